@@ -1,0 +1,351 @@
+/*
+ * Log lines on stderr, by topic and level; the way around for real-time threads.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/spsc.h"
+
+#define RINGS 8
+#define RING_LINES 64
+
+/* One line on its way from a real-time thread to the main thread. */
+struct line {
+	int64_t realtime_ns;
+	uint8_t topic, level;
+	char text[SX_LOG_TEXT_BYTES];
+};
+
+/* free -> opening -> taken (begin) -> ended (end) -> free (drained) */
+enum ring_state { RING_FREE, RING_OPENING, RING_TAKEN, RING_ENDED };
+
+struct ring {
+	atomic_int state;
+	_Atomic uint64_t lost; /* since start; the main thread tells */
+	uint64_t lost_told;
+	struct sx_spsc queue;
+	struct line lines[RING_LINES];
+};
+
+static struct ring rings[RINGS];
+static _Thread_local struct ring *own_ring;
+static atomic_int event_fd = -1;
+static atomic_int output_fd = STDERR_FILENO;
+static atomic_int to_journal = -1; /* -1: not looked yet */
+/* One more than the least important level that is printed; 0 stands for the start value, INFO. */
+static _Atomic uint8_t levels[SX_LOG_TOPICS];
+
+static const char *const topic_names[SX_LOG_TOPICS] = {
+	[SX_LOG_BASE] = "base",	    [SX_LOG_STAGES] = "stages",	  [SX_LOG_CPU] = "cpu",
+	[SX_LOG_GPU] = "gpu",	    [SX_LOG_CAPTURE] = "capture", [SX_LOG_IPC] = "ipc",
+	[SX_LOG_CONFIG] = "config", [SX_LOG_DAEMON] = "daemon",	  [SX_LOG_TOOLS] = "tools",
+};
+
+static const char *const level_names[] = {
+	[SX_LOG_ERROR] = "error", [SX_LOG_WARNING] = "warning", [SX_LOG_NOTICE] = "notice",
+	[SX_LOG_INFO] = "info",	  [SX_LOG_DEBUG] = "debug",
+};
+
+static bool printed(enum sx_log_topic topic, enum sx_log_level level)
+{
+	unsigned most = atomic_load_explicit(&levels[topic], memory_order_relaxed);
+
+	return level <= (most ? most - 1 : (unsigned)SX_LOG_INFO);
+}
+
+/* JOURNAL_STREAM is DEVICE:INODE of the journal's socket; inherited by children that may have another stderr. */
+static bool fd_is_journal(int fd)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	char *end;
+	struct stat st;
+	unsigned long long dev, ino;
+
+	if (!stream || fstat(fd, &st) < 0)
+		return false;
+	dev = strtoull(stream, &end, 10);
+	if (*end != ':')
+		return false;
+	ino = strtoull(end + 1, &end, 10);
+	return !*end && dev == st.st_dev && ino == st.st_ino;
+}
+
+void sx_log_to(int fd)
+{
+	atomic_store(&output_fd, fd);
+	atomic_store(&to_journal, fd_is_journal(fd));
+}
+
+static void put(int64_t realtime_ns, unsigned topic, unsigned level, const char *text)
+{
+	char buf[SX_LOG_TEXT_BYTES + 64];
+	time_t s = (time_t)(realtime_ns / SX_NS_PER_S);
+	int fd = atomic_load_explicit(&output_fd, memory_order_relaxed);
+	int journal = atomic_load_explicit(&to_journal, memory_order_relaxed);
+	struct tm tm;
+	int n;
+
+	if (journal < 0) {
+		journal = fd_is_journal(fd);
+		atomic_store(&to_journal, journal);
+	}
+	if (journal)
+		n = snprintf(buf, sizeof(buf), "<%u>%s: %s\n", level, topic_names[topic], text);
+	else if (localtime_r(&s, &tm))
+		n = snprintf(buf, sizeof(buf), "%02d:%02d:%02d.%03d %-7s %s: %s\n", tm.tm_hour, tm.tm_min,
+			     tm.tm_sec, (int)(realtime_ns % SX_NS_PER_S / 1000000), level_names[level],
+			     topic_names[topic], text);
+	else
+		n = snprintf(buf, sizeof(buf), "%s %s: %s\n", level_names[level], topic_names[topic], text);
+	/* One write, so that lines of several threads do not mix. A full pipe or a closed stderr costs the line. */
+	while (write(fd, buf, (size_t)n) < 0 && errno == EINTR)
+		;
+}
+
+static void format_text(char text[SX_LOG_TEXT_BYTES], const char *format, va_list args)
+{
+	int n = vsnprintf(text, SX_LOG_TEXT_BYTES, format, args);
+
+	if (n < 0)
+		snprintf(text, SX_LOG_TEXT_BYTES, "(format error) %s", format);
+	else if (n >= SX_LOG_TEXT_BYTES)
+		memcpy(text + SX_LOG_TEXT_BYTES - 4, "...", 4);
+	for (char *c = text; *c;
+	     c++) /* names from outside must not forge lines or move a terminal's cursor */
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+}
+
+static void put_in_ring(struct ring *ring, enum sx_log_topic topic, enum sx_log_level level,
+			const char *format, va_list args)
+{
+	struct line *line = sx_spsc_reserve(&ring->queue);
+	int fd = atomic_load_explicit(&event_fd, memory_order_acquire);
+	uint64_t one = 1;
+
+	if (!line) {
+		atomic_fetch_add_explicit(&ring->lost, 1, memory_order_relaxed);
+		return;
+	}
+	line->realtime_ns = sx_clock_ns(CLOCK_REALTIME);
+	line->topic = (uint8_t)topic;
+	line->level = (uint8_t)level;
+	format_text(line->text, format, args);
+	sx_spsc_commit(&ring->queue);
+	if (fd >= 0 && write(fd, &one, sizeof(one)) < 0)
+		return; /* counter full: readable already */
+}
+
+static void write_args(enum sx_log_topic topic, enum sx_log_level level, const char *format, va_list args)
+{
+	char text[SX_LOG_TEXT_BYTES];
+	int saved = errno;
+
+	if (own_ring) {
+		put_in_ring(own_ring, topic, level, format, args);
+	} else {
+		format_text(text, format, args);
+		put(sx_clock_ns(CLOCK_REALTIME), topic, level, text);
+	}
+	errno = saved;
+}
+
+void sx_log_write(enum sx_log_topic topic, enum sx_log_level level, const char *format, ...)
+{
+	va_list args;
+
+	if (!printed(topic, level))
+		return;
+	va_start(args, format);
+	write_args(topic, level, format, args);
+	va_end(args);
+}
+
+static int find_name(const char *const *names, int first, int end, const char *word, size_t length)
+{
+	for (int i = first; i < end; i++)
+		if (strlen(names[i]) == length && !memcmp(names[i], word, length))
+			return i;
+	return -1;
+}
+
+int sx_log_levels_parse(struct sx_log_levels *ret, const char *text, char *why, size_t why_bytes)
+{
+	struct sx_log_levels l;
+
+	for (int t = 0; t < SX_LOG_TOPICS; t++)
+		l.level[t] = SX_LOG_INFO;
+	for (const char *word = text + strspn(text, " ,"); *word; word += strspn(word, " ,")) {
+		size_t length = strcspn(word, " ,");
+		const char *equals = memchr(word, '=', length);
+		const char *level_word = equals ? equals + 1 : word;
+		int topic = -1;
+		int level = find_name(level_names, SX_LOG_ERROR, SX_LOG_DEBUG + 1, level_word,
+				      (size_t)(word + length - level_word));
+
+		if (equals)
+			topic = find_name(topic_names, 0, SX_LOG_TOPICS, word, (size_t)(equals - word));
+		if (level < 0 || (equals && topic < 0)) {
+			snprintf(why, why_bytes,
+				 "'%.*s' is not a log level: error, warning, notice, info, debug, or "
+				 "TOPIC=LEVEL with topic "
+				 "base, stages, cpu, gpu, capture, ipc, config, daemon, tools",
+				 (int)(length < 64 ? length : 64), word);
+			return -EINVAL;
+		}
+		for (int t = 0; t < SX_LOG_TOPICS; t++)
+			if (!equals || t == topic)
+				l.level[t] = (enum sx_log_level)level;
+		word += length;
+	}
+	*ret = l;
+	return 0;
+}
+
+void sx_log_levels_set(const struct sx_log_levels *l)
+{
+	for (int t = 0; t < SX_LOG_TOPICS; t++)
+		atomic_store_explicit(&levels[t], (uint8_t)(l->level[t] + 1), memory_order_relaxed);
+}
+
+int sx_log_realtime_begin(void)
+{
+	if (own_ring)
+		return 0;
+	for (int i = 0; i < RINGS; i++) {
+		int expected = RING_FREE;
+
+		if (!atomic_compare_exchange_strong(&rings[i].state, &expected, RING_OPENING))
+			continue;
+		if (!rings[i].queue.slots) /* later owners go on where the last one stopped */
+			sx_spsc_init(&rings[i].queue, rings[i].lines, sizeof(struct line), RING_LINES);
+		atomic_store(&rings[i].state, RING_TAKEN);
+		own_ring = &rings[i];
+		return 0;
+	}
+	return -EAGAIN;
+}
+
+void sx_log_realtime_end(void)
+{
+	if (!own_ring)
+		return;
+	atomic_store(&own_ring->state, RING_ENDED);
+	own_ring = NULL;
+}
+
+int sx_log_fd(void)
+{
+	int fd = atomic_load(&event_fd);
+
+	if (fd >= 0)
+		return fd;
+	fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	atomic_store_explicit(&event_fd, fd, memory_order_release);
+	return fd;
+}
+
+static int drain_ring(struct ring *ring)
+{
+	int state = atomic_load(&ring->state), n = 0;
+	const struct line *line;
+	uint64_t lost;
+
+	if (state == RING_FREE || state == RING_OPENING)
+		return 0;
+	for (; n < 2 * RING_LINES && (line = sx_spsc_peek(&ring->queue)); n++) {
+		put(line->realtime_ns, line->topic, line->level, line->text);
+		sx_spsc_release(&ring->queue);
+	}
+	lost = atomic_load_explicit(&ring->lost, memory_order_relaxed);
+	if (lost != ring->lost_told) {
+		sx_log(BASE, WARNING,
+		       "%" PRIu64 " log lines of a real-time thread were lost, its ring was full",
+		       lost - ring->lost_told);
+		ring->lost_told = lost;
+	}
+	if (state == RING_ENDED && !sx_spsc_count(&ring->queue))
+		atomic_store(&ring->state, RING_FREE);
+	return n;
+}
+
+int sx_log_drain(void)
+{
+	int fd = atomic_load(&event_fd), n = 0;
+	uint64_t count;
+
+	/* before the rings: what comes after this makes it readable again */
+	if (fd >= 0 && read(fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		return -errno;
+	for (int i = 0; i < RINGS; i++)
+		n += drain_ring(&rings[i]);
+	return n;
+}
+
+uint64_t sx_log_lost(void)
+{
+	uint64_t lost = 0;
+
+	for (int i = 0; i < RINGS; i++)
+		lost += atomic_load_explicit(&rings[i].lost, memory_order_relaxed);
+	return lost;
+}
+
+#define REMIND_NS (60 * SX_NS_PER_S)
+#define QUIET_NS (2 * SX_NS_PER_S)
+
+void sx_condition_hit(struct sx_condition *c, int64_t now_ns, enum sx_log_topic topic,
+		      enum sx_log_level level, const char *format, ...)
+{
+	char text[SX_LOG_TEXT_BYTES];
+	va_list args;
+
+	if (!c->on) {
+		c->on = true;
+		c->hits = 0;
+		c->began_ns = c->told_ns = now_ns;
+	}
+	c->hits++;
+	c->last_ns = now_ns;
+	if ((c->hits > 1 && now_ns - c->told_ns < REMIND_NS) || !printed(topic, level))
+		return;
+	va_start(args, format);
+	format_text(text, format, args);
+	va_end(args);
+	if (c->hits == 1)
+		sx_log_write(topic, level, "%s", text);
+	else
+		sx_log_write(topic, level, "%s (%" PRIu64 " times in %" PRId64 " s)", text, c->hits,
+			     (now_ns - c->began_ns) / SX_NS_PER_S);
+	c->told_ns = now_ns;
+}
+
+void sx_condition_clear(struct sx_condition *c, int64_t now_ns, enum sx_log_topic topic, const char *format,
+			...)
+{
+	char text[SX_LOG_TEXT_BYTES];
+	va_list args;
+
+	if (!c->on || now_ns - c->last_ns < QUIET_NS)
+		return;
+	c->on = false;
+	va_start(args, format);
+	format_text(text, format, args);
+	va_end(args);
+	sx_log_write(topic, SX_LOG_NOTICE, "%s (after %" PRIu64 " times in %" PRId64 " s)", text, c->hits,
+		     (c->last_ns - c->began_ns) / SX_NS_PER_S);
+}

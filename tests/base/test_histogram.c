@@ -1,0 +1,315 @@
+/*
+ * Histogram against sorted values, windows against a simulated clock, both under a reading thread.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/histogram.h"
+#include "base/rate.h"
+
+static uint64_t random_state = 88172645463325252u;
+
+/* xorshift64 (Marsaglia 2003) */
+static uint64_t random_u64(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void assert_near(int64_t got, int64_t want)
+{
+	int64_t slack = want / 62; /* half a bucket of 1/32 of an octave, 1.6 % */
+
+	if (got < want - slack || got > want + slack)
+		fail_msg("quantile %lld, want %lld within 1.6 %%", (long long)got, (long long)want);
+}
+
+static void quantiles_follow_sorted_values(void **state)
+{
+	static const unsigned permille[] = {0, 1, 250, 500, 900, 990, 999, 1000};
+	static const int counts[] = {1, 2, 3, 10, 99, 100, 101, 5000};
+	int64_t *values = malloc(5000 * sizeof(*values));
+	struct sx_histogram h;
+
+	assert_non_null(values);
+	for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
+		int n = counts[c];
+
+		sx_histogram_init(&h);
+		for (int i = 0; i < n; i++) {
+			values[i] = (int64_t)(random_u64() >>
+					      (24 + random_u64() % 40)); /* every octave to 2^40 */
+			sx_histogram_add(&h, values[i]);
+		}
+		qsort(values, (size_t)n, sizeof(*values), by_value);
+		for (size_t p = 0; p < sizeof(permille) / sizeof(permille[0]); p++) {
+			int64_t rank = ((int64_t)n * permille[p] + 999) / 1000;
+
+			assert_near(sx_histogram_quantile(&h, permille[p]), values[rank ? rank - 1 : 0]);
+		}
+	}
+	free(values);
+}
+
+static void small_values_are_exact(void **state)
+{
+	struct sx_histogram h;
+
+	for (int64_t v = 0; v < 64; v++) {
+		sx_histogram_init(&h);
+		sx_histogram_add(&h, v);
+		sx_histogram_add(&h, 1000);
+		assert_int_equal(sx_histogram_quantile(&h, 500), v);
+	}
+}
+
+static void ends_of_the_range(void **state)
+{
+	struct sx_histogram h;
+	struct sx_summary s;
+
+	sx_histogram_init(&h);
+	sx_histogram_summary(&h, &s);
+	assert_int_equal(s.n, 0);
+	assert_int_equal(s.p50_ns, 0);
+	assert_int_equal(s.p99_ns, 0);
+	assert_int_equal(s.max_ns, 0);
+	assert_int_equal(sx_histogram_quantile(&h, 1000), 0);
+
+	sx_histogram_add(&h, -5);
+	sx_histogram_summary(&h, &s);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.p99_ns, 0);
+
+	sx_histogram_add(&h, INT64_MAX);
+	sx_histogram_summary(&h, &s);
+	assert_int_equal(s.n, 2);
+	assert_true(s.max_ns == INT64_MAX);
+	assert_true(s.p99_ns <= INT64_MAX && s.p99_ns > INT64_C(1000000000000));
+	/* the middle of a bucket may lie above the only value in it: never told */
+	sx_histogram_init(&h);
+	sx_histogram_add(&h, 1 << 20);
+	sx_histogram_summary(&h, &s);
+	assert_int_equal(s.p50_ns, 1 << 20);
+}
+
+static void counts_stop_instead_of_wrapping(void **state)
+{
+	struct sx_histogram h;
+	struct sx_summary s;
+
+	sx_histogram_init(&h);
+	atomic_store(&h.count[7], UINT32_MAX - 1);
+	for (int i = 0; i < 3; i++)
+		sx_histogram_add(&h, 7);
+	sx_histogram_summary(&h, &s);
+	assert_int_equal(s.n, UINT32_MAX);
+	assert_int_equal(s.p50_ns, 7);
+}
+
+static void merging_is_adding_both(void **state)
+{
+	struct sx_histogram a, b, both;
+	struct sx_summary merged, direct;
+
+	sx_histogram_init(&a);
+	sx_histogram_init(&b);
+	sx_histogram_init(&both);
+	for (int i = 0; i < 2000; i++) {
+		int64_t v = (int64_t)(random_u64() % 50000000);
+
+		sx_histogram_add(i % 3 ? &a : &b, v);
+		sx_histogram_add(&both, v);
+	}
+	sx_histogram_merge(&a, &b);
+	sx_histogram_summary(&a, &merged);
+	sx_histogram_summary(&both, &direct);
+	assert_memory_equal(&merged, &direct, sizeof(merged));
+}
+
+static void windows_forget(void **state)
+{
+	struct sx_windows *w = calloc(1, sizeof(*w));
+	int64_t t = 1234 * SX_NS_PER_S;
+	struct sx_summary s;
+
+	assert_non_null(w);
+	for (int i = 0; i < 100; i++) /* 1 s of slow frames */
+		sx_windows_add(w, t + i * 10000000, 50000000);
+	t += SX_NS_PER_S;
+	sx_windows_read(w, SX_WINDOW_1S, t, &s);
+	assert_int_equal(s.n, 100);
+	for (int i = 0; i < 200; i++) /* 2 s of fast ones */
+		sx_windows_add(w, t + i * 10000000, 1000000);
+	t += 2 * SX_NS_PER_S - 1;
+	sx_windows_read(w, SX_WINDOW_1S, t, &s);
+	assert_in_range(s.n, 100, 150);
+	assert_int_equal(s.max_ns, 1000000);
+	sx_windows_read(w, SX_WINDOW_10S, t, &s);
+	assert_int_equal(s.n, 300);
+	assert_int_equal(s.max_ns, 50000000);
+	assert_near(s.p99_ns, 50000000);
+	t += 9 * SX_NS_PER_S; /* nothing for 9 s: the slow ones are beyond 10 s, the last fast ones are not */
+	sx_windows_read(w, SX_WINDOW_1S, t, &s);
+	assert_int_equal(s.n, 0);
+	sx_windows_read(w, SX_WINDOW_10S, t, &s);
+	assert_in_range(s.n, 100, 150);
+	assert_int_equal(s.max_ns, 1000000);
+	t += 100 * SX_NS_PER_S;
+	sx_windows_add(w, t, 5);
+	sx_windows_read(w, SX_WINDOW_10S, t, &s);
+	assert_int_equal(s.n, 1);
+	sx_windows_read(w, SX_WINDOW_START, t, &s);
+	assert_int_equal(s.n, 301);
+	assert_int_equal(s.max_ns, 50000000);
+	free(w);
+}
+
+/* Two values only, the greater one first: whatever a reader sees must be made of them. */
+struct shared {
+	struct sx_windows windows;
+	struct sx_rate rate;
+	_Atomic int64_t now_ns;
+	_Atomic int stop;
+};
+
+#define SLOW_NS 8000000
+#define FAST_NS 1000000
+
+static void *add_frames(void *arg)
+{
+	struct shared *s = arg;
+
+	for (int64_t i = 1; !atomic_load(&s->stop); i++) {
+		int64_t now =
+			i * 2000000; /* 500 a second; parts change every 250 frames, rate parts every 50 */
+
+		sx_windows_add(&s->windows, now, i % 2 ? SLOW_NS : FAST_NS);
+		sx_rate_add(&s->rate, now);
+		atomic_store(&s->now_ns, now);
+	}
+	return NULL;
+}
+
+static void readers_see_whole_parts(void **state)
+{
+	struct shared *s = calloc(1, sizeof(*s));
+	pthread_t thread;
+	int reads = 0;
+	uint64_t last = 0;
+
+	assert_non_null(s);
+	assert_int_equal(pthread_create(&thread, NULL, add_frames, s), 0);
+	for (int64_t end = sx_now_ns() + SX_NS_PER_S; sx_now_ns() < end; reads++) {
+		int64_t now = atomic_load(&s->now_ns);
+		struct sx_summary sum;
+
+		/* the writer may run on by any number of parts meanwhile: fewer, never more, never others */
+		sx_windows_read(&s->windows, SX_WINDOW_1S, now, &sum);
+		assert_true(sum.n <= 750 + 1);
+		assert_true(sum.max_ns == 0 || sum.max_ns == SLOW_NS || sum.max_ns == FAST_NS);
+		if (sum.n)
+			assert_true(sum.p50_ns <= sum.max_ns && sum.p90_ns >= sum.p50_ns);
+		sx_windows_read(&s->windows, SX_WINDOW_10S, now, &sum);
+		assert_true(sum.n <= 5250 + 1);
+		sx_windows_read(&s->windows, SX_WINDOW_START, now, &sum);
+		assert_true(sum.n >= last);
+		last = sum.n;
+		assert_true(sx_rate_get(&s->rate, 1, now) <= 501);
+	}
+	atomic_store(&s->stop, 1);
+	pthread_join(thread, NULL);
+	assert_true(reads > 10);
+	assert_true(last > 1000);
+	free(s);
+}
+
+static void rate_of_steady_frames_is_steady(void **state)
+{
+	struct sx_rate r;
+	int64_t t = 77 * SX_NS_PER_S + 123456789;
+
+	sx_rate_init(&r);
+	assert_true(sx_rate_get(&r, 1, t) == 0);
+	for (int i = 0; i < 30 * 15; i++) {
+		sx_rate_add(&r, t);
+		if (i > 30)
+			assert_true(sx_rate_get(&r, 1, t) > 29.99 && sx_rate_get(&r, 1, t) < 30.01);
+		if (i > 300)
+			assert_true(sx_rate_get(&r, 10, t + 20000000) > 29.99 &&
+				    sx_rate_get(&r, 10, t) < 30.01);
+		t += 33333333;
+	}
+}
+
+static void rate_sinks_when_frames_stop(void **state)
+{
+	struct sx_rate r;
+	int64_t t = 5 * SX_NS_PER_S;
+	double last = 101;
+
+	sx_rate_init(&r);
+	for (int i = 0; i < 200; i++, t += 10000000)
+		sx_rate_add(&r, t);
+	assert_true(sx_rate_get(&r, 1, t) > 99.9);
+	for (int i = 1; i <= 12; i++) {
+		double now = sx_rate_get(&r, 1, t + i * (SX_NS_PER_S / 10));
+
+		assert_true(now <= last);
+		if (i == 5) /* half the window is empty */
+			assert_true(now > 40 && now < 70);
+		last = now;
+	}
+	assert_true(last == 0);
+	assert_true(sx_rate_get(&r, 10, t + 2 * SX_NS_PER_S) > 10);
+	assert_true(sx_rate_get(&r, 10, t + 13 * SX_NS_PER_S) == 0);
+}
+
+static void one_frame_has_a_rate(void **state)
+{
+	struct sx_rate r;
+
+	sx_rate_init(&r);
+	sx_rate_add(&r, 1000);
+	assert_true(sx_rate_get(&r, 1, 1000) == 1);
+	assert_true(sx_rate_get(&r, 10, 1000) == 0.1);
+	sx_rate_add(&r, 1000); /* two at the same instant */
+	assert_true(sx_rate_get(&r, 1, 1000) == 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(quantiles_follow_sorted_values),
+		cmocka_unit_test(small_values_are_exact),
+		cmocka_unit_test(ends_of_the_range),
+		cmocka_unit_test(counts_stop_instead_of_wrapping),
+		cmocka_unit_test(merging_is_adding_both),
+		cmocka_unit_test(windows_forget),
+		cmocka_unit_test(readers_see_whole_parts),
+		cmocka_unit_test(rate_of_steady_frames_is_steady),
+		cmocka_unit_test(rate_sinks_when_frames_stop),
+		cmocka_unit_test(one_frame_has_a_rate),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

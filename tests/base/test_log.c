@@ -1,0 +1,379 @@
+/*
+ * Log: both formats, levels, the ring of real-time threads, conditions that persist.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+static int fd = -1;
+static char text[1 << 20];
+
+/* Everything logged since the last call. */
+static const char *logged(void)
+{
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+
+	assert_true(n >= 0);
+	text[n] = 0;
+	assert_int_equal(ftruncate(fd, 0), 0);
+	return text;
+}
+
+static void set_levels(const char *words)
+{
+	struct sx_log_levels levels;
+	char why[300];
+
+	assert_int_equal(sx_log_levels_parse(&levels, words, why, sizeof(why)), 0);
+	sx_log_levels_set(&levels);
+}
+
+static int setup(void **state)
+{
+	if (fd < 0)
+		fd = memfd_create("log", MFD_CLOEXEC);
+	if (fd < 0 || fcntl(fd, F_SETFL, O_APPEND) < 0 || ftruncate(fd, 0) < 0)
+		return -1;
+	unsetenv("JOURNAL_STREAM");
+	sx_log_to(fd);
+	set_levels("info");
+	return 0;
+}
+
+static void readable_line(void **state)
+{
+	int h, m, s, ms, used = 0;
+
+	errno = EPIPE;
+	sx_log(CAPTURE, WARNING, "left: %d frames", 3);
+	assert_int_equal(errno, EPIPE);
+	logged();
+	assert_int_equal(
+		sscanf(text, "%2d:%2d:%2d.%3d warning capture: left: 3 frames\n%n", &h, &m, &s, &ms, &used),
+		4);
+	assert_int_equal(used, strlen(text));
+}
+
+static void journal_line(void **state)
+{
+	char stream[64];
+	struct stat st;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	snprintf(stream, sizeof(stream), "%llu:%llu", (unsigned long long)st.st_dev,
+		 (unsigned long long)st.st_ino);
+	setenv("JOURNAL_STREAM", stream, 1);
+	sx_log_to(fd);
+	sx_log(IPC, ERROR, "no %s", "room");
+	sx_log(IPC, NOTICE, "x");
+	assert_string_equal(logged(), "<3>ipc: no room\n<5>ipc: x\n");
+
+	/* another process's journal stream, or rubbish: not ours */
+	snprintf(stream, sizeof(stream), "%llu:%llu", (unsigned long long)st.st_dev,
+		 (unsigned long long)st.st_ino + 1);
+	setenv("JOURNAL_STREAM", stream, 1);
+	sx_log_to(fd);
+	sx_log(IPC, ERROR, "a");
+	assert_null(strchr(logged(), '<'));
+	setenv("JOURNAL_STREAM", "8", 1);
+	sx_log_to(fd);
+	sx_log(IPC, ERROR, "a");
+	assert_null(strchr(logged(), '<'));
+}
+
+static void levels_by_topic(void **state)
+{
+	sx_log(GPU, DEBUG, "hidden");
+	assert_string_equal(logged(), "");
+	set_levels("warning gpu=debug,ipc=error");
+	sx_log(GPU, DEBUG, "a");
+	sx_log(IPC, WARNING, "hidden");
+	sx_log(IPC, ERROR, "b");
+	sx_log(CPU, INFO, "hidden");
+	sx_log(CPU, WARNING, "c");
+	logged();
+	assert_null(strstr(text, "hidden"));
+	assert_non_null(strstr(text, "gpu: a\n"));
+	assert_non_null(strstr(text, "ipc: b\n"));
+	assert_non_null(strstr(text, "cpu: c\n"));
+}
+
+static void bad_levels_are_named(void **state)
+{
+	static const char *const bad[] = {"loud",     "info capture=loud", "camera=info", "=info",
+					  "capture=", "info;debug",	   "capture",	  "INFO"};
+	struct sx_log_levels before, levels;
+	char why[300];
+
+	memset(&before, 0x55, sizeof(before));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		levels = before;
+		why[0] = 0;
+		assert_int_equal(sx_log_levels_parse(&levels, bad[i], why, sizeof(why)), -EINVAL);
+		assert_non_null(strstr(why, "is not a log level"));
+		assert_memory_equal(&levels, &before, sizeof(before));
+	}
+	assert_int_equal(sx_log_levels_parse(&levels, "", why, sizeof(why)), 0);
+	assert_int_equal(levels.level[SX_LOG_IPC], SX_LOG_INFO);
+}
+
+static void nothing_forges_lines(void **state)
+{
+	char big[2 * SX_LOG_TEXT_BYTES];
+	const char *line;
+
+	sx_log(DAEMON, INFO, "device '%s'", "a\n<0>kernel: panic\x1b[2J\x7f");
+	logged();
+	assert_non_null(strstr(text, "daemon: device 'a?<0>kernel: panic?[2J?'\n"));
+	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+
+	memset(big, 'x', sizeof(big) - 1);
+	big[sizeof(big) - 1] = 0;
+	sx_log(DAEMON, INFO, "%s", big);
+	line = strstr(logged(), "daemon: ");
+	assert_non_null(line);
+	assert_int_equal(strlen(line), strlen("daemon: ") + SX_LOG_TEXT_BYTES - 1 + 1);
+	assert_string_equal(line + strlen(line) - 4, "...\n");
+}
+
+/* Threads below run one after another unless said otherwise; each becomes real-time for the log. */
+struct realtime {
+	int lines, begun;
+	_Atomic int ready, go;
+};
+
+static void *log_lines(void *arg)
+{
+	struct realtime *r = arg;
+
+	r->begun = sx_log_realtime_begin();
+	if (r->begun == 0)
+		for (int i = 0; i < r->lines; i++)
+			sx_log(CAPTURE, INFO, "line %d", i);
+	atomic_store(&r->ready, 1);
+	while (!atomic_load(&r->go))
+		sched_yield();
+	sx_log_realtime_end();
+	return NULL;
+}
+
+static void finish(struct realtime *r, pthread_t thread)
+{
+	atomic_store(&r->go, 1);
+	pthread_join(thread, NULL);
+}
+
+static void start(struct realtime *r, int lines, pthread_t *thread)
+{
+	memset(r, 0, sizeof(*r));
+	r->lines = lines;
+	assert_int_equal(pthread_create(thread, NULL, log_lines, r), 0);
+	while (!atomic_load(&r->ready))
+		sched_yield();
+}
+
+static void realtime_lines_wait_for_the_main_thread(void **state)
+{
+	struct pollfd p = {.fd = sx_log_fd(), .events = POLLIN};
+	struct realtime r;
+	pthread_t thread;
+
+	assert_true(p.fd >= 0);
+	assert_int_equal(sx_log_fd(), p.fd);
+	assert_int_equal(sx_log_drain(), 0);
+	assert_int_equal(poll(&p, 1, 0), 0);
+	start(&r, 3, &thread);
+	assert_int_equal(r.begun, 0);
+	assert_string_equal(logged(), "");
+	assert_int_equal(poll(&p, 1, 0), 1);
+	finish(&r, thread);
+	assert_int_equal(sx_log_drain(), 3);
+	assert_int_equal(poll(&p, 1, 0), 0);
+	logged();
+	assert_non_null(strstr(text, "line 0\n"));
+	assert_true(strstr(text, "line 0\n") < strstr(text, "line 1\n"));
+	assert_true(strstr(text, "line 1\n") < strstr(text, "line 2\n"));
+}
+
+static void a_full_ring_counts_what_it_loses(void **state)
+{
+	uint64_t before = sx_log_lost();
+	struct realtime r;
+	pthread_t thread;
+
+	start(&r, 100, &thread);
+	assert_int_equal(sx_log_lost() - before, 100 - 64);
+	assert_int_equal(sx_log_drain(), 64);
+	logged();
+	assert_non_null(strstr(text, "line 63\n"));
+	assert_null(strstr(text, "line 64\n"));
+	assert_non_null(strstr(text, "36 log lines of a real-time thread were lost"));
+	finish(&r, thread);
+	assert_int_equal(sx_log_drain(), 0);
+	assert_string_equal(logged(), ""); /* told once */
+}
+
+static void rings_are_used_again(void **state)
+{
+	struct realtime r[9], late;
+	pthread_t thread[9], late_thread;
+
+	sx_log_drain();
+	for (int i = 0; i < 9; i++) {
+		start(&r[i], 1, &thread[i]);
+		assert_int_equal(r[i].begun, i < 8 ? 0 : -EAGAIN);
+		assert_int_equal(sx_log_drain(),
+				 i < 8); /* an empty ring is not free while its thread lives */
+	}
+	for (int i = 0; i < 9; i++)
+		finish(&r[i], thread[i]);
+	start(&late, 1, &late_thread); /* the main thread has not looked since, so not yet free */
+	finish(&late, late_thread);
+	assert_int_equal(late.begun, -EAGAIN);
+	assert_int_equal(sx_log_drain(), 0);
+	start(&late, 2, &late_thread);
+	finish(&late, late_thread);
+	assert_int_equal(late.begun, 0);
+	assert_int_equal(sx_log_drain(), 2);
+	logged();
+}
+
+static void *log_paced(void *arg)
+{
+	if (sx_log_realtime_begin() < 0)
+		return NULL;
+	for (int i = 0; i < 20000; i++)
+		sx_log(CPU, INFO, "%d %d", (int)(intptr_t)arg, i);
+	sx_log_realtime_end();
+	return arg;
+}
+
+static void several_threads_at_once_lose_nothing_uncounted(void **state)
+{
+	uint64_t lost = sx_log_lost(), printed = 0;
+	pthread_t thread[3];
+	int done = 0, next[4] = {0};
+	char *line, *rest = text;
+
+	for (intptr_t i = 0; i < 3; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, log_paced, (void *)(i + 1)), 0);
+	for (int64_t end = sx_now_ns() + SX_NS_PER_S / 4; sx_now_ns() < end;)
+		printed += (uint64_t)sx_log_drain();
+	for (int i = 0; i < 3; i++) {
+		void *ret;
+
+		pthread_join(thread[i], &ret);
+		done += ret != NULL;
+	}
+	printed += (uint64_t)sx_log_drain();
+	assert_int_equal(done, 3);
+	assert_int_equal(printed + sx_log_lost() - lost, 3 * 20000);
+	logged();
+	while ((line = strsep(&rest, "\n")) && *line) {
+		int who, number;
+		char *cpu = strstr(line, "cpu: ");
+
+		if (!cpu) {
+			assert_non_null(strstr(line, "were lost"));
+			continue;
+		}
+		assert_int_equal(sscanf(cpu, "cpu: %d %d", &who, &number), 2);
+		assert_in_range(who, 1, 3);
+		assert_true(number >= next[who]); /* in order; gaps are what was lost */
+		next[who] = number + 1;
+	}
+}
+
+static int lines_logged(void)
+{
+	int n = 0;
+
+	for (const char *c = logged(); *c; c++)
+		n += *c == '\n';
+	return n;
+}
+
+static void hit(struct sx_condition *c, int64_t now)
+{
+	sx_condition_hit(c, now, SX_LOG_CAPTURE, SX_LOG_WARNING, "left: late by %d us", 40);
+}
+
+static void a_condition_is_told_when_it_begins_and_ends(void **state)
+{
+	struct sx_condition c = {0};
+	int64_t t = 100 * SX_NS_PER_S;
+
+	sx_condition_clear(&c, t, SX_LOG_CAPTURE, "left: in time");
+	assert_int_equal(lines_logged(), 0);
+	hit(&c, t);
+	logged();
+	assert_non_null(strstr(text, "warning capture: left: late by 40 us\n"));
+	for (int i = 1; i <= 50; i++) { /* comes and goes for 5 s */
+		sx_condition_clear(&c, t + i * (SX_NS_PER_S / 10) - 1, SX_LOG_CAPTURE, "left: in time");
+		hit(&c, t + i * (SX_NS_PER_S / 10));
+	}
+	assert_int_equal(lines_logged(), 0);
+	t += 5 * SX_NS_PER_S;
+	sx_condition_clear(&c, t + 2 * SX_NS_PER_S - 1, SX_LOG_CAPTURE, "left: in time");
+	assert_int_equal(lines_logged(), 0);
+	sx_condition_clear(&c, t + 2 * SX_NS_PER_S, SX_LOG_CAPTURE, "left: in time");
+	logged();
+	assert_non_null(strstr(text, "capture: left: in time (after 51 times in 5 s)\n"));
+	sx_condition_clear(&c, t + 9 * SX_NS_PER_S, SX_LOG_CAPTURE, "left: in time");
+	assert_int_equal(lines_logged(), 0);
+	hit(&c, t + 10 * SX_NS_PER_S); /* a new one begins at 1 */
+	assert_null(strstr(logged(), "times"));
+}
+
+static void a_long_condition_is_told_every_minute(void **state)
+{
+	struct sx_condition c = {0};
+	int64_t t = 100 * SX_NS_PER_S;
+	int lines = 0;
+
+	for (int i = 0; i < 300; i++)
+		hit(&c, t + i * SX_NS_PER_S);
+	for (const char *l = logged(); (l = strchr(l, '\n')); l++)
+		lines++;
+	assert_int_equal(lines, 5); /* at 0, 60, 120, 180, 240 s */
+	assert_non_null(strstr(text, "late by 40 us (241 times in 240 s)\n"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(readable_line, setup),
+		cmocka_unit_test_setup(journal_line, setup),
+		cmocka_unit_test_setup(levels_by_topic, setup),
+		cmocka_unit_test_setup(bad_levels_are_named, setup),
+		cmocka_unit_test_setup(nothing_forges_lines, setup),
+		cmocka_unit_test_setup(realtime_lines_wait_for_the_main_thread, setup),
+		cmocka_unit_test_setup(a_full_ring_counts_what_it_loses, setup),
+		cmocka_unit_test_setup(rings_are_used_again, setup),
+		cmocka_unit_test_setup(several_threads_at_once_lose_nothing_uncounted, setup),
+		cmocka_unit_test_setup(a_condition_is_told_when_it_begins_and_ends, setup),
+		cmocka_unit_test_setup(a_long_condition_is_told_every_minute, setup),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
