@@ -1,0 +1,50 @@
+/*
+ * Checks that all backends share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "stages/context.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "stages/ingest.h"
+
+static const char *first_missing(const struct sx_params *p, unsigned abilities)
+{
+	if (p->stereo.cost == SX_COST_ZNCC && !(abilities & SX_CAN_ZNCC))
+		return "cost zncc";
+	if (p->stereo.aggregation == SX_AGGREGATION_FASTDT && !(abilities & SX_CAN_FASTDT))
+		return "aggregation fastdt";
+	if (p->stixels.method == SX_STIXEL_SLANTED && !(abilities & SX_CAN_SLANTED))
+		return "method slanted";
+	return NULL;
+}
+
+int sx_context_check(const struct sx_context_config *c, const char *engine, unsigned abilities, char *why,
+		     size_t why_bytes)
+{
+	const char *missing = first_missing(&c->params, abilities);
+
+	if (missing) {
+		snprintf(why, why_bytes, "%s is not implemented by engine %s", missing, engine);
+		return -ENOTSUP;
+	}
+	if (!sx_ingest_supports(c->pixel)) {
+		snprintf(why, why_bytes, "engine %s cannot read images in format %s", engine,
+			 sx_pixel_name(c->pixel));
+		return -EINVAL;
+	}
+	return sx_params_check(&c->params, c->width, c->height, why, why_bytes);
+}
+
+static bool fits(const struct sx_context_config *c, const struct sx_image *img)
+{
+	return img->data && img->width == c->width && img->height == c->height && img->pixel == c->pixel &&
+	       img->pitch >= (size_t)c->width * sx_pixel_bytes(c->pixel);
+}
+
+int sx_context_check_pair(const struct sx_context_config *c, const struct sx_pair *pair)
+{
+	return fits(c, &pair->left) && fits(c, &pair->right) ? 0 : -EINVAL;
+}

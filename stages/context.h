@@ -1,0 +1,25 @@
+/*
+ * What every backend checks before it makes a context, or takes a pair.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_STAGES_CONTEXT_H
+#define SX_STAGES_CONTEXT_H
+
+#include "stages/engine.h"
+
+/* Choices beyond the common ones (census costs, sgm, dp, rdp) that a backend implements. */
+enum sx_ability { SX_CAN_ZNCC = 1, SX_CAN_FASTDT = 2, SX_CAN_SLANTED = 4 };
+
+/*
+ * Checks sizes, pixel format, parameters, and that the backend named engine can do what they ask for.
+ * abilities: SX_CAN_* bits. 0; -EINVAL wrong value, -ENOTSUP not implemented by this engine; both with one
+ * sentence in why.
+ */
+int sx_context_check(const struct sx_context_config *c, const char *engine, unsigned abilities, char *why,
+		     size_t why_bytes);
+
+/* 0, or -EINVAL when the pair's images differ from each other or from the configuration in size or format. */
+int sx_context_check_pair(const struct sx_context_config *c, const struct sx_pair *pair);
+
+#endif

@@ -1,0 +1,157 @@
+/*
+ * The engine interface: one meaning, several speeds. A backend is a table of functions; the reference engine
+ * (stages/reference.c) is the meaning, cpu/ and gpu/ give the same bytes after every stage.
+ *
+ * An engine logs nothing and decides nothing. Errors are negative errno; create functions also leave a
+ * sentence in why.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_STAGES_ENGINE_H
+#define SX_STAGES_ENGINE_H
+
+#include "base/image.h"
+#include "base/pair.h"
+#include "stages/params.h"
+#include "stages/road.h"
+
+struct stixel;	   /* include/stixel.h */
+struct sx_device;  /* a backend's own: worker threads, GPU */
+struct sx_context; /* a backend's own: every buffer of one frame in flight */
+
+enum sx_backend_choice { SX_BACKEND_AUTO, SX_BACKEND_CPU, SX_BACKEND_CUDA, SX_BACKEND_REFERENCE };
+
+/* cuda: where path sums live (gpu/stages_cuda.h). Auto: lean on an integrated GPU, stored otherwise. */
+enum sx_volume_choice { SX_VOLUME_AUTO, SX_VOLUME_STORED, SX_VOLUME_LEAN };
+/* cuda: how pairs reach the kernels. Auto: mapped on an integrated GPU, copy otherwise. */
+enum sx_input_choice { SX_INPUT_AUTO, SX_INPUT_MAPPED, SX_INPUT_COPY };
+
+struct sx_engine_params {
+	enum sx_backend_choice backend;
+	int contexts; /* frames in flight, 1..4 */
+	int device;   /* GPU index */
+	int threads;  /* cpu workers, 0 = one per available core, ..64 */
+	int sms;      /* cuda: multiprocessors to use, for measurements; 0 = all */
+	enum sx_volume_choice volume;
+	enum sx_input_choice input;
+};
+
+/*
+ * How pairs came to the engine and results left it, counted since open; each copy is counted where it is asked for.
+ * path: "mapped" (kernels read the pair where it lies), "copy" (one asynchronous copy an image from pinned memory),
+ * "host" (engines that compute in host memory). staged: images that were not pinned and had to be copied by the
+ * processor first.
+ */
+struct sx_transfers {
+	const char *path;
+	uint64_t frames, copies_in, copied_bytes, staged, copies_out;
+	uint64_t peeks; /* maps that were copied for a viewer or a check, beside the results */
+};
+
+/* Stages in the order they run. Names ("census", ...) by sx_stage_name(). */
+enum sx_stage {
+	SX_STAGE_INGEST,
+	SX_STAGE_CENSUS,
+	SX_STAGE_SGM, /* path aggregation; of the cpu engine: and winner */
+	SX_STAGE_WINNER,
+	SX_STAGE_MEDIAN,
+	SX_STAGE_LEFT_RIGHT,
+	SX_STAGE_SPECKLE,
+	SX_STAGE_CONFIDENCE,
+	SX_STAGE_ROAD,
+	SX_STAGE_REDUCE,
+	SX_STAGE_SEGMENT, /* DP, slanted or RDP */
+	SX_STAGE_COMPACT,
+	SX_STAGE_COUNT
+};
+const char *sx_stage_name(enum sx_stage stage);
+
+/* What sx_backend.peek shows after a frame: the output of each stage, for checks and viewers. */
+enum sx_tap {
+	SX_TAP_LEFT,
+	SX_TAP_RIGHT, /* U8: grey images after ingest */
+	SX_TAP_LEFT_CENSUS,
+	SX_TAP_RIGHT_CENSUS, /* U32 or U64 descriptors */
+	SX_TAP_SUM,	     /* U16, width*disparities wide: S[y][x][d]; only with keep_volume */
+	SX_TAP_WINNER,	     /* U16 Q4 before filters, shifted frame (min_disparity not added) */
+	SX_TAP_WINNER_RIGHT, /* U16 integer disparity of the right image */
+	SX_TAP_MEDIAN,
+	SX_TAP_MEDIAN_RIGHT,
+	SX_TAP_LEFT_RIGHT, /* U16 Q4 after the left-right check, min_disparity added */
+	SX_TAP_DISPARITY,  /* U16 Q4, final */
+	SX_TAP_CONFIDENCE, /* U8, final */
+	SX_TAP_COLUMNS,	   /* U16 Q4: height x columns, one row per stixel column, index 0 = image bottom */
+	SX_TAP_COLUMNS_CONFIDENCE, /* U8, same shape */
+	SX_TAP_COUNT
+};
+
+struct sx_context_config {
+	int width, height;
+	enum sx_pixel pixel; /* of the pairs that will come */
+	struct sx_params params;
+	bool keep_volume; /* checks only: keep S for SX_TAP_SUM (2 more bytes per cell) */
+	bool time_stages; /* cuda: measure stage_ns, which takes part of the time measured; others always do */
+	/* cuda, for measurements: wait asks the device again and again instead of sleeping; event_fd stays silent */
+	bool busy_wait;
+};
+
+/*
+ * One finished frame. Everything belongs to the context and is valid until its next submit.
+ * offsets: columns + 1 entries; stixels of column u are stixels[offsets[u] .. offsets[u+1]), bottom to top.
+ * stage_ns: duration of each stage, 0 where it did not run or is part of another. Stages of the cuda engine
+ * may run beside each other, so that their sum can exceed the frame's time.
+ */
+struct sx_result {
+	const struct stixel *stixels;
+	const uint32_t *offsets;
+	uint32_t columns, count;
+	struct sx_road road;
+	int64_t started_ns, finished_ns;
+	int64_t device_ns[2]; /* began, ended, as far as the device tells (cuda, time_stages); else 0 */
+	int64_t stage_ns[SX_STAGE_COUNT];
+};
+
+/*
+ * Thread: one thread submits to and collects from all contexts of a device.
+ * context_create resolves the parameters (sx_stereo_resolve) and takes all memory; submit, wait and result
+ *   allocate nothing.
+ * submit: starts a pair and returns at once (the reference engine computes inside submit). pair's images
+ *   must stay until the frame is done. previous: last road that was found and its age, or NULL.
+ *   -EINVAL: the pair differs from the configuration; -EBUSY: the frame before has not been waited for.
+ * event_fd: becomes readable when the submitted frame is done (an eventfd; wait() drains it).
+ * wait: 1 done, 0 not within timeout_ms (-1: for ever), negative errno when the frame failed; -ENODATA when
+ *   none was submitted.
+ */
+struct sx_backend {
+	const char *name; /* "reference", "cpu", "cuda": the word of configuration, status and tests */
+	int (*open)(struct sx_device **ret, const struct sx_engine_params *p, char *why, size_t why_bytes);
+	void (*close)(struct sx_device *d);
+	/* Words for the status: "AVX2, 2 threads". Valid while the device lives. */
+	const char *(*describe)(const struct sx_device *d);
+	int (*context_create)(struct sx_context **ret, struct sx_device *d, const struct sx_context_config *c,
+			      char *why, size_t why_bytes);
+	void (*context_destroy)(struct sx_context *x);
+	int (*submit)(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous);
+	int (*event_fd)(const struct sx_context *x);
+	int (*wait)(struct sx_context *x, int timeout_ms);
+	const struct sx_result *(*result)(const struct sx_context *x);
+	/* View of a tap of the last frame; -ENOENT when this engine or configuration does not keep it. */
+	int (*peek)(const struct sx_context *x, enum sx_tap tap, struct sx_image *view);
+	/* Bytes that the device and all its contexts hold. */
+	size_t (*memory)(const struct sx_device *d);
+	/*
+	 * Optional (NULL: pairs may lie anywhere). pin makes host memory of a source readable to the device until unpin or
+	 * close; 0, or negative errno: pairs in it then cost one more copy. Not while a frame is in flight.
+	 */
+	int (*pin)(struct sx_device *d, void *memory, size_t bytes);
+	void (*unpin)(struct sx_device *d, void *memory);
+	void (*transfers)(const struct sx_device *d, struct sx_transfers *t); /* NULL: path "host" */
+	/* Optional: a sentence about the last negative answer of submit, wait or peek, empty before one. */
+	const char *(*failure)(const struct sx_device *d);
+	/* Optional: bytes of device memory that path aggregation reads and writes per frame, by its layout. */
+	size_t (*traffic)(const struct sx_context *x);
+};
+
+extern const struct sx_backend sx_backend_reference;
+
+#endif

@@ -1,0 +1,194 @@
+/*
+ * Parameters: what depends on more than one of them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "stages/params.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define COST_LIMIT 255 /* L and the candidates of its minimum are 8 bits wide in every engine */
+
+struct reason {
+	char *why;
+	size_t bytes;
+};
+
+__attribute__((format(printf, 2, 3))) static int refuse(const struct reason *r, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	if (r->why && r->bytes)
+		vsnprintf(r->why, r->bytes, format, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+int sx_cost_max(enum sx_cost cost)
+{
+	switch (cost) {
+	case SX_COST_CSCT:
+		return 31;
+	case SX_COST_CENSUS48:
+		return 48;
+	case SX_COST_ZNCC:
+		return 42;
+	default:
+		return 62;
+	}
+}
+
+int sx_disparity_range(const struct sx_stereo_params *p)
+{
+	return p->disparities + (p->min_disparity > 0 ? p->min_disparity : 0);
+}
+
+/*
+ * By docs/accuracy.md. A larger p1 removes noise but turns slanted roads into steps, which become false obstacles.
+ * Vertical and diagonal paths cross these steps, so that more of them want a smaller p1.
+ */
+static const struct {
+	int p1, p2;
+} penalties[][3] = {
+	/* 2, 4, 8 paths */
+	[SX_COST_CSCT] = {{10, 84}, {10, 86}, {6, 86}},
+	[SX_COST_CENSUS] = {{20, 140}, {20, 140}, {12, 140}},
+	[SX_COST_CENSUS48] = {{20, 140}, {20, 140}, {8, 110}},
+	[SX_COST_CENSUS63] = {{20, 140}, {20, 140}, {12, 140}},
+	[SX_COST_ZNCC] = {{18, 185}, {18, 185}, {18, 185}},
+};
+
+void sx_stereo_resolve(struct sx_stereo_params *p)
+{
+	int paths = p->paths == 8 ? 2 : p->paths == 4;
+
+	if (p->p1 == 0)
+		p->p1 = penalties[p->cost][paths].p1;
+	if (p->p2 == 0)
+		p->p2 = penalties[p->cost][paths].p2;
+}
+
+static int check_stereo(const struct sx_stereo_params *asked, const struct reason *r)
+{
+	struct sx_stereo_params resolved = *asked, *p = &resolved;
+	int largest = sx_cost_max(p->cost);
+
+	sx_stereo_resolve(p);
+	if (p->disparities < 32 || p->disparities > 256 || p->disparities % 32)
+		return refuse(r, "stereo.disparities = %d: must be a multiple of 32 from 32 to 256",
+			      p->disparities);
+	if (p->min_disparity < -128 || p->min_disparity > 128)
+		return refuse(r, "stereo.min_disparity = %d: must be from -128 to 128", p->min_disparity);
+	if (p->paths != 2 && p->paths != 4 && p->paths != 8)
+		return refuse(r, "stereo.paths = %d: must be 2, 4 or 8", p->paths);
+	if (p->p1 < 1 || p->p2 < p->p1)
+		return refuse(r, "stereo.p1 = %d and stereo.p2 = %d: p1 must be at least 1 and at most p2",
+			      p->p1, p->p2);
+	/* Each on its own first: the sum of two large ones would overflow. */
+	if (p->p1 > COST_LIMIT || p->p2 > COST_LIMIT || largest + p->p1 + p->p2 > COST_LIMIT)
+		return refuse(
+			r,
+			"stereo.p1 = %d and stereo.p2 = %d: with the largest matching cost %d their sum "
+			"must not exceed %d",
+			p->p1, p->p2, largest, COST_LIMIT);
+	if (p->uniqueness < 1 || p->uniqueness > 100)
+		return refuse(r, "stereo.uniqueness = %d: must be from 1 to 100 percent", p->uniqueness);
+	return 0;
+}
+
+static int check_filters(const struct sx_filter_params *p, const struct reason *r)
+{
+	if (p->left_right < -1)
+		return refuse(r, "filters.left_right = %d: must be -1 (no check) or a tolerance in pixels",
+			      p->left_right);
+	if (p->speckle_size < 0 || p->speckle_range < 0)
+		return refuse(
+			r, "filters.speckle_size = %d and filters.speckle_range = %d: must not be negative",
+			p->speckle_size, p->speckle_range);
+	return 0;
+}
+
+/* All zero: no camera model. */
+static int check_camera(const struct sx_camera *c, const struct reason *r)
+{
+	if (!isfinite(c->cx) || !isfinite(c->cy) || !(fabs(c->pitch_deg) < 90))
+		return refuse(r, "camera.cx = %g, cy = %g, pitch_deg = %g: must be numbers, pitch below 90",
+			      c->cx, c->cy, c->pitch_deg);
+	if (c->fx == 0 && c->fy == 0 && c->baseline_m == 0)
+		return 0;
+	if (!(c->fx > 0 && c->fy > 0 && c->baseline_m > 0 && c->height_m > 0))
+		return refuse(
+			r,
+			"camera.fx = %g, fy = %g, baseline_m = %g, height_m = %g: must all be positive, "
+			"or fx, fy and baseline_m all 0 for no camera model",
+			c->fx, c->fy, c->baseline_m, c->height_m);
+	return 0;
+}
+
+static int check_road(const struct sx_params *p, const struct reason *r)
+{
+	const struct sx_road_params *road = &p->road;
+
+	if (road->mode == SX_ROAD_CALIBRATED && !(p->camera.fx > 0))
+		return refuse(r, "road.mode = calibrated needs a camera model, and camera.fx is %g",
+			      p->camera.fx);
+	if (road->threshold < 1 || road->threshold > 100 || road->top < 0 || road->top > 90)
+		return refuse(r, "road.threshold = %d, road.top = %d: must be 1..100 and 0..90 percent",
+			      road->threshold, road->top);
+	if (!(road->min_height_m < road->max_height_m))
+		return refuse(r, "road.min_height_m = %g must be below road.max_height_m = %g",
+			      road->min_height_m, road->max_height_m);
+	return 0;
+}
+
+static int check_probabilities(const struct sx_stixel_params *p, const struct reason *r)
+{
+	double sum = p->p_invalid_ground + p->p_invalid_object + p->p_invalid_sky;
+
+	if (!(fabs(sum - 1) <= 1e-6))
+		return refuse(
+			r,
+			"stixels.p_invalid_ground = %g, p_invalid_object = %g, p_invalid_sky = %g: must "
+			"sum up to 1, not %g",
+			p->p_invalid_ground, p->p_invalid_object, p->p_invalid_sky, sum);
+	if (!(p->p_gravity + p->p_below_ground < 1))
+		return refuse(r, "stixels.p_gravity = %g and p_below_ground = %g: must sum up to less than 1",
+			      p->p_gravity, p->p_below_ground);
+	return 0;
+}
+
+static int check_stixels(const struct sx_params *p, int width, const struct reason *r)
+{
+	const struct sx_stixel_params *s = &p->stixels;
+
+	if (s->width < 1 || s->width > 32 || s->width > width)
+		return refuse(r, "stixels.width = %d: must be from 1 to 32 and at most the image width %d",
+			      s->width, width);
+	if (!(s->sigma_object_px > 0 && s->sigma_ground_px > 0 && s->sigma_sky_px > 0))
+		return refuse(r,
+			      "stixels.sigma_object_px = %g, sigma_ground_px = %g, sigma_sky_px = %g: must "
+			      "be positive",
+			      s->sigma_object_px, s->sigma_ground_px, s->sigma_sky_px);
+	if (!(2 * s->epsilon_px <= p->stereo.disparities))
+		return refuse(r,
+			      "stixels.epsilon_px = %g: twice that must not exceed stereo.disparities = %d",
+			      s->epsilon_px, p->stereo.disparities);
+	return check_probabilities(s, r);
+}
+
+int sx_params_check(const struct sx_params *p, int width, int height, char *why, size_t why_bytes)
+{
+	const struct reason r = {why, why_bytes};
+	int e;
+
+	if (width < 32 || width > 4096 || height < 32 || height > 2160)
+		return refuse(&r, "image size %dx%d: must be from 32x32 to 4096x2160", width, height);
+	if ((e = check_stereo(&p->stereo, &r)) < 0 || (e = check_filters(&p->filters, &r)) < 0 ||
+	    (e = check_camera(&p->camera, &r)) < 0 || (e = check_road(p, &r)) < 0)
+		return e;
+	return check_stixels(p, width, &r);
+}

@@ -1,0 +1,115 @@
+/*
+ * Parameters of every stage, with units and ranges. Filled from the configuration (config/options.c has
+ * one row for each field, with its default), read by all engines, never changed while a context lives.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_STAGES_PARAMS_H
+#define SX_STAGES_PARAMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Matching cost. Largest cost Cmax: 31, 62, 48, 62 (the 63rd bit is always 0), 42. */
+enum sx_cost { SX_COST_CSCT, SX_COST_CENSUS, SX_COST_CENSUS48, SX_COST_CENSUS63, SX_COST_ZNCC };
+enum sx_aggregation { SX_AGGREGATION_SGM, SX_AGGREGATION_FASTDT };
+/* Cost where the right pixel lies outside the image: descriptor taken as 0 (as libSGM), or Cmax. */
+enum sx_out_of_view { SX_OUT_OF_VIEW_ZERO, SX_OUT_OF_VIEW_MAX };
+/* Rounding of the parabola: C division (as libSGM), floor, or none. */
+enum sx_subpixel { SX_SUBPIXEL_OFF, SX_SUBPIXEL_TRUNC, SX_SUBPIXEL_FLOOR };
+enum sx_median_border { SX_MEDIAN_BORDER_COPY, SX_MEDIAN_BORDER_ZERO };
+enum sx_road_mode { SX_ROAD_VDISPARITY, SX_ROAD_CALIBRATED };
+enum sx_stixel_method { SX_STIXEL_DP, SX_STIXEL_SLANTED, SX_STIXEL_RDP };
+enum sx_reduction { SX_REDUCTION_MEDIAN, SX_REDUCTION_MEAN };
+
+/* Rectified left camera. fx, fy, cx, cy in px; baseline > 0 and height > 0 in m; pitch downwards. */
+struct sx_camera {
+	double fx, fy, cx, cy;
+	double baseline_m, height_m, pitch_deg;
+};
+
+struct sx_stereo_params {
+	enum sx_cost cost;
+	enum sx_aggregation aggregation;
+	int paths;	   /* 2, 4, 8 */
+	int disparities;   /* 32..256, multiple of 32, px */
+	int min_disparity; /* -128..128 px: candidates are min_disparity .. min_disparity+disparities-1 */
+	int p1, p2;	   /* 0 < p1 <= p2, Cmax + p1 + p2 <= 255; 0: see sx_stereo_resolve() */
+	enum sx_out_of_view out_of_view;
+	int uniqueness; /* percent, 1..100; best must be below this share of any rival; 100 = off */
+	enum sx_subpixel subpixel;
+};
+
+struct sx_filter_params {
+	bool median;
+	enum sx_median_border median_border;
+	int left_right;	      /* tolerance, px; -1 = no check */
+	bool left_right_keep; /* pixels whose partner is out of view stay valid */
+	int speckle_size;     /* px; components up to this size go; 0 = off */
+	int speckle_range;    /* px of disparity between neighbours of one component */
+};
+
+struct sx_road_params {
+	enum sx_road_mode mode;
+	int threshold;			   /* percent of the v-disparity maximum, 1..100 */
+	int top;			   /* percent of the height: rows above are not looked at, 0..90 */
+	double min_height_m, max_height_m; /* accepted camera heights */
+	double max_pitch_deg;
+	int max_age; /* frames that an older road may stand in, 0..1000 */
+};
+
+/* sigma_*_px in px of disparity; p_*: probabilities in (0,1). algorithms: docs/algorithm.md, stixel DP. */
+struct sx_stixel_params {
+	enum sx_stixel_method method;
+	int width; /* px, 1..32 */
+	enum sx_reduction reduction;
+	int max_per_column; /* published stixels of a column, 1..2160 */
+	double sigma_object_px, sigma_ground_px, sigma_sky_px;
+	double p_outlier, p_outlier_sky;
+	double p_order, p_gravity, p_below_ground;
+	double epsilon_px;    /* tolerance of gravity; 2 epsilon <= disparities */
+	double depth_noise_m; /* object noise: depth extent */
+	double depth_order_m; /* objects closer in depth than this are one object */
+	double sigma_height_m, sigma_pitch_rad;
+	double p_invalid; /* share of pixels without disparity, 0..0.9 */
+	double p_invalid_ground, p_invalid_object, p_invalid_sky; /* class given invalid; sum 1 */
+	double rdp_epsilon_px; /* largest vertical distance of a sample from its segment */
+	double rdp_sky_px;     /* RDP: mean below this above the horizon is sky */
+	double rdp_ground_px;  /* RDP: tolerance of ground residuals, plus 5 % of the ground */
+};
+
+struct sx_params {
+	struct sx_camera camera;
+	struct sx_stereo_params stereo;
+	struct sx_filter_params filters;
+	struct sx_road_params road;
+	struct sx_stixel_params stixels;
+};
+
+/* Largest value of one matching cost: Cmax above. */
+int sx_cost_max(enum sx_cost cost);
+
+/*
+ * Replaces p1 = 0 and p2 = 0, each on its own, by what was measured best for this cost and number of paths
+ * (docs/accuracy.md). Engines do so when they make a context; sx_params_check() judges the resolved values.
+ */
+void sx_stereo_resolve(struct sx_stereo_params *p);
+
+/* Disparities that a finished map can hold: 0 .. range-1 px (disparities + max(min_disparity, 0)). */
+int sx_disparity_range(const struct sx_stereo_params *p);
+
+/*
+ * Checks everything that a single row of the option table cannot: P1 and P2 against 8 bits, probabilities
+ * that must sum up, sizes. Returns 0, or -EINVAL with one sentence in why that names both values.
+ */
+int sx_params_check(const struct sx_params *p, int width, int height, char *why, size_t why_bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

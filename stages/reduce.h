@@ -1,0 +1,31 @@
+/*
+ * Column reduction: the disparity map becomes stixel columns, a few pixels wide and one row high, transposed so
+ * that a column lies in one stretch of memory (hernandez-juarez 2017, section 4; docs/algorithm.md).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_STAGES_REDUCE_H
+#define SX_STAGES_REDUCE_H
+
+#include "base/image.h"
+#include "stages/params.h"
+
+/* Stixel columns of an image: whole ones only, pixels that remain at the right border are not used. */
+static inline int sx_reduce_columns(int width, int width_px)
+{
+	return width / width_px;
+}
+
+/*
+ * disparity: U16 Q4, W x H. confidence: U8 of the same size, or NULL.
+ * columns: U16 Q4, H wide and floor(W / width_px) high: row u is stixel column u, index 0 the image bottom.
+ * columns_confidence: U8, same shape; not touched without confidence.
+ *
+ * A cell is invalid when less than half of its pixels are valid. MEDIAN: the upper median of the valid ones;
+ * MEAN: their mean, rounded half up. Confidence: mean over all pixels of the cell, invalid ones count as 0,
+ * rounded half up. width_px 1..32. Thread: any; allocates nothing.
+ */
+void sx_reduce(const struct sx_image *disparity, const struct sx_image *confidence, int width_px,
+	       enum sx_reduction how, struct sx_image *columns, struct sx_image *columns_confidence);
+
+#endif

@@ -1,0 +1,386 @@
+/*
+ * The reference engine: calls the stages one after the other inside submit, on the caller's thread, and keeps
+ * the output of each. Slow, and what the others are measured against.
+ *
+ * Memory: S takes 2 * width * height * disparities bytes (120 MB for 1242x375 and 128, 4.5 GB at the limits).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <stixel.h>
+
+#include "base/clock.h"
+#include "stages/census.h"
+#include "stages/compact.h"
+#include "stages/confidence.h"
+#include "stages/context.h"
+#include "stages/engine.h"
+#include "stages/ingest.h"
+#include "stages/left_right.h"
+#include "stages/median.h"
+#include "stages/rdp.h"
+#include "stages/reduce.h"
+#include "stages/road.h"
+#include "stages/segment.h"
+#include "stages/sgm.h"
+#include "stages/speckle.h"
+#include "stages/stixel_dp.h"
+#include "stages/winner.h"
+
+struct sx_device {
+	size_t bytes; /* of all contexts */
+};
+
+struct sx_context {
+	struct sx_device *device;
+	struct sx_context_config config;
+	struct sx_image taps[SX_TAP_COUNT]; /* every output has a buffer of its own */
+	void *sgm_scratch, *speckle_scratch;
+	struct sx_road_finder *road;
+	struct sx_dp_tables *dp_tables; /* method dp, */
+	struct sx_dp *dp;
+	struct sx_rdp_tables *rdp_tables; /* or method rdp */
+	struct sx_rdp *rdp;
+	struct sx_segments segments;
+	struct stixel *stixels;
+	uint32_t *offsets;
+	size_t bytes;
+	int event;
+	bool busy; /* submitted and not yet waited for */
+	struct sx_result result;
+};
+
+static const char *const stage_names[SX_STAGE_COUNT] = {
+	[SX_STAGE_INGEST] = "ingest",	[SX_STAGE_CENSUS] = "census",
+	[SX_STAGE_SGM] = "sgm",		[SX_STAGE_WINNER] = "winner",
+	[SX_STAGE_MEDIAN] = "median",	[SX_STAGE_LEFT_RIGHT] = "left_right",
+	[SX_STAGE_SPECKLE] = "speckle", [SX_STAGE_CONFIDENCE] = "confidence",
+	[SX_STAGE_ROAD] = "road",	[SX_STAGE_REDUCE] = "reduce",
+	[SX_STAGE_SEGMENT] = "segment", [SX_STAGE_COMPACT] = "compact",
+};
+
+const char *sx_stage_name(enum sx_stage stage)
+{
+	return stage_names[stage];
+}
+
+static int reference_open(struct sx_device **ret, const struct sx_engine_params *p, char *why,
+			  size_t why_bytes)
+{
+	struct sx_device *d = calloc(1, sizeof(*d));
+
+	if (!d) {
+		snprintf(why, why_bytes, "engine reference: out of memory");
+		return -ENOMEM;
+	}
+	*ret = d;
+	return 0;
+}
+
+static void reference_close(struct sx_device *d)
+{
+	free(d);
+}
+
+static const char *reference_describe(const struct sx_device *d)
+{
+	return "plain C, 1 thread";
+}
+
+static void *take(struct sx_context *x, size_t bytes)
+{
+	void *memory;
+
+	bytes = (bytes + 63) & ~(size_t)63;
+	memory = aligned_alloc(64, bytes);
+	if (memory)
+		x->bytes += bytes;
+	return memory;
+}
+
+static int take_tap(struct sx_context *x, enum sx_tap tap, enum sx_pixel pixel, int width, int height)
+{
+	size_t pitch = ((size_t)width * sx_pixel_bytes(pixel) + 63) & ~(size_t)63;
+	void *data = take(x, pitch * (size_t)height);
+
+	if (!data)
+		return -ENOMEM;
+	x->taps[tap] = (struct sx_image){data, width, height, pitch, pixel};
+	return 0;
+}
+
+static int take_match_memory(struct sx_context *x)
+{
+	const struct sx_stereo_params *p = &x->config.params.stereo;
+	enum sx_pixel census = sx_census_pixel(p->cost);
+	int w = x->config.width, h = x->config.height;
+	const struct {
+		enum sx_tap tap;
+		enum sx_pixel pixel;
+		int width;
+	} list[] = {
+		{SX_TAP_LEFT, SX_PIXEL_U8, w},	      {SX_TAP_RIGHT, SX_PIXEL_U8, w},
+		{SX_TAP_LEFT_CENSUS, census, w},      {SX_TAP_RIGHT_CENSUS, census, w},
+		{SX_TAP_WINNER, SX_PIXEL_U16, w},     {SX_TAP_WINNER_RIGHT, SX_PIXEL_U16, w},
+		{SX_TAP_MEDIAN, SX_PIXEL_U16, w},     {SX_TAP_MEDIAN_RIGHT, SX_PIXEL_U16, w},
+		{SX_TAP_LEFT_RIGHT, SX_PIXEL_U16, w}, {SX_TAP_DISPARITY, SX_PIXEL_U16, w},
+		{SX_TAP_CONFIDENCE, SX_PIXEL_U8, w},  {SX_TAP_SUM, SX_PIXEL_U16, w * p->disparities},
+	};
+
+	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+		if (take_tap(x, list[i].tap, list[i].pixel, list[i].width, h) < 0)
+			return -ENOMEM;
+	x->sgm_scratch = take(x, sx_sgm_scratch_bytes(w, p));
+	x->speckle_scratch = take(x, sx_speckle_scratch_bytes(w, h));
+	return x->sgm_scratch && x->speckle_scratch ? 0 : -ENOMEM;
+}
+
+static int create_segmenter(struct sx_context *x)
+{
+	const struct sx_params *p = &x->config.params;
+	int h = x->config.height, range = sx_disparity_range(&p->stereo), r;
+
+	if (p->stixels.method == SX_STIXEL_RDP) {
+		r = sx_rdp_tables_create(&x->rdp_tables, p, h, range);
+		return r < 0 ? r : sx_rdp_create(&x->rdp, x->rdp_tables);
+	}
+	r = sx_dp_tables_create(&x->dp_tables, p, h, range);
+	return r < 0 ? r : sx_dp_create(&x->dp, x->dp_tables);
+}
+
+static int take_stixel_memory(struct sx_context *x)
+{
+	const struct sx_params *p = &x->config.params;
+	int w = x->config.width, h = x->config.height, r;
+	int columns = sx_reduce_columns(w, p->stixels.width);
+
+	if (take_tap(x, SX_TAP_COLUMNS, SX_PIXEL_U16, h, columns) < 0 ||
+	    take_tap(x, SX_TAP_COLUMNS_CONFIDENCE, SX_PIXEL_U8, h, columns) < 0)
+		return -ENOMEM;
+	x->stixels =
+		take(x, sizeof(*x->stixels) * sx_compact_capacity(columns, h, p->stixels.max_per_column));
+	x->offsets = take(x, sizeof(*x->offsets) * ((size_t)columns + 1));
+	if (!x->stixels || !x->offsets)
+		return -ENOMEM;
+	x->offsets[0] = 0;
+	r = sx_segments_init(&x->segments, columns, h);
+	if (r < 0)
+		return r;
+	x->bytes += sizeof(*x->segments.list) * (size_t)columns * (size_t)h;
+	r = sx_road_finder_create(&x->road, p, w, h, sx_disparity_range(&p->stereo));
+	return r < 0 ? r : create_segmenter(x);
+}
+
+static void reference_context_destroy(struct sx_context *x)
+{
+	if (!x)
+		return;
+	for (int i = 0; i < SX_TAP_COUNT; i++)
+		free(x->taps[i].data);
+	free(x->sgm_scratch);
+	free(x->speckle_scratch);
+	free(x->stixels);
+	free(x->offsets);
+	sx_segments_finish(&x->segments);
+	sx_road_finder_destroy(x->road);
+	sx_dp_destroy(x->dp);
+	sx_dp_tables_destroy(x->dp_tables);
+	sx_rdp_destroy(x->rdp);
+	sx_rdp_tables_destroy(x->rdp_tables);
+	if (x->event >= 0)
+		close(x->event);
+	x->device->bytes -= x->bytes;
+	free(x);
+}
+
+static int reference_context_create(struct sx_context **ret, struct sx_device *d,
+				    const struct sx_context_config *c, char *why, size_t why_bytes)
+{
+	struct sx_context *x;
+	int r = sx_context_check(c, sx_backend_reference.name, 0, why, why_bytes);
+
+	if (r < 0)
+		return r;
+	x = calloc(1, sizeof(*x));
+	if (!x) {
+		snprintf(why, why_bytes, "engine reference: out of memory");
+		return -ENOMEM;
+	}
+	x->device = d;
+	x->config = *c;
+	sx_stereo_resolve(&x->config.params.stereo);
+	x->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (x->event < 0) {
+		r = -errno;
+		snprintf(why, why_bytes, "engine reference: no eventfd: %s", strerror(errno));
+		goto fail;
+	}
+	r = take_match_memory(x);
+	if (r == 0)
+		r = take_stixel_memory(x);
+	d->bytes += x->bytes;
+	if (r < 0) {
+		snprintf(why, why_bytes, "engine reference: context for %dx%d and %d disparities: %s",
+			 c->width, c->height, c->params.stereo.disparities, strerror(-r));
+		goto fail;
+	}
+	x->result.stixels = x->stixels;
+	x->result.offsets = x->offsets;
+	x->result.columns = (uint32_t)sx_reduce_columns(c->width, c->params.stixels.width);
+	*ret = x;
+	return 0;
+fail:
+	reference_context_destroy(x);
+	return r;
+}
+
+/* Books the time since the last call to a stage. */
+static void book(struct sx_context *x, enum sx_stage stage, int64_t *since)
+{
+	int64_t now = sx_now_ns();
+
+	x->result.stage_ns[stage] = now - *since;
+	*since = now;
+}
+
+static void copy_map(const struct sx_image *from, const struct sx_image *to)
+{
+	memcpy(to->data, from->data, from->pitch * (size_t)from->height); /* taps of one shape */
+}
+
+static void match(struct sx_context *x, const struct sx_pair *pair, int64_t *t)
+{
+	const struct sx_stereo_params *p = &x->config.params.stereo;
+	struct sx_image *tap = x->taps;
+	struct sx_stretch stretch = sx_ingest_stretch(&pair->left, &pair->right);
+
+	sx_ingest(&pair->left, &tap[SX_TAP_LEFT], stretch);
+	sx_ingest(&pair->right, &tap[SX_TAP_RIGHT], stretch);
+	book(x, SX_STAGE_INGEST, t);
+	sx_census(&tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_CENSUS], p->cost);
+	sx_census(&tap[SX_TAP_RIGHT], &tap[SX_TAP_RIGHT_CENSUS], p->cost);
+	book(x, SX_STAGE_CENSUS, t);
+	sx_sgm(&tap[SX_TAP_LEFT_CENSUS], &tap[SX_TAP_RIGHT_CENSUS], &tap[SX_TAP_SUM], p, x->sgm_scratch);
+	book(x, SX_STAGE_SGM, t);
+	sx_winner(&tap[SX_TAP_SUM], &tap[SX_TAP_WINNER], &tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_CONFIDENCE],
+		  p);
+	book(x, SX_STAGE_WINNER, t);
+}
+
+static void filter(struct sx_context *x, int64_t *t)
+{
+	const struct sx_filter_params *f = &x->config.params.filters;
+	struct sx_image *tap = x->taps;
+
+	if (f->median) {
+		sx_median(&tap[SX_TAP_WINNER], &tap[SX_TAP_MEDIAN], f->median_border);
+		sx_median(&tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_MEDIAN_RIGHT], f->median_border);
+	} else {
+		copy_map(&tap[SX_TAP_WINNER], &tap[SX_TAP_MEDIAN]);
+		copy_map(&tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_MEDIAN_RIGHT]);
+	}
+	book(x, SX_STAGE_MEDIAN, t);
+	sx_left_right(&tap[SX_TAP_MEDIAN], &tap[SX_TAP_MEDIAN_RIGHT], &tap[SX_TAP_LEFT_RIGHT], f,
+		      x->config.params.stereo.min_disparity);
+	book(x, SX_STAGE_LEFT_RIGHT, t);
+	copy_map(&tap[SX_TAP_LEFT_RIGHT], &tap[SX_TAP_DISPARITY]);
+	sx_speckle(&tap[SX_TAP_DISPARITY], f, x->speckle_scratch);
+	book(x, SX_STAGE_SPECKLE, t);
+	sx_confidence(&tap[SX_TAP_DISPARITY], &tap[SX_TAP_CONFIDENCE]);
+	book(x, SX_STAGE_CONFIDENCE, t);
+}
+
+static void segment(struct sx_context *x, const struct sx_road *previous, int64_t *t)
+{
+	const struct sx_params *p = &x->config.params;
+	struct sx_image *tap = x->taps;
+
+	sx_road_find(x->road, &tap[SX_TAP_DISPARITY], previous, &x->result.road);
+	book(x, SX_STAGE_ROAD, t);
+	sx_reduce(&tap[SX_TAP_DISPARITY], &tap[SX_TAP_CONFIDENCE], p->stixels.width, p->stixels.reduction,
+		  &tap[SX_TAP_COLUMNS], &tap[SX_TAP_COLUMNS_CONFIDENCE]);
+	book(x, SX_STAGE_REDUCE, t);
+	if (x->rdp)
+		sx_rdp_run(x->rdp, &x->result.road, &tap[SX_TAP_COLUMNS], &x->segments);
+	else
+		sx_dp_run(x->dp, &x->result.road, &tap[SX_TAP_COLUMNS], &x->segments);
+	book(x, SX_STAGE_SEGMENT, t);
+	x->result.count = sx_compact(&x->segments, &tap[SX_TAP_COLUMNS], &tap[SX_TAP_COLUMNS_CONFIDENCE],
+				     &x->result.road, p, x->offsets, x->stixels);
+	book(x, SX_STAGE_COMPACT, t);
+}
+
+static int reference_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous)
+{
+	const uint64_t done = 1;
+	int64_t t = sx_now_ns();
+
+	if (x->busy)
+		return -EBUSY;
+	if (sx_context_check_pair(&x->config, pair) < 0)
+		return -EINVAL;
+	x->result.started_ns = t;
+	match(x, pair, &t);
+	filter(x, &t);
+	segment(x, previous, &t);
+	x->result.finished_ns = t;
+	x->busy = true;
+	return write(x->event, &done, sizeof(done)) == sizeof(done) ? 0 : -errno;
+}
+
+static int reference_event_fd(const struct sx_context *x)
+{
+	return x->event;
+}
+
+/* submit has done the work: nothing to wait for, only the event to drain. */
+static int reference_wait(struct sx_context *x, int timeout_ms)
+{
+	uint64_t count;
+
+	if (!x->busy)
+		return -ENODATA;
+	if (read(x->event, &count, sizeof(count)) != sizeof(count))
+		return -errno;
+	x->busy = false;
+	return 1;
+}
+
+static const struct sx_result *reference_result(const struct sx_context *x)
+{
+	return &x->result;
+}
+
+static int reference_peek(const struct sx_context *x, enum sx_tap tap, struct sx_image *view)
+{
+	if (!x->taps[tap].data)
+		return -ENOENT;
+	*view = x->taps[tap];
+	return 0;
+}
+
+static size_t reference_memory(const struct sx_device *d)
+{
+	return sizeof(*d) + d->bytes;
+}
+
+const struct sx_backend sx_backend_reference = {
+	.name = "reference",
+	.open = reference_open,
+	.close = reference_close,
+	.describe = reference_describe,
+	.context_create = reference_context_create,
+	.context_destroy = reference_context_destroy,
+	.submit = reference_submit,
+	.event_fd = reference_event_fd,
+	.wait = reference_wait,
+	.result = reference_result,
+	.peek = reference_peek,
+	.memory = reference_memory,
+};

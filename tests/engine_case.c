@@ -1,0 +1,332 @@
+/*
+ * What tests of engines share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tests/engine_case.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <stixel.h>
+
+static const char *const tap_names[SX_TAP_COUNT] = {
+	"left",	     "right",	     "left-census", "right-census",	  "sum",
+	"winner",    "winner-right", "median",	    "median-right",	  "left-right",
+	"disparity", "confidence",   "columns",	    "columns-confidence",
+};
+
+struct sx_params engine_case_params(void)
+{
+	return (struct sx_params){
+		.camera = {.fx = 721, .fy = 721, .cx = 609, .cy = 172, .baseline_m = 0.54, .height_m = 1.65},
+		.stereo = {.cost = SX_COST_CSCT,
+			   .paths = 4,
+			   .disparities = 64,
+			   .p1 = 10,
+			   .p2 = 120,
+			   .uniqueness = 95,
+			   .subpixel = SX_SUBPIXEL_TRUNC},
+		.filters = {.median = true, .left_right = 1, .speckle_range = 1},
+		.road = {.threshold = 20,
+			 .top = 33,
+			 .min_height_m = 0.5,
+			 .max_height_m = 3,
+			 .max_pitch_deg = 50,
+			 .max_age = 30},
+		.stixels = {.width = 5,
+			    .max_per_column = 128,
+			    .sigma_object_px = 1,
+			    .sigma_ground_px = 1,
+			    .sigma_sky_px = 0.4,
+			    .p_outlier = 0.15,
+			    .p_outlier_sky = 0.4,
+			    .p_order = 0.2,
+			    .p_gravity = 0.1,
+			    .p_below_ground = 0.04,
+			    .epsilon_px = 2,
+			    .depth_noise_m = 0.3,
+			    .depth_order_m = 0.3,
+			    .sigma_height_m = 0.05,
+			    .sigma_pitch_rad = 0.005,
+			    .p_invalid = 0.25,
+			    .p_invalid_ground = 0.28,
+			    .p_invalid_object = 0.44,
+			    .p_invalid_sky = 0.28,
+			    .rdp_epsilon_px = 2,
+			    .rdp_sky_px = 1,
+			    .rdp_ground_px = 1.5},
+	};
+}
+
+size_t engine_case_cells(const struct engine_case *t)
+{
+	return (size_t)t->width * (size_t)t->height * (size_t)t->params.stereo.disparities;
+}
+
+void engine_frame_init(struct engine_frame *f, const struct engine_case *t)
+{
+	struct check_rng r = check_rng_seed(t->seed);
+
+	check_image_init(&f->left, t->pixel, t->width, t->height, t->padding);
+	check_image_init(&f->right, t->pixel, t->width, t->height, t->padding);
+	if (t->pixel == SX_PIXEL_U8) {
+		check_fill_pair(&f->left.image, &f->right.image, t->fill, t->shift, 9, &r);
+	} else {
+		check_fill(&f->left.image, t->fill, &r);
+		check_fill(&f->right.image, t->fill, &r);
+	}
+	f->pair = (struct sx_pair){.left = f->left.image, .right = f->right.image, .number = 1};
+}
+
+bool engine_frame_finish(struct engine_frame *f)
+{
+	const bool left = check_guards(&f->left, "left image"),
+		   right = check_guards(&f->right, "right image");
+
+	check_image_finish(&f->left);
+	check_image_finish(&f->right);
+	return left && right;
+}
+
+struct sx_context *engine_case_context(const struct sx_backend *backend, struct sx_device *device,
+				       const struct engine_case *t, bool keep_volume)
+{
+	struct sx_context_config c = {.width = t->width,
+				      .height = t->height,
+				      .pixel = t->pixel,
+				      .params = t->params,
+				      .keep_volume = keep_volume};
+	struct sx_context *x = NULL;
+	char why[256] = "";
+
+	if (backend->context_create(&x, device, &c, why, sizeof(why)) < 0)
+		fprintf(stderr, "%dx%d: %s\n", t->width, t->height, why);
+	return x;
+}
+
+static void describe_case(char *text, size_t bytes, const struct engine_case *t, const char *tap,
+			  const char *how)
+{
+	const struct sx_stereo_params *p = &t->params.stereo;
+
+	snprintf(text, bytes, "%s %s, %s %dx%d+%d D %d min %d paths %d cost %d p2 %d", how, tap,
+		 check_fill_name(t->fill), t->width, t->height, t->padding, p->disparities, p->min_disparity,
+		 p->paths, p->cost, p->p2);
+}
+
+static bool same_road(const struct sx_road *a, const struct sx_road *b)
+{
+	return a->slope == b->slope && a->offset == b->offset && a->inliers == b->inliers &&
+	       a->age == b->age && a->origin == b->origin;
+}
+
+static bool same_result(const char *what, const struct sx_result *want, const struct sx_result *got)
+{
+	if (want->columns != got->columns || want->count != got->count ||
+	    memcmp(want->offsets, got->offsets, (want->columns + 1) * sizeof(*want->offsets)) != 0 ||
+	    memcmp(want->stixels, got->stixels, want->count * sizeof(*want->stixels)) != 0) {
+		fprintf(stderr, "%s: stixels differ: want %u, got %u\n", what, want->count, got->count);
+		return false;
+	}
+	if (!same_road(&want->road, &got->road)) {
+		fprintf(stderr, "%s: road differs\n", what);
+		return false;
+	}
+	return true;
+}
+
+bool engine_case_same(const struct engine_case *t, struct engine_output want, struct engine_output got,
+		      const char *how, bool volume)
+{
+	char text[256];
+	bool same = true;
+
+	for (int tap = 0; tap < SX_TAP_COUNT; tap++) {
+		struct sx_image a, b;
+		int r;
+
+		if (tap == SX_TAP_SUM && !volume)
+			continue;
+		describe_case(text, sizeof(text), t, tap_names[tap], how);
+		if ((r = want.backend->peek(want.context, (enum sx_tap)tap, &a)) < 0 ||
+		    (r = got.backend->peek(got.context, (enum sx_tap)tap, &b)) < 0) {
+			fprintf(stderr, "%s: not there (error %d)\n", text, -r);
+			return false;
+		}
+		same &= check_same(text, t->seed, &a, &b,
+				   tap == SX_TAP_SUM ? t->params.stereo.disparities : 0);
+	}
+	describe_case(text, sizeof(text), t, "result", how);
+	return same & same_result(text, want.backend->result(want.context), got.backend->result(got.context));
+}
+
+struct engine_case engine_case_small(uint64_t seed)
+{
+	return (struct engine_case){.width = 70,
+				    .height = 43,
+				    .params = engine_case_params(),
+				    .pixel = SX_PIXEL_U8,
+				    .fill = CHECK_NOISE,
+				    .shift = 7,
+				    .padding = 3,
+				    .seed = seed};
+}
+
+void engine_cases_sizes(engine_case_fn *check)
+{
+	static const struct {
+		int width, height, disparities;
+	} sizes[] = {
+		{32, 32, 32},	{33, 47, 64},	{47, 33, 128},	{64, 64, 256},	{97, 35, 96},
+		{300, 40, 128}, {1500, 40, 32}, {40, 1100, 32}, {129, 65, 160}, {631, 479, 128},
+	};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct engine_case t = engine_case_small(100 + i);
+
+		t.width = sizes[i].width;
+		t.height = sizes[i].height;
+		t.params.stereo.disparities = sizes[i].disparities;
+		check(&t);
+	}
+}
+
+void engine_cases_fills(engine_case_fn *check)
+{
+	for (int fill = 0; fill < CHECK_FILL_COUNT; fill++) {
+		struct engine_case t = engine_case_small(200 + (uint64_t)fill);
+
+		t.fill = (enum check_fill)fill;
+		check(&t);
+	}
+}
+
+void engine_cases_costs(engine_case_fn *check)
+{
+	static const enum sx_cost costs[] = {SX_COST_CSCT, SX_COST_CENSUS, SX_COST_CENSUS48,
+					     SX_COST_CENSUS63};
+
+	for (int i = 0; i < 8; i++) {
+		struct engine_case t = engine_case_small(300 + (uint64_t)i);
+
+		t.params.stereo.cost = costs[i / 2];
+		t.params.stereo.out_of_view = i % 2 ? SX_OUT_OF_VIEW_MAX : SX_OUT_OF_VIEW_ZERO;
+		check(&t);
+	}
+}
+
+/* Penalties on both sides of what one byte holds for 2 and for 6 stored paths. */
+void engine_cases_paths(engine_case_fn *check)
+{
+	static const int p2[] = {10, 42, 43, 127, 128, 180};
+	static const int paths[] = {2, 4, 8};
+
+	for (int i = 0; i < 18; i++) {
+		struct engine_case t = engine_case_small(400 + (uint64_t)i);
+
+		t.width = 55 + i;
+		t.params.stereo.paths = paths[i % 3];
+		t.params.stereo.p2 = p2[i / 3];
+		t.params.stereo.p1 = i % 2 ? 5 : t.params.stereo.p2 < 40 ? 1 : 40;
+		if (i % 4 == 1 && t.params.stereo.p2 <= 180)
+			t.params.stereo.cost = SX_COST_CENSUS;
+		check(&t);
+	}
+}
+
+void engine_cases_extreme_sums(engine_case_fn *check)
+{
+	for (int i = 0; i < 6; i++) {
+		struct engine_case t = engine_case_small(450 + (uint64_t)i);
+
+		t.params.stereo.cost = SX_COST_CENSUS;
+		t.params.stereo.paths = i < 3 ? 4 : 8;
+		t.params.stereo.p1 = 1;
+		t.params.stereo.p2 = 192;
+		t.params.stereo.out_of_view = SX_OUT_OF_VIEW_MAX;
+		t.fill = i % 3 == 0 ? CHECK_CHECKERBOARD : i % 3 == 1 ? CHECK_STEPS : CHECK_NOISE;
+		check(&t);
+	}
+}
+
+void engine_cases_min_disparity(engine_case_fn *check)
+{
+	static const int min[] = {-128, -33, -16, 1, 16, 60, 128};
+
+	for (size_t i = 0; i < 2 * sizeof(min) / sizeof(min[0]); i++) {
+		struct engine_case t = engine_case_small(500 + i);
+
+		t.params.stereo.min_disparity = min[i / 2];
+		t.params.stereo.out_of_view = i % 2 ? SX_OUT_OF_VIEW_MAX : SX_OUT_OF_VIEW_ZERO;
+		t.params.filters.left_right_keep = i % 3 == 0;
+		t.shift = min[i / 2] + 20;
+		check(&t);
+	}
+}
+
+void engine_cases_winner(engine_case_fn *check)
+{
+	static const int uniqueness[] = {1, 50, 90, 95, 99, 100};
+
+	for (int i = 0; i < 18; i++) {
+		struct engine_case t = engine_case_small(600 + (uint64_t)i);
+
+		t.params.stereo.uniqueness = uniqueness[i % 6];
+		t.params.stereo.subpixel = (enum sx_subpixel)(i / 6);
+		t.fill = i % 4 == 0 ? CHECK_NEAR_0 : CHECK_NOISE;
+		check(&t);
+	}
+}
+
+void engine_cases_filters(engine_case_fn *check)
+{
+	for (int i = 0; i < 16; i++) {
+		struct engine_case t = engine_case_small(700 + (uint64_t)i);
+		struct sx_filter_params *f = &t.params.filters;
+
+		f->median = i % 4 != 0;
+		f->median_border = i & 1 ? SX_MEDIAN_BORDER_ZERO : SX_MEDIAN_BORDER_COPY;
+		f->left_right = i % 3 == 0 ? -1 : i % 5;
+		f->left_right_keep = i & 2;
+		f->speckle_size = i & 4 ? 3 + 20 * (i & 8) : 0;
+		f->speckle_range = i % 3;
+		t.height = 30 + 7 * i < 32 ? 32 : 30 + 7 * i;
+		check(&t);
+	}
+}
+
+void engine_cases_pixels(engine_case_fn *check)
+{
+	static const enum sx_pixel formats[] = {SX_PIXEL_Y16, SX_PIXEL_YUYV, SX_PIXEL_UYVY, SX_PIXEL_NV12,
+						SX_PIXEL_RGB24};
+
+	for (int i = 0; i < 10; i++) {
+		struct engine_case t = engine_case_small(800 + (uint64_t)i);
+
+		t.pixel = formats[i % 5];
+		t.fill = i < 5 ? CHECK_NOISE : CHECK_FLAT;
+		t.width = 71;
+		check(&t);
+	}
+}
+
+void engine_cases_stixels(engine_case_fn *check)
+{
+	for (int i = 0; i < 8; i++) {
+		struct engine_case t = engine_case_small(900 + (uint64_t)i);
+
+		t.width = 161;
+		t.height = 90;
+		t.params.stixels.method = i & 1 ? SX_STIXEL_RDP : SX_STIXEL_DP;
+		t.params.stixels.width = i < 2 ? 1 : i < 4 ? 7 : 32;
+		t.params.stixels.reduction = i & 2 ? SX_REDUCTION_MEAN : SX_REDUCTION_MEDIAN;
+		t.params.stixels.max_per_column = i & 4 ? 2 : 2160;
+		t.params.road.mode = i & 2 ? SX_ROAD_CALIBRATED : SX_ROAD_VDISPARITY;
+		if (i == 6 || i == 7) {
+			t.params.camera = (struct sx_camera){0};
+			t.params.road.mode = SX_ROAD_VDISPARITY;
+		}
+		check(&t);
+	}
+}

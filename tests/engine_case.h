@@ -1,0 +1,67 @@
+/*
+ * What tests of engines share: pairs, parameters and sizes that have shown mistakes, and the comparison of all that
+ * two engines give for one pair.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TESTS_ENGINE_CASE_H
+#define SX_TESTS_ENGINE_CASE_H
+
+#include "stages/engine.h"
+#include "tests/check.h"
+
+/* One comparison: what to match, and how. */
+struct engine_case {
+	int width, height;
+	struct sx_params params;
+	enum sx_pixel pixel;
+	enum check_fill fill;
+	int shift, padding;
+	uint64_t seed;
+};
+
+/* A KITTI-like camera and the usual chain with 64 disparities. */
+struct sx_params engine_case_params(void);
+/* 70x43 pixels of noise, shifted by 7. */
+struct engine_case engine_case_small(uint64_t seed);
+/* Size of the cost volume: what a comparison costs. */
+size_t engine_case_cells(const struct engine_case *t);
+
+struct engine_frame {
+	struct check_image left, right;
+	struct sx_pair pair;
+};
+void engine_frame_init(struct engine_frame *f, const struct engine_case *t);
+/* False when the engine wrote beside or between the pixels. */
+bool engine_frame_finish(struct engine_frame *f);
+
+/* A context of the case; NULL and a line on stderr when there is none. */
+struct sx_context *engine_case_context(const struct sx_backend *backend, struct sx_device *device,
+				       const struct engine_case *t, bool keep_volume);
+
+/*
+ * True when every tap and the result are the same; otherwise lines on stderr that begin with how. volume: S too
+ * (both contexts keep it).
+ */
+struct engine_output {
+	const struct sx_backend *backend;
+	const struct sx_context *context;
+};
+bool engine_case_same(const struct engine_case *t, struct engine_output want, struct engine_output got,
+		      const char *how, bool volume);
+
+/* Groups of cases, each handed to a function. */
+typedef void engine_case_fn(const struct engine_case *t);
+void engine_cases_sizes(
+	engine_case_fn *check); /* 32x32 .. 631x479, 40x1100, 1500x40; 32 .. 256 disparities */
+void engine_cases_fills(engine_case_fn *check);
+void engine_cases_costs(engine_case_fn *check);
+void engine_cases_paths(engine_case_fn *check); /* P2 on both sides of what a byte holds */
+void engine_cases_extreme_sums(engine_case_fn *check);
+void engine_cases_min_disparity(engine_case_fn *check); /* -128 .. 128 */
+void engine_cases_winner(engine_case_fn *check);
+void engine_cases_filters(engine_case_fn *check);
+void engine_cases_pixels(engine_case_fn *check);
+void engine_cases_stixels(engine_case_fn *check);
+
+#endif

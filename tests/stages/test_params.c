@@ -1,0 +1,205 @@
+/*
+ * Parameter checks: what is wrong is refused with a sentence that names it; limits are accepted.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "stages/context.h"
+#include "tests/stages/sound_params.h"
+
+static int check(const struct sx_params *p, int width, int height, const char *named)
+{
+	char why[300] = "";
+	int r = sx_params_check(p, width, height, why, sizeof(why));
+
+	if (r < 0 && named && !strstr(why, named))
+		fail_msg("'%s' does not say '%s'", why, named);
+	if (r == 0)
+		assert_string_equal(why, "");
+	return r;
+}
+
+#define REFUSED(named, change)                                         \
+	do {                                                           \
+		struct sx_params p = sound_params();                   \
+		change;                                                \
+		assert_int_equal(check(&p, 640, 480, named), -EINVAL); \
+	} while (0)
+#define ACCEPTED(change)                                        \
+	do {                                                    \
+		struct sx_params p = sound_params();            \
+		change;                                         \
+		assert_int_equal(check(&p, 640, 480, NULL), 0); \
+	} while (0)
+
+static void stereo_is_checked(void **state)
+{
+	REFUSED("disparities = 48", p.stereo.disparities = 48);
+	REFUSED("disparities = 0", p.stereo.disparities = 0);
+	REFUSED("disparities = 288", p.stereo.disparities = 288);
+	REFUSED("min_disparity = 129", p.stereo.min_disparity = 129);
+	REFUSED("min_disparity = -129", p.stereo.min_disparity = -129);
+	REFUSED("paths = 3", p.stereo.paths = 3);
+	REFUSED("p1 = -1", p.stereo.p1 = -1);
+	REFUSED("p2 = 6", (p.stereo.p1 = 7, p.stereo.p2 = 6));
+	REFUSED("uniqueness = 0", p.stereo.uniqueness = 0);
+	REFUSED("uniqueness = 101", p.stereo.uniqueness = 101);
+	ACCEPTED((p.stereo.min_disparity = -128, p.stereo.disparities = 256, p.stereo.uniqueness = 1));
+	ACCEPTED((p.stereo.min_disparity = 128, p.stereo.disparities = 32, p.stereo.uniqueness = 100));
+}
+
+static void sum_of_penalties_fits_8_bits(void **state)
+{
+	static const int most[] = {31, 62, 48, 62, 42};
+
+	for (int cost = SX_COST_CSCT; cost <= SX_COST_ZNCC; cost++) {
+		int p1 = 90, p2 = 255 - most[cost] - p1;
+
+		assert_int_equal(sx_cost_max(cost), most[cost]);
+		ACCEPTED((p.stereo.cost = cost, p.stereo.p1 = p1, p.stereo.p2 = p2));
+		REFUSED("255", (p.stereo.cost = cost, p.stereo.p1 = p1, p.stereo.p2 = p2 + 1));
+	}
+	REFUSED("255", (p.stereo.p1 = 0x7fffffff, p.stereo.p2 = 0x7fffffff)); /* must not overflow */
+}
+
+static void zero_penalties_are_resolved(void **state)
+{
+	for (int cost = SX_COST_CSCT; cost <= SX_COST_ZNCC; cost++) {
+		for (int paths = 2; paths <= 8; paths *= 2) {
+			struct sx_stereo_params chosen = {.cost = cost, .paths = paths}, own = chosen;
+
+			ACCEPTED((p.stereo.cost = cost, p.stereo.paths = paths,
+				  p.stereo.p1 = p.stereo.p2 = 0));
+			sx_stereo_resolve(&chosen);
+			assert_in_range(chosen.p1, 1, chosen.p2);
+			assert_true(sx_cost_max(cost) + chosen.p1 + chosen.p2 <= 255);
+			own.p1 = 3; /* a value of one's own stays, the other is filled in */
+			sx_stereo_resolve(&own);
+			assert_int_equal(own.p1, 3);
+			assert_int_equal(own.p2, chosen.p2);
+			sx_stereo_resolve(&chosen); /* nothing left to do */
+			assert_int_equal(own.p2, chosen.p2);
+		}
+	}
+	REFUSED("p2 = 86: p1 must", (p.stereo.p1 = 101, p.stereo.p2 = 0));
+}
+
+static void filters_and_camera_are_checked(void **state)
+{
+	REFUSED("left_right = -2", p.filters.left_right = -2);
+	REFUSED("speckle_size = -1", p.filters.speckle_size = -1);
+	REFUSED("speckle_range = -3", p.filters.speckle_range = -3);
+	REFUSED("fy = 0", p.camera.fy = 0);
+	REFUSED("baseline_m = -0.5", p.camera.baseline_m = -0.5);
+	REFUSED("height_m = 0", p.camera.height_m = 0);
+	REFUSED("fx = nan", p.camera.fx = NAN);
+	REFUSED("cx = inf", p.camera.cx = INFINITY);
+	REFUSED("pitch_deg = 90", p.camera.pitch_deg = 90);
+	ACCEPTED((p.camera = (struct sx_camera){0}));
+	REFUSED("road.mode", (p.camera = (struct sx_camera){0}, p.road.mode = SX_ROAD_CALIBRATED));
+	REFUSED("max_height_m = 0.2", p.road.max_height_m = 0.2);
+	REFUSED("threshold = 0", p.road.threshold = 0);
+	REFUSED("top = 91", p.road.top = 91);
+}
+
+static void stixels_are_checked(void **state)
+{
+	REFUSED("width = 33", p.stixels.width = 33);
+	REFUSED("width = 0", p.stixels.width = 0);
+	REFUSED("sigma_sky_px = 0", p.stixels.sigma_sky_px = 0);
+	REFUSED("epsilon_px = 64.5", p.stixels.epsilon_px = 64.5);
+	REFUSED("not 1.2", p.stixels.p_invalid_sky += 0.2);
+	REFUSED("p_invalid_sky = nan", p.stixels.p_invalid_sky = NAN);
+	REFUSED("p_gravity = 0.96", p.stixels.p_gravity = 0.96);
+	ACCEPTED(p.stixels.epsilon_px = 64);
+}
+
+static void sizes_are_checked(void **state)
+{
+	struct sx_params p = sound_params();
+
+	assert_int_equal(check(&p, 31, 32, "31x32"), -EINVAL);
+	assert_int_equal(check(&p, 32, 31, "32x31"), -EINVAL);
+	assert_int_equal(check(&p, 4097, 2160, "4097x2160"), -EINVAL);
+	assert_int_equal(check(&p, 4096, 2161, "4096x2161"), -EINVAL);
+	assert_int_equal(check(&p, 32, 32, NULL), 0);
+	assert_int_equal(check(&p, 4096, 2160, NULL), 0);
+}
+
+static void sentence_is_bounded(void **state)
+{
+	struct sx_params p = sound_params();
+	char why[16] = "0123456789abcde";
+
+	p.stereo.disparities = 48;
+	assert_int_equal(sx_params_check(&p, 640, 480, why, 8), -EINVAL);
+	assert_string_equal(why, "stereo.");
+	assert_string_equal(why + 8, "89abcde");
+	assert_int_equal(sx_params_check(&p, 640, 480, NULL, 0), -EINVAL);
+}
+
+static void range_of_finished_maps(void **state)
+{
+	struct sx_stereo_params p = {.disparities = 64, .min_disparity = 10};
+
+	assert_int_equal(sx_disparity_range(&p), 74);
+	p.min_disparity = -10;
+	assert_int_equal(sx_disparity_range(&p), 64);
+}
+
+static int check_context(const struct sx_context_config *c, unsigned abilities, const char *want)
+{
+	char why[300] = "";
+	int r = sx_context_check(c, "test", abilities, why, sizeof(why));
+
+	assert_string_equal(why, want);
+	return r;
+}
+
+static void contexts_are_refused_by_name(void **state)
+{
+	struct sx_context_config c = {640, 480, SX_PIXEL_U8, sound_params(), false};
+
+	assert_int_equal(check_context(&c, 0, ""), 0);
+	c.params.stereo.cost = SX_COST_ZNCC;
+	assert_int_equal(check_context(&c, SX_CAN_FASTDT, "cost zncc is not implemented by engine test"),
+			 -ENOTSUP);
+	assert_int_equal(check_context(&c, SX_CAN_ZNCC, ""), 0);
+	c.params.stereo.aggregation = SX_AGGREGATION_FASTDT;
+	assert_int_equal(
+		check_context(&c, SX_CAN_ZNCC, "aggregation fastdt is not implemented by engine test"),
+		-ENOTSUP);
+	c.params.stixels.method = SX_STIXEL_SLANTED;
+	assert_int_equal(check_context(&c, SX_CAN_ZNCC | SX_CAN_FASTDT,
+				       "method slanted is not implemented by engine test"),
+			 -ENOTSUP);
+	assert_int_equal(check_context(&c, SX_CAN_ZNCC | SX_CAN_FASTDT | SX_CAN_SLANTED, ""), 0);
+	c.pixel = SX_PIXEL_U32;
+	assert_int_equal(check_context(&c, 7, "engine test cannot read images in format u32"), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stereo_is_checked),
+		cmocka_unit_test(sum_of_penalties_fits_8_bits),
+		cmocka_unit_test(zero_penalties_are_resolved),
+		cmocka_unit_test(filters_and_camera_are_checked),
+		cmocka_unit_test(stixels_are_checked),
+		cmocka_unit_test(sizes_are_checked),
+		cmocka_unit_test(sentence_is_bounded),
+		cmocka_unit_test(range_of_finished_maps),
+		cmocka_unit_test(contexts_are_refused_by_name),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

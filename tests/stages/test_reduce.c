@@ -1,0 +1,110 @@
+/*
+ * Column reduction against a sort.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "stages/reduce.h"
+#include "tests/check.h"
+
+static int by_value(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+static int half_up(int a, int b)
+{
+	return (int)((double)a / b + 0.5);
+}
+
+static void check_cell(const struct check_image *d, const struct check_image *c, int u, int y, int width,
+		       enum sx_reduction how, uint16_t got, uint8_t got_confidence)
+{
+	const uint16_t *row = sx_image_row(&d->image, y);
+	const uint8_t *weight = sx_image_row(&c->image, y);
+	int values[32], n = 0, sum = 0, confidence = 0, want = SX_DISPARITY_INVALID;
+
+	for (int x = u * width; x < (u + 1) * width; x++)
+		if (row[x] != SX_DISPARITY_INVALID) {
+			sum += values[n++] = row[x];
+			confidence += weight[x];
+		}
+	qsort(values, (size_t)n, sizeof(*values), by_value);
+	if (2 * n >= width)
+		want = how == SX_REDUCTION_MEDIAN ? values[n / 2] : half_up(sum, n);
+	if (got != want || got_confidence != half_up(confidence, width))
+		fail_msg("width %d, cell %d of row %d: %d and %d, want %d and %d", width, u, y, got,
+			 got_confidence, want, half_up(confidence, width));
+}
+
+static void check_size(int w, int h, int width, int invalid_percent, struct check_rng *r)
+{
+	const int columns = sx_reduce_columns(w, width);
+	struct check_image d, c, out, out_c;
+
+	check_image_init(&d, SX_PIXEL_U16, w, h, 3);
+	check_image_init(&c, SX_PIXEL_U8, w, h, 5);
+	check_image_init(&out, SX_PIXEL_U16, h, columns, 1);
+	check_image_init(&out_c, SX_PIXEL_U8, h, columns, 2);
+	check_fill_disparity(&d.image, 128, invalid_percent, r);
+	check_fill(&c.image, CHECK_NOISE, r);
+	for (enum sx_reduction how = SX_REDUCTION_MEDIAN; how <= SX_REDUCTION_MEAN; how++) {
+		sx_reduce(&d.image, &c.image, width, how, &out.image, &out_c.image);
+		for (int u = 0; u < columns; u++)
+			for (int y = 0; y < h; y++)
+				check_cell(&d, &c, u, y, width, how,
+					   ((uint16_t *)sx_image_row(&out.image, u))[h - 1 - y],
+					   ((uint8_t *)sx_image_row(&out_c.image, u))[h - 1 - y]);
+		assert_true(check_guards(&out, "columns"));
+		assert_true(check_guards(&out_c, "confidence"));
+	}
+	check_image_finish(&d);
+	check_image_finish(&c);
+	check_image_finish(&out);
+	check_image_finish(&out_c);
+}
+
+static void test_every_width(void **state)
+{
+	struct check_rng r = check_rng_seed(2);
+
+	for (int width = 1; width <= 32; width++)
+		for (int invalid = 0; invalid <= 100; invalid += 50)
+			check_size(width * 3 + check_below(&r, width), 9, width, invalid, &r);
+	check_size(101, 40, 5, 30, &r);
+}
+
+static void test_known_cells(void **state)
+{
+	uint16_t pixels[] = {9, 3, 0xffff, 0xffff, 5, 7, 0xffff, 0xffff, 0xffff, 1, 2, 0xffff};
+	uint16_t cell[3];
+	struct sx_image d = {pixels, 12, 1, sizeof(pixels), SX_PIXEL_U16};
+	struct sx_image out = {cell, 1, 3, sizeof(*cell), SX_PIXEL_U16};
+
+	/* two of four are enough, one is not; the upper median of two is the larger */
+	sx_reduce(&d, NULL, 4, SX_REDUCTION_MEDIAN, &out, NULL);
+	assert_int_equal(cell[0], 9);
+	assert_int_equal(cell[1], 7);
+	assert_int_equal(cell[2], 2);
+	pixels[10] = 0xffff;
+	sx_reduce(&d, NULL, 4, SX_REDUCTION_MEAN, &out, NULL);
+	assert_int_equal(cell[0], 6);
+	assert_int_equal(cell[2], SX_DISPARITY_INVALID);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_width),
+		cmocka_unit_test(test_known_cells),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

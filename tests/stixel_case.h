@@ -1,0 +1,39 @@
+/*
+ * What tests of the segmenters share: parameters, roads and columns that look like scenes or like trouble.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TESTS_STIXEL_CASE_H
+#define SX_TESTS_STIXEL_CASE_H
+
+#include "stages/params.h"
+#include "stages/road.h"
+#include "tests/check.h"
+
+/* A KITTI-like camera over an image of height rows and the defaults of docs/algorithm.md. */
+struct sx_params stixel_case_params(int height);
+/* The same with every number of the stixel model drawn anew. */
+struct sx_params stixel_case_random_params(int height, struct check_rng *r);
+
+/* A road whose horizon leaves vhor rows below it (any of 0..height) and reaches bottom_px in the last row. */
+struct sx_road stixel_case_road(int height, int vhor, double bottom_px);
+
+enum stixel_case {
+	CASE_SCENE,   /* road, objects, sky, 0.4 px noise, outliers, invalid cells and a hole */
+	CASE_SHARP,   /* the same without noise and holes: many ties */
+	CASE_NOISE,   /* any disparity, 5 % invalid */
+	CASE_FLAT,    /* one value */
+	CASE_INVALID, /* nothing valid */
+	CASE_COMB,    /* a scene with every second cell invalid */
+	CASE_COARSE,  /* few whole disparities: ties of every kind */
+	CASE_COUNT
+};
+const char *stixel_case_name(enum stixel_case how);
+/* d[height], v up, Q4 below 16 * range or invalid. */
+void stixel_case_column(enum stixel_case how, const struct sx_road *road, int range, int height, uint16_t *d,
+			struct check_rng *r);
+/* A U16 image, one column per row. */
+void stixel_case_columns(enum stixel_case how, const struct sx_road *road, int range,
+			 const struct sx_image *columns, struct check_rng *r);
+
+#endif
