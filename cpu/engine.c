@@ -1,0 +1,372 @@
+/*
+ * The cpu engine's device and contexts: memory, workers, submission.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cpu/engine.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <stixel.h>
+
+#include "cpu/engine_priv.h"
+#include "stages/census.h"
+#include "stages/compact.h"
+#include "stages/context.h"
+#include "stages/reduce.h"
+
+#define HUGE_PAGE ((size_t)2 << 20)
+
+static int complain(char *why, size_t why_bytes, int r, const char *what)
+{
+	snprintf(why, why_bytes, "engine cpu: %s: %s", what, strerror(-r));
+	return r;
+}
+
+static void describe(struct sx_device *d)
+{
+	int threads = sx_pool_threads(d->pool), n;
+
+	n = snprintf(d->describe, sizeof(d->describe), "%s, %d thread%s", d->kernels->name, threads,
+		     threads == 1 ? "" : "s");
+	for (int i = 0; i < n && d->describe[i] != ','; i++)
+		if (strcmp(d->kernels->name, "plain") != 0)
+			d->describe[i] = (char)toupper((unsigned char)d->describe[i]);
+}
+
+static void cpu_close(struct sx_device *d)
+{
+	if (!d)
+		return;
+	sx_pool_destroy(d->pool);
+	free(d->volume.data);
+	free(d->planes.data);
+	for (int i = 0; i < SX_POOL_THREADS_MAX; i++)
+		free(d->scratch[i].data);
+	free(d);
+}
+
+static int cpu_open(struct sx_device **ret, const struct sx_engine_params *p, char *why, size_t why_bytes)
+{
+	const char *simd = getenv("SX_SIMD");
+	struct sx_device *d;
+	int r;
+
+	if (p->threads < 0 || p->threads > SX_POOL_THREADS_MAX) {
+		snprintf(why, why_bytes, "engine cpu: %d threads, allowed are 0 to %d", p->threads,
+			 SX_POOL_THREADS_MAX);
+		return -EINVAL;
+	}
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return complain(why, why_bytes, -ENOMEM, "device");
+	d->kernels = sx_kernels_choose(simd && *simd ? simd : NULL);
+	if (!d->kernels) {
+		snprintf(why, why_bytes, "engine cpu: SX_SIMD=%s is unknown, or not for this machine", simd);
+		r = -EINVAL;
+		goto fail;
+	}
+	r = sx_pool_create(&d->pool, p->threads ? p->threads : sx_pool_available_cpus());
+	if (r < 0) {
+		complain(why, why_bytes, r, "worker threads");
+		goto fail;
+	}
+	describe(d);
+	*ret = d;
+	return 0;
+fail:
+	cpu_close(d);
+	return r;
+}
+
+static const char *cpu_describe(const struct sx_device *d)
+{
+	return d->describe;
+}
+
+/* Grows m; content is lost. Huge pages where the system gives them; every page is there afterwards. */
+static int grow(struct sx_shared_memory *m, size_t bytes)
+{
+	size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : 64;
+	uint8_t *data;
+
+	if (bytes <= m->bytes)
+		return 0;
+	bytes = (bytes + align - 1) / align * align;
+	data = aligned_alloc(align, bytes);
+	if (!data)
+		return -ENOMEM;
+	if (align == HUGE_PAGE)
+		madvise(data, bytes, MADV_HUGEPAGE);
+	memset(data, 0, bytes);
+	free(m->data);
+	*m = (struct sx_shared_memory){data, bytes};
+	return 0;
+}
+
+static int share_memory(struct sx_device *d, const struct sx_matcher *m)
+{
+	size_t volume = sx_matcher_volume_bytes(m), planes = sx_matcher_planes_bytes(m);
+	size_t scratch = sx_matcher_scratch_bytes(m);
+	int r = 0;
+
+	sx_pool_drain(d->pool); /* no frame uses what is about to move */
+	d->layout = (struct sx_matcher){0};
+	r = grow(&d->volume, volume);
+	if (r == 0)
+		r = grow(&d->planes, planes);
+	for (int i = 0; i < sx_pool_threads(d->pool) && r == 0; i++)
+		r = grow(&d->scratch[i], scratch);
+	return r;
+}
+
+static void *take(struct sx_context *x, size_t bytes)
+{
+	void *memory;
+
+	bytes = (bytes + 63) & ~(size_t)63;
+	memory = aligned_alloc(64, bytes);
+	if (!memory)
+		return NULL;
+	memset(memory, 0, bytes); /* also brings the pages in */
+	x->bytes += bytes;
+	return memory;
+}
+
+/* With a margin on both ends, which vector loads may touch. */
+static int take_tap(struct sx_context *x, enum sx_tap tap, enum sx_pixel pixel, int width, int height)
+{
+	size_t pitch = ((size_t)width * sx_pixel_bytes(pixel) + 63) & ~(size_t)63;
+	uint8_t *data = take(x, pitch * (size_t)height + 2 * SX_MATCHER_MARGIN);
+
+	if (!data)
+		return -ENOMEM;
+	x->owned[tap] = data;
+	x->taps[tap] = (struct sx_image){data + SX_MATCHER_MARGIN, width, height, pitch, pixel};
+	return 0;
+}
+
+/* Outputs of a filter that is off are those of the stage before. */
+static int take_taps(struct sx_context *x)
+{
+	const struct sx_params *p = &x->config.params;
+	enum sx_pixel census = sx_census_pixel(p->stereo.cost);
+	int w = x->config.width, h = x->config.height, columns = sx_reduce_columns(w, p->stixels.width);
+	bool median = p->filters.median, speckle = p->filters.speckle_size > 0;
+	const struct {
+		enum sx_tap tap;
+		enum sx_pixel pixel;
+		int width, height;
+		bool wanted;
+	} list[] = {
+		{SX_TAP_LEFT, SX_PIXEL_U8, w, h, true},
+		{SX_TAP_RIGHT, SX_PIXEL_U8, w, h, true},
+		{SX_TAP_LEFT_CENSUS, census, w, h, true},
+		{SX_TAP_RIGHT_CENSUS, census, w, h, true},
+		{SX_TAP_SUM, SX_PIXEL_U16, w * p->stereo.disparities, h, x->config.keep_volume},
+		{SX_TAP_WINNER, SX_PIXEL_U16, w, h, true},
+		{SX_TAP_WINNER_RIGHT, SX_PIXEL_U16, w, h, true},
+		{SX_TAP_MEDIAN, SX_PIXEL_U16, w, h, median},
+		{SX_TAP_MEDIAN_RIGHT, SX_PIXEL_U16, w, h, median},
+		{SX_TAP_LEFT_RIGHT, SX_PIXEL_U16, w, h, speckle},
+		{SX_TAP_DISPARITY, SX_PIXEL_U16, w, h, true},
+		{SX_TAP_CONFIDENCE, SX_PIXEL_U8, w, h, true},
+		{SX_TAP_COLUMNS, SX_PIXEL_U16, h, columns, true},
+		{SX_TAP_COLUMNS_CONFIDENCE, SX_PIXEL_U8, h, columns, true},
+	};
+
+	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+		if (list[i].wanted &&
+		    take_tap(x, list[i].tap, list[i].pixel, list[i].width, list[i].height) < 0)
+			return -ENOMEM;
+	if (!median) {
+		x->taps[SX_TAP_MEDIAN] = x->taps[SX_TAP_WINNER];
+		x->taps[SX_TAP_MEDIAN_RIGHT] = x->taps[SX_TAP_WINNER_RIGHT];
+	}
+	if (!speckle)
+		x->taps[SX_TAP_LEFT_RIGHT] = x->taps[SX_TAP_DISPARITY];
+	return 0;
+}
+
+static size_t road_bytes(const struct sx_road_finder *r)
+{
+	return sizeof(*r) + (size_t)r->height * (size_t)r->range * 6 + SX_HOUGH_ANGLES * (size_t)r->rhos * 2;
+}
+
+static int take_memory(struct sx_context *x)
+{
+	const struct sx_params *p = &x->config.params;
+	int w = x->config.width, h = x->config.height, columns = sx_reduce_columns(w, p->stixels.width);
+	int range = sx_disparity_range(&p->stereo), threads = sx_pool_threads(x->device->pool), r;
+
+	r = sx_matcher_init(&x->matcher, sx_kernels_for(x->device->kernels, p->stereo.disparities),
+			    &p->stereo, w, h);
+	if (r == 0)
+		r = share_memory(x->device, &x->matcher);
+	if (r == 0)
+		r = take_taps(x);
+	if (r == 0)
+		r = sx_road_finder_create(&x->road_finder, p, w, h, range);
+	if (r == 0)
+		r = sx_segmenter_create(&x->segmenter, p, h, range, threads, x->device->kernels->name);
+	if (r == 0)
+		r = sx_segments_init(&x->segments, columns, h);
+	if (r < 0)
+		return r;
+	if (p->filters.speckle_size > 0) {
+		x->speckle_memory = take(x, sx_speckle_bytes(w, h));
+		if (!x->speckle_memory)
+			return -ENOMEM;
+		sx_speckle_init(&x->speckle, x->matcher.kernels, &p->filters, w, h, x->speckle_memory);
+	}
+	x->offsets = take(x, ((size_t)columns + 1) * sizeof(*x->offsets));
+	x->stixels =
+		take(x, sx_compact_capacity(columns, h, p->stixels.max_per_column) * sizeof(*x->stixels));
+	x->bytes += sizeof(*x) + sx_matcher_bytes(&x->matcher) + road_bytes(x->road_finder) +
+		    sx_segmenter_bytes(x->segmenter) +
+		    (size_t)columns * (size_t)h * sizeof(struct sx_segment);
+	return x->offsets && x->stixels ? 0 : -ENOMEM;
+}
+
+static int cpu_wait(struct sx_context *x, int timeout_ms)
+{
+	struct pollfd pfd = {.fd = x->event, .events = POLLIN};
+	uint64_t count;
+	int r;
+
+	if (!x->busy)
+		return -ENODATA;
+	r = poll(&pfd, 1, timeout_ms);
+	if (r < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (r == 0)
+		return 0;
+	if (read(x->event, &count, sizeof(count)) != sizeof(count))
+		return -errno;
+	x->busy = false;
+	return 1;
+}
+
+static void cpu_context_destroy(struct sx_context *x)
+{
+	if (!x)
+		return;
+	if (x->busy)
+		sx_pool_drain(x->device->pool);
+	for (int i = 0; i < SX_TAP_COUNT; i++)
+		free(x->owned[i]);
+	free(x->speckle_memory);
+	free(x->offsets);
+	free(x->stixels);
+	sx_road_finder_destroy(x->road_finder);
+	sx_segmenter_destroy(x->segmenter);
+	sx_segments_finish(&x->segments);
+	sx_matcher_finish(&x->matcher);
+	if (x->event >= 0)
+		close(x->event);
+	x->device->context_bytes -= x->bytes;
+	free(x);
+}
+
+static int cpu_context_create(struct sx_context **ret, struct sx_device *d, const struct sx_context_config *c,
+			      char *why, size_t why_bytes)
+{
+	struct sx_context *x;
+	int r = sx_context_check(c, sx_backend_cpu.name, 0, why, why_bytes);
+
+	if (r < 0)
+		return r;
+	x = calloc(1, sizeof(*x));
+	if (!x)
+		return complain(why, why_bytes, -ENOMEM, "context");
+	x->device = d;
+	x->config = *c;
+	sx_stereo_resolve(&x->config.params.stereo);
+	x->job = (struct sx_pool_job){.run = sx_frame_run, .arg = x};
+	x->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (x->event < 0) {
+		r = complain(why, why_bytes, -errno, "eventfd");
+		goto fail;
+	}
+	r = take_memory(x);
+	d->context_bytes += x->bytes;
+	if (r < 0) {
+		snprintf(why, why_bytes, "engine cpu: no memory for %dx%d and %d disparities: %s", c->width,
+			 c->height, c->params.stereo.disparities, strerror(-r));
+		goto fail;
+	}
+	x->result.stixels = x->stixels;
+	x->result.offsets = x->offsets;
+	x->result.columns = (uint32_t)x->segments.columns;
+	*ret = x;
+	return 0;
+fail:
+	cpu_context_destroy(x);
+	return r;
+}
+
+static int cpu_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous)
+{
+	if (x->busy)
+		return -EBUSY;
+	if (sx_context_check_pair(&x->config, pair) < 0)
+		return -EINVAL;
+	x->left = pair->left;
+	x->right = pair->right;
+	x->has_previous = previous != NULL;
+	if (previous)
+		x->previous = *previous;
+	x->busy = true;
+	sx_pool_submit(x->device->pool, &x->job);
+	return 0;
+}
+
+static int cpu_event_fd(const struct sx_context *x)
+{
+	return x->event;
+}
+
+static const struct sx_result *cpu_result(const struct sx_context *x)
+{
+	return &x->result;
+}
+
+static int cpu_peek(const struct sx_context *x, enum sx_tap tap, struct sx_image *view)
+{
+	if (!x->taps[tap].data)
+		return -ENOENT;
+	*view = x->taps[tap];
+	return 0;
+}
+
+static size_t cpu_memory(const struct sx_device *d)
+{
+	size_t bytes = sizeof(*d) + d->volume.bytes + d->planes.bytes + d->context_bytes;
+
+	for (int i = 0; i < SX_POOL_THREADS_MAX; i++)
+		bytes += d->scratch[i].bytes;
+	return bytes;
+}
+
+const struct sx_backend sx_backend_cpu = {
+	.name = "cpu",
+	.open = cpu_open,
+	.close = cpu_close,
+	.describe = cpu_describe,
+	.context_create = cpu_context_create,
+	.context_destroy = cpu_context_destroy,
+	.submit = cpu_submit,
+	.event_fd = cpu_event_fd,
+	.wait = cpu_wait,
+	.result = cpu_result,
+	.peek = cpu_peek,
+	.memory = cpu_memory,
+};

@@ -1,0 +1,62 @@
+/*
+ * Inside of the cpu engine: device, context, and the chain of a frame.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CPU_ENGINE_PRIV_H
+#define SX_CPU_ENGINE_PRIV_H
+
+#include <stdatomic.h>
+
+#include "cpu/matcher.h"
+#include "cpu/pool.h"
+#include "cpu/segment_cpu.h"
+#include "cpu/speckle_cpu.h"
+#include "stages/engine.h"
+#include "stages/segment.h"
+
+/* Memory that all contexts share, since one frame computes at a time; grows when a context is created. */
+struct sx_shared_memory {
+	uint8_t *data;
+	size_t bytes;
+};
+
+struct sx_device {
+	struct sx_pool *pool;
+	const struct sx_kernels *kernels;
+	char describe[64];
+	struct sx_shared_memory volume, planes, scratch[SX_POOL_THREADS_MAX];
+	struct sx_matcher_scratch laid_out[SX_POOL_THREADS_MAX];
+	struct sx_matcher layout; /* whose geometry planes and scratch are laid out for; width 0: nobody's */
+	size_t context_bytes;	  /* of all contexts */
+};
+
+struct sx_context {
+	struct sx_device *device;
+	struct sx_context_config config;
+	struct sx_matcher matcher;
+	struct sx_image taps[SX_TAP_COUNT]; /* some share memory: see taps_init() */
+	void *owned[SX_TAP_COUNT];
+	struct sx_speckle speckle;
+	void *speckle_memory;
+	struct sx_road_finder *road_finder;
+	struct sx_segmenter *segmenter;
+	struct sx_segments segments;
+	uint32_t *offsets;
+	struct stixel *stixels;
+	size_t bytes;
+	int event;
+	bool busy; /* submitted and not yet waited for; the client's */
+
+	/* the frame in flight: the leader's from submit to the event */
+	struct sx_pool_job job;
+	struct sx_image left, right;
+	struct sx_road previous;
+	bool has_previous;
+	struct sx_result result;
+};
+
+/* Computes the frame of x on the pool's leader. arg: struct sx_context. */
+void sx_frame_run(void *arg);
+
+#endif

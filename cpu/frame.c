@@ -1,0 +1,335 @@
+/*
+ * One frame: the stages in their order, each spread over the workers.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include <stixel.h>
+
+#include "base/clock.h"
+#include "cpu/engine_priv.h"
+#include "cpu/stixel_kernels.h"
+#include "stages/compact.h"
+#include "stages/ingest.h"
+
+#define ROWS 8	  /* rows of a task in stages that are quick per row */
+#define COLUMNS 4 /* stixel columns of a task of the segmentation */
+
+struct frame {
+	struct sx_context *x;
+	struct sx_matcher_frame match;
+	struct sx_stretch stretch;
+	enum sx_shear shear;
+	bool first;
+	uint8_t flags;
+	int64_t since;
+};
+
+static int tasks_of(int n, int per_task)
+{
+	return (n + per_task - 1) / per_task;
+}
+
+static int end_of(int begin, int per_task, int n)
+{
+	return begin + per_task < n ? begin + per_task : n;
+}
+
+static struct sx_image rows_of(const struct sx_image *img, int y0, int y1)
+{
+	struct sx_image part = *img;
+
+	part.data = sx_image_row(img, y0);
+	part.height = y1 - y0;
+	return part;
+}
+
+static void book(struct frame *f, enum sx_stage stage)
+{
+	int64_t now = sx_now_ns();
+
+	f->x->result.stage_ns[stage] = now - f->since;
+	f->since = now;
+}
+
+/* Tasks count from the top of the left image to the bottom of the right one. */
+static void ingest_task(void *arg, int index, int worker)
+{
+	struct frame *f = arg;
+	int height = f->x->config.height, side = index >= tasks_of(height, ROWS);
+	int y0 = (index - side * tasks_of(height, ROWS)) * ROWS, y1 = end_of(y0, ROWS, height);
+	struct sx_image src = rows_of(side ? &f->x->right : &f->x->left, y0, y1);
+	struct sx_image grey = rows_of(&f->match.grey[side], y0, y1);
+
+	(void)worker;
+	if (src.pixel != SX_PIXEL_U8 && src.pixel != SX_PIXEL_NV12) {
+		sx_ingest(&src, &grey, f->stretch);
+		return;
+	}
+	for (int y = 0; y < y1 - y0; y++)
+		memcpy(sx_image_row(&grey, y), sx_image_row(&src, y), (size_t)src.width);
+}
+
+static void census_task(void *arg, int index, int worker)
+{
+	struct frame *f = arg;
+	int height = f->x->config.height, side = index >= tasks_of(height, ROWS);
+	int y0 = (index - side * tasks_of(height, ROWS)) * ROWS;
+
+	f->x->matcher.kernels->census_rows(&f->x->matcher, &f->match, side, y0, end_of(y0, ROWS, height),
+					   &f->x->device->laid_out[worker]);
+}
+
+static void sgm_task(void *arg, int index, int worker)
+{
+	struct frame *f = arg;
+
+	f->x->matcher.kernels->sgm_band(&f->x->matcher, &f->match, f->shear, index, f->first,
+					&f->x->device->laid_out[worker]);
+}
+
+static void winner_task(void *arg, int index, int worker)
+{
+	struct frame *f = arg;
+
+	f->x->matcher.kernels->winner_row(&f->x->matcher, &f->match, index, &f->x->device->laid_out[worker]);
+}
+
+static void sum_paths(struct frame *f, enum sx_shear shear, bool first)
+{
+	f->shear = shear;
+	f->first = first;
+	sx_pool_for(f->x->device->pool, sx_matcher_bands(&f->x->matcher, shear), sgm_task, f);
+}
+
+static void match(struct frame *f)
+{
+	struct sx_context *x = f->x;
+	struct sx_pool *pool = x->device->pool;
+	int halves = 2 * tasks_of(x->config.height, ROWS);
+
+	f->stretch = sx_ingest_stretch(&x->left, &x->right);
+	sx_pool_for(pool, halves, ingest_task, f);
+	book(f, SX_STAGE_INGEST);
+	sx_pool_for(pool, halves, census_task, f);
+	book(f, SX_STAGE_CENSUS);
+	if (x->config.params.stereo.paths >= 4)
+		sum_paths(f, SX_SHEAR_DOWN, true);
+	if (x->config.params.stereo.paths == 8) {
+		sum_paths(f, SX_SHEAR_RIGHT, false);
+		sum_paths(f, SX_SHEAR_LEFT, false);
+	}
+	book(f, SX_STAGE_SGM);
+	sx_pool_for(pool, x->config.height, winner_task, f);
+	book(f, SX_STAGE_WINNER);
+}
+
+static void median_task(void *arg, int index, int worker)
+{
+	struct frame *f = arg;
+	const struct sx_image *tap = f->x->taps;
+	enum sx_median_border border = f->x->config.params.filters.median_border;
+	int y0 = index * ROWS, y1 = end_of(y0, ROWS, f->x->config.height);
+
+	(void)worker;
+	f->x->matcher.kernels->median_rows(&tap[SX_TAP_WINNER], &tap[SX_TAP_MEDIAN], border, y0, y1);
+	f->x->matcher.kernels->median_rows(&tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_MEDIAN_RIGHT], border, y0,
+					   y1);
+}
+
+static void left_right_task(void *arg, int index, int worker)
+{
+	struct frame *f = arg;
+	const struct sx_image *tap = f->x->taps;
+	int y0 = index * ROWS, y1 = end_of(y0, ROWS, f->x->config.height);
+
+	(void)worker;
+	f->x->matcher.kernels->left_right_rows(&tap[SX_TAP_MEDIAN], &tap[SX_TAP_MEDIAN_RIGHT],
+					       &tap[SX_TAP_LEFT_RIGHT], &f->x->config.params.filters,
+					       f->x->config.params.stereo.min_disparity, y0, y1);
+}
+
+static void speckle_task(void *arg, int index, int worker)
+{
+	struct sx_context *x = ((struct frame *)arg)->x;
+
+	(void)worker;
+	sx_speckle_stripe(&x->speckle, &x->taps[SX_TAP_LEFT_RIGHT], &x->taps[SX_TAP_DISPARITY], index);
+}
+
+static void erase_task(void *arg, int index, int worker)
+{
+	struct sx_context *x = ((struct frame *)arg)->x;
+
+	(void)worker;
+	sx_speckle_erase(&x->speckle, &x->taps[SX_TAP_DISPARITY], index);
+}
+
+static void confidence_task(void *arg, int index, int worker)
+{
+	struct frame *f = arg;
+	int y0 = index * ROWS, y1 = end_of(y0, ROWS, f->x->config.height);
+
+	(void)worker;
+	f->x->matcher.kernels->confidence_rows(&f->x->taps[SX_TAP_DISPARITY], &f->x->taps[SX_TAP_CONFIDENCE],
+					       y0, y1);
+}
+
+static void filter(struct frame *f)
+{
+	struct sx_context *x = f->x;
+	struct sx_pool *pool = x->device->pool;
+	const struct sx_filter_params *p = &x->config.params.filters;
+	int strips = tasks_of(x->config.height, ROWS);
+
+	if (p->median)
+		sx_pool_for(pool, strips, median_task, f);
+	book(f, SX_STAGE_MEDIAN);
+	sx_pool_for(pool, strips, left_right_task, f);
+	book(f, SX_STAGE_LEFT_RIGHT);
+	if (p->speckle_size > 0) {
+		sx_pool_for(pool, sx_speckle_stripes(&x->speckle), speckle_task, f);
+		sx_speckle_join(&x->speckle, &x->taps[SX_TAP_LEFT_RIGHT]);
+		sx_pool_for(pool, sx_speckle_stripes(&x->speckle), erase_task, f);
+	}
+	book(f, SX_STAGE_SPECKLE);
+	sx_pool_for(pool, strips, confidence_task, f);
+	book(f, SX_STAGE_CONFIDENCE);
+}
+
+static void histogram_task(void *arg, int index, int worker)
+{
+	struct frame *f = arg;
+	struct sx_road_finder *r = f->x->road_finder;
+	int y0 = r->first_row + index * ROWS, y1 = end_of(y0, ROWS, r->height);
+
+	(void)worker;
+	for (int y = y0; y < y1; y++)
+		sx_road_histogram_row(r, &f->x->taps[SX_TAP_DISPARITY], y);
+}
+
+static void find_road(struct frame *f)
+{
+	struct sx_context *x = f->x;
+	struct sx_road_finder *r = x->road_finder;
+
+	if (sx_road_looks(r))
+		sx_pool_for(x->device->pool, tasks_of(r->height - r->first_row, ROWS), histogram_task, f);
+	sx_road_fit(r, x->has_previous ? &x->previous : NULL, &x->result.road);
+	book(f, SX_STAGE_ROAD);
+}
+
+/* A part of 8 stixel columns: neighbours in the image, rows of the result. */
+static void reduce_task(void *arg, int index, int worker)
+{
+	struct frame *f = arg;
+	const struct sx_stixel_params *p = &f->x->config.params.stixels;
+	struct sx_image *tap = f->x->taps;
+	int u0 = index * 8, u1 = end_of(u0, 8, tap[SX_TAP_COLUMNS].height), x0 = u0 * p->width;
+	struct sx_image disparity = tap[SX_TAP_DISPARITY], confidence = tap[SX_TAP_CONFIDENCE];
+	struct sx_image columns = rows_of(&tap[SX_TAP_COLUMNS], u0, u1);
+	struct sx_image columns_confidence = rows_of(&tap[SX_TAP_COLUMNS_CONFIDENCE], u0, u1);
+
+	(void)worker;
+	disparity.data = (uint16_t *)disparity.data + x0;
+	confidence.data = (uint8_t *)confidence.data + x0;
+	disparity.width = confidence.width = (u1 - u0) * p->width;
+	sx_segmenter_kernels(f->x->segmenter)
+		->reduce(&disparity, &confidence, p->width, p->reduction, &columns, &columns_confidence);
+}
+
+static void segment_task(void *arg, int index, int worker)
+{
+	struct frame *f = arg;
+	struct sx_context *x = f->x;
+	int u0 = index * COLUMNS, u1 = end_of(u0, COLUMNS, x->segments.columns);
+
+	sx_segmenter_columns(x->segmenter, &x->taps[SX_TAP_COLUMNS], u0, u1, worker, &x->segments);
+}
+
+static void compact_task(void *arg, int index, int worker)
+{
+	struct frame *f = arg;
+	struct sx_context *x = f->x;
+	int u0 = index * COLUMNS, u1 = end_of(u0, COLUMNS, x->segments.columns);
+
+	(void)worker;
+	for (int u = u0; u < u1; u++)
+		sx_compact_column(&x->segments, &x->taps[SX_TAP_COLUMNS], &x->taps[SX_TAP_COLUMNS_CONFIDENCE],
+				  f->flags, u, x->offsets, x->stixels);
+}
+
+static void make_stixels(struct frame *f)
+{
+	struct sx_context *x = f->x;
+	struct sx_pool *pool = x->device->pool;
+	int columns = x->segments.columns;
+
+	sx_pool_for(pool, tasks_of(columns, 8), reduce_task, f);
+	book(f, SX_STAGE_REDUCE);
+	sx_segmenter_begin(x->segmenter, &x->result.road);
+	sx_pool_for(pool, tasks_of(columns, COLUMNS), segment_task, f);
+	book(f, SX_STAGE_SEGMENT);
+	f->flags = sx_compact_flags(&x->result.road, &x->config.params);
+	x->result.count =
+		sx_compact_offsets(&x->segments, x->config.params.stixels.max_per_column, x->offsets);
+	sx_pool_for(pool, tasks_of(columns, COLUMNS), compact_task, f);
+	book(f, SX_STAGE_COMPACT);
+}
+
+static bool same_layout(const struct sx_matcher *a, const struct sx_matcher *b)
+{
+	return a->kernels == b->kernels && a->width == b->width && a->height == b->height &&
+	       a->p.disparities == b->p.disparities && a->p.min_disparity == b->p.min_disparity &&
+	       a->planes == b->planes && a->word_bits == b->word_bits && a->volume_kind == b->volume_kind;
+}
+
+/* Contexts of one shape, the usual case, find everything as the frame before left it. */
+static void lay_out(struct sx_context *x)
+{
+	struct sx_device *d = x->device;
+
+	if (same_layout(&d->layout, &x->matcher))
+		return;
+	memset(d->planes.data, 0, sx_matcher_planes_bytes(&x->matcher));
+	for (int i = 0; i < sx_pool_threads(d->pool); i++)
+		sx_matcher_scratch_init(&d->laid_out[i], &x->matcher, d->scratch[i].data);
+	d->layout = x->matcher;
+}
+
+static struct sx_matcher_frame matcher_frame(const struct sx_context *x)
+{
+	const struct sx_image *tap = x->taps;
+
+	return (struct sx_matcher_frame){
+		.grey = {tap[SX_TAP_LEFT], tap[SX_TAP_RIGHT]},
+		.census = {tap[SX_TAP_LEFT_CENSUS], tap[SX_TAP_RIGHT_CENSUS]},
+		.planes = x->device->planes.data,
+		.volume = x->device->volume.data,
+		.winner = tap[SX_TAP_WINNER],
+		.winner_right = tap[SX_TAP_WINNER_RIGHT],
+		.confidence = tap[SX_TAP_CONFIDENCE],
+		.sum = tap[SX_TAP_SUM],
+	};
+}
+
+void sx_frame_run(void *arg)
+{
+	struct sx_context *x = arg;
+	struct frame f = {.x = x, .match = matcher_frame(x), .since = sx_now_ns()};
+	const uint64_t done = 1;
+	ssize_t n;
+
+	x->result.started_ns = f.since;
+	lay_out(x);
+	match(&f);
+	filter(&f);
+	find_road(&f);
+	make_stixels(&f);
+	x->result.finished_ns = f.since;
+	/* the counter is 0 here, so this cannot fail; after it the context is the client's again */
+	n = write(x->event, &done, sizeof(done));
+	(void)n;
+}

@@ -1,0 +1,228 @@
+/*
+ * What the matcher's kernels need beside themselves: sizes, tables, memory, and the choice of kernels.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cpu/matcher.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGNMENT 64
+#define BAND_BYTES (768 * 1024) /* of cost and E in a band: leaves room in a second-level cache of 1 MB */
+#define BAND_COLUMNS_MAX 32
+
+static size_t padded(size_t bytes)
+{
+	return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static bool machine_runs(const struct sx_kernels *k)
+{
+#if defined(SX_HAVE_AVX2)
+	if (k == &sx_kernels_sse4)
+		return __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("popcnt");
+	if (k == &sx_kernels_avx2)
+		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+#endif
+#if defined(SX_HAVE_AVX512)
+	if (k == &sx_kernels_avx512)
+		return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+		       __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bitalg") &&
+		       __builtin_cpu_supports("bmi2");
+#endif
+	return k != NULL;
+}
+
+/* Widest first. */
+static const struct sx_kernels *const all_kernels[] = {
+#ifdef SX_HAVE_AVX512
+	&sx_kernels_avx512,
+#endif
+#ifdef SX_HAVE_AVX2
+	&sx_kernels_avx2,   &sx_kernels_sse4,
+#endif
+#ifdef SX_HAVE_NEON
+	&sx_kernels_neon,
+#endif
+	&sx_kernels_plain,
+};
+#define KERNELS (sizeof(all_kernels) / sizeof(all_kernels[0]))
+
+const struct sx_kernels *sx_kernels_choose(const char *name)
+{
+	for (size_t i = 0; i < KERNELS; i++)
+		if ((!name || strcmp(name, all_kernels[i]->name) == 0) && machine_runs(all_kernels[i]))
+			return all_kernels[i];
+	return NULL;
+}
+
+const struct sx_kernels *sx_kernels_for(const struct sx_kernels *k, int disparities)
+{
+	size_t i = 0;
+
+	while (all_kernels[i] != k)
+		i++;
+	while (disparities % all_kernels[i]->bytes || !machine_runs(all_kernels[i]))
+		i++; /* ends at plain: disparities are a multiple of 32 */
+	return all_kernels[i];
+}
+
+static enum sx_volume volume_kind(const struct sx_stereo_params *p)
+{
+	int stored = p->paths - 2;
+
+	if (stored == 0)
+		return SX_VOLUME_NONE;
+	return stored * p->p2 <= UINT8_MAX ? SX_VOLUME_BYTES : SX_VOLUME_WORDS;
+}
+
+static int band_columns(const struct sx_matcher *m)
+{
+	size_t column = 2 * (size_t)m->height * (size_t)m->p.disparities;
+	int n = (int)(BAND_BYTES / column) / 4 * 4;
+
+	return n < 4 ? 4 : n > BAND_COLUMNS_MAX ? BAND_COLUMNS_MAX : n;
+}
+
+static int descriptor_bits(enum sx_cost cost)
+{
+	return cost == SX_COST_CSCT ? 32 : cost == SX_COST_CENSUS48 ? 48 : 64;
+}
+
+/* Byte j of a plane belongs to right column width - 1 - min_disparity - j. */
+static int make_out_of_view(struct sx_matcher *m)
+{
+	m->out_of_view = aligned_alloc(ALIGNMENT, m->plane_pitch);
+	if (!m->out_of_view)
+		return -ENOMEM;
+	for (size_t j = 0; j < m->plane_pitch; j++) {
+		int x = m->width - 1 - m->p.min_disparity - (int)j;
+
+		m->out_of_view[j] = x >= 0 && x < m->width ? 0 : 0xff;
+	}
+	return 0;
+}
+
+/* S(k) is a rival's if 100 S0 > uniqueness * S(k), that is S(k) <= floor((100 S0 - 1) / uniqueness). */
+static int make_rival_limit(struct sx_matcher *m)
+{
+	int most = m->p.paths * (m->cost_max + m->p.p2);
+
+	m->rival_limit = malloc(((size_t)most + 1) * sizeof(*m->rival_limit));
+	if (!m->rival_limit)
+		return -ENOMEM;
+	for (int s0 = 0; s0 <= most; s0++) {
+		int limit = s0 == 0 ? 0 : (100 * s0 - 1) / m->p.uniqueness + 1;
+
+		m->rival_limit[s0] =
+			limit << m->word_bits < INT16_MAX ? (uint16_t)(limit << m->word_bits) : INT16_MAX;
+	}
+	return 0;
+}
+
+int sx_matcher_init(struct sx_matcher *m, const struct sx_kernels *k, const struct sx_stereo_params *p,
+		    int width, int height)
+{
+	int r = 0;
+
+	*m = (struct sx_matcher){.kernels = k, .p = *p, .width = width, .height = height};
+	m->cost_max = sx_cost_max(p->cost);
+	m->volume_kind = volume_kind(p);
+	m->word_bits = p->paths == 8 ? 3 : 4;
+	m->planes = descriptor_bits(p->cost) / k->plane_bits;
+	m->plane_pitch = padded((size_t)width + (size_t)p->disparities);
+	m->band_columns = band_columns(m);
+	if (p->out_of_view == SX_OUT_OF_VIEW_MAX)
+		r = make_out_of_view(m);
+	if (r == 0)
+		r = make_rival_limit(m);
+	if (r < 0)
+		sx_matcher_finish(m);
+	return r;
+}
+
+void sx_matcher_finish(struct sx_matcher *m)
+{
+	free(m->out_of_view);
+	free(m->rival_limit);
+	*m = (struct sx_matcher){0};
+}
+
+size_t sx_matcher_bytes(const struct sx_matcher *m)
+{
+	size_t sums = (size_t)(m->p.paths * (m->cost_max + m->p.p2)) + 1;
+
+	return (m->out_of_view ? m->plane_pitch : 0) + sums * sizeof(*m->rival_limit);
+}
+
+size_t sx_matcher_volume_bytes(const struct sx_matcher *m)
+{
+	size_t cells = (size_t)m->width * (size_t)m->height * (size_t)m->p.disparities;
+
+	return m->volume_kind == SX_VOLUME_NONE ? 0 : m->volume_kind == SX_VOLUME_BYTES ? cells : 2 * cells;
+}
+
+size_t sx_matcher_planes_bytes(const struct sx_matcher *m)
+{
+	return padded((size_t)m->height * (size_t)m->planes * m->plane_pitch + SX_MATCHER_MARGIN);
+}
+
+int sx_matcher_bands(const struct sx_matcher *m, enum sx_shear shear)
+{
+	int columns = m->width + (shear == SX_SHEAR_DOWN ? 0 : m->height - 1);
+
+	return (columns + m->band_columns - 1) / m->band_columns;
+}
+
+/* Takes bytes of memory at *used, or only counts when memory is NULL. */
+static void *take(uint8_t *memory, size_t *used, size_t bytes)
+{
+	void *p = memory ? memory + *used : NULL;
+
+	*used += padded(bytes);
+	return p;
+}
+
+static size_t lay_out(struct sx_matcher_scratch *s, const struct sx_matcher *m, uint8_t *memory)
+{
+	size_t width = (size_t)m->width, disparities = (size_t)m->p.disparities,
+	       block = (size_t)1 << m->word_bits;
+	size_t band = m->volume_kind == SX_VOLUME_NONE ? 0 : (size_t)m->band_columns;
+	size_t right = (width + disparities + SX_MATCHER_MARGIN) * sizeof(uint16_t);
+	size_t used = 0;
+
+	s->memory = memory;
+	s->bytes = take(memory, &used, 8 * (width + SX_MATCHER_MARGIN));
+	s->cost = take(memory, &used, band * (size_t)m->height * disparities);
+	s->down = take(memory, &used, band * (size_t)m->height * disparities);
+	s->state = take(memory, &used, 2 * band * sx_matcher_state_pitch(m));
+	s->row_cost = take(memory, &used, width * disparities);
+	s->row_right = take(memory, &used, width * disparities);
+	s->block_left = take(memory, &used, 2 * block * disparities);
+	s->block_sum = take(memory, &used, 2 * block * sx_matcher_sum_pitch(m) * sizeof(uint16_t));
+	s->right_sum = take(memory, &used, right);
+	s->right_x = take(memory, &used, right);
+	s->s0 = take(memory, &used, width * sizeof(uint16_t));
+	s->side_low = take(memory, &used, width * sizeof(uint16_t));
+	s->side_high = take(memory, &used, width * sizeof(uint16_t));
+	s->d0 = take(memory, &used, width * sizeof(uint16_t));
+	return used;
+}
+
+size_t sx_matcher_scratch_bytes(const struct sx_matcher *m)
+{
+	struct sx_matcher_scratch s;
+
+	return lay_out(&s, m, NULL);
+}
+
+void sx_matcher_scratch_init(struct sx_matcher_scratch *s, const struct sx_matcher *m, uint8_t *memory)
+{
+	size_t words = ((size_t)2 << m->word_bits) * sx_matcher_sum_pitch(m);
+
+	lay_out(s, m, memory);
+	for (size_t i = 0; i < words; i++) /* the margins stay like this */
+		s->block_sum[i] = INT16_MAX;
+}

@@ -1,0 +1,148 @@
+/*
+ * The matcher of the cpu engine: census, path costs and winner with their data, and the table of kernels that
+ * each vector width (vec_*.h) fills. Results equal stages/census.h, sgm.h, winner.h, median.h and
+ * left_right.h byte for byte.
+ *
+ * How S is made. With E = L - C of a path, 0..P2, S = paths * C + sum of E.
+ *   1. sgm_band(): the vertical (and diagonal) paths, in bands of a few columns whose cost and E stay in the
+ *      second-level cache: down, then up; sum of E of these paths goes to the volume, one byte a cell, or two
+ *      when paths * P2 exceeds a byte.
+ *   2. winner_row(): cost again, E to the right and to the left, S and the winner of one row, all while the
+ *      row is in cache. S is kept nowhere.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CPU_MATCHER_H
+#define SX_CPU_MATCHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/image.h"
+#include "stages/params.h"
+
+/* Bytes that vector code may touch before and after a row. */
+#define SX_MATCHER_MARGIN 128
+#define SX_MATCHER_DISPARITIES_MAX 256
+
+enum sx_volume {
+	SX_VOLUME_NONE,	 /* 2 paths: only horizontal ones */
+	SX_VOLUME_BYTES, /* [y][x][d] */
+	SX_VOLUME_WORDS	 /* [y][x][d], words times weight, in vw2 order within VEC_BYTES cells */
+};
+
+/* Direction of a family of bands: how many columns a band moves to the right from row to row. */
+enum sx_shear { SX_SHEAR_DOWN = 0, SX_SHEAR_RIGHT = 1, SX_SHEAR_LEFT = -1 };
+
+struct sx_kernels;
+
+/* Geometry and parameters; fixed while a context lives. */
+struct sx_matcher {
+	const struct sx_kernels *kernels;
+	struct sx_stereo_params p;
+	int width, height;
+	int cost_max;
+	enum sx_volume volume_kind;
+	int word_bits; /* words hold S << word_bits; a block of 1 << word_bits columns shares its low bits */
+	int band_columns; /* columns of a band of sgm_band() */
+	int planes;	  /* planes of a descriptor, VEC_PLANE_BITS each */
+	size_t plane_pitch;
+	uint8_t *out_of_view;  /* plane_pitch bytes: 0xff where the right column is outside; NULL for zero */
+	uint16_t *rival_limit; /* by S0: words below this are rivals */
+};
+
+/* Buffers of a frame; planes: right descriptors, see sx_matcher_planes_bytes(). */
+struct sx_matcher_frame {
+	struct sx_image grey[2], census[2];
+	uint8_t *planes;
+	void *volume;
+	struct sx_image winner, winner_right, confidence;
+	struct sx_image sum; /* data NULL: S is not kept */
+};
+
+/* One per worker. Vector code may run past the ends by SX_MATCHER_MARGIN. */
+struct sx_matcher_scratch {
+	uint8_t *memory; /* what is allocated */
+	/* census_rows: byte planes of one row */
+	uint8_t *bytes;
+	/* sgm_band */
+	uint8_t *cost, *down; /* band_columns x height x disparities */
+	uint8_t *state;	      /* two rows of band_columns x (disparities + 2 margins) */
+	/* winner_row */
+	uint8_t *row_cost, *row_right; /* cost, E to the right: width x disparities */
+	uint8_t *block_left;	       /* E to the left: two blocks x disparities */
+	uint16_t *block_sum;	       /* words of two blocks, rows of sum_pitch words with margins */
+	uint16_t *right_sum, *right_x; /* least S and its column by right column, from right to left */
+	uint16_t *s0, *side_low, *side_high, *d0; /* by column; bit 15 of d0: not unique */
+};
+
+struct sx_kernels {
+	const char *name;
+	int bytes, plane_bits;
+	/* Descriptors of rows [y0, y1) of side 0 left, 1 right. */
+	void (*census_rows)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int side, int y0,
+			    int y1, struct sx_matcher_scratch *s);
+	/* Band i of 0 .. sx_matcher_bands()-1; first: writes the volume, else adds to it. */
+	void (*sgm_band)(const struct sx_matcher *m, const struct sx_matcher_frame *f, enum sx_shear shear,
+			 int i, bool first, struct sx_matcher_scratch *s);
+	void (*winner_row)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
+			   struct sx_matcher_scratch *s);
+	/* Rows [y0, y1); no output is an input. */
+	void (*median_rows)(const struct sx_image *src, const struct sx_image *dst,
+			    enum sx_median_border border, int y0, int y1);
+	void (*left_right_rows)(const struct sx_image *left, const struct sx_image *right,
+				const struct sx_image *dst, const struct sx_filter_params *f,
+				int min_disparity, int y0, int y1);
+	/* flags[x] = 1 where a[x] and b[x] are valid and differ by at most limit, else 0. */
+	void (*connected_row)(const uint16_t *a, const uint16_t *b, int n, int limit, uint8_t *flags);
+	void (*confidence_rows)(const struct sx_image *disparity, const struct sx_image *confidence, int y0,
+				int y1);
+};
+
+extern const struct sx_kernels sx_kernels_plain;
+#ifdef SX_HAVE_AVX2
+extern const struct sx_kernels sx_kernels_sse4;
+extern const struct sx_kernels sx_kernels_avx2;
+#endif
+#ifdef SX_HAVE_AVX512
+extern const struct sx_kernels sx_kernels_avx512;
+#endif
+#ifdef SX_HAVE_NEON
+extern const struct sx_kernels sx_kernels_neon;
+#endif
+
+/*
+ * The widest kernels that this machine runs and that suit a number of disparities, or those of the given name;
+ * NULL when the name is unknown, or not for this machine.
+ */
+const struct sx_kernels *sx_kernels_choose(const char *name);
+/* Kernels for disparities: k, or the next narrower ones that divide them. */
+const struct sx_kernels *sx_kernels_for(const struct sx_kernels *k, int disparities);
+
+/* p: checked parameters. -ENOMEM. finish accepts a zeroed one. */
+int sx_matcher_init(struct sx_matcher *m, const struct sx_kernels *k, const struct sx_stereo_params *p,
+		    int width, int height);
+void sx_matcher_finish(struct sx_matcher *m);
+size_t sx_matcher_bytes(const struct sx_matcher *m); /* what init took */
+
+size_t sx_matcher_volume_bytes(const struct sx_matcher *m);
+size_t sx_matcher_planes_bytes(const struct sx_matcher *m);
+size_t sx_matcher_scratch_bytes(const struct sx_matcher *m);
+/* Lays s out in memory of that size, 64-byte aligned, and fills what the kernels expect there. */
+void sx_matcher_scratch_init(struct sx_matcher_scratch *s, const struct sx_matcher *m, uint8_t *memory);
+
+int sx_matcher_bands(const struct sx_matcher *m, enum sx_shear shear);
+
+/* Words of a row of block_sum: room for windows that start before or end after the disparities. */
+static inline size_t sx_matcher_sum_pitch(const struct sx_matcher *m)
+{
+	return (size_t)m->p.disparities + 2 * SX_MATCHER_MARGIN / sizeof(uint16_t);
+}
+
+static inline size_t sx_matcher_state_pitch(const struct sx_matcher *m)
+{
+	return (size_t)m->p.disparities + 2 * SX_MATCHER_MARGIN;
+}
+
+#endif

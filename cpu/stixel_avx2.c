@@ -1,0 +1,12 @@
+/*
+ * The segmenters' kernels on vec32_avx2.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cpu/vec32_avx2.h"
+
+#include "cpu/reduce_kernel.h"
+#include "cpu/stixel_dp_kernel.h"
+#include "cpu/stixel_kernels.h"
+
+const struct sx_stixel_kernels sx_stixel_kernels_avx2 = {VI_NAME, dp_column, reduce};

@@ -1,0 +1,12 @@
+/*
+ * The segmenters' kernels on vec32_plain.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cpu/vec32_plain.h"
+
+#include "cpu/reduce_kernel.h"
+#include "cpu/stixel_dp_kernel.h"
+#include "cpu/stixel_kernels.h"
+
+const struct sx_stixel_kernels sx_stixel_kernels_plain = {VI_NAME, dp_column, reduce};

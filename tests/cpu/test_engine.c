@@ -1,0 +1,331 @@
+/*
+ * The cpu engine against the reference: every output of every stage, byte for byte, over sizes, options, vector
+ * widths and numbers of threads.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cpu/engine.h"
+#include "tests/engine_case.h"
+
+static const char *const simd_names[] = {"plain", "sse4", "avx2", "avx512", "neon"};
+#define SIMD_COUNT ((int)(sizeof(simd_names) / sizeof(simd_names[0])))
+
+struct run {
+	const struct sx_backend *backend;
+	struct sx_device *device;
+	struct sx_context *context;
+};
+
+/* False when this machine has no such vectors. */
+static bool run_open(struct run *r, const struct sx_backend *backend, const char *simd, int threads)
+{
+	struct sx_engine_params p = {.threads = threads};
+	char why[256] = "";
+	int result;
+
+	*r = (struct run){.backend = backend};
+	if (simd)
+		setenv("SX_SIMD", simd, 1);
+	result = backend->open(&r->device, &p, why, sizeof(why));
+	unsetenv("SX_SIMD");
+	if (simd && result == -EINVAL && strstr(why, "SX_SIMD"))
+		return false;
+	if (result < 0)
+		fail_msg("open: %s", why);
+	return true;
+}
+
+static struct sx_context *context_of(struct run *r, const struct engine_case *t, bool keep_volume)
+{
+	struct sx_context *x = engine_case_context(r->backend, r->device, t, keep_volume);
+
+	assert_non_null(x);
+	return x;
+}
+
+static void run_frame(struct run *r, struct sx_context *x, const struct engine_frame *f)
+{
+	assert_int_equal(r->backend->submit(x, &f->pair, NULL), 0);
+	assert_int_equal(r->backend->wait(x, -1), 1);
+}
+
+static void run_close(struct run *r)
+{
+	r->backend->close(r->device);
+}
+
+static bool same_outputs(const struct engine_case *t, const struct sx_context *want,
+			 const struct sx_context *got, const char *how, bool volume)
+{
+	return engine_case_same(t, (struct engine_output){&sx_backend_reference, want},
+				(struct engine_output){&sx_backend_cpu, got}, how, volume);
+}
+
+/* threads: a bit for each number of threads to try. */
+static void check_case(const struct engine_case *t, unsigned threads)
+{
+	struct run reference, cpu;
+	struct sx_context *want;
+	struct engine_frame f;
+	bool same = true;
+
+	engine_frame_init(&f, t);
+	assert_true(run_open(&reference, &sx_backend_reference, NULL, 1));
+	want = context_of(&reference, t, true);
+	run_frame(&reference, want, &f);
+	for (int simd = 0; simd < SIMD_COUNT; simd++) {
+		for (int n = 1; n <= 4; n++) {
+			struct sx_context *got;
+			char how[64];
+
+			if (!(threads & 1u << n) || !run_open(&cpu, &sx_backend_cpu, simd_names[simd], n))
+				continue;
+			snprintf(how, sizeof(how), "%s, %d threads:", simd_names[simd], n);
+			got = context_of(&cpu, t, true);
+			run_frame(&cpu, got, &f);
+			same &= same_outputs(t, want, got, how, true);
+			sx_backend_cpu.context_destroy(got);
+			run_close(&cpu);
+		}
+	}
+	reference.backend->context_destroy(want);
+	run_close(&reference);
+	assert_true(engine_frame_finish(&f));
+	assert_true(same);
+}
+
+static void check_1_thread(const struct engine_case *t)
+{
+	check_case(t, 1u << 1);
+}
+
+static void check_2_threads(const struct engine_case *t)
+{
+	check_case(t, 1u << 2);
+}
+
+static void check_3_threads(const struct engine_case *t)
+{
+	check_case(t, 1u << 3);
+}
+
+static void test_sizes(void **state)
+{
+	engine_cases_sizes(check_2_threads);
+}
+
+static void test_fills(void **state)
+{
+	engine_cases_fills(check_2_threads);
+}
+
+static void test_costs(void **state)
+{
+	engine_cases_costs(check_2_threads);
+}
+
+static void test_paths(void **state)
+{
+	engine_cases_paths(check_2_threads);
+}
+
+static void test_extreme_sums(void **state)
+{
+	engine_cases_extreme_sums(check_2_threads);
+}
+
+static void test_min_disparity(void **state)
+{
+	engine_cases_min_disparity(check_2_threads);
+}
+
+static void test_winner_options(void **state)
+{
+	engine_cases_winner(check_1_thread);
+}
+
+static void test_filter_options(void **state)
+{
+	engine_cases_filters(check_3_threads);
+}
+
+static void test_pixel_formats(void **state)
+{
+	engine_cases_pixels(check_2_threads);
+}
+
+static void test_stixel_options(void **state)
+{
+	engine_cases_stixels(check_2_threads);
+}
+
+static void test_threads(void **state)
+{
+	struct engine_case t = engine_case_small(1000);
+
+	t.width = 331;
+	t.height = 179;
+	t.params.stereo.disparities = 128;
+	check_case(&t, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4);
+}
+
+/* Two contexts of different shape on one device, taking turns and both in flight, without keep_volume. */
+static void test_contexts(void **state)
+{
+	struct engine_case cases[2] = {engine_case_small(1100), engine_case_small(1101)};
+	struct sx_context *want[2], *got[2];
+	struct run reference, cpu;
+	struct engine_frame frames[2];
+
+	cases[1].width = 121;
+	cases[1].params.stereo.paths = 8;
+	cases[1].params.stereo.disparities = 96;
+	cases[1].params.stereo.min_disparity = 5;
+	assert_true(run_open(&reference, &sx_backend_reference, NULL, 1));
+	assert_true(run_open(&cpu, &sx_backend_cpu, NULL, 2));
+	for (int i = 0; i < 2; i++) {
+		engine_frame_init(&frames[i], &cases[i]);
+		want[i] = context_of(&reference, &cases[i], true);
+		got[i] = context_of(&cpu, &cases[i], false);
+		run_frame(&reference, want[i], &frames[i]);
+	}
+	for (int round = 0; round < 20; round++) {
+		for (int i = 0; i < 2; i++)
+			assert_int_equal(sx_backend_cpu.submit(got[i], &frames[i].pair, NULL), 0);
+		assert_int_equal(sx_backend_cpu.submit(got[0], &frames[0].pair, NULL), -EBUSY);
+		for (int i = 1; i >= 0; i--)
+			assert_int_equal(sx_backend_cpu.wait(got[i], -1), 1);
+		for (int i = 0; i < 2; i++)
+			assert_true(same_outputs(&cases[i], want[i], got[i], "in turn:", false));
+	}
+	for (int i = 0; i < 2; i++) {
+		struct sx_image view;
+
+		assert_int_equal(sx_backend_cpu.peek(got[i], SX_TAP_SUM, &view), -ENOENT);
+		sx_backend_cpu.context_destroy(got[i]);
+		reference.backend->context_destroy(want[i]);
+		assert_true(engine_frame_finish(&frames[i]));
+	}
+	run_close(&cpu);
+	run_close(&reference);
+}
+
+/* The event becomes readable once per frame; a context may be destroyed with a frame in flight. */
+static void test_waiting(void **state)
+{
+	struct engine_case t = engine_case_small(1200);
+	struct sx_road previous = {.slope = 0.3, .offset = -50, .origin = SX_ROAD_MEASURED, .age = 3};
+	struct sx_context *x;
+	struct pollfd pfd = {.events = POLLIN};
+	struct engine_frame f;
+	struct run cpu;
+
+	engine_frame_init(&f, &t);
+	assert_true(run_open(&cpu, &sx_backend_cpu, NULL, 2));
+	x = context_of(&cpu, &t, false);
+	pfd.fd = sx_backend_cpu.event_fd(x);
+	assert_int_equal(sx_backend_cpu.wait(x, 0), -ENODATA);
+	assert_int_equal(poll(&pfd, 1, 0), 0);
+	assert_int_equal(sx_backend_cpu.submit(x, &f.pair, &previous), 0);
+	assert_int_equal(poll(&pfd, 1, 10000), 1);
+	assert_int_equal(sx_backend_cpu.wait(x, 0), 1);
+	assert_int_equal(poll(&pfd, 1, 0), 0);
+	assert_int_equal(sx_backend_cpu.result(x)->road.origin, SX_ROAD_PREVIOUS);
+	assert_int_equal(sx_backend_cpu.result(x)->road.age, 4);
+	assert_true(sx_backend_cpu.result(x)->finished_ns >= sx_backend_cpu.result(x)->started_ns);
+	assert_int_equal(sx_backend_cpu.submit(x, &f.pair, NULL), 0);
+	sx_backend_cpu.context_destroy(x);
+	run_close(&cpu);
+	assert_true(engine_frame_finish(&f));
+}
+
+static void test_refusals(void **state)
+{
+	struct sx_context_config c = {
+		.width = 64, .height = 64, .pixel = SX_PIXEL_U8, .params = engine_case_params()};
+	struct sx_engine_params many = {.threads = 65}, one = {.threads = 1};
+	struct sx_pair pair = {0};
+	struct sx_device *d = NULL;
+	struct sx_context *x = NULL;
+	char why[256];
+
+	assert_int_equal(sx_backend_cpu.open(&d, &many, why, sizeof(why)), -EINVAL);
+	assert_non_null(strstr(why, "65"));
+	setenv("SX_SIMD", "mmx", 1);
+	assert_int_equal(sx_backend_cpu.open(&d, &one, why, sizeof(why)), -EINVAL);
+	assert_non_null(strstr(why, "mmx"));
+	unsetenv("SX_SIMD");
+	assert_int_equal(sx_backend_cpu.open(&d, &one, why, sizeof(why)), 0);
+	assert_non_null(strstr(sx_backend_cpu.describe(d), "1 thread"));
+	c.params.stereo.aggregation = SX_AGGREGATION_FASTDT;
+	assert_int_equal(sx_backend_cpu.context_create(&x, d, &c, why, sizeof(why)), -ENOTSUP);
+	assert_non_null(strstr(why, "fastdt"));
+	assert_non_null(strstr(why, "cpu"));
+	c.params = engine_case_params();
+	c.params.stereo.cost = SX_COST_ZNCC;
+	assert_int_equal(sx_backend_cpu.context_create(&x, d, &c, why, sizeof(why)), -ENOTSUP);
+	c.params = engine_case_params();
+	c.params.stereo.p2 = 250;
+	assert_int_equal(sx_backend_cpu.context_create(&x, d, &c, why, sizeof(why)), -EINVAL);
+	assert_null(x);
+	c.params = engine_case_params();
+	assert_int_equal(sx_backend_cpu.context_create(&x, d, &c, why, sizeof(why)), 0);
+	assert_int_equal(sx_backend_cpu.submit(x, &pair, NULL), -EINVAL);
+	sx_backend_cpu.context_destroy(x);
+	sx_backend_cpu.context_destroy(NULL);
+	sx_backend_cpu.close(d);
+	sx_backend_cpu.close(NULL);
+}
+
+/* 3 bytes per cell at most, with two contexts, at the sizes the engine is made for. */
+static void test_memory(void **state)
+{
+	struct engine_case t = engine_case_small(1300);
+	struct sx_context *x[2];
+	struct run cpu;
+	size_t cells;
+
+	t.width = 640;
+	t.height = 360;
+	t.params.stereo.disparities = 128;
+	t.params.filters.speckle_size = 100;
+	for (int paths = 4; paths <= 8; paths += 4) {
+		t.params.stereo.paths = paths;
+		assert_true(run_open(&cpu, &sx_backend_cpu, NULL, 2));
+		for (int i = 0; i < 2; i++)
+			x[i] = context_of(&cpu, &t, false);
+		cells = (size_t)t.width * (size_t)t.height * (size_t)t.params.stereo.disparities;
+		assert_in_range(sx_backend_cpu.memory(cpu.device), cells, 3 * cells);
+		for (int i = 0; i < 2; i++)
+			sx_backend_cpu.context_destroy(x[i]);
+		run_close(&cpu);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sizes),	       cmocka_unit_test(test_fills),
+		cmocka_unit_test(test_costs),	       cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_extreme_sums),   cmocka_unit_test(test_min_disparity),
+		cmocka_unit_test(test_winner_options), cmocka_unit_test(test_filter_options),
+		cmocka_unit_test(test_pixel_formats),  cmocka_unit_test(test_stixel_options),
+		cmocka_unit_test(test_threads),	       cmocka_unit_test(test_contexts),
+		cmocka_unit_test(test_waiting),	       cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_memory),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

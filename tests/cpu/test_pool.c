@@ -1,0 +1,155 @@
+/*
+ * The worker pool: every task once, order of jobs, visibility of writes, sleeping and waking.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "cpu/pool.h"
+
+#define TASKS 1000
+
+struct sum {
+	struct sx_pool *pool;
+	int loops, pause_every;
+	int value[TASKS]; /* plain memory: the pool must make it visible */
+	atomic_int running[SX_POOL_THREADS_MAX];
+	bool overlap;
+	int order, *clock;
+};
+
+static void add_one(void *arg, int index, int worker)
+{
+	struct sum *s = arg;
+
+	if (atomic_fetch_add(&s->running[worker], 1) != 0)
+		s->overlap = true;
+	/* the neighbour's value is of the loop before: it was written by any worker */
+	s->value[index]++;
+	atomic_fetch_sub(&s->running[worker], 1);
+}
+
+static void add_neighbour(void *arg, int index, int worker)
+{
+	struct sum *s = arg;
+
+	(void)worker;
+	if (index % 2 == 0)
+		s->value[index] += s->value[index + 1];
+}
+
+static void run_loops(void *arg)
+{
+	struct sum *s = arg;
+
+	s->order = ++*s->clock;
+	for (int i = 0; i < s->loops; i++) {
+		sx_pool_for(s->pool, TASKS, add_one, s);
+		if (s->pause_every && i % s->pause_every == 0)
+			nanosleep(&(struct timespec){.tv_nsec = 300000}, NULL); /* the others fall asleep */
+	}
+	sx_pool_for(s->pool, 0, add_one, s);
+	sx_pool_for(s->pool, 1, add_one, s);
+	sx_pool_for(s->pool, TASKS, add_neighbour, s);
+}
+
+static void check_sum(const struct sum *s)
+{
+	assert_false(s->overlap);
+	for (int i = 0; i < TASKS; i++)
+		assert_int_equal(s->value[i], (i % 2 ? 1 : 2) * s->loops + (i == 0));
+}
+
+static void check_threads(int threads, int loops, int pause_every)
+{
+	static struct sum sums[3];
+	struct sx_pool_job jobs[3];
+	struct sx_pool *p;
+	int clock = 0;
+
+	assert_int_equal(sx_pool_create(&p, threads), 0);
+	assert_int_equal(sx_pool_threads(p), threads);
+	memset(sums, 0, sizeof(sums));
+	for (int i = 0; i < 3; i++) {
+		sums[i].pool = p;
+		sums[i].loops = loops;
+		sums[i].pause_every = pause_every;
+		sums[i].clock = &clock;
+		jobs[i] = (struct sx_pool_job){.run = run_loops, .arg = &sums[i]};
+		sx_pool_submit(p, &jobs[i]);
+	}
+	sx_pool_drain(p);
+	for (int i = 0; i < 3; i++) {
+		check_sum(&sums[i]);
+		assert_int_equal(sums[i].order, i + 1);
+	}
+	sx_pool_destroy(p);
+}
+
+static void test_loops(void **state)
+{
+	for (int threads = 1; threads <= 5; threads++)
+		check_threads(threads, 200, 0);
+}
+
+static void test_sleep(void **state)
+{
+	check_threads(2, 100, 1);
+	check_threads(4, 100, 3);
+}
+
+/* Submitted jobs are finished by destroy. */
+static void test_destroy(void **state)
+{
+	static struct sum s;
+	int clock = 0;
+
+	for (int i = 0; i < 50; i++) {
+		struct sx_pool_job job = {.run = run_loops, .arg = &s};
+		struct sx_pool *p;
+
+		memset(&s, 0, sizeof(s));
+		s.loops = 3;
+		s.clock = &clock;
+		assert_int_equal(sx_pool_create(&p, 1 + i % 3), 0);
+		s.pool = p;
+		if (i % 2)
+			sx_pool_submit(p, &job);
+		sx_pool_destroy(p);
+		if (i % 2)
+			check_sum(&s);
+	}
+	sx_pool_destroy(NULL);
+}
+
+static void test_limits(void **state)
+{
+	struct sx_pool *p;
+
+	assert_int_equal(sx_pool_create(&p, 0), -EINVAL);
+	assert_int_equal(sx_pool_create(&p, SX_POOL_THREADS_MAX + 1), -EINVAL);
+	assert_in_range(sx_pool_available_cpus(), 1, SX_POOL_THREADS_MAX);
+	assert_int_equal(sx_pool_create(&p, SX_POOL_THREADS_MAX), 0);
+	sx_pool_destroy(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_loops),
+		cmocka_unit_test(test_sleep),
+		cmocka_unit_test(test_destroy),
+		cmocka_unit_test(test_limits),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
