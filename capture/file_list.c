@@ -1,0 +1,345 @@
+/*
+ * Finds the pairs of a "files" source by the rules that file_list.h states.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "capture/file_list.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/paths.h"
+
+struct found {
+	struct sx_paths left, right;
+};
+
+static const struct {
+	const char *left, *right;
+} subfolders[] = {
+	{"image_2", "image_3"},
+	{"image_0", "image_1"},
+	{"colored_0", "colored_1"},
+	{"image_02/data", "image_03/data"},
+	{"image_00/data", "image_01/data"},
+	{"left", "right"},
+};
+
+/* stem: the word must be the whole name before the ending; else it stands anywhere in the name. */
+static const struct word {
+	const char *left, *right;
+	bool stem;
+} words[] = {
+	{"left", "right", false}, {"Left", "Right", false}, {"LEFT", "RIGHT", false},
+	{"_L.", "_R.", false},	  {"_l.", "_r.", false},    {"im0", "im1", true},
+	{"im2", "im6", true},	  {"view1", "view5", true},
+};
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static int no_partner(const char *folder, const char *name, const char *partner, char *why, size_t why_bytes)
+{
+	snprintf(why, why_bytes, "%s%s%s has no partner %s", folder ? folder : "", folder ? "/" : "", name,
+		 partner);
+	return -EINVAL;
+}
+
+/* Where the word stands in the name, NULL if it does not. */
+static const char *find_word(const char *name, const char *word, bool stem)
+{
+	const char *at = strstr(name, word);
+
+	if (!stem || !at)
+		return at;
+	return at == name && strrchr(name, '.') == name + strlen(word) ? at : NULL;
+}
+
+static int swap_word(const char *name, const char *from, const char *to, bool stem, char *ret, size_t bytes)
+{
+	const char *at = find_word(name, from, stem);
+
+	if (snprintf(ret, bytes, "%.*s%s%s", (int)(at - name), name, to, at + strlen(from)) >= (int)bytes)
+		return -ENAMETOOLONG;
+	return 0;
+}
+
+static int add_pair(struct found *f, const char *left_folder, const char *left, const char *right_folder,
+		    const char *right)
+{
+	int r = sx_paths_add(&f->left, left_folder, left);
+
+	return r < 0 ? r : sx_paths_add(&f->right, right_folder, right);
+}
+
+/* Adds all pairs of names that the rule makes; a name with a word but without partner is an error. */
+static int pair_by_word(struct found *f, const char *folder, const struct sx_paths *names,
+			const struct word *w, char *why, size_t why_bytes)
+{
+	char partner[PATH_MAX];
+
+	for (size_t i = 0; i < names->count; i++) {
+		const char *name = names->name[i];
+		bool left = find_word(name, w->left, w->stem);
+		int r;
+
+		if (!left && !find_word(name, w->right, w->stem))
+			continue;
+		r = left ? swap_word(name, w->left, w->right, w->stem, partner, sizeof(partner))
+			 : swap_word(name, w->right, w->left, w->stem, partner, sizeof(partner));
+		if (r == 0 && !sx_paths_has(names, partner))
+			r = no_partner(folder, name, partner, why, why_bytes);
+		if (r == 0 && left)
+			r = add_pair(f, folder, name, folder, partner);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static bool any_has(const struct sx_paths *names, const char *word, bool stem)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (find_word(names->name[i], word, stem))
+			return true;
+	return false;
+}
+
+/* Rule 2. Finding nothing is no error here. */
+static int pair_in_folder(struct found *f, const char *folder, char *why, size_t why_bytes)
+{
+	struct sx_paths names = {0};
+	int r = sx_paths_images(&names, folder);
+
+	for (size_t k = 0; r == 0 && k < COUNT(words); k++) {
+		if (!any_has(&names, words[k].left, words[k].stem) ||
+		    !any_has(&names, words[k].right, words[k].stem))
+			continue;
+		r = pair_by_word(f, folder, &names, &words[k], why, why_bytes);
+		break;
+	}
+	sx_paths_finish(&names);
+	return r;
+}
+
+/* Both lists hold the same names, sorted; the first difference is the file without partner. */
+static int same_names(const char *left, const struct sx_paths *a, const char *right, const struct sx_paths *b,
+		      char *why, size_t why_bytes)
+{
+	char partner[PATH_MAX];
+
+	for (int side = 0; side < 2; side++) {
+		const struct sx_paths *mine = side ? b : a, *other = side ? a : b;
+
+		for (size_t i = 0; i < mine->count; i++)
+			if (!sx_paths_has(other, mine->name[i])) {
+				snprintf(partner, sizeof(partner), "%s/%s", side ? left : right,
+					 mine->name[i]);
+				return no_partner(side ? right : left, mine->name[i], partner, why,
+						  why_bytes);
+			}
+	}
+	return 0;
+}
+
+static int pair_folders(struct found *f, const char *left, const char *right, char *why, size_t why_bytes)
+{
+	struct sx_paths a = {0}, b = {0};
+	int r = sx_paths_images(&a, left);
+
+	if (r == 0)
+		r = sx_paths_images(&b, right);
+	if (r == 0)
+		r = same_names(left, &a, right, &b, why, why_bytes);
+	for (size_t i = 0; r == 0 && i < a.count; i++)
+		r = add_pair(f, left, a.name[i], right, b.name[i]);
+	sx_paths_finish(&a);
+	sx_paths_finish(&b);
+	return r;
+}
+
+/* Rule 1. */
+static int pair_subfolders(struct found *f, const char *folder, char *why, size_t why_bytes)
+{
+	for (size_t k = 0; k < COUNT(subfolders); k++) {
+		char left[PATH_MAX], right[PATH_MAX];
+
+		if (snprintf(left, sizeof(left), "%s/%s", folder, subfolders[k].left) >= (int)sizeof(left) ||
+		    snprintf(right, sizeof(right), "%s/%s", folder, subfolders[k].right) >=
+			    (int)sizeof(right))
+			return -ENAMETOOLONG;
+		if (sx_paths_is_folder(left) && sx_paths_is_folder(right))
+			return pair_folders(f, left, right, why, why_bytes);
+	}
+	return 0;
+}
+
+/* Rule 3. */
+static int pair_in_subfolders(struct found *f, const char *folder, char *why, size_t why_bytes)
+{
+	struct sx_paths names = {0};
+	char path[PATH_MAX];
+	int r = sx_paths_folders(&names, folder);
+
+	for (size_t i = 0; r == 0 && i < names.count; i++)
+		r = snprintf(path, sizeof(path), "%s/%s", folder, names.name[i]) < (int)sizeof(path)
+			    ? pair_in_folder(f, path, why, why_bytes)
+			    : -ENAMETOOLONG;
+	sx_paths_finish(&names);
+	return r;
+}
+
+static int find_in_folder(struct found *f, const char *folder, char *why, size_t why_bytes)
+{
+	int r = pair_subfolders(f, folder, why, why_bytes);
+
+	if (r == 0 && !f->left.count)
+		r = pair_in_folder(f, folder, why, why_bytes);
+	if (r == 0 && !f->left.count)
+		r = pair_in_subfolders(f, folder, why, why_bytes);
+	if (r == 0 && !f->left.count) {
+		snprintf(why, why_bytes,
+			 "%s: no pairs found (image_2/image_3, left*/right*, *_left/*_right, im0/im1, or a "
+			 "folder of "
+			 "these for each pair)",
+			 folder);
+		return -ENOENT;
+	}
+	return r;
+}
+
+static int expand(struct sx_paths *ret, const char *pattern, char *why, size_t why_bytes)
+{
+	int r = sx_paths_expand(ret, pattern);
+
+	if (r == -ENOENT || (r == 0 && !ret->count)) {
+		snprintf(why, why_bytes, "%s: no image files found", pattern);
+		return -ENOENT;
+	}
+	return r;
+}
+
+static int check_partners(const char *from, const char *to, const struct sx_paths *mine,
+			  const struct sx_paths *others, struct found *f, char *why, size_t why_bytes)
+{
+	char partner[PATH_MAX];
+
+	for (size_t i = 0; i < mine->count; i++) {
+		int r = sx_pattern_partner(from, to, mine->name[i], partner, sizeof(partner));
+
+		if (r == -EINVAL) {
+			snprintf(why, why_bytes, "%s: partner of %s cannot be told (wildcards inside {|}?)",
+				 to, mine->name[i]);
+			return r;
+		}
+		if (r == 0 && !sx_paths_has(others, partner))
+			r = no_partner(NULL, mine->name[i], partner, why, why_bytes);
+		if (r == 0 && f)
+			r = add_pair(f, NULL, mine->name[i], NULL, partner);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int find_by_sides(struct found *f, const char *pattern, char *why, size_t why_bytes)
+{
+	char left[PATH_MAX], right[PATH_MAX];
+	struct sx_paths a = {0}, b = {0};
+	int r = sx_pattern_side(pattern, 0, left, sizeof(left));
+
+	if (r == 0)
+		r = sx_pattern_side(pattern, 1, right, sizeof(right));
+	/* a folder as a side means its images, also for the partner rule */
+	if (r == 0 && sx_paths_is_folder(left) && sx_paths_is_folder(right))
+		return pair_folders(f, left, right, why, why_bytes);
+	if (r == 0)
+		r = expand(&a, left, why, why_bytes);
+	if (r == 0)
+		r = expand(&b, right, why, why_bytes);
+	if (r == 0)
+		r = check_partners(left, right, &a, &b, f, why, why_bytes);
+	if (r == 0)
+		r = check_partners(right, left, &b, &a, NULL, why, why_bytes);
+	sx_paths_finish(&a);
+	sx_paths_finish(&b);
+	return r;
+}
+
+static int find_two_patterns(struct found *f, const char *left, const char *right, char *why,
+			     size_t why_bytes)
+{
+	int r = expand(&f->left, left, why, why_bytes);
+
+	if (r == 0)
+		r = expand(&f->right, right, why, why_bytes);
+	if (r == 0 && f->left.count != f->right.count) {
+		snprintf(why, why_bytes, "%s has %zu image files, %s has %zu", left, f->left.count, right,
+			 f->right.count);
+		return -EINVAL;
+	}
+	return r;
+}
+
+static bool is_set(const char *text)
+{
+	return text && *text;
+}
+
+static int find(struct found *f, const struct sx_source_params *p, char *why, size_t why_bytes)
+{
+	bool path = is_set(p->path), left = is_set(p->left), right = is_set(p->right);
+
+	if (path == (left || right) || left != right) {
+		snprintf(why, why_bytes, "source files needs either path, or left and right");
+		return -EINVAL;
+	}
+	if (p->layout != SX_LAYOUT_TWO && !path) {
+		snprintf(why, why_bytes,
+			 "one file holds both pictures in this layout: give path, not left and right");
+		return -EINVAL;
+	}
+	if (p->layout != SX_LAYOUT_TWO)
+		return expand(&f->left, p->path, why, why_bytes);
+	if (!path)
+		return find_two_patterns(f, p->left, p->right, why, why_bytes);
+	if (sx_pattern_has_sides(p->path))
+		return find_by_sides(f, p->path, why, why_bytes);
+	if (sx_paths_is_folder(p->path))
+		return find_in_folder(f, p->path, why, why_bytes);
+	snprintf(why, why_bytes, "%s: neither a folder nor a pattern with a {left|right} part", p->path);
+	return -ENOENT;
+}
+
+int sx_file_list_find(struct sx_file_list *ret, const struct sx_source_params *p, char *why, size_t why_bytes)
+{
+	struct found f = {0};
+	int r;
+
+	if (why_bytes)
+		*why = 0;
+	r = find(&f, p, why, why_bytes);
+	if (r < 0) {
+		if (why_bytes && !*why)
+			snprintf(why, why_bytes, "%s: %s", is_set(p->path) ? p->path : p->left, strerror(-r));
+		sx_paths_finish(&f.left);
+		sx_paths_finish(&f.right);
+		return r;
+	}
+	*ret = (struct sx_file_list){f.left.name, f.right.name, f.left.count};
+	return 0;
+}
+
+void sx_file_list_finish(struct sx_file_list *l)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		free(l->left[i]);
+		if (l->right)
+			free(l->right[i]);
+	}
+	free(l->left);
+	free(l->right);
+	*l = (struct sx_file_list){0};
+}

@@ -1,0 +1,181 @@
+/*
+ * Source "files": pairs of image files (file_list.h says which), read in the capture thread when asked for.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "capture/file_list.h"
+#include "capture/image_io.h"
+#include "capture/source_priv.h"
+
+struct files {
+	struct sx_file_list list;
+	struct sx_slots slots;
+	bool loop;
+	size_t at;
+	size_t unreadable; /* pairs in a row: a loop in which none is left ends */
+};
+
+/* Size of one picture of a pair, from the size of the file. */
+static int split(const char *path, enum sx_layout layout, const struct sx_image *whole, int *width,
+		 int *height, char *why, size_t why_bytes)
+{
+	*width = whole->width;
+	*height = whole->height;
+	if (layout == SX_LAYOUT_SIDE_BY_SIDE)
+		*width /= 2;
+	else if (layout == SX_LAYOUT_TOP_BOTTOM)
+		*height /= 2;
+	if ((layout == SX_LAYOUT_SIDE_BY_SIDE && whole->width % 2) ||
+	    (layout == SX_LAYOUT_TOP_BOTTOM && whole->height % 2)) {
+		snprintf(why, why_bytes, "%s: %dx%d pixels cannot be halved", path, whole->width,
+			 whole->height);
+		return -EINVAL;
+	}
+	return sx_source_check_size(path, *width, *height, why, why_bytes);
+}
+
+/* Reads the first pair to learn size and format, and whether its halves agree. */
+static int look_at_first(const struct sx_file_list *list, const struct sx_source_params *p, int *width,
+			 int *height, enum sx_pixel *pixel, char *why, size_t why_bytes)
+{
+	struct sx_image left = {0}, right = {0};
+	int r = sx_image_read(list->left[0], &left, why, why_bytes);
+
+	if (r == 0)
+		r = split(list->left[0], p->layout, &left, width, height, why, why_bytes);
+	if (r == 0 && list->right)
+		r = sx_image_read(list->right[0], &right, why, why_bytes);
+	if (r == 0 && list->right &&
+	    (left.width != right.width || left.height != right.height || left.pixel != right.pixel)) {
+		snprintf(why, why_bytes, "%s is %dx%d %s, but %s is %dx%d %s", list->left[0], left.width,
+			 left.height, sx_pixel_name(left.pixel), list->right[0], right.width, right.height,
+			 sx_pixel_name(right.pixel));
+		r = -EINVAL;
+	}
+	if (r == 0 && ((p->width && p->width != *width) || (p->height && p->height != *height))) {
+		snprintf(why, why_bytes, "size %dx%d is asked for, but %s gives %dx%d", p->width, p->height,
+			 list->left[0], *width, *height);
+		r = -EINVAL;
+	}
+	*pixel = left.pixel;
+	sx_image_finish(&left);
+	sx_image_finish(&right);
+	return r;
+}
+
+static int files_open(struct sx_source *s, const struct sx_source_params *p, int slots, char *why,
+		      size_t why_bytes)
+{
+	struct files *own = calloc(1, sizeof(*own));
+	enum sx_pixel pixel = SX_PIXEL_U8;
+	int width = 0, height = 0, r;
+
+	if (!own) {
+		snprintf(why, why_bytes, "no memory for the source");
+		return -ENOMEM;
+	}
+	s->own = own;
+	own->loop = p->loop;
+	r = sx_file_list_find(&own->list, p, why, why_bytes);
+	if (r < 0)
+		return r;
+	r = look_at_first(&own->list, p, &width, &height, &pixel, why, why_bytes);
+	if (r < 0)
+		return r;
+	r = sx_slots_init(&own->slots, slots, p->layout, width, height, pixel, p->fps, why, why_bytes);
+	if (r < 0)
+		return r;
+	s->info = (struct sx_source_info){
+		.width = width,
+		.height = height,
+		.pixel = pixel,
+		.memory = "read",
+		.cameras = own->list.right ? 2 : 1,
+		.path = {p->path && *p->path ? p->path : p->left, !own->list.right	? NULL
+								  : p->path && *p->path ? p->path
+											: p->right},
+		.paced = own->slots.paced,
+	};
+	return 0;
+}
+
+static void files_close(struct sx_source *s)
+{
+	struct files *own = s->own;
+
+	if (!own)
+		return;
+	sx_slots_finish(&own->slots);
+	sx_file_list_finish(&own->list);
+	free(own);
+}
+
+static bool files_block(const struct sx_source *s, int index, struct sx_block *ret)
+{
+	const struct files *own = s->own;
+
+	return sx_slots_block(&own->slots, index, ret);
+}
+
+static int files_fd(const struct sx_source *s)
+{
+	const struct files *own = s->own;
+
+	return own->slots.fd;
+}
+
+static int read_pair(const struct files *own, struct sx_slot *slot, char *why, size_t why_bytes)
+{
+	int r = sx_image_read_into(own->list.left[own->at], &slot->whole[0], why, why_bytes);
+
+	if (r == 0 && own->list.right)
+		r = sx_image_read_into(own->list.right[own->at], &slot->whole[1], why, why_bytes);
+	return r;
+}
+
+/* Thread: capture. A file that vanished or cannot be read counts as corrupt, whatever the reason. */
+static int files_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
+{
+	struct files *own = s->own;
+	struct sx_slot *slot;
+	int r;
+
+	if (own->unreadable == own->list.count || (own->at == own->list.count && !own->loop))
+		return -ENODATA;
+	slot = sx_slots_take(&own->slots);
+	if (!slot)
+		return 0;
+	own->at %= own->list.count;
+	r = read_pair(own, slot, why, why_bytes);
+	own->at++;
+	if (r < 0) {
+		own->unreadable++;
+		s->number++;
+		atomic_fetch_add_explicit(&s->corrupt, 1, memory_order_relaxed);
+		sx_slots_release(&own->slots, slot);
+		return -EBADMSG;
+	}
+	own->unreadable = 0;
+	sx_source_deliver(s, slot, pair);
+	return 1;
+}
+
+static void files_release(struct sx_source *s, const struct sx_pair *pair)
+{
+	struct files *own = s->own;
+
+	sx_slots_release(&own->slots, pair->slot);
+}
+
+const struct sx_source_ops sx_files_ops = {
+	.open = files_open,
+	.close = files_close,
+	.block = files_block,
+	.fd = files_fd,
+	.next = files_next,
+	.release = files_release,
+};

@@ -1,0 +1,170 @@
+/*
+ * Pair slots and their pace.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "capture/slots.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* The second half of a picture that holds both. */
+static struct sx_image half(const struct sx_image *whole, enum sx_layout layout, int width, int height,
+			    int part)
+{
+	struct sx_image view = *whole;
+
+	view.width = width;
+	view.height = height;
+	if (part && layout == SX_LAYOUT_SIDE_BY_SIDE)
+		view.data = (char *)view.data + (size_t)width * sx_pixel_bytes(whole->pixel);
+	else if (part)
+		view.data = (char *)view.data + (size_t)height * whole->pitch;
+	return view;
+}
+
+static int init_slot(struct sx_slot *slot, enum sx_layout layout, int width, int height, enum sx_pixel pixel)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes;
+	bool two = layout == SX_LAYOUT_TWO;
+
+	atomic_init(&slot->busy, false);
+	bytes = sx_image_layout(&slot->whole[0], pixel, layout == SX_LAYOUT_SIDE_BY_SIDE ? 2 * width : width,
+				layout == SX_LAYOUT_TOP_BOTTOM ? 2 * height : height);
+	if (bytes == 0)
+		return -EINVAL;
+	slot->block.bytes = ((two ? 2 : 1) * bytes + page - 1) / page * page;
+	slot->block.memory = aligned_alloc(page, slot->block.bytes);
+	if (!slot->block.memory)
+		return -ENOMEM;
+	memset(slot->block.memory, 0, slot->block.bytes);
+	slot->whole[0].data = slot->block.memory;
+	if (two) {
+		slot->whole[1] = slot->whole[0];
+		slot->whole[1].data = (char *)slot->block.memory + bytes;
+		slot->left = slot->whole[0];
+		slot->right = slot->whole[1];
+		return 0;
+	}
+	slot->left = half(&slot->whole[0], layout, width, height, 0);
+	slot->right = half(&slot->whole[0], layout, width, height, 1);
+	return 0;
+}
+
+static int open_timer(double fps)
+{
+	int64_t ns = (int64_t)((double)SX_NS_PER_S / fps + 0.5);
+	struct itimerspec t = {
+		.it_interval = {.tv_sec = ns / SX_NS_PER_S, .tv_nsec = ns % SX_NS_PER_S},
+		.it_value = {.tv_nsec = 1}, /* the first pair at once */
+	};
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (timerfd_settime(fd, 0, &t, NULL) < 0) {
+		int r = -errno;
+
+		close(fd);
+		return r;
+	}
+	return fd;
+}
+
+static int open_fd(struct sx_slots *s, double fps)
+{
+	int fd;
+
+	if (s->paced)
+		return open_timer(fps);
+	fd = eventfd((unsigned)s->count, EFD_NONBLOCK | EFD_CLOEXEC | EFD_SEMAPHORE);
+	return fd < 0 ? -errno : fd;
+}
+
+int sx_slots_init(struct sx_slots *s, int count, enum sx_layout layout, int width, int height,
+		  enum sx_pixel pixel, double fps, char *why, size_t why_bytes)
+{
+	int r;
+
+	*s = (struct sx_slots){.fd = -1};
+	if (count < 1 || count > SX_SLOTS_MAX) {
+		snprintf(why, why_bytes, "%d pair slots: 1 to %d are possible", count, SX_SLOTS_MAX);
+		return -EINVAL;
+	}
+	if (!(fps >= 0 && fps <= SX_FPS_MAX) || (fps > 0 && fps < 0.001)) {
+		snprintf(why, why_bytes, "%g pairs a second: 0 (no pace) or 0.001 to %g are possible", fps,
+			 SX_FPS_MAX);
+		return -EINVAL;
+	}
+	s->slot = calloc((size_t)count, sizeof(*s->slot));
+	if (!s->slot) {
+		r = -ENOMEM;
+		goto fail;
+	}
+	s->count = count;
+	s->paced = fps > 0;
+	for (int i = 0; i < count; i++) {
+		r = init_slot(&s->slot[i], layout, width, height, pixel);
+		if (r < 0)
+			goto fail;
+	}
+	r = open_fd(s, fps);
+	if (r < 0)
+		goto fail;
+	s->fd = r;
+	return 0;
+fail:
+	snprintf(why, why_bytes, "no room for %d pairs of %dx%d", count, width, height);
+	sx_slots_finish(s);
+	return r;
+}
+
+void sx_slots_finish(struct sx_slots *s)
+{
+	if (!s->slot)
+		return;
+	for (int i = 0; i < s->count; i++)
+		free(s->slot[i].block.memory);
+	free(s->slot);
+	if (s->fd >= 0)
+		close(s->fd);
+	*s = (struct sx_slots){.fd = -1};
+}
+
+bool sx_slots_block(const struct sx_slots *s, int index, struct sx_block *ret)
+{
+	if (index < 0 || index >= s->count)
+		return false;
+	*ret = s->slot[index].block;
+	return true;
+}
+
+struct sx_slot *sx_slots_take(struct sx_slots *s)
+{
+	uint64_t n;
+
+	if (read(s->fd, &n, sizeof(n)) != (ssize_t)sizeof(n))
+		return NULL;
+	for (int i = 0; i < s->count; i++)
+		if (!atomic_load_explicit(&s->slot[i].busy, memory_order_acquire)) {
+			atomic_store_explicit(&s->slot[i].busy, true, memory_order_relaxed);
+			return &s->slot[i];
+		}
+	return NULL;
+}
+
+void sx_slots_release(struct sx_slots *s, struct sx_slot *slot)
+{
+	const uint64_t one = 1;
+
+	atomic_store_explicit(&slot->busy, false, memory_order_release);
+	if (!s->paced && write(s->fd, &one, sizeof(one)) != (ssize_t)sizeof(one))
+		return; /* cannot happen: at most count are outstanding */
+}

@@ -1,0 +1,57 @@
+/*
+ * Pair slots of the sources that make or read their pictures, and the pace at which they are given out.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CAPTURE_SLOTS_H
+#define SX_CAPTURE_SLOTS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/image.h"
+#include "capture/source.h"
+
+#define SX_SLOTS_MAX 64
+#define SX_FPS_MAX 1000.0
+
+/*
+ * block: the memory of the pair, whole pages: an engine can pin it, and bring both images in one copy. whole: the
+ * pictures in it, left before right; left and right: its halves (side-by-side, top-bottom), or the two pictures.
+ */
+struct sx_slot {
+	struct sx_block block;
+	struct sx_image whole[2];
+	struct sx_image left, right;
+	atomic_bool busy;
+};
+
+/*
+ * fd polls readable when a slot may be taken: with a pace a timer of that rate; without one a semaphore that
+ * counts the free slots, so that a taker with every slot in use sleeps instead of spinning.
+ */
+struct sx_slots {
+	struct sx_slot *slot;
+	int count;
+	int fd;
+	bool paced;
+};
+
+/*
+ * Takes all memory. width, height: of one picture of the pair. Returns 0 or negative errno (with a sentence);
+ * sx_slots_finish() accepts a zeroed and a half-made one, but not one that was never initialised.
+ */
+int sx_slots_init(struct sx_slots *s, int count, enum sx_layout layout, int width, int height,
+		  enum sx_pixel pixel, double fps, char *why, size_t why_bytes);
+void sx_slots_finish(struct sx_slots *s);
+
+/* As sx_source_block(): one for each slot. */
+bool sx_slots_block(const struct sx_slots *s, int index, struct sx_block *ret);
+
+/* Thread: capture. A free slot if one is due, else NULL. A tick that finds no free slot is lost, as in a camera. */
+struct sx_slot *sx_slots_take(struct sx_slots *s);
+
+/* Any thread. */
+void sx_slots_release(struct sx_slots *s, struct sx_slot *slot);
+
+#endif

@@ -1,0 +1,122 @@
+/*
+ * The kinds of sources behind one face.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "capture/source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "capture/source_priv.h"
+
+static const struct sx_source_ops *find_ops(enum sx_source_kind kind, char *why, size_t why_bytes)
+{
+	switch (kind) {
+	case SX_SOURCE_FILES:
+		return &sx_files_ops;
+	case SX_SOURCE_SYNTHETIC:
+		return &sx_synthetic_ops;
+	case SX_SOURCE_V4L2:
+		snprintf(why, why_bytes, "source kind v4l2 is not built into this version");
+		return NULL;
+	}
+	snprintf(why, why_bytes, "source kind %d is unknown", (int)kind);
+	return NULL;
+}
+
+int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots, char *why,
+		   size_t why_bytes)
+{
+	const struct sx_source_ops *ops = find_ops(p->kind, why, why_bytes);
+	struct sx_source *s;
+	int r;
+
+	if (!ops)
+		return -EINVAL;
+	s = calloc(1, sizeof(*s));
+	if (!s) {
+		snprintf(why, why_bytes, "no memory for the source");
+		return -ENOMEM;
+	}
+	s->ops = ops;
+	r = ops->open(s, p, slots, why, why_bytes);
+	if (r < 0) {
+		sx_source_close(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+void sx_source_close(struct sx_source *s)
+{
+	if (!s)
+		return;
+	s->ops->close(s);
+	free(s);
+}
+
+const struct sx_source_info *sx_source_info(const struct sx_source *s)
+{
+	return &s->info;
+}
+
+bool sx_source_block(const struct sx_source *s, int index, struct sx_block *ret)
+{
+	return s->ops->block(s, index, ret);
+}
+
+void sx_source_counters(const struct sx_source *s, struct sx_source_counters *ret)
+{
+	for (int side = 0; side < 2; side++)
+		ret->captured[side] = atomic_load_explicit(&s->captured[side], memory_order_relaxed);
+	ret->corrupt = atomic_load_explicit(&s->corrupt, memory_order_relaxed);
+	ret->unpaired = atomic_load_explicit(&s->unpaired, memory_order_relaxed);
+	ret->reconnects = atomic_load_explicit(&s->reconnects, memory_order_relaxed);
+}
+
+int sx_source_fd(const struct sx_source *s)
+{
+	return s->ops->fd(s);
+}
+
+int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
+{
+	return s->ops->next(s, pair, why, why_bytes);
+}
+
+void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
+{
+	s->ops->release(s, pair);
+}
+
+int sx_source_check_size(const char *what, int width, int height, char *why, size_t why_bytes)
+{
+	if (width >= SX_WIDTH_MIN && width <= SX_WIDTH_MAX && height >= SX_HEIGHT_MIN &&
+	    height <= SX_HEIGHT_MAX)
+		return 0;
+	snprintf(why, why_bytes, "%s: %dx%d is outside %dx%d to %dx%d", what, width, height, SX_WIDTH_MIN,
+		 SX_HEIGHT_MIN, SX_WIDTH_MAX, SX_HEIGHT_MAX);
+	return -EINVAL;
+}
+
+void sx_source_deliver(struct sx_source *s, struct sx_slot *slot, struct sx_pair *pair)
+{
+	int64_t now = sx_now_ns();
+
+	*pair = (struct sx_pair){
+		.left = slot->left,
+		.right = slot->right,
+		.number = ++s->number,
+		.left_ns = now,
+		.right_ns = now,
+		.clock = SX_CLOCK_MONOTONIC,
+		.stamp = SX_STAMP_SOFTWARE,
+		.slot = slot,
+	};
+	for (int side = 0; side < 2; side++)
+		atomic_fetch_add_explicit(&s->captured[side], 1, memory_order_relaxed);
+}

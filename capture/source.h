@@ -1,0 +1,92 @@
+/*
+ * Where stereo pairs come from: cameras, image files, a synthetic street.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CAPTURE_SOURCE_H
+#define SX_CAPTURE_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/pair.h"
+
+enum sx_source_kind { SX_SOURCE_V4L2, SX_SOURCE_FILES, SX_SOURCE_SYNTHETIC };
+enum sx_layout { SX_LAYOUT_TWO, SX_LAYOUT_SIDE_BY_SIDE, SX_LAYOUT_TOP_BOTTOM };
+
+/* Text fields point into the settings and live as long as the source. */
+struct sx_source_params {
+	enum sx_source_kind kind;
+	enum sx_layout layout;
+	const char *path;	  /* files: folder, or pattern with a {left|right} part (file_list.h) */
+	const char *left, *right; /* v4l2: devices; files: glob patterns of each side instead of path */
+	int width, height;	  /* px; 0 = what the source has (synthetic: 1242x375) */
+	double fps;		  /* pairs a second; 0 = as fast as they are taken */
+	bool loop;
+	unsigned seed;	   /* synthetic */
+	const char *scene; /* synthetic: "street" (NULL: street), "open" (scene.h) */
+};
+
+struct sx_scene_camera; /* capture/scene.h */
+
+struct sx_source_info {
+	int width, height;
+	enum sx_pixel pixel;
+	const char *memory; /* "read" (files), "generated", "userptr", "dmabuf", "mmap" */
+	int cameras;	    /* devices or files behind a pair: 1 or 2 */
+	const char *path[2];
+	bool paced; /* false: gives a pair whenever asked; the taker sets the pace */
+	/* the camera, where the source knows it better than the configuration (synthetic); NULL elsewhere */
+	const struct sx_scene_camera *camera;
+};
+
+struct sx_source_counters {
+	uint64_t captured[2]; /* images per side */
+	uint64_t corrupt;     /* pairs dropped: unreadable, wrong size */
+	uint64_t unpaired;
+	uint64_t reconnects;
+};
+
+struct sx_source;
+
+/*
+ * Opens a source with room for slots pairs in use at once. *ret only on success; otherwise negative errno and
+ * one sentence in why (what, where). All memory is taken here.
+ * Errors: -ENOENT nothing there, -EBADMSG unreadable data, -EINVAL sizes differ or parameters contradict.
+ */
+int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots, char *why,
+		   size_t why_bytes);
+void sx_source_close(struct sx_source *s);
+
+const struct sx_source_info *sx_source_info(const struct sx_source *s);
+
+/* Memory that pairs lie in: whole pages, the same ones from open to close. */
+struct sx_block {
+	void *memory;
+	size_t bytes;
+};
+/*
+ * The blocks of a source, from index 0 on; false behind the last. An engine that reads pairs where they lie
+ * (sx_backend.pin) has to know them all, and to forget them before the source is closed. None: pairs lie anywhere.
+ */
+bool sx_source_block(const struct sx_source *s, int index, struct sx_block *ret);
+
+void sx_source_counters(const struct sx_source *s, struct sx_source_counters *ret);
+
+/*
+ * Thread: capture. A descriptor that polls readable when sx_source_next() may have something (an unpaced
+ * source: always).
+ */
+int sx_source_fd(const struct sx_source *s);
+
+/*
+ * Thread: capture. Takes the next pair without waiting. 1: *pair is filled; 0: nothing yet (or all slots in
+ * use); -ENODATA: the last pair was given, no more will come; -ENODEV: camera lost, try again after reopening;
+ * -EBADMSG: this pair was unreadable and is skipped, why says which (counted as corrupt).
+ */
+int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes);
+
+/* Any thread. Gives the pair's buffers back; every pair exactly once. */
+void sx_source_release(struct sx_source *s, const struct sx_pair *pair);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * What the kinds of sources share: the object behind struct sx_source and the table of functions of a kind.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CAPTURE_SOURCE_PRIV_H
+#define SX_CAPTURE_SOURCE_PRIV_H
+
+#include <stdatomic.h>
+
+#include "capture/slots.h"
+#include "capture/source.h"
+
+#define SX_WIDTH_MIN 32
+#define SX_WIDTH_MAX 4096
+#define SX_HEIGHT_MIN 32
+#define SX_HEIGHT_MAX 2160
+
+/* Same contracts as the functions of source.h. open fills info and everything of its own; on failure the
+ * dispatcher calls close, which accepts a half-opened source. */
+struct sx_source_ops {
+	int (*open)(struct sx_source *s, const struct sx_source_params *p, int slots, char *why,
+		    size_t why_bytes);
+	void (*close)(struct sx_source *s);
+	bool (*block)(const struct sx_source *s, int index, struct sx_block *ret);
+	int (*fd)(const struct sx_source *s);
+	int (*next)(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes);
+	void (*release)(struct sx_source *s, const struct sx_pair *pair);
+};
+
+/* own: what the kind keeps. Counters are written by the capture thread and read by any. */
+struct sx_source {
+	const struct sx_source_ops *ops;
+	struct sx_source_info info;
+	void *own;
+	uint64_t number;
+	_Atomic uint64_t captured[2], corrupt, unpaired, reconnects;
+};
+
+extern const struct sx_source_ops sx_files_ops, sx_synthetic_ops;
+
+/* 0, or -EINVAL with a sentence if one picture of a pair would be outside 32x32 .. 4096x2160. what: names it. */
+int sx_source_check_size(const char *what, int width, int height, char *why, size_t why_bytes);
+
+/* Fills *pair from a filled slot: views, number, software time stamps; counts it. */
+void sx_source_deliver(struct sx_source *s, struct sx_slot *slot, struct sx_pair *pair);
+
+#endif

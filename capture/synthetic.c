@@ -1,0 +1,114 @@
+/*
+ * Source "synthetic": frames of a generated street (scene.h), rendered in the capture thread when asked for.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "capture/scene.h"
+#include "capture/source_priv.h"
+
+struct synthetic {
+	struct sx_scene *scene;
+	struct sx_slots slots;
+	struct sx_scene_camera camera;
+	uint32_t frame;
+};
+
+static int synthetic_open(struct sx_source *s, const struct sx_source_params *p, int slots, char *why,
+			  size_t why_bytes)
+{
+	struct sx_scene_params scene = {
+		.name = p->scene,
+		.seed = p->seed,
+		.width = p->width ? p->width : SX_SCENE_WIDTH,
+		.height = p->height ? p->height : SX_SCENE_HEIGHT,
+	};
+	struct synthetic *own = calloc(1, sizeof(*own));
+	int r;
+
+	if (!own) {
+		snprintf(why, why_bytes, "no memory for the source");
+		return -ENOMEM;
+	}
+	s->own = own;
+	r = sx_source_check_size("size of the synthetic source", scene.width, scene.height, why, why_bytes);
+	if (r < 0)
+		return r;
+	r = sx_scene_create(&own->scene, &scene, why, why_bytes);
+	if (r < 0)
+		return r;
+	r = sx_slots_init(&own->slots, slots, p->layout, scene.width, scene.height, SX_PIXEL_U8, p->fps, why,
+			  why_bytes);
+	if (r < 0)
+		return r;
+	sx_scene_camera(scene.width, scene.height, &own->camera);
+	s->info = (struct sx_source_info){
+		.width = scene.width,
+		.height = scene.height,
+		.pixel = SX_PIXEL_U8,
+		.memory = "generated",
+		.cameras = p->layout == SX_LAYOUT_TWO ? 2 : 1,
+		.path = {sx_scene_name(own->scene),
+			 p->layout == SX_LAYOUT_TWO ? sx_scene_name(own->scene) : NULL},
+		.paced = own->slots.paced,
+		.camera = &own->camera,
+	};
+	return 0;
+}
+
+static void synthetic_close(struct sx_source *s)
+{
+	struct synthetic *own = s->own;
+
+	if (!own)
+		return;
+	sx_scene_destroy(own->scene);
+	sx_slots_finish(&own->slots);
+	free(own);
+}
+
+static bool synthetic_block(const struct sx_source *s, int index, struct sx_block *ret)
+{
+	const struct synthetic *own = s->own;
+
+	return sx_slots_block(&own->slots, index, ret);
+}
+
+static int synthetic_fd(const struct sx_source *s)
+{
+	const struct synthetic *own = s->own;
+
+	return own->slots.fd;
+}
+
+/* Thread: capture. Never ends: the street has no end. */
+static int synthetic_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
+{
+	struct synthetic *own = s->own;
+	struct sx_slot *slot = sx_slots_take(&own->slots);
+
+	if (!slot)
+		return 0;
+	sx_scene_render(own->scene, own->frame++, &slot->left, &slot->right);
+	sx_source_deliver(s, slot, pair);
+	return 1;
+}
+
+static void synthetic_release(struct sx_source *s, const struct sx_pair *pair)
+{
+	struct synthetic *own = s->own;
+
+	sx_slots_release(&own->slots, pair->slot);
+}
+
+const struct sx_source_ops sx_synthetic_ops = {
+	.open = synthetic_open,
+	.close = synthetic_close,
+	.block = synthetic_block,
+	.fd = synthetic_fd,
+	.next = synthetic_next,
+	.release = synthetic_release,
+};

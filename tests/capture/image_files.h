@@ -1,0 +1,30 @@
+/*
+ * Image files of every kind for tests, written with the libraries themselves, and a folder that goes away.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TESTS_CAPTURE_IMAGE_FILES_H
+#define SX_TESTS_CAPTURE_IMAGE_FILES_H
+
+#include <stdint.h>
+#include <stddef.h>
+
+/* A new folder under $TMPDIR or /tmp; aborts without one. folder_remove deletes it with all below. */
+void folder_make(char path[256]);
+void folder_remove(const char *path);
+/* "folder/name" in one of 8 static buffers that are used in turn; makes the folders in name. */
+const char *in_folder(const char *folder, const char *name);
+
+void write_bytes(const char *path, const void *data, size_t bytes);
+
+/*
+ * type: PNG_COLOR_TYPE_*. pixels: 8-bit samples as libpng wants them, or 16-bit in host order, rows without padding.
+ * palette: 256 RGB entries with PNG_COLOR_TYPE_PALETTE. Aborts when it cannot.
+ */
+void write_png(const char *path, int width, int height, int bits, int type, int interlaced,
+	       const void *pixels, const uint8_t *palette);
+
+/* 8-bit grey PNG: (x + 3y + start) & 255. */
+void write_ramp(const char *path, int width, int height, int start);
+
+#endif

@@ -1,0 +1,628 @@
+/*
+ * Source "files": which files make pairs, what is said when they do not, and how pairs come out.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <png.h>
+
+#include "base/clock.h"
+#include "capture/file_list.h"
+#include "capture/paths.h"
+#include "capture/scene.h"
+#include "tests/capture/image_files.h"
+
+#define W 40
+#define H 32
+
+static char why[512];
+
+static int setup(void **state)
+{
+	char *folder = malloc(256);
+
+	assert_non_null(folder);
+	folder_make(folder);
+	*state = folder;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	folder_remove(*state);
+	free(*state);
+	return 0;
+}
+
+static void ramp(const char *folder, const char *name, int start)
+{
+	write_ramp(in_folder(folder, name), W, H, start);
+}
+
+static void empty(const char *folder, const char *name)
+{
+	write_bytes(in_folder(folder, name), "", 0);
+}
+
+/* Names after the folder, "left right;left right;..." in the order found. */
+static void expect_pairs(const char *folder, const struct sx_source_params *p, const char *pairs)
+{
+	struct sx_file_list l = {0};
+	char got[2000] = "";
+	size_t skip = strlen(folder) + 1, n = 0;
+
+	if (sx_file_list_find(&l, p, why, sizeof(why)) < 0)
+		fail_msg("%s", why);
+	for (size_t i = 0; i < l.count; i++)
+		n += (size_t)snprintf(got + n, sizeof(got) - n, "%s%s%s;", l.left[i] + skip,
+				      l.right ? " " : "", l.right ? l.right[i] + skip : "");
+	assert_string_equal(got, pairs);
+	sx_file_list_finish(&l);
+}
+
+static void expect_folder(const char *folder, const char *pairs)
+{
+	struct sx_source_params p = {.kind = SX_SOURCE_FILES, .path = folder};
+
+	expect_pairs(folder, &p, pairs);
+}
+
+static void expect_pattern(const char *folder, const char *pattern, const char *pairs)
+{
+	struct sx_source_params p = {.kind = SX_SOURCE_FILES, .path = in_folder(folder, pattern)};
+
+	expect_pairs(folder, &p, pairs);
+}
+
+static void expect_error(const struct sx_source_params *p, int error, const char *sentence)
+{
+	struct sx_file_list l = {0};
+
+	why[0] = 0;
+	assert_int_equal(sx_file_list_find(&l, p, why, sizeof(why)), error);
+	assert_null(l.left);
+	if (!strstr(why, sentence))
+		fail_msg("'%s' does not say '%s'", why, sentence);
+}
+
+static void expect_path_error(const char *path, int error, const char *sentence)
+{
+	struct sx_source_params p = {.kind = SX_SOURCE_FILES, .path = path};
+
+	expect_error(&p, error, sentence);
+}
+
+static void test_natural_order(void **state)
+{
+	static const char *const sorted[] = {"",
+					     "a",
+					     "a1",
+					     "a2",
+					     "a02b",
+					     "a10",
+					     "a10b",
+					     "a010c",
+					     "a99999999999999999999",
+					     "a100000000000000000000",
+					     "b"};
+
+	for (size_t i = 0; i < sizeof(sorted) / sizeof(sorted[0]); i++)
+		for (size_t j = 0; j < sizeof(sorted) / sizeof(sorted[0]); j++) {
+			int order = sx_paths_compare(sorted[i], sorted[j]);
+
+			assert_int_equal((order > 0) - (order < 0), (i > j) - (i < j));
+		}
+}
+
+static void test_kitti_folders(void **state)
+{
+	const char *f = *state;
+
+	empty(f, "image_2/000001_10.png");
+	empty(f, "image_3/000001_10.png");
+	empty(f, "image_2/000000_11.png");
+	empty(f, "image_3/000000_11.png");
+	empty(f, "image_2/notes.txt");
+	empty(f, "image_0/000000.png"); /* image_2 is meant first */
+	empty(f, "image_1/000000.png");
+	expect_folder(f, "image_2/000000_11.png image_3/000000_11.png;"
+			 "image_2/000001_10.png image_3/000001_10.png;");
+	empty(f, "image_3/000002_10.png");
+	expect_path_error(f, -EINVAL, "/image_3/000002_10.png has no partner ");
+	expect_path_error(f, -EINVAL, "/image_2/000002_10.png");
+}
+
+static void test_kitti_raw_and_left_right_folders(void **state)
+{
+	const char *f = *state;
+
+	empty(f, "raw/image_02/data/1.png");
+	empty(f, "raw/image_03/data/1.png");
+	expect_folder(in_folder(f, "raw"), "image_02/data/1.png image_03/data/1.png;");
+	empty(f, "lr/left/b.jpg");
+	empty(f, "lr/right/b.jpg");
+	expect_folder(in_folder(f, "lr"), "left/b.jpg right/b.jpg;");
+}
+
+static void test_names_in_one_folder(void **state)
+{
+	const char *f = *state;
+
+	empty(f, "a/left10.png");
+	empty(f, "a/right10.png");
+	empty(f, "a/left9.png");
+	empty(f, "a/right9.png");
+	empty(f, "a/disparity9.png");
+	expect_folder(in_folder(f, "a"), "left9.png right9.png;left10.png right10.png;");
+	empty(f, "b/x_left.pgm");
+	empty(f, "b/x_right.pgm");
+	expect_folder(in_folder(f, "b"), "x_left.pgm x_right.pgm;");
+	empty(f, "c/im0.png");
+	empty(f, "c/im1.png");
+	empty(f, "c/im10.png"); /* not im1 */
+	expect_folder(in_folder(f, "c"), "im0.png im1.png;");
+	empty(f, "d/s_L.png");
+	empty(f, "d/s_R.png");
+	expect_folder(in_folder(f, "d"), "s_L.png s_R.png;");
+	empty(f, "e/left1.png");
+	empty(f, "e/left2.png");
+	empty(f, "e/right1.png");
+	expect_path_error(in_folder(f, "e"), -EINVAL, "/e/left2.png has no partner right2.png");
+	empty(f, "g/left1.png");
+	empty(f, "g/right1.png");
+	empty(f, "g/right0.png");
+	expect_path_error(in_folder(f, "g"), -EINVAL, "/g/right0.png has no partner left0.png");
+}
+
+static void test_a_folder_for_each_pair(void **state)
+{
+	const char *f = *state;
+
+	empty(f, "scene10/im0.png");
+	empty(f, "scene10/im1.png");
+	empty(f, "scene2/left.png");
+	empty(f, "scene2/right.png");
+	empty(f, "scene2/disp_gt.png");
+	empty(f, "others/readme.txt");
+	expect_folder(f, "scene2/left.png scene2/right.png;scene10/im0.png scene10/im1.png;");
+}
+
+static void test_patterns_with_sides(void **state)
+{
+	const char *f = *state;
+
+	for (int i = 8; i < 11; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "run/cam_a/%06d.png", i);
+		empty(f, name);
+		snprintf(name, sizeof(name), "run/cam_b/%06d.png", i);
+		empty(f, name);
+	}
+	empty(f, "run/cam_a/short7.png");
+	expect_pattern(f, "run/cam_{a|b}/%06d.png",
+		       "run/cam_a/000008.png run/cam_b/000008.png;run/cam_a/000009.png run/cam_b/000009.png;"
+		       "run/cam_a/000010.png run/cam_b/000010.png;");
+	expect_pattern(f, "run/cam_{a,b}/0*9.png", "run/cam_a/000009.png run/cam_b/000009.png;");
+	expect_pattern(f, "r*/cam_{a|b}/0[0-9]0?1?.png", "run/cam_a/000010.png run/cam_b/000010.png;");
+	expect_path_error(in_folder(f, "run/cam_{a|b}/*.png"), -EINVAL,
+			  "run/cam_a/short7.png has no partner ");
+	empty(f, "s/L1_left.png");
+	empty(f, "s/R1_right.png");
+	expect_pattern(f, "s/{L|R}*_{left|right}.png", "s/L1_left.png s/R1_right.png;");
+	empty(f, "s/R2_right.png");
+	expect_path_error(in_folder(f, "s/{L|R}*_{left|right}.png"), -EINVAL,
+			  "/s/R2_right.png has no partner ");
+	expect_path_error(in_folder(f, "s/{none|nothing}*.png"), -ENOENT,
+			  "/s/none*.png: no image files found");
+}
+
+static void test_two_patterns(void **state)
+{
+	const char *f = *state;
+	struct sx_source_params p = {.kind = SX_SOURCE_FILES};
+
+	empty(f, "l/2.png");
+	empty(f, "l/10.png");
+	empty(f, "r/b.png");
+	empty(f, "r/a.png");
+	p.left = in_folder(f, "l/*.png");
+	p.right = in_folder(f, "r");
+	expect_pairs(f, &p, "l/2.png r/a.png;l/10.png r/b.png;");
+	empty(f, "r/c.png");
+	expect_error(&p, -EINVAL, "l/*.png has 2 image files, ");
+	expect_error(&p, -EINVAL, "/r has 3");
+	p.right = NULL;
+	expect_error(&p, -EINVAL, "either path, or left and right");
+	p.left = NULL;
+	expect_error(&p, -EINVAL, "either path, or left and right");
+	p.left = p.right = p.path = "x";
+	expect_error(&p, -EINVAL, "either path, or left and right");
+}
+
+static void test_nothing_there(void **state)
+{
+	const char *f = *state;
+
+	expect_path_error(f, -ENOENT, ": no pairs found (image_2/image_3, ");
+	expect_path_error(in_folder(f, "none"), -ENOENT,
+			  "/none: neither a folder nor a pattern with a {left|right}");
+	empty(f, "one.png");
+	expect_path_error(in_folder(f, "one.png"), -ENOENT, "neither a folder nor a pattern");
+}
+
+/* --- pairs out of the source --- */
+
+static struct sx_source *open_good(const struct sx_source_params *p, int slots)
+{
+	struct sx_source *s = NULL;
+
+	if (sx_source_open(&s, p, slots, why, sizeof(why)) < 0)
+		fail_msg("%s", why);
+	return s;
+}
+
+static void expect_not_open(const struct sx_source_params *p, int error, const char *sentence)
+{
+	struct sx_source *s = NULL;
+
+	why[0] = 0;
+	assert_int_equal(sx_source_open(&s, p, 2, why, sizeof(why)), error);
+	assert_null(s);
+	if (!strstr(why, sentence))
+		fail_msg("'%s' does not say '%s'", why, sentence);
+}
+
+static bool is_ready(const struct sx_source *s, int ms)
+{
+	struct pollfd p = {.fd = sx_source_fd(s), .events = POLLIN};
+
+	return poll(&p, 1, ms) == 1;
+}
+
+/* The value at (0, 0) tells which file it was. */
+static int first_of(const struct sx_image *img)
+{
+	return *(const uint8_t *)img->data;
+}
+
+static void make_three(const char *f)
+{
+	for (int i = 0; i < 3; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "left%d.png", i);
+		ramp(f, name, i);
+		snprintf(name, sizeof(name), "right%d.png", i);
+		ramp(f, name, 100 + i);
+	}
+}
+
+static void test_pairs_come_in_order_and_end(void **state)
+{
+	struct sx_source_params p = {.kind = SX_SOURCE_FILES, .path = *state};
+	struct sx_source_counters c;
+	struct sx_source *s;
+	struct sx_pair pair;
+
+	make_three(*state);
+	s = open_good(&p, 2);
+	assert_int_equal(sx_source_info(s)->width, W);
+	assert_int_equal(sx_source_info(s)->height, H);
+	assert_int_equal(sx_source_info(s)->pixel, SX_PIXEL_U8);
+	assert_int_equal(sx_source_info(s)->cameras, 2);
+	assert_false(sx_source_info(s)->paced);
+	assert_null(sx_source_info(s)->camera);
+	for (int i = 0; i < 3; i++) {
+		int64_t before = sx_now_ns();
+
+		assert_true(is_ready(s, 0));
+		assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), 1);
+		assert_int_equal(first_of(&pair.left), i);
+		assert_int_equal(first_of(&pair.right), 100 + i);
+		assert_int_equal(pair.number, i + 1);
+		assert_int_equal(pair.stamp, SX_STAMP_SOFTWARE);
+		assert_int_equal(pair.clock, SX_CLOCK_MONOTONIC);
+		assert_true(pair.left_ns >= before && pair.left_ns <= sx_now_ns());
+		sx_source_release(s, &pair);
+	}
+	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), -ENODATA);
+	assert_true(is_ready(s, 0)); /* who polls learns of the end */
+	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), -ENODATA);
+	sx_source_counters(s, &c);
+	assert_int_equal(c.captured[0], 3);
+	assert_int_equal(c.captured[1], 3);
+	assert_int_equal(c.corrupt, 0);
+	sx_source_close(s);
+	sx_source_close(NULL);
+}
+
+static void test_loop_and_full_slots(void **state)
+{
+	struct sx_source_params p = {.kind = SX_SOURCE_FILES, .path = *state, .loop = true};
+	struct sx_pair pair[3];
+	struct sx_source *s;
+
+	make_three(*state);
+	s = open_good(&p, 2);
+	assert_int_equal(sx_source_next(s, &pair[0], why, sizeof(why)), 1);
+	assert_int_equal(sx_source_next(s, &pair[1], why, sizeof(why)), 1);
+	assert_false(is_ready(s, 0));
+	assert_int_equal(sx_source_next(s, &pair[2], why, sizeof(why)), 0);
+	assert_int_equal(first_of(&pair[0].left), 0); /* still whole */
+	sx_source_release(s, &pair[0]);
+	assert_true(is_ready(s, 0));
+	for (int i = 2; i < 8; i++) {
+		assert_int_equal(sx_source_next(s, &pair[0], why, sizeof(why)), 1);
+		assert_int_equal(first_of(&pair[0].left), i % 3);
+		assert_int_equal(pair[0].number, i + 1);
+		sx_source_release(s, &pair[0]);
+	}
+	assert_int_equal(first_of(&pair[1].left), 1);
+	sx_source_release(s, &pair[1]);
+	sx_source_close(s);
+}
+
+static void test_pace(void **state)
+{
+	struct sx_source_params p = {.kind = SX_SOURCE_FILES, .path = *state, .loop = true, .fps = 50};
+	struct sx_pair pair;
+	struct sx_source *s;
+	int64_t start, took;
+
+	make_three(*state);
+	start = sx_now_ns();
+	s = open_good(&p, 1);
+	assert_true(sx_source_info(s)->paced);
+	for (int i = 0; i < 6; i++) {
+		assert_true(is_ready(s, 5000));
+		assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), 1);
+		assert_int_equal(first_of(&pair.left), i % 3);
+		sx_source_release(s, &pair);
+	}
+	took = sx_now_ns() - start;
+	assert_true(took >
+		    5 * 20000000 - 15000000); /* the machine may be slow, but the source is never fast */
+	sx_source_close(s);
+}
+
+static void test_bad_files_are_skipped(void **state)
+{
+	struct sx_source_params p = {.kind = SX_SOURCE_FILES, .path = *state};
+	struct sx_source_counters c;
+	struct sx_source *s;
+	struct sx_pair pair;
+
+	make_three(*state);
+	s = open_good(&p, 1);
+	write_bytes(in_folder(*state, "right0.png"), "\x89PNG\r\n\x1a\n", 8);
+	write_ramp(in_folder(*state, "left1.png"), W, H + 1, 0);
+	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), -EBADMSG);
+	assert_non_null(strstr(why, "right0.png: broken PNG"));
+	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), -EBADMSG);
+	assert_non_null(strstr(why, "left1.png: 40x33 pixels, but the first picture has 40x32"));
+	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), 1);
+	assert_int_equal(first_of(&pair.left), 2);
+	assert_int_equal(pair.number, 3);
+	sx_source_release(s, &pair);
+	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), -ENODATA);
+	sx_source_counters(s, &c);
+	assert_int_equal(c.corrupt, 2);
+	assert_int_equal(c.captured[0], 1);
+	sx_source_close(s);
+}
+
+/* Files that vanish while a loop runs: an end, not an endless row of errors. */
+static void test_a_loop_without_files_ends(void **state)
+{
+	struct sx_source_params p = {.kind = SX_SOURCE_FILES, .path = *state, .loop = true};
+	struct sx_source *s;
+	struct sx_pair pair;
+
+	make_three(*state);
+	s = open_good(&p, 1);
+	for (int i = 0; i < 3; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "left%d.png", i);
+		assert_int_equal(unlink(in_folder(*state, name)), 0);
+	}
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), -EBADMSG);
+		assert_non_null(strstr(why, "No such file"));
+	}
+	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), -ENODATA);
+	sx_source_close(s);
+}
+
+static void test_what_is_refused_at_open(void **state)
+{
+	struct sx_source_params p = {.kind = SX_SOURCE_FILES, .path = *state};
+
+	write_ramp(in_folder(*state, "left.png"), W, H, 0);
+	write_ramp(in_folder(*state, "right.png"), W + 1, H, 0);
+	expect_not_open(&p, -EINVAL, "left.png is 40x32 grey8, but ");
+	expect_not_open(&p, -EINVAL, "right.png is 41x32 grey8");
+	write_ramp(in_folder(*state, "right.png"), W, H, 0);
+	p.width = 640;
+	p.height = 480;
+	expect_not_open(&p, -EINVAL, "size 640x480 is asked for, but ");
+	p.width = p.height = 0;
+	p.fps = -1;
+	expect_not_open(&p, -EINVAL, "pairs a second");
+	p.fps = 0;
+	write_ramp(in_folder(*state, "left.png"), 31, H, 0);
+	expect_not_open(&p, -EINVAL, "left.png: 31x32 is outside 32x32 to 4096x2160");
+	empty(*state, "left.png");
+	expect_not_open(&p, -EBADMSG, "left.png: 0 bytes");
+	p.kind = SX_SOURCE_V4L2;
+	expect_not_open(&p, -EINVAL, "source kind v4l2 is not built into this version");
+}
+
+static void test_both_in_one_picture(void **state)
+{
+	struct sx_source_params p = {.kind = SX_SOURCE_FILES, .layout = SX_LAYOUT_SIDE_BY_SIDE};
+	struct sx_source *s;
+	struct sx_pair pair;
+
+	write_ramp(in_folder(*state, "a1.png"), 2 * W, 2 * H, 0);
+	p.path = *state;
+	s = open_good(&p, 1);
+	assert_int_equal(sx_source_info(s)->width, W);
+	assert_int_equal(sx_source_info(s)->height, 2 * H);
+	assert_int_equal(sx_source_info(s)->cameras, 1);
+	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), 1);
+	assert_int_equal(first_of(&pair.left), 0);
+	assert_int_equal(first_of(&pair.right), W);
+	assert_int_equal(*(uint8_t *)sx_image_row(&pair.right, 2), W + 6);
+	sx_source_close(s);
+	p.layout = SX_LAYOUT_TOP_BOTTOM;
+	p.path = in_folder(*state, "a*.png");
+	s = open_good(&p, 1);
+	assert_int_equal(sx_source_info(s)->width, 2 * W);
+	assert_int_equal(sx_source_info(s)->height, H);
+	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), 1);
+	assert_int_equal(first_of(&pair.right), 3 * H);
+	sx_source_close(s);
+	write_ramp(in_folder(*state, "a1.png"), 2 * W, 2 * H + 1, 0);
+	expect_not_open(&p, -EINVAL, "a1.png: 80x65 pixels cannot be halved");
+}
+
+static void test_sixteen_bits_stay(void **state)
+{
+	static uint16_t pixels[W * H];
+	struct sx_source_params p = {.kind = SX_SOURCE_FILES, .path = *state};
+	struct sx_source *s;
+	struct sx_pair pair;
+
+	pixels[0] = 4711;
+	write_png(in_folder(*state, "left.png"), W, H, 16, PNG_COLOR_TYPE_GRAY, 0, pixels, NULL);
+	write_png(in_folder(*state, "right.png"), W, H, 16, PNG_COLOR_TYPE_GRAY, 0, pixels, NULL);
+	s = open_good(&p, 1);
+	assert_int_equal(sx_source_info(s)->pixel, SX_PIXEL_Y16);
+	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), 1);
+	assert_int_equal(*(uint16_t *)pair.right.data, 4711);
+	sx_source_close(s);
+	write_ramp(in_folder(*state, "right.png"), W, H, 0);
+	expect_not_open(&p, -EINVAL, "left.png is 40x32 y16, but ");
+}
+
+/* Which block of the source an image lies in, all of it. */
+static int block_of(const struct sx_source *s, const struct sx_image *img)
+{
+	const char *first = img->data,
+		   *end = first + (size_t)(img->height - 1) * img->pitch + (size_t)img->width;
+	struct sx_block b;
+
+	for (int i = 0; sx_source_block(s, i, &b); i++)
+		if (first >= (char *)b.memory && end <= (char *)b.memory + b.bytes)
+			return i;
+	return -1;
+}
+
+static void test_blocks(void **state)
+{
+	static const enum sx_layout layouts[] = {SX_LAYOUT_TWO, SX_LAYOUT_SIDE_BY_SIDE, SX_LAYOUT_TOP_BOTTOM};
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (int l = 0; l < 3; l++) {
+		struct sx_source_params p = {
+			.kind = SX_SOURCE_SYNTHETIC, .layout = layouts[l], .width = 100, .height = 33 + l};
+		struct sx_source *s = open_good(&p, 3);
+		struct sx_block b[3], none;
+		struct sx_pair pair;
+		unsigned seen = 0;
+
+		assert_false(sx_source_block(s, -1, &none));
+		assert_false(sx_source_block(s, 3, &none));
+		for (int i = 0; i < 3; i++) {
+			assert_true(sx_source_block(s, i, &b[i]));
+			assert_int_equal((uintptr_t)b[i].memory % page, 0);
+			assert_int_equal(b[i].bytes % page, 0);
+			for (int k = 0; k < i; k++)
+				assert_true((char *)b[i].memory >= (char *)b[k].memory + b[k].bytes ||
+					    (char *)b[k].memory >= (char *)b[i].memory + b[i].bytes);
+		}
+		for (int i = 0; i < 3; i++) {
+			assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), 1);
+			assert_in_range(block_of(s, &pair.left), 0, 2);
+			assert_int_equal(block_of(s, &pair.left), block_of(s, &pair.right));
+			seen |= 1u << block_of(s, &pair.left);
+		}
+		assert_int_equal(seen, 7);
+		sx_source_close(s);
+	}
+}
+
+static void test_synthetic_source(void **state)
+{
+	struct sx_source_params p = {.kind = SX_SOURCE_SYNTHETIC, .width = 64, .height = 48, .seed = 3};
+	struct sx_source *s = open_good(&p, 2);
+	struct sx_pair a, b;
+
+	assert_string_equal(sx_source_info(s)->memory, "generated");
+	assert_string_equal(sx_source_info(s)->path[0], "street");
+	assert_true(sx_source_info(s)->camera->fx > 37 && sx_source_info(s)->camera->fx < 38);
+	assert_int_equal(sx_source_next(s, &a, why, sizeof(why)), 1);
+	assert_int_equal(sx_source_next(s, &b, why, sizeof(why)), 1);
+	assert_int_equal(sx_source_next(s, &b, why, sizeof(why)), 0);
+	assert_memory_not_equal(a.left.data, b.left.data, 64);
+	assert_int_equal(b.number, 2);
+	sx_source_close(s); /* with pairs still out */
+	p.layout = SX_LAYOUT_SIDE_BY_SIDE;
+	s = open_good(&p, 1);
+	assert_int_equal(sx_source_next(s, &a, why, sizeof(why)), 1);
+	assert_ptr_equal((char *)a.left.data + 64, a.right.data);
+	sx_source_close(s);
+	p.scene = "moon";
+	expect_not_open(&p, -EINVAL, "scene 'moon' is unknown");
+	p.scene = NULL;
+	p.width = 5000;
+	expect_not_open(&p, -EINVAL, "size of the synthetic source: 5000x48 is outside");
+	p.width = 0;
+	p.height = 0;
+	s = open_good(&p, 1);
+	assert_int_equal(sx_source_info(s)->width, 1242);
+	assert_int_equal(sx_source_info(s)->height, 375);
+	sx_source_close(s);
+}
+
+#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_natural_order),
+		IN_FOLDER(test_kitti_folders),
+		IN_FOLDER(test_kitti_raw_and_left_right_folders),
+		IN_FOLDER(test_names_in_one_folder),
+		IN_FOLDER(test_a_folder_for_each_pair),
+		IN_FOLDER(test_patterns_with_sides),
+		IN_FOLDER(test_two_patterns),
+		IN_FOLDER(test_nothing_there),
+		IN_FOLDER(test_pairs_come_in_order_and_end),
+		IN_FOLDER(test_loop_and_full_slots),
+		IN_FOLDER(test_pace),
+		IN_FOLDER(test_bad_files_are_skipped),
+		IN_FOLDER(test_a_loop_without_files_ends),
+		IN_FOLDER(test_what_is_refused_at_open),
+		IN_FOLDER(test_both_in_one_picture),
+		IN_FOLDER(test_sixteen_bits_stay),
+		cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_synthetic_source),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
