@@ -1,0 +1,99 @@
+/*
+ * Checks a frame from its bytes alone: nothing in it is believed before it was compared with the size in hand.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ipc/check.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "ipc/crc32c.h"
+
+/* Columns are counted in 16 bits (struct stixel.column). */
+#define COLUMNS_MAX 65536u
+
+bool sx_lists_agree(const struct stixel_frame_header *h, const uint32_t *offsets, const struct stixel *s)
+{
+	if (h->columns > COLUMNS_MAX || offsets[0] != 0 || offsets[h->columns] != h->stixel_count)
+		return false;
+	for (uint32_t u = 0; u < h->columns; u++) {
+		if (offsets[u] > offsets[u + 1] || offsets[u + 1] > h->stixel_count)
+			return false;
+		for (uint32_t i = offsets[u]; i < offsets[u + 1]; i++)
+			if (s[i].column != u || s[i].row_top > s[i].row_bottom ||
+			    s[i].row_bottom >= h->image_height)
+				return false;
+	}
+	return true;
+}
+
+uint32_t sx_frame_checksum(const void *frame, const struct stixel_frame_header *h)
+{
+	const size_t at = offsetof(struct stixel_frame_header, checksum);
+	const uint8_t *p = frame;
+	size_t end = h->plane_kind ? h->plane_offset : h->frame_bytes;
+	uint32_t crc = sx_crc32c(0, p, at);
+
+	crc = sx_crc32c(crc, "\0\0\0\0", 4);
+	return sx_crc32c(crc, p + at + 4, end - at - 4);
+}
+
+static bool plane_fits(const struct stixel_frame_header *h)
+{
+	uint64_t pixel = h->plane_kind == STIXEL_PLANE_DISPARITY ? 2 : 1;
+
+	if (h->plane_kind == STIXEL_PLANE_NONE)
+		return h->plane_offset == 0 && h->plane_bytes == 0;
+	return h->plane_offset % 8 == 0 && h->plane_offset >= h->stixels_offset &&
+	       h->plane_offset <= h->frame_bytes && h->plane_bytes <= h->frame_bytes - h->plane_offset &&
+	       (uint64_t)h->plane_pitch * h->plane_height == h->plane_bytes &&
+	       h->plane_width * pixel <= h->plane_pitch;
+}
+
+static bool sizes_fit(const struct stixel_frame_header *h, size_t bytes)
+{
+	uint64_t offsets_end = h->header_bytes + ((uint64_t)h->columns + 1) * sizeof(uint32_t);
+	uint64_t stixels_end = h->stixels_offset + (uint64_t)h->stixel_count * sizeof(struct stixel);
+
+	return h->frame_bytes <= bytes && h->frame_bytes % 8 == 0 && h->header_bytes >= sizeof(*h) &&
+	       h->header_bytes % 8 == 0 && h->columns <= COLUMNS_MAX && offsets_end <= h->stixels_offset &&
+	       h->stixels_offset % 8 == 0 && plane_fits(h) &&
+	       stixels_end <= (h->plane_kind ? h->plane_offset : h->frame_bytes);
+}
+
+static bool names_end(const struct stixel_frame_header *h)
+{
+	if (h->stage_count > STIXEL_STAGES)
+		return false;
+	for (int i = 0; i < STIXEL_STAGES; i++)
+		if (h->stage_name[i][STIXEL_STAGE_NAME_BYTES - 1] != 0)
+			return false;
+	return true;
+}
+
+int sx_frame_check(struct stixel_frame *frame, const void *data, size_t bytes)
+{
+	const struct stixel_frame_header *h = data;
+	const uint8_t *base = data;
+
+	if (!data || (uintptr_t)data % 8 != 0)
+		return -EINVAL;
+	if (bytes < sizeof(*h) || h->magic != STIXEL_FRAME_MAGIC)
+		return -EBADMSG;
+	if (h->abi_major != STIXEL_ABI_MAJOR)
+		return -EPROTONOSUPPORT;
+	if (!sizes_fit(h, bytes) || sx_frame_checksum(data, h) != h->checksum || !names_end(h))
+		return -EBADMSG;
+	memset(frame, 0, sizeof(*frame));
+	frame->header = h;
+	frame->offsets = (const uint32_t *)(base + h->header_bytes);
+	frame->stixels = (const struct stixel *)(base + h->stixels_offset);
+	frame->plane = h->plane_kind ? base + h->plane_offset : NULL;
+	frame->bytes = data;
+	if (!sx_lists_agree(h, frame->offsets, frame->stixels)) {
+		memset(frame, 0, sizeof(*frame));
+		return -EBADMSG;
+	}
+	return 0;
+}

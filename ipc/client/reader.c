@@ -1,0 +1,474 @@
+/*
+ * libstixel's interface: one reader over either way, going over to new publishers when asked to follow.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ipc/client/reader.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "ipc/check.h"
+#include "ipc/instance.h"
+
+#define FLAGS_KNOWN (STIXEL_OPEN_FOLLOW | STIXEL_OPEN_STREAM | STIXEL_OPEN_LEFTOVER | STIXEL_OPEN_ANY_OWNER)
+#define TRIES 4	   /* at one frame that is overwritten under our hands; then the newest, next time */
+#define PACKETS 64 /* taken by one call at most: a publisher without a pause must not hold us */
+
+static void detach(struct stixel_reader *r)
+{
+	sx_link_close(&r->link);
+	sx_link_close(&r->bell);
+	sx_map_detach(&r->map);
+}
+
+/* ---- finding the publisher ---- */
+
+/* Frames are counted from here on. Who came before the publisher did wants its first ones too. */
+static void enter(struct stixel_reader *r, uint64_t epoch, uint64_t last)
+{
+	if (epoch == r->epoch)
+		return;
+	r->epoch = epoch;
+	r->last = last;
+	r->lives++;
+	r->count.restarts = r->lives - 1;
+}
+
+static int connect_any(struct stixel_reader *r, struct sx_link *l, unsigned want)
+{
+	int e = -ENOENT, best = -ENOENT;
+
+	for (int i = 0; i < SX_SOCKETS; i++) {
+		if (!r->socket_path[i][0])
+			continue;
+		e = sx_link_connect(l, r->socket_path[i], want);
+		if (e == 0)
+			return 0;
+		if (e != -ENOENT)
+			best = e;
+	}
+	return best;
+}
+
+static int attach(struct stixel_reader *r)
+{
+	uint64_t head;
+	int e;
+
+	r->ended = 0;
+	if (sx_reader_streams(r))
+		return connect_any(r, &r->link, STIXEL_WANT_FRAMES | STIXEL_WANT_NOTICES);
+	e = sx_map_attach(&r->map, r->ring_path, r->flags);
+	if (e < 0)
+		return e;
+	head = sx_map_head(&r->map);
+	enter(r, r->map.header.epoch, !r->opened && head ? head - 1 : 0);
+	r->health_ns = sx_now_ns();
+	return 0;
+}
+
+/* 0, also when there is none and none is needed; negative: nothing to be hoped for. */
+static int attach_or_wait(struct stixel_reader *r)
+{
+	int e = attach(r);
+
+	if ((r->flags & STIXEL_OPEN_FOLLOW) && (e == -ENOENT || e == -EPIPE || e == -EAGAIN))
+		return 0;
+	return e;
+}
+
+static int gone(struct stixel_reader *r, int error)
+{
+	if (!(r->flags & STIXEL_OPEN_FOLLOW)) {
+		r->ended = error;
+		return error;
+	}
+	detach(r);
+	return attach_or_wait(r);
+}
+
+/* ---- ring ---- */
+
+/* 1: frames came; 0: none; or the error of a publisher that is gone. bell_ended: its socket closed on us. */
+static int ring_idle(struct stixel_reader *r, bool bell_ended)
+{
+	struct pollfd pid = {.fd = r->map.pid_fd, .events = POLLIN};
+	int64_t now_ns = sx_now_ns();
+	enum stixel_publisher health;
+	uint32_t state = __atomic_load_n(&r->map.live->state, __ATOMIC_ACQUIRE);
+
+	if (r->ended)
+		return r->ended;
+	if (!bell_ended && state < STIXEL_STATE_CLOSED && now_ns - r->health_ns < SX_HEALTH_NS)
+		return 0;
+	if (bell_ended && pid.fd >= 0)
+		poll(&pid, 1, 20); /* a dying process closes its sockets a moment before it is dead */
+	r->health_ns = now_ns;
+	health = sx_map_health(&r->map, r->ring_path, now_ns);
+	if (health == STIXEL_PUBLISHER_ALIVE || health == STIXEL_PUBLISHER_STALLED)
+		return 0;
+	if (sx_map_head(&r->map) > r->last) /* published before it went */
+		return 1;
+	return gone(r, health == STIXEL_PUBLISHER_REPLACED ? -ESTALE : -EPIPE);
+}
+
+static bool drain_bell(struct stixel_reader *r)
+{
+	if (r->bell.fd < 0 || sx_link_drain(&r->bell) >= 0)
+		return false;
+	sx_link_close(&r->bell);
+	return true;
+}
+
+/* 1: the head is past what was taken. The bell is emptied first: what comes later rings it again. */
+static int ring_ready(struct stixel_reader *r)
+{
+	bool ended;
+	int e;
+
+	if (sx_map_head(&r->map) > r->last)
+		return 1;
+	ended = drain_bell(r);
+	if (sx_map_head(&r->map) > r->last)
+		return 1;
+	e = ring_idle(r, ended);
+	return e == 0 && sx_reader_attached(r) && sx_map_head(&r->map) > r->last ? 1 : e;
+}
+
+static int ring_take(struct stixel_reader *r, bool next, uint64_t *missed)
+{
+	uint64_t head, n;
+	int e = ring_ready(r);
+
+	if (e != 1)
+		return e;
+	for (int try = 0; try < TRIES; try++) {
+		head = sx_map_head(&r->map);
+		n = head;
+		if (next && try < TRIES - 1) {
+			n = sx_map_oldest(&r->map, head);
+			n = n > r->last + 1 ? n : r->last + 1;
+		}
+		e = sx_map_read(&r->map, n, &r->buffer, &r->frame);
+		if (e == -EAGAIN) {
+			r->count.overruns++;
+			continue;
+		}
+		if (e < 0 && e != -EBADMSG)
+			return e;
+		*missed = n - r->last - 1;
+		r->last = n;
+		return e < 0 ? e : 1;
+	}
+	return 0;
+}
+
+/* ---- stream ---- */
+
+static int stream_ended(struct stixel_reader *r)
+{
+	/* Closed before a word was said: that is how a full server answers. */
+	return gone(r, r->link.notice.magic == 0 && r->epoch == 0 ? -EAGAIN : -EPIPE);
+}
+
+static int stream_ready(struct stixel_reader *r, size_t *bytes)
+{
+	int e = sx_link_peek(&r->link, bytes);
+
+	return e == SX_PACKET_FRAME ? 1 : e < 0 ? stream_ended(r) : 0;
+}
+
+/* Number of frames missed before this one; false: we have it already. */
+static bool stream_enter(struct stixel_reader *r, uint64_t *missed)
+{
+	const struct stixel_frame_header *h = r->frame.header;
+	uint64_t before = 0;
+
+	if (r->joined && r->link.notice.magic) /* it answers our hello before any frame */
+		before = r->link.head ? r->link.head - 1 : 0;
+	else if (r->joined)
+		before = h->number - 1;
+	enter(r, h->epoch, before);
+	r->joined = false;
+	if (h->number <= r->last)
+		return false;
+	*missed = h->number - r->last - 1;
+	r->last = h->number;
+	if (h->published_ns > r->link.heard_ns)
+		r->link.heard_ns = h->published_ns;
+	return true;
+}
+
+static int stream_take(struct stixel_reader *r, bool next, uint64_t *missed)
+{
+	int e, got = 0;
+	size_t bytes;
+
+	e = stream_ready(r, &bytes);
+	for (int i = 0; e == 1 && i < PACKETS; i++) {
+		got = sx_link_take(&r->link, &r->buffer, bytes);
+		if (got < 0)
+			return got;
+		if (next)
+			break;
+		e = sx_link_peek(&r->link, &bytes) == SX_PACKET_FRAME;
+	}
+	if (got <= 0)
+		return e < 0 ? e : 0;
+	if (sx_frame_check(&r->frame, r->buffer.bytes, (size_t)got) < 0)
+		return -EBADMSG;
+	return stream_enter(r, missed) ? 1 : 0;
+}
+
+/* ---- interface ---- */
+
+static int take(struct stixel_reader *r, const struct stixel_frame **frame, bool next, uint64_t *missed)
+{
+	int e;
+
+	*missed = 0;
+	if (!sx_reader_attached(r)) {
+		if (!(r->flags & STIXEL_OPEN_FOLLOW))
+			return -EPIPE;
+		e = attach_or_wait(r);
+		if (e < 0 || !sx_reader_attached(r))
+			return e;
+	}
+	e = sx_reader_streams(r) ? stream_take(r, next, missed) : ring_take(r, next, missed);
+	if (e == 1) {
+		r->count.taken++;
+		*frame = &r->frame;
+	} else if (e == -EBADMSG) {
+		r->count.corrupt++;
+	}
+	return e;
+}
+
+int stixel_latest(struct stixel_reader *r, const struct stixel_frame **frame)
+{
+	uint64_t missed;
+	int e;
+
+	if (!r || !frame)
+		return -EINVAL;
+	e = take(r, frame, false, &missed);
+	r->count.skipped += missed;
+	return e;
+}
+
+int stixel_next(struct stixel_reader *r, const struct stixel_frame **frame, uint64_t *lost)
+{
+	uint64_t missed;
+	int e;
+
+	if (!r || !frame)
+		return -EINVAL;
+	e = take(r, frame, true, &missed);
+	r->count.lost += missed;
+	if (lost)
+		*lost = missed;
+	return e;
+}
+
+static int64_t slice_end(int64_t deadline_ns, int64_t slice_ns)
+{
+	int64_t end_ns = sx_now_ns() + slice_ns;
+
+	return end_ns < deadline_ns ? end_ns : deadline_ns;
+}
+
+/* Sleeps without a publisher, or on its socket. */
+static int sleep_on(int fd, int64_t until_ns)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	int64_t left_ns = until_ns - sx_now_ns();
+	struct timespec t;
+
+	if (left_ns <= 0)
+		return 0;
+	t.tv_sec = left_ns / SX_NS_PER_S;
+	t.tv_nsec = left_ns % SX_NS_PER_S;
+	return ppoll(&p, fd >= 0 ? 1 : 0, &t, NULL) < 0 && errno == EINTR ? -EINTR : 0;
+}
+
+/* One look: 1 ready, 0 after a sleep of one slice, negative error. */
+static int wait_once(struct stixel_reader *r, int64_t deadline_ns)
+{
+	uint32_t bell = 0;
+	size_t bytes;
+	int e;
+
+	if (!sx_reader_attached(r)) {
+		if (!(r->flags & STIXEL_OPEN_FOLLOW))
+			return -EPIPE;
+		e = attach_or_wait(r);
+		if (e < 0)
+			return e;
+		if (!sx_reader_attached(r))
+			return sleep_on(-1, slice_end(deadline_ns, SX_HEALTH_NS));
+	}
+	if (sx_reader_streams(r)) {
+		e = stream_ready(r, &bytes);
+		if (e != 0 || !sx_reader_attached(r))
+			return e;
+		return sleep_on(r->link.fd, slice_end(deadline_ns, SX_SLICE_NS));
+	}
+	/* The bell is sampled before the test: if it rings in between, the sleep does not begin. */
+	bell = sx_map_bell(&r->map);
+	e = ring_ready(r);
+	if (e != 0 || !sx_reader_attached(r) || sx_map_bell(&r->map) != bell)
+		return e;
+	return sx_map_sleep(&r->map, bell, slice_end(deadline_ns, SX_SLICE_NS));
+}
+
+int stixel_wait(struct stixel_reader *r, int timeout_ms)
+{
+	int64_t deadline_ns;
+	bool last = false;
+	int e;
+
+	if (!r)
+		return -EINVAL;
+	deadline_ns = timeout_ms < 0 ? INT64_MAX : sx_now_ns() + (int64_t)timeout_ms * 1000000;
+	for (;;) {
+		e = wait_once(r, deadline_ns);
+		if (e != 0 || last)
+			return e;
+		/* One more look after the time is up: the frame may have come with it. */
+		last = sx_now_ns() >= deadline_ns;
+	}
+}
+
+int stixel_fd(struct stixel_reader *r)
+{
+	const unsigned want = STIXEL_WANT_NOTICES | STIXEL_WANT_BELL;
+	int e;
+
+	if (!r)
+		return -EINVAL;
+	if (!sx_reader_attached(r) && (r->flags & STIXEL_OPEN_FOLLOW)) {
+		e = attach_or_wait(r);
+		if (e < 0)
+			return e;
+	}
+	if (sx_reader_streams(r))
+		return sx_reader_attached(r) ? r->link.fd : -ENOTCONN;
+	if (!sx_reader_attached(r) || !r->map.header.stream_path[0])
+		return -ENOTCONN;
+	/* The publisher's own word first; in a container the path may be another one, then the usual ones. */
+	if (r->bell.fd < 0 && sx_link_connect(&r->bell, r->map.header.stream_path, want) < 0 &&
+	    connect_any(r, &r->bell, want) < 0)
+		return -ENOTCONN;
+	return r->bell.fd;
+}
+
+/* Copies a path that fits; otherwise leaves it empty, which is: not there. */
+__attribute__((format(printf, 3, 4))) static void set_path(char *to, size_t room, const char *format, ...)
+{
+	va_list list;
+	int n;
+
+	va_start(list, format);
+	n = vsnprintf(to, room, format, list);
+	va_end(list);
+	if (n < 0 || (size_t)n >= room)
+		to[0] = 0;
+}
+
+static struct stixel_reader *reader_new(unsigned flags)
+{
+	struct stixel_reader *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->flags = flags;
+	r->map.fd = r->map.pid_fd = r->link.fd = r->bell.fd = -1;
+	return r;
+}
+
+static int reader_start(struct stixel_reader **ret, struct stixel_reader *r)
+{
+	int e = attach_or_wait(r);
+
+	if (e < 0) {
+		stixel_close(r);
+		return e == -EPIPE ? -ENOENT : e;
+	}
+	r->opened = true;
+	r->joined = sx_reader_attached(r);
+	*ret = r;
+	return 0;
+}
+
+int stixel_open(struct stixel_reader **ret, const char *instance, unsigned flags)
+{
+	const char *user = secure_getenv("XDG_RUNTIME_DIR");
+	const size_t room = sizeof(((struct stixel_reader *)0)->socket_path[0]);
+	struct stixel_reader *r;
+
+	if (!ret || (flags & ~FLAGS_KNOWN) || sx_instance_check(instance, NULL, 0) < 0)
+		return -EINVAL;
+	r = reader_new(flags);
+	if (!r)
+		return -ENOMEM;
+	set_path(r->ring_path, sizeof(r->ring_path), "/dev/shm/stixeld.%s", instance);
+	set_path(r->socket_path[0], room, "/run/stixeld/%s/frames.sock", instance);
+	set_path(r->socket_path[1], room, "/run/user/%u/stixeld/%s/frames.sock", (unsigned)geteuid(),
+		 instance);
+	if (user && user[0] == '/')
+		set_path(r->socket_path[2], room, "%s/stixeld/%s/frames.sock", user, instance);
+	return reader_start(ret, r);
+}
+
+int stixel_open_path(struct stixel_reader **ret, const char *path, unsigned flags)
+{
+	const size_t room = sizeof(((struct stixel_reader *)0)->socket_path[0]);
+	bool stream = flags & STIXEL_OPEN_STREAM;
+	struct stixel_reader *r;
+
+	if (!ret || !path || !path[0] || (flags & ~FLAGS_KNOWN))
+		return -EINVAL;
+	if (strlen(path) >= (stream ? room : PATH_MAX))
+		return -ENAMETOOLONG;
+	r = reader_new(flags);
+	if (!r)
+		return -ENOMEM;
+	if (stream)
+		set_path(r->socket_path[0], room, "%s", path);
+	else
+		set_path(r->ring_path, sizeof(r->ring_path), "%s", path);
+	return reader_start(ret, r);
+}
+
+void stixel_close(struct stixel_reader *r)
+{
+	if (!r)
+		return;
+	detach(r);
+	free(r->buffer.bytes);
+	free(r);
+}
+
+int stixel_reopen(struct stixel_reader *r)
+{
+	int e;
+
+	if (!r)
+		return -EINVAL;
+	detach(r);
+	e = attach_or_wait(r);
+	return e == -EPIPE ? -ENOENT : e;
+}
+
+int stixel_parse(struct stixel_frame *frame, const void *data, size_t bytes)
+{
+	return frame ? sx_frame_check(frame, data, bytes) : -EINVAL;
+}

@@ -1,0 +1,113 @@
+/*
+ * Inside of libstixel: a reader, and its two ways to frames.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_IPC_CLIENT_READER_H
+#define SX_IPC_CLIENT_READER_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "include/stixel.h"
+
+/* A SIGKILLed publisher wakes nobody: longest sleep without looking whether it lives. */
+#define SX_SLICE_NS INT64_C(200000000)
+/* With nothing new, its health is looked at this often at most; how often a publisher is looked for. */
+#define SX_HEALTH_NS INT64_C(50000000)
+
+/* Frames in the reader's own memory; grows, never shrinks. */
+struct sx_buffer {
+	uint8_t *bytes;
+	size_t room;
+};
+/* At least bytes; -ENOMEM leaves the old memory as it was. */
+int sx_buffer_reserve(struct sx_buffer *b, size_t bytes);
+
+/* ---- ring.c: a mapped ring object ---- */
+
+struct sx_map {
+	int fd, pid_fd;	     /* -1 without */
+	const uint8_t *base; /* NULL: not attached */
+	size_t bytes;
+	struct stixel_ring_header header; /* copied once, checked, never read again */
+	const struct stixel_ring_live *live;
+	bool same_namespace; /* header.pid means the same to us */
+	bool stranger;	     /* the pid belongs to another process now */
+	bool died;
+};
+
+/* Negative errno as stixel_open(); also -EPIPE: its publisher is gone (unless flags have LEFTOVER). */
+int sx_map_attach(struct sx_map *m, const char *path, unsigned flags);
+void sx_map_detach(struct sx_map *m);
+uint64_t sx_map_head(const struct sx_map *m);
+/* Oldest frame that is not about to be overwritten while head is the newest. */
+uint64_t sx_map_oldest(const struct sx_map *m, uint64_t head);
+/* Copies frame n: 0; -EAGAIN overwritten meanwhile; -EBADMSG damaged; -ENOMEM. */
+int sx_map_read(const struct sx_map *m, uint64_t n, struct sx_buffer *to, struct stixel_frame *frame);
+enum stixel_publisher sx_map_health(struct sx_map *m, const char *path, int64_t now_ns);
+/* Sleeps until the bell differs from seen, or until (CLOCK_MONOTONIC). 0 or -EINTR. */
+uint32_t sx_map_bell(const struct sx_map *m);
+int sx_map_sleep(const struct sx_map *m, uint32_t seen, int64_t until_ns);
+
+/* ---- socket.c: a connection to frames.sock ---- */
+
+struct sx_link {
+	int fd;			     /* -1: not connected */
+	struct stixel_notice notice; /* the last one; magic 0 = none yet */
+	uint64_t head;		     /* newest frame when we came, from the first notice */
+	int64_t heard_ns;	     /* newest time that its publisher was known to live */
+};
+
+enum sx_packet { SX_PACKET_NONE, SX_PACKET_NOTICE, SX_PACKET_FRAME };
+
+/* Connects and sends a hello. Negative errno as stixel_open(). */
+int sx_link_connect(struct sx_link *l, const char *path, unsigned want);
+void sx_link_close(struct sx_link *l);
+/*
+ * Takes notices until a frame or nothing comes: a frame is left in the socket (*bytes its size). -EPIPE at the end
+ * of the connection.
+ */
+int sx_link_peek(struct sx_link *l, size_t *bytes);
+/* Takes the packet that peek found. Bytes, or negative errno. */
+int sx_link_take(struct sx_link *l, struct sx_buffer *to, size_t bytes);
+/* Takes everything. -EPIPE at the end of the connection. */
+int sx_link_drain(struct sx_link *l);
+
+/* ---- reader.c ---- */
+
+#define SX_SOCKETS 3
+
+struct stixel_reader {
+	unsigned flags;
+	char ring_path[PATH_MAX];
+	char socket_path[SX_SOCKETS][112]; /* tried in turn; empty without */
+	struct sx_map map;
+	struct sx_link link; /* of the stream */
+	struct sx_link bell; /* of a ring: for poll() */
+	struct sx_buffer buffer;
+	struct stixel_frame frame;
+	uint64_t last;		    /* number taken last in this epoch */
+	uint64_t epoch;		    /* 0: none yet */
+	uint64_t lives;		    /* publishers seen */
+	bool opened;		    /* stixel_open() is done */
+	bool joined;		    /* stream: at a publisher that ran already, none of its frames seen yet */
+	int64_t health_ns;	    /* when health was looked at */
+	int ended;		    /* why there will be no more frames from this publisher; 0 there may be */
+	struct stixel_status count; /* only its counters are used */
+};
+
+static inline bool sx_reader_streams(const struct stixel_reader *r)
+{
+	return r->flags & STIXEL_OPEN_STREAM;
+}
+
+static inline bool sx_reader_attached(const struct stixel_reader *r)
+{
+	return sx_reader_streams(r) ? r->link.fd >= 0 : r->map.base != NULL;
+}
+
+#endif

@@ -1,0 +1,315 @@
+/*
+ * Reader's side of the ring: maps an object read-only, believes nothing in it, copies frames under the seqlock.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "ipc/check.h"
+#include "ipc/client/reader.h"
+#include "ipc/process.h"
+
+/* A reader cannot take a lock on a page that it may not write. */
+_Static_assert(__GCC_ATOMIC_LLONG_LOCK_FREE == 2, "64-bit loads and stores must be lock-free");
+
+int sx_buffer_reserve(struct sx_buffer *b, size_t bytes)
+{
+	uint8_t *p;
+
+	if (bytes <= b->room)
+		return 0;
+	p = malloc(bytes);
+	if (!p)
+		return -ENOMEM;
+	free(b->bytes);
+	b->bytes = p;
+	b->room = bytes;
+	return 0;
+}
+
+/* ---- attaching ---- */
+
+static bool is_power_of_two(uint32_t n)
+{
+	return n && !(n & (n - 1));
+}
+
+static int check_header(const struct stixel_ring_header *h, uint64_t object_bytes)
+{
+	uint64_t slots_end = h->slots_offset + (uint64_t)h->slot_count * h->slot_stride;
+
+	if (h->magic != STIXEL_RING_MAGIC)
+		return -EPROTO;
+	if (h->endian != STIXEL_ENDIAN || h->abi_major != STIXEL_ABI_MAJOR)
+		return -EPROTONOSUPPORT;
+	if (h->header_bytes < sizeof(*h) || h->live_offset < h->header_bytes || h->live_offset % 64 ||
+	    h->live_offset + (uint64_t)sizeof(struct stixel_ring_live) > h->slots_offset)
+		return -EPROTO;
+	if (!is_power_of_two(h->slot_count) || h->slot_count < 2 || h->slots_offset % 64 ||
+	    h->slot_stride % 64 || h->slot_header_bytes < sizeof(struct stixel_ring_slot) ||
+	    h->slot_header_bytes % 8 || h->frame_capacity > STIXEL_FRAME_BYTES_MAX ||
+	    h->frame_capacity < sizeof(struct stixel_frame_header) ||
+	    (uint64_t)h->slot_header_bytes + h->frame_capacity > h->slot_stride)
+		return -EPROTO;
+	if (slots_end > h->total_bytes || h->total_bytes > object_bytes || h->total_bytes > SIZE_MAX ||
+	    !h->epoch)
+		return -EPROTO;
+	return 0;
+}
+
+/*
+ * /dev/shm is open to all: before the daemon starts, anybody may put an object there. Trusted are root, ourselves,
+ * and who owns the instance's folder in /run, where only root and systemd make folders.
+ */
+static bool owner_trusted(uid_t uid, const char *path)
+{
+	const char *name = strrchr(path, '/');
+	char dir[PATH_MAX];
+	struct stat st;
+
+	if (uid == 0 || uid == geteuid())
+		return true;
+	name = name ? name + 1 : path;
+	if (strncmp(name, "stixeld.", 8) != 0)
+		return false;
+	snprintf(dir, sizeof(dir), "/run/stixeld/%s", name + 8);
+	return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == uid;
+}
+
+static int map_object(struct sx_map *m, const char *path, unsigned flags)
+{
+	struct stat st;
+	void *base;
+	ssize_t n;
+	int r;
+
+	m->fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (m->fd < 0)
+		return errno == ELOOP ? -EPROTO : -errno;
+	if (fstat(m->fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EPROTO;
+	if (!(flags & STIXEL_OPEN_ANY_OWNER) && !owner_trusted(st.st_uid, path))
+		return -EPERM;
+	/* Read, not looked at in the map: a file that shrinks meanwhile is then an error, not a SIGBUS. */
+	n = pread(m->fd, &m->header, sizeof(m->header), 0);
+	if (n != (ssize_t)sizeof(m->header))
+		return n < 0 ? -errno : -EPROTO;
+	r = check_header(&m->header, (uint64_t)st.st_size);
+	if (r < 0)
+		return r;
+	m->header.version[sizeof(m->header.version) - 1] = 0;
+	m->header.stream_path[sizeof(m->header.stream_path) - 1] = 0;
+	base = mmap(NULL, (size_t)m->header.total_bytes, PROT_READ, MAP_SHARED, m->fd, 0);
+	if (base == MAP_FAILED)
+		return -errno;
+	m->base = base;
+	m->bytes = (size_t)m->header.total_bytes;
+	m->live = (const struct stixel_ring_live *)(m->base + m->header.live_offset);
+	return 0;
+}
+
+/* A descriptor of the publisher's process sees its death at once and cannot be fooled by a recycled pid. */
+static void watch_process(struct sx_map *m)
+{
+	pid_t pid = (pid_t)m->header.pid;
+	uint64_t start;
+
+	m->same_namespace =
+		pid > 0 && m->header.pid_namespace && m->header.pid_namespace == sx_process_namespace();
+	if (!m->same_namespace)
+		return;
+#ifdef SYS_pidfd_open
+	m->pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (m->pid_fd < 0 && errno == ESRCH)
+		m->died = true;
+#endif
+	/* After the descriptor was opened: what is true now stays true of it. */
+	start = sx_process_start(pid);
+	if (start && m->header.pid_start_ticks && start != m->header.pid_start_ticks) {
+		/* Another process, most likely; in a sandbox with a /proc of its own perhaps not: the heartbeat says. */
+		m->same_namespace = false;
+		m->stranger = true;
+	}
+}
+
+int sx_map_attach(struct sx_map *m, const char *path, unsigned flags)
+{
+	enum stixel_publisher health;
+	int r;
+
+	memset(m, 0, sizeof(*m));
+	m->fd = m->pid_fd = -1;
+	r = map_object(m, path, flags);
+	if (r < 0)
+		goto fail;
+	watch_process(m);
+	health = sx_map_health(m, path, sx_now_ns());
+	if (health != STIXEL_PUBLISHER_ALIVE && health != STIXEL_PUBLISHER_STALLED &&
+	    !(flags & STIXEL_OPEN_LEFTOVER)) {
+		r = -EPIPE;
+		goto fail;
+	}
+	return 0;
+fail:
+	sx_map_detach(m);
+	return r;
+}
+
+void sx_map_detach(struct sx_map *m)
+{
+	if (m->base)
+		munmap((void *)(uintptr_t)m->base, m->bytes);
+	if (m->fd >= 0)
+		close(m->fd);
+	if (m->pid_fd >= 0)
+		close(m->pid_fd);
+	memset(m, 0, sizeof(*m));
+	m->fd = m->pid_fd = -1;
+}
+
+/* ---- reading ---- */
+
+uint64_t sx_map_head(const struct sx_map *m)
+{
+	return __atomic_load_n(&m->live->head, __ATOMIC_ACQUIRE);
+}
+
+uint64_t sx_map_oldest(const struct sx_map *m, uint64_t head)
+{
+	/* Frame head + 1 may be on its way into its slot now. */
+	uint64_t kept = m->header.slot_count - 1;
+
+	return head > kept ? head - kept + 1 : 1;
+}
+
+/* Relaxed atomic loads: the writer may be storing the same words, and then the copy is thrown away. */
+static void load_words(uint8_t *to, const uint64_t *from, size_t bytes)
+{
+	uint64_t word;
+
+	for (size_t i = 0; i < bytes / 8; i++) {
+		word = __atomic_load_n(from + i, __ATOMIC_RELAXED);
+		memcpy(to + 8 * i, &word, 8);
+	}
+}
+
+/* False: the slot's frame was replaced, or is being replaced, since its sequence was loaded. */
+static bool still(const struct stixel_ring_slot *slot, uint64_t sequence)
+{
+#ifdef STIXEL_TEST_NO_RECHECK
+	/* Positive control of the kill test: without the re-check it must see damage. */
+	(void)slot;
+	(void)sequence;
+	return true;
+#else
+	/* Orders the copy before this load; acquire on the load would order only what comes after. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&slot->sequence, __ATOMIC_RELAXED) == sequence;
+#endif
+}
+
+int sx_map_read(const struct sx_map *m, uint64_t n, struct sx_buffer *to, struct stixel_frame *frame)
+{
+	const struct stixel_ring_header *h = &m->header;
+	const uint8_t *at = m->base + h->slots_offset + (n & (h->slot_count - 1)) * h->slot_stride;
+	const struct stixel_ring_slot *slot = (const struct stixel_ring_slot *)at;
+	uint64_t sequence = __atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE), bytes;
+	int r;
+
+	if (sequence > 2 * n)
+		return -EAGAIN;
+	if (sequence < 2 * n) /* though head says that it is complete */
+		return -EBADMSG;
+	bytes = __atomic_load_n(&slot->frame_bytes, __ATOMIC_RELAXED);
+	if (bytes > h->frame_capacity || bytes < sizeof(struct stixel_frame_header) || bytes % 8)
+		return still(slot, sequence) ? -EBADMSG : -EAGAIN;
+	r = sx_buffer_reserve(to, (size_t)bytes);
+	if (r < 0)
+		return r;
+	load_words(to->bytes, (const uint64_t *)(at + h->slot_header_bytes), (size_t)bytes);
+	if (!still(slot, sequence))
+		return -EAGAIN;
+	r = sx_frame_check(frame, to->bytes, (size_t)bytes);
+	if (r == 0 && (frame->header->number != n || frame->header->epoch != h->epoch))
+		r = -EBADMSG;
+	return r < 0 ? -EBADMSG : 0;
+}
+
+/* ---- the publisher's health, and sleeping ---- */
+
+static bool process_gone(struct sx_map *m)
+{
+	struct pollfd p = {.fd = m->pid_fd, .events = POLLIN};
+
+	if (m->died || !m->same_namespace)
+		return m->died;
+	if (m->pid_fd >= 0)
+		m->died = poll(&p, 1, 0) == 1 && (p.revents & POLLIN);
+	else
+		m->died = kill((pid_t)m->header.pid, 0) < 0 && errno == ESRCH;
+	return m->died;
+}
+
+/* The name leads to another object now. (Gone without a successor means nothing: somebody cleaned up.) */
+static bool replaced(const struct sx_map *m, const char *path)
+{
+	struct stat mine, named;
+
+	return fstat(m->fd, &mine) == 0 && mine.st_nlink == 0 && stat(path, &named) == 0 &&
+	       (named.st_ino != mine.st_ino || named.st_dev != mine.st_dev);
+}
+
+enum stixel_publisher sx_map_health(struct sx_map *m, const char *path, int64_t now_ns)
+{
+	uint32_t state = __atomic_load_n(&m->live->state, __ATOMIC_ACQUIRE);
+	int64_t beat_ns = __atomic_load_n(&m->live->heartbeat_ns, __ATOMIC_ACQUIRE);
+	int64_t period_ns = (int64_t)m->header.heartbeat_period_ms * 1000000;
+
+	if (state == STIXEL_STATE_REPLACED)
+		return STIXEL_PUBLISHER_REPLACED;
+	if (state == STIXEL_STATE_CLOSED)
+		return STIXEL_PUBLISHER_ENDED;
+	if (replaced(m, path))
+		return STIXEL_PUBLISHER_REPLACED;
+	if (process_gone(m))
+		return STIXEL_PUBLISHER_DIED;
+	/* Compared without a difference: a damaged heartbeat may hold any number. */
+	if (beat_ns >= now_ns - 3 * period_ns)
+		return STIXEL_PUBLISHER_ALIVE;
+	return m->stranger ? STIXEL_PUBLISHER_DIED : STIXEL_PUBLISHER_STALLED;
+}
+
+uint32_t sx_map_bell(const struct sx_map *m)
+{
+	return __atomic_load_n(&m->live->bell, __ATOMIC_ACQUIRE);
+}
+
+int sx_map_sleep(const struct sx_map *m, uint32_t seen, int64_t until_ns)
+{
+	struct timespec until = {until_ns / SX_NS_PER_S, until_ns % SX_NS_PER_S};
+	struct timespec moment = {0, 1000000};
+
+	if (syscall(SYS_futex, &m->live->bell, FUTEX_WAIT_BITSET, seen, &until, NULL,
+		    FUTEX_BITSET_MATCH_ANY) == 0 ||
+	    errno == EAGAIN || errno == ETIMEDOUT)
+		return 0;
+	if (errno == EINTR)
+		return -EINTR;
+	/* A sandbox without futex on shared pages: look every millisecond. */
+	return nanosleep(&moment, NULL) < 0 ? -EINTR : 0;
+}

@@ -1,0 +1,109 @@
+/*
+ * Reader's side of frames.sock: packets, told apart by their first four bytes. Unknown ones are passed over, so
+ * that a newer publisher may send more kinds.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "ipc/client/reader.h"
+
+int sx_link_connect(struct sx_link *l, const char *path, unsigned want)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct stixel_hello hello = {STIXEL_HELLO_MAGIC, want};
+	int r;
+
+	memset(l, 0, sizeof(*l));
+	l->fd = -1;
+	if (strlen(path) >= sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	l->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (l->fd < 0)
+		return -errno;
+	if (connect(l->fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    send(l->fd, &hello, sizeof(hello), MSG_NOSIGNAL) != (ssize_t)sizeof(hello)) {
+		r = -errno;
+		sx_link_close(l);
+		/* A socket that nobody listens on is what a dead publisher leaves; EPIPE: refused, too many clients. */
+		return r == -ECONNREFUSED ? -ENOENT : r == -EPROTOTYPE ? -EPROTO : r == -EPIPE ? -EAGAIN : r;
+	}
+	l->heard_ns = sx_now_ns();
+	return 0;
+}
+
+void sx_link_close(struct sx_link *l)
+{
+	if (l->fd >= 0)
+		close(l->fd);
+	l->fd = -1;
+}
+
+static void take_notice(struct sx_link *l)
+{
+	struct stixel_notice notice = {0};
+	ssize_t n = recv(l->fd, &notice, sizeof(notice), MSG_DONTWAIT);
+
+	if (n != (ssize_t)sizeof(notice) || notice.magic != STIXEL_NOTICE_MAGIC ||
+	    notice.bytes < sizeof(notice))
+		return;
+	if (!l->notice.magic)
+		l->head = notice.head;
+	l->notice = notice;
+	if (notice.heartbeat_ns > l->heard_ns)
+		l->heard_ns = notice.heartbeat_ns;
+}
+
+int sx_link_peek(struct sx_link *l, size_t *bytes)
+{
+	uint32_t magic;
+	ssize_t n;
+
+	for (;;) {
+		magic = 0;
+		n = recv(l->fd, &magic, sizeof(magic), MSG_DONTWAIT | MSG_PEEK | MSG_TRUNC);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN ? SX_PACKET_NONE : -EPIPE;
+		if (n == 0)
+			return -EPIPE;
+		if (n >= 4 && magic == STIXEL_FRAME_MAGIC) {
+			*bytes = (size_t)n;
+			return SX_PACKET_FRAME;
+		}
+		take_notice(l);
+	}
+}
+
+int sx_link_take(struct sx_link *l, struct sx_buffer *to, size_t bytes)
+{
+	ssize_t n;
+	int r;
+
+	if (bytes > STIXEL_FRAME_BYTES_MAX) {
+		take_notice(l); /* throws the packet away */
+		return -EBADMSG;
+	}
+	r = sx_buffer_reserve(to, bytes);
+	if (r < 0)
+		return r;
+	n = recv(l->fd, to->bytes, to->room, MSG_DONTWAIT);
+	return n < 0 ? -errno : (int)n;
+}
+
+int sx_link_drain(struct sx_link *l)
+{
+	size_t bytes;
+	int r;
+
+	while ((r = sx_link_peek(l, &bytes)) == SX_PACKET_FRAME)
+		take_notice(l); /* a frame is not what this connection is for */
+	return r;
+}

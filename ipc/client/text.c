@@ -1,0 +1,78 @@
+/*
+ * Words for people: errors and enums of libstixel.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "include/stixel.h"
+
+const char *stixel_strerror(int error)
+{
+	static const struct {
+		int error;
+		const char *text;
+	} texts[] = {
+		{0, "no error"},
+		{EINVAL, "not a valid instance name or argument"},
+		{ENOENT, "no stixel publisher of this name is running"},
+		{EACCES, "not allowed to read this publisher's frames (join its group)"},
+		{EPERM, "the ring belongs to a user who is not trusted"},
+		{EPROTO, "not a stixel ring or socket, or a damaged one"},
+		{EPROTONOSUPPORT, "the publisher speaks another major version of the layout"},
+		{EBADMSG, "a frame was damaged and is skipped"},
+		{ESTALE, "a newer publisher took the name"},
+		{EPIPE, "the publisher has ended or died"},
+		{EINTR, "interrupted by a signal"},
+		{ENOTCONN, "the publisher has no frame socket to wait on"},
+		{EAGAIN, "the publisher has too many clients"},
+		{ENOMEM, "out of memory"},
+		{EMFILE, "too many open files in this process"},
+		{ENFILE, "too many open files in the system"},
+		{ENAMETOOLONG, "the path is too long"},
+		{ENOBUFS, "the system has no memory for sockets"},
+	};
+	int e = error < 0 ? -error : error;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (texts[i].error == e)
+			return texts[i].text;
+	return "an error of the operating system";
+}
+
+#define NAME(names, i) ((i) < sizeof(names) / sizeof((names)[0]) ? (names)[i] : "?")
+
+const char *stixel_kind_name(unsigned kind)
+{
+	static const char *const names[] = {"ground", "object", "sky", "unknown"};
+
+	return NAME(names, kind);
+}
+
+const char *stixel_state_name(unsigned state)
+{
+	static const char *const names[] = {"starting", "running", "no_camera", "degraded",
+					    "stopping", "closed",  "replaced"};
+
+	return NAME(names, state);
+}
+
+const char *stixel_publisher_name(unsigned publisher)
+{
+	static const char *const names[] = {"absent", "alive", "stalled", "ended", "died", "replaced"};
+
+	return NAME(names, publisher);
+}
+
+const char *stixel_road_name(unsigned origin)
+{
+	static const char *const names[] = {"none", "measured", "previous", "calibration"};
+
+	return NAME(names, origin);
+}
+
+const char *stixel_version(void)
+{
+	return SX_VERSION;
+}

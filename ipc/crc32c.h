@@ -1,0 +1,18 @@
+/*
+ * CRC-32C (Castagnoli polynomial, as in iSCSI, RFC 3720 appendix B.4).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_IPC_CRC32C_H
+#define SX_IPC_CRC32C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Goes on from crc (0 to begin): crc32c(crc32c(0, a), b) is that of a followed by b. Any thread. */
+uint32_t sx_crc32c(uint32_t crc, const void *data, size_t bytes);
+
+/* The same without the processor's instruction: for the test, and where there is none. */
+uint32_t sx_crc32c_plain(uint32_t crc, const void *data, size_t bytes);
+
+#endif

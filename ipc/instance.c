@@ -1,0 +1,157 @@
+/*
+ * Name, folder and lock of an instance.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ipc/instance.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ipc/why.h"
+
+int sx_instance_check(const char *name, char *why, size_t why_bytes)
+{
+	size_t n = name ? strlen(name) : 0;
+
+	if (n == 0 || n > 64)
+		return sx_why(-EINVAL, why, why_bytes,
+			      "instance name has %zu characters, allowed are 1 to 64", n);
+	if (name[0] == '.')
+		return sx_why(-EINVAL, why, why_bytes, "instance name '%s' begins with a dot", name);
+	for (size_t i = 0; i < n; i++)
+		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-", name[i]))
+			return sx_why(-EINVAL, why, why_bytes,
+				      "instance name has a character at position %zu that is not one of A-Z "
+				      "a-z 0-9 _ . -",
+				      i + 1);
+	return 0;
+}
+
+/* Makes every folder of path that is not there. */
+static int make_folders(char *path)
+{
+	for (char *p = path + 1;; p++) {
+		char c = *p;
+
+		if (c && c != '/')
+			continue;
+		*p = 0;
+		if (mkdir(path, 0755) < 0 && errno != EEXIST && errno != EROFS && errno != EACCES)
+			return -errno;
+		*p = c;
+		if (!c)
+			break;
+	}
+	return 0;
+}
+
+static int ends_in(const char *path, const char *name)
+{
+	size_t p = strlen(path), n = strlen(name);
+
+	return p > n && path[p - n - 1] == '/' && memcmp(path + p - n, name, n) == 0;
+}
+
+static int choose(const char *name, char *dir, size_t bytes)
+{
+	const char *systemd = getenv("RUNTIME_DIRECTORY"), *user = getenv("XDG_RUNTIME_DIR");
+
+	if (systemd && systemd[0] == '/') {
+		int n = (int)strcspn(systemd, ":"); /* several folders are parted by colons */
+		int used = snprintf(dir, bytes, "%.*s", n, systemd);
+
+		if (used < (int)bytes && !ends_in(dir, name))
+			used += snprintf(dir + used, bytes - (size_t)used, "/%s", name);
+		return used;
+	}
+	if (geteuid() == 0)
+		return snprintf(dir, bytes, "/run/stixeld/%s", name);
+	if (user && user[0] == '/')
+		return snprintf(dir, bytes, "%s/stixeld/%s", user, name);
+	return snprintf(dir, bytes, "/run/user/%u/stixeld/%s", (unsigned)geteuid(), name);
+}
+
+int sx_runtime_dir(const char *name, char *dir, size_t dir_bytes, char *why, size_t why_bytes)
+{
+	struct stat st;
+	int n, r = sx_instance_check(name, why, why_bytes);
+
+	if (r < 0)
+		return r;
+	n = choose(name, dir, dir_bytes);
+	if (n < 0 || (size_t)n >= dir_bytes)
+		return sx_why(-ENAMETOOLONG, why, why_bytes, "the path of the runtime folder is too long");
+	r = make_folders(dir);
+	if (r == 0 && stat(dir, &st) < 0)
+		r = -errno;
+	if (r == 0 && !S_ISDIR(st.st_mode))
+		r = -ENOTDIR;
+	if (r == 0 && access(dir, W_OK | X_OK) < 0)
+		r = -errno;
+	if (r < 0)
+		return sx_why(r, why, why_bytes, "cannot use the runtime folder %s: %s", dir, strerror(-r));
+	return 0;
+}
+
+static pid_t read_owner(int fd)
+{
+	char text[32];
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+	long pid;
+
+	if (n <= 0)
+		return 0;
+	text[n] = 0;
+	pid = strtol(text, NULL, 10);
+	return pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
+}
+
+static int refuse(int fd, const char *path, pid_t *owner, char *why, size_t why_bytes)
+{
+	pid_t pid = read_owner(fd);
+
+	close(fd);
+	if (owner)
+		*owner = pid;
+	if (!pid)
+		return sx_why(-EADDRINUSE, why, why_bytes, "the instance is already running (it holds %s)",
+			      path);
+	return sx_why(-EADDRINUSE, why, why_bytes,
+		      "the instance is already running as process %d (it holds %s)", (int)pid, path);
+}
+
+int sx_instance_lock(const char *dir, pid_t *owner, char *why, size_t why_bytes)
+{
+	char path[4096], text[32];
+	int fd, n, r;
+
+	if (owner)
+		*owner = 0;
+	n = snprintf(path, sizeof(path), "%s/lock", dir);
+	if (n < 0 || (size_t)n >= sizeof(path))
+		return sx_why(-ENAMETOOLONG, why, why_bytes, "the path of the lock is too long");
+	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return sx_why(-errno, why, why_bytes, "cannot open the lock %s: %s", path, strerror(errno));
+	/* Never removed: whoever unlinks a lock file lets two processes lock two files of one name. */
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		r = -errno;
+		if (r == -EWOULDBLOCK)
+			return refuse(fd, path, owner, why, why_bytes);
+		close(fd);
+		return sx_why(r, why, why_bytes, "cannot lock %s: %s", path, strerror(-r));
+	}
+	n = snprintf(text, sizeof(text), "%d\n", (int)getpid());
+	/* The pid is only for the sentence that a second daemon prints; the lock holds without it. */
+	if (ftruncate(fd, 0) == 0 && pwrite(fd, text, (size_t)n, 0) != n)
+		(void)!ftruncate(fd, 0);
+	return fd;
+}

@@ -1,0 +1,89 @@
+/*
+ * A snapshot of a running instance, and the two documents made from it: /status (JSON) and /metrics (OpenMetrics).
+ *
+ * Keys and metric names are a contract: docs/metrics.md, design of the status. Figures that are not known are
+ * NAN (reals) or negative (counts) and appear as null, or not at all in the metrics; never as 0.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_IPC_REPORT_H
+#define SX_IPC_REPORT_H
+
+#include <stdint.h>
+
+#include "base/histogram.h"
+#include "ipc/text.h"
+
+#define SX_REPORT_STAGES 16
+#define SX_REPORT_PATH_BYTES 512
+
+struct sx_report_camera {
+	const char *side;		 /* "left", "right", "both" */
+	char path[SX_REPORT_PATH_BYTES]; /* empty: unknown */
+	const char *format;
+	int width, height; /* px */
+	int64_t captured, errors, sequence_gaps, reconnects;
+};
+
+/* One duration: since start, over the last ten seconds, and the sum since start. */
+struct sx_report_latency {
+	const char *name;
+	struct sx_summary start, recent;
+	int64_t sum_ns;
+};
+
+/*
+ * Text may be NULL (null). What a pointer shows stays as it is for as long as anybody may ask; text that changes or
+ * goes away lies in the snapshot itself.
+ */
+struct sx_report {
+	const char *instance, *version, *state;
+	char reason[192]; /* why this state, one sentence; empty when running */
+	int64_t pid;
+	uint64_t epoch;
+	double uptime_s;
+	struct {
+		const char *backend, *device, *reason;
+		int64_t contexts, memory_bytes;
+		struct {
+			const char *path; /* "mapped", "copy", "host" */
+			/* images; since start, frames says over how many frames */
+			int64_t frames, copies_in, copied_bytes, staged, copies_out;
+		} input;
+	} engine;
+	struct {
+		const char *kind, *memory;
+		int cameras;
+		struct sx_report_camera camera[2];
+		struct sx_summary skew; /* between left and right capture time */
+	} source;
+	struct {
+		uint64_t captured, published, overload, unpaired, corrupt;
+	} frames;
+	double fps_1s, fps_10s;
+	struct sx_report_latency capture_to_publish;
+	struct sx_report_latency stages[SX_REPORT_STAGES]; /* in their order; n is 0 where one never ran */
+	int stage_count;
+	struct {
+		double per_frame, pixels_per_stixel; /* of the newest frame */
+	} stixels;
+	struct {
+		const char *origin; /* "measured", "previous", "calibration", "none" */
+		double slope, offset, horizon_row, pitch_deg, height_m;
+		int64_t inliers, age_frames;
+	} road;
+	struct {
+		char path[SX_REPORT_PATH_BYTES]; /* empty: no ring */
+		int64_t bytes, slots;
+	} ring;
+	struct {
+		int64_t clients, accepted, refused, garbage, sent, dropped;
+	} stream;
+	uint64_t log_lost;
+};
+
+/* Writes the whole document; t->cut afterwards means that it did not fit. */
+void sx_report_json(const struct sx_report *r, struct sx_text *t);
+void sx_report_metrics(const struct sx_report *r, struct sx_text *t);
+
+#endif

@@ -1,0 +1,396 @@
+/*
+ * The ring's writer: makes the object, publishes frames, takes it away.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ipc/ring.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "ipc/instance.h"
+#include "ipc/process.h"
+#include "ipc/why.h"
+
+/* A reader cannot take a lock on a page that it may not write. */
+_Static_assert(__GCC_ATOMIC_LLONG_LOCK_FREE == 2, "64-bit loads and stores must be lock-free");
+_Static_assert(sizeof(struct stixel_ring_header) <= STIXEL_RING_LIVE_OFFSET,
+	       "header runs into the live part");
+
+struct sx_ring {
+	char path[512], temporary[512];
+	int fd;
+	uint8_t *map;
+	size_t bytes;
+	struct stixel_ring_live *live;
+	uint64_t epoch, head, slot_mask;
+	uint32_t slot_stride, frame_capacity;
+	bool named; /* path is ours, temporary is gone */
+	ino_t inode;
+};
+
+static void wake(struct stixel_ring_live *live)
+{
+	__atomic_fetch_add(&live->bell, 1, __ATOMIC_RELEASE);
+	/* Without FUTEX_PRIVATE_FLAG: the waiters are other processes. */
+	syscall(SYS_futex, &live->bell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* ---- making the object ---- */
+
+static int check_params(const struct sx_ring_params *p, char *why, size_t why_bytes)
+{
+	int r = sx_instance_check(p->instance, why, why_bytes);
+
+	if (r < 0)
+		return r;
+	if (p->slots < 2 || p->slots > SX_RING_SLOTS_MAX || (p->slots & (p->slots - 1)))
+		return sx_why(-EINVAL, why, why_bytes,
+			      "the ring has %d slots, allowed are powers of two from 2 to %d", p->slots,
+			      SX_RING_SLOTS_MAX);
+	if (p->frame_bytes < sizeof(struct stixel_frame_header) || p->frame_bytes > STIXEL_FRAME_BYTES_MAX)
+		return sx_why(-EINVAL, why, why_bytes,
+			      "a frame of %zu bytes does not fit into the ring, %u are allowed",
+			      p->frame_bytes, STIXEL_FRAME_BYTES_MAX);
+	if (!p->epoch)
+		return sx_why(-EINVAL, why, why_bytes, "the ring has no epoch");
+	if (p->stream_path && strlen(p->stream_path) >= sizeof(((struct stixel_ring_header *)0)->stream_path))
+		return sx_why(-ENAMETOOLONG, why, why_bytes, "the path %s is too long for the ring's header",
+			      p->stream_path);
+	return 0;
+}
+
+static int name_paths(struct sx_ring *r, const struct sx_ring_params *p, char *why, size_t why_bytes)
+{
+	const char *dir = p->shm_dir ? p->shm_dir : "/dev/shm";
+	int a = snprintf(r->path, sizeof(r->path), "%s/stixeld.%s", dir, p->instance);
+	int b = snprintf(r->temporary, sizeof(r->temporary), "%s/.stixeld.%s.%016llx", dir, p->instance,
+			 (unsigned long long)p->epoch);
+
+	if (a < 0 || b < 0 || (size_t)a >= sizeof(r->path) || (size_t)b >= sizeof(r->temporary)) {
+		r->temporary[0] = 0;
+		return sx_why(-ENAMETOOLONG, why, why_bytes, "the path of the ring is too long");
+	}
+	return 0;
+}
+
+/* Removes unfinished objects of earlier lives: killed between making an object and naming it. */
+static void sweep(const char *dir, const char *instance)
+{
+	char prefix[96];
+	size_t n = (size_t)snprintf(prefix, sizeof(prefix), ".stixeld.%s.", instance);
+	struct dirent *entry;
+	struct stat st;
+	DIR *d = opendir(dir);
+
+	while (d && (entry = readdir(d))) {
+		const char *rest = entry->d_name + n;
+
+		if (strncmp(entry->d_name, prefix, n) != 0 || strlen(rest) != 16 ||
+		    strspn(rest, "0123456789abcdef") != 16)
+			continue;
+		if (fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+		    st.st_uid == geteuid())
+			unlinkat(dirfd(d), entry->d_name, 0);
+	}
+	if (d)
+		closedir(d);
+}
+
+static int make_object(struct sx_ring *r, const struct sx_ring_params *p, char *why, size_t why_bytes)
+{
+	struct stat st;
+	int e;
+
+	r->fd = open(r->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (r->fd < 0) {
+		e = -errno;
+		r->temporary[0] = 0;
+		return sx_why(e, why, why_bytes, "cannot create %s: %s", r->path, strerror(-e));
+	}
+	/* Not ftruncate(): that succeeds on a full tmpfs, and the first touch of a page is then a SIGBUS. */
+	do
+		e = posix_fallocate(r->fd, 0, (off_t)r->bytes);
+	while (e == EINTR);
+	if (e)
+		return sx_why(-e, why, why_bytes, "cannot reserve %zu bytes of shared memory for %s: %s",
+			      r->bytes, r->path, strerror(e));
+	if (p->group != (gid_t)-1 && fchown(r->fd, (uid_t)-1, p->group) < 0)
+		return sx_why(-errno, why, why_bytes, "cannot give %s to group %u: %s", r->path,
+			      (unsigned)p->group, strerror(errno));
+	if (fchmod(r->fd, p->mode ? p->mode : 0640) < 0 || fstat(r->fd, &st) < 0)
+		return sx_why(-errno, why, why_bytes, "cannot set the mode of %s: %s", r->path,
+			      strerror(errno));
+	r->inode = st.st_ino;
+	r->map = mmap(NULL, r->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, r->fd, 0);
+	if (r->map == MAP_FAILED) {
+		r->map = NULL;
+		return sx_why(-errno, why, why_bytes, "cannot map %s: %s", r->path, strerror(errno));
+	}
+	/* A page fault in publish would cost time, not correctness; the limit on locked memory may be small. */
+	(void)!mlock(r->map, r->bytes);
+	return 0;
+}
+
+static void fill_header(struct sx_ring *r, const struct sx_ring_params *p)
+{
+	struct stixel_ring_header h = {
+		.abi_major = STIXEL_ABI_MAJOR,
+		.abi_minor = STIXEL_ABI_MINOR,
+		.header_bytes = sizeof(h),
+		.total_bytes = r->bytes,
+		.slot_count = (uint32_t)p->slots,
+		.slot_stride = r->slot_stride,
+		.slots_offset = STIXEL_RING_SLOTS_OFFSET,
+		.slot_header_bytes = sizeof(struct stixel_ring_slot),
+		.frame_capacity = r->frame_capacity,
+		.live_offset = STIXEL_RING_LIVE_OFFSET,
+		.endian = STIXEL_ENDIAN,
+		.pid = (uint32_t)getpid(),
+		.epoch = p->epoch,
+		.pid_namespace = sx_process_namespace(),
+		.pid_start_ticks = sx_process_start(getpid()),
+		.started_ns = sx_now_ns(),
+		.anchor_monotonic_ns = sx_now_ns(),
+		.anchor_realtime_ns = sx_clock_ns(CLOCK_REALTIME),
+		.heartbeat_period_ms = p->heartbeat_period_ms > 0 ? (uint32_t)p->heartbeat_period_ms : 1000,
+	};
+
+	snprintf(h.instance, sizeof(h.instance), "%s", p->instance);
+	snprintf(h.version, sizeof(h.version), "%s", SX_VERSION);
+	snprintf(h.stream_path, sizeof(h.stream_path), "%s", p->stream_path ? p->stream_path : "");
+	h.magic = STIXEL_RING_MAGIC;
+	memcpy(r->map, &h, sizeof(h));
+	r->live = (struct stixel_ring_live *)(r->map + STIXEL_RING_LIVE_OFFSET);
+	r->live->heartbeat_ns = h.started_ns;
+}
+
+/* ---- the object that has the name already ---- */
+
+struct earlier {
+	uint8_t *page; /* its first, writable; NULL when there is none, or it is no ring */
+	bool other_user;
+};
+
+static void earlier_open(struct earlier *e, const char *path)
+{
+	struct stixel_ring_header h;
+	struct stat st;
+	int fd;
+
+	if (lstat(path, &st) < 0)
+		return;
+	e->other_user = st.st_uid != geteuid();
+	fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size >= STIXEL_RING_SLOTS_OFFSET &&
+	    pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) && h.magic == STIXEL_RING_MAGIC &&
+	    h.abi_major == STIXEL_ABI_MAJOR && h.live_offset == STIXEL_RING_LIVE_OFFSET) {
+		e->page = mmap(NULL, STIXEL_RING_SLOTS_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (e->page == MAP_FAILED)
+			e->page = NULL;
+	}
+	close(fd);
+}
+
+static void earlier_close(struct earlier *e)
+{
+	if (e->page)
+		munmap(e->page, STIXEL_RING_SLOTS_OFFSET);
+	e->page = NULL;
+}
+
+/* A user's daemon and the system's have different locks but share the name: root must not take it from a user. */
+static int earlier_check(const struct earlier *e, const char *path, char *why, size_t why_bytes)
+{
+	const struct stixel_ring_header *h = (const struct stixel_ring_header *)e->page;
+	const struct stixel_ring_live *live;
+	int64_t age_ns;
+	uint32_t state;
+
+	if (!e->page || !e->other_user)
+		return 0;
+	live = (const struct stixel_ring_live *)(e->page + STIXEL_RING_LIVE_OFFSET);
+	age_ns = sx_now_ns() - __atomic_load_n(&live->heartbeat_ns, __ATOMIC_ACQUIRE);
+	state = __atomic_load_n(&live->state, __ATOMIC_ACQUIRE);
+	if (state == STIXEL_STATE_CLOSED || state == STIXEL_STATE_REPLACED ||
+	    age_ns > 3 * (int64_t)h->heartbeat_period_ms * 1000000 || !h->pid || h->pid > INT_MAX ||
+	    (kill((pid_t)h->pid, 0) < 0 && errno == ESRCH))
+		return 0;
+	return sx_why(-EADDRINUSE, why, why_bytes,
+		      "%s belongs to process %u of another user, which is running", path, h->pid);
+}
+
+static void earlier_retire(struct earlier *e)
+{
+	struct stixel_ring_live *live;
+
+	if (!e->page)
+		return;
+	live = (struct stixel_ring_live *)(e->page + STIXEL_RING_LIVE_OFFSET);
+	__atomic_store_n(&live->state, STIXEL_STATE_REPLACED, __ATOMIC_RELEASE);
+	wake(live);
+}
+
+static int take_name(struct sx_ring *r, char *why, size_t why_bytes)
+{
+	struct earlier e = {0};
+	int err;
+
+	earlier_open(&e, r->path);
+	err = earlier_check(&e, r->path, why, why_bytes);
+	if (err < 0)
+		goto done;
+	if (rename(r->temporary, r->path) < 0) {
+		err = -errno;
+		if (e.other_user)
+			sx_why(err, why, why_bytes, "%s belongs to another user and cannot be replaced: %s",
+			       r->path, strerror(-err));
+		else
+			sx_why(err, why, why_bytes, "cannot name %s: %s", r->path, strerror(-err));
+		goto done;
+	}
+	r->named = true;
+	/* After the rename: who wakes finds the new object at once. */
+	earlier_retire(&e);
+done:
+	earlier_close(&e);
+	return err;
+}
+
+int sx_ring_create(struct sx_ring **ret, const struct sx_ring_params *p, char *why, size_t why_bytes)
+{
+	struct sx_ring *r;
+	int e = check_params(p, why, why_bytes);
+
+	if (e < 0)
+		return e;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return sx_why(-ENOMEM, why, why_bytes, "out of memory");
+	r->fd = -1;
+	r->epoch = p->epoch;
+	r->slot_mask = (uint64_t)p->slots - 1;
+	r->frame_capacity = (uint32_t)((p->frame_bytes + 63) & ~(size_t)63);
+	r->slot_stride = r->frame_capacity + (uint32_t)sizeof(struct stixel_ring_slot);
+	r->bytes = STIXEL_RING_SLOTS_OFFSET + (size_t)p->slots * r->slot_stride;
+	e = name_paths(r, p, why, why_bytes);
+	if (e < 0)
+		goto fail;
+	sweep(p->shm_dir ? p->shm_dir : "/dev/shm", p->instance);
+	e = make_object(r, p, why, why_bytes);
+	if (e < 0)
+		goto fail;
+	fill_header(r, p);
+	e = take_name(r, why, why_bytes);
+	if (e < 0)
+		goto fail;
+	*ret = r;
+	return 0;
+fail:
+	sx_ring_destroy(r);
+	return e;
+}
+
+void sx_ring_destroy(struct sx_ring *r)
+{
+	struct stat st;
+
+	if (!r)
+		return;
+	if (r->named) {
+		if (lstat(r->path, &st) == 0 && st.st_ino == r->inode)
+			unlink(r->path);
+		/* After the unlink: who wakes and looks for a successor must not find this object. */
+		__atomic_store_n(&r->live->state, STIXEL_STATE_CLOSED, __ATOMIC_RELEASE);
+		wake(r->live);
+	} else if (r->temporary[0]) {
+		unlink(r->temporary);
+	}
+	if (r->map)
+		munmap(r->map, r->bytes);
+	if (r->fd >= 0)
+		close(r->fd);
+	free(r);
+}
+
+/* ---- publishing ---- */
+
+/*
+ * Word by word with relaxed atomic stores: readers copy while this runs and throw the copy away, and a plain
+ * memcpy() would make that a data race. No slower: the words go out one per cycle.
+ */
+static void store_words(uint64_t *to, const uint8_t *from, size_t bytes)
+{
+	uint64_t word;
+
+	for (size_t i = 0; i < bytes / 8; i++) {
+		memcpy(&word, from + 8 * i, 8);
+		__atomic_store_n(to + i, word, __ATOMIC_RELAXED);
+	}
+}
+
+int sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes)
+{
+	struct stixel_frame_header h;
+	struct stixel_ring_slot *slot;
+	uint64_t n = r->head + 1;
+
+	if (bytes > r->frame_capacity)
+		return -ENOBUFS;
+	if (bytes < sizeof(h) || bytes % 8)
+		return -EINVAL;
+	memcpy(&h, frame, sizeof(h));
+	if (h.number != n || h.epoch != r->epoch || h.frame_bytes != bytes)
+		return -EINVAL;
+	slot = (struct stixel_ring_slot *)(r->map + STIXEL_RING_SLOTS_OFFSET +
+					   (n & r->slot_mask) * r->slot_stride);
+
+	__atomic_store_n(&slot->sequence, 2 * n - 1, __ATOMIC_RELAXED);
+	/* Orders the odd number before the payload; release on the store itself would order only what is earlier. */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	__atomic_store_n(&slot->frame_bytes, bytes, __ATOMIC_RELAXED);
+	store_words((uint64_t *)(slot + 1), frame, bytes);
+	__atomic_store_n(&slot->sequence, 2 * n, __ATOMIC_RELEASE);
+	__atomic_store_n(&r->live->head, n, __ATOMIC_RELEASE);
+	r->head = n;
+	sx_ring_beat(r);
+	wake(r->live);
+	return 0;
+}
+
+void sx_ring_set_state(struct sx_ring *r, enum stixel_state state)
+{
+	sx_ring_beat(r);
+	if (__atomic_exchange_n(&r->live->state, (uint32_t)state, __ATOMIC_ACQ_REL) != (uint32_t)state)
+		wake(r->live);
+}
+
+void sx_ring_beat(struct sx_ring *r)
+{
+	__atomic_store_n(&r->live->heartbeat_ns, sx_now_ns(), __ATOMIC_RELEASE);
+}
+
+const char *sx_ring_path(const struct sx_ring *r)
+{
+	return r->path;
+}
+
+size_t sx_ring_bytes(const struct sx_ring *r)
+{
+	return r->bytes;
+}

@@ -1,0 +1,59 @@
+/*
+ * Publisher's side of the ring in shared memory. Layout: include/stixel.h; rules and reasons: docs/shm.md.
+ * The writer waits for nobody and keeps nothing about readers.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_IPC_RING_H
+#define SX_IPC_RING_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "include/stixel.h"
+
+#define SX_RING_SLOTS_MAX 1024
+
+struct sx_ring_params {
+	const char *instance;	 /* checked name */
+	const char *shm_dir;	 /* NULL: /dev/shm */
+	const char *stream_path; /* frames.sock, told to the readers; NULL without */
+	uint64_t epoch;		 /* sx_epoch_new(); the frames carry the same */
+	size_t frame_bytes;	 /* of the largest frame: sx_frame_bytes() */
+	int slots;		 /* power of two, 2..1024 */
+	int heartbeat_period_ms; /* how often sx_ring_beat() or a publish comes at least; 0: 1000 */
+	mode_t mode;		 /* 0: 0640 */
+	gid_t group;		 /* (gid_t)-1: as the process has it */
+};
+
+struct sx_ring;
+
+/*
+ * Makes the object, complete, then gives it the name stixeld.INSTANCE in one step. The caller holds the lock of
+ * the instance (instance.h): what an earlier life left is swept away, its readers are told (REPLACED).
+ * All memory is taken and touched here. On error a sentence in why; nothing is left behind.
+ * Errors: -ENOSPC shared memory is full, -EADDRINUSE the name belongs to a live publisher of another user,
+ * -EPERM the name belongs to another user, -EINVAL parameters.
+ */
+int sx_ring_create(struct sx_ring **ret, const struct sx_ring_params *p, char *why, size_t why_bytes);
+
+/* Orderly end: state CLOSED, readers woken, name removed if it is still ours. Accepts NULL. */
+void sx_ring_destroy(struct sx_ring *r);
+
+/*
+ * Thread: frame (one publisher). Publishes a packed frame (frame.h), whose epoch is the ring's and whose number
+ * is the last one's plus 1. Does not block, allocates nothing. -EINVAL wrong number or epoch, -ENOBUFS too large.
+ */
+int sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes);
+
+/* Any thread. Tells the readers a state (wakes them if it changed), and counts as a heartbeat. */
+void sx_ring_set_state(struct sx_ring *r, enum stixel_state state);
+/* Any thread. At least once per heartbeat period while nothing is published, also without a camera. */
+void sx_ring_beat(struct sx_ring *r);
+
+/* Full path of the object, and its bytes. */
+const char *sx_ring_path(const struct sx_ring *r);
+size_t sx_ring_bytes(const struct sx_ring *r);
+
+#endif

@@ -1,0 +1,166 @@
+/*
+ * The status socket, by libmicrohttpd: one thread of its own, epoll, everything bounded.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ipc/status.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+struct sx_status_server {
+	struct MHD_Daemon *http;
+	const struct sx_status_page *pages;
+	size_t count;
+	void *user;
+};
+
+static int refuse(int r, const char *path, char *why, size_t why_bytes)
+{
+	snprintf(why, why_bytes, "%s: %s", path, strerror(-r));
+	return r;
+}
+
+int sx_status_listen(const char *path, unsigned mode, char *why, size_t why_bytes)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int fd, r;
+
+	if (strlen(path) >= sizeof(a.sun_path)) {
+		snprintf(why, why_bytes, "%s: longer than the %zu bytes that a socket's path may have", path,
+			 sizeof(a.sun_path) - 1);
+		return -ENAMETOOLONG;
+	}
+	memcpy(a.sun_path, path, strlen(path) + 1);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return refuse(-errno, path, why, why_bytes);
+	unlink(path);
+	/* Nobody can connect before listen(): the mode is right by then. */
+	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 || chmod(path, mode) < 0 ||
+	    listen(fd, SOMAXCONN) < 0) {
+		r = -errno;
+		close(fd);
+		return refuse(r, path, why, why_bytes);
+	}
+	return fd;
+}
+
+static int check_listening(int fd, char *why, size_t why_bytes)
+{
+	struct sockaddr_un a;
+	socklen_t a_bytes = sizeof(a), bytes = sizeof(int);
+	int type = 0, listening = 0;
+
+	memset(&a, 0, sizeof(a));
+	if (getsockname(fd, (struct sockaddr *)&a, &a_bytes) == 0 && a.sun_family == AF_UNIX &&
+	    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_STREAM &&
+	    getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &bytes) == 0 && listening)
+		return 0;
+	snprintf(why, why_bytes, "descriptor %d is not a listening Unix stream socket", fd);
+	return -ENOTSOCK;
+}
+
+static enum MHD_Result send_text(struct MHD_Connection *c, unsigned status, const char *type,
+				 const char *text)
+{
+	struct MHD_Response *r =
+		MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
+	enum MHD_Result done = MHD_NO;
+
+	if (!r)
+		return MHD_NO;
+	if (MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type) == MHD_YES &&
+	    MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store") == MHD_YES &&
+	    (status != MHD_HTTP_METHOD_NOT_ALLOWED ||
+	     MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD") == MHD_YES))
+		done = MHD_queue_response(c, status, r);
+	MHD_destroy_response(r);
+	return done;
+}
+
+static enum MHD_Result send_page(struct MHD_Connection *c, const struct sx_status_server *s,
+				 const struct sx_status_page *page)
+{
+	char *data = malloc(SX_STATUS_PAGE_BYTES);
+	enum MHD_Result done;
+	struct sx_text text;
+	unsigned status;
+
+	if (!data)
+		return send_text(c, MHD_HTTP_SERVICE_UNAVAILABLE, "text/plain", "out of memory\n");
+	sx_text_init(&text, data, SX_STATUS_PAGE_BYTES);
+	status = page->write(s->user, &text);
+	done = text.cut ? send_text(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "text/plain", "the page is too long\n")
+			: send_text(c, status, page->type, text.data);
+	free(data);
+	return done;
+}
+
+static enum MHD_Result answer(void *user, struct MHD_Connection *c, const char *url, const char *method,
+			      const char *version, const char *upload, size_t *upload_bytes, void **request)
+{
+	const struct sx_status_server *s = user;
+	char text[256];
+	int n;
+
+	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+		return send_text(c, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain", "only GET and HEAD\n");
+	for (size_t i = 0; i < s->count; i++)
+		if (strcmp(url, s->pages[i].path) == 0)
+			return send_page(c, s, &s->pages[i]);
+	n = snprintf(text, sizeof(text), "not found; there are");
+	for (size_t i = 0; i < s->count && n > 0 && (size_t)n < sizeof(text); i++)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, " %s", s->pages[i].path);
+	if (n > 0 && (size_t)n + 1 < sizeof(text))
+		memcpy(text + n, "\n", 2);
+	return send_text(c, MHD_HTTP_NOT_FOUND, "text/plain", text);
+}
+
+int sx_status_start(struct sx_status_server **ret, int listen_fd, const struct sx_status_page *pages,
+		    size_t count, void *user, char *why, size_t why_bytes)
+{
+	struct sx_status_server *s = NULL;
+	int r = check_listening(listen_fd, why, why_bytes);
+
+	if (r < 0)
+		goto fail;
+	s = calloc(1, sizeof(*s));
+	if (!s) {
+		snprintf(why, why_bytes, "out of memory");
+		r = -ENOMEM;
+		goto fail;
+	}
+	*s = (struct sx_status_server){.pages = pages, .count = count, .user = user};
+	s->http = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, answer, s,
+				   MHD_OPTION_LISTEN_SOCKET, listen_fd, MHD_OPTION_CONNECTION_LIMIT,
+				   (unsigned)SX_STATUS_CLIENTS, MHD_OPTION_CONNECTION_TIMEOUT,
+				   (unsigned)SX_STATUS_IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+				   (size_t)SX_STATUS_REQUEST_BYTES, MHD_OPTION_END);
+	if (!s->http) {
+		snprintf(why, why_bytes, "the HTTP server's thread does not start: %s", strerror(errno));
+		r = -EAGAIN;
+		goto fail;
+	}
+	*ret = s;
+	return 0;
+fail:
+	free(s);
+	close(listen_fd);
+	return r;
+}
+
+void sx_status_stop(struct sx_status_server *s)
+{
+	if (!s)
+		return;
+	MHD_stop_daemon(s->http);
+	free(s);
+}

@@ -1,0 +1,45 @@
+/*
+ * The status socket: HTTP/1.1 on a Unix stream socket, so that `curl --unix-socket` and every monitor can ask.
+ *
+ * Read only: GET and HEAD of a fixed list of pages. Requests, answers, connections and idle time are bounded;
+ * a page is written by the server's own thread, which shares nothing with the pipeline but atomics.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_IPC_STATUS_H
+#define SX_IPC_STATUS_H
+
+#include <stddef.h>
+
+#include "ipc/text.h"
+
+#define SX_STATUS_PAGE_BYTES (128u << 10) /* longest answer */
+#define SX_STATUS_CLIENTS 32		  /* connections at once; more wait in the kernel's queue */
+#define SX_STATUS_IDLE_S 5		  /* a connection that says nothing this long is closed */
+#define SX_STATUS_REQUEST_BYTES (16u << 10)
+
+/* write: thread: the server's. Fills the answer and returns its HTTP status (200, 503). */
+struct sx_status_page {
+	const char *path, *type;
+	unsigned (*write)(void *user, struct sx_text *text);
+};
+
+struct sx_status_server;
+
+/*
+ * Binds and listens on a Unix stream socket; the file gets this mode. A left-over socket file is replaced, so
+ * the caller holds the instance's lock. Returns the descriptor or negative errno with a sentence in why.
+ */
+int sx_status_listen(const char *path, unsigned mode, char *why, size_t why_bytes);
+
+/*
+ * Serves pages (count of them, kept by the caller while the server lives) on a listening socket, own or
+ * passed by systemd; the server closes it, also on failure. Call with all signals blocked: the thread inherits
+ * that. -ENOTSOCK: not a listening Unix stream socket; -ENOMEM, -EAGAIN: no thread.
+ */
+int sx_status_start(struct sx_status_server **ret, int listen_fd, const struct sx_status_page *pages,
+		    size_t count, void *user, char *why, size_t why_bytes);
+/* Ends open connections, waits for the thread. The socket's file stays: the caller removes what it made. */
+void sx_status_stop(struct sx_status_server *s);
+
+#endif

@@ -1,0 +1,544 @@
+/*
+ * The frame socket's server. The frame thread leaves its newest frame in one of three buffers; the main thread
+ * takes it from there and sends it to whoever can take it now. A client that cannot is marked, and gets the newest
+ * frame when it can again: no queue, nothing to bound.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ipc/stream.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "ipc/frame.h"
+#include "ipc/listener.h"
+#include "ipc/why.h"
+
+/* The kernel lays a packet out in one piece; larger ones would fail when memory is fragmented. */
+#define PACKET_MAX (1u << 20)
+#define FRESH 4u /* in the exchanged index: the main thread has not seen this buffer yet */
+#define EVENTS 32
+
+enum tag { TAG_LISTEN = 1000, TAG_WAKE, TAG_TIMER };
+enum due { DUE_NOTICE = 1, DUE_FRAME = 2 };
+
+struct client {
+	int fd; /* -1: free place */
+	struct stixel_hello hello;
+	bool greeted;
+	unsigned due;
+	bool watched;	     /* EPOLLOUT is on */
+	uint64_t last;	     /* newest frame that it got or missed */
+	int64_t progress_ns; /* when it last took all that was due */
+	struct sx_stream_client seen;
+};
+
+struct sx_stream {
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* empty: not ours to remove */
+	int epoll, listen, wake, timer;
+	bool listening; /* off while this process is out of descriptors */
+	uint64_t epoch;
+	uint32_t period_ms;
+	size_t packet_bytes;
+	int buffer_bytes; /* SO_SNDBUF as asked for */
+	uint8_t *buffer[3];
+	unsigned back;	    /* frame thread's */
+	atomic_uint middle; /* whoever exchanges it owns what he got */
+	unsigned front;	    /* main thread's */
+	atomic_uint state;
+	unsigned told; /* state that the clients know */
+	atomic_ullong shrunk;
+	struct sx_stream_counters count;
+	int clients_max;
+	int64_t stall_ns;
+	struct client client[SX_STREAM_CLIENTS_MAX];
+};
+
+/* ---- making it ---- */
+
+/* Larger buffers than the system's limit need a privilege; without it take what is given. */
+static void size_buffer(int fd, int bytes)
+{
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes)) < 0)
+		(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+}
+
+/* Finds out how large a packet may be: two frames are to fit, so that one can wait while one is read. */
+static int measure_packet(struct sx_stream *s, size_t frame_bytes, char *why, size_t why_bytes)
+{
+	size_t smallest = sx_frame_bytes(0, 0, 0);
+	int pair[2], got = 0;
+	socklen_t n = sizeof(got);
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return sx_why(-errno, why, why_bytes, "cannot make a socket: %s", strerror(errno));
+	if (frame_bytes > PACKET_MAX)
+		frame_bytes = PACKET_MAX;
+	if (frame_bytes < smallest)
+		frame_bytes = smallest;
+	s->buffer_bytes = (int)frame_bytes + 4096; /* the kernel doubles it, for its own bookkeeping */
+	size_buffer(pair[0], s->buffer_bytes);
+	getsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &got, &n);
+	close(pair[0]);
+	close(pair[1]);
+	s->packet_bytes = frame_bytes;
+	if ((size_t)got < s->packet_bytes + 64)
+		s->packet_bytes = ((size_t)got - 64) & ~(size_t)7;
+	return 0;
+}
+
+static int take_listener(struct sx_stream *s, const struct sx_stream_params *p, char *why, size_t why_bytes)
+{
+	int r;
+
+	if (p->listen_fd >= 0) {
+		r = sx_listener_check(p->listen_fd, why, why_bytes);
+		s->listen = r < 0 ? -1 : p->listen_fd;
+		return r;
+	}
+	s->listen = sx_listener_make(p->path, p->mode ? p->mode : 0660, p->group, why, why_bytes);
+	if (s->listen >= 0)
+		snprintf(s->path, sizeof(s->path), "%s", p->path);
+	return s->listen < 0 ? s->listen : 0;
+}
+
+static int watch(struct sx_stream *s, int op, int fd, unsigned events, uint32_t tag)
+{
+	struct epoll_event e = {.events = events, .data.u32 = tag};
+
+	return epoll_ctl(s->epoll, op, fd, &e) < 0 ? -errno : 0;
+}
+
+static int make_loop(struct sx_stream *s)
+{
+	struct itimerspec t = {0};
+	int r;
+
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (s->epoll < 0 || s->wake < 0 || s->timer < 0)
+		return -errno;
+	t.it_value.tv_sec = t.it_interval.tv_sec = s->period_ms / 1000;
+	t.it_value.tv_nsec = t.it_interval.tv_nsec = (long)(s->period_ms % 1000) * 1000000;
+	if (timerfd_settime(s->timer, 0, &t, NULL) < 0)
+		return -errno;
+	r = watch(s, EPOLL_CTL_ADD, s->listen, EPOLLIN, TAG_LISTEN);
+	if (r == 0)
+		r = watch(s, EPOLL_CTL_ADD, s->wake, EPOLLIN, TAG_WAKE);
+	if (r == 0)
+		r = watch(s, EPOLL_CTL_ADD, s->timer, EPOLLIN, TAG_TIMER);
+	s->listening = true;
+	return r;
+}
+
+int sx_stream_create(struct sx_stream **ret, const struct sx_stream_params *p, char *why, size_t why_bytes)
+{
+	struct sx_stream *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return sx_why(-ENOMEM, why, why_bytes, "out of memory");
+	s->epoll = s->listen = s->wake = s->timer = -1;
+	s->epoch = p->epoch;
+	s->period_ms = p->heartbeat_period_ms > 0 ? (uint32_t)p->heartbeat_period_ms : 1000;
+	s->clients_max = p->clients > 0 && p->clients <= SX_STREAM_CLIENTS_MAX ? p->clients : 16;
+	s->stall_ns = (int64_t)(p->stall_ms > 0 ? p->stall_ms : 10000) * 1000000;
+	s->back = 0;
+	atomic_init(&s->middle, 1);
+	s->front = 2;
+	for (int i = 0; i < SX_STREAM_CLIENTS_MAX; i++)
+		s->client[i].fd = -1;
+	r = measure_packet(s, p->frame_bytes, why, why_bytes);
+	if (r < 0)
+		goto fail;
+	for (int i = 0; i < 3; i++) {
+		s->buffer[i] = calloc(1, s->packet_bytes);
+		if (!s->buffer[i]) {
+			r = sx_why(-ENOMEM, why, why_bytes, "out of memory");
+			goto fail;
+		}
+	}
+	r = take_listener(s, p, why, why_bytes);
+	if (r < 0)
+		goto fail;
+	r = make_loop(s);
+	if (r < 0) {
+		sx_why(r, why, why_bytes, "cannot watch the frame socket: %s", strerror(-r));
+		goto fail;
+	}
+	*ret = s;
+	return 0;
+fail:
+	if (p->listen_fd >= 0)
+		s->listen = -1; /* on failure it stays the caller's */
+	sx_stream_destroy(s);
+	return r;
+}
+
+/* ---- frame thread ---- */
+
+static void ring_main(struct sx_stream *s)
+{
+	uint64_t one = 1;
+
+	/* Full means that it is awake already. */
+	(void)!write(s->wake, &one, sizeof(one));
+}
+
+void sx_stream_publish(struct sx_stream *s, const void *frame)
+{
+	struct stixel_frame_header h;
+	uint8_t *to = s->buffer[s->back];
+
+	memcpy(&h, frame, sizeof(h));
+	if (h.frame_bytes <= s->packet_bytes) {
+		memcpy(to, frame, h.frame_bytes);
+	} else {
+		if (sx_frame_shrink(to, s->packet_bytes, frame) < 0)
+			return;
+		atomic_fetch_add_explicit(&s->shrunk, 1, memory_order_relaxed);
+	}
+	s->back = atomic_exchange_explicit(&s->middle, s->back | FRESH, memory_order_acq_rel) & 3u;
+	ring_main(s);
+}
+
+void sx_stream_set_state(struct sx_stream *s, enum stixel_state state)
+{
+	if (atomic_exchange_explicit(&s->state, (unsigned)state, memory_order_acq_rel) != (unsigned)state)
+		ring_main(s);
+}
+
+/* ---- main thread: sending ---- */
+
+static const struct stixel_frame_header *newest(const struct sx_stream *s)
+{
+	return (const struct stixel_frame_header *)s->buffer[s->front];
+}
+
+/* Frames that it will not get any more: all behind the newest that is due. */
+static uint64_t missed(const struct sx_stream *s, const struct client *c)
+{
+	return c->due & DUE_FRAME && newest(s)->number > c->last ? newest(s)->number - c->last - 1 : 0;
+}
+
+static void drop_client(struct sx_stream *s, struct client *c)
+{
+	s->count.dropped += missed(s, c);
+	close(c->fd); /* leaves the epoll set by itself */
+	c->fd = -1;
+	s->count.clients--;
+}
+
+/* 1 sent, 0 not now, negative: the client is gone. */
+static int send_packet(const struct client *c, const void *packet, size_t bytes)
+{
+	if (send(c->fd, packet, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+		return 1;
+	/* Short of memory is as good as full; there is a next frame. */
+	return errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM || errno == EINTR ? 0 : -errno;
+}
+
+static int send_notice(struct sx_stream *s, const struct client *c)
+{
+	struct stixel_notice n = {
+		.magic = STIXEL_NOTICE_MAGIC,
+		.bytes = sizeof(n),
+		.epoch = s->epoch,
+		.head = newest(s)->number,
+		.heartbeat_ns = sx_now_ns(),
+		.state = atomic_load_explicit(&s->state, memory_order_acquire),
+		.pid = (uint32_t)getpid(),
+		.heartbeat_period_ms = s->period_ms,
+	};
+
+	return send_packet(c, &n, sizeof(n));
+}
+
+static int send_frame(struct sx_stream *s, struct client *c)
+{
+	const struct stixel_frame_header *h = newest(s);
+	int r;
+
+	if (h->number <= c->last)
+		return 1;
+	r = send_packet(c, h, h->frame_bytes);
+	if (r != 1)
+		return r;
+	c->seen.dropped += missed(s, c);
+	s->count.dropped += missed(s, c);
+	c->seen.sent++;
+	s->count.sent++;
+	c->last = h->number;
+	return 1;
+}
+
+/* Sends what is due, as far as it goes without waiting. */
+static void flush(struct sx_stream *s, uint32_t i)
+{
+	struct client *c = &s->client[i];
+	int r = 1;
+
+	if (c->due & DUE_NOTICE) {
+		r = send_notice(s, c);
+		if (r == 1)
+			c->due &= ~(unsigned)DUE_NOTICE;
+	}
+	if (r == 1 && c->due & DUE_FRAME) {
+		r = send_frame(s, c);
+		if (r == 1)
+			c->due &= ~(unsigned)DUE_FRAME;
+	}
+	if (r == 1)
+		c->progress_ns = sx_now_ns();
+	if (r >= 0 && c->watched != (c->due != 0)) {
+		c->watched = c->due != 0;
+		r = watch(s, EPOLL_CTL_MOD, c->fd, c->watched ? EPOLLIN | EPOLLOUT : EPOLLIN, i);
+	}
+	if (r < 0)
+		drop_client(s, c);
+}
+
+static void flush_all(struct sx_stream *s, unsigned want, unsigned due)
+{
+	for (uint32_t i = 0; i < (uint32_t)s->clients_max; i++) {
+		struct client *c = &s->client[i];
+
+		if (c->fd < 0 || !(c->hello.want & want))
+			continue;
+		c->due |= due;
+		flush(s, i);
+	}
+}
+
+/* ---- main thread: receiving ---- */
+
+/* A place for one more; the client that has not read for longest gives up its own when it must. */
+static struct client *find_place(struct sx_stream *s)
+{
+	struct client *oldest = NULL;
+
+	for (int i = 0; i < s->clients_max; i++) {
+		struct client *c = &s->client[i];
+
+		if (c->fd < 0)
+			return c;
+		if (c->due && (!oldest || c->progress_ns < oldest->progress_ns))
+			oldest = c;
+	}
+	if (!oldest || sx_now_ns() - oldest->progress_ns < s->stall_ns)
+		return NULL;
+	drop_client(s, oldest);
+	return oldest;
+}
+
+static void admit(struct sx_stream *s, int fd)
+{
+	struct client *c = find_place(s);
+	struct ucred who = {0};
+	socklen_t n = sizeof(who);
+
+	if (!c) {
+		s->count.refused++;
+		close(fd);
+		return;
+	}
+	size_buffer(fd, s->buffer_bytes);
+	(void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n);
+	memset(c, 0, sizeof(*c));
+	c->fd = fd;
+	c->hello.want = STIXEL_WANT_FRAMES;
+	c->last = newest(s)->number; /* who does not greet begins with the next one */
+	c->progress_ns = sx_now_ns();
+	c->seen.pid = who.pid;
+	c->seen.uid = who.uid;
+	s->count.accepted++;
+	s->count.clients++;
+	if (watch(s, EPOLL_CTL_ADD, fd, EPOLLIN, (uint32_t)(c - s->client)) < 0)
+		drop_client(s, c);
+}
+
+static void accept_all(struct sx_stream *s)
+{
+	int fd;
+
+	/* Bounded: a flood of connections must not keep the loop from the frames. */
+	for (int i = 0; i < SX_STREAM_CLIENTS_MAX; i++) {
+		fd = accept4(s->listen, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd >= 0) {
+			admit(s, fd);
+			continue;
+		}
+		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+			/* Still readable: would spin. The timer looks again. */
+			s->listening = false;
+			(void)watch(s, EPOLL_CTL_MOD, s->listen, 0, TAG_LISTEN);
+		}
+		return;
+	}
+}
+
+static bool good_hello(const struct client *c, const struct stixel_hello *h, ssize_t n)
+{
+	const unsigned known = STIXEL_WANT_FRAMES | STIXEL_WANT_NOTICES | STIXEL_WANT_BELL;
+
+	return n == (ssize_t)sizeof(*h) && !c->greeted && h->magic == STIXEL_HELLO_MAGIC && h->want &&
+	       !(h->want & ~known);
+}
+
+static void hear(struct sx_stream *s, uint32_t i)
+{
+	struct client *c = &s->client[i];
+	struct stixel_hello hello = {0};
+	/* MSG_TRUNC: the true length, however long a packet was sent. */
+	ssize_t n = recv(c->fd, &hello, sizeof(hello), MSG_DONTWAIT | MSG_TRUNC);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (!good_hello(c, &hello, n)) {
+		s->count.garbage += n > 0;
+		drop_client(s, c);
+		return;
+	}
+	c->greeted = true;
+	c->hello = hello;
+	c->seen.want = hello.want;
+	if (hello.want & STIXEL_WANT_FRAMES && newest(s)->number && c->seen.sent == 0) {
+		c->last = newest(s)->number - 1;
+		c->due |= DUE_FRAME;
+	}
+	if (hello.want & (STIXEL_WANT_NOTICES | STIXEL_WANT_BELL))
+		c->due |= DUE_NOTICE;
+	flush(s, i);
+}
+
+/* ---- main thread: the loop's hooks ---- */
+
+static void on_wake(struct sx_stream *s)
+{
+	unsigned state;
+	uint64_t n;
+
+	/* First: what is set after this wakes us again. */
+	(void)!read(s->wake, &n, sizeof(n));
+	state = atomic_load_explicit(&s->state, memory_order_acquire);
+	if (atomic_load_explicit(&s->middle, memory_order_relaxed) & FRESH) {
+		s->front = atomic_exchange_explicit(&s->middle, s->front, memory_order_acq_rel) & 3u;
+		flush_all(s, STIXEL_WANT_BELL, DUE_NOTICE);
+		flush_all(s, STIXEL_WANT_FRAMES, DUE_FRAME);
+	}
+	if (state != s->told) {
+		s->told = state;
+		flush_all(s, STIXEL_WANT_NOTICES | STIXEL_WANT_BELL, DUE_NOTICE);
+	}
+}
+
+static void on_timer(struct sx_stream *s)
+{
+	uint64_t n;
+
+	(void)!read(s->timer, &n, sizeof(n));
+	flush_all(s, STIXEL_WANT_NOTICES | STIXEL_WANT_BELL, DUE_NOTICE);
+	if (!s->listening && watch(s, EPOLL_CTL_MOD, s->listen, EPOLLIN, TAG_LISTEN) == 0)
+		s->listening = true;
+}
+
+static void on_client(struct sx_stream *s, uint32_t i, unsigned events)
+{
+	/* Dropped earlier in this round; a newcomer in its place is none the worse for one more look. */
+	if (s->client[i].fd < 0)
+		return;
+	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+		hear(s, i);
+	if (s->client[i].fd >= 0 && events & EPOLLOUT)
+		flush(s, i);
+}
+
+void sx_stream_dispatch(struct sx_stream *s)
+{
+	struct epoll_event event[EVENTS];
+	int n = epoll_wait(s->epoll, event, EVENTS, 0);
+
+	for (int i = 0; i < n; i++) {
+		uint32_t tag = event[i].data.u32;
+
+		if (tag == TAG_LISTEN)
+			accept_all(s);
+		else if (tag == TAG_WAKE)
+			on_wake(s);
+		else if (tag == TAG_TIMER)
+			on_timer(s);
+		else if (tag < SX_STREAM_CLIENTS_MAX)
+			on_client(s, tag, event[i].events);
+	}
+}
+
+void sx_stream_destroy(struct sx_stream *s)
+{
+	if (!s)
+		return;
+	if (s->wake >= 0) {
+		/* The last frame goes out before the end does. */
+		sx_stream_set_state(s, STIXEL_STATE_CLOSED);
+		on_wake(s);
+	}
+	for (int i = 0; i < SX_STREAM_CLIENTS_MAX; i++)
+		if (s->client[i].fd >= 0)
+			drop_client(s, &s->client[i]);
+	if (s->path[0])
+		unlink(s->path);
+	if (s->listen >= 0)
+		close(s->listen);
+	if (s->wake >= 0)
+		close(s->wake);
+	if (s->timer >= 0)
+		close(s->timer);
+	if (s->epoll >= 0)
+		close(s->epoll);
+	for (int i = 0; i < 3; i++)
+		free(s->buffer[i]);
+	free(s);
+}
+
+int sx_stream_fd(const struct sx_stream *s)
+{
+	return s->epoll;
+}
+
+void sx_stream_counters(const struct sx_stream *s, struct sx_stream_counters *ret)
+{
+	*ret = s->count;
+	for (int i = 0; i < s->clients_max; i++)
+		if (s->client[i].fd >= 0)
+			ret->dropped += missed(s, &s->client[i]);
+	ret->shrunk = atomic_load_explicit(&s->shrunk, memory_order_relaxed);
+}
+
+int sx_stream_clients(const struct sx_stream *s, struct sx_stream_client *ret, int room)
+{
+	int n = 0;
+
+	for (int i = 0; i < s->clients_max; i++)
+		if (s->client[i].fd >= 0 && n < room) {
+			ret[n] = s->client[i].seen;
+			ret[n].want = s->client[i].hello.want;
+			ret[n++].dropped += missed(s, &s->client[i]);
+		}
+	return s->count.clients;
+}
+
+size_t sx_stream_packet_bytes(const struct sx_stream *s)
+{
+	return s->packet_bytes;
+}

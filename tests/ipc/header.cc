@@ -1,0 +1,18 @@
+// The installed header alone, from C++: it compiles, links, and its structs keep their layout.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <stixel.h>
+
+int main()
+{
+	struct stixel_reader *reader = nullptr;
+	stixel_frame_header header{};
+	stixel s{};
+
+	s.disparity_q7 = 128;
+	header.fx = 2.0;
+	header.baseline_m = 0.5;
+	if (stixel_open(&reader, "no-such-instance", 0) >= 0 || reader)
+		return 1;
+	return stixel_depth_m(&header, &s) == 1.0 ? 0 : 2;
+}

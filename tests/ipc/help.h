@@ -1,0 +1,52 @@
+/*
+ * Frames that prove themselves: all of their content follows from epoch and number.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TESTS_IPC_HELP_H
+#define SX_TESTS_IPC_HELP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "include/stixel.h"
+#include "ipc/ring.h"
+
+/* Sizes of a test's frames. Columns of a frame vary from 1 to columns, stixels per column from 0 to 7. */
+struct help_shape {
+	uint32_t columns;
+	uint32_t plane_width, plane_height; /* 0: no plane; uint16 */
+};
+
+size_t help_frame_bytes(const struct help_shape *shape);
+/* Packs frame number of epoch into a buffer of help_frame_bytes(); returns its bytes. */
+size_t help_frame(void *out, const struct help_shape *shape, uint64_t epoch, uint64_t number);
+/* True when every byte is what help_frame() wrote (planes too, when the frame has one). */
+bool help_frame_good(const struct stixel_frame *frame, const struct help_shape *shape);
+
+/* A folder of its own below $TMPDIR or /dev/shm; removed with all files by help_dir_remove(). */
+void help_dir_make(char *dir, size_t bytes);
+void help_dir_remove(const char *dir);
+/* Entries in dir besides "." and "..". */
+int help_dir_count(const char *dir);
+/* Open descriptors of this process. */
+int help_fd_count(void);
+
+struct sx_ring_params help_params(const char *dir, uint64_t epoch);
+struct sx_ring *help_ring(const char *dir, const char *instance, const struct help_shape *shape, int slots,
+			  uint64_t epoch);
+void help_publish(struct sx_ring *ring, const struct help_shape *shape, uint64_t epoch, uint64_t number);
+
+/* Runs body in a child; the child's exit status is its result. */
+#define CHILD(pid, ...)                  \
+	do {                             \
+		(pid) = fork();          \
+		assert_true((pid) >= 0); \
+		if ((pid) == 0) {        \
+			__VA_ARGS__;     \
+			_exit(0);        \
+		}                        \
+	} while (0)
+
+#endif

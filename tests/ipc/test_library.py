@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""The library as it is installed: what it exports, what it needs, and that the example in docs/ works with it.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import os
+import re
+import subprocess
+import sys
+
+LIBRARY, READER, PUBLISHER, HEADER, EXAMPLE = sys.argv[1:6]
+number = 0
+failed = 0
+
+
+def ok(good, text, detail=""):
+    global number, failed
+    number += 1
+    failed += not good
+    print(("" if good else "not ") + f"ok {number} - {text}")
+    if not good and detail:
+        print("# " + str(detail).replace("\n", "\n# "))
+
+
+def lines(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+print("1..8")
+exported = {l.split()[2].split("@")[0] for l in lines("nm", "-D", "--defined-only", LIBRARY) if " T " in l}
+others = {l for l in lines("nm", "-D", "--defined-only", LIBRARY) if " T " not in l and not l.endswith(" A STIXEL_1")}
+with open(HEADER, encoding="utf-8") as f:
+    declared = set(re.findall(r"STIXEL_API [^;(]*?\*?(stixel_\w+)\(", f.read()))
+ok(exported == declared and len(declared) > 10, "exports what the header declares, nothing else",
+   f"exported {sorted(exported)}, declared {sorted(declared)}")
+ok(not others, "no data is exported", others)
+dynamic = "\n".join(lines("readelf", "-d", LIBRARY))
+needed = set(re.findall(r"NEEDED.*\[(.*)\]", dynamic)) - {"libasan.so.8", "libubsan.so.1"}
+ok(all(n.startswith(("libc.so", "ld-linux")) for n in needed), "needs libc alone", needed)
+ok("[libstixel.so.1]" in dynamic, "has a soname", dynamic)
+with open(EXAMPLE, encoding="utf-8") as f:
+    ok(len(f.readlines()) < 45, "the example is short")
+
+instance = f"test-library-{os.getpid()}"
+with subprocess.Popen([PUBLISHER, instance, "40", "100"], stdout=subprocess.PIPE, text=True) as publisher:
+    publisher.stdout.readline()
+    second = subprocess.run([PUBLISHER, instance, "1", "100"], capture_output=True, text=True, check=False)
+    ok(second.returncode == 73 and f"process {publisher.pid}" in second.stderr, "a second publisher is refused",
+       second.stderr)
+    reader = subprocess.run([READER, instance], capture_output=True, text=True, timeout=30, check=False)
+numbers = [int(n) for n in re.findall(r"^frame (\d+),", reader.stdout, re.M)]
+ok(numbers == sorted(set(numbers)) and numbers and numbers[-1] == 40 and "ended" in reader.stderr,
+   "the example reads to the last frame and sees the end", reader.stdout + reader.stderr)
+gone = subprocess.run([READER, instance], capture_output=True, text=True, check=False)
+ok(gone.returncode == 1 and "no stixel publisher" in gone.stderr and
+   not os.path.exists(f"/dev/shm/stixeld.{instance}"), "without a publisher it says so", gone.stderr)
+run = f"/run/stixeld/{instance}" if os.geteuid() == 0 else f"{os.environ['XDG_RUNTIME_DIR']}/stixeld/{instance}"
+os.unlink(run + "/lock")
+os.rmdir(run)
+sys.exit(failed > 0)

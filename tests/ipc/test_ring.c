@@ -1,0 +1,460 @@
+/*
+ * The ring: writer against reader, in one process and in two. What is wrong around it: test_ring_bad.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "ipc/frame.h"
+#include "tests/ipc/help.h"
+
+static const struct help_shape small = {.columns = 40};
+static const struct help_shape pictured = {.columns = 40, .plane_width = 97, .plane_height = 31};
+
+static char dir[64];
+static char path[128];
+
+static int setup(void **state)
+{
+	help_dir_make(dir, sizeof(dir));
+	snprintf(path, sizeof(path), "%s/stixeld.a", dir);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	help_dir_remove(dir);
+	return 0;
+}
+
+static struct stixel_reader *open_reader(unsigned flags)
+{
+	struct stixel_reader *r = NULL;
+
+	assert_int_equal(stixel_open_path(&r, path, flags), 0);
+	return r;
+}
+
+static void a_frame_arrives_as_it_was(void **state)
+{
+	const struct help_shape *shapes[] = {&small, &pictured};
+	const struct stixel_frame *frame = NULL;
+	struct stixel_reader *r;
+	struct sx_ring *ring;
+
+	for (int i = 0; i < 2; i++) {
+		ring = help_ring(dir, "a", shapes[i], 4, 77);
+		assert_non_null(ring);
+		r = open_reader(0);
+		assert_int_equal(stixel_latest(r, &frame), 0);
+		assert_int_equal(stixel_wait(r, 0), 0);
+		for (uint64_t n = 1; n <= 20; n++) {
+			help_publish(ring, shapes[i], 77, n);
+			assert_int_equal(stixel_wait(r, 0), 1);
+			assert_int_equal(stixel_next(r, &frame, NULL), 1);
+			assert_int_equal(frame->header->number, n);
+			assert_true(help_frame_good(frame, shapes[i]));
+			assert_int_equal(frame->plane != NULL, i);
+		}
+		assert_int_equal(stixel_next(r, &frame, NULL), 0);
+		stixel_close(r);
+		sx_ring_destroy(ring);
+	}
+	assert_int_equal(help_dir_count(dir), 0);
+}
+
+static void frames_that_were_missed_are_counted(void **state)
+{
+	struct sx_ring *ring = help_ring(dir, "a", &small, 8, 5);
+	struct stixel_reader *r = open_reader(0);
+	const struct stixel_frame *frame;
+	struct stixel_status s;
+	uint64_t lost, n;
+
+	for (n = 1; n <= 100; n++)
+		help_publish(ring, &small, 5, n);
+	/* 8 slots: frame 101 may be on its way, 7 are sure. */
+	assert_int_equal(stixel_next(r, &frame, &lost), 1);
+	assert_int_equal(frame->header->number, 94);
+	assert_int_equal(lost, 93);
+	for (n = 95; n <= 100; n++) {
+		assert_int_equal(stixel_next(r, &frame, &lost), 1);
+		assert_int_equal(frame->header->number, n);
+		assert_int_equal(lost, 0);
+	}
+	help_publish(ring, &small, 5, 101);
+	help_publish(ring, &small, 5, 102);
+	help_publish(ring, &small, 5, 103);
+	assert_int_equal(stixel_latest(r, &frame), 1);
+	assert_int_equal(frame->header->number, 103);
+	assert_int_equal(stixel_status(r, &s, sizeof(s)), 0);
+	assert_int_equal(s.lost, 93);
+	assert_int_equal(s.skipped, 2);
+	assert_int_equal(s.taken, 8);
+	assert_int_equal(s.head, 103);
+	assert_int_equal(s.publisher, STIXEL_PUBLISHER_ALIVE);
+	assert_int_equal(s.pid, getpid());
+	assert_string_equal(s.version, stixel_version());
+	stixel_close(r);
+	/* Who comes now gets the newest at once, and has lost nothing. */
+	r = open_reader(0);
+	assert_int_equal(stixel_next(r, &frame, &lost), 1);
+	assert_int_equal(frame->header->number, 103);
+	assert_int_equal(lost, 0);
+	stixel_close(r);
+	sx_ring_destroy(ring);
+}
+
+static void the_writer_refuses_wrong_frames(void **state)
+{
+	struct sx_ring *ring = help_ring(dir, "a", &small, 2, 5);
+	size_t room = help_frame_bytes(&pictured);
+	void *bytes = calloc(1, room);
+	size_t n = help_frame(bytes, &small, 5, 2);
+
+	assert_int_equal(sx_ring_publish(ring, bytes, n), -EINVAL); /* the first is 1 */
+	sx_frame_restamp(bytes, 6, 1);
+	assert_int_equal(sx_ring_publish(ring, bytes, n), -EINVAL);
+	sx_frame_restamp(bytes, 5, 1);
+	assert_int_equal(sx_ring_publish(ring, bytes, n - 8), -EINVAL);
+	assert_int_equal(sx_ring_publish(ring, bytes, sx_ring_bytes(ring)), -ENOBUFS);
+	assert_int_equal(sx_ring_publish(ring, bytes, n), 0);
+	free(bytes);
+	sx_ring_destroy(ring);
+}
+
+static void mode_is_as_asked(void **state)
+{
+	struct sx_ring_params p = help_params(dir, 9);
+	struct sx_ring *ring;
+	char why[256];
+	struct stat st;
+	mode_t old = umask(0077);
+
+	assert_int_equal(sx_ring_create(&ring, &p, why, sizeof(why)), 0);
+	assert_int_equal(stat(sx_ring_path(ring), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0640);
+	assert_int_equal(st.st_size, sx_ring_bytes(ring));
+	sx_ring_destroy(ring);
+	p.mode = 0604;
+	p.group = getgid();
+	assert_int_equal(sx_ring_create(&ring, &p, why, sizeof(why)), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0604);
+	sx_ring_destroy(ring);
+	umask(old);
+}
+
+static void a_publisher_that_ends_is_told_from_one_that_is_replaced(void **state)
+{
+	struct sx_ring *first = help_ring(dir, "a", &small, 4, 1), *second;
+	struct stixel_reader *plain = open_reader(0), *follower = open_reader(STIXEL_OPEN_FOLLOW);
+	const struct stixel_frame *frame;
+	struct stixel_status s;
+	uint64_t lost;
+
+	help_publish(first, &small, 1, 1);
+	help_publish(first, &small, 1, 2);
+	second = help_ring(dir, "a", &small, 4, 2);
+	assert_non_null(second);
+	/* What was published before is still delivered, then comes the news. */
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(stixel_wait(plain, 0), 1);
+		assert_int_equal(stixel_next(plain, &frame, NULL), 1);
+		assert_int_equal(stixel_next(follower, &frame, NULL), 1);
+	}
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(stixel_wait(plain, 0), -ESTALE);
+		assert_int_equal(stixel_next(plain, &frame, NULL), -ESTALE);
+		assert_int_equal(stixel_latest(plain, &frame), -ESTALE);
+	}
+	assert_int_equal(stixel_status(plain, &s, sizeof(s)), 0);
+	assert_int_equal(s.publisher, STIXEL_PUBLISHER_REPLACED);
+	assert_int_equal(stixel_reopen(plain), 0);
+	assert_int_equal(stixel_next(plain, &frame, NULL), 0);
+	assert_int_equal(stixel_next(follower, &frame, NULL), 0);
+	for (uint64_t n = 1; n <= 5; n++)
+		help_publish(second, &small, 2, n);
+	/* Both were there before frame 1: what is gone counts as lost. */
+	assert_int_equal(stixel_next(follower, &frame, &lost), 1);
+	assert_int_equal(frame->header->epoch, 2);
+	assert_int_equal(frame->header->number, 3);
+	assert_int_equal(lost, 2);
+	assert_int_equal(stixel_latest(plain, &frame), 1);
+	assert_int_equal(frame->header->number, 5);
+	assert_int_equal(stixel_status(follower, &s, sizeof(s)), 0);
+	assert_int_equal(s.restarts, 1);
+
+	/* The old object's end must not take the new one's name away. */
+	sx_ring_destroy(first);
+	assert_int_equal(access(path, F_OK), 0);
+	sx_ring_destroy(second);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(stixel_wait(plain, 0), -EPIPE);
+	assert_int_equal(stixel_status(plain, &s, sizeof(s)), 0);
+	assert_int_equal(s.publisher, STIXEL_PUBLISHER_ENDED);
+	assert_int_equal(stixel_reopen(plain), -ENOENT);
+	assert_int_equal(stixel_next(follower, &frame, NULL), 1);
+	assert_int_equal(stixel_next(follower, &frame, NULL), 1);
+	assert_int_equal(stixel_wait(follower, 60), 0);
+	assert_int_equal(stixel_status(follower, &s, sizeof(s)), 0);
+	assert_int_equal(s.publisher, STIXEL_PUBLISHER_ABSENT);
+	stixel_close(plain);
+	stixel_close(follower);
+}
+
+static void no_publisher(void **state)
+{
+	struct stixel_reader *r = NULL;
+	const struct stixel_frame *frame;
+	struct sx_ring *ring;
+	int64_t t;
+
+	assert_int_equal(stixel_open_path(&r, path, 0), -ENOENT);
+	assert_null(r);
+	assert_int_equal(stixel_open(&r, "no-such-instance-here", 0), -ENOENT);
+	assert_int_equal(stixel_open(&r, "a/b", 0), -EINVAL);
+	assert_int_equal(stixel_open(&r, "", 0), -EINVAL);
+	assert_int_equal(stixel_open(&r, NULL, 0), -EINVAL);
+	assert_int_equal(stixel_open(&r, "a", 1u << 30), -EINVAL);
+	assert_int_equal(stixel_open_path(&r, path, STIXEL_OPEN_STREAM), -ENOENT);
+	assert_int_equal(stixel_open_path(&r, path, STIXEL_OPEN_FOLLOW), 0);
+	t = sx_now_ns();
+	assert_int_equal(stixel_wait(r, 150), 0);
+	t = sx_now_ns() - t;
+	assert_in_range(t, 150000000, 3000000000);
+	/* One that was waited for: its first frames are wanted. */
+	ring = help_ring(dir, "a", &small, 8, 3);
+	for (uint64_t n = 1; n <= 4; n++)
+		help_publish(ring, &small, 3, n);
+	assert_int_equal(stixel_wait(r, 1000), 1);
+	assert_int_equal(stixel_next(r, &frame, NULL), 1);
+	assert_int_equal(frame->header->number, 1);
+	stixel_close(r);
+	sx_ring_destroy(ring);
+	stixel_close(NULL);
+}
+
+static void publish_for_ever(uint64_t epoch, int pause_us)
+{
+	struct sx_ring *ring = help_ring(dir, "a", &small, 8, epoch);
+
+	if (!ring)
+		_exit(1);
+	for (uint64_t n = 1;; n++) {
+		help_publish(ring, &small, epoch, n);
+		usleep((useconds_t)pause_us);
+	}
+}
+
+static void a_killed_publisher_is_noticed(void **state)
+{
+	struct stixel_reader *r = NULL, *late = NULL;
+	const struct stixel_frame *frame;
+	struct stixel_status s;
+	int64_t t;
+	pid_t pid;
+	int e;
+
+	CHILD(pid, publish_for_ever(11, 500));
+	while (stixel_open_path(&r, path, 0) < 0)
+		usleep(1000);
+	for (int i = 0; i < 20; i++) {
+		assert_int_equal(stixel_wait(r, 2000), 1);
+		assert_int_equal(stixel_next(r, &frame, NULL), 1);
+		assert_true(help_frame_good(frame, &small));
+	}
+	kill(pid, SIGKILL); /* not reaped: a zombie is dead too */
+	t = sx_now_ns();
+	while ((e = stixel_wait(r, 2000)) == 1)
+		assert_true(stixel_latest(r, &frame) >= 0);
+	t = sx_now_ns() - t;
+	assert_int_equal(e, -EPIPE);
+	assert_in_range(t, 0, 1800000000);
+	assert_int_equal(stixel_status(r, &s, sizeof(s)), 0);
+	assert_int_equal(s.publisher, STIXEL_PUBLISHER_DIED);
+	waitpid(pid, NULL, 0);
+	/* Its object still lies there: nobody is given frames of a dead one unless he insists. */
+	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(stixel_open_path(&late, path, 0), -ENOENT);
+	assert_int_equal(stixel_open_path(&late, path, STIXEL_OPEN_LEFTOVER), 0);
+	assert_int_equal(stixel_latest(late, &frame), 1);
+	assert_true(help_frame_good(frame, &small));
+	assert_int_equal(stixel_wait(late, 1000), -EPIPE);
+	stixel_close(late);
+	stixel_close(r);
+}
+
+static void a_stopped_publisher_is_stalled(void **state)
+{
+	struct sx_ring_params p = help_params(dir, 4);
+	struct stixel_reader *r;
+	struct stixel_status s;
+	struct sx_ring *ring;
+	char why[256];
+
+	p.heartbeat_period_ms = 20;
+	assert_int_equal(sx_ring_create(&ring, &p, why, sizeof(why)), 0);
+	r = open_reader(0);
+	assert_int_equal(stixel_status(r, &s, sizeof(s)), 0);
+	assert_int_equal(s.publisher, STIXEL_PUBLISHER_ALIVE);
+	assert_int_equal(stixel_wait(r, 100), 0);
+	stixel_status(r, &s, sizeof(s));
+	assert_int_equal(s.publisher, STIXEL_PUBLISHER_STALLED);
+	assert_true(s.heartbeat_age_ns >= 60000000);
+	sx_ring_beat(ring);
+	stixel_status(r, &s, sizeof(s));
+	assert_int_equal(s.publisher, STIXEL_PUBLISHER_ALIVE);
+	sx_ring_set_state(ring, STIXEL_STATE_NO_CAMERA);
+	stixel_status(r, &s, sizeof(s));
+	assert_int_equal(s.state, STIXEL_STATE_NO_CAMERA);
+	/* Half a status, from a caller compiled long ago. */
+	memset(&s, 0xee, sizeof(s));
+	assert_int_equal(stixel_status(r, &s, 16), 0);
+	assert_int_equal(s.epoch, 4);
+	assert_int_equal(((uint8_t *)&s)[16], 0xee);
+	stixel_close(r);
+	sx_ring_destroy(ring);
+}
+
+static void a_stopped_reader_does_not_delay_the_writer(void **state)
+{
+	struct sx_ring *ring = help_ring(dir, "a", &small, 4, 1);
+	pid_t pid[8];
+	int64_t t, worst = 0;
+
+	for (int i = 0; i < 8; i++)
+		CHILD(pid[i], {
+			struct stixel_reader *r = open_reader(0);
+			const struct stixel_frame *frame;
+
+			for (;;)
+				if (stixel_wait(r, 1000) == 1)
+					stixel_latest(r, &frame);
+		});
+	for (uint64_t n = 1; n <= 400; n++) {
+		if (n == 100)
+			for (int i = 0; i < 8; i++)
+				kill(pid[i], SIGSTOP);
+		if (n == 300)
+			for (int i = 0; i < 8; i++)
+				kill(pid[i], SIGKILL);
+		t = sx_now_ns();
+		help_publish(ring, &small, 1, n);
+		t = sx_now_ns() - t;
+		if (n > 110 && n < 300 && t > worst)
+			worst = t;
+		usleep(200);
+	}
+	/* A lock held by the stopped would cost a second. Generous, for a loaded machine. */
+	assert_in_range(worst, 0, 200000000);
+	for (int i = 0; i < 8; i++)
+		waitpid(pid[i], NULL, 0);
+	sx_ring_destroy(ring);
+}
+
+static void on_alarm(int signal)
+{
+}
+
+static void waiting_times(void **state)
+{
+	struct sigaction act = {.sa_handler = on_alarm}, old;
+	struct sx_ring *ring = help_ring(dir, "a", &small, 4, 1);
+	struct stixel_reader *r = open_reader(0);
+	const struct stixel_frame *frame;
+	struct stixel_status status;
+	int64_t t;
+	pid_t pid;
+
+	t = sx_now_ns();
+	assert_int_equal(stixel_wait(r, 0), 0);
+	assert_in_range(sx_now_ns() - t, 0, 1000000000);
+	t = sx_now_ns();
+	assert_int_equal(stixel_wait(r, 330), 0); /* more than one slice */
+	assert_in_range(sx_now_ns() - t, 330000000, 3000000000);
+	/* A frame ends the wait at once, not at the end of a slice; the best of ten, as the machine may be busy. */
+	CHILD(pid, {
+		for (uint64_t n = 1; n <= 10; n++) {
+			usleep(20000);
+			help_publish(ring, &small, 1, n);
+		}
+	});
+	t = INT64_MAX;
+	for (int i = 0; i < 10; i++) {
+		assert_int_equal(stixel_wait(r, -1), 1);
+		stixel_status(r, &status, sizeof(status));
+		t = status.heartbeat_age_ns < t ? status.heartbeat_age_ns : t;
+		assert_int_equal(stixel_next(r, &frame, NULL), 1);
+	}
+	assert_in_range(t, 0, 50000000);
+	waitpid(pid, NULL, 0);
+	while (stixel_latest(r, &frame) == 1)
+		continue;
+	/* So does a signal handler. */
+	sigaction(SIGALRM, &act, &old);
+	ualarm(50000, 0);
+	assert_int_equal(stixel_wait(r, -1), -EINTR);
+	sigaction(SIGALRM, &old, NULL);
+	stixel_close(r);
+	sx_ring_destroy(ring);
+}
+
+static void hundreds_of_readers_leave_nothing(void **state)
+{
+	struct sx_ring *ring = help_ring(dir, "a", &small, 4, 1);
+	struct stixel_reader *many[100] = {0};
+	const struct stixel_frame *frame;
+	int before = help_fd_count();
+
+	help_publish(ring, &small, 1, 1);
+	for (int round = 0; round < 5; round++) {
+		for (int i = 0; i < 100; i++) {
+			many[i] = open_reader(0);
+			assert_int_equal(stixel_latest(many[i], &frame), 1);
+			assert_true(help_frame_good(frame, &small));
+		}
+		for (int i = 0; i < 100; i++)
+			stixel_close(many[i]);
+	}
+	assert_int_equal(help_fd_count(), before);
+	sx_ring_destroy(ring);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_frame_arrives_as_it_was),
+		T(frames_that_were_missed_are_counted),
+		T(the_writer_refuses_wrong_frames),
+		T(mode_is_as_asked),
+		T(a_publisher_that_ends_is_told_from_one_that_is_replaced),
+		T(no_publisher),
+		T(a_killed_publisher_is_noticed),
+		T(a_stopped_publisher_is_stalled),
+		T(a_stopped_reader_does_not_delay_the_writer),
+		T(waiting_times),
+		T(hundreds_of_readers_leave_nothing),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,506 @@
+/*
+ * The ring among bad objects, bad neighbours and full memory: a sentence, an error, never a crash.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "ipc/frame.h"
+#include "tests/ipc/help.h"
+
+static const struct help_shape small = {.columns = 40};
+
+static char dir[64];
+static char path[128];
+
+static int setup(void **state)
+{
+	help_dir_make(dir, sizeof(dir));
+	snprintf(path, sizeof(path), "%s/stixeld.a", dir);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	help_dir_remove(dir);
+	return 0;
+}
+
+static struct stixel_reader *open_reader(unsigned flags)
+{
+	struct stixel_reader *r = NULL;
+
+	assert_int_equal(stixel_open_path(&r, path, flags), 0);
+	return r;
+}
+
+static void publish_for_ever(uint64_t epoch, int pause_us)
+{
+	struct sx_ring *ring = help_ring(dir, "a", &small, 8, epoch);
+
+	if (!ring)
+		_exit(1);
+	for (uint64_t n = 1;; n++) {
+		help_publish(ring, &small, epoch, n);
+		usleep((useconds_t)pause_us);
+	}
+}
+
+static void parameters_are_checked(void **state)
+{
+	struct sx_ring_params good = help_params(dir, 1);
+	struct sx_ring_params p;
+	struct sx_ring *ring = NULL;
+	char why[256];
+
+#define REFUSED(error, ...)                                                           \
+	do {                                                                          \
+		p = good;                                                             \
+		__VA_ARGS__;                                                          \
+		why[0] = 0;                                                           \
+		assert_int_equal(sx_ring_create(&ring, &p, why, sizeof(why)), error); \
+		assert_true(strlen(why) > 10);                                        \
+		assert_int_equal(help_dir_count(dir), 0);                             \
+	} while (0)
+	REFUSED(-EINVAL, p.slots = 0);
+	REFUSED(-EINVAL, p.slots = 1);
+	REFUSED(-EINVAL, p.slots = 6);
+	REFUSED(-EINVAL, p.slots = 2048);
+	REFUSED(-EINVAL, p.epoch = 0);
+	REFUSED(-EINVAL, p.frame_bytes = 100);
+	REFUSED(-EINVAL, p.frame_bytes = (size_t)1 << 30);
+	REFUSED(-EINVAL, p.instance = "a/b");
+	REFUSED(-EINVAL, p.instance = "..");
+	REFUSED(-ENOENT, p.shm_dir = "/nowhere/at/all");
+#undef REFUSED
+}
+
+static void full_memory_gives_a_sentence(void **state)
+{
+	struct sx_ring_params p = help_params(dir, 1);
+	struct sx_ring *ring = NULL;
+	char why[256] = "";
+	bool mounted;
+
+	p.frame_bytes = (size_t)1 << 20;
+	p.slots = 8;
+	mounted = mount("none", dir, "tmpfs", 0, "size=1m") == 0;
+
+	if (!mounted) {
+		/* Not root: ask for more than the machine has. */
+		p.frame_bytes = (size_t)256 << 20;
+		p.slots = SX_RING_SLOTS_MAX;
+	}
+	assert_int_equal(sx_ring_create(&ring, &p, why, sizeof(why)), -ENOSPC);
+	assert_non_null(strstr(why, "reserve"));
+	assert_non_null(strstr(why, path));
+	assert_int_equal(help_dir_count(dir), 0);
+	if (mounted) {
+		/* The mount works, and the refusal was for size: a small ring fits. */
+		p.frame_bytes = 8192;
+		assert_int_equal(sx_ring_create(&ring, &p, why, sizeof(why)), 0);
+		sx_ring_destroy(ring);
+		assert_int_equal(umount(dir), 0);
+	}
+}
+
+static void squatters(void **state)
+{
+	struct sx_ring *ring;
+	struct sx_ring_params p = help_params(dir, 9);
+	char why[256] = "", trap[160], target[160];
+	struct stat st;
+	int fd;
+
+	/* Something else under our name is replaced when it is ours to replace: a file, a link. */
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	assert_int_equal(write(fd, "junk", 4), 4);
+	close(fd);
+	ring = help_ring(dir, "a", &small, 4, 1);
+	assert_non_null(ring);
+	sx_ring_destroy(ring);
+
+	snprintf(target, sizeof(target), "%s/victim", dir);
+	fd = open(target, O_CREAT | O_WRONLY, 0600);
+	assert_int_equal(write(fd, "mine", 4), 4);
+	close(fd);
+	assert_int_equal(symlink(target, path), 0);
+	ring = help_ring(dir, "a", &small, 4, 1);
+	assert_non_null(ring);
+	assert_int_equal(stat(target, &st), 0);
+	assert_int_equal(st.st_size, 4);
+	sx_ring_destroy(ring);
+
+	/* A link where the unfinished object goes is not followed. */
+	snprintf(trap, sizeof(trap), "%s/.stixeld.a.%016x", dir, 9);
+	assert_int_equal(symlink(target, trap), 0);
+	assert_int_equal(sx_ring_create(&ring, &p, why, sizeof(why)), -EEXIST);
+	assert_int_equal(stat(target, &st), 0);
+	assert_int_equal(st.st_size, 4);
+	unlink(trap);
+
+	/* A folder cannot be replaced, and the unfinished object goes. */
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(sx_ring_create(&ring, &p, why, sizeof(why)), -EISDIR);
+	assert_non_null(strstr(why, path));
+	assert_int_equal(help_dir_count(dir), 2);
+}
+
+static void orphans_are_swept(void **state)
+{
+	static const char *const swept[] = {".stixeld.a.0123456789abcdef", ".stixeld.a.ffffffffffffffff"};
+	static const char *const kept[] = {".stixeld.b.0123456789abcdef", ".stixeld.a.0123456789abcde",
+					   ".stixeld.a.0123456789abcdeg", ".stixeld.a.b.0123456789abcdef",
+					   "stixeld.b"};
+	char name[160];
+	struct sx_ring *ring;
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(name, sizeof(name), "%s/%s", dir, swept[i]);
+		close(open(name, O_CREAT | O_WRONLY, 0600));
+	}
+	for (int i = 0; i < 5; i++) {
+		snprintf(name, sizeof(name), "%s/%s", dir, kept[i]);
+		close(open(name, O_CREAT | O_WRONLY, 0600));
+	}
+	ring = help_ring(dir, "a", &small, 4, 1);
+	assert_non_null(ring);
+	sx_ring_destroy(ring);
+	assert_int_equal(help_dir_count(dir), 5);
+	for (int i = 0; i < 5; i++) {
+		snprintf(name, sizeof(name), "%s/%s", dir, kept[i]);
+		assert_int_equal(access(name, F_OK), 0);
+	}
+}
+
+/* ---- bad objects ---- */
+
+/* Writes a ring object's header with one thing changed, and what opening it says. */
+static int open_changed(const uint8_t *object, size_t bytes, size_t at, const void *with, size_t n)
+{
+	struct stixel_reader *r = NULL;
+	const struct stixel_frame *frame;
+	int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600), e;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, object, bytes), (ssize_t)bytes);
+	if (n)
+		assert_int_equal(pwrite(fd, with, n, (off_t)at), (ssize_t)n);
+	close(fd);
+	e = stixel_open_path(&r, path, STIXEL_OPEN_LEFTOVER);
+	if (e == 0) {
+		/* Whatever it says, reading it must be safe; returned is what a reader gets. */
+		e = stixel_next(r, &frame, NULL);
+		if (e == 1)
+			assert_true(help_frame_good(frame, &small));
+		(void)stixel_wait(r, 0);
+		(void)stixel_latest(r, &frame);
+	}
+	stixel_close(r);
+	unlink(path);
+	return e;
+}
+
+static uint8_t *object_bytes(size_t *bytes)
+{
+	struct sx_ring *ring = help_ring(dir, "a", &small, 4, 1);
+	uint8_t *object;
+	int fd;
+
+	assert_non_null(ring);
+	for (uint64_t n = 1; n <= 6; n++)
+		help_publish(ring, &small, 1, n);
+	*bytes = sx_ring_bytes(ring);
+	object = malloc(*bytes);
+	assert_non_null(object);
+	fd = open(path, O_RDONLY);
+	assert_int_equal(read(fd, object, *bytes), (ssize_t)*bytes);
+	close(fd);
+	sx_ring_destroy(ring);
+	return object;
+}
+
+#define CHANGED(field, type, value) \
+	open_changed(object, bytes, offsetof(struct stixel_ring_header, field), &(type){value}, sizeof(type))
+
+static void bad_headers_are_refused(void **state)
+{
+	size_t bytes;
+	uint8_t *object = object_bytes(&bytes);
+
+	assert_int_equal(open_changed(object, bytes, 0, NULL, 0), 1);
+	assert_int_equal(CHANGED(magic, uint64_t, 0), -EPROTO);
+	assert_int_equal(CHANGED(abi_major, uint16_t, 2), -EPROTONOSUPPORT);
+	assert_int_equal(CHANGED(endian, uint32_t, 0x04030201), -EPROTONOSUPPORT);
+	assert_int_equal(CHANGED(abi_minor, uint16_t, 9), 1); /* newer: read as what we know */
+	assert_int_equal(CHANGED(header_bytes, uint32_t, 512), 1);
+	assert_int_equal(CHANGED(header_bytes, uint32_t, 100), -EPROTO);
+	assert_int_equal(CHANGED(header_bytes, uint32_t, 2000), -EPROTO); /* into the live part */
+	assert_int_equal(CHANGED(total_bytes, uint64_t, bytes + 1), -EPROTO);
+	assert_int_equal(CHANGED(total_bytes, uint64_t, 4096), -EPROTO);
+	assert_int_equal(CHANGED(total_bytes, uint64_t, UINT64_MAX), -EPROTO);
+	assert_int_equal(CHANGED(slot_count, uint32_t, 0), -EPROTO);
+	assert_int_equal(CHANGED(slot_count, uint32_t, 3), -EPROTO);
+	assert_int_equal(CHANGED(slot_count, uint32_t, 1u << 31), -EPROTO);
+	assert_int_equal(CHANGED(slot_stride, uint32_t, 0), -EPROTO);
+	assert_int_equal(CHANGED(slot_stride, uint32_t, 0xffffffc0), -EPROTO);
+	assert_int_equal(CHANGED(slots_offset, uint32_t, 0), -EPROTO);
+	assert_int_equal(CHANGED(slots_offset, uint32_t, 0xffffffc0), -EPROTO);
+	assert_int_equal(CHANGED(slot_header_bytes, uint32_t, 8), -EPROTO);
+	assert_int_equal(CHANGED(slot_header_bytes, uint32_t, 0xfffffff8), -EPROTO);
+	assert_int_equal(CHANGED(frame_capacity, uint32_t, 0xffffffff), -EPROTO);
+	assert_int_equal(CHANGED(frame_capacity, uint32_t, 16), -EPROTO);
+	assert_int_equal(CHANGED(live_offset, uint32_t, 1000), -EPROTO);
+	assert_int_equal(CHANGED(live_offset, uint32_t, 0xffffffc0), -EPROTO);
+	assert_int_equal(CHANGED(epoch, uint64_t, 0), -EPROTO);
+	assert_int_equal(CHANGED(epoch, uint64_t, 2), -EBADMSG); /* frames of another life */
+	for (size_t n = 0; n < 4096 + 64; n += n < 400 ? 1 : 97)
+		assert_int_equal(open_changed(object, n, 0, NULL, 0), -EPROTO); /* cut short */
+	assert_int_equal(open_changed(object, bytes - 1, 0, NULL, 0), -EPROTO);
+	free(object);
+}
+
+static void damaged_frames_are_skipped(void **state)
+{
+	struct sx_ring *ring = help_ring(dir, "a", &small, 4, 1);
+	int fd = open(path, O_RDWR);
+	struct stixel_reader *r = open_reader(0);
+	const struct stixel_frame *frame;
+	struct stixel_ring_header h;
+	struct stixel_status s;
+	uint8_t byte;
+	off_t at;
+
+	assert_int_equal(pread(fd, &h, sizeof(h), 0), sizeof(h));
+	for (uint64_t n = 1; n <= 3; n++)
+		help_publish(ring, &small, 1, n);
+	at = (off_t)(h.slots_offset + 2 * h.slot_stride + h.slot_header_bytes + 710);
+	assert_int_equal(pread(fd, &byte, 1, at), 1);
+	byte ^= 0x10;
+	assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+	assert_int_equal(stixel_next(r, &frame, NULL), 1);
+	assert_int_equal(stixel_next(r, &frame, NULL), -EBADMSG);
+	assert_int_equal(stixel_next(r, &frame, NULL), 1);
+	assert_int_equal(frame->header->number, 3);
+	stixel_status(r, &s, sizeof(s));
+	assert_int_equal(s.corrupt, 1);
+	close(fd);
+	stixel_close(r);
+	sx_ring_destroy(ring);
+}
+
+static int open_with(off_t at, const void *value, size_t n)
+{
+	struct stixel_reader *r = NULL;
+	int fd = open(path, O_RDWR), e;
+
+	assert_int_equal(pwrite(fd, value, n, at), (ssize_t)n);
+	close(fd);
+	e = stixel_open_path(&r, path, 0);
+	stixel_close(r);
+	return e;
+}
+
+static void a_pid_that_is_used_again_does_not_deceive(void **state)
+{
+	const off_t start = offsetof(struct stixel_ring_header, pid_start_ticks),
+		    pid = offsetof(struct stixel_ring_header, pid),
+		    beat = STIXEL_RING_LIVE_OFFSET + offsetof(struct stixel_ring_live, heartbeat_ns);
+	struct sx_ring *ring = help_ring(dir, "a", &small, 4, 1);
+
+	/* Another process's start: as long as the heart beats, it is the publisher in a strange sandbox. */
+	assert_int_equal(open_with(start, &(uint64_t){1}, 8), 0);
+	assert_int_equal(open_with(beat, &(int64_t){1}, 8), -ENOENT);
+	sx_ring_beat(ring);
+	assert_int_equal(open_with(pid, &(uint32_t){1 << 30}, 4), -ENOENT);
+	/* Another namespace's pid says nothing: stalled, but not dead. */
+	assert_int_equal(open_with(offsetof(struct stixel_ring_header, pid_namespace), &(uint64_t){1}, 8), 0);
+	assert_int_equal(open_with(beat, &(int64_t){1}, 8), 0);
+	sx_ring_destroy(ring);
+}
+
+/* Seeded noise over live part, slots and header; the sanitizers watch. */
+static void noise_in_the_object_is_survived(void **state)
+{
+	size_t bytes;
+	uint8_t *object = object_bytes(&bytes), *copy = malloc(bytes);
+	uint32_t seed = 1, accepted = 0;
+
+	for (int round = 0; round < 3000; round++) {
+		/* Three regions in turn: all of it, header and live part, first 300 bytes of a slot. */
+		size_t from = round % 3 == 2 ? 4096 : 0, to = round % 3 == 0   ? bytes
+							      : round % 3 == 1 ? 1100
+									       : 4400;
+		int changes = 1 + round % 7;
+
+		memcpy(copy, object, bytes);
+		while (changes--) {
+			seed = seed * 1664525 + 1013904223;
+			copy[from + (seed >> 4) % (to - from)] = (uint8_t)(seed >> 24);
+		}
+		accepted += open_changed(copy, bytes, 0, NULL, 0) == 1;
+	}
+	/* Noise that hits nothing the newest frame needs must not matter, the rest must. */
+	assert_in_range(accepted, 300, 2900);
+	free(copy);
+	free(object);
+}
+
+/* The object changes under a mapped reader: any value in any word at any time. */
+static void noise_under_a_mapped_reader_is_survived(void **state)
+{
+	struct sx_ring *ring = help_ring(dir, "a", &small, 4, 1);
+	int fd = open(path, O_RDWR);
+	size_t bytes = sx_ring_bytes(ring);
+	uint8_t *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), *clean = malloc(bytes);
+	const struct stixel_frame *frame;
+	struct stixel_reader *r;
+	uint64_t x = 88172645463325252u;
+	int e;
+
+	assert_true(map != MAP_FAILED);
+	for (uint64_t n = 1; n <= 6; n++)
+		help_publish(ring, &small, 1, n);
+	memcpy(clean, map, bytes);
+	r = open_reader(0);
+	for (int round = 0; round < 20000; round++) {
+		size_t at;
+
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		at = round % 2 ? 1024 + (x >> 20) % 24 : 4096 + (x >> 20) % (bytes - 4096);
+		map[at] = (uint8_t)x;
+		e = round % 3 ? stixel_next(r, &frame, NULL) : stixel_latest(r, &frame);
+		assert_true(e != 1 || help_frame_good(frame, &small));
+		if (round % 8 == 7) {
+			memcpy(map + 1024, clean + 1024, bytes - 1024);
+			stixel_close(r);
+			r = open_reader(0);
+		}
+	}
+	stixel_close(r);
+	munmap(map, bytes);
+	close(fd);
+	free(clean);
+	sx_ring_destroy(ring);
+}
+
+static void foreign_owners_are_refused(void **state)
+{
+	struct stixel_reader *r = NULL;
+	struct sx_ring *ring = help_ring(dir, "a", &small, 4, 1), *mine = NULL;
+	struct sx_ring_params p = help_params(dir, 9);
+	char why[256] = "";
+
+	if (geteuid() != 0) {
+		sx_ring_destroy(ring);
+		skip();
+	}
+	assert_int_equal(chown(path, 65534, 65534), 0);
+	assert_int_equal(stixel_open_path(&r, path, 0), -EPERM);
+	assert_int_equal(stixel_open_path(&r, path, STIXEL_OPEN_ANY_OWNER), 0);
+	stixel_close(r);
+	/* Root does not take the name of another user's running daemon. */
+	assert_int_equal(sx_ring_create(&mine, &p, why, sizeof(why)), -EADDRINUSE);
+	assert_non_null(strstr(why, "process"));
+	assert_int_equal(help_dir_count(dir), 1);
+	sx_ring_set_state(ring, STIXEL_STATE_CLOSED);
+	assert_int_equal(sx_ring_create(&mine, &p, why, sizeof(why)), 0);
+	sx_ring_destroy(ring);
+	sx_ring_destroy(mine);
+}
+
+static void an_ordinary_user_can_do_it(void **state)
+{
+	pid_t pid;
+	int status;
+
+	if (geteuid() != 0)
+		skip();
+	/* In a folder like /dev/shm: open to all, sticky. */
+	assert_int_equal(chmod(dir, 01777), 0);
+	CHILD(pid, {
+		struct stixel_reader *r = NULL;
+		const struct stixel_frame *frame;
+		struct sx_ring *ring;
+
+		if (setgid(65534) < 0 || setuid(65534) < 0)
+			_exit(2);
+		ring = help_ring(dir, "a", &small, 4, 1);
+		if (!ring)
+			_exit(3);
+		help_publish(ring, &small, 1, 1);
+		if (stixel_open_path(&r, path, 0) < 0 || stixel_latest(r, &frame) != 1)
+			_exit(4);
+		sx_ring_destroy(ring);
+	});
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+	assert_int_equal(help_dir_count(dir), 0);
+	/* Root's object in a sticky folder stays root's; a user who may not read it is told so. */
+	CHILD(pid, publish_for_ever(5, 1000));
+	while (access(path, F_OK) < 0)
+		usleep(1000);
+	{
+		pid_t user;
+
+		CHILD(user, {
+			struct sx_ring_params p = help_params(dir, 9);
+			struct stixel_reader *r = NULL;
+			struct sx_ring *ring = NULL;
+			char why[256] = "";
+
+			if (setgid(65534) < 0 || setuid(65534) < 0)
+				_exit(2);
+			if (stixel_open_path(&r, path, 0) != -EACCES)
+				_exit(3);
+			if (sx_ring_create(&ring, &p, why, sizeof(why)) != -EPERM ||
+			    !strstr(why, "another user"))
+				_exit(4);
+		});
+		waitpid(user, &status, 0);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(status, 0);
+	assert_int_equal(help_dir_count(dir), 1);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(parameters_are_checked),
+		T(full_memory_gives_a_sentence),
+		T(squatters),
+		T(orphans_are_swept),
+		T(bad_headers_are_refused),
+		T(damaged_frames_are_skipped),
+		T(a_pid_that_is_used_again_does_not_deceive),
+		T(noise_in_the_object_is_survived),
+		T(noise_under_a_mapped_reader_is_survived),
+		T(foreign_owners_are_refused),
+		T(an_ordinary_user_can_do_it),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

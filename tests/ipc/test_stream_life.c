@@ -1,0 +1,283 @@
+/*
+ * frames.sock across threads, processes and publishers' lives, and as the bell of a ring.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "ipc/frame.h"
+#include "ipc/stream.h"
+#include "tests/ipc/help.h"
+
+#define EPOCH 77
+
+static const struct help_shape small = {.columns = 40};
+
+static char dir[64];
+static char path[100], ring_path[128];
+
+static int setup(void **state)
+{
+	help_dir_make(dir, sizeof(dir));
+	snprintf(path, sizeof(path), "%s/frames.sock", dir);
+	snprintf(ring_path, sizeof(ring_path), "%s/stixeld.a", dir);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	help_dir_remove(dir);
+	return 0;
+}
+
+static struct sx_stream_params params(void)
+{
+	return (struct sx_stream_params){.path = path,
+					 .listen_fd = -1,
+					 .epoch = EPOCH,
+					 .frame_bytes = help_frame_bytes(&small),
+					 .group = (gid_t)-1};
+}
+
+static struct sx_stream *serve(void)
+{
+	struct sx_stream_params p = params();
+	struct sx_stream *s = NULL;
+	char why[256] = "";
+
+	if (sx_stream_create(&s, &p, why, sizeof(why)) < 0)
+		fprintf(stderr, "%s\n", why);
+	assert_non_null(s);
+	return s;
+}
+
+/* Until nothing is left to do. */
+static void pump(struct sx_stream *s)
+{
+	struct pollfd p = {.fd = sx_stream_fd(s), .events = POLLIN};
+
+	for (int i = 0; i < 100 && poll(&p, 1, 2) == 1; i++)
+		sx_stream_dispatch(s);
+}
+
+static void publish(struct sx_stream *s, const struct help_shape *shape, uint64_t number)
+{
+	void *bytes = malloc(help_frame_bytes(shape));
+
+	assert_non_null(bytes);
+	help_frame(bytes, shape, EPOCH, number);
+	sx_stream_publish(s, bytes);
+	free(bytes);
+}
+
+struct pace {
+	struct sx_stream *stream;
+	uint64_t frames;
+	atomic_bool done;
+};
+
+static void *publisher(void *arg)
+{
+	struct pace *p = arg;
+
+	for (uint64_t n = 1; n <= p->frames; n++)
+		publish(p->stream, &small, n);
+	atomic_store(&p->done, true);
+	return NULL;
+}
+
+static void a_publisher_in_its_own_thread(void **state)
+{
+	struct pace pace = {.stream = serve(), .frames = 20000};
+	struct pollfd p = {.fd = sx_stream_fd(pace.stream), .events = POLLIN};
+	pthread_t thread;
+	pid_t pid[3];
+	int status;
+
+	for (int i = 0; i < 3; i++)
+		CHILD(pid[i], {
+			struct stixel_reader *r = NULL;
+			const struct stixel_frame *frame;
+			uint64_t last = 0, taken = 0, lost = 0;
+			int e;
+
+			if (stixel_open_path(&r, path, STIXEL_OPEN_STREAM) < 0)
+				_exit(2);
+			while ((e = stixel_wait(r, 5000)) == 1) {
+				if (stixel_next(r, &frame, &lost) != 1)
+					continue;
+				if (!help_frame_good(frame, &small) ||
+				    frame->header->number != last + 1 + lost)
+					_exit(3);
+				last = frame->header->number;
+				taken++;
+				if (i == 1)
+					usleep(2000);
+			}
+			_exit(e == -EPIPE && last == 20000 && taken > 10 ? 0 : 4);
+		});
+	for (int greeted = 0; greeted < 3;) {
+		struct sx_stream_client who[3] = {0};
+
+		pump(pace.stream);
+		greeted = 0;
+		for (int i = 0; i < sx_stream_clients(pace.stream, who, 3); i++)
+			greeted += (who[i].want & STIXEL_WANT_NOTICES) != 0;
+	}
+	pthread_create(&thread, NULL, publisher, &pace);
+	while (!atomic_load(&pace.done))
+		if (poll(&p, 1, 10) == 1)
+			sx_stream_dispatch(pace.stream);
+	pthread_join(thread, NULL);
+	for (int i = 0; i < 40; i++) /* the slow one gets its last frame when it has read */
+		pump(pace.stream), usleep(2000);
+	sx_stream_destroy(pace.stream);
+	for (int i = 0; i < 3; i++) {
+		waitpid(pid[i], &status, 0);
+		assert_int_equal(WEXITSTATUS(status), 0);
+	}
+}
+
+/* A publisher with ring and bell in a process of its own: as the daemon does it. */
+static void ring_and_bell(uint64_t frames)
+{
+	struct sx_ring_params rp = help_params(dir, EPOCH);
+	struct sx_stream *s = serve();
+	struct sx_ring *ring = NULL;
+
+	rp.frame_bytes = help_frame_bytes(&small);
+	rp.slots = 8;
+	rp.stream_path = path;
+	if (sx_ring_create(&ring, &rp, NULL, 0) < 0)
+		_exit(1);
+	for (uint64_t n = 1; n <= frames; n++) {
+		int64_t until = sx_now_ns() + 3000000;
+
+		help_publish(ring, &small, EPOCH, n); /* the ring first, then the bell */
+		publish(s, &small, n);
+		while (sx_now_ns() < until) {
+			struct pollfd p = {.fd = sx_stream_fd(s), .events = POLLIN};
+
+			if (poll(&p, 1, 1) == 1)
+				sx_stream_dispatch(s);
+		}
+	}
+	sx_ring_destroy(ring);
+	sx_stream_destroy(s);
+	_exit(0);
+}
+
+static void a_ring_can_be_polled(void **state)
+{
+	struct stixel_reader *r = NULL;
+	const struct stixel_frame *frame;
+	struct pollfd p = {.events = POLLIN};
+	uint64_t taken = 0, lost, sum = 0;
+	int64_t t;
+	pid_t pid;
+	int e = 0;
+
+	CHILD(pid, ring_and_bell(1000000));
+	while (stixel_open_path(&r, ring_path, 0) < 0)
+		usleep(1000);
+	while (taken < 100) {
+		p.fd = stixel_fd(r);
+		assert_true(p.fd >= 0);
+		assert_int_equal(poll(&p, 1, 2000), 1);
+		while ((e = stixel_next(r, &frame, &lost)) == 1) {
+			assert_true(help_frame_good(frame, &small));
+			taken++;
+			sum += lost;
+		}
+		assert_int_equal(e, 0);
+	}
+	assert_in_range(sum, 0, 50);
+	/* It dies: the descriptor says so at once. */
+	kill(pid, SIGKILL);
+	t = sx_now_ns();
+	while ((e = stixel_next(r, &frame, NULL)) >= 0) {
+		if (e == 1)
+			continue;
+		p.fd = stixel_fd(r);
+		if (p.fd >= 0)
+			assert_int_equal(poll(&p, 1, 2000), 1);
+	}
+	assert_int_equal(e, -EPIPE);
+	assert_in_range(sx_now_ns() - t, 0, 1800000000);
+	waitpid(pid, NULL, 0);
+	stixel_close(r);
+	/* Without a socket there is nothing to poll. */
+	{
+		struct sx_ring *ring = help_ring(dir, "a", &small, 4, 5);
+
+		assert_int_equal(stixel_open_path(&r, ring_path, 0), 0);
+		assert_int_equal(stixel_fd(r), -ENOTCONN);
+		stixel_close(r);
+		sx_ring_destroy(ring);
+	}
+}
+
+static void a_stream_is_followed_to_the_next_publisher(void **state)
+{
+	struct stixel_reader *r = NULL;
+	const struct stixel_frame *frame;
+	struct sx_stream *s;
+	struct stixel_status status;
+	uint64_t lost;
+
+	assert_int_equal(stixel_open_path(&r, path, STIXEL_OPEN_STREAM | STIXEL_OPEN_FOLLOW), 0);
+	assert_int_equal(stixel_wait(r, 20), 0);
+	assert_int_equal(stixel_fd(r), -ENOTCONN);
+	stixel_status(r, &status, sizeof(status));
+	assert_int_equal(status.publisher, STIXEL_PUBLISHER_ABSENT);
+	s = serve();
+	assert_int_equal(stixel_wait(r, 60), 0);
+	assert_true(stixel_fd(r) >= 0);
+	pump(s);
+	publish(s, &small, 1);
+	pump(s);
+	assert_int_equal(stixel_next(r, &frame, &lost), 1);
+	sx_stream_destroy(s);
+	assert_int_equal(stixel_wait(r, 20), 0);
+	s = serve();
+	assert_int_equal(stixel_wait(r, 60), 0);
+	pump(s);
+	/* The same epoch and number again is no news; the next is. */
+	publish(s, &small, 1);
+	pump(s);
+	assert_int_equal(stixel_next(r, &frame, &lost), 0);
+	publish(s, &small, 4);
+	pump(s);
+	assert_int_equal(stixel_next(r, &frame, &lost), 1);
+	assert_int_equal(lost, 2);
+	stixel_close(r);
+	sx_stream_destroy(s);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_publisher_in_its_own_thread),
+		T(a_ring_can_be_polled),
+		T(a_stream_is_followed_to_the_next_publisher),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
