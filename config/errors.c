@@ -1,0 +1,52 @@
+/*
+ * A list of sentences for the user.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "config/number.h"
+
+void sx_errors_add(struct sx_errors *e, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+
+	if (e->count == SX_CONFIG_ERRORS) {
+		e->more++;
+		return;
+	}
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	/* what a file or an argument contained must not move the terminal's cursor */
+	bool ascii_only = !sx_utf8_valid(text, strlen(text));
+
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f || (ascii_only && (unsigned char)*c > 0x7f))
+			*c = '?';
+	e->text[e->count] = strdup(text);
+	if (e->text[e->count])
+		e->count++;
+	else
+		e->more++;
+}
+
+void sx_errors_print(const struct sx_errors *e, FILE *to)
+{
+	for (int i = 0; i < e->count; i++)
+		fprintf(to, "%s\n", e->text[i]);
+	if (e->more)
+		fprintf(to, "and %d more errors\n", e->more);
+}
+
+void sx_errors_finish(struct sx_errors *e)
+{
+	for (int i = 0; i < e->count; i++)
+		free(e->text[i]);
+	memset(e, 0, sizeof(*e));
+}

@@ -1,0 +1,389 @@
+/*
+ * Loading the configuration: defaults, main file, drop-ins, overrides, calibration, and what only the whole can tell.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "config/calibration.h"
+#include "config/load_priv.h"
+#include "config/number.h"
+
+static int index_of(const char *section, const char *key)
+{
+	const struct sx_option *o = sx_option_find(section, key);
+
+	return o ? (int)(o - sx_options) : -1;
+}
+
+/* Where a key was set, NULL: it is the default. */
+static const char *set_at(const struct sx_load *l, const char *section, const char *key)
+{
+	int i = index_of(section, key);
+
+	return i >= 0 && l->origins[i].where[0] ? l->origins[i].where : NULL;
+}
+
+bool sx_load_unknown_section(struct sx_load *l, const char *section, const char *where)
+{
+	const char *best = NULL;
+	int least = 99;
+
+	for (int i = 0; i < sx_section_count; i++) {
+		int distance = sx_word_distance(section, sx_sections[i].name);
+
+		if (!distance)
+			return false;
+		if (distance < least) {
+			least = distance;
+			best = sx_sections[i].name;
+		}
+	}
+	if (best && sx_word_near(section, least))
+		sx_errors_add(l->errors, "%s: unknown section [%s], did you mean [%s]?", where, section,
+			      best);
+	else
+		sx_errors_add(l->errors, "%s: unknown section [%s]", where, section);
+	return true;
+}
+
+/* Nearest key of the section, else of the table; a key of another section in its place is near. */
+static void tell_unknown_key(struct sx_load *l, const char *section, const char *key, const char *where)
+{
+	const struct sx_option *elsewhere = sx_option_find(NULL, key), *best = NULL;
+	int least = 99;
+
+	if (elsewhere) {
+		sx_errors_add(l->errors, "%s: [%s] %s: unknown key, it belongs to [%s]", where, section, key,
+			      elsewhere->section);
+		return;
+	}
+	for (int i = 0; i < sx_option_count; i++) {
+		bool here = !strcmp(sx_options[i].section, section);
+		int distance = 2 * sx_word_distance(key, sx_options[i].key) + !here;
+
+		if (distance < least) {
+			least = distance;
+			best = &sx_options[i];
+		}
+	}
+	if (!best || !sx_word_near(key, least / 2))
+		sx_errors_add(l->errors, "%s: [%s] %s: unknown key", where, section, key);
+	else if (strcmp(best->section, section))
+		sx_errors_add(l->errors, "%s: [%s] %s: unknown key, did you mean %s in [%s]?", where, section,
+			      key, best->key, best->section);
+	else
+		sx_errors_add(l->errors, "%s: [%s] %s: unknown key, did you mean %s?", where, section, key,
+			      best->key);
+}
+
+/* A calibration file is named relative to the file that names it. */
+static const char *with_folder(const char *value, const char *folder, char *buf, size_t bytes)
+{
+	const char *comma = strchr(value, ','), *second = comma ? comma + 1 + strspn(comma + 1, " ") : NULL;
+	int n;
+
+	if (!*value || !folder || !*folder)
+		return value;
+	n = snprintf(buf, bytes, "%s%s%.*s", *value == '/' ? "" : folder, *value == '/' ? "" : "/",
+		     comma ? (int)(comma - value) : (int)strlen(value), value);
+	if (second && n >= 0 && (size_t)n < bytes)
+		n += snprintf(buf + n, bytes - (size_t)n, ",%s%s%s", *second == '/' ? "" : folder,
+			      *second == '/' ? "" : "/", second);
+	return n >= 0 && (size_t)n < bytes ? buf : value;
+}
+
+void sx_load_set(struct sx_load *l, const char *section, const char *key, const char *value,
+		 const char *where, const char *folder)
+{
+	int i = index_of(section, key);
+	struct sx_origin *origin;
+	char why[512], buf[1024];
+	int r;
+
+	if (i < 0) {
+		tell_unknown_key(l, section, key, where);
+		return;
+	}
+	origin = &l->origins[i];
+	if (l->file &&
+	    origin->file == l->file) { /* twice in one file is an oversight; drop-ins are for changing */
+		sx_errors_add(l->errors, "%s: [%s] %s: found '%s', but it is already set at %s", where,
+			      section, key, value, origin->where);
+		return;
+	}
+	snprintf(origin->where, sizeof(origin->where), "%s", where);
+	origin->file = l->file;
+	if (!strcmp(key, "calibration"))
+		value = with_folder(value, folder, buf, sizeof(buf));
+	r = sx_option_read(&sx_options[i], &l->settings, value, why, sizeof(why));
+	if (r == -ENOMEM)
+		l->out_of_memory = true;
+	else if (r < 0)
+		sx_errors_add(l->errors, "%s: [%s] %s: %s", where, section, key, why);
+	origin->good = r == 0;
+}
+
+static int is_drop_in(const struct dirent *d)
+{
+	size_t n = strlen(d->d_name);
+
+	return d->d_name[0] != '.' && n > 5 && !strcmp(d->d_name + n - 5, ".conf");
+}
+
+static int byte_order(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int load_drop_ins(struct sx_load *l, const char *file)
+{
+	struct dirent **list = NULL;
+	char folder[512], path[1024];
+	int n, r = 0;
+
+	if (snprintf(folder, sizeof(folder), "%s.d", file) >= (int)sizeof(folder))
+		return -ENAMETOOLONG;
+	n = scandir(folder, &list, is_drop_in, byte_order);
+	if (n < 0) {
+		if (errno == ENOENT)
+			return 0;
+		r = -errno;
+		sx_errors_add(l->errors, "%s: %s", folder, strerror(errno));
+		return r;
+	}
+	if (n > SX_CONFIG_FILES) {
+		sx_errors_add(l->errors, "%s: has %d files, at most %d are allowed", folder, n,
+			      SX_CONFIG_FILES);
+		r = -E2BIG;
+	}
+	for (int i = 0; i < n; i++) {
+		int e;
+
+		snprintf(path, sizeof(path), "%s/%s", folder, list[i]->d_name);
+		if (i < SX_CONFIG_FILES && (e = sx_load_file(l, path)) < 0)
+			r = e;
+		free(list[i]);
+	}
+	free(list);
+	return r;
+}
+
+static void load_override(struct sx_load *l, const char *text)
+{
+	const char *equals = strchr(text, '='), *dot = strchr(text, '.');
+	char where[288], section[64], key[64];
+	const char *value;
+
+	snprintf(where, sizeof(where), "-s %.250s", text);
+	if (!equals || !dot || dot > equals || dot == text) {
+		const struct sx_option *o = NULL;
+
+		snprintf(key, sizeof(key), "%.*s",
+			 equals ? (int)(equals - text < 63 ? equals - text : 63) : 63, text);
+		if (equals)
+			o = sx_option_find(NULL, key);
+		if (o)
+			sx_errors_add(l->errors, "%s: expected SECTION.KEY=VALUE, did you mean %s.%s?", where,
+				      o->section, o->key);
+		else
+			sx_errors_add(l->errors, "%s: expected SECTION.KEY=VALUE", where);
+		return;
+	}
+	if (dot - text >= (int)sizeof(section) || equals - dot - 1 >= (int)sizeof(key)) {
+		sx_errors_add(l->errors, "%s: the name is too long", where);
+		return;
+	}
+	snprintf(section, sizeof(section), "%.*s", (int)(dot - text), text);
+	snprintf(key, sizeof(key), "%.*s", (int)(equals - dot - 1), dot + 1);
+	for (size_t n = strlen(key); n && key[n - 1] == ' '; n--)
+		key[n - 1] = 0;
+	value = equals + 1 + strspn(equals + 1, " ");
+	if (!sx_load_unknown_section(l, section, where))
+		sx_load_set(l, section, key, value, where, NULL);
+}
+
+/* The calibration file against what is given beside it, then into the settings. */
+static void apply_calibration(struct sx_load *l)
+{
+	static const char *const keys[] = {"fx", "fy", "cx", "cy", "baseline_m"};
+	const char *where = set_at(l, "camera", "calibration");
+	struct sx_camera *camera = &l->settings.params.camera;
+	struct sx_calibration c;
+	char why[1024];
+	int r;
+
+	if (!l->settings.calibration)
+		return;
+	r = sx_calibration_read(&c, l->settings.calibration, why, sizeof(why));
+	if (r < 0) {
+		sx_errors_add(l->errors, "%s: [camera] calibration: %s", where ? where : "default", why);
+		return;
+	}
+	for (int i = 0; i < 5; i++) {
+		const char *also = set_at(l, "camera", keys[i]);
+
+		if (also && !(r == 1 && i == 4))
+			sx_errors_add(l->errors,
+				      "%s: [camera] %s: is also in the calibration file %s (%s); which one "
+				      "is meant? An "
+				      "empty 'calibration =' turns the file off",
+				      also, keys[i], l->settings.calibration, where ? where : "default");
+	}
+	if (r == 1 && !set_at(l, "camera", "baseline_m"))
+		sx_errors_add(l->errors, "%s: [camera] calibration: %s; or give baseline_m in [camera]",
+			      where ? where : "default", why);
+	camera->fx = c.fx;
+	camera->fy = c.fy;
+	camera->cx = c.cx;
+	camera->cy = c.cy;
+	if (r == 0)
+		camera->baseline_m = c.baseline_m;
+	l->settings.calibration_baseline = r == 0;
+	l->settings.calibration_width = c.width;
+	l->settings.calibration_height = c.height;
+}
+
+/* Was a value given and refused? It is told already; nothing more is said about it. */
+static bool refused(const struct sx_load *l, const char *section, const char *key)
+{
+	return set_at(l, section, key) && !l->origins[index_of(section, key)].good;
+}
+
+/* A camera's metres must never come from the defaults. */
+static void check_camera_given(struct sx_load *l)
+{
+	static const char *const keys[] = {"fx", "fy", "cx", "cy", "baseline_m"};
+	const struct sx_camera *c = &l->settings.params.camera;
+	const char *where = set_at(l, "source", "kind");
+	char missing[64] = "";
+	size_t n = 0;
+
+	if (!where || refused(l, "source", "kind") || l->settings.source.kind != SX_SOURCE_V4L2)
+		return;
+	if (l->settings.calibration || refused(l, "camera", "calibration") ||
+	    (c->fx == 0 && c->fy == 0 && c->baseline_m == 0))
+		return;
+	for (int i = 0; i < 5; i++)
+		if (!set_at(l, "camera", keys[i]))
+			n += (size_t)snprintf(missing + n, sizeof(missing) - n, "%s%s", n ? ", " : "",
+					      keys[i]);
+	if (n)
+		sx_errors_add(l->errors,
+			      "%s: [source] kind: v4l2 needs the camera: give calibration in [camera], or %s "
+			      "(fx, fy and "
+			      "baseline_m all 0: no camera model)",
+			      where, missing);
+}
+
+/* What each kind of source needs to know where its images are. */
+static void check_places(struct sx_load *l)
+{
+	const struct sx_source_params *s = &l->settings.source;
+	const char *where = set_at(l, "source", "kind");
+
+	if (!where || refused(l, "source", "kind") || refused(l, "source", "left") ||
+	    refused(l, "source", "right") || refused(l, "source", "path"))
+		return;
+	if (s->kind == SX_SOURCE_FILES && (!s->path == !s->left || !s->left != !s->right))
+		sx_errors_add(l->errors, "%s: [source] kind: files needs either path, or left and right",
+			      where);
+	if (s->kind != SX_SOURCE_V4L2)
+		return;
+	if (!s->left)
+		sx_errors_add(l->errors, "%s: [source] kind: v4l2 needs the device in left", where);
+	if (s->layout == SX_LAYOUT_TWO && !s->right)
+		sx_errors_add(l->errors, "%s: [source] kind: v4l2 with two cameras needs the device in right",
+			      where);
+	if (s->layout == SX_LAYOUT_TWO && s->left && s->right && !strcmp(s->left, s->right))
+		sx_errors_add(l->errors, "%s: [source] right: found '%s', which is left as well",
+			      set_at(l, "source", "right"), s->right);
+	if (s->layout != SX_LAYOUT_TWO && s->right)
+		sx_errors_add(
+			l->errors,
+			"%s: [source] right: found '%s', but one camera takes both images in this layout",
+			set_at(l, "source", "right"), s->right);
+}
+
+static void check_whole(struct sx_load *l, bool source_required)
+{
+	const struct sx_settings *s = &l->settings;
+	struct sx_log_levels levels;
+	char why[512];
+
+	if (source_required && !set_at(l, "source", "kind"))
+		sx_errors_add(l->errors, "[source] kind: not given, allowed v4l2, files, synthetic");
+	check_places(l);
+	check_camera_given(l);
+	if (sx_log_levels_parse(&levels, s->log_levels ? s->log_levels : "", why, sizeof(why)) < 0)
+		sx_errors_add(l->errors, "%s: [log] levels: %s", set_at(l, "log", "levels"), why);
+	/* without a size the largest stands in: every width that a key can say fits into it */
+	if (sx_params_check(&s->params, s->source.width ? s->source.width : 4096,
+			    s->source.height ? s->source.height : 2160, why, sizeof(why)) < 0)
+		sx_errors_add(l->errors, "%s", why);
+	if (s->source.width && !sx_settings_size_fits(s, s->source.width, s->source.height, why, sizeof(why)))
+		sx_errors_add(l->errors, "%s: [source] size: %s", set_at(l, "source", "size"), why);
+}
+
+int sx_settings_init(struct sx_settings *ret)
+{
+	struct sx_settings s;
+	char why[256];
+	int r;
+
+	memset(&s, 0, sizeof(s));
+	for (int i = 0; i < sx_option_count; i++) {
+		if (!sx_options[i].initial)
+			continue;
+		r = sx_option_read(&sx_options[i], &s, sx_options[i].initial, why, sizeof(why));
+		if (r < 0) {
+			sx_settings_finish(&s);
+			return r;
+		}
+	}
+	*ret = s;
+	return 0;
+}
+
+int sx_settings_load(struct sx_settings *ret, const char *file, const char *const *overrides, int count,
+		     bool source_required, struct sx_errors *errors)
+{
+	struct sx_load *l = calloc(1, sizeof(*l));
+	int r = l ? sx_settings_init(&l->settings) : -ENOMEM, e;
+
+	if (r < 0)
+		goto fail;
+	l->errors = errors;
+	if (file) {
+		r = sx_load_file(l, file);
+		e = load_drop_ins(l, file);
+		r = r < 0 ? r : e;
+	}
+	l->file = 0;
+	for (int i = 0; i < count; i++)
+		load_override(l, overrides[i]);
+	/* what the whole says is only worth telling when all of it was read */
+	if (r == 0) {
+		apply_calibration(l);
+		check_whole(l, source_required);
+	}
+	if (l->out_of_memory)
+		r = -ENOMEM;
+	else if (r == 0 && (errors->count || errors->more))
+		r = -EINVAL;
+	if (r < 0)
+		goto fail;
+	*ret = l->settings;
+	free(l);
+	return 0;
+fail:
+	if (l)
+		sx_settings_finish(&l->settings);
+	free(l);
+	return r;
+}

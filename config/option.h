@@ -1,0 +1,72 @@
+/*
+ * One row of the option table: everything that parser, --help, man page, --print-config and /config know of a key.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CONFIG_OPTION_H
+#define SX_CONFIG_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "config/settings.h"
+
+enum sx_option_kind {
+	SX_OPTION_BOOL,	    /* bool: yes, no (also true, false, on, off, 1, 0) */
+	SX_OPTION_INT,	    /* int */
+	SX_OPTION_UNSIGNED, /* unsigned */
+	SX_OPTION_REAL,	    /* double, finite */
+	SX_OPTION_TEXT,	    /* const char *, NULL when empty; heap, owned by the settings */
+	SX_OPTION_CHOICE,   /* an enum; words[value] */
+	SX_OPTION_SIZE	    /* two int, width then height: "1280x720", "auto" is 0x0 */
+};
+
+/* What else a whole number must be. */
+enum sx_option_rule { SX_RULE_NONE, SX_RULE_POWER_OF_TWO, SX_RULE_MULTIPLE_OF_32 };
+
+enum sx_option_change { SX_CHANGE_RESTART, SX_CHANGE_LIVE };
+
+struct sx_option {
+	const char *section, *key;
+	enum sx_option_kind kind;
+	enum sx_option_rule rule;
+	size_t offset;		  /* of the field in struct sx_settings */
+	const char *initial;	  /* default, as a user would write it; NULL: must be given */
+	double min, max;	  /* inclusive, numbers */
+	const char *unit;	  /* NULL: none; may follow a number in the file */
+	const char *const *words; /* choices, NULL at the end */
+	enum sx_option_change change;
+	const char *help; /* one line */
+};
+
+struct sx_section {
+	const char *name, *help;
+};
+
+extern const struct sx_option sx_options[];
+extern const int sx_option_count;
+extern const struct sx_section sx_sections[];
+extern const int sx_section_count;
+
+#define SX_OPTION_MAX 96	    /* rows: a bound for arrays beside the table; options.c asserts it */
+#define SX_OPTION_TEXT_BYTES 512    /* longest value, with its 0 */
+#define SX_OPTION_ALLOWED_BYTES 160 /* longest description of what is allowed */
+
+/* Row of a key, NULL: none. section NULL: the first key of that name anywhere. */
+const struct sx_option *sx_option_find(const char *section, const char *key);
+
+/*
+ * Reads text into the field. -EINVAL and "found 'x', allowed ..." in why, the field untouched; -ENOMEM.
+ * The settings' text fields must be NULL or from here.
+ */
+int sx_option_read(const struct sx_option *o, struct sx_settings *s, const char *text, char *why,
+		   size_t why_bytes);
+/* The value as sx_option_read() takes it, always the shortest text that gives the same value. */
+void sx_option_write(const struct sx_option *o, const struct sx_settings *s, char text[SX_OPTION_TEXT_BYTES]);
+/* "1..255 px", "csct, census, zncc", "yes or no" */
+void sx_option_allowed(const struct sx_option *o, char text[SX_OPTION_ALLOWED_BYTES]);
+bool sx_option_equal(const struct sx_option *o, const struct sx_settings *a, const struct sx_settings *b);
+/* Frees a text field. */
+void sx_option_clear(const struct sx_option *o, struct sx_settings *s);
+
+#endif

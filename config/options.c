@@ -1,0 +1,274 @@
+/*
+ * The option table. Every key of the configuration exists once, here. A row comes together with the code that obeys
+ * it: [power] and the pixel format of cameras have none yet, and an option that does nothing is worse than none.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "config/option.h"
+
+/* A row whose type differs from its field's does not compile. */
+#define AT(field, type) \
+	_Generic(&((struct sx_settings *)NULL)->field, type * : offsetof(struct sx_settings, field))
+
+#define COMMON(s, k, o, d, c, h) \
+	.section = (s), .key = (k), .offset = (o), .initial = (d), .change = (c), .help = (h)
+
+#define BOOL(s, k, field, d, c, h)                                             \
+	{                                                                      \
+		.kind = SX_OPTION_BOOL, COMMON(s, k, AT(field, bool), d, c, h) \
+	}
+#define INT(s, k, field, d, lo, hi, u, c, h) INT_RULE(s, k, field, SX_RULE_NONE, d, lo, hi, u, c, h)
+#define INT_RULE(s, k, field, r, d, lo, hi, u, c, h)                                       \
+	{                                                                                  \
+		.kind = SX_OPTION_INT, .rule = (r), .min = (lo), .max = (hi), .unit = (u), \
+		COMMON(s, k, AT(field, int), d, c, h)                                      \
+	}
+#define UNSIGNED(s, k, field, d, lo, hi, u, c, h)                                  \
+	{                                                                          \
+		.kind = SX_OPTION_UNSIGNED, .min = (lo), .max = (hi), .unit = (u), \
+		COMMON(s, k, AT(field, unsigned), d, c, h)                         \
+	}
+#define REAL(s, k, field, d, lo, hi, u, c, h)                                  \
+	{                                                                      \
+		.kind = SX_OPTION_REAL, .min = (lo), .max = (hi), .unit = (u), \
+		COMMON(s, k, AT(field, double), d, c, h)                       \
+	}
+#define TEXT(s, k, field, d, c, h)                                                     \
+	{                                                                              \
+		.kind = SX_OPTION_TEXT, COMMON(s, k, AT(field, const char *), d, c, h) \
+	}
+#define CHOICE(s, k, field, type, w, d, c, h)                                                  \
+	{                                                                                      \
+		.kind = SX_OPTION_CHOICE, .words = (w), COMMON(s, k, AT(field, type), d, c, h) \
+	}
+/* field: the structure that holds int width, height, in this order */
+#define SIZE(s, k, field, d, c, h)                                                  \
+	{                                                                           \
+		.kind = SX_OPTION_SIZE, COMMON(s, k, AT(field.width, int), d, c, h) \
+	}
+
+#define LIVE SX_CHANGE_LIVE
+#define RESTART SX_CHANGE_RESTART
+
+_Static_assert(offsetof(struct sx_source_params, height) ==
+		       offsetof(struct sx_source_params, width) + sizeof(int),
+	       "a size is two int in a row");
+_Static_assert(sizeof(enum sx_cost) == sizeof(int), "choices are read and written as int");
+
+static const char *const source_kinds[] = {
+	[SX_SOURCE_V4L2] = "v4l2", [SX_SOURCE_FILES] = "files", [SX_SOURCE_SYNTHETIC] = "synthetic", NULL};
+static const char *const layouts[] = {[SX_LAYOUT_TWO] = "two",
+				      [SX_LAYOUT_SIDE_BY_SIDE] = "side-by-side",
+				      [SX_LAYOUT_TOP_BOTTOM] = "top-bottom",
+				      NULL};
+static const char *const costs[] = {
+	[SX_COST_CSCT] = "csct",	 [SX_COST_CENSUS] = "census", [SX_COST_CENSUS48] = "census48",
+	[SX_COST_CENSUS63] = "census63", [SX_COST_ZNCC] = "zncc",     NULL};
+static const char *const aggregations[] = {
+	[SX_AGGREGATION_SGM] = "sgm", [SX_AGGREGATION_FASTDT] = "fastdt", NULL};
+static const char *const out_of_views[] = {
+	[SX_OUT_OF_VIEW_ZERO] = "zero", [SX_OUT_OF_VIEW_MAX] = "max", NULL};
+static const char *const subpixels[] = {
+	[SX_SUBPIXEL_OFF] = "off", [SX_SUBPIXEL_TRUNC] = "trunc", [SX_SUBPIXEL_FLOOR] = "floor", NULL};
+static const char *const median_borders[] = {
+	[SX_MEDIAN_BORDER_COPY] = "copy", [SX_MEDIAN_BORDER_ZERO] = "zero", NULL};
+static const char *const road_modes[] = {
+	[SX_ROAD_VDISPARITY] = "v-disparity", [SX_ROAD_CALIBRATED] = "calibrated", NULL};
+static const char *const methods[] = {
+	[SX_STIXEL_DP] = "dp", [SX_STIXEL_SLANTED] = "slanted", [SX_STIXEL_RDP] = "rdp", NULL};
+static const char *const reductions[] = {
+	[SX_REDUCTION_MEDIAN] = "median", [SX_REDUCTION_MEAN] = "mean", NULL};
+static const char *const backends[] = {[SX_BACKEND_AUTO] = "auto",
+				       [SX_BACKEND_CPU] = "cpu",
+				       [SX_BACKEND_CUDA] = "cuda",
+				       [SX_BACKEND_REFERENCE] = "reference",
+				       NULL};
+static const char *const volumes[] = {
+	[SX_VOLUME_AUTO] = "auto", [SX_VOLUME_STORED] = "stored", [SX_VOLUME_LEAN] = "lean", NULL};
+static const char *const inputs[] = {
+	[SX_INPUT_AUTO] = "auto", [SX_INPUT_MAPPED] = "mapped", [SX_INPUT_COPY] = "copy", NULL};
+static const char *const planes[] = {
+	[SX_PLANES_NONE] = "none", [SX_PLANES_DISPARITY] = "disparity", [SX_PLANES_LEFT] = "left", NULL};
+
+const struct sx_section sx_sections[] = {
+	{"source", "where stereo pairs come from"},
+	{"camera", "the rectified left camera and how it is mounted"},
+	{"stereo", "matching: from the pair to disparity"},
+	{"filters", "what is done to the disparity map"},
+	{"road", "the ground plane"},
+	{"stixels", "from disparity to stixels"},
+	{"engine", "what computes"},
+	{"output", "where results go"},
+	{"realtime", "scheduling and memory"},
+	{"log", "what is written to the journal"},
+};
+const int sx_section_count = sizeof(sx_sections) / sizeof(sx_sections[0]);
+
+#define P_MIN 0.000001 /* probabilities are neither 0 nor 1 */
+#define P_MAX 0.999999
+
+const struct sx_option sx_options[] = {
+	CHOICE("source", "kind", source.kind, enum sx_source_kind, source_kinds, NULL, RESTART,
+	       "cameras, image files, or a generated street"),
+	CHOICE("source", "layout", source.layout, enum sx_layout, layouts, "two", RESTART,
+	       "two cameras, or one camera with both images in one"),
+	TEXT("source", "path", source.path, "", RESTART,
+	     "files: folder (KITTI, Middlebury, left*/right*, one folder a pair), or pattern with "
+	     "{left|right}"),
+	TEXT("source", "left", source.left, "", RESTART,
+	     "v4l2: device of the left camera, best by /dev/v4l/by-path; files: pattern of the left images"),
+	TEXT("source", "right", source.right, "", RESTART,
+	     "v4l2: device of the right camera; files: pattern of the right images"),
+	SIZE("source", "size", source, "auto", RESTART, "size of one image; auto: what the source has"),
+	REAL("source", "fps", source.fps, "30", 0, 1000, "fps", RESTART,
+	     "pairs a second; 0: what the camera gives by itself, files and scenes as fast as they are "
+	     "taken"),
+	BOOL("source", "loop", source.loop, "no", RESTART, "files: begin again after the last pair"),
+	UNSIGNED("source", "seed", source.seed, "1", 0, 4294967295.0, NULL, RESTART,
+		 "synthetic: same seed, same images"),
+	TEXT("source", "scene", source.scene, "street", RESTART,
+	     "synthetic: street, or open (no houses); [camera] is then the scene's own"),
+
+	TEXT("camera", "calibration", calibration, "", RESTART,
+	     "OpenCV or ROS YAML, KITTI or plain text file with fx .. baseline_m; two ROS files: LEFT,RIGHT"),
+	REAL("camera", "fx", params.camera.fx, "721.5", 0, 100000, "px", RESTART,
+	     "focal length, horizontal; fx, fy and baseline_m all 0: no camera model"),
+	REAL("camera", "fy", params.camera.fy, "721.5", 0, 100000, "px", RESTART, "focal length, vertical"),
+	REAL("camera", "cx", params.camera.cx, "609.5", -10000, 10000, "px", RESTART,
+	     "column of the principal point"),
+	REAL("camera", "cy", params.camera.cy, "172.9", -10000, 10000, "px", RESTART,
+	     "row of the principal point"),
+	REAL("camera", "baseline_m", params.camera.baseline_m, "0.54", 0, 10, "m", RESTART,
+	     "distance between the cameras"),
+	REAL("camera", "height_m", params.camera.height_m, "1.65", 0.01, 100, "m", RESTART,
+	     "height of the left camera above the road"),
+	REAL("camera", "pitch_deg", params.camera.pitch_deg, "0", -60, 60, "deg", RESTART,
+	     "how far the camera looks down"),
+
+	CHOICE("stereo", "cost", params.stereo.cost, enum sx_cost, costs, "csct", RESTART,
+	       "matching cost: centre-symmetric census, census variants, zero-mean correlation"),
+	CHOICE("stereo", "aggregation", params.stereo.aggregation, enum sx_aggregation, aggregations, "sgm",
+	       RESTART, "semi-global matching, or domain transform"),
+	INT_RULE("stereo", "paths", params.stereo.paths, SX_RULE_POWER_OF_TWO, "4", 2, 8, NULL, RESTART,
+		 "directions of aggregation"),
+	INT_RULE("stereo", "disparities", params.stereo.disparities, SX_RULE_MULTIPLE_OF_32, "128", 32, 256,
+		 "px", RESTART, "search range"),
+	INT("stereo", "min_disparity", params.stereo.min_disparity, "0", -128, 128, "px", RESTART,
+	    "smallest disparity that is looked at"),
+	INT("stereo", "p1", params.stereo.p1, "0", 0, 255, NULL, RESTART,
+	    "penalty of a disparity step of 1; 0: the best for cost and paths (csct: 10, with 8 paths 6)"),
+	INT("stereo", "p2", params.stereo.p2, "0", 0, 255, NULL, RESTART,
+	    "penalty of a larger step; 0: the best for cost and paths (csct: 86)"),
+	CHOICE("stereo", "out_of_view", params.stereo.out_of_view, enum sx_out_of_view, out_of_views, "zero",
+	       RESTART, "cost where the right pixel is outside the image: of descriptor 0, or the largest"),
+	INT("stereo", "uniqueness", params.stereo.uniqueness, "95", 1, 100, "%", RESTART,
+	    "the best sum must be below this share of any rival; 100: off"),
+	CHOICE("stereo", "subpixel", params.stereo.subpixel, enum sx_subpixel, subpixels, "trunc", RESTART,
+	       "1/16 px by a parabola: off, or how its division rounds"),
+
+	BOOL("filters", "median", params.filters.median, "yes", RESTART, "median of 3x3"),
+	CHOICE("filters", "median_border", params.filters.median_border, enum sx_median_border,
+	       median_borders, "copy", RESTART, "outermost pixels of the median: kept, or 0"),
+	INT("filters", "left_right", params.filters.left_right, "2", -1, 255, "px", RESTART,
+	    "tolerance of the left-right check; -1: off"),
+	BOOL("filters", "left_right_keep", params.filters.left_right_keep, "no", RESTART,
+	     "keep pixels whose partner is outside the right image"),
+	INT("filters", "speckle_size", params.filters.speckle_size, "100", 0, 1000000, "px", RESTART,
+	    "islands up to this many pixels are removed; 0: off"),
+	INT("filters", "speckle_range", params.filters.speckle_range, "1", 0, 255, "px", RESTART,
+	    "step of disparity inside one island"),
+
+	CHOICE("road", "mode", params.road.mode, enum sx_road_mode, road_modes, "v-disparity", RESTART,
+	       "measured in every frame, or taken from [camera]"),
+	INT("road", "threshold", params.road.threshold, "20", 1, 100, "%", RESTART,
+	    "cells above this share of the histogram's maximum vote"),
+	INT("road", "top", params.road.top, "33", 0, 90, "%", RESTART,
+	    "share of the height, from the top, that is not looked at"),
+	REAL("road", "min_height_m", params.road.min_height_m, "0.5", 0.01, 100, "m", RESTART,
+	     "lowest camera height that is believed"),
+	REAL("road", "max_height_m", params.road.max_height_m, "3", 0.01, 100, "m", RESTART,
+	     "greatest camera height that is believed"),
+	REAL("road", "max_pitch_deg", params.road.max_pitch_deg, "50", 0, 60, "deg", RESTART,
+	     "greatest pitch that is believed"),
+	INT("road", "max_age", params.road.max_age, "30", 0, 1000, "frames", RESTART,
+	    "how long an older road may stand in"),
+
+	CHOICE("stixels", "method", params.stixels.method, enum sx_stixel_method, methods, "dp", RESTART,
+	       "dynamic programming, with slanted stixels, or Ramer-Douglas-Peucker"),
+	INT("stixels", "width", params.stixels.width, "5", 1, 32, "px", RESTART, "width of a stixel column"),
+	CHOICE("stixels", "reduction", params.stixels.reduction, enum sx_reduction, reductions, "median",
+	       RESTART, "how the pixels of a row of a column become one value"),
+	INT("stixels", "max_per_column", params.stixels.max_per_column, "128", 1, 2160, NULL, RESTART,
+	    "most stixels of a column that are published"),
+	REAL("stixels", "sigma_object_px", params.stixels.sigma_object_px, "1.5", 0.01, 64, "px", RESTART,
+	     "disparity noise on objects"),
+	REAL("stixels", "sigma_ground_px", params.stixels.sigma_ground_px, "1.5", 0.01, 64, "px", RESTART,
+	     "disparity noise on ground"),
+	REAL("stixels", "sigma_sky_px", params.stixels.sigma_sky_px, "0.5", 0.01, 64, "px", RESTART,
+	     "disparity noise in the sky"),
+	REAL("stixels", "p_outlier", params.stixels.p_outlier, "0.15", P_MIN, P_MAX, NULL, RESTART,
+	     "probability of an outlier on ground and objects"),
+	REAL("stixels", "p_outlier_sky", params.stixels.p_outlier_sky, "0.4", P_MIN, P_MAX, NULL, RESTART,
+	     "probability of an outlier in the sky"),
+	REAL("stixels", "p_order", params.stixels.p_order, "0.2", P_MIN, P_MAX, NULL, RESTART,
+	     "probability that the upper of two objects is nearer"),
+	REAL("stixels", "p_gravity", params.stixels.p_gravity, "0.1", P_MIN, P_MAX, NULL, RESTART,
+	     "probability that an object floats above the ground"),
+	REAL("stixels", "p_below_ground", params.stixels.p_below_ground, "0.04", P_MIN, P_MAX, NULL, RESTART,
+	     "probability that an object lies below the ground"),
+	REAL("stixels", "epsilon_px", params.stixels.epsilon_px, "1", 0.0625, 128, "px", RESTART,
+	     "tolerance of standing on the ground"),
+	REAL("stixels", "depth_noise_m", params.stixels.depth_noise_m, "0.2", 0, 100, "m", RESTART,
+	     "depth extent of one object"),
+	REAL("stixels", "depth_order_m", params.stixels.depth_order_m, "0.5", 0, 100, "m", RESTART,
+	     "objects nearer to each other in depth are one"),
+	REAL("stixels", "sigma_height_m", params.stixels.sigma_height_m, "0.05", 0, 10, "m", RESTART,
+	     "uncertainty of the camera height"),
+	REAL("stixels", "sigma_pitch_rad", params.stixels.sigma_pitch_rad, "0.005", 0, 1, "rad", RESTART,
+	     "uncertainty of the camera pitch"),
+	REAL("stixels", "p_invalid", params.stixels.p_invalid, "0.35", 0, 0.9, NULL, RESTART,
+	     "share of pixels without a disparity"),
+	REAL("stixels", "p_invalid_ground", params.stixels.p_invalid_ground, "0.28", P_MIN, P_MAX, NULL,
+	     RESTART, "ground, where there is no disparity; the three sum up to 1"),
+	REAL("stixels", "p_invalid_object", params.stixels.p_invalid_object, "0.44", P_MIN, P_MAX, NULL,
+	     RESTART, "object, where there is no disparity"),
+	REAL("stixels", "p_invalid_sky", params.stixels.p_invalid_sky, "0.28", P_MIN, P_MAX, NULL, RESTART,
+	     "sky, where there is no disparity"),
+	REAL("stixels", "rdp_epsilon_px", params.stixels.rdp_epsilon_px, "1.5", 0, 256, "px", RESTART,
+	     "rdp: largest distance of a sample from its segment"),
+	REAL("stixels", "rdp_sky_px", params.stixels.rdp_sky_px, "1", 0, 256, "px", RESTART,
+	     "rdp: segments above the horizon with a mean below this are sky"),
+	REAL("stixels", "rdp_ground_px", params.stixels.rdp_ground_px, "3", 0, 256, "px", RESTART,
+	     "rdp: tolerance of ground, plus 5 % of its disparity"),
+
+	CHOICE("engine", "backend", engine.backend, enum sx_backend_choice, backends, "auto", RESTART,
+	       "auto: cuda where a GPU is usable at start, else cpu"),
+	INT("engine", "contexts", engine.contexts, "2", 1, 4, NULL, RESTART, "frames in flight"),
+	INT("engine", "device", engine.device, "0", 0, 63, NULL, RESTART, "cuda: index of the GPU"),
+	INT("engine", "threads", engine.threads, "0", 0, 64, NULL, RESTART,
+	    "cpu: worker threads; 0: one for each available core"),
+	CHOICE("engine", "volume", engine.volume, enum sx_volume_choice, volumes, "auto", RESTART,
+	       "cuda: path costs stored (fast memory), or little traffic (lean); auto: lean on an integrated "
+	       "GPU"),
+	CHOICE("engine", "input", engine.input, enum sx_input_choice, inputs, "auto", RESTART,
+	       "cuda: read pairs where they lie (mapped), or copy them; auto: mapped on an integrated GPU"),
+
+	INT_RULE("output", "slots", output.slots, SX_RULE_POWER_OF_TWO, "8", 2, 1024, "frames", RESTART,
+		 "frames kept in shared memory"),
+	BOOL("output", "ring", output.ring, "yes", RESTART, "publish in shared memory"),
+	BOOL("output", "stream", output.stream, "yes", RESTART, "publish on frames.sock"),
+	CHOICE("output", "planes", output.planes, enum sx_planes, planes, "none", RESTART,
+	       "an image published beside the stixels, for viewers"),
+
+	INT("realtime", "priority", realtime.priority, "0", 0, 99, NULL, RESTART,
+	    "SCHED_FIFO priority of the capture thread; 0: normal scheduling"),
+	BOOL("realtime", "lock_memory", realtime.lock_memory, "no", RESTART,
+	     "keep all memory resident (mlockall)"),
+
+	TEXT("log", "levels", log_levels, "info", LIVE,
+	     "error, warning, notice, info or debug; for single topics TOPIC=LEVEL, as in 'info "
+	     "capture=debug'"),
+};
+const int sx_option_count = sizeof(sx_options) / sizeof(sx_options[0]);
+
+_Static_assert(sizeof(sx_options) / sizeof(sx_options[0]) <= SX_OPTION_MAX, "raise SX_OPTION_MAX");

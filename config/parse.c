@@ -1,0 +1,171 @@
+/*
+ * One configuration file. inih splits the lines; this reader hands it one clean line at a time, so that line numbers
+ * are ours, every bad line is reported, and nothing is cut silently.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <ini.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/file.h"
+#include "config/load_priv.h"
+#include "config/number.h"
+
+#define SECTION_BYTES 64
+
+struct parse {
+	struct sx_load *load;
+	const char *path;
+	char *at, *end; /* what is left of the file */
+	int line;
+	bool skip; /* in a section that does not exist */
+	char where[288], folder[256], section[SECTION_BYTES];
+};
+
+static void fault(struct parse *p, const char *text)
+{
+	sx_errors_add(p->load->errors, "%s: %s", p->where, text);
+}
+
+/* [name], nothing behind it but a comment. Remembers the name. False: said what is wrong. */
+static bool take_section(struct parse *p, const char *line)
+{
+	size_t length = strcspn(line + 1, "]");
+	const char *behind = line + 1 + length;
+	char text[160];
+
+	p->skip = true;
+	if (*behind != ']') {
+		snprintf(text, sizeof(text), "found '%.80s', the ']' of a section is missing", line);
+		fault(p, text);
+		return false;
+	}
+	behind++;
+	behind += strspn(behind, " \t");
+	if (*behind && *behind != ';' && *behind != '#') {
+		snprintf(text, sizeof(text), "found '%.80s' behind a section's name", behind);
+		fault(p, text);
+		return false;
+	}
+	snprintf(p->section, sizeof(p->section), "%.*s",
+		 (int)(length < SECTION_BYTES ? length : SECTION_BYTES - 1), line + 1);
+	p->skip = sx_load_unknown_section(p->load, p->section, p->where);
+	return true;
+}
+
+/* Anything in the bytes of a line that no setting can hold? */
+static bool bad_bytes(struct parse *p, const char *line, size_t length)
+{
+	char text[80];
+
+	if (!sx_utf8_valid(line, length)) {
+		fault(p, "the line is not UTF-8");
+		return true;
+	}
+	for (size_t i = 0; i < length; i++)
+		if (((unsigned char)line[i] < 0x20 && line[i] != '\t') || line[i] == 0x7f) {
+			snprintf(text, sizeof(text), "control character 0x%02x in column %zu",
+				 (unsigned char)line[i], i + 1);
+			fault(p, text);
+			return true;
+		}
+	return false;
+}
+
+/* Is this line for inih? Comments, blank and bad lines are not. */
+static bool check_line(struct parse *p, const char *line, size_t length, int room)
+{
+	char text[160];
+	size_t key;
+
+	if (bad_bytes(p, line, length) || !length || *line == '#' || *line == ';')
+		return false;
+	if (length + 2 > (size_t)room) {
+		snprintf(text, sizeof(text), "the line has %zu bytes, at most %d are allowed", length,
+			 room - 2);
+		fault(p, text);
+		return false;
+	}
+	if (*line == '[')
+		return take_section(p, line);
+	key = strcspn(line, "=:");
+	if (line[key] != '=' || !key) {
+		snprintf(text, sizeof(text), "found '%.80s', expected KEY = VALUE or [SECTION]", line);
+		fault(p, text);
+		return false;
+	}
+	return !p->skip;
+}
+
+/* ini_reader: the next line that inih may see. Never a blank at the start: inih would join it to the line before. */
+static char *next_line(char *to, int room, void *stream)
+{
+	struct parse *p = stream;
+
+	while (p->at < p->end) {
+		char *line = p->at, *end = memchr(line, '\n', (size_t)(p->end - line));
+		size_t length;
+
+		if (!end)
+			end = p->end;
+		p->at = end < p->end ? end + 1 : end;
+		p->line++;
+		snprintf(p->where, sizeof(p->where), "%.255s:%d", p->path, p->line);
+		if (p->line == 1 && end - line >= 3 && !memcmp(line, "\xef\xbb\xbf", 3))
+			line += 3;
+		while (end > line && strchr(" \t\r", end[-1]) && end[-1])
+			end--;
+		while (line < end && (*line == ' ' || *line == '\t'))
+			line++;
+		length = (size_t)(end - line);
+		*end = 0; /* the newline, or the 0 behind the file */
+		if (!check_line(p, line, length, room))
+			continue;
+		memcpy(to, line, length);
+		to[length] = '\n';
+		to[length + 1] = 0;
+		return to;
+	}
+	return NULL;
+}
+
+static int take_key(void *user, const char *section, const char *key, const char *value)
+{
+	struct parse *p = user;
+
+	if (!*section)
+		sx_errors_add(p->load->errors, "%s: %s: a key before the first [SECTION]", p->where, key);
+	else
+		sx_load_set(p->load, p->section, key, value, p->where, p->folder);
+	return 1;
+}
+
+int sx_load_file(struct sx_load *l, const char *path)
+{
+	struct parse p = {.load = l, .path = path};
+	const char *slash = strrchr(path, '/');
+	char *text, why[128];
+	size_t size;
+	int r = sx_file_read(path, SX_CONFIG_FILE_BYTES, &text, &size, why, sizeof(why));
+
+	l->file++;
+	if (r < 0) {
+		sx_errors_add(l->errors, "%s: %s", path, why);
+		return r;
+	}
+	if (slash)
+		snprintf(p.folder, sizeof(p.folder), "%.*s", (int)(slash > path ? slash - path : 1), path);
+	p.at = text;
+	p.end = text + size;
+#ifdef SX_INIH_RUNTIME_LIMITS
+	ini_max_line = 1024; /* of its buffer; where it is fixed, the library's own limit is told */
+#endif
+	if (ini_parse_stream(next_line, &p, take_key, &p))
+		sx_errors_add(l->errors, "%s: cannot be parsed",
+			      path); /* every line was checked: cannot happen */
+	free(text);
+	return 0;
+}

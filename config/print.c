@@ -1,0 +1,197 @@
+/*
+ * What the option table looks like to people and programs: --help, --print-config, man page, JSON.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "config/option.h"
+
+/* "1..255 px; default 7", "csct, census; default csct", "text; must be given" */
+static void print_allowed(const struct sx_option *o, FILE *to)
+{
+	char allowed[SX_OPTION_ALLOWED_BYTES];
+
+	sx_option_allowed(o, allowed);
+	fprintf(to, "%s; ", allowed);
+	if (!o->initial)
+		fputs("no default, must be given", to);
+	else
+		fprintf(to, "default %s", *o->initial ? o->initial : "empty");
+	if (o->change == SX_CHANGE_LIVE)
+		fputs("; changes on reload", to);
+}
+
+void sx_config_help(FILE *to)
+{
+	for (int s = 0; s < sx_section_count; s++) {
+		fprintf(to, "%s[%s] %s\n", s ? "\n" : "", sx_sections[s].name, sx_sections[s].help);
+		for (int i = 0; i < sx_option_count; i++) {
+			if (strcmp(sx_options[i].section, sx_sections[s].name))
+				continue;
+			fprintf(to, "  %-17s %s\n                    ", sx_options[i].key,
+				sx_options[i].help);
+			print_allowed(&sx_options[i], to);
+			fputc('\n', to);
+		}
+	}
+}
+
+/* Comes from the calibration file: printed as a comment, since both together are refused. */
+static bool from_calibration(const struct sx_option *o, const struct sx_settings *s)
+{
+	static const char *const keys[] = {"fx", "fy", "cx", "cy", "baseline_m"};
+
+	if (!s->calibration || strcmp(o->section, "camera"))
+		return false;
+	for (int i = 0; i < 5; i++)
+		if (!strcmp(o->key, keys[i]))
+			return i < 4 || s->calibration_baseline;
+	return false;
+}
+
+void sx_config_print(const struct sx_settings *s, FILE *to)
+{
+	char value[SX_OPTION_TEXT_BYTES];
+
+	for (int n = 0; n < sx_section_count; n++) {
+		fprintf(to, "%s# %s\n[%s]\n", n ? "\n" : "", sx_sections[n].help, sx_sections[n].name);
+		for (int i = 0; i < sx_option_count; i++) {
+			const struct sx_option *o = &sx_options[i];
+
+			if (strcmp(o->section, sx_sections[n].name))
+				continue;
+			sx_option_write(o, s, value);
+			fprintf(to, "# %s\n# ", o->help);
+			print_allowed(o, to);
+			fprintf(to, "%s\n%s%s =%s%s\n",
+				from_calibration(o, s) ? "; from the calibration file" : "",
+				from_calibration(o, s) ? "#" : "", o->key, *value ? " " : "", value);
+		}
+	}
+}
+
+static void json_text(const char *text, FILE *to)
+{
+	fputc('"', to);
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			fprintf(to, "\\%c", *text);
+		else if ((unsigned char)*text < 0x20)
+			fprintf(to, "\\u%04x", (unsigned char)*text);
+		else
+			fputc(*text, to);
+	}
+	fputc('"', to);
+}
+
+static bool is_number(const struct sx_option *o)
+{
+	return o->kind == SX_OPTION_INT || o->kind == SX_OPTION_UNSIGNED || o->kind == SX_OPTION_REAL;
+}
+
+static void json_value(const struct sx_option *o, const char *text, FILE *to)
+{
+	if (is_number(o))
+		fputs(text, to);
+	else if (o->kind == SX_OPTION_BOOL)
+		fputs(strcmp(text, "yes") ? "false" : "true", to);
+	else
+		json_text(text, to);
+}
+
+void sx_config_json(const struct sx_settings *s, FILE *to)
+{
+	char value[SX_OPTION_TEXT_BYTES];
+
+	fputc('{', to);
+	for (int n = 0; n < sx_section_count; n++) {
+		bool first = true;
+
+		fprintf(to, "%s\"%s\":{", n ? "," : "", sx_sections[n].name);
+		for (int i = 0; i < sx_option_count; i++) {
+			const struct sx_option *o = &sx_options[i];
+
+			if (strcmp(o->section, sx_sections[n].name))
+				continue;
+			sx_option_write(o, s, value);
+			fprintf(to, "%s\"%s\":{\"value\":", first ? "" : ",", o->key);
+			json_value(o, value, to);
+			fputs(",\"default\":", to);
+			if (o->initial)
+				json_value(o, o->initial, to);
+			else
+				fputs("null", to);
+			if (o->unit) {
+				fputs(",\"unit\":", to);
+				json_text(o->unit, to);
+			}
+			fprintf(to, ",\"restart\":%s}", o->change == SX_CHANGE_LIVE ? "false" : "true");
+			first = false;
+		}
+		fputc('}', to);
+	}
+	fputs("}\n", to);
+}
+
+/* scdoc marks up with _ * and \; a '#' or '[' at the start of a line means something, so nothing begins with one. */
+static void man_text(const char *text, FILE *to)
+{
+	for (; *text; text++) {
+		if (strchr("_*\\<>#[]", *text))
+			fputc('\\', to);
+		fputc(*text, to);
+	}
+}
+
+static const char man_head[] = "stixeld.conf(5)\n\n"
+			       "# NAME\n\n"
+			       "stixeld.conf - configuration of the stixel daemon\n\n"
+			       "# SYNOPSIS\n\n"
+			       "/etc/stixeld/NAME.conf++\n/etc/stixeld/NAME.conf.d/\\*.conf\n\n"
+			       "# DESCRIPTION\n\n"
+			       "Lines \"KEY = VALUE\" in sections, UTF-8. A line that begins with \"#\" or "
+			       "\";\" is a comment, and so is the rest "
+			       "of a line from \" ;\" on. The main file is read first, then the drop-ins in "
+			       "byte order of their names, then the "
+			       "*-s* options of the command line; the last one wins. The same key twice in "
+			       "one file is an error. A number may "
+			       "be followed by its unit, and by no other. Everything wrong is reported at "
+			       "once, with file and line, and the "
+			       "program exits with 78.\n\n"
+			       "The name of a calibration file is relative to the file that gives it.\n\n";
+
+void sx_config_man(FILE *to)
+{
+	fputs(man_head, to);
+	for (int s = 0; s < sx_section_count; s++) {
+		fprintf(to, "# [%s]\n\n", sx_sections[s].name);
+		man_text(sx_sections[s].help, to);
+		fputs("\n\n", to);
+		for (int i = 0; i < sx_option_count; i++) {
+			const struct sx_option *o = &sx_options[i];
+			char allowed[SX_OPTION_ALLOWED_BYTES];
+
+			if (strcmp(o->section, sx_sections[s].name))
+				continue;
+			sx_option_allowed(o, allowed);
+			fputc('*', to);
+			man_text(o->key, to);
+			fputs("* = ", to);
+			man_text(allowed, to);
+			fputs("\n\t", to);
+			man_text(o->help, to);
+			fputs(". ", to);
+			if (!o->initial)
+				fputs("No default, must be given", to);
+			else {
+				fputs("Default: ", to);
+				man_text(*o->initial ? o->initial : "empty", to);
+			}
+			fprintf(to, ".%s\n\n", o->change == SX_CHANGE_LIVE ? " Changes on reload." : "");
+		}
+	}
+	fputs("# SEE ALSO\n\n*stixeld*(8)\n", to);
+}

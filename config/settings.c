@@ -1,0 +1,85 @@
+/*
+ * Settings as a whole: freeing, comparing, taking over, checking against the images that come.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/load_priv.h"
+
+void sx_settings_finish(struct sx_settings *s)
+{
+	for (int i = 0; i < sx_option_count; i++)
+		sx_option_clear(&sx_options[i], s);
+	memset(s, 0, sizeof(*s));
+}
+
+/* Appends ", section.key"; a list that gets too long ends in "...". */
+static void list_key(char *list, size_t bytes, const struct sx_option *o)
+{
+	size_t n = strlen(list);
+	int more = snprintf(list + n, bytes - n, "%s%s.%s", n ? ", " : "", o->section, o->key);
+
+	if (more >= (int)(bytes - n))
+		memcpy(list + bytes - 4, "...", 4);
+}
+
+void sx_settings_diff(const struct sx_settings *old, const struct sx_settings *new,
+		      struct sx_settings_diff *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	for (int i = 0; i < sx_option_count; i++) {
+		const struct sx_option *o = &sx_options[i];
+
+		if (sx_option_equal(o, old, new))
+			continue;
+		ret->changed++;
+		if (o->change == SX_CHANGE_LIVE) {
+			list_key(ret->live_keys, sizeof(ret->live_keys), o);
+		} else {
+			ret->restart++;
+			list_key(ret->restart_keys, sizeof(ret->restart_keys), o);
+		}
+	}
+}
+
+int sx_settings_take_live(struct sx_settings *s, const struct sx_settings *new)
+{
+	char value[SX_OPTION_TEXT_BYTES], why[256];
+
+	/* texts first: only they can fail, and what was copied by then is no less right */
+	for (int texts = 1; texts >= 0; texts--)
+		for (int i = 0; i < sx_option_count; i++) {
+			const struct sx_option *o = &sx_options[i];
+			int r;
+
+			if (o->change != SX_CHANGE_LIVE || (o->kind == SX_OPTION_TEXT) != texts ||
+			    sx_option_equal(o, s, new))
+				continue;
+			sx_option_write(o, new, value);
+			r = sx_option_read(o, s, value, why, sizeof(why));
+			if (r < 0)
+				return r;
+		}
+	return 0;
+}
+
+bool sx_settings_size_fits(const struct sx_settings *s, int width, int height, char *why, size_t why_bytes)
+{
+	if (!s->calibration_width || !s->calibration_height ||
+	    (s->calibration_width == width && s->calibration_height == height))
+		return true;
+	snprintf(why, why_bytes, "images are %dx%d, but calibration %s was made for %dx%d", width, height,
+		 s->calibration, s->calibration_width, s->calibration_height);
+	return false;
+}
+
+int sx_settings_check_size(const struct sx_settings *s, int width, int height, char *why, size_t why_bytes)
+{
+	if (!sx_settings_size_fits(s, width, height, why, why_bytes))
+		return -EINVAL;
+	return sx_params_check(&s->params, width, height, why, why_bytes);
+}

@@ -1,0 +1,38 @@
+/*
+ * Everything that the configuration can say, as the structures of the folders that use it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CONFIG_SETTINGS_H
+#define SX_CONFIG_SETTINGS_H
+
+#include "capture/source.h"
+#include "stages/engine.h"
+#include "stages/params.h"
+
+enum sx_planes { SX_PLANES_NONE, SX_PLANES_DISPARITY, SX_PLANES_LEFT };
+
+struct sx_output_params {
+	int slots; /* frames in the ring, power of two */
+	bool ring, stream;
+	enum sx_planes planes; /* an image published beside the stixels, for viewers */
+};
+
+struct sx_realtime_params {
+	int priority;	  /* SCHED_FIFO priority of the capture thread, 0 = normal scheduling */
+	bool lock_memory; /* mlockall */
+};
+
+struct sx_settings {
+	struct sx_source_params source;
+	struct sx_params params; /* [camera] [stereo] [filters] [road] [stixels] */
+	const char *calibration; /* [camera] calibration = FILE, gave fx .. baseline_m; NULL without */
+	int calibration_width, calibration_height; /* image size in that file, 0: it does not say */
+	bool calibration_baseline;		   /* baseline_m came from that file */
+	struct sx_engine_params engine;
+	struct sx_output_params output;
+	struct sx_realtime_params realtime;
+	const char *log_levels; /* [log] levels, for sx_log_levels_parse() */
+};
+
+#endif

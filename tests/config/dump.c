@@ -1,0 +1,32 @@
+/*
+ * Prints what the option table becomes, for test_output.py: dump help|man|config|json [OVERRIDE]...
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "config/config.h"
+
+int main(int argc, char **argv)
+{
+	struct sx_errors errors = {0};
+	struct sx_settings s;
+
+	if (argc < 2 ||
+	    sx_settings_load(&s, NULL, (const char *const *)argv + 2, argc - 2, true, &errors) < 0) {
+		sx_errors_print(&errors, stderr);
+		sx_errors_finish(&errors);
+		return 1;
+	}
+	if (!strcmp(argv[1], "help"))
+		sx_config_help(stdout);
+	else if (!strcmp(argv[1], "man"))
+		sx_config_man(stdout);
+	else if (!strcmp(argv[1], "config"))
+		sx_config_print(&s, stdout);
+	else
+		sx_config_json(&s, stdout);
+	sx_settings_finish(&s);
+	return 0;
+}

@@ -1,0 +1,385 @@
+/*
+ * Configuration files: order, overrides, and every error of every file in one go.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/config/fixture.h"
+
+#define SOURCE "[source]\nkind = synthetic\n"
+
+static const char *const *words(const char *a, const char *b)
+{
+	static const char *list[3];
+
+	list[0] = a;
+	list[1] = a ? b : NULL;
+	return list;
+}
+
+static void a_source_must_be_named(void **state)
+{
+	struct sx_settings *s;
+	struct sx_settings fresh;
+	struct sx_errors e = {0};
+
+	fixture_load(NULL, NULL, "[source] kind: not given, allowed v4l2, files, synthetic\n");
+	s = fixture_load(NULL, words("source.kind=synthetic", NULL), "");
+	assert_int_equal(s->source.kind, SX_SOURCE_SYNTHETIC);
+	assert_int_equal(s->params.stereo.p2, 0);
+	assert_null(s->source.path);
+	assert_int_equal(sx_settings_load(&fresh, NULL, NULL, 0, false, &e),
+			 0); /* stixel-process has its own images */
+	sx_settings_finish(&fresh);
+	sx_settings_finish(&fresh);
+}
+
+static void later_files_win(void **state)
+{
+	struct sx_settings *s;
+
+	fixture_text("cam.conf", SOURCE "[stereo]\np1 = 1\np2 = 100\n[stixels]\nwidth = 7\n");
+	fixture_text("cam.conf.d/b.conf", "[stereo]\np1 = 3\nuniqueness = 90\n");
+	fixture_text("cam.conf.d/a.conf", "[stereo]\np1 = 2\nuniqueness = 80\n");
+	fixture_text("cam.conf.d/Z.conf",
+		     "[stereo]\nuniqueness = 70\n[stixels]\nwidth = 9\n"); /* before a: byte order */
+	fixture_text("cam.conf.d/c.conf~", "[nonsense]\n");
+	fixture_text("cam.conf.d/.hidden.conf", "[nonsense]\n");
+	fixture_text("cam.conf.d/.conf", "[nonsense]\n");
+	s = fixture_load(fixture_path("cam.conf"), NULL, "");
+	assert_int_equal(s->params.stereo.p1, 3);
+	assert_int_equal(s->params.stereo.p2, 100);
+	assert_int_equal(s->params.stereo.uniqueness, 90);
+	assert_int_equal(s->params.stixels.width, 9);
+	s = fixture_load(fixture_path("cam.conf"), words("stereo.p1=4", "stereo.p1 = 5"),
+			 ""); /* a later override may repeat a key */
+	assert_int_equal(s->params.stereo.p1, 5);
+	assert_int_equal(s->params.stixels.width, 9);
+}
+
+static void forms_of_a_line(void **state)
+{
+	struct sx_settings *s = fixture_load(
+		fixture_text("a.conf", "\xef\xbb\xbf# first\r\n"
+				       "; second\r\n"
+				       "   [source]   ; where\r\n"
+				       "\tkind=synthetic\r\n"
+				       "  scene   =   a b=c;d#e   ; said\r\n"
+				       "\n"
+				       "[stereo]\n"
+				       "p1 = 9\n"
+				       "[source]\n"
+				       "   left = /dev/v4l/by-path/pci-0000:00:14.0-usb-0:1:1.0\n"
+				       "[stereo]#x\n"
+				       "p2=99"),
+		NULL, "");
+
+	assert_string_equal(s->source.scene, "a b=c;d#e");
+	assert_string_equal(s->source.left, "/dev/v4l/by-path/pci-0000:00:14.0-usb-0:1:1.0");
+	assert_int_equal(s->params.stereo.p1, 9);
+	assert_int_equal(s->params.stereo.p2, 99);
+	s = fixture_load(fixture_text("b.conf", SOURCE "scene =\n"), NULL, "");
+	assert_null(s->source.scene); /* empty: none */
+}
+
+static void every_error_at_once(void **state)
+{
+	static const char text[] = "p1 = 3\n"
+				   "[sterio]\n"
+				   "p1 = 3\n"
+				   "[zzzzzzzzzz]\n"
+				   "[stereo]\n"
+				   "p1 = 900\n"
+				   "p1 = 9\n"
+				   "cost = cenuss\n"
+				   "uniqness = 4\n"
+				   "width = 5\n"
+				   "blergh = 1\n"
+				   "paths = four\n"
+				   "nonsense\n"
+				   "key: value\n"
+				   "= 5\n"
+				   "[stereo\n"
+				   "disparities = 64\n"
+				   "[stixels] width = 5\n"
+				   "[camera]\n"
+				   "baseline_m = 12 cm\n"
+				   "height_m = 1,65\n"
+				   "cx = 3 # px\n"
+				   "[source]\n"
+				   "size = 1280\n"
+				   "kind = synthetik\n"
+				   "[log]\n"
+				   "levels = loud\n";
+	const char *file = fixture_text("a.conf", text);
+
+	fixture_text("a.conf.d/1.conf", "[filters]\nmedian = perhaps\n");
+	fixture_load(
+		file, words("stereo.p2=256", "median=no"),
+		"DIR/a.conf:1: p1: a key before the first [SECTION]\n"
+		"DIR/a.conf:2: unknown section [sterio], did you mean [stereo]?\n"
+		"DIR/a.conf:4: unknown section [zzzzzzzzzz]\n"
+		"DIR/a.conf:6: [stereo] p1: found '900', allowed 0..255\n"
+		"DIR/a.conf:7: [stereo] p1: found '9', but it is already set at DIR/a.conf:6\n"
+		"DIR/a.conf:8: [stereo] cost: found 'cenuss' (did you mean 'census'?), allowed csct, census, "
+		"census48, "
+		"census63, zncc\n"
+		"DIR/a.conf:9: [stereo] uniqness: unknown key, did you mean uniqueness?\n"
+		"DIR/a.conf:10: [stereo] width: unknown key, it belongs to [stixels]\n"
+		"DIR/a.conf:11: [stereo] blergh: unknown key\n"
+		"DIR/a.conf:12: [stereo] paths: found 'four' (not a number), allowed 2..8, a power of two\n"
+		"DIR/a.conf:13: found 'nonsense', expected KEY = VALUE or [SECTION]\n"
+		"DIR/a.conf:14: found 'key: value', expected KEY = VALUE or [SECTION]\n"
+		"DIR/a.conf:15: found '= 5', expected KEY = VALUE or [SECTION]\n"
+		"DIR/a.conf:16: found '[stereo', the ']' of a section is missing\n"
+		"DIR/a.conf:18: found 'width = 5' behind a section's name\n"
+		"DIR/a.conf:20: [camera] baseline_m: found '12 cm' (unit 'cm' instead of 'm'), allowed 0..10 "
+		"m\n"
+		"DIR/a.conf:21: [camera] height_m: found '1,65' (unit ',65' instead of 'm'), allowed "
+		"0.01..100 m\n"
+		"DIR/a.conf:22: [camera] cx: found '3 # px' (a comment has a line of its own, or begins with "
+		"' ;'), allowed "
+		"-10000..10000 px\n"
+		"DIR/a.conf:24: [source] size: found '1280' (not a size), allowed auto, or WIDTHxHEIGHT from "
+		"32x32 to "
+		"4096x2160 px\n"
+		"DIR/a.conf:25: [source] kind: found 'synthetik' (did you mean 'synthetic'?), allowed v4l2, "
+		"files, "
+		"synthetic\n"
+		"DIR/a.conf.d/1.conf:2: [filters] median: found 'perhaps', allowed yes or no\n"
+		"-s stereo.p2=256: [stereo] p2: found '256', allowed 0..255\n"
+		"-s median=no: expected SECTION.KEY=VALUE, did you mean filters.median?\n"
+		"DIR/a.conf:27: [log] levels: 'loud' is not a log level: error, warning, notice, info, "
+		"debug, or "
+		"TOPIC=LEVEL with topic base, stages, cpu, gpu, capture, ipc, config, daemon, tools\n");
+}
+
+static void overrides_that_are_none(void **state)
+{
+	fixture_load(NULL, words("", "source.kind"),
+		     "-s : expected SECTION.KEY=VALUE\n"
+		     "-s source.kind: expected SECTION.KEY=VALUE\n"
+		     "[source] kind: not given, allowed v4l2, files, synthetic\n");
+	fixture_load(NULL, words(".kind=1", "source.=1"),
+		     "-s .kind=1: expected SECTION.KEY=VALUE\n"
+		     "-s source.=1: [source] : unknown key\n"
+		     "[source] kind: not given, allowed v4l2, files, synthetic\n");
+	fixture_load(NULL, words("foo.bar=1", "log.levels=\x1b[2J"),
+		     "-s foo.bar=1: unknown section [foo]\n"
+		     "-s log.levels=?[2J: [log] levels: found '?[2J' (control character), allowed text\n"
+		     "[source] kind: not given, allowed v4l2, files, synthetic\n");
+}
+
+static void what_only_the_whole_can_tell(void **state)
+{
+	fixture_load(fixture_text("a.conf", SOURCE "[stereo]\np1 = 200\np2 = 100\n"), NULL,
+		     "stereo.p1 = 200 and stereo.p2 = 100: p1 must be at least 1 and at most p2\n");
+	fixture_load(fixture_text("a.conf", SOURCE "[stixels]\np_invalid_sky = 0.3\n[stereo]\np2=250"), NULL,
+		     "stereo.p1 = 10 and stereo.p2 = 250: with the largest matching cost 31 their sum must "
+		     "not exceed 255\n");
+}
+
+#define DEVICES "[source]\nleft = /dev/a\nright = /dev/b\nkind = v4l2\n"
+
+static void a_camera_is_never_made_up(void **state)
+{
+	fixture_load(fixture_text("a.conf", DEVICES "[camera]\nfx = 700\ncx = 3\n"), NULL,
+		     "DIR/a.conf:4: [source] kind: v4l2 needs the camera: give calibration in [camera], or "
+		     "fy, cy, "
+		     "baseline_m (fx, fy and baseline_m all 0: no camera model)\n");
+	fixture_load(fixture_text("a.conf", DEVICES "[camera]\ncalibration =\n"), NULL,
+		     "DIR/a.conf:4: [source] kind: v4l2 needs the camera: give calibration in [camera], or "
+		     "fx, fy, cx, cy, "
+		     "baseline_m (fx, fy and baseline_m all 0: no camera model)\n");
+	fixture_load(fixture_text("a.conf", DEVICES "[camera]\nfx = 0\nfy = 0\nbaseline_m = 0\n"), NULL, "");
+	fixture_load(fixture_text("a.conf", DEVICES "[camera]\nfx = 700\nfy = 700\ncx = 1\ncy = 1\n"
+						    "baseline_m = 0.1 m\n"),
+		     NULL, "");
+}
+
+static void sources_need_places(void **state)
+{
+	static const char *const no_camera = "[camera]\nfx = 0\nfy = 0\nbaseline_m = 0\n";
+	char text[400];
+
+	snprintf(text, sizeof(text), "[source]\nkind = v4l2\n%s", no_camera);
+	fixture_load(fixture_text("a.conf", text), NULL,
+		     "DIR/a.conf:2: [source] kind: v4l2 needs the device in left\n"
+		     "DIR/a.conf:2: [source] kind: v4l2 with two cameras needs the device in right\n");
+	snprintf(text, sizeof(text), "[source]\nkind = v4l2\nleft = /dev/a\nright = /dev/a\n%s", no_camera);
+	fixture_load(fixture_text("a.conf", text), NULL,
+		     "DIR/a.conf:4: [source] right: found '/dev/a', which is left as well\n");
+	fixture_load(fixture_text("a.conf", text), words("source.layout=top-bottom", NULL),
+		     "DIR/a.conf:4: [source] right: found '/dev/a', but one camera takes both images in this "
+		     "layout\n");
+	fixture_load(fixture_text("a.conf", text), words("source.layout=top-bottom", "source.right="), "");
+	fixture_load(NULL, words("source.kind=files", NULL),
+		     "-s source.kind=files: [source] kind: files needs either path, or left and right\n");
+	fixture_load(NULL, words("source.kind=files", "source.left=a*.png"),
+		     "-s source.kind=files: [source] kind: files needs either path, or left and right\n");
+	fixture_load(NULL, words("source.kind=files", "source.path=a"), "");
+}
+
+static void lines_have_a_limit(void **state)
+{
+	char text[4096];
+	size_t n = 0;
+
+#ifndef SX_INIH_RUNTIME_LIMITS
+	skip(); /* the library's own limit, whatever it is */
+#endif
+	n += (size_t)snprintf(text, sizeof(text), SOURCE "path = ");
+	memset(text + n, 'x', 500);
+	snprintf(text + n + 500, 8, "\n");
+	assert_int_equal(strlen(fixture_load(fixture_text("a.conf", text), NULL, "")->source.path), 500);
+	memset(text + n, 'x', 600); /* longer than a value may be */
+	snprintf(text + n + 600, 8, "\n");
+	fixture_load(fixture_text("a.conf", text), NULL,
+		     "DIR/a.conf:3: [source] path: found "
+		     "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+		     "xxxxxxxxxxxxx...' (longer than 511 bytes), allowed text\n");
+	memset(text + n, 'x', 3000); /* longer than a line may be; what follows is still read */
+	snprintf(text + n + 3000, 64, "\nfsp = 3\n");
+	fixture_load(fixture_text("a.conf", text), NULL,
+		     "DIR/a.conf:3: the line has 3007 bytes, at most 1022 are allowed\n"
+		     "DIR/a.conf:4: [source] fsp: unknown key, did you mean fps?\n");
+	memset(text, '#', 3000); /* a comment may be long */
+	snprintf(text + 3000, 64, "\n" SOURCE);
+	fixture_load(fixture_text("a.conf", text), NULL, "");
+}
+
+static void bytes_that_are_no_text(void **state)
+{
+	static const char bytes[] = SOURCE "path = a\0b\nleft = \xff\xfe\nright = \x01\n# \xff\nfps = 3x\n";
+
+	fixture_load(
+		fixture_write("a.conf", bytes, sizeof(bytes) - 1), NULL,
+		"DIR/a.conf:3: control character 0x00 in column 9\n"
+		"DIR/a.conf:4: the line is not UTF-8\n"
+		"DIR/a.conf:5: control character 0x01 in column 9\n"
+		"DIR/a.conf:6: the line is not UTF-8\n"
+		"DIR/a.conf:7: [source] fps: found '3x' (unit 'x' instead of 'fps'), allowed 0..1000 fps\n");
+}
+
+static void more_errors_than_are_kept(void **state)
+{
+	struct sx_errors e = {0};
+	struct sx_settings s;
+	char text[2048] = "[source]\n", line[64];
+
+	for (int i = 0; i < 100; i++)
+		memcpy(text + 9 + 9 * i, "nonsense\n", 10);
+	assert_int_equal(sx_settings_load(&s, fixture_text("a.conf", text), NULL, 0, true, &e), -EINVAL);
+	assert_int_equal(e.count, SX_CONFIG_ERRORS);
+	assert_int_equal(e.more, 100 + 1 - SX_CONFIG_ERRORS);
+	snprintf(line, sizeof(line), "a.conf:%d: found", SX_CONFIG_ERRORS + 1);
+	assert_non_null(strstr(e.text[SX_CONFIG_ERRORS - 1], line));
+	sx_errors_finish(&e);
+	assert_int_equal(e.count, 0);
+}
+
+static int load_code(const char *file, char *sentence, size_t bytes)
+{
+	struct sx_errors e = {0};
+	struct sx_settings s;
+	int r = sx_settings_load(&s, file, NULL, 0, false, &e);
+
+	snprintf(sentence, bytes, "%s", e.count ? e.text[0] : "");
+	sx_errors_finish(&e);
+	if (!r)
+		sx_settings_finish(&s);
+	return r;
+}
+
+static void files_that_cannot_be_read(void **state)
+{
+	char said[600], big[300 * 1024];
+
+	assert_int_equal(load_code(fixture_path("none.conf"), said, sizeof(said)), -ENOENT);
+	assert_non_null(strstr(said, "none.conf: No such file or directory"));
+	assert_int_equal(mkdir(fixture_path("dir.conf"), 0700), 0);
+	assert_int_equal(load_code(fixture_path("dir.conf"), said, sizeof(said)), -EISDIR);
+	assert_non_null(strstr(said, "dir.conf: Is a directory"));
+	assert_int_equal(mkfifo(fixture_path("fifo.conf"), 0700), 0);
+	assert_int_equal(load_code(fixture_path("fifo.conf"), said, sizeof(said)),
+			 -EINVAL); /* and does not hang */
+	assert_non_null(strstr(said, "fifo.conf: not a regular file"));
+	memset(big, '\n', sizeof(big));
+	assert_int_equal(load_code(fixture_write("big.conf", big, sizeof(big)), said, sizeof(said)), -EFBIG);
+	assert_non_null(strstr(said, "big.conf: longer than 262144 bytes"));
+	assert_int_equal(load_code(fixture_write("empty.conf", "", 0), said, sizeof(said)), 0);
+
+	/* a drop-in that cannot be read is not passed over */
+	fixture_text("a.conf", SOURCE);
+	fixture_text("a.conf.d/1.conf", "");
+	assert_int_equal(symlink("/nowhere/at/all", fixture_path("a.conf.d/2.conf")), 0);
+	assert_int_equal(load_code(fixture_path("a.conf"), said, sizeof(said)), -ENOENT);
+	assert_non_null(strstr(said, "a.conf.d/2.conf: No such file"));
+	fixture_text("b.conf", SOURCE);
+	fixture_text("b.conf.d", "not a folder");
+	assert_int_equal(load_code(fixture_path("b.conf"), said, sizeof(said)), -ENOTDIR);
+}
+
+/* Any bytes: sentences or settings, never anything else (the sanitizers watch). */
+static void garbage(void **state)
+{
+	static const char seed[] =
+		"[source]\nkind = synthetic\nfps = 30 fps\nsize = 640x480\n[stereo]\np1 = 7 ; x\n"
+		"[camera]\nfx = 7.5e2\nbaseline_m = 0.1 m\n[log]\nlevels = info cpu=debug\n# the end, with "
+		"room\n";
+	uint64_t x = 88172645463325252u;
+	char text[sizeof(seed)], said[100];
+	int accepted = 0, refused = 0;
+
+	for (int round = 0; round < 3000; round++) {
+		memcpy(text, seed, sizeof(seed));
+		for (int changes = round % 4; changes >= 0; changes--) {
+			x ^= x << 13;
+			x ^= x >> 7;
+			x ^= x << 17;
+			text[x % (sizeof(seed) - 1)] =
+				x >> 60 ? "\n[]=;#: .-9x\0\"\xc3"[(x >> 32) % 15] : (char)(x >> 40);
+		}
+		switch (load_code(fixture_write("a.conf", text, sizeof(seed) - 1 - round % 7), said,
+				  sizeof(said))) {
+		case 0:
+			assert_string_equal(said, "");
+			accepted++;
+			break;
+		case -EINVAL:
+			assert_true(strlen(said) > 0);
+			refused++;
+			break;
+		default:
+			fail();
+		}
+	}
+	if (accepted < 30 || refused < 1000)
+		fail_msg("%d accepted, %d refused", accepted, refused);
+}
+
+int main(void)
+{
+#define TEST(t) cmocka_unit_test_setup_teardown(t, fixture_setup, fixture_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_source_must_be_named),
+		TEST(later_files_win),
+		TEST(forms_of_a_line),
+		TEST(every_error_at_once),
+		TEST(overrides_that_are_none),
+		TEST(what_only_the_whole_can_tell),
+		TEST(a_camera_is_never_made_up),
+		TEST(lines_have_a_limit),
+		TEST(sources_need_places),
+		TEST(bytes_that_are_no_text),
+		TEST(more_errors_than_are_kept),
+		TEST(files_that_cannot_be_read),
+		TEST(garbage),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
