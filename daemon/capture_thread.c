@@ -1,0 +1,229 @@
+/*
+ * The capture thread: takes pairs from the source and puts them in the waiting place. Looks for a lost camera.
+ * Does not allocate while a source is open; never waits for the frame thread, except where the source has no pace
+ * of its own and to get all pairs back before a lost camera is closed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "daemon/pipeline.h"
+
+#define BACKOFF_FIRST_NS SX_NS_PER_S
+#define BACKOFF_MOST_NS (5 * SX_NS_PER_S)
+/* After so many unreadable pairs in a row each further one is followed by a pause. */
+#define CORRUPT_PATIENCE 10
+#define CORRUPT_PAUSE_MS 20
+
+struct capture {
+	struct sx_pipeline *p;
+	struct sx_telemetry *t;
+	struct sx_condition corrupt;
+	int corrupt_in_a_row;
+	int64_t backoff_ns, retry_ns; /* camera absent: how long between attempts, when the next one is */
+};
+
+static bool must_stop(const struct capture *c)
+{
+	return atomic_load_explicit(&c->p->stop, memory_order_relaxed);
+}
+
+static void raise_priority(const struct sx_pipeline *p)
+{
+	const struct sched_param wanted = {.sched_priority = p->c.settings->realtime.priority};
+	int error;
+
+	if (wanted.sched_priority <= 0)
+		return;
+	error = pthread_setschedparam(pthread_self(), SCHED_FIFO, &wanted);
+	if (error)
+		sx_log(CAPTURE, WARNING, "realtime.priority = %d is not given: %s (LimitRTPRIO?)",
+		       wanted.sched_priority, strerror(error));
+}
+
+/* What the source counted, plus what closed ones had counted before. */
+static void note_counters(struct capture *c)
+{
+	const struct sx_source_counters *before = &c->p->before;
+	struct sx_source_counters now = {0};
+
+	if (c->p->source)
+		sx_source_counters(c->p->source, &now);
+	for (int side = 0; side < 2; side++)
+		atomic_store_explicit(&c->t->images[side], before->captured[side] + now.captured[side],
+				      memory_order_relaxed);
+	atomic_store_explicit(&c->t->corrupt, before->corrupt + now.corrupt, memory_order_relaxed);
+	atomic_store_explicit(&c->t->unpaired, before->unpaired + now.unpaired, memory_order_relaxed);
+	atomic_store_explicit(&c->t->reconnects, before->reconnects + now.reconnects, memory_order_relaxed);
+}
+
+static void add_counters(struct sx_source_counters *sum, const struct sx_source *source)
+{
+	struct sx_source_counters last;
+
+	sx_source_counters(source, &last);
+	for (int side = 0; side < 2; side++)
+		sum->captured[side] += last.captured[side];
+	sum->corrupt += last.corrupt;
+	sum->unpaired += last.unpaired;
+	sum->reconnects += last.reconnects;
+}
+
+/* The camera is gone: gets its pairs back, closes it. Ends early when the daemon stops. */
+static void lose_camera(struct capture *c, const char *why)
+{
+	struct sx_pipeline *p = c->p;
+
+	sx_log(CAPTURE, WARNING, "camera lost: %s", *why ? why : "no reason given");
+	atomic_store_explicit(&c->t->absent, true, memory_order_relaxed);
+	sx_wake(p->c.main_fd);
+	while (atomic_load_explicit(&p->handover.held, memory_order_acquire) > 0) {
+		struct pollfd fd = {.fd = p->handover.capture_fd, .events = POLLIN};
+
+		if (must_stop(c))
+			return;
+		if (poll(&fd, 1, -1) > 0)
+			sx_wake_clear(p->handover.capture_fd);
+	}
+	add_counters(&p->before, p->source);
+	sx_pipeline_unpin(p); /* every pair is back, so no frame is in flight */
+	sx_source_close(p->source);
+	p->source = NULL;
+	c->backoff_ns = BACKOFF_FIRST_NS;
+	c->retry_ns = sx_now_ns() + c->backoff_ns;
+}
+
+static void find_camera(struct capture *c)
+{
+	struct sx_pipeline *p = c->p;
+	const struct sx_source_info *info;
+	char why[SX_WHY_BYTES];
+	int r = sx_source_open(&p->source, &p->c.settings->source, sx_pipeline_slots(p->c.settings), why,
+			       sizeof(why));
+
+	if (r < 0) {
+		sx_log(CAPTURE, DEBUG, "camera still absent: %s", why);
+		c->backoff_ns = 2 * c->backoff_ns < BACKOFF_MOST_NS ? 2 * c->backoff_ns : BACKOFF_MOST_NS;
+		c->retry_ns = sx_now_ns() + c->backoff_ns;
+		return;
+	}
+	info = sx_source_info(p->source);
+	p->before.reconnects++;
+	note_counters(c);
+	if (!sx_pipeline_fits(info, &p->info)) {
+		snprintf(why, sizeof(why), "camera is back with %dx%d %s instead of %dx%d %s", info->width,
+			 info->height, sx_pixel_name(info->pixel), p->info.width, p->info.height,
+			 sx_pixel_name(p->info.pixel));
+		sx_pipeline_end(p, SX_END_CHANGED, 0, why);
+		return;
+	}
+	sx_pipeline_pin(p);
+	sx_log(CAPTURE, NOTICE, "camera is back: %dx%d %s", info->width, info->height,
+	       sx_pixel_name(info->pixel));
+	atomic_store_explicit(&c->t->last_capture_ns, sx_now_ns(), memory_order_relaxed);
+	atomic_store_explicit(&c->t->absent, false, memory_order_relaxed);
+	sx_wake(p->c.main_fd);
+}
+
+/* An unreadable pair. All files of a loop may be: then the thread must not spin. */
+static void skip_corrupt(struct capture *c, const char *why)
+{
+	struct pollfd fd = {.fd = c->p->handover.capture_fd, .events = POLLIN};
+
+	sx_condition_hit(&c->corrupt, sx_now_ns(), SX_LOG_CAPTURE, SX_LOG_WARNING, "unreadable pair: %s",
+			 why);
+	if (++c->corrupt_in_a_row > CORRUPT_PATIENCE)
+		poll(&fd, 1, CORRUPT_PAUSE_MS);
+}
+
+static void hand_over(struct capture *c, struct sx_item *item)
+{
+	int64_t now = sx_now_ns();
+
+	c->corrupt_in_a_row = 0;
+	sx_condition_clear(&c->corrupt, now, SX_LOG_CAPTURE, "pairs are readable again");
+	sx_telemetry_captured(c->t, now, item->pair.left_ns - item->pair.right_ns);
+	item = sx_handover_put(&c->p->handover, item);
+	if (!item)
+		return;
+	atomic_fetch_add_explicit(&c->t->overload, 1, memory_order_relaxed);
+	sx_handover_release(&c->p->handover, item);
+}
+
+/* False: the source has ended. */
+static bool take_pair(struct capture *c)
+{
+	struct sx_pipeline *p = c->p;
+	struct sx_item *item = sx_handover_item(&p->handover);
+	char why[SX_WHY_BYTES] = "";
+	int r;
+
+	if (!item)
+		return true;
+	item->source = p->source;
+	r = sx_source_next(p->source, &item->pair, why, sizeof(why));
+	note_counters(c);
+	if (r > 0) {
+		hand_over(c, item);
+		return true;
+	}
+	sx_handover_forget(&p->handover, item);
+	if (r == -EBADMSG)
+		skip_corrupt(c, why);
+	else if (r == -ENODATA)
+		return false;
+	else if (r < 0)
+		lose_camera(c, *why ? why : strerror(-r));
+	return true;
+}
+
+/* Waits until there may be something to do. True: the source may have a pair, and there is room for it. */
+static bool wait_for_pair(struct capture *c)
+{
+	struct sx_pipeline *p = c->p;
+	bool absent = !p->source;
+	bool room = !absent && (p->info.paced || !sx_handover_waits(&p->handover)) &&
+		    atomic_load_explicit(&p->handover.held, memory_order_relaxed) <
+			    sx_pipeline_slots(p->c.settings);
+	struct pollfd fds[2] = {
+		{.fd = p->handover.capture_fd, .events = POLLIN},
+		{.fd = room ? sx_source_fd(p->source) : -1, .events = POLLIN},
+	};
+	int64_t left_ns = c->retry_ns - sx_now_ns();
+	int timeout_ms = !absent ? -1 : left_ns <= 0 ? 0 : (int)(left_ns / 1000000) + 1;
+
+	if (poll(fds, 2, timeout_ms) > 0 && fds[0].revents)
+		sx_wake_clear(p->handover.capture_fd);
+	return fds[1].revents != 0;
+}
+
+void *sx_capture_thread(void *pipeline)
+{
+	struct sx_pipeline *p = pipeline;
+	struct capture c = {.p = p, .t = p->c.telemetry, .backoff_ns = BACKOFF_FIRST_NS};
+
+	sx_log_realtime_begin();
+	raise_priority(p);
+	c.retry_ns = sx_now_ns() + c.backoff_ns;
+	while (!must_stop(&c)) {
+		if (wait_for_pair(&c) && !must_stop(&c)) {
+			if (!take_pair(&c)) {
+				atomic_store_explicit(&p->source_ended, true, memory_order_release);
+				sx_wake(p->handover.frame_fd);
+				break;
+			}
+		} else if (!p->source && sx_now_ns() >= c.retry_ns) {
+			find_camera(&c);
+		}
+	}
+	sx_log_realtime_end();
+	sx_wake(p->c.main_fd);
+	return NULL;
+}

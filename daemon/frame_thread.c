@@ -1,0 +1,237 @@
+/*
+ * The frame thread: submits pairs to the contexts, collects what they finish, publishes it. Only writer of the
+ * ring. Contexts are used in turn and collected in turn, so frames leave in the order in which pairs came.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "daemon/pipeline.h"
+#include "ipc/frame.h"
+
+static struct sx_flight *oldest(struct sx_pipeline *p)
+{
+	return p->collected < p->submitted ? &p->flights[p->collected % (uint64_t)p->context_count] : NULL;
+}
+
+/* The last measured road as the engine wants it: age it has in the frame before the one to be submitted. */
+static const struct sx_road *previous_road(struct sx_pipeline *p, struct sx_road *road)
+{
+	if (!p->has_road)
+		return NULL;
+	*road = p->road;
+	road->age = (uint32_t)(p->submitted - p->road_frame);
+	return road;
+}
+
+/* Keeps the road of frame number (from 1) if it was measured there. */
+static void keep_road(struct sx_pipeline *p, const struct sx_road *road, uint64_t number)
+{
+	if (road->origin != SX_ROAD_MEASURED)
+		return;
+	p->road = *road;
+	p->road_frame = number;
+	p->has_road = true;
+}
+
+static int copy_plane(struct sx_pipeline *p, const struct sx_context *context)
+{
+	const struct stixel_frame_header *h = &p->header;
+	struct sx_image view;
+	int r;
+
+	if (h->plane_kind == STIXEL_PLANE_NONE)
+		return 0;
+	r = p->c.engine->backend->peek(
+		context, h->plane_kind == STIXEL_PLANE_LEFT ? SX_TAP_LEFT : SX_TAP_DISPARITY, &view);
+	if (r < 0)
+		return r;
+	if ((uint32_t)view.width != h->plane_width || (uint32_t)view.height != h->plane_height)
+		return -ERANGE;
+	for (int y = 0; y < view.height; y++)
+		memcpy((char *)p->plane + (size_t)y * h->plane_pitch, sx_image_row(&view, y),
+		       (size_t)view.width * sx_pixel_bytes(view.pixel));
+	return 0;
+}
+
+static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const struct sx_result *result)
+{
+	const struct sx_telemetry *t = p->c.telemetry;
+	struct stixel_frame_header *h = &p->header;
+
+	h->number = p->collected + 1;
+	h->capture_left_ns = f->item->pair.left_ns;
+	h->capture_right_ns = f->item->pair.right_ns;
+	h->clock = (uint8_t)f->item->pair.clock;
+	h->stamp = (uint8_t)f->item->pair.stamp;
+	h->submitted_ns = f->submitted_ns;
+	h->columns = result->columns;
+	h->stixel_count = result->count;
+	h->road_origin = (uint8_t)result->road.origin;
+	h->road_inliers = result->road.inliers;
+	h->road_age = result->road.age;
+	h->road_slope = result->road.slope;
+	h->road_offset = result->road.offset;
+	h->horizon_row = result->road.horizon_row;
+	h->pitch_rad = result->road.pitch_rad;
+	h->height_m = result->road.height_m;
+	for (int i = 0; i < SX_STAGE_COUNT; i++)
+		h->stage_ns[i] = result->stage_ns[i];
+	h->captured = atomic_load_explicit(&t->captured, memory_order_relaxed);
+	h->published = atomic_load_explicit(&t->published, memory_order_relaxed) + 1;
+	h->dropped_overload = atomic_load_explicit(&t->overload, memory_order_relaxed);
+	h->dropped_unpaired = atomic_load_explicit(&t->unpaired, memory_order_relaxed);
+	h->dropped_corrupt = atomic_load_explicit(&t->corrupt, memory_order_relaxed);
+	h->published_ns = sx_now_ns();
+}
+
+static int publish(struct sx_pipeline *p, const struct sx_flight *f)
+{
+	const struct sx_result *result = p->c.engine->backend->result(f->context);
+	struct sx_transfers transfers;
+	int64_t bytes;
+	int r = copy_plane(p, f->context);
+
+	if (r < 0)
+		return r;
+	fill_header(p, f, result);
+	keep_road(p, &result->road, p->header.number);
+	bytes = sx_frame_pack(p->bytes, p->frame_bytes, &p->header, result->offsets, result->stixels,
+			      p->plane);
+	if (bytes < 0)
+		return (int)bytes;
+	r = p->ring ? sx_ring_publish(p->ring, p->bytes, (size_t)bytes) : 0;
+	if (r < 0)
+		return r;
+	if (p->stream)
+		sx_stream_publish(p->stream, p->bytes);
+	sx_engine_transfers(p->c.engine, &transfers);
+	sx_telemetry_transfers(p->c.telemetry, &transfers);
+	sx_telemetry_published(p->c.telemetry, &p->header);
+	return 0;
+}
+
+static void fail(struct sx_pipeline *p, int r, const char *what, const char *reason)
+{
+	char why[SX_WHY_BYTES];
+
+	snprintf(why, sizeof(why), "frame %llu: %s: %s", (unsigned long long)p->collected + 1, what, reason);
+	sx_pipeline_end(p, SX_END_ENGINE, r, why);
+}
+
+/* Publishes every frame that is finished, oldest first. False: the pipeline has failed. */
+static bool collect(struct sx_pipeline *p)
+{
+	struct sx_flight *f;
+	int r;
+
+	while ((f = oldest(p))) {
+		r = p->c.engine->backend->wait(f->context, 0);
+		if (r == 0)
+			return true;
+		if (r < 0) {
+			fail(p, r, "the engine failed", sx_engine_failure(p->c.engine, r));
+			return false;
+		}
+		r = publish(p, f);
+		if (r < 0) {
+			fail(p, r, "cannot be published", strerror(-r));
+			return false;
+		}
+		sx_handover_release(&p->handover, f->item);
+		f->item = NULL;
+		p->collected++;
+		f = oldest(p);
+		atomic_store_explicit(&p->c.telemetry->in_flight_since_ns, f ? f->submitted_ns : 0,
+				      memory_order_relaxed);
+		if (p->collected == 1)
+			sx_wake(p->c.main_fd); /* starting becomes running without waiting for a tick */
+	}
+	return true;
+}
+
+static bool has_all(const struct sx_pipeline *p)
+{
+	return p->c.frames > 0 && p->submitted >= p->c.frames;
+}
+
+/* 1: a pair was submitted; 0: none waits, no context is free, or no more are wanted; negative: failed. */
+static int submit(struct sx_pipeline *p)
+{
+	struct sx_flight *f = &p->flights[p->submitted % (uint64_t)p->context_count];
+	struct sx_road road;
+	int r;
+
+	if (p->submitted - p->collected == (uint64_t)p->context_count || has_all(p) ||
+	    atomic_load_explicit(&p->stop, memory_order_relaxed))
+		return 0;
+	f->item = sx_handover_take(&p->handover);
+	if (!f->item)
+		return 0;
+	f->submitted_ns = sx_now_ns();
+	if (p->submitted == p->collected) /* told before: the reference engine computes inside submit */
+		atomic_store_explicit(&p->c.telemetry->in_flight_since_ns, f->submitted_ns,
+				      memory_order_relaxed);
+	r = p->c.engine->backend->submit(f->context, &f->item->pair, previous_road(p, &road));
+	if (r < 0) {
+		fail(p, r, "the engine refused the pair", sx_engine_failure(p->c.engine, r));
+		return r;
+	}
+	p->submitted++;
+	return 1;
+}
+
+static bool is_finished(struct sx_pipeline *p)
+{
+	/* in this order: a pair that was put before the end was noted is seen */
+	bool ended = atomic_load_explicit(&p->source_ended, memory_order_acquire);
+
+	if (p->collected < p->submitted)
+		return false;
+	if (atomic_load_explicit(&p->stop, memory_order_relaxed))
+		return true;
+	if (has_all(p)) {
+		sx_pipeline_end(p, SX_END_FRAMES, 0, "");
+		return true;
+	}
+	if (!ended || sx_handover_waits(&p->handover))
+		return false;
+	sx_pipeline_end(p, SX_END_SOURCE, 0, "");
+	return true;
+}
+
+static void wait_for_work(struct sx_pipeline *p)
+{
+	struct sx_flight *f = oldest(p);
+	struct pollfd fds[2] = {
+		{.fd = p->handover.frame_fd, .events = POLLIN},
+		{.fd = f ? p->c.engine->backend->event_fd(f->context) : -1, .events = POLLIN},
+	};
+
+	if (poll(fds, 2, -1) > 0 && fds[0].revents)
+		sx_wake_clear(p->handover.frame_fd);
+}
+
+void *sx_frame_thread(void *pipeline)
+{
+	struct sx_pipeline *p = pipeline;
+	int r = 0;
+
+	sx_log_realtime_begin();
+	while (r >= 0) {
+		/* collect before submit: a finished frame must not wait for the computation of the next */
+		if (!collect(p) || is_finished(p))
+			break;
+		r = submit(p);
+		if (r == 0)
+			wait_for_work(p);
+	}
+	sx_log_realtime_end();
+	sx_wake(p->c.main_fd);
+	return NULL;
+}

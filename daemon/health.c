@@ -1,0 +1,157 @@
+/*
+ * States and the watchdog's right to a ping.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "daemon/health.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define SECOND_TICKS 4
+#define LOSS_PERCENT 10 /* more pairs lost than this in ten seconds: degraded */
+#define LOSS_LEAST 10	/* but a few are no pattern, such as those of a cold start */
+
+const char *sx_health_name(enum stixel_state state)
+{
+	static const char *const names[] = {"starting", "running", "no_camera", "degraded", "stopping"};
+
+	return (unsigned)state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
+}
+
+static double seconds(int64_t ns)
+{
+	return (double)ns / 1e9;
+}
+
+static void take_sample(struct sx_health *h, const struct sx_health_input *in)
+{
+	unsigned i = h->sampled++ % SX_HEALTH_SAMPLES;
+
+	h->samples[i].ns = in->now_ns;
+	h->samples[i].published = in->published;
+	h->samples[i].captured = in->captured;
+	h->samples[i].overload = in->overload;
+	h->samples[i].corrupt = in->corrupt;
+}
+
+/* Index of the sample that is so many ticks older than the newest; the oldest one there is if all are newer. */
+static unsigned sample_before(const struct sx_health *h, unsigned ticks)
+{
+	unsigned most = h->sampled < SX_HEALTH_SAMPLES ? h->sampled : SX_HEALTH_SAMPLES;
+
+	if (ticks >= most)
+		ticks = most - 1;
+	return (h->sampled - 1 - ticks) % SX_HEALTH_SAMPLES;
+}
+
+/* Unknown until the window has been lived through. */
+static double rate(const struct sx_health *h, unsigned ticks)
+{
+	unsigned now, then;
+	int64_t ns;
+
+	if (h->sampled <= ticks)
+		return NAN;
+	now = sample_before(h, 0);
+	then = sample_before(h, ticks);
+	ns = h->samples[now].ns - h->samples[then].ns;
+	return ns > 0 ? (double)(h->samples[now].published - h->samples[then].published) / seconds(ns)
+		      : (double)NAN;
+}
+
+static void decide(struct sx_health *h, enum stixel_state state, bool progress, bool serving,
+		   const char *format, ...) __attribute__((format(printf, 5, 6)));
+static void decide(struct sx_health *h, enum stixel_state state, bool progress, bool serving,
+		   const char *format, ...)
+{
+	va_list args;
+
+	h->state = state;
+	h->progress = progress;
+	h->serving = serving;
+	va_start(args, format);
+	vsnprintf(h->reason, sizeof(h->reason), format, args);
+	va_end(args);
+}
+
+/* Time without progress, counted from when progress could begin. */
+static int64_t frame_overdue_ns(const struct sx_health_input *in)
+{
+	int64_t since =
+		in->in_flight_since_ns > in->last_publish_ns ? in->in_flight_since_ns : in->last_publish_ns;
+
+	return in->in_flight_since_ns ? in->now_ns - since : 0;
+}
+
+/* How long a source may be silent: several of its own intervals, at least the limit. */
+static int64_t silence_limit_ns(const struct sx_health_input *in)
+{
+	return 3 * in->interval_ns > in->limit_ns ? 3 * in->interval_ns : in->limit_ns;
+}
+
+static bool judge_loss(struct sx_health *h)
+{
+	unsigned now, then;
+	uint64_t captured, overload, corrupt;
+
+	if (h->sampled == 0)
+		return false;
+	now = sample_before(h, 0);
+	then = sample_before(h, SX_HEALTH_SAMPLES - 1);
+	captured = h->samples[now].captured - h->samples[then].captured;
+	overload = h->samples[now].overload - h->samples[then].overload;
+	corrupt = h->samples[now].corrupt - h->samples[then].corrupt;
+	if (overload > LOSS_LEAST && overload * 100 > captured * LOSS_PERCENT) {
+		decide(h, STIXEL_STATE_DEGRADED, true, true,
+		       "engine too slow: %llu of the last %llu pairs dropped by overload",
+		       (unsigned long long)overload, (unsigned long long)captured);
+		return true;
+	}
+	if (corrupt > LOSS_LEAST && corrupt * 100 > (captured + corrupt) * LOSS_PERCENT) {
+		decide(h, STIXEL_STATE_DEGRADED, true, true, "%llu of the last %llu pairs were unreadable",
+		       (unsigned long long)corrupt, (unsigned long long)(captured + corrupt));
+		return true;
+	}
+	return false;
+}
+
+void sx_health_judge(struct sx_health *h, const struct sx_health_input *in)
+{
+	int64_t overdue = frame_overdue_ns(in), silence = in->now_ns - in->last_capture_ns;
+
+	if (in->stopping)
+		decide(h, STIXEL_STATE_STOPPING, overdue <= in->limit_ns, false, "stopping");
+	else if (overdue > in->limit_ns)
+		decide(h, STIXEL_STATE_DEGRADED, false, false,
+		       "no frame finished for %.1f s while one is in flight", seconds(overdue));
+	else if (in->absent)
+		decide(h, STIXEL_STATE_NO_CAMERA, true, false, "camera absent, looked for every few seconds");
+	else if (!in->in_flight_since_ns && silence > silence_limit_ns(in))
+		decide(h, STIXEL_STATE_DEGRADED, false, false, "no pair from the source for %.1f s",
+		       seconds(silence));
+	else if (in->published == 0)
+		decide(h, STIXEL_STATE_STARTING, true, false, "no frame yet");
+	else if (!judge_loss(h))
+		decide(h, STIXEL_STATE_RUNNING, true, true, "%s", "");
+}
+
+void sx_health_update(struct sx_health *h, const struct sx_health_input *in)
+{
+	take_sample(h, in);
+	h->fps_1s = rate(h, SECOND_TICKS);
+	h->fps_10s = rate(h, SX_HEALTH_SAMPLES - 1);
+	sx_health_judge(h, in);
+}
+
+bool sx_health_may_ping(struct sx_health *h, const struct sx_health_input *in)
+{
+	bool slow_source = !in->in_flight_since_ns && 2 * in->interval_ns > in->limit_ns &&
+			   in->now_ns - in->last_capture_ns <= silence_limit_ns(in);
+
+	if (in->published == h->pinged_published && !(in->absent && h->progress) && !slow_source)
+		return false;
+	h->pinged_published = in->published;
+	return true;
+}

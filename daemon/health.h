@@ -1,0 +1,58 @@
+/*
+ * Is the instance well? One function from what was counted to a state, a reason, and whether the watchdog may be
+ * pinged. It knows no clock and no thread, so that every case can be tried.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_DAEMON_HEALTH_H
+#define SX_DAEMON_HEALTH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stixel.h"
+
+#define SX_HEALTH_LIMIT_NS INT64_C(10000000000) /* without a watchdog: progress is overdue after this */
+#define SX_HEALTH_TICK_NS INT64_C(250000000)
+#define SX_HEALTH_SAMPLES 41 /* ten seconds of ticks, both ends */
+
+struct sx_health_input {
+	int64_t now_ns;
+	int64_t limit_ns;	    /* longest time without progress: watchdog, or SX_HEALTH_LIMIT_NS */
+	int64_t interval_ns;	    /* between pairs as configured, 0 unknown */
+	int64_t last_capture_ns;    /* or start of the pipeline, return of the camera */
+	int64_t last_publish_ns;    /* 0 none yet */
+	int64_t in_flight_since_ns; /* 0 nothing in flight */
+	uint64_t published, captured, overload, corrupt;
+	bool absent, stopping;
+};
+
+/* Thread: main. Zeroed: nothing known yet. */
+struct sx_health {
+	struct {
+		int64_t ns;
+		uint64_t published, captured, overload, corrupt;
+	} samples[SX_HEALTH_SAMPLES];
+	unsigned sampled;	   /* how many were taken in all */
+	uint64_t pinged_published; /* frames published at the last ping */
+
+	/* verdict */
+	enum stixel_state state;
+	char reason[192];	/* empty when running */
+	bool progress;		/* nothing is overdue: heartbeats may go on */
+	bool serving;		/* frames come: /healthz answers 200 */
+	double fps_1s, fps_10s; /* NAN until known */
+};
+
+/* "starting", "running", ...: the word of log, status and metrics. */
+const char *sx_health_name(enum stixel_state state);
+
+/* Once a tick: takes a sample, then judges. */
+void sx_health_update(struct sx_health *h, const struct sx_health_input *in);
+/* The same without a sample, between ticks. */
+void sx_health_judge(struct sx_health *h, const struct sx_health_input *in);
+/* True when a watchdog ping is due by right: a frame was published since the last one, the camera is known to be
+ * absent, or the next pair is not to be expected yet. Notes the ping. */
+bool sx_health_may_ping(struct sx_health *h, const struct sx_health_input *in);
+
+#endif

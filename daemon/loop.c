@@ -1,0 +1,296 @@
+/*
+ * Main's loop: signals, ticks, heartbeats, the watchdog, the frame socket; and the orderly end.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "daemon/run_priv.h"
+
+#define STATUS_TICKS 20		   /* between two STATUS= messages */
+#define BEAT_TICKS 2		   /* between two heartbeats */
+#define STOP_NS (10 * SX_NS_PER_S) /* for the frame in flight at the end */
+#define HURRY_NS (SX_NS_PER_S / 5) /* the same after a second signal */
+
+static uint64_t load(const _Atomic uint64_t *value)
+{
+	return atomic_load_explicit(value, memory_order_relaxed);
+}
+
+static struct sx_health_input look(const struct sx_run *run)
+{
+	const struct sx_telemetry *t = run->telemetry;
+	double fps = run->settings->source.fps;
+	struct sx_health_input in = {
+		.limit_ns = run->notify.watchdog_ns ? run->notify.watchdog_ns : SX_HEALTH_LIMIT_NS,
+		.interval_ns = fps > 0 ? (int64_t)(1e9 / fps) : 0,
+		.last_capture_ns = atomic_load_explicit(&t->last_capture_ns, memory_order_relaxed),
+		.last_publish_ns = atomic_load_explicit(&t->last_publish_ns, memory_order_relaxed),
+		.in_flight_since_ns = atomic_load_explicit(&t->in_flight_since_ns, memory_order_relaxed),
+		.published = atomic_load_explicit(&t->published, memory_order_acquire),
+		.overload = load(&t->overload),
+		.captured = load(&t->captured),
+		.corrupt = load(&t->corrupt),
+		.absent = atomic_load_explicit(&t->absent, memory_order_relaxed),
+		.stopping = run->stopping,
+	};
+
+	in.now_ns = sx_now_ns();
+	return in;
+}
+
+static void tell_manager(struct sx_run *run)
+{
+	const struct sx_health *h = &run->health;
+	const char *state = sx_health_name(h->state);
+	double fps = isfinite(h->fps_10s) ? h->fps_10s : h->fps_1s;
+
+	if (*h->reason && strcmp(h->reason, state) != 0)
+		sx_notify_send(&run->notify, "STATUS=%s: %s", state, h->reason);
+	else if (h->state == STIXEL_STATE_RUNNING && isfinite(fps))
+		sx_notify_send(&run->notify, "STATUS=%s, %.1f fps, %llu frames, %llu dropped", state, fps,
+			       (unsigned long long)load(&run->telemetry->published),
+			       (unsigned long long)load(&run->telemetry->overload));
+	else
+		sx_notify_send(&run->notify, "STATUS=%s", state);
+}
+
+/* Log, readers and manager learn of a change; a state that lasts is repeated to nobody. */
+static void tell_state(struct sx_run *run)
+{
+	const struct sx_health *h = &run->health;
+
+	if (h->state == run->told)
+		return;
+	run->told = h->state;
+	if (h->state == STIXEL_STATE_RUNNING || h->state == STIXEL_STATE_STOPPING)
+		sx_log(DAEMON, NOTICE, "%s", sx_health_name(h->state));
+	else
+		sx_log(DAEMON, WARNING, "%s: %s", sx_health_name(h->state), h->reason);
+	if (run->pipeline->ring)
+		sx_ring_set_state(run->pipeline->ring, h->state);
+	if (run->pipeline->stream)
+		sx_stream_set_state(run->pipeline->stream, h->state);
+	tell_manager(run);
+}
+
+static void tell_pages(struct sx_run *run)
+{
+	const struct sx_health *h = &run->health;
+	struct sx_stream_counters stream;
+	struct sx_report *report = sx_pages_edit(run->pages);
+
+	report->state = sx_health_name(h->state);
+	memcpy(report->reason, h->reason, sizeof(report->reason));
+	report->fps_1s = h->fps_1s;
+	report->fps_10s = h->fps_10s;
+	report->log_lost = sx_log_lost();
+	run->pages->serving = h->serving;
+	if (run->pipeline->stream) {
+		sx_stream_counters(run->pipeline->stream, &stream);
+		report->stream.clients = stream.clients;
+		report->stream.accepted = (int64_t)stream.accepted;
+		report->stream.refused = (int64_t)stream.refused;
+		report->stream.garbage = (int64_t)stream.garbage;
+		report->stream.sent = (int64_t)stream.sent;
+		report->stream.dropped = (int64_t)stream.dropped;
+	}
+	sx_pages_done(run->pages);
+}
+
+/* Readers see a heartbeat for as long as nothing is overdue: a hung engine is a hung publisher. */
+static void tick(struct sx_run *run)
+{
+	struct sx_health_input in = look(run);
+
+	sx_health_update(&run->health, &in);
+	tell_state(run);
+	tell_pages(run);
+	if (run->ticks % BEAT_TICKS == 0 && run->health.progress && run->pipeline->ring)
+		sx_ring_beat(run->pipeline->ring);
+	if (run->ticks % STATUS_TICKS == STATUS_TICKS - 1)
+		tell_manager(run);
+	run->ticks++;
+}
+
+static void ping(struct sx_run *run)
+{
+	struct sx_health_input in = look(run);
+
+	if (sx_health_may_ping(&run->health, &in))
+		sx_notify_send(&run->notify, "WATCHDOG=1");
+}
+
+/* Something happened that must not wait for the tick. */
+static void look_now(struct sx_run *run)
+{
+	struct sx_health_input in = look(run);
+
+	sx_health_judge(&run->health, &in);
+	tell_state(run);
+	tell_pages(run);
+}
+
+static void order_stop(struct sx_run *run)
+{
+	if (run->stopping)
+		return;
+	run->stopping = true;
+	run->stop_by_ns = sx_now_ns() + STOP_NS;
+	sx_notify_send(&run->notify, "STOPPING=1");
+	look_now(run);
+	sx_pipeline_stop(run->pipeline);
+}
+
+static void read_signals(struct sx_run *run)
+{
+	struct signalfd_siginfo s;
+
+	while (read(run->signal_fd, &s, sizeof(s)) == (ssize_t)sizeof(s)) {
+		if (s.ssi_signo == SIGHUP) {
+			sx_run_reload(run);
+			tell_manager(run);
+			continue;
+		}
+		if (run->stopping) {
+			int64_t by = sx_now_ns() + HURRY_NS;
+
+			run->hurry = true;
+			run->stop_by_ns = by < run->stop_by_ns ? by : run->stop_by_ns;
+			continue;
+		}
+		sx_log(DAEMON, INFO, "%s: the frame in flight is finished, then the end",
+		       s.ssi_signo == SIGTERM ? "SIGTERM" : "SIGINT");
+		order_stop(run);
+	}
+}
+
+static int poll_timeout_ms(const struct sx_run *run)
+{
+	int64_t due = run->next_tick_ns, left;
+
+	if (run->notify.watchdog_ns && run->next_ping_ns < due)
+		due = run->next_ping_ns;
+	left = due - sx_now_ns();
+	return left <= 0 ? 0 : (int)(left / 1000000) + 1;
+}
+
+static void keep_time(struct sx_run *run)
+{
+	int64_t now = sx_now_ns();
+
+	if (now >= run->next_tick_ns) {
+		/* after a suspend or a stop signal: one tick, not all that were missed */
+		run->next_tick_ns += SX_HEALTH_TICK_NS;
+		if (run->next_tick_ns < now)
+			run->next_tick_ns = now + SX_HEALTH_TICK_NS;
+		tick(run);
+	}
+	if (run->notify.watchdog_ns && now >= run->next_ping_ns) {
+		run->next_ping_ns = now + run->notify.watchdog_ns / 4;
+		ping(run);
+	}
+}
+
+static void serve_once(struct sx_run *run)
+{
+	struct pollfd fds[] = {
+		{.fd = run->signal_fd, .events = POLLIN},
+		{.fd = run->main_fd, .events = POLLIN},
+		{.fd = sx_log_fd(), .events = POLLIN},
+		{.fd = run->pipeline->stream ? sx_stream_fd(run->pipeline->stream) : -1, .events = POLLIN},
+	};
+
+	if (poll(fds, sizeof(fds) / sizeof(fds[0]), poll_timeout_ms(run)) > 0) {
+		if (fds[1].revents) {
+			sx_wake_clear(run->main_fd);
+			look_now(run);
+		}
+		if (fds[2].revents)
+			sx_log_drain();
+		if (fds[3].revents)
+			sx_stream_dispatch(run->pipeline->stream);
+		if (fds[0].revents)
+			read_signals(run);
+	}
+	keep_time(run);
+}
+
+/* The camera came back as another one: everything that has its size is made anew. */
+static int rebuild(struct sx_run *run)
+{
+	struct sx_source *source = NULL;
+	int code;
+
+	sx_log(DAEMON, NOTICE, "%s: the pipeline is made anew", run->pipeline->why);
+	sx_pipeline_destroy(run->pipeline, &source);
+	run->pipeline = NULL;
+	code = sx_run_build(run, source);
+	run->told = STIXEL_STATE_STARTING;
+	return code;
+}
+
+/* The frame in flight did not finish: remove what others see, and leave without waiting for any thread. */
+static void give_up(struct sx_run *run)
+{
+	sx_log_drain();
+	sx_log(DAEMON, ERROR, "the frame in flight did not finish: ending without it");
+	if (run->pipeline->ring)
+		unlink(sx_ring_path(run->pipeline->ring));
+	if (run->pipeline->stream && run->stream_fd < 0)
+		unlink(run->stream_path);
+	if (run->status_made)
+		unlink(run->status_path);
+	_exit(run->hurry ? 0 : SX_EXIT_FAILED);
+}
+
+/* Serves until both threads have ended. */
+static void serve(struct sx_run *run)
+{
+	for (;;) {
+		bool ended = atomic_load(&run->pipeline->end) != SX_END_NONE;
+
+		if (ended && atomic_load(&run->pipeline->end) != SX_END_CHANGED)
+			order_stop(run);
+		if ((ended || run->stopping) && sx_pipeline_join(run->pipeline, 2))
+			return;
+		if (run->stopping && sx_now_ns() > run->stop_by_ns)
+			give_up(run);
+		serve_once(run);
+	}
+}
+
+int sx_run_loop(struct sx_run *run)
+{
+	int code = 0;
+
+	run->next_tick_ns = run->next_ping_ns = sx_now_ns();
+	sx_notify_send(&run->notify, "READY=1\nSTATUS=starting");
+	for (;;) {
+		serve(run);
+		sx_log_drain();
+		if (run->stopping || atomic_load(&run->pipeline->end) != SX_END_CHANGED)
+			break;
+		code = rebuild(run);
+		if (code)
+			return code;
+	}
+	if (atomic_load(&run->pipeline->end) == SX_END_ENGINE) {
+		sx_log(DAEMON, ERROR, "%s", run->pipeline->why);
+		code = SX_EXIT_FAILED;
+	}
+	sx_log(DAEMON, INFO, "%llu frames published, %llu pairs dropped by overload, %llu unreadable",
+	       (unsigned long long)load(&run->telemetry->published),
+	       (unsigned long long)load(&run->telemetry->overload),
+	       (unsigned long long)load(&run->telemetry->corrupt));
+	return code;
+}

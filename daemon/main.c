@@ -1,0 +1,63 @@
+/*
+ * stixeld: stereo pairs in, stixels out, for as long as the machine runs.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config/config.h"
+#include "daemon/options.h"
+#include "daemon/run.h"
+
+/* Where the configuration of an instance lies unless -c says otherwise; it need not exist. */
+static const char *default_file(const char *instance, char *path, size_t bytes)
+{
+	snprintf(path, bytes, "/etc/stixeld/%s.conf", instance);
+	return access(path, F_OK) == 0 ? path : NULL;
+}
+
+/* A descriptor 0, 1 or 2 that is closed would become a socket or the ring, and the log would go there. */
+static int hold_standard_descriptors(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+	return fd;
+}
+
+int main(int argc, char **argv)
+{
+	struct sx_settings settings = {0};
+	struct sx_errors errors = {0};
+	struct sx_options options;
+	char path[128];
+	int r;
+
+	if (hold_standard_descriptors() < 0)
+		return SX_EXIT_FAILED;
+	r = sx_options_parse(&options, argc, argv);
+	if (r >= 0)
+		return r;
+	if (!options.file)
+		options.file = default_file(options.instance, path, sizeof(path));
+	r = sx_settings_load(&settings, options.file, options.overrides, options.override_count, true,
+			     &errors);
+	if (r < 0) {
+		sx_errors_print(&errors, stderr);
+		sx_errors_finish(&errors);
+		return r == -ENOMEM ? SX_EXIT_FAILED : SX_EXIT_CONFIG;
+	}
+	if (options.print)
+		sx_config_print(&settings, stdout);
+	r = options.print || options.check ? 0 : sx_run(&options, &settings);
+	sx_settings_finish(&settings);
+	return fflush(stdout) == 0 ? r : SX_EXIT_FAILED;
+}

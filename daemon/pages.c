@@ -1,0 +1,223 @@
+/*
+ * The pages of the status socket.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "daemon/pages.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+_Static_assert(SX_STAGE_COUNT <= SX_REPORT_STAGES, "the report has room for every stage");
+
+static const char *road_name(uint64_t origin)
+{
+	static const char *const names[] = {"none", "measured", "previous", "calibration"};
+
+	return origin < sizeof(names) / sizeof(names[0]) ? names[origin] : NULL;
+}
+
+static uint64_t load(const _Atomic uint64_t *value)
+{
+	return atomic_load_explicit(value, memory_order_relaxed);
+}
+
+static void read_latency(struct sx_report_latency *l, const char *name, const struct sx_windows *w,
+			 const _Atomic int64_t *sum_ns, int64_t now_ns)
+{
+	l->name = name;
+	sx_windows_read(w, SX_WINDOW_START, now_ns, &l->start);
+	sx_windows_read(w, SX_WINDOW_10S, now_ns, &l->recent);
+	l->sum_ns = atomic_load_explicit(sum_ns, memory_order_relaxed);
+}
+
+static void read_latencies(struct sx_report *r, const struct sx_telemetry *t, int64_t now_ns)
+{
+	read_latency(&r->capture_to_publish, "capture_to_publish", &t->capture_to_publish,
+		     &t->capture_to_publish_sum_ns, now_ns);
+	r->stage_count = SX_STAGE_COUNT;
+	for (int i = 0; i < SX_STAGE_COUNT; i++)
+		read_latency(&r->stages[i], sx_stage_name((enum sx_stage)i), &t->stages[i],
+			     &t->stage_sum_ns[i], now_ns);
+	sx_windows_read(&t->skew, SX_WINDOW_START, now_ns, &r->source.skew);
+}
+
+static void read_newest(struct sx_report *r, const struct sx_telemetry *t)
+{
+	struct sx_newest n = {0};
+	bool known = sx_telemetry_newest(t, &n) && n.frames > 0;
+	bool road = known && n.road_origin != STIXEL_ROAD_NONE;
+
+	r->stixels.per_frame = known ? (double)n.stixels : (double)NAN;
+	r->stixels.pixels_per_stixel =
+		known && n.stixels ? (double)n.pixels / (double)n.stixels : (double)NAN;
+	r->road.origin = known ? road_name(n.road_origin) : NULL;
+	r->road.slope = road ? n.slope : (double)NAN;
+	r->road.offset = road ? n.offset : (double)NAN;
+	r->road.horizon_row = road ? n.horizon_row : (double)NAN;
+	r->road.pitch_deg = road ? n.pitch_rad * (180.0 / M_PI) : (double)NAN;
+	r->road.height_m = road ? n.height_m : (double)NAN;
+	r->road.inliers = road ? (int64_t)n.road_inliers : -1;
+	r->road.age_frames = road ? (int64_t)n.road_age : -1;
+}
+
+/* Thread: HTTP. The whole report as of now. */
+static void take_report(struct sx_pages *p, struct sx_report *r)
+{
+	const struct sx_telemetry *t = p->telemetry;
+	int64_t now = sx_now_ns();
+
+	pthread_mutex_lock(&p->lock);
+	*r = p->report;
+	pthread_mutex_unlock(&p->lock);
+	r->uptime_s = (double)(now - p->started_ns) / 1e9;
+	/* published before captured: a frame between the two reads cannot make more published than captured */
+	r->frames.published = load(&t->published);
+	r->frames.overload = load(&t->overload);
+	r->frames.captured = load(&t->captured);
+	r->frames.unpaired = load(&t->unpaired);
+	r->frames.corrupt = load(&t->corrupt);
+	r->engine.input.frames = (int64_t)load(&t->copy_frames);
+	r->engine.input.copies_in = (int64_t)load(&t->copies_in);
+	r->engine.input.copied_bytes = (int64_t)load(&t->copied_bytes);
+	r->engine.input.staged = (int64_t)load(&t->staged);
+	r->engine.input.copies_out = (int64_t)load(&t->copies_out);
+	for (int i = 0; i < r->source.cameras; i++) {
+		r->source.camera[i].captured = (int64_t)load(&t->images[i]);
+		r->source.camera[i].reconnects = (int64_t)load(&t->reconnects);
+	}
+	read_latencies(r, t, now);
+	read_newest(r, t);
+}
+
+static unsigned write_report(void *user, struct sx_text *text,
+			     void (*write)(const struct sx_report *, struct sx_text *))
+{
+	struct sx_report *r = malloc(sizeof(*r));
+
+	if (!r) {
+		sx_text_add(text, "out of memory\n");
+		return 503;
+	}
+	take_report(user, r);
+	write(r, text);
+	free(r);
+	return 200;
+}
+
+static unsigned write_status(void *user, struct sx_text *text)
+{
+	return write_report(user, text, sx_report_json);
+}
+
+static unsigned write_metrics(void *user, struct sx_text *text)
+{
+	return write_report(user, text, sx_report_metrics);
+}
+
+static unsigned write_health(void *user, struct sx_text *text)
+{
+	struct sx_pages *p = user;
+	bool serving;
+
+	pthread_mutex_lock(&p->lock);
+	serving = p->serving;
+	sx_text_add(text, "%s", p->report.state);
+	if (*p->report.reason && strcmp(p->report.reason, p->report.state) != 0)
+		sx_text_add(text, ": %s", p->report.reason);
+	pthread_mutex_unlock(&p->lock);
+	sx_text_add(text, "\n");
+	return serving ? 200 : 503;
+}
+
+static unsigned write_config(void *user, struct sx_text *text)
+{
+	struct sx_pages *p = user;
+	bool known;
+
+	pthread_mutex_lock(&p->lock);
+	known = p->config;
+	sx_text_add(text, "%s", known ? p->config : "{}\n");
+	pthread_mutex_unlock(&p->lock);
+	return known ? 200 : 503;
+}
+
+static const struct sx_status_page pages[] = {
+	{"/status", "application/json", write_status},
+	{"/metrics", "application/openmetrics-text; version=1.0.0; charset=utf-8", write_metrics},
+	{"/healthz", "text/plain; charset=utf-8", write_health},
+	{"/config", "application/json", write_config},
+};
+
+void sx_pages_init(struct sx_pages *p, const struct sx_telemetry *telemetry)
+{
+	*p = (struct sx_pages){.telemetry = telemetry, .started_ns = sx_now_ns()};
+	pthread_mutex_init(&p->lock, NULL);
+	p->report.state = "starting";
+	p->report.fps_1s = p->report.fps_10s = NAN;
+	p->report.engine.contexts = p->report.engine.memory_bytes = -1;
+	p->report.ring.bytes = p->report.ring.slots = -1;
+	p->report.stream.clients = p->report.stream.dropped = p->report.stream.sent = -1;
+	p->report.stream.accepted = p->report.stream.refused = p->report.stream.garbage = -1;
+}
+
+int sx_pages_serve(struct sx_pages *p, int listen_fd, char *why, size_t why_bytes)
+{
+	return sx_status_start(&p->server, listen_fd, pages, sizeof(pages) / sizeof(pages[0]), p, why,
+			       why_bytes);
+}
+
+void sx_pages_finish(struct sx_pages *p)
+{
+	sx_status_stop(p->server);
+	p->server = NULL;
+	free(p->config);
+	p->config = NULL;
+	pthread_mutex_destroy(&p->lock);
+}
+
+struct sx_report *sx_pages_edit(struct sx_pages *p)
+{
+	pthread_mutex_lock(&p->lock);
+	return &p->report;
+}
+
+void sx_pages_done(struct sx_pages *p)
+{
+	pthread_mutex_unlock(&p->lock);
+}
+
+void sx_pages_set_source(struct sx_pages *p, const struct sx_source_params *params,
+			 const struct sx_source_info *info)
+{
+	static const char *const kinds[] = {"v4l2", "files", "synthetic"};
+	struct sx_report *r = &p->report;
+
+	r->source.kind = kinds[params->kind];
+	r->source.memory = info->memory;
+	r->source.cameras = info->cameras < 2 ? 1 : 2;
+	for (int i = 0; i < r->source.cameras; i++) {
+		r->source.camera[i] = (struct sx_report_camera){
+			.side = info->cameras < 2 ? "both"
+				: i == 0	  ? "left"
+						  : "right",
+			.format = sx_pixel_name(info->pixel),
+			.width = info->width,
+			.height = info->height,
+			.errors = -1,	     /* sources count unreadable pairs, not sides */
+			.sequence_gaps = -1, /* no source so far has sequence numbers */
+		};
+		snprintf(r->source.camera[i].path, sizeof(r->source.camera[i].path), "%s",
+			 info->path[i] ? info->path[i] : "");
+	}
+}
+
+void sx_pages_set_config(struct sx_pages *p, char *json)
+{
+	free(p->config);
+	p->config = json;
+}

@@ -1,0 +1,44 @@
+/*
+ * The pages of the status socket: /status, /metrics, /healthz, /config.
+ *
+ * Main stores what it knows once a tick; the HTTP thread copies that under a lock which the pipeline never takes,
+ * and adds what the telemetry's atomics say.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_DAEMON_PAGES_H
+#define SX_DAEMON_PAGES_H
+
+#include <pthread.h>
+
+#include "capture/source.h"
+#include "daemon/telemetry.h"
+#include "ipc/report.h"
+#include "ipc/status.h"
+
+struct sx_pages {
+	pthread_mutex_t lock; /* over everything but telemetry */
+	struct sx_report report;
+	int64_t started_ns;
+	bool serving;
+	char *config; /* JSON, own */
+	const struct sx_telemetry *telemetry;
+	struct sx_status_server *server;
+};
+
+void sx_pages_init(struct sx_pages *p, const struct sx_telemetry *telemetry);
+/* Serves on listen_fd, which is taken over; as sx_status_start(). */
+int sx_pages_serve(struct sx_pages *p, int listen_fd, char *why, size_t why_bytes);
+/* Stops the server; accepts one that was never started. */
+void sx_pages_finish(struct sx_pages *p);
+
+/* Thread: main. Between the two the report may be changed. */
+struct sx_report *sx_pages_edit(struct sx_pages *p);
+void sx_pages_done(struct sx_pages *p);
+/* Thread: main, inside an edit. Copies what is to be told about a source. */
+void sx_pages_set_source(struct sx_pages *p, const struct sx_source_params *params,
+			 const struct sx_source_info *info);
+/* Thread: main, inside an edit. Takes json over. */
+void sx_pages_set_config(struct sx_pages *p, char *json);
+
+#endif

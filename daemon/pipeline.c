@@ -1,0 +1,317 @@
+/*
+ * Making, starting, stopping and destroying the pipeline. What it does while it runs: capture_thread.c,
+ * frame_thread.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "daemon/pipeline.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "capture/scene.h"
+#include "ipc/frame.h"
+#include "stages/reduce.h"
+
+#define HEARTBEAT_PERIOD_MS 1000 /* main beats twice in it */
+
+int sx_pipeline_slots(const struct sx_settings *s)
+{
+	return s->engine.contexts + 2;
+}
+
+bool sx_pipeline_fits(const struct sx_source_info *a, const struct sx_source_info *b)
+{
+	return a->width == b->width && a->height == b->height && a->pixel == b->pixel;
+}
+
+/* The source's own camera if it knows it, else the configured one. */
+static struct sx_camera camera_of(const struct sx_pipeline *p)
+{
+	const struct sx_scene_camera *c = p->info.camera;
+
+	if (!c)
+		return p->c.settings->params.camera;
+	return (struct sx_camera){c->fx, c->fy, c->cx, c->cy, c->baseline_m, c->height_m, c->pitch_deg};
+}
+
+static int create_contexts(struct sx_pipeline *p, char *why, size_t why_bytes)
+{
+	struct sx_context_config config = {
+		.width = p->info.width,
+		.height = p->info.height,
+		.pixel = p->info.pixel,
+		.params = p->c.settings->params,
+		.time_stages = true, /* every frame carries its own timeline */
+	};
+	int r;
+
+	config.params.camera = camera_of(p);
+	for (; p->context_count < p->c.settings->engine.contexts; p->context_count++) {
+		r = p->c.engine->backend->context_create(&p->flights[p->context_count].context,
+							 p->c.engine->device, &config, why, why_bytes);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static void fill_constants(struct sx_pipeline *p)
+{
+	const struct sx_params *params = &p->c.settings->params;
+	const struct sx_camera camera = camera_of(p);
+	struct stixel_frame_header *h = &p->header;
+
+	*h = (struct stixel_frame_header){
+		.epoch = p->epoch,
+		.image_width = (uint32_t)p->info.width,
+		.image_height = (uint32_t)p->info.height,
+		.column_width = (uint32_t)params->stixels.width,
+		.disparities = (uint32_t)params->stereo.disparities,
+		.min_disparity = params->stereo.min_disparity,
+		.fx = camera.fx,
+		.fy = camera.fy,
+		.cx = camera.cx,
+		.cy = camera.cy,
+		.baseline_m = camera.baseline_m,
+		.stage_count = SX_STAGE_COUNT,
+	};
+	for (int i = 0; i < SX_STAGE_COUNT; i++)
+		snprintf(h->stage_name[i], sizeof(h->stage_name[i]), "%s", sx_stage_name((enum sx_stage)i));
+}
+
+static int create_plane(struct sx_pipeline *p)
+{
+	struct stixel_frame_header *h = &p->header;
+	bool left = p->c.settings->output.planes == SX_PLANES_LEFT;
+
+	if (p->c.settings->output.planes == SX_PLANES_NONE)
+		return 0;
+	h->plane_kind = left ? STIXEL_PLANE_LEFT : STIXEL_PLANE_DISPARITY;
+	h->plane_width = h->image_width;
+	h->plane_height = h->image_height;
+	h->plane_pitch = (h->image_width * (left ? 1u : 2u) + 7u) & ~7u;
+	p->plane = calloc(h->plane_height, h->plane_pitch);
+	return p->plane ? 0 : -ENOMEM;
+}
+
+/* Room for the largest frame, every page of it touched. */
+static int create_frame(struct sx_pipeline *p)
+{
+	const struct sx_stixel_params *s = &p->c.settings->params.stixels;
+	uint32_t columns = (uint32_t)sx_reduce_columns(p->info.width, s->width);
+	uint32_t per_column =
+		(uint32_t)(s->max_per_column < p->info.height ? s->max_per_column : p->info.height);
+	int r;
+
+	fill_constants(p);
+	r = create_plane(p);
+	if (r < 0)
+		return r;
+	p->frame_bytes = sx_frame_bytes(columns, columns * per_column,
+					(size_t)p->header.plane_pitch * p->header.plane_height);
+	if (p->frame_bytes == 0)
+		return -EOVERFLOW;
+	p->bytes = aligned_alloc(64, (p->frame_bytes + 63) & ~(size_t)63);
+	if (!p->bytes)
+		return -ENOMEM;
+	memset(p->bytes, 0, p->frame_bytes);
+	return 0;
+}
+
+static int create_ring(struct sx_pipeline *p, char *why, size_t why_bytes)
+{
+	const struct sx_ring_params params = {
+		.instance = p->c.instance,
+		.shm_dir = p->c.shm_dir,
+		.stream_path = p->c.settings->output.stream ? p->c.stream_path : NULL,
+		.epoch = p->epoch,
+		.frame_bytes = p->frame_bytes,
+		.slots = p->c.settings->output.slots,
+		.heartbeat_period_ms = HEARTBEAT_PERIOD_MS,
+		.group = (gid_t)-1,
+	};
+
+	return p->c.settings->output.ring ? sx_ring_create(&p->ring, &params, why, why_bytes) : 0;
+}
+
+static int create_stream(struct sx_pipeline *p, char *why, size_t why_bytes)
+{
+	const struct sx_stream_params params = {
+		.path = p->c.stream_path,
+		/* a copy: the stream closes it, and the next pipeline needs the manager's socket again */
+		.listen_fd = p->c.stream_fd < 0 ? -1 : fcntl(p->c.stream_fd, F_DUPFD_CLOEXEC, 3),
+		.epoch = p->epoch,
+		/* planes stay in the ring */
+		.frame_bytes = p->frame_bytes - (size_t)p->header.plane_pitch * p->header.plane_height,
+		.heartbeat_period_ms = HEARTBEAT_PERIOD_MS,
+		.group = (gid_t)-1,
+	};
+
+	return p->c.settings->output.stream ? sx_stream_create(&p->stream, &params, why, why_bytes) : 0;
+}
+
+void sx_pipeline_pin(struct sx_pipeline *p)
+{
+	struct sx_block block;
+	int failed = 0, error = 0;
+
+	for (int i = 0; p->source && sx_source_block(p->source, i, &block); i++) {
+		int r = sx_engine_pin(p->c.engine, block.memory, block.bytes);
+
+		failed += r < 0;
+		error = r < 0 ? r : error;
+	}
+	if (failed > 0)
+		sx_log(CAPTURE, WARNING,
+		       "%d of the source's buffers cannot be pinned (%s): pairs in them cost one more copy",
+		       failed, strerror(-error));
+}
+
+void sx_pipeline_unpin(struct sx_pipeline *p)
+{
+	sx_engine_unpin_all(p->c.engine);
+}
+
+int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config *c, struct sx_source *source,
+		       const struct sx_source_info *info, bool *output, char *why, size_t why_bytes)
+{
+	struct sx_pipeline *p = calloc(1, sizeof(*p));
+	int r;
+
+	*output = false;
+	snprintf(why, why_bytes, "not enough memory for the pipeline");
+	if (!p)
+		return -ENOMEM;
+	p->c = *c;
+	p->info = *info;
+	p->epoch = sx_epoch_new();
+	atomic_store(&c->telemetry->absent, !source);
+	r = sx_handover_init(&p->handover);
+	if (r < 0) {
+		snprintf(why, why_bytes, "no descriptor for an event: %s", strerror(-r));
+		goto fail;
+	}
+	r = create_frame(p);
+	if (r < 0)
+		goto fail;
+	r = create_contexts(p, why, why_bytes);
+	if (r < 0)
+		goto fail;
+	*output = true;
+	r = create_stream(p, why, why_bytes);
+	if (r < 0)
+		goto fail;
+	r = create_ring(p, why, why_bytes);
+	if (r < 0)
+		goto fail;
+	p->source = source;
+	sx_pipeline_pin(p);
+	*ret = p;
+	return 0;
+fail:
+	sx_pipeline_destroy(p, NULL);
+	return r;
+}
+
+/* Threads inherit the signal mask of main: all blocked. Stacks are bounded, so that mlockall() stays cheap. */
+static int start_thread(pthread_t *thread, const char *name, void *(*run)(void *), struct sx_pipeline *p)
+{
+	int error = pthread_create(thread, NULL, run, p);
+
+	if (!error)
+		pthread_setname_np(*thread, name);
+	return -error;
+}
+
+int sx_pipeline_start(struct sx_pipeline *p, char *why, size_t why_bytes)
+{
+	int64_t now = sx_now_ns();
+	int r;
+
+	atomic_store(&p->c.telemetry->last_capture_ns, now);
+	atomic_store(&p->c.telemetry->in_flight_since_ns, 0);
+	r = start_thread(&p->frame, "frame", sx_frame_thread, p);
+	p->frame_runs = r == 0;
+	if (r == 0) {
+		r = start_thread(&p->capture, "capture", sx_capture_thread, p);
+		p->capture_runs = r == 0;
+	}
+	if (r == 0)
+		return 0;
+	snprintf(why, why_bytes, "no thread: %s", strerror(-r));
+	sx_pipeline_stop(p);
+	sx_pipeline_join(p, -1);
+	return r;
+}
+
+void sx_pipeline_stop(struct sx_pipeline *p)
+{
+	atomic_store(&p->stop, true);
+	sx_wake(p->handover.capture_fd);
+	sx_wake(p->handover.frame_fd);
+}
+
+void sx_pipeline_end(struct sx_pipeline *p, enum sx_end end, int error, const char *why)
+{
+	int expected = SX_END_NONE;
+
+	/* One thread wins the right to write why; main looks only after both have been joined. */
+	if (atomic_compare_exchange_strong(&p->end, &expected, (int)end)) {
+		p->error = error;
+		snprintf(p->why, sizeof(p->why), "%s", why);
+	}
+	sx_pipeline_stop(p);
+	sx_wake(p->c.main_fd);
+}
+
+static bool join_until(pthread_t thread, bool *runs, const struct timespec *until)
+{
+	if (*runs && (until ? pthread_timedjoin_np(thread, NULL, until) : pthread_join(thread, NULL)) == 0)
+		*runs = false;
+	return !*runs;
+}
+
+bool sx_pipeline_join(struct sx_pipeline *p, int timeout_ms)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until); /* the only clock that pthread_timedjoin_np() takes */
+	until.tv_sec += timeout_ms / 1000;
+	until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+	if (until.tv_nsec >= SX_NS_PER_S) {
+		until.tv_sec++;
+		until.tv_nsec -= SX_NS_PER_S;
+	}
+	return join_until(p->capture, &p->capture_runs, timeout_ms < 0 ? NULL : &until) &&
+	       join_until(p->frame, &p->frame_runs, timeout_ms < 0 ? NULL : &until);
+}
+
+void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source)
+{
+	if (!p)
+		return;
+	sx_ring_destroy(p->ring);
+	sx_stream_destroy(p->stream);
+	/* contexts first: one that is still computing reads the images of its pair */
+	for (int i = 0; i < p->context_count; i++) {
+		p->c.engine->backend->context_destroy(p->flights[i].context);
+		if (p->flights[i].item)
+			sx_handover_release(&p->handover, p->flights[i].item);
+	}
+	sx_handover_finish(&p->handover);
+	sx_pipeline_unpin(p);
+	if (source)
+		*source = p->source;
+	else
+		sx_source_close(p->source);
+	free(p->plane);
+	free(p->bytes);
+	free(p);
+}

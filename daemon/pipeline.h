@@ -1,0 +1,117 @@
+/*
+ * From pairs to published frames: contexts, the waiting pair, the ring, and the two threads that serve them.
+ *
+ * A pipeline is made for one image size. All of its memory is taken by create, nothing while it runs. When a
+ * camera comes back with another size, main destroys it and makes a new one.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_DAEMON_PIPELINE_H
+#define SX_DAEMON_PIPELINE_H
+
+#include <pthread.h>
+
+#include "config/settings.h"
+#include "daemon/handover.h"
+#include "daemon/telemetry.h"
+#include "gpu/select.h"
+#include "ipc/ring.h"
+#include "ipc/stream.h"
+
+#define SX_WHY_BYTES 256
+
+/* Why the pipeline ended by itself. */
+enum sx_end {
+	SX_END_NONE,
+	SX_END_FRAMES,	/* as many frames as were asked for */
+	SX_END_SOURCE,	/* the source has no more pairs, all were computed */
+	SX_END_ENGINE,	/* the engine or the ring failed: error, why */
+	SX_END_CHANGED, /* the camera came back with another size or format */
+};
+
+/* What create needs; everything outlives the pipeline. */
+struct sx_pipeline_config {
+	const struct sx_settings *settings;
+	struct sx_engine *engine;
+	struct sx_telemetry *telemetry;
+	const char *instance, *shm_dir;
+	const char *stream_path; /* NULL: no stream */
+	int stream_fd;		 /* passed by systemd, -1 none */
+	uint64_t frames;	 /* end after so many, 0 never */
+	int main_fd;		 /* eventfd that wakes main: something ended, began or was lost */
+};
+
+struct sx_flight {
+	struct sx_context *context;
+	struct sx_item *item; /* NULL: free */
+	int64_t submitted_ns;
+};
+
+struct sx_pipeline {
+	struct sx_pipeline_config c;
+	struct sx_source_info info; /* size and format that everything below is made for */
+	struct sx_handover handover;
+	struct sx_ring *ring;
+	struct sx_stream *stream;
+	uint64_t epoch;
+
+	/* control: written by main or by one of the threads, read by the others */
+	atomic_bool stop;	  /* main: take no more pairs, finish those in flight */
+	atomic_bool source_ended; /* capture: no more pairs will come */
+	_Atomic int end;	  /* enum sx_end; error and why are written before it */
+	int error;
+	char why[SX_WHY_BYTES];
+
+	/* capture thread; source belongs to main while the thread does not run */
+	pthread_t capture;
+	bool capture_runs;
+	struct sx_source *source;	  /* NULL: camera absent */
+	struct sx_source_counters before; /* counted by sources that are closed */
+
+	/* frame thread */
+	pthread_t frame;
+	bool frame_runs;
+	struct sx_flight flights[SX_CONTEXTS_MAX]; /* used in turn, so that frames finish in order */
+	int context_count;
+	uint64_t submitted, collected; /* frames; the newest collected one has this number */
+	struct sx_road road;	       /* last one that was measured */
+	uint64_t road_frame;	       /* number of its frame */
+	bool has_road;
+	struct stixel_frame_header header; /* what is the same in every frame is filled in once */
+	void *bytes;			   /* a packed frame */
+	size_t frame_bytes;		   /* of the largest one */
+	void *plane;			   /* NULL: none is published */
+};
+
+/*
+ * Makes everything for pairs of this size. source is taken over on success (NULL: the camera is absent, the capture
+ * thread will look for it). Errors: -ENOMEM; of the engine; of ring and stream, then *output is true.
+ */
+int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config *c, struct sx_source *source,
+		       const struct sx_source_info *info, bool *output, char *why, size_t why_bytes);
+/* Starts both threads. Negative errno with why; then destroy. */
+int sx_pipeline_start(struct sx_pipeline *p, char *why, size_t why_bytes);
+/* Tells the threads to finish what is in flight and end. Returns at once; any number of times. */
+void sx_pipeline_stop(struct sx_pipeline *p);
+/* True when both threads have ended within timeout_ms; then they are joined. */
+bool sx_pipeline_join(struct sx_pipeline *p, int timeout_ms);
+/* Only after a join, or before start. *source (may be NULL) gets the source, else it is closed. */
+void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source);
+
+/* Slots that a source needs for this many contexts. */
+int sx_pipeline_slots(const struct sx_settings *s);
+bool sx_pipeline_fits(const struct sx_source_info *a, const struct sx_source_info *b);
+
+/* Inside the pipeline. */
+void *sx_capture_thread(void *pipeline);
+void *sx_frame_thread(void *pipeline);
+/*
+ * Main or capture thread, while no frame is in flight: lets the engine read pairs where the source's memory lies, or
+ * takes that back. unpin before the source is closed.
+ */
+void sx_pipeline_pin(struct sx_pipeline *p);
+void sx_pipeline_unpin(struct sx_pipeline *p);
+/* Any of the two threads: notes the first reason to end, stops both, wakes main. */
+void sx_pipeline_end(struct sx_pipeline *p, enum sx_end end, int error, const char *why);
+
+#endif

@@ -1,0 +1,288 @@
+/*
+ * One life of the daemon: everything is made here, in the order in which it can fail with a clear word, and taken
+ * down again.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "daemon/run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "config/config.h"
+#include "cpu/engine.h"
+#include "daemon/run_priv.h"
+#include "ipc/instance.h"
+
+#define STATUS_MODE 0660
+/* What a pipeline is made for while the camera is absent and the configuration does not say its size. */
+#define ABSENT_WIDTH 640
+#define ABSENT_HEIGHT 480
+
+static int refuse(int code, const char *why)
+{
+	sx_log(DAEMON, ERROR, "%s", why);
+	return code;
+}
+
+/*
+ * Signals that are meant for us are read from a descriptor; SIGPIPE and the user's are of no use here. All threads
+ * inherit the mask. SIGABRT stays as it is: the watchdog's way to a core dump.
+ */
+static int catch_signals(struct sx_run *run)
+{
+	sigset_t ours, all;
+
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGTERM);
+	sigaddset(&ours, SIGINT);
+	sigaddset(&ours, SIGHUP);
+	all = ours;
+	sigaddset(&all, SIGPIPE);
+	sigaddset(&all, SIGUSR1);
+	sigaddset(&all, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	run->signal_fd = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+	run->main_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (run->signal_fd >= 0 && run->main_fd >= 0 && sx_log_fd() >= 0)
+		return 0;
+	return refuse(SX_EXIT_FAILED, "no descriptors for signals and events");
+}
+
+static void set_log_levels(const struct sx_settings *s)
+{
+	struct sx_log_levels levels;
+	char why[SX_WHY_BYTES];
+
+	if (!s->log_levels)
+		return;
+	if (sx_log_levels_parse(&levels, s->log_levels, why, sizeof(why)) < 0)
+		sx_log(DAEMON, WARNING, "log.levels: %s", why);
+	else
+		sx_log_levels_set(&levels);
+}
+
+static int claim_instance(struct sx_run *run)
+{
+	char why[SX_WHY_BYTES];
+
+	if (sx_runtime_dir(run->options->instance, run->dir, sizeof(run->dir), why, sizeof(why)) < 0)
+		return refuse(SX_EXIT_CREATE, why);
+	run->lock_fd = sx_instance_lock(run->dir, NULL, why, sizeof(why));
+	if (run->lock_fd < 0)
+		return refuse(SX_EXIT_CREATE, why);
+	if ((size_t)snprintf(run->status_path, sizeof(run->status_path), "%s/status.sock", run->dir) >=
+		    sizeof(run->status_path) ||
+	    (size_t)snprintf(run->stream_path, sizeof(run->stream_path), "%s/frames.sock", run->dir) >=
+		    sizeof(run->stream_path))
+		return refuse(SX_EXIT_CREATE, "the path of the runtime directory is too long");
+	return 0;
+}
+
+static int open_engine(struct sx_run *run)
+{
+	char why[SX_WHY_BYTES];
+	int r = sx_engine_open(&run->engine, &run->settings->engine, &sx_backend_cpu, why, sizeof(why));
+	struct sx_transfers transfers;
+	struct sx_report *report;
+
+	if (r == -ENODEV)
+		return refuse(SX_EXIT_GPU, why);
+	if (r < 0)
+		return refuse(r == -EINVAL ? SX_EXIT_CONFIG : SX_EXIT_FAILED, why);
+	report = sx_pages_edit(run->pages);
+	report->engine.backend = run->engine.backend->name;
+	report->engine.device = run->engine.backend->describe(run->engine.device);
+	report->engine.reason = run->engine.reason;
+	sx_engine_transfers(&run->engine, &transfers);
+	report->engine.input.path = transfers.path;
+	report->engine.contexts = run->settings->engine.contexts;
+	sx_log(DAEMON, INFO, "engine %s (%s): %s", report->engine.backend, report->engine.device,
+	       report->engine.reason);
+	sx_pages_done(run->pages);
+	return 0;
+}
+
+/* Before the camera: that it is missing must be seen by those who ask. */
+static int serve_status(struct sx_run *run)
+{
+	struct sx_report *report = sx_pages_edit(run->pages);
+	char why[SX_WHY_BYTES];
+	int fd = sx_notify_listen_fd("status");
+
+	report->instance = run->options->instance;
+	report->version = SX_VERSION;
+	report->pid = getpid();
+	sx_pages_set_config(run->pages, sx_run_config_json(run->settings));
+	sx_pages_done(run->pages);
+	if (fd < 0) {
+		fd = sx_status_listen(run->status_path, STATUS_MODE, why, sizeof(why));
+		if (fd < 0)
+			return refuse(SX_EXIT_CREATE, why);
+		run->status_made = true;
+	}
+	run->stream_fd = sx_notify_listen_fd("frames");
+	if (sx_pages_serve(run->pages, fd, why, sizeof(why)) < 0)
+		return refuse(SX_EXIT_CREATE, why);
+	return 0;
+}
+
+/* Opens the source. A camera that is missing is no error: *ret stays NULL. */
+static int open_source(struct sx_run *run, struct sx_source **ret)
+{
+	const struct sx_source_params *params = &run->settings->source;
+	char why[SX_WHY_BYTES];
+	int r = sx_source_open(ret, params, sx_pipeline_slots(run->settings), why, sizeof(why));
+
+	if (r >= 0)
+		return 0;
+	if (r == -ENODEV || (r == -ENOENT && params->kind == SX_SOURCE_V4L2)) {
+		sx_log(CAPTURE, WARNING, "camera absent: %s", why);
+		return 0;
+	}
+	if (r == -ENOMEM)
+		return refuse(SX_EXIT_FAILED, why);
+	if (params->kind == SX_SOURCE_FILES)
+		return refuse(SX_EXIT_DATA, why);
+	return refuse(SX_EXIT_CONFIG, why);
+}
+
+static int build_failed(int r, bool output, const char *why)
+{
+	if (output)
+		return refuse(SX_EXIT_CREATE, why);
+	if (r == -ENODEV)
+		return refuse(SX_EXIT_GPU, why);
+	return refuse(r == -EINVAL || r == -ENOTSUP ? SX_EXIT_CONFIG : SX_EXIT_FAILED, why);
+}
+
+static void tell_pipeline(struct sx_run *run)
+{
+	struct sx_pipeline *p = run->pipeline;
+	struct sx_report *report = sx_pages_edit(run->pages);
+
+	sx_pages_set_source(run->pages, &run->settings->source, &p->info);
+	report->epoch = p->epoch;
+	report->engine.memory_bytes = (int64_t)run->engine.backend->memory(run->engine.device);
+	snprintf(report->ring.path, sizeof(report->ring.path), "%s", p->ring ? sx_ring_path(p->ring) : "");
+	report->ring.bytes = p->ring ? (int64_t)sx_ring_bytes(p->ring) : -1;
+	report->ring.slots = p->ring ? run->settings->output.slots : -1;
+	sx_pages_done(run->pages);
+}
+
+int sx_run_build(struct sx_run *run, struct sx_source *source)
+{
+	const struct sx_settings *s = run->settings;
+	const struct sx_pipeline_config config = {
+		.settings = s,
+		.engine = &run->engine,
+		.telemetry = run->telemetry,
+		.instance = run->options->instance,
+		.shm_dir = getenv("STIXELD_SHM_DIR"),
+		.stream_path = run->stream_path,
+		.stream_fd = run->stream_fd,
+		.frames = run->options->frames,
+		.main_fd = run->main_fd,
+	};
+	struct sx_source_info info = {
+		.width = s->source.width ? s->source.width : ABSENT_WIDTH,
+		.height = s->source.height ? s->source.height : ABSENT_HEIGHT,
+		.cameras = s->source.layout == SX_LAYOUT_TWO ? 2 : 1,
+		.path = {s->source.left, s->source.right},
+		.paced = true,
+	};
+	char why[SX_WHY_BYTES];
+	bool output = false;
+	int r;
+
+	if (source)
+		info = *sx_source_info(source);
+	r = source ? sx_settings_check_size(s, info.width, info.height, why, sizeof(why))
+		   : sx_params_check(&s->params, info.width, info.height, why, sizeof(why));
+	if (r == 0)
+		r = sx_pipeline_create(&run->pipeline, &config, source, &info, &output, why, sizeof(why));
+	if (r < 0) {
+		sx_source_close(source);
+		return build_failed(r, output, why);
+	}
+	tell_pipeline(run);
+	if (s->realtime.lock_memory && mlockall(MCL_CURRENT) < 0)
+		sx_log(DAEMON, WARNING, "realtime.lock_memory is not given: %s (LimitMEMLOCK?)",
+		       strerror(errno));
+	r = sx_pipeline_start(run->pipeline, why, sizeof(why));
+	if (r < 0)
+		return build_failed(r, false, why);
+	sx_log(DAEMON, INFO, "pairs of %dx%d %s, %s, %d in flight", info.width, info.height,
+	       sx_pixel_name(info.pixel), info.paced ? "paced" : "as fast as they are taken",
+	       s->engine.contexts);
+	return 0;
+}
+
+static int set_up(struct sx_run *run)
+{
+	struct sx_source *source = NULL;
+	char why[SX_WHY_BYTES];
+	int code;
+
+	set_log_levels(run->settings);
+	if (sx_notify_init(&run->notify, why, sizeof(why)) < 0)
+		sx_log(DAEMON, WARNING, "%s", why);
+	if (sx_telemetry_create(&run->telemetry) < 0)
+		return refuse(SX_EXIT_FAILED, "not enough memory");
+	sx_pages_init(run->pages, run->telemetry);
+	if ((code = catch_signals(run)) || (code = claim_instance(run)) || (code = open_engine(run)) ||
+	    (code = serve_status(run)) || (code = open_source(run, &source)))
+		return code;
+	return sx_run_build(run, source);
+}
+
+/* Takes down whatever was set up, the newest first. The lock goes last. */
+static void take_down(struct sx_run *run)
+{
+	sx_pipeline_destroy(run->pipeline, NULL);
+	if (run->telemetry)
+		sx_pages_finish(run->pages);
+	sx_engine_close(&run->engine);
+	sx_telemetry_destroy(run->telemetry);
+	if (run->status_made)
+		unlink(run->status_path);
+	sx_log_drain();
+	sx_notify_finish(&run->notify);
+	if (run->signal_fd >= 0)
+		close(run->signal_fd);
+	if (run->main_fd >= 0)
+		close(run->main_fd);
+	if (run->stream_fd >= 0)
+		close(run->stream_fd);
+	if (run->lock_fd >= 0)
+		close(run->lock_fd);
+}
+
+int sx_run(const struct sx_options *options, struct sx_settings *settings)
+{
+	struct sx_pages *pages = calloc(1, sizeof(*pages));
+	struct sx_run *run = calloc(1, sizeof(*run));
+	int code = SX_EXIT_FAILED;
+
+	if (run && pages) {
+		run->options = options;
+		run->settings = settings;
+		run->pages = pages;
+		run->lock_fd = run->signal_fd = run->main_fd = run->stream_fd = run->notify.fd = -1;
+		code = set_up(run);
+		if (code == 0)
+			code = sx_run_loop(run);
+		take_down(run);
+	}
+	free(run);
+	free(pages);
+	return code;
+}

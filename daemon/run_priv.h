@@ -1,0 +1,48 @@
+/*
+ * One life of the daemon: what run.c sets up and loop.c keeps going. Thread: main.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_DAEMON_RUN_PRIV_H
+#define SX_DAEMON_RUN_PRIV_H
+
+#include "daemon/health.h"
+#include "daemon/notify.h"
+#include "daemon/pages.h"
+#include "daemon/pipeline.h"
+#include "daemon/run.h"
+#include "gpu/select.h"
+
+#define SX_RUN_PATH_BYTES 256
+
+struct sx_run {
+	const struct sx_options *options;
+	struct sx_settings *settings;
+	char dir[SX_RUN_PATH_BYTES], status_path[SX_RUN_PATH_BYTES], stream_path[SX_RUN_PATH_BYTES];
+	bool status_made; /* status_path is ours to remove */
+	int stream_fd;	  /* passed by systemd, or -1 */
+	int lock_fd, signal_fd, main_fd;
+	struct sx_notify notify;
+	struct sx_engine engine;
+	struct sx_telemetry *telemetry;
+	struct sx_pages *pages;
+	struct sx_pipeline *pipeline;
+	struct sx_health health;
+	enum stixel_state told; /* state that log and readers know */
+	unsigned ticks;
+	int64_t next_tick_ns, next_ping_ns;
+	bool stopping;	    /* the stop was ordered, by a signal or by the pipeline's end */
+	bool hurry;	    /* a second signal came */
+	int64_t stop_by_ns; /* the frame in flight must be finished by then */
+};
+
+/* Makes the pipeline for this source (NULL: absent camera) and starts it. Exit code, 0 on success; logs. */
+int sx_run_build(struct sx_run *run, struct sx_source *source);
+/* Serves until the daemon has to end, then waits for the frames in flight. Exit code. */
+int sx_run_loop(struct sx_run *run);
+/* Rereads the configuration: live keys are taken, the others named, a wrong file changes nothing. */
+void sx_run_reload(struct sx_run *run);
+/* The configuration as JSON, for the status. Own memory; NULL when there is none. */
+char *sx_run_config_json(const struct sx_settings *s);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * What the pipeline counts and measures: written by its two threads, read by main and the status socket.
+ *
+ * Everything is an atomic of its own or one of the lock-free histograms, so that no reader can hold a thread of
+ * the pipeline up. The durations are those that lie in the frame headers.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_DAEMON_TELEMETRY_H
+#define SX_DAEMON_TELEMETRY_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/histogram.h"
+#include "stages/engine.h"
+#include "stixel.h"
+
+/* Of the newest frame; a plain copy of what the atomics below said at one moment. */
+struct sx_newest {
+	uint64_t frames; /* 0: none yet, the rest means nothing */
+	uint64_t stixels, pixels;
+	uint64_t road_origin, road_inliers, road_age;
+	double slope, offset, horizon_row, pitch_rad, height_m;
+};
+#define SX_NEWEST_WORDS (sizeof(struct sx_newest) / sizeof(uint64_t))
+
+struct sx_telemetry {
+	/* capture thread */
+	_Atomic uint64_t captured; /* pairs taken from the source */
+	_Atomic uint64_t overload; /* pairs replaced while they waited */
+	_Atomic uint64_t unpaired, corrupt;
+	_Atomic uint64_t images[2]; /* per side */
+	_Atomic uint64_t reconnects;
+	_Atomic int64_t last_capture_ns; /* when the last pair came */
+	atomic_bool absent;		 /* camera lost, being looked for */
+	struct sx_windows skew;
+
+	/* frame thread */
+	_Atomic uint64_t published;
+	_Atomic int64_t last_publish_ns;
+	_Atomic uint64_t copy_frames, copies_in, copied_bytes, staged,
+		copies_out;		    /* as struct sx_transfers */
+	_Atomic int64_t in_flight_since_ns; /* when the oldest frame in flight was submitted; 0 none */
+	struct sx_windows capture_to_publish;
+	struct sx_windows stages[SX_STAGE_COUNT];
+	_Atomic int64_t capture_to_publish_sum_ns, stage_sum_ns[SX_STAGE_COUNT];
+	_Atomic uint64_t newest_sequence; /* odd while being written */
+	_Atomic uint64_t newest[SX_NEWEST_WORDS];
+};
+
+/* About 2 MB, zeroed and touched. */
+int sx_telemetry_create(struct sx_telemetry **ret);
+void sx_telemetry_destroy(struct sx_telemetry *t);
+
+/* Thread: capture. A pair came from the source; skew_ns: between its two capture times. */
+void sx_telemetry_captured(struct sx_telemetry *t, int64_t now_ns, int64_t skew_ns);
+/* Thread: frame. Takes everything from the header of a frame that was just published. */
+void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_header *h);
+/* Thread: frame. What the engine counted so far; before the frame is noted as published. */
+void sx_telemetry_transfers(struct sx_telemetry *t, const struct sx_transfers *transfers);
+/* Any thread. False: the frame thread wrote all the time (it never does), *ret is not written. */
+bool sx_telemetry_newest(const struct sx_telemetry *t, struct sx_newest *ret);
+
+#endif

@@ -1,0 +1,390 @@
+/*
+ * A source and an engine that do what the test wants, in place of capture/ and cpu/: stixeld-fake is the daemon with
+ * these linked in. Told by the environment:
+ *
+ *	FAKE_INTERVAL_US	between pairs (0: as fast as they are taken)
+ *	FAKE_GATE		a file: no pair comes before it is there
+ *	FAKE_PAIRS		the source ends after so many
+ *	FAKE_LOSE_AT		the camera is lost once, instead of this pair
+ *	FAKE_ABSENT		so many attempts to open fail: no camera
+ *	FAKE_WIDTH_AFTER	width after the loss
+ *	FAKE_SILENT_AT		no pair comes from this one on
+ *	FAKE_CORRUPT_EVERY	every so many pairs one is unreadable
+ *	FAKE_COMPUTE_US		of a frame; FAKE_JITTER_US more for every second one, so that they finish out of order
+ *	FAKE_FAIL_AT		the engine fails at this frame
+ *	FAKE_HANG_AT		this frame never finishes
+ *	FAKE_MEASURE_EVERY	the road is measured in every so many frames, else the previous one stands in
+ *
+ * Both keep an eye on the daemon and abort when it breaks their contract: a pair released twice or while it is
+ * computed on, a busy context, more pairs than slots.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "capture/source.h"
+#include "cpu/engine.h"
+#include "stages/engine.h"
+#include "stixel.h"
+
+#define WIDTH 64
+#define HEIGHT 48
+#define SLOTS_MAX 8
+#define COLUMNS_MAX 256
+
+#define MUST(x)                                                             \
+	do {                                                                \
+		if (!(x)) {                                                 \
+			fprintf(stderr, "fake: contract broken: %s\n", #x); \
+			abort();                                            \
+		}                                                           \
+	} while (0)
+
+static long told(const char *name)
+{
+	const char *text = getenv(name);
+
+	return text ? strtol(text, NULL, 10) : 0;
+}
+
+static int arm(int fd, long first_us, long every_us)
+{
+	const struct itimerspec t = {
+		.it_value = {first_us / 1000000, first_us % 1000000 * 1000},
+		.it_interval = {every_us / 1000000, every_us % 1000000 * 1000},
+	};
+
+	return timerfd_settime(fd, 0, &t, NULL);
+}
+
+/* ---- the source ---- */
+
+struct slot {
+	unsigned char pixels[2 * WIDTH * 4 * HEIGHT];
+	atomic_bool used, computing, pinned;
+};
+
+struct sx_source {
+	struct sx_source_info info;
+	struct slot slots[SLOTS_MAX];
+	int slot_count, fd;
+	uint64_t number;
+	_Atomic uint64_t captured, corrupt;
+};
+
+static long opens, losses, asked; /* thread: main, then capture */
+
+int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots, char *why,
+		   size_t why_bytes)
+{
+	struct sx_source *s;
+	long interval = told("FAKE_INTERVAL_US");
+
+	if (opens++ < told("FAKE_ABSENT") + (losses && told("FAKE_ABSENT") == 0)) {
+		snprintf(why, why_bytes, "fake: no camera");
+		return -ENODEV;
+	}
+	MUST(slots >= 1 && slots <= SLOTS_MAX);
+	s = calloc(1, sizeof(*s));
+	MUST(s);
+	s->slot_count = slots;
+	s->info = (struct sx_source_info){
+		.width = losses && told("FAKE_WIDTH_AFTER") ? (int)told("FAKE_WIDTH_AFTER") : WIDTH,
+		.height = HEIGHT,
+		.pixel = SX_PIXEL_U8,
+		.memory = "fake",
+		.cameras = 2,
+		.path = {"fake left", "fake \"right\"\n"},
+		.paced = interval > 0,
+	};
+	s->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	MUST(s->fd >= 0 && arm(s->fd, interval ? interval : 1, interval) == 0);
+	*ret = s;
+	return 0;
+}
+
+void sx_source_close(struct sx_source *s)
+{
+	if (!s)
+		return;
+	for (int i = 0; i < s->slot_count; i++)
+		MUST(!atomic_load(&s->slots[i].used) && !atomic_load(&s->slots[i].pinned));
+	close(s->fd);
+	free(s);
+}
+
+const struct sx_source_info *sx_source_info(const struct sx_source *s)
+{
+	return &s->info;
+}
+
+bool sx_source_block(const struct sx_source *s, int index, struct sx_block *ret)
+{
+	if (index >= s->slot_count)
+		return false;
+	/* the contract leaves out const on purpose: an engine writes nothing, but maps it */
+	*ret = (struct sx_block){(void *)(uintptr_t)s->slots[index].pixels, sizeof(s->slots[index].pixels)};
+	return true;
+}
+
+void sx_source_counters(const struct sx_source *s, struct sx_source_counters *ret)
+{
+	uint64_t n = atomic_load(&s->captured);
+
+	*ret = (struct sx_source_counters){.captured = {n, n}, .corrupt = atomic_load(&s->corrupt)};
+}
+
+int sx_source_fd(const struct sx_source *s)
+{
+	return s->fd;
+}
+
+static struct slot *free_slot(struct sx_source *s)
+{
+	for (int i = 0; i < s->slot_count; i++)
+		if (!atomic_exchange(&s->slots[i].used, true))
+			return &s->slots[i];
+	return NULL;
+}
+
+int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
+{
+	long corrupt = told("FAKE_CORRUPT_EVERY");
+	const char *gate = getenv("FAKE_GATE");
+	uint64_t times;
+	struct slot *slot;
+
+	if (gate && access(gate, F_OK) < 0) {
+		usleep(1000);
+		return 0;
+	}
+	if (s->info.paced && read(s->fd, &times, sizeof(times)) < 0)
+		return 0;
+	if (told("FAKE_PAIRS") && asked >= told("FAKE_PAIRS"))
+		return -ENODATA;
+	if (told("FAKE_SILENT_AT") && asked + 1 >= told("FAKE_SILENT_AT"))
+		return 0;
+	if (told("FAKE_LOSE_AT") && asked + 1 == told("FAKE_LOSE_AT") && !losses) {
+		losses++;
+		snprintf(why, why_bytes, "fake: unplugged");
+		return -ENODEV;
+	}
+	asked++;
+	if (corrupt && asked % corrupt == 0) {
+		atomic_fetch_add(&s->corrupt, 1);
+		snprintf(why, why_bytes, "fake: pair %ld is garbage", asked);
+		return -EBADMSG;
+	}
+	slot = free_slot(s);
+	MUST(slot); /* the daemon asked for as many slots as it needs */
+	*pair = (struct sx_pair){
+		.left = {slot->pixels, s->info.width, HEIGHT, (size_t)s->info.width, SX_PIXEL_U8},
+		.right = {slot->pixels, s->info.width, HEIGHT, (size_t)s->info.width, SX_PIXEL_U8},
+		.number = ++s->number,
+		.left_ns = sx_now_ns(),
+		.stamp = SX_STAMP_END_OF_FRAME,
+		.slot = slot,
+	};
+	pair->right_ns = pair->left_ns + 1000;
+	atomic_fetch_add(&s->captured, 1);
+	return 1;
+}
+
+void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
+{
+	struct slot *slot = pair->slot;
+
+	MUST(slot >= s->slots && slot < s->slots + s->slot_count);
+	MUST(!atomic_load(&slot->computing));
+	MUST(atomic_exchange(&slot->used, false));
+}
+
+/* ---- the engine: frames "finish" when a timer fires ---- */
+
+struct sx_device {
+	uint64_t frames;
+};
+
+struct sx_context {
+	struct sx_device *device;
+	int fd, columns, height;
+	bool busy, fails;
+	struct slot *slot;
+	struct sx_result result;
+	struct stixel stixels[COLUMNS_MAX];
+	uint32_t offsets[COLUMNS_MAX + 1];
+	unsigned char left[COLUMNS_MAX * HEIGHT];
+};
+
+static int fake_open(struct sx_device **ret, const struct sx_engine_params *p, char *why, size_t why_bytes)
+{
+	*ret = calloc(1, sizeof(**ret));
+	return *ret ? 0 : -ENOMEM;
+}
+
+static void fake_close(struct sx_device *d)
+{
+	free(d);
+}
+
+static const char *fake_describe(const struct sx_device *d)
+{
+	return "fake engine";
+}
+
+static int fake_context_create(struct sx_context **ret, struct sx_device *d,
+			       const struct sx_context_config *c, char *why, size_t why_bytes)
+{
+	struct sx_context *x = calloc(1, sizeof(*x));
+
+	MUST(x);
+	x->device = d;
+	x->columns = c->width / c->params.stixels.width;
+	x->height = c->height;
+	MUST(x->columns <= COLUMNS_MAX);
+	x->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	MUST(x->fd >= 0);
+	*ret = x;
+	return 0;
+}
+
+static void finish(struct sx_context *x)
+{
+	if (x->busy)
+		atomic_store(&x->slot->computing, false);
+	x->busy = false;
+}
+
+static void fake_context_destroy(struct sx_context *x)
+{
+	if (!x)
+		return;
+	finish(x);
+	close(x->fd);
+	free(x);
+}
+
+static int fake_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous)
+{
+	uint64_t n = ++x->device->frames;
+	long every = told("FAKE_MEASURE_EVERY"), us = told("FAKE_COMPUTE_US");
+
+	MUST(!x->busy);
+	MUST(atomic_load(&((struct slot *)pair->slot)->pinned));
+	MUST(!atomic_exchange(&((struct slot *)pair->slot)->computing, true));
+	x->busy = true;
+	x->slot = pair->slot;
+	x->fails = told("FAKE_FAIL_AT") && n == (uint64_t)told("FAKE_FAIL_AT");
+	x->result = (struct sx_result){
+		.stixels = x->stixels,
+		.offsets = x->offsets,
+		.columns = (uint32_t)x->columns,
+		.count = (uint32_t)x->columns,
+		.started_ns = sx_now_ns(),
+		.road = {.slope = 0.25, .offset = -5, .horizon_row = 20, .height_m = 1.5, .inliers = 100},
+	};
+	if (previous)
+		MUST(previous->origin == SX_ROAD_MEASURED);
+	if (every == 0 || n % (uint64_t)every == 1) {
+		x->result.road.origin = SX_ROAD_MEASURED;
+		x->result.road.pitch_rad = (double)n;
+	} else if (previous) {
+		x->result.road = *previous;
+		x->result.road.origin = SX_ROAD_PREVIOUS;
+		x->result.road.age++;
+	} else {
+		x->result.road.origin = SX_ROAD_FROM_CALIBRATION;
+	}
+	for (int u = 0; u < x->columns; u++) {
+		x->stixels[u] = (struct stixel){.column = (uint16_t)u,
+						.row_bottom = (uint16_t)(x->height - 1),
+						.support = (uint16_t)pair->number,
+						.kind = STIXEL_OBJECT,
+						.label = STIXEL_LABEL_NONE};
+		x->offsets[u + 1] = (uint32_t)u + 1;
+	}
+	us += n % 2 ? told("FAKE_JITTER_US") : 0;
+	x->result.stage_ns[SX_STAGE_SGM] = (int64_t)us * 1000 + 1;
+	if (told("FAKE_HANG_AT") && n == (uint64_t)told("FAKE_HANG_AT"))
+		return 0;
+	return arm(x->fd, us > 0 ? us : 1, 0);
+}
+
+static int fake_event_fd(const struct sx_context *x)
+{
+	return x->fd;
+}
+
+static int fake_wait(struct sx_context *x, int timeout_ms)
+{
+	uint64_t times;
+
+	MUST(timeout_ms == 0 && x->busy);
+	if (read(x->fd, &times, sizeof(times)) < 0)
+		return 0;
+	finish(x);
+	return x->fails ? -EIO : 1;
+}
+
+static const struct sx_result *fake_result(const struct sx_context *x)
+{
+	return &x->result;
+}
+
+static int fake_peek(const struct sx_context *x, enum sx_tap tap, struct sx_image *view)
+{
+	struct sx_image left = {(void *)(uintptr_t)x->left, 0, HEIGHT, COLUMNS_MAX, SX_PIXEL_U8};
+
+	if (tap != SX_TAP_LEFT)
+		return -ENOENT;
+	left.width = WIDTH;
+	*view = left;
+	return 0;
+}
+
+static size_t fake_memory(const struct sx_device *d)
+{
+	return 4242;
+}
+
+static struct slot *slot_of(void *pixels)
+{
+	return (struct slot *)((char *)pixels - offsetof(struct slot, pixels));
+}
+
+static int fake_pin(struct sx_device *d, void *memory, size_t bytes)
+{
+	MUST(!atomic_exchange(&slot_of(memory)->pinned, true));
+	return 0;
+}
+
+static void fake_unpin(struct sx_device *d, void *memory)
+{
+	MUST(!atomic_load(&slot_of(memory)->computing));
+	MUST(atomic_exchange(&slot_of(memory)->pinned, false));
+}
+
+const struct sx_backend sx_backend_cpu = {
+	.name = "fake",
+	.open = fake_open,
+	.close = fake_close,
+	.describe = fake_describe,
+	.context_create = fake_context_create,
+	.context_destroy = fake_context_destroy,
+	.submit = fake_submit,
+	.event_fd = fake_event_fd,
+	.wait = fake_wait,
+	.result = fake_result,
+	.peek = fake_peek,
+	.memory = fake_memory,
+	.pin = fake_pin,
+	.unpin = fake_unpin,
+};

@@ -1,0 +1,321 @@
+# Runs stixeld in a folder of its own and talks to it as a monitor or a reader would. Standard library only.
+#
+# SPDX-License-Identifier: Apache-2.0
+import json
+import mmap
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+import unittest
+
+STIXELD = os.environ.get("STIXELD", "")
+FAKE = os.environ.get("STIXELD_FAKE", "")
+SANITIZED = bool(os.environ.get("SX_SANITIZED"))
+
+# A small pair and a small search: frames take a few milliseconds even with sanitizers.
+SMALL = ["-s", "source.kind=synthetic", "-s", "source.size=160x96", "-s", "stereo.disparities=32",
+         "-s", "engine.threads=1"]
+STATES = ["starting", "running", "no_camera", "degraded", "stopping", "closed", "replaced"]
+
+
+def until(condition, seconds=10.0, what="condition"):
+    """The first true value of condition(), polled; fails after the time."""
+    end = time.monotonic() + seconds * (3 if SANITIZED else 1)
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError("%s: not within %.1f s" % (what, seconds))
+        time.sleep(0.01)
+
+
+def connect(s, path, seconds=10.0):
+    """Connects a socket that has a timeout: Python makes it non-blocking, and a full queue then refuses at once."""
+    def try_once():
+        try:
+            s.connect(path)
+        except BlockingIOError:
+            return False
+        return True
+    until(try_once, seconds, "room in the queue of " + path)
+
+
+class Frame:
+    """What the tests want of a packet or slot: offsets as in stixel.h."""
+
+    def __init__(self, data):
+        self.bytes = len(data)
+        self.magic, self.major = struct.unpack_from("<IH", data, 0)
+        self.epoch, self.number = struct.unpack_from("<QQ", data, 24)
+        self.left_ns, self.right_ns, self.submitted_ns, self.published_ns = struct.unpack_from("<4q", data, 40)
+        self.road_origin, self.stage_count = data[90], data[91]
+        self.width, self.height, self.columns = struct.unpack_from("<3I", data, 96)
+        self.count, = struct.unpack_from("<I", data, 120)
+        self.road_age, = struct.unpack_from("<I", data, 208)
+        self.captured, self.published, self.overload, self.unpaired, self.corrupt = struct.unpack_from(
+            "<5Q", data, 216)
+        self.plane_kind, self.plane_width, self.plane_height = struct.unpack_from("<3I", data, 256)
+        self.stage_ns = struct.unpack_from("<16q", data, 280)
+        self.stage_names = [data[408 + 16 * i:424 + 16 * i].rstrip(b"\0").decode() for i in range(16)]
+        offset, = struct.unpack_from("<I", data, 20)
+        # columns and stixels: what every engine must make the same
+        self.record = data[struct.unpack_from("<I", data, 8)[0]:offset + 16 * self.count]
+        # support of the first stixel: the fake engine puts the pair's number there
+        self.pair = struct.unpack_from("<H", data, offset + 6)[0] if self.count else None
+
+
+class Ring:
+    """The ring of an instance, mapped. It can be read to the end after the daemon has gone."""
+
+    def __init__(self, path):
+        with open(path, "rb") as f:
+            self.map = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)
+        self.slots, self.stride, self.first, self.header = struct.unpack_from("<4I", self.map, 24)
+
+    def live(self):
+        """(state, heartbeat_ns, head)"""
+        head, _, state, beat = struct.unpack_from("<QIIq", self.map, 1024)
+        return STATES[state], beat, head
+
+    def frame(self, number):
+        """The frame, or None when its slot has another one."""
+        at = self.first + (number & (self.slots - 1)) * self.stride
+        sequence, count = struct.unpack_from("<QQ", self.map, at)
+        data = self.map[at + self.header:at + self.header + count]
+        if sequence != 2 * number or struct.unpack_from("<Q", self.map, at)[0] != sequence:
+            return None
+        return Frame(data)
+
+    def frames(self):
+        """All that are still there, oldest first."""
+        head = self.live()[2]
+        return [f for f in map(self.frame, range(max(1, head - self.slots + 1), head + 1)) if f]
+
+
+class Instance:
+    """A folder for one instance; the daemon may be started in it again and again."""
+
+    def __init__(self, name="test", binary=None):
+        self.name = name
+        self.binary = binary or STIXELD
+        self.top = tempfile.mkdtemp(prefix="stixeld-test-")
+        self.shm = os.path.join(self.top, "shm")
+        self.run = os.path.join(self.top, "run")
+        self.log = os.path.join(self.top, "log")
+        os.mkdir(self.shm)
+        os.mkdir(self.run)
+        self.status_path = os.path.join(self.run, name, "status.sock")
+        self.stream_path = os.path.join(self.run, name, "frames.sock")
+        self.process = None
+        self.notify = None
+        self.pending = []
+
+    # -- life --
+    def environment(self, extra=None):
+        e = {k: v for k, v in os.environ.items()
+             if not k.startswith(("FAKE_", "STIXEL_MODULE", "NOTIFY", "WATCHDOG", "LISTEN_", "JOURNAL"))}
+        e.update(RUNTIME_DIRECTORY=self.run, STIXELD_SHM_DIR=self.shm)
+        e.update({k: str(v) for k, v in (extra or {}).items()})
+        return e
+
+    def start(self, *args, env=None, notify=False, wait=True, **popen):
+        extra = dict(env or {})
+        if notify:
+            self.notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            path = os.path.join(self.top, "notify")
+            if os.path.exists(path):
+                os.unlink(path)
+            self.notify.bind(path)
+            self.notify.setblocking(False)
+            extra["NOTIFY_SOCKET"] = path
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen([self.binary, "--instance", self.name, *args], stdout=log, stderr=log,
+                                            env=self.environment(extra), **popen)
+        if wait:
+            until(lambda: self.process.poll() is not None or self.answers(), 20, "status socket")
+        return self
+
+    def start_activated(self, *args, env=None):
+        """Starts it with both sockets made before and passed on, as systemd does."""
+        sockets = []
+        for name, kind in (("status", socket.SOCK_STREAM), ("frames", socket.SOCK_SEQPACKET)):
+            s = socket.socket(socket.AF_UNIX, kind)
+            s.bind(os.path.join(self.top, name))
+            s.listen()
+            sockets.append(s)
+        self.status_path, self.stream_path = (s.getsockname() for s in sockets)
+
+        def pass_on():  # over numbers that nobody uses: 3 and 4 may be taken by one of the two
+            high = [os.dup2(s.fileno(), 100 + n) for n, s in enumerate(sockets)]
+            for n, fd in enumerate(high):
+                os.dup2(fd, 3 + n)
+        extra = dict(env or {}, LISTEN_FDS="2", LISTEN_FDNAMES="status:frames")
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                ["sh", "-c", 'LISTEN_PID=$$ exec "$@"', "sh", self.binary, "--instance", self.name, *args],
+                env=self.environment(extra), stdout=log, stderr=log, preexec_fn=pass_on, close_fds=False)
+        for s in sockets:
+            s.close()
+        until(lambda: self.process.poll() is not None or self.answers(), 20, "status socket")
+        return self
+
+    def run_once(self, *args, env=None, timeout=60):
+        """Runs to the end: (exit code, stdout, stderr)."""
+        r = subprocess.run([self.binary, "--instance", self.name, *args], env=self.environment(env),
+                           capture_output=True, text=True, timeout=timeout)
+        return r.returncode, r.stdout, r.stderr
+
+    def wait(self, seconds=15.0):
+        return self.process.wait(seconds * (3 if SANITIZED else 1))
+
+    def stop(self, how=signal.SIGTERM):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(how)
+        return self.wait()
+
+    def close(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        if self.notify:
+            self.notify.close()
+        log = self.text() if os.path.exists(self.log) else ""
+        shutil.rmtree(self.top, ignore_errors=True)
+        # whatever else a test looks at: no sanitizer and no fake neighbour had to complain
+        for word in ("Sanitizer", "runtime error:", "fake: contract"):
+            if word in log:
+                raise AssertionError(log)
+
+    def text(self):
+        with open(self.log, errors="replace") as f:
+            return f.read()
+
+    # -- what lies there --
+    @property
+    def ring_path(self):
+        return os.path.join(self.shm, "stixeld." + self.name)
+
+    def leftovers(self):
+        """Everything in both folders except the lock file."""
+        found = []
+        for folder, _, files in os.walk(self.top):
+            found += [os.path.join(folder, f) for f in files]
+        for folder in (self.run, self.shm):
+            for f in os.listdir(folder):
+                found.append(os.path.join(folder, f))
+        return sorted({os.path.relpath(f, self.top) for f in found}
+                      - {"log", "notify", "run/" + self.name, "run/%s/lock" % self.name})
+
+    # -- the status socket --
+    def raw(self, data, seconds=10.0, path=None):
+        """Sends bytes, returns everything that comes back until the other side closes."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
+            s.settimeout(seconds * (3 if SANITIZED else 1))
+            connect(s, path or self.status_path)
+            reply = b""
+            try:
+                s.sendall(data)
+                while True:
+                    part = s.recv(65536)
+                    if not part:
+                        break
+                    reply += part
+            except (ConnectionResetError, BrokenPipeError):
+                pass
+            return reply
+
+    def http(self, page, method="GET"):
+        """(status, headers, body)"""
+        reply = self.raw(b"%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" % (method.encode(), page.encode()))
+        head, _, body = reply.partition(b"\r\n\r\n")
+        lines = head.decode().split("\r\n")
+        headers = {k.strip().lower(): v.strip() for k, v in (line.split(":", 1) for line in lines[1:])}
+        return int(lines[0].split()[1]), headers, body.decode()
+
+    def answers(self):
+        try:
+            return self.http("/healthz")[0] in (200, 503)
+        except (OSError, IndexError, ValueError):
+            return False
+
+    def status(self):
+        code, _, body = self.http("/status")
+        assert code == 200, (code, body)
+        return json.loads(body)
+
+    def health(self):
+        code, _, body = self.http("/healthz")
+        return code, body.strip()
+
+    def until_state(self, state, seconds=10.0):
+        return until(lambda: (lambda s: s if s["state"] == state else None)(self.status()), seconds, "state " + state)
+
+    def until_published(self, count, seconds=20.0):
+        return until(lambda: (lambda s: s if s["frames"]["published"] >= count else None)(self.status()), seconds,
+                     "%d frames" % count)
+
+    # -- readers --
+    def stream(self):
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        s.settimeout(10)
+        until(lambda: os.path.exists(self.stream_path), 10, "frames.sock")
+        connect(s, self.stream_path)
+        return s
+
+    def ring(self):
+        until(lambda: os.path.exists(self.ring_path), 10, "ring")
+        return Ring(self.ring_path)
+
+    def ring_state(self):
+        return self.ring().live()
+
+    # -- the manager --
+    def messages(self):
+        """What was sent to the manager since the last call, as lists of lines."""
+        found = []
+        while True:
+            try:
+                found.append(self.notify.recv(4096).decode().split("\n"))
+            except BlockingIOError:
+                return found
+
+    def until_message(self, start, seconds=10.0):
+        def look():
+            self.pending += self.messages()
+            return [line for m in self.pending for line in m if line.startswith(start)]
+        return until(look, seconds, "message " + start)
+
+
+class TestCase(unittest.TestCase):
+    def stream(self, i):
+        s = i.stream()
+        self.addCleanup(s.close)
+        return s
+
+    def instance(self, name="test", binary=None):
+        i = Instance(name, binary)
+        self.addCleanup(i.close)
+        return i
+
+
+def receive(stream, count=None, seconds=20.0):
+    """Frames from frames.sock: count of them, or all until the daemon closes."""
+    frames = []
+    end = time.monotonic() + seconds * (3 if SANITIZED else 1)
+    while count is None or len(frames) < count:
+        stream.settimeout(max(0.01, end - time.monotonic()))
+        try:
+            data = stream.recv(1 << 22)
+        except ConnectionResetError:
+            break
+        if not data:
+            break
+        if data[:4] == b"STXF":
+            frames.append(Frame(data))
+    return frames

@@ -1,0 +1,339 @@
+# The pipeline against a source and an engine that do what the test wants (fake.c): order, newest wins, lost cameras,
+# hung and failing engines, the watchdog.
+#
+# SPDX-License-Identifier: Apache-2.0
+import ctypes
+import os
+import signal
+import time
+import unittest
+
+from harness import FAKE, SANITIZED, TestCase, receive, until
+
+ARGS = ["-s", "source.kind=synthetic", "-s", "stixels.width=4", "-s", "output.slots=1024"]
+
+
+class Pipeline(TestCase):
+    def fake(self, *args, **env):
+        """Starts it; pairs come at once, or with a gate when self.ring() has mapped the ring: then none is missed."""
+        i = self.instance(binary=FAKE)
+        env = {"FAKE_" + k.upper(): v for k, v in env.items()}
+        if env.pop("FAKE_GATED", False):
+            env["FAKE_GATE"] = i.top + "/gate"
+        i.start(*ARGS, *args, env=env, notify=True)
+        return i
+
+    def ring(self, i):
+        ring = i.ring()
+        with open(i.top + "/gate", "w"):
+            pass
+        return ring
+
+    def test_frames_leave_in_order_although_they_finish_out_of_order(self):
+        for contexts in (1, 2, 3, 4):
+            with self.subTest(contexts=contexts):
+                i = self.fake("-s", "engine.contexts=%d" % contexts, gated=True, interval_us=4000, compute_us=1000,
+                              jitter_us=5000, pairs=150)
+                ring = self.ring(i)
+                self.assertEqual(i.wait(), 0, i.text())
+                frames = ring.frames()
+                self.assertEqual([f.number for f in frames], list(range(1, len(frames) + 1)))
+                self.assertGreater(len(frames), 30)
+                self.assertEqual(ring.live()[0], "closed")
+                for a, b in zip(frames, frames[1:]):
+                    self.assertGreater(b.pair, a.pair)
+                    self.assertGreaterEqual(b.published_ns, a.published_ns)
+                for f in frames:
+                    self.assertLessEqual(f.left_ns, f.submitted_ns)
+                    self.assertLess(f.submitted_ns, f.published_ns)
+                    self.assertEqual(f.stage_ns[2], (1000 + 5000 * (f.number % 2)) * 1000 + 1)
+                    self.assertEqual(f.stage_names[2], "sgm")
+                self.assertEqual(i.leftovers(), ["gate"])
+
+    def test_newest_wins(self):
+        # 2 ms between pairs, 20 ms a frame: nine of ten are dropped, and none that is published is old
+        i = self.fake("-s", "engine.contexts=1", gated=True, interval_us=2000, compute_us=20000, pairs=600)
+        ring = self.ring(i)
+        self.assertEqual(i.wait(), 0)
+        frames = ring.frames()
+        ages = sorted(f.submitted_ns - f.left_ns for f in frames)
+        # a pair waits at most until the next one replaces it, so what is submitted is about one interval old
+        self.assertLess(ages[len(ages) // 2], 6e6)
+        last = frames[-1]
+        self.assertGreater(last.overload, 400)
+        # every pair became a frame or was counted
+        self.assertEqual(last.captured, 600)
+        self.assertEqual(last.captured, last.published + last.overload)
+
+    def test_without_a_pace_nothing_is_lost(self):
+        i = self.fake("-s", "engine.contexts=2", gated=True, interval_us=0, compute_us=3000, jitter_us=2000, pairs=200)
+        ring = self.ring(i)
+        self.assertEqual(i.wait(), 0)
+        frames = ring.frames()
+        self.assertEqual([f.number for f in frames], list(range(1, 201)))
+        self.assertTrue(all(f.pair == f.number for f in frames))
+        self.assertEqual((frames[-1].captured, frames[-1].overload), (200, 0))
+
+    def test_frames_option_is_exact(self):
+        for interval in (0, 1000):
+            i = self.fake("--frames", "25", "-s", "engine.contexts=3", gated=True, interval_us=interval, compute_us=2000)
+            ring = self.ring(i)
+            self.assertEqual(i.wait(), 0)
+            self.assertEqual(ring.live()[2], 25)
+
+    def test_age_of_the_road_counts_frames(self):
+        for contexts in (1, 2, 4):
+            i = self.fake("-s", "engine.contexts=%d" % contexts, gated=True, interval_us=0, compute_us=2000, pairs=60,
+                          measure_every=20)
+            ring = self.ring(i)
+            self.assertEqual(i.wait(), 0)
+            frames = ring.frames()
+            self.assertEqual(len(frames), 60)
+            for f in frames:
+                since = (f.number - 1) % 20
+                measured = f.number - since
+                # a measured road is known to frames that are submitted after it was collected
+                if f.number > contexts and since == 0:
+                    self.assertEqual((f.road_origin, f.road_age), (1, 0))
+                elif since >= contexts:
+                    self.assertEqual((f.road_origin, f.road_age), (2, since), (contexts, f.number, measured))
+
+    def test_lost_camera_comes_back(self):
+        i = self.fake(gated=True, interval_us=5000, compute_us=1000, lose_at=60)
+        ring = self.ring(i)
+        lost = i.until_state("no_camera")
+        self.assertEqual(i.health()[0], 503)
+        self.assertIn("camera", i.health()[1])
+        until(lambda: i.ring_state()[0] == "no_camera", 2, "ring says no_camera")
+        # heartbeat goes on at 2 Hz
+        beats = set()
+        end = time.monotonic() + 1.6
+        while time.monotonic() < end:
+            beats.add(i.ring_state()[1])
+            time.sleep(0.02)
+        self.assertGreaterEqual(len(beats), 3)
+        s = i.until_state("running")
+        self.assertEqual(s["pid"], lost["pid"])
+        self.assertGreaterEqual(s["source"]["cameras"][0]["reconnects"], 1)
+        i.until_published(lost["frames"]["published"] + 80)
+        self.assertEqual(i.stop(), 0)
+        frames = ring.frames()
+        self.assertEqual([f.number for f in frames], list(range(1, len(frames) + 1)))
+        self.assertEqual(len({f.epoch for f in frames}), 1)
+        # the picture numbers of the new source begin anew, captured goes on
+        self.assertTrue(all(b.captured >= a.captured for a, b in zip(frames, frames[1:])))
+        self.assertIn("camera lost: fake: unplugged", i.text())
+        self.assertEqual(i.leftovers(), ["gate"])
+
+    def test_camera_comes_back_with_another_size(self):
+        i = self.fake(interval_us=5000, compute_us=1000, lose_at=60, width_after=128)
+        i.until_published(20)
+        old = i.status()
+        s = until(lambda: (lambda s: s if s["epoch"] != old["epoch"] and s["state"] == "running" else None)(i.status()),
+                  15, "new epoch")
+        self.assertEqual([c["width"] for c in s["source"]["cameras"]], [128, 128])
+        self.assertEqual(s["pid"], old["pid"])
+        f = receive(self.stream(i), 3)[-1]
+        self.assertEqual((f.width, f.columns), (128, 32))
+        self.assertEqual(i.stop(), 0)
+        self.assertEqual(i.leftovers(), [])
+
+    def test_sockets_of_the_manager_outlive_a_pipeline(self):
+        i = self.instance(binary=FAKE)
+        i.start_activated(*ARGS, env={"FAKE_INTERVAL_US": 5000, "FAKE_LOSE_AT": 40, "FAKE_WIDTH_AFTER": 128})
+        i.until_published(1)
+        until(lambda: i.process.poll() is not None or i.status()["source"]["cameras"][0]["width"] == 128, 15, "the other camera")
+        self.assertEqual(receive(self.stream(i), 3)[-1].width, 128)
+        self.assertEqual(i.stop(), 0)
+
+    def test_camera_absent_at_start(self):
+        i = self.fake("-s", "source.size=64x48", interval_us=5000, absent=2)
+        i.until_state("no_camera")
+        self.assertTrue(i.until_message("READY=1"))
+        self.assertEqual(i.ring_state()[0], "no_camera")
+        i.until_state("running", 15)
+        self.assertEqual(i.stop(), 0)
+
+    def test_stop_while_the_camera_is_absent(self):
+        i = self.fake(interval_us=5000, absent=1000)
+        i.until_state("no_camera")
+        began = time.monotonic()
+        self.assertEqual(i.stop(), 0)
+        self.assertLess(time.monotonic() - began, 3)
+        self.assertEqual(i.leftovers(), [])
+
+    def test_unreadable_pairs_are_counted(self):
+        i = self.fake("--frames", "90", gated=True, interval_us=0, compute_us=500, corrupt_every=3)
+        ring = self.ring(i)
+        self.assertEqual(i.wait(), 0)
+        last = ring.frames()[-1]
+        self.assertEqual(last.number, 90)
+        self.assertAlmostEqual(last.corrupt, 45, delta=2)
+        # told once, not for each
+        self.assertEqual(i.text().count("unreadable pair"), 1)
+        self.assertIn("is garbage", i.text())
+
+    def test_only_unreadable_pairs_do_not_spin(self):
+        i = self.fake(interval_us=0, corrupt_every=1)
+        until(lambda: i.status()["frames"]["dropped"]["corrupt"] > 30, 10, "corrupt pairs")
+        ticks = os.sysconf("SC_CLK_TCK")
+
+        def cpu():
+            with open("/proc/%d/stat" % i.process.pid) as f:
+                fields = f.read().rsplit(")", 1)[1].split()
+            return (int(fields[11]) + int(fields[12])) / ticks
+        before = cpu()
+        time.sleep(1)
+        self.assertLess(cpu() - before, 0.5)
+        self.assertIn(i.status()["state"], ("starting", "degraded"))
+        self.assertEqual(i.stop(), 0)
+
+    def test_overload_is_degraded_but_serving(self):
+        i = self.fake("-s", "engine.contexts=1", interval_us=4000, compute_us=20000)
+        s = i.until_state("degraded")
+        self.assertIn("overload", s["reason"])
+        code, text = i.health()
+        self.assertEqual(code, 200)
+        self.assertTrue(text.startswith("degraded: engine too slow"), text)
+        self.assertEqual(i.stop(), 0)
+
+    def test_engine_failure_ends_with_70(self):
+        i = self.fake("-s", "engine.contexts=3", gated=True, interval_us=2000, compute_us=5000, fail_at=30)
+        ring = self.ring(i)
+        self.assertEqual(i.wait(), 70)
+        self.assertEqual(ring.live()[2], 29)
+        self.assertIn("frame 30: the engine failed: Input/output error", i.text())
+        self.assertEqual(i.leftovers(), ["gate"])
+
+    def test_missing_plane_is_named(self):
+        i = self.fake("-s", "output.planes=disparity", interval_us=2000)
+        self.assertEqual(i.wait(), 70)
+        self.assertIn("frame 1", i.text())
+
+    def test_plane_is_published(self):
+        i = self.fake("-s", "output.planes=left", gated=True, interval_us=2000)
+        ring = self.ring(i)
+        i.until_published(3)
+        self.assertEqual(i.stop(), 0)
+        for f in ring.frames():
+            self.assertEqual((f.plane_kind, f.plane_width, f.plane_height), (2, 64, 48))
+
+    def test_steady_state_allocates_nothing(self):
+        library = os.environ.get("STIXELD_COUNT_MALLOC")
+        if SANITIZED or not library:
+            self.skipTest("needs malloc to itself")
+
+        def count(pairs):
+            i = self.instance(binary=FAKE)
+            path = os.path.join(i.top, "count")
+            code, _, text = i.run_once(*ARGS, env={"FAKE_INTERVAL_US": 1000, "FAKE_COMPUTE_US": 1500, "FAKE_PAIRS": pairs,
+                                                   "LD_PRELOAD": library, "COUNT_MALLOC": path})
+            self.assertEqual(code, 0, text)
+            counts = {}
+            with open(path) as f:
+                for name, n in (line.split() for line in f):
+                    counts[name] = counts.get(name, 0) + int(n)
+            return counts
+        short, long = count(50), count(1050)
+        main = os.path.basename(FAKE)[:15]
+        self.assertGreater(short[main], 100)  # the counting works
+        for thread in ("frame", "capture"):
+            self.assertEqual((short.get(thread, 0), long.get(thread, 0)), (0, 0), "allocations of thread " + thread)
+        self.assertEqual(long[main], short[main], "allocations of main while it serves")
+
+
+class Watchdog(TestCase):
+    WATCHDOG_US = 500000 * (2 if SANITIZED else 1)
+
+    def fake(self, *args, **env):
+        i = self.instance(binary=FAKE)
+        env = {"FAKE_" + k.upper(): v for k, v in env.items()}
+        env["WATCHDOG_USEC"] = self.WATCHDOG_US
+        i.start(*ARGS, *args, env=env, notify=True)
+        return i
+
+    def pings(self, i, seconds):
+        i.messages()
+        time.sleep(seconds)
+        return sum("WATCHDOG=1" in m for m in i.messages())
+
+    @property
+    def three_periods(self):
+        return 3 * self.WATCHDOG_US / 1e6
+
+    def test_pings_with_frames(self):
+        i = self.fake(interval_us=5000, compute_us=1000)
+        self.assertTrue(i.until_message("READY=1"))
+        i.until_state("running")
+        # WATCHDOG_USEC / 4 is the period: at least one in each half of it
+        self.assertGreaterEqual(self.pings(i, self.three_periods), 6)
+        self.assertTrue(i.until_message("STATUS=running"))
+        self.assertTrue(until(lambda: [s for s in i.until_message("STATUS=running") if " fps" in s], 8, "fps"))
+        i.stop()
+        self.assertTrue(i.until_message("STOPPING=1"))
+
+    def test_pings_while_the_camera_is_absent(self):
+        i = self.fake(interval_us=5000, absent=1000)
+        i.until_state("no_camera")
+        self.assertGreaterEqual(self.pings(i, self.three_periods), 6)
+        self.assertTrue(i.until_message("STATUS=no_camera"))
+
+    def test_hung_engine_gets_no_pings(self):
+        i = self.fake(interval_us=5000, compute_us=1000, hang_at=50)
+        i.until_published(49)
+        s = until(lambda: (lambda s: s if "no frame finished" in (s["reason"] or "") else None)(i.status()), 10, "hang")
+        self.assertEqual(s["state"], "degraded")
+        self.assertEqual(i.health()[0], 503)
+        beat = i.ring_state()[1]
+        self.assertEqual(self.pings(i, self.three_periods), 0)
+        self.assertEqual(i.ring_state()[1], beat, "a hung engine must not have a heartbeat")
+        self.assertEqual(s["frames"]["published"], 49)
+        # two orders to stop: it does not wait for the frame that never comes
+        began = time.monotonic()
+        i.process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        self.assertIsNone(i.process.poll())
+        i.process.send_signal(signal.SIGTERM)
+        self.assertEqual(i.wait(), 0)
+        self.assertLess(time.monotonic() - began, 3)
+        self.assertEqual(i.leftovers(), [])
+
+    def test_silent_camera_gets_no_pings(self):
+        i = self.fake(interval_us=5000, compute_us=1000, silent_at=50)
+        s = i.until_state("degraded")
+        self.assertIn("no pair from the source", s["reason"])
+        self.assertEqual(i.health()[0], 503)
+        self.assertEqual(self.pings(i, self.three_periods), 0)
+        self.assertEqual(i.stop(), 0)
+
+    def test_stopped_frame_thread_gets_no_pings_and_recovers(self):
+        i = self.fake(interval_us=5000, compute_us=1000)
+        i.until_published(10)
+        thread = self.thread(i, "frame")
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
+        seize, interrupt, detach = 0x4206, 0x4207, 17
+        if libc.ptrace(seize, thread, None, None) < 0:
+            self.skipTest("ptrace is not allowed here")
+        self.assertEqual(libc.ptrace(interrupt, thread, None, None), 0)
+        os.waitpid(thread, 0x40000000)  # __WALL
+        time.sleep(self.WATCHDOG_US / 1e6)
+        published = i.status()["frames"]["published"]
+        self.assertEqual(self.pings(i, self.three_periods), 0)
+        self.assertEqual(i.status()["frames"]["published"], published)
+        self.assertEqual(libc.ptrace(detach, thread, None, None), 0)
+        i.until_published(published + 10)
+        self.assertGreaterEqual(self.pings(i, self.three_periods), 6)
+        self.assertEqual(i.stop(), 0)
+
+    @staticmethod
+    def thread(i, name):
+        for tid in os.listdir("/proc/%d/task" % i.process.pid):
+            with open("/proc/%d/task/%s/comm" % (i.process.pid, tid)) as f:
+                if f.read().strip() == name:
+                    return int(tid)
+        raise AssertionError("no thread " + name)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,161 @@
+/*
+ * The status documents: escaping, unknown figures, bounds.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "ipc/report.h"
+#include "ipc/status.h"
+
+static struct sx_report example(void)
+{
+	struct sx_report r = {
+		.instance = "a\"b\\c\nd\x01",
+		.version = "1",
+		.state = "running",
+		.epoch = UINT64_MAX,
+		.fps_1s = NAN,
+		.fps_10s = INFINITY,
+		.source = {.cameras = 1, .camera = {{.side = "both", .path = "x\xff\xc3\xa9", .errors = -1}}},
+		.capture_to_publish = {.name = "capture_to_publish"},
+		.stages = {{.name = "sgm",
+			    .start = {.n = 3,
+				      .p50_ns = 1234567,
+				      .p90_ns = 2000000,
+				      .p99_ns = 1,
+				      .max_ns = 1000000007},
+			    .recent = {.n = 1, .p50_ns = 5},
+			    .sum_ns = 3000000001}},
+		.stage_count = 1,
+		.stixels = {NAN, NAN},
+		.road = {.slope = NAN, .inliers = -1, .age_frames = -1},
+	};
+
+	return r;
+}
+
+static void json_escapes_and_nulls(void **state)
+{
+	struct sx_report r = example();
+	char data[8192];
+	struct sx_text t;
+
+	sx_text_init(&t, data, sizeof(data));
+	sx_report_json(&r, &t);
+	assert_false(t.cut);
+	assert_non_null(strstr(data, "\"instance\":\"a\\\"b\\\\c\\u000ad\\u0001\""));
+	assert_non_null(strstr(data, "\"path\":\"x\\ufffd\xc3\xa9\""));
+	assert_non_null(strstr(data, "\"fps\":{\"last_1s\":null,\"last_10s\":null}"));
+	assert_non_null(strstr(data, "\"errors\":null"));
+	assert_non_null(strstr(data, "\"epoch\":\"ffffffffffffffff\""));
+	assert_non_null(strstr(
+		data,
+		"\"capture_to_publish\":{\"p50\":null,\"p90\":null,\"p99\":null,\"max\":null,\"n\":0}"));
+	assert_non_null(strstr(
+		data,
+		"\"sgm\":{\"p50\":1234.567,\"p90\":2000.000,\"p99\":0.001,\"max\":1000000.007,\"n\":3}"));
+	assert_null(strstr(data, ",,"));
+	assert_null(strstr(data, "nan"));
+}
+
+/* A document that does not fit is cut at a write, stays a C string, and says so, at any size. */
+static void every_size_is_bounded(void **state)
+{
+	struct sx_report r = example();
+	char data[8192];
+	struct sx_text t;
+	size_t whole;
+
+	sx_text_init(&t, data, sizeof(data));
+	sx_report_json(&r, &t);
+	whole = t.used;
+	for (size_t bytes = 1; bytes < whole + 8; bytes++) {
+		char *exact = malloc(bytes); /* on the heap: the sanitizer sees one byte too many */
+
+		assert_non_null(exact);
+		sx_text_init(&t, exact, bytes);
+		sx_report_json(&r, &t);
+		assert_int_equal(t.cut, bytes <= whole);
+		assert_true(t.used < bytes);
+		assert_int_equal(strlen(exact), t.used);
+		sx_text_init(&t, exact, bytes);
+		sx_report_metrics(&r, &t);
+		assert_int_equal(strlen(exact), t.used);
+		free(exact);
+	}
+}
+
+static void metrics_leave_out_what_is_unknown(void **state)
+{
+	struct sx_report r = example();
+	char data[8192];
+	struct sx_text t;
+
+	sx_text_init(&t, data, sizeof(data));
+	sx_report_metrics(&r, &t);
+	assert_false(t.cut);
+	assert_non_null(strstr(data, "instance=\"a\\\"b\\\\c\\nd"));
+	assert_null(strstr(data, "stixeld_frames_per_second"));
+	assert_null(strstr(data, "stixeld_camera_errors"));
+	assert_null(strstr(data, "nan"));
+	assert_non_null(strstr(data, "stixeld_stage_seconds{stage=\"sgm\",quantile=\"0.5\"} 0.000000005\n"));
+	assert_non_null(strstr(data, "stixeld_stage_seconds_sum{stage=\"sgm\"} 3.000000001\n"));
+	assert_non_null(strstr(data, "stixeld_stage_seconds_count{stage=\"sgm\"} 3\n"));
+	assert_string_equal(data + t.used - 6, "# EOF\n");
+}
+
+static void sockets_are_checked(void **state)
+{
+	char path[200], why[200] = "", folder[] = "/tmp/stixel-report-XXXXXX";
+	struct sx_status_server *server = NULL;
+	struct stat st;
+	int fd;
+
+	assert_non_null(mkdtemp(folder));
+	memset(path, 'x', sizeof(path) - 1);
+	path[sizeof(path) - 1] = 0;
+	assert_int_equal(sx_status_listen(path, 0600, why, sizeof(why)), -ENAMETOOLONG);
+	assert_int_equal(sx_status_listen("/nowhere/status.sock", 0600, why, sizeof(why)), -ENOENT);
+	assert_non_null(strstr(why, "/nowhere/status.sock"));
+
+	snprintf(path, sizeof(path), "%s/s", folder);
+	fd = sx_status_listen(path, 0640, why, sizeof(why));
+	assert_true(fd >= 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0640);
+	assert_int_equal(sx_status_start(&server, fd, NULL, 0, NULL, why, sizeof(why)), 0);
+	sx_status_stop(server);
+	sx_status_stop(NULL);
+
+	/* a socket that is not listening is refused, and closed */
+	fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	assert_int_equal(sx_status_start(&server, fd, NULL, 0, NULL, why, sizeof(why)), -ENOTSOCK);
+	assert_int_equal(close(fd), -1);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(folder), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(json_escapes_and_nulls),
+		cmocka_unit_test(every_size_is_bounded),
+		cmocka_unit_test(metrics_leave_out_what_is_unknown),
+		cmocka_unit_test(sockets_are_checked),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
