@@ -1,0 +1,48 @@
+/*
+ * What a frame's kernels share: where its input lies, and what the host is told. Both blocks are pinned host memory
+ * that the device sees, so that one captured graph serves every frame: kernels read addresses, not arguments.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_GPU_FRAME_H
+#define SX_GPU_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stages/road.h"
+
+/*
+ * Written by the host before the graph starts. image: left, right, as the device addresses them.
+ * number: another one each frame. The road stage copies it into sx_cuda_road, the compaction from there into
+ * sx_cuda_output: a record without it is not of this frame, and the frame counts as failed.
+ */
+struct sx_cuda_input {
+	const uint8_t *image[2];
+	uint64_t pitch[2];
+	struct sx_road previous;
+	int32_t has_previous;
+	uint32_t number;
+};
+
+/*
+ * The road of one frame on the device; written by the road stage, read by the segmenters and the compaction.
+ * road: pitch_rad, height_m and horizon_row are filled in by the host (sx_road_describe), as they need atan.
+ * ground_q4[height]: as sx_road_ground(), v from the bottom.
+ */
+struct sx_cuda_road {
+	struct sx_road road;
+	int32_t vhor;
+	int32_t *ground_q4;
+	uint32_t number; /* of the input */
+};
+
+/* What the host reads when the frame is done; stixels and offsets lie behind it in the same pinned block. */
+struct sx_cuda_output {
+	struct sx_road road;
+	uint32_t count;
+	uint32_t number; /* of the road */
+};
+
+#endif

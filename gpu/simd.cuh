@@ -1,0 +1,137 @@
+/*
+ * Arithmetic on pairs of small integers. A pair word holds two integers v, |v| < 2048, each as the fp16 number
+ * v * 2^-24: the bit pattern of v >= 0 is v itself, that of v < 0 is -v with the sign bit. fp16 adds and compares
+ * such numbers exactly (subnormal or below 2^-13, nothing is rounded or flushed), at full rate on every architecture,
+ * and its saturation to 0..1 is a clamp at 0. Zero is always +0.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_GPU_SIMD_CUH
+#define SX_GPU_SIMD_CUH
+
+#include "gpu/cuda.cuh"
+
+#ifdef SX_EMULATE
+static inline int sx_pair_half(uint32_t a, int i)
+{
+	int h = (int)(a >> 16 * i & 0xffff);
+
+	return h & 0x8000 ? -(h & 0x7fff) : h;
+}
+static inline uint32_t sx_pair_of(int low, int high)
+{
+	uint32_t l = (uint32_t)(low < 0 ? 0x8000 | -low : low),
+		 h = (uint32_t)(high < 0 ? 0x8000 | -high : high);
+
+	return l | h << 16;
+}
+#endif
+
+/* v >= 0 twice. */
+__host__ __device__ __forceinline__ uint32_t sx_pair(int v)
+{
+	return (uint32_t)v | (uint32_t)v << 16;
+}
+
+__device__ __forceinline__ uint32_t sx_pair_add(uint32_t a, uint32_t b)
+{
+#ifdef SX_EMULATE
+	return sx_pair_of(sx_pair_half(a, 0) + sx_pair_half(b, 0), sx_pair_half(a, 1) + sx_pair_half(b, 1));
+#else
+	uint32_t r;
+
+	asm("add.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+	return r;
+#endif
+}
+
+__device__ __forceinline__ uint32_t sx_pair_sub(uint32_t a, uint32_t b)
+{
+#ifdef SX_EMULATE
+	return sx_pair_of(sx_pair_half(a, 0) - sx_pair_half(b, 0), sx_pair_half(a, 1) - sx_pair_half(b, 1));
+#else
+	uint32_t r;
+
+	asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+	return r;
+#endif
+}
+
+/* max(a + b, 0) */
+__device__ __forceinline__ uint32_t sx_pair_add_clamp(uint32_t a, uint32_t b)
+{
+#ifdef SX_EMULATE
+	int low = sx_pair_half(a, 0) + sx_pair_half(b, 0), high = sx_pair_half(a, 1) + sx_pair_half(b, 1);
+
+	return sx_pair_of(low < 0 ? 0 : low, high < 0 ? 0 : high);
+#else
+	uint32_t r;
+
+	asm("add.rn.sat.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+	return r;
+#endif
+}
+
+__device__ __forceinline__ uint32_t sx_pair_max(uint32_t a, uint32_t b)
+{
+#ifdef SX_EMULATE
+	int a0 = sx_pair_half(a, 0), a1 = sx_pair_half(a, 1), b0 = sx_pair_half(b, 0),
+	    b1 = sx_pair_half(b, 1);
+
+	return sx_pair_of(a0 > b0 ? a0 : b0, a1 > b1 ? a1 : b1);
+#elif !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+	uint32_t r;
+
+	asm("max.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+	return r;
+#else
+	/* No packed maximum before sm_80: a + max(b - a, 0). */
+	uint32_t above;
+
+	asm("sub.rn.sat.f16x2 %0, %1, %2;" : "=r"(above) : "r"(b), "r"(a));
+	return sx_pair_add(a, above);
+#endif
+}
+
+/* Bytes 0 and 2, or 1 and 3, of a word as a pair. */
+__device__ __forceinline__ uint32_t sx_pair_even(uint32_t w)
+{
+	return w & 0x00ff00ffu;
+}
+
+__device__ __forceinline__ uint32_t sx_pair_odd(uint32_t w)
+{
+	return __byte_perm(w, 0, 0x4341);
+}
+
+/* The inverse for values 0..255; a multiplication, since the pipe of shifts and logic is the busy one. */
+__device__ __forceinline__ uint32_t sx_pair_bytes(uint32_t even, uint32_t odd)
+{
+#ifdef SX_EMULATE
+	return even + 256 * odd;
+#else
+	uint32_t r;
+
+	asm("mad.lo.u32 %0, %1, 256, %2;" : "=r"(r) : "r"(odd), "r"(even));
+	return r;
+#endif
+}
+
+/* Both halves the larger of the two. */
+__device__ __forceinline__ uint32_t sx_pair_max_across(uint32_t a)
+{
+	return sx_pair_max(a, __byte_perm(a, 0, 0x1032));
+}
+
+/* The largest of n pairs, as a tree. */
+template <int n> __device__ __forceinline__ uint32_t sx_pair_max_of(const uint32_t *v)
+{
+	return sx_pair_max(sx_pair_max_of<n / 2>(v), sx_pair_max_of<n - n / 2>(v + n / 2));
+}
+
+template <> __device__ __forceinline__ uint32_t sx_pair_max_of<1>(const uint32_t *v)
+{
+	return v[0];
+}
+
+#endif

@@ -1,0 +1,136 @@
+/*
+ * The stages of the CUDA engine, in the order they run; gpu/<stage>.cu holds each. The meaning is that of
+ * stages/<stage>.h, the bytes are the same.
+ *
+ * create: takes all device memory from m and uploads tables; NULL in *ret stays when it fails (0, -ENOMEM with
+ *   m->error set, or -EINVAL). destroy frees host memory only (device memory belongs to m), accepts NULL.
+ * run: launches on stream and returns; no allocation, no synchronisation, may be captured into a graph, and is
+ *   captured only once: nothing that changes from frame to frame is a kernel argument.
+ * Images are device views (sx_cuda_take_image), any pitch that is a multiple of 128 bytes.
+ * sms: multiprocessors that the engine may use, to size grids.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_GPU_STAGES_CUDA_H
+#define SX_GPU_STAGES_CUDA_H
+
+#include "gpu/frame.h"
+#include "gpu/memory.h"
+#include "stages/engine.h"
+#include "stages/road.h"
+#include "stages/segment.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Writes the device's clock, ns, to *stamp (device memory) between two stages. NULL: does nothing. */
+cudaError_t sx_cuda_mark(uint64_t *stamp, cudaStream_t stream);
+
+/* in: device address of the frame's input block. grey: left, right. */
+struct sx_ingest_cuda;
+int sx_ingest_cuda_create(struct sx_ingest_cuda **ret, struct sx_cuda_memory *m,
+			  const struct sx_context_config *c);
+void sx_ingest_cuda_destroy(struct sx_ingest_cuda *s);
+cudaError_t sx_ingest_cuda_run(const struct sx_ingest_cuda *s, const struct sx_cuda_input *in,
+			       const struct sx_image grey[2], cudaStream_t stream);
+
+/* Both images in one launch. */
+cudaError_t sx_census_cuda_run(const struct sx_image grey[2], const struct sx_image census[2],
+			       enum sx_cost cost, cudaStream_t stream);
+/*
+ * Ingest and census in one launch, which saves reading grey back; the bytes of both are those of the two functions
+ * above. Not for Y16 (cudaErrorInvalidValue): its grey depends on the whole pair.
+ */
+cudaError_t sx_ingest_census_cuda_run(const struct sx_cuda_input *in, enum sx_pixel pixel,
+				      const struct sx_image grey[2], const struct sx_image census[2],
+				      enum sx_cost cost, cudaStream_t stream);
+
+/*
+ * Path aggregation. flow: where the costs and path sums live, see gpu/volume.cuh; streams: side streams on which
+ * paths may run beside each other (forked and joined by events inside run).
+ */
+enum sx_sgm_flow {
+	SX_SGM_STORED, /* cost volume and every path in memory: fastest where memory is fast */
+	SX_SGM_LEAN /* costs from descriptors, last path fused with the winner: least traffic, integrated GPUs */
+};
+#define SX_CUDA_SIDE_STREAMS 3
+
+struct sx_sgm_cuda;
+int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const struct sx_context_config *c,
+		       enum sx_sgm_flow flow, int sms);
+void sx_sgm_cuda_destroy(struct sx_sgm_cuda *s);
+/* Bytes of device memory read and written per frame, counted from the layout: reported, not used. */
+size_t sx_sgm_cuda_traffic(const struct sx_sgm_cuda *s);
+
+/* Everything from descriptors to the winner's maps, path by path. winner: left map, right map, confidence. */
+struct sx_sgm_cuda_streams {
+	cudaStream_t side[SX_CUDA_SIDE_STREAMS];
+	cudaEvent_t fork, join[SX_CUDA_SIDE_STREAMS]; /* without timing */
+	uint64_t *between; /* for sx_cuda_mark() between aggregation and winner, on the main stream */
+};
+cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image census[2],
+			    const struct sx_image *winner, const struct sx_image *winner_right,
+			    const struct sx_image *confidence, const struct sx_sgm_cuda_streams *streams,
+			    cudaStream_t stream);
+/* S for SX_TAP_SUM (keep_volume), from what the last run left. */
+cudaError_t sx_sgm_cuda_sum(const struct sx_sgm_cuda *s, const struct sx_image *sum, cudaStream_t stream);
+
+/*
+ * All filters at once,: median, left-right check, speckles, confidence; one launch, or two with speckles.
+ * winner, median: left and right map; median is winner where the filter is off. Maps hold less than 0x1000 or 0xffff.
+ * left_right: is disparity where no speckle filter runs. confidence: that of the winner, changed in place.
+ */
+struct sx_filter_cuda;
+int sx_filter_cuda_create(struct sx_filter_cuda **ret, struct sx_cuda_memory *m,
+			  const struct sx_context_config *c);
+void sx_filter_cuda_destroy(struct sx_filter_cuda *s);
+cudaError_t sx_filter_cuda_run(const struct sx_filter_cuda *s, const struct sx_image winner[2],
+			       const struct sx_image median[2], const struct sx_image *left_right,
+			       const struct sx_image *disparity, const struct sx_image *confidence,
+			       cudaStream_t stream);
+
+/* road: device memory of the caller, ground_q4 included. finder: host-made tables of stages/road.h. */
+struct sx_road_finder_cuda;
+int sx_road_cuda_create(struct sx_road_finder_cuda **ret, struct sx_cuda_memory *m,
+			const struct sx_road_finder *finder, int sms);
+void sx_road_cuda_destroy(struct sx_road_finder_cuda *s);
+cudaError_t sx_road_cuda_run(const struct sx_road_finder_cuda *s, const struct sx_image *disparity,
+			     const struct sx_cuda_input *in, struct sx_cuda_road *road, cudaStream_t stream);
+
+cudaError_t sx_reduce_cuda_run(const struct sx_image *disparity, const struct sx_image *confidence,
+			       int width_px, enum sx_reduction how, const struct sx_image *columns,
+			       const struct sx_image *columns_confidence, cudaStream_t stream);
+
+/* out: its pointers are device memory (list, count, total), taken by the engine. */
+struct sx_dp_cuda;
+int sx_dp_cuda_create(struct sx_dp_cuda **ret, struct sx_cuda_memory *m, const struct sx_params *p,
+		      int height, int columns, int sms);
+void sx_dp_cuda_destroy(struct sx_dp_cuda *s);
+cudaError_t sx_dp_cuda_run(const struct sx_dp_cuda *s, const struct sx_cuda_road *road,
+			   const struct sx_image *columns, const struct sx_segments *out,
+			   cudaStream_t stream);
+
+struct sx_rdp_cuda;
+int sx_rdp_cuda_create(struct sx_rdp_cuda **ret, struct sx_cuda_memory *m, const struct sx_params *p,
+		       int height, int columns, int sms);
+void sx_rdp_cuda_destroy(struct sx_rdp_cuda *s);
+cudaError_t sx_rdp_cuda_run(const struct sx_rdp_cuda *s, const struct sx_cuda_road *road,
+			    const struct sx_image *columns, const struct sx_segments *out,
+			    cudaStream_t stream);
+
+/* Writes the record into pinned host memory: offsets, stixels, count, road. All pointers as the device sees them. */
+struct sx_compact_cuda;
+int sx_compact_cuda_create(struct sx_compact_cuda **ret, struct sx_cuda_memory *m, const struct sx_params *p,
+			   int height, int columns);
+void sx_compact_cuda_destroy(struct sx_compact_cuda *s);
+cudaError_t sx_compact_cuda_run(const struct sx_compact_cuda *s, const struct sx_segments *segments,
+				const struct sx_image *columns, const struct sx_image *columns_confidence,
+				const struct sx_cuda_road *road, struct sx_cuda_output *out,
+				uint32_t *offsets, struct stixel *stixels, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,219 @@
+/*
+ * The CUDA engine on a real device against the reference: every tap and the record, over the sizes, settings and
+ * fillings of tests/engine_case.h, with both ways to keep path costs and both ways of input; the same frame again and
+ * again; several contexts in flight; image files. Needs no library that a machine with a GPU may lack.
+ *
+ *	check_device [--quick] [LEFT RIGHT]...
+ *
+ * Prints "N checks, N failed". Exit: 0; 1 a check failed; 77 no module or no usable device.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/image_io.h"
+#include "gpu/load.h"
+#include "tests/engine_case.h"
+
+#define SKIPPED 77
+#define CONTEXTS_MAX 4
+
+static struct {
+	const struct sx_backend *cuda;
+	struct sx_device *device, *reference;
+	const char *name; /* of the variant under test */
+	unsigned checks, failed;
+} test;
+
+static void note(bool good)
+{
+	test.checks++;
+	test.failed += !good;
+}
+
+static bool compute(const struct sx_backend *b, struct sx_context *x, const struct sx_pair *pair)
+{
+	int r = b->submit(x, pair, NULL);
+
+	if (r == 0)
+		r = b->wait(x, 30000);
+	if (r <= 0)
+		fprintf(stderr, "%s: a frame fails: %s %s\n", test.name, strerror(-r),
+			b->failure ? b->failure(test.device) : "");
+	return r > 0;
+}
+
+/* One pair through both. */
+static bool compare(const struct engine_case *t, const struct sx_pair *pair)
+{
+	struct sx_context *a = engine_case_context(&sx_backend_reference, test.reference, t, true);
+	struct sx_context *b = engine_case_context(test.cuda, test.device, t, true);
+	bool good = a && b && compute(&sx_backend_reference, a, pair) && compute(test.cuda, b, pair) &&
+		    engine_case_same(t, (struct engine_output){&sx_backend_reference, a},
+				     (struct engine_output){test.cuda, b}, test.name, true);
+
+	sx_backend_reference.context_destroy(a);
+	if (b)
+		test.cuda->context_destroy(b);
+	return good;
+}
+
+static bool is_there(const struct engine_case *t)
+{
+	return t->params.stereo.cost != SX_COST_ZNCC && t->params.stereo.aggregation == SX_AGGREGATION_SGM &&
+	       t->params.stixels.method != SX_STIXEL_SLANTED;
+}
+
+static void check_case(const struct engine_case *t)
+{
+	struct engine_frame f;
+
+	if (!is_there(t))
+		return;
+	engine_frame_init(&f, t);
+	note(compare(t, &f.pair));
+	note(engine_frame_finish(&f));
+}
+
+/* All that a frame gives, after each of many frames, with n contexts in flight. */
+static void check_again(int n, int frames)
+{
+	struct engine_case t = engine_case_small(900 + (uint64_t)n);
+	struct sx_context *x[CONTEXTS_MAX] = {NULL}, *a;
+	struct engine_frame f;
+	bool good = true;
+
+	t.width = 233;
+	t.height = 101;
+	t.fill = CHECK_NOISE;
+	engine_frame_init(&f, &t);
+	a = engine_case_context(&sx_backend_reference, test.reference, &t, false);
+	good = a && compute(&sx_backend_reference, a, &f.pair);
+	for (int i = 0; i < n; i++)
+		good &= (x[i] = engine_case_context(test.cuda, test.device, &t, false)) != NULL;
+	for (int i = 0; good && i < frames + n; i++) {
+		struct sx_context *one = x[i % n];
+
+		if (i >= n)
+			good = test.cuda->wait(one, 30000) == 1 &&
+			       engine_case_same(&t, (struct engine_output){&sx_backend_reference, a},
+						(struct engine_output){test.cuda, one}, test.name, false);
+		if (good && i < frames)
+			good = test.cuda->submit(one, &f.pair, NULL) == 0;
+	}
+	for (int i = 0; i < n; i++)
+		if (x[i])
+			test.cuda->context_destroy(x[i]);
+	sx_backend_reference.context_destroy(a);
+	engine_frame_finish(&f);
+	note(good);
+}
+
+static void check_files(const char *left, const char *right)
+{
+	static const int paths[] = {2, 4, 8};
+	struct sx_image img[2] = {{0}};
+	char why[512] = "";
+	bool good = sx_image_read(left, &img[0], why, sizeof(why)) == 0 &&
+		    sx_image_read(right, &img[1], why, sizeof(why)) == 0;
+
+	if (!good)
+		fprintf(stderr, "%s\n", why);
+	for (int i = 0; good && i < 3; i++) {
+		struct engine_case t = engine_case_small(1);
+		const struct sx_pair pair = {.left = img[0], .right = img[1], .number = 1};
+
+		t.width = img[0].width;
+		t.height = img[0].height;
+		t.pixel = img[0].pixel;
+		t.params.stereo.disparities = 128;
+		t.params.stereo.paths = paths[i];
+		t.params.stereo.p2 = 86;
+		t.params.filters.speckle_size = 100;
+		note(compare(&t, &pair));
+	}
+	if (!good)
+		note(false);
+	sx_image_finish(&img[0]);
+	sx_image_finish(&img[1]);
+}
+
+static void check_all(bool quick, int files, char **file)
+{
+	engine_cases_sizes(check_case);
+	engine_cases_costs(check_case);
+	engine_cases_paths(check_case);
+	check_again(2, quick ? 5 : 20);
+	if (!quick) {
+		engine_cases_fills(check_case);
+		engine_cases_extreme_sums(check_case);
+		engine_cases_min_disparity(check_case);
+		engine_cases_winner(check_case);
+		engine_cases_filters(check_case);
+		engine_cases_pixels(check_case);
+		engine_cases_stixels(check_case);
+		check_again(1, 100);
+		check_again(4, 40);
+	}
+	for (int i = 0; i + 1 < files; i += 2)
+		check_files(file[i], file[i + 1]);
+}
+
+static int run_variant(enum sx_volume_choice volume, enum sx_input_choice input, bool quick, int files,
+		       char **file)
+{
+	static const char *const volumes[] = {"auto", "stored", "lean"}, *const inputs[] = {"auto", "mapped",
+											    "copy"};
+	const struct sx_engine_params p = {
+		.backend = SX_BACKEND_CUDA, .contexts = CONTEXTS_MAX, .volume = volume, .input = input};
+	unsigned before = test.checks, failed = test.failed;
+	char name[64], why[512] = "";
+	int r = test.cuda->open(&test.device, &p, why, sizeof(why));
+
+	if (r < 0) {
+		fprintf(stderr, "%s\n", why);
+		return r;
+	}
+	snprintf(name, sizeof(name), "volume %s, input %s:", volumes[volume], inputs[input]);
+	test.name = name;
+	check_all(quick, files, file);
+	printf("# %s %s: %u checks, %u failed\n", test.cuda->describe(test.device), name,
+	       test.checks - before, test.failed - failed);
+	fflush(stdout);
+	test.cuda->close(test.device);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		enum sx_volume_choice volume;
+		enum sx_input_choice input;
+	} variants[] = {{SX_VOLUME_STORED, SX_INPUT_COPY},
+			{SX_VOLUME_LEAN, SX_INPUT_MAPPED},
+			{SX_VOLUME_STORED, SX_INPUT_MAPPED},
+			{SX_VOLUME_LEAN, SX_INPUT_COPY}};
+	bool quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
+	const struct sx_engine_params p = {.backend = SX_BACKEND_REFERENCE, .contexts = 1};
+	char why[512] = "";
+
+	if (sx_cuda_load(&test.cuda, why, sizeof(why)) < 0) {
+		fprintf(stderr, "%s\n", why);
+		return SKIPPED;
+	}
+	if (sx_backend_reference.open(&test.reference, &p, why, sizeof(why)) < 0)
+		return 1;
+	for (size_t i = 0; i < (quick ? 2 : sizeof(variants) / sizeof(variants[0])); i++) {
+		int r = run_variant(variants[i].volume, variants[i].input, quick, argc - 1 - quick,
+				    argv + 1 + quick);
+
+		if (r < 0)
+			return r == -ENODEV && i == 0 ? SKIPPED : 1;
+	}
+	sx_backend_reference.close(test.reference);
+	printf("%u checks, %u failed\n", test.checks, test.failed);
+	return test.failed ? 1 : 0;
+}

@@ -1,0 +1,47 @@
+/*
+ * Inside of the emulated runtime: what its files share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TESTS_GPU_EMULATE_DEVICE_H
+#define SX_TESTS_GPU_EMULATE_DEVICE_H
+
+#include <functional>
+
+#include <cuda_runtime_api.h>
+
+#include "tests/gpu/emulate/emulate.h"
+
+/*
+ * First line of a runtime function: counts the call and returns the error that was ordered for it, or that of a lost
+ * device. Thread: any.
+ */
+cudaError_t sx_emulate_enter(const char *function);
+/* Remembers an error for cudaGetLastError and returns it; some errors lose the device. */
+cudaError_t sx_emulate_error(cudaError_t error);
+cudaError_t sx_emulate_lost(void);
+#define SX_ENTER                                                   \
+	do {                                                       \
+		const cudaError_t e_ = sx_emulate_enter(__func__); \
+		if (e_ != cudaSuccess)                             \
+			return e_;                                 \
+	} while (0)
+
+/* Properties by name ("sms", "cc", "integrated", ...), see faults.cc. */
+long long sx_emulate_property(const char *name);
+/* Shared memory that a block may have when its kernel asks for it. */
+size_t sx_emulate_shared_max(void);
+
+/* kind: "kernel", "copy", "set" or "host", counted when it runs. Recorded when the stream captures. */
+cudaError_t sx_emulate_enqueue(const char *kind, std::function<void()> run, cudaStream_t stream);
+/* Waits; for what a program does to the device as a whole. */
+void sx_emulate_drain(void);
+/* A capture is going on that forbids calls such as cudaMalloc. */
+bool sx_emulate_forbidden(void);
+bool sx_emulate_capturing(cudaStream_t stream);
+
+/* Is the range inside one allocation of the device, or inside pinned memory? */
+bool sx_emulate_is_device(const void *at, size_t bytes);
+bool sx_emulate_is_pinned(const void *at, size_t bytes);
+
+#endif

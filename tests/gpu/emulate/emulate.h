@@ -1,0 +1,32 @@
+/*
+ * What a test may ask the emulated device, beside the runtime's own interface.
+ *
+ * SX_EMULATE_ORDER   order.h
+ * SX_EMULATE_DEVICE  properties, such as "integrated=1,sms=8,cc=87,memory=1073741824,devices=0,map=0"
+ * SX_EMULATE_FAIL    "cudaMalloc:7" fails the seventh call since the reset, "kernel:3" the third kernel on the device
+ *                    ("copy", "set", "host" as well); "...:7+" that and all later ones; "...:7=719" with that error
+ *                    code; "kernel:3=hang" never ends. Several with commas between.
+ * Each is read where it counts, so that a test may set it at any time.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TESTS_GPU_EMULATE_EMULATE_H
+#define SX_TESTS_GPU_EMULATE_EMULATE_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Since the reset: calls of a runtime function ("cudaMalloc"; launches are "cudaLaunchKernel"), or what the device ran
+ * ("kernel", "copy", "set", "host"); now: "device bytes", "pinned bytes" that are taken.
+ */
+unsigned long long sx_emulate_count(const char *what);
+/* Counts from 0, and a lost device is back. Not while it works. */
+void sx_emulate_reset(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

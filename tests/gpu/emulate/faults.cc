@@ -1,0 +1,231 @@
+/*
+ * Counts of what was called and run, ordered failures, and the properties of the device that is played.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <map>
+#include <mutex>
+#include <string>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/gpu/emulate/device.h"
+#include "tests/gpu/emulate/faults.h"
+
+static std::mutex lock;
+static std::map<std::string, unsigned long long> counts;
+static cudaError_t lost = cudaSuccess;
+static thread_local cudaError_t last = cudaSuccess;
+
+struct fault {
+	bool hit, hang;
+	int code;
+};
+
+/* Is the nth call of name ordered to fail? */
+static struct fault find_fault(const char *name, unsigned long long nth)
+{
+	const size_t length = strlen(name);
+
+	for (const char *at = getenv("SX_EMULATE_FAIL"); at && *at;
+	     at += strcspn(at, ","), at += *at == ',') {
+		struct fault f = {true, false, 0};
+		unsigned long long n;
+		char *end;
+
+		if (strncmp(at, name, length) != 0 || at[length] != ':')
+			continue;
+		n = strtoull(at + length + 1, &end, 10);
+		if (nth != n && !(*end == '+' && nth > n))
+			continue;
+		end += *end == '+';
+		f.hang = strncmp(end, "=hang", 5) == 0;
+		if (*end == '=' && !f.hang)
+			f.code = (int)strtol(end + 1, NULL, 10);
+		return f;
+	}
+	return {false, false, 0};
+}
+
+static cudaError_t usual_error(const char *name)
+{
+	if (strcmp(name, "cudaMalloc") == 0 || strstr(name, "Host"))
+		return cudaErrorMemoryAllocation;
+	if (strstr(name, "Device"))
+		return cudaErrorNoDevice;
+	return cudaErrorLaunchFailure;
+}
+
+static bool loses_device(cudaError_t e)
+{
+	return e == cudaErrorECCUncorrectable || e == cudaErrorIllegalAddress ||
+	       e == cudaErrorLaunchTimeout || e == cudaErrorAssert ||
+	       (e >= cudaErrorHardwareStackError && e <= cudaErrorLaunchFailure) || e == cudaErrorUnknown;
+}
+
+static void hang(void)
+{
+	for (;;)
+		pause();
+}
+
+/* Counts; the error ordered for this time. */
+static cudaError_t count(const char *name)
+{
+	struct fault f;
+
+	lock.lock();
+	f = find_fault(name, ++counts[name]);
+	lock.unlock();
+	if (f.hang)
+		hang();
+	return !f.hit ? cudaSuccess : f.code ? (cudaError_t)f.code : usual_error(name);
+}
+
+cudaError_t sx_emulate_error(cudaError_t error)
+{
+	if (loses_device(error)) {
+		lock.lock();
+		lost = lost == cudaSuccess ? error : lost;
+		lock.unlock();
+	}
+	if (error != cudaSuccess)
+		last = error;
+	return error;
+}
+
+cudaError_t sx_emulate_lost(void)
+{
+	std::lock_guard<std::mutex> hold(lock);
+
+	return lost;
+}
+
+cudaError_t sx_emulate_enter(const char *function)
+{
+	const cudaError_t ordered = count(function), e = sx_emulate_lost();
+
+	return sx_emulate_error(e != cudaSuccess ? e : ordered);
+}
+
+bool sx_emulate_may_run(const char *kind)
+{
+	if (sx_emulate_lost() != cudaSuccess)
+		return false;
+	const cudaError_t e = count(kind);
+
+	if (e != cudaSuccess) {
+		lock.lock();
+		lost = e;
+		lock.unlock();
+	}
+	return e == cudaSuccess;
+}
+
+void sx_emulate_taken(const char *what, long long bytes)
+{
+	std::lock_guard<std::mutex> hold(lock);
+
+	counts[what] += (unsigned long long)bytes;
+}
+
+unsigned long long sx_emulate_count(const char *what)
+{
+	std::lock_guard<std::mutex> hold(lock);
+	const auto found = counts.find(what);
+
+	return found == counts.end() ? 0 : found->second;
+}
+
+void sx_emulate_reset(void)
+{
+	std::lock_guard<std::mutex> hold(lock);
+
+	for (auto &c : counts)
+		if (!strstr(c.first.c_str(), " bytes"))
+			c.second = 0;
+	lost = cudaSuccess;
+	last = cudaSuccess;
+}
+
+long long sx_emulate_property(const char *name)
+{
+	static const struct {
+		const char *name;
+		long long value;
+	} usual[] = {
+		{"devices", 1},	       {"sms", 16},	  {"cc", 90},	    {"integrated", 0}, {"map", 1},
+		{"memory", 8LL << 30}, {"driver", 12000}, {"l2", 32 << 20}, {"register", 1},
+	};
+	const size_t length = strlen(name);
+
+	for (const char *at = getenv("SX_EMULATE_DEVICE"); at && *at;
+	     at += strcspn(at, ","), at += *at == ',')
+		if (strncmp(at, name, length) == 0 && at[length] == '=')
+			return strtoll(at + length + 1, NULL, 10);
+	for (const auto &u : usual)
+		if (strcmp(u.name, name) == 0)
+			return u.value;
+	abort();
+}
+
+cudaError_t cudaGetLastError(void)
+{
+	const cudaError_t e = last;
+
+	last = sx_emulate_lost();
+	return e;
+}
+
+cudaError_t cudaPeekAtLastError(void)
+{
+	return last;
+}
+
+static const struct {
+	cudaError_t error;
+	const char *name, *text;
+} errors[] = {
+	{cudaSuccess, "cudaSuccess", "no error"},
+	{cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
+	{cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+	{cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
+	{cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver",
+	 "CUDA driver version is insufficient for CUDA runtime version"},
+	{cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
+	{cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+	{cudaErrorNoKernelImageForDevice, "cudaErrorNoKernelImageForDevice",
+	 "no kernel image is available for execution on the device"},
+	{cudaErrorECCUncorrectable, "cudaErrorECCUncorrectable", "uncorrectable ECC error encountered"},
+	{cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+	{cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
+	{cudaErrorIllegalAddress, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
+	{cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
+	{cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+	{cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
+	 "operation not permitted when stream is capturing"},
+	{cudaErrorStreamCaptureUnjoined, "cudaErrorStreamCaptureUnjoined",
+	 "capturing stream has unjoined work"},
+	{cudaErrorStreamCaptureIsolation, "cudaErrorStreamCaptureIsolation",
+	 "dependency created on uncaptured work in another stream"},
+};
+
+const char *cudaGetErrorName(cudaError_t error)
+{
+	for (const auto &e : errors)
+		if (e.error == error)
+			return e.name;
+	return "unrecognized error code";
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+	for (const auto &e : errors)
+		if (e.error == error)
+			return e.text;
+	return "unrecognized error code";
+}

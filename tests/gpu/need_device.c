@@ -1,0 +1,20 @@
+/*
+ * Linked into every test that runs on a real device: without one it ends before its first test, with exit code 77
+ * (skipped), or 1 when SX_REQUIRE_GPU is set, so that a machine that should have a GPU cannot pass by lacking it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void __attribute__((constructor)) need_device(void)
+{
+	int count = 0;
+	const cudaError_t e = cudaGetDeviceCount(&count);
+
+	if (e == cudaSuccess && count > 0)
+		return;
+	fprintf(stderr, "no CUDA device: %s\n", e == cudaSuccess ? "none is visible" : cudaGetErrorString(e));
+	exit(getenv("SX_REQUIRE_GPU") ? 1 : 77);
+}
