@@ -1,0 +1,354 @@
+/*
+ * stixel-quality: how good the pipeline is on synthetic streets with known truth.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "config/config.h"
+#include "cpu/engine.h"
+#include "tests/quality/metrics.h"
+
+#define OVERRIDES_MAX 64
+
+struct options {
+	const char *engine, *scene;
+	int width, height, seeds;
+	unsigned first;
+	bool verbose;
+	const char *overrides[OVERRIDES_MAX];
+	int override_count;
+	double min_detection, max_d1, max_false[SPACES]; /* percent; pairs with a false positive */
+	double max_each[SPACES];			 /* false positives per pair */
+};
+
+/* Everything of a run; freed as a whole. */
+struct run {
+	struct options options;
+	struct sx_settings settings;
+	const struct sx_backend *backend;
+	struct sx_device *device;
+	struct sx_context *context;
+	struct sx_image left, right;
+	struct stixel *stixels;
+	uint32_t *offsets;
+	uint8_t *scratch;
+	struct disparity_score disparity;
+	struct stixel_score score;
+	int64_t engine_ns;
+	char why[512];
+};
+
+static const char usage[] =
+	"Usage: stixel-quality [OPTION]...\n"
+	"Runs an engine over frames of synthetic streets and compares with their truth.\n"
+	"  -e, --engine NAME          reference or cpu (cpu)\n"
+	"  -n, --seeds N              streets, one frame of each (20)\n"
+	"      --first N              first seed (1)\n"
+	"      --size WxH             of a picture (640x240)\n"
+	"      --scene NAME           street or open\n"
+	"  -s SECTION.KEY=VALUE       setting, as of stixeld\n"
+	"  -v, --verbose              a line for every street\n"
+	"      --min-detection P      exit 1 if less than P % of the true stixels are detected\n"
+	"      --max-d1 P             exit 1 if D1 of pixels seen by both cameras is more than P %\n"
+	"      --max-false L,M,C      exit 1 if more than this % of the pairs have a false positive in free "
+	"space:\n"
+	"                             literal, measurable, driving corridor (metrics.h says what these "
+	"are)\n"
+	"      --max-each L,M,C       exit 1 if there are more false positives than these per pair, on "
+	"average\n";
+
+enum { OPT_FIRST = 256, OPT_SIZE, OPT_SCENE, OPT_DETECTION, OPT_D1, OPT_FALSE, OPT_EACH };
+
+static const struct option long_options[] = {
+	{"engine", required_argument, NULL, 'e'},
+	{"seeds", required_argument, NULL, 'n'},
+	{"first", required_argument, NULL, OPT_FIRST},
+	{"size", required_argument, NULL, OPT_SIZE},
+	{"scene", required_argument, NULL, OPT_SCENE},
+	{"verbose", no_argument, NULL, 'v'},
+	{"min-detection", required_argument, NULL, OPT_DETECTION},
+	{"max-d1", required_argument, NULL, OPT_D1},
+	{"max-false", required_argument, NULL, OPT_FALSE},
+	{"max-each", required_argument, NULL, OPT_EACH},
+	{"help", no_argument, NULL, 'h'},
+	{0},
+};
+
+static bool take_spaces(double ret[SPACES])
+{
+	char rest;
+
+	return sscanf(optarg, "%lf,%lf,%lf%c", &ret[LITERAL], &ret[MEASURABLE], &ret[CORRIDOR], &rest) == 3;
+}
+
+/* False for an argument that does not fit its option. */
+static bool take_option(struct options *o, int c)
+{
+	char rest;
+
+	switch (c) {
+	case 'e':
+		o->engine = optarg;
+		return true;
+	case 'n':
+		return sscanf(optarg, "%d%c", &o->seeds, &rest) == 1 && o->seeds > 0;
+	case OPT_FIRST:
+		return sscanf(optarg, "%u%c", &o->first, &rest) == 1;
+	case OPT_SIZE:
+		return sscanf(optarg, "%dx%d%c", &o->width, &o->height, &rest) == 2;
+	case OPT_SCENE:
+		o->scene = optarg;
+		return true;
+	case 's':
+		if (o->override_count == OVERRIDES_MAX)
+			return false;
+		o->overrides[o->override_count++] = optarg;
+		return true;
+	case 'v':
+		o->verbose = true;
+		return true;
+	case OPT_DETECTION:
+		return sscanf(optarg, "%lf%c", &o->min_detection, &rest) == 1;
+	case OPT_D1:
+		return sscanf(optarg, "%lf%c", &o->max_d1, &rest) == 1;
+	case OPT_FALSE:
+		return take_spaces(o->max_false);
+	case OPT_EACH:
+		return take_spaces(o->max_each);
+	}
+	return false;
+}
+
+static int parse(struct options *o, int argc, char **argv)
+{
+	int c;
+
+	*o = (struct options){.engine = "cpu", .width = 640, .height = 240, .seeds = 20, .first = 1};
+	o->max_each[LITERAL] = o->max_each[MEASURABLE] = o->max_each[CORRIDOR] = 1e9;
+	o->max_d1 = o->max_false[LITERAL] = o->max_false[MEASURABLE] = o->max_false[CORRIDOR] = 100;
+	while ((c = getopt_long(argc, argv, "e:n:s:vh", long_options, NULL)) >= 0) {
+		if (c == 'h') {
+			fputs(usage, stdout);
+			exit(0);
+		}
+		if (!take_option(o, c)) {
+			if (c != '?')
+				fprintf(stderr, "stixel-quality: bad value '%s'\n", optarg);
+			return -EINVAL;
+		}
+	}
+	return optind == argc ? 0 : -EINVAL;
+}
+
+static int open_engine(struct run *r)
+{
+	struct sx_errors errors = {0};
+	struct sx_scene_camera c;
+	struct sx_context_config config = {.pixel = SX_PIXEL_U8};
+	int e = sx_settings_load(&r->settings, NULL, r->options.overrides, r->options.override_count, false,
+				 &errors);
+
+	if (e < 0) {
+		sx_errors_print(&errors, stderr);
+		sx_errors_finish(&errors);
+		snprintf(r->why, sizeof(r->why), "wrong settings");
+		return e;
+	}
+	config.width = r->options.width;
+	config.height = r->options.height;
+	config.params = r->settings.params;
+	sx_scene_camera(config.width, config.height, &c);
+	config.params.camera =
+		(struct sx_camera){c.fx, c.fy, c.cx, c.cy, c.baseline_m, c.height_m, c.pitch_deg};
+	r->backend = !strcmp(r->options.engine, "reference") ? &sx_backend_reference
+		     : !strcmp(r->options.engine, "cpu")     ? &sx_backend_cpu
+							     : NULL;
+	if (!r->backend) {
+		snprintf(r->why, sizeof(r->why), "engine '%s' is unknown: there are reference and cpu",
+			 r->options.engine);
+		return -EINVAL;
+	}
+	r->settings.params = config.params;
+	r->settings.engine.contexts = 1;
+	e = r->backend->open(&r->device, &r->settings.engine, r->why, sizeof(r->why));
+	if (e == 0)
+		e = r->backend->context_create(&r->context, r->device, &config, r->why, sizeof(r->why));
+	return e;
+}
+
+static int prepare(struct run *r)
+{
+	size_t columns, height = (size_t)r->options.height;
+	int e = open_engine(r);
+
+	if (e < 0)
+		return e;
+	columns = (size_t)(r->options.width / r->settings.params.stixels.width);
+	r->stixels = calloc(columns * height, sizeof(*r->stixels));
+	r->offsets = calloc(columns + 1, sizeof(*r->offsets));
+	r->scratch = calloc(columns, height);
+	if (!r->stixels || !r->offsets || !r->scratch ||
+	    sx_image_init(&r->left, SX_PIXEL_U8, r->options.width, r->options.height) < 0 ||
+	    sx_image_init(&r->right, SX_PIXEL_U8, r->options.width, r->options.height) < 0) {
+		snprintf(r->why, sizeof(r->why), "no memory");
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static void finish(struct run *r)
+{
+	if (r->context)
+		r->backend->context_destroy(r->context);
+	if (r->device)
+		r->backend->close(r->device);
+	sx_image_finish(&r->left);
+	sx_image_finish(&r->right);
+	free(r->stixels);
+	free(r->offsets);
+	free(r->scratch);
+	sx_settings_finish(&r->settings);
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100 * (double)part / (double)whole : 0;
+}
+
+/* Compares the engine's last frame with the truth, where both can be known: not in the columns at the left whose
+ * ground the right camera does not see, nor in those at the right where the census window leaves the picture. */
+static int score(struct run *r, const struct sx_scene_truth *t)
+{
+	const struct sx_result *result = r->backend->result(r->context);
+	int width = r->settings.params.stixels.width,
+	    columns = sx_scene_stixels(t, width, r->stixels, r->offsets);
+	double nearest = t->road_slope * (t->height - 1) + t->road_offset;
+	int first = (int)nearest / width + 1, last = (t->width - 4) / width - 1;
+	struct stixel_list truth = {r->stixels, r->offsets}, got = {result->stixels, result->offsets};
+	struct sx_image q4;
+	int e = r->backend->peek(r->context, SX_TAP_DISPARITY, &q4);
+
+	if (e < 0 || (int)result->columns != columns) {
+		snprintf(r->why, sizeof(r->why), "%u stixel columns instead of %d, disparity: %s",
+			 result->columns, columns, strerror(-e));
+		return -EPROTO;
+	}
+	score_disparity(&r->disparity, t, &q4);
+	if (first <= last && last < columns)
+		score_stixels(&r->score, t, width, first, last, &truth, &got, r->scratch);
+	return 0;
+}
+
+static int run_frame(struct run *r, struct sx_scene *scene, uint32_t frame, struct sx_scene_truth *t)
+{
+	struct sx_pair pair = {.number = 1};
+	int64_t start;
+	int e;
+
+	sx_scene_render(scene, frame, &r->left, &r->right);
+	sx_scene_truth(scene, frame, t);
+	pair.left = r->left;
+	pair.right = r->right;
+	start = sx_now_ns();
+	e = r->backend->submit(r->context, &pair, NULL);
+	if (e == 0)
+		e = r->backend->wait(r->context, -1);
+	if (e < 0) {
+		snprintf(r->why, sizeof(r->why), "frame failed: %s", strerror(-e));
+		return e;
+	}
+	r->engine_ns += sx_now_ns() - start;
+	return score(r, t);
+}
+
+static int run_seed(struct run *r, unsigned seed)
+{
+	struct sx_scene_params p = {r->options.scene, seed, r->options.width, r->options.height};
+	struct stixel_score before = r->score;
+	struct sx_scene_truth truth = {0};
+	struct sx_scene *scene = NULL;
+	int e = sx_scene_create(&scene, &p, r->why, sizeof(r->why));
+
+	if (e == 0)
+		e = sx_scene_truth_init(&truth, scene);
+	if (e == 0)
+		e = run_frame(r, scene, seed * 37 % 1000, &truth);
+	if (e == 0 && r->options.verbose)
+		printf("seed %u: detected %.1f %%, false positives %llu %llu %llu\n", seed,
+		       percent(r->score.detected - before.detected, r->score.truth - before.truth),
+		       (unsigned long long)(r->score.false_positives[0] - before.false_positives[0]),
+		       (unsigned long long)(r->score.false_positives[1] - before.false_positives[1]),
+		       (unsigned long long)(r->score.false_positives[2] - before.false_positives[2]));
+	sx_scene_truth_finish(&truth);
+	sx_scene_destroy(scene);
+	return e;
+}
+
+static void print(const struct run *r)
+{
+	static const char *const spaces[] = {"literal", "measurable", "corridor"};
+	const struct disparity_score *d = &r->disparity;
+	const struct stixel_score *s = &r->score;
+	uint64_t right = d->given[NOC] - d->wrong[NOC];
+
+	printf("%d pairs of %dx%d, engine %s, %d disparities, %d paths, %.2f ms a pair\n", r->options.seeds,
+	       r->options.width, r->options.height, r->backend->name, r->settings.params.stereo.disparities,
+	       r->settings.params.stereo.paths, (double)r->engine_ns / 1e6 / r->options.seeds);
+	printf("disparity: D1 %.2f %% (all %.2f %%), density %.1f %% (all %.1f %%), mean error %.3f px\n",
+	       percent(d->wrong[NOC], d->given[NOC]), percent(d->wrong[ALL], d->given[ALL]),
+	       percent(d->given[NOC], d->truth[NOC]), percent(d->given[ALL], d->truth[ALL]),
+	       right ? d->error_sum / (double)right : 0);
+	printf("stixels: detected %.2f %% of %llu, %.0f pixels per stixel\n", percent(s->detected, s->truth),
+	       (unsigned long long)s->truth, s->stixels ? (double)s->pixels / (double)s->stixels : 0);
+	for (int k = 0; k < SPACES; k++)
+		printf("false positives, %s: %.1f %% of the pairs, %llu in all\n", spaces[k],
+		       percent(s->pairs_with_false[k], s->pairs), (unsigned long long)s->false_positives[k]);
+}
+
+/* 0 or 1: the exit status. */
+static int judge(const struct run *r)
+{
+	const struct options *o = &r->options;
+	bool good = percent(r->score.detected, r->score.truth) >= o->min_detection &&
+		    percent(r->disparity.wrong[NOC], r->disparity.given[NOC]) <= o->max_d1;
+
+	for (int k = 0; k < SPACES; k++)
+		good &= percent(r->score.pairs_with_false[k], r->score.pairs) <= o->max_false[k] &&
+			(double)r->score.false_positives[k] <= o->max_each[k] * (double)r->score.pairs;
+	if (!good)
+		printf("NOT GOOD ENOUGH: asked for detected >= %g %%, D1 <= %g %%, pairs with false "
+		       "positives <= "
+		       "%g, %g, %g %%, false positives per pair <= %g, %g, %g\n",
+		       o->min_detection, o->max_d1, o->max_false[0], o->max_false[1], o->max_false[2],
+		       o->max_each[0], o->max_each[1], o->max_each[2]);
+	return !good;
+}
+
+int main(int argc, char **argv)
+{
+	struct run r = {0};
+	int e = parse(&r.options, argc, argv);
+
+	if (e < 0) {
+		fputs(usage, stderr);
+		return 64;
+	}
+	e = prepare(&r);
+	for (int i = 0; e == 0 && i < r.options.seeds; i++)
+		e = run_seed(&r, r.options.first + (unsigned)i);
+	if (e < 0) {
+		fprintf(stderr, "stixel-quality: %s\n", r.why);
+		finish(&r);
+		return e == -EINVAL ? 64 : 70;
+	}
+	print(&r);
+	e = judge(&r);
+	finish(&r);
+	return e;
+}

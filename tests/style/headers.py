@@ -1,0 +1,86 @@
+# Each header compiles alone, as C11; the public one also as C++17, those of gpu/ also as C++14 on the emulator.
+# SPDX-License-Identifier: Apache-2.0
+import concurrent.futures
+import fnmatch
+import os
+import platform
+import shutil
+import subprocess
+import sys
+
+import rule
+
+COMMON = ["-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-D_GNU_SOURCE", '-DSX_VERSION="0"']
+C = COMMON + ["-std=c11", "-Wpedantic", "-Wstrict-prototypes", "-Wno-unused-parameter", "-x", "c"]
+CXX = COMMON + ["-std=c++17", "-Wpedantic", "-x", "c++"]
+# What a header needs beyond that. Headers of another machine's instructions are left out.
+NEEDS = [("*avx2*", ["-mavx2"], ("x86_64", "AMD64")), ("*neon*", [], ("aarch64", "arm64"))]
+# What kernel files include is C++ of the emulator here; headers that C files of gpu/ share with them are both.
+EMULATE = "tests/gpu/emulate"
+KERNEL_CXX = COMMON + ["-std=c++14", "-Wno-unknown-pragmas", "-Wno-unused-parameter", "-x", "c++", "-DSX_EMULATE"]
+C_ONLY = {"gpu/device.h", "gpu/engine.h", "gpu/engine_priv.h"}  # host code with C atomics
+CXX_ONLY = ["*.cuh", EMULATE + "/sx_emulate.h", EMULATE + "/device.h", EMULATE + "/faults.h", EMULATE + "/order.h"]
+# Bodies that are included several times, with macros that say for what; no headers of their own.
+BODIES = ["cpu/*_kernel.h", "cpu/*_cpu.h", "cpu/vec*.h", "cpu/kernels.h",
+          EMULATE + "/cuda_functions.h", EMULATE + "/sx_emulate_math.h"]
+
+
+def compilers():
+    c, cxx = os.environ.get("CC", "cc").split(), os.environ.get("CXX", "c++").split()
+    for tool in (c[0], cxx[0]):
+        if not shutil.which(tool):
+            sys.exit("%s is not installed" % tool)
+    return c, cxx
+
+
+def compile_one(root, command, name):
+    source = '#include "%s"\n#include "%s"\n' % (name, name)  # twice: it guards itself
+    out = subprocess.run([*command, "-I", root, "-I", os.path.join(root, "include"), "-I",
+                          os.path.join(root, EMULATE), "-"], input=source, cwd=root,
+                         capture_output=True, text=True, check=False)
+    if out.returncode == 0:
+        return []
+    first = [line for line in out.stderr.splitlines() if "error" in line] or [out.stderr.strip()[:200] or "killed"]
+    return ["%s:1: does not compile alone with %s: %s" % (name, command[0], first[0])]
+
+
+def commands(c, cxx, name):
+    options = []
+    for pattern, flags, machines in NEEDS:
+        if fnmatch.fnmatch(name, pattern):
+            if platform.machine() not in machines:
+                return []
+            options += flags
+    if any(fnmatch.fnmatch(name, p) for p in CXX_ONLY):
+        return [[*cxx, *KERNEL_CXX, *options]]
+    both = [[*c, *C, *options]]
+    if name.startswith("gpu/") and name not in C_ONLY:
+        both.append([*cxx, *KERNEL_CXX, *options])
+    if name.startswith("include/"):
+        both.append([*cxx, *CXX, *options])
+    return both
+
+
+def check(root):
+    c, cxx = compilers()
+    jobs = [(command, name) for name in rule.files(root, ".h", ".cuh") if not any(fnmatch.fnmatch(name, b) for b in BODIES)
+            for command in commands(c, cxx, name)]
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        return sum(pool.map(lambda job: compile_one(root, *job), jobs), [])
+
+
+GUARDED = "#ifndef %s_H\n#define %s_H\n%s\n#endif\n"
+SOUND = {
+    "base/a.h": GUARDED % ("A", "A", "struct a {\n\tint x;\n};"),
+    "base/b.h": GUARDED % ("B", "B", '#include "base/a.h"\nstruct b {\n\tstruct a a;\n};'),
+    "include/stixel.h": GUARDED % ("S", "S", "struct stixel {\n\tint x;\n};"),
+}
+PLANTED = [
+    ({"base/c.h": GUARDED % ("C", "C", "struct c {\n\tstruct a a;\n};")}, ["base/c.h:1:", "alone"]),
+    ({"base/c.h": "struct c {\n\tint x;\n};\n"}, ["base/c.h:1:", "redefinition"]),
+    ({"base/c.h": GUARDED % ("C", "C", "static inline uint32_t f(void)\n{\n\treturn 0;\n}")}, ["uint32_t"]),
+    ({"include/stixel.h": GUARDED % ("S", "S", "int f(int *restrict x);")}, ["include/stixel.h:1:", "c++"]),
+]
+
+if __name__ == "__main__":
+    rule.main(check, SOUND, PLANTED)

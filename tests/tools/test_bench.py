@@ -1,0 +1,132 @@
+# stixel-bench: the JSON object that other programs read, and what is refused.
+# SPDX-License-Identifier: Apache-2.0
+import csv
+import json
+import os
+import unittest
+
+from support import Folder, run, shifted_pair, write_pgm
+
+MODULE = os.environ["STIXEL_FAKE_MODULE"]  # computes what the reference does, under the name cuda
+
+SMALL = ["-s", "stereo.disparities=32", "--size", "160x96"]
+KEYS = ["engine", "device", "size", "disparities", "method", "frames", "chain_ms", "stages"]
+
+
+class Bench(Folder):
+    def bench(self, *args, want=0, module="/nowhere"):
+        r = run("stixel-bench", *args, env=dict(os.environ, STIXEL_MODULE_PATH=module))
+        self.assertEqual(r.returncode, want, r.stderr)
+        return r
+
+    def check(self, j):
+        self.assertEqual(list(j)[:len(KEYS)], KEYS)
+        for series in [j["chain_ms"], *j["stages"].values()]:
+            self.assertEqual(sorted(series), ["max", "median", "p99"])
+            self.assertTrue(0 <= series["median"] <= series["p99"] <= series["max"])
+        self.assertGreater(j["chain_ms"]["median"], 0)
+        stages = sum(s["median"] for s in j["stages"].values())
+        self.assertLess(stages, 1.5 * j["chain_ms"]["max"])
+        self.assertTrue(j["device"])
+
+    def test_json(self):
+        for engine in ("cpu", "reference"):
+            with self.subTest(engine):
+                r = self.bench(*SMALL, "-s", "engine.backend=" + engine, "--frames", 7, "--warm-up", 1, "--json")
+                j = json.loads(r.stdout)
+                self.check(j)
+                self.assertEqual((j["engine"], j["size"], j["disparities"]), (engine, "160x96", 32))
+                self.assertEqual((j["method"], j["frames"]), ("dp", 7))
+                self.assertIn("census", j["stages"])
+
+    def test_method(self):
+        r = self.bench(*SMALL, "-s", "stixels.method=rdp", "--frames", 2, "--json")
+        self.assertEqual(json.loads(r.stdout)["method"], "rdp")
+
+    def test_pair(self):
+        for name, rows in zip(("l", "r"), shifted_pair(100, 64, 5)):
+            write_pgm(self.path("in", name), rows)
+        pair = [self.path("in", "l"), self.path("in", "r")]
+        r = self.bench("-s", "stereo.disparities=32", "--pair", *pair, "--frames", 2, "--json")
+        self.assertEqual(json.loads(r.stdout)["size"], "100x64")
+        r = self.bench("--pair", pair[0], self.path("none"), want=65)
+        self.assertIn("none", r.stderr)
+
+    def test_text(self):
+        r = self.bench(*SMALL, "--frames", 3)
+        self.assertIn("160x96", r.stdout)
+        self.assertRegex(r.stdout, r"(?m)^chain +[0-9.]+ +[0-9.]+ +[0-9.]+$")
+        self.assertIn("3 frames", r.stdout)
+
+    def test_sizes(self):
+        r = self.bench(*SMALL, "--size", "64x48", "--frames", 2, "--json")
+        both = json.loads(r.stdout)
+        self.assertEqual([j["size"] for j in both], ["160x96", "64x48"])
+        for j in both:
+            self.check(j)
+        r = self.bench(*SMALL, "--size", "64x48", "--frames", 2)
+        self.assertEqual(r.stdout.count("\nchain "), 2)
+
+    def test_what_the_engine_counts(self):
+        j = json.loads(self.bench(*SMALL, "--frames", 3, "--warm-up", 2, "--json").stdout)
+        self.assertEqual(j["input"], {"path": "host", "copies_per_frame": 0, "bytes_per_frame": 0,
+                                      "results_per_frame": 0, "staged": 0})
+        self.assertEqual(j["traffic_bytes_per_pixel"], {"stored": None, "lean": None})
+        self.assertGreater(j["memory_bytes"], 160 * 96)
+        self.assertGreater(j["pipelined_ms"], 0)
+        self.assertLessEqual(j["engine_ms"]["median"], j["chain_ms"]["median"])
+        j = json.loads(self.bench(*SMALL, "--frames", 3, "--sms", 7, "--json", module=MODULE).stdout)
+        self.check(j)
+        self.assertEqual((j["engine"], j["device"], j["sms"], j["contexts"]), ("cuda", "fake device", 7, 2))
+        # pairs lie in pinned memory: nothing is staged
+        self.assertEqual(j["input"], {"path": "copy", "copies_per_frame": 2, "bytes_per_frame": 2 * 96 * 192,
+                                      "results_per_frame": 1, "staged": 0})
+
+    def test_timeline(self):
+        for contexts in (1, 2, 3):
+            path = self.path("t.csv")
+            r = self.bench(*SMALL, "-s", "engine.contexts=%d" % contexts, "--frames", 30, "--timeline", path,
+                           module=MODULE)
+            self.assertRegex(r.stdout, r"captured while the frame before was computed: \d+ of 29 frames")
+            self.assertEqual(len([line for line in r.stdout.splitlines() if line.endswith("|")]), 10)
+            with open(path) as f:
+                rows = [{k: float(v) for k, v in row.items()} for row in csv.DictReader(f)]
+            self.assertEqual([row["frame"] for row in rows], list(range(1, 31)))
+            for i, row in enumerate(rows):
+                self.assertEqual(row["context"], i % contexts)
+                self.assertLessEqual(row["capture_start_us"], row["capture_end_us"])
+                self.assertLessEqual(row["capture_end_us"], row["submit_us"] + 0.1)
+                self.assertLessEqual(row["submit_us"], row["start_us"] + 0.1)
+                self.assertLessEqual(row["start_us"], row["finish_us"])
+                self.assertLessEqual(row["finish_us"], row["collected_us"] + 0.1)
+            for a, b in zip(rows, rows[contexts:]):
+                self.assertLessEqual(a["collected_us"], b["submit_us"] + 0.1)  # a context takes one frame at a time
+
+    def test_refused(self):
+        for args in (
+            ["--sms", "4"],
+            ["--sms", "0"],
+            ["--table", "--size", "64x64"],
+            ["--table", "--sms", "8"],
+            ["--size", "64x64", "--size", "96x96", "--timeline", "x"],
+            ["--size", "64x64"] * 17,
+            ["--size", "0x5"],
+            ["--size", "640"],
+            ["--size", "640x480x3"],
+            ["--frames", "0"],
+            ["--frames", "1e9"],
+            ["--pair", "a"],
+            ["--nonsense"],
+            ["stray"],
+        ):
+            with self.subTest(args):
+                self.assertTrue(self.bench(*args, want=64).stderr.strip())
+        self.assertIn("cuda", self.bench("--sms", "4", want=64).stderr)
+        self.assertIn("cuda", self.bench("--sms", "4", "-s", "engine.backend=cpu", want=64, module=MODULE).stderr)
+        self.bench(*SMALL, "--frames", 1, "--timeline", self.path("no", "where"), want=73)
+        self.bench("-s", "stereo.paths=3", want=78)
+        self.bench("-s", "engine.backend=cuda", want=69)
+
+
+if __name__ == "__main__":
+    unittest.main()

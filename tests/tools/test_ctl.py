@@ -1,0 +1,256 @@
+# stixelctl against a running stixeld, and against none.
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from support import Folder, Png, program, run
+
+CSV_HEADER = "column,row_top,row_bottom,class,disparity,depth_m,slope,confidence,support,label"
+
+
+class Daemon:
+    """A stixeld with a small synthetic scene, in a runtime folder of its own."""
+
+    def __init__(self, name, *settings):
+        self.work = tempfile.mkdtemp(prefix="stixel-")
+        self.name = "%s-%d" % (name, os.getpid())
+        self.env = dict(os.environ, RUNTIME_DIRECTORY=self.work + "/stixeld", XDG_RUNTIME_DIR=self.work)
+        os.mkdir(self.env["RUNTIME_DIRECTORY"])
+        words = ["source.kind=synthetic", "source.size=320x160", "source.fps=20", "stereo.disparities=32"]
+        args = [w for s in [*words, *settings] for w in ("-s", s)]
+        self.log = open(self.work + "/log", "w+")
+        open(self.work + "/empty.conf", "w").close()
+        self.process = subprocess.Popen(
+            [program("stixeld"), "-c", self.work + "/empty.conf", "--instance", self.name, *args],
+            env=self.env,
+            stdout=self.log,
+            stderr=self.log,
+        )
+
+    def ctl(self, *args, **more):
+        return run("stixelctl", "-i", self.name, *args, env=self.env, **more)
+
+    def wait(self):
+        for _ in range(60):
+            if self.process.poll() is not None:
+                break
+            if self.ctl("wait", "--timeout", 1).returncode == 0:
+                return
+        self.log.seek(0)
+        raise RuntimeError("no frame: " + self.log.read())
+
+    def stop(self):
+        self.process.terminate()
+        code = self.process.wait(timeout=60)
+        self.log.close()
+        shutil.rmtree(self.work)
+        return code
+
+
+class Running(Folder):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = Daemon("left", "output.planes=left")
+        cls.daemon.wait()
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.daemon.stop() != 0:
+            raise RuntimeError("stixeld did not end in order")
+
+    def ctl(self, *args, want=0, **more):
+        r = self.daemon.ctl(*args, **more)
+        self.assertEqual(r.returncode, want, r.stderr)
+        return r
+
+    def test_status(self):
+        r = self.ctl("status")
+        lines = r.stdout.splitlines()
+        self.assertLessEqual(len(lines), 24)
+        self.assertTrue(all(len(line) <= 80 for line in lines), r.stdout)
+        for word in ("running", "320 x 160", "capture to publish", "sgm", "synthetic", str(self.daemon.process.pid)):
+            self.assertIn(word, r.stdout)
+        self.assertNotIn("\033", r.stdout)
+
+    def test_status_json(self):
+        j = json.loads(self.ctl("status", "--json").stdout)
+        self.assertEqual(j["instance"], self.daemon.name)
+        self.assertEqual(j["pid"], self.daemon.process.pid)
+
+    def test_watch_prints_lines(self):
+        r = self.ctl("status", "--watch", "--frames", 3, "--interval", 0.2)
+        self.assertEqual(len(r.stdout.splitlines()), 3)
+        self.assertIn("fps", r.stdout)
+
+    def test_watch_ends_by_signal(self):
+        p = subprocess.Popen(
+            [program("stixelctl"), "-i", self.daemon.name, "status", "--watch", "--interval", "30"],
+            env=self.daemon.env,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        p.stdout.readline()
+        p.send_signal(signal.SIGINT)
+        p.communicate(timeout=10)
+        self.assertEqual(p.returncode, 0)
+
+    def test_dump(self):
+        lines = self.ctl("dump").stdout.splitlines()
+        self.assertRegex(lines[0], r"^# frame \d+ epoch [0-9a-f]{16} .* size 320x160 columns 64 stixels \d+ road ")
+        self.assertEqual(lines[1], CSV_HEADER)
+        self.assertEqual(len(lines) - 2, int(lines[0].split("stixels ")[1].split()[0]))
+
+    def test_dump_json_next_frames(self):
+        frames = [json.loads(line) for line in self.ctl("dump", "--json", "--frames", 3).stdout.splitlines()]
+        self.assertEqual(len(frames), 3)
+        numbers = [f["number"] for f in frames]
+        self.assertEqual(numbers, list(range(numbers[0], numbers[0] + 3)))
+        for f in frames:
+            self.assertEqual((f["width"], f["height"], f["columns"], f["column_width"]), (320, 160, 64, 5))
+            below = {}
+            for s in f["stixels"]:
+                self.assertEqual(s["row_bottom"], below.get(s["column"], 160) - 1)
+                below[s["column"]] = s["row_top"]
+            self.assertEqual(below, dict.fromkeys(range(64), 0))
+
+    def test_dump_into_a_closed_pipe(self):
+        p = subprocess.Popen(
+            [program("stixelctl"), "-i", self.daemon.name, "dump", "--frames", "0"],
+            env=self.daemon.env,
+            stdout=subprocess.PIPE,
+        )
+        p.stdout.readline()
+        p.stdout.close()
+        self.assertIn(p.wait(timeout=20), (0, -signal.SIGPIPE))
+
+    def test_wait(self):
+        self.assertRegex(self.ctl("wait", "--timeout", 20).stdout, r"^frame \d+\n$")
+
+    def test_snapshot(self):
+        r = self.ctl("snapshot", self.path("s.png"))
+        s = Png(self.path("s.png"))
+        self.assertEqual((s.width, s.height, s.channels), (320, 160, 3))
+        self.assertGreater(len({p for row in s.rows for p in row}), 200)
+        self.assertEqual(r.stderr, "")
+        self.assertEqual(self.listing(), ["s.png"])
+
+    def test_snapshot_that_cannot_be_written(self):
+        r = self.ctl("snapshot", self.path("none", "s.png"), want=73)
+        self.assertIn("s.png", r.stderr)
+        self.assertEqual(self.listing(), [])
+
+    def test_metrics(self):
+        self.assertTrue(self.ctl("metrics").stdout.endswith("# EOF\n"))
+
+    def test_demo(self):
+        picture = self.path("demo.png")
+        env = {k: v for k, v in os.environ.items() if k not in ("XDG_RUNTIME_DIR", "RUNTIME_DIRECTORY")}
+        before = set(os.listdir("/dev/shm"))
+        r = subprocess.run(
+            [os.environ["STIXEL_SOURCE"] + "/tools/demo", "--seconds", "3", "--picture", picture]
+            + ["--build", os.environ["STIXEL_BUILD"]],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            env=env,
+        )
+        self.assertEqual(r.returncode, 0, r.stderr)
+        lines = r.stdout.splitlines()
+        self.assertIn("running", lines[-2])  # the first may still be starting
+        self.assertIn(picture, lines[-1])
+        picture = Png(picture)
+        self.assertEqual((picture.width, picture.height), (640, 240))
+        left = {n for n in set(os.listdir("/dev/shm")) - before if "demo-" in n}
+        self.assertEqual(left, set())
+
+
+class Others(Folder):
+    def test_a_signal_ends_the_demo_with_all_it_started(self):
+        demo = [os.environ["STIXEL_SOURCE"] + "/tools/demo", "--seconds", "600"]
+        p = subprocess.Popen(
+            [*demo, "--build", os.environ["STIXEL_BUILD"], "--picture", self.path("x.png")],
+            env=dict(os.environ, TMPDIR=self.folder),
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.assertIn("fps", p.stdout.readline())
+        ring = "stixeld.demo-%d" % p.pid
+        self.assertIn(ring, os.listdir("/dev/shm"))
+        p.terminate()
+        p.communicate(timeout=20)
+        self.assertEqual(p.returncode, 143)
+        self.assertNotIn(ring, os.listdir("/dev/shm"))
+        self.assertEqual(self.listing(), [])
+
+    def test_dark_ground_and_the_end(self):
+        daemon = Daemon("dark")
+        try:
+            daemon.wait()
+            r = daemon.ctl("snapshot", self.path("s.png"))
+            self.assertEqual(r.returncode, 0, r.stderr)
+            self.assertIn("output.planes", r.stderr)
+            self.assertEqual(Png(self.path("s.png")).height, 160)
+            p = subprocess.Popen(
+                [program("stixelctl"), "-i", daemon.name, "dump", "--frames", "0"],
+                env=daemon.env,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            time.sleep(0.5)
+            daemon.process.terminate()
+            _, text = p.communicate(timeout=20)
+            self.assertEqual(p.returncode, 1, text)
+            self.assertIn(daemon.name, text)
+        finally:
+            daemon.stop()
+
+    def test_nobody_there(self):
+        for command in (["status"], ["metrics"], ["dump"], ["snapshot", self.path("x.png")]):
+            r = run("stixelctl", "-i", "nobody-%d" % os.getpid(), *command)
+            self.assertEqual(r.returncode, 1, command)
+            self.assertIn("nobody-", r.stderr)
+            self.assertEqual(r.stdout, "")
+        self.assertEqual(self.listing(), [])
+
+    def test_wait_gives_up(self):
+        began = time.monotonic()
+        r = run("stixelctl", "-i", "nobody-%d" % os.getpid(), "wait", "--timeout", 0.5)
+        self.assertEqual(r.returncode, 1)
+        self.assertLess(time.monotonic() - began, 10)
+
+    def test_usage(self):
+        for args in (
+            [],
+            ["nonsense"],
+            ["--nonsense"],
+            ["status", "stray"],
+            ["status", "--frames", "3"],
+            ["snapshot"],
+            ["dump", "--watch"],
+            ["dump", "--frames", "x"],
+            ["wait", "--timeout", "-1"],
+            ["status", "--watch", "--interval", "0"],
+            ["-i", "../etc", "status"],
+            ["-i", "", "dump"],
+        ):
+            with self.subTest(args):
+                r = run("stixelctl", *args)
+                self.assertEqual(r.returncode, 64)
+                self.assertTrue(r.stderr.strip())
+
+    def test_help_lists_commands(self):
+        r = run("stixelctl", "--help")
+        self.assertEqual(r.returncode, 0)
+        for word in ("status", "dump", "wait", "snapshot", "metrics"):
+            self.assertIn(word, r.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,269 @@
+# stixel-process: its files against each other and against images with a known disparity; names, errors, exit codes.
+# SPDX-License-Identifier: Apache-2.0
+import csv
+import os
+import re
+import signal
+import statistics
+import subprocess
+import time
+import unittest
+
+from support import Folder, Png, program, run, shifted_pair, write_pgm, write_png
+
+WIDTH, HEIGHT, DISPARITY = 160, 96, 11
+HEADER = "column,row_top,row_bottom,class,disparity,depth_m,slope,confidence,support,label"
+SMALL = ["-s", "stereo.disparities=32"]
+
+
+class Outputs(Folder):
+    def setUp(self):
+        super().setUp()
+        self.left, self.right = self.pair("in")
+
+    def pair(self, folder, disparity=DISPARITY, seed=1, suffix="pgm"):
+        left, right = shifted_pair(WIDTH, HEIGHT, disparity, seed)
+        paths = self.path(folder, "left." + suffix), self.path(folder, "right." + suffix)
+        for path, rows in zip(paths, (left, right)):
+            (write_pgm if suffix == "pgm" else write_png)(path, rows)
+        return paths
+
+    def process(self, *args, want=0):
+        r = run("stixel-process", *SMALL, "-o", self.path("out"), *args)
+        self.assertEqual(r.returncode, want, r.stderr)
+        return r
+
+    def stixels(self, name="left"):
+        with open(self.path("out", name + ".stixels.csv")) as f:
+            self.assertEqual(f.readline().rstrip("\n"), HEADER)
+            return [dict(zip(HEADER.split(","), row)) for row in csv.reader(f)]
+
+
+class Results(Outputs):
+    def test_disparity_is_the_known_one(self):
+        self.process(self.left, self.right)
+        d = Png(self.path("out", "left.disparity.png"))
+        self.assertEqual((d.width, d.height, d.bits, d.channels), (WIDTH, HEIGHT, 16, 1))
+        inner = [v for row in d.rows[8:-8] for v in row[40:-8]]
+        right = [v for v in inner if abs(v - DISPARITY * 256) <= 32]
+        self.assertGreater(len(right), 0.95 * len(inner))
+        self.assertTrue(all(v % 16 == 0 or v == 1 for row in d.rows for v in row))
+
+    def test_measured_zero_is_not_invalid(self):
+        self.process(self.left, self.left)
+        d = Png(self.path("out", "left.disparity.png"))
+        inner = [v for row in d.rows[8:-8] for v in row[8:-8]]
+        self.assertGreater(inner.count(1), 0.95 * len(inner))
+
+    def test_an_unknown_camera_is_told(self):
+        self.assertIn("no camera given", self.process(self.left, self.right).stderr)
+        camera = [w for k, v in (("fx", 300), ("fy", 300), ("cx", 80), ("cy", 48), ("baseline_m", 0.2))
+                  for w in ("-s", f"camera.{k}={v}")]
+        self.assertEqual(self.process(*camera, self.left, self.right).stderr, "")
+
+    def test_stixels_fill_every_column(self):
+        self.process(self.left, self.right)
+        columns = {}
+        for s in self.stixels():
+            columns.setdefault(int(s["column"]), []).append(s)
+        self.assertEqual(sorted(columns), list(range(WIDTH // 5)))
+        for stixels in columns.values():
+            below = HEIGHT
+            for s in stixels:
+                self.assertEqual(int(s["row_bottom"]), below - 1)
+                self.assertLessEqual(int(s["row_top"]), int(s["row_bottom"]))
+                self.assertIn(s["class"], ("ground", "object", "sky", "unknown"))
+                self.assertLessEqual(int(s["confidence"]), 255)
+                below = int(s["row_top"])
+            self.assertEqual(below, 0)
+
+    def test_stixels_agree_with_disparity(self):
+        self.process(self.left, self.right)
+        d = Png(self.path("out", "left.disparity.png"))
+        compared = 0
+        for s in self.stixels():
+            if s["class"] != "object" or not s["disparity"] or int(s["support"]) < 8:
+                continue
+            x = int(s["column"]) * 5
+            rows = d.rows[int(s["row_top"]) : int(s["row_bottom"]) + 1]
+            # by the definitions: a cell is the upper median of a row's valid pixels if at least half are valid, the
+            # stixel is the mean of its cells
+            valid = [[v / 256 for v in row[x : x + 5] if v] for row in rows]
+            cells = [statistics.median_high(row) for row in valid if 2 * len(row) >= 5]
+            self.assertEqual(len(cells), int(s["support"]))
+            self.assertAlmostEqual(statistics.mean(cells), float(s["disparity"]), delta=1 / 16)
+            compared += 1
+        self.assertGreater(compared, 10)
+
+    def test_depth_follows_the_camera(self):
+        camera = ["-s", "camera.fx=400", "-s", "camera.fy=400", "-s", "camera.baseline_m=0.25"]
+        self.process(*camera, self.left, self.right)
+        seen = 0
+        for s in self.stixels():
+            if s["depth_m"]:
+                self.assertAlmostEqual(float(s["depth_m"]), 100 / float(s["disparity"]), delta=0.001)
+                seen += 1
+        self.assertGreater(seen, 10)
+
+    def test_without_camera_no_depth(self):
+        none = [w for k in ("fx", "fy", "baseline_m") for w in ("-s", "camera.%s=0" % k)]
+        r = self.process(*none, self.left, self.right)
+        self.assertTrue(all(s["depth_m"] == "" for s in self.stixels()))
+        self.assertIn("road none", r.stdout)
+
+    def test_overlay_shows_the_image(self):
+        self.process(self.left, self.right)
+        o = Png(self.path("out", "left.overlay.png"))
+        self.assertEqual((o.width, o.height, o.bits, o.channels), (WIDTH, HEIGHT, 8, 3))
+        colours = {p for row in o.rows for p in row}
+        self.assertGreater(len(colours), 100)
+        self.assertTrue(any(r != g or g != b for r, g, b in colours))
+
+    def test_colour_picture_only_when_asked(self):
+        self.process(self.left, self.right)
+        self.assertEqual(self.listing("out"), ["left.disparity.png", "left.overlay.png", "left.stixels.csv"])
+        self.process("--disparity-colour", self.left, self.right)
+        self.assertEqual(Png(self.path("out", "left.disparity-colour.png")).channels, 3)
+
+    def test_line(self):
+        r = self.process(self.left, self.right)
+        self.assertRegex(r.stdout, r"^left: 160x96, [0-9.]+ ms, density [0-9.]+ %, \d+ stixels, road .+\n$")
+        self.assertEqual(len(self.stixels()), int(re.search(r"(\d+) stixels", r.stdout)[1]))
+
+    def test_engines_and_formats_give_the_same_bytes(self):
+        def contents():
+            out = []
+            for name in self.listing("out"):
+                with open(self.path("out", name), "rb") as f:
+                    out.append(f.read())
+            return out
+
+        self.process("-s", "engine.backend=reference", self.left, self.right)
+        reference = contents()
+        self.process("-s", "engine.backend=cpu", self.left, self.right)
+        self.assertEqual(contents(), reference)
+        self.process(*self.pair("in2", suffix="png"))
+        self.assertEqual(contents(), reference)
+
+    def test_sixteen_bit_images(self):
+        left, right = shifted_pair(WIDTH, HEIGHT, DISPARITY)
+        paths = self.path("w", "left.png"), self.path("w", "right.png")
+        for path, rows in zip(paths, (left, right)):
+            write_png(path, [[v * 200 for v in row] for row in rows], bits=16)
+        self.process(*paths)
+        d = Png(self.path("out", "left.disparity.png"))
+        inner = [v for row in d.rows[8:-8] for v in row[40:-8]]
+        self.assertGreater(sum(abs(v - DISPARITY * 256) <= 32 for v in inner), 0.9 * len(inner))
+
+    def test_other_sizes_in_one_run(self):
+        left, right = shifted_pair(97, 61, 5)
+        write_pgm(self.path("odd", "a.pgm"), left)
+        write_pgm(self.path("odd", "b.pgm"), right)
+        self.process(self.left, self.right, self.path("odd", "a.pgm"), self.path("odd", "b.pgm"), self.left, self.right)
+        self.assertEqual(Png(self.path("out", "a.overlay.png")).width, 97)
+
+
+class Names(Outputs):
+    def test_same_names_get_their_folder(self):
+        second = self.pair("second", disparity=4)
+        r = self.process(self.left, self.right, *second)
+        self.assertEqual([line.split(":")[0] for line in r.stdout.splitlines()], ["in_left", "second_left"])
+        self.assertEqual(len(self.listing("out")), 6)
+        first = Png(self.path("out", "in_left.disparity.png")).rows[50][80]
+        other = Png(self.path("out", "second_left.disparity.png")).rows[50][80]
+        self.assertEqual((round(first / 256), round(other / 256)), (DISPARITY, 4))
+
+    def test_the_same_pair_twice(self):
+        self.process(self.left, self.right, self.left, self.right)
+        self.assertEqual(len(self.listing("out")), 6)
+
+
+class Errors(Outputs):
+    def test_missing_image_is_named_and_others_run(self):
+        r = self.process(self.path("none.pgm"), self.right, self.left, self.right, want=65)
+        self.assertIn(self.path("none.pgm"), r.stderr)
+        self.assertIn("1 of 2 pairs failed", r.stderr)
+        self.assertEqual(self.listing("out"), ["left.disparity.png", "left.overlay.png", "left.stixels.csv"])
+
+    def test_sizes_differ(self):
+        left, _ = shifted_pair(WIDTH, HEIGHT - 2, 3)
+        write_pgm(self.path("x", "short.pgm"), left)
+        r = self.process(self.left, self.path("x", "short.pgm"), want=65)
+        self.assertIn("160x96", r.stderr)
+        self.assertIn("160x94", r.stderr)
+        self.assertEqual(self.listing("out"), [])
+
+    def test_not_an_image(self):
+        with open(self.path("text.png"), "w") as f:
+            f.write("no picture at all\n" * 40)
+        r = self.process(self.path("text.png"), self.right, want=65)
+        self.assertIn("text.png", r.stderr)
+        self.assertEqual(self.listing("out"), [])
+
+    def test_cut_image(self):
+        with open(self.left, "rb") as f:
+            data = f.read()
+        with open(self.path("cut.pgm"), "wb") as f:
+            f.write(data[: len(data) // 2])
+        self.process(self.path("cut.pgm"), self.right, want=65)
+
+    def test_too_small_for_the_engine(self):
+        write_pgm(self.path("x", "a.pgm"), [[0] * 8] * 8)
+        r = self.process(self.path("x", "a.pgm"), self.path("x", "a.pgm"), self.left, self.right, want=65)
+        self.assertIn("a.pgm", r.stderr)
+        self.assertIn("left.stixels.csv", self.listing("out"))
+
+    def test_usage(self):
+        for args in ([], [self.left], ["--nonsense"], [self.left, self.right, self.left]):
+            r = run("stixel-process", *args)
+            self.assertEqual(r.returncode, 64, args)
+            self.assertTrue(r.stderr.strip())
+
+    def test_wrong_configuration_names_all(self):
+        r = self.process("-s", "stereo.disparities=33", "-s", "no.such=1", self.left, self.right, want=78)
+        self.assertIn("disparities", r.stderr)
+        self.assertIn("no.such", r.stderr)
+        self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_missing_configuration_file(self):
+        r = self.process("-c", self.path("none.conf"), self.left, self.right, want=78)
+        self.assertIn("none.conf", r.stderr)
+
+    def test_cuda_is_refused(self):
+        r = self.process("-s", "engine.backend=cuda", self.left, self.right, want=69)
+        self.assertIn("cuda", r.stderr.lower())
+
+    def test_output_below_a_file(self):
+        r = run("stixel-process", *SMALL, "-o", self.left, self.left, self.right)
+        self.assertEqual(r.returncode, 73)
+        self.assertIn(self.left, r.stderr)
+
+    def test_result_that_cannot_be_written_leaves_nothing(self):
+        os.makedirs(self.path("out", "left.overlay.png"))
+        r = self.process(self.left, self.right, want=73)
+        self.assertIn("left.overlay.png", r.stderr)
+        self.assertFalse([n for n in self.listing("out") if re.search(r"\.[A-Za-z0-9]{6}$", n)], self.listing("out"))
+
+    def test_signal_finishes_the_pair(self):
+        p = subprocess.Popen(
+            [program("stixel-process"), *SMALL, "-o", self.path("out")] + [self.left, self.right] * 2000,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        p.stdout.readline()
+        p.send_signal(signal.SIGTERM)
+        p.communicate(timeout=60)
+        self.assertEqual(p.returncode, -signal.SIGTERM)
+        names = self.listing("out")
+        self.assertEqual(len(names) % 3, 0, names)
+        self.assertTrue(all(n.endswith((".png", ".csv")) for n in names))
+
+    def test_help(self):
+        r = run("stixel-process", "--help")
+        self.assertEqual(r.returncode, 0)
+        for word in ("--set", "p_gravity", "min_disparity", "folder"):
+            self.assertIn(word, r.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

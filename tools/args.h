@@ -1,0 +1,18 @@
+/*
+ * What the command lines of several tools have in common: numbers and sizes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TOOLS_ARGS_H
+#define SX_TOOLS_ARGS_H
+
+#include <stdbool.h>
+
+/* The whole text as a number in min..max; false otherwise. */
+bool sx_parse_int(const char *text, int min, int max, int *ret);
+/* Seconds with decimals, 0..max, as milliseconds. */
+bool sx_parse_seconds(const char *text, double max, int *ret_ms);
+/* "1242x375", each 1..65535. */
+bool sx_parse_size(const char *text, int *width, int *height);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * stixelctl: looks at a running instance, as a client like any other. What its sub-commands share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TOOLS_CTL_H
+#define SX_TOOLS_CTL_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+#define SX_PROGRAM "stixelctl"
+
+/* Nothing to be had: no such instance, it ended, no frame in time. Everything else is <sysexits.h>. */
+#define CTL_NOTHING 1
+
+/* The command line, whole: options that a sub-command does not know were refused before it is called. */
+struct ctl {
+	const char *instance;
+	bool json, watch;
+	int interval_ms;
+	int frames;	/* -1: not given */
+	int timeout_ms; /* -1: no limit */
+	bool timeout_given;
+	const char *file;
+};
+
+/* Set by SIGINT, SIGTERM: loops end in order. */
+extern volatile sig_atomic_t ctl_stopped;
+
+/* Each returns the exit code after a sentence on stderr, or 0. */
+int ctl_status(const struct ctl *c);
+int ctl_metrics(const struct ctl *c);
+int ctl_dump(const struct ctl *c);
+int ctl_wait(const struct ctl *c);
+int ctl_snapshot(const struct ctl *c);
+
+/* "stixelctl: ..." on stderr; returns code. */
+int ctl_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,252 @@
+/*
+ * stixelctl dump, wait, snapshot: what they show comes through libstixel.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "base/clock.h"
+#include "stixel.h"
+#include "tools/ctl.h"
+#include "tools/outfile.h"
+#include "tools/overlay.h"
+#include "tools/picture.h"
+#include "tools/stixel_csv.h"
+
+enum { DEFAULT_TIMEOUT_MS = 5000 };
+
+/* Says in the user's words why there is no frame. */
+static int explain(const struct ctl *c, int error)
+{
+	int code =
+		error == -EBADMSG || error == -EPROTO || error == -EPROTONOSUPPORT ? EX_DATAERR : CTL_NOTHING;
+
+	if (error == -ENOENT)
+		return ctl_fail(code, "no stixeld runs as instance '%s'", c->instance);
+	if (error == -EINVAL)
+		return ctl_fail(EX_USAGE, "'%s' cannot be the name of an instance", c->instance);
+	return ctl_fail(code, "instance '%s': %s", c->instance, stixel_strerror(error));
+}
+
+static int timeout_of(const struct ctl *c)
+{
+	return c->timeout_given ? c->timeout_ms : DEFAULT_TIMEOUT_MS;
+}
+
+/* 1: a frame is there; 0: stopped by a signal; negative: error, -ETIMEDOUT. */
+static int wait_for_frame(struct stixel_reader *reader, int timeout_ms)
+{
+	int r;
+
+	do {
+		r = stixel_wait(reader, timeout_ms);
+	} while (r == -EINTR && !ctl_stopped);
+	return r == -EINTR ? 0 : r == 0 ? -ETIMEDOUT : r;
+}
+
+static int no_frame(const struct ctl *c, int r, int timeout_ms)
+{
+	if (r == -ETIMEDOUT)
+		return ctl_fail(CTL_NOTHING, "instance '%s' published no frame within %.1f s", c->instance,
+				timeout_ms / 1000.0);
+	return explain(c, r);
+}
+
+static double focal_baseline(const struct stixel_frame_header *h)
+{
+	return h->fx * h->baseline_m;
+}
+
+static void print_csv(const struct stixel_frame *f)
+{
+	const struct stixel_frame_header *h = f->header;
+
+	printf("# frame %" PRIu64 " epoch %016" PRIx64 " captured %" PRId64 " ns published %" PRId64
+	       " ns size %" PRIu32 "x%" PRIu32 " columns %" PRIu32 " stixels %" PRIu32 " road %s\n",
+	       h->number, h->epoch, h->capture_left_ns, h->published_ns, h->image_width, h->image_height,
+	       h->columns, h->stixel_count, stixel_road_name(h->road_origin));
+	sx_csv_header(stdout);
+	for (uint32_t i = 0; i < h->stixel_count; i++)
+		sx_csv_stixel(stdout, &f->stixels[i], focal_baseline(h));
+}
+
+static void print_json(const struct stixel_frame *f)
+{
+	const struct stixel_frame_header *h = f->header;
+
+	printf("{\"number\":%" PRIu64 ",\"epoch\":\"%016" PRIx64 "\",\"capture_left_ns\":%" PRId64
+	       ",\"capture_right_ns\":%" PRId64 ",\"published_ns\":%" PRId64 ",\"width\":%" PRIu32
+	       ",\"height\":%" PRIu32 ",\"columns\":%" PRIu32 ",\"column_width\":%" PRIu32
+	       ",\"road\":{\"origin\":\"%s\",\"slope\":%.9g,\"offset\":%.9g},\"stage_us\":{",
+	       h->number, h->epoch, h->capture_left_ns, h->capture_right_ns, h->published_ns, h->image_width,
+	       h->image_height, h->columns, h->column_width, stixel_road_name(h->road_origin), h->road_slope,
+	       h->road_offset);
+	for (unsigned i = 0; i < h->stage_count && i < STIXEL_STAGES; i++)
+		printf("%s\"%.*s\":%.3f", i ? "," : "", STIXEL_STAGE_NAME_BYTES, h->stage_name[i],
+		       (double)h->stage_ns[i] / 1e3);
+	fputs("},\"stixels\":[", stdout);
+	for (uint32_t i = 0; i < h->stixel_count; i++) {
+		if (i)
+			putchar(',');
+		sx_json_stixel(stdout, &f->stixels[i], focal_baseline(h));
+	}
+	puts("]}");
+}
+
+/* Prints frames until there were enough. 0, or a negative error. */
+static int dump_frames(struct stixel_reader *reader, const struct ctl *c, int frames)
+{
+	for (int done = 0; (frames == 0 || done < frames) && !ctl_stopped;) {
+		const struct stixel_frame *f;
+		uint64_t lost = 0;
+		int r = wait_for_frame(reader, timeout_of(c));
+
+		if (r > 0)
+			r = stixel_next(reader, &f, &lost);
+		if (r < 0)
+			return r;
+		if (lost)
+			ctl_fail(0, "%" PRIu64 " frames were missed: this output is read too slowly", lost);
+		if (r == 0)
+			continue;
+		if (c->json)
+			print_json(f);
+		else
+			print_csv(f);
+		if (fflush(stdout) != 0)
+			return errno == EPIPE ? 0 : -EIO;
+		done += frames != 0;
+	}
+	return 0;
+}
+
+int ctl_dump(const struct ctl *c)
+{
+	struct stixel_reader *reader;
+	int r;
+
+	r = stixel_open(&reader, c->instance, 0);
+	if (r < 0)
+		return explain(c, r);
+	r = dump_frames(reader, c, c->frames < 0 ? 1 : c->frames);
+	stixel_close(reader);
+	return r < 0 ? no_frame(c, r, timeout_of(c)) : 0;
+}
+
+static bool is_absent(struct stixel_reader *reader)
+{
+	struct stixel_status status;
+
+	return stixel_status(reader, &status, sizeof(status)) == 0 &&
+	       status.publisher == STIXEL_PUBLISHER_ABSENT;
+}
+
+int ctl_wait(const struct ctl *c)
+{
+	const struct stixel_frame *f;
+	struct stixel_reader *reader;
+	int r;
+
+	r = stixel_open(&reader, c->instance, STIXEL_OPEN_FOLLOW);
+	if (r < 0)
+		return explain(c, r);
+	stixel_latest(reader, &f); /* what lies there may be old: the next one shows that frames flow */
+	r = wait_for_frame(reader, c->timeout_ms);
+	if (r > 0)
+		r = stixel_latest(reader, &f);
+	if (r > 0)
+		printf("frame %" PRIu64 "\n", f->header->number);
+	r = r == -ETIMEDOUT && is_absent(reader) ? -ENOENT : r;
+	stixel_close(reader);
+	if (r < 0)
+		return no_frame(c, r, c->timeout_ms);
+	return r > 0 ? 0 : CTL_NOTHING;
+}
+
+/* The frame as a picture: over the published left image, or over a dark ground. */
+static int draw(const struct stixel_frame *f, struct sx_image *rgb)
+{
+	const struct stixel_frame_header *h = f->header;
+	struct sx_image left = {.data = (void *)(uintptr_t)f->plane,
+				.width = (int)h->plane_width,
+				.height = (int)h->plane_height,
+				.pitch = h->plane_pitch,
+				.pixel = SX_PIXEL_U8};
+	bool over_image = h->plane_kind == STIXEL_PLANE_LEFT && h->plane_width == h->image_width &&
+			  h->plane_height == h->image_height;
+	struct sx_overlay_params params = {
+		.column_width = (int)h->column_width,
+		.disparities = (int)h->disparities,
+		.focal_baseline = focal_baseline(h),
+		.horizon_row = h->road_origin == STIXEL_ROAD_NONE ? NAN : h->horizon_row,
+		.legend = true,
+		.opaque = !over_image,
+	};
+	int r;
+
+	r = sx_image_init(rgb, SX_PIXEL_RGB24, (int)h->image_width, (int)h->image_height);
+	if (r < 0)
+		return r;
+	r = sx_overlay_background(rgb, over_image ? &left : NULL);
+	sx_overlay_draw(rgb, f->stixels, h->stixel_count, &params);
+	return r;
+}
+
+static int save(const struct ctl *c, const struct sx_image *rgb)
+{
+	static struct sx_outfile file;
+	int r;
+
+	r = sx_outfile_open(&file, c->file);
+	if (r == 0)
+		r = sx_picture_write(file.f, rgb);
+	if (r == 0)
+		r = sx_outfile_commit(&file);
+	if (r < 0) {
+		sx_outfile_abort(&file);
+		return ctl_fail(EX_CANTCREAT, "cannot write %s: %s", c->file, strerror(-r));
+	}
+	return 0;
+}
+
+static int save_frame(const struct ctl *c, const struct stixel_frame *f)
+{
+	const struct stixel_frame_header *h = f->header;
+	struct sx_image rgb = {0};
+	int code;
+
+	code = draw(f, &rgb) < 0 ? ctl_fail(EX_SOFTWARE, "cannot draw a frame of %" PRIu32 "x%" PRIu32,
+					    h->image_width, h->image_height)
+				 : save(c, &rgb);
+	sx_image_finish(&rgb);
+	if (code)
+		return code;
+	printf("%s: frame %" PRIu64 ", %" PRIu32 "x%" PRIu32 ", %" PRIu32 " stixels, %.1f ms old\n", c->file,
+	       h->number, h->image_width, h->image_height, h->stixel_count,
+	       (double)stixel_age_ns(h, sx_now_ns()) / 1e6);
+	if (h->plane_kind != STIXEL_PLANE_LEFT)
+		fputs("drawn on a dark ground: set output.planes = left to see the image below\n", stderr);
+	return 0;
+}
+
+int ctl_snapshot(const struct ctl *c)
+{
+	const struct stixel_frame *f = NULL;
+	struct stixel_reader *reader;
+	int r, code;
+
+	r = stixel_open(&reader, c->instance, 0);
+	if (r < 0)
+		return explain(c, r);
+	r = wait_for_frame(reader, timeout_of(c));
+	if (r > 0)
+		r = stixel_latest(reader, &f);
+	code = r > 0 ? save_frame(c, f) : r < 0 ? no_frame(c, r, timeout_of(c)) : CTL_NOTHING;
+	stixel_close(reader);
+	return code;
+}

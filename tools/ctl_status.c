@@ -1,0 +1,275 @@
+/*
+ * stixelctl status and metrics: what the daemon says of itself at status.sock, as a page of 80x24 for people.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/ctl.h"
+#include "tools/http_get.h"
+
+enum { ANSWER_TIMEOUT_MS = 3000 };
+
+/* Where the socket of an instance may lie: the system's daemon, then the user's own. */
+static int socket_path(const char *instance, int place, char *path, size_t bytes)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+
+	switch (place) {
+	case 0:
+		return snprintf(path, bytes, "/run/stixeld/%s/status.sock", instance);
+	case 1:
+		if (runtime && *runtime)
+			return snprintf(path, bytes, "%s/stixeld/%s/status.sock", runtime, instance);
+		return snprintf(path, bytes, "/run/user/%u/stixeld/%s/status.sock", (unsigned)getuid(),
+				instance);
+	default:
+		return -1;
+	}
+}
+
+/* The body of GET target, to be freed, or NULL and the exit code. */
+static char *ask(const struct ctl *c, const char *target, int *code)
+{
+	char path[256], why[512] = "", *body = NULL;
+	int r = -ENOENT;
+
+	for (int place = 0; r < 0; place++) {
+		int n = socket_path(c->instance, place, path, sizeof(path));
+
+		if (n < 0 || (size_t)n >= sizeof(path))
+			break;
+		r = sx_http_get(path, target, ANSWER_TIMEOUT_MS, &body, why, sizeof(why));
+		if (r < 0 && r != -ENOENT && r != -ECONNREFUSED)
+			break;
+	}
+	if (r == -ENOENT || r == -ECONNREFUSED) {
+		*code = ctl_fail(CTL_NOTHING, "no stixeld runs as instance '%s'", c->instance);
+		return NULL;
+	}
+	if (r == 200)
+		return body;
+	*code = r < 0 ? ctl_fail(r == -EPROTO || r == -EMSGSIZE ? EX_DATAERR : CTL_NOTHING, "%s", why)
+		      : ctl_fail(EX_DATAERR, "%s answered %d to GET %s", path, r, target);
+	free(body);
+	return NULL;
+}
+
+/* The value at "a.b.c", or NULL. */
+static json_t *find(json_t *j, const char *path)
+{
+	char key[64];
+
+	while (j && *path) {
+		size_t n = strcspn(path, ".");
+
+		snprintf(key, sizeof(key), "%.*s", (int)n, path);
+		j = json_object_get(j, key);
+		path += n + (path[n] == '.');
+	}
+	return j;
+}
+
+static const char *text(json_t *j, const char *path)
+{
+	const char *s = json_string_value(find(j, path));
+
+	return s ? s : "-";
+}
+
+/* A number to print in so many decimals; "-" where the daemon knows none. Eight may be in use at once. */
+static const char *number(json_t *j, const char *path, double scale, int decimals)
+{
+	static char pool[8][24];
+	static int next;
+	json_t *v = find(j, path);
+	char *s = pool[next++ % 8];
+
+	if (json_is_number(v))
+		snprintf(s, sizeof(pool[0]), "%.*f", decimals, json_number_value(v) * scale);
+	else
+		snprintf(s, sizeof(pool[0]), "-");
+	return s;
+}
+
+static const char *span(double seconds)
+{
+	static char s[48];
+	long t = seconds > 0.0 && seconds < 1e10 ? (long)seconds : 0;
+
+	if (t >= 86400)
+		snprintf(s, sizeof(s), "%ld d %02ld:%02ld:%02ld", t / 86400, t / 3600 % 24, t / 60 % 60,
+			 t % 60);
+	else
+		snprintf(s, sizeof(s), "%02ld:%02ld:%02ld", t / 3600, t / 60 % 60, t % 60);
+	return s;
+}
+
+/* Green, yellow or red where that helps: on a terminal, unless NO_COLOR forbids it. */
+static const char *colour(const char *state, bool on)
+{
+	if (!on)
+		return "";
+	if (strcmp(state, "running") == 0)
+		return "\033[32m";
+	return strcmp(state, "starting") == 0 || strcmp(state, "degraded") == 0 ? "\033[33m" : "\033[31m";
+}
+
+static bool use_colour(void)
+{
+	const char *no = getenv("NO_COLOR");
+
+	return isatty(STDOUT_FILENO) && !(no && *no);
+}
+
+static void print_source(json_t *j)
+{
+	json_t *cameras = find(j, "source.cameras"), *camera = json_array_get(cameras, 0);
+
+	printf("source    %s, %s x %s, memory %s", text(j, "source.kind"), number(camera, "width", 1, 0),
+	       number(camera, "height", 1, 0), text(j, "source.memory"));
+	if (json_array_size(cameras) > 1)
+		printf(", skew p99 %s us", number(j, "source.pair_skew_us.p99", 1, 0));
+	putchar('\n');
+}
+
+static void print_latency(const char *name, json_t *row, double whole_us)
+{
+	static const char full[] = "========================";
+	double p50 = json_number_value(json_object_get(row, "p50"));
+	int length = whole_us > 0.0 ? (int)(p50 / whole_us * 24.0 + 0.5) : 0;
+
+	length = length < 0 ? 0 : length > 24 ? 24 : length;
+	printf("%-18.18s %9s %9s %9s   %.*s\n", name, number(row, "p50", 1e-3, 3),
+	       number(row, "p99", 1e-3, 3), number(row, "max", 1e-3, 3), length, full);
+}
+
+static void print_latencies(json_t *j)
+{
+	json_t *recent = find(j, "latency_10s_us"), *all = find(j, "latency_us"), *row;
+	json_t *table = recent ? recent : all;
+	double whole = json_number_value(find(table, "capture_to_publish.p50"));
+	const char *name;
+
+	printf("%-18s %9s %9s %9s   share\n", recent ? "last 10 s, ms" : "since start, ms", "p50", "p99",
+	       "max");
+	json_object_foreach(table, name, row) print_latency(
+		strcmp(name, "capture_to_publish") == 0 ? "capture to publish" : name, row, whole);
+}
+
+static void print_page(json_t *j)
+{
+	bool colours = use_colour();
+	const char *state = text(j, "state"), *reason = json_string_value(find(j, "reason"));
+
+	printf("stixeld '%s'  %s%s%s%s%s%s, up %s, version %s, pid %s\n", text(j, "instance"),
+	       colour(state, colours), state, colours ? "\033[0m" : "", reason ? " (" : "",
+	       reason ? reason : "", reason ? ")" : "", span(json_number_value(find(j, "uptime_s"))),
+	       text(j, "version"), number(j, "pid", 1, 0));
+	printf("engine    %s: %s\n", text(j, "engine.backend"), text(j, "engine.device"));
+	print_source(j);
+	printf("frames    %s a second (last 10 s: %s), %s published of %s captured\n",
+	       number(j, "fps.last_1s", 1, 1), number(j, "fps.last_10s", 1, 1),
+	       number(j, "frames.published", 1, 0), number(j, "frames.captured", 1, 0));
+	printf("dropped   %s overload, %s unpaired, %s corrupt\n", number(j, "frames.dropped.overload", 1, 0),
+	       number(j, "frames.dropped.unpaired", 1, 0), number(j, "frames.dropped.corrupt", 1, 0));
+	printf("road      %s, height %s m, pitch %s deg, horizon row %s\n", text(j, "road.origin"),
+	       number(j, "road.height_m", 1, 2), number(j, "road.pitch_deg", 1, 2),
+	       number(j, "road.horizon_row", 1, 1));
+	printf("stixels   %s a frame, %s pixels each; stream: %s clients\n\n",
+	       number(j, "stixels.per_frame", 1, 0), number(j, "stixels.pixels_per_stixel", 1, 0),
+	       number(j, "stream.clients", 1, 0));
+	print_latencies(j);
+}
+
+/* For logs and pipes: one line a refresh. */
+static void print_line(json_t *j)
+{
+	char now[16];
+	time_t t = time(NULL);
+	struct tm tm;
+
+	localtime_r(&t, &tm);
+	strftime(now, sizeof(now), "%H:%M:%S", &tm);
+	printf("%s %s  %s fps  latency p50 %s p99 %s ms  ", now, text(j, "state"),
+	       number(j, "fps.last_1s", 1, 1), number(j, "latency_10s_us.capture_to_publish.p50", 1e-3, 1),
+	       number(j, "latency_10s_us.capture_to_publish.p99", 1e-3, 1));
+	printf("published %s  dropped %s  stixels %s  road %s\n", number(j, "frames.published", 1, 0),
+	       number(j, "frames.dropped.overload", 1, 0), number(j, "stixels.per_frame", 1, 0),
+	       text(j, "road.origin"));
+}
+
+/* Asks once and prints by show, or the text as it came. */
+static int show_status(const struct ctl *c, void (*show)(json_t *j))
+{
+	json_error_t error;
+	json_t *j;
+	int code = 0;
+	char *body;
+
+	body = ask(c, "/status", &code);
+	if (!body)
+		return code;
+	j = json_loads(body, JSON_REJECT_DUPLICATES, &error);
+	if (!json_is_object(j))
+		code = ctl_fail(EX_DATAERR, "instance '%s': its status is not JSON: %s", c->instance,
+				error.text);
+	else if (c->json)
+		fputs(body, stdout);
+	else
+		show(j);
+	json_decref(j);
+	free(body);
+	if (!code && fflush(stdout) != 0)
+		code = ctl_fail(EX_CANTCREAT, "cannot print: %s", strerror(errno));
+	return code;
+}
+
+static void redraw(json_t *j)
+{
+	fputs("\033[H\033[J", stdout); /* home, and clear from there: no flicker as a full clear would */
+	print_page(j);
+	fputs("\nCtrl-C ends", stdout);
+}
+
+int ctl_status(const struct ctl *c)
+{
+	struct timespec pause = {.tv_sec = c->interval_ms / 1000,
+				 .tv_nsec = c->interval_ms % 1000 * 1000000L};
+	bool terminal = isatty(STDOUT_FILENO) && !c->json;
+	int code = 0;
+
+	if (!c->watch)
+		return c->frames >= 0 ? ctl_fail(EX_USAGE, "status takes --frames only with --watch")
+				      : show_status(c, print_page);
+	if (terminal)
+		fputs("\033[2J", stdout);
+	for (int done = 0; !code && !ctl_stopped && (c->frames <= 0 || done < c->frames); done++) {
+		if (done)
+			nanosleep(&pause, NULL);
+		if (!ctl_stopped)
+			code = show_status(c, terminal ? redraw : print_line);
+	}
+	if (terminal)
+		putchar('\n');
+	return code;
+}
+
+int ctl_metrics(const struct ctl *c)
+{
+	int code = 0;
+	char *body = ask(c, "/metrics", &code);
+
+	if (body && (fputs(body, stdout) == EOF || fflush(stdout) != 0))
+		code = ctl_fail(EX_CANTCREAT, "cannot print: %s", strerror(errno));
+	free(body);
+	return code;
+}

@@ -1,0 +1,67 @@
+# What tools/demo and tools/test share: packages, and a build folder. Sourced, not run.
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+
+: "${top:?the script that sources this says where the tree is}"
+
+say()
+{
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+}
+
+die()
+{
+	say "$*"
+	exit 1
+}
+
+# Names as in Debian 12, Ubuntu 22.04 and 24.04.
+build_packages=(build-essential meson ninja-build pkg-config python3 libpng-dev libturbojpeg0-dev libmicrohttpd-dev
+	libinih-dev libyaml-dev libjansson-dev)
+export build_packages
+
+# Prints those of the named packages that are not installed.
+missing_packages()
+{
+	local package state
+
+	for package in "$@"; do
+		state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+		[ "$state" = installed ] || printf '%s\n' "$package"
+	done
+}
+
+# Installs what is missing of the named packages. Touches nothing when all are there.
+need_packages()
+{
+	local missing as_root=()
+
+	if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+		say "this is no Debian or Ubuntu: going on with what is installed; needed are $*"
+		return
+	fi
+	mapfile -t missing < <(missing_packages "$@")
+	[ "${#missing[@]}" -gt 0 ] || return 0
+	if [ "$(id -u)" != 0 ]; then
+		command -v sudo >/dev/null ||
+			die "please install, as root: apt-get install --no-install-recommends ${missing[*]}"
+		as_root=(sudo)
+	fi
+	say "installing ${missing[*]}"
+	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q update >&2 ||
+		die "apt-get update failed"
+	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends \
+		"${missing[@]}" >&2 || die "apt-get could not install ${missing[*]}"
+}
+
+# configure FOLDER [MESON OPTIONS]: once; later calls find the folder as it is.
+configure()
+{
+	local folder=$1
+
+	shift
+	if [ ! -f "$folder/build.ninja" ]; then
+		rm -rf "$folder"
+		meson setup "$@" "$folder" "$top" || return 1
+	fi
+}
