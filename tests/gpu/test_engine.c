@@ -459,7 +459,7 @@ static void test_steady_state(void **state)
 static void read_pgm(struct check_image *ret, const char *path)
 {
 	FILE *file = fopen(path, "rb");
-	int width, height, most;
+	int width = 0, height = 0, most = 0;
 
 	if (!file || fscanf(file, "P5 %d %d %d", &width, &height, &most) != 3 || most != 255 || width < 1 ||
 	    height < 1 || width > 8192 || height > 8192 || fgetc(file) == EOF)

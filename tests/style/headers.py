@@ -79,7 +79,7 @@ PLANTED = [
     ({"base/c.h": GUARDED % ("C", "C", "struct c {\n\tstruct a a;\n};")}, ["base/c.h:1:", "alone"]),
     ({"base/c.h": "struct c {\n\tint x;\n};\n"}, ["base/c.h:1:", "redefinition"]),
     ({"base/c.h": GUARDED % ("C", "C", "static inline uint32_t f(void)\n{\n\treturn 0;\n}")}, ["uint32_t"]),
-    ({"include/stixel.h": GUARDED % ("S", "S", "int f(int *restrict x);")}, ["include/stixel.h:1:", "c++"]),
+    ({"include/stixel.h": GUARDED % ("S", "S", "int f(int *restrict x);")}, ["include/stixel.h:1:", "++:"]),
 ]
 
 if __name__ == "__main__":
