@@ -1,12 +1,12 @@
 /*
  * Winner takes all from stored volumes. Must equal sx_winner() on the S they stand for, byte for byte.
  *
- * Work:    one block per image row. D/16 lanes share a pixel and walk along a segment of the row; every lane adds up S of its
- *          16 disparities and keeps its least and, in registers that move on by one disparity per pixel, the least on the
- *          diagonals that are pixels of the right image. After D/16 pixels each lane finishes one of them: least of all
- *          lanes, rivals, sub-pixel, confidence.
+ * Work:    one block per image row. D/16 lanes share a pixel and walk along a segment of the row, two pixels at a time; every
+ *          lane adds up V of its 16 disparities and keeps its best and, in registers that move on by one disparity per
+ *          pixel, the best on the diagonals that are pixels of the right image. After D/16 pixels each lane finishes one of
+ *          them: best of all lanes, rivals, sub-pixel, confidence.
  * Memory:  reads each volume once, 16 bytes a lane and load, 2 pixels ahead; shared: keys of the pixels at hand, 2 D bytes
- *          each, and 8 bytes per column of the row for the right image.
+ *          each, and 4 bytes per column of the row for the right image. L1 must have room left for what is under way.
  * Ranges:  S <= 2040. BYTES: 2 (P2 + Cmax) <= 255, so that two V fit a byte; keys: gpu/winner.cuh.
  * Shapes:  any width, any D; a block's shared memory stays below 48 KB.
  * Speed:   docs/performance.md, CUDA: winner.
@@ -19,10 +19,11 @@
 #include "gpu/volume.cuh"
 #include "gpu/winner_cuda.h"
 
-#define AHEAD 2 /* pixels loaded ahead; D/16 is a multiple */
+#define AHEAD 2 /* pixels loaded ahead and worked on together; D/16 is a multiple */
 #define WARPS_MAX 4
+/* Blocks that should fit a multiprocessor's registers. Loads that are under way need room in L1 besides. */
+#define BLOCKS(paths) ((paths) == 8 ? 3 : 4)
 #define SHARED_MAX 49152
-#define SEGMENT_MIN 64 /* px: a segment's end costs as much as two pixels */
 
 namespace /* types and templates of one name in two files would be one for the linker */
 {
@@ -33,8 +34,8 @@ struct work {
 	uint8_t *left, *right, *confidence;
 	size_t left_pitch, right_pitch, confidence_pitch;
 	int width, disparities;
-	int largest;	      /* S where every V is 0 */
-	int segment, columns; /* px of a group; words of a row in shared memory */
+	uint32_t scale;	      /* of keys: 1 << SHIFT */
+	int segment, columns; /* px of a group, of all groups */
 	struct sx_winner_options options;
 };
 
@@ -49,6 +50,13 @@ __device__ __forceinline__ void load(struct cells<PATHS> &c, const uint8_t *path
 #pragma unroll
 	for (int i = 0; i < PATHS; i++)
 		c.path[i] = *reinterpret_cast<const uint4 *>(path + (size_t)i * path_bytes);
+}
+
+template <int PATHS> __device__ __forceinline__ void clear(struct cells<PATHS> &c)
+{
+#pragma unroll
+	for (int i = 0; i < PATHS; i++)
+		c.path[i] = make_uint4(0, 0, 0, 0);
 }
 
 __device__ __forceinline__ uint32_t word_of(const uint4 &v, int i)
@@ -95,42 +103,83 @@ __device__ __forceinline__ void add_up_pairs(uint32_t (&sums)[8], const struct c
 
 /* What a lane knows about its place. */
 struct place {
-	int lanes, lane, group; /* of a pixel; in its group; of all groups of the block */
+	int lanes, lane; /* of a pixel; in its group */
 	bool live; /* not left over, as some lanes are when D/16 does not divide 32: these follow the last group */
-	int first;	    /* pixel slot of the group in the warp */
-	int behind;	    /* groups of the warp behind this one */
-	uint32_t *slots;    /* of the warp */
-	uint32_t origin[8]; /* of the lane's keys */
+	int start, last_start; /* first pixel of the group, and of the warp's last group */
+	uint32_t *rows, *mine; /* of the group, lanes pixels; of the pixel that the lane finishes */
 };
 
 /*
- * least[x]: S << 8 | d for the right image, joined by atomic minima. leaving[x] (SHIFT 6): what left the last lane
- * at left pixel x.
+ * What the right map is made of. SHIFT 6: keys of the lower and of the upper half of the disparities, of pixel x at
+ * low[x + D/2] and high[x + D], so that what leaves a group at left pixel X belongs at X + 1 of both. SHIFT 3: best[x]:
+ * entries, joined by atomic maxima.
  */
-struct shared_row {
-	uint32_t *least, *leaving;
+struct right_row {
+	uint16_t *low, *high;
+	uint32_t *best;
 };
 
+/* Words of shared memory that a row's right_row takes. */
+__host__ __device__ inline int right_words(int shift, int columns, int lanes)
+{
+	return shift == 6 ? columns + 16 * lanes : columns;
+}
+
 template <int SHIFT>
-__device__ __forceinline__ void offer(struct shared_row row, uint32_t pair, int x, const struct place &p,
+__device__ __forceinline__ struct right_row right_row_of(uint32_t *words, const struct work &w)
+{
+	struct right_row row;
+
+	row.best = words;
+	row.low = reinterpret_cast<uint16_t *>(words);
+	row.high = row.low + w.columns + w.disparities;
+	for (int i = (int)threadIdx.x; i < right_words(SHIFT, w.columns, w.disparities / 16);
+	     i += (int)blockDim.x)
+		words[i] = 0;
+	return row;
+}
+
+__device__ __forceinline__ void offer(struct right_row row, uint32_t pair, int x, const struct place &p,
 				      int width)
 {
 	const int high = x - 8 * p.lanes;
 
 	if (x >= 0 && x < width)
-		atomicMin(row.least + x, sx_winner_entry<SHIFT>(pair & 0xffff, p.lane, p.lanes));
+		atomicMax(row.best + x, sx_winner_entry(pair & 0xffff, p.lane));
 	if (high >= 0 && high < width)
-		atomicMin(row.least + high, sx_winner_entry<SHIFT>(pair >> 16, p.lane + p.lanes, p.lanes));
+		atomicMax(row.best + high, sx_winner_entry(pair >> 16, p.lane + p.lanes));
 }
 
-/* What has not left at the segment's end; end: the pixel behind it. */
+/* Eight pixels' keys of one half, in q as the last lane counts it. */
+__device__ __forceinline__ void join(uint16_t *at, const uint32_t (&run)[8], unsigned half, uint32_t behind)
+{
+	uint4 v = *reinterpret_cast<const uint4 *>(at);
+
+	v.x = sx_key_max(v.x, __byte_perm(run[7], run[6], half) + behind);
+	v.y = sx_key_max(v.y, __byte_perm(run[5], run[4], half) + behind);
+	v.z = sx_key_max(v.z, __byte_perm(run[3], run[2], half) + behind);
+	v.w = sx_key_max(v.w, __byte_perm(run[1], run[0], half) + behind);
+	*reinterpret_cast<uint4 *>(at) = v;
+}
+
+/*
+ * What has not left at the segment's end. SHIFT 6: nobody else has the same pixels left over, as a segment is not shorter
+ * than D/2, and everything that left is there.
+ */
 template <int SHIFT>
-__device__ __forceinline__ void offer_rest(struct shared_row row, const uint32_t (&run)[8], int end,
+__device__ __forceinline__ void offer_rest(struct right_row row, const uint32_t (&run)[8], int end,
 					   const struct place &p, int width)
 {
+	if (SHIFT == 6) {
+		const int behind = p.lanes - 1 - p.lane;
+
+		join(row.low + end + 8 * behind, run, 0x5410, (uint32_t)behind * 0x80008u);
+		join(row.high + end + 8 * behind, run, 0x7632, (uint32_t)behind * 0x80008u);
+	} else {
 #pragma unroll
-	for (int r = 0; r < (SHIFT == 6 ? 8 : 7); r++)
-		offer<SHIFT>(row, run[r], end - 1 - (8 * p.lane + r), p, width);
+		for (int r = 0; r < 7; r++)
+			offer(row, run[r], end - 1 - (8 * p.lane + r), p, width);
+	}
 }
 
 template <int PATHS, bool BYTES>
@@ -142,177 +191,221 @@ __device__ __forceinline__ void add_up(uint32_t (&sums)[8], const struct cells<P
 		add_up_pairs<PATHS>(sums, c);
 }
 
-/* What the group's last word of the step before passes to the next lane. All lanes of the warp meet here. */
-template <int SHIFT>
-__device__ __forceinline__ uint32_t enter_from(const uint32_t (&run)[8], const struct place &p)
+/* What left the lane before. All lanes of the warp meet here. */
+template <int SHIFT> __device__ __forceinline__ uint32_t enter_from(uint32_t leaving, const struct place &p)
 {
 	if (SHIFT == 3)
-		return SX_KEY_NONE_PAIR;
+		return 0;
 	/* The group's first lane reads one that is not its own, and does not use it. */
-	const uint32_t before = __shfl_up_sync(0xffffffffu, run[7], 1);
+	const uint32_t before = __shfl_up_sync(0xffffffffu, leaving, 1);
 
-	return p.lane > 0 ? before : SX_KEY_NONE_PAIR;
+	return p.lane > 0 ? before + 0x80008u : 0;
 }
 
-/* One pixel, x, from its sums on. */
-template <int SHIFT>
-__device__ __forceinline__ void step(const uint32_t (&sums)[8], uint32_t (&run)[8], uint32_t enter, int x,
-				     int slot, const struct place &p, struct shared_row row,
-				     const struct work &w)
+/* Two pixels, x and x + 1, whose rows are at slot; keys: of both. */
+template <int LANES, int SHIFT>
+__device__ __forceinline__ void step(const uint32_t (&keys)[2][8], uint32_t (&run)[8], int x, uint32_t *slot,
+				     const struct place &p, struct right_row row, const struct work &w)
 {
-	uint32_t keys[8];
+	const uint32_t enter = enter_from<SHIFT>(run[7], p), leaves = sx_winner_leaves_a(run, keys[0]);
+	const int lanes = LANES ? LANES : p.lanes;
 
-	sx_winner_keys<SHIFT>(keys, sums, p.origin);
-	sx_winner_right(run, keys, enter);
+	sx_winner_right(run, keys[0], keys[1], enter, enter_from<SHIFT>(leaves, p));
 	if (!p.live)
 		return;
-	sx_winner_put(sx_winner_rows_of(p.slots, p.lanes, slot), keys, p.lanes, p.lane);
-	if (SHIFT == 3)
-		offer<SHIFT>(row, run[7], x - (8 * p.lane + 7), p, w.width);
-	else if (p.lane == p.lanes - 1)
-		row.leaving[x] = run[7];
-}
-
-/* The right map of the row from what the segments left. */
-template <int SHIFT>
-__device__ __forceinline__ void finish_right(struct shared_row row, int lanes, const struct work &w)
-{
-	uint16_t *out = reinterpret_cast<uint16_t *>(w.right + (size_t)blockIdx.x * w.right_pitch);
-
-	for (int x = (int)threadIdx.x; x < w.width; x += (int)blockDim.x) {
-		uint32_t least = row.least[x];
-
-		if (SHIFT == 6) {
-			const int low = x + 8 * lanes - 1, high = x + 16 * lanes - 1;
-
-			if (low < w.width)
-				least = min(least, sx_winner_entry<6>(row.leaving[low] & 0xffff, 0, lanes));
-			if (high < w.width)
-				least = min(least, sx_winner_entry<6>(row.leaving[high] >> 16, lanes, lanes));
-		}
-		out[x] = (uint16_t)(least & 255);
+	sx_winner_put<SHIFT>(slot, keys[0], leaves, lanes, p.lane);
+	sx_winner_put<SHIFT>(slot + sx_winner_row_words(lanes), keys[1], run[7], lanes, p.lane);
+	if (SHIFT == 3) {
+		offer(row, leaves, x - (8 * p.lane + 7), p, w.width);
+		offer(row, run[7], x + 1 - (8 * p.lane + 7), p, w.width);
 	}
 }
 
-template <int LANES, int SHIFT>
-__device__ __forceinline__ struct place find_place(int lanes, int largest, uint32_t *words)
+/* A batch whose pixels are inside the row; more: and those behind it that are loaded ahead, wanted too. */
+template <int LANES, int PATHS, int SHIFT, bool BYTES>
+__device__ __forceinline__ void full_batch(struct cells<PATHS> (&ahead)[AHEAD], const uint8_t *path,
+					   bool more, uint32_t (&run)[8], int x, const struct place &p,
+					   struct right_row row, const struct work &w)
 {
-	const int in_warp = (int)threadIdx.x % 32, groups = 32 / lanes;
+	const int lanes = LANES ? LANES : p.lanes, stride = 16 * lanes;
+
+#pragma unroll
+	for (int u = 0; u < (LANES ? LANES : lanes); u += AHEAD) {
+		const uint8_t *next = path + (u + AHEAD) * stride;
+		uint32_t keys[AHEAD][8];
+
+#pragma unroll
+		for (int i = 0; i < AHEAD; i++) {
+			uint32_t sums[8];
+
+			add_up<PATHS, BYTES>(sums, ahead[i]);
+			sx_winner_keys(keys[i], sums, w.scale);
+		}
+		/* Where nothing is loaded zeros are: to keep what was there would need registers. */
+#pragma unroll
+		for (int i = 0; i < AHEAD; i++)
+			if (u + AHEAD < lanes || more)
+				load<PATHS>(ahead[i], next + i * stride, w.path_bytes);
+			else
+				clear<PATHS>(ahead[i]);
+		step<LANES, SHIFT>(keys, run, x + u, p.rows + u * sx_winner_row_words(lanes), p, row, w);
+	}
+}
+
+/* The same where pixels may lie behind the row, and have no keys then. line: of the row. */
+template <int PATHS, int SHIFT, bool BYTES>
+__device__ __forceinline__ void last_batch(struct cells<PATHS> (&ahead)[AHEAD], const uint8_t *line,
+					   uint32_t (&run)[8], int x, const struct place &p,
+					   struct right_row row, const struct work &w)
+{
+#pragma unroll 1
+	for (int u = 0; u < p.lanes; u += AHEAD) {
+		uint32_t keys[AHEAD][8];
+
+#pragma unroll
+		for (int i = 0; i < AHEAD; i++) {
+			const int next = min(x + u + i + AHEAD, w.width - 1);
+			uint32_t sums[8];
+
+			add_up<PATHS, BYTES>(sums, ahead[i]);
+			load<PATHS>(ahead[i], line + next * 16 * p.lanes, w.path_bytes);
+			sx_winner_keys(keys[i], sums, w.scale);
+#pragma unroll
+			for (int r = 0; r < 8; r++)
+				keys[i][r] = x + u + i < w.width ? keys[i][r] : 0;
+		}
+		step<0, SHIFT>(keys, run, x + u, p.rows + u * sx_winner_row_words(p.lanes), p, row, w);
+	}
+}
+
+/* One lane, one pixel: x is that of the batch. */
+template <int LANES, int SHIFT>
+__device__ __forceinline__ void finish_batch(int x, const struct place &p, struct right_row row,
+					     const struct work &w)
+{
+	uint32_t *const mine = p.mine;
+
+	x += p.lane;
+	__syncwarp();
+	if (SHIFT == 6 && p.live) {
+		const uint32_t leaving = mine[sx_winner_leaving_at(p.lanes)];
+
+		row.low[x + 1] = (uint16_t)leaving;
+		row.high[x + 1] = (uint16_t)(leaving >> 16);
+	}
+	if (p.live && x < w.width) {
+		const struct sx_winner_result r = sx_winner_finish<LANES, SHIFT>(mine, p.lanes, w.options);
+
+		reinterpret_cast<uint16_t *>(w.left + (size_t)blockIdx.x * w.left_pitch)[x] = r.disparity;
+		w.confidence[(size_t)blockIdx.x * w.confidence_pitch + (size_t)x] = r.confidence;
+	}
+	__syncwarp();
+}
+
+/* The segments of a warp, side by side. */
+template <int LANES, int PATHS, int SHIFT, bool BYTES>
+__device__ __forceinline__ void walk(uint32_t (&run)[8], const struct place &p, struct right_row row,
+				     const struct work &w)
+{
+	const int lanes = p.lanes, stride = 16 * lanes, batches = w.segment / lanes;
+	const uint8_t *line =
+		w.path + (size_t)blockIdx.x * (size_t)w.width * (size_t)stride + 16 * (size_t)p.lane;
+	const uint8_t *path = line + (size_t)p.start * (size_t)stride;
+	/* Nothing behind a segment is loaded ahead. */
+	const int full =
+		p.last_start + w.segment <= w.width ? batches : (w.width - AHEAD - p.last_start) / lanes;
+	struct cells<PATHS> ahead[AHEAD];
+
+#pragma unroll
+	for (int i = 0; i < AHEAD; i++)
+		load<PATHS>(ahead[i], line + min(p.start + i, w.width - 1) * stride, w.path_bytes);
+	int b = 0;
+
+	for (; b < full; b++, path += lanes * stride) {
+		const int x = p.start + b * lanes;
+
+		full_batch<LANES, PATHS, SHIFT, BYTES>(ahead, path, b + 1 < batches, run, x, p, row, w);
+		finish_batch<LANES, SHIFT>(x, p, row, w);
+	}
+	for (; b < batches; b++) {
+		const int x = p.start + b * lanes;
+
+		last_batch<PATHS, SHIFT, BYTES>(ahead, line, run, x, p, row, w);
+		finish_batch<LANES, SHIFT>(x, p, row, w);
+	}
+}
+
+/* Eight pixels of the right map, as far as they are inside. */
+__device__ __forceinline__ void finish_right_eight(struct right_row row, uint16_t *out, int x, int lanes,
+						   int width)
+{
+	const uint4 low = *reinterpret_cast<const uint4 *>(row.low + x + 8 * lanes),
+		    high = *reinterpret_cast<const uint4 *>(row.high + x + 16 * lanes);
+	const uint32_t words[4] = {
+		sx_winner_right_pair(low.x, high.x, lanes),
+		sx_winner_right_pair(low.y, high.y, lanes),
+		sx_winner_right_pair(low.z, high.z, lanes),
+		sx_winner_right_pair(low.w, high.w, lanes),
+	};
+
+	if (x + 8 <= width) {
+		*reinterpret_cast<uint4 *>(out + x) = make_uint4(words[0], words[1], words[2], words[3]);
+		return;
+	}
+#pragma unroll
+	for (int i = 0; i < 7; i++)
+		if (x + i < width)
+			out[x + i] = (uint16_t)(words[i / 2] >> 16 * (i % 2));
+}
+
+template <int SHIFT>
+__device__ __forceinline__ void finish_right(struct right_row row, int lanes, const struct work &w)
+{
+	uint16_t *out = reinterpret_cast<uint16_t *>(w.right + (size_t)blockIdx.x * w.right_pitch);
+
+	if (SHIFT == 6) {
+		for (int x = 8 * (int)threadIdx.x; x < w.width; x += 8 * (int)blockDim.x)
+			finish_right_eight(row, out, x, lanes, w.width);
+	} else {
+		for (int x = (int)threadIdx.x; x < w.width; x += (int)blockDim.x)
+			out[x] = (uint16_t)(255 - (row.best[x] & 255));
+	}
+}
+
+__device__ __forceinline__ struct place find_place(int lanes, uint32_t *words, const struct work &w)
+{
+	const int warp = (int)threadIdx.x / 32, in_warp = (int)threadIdx.x % 32, groups = 32 / lanes;
 	const int group = min(in_warp / lanes, groups - 1);
 	struct place p;
 
 	p.lanes = lanes;
 	p.lane = in_warp % lanes;
 	p.live = in_warp < groups * lanes;
-	p.group = (int)threadIdx.x / 32 * groups + group;
-	p.first = group * lanes;
-	p.behind = groups - 1 - group;
-	p.slots = words + (int)threadIdx.x / 32 * sx_winner_warp_words(lanes);
-#pragma unroll
-	for (int r = 0; r < 8; r++)
-		p.origin[r] = sx_winner_origin<SHIFT>(p.lane, r, largest);
+	p.start = (warp * groups + group) * w.segment;
+	p.last_start = (warp * groups + groups - 1) * w.segment;
+	p.rows = words + (warp * groups + group) * sx_winner_group_words(lanes);
+	p.mine = p.rows + p.lane * sx_winner_row_words(lanes);
 	return p;
-}
-
-/* All pixels of the batch, and those that are loaded ahead, are inside the row. */
-template <int LANES, int PATHS, int SHIFT, bool BYTES>
-__device__ __forceinline__ void full_batch(struct cells<PATHS> (&ahead)[AHEAD], const uint8_t *path,
-					   uint32_t (&run)[8], int x, const struct place &p,
-					   struct shared_row row, const struct work &w)
-{
-	const int lanes = LANES ? LANES : p.lanes, stride = 16 * lanes;
-
-#pragma unroll
-	for (int u = 0; u < (LANES ? LANES : lanes); u += AHEAD) {
-#pragma unroll
-		for (int i = 0; i < AHEAD; i++) {
-			const int next = (u + i + AHEAD) * stride;
-			uint32_t sums[8];
-
-			add_up<PATHS, BYTES>(sums, ahead[i]);
-			load<PATHS>(ahead[i], path + next, w.path_bytes);
-			step<SHIFT>(sums, run, enter_from<SHIFT>(run, p), x + u + i, p.first + u + i, p, row,
-				    w);
-		}
-	}
-}
-
-template <int PATHS, int SHIFT, bool BYTES>
-__device__ __forceinline__ void last_batch(const uint8_t *path, uint32_t (&run)[8], int x,
-					   const struct place &p, struct shared_row row, const struct work &w)
-{
-#pragma unroll 1
-	for (int u = 0; u < p.lanes; u++) {
-		const uint32_t enter = enter_from<SHIFT>(run, p);
-		struct cells<PATHS> here;
-		uint32_t sums[8];
-
-		if (x + u >= w.width)
-			continue;
-		load<PATHS>(here, path + u * 16 * p.lanes, w.path_bytes);
-		add_up<PATHS, BYTES>(sums, here);
-		step<SHIFT>(sums, run, enter, x + u, p.first + u, p, row, w);
-	}
-}
-
-/* One lane, one pixel: x is that of the batch. */
-template <int LANES, int SHIFT>
-__device__ __forceinline__ void finish_batch(int x, const struct place &p, const struct work &w)
-{
-	const int mine = x + p.lane;
-
-	__syncwarp();
-	if (p.live && mine < w.width) {
-		const struct sx_winner_result r = sx_winner_finish<LANES, SHIFT>(
-			sx_winner_rows_of(p.slots, p.lanes, p.first + p.lane), p.lanes, w.options);
-
-		reinterpret_cast<uint16_t *>(w.left + (size_t)blockIdx.x * w.left_pitch)[mine] = r.disparity;
-		w.confidence[(size_t)blockIdx.x * w.confidence_pitch + (size_t)mine] = r.confidence;
-	}
-	__syncwarp();
 }
 
 /* LANES: D / 16, or 0 for any. */
 template <int LANES, int PATHS, int SHIFT, bool BYTES>
-__global__ void __launch_bounds__(32 * WARPS_MAX) winner_kernel(const struct work w)
+__global__ void __launch_bounds__(32 * WARPS_MAX, BLOCKS(PATHS)) winner_kernel(const struct work w)
 {
 	SX_DYNAMIC_SHARED(uint32_t, words);
-	const int lanes = LANES ? LANES : w.disparities / 16, stride = 16 * lanes;
-	const struct place p =
-		find_place<LANES, SHIFT>(lanes, w.largest, words + (SHIFT == 6 ? 2 : 1) * w.columns);
-	const struct shared_row row = {words, words + w.columns};
-	const int start = p.group * w.segment;
-	/* The last group of the warp comes first to the end of the row. */
-	const int full = (w.width - AHEAD - start - p.behind * w.segment) / lanes,
-		  batches = w.segment / lanes;
-	const size_t at =
-		((size_t)blockIdx.x * (size_t)w.width + (size_t)start) * (size_t)stride + 16 * (size_t)p.lane;
-	const uint8_t *path = w.path + at;
-	struct cells<PATHS> ahead[AHEAD];
+	const int lanes = LANES ? LANES : w.disparities / 16;
+	const struct right_row row = right_row_of<SHIFT>(words, w);
+	const struct place p = find_place(lanes, words + right_words(SHIFT, w.columns, lanes), w);
 	uint32_t run[8];
 
-	for (int x = (int)threadIdx.x; x < w.width; x += (int)blockDim.x)
-		row.least[x] = 0xffffffffu;
 #pragma unroll
 	for (int r = 0; r < 8; r++)
-		run[r] = SX_KEY_NONE_PAIR;
+		run[r] = 0;
 	__syncthreads();
-	if (full > 0) {
-#pragma unroll
-		for (int i = 0; i < AHEAD; i++)
-			load<PATHS>(ahead[i], path + i * stride, w.path_bytes);
-	}
-	for (int b = 0; b < batches; b++) {
-		if (b < full)
-			full_batch<LANES, PATHS, SHIFT, BYTES>(ahead, path, run, start + b * lanes, p, row,
-							       w);
-		else
-			last_batch<PATHS, SHIFT, BYTES>(path, run, start + b * lanes, p, row, w);
-		path += lanes * stride;
-		finish_batch<LANES, SHIFT>(start + b * lanes, p, w);
-	}
+	walk<LANES, PATHS, SHIFT, BYTES>(run, p, row, w);
+	__syncthreads();
 	if (p.live)
-		offer_rest<SHIFT>(row, run, min(start + w.segment, w.width), p, w.width);
+		offer_rest<SHIFT>(row, run, p.start + w.segment, p, w.width);
 	__syncthreads();
 	finish_right<SHIFT>(row, lanes, w);
 }
@@ -325,17 +418,22 @@ static int round_up(int n, int unit)
 /* Segment length and warps per block; returns the shared memory they need. */
 static size_t arrange(struct work *w, int shift, int *warps)
 {
+	/* Segments are as long as D/2 at least, whole batches, and whole vectors of right pixels. */
 	const int lanes = w->disparities / 16, in_warp = 32 / lanes;
+	int unit = lanes;
 
-	for (*warps = 2;; --*warps) {
+	while (unit % 8)
+		unit += lanes;
+	for (*warps = WARPS_MAX;; --*warps) {
 		const int groups = in_warp * *warps;
+		const int even = round_up((w->width + groups - 1) / groups, unit);
 		size_t words;
 
-		w->segment = round_up((w->width + groups - 1) / groups, lanes);
-		w->columns = round_up(w->width, 4);
-		words = (size_t)(shift == 6 ? 2 : 1) * (size_t)w->columns +
-			(size_t)(*warps * sx_winner_warp_words(lanes));
-		if (*warps == 1 || (words * 4 <= SHARED_MAX && w->segment >= SEGMENT_MIN))
+		w->segment = even > 8 * lanes ? even : 8 * lanes;
+		w->columns = groups * w->segment;
+		words = (size_t)(right_words(shift, w->columns, lanes) +
+				 groups * sx_winner_group_words(lanes));
+		if (*warps == 1 || (words * 4 <= SHARED_MAX && even >= 8 * lanes))
 			return words * 4;
 	}
 }
@@ -346,6 +444,7 @@ static void launch(struct work w, int height, cudaStream_t stream)
 	int warps;
 	const size_t shared = arrange(&w, SHIFT, &warps);
 
+	w.scale = 1u << SHIFT;
 	SX_LAUNCH((winner_kernel<LANES, PATHS, SHIFT, BYTES>), dim3((unsigned)height),
 		  dim3(32 * (unsigned)warps), shared, stream, w);
 }
@@ -371,10 +470,10 @@ static void launch_wide(const struct work &w, bool bytes, int height, cudaStream
 		launch<8, PATHS, 3, false>(w, height, stream);
 }
 
-static void launch_any(const struct work &w, int paths, int height, cudaStream_t stream)
+static void launch_any(const struct work &w, int paths, int largest, int height, cudaStream_t stream)
 {
-	const bool bytes = 2 * w.largest / paths <= 255;
-	const bool narrow = bytes && w.disparities <= 128 && w.largest <= SX_WINNER_NARROW;
+	const bool bytes = 2 * largest / paths <= 255;
+	const bool narrow = bytes && w.disparities <= 128 && largest <= SX_WINNER_NARROW;
 
 	if (paths == 8)
 		launch_wide<8>(w, bytes, height, stream);
@@ -390,6 +489,7 @@ extern "C" cudaError_t sx_winner_cuda_run(const struct sx_cuda_volumes *v, const
 					  const struct sx_image *winner, const struct sx_image *winner_right,
 					  const struct sx_image *confidence, cudaStream_t stream)
 {
+	const int largest = p->paths * (p->p2 + sx_cost_max(p->cost)); /* S where every V is 0 */
 	const struct work w = {
 		v->path,
 		v->path_bytes,
@@ -401,13 +501,13 @@ extern "C" cudaError_t sx_winner_cuda_run(const struct sx_cuda_volumes *v, const
 		confidence->pitch,
 		winner->width,
 		p->disparities,
-		p->paths * (p->p2 + sx_cost_max(p->cost)),
 		0,
 		0,
-		{p->uniqueness, p->subpixel, 1.0f / (float)(60 * p->paths)},
+		0,
+		{p->uniqueness, (p->uniqueness - 100) * largest, p->subpixel, 1.0f / (float)(60 * p->paths)},
 	};
 
-	launch_any(w, p->paths, winner->height, stream);
+	launch_any(w, p->paths, largest, winner->height, stream);
 	return SX_LAUNCHED();
 }
 
