@@ -22,6 +22,11 @@ extern "C" {
  * ("kernel", "copy", "set", "host"); now: "device bytes", "pinned bytes" that are taken.
  */
 unsigned long long sx_emulate_count(const char *what);
+/*
+ * The first thing that was called or ran since the reset and is not among the names that allowed lists, NULL behind
+ * the last; NULL when there is none. What uses the default stream is counted as "default stream" too.
+ */
+const char *sx_emulate_other_than(const char *const *allowed);
 /* Counts from 0, and a lost device is back. Not while it works. */
 void sx_emulate_reset(void);
 

@@ -134,6 +134,7 @@ cudaError_t cudaMalloc(void **at, size_t bytes)
 
 cudaError_t cudaFree(void *at)
 {
+	SX_ENTER_ALWAYS;
 	return give_back(at, DEVICE);
 }
 
@@ -154,6 +155,7 @@ cudaError_t cudaMallocHost(void **at, size_t bytes)
 
 cudaError_t cudaFreeHost(void *at)
 {
+	SX_ENTER_ALWAYS;
 	return give_back(at, PINNED);
 }
 
@@ -179,6 +181,7 @@ cudaError_t cudaHostRegister(void *at, size_t bytes, unsigned int flags)
 
 cudaError_t cudaHostUnregister(void *at)
 {
+	SX_ENTER_ALWAYS;
 	sx_emulate_drain();
 	hold_lock hold(lock);
 	const auto r = ranges.find((const char *)at);

@@ -198,6 +198,8 @@ static bool idle(const CUstream_st *s)
 /* The default stream and streams without cudaStreamNonBlocking wait for each other. */
 static void push(hold_lock *hold, CUstream_st *s, struct item i)
 {
+	if (s == &default_stream)
+		sx_emulate_taken("default stream", 1);
 	if (!started) {
 		started = true;
 		std::thread(work).detach();
@@ -323,6 +325,7 @@ static void abandon(CUgraph_st *g)
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
+	SX_ENTER_ALWAYS;
 	hold_lock hold(lock);
 
 	if (!stream)
@@ -475,6 +478,7 @@ cudaError_t cudaEventCreate(cudaEvent_t *event)
 
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
+	SX_ENTER_ALWAYS;
 	if (!event)
 		return sx_emulate_error(cudaErrorInvalidResourceHandle);
 	delete event;
@@ -581,12 +585,14 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 {
+	SX_ENTER_ALWAYS;
 	delete exec;
 	return cudaSuccess;
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
+	SX_ENTER_ALWAYS;
 	delete graph;
 	return cudaSuccess;
 }
