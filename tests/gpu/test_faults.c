@@ -43,7 +43,7 @@ static const struct sx_engine_params two_contexts = {.backend = SX_BACKEND_CUDA,
 
 /* What a failed attempt must leave as it was. */
 struct holdings {
-	unsigned long long device, pinned;
+	unsigned long long device, pinned, streams, events, graphs;
 	int descriptors;
 };
 
@@ -61,8 +61,11 @@ static int count_descriptors(void)
 
 static struct holdings holdings(void)
 {
-	return (struct holdings){sx_emulate_count("device bytes"), sx_emulate_count("pinned bytes"),
-				 count_descriptors()};
+	return (struct holdings){
+		sx_emulate_count("device bytes"), sx_emulate_count("pinned bytes"),
+		sx_emulate_count("streams held"), sx_emulate_count("events held"),
+		sx_emulate_count("graphs held"),  count_descriptors(),
+	};
 }
 
 static void assert_held(const struct holdings *before)
@@ -71,6 +74,9 @@ static void assert_held(const struct holdings *before)
 
 	assert_int_equal(now.device, before->device);
 	assert_int_equal(now.pinned, before->pinned);
+	assert_int_equal(now.streams, before->streams);
+	assert_int_equal(now.events, before->events);
+	assert_int_equal(now.graphs, before->graphs);
 	assert_int_equal(now.descriptors, before->descriptors);
 }
 
@@ -142,6 +148,8 @@ static void test_open(void **state)
 	assert_refused(&p, -ENODEV, "no code for");
 	fail_at("kernel", 1, cudaErrorIllegalAddress);
 	assert_refused(&p, -ENODEV, "does not run a kernel");
+	setenv("SX_EMULATE_FAIL", "kernel:1=skip", 1);
+	assert_refused(&p, -ENODEV, "does not run a kernel");
 	fail_at("cudaSetDevice", 1, cudaErrorDevicesUnavailable);
 	assert_refused(&p, -ENODEV, "cannot be used");
 	setenv("SX_EMULATE_DEVICE", "map=0", 1);
@@ -183,64 +191,137 @@ static void test_describe(void **state)
 	fail_nothing();
 }
 
-/* Every call that making a context needs fails once, the first, the second, ...; nothing may stay behind. */
+/* The nth call of this name fails while a context is made. False: there are not so many. */
+static bool fault_context(const char *name, int nth, int code)
+{
+	const struct sx_context_config config = small();
+	struct sx_device *d = open_device(&two_contexts); /* a new one: some errors lose it */
+	const struct holdings before = holdings();
+	struct sx_context *x = NULL;
+	char why[512] = "";
+	bool failed;
+	int r;
+
+	fail_at(name, nth, code);
+	r = sx_backend_cuda.context_create(&x, d, &config, why, sizeof(why));
+	failed = sx_emulate_count(name) >= (unsigned long long)nth;
+	fail_nothing();
+	if (failed != (r < 0))
+		fail_msg("%s number %d, error %d: %s", name, nth, code,
+			 failed ? "its failure went unnoticed" : why);
+	if (failed) {
+		assert_null(x);
+		assert_int_equal(r, strcmp(name, "cudaMalloc") == 0 || strcmp(name, "cudaHostAlloc") == 0
+					    ? -ENOMEM
+					    : -EIO);
+		if (r == -ENOMEM)
+			assert_non_null(strstr(why, "MB are needed for each of 2 contexts of 40x36"));
+		assert_non_null(strstr(why, "engine cuda: "));
+	}
+	sx_backend_cuda.context_destroy(x);
+	assert_held(&before);
+	assert_int_equal(sx_backend_cuda.memory(d), sizeof(struct sx_device));
+	sx_backend_cuda.close(d);
+	return failed;
+}
+
+/*
+ * Every call that making a context needs fails once, the first, the second, ...; nothing may stay behind. Once by the
+ * usual error, and those that lose the device once more by one that does not, so that nothing else fails for it.
+ */
 static void test_context_faults(void **state)
 {
-	static const char *const calls[] = {
-		"cudaMalloc",
-		"cudaHostAlloc",
-		"cudaHostGetDevicePointer",
-		"cudaMemsetAsync",
-		"cudaMemcpyAsync",
-		"cudaStreamSynchronize",
-		"cudaEventRecord",
-		"cudaEventCreateWithFlags",
-		"cudaStreamCreateWithPriority",
-		"cudaStreamWaitEvent",
-		"cudaStreamBeginCapture",
-		"cudaEventRecordWithFlags",
-
-		"cudaGraphUpload",
-		"cudaGraphInstantiateWithFlags",
-		"cudaGraphLaunch",
-		"cudaEventSynchronize",
-		"cudaLaunchKernel",
-		"kernel",
-		"copy",
+	static const struct {
+		const char *name;
+		int code;
+	} calls[] = {
+		{"cudaMalloc", 0},
+		{"cudaHostAlloc", 0},
+		{"cudaHostGetDevicePointer", cudaErrorInvalidValue},
+		{"cudaMemsetAsync", cudaErrorInvalidValue},
+		{"cudaMemcpyAsync", cudaErrorInvalidValue},
+		{"cudaStreamSynchronize", cudaErrorInvalidValue},
+		{"cudaEventCreateWithFlags", cudaErrorInvalidValue},
+		{"cudaStreamCreateWithPriority", cudaErrorInvalidValue},
+		{"cudaStreamWaitEvent", cudaErrorInvalidValue},
+		{"cudaStreamBeginCapture", cudaErrorInvalidValue},
+		{"cudaStreamEndCapture", cudaErrorInvalidValue},
+		{"cudaEventRecordWithFlags", cudaErrorInvalidValue},
+		{"cudaGraphInstantiateWithFlags", cudaErrorInvalidValue},
+		{"cudaGraphUpload", cudaErrorInvalidValue},
+		{"cudaGraphLaunch", cudaErrorInvalidValue},
+		{"cudaEventRecord", cudaErrorInvalidValue},
+		{"cudaEventSynchronize", cudaErrorInvalidValue},
+		{"cudaLaunchKernel", cudaErrorInvalidConfiguration},
+		{"cudaStreamSynchronize", 0},
+		{"cudaGraphLaunch", 0},
+		{"cudaEventSynchronize", 0},
+		{"kernel", 0},
+		{"copy", 0},
 	};
-	const struct sx_context_config config = small();
 
+	fail_nothing();
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		int r = -1, nth = 0;
+		int nth = 1;
 
-		while (r < 0) {
-			struct sx_context *x = NULL;
-			struct sx_device *d;
-			struct holdings before;
-			char why[512] = "";
-
-			fail_nothing();
-			d = open_device(&two_contexts); /* a new one: some errors lose it */
-			before = holdings();
-			fail_at(calls[i], ++nth, 0);
-			r = sx_backend_cuda.context_create(&x, d, &config, why, sizeof(why));
-			fail_nothing();
-			if (r < 0) {
-				assert_null(x);
-				assert_true(r == -ENOMEM || r == -EIO);
-				if (strcmp(calls[i], "cudaMalloc") == 0) {
-					assert_int_equal(r, -ENOMEM);
-					assert_non_null(
-						strstr(why, "MB are needed for each of 2 contexts of 40x36"));
-				}
-				assert_non_null(strstr(why, "engine cuda: "));
-			}
-			sx_backend_cuda.context_destroy(x);
-			assert_held(&before);
-			assert_int_equal(sx_backend_cuda.memory(d), sizeof(struct sx_device));
-			sx_backend_cuda.close(d);
-		}
+		while (fault_context(calls[i].name, nth, calls[i].code))
+			nth++;
 		assert_true(nth > 1); /* else it is not called at all, and the row is wrong */
+	}
+}
+
+/* Its kernels do not run, and nobody says so: the record tells. */
+static void test_skipped_kernels(void **state)
+{
+	const struct sx_context_config config = small();
+	struct sx_device *d = open_device(&two_contexts);
+	const struct holdings before = holdings();
+	struct sx_context *x = NULL;
+	char why[512] = "";
+
+	setenv("SX_EMULATE_FAIL", "kernel:1+=skip", 1);
+	assert_int_equal(sx_backend_cuda.context_create(&x, d, &config, why, sizeof(why)), -EIO);
+	assert_non_null(strstr(why, "was not computed"));
+	fail_nothing();
+	assert_held(&before);
+	sx_backend_cuda.close(d);
+}
+
+static void test_errno(void **state)
+{
+	static const struct {
+		cudaError_t error;
+		int errno_is;
+	} codes[] = {
+		{cudaSuccess, 0},
+		{cudaErrorMemoryAllocation, -ENOMEM},
+		{cudaErrorNoDevice, -ENODEV},
+		{cudaErrorInvalidDevice, -ENODEV},
+		{cudaErrorInsufficientDriver, -ENODEV},
+		{cudaErrorInitializationError, -ENODEV},
+		{cudaErrorSystemDriverMismatch, -ENODEV},
+		{cudaErrorDevicesUnavailable, -ENODEV},
+		{cudaErrorNoKernelImageForDevice, -ENODEV},
+		{cudaErrorUnsupportedPtxVersion, -ENODEV},
+		{cudaErrorIllegalAddress, -EIO},
+		{cudaErrorLaunchFailure, -EIO},
+		{cudaErrorECCUncorrectable, -EIO},
+		{cudaErrorUnknown, -EIO},
+	};
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		struct sx_device d = {0};
+		char why[256];
+
+		assert_int_equal(sx_cuda_errno(codes[i].error), codes[i].errno_is);
+		assert_int_equal(sx_cuda_complain(why, sizeof(why), codes[i].error, "this"),
+				 codes[i].errno_is);
+		assert_non_null(strstr(why, "engine cuda: this: "));
+		assert_non_null(strstr(why, cudaGetErrorName(codes[i].error)));
+		/* a frame has had its device: what fails then is the engine */
+		assert_int_equal(sx_cuda_fail(&d, codes[i].error, "that"),
+				 codes[i].errno_is == -ENOMEM ? -ENOMEM : -EIO);
+		assert_non_null(strstr(d.failure, "engine cuda: that: "));
 	}
 }
 
@@ -562,8 +643,10 @@ static void test_manners(void **state)
 	assert_true(sx_backend_cuda.result(x)->finished_ns > sx_backend_cuda.result(x)->started_ns);
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		assert_true(sx_backend_cuda.result(x)->stage_ns[i] >= 0);
+	sx_emulate_reset();
 	assert_int_equal(sx_backend_cuda.submit(x, &p.apart, NULL), 0);
 	sx_backend_cuda.context_destroy(x);
+	assert_int_equal(sx_emulate_count("freed in flight"), 0);
 	sx_backend_cuda.context_destroy(NULL);
 	sx_backend_cuda.close(d);
 	sx_backend_cuda.close(NULL);
@@ -577,6 +660,8 @@ int main(void)
 		cmocka_unit_test(test_open),
 		cmocka_unit_test(test_describe),
 		cmocka_unit_test(test_context_faults),
+		cmocka_unit_test(test_skipped_kernels),
+		cmocka_unit_test(test_errno),
 		cmocka_unit_test(test_memory_limit),
 		cmocka_unit_test(test_memory_reported),
 		cmocka_unit_test(test_costs),

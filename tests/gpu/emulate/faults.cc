@@ -22,7 +22,7 @@ static cudaError_t lost = cudaSuccess;
 static thread_local cudaError_t last = cudaSuccess;
 
 struct fault {
-	bool hit, hang;
+	bool hit, hang, skip;
 	int code;
 };
 
@@ -33,7 +33,7 @@ static struct fault find_fault(const char *name, unsigned long long nth)
 
 	for (const char *at = getenv("SX_EMULATE_FAIL"); at && *at;
 	     at += strcspn(at, ","), at += *at == ',') {
-		struct fault f = {true, false, 0};
+		struct fault f = {true, false, false, 0};
 		unsigned long long n;
 		char *end;
 
@@ -44,11 +44,12 @@ static struct fault find_fault(const char *name, unsigned long long nth)
 			continue;
 		end += *end == '+';
 		f.hang = strncmp(end, "=hang", 5) == 0;
-		if (*end == '=' && !f.hang)
+		f.skip = strncmp(end, "=skip", 5) == 0;
+		if (*end == '=' && !f.hang && !f.skip)
 			f.code = (int)strtol(end + 1, NULL, 10);
 		return f;
 	}
-	return {false, false, 0};
+	return {false, false, false, 0};
 }
 
 static cudaError_t usual_error(const char *name)
@@ -73,8 +74,8 @@ static void hang(void)
 		pause();
 }
 
-/* Counts; the error ordered for this time. */
-static cudaError_t count(const char *name)
+/* Counts; the error ordered for this time. skip: nothing happens, and nobody is told. */
+static cudaError_t count(const char *name, bool *skip)
 {
 	struct fault f;
 
@@ -83,7 +84,8 @@ static cudaError_t count(const char *name)
 	lock.unlock();
 	if (f.hang)
 		hang();
-	return !f.hit ? cudaSuccess : f.code ? (cudaError_t)f.code : usual_error(name);
+	*skip = f.skip;
+	return !f.hit || f.skip ? cudaSuccess : f.code ? (cudaError_t)f.code : usual_error(name);
 }
 
 cudaError_t sx_emulate_error(cudaError_t error)
@@ -107,30 +109,39 @@ cudaError_t sx_emulate_lost(void)
 
 cudaError_t sx_emulate_enter(const char *function)
 {
-	const cudaError_t ordered = count(function), e = sx_emulate_lost();
+	bool skip;
+	const cudaError_t ordered = count(function, &skip), e = sx_emulate_lost();
 
 	return sx_emulate_error(e != cudaSuccess ? e : ordered);
 }
 
 bool sx_emulate_may_run(const char *kind)
 {
+	bool skip;
+
 	if (sx_emulate_lost() != cudaSuccess)
 		return false;
-	const cudaError_t e = count(kind);
+	const cudaError_t e = count(kind, &skip);
 
 	if (e != cudaSuccess) {
 		lock.lock();
 		lost = e;
 		lock.unlock();
 	}
-	return e == cudaSuccess;
+	return e == cudaSuccess && !skip;
 }
 
-void sx_emulate_taken(const char *what, long long bytes)
+/* What is there now, and not what has happened. */
+static bool is_held(const std::string &name)
+{
+	return name.find(" bytes") != std::string::npos || name.find(" held") != std::string::npos;
+}
+
+void sx_emulate_taken(const char *what, long long more)
 {
 	std::lock_guard<std::mutex> hold(lock);
 
-	counts[what] += (unsigned long long)bytes;
+	counts[what] += (unsigned long long)more;
 }
 
 unsigned long long sx_emulate_count(const char *what)
@@ -148,7 +159,7 @@ const char *sx_emulate_other_than(const char *const *allowed)
 	for (const auto &c : counts) {
 		const char *const *a = allowed;
 
-		if (!c.second || strstr(c.first.c_str(), " bytes"))
+		if (!c.second || is_held(c.first))
 			continue;
 		while (*a && c.first != *a)
 			a++;
@@ -163,7 +174,7 @@ void sx_emulate_reset(void)
 	std::lock_guard<std::mutex> hold(lock);
 
 	for (auto &c : counts)
-		if (!strstr(c.first.c_str(), " bytes"))
+		if (!is_held(c.first))
 			c.second = 0;
 	lost = cudaSuccess;
 	last = cudaSuccess;

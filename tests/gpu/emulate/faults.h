@@ -6,10 +6,11 @@
 #ifndef SX_TESTS_GPU_EMULATE_FAULTS_H
 #define SX_TESTS_GPU_EMULATE_FAULTS_H
 
-/* Counts; false when the device is lost, or is lost by this. Thread: device. */
+/* Counts; false when the device is lost, is lost by this, or skips it. Thread: device. */
 bool sx_emulate_may_run(const char *kind);
-/* what: "device bytes" or "pinned bytes"; by 1: a call that never fails, since it gives back. */
-void sx_emulate_taken(const char *what, long long bytes);
+/* what: "... bytes" or "... held", what is there now; or a name to count. */
+void sx_emulate_taken(const char *what, long long more);
+/* Of calls that never fail, since they give back. */
 #define SX_ENTER_ALWAYS sx_emulate_taken(__func__, 1)
 
 #endif

@@ -243,6 +243,8 @@ void sx_emulate_drain(void)
 {
 	hold_lock hold(lock);
 
+	if (!std::all_of(streams.begin(), streams.end(), idle))
+		sx_emulate_taken("freed in flight", 1);
 	changed.wait(hold, [] { return std::all_of(streams.begin(), streams.end(), idle); });
 }
 
@@ -276,7 +278,8 @@ cudaError_t cudaDeviceSynchronize(void)
 	SX_ENTER;
 	if (sx_emulate_forbidden())
 		return sx_emulate_error(cudaErrorStreamCaptureUnsupported);
-	sx_emulate_drain();
+	hold_lock hold(lock);
+	changed.wait(hold, [] { return std::all_of(streams.begin(), streams.end(), idle); });
 	return finished();
 }
 
@@ -286,6 +289,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flag
 	(void)priority;
 	*stream = new CUstream_st();
 	(*stream)->flags = flags;
+	sx_emulate_taken("streams held", 1);
 	hold_lock hold(lock);
 	streams.push_back(*stream);
 	return cudaSuccess;
@@ -335,6 +339,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 		abandon(stream->graph);
 	streams.erase(std::find(streams.begin(), streams.end(), stream));
 	delete stream;
+	sx_emulate_taken("streams held", -1);
 	return cudaSuccess;
 }
 
@@ -442,10 +447,12 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 	else if (!joined(*g, s->after))
 		e = cudaErrorStreamCaptureUnjoined;
 	leave(g);
-	if (e == cudaSuccess)
+	if (e == cudaSuccess) {
 		*graph = g;
-	else
+		sx_emulate_taken("graphs held", 1);
+	} else {
 		delete g;
+	}
 	return sx_emulate_error(e);
 }
 
@@ -467,6 +474,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
 	*event = new CUevent_st();
 	(*event)->mark = std::make_shared<marker>();
 	(*event)->flags = flags;
+	sx_emulate_taken("events held", 1);
 	return cudaSuccess;
 }
 
@@ -482,6 +490,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 	if (!event)
 		return sx_emulate_error(cudaErrorInvalidResourceHandle);
 	delete event;
+	sx_emulate_taken("events held", -1);
 	return cudaSuccess;
 }
 
@@ -550,6 +559,7 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t gra
 	SX_ENTER;
 	(void)flags;
 	*exec = new CUgraphExec_st{std::make_shared<CUgraph_st>(*graph)};
+	sx_emulate_taken("graphs held", 1);
 	return cudaSuccess;
 }
 
@@ -587,6 +597,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 {
 	SX_ENTER_ALWAYS;
 	delete exec;
+	sx_emulate_taken("graphs held", -1);
 	return cudaSuccess;
 }
 
@@ -594,6 +605,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
 	SX_ENTER_ALWAYS;
 	delete graph;
+	sx_emulate_taken("graphs held", -1);
 	return cudaSuccess;
 }
 
