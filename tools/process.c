@@ -205,7 +205,7 @@ static int run(struct process *p, const struct sx_settings_args *args, char **fi
 int main(int argc, char **argv)
 {
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-	struct process p = {.folder = "."};
+	struct process p = {.folder = ".", .slots.fd = -1};
 	struct sx_settings_args args = {0};
 	int code;
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "capture/slots.h"
 #include "config/config.h"
 #include "gpu/select.h"
 
@@ -20,8 +21,9 @@ struct process_job {
 };
 
 /*
- * The engine, and its context for pairs of the size and format that came last. A run of equal pairs makes one
- * context; another size makes another.
+ * The engine, and its context for pairs of the size and format that came last, with the memory that they are put
+ * into: an engine that reads pairs where they lie has it pinned. A run of equal pairs makes one context; another size
+ * makes another.
  */
 struct process {
 	const struct sx_settings *settings;
@@ -30,6 +32,7 @@ struct process {
 	struct sx_engine engine;
 	struct sx_context *context;
 	struct sx_context_config config; /* of context */
+	struct sx_slots slots;		 /* one */
 };
 
 /* 0, or an exit code after a sentence on stderr. */

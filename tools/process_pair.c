@@ -35,12 +35,32 @@ int process_open(struct process *p, const struct sx_settings *settings)
 	return sx_settings_args_engine(&p->engine, &settings->engine, SX_PROGRAM);
 }
 
-void process_close(struct process *p)
+/* In this order: a device reads the pair until its context is gone. */
+static void drop_context(struct process *p)
 {
 	if (p->context)
 		p->engine.backend->context_destroy(p->context);
 	p->context = NULL;
+	sx_engine_unpin_all(&p->engine);
+	sx_slots_finish(&p->slots);
+}
+
+void process_close(struct process *p)
+{
+	drop_context(p);
 	sx_engine_close(&p->engine);
+}
+
+/* Memory that cannot be pinned costs a copy more, which is nothing beside reading files. */
+static int make_slot(struct process *p, const struct sx_image *left, char *why, size_t why_bytes)
+{
+	struct sx_block block;
+	int r = sx_slots_init(&p->slots, 1, SX_LAYOUT_TWO, left->width, left->height, left->pixel, 0, why,
+			      why_bytes);
+
+	for (int i = 0; r == 0 && sx_slots_block(&p->slots, i, &block); i++)
+		sx_engine_pin(&p->engine, block.memory, block.bytes);
+	return r;
 }
 
 /* Makes the context fit the images. */
@@ -52,9 +72,7 @@ static int fit_context(struct process *p, const struct process_job *job, const s
 	if (p->context && p->config.width == left->width && p->config.height == left->height &&
 	    p->config.pixel == left->pixel)
 		return 0;
-	if (p->context)
-		p->engine.backend->context_destroy(p->context);
-	p->context = NULL;
+	drop_context(p);
 	if (sx_settings_check_size(p->settings, left->width, left->height, why, sizeof(why)) < 0)
 		return fail(EX_DATAERR, "%s: %s", job->left, why);
 	p->config = (struct sx_context_config){.width = left->width,
@@ -62,9 +80,12 @@ static int fit_context(struct process *p, const struct process_job *job, const s
 					       .pixel = left->pixel,
 					       .params = p->settings->params};
 	r = p->engine.backend->context_create(&p->context, p->engine.device, &p->config, why, sizeof(why));
+	if (r < 0)
+		p->context = NULL;
+	else if ((r = make_slot(p, left, why, sizeof(why))) < 0)
+		drop_context(p);
 	if (r == 0)
 		return 0;
-	p->context = NULL;
 	if (r == -EINVAL)
 		return fail(EX_DATAERR, "%s: %s", job->left, why);
 	return fail(r == -EOPNOTSUPP ? EX_CONFIG : EX_SOFTWARE, "engine %s: %s", p->engine.backend->name,
@@ -103,16 +124,27 @@ static void print_line(const struct process *p, const struct process_job *job)
 	fflush(stdout);
 }
 
+static void copy_rows(const struct sx_image *to, const struct sx_image *from)
+{
+	for (int y = 0; y < from->height; y++)
+		memcpy(sx_image_row(to, y), sx_image_row(from, y),
+		       (size_t)from->width * sx_pixel_bytes(from->pixel));
+}
+
 static int compute(struct process *p, const struct process_job *job, const struct sx_image *left,
 		   const struct sx_image *right)
 {
-	struct sx_pair pair = {.left = *left, .right = *right, .number = 1};
+	struct sx_pair pair = {.number = 1};
 	char why[PATH_MAX + 256] = "";
 	int r;
 
 	r = fit_context(p, job, left);
 	if (r)
 		return r;
+	pair.left = p->slots.slot->left;
+	pair.right = p->slots.slot->right;
+	copy_rows(&pair.left, left);
+	copy_rows(&pair.right, right);
 	/* no previous road: each pair stands for itself, whatever order the files come in */
 	r = p->engine.backend->submit(p->context, &pair, NULL);
 	if (r == 0)
