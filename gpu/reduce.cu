@@ -4,11 +4,12 @@
  * Work:    a block makes 32 rows of `columns` stixel columns (a power of two, so that a tile is at most 128 px wide);
  *          a warp takes one column at a time, a lane one row of it, so that 32 results are neighbours in the
  *          transposed output.
- * Memory:  the tile is read once, by words, neighbours in x by neighbouring lanes; in shared memory its rows are an odd
- *          number of words apart, so that the 32 lanes of a column read 32 banks. 12.4 KB.
+ * Memory:  the tile is read once, by words, neighbours in x by neighbouring lanes, several loads of a thread in flight;
+ *          in shared memory its rows are an odd number of words apart, so that the 32 lanes of a column read 32 banks.
+ *          12.4 KB.
  * Ranges:  invalid is the largest value: sorting puts it last, as it does what pads a cell to CAP values. Sums of 32
  *          values fit 22 bits.
- * Shapes:  every size; width 1..32. Rows are read by words, so up to 3 bytes of the padding behind a row.
+ * Shapes:  every size; width 1..32, up to 8 with code of its own. Tiles are read whole, with the padding behind a row.
  * Speed:   see docs/performance.md, CUDA: columns.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -18,6 +19,7 @@
 #include "gpu/cuda.cuh"
 
 #define WARPS 8
+#define THREADS (32 * WARPS)
 #define TILE_PX 128
 #define DISPARITY_WORDS (TILE_PX / 2 + 1)
 #define CONFIDENCE_WORDS (TILE_PX / 4 + 1)
@@ -32,20 +34,46 @@ struct reduction {
 	int tile;	   /* stixel columns of a block */
 };
 
-template <int WORDS>
+/* Columns of a block: a power of two from 4 to 64. */
+__host__ __device__ constexpr int tile_of(int width, int tile = 4)
+{
+	return tile < 64 && 2 * tile * width <= TILE_PX ? tile_of(width, 2 * tile) : tile;
+}
+
+/* 32 rows of `words` words from first_byte on, but none behind the pitch. Loads first: they wait for memory together. */
+template <int WORDS, int BATCH>
 __device__ __forceinline__ void load_tile(const uint8_t *image, uint32_t pitch, uint32_t first_byte,
 					  int words, int bottom, int height, uint32_t (*tile)[WORDS])
 {
-	for (int r = (int)threadIdx.y; r < 32 && bottom + r < height; r += WARPS) {
-		const uint8_t *row = image + (size_t)(height - 1 - bottom - r) * pitch + first_byte;
+	const int rows = height - bottom < 32 ? height - bottom : 32, all = rows * words;
 
-		for (int i = (int)threadIdx.x; i < words; i += 32)
-			tile[r][i] = ((const uint32_t *)row)[i];
+	for (int i0 = (int)threadIdx.x; i0 < all; i0 += BATCH * THREADS) {
+		uint32_t w[BATCH] = {};
+
+#pragma unroll
+		for (int j = 0; j < BATCH; j++) {
+			const int i = i0 + j * THREADS, r = i / words;
+			const uint32_t at = first_byte + 4 * (uint32_t)(i - r * words);
+
+			if (i < all && at < pitch)
+				w[j] = *(const uint32_t *)(image + (size_t)(height - 1 - bottom - r) * pitch +
+							   at);
+		}
+#pragma unroll
+		for (int j = 0; j < BATCH; j++) {
+			const int i = i0 + j * THREADS, r = i / words;
+
+			if (i < all)
+				tile[r][i - r * words] = w[j];
+		}
 	}
 }
 
-/* Batcher's odd-even merge sort of N values, N a power of two, as steps P, K; every index is a constant. */
-template <int N, int P, int K> struct sorter {
+/*
+ * Batcher's odd-even merge sort of N values as steps P, K; every index is a constant. END: the power of two from N on;
+ * values that would lie behind N are the largest and stay there.
+ */
+template <int N, int END, int P, int K> struct sorter {
 	static const int next_p = K == 1 ? 2 * P : P, next_k = K == 1 ? 2 * P : K / 2;
 
 	static __device__ __forceinline__ void run(uint32_t *v)
@@ -58,99 +86,137 @@ template <int N, int P, int K> struct sorter {
 			v[i] = in && b < a ? b : a;
 			v[i + K] = in && b < a ? a : b;
 		}
-		sorter<N, next_p, next_k>::run(v);
+		sorter<N, END, next_p, next_k>::run(v);
 	}
 };
-template <int N, int K> struct sorter<N, N, K> {
+template <int N, int END, int K> struct sorter<N, END, END, K> {
 	static __device__ __forceinline__ void run(uint32_t *)
 	{
 	}
 };
 
+/* Word i of a row as if it began at byte `first`, which is the same for the whole warp. */
+__device__ __forceinline__ uint32_t word_at(const uint32_t *row, int first, int i)
+{
+	const int shift = first % 4 * 8;
+
+	return __funnelshift_r(row[first / 4 + i], row[first / 4 + i + 1], (unsigned)shift);
+}
+
+/* CAP values, width of them of the cell. valid[i]: 1 in each byte whose value is. */
 template <int CAP, bool MEDIAN>
 __device__ __forceinline__ uint32_t reduce_cell(const uint32_t *row, int first, int width, uint32_t *valid)
 {
-	uint32_t v[CAP], n = 0, sum = 0, median = 0;
+	constexpr int end = CAP <= 1 ? 1 : CAP <= 2 ? 2 : CAP <= 4 ? 4 : CAP <= 8 ? 8 : CAP <= 16 ? 16 : 32;
+	uint32_t v[CAP], invalid = 0, sum = 0, median = 0, n;
 
-	*valid = 0;
 #pragma unroll
 	for (int i = 0; i < CAP; i++) {
-		const int x = first + i;
+		if (i % 4 == 0)
+			valid[i / 4] = 0;
+		v[i] = INVALID;
+		if (i < width) {
+			const uint32_t two = word_at(row, 2 * first, i / 2);
 
-		v[i] = i < width ? row[x >> 1] >> (x & 1) * 16 & 0xffff : INVALID;
-		if (v[i] != INVALID) {
-			n++;
-			sum += v[i];
-			*valid |= 1u << i;
+			v[i] = i % 2 ? two >> 16 : two & 0xffff;
 		}
+		const uint32_t lacks = (v[i] + 1) >> 16;
+
+		invalid += lacks;
+		valid[i / 4] |= (1 - lacks) << i % 4 * 8;
+		if (!MEDIAN)
+			sum += lacks ? 0 : v[i];
 	}
+	n = CAP - invalid;
 	if (2 * n < (uint32_t)width)
 		return INVALID;
 	if (!MEDIAN)
 		return (2 * sum + n) / (2 * n);
-	sorter<CAP, 1, 1>::run(v);
+	sorter<CAP, end, 1, 1>::run(v);
 #pragma unroll
 	for (int i = 0; i <= CAP / 2; i++)
 		median = (uint32_t)i == n / 2 && i < CAP ? v[i < CAP ? i : 0] : median;
 	return median;
 }
 
+template <int CAP>
 __device__ __forceinline__ uint32_t reduce_confidence(const uint32_t *row, int first, int width,
-						      uint32_t valid)
+						      const uint32_t *valid)
 {
 	uint32_t sum = 0;
 
-	for (int i = 0; i < width; i++) {
-		const int x = first + i;
+#pragma unroll
+	for (int i = 0; i < (CAP + 3) / 4; i++) {
+		if (4 * i < width) {
+			/* 255 where it counts */
+			const uint32_t four = word_at(row, first, i) & valid[i] * 255;
 
-		sum += valid >> i & 1 ? row[x >> 2] >> (x & 3) * 8 & 0xff : 0;
+			sum += (four & 0xff) + (four >> 8 & 0xff) + (four >> 16 & 0xff) + (four >> 24);
+		}
 	}
 	return (2 * sum + (uint32_t)width) / (2 * (uint32_t)width);
 }
 
-template <int CAP, bool MEDIAN>
-static __global__ void __launch_bounds__(32 * WARPS) reduce(const struct reduction p)
+/* SURE: width is CAP, so that all it decides is a constant. */
+template <int CAP, bool SURE, bool MEDIAN>
+static __global__ void __launch_bounds__(THREADS) reduce(const struct reduction p)
 {
 	__shared__ uint32_t disparity[32][DISPARITY_WORDS], confidence[32][CONFIDENCE_WORDS];
-	const int first = (int)blockIdx.x * p.tile, bottom = (int)blockIdx.y * 32;
-	const int columns = p.count - first < p.tile ? p.count - first : p.tile;
-	const int v = bottom + (int)threadIdx.x;
-	const uint32_t x = (uint32_t)(first * p.width);
+	const int width = SURE ? CAP : p.width, tile = SURE ? tile_of(CAP) : p.tile;
+	const int first = (int)blockIdx.x * tile, bottom = (int)blockIdx.y * 32;
+	const int columns = p.count - first < tile ? p.count - first : tile;
+	const int lane = (int)threadIdx.x % 32, v = bottom + lane;
+	const uint32_t x = (uint32_t)(first * width);
 
 	/* first is a multiple of 4, so x is */
-	load_tile(p.disparity, p.disparity_pitch, 2 * x, (columns * p.width + 1) / 2, bottom, p.height,
-		  disparity);
+	load_tile<DISPARITY_WORDS, 5>(p.disparity, p.disparity_pitch, 2 * x, (columns * width + 1) / 2,
+				      bottom, p.height, disparity);
 	if (p.confidence)
-		load_tile(p.confidence, p.confidence_pitch, x, (columns * p.width + 3) / 4, bottom, p.height,
-			  confidence);
+		load_tile<CONFIDENCE_WORDS, 3>(p.confidence, p.confidence_pitch, x, (tile * width + 3) / 4,
+					       bottom, p.height, confidence);
 	__syncthreads();
 	if (v >= p.height)
 		return;
-	for (int u = (int)threadIdx.y; u < columns; u += WARPS) {
-		uint32_t valid;
+	for (int u = (int)threadIdx.x / 32; u < columns; u += WARPS) {
+		uint32_t valid[(CAP + 3) / 4];
 
 		((uint16_t *)(p.columns + (size_t)(first + u) * p.columns_pitch))[v] =
-			(uint16_t)reduce_cell<CAP, MEDIAN>(disparity[threadIdx.x], u * p.width, p.width,
-							   &valid);
+			(uint16_t)reduce_cell<CAP, MEDIAN>(disparity[lane], u * width, width, valid);
 		if (p.confidence)
 			p.columns_confidence[(size_t)(first + u) * p.columns_confidence_pitch + (size_t)v] =
-				(uint8_t)reduce_confidence(confidence[threadIdx.x], u * p.width, p.width,
-							   valid);
+				(uint8_t)reduce_confidence<CAP>(confidence[lane], u * width, width, valid);
 	}
+}
+
+template <int CAP, bool SURE, bool MEDIAN>
+static void launch_one(const struct reduction *p, dim3 grid, cudaStream_t stream)
+{
+	SX_LAUNCH((reduce<CAP, SURE, MEDIAN>), grid, THREADS, 0, stream, *p);
 }
 
 template <bool MEDIAN> static void launch(const struct reduction *p, dim3 grid, cudaStream_t stream)
 {
-	const dim3 block(32, WARPS);
-
-	if (p->width == 1)
-		SX_LAUNCH((reduce<1, MEDIAN>), grid, block, 0, stream, *p);
-	else if (p->width <= 8)
-		SX_LAUNCH((reduce<8, MEDIAN>), grid, block, 0, stream, *p);
-	else if (p->width <= 16)
-		SX_LAUNCH((reduce<16, MEDIAN>), grid, block, 0, stream, *p);
-	else
-		SX_LAUNCH((reduce<32, MEDIAN>), grid, block, 0, stream, *p);
+	switch (p->width) {
+	case 1:
+		return launch_one<1, true, MEDIAN>(p, grid, stream);
+	case 2:
+		return launch_one<2, true, MEDIAN>(p, grid, stream);
+	case 3:
+		return launch_one<3, true, MEDIAN>(p, grid, stream);
+	case 4:
+		return launch_one<4, true, MEDIAN>(p, grid, stream);
+	case 5:
+		return launch_one<5, true, MEDIAN>(p, grid, stream);
+	case 6:
+		return launch_one<6, true, MEDIAN>(p, grid, stream);
+	case 7:
+		return launch_one<7, true, MEDIAN>(p, grid, stream);
+	case 8:
+		return launch_one<8, true, MEDIAN>(p, grid, stream);
+	default:
+		return p->width <= 16 ? launch_one<16, false, MEDIAN>(p, grid, stream)
+				      : launch_one<32, false, MEDIAN>(p, grid, stream);
+	}
 }
 
 extern "C" cudaError_t sx_reduce_cuda_run(const struct sx_image *disparity, const struct sx_image *confidence,
@@ -174,8 +240,7 @@ extern "C" cudaError_t sx_reduce_cuda_run(const struct sx_image *disparity, cons
 	p.height = disparity->height;
 	p.width = width_px;
 	p.count = disparity->width / width_px;
-	for (p.tile = 4; p.tile < 64 && 2 * p.tile * width_px <= TILE_PX; p.tile *= 2)
-		;
+	p.tile = tile_of(width_px);
 	const dim3 grid((unsigned)((p.count + p.tile - 1) / p.tile), (unsigned)((p.height + 31) / 32));
 
 	if (how == SX_REDUCTION_MEDIAN)

@@ -3,11 +3,13 @@
  * that sx_road_describe() fills in on the host.
  *
  * Work:    histogram: a block per image row; a thread takes 8 pixels and adds runs of equal ones, since on a road a
- *          row has nearly one disparity. lines: a block per angle of the Hough transform votes for its angle and the
- *          two beside it, so that it finds its own peaks; the block that is done last chooses and refines the line
- *          and writes the ground of all rows.
- * Memory:  the map is read once, the histogram by every block of the second kernel, from L2. Votes never leave shared
- *          memory (12 bytes per rho). Nothing depends on the order of atomics: candidates are compared by key.
+ *          row has nearly one disparity. Cells that may be above the threshold, judged by the row's own maximum, go to
+ *          a list. lines: a block per angle of the Hough transform lets the list vote for it and the two beside,
+ *          so that it finds its own peaks; the block that is done last chooses and refines the line and writes
+ *          the ground of all rows.
+ * Memory:  the map is read once, the list by every block of the second kernel, from L2. Votes never leave shared
+ *          memory (12 bytes per rho). Nothing depends on the order of atomics: the list may have any order,
+ *          candidates are compared by key.
  * Ranges:  sums over 32 rows fit 32 bits when counted from the first of them (create checks it); all others are
  *          64 bits. Doubles as in stages/road_line.h.
  * Shapes:  every size up to rhos = height + 2 range = 3900. Rows of the map are read by 8 pixels.
@@ -25,18 +27,21 @@
 #include "stages/road_line.h"
 
 #define ROW_THREADS 128
-#define LINE_THREADS 512
+#ifndef LINE_THREADS
+#define LINE_THREADS 256
+#endif
 #define LINE_WARPS (LINE_THREADS / 32)
 #define ANGLES (SX_HOUGH_ANGLES - 2) /* the outer two are neighbours only */
 #define RHOS_MAX 3900
 
-struct row_sum {
-	uint32_t max, weight; /* largest cell, sum of cells */
+/* A cell of the histogram. */
+struct point {
+	uint32_t y_k, n; /* y << 16 | k; pixels */
 };
 
-/* Of one frame; zero between frames. */
+/* Of one frame; zero between frames. max, weight: largest cell, sum of cells. */
 struct progress {
-	uint32_t blocks_done, candidates;
+	uint32_t blocks_done, candidates, points, max, weight;
 };
 
 struct sx_road_finder_cuda {
@@ -48,9 +53,9 @@ struct sx_road_finder_cuda {
 	int pitch; /* cells of a histogram row, a multiple of 8 */
 	int looks; /* sx_road_looks() */
 	int16_t cos_q14[SX_HOUGH_ANGLES], sin_q14[SX_HOUGH_ANGLES];
-	uint16_t *histogram;	 /* [rows][pitch], from first_row on */
-	struct row_sum *row_sum; /* [rows] */
-	uint64_t *candidate;	 /* keys, in no order */
+	uint16_t *histogram; /* [rows][pitch], from first_row on */
+	struct point *point; /* in no order */
+	uint64_t *candidate; /* keys, in no order */
 	struct progress *progress;
 	struct sx_cuda_input *input; /* of this frame: host memory is read while nobody waits for it */
 };
@@ -92,7 +97,7 @@ extern "C" int sx_road_cuda_create(struct sx_road_finder_cuda **ret, struct sx_c
 	s->input = (struct sx_cuda_input *)sx_cuda_take(m, sizeof(*s->input));
 	if (s->looks) {
 		s->histogram = (uint16_t *)sx_cuda_take(m, rows * (size_t)s->pitch * sizeof(*s->histogram));
-		s->row_sum = (struct row_sum *)sx_cuda_take(m, rows * sizeof(*s->row_sum));
+		s->point = (struct point *)sx_cuda_take(m, rows * (size_t)s->range * sizeof(*s->point));
 		/* no two peaks of one angle are neighbours */
 		s->candidate =
 			(uint64_t *)sx_cuda_take(m, ANGLES * (size_t)(s->rhos / 2 + 1) * sizeof(uint64_t));
@@ -146,13 +151,66 @@ __device__ __forceinline__ void copy_input(struct sx_cuda_input *to, const struc
 		((uint32_t *)to)[i] = ((const uint32_t *)from)[i];
 }
 
+struct row_sum {
+	uint32_t max, weight;
+};
+
+struct row_shared {
+	struct row_sum part[ROW_THREADS / 32];
+	uint32_t count, first; /* of the list */
+};
+
+/* Maximum and sum over the block, in every thread. */
+__device__ __forceinline__ struct row_sum sum_block(struct row_sum sum, struct row_sum *part)
+{
+	sum.max = sx_warp_max(sum.max);
+	sum.weight = sx_warp_sum(sum.weight);
+	if (threadIdx.x % 32 == 0)
+		part[threadIdx.x / 32] = sum;
+	__syncthreads();
+	sum = part[0];
+	for (int w = 1; w < ROW_THREADS / 32; w++) {
+		sum.max = part[w].max > sum.max ? part[w].max : sum.max;
+		sum.weight += part[w].weight;
+	}
+	return sum;
+}
+
+/* The row's cells that may be above the threshold to the list. kept: room for a whole row. Whole block. */
+__device__ __forceinline__ void list_points(const struct sx_road_finder_cuda *s, int y, const uint32_t *bins,
+					    struct row_sum sum, struct row_shared *sh, uint32_t *kept)
+{
+	const uint32_t above = (uint32_t)s->params.threshold * sum.max / 100;
+
+	if (threadIdx.x == 0)
+		sh->count = 0;
+	__syncthreads();
+	for (int k = (int)threadIdx.x; k < s->pitch; k += ROW_THREADS)
+		if (bins[k] > above)
+			kept[atomicAdd(&sh->count, 1u)] = (uint32_t)k;
+	__syncthreads();
+	if (threadIdx.x == 0) {
+		sh->first = atomicAdd(&s->progress->points, sh->count);
+		atomicMax(&s->progress->max, sum.max);
+		atomicAdd(&s->progress->weight, sum.weight);
+	}
+	__syncthreads();
+	for (uint32_t i = threadIdx.x; i < sh->count; i += ROW_THREADS) {
+		struct point p;
+
+		p.y_k = (uint32_t)y << 16 | kept[i];
+		p.n = bins[kept[i]];
+		s->point[sh->first + i] = p;
+	}
+}
+
 /* The last block fetches the input instead. */
 static __global__ void __launch_bounds__(ROW_THREADS)
 	histogram(const struct sx_road_finder_cuda s, const uint8_t *map, size_t map_pitch,
 		  const struct sx_cuda_input *in)
 {
 	SX_DYNAMIC_SHARED(uint32_t, bins);
-	__shared__ struct row_sum part[ROW_THREADS / 32];
+	__shared__ struct row_shared sh;
 	const int row = (int)blockIdx.x, y = s.first_row + row;
 	uint16_t *out = s.histogram + (size_t)row * (size_t)s.pitch;
 	struct row_sum sum = {};
@@ -173,18 +231,9 @@ static __global__ void __launch_bounds__(ROW_THREADS)
 		sum.max = n > sum.max ? n : sum.max;
 		sum.weight += n;
 	}
-	sum.max = sx_warp_max(sum.max);
-	sum.weight = sx_warp_sum(sum.weight);
-	if (threadIdx.x % 32 == 0)
-		part[threadIdx.x / 32] = sum;
-	__syncthreads();
-	if (threadIdx.x > 0)
-		return;
-	for (int w = 1; w < ROW_THREADS / 32; w++) {
-		sum.max = part[w].max > sum.max ? part[w].max : sum.max;
-		sum.weight += part[w].weight;
-	}
-	s.row_sum[row] = sum;
+	sum = sum_block(sum, sh.part);
+	if (sum.max > 0)
+		list_points(&s, y, bins, sum, &sh, bins + s.pitch);
 }
 
 /* ---- lines --------------------------------------------------------------------------------------------------- */
@@ -193,62 +242,34 @@ static __global__ void __launch_bounds__(ROW_THREADS)
 struct line_shared {
 	uint64_t key[LINE_WARPS];
 	int64_t sum[LINE_WARPS][6];
-	struct row_sum row_sum[LINE_WARPS];
 	double slope, offset;
 	struct sx_road_sums total;
 	uint32_t candidates, solved;
 	int vhor, last;
 };
 
-/* Largest cell and weight of the whole histogram, in every thread. */
-__device__ __forceinline__ struct row_sum sum_rows(const struct sx_road_finder_cuda *s,
-						   struct line_shared *sh)
+/* votes: 3 angles, rhos each. Every cell of the list above `above` votes. */
+__device__ __forceinline__ void vote(const struct sx_road_finder_cuda *s, int angle, uint32_t points,
+				     uint32_t above, uint32_t *votes)
 {
-	const int rows = s->height - s->first_row;
-	struct row_sum sum = {};
+	int c[3], sine[3];
 
-	for (int i = (int)threadIdx.x; i < rows; i += LINE_THREADS) {
-		const struct row_sum r = s->row_sum[i];
-
-		sum.max = r.max > sum.max ? r.max : sum.max;
-		sum.weight += r.weight;
+#pragma unroll
+	for (int a = 0; a < 3; a++) {
+		c[a] = s->cos_q14[angle - 1 + a];
+		sine[a] = s->sin_q14[angle - 1 + a];
 	}
-	sum.max = sx_warp_max(sum.max);
-	sum.weight = sx_warp_sum(sum.weight);
-	if (threadIdx.x % 32 == 0)
-		sh->row_sum[threadIdx.x / 32] = sum;
-	__syncthreads();
-	sum = sh->row_sum[threadIdx.x % LINE_WARPS];
-	sum.max = sx_warp_max(sum.max);
-	sum.weight = sx_warp_sum(threadIdx.x % 32 < LINE_WARPS ? sum.weight : 0);
-	return sum;
-}
-
-/* votes: 3 angles, rhos each. Every set cell above `above` votes. */
-__device__ __forceinline__ void vote(const struct sx_road_finder_cuda *s, int angle, uint32_t above,
-				     uint32_t *votes)
-{
-	const int per_row = s->pitch / 8, chunks = (s->height - s->first_row) * per_row;
-	const uint4 *cells = (const uint4 *)s->histogram;
-
 #pragma unroll 4
-	for (int i = (int)threadIdx.x; i < chunks; i += LINE_THREADS) {
-		const uint4 c4 = cells[i];
-		const uint32_t c[4] = {c4.x, c4.y, c4.z, c4.w};
+	for (uint32_t i = threadIdx.x; i < points; i += LINE_THREADS) {
+		const uint2 p = ((const uint2 *)s->point)[i];
+		const int y = (int)(p.x >> 16), k = (int)(p.x & 0xffff);
 
-		for (int j = 0; j < 8; j++) {
-			const int k = i % per_row * 8 + j, y = s->first_row + i / per_row;
-
-			if ((c[j / 2] >> j % 2 * 16 & 0xffff) <= above)
-				continue;
-			for (int a = 0; a < 3; a++) {
-				const int rho = (k * s->cos_q14[angle - 1 + a] +
-						 y * s->sin_q14[angle - 1 + a] + 8192) >>
-						14;
-
-				atomicAdd(&votes[a * s->rhos + s->range + rho], 1u);
-			}
-		}
+		if (p.y <= above)
+			continue;
+#pragma unroll
+		for (int a = 0; a < 3; a++)
+			atomicAdd(&votes[a * s->rhos + s->range + ((k * c[a] + y * sine[a] + 8192) >> 14)],
+				  1u);
 	}
 }
 
@@ -458,12 +479,12 @@ static __global__ void __launch_bounds__(LINE_THREADS)
 	__shared__ struct line_shared sh;
 	__shared__ struct sx_road found;
 	const int angle = 1 + (int)blockIdx.x;
-	struct row_sum sum;
+	const uint32_t weight = s.progress->weight;
 
 	for (int i = (int)threadIdx.x; i < 3 * s.rhos; i += LINE_THREADS)
 		votes[i] = 0;
-	sum = sum_rows(&s, &sh); /* has a barrier */
-	vote(&s, angle, (uint32_t)s.params.threshold * sum.max / 100, votes);
+	__syncthreads();
+	vote(&s, angle, s.progress->points, (uint32_t)s.params.threshold * s.progress->max / 100, votes);
 	__syncthreads();
 	list_peaks(&s, angle, votes);
 	__threadfence();
@@ -475,11 +496,13 @@ static __global__ void __launch_bounds__(LINE_THREADS)
 		return;
 	__threadfence();
 	if (threadIdx.x == 0) {
+		const struct progress none = {};
+
 		sh.candidates = atomicExch(&s.progress->candidates, 0u);
-		atomicExch(&s.progress->blocks_done, 0u);
+		*s.progress = none; /* for the next frame */
 	}
 	__syncthreads();
-	const bool measured = measure(&s, &sh, sum.weight);
+	const bool measured = measure(&s, &sh, weight);
 
 	if (threadIdx.x == 0) {
 		struct sx_road r = {};
@@ -521,7 +544,7 @@ extern "C" cudaError_t sx_road_cuda_run(const struct sx_road_finder_cuda *s, con
 		SX_LAUNCH(calibrated, 1, LINE_THREADS, 0, stream, *s, in, road);
 		return SX_LAUNCHED();
 	}
-	SX_LAUNCH(histogram, (unsigned)(s->height - s->first_row + 1), ROW_THREADS, 4 * (size_t)s->pitch,
+	SX_LAUNCH(histogram, (unsigned)(s->height - s->first_row + 1), ROW_THREADS, 8 * (size_t)s->pitch,
 		  stream, *s, (const uint8_t *)disparity->data, disparity->pitch, in);
 	SX_LAUNCH(lines, ANGLES, LINE_THREADS, 3 * 4 * (size_t)s->rhos, stream, *s, road);
 	return SX_LAUNCHED();
