@@ -22,18 +22,24 @@
 static void take_own(struct sx_context *x)
 {
 	struct sx_cuda_memory *m = &x->memory;
-	const struct sx_stixel_params *p = &x->config.params.stixels;
-	const int h = x->config.height, columns = sx_reduce_columns(x->config.width, p->width);
-	const size_t lists = (size_t)columns * (size_t)h;
 	struct sx_cuda_road road = {0};
 
 	sx_cuda_taps_take(x);
-	road.ground_q4 = sx_cuda_take(m, (size_t)h * sizeof(*road.ground_q4));
+	road.ground_q4 = sx_cuda_take(m, (size_t)x->config.height * sizeof(*road.ground_q4));
 	x->road = sx_cuda_upload(m, &road, sizeof(road));
+}
+
+/* After the path sums, whose memory it may share. */
+static void take_segments(struct sx_context *x)
+{
+	struct sx_cuda_memory *m = &x->memory;
+	const int h = x->config.height, columns = x->segments.columns;
+	const size_t lists = (size_t)columns * (size_t)h;
+
 	x->segments = (struct sx_segments){
-		.list = sx_cuda_take(m, lists * sizeof(*x->segments.list)),
-		.count = sx_cuda_take(m, (size_t)columns * sizeof(*x->segments.count)),
-		.total = sx_cuda_take(m, (size_t)columns * sizeof(*x->segments.total)),
+		.list = sx_cuda_take_scratch(m, lists * sizeof(*x->segments.list)),
+		.count = sx_cuda_take_scratch(m, (size_t)columns * sizeof(*x->segments.count)),
+		.total = sx_cuda_take_scratch(m, (size_t)columns * sizeof(*x->segments.total)),
 		.columns = columns,
 		.capacity = h,
 	};
@@ -92,8 +98,10 @@ static int create_stages(struct sx_context *x)
 	int r;
 
 	if ((r = sx_ingest_cuda_create(&s->ingest, m, c)) < 0 ||
-	    (r = sx_sgm_cuda_create(&s->sgm, m, c, x->device->flow, x->device->sms)) < 0 ||
-	    (r = sx_filter_cuda_create(&s->filter, m, c)) < 0 ||
+	    (r = sx_sgm_cuda_create(&s->sgm, m, c, x->device->flow, x->device->sms)) < 0)
+		return r;
+	take_segments(x);
+	if ((r = sx_filter_cuda_create(&s->filter, m, c)) < 0 ||
 	    (r = sx_road_finder_create(&s->finder, p, c->width, c->height, range)) < 0 ||
 	    (r = sx_road_cuda_create(&s->road, m, s->finder, x->device->sms)) < 0 ||
 	    (r = create_segmenter(x)) < 0)
@@ -118,6 +126,7 @@ static int take_memory(struct sx_context *x)
 {
 	int r;
 
+	x->segments.columns = sx_reduce_columns(x->config.width, x->config.params.stixels.width);
 	take_own(x);
 	take_shared(x);
 	r = create_stages(x);

@@ -433,14 +433,13 @@ static int take_forest(struct sx_filter_cuda *s, struct sx_cuda_memory *m, const
 	struct filter_work *w = &s->work;
 	size_t strips = (size_t)(c->height + s->rows - 1) / (size_t)s->rows;
 	size_t places = strips * (size_t)(s->rows * w->stride);
-	struct sx_image labels = {};
+	size_t labels_pitch = ((size_t)c->width * 2 + 127) / 128 * 128;
 
-	w->forest.parent = (uint32_t *)sx_cuda_take(m, places * sizeof(uint32_t));
-	w->forest.size = (uint32_t *)sx_cuda_take(m, places * sizeof(uint32_t));
+	w->forest.parent = (uint32_t *)sx_cuda_take_scratch(m, places * sizeof(uint32_t));
+	w->forest.size = (uint32_t *)sx_cuda_take_scratch(m, places * sizeof(uint32_t));
 	w->arrived = (uint32_t *)sx_cuda_take(m, (strips + 1) * sizeof(uint32_t));
-	sx_cuda_take_image(m, &labels, SX_PIXEL_U16, c->width, c->height);
-	w->labels = (uint8_t *)labels.data;
-	w->labels_pitch = labels.pitch;
+	w->labels = (uint8_t *)sx_cuda_take_scratch(m, labels_pitch * (size_t)c->height);
+	w->labels_pitch = labels_pitch;
 	return w->forest.parent && w->forest.size && w->arrived && w->labels ? 0 : -ENOMEM;
 }
 

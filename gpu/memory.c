@@ -61,6 +61,24 @@ void *sx_cuda_take(struct sx_cuda_memory *m, size_t bytes)
 	return take(m, NULL, bytes);
 }
 
+void sx_cuda_lend(struct sx_cuda_memory *m, void *block, size_t bytes)
+{
+	m->lent = block;
+	m->lent_bytes = block ? bytes : 0;
+}
+
+void *sx_cuda_take_scratch(struct sx_cuda_memory *m, size_t bytes)
+{
+	const size_t whole = rounded(bytes ? bytes : 1, ALIGN);
+	unsigned char *block = m->lent;
+
+	if (m->error || whole > m->lent_bytes)
+		return take(m, NULL, bytes);
+	m->lent += whole;
+	m->lent_bytes -= whole;
+	return block;
+}
+
 void *sx_cuda_upload(struct sx_cuda_memory *m, const void *data, size_t bytes)
 {
 	return take(m, data, bytes);

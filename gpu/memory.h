@@ -24,11 +24,14 @@ extern "C" {
  * counting: nothing is taken, addresses are made up, only bytes are counted, so that a context knows what it needs
  *   before it takes anything. So whoever takes memory writes to it by sx_cuda_upload() alone until the first run.
  * stream: on which content is written (and waited for).
+ * lent, lent_bytes: see sx_cuda_lend().
  */
 struct sx_cuda_memory {
 	void *block[SX_CUDA_BLOCKS_MAX], *pinned[SX_CUDA_PINNED_MAX];
 	int blocks, pinned_blocks;
 	size_t bytes, pinned_bytes;
+	unsigned char *lent;
+	size_t lent_bytes;
 	bool counting;
 	cudaStream_t stream;
 	cudaError_t error;
@@ -36,7 +39,14 @@ struct sx_cuda_memory {
 
 /* Zeroed device memory, 256-byte aligned. NULL after an error. Not while a stream captures. */
 void *sx_cuda_take(struct sx_cuda_memory *m, size_t bytes);
-/* The same with a copy of host memory in it: tables. */
+/*
+ * Most of a context's memory is path sums, of which nobody needs anything once the winner is found. lend: they are
+ * free from then on, until the next frame begins. scratch: memory for a stage behind that, whose content is lost
+ * between frames and is garbage at first: of what was lent while that lasts, else as sx_cuda_take(). No two share any.
+ */
+void sx_cuda_lend(struct sx_cuda_memory *m, void *block, size_t bytes);
+void *sx_cuda_take_scratch(struct sx_cuda_memory *m, size_t bytes);
+/* As sx_cuda_take() with a copy of host memory in it: tables. */
 void *sx_cuda_upload(struct sx_cuda_memory *m, const void *data, size_t bytes);
 /* A device image; pitch is a multiple of 128 bytes. ret->data is NULL after an error. */
 void sx_cuda_take_image(struct sx_cuda_memory *m, struct sx_image *ret, enum sx_pixel pixel, int width,

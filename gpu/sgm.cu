@@ -318,6 +318,8 @@ int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const
 		sx_sgm_cuda_destroy(s);
 		return -ENOMEM;
 	}
+	if (!c->keep_volume)
+		sx_cuda_lend(m, s->a.path, (size_t)s->p.paths * s->a.path_bytes);
 	s->a.cost = s->cost;
 	s->volumes.path = s->a.path;
 	s->volumes.path_bytes = s->a.path_bytes;
