@@ -28,7 +28,11 @@
 
 #define FLOWS 4
 #ifdef SX_EMULATE
+#ifdef __SANITIZE_ADDRESS__
+#define CELLS_MAX ((size_t)120000)
+#else
 #define CELLS_MAX ((size_t)300000)
+#endif
 #define REPEAT 6
 #else
 #define CELLS_MAX ((size_t)8000000)
