@@ -20,6 +20,7 @@
 
 #define WARPS 8
 #define THREADS (32 * WARPS)
+#define ROWS (32 / WARPS) /* of a tile that a warp loads */
 #define TILE_PX 128
 #define DISPARITY_WORDS (TILE_PX / 2 + 1)
 #define CONFIDENCE_WORDS (TILE_PX / 4 + 1)
@@ -40,32 +41,39 @@ __host__ __device__ constexpr int tile_of(int width, int tile = 4)
 	return tile < 64 && 2 * tile * width <= TILE_PX ? tile_of(width, 2 * tile) : tile;
 }
 
-/* 32 rows of `words` words from first_byte on, but none behind the pitch. Loads first: they wait for memory together. */
-template <int WORDS, int BATCH>
-__device__ __forceinline__ void load_tile(const uint8_t *image, uint32_t pitch, uint32_t first_byte,
-					  int words, int bottom, int height, uint32_t (*tile)[WORDS])
+struct tile {
+	uint32_t disparity[32][DISPARITY_WORDS], confidence[32][CONFIDENCE_WORDS];
+};
+
+/*
+ * px from x on, of 32 rows: a lane has 4 px of each of its warp's rows. Loads first: they wait for memory together.
+ * Nothing is read behind the pitch.
+ */
+__device__ __forceinline__ void load_tile(const struct reduction *p, uint32_t x, int px, int bottom,
+					  struct tile *tile)
 {
-	const int rows = height - bottom < 32 ? height - bottom : 32, all = rows * words;
-
-	for (int i0 = (int)threadIdx.x; i0 < all; i0 += BATCH * THREADS) {
-		uint32_t w[BATCH] = {};
+	const int lane = (int)threadIdx.x % 32, first = (int)threadIdx.x / 32 * ROWS;
+	const uint32_t at = x + 4 * (uint32_t)lane;
+	const bool inside = 4 * lane < px && 2 * at < p->disparity_pitch;
+	uint2 disparity[ROWS] = {};
+	uint32_t confidence[ROWS] = {};
 
 #pragma unroll
-		for (int j = 0; j < BATCH; j++) {
-			const int i = i0 + j * THREADS, r = i / words;
-			const uint32_t at = first_byte + 4 * (uint32_t)(i - r * words);
+	for (int i = 0; i < ROWS; i++) {
+		const int y = p->height - 1 - bottom - first - i;
 
-			if (i < all && at < pitch)
-				w[j] = *(const uint32_t *)(image + (size_t)(height - 1 - bottom - r) * pitch +
-							   at);
-		}
+		if (!inside || y < 0)
+			continue;
+		disparity[i] = *(const uint2 *)(p->disparity + (size_t)y * p->disparity_pitch + 2 * at);
+		if (p->confidence && at < p->confidence_pitch)
+			confidence[i] =
+				*(const uint32_t *)(p->confidence + (size_t)y * p->confidence_pitch + at);
+	}
 #pragma unroll
-		for (int j = 0; j < BATCH; j++) {
-			const int i = i0 + j * THREADS, r = i / words;
-
-			if (i < all)
-				tile[r][i - r * words] = w[j];
-		}
+	for (int i = 0; i < ROWS; i++) {
+		tile->disparity[first + i][2 * lane] = disparity[i].x;
+		tile->disparity[first + i][2 * lane + 1] = disparity[i].y;
+		tile->confidence[first + i][lane] = confidence[i];
 	}
 }
 
@@ -103,8 +111,8 @@ __device__ __forceinline__ uint32_t word_at(const uint32_t *row, int first, int 
 	return __funnelshift_r(row[first / 4 + i], row[first / 4 + i + 1], (unsigned)shift);
 }
 
-/* CAP values, width of them of the cell. valid[i]: 1 in each byte whose value is. */
-template <int CAP, bool MEDIAN>
+/* CAP values, width of them of the cell, at least LEAST valid ones or none. valid[i]: 1 in each byte whose value is. */
+template <int CAP, int LEAST, bool MEDIAN>
 __device__ __forceinline__ uint32_t reduce_cell(const uint32_t *row, int first, int width, uint32_t *valid)
 {
 	constexpr int end = CAP <= 1 ? 1 : CAP <= 2 ? 2 : CAP <= 4 ? 4 : CAP <= 8 ? 8 : CAP <= 16 ? 16 : 32;
@@ -120,7 +128,7 @@ __device__ __forceinline__ uint32_t reduce_cell(const uint32_t *row, int first, 
 
 			v[i] = i % 2 ? two >> 16 : two & 0xffff;
 		}
-		const uint32_t lacks = (v[i] + 1) >> 16;
+		const uint32_t lacks = (v[i] + 1) >> 16; /* 0 or 1 */
 
 		invalid += lacks;
 		valid[i / 4] |= (1 - lacks) << i % 4 * 8;
@@ -133,9 +141,11 @@ __device__ __forceinline__ uint32_t reduce_cell(const uint32_t *row, int first, 
 	if (!MEDIAN)
 		return (2 * sum + n) / (2 * n);
 	sorter<CAP, end, 1, 1>::run(v);
+	/* v[n / 2]; n is at least half of the width, which only SURE knows */
+	median = v[LEAST / 2];
 #pragma unroll
-	for (int i = 0; i <= CAP / 2; i++)
-		median = (uint32_t)i == n / 2 && i < CAP ? v[i < CAP ? i : 0] : median;
+	for (int i = LEAST / 2 + 1; i <= CAP / 2 && i < CAP; i++)
+		median = n >= 2 * (uint32_t)i ? v[i] : median;
 	return median;
 }
 
@@ -161,30 +171,28 @@ __device__ __forceinline__ uint32_t reduce_confidence(const uint32_t *row, int f
 template <int CAP, bool SURE, bool MEDIAN>
 static __global__ void __launch_bounds__(THREADS) reduce(const struct reduction p)
 {
-	__shared__ uint32_t disparity[32][DISPARITY_WORDS], confidence[32][CONFIDENCE_WORDS];
-	const int width = SURE ? CAP : p.width, tile = SURE ? tile_of(CAP) : p.tile;
-	const int first = (int)blockIdx.x * tile, bottom = (int)blockIdx.y * 32;
-	const int columns = p.count - first < tile ? p.count - first : tile;
+	__shared__ struct tile tile;
+	const int width = SURE ? CAP : p.width, per_block = SURE ? tile_of(CAP) : p.tile;
+	const int first = (int)blockIdx.x * per_block, bottom = (int)blockIdx.y * 32;
+	const int columns = p.count - first < per_block ? p.count - first : per_block;
 	const int lane = (int)threadIdx.x % 32, v = bottom + lane;
-	const uint32_t x = (uint32_t)(first * width);
 
-	/* first is a multiple of 4, so x is */
-	load_tile<DISPARITY_WORDS, 5>(p.disparity, p.disparity_pitch, 2 * x, (columns * width + 1) / 2,
-				      bottom, p.height, disparity);
-	if (p.confidence)
-		load_tile<CONFIDENCE_WORDS, 3>(p.confidence, p.confidence_pitch, x, (tile * width + 3) / 4,
-					       bottom, p.height, confidence);
+	/* first is a multiple of 4: words are aligned */
+	load_tile(&p, (uint32_t)(first * width), per_block * width, bottom, &tile);
 	__syncthreads();
 	if (v >= p.height)
 		return;
 	for (int u = (int)threadIdx.x / 32; u < columns; u += WARPS) {
 		uint32_t valid[(CAP + 3) / 4];
 
-		((uint16_t *)(p.columns + (size_t)(first + u) * p.columns_pitch))[v] =
-			(uint16_t)reduce_cell<CAP, MEDIAN>(disparity[lane], u * width, width, valid);
+		((uint16_t *)(p.columns +
+			      (size_t)(first + u) * p.columns_pitch))[v] = (uint16_t)reduce_cell < CAP,
+						    SURE ? (CAP + 1) / 2 : 1,
+						    MEDIAN > (tile.disparity[lane], u * width, width, valid);
 		if (p.confidence)
 			p.columns_confidence[(size_t)(first + u) * p.columns_confidence_pitch + (size_t)v] =
-				(uint8_t)reduce_confidence<CAP>(confidence[lane], u * width, width, valid);
+				(uint8_t)reduce_confidence<CAP>(tile.confidence[lane], u * width, width,
+								valid);
 	}
 }
 

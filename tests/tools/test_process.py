@@ -163,6 +163,28 @@ class Results(Outputs):
         self.assertEqual(Png(self.path("out", "a.overlay.png")).width, 97)
 
 
+class Pinned(Outputs):
+    """An engine that reads pairs where they lie: a module that counts, and aborts when memory goes while it is pinned."""
+
+    def report(self, **env):
+        small = [self.path("small", n + ".pgm") for n in ("left", "right")]
+        for path, rows in zip(small, shifted_pair(WIDTH // 2, HEIGHT, 3, 1)):
+            write_pgm(path, rows)
+        env = dict(os.environ, STIXEL_MODULE_PATH=os.environ["STIXEL_FAKE_MODULE"],
+                   FAKE_MODULE_REPORT=self.path("report"), **env)
+        r = run("stixel-process", *SMALL, "-s", "engine.backend=cuda", "-o", self.path("out"), self.left, self.right,
+                self.left, self.right, *small, env=env)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        with open(self.path("report")) as f:
+            return f.read().strip()
+
+    def test_pairs_lie_in_pinned_memory(self):
+        self.assertEqual(self.report(), "frames 3 pins 2 unpins 2 staged 0")
+
+    def test_memory_that_cannot_be_pinned(self):
+        self.assertEqual(self.report(FAKE_MODULE_PIN="no"), "frames 3 pins 0 unpins 0 staged 6")
+
+
 class Names(Outputs):
     def test_same_names_get_their_folder(self):
         second = self.pair("second", disparity=4)
