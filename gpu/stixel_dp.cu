@@ -3,11 +3,16 @@
  *
  * Work:    a block of W warps per column, rows in blocks of 32, lane = top row. Ground and sky are running
  *          minima. Objects: start rows of earlier blocks that can still matter (dp_survivors) are listed and shared
- *          out to the warps; the triangle of the block is one warp's, while the others sum up the next block.
+ *          out to the warps; the triangle of the block is one warp's, while the others prepare the next block.
+ *          Columns are handed out by a counter.
  * Memory:  the object table's prefix sums of this block in shared memory, [fn][33], only for means that the column
- *          can have; those of earlier rows in global scratch, row by row, read a line or two at a time.
+ *          can have; those of earlier rows in global scratch: every 8th, and of all, every 2nd or every 4th as many
+ *          as a budget allows, so that up to 7 cells are added up again. Cards that lack shared memory for the height
+ *          and range have these tables in global scratch (LARGE).
  * Ranges:  costs as stages/stixel_dp.h; DP_ILLEGAL. Means by float where exact, else by division.
  * Shapes:  any height to 2160, any range to 384.
+ * Speed:   0.104 ms for 1024x440, 128 disparities, 204 columns on H200; with 16 multiprocessors 0.381, with 8 0.726 ms;
+ *          2048x1024 (409 columns) with 16: 2.91 ms. See docs/performance.md. Repeat with: stixel-bench --sms 16
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,12 +36,16 @@ struct dp_arguments {
 	uint16_t *list_count;
 	int32_t *total;
 	uint8_t *scratch;
+	unsigned *
+		next; /* columns that blocks have asked for, beyond their first; 0 again after every launch */
 };
 
+/* LARGE: tables that grow with height and range are in scratch, too. */
+template <bool LARGE>
 DP_INLINE void dp_lay_out(struct dp_column *c, const struct dp_arguments &a, unsigned char *shared)
 {
 	const struct dp_layout &l = a.l;
-	uint8_t *scratch = a.scratch + (size_t)blockIdx.x * l.scratch;
+	uint8_t *scratch = a.scratch + (size_t)blockIdx.x * l.scratch, *tables = LARGE ? scratch : shared;
 
 	c->h = a.t.h;
 	c->blocks = (a.t.h + DP_ROWS - 1) / DP_ROWS;
@@ -44,61 +53,62 @@ DP_INLINE void dp_lay_out(struct dp_column *c, const struct dp_arguments &a, uns
 	c->ground_q4 = a.road->ground_q4;
 	c->lane = (int)threadIdx.x & 31;
 	c->warp = (int)threadIdx.x >> 5;
-	c->pitch = l.pitch;
-	c->slab = (int32_t *)(shared + l.slab);
-	c->fn_sum = (int32_t *)(shared + l.fn_sum);
-	c->mean_sum = (int32_t *)(shared + l.mean_sum);
-	c->n4 = (int32_t *)(shared + l.n4);
-	c->reciprocal = (const float *)(shared + l.reciprocal);
-	c->step = (struct dp_step *)(shared + l.step);
-	c->pair = (int2 *)(shared + l.pair);
-	c->pair_base = (int32_t *)(shared + l.pair_base);
+	c->fixed = (struct dp_fixed *)shared;
 	c->part = (int2 *)(shared + l.part);
-	c->tile = (int32_t *)(shared + l.tile);
-	c->mask = (uint32_t *)(shared + l.mask);
-	c->list = (uint16_t *)(shared + l.list);
-	c->misc = (int32_t *)(shared + l.misc);
-	c->order = l.order < 0 ? a.t.order : (const struct dp_order *)(shared + l.order);
+	c->slab = (int32_t *)(tables + l.slab);
+	c->sum = (int2 *)(tables + l.sum);
+	c->reciprocal = (const float *)(tables + l.reciprocal);
+	c->excess = (int32_t *)(tables + l.excess);
+	c->reach = (int32_t *)(tables + l.reach);
+	c->from = (uint32_t *)(tables + l.from);
+	c->list = (uint16_t *)(tables + l.list);
+	c->order = a.t.order;
 	c->rows = (int32_t *)(scratch + l.rows);
+	c->anchor = (int4 *)(scratch + l.anchor);
 	c->start = (struct dp_start *)(scratch + l.start);
 	c->cheap = (int32_t *)(scratch + l.cheap);
-	c->excess = (int32_t *)(scratch + l.excess);
 	c->table_row = (int32_t *)(scratch + l.table_row);
-	c->from = (uint16_t *)(scratch + l.from);
-	c->cost_o = (int32_t *)(scratch + l.cost_o);
-	c->cost_x = (int32_t *)(scratch + l.cost_x);
-	c->prefix = (int32_t *)(scratch + l.prefix);
 }
 
-/* Once per block: tables that all columns share, and the start row that means none. */
+/* Once per block: tables that all columns share, and row 0 as an illegal start row. */
 template <int W, bool FLOATS> DP_INLINE void dp_begin(const struct dp_column &c, const struct dp_arguments &a)
 {
 	const int thread = (int)threadIdx.x;
 
 	for (int i = thread; FLOATS && i <= c.h; i += 32 * W)
 		((float *)c.reciprocal)[i] = a.t.reciprocal[i];
-	if (a.l.order >= 0)
-		for (int i = thread; i < 16 * a.t.range; i += 32 * W)
-			((struct dp_order *)c.order)[i] = a.t.order[i];
 	if (thread == 0) {
-		struct dp_start none = {0, 0, 0,	 DP_ILLEGAL, INT32_MAX, INT32_MIN,
-					0, 0, INT32_MAX, INT32_MIN,  0,		0};
+		struct dp_start none = {0xffffu,   DP_ILLEGAL, DP_ILLEGAL, INT32_MAX,
+					INT32_MIN, DP_ILLEGAL, DP_ILLEGAL, DP_ILLEGAL};
 
-		c.start[DP_ROWS * c.blocks] = none;
+		c.start[0] = none;
 	}
 }
 
-/* Rows of the object table and which means the column can have; zeroes what sums begin with. */
-template <int W>
-DP_INLINE void dp_open_column(struct dp_column *c, const struct dp_tables &t, const uint16_t *column)
+/* How many of the prefix sums' rows there is memory for: every one, or every 2nd, 4th or 8th. */
+DP_INLINE int dp_shift(const struct dp_arguments &a, const struct dp_column &c)
 {
+	const int most = (int)((a.l.scratch - a.l.rows) / sizeof(int32_t)) / c.span,
+		  rows = DP_ROWS * c.blocks;
+	int shift = 0;
+
+	while (1 << shift < DP_STRIDE && rows >> shift > most)
+		shift++;
+	return shift;
+}
+
+/* Rows of the object table and which means the column can have; zeroes what sums begin with. Ends with a barrier. */
+template <int W>
+DP_INLINE void dp_open_column(struct dp_column *c, const struct dp_arguments &a, const uint16_t *column)
+{
+	const struct dp_tables &t = a.t;
 	int least = t.range, most = -1;
 
-	__syncthreads();
 	if (threadIdx.x == 0) {
-		c->misc[0] = c->fn_sum[0] = c->mean_sum[0] = c->n4[0] = c->cheap[0] = 0;
-		c->misc[1] = t.range;
-		c->misc[2] = -1;
+		c->fixed->prefix = c->cheap[0] = 0;
+		c->sum[0] = make_int2(0, DP_NO_CELLS);
+		c->fixed->least = t.range;
+		c->fixed->most = -1;
 	}
 	__syncthreads();
 	for (int v = (int)threadIdx.x; v < DP_ROWS * c->blocks; v += 32 * W) {
@@ -115,156 +125,212 @@ DP_INLINE void dp_open_column(struct dp_column *c, const struct dp_tables &t, co
 	least = dp_warp_min(least);
 	most = dp_warp_max(most);
 	if (c->lane == 0) {
-		atomicMin(&c->misc[1], least);
-		atomicMax(&c->misc[2], most);
+		atomicMin(&c->fixed->least, least);
+		atomicMax(&c->fixed->most, most);
 	}
 	__syncthreads();
-	least = c->misc[1];
-	most = c->misc[2];
+	least = c->fixed->least;
+	most = c->fixed->most;
 	c->least = most < 0 ? 0 : least;
 	c->span = most < 0 ? 1 : most - least + 1;
-	__syncthreads();
+	c->object = t.object + c->least;
+	c->shift = dp_shift(a, *c);
 }
+
+/* What warp 0 keeps from step to step of a block. */
+struct dp_state {
+	struct dp_lane lane;
+	struct dp_carry carry, before; /* before: of the row below the block */
+	int32_t first;
+	int first_mean;
+};
 
 /* The cheapest objects of the block's tops that start in earlier blocks, one for each warp, in c.part. */
 template <int W, bool FLOATS>
-DP_INLINE void dp_earlier(const struct dp_tables &t, const struct dp_column &c, const struct dp_top &top,
-			  const struct dp_carry &carry, int block)
+DP_INLINE void dp_earlier(const struct dp_tables &t, const struct dp_column &c, struct dp_state *s, int block)
 {
+	const struct dp_top top = dp_top_of(c, block);
 	int32_t slack;
 	int count;
+	int2 best;
 
 	if (c.warp == 0) {
-		__syncwarp();
-		slack = dp_slack<FLOATS>(t, c, top, carry, block);
+		s->first = dp_first_object<FLOATS>(t, c, top, DP_ROWS * block + c.lane, &s->first_mean);
+		slack = dp_slack<FLOATS>(c, top, s->carry, s->first, block);
 		if (c.lane == 0)
-			c.misc[3] = slack;
+			c.fixed->slack = slack;
 	}
 	__syncthreads();
-	slack = c.misc[3];
-	for (int i = c.warp; i < block; i += W) {
-		const uint32_t mask = dp_survivors(c, i, slack);
-
-		if (c.lane == 0)
-			c.mask[i] = mask;
+	count = dp_survivors<W>(c, block, c.fixed->slack);
+	switch (c.shift) {
+	case 0:
+		best = dp_best_of_list<W, FLOATS, 0>(c, top, count);
+		break;
+	case 1:
+		best = dp_best_of_list<W, FLOATS, 1>(c, top, count);
+		break;
+	case 2:
+		best = dp_best_of_list<W, FLOATS, 3>(c, top, count);
+		break;
+	default:
+		best = dp_best_of_list<W, FLOATS, DP_STRIDE - 1>(c, top, count);
 	}
+	c.part[c.warp * 32 + c.lane] = best;
 	__syncthreads();
-	count = dp_make_list<W>(c, block);
-	__syncthreads();
-	c.part[c.warp * 32 + c.lane] = dp_best_of_list<W, FLOATS>(c, top, count);
 }
 
 /* The best of the warps' and of the object from row 0. Ties: the lower start row. */
 template <int W, bool FLOATS>
-DP_INLINE void dp_merge(const struct dp_column &c, const struct dp_top &top, struct dp_lane *l, int mean,
-			int block)
+DP_INLINE void dp_merge(const struct dp_column &c, struct dp_state *s, int block)
 {
+	struct dp_lane *l = &s->lane;
+	int mean = s->first_mean, from = 0;
+
+	l->cost = s->first;
 	if (block > 0) {
 		for (int w = 0; w < W; w++) {
 			const int2 x = c.part[w * 32 + c.lane];
 
-			if (x.x < l->cost || (x.x == l->cost && x.y < l->from)) {
+			if (x.x < l->cost || (x.x == l->cost && x.y < from)) {
 				l->cost = x.x;
-				l->from = x.y;
+				from = x.y;
 			}
 		}
-		if (l->from > 0)
-			mean = dp_mean_from<FLOATS>(c, top, l->from).mean - dp_bias<FLOATS>::mean;
+		if (from > 0)
+			mean = dp_mean_of<FLOATS>(c, c.sum[DP_ROWS * block + c.lane + 1], c.sum[from]).mean -
+			       dp_bias<FLOATS>::mean;
 	}
-	l->lower = dp_lower_of(c.order, mean);
-	l->alone = dp_lower_of(c.order, c.pair[c.lane * (DP_ROWS + 1)].x);
-	l->is_pending = false;
+	l->from_mean = mean | from << 16;
+	l->lower = l->early = dp_lower_of(c.order, mean);
+	l->alone = dp_lower_of(c.order,
+			       c.fixed->pairs[block & 1]
+					       .pair[c.lane <= DP_ROWS / 2 ? c.lane * (DP_ROWS + 1)
+									   : (DP_ROWS - c.lane) * DP_ROWS]
+					       .x &
+				       0xffff);
 	l->base = DP_ILLEGAL;
+	s->before = s->carry;
 }
 
-/* Warp 0: the block's costs, once everything from earlier blocks is in c.part. first: the object from row 0. */
+/* Warp 0: one half of the block's rows, once everything from earlier blocks is in c.part. */
 template <int W, bool FLOATS>
-DP_INLINE void dp_solve_block(const struct dp_tables &t, const struct dp_column &c, const struct dp_top &top,
-			      struct dp_carry *carry, int32_t first, int mean, int block)
+DP_INLINE void dp_solve(const struct dp_tables &t, const struct dp_column &c, struct dp_state *s, int block,
+			int half)
 {
-	struct dp_carry before = *carry;
-	struct dp_lane l;
+	struct dp_carry *carry = &s->carry;
 	int last;
 
-	l.cost = first;
-	l.from = 0;
-	dp_merge<W, FLOATS>(c, top, &l, mean, block);
-	if (block == 0) {
-		carry->run = c.vhor > 0 ? t.first_ground : DP_ILLEGAL;
-		carry->base = c.vhor > 0 ? c.step[0].after + carry->run : DP_ILLEGAL;
-		l.base = carry->base;
+	if (half == 0) {
+		dp_merge<W, FLOATS>(c, s, block);
+		if (block == 0) {
+			carry->run = c.vhor > 0 ? t.first_ground : DP_ILLEGAL;
+			carry->base = c.vhor > 0 ? c.fixed->step[0].after + carry->run : DP_ILLEGAL;
+			s->lane.base = carry->base;
+		}
+		dp_triangle<false>(c, s->lane, *carry, block);
+		return;
 	}
-	dp_triangle(c, l, *carry, block);
-	dp_close_block<FLOATS>(c, l, before, block);
+	dp_triangle<true>(c, s->lane, *carry, block);
 	last = dp_min(DP_ROWS, c.h - DP_ROWS * block) - 1;
-	carry->object = __shfl_sync(DP_ALL, l.cost, last);
-	carry->lower.limits = __shfl_sync(DP_ALL, l.lower.limits, last);
-	carry->lower.costs = __shfl_sync(DP_ALL, l.lower.costs, last);
+	carry->run_from = __shfl_sync(DP_ALL, dp_close_block<FLOATS>(c, s->lane, s->before, block), last);
+	carry->object = __shfl_sync(DP_ALL, s->lane.cost, last);
+	carry->lower = dp_lower_of(c.order, __shfl_sync(DP_ALL, s->lane.from_mean, last) & 0xffff);
 }
 
+/* Warps from first on: half of the preparation of a block. */
 template <int W, bool FLOATS>
-DP_INLINE void dp_recurrence(const struct dp_tables &t, const struct dp_column &c, const uint16_t *column)
+DP_INLINE void dp_prepare(const struct dp_tables &t, const struct dp_column &c, const uint16_t *column,
+			  int block, int half, int first)
 {
-	struct dp_carry carry = {0, DP_ILLEGAL, DP_ILLEGAL, {0, 0}};
+	const int warp = c.warp - first, warps = W - first;
 
-	dp_prepare_slab(t, c, 0, (int)threadIdx.x, 32 * W);
-	if (c.warp == W - 1)
-		dp_prepare_rows<FLOATS>(t, c, column, 0);
+	if (half == 0) {
+		const int thread = 32 * warp + c.lane, threads = 32 * warps;
+
+		if (c.shift == 0)
+			dp_prepare_slab<0>(c, block, thread, threads);
+		else if (c.shift == 1)
+			dp_prepare_slab<1>(c, block, thread, threads);
+		else if (c.shift == 2)
+			dp_prepare_slab<2>(c, block, thread, threads);
+		else
+			dp_prepare_slab<3>(c, block, thread, threads);
+		if (c.warp == W - 1)
+			dp_prepare_rows<FLOATS>(t, c, column, block);
+		return;
+	}
+	for (int line = warp; line < DP_LINES; line += warps)
+		dp_prepare_pairs<FLOATS>(c, block, line);
+	for (int i = warp; i < block; i += warps)
+		dp_prepare_reach(c, i);
+}
+
+/* Warp 0 does the rows of a block one by one, in halves, while the others prepare the next block. */
+template <int W, bool FLOATS>
+DP_INLINE struct dp_carry dp_recurrence(const struct dp_tables &t, const struct dp_column &c,
+					const uint16_t *column)
+{
+	struct dp_state s = dp_state();
+
+	s.carry.object = s.carry.base = s.carry.run = DP_ILLEGAL;
+	for (int half = 0; half < 2; half++) {
+		dp_prepare<W, FLOATS>(t, c, column, 0, half, 0);
+		if (half == 1)
+			s.first = dp_first_object<FLOATS>(t, c, dp_top_of(c, 0), c.lane, &s.first_mean);
+		__syncthreads();
+	}
 	for (int j = 0; j < c.blocks; j++) {
-		struct dp_top top;
-		int32_t first;
-		int mean;
-
-		__syncthreads();
-		top = dp_top_of<FLOATS>(c, j);
-		for (int k = c.warp; k < DP_ROWS; k += W)
-			dp_prepare_pairs<FLOATS>(c, top, j, k);
 		if (j > 0)
-			dp_earlier<W, FLOATS>(t, c, top, carry, j);
-		first = dp_first_object<FLOATS>(t, c, top, DP_ROWS * j + c.lane, &mean);
-		__syncthreads();
-		if (c.warp == 0)
-			dp_solve_block<W, FLOATS>(t, c, top, &carry, first, mean, j);
-		if (j + 1 < c.blocks && (W == 1 || c.warp > 0)) {
-			if (W == 1)
-				__syncwarp();
-			dp_prepare_slab(t, c, j + 1, (int)threadIdx.x - (W > 1 ? 32 : 0),
-					32 * (W > 1 ? W - 1 : 1));
-			if (c.warp == W - 1)
-				dp_prepare_rows<FLOATS>(t, c, column, j + 1);
+			dp_earlier<W, FLOATS>(t, c, &s, j);
+		for (int half = 0; half < 2; half++) {
+			if (c.warp == 0)
+				dp_solve<W, FLOATS>(t, c, &s, j, half);
+			else if (j + 1 < c.blocks)
+				dp_prepare<W, FLOATS>(t, c, column, j + 1, half, 1);
+			__syncthreads();
 		}
 	}
+	return s.carry;
 }
 
-template <int W, bool FLOATS> __global__ void __launch_bounds__(32 * W) dp_columns(struct dp_arguments a)
+/* Warp 0: the column's list. */
+template <bool FLOATS>
+DP_INLINE void dp_finish_column(const struct dp_arguments &a, const struct dp_column &c,
+				const struct dp_carry &top, int u)
+{
+	int2 *way = (int2 *)c.anchor;
+	const double slope = rint(-16384.0 * a.road->road.slope);
+	const int q14 = (int)(slope > INT16_MAX ? INT16_MAX : slope < INT16_MIN ? INT16_MIN : slope);
+	int32_t total;
+	int n = dp_back_track<FLOATS>(c, top, &total, way);
+
+	n = dp_write_list(c, way, n, q14, a.list + (size_t)u * (size_t)c.h);
+	if (c.lane == 0) {
+		a.list_count[u] = (uint16_t)n;
+		a.total[u] = total;
+	}
+}
+
+template <int W, bool FLOATS, bool LARGE>
+__global__ void __launch_bounds__(32 * W, W == 8 ? 2 : 20 / W) dp_columns(struct dp_arguments a)
 {
 	SX_DYNAMIC_SHARED(unsigned char, shared);
 	struct dp_column c;
 
-	dp_lay_out(&c, a, shared);
+	dp_lay_out<LARGE>(&c, a, shared);
 	dp_begin<W, FLOATS>(c, a);
-	for (int u = (int)blockIdx.x; u < a.count; u += (int)gridDim.x) {
+	for (int u = (int)blockIdx.x; u < a.count; u = c.fixed->column) {
 		const uint16_t *column = (const uint16_t *)((const char *)a.columns + (size_t)u * a.pitch);
+		struct dp_carry top;
 
-		dp_open_column<W>(&c, a.t, column);
-		dp_recurrence<W, FLOATS>(a.t, c, column);
-		if (c.warp == 0) {
-			int2 *way = (int2 *)c.rows;
-			const double slope = rint(-16384.0 * a.road->road.slope);
-			const int q14 = (int)(slope > INT16_MAX	  ? INT16_MAX
-					      : slope < INT16_MIN ? INT16_MIN
-								  : slope);
-			int32_t total;
-			int n;
-
-			__syncwarp();
-			n = dp_back_track<FLOATS>(a.t, c, &total, way);
-			n = dp_write_list(c, way, n, q14, a.list + (size_t)u * (size_t)c.h);
-			if (c.lane == 0) {
-				a.list_count[u] = (uint16_t)n;
-				a.total[u] = total;
-			}
-		}
+		dp_open_column<W>(&c, a, column);
+		top = dp_recurrence<W, FLOATS>(a.t, c, column);
+		if (c.warp == 0)
+			dp_finish_column<FLOATS>(a, c, top, u);
+		/* all blocks together ask a.count times, so that the counter wraps to 0 */
+		if (threadIdx.x == 0)
+			c.fixed->column = (int)(gridDim.x + atomicInc(a.next, (unsigned)a.count - 1));
+		__syncthreads();
 	}
 }
 
@@ -274,8 +340,9 @@ struct sx_dp_cuda {
 	struct dp_tables t;
 	struct dp_layout l;
 	uint8_t *scratch;
+	unsigned *next;
 	int warps, grid;
-	bool floats;
+	bool floats, large; /* how means are computed; where the large tables are */
 };
 
 static int take(int *at, size_t bytes)
@@ -294,41 +361,46 @@ static size_t take_scratch(size_t *at, size_t bytes)
 	return r;
 }
 
-/* order_shared: the order table too. */
-static struct dp_layout lay_out(int h, int range, int warps, bool floats, bool order_shared)
+/* Of the tables in shared memory; s->large: those that grow come behind each other from 0 on. */
+static void lay_out(struct sx_dp_cuda *s)
+{
+	const size_t h = (size_t)s->t.h, blocks = (h + DP_ROWS - 1) / DP_ROWS, rows = blocks * DP_ROWS,
+		     word = sizeof(int32_t);
+	struct dp_layout *l = &s->l;
+	int shared = 0, *at = &shared;
+
+	memset(l, 0, sizeof(*l));
+	take(&shared, sizeof(struct dp_fixed));
+	l->part = take(&shared, (size_t)s->warps * 32 * sizeof(int2));
+	if (s->large)
+		at = &l->tables;
+	l->slab = take(at, ((size_t)s->t.range + 1) * (DP_ROWS + 1) * word);
+	l->sum = take(at, (rows + 1) * sizeof(int2));
+	l->reciprocal = take(at, s->floats ? (h + 1) * word : 0);
+	l->excess = take(at, rows * word);
+	l->reach = take(at, blocks * 4 * word);
+	l->from = take(at, rows * word);
+	l->list = take(at, (rows + 4) * sizeof(uint16_t));
+	l->shared = shared;
+}
+
+/* bytes: what a block may have; what others leave of it goes to rows, see dp_shift(). */
+static void lay_out_scratch(struct dp_layout *l, int h, int range, size_t bytes)
 {
 	const size_t blocks = (size_t)(h + DP_ROWS - 1) / DP_ROWS, rows = blocks * DP_ROWS,
-		     word = sizeof(int32_t);
-	struct dp_layout l;
-	int at = 0;
+		     word = sizeof(int32_t), columns = (size_t)range + 1, all = rows * columns * word;
+	size_t others;
 
-	memset(&l, 0, sizeof(l));
-	l.pitch = range + 1;
-	l.slab = take(&at, (size_t)(range + 1) * (DP_ROWS + 1) * word);
-	l.fn_sum = take(&at, (rows + 1) * word);
-	l.mean_sum = take(&at, (rows + 1) * word);
-	l.n4 = take(&at, (rows + 1) * word);
-	l.reciprocal = take(&at, floats ? ((size_t)h + 1) * word : 0);
-	l.step = take(&at, 2 * DP_ROWS * sizeof(struct dp_step));
-	l.pair = take(&at, DP_ROWS * DP_ROWS * sizeof(int2));
-	l.pair_base = take(&at, DP_ROWS * DP_ROWS * word);
-	l.part = take(&at, (size_t)warps * 32 * sizeof(int2));
-	l.tile = take(&at, blocks * word);
-	l.mask = take(&at, blocks * word);
-	l.list = take(&at, (rows + 4) * sizeof(uint16_t));
-	l.misc = take(&at, 4 * word);
-	l.order = order_shared ? take(&at, 16 * (size_t)range * sizeof(struct dp_order)) : -1;
-	l.shared = at;
-	l.rows = take_scratch(&l.scratch, (rows + 1) * (size_t)l.pitch * word);
-	l.start = take_scratch(&l.scratch, (rows + 1) * sizeof(struct dp_start));
-	l.cheap = take_scratch(&l.scratch, (rows + 1) * word);
-	l.excess = take_scratch(&l.scratch, rows * word);
-	l.table_row = take_scratch(&l.scratch, rows * word);
-	l.from = take_scratch(&l.scratch, rows * sizeof(uint16_t));
-	l.cost_o = take_scratch(&l.scratch, rows * word);
-	l.cost_x = take_scratch(&l.scratch, rows * word);
-	l.prefix = take_scratch(&l.scratch, (rows + 1) * word);
-	return l;
+	l->scratch = 0;
+	take_scratch(&l->scratch, (size_t)l->tables);
+	l->anchor = take_scratch(&l->scratch, blocks * columns * sizeof(int4));
+	l->start = take_scratch(&l->scratch, rows * sizeof(struct dp_start));
+	l->cheap = take_scratch(&l->scratch, (rows + 1) * word);
+	l->table_row = take_scratch(&l->scratch, rows * word);
+	others = l->scratch;
+	l->rows = take_scratch(&l->scratch, bytes <= others	   ? 0
+					    : bytes - others < all ? bytes - others
+								   : all);
 }
 
 /* 1 / (16 n), rounded up. */
@@ -441,24 +513,31 @@ static void upload_tables(struct dp_tables *d, struct sx_cuda_memory *m, const s
 
 typedef void dp_kernel(struct dp_arguments a);
 
-static dp_kernel *kernel_of(int warps, bool floats)
+static dp_kernel *kernel_of(const struct sx_dp_cuda *s)
 {
-	switch (warps) {
-	case 1:
-		return floats ? dp_columns<1, true> : dp_columns<1, false>;
-	case 2:
-		return floats ? dp_columns<2, true> : dp_columns<2, false>;
-	case 4:
-		return floats ? dp_columns<4, true> : dp_columns<4, false>;
-	default:
-		return floats ? dp_columns<8, true> : dp_columns<8, false>;
-	}
+	if (s->large)
+		return dp_columns<8, false, true>;
+	if (!s->floats)
+		return dp_columns<8, false, false>;
+	return s->warps == 8 ? dp_columns<8, true, false> : dp_columns<4, true, false>;
+}
+
+/* Shared memory that a block may have. */
+static int shared_max(struct sx_cuda_memory *m)
+{
+	int device = 0, bytes = 0;
+
+	if (m->error == cudaSuccess)
+		m->error = cudaGetDevice(&device);
+	if (m->error == cudaSuccess)
+		m->error = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+	return bytes;
 }
 
 /* Blocks that run at once. */
 static int resident(const struct sx_dp_cuda *s, struct sx_cuda_memory *m, int sms)
 {
-	const void *kernel = (const void *)kernel_of(s->warps, s->floats);
+	const void *kernel = (const void *)kernel_of(s);
 	int per_sm = 0;
 
 	if (m->error == cudaSuccess)
@@ -470,13 +549,27 @@ static int resident(const struct sx_dp_cuda *s, struct sx_cuda_memory *m, int sm
 	return (per_sm > 0 ? per_sm : 1) * sms;
 }
 
-static void configure(struct sx_dp_cuda *s, struct sx_cuda_memory *m, int columns, int sms, int warps,
-		      bool order_shared)
+/* Bytes of scratch to keep to, if the least that is needed allows. */
+static size_t budget(int h, int columns)
 {
-	s->warps = warps;
-	s->l = lay_out(s->t.h, s->t.range, warps, s->floats, order_shared);
+	const size_t share = (size_t)256 * (size_t)h * (size_t)columns, most = (size_t)28 << 20;
+
+	return share < most ? share : most;
+}
+
+static void configure(struct sx_dp_cuda *s, struct sx_cuda_memory *m, int columns, int sms)
+{
+	s->warps = columns <= 2 * sms || !s->floats ? 8 : 4;
+	lay_out(s);
+	if (s->l.shared > shared_max(m)) {
+		s->large = true;
+		s->floats = false;
+		s->warps = 8;
+		lay_out(s);
+	}
 	s->grid = resident(s, m, sms);
 	s->grid = s->grid < columns ? s->grid : columns;
+	lay_out_scratch(&s->l, s->t.h, s->t.range, budget(s->t.h, columns) / (size_t)s->grid);
 }
 
 int sx_dp_cuda_create(struct sx_dp_cuda **ret, struct sx_cuda_memory *m, const struct sx_params *p,
@@ -486,7 +579,7 @@ int sx_dp_cuda_create(struct sx_dp_cuda **ret, struct sx_cuda_memory *m, const s
 	struct sx_dp_tables *t = NULL;
 	struct sx_dp_cuda *s;
 	float *reciprocal;
-	int warps, r = sx_dp_tables_create(&t, p, height, range);
+	int r = sx_dp_tables_create(&t, p, height, range);
 
 	if (r < 0)
 		return r;
@@ -501,9 +594,9 @@ int sx_dp_cuda_create(struct sx_dp_cuda **ret, struct sx_cuda_memory *m, const s
 	s->t.reciprocal =
 		(const float *)sx_cuda_upload(m, reciprocal, ((size_t)height + 1) * sizeof(*reciprocal));
 	s->floats = fits_float(reciprocal, height, range);
-	warps = columns <= 2 * sms ? 8 : 4;
-	configure(s, m, columns, sms, warps, warps == 8 && 16 * range * sizeof(struct dp_order) <= 16384);
+	configure(s, m, columns, sms);
 	s->scratch = (uint8_t *)sx_cuda_take(m, (size_t)s->grid * s->l.scratch);
+	s->next = (unsigned *)sx_cuda_take(m, sizeof(*s->next));
 	if (m->error != cudaSuccess) {
 		r = -ENOMEM;
 		goto fail;
@@ -528,7 +621,7 @@ cudaError_t sx_dp_cuda_run(const struct sx_dp_cuda *s, const struct sx_cuda_road
 			   const struct sx_image *columns, const struct sx_segments *out, cudaStream_t stream)
 {
 	struct dp_arguments a;
-	dp_kernel *kernel = kernel_of(s->warps, s->floats);
+	dp_kernel *kernel = kernel_of(s);
 
 	memset(&a, 0, sizeof(a));
 	a.t = s->t;
@@ -541,6 +634,7 @@ cudaError_t sx_dp_cuda_run(const struct sx_dp_cuda *s, const struct sx_cuda_road
 	a.list_count = out->count;
 	a.total = out->total;
 	a.scratch = s->scratch;
+	a.next = s->next;
 	SX_LAUNCH((kernel), (unsigned)s->grid, 32 * (unsigned)s->warps, (size_t)s->l.shared, stream, a);
 	return SX_LAUNCHED();
 }

@@ -17,7 +17,8 @@
 
 #define DP_INLINE static __device__ __forceinline__
 #define DP_ALL 0xffffffffu
-#define DP_ROWS 32 /* rows of a block: one lane each */
+#define DP_ROWS 32  /* rows of a block: one lane each */
+#define DP_STRIDE 8 /* of the rows of prefix sums that are always kept */
 /*
  * Illegal, as SX_DP_INF. No legal cost exceeds 0x1c000000 in size (the object from row 0 is always legal, 46 nats a
  * row), so one illegal summand is above any legal cost and two do not overflow.
@@ -25,6 +26,7 @@
 #define DP_ILLEGAL 0x3fffffff
 #define DP_LEGAL_MAX 0x30000000
 #define DP_NEVER (-0x3fffffff)
+#define DP_EXCLUDED 0x60000000 /* above any limit, whatever legal is added */
 /* In dp_order.lo: the lower object may carry sky. */
 #define DP_UNDER_SKY 0x8000u
 
@@ -51,14 +53,14 @@ struct dp_tables {
 };
 
 /*
- * A start row for pairs with higher tops: sums below it (see dp_mean) and five costs of what lies below plus prior,
- * by thresholds on the new mean: on an object (between: illegal), on the base: ground below the horizon, else sky.
+ * A start row for pairs with higher tops: costs of what lies below plus prior, by thresholds on the new mean: on an
+ * object (hi | lo << 16; between: illegal), on the base: ground below the horizon, else sky. Row 0 is illegal.
  */
 struct __align__(16) dp_start
 {
-	int32_t fn_sum, mean_sum, n4, base_on;
-	int32_t object_hi, object_lo, object_above, object_below;
-	int32_t base_hi, base_lo, base_above, base_below;
+	uint32_t object_limits;
+	int32_t object_above, object_below, base_hi;
+	int32_t base_lo, base_above, base_on, base_below;
 };
 
 /* What the triangle needs of a start row that does not depend on costs. P: prefix of ground (below vhor) and sky. */
@@ -68,33 +70,52 @@ struct __align__(16) dp_step
 	int32_t offer;		      /* ground on anything, or sky on an object; less P[v] */
 	int32_t after;		      /* P[v + 1] */
 	int32_t hi, lo, cost_on, cost_hi;
-	int32_t cost_lo, sky_on_ground, cheap, pad;
+	int32_t cost_lo, sky_on_ground, pad[2];
 };
 
-/* Dynamic shared memory and global scratch of one block, in bytes. */
+/*
+ * The pairs of a block's start rows and tops, without waste: start row k <= 16 has entries k .. 31 of line k, by top;
+ * k > 16 has the first entries of line 32 - k, from top k on. Row 16 is in line 16 both ways.
+ */
+#define DP_LINES (DP_ROWS / 2 + 1)
+struct dp_pairs {
+	int2 pair[DP_LINES * DP_ROWS];	  /* mean | start row << 16, data cost */
+	int32_t base[DP_LINES * DP_ROWS]; /* data cost and prior on the base */
+};
+
+/* Shared memory of fixed size; two of what is prepared for the next block. Behind it: part. */
+struct dp_fixed {
+	struct dp_pairs pairs[2];
+	struct dp_step step[2 * DP_ROWS];
+	int32_t prefix, least, most, slack, column, pad[3];
+};
+
+/* Dynamic shared memory and global scratch of one block, in bytes. tables: of those in scratch instead. */
 struct dp_layout {
-	int slab, fn_sum, mean_sum, n4, reciprocal, order, step, pair, pair_base, part, tile, mask, list,
-		misc, shared;
-	int pitch; /* of rows: D + 1 */
-	size_t rows, start, cheap, excess, table_row, cost_o, cost_x, prefix, from, scratch;
+	int part, slab, sum, reciprocal, excess, reach, from, list, shared, tables;
+	size_t rows, anchor, start, cheap, table_row, scratch;
 };
 
 /* What a block knows while it works on a column; lives in registers. */
 struct dp_column {
-	int h, blocks, vhor, span, least, lane, warp, pitch;
-	int32_t *slab, *fn_sum, *mean_sum, *n4, *tile, *misc, *pair_base;
+	int h, blocks, vhor, span, least, lane, warp;
+	int shift; /* of these sums rows has every 2^shift-th row, nothing if that is DP_STRIDE */
+	struct dp_fixed *fixed;
+	int32_t *slab, *excess, *reach;
+	int2 *sum, *part;
 	const float *reciprocal;
 	uint16_t *list;
-	uint32_t *mask;
-	struct dp_step *step;
-	int2 *pair, *part;
+	uint32_t *
+		from; /* start row of the object | that of ground or sky << 16, DP_ON_GROUND: of which ground is below */
 	const struct dp_order *order;
 	/* global */
-	int32_t *rows, *cheap, *excess, *table_row, *cost_o, *cost_x, *prefix;
-	uint16_t *from;
+	int32_t *rows, *cheap, *table_row;
+	int4 *anchor; /* prefix sums of the object table below rows 8, 16, 24 and 32 of a block, [block][fn] */
 	struct dp_start *start;
-	const int32_t *ground_q4;
+	const int32_t *object, *ground_q4;
 };
+
+#define DP_ON_GROUND 0x8000u
 
 DP_INLINE int dp_min(int a, int b)
 {
@@ -128,9 +149,12 @@ DP_INLINE int dp_warp_max(int x)
  * Means without a division where sums are exact in float (see fits_float() in stixel_dp.cu): with the
  * reciprocal rounded up, floor(x / n) lies in the low bits of x * (1 / 16 n) + 2^19, in sixteenths, rounded down;
  * the same with 2^23 gives whole px. fn counts from the least fn of the column, so that no valid cell means 0.
- *   FLOATS: fn_sum = s + 8 n - 16 least n, mean_sum = s + n / 2, as float; mean comes with DP_MEAN0, fn with DP_FN0
- *   else:   fn_sum the same, mean_sum = 2 s + n, as integers; mean and fn come as they are
+ * Sums over rows below v, of n valid cells that add up to s:
+ *   x: s + 8 n - 16 least n, a float or an integer; what the mean needs, s + n / 2, follows from x and n
+ *   y: bits of the float 2^21 + n, so 4 n and a constant as an integer
+ * FLOATS: mean comes with DP_MEAN0, fn with DP_FN0 (dp_bias); else they come as they are
  */
+#define DP_NO_CELLS 0x4a000000
 template <bool FLOATS> struct dp_bias {
 	static const int mean = FLOATS ? 0x49000000 : 0, fn = FLOATS ? 0x4b000000 : 0;
 };
@@ -151,76 +175,120 @@ DP_INLINE int dp_scaled(float x, float r, float magic)
 #endif
 }
 
-/* Differences of the three sums over the rows of a pair. */
-template <bool FLOATS>
-DP_INLINE struct dp_mean dp_mean_of(const struct dp_column &c, int32_t fn1, int32_t fn0, int32_t mean1,
-				    int32_t mean0, int n4)
+/* a * b + c, all of it exact. */
+DP_INLINE float dp_exact(float a, float b, float c)
 {
+#ifdef SX_EMULATE
+	return a * b + c;
+#else
+	return __fmaf_rn(a, b, c);
+#endif
+}
+
+/* Of the rows between two sums. */
+template <bool FLOATS> DP_INLINE struct dp_mean dp_mean_of(const struct dp_column &c, int2 upto, int2 below)
+{
+	const int n4 = upto.y - below.y, twice = 32 * c.least - 15;
 	struct dp_mean m;
 
 	if (FLOATS) {
-		const float r = *(const float *)((const char *)c.reciprocal + n4);
+		const float r = *(const float *)((const char *)c.reciprocal + n4),
+			    n = __int_as_float(upto.y) - __int_as_float(below.y),
+			    x = __int_as_float(upto.x) - __int_as_float(below.x);
 
-		m.fn = dp_scaled(__int_as_float(fn1) - __int_as_float(fn0), r, 8388608.0f);
-		m.mean = dp_scaled(__int_as_float(mean1) - __int_as_float(mean0), r, 524288.0f);
+		m.fn = dp_scaled(x, r, 8388608.0f);
+		m.mean = dp_scaled(dp_exact(n, 0.5f * (float)twice, x), r, 524288.0f);
 	} else {
-		const uint32_t n = (uint32_t)dp_max(n4, 4);
+		const uint32_t d = (uint32_t)dp_max(n4, 4);
+		const int x = upto.x - below.x;
 
-		m.fn = (int)((uint32_t)(fn1 - fn0) / (4 * n));
-		m.mean = (int)((uint32_t)(mean1 - mean0) * 2 / n);
+		m.fn = (int)((uint32_t)x / (4 * d));
+		m.mean = (int)((uint32_t)(2 * x + (n4 >> 2) * twice) * 2 / d);
 	}
 	return m;
 }
 
-/* The sums of a top row, kept in registers. */
+/* A top row, in registers: its sums, its row of the slab. */
 struct dp_top {
-	int32_t fn_sum, mean_sum, n4, slab;
+	int2 sum;
+	const int32_t *slab;
 };
 
-template <bool FLOATS> DP_INLINE struct dp_top dp_top_of(const struct dp_column &c, int block)
+DP_INLINE struct dp_top dp_top_of(const struct dp_column &c, int block)
 {
-	const int v = DP_ROWS * block + c.lane + 1;
-	struct dp_top t;
+	const struct dp_top t = {c.sum[DP_ROWS * block + c.lane + 1], c.slab + c.lane + 1};
 
-	t.fn_sum = c.fn_sum[v];
-	t.mean_sum = c.mean_sum[v];
-	t.n4 = c.n4[v];
-	t.slab = c.lane + 1;
 	return t;
 }
 
 /* Prefix of the object costs up to and including the top row, for a mean. */
-template <bool FLOATS> DP_INLINE int32_t dp_slab(const struct dp_column &c, const struct dp_top &t, int fn)
+template <bool FLOATS> DP_INLINE int32_t dp_slab(const struct dp_top &t, int fn)
 {
-	return c.slab[t.slab + (fn - dp_bias<FLOATS>::fn) * (DP_ROWS + 1)];
+	return t.slab[(fn - dp_bias<FLOATS>::fn) * (DP_ROWS + 1)];
 }
 
-template <bool FLOATS>
-DP_INLINE struct dp_mean dp_mean_from(const struct dp_column &c, const struct dp_top &t, int v)
+/* Keeps the compiler from taking a pointer's sum apart again. */
+#ifdef SX_EMULATE
+#define DP_OPAQUE(pointer) (void)(pointer)
+#else
+#define DP_OPAQUE(pointer) asm("" : "+l"(pointer))
+#endif
+
+/*
+ * Prefix of the object costs below row v of an earlier block: the row that is kept, and the cells from there to v, of
+ * which there are MOST at the most: as c.shift has it, or always DP_STRIDE - 1.
+ */
+template <int MOST> DP_INLINE int32_t dp_prefix(const struct dp_column &c, int v, int fn)
 {
-	return dp_mean_of<FLOATS>(c, t.fn_sum, c.fn_sum[v], t.mean_sum, c.mean_sum[v], t.n4 - c.n4[v]);
+	const int rest = v & MOST, at = v / DP_STRIDE - 1;
+	const int32_t *table_row = c.table_row + (v - rest), *object = c.object + fn;
+	int32_t sum = 0;
+
+	DP_OPAQUE(object);
+	if (MOST < DP_STRIDE - 1)
+		sum = c.rows[v / (MOST + 1) * c.span + fn];
+	else if (at >= 0)
+		sum = ((const int32_t *)c.anchor)[((at >> 2) * c.span + fn) * 4 + (at & 3)];
+#pragma unroll
+	for (int i = 0; i < MOST; i++)
+		sum += i < rest ? __ldg(object + table_row[i]) : 0;
+	return sum;
 }
 
-DP_INLINE int32_t dp_prior(const struct dp_start &s, int mean)
+/* bias: that of the mean. */
+DP_INLINE int32_t dp_prior_on_object(const struct dp_start &s, int mean, int bias)
 {
-	const int32_t on_object = mean > s.object_hi   ? s.object_above
-				  : mean < s.object_lo ? s.object_below
-						       : DP_ILLEGAL;
+	const int hi = (int)__byte_perm(s.object_limits, (uint32_t)bias, 0x7610),
+		  lo = (int)__byte_perm(s.object_limits, (uint32_t)bias, 0x7632);
+
+	return mean > hi ? s.object_above : mean < lo ? s.object_below : DP_ILLEGAL;
+}
+
+DP_INLINE int32_t dp_prior(const struct dp_start &s, int mean, int bias)
+{
 	const int32_t on_base = mean > s.base_hi ? s.base_above : mean < s.base_lo ? s.base_below : s.base_on;
 
-	return dp_min(on_object, on_base);
+	return dp_min(dp_prior_on_object(s, mean, bias), on_base);
 }
 
-/* Cost of the object that starts at row v, a row of an earlier block, and ends at the lane's top. */
-template <bool FLOATS>
+/* The start row in two loads, whatever will be needed of it. */
+DP_INLINE struct dp_start dp_start_at(const struct dp_column &c, int v)
+{
+	const int4 a = ((const int4 *)(c.start + v))[0], b = ((const int4 *)(c.start + v))[1];
+	const struct dp_start s = {(uint32_t)a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+
+	return s;
+}
+
+/* Cost of the object that starts at row v, a row of an earlier block, and ends at the lane's top. MOST: dp_prefix. */
+template <bool FLOATS, int MOST>
 DP_INLINE int32_t dp_object(const struct dp_column &c, const struct dp_top &t, const struct dp_start &s,
 			    int v)
 {
-	const struct dp_mean m =
-		dp_mean_of<FLOATS>(c, t.fn_sum, s.fn_sum, t.mean_sum, s.mean_sum, t.n4 - s.n4);
+	const struct dp_mean m = dp_mean_of<FLOATS>(c, t.sum, c.sum[v]);
 
-	return dp_prior(s, m.mean) + dp_slab<FLOATS>(c, t, m.fn) -
-	       c.rows[(size_t)v * (size_t)c.pitch + (size_t)(m.fn - dp_bias<FLOATS>::fn)];
+	return dp_prior(s, m.mean, dp_bias<FLOATS>::mean) + dp_slab<FLOATS>(t, m.fn) -
+	       dp_prefix<MOST>(c, v, m.fn - dp_bias<FLOATS>::fn);
 }
 
 /* ---- rows ---- */
@@ -265,7 +333,7 @@ DP_INLINE struct dp_step dp_row_prior(const struct dp_tables &t, const struct dp
 	}
 	s.hi += dp_bias<FLOATS>::mean;
 	s.lo += dp_bias<FLOATS>::mean;
-	s.after = s.cheap = s.pad = 0;
+	s.after = s.pad[0] = s.pad[1] = 0;
 	return s;
 }
 

@@ -31,85 +31,109 @@ DP_INLINE void dp_prepare_rows(const struct dp_tables &t, const struct dp_column
 	const int cell = in ? column[v] : SX_DISPARITY_INVALID, valid = cell != SX_DISPARITY_INVALID;
 	const int d = dp_min(cell, 16 * t.range - 1);
 	const int32_t own = in ? dp_base_cost(t, c, v, valid, d) : 0;
-	const int32_t prefix = c.misc[0] + dp_scan(own, c.lane);
+	const int32_t prefix = c.fixed->prefix + dp_scan(own, c.lane);
 	const int32_t n = dp_scan(valid, c.lane), s = dp_scan(valid ? d : 0, c.lane);
-	const int32_t fn_sum = s + (8 - 16 * c.least) * n;
-	struct dp_step step;
+	const int32_t x = s + (8 - 16 * c.least) * n;
+	const int2 below = c.sum[first];
+	struct dp_step step = dp_step();
 
-	if (FLOATS) {
-		c.fn_sum[v + 1] = __float_as_int(__int_as_float(c.fn_sum[first]) + (float)fn_sum);
-		c.mean_sum[v + 1] =
-			__float_as_int(__int_as_float(c.mean_sum[first]) + (float)(2 * s + n) * 0.5f);
-	} else {
-		c.fn_sum[v + 1] = c.fn_sum[first] + fn_sum;
-		c.mean_sum[v + 1] = c.mean_sum[first] + 2 * s + n;
-	}
-	c.n4[v + 1] = c.n4[first] + 4 * n;
+	c.sum[v + 1] = make_int2(FLOATS ? __float_as_int(__int_as_float(below.x) + (float)x) : below.x + x,
+				 below.y + 4 * n);
 	c.cheap[v + 1] =
 		c.cheap[first] + dp_scan(in ? t.object_min[dp_table_row(t, (uint16_t)cell)] : 0, c.lane);
+	if (in && v > 0)
+		step = dp_row_prior<FLOATS>(t, c, v);
 	if (in) {
-		if (v > 0)
-			step = dp_row_prior<FLOATS>(t, c, v);
-		else
-			step = dp_step();
 		step.offer -= prefix - own;
 		step.sky_on_ground =
 			step.sky_on_ground < DP_ILLEGAL ? step.sky_on_ground - (prefix - own) : DP_ILLEGAL;
-		step.after = prefix;
-		c.step[(block & 1) * DP_ROWS + c.lane] = step;
-		c.prefix[v + 1] = prefix;
 	}
+	step.after = prefix;
+	c.fixed->step[(block & 1) * DP_ROWS + c.lane] = step;
 	__syncwarp();
 	if (c.lane == 31)
-		c.misc[0] = prefix;
+		c.fixed->prefix = prefix;
 }
 
-/* Threads first .. of count: prefix sums of the object table, to the slab [fn][33] and as rows for later blocks. */
-DP_INLINE void dp_prepare_slab(const struct dp_tables &t, const struct dp_column &c, int block, int thread,
-			       int count)
+/* Threads first .. of count: prefix sums of the object table, to the slab [fn][33] and for later blocks. */
+template <int SHIFT>
+DP_INLINE void dp_prepare_slab(const struct dp_column &c, int block, int thread, int count)
 {
-	for (int fn = thread; fn < c.span; fn += count) {
-		const int32_t *table = t.object + c.least + fn;
-		const int4 *row = (const int4 *)(c.table_row + DP_ROWS * block);
-		int32_t *slab = c.slab + fn * (DP_ROWS + 1);
-		int32_t *rows = c.rows + (size_t)(DP_ROWS * block) * (size_t)c.pitch + fn;
-		int32_t sum = block ? slab[DP_ROWS] : 0;
+	const int4 *row = (const int4 *)(c.table_row + DP_ROWS * block);
 
+	for (int fn = thread; fn < c.span; fn += count) {
+		const int32_t *table = c.object + fn;
+		int32_t *slab = c.slab + fn * (DP_ROWS + 1), *rows;
+		int32_t sum = block ? slab[DP_ROWS] : 0, anchor[DP_ROWS / DP_STRIDE];
+
+		DP_OPAQUE(table);
+		rows = c.rows + (DP_ROWS * block >> SHIFT) * c.span + fn;
 		slab[0] = sum;
 #pragma unroll
-		for (int i = 0; i < DP_ROWS; i += 8) {
+		for (int i = 0; i < DP_ROWS; i += DP_STRIDE) {
 			const int4 a = row[i / 4], b = row[i / 4 + 1];
 			const int32_t cost[8] = {__ldg(table + a.x), __ldg(table + a.y), __ldg(table + a.z),
 						 __ldg(table + a.w), __ldg(table + b.x), __ldg(table + b.y),
 						 __ldg(table + b.z), __ldg(table + b.w)};
 
 #pragma unroll
-			for (int k = 0; k < 8; k++) {
-				rows[(i + k) * c.pitch] = sum;
+			for (int k = 0; k < DP_STRIDE; k++) {
+				if (SHIFT < 3 && k % (1 << SHIFT) == 0) {
+					*rows = sum;
+					rows += c.span;
+				}
 				sum += cost[k];
 				slab[i + k + 1] = sum;
 			}
+			anchor[i / DP_STRIDE] = sum;
 		}
+		c.anchor[block * c.span + fn] = make_int4(anchor[0], anchor[1], anchor[2], anchor[3]);
 	}
+}
+
+/*
+ * One warp: what lies between the rows of block i and the first row of the block of the slab costs at the least:
+ * the cheapest fn of each cell up to the next row that is a multiple of 8 (cheap, and what excess has of it),
+ * then the cheapest single fn.
+ */
+DP_INLINE void dp_prepare_reach(const struct dp_column &c, int i)
+{
+	const int32_t *cheap = c.cheap + DP_ROWS * i;
+	int4 least = make_int4(DP_ILLEGAL, DP_ILLEGAL, DP_ILLEGAL, DP_ILLEGAL);
+
+	for (int fn = c.lane; fn < c.span; fn += 32) {
+		const int32_t now = c.slab[fn * (DP_ROWS + 1)];
+		const int4 then = c.anchor[i * c.span + fn];
+
+		least.x = dp_min(least.x, now - then.x);
+		least.y = dp_min(least.y, now - then.y);
+		least.z = dp_min(least.z, now - then.z);
+		least.w = dp_min(least.w, now - then.w);
+	}
+	least.x = dp_warp_min(least.x) + cheap[8];
+	least.y = dp_warp_min(least.y) + cheap[16];
+	least.z = dp_warp_min(least.z) + cheap[24];
+	least.w = dp_warp_min(least.w) + cheap[32];
+	if (c.lane == 0)
+		*(int4 *)(c.reach + 4 * i) = least;
 }
 
 /* ---- the triangle, before costs are known ---- */
 
-/* Pairs of start row k of the block with the 32 tops: mean, data cost, and that with the prior on the base. */
-template <bool FLOATS>
-DP_INLINE void dp_prepare_pairs(const struct dp_column &c, const struct dp_top &t, int block, int k)
+/* A line of pairs: mean, data cost, and that with the prior on the base. */
+template <bool FLOATS> DP_INLINE void dp_prepare_pairs(const struct dp_column &c, int block, int line)
 {
-	const int v = DP_ROWS * block + k;
-	const struct dp_step &s = c.step[(block & 1) * DP_ROWS + k];
-	const bool in = c.lane >= k && v < c.h;
-	const struct dp_mean m = dp_mean_of<FLOATS>(c, t.fn_sum, in ? c.fn_sum[v] : t.fn_sum, t.mean_sum,
-						    in ? c.mean_sum[v] : t.mean_sum, in ? t.n4 - c.n4[v] : 0);
-	const int32_t data =
-		dp_slab<FLOATS>(c, t, m.fn) - c.slab[(m.fn - dp_bias<FLOATS>::fn) * (DP_ROWS + 1) + k];
+	const int first = DP_ROWS * block, at = line * DP_ROWS + c.lane;
+	const int k = c.lane >= line ? line : DP_ROWS - line, top = c.lane >= line ? c.lane : c.lane + k;
+	const struct dp_step &s = c.fixed->step[(block & 1) * DP_ROWS + k];
+	struct dp_pairs &pairs = c.fixed->pairs[block & 1];
+	const struct dp_mean m = dp_mean_of<FLOATS>(c, c.sum[first + top + 1], c.sum[first + k]);
+	const int32_t *slab = c.slab + (m.fn - dp_bias<FLOATS>::fn) * (DP_ROWS + 1);
+	const int32_t data = slab[top + 1] - slab[k];
 	const int32_t prior = m.mean > s.hi ? s.cost_hi : m.mean < s.lo ? s.cost_lo : s.cost_on;
 
-	c.pair[k * DP_ROWS + c.lane] = make_int2(m.mean - dp_bias<FLOATS>::mean, in ? data : DP_ILLEGAL);
-	c.pair_base[k * DP_ROWS + c.lane] = in ? dp_min(data + prior, DP_ILLEGAL) : DP_ILLEGAL;
+	pairs.pair[at] = make_int2((int)__byte_perm((uint32_t)m.mean, (uint32_t)(first + k), 0x5410), data);
+	pairs.base[at] = dp_min(data + prior, DP_ILLEGAL);
 }
 
 /* ---- the state of the recurrence ---- */
@@ -121,25 +145,32 @@ struct dp_lower {
 
 DP_INLINE struct dp_lower dp_lower_of(const struct dp_order *order, int mean)
 {
-	const uint2 x = *(const uint2 *)(order + mean);
+	const uint2 x = __ldg((const uint2 *)(order + mean));
 	const struct dp_lower l = {x.x, x.y};
 
 	return l;
 }
 
-/* What the row below a block hands on: its costs of object and base, and the cheapest ground or sky offer so far. */
+/*
+ * What a row hands on: its costs of object and base, the object's order row, and the cheapest ground or sky offer so
+ * far. run_from: where the offer is from, as dp_column.from; kept from block to block only.
+ */
 struct dp_carry {
 	int32_t object, base, run;
+	uint32_t run_from;
 	struct dp_lower lower;
 };
 
-DP_INLINE int32_t dp_on_object(const struct dp_lower &l, int mean, int32_t object, const struct dp_step &s)
+/* Prior and lower object's cost of row v on an object. pair: mean | v << 16. */
+DP_INLINE int32_t dp_on_object(const struct dp_lower &l, int pair, int v, int32_t object,
+			       const struct dp_step &s)
 {
-	const int hi = (int)(l.limits & 0xffffu), lo = (int)(l.limits >> 16 & 0x7fffu);
+	const int hi = (int)__byte_perm(l.limits, (uint32_t)v, 0x5410),
+		  lo = (int)__byte_perm(l.limits & ~(DP_UNDER_SKY << 16), (uint32_t)v, 0x5432);
+	const int32_t above = object + s.object_hi + (int32_t)(l.costs & 0xffffu),
+		      below = object + s.object_lo + (int32_t)(l.costs >> 16);
 
-	return mean > hi   ? object + s.object_hi + (int32_t)(l.costs & 0xffffu)
-	       : mean < lo ? object + s.object_lo + (int32_t)(l.costs >> 16)
-			   : DP_ILLEGAL;
+	return pair > hi ? above : pair < lo ? below : DP_ILLEGAL;
 }
 
 /* ---- start rows of earlier blocks ---- */
@@ -149,93 +180,65 @@ template <bool FLOATS>
 DP_INLINE int32_t dp_first_object(const struct dp_tables &t, const struct dp_column &c,
 				  const struct dp_top &top, int v, int *mean)
 {
-	const struct dp_mean m = dp_mean_from<FLOATS>(c, top, 0);
+	const struct dp_mean m = dp_mean_of<FLOATS>(c, top.sum, c.sum[0]);
 
 	*mean = m.mean - dp_bias<FLOATS>::mean;
-	return dp_slab<FLOATS>(c, top, m.fn) + (v < c.vhor ? t.first_object_low : t.first_object);
+	return dp_slab<FLOATS>(top, m.fn) + (v < c.vhor ? t.first_object_low : t.first_object);
 }
 
 /*
  * One warp: how much dearer than the cheapest fn of each cell of this block a candidate may be, at the most, and be
- * worth a look: three real candidates per top row (from row 0, the object of the row below extended, the
+ * worth a look: three real candidates per top row (from row 0: first; the object of the row below extended; the
  * start row of this block).
  */
 template <bool FLOATS>
-DP_INLINE int32_t dp_slack(const struct dp_tables &t, const struct dp_column &c, const struct dp_top &top,
-			   const struct dp_carry &carry, int block)
+DP_INLINE int32_t dp_slack(const struct dp_column &c, const struct dp_top &top, const struct dp_carry &carry,
+			   int32_t first_object, int block)
 {
-	const int first = DP_ROWS * block, v = first + c.lane, below = c.from[first - 1];
-	const struct dp_step &s = c.step[(block & 1) * DP_ROWS];
-	const int2 pair = c.pair[c.lane];
-	int mean;
-	int32_t limit = dp_first_object<FLOATS>(t, c, top, v, &mean);
+	const int first = DP_ROWS * block, v = first + c.lane, below = (int)(c.from[first - 1] & 0xffffu);
+	const struct dp_pairs &pairs = c.fixed->pairs[block & 1];
+	const struct dp_step &s = c.fixed->step[(block & 1) * DP_ROWS];
+	const int2 pair = pairs.pair[c.lane];
+	int32_t limit = first_object;
 
 	if (below > 0)
-		limit = dp_min(limit, dp_object<FLOATS>(c, top, c.start[below], below));
-	limit = dp_min(limit, dp_on_object(carry.lower, pair.x, carry.object + pair.y, s));
-	limit = dp_min(limit, carry.base + c.pair_base[c.lane]);
+		limit = dp_min(limit, dp_object<FLOATS, DP_STRIDE - 1>(c, top, dp_start_at(c, below), below));
+	limit = dp_min(limit, dp_on_object(carry.lower, pair.x, first, carry.object, s) + pair.y);
+	limit = dp_min(limit, carry.base + pairs.base[c.lane]);
 	return dp_warp_max(v < c.h ? limit - (c.cheap[v + 1] - c.cheap[first]) : DP_NEVER);
 }
 
 /*
- * One warp: which start rows of block i can still matter to block j. Nothing that starts in row v can be cheaper
- * than its cheapest prior, the cheapest fn of each cell up to a row e, the cheapest single fn from there to this
- * block, and the cheapest fn of each cell in it. First with e the end of block i, for all its rows at once, then
- * with the next multiple of 8.
+ * Which start rows of earlier blocks can still matter to this one. Nothing that starts in row v can be cheaper
+ * than its cheapest prior, the cheapest fn of each cell up to the next multiple of 8, the cheapest single fn from
+ * there to this block, and the cheapest fn of each cell in it. Every warp finds all and lists every W-th group of 4
+ * of them, in order, the last one filled up with row 0, which is illegal; returns how many there are.
  */
-DP_INLINE uint32_t dp_survivors(const struct dp_column &c, int i, int32_t slack)
+template <int W> DP_INLINE int dp_survivors(const struct dp_column &c, int block, int32_t slack)
 {
-	const int32_t *rows = c.rows + (size_t)(DP_ROWS * i) * (size_t)c.pitch;
-	const int v = DP_ROWS * i + c.lane, end = DP_ROWS * i + (c.lane | 7) + 1;
-	int32_t least[4] = {DP_ILLEGAL, DP_ILLEGAL, DP_ILLEGAL, DP_ILLEGAL};
-
-	for (int fn = c.lane; fn < c.span; fn += 32)
-		least[3] = dp_min(least[3], c.slab[fn * (DP_ROWS + 1)] - rows[DP_ROWS * c.pitch + fn]);
-	least[3] = dp_warp_min(least[3]);
-	if (c.tile[i] + c.cheap[DP_ROWS * (i + 1)] + least[3] > slack)
-		return 0;
-	for (int fn = c.lane; fn < c.span; fn += 32)
-		for (int k = 0; k < 3; k++)
-			least[k] = dp_min(least[k],
-					  c.slab[fn * (DP_ROWS + 1)] - rows[8 * (k + 1) * c.pitch + fn]);
-	for (int k = 0; k < 3; k++)
-		least[k] = dp_warp_min(least[k]);
-	return __ballot_sync(DP_ALL, v > 0 && c.excess[v] + c.cheap[end] +
-							      (c.lane < 8    ? least[0]
-							       : c.lane < 16 ? least[1]
-							       : c.lane < 24 ? least[2]
-									     : least[3]) <=
-						      slack);
-}
-
-/* All warps, after a barrier: writes the surviving rows of the warp's blocks; returns how many all have. */
-template <int W> DP_INLINE int dp_make_list(const struct dp_column &c, int j)
-{
+	const uint32_t before = (1u << c.lane) - 1;
 	int total = 0;
 
-	for (int first = 0; first < j; first += 32) {
-		const int i = first + c.lane;
-		const uint32_t mask = i < j ? c.mask[i] : 0;
-		const int n = __popc(mask), upto = dp_scan(n, c.lane);
+#pragma unroll 4
+	for (int i = 0; i < block; i++) {
+		const int v = DP_ROWS * i + c.lane;
+		const uint32_t mask = __ballot_sync(DP_ALL, c.excess[v] + c.reach[v >> 3] <= slack);
+		const int rank = total + __popc(mask & before);
 
-		for (int k = c.warp; k < 32 && first + k < j; k += W) {
-			const uint32_t rows = __shfl_sync(DP_ALL, mask, k);
-			const int at = total + __shfl_sync(DP_ALL, upto - n, k);
-
-			if (rows >> c.lane & 1)
-				c.list[at + __popc(rows & ((1u << c.lane) - 1))] =
-					(uint16_t)(DP_ROWS * (first + k) + c.lane);
-		}
-		total += __shfl_sync(DP_ALL, upto, 31);
+		if (!mask)
+			continue;
+		if ((mask >> c.lane & 1) && (rank >> 2 & (W - 1)) == c.warp)
+			c.list[rank] = (uint16_t)v;
+		total += __popc(mask);
 	}
-	/* a whole group of 4 may be read: the row behind the last is illegal */
-	if (c.warp == 0 && c.lane < 4)
-		c.list[total + c.lane] = (uint16_t)(DP_ROWS * c.blocks);
+	if (c.lane < 4 && ((total + c.lane) >> 2 & (W - 1)) == c.warp)
+		c.list[total + c.lane] = 0;
+	__syncwarp();
 	return total;
 }
 
-/* The lane's cheapest object and where it starts, among every W-th group of 4 of the list. */
-template <int W, bool FLOATS>
+/* The lane's cheapest object and where it starts, among the warp's groups of the list. MOST: dp_prefix. */
+template <int W, bool FLOATS, int MOST>
 DP_INLINE int2 dp_best_of_list(const struct dp_column &c, const struct dp_top &t, int count)
 {
 	int2 best = make_int2(DP_ILLEGAL, 0);
@@ -248,7 +251,7 @@ DP_INLINE int2 dp_best_of_list(const struct dp_column &c, const struct dp_top &t
 
 #pragma unroll
 		for (int k = 0; k < 4; k++)
-			cost[k] = dp_object<FLOATS>(c, t, c.start[v[k]], v[k]);
+			cost[k] = dp_object<FLOATS, MOST>(c, t, dp_start_at(c, v[k]), v[k]);
 #pragma unroll
 		for (int k = 0; k < 4; k++)
 			if (cost[k] < best.x)
@@ -259,134 +262,180 @@ DP_INLINE int2 dp_best_of_list(const struct dp_column &c, const struct dp_top &t
 
 /* ---- the triangle ---- */
 
-/* One lane, one top row. lower: the order row of the best object's mean; the same of a choice not yet taken over. */
+/*
+ * One lane, one top row. from_mean: of the best object, as dp_pairs; early: the order row of the best one without the
+ * object of one row, alone: that object's; lower: the final one, once the lane's own row has been start row.
+ */
 struct dp_lane {
 	int32_t cost;
-	int from;
-	struct dp_lower lower, pending, alone;
-	bool is_pending;
+	int from_mean;
+	struct dp_lower lower, early, alone;
 	int32_t base; /* ground or sky of the lane's own row */
 };
 
 enum dp_where { DP_BELOW, DP_AT, DP_ABOVE }; /* of the start row, to the horizon */
 
-/*
- * Start row k of the block, for all tops. The chain from row to row is a shuffle, a selection and a minimum: an
- * order row is fetched when an object becomes the best of its lane, and is not needed before the next but one
- * row, except by the object of one row, whose order row is known beforehand.
- */
+/* The base's cost of row k, from its offer. */
 template <enum dp_where WHERE>
-DP_INLINE void dp_triangle_row(const struct dp_column &c, struct dp_lane &l, struct dp_carry &carry,
-			       int block, int k)
+DP_INLINE void dp_triangle_base(struct dp_carry &carry, const struct dp_step &s)
 {
-	const int2 pair = c.pair[k * DP_ROWS + c.lane];
-	const int32_t on_base = c.pair_base[k * DP_ROWS + c.lane];
-	const struct dp_step &s = c.step[(block & 1) * DP_ROWS + k];
-	const int32_t object = __shfl_sync(DP_ALL, l.cost, (k - 1) & 31);
-	const struct dp_lower lower = {__shfl_sync(DP_ALL, l.lower.limits, (k - 1) & 31),
-				       __shfl_sync(DP_ALL, l.lower.costs, (k - 1) & 31)};
-	int32_t cost;
+	int32_t offer;
 
-	if (k > 0) {
-		carry.object = object;
-		carry.lower = lower;
-	}
-	cost = dp_min(dp_on_object(carry.lower, pair.x, carry.object + pair.y, s), carry.base + on_base);
-	if (l.is_pending)
-		l.lower = l.pending;
-	l.is_pending = false;
-	if (cost < l.cost) {
-		l.cost = cost;
-		l.from = DP_ROWS * block + k;
-		if (c.lane == k) {
-			l.lower = l.alone;
-		} else {
-			l.pending = dp_lower_of(c.order, pair.x);
-			l.is_pending = true;
-		}
-	}
 	if (WHERE == DP_BELOW) {
 		carry.run = dp_min(carry.run, dp_min(carry.object, carry.base) + s.offer);
 		carry.base = s.after + carry.run;
-	} else {
-		int32_t offer = carry.lower.limits >> 31 ? carry.object + s.offer : DP_ILLEGAL;
-
-		if (WHERE == DP_AT)
-			carry.run = dp_min(offer, s.sky_on_ground < DP_ILLEGAL ? carry.base + s.sky_on_ground
-									       : DP_ILLEGAL);
-		else
-			carry.run = dp_min(carry.run, offer);
-		carry.base = dp_min(s.after + carry.run, DP_ILLEGAL);
+		return;
 	}
-	if (c.lane == k)
-		l.base = carry.base;
+	offer = carry.lower.limits >> 31 ? carry.object + s.offer : DP_ILLEGAL;
+	if (WHERE == DP_AT)
+		carry.run = dp_min(offer,
+				   s.sky_on_ground < DP_ILLEGAL ? carry.base + s.sky_on_ground : DP_ILLEGAL);
+	else
+		carry.run = dp_min(carry.run, offer);
+	carry.base = dp_min(s.after + carry.run, DP_ILLEGAL);
 }
 
-/* All rows of a block, first the lane's best object from earlier blocks. */
-DP_INLINE void dp_triangle(const struct dp_column &c, struct dp_lane &l, struct dp_carry &carry, int block)
+/*
+ * Start row k of the block, for all tops. The chain from row to row is a shuffle, a selection and a minimum: the order
+ * row of an object is fetched one row before it is needed, that of the object of one row is known beforehand.
+ */
+template <enum dp_where WHERE>
+DP_INLINE void dp_triangle_row(const struct dp_column &c, struct dp_lane &l, struct dp_carry &carry,
+			       int block, int k, int at)
 {
-	const int rows = dp_min(DP_ROWS, c.h - DP_ROWS * block), horizon = c.vhor - DP_ROWS * block;
-	int k = block == 0; /* row 0 is no start row here */
+	const struct dp_pairs &pairs = c.fixed->pairs[block & 1];
+	const struct dp_step &s = c.fixed->step[(block & 1) * DP_ROWS + k];
+	const int2 pair = pairs.pair[at];
+	const int32_t on_base = pairs.base[at];
+	int32_t cost;
+	bool better;
+
+	cost = dp_min(dp_on_object(carry.lower, pair.x, DP_ROWS * block + k, carry.object, s) + pair.y,
+		      carry.base + on_base);
+	better = cost < l.cost && c.lane >= k;
+	l.cost = better ? cost : l.cost;
+	l.from_mean = better ? pair.x : l.from_mean;
+	l.lower.limits = better ? l.alone.limits : l.early.limits; /* true of lane k */
+	l.lower.costs = better ? l.alone.costs : l.early.costs;
+	l.early = dp_lower_of(c.order, c.lane == k + 1 ? l.from_mean & 0xffff : 0);
+	dp_triangle_base<WHERE>(carry, s);
+	l.base = c.lane == k ? carry.base : l.base;
+}
+
+/* Rows k .. end of a half; carry: of the row below. */
+template <enum dp_where WHERE, bool UPPER>
+DP_INLINE int dp_triangle_rows(const struct dp_column &c, struct dp_lane &l, struct dp_carry &carry,
+			       int block, int k, int end)
+{
+	int at = UPPER ? (DP_ROWS - k) * DP_ROWS + c.lane - k : k * DP_ROWS + c.lane;
 
 #pragma unroll 4
-	for (; k < rows && k < horizon; k++)
-		dp_triangle_row<DP_BELOW>(c, l, carry, block, k);
-	if (k < rows && k == horizon)
-		dp_triangle_row<DP_AT>(c, l, carry, block, k++);
-#pragma unroll 4
-	for (; k < rows; k++)
-		dp_triangle_row<DP_ABOVE>(c, l, carry, block, k);
-	if (l.is_pending)
-		l.lower = l.pending;
+	for (; k < end; k++) {
+		if (k > 0) {
+			carry.object = __shfl_sync(DP_ALL, l.cost, k - 1);
+			carry.lower.limits = __shfl_sync(DP_ALL, l.lower.limits, k - 1);
+			carry.lower.costs = __shfl_sync(DP_ALL, l.lower.costs, k - 1);
+		}
+		dp_triangle_row<WHERE>(c, l, carry, block, k, at);
+		at += UPPER ? -(DP_ROWS + 1) : DP_ROWS;
+	}
+	return k;
+}
+
+/* One half of the rows of a block, first the lane's best object from earlier blocks. */
+template <bool UPPER>
+DP_INLINE void dp_triangle(const struct dp_column &c, struct dp_lane &l, struct dp_carry &carry, int block)
+{
+	const int end = dp_min(UPPER ? DP_ROWS : DP_ROWS / 2, c.h - DP_ROWS * block),
+		  horizon = c.vhor - DP_ROWS * block;
+	int k = UPPER ? DP_ROWS / 2 : block == 0; /* row 0 is no start row here */
+
+	k = dp_triangle_rows<DP_BELOW, UPPER>(c, l, carry, block, k, dp_min(end, horizon));
+	if (k == horizon)
+		k = dp_triangle_rows<DP_AT, UPPER>(c, l, carry, block, k, dp_min(end, k + 1));
+	dp_triangle_rows<DP_ABOVE, UPPER>(c, l, carry, block, k, end);
+}
+
+/* Whether ground is below the base that starts at row v (>= 1), rather than an object; its costs are given. */
+DP_INLINE bool dp_on_ground(const struct dp_column &c, const struct dp_step &s, int v, int32_t object,
+			    int32_t base, const struct dp_lower &lower)
+{
+	if (v < c.vhor)
+		return base < object;
+	return v == c.vhor && s.sky_on_ground < DP_ILLEGAL &&
+	       base + s.sky_on_ground < (lower.limits >> 31 ? object + s.offer : DP_ILLEGAL);
+}
+
+/* Where the base that ends in the lane's row starts, and on what: the offer was taken where it lowered the run. */
+DP_INLINE uint32_t dp_base_from(const struct dp_column &c, const struct dp_lane &l,
+				const struct dp_carry &before, int block, bool on_ground)
+{
+	const int v = DP_ROWS * block + c.lane;
+	const struct dp_step &s = c.fixed->step[(block & 1) * DP_ROWS + c.lane];
+	const int32_t run = l.base < DP_LEGAL_MAX ? l.base - s.after : DP_ILLEGAL;
+	const int32_t last = __shfl_up_sync(DP_ALL, run, 1), run_below = c.lane > 0 ? last
+									 : before.base < DP_LEGAL_MAX
+										 ? before.run
+										 : DP_ILLEGAL;
+	const uint32_t taken = __ballot_sync(DP_ALL, v < c.h && (run < run_below || v == 0 || v == c.vhor));
+	const uint32_t ground = __ballot_sync(DP_ALL, on_ground), mine = taken & ((2u << c.lane) - 1);
+	const int at = 31 - __clz((int)mine);
+
+	if (!mine)
+		return before.run_from;
+	return (uint32_t)(DP_ROWS * block + at) | (ground >> at & 1 ? DP_ON_GROUND : 0);
+}
+
+/* The start row as later blocks see it. */
+template <bool FLOATS>
+DP_INLINE struct dp_start dp_start_of(const struct dp_step &s, int32_t object, int32_t base,
+				      const struct dp_lower &lower)
+{
+	const bool legal = base < DP_LEGAL_MAX;
+	struct dp_start r;
+
+	r.object_limits = lower.limits & ~(DP_UNDER_SKY << 16);
+	r.object_above = object + s.object_hi + (int32_t)(lower.costs & 0xffffu);
+	r.object_below = object + s.object_lo + (int32_t)(lower.costs >> 16);
+	r.base_hi = s.hi;
+	r.base_lo = s.lo;
+	r.base_above = legal ? base + s.cost_hi : DP_ILLEGAL;
+	r.base_on = legal && s.cost_on < DP_ILLEGAL ? base + s.cost_on : DP_ILLEGAL;
+	r.base_below = legal && s.cost_lo < DP_ILLEGAL ? base + s.cost_lo : DP_ILLEGAL;
+	return r;
 }
 
 /* One lane a start row: what later blocks need of it. before: costs and order row of the row below the block. */
 template <bool FLOATS>
-DP_INLINE void dp_close_block(const struct dp_column &c, const struct dp_lane &l,
-			      const struct dp_carry &before, int block)
+DP_INLINE uint32_t dp_close_block(const struct dp_column &c, const struct dp_lane &l,
+				  const struct dp_carry &before, int block)
 {
 	const int v = DP_ROWS * block + c.lane;
-	const struct dp_step &s = c.step[(block & 1) * DP_ROWS + c.lane];
+	const struct dp_step &s = c.fixed->step[(block & 1) * DP_ROWS + c.lane];
 	int32_t object = __shfl_up_sync(DP_ALL, l.cost, 1), base = __shfl_up_sync(DP_ALL, l.base, 1);
-	struct dp_lower lower = {__shfl_up_sync(DP_ALL, l.lower.limits, 1),
-				 __shfl_up_sync(DP_ALL, l.lower.costs, 1)};
-	int32_t excess = DP_ILLEGAL;
+	struct dp_lower lower = dp_lower_of(c.order, __shfl_up_sync(DP_ALL, l.from_mean, 1) & 0xffff);
+	uint32_t base_from;
 
 	if (c.lane == 0) {
 		object = before.object;
 		base = before.base;
 		lower = before.lower;
 	}
+	base_from = dp_base_from(c, l, before, block,
+				 v > 0 && v < c.h && dp_on_ground(c, s, v, object, base, lower));
 	if (v > 0 && v < c.h) {
-		const bool legal = base < DP_LEGAL_MAX;
-		struct dp_start r;
+		const struct dp_start r = dp_start_of<FLOATS>(s, object, base, lower);
 
-		r.fn_sum = c.fn_sum[v];
-		r.mean_sum = c.mean_sum[v];
-		r.n4 = c.n4[v];
-		r.object_hi = (int)(lower.limits & 0xffffu) + dp_bias<FLOATS>::mean;
-		r.object_lo = (int)(lower.limits >> 16 & 0x7fffu) + dp_bias<FLOATS>::mean;
-		r.object_above = object + s.object_hi + (int32_t)(lower.costs & 0xffffu);
-		r.object_below = object + s.object_lo + (int32_t)(lower.costs >> 16);
-		r.base_hi = s.hi;
-		r.base_lo = s.lo;
-		r.base_above = legal ? base + s.cost_hi : DP_ILLEGAL;
-		r.base_on = legal && s.cost_on < DP_ILLEGAL ? base + s.cost_on : DP_ILLEGAL;
-		r.base_below = legal && s.cost_lo < DP_ILLEGAL ? base + s.cost_lo : DP_ILLEGAL;
 		c.start[v] = r;
-		excess = dp_min(dp_min(r.object_above, r.object_below),
-				dp_min(dp_min(r.base_above, r.base_below), r.base_on)) -
-			 c.cheap[v];
-		c.excess[v] = excess;
+		c.excess[v] = dp_min(dp_min(r.object_above, r.object_below),
+				     dp_min(dp_min(r.base_above, r.base_below), r.base_on)) -
+			      c.cheap[v];
 	}
-	if (v < c.h) {
-		c.from[v] = (uint16_t)l.from;
-		c.cost_o[v] = l.cost;
-		c.cost_x[v] = l.base;
-	}
-	excess = dp_warp_min(excess);
-	if (c.lane == 0)
-		c.tile[block] = excess;
+	if (v == 0)
+		c.excess[0] = DP_EXCLUDED;
+	if (v < c.h)
+		c.from[v] = (uint32_t)l.from_mean >> 16 | base_from << 16;
+	return base_from;
 }
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * From the costs of a column to its list of segments, by one warp (stixel_dp.cu).
  *
- * Objects have their start row; of ground and sky only costs are kept, and the start row is the lowest whose offer
- * makes the cost: one to three searches a column instead of a minimum with index for every row.
+ * Every row has the start rows of its object and of its ground or sky, and of the latter what is below; what is below an
+ * object follows from its mean.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,103 +18,45 @@ struct dp_choice {
 	int v, below;
 };
 
-template <bool FLOATS> DP_INLINE int dp_mean_q4(const struct dp_column &c, int v_bottom, int v_top)
-{
-	return dp_mean_of<FLOATS>(c, c.fn_sum[v_top + 1], c.fn_sum[v_bottom], c.mean_sum[v_top + 1],
-				  c.mean_sum[v_bottom], c.n4[v_top + 1] - c.n4[v_bottom])
-		       .mean -
-	       dp_bias<FLOATS>::mean;
-}
-
 template <bool FLOATS>
-DP_INLINE struct dp_choice dp_below_object(const struct dp_column &c, int v_top, int mean)
+DP_INLINE struct dp_choice dp_below_object(const struct dp_column &c, int v_bottom, int mean)
 {
-	struct dp_choice r = {c.from[v_top], DP_O};
+	struct dp_choice r = {v_bottom, DP_O};
 
 	if (r.v > 0) {
-		const struct dp_start s = c.start[r.v];
-		const int m = mean + dp_bias<FLOATS>::mean;
-		const int32_t on_object = m > s.object_hi   ? s.object_above
-					  : m < s.object_lo ? s.object_below
-							    : DP_ILLEGAL;
+		const struct dp_start s = dp_start_at(c, r.v);
+		const int bias = dp_bias<FLOATS>::mean, m = mean + bias;
 		const int32_t on_base = m > s.base_hi	? s.base_above
 					: m < s.base_lo ? s.base_below
 							: s.base_on;
 
-		if (on_base < on_object)
+		/* the cheaper of both is the base's only where it is strictly cheaper than the object's */
+		if (on_base < dp_prior_on_object(s, m, bias))
 			r.below = r.v - 1 < c.vhor ? DP_G : DP_S;
 	}
 	return r;
 }
 
-/* What ground or sky that starts at row v costs less its cells; *below: on what. */
+/* Follows the choices down from the top row: v_bottom | class << 16 and mean, top to bottom. top: its costs. */
 template <bool FLOATS>
-DP_INLINE int32_t dp_offer(const struct dp_tables &t, const struct dp_column &c, int v, int *below)
+DP_INLINE int dp_back_track(const struct dp_column &c, const struct dp_carry &top, int32_t *total, int2 *way)
 {
-	const int p = v - 1;
-	int32_t object, base;
-
-	*below = DP_O;
-	if (v == 0)
-		return t.first_ground;
-	if (v < c.vhor) {
-		object = c.cost_o[p] + t.ground_next + t.length[v];
-		base = c.cost_x[p] + t.ground_next + t.length[v];
-	} else {
-		const bool legal = dp_mean_q4<FLOATS>(c, c.from[p], p) >= t.epsilon_q4;
-
-		object = legal ? c.cost_o[p] + t.ln2 + t.length[v] : DP_ILLEGAL;
-		base = v == c.vhor && c.ground_q4[p] < 16 ? c.cost_x[p] + t.length[v] : DP_ILLEGAL;
-	}
-	if (base < object)
-		*below = DP_G;
-	return dp_min(object, base);
-}
-
-/* The start row of ground or sky up to v_top: the lowest whose offer makes up its cost. */
-template <bool FLOATS>
-DP_INLINE struct dp_choice dp_below_base(const struct dp_tables &t, const struct dp_column &c, int v_top)
-{
-	const int32_t want = c.cost_x[v_top] - c.prefix[v_top + 1];
-	struct dp_choice r = {0, DP_O};
-
-	for (int first = v_top < c.vhor ? 0 : dp_max(c.vhor, 1); first <= v_top; first += 32) {
-		const int v = first + c.lane;
-		int below = DP_O;
-		const bool is =
-			v <= v_top && dp_offer<FLOATS>(t, c, v, &below) - (v ? c.prefix[v] : 0) == want;
-		const unsigned found = __ballot_sync(DP_ALL, is);
-
-		if (found) {
-			r.v = first + __ffs((int)found) - 1;
-			r.below = __shfl_sync(DP_ALL, below, __ffs((int)found) - 1);
-			return r;
-		}
-	}
-	return r;
-}
-
-/* Follows the choices down from the top row: v_bottom | class << 16 and mean, top to bottom. */
-template <bool FLOATS>
-DP_INLINE int dp_back_track(const struct dp_tables &t, const struct dp_column &c, int32_t *total, int2 *way)
-{
-	const int top = c.h - 1;
-	const int32_t object = c.cost_o[top], base = c.cost_x[top];
-	int n = 0, class_ = top < c.vhor ? DP_G : DP_O;
+	const int last = c.h - 1;
+	int n = 0, class_ = last < c.vhor ? DP_G : DP_O;
 
 	/* ties: ground, object, sky */
-	if (top < c.vhor ? object < base : base < object)
-		class_ = top < c.vhor ? DP_O : DP_S;
-	*total = class_ == DP_O ? object : base;
-	for (int v = top; v >= 0; n++) {
-		struct dp_choice r;
+	if (last < c.vhor ? top.object < top.base : top.base < top.object)
+		class_ = last < c.vhor ? DP_O : DP_S;
+	*total = class_ == DP_O ? top.object : top.base;
+	for (int v = last; v >= 0; n++) {
+		const uint32_t from = c.from[v];
+		struct dp_choice r = {(int)(from >> 16 & 0x7fffu), from >> 31 ? DP_G : DP_O};
 		int mean = 0;
 
 		if (class_ == DP_O) {
-			mean = dp_mean_q4<FLOATS>(c, c.from[v], v);
-			r = dp_below_object<FLOATS>(c, v, mean);
-		} else {
-			r = dp_below_base<FLOATS>(t, c, v);
+			r.v = (int)(from & 0xffffu);
+			mean = dp_mean_of<FLOATS>(c, c.sum[v + 1], c.sum[r.v]).mean - dp_bias<FLOATS>::mean;
+			r = dp_below_object<FLOATS>(c, r.v, mean);
 		}
 		if (c.lane == 0)
 			way[n] = make_int2(r.v | class_ << 16, mean);
@@ -133,7 +75,7 @@ DP_INLINE struct sx_segment dp_segment(const struct dp_column &c, int v_bottom, 
 
 	if (kind == DP_O && mean < 16 && v_bottom >= c.vhor)
 		kind = DP_S;
-	if (kind == DP_O && c.n4[v_top + 1] == c.n4[v_bottom])
+	if (kind == DP_O && c.sum[v_top + 1].y == c.sum[v_bottom].y)
 		kind = STIXEL_UNKNOWN;
 	s.v_bottom = (uint16_t)v_bottom;
 	s.v_top = (uint16_t)v_top;

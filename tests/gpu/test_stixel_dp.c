@@ -137,6 +137,30 @@ static void test_real_sizes(void **state)
 	check_size(440, 384, 225, 4, 4, false, &r);
 }
 
+/* Cards with 64 KB and 99 KB of shared memory a block: what is too large for it is elsewhere. */
+static void test_little_shared_memory(void **state)
+{
+	struct check_rng r = check_rng_seed(45);
+
+	setenv("SX_EMULATE_DEVICE", "cc=75", 1);
+	check_size(440, 128, 223, 7, 1, true, &r);
+	check_size(375, 256, 180, 7, 16, true, &r);
+	check_size(300, 384, 140, 7, 2, false, &r);
+	setenv("SX_EMULATE_DEVICE", "cc=86", 1);
+	check_size(2160, 384, 1100, 1, 1, true, &r);
+	unsetenv("SX_EMULATE_DEVICE");
+}
+
+/* Too little memory to keep every row of prefix sums, by how many means the columns have. */
+static void test_little_scratch(void **state)
+{
+	struct check_rng r = check_rng_seed(46);
+
+	check_size(160, 96, 70, 24, 16, true, &r);
+	check_size(200, 256, 90, 24, 16, false, &r);
+	check_size(97, 384, 50, 12, 16, true, &r);
+}
+
 /* The tallest, and sums too large for float: quotients by division. */
 static void test_tall(void **state)
 {
@@ -213,6 +237,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_heights_and_horizons),
 		cmocka_unit_test(test_real_sizes),
+		cmocka_unit_test(test_little_shared_memory),
+		cmocka_unit_test(test_little_scratch),
 		cmocka_unit_test(test_tall),
 		cmocka_unit_test(test_odd_columns),
 		cmocka_unit_test(test_bad_sizes),
