@@ -44,12 +44,27 @@ template <int PATHS> struct cells {
 	uint4 path[PATHS];
 };
 
+/* Read once: what passes by should not take room in L1 from what is under way. */
+__device__ __forceinline__ uint4 load_once(const uint8_t *at)
+{
+#ifdef SX_EMULATE
+	return *reinterpret_cast<const uint4 *>(at);
+#else
+	uint4 v;
+
+	asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+	    : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+	    : "l"(at));
+	return v;
+#endif
+}
+
 template <int PATHS>
 __device__ __forceinline__ void load(struct cells<PATHS> &c, const uint8_t *path, size_t path_bytes)
 {
 #pragma unroll
 	for (int i = 0; i < PATHS; i++)
-		c.path[i] = *reinterpret_cast<const uint4 *>(path + (size_t)i * path_bytes);
+		c.path[i] = load_once(path + (size_t)i * path_bytes);
 }
 
 template <int PATHS> __device__ __forceinline__ void clear(struct cells<PATHS> &c)
@@ -106,79 +121,54 @@ struct place {
 	int lanes, lane; /* of a pixel; in its group */
 	bool live; /* not left over, as some lanes are when D/16 does not divide 32: these follow the last group */
 	int start, last_start; /* first pixel of the group, and of the warp's last group */
+	int leaving;	       /* place of what left, in the group's rows */
 	uint32_t *rows, *mine; /* of the group, lanes pixels; of the pixel that the lane finishes */
 };
 
 /*
- * What the right map is made of. SHIFT 6: keys of the lower and of the upper half of the disparities, of pixel x at
- * low[x + D/2] and high[x + D], so that what leaves a group at left pixel X belongs at X + 1 of both. SHIFT 3: best[x]:
- * entries, joined by atomic maxima.
+ * What the right map is made of. SHIFT 6: keys, in the low half of word X + 1 what leaves a group at left pixel X from the
+ * lower half of the disparities, for right pixel X + 1 - D/2, and in the high half that of the upper ones, for X + 1 - D.
+ * SHIFT 3: the entry of each right pixel, joined by atomic maxima.
  */
-struct right_row {
-	uint16_t *low, *high;
-	uint32_t *best;
-};
-
-/* Words of shared memory that a row's right_row takes. */
 __host__ __device__ inline int right_words(int shift, int columns, int lanes)
 {
 	return shift == 6 ? columns + 16 * lanes : columns;
 }
 
-template <int SHIFT>
-__device__ __forceinline__ struct right_row right_row_of(uint32_t *words, const struct work &w)
-{
-	struct right_row row;
-
-	row.best = words;
-	row.low = reinterpret_cast<uint16_t *>(words);
-	row.high = row.low + w.columns + w.disparities;
-	for (int i = (int)threadIdx.x; i < right_words(SHIFT, w.columns, w.disparities / 16);
-	     i += (int)blockDim.x)
-		words[i] = 0;
-	return row;
-}
-
-__device__ __forceinline__ void offer(struct right_row row, uint32_t pair, int x, const struct place &p,
-				      int width)
+__device__ __forceinline__ void offer(uint32_t *right, uint32_t pair, int x, const struct place &p, int width)
 {
 	const int high = x - 8 * p.lanes;
 
 	if (x >= 0 && x < width)
-		atomicMax(row.best + x, sx_winner_entry(pair & 0xffff, p.lane));
+		atomicMax(right + x, sx_winner_entry(pair & 0xffff, p.lane));
 	if (high >= 0 && high < width)
-		atomicMax(row.best + high, sx_winner_entry(pair >> 16, p.lane + p.lanes));
+		atomicMax(right + high, sx_winner_entry(pair >> 16, p.lane + p.lanes));
 }
 
-/* Eight pixels' keys of one half, in q as the last lane counts it. */
-__device__ __forceinline__ void join(uint16_t *at, const uint32_t (&run)[8], unsigned half, uint32_t behind)
+__device__ __forceinline__ uint4 join(uint4 v, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
-	uint4 v = *reinterpret_cast<const uint4 *>(at);
-
-	v.x = sx_key_max(v.x, __byte_perm(run[7], run[6], half) + behind);
-	v.y = sx_key_max(v.y, __byte_perm(run[5], run[4], half) + behind);
-	v.z = sx_key_max(v.z, __byte_perm(run[3], run[2], half) + behind);
-	v.w = sx_key_max(v.w, __byte_perm(run[1], run[0], half) + behind);
-	*reinterpret_cast<uint4 *>(at) = v;
+	return make_uint4(sx_key_max(v.x, a), sx_key_max(v.y, b), sx_key_max(v.z, c), sx_key_max(v.w, d));
 }
 
 /*
- * What has not left at the segment's end. SHIFT 6: nobody else has the same pixels left over, as a segment is not shorter
- * than D/2, and everything that left is there.
+ * What has not left at the segment's end. SHIFT 6: it is where pixels behind the end would have left it. Nobody else leaves
+ * anything over there, as a segment is not shorter than D/2, and everything that left is there.
  */
 template <int SHIFT>
-__device__ __forceinline__ void offer_rest(struct right_row row, const uint32_t (&run)[8], int end,
+__device__ __forceinline__ void offer_rest(uint32_t *right, const uint32_t (&run)[8], int end,
 					   const struct place &p, int width)
 {
 	if (SHIFT == 6) {
 		const int behind = p.lanes - 1 - p.lane;
+		const uint32_t q = (uint32_t)behind * 0x80008u;
+		uint4 *at = reinterpret_cast<uint4 *>(right + end + 8 * behind);
 
-		join(row.low + end + 8 * behind, run, 0x5410, (uint32_t)behind * 0x80008u);
-		join(row.high + end + 8 * behind, run, 0x7632, (uint32_t)behind * 0x80008u);
+		at[0] = join(at[0], run[7] + q, run[6] + q, run[5] + q, run[4] + q);
+		at[1] = join(at[1], run[3] + q, run[2] + q, run[1] + q, run[0] + q);
 	} else {
 #pragma unroll
 		for (int r = 0; r < 7; r++)
-			offer(row, run[r], end - 1 - (8 * p.lane + r), p, width);
+			offer(right, run[r], end - 1 - (8 * p.lane + r), p, width);
 	}
 }
 
@@ -205,7 +195,7 @@ template <int SHIFT> __device__ __forceinline__ uint32_t enter_from(uint32_t lea
 /* Two pixels, x and x + 1, whose rows are at slot; keys: of both. */
 template <int LANES, int SHIFT>
 __device__ __forceinline__ void step(const uint32_t (&keys)[2][8], uint32_t (&run)[8], int x, uint32_t *slot,
-				     const struct place &p, struct right_row row, const struct work &w)
+				     const struct place &p, uint32_t *right, const struct work &w)
 {
 	const uint32_t enter = enter_from<SHIFT>(run[7], p), leaves = sx_winner_leaves_a(run, keys[0]);
 	const int lanes = LANES ? LANES : p.lanes;
@@ -213,11 +203,11 @@ __device__ __forceinline__ void step(const uint32_t (&keys)[2][8], uint32_t (&ru
 	sx_winner_right(run, keys[0], keys[1], enter, enter_from<SHIFT>(leaves, p));
 	if (!p.live)
 		return;
-	sx_winner_put<SHIFT>(slot, keys[0], leaves, lanes, p.lane);
-	sx_winner_put<SHIFT>(slot + sx_winner_row_words(lanes), keys[1], run[7], lanes, p.lane);
+	sx_winner_put<SHIFT>(slot, keys[0], leaves, lanes, p.lane, p.leaving);
+	sx_winner_put<SHIFT>(slot + sx_winner_row_words(lanes), keys[1], run[7], lanes, p.lane, p.leaving);
 	if (SHIFT == 3) {
-		offer(row, leaves, x - (8 * p.lane + 7), p, w.width);
-		offer(row, run[7], x + 1 - (8 * p.lane + 7), p, w.width);
+		offer(right, leaves, x - (8 * p.lane + 7), p, w.width);
+		offer(right, run[7], x + 1 - (8 * p.lane + 7), p, w.width);
 	}
 }
 
@@ -225,7 +215,7 @@ __device__ __forceinline__ void step(const uint32_t (&keys)[2][8], uint32_t (&ru
 template <int LANES, int PATHS, int SHIFT, bool BYTES>
 __device__ __forceinline__ void full_batch(struct cells<PATHS> (&ahead)[AHEAD], const uint8_t *path,
 					   bool more, uint32_t (&run)[8], int x, const struct place &p,
-					   struct right_row row, const struct work &w)
+					   uint32_t *right, const struct work &w)
 {
 	const int lanes = LANES ? LANES : p.lanes, stride = 16 * lanes;
 
@@ -248,15 +238,15 @@ __device__ __forceinline__ void full_batch(struct cells<PATHS> (&ahead)[AHEAD], 
 				load<PATHS>(ahead[i], next + i * stride, w.path_bytes);
 			else
 				clear<PATHS>(ahead[i]);
-		step<LANES, SHIFT>(keys, run, x + u, p.rows + u * sx_winner_row_words(lanes), p, row, w);
+		step<LANES, SHIFT>(keys, run, x + u, p.rows + u * sx_winner_row_words(lanes), p, right, w);
 	}
 }
 
 /* The same where pixels may lie behind the row, and have no keys then. line: of the row. */
 template <int PATHS, int SHIFT, bool BYTES>
 __device__ __forceinline__ void last_batch(struct cells<PATHS> (&ahead)[AHEAD], const uint8_t *line,
-					   uint32_t (&run)[8], int x, const struct place &p,
-					   struct right_row row, const struct work &w)
+					   uint32_t (&run)[8], int x, const struct place &p, uint32_t *right,
+					   const struct work &w)
 {
 #pragma unroll 1
 	for (int u = 0; u < p.lanes; u += AHEAD) {
@@ -274,25 +264,21 @@ __device__ __forceinline__ void last_batch(struct cells<PATHS> (&ahead)[AHEAD], 
 			for (int r = 0; r < 8; r++)
 				keys[i][r] = x + u + i < w.width ? keys[i][r] : 0;
 		}
-		step<0, SHIFT>(keys, run, x + u, p.rows + u * sx_winner_row_words(p.lanes), p, row, w);
+		step<0, SHIFT>(keys, run, x + u, p.rows + u * sx_winner_row_words(p.lanes), p, right, w);
 	}
 }
 
 /* One lane, one pixel: x is that of the batch. */
 template <int LANES, int SHIFT>
-__device__ __forceinline__ void finish_batch(int x, const struct place &p, struct right_row row,
+__device__ __forceinline__ void finish_batch(int x, const struct place &p, uint32_t *right,
 					     const struct work &w)
 {
 	uint32_t *const mine = p.mine;
 
 	x += p.lane;
 	__syncwarp();
-	if (SHIFT == 6 && p.live) {
-		const uint32_t leaving = mine[sx_winner_leaving_at(p.lanes)];
-
-		row.low[x + 1] = (uint16_t)leaving;
-		row.high[x + 1] = (uint16_t)(leaving >> 16);
-	}
+	if (SHIFT == 6 && p.live)
+		right[x + 1] = mine[p.leaving];
 	if (p.live && x < w.width) {
 		const struct sx_winner_result r = sx_winner_finish<LANES, SHIFT>(mine, p.lanes, w.options);
 
@@ -304,7 +290,7 @@ __device__ __forceinline__ void finish_batch(int x, const struct place &p, struc
 
 /* The segments of a warp, side by side. */
 template <int LANES, int PATHS, int SHIFT, bool BYTES>
-__device__ __forceinline__ void walk(uint32_t (&run)[8], const struct place &p, struct right_row row,
+__device__ __forceinline__ void walk(uint32_t (&run)[8], const struct place &p, uint32_t *right,
 				     const struct work &w)
 {
 	const int lanes = p.lanes, stride = 16 * lanes, batches = w.segment / lanes;
@@ -324,51 +310,51 @@ __device__ __forceinline__ void walk(uint32_t (&run)[8], const struct place &p, 
 	for (; b < full; b++, path += lanes * stride) {
 		const int x = p.start + b * lanes;
 
-		full_batch<LANES, PATHS, SHIFT, BYTES>(ahead, path, b + 1 < batches, run, x, p, row, w);
-		finish_batch<LANES, SHIFT>(x, p, row, w);
+		full_batch<LANES, PATHS, SHIFT, BYTES>(ahead, path, b + 1 < batches, run, x, p, right, w);
+		finish_batch<LANES, SHIFT>(x, p, right, w);
 	}
 	for (; b < batches; b++) {
 		const int x = p.start + b * lanes;
 
-		last_batch<PATHS, SHIFT, BYTES>(ahead, line, run, x, p, row, w);
-		finish_batch<LANES, SHIFT>(x, p, row, w);
+		last_batch<PATHS, SHIFT, BYTES>(ahead, line, run, x, p, right, w);
+		finish_batch<LANES, SHIFT>(x, p, right, w);
 	}
 }
 
-/* Eight pixels of the right map, as far as they are inside. */
-__device__ __forceinline__ void finish_right_eight(struct right_row row, uint16_t *out, int x, int lanes,
-						   int width)
+/* Four pixels of the right map, as far as they are inside. */
+__device__ __forceinline__ void finish_right_four(const uint32_t *right, uint16_t *out, int x, int lanes,
+						  int width)
 {
-	const uint4 low = *reinterpret_cast<const uint4 *>(row.low + x + 8 * lanes),
-		    high = *reinterpret_cast<const uint4 *>(row.high + x + 16 * lanes);
-	const uint32_t words[4] = {
-		sx_winner_right_pair(low.x, high.x, lanes),
-		sx_winner_right_pair(low.y, high.y, lanes),
-		sx_winner_right_pair(low.z, high.z, lanes),
-		sx_winner_right_pair(low.w, high.w, lanes),
+	const uint4 low = *reinterpret_cast<const uint4 *>(right + x + 8 * lanes),
+		    high = *reinterpret_cast<const uint4 *>(right + x + 16 * lanes);
+	const uint32_t words[2] = {
+		sx_winner_right_pair(__byte_perm(low.x, low.y, 0x5410), __byte_perm(high.x, high.y, 0x7632),
+				     lanes),
+		sx_winner_right_pair(__byte_perm(low.z, low.w, 0x5410), __byte_perm(high.z, high.w, 0x7632),
+				     lanes),
 	};
 
-	if (x + 8 <= width) {
-		*reinterpret_cast<uint4 *>(out + x) = make_uint4(words[0], words[1], words[2], words[3]);
+	if (x + 4 <= width) {
+		*reinterpret_cast<uint2 *>(out + x) = make_uint2(words[0], words[1]);
 		return;
 	}
 #pragma unroll
-	for (int i = 0; i < 7; i++)
+	for (int i = 0; i < 3; i++)
 		if (x + i < width)
 			out[x + i] = (uint16_t)(words[i / 2] >> 16 * (i % 2));
 }
 
 template <int SHIFT>
-__device__ __forceinline__ void finish_right(struct right_row row, int lanes, const struct work &w)
+__device__ __forceinline__ void finish_right(uint32_t *right, int lanes, const struct work &w)
 {
 	uint16_t *out = reinterpret_cast<uint16_t *>(w.right + (size_t)blockIdx.x * w.right_pitch);
 
 	if (SHIFT == 6) {
-		for (int x = 8 * (int)threadIdx.x; x < w.width; x += 8 * (int)blockDim.x)
-			finish_right_eight(row, out, x, lanes, w.width);
+		for (int x = 4 * (int)threadIdx.x; x < w.width; x += 4 * (int)blockDim.x)
+			finish_right_four(right, out, x, lanes, w.width);
 	} else {
 		for (int x = (int)threadIdx.x; x < w.width; x += (int)blockDim.x)
-			out[x] = (uint16_t)(255 - (row.best[x] & 255));
+			out[x] = (uint16_t)(255 - (right[x] & 255));
 	}
 }
 
@@ -384,6 +370,7 @@ __device__ __forceinline__ struct place find_place(int lanes, uint32_t *words, c
 	p.start = (warp * groups + group) * w.segment;
 	p.last_start = (warp * groups + groups - 1) * w.segment;
 	p.rows = words + (warp * groups + group) * sx_winner_group_words(lanes);
+	p.leaving = sx_winner_leaving_at(lanes) + group % 4;
 	p.mine = p.rows + p.lane * sx_winner_row_words(lanes);
 	return p;
 }
@@ -394,20 +381,22 @@ __global__ void __launch_bounds__(32 * WARPS_MAX, BLOCKS(PATHS)) winner_kernel(c
 {
 	SX_DYNAMIC_SHARED(uint32_t, words);
 	const int lanes = LANES ? LANES : w.disparities / 16;
-	const struct right_row row = right_row_of<SHIFT>(words, w);
-	const struct place p = find_place(lanes, words + right_words(SHIFT, w.columns, lanes), w);
-	uint32_t run[8];
+	const int right_count = right_words(SHIFT, w.columns, lanes);
+	const struct place p = find_place(lanes, words + right_count, w);
+	uint32_t *const right = words, run[8];
 
+	for (int i = (int)threadIdx.x; i < right_count; i += (int)blockDim.x)
+		right[i] = 0;
 #pragma unroll
 	for (int r = 0; r < 8; r++)
 		run[r] = 0;
 	__syncthreads();
-	walk<LANES, PATHS, SHIFT, BYTES>(run, p, row, w);
+	walk<LANES, PATHS, SHIFT, BYTES>(run, p, right, w);
 	__syncthreads();
 	if (p.live)
-		offer_rest<SHIFT>(row, run, p.start + w.segment, p, w.width);
+		offer_rest<SHIFT>(right, run, p.start + w.segment, p, w.width);
 	__syncthreads();
-	finish_right<SHIFT>(row, lanes, w);
+	finish_right<SHIFT>(right, lanes, w);
 }
 
 static int round_up(int n, int unit)

@@ -69,6 +69,7 @@ __host__ __device__ inline int sx_winner_best_at(int lanes)
 	return 8 * lanes;
 }
 
+/* First of four words; groups take them in turn, so that every pixel of a warp has a bank of its own. */
 __host__ __device__ inline int sx_winner_leaving_at(int lanes)
 {
 	return 8 * lanes + (lanes + 3) / 4 * 4;
@@ -96,7 +97,7 @@ __device__ __forceinline__ int sx_winner_word(int i)
 
 template <int SHIFT>
 __device__ __forceinline__ void sx_winner_put(uint32_t *row, const uint32_t (&keys)[8], uint32_t leaving,
-					      int lanes, int lane)
+					      int lanes, int lane, int leaving_at)
 {
 	const uint32_t behind = SHIFT == 6 ? (uint32_t)(lanes - 1 - lane) * 0x80008u : 0;
 
@@ -106,7 +107,7 @@ __device__ __forceinline__ void sx_winner_put(uint32_t *row, const uint32_t (&ke
 		make_uint4(keys[4], keys[5], keys[6], keys[7]);
 	row[sx_winner_best_at(lanes) + lane] = sx_key_max8(keys) + behind;
 	if (SHIFT == 6 && lane == lanes - 1)
-		row[sx_winner_leaving_at(lanes)] = leaving;
+		row[leaving_at] = leaving;
 }
 
 struct sx_winner_options {
@@ -212,7 +213,8 @@ __device__ __forceinline__ int sx_winner_rival(uint32_t *row, int lanes, unsigne
 	*sx_winner_at(row, winner) = 0;
 	*sx_winner_at(row, after) = 0;
 	sx_winner_renew(row, lanes, before);
-	sx_winner_renew(row, lanes, after);
+	if ((before ^ after) & ~31u)
+		sx_winner_renew(row, lanes, after);
 
 	const uint32_t m = sx_winner_best<LANES>(row, lanes);
 
