@@ -4,9 +4,10 @@
  *
  * Work:    a block makes a strip of ROWS whole rows, so that the partner of every pixel is at hand: medians of both
  *          maps into shared memory, the check there, and of the result the connected components, by union-find over
- *          runs of a row. Components that are large enough already are done with; the others become nodes of a forest
- *          in device memory. The second of two neighbouring blocks to arrive joins the components across their
- *          border; nobody waits. A second launch erases what has stayed small.
+ *          runs of a row: in tiles of 32 columns a warp finds them and what touches by ballots; then the tiles are joined.
+ *          Components that are large enough already are done with; the others become nodes of a forest in device
+ *          memory. The second of two neighbouring blocks to arrive joins the components across their border; nobody
+ *          waits. A second launch erases what has stayed small.
  * Memory:  6 bytes of shared memory per pixel of the strip. Per pixel 4 (ROWS + 2) / ROWS bytes in, mostly from the
  *          cache, and 8 bytes out (both medians, checked map, final map); 2 bytes of label out and in again.
  * Ranges:  maps: below 0x1000 or 0xffff (256 disparities, Q4), so the median may order them as fp16; labels:
@@ -28,6 +29,7 @@
 #ifndef THREADS_MAX
 #define THREADS_MAX 512
 #endif
+#define BLOCKS_MIN 2 /* of THREADS_MAX: 64 registers */
 #define SHARED_MAX 49152
 #define SHARED_PER_PIXEL 6
 
@@ -144,65 +146,82 @@ __device__ static void check_strip(const struct filter_work *w, int y, uint16_t 
 
 /* ---- components of a strip ---- */
 
+/* Without branches, as whole warps ask. */
 __device__ __forceinline__ bool are_connected(const struct filter_work *w, int a, int b)
 {
-	return a != INVALID && b != INVALID && abs(a - b) <= w->connected;
+	return (a != INVALID) & (b != INVALID) & (abs(a - b) <= w->connected);
 }
 
-/* The pieces of 32 columns of a strip's rows go to the block's warps in turn. */
-struct filter_piece {
-	int row, x, lane;
-	uint32_t at; /* place of the pixel in the strip */
+/* A tile: 32 columns of the strip's rows, one a lane. Runs end at its sides, so that one warp can find and join them. */
+struct filter_tile {
+	int x, lane;
 	bool inside;
 };
 
-__device__ __forceinline__ int pieces_of_row(const struct filter_work *w)
+__device__ __forceinline__ bool tile_at(struct filter_tile *t, const struct filter_work *w, int i)
 {
-	return (w->width + 31) / 32;
+	t->lane = (int)threadIdx.x % 32;
+	t->x = 32 * i + t->lane;
+	t->inside = t->x < w->width;
+	return 32 * i < w->width;
 }
 
+/* The warps take the tiles in turn. Lanes that were apart are together again for the next tile. */
+#define FOR_TILES(t, w) \
+	for (int i_ = (int)threadIdx.x / 32; __syncwarp(), tile_at(&(t), w, i_); i_ += (int)blockDim.x / 32)
+
+/* Lane of the run's first pixel; starts: bits of the lanes where runs start. */
+__device__ __forceinline__ uint32_t first_of(uint32_t starts, int lane)
+{
+	return (uint32_t)(31 - __clz((int)(starts & ((2u << lane) - 1))));
+}
+
+/* Bits of the lanes whose run must join that above: of neighbours that touch the same two runs one does. */
+__device__ __forceinline__ uint32_t joints(uint32_t touching, uint32_t connected, uint32_t connected_above)
+{
+	return touching & ~(touching << 1 & connected & connected_above);
+}
+
+/* Finds the runs and joins them inside tiles. */
 template <int ROWS>
-__device__ __forceinline__ bool piece_at(struct filter_piece *p, const struct filter_work *w, int y, int i)
+__device__ static void join_tiles(const struct filter_work *w, int y, const uint16_t *map, uint32_t *parent)
 {
-	int pieces = pieces_of_row(w);
+	struct filter_tile t;
 
-	if (i >= ROWS * pieces)
-		return false;
-	p->lane = (int)threadIdx.x % 32;
-	p->row = i / pieces;
-	p->x = i % pieces * 32 + p->lane;
-	p->at = (uint32_t)(p->row * w->stride + p->x);
-	p->inside = p->x < w->width && y + p->row < w->height;
-	return true;
-}
-
-#define FOR_PIECES(ROWS, p, w, y) \
-	for (int i_ = (int)threadIdx.x / 32; piece_at<ROWS>(&(p), w, y, i_); i_ += (int)blockDim.x / 32)
-
-/* Left neighbour of a value that every lane of a piece has; row: where lane 0 finds it. */
-__device__ __forceinline__ int left_of(const struct filter_piece *p, int v, const uint16_t *row)
-{
-	int left = __shfl_up_sync(ALL_LANES, v, 1);
-
-	return p->lane ? left : p->x ? row[p->x - 1] : INVALID;
-}
-
-template <int ROWS>
-__device__ static void cut_runs(const struct filter_work *w, int y, const uint16_t *map, uint32_t *parent)
-{
-	struct filter_piece p;
-
-	FOR_PIECES(ROWS, p, w, y)
+	FOR_TILES(t, w)
 	{
-		int v = p.inside ? map[p.at] : INVALID, left = left_of(&p, v, &map[p.row * w->stride]);
-		bool start = v != INVALID && (p.lane == 0 || !are_connected(w, v, left));
-		uint32_t starts = __ballot_sync(ALL_LANES, start);
-		uint32_t first = (uint32_t)(31 - __clz((int)(starts & ((2u << p.lane) - 1))));
+		uint32_t starts[ROWS], connected[ROWS], join[ROWS];
+		int above = INVALID;
 
-		if (p.x < w->stride)
-			parent[p.at] = v == INVALID ? NO_RUN
-				       : start	    ? p.at
-						    : TAIL | (p.at - (uint32_t)p.lane + first);
+#pragma unroll
+		for (int r = 0; r < ROWS; r++) {
+			const uint32_t at = (uint32_t)(r * w->stride + t.x);
+			const int v = t.inside && y + r < w->height ? map[at] : INVALID,
+				  left = __shfl_up_sync(ALL_LANES, v, 1);
+			const bool beside = (t.lane != 0) & are_connected(w, v, left);
+
+			connected[r] = __ballot_sync(ALL_LANES, beside);
+			starts[r] = __ballot_sync(ALL_LANES, (v != INVALID) & !beside);
+			join[r] = __ballot_sync(ALL_LANES, are_connected(w, v, above));
+			if (r)
+				join[r] = joints(join[r], connected[r], connected[r - 1]);
+			if (t.x < w->stride)
+				parent[at] =
+					v == INVALID ? NO_RUN
+					: beside
+						? TAIL | (at - (uint32_t)t.lane + first_of(starts[r], t.lane))
+						: at;
+			above = v;
+		}
+		__syncwarp();
+#pragma unroll
+		for (int r = 1; r < ROWS; r++) {
+			const uint32_t at = (uint32_t)(r * w->stride + t.x - t.lane);
+
+			if (join[r] >> t.lane & 1)
+				sx_forest_join(parent, at + first_of(starts[r], t.lane),
+					       at - (uint32_t)w->stride + first_of(starts[r - 1], t.lane));
+		}
 	}
 }
 
@@ -213,55 +232,49 @@ __device__ __forceinline__ uint32_t run_of(const volatile uint32_t *parent, uint
 	return p & TAIL ? p & ~TAIL : at;
 }
 
-/* Of neighbours in a row that touch the same run above, one joins. */
-__device__ __forceinline__ bool must_join(const struct filter_work *w, const struct filter_piece *p, int v,
-					  int left, int above, int above_left)
-{
-	bool touches = are_connected(w, v, above), before = __shfl_up_sync(ALL_LANES, touches, 1);
-
-	return touches &&
-	       !(p->lane && before && are_connected(w, v, left) && are_connected(w, above, above_left));
-}
-
+/* Joins the runs on both sides of the borders between tiles. */
 template <int ROWS>
-__device__ static void join_runs(const struct filter_work *w, int y, const uint16_t *map, uint32_t *parent)
+__device__ static void join_sides(const struct filter_work *w, int y, const uint16_t *map, uint32_t *parent)
 {
-	struct filter_piece p;
+	const int sides = (w->width - 1) / 32;
 
-	FOR_PIECES(ROWS, p, w, y)
-	{
-		const uint16_t *row = &map[p.row * w->stride], *up = p.row ? row - w->stride : row;
-		int v = p.inside ? row[p.x] : INVALID, left = left_of(&p, v, row);
-		int above = p.inside && p.row ? up[p.x] : INVALID, above_left = left_of(&p, above, up);
+	for (int i = (int)threadIdx.x; i < ROWS * sides; i += (int)blockDim.x) {
+		const int r = i % ROWS, x = 32 * (i / ROWS + 1);
+		const uint32_t at = (uint32_t)(r * w->stride + x);
 
-		if (must_join(w, &p, v, left, above, above_left))
-			sx_forest_join(parent, run_of(parent, p.at),
-				       run_of(parent, p.at - (uint32_t)w->stride));
-		if (p.lane == 0 && are_connected(w, v, left))
-			sx_forest_join(parent, p.at, run_of(parent, p.at - 1));
+		if (y + r < w->height && are_connected(w, map[at], map[at - 1]))
+			sx_forest_join(parent, at, run_of(parent, at - 1));
 	}
 }
 
 /* Sums the lengths of runs at their roots; every first pixel then names its root. sizes: 16 bits a place. */
 template <int ROWS>
-__device__ static void count_runs(const struct filter_work *w, int y, uint32_t *parent, uint32_t *sizes)
+__device__ static void count_runs(const struct filter_work *w, uint32_t *parent, uint32_t *sizes)
 {
-	struct filter_piece p;
+	struct filter_tile t;
 
-	FOR_PIECES(ROWS, p, w, y)
+	FOR_TILES(t, w)
 	{
-		uint32_t word = p.inside ? ((volatile uint32_t *)parent)[p.at] : NO_RUN;
-		bool start = !(word & TAIL);
-		uint32_t starts = __ballot_sync(ALL_LANES, start),
-			 none = __ballot_sync(ALL_LANES, word == NO_RUN);
-		uint32_t behind = (starts | none) & ~((2u << p.lane) - 1);
+		uint32_t word[ROWS], tails[ROWS];
 
-		if (start) {
-			uint32_t root = sx_forest_find(parent, p.at);
-			uint32_t length = (uint32_t)((behind ? __ffs((int)behind) - 1 : 32) - p.lane);
+#pragma unroll
+		for (int r = 0; r < ROWS; r++) {
+			word[r] = t.inside ? ((volatile uint32_t *)parent)[r * w->stride + t.x] : NO_RUN;
+			tails[r] = __ballot_sync(ALL_LANES, (word[r] != NO_RUN) & (word[r] >= TAIL));
+		}
+#pragma unroll
+		for (int r = 0; r < ROWS; r++) {
+			const uint32_t at = (uint32_t)(r * w->stride + t.x);
+			const uint32_t behind = ~tails[r] & ~((2u << t.lane) - 1);
 
-			parent[p.at] = root;
-			atomicAdd(&sizes[root / 2], length << (16 * (root % 2)));
+			if (!(word[r] & TAIL)) {
+				const uint32_t root = sx_forest_find(parent, at);
+				const uint32_t length =
+					(uint32_t)((behind ? __ffs((int)behind) - 1 : 32) - t.lane);
+
+				parent[at] = root;
+				atomicAdd(&sizes[root / 2], length << (16 * (root % 2)));
+			}
 		}
 	}
 }
@@ -271,26 +284,30 @@ template <int ROWS>
 __device__ static void label_strip(const struct filter_work *w, int y, const uint32_t *parent,
 				   const uint16_t *sizes)
 {
-	uint32_t base = blockIdx.x * (uint32_t)(ROWS * w->stride);
-	struct filter_piece p;
+	const uint32_t base = blockIdx.x * (uint32_t)(ROWS * w->stride);
+	struct filter_tile t;
 
-	FOR_PIECES(ROWS, p, w, y)
+	FOR_TILES(t, w)
 	{
-		uint32_t word = p.inside ? parent[p.at] : NO_RUN, root, label = 0;
+#pragma unroll
+		for (int r = 0; r < ROWS; r++) {
+			const uint32_t at = (uint32_t)(r * w->stride + t.x);
+			const uint32_t word = t.inside ? parent[at] : NO_RUN;
+			uint32_t label = 0;
 
-		if (word != NO_RUN) {
-			root = word & TAIL ? parent[word & ~TAIL] : word;
-			if (sizes[root] <= w->size_limit) {
-				label = root + 1;
-				if (root == p.at) {
-					w->forest.parent[base + root] = base + root;
-					w->forest.size[base + root] = sizes[root];
-				}
+			if (word != NO_RUN) {
+				const uint32_t root = word & TAIL ? parent[word & ~TAIL] : word;
+
+				label = sizes[root] <= w->size_limit ? root + 1 : 0;
 			}
+			if (label == at + 1) {
+				w->forest.parent[base + at] = base + at;
+				w->forest.size[base + at] = sizes[at];
+			}
+			if (t.inside && y + r < w->height)
+				*reinterpret_cast<uint16_t *>(w->labels + (size_t)(y + r) * w->labels_pitch +
+							      2 * t.x) = (uint16_t)label;
 		}
-		if (p.inside)
-			*reinterpret_cast<uint16_t *>(w->labels + (size_t)(y + p.row) * w->labels_pitch +
-						      2 * p.x) = (uint16_t)label;
 	}
 }
 
@@ -309,24 +326,25 @@ __device__ __forceinline__ uint32_t node_of(uint32_t base, int label)
 /* Joins row y, the first of strip, to the row above. */
 template <int ROWS> __device__ static void join_border(const struct filter_work *w, int strip)
 {
-	uint32_t places = (uint32_t)(ROWS * w->stride), base = (uint32_t)strip * places;
-	int y = strip * ROWS;
-	struct filter_piece p = {};
+	const uint32_t places = (uint32_t)(ROWS * w->stride), base = (uint32_t)strip * places;
+	const int y = strip * ROWS;
+	struct filter_tile t;
 
-	p.lane = (int)threadIdx.x % 32;
-	for (int first = (int)threadIdx.x & ~31; first < w->width; first += (int)blockDim.x) {
-		int v, left, above, above_left;
-
-		p.x = first + p.lane;
-		p.inside = p.x < w->width;
-		v = p.inside ? load_u16(w->checked, w->checked_pitch, p.x, y) : INVALID;
-		above = p.inside ? load_u16(w->checked, w->checked_pitch, p.x, y - 1) : INVALID;
+	FOR_TILES(t, w)
+	{
+		const int v = t.inside ? load_u16(w->checked, w->checked_pitch, t.x, y) : INVALID,
+			  above = t.inside ? load_u16(w->checked, w->checked_pitch, t.x, y - 1) : INVALID,
+			  left = __shfl_up_sync(ALL_LANES, v, 1),
+			  above_left = __shfl_up_sync(ALL_LANES, above, 1);
 		/* what the first lane lacks makes it join once more than it must */
-		left = __shfl_up_sync(ALL_LANES, v, 1);
-		above_left = __shfl_up_sync(ALL_LANES, above, 1);
-		if (must_join(w, &p, v, left, above, above_left)) {
-			int label = load_u16(w->labels, w->labels_pitch, p.x, y),
-			    label_above = load_u16(w->labels, w->labels_pitch, p.x, y - 1);
+		const uint32_t beside = __ballot_sync(ALL_LANES, (t.lane != 0) & are_connected(w, v, left)),
+			       beside_above = __ballot_sync(
+				       ALL_LANES, (t.lane != 0) & are_connected(w, above, above_left)),
+			       touching = __ballot_sync(ALL_LANES, are_connected(w, v, above));
+
+		if (joints(touching, beside, beside_above) >> t.lane & 1) {
+			const int label = load_u16(w->labels, w->labels_pitch, t.x, y),
+				  label_above = load_u16(w->labels, w->labels_pitch, t.x, y - 1);
 
 			if (label || label_above)
 				sx_forest_unite(&w->forest, node_of(base, label),
@@ -361,7 +379,7 @@ template <int ROWS> __device__ static void join_neighbours(const struct filter_w
 }
 
 template <int ROWS, bool MEDIAN, bool SPECKLE>
-__global__ void __launch_bounds__(THREADS_MAX) filter(struct filter_work w)
+__global__ void __launch_bounds__(THREADS_MAX, BLOCKS_MIN) filter(struct filter_work w)
 {
 	SX_DYNAMIC_SHARED(uint16_t, left);
 	int places = ROWS * w.stride, y = (int)blockIdx.x * ROWS;
@@ -375,14 +393,14 @@ __global__ void __launch_bounds__(THREADS_MAX) filter(struct filter_work w)
 	if (!SPECKLE)
 		return;
 	__syncthreads();
-	cut_runs<ROWS>(&w, y, left, parent);
+	join_tiles<ROWS>(&w, y, left, parent);
 	__syncthreads();
-	join_runs<ROWS>(&w, y, left, parent);
+	join_sides<ROWS>(&w, y, left, parent);
 	__syncthreads();
 	for (int i = (int)threadIdx.x; i < places / 2; i += (int)blockDim.x)
 		sizes[i] = 0;
 	__syncthreads();
-	count_runs<ROWS>(&w, y, parent, sizes);
+	count_runs<ROWS>(&w, parent, sizes);
 	__syncthreads();
 	label_strip<ROWS>(&w, y, parent, left);
 	join_neighbours<ROWS>(&w, sizes);
