@@ -11,8 +11,8 @@
  *          and range have these tables in global scratch (LARGE).
  * Ranges:  costs as stages/stixel_dp.h; DP_ILLEGAL. Means by float where exact, else by division.
  * Shapes:  any height to 2160, any range to 384.
- * Speed:   0.104 ms for 1024x440, 128 disparities, 204 columns on H200; with 16 multiprocessors 0.381, with 8 0.726 ms;
- *          2048x1024 (409 columns) with 16: 2.91 ms. See docs/performance.md. Repeat with: stixel-bench --sms 16
+ * Speed:   0.095 ms for 1024x440, 128 disparities, 204 columns on H200; with 16 multiprocessors 0.387, with 8 0.732 ms;
+ *          2048x1024 (409 columns) with 16: 2.93 ms. See docs/performance.md. Repeat with: stixel-bench --sms 16
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -179,6 +179,14 @@ DP_INLINE void dp_earlier(const struct dp_tables &t, const struct dp_column &c, 
 	__syncthreads();
 }
 
+/* Mean of rows k .. top of the block. */
+DP_INLINE int dp_pair_mean(const struct dp_column &c, int block, int k, int top)
+{
+	const int at = k < DP_ROWS / 2 ? k * DP_ROWS + top : (DP_ROWS - k) * DP_ROWS + top - k;
+
+	return c.fixed->pairs[block & 1].pair[at].x & 0xffff;
+}
+
 /* The best of the warps' and of the object from row 0. Ties: the lower start row. */
 template <int W, bool FLOATS>
 DP_INLINE void dp_merge(const struct dp_column &c, struct dp_state *s, int block)
@@ -201,13 +209,9 @@ DP_INLINE void dp_merge(const struct dp_column &c, struct dp_state *s, int block
 			       dp_bias<FLOATS>::mean;
 	}
 	l->from_mean = mean | from << 16;
-	l->lower = l->early = dp_lower_of(c.order, mean);
-	l->alone = dp_lower_of(c.order,
-			       c.fixed->pairs[block & 1]
-					       .pair[c.lane <= DP_ROWS / 2 ? c.lane * (DP_ROWS + 1)
-									   : (DP_ROWS - c.lane) * DP_ROWS]
-					       .x &
-				       0xffff);
+	l->lower = l->early = l->next = dp_lower_of(c.order, mean);
+	l->alone = dp_lower_of(c.order, dp_pair_mean(c, block, c.lane, c.lane));
+	l->two = dp_lower_of(c.order, dp_pair_mean(c, block, dp_max(c.lane - 1, 0), c.lane));
 	l->base = DP_ILLEGAL;
 	s->before = s->carry;
 }
@@ -220,6 +224,7 @@ DP_INLINE void dp_solve(const struct dp_tables &t, const struct dp_column &c, st
 	struct dp_carry *carry = &s->carry;
 	int last;
 
+	DP_OPAQUE_INT(block); /* or all warps compute what this one needs */
 	if (half == 0) {
 		dp_merge<W, FLOATS>(c, s, block);
 		if (block == 0) {
@@ -244,6 +249,7 @@ DP_INLINE void dp_prepare(const struct dp_tables &t, const struct dp_column &c, 
 {
 	const int warp = c.warp - first, warps = W - first;
 
+	DP_OPAQUE_INT(block);
 	if (half == 0) {
 		const int thread = 32 * warp + c.lane, threads = 32 * warps;
 
@@ -595,7 +601,7 @@ int sx_dp_cuda_create(struct sx_dp_cuda **ret, struct sx_cuda_memory *m, const s
 		(const float *)sx_cuda_upload(m, reciprocal, ((size_t)height + 1) * sizeof(*reciprocal));
 	s->floats = fits_float(reciprocal, height, range);
 	configure(s, m, columns, sms);
-	s->scratch = (uint8_t *)sx_cuda_take(m, (size_t)s->grid * s->l.scratch);
+	s->scratch = (uint8_t *)sx_cuda_take_scratch(m, (size_t)s->grid * s->l.scratch);
 	s->next = (unsigned *)sx_cuda_take(m, sizeof(*s->next));
 	if (m->error != cudaSuccess) {
 		r = -ENOMEM;

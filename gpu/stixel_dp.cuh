@@ -227,11 +227,13 @@ template <bool FLOATS> DP_INLINE int32_t dp_slab(const struct dp_top &t, int fn)
 	return t.slab[(fn - dp_bias<FLOATS>::fn) * (DP_ROWS + 1)];
 }
 
-/* Keeps the compiler from taking a pointer's sum apart again. */
+/* Keep the compiler from taking a pointer's sum apart again, and from moving what follows from an integer. */
 #ifdef SX_EMULATE
 #define DP_OPAQUE(pointer) (void)(pointer)
+#define DP_OPAQUE_INT(x) (void)(x)
 #else
 #define DP_OPAQUE(pointer) asm("" : "+l"(pointer))
+#define DP_OPAQUE_INT(x) asm volatile("" : "+r"(x))
 #endif
 
 /*

@@ -263,13 +263,14 @@ DP_INLINE int2 dp_best_of_list(const struct dp_column &c, const struct dp_top &t
 /* ---- the triangle ---- */
 
 /*
- * One lane, one top row. from_mean: of the best object, as dp_pairs; early: the order row of the best one without the
- * object of one row, alone: that object's; lower: the final one, once the lane's own row has been start row.
+ * One lane, one top row. from_mean: of the best object, as dp_pairs. Order rows: alone, two: of the objects of the last
+ * row and of the last two; next: of the best one without both, true of the lane two rows above the start row that was
+ * last; early: without the former, of the lane above; lower: of the best one, of the lane of that row.
  */
 struct dp_lane {
 	int32_t cost;
 	int from_mean;
-	struct dp_lower lower, early, alone;
+	struct dp_lower lower, early, next, alone, two;
 	int32_t base; /* ground or sky of the lane's own row */
 };
 
@@ -297,7 +298,7 @@ DP_INLINE void dp_triangle_base(struct dp_carry &carry, const struct dp_step &s)
 
 /*
  * Start row k of the block, for all tops. The chain from row to row is a shuffle, a selection and a minimum: the order
- * row of an object is fetched one row before it is needed, that of the object of one row is known beforehand.
+ * row of an object is fetched two rows before it is needed, those of objects of one and two rows are known beforehand.
  */
 template <enum dp_where WHERE>
 DP_INLINE void dp_triangle_row(const struct dp_column &c, struct dp_lane &l, struct dp_carry &carry,
@@ -315,9 +316,11 @@ DP_INLINE void dp_triangle_row(const struct dp_column &c, struct dp_lane &l, str
 	better = cost < l.cost && c.lane >= k;
 	l.cost = better ? cost : l.cost;
 	l.from_mean = better ? pair.x : l.from_mean;
-	l.lower.limits = better ? l.alone.limits : l.early.limits; /* true of lane k */
+	l.lower.limits = better ? l.alone.limits : l.early.limits;
 	l.lower.costs = better ? l.alone.costs : l.early.costs;
-	l.early = dp_lower_of(c.order, c.lane == k + 1 ? l.from_mean & 0xffff : 0);
+	l.early.limits = better ? l.two.limits : l.next.limits;
+	l.early.costs = better ? l.two.costs : l.next.costs;
+	l.next = dp_lower_of(c.order, c.lane == k + 2 ? l.from_mean & 0xffff : 0);
 	dp_triangle_base<WHERE>(carry, s);
 	l.base = c.lane == k ? carry.base : l.base;
 }
