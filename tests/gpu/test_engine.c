@@ -404,6 +404,7 @@ static void test_memory(void **state)
 #else
 		{1024, 440},
 		{1242, 375},
+		{2048, 1024},
 #endif
 	};
 

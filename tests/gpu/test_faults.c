@@ -359,12 +359,15 @@ static void test_memory_limit(void **state)
 	static const char *const devices[] = {
 		"memory=1000000,sms=8",
 		"memory=1000000,sms=16",
+		"memory=1000000,sms=132",
 	};
 
 	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
 		assert_limit(1024, 440, 128, devices[i]);
 		assert_limit(1242, 375, 128, devices[i]);
 		assert_limit(1280, 720, 128, devices[i]);
+		assert_limit(2048, 1024, 128, devices[i]);
+		assert_limit(2048, 1024, 256, devices[i]);
 	}
 }
 

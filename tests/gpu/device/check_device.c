@@ -112,6 +112,31 @@ static void check_again(int n, int frames)
 	note(good);
 }
 
+/* A context takes at most 5 bytes a cell and 64 MB with 4 paths, whatever the device. */
+static void check_memory(int width, int height, int disparities)
+{
+	struct engine_case t = engine_case_small(1);
+	const size_t before = test.cuda->memory(test.device);
+	struct sx_context *x;
+	size_t took, most;
+
+	t.width = width;
+	t.height = height;
+	t.params.stereo.disparities = disparities;
+	t.params.stereo.paths = 4;
+	t.params.filters.speckle_size = 100;
+	x = engine_case_context(test.cuda, test.device, &t, false);
+	took = test.cuda->memory(test.device) - before;
+	most = 5 * engine_case_cells(&t) + 64000000;
+	if (took > most)
+		fprintf(stderr, "%s %dx%d, %d disparities: %zu bytes, at most %zu are allowed\n", test.name,
+			width, height, disparities, took, most);
+	note(x && took <= most);
+	if (x)
+		test.cuda->context_destroy(x);
+	note(test.cuda->memory(test.device) == before);
+}
+
 static void check_files(const char *left, const char *right)
 {
 	static const int paths[] = {2, 4, 8};
@@ -147,6 +172,8 @@ static void check_all(bool quick, int files, char **file)
 	engine_cases_costs(check_case);
 	engine_cases_paths(check_case);
 	check_again(2, quick ? 5 : 20);
+	check_memory(1024, 440, 128);
+	check_memory(1242, 375, 128);
 	if (!quick) {
 		engine_cases_fills(check_case);
 		engine_cases_extreme_sums(check_case);
@@ -157,6 +184,8 @@ static void check_all(bool quick, int files, char **file)
 		engine_cases_stixels(check_case);
 		check_again(1, 100);
 		check_again(4, 40);
+		check_memory(2048, 1024, 128);
+		check_memory(2048, 1024, 256);
 	}
 	for (int i = 0; i + 1 < files; i += 2)
 		check_files(file[i], file[i + 1]);
