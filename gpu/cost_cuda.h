@@ -1,5 +1,5 @@
 /*
- * The cost volume: C of every cell, in the layout of gpu/volume.cuh. Meaning: stages/cost.h.
+ * The cost volume: Cmax - C of every cell, in the layout of gpu/volume.cuh. Meaning: stages/cost.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

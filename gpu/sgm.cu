@@ -3,11 +3,11 @@
  *
  * Work:    all paths of all directions in one launch, the longest first; a group of 4, 8 or 16 lanes walks one path (a
  *          row, a column, a diagonal), so a warp walks 2 to 8 of them beside each other.
- * Memory:  stored: per pixel and direction D bytes of C are read, AHEAD pixels ahead into shared memory, and D bytes of V
- *          written, up to 16 bytes a lane. Lean: no C; every path counts bits of descriptors, which the caches hold, and
+ * Memory:  stored: per pixel and direction D bytes of M are read, up to 8 pixels ahead into shared memory, and D bytes of V
+ *          written, up to 16 bytes a lane. Lean: no M; every path counts bits of descriptors, which the caches hold, and
  *          writes D bytes.
  * Ranges:  gpu/sgm_path.cuh.
- * Shapes:  any width, height; D any multiple of 32 from 32 to 256; shared memory at most 28 KB a block.
+ * Shapes:  any width, height; D any multiple of 32 from 32 to 256; shared memory at most 16 KB a block, 28 KB for D = 224.
  * Speed:   docs/performance.md, "CUDA: path aggregation".
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -21,7 +21,7 @@
 #include "gpu/stages_cuda.h"
 #include "gpu/winner_cuda.h"
 
-#define AHEAD 8 /* a power of two */
+#define BATCH 2 /* pixels that are fetched at a time */
 #define THREADS 128
 #define DIRECTIONS_MAX 8
 
@@ -32,8 +32,8 @@ struct descriptors {
 };
 
 struct aggregate {
-	const uint8_t *cost;
-	uint8_t *path; /* V of direction i begins at i * path_bytes */
+	const uint8_t *match; /* M */
+	uint8_t *path;	      /* V of direction i begins at i * path_bytes */
 	size_t path_bytes;
 	struct descriptors census;
 	int width, height, p1, p2, cost_max;
@@ -60,9 +60,9 @@ static __host__ __device__ __forceinline__ int paths_of(int dx, int dy, int widt
 	return dy == 0 ? height : dx == 0 ? width : width + height - 1;
 }
 
-/* A group's path: first pixel, direction and length. store: number of pixels it may write. */
+/* A group's path: first pixel, direction and length. */
 struct path {
-	int direction, x, y, dx, dy, length, store;
+	int direction, x, y, dx, dy, length;
 };
 
 /*
@@ -82,76 +82,145 @@ static __device__ __forceinline__ void place_path(struct path *p, int k, int wid
 		p->y = height - 1 - p->y;
 }
 
-/* A group without a path walks the last one along and stores nothing. */
-template <int G> static __device__ __forceinline__ struct path find_path(const struct aggregate *a)
+/* The block's direction. */
+static __device__ __forceinline__ int find_direction(const struct aggregate *a, int *first_block)
 {
-	struct path p;
-	int first = 0, k, paths;
+	int direction = 0;
 
-	p.direction = 0;
+	*first_block = 0;
 #pragma unroll
 	for (int i = 1; i < DIRECTIONS_MAX; i++) {
 		if ((int)blockIdx.x >= a->first_block[i]) {
-			p.direction = i;
-			first = a->first_block[i];
+			direction = i;
+			*first_block = a->first_block[i];
 		}
 	}
-	k = (((int)blockIdx.x - first) * THREADS + (int)threadIdx.x) / G;
-	paths = paths_of(dx_of(p.direction), dy_of(p.direction), a->width, a->height);
+	return direction;
+}
+
+/* A group without a path walks the last one along and stores the same. */
+template <int G>
+static __device__ __forceinline__ struct path find_path(const struct aggregate *a, int direction,
+							int first_block)
+{
+	const int k = (((int)blockIdx.x - first_block) * THREADS + (int)threadIdx.x) / G;
+	const int paths = paths_of(dx_of(direction), dy_of(direction), a->width, a->height);
+	struct path p;
+
+	p.direction = direction;
 	place_path(&p, min(k, paths - 1), a->width, a->height);
-	p.store = k < paths ? p.length : 0;
 	return p;
 }
 
-/* The warp's longest path. */
-template <int G> static __device__ __forceinline__ int longest_of(int length)
+/* Least and greatest length of a block's paths, the latter at most too large: the same for all threads, known to the compiler. */
+struct extent {
+	int shortest, longest;
+};
+
+/* Over k, lengths rise by one a path, stay and fall by one again. */
+template <int G>
+static __device__ __forceinline__ struct extent extent_of(const struct aggregate *a, int direction,
+							  int first_block)
+{
+	const int paths = paths_of(dx_of(direction), dy_of(direction), a->width, a->height);
+	const int k = ((int)blockIdx.x - first_block) * (THREADS / G);
+	struct path first, last;
+	struct extent e;
+
+	first.direction = last.direction = direction;
+	place_path(&first, k, a->width, a->height);
+	place_path(&last, min(k + THREADS / G, paths) - 1, a->width, a->height);
+	e.shortest = min(first.length, last.length);
+	e.longest = min(e.shortest + THREADS / G,
+			dy_of(direction) == 0 ? a->width : max(first.length, a->height));
+	return e;
+}
+
+/* What a lane knows along its path. */
+template <int N, int G> struct walk {
+	const uint8_t *from; /* M to fetch next, BATCH pixels before the ring's end */
+	uint8_t *to;
+	ptrdiff_t step;
+	uint32_t *ring; /* the lane's words of the first pixel of AHEAD */
+	int left;	/* pixels to go */
+	struct sx_path_lane lane;
+	struct sx_path_state<N> s;
+};
+
+/* Pixels that are fetched ahead: a power of two, ring of at most 16 KB a block. */
+template <int N> __host__ __device__ constexpr int ahead_of()
+{
+	return N > 4 ? 4 : 8;
+}
+
+/* Pixels at and t.. of the path into the ring's place slot. whole: they exist. */
+template <int N, int G, bool whole>
+static __device__ __forceinline__ void fetch_batch(struct walk<N, G> *w, int slot, int t)
 {
 #pragma unroll
-	for (int i = G; i < 32; i *= 2)
-		length = max(length, __shfl_xor_sync(SX_ALL_LANES, length, i));
-	return length;
+	for (int i = 0; i < BATCH; i++) {
+		if (whole || t + i < w->left)
+			sx_words_copy<N>(w->ring + (slot + i) * THREADS * N, w->from);
+		w->from += w->step;
+	}
+	sx_words_commit();
+}
+
+/* A ring of pixels. whole: this one and the next exist in every path of the warp. */
+template <int N, int G, bool whole> static __device__ __forceinline__ void walk_ring(struct walk<N, G> *w)
+{
+	constexpr int ahead = ahead_of<N>();
+	uint32_t match[N], v[N];
+
+#pragma unroll
+	for (int i = 0; i < ahead; i++) {
+		if (i % BATCH == 0) {
+			fetch_batch<N, G, whole>(w, (i + ahead - BATCH) % ahead, i + ahead - BATCH);
+			sx_words_wait<ahead / BATCH - 1>();
+		}
+		sx_words_load<N>(match, w->ring + i * THREADS * N);
+		sx_path_step<N, G>(&w->s, &w->lane, match, v);
+		if (whole || i < w->left)
+			sx_words_store<N>(w->to, v);
+		w->to += w->step;
+	}
+	w->left -= ahead;
+}
+
+template <int N, int G>
+static __device__ __forceinline__ void start_walk(struct walk<N, G> *w, const struct aggregate *a,
+						  int direction, int first_block, uint32_t *ring)
+{
+	const int g = (int)threadIdx.x % G;
+	const struct path path = find_path<G>(a, direction, first_block);
+	const size_t offset =
+		((size_t)path.y * (size_t)a->width + (size_t)path.x) * (4 * N * G) + (size_t)g * (4 * N);
+
+	w->from = a->match + offset;
+	w->to = a->path + (size_t)direction * a->path_bytes + offset;
+	w->step = (ptrdiff_t)(path.dy * a->width + path.dx) * (4 * N * G);
+	w->ring = ring + threadIdx.x * N;
+	w->left = path.length;
+	sx_path_lane_init<G>(&w->lane, g, a->p1, a->p2);
+	sx_path_start(&w->s, &w->lane);
+#pragma unroll
+	for (int i = 0; i < ahead_of<N>() - BATCH; i += BATCH)
+		fetch_batch<N, G, false>(w, i, i);
 }
 
 template <int N, int G> __global__ void __launch_bounds__(THREADS) stored_kernel(const struct aggregate a)
 {
 	SX_DYNAMIC_SHARED(uint32_t, ring);
-	const int g = (int)threadIdx.x % G;
-	const struct path path = find_path<G>(&a);
-	const int longest = longest_of<G>(path.length);
-	const ptrdiff_t step = (ptrdiff_t)(path.dy * a.width + path.dx) * (4 * N * G);
-	const size_t offset =
-		((size_t)path.y * (size_t)a.width + (size_t)path.x) * (4 * N * G) + (size_t)g * (4 * N);
-	const uint8_t *from = a.cost + offset;
-	uint8_t *to = a.path + (size_t)path.direction * a.path_bytes + offset;
-	uint32_t *mine = ring + threadIdx.x * N;
-	struct sx_path_lane lane;
-	struct sx_path_state<N> s;
-	uint32_t cost[N], v[N];
-	int fetch =
-		path.length; /* pixels from here to the path's end; the last one is fetched again and again */
+	int first_block;
+	const int direction = find_direction(&a, &first_block);
+	struct extent e = extent_of<G>(&a, direction, first_block);
+	struct walk<N, G> w;
 
-	sx_path_lane_init<G>(&lane, g, a.p1, a.p2, a.cost_max);
-	sx_path_start(&s, &lane);
-#pragma unroll
-	for (int i = 0; i < AHEAD - 1; i++) {
-		sx_words_copy<N>(mine + i * THREADS * N, from);
-		if (--fetch > 0)
-			from += step;
-	}
-	for (int t = 0; t < longest; t += AHEAD) {
-#pragma unroll
-		for (int i = 0; i < AHEAD; i++) {
-			sx_words_copy<N>(mine + (i + AHEAD - 1) % AHEAD * THREADS * N, from);
-			if (--fetch > 0)
-				from += step;
-			sx_words_wait<AHEAD - 1>();
-			sx_words_load<N>(cost, mine + i * THREADS * N);
-			sx_path_step<N, G>(&s, &lane, cost, v);
-			if (t + i < path.store)
-				sx_words_store<N>(to, v);
-			to += step;
-		}
-	}
+	start_walk(&w, &a, direction, first_block, ring);
+	for (; e.shortest >= 2 * ahead_of<N>(); e.shortest -= ahead_of<N>(), e.longest -= ahead_of<N>())
+		walk_ring<N, G, true>(&w);
+	for (; e.longest > 0; e.longest -= ahead_of<N>())
+		walk_ring<N, G, false>(&w);
 	sx_words_wait<0>();
 }
 
@@ -165,21 +234,21 @@ static __device__ __forceinline__ uint32_t bits_of(uint64_t v)
 	return (uint32_t)__popc((uint32_t)v) + (uint32_t)__popc((uint32_t)(v >> 32));
 }
 
-/* C of one cell; partner: column of the right image. */
+/* M of one cell; partner: column of the right image. */
 template <typename DESCRIPTOR>
-static __device__ __forceinline__ uint32_t cost_of(const struct aggregate *a, DESCRIPTOR left,
-						   const DESCRIPTOR *right, int partner)
+static __device__ __forceinline__ uint32_t match_of(const struct aggregate *a, DESCRIPTOR left,
+						    const DESCRIPTOR *right, int partner)
 {
 	const bool inside = partner >= 0 && partner < a->width;
 	const DESCRIPTOR other = inside ? __ldg(right + partner) : 0;
 
-	return !inside && a->beyond_is_max ? (uint32_t)a->cost_max : bits_of((DESCRIPTOR)(left ^ other));
+	return !inside && a->beyond_is_max ? 0 : (uint32_t)a->cost_max - bits_of((DESCRIPTOR)(left ^ other));
 }
 
-/* C of a lane's disparities at a pixel. */
+/* M of a lane's disparities at a pixel. */
 template <int N, int G, typename DESCRIPTOR>
-static __device__ __forceinline__ void count_costs(uint32_t (&cost)[N], const struct aggregate *a, int x,
-						   int y, int g)
+static __device__ __forceinline__ void count_matches(uint32_t (&match)[N], const struct aggregate *a, int x,
+						     int y, int g)
 {
 	const DESCRIPTOR *right =
 		reinterpret_cast<const DESCRIPTOR *>(a->census.right + (size_t)y * a->census.right_pitch);
@@ -189,11 +258,11 @@ static __device__ __forceinline__ void count_costs(uint32_t (&cost)[N], const st
 
 #pragma unroll
 	for (int i = 0; i < N; i++) {
-		cost[i] = 0;
+		match[i] = 0;
 #pragma unroll
 		for (int b = 0; b < 4; b++)
-			cost[i] |= cost_of(a, left, right, first - 2 * i - (b & 1) - (b >> 1) * (2 * N * G))
-				   << 8 * b;
+			match[i] |= match_of(a, left, right, first - 2 * i - (b & 1) - (b >> 1) * (2 * N * G))
+				    << 8 * b;
 	}
 }
 
@@ -201,24 +270,27 @@ template <int N, int G, typename DESCRIPTOR>
 __global__ void __launch_bounds__(THREADS) lean_kernel(const struct aggregate a)
 {
 	const int g = (int)threadIdx.x % G;
-	const struct path path = find_path<G>(&a);
-	const int longest = longest_of<G>(path.length);
+	int first_block;
+	const int direction = find_direction(&a, &first_block);
+	const struct path path = find_path<G>(&a, direction, first_block);
+	const int longest = extent_of<G>(&a, direction, first_block).longest;
 	const ptrdiff_t step = (ptrdiff_t)(path.dy * a.width + path.dx) * (4 * N * G);
 	const size_t offset =
 		((size_t)path.y * (size_t)a.width + (size_t)path.x) * (4 * N * G) + (size_t)g * (4 * N);
-	uint8_t *to = a.path + (size_t)path.direction * a.path_bytes + offset;
+	uint8_t *to = a.path + (size_t)direction * a.path_bytes + offset;
 	struct sx_path_lane lane;
 	struct sx_path_state<N> s;
-	uint32_t cost[N], v[N];
+	uint32_t match[N], v[N];
 
-	sx_path_lane_init<G>(&lane, g, a.p1, a.p2, a.cost_max);
+	sx_path_lane_init<G>(&lane, g, a.p1, a.p2);
 	sx_path_start(&s, &lane);
 	for (int t = 0; t < longest; t++) {
 		const int here = min(t, path.length - 1);
 
-		count_costs<N, G, DESCRIPTOR>(cost, &a, path.x + here * path.dx, path.y + here * path.dy, g);
-		sx_path_step<N, G>(&s, &lane, cost, v);
-		if (t < path.store)
+		count_matches<N, G, DESCRIPTOR>(match, &a, path.x + here * path.dx, path.y + here * path.dy,
+						g);
+		sx_path_step<N, G>(&s, &lane, match, v);
+		if (t < path.length)
 			sx_words_store<N>(to, v);
 		to += step;
 	}
@@ -237,7 +309,8 @@ static void launch_paths(const struct sx_sgm_cuda *s, const struct aggregate *a,
 			 cudaStream_t stream)
 {
 	if (s->cost)
-		SX_LAUNCH((stored_kernel<N, G>), s->blocks, THREADS, AHEAD * THREADS * N * 4, stream, *a);
+		SX_LAUNCH((stored_kernel<N, G>), s->blocks, THREADS, ahead_of<N>() * THREADS * N * 4, stream,
+			  *a);
 	else if (wide)
 		SX_LAUNCH((lean_kernel<N, G, uint64_t>), s->blocks, THREADS, 0, stream, *a);
 	else
@@ -320,7 +393,7 @@ int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const
 	}
 	if (!c->keep_volume)
 		sx_cuda_lend(m, s->a.path, (size_t)s->p.paths * s->a.path_bytes);
-	s->a.cost = s->cost;
+	s->a.match = s->cost;
 	s->volumes.path = s->a.path;
 	s->volumes.path_bytes = s->a.path_bytes;
 	*ret = s;
@@ -337,7 +410,7 @@ size_t sx_sgm_cuda_traffic(const struct sx_sgm_cuda *s)
 	const size_t cells = (size_t)s->a.width * (size_t)s->a.height * (size_t)s->p.disparities;
 	const size_t paths = (size_t)s->p.paths;
 
-	/* Each path is written, and read by the winner. Stored: C is written, and read by each path. */
+	/* Each path is written, and read by the winner. Stored: M is written, and read by each path. */
 	return cells * (2 * paths + (s->cost ? 1 + paths : 0));
 }
 

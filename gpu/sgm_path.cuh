@@ -2,12 +2,12 @@
  * The recurrence of one SGM path on a group of G lanes. A lane keeps N words of gpu/volume.cuh: 4 N disparities, as
  * 2 N pairs; the group the 4 N G disparities of a pixel.
  *
- * Notation: V = P2 + Cmax - L, what is stored, 0 .. P2 + Cmax; m = min over d of L = P2 + Cmax - max V. To the next pixel
- *   B(d) = max(V(d), V(d-1) - P1, V(d+1) - P1),   H(d) = max(B(d) + m - Cmax, 0),   V' = H + Cmax - C',
+ * Notation: M = Cmax - C, as stored; V = P2 + Cmax - L, 0 .. P2 + Cmax; m = P2 - max over d of V. To the next pixel
+ *   B(d) = max(V(d), V(d-1) - P1, V(d+1) - P1),   H(d) = max(B(d) + m, 0),   V' = H + M',
  * which is stages/sgm.h with the signs turned: H = P2 - (L' - C'), and its clamp at 0 is part of the fp16 addition.
  * V' is formed of four cells at once, as bytes, the way it is stored, and taken apart into pairs again: one
- * instruction a cell less than taking C' apart and packing V'.
- * Ranges: Cmax + P1 + P2 <= 255, so V is a byte and |B + m - Cmax| < 512: exact in simd.cuh.
+ * instruction a cell less than taking M' apart and packing V'.
+ * Ranges: Cmax + P1 + P2 <= 255, so V is a byte and |B + m| < 512: exact in simd.cuh.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,12 +24,12 @@
 struct sx_path_lane {
 	int below, above; /* lanes of the group that own the disparities next to this lane's */
 	uint32_t below_bytes, above_bytes;
-	uint32_t p1, p2, cost_max; /* pairs; cost_max: four bytes */
+	uint32_t p1, p2; /* pairs */
 };
 
 /* State at one pixel. */
 template <int N> struct sx_path_state {
-	uint32_t v[2 * N], m; /* m: m - Cmax, twice */
+	uint32_t v[2 * N], m; /* m: twice */
 };
 
 /*
@@ -37,8 +37,7 @@ template <int N> struct sx_path_state {
  * above the last one is (D/2, absent).
  */
 template <int G>
-__device__ __forceinline__ void sx_path_lane_init(struct sx_path_lane *lane, int g, int p1, int p2,
-						  int cost_max)
+__device__ __forceinline__ void sx_path_lane_init(struct sx_path_lane *lane, int g, int p1, int p2)
 {
 	lane->below = (g + G - 1) % G;
 	lane->above = (g + 1) % G;
@@ -46,19 +45,16 @@ __device__ __forceinline__ void sx_path_lane_init(struct sx_path_lane *lane, int
 	lane->above_bytes = g == G - 1 ? 0x7632 : 0x3210;
 	lane->p1 = sx_pair(p1);
 	lane->p2 = sx_pair(p2);
-	lane->cost_max = (uint32_t)cost_max * 0x01010101u;
 }
 
-/* Before the first pixel of a path: L = P2 everywhere, so that the next step gives H = P2, L = C. */
+/* Before the first pixel of a path: L = P2 everywhere, so that the next step gives H = P2, V = P2 + M. */
 template <int N>
 __device__ __forceinline__ void sx_path_start(struct sx_path_state<N> *s, const struct sx_path_lane *lane)
 {
-	const uint32_t v = lane->cost_max & 0x00ff00ffu;
-
 #pragma unroll
 	for (int i = 0; i < 2 * N; i++)
-		s->v[i] = v;
-	s->m = sx_pair_sub(lane->p2, v);
+		s->v[i] = 0;
+	s->m = lane->p2;
 }
 
 /* The group's maximum of both halves, in both halves. */
@@ -89,18 +85,17 @@ __device__ __forceinline__ void sx_path_best(const struct sx_path_state<N> *s,
 		h[i] = sx_pair_add_clamp(sx_pair_max(sx_pair_max(beside[i], beside[i + 2]), s->v[i]), s->m);
 }
 
-/* One pixel on. cost: C of the lane's disparities; stored: their V. Every lane of the warp reaches this. */
+/* One pixel on. match: M of the lane's disparities; stored: their V. Every lane of the warp reaches this. */
 template <int N, int G>
 __device__ __forceinline__ void sx_path_step(struct sx_path_state<N> *s, const struct sx_path_lane *lane,
-					     const uint32_t (&cost)[N], uint32_t (&stored)[N])
+					     const uint32_t (&match)[N], uint32_t (&stored)[N])
 {
 	uint32_t h[2 * N];
 
 	sx_path_best<N, G>(s, lane, h);
 #pragma unroll
 	for (int i = 0; i < N; i++) {
-		/* Bytes may borrow from each other in between, not in the result. */
-		stored[i] = sx_pair_bytes(h[2 * i] + lane->cost_max - cost[i], h[2 * i + 1]);
+		stored[i] = sx_pair_bytes(h[2 * i] + match[i], h[2 * i + 1]);
 		s->v[2 * i] = sx_pair_even(stored[i]);
 		s->v[2 * i + 1] = sx_pair_odd(stored[i]);
 	}
@@ -171,7 +166,6 @@ template <int N> __device__ __forceinline__ void sx_words_copy(uint32_t *shared,
 				     "l"(from + 4 * i)
 				     : "memory");
 	}
-	asm volatile("cp.async.commit_group;" ::: "memory");
 #else
 	uint32_t w[N];
 
@@ -180,7 +174,15 @@ template <int N> __device__ __forceinline__ void sx_words_copy(uint32_t *shared,
 #endif
 }
 
-/* All copies but the last PENDING have arrived. */
+/* The copies since the last call of this are one group. */
+__device__ __forceinline__ void sx_words_commit()
+{
+#if !defined(SX_EMULATE) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+	asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/* All groups but the last PENDING have arrived. */
 template <int PENDING> __device__ __forceinline__ void sx_words_wait()
 {
 #if !defined(SX_EMULATE) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800

@@ -120,7 +120,17 @@ __device__ __forceinline__ uint32_t sx_pair_bytes(uint32_t even, uint32_t odd)
 /* Both halves the larger of the two. */
 __device__ __forceinline__ uint32_t sx_pair_max_across(uint32_t a)
 {
+#if !defined(SX_EMULATE) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+	uint32_t r;
+
+	/* Scalars: halves are chosen by the operands of the maximum, not by an instruction of their own. */
+	asm("{.reg .f16 l, h, m;\n mov.b32 {l, h}, %1;\n max.f16 m, l, h;\n mov.b32 %0, {m, m};}"
+	    : "=r"(r)
+	    : "r"(a));
+	return r;
+#else
 	return sx_pair_max(a, __byte_perm(a, 0, 0x1032));
+#endif
 }
 
 /* The largest of n pairs, as a tree. */

@@ -8,8 +8,8 @@
  * the neighbours d-1 and d+1 of a pair are whole pairs again, and a group of G lanes owns D/G disparities of each
  * pixel as consecutive words, whatever G is. The arithmetic on pairs is that of gpu/simd.cuh.
  *
- * Stored are C, the matching cost, and per path V = P2 + Cmax - L, 0 .. P2 + Cmax <= 254; so
- * S = sum of L = paths * (P2 + Cmax) - sum of V, and whoever adds up needs no C.
+ * Stored are M = Cmax - C, how well a pixel matches, 0 .. Cmax, and per path V = P2 + Cmax - L, 0 .. P2 + Cmax <= 254; so
+ * S = sum of L = paths * (P2 + Cmax) - sum of V, and whoever adds up needs no M.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

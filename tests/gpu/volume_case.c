@@ -221,7 +221,8 @@ static bool same_costs(const char *what, uint64_t seed, const uint8_t *got, cons
 		for (int x = 0; x < width; x++) {
 			for (int d = 0; d < p->disparities; d++) {
 				size_t at = (size_t)x * (size_t)p->disparities;
-				int g = got[(size_t)y * row + at + byte_of(d, p->disparities)];
+				int g = sx_cost_max(p->cost) -
+					got[(size_t)y * row + at + byte_of(d, p->disparities)];
 
 				if (g != want[at + (size_t)d] && different++ == 0)
 					fprintf(stderr,
