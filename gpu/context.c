@@ -101,7 +101,7 @@ static int create_stages(struct sx_context *x)
 	    (r = sx_sgm_cuda_create(&s->sgm, m, c, x->device->flow, x->device->sms)) < 0)
 		return r;
 	take_segments(x);
-	if ((r = sx_filter_cuda_create(&s->filter, m, c)) < 0 ||
+	if ((r = sx_filter_cuda_create(&s->filter, m, c, x->device->sms)) < 0 ||
 	    (r = sx_road_finder_create(&s->finder, p, c->width, c->height, range)) < 0 ||
 	    (r = sx_road_cuda_create(&s->road, m, s->finder, x->device->sms)) < 0 ||
 	    (r = create_segmenter(x)) < 0)

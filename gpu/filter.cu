@@ -461,8 +461,17 @@ static int take_forest(struct sx_filter_cuda *s, struct sx_cuda_memory *m, const
 	return w->forest.parent && w->forest.size && w->arrived && w->labels ? 0 : -ENOMEM;
 }
 
+/* A group of the median each; where all strips fit side by side, more of them shorten the way to the last barrier. */
+static int threads_of(const struct sx_filter_cuda *s, int height, int sms)
+{
+	const int groups = 2 * s->work.stride / SX_MEDIAN_COLUMNS, strips = (height + s->rows - 1) / s->rows;
+	const int threads = s->speckle && strips <= sms ? s->work.stride : groups;
+
+	return threads > THREADS_MAX ? THREADS_MAX : (threads + 31) / 32 * 32;
+}
+
 int sx_filter_cuda_create(struct sx_filter_cuda **ret, struct sx_cuda_memory *m,
-			  const struct sx_context_config *c)
+			  const struct sx_context_config *c, int sms)
 {
 	const struct sx_filter_params *f = &c->params.filters;
 	struct sx_filter_cuda *s = (struct sx_filter_cuda *)calloc(1, sizeof(*s));
@@ -484,8 +493,7 @@ int sx_filter_cuda_create(struct sx_filter_cuda **ret, struct sx_cuda_memory *m,
 	s->median = f->median;
 	s->speckle = f->speckle_size > 0;
 	s->rows = 4 * w->stride * SHARED_PER_PIXEL <= SHARED_MAX ? 4 : 2;
-	s->threads = 2 * w->stride / SX_MEDIAN_COLUMNS;
-	s->threads = s->threads > THREADS_MAX ? THREADS_MAX : (s->threads + 31) / 32 * 32;
+	s->threads = threads_of(s, c->height, sms);
 	r = s->rows * w->stride * SHARED_PER_PIXEL > SHARED_MAX ? -EINVAL
 	    : s->speckle					? take_forest(s, m, c)
 								: 0;

@@ -83,7 +83,7 @@ cudaError_t sx_sgm_cuda_sum(const struct sx_sgm_cuda *s, const struct sx_image *
  */
 struct sx_filter_cuda;
 int sx_filter_cuda_create(struct sx_filter_cuda **ret, struct sx_cuda_memory *m,
-			  const struct sx_context_config *c);
+			  const struct sx_context_config *c, int sms);
 void sx_filter_cuda_destroy(struct sx_filter_cuda *s);
 cudaError_t sx_filter_cuda_run(const struct sx_filter_cuda *s, const struct sx_image winner[2],
 			       const struct sx_image median[2], const struct sx_image *left_right,

@@ -332,7 +332,7 @@ static bool filter_case(const struct filter_case *c)
 	config.params.stereo.min_disparity = c->min_disparity;
 	image_must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
 	take_maps(&m, host, device, c);
-	if (sx_filter_cuda_create(&s, &m, &config) < 0)
+	if (sx_filter_cuda_create(&s, &m, &config, c->seed % 2 ? 1 : 100) < 0)
 		abort();
 	for (int frame = 0; frame < 2; frame++) {
 		fill_maps(host, c, &rng);
