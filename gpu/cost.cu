@@ -189,6 +189,7 @@ struct product_shared {
 	uint32_t left[SPAN], right[STAGED + 1];
 };
 
+#if SX_HAS_MMA || defined(SX_EMULATE)
 /* count descriptors of a row from column first on; 0 outside. All loads are under way before the first is stored. */
 template <int count>
 __device__ __forceinline__ void stage_descriptors(uint32_t *staged, const uint8_t *row, int first, int width)
@@ -352,6 +353,7 @@ __device__ __forceinline__ struct product_store first_store(const struct work *w
 
 	return to;
 }
+#endif
 
 /* A block does a span of a row; each of its warps every fourth pair of columns, x and x + 2. */
 __global__ void __launch_bounds__(PRODUCT_THREADS, PRODUCT_BLOCKS) product_kernel(const struct work w)
