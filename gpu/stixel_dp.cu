@@ -11,8 +11,7 @@
  *          and range have these tables in global scratch (LARGE).
  * Ranges:  costs as stages/stixel_dp.h; DP_ILLEGAL. Means by float where exact, else by division.
  * Shapes:  any height to 2160, any range to 384.
- * Speed:   0.095 ms for 1024x440, 128 disparities, 204 columns on H200; with 16 multiprocessors 0.387, with 8 0.732 ms;
- *          2048x1024 (409 columns) with 16: 2.93 ms. See docs/performance.md. Repeat with: stixel-bench --sms 16
+ * Speed:   docs/performance.md, CUDA: stixel DP.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
