@@ -225,9 +225,9 @@ __device__ static void join_tiles(const struct filter_work *w, int y, const uint
 	}
 }
 
-__device__ __forceinline__ uint32_t run_of(const volatile uint32_t *parent, uint32_t at)
+__device__ __forceinline__ uint32_t run_of(uint32_t *parent, uint32_t at)
 {
-	uint32_t p = parent[at];
+	const uint32_t p = sx_forest_word(parent, at);
 
 	return p & TAIL ? p & ~TAIL : at;
 }
@@ -259,7 +259,7 @@ __device__ static void count_runs(const struct filter_work *w, uint32_t *parent,
 
 #pragma unroll
 		for (int r = 0; r < ROWS; r++) {
-			word[r] = t.inside ? ((volatile uint32_t *)parent)[r * w->stride + t.x] : NO_RUN;
+			word[r] = t.inside ? sx_forest_word(parent, (uint32_t)(r * w->stride + t.x)) : NO_RUN;
 			tails[r] = __ballot_sync(ALL_LANES, (word[r] != NO_RUN) & (word[r] >= TAIL));
 		}
 #pragma unroll
@@ -272,7 +272,7 @@ __device__ static void count_runs(const struct filter_work *w, uint32_t *parent,
 				const uint32_t length =
 					(uint32_t)((behind ? __ffs((int)behind) - 1 : 32) - t.lane);
 
-				parent[at] = root;
+				atomicMin(&parent[at], root);
 				atomicAdd(&sizes[root / 2], length << (16 * (root % 2)));
 			}
 		}

@@ -11,15 +11,23 @@
 
 #include "gpu/cuda.cuh"
 
-/* Within a block, all of parent in shared memory. The lower index becomes the root. */
-__device__ __forceinline__ uint32_t sx_forest_find(volatile uint32_t *parent, uint32_t i)
+/*
+ * Within a block, all of parent in shared memory. The lower index becomes the root, so parents only ever get lower, and
+ * a minimum never puts back what another thread has shortened further. Nothing but atomics while threads may write.
+ */
+__device__ __forceinline__ uint32_t sx_forest_word(uint32_t *parent, uint32_t i)
 {
-	for (uint32_t p = parent[i]; p != i; p = parent[i]) {
-		uint32_t above = parent[p];
+	return atomicOr(&parent[i], 0u);
+}
+
+__device__ __forceinline__ uint32_t sx_forest_find(uint32_t *parent, uint32_t i)
+{
+	for (uint32_t p = sx_forest_word(parent, i); p != i; p = sx_forest_word(parent, i)) {
+		uint32_t above = sx_forest_word(parent, p);
 
 		if (above == p)
 			return p;
-		parent[i] = above;
+		atomicMin(&parent[i], above);
 		i = above;
 	}
 	return i;
