@@ -18,10 +18,10 @@
 #include <stixel.h>
 
 #include "cpu/engine_priv.h"
-#include "stages/census.h"
 #include "stages/compact.h"
 #include "stages/context.h"
 #include "stages/reduce.h"
+#include "stages/taps.h"
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
@@ -142,57 +142,25 @@ static void *take(struct sx_context *x, size_t bytes)
 }
 
 /* With a margin on both ends, which vector loads may touch. */
-static int take_tap(struct sx_context *x, enum sx_tap tap, enum sx_pixel pixel, int width, int height)
+static int take_tap(struct sx_context *x, enum sx_tap tap)
 {
-	size_t pitch = ((size_t)width * sx_pixel_bytes(pixel) + 63) & ~(size_t)63;
-	uint8_t *data = take(x, pitch * (size_t)height + 2 * SX_MATCHER_MARGIN);
+	const struct sx_tap_shape s = sx_tap_shape(&x->config, tap);
+	size_t pitch = ((size_t)s.width * sx_pixel_bytes(s.pixel) + 63) & ~(size_t)63;
+	uint8_t *data = take(x, pitch * (size_t)s.height + 2 * SX_MATCHER_MARGIN);
 
 	if (!data)
 		return -ENOMEM;
 	x->owned[tap] = data;
-	x->taps[tap] = (struct sx_image){data + SX_MATCHER_MARGIN, width, height, pitch, pixel};
+	x->taps[tap] = (struct sx_image){data + SX_MATCHER_MARGIN, s.width, s.height, pitch, s.pixel};
 	return 0;
 }
 
-/* Outputs of a filter that is off are those of the stage before. */
 static int take_taps(struct sx_context *x)
 {
-	const struct sx_params *p = &x->config.params;
-	enum sx_pixel census = sx_census_pixel(p->stereo.cost);
-	int w = x->config.width, h = x->config.height, columns = sx_reduce_columns(w, p->stixels.width);
-	bool median = p->filters.median, speckle = p->filters.speckle_size > 0;
-	const struct {
-		enum sx_tap tap;
-		enum sx_pixel pixel;
-		int width, height;
-		bool wanted;
-	} list[] = {
-		{SX_TAP_LEFT, SX_PIXEL_U8, w, h, true},
-		{SX_TAP_RIGHT, SX_PIXEL_U8, w, h, true},
-		{SX_TAP_LEFT_CENSUS, census, w, h, true},
-		{SX_TAP_RIGHT_CENSUS, census, w, h, true},
-		{SX_TAP_SUM, SX_PIXEL_U16, w * p->stereo.disparities, h, x->config.keep_volume},
-		{SX_TAP_WINNER, SX_PIXEL_U16, w, h, true},
-		{SX_TAP_WINNER_RIGHT, SX_PIXEL_U16, w, h, true},
-		{SX_TAP_MEDIAN, SX_PIXEL_U16, w, h, median},
-		{SX_TAP_MEDIAN_RIGHT, SX_PIXEL_U16, w, h, median},
-		{SX_TAP_LEFT_RIGHT, SX_PIXEL_U16, w, h, speckle},
-		{SX_TAP_DISPARITY, SX_PIXEL_U16, w, h, true},
-		{SX_TAP_CONFIDENCE, SX_PIXEL_U8, w, h, true},
-		{SX_TAP_COLUMNS, SX_PIXEL_U16, h, columns, true},
-		{SX_TAP_COLUMNS_CONFIDENCE, SX_PIXEL_U8, h, columns, true},
-	};
-
-	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
-		if (list[i].wanted &&
-		    take_tap(x, list[i].tap, list[i].pixel, list[i].width, list[i].height) < 0)
+	for (int i = 0; i < SX_TAP_COUNT; i++)
+		if (sx_tap_is_kept(&x->config, (enum sx_tap)i) && take_tap(x, (enum sx_tap)i) < 0)
 			return -ENOMEM;
-	if (!median) {
-		x->taps[SX_TAP_MEDIAN] = x->taps[SX_TAP_WINNER];
-		x->taps[SX_TAP_MEDIAN_RIGHT] = x->taps[SX_TAP_WINNER_RIGHT];
-	}
-	if (!speckle)
-		x->taps[SX_TAP_LEFT_RIGHT] = x->taps[SX_TAP_DISPARITY];
+	sx_taps_share(&x->config, x->taps);
 	return 0;
 }
 

@@ -6,48 +6,17 @@
 #include <errno.h>
 
 #include "gpu/engine_priv.h"
-#include "stages/census.h"
-#include "stages/reduce.h"
+#include "stages/taps.h"
 
-/* Outputs of a filter that is off are those of the stage before. */
 void sx_cuda_taps_take(struct sx_context *x)
 {
-	const struct sx_params *p = &x->config.params;
-	const enum sx_pixel census = sx_census_pixel(p->stereo.cost);
-	const int w = x->config.width, h = x->config.height, columns = sx_reduce_columns(w, p->stixels.width);
-	const bool median = p->filters.median, speckle = p->filters.speckle_size > 0;
-	const struct {
-		enum sx_tap tap;
-		enum sx_pixel pixel;
-		int width, height;
-		bool wanted;
-	} list[] = {
-		{SX_TAP_LEFT, SX_PIXEL_U8, w, h, true},
-		{SX_TAP_RIGHT, SX_PIXEL_U8, w, h, true},
-		{SX_TAP_LEFT_CENSUS, census, w, h, true},
-		{SX_TAP_RIGHT_CENSUS, census, w, h, true},
-		{SX_TAP_SUM, SX_PIXEL_U16, w * p->stereo.disparities, h, x->config.keep_volume},
-		{SX_TAP_WINNER, SX_PIXEL_U16, w, h, true},
-		{SX_TAP_WINNER_RIGHT, SX_PIXEL_U16, w, h, true},
-		{SX_TAP_MEDIAN, SX_PIXEL_U16, w, h, median},
-		{SX_TAP_MEDIAN_RIGHT, SX_PIXEL_U16, w, h, median},
-		{SX_TAP_LEFT_RIGHT, SX_PIXEL_U16, w, h, speckle},
-		{SX_TAP_DISPARITY, SX_PIXEL_U16, w, h, true},
-		{SX_TAP_CONFIDENCE, SX_PIXEL_U8, w, h, true},
-		{SX_TAP_COLUMNS, SX_PIXEL_U16, h, columns, true},
-		{SX_TAP_COLUMNS_CONFIDENCE, SX_PIXEL_U8, h, columns, true},
-	};
+	for (int i = 0; i < SX_TAP_COUNT; i++) {
+		const struct sx_tap_shape s = sx_tap_shape(&x->config, (enum sx_tap)i);
 
-	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
-		if (list[i].wanted)
-			sx_cuda_take_image(&x->memory, &x->taps[list[i].tap], list[i].pixel, list[i].width,
-					   list[i].height);
-	if (!median) {
-		x->taps[SX_TAP_MEDIAN] = x->taps[SX_TAP_WINNER];
-		x->taps[SX_TAP_MEDIAN_RIGHT] = x->taps[SX_TAP_WINNER_RIGHT];
+		if (sx_tap_is_kept(&x->config, (enum sx_tap)i))
+			sx_cuda_take_image(&x->memory, &x->taps[i], s.pixel, s.width, s.height);
 	}
-	if (!speckle)
-		x->taps[SX_TAP_LEFT_RIGHT] = x->taps[SX_TAP_DISPARITY];
+	sx_taps_share(&x->config, x->taps);
 }
 
 static int take_copy(const struct sx_context *x, struct sx_peek *p, size_t bytes)

@@ -31,6 +31,7 @@
 #include "stages/sgm.h"
 #include "stages/speckle.h"
 #include "stages/stixel_dp.h"
+#include "stages/taps.h"
 #include "stages/winner.h"
 
 struct sx_device {
@@ -104,41 +105,27 @@ static void *take(struct sx_context *x, size_t bytes)
 	return memory;
 }
 
-static int take_tap(struct sx_context *x, enum sx_tap tap, enum sx_pixel pixel, int width, int height)
+static int take_taps(struct sx_context *x)
 {
-	size_t pitch = ((size_t)width * sx_pixel_bytes(pixel) + 63) & ~(size_t)63;
-	void *data = take(x, pitch * (size_t)height);
+	for (int i = 0; i < SX_TAP_COUNT; i++) {
+		const struct sx_tap_shape s = sx_tap_shape(&x->config, (enum sx_tap)i);
+		size_t pitch = ((size_t)s.width * sx_pixel_bytes(s.pixel) + 63) & ~(size_t)63;
+		void *data = take(x, pitch * (size_t)s.height);
 
-	if (!data)
-		return -ENOMEM;
-	x->taps[tap] = (struct sx_image){data, width, height, pitch, pixel};
+		if (!data)
+			return -ENOMEM;
+		x->taps[i] = (struct sx_image){data, s.width, s.height, pitch, s.pixel};
+	}
 	return 0;
 }
 
 static int take_match_memory(struct sx_context *x)
 {
-	const struct sx_stereo_params *p = &x->config.params.stereo;
-	enum sx_pixel census = sx_census_pixel(p->cost);
 	int w = x->config.width, h = x->config.height;
-	const struct {
-		enum sx_tap tap;
-		enum sx_pixel pixel;
-		int width;
-	} list[] = {
-		{SX_TAP_LEFT, SX_PIXEL_U8, w},	      {SX_TAP_RIGHT, SX_PIXEL_U8, w},
-		{SX_TAP_LEFT_CENSUS, census, w},      {SX_TAP_RIGHT_CENSUS, census, w},
-		{SX_TAP_WINNER, SX_PIXEL_U16, w},     {SX_TAP_WINNER_RIGHT, SX_PIXEL_U16, w},
-		{SX_TAP_MEDIAN, SX_PIXEL_U16, w},     {SX_TAP_MEDIAN_RIGHT, SX_PIXEL_U16, w},
-		{SX_TAP_LEFT_RIGHT, SX_PIXEL_U16, w}, {SX_TAP_DISPARITY, SX_PIXEL_U16, w},
-		{SX_TAP_CONFIDENCE, SX_PIXEL_U8, w},  {SX_TAP_SUM, SX_PIXEL_U16, w * p->disparities},
-	};
 
-	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
-		if (take_tap(x, list[i].tap, list[i].pixel, list[i].width, h) < 0)
-			return -ENOMEM;
-	x->sgm_scratch = take(x, sx_sgm_scratch_bytes(w, p));
+	x->sgm_scratch = take(x, sx_sgm_scratch_bytes(w, &x->config.params.stereo));
 	x->speckle_scratch = take(x, sx_speckle_scratch_bytes(w, h));
-	return x->sgm_scratch && x->speckle_scratch ? 0 : -ENOMEM;
+	return x->sgm_scratch && x->speckle_scratch ? take_taps(x) : -ENOMEM;
 }
 
 static int create_segmenter(struct sx_context *x)
@@ -160,9 +147,6 @@ static int take_stixel_memory(struct sx_context *x)
 	int w = x->config.width, h = x->config.height, r;
 	int columns = sx_reduce_columns(w, p->stixels.width);
 
-	if (take_tap(x, SX_TAP_COLUMNS, SX_PIXEL_U16, h, columns) < 0 ||
-	    take_tap(x, SX_TAP_COLUMNS_CONFIDENCE, SX_PIXEL_U8, h, columns) < 0)
-		return -ENOMEM;
 	x->stixels =
 		take(x, sizeof(*x->stixels) * sx_compact_capacity(columns, h, p->stixels.max_per_column));
 	x->offsets = take(x, sizeof(*x->offsets) * ((size_t)columns + 1));

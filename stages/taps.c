@@ -1,0 +1,64 @@
+/*
+ * Shapes of the stages' outputs.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "stages/taps.h"
+
+#include "stages/census.h"
+#include "stages/reduce.h"
+
+struct sx_tap_shape sx_tap_shape(const struct sx_context_config *c, enum sx_tap tap)
+{
+	const struct sx_params *p = &c->params;
+	struct sx_tap_shape s = {SX_PIXEL_U16, c->width, c->height};
+
+	switch (tap) {
+	case SX_TAP_LEFT:
+	case SX_TAP_RIGHT:
+	case SX_TAP_CONFIDENCE:
+		s.pixel = SX_PIXEL_U8;
+		break;
+	case SX_TAP_LEFT_CENSUS:
+	case SX_TAP_RIGHT_CENSUS:
+		s.pixel = sx_census_pixel(p->stereo.cost);
+		break;
+	case SX_TAP_SUM:
+		s.width *= p->stereo.disparities;
+		break;
+	case SX_TAP_COLUMNS:
+	case SX_TAP_COLUMNS_CONFIDENCE:
+		s.pixel = tap == SX_TAP_COLUMNS ? SX_PIXEL_U16 : SX_PIXEL_U8;
+		s.width = c->height;
+		s.height = sx_reduce_columns(c->width, p->stixels.width);
+		break;
+	default:
+		break;
+	}
+	return s;
+}
+
+bool sx_tap_is_kept(const struct sx_context_config *c, enum sx_tap tap)
+{
+	switch (tap) {
+	case SX_TAP_SUM:
+		return c->keep_volume;
+	case SX_TAP_MEDIAN:
+	case SX_TAP_MEDIAN_RIGHT:
+		return c->params.filters.median;
+	case SX_TAP_LEFT_RIGHT:
+		return c->params.filters.speckle_size > 0;
+	default:
+		return true;
+	}
+}
+
+void sx_taps_share(const struct sx_context_config *c, struct sx_image taps[SX_TAP_COUNT])
+{
+	if (!sx_tap_is_kept(c, SX_TAP_MEDIAN)) {
+		taps[SX_TAP_MEDIAN] = taps[SX_TAP_WINNER];
+		taps[SX_TAP_MEDIAN_RIGHT] = taps[SX_TAP_WINNER_RIGHT];
+	}
+	if (!sx_tap_is_kept(c, SX_TAP_LEFT_RIGHT))
+		taps[SX_TAP_LEFT_RIGHT] = taps[SX_TAP_DISPARITY];
+}
