@@ -13,6 +13,26 @@
 
 enum sx_source_kind { SX_SOURCE_V4L2, SX_SOURCE_FILES, SX_SOURCE_SYNTHETIC };
 enum sx_layout { SX_LAYOUT_TWO, SX_LAYOUT_SIDE_BY_SIDE, SX_LAYOUT_TOP_BOTTOM };
+/* v4l2: what cameras send. Auto: the cheapest that all of them have in the size and at the rate that is wanted. */
+enum sx_source_format {
+	SX_FORMAT_AUTO,
+	SX_FORMAT_GREY,
+	SX_FORMAT_Y10,
+	SX_FORMAT_Y12,
+	SX_FORMAT_Y16,
+	SX_FORMAT_YUYV,
+	SX_FORMAT_UYVY,
+	SX_FORMAT_NV12,
+	SX_FORMAT_RGB3,
+	SX_FORMAT_MJPG
+};
+/*
+ * v4l2: where drivers write. userptr: into memory of ours that the engine reads; dmabuf: into buffers of another device or
+ * a heap, likewise; mmap: into the driver's own, from which one copy is made. Auto: the first of these that works.
+ */
+enum sx_source_memory { SX_MEMORY_AUTO, SX_MEMORY_USERPTR, SX_MEMORY_DMABUF, SX_MEMORY_MMAP };
+
+#define SX_CONTROL_KEEP (-1) /* of exposure_ms and gain: as the camera has it */
 
 /* Text fields point into the settings and live as long as the source. */
 struct sx_source_params {
@@ -25,6 +45,18 @@ struct sx_source_params {
 	bool loop;
 	unsigned seed;	   /* synthetic */
 	const char *scene; /* synthetic: "street" (NULL: street), "open" (scene.h) */
+
+	/* v4l2 */
+	enum sx_source_format format;
+	enum sx_source_memory memory;
+	const char *dmabuf_from; /* device whose buffers are exported for dmabuf; NULL: a DMA heap, udmabuf */
+	int buffers;		 /* of each camera; 0: as many as are needed */
+	double tolerance_ms;	 /* between the images of a pair, at most half a period; 0: half a period */
+	double timeout_ms;	 /* a camera that gives nothing for so long is lost */
+	double exposure_ms;	 /* SX_CONTROL_KEEP, 0 automatic, or a time */
+	double gain;		 /* SX_CONTROL_KEEP, or in units of the driver */
+	const char *controls;	 /* "name=value, ...", after exposure and gain; NULL: none */
+	int decoders;		 /* threads that decode MJPG; 0: one for each camera */
 };
 
 struct sx_scene_camera; /* capture/scene.h */
