@@ -82,7 +82,7 @@ int sx_dmabuf_maker_open(struct sx_dmabuf_maker *m, const char *from, const stru
 		 "source.dmabuf_from "
 		 "names no device",
 		 camera->path);
-	return -ENOENT;
+	return -ENOTSUP;
 }
 
 void sx_dmabuf_maker_close(struct sx_dmabuf_maker *m)

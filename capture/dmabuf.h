@@ -27,7 +27,7 @@ struct sx_dmabuf_maker {
 
 /*
  * from: path of the exporting device, which is then set to the same format as the camera and takes count buffers; NULL: a
- * DMA heap, else udmabuf. Negative errno and a sentence when this machine has none.
+ * DMA heap, else udmabuf. -ENOTSUP and a sentence when this machine has none; otherwise the exporter's errno.
  */
 int sx_dmabuf_maker_open(struct sx_dmabuf_maker *m, const char *from, const struct sx_v4l2_device *camera,
 			 int count, char *why, size_t why_bytes);

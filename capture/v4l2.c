@@ -78,7 +78,8 @@ static int v4l2_open(struct sx_source *s, const struct sx_source_params *p, int 
 	s->own = v;
 	v->epoll_fd = v->back_fd = v->timer_fd = -1;
 	for (int i = 0; i < 2; i++)
-		v->cameras[i].device.fd = v->cameras[i].maker.fd = -1;
+		v->cameras[i].device.fd = -1;
+	v->maker.fd = -1;
 	r = sx_v4l2_set_up(s, v, p, slots, why, why_bytes);
 	if (r < 0)
 		return r;
@@ -99,10 +100,9 @@ static void v4l2_close(struct sx_source *s)
 	if (!v)
 		return;
 	sx_decoders_destroy(v->decoders); /* they read the buffers */
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++)
 		sx_v4l2_queue_finish(&v->cameras[i].queue);
-		sx_dmabuf_maker_close(&v->cameras[i].maker);
-	}
+	sx_dmabuf_maker_close(&v->maker);
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);

@@ -20,7 +20,6 @@
 struct sx_v4l2_camera {
 	struct sx_v4l2_device device;
 	struct sx_v4l2_exposure exposure;
-	struct sx_dmabuf_maker maker;
 	struct sx_v4l2_queue queue;
 	struct sx_v4l2_filled filled[SX_V4L2_BUFFERS_MAX]; /* of the buffers that are ours */
 	bool begun; /* the first picture has come: sequence is the number of the last one */
@@ -42,6 +41,7 @@ struct sx_v4l2_ticket {
 struct sx_v4l2 {
 	struct sx_v4l2_camera cameras[2];
 	int count;
+	struct sx_dmabuf_maker maker; /* of the buffers of all cameras */
 	enum sx_layout layout;
 	int width, height; /* of one picture of the pair */
 	bool direct;

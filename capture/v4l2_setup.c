@@ -190,10 +190,9 @@ static int set_controls(struct sx_v4l2 *v, const struct sx_source_params *p, cha
 
 static void return_buffers(struct sx_v4l2 *v)
 {
-	for (int i = 0; i < v->count; i++) {
+	for (int i = 0; i < v->count; i++)
 		sx_v4l2_queue_finish(&v->cameras[i].queue);
-		sx_dmabuf_maker_close(&v->cameras[i].maker);
-	}
+	sx_dmabuf_maker_close(&v->maker);
 }
 
 /* The same kind of memory for all cameras. -ENOTSUP: one of them does not do it. */
@@ -204,17 +203,13 @@ static int take_buffers(struct sx_v4l2 *v, const struct sx_source_params *p, enu
 	int wanted = p->buffers ? p->buffers : copied ? BUFFERS_COPIED : slots + BUFFERS_SPARE;
 	int r = 0;
 
+	if (memory == SX_MEMORY_DMABUF)
+		r = sx_dmabuf_maker_open(&v->maker, p->dmabuf_from, &v->cameras[0].device, v->count * wanted,
+					 why, why_bytes);
 	for (int i = 0; i < v->count && r == 0; i++) {
 		struct sx_v4l2_camera *c = &v->cameras[i];
 
-		if (memory == SX_MEMORY_DMABUF)
-			r = sx_dmabuf_maker_open(&c->maker, p->dmabuf_from, &c->device, wanted, why,
-						 why_bytes);
-		if (r < 0)
-			r = r == -EINVAL ? r : -ENOTSUP;
-		else
-			r = sx_v4l2_queue_init(&c->queue, &c->device, memory, wanted, &c->maker, why,
-					       why_bytes);
+		r = sx_v4l2_queue_init(&c->queue, &c->device, memory, wanted, &v->maker, why, why_bytes);
 	}
 	if (r < 0)
 		return_buffers(v);
