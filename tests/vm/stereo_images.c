@@ -3,8 +3,8 @@
  *
  *	stereo-images FOLDER WIDTHxHEIGHT COUNT
  *
- * makes FOLDER/left-N.pgm, .grey, .yuyv, .uyvy, .nv12, .jpg, and the same for the right camera. Chroma is not neutral,
- * so that who takes it for light is found out.
+ * makes FOLDER/left-N.pgm, .grey, .yuyv, .uyvy, .nv12, .jpg, and the same for the right camera, and camera.conf with the
+ * section [camera] that goes with them. Chroma is not neutral, so that who takes it for light is found out.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -128,6 +128,24 @@ static int write_forms(const struct picture *p, const char *folder, const char *
 	return 0;
 }
 
+static int write_camera(const struct picture *p, const char *folder)
+{
+	struct sx_scene_camera c;
+	char path[4096];
+	FILE *f;
+
+	sx_scene_camera(p->width, p->height, &c);
+	snprintf(path, sizeof(path), "%s/camera.conf", folder);
+	f = fopen(path, "w");
+	if (!f)
+		return -errno;
+	fprintf(f,
+		"[camera]\nfx = %g\nfy = %g\ncx = %g\ncy = %g\nbaseline_m = %g\nheight_m = %g\npitch_deg = "
+		"%g\n",
+		c.fx, c.fy, c.cx, c.cy, c.baseline_m, c.height_m, c.pitch_deg);
+	return fclose(f) == 0 ? 0 : -EIO;
+}
+
 static void take(struct picture *p, const struct sx_image *image)
 {
 	for (int y = 0; y < p->height; y++)
@@ -168,5 +186,5 @@ int main(int argc, char **argv)
 				return 1;
 		}
 	}
-	return 0;
+	return write_camera(&p, argv[1]) < 0;
 }

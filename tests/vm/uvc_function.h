@@ -11,7 +11,7 @@
 
 #include "tests/vm/usbip.h"
 
-#define UVC_PAYLOAD_BYTES 32768 /* at most, with its header */
+#define UVC_PAYLOAD_BYTES 16384 /* at most, with its header; what uvcvideo asks for at once */
 
 enum { UVC_MJPEG = 1, UVC_YUYV = 2 }; /* numbers of the formats */
 

@@ -14,6 +14,7 @@ from harness import until  # noqa: E402
 HERE = os.path.dirname(os.path.abspath(__file__))
 IMAGES = "/host/images"
 IMAGES_SIZE = (320, 160)
+CAMERA = IMAGES + "/camera.conf"  # what the images were taken with
 # A small search: the processor is emulated, and what it computes is tested elsewhere.
 CHEAP = {"stereo.disparities": "32", "stereo.paths": "2", "engine.threads": "1"}
 
@@ -59,12 +60,16 @@ def words(settings):
 
 
 class TestCase(harness.TestCase):
+    def setUp(self):
+        self.daemons = []  # whose logs are shown when the test fails
+
     def daemon(self, settings, wait=True, notify=False, name="test"):
         """stixeld, started with cameras (settings of section source without their prefix) and the cheap engine."""
         i = self.instance(name)
+        self.daemons.append(i)
         given = dict(CHEAP)
         given.update({k if "." in k else "source." + k: v for k, v in settings.items()})
-        i.start(*words(given), wait=wait, notify=notify)
+        i.start("-c", CAMERA, *words(given), wait=wait, notify=notify)
         return i
 
     def two(self, left, right, **more):

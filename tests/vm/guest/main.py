@@ -1,6 +1,7 @@
 # Runs groups of tests in the guest, one line for each test, and all that is known of one that fails.
 #
 # SPDX-License-Identifier: Apache-2.0
+import os
 import sys
 import time
 import unittest
@@ -24,13 +25,17 @@ class Lines(unittest.TestResult):
         super().addSkip(test, reason)
         self.say(test, "skipped", ": " + reason)
 
+    def say_failed(self, test, trace):
+        logs = ["--- log of stixeld:\n" + i.text()[-6000:] for i in getattr(test, "daemons", []) if os.path.exists(i.log)]
+        self.say(test, "FAILED", "\n" + trace + "".join(logs))
+
     def addError(self, test, err):
         super().addError(test, err)
-        self.say(test, "FAILED", "\n" + self.errors[-1][1])
+        self.say_failed(test, self.errors[-1][1])
 
     def addFailure(self, test, err):
         super().addFailure(test, err)
-        self.say(test, "FAILED", "\n" + self.failures[-1][1])
+        self.say_failed(test, self.failures[-1][1])
 
 
 suite = unittest.defaultTestLoader.loadTestsFromNames("test_" + name for name in sys.argv[1:])
