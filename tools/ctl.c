@@ -16,7 +16,14 @@
 enum { OPT_JSON = 256, OPT_WATCH, OPT_INTERVAL, OPT_FRAMES, OPT_TIMEOUT, OPT_VERSION };
 
 /* Which options a command takes, as bits. */
-enum { TAKES_JSON = 1, TAKES_WATCH = 2, TAKES_FRAMES = 4, TAKES_TIMEOUT = 8, TAKES_FILE = 16 };
+enum {
+	TAKES_JSON = 1,
+	TAKES_WATCH = 2,
+	TAKES_FRAMES = 4,
+	TAKES_TIMEOUT = 8,
+	TAKES_FILE = 16,
+	TAKES_CONFIG = 32
+};
 
 static const struct command {
 	const char *name, *arguments, *help;
@@ -33,6 +40,9 @@ static const struct command {
 	 TAKES_TIMEOUT, ctl_wait},
 	{"snapshot", "FILE.png", "draws the newest frame", TAKES_FILE | TAKES_TIMEOUT, ctl_snapshot},
 	{"metrics", "", "figures in OpenMetrics text, for Prometheus", 0, ctl_metrics},
+	{"doctor", "[-c FILE] [--json]",
+	 "what is wrong with configuration, cameras, GPU, service and limits, and what to do about it",
+	 TAKES_CONFIG | TAKES_JSON, ctl_doctor},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -65,6 +75,7 @@ static void print_help(void)
 		printf("  %s %s\n      %s\n", commands[i].name, commands[i].arguments, commands[i].help);
 	puts("\n"
 	     "  -i, --instance NAME  default: default\n"
+	     "  -c, --config FILE    doctor: configuration, default /etc/stixeld/NAME.conf\n"
 	     "      --json           for programs\n"
 	     "      --frames N       dump: frames; status --watch: refreshes; 0 = without end\n"
 	     "      --interval S     seconds between refreshes, default 1\n"
@@ -72,8 +83,9 @@ static void print_help(void)
 	     "  -h, --help           this text\n"
 	     "      --version\n"
 	     "\n"
-	     "Exit: 0 done, 1 no such instance, it ended, or no frame in time, 64 wrong usage, 65 a damaged\n"
-	     "frame or answer, 73 a file cannot be written.");
+	     "Exit: 0 done, 1 no such instance, it ended, no frame in time, or doctor found a problem, 64 "
+	     "wrong\n"
+	     "usage, 65 a damaged frame or answer, 73 a file cannot be written.");
 }
 
 static const struct command *find_command(const char *name)
@@ -90,6 +102,10 @@ static int take_option(struct ctl *c, unsigned *given, int option)
 	switch (option) {
 	case 'i':
 		c->instance = optarg;
+		return -1;
+	case 'c':
+		c->config = optarg;
+		*given |= TAKES_CONFIG;
 		return -1;
 	case OPT_JSON:
 		c->json = true;
@@ -138,6 +154,7 @@ static int parse(struct ctl *c, const struct command **command, int argc, char *
 {
 	static const struct option options[] = {
 		{"instance", required_argument, NULL, 'i'},
+		{"config", required_argument, NULL, 'c'},
 		{"json", no_argument, NULL, OPT_JSON},
 		{"watch", no_argument, NULL, OPT_WATCH},
 		{"interval", required_argument, NULL, OPT_INTERVAL},
@@ -150,7 +167,7 @@ static int parse(struct ctl *c, const struct command **command, int argc, char *
 	unsigned given = 0;
 	int option, code = -1;
 
-	while (code < 0 && (option = getopt_long(argc, argv, "i:h", options, NULL)) != -1)
+	while (code < 0 && (option = getopt_long(argc, argv, "i:c:h", options, NULL)) != -1)
 		code = take_option(c, &given, option);
 	if (code >= 0)
 		return code;

@@ -8,6 +8,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #define SX_PROGRAM "stixelctl"
 
@@ -23,6 +24,7 @@ struct ctl {
 	int timeout_ms; /* -1: no limit */
 	bool timeout_given;
 	const char *file;
+	const char *config; /* doctor: configuration file; NULL: the instance's */
 };
 
 /* Set by SIGINT, SIGTERM: loops end in order. */
@@ -34,6 +36,13 @@ int ctl_metrics(const struct ctl *c);
 int ctl_dump(const struct ctl *c);
 int ctl_wait(const struct ctl *c);
 int ctl_snapshot(const struct ctl *c);
+int ctl_doctor(const struct ctl *c);
+
+/*
+ * GET target at the status socket of an instance: the system's daemon, then the user's own. The HTTP status code and the
+ * body, to be freed, whatever the code; or negative errno as of sx_http_get(). why: a sentence, unless it is 200.
+ */
+int ctl_get(const char *instance, const char *target, char **body, char *why, size_t why_bytes);
 
 /* "stixelctl: ..." on stderr; returns code. */
 int ctl_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -36,29 +36,34 @@ static int socket_path(const char *instance, int place, char *path, size_t bytes
 	}
 }
 
-/* The body of GET target, to be freed, or NULL and the exit code. */
-static char *ask(const struct ctl *c, const char *target, int *code)
+int ctl_get(const char *instance, const char *target, char **body, char *why, size_t why_bytes)
 {
-	char path[256], why[512] = "", *body = NULL;
+	char path[256];
 	int r = -ENOENT;
 
-	for (int place = 0; r < 0; place++) {
-		int n = socket_path(c->instance, place, path, sizeof(path));
+	for (int place = 0; r == -ENOENT || r == -ECONNREFUSED; place++) {
+		int n = socket_path(instance, place, path, sizeof(path));
 
 		if (n < 0 || (size_t)n >= sizeof(path))
 			break;
-		r = sx_http_get(path, target, ANSWER_TIMEOUT_MS, &body, why, sizeof(why));
-		if (r < 0 && r != -ENOENT && r != -ECONNREFUSED)
-			break;
+		r = sx_http_get(path, target, ANSWER_TIMEOUT_MS, body, why, why_bytes);
 	}
-	if (r == -ENOENT || r == -ECONNREFUSED) {
-		*code = ctl_fail(CTL_NOTHING, "no stixeld runs as instance '%s'", c->instance);
-		return NULL;
-	}
+	if (r == -ENOENT || r == -ECONNREFUSED)
+		snprintf(why, why_bytes, "no stixeld runs as instance '%s'", instance);
+	else if (r >= 0 && r != 200)
+		snprintf(why, why_bytes, "%s answered %d to GET %s", path, r, target);
+	return r;
+}
+
+/* The body of GET target, to be freed, or NULL and the exit code. */
+static char *ask(const struct ctl *c, const char *target, int *code)
+{
+	char why[512] = "", *body = NULL;
+	int r = ctl_get(c->instance, target, &body, why, sizeof(why));
+
 	if (r == 200)
 		return body;
-	*code = r < 0 ? ctl_fail(r == -EPROTO || r == -EMSGSIZE ? EX_DATAERR : CTL_NOTHING, "%s", why)
-		      : ctl_fail(EX_DATAERR, "%s answered %d to GET %s", path, r, target);
+	*code = ctl_fail(r >= 0 || r == -EPROTO || r == -EMSGSIZE ? EX_DATAERR : CTL_NOTHING, "%s", why);
 	free(body);
 	return NULL;
 }

@@ -25,6 +25,9 @@ MAY = {
 ALSO = {"config": {"stages/params.h", "stages/engine.h", "capture/source.h"}}
 # The tools that compute: stixel-process and stixel-bench.
 COMPUTING_TOOLS = ["tools/process*", "tools/bench*", "tools/settings_args*"]
+# stixelctl is a client like any other; only these files of its doctor ask a camera what it offers, and open an engine.
+DOCTOR = {"tools/doctor_camera.c": {"capture"}, "tools/doctor_modes.c": {"capture"}, "tools/doctor_modes.h": {"capture"},
+          "tools/doctor_engine.c": {"cpu", "gpu"}}
 INSTALLED = {"stixel.h", "include/stixel.h"}
 # Libraries that must not spread: who may include which.
 SYSTEM = [
@@ -40,6 +43,8 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 def may(name, target):
     folder, to = name.split("/")[0], target.split("/")[0]
     if target in INSTALLED or to == folder or to in MAY[folder] or target in ALSO.get(folder, ()):
+        return True
+    if to in DOCTOR.get(name, ()):
         return True
     return to in COMPUTING and any(fnmatch.fnmatch(name, p) for p in COMPUTING_TOOLS)
 
@@ -83,7 +88,7 @@ SOUND = {
     "stages/sgm_priv.h": "", "stages/sgm.c": '#include "stages/sgm_priv.h"\n#include "base/a.h"\n',
     "config/load.c": '#include <ini.h>\n#include "stages/params.h"\n', "include/stixel.h": "", "daemon/run.h": "",
     "ipc/ring.c": '#include "include/stixel.h"\n#include "stixel.h"\n', "tools/ctl.c": '#include "base/a.h"\n',
-    "tools/bench.c": '#include "stages/sgm.h"\n', "tests/base/test_a.c": '#include "stages/sgm.h"\n',
+    "tools/bench.c": '#include "stages/sgm.h"\n', "capture/a.h": "", "tools/doctor_camera.c": '#include "capture/a.h"\n', "tests/base/test_a.c": '#include "stages/sgm.h"\n',
     "tests/stages/test_sgm.c": '#include "stages/sgm_priv.h"\n',
     "daemon/run.c": '#include "stages/sgm.h"\n#include "daemon/run.h"\n',
 }
@@ -92,6 +97,8 @@ PLANTED = [
     ({"stages/b.c": '\n #  include "daemon/run.h"\n'}, ["stages/b.c:2:", "may not include"]),
     ({"config/b.c": '#include "stages/sgm.h"\n'}, ["config/b.c:1:"]),
     ({"tools/ctl_b.c": '#include "stages/sgm.h"\n'}, ["tools/ctl_b.c:1:"]),
+    ({"tools/doctor.c": '#include "capture/a.h"\n'}, ["tools/doctor.c:1:"]),
+    ({"tools/doctor_engine.c": '#include "capture/a.h"\n'}, ["tools/doctor_engine.c:1:"]),
     ({"tests/b.c": '#include "daemon/run.h"\n'}, ["tests/b.c:1:"]),
     ({"stages/b.c": '#include "stages/none.h"\n'}, ["does not exist"]),
     ({"cpu/b.c": '#include "stages/sgm_priv.h"\n'}, ["private"]),

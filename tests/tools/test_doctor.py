@@ -1,0 +1,343 @@
+# stixelctl doctor: each thing that it is to find, found once; and nothing found where nothing is wrong.
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import time
+import unittest
+
+from support import Folder, program
+from test_ctl import Daemon
+
+UNIT = {"LoadState": "loaded", "ActiveState": "active", "SubState": "running", "Result": "success", "NRestarts": "0",
+        "ExecMainStatus": "0", "UnitFileState": "enabled", "StatusText": "running, 30.0 fps", "DropInPaths": "",
+        "LimitRTPRIO": "0", "LimitMEMLOCK": "67108864"}
+CAMERA = "[camera]\nfx=0\nfy=0\nbaseline_m=0\n"
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+
+
+class Doctor(Folder):
+    """A machine made of files: self.root stands for / where doctor looks, self.bin is all of PATH."""
+
+    def setUp(self):
+        super().setUp()
+        os.chmod(self.folder, 0o755)
+        self.root = self.path("root")
+        self.bin = self.path("bin")
+        for folder in (self.bin, self.root + "/dev/shm", self.root + "/proc", self.root + "/etc/stixeld"):
+            os.makedirs(folder)
+        self.put("/etc/passwd", "root:x:0:0::/:/bin/sh\nstixeld:x:61001:61001::/:/bin/false\n")
+        self.put("/etc/group", "video:x:44:\nstixel:x:61002:\nstixeld:x:61001:\n")
+        self.put("/etc/stixeld/front.conf", "[source]\nkind = synthetic\n[engine]\nbackend = cpu\n")
+
+    def put(self, path, text, mode=0o644):
+        path = self.root + path
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb" if isinstance(text, bytes) else "w") as f:
+            f.write(text)
+        os.chmod(path, mode)
+        return path
+
+    def systemctl(self, code=0, **properties):
+        """In place of systemctl: answers with a unit that is well, but for what is given."""
+        lines = "\n".join("%s=%s" % p for p in dict(UNIT, **properties).items())
+        with open(self.bin + "/systemctl", "w") as f:
+            f.write("#!/bin/sh\n[ \"$*\" = 'show --no-pager stixeld@front.service' ] || exit 9\n"
+                    "echo '%s'\nexit %d\n" % (lines, code))
+        os.chmod(self.bin + "/systemctl", 0o755)
+
+    def doctor(self, *args, want=1, before=(), env=None, instance="front", binary=None):
+        """{check: [(level, text, advice)]} of one run, by --json; the plain output must say the same."""
+        env = dict(os.environ, STIXEL_DOCTOR_ROOT=self.root, PATH=self.bin, XDG_RUNTIME_DIR=self.folder, **(env or {}))
+        before = [shutil.which(before[0]), *before[1:]] if before else []
+        command = [*before, binary or program("stixelctl"), "-i", instance, "doctor", *args]
+        plain = subprocess.run(command, capture_output=True, text=True, env=env, timeout=120)
+        r = subprocess.run([*command, "--json"], capture_output=True, text=True, env=env, timeout=120)
+        self.assertEqual((r.returncode, r.stderr), (want, ""), r.stdout)
+        self.assertEqual((plain.returncode, plain.stderr), (want, ""), plain.stdout)
+        answer = json.loads(r.stdout)
+        levels = [c["level"] for c in answer["checks"]]
+        self.assertEqual(answer["result"], max(levels, key=["ok", "warning", "problem"].index))
+        self.assertEqual(want, int("problem" in levels))
+        lines = plain.stdout.splitlines()
+        self.assertEqual([line.split()[0] for line in lines[:-1]], levels, plain.stdout)
+        if answer["result"] == "ok":
+            self.assertEqual(lines[-1], "nothing is wrong")
+        else:
+            self.assertRegex(lines[-1], r"^%d problems?, %d warnings?$" % (levels.count("problem"), levels.count("warning")))
+        found = {}
+        for c in answer["checks"]:
+            found.setdefault(c["check"], []).append((c["level"], c["text"], c.get("advice", "")))
+        return found
+
+    def has(self, found, check, level, *words):
+        """Among other things, the check found this."""
+        sentences = [f[1] + "; " + f[2] for f in found.get(check, []) if f[0] == level]
+        self.assertTrue(any(all(w in s for w in words) for s in sentences), (words, found))
+
+    def only(self, found, check, level, *words):
+        """The check found this one thing that is not in order; words are in its sentence or its advice."""
+        bad = [f for f in found.get(check, []) if f[0] != "ok"]
+        self.assertEqual([f[0] for f in bad], [level], found)
+        for word in words:
+            self.assertIn(word, bad[0][1] + "; " + bad[0][2])
+
+
+class Nothing(Doctor):
+    def test_nothing_is_wrong(self):
+        self.systemctl(ActiveState="inactive", SubState="dead", StatusText="")
+        found = self.doctor(want=0)
+        self.assertEqual(sorted(found), ["clocks", "configuration", "engine", "instance", "limits", "shared memory", "unit"])
+        self.assertIn("cpu (", found["engine"][0][1])
+        self.assertIn("started at boot", found["unit"][0][1])
+
+    def test_no_systemctl_is_fine(self):
+        self.assertIn("no systemd", self.doctor(want=0)["unit"][0][1])
+
+    def test_a_manager_that_does_not_answer_is_fine(self):
+        self.systemctl(code=1)
+        self.assertIn("no systemd", self.doctor(want=0)["unit"][0][1])
+
+    def test_usage(self):
+        for args in (["doctor", "stray"], ["doctor", "--watch"], ["status", "-c", "x"], ["-i", "../x", "doctor"]):
+            r = subprocess.run([program("stixelctl"), *args], capture_output=True, text=True)
+            self.assertEqual(r.returncode, 64, args)
+
+
+class Configuration(Doctor):
+    def test_absent(self):
+        found = self.doctor(instance="rear")
+        self.only(found, "configuration", "problem", "rear.conf: No such file", "-i front", "example.conf")
+        self.assertIn("no video device", found["cameras"][0][1])
+
+    def test_errors_are_all_listed(self):
+        path = self.put("/etc/bad.conf", "[source]\nkind = v4l3\nnonsense = 1\n")
+        found = self.doctor("-c", path)
+        texts = [f[1] for f in found["configuration"] if f[0] == "problem"]
+        self.assertEqual(len(texts), 2)
+        self.assertIn("bad.conf:2", texts[0])
+        self.assertIn("nonsense", texts[1])
+
+    def test_size_and_calibration_differ(self):
+        calibration = self.put("/etc/c.yaml", "image_width: 640\nimage_height: 480\nprojection_matrix:\n  rows: 3\n  cols: 4\n"
+                               "  data: [700, 0, 320, -84, 0, 700, 240, 0, 0, 0, 1, 0]\n")
+        path = self.put("/etc/a.conf", "[source]\nkind=synthetic\nsize=800x600\n[camera]\ncalibration=%s\n" % calibration)
+        self.only(self.doctor("-c", path), "configuration", "problem", "640x480", "800x600")
+
+    def test_images(self):
+        path = self.put("/etc/a.conf", "[source]\nkind=files\npath=%s\n" % self.path("none"))
+        self.only(self.doctor("-c", path), "images", "problem", "none: No such file")
+        os.mkdir(self.path("none"))
+        self.doctor("-c", path, want=0)
+
+
+class Cameras(Doctor):
+    def cameras(self, left, right, more=""):
+        return self.put("/etc/c.conf", "[source]\nkind=v4l2\nleft=%s\nright=%s\n%s%s[engine]\nbackend=cpu\n" %
+                        (left, right, more, CAMERA))
+
+    def test_absent_device(self):
+        self.put("/sys/class/video4linux/video7/name", "Some Camera\n")
+        found = self.doctor("-c", self.cameras("/dev/none-left", "/dev/none-right"))
+        self.only(found, "left camera", "problem", "/dev/none-left", "No such file", "source.left", "/dev/video7 (Some Camera)")
+        self.only(found, "right camera", "problem", "/dev/none-right")
+
+    def test_names_that_are_no_text(self):
+        self.put("/sys/class/video4linux/video7/name", b"Cam\x1b[31m\xff\n")
+        found = self.doctor("-c", self.cameras("/dev/none-left", "/dev/none-right"))
+        self.only(found, "left camera", "problem", "(Cam?[31m?)")
+
+    def test_no_device_at_all(self):
+        found = self.doctor("-c", self.cameras("/dev/none-left", "/dev/none-right"))
+        self.only(found, "left camera", "problem", "no video device")
+
+    def test_not_a_camera(self):
+        found = self.doctor("-c", self.cameras(self.put("/etc/file", "x"), "/dev/null"))
+        self.only(found, "left camera", "problem", "/etc/file")
+        self.only(found, "right camera", "problem", "/dev/null")
+
+    def test_one_device_for_both_sides(self):
+        os.symlink("/dev/null", self.path("left"))
+        found = self.doctor("-c", self.cameras(self.path("left"), "/dev/null"))
+        self.only(found, "camera modes", "problem", "same device")
+
+    def test_one_camera_with_both_images(self):
+        found = self.doctor("-c", self.cameras("/dev/none", "", "layout=side-by-side\n"))
+        self.only(found, "camera", "problem", "/dev/none")
+        self.assertNotIn("right camera", found)
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "gives up root, so it needs to be root first")
+    def test_no_permission(self):
+        binary = self.path("stixelctl")
+        shutil.copy(program("stixelctl"), binary)
+        for mode, answer in (
+            (0o660, ("warning", "may not open it (group video, mode 660), the service may", "usermod -aG video")),
+            (0o600, ("problem", "mode 600: user stixeld, as the service, cannot open it", "udev rule")),
+        ):
+            node = self.put("/dev/camera", "x", mode)
+            os.chown(node, 0, 44)
+            found = self.doctor("-c", self.cameras(node, "/dev/none"), before=NOBODY, binary=binary,
+                                env={"LD_LIBRARY_PATH": self.library()})
+            self.only(found, "left camera", *answer)
+            self.only(found, "readers", "warning", "usermod -aG stixel")
+
+    def library(self):
+        """A copy of the library where everybody may read it."""
+        built = os.path.join(os.environ["STIXEL_BUILD"], "ipc")
+        for name in os.listdir(built):
+            if name.startswith("libstixel.so") and os.path.isfile(os.path.join(built, name)):
+                shutil.copy(os.path.join(built, name), self.path(name))
+        return self.folder
+
+
+class Engine(Doctor):
+    def engine(self, backend):
+        return self.put("/etc/e.conf", "[source]\nkind=synthetic\n[engine]\nbackend=%s\n" % backend)
+
+    def test_cuda_without_a_module(self):
+        env = {"STIXEL_MODULE_PATH": "/none.so"}
+        found = self.doctor("-c", self.engine("cuda"), env=env)
+        self.only(found, "engine", "problem", "not installed", "no NVIDIA driver")
+        self.assertEqual(self.doctor("-c", self.engine("auto"), env=env, want=0)["engine"][0][0], "ok")
+
+    def test_a_driver_that_auto_does_not_use(self):
+        self.put("/proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54\n")
+        found = self.doctor("-c", self.engine("auto"), env={"STIXEL_MODULE_PATH": "/none.so"}, want=0)
+        self.only(found, "engine", "warning", "/none.so", "engine.backend = cuda")
+        self.assertIn("550.54", found["GPU driver"][0][1])
+
+    def test_a_module_that_works(self):
+        found = self.doctor("-c", self.engine("auto"), env={"STIXEL_MODULE_PATH": os.environ["STIXEL_FAKE_MODULE"]}, want=0)
+        self.assertIn("cuda (", found["engine"][0][1])
+
+
+class Service(Doctor):
+    def test_failed(self):
+        for code, word in ((78, "configuration is wrong"), (69, "no usable GPU"), (73, "another daemon"), (9, "journalctl")):
+            self.systemctl(ActiveState="failed", SubState="failed", Result="exit-code", ExecMainStatus=code, NRestarts=3)
+            self.only(self.doctor(), "unit", "problem", "failed (exit-code, exit status %d) after 3 restarts" % code, word,
+                      "journalctl -u stixeld@front")
+
+    def test_restarting(self):
+        self.systemctl(ActiveState="activating", SubState="auto-restart", Result="watchdog", ExecMainStatus=6, NRestarts=4)
+        self.only(self.doctor(), "unit", "problem", "restarted for the 5. time (watchdog")
+
+    def test_restarted(self):
+        self.systemctl(ActiveState="inactive", SubState="dead", NRestarts=2)
+        self.only(self.doctor(want=0), "unit", "warning", "restarted 2 times")
+
+    def test_active_but_silent(self):
+        self.systemctl()
+        self.only(self.doctor(), "instance", "problem", "no stixeld runs as 'front'")
+
+    def test_jetson_without_its_drop_in(self):
+        path = self.put("/etc/j.conf", "[source]\nkind=synthetic\n")
+        self.put("/etc/nv_tegra_release", "# R36 (release), REVISION: 2.0\n")
+        self.systemctl(ActiveState="inactive", SubState="dead")
+        self.only(self.doctor("-c", path, want=0), "unit", "warning", "jetson.conf")
+        self.systemctl(ActiveState="inactive", SubState="dead",
+                       DropInPaths="/etc/systemd/system/stixeld@.service.d/jetson.conf")
+        self.assertEqual([f[0] for f in self.doctor("-c", path, want=0)["unit"]], ["ok"])
+
+    def test_limits(self):
+        path = self.put("/etc/l.conf", "[source]\nkind=synthetic\n[engine]\nbackend=cpu\n[realtime]\npriority=20\nlock_memory=yes\n")
+        self.systemctl(ActiveState="inactive", SubState="dead")
+        bad = [f for f in self.doctor("-c", path)["limits"] if f[0] == "problem"]
+        self.assertEqual(len(bad), 2)
+        self.assertIn("LimitRTPRIO is 0", bad[0][1])
+        self.assertIn("LimitMEMLOCK is 67108864", bad[1][1])
+        self.assertIn("realtime.conf", bad[0][2])
+        self.systemctl(ActiveState="inactive", SubState="dead", LimitRTPRIO="20", LimitMEMLOCK="infinity")
+        self.assertEqual([f[0] for f in self.doctor("-c", path, want=0)["limits"]], ["ok", "ok"])
+
+    def test_no_user(self):
+        self.put("/etc/passwd", "root:x:0:0::/:/bin/sh\n")
+        self.systemctl(ActiveState="inactive", SubState="dead")
+        self.only(self.doctor(), "unit", "problem", "user stixeld", "systemd-sysusers")
+
+    def test_what_the_service_may_not_see(self):
+        self.systemctl(ActiveState="inactive", SubState="dead")
+        path = self.put("/var/tmp/front.conf", "[source]\nkind=synthetic\n[engine]\nbackend=cpu\n")
+        self.only(self.doctor("-c", path, want=0), "unit", "warning", "/var/tmp/front.conf", "PrivateTmp=")
+        path = self.put("/etc/stixeld/front.conf", "[source]\nkind=synthetic\n[engine]\nbackend=cpu\n", 0o600)
+        self.only(self.doctor("-c", path), "unit", "problem", "cannot be read by user stixeld (mode 600)")
+
+    @unittest.skipUnless(os.geteuid() == 0, "gives files to groups, so it needs to be root")
+    def test_nodes_that_the_service_may_not_open(self):
+        module = {"STIXEL_MODULE_PATH": os.environ["STIXEL_FAKE_MODULE"]}
+        path = self.put("/etc/e.conf", "[source]\nkind=synthetic\n[engine]\nbackend=cuda\n")
+        self.systemctl(ActiveState="inactive", SubState="dead")
+        node = self.put("/dev/nvidia0", "", 0o660)
+        self.only(self.doctor("-c", path, env=module), "engine", "problem", "/dev/nvidia0", "group root, mode 660")
+        os.chown(node, 0, 44)
+        self.doctor("-c", path, env=module, want=0)
+
+
+class Machine(Doctor):
+    def ring(self, name, pid):
+        """The first bytes of a ring: magic, and its owner's pid."""
+        header = bytearray(4096)
+        with open(os.path.join(os.environ["STIXEL_SOURCE"], "include/stixel.h")) as f:
+            magic = re.search(r"STIXEL_RING_MAGIC\s+UINT64_C\((0x[0-9a-fA-F]+)\)", f.read())
+        struct.pack_into("<Q", header, 0, int(magic.group(1), 16))
+        struct.pack_into("<I", header, 52, pid)
+        self.put("/dev/shm/" + name, bytes(header), 0o640)
+
+    def test_rings_of_the_dead(self):
+        self.ring("stixeld.front", 4711)
+        self.ring("stixeld.rear", 4712)
+        self.put("/proc/4712/comm", "stixeld\n")
+        self.put("/dev/shm/other", "x")
+        self.only(self.doctor(want=0), "shared memory", "warning", "stixeld.front", "4711")
+
+    def test_something_else_under_the_name(self):
+        self.put("/dev/shm/stixeld.front", "not a ring")
+        self.only(self.doctor(), "shared memory", "problem", "stixeld.front is no ring")
+
+    def test_no_shared_memory(self):
+        shutil.rmtree(self.root + "/dev/shm")
+        self.only(self.doctor(), "shared memory", "problem", "/dev/shm: No such file")
+
+    @unittest.skipUnless(os.geteuid() == 0, "mounts a small tmpfs, so it needs to be root")
+    def test_little_shared_memory(self):
+        shm = self.root + "/dev/shm"
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", shm], capture_output=True).returncode:
+            self.skipTest("may not mount a small tmpfs")
+        self.addCleanup(subprocess.run, ["umount", shm], check=True)
+        self.only(self.doctor(), "shared memory", "problem", "has room for 0.1 MB", "output.slots")
+
+    def test_clocks(self):
+        for n, governor in enumerate(("performance", "schedutil")):
+            self.put("/sys/devices/system/cpu/cpufreq/policy%d/scaling_governor" % n, governor + "\n")
+        self.only(self.doctor(want=0), "clocks", "warning", "'schedutil'", "cpupower")
+        self.put("/sys/devices/system/cpu/cpufreq/policy1/scaling_governor", "performance\n")
+        self.assertEqual(self.doctor(want=0)["clocks"][0][0], "ok")
+
+    def test_power_mode(self):
+        self.put("/var/lib/nvpmodel/status", "pmode:0002\n")
+        self.assertIn("nvpmodel 2 (without a name)", self.doctor(want=0)["power mode"][0][1])
+        self.put("/etc/nvpmodel.conf", "# modes\n< POWER_MODEL ID=0 NAME=MAXN >\n< POWER_MODEL ID=2 NAME=MODE_15W >\n")
+        self.assertIn("nvpmodel 2 (MODE_15W)", self.doctor(want=0)["power mode"][0][1])
+
+
+class Running(Doctor):
+    def test_a_daemon_that_runs(self):
+        daemon = Daemon("doctor")
+        self.addCleanup(daemon.stop)
+        daemon.wait()
+        for _ in range(100):  # the state follows the first frame
+            if json.loads(daemon.ctl("status", "--json").stdout)["state"] == "running":
+                break
+            time.sleep(0.1)
+        path = self.put("/etc/s.conf", "[source]\nkind=synthetic\n[engine]\nbackend=cpu\n")
+        self.folder, folder = daemon.work, self.folder
+        found = self.doctor("-c", path, want=0, instance=daemon.name)
+        self.folder = folder
+        self.assertIn("runs as process %d: running" % daemon.process.pid, found["instance"][0][1])
+
+
+if __name__ == "__main__":
+    unittest.main()
