@@ -37,6 +37,11 @@ class Lines(unittest.TestResult):
         super().addFailure(test, err)
         self.say_failed(test, self.failures[-1][1])
 
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err:
+            self.say_failed(subtest, (self.failures + self.errors)[-1][1])
+
 
 suite = unittest.defaultTestLoader.loadTestsFromNames("test_" + name for name in sys.argv[1:])
 result = Lines()
