@@ -15,17 +15,16 @@
 
 #include "base/clock.h"
 
-/* The second half of a picture that holds both. */
-static struct sx_image half(const struct sx_image *whole, enum sx_layout layout, int width, int height,
-			    int part)
+struct sx_image sx_layout_half(const struct sx_image *whole, enum sx_layout layout, int width, int height,
+			       int side)
 {
 	struct sx_image view = *whole;
 
 	view.width = width;
 	view.height = height;
-	if (part && layout == SX_LAYOUT_SIDE_BY_SIDE)
+	if (side && layout == SX_LAYOUT_SIDE_BY_SIDE)
 		view.data = (char *)view.data + (size_t)width * sx_pixel_bytes(whole->pixel);
-	else if (part)
+	else if (side)
 		view.data = (char *)view.data + (size_t)height * whole->pitch;
 	return view;
 }
@@ -53,8 +52,8 @@ static int init_slot(struct sx_slot *slot, enum sx_layout layout, int width, int
 		slot->right = slot->whole[1];
 		return 0;
 	}
-	slot->left = half(&slot->whole[0], layout, width, height, 0);
-	slot->right = half(&slot->whole[0], layout, width, height, 1);
+	slot->left = sx_layout_half(&slot->whole[0], layout, width, height, 0);
+	slot->right = sx_layout_half(&slot->whole[0], layout, width, height, 1);
 	return 0;
 }
 

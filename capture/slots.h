@@ -45,6 +45,10 @@ int sx_slots_init(struct sx_slots *s, int count, enum sx_layout layout, int widt
 		  enum sx_pixel pixel, double fps, char *why, size_t why_bytes);
 void sx_slots_finish(struct sx_slots *s);
 
+/* The picture of one side (0 left, 1 right) in one that holds both; width, height: of one side. */
+struct sx_image sx_layout_half(const struct sx_image *whole, enum sx_layout layout, int width, int height,
+			       int side);
+
 /* As sx_source_block(): one for each slot. */
 bool sx_slots_block(const struct sx_slots *s, int index, struct sx_block *ret);
 

@@ -20,8 +20,7 @@ static const struct sx_source_ops *find_ops(enum sx_source_kind kind, char *why,
 	case SX_SOURCE_SYNTHETIC:
 		return &sx_synthetic_ops;
 	case SX_SOURCE_V4L2:
-		snprintf(why, why_bytes, "source kind v4l2 is not built into this version");
-		return NULL;
+		return &sx_v4l2_ops;
 	}
 	snprintf(why, why_bytes, "source kind %d is unknown", (int)kind);
 	return NULL;
@@ -71,11 +70,23 @@ bool sx_source_block(const struct sx_source *s, int index, struct sx_block *ret)
 
 void sx_source_counters(const struct sx_source *s, struct sx_source_counters *ret)
 {
-	for (int side = 0; side < 2; side++)
+	for (int side = 0; side < 2; side++) {
 		ret->captured[side] = atomic_load_explicit(&s->captured[side], memory_order_relaxed);
+		ret->gaps[side] = atomic_load_explicit(&s->gaps[side], memory_order_relaxed);
+		for (int i = 0; i < SX_DROP_COUNT; i++)
+			ret->dropped[side][i] =
+				atomic_load_explicit(&s->dropped[side][i], memory_order_relaxed);
+	}
 	ret->corrupt = atomic_load_explicit(&s->corrupt, memory_order_relaxed);
 	ret->unpaired = atomic_load_explicit(&s->unpaired, memory_order_relaxed);
 	ret->reconnects = atomic_load_explicit(&s->reconnects, memory_order_relaxed);
+}
+
+const char *sx_image_drop_name(enum sx_image_drop drop)
+{
+	static const char *const names[] = {"error_flag", "short", "broken", "unpaired", "backlog", "first"};
+
+	return names[drop];
 }
 
 int sx_source_fd(const struct sx_source *s)

@@ -65,17 +65,37 @@ struct sx_source_info {
 	int width, height;
 	enum sx_pixel pixel;
 	const char *memory; /* "read" (files), "generated", "userptr", "dmabuf", "mmap" */
+	const char *format; /* v4l2: what the cameras send: "YUYV", "MJPG"; NULL elsewhere */
+	double fps;	    /* v4l2: what the driver says it gives; 0 unknown */
 	int cameras;	    /* devices or files behind a pair: 1 or 2 */
 	const char *path[2];
 	bool paced; /* false: gives a pair whenever asked; the taker sets the pace */
 	/* the camera, where the source knows it better than the configuration (synthetic); NULL elsewhere */
 	const struct sx_scene_camera *camera;
+	/* what else is worth a line in the log: why not another memory, exposure that differs from what was asked for */
+	char note[256];
 };
 
+/* Why an image of a camera became no part of a pair. */
+enum sx_image_drop {
+	SX_DROP_ERROR_FLAG, /* the driver flagged it as damaged */
+	SX_DROP_SHORT,	    /* fewer bytes than the picture has */
+	SX_DROP_BROKEN,	    /* cannot be decoded */
+	SX_DROP_UNPAIRED,   /* the other side has none of that time, or lost it */
+	SX_DROP_BACKLOG,    /* a newer one was there already */
+	SX_DROP_FIRST,	    /* the first after the start: often stale or half exposed */
+	SX_DROP_COUNT
+};
+/* "error_flag", "short", ... */
+const char *sx_image_drop_name(enum sx_image_drop drop);
+
+/* gaps, dropped: v4l2 only. captured is the sum of all that was dropped and all that became part of a pair. */
 struct sx_source_counters {
 	uint64_t captured[2]; /* images per side */
-	uint64_t corrupt;     /* pairs dropped: unreadable, wrong size */
-	uint64_t unpaired;
+	uint64_t gaps[2];     /* images that the driver lost, by its own numbers */
+	uint64_t dropped[2][SX_DROP_COUNT];
+	uint64_t corrupt;  /* pairs dropped: unreadable, wrong size; v4l2: images damaged in any way */
+	uint64_t unpaired; /* v4l2: images, both sides together */
 	uint64_t reconnects;
 };
 
@@ -84,7 +104,8 @@ struct sx_source;
 /*
  * Opens a source with room for slots pairs in use at once. *ret only on success; otherwise negative errno and
  * one sentence in why (what, where). All memory is taken here.
- * Errors: -ENOENT nothing there, -EBADMSG unreadable data, -EINVAL sizes differ or parameters contradict.
+ * Errors: -ENOENT nothing there, -EBADMSG unreadable data, -EINVAL sizes differ or parameters contradict, -ENODEV a camera is
+ * absent, busy or failing: to be tried again later.
  */
 int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots, char *why,
 		   size_t why_bytes);

@@ -35,9 +35,10 @@ struct sx_source {
 	void *own;
 	uint64_t number;
 	_Atomic uint64_t captured[2], corrupt, unpaired, reconnects;
+	_Atomic uint64_t gaps[2], dropped[2][SX_DROP_COUNT];
 };
 
-extern const struct sx_source_ops sx_files_ops, sx_synthetic_ops;
+extern const struct sx_source_ops sx_files_ops, sx_synthetic_ops, sx_v4l2_ops;
 
 /* 0, or -EINVAL with a sentence if one picture of a pair would be outside 32x32 .. 4096x2160. what: names it. */
 int sx_source_check_size(const char *what, int width, int height, char *why, size_t why_bytes);

@@ -17,7 +17,7 @@
 static int fail(const struct sx_v4l2_device *d, int r, const char *what, char *why, size_t why_bytes)
 {
 	snprintf(why, why_bytes, "%s: %s: %s", d->path, what, strerror(-r));
-	return r;
+	return r == -EINVAL ? -EIO : r; /* the request was right: the driver fails */
 }
 
 static const char *permission_hint(int r)

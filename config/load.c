@@ -310,6 +310,14 @@ static void check_places(struct sx_load *l)
 			set_at(l, "source", "right"), s->right);
 }
 
+/* Between -1 (as it is) and 0 (automatic, or none) nothing has a meaning. */
+static void check_keep(struct sx_load *l, const char *key, double value)
+{
+	if (value < 0 && value != SX_CONTROL_KEEP && !refused(l, "source", key))
+		sx_errors_add(l->errors, "%s: [source] %s: found %g, allowed -1 (as it is), 0 or more",
+			      set_at(l, "source", key), key, value);
+}
+
 static void check_whole(struct sx_load *l, bool source_required)
 {
 	const struct sx_settings *s = &l->settings;
@@ -319,6 +327,8 @@ static void check_whole(struct sx_load *l, bool source_required)
 	if (source_required && !set_at(l, "source", "kind"))
 		sx_errors_add(l->errors, "[source] kind: not given, allowed v4l2, files, synthetic");
 	check_places(l);
+	check_keep(l, "exposure_ms", s->source.exposure_ms);
+	check_keep(l, "gain", s->source.gain);
 	check_camera_given(l);
 	if (sx_log_levels_parse(&levels, s->log_levels ? s->log_levels : "", why, sizeof(why)) < 0)
 		sx_errors_add(l->errors, "%s: [log] levels: %s", set_at(l, "log", "levels"), why);

@@ -11,13 +11,18 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "capture/watch.h"
 #include "daemon/pipeline.h"
 
 #define BACKOFF_FIRST_NS SX_NS_PER_S
 #define BACKOFF_MOST_NS (5 * SX_NS_PER_S)
+/* After an event of the devices: udev has rights and links to set; and never more often than this. */
+#define SETTLE_NS (SX_NS_PER_S / 10)
+#define ATTEMPT_NS (SX_NS_PER_S / 4)
 /* After so many unreadable pairs in a row each further one is followed by a pause. */
 #define CORRUPT_PATIENCE 10
 #define CORRUPT_PAUSE_MS 20
@@ -27,7 +32,9 @@ struct capture {
 	struct sx_telemetry *t;
 	struct sx_condition corrupt;
 	int corrupt_in_a_row;
-	int64_t backoff_ns, retry_ns; /* camera absent: how long between attempts, when the next one is */
+	/* camera absent: how long between attempts, when the next one is, when the last was */
+	int64_t backoff_ns, retry_ns, tried_ns;
+	int watch_fd; /* tells that something happened to the devices; -1 */
 };
 
 static bool must_stop(const struct capture *c)
@@ -48,32 +55,30 @@ static void raise_priority(const struct sx_pipeline *p)
 		       wanted.sched_priority, strerror(error));
 }
 
-/* What the source counted, plus what closed ones had counted before. */
-static void note_counters(struct capture *c)
-{
-	const struct sx_source_counters *before = &c->p->before;
-	struct sx_source_counters now = {0};
-
-	if (c->p->source)
-		sx_source_counters(c->p->source, &now);
-	for (int side = 0; side < 2; side++)
-		atomic_store_explicit(&c->t->images[side], before->captured[side] + now.captured[side],
-				      memory_order_relaxed);
-	atomic_store_explicit(&c->t->corrupt, before->corrupt + now.corrupt, memory_order_relaxed);
-	atomic_store_explicit(&c->t->unpaired, before->unpaired + now.unpaired, memory_order_relaxed);
-	atomic_store_explicit(&c->t->reconnects, before->reconnects + now.reconnects, memory_order_relaxed);
-}
-
 static void add_counters(struct sx_source_counters *sum, const struct sx_source *source)
 {
 	struct sx_source_counters last;
 
 	sx_source_counters(source, &last);
-	for (int side = 0; side < 2; side++)
+	for (int side = 0; side < 2; side++) {
 		sum->captured[side] += last.captured[side];
+		sum->gaps[side] += last.gaps[side];
+		for (int i = 0; i < SX_DROP_COUNT; i++)
+			sum->dropped[side][i] += last.dropped[side][i];
+	}
 	sum->corrupt += last.corrupt;
 	sum->unpaired += last.unpaired;
 	sum->reconnects += last.reconnects;
+}
+
+/* What the source counted, plus what closed ones had counted before. */
+static void note_counters(struct capture *c)
+{
+	struct sx_source_counters sum = c->p->before;
+
+	if (c->p->source)
+		add_counters(&sum, c->p->source);
+	sx_telemetry_source(c->t, &sum);
 }
 
 /* The camera is gone: gets its pairs back, closes it. Ends early when the daemon stops. */
@@ -82,7 +87,7 @@ static void lose_camera(struct capture *c, const char *why)
 	struct sx_pipeline *p = c->p;
 
 	sx_log(CAPTURE, WARNING, "camera lost: %s", *why ? why : "no reason given");
-	atomic_store_explicit(&c->t->absent, true, memory_order_relaxed);
+	sx_telemetry_absent(c->t, *why ? why : "no reason given");
 	sx_wake(p->c.main_fd);
 	while (atomic_load_explicit(&p->handover.held, memory_order_acquire) > 0) {
 		struct pollfd fd = {.fd = p->handover.capture_fd, .events = POLLIN};
@@ -96,8 +101,23 @@ static void lose_camera(struct capture *c, const char *why)
 	sx_pipeline_unpin(p); /* every pair is back, so no frame is in flight */
 	sx_source_close(p->source);
 	p->source = NULL;
+	sx_watch_rearm(c->watch_fd, &p->c.settings->source);
+	c->tried_ns = sx_now_ns();
 	c->backoff_ns = BACKOFF_FIRST_NS;
-	c->retry_ns = sx_now_ns() + c->backoff_ns;
+	c->retry_ns = c->tried_ns + c->backoff_ns;
+}
+
+/* Something happened to the devices: the next attempt is soon, when it has settled, whatever the backoff. */
+static void hurry(struct capture *c)
+{
+	int64_t soon = sx_now_ns() + SETTLE_NS;
+
+	sx_watch_rearm(c->watch_fd, &c->p->c.settings->source);
+	c->backoff_ns = BACKOFF_FIRST_NS / 2; /* doubled by the attempt, if it fails */
+	if (soon < c->tried_ns + ATTEMPT_NS)
+		soon = c->tried_ns + ATTEMPT_NS;
+	if (soon < c->retry_ns)
+		c->retry_ns = soon;
 }
 
 static void find_camera(struct capture *c)
@@ -110,8 +130,11 @@ static void find_camera(struct capture *c)
 
 	if (r < 0) {
 		sx_log(CAPTURE, DEBUG, "camera still absent: %s", why);
+		sx_telemetry_absent(c->t, why);
+		sx_watch_rearm(c->watch_fd, &p->c.settings->source);
+		c->tried_ns = sx_now_ns();
 		c->backoff_ns = 2 * c->backoff_ns < BACKOFF_MOST_NS ? 2 * c->backoff_ns : BACKOFF_MOST_NS;
-		c->retry_ns = sx_now_ns() + c->backoff_ns;
+		c->retry_ns = c->tried_ns + c->backoff_ns;
 		return;
 	}
 	info = sx_source_info(p->source);
@@ -126,9 +149,11 @@ static void find_camera(struct capture *c)
 	}
 	sx_pipeline_pin(p);
 	sx_log(CAPTURE, NOTICE, "camera is back: %dx%d %s", info->width, info->height,
-	       sx_pixel_name(info->pixel));
+	       info->format ? info->format : sx_pixel_name(info->pixel));
+	if (*info->note)
+		sx_log(CAPTURE, INFO, "%s", info->note);
 	atomic_store_explicit(&c->t->last_capture_ns, sx_now_ns(), memory_order_relaxed);
-	atomic_store_explicit(&c->t->absent, false, memory_order_relaxed);
+	sx_telemetry_absent(c->t, NULL);
 	sx_wake(p->c.main_fd);
 }
 
@@ -171,6 +196,7 @@ static bool take_pair(struct capture *c)
 	r = sx_source_next(p->source, &item->pair, why, sizeof(why));
 	note_counters(c);
 	if (r > 0) {
+		item->pair.images_read = sx_handover_images_read;
 		hand_over(c, item);
 		return true;
 	}
@@ -192,15 +218,18 @@ static bool wait_for_pair(struct capture *c)
 	bool room = !absent && (p->info.paced || !sx_handover_waits(&p->handover)) &&
 		    atomic_load_explicit(&p->handover.held, memory_order_relaxed) <
 			    sx_pipeline_slots(p->c.settings);
-	struct pollfd fds[2] = {
+	struct pollfd fds[3] = {
 		{.fd = p->handover.capture_fd, .events = POLLIN},
 		{.fd = room ? sx_source_fd(p->source) : -1, .events = POLLIN},
+		{.fd = absent ? c->watch_fd : -1, .events = POLLIN},
 	};
 	int64_t left_ns = c->retry_ns - sx_now_ns();
 	int timeout_ms = !absent ? -1 : left_ns <= 0 ? 0 : (int)(left_ns / 1000000) + 1;
 
-	if (poll(fds, 2, timeout_ms) > 0 && fds[0].revents)
+	if (poll(fds, 3, timeout_ms) > 0 && fds[0].revents)
 		sx_wake_clear(p->handover.capture_fd);
+	if (fds[2].revents)
+		hurry(c);
 	return fds[1].revents != 0;
 }
 
@@ -211,7 +240,9 @@ void *sx_capture_thread(void *pipeline)
 
 	sx_log_realtime_begin();
 	raise_priority(p);
-	c.retry_ns = sx_now_ns() + c.backoff_ns;
+	c.watch_fd = sx_watch_open(&p->c.settings->source);
+	c.tried_ns = sx_now_ns();
+	c.retry_ns = c.tried_ns + c.backoff_ns;
 	while (!must_stop(&c)) {
 		if (wait_for_pair(&c) && !must_stop(&c)) {
 			if (!take_pair(&c)) {
@@ -223,6 +254,8 @@ void *sx_capture_thread(void *pipeline)
 			find_camera(&c);
 		}
 	}
+	if (c.watch_fd >= 0)
+		close(c.watch_fd);
 	sx_log_realtime_end();
 	sx_wake(p->c.main_fd);
 	return NULL;

@@ -127,7 +127,9 @@ void sx_health_judge(struct sx_health *h, const struct sx_health_input *in)
 		decide(h, STIXEL_STATE_DEGRADED, false, false,
 		       "no frame finished for %.1f s while one is in flight", seconds(overdue));
 	else if (in->absent)
-		decide(h, STIXEL_STATE_NO_CAMERA, true, false, "camera absent, looked for every few seconds");
+		decide(h, STIXEL_STATE_NO_CAMERA, true, false, "%s",
+		       in->absent_why && *in->absent_why ? in->absent_why
+							 : "camera absent, looked for every few seconds");
 	else if (!in->in_flight_since_ns && silence > silence_limit_ns(in))
 		decide(h, STIXEL_STATE_DEGRADED, false, false, "no pair from the source for %.1f s",
 		       seconds(silence));

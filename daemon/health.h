@@ -25,6 +25,7 @@ struct sx_health_input {
 	int64_t in_flight_since_ns; /* 0 nothing in flight */
 	uint64_t published, captured, overload, corrupt;
 	bool absent, stopping;
+	const char *absent_why; /* NULL or empty: not known */
 };
 
 /* Thread: main. Zeroed: nothing known yet. */

@@ -26,7 +26,7 @@ static uint64_t load(const _Atomic uint64_t *value)
 	return atomic_load_explicit(value, memory_order_relaxed);
 }
 
-static struct sx_health_input look(const struct sx_run *run)
+static struct sx_health_input look(struct sx_run *run)
 {
 	const struct sx_telemetry *t = run->telemetry;
 	double fps = run->settings->source.fps;
@@ -44,6 +44,8 @@ static struct sx_health_input look(const struct sx_run *run)
 		.stopping = run->stopping,
 	};
 
+	sx_telemetry_absent_why(t, run->absent_why);
+	in.absent_why = run->absent_why;
 	in.now_ns = sx_now_ns();
 	return in;
 }

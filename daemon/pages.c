@@ -13,12 +13,20 @@
 #include "base/clock.h"
 
 _Static_assert(SX_STAGE_COUNT <= SX_REPORT_STAGES, "the report has room for every stage");
+_Static_assert(SX_DROP_COUNT <= SX_REPORT_DROPS, "the report has room for every reason");
 
 static const char *road_name(uint64_t origin)
 {
 	static const char *const names[] = {"none", "measured", "previous", "calibration"};
 
 	return origin < sizeof(names) / sizeof(names[0]) ? names[origin] : NULL;
+}
+
+static const char *stamp_name(uint64_t stamp)
+{
+	static const char *const names[] = {"start of exposure", "end of frame", "software"};
+
+	return stamp < sizeof(names) / sizeof(names[0]) ? names[stamp] : NULL;
 }
 
 static uint64_t load(const _Atomic uint64_t *value)
@@ -55,6 +63,7 @@ static void read_newest(struct sx_report *r, const struct sx_telemetry *t)
 	r->stixels.per_frame = known ? (double)n.stixels : (double)NAN;
 	r->stixels.pixels_per_stixel =
 		known && n.stixels ? (double)n.pixels / (double)n.stixels : (double)NAN;
+	r->source.stamp = known ? stamp_name(n.stamp) : NULL;
 	r->road.origin = known ? road_name(n.road_origin) : NULL;
 	r->road.slope = road ? n.slope : (double)NAN;
 	r->road.offset = road ? n.offset : (double)NAN;
@@ -63,6 +72,22 @@ static void read_newest(struct sx_report *r, const struct sx_telemetry *t)
 	r->road.height_m = road ? n.height_m : (double)NAN;
 	r->road.inliers = road ? (int64_t)n.road_inliers : -1;
 	r->road.age_frames = road ? (int64_t)n.road_age : -1;
+}
+
+/* Only sources with cameras know what happened to the images of a side. */
+static void read_camera(struct sx_report_camera *c, const struct sx_telemetry *t, int side)
+{
+	c->captured = (int64_t)load(&t->images[side]);
+	if (c->sequence_gaps < 0)
+		return;
+	c->sequence_gaps = (int64_t)load(&t->gaps[side]);
+	c->errors = 0;
+	for (int i = 0; i < SX_DROP_COUNT; i++) {
+		c->dropped[i].reason = sx_image_drop_name((enum sx_image_drop)i);
+		c->dropped[i].images = (int64_t)load(&t->dropped[side][i]);
+		if (i == SX_DROP_ERROR_FLAG || i == SX_DROP_SHORT || i == SX_DROP_BROKEN)
+			c->errors += c->dropped[i].images;
+	}
 }
 
 /* Thread: HTTP. The whole report as of now. */
@@ -87,7 +112,7 @@ static void take_report(struct sx_pages *p, struct sx_report *r)
 	r->engine.input.staged = (int64_t)load(&t->staged);
 	r->engine.input.copies_out = (int64_t)load(&t->copies_out);
 	for (int i = 0; i < r->source.cameras; i++) {
-		r->source.camera[i].captured = (int64_t)load(&t->images[i]);
+		read_camera(&r->source.camera[i], t, i);
 		r->source.camera[i].reconnects = (int64_t)load(&t->reconnects);
 	}
 	read_latencies(r, t, now);
@@ -205,11 +230,13 @@ void sx_pages_set_source(struct sx_pages *p, const struct sx_source_params *para
 			.side = info->cameras < 2 ? "both"
 				: i == 0	  ? "left"
 						  : "right",
-			.format = sx_pixel_name(info->pixel),
+			.format = info->format ? info->format : sx_pixel_name(info->pixel),
 			.width = info->width,
 			.height = info->height,
-			.errors = -1,	     /* sources count unreadable pairs, not sides */
-			.sequence_gaps = -1, /* no source so far has sequence numbers */
+			/* files and scenes count unreadable pairs, not sides, and have no numbers */
+			.errors = -1,
+			.sequence_gaps = params->kind == SX_SOURCE_V4L2 ? 0 : -1,
+			.drops = params->kind == SX_SOURCE_V4L2 ? SX_DROP_COUNT : 0,
 		};
 		snprintf(r->source.camera[i].path, sizeof(r->source.camera[i].path), "%s",
 			 info->path[i] ? info->path[i] : "");

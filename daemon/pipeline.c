@@ -192,7 +192,10 @@ int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config
 	p->c = *c;
 	p->info = *info;
 	p->epoch = sx_epoch_new();
-	atomic_store(&c->telemetry->absent, !source);
+	if (source)
+		sx_telemetry_absent(c->telemetry, NULL);
+	else
+		atomic_store(&c->telemetry->absent, true);
 	r = sx_handover_init(&p->handover);
 	if (r < 0) {
 		snprintf(why, why_bytes, "no descriptor for an event: %s", strerror(-r));

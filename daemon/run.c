@@ -146,6 +146,7 @@ static int open_source(struct sx_run *run, struct sx_source **ret)
 		return 0;
 	if (r == -ENODEV || (r == -ENOENT && params->kind == SX_SOURCE_V4L2)) {
 		sx_log(CAPTURE, WARNING, "camera absent: %s", why);
+		sx_telemetry_absent(run->telemetry, why);
 		return 0;
 	}
 	if (r == -ENOMEM)
@@ -221,8 +222,10 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 	if (r < 0)
 		return build_failed(r, false, why);
 	sx_log(DAEMON, INFO, "pairs of %dx%d %s, %s, %d in flight", info.width, info.height,
-	       sx_pixel_name(info.pixel), info.paced ? "paced" : "as fast as they are taken",
-	       s->engine.contexts);
+	       info.format ? info.format : sx_pixel_name(info.pixel),
+	       info.paced ? "paced" : "as fast as they are taken", s->engine.contexts);
+	if (*info.note)
+		sx_log(CAPTURE, INFO, "%s", info.note);
 	return 0;
 }
 

@@ -28,7 +28,8 @@ struct sx_run {
 	struct sx_pages *pages;
 	struct sx_pipeline *pipeline;
 	struct sx_health health;
-	enum stixel_state told; /* state that log and readers know */
+	char absent_why[SX_ABSENT_BYTES]; /* health looks at it */
+	enum stixel_state told;		  /* state that log and readers know */
 	unsigned ticks;
 	int64_t next_tick_ns, next_ping_ns;
 	bool stopping;	    /* the stop was ordered, by a signal or by the pipeline's end */

@@ -6,6 +6,7 @@
 #include "daemon/telemetry.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,33 +38,75 @@ void sx_telemetry_captured(struct sx_telemetry *t, int64_t now_ns, int64_t skew_
 	atomic_fetch_add_explicit(&t->captured, 1, RELAXED);
 }
 
-static void store_newest(struct sx_telemetry *t, const struct sx_newest *n)
+/* Several words that are one thing: written by one thread, never half seen by another. */
+static void store_words(_Atomic uint64_t *sequence, _Atomic uint64_t *to, const void *from, size_t words)
 {
-	uint64_t words[SX_NEWEST_WORDS], sequence = atomic_load_explicit(&t->newest_sequence, RELAXED);
+	uint64_t number = atomic_load_explicit(sequence, RELAXED), word;
 
-	memcpy(words, n, sizeof(words));
-	atomic_store_explicit(&t->newest_sequence, sequence + 1, RELAXED);
+	atomic_store_explicit(sequence, number + 1, RELAXED);
 	/* release stores instead of a fence: as cheap here, and ThreadSanitizer understands them */
-	for (size_t i = 0; i < SX_NEWEST_WORDS; i++)
-		atomic_store_explicit(&t->newest[i], words[i], memory_order_release);
-	atomic_store_explicit(&t->newest_sequence, sequence + 2, memory_order_release);
+	for (size_t i = 0; i < words; i++) {
+		memcpy(&word, (const char *)from + i * sizeof(word), sizeof(word));
+		atomic_store_explicit(&to[i], word, memory_order_release);
+	}
+	atomic_store_explicit(sequence, number + 2, memory_order_release);
+}
+
+/* False: they were being written all the time. */
+static bool load_words(const _Atomic uint64_t *sequence, const _Atomic uint64_t *from, void *to, size_t words)
+{
+	uint64_t before, after, word;
+
+	for (int tries = 0; tries < 100; tries++) {
+		before = atomic_load_explicit(sequence, memory_order_acquire);
+		for (size_t i = 0; i < words; i++) {
+			word = atomic_load_explicit(&from[i], memory_order_acquire);
+			memcpy((char *)to + i * sizeof(word), &word, sizeof(word));
+		}
+		after = atomic_load_explicit(sequence, RELAXED);
+		if (before == after && before % 2 == 0)
+			return true;
+	}
+	return false;
 }
 
 bool sx_telemetry_newest(const struct sx_telemetry *t, struct sx_newest *ret)
 {
-	uint64_t words[SX_NEWEST_WORDS], before, after;
+	struct sx_newest n;
 
-	for (int tries = 0; tries < 100; tries++) {
-		before = atomic_load_explicit(&t->newest_sequence, memory_order_acquire);
-		for (size_t i = 0; i < SX_NEWEST_WORDS; i++)
-			words[i] = atomic_load_explicit(&t->newest[i], memory_order_acquire);
-		after = atomic_load_explicit(&t->newest_sequence, RELAXED);
-		if (before == after && before % 2 == 0) {
-			memcpy(ret, words, sizeof(*ret));
-			return true;
-		}
+	if (!load_words(&t->newest_sequence, t->newest, &n, SX_NEWEST_WORDS))
+		return false;
+	*ret = n;
+	return true;
+}
+
+void sx_telemetry_source(struct sx_telemetry *t, const struct sx_source_counters *c)
+{
+	for (int side = 0; side < 2; side++) {
+		atomic_store_explicit(&t->images[side], c->captured[side], RELAXED);
+		atomic_store_explicit(&t->gaps[side], c->gaps[side], RELAXED);
+		for (int i = 0; i < SX_DROP_COUNT; i++)
+			atomic_store_explicit(&t->dropped[side][i], c->dropped[side][i], RELAXED);
 	}
-	return false;
+	atomic_store_explicit(&t->corrupt, c->corrupt, RELAXED);
+	atomic_store_explicit(&t->unpaired, c->unpaired, RELAXED);
+	atomic_store_explicit(&t->reconnects, c->reconnects, RELAXED);
+}
+
+void sx_telemetry_absent(struct sx_telemetry *t, const char *why)
+{
+	char text[SX_ABSENT_BYTES] = "";
+
+	if (why)
+		snprintf(text, sizeof(text), "%s", why);
+	store_words(&t->absent_sequence, t->absent_why, text, SX_ABSENT_WORDS);
+	atomic_store_explicit(&t->absent, why != NULL, memory_order_release);
+}
+
+void sx_telemetry_absent_why(const struct sx_telemetry *t, char why[SX_ABSENT_BYTES])
+{
+	if (!load_words(&t->absent_sequence, t->absent_why, why, SX_ABSENT_WORDS))
+		*why = 0;
 }
 
 void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_header *h)
@@ -78,6 +121,7 @@ void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_he
 		.road_origin = h->road_origin,
 		.road_inliers = h->road_inliers,
 		.road_age = h->road_age,
+		.stamp = h->stamp,
 		.slope = h->road_slope,
 		.offset = h->road_offset,
 		.horizon_row = h->horizon_row,
@@ -96,7 +140,7 @@ void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_he
 		sx_windows_add(&t->stages[i], h->published_ns, h->stage_ns[i]);
 		atomic_fetch_add_explicit(&t->stage_sum_ns[i], h->stage_ns[i], RELAXED);
 	}
-	store_newest(t, &newest);
+	store_words(&t->newest_sequence, t->newest, &newest, SX_NEWEST_WORDS);
 	atomic_store_explicit(&t->last_publish_ns, h->published_ns, RELAXED);
 	atomic_fetch_add_explicit(&t->published, 1, memory_order_release);
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/histogram.h"
+#include "capture/source.h"
 #include "stages/engine.h"
 #include "stixel.h"
 
@@ -22,8 +23,11 @@ struct sx_newest {
 	uint64_t frames; /* 0: none yet, the rest means nothing */
 	uint64_t stixels, pixels;
 	uint64_t road_origin, road_inliers, road_age;
+	uint64_t stamp; /* enum sx_stamp_source */
 	double slope, offset, horizon_row, pitch_rad, height_m;
 };
+#define SX_ABSENT_BYTES 160 /* of the sentence why the camera is absent */
+#define SX_ABSENT_WORDS (SX_ABSENT_BYTES / sizeof(uint64_t))
 #define SX_NEWEST_WORDS (sizeof(struct sx_newest) / sizeof(uint64_t))
 
 struct sx_telemetry {
@@ -31,10 +35,13 @@ struct sx_telemetry {
 	_Atomic uint64_t captured; /* pairs taken from the source */
 	_Atomic uint64_t overload; /* pairs replaced while they waited */
 	_Atomic uint64_t unpaired, corrupt;
-	_Atomic uint64_t images[2]; /* per side */
+	_Atomic uint64_t images[2], gaps[2]; /* per side */
+	_Atomic uint64_t dropped[2][SX_DROP_COUNT];
 	_Atomic uint64_t reconnects;
-	_Atomic int64_t last_capture_ns; /* when the last pair came */
-	atomic_bool absent;		 /* camera lost, being looked for */
+	_Atomic int64_t last_capture_ns;  /* when the last pair came */
+	atomic_bool absent;		  /* camera lost, being looked for */
+	_Atomic uint64_t absent_sequence; /* odd while the reason is being written */
+	_Atomic uint64_t absent_why[SX_ABSENT_WORDS];
 	struct sx_windows skew;
 
 	/* frame thread */
@@ -56,6 +63,12 @@ void sx_telemetry_destroy(struct sx_telemetry *t);
 
 /* Thread: capture. A pair came from the source; skew_ns: between its two capture times. */
 void sx_telemetry_captured(struct sx_telemetry *t, int64_t now_ns, int64_t skew_ns);
+/* Thread: capture, or main while that does not run. What the source counted so far, closed ones included. */
+void sx_telemetry_source(struct sx_telemetry *t, const struct sx_source_counters *c);
+/* Thread: likewise. The camera is absent, and why (cut to fit); NULL: it is there. */
+void sx_telemetry_absent(struct sx_telemetry *t, const char *why);
+/* Any thread. Why the camera is absent; empty when it is not known, or changing just now. */
+void sx_telemetry_absent_why(const struct sx_telemetry *t, char why[SX_ABSENT_BYTES]);
 /* Thread: frame. Takes everything from the header of a frame that was just published. */
 void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_header *h);
 /* Thread: frame. What the engine counted so far; before the frame is noted as published. */

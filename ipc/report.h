@@ -16,6 +16,7 @@
 
 #define SX_REPORT_STAGES 16
 #define SX_REPORT_PATH_BYTES 512
+#define SX_REPORT_DROPS 8
 
 struct sx_report_camera {
 	const char *side;		 /* "left", "right", "both" */
@@ -23,6 +24,12 @@ struct sx_report_camera {
 	const char *format;
 	int width, height; /* px */
 	int64_t captured, errors, sequence_gaps, reconnects;
+	/* images that became no part of a pair, by reason; none where the source does not tell sides apart */
+	struct {
+		const char *reason;
+		int64_t images;
+	} dropped[SX_REPORT_DROPS];
+	int drops;
 };
 
 /* One duration: since start, over the last ten seconds, and the sum since start. */
@@ -55,6 +62,8 @@ struct sx_report {
 		const char *kind, *memory;
 		int cameras;
 		struct sx_report_camera camera[2];
+		const char *
+			stamp; /* what the capture times say: "start of exposure", "end of frame", "software" */
 		struct sx_summary skew; /* between left and right capture time */
 	} source;
 	struct {

@@ -57,6 +57,12 @@ static void add_camera(struct sx_text *t, const struct sx_report_camera *c)
 	sx_json_count(t, "errors", c->errors);
 	sx_json_count(t, "sequence_gaps", c->sequence_gaps);
 	sx_json_count(t, "reconnects", c->reconnects);
+	if (c->drops > 0) {
+		sx_json_open(t, "dropped", '{');
+		for (int i = 0; i < c->drops; i++)
+			sx_json_count(t, c->dropped[i].reason, c->dropped[i].images);
+		sx_json_close(t, '}');
+	}
 	sx_json_close(t, '}');
 }
 
@@ -67,6 +73,7 @@ static void add_source(struct sx_text *t, const struct sx_report *r)
 	sx_json_open(t, "source", '{');
 	sx_json_text(t, "kind", r->source.kind);
 	sx_json_text(t, "memory", r->source.memory);
+	sx_json_text(t, "stamp", r->source.stamp);
 	sx_json_open(t, "cameras", '[');
 	for (int i = 0; i < r->source.cameras; i++)
 		add_camera(t, &r->source.camera[i]);

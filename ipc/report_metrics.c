@@ -161,6 +161,26 @@ static void add_cameras(struct sx_text *t, const struct sx_report *r, int which,
 	}
 }
 
+static void add_camera_drops(struct sx_text *t, const struct sx_report *r)
+{
+	static const char name[] = "stixeld_camera_dropped";
+
+	if (r->source.cameras < 1 || r->source.camera[0].drops == 0)
+		return;
+	add_family(t, name, "counter", NULL, "Images that became no part of a pair, by side and reason.");
+	for (int i = 0; i < r->source.cameras; i++) {
+		const struct sx_report_camera *c = &r->source.camera[i];
+
+		for (int k = 0; k < c->drops; k++) {
+			sx_text_add(t, "%s_total{", name);
+			add_label(t, "side", c->side);
+			sx_text_add(t, ",");
+			add_label(t, "reason", c->dropped[k].reason);
+			sx_text_add(t, "} %" PRId64 "\n", c->dropped[k].images);
+		}
+	}
+}
+
 static void add_latencies(struct sx_text *t, const struct sx_report *r)
 {
 	static const char whole[] = "stixeld_capture_to_publish_seconds", stage[] = "stixeld_stage_seconds";
@@ -204,6 +224,7 @@ void sx_report_metrics(const struct sx_report *r, struct sx_text *t)
 	add_cameras(t, r, 1, "stixeld_camera_errors", "Images that could not be used, by side.");
 	add_cameras(t, r, 2, "stixeld_camera_sequence_gaps", "Images that the driver lost, by side.");
 	add_cameras(t, r, 3, "stixeld_camera_reconnects", "Times the camera was opened again, by side.");
+	add_camera_drops(t, r);
 	add_latencies(t, r);
 	add_gauge(t, "stixeld_stixels_per_frame", NULL, "Stixels in the newest frame.", r->stixels.per_frame);
 	add_gauge(t, "stixeld_pixels_per_stixel", NULL, "Image pixels per stixel in the newest frame.",

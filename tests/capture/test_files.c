@@ -467,7 +467,7 @@ static void test_what_is_refused_at_open(void **state)
 	empty(*state, "left.png");
 	expect_not_open(&p, -EBADMSG, "left.png: 0 bytes");
 	p.kind = SX_SOURCE_V4L2;
-	expect_not_open(&p, -EINVAL, "source kind v4l2 is not built into this version");
+	expect_not_open(&p, -EINVAL, "no device is named for the left camera");
 }
 
 static void test_both_in_one_picture(void **state)

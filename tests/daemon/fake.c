@@ -31,6 +31,7 @@
 
 #include "base/clock.h"
 #include "capture/source.h"
+#include "capture/watch.h"
 #include "cpu/engine.h"
 #include "stages/engine.h"
 #include "stixel.h"
@@ -140,6 +141,22 @@ void sx_source_counters(const struct sx_source *s, struct sx_source_counters *re
 	uint64_t n = atomic_load(&s->captured);
 
 	*ret = (struct sx_source_counters){.captured = {n, n}, .corrupt = atomic_load(&s->corrupt)};
+}
+
+const char *sx_image_drop_name(enum sx_image_drop drop)
+{
+	return drop == SX_DROP_BROKEN ? "broken" : "other";
+}
+
+int sx_watch_open(const struct sx_source_params *p)
+{
+	(void)p;
+	return -1;
+}
+
+void sx_watch_rearm(int fd, const struct sx_source_params *p)
+{
+	(void)fd, (void)p;
 }
 
 int sx_source_fd(const struct sx_source *s)

@@ -1,0 +1,204 @@
+/*
+ * Controls of a camera.
+ *
+ * Source:  the kernel's Video for Linux API, "User Controls", "Camera Control Reference" (exposure in units of 100 us)
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "capture/v4l2_controls.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/v4l2_io.h"
+
+#define EXPOSURE_UNIT_MS 0.1
+#define NAME_BYTES 64
+
+/* The driver's description of a control; false: it has none of this id, or a disabled one. */
+static bool find_id(const struct sx_v4l2_device *d, uint32_t id, struct v4l2_query_ext_ctrl *ret)
+{
+	*ret = (struct v4l2_query_ext_ctrl){.id = id};
+	return sx_v4l2_ioctl(d->fd, VIDIOC_QUERY_EXT_CTRL, ret) == 0 &&
+	       !(ret->flags & V4L2_CTRL_FLAG_DISABLED);
+}
+
+/* "White Balance, Automatic" is white_balance_automatic, as v4l2-ctl has it. */
+static void plain_name(const char *name, char plain[NAME_BYTES])
+{
+	size_t n = 0;
+	bool gap = false;
+
+	for (; *name && n + 2 < NAME_BYTES; name++) {
+		if (!isalnum((unsigned char)*name)) {
+			gap = n > 0;
+			continue;
+		}
+		if (gap)
+			plain[n++] = '_';
+		gap = false;
+		plain[n++] = (char)tolower((unsigned char)*name);
+	}
+	plain[n] = 0;
+}
+
+static bool find_name(const struct sx_v4l2_device *d, const char *wanted, struct v4l2_query_ext_ctrl *ret)
+{
+	const uint32_t next = V4L2_CTRL_FLAG_NEXT_CTRL | V4L2_CTRL_FLAG_NEXT_COMPOUND;
+	char plain[NAME_BYTES];
+
+	*ret = (struct v4l2_query_ext_ctrl){.id = next};
+	while (sx_v4l2_ioctl(d->fd, VIDIOC_QUERY_EXT_CTRL, ret) == 0) {
+		plain_name(ret->name, plain);
+		if (!(ret->flags & V4L2_CTRL_FLAG_DISABLED) && !strcmp(plain, wanted))
+			return true;
+		ret->id |= next;
+	}
+	return false;
+}
+
+/* *value: what is asked for, then what the driver took. */
+static int set(const struct sx_v4l2_device *d, const struct v4l2_query_ext_ctrl *q, int64_t *value, char *why,
+	       size_t why_bytes)
+{
+	struct v4l2_ext_control c = {.id = q->id};
+	struct v4l2_ext_controls all = {.which = V4L2_CTRL_WHICH_CUR_VAL, .count = 1, .controls = &c};
+	bool wide = q->type == V4L2_CTRL_TYPE_INTEGER64;
+	int r;
+
+	if (*value < q->minimum || *value > q->maximum) {
+		snprintf(why, why_bytes, "%s: %s = %lld: the camera takes %lld to %lld", d->path, q->name,
+			 (long long)*value, (long long)q->minimum, (long long)q->maximum);
+		return -EINVAL;
+	}
+	if (wide)
+		c.value64 = *value;
+	else
+		c.value = (int32_t)*value;
+	r = sx_v4l2_ioctl(d->fd, VIDIOC_S_EXT_CTRLS, &all);
+	if (r < 0) {
+		snprintf(why, why_bytes, "%s: %s = %lld: %s", d->path, q->name, (long long)*value,
+			 strerror(-r));
+		return r;
+	}
+	*value = wide ? c.value64 : c.value;
+	return 0;
+}
+
+/* A switch that some cameras do not have, being always so. */
+static int set_if_there(const struct sx_v4l2_device *d, uint32_t id, int64_t value, char *why,
+			size_t why_bytes)
+{
+	struct v4l2_query_ext_ctrl q;
+
+	if (!find_id(d, id, &q) || value < q.minimum || value > q.maximum)
+		return 0;
+	return set(d, &q, &value, why, why_bytes);
+}
+
+static int set_exposure(const struct sx_v4l2_device *d, double ms, double *ret, char *why, size_t why_bytes)
+{
+	struct v4l2_query_ext_ctrl q;
+	int64_t value = (int64_t)(ms / EXPOSURE_UNIT_MS + 0.5);
+	int r;
+
+	if (ms < 0)
+		return 0;
+	if (ms == 0) {
+		if (!find_id(d, V4L2_CID_EXPOSURE_AUTO, &q)) {
+			snprintf(why, why_bytes, "%s: the camera has no automatic exposure", d->path);
+			return -EINVAL;
+		}
+		/* cameras of the UVC class that leave the iris alone only know aperture priority */
+		value = V4L2_EXPOSURE_AUTO;
+		r = set(d, &q, &value, why, why_bytes);
+		value = V4L2_EXPOSURE_APERTURE_PRIORITY;
+		return r < 0 ? set(d, &q, &value, why, why_bytes) : 0;
+	}
+	if (!find_id(d, V4L2_CID_EXPOSURE_ABSOLUTE, &q)) {
+		snprintf(why, why_bytes, "%s: the camera has no exposure that can be set as a time", d->path);
+		return -EINVAL;
+	}
+	r = set_if_there(d, V4L2_CID_EXPOSURE_AUTO, V4L2_EXPOSURE_MANUAL, why, why_bytes);
+	if (r == 0)
+		r = set(d, &q, &value, why, why_bytes);
+	*ret = (double)value * EXPOSURE_UNIT_MS;
+	return r;
+}
+
+static int set_gain(const struct sx_v4l2_device *d, double gain, double *ret, char *why, size_t why_bytes)
+{
+	struct v4l2_query_ext_ctrl q;
+	int64_t value = (int64_t)(gain + 0.5);
+	int r;
+
+	if (gain < 0)
+		return 0;
+	if (!find_id(d, V4L2_CID_GAIN, &q) && !find_id(d, V4L2_CID_ANALOGUE_GAIN, &q)) {
+		snprintf(why, why_bytes, "%s: the camera has no gain that can be set", d->path);
+		return -EINVAL;
+	}
+	r = set_if_there(d, V4L2_CID_AUTOGAIN, 0, why, why_bytes);
+	if (r == 0)
+		r = set(d, &q, &value, why, why_bytes);
+	*ret = (double)value;
+	return r;
+}
+
+/* One "name=value" of the list, without blanks around. */
+static int set_named(const struct sx_v4l2_device *d, char *text, char *why, size_t why_bytes)
+{
+	struct v4l2_query_ext_ctrl q;
+	char *value = strchr(text, '='), *end = NULL;
+	int64_t number;
+
+	if (value) {
+		for (char *c = value; c > text && (c == value || c[-1] == ' '); c--)
+			*c = 0;
+		text[strcspn(text, " ")] = 0;
+		errno = 0;
+		number = strtoll(value + 1, &end, 0);
+	}
+	if (!value || end == value + 1 || *(end + strspn(end, " ")) || errno || !*text) {
+		snprintf(why, why_bytes, "%s: controls: '%s' is not name=number", d->path, text);
+		return -EINVAL;
+	}
+	if (!find_name(d, text, &q)) {
+		snprintf(why, why_bytes, "%s: controls: the camera has no '%s' (v4l2-ctl --list-ctrls)",
+			 d->path, text);
+		return -EINVAL;
+	}
+	return set(d, &q, &number, why, why_bytes);
+}
+
+static int set_list(const struct sx_v4l2_device *d, const char *list, char *why, size_t why_bytes)
+{
+	char *copy = strdup(list), *rest = NULL;
+	int r = copy ? 0 : -ENOMEM;
+
+	for (char *item = copy ? strtok_r(copy, ",", &rest) : NULL; item && r == 0;
+	     item = strtok_r(NULL, ",", &rest)) {
+		item += strspn(item, " \t");
+		if (*item)
+			r = set_named(d, item, why, why_bytes);
+	}
+	free(copy);
+	return r;
+}
+
+int sx_v4l2_controls_set(const struct sx_v4l2_device *d, const struct sx_source_params *p,
+			 struct sx_v4l2_exposure *ret, char *why, size_t why_bytes)
+{
+	int r;
+
+	*ret = (struct sx_v4l2_exposure){SX_CONTROL_KEEP, SX_CONTROL_KEEP};
+	r = set_exposure(d, p->exposure_ms, &ret->exposure_ms, why, why_bytes);
+	if (r == 0)
+		r = set_gain(d, p->gain, &ret->gain, why, why_bytes);
+	if (r == 0 && p->controls)
+		r = set_list(d, p->controls, why, why_bytes);
+	return r;
+}
