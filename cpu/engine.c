@@ -287,8 +287,7 @@ static int cpu_submit(struct sx_context *x, const struct sx_pair *pair, const st
 		return -EBUSY;
 	if (sx_context_check_pair(&x->config, pair) < 0)
 		return -EINVAL;
-	x->left = pair->left;
-	x->right = pair->right;
+	x->pair = pair;
 	x->has_previous = previous != NULL;
 	if (previous)
 		x->previous = *previous;

@@ -50,7 +50,7 @@ struct sx_context {
 
 	/* the frame in flight: the leader's from submit to the event */
 	struct sx_pool_job job;
-	struct sx_image left, right;
+	const struct sx_pair *pair;
 	struct sx_road previous;
 	bool has_previous;
 	struct sx_result result;

@@ -60,7 +60,7 @@ static void ingest_task(void *arg, int index, int worker)
 	struct frame *f = arg;
 	int height = f->x->config.height, side = index >= tasks_of(height, ROWS);
 	int y0 = (index - side * tasks_of(height, ROWS)) * ROWS, y1 = end_of(y0, ROWS, height);
-	struct sx_image src = rows_of(side ? &f->x->right : &f->x->left, y0, y1);
+	struct sx_image src = rows_of(side ? &f->x->pair->right : &f->x->pair->left, y0, y1);
 	struct sx_image grey = rows_of(&f->match.grey[side], y0, y1);
 
 	(void)worker;
@@ -110,8 +110,10 @@ static void match(struct frame *f)
 	struct sx_pool *pool = x->device->pool;
 	int halves = 2 * tasks_of(x->config.height, ROWS);
 
-	f->stretch = sx_ingest_stretch(&x->left, &x->right);
+	f->stretch = sx_ingest_stretch(&x->pair->left, &x->pair->right);
 	sx_pool_for(pool, halves, ingest_task, f);
+	if (x->pair->images_read)
+		x->pair->images_read(x->pair);
 	book(f, SX_STAGE_INGEST);
 	sx_pool_for(pool, halves, census_task, f);
 	book(f, SX_STAGE_CENSUS);

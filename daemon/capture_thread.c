@@ -196,6 +196,7 @@ static bool take_pair(struct capture *c)
 	r = sx_source_next(p->source, &item->pair, why, sizeof(why));
 	note_counters(c);
 	if (r > 0) {
+		item->pair.images_read = sx_handover_images_read;
 		hand_over(c, item);
 		return true;
 	}

@@ -6,6 +6,7 @@
 #include "daemon/handover.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -68,6 +69,7 @@ struct sx_item *sx_handover_item(struct sx_handover *h)
 		if (atomic_load_explicit(&item->used, memory_order_acquire))
 			continue;
 		atomic_store_explicit(&item->used, true, memory_order_relaxed);
+		atomic_store_explicit(&item->returned, false, memory_order_relaxed);
 		atomic_fetch_add_explicit(&h->held, 1, memory_order_relaxed);
 		return item;
 	}
@@ -102,9 +104,21 @@ void sx_handover_forget(struct sx_handover *h, struct sx_item *item)
 	atomic_fetch_sub_explicit(&h->held, 1, memory_order_release);
 }
 
+static void return_pair(struct sx_item *item)
+{
+	if (!atomic_exchange_explicit(&item->returned, true, memory_order_acq_rel))
+		sx_source_release(item->source, &item->pair);
+}
+
+void sx_handover_images_read(const struct sx_pair *pair)
+{
+	/* the item around it; const is the engine's promise, not ours */
+	return_pair((struct sx_item *)(uintptr_t)((const char *)pair - offsetof(struct sx_item, pair)));
+}
+
 void sx_handover_release(struct sx_handover *h, struct sx_item *item)
 {
-	sx_source_release(item->source, &item->pair);
+	return_pair(item);
 	sx_handover_forget(h, item);
 	sx_wake(h->capture_fd);
 }

@@ -23,6 +23,7 @@
 struct sx_item {
 	struct sx_pair pair;
 	struct sx_source *source; /* that made the pair and takes it back */
+	atomic_bool returned;	  /* it has done so already: the engine had read the images */
 	atomic_bool used;
 };
 
@@ -46,6 +47,8 @@ struct sx_item *sx_handover_put(struct sx_handover *h, struct sx_item *item);
 bool sx_handover_waits(const struct sx_handover *h);
 /* Thread: frame, or main when both threads have ended. The waiting item or NULL; wakes the capture thread. */
 struct sx_item *sx_handover_take(struct sx_handover *h);
+/* Thread: of the engine. As pair->images_read: gives the pair's memory back to its source; the item stays in use. */
+void sx_handover_images_read(const struct sx_pair *pair);
 /* Any thread that holds it. Gives the pair back to its source and the item back to the capture thread. */
 void sx_handover_release(struct sx_handover *h, struct sx_item *item);
 /* Thread: capture. Gives back an item that never got a pair. */

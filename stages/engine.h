@@ -115,8 +115,8 @@ struct sx_result {
  * Thread: one thread submits to and collects from all contexts of a device.
  * context_create resolves the parameters (sx_stereo_resolve) and takes all memory; submit, wait and result
  *   allocate nothing.
- * submit: starts a pair and returns at once (the reference engine computes inside submit). pair's images
- *   must stay until the frame is done. previous: last road that was found and its age, or NULL.
+ * submit: starts a pair and returns at once (the reference engine computes inside submit). pair must stay until the
+ *   frame is done, its images until then or until pair->images_read is called. previous: last road that was found and its age, or NULL.
  *   -EINVAL: the pair differs from the configuration; -EBUSY: the frame before has not been waited for.
  * event_fd: becomes readable when the submitted frame is done (an eventfd; wait() drains it).
  * wait: 1 done, 0 not within timeout_ms (-1: for ever), negative errno when the frame failed; -ENODATA when

@@ -246,6 +246,8 @@ static void match(struct sx_context *x, const struct sx_pair *pair, int64_t *t)
 
 	sx_ingest(&pair->left, &tap[SX_TAP_LEFT], stretch);
 	sx_ingest(&pair->right, &tap[SX_TAP_RIGHT], stretch);
+	if (pair->images_read)
+		pair->images_read(pair);
 	book(x, SX_STAGE_INGEST, t);
 	sx_census(&tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_CENSUS], p->cost);
 	sx_census(&tap[SX_TAP_RIGHT], &tap[SX_TAP_RIGHT_CENSUS], p->cost);

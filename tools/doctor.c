@@ -32,22 +32,25 @@ static void make_printable(char *text)
 void doctor_say(struct doctor *d, enum doctor_level level, const char *check, const char *advice,
 		const char *format, ...)
 {
-	char text[2048];
+	char text[2048], what_to_do[1024] = "";
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	make_printable(text);
+	if (advice)
+		snprintf(what_to_do, sizeof(what_to_do), "%s", advice);
+	make_printable(what_to_do);
 	d->warnings += level == DOCTOR_WARNING;
 	d->problems += level == DOCTOR_PROBLEM;
 	if (!d->json)
-		printf("%-8s %-14s %s%s%s\n", level_names[level], check, text, advice ? "; " : "",
-		       advice ? advice : "");
+		printf("%-8s %-14s %s%s%s\n", level_names[level], check, text, *what_to_do ? "; " : "",
+		       what_to_do);
 	else
-		json_array_append_new(d->checks,
-				      json_pack("{s:s, s:s, s:s, s:s*}", "check", check, "level",
-						level_names[level], "text", text, "advice", advice));
+		json_array_append_new(d->checks, json_pack("{s:s, s:s, s:s, s:s*}", "check", check, "level",
+							   level_names[level], "text", text, "advice",
+							   *what_to_do ? what_to_do : NULL));
 }
 
 const char *doctor_path(const struct doctor *d, const char *path, char *to, size_t bytes)

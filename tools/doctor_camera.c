@@ -191,30 +191,39 @@ static struct doctor_wish wish_of(const struct sx_source_params *p)
 	return wish;
 }
 
+static void say_lack(struct doctor *d, const struct camera *c, const char *wished)
+{
+	doctor_say(d, DOCTOR_PROBLEM, "camera modes", "change source.size or source.format",
+		   "%s does not offer %s", c->path, wished);
+}
+
 static void say_modes(struct doctor *d, const struct camera *left, const struct camera *right)
 {
 	const struct doctor_wish wish = wish_of(&d->settings.source);
+	const struct doctor_wish any_rate = {wish.format, wish.width, wish.height, 0};
+	const struct doctor_offer *other = right ? &right->offer : NULL;
 	struct sx_v4l2_mode mode;
-	char text[128];
+	char text[128], shape[128];
 
 	doctor_wish_text(&wish, text, sizeof(text));
-	if (!doctor_mode(&left->offer, NULL, &wish, &mode))
-		doctor_say(d, DOCTOR_PROBLEM, "camera modes",
-			   "change source.size, source.fps or source.format", "%s does not offer %s",
-			   left->path, text);
-	else if (right && !doctor_mode(&right->offer, NULL, &wish, &mode))
-		doctor_say(d, DOCTOR_PROBLEM, "camera modes",
-			   "change source.size, source.fps or source.format", "%s does not offer %s",
-			   right->path, text);
-	else if (!doctor_mode(&left->offer, right ? &right->offer : NULL, &wish, &mode))
-		doctor_say(d, DOCTOR_PROBLEM, "camera modes",
-			   "the two have to be set alike: change source.size or source.fps",
-			   "%s and %s offer %s, but not in the same format and size", left->path, right->path,
-			   text);
-	else
+	doctor_wish_text(&any_rate, shape, sizeof(shape));
+	if (!doctor_mode(&left->offer, NULL, &any_rate, &mode))
+		say_lack(d, left, shape);
+	else if (right && !doctor_mode(&right->offer, NULL, &any_rate, &mode))
+		say_lack(d, right, shape);
+	else if (doctor_mode(&left->offer, other, &wish, &mode))
 		doctor_say(d, DOCTOR_OK, "camera modes", NULL,
 			   "%s%s %dx%d at up to %.4g fps; asked for is %s", right ? "both offer " : "",
 			   mode.format, mode.width, mode.height, mode.fps, text);
+	else if (doctor_fastest(&left->offer, other, &wish, &mode))
+		doctor_say(d, DOCTOR_WARNING, "camera modes",
+			   "lower source.fps, or choose a smaller source.size",
+			   "%s%s %dx%d at %.4g fps at most; asked for is %s", right ? "both offer " : "",
+			   mode.format, mode.width, mode.height, mode.fps, text);
+	else
+		doctor_say(d, DOCTOR_PROBLEM, "camera modes",
+			   "the two have to be set alike: change source.size or source.format",
+			   "%s and %s offer %s, but not in the same format", left->path, right->path, shape);
 }
 
 static void look_at_files(struct doctor *d)

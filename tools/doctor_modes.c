@@ -67,6 +67,25 @@ bool doctor_mode(const struct doctor_offer *a, const struct doctor_offer *b, con
 	return any;
 }
 
+bool doctor_fastest(const struct doctor_offer *a, const struct doctor_offer *b,
+		    const struct doctor_wish *wish, struct sx_v4l2_mode *ret)
+{
+	struct doctor_wish any_rate = *wish;
+	struct sx_v4l2_mode found;
+	bool any = false;
+
+	any_rate.fps = 0;
+	for (int i = 0; i < a->count; i++) {
+		const struct doctor_offer one = {&a->modes[i], 1};
+
+		if (doctor_mode(&one, b, &any_rate, &found) && (!any || found.fps > ret->fps)) {
+			*ret = found;
+			any = true;
+		}
+	}
+	return any;
+}
+
 const char *doctor_wish_text(const struct doctor_wish *wish, char *to, size_t bytes)
 {
 	char size[32] = "", rate[32] = "", format[32] = "";

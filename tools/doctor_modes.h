@@ -29,6 +29,9 @@ struct doctor_offer {
  */
 bool doctor_mode(const struct doctor_offer *a, const struct doctor_offer *b, const struct doctor_wish *wish,
 		 struct sx_v4l2_mode *ret);
+/* The same whatever the rate that is wished: the fastest of the modes of that size and format. */
+bool doctor_fastest(const struct doctor_offer *a, const struct doctor_offer *b,
+		    const struct doctor_wish *wish, struct sx_v4l2_mode *ret);
 /* "1280x720 at 30 fps as YUYV", with what is wished alone; "anything". */
 const char *doctor_wish_text(const struct doctor_wish *wish, char *to, size_t bytes);
 /* "YUYV 640x480 at 30, 320x240 at 60; MJPG ...", cut with "..." when it is too long. */

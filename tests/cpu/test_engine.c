@@ -222,6 +222,52 @@ static void test_contexts(void **state)
 }
 
 /* The event becomes readable once per frame; a context may be destroyed with a frame in flight. */
+static int reads; /* thread: of the engine, then ours */
+
+static void spoil(const struct sx_pair *pair)
+{
+	for (int y = 0; y < pair->left.height; y++) {
+		memset(sx_image_row(&pair->left, y), 0xa5, (size_t)pair->left.width);
+		memset(sx_image_row(&pair->right, y), 0x5a, (size_t)pair->right.width);
+	}
+	reads++;
+}
+
+/* Once an engine says so, the images may be overwritten, and it says so once. */
+static void test_images_read(void **state)
+{
+	const struct sx_backend *backends[] = {&sx_backend_reference, &sx_backend_cpu};
+	struct engine_case t = {.width = 160, .height = 90, .params = engine_case_params()};
+	struct sx_context *want;
+	struct engine_frame f;
+	struct run plain, r;
+
+	engine_frame_init(&f, &t);
+	assert_true(run_open(&plain, &sx_backend_cpu, NULL, 2));
+	want = context_of(&plain, &t, true);
+	run_frame(&plain, want, &f);
+	for (int i = 0; i < 2; i++) {
+		struct engine_frame g;
+		struct sx_context *got;
+
+		engine_frame_init(&g, &t);
+		g.pair.images_read = spoil;
+		reads = 0;
+		assert_true(run_open(&r, backends[i], NULL, 2));
+		got = context_of(&r, &t, true);
+		run_frame(&r, got, &g);
+		assert_int_equal(reads, 1);
+		assert_true(engine_case_same(&t, (struct engine_output){plain.backend, want},
+					     (struct engine_output){r.backend, got}, "images spoilt:", true));
+		r.backend->context_destroy(got);
+		run_close(&r);
+		assert_true(engine_frame_finish(&g));
+	}
+	plain.backend->context_destroy(want);
+	run_close(&plain);
+	assert_true(engine_frame_finish(&f));
+}
+
 static void test_waiting(void **state)
 {
 	struct engine_case t = engine_case_small(1200);
@@ -323,7 +369,7 @@ int main(void)
 		cmocka_unit_test(test_pixel_formats),  cmocka_unit_test(test_stixel_options),
 		cmocka_unit_test(test_threads),	       cmocka_unit_test(test_contexts),
 		cmocka_unit_test(test_waiting),	       cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_images_read),    cmocka_unit_test(test_memory),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

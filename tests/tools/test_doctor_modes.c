@@ -75,6 +75,20 @@ static void two_cameras(void **state)
 	assert_true(m.fps == 30);
 }
 
+static void too_slow(void **state)
+{
+	struct sx_v4l2_mode m;
+
+	assert_false(doctor_mode(&webcam, NULL, &(struct doctor_wish){NULL, 1280, 720, 60}, &m));
+	assert_true(doctor_fastest(&webcam, NULL, &(struct doctor_wish){NULL, 1280, 720, 60}, &m));
+	assert_string_equal(m.format, "MJPG");
+	assert_true(m.fps == 30);
+	assert_true(doctor_fastest(&webcam, &other, &(struct doctor_wish){NULL, 640, 480, 60}, &m));
+	assert_true(m.fps == 15);
+	assert_false(doctor_fastest(&webcam, &other, &(struct doctor_wish){NULL, 320, 240, 60}, &m));
+	assert_false(doctor_fastest(&webcam, NULL, &(struct doctor_wish){"GREY", 640, 480, 60}, &m));
+}
+
 static void words(void **state)
 {
 	char text[72];
@@ -99,6 +113,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_camera),
 		cmocka_unit_test(two_cameras),
+		cmocka_unit_test(too_slow),
 		cmocka_unit_test(words),
 	};
 

@@ -1,0 +1,100 @@
+# Who may read what: the daemon as the unit starts it (its user, group stixel, UMask=0077), readers in that group and not.
+# SPDX-License-Identifier: Apache-2.0
+import os
+import shutil
+import stat
+import subprocess
+import tempfile
+import time
+import unittest
+
+BUILD = os.environ["STIXEL_BUILD"]
+DAEMON, READERS, READER = 61001, 61002, 61003
+SKIP = 77
+
+
+class Access(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        """Programs where every user may run them, the folder of the sockets as RuntimeDirectory= makes it."""
+        cls.name = "access-%d" % os.getpid()
+        cls.top = tempfile.mkdtemp(prefix="stixel-")
+        os.chmod(cls.top, 0o755)
+        cls.bin = cls.top + "/bin"
+        os.mkdir(cls.bin)
+        for name in ("daemon/stixeld", "tools/stixelctl", "ipc/libstixel.so.1"):
+            shutil.copy(os.path.join(BUILD, name), cls.bin)
+        # in /run itself: readers trust a ring whose owner also owns this folder, which only root could give him
+        cls.sockets = "/run/stixeld/" + cls.name
+        os.makedirs("/run/stixeld", exist_ok=True)
+        os.mkdir(cls.sockets, 0o750)
+        os.chown(cls.sockets, DAEMON, READERS)
+        cls.env = {k: v for k, v in os.environ.items() if not k.startswith(("NOTIFY", "WATCHDOG", "LISTEN_"))}
+        cls.env.update(LD_LIBRARY_PATH=cls.bin, RUNTIME_DIRECTORY=cls.sockets)
+        settings = ["source.kind=synthetic", "source.size=160x96", "source.fps=20", "stereo.disparities=32",
+                    "engine.threads=1", "engine.backend=cpu"]
+        with open(cls.top + "/log", "w") as log:
+            cls.daemon = subprocess.Popen(
+                [*cls.as_user(DAEMON, READERS), cls.bin + "/stixeld", "--instance", cls.name,
+                 *[w for s in settings for w in ("-s", s)]],
+                env=cls.env, stdout=log, stderr=log, preexec_fn=lambda: os.umask(0o077))
+        for _ in range(200):
+            if cls.read_by(READERS, "wait", "--timeout", "1").returncode == 0 or cls.daemon.poll() is not None:
+                break
+            time.sleep(0.1)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.daemon.terminate()
+        code = cls.daemon.wait(30)
+        left = os.path.exists("/dev/shm/stixeld." + cls.name)
+        shutil.rmtree(cls.top)
+        shutil.rmtree(cls.sockets)
+        if code != 0 or left:
+            raise RuntimeError("stixeld ended with %d, ring left: %s" % (code, left))
+
+    @staticmethod
+    def as_user(uid, gid, *more):
+        groups = "--groups=" + ",".join(map(str, more)) if more else "--clear-groups"
+        return ["setpriv", "--reuid=%d" % uid, "--regid=%d" % gid, groups, "--no-new-privs"]
+
+    @classmethod
+    def read_by(cls, group, *args, uid=READER):
+        """stixelctl as a user whose own group is another, and who is a member of this one, if any."""
+        return subprocess.run([*cls.as_user(uid, uid, *([group] if group else [])), cls.bin + "/stixelctl", "-i", cls.name,
+                               *args], env=cls.env, capture_output=True, text=True, timeout=60)
+
+    def mode(self, path):
+        st = os.stat(path)
+        return st.st_uid, st.st_gid, oct(stat.S_IMODE(st.st_mode))
+
+    def test_modes_do_not_depend_on_the_mask(self):
+        self.assertEqual(self.mode("/dev/shm/stixeld." + self.name), (DAEMON, READERS, "0o640"))
+        for name in ("status.sock", "frames.sock"):
+            self.assertEqual(self.mode(self.sockets + "/" + name), (DAEMON, READERS, "0o660"), name)
+        self.assertEqual(self.mode(self.sockets + "/lock"), (DAEMON, READERS, "0o600"))
+
+    def test_a_member_of_the_group_reads_all(self):
+        for args in (["dump", "--frames", "2"], ["status", "--json"], ["metrics"]):
+            r = self.read_by(READERS, *args)
+            self.assertEqual(r.returncode, 0, r.stderr)
+            self.assertTrue(r.stdout)
+
+    def test_the_map_is_for_reading_only(self):
+        script = "import os,sys\ntry: os.open(sys.argv[1], os.O_RDWR)\nexcept PermissionError: sys.exit(7)"
+        r = subprocess.run([*self.as_user(READER, READER, READERS), "/usr/bin/python3", "-c", script,
+                            "/dev/shm/stixeld." + self.name], env=self.env)
+        self.assertEqual(r.returncode, 7)
+
+    def test_others_are_told_why_not(self):
+        for args in (["dump", "--timeout", "2"], ["status"], ["metrics"]):
+            r = self.read_by(None, *args)
+            self.assertEqual((r.returncode, r.stdout), (1, ""), args)
+            self.assertRegex(r.stderr, "join its group|ermission denied", args)
+
+
+if __name__ == "__main__":
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        print("skipped: takes the identity of other users, so it needs to be root and setpriv (Debian package util-linux)")
+        raise SystemExit(SKIP)
+    unittest.main()

@@ -1,0 +1,142 @@
+# "meson install" into an empty folder: every file where a Debian system looks for it, and what is there works.
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+BUILD = os.environ["STIXEL_BUILD"]
+FOLDERS = json.loads(os.environ["STIXEL_FOLDERS"])
+CC = os.environ["STIXEL_CC"].split()
+
+# {folder} as of the build's options; what is there only with scdoc, with CUDA, or as part of the service is marked.
+WANTED = """
+{bindir}/stixel-bench
+{bindir}/stixel-process
+{bindir}/stixelctl
+{bindir}/stixeld
+{includedir}/stixel.h
+{libdir}/libstixel.so
+{libdir}/libstixel.so.1
+{libdir}/libstixel.so.1.0.0
+{libdir}/pkgconfig/stixel.pc
+{libdir}/stixeld/stixel-cuda.so             cuda
+{mandir}/man1/stixel-bench.1                man
+{mandir}/man1/stixel-process.1              man
+{mandir}/man1/stixelctl.1                   man
+{mandir}/man5/stixeld.conf.5                man
+{mandir}/man8/stixeld.8                     man
+{datadir}/bash-completion/completions/stixelctl
+{datadir}/bash-completion/completions/stixeld
+{datadir}/doc/stixeld/examples/65-cameras.rules
+{datadir}/doc/stixeld/examples/cpu.conf
+{datadir}/doc/stixeld/examples/cuda.conf
+{datadir}/doc/stixeld/examples/dmabuf.conf
+{datadir}/doc/stixeld/examples/files.conf
+{datadir}/doc/stixeld/examples/jetson.conf
+{datadir}/doc/stixeld/examples/reader.c
+{datadir}/doc/stixeld/examples/realtime.conf
+{unitdir}/stixeld@.service                  systemd
+{unitdir}/stixeld@.socket                   systemd
+{sysusersdir}/stixeld.conf                  systemd
+{udevdir}/rules.d/70-stixeld.rules          systemd
+/etc/stixeld/example.conf                   systemd
+"""
+PARTS = set(os.environ["STIXEL_PARTS"].split())
+
+
+def wanted():
+    found = []
+    for line in WANTED.strip().split("\n"):
+        path, *part = line.format(**FOLDERS).split()
+        if not part or part[0] in PARTS:
+            found.append(path)
+    return sorted(found)
+
+
+class Install(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.top = tempfile.mkdtemp(prefix="stixel-")
+        cls.log = subprocess.run([os.environ["STIXEL_MESON"], "install", "-C", BUILD, "--no-rebuild", "--destdir",
+                                  cls.top], capture_output=True, text=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.top)
+
+    def path(self, text):
+        return self.top + text.format(**FOLDERS)
+
+    def read(self, text):
+        with open(self.path(text), encoding="utf-8") as f:
+            return f.read()
+
+    def installed(self, program, *args):
+        env = {k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"}
+        env["LD_LIBRARY_PATH"] = self.path("{libdir}")
+        return subprocess.run([self.path("{bindir}/") + program, *args], capture_output=True, text=True, env=env)
+
+    def test_every_file_and_no_other(self):
+        self.assertEqual(self.log.returncode, 0, self.log.stdout + self.log.stderr)
+        found = [os.path.join(folder, f)[len(self.top):] for folder, _, files in os.walk(self.top) for f in files]
+        self.assertEqual(sorted(found), wanted())
+
+    def test_everybody_may_read_them(self):
+        for path in wanted():
+            mode = os.stat(self.top + path).st_mode & 0o777
+            self.assertEqual(mode & 0o444, 0o444, path)
+            self.assertEqual(mode & 0o022, 0, path)
+            if path.startswith(FOLDERS["bindir"]):
+                self.assertEqual(mode & 0o111, 0o111, path)
+
+    def test_programs_run_without_the_build(self):
+        for name in ("stixeld", "stixelctl", "stixel-process", "stixel-bench"):
+            r = self.installed(name, "--version")
+            self.assertEqual(r.returncode, 0, r.stderr)
+            self.assertRegex(r.stdout, r"^%s \d" % name)
+
+    def test_the_unit_starts_the_installed_program(self):
+        if "systemd" not in PARTS:
+            self.skipTest("the service is not part of this build")
+        program = re.search(r"(?m)^ExecStart=(\S+)", self.read("{unitdir}/stixeld@.service")).group(1)
+        self.assertEqual(program, FOLDERS["bindir"] + "/stixeld")
+        r = self.installed("stixeld", "-c", self.path("/etc/stixeld/example.conf"), "--check-config")
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+
+    def test_a_program_is_built_by_pkg_config(self):
+        if not shutil.which("pkg-config"):
+            self.skipTest("pkg-config is not installed")
+        if os.environ["STIXEL_SANITIZED"]:
+            self.skipTest("a library with a sanitizer in it needs the same in every program")
+        env = dict(os.environ, PKG_CONFIG_LIBDIR=self.path("{libdir}/pkgconfig"), PKG_CONFIG_SYSROOT_DIR=self.top)
+        flags = subprocess.run(["pkg-config", "--cflags", "--libs", "stixel"], capture_output=True, text=True, env=env)
+        self.assertEqual(flags.returncode, 0, flags.stderr)
+        reader = self.top + "/reader"
+        self.addCleanup(lambda: os.path.exists(reader) and os.unlink(reader))
+        r = subprocess.run([*CC, self.path("{datadir}/doc/stixeld/examples/reader.c"), "-o", reader, *flags.stdout.split()],
+                           capture_output=True, text=True)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        needed = subprocess.run(["readelf", "-d", reader], capture_output=True, text=True).stdout
+        self.assertIn("[libstixel.so.1]", needed)
+
+    def test_completion(self):
+        script = ('source "$1"; COMP_WORDS=(stixelctl do); COMP_CWORD=1; _stixelctl; echo "${COMPREPLY[*]}"; compopt() { :; };'
+                  'COMP_WORDS=("$2" -s realtime.); COMP_CWORD=2; _stixeld; echo "${COMPREPLY[*]}"')
+        r = subprocess.run(["bash", "-c", script, "bash", self.path("{datadir}/bash-completion/completions/stixelctl"),
+                            self.path("{bindir}/stixeld")], capture_output=True, text=True)
+        self.assertEqual((r.stdout, r.stderr), ("doctor\nrealtime.priority= realtime.lock_memory=\n", ""))
+
+    def test_completion_knows_every_command(self):
+        listed = re.findall(r"(?m)^  (\w+)(?: .*)?$", self.installed("stixelctl", "--help").stdout)
+        self.assertIn("doctor", listed)
+        text = self.read("{datadir}/bash-completion/completions/stixelctl")
+        for word in listed:
+            self.assertRegex(text, r"[ (]%s " % word)
+
+
+if __name__ == "__main__":
+    unittest.main()

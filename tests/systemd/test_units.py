@@ -1,0 +1,225 @@
+# The service's files: what systemd says of them, that each line has a reason, and that the documentation names what is
+# newer than the oldest systemd they are for.
+# SPDX-License-Identifier: Apache-2.0
+import glob
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+SOURCE = os.environ["STIXEL_SOURCE"]
+FOLDER = os.path.join(SOURCE, "systemd")
+UNIT = os.environ["STIXEL_UNIT"]
+STIXELD = os.environ["STIXELD"]
+DROP_INS = sorted(glob.glob(FOLDER + "/drop-ins/*.conf"))
+
+# Directives that systemd 245 (Ubuntu 20.04, JetPack 5) knows, of those in use here.
+KNOWN_245 = set("""Description Documentation After Wants StartLimitIntervalSec StartLimitBurst Type NotifyAccess ExecStart
+ExecStartPre ExecReload WatchdogSec TimeoutStartSec TimeoutStopSec Restart RestartSec RestartPreventExitStatus OOMScoreAdjust
+User Group SupplementaryGroups RuntimeDirectory RuntimeDirectoryMode RuntimeDirectoryPreserve CacheDirectory
+CacheDirectoryMode Environment UMask LimitMEMLOCK LimitRTPRIO RemoveIPC DevicePolicy DeviceAllow CapabilityBoundingSet
+AmbientCapabilities NoNewPrivileges RestrictSUIDSGID ProtectSystem ProtectHome PrivateTmp PrivateMounts PrivateUsers
+PrivateDevices ProtectKernelTunables ProtectKernelModules ProtectKernelLogs ProtectControlGroups ProtectClock
+ProtectHostname PrivateNetwork IPAddressDeny RestrictAddressFamilies RestrictNamespaces LockPersonality KeyringMode
+SystemCallArchitectures RestrictRealtime SystemCallFilter SystemCallErrorNumber MemoryDenyWriteExecute
+LogRateLimitIntervalSec LogRateLimitBurst WantedBy ListenStream FileDescriptorName SocketUser SocketGroup SocketMode
+RemoveOnStop""".split())
+# Newer ones, and when they came. docs/service.md must say so.
+NEWER = {"ProtectProc": 247, "ProcSubset": 247}
+# They explain themselves.
+PLAIN = {"Description", "Documentation"}
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def directives(text):
+    return re.findall(r"^([A-Z]\w*)=", text, re.M)
+
+
+def without_reason(text):
+    """Directives that do not stand in a block that begins with a comment."""
+    found, reason = [], False
+    for line in text.split("\n"):
+        if not line.strip() or line.startswith("["):
+            reason = False
+        elif line.startswith("#"):
+            reason = True
+        elif not reason and line.split("=")[0] not in PLAIN:
+            found.append(line)
+    return found
+
+
+def systemd_version():
+    r = subprocess.run(["systemd-analyze", "--version"], capture_output=True, text=True)
+    return int(re.search(r"systemd (\d+)", r.stdout).group(1))
+
+
+def needs(program, version=0):
+    if not shutil.which(program):
+        return unittest.skip("%s is not installed (Debian package systemd)" % program)
+    if version and systemd_version() < version:
+        return unittest.skip("this is systemd %d, the check came with %d" % (systemd_version(), version))
+    return lambda test: test
+
+
+class Files(unittest.TestCase):
+    def test_every_line_has_its_reason(self):
+        for path in [UNIT, FOLDER + "/stixeld@.socket", *DROP_INS]:
+            self.assertEqual(without_reason(read(path)), [], path)
+        self.assertEqual(without_reason("[Service]\nUser=x\n# why\nGroup=y\n\nUMask=0\n"), ["User=x", "UMask=0"])
+
+    def test_what_is_newer_is_documented(self):
+        document = read(SOURCE + "/docs/service.md")
+        for path in [UNIT, FOLDER + "/stixeld@.socket", *DROP_INS]:
+            for name in directives(read(path)):
+                if name in NEWER:
+                    self.assertRegex(document, r"`%s=`.*\b%d\b" % (name, NEWER[name]), path)
+                else:
+                    self.assertIn(name, KNOWN_245, "%s: since which systemd? Put it into a list above" % path)
+
+    def test_all_drop_ins_are_documented(self):
+        document = read(SOURCE + "/docs/service.md")
+        self.assertGreater(len(DROP_INS), 4)
+        for path in DROP_INS:
+            self.assertIn("`%s`" % os.path.basename(path), document)
+
+    def test_the_unit_starts_what_is_installed(self):
+        self.assertRegex(read(UNIT), r"(?m)^ExecStart=/\S+/stixeld --instance %i -c /etc/stixeld/%i\.conf$")
+        self.assertNotIn("@bindir@", read(UNIT))
+
+
+class Systemd(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="stixel-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def unit(self, *drop_ins, more=""):
+        """The unit with drop-ins behind it, which is how systemd reads them, and a program that is there."""
+        text = re.sub(r"(?m)^ExecStart=\S+", "ExecStart=" + STIXELD, read(UNIT))
+        for name in drop_ins:
+            text += "\n" + read(FOLDER + "/drop-ins/%s.conf" % name)
+        path = self.folder + "/stixeld@front.service"
+        with open(path, "w") as f:
+            f.write(text + more)
+        return path
+
+    def verify(self, path):
+        r = subprocess.run(["systemd-analyze", "verify", "--man=no", path], capture_output=True, text=True)
+        return r.returncode, r.stderr
+
+    def exposure(self, *drop_ins, more=""):
+        r = subprocess.run(["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=100",
+                            self.unit(*drop_ins, more=more)], capture_output=True, text=True)
+        return float(re.search(r"Overall exposure level for \S+: ([0-9.]+)", r.stdout).group(1))
+
+    @needs("systemd-analyze")
+    def test_verify(self):
+        names = [os.path.basename(p)[:-5] for p in DROP_INS]
+        for drop_ins in [[], *[[n] for n in names], ["cuda", "realtime", "dmabuf"], ["jetson", "realtime"]]:
+            self.assertEqual(self.verify(self.unit(*drop_ins)), (0, ""), drop_ins)
+        for planted in ("Nonsense=1", "WatchdogSec=soon"):
+            self.assertNotEqual(self.verify(self.unit(more="[Service]\n%s\n" % planted))[1], "", planted)
+
+    @needs("systemd-analyze")
+    def test_verify_socket(self):
+        self.unit()
+        path = self.folder + "/stixeld@front.socket"
+        shutil.copy(FOLDER + "/stixeld@.socket", path)
+        self.assertEqual(self.verify(path), (0, ""))
+
+    @needs("systemd-analyze", 250)
+    def test_security(self):
+        """1.0 is the limit for a daemon with GPU and cameras; without a GPU, lower."""
+        whole = self.exposure()
+        self.assertLessEqual(whole, 1.0)
+        for name in ("cuda", "jetson", "dmabuf", "realtime"):
+            self.assertLessEqual(self.exposure(name), 1.0, name)
+        self.assertLess(self.exposure("cpu"), whole)
+        self.assertLessEqual(self.exposure("files"), self.exposure("cpu"))
+        self.assertGreater(self.exposure(more="[Service]\nUser=root\nPrivateNetwork=no\nRestrictAddressFamilies=\n"), 1.0)
+
+    @needs("systemd-sysusers")
+    def test_users(self):
+        os.mkdir(self.folder + "/etc")
+        r = subprocess.run(["systemd-sysusers", "--root=" + self.folder, FOLDER + "/sysusers.conf"], capture_output=True,
+                           text=True)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        users = {line.split(":")[0]: line.split(":") for line in read(self.folder + "/etc/passwd").splitlines()}
+        groups = {line.split(":")[0] for line in read(self.folder + "/etc/group").splitlines()}
+        self.assertIn("nologin", users["stixeld"][6])
+        self.assertLess(int(users["stixeld"][2]), 1000)
+        self.assertLessEqual({"stixel", "stixeld", "video", "render"}, groups)
+        named = re.findall(r"(?m)^(?:User|Group|SupplementaryGroups)=(.*)$", read(UNIT))
+        self.assertLessEqual(set(" ".join(named).split()), groups | set(users))
+
+
+MATCH = re.compile(r'(?:ACTION|KERNEL|SUBSYSTEM|ATTRS?\{\w+\}|ENV\{\w+\})(?:==|!=)"[^"]+"$')
+ASSIGN = re.compile(r'(?:ENV\{\w+\}=|SYMLINK\+=|GROUP=|MODE=|GOTO=|LABEL=)"[^"]+"$')
+
+
+def wrong_rules(text):
+    """Rules that udev would not understand, of the few kinds of words in use here."""
+    rules = [line for line in text.split("\n") if line and not line.startswith("#")]
+    labels = set(re.findall(r'LABEL="(\w+)"', text))
+    found = [r for r in rules if not all(MATCH.match(w) or ASSIGN.match(w) for w in re.split(r", (?=[A-Z])", r))]
+    return found + [g for g in re.findall(r'GOTO="(\w+)"', text) if g not in labels]
+
+
+class Rules(unittest.TestCase):
+    def test_rules(self):
+        for name in ("70-stixeld.rules", "65-cameras.rules"):
+            text = read(os.path.join(FOLDER, name))
+            self.assertEqual(wrong_rules(text), [])
+            examples = re.sub(r'(?m)^#(?=(ENV|ATTR|SUBSYSTEM|KERNEL)\W)', "", text)
+            self.assertEqual(wrong_rules(examples), [])
+        self.assertGreater(examples.count("STIXELD_CAMERA"), 5)
+        self.assertTrue(wrong_rules('SUBSYSTEM=="x" GROUP="y"'))
+        self.assertTrue(wrong_rules('GOTO="nowhere"'))
+        self.assertTrue(wrong_rules('SYMLINK="a'))
+
+    def test_udev_takes_them(self):
+        if subprocess.run(["udevadm", "verify", "--help"], capture_output=True).returncode if shutil.which("udevadm") else True:
+            self.skipTest("no udevadm verify, which came with systemd 254")
+        for name in ("70-stixeld.rules", "65-cameras.rules"):
+            r = subprocess.run(["udevadm", "verify", os.path.join(FOLDER, name)], capture_output=True, text=True)
+            self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
+
+
+class Example(unittest.TestCase):
+    """The configuration that is installed as an example: as it is, and with the lines for cameras."""
+
+    def run_stixeld(self, text, *args):
+        folder = tempfile.mkdtemp(prefix="stixel-")
+        self.addCleanup(shutil.rmtree, folder)
+        with open(folder + "/a.conf", "w") as f:
+            f.write(text.replace("/etc/stixeld/front.yaml", folder + "/c.txt"))
+        with open(folder + "/c.txt", "w") as f:
+            f.write("fx = 700\nfy = 700\ncx = 320\ncy = 120\nbaseline_m = 0.12\n")
+        os.mkdir(folder + "/shm")
+        env = dict(os.environ, RUNTIME_DIRECTORY=folder, STIXELD_SHM_DIR=folder + "/shm")
+        return subprocess.run([STIXELD, "--instance", "example", "-c", folder + "/a.conf", *args], capture_output=True,
+                              text=True, env=env, timeout=60)
+
+    def test_it_loads_and_runs(self):
+        text = read(FOLDER + "/example.conf")
+        r = self.run_stixeld(text, "--check-config")
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+        r = self.run_stixeld(text, "--frames", "3")
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertIn("3 frames published", r.stderr)
+
+    def test_the_lines_for_cameras_load(self):
+        text = read(FOLDER + "/example.conf").replace("kind = synthetic\n", "")
+        text = re.sub(r"(?m)^#(?=\w+ = )", "", text)
+        self.assertIn("\nkind = v4l2\n", text)
+        r = self.run_stixeld(text, "--check-config")
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
