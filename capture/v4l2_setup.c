@@ -75,27 +75,32 @@ static int find_size(struct sx_v4l2 *v, const struct sx_source_params *p, char *
 	return sx_source_check_size(d->path, v->width, v->height, why, why_bytes);
 }
 
-/* The rate that all cameras have with this format: fps, 0 unknown, negative: not all have it. *without: the first that lacks it. */
-static double common_rate(const struct sx_v4l2 *v, const struct sx_v4l2_format *f, const char **without)
+/*
+ * The rate that all cameras have with this format: 1 and *common, 0 if that is unknown; 0: not all have it; or negative errno.
+ * *without: the first that lacks it, or fails.
+ */
+static int common_rate(const struct sx_v4l2 *v, const struct sx_v4l2_format *f, double *common,
+		       const char **without)
 {
-	double common = 0;
+	*common = 0;
 
 	for (int i = 0; i < v->count; i++) {
 		const struct sx_v4l2_device *d = &v->cameras[i].device;
-		double fps = sx_v4l2_device_rate(d, f, whole_width(v), whole_height(v));
+		double fps;
+		int r = sx_v4l2_device_rate(d, f, whole_width(v), whole_height(v), &fps);
 
-		if (fps < 0) {
+		if (r <= 0) {
 			*without = d->path;
-			return fps;
+			return r;
 		}
-		common = fps > 0 && (common == 0 || fps < common) ? fps : common;
+		*common = fps > 0 && (*common == 0 || fps < *common) ? fps : *common;
 	}
-	return common;
+	return 1;
 }
 
 /*
  * Formats in the order in which they are to be tried: those that reach the rate, cheapest first, then those that do not, the
- * fastest first. Returns how many.
+ * fastest first. Returns how many, or negative errno.
  */
 static int candidates(const struct sx_v4l2 *v, const struct sx_source_params *p,
 		      const struct sx_v4l2_format *list[SX_V4L2_FORMATS], const char **without)
@@ -105,13 +110,15 @@ static int candidates(const struct sx_v4l2 *v, const struct sx_source_params *p,
 
 	for (int i = 0; i < SX_V4L2_FORMATS; i++) {
 		const struct sx_v4l2_format *f = &sx_v4l2_formats[i];
-		int at;
+		int at, r;
 		double fps;
 
 		if (p->format != SX_FORMAT_AUTO && p->format != f->choice)
 			continue;
-		fps = common_rate(v, f, without);
-		if (fps < 0)
+		r = common_rate(v, f, &fps, without);
+		if (r < 0)
+			return r;
+		if (r == 0)
 			continue;
 		if (fps == 0 || fps >= RATE_SLACK * p->fps)
 			fps = SX_FPS_MAX; /* fast enough is all alike */
@@ -139,6 +146,10 @@ static int set_format(struct sx_v4l2 *v, const struct sx_source_params *p, char 
 	const char *without = v->cameras[0].device.path;
 	int n = candidates(v, p, list, &without), r = -EINVAL;
 
+	if (n < 0) {
+		snprintf(why, why_bytes, "%s: what it offers cannot be read: %s", without, strerror(-n));
+		return later(n);
+	}
 	snprintf(why, why_bytes, "%s: no %dx%d in %s%s (stixelctl doctor lists what it has)", without,
 		 whole_width(v), whole_height(v), format_word(p->format),
 		 v->count == 2 && p->format == SX_FORMAT_AUTO ? " that the other camera has, too" : "");
