@@ -312,6 +312,45 @@ static void test_memory(void **state)
 			check_memory(&cases[i], mplane);
 }
 
+/* Who gives the DMA buffers is missing, or has too few, or another format. */
+static void test_exporter(void **state)
+{
+	static const struct fake_mode grey[] = {{GREY, W, H, 30}, {0}};
+	static const struct fake_mode yuyv[] = {{YUYV, W, H, 30}, {0}};
+	struct sx_source_params p = case_params();
+	struct fake_camera *cameras[2], *exporter;
+	struct sx_source *s;
+
+	cameras[0] = fake_add(CASE_LEFT, grey);
+	cameras[1] = fake_add(CASE_RIGHT, grey);
+	p.memory = SX_MEMORY_DMABUF;
+	p.dmabuf_from = CASE_EXPORTER;
+	case_refused(&p, -ENODEV, CASE_EXPORTER ": No such file");
+	exporter = fake_add(CASE_EXPORTER, grey);
+	case_refused(&p, -EINVAL, CASE_EXPORTER ": a buffer of 4096 bytes for DMA: Inappropriate ioctl");
+	exporter->exporter = true;
+	exporter->most_buffers = 11;
+	case_refused(&p, -ENODEV, CASE_EXPORTER ": 12 buffers for others: No buffer space available");
+	exporter->most_buffers = FAKE_BUFFERS;
+	cameras[0]->least_buffers = 7; /* more than are asked for */
+	case_refused(&p, -ENODEV, CASE_EXPORTER ": a buffer of 4096 bytes for DMA: No buffer space");
+	exporter->least_buffers = 13;
+	s = case_open(&p, DEFAULT_SLOTS);
+	assert_string_equal(sx_source_info(s)->memory, "dmabuf");
+	assert_int_equal(cameras[0]->queued, 7);
+	assert_int_equal(cameras[1]->queued, 6);
+	case_close(s);
+	cameras[0] = fake_add(CASE_LEFT, grey);
+	cameras[1] = fake_add(CASE_RIGHT, grey);
+	fake_add(CASE_EXPORTER, yuyv)->exporter = true;
+	case_refused(&p, -EINVAL, CASE_EXPORTER ": 48x34 GREY is asked for, the camera gives 48x34 YUYV");
+	p.memory = SX_MEMORY_AUTO;
+	cameras[0]->says = V4L2_BUF_CAP_SUPPORTS_MMAP | V4L2_BUF_CAP_SUPPORTS_DMABUF;
+	p.dmabuf_from = "/dev/fake-none";
+	case_refused(&p, -ENODEV, "/dev/fake-none: No such file"); /* it is waited for */
+	fake_reset();
+}
+
 static void check_buffers(enum sx_source_memory memory, int wanted, int least, int most, int count)
 {
 	struct sx_source_params p = case_params();
@@ -342,10 +381,12 @@ static void test_buffer_counts(void **state)
 	check_buffers(SX_MEMORY_USERPTR, 0, 0, 32, DEFAULT_SLOTS + 3);
 	check_buffers(SX_MEMORY_MMAP, 0, 0, 32, 4);
 	check_buffers(SX_MEMORY_USERPTR, 2, 0, 32, 2);
+	check_buffers(SX_MEMORY_USERPTR, 1, 0, 32, 2); /* one cannot stream */
 	check_buffers(SX_MEMORY_MMAP, 9, 0, 32, 9);
 	check_buffers(SX_MEMORY_USERPTR, 32, 0, 32, 32);
 	check_buffers(SX_MEMORY_USERPTR, 0, 8, 32, 8);
 	check_buffers(SX_MEMORY_USERPTR, 0, 0, 5, 5);
+	check_buffers(SX_MEMORY_USERPTR, 0, 0, 1, 0);
 }
 
 static void test_times(void **state)
@@ -361,6 +402,7 @@ static void test_times(void **state)
 		{30, 0, 50, false, CASE_PERIOD_NS / 2, 3 * CASE_PERIOD_NS},
 		{20, 0, 2000, true, 25 * CASE_MS, 2000 * CASE_MS},
 		{0, 0, 2000, true, 5 * CASE_MS, 2000 * CASE_MS},
+		{0, 20, 2000, true, 20 * CASE_MS, 2000 * CASE_MS},
 		{0, 2, 100, true, 2 * CASE_MS, 100 * CASE_MS},
 	};
 
@@ -379,6 +421,60 @@ static void test_times(void **state)
 		assert_int_equal(case_inside(s)->timeout_ns, cases[i].timeout_ns);
 		case_close(s);
 	}
+}
+
+/* --- faults --- */
+
+/* The nth call of all fails while the source opens. False: there are not so many. */
+static bool fault(enum sx_source_memory memory, int nth, int error)
+{
+	const struct fake_control gain = {.name = "Gain", .id = V4L2_CID_GAIN, .minimum = 0, .maximum = 9};
+	struct sx_source_params p = case_params();
+	const int before = case_descriptors();
+	struct fake_camera *cameras[2];
+	struct sx_source *s = NULL;
+	bool failed;
+	int r;
+
+	case_grey(cameras);
+	fake_add_control(cameras[0], &gain);
+	fake_add_control(cameras[1], &gain);
+	p.memory = memory;
+	p.gain = 3;
+	p.controls = "gain=3";
+	p.dmabuf_from = CASE_EXPORTER;
+	if (nth % 2)
+		p.width = p.height = 0; /* as the camera is set */
+	fake_fail(FAKE_ALL_REQUESTS, nth, error);
+	case_why[0] = 0;
+	r = sx_source_open(&s, &p, DEFAULT_SLOTS, case_why, sizeof(case_why));
+	failed = fake_has_failed();
+	if (r < 0 && r != -ENODEV &&
+	    (r != -EINVAL || (error != EINVAL && error != ENOTTY && error != EFAULT)))
+		fail_msg("call %d fails with %s: open gives %d: %s", nth, strerror(error), r, case_why);
+	if (r < 0 && (!strstr(case_why, "/dev/fake-") || strlen(case_why) < 20))
+		fail_msg("call %d fails with %s: no sentence, but '%s'", nth, strerror(error), case_why);
+	if (r == 0)
+		sx_source_close(s);
+	fake_reset();
+	assert_int_equal(case_descriptors(), before);
+	return failed;
+}
+
+static void test_faults(void **state)
+{
+	static const int errors[] = {EIO, ENODEV, ENOMEM, EBUSY, EINVAL, ENOTTY, EFAULT};
+	static const enum sx_source_memory memories[] = {SX_MEMORY_AUTO, SX_MEMORY_USERPTR, SX_MEMORY_DMABUF,
+							 SX_MEMORY_MMAP};
+
+	for (size_t m = 0; m < sizeof(memories) / sizeof(memories[0]); m++)
+		for (size_t e = 0; e < sizeof(errors) / sizeof(errors[0]); e++) {
+			int n = 1;
+
+			while (fault(memories[m], n, errors[e]))
+				n++;
+			assert_true(n > 30); /* there are at least so many calls */
+		}
 }
 
 /* --- what doctor asks --- */
@@ -422,8 +518,9 @@ int main(void)
 		cmocka_unit_test(test_cheapest_format), cmocka_unit_test(test_silent_cameras),
 		cmocka_unit_test(test_no_format),	cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_devices),		cmocka_unit_test(test_rates),
-		cmocka_unit_test(test_memory),		cmocka_unit_test(test_buffer_counts),
-		cmocka_unit_test(test_times),		cmocka_unit_test(test_probe),
+		cmocka_unit_test(test_memory),		cmocka_unit_test(test_exporter),
+		cmocka_unit_test(test_buffer_counts),	cmocka_unit_test(test_times),
+		cmocka_unit_test(test_faults),		cmocka_unit_test(test_probe),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
