@@ -96,7 +96,7 @@ void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_ticket *t, struct sx_pa
 				 .number = ++s->number,
 				 .left_ns = t->ns[0],
 				 .right_ns = t->ns[1],
-				 .clock = SX_CLOCK_MONOTONIC,
+				 .clock = t->clock,
 				 .stamp = t->stamp,
 				 .slot = t};
 }
@@ -135,6 +135,7 @@ int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[
 		t->ns[i] = found[i].ns;
 	}
 	t->stamp = v->cameras[0].filled[found[0].index].stamp;
+	t->clock = v->cameras[0].filled[found[0].index].clock;
 	if (v->decoders) {
 		sx_v4l2_decode(v, t);
 		return 0;

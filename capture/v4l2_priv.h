@@ -33,6 +33,7 @@ struct sx_v4l2_ticket {
 	atomic_bool back; /* released by whoever had it (direct) */
 	int index[2];	  /* buffers of the cameras */
 	int64_t ns[2];
+	enum sx_stamp_clock clock;
 	enum sx_stamp_source stamp;
 	struct sx_slot *slot; /* NULL: direct */
 	struct sx_decode_task tasks[2];
