@@ -142,7 +142,9 @@ int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[
 	}
 	if (slot)
 		r = copy_pair(v, t, why, why_bytes);
-	sx_v4l2_deliver(s, t, pair); /* also when a camera is lost just now: the pair is whole */
+	if (r < 0)
+		return r; /* a camera is lost before both pictures were copied; the slot goes with the source */
+	sx_v4l2_deliver(s, t, pair);
 	return 1;
 }
 
