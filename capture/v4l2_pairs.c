@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "capture/v4l2_priv.h"
 
 void sx_v4l2_count(_Atomic uint64_t *counter, uint64_t n)
@@ -125,6 +126,7 @@ int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[
 	int r = 0;
 
 	if (!t || (!v->direct && !slot)) {
+		v->last_pair_ns = sx_now_ns(); /* there was one: whoever takes them is slow */
 		for (int i = 0; i < v->count && r == 0; i++)
 			r = sx_v4l2_drop(s, i, found[i].index, SX_DROP_BACKLOG, why, why_bytes);
 		return r;

@@ -176,7 +176,6 @@ static int put(struct sx_v4l2_queue *q, int index)
 static int put_first(struct sx_v4l2_queue *q, int index, char *why, size_t why_bytes)
 {
 	int r = put(q, index);
-
 	bool refused = r == -EINVAL || r == -EFAULT || r == -ENOTTY || r == -ENOTSUP;
 
 	if (r == 0)
