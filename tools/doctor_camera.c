@@ -193,8 +193,11 @@ static struct doctor_wish wish_of(const struct sx_source_params *p)
 
 static void say_lack(struct doctor *d, const struct camera *c, const char *wished)
 {
+	char offer[600];
+
 	doctor_say(d, DOCTOR_PROBLEM, "camera modes", "change source.size or source.format",
-		   "%s does not offer %s", c->path, wished);
+		   "%s does not offer %s, but %s", c->path, wished,
+		   doctor_offer_text(&c->offer, offer, sizeof(offer)));
 }
 
 static void say_modes(struct doctor *d, const struct camera *left, const struct camera *right)
