@@ -221,6 +221,8 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 	r = sx_pipeline_start(run->pipeline, why, sizeof(why));
 	if (r < 0)
 		return build_failed(r, false, why);
+	if (!source)
+		return 0; /* what the pairs will be is told when there is a camera */
 	sx_log(DAEMON, INFO, "pairs of %dx%d %s, %s, %d in flight", info.width, info.height,
 	       info.format ? info.format : sx_pixel_name(info.pixel),
 	       info.paced ? "paced" : "as fast as they are taken", s->engine.contexts);

@@ -135,15 +135,38 @@ static bool use_colour(void)
 	return isatty(STDOUT_FILENO) && !(no && *no);
 }
 
+/* Only of sources that tell what became of each image. */
+static void print_camera(json_t *camera)
+{
+	json_t *dropped = json_object_get(camera, "dropped"), *images;
+	const char *reason;
+	int said = 0;
+
+	if (!dropped)
+		return;
+	printf("  %-7s %s, %s, %s captured, %s lost by the driver", text(camera, "side"),
+	       text(camera, "path"), text(camera, "format"), number(camera, "captured", 1, 0),
+	       number(camera, "sequence_gaps", 1, 0));
+	json_object_foreach(dropped, reason, images)
+	{
+		if (json_integer_value(images) > 0)
+			printf("%s %" JSON_INTEGER_FORMAT " %s", said++ ? "," : ", dropped",
+			       json_integer_value(images), reason);
+	}
+	putchar('\n');
+}
+
 static void print_source(json_t *j)
 {
 	json_t *cameras = find(j, "source.cameras"), *camera = json_array_get(cameras, 0);
+	size_t i;
 
 	printf("source    %s, %s x %s, memory %s", text(j, "source.kind"), number(camera, "width", 1, 0),
 	       number(camera, "height", 1, 0), text(j, "source.memory"));
 	if (json_array_size(cameras) > 1)
 		printf(", skew p99 %s us", number(j, "source.pair_skew_us.p99", 1, 0));
 	putchar('\n');
+	json_array_foreach(cameras, i, camera) print_camera(camera);
 }
 
 static void print_latency(const char *name, json_t *row, double whole_us)

@@ -1,0 +1,127 @@
+/*
+ * Plays image files into v4l2loopback devices: each file is one frame, and all devices get theirs at the same moment.
+ *
+ *	feeder FOURCC WIDTHxHEIGHT FPS DEVICE FILE... [-- DEVICE FILE...]...
+ *
+ * The files of a device are played in a circle, for ever. A test kills it, or stops it by a signal, as it likes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/videodev2.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DEVICES_MAX 4
+#define FILES_MAX 32
+
+struct frame {
+	void *data;
+	size_t bytes;
+};
+
+struct device {
+	const char *path;
+	int fd, count;
+	struct frame frames[FILES_MAX];
+};
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "feeder: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static struct frame load(const char *path)
+{
+	struct frame f = {0};
+	struct stat s;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || fstat(fd, &s) < 0)
+		fail(path);
+	f.bytes = (size_t)s.st_size;
+	f.data = malloc(f.bytes);
+	if (!f.data || read(fd, f.data, f.bytes) != s.st_size)
+		fail(path);
+	close(fd);
+	return f;
+}
+
+static void set_format(struct device *d, const char *fourcc, unsigned width, unsigned height)
+{
+	struct v4l2_format f = {.type = V4L2_BUF_TYPE_VIDEO_OUTPUT};
+	uint32_t wanted = v4l2_fourcc(fourcc[0], fourcc[1], fourcc[2], fourcc[3]);
+
+	d->fd = open(d->path, O_RDWR | O_CLOEXEC);
+	if (d->fd < 0)
+		fail(d->path);
+	f.fmt.pix.width = width;
+	f.fmt.pix.height = height;
+	f.fmt.pix.pixelformat = wanted;
+	f.fmt.pix.field = V4L2_FIELD_NONE;
+	f.fmt.pix.sizeimage = width * height * 2; /* for compressed images; for others the driver knows */
+	if (ioctl(d->fd, VIDIOC_S_FMT, &f) < 0)
+		fail(d->path);
+	if (f.fmt.pix.pixelformat != wanted || f.fmt.pix.width != width || f.fmt.pix.height != height) {
+		errno = EINVAL;
+		fail(d->path);
+	}
+}
+
+static int parse_devices(struct device *devices, char **words)
+{
+	int count = 0;
+
+	for (; *words && count < DEVICES_MAX; count++) {
+		struct device *d = &devices[count];
+
+		d->path = *words++;
+		for (; *words && strcmp(*words, "--") != 0; words++) {
+			if (d->count == FILES_MAX)
+				return 0;
+			d->frames[d->count++] = load(*words);
+		}
+		if (d->count == 0)
+			return 0;
+		words += *words != NULL;
+	}
+	return *words ? 0 : count;
+}
+
+int main(int argc, char **argv)
+{
+	static struct device devices[DEVICES_MAX];
+	struct timespec next;
+	unsigned width, height;
+	long fps = argc > 5 ? strtol(argv[3], NULL, 10) : 0;
+	int count = fps > 0 ? parse_devices(devices, argv + 4) : 0;
+
+	if (count == 0 || strlen(argv[1]) != 4 || sscanf(argv[2], "%ux%u", &width, &height) != 2) {
+		fputs("usage: feeder FOURCC WIDTHxHEIGHT FPS DEVICE FILE... [-- DEVICE FILE...]...\n",
+		      stderr);
+		return 64;
+	}
+	for (int i = 0; i < count; i++)
+		set_format(&devices[i], argv[1], width, height);
+	clock_gettime(CLOCK_MONOTONIC, &next);
+	for (unsigned n = 0;; n++) {
+		for (int i = 0; i < count; i++) {
+			const struct frame *f = &devices[i].frames[n % (unsigned)devices[i].count];
+
+			if (write(devices[i].fd, f->data, f->bytes) != (ssize_t)f->bytes)
+				fail(devices[i].path);
+		}
+		next.tv_nsec += 1000000000 / fps;
+		next.tv_sec += next.tv_nsec / 1000000000;
+		next.tv_nsec %= 1000000000;
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
+	}
+}

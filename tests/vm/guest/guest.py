@@ -1,0 +1,131 @@
+# What the tests in the guest share: kernel modules, cameras, the daemon with a camera as its source.
+#
+# SPDX-License-Identifier: Apache-2.0
+import glob
+import os
+import shutil
+import struct
+import subprocess
+import time
+
+os.environ.setdefault("STIXELD", shutil.which("stixeld"))
+
+import harness  # noqa: E402: it looks at STIXELD
+from harness import until  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# Pairs of the synthetic street, made on the host: of 320x160, and small ones that cost next to nothing.
+IMAGES, SMALL_IMAGES = "/host/images", "/host/images/small"
+SIZE, SMALL_SIZE = "320x160", "96x64"
+PAIRS = 4
+# A small search: the processor is emulated, and what it computes is tested elsewhere.
+CHEAP = {"stereo.disparities": "32", "stereo.paths": "2", "engine.threads": "1"}
+
+
+def run(*command, check=True, timeout=60, **more):
+    """stdout of a command."""
+    r = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=timeout, check=False, **more)
+    if check and r.returncode:
+        raise AssertionError("%s: exit %d: %s%s" % (" ".join(map(str, command)), r.returncode, r.stdout, r.stderr))
+    return r.stdout
+
+
+def load(module, *parameters):
+    run("modprobe", module, *parameters)
+    run("udevadm", "settle", "--timeout=20")
+
+
+def unload(module):
+    """Waits for those who have just closed it."""
+    until(lambda: subprocess.run(["rmmod", module], capture_output=True, check=False).returncode == 0, 10,
+          "rmmod " + module)
+
+
+def load_vivid(devices=2):
+    """Webcams /dev/video0, video1, ... without the clock in their picture; as new, whatever was done to them before."""
+    if os.path.exists("/sys/module/vivid"):
+        unload("vivid")
+    load("vivid", "n_devs=%d" % devices, "node_types=" + ",".join(["0x1"] * devices),
+         "num_inputs=" + ",".join(["1"] * devices), "input_types=" + ",".join(["0"] * devices))
+    for n in range(devices):
+        control("/dev/video%d" % n, osd_text_mode=2)
+
+
+def control(device, **values):
+    run("v4l2-ctl", "-d", device, "-c", ",".join("%s=%d" % v for v in values.items()))
+
+
+def words(settings):
+    """-s arguments of a dictionary."""
+    return [w for k, v in settings.items() for w in ("-s", "%s=%s" % (k, v))]
+
+
+def images(side, form, folder=IMAGES):
+    return ["%s/%s-%d.%s" % (folder, side, n, form) for n in range(PAIRS)]
+
+
+def camera_settings(left, right, **more):
+    """Settings of a pair of cameras; names without a section are of source."""
+    s = dict(CHEAP)
+    s.update({"source.kind": "v4l2", "source.left": left, "source.right": right})
+    s.update({k if "." in k else "source." + k: v for k, v in more.items()})
+    return s
+
+
+def camera(status, side):
+    return next(c for c in status["source"]["cameras"] if c["side"] == side)
+
+
+def left_image(ring, number):
+    """The picture that was published beside frame number (output.planes = left)."""
+    at = ring.first + (number & (ring.slots - 1)) * ring.stride + ring.header
+    kind, width, height, pitch, offset, _ = struct.unpack_from("<6I", ring.map, at + 256)
+    assert kind == 2, kind
+    return b"".join(ring.map[at + offset + y * pitch:at + offset + y * pitch + width] for y in range(height))
+
+
+class TestCase(harness.TestCase):
+    def setUp(self):
+        self.daemons = []  # whose logs are shown when the test fails
+
+    def daemon(self, settings, folder=IMAGES, wait=True, name="test"):
+        """stixeld with the cameras' calibration."""
+        i = self.instance(name)
+        self.daemons.append(i)
+        i.start("-c", folder + "/camera.conf", *words(settings), wait=wait)
+        if wait and i.process.poll() is not None:
+            self.fail("stixeld ended with %d" % i.process.returncode)
+        return i
+
+    def refused(self, settings):
+        """stixeld ends at start: (exit code, what it says)."""
+        i = self.instance()
+        code, _, err = i.run_once("-c", IMAGES + "/camera.conf", *words(settings))
+        return code, err
+
+    def start(self, *command, **more):
+        """A helper that ends with the test."""
+        p = subprocess.Popen([str(c) for c in command], **more)
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        return p
+
+    def assert_accounted(self, status):
+        """Every image that a camera gave is in a pair or in a counter of those that were dropped; likewise pairs."""
+        frames = status["frames"]
+        for c in status["source"]["cameras"]:
+            dropped = sum(c["dropped"].values())
+            # a few are on their way: they wait for a partner, or their pair is being decoded
+            self.assertIn(c["captured"] - dropped - frames["captured"], range(0, 9), status)
+        self.assertIn(frames["captured"] - frames["published"] - frames["dropped"]["overload"], range(0, 5), status)
+
+
+def nodes():
+    return sorted(glob.glob("/dev/video*"))
+
+
+def seconds(function):
+    """How long a call takes."""
+    began = time.monotonic()
+    function()
+    return time.monotonic() - began

@@ -1,0 +1,51 @@
+# Runs groups of tests in the guest, one line for each test, and all that is known of one that fails.
+#
+# SPDX-License-Identifier: Apache-2.0
+import os
+import sys
+import time
+import unittest
+
+
+class Lines(unittest.TestResult):
+    """GROUP.CLASS.TEST ok|FAILED|skipped, seconds"""
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.began = time.monotonic()
+
+    def say(self, test, word, detail=""):
+        name = test.id().removeprefix("test_")
+        print("%-64s %s, %.1f s%s" % (name, word, time.monotonic() - self.began, detail), flush=True)
+
+    def addSuccess(self, test):
+        self.say(test, "ok")
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self.say(test, "skipped", ": " + reason)
+
+    def say_failed(self, test, trace):
+        logs = ["--- log of stixeld:\n" + i.text()[-6000:] for i in getattr(test, "daemons", []) if os.path.exists(i.log)]
+        self.say(test, "FAILED", "\n" + trace + "".join(logs))
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self.say_failed(test, self.errors[-1][1])
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.say_failed(test, self.failures[-1][1])
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err:
+            self.say_failed(subtest, (self.failures + self.errors)[-1][1])
+
+
+suite = unittest.defaultTestLoader.loadTestsFromNames("test_" + name for name in sys.argv[1:])
+result = Lines()
+suite.run(result)
+print("%d tests, %d failed, %d skipped" % (result.testsRun, len(result.failures) + len(result.errors),
+                                           len(result.skipped)))
+sys.exit(0 if result.wasSuccessful() and result.testsRun else 1)

@@ -1,0 +1,170 @@
+# Everything that vivid can be told to do wrong, one after the other: state, counters and recovery of the daemon.
+#
+# SPDX-License-Identifier: Apache-2.0
+import os
+import subprocess
+import time
+
+from guest import TestCase, camera, camera_settings, control, load_vivid, run, unload
+from harness import until
+
+LEFT, RIGHT = "/dev/video0", "/dev/video1"
+DRIVER = "/sys/bus/platform/drivers/vivid"
+# A camera that is refused is tried again after a second, then after two.
+BACK = 12
+
+
+class Faults(TestCase):
+    """Each test has the cameras as new, and a daemon that stays the same process from beginning to end."""
+
+    def setUp(self):
+        super().setUp()
+        load_vivid(2)
+        self.addCleanup(unload, "vivid")
+        self.i = None
+
+    def begin(self, state="running", **more):
+        settings = {"size": "320x180", "fps": 10, "format": "GREY", "stixels.width": "16"}
+        settings.update(more)
+        self.i = self.daemon(camera_settings(LEFT, RIGHT, **settings))
+        self.addCleanup(self.end)
+        return self.i.until_state(state, 20)
+
+    def end(self):
+        """Whatever has happened: the same process, and it ends in order."""
+        self.assertIsNone(self.i.process.poll(), "stixeld has ended by itself")
+        self.assertEqual(self.i.stop(), 0)
+
+    def until_camera(self, side, condition, seconds=10):
+        """The status when what is asked of a camera's entry is so."""
+        return until(lambda: (lambda s: s if condition(camera(s, side)) else None)(self.i.status()), seconds,
+                     "%s camera" % side)
+
+    def until_lost_and_back(self, reason):
+        """no_camera for the reason that is expected, and running again; the status then."""
+        until(lambda: reason in self.i.text(), 5, "'%s' in the log" % reason)
+        status = until(lambda: (lambda s: s if s["state"] == "running" and
+                                camera(s, "left")["reconnects"] == 1 else None)(self.i.status()), BACK, "running again")
+        n = status["frames"]["published"]
+        self.i.until_published(n + 2)
+        self.assertIn("no_camera", self.i.text())
+        return self.i.status()
+
+    # -- pictures that are lost or damaged: nothing is reopened --
+    def test_lost_pictures(self):
+        self.begin()
+        control(LEFT, percentage_of_dropped_buffers=50)
+        status = self.until_camera("left", lambda c: c["sequence_gaps"] >= 8, 20)
+        control(LEFT, percentage_of_dropped_buffers=0)
+        # the right images of those times have no partner
+        self.assertGreaterEqual(camera(status, "right")["dropped"]["unpaired"], 4)
+        self.assertEqual(camera(status, "left")["reconnects"], 0)
+        self.assert_accounted(status)
+        n = status["frames"]["published"]
+        self.i.until_published(n + 3)
+        self.assertEqual(self.i.status()["state"], "running")
+
+    def test_picture_with_error_flag(self):
+        self.begin()
+        control(RIGHT, inject_v4l2_buf_flag_error=1)
+        status = self.until_camera("right", lambda c: c["dropped"]["error_flag"] == 1)
+        self.assertEqual(camera(status, "right")["errors"], 1)
+        self.assertEqual(camera(status, "left")["dropped"]["error_flag"], 0)
+        self.assertEqual(status["frames"]["dropped"]["corrupt"], 1)
+        self.i.until_published(status["frames"]["published"] + 3)
+        status = self.i.status()
+        self.assertEqual((status["state"], camera(status, "right")["reconnects"]), ("running", 0))
+        self.assert_accounted(status)
+
+    def test_sequence_number_wraps(self):
+        # it starts 128 pictures before 2^32: at 60 a second after two seconds
+        for device in (LEFT, RIGHT):
+            control(device, wrap_sequence_number=1)
+        self.begin(fps=60)
+        first = self.i.status()
+        status = self.until_camera("left", lambda c: c["captured"] + c["sequence_gaps"] > 200, 30)
+        took = (status["uptime_s"] - first["uptime_s"])
+        given = [camera(s, "left")["captured"] + camera(s, "left")["sequence_gaps"] for s in (first, status)]
+        self.assertLess(abs(given[1] - given[0] - 60 * took), 40, (first, status))
+        self.assertEqual(camera(status, "left")["reconnects"], 0)
+
+    def test_time_wraps(self):
+        # seconds that do not fit into 32 bits soon: times are still of one clock, and pairs go on
+        for device in (LEFT, RIGHT):
+            control(device, wrap_timestamp=2)
+        self.begin()
+        n = self.i.status()["frames"]["published"]
+        status = self.i.until_published(n + 5)
+        self.assertEqual(status["state"], "running")
+        self.assertEqual(camera(status, "left")["reconnects"], 0)
+
+    # -- calls that fail while it streams: both cameras are opened again --
+    def test_qbuf_fails(self):
+        self.begin()
+        control(LEFT, inject_vidioc_qbuf_error=1)
+        self.until_lost_and_back("%s: VIDIOC_QBUF: " % LEFT)
+
+    def test_streaming_fails_for_good(self):
+        self.begin()
+        control(RIGHT, inject_fatal_streaming_error=1)
+        self.until_lost_and_back("camera lost: %s" % RIGHT)
+
+    def test_disconnected(self):
+        # the node stays, and the driver accepts it again when the last one has closed it
+        self.begin()
+        control(LEFT, disconnect=1)
+        self.until_lost_and_back("camera lost: %s" % LEFT)
+
+    # -- calls that fail at the start --
+    def test_reqbufs_fails(self):
+        control(LEFT, inject_vidioc_reqbufs_error=1)
+        self.begin()
+        self.assertIn("%s: VIDIOC_REQBUFS: " % LEFT, self.i.text())
+
+    def test_streamon_fails(self):
+        control(RIGHT, inject_vidioc_streamon_error=1)
+        self.begin()
+        self.assertIn("%s: VIDIOC_STREAMON: " % RIGHT, self.i.text())
+
+    # -- cameras that cannot be a pair --
+    def test_times_that_mean_different_things(self):
+        control(RIGHT, timestamp_source=1)  # start of exposure
+        self.begin("no_camera")
+        until(lambda: "they cannot be paired" in self.i.text(), 10, "the reason")
+        self.assertEqual(self.i.status()["frames"]["published"], 0)
+        self.assertEqual(self.i.health()[0], 503)
+        control(LEFT, timestamp_source=1)
+        status = self.i.until_state("running", BACK)
+        self.assertEqual(status["source"]["stamp"], "start of exposure")
+
+    # -- somebody else, or nobody --
+    def test_in_use_by_another(self):
+        other = self.start("v4l2-ctl", "-d", RIGHT, "--stream-mmap", "--stream-count=0", stderr=subprocess.DEVNULL)
+        time.sleep(1)
+        status = self.begin("no_camera")
+        self.assertIn(RIGHT, status["reason"])
+        self.assertIn("busy", status["reason"])
+        other.kill()
+        other.wait()
+        self.i.until_state("running", BACK)
+
+    def test_driver_removed_and_back(self):
+        self.begin()
+        lost = self.i.status()["frames"]["captured"]
+        with open(DRIVER + "/unbind", "w") as f:
+            f.write("vivid.0")
+        status = self.i.until_state("no_camera", 5)
+        self.assertIn("No such", status["reason"])
+        beat = self.i.ring().live()[1]
+        until(lambda: self.i.ring().live()[1] > beat, 3, "heartbeat while the camera is absent")
+        time.sleep(3)  # by now it is looked for every few seconds only
+        with open(DRIVER + "/bind", "w") as f:
+            f.write("vivid.0")
+        run("udevadm", "settle")
+        self.assertTrue(os.path.exists(LEFT) and os.path.exists(RIGHT))
+        began = time.monotonic()
+        status = until(lambda: (lambda s: s if s["frames"]["captured"] > lost else None)(self.i.status()), 10, "a pair")
+        # told by inotify: not after seconds
+        self.assertLess(time.monotonic() - began, 1.5)
+        self.assertEqual(camera(status, "left")["reconnects"], 1)
+        self.i.until_state("running")

@@ -1,0 +1,175 @@
+# Two vivid cameras: every format and kind of memory, and a minute without a loss that is not counted.
+#
+# SPDX-License-Identifier: Apache-2.0
+import os
+import time
+
+from guest import TestCase, camera, camera_settings, control, left_image, load_vivid, run, unload
+from harness import until
+
+WIDTH, HEIGHT = 320, 180  # the smallest that vivid has
+FPS = 10
+RAW = 24  # frames that are looked at before: as many as pass until three are published
+MOVE_RIGHT_FAST = 6
+MEMORIES = ("mmap", "userptr", "dmabuf")
+
+
+def stretched(raw, frame_bytes):
+    """16-bit words as 8 bits, over the range that they have: docs/algorithm.md, ingest."""
+    numbers = [int.from_bytes(raw[i:i + 2], "little") for i in range(0, frame_bytes, 2)]
+    low, high = min(numbers), max(numbers)
+    table = {n: (2 * 255 * (n - low) + (high - low)) // (2 * (high - low)) for n in set(numbers)}
+    return bytes(table[n] for n in numbers)
+
+
+def by_rows(raw, row_bytes, convert):
+    """Most rows of a test picture are equal: each is converted once."""
+    known = {}
+    rows = [raw[i:i + row_bytes] for i in range(0, len(raw), row_bytes)]
+    return b"".join(known.setdefault(row, known.get(row) or convert(row)) for row in rows)
+
+
+def weighted(row):
+    return bytes((77 * row[i] + 150 * row[i + 1] + 29 * row[i + 2] + 128) >> 8 for i in range(0, len(row), 3))
+
+
+# How many bytes a frame has for each pixel, and what is grey in it.
+FORMATS = {
+    "GREY": (1, lambda raw: raw),
+    "YUYV": (2, lambda raw: raw[0::2]),
+    "UYVY": (2, lambda raw: raw[1::2]),
+    "NV12": (1.5, lambda raw: raw[:WIDTH * HEIGHT]),
+    "Y16": (2, lambda raw: stretched(raw, len(raw))),
+    "Y12": (2, lambda raw: stretched(raw, len(raw))),
+    "Y10": (2, lambda raw: stretched(raw, len(raw))),
+    "RGB3": (3, lambda raw: by_rows(raw, 3 * WIDTH, weighted)),
+}
+
+
+class Formats(TestCase):
+    """What is published beside the stixels is what v4l2-ctl gets from the same camera, picture for picture."""
+
+    @classmethod
+    def setUpClass(cls):
+        load_vivid(3)
+        for device in ("/dev/video0", "/dev/video1"):  # moving, so that one picture is not taken for another
+            control(device, horizontal_movement=MOVE_RIGHT_FAST)
+
+    @classmethod
+    def tearDownClass(cls):
+        unload("vivid")
+
+    def raw_frames(self, name):
+        """The first frames of a stream, as the driver makes them."""
+        fourcc = name.ljust(4)
+        run("v4l2-ctl", "-d", "/dev/video0", "-v", "width=%d,height=%d,pixelformat=%s" % (WIDTH, HEIGHT, fourcc))
+        run("v4l2-ctl", "-d", "/dev/video0", "-p", "60")
+        run("v4l2-ctl", "-d", "/dev/video0", "--stream-mmap", "--stream-count=%d" % RAW, "--stream-to=/tmp/raw")
+        with open("/tmp/raw", "rb") as f:
+            data = f.read()
+        os.unlink("/tmp/raw")
+        each = int(WIDTH * HEIGHT * FORMATS[name][0])
+        self.assertEqual(len(data), RAW * each)
+        return [data[i:i + each] for i in range(0, len(data), each)]
+
+    def check(self, name):
+        grey = FORMATS[name][1]
+        raw = self.raw_frames(name)
+        known = {}
+
+        def number_of(picture):
+            for n, r in enumerate(raw):
+                if n not in known:
+                    known[n] = grey(r)
+                if known[n] == picture:
+                    return n
+            return None
+
+        for memory in MEMORIES:
+            with self.subTest(memory=memory):
+                i = self.daemon(camera_settings("/dev/video0", "/dev/video1", format=name, memory=memory, fps=FPS,
+                                                size="%dx%d" % (WIDTH, HEIGHT), dmabuf_from="/dev/video2",
+                                                **{"output.planes": "left", "output.slots": "64"}))
+                status = i.until_published(3, 30)
+                ring = i.ring()
+                i.process.kill()
+                i.process.wait()
+                self.assertEqual(status["source"]["memory"], memory)
+                self.assertEqual(camera(status, "left")["format"], name)
+                self.assertEqual(camera(status, "left")["dropped"]["first"], 1)
+                found = [number_of(left_image(ring, n)) for n in (1, 2, 3)]
+                self.assertNotIn(None, found, "a picture that the driver did not make")
+                self.assertEqual(found, sorted(set(found)), "not in the driver's order")
+                i.close()
+
+
+for each_name in FORMATS:
+    setattr(Formats, "test_" + each_name.lower(), lambda self, name=each_name: self.check(name))
+
+
+class Layouts(TestCase):
+    @classmethod
+    def setUpClass(cls):
+        load_vivid(2)
+
+    @classmethod
+    def tearDownClass(cls):
+        unload("vivid")
+
+    def test_automatic(self):
+        # the cheapest format, the best memory
+        i = self.daemon(camera_settings("/dev/video0", "/dev/video1", size="%dx%d" % (WIDTH, HEIGHT), fps=FPS))
+        status = i.until_published(1)
+        self.assertEqual(camera(status, "right")["format"], "GREY")
+        self.assertEqual(status["source"]["memory"], "userptr")
+        self.assertEqual(status["source"]["stamp"], "end of frame")
+        self.assertEqual(i.stop(), 0)
+
+    def test_one_camera_with_both_images(self):
+        # 640x360: two of 320x360 beside each other, or two of 640x180
+        for layout, size in (("side-by-side", "320x360"), ("top-bottom", "640x180")):
+            i = self.daemon(camera_settings("/dev/video0", "", layout=layout, size=size, fps=FPS, format="GREY"))
+            status = i.until_published(1, 30)
+            self.assertEqual([c["side"] for c in status["source"]["cameras"]], ["both"])
+            frame = i.ring().frames()[-1]
+            self.assertEqual("%dx%d" % (frame.width, frame.height), size)
+            self.assertEqual(frame.left_ns, frame.right_ns)
+            self.assertEqual(i.stop(), 0)
+
+    def test_what_cameras_do_not_have(self):
+        for more, said in (({"size": "333x181"}, "333x181"), ({"size": "320x180", "format": "MJPG"}, "MJPG")):
+            code, err = self.refused(camera_settings("/dev/video0", "/dev/video1", **more))
+            self.assertEqual(code, 78, err)
+            self.assertIn(said, err)
+        # a device that is no camera
+        code, err = self.refused(camera_settings("/dev/null", "/dev/video1"))
+        self.assertEqual(code, 78, err)
+        self.assertIn("/dev/null", err)
+
+
+class Minute(TestCase):
+    SECONDS = 60
+
+    def test_two_cameras_640x360_at_30(self):
+        load_vivid(2)
+        self.addCleanup(unload, "vivid")
+        # in front of the first image and behind the last there is nothing to tell an image that is late from a lost one
+        i = self.daemon(camera_settings("/dev/video0", "/dev/video1", size="640x360", fps=30, format="GREY",
+                                        **{"stixels.width": "32"}))
+        until(lambda: i.status()["frames"]["captured"] > 0, 20, "a pair")
+        began, first = time.monotonic(), i.status()
+        time.sleep(self.SECONDS)
+        took, last = time.monotonic() - began, i.status()
+        self.assert_accounted(last)
+        for side in ("left", "right"):
+            a, b = camera(first, side), camera(last, side)
+            given = b["captured"] - a["captured"] + b["sequence_gaps"] - a["sequence_gaps"]
+            self.assertLess(abs(given - 30 * took), 30, (side, took, a, b))
+            for reason in ("error_flag", "short", "broken"):
+                self.assertEqual(b["dropped"][reason], 0)
+            self.assertEqual(b["reconnects"], 0)
+        self.assertIn(last["state"], ("running", "degraded"))  # the engine is slow here, and says so
+        self.assertGreater(last["frames"]["published"], 10)
+        self.assertEqual(i.stop(), 0)
+
+

@@ -1,0 +1,190 @@
+/*
+ * Draws stereo pairs of the synthetic street and writes them in every form a camera could give them:
+ *
+ *	stereo-images FOLDER WIDTHxHEIGHT COUNT
+ *
+ * makes FOLDER/left-N.pgm, .grey, .yuyv, .uyvy, .nv12, .jpg, and the same for the right camera, and camera.conf with the
+ * section [camera] that goes with them. Chroma is not neutral, so that who takes it for light is found out.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <turbojpeg.h>
+
+#include "capture/scene.h"
+
+#define QUALITY 85
+#define SEED 7
+
+struct picture {
+	int width, height;
+	uint8_t *light;	 /* width * height */
+	uint8_t *chroma; /* two values for each pair of pixels of a row: width * height */
+	uint8_t *out;
+};
+
+/* Two colours that change over the image, as a camera's white balance would not allow. */
+static uint8_t chroma_at(int x, int y)
+{
+	return (uint8_t)(x % 2 ? 64 + (x + y) % 128 : 192 - (x * 3 + y) % 128);
+}
+
+static size_t grey(const struct picture *p)
+{
+	size_t n = (size_t)p->width * (size_t)p->height;
+
+	memcpy(p->out, p->light, n);
+	return n;
+}
+
+/* first: 0 light first (YUYV), 1 chroma first (UYVY) */
+static size_t packed(const struct picture *p, int first)
+{
+	size_t n = (size_t)p->width * (size_t)p->height;
+
+	for (size_t i = 0; i < n; i++) {
+		p->out[2 * i + (size_t)first] = p->light[i];
+		p->out[2 * i + (size_t)!first] = p->chroma[i];
+	}
+	return 2 * n;
+}
+
+static size_t yuyv(const struct picture *p)
+{
+	return packed(p, 0);
+}
+
+static size_t uyvy(const struct picture *p)
+{
+	return packed(p, 1);
+}
+
+static size_t nv12(const struct picture *p)
+{
+	size_t n = grey(p);
+
+	for (int y = 0; y < p->height; y += 2) {
+		memcpy(p->out + n, p->chroma + (size_t)y * (size_t)p->width, (size_t)p->width);
+		n += (size_t)p->width;
+	}
+	return n;
+}
+
+/* With 4:2:2 chroma, as cameras have it. */
+static size_t jpg(const struct picture *p)
+{
+	size_t half = (size_t)(p->width / 2) * (size_t)p->height;
+	uint8_t *u = malloc(2 * half), *v = u + half, *jpeg = p->out;
+	const unsigned char *planes[] = {p->light, u, v};
+	unsigned long bytes = (unsigned long)p->width * (unsigned long)p->height * 2;
+	tjhandle h = tjInitCompress();
+
+	if (!u || !h)
+		exit(1);
+	for (size_t i = 0; i < half; i++) {
+		u[i] = p->chroma[2 * i];
+		v[i] = p->chroma[2 * i + 1];
+	}
+	if (tjCompressFromYUVPlanes(h, planes, p->width, NULL, p->height, TJSAMP_422, &jpeg, &bytes, QUALITY,
+				    TJFLAG_NOREALLOC) < 0) {
+		fprintf(stderr, "stereo-images: %s\n", tjGetErrorStr2(h));
+		exit(1);
+	}
+	tjDestroy(h);
+	free(u);
+	return bytes;
+}
+
+static size_t pgm(const struct picture *p)
+{
+	int head = snprintf((char *)p->out, 64, "P5\n%d %d\n255\n", p->width, p->height);
+
+	memcpy(p->out + head, p->light, (size_t)p->width * (size_t)p->height);
+	return (size_t)head + (size_t)p->width * (size_t)p->height;
+}
+
+static const struct form {
+	const char *suffix;
+	size_t (*encode)(const struct picture *);
+} forms[] = {{"pgm", pgm}, {"grey", grey}, {"yuyv", yuyv}, {"uyvy", uyvy}, {"nv12", nv12}, {"jpg", jpg}};
+
+static int write_forms(const struct picture *p, const char *folder, const char *side, int number)
+{
+	for (unsigned i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		char path[4096];
+		FILE *f;
+		size_t bytes = forms[i].encode(p);
+
+		snprintf(path, sizeof(path), "%s/%s-%d.%s", folder, side, number, forms[i].suffix);
+		f = fopen(path, "wb");
+		if (!f || fwrite(p->out, 1, bytes, f) != bytes || fclose(f) != 0) {
+			fprintf(stderr, "stereo-images: %s: %s\n", path, strerror(errno));
+			return -EIO;
+		}
+	}
+	return 0;
+}
+
+static int write_camera(const struct picture *p, const char *folder)
+{
+	struct sx_scene_camera c;
+	char path[4096];
+	FILE *f;
+
+	sx_scene_camera(p->width, p->height, &c);
+	snprintf(path, sizeof(path), "%s/camera.conf", folder);
+	f = fopen(path, "w");
+	if (!f)
+		return -errno;
+	fprintf(f,
+		"[camera]\nfx = %g\nfy = %g\ncx = %g\ncy = %g\nbaseline_m = %g\nheight_m = %g\npitch_deg = "
+		"%g\n",
+		c.fx, c.fy, c.cx, c.cy, c.baseline_m, c.height_m, c.pitch_deg);
+	return fclose(f) == 0 ? 0 : -EIO;
+}
+
+static void take(struct picture *p, const struct sx_image *image)
+{
+	for (int y = 0; y < p->height; y++)
+		memcpy(p->light + (size_t)y * (size_t)p->width, sx_image_row(image, y), (size_t)p->width);
+}
+
+int main(int argc, char **argv)
+{
+	struct sx_scene_params params = {.name = "street", .seed = SEED};
+	struct sx_scene *scene;
+	struct sx_image images[2];
+	struct picture p = {0};
+	char why[256];
+	size_t pixels;
+
+	if (argc != 4 || sscanf(argv[2], "%dx%d", &params.width, &params.height) != 2 || params.width % 2 ||
+	    params.height % 2) {
+		fputs("usage: stereo-images FOLDER WIDTHxHEIGHT COUNT (even numbers)\n", stderr);
+		return 64;
+	}
+	p.width = params.width;
+	p.height = params.height;
+	pixels = (size_t)p.width * (size_t)p.height;
+	p.light = malloc(4 * pixels + 64);
+	if (!p.light || sx_scene_create(&scene, &params, why, sizeof(why)) < 0 ||
+	    sx_image_init(&images[0], SX_PIXEL_U8, p.width, p.height) < 0 ||
+	    sx_image_init(&images[1], SX_PIXEL_U8, p.width, p.height) < 0)
+		return 1;
+	p.chroma = p.light + pixels;
+	p.out = p.chroma + pixels;
+	for (size_t i = 0; i < pixels; i++)
+		p.chroma[i] = chroma_at((int)(i % (size_t)p.width), (int)(i / (size_t)p.width));
+	for (int n = 0; n < (int)strtol(argv[3], NULL, 10); n++) {
+		sx_scene_render(scene, (uint32_t)n * 10, &images[0], &images[1]);
+		for (int side = 0; side < 2; side++) {
+			take(&p, &images[side]);
+			if (write_forms(&p, argv[1], side ? "right" : "left", n) < 0)
+				return 1;
+		}
+	}
+	return write_camera(&p, argv[1]) < 0;
+}
