@@ -45,7 +45,7 @@ static int open_exporter(struct sx_dmabuf_maker *m, const char *from, const stru
 		r = -ENOBUFS;
 	if (r < 0)
 		snprintf(why, why_bytes, "%s: %d buffers for others: %s", from, count, strerror(-r));
-	m->count = count;
+	m->count = (int)ask.count; /* it may give more */
 	return r;
 }
 

@@ -165,7 +165,7 @@ static bool overwritten(struct sx_source *s, int side, int index)
 }
 
 /* Takes one picture of a camera: to the pairing, or back. 1: there may be more; 0: there is none. */
-static int take_picture(struct sx_source *s, int side, char *damage, char *why, size_t why_bytes)
+static int take_picture(struct sx_source *s, int side, bool *damaged, char *why, size_t why_bytes)
 {
 	struct sx_v4l2 *v = s->own;
 	struct sx_v4l2_camera *c = &v->cameras[side];
@@ -188,9 +188,11 @@ static int take_picture(struct sx_source *s, int side, char *damage, char *why, 
 	r = 1;
 	c->filled[f.index] = f;
 	drop = judge(c, &f, first);
-	if (sx_v4l2_is_damage(drop))
-		snprintf(damage, SX_DECODE_WHY_BYTES, "%.80s: %s picture (%zu bytes)", c->device.path,
+	if (sx_v4l2_is_damage(drop)) {
+		*damaged = true;
+		snprintf(v->damage, sizeof(v->damage), "%.80s: %s picture (%zu bytes)", c->device.path,
 			 drop == SX_DROP_SHORT ? "short" : "damaged", f.bytes);
+	}
 	if (drop == SX_DROP_COUNT && !sx_pairing_add(&v->pairing, side, f.index, f.ns))
 		drop = SX_DROP_BACKLOG;
 	if (drop != SX_DROP_COUNT)
@@ -198,11 +200,38 @@ static int take_picture(struct sx_source *s, int side, char *damage, char *why, 
 	return r < 0 ? r : 1;
 }
 
+/* Without a buffer in its driver no camera can give a picture. */
+static bool is_starved(const struct sx_v4l2_camera *c)
+{
+	for (int i = 0; i < c->queue.count; i++)
+		if (c->queue.buffers[i].queued)
+			return false;
+	return true;
+}
+
+/* Where the buffers are in pairs that are not released, it is not the cameras that are silent. */
+static void excuse_cameras(struct sx_v4l2 *v, int64_t now)
+{
+	bool lent = false, starved = false;
+
+	for (int k = 0; k < v->ticket_count; k++)
+		lent = lent || v->tickets[k].state == SX_TICKET_LENT;
+	for (int i = 0; i < v->count; i++) {
+		if (!is_starved(&v->cameras[i]))
+			continue;
+		v->cameras[i].last_ns = now;
+		starved = true;
+	}
+	if (lent && starved)
+		v->last_pair_ns = now;
+}
+
 /* A lost device shows in different ways: an error of DQBUF, of poll, or silence. */
 static int check_cameras(struct sx_v4l2 *v, const uint32_t events[2], char *why, size_t why_bytes)
 {
 	int64_t now = sx_now_ns();
 
+	excuse_cameras(v, now);
 	for (int i = 0; i < v->count; i++) {
 		const struct sx_v4l2_camera *c = &v->cameras[i];
 		struct v4l2_event e = {0};
@@ -226,19 +255,22 @@ static int check_cameras(struct sx_v4l2 *v, const uint32_t events[2], char *why,
 }
 
 /* Pictures come, but never two of the same time, or all of them damaged. */
-static int check_pairs(const struct sx_v4l2 *v, const char *damage, char *why, size_t why_bytes)
+static int check_pairs(const struct sx_v4l2 *v, char *why, size_t why_bytes)
 {
 	int64_t silence = sx_now_ns() - v->last_pair_ns;
 
 	if (silence <= v->timeout_ns)
 		return 0;
-	if (*damage)
-		snprintf(why, why_bytes, "no pair for %.1f s: %s", (double)silence / 1e9, damage);
+	/* a camera that fell silent soon after the last pair is named for that, when its own time is over */
+	for (int i = 0; i < v->count; i++)
+		if (v->cameras[i].last_ns - v->last_pair_ns < v->timeout_ns / 2)
+			return 0;
+	if (*v->damage)
+		snprintf(why, why_bytes, "no pair for %.1f s: %s", (double)silence / 1e9, v->damage);
 	else
 		snprintf(why, why_bytes,
 			 "no pair for %.1f s: pictures of %s and %s are more than %.1f ms apart",
-			 (double)silence / 1e9, v->cameras[0].device.path,
-			 v->count == 2 ? v->cameras[1].device.path : "itself",
+			 (double)silence / 1e9, v->cameras[0].device.path, v->cameras[1].device.path,
 			 (double)v->pairing.tolerance_ns / 1e6);
 	return -ENODEV;
 }
@@ -265,50 +297,74 @@ static void read_events(struct sx_v4l2 *v, uint32_t events[2])
 	}
 }
 
-/* Thread: capture. Every error but -EBADMSG means that the cameras have to be opened anew. */
-static int v4l2_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
+/* What cameras have, as far as pairs that begin their way. 1: *pair is filled; 0: none; negative: the cameras are lost. */
+static int take_pictures(struct sx_source *s, struct sx_pair *pair, bool *damaged, char *why,
+			 size_t why_bytes)
 {
 	struct sx_v4l2 *v = s->own;
 	struct sx_pairing_image found[2];
-	struct sx_v4l2_ticket *decoded = NULL;
-	char damage[SX_DECODE_WHY_BYTES] = "";
 	uint32_t events[2];
-	int r, ready;
+	int r;
 
 	read_events(v, events);
 	r = sx_v4l2_take_back(v, why, why_bytes);
 	for (int i = 0; i < v->count && r >= 0; i++)
 		do
-			r = take_picture(s, i, damage, why, why_bytes);
+			r = take_picture(s, i, damaged, why, why_bytes);
 		while (r > 0);
 	if (r >= 0)
 		r = check_cameras(v, events, why, why_bytes);
-	if (r < 0)
-		return -ENODEV;
-	r = sx_v4l2_find_pair(s, found, why, why_bytes);
-	if (r > 0)
-		r = sx_v4l2_begin_pair(s, found, pair, why, why_bytes);
-	if (r < 0)
-		return -ENODEV;
-	ready = r;
-	if (v->decoders) {
-		r = sx_v4l2_decoded(s, &decoded, why, why_bytes);
-		if (r < 0)
-			return r;
-		if (decoded)
-			sx_v4l2_deliver(s, decoded, pair);
-		ready = decoded ? 1 : 0;
+	if (r >= 0)
+		r = sx_v4l2_find_pair(s, found, why, why_bytes);
+	return r > 0 ? sx_v4l2_begin_pair(s, found, pair, why, why_bytes) : r;
+}
+
+/* Images that were on their way when a camera was lost will be in no pair. */
+static void count_lost(struct sx_source *s)
+{
+	const struct sx_v4l2 *v = s->own;
+
+	for (int side = 0; side < v->count; side++) {
+		uint64_t rest = s->captured[side] - s->number;
+
+		for (int i = 0; i < SX_DROP_COUNT; i++)
+			rest -= s->dropped[side][i];
+		sx_v4l2_count(&s->dropped[side][v->count == 2 ? SX_DROP_UNPAIRED : SX_DROP_BACKLOG], rest);
+		if (v->count == 2)
+			sx_v4l2_count(&s->unpaired, rest);
 	}
-	if (ready) {
+}
+
+/* Thread: capture. Every error but -EBADMSG means that the cameras have to be opened anew. */
+static int v4l2_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
+{
+	struct sx_v4l2 *v = s->own;
+	struct sx_v4l2_ticket *decoded = NULL;
+	bool damaged = false;
+	int r = take_pictures(s, pair, &damaged, why, why_bytes);
+
+	if (r >= 0 && v->decoders) {
+		r = sx_v4l2_decoded(s, &decoded, why, why_bytes);
+		if (r > 0)
+			sx_v4l2_deliver(s, decoded, pair);
+		damaged = damaged || r == -EBADMSG;
+		r = r == -EBADMSG ? 0 : r;
+	}
+	if (r > 0) {
 		v->last_pair_ns = sx_now_ns();
+		v->damage[0] = 0;
 		return 1;
 	}
-	r = check_pairs(v, damage, why, why_bytes);
-	if (r == 0 && *damage) {
-		snprintf(why, why_bytes, "%s", damage);
-		return -EBADMSG;
+	if (r == 0)
+		r = check_pairs(v, why, why_bytes);
+	if (r < 0) {
+		count_lost(s);
+		return -ENODEV;
 	}
-	return r;
+	if (!damaged)
+		return 0;
+	snprintf(why, why_bytes, "%s", v->damage);
+	return -EBADMSG;
 }
 
 const struct sx_source_ops sx_v4l2_ops = {

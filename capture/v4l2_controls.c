@@ -18,12 +18,28 @@
 #define EXPOSURE_UNIT_MS 0.1
 #define NAME_BYTES 64
 
-/* The driver's description of a control; false: it has none of this id, or a disabled one. */
-static bool find_id(const struct sx_v4l2_device *d, uint32_t id, struct v4l2_query_ext_ctrl *ret)
+/* One question about controls: 1 answered; 0 there is no such, or no further one; negative: the device fails. */
+static int query(const struct sx_v4l2_device *d, struct v4l2_query_ext_ctrl *q, char *why, size_t why_bytes)
 {
+	int r = sx_v4l2_ioctl(d->fd, VIDIOC_QUERY_EXT_CTRL, q);
+
+	if (r == 0)
+		return 1;
+	if (r == -EINVAL || r == -ENOTTY)
+		return 0;
+	snprintf(why, why_bytes, "%s: its controls cannot be read: %s", d->path, strerror(-r));
+	return r;
+}
+
+/* The driver's description of a control: 1; 0 it has none of this id, or a disabled one; negative: the device fails. */
+static int find_id(const struct sx_v4l2_device *d, uint32_t id, struct v4l2_query_ext_ctrl *ret, char *why,
+		   size_t why_bytes)
+{
+	int r;
+
 	*ret = (struct v4l2_query_ext_ctrl){.id = id};
-	return sx_v4l2_ioctl(d->fd, VIDIOC_QUERY_EXT_CTRL, ret) == 0 &&
-	       !(ret->flags & V4L2_CTRL_FLAG_DISABLED);
+	r = query(d, ret, why, why_bytes);
+	return r > 0 && ret->flags & V4L2_CTRL_FLAG_DISABLED ? 0 : r;
 }
 
 /* "White Balance, Automatic" is white_balance_automatic, as v4l2-ctl has it. */
@@ -45,19 +61,22 @@ static void plain_name(const char *name, char plain[NAME_BYTES])
 	plain[n] = 0;
 }
 
-static bool find_name(const struct sx_v4l2_device *d, const char *wanted, struct v4l2_query_ext_ctrl *ret)
+/* As find_id(). Controls that are no numbers have no name here. */
+static int find_name(const struct sx_v4l2_device *d, const char *wanted, struct v4l2_query_ext_ctrl *ret,
+		     char *why, size_t why_bytes)
 {
-	const uint32_t next = V4L2_CTRL_FLAG_NEXT_CTRL | V4L2_CTRL_FLAG_NEXT_COMPOUND;
 	char plain[NAME_BYTES];
+	int r;
 
-	*ret = (struct v4l2_query_ext_ctrl){.id = next};
-	while (sx_v4l2_ioctl(d->fd, VIDIOC_QUERY_EXT_CTRL, ret) == 0) {
+	*ret = (struct v4l2_query_ext_ctrl){.id = V4L2_CTRL_FLAG_NEXT_CTRL};
+	while ((r = query(d, ret, why, why_bytes)) > 0) {
 		plain_name(ret->name, plain);
-		if (!(ret->flags & V4L2_CTRL_FLAG_DISABLED) && !strcmp(plain, wanted))
-			return true;
-		ret->id |= next;
+		if (!(ret->flags & V4L2_CTRL_FLAG_DISABLED) && ret->type != V4L2_CTRL_TYPE_STRING &&
+		    !strcmp(plain, wanted))
+			return 1;
+		ret->id |= V4L2_CTRL_FLAG_NEXT_CTRL;
 	}
-	return false;
+	return r;
 }
 
 /* *value: what is asked for, then what the driver took. */
@@ -82,7 +101,7 @@ static int set(const struct sx_v4l2_device *d, const struct v4l2_query_ext_ctrl 
 	if (r < 0) {
 		snprintf(why, why_bytes, "%s: %s = %lld: %s", d->path, q->name, (long long)*value,
 			 strerror(-r));
-		return r;
+		return r == -ERANGE || r == -EACCES ? -EINVAL : r; /* read-only, or a hole in the range */
 	}
 	*value = wide ? c.value64 : c.value;
 	return 0;
@@ -93,10 +112,17 @@ static int set_if_there(const struct sx_v4l2_device *d, uint32_t id, int64_t val
 			size_t why_bytes)
 {
 	struct v4l2_query_ext_ctrl q;
+	int r = find_id(d, id, &q, why, why_bytes);
 
-	if (!find_id(d, id, &q) || value < q.minimum || value > q.maximum)
-		return 0;
+	if (r <= 0 || value < q.minimum || value > q.maximum)
+		return r < 0 ? r : 0;
 	return set(d, &q, &value, why, why_bytes);
+}
+
+static int missing(const struct sx_v4l2_device *d, const char *what, char *why, size_t why_bytes)
+{
+	snprintf(why, why_bytes, "%s: the camera has no %s", d->path, what);
+	return -EINVAL;
 }
 
 static int set_exposure(const struct sx_v4l2_device *d, double ms, double *ret, char *why, size_t why_bytes)
@@ -108,20 +134,18 @@ static int set_exposure(const struct sx_v4l2_device *d, double ms, double *ret, 
 	if (ms < 0)
 		return 0;
 	if (ms == 0) {
-		if (!find_id(d, V4L2_CID_EXPOSURE_AUTO, &q)) {
-			snprintf(why, why_bytes, "%s: the camera has no automatic exposure", d->path);
-			return -EINVAL;
-		}
+		r = find_id(d, V4L2_CID_EXPOSURE_AUTO, &q, why, why_bytes);
+		if (r <= 0)
+			return r < 0 ? r : missing(d, "automatic exposure", why, why_bytes);
 		/* cameras of the UVC class that leave the iris alone only know aperture priority */
 		value = V4L2_EXPOSURE_AUTO;
 		r = set(d, &q, &value, why, why_bytes);
 		value = V4L2_EXPOSURE_APERTURE_PRIORITY;
 		return r < 0 ? set(d, &q, &value, why, why_bytes) : 0;
 	}
-	if (!find_id(d, V4L2_CID_EXPOSURE_ABSOLUTE, &q)) {
-		snprintf(why, why_bytes, "%s: the camera has no exposure that can be set as a time", d->path);
-		return -EINVAL;
-	}
+	r = find_id(d, V4L2_CID_EXPOSURE_ABSOLUTE, &q, why, why_bytes);
+	if (r <= 0)
+		return r < 0 ? r : missing(d, "exposure that can be set as a time", why, why_bytes);
 	r = set_if_there(d, V4L2_CID_EXPOSURE_AUTO, V4L2_EXPOSURE_MANUAL, why, why_bytes);
 	if (r == 0)
 		r = set(d, &q, &value, why, why_bytes);
@@ -137,10 +161,11 @@ static int set_gain(const struct sx_v4l2_device *d, double gain, double *ret, ch
 
 	if (gain < 0)
 		return 0;
-	if (!find_id(d, V4L2_CID_GAIN, &q) && !find_id(d, V4L2_CID_ANALOGUE_GAIN, &q)) {
-		snprintf(why, why_bytes, "%s: the camera has no gain that can be set", d->path);
-		return -EINVAL;
-	}
+	r = find_id(d, V4L2_CID_GAIN, &q, why, why_bytes);
+	if (r == 0)
+		r = find_id(d, V4L2_CID_ANALOGUE_GAIN, &q, why, why_bytes);
+	if (r <= 0)
+		return r < 0 ? r : missing(d, "gain that can be set", why, why_bytes);
 	r = set_if_there(d, V4L2_CID_AUTOGAIN, 0, why, why_bytes);
 	if (r == 0)
 		r = set(d, &q, &value, why, why_bytes);
@@ -154,6 +179,7 @@ static int set_named(const struct sx_v4l2_device *d, char *text, char *why, size
 	struct v4l2_query_ext_ctrl q;
 	char *value = strchr(text, '='), *end = NULL;
 	int64_t number;
+	int r;
 
 	if (value) {
 		for (char *c = value; c > text && (c == value || c[-1] == ' '); c--)
@@ -166,7 +192,10 @@ static int set_named(const struct sx_v4l2_device *d, char *text, char *why, size
 		snprintf(why, why_bytes, "%s: controls: '%s' is not name=number", d->path, text);
 		return -EINVAL;
 	}
-	if (!find_name(d, text, &q)) {
+	r = find_name(d, text, &q, why, why_bytes);
+	if (r < 0)
+		return r;
+	if (r == 0) {
 		snprintf(why, why_bytes, "%s: controls: the camera has no '%s' (v4l2-ctl --list-ctrls)",
 			 d->path, text);
 		return -EINVAL;

@@ -49,7 +49,7 @@ static int give_up(struct sx_source *s, struct sx_v4l2_ticket *t, bool broken, c
 	return r;
 }
 
-static bool is_broken(const struct sx_v4l2 *v, const struct sx_v4l2_ticket *t, char *damage)
+static bool is_broken(struct sx_v4l2 *v, const struct sx_v4l2_ticket *t)
 {
 	bool broken = false;
 
@@ -57,7 +57,8 @@ static bool is_broken(const struct sx_v4l2 *v, const struct sx_v4l2_ticket *t, c
 		if (t->tasks[i].result >= 0)
 			continue;
 		broken = true;
-		snprintf(damage, 256, "%.80s: %s", v->cameras[i].device.path, t->tasks[i].why);
+		snprintf(v->damage, sizeof(v->damage), "%.80s: %s", v->cameras[i].device.path,
+			 t->tasks[i].why);
 	}
 	return broken;
 }
@@ -66,14 +67,15 @@ int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_ticket **ret, char *why,
 {
 	struct sx_v4l2 *v = s->own;
 	struct sx_v4l2_ticket *newest = NULL;
-	char damage[256] = "";
+	bool any_broken = false;
 	int n = 0, r = 0;
 
 	/* in order: what was decoded before its elders waits for them */
 	for (; n < v->decoding_count && is_done(v, v->decoding[n]) && r == 0; n++) {
 		struct sx_v4l2_ticket *t = v->decoding[n];
-		bool broken = is_broken(v, t, damage);
+		bool broken = is_broken(v, t);
 
+		any_broken = any_broken || broken;
 		if (broken)
 			r = give_up(s, t, true, why, why_bytes);
 		if (broken)
@@ -89,8 +91,5 @@ int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_ticket **ret, char *why,
 	if (r < 0)
 		return -ENODEV; /* the slots go with the source */
 	*ret = newest;
-	if (newest || !*damage)
-		return newest ? 1 : 0;
-	snprintf(why, why_bytes, "%s", damage);
-	return -EBADMSG;
+	return newest ? 1 : any_broken ? -EBADMSG : 0;
 }

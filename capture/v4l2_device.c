@@ -77,29 +77,35 @@ void sx_v4l2_device_close(struct sx_v4l2_device *d)
 	d->fd = -1;
 }
 
+/* An answer to a question for a list: the end of it, or there is none. Anything else is a device that fails. */
+static bool is_end(int r)
+{
+	return r == -EINVAL || r == -ENOTTY;
+}
+
 static double rate_of(const struct v4l2_fract *interval)
 {
 	return interval->numerator ? (double)interval->denominator / interval->numerator : 0;
 }
 
-/* 0: the driver does not say. Of a range of intervals the shortest is the first. */
-static double highest_rate(const struct sx_v4l2_device *d, uint32_t fourcc, int width, int height)
+/* *best 0: the driver does not say. Of a range of intervals the shortest is the first. */
+static int highest_rate(const struct sx_v4l2_device *d, uint32_t fourcc, int width, int height, double *best)
 {
-	double best = 0;
-
+	*best = 0;
 	for (uint32_t i = 0;; i++) {
 		struct v4l2_frmivalenum e = {.index = i,
 					     .pixel_format = fourcc,
 					     .width = (uint32_t)width,
 					     .height = (uint32_t)height};
+		int r = sx_v4l2_ioctl(d->fd, VIDIOC_ENUM_FRAMEINTERVALS, &e);
 		double fps;
 
-		if (sx_v4l2_ioctl(d->fd, VIDIOC_ENUM_FRAMEINTERVALS, &e) < 0)
-			return best;
+		if (r < 0)
+			return is_end(r) ? 1 : r;
 		fps = rate_of(e.type == V4L2_FRMIVAL_TYPE_DISCRETE ? &e.discrete : &e.stepwise.min);
-		best = fps > best ? fps : best;
+		*best = fps > *best ? fps : *best;
 		if (e.type != V4L2_FRMIVAL_TYPE_DISCRETE)
-			return best;
+			return 1;
 	}
 }
 
@@ -108,16 +114,19 @@ static bool in_steps(uint32_t value, uint32_t min, uint32_t max, uint32_t step)
 	return value >= min && value <= max && (step <= 1 || (value - min) % step == 0);
 }
 
-/* 1 offered, 0 not, -1 the driver lists no sizes. */
-static int lists_size(const struct sx_v4l2_device *d, uint32_t fourcc, int width, int height)
+/* 1 offered, 0 not, or negative errno. *none: the driver lists no sizes. */
+static int lists_size(const struct sx_v4l2_device *d, uint32_t fourcc, int width, int height, bool *none)
 {
 	const uint32_t w = (uint32_t)width, h = (uint32_t)height;
 
 	for (uint32_t i = 0;; i++) {
 		struct v4l2_frmsizeenum e = {.index = i, .pixel_format = fourcc};
 
-		if (sx_v4l2_ioctl(d->fd, VIDIOC_ENUM_FRAMESIZES, &e) < 0)
-			return i == 0 ? -1 : 0;
+		int r = sx_v4l2_ioctl(d->fd, VIDIOC_ENUM_FRAMESIZES, &e);
+
+		*none = i == 0 && is_end(r);
+		if (r < 0)
+			return is_end(r) ? 0 : r;
 		if (e.type != V4L2_FRMSIZE_TYPE_DISCRETE)
 			return in_steps(w, e.stepwise.min_width, e.stepwise.max_width,
 					e.stepwise.step_width) &&
@@ -128,15 +137,17 @@ static int lists_size(const struct sx_v4l2_device *d, uint32_t fourcc, int width
 	}
 }
 
-bool sx_v4l2_device_lists(const struct sx_v4l2_device *d, const struct sx_v4l2_format *f)
+int sx_v4l2_device_lists(const struct sx_v4l2_device *d, const struct sx_v4l2_format *f)
 {
 	for (uint32_t i = 0;; i++) {
 		struct v4l2_fmtdesc e = {.index = i, .type = d->type};
 
-		if (sx_v4l2_ioctl(d->fd, VIDIOC_ENUM_FMT, &e) < 0)
-			return false;
+		int r = sx_v4l2_ioctl(d->fd, VIDIOC_ENUM_FMT, &e);
+
+		if (r < 0)
+			return is_end(r) ? 0 : r;
 		if (e.pixelformat == f->fourcc)
-			return true;
+			return 1;
 	}
 }
 
@@ -182,25 +193,34 @@ static struct answer read_format(const struct sx_v4l2_device *d, const struct v4
 			       (int)p->width,  (int)p->height};
 }
 
-double sx_v4l2_device_rate(const struct sx_v4l2_device *d, const struct sx_v4l2_format *f, int width,
-			   int height)
+/* Whether the driver would set this format and size without a change. */
+static int tries(const struct sx_v4l2_device *d, const struct sx_v4l2_format *f, int width, int height)
 {
 	struct v4l2_format try;
 	struct answer a;
-	int listed;
+	int r;
 
-	if (!sx_v4l2_device_lists(d, f))
-		return -1;
-	listed = lists_size(d, f->fourcc, width, height);
-	if (listed == 0)
-		return -1;
 	fill_format(d, &try, f->fourcc, width, height);
-	if (listed < 0 && sx_v4l2_ioctl(d->fd, VIDIOC_TRY_FMT, &try) == 0) {
-		a = read_format(d, &try);
-		if (a.fourcc != f->fourcc || a.width != width || a.height != height)
-			return -1;
-	}
-	return highest_rate(d, f->fourcc, width, height);
+	r = sx_v4l2_ioctl(d->fd, VIDIOC_TRY_FMT, &try);
+	if (r < 0)
+		return is_end(r) ? 1 : r; /* it does not say */
+	a = read_format(d, &try);
+	return a.fourcc == f->fourcc && a.width == width && a.height == height;
+}
+
+int sx_v4l2_device_rate(const struct sx_v4l2_device *d, const struct sx_v4l2_format *f, int width, int height,
+			double *fps)
+{
+	bool no_list;
+	int r = sx_v4l2_device_lists(d, f);
+
+	*fps = 0;
+	if (r <= 0)
+		return r;
+	r = lists_size(d, f->fourcc, width, height, &no_list);
+	if (r == 0 && no_list)
+		r = tries(d, f, width, height);
+	return r <= 0 ? r : highest_rate(d, f->fourcc, width, height, fps);
 }
 
 int sx_v4l2_device_size(const struct sx_v4l2_device *d, int *width, int *height, char *why, size_t why_bytes)

@@ -33,14 +33,14 @@ int sx_v4l2_device_open(struct sx_v4l2_device *d, const char *path, char *why, s
 /* Accepts a zeroed device and one that is closed. */
 void sx_v4l2_device_close(struct sx_v4l2_device *d);
 
-/* Whether the device offers the format in any size. */
-bool sx_v4l2_device_lists(const struct sx_v4l2_device *d, const struct sx_v4l2_format *f);
+/* Whether the device offers the format in any size: 1, 0, or the errno of a device that does not answer. */
+int sx_v4l2_device_lists(const struct sx_v4l2_device *d, const struct sx_v4l2_format *f);
 /*
- * The highest rate at which the device offers this format and size: fps, 0 when it does not say at which, negative when it
- * does not offer them.
+ * Whether the device offers this format and size: 1, and the highest rate of it in *fps (0 when it does not say); 0; or the
+ * errno of a device that does not answer.
  */
-double sx_v4l2_device_rate(const struct sx_v4l2_device *d, const struct sx_v4l2_format *f, int width,
-			   int height);
+int sx_v4l2_device_rate(const struct sx_v4l2_device *d, const struct sx_v4l2_format *f, int width, int height,
+			double *fps);
 /* The size that it is set to. */
 int sx_v4l2_device_size(const struct sx_v4l2_device *d, int *width, int *height, char *why, size_t why_bytes);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "capture/v4l2_priv.h"
 
 void sx_v4l2_count(_Atomic uint64_t *counter, uint64_t n)
@@ -96,7 +97,7 @@ void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_ticket *t, struct sx_pa
 				 .number = ++s->number,
 				 .left_ns = t->ns[0],
 				 .right_ns = t->ns[1],
-				 .clock = SX_CLOCK_MONOTONIC,
+				 .clock = t->clock,
 				 .stamp = t->stamp,
 				 .slot = t};
 }
@@ -125,6 +126,7 @@ int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[
 	int r = 0;
 
 	if (!t || (!v->direct && !slot)) {
+		v->last_pair_ns = sx_now_ns(); /* there was one: whoever takes them is slow */
 		for (int i = 0; i < v->count && r == 0; i++)
 			r = sx_v4l2_drop(s, i, found[i].index, SX_DROP_BACKLOG, why, why_bytes);
 		return r;
@@ -135,13 +137,16 @@ int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[
 		t->ns[i] = found[i].ns;
 	}
 	t->stamp = v->cameras[0].filled[found[0].index].stamp;
+	t->clock = v->cameras[0].filled[found[0].index].clock;
 	if (v->decoders) {
 		sx_v4l2_decode(v, t);
 		return 0;
 	}
 	if (slot)
 		r = copy_pair(v, t, why, why_bytes);
-	sx_v4l2_deliver(s, t, pair); /* also when a camera is lost just now: the pair is whole */
+	if (r < 0)
+		return r; /* a camera is lost before both pictures were copied; the slot goes with the source */
+	sx_v4l2_deliver(s, t, pair);
 	return 1;
 }
 

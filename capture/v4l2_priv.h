@@ -16,6 +16,7 @@
 #include "capture/v4l2_queue.h"
 
 #define SX_V4L2_PAIRS_MAX 16 /* in use or being decoded, at once */
+#define SX_V4L2_DAMAGE_BYTES (SX_DECODE_WHY_BYTES + 84)
 
 struct sx_v4l2_camera {
 	struct sx_v4l2_device device;
@@ -33,6 +34,7 @@ struct sx_v4l2_ticket {
 	atomic_bool back; /* released by whoever had it (direct) */
 	int index[2];	  /* buffers of the cameras */
 	int64_t ns[2];
+	enum sx_stamp_clock clock;
 	enum sx_stamp_source stamp;
 	struct sx_slot *slot; /* NULL: direct */
 	struct sx_decode_task tasks[2];
@@ -53,6 +55,7 @@ struct sx_v4l2 {
 	struct sx_v4l2_ticket *decoding[SX_V4L2_PAIRS_MAX]; /* oldest first */
 	int decoding_count;
 	int64_t timeout_ns, last_pair_ns;
+	char damage[SX_V4L2_DAMAGE_BYTES]; /* the last damaged picture since the last pair; empty: none */
 	int epoll_fd, timer_fd, back_fd;
 };
 
@@ -85,8 +88,8 @@ void sx_v4l2_release(struct sx_source *s, const struct sx_pair *pair);
  */
 void sx_v4l2_decode(struct sx_v4l2 *v, struct sx_v4l2_ticket *t);
 /*
- * The newest pair that is decoded; older ones are dropped as backlog. 1: *ret is ready; 0: none; -EBADMSG: one was broken;
- * other: the camera is lost.
+ * The newest pair that is decoded; older ones are dropped as backlog. 1: *ret is ready; 0: none; -EBADMSG: one was broken,
+ * v->damage says which; other: the camera is lost.
  */
 int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_ticket **ret, char *why, size_t why_bytes);
 

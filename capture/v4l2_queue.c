@@ -81,7 +81,7 @@ static int request_buffers(struct sx_v4l2_queue *q, int wanted, char *why, size_
 		return fail(q, r, "VIDIOC_REQBUFS", why, why_bytes);
 	if (ask.count < SX_V4L2_BUFFERS_MIN) {
 		snprintf(why, why_bytes, "%s: %u buffers instead of %d", q->device->path, ask.count, wanted);
-		return -ENOMEM;
+		return -EIO;
 	}
 	q->count = ask.count > SX_V4L2_BUFFERS_MAX ? SX_V4L2_BUFFERS_MAX : (int)ask.count;
 	return 0;
@@ -95,8 +95,10 @@ static int take_user_memory(struct sx_v4l2_queue *q, char *why, size_t why_bytes
 
 	q->block.bytes = each * (size_t)q->count;
 	q->block.memory = aligned_alloc(page, q->block.bytes);
-	if (!q->block.memory)
-		return fail(q, -ENOMEM, "memory for its buffers", why, why_bytes);
+	if (!q->block.memory) {
+		snprintf(why, why_bytes, "%s: no memory for its buffers", q->device->path);
+		return -ENOMEM;
+	}
 	memset(q->block.memory, 0, q->block.bytes);
 	for (int i = 0; i < q->count; i++) {
 		q->buffers[i].data = (char *)q->block.memory + (size_t)i * each;
@@ -112,6 +114,8 @@ static int take_dma_memory(struct sx_v4l2_queue *q, struct sx_dmabuf_maker *make
 		struct sx_v4l2_buffer *b = &q->buffers[i];
 		int r = sx_dmabuf_make(maker, q->device->image_bytes, &b->dmabuf, why, why_bytes);
 
+		if (r == -ENOTTY || r == -EINVAL)
+			return -ENOTSUP; /* what exports nothing will not learn it */
 		if (r < 0)
 			return r;
 		b->data = b->dmabuf.block.memory;
@@ -141,6 +145,47 @@ static int map_driver_memory(struct sx_v4l2_queue *q, char *why, size_t why_byte
 	return 0;
 }
 
+/* The plain errno of VIDIOC_QBUF. */
+static int put(struct sx_v4l2_queue *q, int index)
+{
+	struct sx_v4l2_buffer *b = &q->buffers[index];
+	struct request r;
+	int error;
+
+	prepare(q, &r);
+	r.b.index = (uint32_t)index;
+	if (q->memory == SX_MEMORY_USERPTR && q->device->mplane) {
+		r.plane.m.userptr = (unsigned long)b->data;
+		r.plane.length = (uint32_t)b->bytes;
+	} else if (q->memory == SX_MEMORY_USERPTR) {
+		r.b.m.userptr = (unsigned long)b->data;
+		r.b.length = (uint32_t)b->bytes;
+	} else if (q->memory == SX_MEMORY_DMABUF && q->device->mplane) {
+		r.plane.m.fd = b->dmabuf.fd;
+		r.plane.length = (uint32_t)b->bytes;
+	} else if (q->memory == SX_MEMORY_DMABUF) {
+		r.b.m.fd = b->dmabuf.fd;
+		r.b.length = (uint32_t)b->bytes;
+	}
+	if (b->dmabuf.fd >= 0 && q->streaming)
+		sx_dmabuf_sync(&b->dmabuf, false);
+	error = sx_v4l2_ioctl(q->device->fd, VIDIOC_QBUF, &r.b);
+	b->queued = error >= 0;
+	return error;
+}
+
+/* Drivers that need contiguous memory notice only when they get the buffer; what else fails here may mend. */
+static int put_first(struct sx_v4l2_queue *q, int index, char *why, size_t why_bytes)
+{
+	int r = put(q, index);
+	bool refused = r == -EINVAL || r == -EFAULT || r == -ENOTTY || r == -ENOTSUP;
+
+	if (r == 0)
+		return 0;
+	r = fail(q, r, "VIDIOC_QBUF", why, why_bytes);
+	return refused && q->memory != SX_MEMORY_MMAP ? -ENOTSUP : r;
+}
+
 int sx_v4l2_queue_init(struct sx_v4l2_queue *q, struct sx_v4l2_device *d, enum sx_source_memory memory,
 		       int wanted, struct sx_dmabuf_maker *maker, char *why, size_t why_bytes)
 {
@@ -156,12 +201,8 @@ int sx_v4l2_queue_init(struct sx_v4l2_queue *q, struct sx_v4l2_device *d, enum s
 		r = take_dma_memory(q, maker, why, why_bytes);
 	else if (r == 0)
 		r = map_driver_memory(q, why, why_bytes);
-	for (int i = 0; r == 0 && i < q->count; i++) {
-		r = sx_v4l2_queue_put(q, i, why, why_bytes);
-		/* drivers that need contiguous memory notice only here; -ENODEV stays what it is */
-		if (r < 0 && r != -ENODEV && memory != SX_MEMORY_MMAP)
-			r = -ENOTSUP;
-	}
+	for (int i = 0; r == 0 && i < q->count; i++)
+		r = put_first(q, i, why, why_bytes);
 	if (r < 0)
 		sx_v4l2_queue_finish(q);
 	return r;
@@ -203,32 +244,9 @@ int sx_v4l2_queue_start(struct sx_v4l2_queue *q, char *why, size_t why_bytes)
 
 int sx_v4l2_queue_put(struct sx_v4l2_queue *q, int index, char *why, size_t why_bytes)
 {
-	struct sx_v4l2_buffer *b = &q->buffers[index];
-	struct request r;
-	int error;
+	int r = put(q, index);
 
-	prepare(q, &r);
-	r.b.index = (uint32_t)index;
-	if (q->memory == SX_MEMORY_USERPTR && q->device->mplane) {
-		r.plane.m.userptr = (unsigned long)b->data;
-		r.plane.length = (uint32_t)b->bytes;
-	} else if (q->memory == SX_MEMORY_USERPTR) {
-		r.b.m.userptr = (unsigned long)b->data;
-		r.b.length = (uint32_t)b->bytes;
-	} else if (q->memory == SX_MEMORY_DMABUF && q->device->mplane) {
-		r.plane.m.fd = b->dmabuf.fd;
-		r.plane.length = (uint32_t)b->bytes;
-	} else if (q->memory == SX_MEMORY_DMABUF) {
-		r.b.m.fd = b->dmabuf.fd;
-		r.b.length = (uint32_t)b->bytes;
-	}
-	if (b->dmabuf.fd >= 0 && q->streaming)
-		sx_dmabuf_sync(&b->dmabuf, false);
-	error = sx_v4l2_ioctl(q->device->fd, VIDIOC_QBUF, &r.b);
-	if (error < 0)
-		return fail(q, error, "VIDIOC_QBUF", why, why_bytes);
-	b->queued = true;
-	return 0;
+	return r < 0 ? fail(q, r, "VIDIOC_QBUF", why, why_bytes) : 0;
 }
 
 /*

@@ -16,10 +16,10 @@
 #define BUFFERS_SPARE 3
 #define BUFFERS_COPIED 4
 
-/* What is absent, busy or failing may mend by itself. */
+/* What is absent, busy, failing or short of memory may mend by itself. */
 static int later(int r)
 {
-	return r == -EINVAL || r == -ENOMEM || r == 0 ? r : -ENODEV;
+	return r == -EINVAL || r == 0 ? r : -ENODEV;
 }
 
 static int open_cameras(struct sx_v4l2 *v, const struct sx_source_params *p, char *why, size_t why_bytes)
@@ -75,27 +75,32 @@ static int find_size(struct sx_v4l2 *v, const struct sx_source_params *p, char *
 	return sx_source_check_size(d->path, v->width, v->height, why, why_bytes);
 }
 
-/* The rate that all cameras have with this format: fps, 0 unknown, negative: not all have it. *without: the first that lacks it. */
-static double common_rate(const struct sx_v4l2 *v, const struct sx_v4l2_format *f, const char **without)
+/*
+ * The rate that all cameras have with this format: 1 and *common, 0 if that is unknown; 0: not all have it; or negative errno.
+ * *without: the first that lacks it, or fails.
+ */
+static int common_rate(const struct sx_v4l2 *v, const struct sx_v4l2_format *f, double *common,
+		       const char **without)
 {
-	double common = 0;
+	*common = 0;
 
 	for (int i = 0; i < v->count; i++) {
 		const struct sx_v4l2_device *d = &v->cameras[i].device;
-		double fps = sx_v4l2_device_rate(d, f, whole_width(v), whole_height(v));
+		double fps;
+		int r = sx_v4l2_device_rate(d, f, whole_width(v), whole_height(v), &fps);
 
-		if (fps < 0) {
+		if (r <= 0) {
 			*without = d->path;
-			return fps;
+			return r;
 		}
-		common = fps > 0 && (common == 0 || fps < common) ? fps : common;
+		*common = fps > 0 && (*common == 0 || fps < *common) ? fps : *common;
 	}
-	return common;
+	return 1;
 }
 
 /*
  * Formats in the order in which they are to be tried: those that reach the rate, cheapest first, then those that do not, the
- * fastest first. Returns how many.
+ * fastest first. Returns how many, or negative errno.
  */
 static int candidates(const struct sx_v4l2 *v, const struct sx_source_params *p,
 		      const struct sx_v4l2_format *list[SX_V4L2_FORMATS], const char **without)
@@ -105,13 +110,15 @@ static int candidates(const struct sx_v4l2 *v, const struct sx_source_params *p,
 
 	for (int i = 0; i < SX_V4L2_FORMATS; i++) {
 		const struct sx_v4l2_format *f = &sx_v4l2_formats[i];
-		int at;
+		int at, r;
 		double fps;
 
 		if (p->format != SX_FORMAT_AUTO && p->format != f->choice)
 			continue;
-		fps = common_rate(v, f, without);
-		if (fps < 0)
+		r = common_rate(v, f, &fps, without);
+		if (r < 0)
+			return r;
+		if (r == 0)
 			continue;
 		if (fps == 0 || fps >= RATE_SLACK * p->fps)
 			fps = SX_FPS_MAX; /* fast enough is all alike */
@@ -139,6 +146,10 @@ static int set_format(struct sx_v4l2 *v, const struct sx_source_params *p, char 
 	const char *without = v->cameras[0].device.path;
 	int n = candidates(v, p, list, &without), r = -EINVAL;
 
+	if (n < 0) {
+		snprintf(why, why_bytes, "%s: what it offers cannot be read: %s", without, strerror(-n));
+		return later(n);
+	}
 	snprintf(why, why_bytes, "%s: no %dx%d in %s%s (stixelctl doctor lists what it has)", without,
 		 whole_width(v), whole_height(v), format_word(p->format),
 		 v->count == 2 && p->format == SX_FORMAT_AUTO ? " that the other camera has, too" : "");
@@ -203,9 +214,13 @@ static int take_buffers(struct sx_v4l2 *v, const struct sx_source_params *p, enu
 	int wanted = p->buffers ? p->buffers : copied ? BUFFERS_COPIED : slots + BUFFERS_SPARE;
 	int r = 0;
 
+	if (wanted < SX_V4L2_BUFFERS_MIN)
+		wanted = SX_V4L2_BUFFERS_MIN;
 	if (memory == SX_MEMORY_DMABUF)
 		r = sx_dmabuf_maker_open(&v->maker, p->dmabuf_from, &v->cameras[0].device, v->count * wanted,
 					 why, why_bytes);
+	if (r < 0 && r != -EINVAL && r != -ENOTSUP)
+		r = -ENODEV; /* a device that is named is waited for, like a camera */
 	for (int i = 0; i < v->count && r == 0; i++) {
 		struct sx_v4l2_camera *c = &v->cameras[i];
 
@@ -221,14 +236,17 @@ static int find_memory(struct sx_v4l2 *v, const struct sx_source_params *p, int 
 		       size_t note_bytes, char *why, size_t why_bytes)
 {
 	static const enum sx_source_memory kinds[] = {SX_MEMORY_USERPTR, SX_MEMORY_DMABUF, SX_MEMORY_MMAP};
+	const bool any = p->memory == SX_MEMORY_AUTO;
 	int r = -ENOTSUP;
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && r == -ENOTSUP; i++) {
-		bool any = p->memory == SX_MEMORY_AUTO;
-
-		if (any || p->memory == kinds[i])
-			r = take_buffers(v, p, kinds[i], slots, why, why_bytes);
-		if (any && r == -ENOTSUP && !*note)
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (!any && p->memory != kinds[i])
+			continue;
+		r = take_buffers(v, p, kinds[i], slots, why, why_bytes);
+		/* short of one kind of memory, there may be enough of another */
+		if (!any || r == 0 || r == -EINVAL || r == -ENODEV)
+			break;
+		if (!*note)
 			snprintf(note, note_bytes, "%s", why);
 	}
 	if (r == -ENOTSUP)
@@ -258,8 +276,10 @@ static void set_times(struct sx_v4l2 *v, const struct sx_source_params *p)
 	double fps = v->cameras[0].device.fps > 0 ? v->cameras[0].device.fps : p->fps;
 	int64_t period = fps > 0 ? (int64_t)((double)SX_NS_PER_S / fps) : 2 * TOLERANCE_NS;
 	int64_t tolerance = (int64_t)(p->tolerance_ms * 1e6);
+	/* half of a period that nobody knows is no limit */
+	bool asked = tolerance > 0 && (fps == 0 || tolerance < period / 2);
 
-	v->pairing.tolerance_ns = tolerance > 0 && tolerance < period / 2 ? tolerance : period / 2;
+	v->pairing.tolerance_ns = asked ? tolerance : period / 2;
 	v->timeout_ns = (int64_t)(p->timeout_ms * 1e6);
 	if (fps > 0 && v->timeout_ns < 3 * period)
 		v->timeout_ns = 3 * period;
