@@ -165,6 +165,28 @@ static void test_stamps(void **state)
 	}
 }
 
+/* A driver that does not name its clock, but plainly means the monotonic one; a second ago, not a second ahead. */
+static void test_stamps_of_no_clock(void **state)
+{
+	for (int sign = -1; sign <= 1; sign += 2) {
+		struct fake_camera *cameras[2];
+		struct sx_source_params p = case_params();
+		int64_t ns = (sx_now_ns() + sign * SX_NS_PER_S) / 1000 * 1000;
+		struct sx_pair pair;
+		struct sx_source *s;
+
+		case_grey(cameras);
+		cameras[0]->stamps = cameras[1]->stamps = V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN;
+		s = begin(cameras, &p);
+		case_fill(cameras, 1, ns);
+		expect_pair(s, 1, &pair);
+		assert_int_equal(pair.clock, sign < 0 ? SX_CLOCK_MONOTONIC : SX_CLOCK_UNKNOWN);
+		assert_true((pair.left_ns == ns) == (sign < 0));
+		sx_source_release(s, &pair);
+		case_close(s);
+	}
+}
+
 static void test_stamps_that_differ(void **state)
 {
 	struct fake_camera *cameras[2];
@@ -414,6 +436,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pixels),
 		cmocka_unit_test(test_stamps),
+		cmocka_unit_test(test_stamps_of_no_clock),
 		cmocka_unit_test(test_stamps_that_differ),
 		cmocka_unit_test(test_unpaired),
 		cmocka_unit_test(test_backlog),
