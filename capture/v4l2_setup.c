@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -299,6 +300,21 @@ static void set_times(struct sx_v4l2 *v, const struct sx_source_params *p)
 		v->timeout_ns = 3 * period;
 }
 
+__attribute__((format(printf, 2, 3))) static void add_note(struct sx_source_info *info, const char *format,
+							   ...)
+{
+	size_t n = strlen(info->note);
+	va_list args;
+
+	if (n > 0)
+		n += (size_t)snprintf(info->note + n, sizeof(info->note) - n, "; ");
+	if (n >= sizeof(info->note))
+		return;
+	va_start(args, format);
+	vsnprintf(info->note + n, sizeof(info->note) - n, format, args);
+	va_end(args);
+}
+
 static void fill_info(struct sx_source *s, const struct sx_v4l2 *v, const struct sx_source_params *p,
 		      const char *note)
 {
@@ -318,12 +334,11 @@ static void fill_info(struct sx_source *s, const struct sx_v4l2 *v, const struct
 		.paced = true,
 	};
 	if (*note)
-		snprintf(s->info.note, sizeof(s->info.note), "memory is %s: %s", s->info.memory, note);
-	else if (p->fps > 0 && c->device.fps > 0 && c->device.fps < RATE_SLACK * p->fps)
-		snprintf(s->info.note, sizeof(s->info.note), "%s gives %g fps instead of %g", p->left,
-			 c->device.fps, p->fps);
-	else
-		snprintf(s->info.note, sizeof(s->info.note), "%s", exposure);
+		add_note(&s->info, "memory is %s: %s", s->info.memory, note);
+	if (p->fps > 0 && c->device.fps > 0 && c->device.fps < RATE_SLACK * p->fps)
+		add_note(&s->info, "%s gives %g fps instead of %g", p->left, c->device.fps, p->fps);
+	if (*exposure)
+		add_note(&s->info, "%s", exposure);
 }
 
 int sx_v4l2_set_up(struct sx_source *s, struct sx_v4l2 *v, const struct sx_source_params *p, int slots,
