@@ -28,6 +28,20 @@ bool sx_pairing_add(struct sx_pairing *p, int side, int index, int64_t ns)
 	return true;
 }
 
+bool sx_pairing_forget(struct sx_pairing *p, int side, int index)
+{
+	struct sx_pairing_image *images = p->side[side].images;
+	int n = p->side[side].count, at = 0;
+
+	while (at < n && images[at].index != index)
+		at++;
+	if (at == n)
+		return false;
+	memmove(&images[at], &images[at + 1], (size_t)(n - at - 1) * sizeof(images[0]));
+	p->side[side].count--;
+	return true;
+}
+
 /* Place on the other side of the image nearest to ns, of two the older; -1: nothing waits there. */
 static int nearest(const struct sx_pairing *p, int side, int64_t ns)
 {

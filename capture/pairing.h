@@ -46,6 +46,9 @@ struct sx_pairing_result {
 /* side 0 left, 1 right; ns in any order. False: no room, the image was not taken. */
 bool sx_pairing_add(struct sx_pairing *p, int side, int index, int64_t ns);
 
+/* The caller has lost an image that waits. False: it does not wait. */
+bool sx_pairing_forget(struct sx_pairing *p, int side, int index);
+
 /*
  * Takes the newest pair of two images that are nearest to each other and within the tolerance (of two partners that are
  * equally near the older one), and gives up what can no longer become a pair. Every image that was added is in exactly one

@@ -152,6 +152,18 @@ static enum sx_image_drop judge(const struct sx_v4l2_camera *c, const struct sx_
 	return first ? SX_DROP_FIRST : SX_DROP_COUNT;
 }
 
+/*
+ * The driver has written a picture over one that we had. Where that waited for its partner, the new one takes its place;
+ * where it is in use, it may be torn, and the new one is given up.
+ */
+static bool overwritten(struct sx_source *s, int side, int index)
+{
+	struct sx_v4l2 *v = s->own;
+
+	sx_v4l2_count(&s->dropped[side][SX_DROP_BACKLOG], 1);
+	return sx_pairing_forget(&v->pairing, side, index);
+}
+
 /* Takes one picture of a camera: to the pairing, or back. 1: there may be more; 0: there is none. */
 static int take_picture(struct sx_source *s, int side, bool *damaged, char *why, size_t why_bytes)
 {
@@ -160,9 +172,9 @@ static int take_picture(struct sx_source *s, int side, bool *damaged, char *why,
 	struct sx_v4l2_filled f;
 	enum sx_image_drop drop;
 	int r = sx_v4l2_queue_take(&c->queue, &f, why, why_bytes);
-	bool first = !c->begun;
+	bool first = !c->begun, again = r == -EALREADY;
 
-	if (r <= 0)
+	if (r <= 0 && !again)
 		return r;
 	sx_v4l2_count(&s->captured[side], 1);
 	c->last_ns = sx_now_ns();
@@ -171,6 +183,9 @@ static int take_picture(struct sx_source *s, int side, bool *damaged, char *why,
 		sx_v4l2_count(&s->gaps[side], f.sequence - c->sequence - 1);
 	c->begun = true;
 	c->sequence = f.sequence;
+	if (again && !overwritten(s, side, f.index))
+		return 1;
+	r = 1;
 	c->filled[f.index] = f;
 	drop = judge(c, &f, first);
 	if (sx_v4l2_is_damage(drop)) {

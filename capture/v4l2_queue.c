@@ -16,6 +16,8 @@
 #include "base/clock.h"
 #include "capture/v4l2_io.h"
 
+#define STAMP_OLDEST_NS (5 * SX_NS_PER_S) /* of a time that is believed without being told its clock */
+
 /* A request with the plane that the multi-planar interface wants beside it. */
 struct request {
 	struct v4l2_buffer b;
@@ -247,16 +249,34 @@ int sx_v4l2_queue_put(struct sx_v4l2_queue *q, int index, char *why, size_t why_
 	return r < 0 ? fail(q, r, "VIDIOC_QBUF", why, why_bytes) : 0;
 }
 
+/*
+ * Some drivers stamp by the monotonic clock and do not say so (v4l2loopback before 0.13). No other clock shows a time of the
+ * last seconds by chance.
+ */
+static bool is_monotonic(const struct v4l2_buffer *b, int64_t stamp_ns, int64_t now_ns)
+{
+	switch (b->flags & V4L2_BUF_FLAG_TIMESTAMP_MASK) {
+	case V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC:
+		return true;
+	case V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN:
+		return stamp_ns > 0 && stamp_ns <= now_ns && now_ns - stamp_ns < STAMP_OLDEST_NS;
+	default:
+		return false;
+	}
+}
+
 /* Monotonic stamps are taken as they are; all others, copied ones too, say nothing about when the picture was taken. */
 static void read_stamp(const struct v4l2_buffer *b, struct sx_v4l2_filled *f)
 {
-	if ((b->flags & V4L2_BUF_FLAG_TIMESTAMP_MASK) != V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC) {
-		f->ns = sx_now_ns();
+	int64_t now_ns = sx_now_ns();
+
+	f->ns = (int64_t)b->timestamp.tv_sec * SX_NS_PER_S + (int64_t)b->timestamp.tv_usec * 1000;
+	if (!is_monotonic(b, f->ns, now_ns)) {
+		f->ns = now_ns;
 		f->clock = SX_CLOCK_UNKNOWN;
 		f->stamp = SX_STAMP_SOFTWARE;
 		return;
 	}
-	f->ns = (int64_t)b->timestamp.tv_sec * SX_NS_PER_S + (int64_t)b->timestamp.tv_usec * 1000;
 	f->clock = SX_CLOCK_MONOTONIC;
 	f->stamp = (b->flags & V4L2_BUF_FLAG_TSTAMP_SRC_MASK) == V4L2_BUF_FLAG_TSTAMP_SRC_SOE
 			   ? SX_STAMP_START_OF_EXPOSURE
@@ -266,6 +286,7 @@ static void read_stamp(const struct v4l2_buffer *b, struct sx_v4l2_filled *f)
 int sx_v4l2_queue_take(struct sx_v4l2_queue *q, struct sx_v4l2_filled *ret, char *why, size_t why_bytes)
 {
 	struct request r;
+	bool ours;
 	int error;
 
 	prepare(q, &r);
@@ -274,11 +295,12 @@ int sx_v4l2_queue_take(struct sx_v4l2_queue *q, struct sx_v4l2_filled *ret, char
 		return 0;
 	if (error < 0)
 		return fail(q, error, "VIDIOC_DQBUF", why, why_bytes);
-	if (r.b.index >= (uint32_t)q->count || !q->buffers[r.b.index].queued) {
+	if (r.b.index >= (uint32_t)q->count) {
 		snprintf(why, why_bytes, "%s: the driver gave back buffer %u, which it does not have",
 			 q->device->path, r.b.index);
 		return -EPROTO;
 	}
+	ours = !q->buffers[r.b.index].queued;
 	q->buffers[r.b.index].queued = false;
 	ret->index = (int)r.b.index;
 	ret->sequence = r.b.sequence;
@@ -290,5 +312,5 @@ int sx_v4l2_queue_take(struct sx_v4l2_queue *q, struct sx_v4l2_filled *ret, char
 	read_stamp(&r.b, ret);
 	if (q->buffers[r.b.index].dmabuf.fd >= 0)
 		sx_dmabuf_sync(&q->buffers[r.b.index].dmabuf, true);
-	return 1;
+	return ours ? -EALREADY : 1;
 }

@@ -156,7 +156,7 @@ static void say_failure(struct doctor *d, const struct camera *c, int r, const c
 
 static void look_at(struct doctor *d, struct camera *c)
 {
-	char why[DOCTOR_WHY_BYTES], text[600];
+	char why[DOCTOR_WHY_BYTES], text[256];
 	int r;
 
 	if (!c->path || !*c->path) {
@@ -171,7 +171,7 @@ static void look_at(struct doctor *d, struct camera *c)
 	}
 	c->offer = (struct doctor_offer){c->modes, r};
 	doctor_say(d, r > 0 ? DOCTOR_OK : DOCTOR_PROBLEM, c->check, NULL, "%s is %s: %s", c->path, c->name,
-		   doctor_offer_text(&c->offer, text, sizeof(text)));
+		   doctor_formats_text(&c->offer, text, sizeof(text)));
 	say_rights(d, c, true);
 	say_holder(d, c, false);
 }
@@ -193,8 +193,11 @@ static struct doctor_wish wish_of(const struct sx_source_params *p)
 
 static void say_lack(struct doctor *d, const struct camera *c, const char *wished)
 {
+	char offer[600];
+
 	doctor_say(d, DOCTOR_PROBLEM, "camera modes", "change source.size or source.format",
-		   "%s does not offer %s", c->path, wished);
+		   "%s does not offer %s, but %s", c->path, wished,
+		   doctor_offer_text(&c->offer, offer, sizeof(offer)));
 }
 
 static void say_modes(struct doctor *d, const struct camera *left, const struct camera *right)

@@ -102,6 +102,32 @@ const char *doctor_wish_text(const struct doctor_wish *wish, char *to, size_t by
 	return to;
 }
 
+const char *doctor_formats_text(const struct doctor_offer *offer, char *to, size_t bytes)
+{
+	int sizes = 0, width = 0, height = 0;
+	const char *format = "";
+	size_t used = 0;
+
+	snprintf(to, bytes, "no format that this program reads");
+	for (int i = 0; i < offer->count && used < bytes; i++) {
+		const struct sx_v4l2_mode *m = &offer->modes[i];
+
+		if (strcmp(m->format, format) != 0)
+			used += (size_t)snprintf(to + used, bytes - used, "%s%s", used ? ", " : "",
+						 m->format);
+		format = m->format;
+		sizes += strcmp(format, offer->modes[0].format) == 0;
+		if ((long)m->width_max * m->height_max > (long)width * height) {
+			width = m->width_max;
+			height = m->height_max;
+		}
+	}
+	if (used && used < bytes)
+		snprintf(to + used, bytes - used, " in %d size%s up to %dx%d", sizes, sizes == 1 ? "" : "s",
+			 width, height);
+	return to;
+}
+
 const char *doctor_offer_text(const struct doctor_offer *offer, char *to, size_t bytes)
 {
 	const char *format = "";

@@ -34,6 +34,8 @@ bool doctor_fastest(const struct doctor_offer *a, const struct doctor_offer *b,
 		    const struct doctor_wish *wish, struct sx_v4l2_mode *ret);
 /* "1280x720 at 30 fps as YUYV", with what is wished alone; "anything". */
 const char *doctor_wish_text(const struct doctor_wish *wish, char *to, size_t bytes);
+/* "GREY, YUYV in 4 sizes up to 1280x720": formats, sizes of the first, the largest. */
+const char *doctor_formats_text(const struct doctor_offer *offer, char *to, size_t bytes);
 /* "YUYV 640x480 at 30, 320x240 at 60; MJPG ...", cut with "..." when it is too long. */
 const char *doctor_offer_text(const struct doctor_offer *offer, char *to, size_t bytes);
 

@@ -102,6 +102,11 @@ static void words(void **state)
 	assert_string_equal(doctor_offer_text(&other, text, sizeof(text)),
 			    "GREY 640x480 at 30; YUYV 640x480 at 15; MJPG 1280x720 at 29.97");
 	assert_string_equal(doctor_offer_text(&range, text, sizeof(text)), "GREY 32x32..1920x1080");
+	assert_string_equal(doctor_formats_text(&webcam, text, sizeof(text)),
+			    "YUYV, MJPG in 3 sizes up to 1280x720");
+	assert_string_equal(doctor_formats_text(&range, text, sizeof(text)),
+			    "GREY in 1 size up to 1920x1080");
+	assert_true(strlen(doctor_formats_text(&none, text, sizeof(text))) > 0);
 	doctor_offer_text(&webcam, text, sizeof(text));
 	assert_true(strlen(text) < sizeof(text));
 	assert_string_equal(text + strlen(text) - 5, ", ...");

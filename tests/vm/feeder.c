@@ -70,10 +70,12 @@ static void set_format(struct device *d, const char *fourcc, unsigned width, uns
 	f.fmt.pix.sizeimage = width * height * 2; /* for compressed images; for others the driver knows */
 	if (ioctl(d->fd, VIDIOC_S_FMT, &f) < 0)
 		fail(d->path);
-	if (f.fmt.pix.pixelformat != wanted || f.fmt.pix.width != width || f.fmt.pix.height != height) {
-		errno = EINVAL;
+	errno = EINVAL;
+	if (f.fmt.pix.pixelformat != wanted || f.fmt.pix.width != width || f.fmt.pix.height != height)
 		fail(d->path);
-	}
+	/* write() needs no such thing, but by this the driver notices that its writer has gone */
+	if (ioctl(d->fd, VIDIOC_STREAMON, &f.type) < 0)
+		fail(d->path);
 }
 
 static int parse_devices(struct device *devices, char **words)
@@ -113,15 +115,22 @@ int main(int argc, char **argv)
 		set_format(&devices[i], argv[1], width, height);
 	clock_gettime(CLOCK_MONOTONIC, &next);
 	for (unsigned n = 0;; n++) {
+		struct timespec now;
+
 		for (int i = 0; i < count; i++) {
 			const struct frame *f = &devices[i].frames[n % (unsigned)devices[i].count];
 
 			if (write(devices[i].fd, f->data, f->bytes) != (ssize_t)f->bytes)
 				fail(devices[i].path);
 		}
-		next.tv_nsec += 1000000000 / fps;
-		next.tv_sec += next.tv_nsec / 1000000000;
-		next.tv_nsec %= 1000000000;
+		/* a camera that is late leaves out, it does not catch up */
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		do {
+			next.tv_nsec += 1000000000 / fps;
+			next.tv_sec += next.tv_nsec / 1000000000;
+			next.tv_nsec %= 1000000000;
+		} while (next.tv_sec < now.tv_sec ||
+			 (next.tv_sec == now.tv_sec && next.tv_nsec <= now.tv_nsec));
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
 	}
 }

@@ -91,6 +91,9 @@ class TestCase(harness.TestCase):
     def daemon(self, settings, folder=IMAGES, wait=True, name="test"):
         """stixeld with the cameras' calibration."""
         i = self.instance(name)
+        i.shm, i.run = "/dev/shm", "/run/stixeld"  # where stixelctl looks
+        os.makedirs(i.run, exist_ok=True)
+        i.status_path = "%s/%s/status.sock" % (i.run, name)
         self.daemons.append(i)
         i.start("-c", folder + "/camera.conf", *words(settings), wait=wait)
         if wait and i.process.poll() is not None:

@@ -44,12 +44,11 @@ class Loopback(TestCase):
         """Frames until every pair has been seen: all of them have the stixels of a pair, in the feeder's order."""
         i = self.daemon(settings)
         i.until_published(1, 20)
-        dump = run("stixelctl", "-i", "test", "dump", "--frames", 2 * PAIRS, "--timeout", 20, env=i.environment())
+        dump = run("stixelctl", "-i", "test", "dump", "--frames", 2 * PAIRS, "--timeout", 20)
         frames = ["".join(f.splitlines(True)[1:]) for f in dump.split("# frame ")[1:]]
         self.assertEqual(len(frames), 2 * PAIRS)
-        for f in frames:
-            self.assertIn(f, expected, "%s: stixels that stixel-process does not give" % fourcc)
-        seen = [expected.index(f) for f in frames]
+        seen = [expected.index(f) if f in expected else None for f in frames]
+        self.assertNotIn(None, seen, "%s: stixels that stixel-process does not give" % fourcc)
         self.assertEqual(set(seen), set(range(PAIRS)), seen)
         status = i.status()
         self.assertEqual({c["format"] for c in status["source"]["cameras"]}, {fourcc})
