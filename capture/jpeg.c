@@ -32,14 +32,31 @@ void sx_jpeg_close(struct sx_jpeg *j)
 		tjDestroy(j);
 }
 
+/*
+ * A header that fails leaves the decoder (TurboJPEG 2.1) in the middle of it: every further picture would be read on from
+ * there, and fail. Only decoding cleans up after a failure, and this cannot be decoded.
+ */
+static void start_anew(struct sx_jpeg *j)
+{
+	static const uint8_t end[] = {0xff, 0xd9};
+	uint8_t pixel;
+
+	tjDecompress2(j, end, sizeof(end), &pixel, 1, 1, 1, TJPF_GRAY, 0);
+}
+
 int sx_jpeg_size(struct sx_jpeg *j, const uint8_t *data, size_t bytes, int *width, int *height, char *why,
 		 size_t why_bytes)
 {
 	int subsampling, colours;
 
-	if (tjDecompressHeader3(j, data, (unsigned long)bytes, width, height, &subsampling, &colours) == 0)
+	*width = *height = 0;
+	if (tjDecompressHeader3(j, data, (unsigned long)bytes, width, height, &subsampling, &colours) < 0)
+		snprintf(why, why_bytes, "broken JPEG (%.100s)", tjGetErrorStr2(j));
+	else if (*width <= 0 || *height <= 0) /* tables alone are no error to the library */
+		snprintf(why, why_bytes, "broken JPEG (it ends before the picture)");
+	else
 		return 0;
-	snprintf(why, why_bytes, "broken JPEG (%.100s)", tjGetErrorStr2(j));
+	start_anew(j);
 	return -EBADMSG;
 }
 

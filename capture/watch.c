@@ -29,18 +29,26 @@ static void watch_path(int fd, const char *path)
 	}
 }
 
-void sx_watch_rearm(int fd, const struct sx_source_params *p)
+bool sx_watch_rearm(int fd, const struct sx_source_params *p)
 {
 	const char *const paths[] = {"/dev/video", p->left, p->right};
 	_Alignas(struct inotify_event) char events[4096];
+	bool news = false;
+	ssize_t n;
 
 	if (fd < 0)
-		return;
+		return false;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-		if (paths[i])
+		if (paths[i] && *paths[i])
 			watch_path(fd, paths[i]);
-	while (read(fd, events, sizeof(events)) > 0)
-		;
+	while ((n = read(fd, events, sizeof(events))) > 0)
+		for (ssize_t at = 0; at < n;) {
+			const struct inotify_event *e = (const struct inotify_event *)(events + at);
+
+			news = news || e->len > 0; /* of folders; events of the device itself carry no name */
+			at += (ssize_t)(sizeof(*e) + e->len);
+		}
+	return news;
 }
 
 int sx_watch_open(const struct sx_source_params *p)

@@ -81,6 +81,27 @@ static void note_counters(struct capture *c)
 	sx_telemetry_source(c->t, &sum);
 }
 
+/* Something happened to the devices: the next attempt is soon, when it has settled, whatever the backoff. */
+static void hurry(struct capture *c)
+{
+	int64_t soon = sx_now_ns() + SETTLE_NS;
+
+	c->backoff_ns = BACKOFF_FIRST_NS / 2; /* doubled by the attempt, if it fails */
+	if (soon < c->tried_ns + ATTEMPT_NS)
+		soon = c->tried_ns + ATTEMPT_NS;
+	if (soon < c->retry_ns)
+		c->retry_ns = soon;
+}
+
+/* The next attempt is after the backoff, or soon if names have come while the last one, or closing, was under way. */
+static void wait_for_camera(struct capture *c)
+{
+	c->tried_ns = sx_now_ns();
+	c->retry_ns = c->tried_ns + c->backoff_ns;
+	if (sx_watch_rearm(c->watch_fd, &c->p->c.settings->source))
+		hurry(c);
+}
+
 /* The camera is gone: gets its pairs back, closes it. Ends early when the daemon stops. */
 static void lose_camera(struct capture *c, const char *why)
 {
@@ -101,23 +122,8 @@ static void lose_camera(struct capture *c, const char *why)
 	sx_pipeline_unpin(p); /* every pair is back, so no frame is in flight */
 	sx_source_close(p->source);
 	p->source = NULL;
-	sx_watch_rearm(c->watch_fd, &p->c.settings->source);
-	c->tried_ns = sx_now_ns();
 	c->backoff_ns = BACKOFF_FIRST_NS;
-	c->retry_ns = c->tried_ns + c->backoff_ns;
-}
-
-/* Something happened to the devices: the next attempt is soon, when it has settled, whatever the backoff. */
-static void hurry(struct capture *c)
-{
-	int64_t soon = sx_now_ns() + SETTLE_NS;
-
-	sx_watch_rearm(c->watch_fd, &c->p->c.settings->source);
-	c->backoff_ns = BACKOFF_FIRST_NS / 2; /* doubled by the attempt, if it fails */
-	if (soon < c->tried_ns + ATTEMPT_NS)
-		soon = c->tried_ns + ATTEMPT_NS;
-	if (soon < c->retry_ns)
-		c->retry_ns = soon;
+	wait_for_camera(c);
 }
 
 static void find_camera(struct capture *c)
@@ -131,10 +137,8 @@ static void find_camera(struct capture *c)
 	if (r < 0) {
 		sx_log(CAPTURE, DEBUG, "camera still absent: %s", why);
 		sx_telemetry_absent(c->t, why);
-		sx_watch_rearm(c->watch_fd, &p->c.settings->source);
-		c->tried_ns = sx_now_ns();
 		c->backoff_ns = 2 * c->backoff_ns < BACKOFF_MOST_NS ? 2 * c->backoff_ns : BACKOFF_MOST_NS;
-		c->retry_ns = c->tried_ns + c->backoff_ns;
+		wait_for_camera(c);
 		return;
 	}
 	info = sx_source_info(p->source);
@@ -228,8 +232,10 @@ static bool wait_for_pair(struct capture *c)
 
 	if (poll(fds, 3, timeout_ms) > 0 && fds[0].revents)
 		sx_wake_clear(p->handover.capture_fd);
-	if (fds[2].revents)
+	if (fds[2].revents) {
+		sx_watch_rearm(c->watch_fd, &p->c.settings->source);
 		hurry(c);
+	}
 	return fds[1].revents != 0;
 }
 

@@ -154,9 +154,10 @@ int sx_watch_open(const struct sx_source_params *p)
 	return -1;
 }
 
-void sx_watch_rearm(int fd, const struct sx_source_params *p)
+bool sx_watch_rearm(int fd, const struct sx_source_params *p)
 {
 	(void)fd, (void)p;
+	return false;
 }
 
 int sx_source_fd(const struct sx_source *s)
