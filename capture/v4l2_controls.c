@@ -173,31 +173,31 @@ static int set_gain(const struct sx_v4l2_device *d, double gain, double *ret, ch
 	return r;
 }
 
-/* One "name=value" of the list, without blanks around. */
-static int set_named(const struct sx_v4l2_device *d, char *text, char *why, size_t why_bytes)
+/* One "name=value" of the list. */
+static int set_named(const struct sx_v4l2_device *d, const char *text, char *why, size_t why_bytes)
 {
+	const size_t length = strcspn(text, " =");
+	const char *value = text + length + strspn(text + length, " ");
 	struct v4l2_query_ext_ctrl q;
-	char *value = strchr(text, '='), *end = NULL;
-	int64_t number;
+	char name[NAME_BYTES], *end = NULL;
+	int64_t number = 0;
 	int r;
 
-	if (value) {
-		for (char *c = value; c > text && (c == value || c[-1] == ' '); c--)
-			*c = 0;
-		text[strcspn(text, " ")] = 0;
-		errno = 0;
+	errno = 0;
+	if (*value == '=')
 		number = strtoll(value + 1, &end, 0);
-	}
-	if (!value || end == value + 1 || *(end + strspn(end, " ")) || errno || !*text) {
+	if (!end || end == value + 1 || end[strspn(end, " ")] || errno || length == 0 ||
+	    length >= NAME_BYTES) {
 		snprintf(why, why_bytes, "%s: controls: '%s' is not name=number", d->path, text);
 		return -EINVAL;
 	}
-	r = find_name(d, text, &q, why, why_bytes);
+	snprintf(name, sizeof(name), "%.*s", (int)length, text);
+	r = find_name(d, name, &q, why, why_bytes);
 	if (r < 0)
 		return r;
 	if (r == 0) {
 		snprintf(why, why_bytes, "%s: controls: the camera has no '%s' (v4l2-ctl --list-ctrls)",
-			 d->path, text);
+			 d->path, name);
 		return -EINVAL;
 	}
 	return set(d, &q, &number, why, why_bytes);

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 /* Buffers beside those that pairs hold: one being written, one ready, one spare. */
 #define BUFFERS_SPARE 3
 #define BUFFERS_COPIED 4
+#define EXPOSURE_BYTES 64
 
 /* What is absent, busy, failing or short of memory may mend by itself. */
 static int later(int r)
@@ -180,9 +182,22 @@ static int set_rate(struct sx_v4l2 *v, const struct sx_source_params *p, char *w
 	return 0;
 }
 
+/* "exposure 8 ms, gain 4", or what was set of these. */
+static void exposure_text(const struct sx_v4l2_exposure *e, char text[EXPOSURE_BYTES])
+{
+	size_t n = 0;
+
+	text[0] = 0;
+	if (e->exposure_ms > 0)
+		n = (size_t)snprintf(text, EXPOSURE_BYTES, "exposure %g ms", e->exposure_ms);
+	if (e->gain >= 0)
+		snprintf(text + n, EXPOSURE_BYTES - n, "%sgain %g", n ? ", " : "", e->gain);
+}
+
 static int set_controls(struct sx_v4l2 *v, const struct sx_source_params *p, char *why, size_t why_bytes)
 {
 	struct sx_v4l2_exposure *a = &v->cameras[0].exposure, *b = &v->cameras[1].exposure;
+	char left[EXPOSURE_BYTES], right[EXPOSURE_BYTES];
 	int r = 0;
 
 	for (int i = 0; i < v->count && r == 0; i++)
@@ -190,10 +205,10 @@ static int set_controls(struct sx_v4l2 *v, const struct sx_source_params *p, cha
 	if (r < 0)
 		return later(r);
 	if (v->count == 2 && (a->exposure_ms != b->exposure_ms || a->gain != b->gain)) {
-		snprintf(why, why_bytes,
-			 "%s exposes %g ms at gain %g, %s %g ms at gain %g: both must be alike",
-			 v->cameras[0].device.path, a->exposure_ms, a->gain, v->cameras[1].device.path,
-			 b->exposure_ms, b->gain);
+		exposure_text(a, left);
+		exposure_text(b, right);
+		snprintf(why, why_bytes, "%s takes %s, %s %s: both must be alike", v->cameras[0].device.path,
+			 left, v->cameras[1].device.path, right);
 		return -EINVAL;
 	}
 	return 0;
@@ -285,11 +300,28 @@ static void set_times(struct sx_v4l2 *v, const struct sx_source_params *p)
 		v->timeout_ns = 3 * period;
 }
 
+__attribute__((format(printf, 2, 3))) static void add_note(struct sx_source_info *info, const char *format,
+							   ...)
+{
+	size_t n = strlen(info->note);
+	va_list args;
+
+	if (n > 0)
+		n += (size_t)snprintf(info->note + n, sizeof(info->note) - n, "; ");
+	if (n >= sizeof(info->note))
+		return;
+	va_start(args, format);
+	vsnprintf(info->note + n, sizeof(info->note) - n, format, args);
+	va_end(args);
+}
+
 static void fill_info(struct sx_source *s, const struct sx_v4l2 *v, const struct sx_source_params *p,
 		      const char *note)
 {
 	const struct sx_v4l2_camera *c = &v->cameras[0];
+	char exposure[EXPOSURE_BYTES];
 
+	exposure_text(&c->exposure, exposure);
 	s->info = (struct sx_source_info){
 		.width = v->width,
 		.height = v->height,
@@ -302,13 +334,11 @@ static void fill_info(struct sx_source *s, const struct sx_v4l2 *v, const struct
 		.paced = true,
 	};
 	if (*note)
-		snprintf(s->info.note, sizeof(s->info.note), "memory is %s: %s", s->info.memory, note);
-	else if (p->fps > 0 && c->device.fps > 0 && c->device.fps < RATE_SLACK * p->fps)
-		snprintf(s->info.note, sizeof(s->info.note), "%s gives %g fps instead of %g", p->left,
-			 c->device.fps, p->fps);
-	else if (c->exposure.exposure_ms > 0 || c->exposure.gain >= 0)
-		snprintf(s->info.note, sizeof(s->info.note), "exposure %g ms, gain %g",
-			 c->exposure.exposure_ms, c->exposure.gain);
+		add_note(&s->info, "memory is %s: %s", s->info.memory, note);
+	if (p->fps > 0 && c->device.fps > 0 && c->device.fps < RATE_SLACK * p->fps)
+		add_note(&s->info, "%s gives %g fps instead of %g", p->left, c->device.fps, p->fps);
+	if (*exposure)
+		add_note(&s->info, "%s", exposure);
 }
 
 int sx_v4l2_set_up(struct sx_source *s, struct sx_v4l2 *v, const struct sx_source_params *p, int slots,

@@ -446,7 +446,7 @@ bool fake_fill(struct fake_camera *c, const struct fake_frame *f)
 	index = c->fifo[0];
 	memmove(c->fifo, c->fifo + 1, --c->queued * sizeof(c->fifo[0]));
 	b = &c->buffers[index];
-	draw(c, b, f);
+	draw(c, f->other_index == 2 ? &c->buffers[buffer_of_program(c)] : b, f);
 	answer(c, b, index, f, bytes - f->missing);
 	if (f->other_index)
 		b->answer.index = f->other_index == 1 ? c->count : buffer_of_program(c);

@@ -89,6 +89,22 @@ static void test_waiting(void **state)
 	assert_int_equal(p.side[0].count + p.side[1].count, 0);
 }
 
+/* An image that its camera has taken back is in no result. */
+static void test_forget(void **state)
+{
+	struct sx_pairing p = {.tolerance_ns = 5};
+	int number = 0;
+
+	check_case(&p, &number, "L10 L43 L76", "");
+	assert_true(sx_pairing_forget(&p, 0, 1));
+	assert_false(sx_pairing_forget(&p, 0, 1));
+	assert_false(sx_pairing_forget(&p, 1, 0));
+	assert_false(sx_pairing_forget(&p, 0, 99));
+	check_case(&p, &number, "R43", "u0 u3"); /* its partner is gone */
+	assert_true(sx_pairing_forget(&p, 0, 2));
+	check_case(&p, &number, "L100 R100", "4+5");
+}
+
 static void test_room(void **state)
 {
 	struct sx_pairing p = {.tolerance_ns = 5};
@@ -309,7 +325,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),  cmocka_unit_test(test_waiting), cmocka_unit_test(test_room),
-		cmocka_unit_test(test_random), cmocka_unit_test(test_cameras),
+		cmocka_unit_test(test_forget), cmocka_unit_test(test_random),  cmocka_unit_test(test_cameras),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

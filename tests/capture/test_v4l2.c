@@ -203,6 +203,37 @@ static void test_devices(void **state)
 	case_close(s);
 }
 
+/* All that is worth a line, and no more than there is room for. */
+static void test_notes(void **state)
+{
+	static const char tail[] = "; " CASE_LEFT " gives 30 fps instead of 60; gain 3";
+	static const struct fake_mode grey[] = {{GREY, W, H, 30}, {0}};
+	const struct fake_control gain = {.name = "Gain", .id = V4L2_CID_GAIN, .maximum = 9};
+	struct sx_source_params p = case_params();
+	struct fake_camera *cameras[2];
+	char path[300] = "/dev/";
+	struct sx_source *s;
+
+	p.fps = 60;
+	p.gain = 3;
+	for (int how = 0; how < 2; how++) {
+		memset(path + 5, 'x', how ? sizeof(path) - 6 : 4);
+		p.right = path;
+		cameras[0] = fake_add(CASE_LEFT, grey);
+		cameras[1] = fake_add(path, grey);
+		fake_add_control(cameras[0], &gain);
+		fake_add_control(cameras[1], &gain);
+		cameras[1]->says = V4L2_BUF_CAP_SUPPORTS_MMAP;
+		p.dmabuf_from = path;
+		p.memory = SX_MEMORY_AUTO;
+		cameras[1]->exporter = true;
+		s = case_open(&p, DEFAULT_SLOTS);
+		assert_non_null(strstr(sx_source_info(s)->note, "memory is mmap: /dev/xxxx"));
+		assert_non_null(strstr(sx_source_info(s)->note, tail));
+		case_close(s);
+	}
+}
+
 static void test_rates(void **state)
 {
 	static const struct fake_mode fast[] = {{GREY, W, H, 30}, {0}};
@@ -518,9 +549,10 @@ int main(void)
 		cmocka_unit_test(test_cheapest_format), cmocka_unit_test(test_silent_cameras),
 		cmocka_unit_test(test_no_format),	cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_devices),		cmocka_unit_test(test_rates),
-		cmocka_unit_test(test_memory),		cmocka_unit_test(test_exporter),
-		cmocka_unit_test(test_buffer_counts),	cmocka_unit_test(test_times),
-		cmocka_unit_test(test_faults),		cmocka_unit_test(test_probe),
+		cmocka_unit_test(test_notes),		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_exporter),	cmocka_unit_test(test_buffer_counts),
+		cmocka_unit_test(test_times),		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_probe),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -268,6 +268,31 @@ static void test_foreign_buffers(void **state)
 	}
 }
 
+/* Of its own memory a driver may do so (v4l2loopback): a picture is lost, not the camera. */
+static void test_overwritten_buffer(void **state)
+{
+	const struct fake_frame waits = {.ns = TIME(2)}, over_it = {.ns = TIME(3), .other_index = 2};
+	struct sx_source_params p = case_params();
+	struct fake_camera *cameras[2];
+	struct sx_pair pair;
+	struct sx_source *s;
+
+	case_grey(cameras);
+	p.memory = SX_MEMORY_MMAP;
+	s = begin(cameras, &p);
+	assert_true(fake_fill(cameras[0], &waits));
+	case_expect(s, 0, "");
+	assert_true(fake_fill(cameras[0], &over_it));
+	case_expect(s, 0, "");
+	case_dropped(s, SX_DROP_BACKLOG, 1, 0);
+	assert_true(fake_fill(cameras[1], &(struct fake_frame){.ns = TIME(3)}));
+	assert_int_equal(case_next(s, &pair, 0), 1);
+	assert_int_equal(pair.left_ns, TIME(3) / 1000 * 1000);
+	sx_source_release(s, &pair);
+	case_balanced(s, 0, 0);
+	case_close(s);
+}
+
 /* The nth ioctl while pairs are taken and given back fails. False: there are not so many. */
 static bool fault(enum sx_source_memory memory, int nth, int error)
 {
@@ -476,6 +501,7 @@ int main(void)
 		cmocka_unit_test(test_poll_error),
 		cmocka_unit_test(test_unplugged),
 		cmocka_unit_test(test_foreign_buffers),
+		cmocka_unit_test(test_overwritten_buffer),
 		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_faults_at_close),
 		cmocka_unit_test(test_a_hundred_times),

@@ -127,39 +127,64 @@ static void test_pixels(void **state)
 
 /* --- times --- */
 
+static void check_stamps(uint32_t flags, int64_t ns, bool believed, enum sx_stamp_source stamp)
+{
+	const struct sx_source_params p = case_params();
+	struct fake_camera *cameras[2];
+	struct sx_pair pair;
+	struct sx_source *s;
+	int64_t before;
+
+	case_grey(cameras);
+	cameras[0]->stamps = cameras[1]->stamps = flags;
+	s = begin(cameras, &p);
+	before = sx_now_ns();
+	case_fill(cameras, 1, ns);
+	expect_pair(s, 1, &pair);
+	assert_int_equal(pair.stamp, stamp);
+	assert_int_equal(pair.clock, believed ? SX_CLOCK_MONOTONIC : SX_CLOCK_UNKNOWN);
+	if (believed)
+		assert_int_equal(pair.left_ns, ns / 1000 * 1000);
+	else
+		assert_true(pair.left_ns >= before && pair.right_ns <= sx_now_ns());
+	sx_source_release(s, &pair);
+	case_close(s);
+}
+
 static void test_stamps(void **state)
 {
-	static const struct {
-		uint32_t flags;
-		enum sx_stamp_source stamp;
-	} cases[] = {
-		{V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC | V4L2_BUF_FLAG_TSTAMP_SRC_SOE,
-		 SX_STAMP_START_OF_EXPOSURE},
-		{V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC | V4L2_BUF_FLAG_TSTAMP_SRC_EOF, SX_STAMP_END_OF_FRAME},
-		{V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN, SX_STAMP_SOFTWARE},
-		{V4L2_BUF_FLAG_TIMESTAMP_COPY | V4L2_BUF_FLAG_TSTAMP_SRC_SOE, SX_STAMP_SOFTWARE},
-	};
-	const struct sx_source_params p = case_params();
+	const int64_t now = sx_now_ns(), later = now + 1000 * SX_NS_PER_S;
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC | V4L2_BUF_FLAG_TSTAMP_SRC_SOE, TIME(1), true,
+		     SX_STAMP_START_OF_EXPOSURE);
+	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC | V4L2_BUF_FLAG_TSTAMP_SRC_EOF, later, true,
+		     SX_STAMP_END_OF_FRAME);
+	/* without a clock, a time of just now can be of one clock only */
+	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN, now, true, SX_STAMP_END_OF_FRAME);
+	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN, later, false, SX_STAMP_SOFTWARE);
+	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN, now - 6 * SX_NS_PER_S, false, SX_STAMP_SOFTWARE);
+	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN, 0, false, SX_STAMP_SOFTWARE);
+	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_COPY | V4L2_BUF_FLAG_TSTAMP_SRC_SOE, now, false,
+		     SX_STAMP_SOFTWARE);
+}
+
+/* A driver that does not name its clock, but plainly means the monotonic one; a second ago, not a second ahead. */
+static void test_stamps_of_no_clock(void **state)
+{
+	for (int sign = -1; sign <= 1; sign += 2) {
 		struct fake_camera *cameras[2];
+		struct sx_source_params p = case_params();
+		int64_t ns = (sx_now_ns() + sign * SX_NS_PER_S) / 1000 * 1000;
 		struct sx_pair pair;
 		struct sx_source *s;
-		int64_t before;
 
 		case_grey(cameras);
-		cameras[0]->stamps = cameras[1]->stamps = cases[i].flags;
+		cameras[0]->stamps = cameras[1]->stamps = V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN;
 		s = begin(cameras, &p);
-		before = sx_now_ns();
-		case_fill(cameras, 1, TIME(1));
+		case_fill(cameras, 1, ns);
 		expect_pair(s, 1, &pair);
-		assert_int_equal(pair.stamp, cases[i].stamp);
-		assert_int_equal(pair.clock,
-				 cases[i].stamp == SX_STAMP_SOFTWARE ? SX_CLOCK_UNKNOWN : SX_CLOCK_MONOTONIC);
-		if (cases[i].stamp == SX_STAMP_SOFTWARE)
-			assert_true(pair.left_ns >= before && pair.right_ns <= sx_now_ns());
-		else
-			assert_int_equal(pair.left_ns, TIME(1) / 1000 * 1000);
+		assert_int_equal(pair.clock, sign < 0 ? SX_CLOCK_MONOTONIC : SX_CLOCK_UNKNOWN);
+		assert_true((pair.left_ns == ns) == (sign < 0));
 		sx_source_release(s, &pair);
 		case_close(s);
 	}
@@ -219,6 +244,36 @@ static void test_unpaired(void **state)
 	sx_source_release(s, &pair);
 	case_dropped(s, SX_DROP_UNPAIRED, 1, 5);
 	case_dropped(s, SX_DROP_BACKLOG, 0, 0);
+	case_balanced(s, 0, 0);
+	case_close(s);
+}
+
+/* v4l2loopback fills its buffers in turn, whoever has them. */
+static void test_driver_that_goes_round(void **state)
+{
+	const struct fake_frame over_waiting = {.pattern = 2, .ns = TIME(2), .other_index = 2};
+	const struct fake_frame over_lent = {.pattern = 3, .ns = TIME(3), .other_index = 2};
+	struct fake_camera *cameras[2];
+	struct sx_pair pair;
+	struct sx_source *s;
+
+	begin_grey(cameras, &s);
+	fill_one(cameras[0], 1, TIME(1));
+	case_expect(s, 0, "");
+	assert_true(fake_fill(cameras[0], &over_waiting));
+	case_expect(s, 0, "");
+	case_dropped(s, SX_DROP_BACKLOG, 1, 0);
+	case_balanced(s, 1, 0);
+	fill_one(cameras[1], 2, TIME(2));
+	expect_pair(s, 2, &pair); /* the new picture took the place of the one that waited */
+	assert_true(fake_fill(cameras[0], &over_lent));
+	case_expect(s, 0, "");
+	case_dropped(s, SX_DROP_BACKLOG, 2, 0);
+	case_balanced(s, 0, 0);
+	sx_source_release(s, &pair);
+	case_fill(cameras, 4, TIME(4));
+	expect_pair(s, 4, &pair);
+	sx_source_release(s, &pair);
 	case_balanced(s, 0, 0);
 	case_close(s);
 }
@@ -414,8 +469,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pixels),
 		cmocka_unit_test(test_stamps),
+		cmocka_unit_test(test_stamps_of_no_clock),
 		cmocka_unit_test(test_stamps_that_differ),
 		cmocka_unit_test(test_unpaired),
+		cmocka_unit_test(test_driver_that_goes_round),
 		cmocka_unit_test(test_backlog),
 		cmocka_unit_test(test_backlog_of_one_camera),
 		cmocka_unit_test(test_gaps),
