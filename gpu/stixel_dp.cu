@@ -9,7 +9,7 @@
  *          can have; those of earlier rows in global scratch: every 8th, and of all, every 2nd or every 4th as many
  *          as a budget allows, so that up to 7 cells are added up again. Tables that grow with the height are in shared
  *          memory where all columns fit side by side, else in global scratch; on cards that lack shared memory for the
- *          range all tables are (dp_place). What is read again late goes past L1.
+ *          range all tables are (dp_place).
  * Ranges:  costs as stages/stixel_dp.h; DP_ILLEGAL. Means by float where exact, else by division.
  * Shapes:  any height to 2160, any range to 384.
  * Speed:   docs/performance.md, CUDA: stixel DP.
@@ -255,13 +255,13 @@ DP_INLINE void dp_prepare(const struct dp_tables &t, const struct dp_column &c, 
 		const int thread = 32 * warp + c.lane, threads = 32 * warps;
 
 		if (c.shift == 0)
-			dp_prepare_slab<0>(c, block, thread, threads);
+			dp_prepare_slab<W, 0>(c, block, thread, threads);
 		else if (c.shift == 1)
-			dp_prepare_slab<1>(c, block, thread, threads);
+			dp_prepare_slab<W, 1>(c, block, thread, threads);
 		else if (c.shift == 2)
-			dp_prepare_slab<2>(c, block, thread, threads);
+			dp_prepare_slab<W, 2>(c, block, thread, threads);
 		else
-			dp_prepare_slab<3>(c, block, thread, threads);
+			dp_prepare_slab<W, 3>(c, block, thread, threads);
 		if (c.warp == W - 1)
 			dp_prepare_rows<FLOATS>(t, c, column, block);
 		return;
@@ -269,7 +269,7 @@ DP_INLINE void dp_prepare(const struct dp_tables &t, const struct dp_column &c, 
 	for (int line = warp; line < DP_LINES; line += warps)
 		dp_prepare_pairs<FLOATS>(c, block, line);
 	for (int i = warp; i < block; i += warps)
-		dp_prepare_reach(c, i);
+		dp_prepare_reach<W>(c, i);
 }
 
 /* Warp 0 does the rows of a block one by one, in halves, while the others prepare the next block. */

@@ -13,6 +13,20 @@
 
 /* ---- sums ---- */
 
+/* What is read again late, past L1 where many blocks share that; blocks of 8 warps have room in it. */
+template <int W, typename T> DP_INLINE T dp_load_late(const T *from)
+{
+	return W < DP_WARPS_MAX ? __ldcg(from) : *from;
+}
+
+template <int W, typename T> DP_INLINE void dp_store_late(T *to, T x)
+{
+	if (W < DP_WARPS_MAX)
+		__stcg(to, x);
+	else
+		*to = x;
+}
+
 DP_INLINE int32_t dp_scan(int32_t x, int lane)
 {
 	for (int i = 1; i < 32; i <<= 1) {
@@ -58,7 +72,7 @@ DP_INLINE void dp_prepare_rows(const struct dp_tables &t, const struct dp_column
 }
 
 /* Threads first .. of count: prefix sums of the object table, to the slab [fn][33] and for later blocks. */
-template <int SHIFT>
+template <int W, int SHIFT>
 DP_INLINE void dp_prepare_slab(const struct dp_column &c, int block, int thread, int count)
 {
 	const int4 *row = (const int4 *)(c.table_row + DP_ROWS * block);
@@ -81,7 +95,7 @@ DP_INLINE void dp_prepare_slab(const struct dp_column &c, int block, int thread,
 #pragma unroll
 			for (int k = 0; k < DP_STRIDE; k++) {
 				if (SHIFT < 3 && k % (1 << SHIFT) == 0) {
-					__stcg(rows, sum);
+					dp_store_late<W>(rows, sum);
 					rows += c.span;
 				}
 				sum += cost[k];
@@ -89,7 +103,8 @@ DP_INLINE void dp_prepare_slab(const struct dp_column &c, int block, int thread,
 			}
 			anchor[i / DP_STRIDE] = sum;
 		}
-		__stcg(c.anchor + block * c.span + fn, make_int4(anchor[0], anchor[1], anchor[2], anchor[3]));
+		dp_store_late<W>(c.anchor + block * c.span + fn,
+				 make_int4(anchor[0], anchor[1], anchor[2], anchor[3]));
 	}
 }
 
@@ -98,7 +113,7 @@ DP_INLINE void dp_prepare_slab(const struct dp_column &c, int block, int thread,
  * the cheapest fn of each cell up to the next row that is a multiple of 8 (cheap, and what excess has of it),
  * then the cheapest single fn.
  */
-DP_INLINE void dp_prepare_reach(const struct dp_column &c, int i)
+template <int W> DP_INLINE void dp_prepare_reach(const struct dp_column &c, int i)
 {
 	const int32_t *cheap = c.cheap + DP_ROWS * i;
 	int4 least = make_int4(DP_ILLEGAL, DP_ILLEGAL, DP_ILLEGAL, DP_ILLEGAL);
@@ -112,7 +127,7 @@ DP_INLINE void dp_prepare_reach(const struct dp_column &c, int i)
 			const int fn = k ? dp_min(first + 32 * k, c.span - 1) : first;
 
 			now[k] = c.slab[fn * (DP_ROWS + 1)];
-			then[k] = __ldcg(c.anchor + i * c.span + fn);
+			then[k] = dp_load_late<W>(c.anchor + i * c.span + fn);
 		}
 #pragma unroll
 		for (int k = 0; k < DP_REACH; k++) {
