@@ -29,7 +29,7 @@ struct sx_source_params case_params(void)
 		.width = CASE_W,
 		.height = CASE_H,
 		.fps = 30,
-		.timeout_ms = 2000,
+		.timeout_ms = 20000, /* a busy machine is no silent camera */
 		.exposure_ms = SX_CONTROL_KEEP,
 		.gain = SX_CONTROL_KEEP,
 	};
