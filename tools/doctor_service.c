@@ -107,7 +107,6 @@ static void read_unit(struct doctor *d)
 	property(lines, "Result", u->result, sizeof(u->result));
 	property(lines, "UnitFileState", u->enabled, sizeof(u->enabled));
 	property(lines, "StatusText", u->status, sizeof(u->status));
-	property(lines, "DropInPaths", u->drop_ins, sizeof(u->drop_ins));
 	property(lines, "LimitRTPRIO", u->rtprio, sizeof(u->rtprio));
 	property(lines, "LimitMEMLOCK", u->memlock, sizeof(u->memlock));
 	u->cameras = allows(lines, "char-video4linux");
