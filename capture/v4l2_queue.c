@@ -295,12 +295,12 @@ int sx_v4l2_queue_take(struct sx_v4l2_queue *q, struct sx_v4l2_filled *ret, char
 		return 0;
 	if (error < 0)
 		return fail(q, error, "VIDIOC_DQBUF", why, why_bytes);
-	if (r.b.index >= (uint32_t)q->count) {
+	ours = r.b.index < (uint32_t)q->count && !q->buffers[r.b.index].queued;
+	if (r.b.index >= (uint32_t)q->count || (ours && q->memory != SX_MEMORY_MMAP)) {
 		snprintf(why, why_bytes, "%s: the driver gave back buffer %u, which it does not have",
 			 q->device->path, r.b.index);
 		return -EPROTO;
 	}
-	ours = !q->buffers[r.b.index].queued;
 	q->buffers[r.b.index].queued = false;
 	ret->index = (int)r.b.index;
 	ret->sequence = r.b.sequence;

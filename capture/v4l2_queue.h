@@ -57,7 +57,7 @@ int sx_v4l2_queue_start(struct sx_v4l2_queue *q, char *why, size_t why_bytes);
 /* Gives a buffer to the driver. */
 int sx_v4l2_queue_put(struct sx_v4l2_queue *q, int index, char *why, size_t why_bytes);
 /*
- * 1: *ret is filled and the buffer ours; 0: none is ready; -EALREADY: *ret is filled, but the buffer was ours already: the
+ * 1: *ret is filled and the buffer ours; 0: none is ready; -EALREADY: *ret is filled, but the mapped buffer was ours already: the
  * driver has written over its picture (v4l2loopback goes round its buffers without asking); other: the camera is lost.
  */
 int sx_v4l2_queue_take(struct sx_v4l2_queue *q, struct sx_v4l2_filled *ret, char *why, size_t why_bytes);
