@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -395,6 +396,44 @@ static void test_gaps(void **state)
 	case_close(s);
 }
 
+/* --- waking --- */
+
+static bool woken(const struct sx_source *s)
+{
+	struct pollfd p = {.fd = sx_source_fd(s), .events = POLLIN};
+
+	return poll(&p, 1, 0) == 1;
+}
+
+/* The descriptor tells of pictures and of buffers that are back, and sleeps when there is nothing. */
+static void test_waking(void **state)
+{
+	struct sx_source_params p = case_params();
+	struct fake_camera *cameras[2];
+	struct sx_pair pair;
+	struct sx_source *s;
+
+	case_grey(cameras);
+	p.buffers = 2;
+	s = begin(cameras, &p);
+	assert_false(woken(s));
+	fill_one(cameras[0], 1, TIME(1));
+	assert_true(woken(s));
+	case_expect(s, 0, "");
+	assert_false(woken(s));
+	fill_one(cameras[1], 1, TIME(1));
+	expect_pair(s, 1, &pair);
+	assert_false(woken(s));
+	assert_int_equal(cameras[0]->queued, 1);
+	sx_source_release(s, &pair);
+	assert_true(woken(s));
+	case_expect(s, 0, "");
+	assert_int_equal(cameras[0]->queued, 2);
+	assert_int_equal(cameras[1]->queued, 2);
+	assert_false(woken(s));
+	case_close(s);
+}
+
 /* --- damage --- */
 
 static void damage(struct sx_source *s, struct fake_camera *c, struct fake_camera *other, struct fake_frame f,
@@ -474,6 +513,7 @@ int main(void)
 		cmocka_unit_test(test_backlog),
 		cmocka_unit_test(test_backlog_of_one_camera),
 		cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_waking),
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_first_is_damaged),
 	};
