@@ -378,7 +378,7 @@ static void test_a_hundred_times(void **state)
 
 /* --- threads --- */
 
-#define FRAMES 2000
+#define PAIRS 500
 
 struct engine {
 	struct sx_source *source;
@@ -423,6 +423,7 @@ static void check_threads(enum sx_source_memory memory)
 	struct engine e = {.lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
 	struct sx_source_params p = case_params();
 	struct fake_camera *cameras[2];
+	const int64_t until = sx_now_ns() + 30 * SX_NS_PER_S;
 	pthread_t thread;
 	int given = 0;
 
@@ -430,21 +431,21 @@ static void check_threads(enum sx_source_memory memory)
 	p.memory = memory;
 	e.source = begin(cameras, &p);
 	assert_int_equal(pthread_create(&thread, NULL, look, &e), 0);
-	for (int k = 1; k <= FRAMES; k++) {
+	for (int k = 1; given < PAIRS && sx_now_ns() < until; k++) {
 		const struct fake_frame f = {.pattern = k, .ns = TIME(k)};
 		struct sx_pair pair;
 
 		fake_fill(cameras[0], &f);
 		fake_fill(cameras[1], &f);
-		if (case_next(e.source, &pair, 0) <= 0)
+		if (case_next(e.source, &pair, 0) <= 0) {
+			usleep(50); /* all pairs are with the other thread */
 			continue;
+		}
 		given++;
 		pthread_mutex_lock(&e.lock);
 		e.pairs[(e.first + e.count++) % SLOTS] = pair;
 		pthread_cond_signal(&e.more);
 		pthread_mutex_unlock(&e.lock);
-		if (k % 8 == 0)
-			usleep(50);
 	}
 	pthread_mutex_lock(&e.lock);
 	e.ending = true;
@@ -453,7 +454,7 @@ static void check_threads(enum sx_source_memory memory)
 	pthread_join(thread, NULL);
 	assert_false(e.wrong);
 	assert_int_equal(e.seen, given);
-	assert_true(given > 10);
+	assert_int_equal(given, PAIRS);
 	case_balanced(e.source, 0, 0);
 	case_close(e.source);
 }
