@@ -71,10 +71,10 @@ static void expect_lost(struct sx_source *s, const char *words)
 
 static void test_silence(void **state)
 {
-	struct fake_camera *cameras[2];
-	struct sx_pair pair;
-	struct sx_source *s = begin_grey(cameras, TIMEOUT_MS);
 	const int64_t began = sx_now_ns();
+	struct fake_camera *cameras[2];
+	struct sx_source *s = begin_grey(cameras, TIMEOUT_MS);
+	struct sx_pair pair;
 
 	/* the descriptor tells of the time: nobody else calls */
 	assert_int_equal(case_next(s, &pair, 5), -ENODEV);
