@@ -621,6 +621,31 @@ static void test_probe(void **state)
 	fake_reset();
 }
 
+/* A device that fails while it is asked is not one that offers less. */
+static void test_probe_faults(void **state)
+{
+	static const struct fake_mode modes[] = {{YUYV, W, H, 30}, {GREY, W, H, 0}, {0}};
+	struct sx_v4l2_mode got[8];
+	const int before = case_descriptors();
+	char name[64];
+	bool failed = true;
+
+	for (int n = 1; failed; n++) {
+		int r;
+
+		fake_add(CASE_LEFT, modes);
+		fake_fail(FAKE_ALL_REQUESTS, n, EIO);
+		case_why[0] = 0;
+		r = sx_v4l2_probe(CASE_LEFT, got, 8, name, sizeof(name), case_why, sizeof(case_why));
+		failed = fake_has_failed();
+		assert_int_equal(r, failed ? -EIO : 2);
+		if (failed && !strstr(case_why, CASE_LEFT ": "))
+			fail_msg("call %d: '%s'", n, case_why);
+		fake_reset();
+		assert_int_equal(case_descriptors(), before);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -632,6 +657,7 @@ int main(void)
 		cmocka_unit_test(test_times),		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_no_descriptors),	cmocka_unit_test(test_failing_format),
 		cmocka_unit_test(test_jpeg_or_not),	cmocka_unit_test(test_probe),
+		cmocka_unit_test(test_probe_faults),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
