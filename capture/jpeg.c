@@ -17,6 +17,11 @@
 
 /* A struct sx_jpeg is TurboJPEG's handle. */
 
+bool sx_jpeg_is_there(void)
+{
+	return true;
+}
+
 int sx_jpeg_open(struct sx_jpeg **ret, char *why, size_t why_bytes)
 {
 	*ret = tjInitDecompress();
@@ -92,6 +97,11 @@ int sx_jpeg_decode(struct sx_jpeg *j, const uint8_t *data, size_t bytes, const s
 }
 
 #else
+
+bool sx_jpeg_is_there(void)
+{
+	return false;
+}
 
 int sx_jpeg_open(struct sx_jpeg **ret, char *why, size_t why_bytes)
 {

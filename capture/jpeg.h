@@ -6,7 +6,12 @@
 #ifndef SX_CAPTURE_JPEG_H
 #define SX_CAPTURE_JPEG_H
 
+#include <stdbool.h>
+
 #include "base/image.h"
+
+/* Whether TurboJPEG is built in. */
+bool sx_jpeg_is_there(void);
 
 struct sx_jpeg; /* a decoder; thread: one at a time */
 

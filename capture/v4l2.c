@@ -87,7 +87,7 @@ static int v4l2_open(struct sx_source *s, const struct sx_source_params *p, int 
 	if (r < 0) {
 		snprintf(why, why_bytes, "%s: no descriptors to wait for pictures: %s", p->left,
 			 strerror(-r));
-		return r == -EINVAL ? -EIO : r;
+		return -ENODEV;
 	}
 	return start(v, why, why_bytes);
 }

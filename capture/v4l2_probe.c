@@ -5,6 +5,7 @@
  */
 #include "capture/v4l2_probe.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,8 +21,9 @@ static int add_sizes(const struct sx_v4l2_device *d, const struct sx_v4l2_format
 		struct sx_v4l2_mode m = {.format = f->name};
 		int r;
 
-		if (sx_v4l2_ioctl(d->fd, VIDIOC_ENUM_FRAMESIZES, &e) < 0)
-			return count;
+		r = sx_v4l2_ioctl(d->fd, VIDIOC_ENUM_FRAMESIZES, &e);
+		if (r < 0)
+			return r == -EINVAL || r == -ENOTTY ? count : r; /* the end, or no list */
 		m.width = m.width_max = (int)e.discrete.width;
 		m.height = m.height_max = (int)e.discrete.height;
 		if (e.type != V4L2_FRMSIZE_TYPE_DISCRETE) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "capture/jpeg.h"
 #include "capture/v4l2_priv.h"
 
 #define RATE_SLACK 0.99	     /* a camera that says 29.97 does 30 */
@@ -115,7 +116,8 @@ static int candidates(const struct sx_v4l2 *v, const struct sx_source_params *p,
 		int at, r;
 		double fps;
 
-		if (p->format != SX_FORMAT_AUTO && p->format != f->choice)
+		if (p->format == SX_FORMAT_AUTO ? f->compressed && !sx_jpeg_is_there()
+						: p->format != f->choice)
 			continue;
 		r = common_rate(v, f, &fps, without);
 		if (r < 0)
@@ -146,7 +148,7 @@ static int set_format(struct sx_v4l2 *v, const struct sx_source_params *p, char 
 {
 	const struct sx_v4l2_format *list[SX_V4L2_FORMATS];
 	const char *without = v->cameras[0].device.path;
-	int n = candidates(v, p, list, &without), r = -EINVAL;
+	int n = candidates(v, p, list, &without), r = -EINVAL, fault = 0;
 
 	if (n < 0) {
 		snprintf(why, why_bytes, "%s: what it offers cannot be read: %s", without, strerror(-n));
@@ -160,8 +162,11 @@ static int set_format(struct sx_v4l2 *v, const struct sx_source_params *p, char 
 		for (int i = 0; i < v->count && r == 0; i++)
 			r = sx_v4l2_device_set_format(&v->cameras[i].device, list[k], whole_width(v),
 						      whole_height(v), why, why_bytes);
+		if (r < 0 && r != -EINVAL)
+			fault = r;
 	}
-	return later(r);
+	/* a refusal is final only if none of them failed for another reason */
+	return later(r < 0 && fault < 0 ? fault : r);
 }
 
 static int set_rate(struct sx_v4l2 *v, const struct sx_source_params *p, char *why, size_t why_bytes)
@@ -283,7 +288,7 @@ static int take_slots(struct sx_v4l2 *v, const struct sx_source_params *p, int s
 	r = sx_slots_init(&v->slots, slots, p->layout, v->width, v->height, f->pixel, 0, why, why_bytes);
 	if (r == 0 && f->compressed)
 		r = sx_decoders_create(&v->decoders, threads, why, why_bytes);
-	return r == -ENOTSUP ? -EINVAL : r;
+	return r == -ENOTSUP ? -EINVAL : r == -ENOMEM ? r : later(r);
 }
 
 static void set_times(struct sx_v4l2 *v, const struct sx_source_params *p)

@@ -7,8 +7,9 @@
  *          Columns are handed out by a counter.
  * Memory:  the object table's prefix sums of this block in shared memory, [fn][33], only for means that the column
  *          can have; those of earlier rows in global scratch: every 8th, and of all, every 2nd or every 4th as many
- *          as a budget allows, so that up to 7 cells are added up again. Cards that lack shared memory for the height
- *          and range have these tables in global scratch (LARGE).
+ *          as a budget allows, so that up to 7 cells are added up again. Tables that grow with the height are in shared
+ *          memory where all columns fit side by side, else in global scratch; on cards that lack shared memory for the
+ *          range all tables are (dp_place).
  * Ranges:  costs as stages/stixel_dp.h; DP_ILLEGAL. Means by float where exact, else by division.
  * Shapes:  any height to 2160, any range to 384.
  * Speed:   docs/performance.md, CUDA: stixel DP.
@@ -39,12 +40,12 @@ struct dp_arguments {
 		next; /* columns that blocks have asked for, beyond their first; 0 again after every launch */
 };
 
-/* LARGE: tables that grow with height and range are in scratch, too. */
-template <bool LARGE>
+template <enum dp_place PLACE>
 DP_INLINE void dp_lay_out(struct dp_column *c, const struct dp_arguments &a, unsigned char *shared)
 {
 	const struct dp_layout &l = a.l;
-	uint8_t *scratch = a.scratch + (size_t)blockIdx.x * l.scratch, *tables = LARGE ? scratch : shared;
+	uint8_t *scratch = a.scratch + (size_t)blockIdx.x * l.scratch,
+		*tables = PLACE == DP_NEAR ? shared : scratch;
 
 	c->h = a.t.h;
 	c->blocks = (a.t.h + DP_ROWS - 1) / DP_ROWS;
@@ -53,15 +54,14 @@ DP_INLINE void dp_lay_out(struct dp_column *c, const struct dp_arguments &a, uns
 	c->lane = (int)threadIdx.x & 31;
 	c->warp = (int)threadIdx.x >> 5;
 	c->fixed = (struct dp_fixed *)shared;
-	c->part = (int2 *)(shared + l.part);
-	c->slab = (int32_t *)(tables + l.slab);
+	c->slab = (int32_t *)((PLACE == DP_LARGE ? scratch : shared) + l.slab);
 	c->sum = (int2 *)(tables + l.sum);
-	c->reciprocal = (const float *)(tables + l.reciprocal);
+	c->reciprocal = PLACE == DP_NEAR ? (const float *)(tables + l.reciprocal) : a.t.reciprocal;
 	c->excess = (int32_t *)(tables + l.excess);
 	c->reach = (int32_t *)(tables + l.reach);
 	c->from = (uint32_t *)(tables + l.from);
-	c->list = (uint16_t *)(tables + l.list);
 	c->order = a.t.order;
+	c->order_gap = a.t.order_lo - a.t.order_hi;
 	c->rows = (int32_t *)(scratch + l.rows);
 	c->anchor = (int4 *)(scratch + l.anchor);
 	c->start = (struct dp_start *)(scratch + l.start);
@@ -70,11 +70,12 @@ DP_INLINE void dp_lay_out(struct dp_column *c, const struct dp_arguments &a, uns
 }
 
 /* Once per block: tables that all columns share, and row 0 as an illegal start row. */
-template <int W, bool FLOATS> DP_INLINE void dp_begin(const struct dp_column &c, const struct dp_arguments &a)
+template <int W, bool FLOATS, enum dp_place PLACE>
+DP_INLINE void dp_begin(const struct dp_column &c, const struct dp_arguments &a)
 {
 	const int thread = (int)threadIdx.x;
 
-	for (int i = thread; FLOATS && i <= c.h; i += 32 * W)
+	for (int i = thread; FLOATS && PLACE == DP_NEAR && i <= c.h; i += 32 * W)
 		((float *)c.reciprocal)[i] = a.t.reciprocal[i];
 	if (thread == 0) {
 		struct dp_start none = {0xffffu,   DP_ILLEGAL, DP_ILLEGAL, INT32_MAX,
@@ -163,18 +164,18 @@ DP_INLINE void dp_earlier(const struct dp_tables &t, const struct dp_column &c, 
 	count = dp_survivors<W>(c, block, c.fixed->slack);
 	switch (c.shift) {
 	case 0:
-		best = dp_best_of_list<W, FLOATS, 0>(c, top, count);
+		best = dp_best_of_list<W, FLOATS, 0>(c, top, block, count);
 		break;
 	case 1:
-		best = dp_best_of_list<W, FLOATS, 1>(c, top, count);
+		best = dp_best_of_list<W, FLOATS, 1>(c, top, block, count);
 		break;
 	case 2:
-		best = dp_best_of_list<W, FLOATS, 3>(c, top, count);
+		best = dp_best_of_list<W, FLOATS, 3>(c, top, block, count);
 		break;
 	default:
-		best = dp_best_of_list<W, FLOATS, DP_STRIDE - 1>(c, top, count);
+		best = dp_best_of_list<W, FLOATS, DP_STRIDE - 1>(c, top, block, count);
 	}
-	c.part[c.warp * 32 + c.lane] = best;
+	dp_candidates_of(c, block)->part[c.warp * 32 + c.lane] = best;
 	__syncthreads();
 }
 
@@ -187,7 +188,7 @@ DP_INLINE int dp_pair_mean(const struct dp_column &c, int block, int k, int top)
 }
 
 /* The best of the warps' and of the object from row 0. Ties: the lower start row. */
-template <int W, bool FLOATS>
+template <int W, bool FLOATS, int AHEAD>
 DP_INLINE void dp_merge(const struct dp_column &c, struct dp_state *s, int block)
 {
 	struct dp_lane *l = &s->lane;
@@ -196,7 +197,7 @@ DP_INLINE void dp_merge(const struct dp_column &c, struct dp_state *s, int block
 	l->cost = s->first;
 	if (block > 0) {
 		for (int w = 0; w < W; w++) {
-			const int2 x = c.part[w * 32 + c.lane];
+			const int2 x = dp_candidates_of(c, block)->part[w * 32 + c.lane];
 
 			if (x.x < l->cost || (x.x == l->cost && x.y < from)) {
 				l->cost = x.x;
@@ -210,13 +211,14 @@ DP_INLINE void dp_merge(const struct dp_column &c, struct dp_state *s, int block
 	l->from_mean = mean | from << 16;
 	l->lower = l->early = l->next = dp_lower_of(c.order, mean);
 	l->alone = dp_lower_of(c.order, dp_pair_mean(c, block, c.lane, c.lane));
-	l->two = dp_lower_of(c.order, dp_pair_mean(c, block, dp_max(c.lane - 1, 0), c.lane));
+	if (AHEAD == 2)
+		l->two = dp_lower_of(c.order, dp_pair_mean(c, block, dp_max(c.lane - 1, 0), c.lane));
 	l->base = DP_ILLEGAL;
 	s->before = s->carry;
 }
 
 /* Warp 0: one half of the block's rows, once everything from earlier blocks is in c.part. */
-template <int W, bool FLOATS>
+template <int W, bool FLOATS, int AHEAD>
 DP_INLINE void dp_solve(const struct dp_tables &t, const struct dp_column &c, struct dp_state *s, int block,
 			int half)
 {
@@ -225,16 +227,16 @@ DP_INLINE void dp_solve(const struct dp_tables &t, const struct dp_column &c, st
 
 	DP_OPAQUE_INT(block); /* or all warps compute what this one needs */
 	if (half == 0) {
-		dp_merge<W, FLOATS>(c, s, block);
+		dp_merge<W, FLOATS, AHEAD>(c, s, block);
 		if (block == 0) {
 			carry->run = c.vhor > 0 ? t.first_ground : DP_ILLEGAL;
 			carry->base = c.vhor > 0 ? c.fixed->step[0].after + carry->run : DP_ILLEGAL;
 			s->lane.base = carry->base;
 		}
-		dp_triangle<false>(c, s->lane, *carry, block);
+		dp_triangle<false, AHEAD>(c, s->lane, *carry, block);
 		return;
 	}
-	dp_triangle<true>(c, s->lane, *carry, block);
+	dp_triangle<true, AHEAD>(c, s->lane, *carry, block);
 	last = dp_min(DP_ROWS, c.h - DP_ROWS * block) - 1;
 	carry->run_from = __shfl_sync(DP_ALL, dp_close_block<FLOATS>(c, s->lane, s->before, block), last);
 	carry->object = __shfl_sync(DP_ALL, s->lane.cost, last);
@@ -253,13 +255,13 @@ DP_INLINE void dp_prepare(const struct dp_tables &t, const struct dp_column &c, 
 		const int thread = 32 * warp + c.lane, threads = 32 * warps;
 
 		if (c.shift == 0)
-			dp_prepare_slab<0>(c, block, thread, threads);
+			dp_prepare_slab<W, 0>(c, block, thread, threads);
 		else if (c.shift == 1)
-			dp_prepare_slab<1>(c, block, thread, threads);
+			dp_prepare_slab<W, 1>(c, block, thread, threads);
 		else if (c.shift == 2)
-			dp_prepare_slab<2>(c, block, thread, threads);
+			dp_prepare_slab<W, 2>(c, block, thread, threads);
 		else
-			dp_prepare_slab<3>(c, block, thread, threads);
+			dp_prepare_slab<W, 3>(c, block, thread, threads);
 		if (c.warp == W - 1)
 			dp_prepare_rows<FLOATS>(t, c, column, block);
 		return;
@@ -267,11 +269,11 @@ DP_INLINE void dp_prepare(const struct dp_tables &t, const struct dp_column &c, 
 	for (int line = warp; line < DP_LINES; line += warps)
 		dp_prepare_pairs<FLOATS>(c, block, line);
 	for (int i = warp; i < block; i += warps)
-		dp_prepare_reach(c, i);
+		dp_prepare_reach<W>(c, i);
 }
 
 /* Warp 0 does the rows of a block one by one, in halves, while the others prepare the next block. */
-template <int W, bool FLOATS>
+template <int W, bool FLOATS, int AHEAD>
 DP_INLINE struct dp_carry dp_recurrence(const struct dp_tables &t, const struct dp_column &c,
 					const uint16_t *column)
 {
@@ -289,7 +291,7 @@ DP_INLINE struct dp_carry dp_recurrence(const struct dp_tables &t, const struct 
 			dp_earlier<W, FLOATS>(t, c, &s, j);
 		for (int half = 0; half < 2; half++) {
 			if (c.warp == 0)
-				dp_solve<W, FLOATS>(t, c, &s, j, half);
+				dp_solve<W, FLOATS, AHEAD>(t, c, &s, j, half);
 			else if (j + 1 < c.blocks)
 				dp_prepare<W, FLOATS>(t, c, column, j + 1, half, 1);
 			__syncthreads();
@@ -316,20 +318,29 @@ DP_INLINE void dp_finish_column(const struct dp_arguments &a, const struct dp_co
 	}
 }
 
-template <int W, bool FLOATS, bool LARGE>
-__global__ void __launch_bounds__(32 * W, W == 8 ? 2 : 20 / W) dp_columns(struct dp_arguments a)
+/* Blocks of a FAR kernel on a multiprocessor: where there is shared memory for seven, there are to be registers. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200
+#define DP_BLOCKS_FAR 7
+#else
+#define DP_BLOCKS_FAR 5
+#endif
+#define DP_BLOCKS(warps, place) ((warps) == DP_WARPS_MAX ? 2 : (place) == DP_FAR ? DP_BLOCKS_FAR : 5)
+
+template <int W, bool FLOATS, enum dp_place PLACE>
+__global__ void __launch_bounds__(32 * W, DP_BLOCKS(W, PLACE)) dp_columns(struct dp_arguments a)
 {
+	const int AHEAD = PLACE == DP_FAR ? 1 : 2; /* fewer registers, and others to run meanwhile */
 	SX_DYNAMIC_SHARED(unsigned char, shared);
 	struct dp_column c;
 
-	dp_lay_out<LARGE>(&c, a, shared);
-	dp_begin<W, FLOATS>(c, a);
+	dp_lay_out<PLACE>(&c, a, shared);
+	dp_begin<W, FLOATS, PLACE>(c, a);
 	for (int u = (int)blockIdx.x; u < a.count; u = c.fixed->column) {
 		const uint16_t *column = (const uint16_t *)((const char *)a.columns + (size_t)u * a.pitch);
 		struct dp_carry top;
 
 		dp_open_column<W>(&c, a, column);
-		top = dp_recurrence<W, FLOATS>(a.t, c, column);
+		top = dp_recurrence<W, FLOATS, AHEAD>(a.t, c, column);
 		if (c.warp == 0)
 			dp_finish_column<FLOATS>(a, c, top, u);
 		/* all blocks together ask a.count times, so that the counter wraps to 0 */
@@ -347,7 +358,8 @@ struct sx_dp_cuda {
 	uint8_t *scratch;
 	unsigned *next;
 	int warps, grid;
-	bool floats, large; /* how means are computed; where the large tables are */
+	bool floats; /* how means are computed */
+	enum dp_place place;
 };
 
 static int take(int *at, size_t bytes)
@@ -366,26 +378,24 @@ static size_t take_scratch(size_t *at, size_t bytes)
 	return r;
 }
 
-/* Of the tables in shared memory; s->large: those that grow come behind each other from 0 on. */
+/* Of the tables in shared memory; those that are in scratch come behind each other from 0 on. */
 static void lay_out(struct sx_dp_cuda *s)
 {
 	const size_t h = (size_t)s->t.h, blocks = (h + DP_ROWS - 1) / DP_ROWS, rows = blocks * DP_ROWS,
 		     word = sizeof(int32_t);
 	struct dp_layout *l = &s->l;
-	int shared = 0, *at = &shared;
+	int shared = 0, *at;
 
 	memset(l, 0, sizeof(*l));
 	take(&shared, sizeof(struct dp_fixed));
-	l->part = take(&shared, (size_t)s->warps * 32 * sizeof(int2));
-	if (s->large)
-		at = &l->tables;
+	at = s->place == DP_LARGE ? &l->tables : &shared;
 	l->slab = take(at, ((size_t)s->t.range + 1) * (DP_ROWS + 1) * word);
+	at = s->place == DP_NEAR ? &shared : &l->tables;
 	l->sum = take(at, (rows + 1) * sizeof(int2));
-	l->reciprocal = take(at, s->floats ? (h + 1) * word : 0);
+	l->reciprocal = take(at, s->floats && s->place == DP_NEAR ? (h + 1) * word : 0);
 	l->excess = take(at, rows * word);
 	l->reach = take(at, blocks * 4 * word);
 	l->from = take(at, rows * word);
-	l->list = take(at, (rows + 4) * sizeof(uint16_t));
 	l->shared = shared;
 }
 
@@ -520,11 +530,13 @@ typedef void dp_kernel(struct dp_arguments a);
 
 static dp_kernel *kernel_of(const struct sx_dp_cuda *s)
 {
-	if (s->large)
-		return dp_columns<8, false, true>;
+	if (s->place == DP_LARGE)
+		return dp_columns<8, false, DP_LARGE>;
 	if (!s->floats)
-		return dp_columns<8, false, false>;
-	return s->warps == 8 ? dp_columns<8, true, false> : dp_columns<4, true, false>;
+		return dp_columns<8, false, DP_NEAR>;
+	if (s->warps == 8)
+		return dp_columns<8, true, DP_NEAR>;
+	return s->place == DP_NEAR ? dp_columns<4, true, DP_NEAR> : dp_columns<4, true, DP_FAR>;
 }
 
 /* Shared memory that a block may have. */
@@ -564,10 +576,16 @@ static size_t budget(int h, int columns)
 
 static void configure(struct sx_dp_cuda *s, struct sx_cuda_memory *m, int columns, int sms)
 {
+	const int most = shared_max(m);
+
 	s->warps = columns <= 2 * sms || !s->floats ? 8 : 4;
 	lay_out(s);
-	if (s->l.shared > shared_max(m)) {
-		s->large = true;
+	if (s->warps == 4 && (s->l.shared > most || columns > resident(s, m, sms))) {
+		s->place = DP_FAR;
+		lay_out(s);
+	}
+	if (s->l.shared > most) {
+		s->place = DP_LARGE;
 		s->floats = false;
 		s->warps = 8;
 		lay_out(s);

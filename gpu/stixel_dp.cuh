@@ -15,9 +15,17 @@
 #include <math.h>
 #endif
 
+/*
+ * Where tables are. NEAR: in shared memory. FAR: those that grow with the height in scratch, so that more blocks fit a
+ * multiprocessor. LARGE: the slab, which grows with the range, is there, too.
+ */
+enum dp_place { DP_NEAR, DP_FAR, DP_LARGE };
+
 #define DP_INLINE static __device__ __forceinline__
 #define DP_ALL 0xffffffffu
-#define DP_ROWS 32  /* rows of a block: one lane each */
+#define DP_ROWS 32	 /* rows of a block: one lane each */
+#define DP_ROWS_MAX 2176 /* 2160 and what fills a block */
+#define DP_WARPS_MAX 8
 #define DP_STRIDE 8 /* of the rows of prefix sums that are always kept */
 /*
  * Illegal, as SX_DP_INF. No legal cost exceeds 0x1c000000 in size (the object from row 0 is always legal, 46 nats a
@@ -66,11 +74,10 @@ struct __align__(16) dp_start
 /* What the triangle needs of a start row that does not depend on costs. P: prefix of ground (below vhor) and sky. */
 struct __align__(16) dp_step
 {
-	int32_t object_hi, object_lo; /* prior on an object, with the least order cost of either kind */
-	int32_t offer;		      /* ground on anything, or sky on an object; less P[v] */
-	int32_t after;		      /* P[v + 1] */
-	int32_t hi, lo, cost_on, cost_hi;
-	int32_t cost_lo, sky_on_ground, pad[2];
+	int32_t object; /* prior on an object, with the least order cost of cost_hi */
+	int32_t offer;	/* ground on anything, or sky on an object; less P[v] */
+	int32_t after;	/* P[v + 1] */
+	int32_t hi, lo, cost_on, cost_hi, cost_lo;
 };
 
 /*
@@ -83,16 +90,26 @@ struct dp_pairs {
 	int32_t base[DP_LINES * DP_ROWS]; /* data cost and prior on the base */
 };
 
-/* Shared memory of fixed size; two of what is prepared for the next block. Behind it: part. */
+/*
+ * Start rows of earlier blocks that matter to a block, with as many zeros as fill a group, and each warp's best object of
+ * them. Everybody has read these before the next block's pairs are prepared, so they are where those will be.
+ */
+struct dp_candidates {
+	uint16_t list[DP_ROWS_MAX + 8];
+	int2 part[DP_WARPS_MAX * 32];
+};
+
+/* Shared memory of fixed size; two of what is prepared for the next block. */
 struct dp_fixed {
 	struct dp_pairs pairs[2];
 	struct dp_step step[2 * DP_ROWS];
-	int32_t prefix, least, most, slack, column, pad[3];
+	int32_t sky_on_ground; /* prior at the horizon, less P of it */
+	int32_t prefix, least, most, slack, column, pad[2];
 };
 
 /* Dynamic shared memory and global scratch of one block, in bytes. tables: of those in scratch instead. */
 struct dp_layout {
-	int part, slab, sum, reciprocal, excess, reach, from, list, shared, tables;
+	int slab, sum, reciprocal, excess, reach, from, shared, tables;
 	size_t rows, anchor, start, cheap, table_row, scratch;
 };
 
@@ -102,12 +119,12 @@ struct dp_column {
 	int shift; /* of these sums rows has every 2^shift-th row, nothing if that is DP_STRIDE */
 	struct dp_fixed *fixed;
 	int32_t *slab, *excess, *reach;
-	int2 *sum, *part;
+	int2 *sum;
 	const float *reciprocal;
-	uint16_t *list;
 	uint32_t *
 		from; /* start row of the object | that of ground or sky << 16, DP_ON_GROUND: of which ground is below */
 	const struct dp_order *order;
+	int32_t order_gap; /* least order cost of cost_lo, less that of cost_hi */
 	/* global */
 	int32_t *rows, *cheap, *table_row;
 	int4 *anchor; /* prefix sums of the object table below rows 8, 16, 24 and 32 of a block, [block][fn] */
@@ -116,6 +133,12 @@ struct dp_column {
 };
 
 #define DP_ON_GROUND 0x8000u
+
+DP_INLINE struct dp_candidates *dp_candidates_of(const struct dp_column &c, int block)
+{
+	static_assert(sizeof(struct dp_candidates) <= sizeof(struct dp_pairs), "one lies in the other");
+	return (struct dp_candidates *)&c.fixed->pairs[(block + 1) & 1];
+}
 
 DP_INLINE int dp_min(int a, int b)
 {
@@ -315,10 +338,8 @@ DP_INLINE struct dp_step dp_row_prior(const struct dp_tables &t, const struct dp
 	const int p = v - 1, len = t.length[v], ground = c.ground_q4[p];
 	struct dp_step s;
 
-	s.object_hi = len + (v < c.vhor ? t.object_next : t.ln2) + t.order_hi;
-	s.object_lo = s.object_hi - t.order_hi + t.order_lo;
+	s.object = len + (v < c.vhor ? t.object_next : t.ln2) + t.order_hi;
 	s.offer = len + (v < c.vhor ? t.ground_next : t.ln2);
-	s.sky_on_ground = v == c.vhor && ground < 16 ? len : DP_ILLEGAL;
 	if (p < c.vhor) {
 		const int g = dp_clamp(ground, 0, 16 * t.range), next = t.object_next + len;
 
@@ -335,7 +356,7 @@ DP_INLINE struct dp_step dp_row_prior(const struct dp_tables &t, const struct dp
 	}
 	s.hi += dp_bias<FLOATS>::mean;
 	s.lo += dp_bias<FLOATS>::mean;
-	s.after = s.pad[0] = s.pad[1] = 0;
+	s.after = 0;
 	return s;
 }
 

@@ -9,7 +9,23 @@
 
 #include "gpu/stixel_dp.cuh"
 
+#define DP_REACH 4 /* loads under way in dp_prepare_reach() */
+
 /* ---- sums ---- */
+
+/* What is read again late, past L1 where many blocks share that; blocks of 8 warps have room in it. */
+template <int W, typename T> DP_INLINE T dp_load_late(const T *from)
+{
+	return W < DP_WARPS_MAX ? __ldcg(from) : *from;
+}
+
+template <int W, typename T> DP_INLINE void dp_store_late(T *to, T x)
+{
+	if (W < DP_WARPS_MAX)
+		__stcg(to, x);
+	else
+		*to = x;
+}
 
 DP_INLINE int32_t dp_scan(int32_t x, int lane)
 {
@@ -43,11 +59,11 @@ DP_INLINE void dp_prepare_rows(const struct dp_tables &t, const struct dp_column
 		c.cheap[first] + dp_scan(in ? t.object_min[dp_table_row(t, (uint16_t)cell)] : 0, c.lane);
 	if (in && v > 0)
 		step = dp_row_prior<FLOATS>(t, c, v);
-	if (in) {
+	if (in)
 		step.offer -= prefix - own;
-		step.sky_on_ground =
-			step.sky_on_ground < DP_ILLEGAL ? step.sky_on_ground - (prefix - own) : DP_ILLEGAL;
-	}
+	if (in && v == c.vhor)
+		c.fixed->sky_on_ground =
+			c.ground_q4[dp_max(v - 1, 0)] < 16 ? t.length[v] - (prefix - own) : DP_ILLEGAL;
 	step.after = prefix;
 	c.fixed->step[(block & 1) * DP_ROWS + c.lane] = step;
 	__syncwarp();
@@ -56,7 +72,7 @@ DP_INLINE void dp_prepare_rows(const struct dp_tables &t, const struct dp_column
 }
 
 /* Threads first .. of count: prefix sums of the object table, to the slab [fn][33] and for later blocks. */
-template <int SHIFT>
+template <int W, int SHIFT>
 DP_INLINE void dp_prepare_slab(const struct dp_column &c, int block, int thread, int count)
 {
 	const int4 *row = (const int4 *)(c.table_row + DP_ROWS * block);
@@ -79,7 +95,7 @@ DP_INLINE void dp_prepare_slab(const struct dp_column &c, int block, int thread,
 #pragma unroll
 			for (int k = 0; k < DP_STRIDE; k++) {
 				if (SHIFT < 3 && k % (1 << SHIFT) == 0) {
-					*rows = sum;
+					dp_store_late<W>(rows, sum);
 					rows += c.span;
 				}
 				sum += cost[k];
@@ -87,7 +103,8 @@ DP_INLINE void dp_prepare_slab(const struct dp_column &c, int block, int thread,
 			}
 			anchor[i / DP_STRIDE] = sum;
 		}
-		c.anchor[block * c.span + fn] = make_int4(anchor[0], anchor[1], anchor[2], anchor[3]);
+		dp_store_late<W>(c.anchor + block * c.span + fn,
+				 make_int4(anchor[0], anchor[1], anchor[2], anchor[3]));
 	}
 }
 
@@ -96,19 +113,29 @@ DP_INLINE void dp_prepare_slab(const struct dp_column &c, int block, int thread,
  * the cheapest fn of each cell up to the next row that is a multiple of 8 (cheap, and what excess has of it),
  * then the cheapest single fn.
  */
-DP_INLINE void dp_prepare_reach(const struct dp_column &c, int i)
+template <int W> DP_INLINE void dp_prepare_reach(const struct dp_column &c, int i)
 {
 	const int32_t *cheap = c.cheap + DP_ROWS * i;
 	int4 least = make_int4(DP_ILLEGAL, DP_ILLEGAL, DP_ILLEGAL, DP_ILLEGAL);
 
-	for (int fn = c.lane; fn < c.span; fn += 32) {
-		const int32_t now = c.slab[fn * (DP_ROWS + 1)];
-		const int4 then = c.anchor[i * c.span + fn];
+	for (int first = c.lane; first < c.span; first += 32 * DP_REACH) {
+		int32_t now[DP_REACH];
+		int4 then[DP_REACH];
 
-		least.x = dp_min(least.x, now - then.x);
-		least.y = dp_min(least.y, now - then.y);
-		least.z = dp_min(least.z, now - then.z);
-		least.w = dp_min(least.w, now - then.w);
+#pragma unroll
+		for (int k = 0; k < DP_REACH; k++) {
+			const int fn = k ? dp_min(first + 32 * k, c.span - 1) : first;
+
+			now[k] = c.slab[fn * (DP_ROWS + 1)];
+			then[k] = dp_load_late<W>(c.anchor + i * c.span + fn);
+		}
+#pragma unroll
+		for (int k = 0; k < DP_REACH; k++) {
+			least.x = dp_min(least.x, now[k] - then[k].x);
+			least.y = dp_min(least.y, now[k] - then[k].y);
+			least.z = dp_min(least.z, now[k] - then[k].z);
+			least.w = dp_min(least.w, now[k] - then[k].w);
+		}
 	}
 	least.x = dp_warp_min(least.x) + cheap[8];
 	least.y = dp_warp_min(least.y) + cheap[16];
@@ -162,13 +189,13 @@ struct dp_carry {
 };
 
 /* Prior and lower object's cost of row v on an object. pair: mean | v << 16. */
-DP_INLINE int32_t dp_on_object(const struct dp_lower &l, int pair, int v, int32_t object,
-			       const struct dp_step &s)
+DP_INLINE int32_t dp_on_object(const struct dp_column &c, const struct dp_lower &l, int pair, int v,
+			       int32_t object, const struct dp_step &s)
 {
 	const int hi = (int)__byte_perm(l.limits, (uint32_t)v, 0x5410),
 		  lo = (int)__byte_perm(l.limits & ~(DP_UNDER_SKY << 16), (uint32_t)v, 0x5432);
-	const int32_t above = object + s.object_hi + (int32_t)(l.costs & 0xffffu),
-		      below = object + s.object_lo + (int32_t)(l.costs >> 16);
+	const int32_t on = object + s.object, above = on + (int32_t)(l.costs & 0xffffu),
+		      below = on + (c.order_gap + (int32_t)(l.costs >> 16));
 
 	return pair > hi ? above : pair < lo ? below : DP_ILLEGAL;
 }
@@ -201,9 +228,13 @@ DP_INLINE int32_t dp_slack(const struct dp_column &c, const struct dp_top &top, 
 	const int2 pair = pairs.pair[c.lane];
 	int32_t limit = first_object;
 
-	if (below > 0)
-		limit = dp_min(limit, dp_object<FLOATS, DP_STRIDE - 1>(c, top, dp_start_at(c, below), below));
-	limit = dp_min(limit, dp_on_object(carry.lower, pair.x, first, carry.object, s) + pair.y);
+	if (below > 0) {
+		const struct dp_start start = dp_start_at(c, below);
+
+		limit = dp_min(limit, c.shift == 0 ? dp_object<FLOATS, 0>(c, top, start, below)
+						   : dp_object<FLOATS, DP_STRIDE - 1>(c, top, start, below));
+	}
+	limit = dp_min(limit, dp_on_object(c, carry.lower, pair.x, first, carry.object, s) + pair.y);
 	limit = dp_min(limit, carry.base + pairs.base[c.lane]);
 	return dp_warp_max(v < c.h ? limit - (c.cheap[v + 1] - c.cheap[first]) : DP_NEVER);
 }
@@ -217,6 +248,7 @@ DP_INLINE int32_t dp_slack(const struct dp_column &c, const struct dp_top &top, 
 template <int W> DP_INLINE int dp_survivors(const struct dp_column &c, int block, int32_t slack)
 {
 	const uint32_t before = (1u << c.lane) - 1;
+	uint16_t *list = dp_candidates_of(c, block)->list;
 	int total = 0;
 
 #pragma unroll 4
@@ -228,23 +260,24 @@ template <int W> DP_INLINE int dp_survivors(const struct dp_column &c, int block
 		if (!mask)
 			continue;
 		if ((mask >> c.lane & 1) && (rank >> 2 & (W - 1)) == c.warp)
-			c.list[rank] = (uint16_t)v;
+			list[rank] = (uint16_t)v;
 		total += __popc(mask);
 	}
 	if (c.lane < 4 && ((total + c.lane) >> 2 & (W - 1)) == c.warp)
-		c.list[total + c.lane] = 0;
+		list[total + c.lane] = 0;
 	__syncwarp();
 	return total;
 }
 
 /* The lane's cheapest object and where it starts, among the warp's groups of the list. MOST: dp_prefix. */
 template <int W, bool FLOATS, int MOST>
-DP_INLINE int2 dp_best_of_list(const struct dp_column &c, const struct dp_top &t, int count)
+DP_INLINE int2 dp_best_of_list(const struct dp_column &c, const struct dp_top &t, int block, int count)
 {
+	const uint16_t *list = dp_candidates_of(c, block)->list;
 	int2 best = make_int2(DP_ILLEGAL, 0);
 
 	for (int i = 4 * c.warp; i < count; i += 4 * W) {
-		const uint2 four = *(const uint2 *)(c.list + i);
+		const uint2 four = *(const uint2 *)(list + i);
 		const int v[4] = {(int)(four.x & 0xffffu), (int)(four.x >> 16), (int)(four.y & 0xffffu),
 				  (int)(four.y >> 16)};
 		int32_t cost[4];
@@ -265,7 +298,8 @@ DP_INLINE int2 dp_best_of_list(const struct dp_column &c, const struct dp_top &t
 /*
  * One lane, one top row. from_mean: of the best object, as dp_pairs. Order rows: alone, two: of the objects of the last
  * row and of the last two; next: of the best one without both, true of the lane two rows above the start row that was
- * last; early: without the former, of the lane above; lower: of the best one, of the lane of that row.
+ * last; early: without the former, of the lane above; lower: of the best one, of the lane of that row. One row ahead
+ * (dp_triangle_row), next is what early is else.
  */
 struct dp_lane {
 	int32_t cost;
@@ -278,9 +312,9 @@ enum dp_where { DP_BELOW, DP_AT, DP_ABOVE }; /* of the start row, to the horizon
 
 /* The base's cost of row k, from its offer. */
 template <enum dp_where WHERE>
-DP_INLINE void dp_triangle_base(struct dp_carry &carry, const struct dp_step &s)
+DP_INLINE void dp_triangle_base(const struct dp_column &c, struct dp_carry &carry, const struct dp_step &s)
 {
-	int32_t offer;
+	int32_t offer, sky;
 
 	if (WHERE == DP_BELOW) {
 		carry.run = dp_min(carry.run, dp_min(carry.object, carry.base) + s.offer);
@@ -288,9 +322,9 @@ DP_INLINE void dp_triangle_base(struct dp_carry &carry, const struct dp_step &s)
 		return;
 	}
 	offer = carry.lower.limits >> 31 ? carry.object + s.offer : DP_ILLEGAL;
+	sky = WHERE == DP_AT ? c.fixed->sky_on_ground : DP_ILLEGAL;
 	if (WHERE == DP_AT)
-		carry.run = dp_min(offer,
-				   s.sky_on_ground < DP_ILLEGAL ? carry.base + s.sky_on_ground : DP_ILLEGAL);
+		carry.run = dp_min(offer, sky < DP_ILLEGAL ? carry.base + sky : DP_ILLEGAL);
 	else
 		carry.run = dp_min(carry.run, offer);
 	carry.base = dp_min(s.after + carry.run, DP_ILLEGAL);
@@ -298,9 +332,9 @@ DP_INLINE void dp_triangle_base(struct dp_carry &carry, const struct dp_step &s)
 
 /*
  * Start row k of the block, for all tops. The chain from row to row is a shuffle, a selection and a minimum: the order
- * row of an object is fetched two rows before it is needed, those of objects of one and two rows are known beforehand.
+ * row of an object is fetched AHEAD rows before it is needed, those of objects of so many rows are known beforehand.
  */
-template <enum dp_where WHERE>
+template <enum dp_where WHERE, int AHEAD>
 DP_INLINE void dp_triangle_row(const struct dp_column &c, struct dp_lane &l, struct dp_carry &carry,
 			       int block, int k, int at)
 {
@@ -311,22 +345,26 @@ DP_INLINE void dp_triangle_row(const struct dp_column &c, struct dp_lane &l, str
 	int32_t cost;
 	bool better;
 
-	cost = dp_min(dp_on_object(carry.lower, pair.x, DP_ROWS * block + k, carry.object, s) + pair.y,
+	cost = dp_min(dp_on_object(c, carry.lower, pair.x, DP_ROWS * block + k, carry.object, s) + pair.y,
 		      carry.base + on_base);
 	better = cost < l.cost && c.lane >= k;
 	l.cost = better ? cost : l.cost;
 	l.from_mean = better ? pair.x : l.from_mean;
+	if (AHEAD == 1)
+		l.early = l.next;
 	l.lower.limits = better ? l.alone.limits : l.early.limits;
 	l.lower.costs = better ? l.alone.costs : l.early.costs;
-	l.early.limits = better ? l.two.limits : l.next.limits;
-	l.early.costs = better ? l.two.costs : l.next.costs;
-	l.next = dp_lower_of(c.order, c.lane == k + 2 ? l.from_mean & 0xffff : 0);
-	dp_triangle_base<WHERE>(carry, s);
+	if (AHEAD == 2) {
+		l.early.limits = better ? l.two.limits : l.next.limits;
+		l.early.costs = better ? l.two.costs : l.next.costs;
+	}
+	l.next = dp_lower_of(c.order, c.lane == k + AHEAD ? l.from_mean & 0xffff : 0);
+	dp_triangle_base<WHERE>(c, carry, s);
 	l.base = c.lane == k ? carry.base : l.base;
 }
 
 /* Rows k .. end of a half; carry: of the row below. */
-template <enum dp_where WHERE, bool UPPER>
+template <enum dp_where WHERE, bool UPPER, int AHEAD>
 DP_INLINE int dp_triangle_rows(const struct dp_column &c, struct dp_lane &l, struct dp_carry &carry,
 			       int block, int k, int end)
 {
@@ -339,24 +377,24 @@ DP_INLINE int dp_triangle_rows(const struct dp_column &c, struct dp_lane &l, str
 			carry.lower.limits = __shfl_sync(DP_ALL, l.lower.limits, k - 1);
 			carry.lower.costs = __shfl_sync(DP_ALL, l.lower.costs, k - 1);
 		}
-		dp_triangle_row<WHERE>(c, l, carry, block, k, at);
+		dp_triangle_row<WHERE, AHEAD>(c, l, carry, block, k, at);
 		at += UPPER ? -(DP_ROWS + 1) : DP_ROWS;
 	}
 	return k;
 }
 
 /* One half of the rows of a block, first the lane's best object from earlier blocks. */
-template <bool UPPER>
+template <bool UPPER, int AHEAD>
 DP_INLINE void dp_triangle(const struct dp_column &c, struct dp_lane &l, struct dp_carry &carry, int block)
 {
 	const int end = dp_min(UPPER ? DP_ROWS : DP_ROWS / 2, c.h - DP_ROWS * block),
 		  horizon = c.vhor - DP_ROWS * block;
 	int k = UPPER ? DP_ROWS / 2 : block == 0; /* row 0 is no start row here */
 
-	k = dp_triangle_rows<DP_BELOW, UPPER>(c, l, carry, block, k, dp_min(end, horizon));
+	k = dp_triangle_rows<DP_BELOW, UPPER, AHEAD>(c, l, carry, block, k, dp_min(end, horizon));
 	if (k == horizon)
-		k = dp_triangle_rows<DP_AT, UPPER>(c, l, carry, block, k, dp_min(end, k + 1));
-	dp_triangle_rows<DP_ABOVE, UPPER>(c, l, carry, block, k, end);
+		k = dp_triangle_rows<DP_AT, UPPER, AHEAD>(c, l, carry, block, k, dp_min(end, k + 1));
+	dp_triangle_rows<DP_ABOVE, UPPER, AHEAD>(c, l, carry, block, k, end);
 }
 
 /* Whether ground is below the base that starts at row v (>= 1), rather than an object; its costs are given. */
@@ -365,8 +403,8 @@ DP_INLINE bool dp_on_ground(const struct dp_column &c, const struct dp_step &s, 
 {
 	if (v < c.vhor)
 		return base < object;
-	return v == c.vhor && s.sky_on_ground < DP_ILLEGAL &&
-	       base + s.sky_on_ground < (lower.limits >> 31 ? object + s.offer : DP_ILLEGAL);
+	return v == c.vhor && c.fixed->sky_on_ground < DP_ILLEGAL &&
+	       base + c.fixed->sky_on_ground < (lower.limits >> 31 ? object + s.offer : DP_ILLEGAL);
 }
 
 /* Where the base that ends in the lane's row starts, and on what: the offer was taken where it lowered the run. */
@@ -391,15 +429,15 @@ DP_INLINE uint32_t dp_base_from(const struct dp_column &c, const struct dp_lane 
 
 /* The start row as later blocks see it. */
 template <bool FLOATS>
-DP_INLINE struct dp_start dp_start_of(const struct dp_step &s, int32_t object, int32_t base,
-				      const struct dp_lower &lower)
+DP_INLINE struct dp_start dp_start_of(const struct dp_column &c, const struct dp_step &s, int32_t object,
+				      int32_t base, const struct dp_lower &lower)
 {
 	const bool legal = base < DP_LEGAL_MAX;
 	struct dp_start r;
 
 	r.object_limits = lower.limits & ~(DP_UNDER_SKY << 16);
-	r.object_above = object + s.object_hi + (int32_t)(lower.costs & 0xffffu);
-	r.object_below = object + s.object_lo + (int32_t)(lower.costs >> 16);
+	r.object_above = object + s.object + (int32_t)(lower.costs & 0xffffu);
+	r.object_below = object + s.object + c.order_gap + (int32_t)(lower.costs >> 16);
 	r.base_hi = s.hi;
 	r.base_lo = s.lo;
 	r.base_above = legal ? base + s.cost_hi : DP_ILLEGAL;
@@ -427,7 +465,7 @@ DP_INLINE uint32_t dp_close_block(const struct dp_column &c, const struct dp_lan
 	base_from = dp_base_from(c, l, before, block,
 				 v > 0 && v < c.h && dp_on_ground(c, s, v, object, base, lower));
 	if (v > 0 && v < c.h) {
-		const struct dp_start r = dp_start_of<FLOATS>(s, object, base, lower);
+		const struct dp_start r = dp_start_of<FLOATS>(c, s, object, base, lower);
 
 		c.start[v] = r;
 		c.excess[v] = dp_min(dp_min(r.object_above, r.object_below),

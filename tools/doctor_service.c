@@ -72,6 +72,25 @@ static int number_of(const char *text)
 	return sx_parse_int(text, 0, INT_MAX, &n) ? n : 0;
 }
 
+/* Whether the unit may open devices of a class: "char-video4linux". */
+static bool allows(const char *lines, const char *class)
+{
+	const char *list = "DeviceAllow=";
+	char policy[32], hidden[32];
+	bool any = false;
+
+	if (strcmp(property(lines, "PrivateDevices", hidden, sizeof(hidden)), "yes") == 0)
+		return false;
+	for (const char *line = strstr(lines, list); line; line = strstr(line + 1, list)) {
+		const char *value = line + strlen(list);
+
+		if (strncmp(value, class, strlen(class)) == 0)
+			return true;
+		any = any || (*value && *value != '\n');
+	}
+	return !any && strcmp(property(lines, "DevicePolicy", policy, sizeof(policy)), "auto") == 0;
+}
+
 static void read_unit(struct doctor *d)
 {
 	static char lines[65536];
@@ -88,9 +107,10 @@ static void read_unit(struct doctor *d)
 	property(lines, "Result", u->result, sizeof(u->result));
 	property(lines, "UnitFileState", u->enabled, sizeof(u->enabled));
 	property(lines, "StatusText", u->status, sizeof(u->status));
-	property(lines, "DropInPaths", u->drop_ins, sizeof(u->drop_ins));
 	property(lines, "LimitRTPRIO", u->rtprio, sizeof(u->rtprio));
 	property(lines, "LimitMEMLOCK", u->memlock, sizeof(u->memlock));
+	u->cameras = allows(lines, "char-video4linux");
+	u->gpu = allows(lines, doctor_is_jetson(d) ? "/dev/nvmap" : "char-nvidia");
 	u->restarts = number_of(property(lines, "NRestarts", text, sizeof(text)));
 	u->exit_code = number_of(property(lines, "ExecMainStatus", text, sizeof(text)));
 }
@@ -146,12 +166,10 @@ static void say_unit(struct doctor *d)
 		doctor_say(d, DOCTOR_OK, "unit", NULL, "stixeld@%s is %s, %s at boot%s%s", d->instance,
 			   u->active, strcmp(u->enabled, "enabled") == 0 ? "started" : "not started",
 			   *u->status ? ": " : "", u->status);
-	if (doctor_is_jetson(d) && d->settings.engine.backend != SX_BACKEND_CPU &&
-	    !strstr(u->drop_ins, "jetson"))
-		doctor_say(d, DOCTOR_WARNING, "unit",
-			   "copy jetson.conf from /usr/share/doc/stixeld/examples to "
-			   "/etc/systemd/system/stixeld@.service.d",
-			   "this is a Jetson, and no drop-in allows its GPU to the service");
+	if (!u->cameras && d->settings.source.kind == SX_SOURCE_V4L2)
+		doctor_say(d, DOCTOR_PROBLEM, "unit",
+			   "remove the drop-in that takes them away (files.conf does)",
+			   "the device policy of the service hides cameras");
 }
 
 /* ---- accounts ---- */
@@ -278,22 +296,18 @@ static const char *text_of(json_t *j, const char *key)
 
 static void say_stamps(struct doctor *d)
 {
-	json_t *cameras = json_object_get(json_object_get(d->status, "source"), "cameras"), *camera;
-	size_t i;
+	json_t *source = json_object_get(d->status, "source");
+	const char *stamp = text_of(source, "stamp");
 
-	json_array_foreach(cameras, i, camera)
-	{
-		const char *clock = text_of(camera, "clock");
-
-		if (*clock && strcmp(clock, "monotonic") != 0)
-			doctor_say(d, DOCTOR_WARNING, "time stamps",
-				   "pairs may be matched wrongly: compare source.pair_skew_us",
-				   "%s stamps its images by a clock that is %s, not monotonic",
-				   text_of(camera, "path"), clock);
-		else if (*clock)
-			doctor_say(d, DOCTOR_OK, "time stamps", NULL, "%s: %s clock, %s",
-				   text_of(camera, "path"), clock, text_of(camera, "stamp"));
-	}
+	if (strcmp(text_of(source, "kind"), "v4l2") != 0 || !*stamp)
+		return;
+	if (strcmp(stamp, "software") == 0)
+		doctor_say(d, DOCTOR_WARNING, "time stamps",
+			   "compare source.pair_skew_us of the status with half a period",
+			   "the cameras give no monotonic time: pairs are matched by when pictures were "
+			   "fetched");
+	else
+		doctor_say(d, DOCTOR_OK, "time stamps", NULL, "the cameras' own, monotonic: %s", stamp);
 }
 
 static void say_state(struct doctor *d)

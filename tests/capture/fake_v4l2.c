@@ -566,8 +566,10 @@ int sx_v4l2_open(const char *path)
 		i++;
 	handles[i] = (struct handle){.camera = c};
 	handles[i].fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
-	if (handles[i].fd <= 0)
-		fake_abort("eventfd");
+	if (handles[i].fd <= 0) {
+		handles[i].fd = 0;
+		return -errno;
+	}
 	c->opens++;
 	return handles[i].fd;
 }

@@ -174,10 +174,37 @@ static bool are_pair(const struct model *m, int a, int b)
 	       model_nearest(m, b) == a;
 }
 
+/* What waits after image a on its side, a too. */
+static int waiting_from(const struct model *m, int a)
+{
+	int n = 0;
+
+	for (int b = 0; b < m->count; b++)
+		n += waits(m, b, m->images[a].side) && !older(m, b, a);
+	return n;
+}
+
+/* Images of a side that are too old for all of the other side, and those that wait in too long a row. */
+static void model_give_up(struct model *m, int side)
+{
+	const struct model before = *m;
+	int newest = -1;
+
+	for (int b = 0; b < m->count; b++)
+		if (waits(m, b, 1 - side) && (newest < 0 || older(m, newest, b)))
+			newest = b;
+	for (int a = 0; a < m->count; a++) {
+		bool late = newest >= 0 && m->images[newest].ns > m->images[a].ns + m->tolerance;
+
+		if (waits(m, a, side) && (late || waiting_from(&before, a) > SX_PAIRING_WAIT))
+			m->images[a].fate = UNPAIRED;
+	}
+}
+
 /* What take has to answer: new fates of all images. Returns the left image of the pair, -1: none. */
 static int model_take(const struct model *now, struct model *then)
 {
-	int left = -1, right, newest[2] = {-1, -1}, waiting;
+	int left = -1, right;
 
 	*then = *now;
 	for (int a = 0; a < now->count; a++)
@@ -195,27 +222,8 @@ static int model_take(const struct model *now, struct model *then)
 		else if (older(now, a, of_side))
 			then->images[a].fate = are_pair(now, a, model_nearest(now, a)) ? BACKLOG : UNPAIRED;
 	}
-	for (int a = 0; a < now->count; a++)
-		for (int side = 0; side < 2; side++)
-			if (waits(then, a, side) && (newest[side] < 0 || older(now, newest[side], a)))
-				newest[side] = a;
-	/* each side by what waited on the other before anything was given up; the left one goes first */
-	for (int side = 0; side < 2; side++) {
-		int other = newest[1 - side];
-
-		if (side == 1 && other >= 0 && !waits(then, other, 0))
-			other = -1;
-		for (int a = 0; a < now->count; a++) {
-			if (!waits(then, a, side))
-				continue;
-			waiting = 0;
-			for (int b = 0; b < now->count; b++)
-				waiting += waits(now, b, side) && waits(then, b, side) && !older(now, b, a);
-			if ((other >= 0 && now->images[other].ns > now->images[a].ns + now->tolerance) ||
-			    waiting > SX_PAIRING_WAIT)
-				then->images[a].fate = UNPAIRED;
-		}
-	}
+	model_give_up(then, 0); /* the left side goes first */
+	model_give_up(then, 1);
 	return left;
 }
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -508,6 +509,83 @@ static void test_faults(void **state)
 		}
 }
 
+/* Without a descriptor left, at each place that wants one. MJPG wants most. */
+static void test_no_descriptors(void **state)
+{
+#ifdef SX_HAVE_JPEG
+	static const struct fake_mode modes[] = {{V4L2_PIX_FMT_MJPEG, W, H, 30}, {0}};
+#else
+	static const struct fake_mode modes[] = {{GREY, W, H, 30}, {0}};
+#endif
+	struct sx_source_params p = case_params();
+	struct fake_camera *cameras[2];
+	struct sx_source *s = NULL;
+	struct rlimit before, few;
+	int r = -1, refused = 0;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	case_cameras(cameras, modes);
+	few = before;
+	for (few.rlim_cur = 3; r < 0 && few.rlim_cur < before.rlim_cur && few.rlim_cur < 200;
+	     few.rlim_cur++) {
+		const int open = case_descriptors();
+
+		case_why[0] = 0;
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+		r = sx_source_open(&s, &p, DEFAULT_SLOTS, case_why, sizeof(case_why));
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+		if (r == 0)
+			break;
+		if (r != -ENODEV || !*case_why)
+			fail_msg("%d descriptors: %d, '%s'", (int)few.rlim_cur, r, case_why);
+		assert_int_equal(case_descriptors(), open);
+		refused++;
+	}
+	assert_int_equal(r, 0);
+	assert_true(refused >= 5); /* two devices, and three to wait with */
+	sx_source_close(s);
+	fake_reset();
+}
+
+/* The first format fails, the second is refused: that is no wrong setting. */
+static void test_failing_format(void **state)
+{
+	static const struct fake_mode modes[] = {{GREY, W, H, 30}, {YUYV, W, H, 30}, {0}};
+	struct sx_source_params p = case_params();
+	struct fake_camera *cameras[2];
+	struct sx_source *s;
+
+	case_cameras(cameras, modes);
+	fake_fail(VIDIOC_S_FMT, 1, EIO);
+	s = case_open(&p, DEFAULT_SLOTS);
+	assert_string_equal(sx_source_info(s)->format, "YUYV");
+	case_close(s);
+	case_cameras(cameras, modes);
+	cameras[0]->gives_width = 40;
+	fake_fail(VIDIOC_S_FMT, 1, EIO);
+	case_refused(&p, -ENODEV, CASE_LEFT ": 48x34 YUYV is asked for, the camera gives 40x34 YUYV");
+	fake_reset();
+}
+
+/* JPEG is no choice where it cannot be decoded. */
+static void test_jpeg_or_not(void **state)
+{
+	static const struct fake_mode modes[] = {{YUYV, W, H, 30}, {V4L2_PIX_FMT_MJPEG, W, H, 60}, {0}};
+
+#ifdef SX_HAVE_JPEG
+	check_format(modes, modes, 60, "MJPG", 60, "");
+#else
+	struct sx_source_params p = case_params();
+	struct fake_camera *cameras[2];
+
+	check_format(modes, modes, 60, "YUYV", 30, "gives 30 fps instead of 60");
+	case_cameras(cameras, modes);
+	p.format = SX_FORMAT_MJPG;
+	case_refused(&p, -EINVAL, "JPEG cannot be read: built without TurboJPEG");
+	fake_reset();
+#endif
+}
+
 /* --- what doctor asks --- */
 
 static void test_probe(void **state)
@@ -543,6 +621,31 @@ static void test_probe(void **state)
 	fake_reset();
 }
 
+/* A device that fails while it is asked is not one that offers less. */
+static void test_probe_faults(void **state)
+{
+	static const struct fake_mode modes[] = {{YUYV, W, H, 30}, {GREY, W, H, 0}, {0}};
+	struct sx_v4l2_mode got[8];
+	const int before = case_descriptors();
+	char name[64];
+	bool failed = true;
+
+	for (int n = 1; failed; n++) {
+		int r;
+
+		fake_add(CASE_LEFT, modes);
+		fake_fail(FAKE_ALL_REQUESTS, n, EIO);
+		case_why[0] = 0;
+		r = sx_v4l2_probe(CASE_LEFT, got, 8, name, sizeof(name), case_why, sizeof(case_why));
+		failed = fake_has_failed();
+		assert_int_equal(r, failed ? -EIO : 2);
+		if (failed && !strstr(case_why, CASE_LEFT ": "))
+			fail_msg("call %d: '%s'", n, case_why);
+		fake_reset();
+		assert_int_equal(case_descriptors(), before);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -552,7 +655,9 @@ int main(void)
 		cmocka_unit_test(test_notes),		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_exporter),	cmocka_unit_test(test_buffer_counts),
 		cmocka_unit_test(test_times),		cmocka_unit_test(test_faults),
-		cmocka_unit_test(test_probe),
+		cmocka_unit_test(test_no_descriptors),	cmocka_unit_test(test_failing_format),
+		cmocka_unit_test(test_jpeg_or_not),	cmocka_unit_test(test_probe),
+		cmocka_unit_test(test_probe_faults),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -29,7 +29,7 @@ struct sx_source_params case_params(void)
 		.width = CASE_W,
 		.height = CASE_H,
 		.fps = 30,
-		.timeout_ms = 2000,
+		.timeout_ms = 1000.0 * CASE_TIMEOUT_S,
 		.exposure_ms = SX_CONTROL_KEEP,
 		.gain = SX_CONTROL_KEEP,
 	};
@@ -132,6 +132,15 @@ void case_expect(struct sx_source *s, int result, const char *words)
 		sx_source_release(s, &pair);
 	if (!strstr(case_why, words) || (result < 0 && !*case_why))
 		fail_msg("'%s' does not say '%s'", case_why, words);
+}
+
+void case_wait(struct sx_source *s, int seconds)
+{
+	struct sx_v4l2 *v = s->own;
+
+	v->last_pair_ns -= seconds * SX_NS_PER_S;
+	for (int i = 0; i < v->count; i++)
+		v->cameras[i].last_ns -= seconds * SX_NS_PER_S;
 }
 
 void case_balanced(const struct sx_source *s, int on_way_left, int on_way_right)

@@ -15,12 +15,13 @@
 #define CASE_RIGHT "/dev/fake-right"
 #define CASE_EXPORTER "/dev/fake-exporter"
 #define CASE_MS 1000000LL
+#define CASE_TIMEOUT_S 20
 #define CASE_PERIOD_NS (1000 * CASE_MS / 30)
 
 /* The last sentence. */
 extern char case_why[512];
 
-/* Two cameras, 48x34 at 30 fps. */
+/* Two cameras, 48x34 at 30 fps, which may be silent for CASE_TIMEOUT_S: no machine is so busy. */
 struct sx_source_params case_params(void);
 /* Adds the cameras of case_params() and one that exports; modes: of all of them. */
 void case_cameras(struct fake_camera *cameras[2], const struct fake_mode *modes);
@@ -42,6 +43,8 @@ void case_fill(struct fake_camera *cameras[2], int pattern, int64_t ns);
 int case_next(struct sx_source *s, struct sx_pair *pair, double seconds);
 /* next must give this and say this. */
 void case_expect(struct sx_source *s, int result, const char *words);
+/* So much time passes in which nothing happens. */
+void case_wait(struct sx_source *s, int seconds);
 /* captured = dropped + given out, on both sides; on_way: images of each side that wait or are being decoded. */
 void case_balanced(const struct sx_source *s, int on_way_left, int on_way_right);
 /* "left/right" of the images dropped for one reason. */

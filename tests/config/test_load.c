@@ -223,6 +223,56 @@ static void sources_need_places(void **state)
 	fixture_load(NULL, words("source.kind=files", "source.path=a"), "");
 }
 
+static void cameras_have_settings(void **state)
+{
+	static const char *const begin = "[camera]\nfx = 0\nfy = 0\nbaseline_m = 0\n" DEVICES;
+	const struct sx_source_params *s;
+	char text[700];
+
+	s = &fixture_load(fixture_text("a.conf", begin), NULL, "")->source;
+	assert_int_equal(s->format, SX_FORMAT_AUTO);
+	assert_int_equal(s->memory, SX_MEMORY_AUTO);
+	assert_int_equal(s->buffers, 0);
+	assert_int_equal(s->decoders, 0);
+	assert_true(s->tolerance_ms == 0 && s->timeout_ms == 2000);
+	assert_true(s->exposure_ms == SX_CONTROL_KEEP && s->gain == SX_CONTROL_KEEP);
+	assert_null(s->dmabuf_from);
+	assert_null(s->controls);
+	snprintf(text, sizeof(text),
+		 "%sformat = MJPG\nmemory = dmabuf\ndmabuf_from = /dev/c\nbuffers = 8\ndecoders = 3\n"
+		 "tolerance_ms = 2.5 ms\ntimeout_ms = 500\nexposure_ms = 0\ngain = 12\n"
+		 "controls = power_line_frequency=1, sharpness = 0\n",
+		 begin);
+	s = &fixture_load(fixture_text("a.conf", text), NULL, "")->source;
+	assert_int_equal(s->format, SX_FORMAT_MJPG);
+	assert_int_equal(s->memory, SX_MEMORY_DMABUF);
+	assert_string_equal(s->dmabuf_from, "/dev/c");
+	assert_int_equal(s->buffers, 8);
+	assert_int_equal(s->decoders, 3);
+	assert_true(s->tolerance_ms == 2.5 && s->timeout_ms == 500);
+	assert_true(s->exposure_ms == 0 && s->gain == 12);
+	assert_string_equal(s->controls, "power_line_frequency=1, sharpness = 0");
+	/* between "as it is" and "automatic" there is nothing */
+	snprintf(text, sizeof(text), "%sexposure_ms = -0.5\ngain = -0.1\n", begin);
+	fixture_load(fixture_text("a.conf", text), NULL,
+		     "DIR/a.conf:9: [source] exposure_ms: found -0.5, allowed -1 (as it is), 0 or more\n"
+		     "DIR/a.conf:10: [source] gain: found -0.1, allowed -1 (as it is), 0 or more\n");
+	snprintf(text, sizeof(text),
+		 "%sformat = MJPEG\nmemory = cuda\nbuffers = 33\ntimeout_ms = 99\nexposure_ms = -2\n"
+		 "decoders = 9\ntolerance_ms = -1\n",
+		 begin);
+	fixture_load(fixture_text("a.conf", text), NULL,
+		     "DIR/a.conf:9: [source] format: found 'MJPEG' (did you mean 'MJPG'?), allowed auto, "
+		     "GREY, Y10, "
+		     "Y12, Y16, YUYV, UYVY, NV12, RGB3, MJPG\n"
+		     "DIR/a.conf:10: [source] memory: found 'cuda', allowed auto, userptr, dmabuf, mmap\n"
+		     "DIR/a.conf:11: [source] buffers: found '33', allowed 0..32\n"
+		     "DIR/a.conf:12: [source] timeout_ms: found '99', allowed 100..60000 ms\n"
+		     "DIR/a.conf:13: [source] exposure_ms: found '-2', allowed -1..10000 ms\n"
+		     "DIR/a.conf:14: [source] decoders: found '9', allowed 0..8\n"
+		     "DIR/a.conf:15: [source] tolerance_ms: found '-1', allowed 0..1000 ms\n");
+}
+
 #ifdef SX_INIH_RUNTIME_LIMITS /* otherwise the library's own limit, whatever it is */
 static void lines_have_a_limit(void **state)
 {
@@ -364,21 +414,16 @@ int main(void)
 {
 #define TEST(t) cmocka_unit_test_setup_teardown(t, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(a_source_must_be_named),
-		TEST(later_files_win),
-		TEST(forms_of_a_line),
-		TEST(every_error_at_once),
-		TEST(overrides_that_are_none),
-		TEST(what_only_the_whole_can_tell),
+		TEST(a_source_must_be_named),	 TEST(later_files_win),
+		TEST(forms_of_a_line),		 TEST(every_error_at_once),
+		TEST(overrides_that_are_none),	 TEST(what_only_the_whole_can_tell),
 		TEST(a_camera_is_never_made_up),
 #ifdef SX_INIH_RUNTIME_LIMITS
 		TEST(lines_have_a_limit),
 #endif
-		TEST(sources_need_places),
-		TEST(bytes_that_are_no_text),
-		TEST(more_errors_than_are_kept),
-		TEST(files_that_cannot_be_read),
-		TEST(garbage),
+		TEST(sources_need_places),	 TEST(cameras_have_settings),
+		TEST(bytes_that_are_no_text),	 TEST(more_errors_than_are_kept),
+		TEST(files_that_cannot_be_read), TEST(garbage),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

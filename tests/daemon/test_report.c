@@ -71,30 +71,83 @@ static void json_escapes_and_nulls(void **state)
 }
 
 /* A document that does not fit is cut at a write, stays a C string, and says so, at any size. */
-static void every_size_is_bounded(void **state)
+static void every_size(const struct sx_report *r)
 {
-	struct sx_report r = example();
-	char data[8192];
+	char data[16384];
 	struct sx_text t;
 	size_t whole;
 
 	sx_text_init(&t, data, sizeof(data));
-	sx_report_json(&r, &t);
+	sx_report_json(r, &t);
 	whole = t.used;
 	for (size_t bytes = 1; bytes < whole + 8; bytes++) {
 		char *exact = malloc(bytes); /* on the heap: the sanitizer sees one byte too many */
 
 		assert_non_null(exact);
 		sx_text_init(&t, exact, bytes);
-		sx_report_json(&r, &t);
+		sx_report_json(r, &t);
 		assert_int_equal(t.cut, bytes <= whole);
 		assert_true(t.used < bytes);
 		assert_int_equal(strlen(exact), t.used);
 		sx_text_init(&t, exact, bytes);
-		sx_report_metrics(&r, &t);
+		sx_report_metrics(r, &t);
 		assert_int_equal(strlen(exact), t.used);
 		free(exact);
 	}
+}
+
+static void every_size_is_bounded(void **state)
+{
+	struct sx_report r = example();
+
+	every_size(&r);
+}
+
+/* What became of each camera's images: in both forms, and only where there are cameras. */
+static void drops_by_side_and_reason(void **state)
+{
+	const struct sx_report_camera camera = {
+		.path = "/dev/a",
+		.format = "YUYV",
+		.captured = 100,
+		.errors = 3,
+		.sequence_gaps = 2,
+		.drops = 2,
+		.dropped = {{"short", 3}, {"unpaired", 0}},
+	};
+	struct sx_report r = example();
+	char data[16384];
+	struct sx_text t;
+
+	sx_text_init(&t, data, sizeof(data));
+	sx_report_json(&r, &t);
+	assert_non_null(strstr(data, "\"reconnects\":0}]")); /* no "dropped" */
+	assert_non_null(strstr(data, "\"stamp\":null"));
+	sx_text_init(&t, data, sizeof(data));
+	sx_report_metrics(&r, &t);
+	assert_null(strstr(data, "stixeld_camera_dropped"));
+
+	r.source.cameras = 2;
+	r.source.camera[0] = r.source.camera[1] = camera;
+	r.source.camera[0].side = "left";
+	r.source.camera[1].side = "right";
+	r.source.camera[1].dropped[1].images = INT64_MAX;
+	r.source.stamp = "end of frame";
+	sx_text_init(&t, data, sizeof(data));
+	sx_report_json(&r, &t);
+	assert_false(t.cut);
+	assert_non_null(strstr(data, "\"stamp\":\"end of frame\""));
+	assert_non_null(strstr(data, "\"side\":\"left\",\"path\":\"/dev/a\",\"format\":\"YUYV\""));
+	assert_non_null(strstr(data, "\"dropped\":{\"short\":3,\"unpaired\":0}}"));
+	assert_non_null(strstr(data, "\"dropped\":{\"short\":3,\"unpaired\":9223372036854775807}}"));
+	sx_text_init(&t, data, sizeof(data));
+	sx_report_metrics(&r, &t);
+	assert_false(t.cut);
+	assert_non_null(strstr(data, "# TYPE stixeld_camera_dropped counter\n"));
+	assert_non_null(strstr(data, "stixeld_camera_dropped_total{side=\"left\",reason=\"short\"} 3\n"));
+	assert_non_null(strstr(data, "stixeld_camera_dropped_total{side=\"right\",reason=\"unpaired\"} "
+				     "9223372036854775807\n"));
+	every_size(&r);
 }
 
 static void metrics_leave_out_what_is_unknown(void **state)
@@ -152,6 +205,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_escapes_and_nulls),
 		cmocka_unit_test(every_size_is_bounded),
+		cmocka_unit_test(drops_by_side_and_reason),
 		cmocka_unit_test(metrics_leave_out_what_is_unknown),
 		cmocka_unit_test(sockets_are_checked),
 	};

@@ -302,7 +302,7 @@ class Pages(TestCase):
             documented = {word.strip("`") for line in f if line.startswith("| `stixeld")
                           for word in line.split()[1:2]}
         self.assertEqual(set(m) - documented, set())
-        self.assertEqual(documented - set(m), {"stixeld_camera_errors", "stixeld_camera_sequence_gaps"}
+        self.assertEqual(documented - set(m), {"stixeld_camera_errors", "stixeld_camera_sequence_gaps", "stixeld_camera_dropped"}
                          | ({"stixeld_road_horizon_row_pixels", "stixeld_road_pitch_degrees",
                              "stixeld_road_height_meters", "stixeld_road_age_frames"} - set(m)))
 

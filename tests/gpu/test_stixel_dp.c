@@ -151,6 +151,18 @@ static void test_little_shared_memory(void **state)
 	unsetenv("SX_EMULATE_DEVICE");
 }
 
+/* Blocks of 4 warps: columns that fit side by side have their tables in shared memory, more have not; and little scratch. */
+static void test_places(void **state)
+{
+	struct check_rng r = check_rng_seed(47);
+
+	check_size(440, 128, 223, 4, 1, true, &r);
+	check_size(440, 128, 223, 9, 1, false, &r);
+	check_size(97, 96, 50, 9, 1, true, &r);
+	check_size(160, 192, 70, 5, 1, false, &r);
+	check_size(160, 256, 70, 5, 1, true, &r);
+}
+
 /* Too little memory to keep every row of prefix sums, by how many means the columns have. */
 static void test_little_scratch(void **state)
 {
@@ -235,13 +247,10 @@ static void test_bad_sizes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_heights_and_horizons),
-		cmocka_unit_test(test_real_sizes),
-		cmocka_unit_test(test_little_shared_memory),
-		cmocka_unit_test(test_little_scratch),
-		cmocka_unit_test(test_tall),
-		cmocka_unit_test(test_odd_columns),
-		cmocka_unit_test(test_bad_sizes),
+		cmocka_unit_test(test_heights_and_horizons), cmocka_unit_test(test_real_sizes),
+		cmocka_unit_test(test_little_shared_memory), cmocka_unit_test(test_places),
+		cmocka_unit_test(test_little_scratch),	     cmocka_unit_test(test_tall),
+		cmocka_unit_test(test_odd_columns),	     cmocka_unit_test(test_bad_sizes),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

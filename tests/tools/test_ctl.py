@@ -211,6 +211,19 @@ class Others(Folder):
         finally:
             daemon.stop()
 
+    def test_why_there_is_no_camera(self):
+        settings = ["source.kind=v4l2", "source.left=/dev/none-left", "source.right=/dev/none-right"]
+        daemon = Daemon("absent", *settings, *("camera.%s=0" % k for k in ("fx", "fy", "cx", "cy", "baseline_m")))
+        try:
+            for _ in range(100):
+                r = daemon.ctl("status")
+                if "no_camera" in r.stdout:
+                    break
+                time.sleep(0.1)
+            self.assertIn("no_camera (/dev/none-left: No such file or directory)", r.stdout, r.stderr)
+        finally:
+            self.assertEqual(daemon.stop(), 0)
+
     def test_nobody_there(self):
         for command in (["status"], ["metrics"], ["dump"], ["snapshot", self.path("x.png")]):
             r = run("stixelctl", "-i", "nobody-%d" % os.getpid(), *command)

@@ -41,7 +41,7 @@ static bool compute(const struct sx_backend *b, struct sx_context *x, const stru
 	if (r == 0)
 		r = b->wait(x, 30000);
 	if (r <= 0)
-		fprintf(stderr, "%s: a frame fails: %s %s\n", test.name, strerror(-r),
+		fprintf(stderr, "%s a frame fails: %s %s\n", test.name, strerror(-r),
 			b->failure ? b->failure(test.device) : "");
 	return r > 0;
 }
@@ -137,6 +137,18 @@ static void check_memory(int width, int height, int disparities)
 	note(test.cuda->memory(test.device) == before);
 }
 
+/* Stixels of one pixel: more columns than the largest device does at once. */
+static void check_many_columns(void)
+{
+	struct engine_case t = engine_case_small(950);
+
+	t.width = 1500;
+	t.height = 140;
+	t.params.stereo.disparities = 128;
+	t.params.stixels.width = 1;
+	check_case(&t);
+}
+
 static void check_files(const char *left, const char *right)
 {
 	static const int paths[] = {2, 4, 8};
@@ -158,6 +170,7 @@ static void check_files(const char *left, const char *right)
 		t.params.stereo.paths = paths[i];
 		t.params.stereo.p2 = 86;
 		t.params.filters.speckle_size = 100;
+		t.params.stixels.width = i < 2 ? t.params.stixels.width : 1;
 		note(compare(&t, &pair));
 	}
 	if (!good)
@@ -171,6 +184,7 @@ static void check_all(bool quick, int files, char **file)
 	engine_cases_sizes(check_case);
 	engine_cases_costs(check_case);
 	engine_cases_paths(check_case);
+	check_many_columns();
 	check_again(2, quick ? 5 : 20);
 	check_memory(1024, 440, 128);
 	check_memory(1242, 375, 128);
@@ -209,8 +223,8 @@ static int run_variant(enum sx_volume_choice volume, enum sx_input_choice input,
 	snprintf(name, sizeof(name), "volume %s, input %s:", volumes[volume], inputs[input]);
 	test.name = name;
 	check_all(quick, files, file);
-	printf("# %s %s: %u checks, %u failed\n", test.cuda->describe(test.device), name,
-	       test.checks - before, test.failed - failed);
+	printf("# %s: %u checks, %u failed\n", test.cuda->describe(test.device), test.checks - before,
+	       test.failed - failed);
 	fflush(stdout);
 	test.cuda->close(test.device);
 	return 0;
