@@ -228,7 +228,9 @@ class Service(TestCase):
         self.addCleanup(run, "systemctl", "stop", UNIT)
         self.i.until_state("running", 10)
         self.assertEqual((self.show("NRestarts"), self.show("MainPID")), ("0", pid))
-        self.assertGreaterEqual(camera(self.i.until_published(5), "left")["captured"], 5)
+        status = self.i.until_published(5)
+        self.assertEqual((status["source"]["memory"], camera(status, "left")["format"]), ("userptr", "GREY"))
+        self.assertGreaterEqual(camera(status, "left")["captured"], 5)
         self.assertLess(self.stop_seconds(), 1.0)
 
     def test_drop_in_for_the_processor_captures_too(self):
