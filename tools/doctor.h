@@ -34,6 +34,7 @@ struct doctor_unit {
 	bool loaded;   /* and the unit exists */
 	char active[32], sub[32], result[32], enabled[32], status[256], drop_ins[1024];
 	char rtprio[32], memlock[32]; /* numbers, or "infinity" */
+	bool cameras, gpu;	      /* its device policy lets it have them */
 	int restarts, exit_code;
 };
 

@@ -19,6 +19,19 @@ static bool driver(const struct doctor *d, char *to, size_t bytes)
 	return doctor_is_jetson(d) && doctor_line(d, "/etc/nv_tegra_release", to, bytes);
 }
 
+/* What is open to this program need not be open to the service. */
+static void say_policy(struct doctor *d)
+{
+	if (!d->unit.loaded || d->unit.gpu)
+		return;
+	doctor_say(d, d->settings.engine.backend == SX_BACKEND_CUDA ? DOCTOR_PROBLEM : DOCTOR_WARNING,
+		   "engine",
+		   doctor_is_jetson(d) ? "copy jetson.conf from /usr/share/doc/stixeld/examples to "
+					 "/etc/systemd/system/stixeld@.service.d"
+				       : "remove the drop-in that takes it away (cpu.conf does)",
+		   "the device policy of the service hides the GPU");
+}
+
 /* Nodes that CUDA opens; the service must be able to. */
 static void say_nodes(struct doctor *d)
 {
@@ -66,5 +79,7 @@ void doctor_engine(struct doctor *d)
 			   e.backend->describe(e.device), e.reason);
 	if (strcmp(e.backend->name, "cuda") == 0)
 		say_nodes(d);
+	if (has_driver && (p->backend == SX_BACKEND_AUTO || p->backend == SX_BACKEND_CUDA))
+		say_policy(d);
 	sx_engine_close(&e);
 }

@@ -72,6 +72,25 @@ static int number_of(const char *text)
 	return sx_parse_int(text, 0, INT_MAX, &n) ? n : 0;
 }
 
+/* Whether the unit may open devices of a class: "char-video4linux". */
+static bool allows(const char *lines, const char *class)
+{
+	const char *list = "DeviceAllow=";
+	char policy[32], hidden[32];
+	bool any = false;
+
+	if (strcmp(property(lines, "PrivateDevices", hidden, sizeof(hidden)), "yes") == 0)
+		return false;
+	for (const char *line = strstr(lines, list); line; line = strstr(line + 1, list)) {
+		const char *value = line + strlen(list);
+
+		if (strncmp(value, class, strlen(class)) == 0)
+			return true;
+		any = any || (*value && *value != '\n');
+	}
+	return !any && strcmp(property(lines, "DevicePolicy", policy, sizeof(policy)), "auto") == 0;
+}
+
 static void read_unit(struct doctor *d)
 {
 	static char lines[65536];
@@ -91,6 +110,8 @@ static void read_unit(struct doctor *d)
 	property(lines, "DropInPaths", u->drop_ins, sizeof(u->drop_ins));
 	property(lines, "LimitRTPRIO", u->rtprio, sizeof(u->rtprio));
 	property(lines, "LimitMEMLOCK", u->memlock, sizeof(u->memlock));
+	u->cameras = allows(lines, "char-video4linux");
+	u->gpu = allows(lines, doctor_is_jetson(d) ? "/dev/nvmap" : "char-nvidia");
 	u->restarts = number_of(property(lines, "NRestarts", text, sizeof(text)));
 	u->exit_code = number_of(property(lines, "ExecMainStatus", text, sizeof(text)));
 }
@@ -146,12 +167,10 @@ static void say_unit(struct doctor *d)
 		doctor_say(d, DOCTOR_OK, "unit", NULL, "stixeld@%s is %s, %s at boot%s%s", d->instance,
 			   u->active, strcmp(u->enabled, "enabled") == 0 ? "started" : "not started",
 			   *u->status ? ": " : "", u->status);
-	if (doctor_is_jetson(d) && d->settings.engine.backend != SX_BACKEND_CPU &&
-	    !strstr(u->drop_ins, "jetson"))
-		doctor_say(d, DOCTOR_WARNING, "unit",
-			   "copy jetson.conf from /usr/share/doc/stixeld/examples to "
-			   "/etc/systemd/system/stixeld@.service.d",
-			   "this is a Jetson, and no drop-in allows its GPU to the service");
+	if (!u->cameras && d->settings.source.kind == SX_SOURCE_V4L2)
+		doctor_say(d, DOCTOR_PROBLEM, "unit",
+			   "remove the drop-in that takes them away (files.conf does)",
+			   "the device policy of the service hides cameras");
 }
 
 /* ---- accounts ---- */

@@ -4,6 +4,7 @@
 #   filtered.py [--kill] --save FILE UNIT...       the filter alone, for a machine that has no systemd and no compiler
 #   filtered.py --load FILE -- COMMAND...
 #
+# Exit status of the command; 125 when the filter cannot be set here.
 # --no-new-code: as MemoryDenyWriteExecute=yes, as the kernel has it (since 6.3).
 # --kill: a call that is not allowed ends the command by SIGSYS instead of failing with EPERM: shows what is asked for.
 #
@@ -23,6 +24,11 @@ NUMBER_OFFSET, ARCHITECTURE_OFFSET = 0, 4
 ALLOW, KILL, FAIL = 0x7FFF0000, 0x80000000, 0x00050001  # FAIL: with errno 1, EPERM
 PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, SECCOMP_MODE_FILTER = 22, 38, 2
 PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN = 65, 1
+
+
+def give_up(why):
+    print("filtered.py: " + why, file=sys.stderr)
+    sys.exit(125)
 
 
 def expand(word):
@@ -57,6 +63,8 @@ def numbers():
 
 def program(units, denied):
     """The filter: instructions of 8 bytes."""
+    if platform.machine() not in ARCHITECTURES:
+        give_up("no numbers of system calls for " + platform.machine())
     known = numbers()
     allowed = sorted(known[n] for n in allowed_names(units) if n in known)
 
@@ -77,7 +85,7 @@ def enter(code, no_new_code):
     steps = [(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0)] if no_new_code else []
     for arguments in (*steps, (PR_SET_NO_NEW_PRIVS, 1, 0), (PR_SET_SECCOMP, SECCOMP_MODE_FILTER, whole)):
         if libc.prctl(*[a if isinstance(a, bytes) else ctypes.c_ulong(a) for a in arguments], 0, 0):
-            raise OSError(ctypes.get_errno(), "prctl")
+            give_up("prctl(%d): %s" % (arguments[0], os.strerror(ctypes.get_errno())))
 
 
 def main():

@@ -73,7 +73,7 @@ class Filter(unittest.TestCase):
 
     def test_the_cpu_engine_makes_no_code(self):
         code, log = self.run_it(["--kill", "--no-new-code", UNIT])
-        if "prctl" in log:
+        if "prctl(65)" in log:
             self.skipTest("this kernel cannot refuse new code (before 6.3)")
         self.assertEqual(code, 0, log)
 
@@ -94,7 +94,7 @@ if __name__ == "__main__":
     if not shutil.which("systemd-analyze"):
         print("skipped: systemd-analyze is not installed (Debian package systemd)")
         raise SystemExit(SKIP)
-    if subprocess.run([*FILTERED, UNIT, "--", "true"], capture_output=True).returncode:
+    if subprocess.run([*FILTERED, UNIT, "--", "true"], capture_output=True).returncode == 125:
         print("skipped: this machine lets nobody set a system call filter, or is of another architecture")
         raise SystemExit(SKIP)
     unittest.main()

@@ -18,6 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 IMAGES, SMALL_IMAGES = "/host/images", "/host/images/small"
 SIZE, SMALL_SIZE = "320x160", "96x64"
 PAIRS = 4
+CAMERA = IMAGES + "/camera.conf"  # what they were taken with
 # A small search: the processor is emulated, and what it computes is tested elsewhere.
 CHEAP = {"stereo.disparities": "32", "stereo.paths": "2", "engine.threads": "1"}
 
@@ -86,7 +87,11 @@ def left_image(ring, number):
 
 class TestCase(harness.TestCase):
     def setUp(self):
-        self.daemons = []  # whose logs are shown when the test fails
+        self.daemons = []
+
+    def evidence(self):
+        """What is shown when the test fails."""
+        return "".join(i.text() for i in self.daemons if os.path.exists(i.log))
 
     def daemon(self, settings, folder=IMAGES, wait=True, name="test"):
         """stixeld with the cameras' calibration."""
@@ -103,7 +108,7 @@ class TestCase(harness.TestCase):
     def refused(self, settings):
         """stixeld ends at start: (exit code, what it says)."""
         i = self.instance()
-        code, _, err = i.run_once("-c", IMAGES + "/camera.conf", *words(settings))
+        code, _, err = i.run_once("-c", CAMERA, *words(settings))
         return code, err
 
     def start(self, *command, **more):

@@ -1,7 +1,6 @@
 # Runs groups of tests in the guest, one line for each test, and all that is known of one that fails.
 #
 # SPDX-License-Identifier: Apache-2.0
-import os
 import sys
 import time
 import unittest
@@ -26,8 +25,8 @@ class Lines(unittest.TestResult):
         self.say(test, "skipped", ": " + reason)
 
     def say_failed(self, test, trace):
-        logs = ["--- log of stixeld:\n" + i.text()[-6000:] for i in getattr(test, "daemons", []) if os.path.exists(i.log)]
-        self.say(test, "FAILED", "\n" + trace + "".join(logs))
+        evidence = getattr(test, "evidence", str)()
+        self.say(test, "FAILED", "\n" + trace + "--- log of stixeld:\n" + evidence[-6000:])
 
     def addError(self, test, err):
         super().addError(test, err)

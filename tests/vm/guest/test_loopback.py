@@ -6,7 +6,7 @@ import os
 import signal
 import tempfile
 
-from guest import (CHEAP, HERE, IMAGES, PAIRS, SIZE, TestCase, camera, camera_settings, images, load, run, unload, words)
+from guest import (CAMERA, CHEAP, HERE, IMAGES, PAIRS, SIZE, TestCase, camera, camera_settings, images, load, run, unload, words)
 from harness import until
 
 LEFT, RIGHT = "/dev/video20", "/dev/video21"
@@ -32,7 +32,7 @@ class Loopback(TestCase):
         """What stixel-process says of each pair, with the same settings."""
         with tempfile.TemporaryDirectory() as out:
             pairs = [p for both in zip(images("left", form), images("right", form)) for p in both]
-            run("stixel-process", "-c", IMAGES + "/camera.conf", *words(CHEAP), "-o", out, *pairs)
+            run("stixel-process", "-c", CAMERA, *words(CHEAP), "-o", out, *pairs)
             results = []
             for n in range(PAIRS):
                 with open("%s/left-%d.stixels.csv" % (out, n)) as f:

@@ -1,0 +1,284 @@
+# stixeld as a service: the unit as it is installed, under the service manager that it is written for.
+#
+# SPDX-License-Identifier: Apache-2.0
+import ctypes
+import glob
+import grp
+import os
+import pwd
+import shutil
+import signal
+import stat
+import struct
+import subprocess
+import time
+
+import harness
+from guest import CAMERA, CHEAP, HERE, TestCase, camera, load_vivid, nodes, run, seconds, unload
+from harness import until
+
+UNIT = "stixeld@test.service"
+DROP_INS = "/run/systemd/system/" + UNIT + ".d"
+EXAMPLES = "/usr/local/share/doc/stixeld/examples"
+# what systemd-analyze says of the unit, at most; docs/service.md names the figure
+EXPOSURE_MAX = 1.0
+
+
+def ini(settings):
+    lines, section = [], None
+    for key in sorted(settings):
+        name, option = key.split(".")
+        if name != section:
+            lines.append("[%s]" % name)
+            section = name
+        lines.append("%s = %s" % (option, settings[key]))
+    return "\n".join(lines) + "\n"
+
+
+class Frame(ctypes.Structure):
+    _fields_ = [("header", ctypes.c_void_p), ("columns", ctypes.c_void_p), ("stixels", ctypes.c_void_p),
+                ("plane", ctypes.c_void_p)]
+
+
+class Reader:
+    """A reader that follows its publisher through restarts, by libstixel."""
+
+    FOLLOW = 1
+
+    def __init__(self, instance):
+        self.lib = ctypes.CDLL("libstixel.so.1")
+        self.reader = ctypes.c_void_p()
+        r = self.lib.stixel_open(ctypes.byref(self.reader), instance.encode(), self.FOLLOW)
+        assert r >= 0, r
+
+    def next(self, timeout_ms=10000):
+        """(epoch, number) of the newest frame after a wait; None when none came."""
+        frame = ctypes.POINTER(Frame)()
+        if self.lib.stixel_wait(self.reader, timeout_ms) <= 0:
+            return None
+        if self.lib.stixel_latest(self.reader, ctypes.byref(frame)) != 1:
+            return None
+        return struct.unpack_from("<QQ", ctypes.string_at(frame.contents.header, 40), 24)
+
+    def close(self):
+        self.lib.stixel_close(self.reader)
+
+
+class Service(TestCase):
+    """systemd's view of the unit, and the daemon's own by its status."""
+
+    SYNTHETIC = {"source.kind": "synthetic", "source.size": "96x64", "source.fps": 10, **CHEAP}
+    CAMERAS = {"source.kind": "v4l2", "source.left": "/dev/video0", "source.right": "/dev/video1", "source.size": "320x180",
+               "source.fps": 10, "stixels.width": 16, **CHEAP}
+
+    def setUp(self):
+        super().setUp()
+        # only for its ways of asking; systemd starts and stops the daemon
+        self.i = harness.Instance("test")
+        self.i.status_path, self.i.shm = "/run/stixeld/test/status.sock", "/dev/shm"
+        self.addCleanup(shutil.rmtree, self.i.top)
+        self.addCleanup(self.reset)
+        os.makedirs(DROP_INS, exist_ok=True)
+
+    def reset(self):
+        run("systemctl", "stop", UNIT, "stixeld@test.socket")
+        run("systemctl", "reset-failed")
+        shutil.rmtree(DROP_INS, ignore_errors=True)
+
+    def evidence(self):
+        return self.journal() + (str(self.i.status()) if self.i.answers() else "")
+
+    def configure(self, settings, drop_in=""):
+        with open("/etc/stixeld/test.conf", "w") as f:
+            f.write(ini(settings))
+            with open(CAMERA) as g:
+                f.write(g.read())
+        with open(DROP_INS + "/test.conf", "w") as f:
+            f.write("[Service]\n" + drop_in)
+        run("systemctl", "daemon-reload")
+
+    def start(self, settings, drop_in=""):
+        self.configure(settings, drop_in)
+        run("systemctl", "start", UNIT)
+
+    def show(self, name):
+        return run("systemctl", "show", "-P", name, UNIT).strip()
+
+    def journal(self):
+        return run("journalctl", "-u", UNIT, "-o", "cat", "--no-pager", "-n", "60")
+
+    def until_restarted(self, times, limit=20):
+        until(lambda: self.show("NRestarts") == str(times) and self.show("SubState") == "running", limit,
+              "%d restarts" % times)
+
+    # -- life --
+    def test_ready(self):
+        self.start(self.SYNTHETIC)
+        # started means: ring and sockets are there, at once
+        self.assertEqual(self.show("ActiveState"), "active")
+        self.assertIn(self.i.status()["state"], ("starting", "running"))
+        self.assertEqual(self.i.ring().live()[0] in ("starting", "running"), True)
+        self.assertEqual(str(self.i.status()["pid"]), self.show("MainPID"))
+        self.i.until_state("running")
+        until(lambda: "fps" in self.show("StatusText") or "frames" in self.show("StatusText"), 5, "a text for status")
+
+    def test_rights(self):
+        self.start(self.SYNTHETIC)
+        pid = self.show("MainPID")
+        with open("/proc/%s/status" % pid) as f:
+            status = dict(line.strip().split(":\t", 1) for line in f if ":\t" in line)
+        self.assertEqual(status["Uid"].split()[0], str(pwd.getpwnam("stixeld").pw_uid))
+        self.assertEqual(status["Gid"].split()[0], str(grp.getgrnam("stixel").gr_gid))
+        for capabilities in ("CapEff", "CapPrm", "CapBnd", "CapAmb"):
+            self.assertEqual(int(status[capabilities], 16), 0)
+        self.assertEqual((status["NoNewPrivs"], status["Seccomp"]), ("1", "2"))
+        # its group reads, and nobody else
+        for path, mode in (("/dev/shm/stixeld.test", 0o640), ("/run/stixeld/test/status.sock", 0o660),
+                           ("/run/stixeld/test/frames.sock", 0o660), ("/run/stixeld/test", 0o750)):
+            s = os.stat(path)
+            self.assertEqual((stat.S_IMODE(s.st_mode), s.st_gid), (mode, grp.getgrnam("stixel").gr_gid), path)
+        nobody = ["setpriv", "--reuid", "nobody", "--clear-groups", "--regid"]
+        run(*nobody, "stixel", "stixelctl", "-i", "test", "wait", "--timeout", "5")
+        self.assertNotEqual(subprocess.run([*nobody, "nogroup", "stixelctl", "-i", "test", "wait", "--timeout", "1"],
+                                           capture_output=True, check=False).returncode, 0)
+
+    def test_stops_within_a_second(self):
+        self.start(self.SYNTHETIC)
+        self.i.until_state("running")
+        ring = self.i.ring()
+        self.assertLess(seconds(lambda: run("systemctl", "stop", UNIT)), 1.0)
+        self.assertEqual((self.show("Result"), self.show("ExecMainStatus")), ("success", "0"))
+        self.assertEqual(ring.live()[0], "closed")
+        for path in ("/dev/shm/stixeld.test", "/run/stixeld/test/status.sock", "/run/stixeld/test/frames.sock"):
+            self.assertFalse(os.path.exists(path), path)
+
+    def test_reload(self):
+        self.start({**self.SYNTHETIC, "log.levels": "info"})
+        self.i.until_state("running")
+        pid = self.show("MainPID")
+        self.configure({**self.SYNTHETIC, "log.levels": "debug", "stereo.paths": "8"})
+        run("systemctl", "reload", UNIT)
+        until(lambda: "reloaded, changed: log.levels" in self.journal(), 5, "the reload in the journal")
+        self.assertIn("stereo.paths", self.journal())  # needs a restart, and is named
+        # a wrong file changes nothing
+        with open("/etc/stixeld/test.conf", "a") as f:
+            f.write("[source]\nno_such_key = 1\n")
+        run("systemctl", "reload", UNIT)
+        until(lambda: "reload refused" in self.journal(), 5, "the refusal in the journal")
+        self.assertIn("no_such_key", self.journal())
+        self.assertEqual((self.show("MainPID"), self.show("ActiveState")), (pid, "active"))
+        self.i.until_published(self.i.status()["frames"]["published"] + 2)
+
+    def test_wrong_configuration_is_not_restarted(self):
+        self.configure({**self.SYNTHETIC, "source.fps": "-3"})
+        self.assertNotEqual(subprocess.run(["systemctl", "start", UNIT], capture_output=True, check=False).returncode, 0)
+        self.assertEqual((self.show("ActiveState"), self.show("ExecMainStatus")), ("failed", "78"))
+        time.sleep(2.5)  # RestartSec=2
+        self.assertEqual((self.show("ActiveState"), self.show("NRestarts")), ("failed", "0"))
+        self.assertIn("fps", self.journal())
+
+    # -- death and resurrection --
+    def test_crash_while_a_reader_waits(self):
+        self.start(self.SYNTHETIC, "RestartSec=300ms\n")
+        reader = Reader("test")
+        self.addCleanup(reader.close)
+        epoch, _ = until(reader.next, 10, "a frame")
+        os.kill(int(self.show("MainPID")), signal.SIGSEGV)
+        new = until(lambda: (lambda f: f if f and f[0] != epoch else None)(reader.next()), 20, "a frame of the next life")
+        self.assertEqual("%016x" % new[0], self.i.status()["epoch"])
+        self.until_restarted(1)
+        self.assertEqual(self.show("Result"), "success")
+
+    def test_watchdog_finds_a_stopped_process(self):
+        self.start(self.SYNTHETIC, "WatchdogSec=2\nRestartSec=300ms\n")
+        self.i.until_state("running")
+        epoch = self.i.status()["epoch"]
+        time.sleep(3)  # longer than WatchdogSec: pings come
+        self.assertEqual(self.show("NRestarts"), "0")
+        os.kill(int(self.show("MainPID")), signal.SIGSTOP)
+        self.until_restarted(1)
+        self.assertIn("Watchdog timeout", self.journal())
+        self.assertNotEqual(self.i.until_state("running")["epoch"], epoch)
+
+    def test_watchdog_finds_a_hung_engine(self):
+        # the main thread lives and answers; only frames stay away. The engine of the tests hangs when it is told to
+        shutil.copy(HERE + "/stixeld-fake", "/usr/local/bin/stixeld-fake")
+        self.start({"source.kind": "synthetic"}, "WatchdogSec=2\nRestartSec=300ms\nEnvironment=FAKE_INTERVAL_US=50000 FAKE_HANG_AT=20\n"
+                   "ExecStart=\nExecStart=/usr/local/bin/stixeld-fake --instance %i -c /etc/stixeld/%i.conf\n")
+        self.i.until_published(10)
+        until(lambda: "no frame finished" in (self.i.status()["reason"] or ""), 5, "the reason")
+        self.until_restarted(1)
+        self.assertIn("Watchdog timeout", self.journal())
+        self.i.until_published(10)
+
+    # -- cameras --
+    def test_cameras_absent_and_then_there(self):
+        self.start(self.CAMERAS, "WatchdogSec=2\n")
+        status = self.i.until_state("no_camera", 5)
+        self.assertIn("/dev/video0: No such", status["reason"])
+        self.assertIn("no_camera", self.show("StatusText"))
+        time.sleep(4)  # twice WatchdogSec: an absent camera is no hang
+        pid = self.show("MainPID")
+        load_vivid(2)
+        self.addCleanup(unload, "vivid")
+        self.addCleanup(run, "systemctl", "stop", UNIT)
+        self.i.until_state("running", 10)
+        self.assertEqual((self.show("NRestarts"), self.show("MainPID")), ("0", pid))
+        self.assertGreaterEqual(camera(self.i.until_published(5), "left")["captured"], 5)
+        self.assertLess(seconds(lambda: run("systemctl", "stop", UNIT)), 1.0)
+
+    def test_drop_in_for_the_processor_captures_too(self):
+        load_vivid(2)
+        self.addCleanup(unload, "vivid")
+        self.addCleanup(run, "systemctl", "stop", UNIT)
+        shutil.copy(EXAMPLES + "/cpu.conf", DROP_INS + "/cpu.conf")
+        self.start({**self.CAMERAS, "engine.backend": "cpu"})
+        self.assertEqual(self.i.until_published(3, 30)["source"]["memory"], "userptr")
+
+    def test_without_leave_for_cameras(self):
+        # DeviceAllow is what lets it in: without, the camera is refused, and the daemon says so and lives
+        load_vivid(2)
+        self.addCleanup(unload, "vivid")
+        self.addCleanup(run, "systemctl", "stop", UNIT)
+        self.start(self.CAMERAS, "DeviceAllow=\n")
+        until(lambda: "/dev/video0: Operation not permitted" in self.journal(), 10, "the reason")
+        self.assertIn(self.show("ActiveState"), ("active", "failed", "activating"))
+
+    def test_names_for_cameras(self):
+        """udev: a rule of the user's names a camera, the installed rules make the link."""
+        rules = "/run/udev/rules.d/65-cameras.rules"
+        os.makedirs(os.path.dirname(rules), exist_ok=True)
+        with open(rules, "w") as f:
+            for n, side in enumerate(("left", "right")):
+                f.write('SUBSYSTEM=="video4linux", KERNEL=="video%d", ENV{STIXELD_CAMERA}="front-%s"\n' % (n, side))
+        self.addCleanup(os.unlink, rules)
+        run("udevadm", "control", "--reload")
+        load_vivid(2)
+        self.addCleanup(unload, "vivid")
+        self.addCleanup(run, "systemctl", "stop", UNIT)
+        self.assertEqual([os.path.realpath("/dev/stixeld/front-" + side) for side in ("left", "right")], nodes())
+        self.start({**self.CAMERAS, "source.left": "/dev/stixeld/front-left", "source.right": "/dev/stixeld/front-right"})
+        status = self.i.until_published(2, 20)
+        self.assertEqual(camera(status, "right")["path"], "/dev/stixeld/front-right")
+
+    # -- the files --
+    def test_status_socket_starts_it(self):
+        self.configure(self.SYNTHETIC)
+        run("systemctl", "start", "stixeld@test.socket")
+        self.assertEqual(self.show("ActiveState"), "inactive")
+        self.assertIn(self.i.status()["state"], ("starting", "running"))  # asked for, so it comes
+        until(lambda: self.show("ActiveState") == "active", 5, "active")
+        run("systemctl", "restart", UNIT)
+        self.assertIn(self.i.status()["state"], ("starting", "running"))
+
+    def test_verify_and_exposure(self):
+        files = glob.glob("/lib/systemd/system/stixeld@*")
+        self.assertEqual(len(files), 2)
+        for f in files:
+            shown = subprocess.run(["systemd-analyze", "verify", "--man=no", f.replace("@.", "@test.")], capture_output=True, text=True,
+                                   check=False)
+            self.assertEqual((shown.returncode, shown.stdout + shown.stderr), (0, ""))
+        self.start(self.SYNTHETIC)
+        last = run("systemd-analyze", "security", "--no-pager", UNIT).strip().splitlines()[-1]
+        figure = float(last.split("level for")[1].split(":")[1].split()[0])
+        self.assertLessEqual(figure, EXPOSURE_MAX, last)
