@@ -32,7 +32,7 @@ struct doctor_account {
 struct doctor_unit {
 	bool answered; /* there is a systemctl, and a manager that answers it */
 	bool loaded;   /* and the unit exists */
-	char active[32], sub[32], result[32], enabled[32], status[256], drop_ins[1024];
+	char active[32], sub[32], result[32], enabled[32], status[256];
 	char rtprio[32], memlock[32]; /* numbers, or "infinity" */
 	bool cameras, gpu;	      /* its device policy lets it have them */
 	int restarts, exit_code;

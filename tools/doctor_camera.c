@@ -216,8 +216,9 @@ static void say_modes(struct doctor *d, const struct camera *left, const struct 
 		say_lack(d, right, shape);
 	else if (doctor_mode(&left->offer, other, &wish, &mode))
 		doctor_say(d, DOCTOR_OK, "camera modes", NULL,
-			   "%s%s %dx%d at up to %.4g fps; asked for is %s", right ? "both offer " : "",
-			   mode.format, mode.width, mode.height, mode.fps, text);
+			   "%s%s %dx%d at up to %.4g fps; asked for is %s%s", right ? "both offer " : "",
+			   mode.format, mode.width, mode.height, mode.fps, text,
+			   wish.width ? "" : ", in the size that they are set to");
 	else if (doctor_fastest(&left->offer, other, &wish, &mode))
 		doctor_say(d, DOCTOR_WARNING, "camera modes",
 			   "lower source.fps, or choose a smaller source.size",

@@ -107,7 +107,6 @@ static void read_unit(struct doctor *d)
 	property(lines, "Result", u->result, sizeof(u->result));
 	property(lines, "UnitFileState", u->enabled, sizeof(u->enabled));
 	property(lines, "StatusText", u->status, sizeof(u->status));
-	property(lines, "DropInPaths", u->drop_ins, sizeof(u->drop_ins));
 	property(lines, "LimitRTPRIO", u->rtprio, sizeof(u->rtprio));
 	property(lines, "LimitMEMLOCK", u->memlock, sizeof(u->memlock));
 	u->cameras = allows(lines, "char-video4linux");
@@ -297,22 +296,18 @@ static const char *text_of(json_t *j, const char *key)
 
 static void say_stamps(struct doctor *d)
 {
-	json_t *cameras = json_object_get(json_object_get(d->status, "source"), "cameras"), *camera;
-	size_t i;
+	json_t *source = json_object_get(d->status, "source");
+	const char *stamp = text_of(source, "stamp");
 
-	json_array_foreach(cameras, i, camera)
-	{
-		const char *clock = text_of(camera, "clock");
-
-		if (*clock && strcmp(clock, "monotonic") != 0)
-			doctor_say(d, DOCTOR_WARNING, "time stamps",
-				   "pairs may be matched wrongly: compare source.pair_skew_us",
-				   "%s stamps its images by a clock that is %s, not monotonic",
-				   text_of(camera, "path"), clock);
-		else if (*clock)
-			doctor_say(d, DOCTOR_OK, "time stamps", NULL, "%s: %s clock, %s",
-				   text_of(camera, "path"), clock, text_of(camera, "stamp"));
-	}
+	if (strcmp(text_of(source, "kind"), "v4l2") != 0 || !*stamp)
+		return;
+	if (strcmp(stamp, "software") == 0)
+		doctor_say(d, DOCTOR_WARNING, "time stamps",
+			   "compare source.pair_skew_us of the status with half a period",
+			   "the cameras give no monotonic time: pairs are matched by when pictures were "
+			   "fetched");
+	else
+		doctor_say(d, DOCTOR_OK, "time stamps", NULL, "the cameras' own, monotonic: %s", stamp);
 }
 
 static void say_state(struct doctor *d)

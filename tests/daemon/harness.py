@@ -20,6 +20,7 @@ SANITIZED = bool(os.environ.get("SX_SANITIZED"))
 # A small pair and a small search: frames take a few milliseconds even with sanitizers.
 SMALL = ["-s", "source.kind=synthetic", "-s", "source.size=160x96", "-s", "stereo.disparities=32",
          "-s", "engine.threads=1"]
+POLL_S = 0.01
 STATES = ["starting", "running", "no_camera", "degraded", "stopping", "closed", "replaced"]
 
 
@@ -32,7 +33,7 @@ def until(condition, seconds=10.0, what="condition"):
             return value
         if time.monotonic() > end:
             raise AssertionError("%s: not within %.1f s" % (what, seconds))
-        time.sleep(0.01)
+        time.sleep(POLL_S)
 
 
 def connect(s, path, seconds=10.0):

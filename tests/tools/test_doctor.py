@@ -13,7 +13,7 @@ from support import Folder, program
 from test_ctl import Daemon
 
 UNIT = {"LoadState": "loaded", "ActiveState": "active", "SubState": "running", "Result": "success", "NRestarts": "0",
-        "ExecMainStatus": "0", "UnitFileState": "enabled", "StatusText": "running, 30.0 fps", "DropInPaths": "",
+        "ExecMainStatus": "0", "UnitFileState": "enabled", "StatusText": "running, 30.0 fps",
         "LimitRTPRIO": "0", "LimitMEMLOCK": "67108864", "DevicePolicy": "closed", "PrivateDevices": "no",
         "DeviceAllow": "char-video4linux rw\nDeviceAllow=char-nvidia rw"}
 CAMERA = "[camera]\nfx=0\nfy=0\nbaseline_m=0\n"

@@ -69,6 +69,17 @@ class Cameras(TestCase):
         self.assert_found(self.doctor(0), "right camera", "warning", "open in process %d (v4l2-ctl)" % p.pid)
 
 
+    def test_a_daemon_that_uses_them(self):
+        i = self.daemon(guest.camera_settings("/dev/video0", "/dev/video1", size="320x180", fps=5), name="doctor")
+        i.until_published(3)
+        found = self.doctor(0)
+        self.assert_found(found, "instance", "ok" if i.status()["state"] == "running" else "warning",
+                          "runs as process %d" % i.process.pid)
+        self.assert_found(found, "time stamps", "ok", "monotonic: end of frame")
+        for check in ("left camera", "right camera"):
+            self.assert_found(found, check, "ok", "in use by this instance's daemon")
+
+
 class Rights(TestCase):
     def setUp(self):
         super().setUp()
