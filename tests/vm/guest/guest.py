@@ -96,6 +96,7 @@ class TestCase(harness.TestCase):
 
     def daemon(self, settings, folder=IMAGES, wait=True, name="test"):
         """stixeld with the cameras' calibration."""
+        self.addCleanup(self.remove, "/dev/shm/stixeld." + name)  # of a daemon that was killed
         i = self.instance(name)
         i.shm, i.run = "/dev/shm", "/run/stixeld"  # where stixelctl looks
         os.makedirs(i.run, exist_ok=True)
@@ -105,6 +106,10 @@ class TestCase(harness.TestCase):
         if wait and i.process.poll() is not None:
             self.fail("stixeld ended with %d" % i.process.returncode)
         return i
+
+    def remove(self, path):
+        if os.path.exists(path):
+            os.unlink(path)
 
     def refused(self, settings):
         """stixeld ends at start: (exit code, what it says)."""
