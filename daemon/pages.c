@@ -77,6 +77,10 @@ static void read_newest(struct sx_report *r, const struct sx_telemetry *t)
 /* Only sources with cameras know what happened to the images of a side. */
 static void read_camera(struct sx_report_camera *c, const struct sx_telemetry *t, int side)
 {
+	const char *format = atomic_load_explicit(&t->format, memory_order_relaxed);
+
+	if (format)
+		c->format = format;
 	c->captured = (int64_t)load(&t->images[side]);
 	if (c->sequence_gaps < 0)
 		return;
@@ -95,6 +99,7 @@ static void take_report(struct sx_pages *p, struct sx_report *r)
 {
 	const struct sx_telemetry *t = p->telemetry;
 	int64_t now = sx_now_ns();
+	const char *memory;
 
 	pthread_mutex_lock(&p->lock);
 	*r = p->report;
@@ -111,6 +116,9 @@ static void take_report(struct sx_pages *p, struct sx_report *r)
 	r->engine.input.copied_bytes = (int64_t)load(&t->copied_bytes);
 	r->engine.input.staged = (int64_t)load(&t->staged);
 	r->engine.input.copies_out = (int64_t)load(&t->copies_out);
+	memory = atomic_load_explicit(&t->memory, memory_order_relaxed);
+	if (memory)
+		r->source.memory = memory;
 	for (int i = 0; i < r->source.cameras; i++) {
 		read_camera(&r->source.camera[i], t, i);
 		r->source.camera[i].reconnects = (int64_t)load(&t->reconnects);

@@ -196,6 +196,8 @@ int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config
 		sx_telemetry_absent(c->telemetry, NULL);
 	else
 		atomic_store(&c->telemetry->absent, true);
+	atomic_store(&c->telemetry->memory, NULL);
+	atomic_store(&c->telemetry->format, NULL);
 	r = sx_handover_init(&p->handover);
 	if (r < 0) {
 		snprintf(why, why_bytes, "no descriptor for an event: %s", strerror(-r));

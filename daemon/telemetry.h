@@ -38,6 +38,8 @@ struct sx_telemetry {
 	_Atomic uint64_t images[2], gaps[2]; /* per side */
 	_Atomic uint64_t dropped[2][SX_DROP_COUNT];
 	_Atomic uint64_t reconnects;
+	/* of a camera that came later, words that live for ever; NULL: what was known at the start is right */
+	_Atomic(const char *) memory, format;
 	_Atomic int64_t last_capture_ns;  /* when the last pair came */
 	atomic_bool absent;		  /* camera lost, being looked for */
 	_Atomic uint64_t absent_sequence; /* odd while the reason is being written */

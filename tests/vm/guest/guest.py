@@ -79,6 +79,15 @@ def camera(status, side):
     return next(c for c in status["source"]["cameras"] if c["side"] == side)
 
 
+def flows(status):
+    """Frames are published; that the emulated processor is too slow for all of them is no concern here."""
+    return status["state"] == "running" or (status["reason"] or "").startswith("engine too slow")
+
+
+def until_flows(instance, limit=10):
+    return until(lambda: (lambda s: s if flows(s) else None)(instance.status()), limit, "frames to flow")
+
+
 def left_image(ring, number):
     """The picture that was published beside frame number (output.planes = left)."""
     at = ring.first + (number & (ring.slots - 1)) * ring.stride + ring.header

@@ -6,7 +6,8 @@ import os
 import signal
 import tempfile
 
-from guest import (CAMERA, CHEAP, HERE, IMAGES, PAIRS, SIZE, TestCase, camera, camera_settings, images, load, run, unload, words)
+from guest import (CAMERA, CHEAP, HERE, IMAGES, PAIRS, SIZE, TestCase, camera, camera_settings, images, load, run, unload,
+                   until_flows, words)
 from harness import until
 
 LEFT, RIGHT = "/dev/video20", "/dev/video21"
@@ -96,7 +97,7 @@ class Loopback(TestCase):
     def running(self):
         self.feeder = self.feed("GREY", images("left", "grey"), images("right", "grey"))
         i = self.daemon(camera_settings(LEFT, RIGHT, fps=FPS, timeout_ms=700))
-        i.until_state("running", 20)
+        until_flows(i, 20)
         return i
 
     def lost(self, i, seconds=5):
@@ -113,7 +114,7 @@ class Loopback(TestCase):
         until(lambda: "captures no video" in i.status()["reason"], 10, "no camera without its feeder")
         self.feeder = self.feed("GREY", images("left", "grey"), images("right", "grey"))
         # the node did not go: nobody tells the daemon, which looks every few seconds
-        i.until_state("running", 15)
+        until_flows(i, 15)
         i.until_published(n + 3)
         self.assertEqual({c["reconnects"] for c in i.status()["source"]["cameras"]}, {1})
         self.assertEqual(i.stop(), 0)
@@ -123,7 +124,7 @@ class Loopback(TestCase):
         self.feeder.send_signal(signal.SIGSTOP)
         n = self.lost(i)
         self.feeder.send_signal(signal.SIGCONT)
-        i.until_state("running", 15)
+        until_flows(i, 15)
         i.until_published(n + 3)
         self.assertEqual(i.stop(), 0)
 

@@ -14,7 +14,7 @@ import subprocess
 import time
 
 import harness
-from guest import CAMERA, CHEAP, HERE, TestCase, camera, load_vivid, nodes, run, unload
+from guest import CAMERA, CHEAP, HERE, TestCase, camera, load_vivid, nodes, run, unload, until_flows
 from harness import until
 
 UNIT = "stixeld@test.service"
@@ -124,7 +124,7 @@ class Service(TestCase):
         self.assertIn(self.i.status()["state"], ("starting", "running"))
         self.assertEqual(self.i.ring().live()[0] in ("starting", "running"), True)
         self.assertEqual(str(self.i.status()["pid"]), self.show("MainPID"))
-        self.i.until_state("running")
+        until_flows(self.i)
         until(lambda: "fps" in self.show("StatusText") or "frames" in self.show("StatusText"), 5, "a text for status")
 
     def test_rights(self):
@@ -149,7 +149,7 @@ class Service(TestCase):
 
     def test_stops_within_a_second(self):
         self.start(self.SYNTHETIC)
-        self.i.until_state("running")
+        until_flows(self.i)
         ring = self.i.ring()
         self.assertLess(self.stop_seconds(), 1.0)
         self.assertEqual((self.show("Result"), self.show("ExecMainStatus")), ("success", "0"))
@@ -159,7 +159,7 @@ class Service(TestCase):
 
     def test_reload(self):
         self.start({**self.SYNTHETIC, "log.levels": "info"})
-        self.i.until_state("running")
+        until_flows(self.i)
         pid = self.show("MainPID")
         self.configure({**self.SYNTHETIC, "log.levels": "debug", "stereo.paths": "8"})
         run("systemctl", "reload", UNIT)
@@ -196,14 +196,14 @@ class Service(TestCase):
 
     def test_watchdog_finds_a_stopped_process(self):
         self.start(self.SYNTHETIC, "WatchdogSec=2\nRestartSec=300ms\n")
-        self.i.until_state("running")
+        until_flows(self.i)
         epoch = self.i.status()["epoch"]
         time.sleep(3)  # longer than WatchdogSec: pings come
         self.assertEqual(self.show("NRestarts"), "0")
         os.kill(int(self.show("MainPID")), signal.SIGSTOP)
         self.until_restarted(1)
         self.assertIn("Watchdog timeout", self.journal())
-        self.assertNotEqual(self.i.until_state("running")["epoch"], epoch)
+        self.assertNotEqual(until_flows(self.i)["epoch"], epoch)
 
     def test_watchdog_finds_a_hung_engine(self):
         # the main thread lives and answers; only frames stay away. The engine of the tests hangs when it is told to
@@ -226,9 +226,11 @@ class Service(TestCase):
         load_vivid(2)
         self.addCleanup(unload, "vivid")
         self.addCleanup(run, "systemctl", "stop", UNIT)
-        self.i.until_state("running", 10)
+        until_flows(self.i, 15)
         self.assertEqual((self.show("NRestarts"), self.show("MainPID")), ("0", pid))
-        self.assertGreaterEqual(camera(self.i.until_published(5), "left")["captured"], 5)
+        status = self.i.until_published(5)
+        self.assertEqual((status["source"]["memory"], camera(status, "left")["format"]), ("userptr", "GREY"))
+        self.assertGreaterEqual(camera(status, "left")["captured"], 5)
         self.assertLess(self.stop_seconds(), 1.0)
 
     def test_drop_in_for_the_processor_captures_too(self):

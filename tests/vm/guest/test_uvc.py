@@ -6,8 +6,8 @@ import os
 import subprocess
 import time
 
-from guest import (HERE, SMALL_IMAGES, SMALL_SIZE, TestCase, camera, camera_settings, control, images, left_image, load,
-                   run, unload)
+from guest import (HERE, SMALL_IMAGES, SMALL_SIZE, TestCase, camera, camera_settings, flows, images, left_image, load,
+                   run, unload, until_flows)
 from harness import until
 
 FPS = 10
@@ -65,7 +65,7 @@ class Uvc(TestCase):
     def begin(self, **more):
         self.plug()
         self.i = self.daemon(self.settings(**more), SMALL_IMAGES)
-        return self.i.until_state("running", 20)
+        return until_flows(self.i, 20)
 
     def end(self):
         self.assert_accounted(self.i.status())
@@ -125,7 +125,7 @@ class Uvc(TestCase):
                 self.assertEqual(camera(status, "right")["dropped"][reason], 3, status)
                 self.i.until_published(status["frames"]["published"] + 3)
                 status = self.i.status()
-                self.assertEqual((status["state"], camera(status, "right")["reconnects"]), ("running", 0))
+                self.assertEqual((flows(status), camera(status, "right")["reconnects"]), (True, 0))
                 self.end()
                 for c in self.cameras.values():
                     c.unplug()
@@ -137,7 +137,7 @@ class Uvc(TestCase):
         self.assertIn("no picture for", status["reason"])
         time.sleep(2)
         self.cameras["left"].tell("go")
-        self.i.until_state("running", 12)
+        until_flows(self.i, 12)
         self.end()
 
     def test_absent_at_start(self):
@@ -148,7 +148,7 @@ class Uvc(TestCase):
         time.sleep(0.5)
         self.assertIn(self.cameras["right"].node, self.i.status()["reason"])
         self.cameras["right"].plug()
-        self.i.until_state("running", 10)
+        until_flows(self.i)
         self.end()
 
     def test_fifty_times_unplugged(self):
@@ -169,7 +169,7 @@ class Uvc(TestCase):
             self.i.until_state("no_camera", 5)
             until(lambda: not os.path.exists(c.node), 5, "the node to go")
             c.plug()
-            status = until(lambda: (lambda s: s if s["state"] == "running" and
+            status = until(lambda: (lambda s: s if flows(s) and
                                     camera(s, c.side)["reconnects"] == n else None)(self.i.status()), 10,
                            "running after %d times" % n)
             if n == 25:  # by then the allocator has all that it keeps
