@@ -12,7 +12,6 @@ os.environ.setdefault("STIXELD", shutil.which("stixeld"))
 import harness  # noqa: E402: it looks at STIXELD
 from harness import until  # noqa: E402
 
-harness.Instance.overload_is_well = True
 harness.POLL_S = 0.05  # looking costs what is looked at
 
 HERE = os.path.dirname(os.path.abspath(__file__))
