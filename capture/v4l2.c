@@ -270,8 +270,8 @@ static int check_pairs(const struct sx_v4l2 *v, char *why, size_t why_bytes)
 	else
 		snprintf(why, why_bytes,
 			 "no pair for %.1f s: pictures of %s and %s are more than %.1f ms apart",
-			 (double)silence / 1e9, v->cameras[0].device.path, v->cameras[1].device.path,
-			 (double)v->pairing.tolerance_ns / 1e6);
+			 (double)silence / 1e9, v->cameras[0].device.path,
+			 v->cameras[v->count - 1].device.path, (double)v->pairing.tolerance_ns / 1e6);
 	return -ENODEV;
 }
 

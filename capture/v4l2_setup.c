@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "capture/jpeg.h"
@@ -25,6 +26,15 @@ static int later(int r)
 	return r == -EINVAL || r == 0 ? r : -ENODEV;
 }
 
+/* The same device by two names: it would be busy for ever. */
+static bool is_one_device(const struct sx_v4l2_device *a, const struct sx_v4l2_device *b)
+{
+	struct stat x, y;
+
+	return fstat(a->fd, &x) == 0 && fstat(b->fd, &y) == 0 && S_ISCHR(x.st_mode) && S_ISCHR(y.st_mode) &&
+	       x.st_rdev == y.st_rdev;
+}
+
 static int open_cameras(struct sx_v4l2 *v, const struct sx_source_params *p, char *why, size_t why_bytes)
 {
 	const char *const paths[2] = {p->left, p->right};
@@ -38,6 +48,10 @@ static int open_cameras(struct sx_v4l2 *v, const struct sx_source_params *p, cha
 			return -EINVAL;
 		}
 		r = sx_v4l2_device_open(&v->cameras[i].device, paths[i], why, why_bytes);
+	}
+	if (r == 0 && v->count == 2 && is_one_device(&v->cameras[0].device, &v->cameras[1].device)) {
+		snprintf(why, why_bytes, "%s and %s are the same device", paths[0], paths[1]);
+		return -EINVAL;
 	}
 	return later(r);
 }

@@ -580,6 +580,8 @@ void sx_v4l2_close(int fd)
 
 	if (!h)
 		fake_abort("close of descriptor %d, which is not open", fd);
+	if (h->camera->streaming && h->camera->owner == fd && !h->camera->gone && !order.done)
+		fake_abort("%s: is closed while it streams", h->camera->path);
 	if (h->camera->owner == fd) {
 		h->camera->streaming = false;
 		forget_buffers(h->camera);

@@ -52,6 +52,19 @@ void jpeg_case_pad(struct jpeg_case *j, size_t bytes, uint8_t value)
 	jpeg_case_append(j, 1, 0xd9);
 }
 
+void jpeg_case_pad_restart(struct jpeg_case *j, size_t bytes)
+{
+	size_t at = 2, end = j->bytes;
+
+	while (at + 1 < end && (j->data[at] != 0xff || (j->data[at + 1] & 0xf8) != 0xd0))
+		at++;
+	if (at + 1 >= end)
+		abort();
+	jpeg_case_append(j, bytes, 0);
+	memmove(j->data + at + bytes, j->data + at, end - at);
+	memset(j->data + at, 0, bytes);
+}
+
 void jpeg_case_strip_tables(struct jpeg_case *j)
 {
 	size_t at = 2;

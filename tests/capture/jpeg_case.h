@@ -23,6 +23,8 @@ void jpeg_case_make(struct jpeg_case *j, int pattern, int width, int height);
 /* bytes of value before the end marker, or behind it. */
 void jpeg_case_pad(struct jpeg_case *j, size_t bytes, uint8_t value);
 void jpeg_case_append(struct jpeg_case *j, size_t bytes, uint8_t value);
+/* bytes of 0 before the first restart marker; aborts when there is none. */
+void jpeg_case_pad_restart(struct jpeg_case *j, size_t bytes);
 /* Without Huffman tables, as many cameras send it. */
 void jpeg_case_strip_tables(struct jpeg_case *j);
 

@@ -101,6 +101,13 @@ static void test_damaged(void **state)
 	jpeg_case_append(&jpeg, 1, 0xff);
 	jpeg_case_append(&jpeg, 1, 0xd9);
 	check_decode(j, 1, "broken JPEG (");
+	/* padding in the middle is damage: what lies between was lost */
+	setenv("TJ_RESTART", "1", 1);
+	jpeg_case_make(&jpeg, 1, W, H);
+	unsetenv("TJ_RESTART");
+	check_decode(j, 1, NULL);
+	jpeg_case_pad_restart(&jpeg, 9);
+	check_decode(j, 1, "extraneous bytes before marker 0xd");
 	jpeg_case_make(&jpeg, 1, W + 1, H);
 	check_decode(j, 1, "JPEG of 46x37 instead of 45x37");
 	jpeg_case_make(&jpeg, 1, W, 2 * H);

@@ -104,6 +104,20 @@ static void test_silent_cameras(void **state)
 	case_close(s);
 }
 
+/* It lists formats but no sizes, and makes another format of what it does not have. */
+static void test_camera_that_changes_formats(void **state)
+{
+	static const struct fake_mode modes[] = {{YUYV, W, H, 30}, {GREY, 2 * W, H, 30}, {0}};
+	struct sx_source_params p = case_params();
+	struct fake_camera *cameras[2];
+
+	case_cameras(cameras, modes);
+	cameras[0]->no_sizes = true;
+	p.format = SX_FORMAT_GREY;
+	case_refused(&p, -EINVAL, CASE_LEFT ": no 48x34 in GREY");
+	fake_reset();
+}
+
 static void test_no_format(void **state)
 {
 	static const struct fake_mode grey[] = {{GREY, W, H, 30}, {0}};
@@ -431,7 +445,7 @@ static void test_times(void **state)
 		{30, 0, 2000, false, CASE_PERIOD_NS / 2, 2000 * CASE_MS},
 		{30, 1.5, 2000, false, 1500000, 2000 * CASE_MS},
 		{30, 100, 2000, false, CASE_PERIOD_NS / 2, 2000 * CASE_MS},
-		{30, 0, 50, false, CASE_PERIOD_NS / 2, 3 * CASE_PERIOD_NS},
+		{30, 0, 80, false, CASE_PERIOD_NS / 2, 3 * CASE_PERIOD_NS},
 		{20, 0, 2000, true, 25 * CASE_MS, 2000 * CASE_MS},
 		{0, 0, 2000, true, 5 * CASE_MS, 2000 * CASE_MS},
 		{0, 20, 2000, true, 20 * CASE_MS, 2000 * CASE_MS},
@@ -649,14 +663,23 @@ static void test_probe_faults(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cheapest_format), cmocka_unit_test(test_silent_cameras),
-		cmocka_unit_test(test_no_format),	cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_devices),		cmocka_unit_test(test_rates),
-		cmocka_unit_test(test_notes),		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_exporter),	cmocka_unit_test(test_buffer_counts),
-		cmocka_unit_test(test_times),		cmocka_unit_test(test_faults),
-		cmocka_unit_test(test_no_descriptors),	cmocka_unit_test(test_failing_format),
-		cmocka_unit_test(test_jpeg_or_not),	cmocka_unit_test(test_probe),
+		cmocka_unit_test(test_cheapest_format),
+		cmocka_unit_test(test_silent_cameras),
+		cmocka_unit_test(test_camera_that_changes_formats),
+		cmocka_unit_test(test_no_format),
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_devices),
+		cmocka_unit_test(test_rates),
+		cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_exporter),
+		cmocka_unit_test(test_buffer_counts),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_no_descriptors),
+		cmocka_unit_test(test_failing_format),
+		cmocka_unit_test(test_jpeg_or_not),
+		cmocka_unit_test(test_probe),
 		cmocka_unit_test(test_probe_faults),
 	};
 

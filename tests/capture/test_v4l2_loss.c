@@ -120,13 +120,19 @@ static void test_silence_after_the_first(void **state)
 
 static void test_never_of_one_time(void **state)
 {
+	const struct fake_frame damaged = {.ns = TIME(0), .error = true};
 	struct sx_source_params p = case_params();
 	struct fake_camera *cameras[2];
 	struct sx_source *s;
+	struct sx_pair pair;
 
 	p.tolerance_ms = 2;
 	case_grey(cameras);
 	s = begin(cameras, &p);
+	assert_true(fake_fill(cameras[0], &damaged));
+	case_expect(s, -EBADMSG, "damaged");
+	take(s, cameras, 0, &pair); /* whatever was before it is over */
+	sx_source_release(s, &pair);
 	for (int k = 1; k <= 2; k++) {
 		fill_one(cameras[0], k, TIME(k));
 		fill_one(cameras[1], k, TIME(k) + 5 * CASE_MS);
@@ -153,6 +159,30 @@ static void test_all_damaged(void **state)
 	case_wait(s, 6);
 	fill_one(cameras[1], 2, TIME(2));
 	expect_lost(s, " s: " CASE_LEFT ": short picture (1625 bytes)");
+}
+
+/* One camera has no buffer left, as its images wait for a partner; that the other one is damaged is seen all the same. */
+static void test_all_damaged_and_none_left(void **state)
+{
+	struct sx_source_params p = case_params();
+	struct fake_camera *cameras[2];
+	struct sx_source *s;
+
+	case_grey(cameras);
+	p.buffers = 2;
+	s = begin(cameras, &p);
+	fill_one(cameras[0], 1, TIME(1));
+	fill_one(cameras[0], 2, TIME(2));
+	for (int k = 1; k <= 3; k++) {
+		const struct fake_frame damaged = {.ns = TIME(k), .error = true};
+
+		assert_true(fake_fill(cameras[1], &damaged));
+		if (k == 3)
+			break;
+		case_expect(s, -EBADMSG, CASE_RIGHT ": damaged picture");
+		case_wait(s, CASE_TIMEOUT_S / 2 + 1);
+	}
+	expect_lost(s, CASE_RIGHT ": damaged picture");
 }
 
 /* --- not lost --- */
@@ -455,6 +485,7 @@ int main(void)
 		cmocka_unit_test(test_silence_after_the_first),
 		cmocka_unit_test(test_never_of_one_time),
 		cmocka_unit_test(test_all_damaged),
+		cmocka_unit_test(test_all_damaged_and_none_left),
 		cmocka_unit_test(test_slow_taker),
 		cmocka_unit_test(test_source_change),
 		cmocka_unit_test(test_poll_error),

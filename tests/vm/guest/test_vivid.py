@@ -138,6 +138,12 @@ class Layouts(TestCase):
             code, err = self.refused(camera_settings("/dev/video0", "/dev/video1", **more))
             self.assertEqual(code, 78, err)
             self.assertIn(said, err)
+        # one camera by two names
+        os.symlink("/dev/video0", "/dev/also-video0")
+        self.addCleanup(os.unlink, "/dev/also-video0")
+        code, err = self.refused(camera_settings("/dev/video0", "/dev/also-video0"))
+        self.assertEqual(code, 78, err)
+        self.assertIn("are the same device", err)
         # a device that is no camera
         code, err = self.refused(camera_settings("/dev/null", "/dev/video1"))
         self.assertEqual(code, 78, err)
