@@ -109,7 +109,8 @@ static void read_unit(struct doctor *d)
 	property(lines, "StatusText", u->status, sizeof(u->status));
 	property(lines, "LimitRTPRIO", u->rtprio, sizeof(u->rtprio));
 	property(lines, "LimitMEMLOCK", u->memlock, sizeof(u->memlock));
-	u->cameras = allows(lines, "char-video4linux");
+	u->cameras = allows(lines, "char-81") ||
+		     allows(lines, "char-video4linux"); /* number and name of one class */
 	u->gpu = allows(lines, doctor_is_jetson(d) ? "/dev/nvmap" : "char-nvidia");
 	u->restarts = number_of(property(lines, "NRestarts", text, sizeof(text)));
 	u->exit_code = number_of(property(lines, "ExecMainStatus", text, sizeof(text)));
