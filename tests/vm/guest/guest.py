@@ -103,7 +103,7 @@ class TestCase(harness.TestCase):
         """What is shown when the test fails."""
         return "".join(i.text() for i in self.daemons if os.path.exists(i.log))
 
-    def daemon(self, settings, folder=IMAGES, wait=True, name="test"):
+    def daemon(self, settings, folder=IMAGES, wait=True, name="test", env=None):
         """stixeld with the cameras' calibration."""
         self.addCleanup(self.remove, "/dev/shm/stixeld." + name)  # of a daemon that was killed
         i = self.instance(name)
@@ -111,7 +111,7 @@ class TestCase(harness.TestCase):
         os.makedirs(i.run, exist_ok=True)
         i.status_path = "%s/%s/status.sock" % (i.run, name)
         self.daemons.append(i)
-        i.start("-c", folder + "/camera.conf", *words(settings), wait=wait)
+        i.start("-c", folder + "/camera.conf", *words(settings), wait=wait, env=env)
         if wait and i.process.poll() is not None:
             self.fail("stixeld ended with %d" % i.process.returncode)
         return i

@@ -62,9 +62,9 @@ class Uvc(TestCase):
         s.update(more)
         return camera_settings(self.cameras["left"].node, self.cameras["right"].node, **s)
 
-    def begin(self, **more):
+    def begin(self, env=None, **more):
         self.plug()
-        self.i = self.daemon(self.settings(**more), SMALL_IMAGES)
+        self.i = self.daemon(self.settings(**more), SMALL_IMAGES, env=env)
         return until_flows(self.i, 20)
 
     def end(self):
@@ -111,24 +111,33 @@ class Uvc(TestCase):
             self.assertEqual([int(line.split()[1]) for line in values.splitlines()], [77, 1, 125])
         self.end()
 
+    def check_damage(self, fourcc, word, reason):
+        self.begin(format=fourcc)
+        for _ in range(20):
+            # uvcvideo itself flags what is too short; a JPEG that has no partner is dropped before anybody looks at it
+            self.cameras["right"].tell(word)
+            time.sleep(0.3)
+            status = self.i.status()
+            if camera(status, "right")["errors"] >= 3:
+                break
+        self.assertGreaterEqual(camera(status, "right")["dropped"][reason], 3, status)
+        self.assertEqual(camera(status, "right")["dropped"][reason], camera(status, "right")["errors"], status)
+        self.assertEqual(camera(status, "left")["errors"], 0, status)
+        self.i.until_published(status["frames"]["published"] + 3)
+        status = self.i.status()
+        self.assertEqual((flows(status), camera(status, "right")["reconnects"]), (True, 0))
+        self.end()
+
     def test_damaged_pictures(self):
         """One by one: counted with their reason, and nothing is reopened."""
         for fourcc, word, reason in (("MJPG", "short", "broken"), ("YUYV", "error", "error_flag"),
                                      ("YUYV", "short", "error_flag")):
             with self.subTest(format=fourcc, fault=word):
-                self.begin(format=fourcc)
-                for n in range(1, 4):
-                    self.cameras["right"].tell(word)
-                    # uvcvideo itself flags what is too short
-                    status = until(lambda: (lambda s: s if camera(s, "right")["errors"] >= n else None)(
-                        self.i.status()), 5, "%s %d" % (reason, n))
-                self.assertEqual(camera(status, "right")["dropped"][reason], 3, status)
-                self.i.until_published(status["frames"]["published"] + 3)
-                status = self.i.status()
-                self.assertEqual((flows(status), camera(status, "right")["reconnects"]), (True, 0))
-                self.end()
-                for c in self.cameras.values():
-                    c.unplug()
+                try:
+                    self.check_damage(fourcc, word, reason)
+                finally:
+                    for c in self.cameras.values():
+                        c.unplug()
 
     def test_hangs_and_goes_on(self):
         self.begin()
@@ -152,7 +161,7 @@ class Uvc(TestCase):
         self.end()
 
     def test_fifty_times_unplugged(self):
-        self.begin(format="MJPG")
+        self.begin({"MALLOC_ARENA_MAX": "1"}, format="MJPG")  # memory of several arenas goes up and down by chance
         pid = self.i.process.pid
 
         def open_files():
