@@ -34,6 +34,8 @@ size_t sx_emulate_shared_max(void);
 
 /* kind: "kernel", "copy", "set" or "host", counted when it runs. Recorded when the stream captures. */
 cudaError_t sx_emulate_enqueue(const char *kind, std::function<void()> run, cudaStream_t stream);
+/* Until the stream has done all it was given, as a part of another call: it cannot be made to fail by itself. */
+cudaError_t sx_emulate_wait(cudaStream_t stream);
 /* Waits for all streams, as giving memory back does; counted when there was something to wait for. */
 void sx_emulate_drain(void);
 /* A capture is going on that forbids calls such as cudaMalloc. */

@@ -264,7 +264,7 @@ static cudaError_t copy(void *dst, size_t dst_pitch, const void *src, size_t src
 				memcpy((char *)dst + y * dst_pitch, (const char *)src + y * src_pitch, width);
 		},
 		stream);
-	return e == cudaSuccess && wait ? cudaStreamSynchronize(stream) : e;
+	return e == cudaSuccess && wait ? sx_emulate_wait(stream) : e;
 }
 
 cudaError_t cudaMemcpy(void *dst, const void *src, size_t bytes, enum cudaMemcpyKind kind)

@@ -343,9 +343,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 	return cudaSuccess;
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+cudaError_t sx_emulate_wait(cudaStream_t stream)
 {
-	SX_ENTER;
 	hold_lock hold(lock);
 	CUstream_st *s = resolve(stream);
 
@@ -355,6 +354,12 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 	}
 	changed.wait(hold, [&] { return idle(s); });
 	return finished();
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+	SX_ENTER;
+	return sx_emulate_wait(stream);
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream)
