@@ -60,3 +60,11 @@ void sx_image_finish(struct sx_image *img)
 	free(img->data);
 	*img = (struct sx_image){0};
 }
+
+void sx_image_copy(const struct sx_image *to, const struct sx_image *from)
+{
+	const size_t row = (size_t)from->width * sx_pixel_bytes(from->pixel);
+
+	for (int y = 0; y < from->height; y++)
+		memcpy(sx_image_row(to, y), sx_image_row(from, y), row);
+}

@@ -50,6 +50,9 @@ size_t sx_image_layout(struct sx_image *img, enum sx_pixel pixel, int width, int
 int sx_image_init(struct sx_image *img, enum sx_pixel pixel, int width, int height);
 void sx_image_finish(struct sx_image *img);
 
+/* Copies the pixels of an image (NV12: the Y plane) into one of the same format and size; any pitch. */
+void sx_image_copy(const struct sx_image *to, const struct sx_image *from);
+
 static inline void *sx_image_row(const struct sx_image *img, int y)
 {
 	return (char *)img->data + (size_t)y * img->pitch;

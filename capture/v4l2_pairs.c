@@ -68,14 +68,6 @@ static int check_stamps(struct sx_v4l2 *v, const struct sx_pairing_image pair[2]
 	return -ENODEV;
 }
 
-static void copy_picture(const struct sx_image *from, const struct sx_image *to)
-{
-	size_t row = (size_t)from->width * sx_pixel_bytes(from->pixel);
-
-	for (int y = 0; y < from->height; y++)
-		memcpy(sx_image_row(to, y), sx_image_row(from, y), row);
-}
-
 void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_ticket *t, struct sx_pair *pair)
 {
 	struct sx_v4l2 *v = s->own;
@@ -110,7 +102,7 @@ static int copy_pair(struct sx_v4l2 *v, struct sx_v4l2_ticket *t, char *why, siz
 	for (int i = 0; i < v->count && r == 0; i++) {
 		struct sx_image from = picture(&v->cameras[i], t->index[i]);
 
-		copy_picture(&from, &t->slot->whole[i]);
+		sx_image_copy(&t->slot->whole[i], &from);
 		r = sx_v4l2_queue_put(&v->cameras[i].queue, t->index[i], why, why_bytes);
 	}
 	return r;

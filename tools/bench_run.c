@@ -35,13 +35,6 @@ static int load_settings(struct bench_run *b)
 	return code;
 }
 
-static void copy_image(const struct sx_image *to, const struct sx_image *from)
-{
-	for (int y = 0; y < from->height; y++)
-		memcpy(sx_image_row(to, y), sx_image_row(from, y),
-		       (size_t)from->width * sx_pixel_bytes(from->pixel));
-}
-
 static int make_slots(struct bench_run *b, int count, const struct sx_image *like)
 {
 	char why[256] = "";
@@ -59,8 +52,8 @@ static void keep_pair(struct bench_run *b, const struct sx_image *left, const st
 {
 	struct sx_slot *slot = sx_slots_take(&b->slots);
 
-	copy_image(&slot->left, left);
-	copy_image(&slot->right, right);
+	sx_image_copy(&slot->left, left);
+	sx_image_copy(&slot->right, right);
 	b->pairs[b->pair_count] = (struct sx_pair){.left = slot->left,
 						   .right = slot->right,
 						   .number = (uint64_t)b->pair_count + 1,

@@ -35,13 +35,6 @@ struct timeline {
 	struct sx_pair *pairs; /* by frame */
 };
 
-static void copy_rows(const struct sx_image *to, const struct sx_image *from)
-{
-	for (int y = 0; y < from->height; y++)
-		memcpy(sx_image_row(to, y), sx_image_row(from, y),
-		       (size_t)from->width * sx_pixel_bytes(from->pixel));
-}
-
 static struct sx_slot *free_slot(struct timeline *t)
 {
 	struct pollfd fd = {.fd = t->slots.fd, .events = POLLIN};
@@ -75,8 +68,8 @@ static void *capture(void *timeline)
 		if (!slot)
 			break;
 		t->rows[i].capture_start = sx_now_ns();
-		copy_rows(&slot->left, &scene->left);
-		copy_rows(&slot->right, &scene->right);
+		sx_image_copy(&slot->left, &scene->left);
+		sx_image_copy(&slot->right, &scene->right);
 		t->rows[i].capture_end = sx_now_ns();
 		t->pairs[i] = (struct sx_pair){
 			.left = slot->left, .right = slot->right, .number = (uint64_t)i + 1, .slot = slot};

@@ -124,13 +124,6 @@ static void print_line(const struct process *p, const struct process_job *job)
 	fflush(stdout);
 }
 
-static void copy_rows(const struct sx_image *to, const struct sx_image *from)
-{
-	for (int y = 0; y < from->height; y++)
-		memcpy(sx_image_row(to, y), sx_image_row(from, y),
-		       (size_t)from->width * sx_pixel_bytes(from->pixel));
-}
-
 static int compute(struct process *p, const struct process_job *job, const struct sx_image *left,
 		   const struct sx_image *right)
 {
@@ -143,8 +136,8 @@ static int compute(struct process *p, const struct process_job *job, const struc
 		return r;
 	pair.left = p->slots.slot->left;
 	pair.right = p->slots.slot->right;
-	copy_rows(&pair.left, left);
-	copy_rows(&pair.right, right);
+	sx_image_copy(&pair.left, left);
+	sx_image_copy(&pair.right, right);
 	/* no previous road: each pair stands for itself, whatever order the files come in */
 	r = p->engine.backend->submit(p->context, &pair, NULL);
 	if (r == 0)
