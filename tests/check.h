@@ -54,6 +54,9 @@ void check_fill_pair(const struct sx_image *left, const struct sx_image *right, 
 /* U16 Q4 map: patches of similar disparity below limit px, invalid_percent of the pixels are 0xffff. */
 void check_fill_disparity(const struct sx_image *img, int limit, int invalid_percent, struct check_rng *r);
 
+/* Descriptors that are open now; those of looking count alike each time. */
+int check_descriptors(void);
+
 /* Copies pixels; same format and size, any pitch. */
 void check_copy(const struct sx_image *from, const struct sx_image *to);
 

@@ -16,6 +16,7 @@
 
 #include "capture/v4l2_probe.h"
 #include "tests/capture/v4l2_case.h"
+#include "tests/check.h"
 
 #define GREY V4L2_PIX_FMT_GREY
 #define YUYV V4L2_PIX_FMT_YUYV
@@ -476,7 +477,7 @@ static bool fault(enum sx_source_memory memory, int nth, int error)
 {
 	const struct fake_control gain = {.name = "Gain", .id = V4L2_CID_GAIN, .minimum = 0, .maximum = 9};
 	struct sx_source_params p = case_params();
-	const int before = case_descriptors();
+	const int before = check_descriptors();
 	struct fake_camera *cameras[2];
 	struct sx_source *s = NULL;
 	bool failed;
@@ -503,7 +504,7 @@ static bool fault(enum sx_source_memory memory, int nth, int error)
 	if (r == 0)
 		sx_source_close(s);
 	fake_reset();
-	assert_int_equal(case_descriptors(), before);
+	assert_int_equal(check_descriptors(), before);
 	return failed;
 }
 
@@ -542,7 +543,7 @@ static void test_no_descriptors(void **state)
 	few = before;
 	for (few.rlim_cur = 3; r < 0 && few.rlim_cur < before.rlim_cur && few.rlim_cur < 200;
 	     few.rlim_cur++) {
-		const int open = case_descriptors();
+		const int open = check_descriptors();
 
 		case_why[0] = 0;
 		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
@@ -552,7 +553,7 @@ static void test_no_descriptors(void **state)
 			break;
 		if (r != -ENODEV || !*case_why)
 			fail_msg("%d descriptors: %d, '%s'", (int)few.rlim_cur, r, case_why);
-		assert_int_equal(case_descriptors(), open);
+		assert_int_equal(check_descriptors(), open);
 		refused++;
 	}
 	assert_int_equal(r, 0);
@@ -640,7 +641,7 @@ static void test_probe_faults(void **state)
 {
 	static const struct fake_mode modes[] = {{YUYV, W, H, 30}, {GREY, W, H, 0}, {0}};
 	struct sx_v4l2_mode got[8];
-	const int before = case_descriptors();
+	const int before = check_descriptors();
 	char name[64];
 	bool failed = true;
 
@@ -656,7 +657,7 @@ static void test_probe_faults(void **state)
 		if (failed && !strstr(case_why, CASE_LEFT ": "))
 			fail_msg("call %d: '%s'", n, case_why);
 		fake_reset();
-		assert_int_equal(case_descriptors(), before);
+		assert_int_equal(check_descriptors(), before);
 	}
 }
 

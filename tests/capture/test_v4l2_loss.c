@@ -18,30 +18,11 @@
 
 #include "base/clock.h"
 #include "tests/capture/v4l2_case.h"
+#include "tests/check.h"
 
 #define W CASE_W
 #define H CASE_H
-#define SLOTS 3
 #define TIMEOUT_MS 300 /* the machine may be busy for a while before it is silence */
-#define T0 (100 * SX_NS_PER_S)
-#define TIME(n) (T0 + (n)*CASE_PERIOD_NS)
-
-static struct sx_source *begin(struct fake_camera *cameras[2], const struct sx_source_params *p)
-{
-	struct sx_source *s = case_open(p, SLOTS);
-
-	case_fill(cameras, 0, TIME(0));
-	case_expect(s, 0, "");
-	return s;
-}
-
-static struct sx_source *begin_grey(struct fake_camera *cameras[2])
-{
-	const struct sx_source_params p = case_params();
-
-	case_grey(cameras);
-	return begin(cameras, &p);
-}
 
 static void fill_one(struct fake_camera *c, int pattern, int64_t ns)
 {
@@ -52,7 +33,7 @@ static void fill_one(struct fake_camera *c, int pattern, int64_t ns)
 
 static void take(struct sx_source *s, struct fake_camera *cameras[2], int pattern, struct sx_pair *pair)
 {
-	case_fill(cameras, pattern, TIME(pattern));
+	case_fill(cameras, pattern, CASE_TIME(pattern));
 	assert_int_equal(case_next(s, pair, 0), 1);
 	assert_true(fake_shows(&pair->left, 0, pattern, 0, 0));
 	assert_true(fake_shows(&pair->right, 1, pattern, 0, 0));
@@ -78,7 +59,7 @@ static void test_silence(void **state)
 
 	case_grey(cameras);
 	p.timeout_ms = 400;
-	s = case_open(&p, SLOTS);
+	s = case_open(&p, CASE_SLOTS);
 	assert_int_equal(case_next(s, &pair, 30), -ENODEV);
 	assert_non_null(strstr(case_why, "/dev/fake-"));
 	assert_non_null(strstr(case_why, ": no picture for "));
@@ -89,11 +70,11 @@ static void test_silence(void **state)
 static void test_silence_of_one(void **state)
 {
 	struct fake_camera *cameras[2];
-	struct sx_source *s = begin_grey(cameras);
+	struct sx_source *s = case_begin_grey(cameras);
 
 	case_wait(s, CASE_TIMEOUT_S - 5);
 	case_expect(s, 0, "");
-	fill_one(cameras[0], 1, TIME(1));
+	fill_one(cameras[0], 1, CASE_TIME(1));
 	case_expect(s, 0, "");
 	case_wait(s, 6);
 	expect_lost(s, CASE_RIGHT ": no picture for 2");
@@ -108,9 +89,9 @@ static void test_silence_after_the_first(void **state)
 	struct sx_source *s;
 
 	p.layout = SX_LAYOUT_SIDE_BY_SIDE;
-	s = case_open(&p, SLOTS);
+	s = case_open(&p, CASE_SLOTS);
 	case_wait(s, 5);
-	fill_one(c, 0, TIME(0));
+	fill_one(c, 0, CASE_TIME(0));
 	case_expect(s, 0, "");
 	case_wait(s, CASE_TIMEOUT_S - 4); /* long since the start, but not since the picture */
 	case_expect(s, 0, "");
@@ -120,7 +101,7 @@ static void test_silence_after_the_first(void **state)
 
 static void test_never_of_one_time(void **state)
 {
-	const struct fake_frame damaged = {.ns = TIME(0), .error = true};
+	const struct fake_frame damaged = {.ns = CASE_TIME(0), .error = true};
 	struct sx_source_params p = case_params();
 	struct fake_camera *cameras[2];
 	struct sx_source *s;
@@ -128,14 +109,14 @@ static void test_never_of_one_time(void **state)
 
 	p.tolerance_ms = 2;
 	case_grey(cameras);
-	s = begin(cameras, &p);
+	s = case_begin(cameras, &p);
 	assert_true(fake_fill(cameras[0], &damaged));
 	case_expect(s, -EBADMSG, "damaged");
 	take(s, cameras, 0, &pair); /* whatever was before it is over */
 	sx_source_release(s, &pair);
 	for (int k = 1; k <= 2; k++) {
-		fill_one(cameras[0], k, TIME(k));
-		fill_one(cameras[1], k, TIME(k) + 5 * CASE_MS);
+		fill_one(cameras[0], k, CASE_TIME(k));
+		fill_one(cameras[1], k, CASE_TIME(k) + 5 * CASE_MS);
 		if (k == 1)
 			case_expect(s, 0, "");
 		if (k == 1)
@@ -147,17 +128,17 @@ static void test_never_of_one_time(void **state)
 /* What one camera gives does not hide the other one's damage. */
 static void test_all_damaged(void **state)
 {
-	const struct fake_frame damaged = {.ns = TIME(1), .missing = 7};
+	const struct fake_frame damaged = {.ns = CASE_TIME(1), .missing = 7};
 	struct fake_camera *cameras[2];
-	struct sx_source *s = begin_grey(cameras);
+	struct sx_source *s = case_begin_grey(cameras);
 
 	case_wait(s, CASE_TIMEOUT_S - 5);
 	assert_true(fake_fill(cameras[0], &damaged));
 	case_expect(s, -EBADMSG, CASE_LEFT ": short picture (1625 bytes)");
-	fill_one(cameras[1], 1, TIME(1));
+	fill_one(cameras[1], 1, CASE_TIME(1));
 	case_expect(s, 0, "");
 	case_wait(s, 6);
-	fill_one(cameras[1], 2, TIME(2));
+	fill_one(cameras[1], 2, CASE_TIME(2));
 	expect_lost(s, " s: " CASE_LEFT ": short picture (1625 bytes)");
 }
 
@@ -170,11 +151,11 @@ static void test_all_damaged_and_none_left(void **state)
 
 	case_grey(cameras);
 	p.buffers = 2;
-	s = begin(cameras, &p);
-	fill_one(cameras[0], 1, TIME(1));
-	fill_one(cameras[0], 2, TIME(2));
+	s = case_begin(cameras, &p);
+	fill_one(cameras[0], 1, CASE_TIME(1));
+	fill_one(cameras[0], 2, CASE_TIME(2));
 	for (int k = 1; k <= 3; k++) {
-		const struct fake_frame damaged = {.ns = TIME(k), .error = true};
+		const struct fake_frame damaged = {.ns = CASE_TIME(k), .error = true};
 
 		assert_true(fake_fill(cameras[1], &damaged));
 		if (k == 3)
@@ -192,18 +173,18 @@ static void check_slow_taker(enum sx_source_memory memory, int buffers, int held
 {
 	struct sx_source_params p = case_params();
 	struct fake_camera *cameras[2];
-	struct sx_pair pairs[SLOTS];
+	struct sx_pair pairs[CASE_SLOTS];
 	struct sx_source *s;
 	int k = 1;
 
 	case_grey(cameras);
 	p.memory = memory;
 	p.buffers = buffers;
-	s = begin(cameras, &p);
+	s = case_begin(cameras, &p);
 	for (int i = 0; i < held; i++)
 		take(s, cameras, k++, &pairs[i]);
 	for (int i = 0; i < 4; i++, k++) {
-		const struct fake_frame f = {.pattern = k, .ns = TIME(k)};
+		const struct fake_frame f = {.pattern = k, .ns = CASE_TIME(k)};
 
 		case_wait(s, CASE_TIMEOUT_S + 1);
 		fake_fill(cameras[0], &f);
@@ -221,9 +202,9 @@ static void check_slow_taker(enum sx_source_memory memory, int buffers, int held
 
 static void test_slow_taker(void **state)
 {
-	check_slow_taker(SX_MEMORY_USERPTR, 0, SLOTS);
+	check_slow_taker(SX_MEMORY_USERPTR, 0, CASE_SLOTS);
 	check_slow_taker(SX_MEMORY_USERPTR, 2, 2); /* no buffer is left to fill */
-	check_slow_taker(SX_MEMORY_MMAP, 0, SLOTS);
+	check_slow_taker(SX_MEMORY_MMAP, 0, CASE_SLOTS);
 }
 
 /* --- what devices say --- */
@@ -231,9 +212,9 @@ static void test_slow_taker(void **state)
 static void test_source_change(void **state)
 {
 	struct fake_camera *cameras[2];
-	struct sx_source *s = begin_grey(cameras);
+	struct sx_source *s = case_begin_grey(cameras);
 
-	fill_one(cameras[0], 1, TIME(1));
+	fill_one(cameras[0], 1, CASE_TIME(1));
 	fake_change_source(cameras[1]);
 	expect_lost(s, CASE_RIGHT ": its picture has changed");
 }
@@ -241,7 +222,7 @@ static void test_source_change(void **state)
 static void test_poll_error(void **state)
 {
 	struct fake_camera *cameras[2];
-	struct sx_source *s = begin_grey(cameras);
+	struct sx_source *s = case_begin_grey(cameras);
 
 	fake_break(cameras[0]);
 	expect_lost(s, CASE_LEFT ": streaming has failed");
@@ -250,11 +231,11 @@ static void test_poll_error(void **state)
 static void test_unplugged(void **state)
 {
 	struct fake_camera *cameras[2];
-	struct sx_source *s = begin_grey(cameras);
+	struct sx_source *s = case_begin_grey(cameras);
 	struct sx_pair pair;
 
 	take(s, cameras, 1, &pair);
-	fill_one(cameras[1], 2, TIME(2));
+	fill_one(cameras[1], 2, CASE_TIME(2));
 	case_expect(s, 0, "");
 	fake_unplug(cameras[0]);
 	case_expect(s, -ENODEV, CASE_LEFT ": VIDIOC_DQBUF: No such device");
@@ -267,9 +248,9 @@ static void test_unplugged(void **state)
 static void test_foreign_buffers(void **state)
 {
 	for (int how = 1; how <= 2; how++) {
-		const struct fake_frame f = {.ns = TIME(2), .other_index = how};
+		const struct fake_frame f = {.ns = CASE_TIME(2), .other_index = how};
 		struct fake_camera *cameras[2];
-		struct sx_source *s = begin_grey(cameras);
+		struct sx_source *s = case_begin_grey(cameras);
 		struct sx_pair pair;
 
 		take(s, cameras, 1, &pair);
@@ -294,10 +275,10 @@ static bool fault(enum sx_source_memory memory, int nth, int error)
 	case_grey(cameras);
 	p.memory = memory;
 	p.dmabuf_from = CASE_EXPORTER;
-	s = begin(cameras, &p);
+	s = case_begin(cameras, &p);
 	fake_fail(FAKE_ALL_REQUESTS, nth, error);
 	for (int k = 1; k < 12 && r >= 0; k++) {
-		const struct fake_frame f = {.pattern = k, .ns = TIME(k), .error = k == 5};
+		const struct fake_frame f = {.pattern = k, .ns = CASE_TIME(k), .error = k == 5};
 
 		fake_fill(cameras[0], &f);
 		if (k != 7)
@@ -350,7 +331,7 @@ static void test_faults_at_close(void **state)
 {
 	for (int n = 1; n < 6; n++) {
 		struct fake_camera *cameras[2];
-		struct sx_source *s = begin_grey(cameras);
+		struct sx_source *s = case_begin_grey(cameras);
 
 		fake_fail(FAKE_ALL_REQUESTS, n, EIO);
 		case_close(s);
@@ -364,15 +345,15 @@ static void test_a_hundred_times(void **state)
 	int before;
 
 	case_grey(cameras);
-	before = case_descriptors();
+	before = check_descriptors();
 	for (int round = 0; round < 100; round++) {
 		struct sx_source *s = NULL;
 		struct sx_pair pair;
 
 		p.memory = round % 2 ? SX_MEMORY_MMAP : SX_MEMORY_USERPTR;
-		if (sx_source_open(&s, &p, SLOTS, case_why, sizeof(case_why)) < 0)
+		if (sx_source_open(&s, &p, CASE_SLOTS, case_why, sizeof(case_why)) < 0)
 			fail_msg("%s", case_why);
-		case_fill(cameras, 0, TIME(0));
+		case_fill(cameras, 0, CASE_TIME(0));
 		case_expect(s, 0, "");
 		take(s, cameras, 1, &pair);
 		fake_unplug(cameras[round % 2]);
@@ -380,10 +361,10 @@ static void test_a_hundred_times(void **state)
 		sx_source_release(s, &pair);
 		sx_source_close(s);
 		s = NULL;
-		assert_int_equal(sx_source_open(&s, &p, SLOTS, case_why, sizeof(case_why)), -ENODEV);
+		assert_int_equal(sx_source_open(&s, &p, CASE_SLOTS, case_why, sizeof(case_why)), -ENODEV);
 		assert_null(s);
 		fake_plug(cameras[round % 2]);
-		assert_int_equal(case_descriptors(), before);
+		assert_int_equal(check_descriptors(), before);
 	}
 	fake_reset();
 }
@@ -396,7 +377,7 @@ struct engine {
 	struct sx_source *source;
 	pthread_mutex_t lock;
 	pthread_cond_t more;
-	struct sx_pair pairs[SLOTS];
+	struct sx_pair pairs[CASE_SLOTS];
 	int first, count, seen;
 	bool wrong, ending;
 };
@@ -416,11 +397,11 @@ static void *look(void *engine)
 			continue;
 		}
 		pair = e->pairs[e->first];
-		e->first = (e->first + 1) % SLOTS;
+		e->first = (e->first + 1) % CASE_SLOTS;
 		e->count--;
 		e->seen++;
 		pthread_mutex_unlock(&e->lock);
-		pattern = (int)((pair.left_ns - T0 + CASE_PERIOD_NS / 2) / CASE_PERIOD_NS);
+		pattern = (int)((pair.left_ns - CASE_TIME(0) + CASE_PERIOD_NS / 2) / CASE_PERIOD_NS);
 		if (!fake_shows(&pair.left, 0, pattern, 0, 0) || !fake_shows(&pair.right, 1, pattern, 0, 0))
 			e->wrong = true;
 		sx_source_release(e->source, &pair);
@@ -441,10 +422,10 @@ static void check_threads(enum sx_source_memory memory)
 
 	case_grey(cameras);
 	p.memory = memory;
-	e.source = begin(cameras, &p);
+	e.source = case_begin(cameras, &p);
 	assert_int_equal(pthread_create(&thread, NULL, look, &e), 0);
 	for (int k = 1; given < PAIRS && sx_now_ns() < until; k++) {
-		const struct fake_frame f = {.pattern = k, .ns = TIME(k)};
+		const struct fake_frame f = {.pattern = k, .ns = CASE_TIME(k)};
 		struct sx_pair pair;
 
 		fake_fill(cameras[0], &f);
@@ -455,7 +436,7 @@ static void check_threads(enum sx_source_memory memory)
 		}
 		given++;
 		pthread_mutex_lock(&e.lock);
-		e.pairs[(e.first + e.count++) % SLOTS] = pair;
+		e.pairs[(e.first + e.count++) % CASE_SLOTS] = pair;
 		pthread_cond_signal(&e.more);
 		pthread_mutex_unlock(&e.lock);
 	}

@@ -20,16 +20,13 @@
 
 #define W CASE_W
 #define H CASE_H
-#define SLOTS 3
 #define SECONDS 10 /* for a decoder to be done, at most */
-#define T0 (100 * SX_NS_PER_S)
-#define TIME(n) (T0 + (n)*CASE_PERIOD_NS)
 
 static struct jpeg_case jpeg;
 
 static void fill_jpeg(struct fake_camera *c, int pattern)
 {
-	const struct fake_frame f = {.ns = TIME(pattern), .data = jpeg.data, .bytes = jpeg.bytes};
+	const struct fake_frame f = {.ns = CASE_TIME(pattern), .data = jpeg.data, .bytes = jpeg.bytes};
 
 	assert_true(fake_fill(c, &f));
 }
@@ -56,7 +53,7 @@ static struct sx_source *begin(struct fake_camera *cameras[2], const struct sx_s
 	struct sx_source *s;
 
 	case_cameras(cameras, modes);
-	s = case_open(p, SLOTS);
+	s = case_open(p, CASE_SLOTS);
 	fill_pair(cameras, 0);
 	case_expect(s, 0, "");
 	case_dropped(s, SX_DROP_FIRST, 1, 1);
@@ -71,7 +68,7 @@ static void expect_pair(struct sx_source *s, int pattern, struct sx_pair *pair)
 		fail_msg("%d, '%s'", r, case_why);
 	assert_true(jpeg_case_shows(&pair->left, pattern));
 	assert_true(jpeg_case_shows(&pair->right, pattern + 3));
-	assert_int_equal(pair->left_ns, TIME(pattern) / 1000 * 1000);
+	assert_int_equal(pair->left_ns, CASE_TIME(pattern) / 1000 * 1000);
 }
 
 static void test_pairs(void **state)
@@ -81,7 +78,7 @@ static void test_pairs(void **state)
 	for (int how = 0; how < 6; how++) {
 		struct sx_source_params p = case_params();
 		struct fake_camera *cameras[2];
-		struct sx_pair pair[SLOTS];
+		struct sx_pair pair[CASE_SLOTS];
 		struct sx_source *s;
 
 		p.memory = memories[how % 3];
@@ -95,14 +92,14 @@ static void test_pairs(void **state)
 			expect_pair(s, k, &pair[0]);
 			sx_source_release(s, &pair[0]);
 		}
-		for (int k = 0; k < SLOTS; k++) {
+		for (int k = 0; k < CASE_SLOTS; k++) {
 			fill_pair(cameras, 20 + k);
 			expect_pair(s, 20 + k, &pair[k]);
 		}
 		fill_pair(cameras, 23); /* no room */
 		assert_int_equal(case_next(s, &pair[0], 0.02), 0);
 		case_dropped(s, SX_DROP_BACKLOG, 1, 1);
-		for (int k = 0; k < SLOTS; k++) {
+		for (int k = 0; k < CASE_SLOTS; k++) {
 			assert_true(jpeg_case_shows(&pair[k].left, 20 + k));
 			sx_source_release(s, &pair[k]);
 		}
@@ -199,7 +196,7 @@ static void test_padded(void **state)
 /* An empty buffer has no picture at all. */
 static void test_empty(void **state)
 {
-	const struct fake_frame f = {.ns = TIME(1), .data = "", .bytes = 0};
+	const struct fake_frame f = {.ns = CASE_TIME(1), .data = "", .bytes = 0};
 	struct sx_source_params p = case_params();
 	struct fake_camera *cameras[2];
 	struct sx_source *s = begin(cameras, &p);

@@ -19,30 +19,6 @@
 
 #define W CASE_W
 #define H CASE_H
-#define SLOTS 3
-
-/* A time in the past from which tests count; the source compares times with each other only. */
-#define T0 (100 * SX_NS_PER_S)
-#define TIME(n) (T0 + (n)*CASE_PERIOD_NS)
-
-/* Two cameras that stream, their first pictures gone. */
-static struct sx_source *begin(struct fake_camera *cameras[2], const struct sx_source_params *p)
-{
-	struct sx_source *s = case_open(p, SLOTS);
-
-	case_fill(cameras, 0, TIME(0));
-	case_expect(s, 0, "");
-	case_dropped(s, SX_DROP_FIRST, 1, 1);
-	return s;
-}
-
-static void begin_grey(struct fake_camera *cameras[2], struct sx_source **s)
-{
-	const struct sx_source_params p = case_params();
-
-	case_grey(cameras);
-	*s = begin(cameras, &p);
-}
 
 static void expect_pair(struct sx_source *s, int pattern, struct sx_pair *pair)
 {
@@ -82,9 +58,9 @@ static void check_pixels(const struct sx_source_params *p, uint32_t fourcc, bool
 		cameras[i]->wider_by = wider;
 	}
 	cameras[2]->wider_by = wider + 4; /* its buffers are large enough */
-	s = case_open(p, SLOTS);
-	for (int k = 0; k < 2 * SLOTS; k++) {
-		const struct fake_frame f = {.pattern = k, .ns = TIME(k)};
+	s = case_open(p, CASE_SLOTS);
+	for (int k = 0; k < 2 * CASE_SLOTS; k++) {
+		const struct fake_frame f = {.pattern = k, .ns = CASE_TIME(k)};
 
 		assert_true(fake_fill(cameras[0], &f));
 		if (two)
@@ -100,7 +76,7 @@ static void check_pixels(const struct sx_source_params *p, uint32_t fourcc, bool
 		assert_int_equal(pair.right.height, H);
 		assert_int_equal(pair.right.pixel, sx_source_info(s)->pixel);
 		assert_int_equal(pair.number, k);
-		assert_int_equal(pair.left_ns, TIME(k) / 1000 * 1000);
+		assert_int_equal(pair.left_ns, CASE_TIME(k) / 1000 * 1000);
 		assert_int_equal(pair.right_ns, pair.left_ns);
 		sx_source_release(s, &pair);
 	}
@@ -138,7 +114,7 @@ static void check_stamps(uint32_t flags, int64_t ns, bool believed, enum sx_stam
 
 	case_grey(cameras);
 	cameras[0]->stamps = cameras[1]->stamps = flags;
-	s = begin(cameras, &p);
+	s = case_begin(cameras, &p);
 	before = sx_now_ns();
 	case_fill(cameras, 1, ns);
 	expect_pair(s, 1, &pair);
@@ -156,7 +132,7 @@ static void test_stamps(void **state)
 {
 	const int64_t now = sx_now_ns(), later = now + 1000 * SX_NS_PER_S;
 
-	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC | V4L2_BUF_FLAG_TSTAMP_SRC_SOE, TIME(1), true,
+	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC | V4L2_BUF_FLAG_TSTAMP_SRC_SOE, CASE_TIME(1), true,
 		     SX_STAMP_START_OF_EXPOSURE);
 	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC | V4L2_BUF_FLAG_TSTAMP_SRC_EOF, later, true,
 		     SX_STAMP_END_OF_FRAME);
@@ -181,7 +157,7 @@ static void test_stamps_of_no_clock(void **state)
 
 		case_grey(cameras);
 		cameras[0]->stamps = cameras[1]->stamps = V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN;
-		s = begin(cameras, &p);
+		s = case_begin(cameras, &p);
 		case_fill(cameras, 1, ns);
 		expect_pair(s, 1, &pair);
 		assert_int_equal(pair.clock, sign < 0 ? SX_CLOCK_MONOTONIC : SX_CLOCK_UNKNOWN);
@@ -196,9 +172,9 @@ static void test_stamps_that_differ(void **state)
 	struct fake_camera *cameras[2];
 	struct sx_source *s;
 
-	begin_grey(cameras, &s);
+	s = case_begin_grey(cameras);
 	cameras[1]->stamps = V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC | V4L2_BUF_FLAG_TSTAMP_SRC_EOF;
-	case_fill(cameras, 1, TIME(1));
+	case_fill(cameras, 1, CASE_TIME(1));
 	case_expect(s, -ENODEV,
 		    CASE_LEFT " takes the time at the start of exposure, " CASE_RIGHT
 			      " at the end of the frame: they cannot be paired");
@@ -221,26 +197,26 @@ static void test_unpaired(void **state)
 	struct sx_source *s;
 	struct sx_pair pair;
 
-	begin_grey(cameras, &s);
-	fill_one(cameras[0], 1, TIME(1));
+	s = case_begin_grey(cameras);
+	fill_one(cameras[0], 1, CASE_TIME(1));
 	case_expect(s, 0, ""); /* it waits */
 	case_balanced(s, 1, 0);
-	fill_one(cameras[1], 1, TIME(1) + 10 * CASE_MS);
+	fill_one(cameras[1], 1, CASE_TIME(1) + 10 * CASE_MS);
 	expect_pair(s, 1, &pair);
 	assert_int_equal(pair.right_ns - pair.left_ns, 10 * CASE_MS);
 	sx_source_release(s, &pair);
-	fill_one(cameras[0], 2, TIME(2)); /* right loses this one */
-	case_fill(cameras, 3, TIME(3));
+	fill_one(cameras[0], 2, CASE_TIME(2)); /* right loses this one */
+	case_fill(cameras, 3, CASE_TIME(3));
 	expect_pair(s, 3, &pair);
 	sx_source_release(s, &pair);
 	case_dropped(s, SX_DROP_UNPAIRED, 1, 0);
 	for (int k = 4; k < 9; k++) { /* left is silent for long: right's buffers come back to it */
-		fill_one(cameras[1], k, TIME(k));
+		fill_one(cameras[1], k, CASE_TIME(k));
 		case_expect(s, 0, "");
 	}
 	case_dropped(s, SX_DROP_UNPAIRED, 1, 2);
 	case_balanced(s, 0, 3);
-	case_fill(cameras, 9, TIME(9));
+	case_fill(cameras, 9, CASE_TIME(9));
 	expect_pair(s, 9, &pair);
 	sx_source_release(s, &pair);
 	case_dropped(s, SX_DROP_UNPAIRED, 1, 5);
@@ -252,7 +228,7 @@ static void test_unpaired(void **state)
 /* Of its own memory a driver may write over what is ours (v4l2loopback): a picture is lost, not the camera. */
 static void test_driver_that_goes_round(void **state)
 {
-	const struct fake_frame over = {.pattern = 2, .ns = TIME(2), .other_index = 2};
+	const struct fake_frame over = {.pattern = 2, .ns = CASE_TIME(2), .other_index = 2};
 	struct sx_source_params p = case_params();
 	struct fake_camera *cameras[2];
 	struct sx_pair pair;
@@ -260,17 +236,17 @@ static void test_driver_that_goes_round(void **state)
 
 	case_grey(cameras);
 	p.memory = SX_MEMORY_MMAP;
-	s = begin(cameras, &p);
-	fill_one(cameras[0], 1, TIME(1));
+	s = case_begin(cameras, &p);
+	fill_one(cameras[0], 1, CASE_TIME(1));
 	case_expect(s, 0, "");
 	assert_true(fake_fill(cameras[0], &over));
 	case_expect(s, 0, "");
 	case_dropped(s, SX_DROP_BACKLOG, 1, 0);
 	case_balanced(s, 1, 0);
-	fill_one(cameras[1], 2, TIME(2));
+	fill_one(cameras[1], 2, CASE_TIME(2));
 	expect_pair(s, 2, &pair); /* the new picture took the place of the one that waited */
 	sx_source_release(s, &pair);
-	case_fill(cameras, 4, TIME(4));
+	case_fill(cameras, 4, CASE_TIME(4));
 	expect_pair(s, 4, &pair);
 	sx_source_release(s, &pair);
 	case_balanced(s, 0, 0);
@@ -281,33 +257,33 @@ static void check_backlog(enum sx_source_memory memory)
 {
 	struct sx_source_params p = case_params();
 	struct fake_camera *cameras[2];
-	struct sx_pair pair[SLOTS];
+	struct sx_pair pair[CASE_SLOTS];
 	struct sx_source *s;
 
 	case_grey(cameras);
 	p.memory = memory;
 	p.buffers = 8;
-	s = begin(cameras, &p);
+	s = case_begin(cameras, &p);
 	for (int k = 1; k <= 4; k++)
-		case_fill(cameras, k, TIME(k));
+		case_fill(cameras, k, CASE_TIME(k));
 	expect_pair(s, 4, &pair[0]);
 	case_dropped(s, SX_DROP_BACKLOG, 3, 3);
 	for (int k = 5; k <= 6; k++) {
-		case_fill(cameras, k, TIME(k));
+		case_fill(cameras, k, CASE_TIME(k));
 		expect_pair(s, k, &pair[k - 4]);
 	}
-	case_fill(cameras, 7, TIME(7)); /* whoever takes the pairs is slow */
+	case_fill(cameras, 7, CASE_TIME(7)); /* whoever takes the pairs is slow */
 	case_expect(s, 0, "");
 	case_dropped(s, SX_DROP_BACKLOG, 4, 4);
-	for (int k = 0; k < SLOTS; k++) {
+	for (int k = 0; k < CASE_SLOTS; k++) {
 		assert_true(fake_shows(&pair[k].left, 0, k + 4, 0, 0));
 		assert_true(fake_shows(&pair[k].right, 1, k + 4, 0, 0));
 	}
 	sx_source_release(s, &pair[1]);
-	case_fill(cameras, 8, TIME(8));
+	case_fill(cameras, 8, CASE_TIME(8));
 	expect_pair(s, 8, &pair[1]);
 	assert_int_equal(pair[1].number, 4);
-	for (int k = 0; k < SLOTS; k++)
+	for (int k = 0; k < CASE_SLOTS; k++)
 		sx_source_release(s, &pair[k]);
 	case_balanced(s, 0, 0);
 	case_close(s);
@@ -330,9 +306,9 @@ static void test_backlog_of_one_camera(void **state)
 
 	p.layout = SX_LAYOUT_SIDE_BY_SIDE;
 	p.right = NULL;
-	s = case_open(&p, SLOTS);
+	s = case_open(&p, CASE_SLOTS);
 	for (int k = 0; k < 4; k++)
-		fill_one(c, k, TIME(k));
+		fill_one(c, k, CASE_TIME(k));
 	assert_int_equal(case_next(s, &pair, 0), 1);
 	assert_true(fake_shows(&pair.right, 0, 3, W, 0));
 	sx_source_release(s, &pair);
@@ -358,8 +334,8 @@ static void check_gaps(const struct sx_source *s, int left, int right)
 static void lose(struct sx_source *s, struct fake_camera *cameras[2], int pattern, uint32_t left,
 		 uint32_t right)
 {
-	const struct fake_frame f[2] = {{.pattern = pattern, .ns = TIME(pattern), .lost = left},
-					{.pattern = pattern, .ns = TIME(pattern), .lost = right}};
+	const struct fake_frame f[2] = {{.pattern = pattern, .ns = CASE_TIME(pattern), .lost = left},
+					{.pattern = pattern, .ns = CASE_TIME(pattern), .lost = right}};
 	struct sx_pair pair;
 
 	for (int i = 0; i < 2; i++)
@@ -375,10 +351,10 @@ static void test_gaps(void **state)
 	struct sx_source *s;
 
 	case_grey(cameras);
-	s = case_open(&p, SLOTS);
+	s = case_open(&p, CASE_SLOTS);
 	cameras[0]->sequence = 7; /* nobody counts from what */
 	cameras[1]->sequence = UINT32_MAX - 2;
-	case_fill(cameras, 0, TIME(0));
+	case_fill(cameras, 0, CASE_TIME(0));
 	case_expect(s, 0, "");
 	check_gaps(s, 0, 0);
 	lose(s, cameras, 1, 3, 0);
@@ -415,13 +391,13 @@ static void test_waking(void **state)
 
 	case_grey(cameras);
 	p.buffers = 2;
-	s = begin(cameras, &p);
+	s = case_begin(cameras, &p);
 	assert_false(woken(s));
-	fill_one(cameras[0], 1, TIME(1));
+	fill_one(cameras[0], 1, CASE_TIME(1));
 	assert_true(woken(s));
 	case_expect(s, 0, "");
 	assert_false(woken(s));
-	fill_one(cameras[1], 1, TIME(1));
+	fill_one(cameras[1], 1, CASE_TIME(1));
 	expect_pair(s, 1, &pair);
 	assert_false(woken(s));
 	assert_int_equal(cameras[0]->queued, 1);
@@ -440,10 +416,10 @@ static void damage(struct sx_source *s, struct fake_camera *c, struct fake_camer
 		   int pattern, const char *words)
 {
 	f.pattern = pattern;
-	f.ns = TIME(pattern);
+	f.ns = CASE_TIME(pattern);
 	assert_true(fake_fill(c, &f));
 	case_expect(s, -EBADMSG, words);
-	fill_one(other, pattern, TIME(pattern));
+	fill_one(other, pattern, CASE_TIME(pattern));
 	case_expect(s, 0, ""); /* its partner waits in vain */
 }
 
@@ -459,7 +435,7 @@ static void test_damage(void **state)
 	case_grey(cameras);
 	cameras[1]->mplane = true;
 	cameras[1]->data_offset = 64;
-	s = begin(cameras, &p);
+	s = case_begin(cameras, &p);
 	damage(s, cameras[0], cameras[1], flagged, 1, CASE_LEFT ": damaged picture (1632 bytes)");
 	damage(s, cameras[1], cameras[0], short_one, 2, CASE_RIGHT ": short picture (1631 bytes)");
 	damage(s, cameras[0], cameras[1], huge, 3, CASE_LEFT ": short picture");
@@ -467,11 +443,11 @@ static void test_damage(void **state)
 	damage(s, cameras[1], cameras[0], less, 5, CASE_RIGHT ": short picture (0 bytes)");
 	case_dropped(s, SX_DROP_ERROR_FLAG, 1, 0);
 	case_dropped(s, SX_DROP_SHORT, 1, 3);
-	case_fill(cameras, 6, TIME(6));
+	case_fill(cameras, 6, CASE_TIME(6));
 	expect_pair(s, 6, &pair);
 	sx_source_release(s, &pair);
 	assert_true(fake_fill(cameras[0], &flagged));
-	case_fill(cameras, 7, TIME(7));
+	case_fill(cameras, 7, CASE_TIME(7));
 	expect_pair(s, 7, &pair); /* a pair is more than damage */
 	sx_source_release(s, &pair);
 	case_dropped(s, SX_DROP_UNPAIRED, 3, 2);
@@ -483,17 +459,17 @@ static void test_damage(void **state)
 static void test_first_is_damaged(void **state)
 {
 	const struct sx_source_params p = case_params();
-	const struct fake_frame f = {.error = true, .ns = TIME(0)};
+	const struct fake_frame f = {.error = true, .ns = CASE_TIME(0)};
 	struct fake_camera *cameras[2];
 	struct sx_pair pair;
 	struct sx_source *s;
 
 	case_grey(cameras);
-	s = case_open(&p, SLOTS);
+	s = case_open(&p, CASE_SLOTS);
 	for (int i = 0; i < 2; i++)
 		assert_true(fake_fill(cameras[i], &f));
 	case_expect(s, -EBADMSG, "damaged");
-	case_fill(cameras, 1, TIME(1));
+	case_fill(cameras, 1, CASE_TIME(1));
 	expect_pair(s, 1, &pair);
 	sx_source_release(s, &pair);
 	case_dropped(s, SX_DROP_FIRST, 0, 0);

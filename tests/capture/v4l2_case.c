@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "tests/capture/v4l2_case.h"
+#include "tests/check.h"
 
-#include <dirent.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,23 +49,11 @@ void case_grey(struct fake_camera *cameras[2])
 	case_cameras(cameras, grey);
 }
 
-int case_descriptors(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	int n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
-}
-
 struct sx_source *case_open(const struct sx_source_params *p, int slots)
 {
 	struct sx_source *s = NULL;
 
-	descriptors = case_descriptors();
+	descriptors = check_descriptors();
 	case_why[0] = 0;
 	if (sx_source_open(&s, p, slots, case_why, sizeof(case_why)) < 0)
 		fail_msg("%s", case_why);
@@ -74,7 +62,7 @@ struct sx_source *case_open(const struct sx_source_params *p, int slots)
 
 void case_refused(const struct sx_source_params *p, int error, const char *words)
 {
-	const int before = case_descriptors();
+	const int before = check_descriptors();
 	struct sx_source *s = NULL;
 
 	case_why[0] = 0;
@@ -82,7 +70,7 @@ void case_refused(const struct sx_source_params *p, int error, const char *words
 	assert_null(s);
 	if (!strstr(case_why, words))
 		fail_msg("'%s' does not say '%s'", case_why, words);
-	assert_int_equal(case_descriptors(), before);
+	assert_int_equal(check_descriptors(), before);
 }
 
 const struct sx_v4l2 *case_inside(const struct sx_source *s)
@@ -93,7 +81,7 @@ const struct sx_v4l2 *case_inside(const struct sx_source *s)
 void case_close(struct sx_source *s)
 {
 	sx_source_close(s);
-	assert_int_equal(case_descriptors(), descriptors);
+	assert_int_equal(check_descriptors(), descriptors);
 	fake_reset();
 }
 
@@ -170,4 +158,22 @@ void case_dropped(const struct sx_source *s, enum sx_image_drop why_dropped, int
 	if (c.dropped[0][why_dropped] != (uint64_t)left || c.dropped[1][why_dropped] != (uint64_t)right)
 		fail_msg("%s: %d left, %d right expected, counted %d and %d", sx_image_drop_name(why_dropped),
 			 left, right, (int)c.dropped[0][why_dropped], (int)c.dropped[1][why_dropped]);
+}
+
+struct sx_source *case_begin(struct fake_camera *cameras[2], const struct sx_source_params *p)
+{
+	struct sx_source *s = case_open(p, CASE_SLOTS);
+
+	case_fill(cameras, 0, CASE_TIME(0));
+	case_expect(s, 0, "");
+	case_dropped(s, SX_DROP_FIRST, 1, 1);
+	return s;
+}
+
+struct sx_source *case_begin_grey(struct fake_camera *cameras[2])
+{
+	const struct sx_source_params p = case_params();
+
+	case_grey(cameras);
+	return case_begin(cameras, &p);
 }

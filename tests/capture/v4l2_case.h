@@ -17,6 +17,9 @@
 #define CASE_MS 1000000LL
 #define CASE_TIMEOUT_S 20
 #define CASE_PERIOD_NS (1000 * CASE_MS / 30)
+#define CASE_SLOTS 3
+/* Of the nth picture, counted from a time in the past; the source compares times with each other only. */
+#define CASE_TIME(n) (100000 * CASE_MS + (n)*CASE_PERIOD_NS)
 
 /* The last sentence. */
 extern char case_why[512];
@@ -30,12 +33,15 @@ void case_grey(struct fake_camera *cameras[2]);
 
 /* Opens, or fails the test with the sentence. */
 struct sx_source *case_open(const struct sx_source_params *p, int slots);
+/* Opens, and both cameras have given their first picture, number 0, which is dropped. */
+struct sx_source *case_begin(struct fake_camera *cameras[2], const struct sx_source_params *p);
+/* case_grey() and case_params(). */
+struct sx_source *case_begin_grey(struct fake_camera *cameras[2]);
 /* Open must fail with this and say this, and leave no descriptor. */
 void case_refused(const struct sx_source_params *p, int error, const char *words);
 const struct sx_v4l2 *case_inside(const struct sx_source *s);
 /* Closes; no descriptor may be left of those opened since case_open(). Forgets the cameras. */
 void case_close(struct sx_source *s);
-int case_descriptors(void);
 
 /* One picture of each camera, pattern and time alike. */
 void case_fill(struct fake_camera *cameras[2], int pattern, int64_t ns);

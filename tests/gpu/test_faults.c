@@ -4,7 +4,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -47,24 +46,12 @@ struct holdings {
 	int descriptors;
 };
 
-static int count_descriptors(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	int n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
-}
-
 static struct holdings holdings(void)
 {
 	return (struct holdings){
 		sx_emulate_count("device bytes"), sx_emulate_count("pinned bytes"),
 		sx_emulate_count("streams held"), sx_emulate_count("events held"),
-		sx_emulate_count("graphs held"),  count_descriptors(),
+		sx_emulate_count("graphs held"),  check_descriptors(),
 	};
 }
 
