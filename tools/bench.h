@@ -18,7 +18,7 @@
 
 struct bench_options {
 	struct sx_settings_args args;
-	const char *left, *right; /* images instead of the synthetic street */
+	const char *images[2]; /* left and right, instead of the synthetic street; NULL: none */
 	struct {
 		int width, height;
 	} size[BENCH_SIZES_MAX];

@@ -20,11 +20,11 @@ struct ctl {
 	const char *instance;
 	bool json, watch;
 	int interval_ms;
-	int frames;	/* -1: not given */
-	int timeout_ms; /* -1: no limit */
-	bool timeout_given;
-	const char *file;
+	int frames;	    /* -1: not given */
+	int timeout_ms;	    /* -1: not given */
 	const char *config; /* doctor: configuration file; NULL: the instance's */
+	char **operands;    /* as many as the command's row allows */
+	int operand_count;
 };
 
 /* Set by SIGINT, SIGTERM: loops end in order. */

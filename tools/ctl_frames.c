@@ -35,7 +35,7 @@ static int explain(const struct ctl *c, int error)
 
 static int timeout_of(const struct ctl *c)
 {
-	return c->timeout_given ? c->timeout_ms : DEFAULT_TIMEOUT_MS;
+	return c->timeout_ms >= 0 ? c->timeout_ms : DEFAULT_TIMEOUT_MS;
 }
 
 /* 1: a frame is there; 0: stopped by a signal; negative: error, -ETIMEDOUT. */
@@ -202,14 +202,14 @@ static int save(const struct ctl *c, const struct sx_image *rgb)
 	static struct sx_outfile file;
 	int r;
 
-	r = sx_outfile_open(&file, c->file);
+	r = sx_outfile_open(&file, c->operands[0]);
 	if (r == 0)
 		r = sx_picture_write(file.f, rgb);
 	if (r == 0)
 		r = sx_outfile_commit(&file);
 	if (r < 0) {
 		sx_outfile_abort(&file);
-		return ctl_fail(EX_CANTCREAT, "cannot write %s: %s", c->file, strerror(-r));
+		return ctl_fail(EX_CANTCREAT, "cannot write %s: %s", c->operands[0], strerror(-r));
 	}
 	return 0;
 }
@@ -226,8 +226,8 @@ static int save_frame(const struct ctl *c, const struct stixel_frame *f)
 	sx_image_finish(&rgb);
 	if (code)
 		return code;
-	printf("%s: frame %" PRIu64 ", %" PRIu32 "x%" PRIu32 ", %" PRIu32 " stixels, %.1f ms old\n", c->file,
-	       h->number, h->image_width, h->image_height, h->stixel_count,
+	printf("%s: frame %" PRIu64 ", %" PRIu32 "x%" PRIu32 ", %" PRIu32 " stixels, %.1f ms old\n",
+	       c->operands[0], h->number, h->image_width, h->image_height, h->stixel_count,
 	       (double)stixel_age_ns(h, sx_now_ns()) / 1e6);
 	if (h->plane_kind != STIXEL_PLANE_LEFT)
 		fputs("drawn on a dark ground: set output.planes = left to see the image below\n", stderr);

@@ -497,8 +497,8 @@ class ExitCodes(TestCase):
         return err
 
     def test_usage_64(self):
-        self.check(64, ["--nonsense"], "nonsense", "usage")
-        self.check(64, ["-s"], "usage")
+        self.check(64, ["--nonsense"], "nonsense", "--help")
+        self.check(64, ["-s"], "--set wants SECTION.KEY=VALUE")
         self.check(64, ["stray"], "'stray'")
         for n in ("0", "-1", "x", "1x", "", "99999999999999999999999"):
             self.check(64, [*SMALL, "--frames", n], "--frames")
