@@ -31,10 +31,11 @@ static const struct sx_usage_command commands[COMMANDS] = {
 			  "stderr."},
 	[WAIT] = {"wait", "", .run = RUN(ctl_wait), .help = "returns when a new frame was published",
 		  .more = "A frame that was published after the call. Waits for the daemon, too."},
-	[SNAPSHOT] =
-		{"snapshot", "FILE.png", 1, 1, SX_OFFER_FILE, RUN(ctl_snapshot), "draws the newest frame",
-		 "Over the left image if the daemon publishes it (output.planes = left), else over a dark "
-		 "ground."},
+	[SNAPSHOT] = {"snapshot", "FILE.png", 1, 1, SX_OFFER_FILE, RUN(ctl_snapshot),
+		      "draws the newest frame",
+		      "Over the left image, which the daemon is asked for, or over a dark ground where it "
+		      "has no room for "
+		      "images (output.planes)."},
 	[METRICS] = {"metrics", "", .run = RUN(ctl_metrics),
 		     .help = "figures in OpenMetrics text, for Prometheus"},
 	[DOCTOR] = {"doctor", "", .run = RUN(ctl_doctor),
