@@ -15,6 +15,7 @@
 #include "config/usage.h"
 #include "tools/pair_names.h"
 #include "tools/process.h"
+#include "tools/progress.h"
 
 static volatile sig_atomic_t stop_signal;
 
@@ -114,9 +115,12 @@ static int run_jobs(struct process *p, const struct process_job *jobs, int count
 {
 	int worst = 0, failed = 0;
 
+	sx_progress_begin("pairs", (uint64_t)count);
 	for (int i = 0; i < count && !stop_signal; i++) {
 		int code = process_pair(p, &jobs[i]);
 
+		if (count > 1)
+			sx_progress_update((uint64_t)i + 1);
 		if (!code)
 			continue;
 		failed++;
@@ -125,6 +129,7 @@ static int run_jobs(struct process *p, const struct process_job *jobs, int count
 		if (code != EX_DATAERR && code != EX_CANTCREAT)
 			break;
 	}
+	sx_progress_end();
 	if (failed && count > 1)
 		fprintf(stderr, SX_PROGRAM ": %d of %d pairs failed\n", failed, count);
 	return worst;
