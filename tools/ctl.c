@@ -13,7 +13,7 @@
 #include "ipc/instance.h"
 #include "tools/ctl.h"
 
-enum { STATUS, DUMP, WAIT, SNAPSHOT, METRICS, DOCTOR, COMMANDS };
+enum { STATUS, WATCH, DUMP, WAIT, SNAPSHOT, METRICS, DOCTOR, COMMANDS };
 
 #define OF(command) SX_USAGE_OF(command)
 #define RUN(function) ((sx_usage_run *)(function))
@@ -24,6 +24,20 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		{"status", "", .run = RUN(ctl_status), .help = "how the instance is doing",
 		 .more = "State, frames a second, drops, road, and the time of each stage over the last ten "
 			 "seconds. With --watch into a pipe or a file: one line a refresh."},
+	[WATCH] = {"watch", "", .run = RUN(ctl_watch),
+		   .help = "what a reader gets: rate, lost frames, latency up to its wake-up",
+		   .more = "Reads every frame and prints a line a second, and a summary at the end. Three "
+			   "times are measured: "
+			   "from capture to publication, by the header of the frame; from publication until "
+			   "this program "
+			   "is awake, which holds the copy into the ring, the wake-up by the system and its "
+			   "scheduler; and "
+			   "the age of the picture when the frame was copied and checked. A daemon that ends "
+			   "and comes back "
+			   "is told. docs/latency.md explains the measuring points.\n\n"
+			   "With --json one object a second with \"event\":\"second\" and one with "
+			   "\"summary\"; times are "
+			   "microseconds."},
 	[DUMP] = {"dump", "", .run = RUN(ctl_dump), .help = "stixels of the next frames as CSV or JSON lines",
 		  .more = "Begins with the newest frame. CSV has the columns of stixel-process, below a line "
 			  "that "
@@ -48,7 +62,7 @@ static const struct sx_usage_command commands[COMMANDS] = {
 static const struct sx_usage_option options[] = {
 	{"instance", 'i', "NAME", SX_USAGE_TEXT, TO(instance), .offer = SX_OFFER_INSTANCE,
 	 .help = "which daemon; default: default"},
-	{"json", 0, NULL, SX_USAGE_FLAG, TO(json), .commands = OF(STATUS) | OF(DUMP) | OF(DOCTOR),
+	{"json", 0, NULL, SX_USAGE_FLAG, TO(json), .commands = OF(STATUS) | OF(WATCH) | OF(DUMP) | OF(DOCTOR),
 	 .help = "print JSON, for programs"},
 	{"watch", 0, NULL, SX_USAGE_FLAG, TO(watch), .commands = OF(STATUS), .help = "refresh until Ctrl-C"},
 	{"interval", 0, "S", SX_USAGE_SECONDS, TO(interval_ms), 0.1, 3600, .commands = OF(STATUS),
@@ -57,6 +71,10 @@ static const struct sx_usage_option options[] = {
 	 .help = "with --watch: refreshes; 0 = without end, the default"},
 	{"frames", 0, "N", SX_USAGE_INT, TO(frames), 0, 1000000000, .commands = OF(DUMP),
 	 .help = "this many; 0 = without end; default 1"},
+	{"frames", 0, "N", SX_USAGE_INT, TO(frames), 0, 1000000000, .commands = OF(WATCH),
+	 .help = "end after N frames"},
+	{"duration", 0, "S", SX_USAGE_SECONDS, TO(duration_ms), 0.1, 1000000, .commands = OF(WATCH),
+	 .help = "end after S seconds; default: Ctrl-C"},
 	{"timeout", 0, "S", SX_USAGE_SECONDS, TO(timeout_ms), 0, 1000000, .commands = OF(DUMP) | OF(SNAPSHOT),
 	 .help = "give up after S seconds without a frame, default 5"},
 	{"timeout", 0, "S", SX_USAGE_SECONDS, TO(timeout_ms), 0, 1000000, .commands = OF(WAIT),

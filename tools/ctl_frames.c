@@ -20,8 +20,7 @@
 
 enum { DEFAULT_TIMEOUT_MS = 5000, IMAGE_MS = 1000 };
 
-/* Says in the user's words why there is no frame. */
-static int explain(const struct ctl *c, int error)
+int ctl_explain(const struct ctl *c, int error)
 {
 	int code =
 		error == -EBADMSG || error == -EPROTO || error == -EPROTONOSUPPORT ? EX_DATAERR : CTL_NOTHING;
@@ -54,7 +53,7 @@ static int no_frame(const struct ctl *c, int r, int timeout_ms)
 	if (r == -ETIMEDOUT)
 		return ctl_fail(CTL_NOTHING, "instance '%s' published no frame within %.1f s", c->instance,
 				timeout_ms / 1000.0);
-	return explain(c, r);
+	return ctl_explain(c, r);
 }
 
 static double focal_baseline(const struct stixel_frame_header *h)
@@ -132,7 +131,7 @@ int ctl_dump(const struct ctl *c)
 
 	r = stixel_open(&reader, c->instance, 0);
 	if (r < 0)
-		return explain(c, r);
+		return ctl_explain(c, r);
 	r = dump_frames(reader, c, c->frames < 0 ? 1 : c->frames);
 	stixel_close(reader);
 	return r < 0 ? no_frame(c, r, timeout_of(c)) : 0;
@@ -154,7 +153,7 @@ int ctl_wait(const struct ctl *c)
 
 	r = stixel_open(&reader, c->instance, STIXEL_OPEN_FOLLOW);
 	if (r < 0)
-		return explain(c, r);
+		return ctl_explain(c, r);
 	stixel_latest(reader, &f); /* what lies there may be old: the next one shows that frames flow */
 	r = wait_for_frame(reader, c->timeout_ms);
 	if (r > 0)
@@ -263,7 +262,7 @@ int ctl_snapshot(const struct ctl *c)
 
 	r = stixel_open(&reader, c->instance, 0);
 	if (r < 0)
-		return explain(c, r);
+		return ctl_explain(c, r);
 	r = take_with_image(reader, timeout_of(c), &f);
 	code = r > 0 ? save_frame(c, f) : r < 0 ? no_frame(c, r, timeout_of(c)) : CTL_NOTHING;
 	stixel_close(reader);
