@@ -9,6 +9,7 @@
 #ifndef SX_IPC_REPORT_H
 #define SX_IPC_REPORT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/histogram.h"
@@ -37,6 +38,27 @@ struct sx_report_latency {
 	const char *name;
 	struct sx_summary start, recent;
 	int64_t sum_ns;
+};
+
+/*
+ * What the computer draws, and for what. The figures are those of the last readings; with stale they are unknown (NAN)
+ * and reason says since when, age_ms goes on. No sensor: source is empty, and reason says why.
+ */
+struct sx_report_power {
+	char source[16], scope[64], device[160], reason[192]; /* empty: none */
+	bool stale;
+	double watts, watts_10s;	       /* means over 1 and 10 s */
+	double joules_per_frame, fps_per_watt; /* over 10 s */
+	int64_t age_ms, interval_ms;	       /* since the last reading; between two */
+	double start_joules, start_seconds; /* measured since start: less than uptime where readings failed */
+	int64_t start_frames;		    /* published in that time */
+};
+
+/* What the computer is and how fast its clocks run. Texts are empty and figures negative where nothing says so. */
+struct sx_report_board {
+	char model[96], mode[64], governor[32]; /* mode: nvpmodel's name */
+	int64_t mode_id;
+	int64_t cpu_hz, cpu_max_hz, gpu_hz, gpu_max_hz, memory_hz; /* max: what is allowed just now */
 };
 
 /*
@@ -88,6 +110,8 @@ struct sx_report {
 	struct {
 		int64_t clients, accepted, refused, garbage, sent, dropped;
 	} stream;
+	struct sx_report_power power;
+	struct sx_report_board board;
 	uint64_t log_lost;
 };
 

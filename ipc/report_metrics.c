@@ -216,6 +216,63 @@ static void add_copies(struct sx_text *t, const struct sx_report *r)
 		    r->engine.input.staged);
 }
 
+static void add_power(struct sx_text *t, const struct sx_report_power *p)
+{
+	static const char info[] = "stixeld_power", joules[] = "stixeld_energy_joules";
+
+	if (!*p->source)
+		return;
+	add_family(t, info, "info", NULL, "What measures power, and of what.");
+	sx_text_add(t, "%s_info{", info);
+	add_label(t, "source", p->source);
+	sx_text_add(t, ",");
+	add_label(t, "scope", p->scope);
+	sx_text_add(t, ",");
+	add_label(t, "device", p->device);
+	sx_text_add(t, "} 1\n");
+	add_gauge(t, "stixeld_power_watts", "watts", "Power, mean of the last second.", p->watts);
+	if (p->age_ms >= 0)
+		add_gauge(t, "stixeld_power_age_seconds", "seconds", "Time since the last reading of power.",
+			  (double)p->age_ms / 1e3);
+	add_gauge(t, "stixeld_joules_per_frame", NULL, "Energy for each frame published in the last 10 s.",
+		  p->joules_per_frame);
+	add_gauge(t, "stixeld_fps_per_watt", NULL, "Frames per second for each watt, last 10 s.",
+		  p->fps_per_watt);
+	if (p->start_frames < 0)
+		return;
+	add_family(t, joules, "counter", "joules", "Energy measured since start.");
+	sx_text_add(t, "%s_total %.9g\n", joules, p->start_joules);
+	add_counter(t, "stixeld_energy_frames", "Frames published while energy was measured.",
+		    p->start_frames);
+}
+
+static void add_board(struct sx_text *t, const struct sx_report_board *b)
+{
+	static const char info[] = "stixeld_board", clocks[] = "stixeld_clock_hertz";
+	const struct {
+		const char *domain;
+		int64_t hz;
+	} now[] = {{"cpu", b->cpu_hz}, {"gpu", b->gpu_hz}, {"memory", b->memory_hz}};
+	bool begun = false;
+
+	if (*b->model) {
+		add_family(t, info, "info", NULL, "What it runs on, and in which power mode.");
+		sx_text_add(t, "%s_info{", info);
+		add_label(t, "model", b->model);
+		sx_text_add(t, ",");
+		add_label(t, "power_mode", b->mode);
+		sx_text_add(t, "} 1\n");
+	}
+	for (size_t i = 0; i < sizeof(now) / sizeof(now[0]); i++) {
+		if (now[i].hz < 0)
+			continue;
+		if (!begun)
+			add_family(t, clocks, "gauge", "hertz", "Clock just now, by domain.");
+		begun = true;
+		sx_text_add(t, "%s{domain=\"%s\"} %" PRId64 "\n", clocks, now[i].domain, now[i].hz);
+	}
+}
+
 void sx_report_metrics(const struct sx_report *r, struct sx_text *t)
 {
 	add_identity(t, r);
@@ -247,6 +304,8 @@ void sx_report_metrics(const struct sx_report *r, struct sx_text *t)
 	add_counter(t, "stixeld_stream_frames_dropped", "Frames that slow clients missed.",
 		    r->stream.dropped);
 	add_counter(t, "stixeld_stream_clients_refused", "Clients turned away: too many.", r->stream.refused);
+	add_power(t, &r->power);
+	add_board(t, &r->board);
 	add_counter(t, "stixeld_log_lines_lost", "Log lines of real-time threads that were lost.",
 		    (int64_t)r->log_lost);
 	sx_text_add(t, "# EOF\n");
