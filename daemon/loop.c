@@ -127,6 +127,7 @@ static void tick(struct sx_run *run)
 	sx_health_update(&run->health, &in);
 	tell_state(run);
 	tell_pages(run);
+	sx_run_power_tell(run);
 	if (run->ticks % BEAT_TICKS == 0 && run->health.progress && run->pipeline->ring)
 		sx_ring_beat(run->pipeline->ring);
 	if (run->ticks % STATUS_TICKS == STATUS_TICKS - 1)

@@ -131,6 +131,8 @@ static void take_report(struct sx_pages *p, struct sx_report *r)
 	}
 	read_latencies(r, t, now);
 	read_newest(r, t);
+	sx_pages_read_board(r, p->root);
+	sx_pages_read_power(r, p->power, now);
 }
 
 static unsigned write_report(void *user, struct sx_text *text,

@@ -53,7 +53,7 @@ enum sx_report_image {
  * and reason says since when, age_ms goes on. No sensor: source is empty, and reason says why.
  */
 struct sx_report_power {
-	char source[16], scope[64], device[160], reason[192]; /* empty: none */
+	char source[16], scope[64], device[160], reason[320]; /* empty: none */
 	bool stale;
 	double watts, watts_10s;	       /* means over 1 and 10 s */
 	double joules_per_frame, fps_per_watt; /* over 10 s */

@@ -88,6 +88,7 @@ static void ina_close(struct sx_power_sensor *sensor)
 
 static const struct sx_power_kind kind = {.read = ina_read, .close = ina_close};
 
+/* "GPU, CPU at 1-0040; CV at 1-0041" */
 static void describe(struct ina *s, const char *scope)
 {
 	size_t used = 0, bytes = sizeof(s->head.device);
@@ -99,9 +100,16 @@ static void describe(struct ina *s, const char *scope)
 		snprintf(s->head.scope, sizeof(s->head.scope), "rail %.32s", s->rail[0].label);
 	else
 		snprintf(s->head.scope, sizeof(s->head.scope), "sum of %d rails", s->count);
-	for (int i = 0; i < s->count && used < bytes; i++)
-		used += (size_t)snprintf(s->head.device + used, bytes - used, "%s%s at %s", i ? ", " : "",
-					 s->rail[i].label, s->rail[i].place);
+	for (int i = 0; i < s->count && used < bytes; i++) {
+		const struct sx_rail *rail = &s->rail[i], *next = i + 1 < s->count ? rail + 1 : NULL;
+		bool last_here = !next || strcmp(rail->place, next->place) != 0;
+
+		used += (size_t)snprintf(s->head.device + used, bytes - used, "%s%s%s%s", rail->label,
+					 last_here ? " at " : "", last_here ? rail->place : "",
+					 !next	     ? ""
+					 : last_here ? "; "
+						     : ", ");
+	}
 	for (int i = 0; i < s->count; i++)
 		if (s->rail[i].update_ms > s->head.least_ms)
 			s->head.least_ms = s->rail[i].update_ms;
