@@ -16,6 +16,7 @@
 #include "ipc/text.h"
 
 #define SX_REPORT_STAGES 16
+#define SX_REPORT_SPANS 4
 #define SX_REPORT_PATH_BYTES 512
 #define SX_REPORT_DROPS 8
 
@@ -99,7 +100,9 @@ struct sx_report {
 		uint64_t captured, published, overload, unpaired, corrupt;
 	} frames;
 	double fps_1s, fps_10s;
-	struct sx_report_latency capture_to_publish;
+	/* the way of a frame: all of it, from capture to publication, then its parts in their order */
+	struct sx_report_latency spans[SX_REPORT_SPANS];
+	int span_count;
 	struct sx_report_latency stages[SX_REPORT_STAGES]; /* in their order; n is 0 where one never ran */
 	int stage_count;
 	struct {

@@ -47,8 +47,8 @@ static void add_latencies(struct sx_text *t, const struct sx_report *r)
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		sx_json_open(t, tables[i].key, '{');
-		add_summary(t, r->capture_to_publish.name,
-			    summary_of(&r->capture_to_publish, tables[i].window));
+		for (int k = 0; k < r->span_count; k++)
+			add_summary(t, r->spans[k].name, summary_of(&r->spans[k], tables[i].window));
 		for (int k = 0; k < r->stage_count; k++)
 			add_summary(t, r->stages[k].name, summary_of(&r->stages[k], tables[i].window));
 		sx_json_close(t, '}');

@@ -62,8 +62,8 @@ static void add_seconds(struct sx_text *t, int64_t ns)
 	sx_text_add(t, "%" PRId64 ".%09" PRId64 "\n", ns / 1000000000, ns % 1000000000);
 }
 
-/* Samples of one summary; label is "stage=\"sgm\"" or empty. Quantiles: last ten seconds; count, sum: since start. */
-static void add_summary(struct sx_text *t, const char *family, const char *stage,
+/* Samples of one summary; key NULL: without a label. Quantiles: last ten seconds; count, sum: since start. */
+static void add_summary(struct sx_text *t, const char *family, const char *key,
 			const struct sx_report_latency *l)
 {
 	const struct {
@@ -74,8 +74,8 @@ static void add_summary(struct sx_text *t, const char *family, const char *stage
 
 	for (size_t i = 0; l->last_10s.n > 0 && i < sizeof(quantiles) / sizeof(quantiles[0]); i++) {
 		sx_text_add(t, "%s{", family);
-		if (stage) {
-			add_label(t, "stage", stage);
+		if (key) {
+			add_label(t, key, l->name);
 			sx_text_add(t, ",");
 		}
 		sx_text_add(t, "quantile=\"%s\"} ", quantiles[i].name);
@@ -83,9 +83,9 @@ static void add_summary(struct sx_text *t, const char *family, const char *stage
 	}
 	for (int sum = 0; sum < 2; sum++) {
 		sx_text_add(t, "%s_%s", family, sum ? "sum" : "count");
-		if (stage) {
+		if (key) {
 			sx_text_add(t, "{");
-			add_label(t, "stage", stage);
+			add_label(t, key, l->name);
 			sx_text_add(t, "}");
 		}
 		sx_text_add(t, " ");
@@ -93,6 +93,22 @@ static void add_summary(struct sx_text *t, const char *family, const char *stage
 			add_seconds(t, l->sum_ns);
 		else
 			sx_text_add(t, "%" PRIu64 "\n", l->start.n);
+	}
+}
+
+/* A family of summaries, told apart by a label; without those that never were. */
+static void add_summaries(struct sx_text *t, const char *family, const char *key, const char *help,
+			  const struct sx_report_latency *l, int count)
+{
+	bool begun = false;
+
+	for (int i = 0; i < count; i++) {
+		if (l[i].start.n == 0)
+			continue;
+		if (!begun)
+			add_family(t, family, "summary", "seconds", help);
+		begun = true;
+		add_summary(t, family, key, &l[i]);
 	}
 }
 
@@ -184,20 +200,15 @@ static void add_camera_drops(struct sx_text *t, const struct sx_report *r)
 
 static void add_latencies(struct sx_text *t, const struct sx_report *r)
 {
-	static const char whole[] = "stixeld_capture_to_publish_seconds", stage[] = "stixeld_stage_seconds";
-	bool begun = false;
+	static const char whole[] = "stixeld_capture_to_publish_seconds";
 
 	add_family(t, whole, "summary", "seconds",
-		   "From the earlier capture time of a pair to its publication.");
-	add_summary(t, whole, NULL, &r->capture_to_publish);
-	for (int i = 0; i < r->stage_count; i++) {
-		if (r->stages[i].start.n == 0)
-			continue;
-		if (!begun)
-			add_family(t, stage, "summary", "seconds", "Duration of a stage.");
-		begun = true;
-		add_summary(t, stage, r->stages[i].name, &r->stages[i]);
-	}
+		   "From the earlier capture time of a pair to its frame in the ring.");
+	if (r->span_count > 0)
+		add_summary(t, whole, NULL, &r->spans[0]);
+	add_summaries(t, "stixeld_latency_part_seconds", "part", "Parts of that way.", r->spans + 1,
+		      r->span_count - 1);
+	add_summaries(t, "stixeld_stage_seconds", "stage", "Duration of a stage.", r->stages, r->stage_count);
 	if (r->source.skew.n > 0)
 		add_gauge(t, "stixeld_pair_skew_p99_seconds", "seconds",
 			  "99 % of the pairs were captured closer together than this.",

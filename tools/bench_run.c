@@ -254,7 +254,9 @@ static int run_frames(struct bench_run *b, struct bench_result *result, bool tim
 			return err;
 		if (i < 0)
 			continue;
-		if (!timed) {
+		if (timed) {
+			result->timed.ms[i] = (double)chain_ns / 1e6;
+		} else {
 			result->chain.ms[i] = (double)chain_ns / 1e6;
 			result->engine.ms[i] = (double)(r->finished_ns - r->started_ns) / 1e6;
 		}
@@ -329,6 +331,7 @@ int bench_run_measure(struct bench_run *b, struct bench_result *result)
 		code = bench_run_contexts(b, 1, true, b->options->asleep);
 		if (code)
 			return code;
+		result->timed_apart = true;
 		r = run_frames(b, result, true);
 		if (r < 0)
 			return failed(b, r);

@@ -188,10 +188,20 @@ static void print_latency(const char *name, json_t *row, double whole_us)
 	static const char full[] = "========================";
 	double p50 = json_number_value(json_object_get(row, "p50"));
 	int length = whole_us > 0.0 ? (int)(p50 / whole_us * 24.0 + 0.5) : 0;
+	char words[19];
 
 	length = length < 0 ? 0 : length > 24 ? 24 : length;
-	printf("%-18.18s %9s %9s %9s   %.*s\n", name, number(row, "p50", 1e-3, 3),
-	       number(row, "p99", 1e-3, 3), number(row, "max", 1e-3, 3), length, full);
+	snprintf(words, sizeof(words), "%s", name);
+	for (char *c = words; *c; c++)
+		*c = *c == '_' ? ' ' : *c;
+	printf("%-18s %9s %9s %9s   %.*s\n", words, number(row, "p50", 1e-3, 3), number(row, "p99", 1e-3, 3),
+	       number(row, "max", 1e-3, 3), length, full);
+}
+
+/* A stage that takes next to nothing is no news; the whole and its three parts ("... to ...") always are. */
+static bool is_small(const char *name, json_t *row, double whole_us)
+{
+	return !strstr(name, "_to_") && json_number_value(json_object_get(row, "p99")) < whole_us * 0.02;
 }
 
 static void print_latencies(json_t *j)
@@ -200,11 +210,19 @@ static void print_latencies(json_t *j)
 	json_t *table = recent ? recent : all;
 	double whole = json_number_value(find(table, "capture_to_publish.p50"));
 	const char *name;
+	int small = 0;
 
 	printf("%-18s %9s %9s %9s   share\n", recent ? "last 10 s, ms" : "since start, ms", "p50", "p99",
 	       "max");
-	json_object_foreach(table, name, row) print_latency(
-		strcmp(name, "capture_to_publish") == 0 ? "capture to publish" : name, row, whole);
+	json_object_foreach(table, name, row)
+	{
+		if (is_small(name, row, whole))
+			small++;
+		else
+			print_latency(name, row, whole);
+	}
+	if (small > 0)
+		printf("and %d stages below 2 %%\n", small);
 }
 
 static void print_page(json_t *j)

@@ -17,6 +17,7 @@ from harness import SANITIZED, SMALL, STIXELD, TestCase, receive, until
 
 STAGES = ["ingest", "census", "sgm", "winner", "median", "left_right", "speckle", "confidence", "road", "reduce",
           "segment", "compact"]
+SPANS = ["capture_to_publish", "capture_to_engine", "engine_to_result", "result_to_publish"]
 FREE = ["-s", "source.fps=0"]
 
 
@@ -244,7 +245,8 @@ class Pages(TestCase):
         self.assertTrue(0 <= in_flight <= 4, f)
         self.assertEqual(set(s["fps"]), {"last_1s", "last_10s"})
         self.assertTrue(1 < s["fps"]["last_1s"] < (20 if self.fps else 5000), s["fps"])
-        self.assertEqual(set(s["latency_us"]), {"capture_to_publish", *STAGES})
+        for table in ("latency_us", "latency_10s_us", "latency_1s_us"):
+            self.assertEqual(set(s[table]), {*SPANS, *STAGES})
         for name, q in s["latency_us"].items():
             self.assertEqual(set(q), {"p50", "p90", "p99", "max", "n"})
             if q["n"]:
@@ -270,7 +272,8 @@ class Pages(TestCase):
         ring = self.i.ring()
         latencies = [f.published_ns - min(f.left_ns, f.right_ns) for f in ring.frames()]
         worst = self.i.status()["latency_us"]["capture_to_publish"]["max"]
-        self.assertLessEqual(max(latencies) / 1000, worst + 0.001)
+        # the header is sealed before the frame is in the ring
+        self.assertLess(max(latencies) / 1000, worst)
         f = ring.frames()[-1]
         self.assertEqual(f.stage_names[:len(STAGES)], STAGES)
         self.assertEqual(f.stage_count, len(STAGES))
