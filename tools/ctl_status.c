@@ -175,12 +175,12 @@ static void print_power(json_t *j)
 	if (!json_is_string(find(j, "power.source")) && !json_is_true(find(j, "power.stale")))
 		return;
 	if (json_is_true(find(j, "power.stale")))
-		printf("power     unknown for %s s: %s\n", number(j, "power.age_ms", 1e-3, 1),
+		printf("power     unknown for %s s: %.50s\n", number(j, "power.age_ms", 1e-3, 0),
 		       text(j, "power.reason"));
 	else
-		printf("power     %s W (%s by %s), %s J a frame, %s fps a watt\n",
-		       number(j, "power.watts", 1, 1), text(j, "power.scope"), text(j, "power.source"),
-		       number(j, "power.joules_per_frame", 1, 3), number(j, "power.fps_per_watt", 1, 3));
+		printf("power     %s W (%s), %s J a frame, %s fps/W\n", number(j, "power.watts", 1, 1),
+		       text(j, "power.scope"), number(j, "power.joules_per_frame", 1, 3),
+		       number(j, "power.fps_per_watt", 1, 3));
 }
 
 static void print_latency(const char *name, json_t *row, double whole_us)

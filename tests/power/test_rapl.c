@@ -99,7 +99,7 @@ static void a_server(void **state)
 	tree_put(&t, "/sys/class/powercap/intel-rapl/enabled", "1\n");
 	s = open_it(&t, SX_POWER_AUTO);
 	assert_string_equal(s->source, "rapl");
-	assert_string_equal(s->scope, "2 processor packages and memory");
+	assert_string_equal(s->scope, "2 processors and memory");
 	assert_string_equal(s->device, "4 counters of powercap");
 	assert_joules(joules(s), 0.0);
 	set(&t, "intel-rapl:0", 1500000);
@@ -121,7 +121,7 @@ static void counters_wrap(void **state)
 	tree_create(&t);
 	zone(&t, "intel-rapl:0", "package-0", RANGE - 250000);
 	s = open_it(&t, SX_POWER_RAPL);
-	assert_string_equal(s->scope, "processor package");
+	assert_string_equal(s->scope, "processor");
 	assert_string_equal(s->device, "1 counter of powercap");
 	set(&t, "intel-rapl:0", 500000);
 	assert_joules(joules(s), 0.75);
