@@ -47,6 +47,7 @@ int ctl_doctor(const struct ctl *c);
 int ctl_record(const struct ctl *c);
 int ctl_replay(const struct ctl *c);
 int ctl_info(const struct ctl *c);
+int ctl_export(const struct ctl *c);
 
 /*
  * GET target at the status socket of an instance: the system's daemon, then the user's own. The HTTP status code and the
