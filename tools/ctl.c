@@ -20,10 +20,10 @@ enum { STATUS, WATCH, DUMP, WAIT, SNAPSHOT, METRICS, DOCTOR, RECORD, REPLAY, INF
 #define TO(field) offsetof(struct ctl, field)
 
 static const struct sx_usage_command commands[COMMANDS] = {
-	[STATUS] =
-		{"status", "", .run = RUN(ctl_status), .help = "how the instance is doing",
-		 .more = "State, frames a second, drops, road, and the time of each stage over the last ten "
-			 "seconds. With --watch into a pipe or a file: one line a refresh."},
+	[STATUS] = {"status", "", .run = RUN(ctl_status), .help = "how the instance is doing",
+		    .more = "State, frames a second, drops, road, power where it is measured, and the time "
+			    "of each stage over the last ten "
+			    "seconds. With --watch into a pipe or a file: one line a refresh."},
 	[WATCH] = {"watch", "", .run = RUN(ctl_watch),
 		   .help = "what a reader gets: rate, lost frames, latency up to its wake-up",
 		   .more = "Reads every frame and prints a line a second, and a summary at the end. Three "

@@ -201,7 +201,7 @@ static void print_latency(const char *name, json_t *row, double whole_us)
 /* A stage that takes next to nothing is no news; the whole and its three parts ("... to ...") always are. */
 static bool is_small(const char *name, json_t *row, double whole_us)
 {
-	return !strstr(name, "_to_") && json_number_value(json_object_get(row, "p99")) < whole_us * 0.02;
+	return !strstr(name, "_to_") && json_number_value(json_object_get(row, "p50")) < whole_us * 0.02;
 }
 
 static void print_latencies(json_t *j)
