@@ -354,8 +354,9 @@ class Recordings(Folder):
         self.ended(player)
 
     def test_memory_does_not_grow(self):
-        """Frames through every part: a file, replay, record into a pipe, replay."""
-        a, b, frames = self.name(), self.name(), 200000
+        """Frames through every part: a pipe, replay, record into a pipe, replay. A day of 30 a second are 2592000."""
+        a, b, frames = self.name(), self.name(), int(os.environ.get("SX_RECORD_FRAMES", 200000))
+        began = time.monotonic()
         source = subprocess.Popen([MAKE, str(frames), "1000", "1", "0", "1", "plain"], stdout=subprocess.PIPE)
         self.started.append(source)
         first = self.start("-i", a, "replay", "-", "--max", "--slots", 1024, stdin=source.stdout)
@@ -370,7 +371,7 @@ class Recordings(Folder):
             return struct.unpack("<Q", os.pread(head.fileno(), 8, 1024))[0]
 
         parts = {"replay from a file": first, "record": recorder, "replay from a pipe": second}
-        until(lambda: published() > frames // 10 or first.poll() is not None, "a tenth of the frames", 120)
+        until(lambda: published() > frames // 10 or first.poll() is not None, "a tenth of the frames", 600)
         early = {k: rss_kb(p.pid) for k, p in parts.items()}
         late = early
         while first.poll() is None and published() < frames:
@@ -383,6 +384,8 @@ class Recordings(Folder):
         self.assertRegex(err, r"standard output: \d+ frames")
         out, _ = self.ended(second)
         self.assertGreater(int(out.split()[0]), 1000)
+        print("# %d frames in %.0f s; %s; %s" % (frames, time.monotonic() - began, err.strip(), "; ".join(
+            "%s: %d kB after a tenth, %d kB at the end" % (k, early[k], late[k]) for k in parts)), file=sys.stderr)
         for k in parts:
             self.assertLess(late[k] - early[k], 4000, "%s: %d kB, then %d kB" % (k, early[k], late[k]))
 
