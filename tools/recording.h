@@ -48,9 +48,14 @@ const struct sx_recording_header *sx_recording_header(const struct sx_recording 
 const struct sx_recording_state *sx_recording_state(const struct sx_recording *r);
 /*
  * The next record: 1; 0 at the end; negative errno when the file cannot be read or memory is short. *record points into r,
- * until the next call.
+ * until the next call. -EINTR: a signal handler ran; nothing is lost by calling again.
  */
 int sx_recording_next(struct sx_recording *r, struct sx_record *record);
+/*
+ * For a pipe, before each read that might wait: wait(user, fd) returns 0 when there is something to read, or a negative
+ * error, which sx_recording_next() then returns.
+ */
+void sx_recording_on_wait(struct sx_recording *r, int (*wait)(void *user, int fd), void *user);
 /*
  * By the index, to the last frame at or before time_ns, or the first there is: 0. -ESPIPE: no index, or not seekable; then
  * nothing has changed, and the way is to read on.

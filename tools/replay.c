@@ -119,6 +119,14 @@ static void choose_capacity(struct player *p, const struct stixel_frame_header *
 
 /* ---- time ---- */
 
+static void beat(struct player *p)
+{
+	if (!p->ring || sx_now_ns() - p->beat_ns < SX_NS_PER_S / 2)
+		return;
+	p->beat_ns = sx_now_ns();
+	sx_ring_beat(p->ring);
+}
+
 /* Serves the socket until then, and keeps the heart beating. False: asked to stop. */
 static bool serve_until(struct player *p, int64_t until_ns)
 {
@@ -134,12 +142,27 @@ static bool serve_until(struct player *p, int64_t until_ns)
 					      .tv_nsec = left_ns % SX_NS_PER_S};
 		if (ppoll(&fd, 1, &t, NULL) > 0)
 			sx_stream_dispatch(p->stream);
-		if (p->ring && sx_now_ns() - p->beat_ns > SX_NS_PER_S / 2) {
-			p->beat_ns = sx_now_ns();
-			sx_ring_beat(p->ring);
-		}
+		beat(p);
 	} while (!ctl_stopped && sx_now_ns() < until_ns);
 	return !ctl_stopped;
+}
+
+/* A pipe that has nothing yet: clients are served meanwhile, and the heart goes on beating. */
+static int wait_input(void *user, int fd)
+{
+	struct player *p = user;
+
+	while (!ctl_stopped) {
+		struct pollfd fds[2] = {{.fd = fd, .events = POLLIN},
+					{.fd = p->stream ? sx_stream_fd(p->stream) : -1, .events = POLLIN}};
+
+		if (poll(fds, 2, 500) > 0 && fds[1].revents)
+			sx_stream_dispatch(p->stream);
+		beat(p);
+		if (fds[0].revents)
+			return 0;
+	}
+	return -EINTR;
 }
 
 /* When the frame that was published at recorded_ns then is due now. */
@@ -291,7 +314,7 @@ static int play(struct player *p, char *why, size_t why_bytes)
 	while (r == 0 && !enough(p)) {
 		r = sx_recording_next(p->recording, &record);
 		if (r <= 0)
-			return r;
+			return r == -EINTR && ctl_stopped ? 0 : r;
 		r = 0;
 		if (record.kind == SX_RECORD_FRAME && !too_early(p, &record))
 			r = publish(p, &record.frame, why, why_bytes);
@@ -372,12 +395,15 @@ int ctl_replay(const struct ctl *c)
 
 	if (c->rate && !parse_rate(c->rate, &p.rate))
 		return ctl_fail(EX_USAGE, "--rate wants a factor, 0.01 to 1000, not %s", c->rate);
+	if (c->slots & (c->slots - 1))
+		return ctl_fail(EX_USAGE, "--slots wants a power of two, not %d", c->slots);
 	if (c->rate && c->max)
 		return ctl_fail(EX_USAGE, "--rate and --max contradict each other");
 	r = sx_recording_open(&p.recording, c->operands[0], why, sizeof(why));
 
 	if (r < 0)
 		return ctl_fail(EX_DATAERR, "%s", why);
+	sx_recording_on_wait(p.recording, wait_input, &p);
 	r = claim(&p, why, sizeof(why));
 	if (r == 0) {
 		sx_status_line_begin(&p.line, stderr);
