@@ -27,17 +27,19 @@ static const struct sx_usage_command commands[COMMANDS] = {
 	[WATCH] = {"watch", "", .run = RUN(ctl_watch),
 		   .help = "what a reader gets: rate, lost frames, latency up to its wake-up",
 		   .more = "Reads every frame and prints a line a second, and a summary at the end. Three "
-			   "times are measured: "
-			   "from capture to publication, by the header of the frame; from publication until "
-			   "this program "
-			   "is awake, which holds the copy into the ring, the wake-up by the system and its "
-			   "scheduler; and "
-			   "the age of the picture when the frame was copied and checked. A daemon that ends "
-			   "and comes back "
-			   "is told. docs/latency.md explains the measuring points.\n\n"
+			   "times "
+			   "are measured: from capture until the daemon has the result, by the header of the "
+			   "frame; "
+			   "from there until this program is awake, which holds packing and copy into the "
+			   "ring, the "
+			   "wake-up by the system and its scheduler; and the age of the picture when the "
+			   "frame was "
+			   "copied and checked. A daemon that ends and comes back is told. docs/latency.md "
+			   "explains "
+			   "the measuring points.\n\n"
 			   "With --json one object a second with \"event\":\"second\" and one with "
-			   "\"summary\"; times are "
-			   "microseconds."},
+			   "\"summary\"; times "
+			   "are microseconds."},
 	[DUMP] = {"dump", "", .run = RUN(ctl_dump), .help = "stixels of the next frames as CSV or JSON lines",
 		  .more = "Begins with the newest frame. CSV has the columns of stixel-process, below a line "
 			  "that "
