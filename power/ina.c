@@ -103,12 +103,10 @@ static void describe(struct ina *s, const char *scope)
 	for (int i = 0; i < s->count && used < bytes; i++) {
 		const struct sx_rail *rail = &s->rail[i], *next = i + 1 < s->count ? rail + 1 : NULL;
 		bool last_here = !next || strcmp(rail->place, next->place) != 0;
+		const char *separator = !next ? "" : last_here ? "; " : ", ";
 
 		used += (size_t)snprintf(s->head.device + used, bytes - used, "%s%s%s%s", rail->label,
-					 last_here ? " at " : "", last_here ? rail->place : "",
-					 !next	     ? ""
-					 : last_here ? "; "
-						     : ", ");
+					 last_here ? " at " : "", last_here ? rail->place : "", separator);
 	}
 	for (int i = 0; i < s->count; i++)
 		if (s->rail[i].update_ms > s->head.least_ms)

@@ -131,18 +131,18 @@ static int find_device(struct nvml *s, const char *gpu, const char *bus_id, char
 	return -ENODEV;
 }
 
-static int64_t hertz(int result, unsigned mhz)
+static int64_t ask_hz(int (*clock)(void *, int, unsigned *), void *device, int domain)
 {
-	return result == NVML_SUCCESS ? (int64_t)mhz * 1000000 : -1;
+	unsigned mhz = 0;
+
+	return clock(device, domain, &mhz) == NVML_SUCCESS ? (int64_t)mhz * 1000000 : -1;
 }
 
 static void read_clocks(struct nvml *s)
 {
-	unsigned mhz = 0;
-
-	s->gpu_hz = hertz(s->lib.clock(s->device, NVML_CLOCK_SM, &mhz), mhz);
-	s->gpu_max_hz = hertz(s->lib.max_clock(s->device, NVML_CLOCK_SM, &mhz), mhz);
-	s->memory_hz = hertz(s->lib.clock(s->device, NVML_CLOCK_MEM, &mhz), mhz);
+	s->gpu_hz = ask_hz(s->lib.clock, s->device, NVML_CLOCK_SM);
+	s->gpu_max_hz = ask_hz(s->lib.max_clock, s->device, NVML_CLOCK_SM);
+	s->memory_hz = ask_hz(s->lib.clock, s->device, NVML_CLOCK_MEM);
 }
 
 static int nvml_read(struct sx_power_sensor *sensor, struct sx_power_reading *r, char *why, size_t why_bytes)

@@ -133,10 +133,10 @@ int sx_rapl_open(struct sx_power_sensor **ret, const struct sx_power_params *p, 
 	s->head.kind = &kind;
 	snprintf(s->head.source, sizeof(s->head.source), "rapl");
 	if (s->packages == 1)
-		snprintf(s->head.scope, sizeof(s->head.scope), "processor package%s",
+		snprintf(s->head.scope, sizeof(s->head.scope), "processor%s",
 			 s->memories ? " and memory" : "");
 	else
-		snprintf(s->head.scope, sizeof(s->head.scope), "%d processor packages%s", s->packages,
+		snprintf(s->head.scope, sizeof(s->head.scope), "%d processors%s", s->packages,
 			 s->memories ? " and memory" : "");
 	snprintf(s->head.device, sizeof(s->head.device), "%d counter%s of powercap", s->count,
 		 s->count == 1 ? "" : "s");

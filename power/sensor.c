@@ -29,17 +29,22 @@ static int open_auto(struct sx_power_sensor **ret, const struct sx_power_params 
 		     const struct sx_power_engine *engine, char *why, size_t why_bytes)
 {
 	char board[WHY_BYTES] = "", chip[WHY_BYTES] = "";
-	int r = sx_ina_open(ret, p, board, sizeof(board));
+	int none = sx_ina_open(ret, p, board, sizeof(board)), r;
 
-	if (r == 0)
+	if (none == 0)
 		return 0;
 	if (engine->gpu)
 		r = sx_nvml_open(ret, p, engine, chip, sizeof(chip));
 	else
 		r = sx_rapl_open(ret, p, chip, sizeof(chip));
-	if (r < 0)
+	if (r == 0)
+		return 0;
+	/* what is there and cannot be used says more than what is not there */
+	if (r == -ENODEV && none != -ENODEV)
+		snprintf(why, why_bytes, "%s; %s", board, chip);
+	else
 		snprintf(why, why_bytes, "%s; %s", chip, board);
-	return r;
+	return r == -ENODEV ? none : r;
 }
 
 int sx_power_open(struct sx_power_sensor **ret, const struct sx_power_params *p,

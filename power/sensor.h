@@ -36,7 +36,7 @@ struct sx_power_sensor {
 	const struct sx_power_kind *kind;
 	char source[16]; /* "ina3221", "ina3221x", "ina238", "nvml", "rapl" */
 	char scope
-		[64]; /* of what: "module", "board", "sum of 3 rails", "GPU board", "2 processor packages" */
+		[64]; /* of what: "module", "board", "sum of 3 rails", "GPU board", "2 processors and memory" */
 	char device[160]; /* which one, for people */
 	int least_ms;	  /* its values do not change faster; 0: not known */
 };

@@ -169,6 +169,20 @@ static void print_source(json_t *j)
 	json_array_foreach(cameras, i, camera) print_camera(camera);
 }
 
+/* Nothing where nothing measures: most computers. */
+static void print_power(json_t *j)
+{
+	if (!json_is_string(find(j, "power.source")) && !json_is_true(find(j, "power.stale")))
+		return;
+	if (json_is_true(find(j, "power.stale")))
+		printf("power     unknown for %s s: %.50s\n", number(j, "power.age_ms", 1e-3, 0),
+		       text(j, "power.reason"));
+	else
+		printf("power     %s W (%s), %s J a frame, %s fps/W\n", number(j, "power.watts", 1, 1),
+		       text(j, "power.scope"), number(j, "power.joules_per_frame", 1, 3),
+		       number(j, "power.fps_per_watt", 1, 3));
+}
+
 static void print_latency(const char *name, json_t *row, double whole_us)
 {
 	static const char full[] = "========================";
@@ -187,7 +201,7 @@ static void print_latency(const char *name, json_t *row, double whole_us)
 /* A stage that takes next to nothing is no news; the whole and its three parts ("... to ...") always are. */
 static bool is_small(const char *name, json_t *row, double whole_us)
 {
-	return !strstr(name, "_to_") && json_number_value(json_object_get(row, "p99")) < whole_us * 0.02;
+	return !strstr(name, "_to_") && json_number_value(json_object_get(row, "p50")) < whole_us * 0.02;
 }
 
 static void print_latencies(json_t *j)
@@ -230,9 +244,11 @@ static void print_page(json_t *j)
 	printf("road      %s, height %s m, pitch %s deg, horizon row %s\n", text(j, "road.origin"),
 	       number(j, "road.height_m", 1, 2), number(j, "road.pitch_deg", 1, 2),
 	       number(j, "road.horizon_row", 1, 1));
-	printf("stixels   %s a frame, %s pixels each; stream: %s clients\n\n",
+	printf("stixels   %s a frame, %s pixels each; stream: %s clients\n",
 	       number(j, "stixels.per_frame", 1, 0), number(j, "stixels.pixels_per_stixel", 1, 0),
 	       number(j, "stream.clients", 1, 0));
+	print_power(j);
+	putchar('\n');
 	print_latencies(j);
 }
 
@@ -283,7 +299,7 @@ static void redraw(json_t *j)
 {
 	fputs("\033[H\033[J", stdout); /* home, and clear from there: no flicker as a full clear would */
 	print_page(j);
-	fputs("\nCtrl-C ends", stdout);
+	fputs("Ctrl-C ends", stdout);
 }
 
 int ctl_status(const struct ctl *c)

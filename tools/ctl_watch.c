@@ -17,8 +17,8 @@
 
 enum measure {
 	CAPTURE_RESULT, /* both from the frame's header */
-	RESULT_AWAKE,    /* until stixel_wait() has returned in this process */
-	AGE_WHEN_READ,	    /* from capture until the frame was copied and checked */
+	RESULT_AWAKE,	/* until stixel_wait() has returned in this process */
+	AGE_WHEN_READ,	/* from capture until the frame was copied and checked */
 	MEASURES
 };
 
@@ -144,8 +144,7 @@ static void print_line(struct watch *w, int64_t now_ns)
 	for (int m = 0; m < MEASURES; m++)
 		sx_histogram_summary(&t->h[m], &s[m]);
 	print_ms(&s[CAPTURE_RESULT]);
-	printf(" %7.0f %6.0f", (double)s[RESULT_AWAKE].p50_ns / 1e3,
-	       (double)s[RESULT_AWAKE].p99_ns / 1e3);
+	printf(" %7.0f %6.0f", (double)s[RESULT_AWAKE].p50_ns / 1e3, (double)s[RESULT_AWAKE].p99_ns / 1e3);
 	print_ms(&s[AGE_WHEN_READ]);
 	putchar('\n');
 }

@@ -47,6 +47,7 @@ WANTED = """
 {datadir}/doc/stixeld/examples/dmabuf.conf
 {datadir}/doc/stixeld/examples/files.conf
 {datadir}/doc/stixeld/examples/jetson.conf
+{datadir}/doc/stixeld/examples/power.conf
 {datadir}/doc/stixeld/examples/reader.c
 {datadir}/doc/stixeld/examples/realtime.conf
 {unitdir}/stixeld@.service                  systemd
