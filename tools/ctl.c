@@ -13,7 +13,7 @@
 #include "ipc/instance.h"
 #include "tools/ctl.h"
 
-enum { STATUS, TOP, WATCH, DUMP, WAIT, SNAPSHOT, METRICS, DOCTOR, RECORD, REPLAY, INFO, COMMANDS };
+enum { STATUS, TOP, WATCH, DUMP, WAIT, SNAPSHOT, METRICS, DOCTOR, RECORD, REPLAY, INFO, EXPORT, COMMANDS };
 
 #define OF(command) SX_USAGE_OF(command)
 #define RUN(function) ((sx_usage_run *)(function))
@@ -93,6 +93,13 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		  "Reads the whole file. Exit status 65 when a part of it is damaged: everything that is "
 		  "whole is "
 		  "counted, and can be replayed and exported."},
+	[EXPORT] = {"export", "FILE OUT.mcap", 2, 2, SX_OFFER_FILE, RUN(ctl_export),
+		    "a recording as MCAP, for Foxglove and rerun",
+		    "Channels /INSTANCE/frame (everything, schema stixel.Frame), /INSTANCE/scene (stixels in "
+		    "space), "
+		    "/INSTANCE/transform, /INSTANCE/calibration, and, where the recording has them, "
+		    "/INSTANCE/left and "
+		    "/INSTANCE/disparity. docs/recording.md has schemas and coordinates."},
 };
 
 static const struct sx_usage_option options[] = {

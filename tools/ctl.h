@@ -48,6 +48,7 @@ int ctl_doctor(const struct ctl *c);
 int ctl_record(const struct ctl *c);
 int ctl_replay(const struct ctl *c);
 int ctl_info(const struct ctl *c);
+int ctl_export(const struct ctl *c);
 
 /* How long a daemon that works may take to answer. */
 #define CTL_ANSWER_MS 3000
