@@ -103,8 +103,12 @@ static const char *const volumes[] = {
 	[SX_VOLUME_AUTO] = "auto", [SX_VOLUME_STORED] = "stored", [SX_VOLUME_LEAN] = "lean", NULL};
 static const char *const inputs[] = {
 	[SX_INPUT_AUTO] = "auto", [SX_INPUT_MAPPED] = "mapped", [SX_INPUT_COPY] = "copy", NULL};
-static const char *const planes[] = {
-	[SX_PLANES_NONE] = "none", [SX_PLANES_DISPARITY] = "disparity", [SX_PLANES_LEFT] = "left", NULL};
+static const char *const planes[] = {[SX_PLANES_NONE] = "none",
+				     [SX_PLANES_DISPARITY] = "disparity",
+				     [SX_PLANES_LEFT] = "left",
+				     [SX_PLANES_BOTH] = "both",
+				     NULL};
+static const char *const planes_when[] = {[SX_PLANES_ASKED] = "asked", [SX_PLANES_ALWAYS] = "always", NULL};
 
 const struct sx_section sx_sections[] = {
 	{"source", "where stereo pairs come from"},
@@ -293,8 +297,11 @@ const struct sx_option sx_options[] = {
 		 "frames kept in shared memory"),
 	BOOL("output", "ring", output.ring, "yes", RESTART, "publish in shared memory"),
 	BOOL("output", "stream", output.stream, "yes", RESTART, "publish on frames.sock"),
-	CHOICE("output", "planes", output.planes, enum sx_planes, planes, "none", RESTART,
-	       "an image published beside the stixels, for viewers"),
+	CHOICE("output", "planes", output.planes, enum sx_planes, planes, "both", RESTART,
+	       "images that viewers can have beside the stixels: room for them is kept in shared memory"),
+	CHOICE("output", "planes_when", output.planes_when, enum sx_planes_when, planes_when, "asked",
+	       RESTART,
+	       "publish them with every frame, or only while a viewer asks (this needs output.stream)"),
 
 	INT("realtime", "priority", realtime.priority, "0", 0, 99, NULL, RESTART,
 	    "SCHED_FIFO priority of the capture thread; 0: normal scheduling"),

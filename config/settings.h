@@ -10,12 +10,15 @@
 #include "stages/engine.h"
 #include "stages/params.h"
 
-enum sx_planes { SX_PLANES_NONE, SX_PLANES_DISPARITY, SX_PLANES_LEFT };
+/* As bits: value << 1 has the bits 1u << enum stixel_plane. */
+enum sx_planes { SX_PLANES_NONE, SX_PLANES_DISPARITY, SX_PLANES_LEFT, SX_PLANES_BOTH };
+enum sx_planes_when { SX_PLANES_ASKED, SX_PLANES_ALWAYS };
 
 struct sx_output_params {
 	int slots; /* frames in the ring, power of two */
 	bool ring, stream;
-	enum sx_planes planes; /* an image published beside the stixels, for viewers */
+	enum sx_planes planes; /* images that can be published beside the stixels, for viewers */
+	enum sx_planes_when planes_when;
 };
 
 struct sx_realtime_params {

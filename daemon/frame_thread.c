@@ -39,24 +39,45 @@ static void keep_road(struct sx_pipeline *p, const struct sx_road *road, uint64_
 	p->has_road = true;
 }
 
-static int copy_plane(struct sx_pipeline *p, const struct sx_context *context)
+/* Images for this frame: all that can be published, or those that somebody asks for. */
+static unsigned images_now(const struct sx_pipeline *p)
 {
-	const struct stixel_frame_header *h = &p->header;
-	struct sx_image view;
-	int r;
+	if (p->c.settings->output.planes_when == SX_PLANES_ALWAYS)
+		return p->images;
+	return p->stream ? p->images & sx_stream_images(p->stream) : 0;
+}
 
-	if (h->plane_kind == STIXEL_PLANE_NONE)
-		return 0;
-	r = p->c.engine->backend->peek(
-		context, h->plane_kind == STIXEL_PLANE_LEFT ? SX_TAP_LEFT : SX_TAP_DISPARITY, &view);
-	if (r < 0)
-		return r;
-	if ((uint32_t)view.width != h->plane_width || (uint32_t)view.height != h->plane_height)
-		return -ERANGE;
-	for (int y = 0; y < view.height; y++)
-		memcpy((char *)p->plane + (size_t)y * h->plane_pitch, sx_image_row(&view, y),
-		       (size_t)view.width * sx_pixel_bytes(view.pixel));
-	return 0;
+/* Shows the images where the engine has them; packing copies them. Their number, or a negative error. */
+static int peek_images(struct sx_pipeline *p, const struct sx_context *context,
+		       struct stixel_image images[SX_FRAME_IMAGES])
+{
+	static const struct {
+		unsigned kind;
+		enum sx_tap tap;
+	} taps[SX_FRAME_IMAGES] = {{STIXEL_PLANE_LEFT, SX_TAP_LEFT},
+				   {STIXEL_PLANE_DISPARITY, SX_TAP_DISPARITY}};
+	const bool always = p->c.settings->output.planes_when == SX_PLANES_ALWAYS;
+	unsigned wanted = images_now(p), shown = 0;
+	struct sx_image view;
+	int n = 0, r;
+
+	for (int i = 0; i < SX_FRAME_IMAGES; i++) {
+		if (!(wanted & 1u << taps[i].kind))
+			continue;
+		r = p->c.engine->backend->peek(context, taps[i].tap, &view);
+		if (r == -ENOENT && !always)
+			continue; /* an engine that has none: whoever asks sees that none comes */
+		if (r < 0)
+			return r;
+		if ((uint32_t)view.width != p->header.image_width ||
+		    (uint32_t)view.height != p->header.image_height)
+			return -ERANGE;
+		images[n++] = (struct stixel_image){taps[i].kind, (uint32_t)view.width, (uint32_t)view.height,
+						    (uint32_t)view.pitch, view.data};
+		shown |= 1u << taps[i].kind;
+	}
+	atomic_store_explicit(&p->published_images, shown, memory_order_relaxed);
+	return n;
 }
 
 static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const struct sx_result *result)
@@ -93,16 +114,17 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 static int publish(struct sx_pipeline *p, const struct sx_flight *f)
 {
 	const struct sx_result *result = p->c.engine->backend->result(f->context);
+	struct stixel_image images[SX_FRAME_IMAGES];
 	struct sx_transfers transfers;
 	int64_t bytes;
-	int r = copy_plane(p, f->context);
+	int count = peek_images(p, f->context, images), r;
 
-	if (r < 0)
-		return r;
+	if (count < 0)
+		return count;
 	fill_header(p, f, result);
 	keep_road(p, &result->road, p->header.number);
-	bytes = sx_frame_pack(p->bytes, p->frame_bytes, &p->header, result->offsets, result->stixels,
-			      p->plane);
+	bytes = sx_frame_pack(p->bytes, p->frame_bytes, &p->header, result->offsets, result->stixels, images,
+			      count);
 	if (bytes < 0)
 		return (int)bytes;
 	r = p->ring ? sx_ring_publish(p->ring, p->bytes, (size_t)bytes) : 0;

@@ -85,6 +85,16 @@ static void tell_state(struct sx_run *run)
 	tell_manager(run);
 }
 
+static enum sx_report_image image_state(const struct sx_pipeline *p, unsigned kind)
+{
+	const unsigned bit = 1u << kind;
+
+	if (!(p->images & bit))
+		return SX_IMAGE_OFF;
+	return atomic_load_explicit(&p->published_images, memory_order_relaxed) & bit ? SX_IMAGE_PUBLISHED
+										      : SX_IMAGE_IDLE;
+}
+
 static void tell_pages(struct sx_run *run)
 {
 	const struct sx_health *h = &run->health;
@@ -96,6 +106,8 @@ static void tell_pages(struct sx_run *run)
 	report->fps_1s = h->fps_1s;
 	report->fps_10s = h->fps_10s;
 	report->log_lost = sx_log_lost();
+	report->images.left = image_state(run->pipeline, STIXEL_PLANE_LEFT);
+	report->images.disparity = image_state(run->pipeline, STIXEL_PLANE_DISPARITY);
 	run->pages->serving = h->serving;
 	if (run->pipeline->stream) {
 		sx_stream_counters(run->pipeline->stream, &stream);

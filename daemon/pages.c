@@ -39,7 +39,8 @@ static void read_latency(struct sx_report_latency *l, const char *name, const st
 {
 	l->name = name;
 	sx_windows_read(w, SX_WINDOW_START, now_ns, &l->start);
-	sx_windows_read(w, SX_WINDOW_10S, now_ns, &l->recent);
+	sx_windows_read(w, SX_WINDOW_10S, now_ns, &l->last_10s);
+	sx_windows_read(w, SX_WINDOW_1S, now_ns, &l->last_1s);
 	l->sum_ns = atomic_load_explicit(sum_ns, memory_order_relaxed);
 }
 

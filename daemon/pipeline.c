@@ -86,19 +86,9 @@ static void fill_constants(struct sx_pipeline *p)
 		snprintf(h->stage_name[i], sizeof(h->stage_name[i]), "%s", sx_stage_name((enum sx_stage)i));
 }
 
-static int create_plane(struct sx_pipeline *p)
+static size_t images_bytes(const struct sx_pipeline *p)
 {
-	struct stixel_frame_header *h = &p->header;
-	bool left = p->c.settings->output.planes == SX_PLANES_LEFT;
-
-	if (p->c.settings->output.planes == SX_PLANES_NONE)
-		return 0;
-	h->plane_kind = left ? STIXEL_PLANE_LEFT : STIXEL_PLANE_DISPARITY;
-	h->plane_width = h->image_width;
-	h->plane_height = h->image_height;
-	h->plane_pitch = (h->image_width * (left ? 1u : 2u) + 7u) & ~7u;
-	p->plane = calloc(h->plane_height, h->plane_pitch);
-	return p->plane ? 0 : -ENOMEM;
+	return sx_frame_image_bytes(p->images, p->header.image_width, p->header.image_height);
 }
 
 /* Room for the largest frame, every page of it touched. */
@@ -108,14 +98,10 @@ static int create_frame(struct sx_pipeline *p)
 	uint32_t columns = (uint32_t)sx_reduce_columns(p->info.width, s->width);
 	uint32_t per_column =
 		(uint32_t)(s->max_per_column < p->info.height ? s->max_per_column : p->info.height);
-	int r;
 
 	fill_constants(p);
-	r = create_plane(p);
-	if (r < 0)
-		return r;
-	p->frame_bytes = sx_frame_bytes(columns, columns * per_column,
-					(size_t)p->header.plane_pitch * p->header.plane_height);
+	p->images = (unsigned)p->c.settings->output.planes << 1;
+	p->frame_bytes = sx_frame_bytes(columns, columns * per_column, images_bytes(p));
 	if (p->frame_bytes == 0)
 		return -EOVERFLOW;
 	p->bytes = aligned_alloc(64, (p->frame_bytes + 63) & ~(size_t)63);
@@ -148,8 +134,8 @@ static int create_stream(struct sx_pipeline *p, char *why, size_t why_bytes)
 		/* a copy: the stream closes it, and the next pipeline needs the manager's socket again */
 		.listen_fd = p->c.stream_fd < 0 ? -1 : fcntl(p->c.stream_fd, F_DUPFD_CLOEXEC, 3),
 		.epoch = p->epoch,
-		/* planes stay in the ring */
-		.frame_bytes = p->frame_bytes - (size_t)p->header.plane_pitch * p->header.plane_height,
+		/* images stay in the ring */
+		.frame_bytes = p->frame_bytes - images_bytes(p),
 		.heartbeat_period_ms = HEARTBEAT_PERIOD_MS,
 		.group = (gid_t)-1,
 	};
@@ -316,7 +302,6 @@ void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source)
 		*source = p->source;
 	else
 		sx_source_close(p->source);
-	free(p->plane);
 	free(p->bytes);
 	free(p);
 }

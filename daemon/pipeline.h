@@ -80,7 +80,8 @@ struct sx_pipeline {
 	struct stixel_frame_header header; /* what is the same in every frame is filled in once */
 	void *bytes;			   /* a packed frame */
 	size_t frame_bytes;		   /* of the largest one */
-	void *plane;			   /* NULL: none is published */
+	unsigned images;		   /* that can be published, bits 1u << enum stixel_plane */
+	atomic_uint published_images;	   /* with the newest frame; any thread may look */
 };
 
 /*

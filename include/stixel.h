@@ -33,7 +33,7 @@ extern "C" {
 #define STIXEL_SIZE(type, bytes) STIXEL_ASSERT(sizeof(struct type) == (bytes), #type)
 
 #define STIXEL_ABI_MAJOR 1
-#define STIXEL_ABI_MINOR 0
+#define STIXEL_ABI_MINOR 1
 
 /* ---- the record -------------------------------------------------------------------------------------- */
 
@@ -94,14 +94,15 @@ enum stixel_plane {
 };
 
 /* bits of struct stixel_frame_header.flags */
-#define STIXEL_FRAME_PLANE_LEFT_OUT 1u	 /* the image plane did not fit into a packet; the ring has it */
+#define STIXEL_FRAME_PLANE_LEFT_OUT 1u	 /* the image planes did not fit into a packet; the ring has them */
 #define STIXEL_FRAME_STIXELS_LEFT_OUT 2u /* nor did the stixels: stixel_count and columns are 0 */
 
 /*
- * A frame lies as: this header (header_bytes); uint32 offsets[columns + 1]; stixels, column by column; plane.
- * Stixels of column u are stixels[offsets[u] .. offsets[u+1]), bottom to top; offsets[columns] == stixel_count.
- * checksum: CRC-32C (Castagnoli) of everything before the plane (of all when there is none), with this field
- * taken as 0. The plane is not covered: it is for viewers, and at video size the sum would cost milliseconds.
+ * A frame lies as: this header (header_bytes); uint32 offsets[columns + 1]; stixels, column by column; up to two
+ * image planes, published for those who ask (stixel_want_images()). Stixels of column u are
+ * stixels[offsets[u] .. offsets[u+1]), bottom to top; offsets[columns] == stixel_count.
+ * checksum: CRC-32C (Castagnoli) of everything before the planes (of all when there is none), with this field
+ * taken as 0. They are not covered: they are for viewers, and at video size the sum would cost milliseconds.
  */
 struct stixel_frame_header {
 	uint32_t magic; /* STIXEL_FRAME_MAGIC */
@@ -149,7 +150,9 @@ struct stixel_frame_header {
 	uint32_t plane_bytes;		    /* plane_pitch * plane_height */
 	int64_t stage_ns[STIXEL_STAGES];    /* duration, in the order of stage_name; 0 did not run */
 	char stage_name[STIXEL_STAGES][STIXEL_STAGE_NAME_BYTES]; /* "sgm", zero padded, last byte 0 */
-	uint64_t reserved[4];					 /* 0 */
+	/* since 1.1: a second plane behind the first, of another kind; as plane_* above */
+	uint32_t plane2_kind, plane2_width, plane2_height, plane2_pitch, plane2_offset, plane2_bytes;
+	uint64_t reserved[1]; /* 0 */
 };
 STIXEL_AT(stixel_frame_header, abi_major, 4);
 STIXEL_AT(stixel_frame_header, abi_minor, 6);
@@ -203,7 +206,10 @@ STIXEL_AT(stixel_frame_header, plane_offset, 272);
 STIXEL_AT(stixel_frame_header, plane_bytes, 276);
 STIXEL_AT(stixel_frame_header, stage_ns, 280);
 STIXEL_AT(stixel_frame_header, stage_name, 408);
-STIXEL_AT(stixel_frame_header, reserved, 664);
+STIXEL_AT(stixel_frame_header, plane2_kind, 664);
+STIXEL_AT(stixel_frame_header, plane2_offset, 680);
+STIXEL_AT(stixel_frame_header, plane2_bytes, 684);
+STIXEL_AT(stixel_frame_header, reserved, 688);
 STIXEL_SIZE(stixel_frame_header, 696);
 
 /* A frame that has been checked: sizes, order, checksum. Who owns the memory says the function that filled it. */
@@ -211,7 +217,7 @@ struct stixel_frame {
 	const struct stixel_frame_header *header;
 	const uint32_t *offsets;      /* columns + 1 */
 	const struct stixel *stixels; /* stixel_count */
-	const void *plane;	      /* NULL without one */
+	const void *plane;	      /* the first, NULL without one; better: stixel_image() */
 	const void *bytes;	      /* the whole frame, header->frame_bytes of it: fit for a recording */
 	const void *reserved[3];
 };
@@ -226,6 +232,36 @@ static inline const struct stixel *stixel_column(const struct stixel_frame *fram
 	}
 	*count = frame->offsets[column + 1] - frame->offsets[column];
 	return frame->stixels + frame->offsets[column];
+}
+
+/* An image that came with a frame: rows of width pixels, pitch bytes from row to row. */
+struct stixel_image {
+	uint32_t kind; /* enum stixel_plane: says what a pixel is */
+	uint32_t width, height, pitch;
+	const void *data; /* lives as long as the frame */
+};
+
+/* The frame's image of this kind (enum stixel_plane). 1: *image is set; 0: it has none. */
+static inline int stixel_image(const struct stixel_frame *frame, unsigned kind, struct stixel_image *image)
+{
+	const struct stixel_frame_header *h = frame->header;
+	const char *bytes = (const char *)frame->bytes;
+
+	if (kind != STIXEL_PLANE_NONE && h->plane_kind == kind) {
+		image->width = h->plane_width;
+		image->height = h->plane_height;
+		image->pitch = h->plane_pitch;
+		image->data = bytes + h->plane_offset;
+	} else if (kind != STIXEL_PLANE_NONE && h->plane2_kind == kind) {
+		image->width = h->plane2_width;
+		image->height = h->plane2_height;
+		image->pitch = h->plane2_pitch;
+		image->data = bytes + h->plane2_offset;
+	} else {
+		return 0;
+	}
+	image->kind = kind;
+	return 1;
 }
 
 /* Disparity at row_bottom, px; 0 when unknown. */
@@ -345,14 +381,17 @@ STIXEL_SIZE(stixel_ring_slot, 64);
 /* ---- frames.sock: SOCK_SEQPACKET -------------------------------------------------------------------- */
 
 /*
- * Who only connects gets frames, one packet each. A client may send one stixel_hello to choose; whatever else
- * it sends closes the connection. A slow client misses frames, never delays them, and next gets the newest.
+ * Who only connects gets frames, one packet each. A client may send a stixel_hello to choose, and (since 1.1) more
+ * of them to choose anew; whatever else it sends closes the connection. A slow client misses frames, never delays them, and next gets the newest.
  */
 #define STIXEL_HELLO_MAGIC 0x48585453u	/* "STXH" */
 #define STIXEL_NOTICE_MAGIC 0x4e585453u /* "STXN" */
 #define STIXEL_WANT_FRAMES 1u
 #define STIXEL_WANT_NOTICES 2u /* a notice on hello, on every change of state, and as a heartbeat */
 #define STIXEL_WANT_BELL 4u    /* a notice per frame too: to poll() beside the ring */
+/* since 1.1: image planes in the ring's frames for as long as this connection lives */
+#define STIXEL_WANT_DISPARITY 8u
+#define STIXEL_WANT_LEFT 16u
 
 struct stixel_hello {
 	uint32_t magic; /* STIXEL_HELLO_MAGIC */
@@ -451,6 +490,15 @@ STIXEL_API int stixel_next(struct stixel_reader *reader, const struct stixel_fra
  * from it. It changes when the publisher does, so ask before each poll(): that costs nothing.
  */
 STIXEL_API int stixel_fd(struct stixel_reader *reader);
+
+/*
+ * Asks the publisher for image planes: it copies them into the ring only while somebody asks (output.planes says which
+ * it has room for, output.planes_when). kinds: bits 1u << enum stixel_plane, 0 to ask no more. They come with one of
+ * the next frames (stixel_image()), until the reader is closed; with FOLLOW each new publisher is asked again, also
+ * one that comes later. -ENOTSUP on a stream, -ENOTCONN when there is no publisher or it has no frames.sock (with
+ * FOLLOW that is 0: asked by and by).
+ */
+STIXEL_API int stixel_want_images(struct stixel_reader *reader, unsigned kinds);
 
 enum stixel_publisher {
 	STIXEL_PUBLISHER_ABSENT = 0, /* FOLLOW: none yet */

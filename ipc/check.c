@@ -39,16 +39,31 @@ uint32_t sx_frame_checksum(const void *frame, const struct stixel_frame_header *
 	return sx_crc32c(crc, p + at + 4, end - at - 4);
 }
 
-static bool plane_fits(const struct stixel_frame_header *h)
+/* A plane inside the frame, behind what is before it; or none. */
+static bool plane_fits(const struct stixel_frame_header *h, const struct stixel_image *image, uint32_t offset,
+		       uint32_t bytes, uint64_t before)
 {
-	uint64_t pixel = h->plane_kind == STIXEL_PLANE_DISPARITY ? 2 : 1;
+	uint64_t pixel = image->kind == STIXEL_PLANE_DISPARITY ? 2 : 1;
 
-	if (h->plane_kind == STIXEL_PLANE_NONE)
-		return h->plane_offset == 0 && h->plane_bytes == 0;
-	return h->plane_offset % 8 == 0 && h->plane_offset >= h->stixels_offset &&
-	       h->plane_offset <= h->frame_bytes && h->plane_bytes <= h->frame_bytes - h->plane_offset &&
-	       (uint64_t)h->plane_pitch * h->plane_height == h->plane_bytes &&
-	       h->plane_width * pixel <= h->plane_pitch;
+	if (image->kind == STIXEL_PLANE_NONE)
+		return offset == 0 && bytes == 0;
+	return offset % 8 == 0 && offset >= before && offset <= h->frame_bytes &&
+	       bytes <= h->frame_bytes - offset && (uint64_t)image->pitch * image->height == bytes &&
+	       image->width * pixel <= image->pitch;
+}
+
+static bool planes_fit(const struct stixel_frame_header *h)
+{
+	const struct stixel_image first = {h->plane_kind, h->plane_width, h->plane_height, h->plane_pitch,
+					   NULL};
+	const struct stixel_image second = {h->plane2_kind, h->plane2_width, h->plane2_height,
+					    h->plane2_pitch, NULL};
+
+	if (second.kind && (!first.kind || first.kind == second.kind))
+		return false;
+	return plane_fits(h, &first, h->plane_offset, h->plane_bytes, h->stixels_offset) &&
+	       plane_fits(h, &second, h->plane2_offset, h->plane2_bytes,
+			  (uint64_t)h->plane_offset + h->plane_bytes);
 }
 
 static bool sizes_fit(const struct stixel_frame_header *h, size_t bytes)
@@ -58,7 +73,7 @@ static bool sizes_fit(const struct stixel_frame_header *h, size_t bytes)
 
 	return h->frame_bytes <= bytes && h->frame_bytes % 8 == 0 && h->header_bytes >= sizeof(*h) &&
 	       h->header_bytes % 8 == 0 && h->columns <= COLUMNS_MAX && offsets_end <= h->stixels_offset &&
-	       h->stixels_offset % 8 == 0 && plane_fits(h) &&
+	       h->stixels_offset % 8 == 0 && planes_fit(h) &&
 	       stixels_end <= (h->plane_kind ? h->plane_offset : h->frame_bytes);
 }
 

@@ -25,17 +25,39 @@ static uint64_t stixels_offset(uint32_t columns)
 	return round_up(sizeof(struct stixel_frame_header) + ((uint64_t)columns + 1) * sizeof(uint32_t));
 }
 
-size_t sx_frame_bytes(uint32_t columns, uint32_t stixels, size_t plane_bytes)
+static uint64_t pixel_bytes(unsigned kind)
+{
+	return kind == STIXEL_PLANE_DISPARITY ? 2 : 1;
+}
+
+static uint64_t row_bytes(unsigned kind, uint32_t width)
+{
+	return round_up(width * pixel_bytes(kind));
+}
+
+size_t sx_frame_image_bytes(unsigned kinds, uint32_t width, uint32_t height)
+{
+	uint64_t row = 0;
+
+	for (unsigned kind = STIXEL_PLANE_DISPARITY; kind <= STIXEL_PLANE_LEFT; kind++)
+		if (kinds & 1u << kind)
+			row += row_bytes(kind, width);
+	/* what is too large for any frame stays so, instead of wrapping */
+	return height && row > STIXEL_FRAME_BYTES_MAX / height ? STIXEL_FRAME_BYTES_MAX + 1u
+							       : (size_t)(row * height);
+}
+
+size_t sx_frame_bytes(uint32_t columns, uint32_t stixels, size_t image_bytes)
 {
 	uint64_t bytes;
 
-	if (plane_bytes > STIXEL_FRAME_BYTES_MAX)
+	if (image_bytes > STIXEL_FRAME_BYTES_MAX)
 		return 0;
-	bytes = stixels_offset(columns) + (uint64_t)stixels * sizeof(struct stixel) + round_up(plane_bytes);
+	bytes = stixels_offset(columns) + (uint64_t)stixels * sizeof(struct stixel) + round_up(image_bytes);
 	return bytes <= STIXEL_FRAME_BYTES_MAX ? (size_t)bytes : 0;
 }
 
-/* Writes the header to the frame, sum included; everything before the plane lies there already. */
+/* Writes the header to the frame, sum included; everything before the planes lies there already. */
 static void seal(uint8_t *frame, struct stixel_frame_header *h)
 {
 	memcpy(frame, h, sizeof(*h));
@@ -43,14 +65,54 @@ static void seal(uint8_t *frame, struct stixel_frame_header *h)
 	memcpy(frame, h, sizeof(*h));
 }
 
-static bool plane_agrees(const struct stixel_frame_header *h, const void *plane)
+static bool images_agree(const struct stixel_image *images, int count)
 {
-	uint64_t pixel = h->plane_kind == STIXEL_PLANE_DISPARITY ? 2 : 1;
+	if (count < 0 || count > SX_FRAME_IMAGES || (count == 2 && images[0].kind == images[1].kind))
+		return false;
+	for (int i = 0; i < count; i++)
+		if (images[i].kind == STIXEL_PLANE_NONE || images[i].kind > STIXEL_PLANE_LEFT ||
+		    !images[i].data || !images[i].width || !images[i].height ||
+		    images[i].width * pixel_bytes(images[i].kind) > images[i].pitch)
+			return false;
+	return true;
+}
 
-	if (!plane || h->plane_kind == STIXEL_PLANE_NONE)
-		return !plane && h->plane_kind == STIXEL_PLANE_NONE;
-	return h->plane_kind <= STIXEL_PLANE_LEFT && h->plane_width && h->plane_height &&
-	       h->plane_width * pixel <= h->plane_pitch && h->plane_pitch % pixel == 0;
+/* What the header says of the images, which lie one behind the other from offset on. */
+static void place_images(struct stixel_frame_header *h, const struct stixel_image *images, int count,
+			 uint64_t offset)
+{
+	struct stixel_image is[SX_FRAME_IMAGES] = {0};
+	uint64_t bytes[SX_FRAME_IMAGES] = {0}, pitch[SX_FRAME_IMAGES] = {0};
+
+	for (int i = 0; i < count; i++) {
+		is[i] = images[i];
+		pitch[i] = row_bytes(is[i].kind, is[i].width);
+		bytes[i] = pitch[i] * is[i].height;
+	}
+	h->plane_kind = is[0].kind;
+	h->plane_width = is[0].width;
+	h->plane_height = is[0].height;
+	h->plane_pitch = (uint32_t)pitch[0];
+	h->plane_offset = count > 0 ? (uint32_t)offset : 0;
+	h->plane_bytes = (uint32_t)bytes[0];
+	h->plane2_kind = is[1].kind;
+	h->plane2_width = is[1].width;
+	h->plane2_height = is[1].height;
+	h->plane2_pitch = (uint32_t)pitch[1];
+	h->plane2_offset = count > 1 ? (uint32_t)(offset + bytes[0]) : 0;
+	h->plane2_bytes = (uint32_t)bytes[1];
+}
+
+/* What is behind a row's last pixel is made 0: no byte of a frame is left to chance. */
+static uint8_t *copy_image(uint8_t *to, const struct stixel_image *image)
+{
+	size_t row = image->width * pixel_bytes(image->kind), pitch = round_up(row);
+
+	for (uint32_t y = 0; y < image->height; y++, to += pitch) {
+		memcpy(to, (const uint8_t *)image->data + (size_t)y * image->pitch, row);
+		memset(to + row, 0, pitch - row);
+	}
+	return to;
 }
 
 static void fill_anchor(struct stixel_frame_header *h)
@@ -62,17 +124,20 @@ static void fill_anchor(struct stixel_frame_header *h)
 }
 
 int64_t sx_frame_pack(void *out, size_t room, struct stixel_frame_header *h, const uint32_t *offsets,
-		      const struct stixel *stixels, const void *plane)
+		      const struct stixel *stixels, const struct stixel_image *images, int image_count)
 {
-	uint64_t plane_bytes = plane ? (uint64_t)h->plane_pitch * h->plane_height : 0;
-	size_t bytes = sx_frame_bytes(h->columns, h->stixel_count, plane_bytes);
 	size_t list_bytes = (size_t)h->stixel_count * sizeof(struct stixel);
-	uint8_t *to = out;
+	uint64_t image_bytes = 0;
+	uint8_t *to = out, *at;
+	size_t bytes;
 
 	if (!h->number || !h->epoch || h->stage_count > STIXEL_STAGES ||
-	    h->road_origin > STIXEL_ROAD_CALIBRATION || !plane_agrees(h, plane) ||
+	    h->road_origin > STIXEL_ROAD_CALIBRATION || !images_agree(images, image_count) ||
 	    !sx_lists_agree(h, offsets, stixels))
 		return -EINVAL;
+	for (int i = 0; i < image_count; i++)
+		image_bytes += sx_frame_image_bytes(1u << images[i].kind, images[i].width, images[i].height);
+	bytes = sx_frame_bytes(h->columns, h->stixel_count, image_bytes);
 	if (!bytes || bytes > room)
 		return -ENOBUFS;
 	h->magic = STIXEL_FRAME_MAGIC;
@@ -81,10 +146,7 @@ int64_t sx_frame_pack(void *out, size_t room, struct stixel_frame_header *h, con
 	h->header_bytes = sizeof(*h);
 	h->frame_bytes = (uint32_t)bytes;
 	h->stixels_offset = (uint32_t)stixels_offset(h->columns);
-	h->plane_offset = plane ? (uint32_t)(h->stixels_offset + list_bytes) : 0;
-	h->plane_bytes = (uint32_t)plane_bytes;
-	if (!plane)
-		h->plane_width = h->plane_height = h->plane_pitch = 0;
+	place_images(h, images, image_count, h->stixels_offset + list_bytes);
 	for (int i = 0; i < STIXEL_STAGES; i++)
 		h->stage_name[i][STIXEL_STAGE_NAME_BYTES - 1] = 0;
 	fill_anchor(h);
@@ -93,10 +155,9 @@ int64_t sx_frame_pack(void *out, size_t room, struct stixel_frame_header *h, con
 	memcpy(to + sizeof(*h), offsets, ((size_t)h->columns + 1) * sizeof(uint32_t));
 	if (list_bytes)
 		memcpy(to + h->stixels_offset, stixels, list_bytes);
-	if (plane) {
-		memset(to + bytes - 8, 0, 8);
-		memcpy(to + h->plane_offset, plane, plane_bytes);
-	}
+	at = to + h->stixels_offset + list_bytes;
+	for (int i = 0; i < image_count; i++)
+		at = copy_image(at, &images[i]);
 	seal(to, h);
 	return (int64_t)bytes;
 }
@@ -111,11 +172,10 @@ void sx_frame_restamp(void *frame, uint64_t epoch, uint64_t number)
 	seal(frame, &h);
 }
 
-static void drop_plane(struct stixel_frame_header *h)
+static void drop_images(struct stixel_frame_header *h)
 {
 	h->frame_bytes = h->plane_offset;
-	h->plane_kind = STIXEL_PLANE_NONE;
-	h->plane_width = h->plane_height = h->plane_pitch = h->plane_offset = h->plane_bytes = 0;
+	place_images(h, NULL, 0, 0);
 	h->flags |= STIXEL_FRAME_PLANE_LEFT_OUT;
 }
 
@@ -125,7 +185,7 @@ int64_t sx_frame_shrink(void *out, size_t room, const void *frame)
 
 	memcpy(&h, frame, sizeof(h));
 	if (h.plane_kind)
-		drop_plane(&h);
+		drop_images(&h);
 	if (h.frame_bytes > room) {
 		h.columns = h.stixel_count = 0;
 		h.stixels_offset = (uint32_t)stixels_offset(0);

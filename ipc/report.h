@@ -32,11 +32,18 @@ struct sx_report_camera {
 	int drops;
 };
 
-/* One duration: since start, over the last ten seconds, and the sum since start. */
+/* One duration: since start, over the last ten seconds and the last second, and the sum since start. */
 struct sx_report_latency {
 	const char *name;
-	struct sx_summary start, recent;
+	struct sx_summary start, last_10s, last_1s;
 	int64_t sum_ns;
+};
+
+/* What there is to say of an image that may be published beside the stixels. */
+enum sx_report_image {
+	SX_IMAGE_OFF,	   /* no room was made for it */
+	SX_IMAGE_IDLE,	   /* nobody asks for it */
+	SX_IMAGE_PUBLISHED /* the newest frame has it */
 };
 
 /*
@@ -85,6 +92,9 @@ struct sx_report {
 		char path[SX_REPORT_PATH_BYTES]; /* empty: no ring */
 		int64_t bytes, slots;
 	} ring;
+	struct {
+		enum sx_report_image left, disparity;
+	} images;
 	struct {
 		int64_t clients, accepted, refused, garbage, sent, dropped;
 	} stream;

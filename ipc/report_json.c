@@ -31,18 +31,28 @@ static void add_summary(struct sx_text *t, const char *key, const struct sx_summ
 	sx_json_close(t, '}');
 }
 
+static const struct sx_summary *summary_of(const struct sx_report_latency *l, enum sx_window window)
+{
+	return window == SX_WINDOW_START ? &l->start : window == SX_WINDOW_10S ? &l->last_10s : &l->last_1s;
+}
+
 static void add_latencies(struct sx_text *t, const struct sx_report *r)
 {
-	sx_json_open(t, "latency_us", '{');
-	add_summary(t, r->capture_to_publish.name, &r->capture_to_publish.start);
-	for (int i = 0; i < r->stage_count; i++)
-		add_summary(t, r->stages[i].name, &r->stages[i].start);
-	sx_json_close(t, '}');
-	sx_json_open(t, "latency_10s_us", '{');
-	add_summary(t, r->capture_to_publish.name, &r->capture_to_publish.recent);
-	for (int i = 0; i < r->stage_count; i++)
-		add_summary(t, r->stages[i].name, &r->stages[i].recent);
-	sx_json_close(t, '}');
+	static const struct {
+		const char *key;
+		enum sx_window window;
+	} tables[] = {{"latency_us", SX_WINDOW_START},
+		      {"latency_10s_us", SX_WINDOW_10S},
+		      {"latency_1s_us", SX_WINDOW_1S}};
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		sx_json_open(t, tables[i].key, '{');
+		add_summary(t, r->capture_to_publish.name,
+			    summary_of(&r->capture_to_publish, tables[i].window));
+		for (int k = 0; k < r->stage_count; k++)
+			add_summary(t, r->stages[k].name, summary_of(&r->stages[k], tables[i].window));
+		sx_json_close(t, '}');
+	}
 }
 
 static void add_camera(struct sx_text *t, const struct sx_report_camera *c)
@@ -158,10 +168,17 @@ static void add_power(struct sx_text *t)
 
 static void add_outputs(struct sx_text *t, const struct sx_report *r)
 {
+	static const char *const image_words[] = {
+		[SX_IMAGE_OFF] = "off", [SX_IMAGE_IDLE] = "idle", [SX_IMAGE_PUBLISHED] = "published"};
+
 	sx_json_open(t, "ring", '{');
 	sx_json_text(t, "path", *r->ring.path ? r->ring.path : NULL);
 	sx_json_count(t, "bytes", r->ring.bytes);
 	sx_json_count(t, "slots", r->ring.slots);
+	sx_json_close(t, '}');
+	sx_json_open(t, "images", '{');
+	sx_json_text(t, "left", image_words[r->images.left]);
+	sx_json_text(t, "disparity", image_words[r->images.disparity]);
 	sx_json_close(t, '}');
 	sx_json_open(t, "stream", '{');
 	sx_json_count(t, "clients", r->stream.clients);

@@ -69,9 +69,10 @@ static void add_summary(struct sx_text *t, const char *family, const char *stage
 	const struct {
 		const char *name;
 		int64_t ns;
-	} quantiles[] = {{"0.5", l->recent.p50_ns}, {"0.9", l->recent.p90_ns}, {"0.99", l->recent.p99_ns}};
+	} quantiles[] = {
+		{"0.5", l->last_10s.p50_ns}, {"0.9", l->last_10s.p90_ns}, {"0.99", l->last_10s.p99_ns}};
 
-	for (size_t i = 0; l->recent.n > 0 && i < sizeof(quantiles) / sizeof(quantiles[0]); i++) {
+	for (size_t i = 0; l->last_10s.n > 0 && i < sizeof(quantiles) / sizeof(quantiles[0]); i++) {
 		sx_text_add(t, "%s{", family);
 		if (stage) {
 			add_label(t, "stage", stage);

@@ -36,7 +36,6 @@ enum due { DUE_NOTICE = 1, DUE_FRAME = 2 };
 struct client {
 	int fd; /* -1: free place */
 	struct stixel_hello hello;
-	bool greeted;
 	unsigned due;
 	bool watched;	     /* EPOLLOUT is on */
 	uint64_t last;	     /* newest frame that it got or missed */
@@ -57,7 +56,8 @@ struct sx_stream {
 	atomic_uint middle; /* whoever exchanges it owns what he got */
 	unsigned front;	    /* main thread's */
 	atomic_uint state;
-	unsigned told; /* state that the clients know */
+	atomic_uint images; /* that clients ask for: bits 1u << enum stixel_plane */
+	unsigned told;	    /* state that the clients know */
 	atomic_ullong shrunk;
 	struct sx_stream_counters count;
 	int clients_max;
@@ -233,12 +233,34 @@ static uint64_t missed(const struct sx_stream *s, const struct client *c)
 	return c->due & DUE_FRAME && newest(s)->number > c->last ? newest(s)->number - c->last - 1 : 0;
 }
 
+unsigned sx_stream_images(const struct sx_stream *s)
+{
+	return atomic_load_explicit(&s->images, memory_order_relaxed);
+}
+
+/* After a client came, went or changed its mind. */
+static void note_images(struct sx_stream *s)
+{
+	unsigned images = 0;
+
+	for (int i = 0; i < s->clients_max; i++) {
+		unsigned want = s->client[i].fd >= 0 ? s->client[i].hello.want : 0;
+
+		if (want & STIXEL_WANT_DISPARITY)
+			images |= 1u << STIXEL_PLANE_DISPARITY;
+		if (want & STIXEL_WANT_LEFT)
+			images |= 1u << STIXEL_PLANE_LEFT;
+	}
+	atomic_store_explicit(&s->images, images, memory_order_relaxed);
+}
+
 static void drop_client(struct sx_stream *s, struct client *c)
 {
 	s->count.dropped += missed(s, c);
 	close(c->fd); /* leaves the epoll set by itself */
 	c->fd = -1;
 	s->count.clients--;
+	note_images(s);
 }
 
 /* 1 sent, 0 not now, negative: the client is gone. */
@@ -389,12 +411,12 @@ static void accept_all(struct sx_stream *s)
 	}
 }
 
-static bool good_hello(const struct client *c, const struct stixel_hello *h, ssize_t n)
+static bool good_hello(const struct stixel_hello *h, ssize_t n)
 {
-	const unsigned known = STIXEL_WANT_FRAMES | STIXEL_WANT_NOTICES | STIXEL_WANT_BELL;
+	const unsigned known = STIXEL_WANT_FRAMES | STIXEL_WANT_NOTICES | STIXEL_WANT_BELL |
+			       STIXEL_WANT_DISPARITY | STIXEL_WANT_LEFT;
 
-	return n == (ssize_t)sizeof(*h) && !c->greeted && h->magic == STIXEL_HELLO_MAGIC && h->want &&
-	       !(h->want & ~known);
+	return n == (ssize_t)sizeof(*h) && h->magic == STIXEL_HELLO_MAGIC && h->want && !(h->want & ~known);
 }
 
 static void hear(struct sx_stream *s, uint32_t i)
@@ -406,13 +428,13 @@ static void hear(struct sx_stream *s, uint32_t i)
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (!good_hello(c, &hello, n)) {
+	if (!good_hello(&hello, n)) {
 		s->count.garbage += n > 0;
 		drop_client(s, c);
 		return;
 	}
-	c->greeted = true;
 	c->hello = hello;
+	note_images(s);
 	c->seen.want = hello.want;
 	if (hello.want & STIXEL_WANT_FRAMES && newest(s)->number && c->seen.sent == 0) {
 		c->last = newest(s)->number - 1;

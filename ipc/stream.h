@@ -56,6 +56,8 @@ void sx_stream_destroy(struct sx_stream *s);
  * three buffers taken in turn. The frame's plane stays behind when it does not fit.
  */
 void sx_stream_publish(struct sx_stream *s, const void *frame);
+/* Any thread. Images that clients ask for now: bits 1u << enum stixel_plane. */
+unsigned sx_stream_images(const struct sx_stream *s);
 /* Any thread. */
 void sx_stream_set_state(struct sx_stream *s, enum stixel_state state);
 

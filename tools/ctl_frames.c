@@ -18,7 +18,7 @@
 #include "tools/picture.h"
 #include "tools/stixel_csv.h"
 
-enum { DEFAULT_TIMEOUT_MS = 5000 };
+enum { DEFAULT_TIMEOUT_MS = 5000, IMAGE_MS = 1000 };
 
 /* Says in the user's words why there is no frame. */
 static int explain(const struct ctl *c, int error)
@@ -172,13 +172,14 @@ int ctl_wait(const struct ctl *c)
 static int draw(const struct stixel_frame *f, struct sx_image *rgb)
 {
 	const struct stixel_frame_header *h = f->header;
-	struct sx_image left = {.data = (void *)(uintptr_t)f->plane,
-				.width = (int)h->plane_width,
-				.height = (int)h->plane_height,
-				.pitch = h->plane_pitch,
+	struct stixel_image image = {0};
+	bool over_image = stixel_image(f, STIXEL_PLANE_LEFT, &image) && image.width == h->image_width &&
+			  image.height == h->image_height;
+	struct sx_image left = {.data = (void *)(uintptr_t)image.data,
+				.width = (int)image.width,
+				.height = (int)image.height,
+				.pitch = image.pitch,
 				.pixel = SX_PIXEL_U8};
-	bool over_image = h->plane_kind == STIXEL_PLANE_LEFT && h->plane_width == h->image_width &&
-			  h->plane_height == h->image_height;
 	struct sx_overlay_params params = {
 		.column_width = (int)h->column_width,
 		.disparities = (int)h->disparities,
@@ -217,6 +218,7 @@ static int save(const struct ctl *c, const struct sx_image *rgb)
 static int save_frame(const struct ctl *c, const struct stixel_frame *f)
 {
 	const struct stixel_frame_header *h = f->header;
+	struct stixel_image image;
 	struct sx_image rgb = {0};
 	int code;
 
@@ -229,9 +231,28 @@ static int save_frame(const struct ctl *c, const struct stixel_frame *f)
 	printf("%s: frame %" PRIu64 ", %" PRIu32 "x%" PRIu32 ", %" PRIu32 " stixels, %.1f ms old\n", c->file,
 	       h->number, h->image_width, h->image_height, h->stixel_count,
 	       (double)stixel_age_ns(h, sx_now_ns()) / 1e6);
-	if (h->plane_kind != STIXEL_PLANE_LEFT)
-		fputs("drawn on a dark ground: set output.planes = left to see the image below\n", stderr);
+	if (!stixel_image(f, STIXEL_PLANE_LEFT, &image))
+		fputs("drawn on a dark ground: the daemon publishes no left image (output.planes, "
+		      "output.stream)\n",
+		      stderr);
 	return 0;
+}
+
+/* Until a frame has the left image that was asked for; the newest without it when none comes in time. */
+static int take_with_image(struct stixel_reader *reader, int timeout_ms, const struct stixel_frame **f)
+{
+	const int64_t image_by_ns = sx_now_ns() + IMAGE_MS * 1000000LL;
+	bool asked = stixel_want_images(reader, 1u << STIXEL_PLANE_LEFT) == 0;
+	struct stixel_image image;
+	int r = wait_for_frame(reader, timeout_ms);
+
+	while (r > 0) {
+		r = stixel_latest(reader, f);
+		if (r <= 0 || stixel_image(*f, STIXEL_PLANE_LEFT, &image) || !asked ||
+		    sx_now_ns() > image_by_ns || wait_for_frame(reader, IMAGE_MS) <= 0)
+			break;
+	}
+	return r;
 }
 
 int ctl_snapshot(const struct ctl *c)
@@ -243,9 +264,7 @@ int ctl_snapshot(const struct ctl *c)
 	r = stixel_open(&reader, c->instance, 0);
 	if (r < 0)
 		return explain(c, r);
-	r = wait_for_frame(reader, timeout_of(c));
-	if (r > 0)
-		r = stixel_latest(reader, &f);
+	r = take_with_image(reader, timeout_of(c), &f);
 	code = r > 0 ? save_frame(c, f) : r < 0 ? no_frame(c, r, timeout_of(c)) : CTL_NOTHING;
 	stixel_close(reader);
 	return code;

@@ -27,9 +27,9 @@ static size_t ring_bytes(const struct sx_settings *s, int width, int height)
 	uint32_t columns = (uint32_t)(width / s->params.stixels.width);
 	uint32_t most = (uint32_t)s->params.stixels.max_per_column;
 	uint32_t per_column = most < (uint32_t)height ? most : (uint32_t)height;
-	size_t pixel = s->output.planes == SX_PLANES_NONE ? 0 : s->output.planes == SX_PLANES_LEFT ? 1 : 2;
-	size_t frame =
-		sx_frame_bytes(columns, columns * per_column, pixel * ((size_t)width + 7) * (size_t)height);
+	size_t images =
+		sx_frame_image_bytes((unsigned)s->output.planes << 1, (uint32_t)width, (uint32_t)height);
+	size_t frame = sx_frame_bytes(columns, columns * per_column, images);
 
 	return STIXEL_RING_SLOTS_OFFSET +
 	       (size_t)s->output.slots * (frame + 64 + sizeof(struct stixel_ring_slot));

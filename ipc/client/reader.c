@@ -42,22 +42,6 @@ static void enter(struct stixel_reader *r, uint64_t epoch, uint64_t last)
 	r->count.restarts = r->lives - 1;
 }
 
-static int connect_any(struct stixel_reader *r, struct sx_link *l, unsigned want)
-{
-	int e = -ENOENT, best = -ENOENT;
-
-	for (int i = 0; i < SX_SOCKETS; i++) {
-		if (!r->socket_path[i][0])
-			continue;
-		e = sx_link_connect(l, r->socket_path[i], want);
-		if (e == 0)
-			return 0;
-		if (e != -ENOENT)
-			best = e;
-	}
-	return best;
-}
-
 static int attach(struct stixel_reader *r)
 {
 	uint64_t head;
@@ -65,13 +49,14 @@ static int attach(struct stixel_reader *r)
 
 	r->ended = 0;
 	if (sx_reader_streams(r))
-		return connect_any(r, &r->link, STIXEL_WANT_FRAMES | STIXEL_WANT_NOTICES);
+		return sx_reader_connect(r, &r->link, STIXEL_WANT_FRAMES | STIXEL_WANT_NOTICES);
 	e = sx_map_attach(&r->map, r->ring_path, r->flags);
 	if (e < 0)
 		return e;
 	head = sx_map_head(&r->map);
 	enter(r, r->map.header.epoch, !r->opened && head ? head - 1 : 0);
 	r->health_ns = sx_now_ns();
+	sx_bell_renew(r);
 	return 0;
 }
 
@@ -120,14 +105,6 @@ static int ring_idle(struct stixel_reader *r, bool bell_ended)
 	return gone(r, health == STIXEL_PUBLISHER_REPLACED ? -ESTALE : -EPIPE);
 }
 
-static bool drain_bell(struct stixel_reader *r)
-{
-	if (r->bell.fd < 0 || sx_link_drain(&r->bell) >= 0)
-		return false;
-	sx_link_close(&r->bell);
-	return true;
-}
-
 /* 1: the head is past what was taken. The bell is emptied first: what comes later rings it again. */
 static int ring_ready(struct stixel_reader *r)
 {
@@ -136,7 +113,7 @@ static int ring_ready(struct stixel_reader *r)
 
 	if (sx_map_head(&r->map) > r->last)
 		return 1;
-	ended = drain_bell(r);
+	ended = sx_bell_drain(r);
 	if (sx_map_head(&r->map) > r->last)
 		return 1;
 	e = ring_idle(r, ended);
@@ -150,6 +127,7 @@ static int ring_take(struct stixel_reader *r, bool next, uint64_t *missed)
 
 	if (e != 1)
 		return e;
+	sx_bell_keep(r);
 	for (int try = 0; try < TRIES; try++) {
 		head = sx_map_head(&r->map);
 		n = head;
@@ -349,7 +327,6 @@ int stixel_wait(struct stixel_reader *r, int timeout_ms)
 
 int stixel_fd(struct stixel_reader *r)
 {
-	const unsigned want = STIXEL_WANT_NOTICES | STIXEL_WANT_BELL;
 	int e;
 
 	if (!r)
@@ -363,9 +340,7 @@ int stixel_fd(struct stixel_reader *r)
 		return sx_reader_attached(r) ? r->link.fd : -ENOTCONN;
 	if (!sx_reader_attached(r) || !r->map.header.stream_path[0])
 		return -ENOTCONN;
-	/* The publisher's own word first; in a container the path may be another one, then the usual ones. */
-	if (r->bell.fd < 0 && sx_link_connect(&r->bell, r->map.header.stream_path, want) < 0 &&
-	    connect_any(r, &r->bell, want) < 0)
+	if (sx_bell_want(r, r->bell_want | STIXEL_WANT_NOTICES | STIXEL_WANT_BELL) < 0)
 		return -ENOTCONN;
 	return r->bell.fd;
 }

@@ -76,8 +76,10 @@ int sx_link_peek(struct sx_link *l, size_t *bytes);
 int sx_link_take(struct sx_link *l, struct sx_buffer *to, size_t bytes);
 /* Takes everything. -EPIPE at the end of the connection. */
 int sx_link_drain(struct sx_link *l);
+/* Sends another hello. -EPIPE when the connection has ended. */
+int sx_link_want(struct sx_link *l, unsigned want);
 
-/* ---- reader.c ---- */
+/* ---- reader.c, bell.c ---- */
 
 #define SX_SOCKETS 3
 
@@ -87,7 +89,9 @@ struct stixel_reader {
 	char socket_path[SX_SOCKETS][112]; /* tried in turn; empty without */
 	struct sx_map map;
 	struct sx_link link; /* of the stream */
-	struct sx_link bell; /* of a ring: for poll() */
+	struct sx_link bell; /* of a ring: for poll(), and to ask for images */
+	unsigned bell_want;  /* STIXEL_WANT_* that it is for; 0 for nothing */
+	int64_t bell_ns;     /* when it was last tried, or looked after */
 	struct sx_buffer buffer;
 	struct stixel_frame frame;
 	uint64_t last;		    /* number taken last in this epoch */
@@ -109,5 +113,16 @@ static inline bool sx_reader_attached(const struct stixel_reader *r)
 {
 	return sx_reader_streams(r) ? r->link.fd >= 0 : r->map.base != NULL;
 }
+
+/* Connects to the first of the instance's usual sockets that answers. */
+int sx_reader_connect(struct stixel_reader *r, struct sx_link *l, unsigned want);
+/* Makes the connection beside the ring what it is to be for (STIXEL_WANT_*; 0: none). -ENOTCONN. */
+int sx_bell_want(struct stixel_reader *r, unsigned want);
+/* At a new publisher: asks for images again. */
+void sx_bell_renew(struct stixel_reader *r);
+/* While frames flow: asks again when the connection has broken. Looks five times a second at most. */
+void sx_bell_keep(struct stixel_reader *r);
+/* Empties the bell. True: its other end has closed it. */
+bool sx_bell_drain(struct stixel_reader *r);
 
 #endif

@@ -13,10 +13,16 @@
 #include "base/clock.h"
 #include "ipc/client/reader.h"
 
+int sx_link_want(struct sx_link *l, unsigned want)
+{
+	const struct stixel_hello hello = {STIXEL_HELLO_MAGIC, want};
+
+	return send(l->fd, &hello, sizeof(hello), MSG_NOSIGNAL) == (ssize_t)sizeof(hello) ? 0 : -errno;
+}
+
 int sx_link_connect(struct sx_link *l, const char *path, unsigned want)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	struct stixel_hello hello = {STIXEL_HELLO_MAGIC, want};
 	int r;
 
 	memset(l, 0, sizeof(*l));
@@ -27,9 +33,8 @@ int sx_link_connect(struct sx_link *l, const char *path, unsigned want)
 	l->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (l->fd < 0)
 		return -errno;
-	if (connect(l->fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-	    send(l->fd, &hello, sizeof(hello), MSG_NOSIGNAL) != (ssize_t)sizeof(hello)) {
-		r = -errno;
+	r = connect(l->fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : sx_link_want(l, want);
+	if (r < 0) {
 		sx_link_close(l);
 		/* A socket that nobody listens on is what a dead publisher leaves; EPIPE: refused, too many clients. */
 		return r == -ECONNREFUSED ? -ENOENT : r == -EPROTOTYPE ? -EPROTO : r == -EPIPE ? -EAGAIN : r;

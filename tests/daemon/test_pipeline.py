@@ -5,6 +5,8 @@
 import ctypes
 import os
 import signal
+import socket
+import struct
 import time
 import unittest
 
@@ -206,17 +208,42 @@ class Pipeline(TestCase):
         self.assertEqual(i.leftovers(), ["gate"])
 
     def test_missing_plane_is_named(self):
-        i = self.fake("-s", "output.planes=disparity", interval_us=2000)
+        i = self.fake("-s", "output.planes=disparity", "-s", "output.planes_when=always", interval_us=2000)
         self.assertEqual(i.wait(), 70)
         self.assertIn("frame 1", i.text())
 
     def test_plane_is_published(self):
-        i = self.fake("-s", "output.planes=left", gated=True, interval_us=2000)
+        i = self.fake("-s", "output.planes=left", "-s", "output.planes_when=always", gated=True, interval_us=2000)
         ring = self.ring(i)
         i.until_published(3)
         self.assertEqual(i.stop(), 0)
         for f in ring.frames():
             self.assertEqual((f.plane_kind, f.plane_width, f.plane_height), (2, 64, 48))
+
+    def test_images_only_while_somebody_asks(self):
+        i = self.fake("-s", "output.slots=4", gated=True, interval_us=2000)
+        ring = self.ring(i)
+        i.until_published(6)
+        self.assertEqual(i.status()["images"], {"left": "idle", "disparity": "idle"})
+        self.assertEqual({f.plane_kind for f in ring.frames()}, {0})
+        viewer = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.addCleanup(viewer.close)
+        viewer.connect(i.stream_path)
+        viewer.send(struct.pack("<2I", 0x48585453, 8 | 16))
+        # this engine has no disparity to show; the left image comes all the same
+        until(lambda: i.status()["images"] == {"left": "published", "disparity": "idle"}, 10, "the image")
+        until(lambda: {f.plane_kind for f in ring.frames()} == {2}, 10, "frames with it")
+        viewer.close()
+        until(lambda: i.status()["images"]["left"] == "idle", 10, "nobody to ask")
+        until(lambda: {f.plane_kind for f in ring.frames()} == {0}, 10, "frames without it")
+        self.assertEqual(i.stop(), 0)
+
+    def test_images_that_there_is_no_room_for(self):
+        i = self.fake("-s", "output.planes=none", gated=True, interval_us=2000)
+        self.ring(i)
+        i.until_published(1)
+        self.assertEqual(i.status()["images"], {"left": "off", "disparity": "off"})
+        self.assertEqual(i.stop(), 0)
 
     def test_steady_state_allocates_nothing(self):
         library = os.environ.get("STIXELD_COUNT_MALLOC")

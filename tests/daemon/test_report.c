@@ -36,7 +36,7 @@ static struct sx_report example(void)
 				      .p90_ns = 2000000,
 				      .p99_ns = 1,
 				      .max_ns = 1000000007},
-			    .recent = {.n = 1, .p50_ns = 5},
+			    .last_10s = {.n = 1, .p50_ns = 5},
 			    .sum_ns = 3000000001}},
 		.stage_count = 1,
 		.stixels = {NAN, NAN},

@@ -35,8 +35,10 @@ static void *need(void *p)
 
 size_t help_frame_bytes(const struct help_shape *shape)
 {
+	const unsigned kinds = 1u << STIXEL_PLANE_DISPARITY | (shape->left ? 1u << STIXEL_PLANE_LEFT : 0);
+
 	return sx_frame_bytes(shape->columns, shape->columns * PER_COLUMN,
-			      (size_t)2 * shape->plane_width * shape->plane_height);
+			      sx_frame_image_bytes(kinds, shape->plane_width, shape->plane_height));
 }
 
 static void fill_header(struct stixel_frame_header *h, const struct help_shape *shape, uint64_t epoch,
@@ -61,12 +63,6 @@ static void fill_header(struct stixel_frame_header *h, const struct help_shape *
 	memcpy(h->stage_name[0], "census", 6);
 	memcpy(h->stage_name[1], "sgm", 3);
 	h->stage_ns[1] = (int64_t)number;
-	if (shape->plane_width) {
-		h->plane_kind = STIXEL_PLANE_DISPARITY;
-		h->plane_width = shape->plane_width;
-		h->plane_height = shape->plane_height;
-		h->plane_pitch = 2 * shape->plane_width;
-	}
 }
 
 static void fill_lists(struct stixel_frame_header *h, uint32_t *offsets, struct stixel *stixels)
@@ -110,8 +106,12 @@ size_t help_frame(void *out, const struct help_shape *shape, uint64_t epoch, uin
 {
 	uint32_t *offsets = need(calloc((size_t)shape->columns + 1, sizeof(*offsets)));
 	struct stixel *stixels = need(calloc((size_t)shape->columns * PER_COLUMN, sizeof(*stixels)));
-	uint16_t *plane = NULL;
+	const uint32_t width = shape->plane_width, height = shape->plane_height;
+	/* the left image is the same pixels, seen as bytes: its rows are every second half row */
+	struct stixel_image images[] = {{STIXEL_PLANE_DISPARITY, width, height, 2 * width, NULL},
+					{STIXEL_PLANE_LEFT, width, height, 2 * width, NULL}};
 	struct stixel_frame_header h;
+	uint16_t *plane = NULL;
 	int64_t bytes;
 
 	fill_header(&h, shape, epoch, number);
@@ -119,8 +119,12 @@ size_t help_frame(void *out, const struct help_shape *shape, uint64_t epoch, uin
 	if (shape->plane_width) {
 		plane = need(calloc((size_t)shape->plane_width * shape->plane_height, 2));
 		fill_plane(plane, shape, epoch, number);
+		images[0].data = images[1].data = plane;
 	}
-	bytes = sx_frame_pack(out, help_frame_bytes(shape), &h, offsets, stixels, plane);
+	bytes = sx_frame_pack(out, help_frame_bytes(shape), &h, offsets, stixels, images,
+			      !plane	    ? 0
+			      : shape->left ? 2
+					    : 1);
 	free(plane);
 	free(stixels);
 	free(offsets);

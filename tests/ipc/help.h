@@ -16,7 +16,8 @@
 /* Sizes of a test's frames. Columns of a frame vary from 1 to columns, stixels per column from 0 to 7. */
 struct help_shape {
 	uint32_t columns;
-	uint32_t plane_width, plane_height; /* 0: no plane; uint16 */
+	uint32_t plane_width, plane_height; /* of a disparity image; 0: none */
+	bool left;			    /* a left image of that size, too */
 };
 
 size_t help_frame_bytes(const struct help_shape *shape);

@@ -238,7 +238,7 @@ static void a_slow_reader_loses_frames_and_the_newest_comes_next(void **state)
 static void garbage_closes_the_connection(void **state)
 {
 	static const struct stixel_hello wrong[] = {
-		{0, 1}, {STIXEL_HELLO_MAGIC, 0}, {STIXEL_HELLO_MAGIC, 8}, {STIXEL_FRAME_MAGIC, 1}};
+		{0, 1}, {STIXEL_HELLO_MAGIC, 0}, {STIXEL_HELLO_MAGIC, 32}, {STIXEL_FRAME_MAGIC, 1}};
 	static uint8_t large[100000];
 	const struct stixel_hello good = {STIXEL_HELLO_MAGIC, STIXEL_WANT_FRAMES};
 	struct sx_stream *s = serve();
@@ -266,7 +266,10 @@ static void garbage_closes_the_connection(void **state)
 	assert_int_equal(recv(fd, byte, sizeof(byte), 0), -1); /* open, and nothing to tell */
 	assert_int_equal(send(fd, &good, sizeof(good), 0), sizeof(good));
 	pump(s);
-	assert_int_equal(recv(fd, byte, sizeof(byte), 0), 0); /* one hello is enough */
+	assert_int_equal(recv(fd, byte, sizeof(byte), 0), -1); /* who says it twice has chosen anew */
+	assert_int_equal(send(fd, &wrong[2], sizeof(good), 0), sizeof(good));
+	pump(s);
+	assert_int_equal(recv(fd, byte, sizeof(byte), 0), 0);
 	close(fd);
 	sx_stream_counters(s, &c);
 	assert_int_equal(c.clients, 0);

@@ -42,7 +42,7 @@ class Filter(unittest.TestCase):
     def test_a_whole_life(self):
         """Start, frames, readers, status, reload, end."""
         with open(self.folder + "/log", "w") as log:
-            p = subprocess.Popen(self.command(["--kill", UNIT], ["output.planes=left"]), env=self.env, stderr=log)
+            p = subprocess.Popen(self.command(["--kill", UNIT], ["output.planes_when=always"]), env=self.env, stderr=log)
         self.addCleanup(p.kill)
         for args in (["wait", "--timeout", "1"], ["status"], ["metrics"], ["snapshot", self.folder + "/a.png"]):
             for _ in range(50):

@@ -56,7 +56,7 @@ class Daemon:
 class Running(Folder):
     @classmethod
     def setUpClass(cls):
-        cls.daemon = Daemon("left", "output.planes=left")
+        cls.daemon = Daemon("left")
         cls.daemon.wait()
 
     @classmethod
@@ -189,7 +189,7 @@ class Others(Folder):
         self.assertEqual(self.listing(), [])
 
     def test_dark_ground_and_the_end(self):
-        daemon = Daemon("dark")
+        daemon = Daemon("dark", "output.planes=none")
         try:
             daemon.wait()
             r = daemon.ctl("snapshot", self.path("s.png"))

@@ -73,7 +73,7 @@ class Uvc(TestCase):
 
     def check_pictures(self, fourcc, light):
         """The left pictures that are published are those of the files, in their order."""
-        self.begin(format=fourcc, **{"output.planes": "left", "output.slots": "64"})
+        self.begin(format=fourcc, **{"output.planes": "left", "output.planes_when": "always", "output.slots": "64"})
         status = self.i.until_published(6, 20)
         ring = self.i.ring()
         seen = [light.index(left_image(ring, n)) for n in range(1, 7)]
@@ -98,7 +98,7 @@ class Uvc(TestCase):
         light = []
         for path in paths:
             i = self.daemon({"source.kind": "files", "source.left": path, "source.right": path, "source.fps": 1,
-                             "source.loop": "yes", "output.planes": "left"}, SMALL_IMAGES, name="decoder")
+                             "source.loop": "yes", "output.planes": "left", "output.planes_when": "always"}, SMALL_IMAGES, name="decoder")
             i.until_published(1)
             light.append(left_image(i.ring(), 1))
             i.stop()

@@ -1,0 +1,91 @@
+/*
+ * Reader's connection to frames.sock beside a ring: a bell for poll(), and the place to ask for images.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+
+#include "base/clock.h"
+#include "ipc/client/reader.h"
+
+#define WANT_IMAGES (STIXEL_WANT_DISPARITY | STIXEL_WANT_LEFT)
+
+int sx_reader_connect(struct stixel_reader *r, struct sx_link *l, unsigned want)
+{
+	int e, best = -ENOENT;
+
+	for (int i = 0; i < SX_SOCKETS; i++) {
+		if (!r->socket_path[i][0])
+			continue;
+		e = sx_link_connect(l, r->socket_path[i], want);
+		if (e == 0)
+			return 0;
+		if (e != -ENOENT)
+			best = e;
+	}
+	return best;
+}
+
+/* Publisher's own word first; in a container the path may be another one, then the usual ones. */
+static int open_bell(struct stixel_reader *r)
+{
+	r->bell_ns = sx_now_ns();
+	if (!r->map.header.stream_path[0] ||
+	    (sx_link_connect(&r->bell, r->map.header.stream_path, r->bell_want) < 0 &&
+	     sx_reader_connect(r, &r->bell, r->bell_want) < 0))
+		return -ENOTCONN;
+	return 0;
+}
+
+int sx_bell_want(struct stixel_reader *r, unsigned want)
+{
+	if (r->bell.fd >= 0 && r->bell_want != want && (!want || sx_link_want(&r->bell, want) < 0))
+		sx_link_close(&r->bell);
+	r->bell_want = want;
+	return r->bell.fd >= 0 || !want ? 0 : open_bell(r);
+}
+
+void sx_bell_renew(struct stixel_reader *r)
+{
+	if (r->bell_want & WANT_IMAGES)
+		open_bell(r);
+}
+
+bool sx_bell_drain(struct stixel_reader *r)
+{
+	if (r->bell.fd < 0 || sx_link_drain(&r->bell) >= 0)
+		return false;
+	sx_link_close(&r->bell);
+	return true;
+}
+
+void sx_bell_keep(struct stixel_reader *r)
+{
+	if (!(r->bell_want & WANT_IMAGES) || sx_now_ns() - r->bell_ns < SX_SLICE_NS)
+		return;
+	r->bell_ns = sx_now_ns();
+	sx_bell_drain(r);
+	if (r->bell.fd < 0)
+		open_bell(r);
+}
+
+int stixel_want_images(struct stixel_reader *r, unsigned kinds)
+{
+	const unsigned known = 1u << STIXEL_PLANE_DISPARITY | 1u << STIXEL_PLANE_LEFT;
+	unsigned what;
+	int e;
+
+	if (!r || kinds & ~known)
+		return -EINVAL;
+	if (sx_reader_streams(r))
+		return kinds ? -ENOTSUP : 0;
+	what = (r->bell_want & ~WANT_IMAGES) |
+	       (kinds & 1u << STIXEL_PLANE_DISPARITY ? STIXEL_WANT_DISPARITY : 0) |
+	       (kinds & 1u << STIXEL_PLANE_LEFT ? STIXEL_WANT_LEFT : 0);
+	if (!sx_reader_attached(r)) {
+		r->bell_want = what;
+		return r->flags & STIXEL_OPEN_FOLLOW || !kinds ? 0 : -ENOTCONN;
+	}
+	e = sx_bell_want(r, what);
+	return r->flags & STIXEL_OPEN_FOLLOW ? 0 : e;
+}
