@@ -63,7 +63,8 @@ int web_address_parse(struct web_address *ret, const char *text, char *why, size
 		snprintf(name, sizeof(name), "127.0.0.1");
 	} else if (!split(text, name, sizeof(name), &port_text) || !port_text ||
 		   !sx_parse_int(port_text, 0, 65535, &port)) {
-		snprintf(why, why_bytes, "'%s' is no address: it wants ADDRESS:PORT, such as 127.0.0.1:8470 or [::1]:8470",
+		snprintf(why, why_bytes,
+			 "'%s' is no address: it wants ADDRESS:PORT, such as 127.0.0.1:8470 or [::1]:8470",
 			 text);
 		return -EINVAL;
 	}
@@ -170,7 +171,8 @@ bool web_host_allowed(const struct web_hosts *hosts, const char *host)
 	const char *port;
 	int number;
 
-	if (!host || !split(host, name, sizeof(name), &port) || (port && !sx_parse_int(port, 1, 65535, &number)))
+	if (!host || !split(host, name, sizeof(name), &port) ||
+	    (port && !sx_parse_int(port, 1, 65535, &number)))
 		return false;
 	if (strcasecmp(name, "localhost") == 0)
 		return true;

@@ -20,7 +20,8 @@
 enum { TIMEOUT_MS = 2000, PLACES = 2 };
 
 static const char ring_prefix[] = "stixeld.";
-static const char *const targets[WEB_PAGES] = {[WEB_PAGE_STATUS] = "/status", [WEB_PAGE_METRICS] = "/metrics"};
+static const char *const targets[WEB_PAGES] = {
+	[WEB_PAGE_STATUS] = "/status", [WEB_PAGE_METRICS] = "/metrics"};
 
 /* Where the folders of instances may lie: the system's daemons, then the user's own. */
 static void place(int which, char *path, size_t bytes)
@@ -100,16 +101,18 @@ void web_ask_instances(struct web_names *ret, const struct web_names *only)
 void web_asks_init(struct web_asks *a)
 {
 	memset(a, 0, sizeof(*a));
-	for (int i = 0; i < WEB_PAGES * WEB_INSTANCES; i++)
-		pthread_mutex_init(&a->answer[0][i].lock, NULL);
+	for (int page = 0; page < WEB_PAGES; page++)
+		for (int i = 0; i < WEB_INSTANCES; i++)
+			pthread_mutex_init(&a->answer[page][i].lock, NULL);
 }
 
 void web_asks_finish(struct web_asks *a)
 {
-	for (int i = 0; i < WEB_PAGES * WEB_INSTANCES; i++) {
-		free(a->answer[0][i].body);
-		pthread_mutex_destroy(&a->answer[0][i].lock);
-	}
+	for (int page = 0; page < WEB_PAGES; page++)
+		for (int i = 0; i < WEB_INSTANCES; i++) {
+			free(a->answer[page][i].body);
+			pthread_mutex_destroy(&a->answer[page][i].lock);
+		}
 }
 
 static int fetch(const char *instance, const char *target, char **body, char *why, size_t why_bytes)
@@ -155,7 +158,8 @@ static void renew(struct web_answer *w, const char *instance, enum web_page page
 	w->asked_ns = sx_now_ns();
 }
 
-int web_ask(struct web_asks *a, const char *instance, enum web_page page, char **body, char *why, size_t why_bytes)
+int web_ask(struct web_asks *a, const char *instance, enum web_page page, char **body, char *why,
+	    size_t why_bytes)
 {
 	struct web_answer *w = &a->answer[page][place_of(instance)];
 	int code;
