@@ -333,12 +333,12 @@ class Life(unittest.TestCase):
         s.until(lambda m: m.kind == "left" and m.number > 3)
         self.assertEqual(s.until_publisher("alive").notice()["error"], None)
         self.daemon.kill()
-        s.until(lambda m: m.kind == "notice" and m.notice()["publisher"] in ("died", "absent"))
+        s.until_publisher("died")
         self.daemon.start()
         s.until(lambda m: m.kind == "left", what="images, asked for again")
         until(lambda: web.status(self.daemon), what="status")
         self.daemon.kill(signal.SIGTERM)
-        s.until(lambda m: m.kind == "notice" and m.notice()["publisher"] in ("ended", "absent"))
+        s.until_publisher("ended")
 
     def test_a_daemon_that_hangs(self):
         web = Web(self.place)

@@ -21,6 +21,7 @@ enum { WAIT_MS = 100, RETRY_MS = 500, STACK_BYTES = 256 * 1024 };
 struct web_feed {
 	char instance[WEB_NAME_BYTES];
 	struct web_feeds *all;
+	bool seen; /* its thread: a publisher was there */
 	/* under all->lock */
 	bool running;
 	struct web_viewer *viewers;
@@ -118,6 +119,21 @@ static void publish(struct web_feed *feed, const struct stixel_frame *frame, uns
 	web_packet_unref(old);
 }
 
+/*
+ * A reader that follows forgets how the one before ended. What lies there tells: a ring without its publisher is what a
+ * crash leaves, an orderly end takes it away.
+ */
+static uint32_t how_it_ended(const struct web_feed *feed)
+{
+	struct stixel_reader *reader = NULL;
+	int r = stixel_open(&reader, feed->instance, 0);
+
+	stixel_close(reader);
+	if (r == -EPIPE)
+		return STIXEL_PUBLISHER_DIED;
+	return feed->seen ? STIXEL_PUBLISHER_ENDED : STIXEL_PUBLISHER_ABSENT;
+}
+
 /* Tells the viewers what is known of the publisher, if it is something else than before. */
 static void tell(struct web_feed *feed, struct stixel_reader *reader, int error)
 {
@@ -127,6 +143,9 @@ static void tell(struct web_feed *feed, struct stixel_reader *reader, int error)
 
 	if (reader)
 		stixel_status(reader, &s, sizeof(s));
+	feed->seen |= s.publisher == STIXEL_PUBLISHER_ALIVE;
+	if (reader && s.publisher == STIXEL_PUBLISHER_ABSENT)
+		s.publisher = how_it_ended(feed);
 	pthread_mutex_lock(&feed->all->lock);
 	news = n->error != error || n->publisher != s.publisher || n->state != s.state || n->epoch != s.epoch;
 	n->error = error;
@@ -256,6 +275,7 @@ static int start(struct web_feed *feed, const char *instance)
 
 	snprintf(feed->instance, sizeof(feed->instance), "%s", instance);
 	memset(&feed->notice, 0, sizeof(feed->notice));
+	feed->seen = false;
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);

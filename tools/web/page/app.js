@@ -23,6 +23,7 @@ const charts = {
   drops: new Chart($("c-drops"), history, [{key: "drops", colour: "--two"}], 1, "nothing yet"),
 };
 const now = {link: "", linkText: "", notice: null, status: null, statusText: "", instances: null};
+let known = null; // the last status that there was
 let newest = null, busy = false, shown = null, shownTimes = [], seen = fresh();
 
 function fresh() {
@@ -71,7 +72,7 @@ function changed() {
 
 function choose(name) {
   if (name !== link.instance) {
-    newest = shown = now.notice = now.status = null;
+    newest = shown = now.notice = now.status = known = null;
     history.rows.length = 0;
     seen = fresh();
   }
@@ -97,7 +98,7 @@ function offer(list) {
     select.replaceChildren(...names.map((n) => new Option(n, n)));
   for (const option of select.options) {
     const i = list.find((v) => v.name === option.value);
-    setText(option, !i || i.publisher !== "alive" ? `${option.value} (not running)` : option.value);
+    setText(option, !i || i.publisher !== "alive" ? `${option.value} (off)` : option.value);
   }
   if (name) {
     select.value = name;
@@ -229,7 +230,7 @@ function judge() {
   $("state").className = `state ${v.kind}`;
   setText($("state-word"), v.word);
   setText($("state-text"), [v.text, noImage()].filter(Boolean).join("; "));
-  $("stage").classList.toggle("old", old);
+  document.body.classList.toggle("old", old);
   $("veil").hidden = !v.veil;
   setText($("veil"), v.veil);
   document.title = `${v.kind === "good" ? "" : `${v.word}: `}${link.instance ?? ""} stixeld`.trim();
@@ -285,9 +286,10 @@ function tick(status, text) {
   shownTimes = shownTimes.filter((t) => t > from);
   seen.fps = shownTimes.length;
   showCharts(sample(status), status);
-  showStages($("stages"), $("stages-note"), status);
-  showFacts($("facts"), status, seen);
-  showCameras($("cameras-box"), $("cameras"), status);
+  known = status ?? known; // without one the last stays, greyed
+  showStages($("stages"), $("stages-note"), known);
+  showFacts($("facts"), known, seen);
+  showCameras($("cameras-box"), $("cameras"), known);
   judge();
 }
 
@@ -300,6 +302,7 @@ const link = new Link({
   },
   notice(n) {
     now.notice = n;
+    link.someone = !["absent", "ended", "died"].includes(n.publisher);
     judge();
   },
   link(word, text) {

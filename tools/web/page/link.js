@@ -23,6 +23,7 @@ export class Link {
     this.tries = 0;
     this.abort = null;
     this.timer = 0;
+    this.someone = true; // there may be a daemon to ask
     document.addEventListener("visibilitychange", () => document.hidden ? this.stop() : this.start());
     window.addEventListener("online", () => this.reopen());
     setInterval(() => this.watch(), 500);
@@ -34,6 +35,7 @@ export class Link {
   choose(instance, query) {
     if (instance === this.instance && query === this.query)
       return;
+    this.someone = this.someone || instance !== this.instance;
     this.instance = instance;
     this.query = query;
     this.reopen();
@@ -121,6 +123,8 @@ export class Link {
   async status() {
     if (!this.instance || document.hidden || this.asking)
       return;
+    if (!this.someone)
+      return this.on.status(null, "");
     const instance = this.instance;
     this.asking = true;
     try {
