@@ -105,6 +105,16 @@ int64_t sx_histogram_quantile(const struct sx_histogram *h, unsigned permille)
 	return ret;
 }
 
+uint64_t sx_histogram_below(const struct sx_histogram *h, int64_t ns)
+{
+	unsigned end = bucket_of(ns);
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < end; i++)
+		n += atomic_load_explicit(&h->count[i], memory_order_acquire);
+	return n;
+}
+
 void sx_histogram_summary(const struct sx_histogram *h, struct sx_summary *ret)
 {
 	static const unsigned permille[3] = {500, 900, 990};

@@ -38,6 +38,8 @@ void sx_histogram_add(struct sx_histogram *h, int64_t ns);
 void sx_histogram_merge(struct sx_histogram *into, const struct sx_histogram *from);
 /* The value of rank ceil(n * permille / 1000), at least rank 1: middle of its bucket, never above max. 0 if empty. */
 int64_t sx_histogram_quantile(const struct sx_histogram *h, unsigned permille);
+/* Additions below ns; exact when ns is a power of two. */
+uint64_t sx_histogram_below(const struct sx_histogram *h, int64_t ns);
 /* All figures from one pass over the counts: n and the quantiles belong together. */
 void sx_histogram_summary(const struct sx_histogram *h, struct sx_summary *ret);
 

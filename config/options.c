@@ -1,6 +1,6 @@
 /*
  * The option table. Every key of the configuration exists once, here. A row comes together with the code that obeys
- * it: [power] and the pixel format of cameras have none yet, and an option that does nothing is worse than none.
+ * it: an option that does nothing is worse than none.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -110,6 +110,10 @@ static const char *const planes[] = {[SX_PLANES_NONE] = "none",
 				     NULL};
 static const char *const planes_when[] = {[SX_PLANES_ASKED] = "asked", [SX_PLANES_ALWAYS] = "always", NULL};
 
+static const char *const power_sources[] = {
+	[SX_POWER_AUTO] = "auto", [SX_POWER_INA] = "ina",   [SX_POWER_NVML] = "nvml",
+	[SX_POWER_RAPL] = "rapl", [SX_POWER_NONE] = "none", NULL};
+
 const struct sx_section sx_sections[] = {
 	{"source", "where stereo pairs come from"},
 	{"camera", "the rectified left camera and how it is mounted"},
@@ -119,6 +123,7 @@ const struct sx_section sx_sections[] = {
 	{"stixels", "from disparity to stixels"},
 	{"engine", "what computes"},
 	{"output", "where results go"},
+	{"power", "what the computer draws; only measured, never limited"},
 	{"realtime", "scheduling and memory"},
 	{"log", "what is written to the journal"},
 };
@@ -302,6 +307,17 @@ const struct sx_option sx_options[] = {
 	CHOICE("output", "planes_when", output.planes_when, enum sx_planes_when, planes_when, "asked",
 	       RESTART,
 	       "publish them with every frame, or only while a viewer asks (this needs output.stream)"),
+
+	CHOICE("power", "source", power.source, enum sx_power_choice, power_sources, "auto", RESTART,
+	       "ina: monitors of a board; auto: ina, else nvml where a GPU computes, else rapl"),
+	INT("power", "interval_ms", power.interval_ms, "100", 20, 10000, "ms", RESTART,
+	    "between two readings"),
+	TEXT("power", "rails", power.rails, "", RESTART,
+	     "ina: labels of the rails that make up the whole; empty: as known of the board"),
+	TEXT("power", "gpu", power.gpu, "", RESTART,
+	     "nvml: index, UUID or PCI address of the card; empty: the one that computes"),
+	TEXT("power", "root", power.root, "", RESTART,
+	     "folder that stands for / where sensors are looked for: a container's view of the host; tests"),
 
 	INT("realtime", "priority", realtime.priority, "0", 0, 99, NULL, RESTART,
 	    "SCHED_FIFO priority of the capture thread; 0: normal scheduling"),

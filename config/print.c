@@ -8,6 +8,7 @@
 
 #include "config/config.h"
 #include "config/option.h"
+#include "config/usage_priv.h"
 
 /* "1..255 px; default 7", "csct, census; default csct", "text; must be given" */
 static void print_allowed(const struct sx_option *o, FILE *to)
@@ -136,16 +137,6 @@ void sx_config_json(const struct sx_settings *s, FILE *to)
 	fputs("}\n", to);
 }
 
-/* scdoc marks up with _ * and \; a '#' or '[' at the start of a line means something, so nothing begins with one. */
-static void man_text(const char *text, FILE *to)
-{
-	for (; *text; text++) {
-		if (strchr("_*\\<>#[]", *text))
-			fputc('\\', to);
-		fputc(*text, to);
-	}
-}
-
 static const char man_head[] = "stixeld.conf(5)\n\n"
 			       "# NAME\n\n"
 			       "stixeld.conf - configuration of the stixel daemon\n\n"
@@ -168,7 +159,7 @@ void sx_config_man(FILE *to)
 	fputs(man_head, to);
 	for (int s = 0; s < sx_section_count; s++) {
 		fprintf(to, "# [%s]\n\n", sx_sections[s].name);
-		man_text(sx_sections[s].help, to);
+		sx_man_text(sx_sections[s].help, to);
 		fputs("\n\n", to);
 		for (int i = 0; i < sx_option_count; i++) {
 			const struct sx_option *o = &sx_options[i];
@@ -178,17 +169,17 @@ void sx_config_man(FILE *to)
 				continue;
 			sx_option_allowed(o, allowed);
 			fputc('*', to);
-			man_text(o->key, to);
+			sx_man_text(o->key, to);
 			fputs("* = ", to);
-			man_text(allowed, to);
+			sx_man_text(allowed, to);
 			fputs("\n\t", to);
-			man_text(o->help, to);
+			sx_man_text(o->help, to);
 			fputs(". ", to);
 			if (!o->initial)
 				fputs("No default, must be given", to);
 			else {
 				fputs("Default: ", to);
-				man_text(*o->initial ? o->initial : "empty", to);
+				sx_man_text(*o->initial ? o->initial : "empty", to);
 			}
 			fprintf(to, ".%s\n\n", o->change == SX_CHANGE_LIVE ? " Changes on reload." : "");
 		}

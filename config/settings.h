@@ -7,6 +7,7 @@
 #define SX_CONFIG_SETTINGS_H
 
 #include "capture/source.h"
+#include "power/params.h"
 #include "stages/engine.h"
 #include "stages/params.h"
 
@@ -34,6 +35,7 @@ struct sx_settings {
 	bool calibration_baseline;		   /* baseline_m came from that file */
 	struct sx_engine_params engine;
 	struct sx_output_params output;
+	struct sx_power_params power;
 	struct sx_realtime_params realtime;
 	const char *log_levels; /* [log] levels, for sx_log_levels_parse() */
 };

@@ -116,7 +116,7 @@ static int publish(struct sx_pipeline *p, const struct sx_flight *f)
 	const struct sx_result *result = p->c.engine->backend->result(f->context);
 	struct stixel_image images[SX_FRAME_IMAGES];
 	struct sx_transfers transfers;
-	int64_t bytes;
+	int64_t bytes, head_ns;
 	int count = peek_images(p, f->context, images), r;
 
 	if (count < 0)
@@ -130,11 +130,12 @@ static int publish(struct sx_pipeline *p, const struct sx_flight *f)
 	r = p->ring ? sx_ring_publish(p->ring, p->bytes, (size_t)bytes) : 0;
 	if (r < 0)
 		return r;
+	head_ns = sx_now_ns();
 	if (p->stream)
 		sx_stream_publish(p->stream, p->bytes);
 	sx_engine_transfers(p->c.engine, &transfers);
 	sx_telemetry_transfers(p->c.telemetry, &transfers);
-	sx_telemetry_published(p->c.telemetry, &p->header);
+	sx_telemetry_published(p->c.telemetry, &p->header, head_ns);
 	return 0;
 }
 

@@ -5,11 +5,9 @@
  */
 #include "daemon/health.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-#define SECOND_TICKS 4
 #define LOSS_PERCENT 10 /* more pairs lost than this in ten seconds: degraded */
 #define LOSS_LEAST 10	/* but a few are no pattern, such as those of a cold start */
 
@@ -44,21 +42,6 @@ static unsigned sample_before(const struct sx_health *h, unsigned ticks)
 	if (ticks >= most)
 		ticks = most - 1;
 	return (h->sampled - 1 - ticks) % SX_HEALTH_SAMPLES;
-}
-
-/* Unknown until the window has been lived through. */
-static double rate(const struct sx_health *h, unsigned ticks)
-{
-	unsigned now, then;
-	int64_t ns;
-
-	if (h->sampled <= ticks)
-		return NAN;
-	now = sample_before(h, 0);
-	then = sample_before(h, ticks);
-	ns = h->samples[now].ns - h->samples[then].ns;
-	return ns > 0 ? (double)(h->samples[now].published - h->samples[then].published) / seconds(ns)
-		      : (double)NAN;
 }
 
 static void decide(struct sx_health *h, enum stixel_state state, bool progress, bool serving,
@@ -142,8 +125,6 @@ void sx_health_judge(struct sx_health *h, const struct sx_health_input *in)
 void sx_health_update(struct sx_health *h, const struct sx_health_input *in)
 {
 	take_sample(h, in);
-	h->fps_1s = rate(h, SECOND_TICKS);
-	h->fps_10s = rate(h, SX_HEALTH_SAMPLES - 1);
 	sx_health_judge(h, in);
 }
 

@@ -39,10 +39,9 @@ struct sx_health {
 
 	/* verdict */
 	enum stixel_state state;
-	char reason[192];	/* empty when running */
-	bool progress;		/* nothing is overdue: heartbeats may go on */
-	bool serving;		/* frames come: /healthz answers 200 */
-	double fps_1s, fps_10s; /* NAN until known */
+	char reason[192]; /* empty when running */
+	bool progress;	  /* nothing is overdue: heartbeats may go on */
+	bool serving;	  /* frames come: /healthz answers 200 */
 };
 
 /* "starting", "running", ...: the word of log, status and metrics. */

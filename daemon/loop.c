@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -54,13 +53,14 @@ static void tell_manager(struct sx_run *run)
 {
 	const struct sx_health *h = &run->health;
 	const char *state = sx_health_name(h->state);
-	double fps = isfinite(h->fps_10s) ? h->fps_10s : h->fps_1s;
+	uint64_t published = load(&run->telemetry->published);
 
 	if (*h->reason && strcmp(h->reason, state) != 0)
 		sx_notify_send(&run->notify, "STATUS=%s: %s", state, h->reason);
-	else if (h->state == STIXEL_STATE_RUNNING && isfinite(fps))
-		sx_notify_send(&run->notify, "STATUS=%s, %.1f fps, %llu frames, %llu dropped", state, fps,
-			       (unsigned long long)load(&run->telemetry->published),
+	else if (h->state == STIXEL_STATE_RUNNING && published > 1)
+		sx_notify_send(&run->notify, "STATUS=%s, %.1f fps, %llu frames, %llu dropped", state,
+			       sx_rate_get(&run->telemetry->rate, 10, sx_now_ns()),
+			       (unsigned long long)published,
 			       (unsigned long long)load(&run->telemetry->overload));
 	else
 		sx_notify_send(&run->notify, "STATUS=%s", state);
@@ -103,8 +103,6 @@ static void tell_pages(struct sx_run *run)
 
 	report->state = sx_health_name(h->state);
 	memcpy(report->reason, h->reason, sizeof(report->reason));
-	report->fps_1s = h->fps_1s;
-	report->fps_10s = h->fps_10s;
 	report->log_lost = sx_log_lost();
 	report->images.left = image_state(run->pipeline, STIXEL_PLANE_LEFT);
 	report->images.disparity = image_state(run->pipeline, STIXEL_PLANE_DISPARITY);
@@ -129,6 +127,7 @@ static void tick(struct sx_run *run)
 	sx_health_update(&run->health, &in);
 	tell_state(run);
 	tell_pages(run);
+	sx_run_power_tell(run);
 	if (run->ticks % BEAT_TICKS == 0 && run->health.progress && run->pipeline->ring)
 		sx_ring_beat(run->pipeline->ring);
 	if (run->ticks % STATUS_TICKS == STATUS_TICKS - 1)

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 
+_Static_assert((int)SX_SPAN_COUNT <= SX_REPORT_SPANS, "the report has room for every part of the way");
 _Static_assert(SX_STAGE_COUNT <= SX_REPORT_STAGES, "the report has room for every stage");
 _Static_assert(SX_DROP_COUNT <= SX_REPORT_DROPS, "the report has room for every reason");
 
@@ -34,24 +35,24 @@ static uint64_t load(const _Atomic uint64_t *value)
 	return atomic_load_explicit(value, memory_order_relaxed);
 }
 
-static void read_latency(struct sx_report_latency *l, const char *name, const struct sx_windows *w,
-			 const _Atomic int64_t *sum_ns, int64_t now_ns)
+static void read_latency(struct sx_report_latency *l, const char *name, const struct sx_duration *d,
+			 int64_t now_ns)
 {
 	l->name = name;
-	sx_windows_read(w, SX_WINDOW_START, now_ns, &l->start);
-	sx_windows_read(w, SX_WINDOW_10S, now_ns, &l->last_10s);
-	sx_windows_read(w, SX_WINDOW_1S, now_ns, &l->last_1s);
-	l->sum_ns = atomic_load_explicit(sum_ns, memory_order_relaxed);
+	sx_windows_read(&d->windows, SX_WINDOW_START, now_ns, &l->start);
+	sx_windows_read(&d->windows, SX_WINDOW_10S, now_ns, &l->last_10s);
+	sx_windows_read(&d->windows, SX_WINDOW_1S, now_ns, &l->last_1s);
+	l->sum_ns = atomic_load_explicit(&d->sum_ns, memory_order_relaxed);
 }
 
 static void read_latencies(struct sx_report *r, const struct sx_telemetry *t, int64_t now_ns)
 {
-	read_latency(&r->capture_to_publish, "capture_to_publish", &t->capture_to_publish,
-		     &t->capture_to_publish_sum_ns, now_ns);
+	r->span_count = SX_SPAN_COUNT;
+	for (int i = 0; i < SX_SPAN_COUNT; i++)
+		read_latency(&r->spans[i], sx_span_name((enum sx_span)i), &t->spans[i], now_ns);
 	r->stage_count = SX_STAGE_COUNT;
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
-		read_latency(&r->stages[i], sx_stage_name((enum sx_stage)i), &t->stages[i],
-			     &t->stage_sum_ns[i], now_ns);
+		read_latency(&r->stages[i], sx_stage_name((enum sx_stage)i), &t->stages[i], now_ns);
 	sx_windows_read(&t->skew, SX_WINDOW_START, now_ns, &r->source.skew);
 }
 
@@ -108,6 +109,10 @@ static void take_report(struct sx_pages *p, struct sx_report *r)
 	r->uptime_s = (double)(now - p->started_ns) / 1e9;
 	/* published before captured: a frame between the two reads cannot make more published than captured */
 	r->frames.published = load(&t->published);
+	if (r->frames.published > 1) {
+		r->fps_1s = sx_rate_get(&t->rate, 1, now);
+		r->fps_10s = sx_rate_get(&t->rate, 10, now);
+	}
 	r->frames.overload = load(&t->overload);
 	r->frames.captured = load(&t->captured);
 	r->frames.unpaired = load(&t->unpaired);
@@ -126,6 +131,8 @@ static void take_report(struct sx_pages *p, struct sx_report *r)
 	}
 	read_latencies(r, t, now);
 	read_newest(r, t);
+	sx_pages_read_board(r, p->root);
+	sx_pages_read_power(r, p->power, now);
 }
 
 static unsigned write_report(void *user, struct sx_text *text,
@@ -196,6 +203,23 @@ void sx_pages_init(struct sx_pages *p, const struct sx_telemetry *telemetry)
 	p->report.engine.contexts = p->report.engine.memory_bytes = -1;
 	p->report.ring.bytes = p->report.ring.slots = -1;
 	p->report.stream.clients = p->report.stream.dropped = p->report.stream.sent = -1;
+	p->report.power = (struct sx_report_power){
+		.watts = NAN,
+		.watts_10s = NAN,
+		.joules_per_frame = NAN,
+		.fps_per_watt = NAN,
+		.age_ms = -1,
+		.interval_ms = -1,
+		.start_joules = NAN,
+		.start_seconds = NAN,
+		.start_frames = -1,
+	};
+	p->report.board = (struct sx_report_board){.mode_id = -1,
+						   .cpu_hz = -1,
+						   .cpu_max_hz = -1,
+						   .gpu_hz = -1,
+						   .gpu_max_hz = -1,
+						   .memory_hz = -1};
 	p->report.stream.accepted = p->report.stream.refused = p->report.stream.garbage = -1;
 }
 

@@ -15,6 +15,7 @@
 #include "daemon/telemetry.h"
 #include "ipc/report.h"
 #include "ipc/status.h"
+#include "power/sampler.h"
 
 struct sx_pages {
 	pthread_mutex_t lock; /* over everything but telemetry */
@@ -23,6 +24,8 @@ struct sx_pages {
 	bool serving;
 	char *config; /* JSON, own */
 	const struct sx_telemetry *telemetry;
+	struct sx_sampler *power; /* set before it serves; NULL: not measured */
+	const char *root;	  /* where the board's files are; NULL: / */
 	struct sx_status_server *server;
 };
 
@@ -38,6 +41,9 @@ void sx_pages_done(struct sx_pages *p);
 /* Thread: main, inside an edit. Copies what is to be told about a source. */
 void sx_pages_set_source(struct sx_pages *p, const struct sx_source_params *params,
 			 const struct sx_source_info *info);
+/* Thread: HTTP. What power/ knows, as the report tells it; power may be NULL. */
+void sx_pages_read_power(struct sx_report *r, struct sx_sampler *power, int64_t now_ns);
+void sx_pages_read_board(struct sx_report *r, const char *root);
 /* Thread: main, inside an edit. Takes json over. */
 void sx_pages_set_config(struct sx_pages *p, char *json);
 

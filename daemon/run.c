@@ -243,8 +243,10 @@ static int set_up(struct sx_run *run)
 	if (sx_telemetry_create(&run->telemetry) < 0)
 		return refuse(SX_EXIT_FAILED, "not enough memory");
 	sx_pages_init(run->pages, run->telemetry);
-	if ((code = catch_signals(run)) || (code = claim_instance(run)) || (code = open_engine(run)) ||
-	    (code = serve_status(run)) || (code = open_source(run, &source)))
+	if ((code = catch_signals(run)) || (code = claim_instance(run)) || (code = open_engine(run)))
+		return code;
+	sx_run_power_start(run);
+	if ((code = serve_status(run)) || (code = open_source(run, &source)))
 		return code;
 	return sx_run_build(run, source);
 }
@@ -255,6 +257,7 @@ static void take_down(struct sx_run *run)
 	sx_pipeline_destroy(run->pipeline, NULL);
 	if (run->telemetry)
 		sx_pages_finish(run->pages);
+	sx_sampler_stop(run->power);
 	sx_engine_close(&run->engine);
 	sx_telemetry_destroy(run->telemetry);
 	if (run->status_made)

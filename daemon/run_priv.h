@@ -12,6 +12,7 @@
 #include "daemon/pipeline.h"
 #include "daemon/run.h"
 #include "gpu/select.h"
+#include "power/sampler.h"
 
 #define SX_RUN_PATH_BYTES 256
 
@@ -26,6 +27,8 @@ struct sx_run {
 	struct sx_engine engine;
 	struct sx_telemetry *telemetry;
 	struct sx_pages *pages;
+	struct sx_sampler *power; /* NULL: not wanted, or without a thread */
+	unsigned power_told;	  /* changes of it that the log knows */
 	struct sx_pipeline *pipeline;
 	struct sx_health health;
 	char absent_why[SX_ABSENT_BYTES]; /* health looks at it */
@@ -43,6 +46,10 @@ int sx_run_build(struct sx_run *run, struct sx_source *source);
 int sx_run_loop(struct sx_run *run);
 /* Rereads the configuration: live keys are taken, the others named, a wrong file changes nothing. */
 void sx_run_reload(struct sx_run *run);
+/* Starts measuring power, unless it is not wanted. Without a sensor the daemon runs as well. */
+void sx_run_power_start(struct sx_run *run);
+/* Once a tick: the log learns that a sensor was found, or lost. */
+void sx_run_power_tell(struct sx_run *run);
 /* The configuration as JSON, for the status. Own memory; NULL when there is none. */
 char *sx_run_config_json(const struct sx_settings *s);
 

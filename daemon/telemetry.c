@@ -109,11 +109,40 @@ void sx_telemetry_absent_why(const struct sx_telemetry *t, char why[SX_ABSENT_BY
 		*why = 0;
 }
 
-void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_header *h)
+const char *sx_span_name(enum sx_span span)
+{
+	static const char *const names[SX_SPAN_COUNT] = {
+		[SX_SPAN_ALL] = "capture_to_publish",
+		[SX_SPAN_WAITING] = "capture_to_engine",
+		[SX_SPAN_ENGINE] = "engine_to_result",
+		[SX_SPAN_OUTPUT] = "result_to_publish",
+	};
+
+	return names[span];
+}
+
+static void add_duration(struct sx_duration *d, int64_t now_ns, int64_t ns)
+{
+	sx_windows_add(&d->windows, now_ns, ns);
+	atomic_fetch_add_explicit(&d->sum_ns, ns, RELAXED);
+}
+
+static void add_spans(struct sx_telemetry *t, const struct stixel_frame_header *h, int64_t head_ns)
 {
 	int64_t captured_ns =
 		h->capture_left_ns < h->capture_right_ns ? h->capture_left_ns : h->capture_right_ns;
-	int64_t latency_ns = h->published_ns - captured_ns;
+
+	/* A camera with an unknown clock has no latency that could be told. */
+	if (h->clock != STIXEL_CLOCK_UNKNOWN) {
+		add_duration(&t->spans[SX_SPAN_ALL], head_ns, head_ns - captured_ns);
+		add_duration(&t->spans[SX_SPAN_WAITING], head_ns, h->submitted_ns - captured_ns);
+	}
+	add_duration(&t->spans[SX_SPAN_ENGINE], head_ns, h->published_ns - h->submitted_ns);
+	add_duration(&t->spans[SX_SPAN_OUTPUT], head_ns, head_ns - h->published_ns);
+}
+
+void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_header *h, int64_t head_ns)
+{
 	const struct sx_newest newest = {
 		.frames = h->published,
 		.stixels = h->stixel_count,
@@ -129,19 +158,13 @@ void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_he
 		.height_m = h->height_m,
 	};
 
-	/* A camera with an unknown clock has no latency that could be told. */
-	if (h->clock != STIXEL_CLOCK_UNKNOWN) {
-		sx_windows_add(&t->capture_to_publish, h->published_ns, latency_ns);
-		atomic_fetch_add_explicit(&t->capture_to_publish_sum_ns, latency_ns, RELAXED);
-	}
-	for (int i = 0; i < SX_STAGE_COUNT; i++) {
-		if (h->stage_ns[i] <= 0)
-			continue;
-		sx_windows_add(&t->stages[i], h->published_ns, h->stage_ns[i]);
-		atomic_fetch_add_explicit(&t->stage_sum_ns[i], h->stage_ns[i], RELAXED);
-	}
+	add_spans(t, h, head_ns);
+	for (int i = 0; i < SX_STAGE_COUNT; i++)
+		if (h->stage_ns[i] > 0)
+			add_duration(&t->stages[i], head_ns, h->stage_ns[i]);
+	sx_rate_add(&t->rate, head_ns);
 	store_words(&t->newest_sequence, t->newest, &newest, SX_NEWEST_WORDS);
-	atomic_store_explicit(&t->last_publish_ns, h->published_ns, RELAXED);
+	atomic_store_explicit(&t->last_publish_ns, head_ns, RELAXED);
 	atomic_fetch_add_explicit(&t->published, 1, memory_order_release);
 }
 

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/histogram.h"
+#include "base/rate.h"
 #include "capture/source.h"
 #include "stages/engine.h"
 #include "stixel.h"
@@ -29,6 +30,24 @@ struct sx_newest {
 #define SX_ABSENT_BYTES 160 /* of the sentence why the camera is absent */
 #define SX_ABSENT_WORDS (SX_ABSENT_BYTES / sizeof(uint64_t))
 #define SX_NEWEST_WORDS (sizeof(struct sx_newest) / sizeof(uint64_t))
+
+/*
+ * The way of a frame, cut in three. Capture is the earlier of a pair's two capture times: what it stands for (start of
+ * exposure, end of frame, software) is in the frame and in the status. docs/latency.md has the picture.
+ */
+enum sx_span {
+	SX_SPAN_ALL,	 /* capture to head: from the capture time to the frame's number in the ring's head */
+	SX_SPAN_WAITING, /* capture to the engine: transfer from the camera, pairing, waiting for a context */
+	SX_SPAN_ENGINE,	 /* from the engine's taking the pair to the frame thread's taking the result */
+	SX_SPAN_OUTPUT,	 /* from there to the head: packing, check sum, images, copy into the ring */
+	SX_SPAN_COUNT
+};
+
+/* What is known of one duration. */
+struct sx_duration {
+	struct sx_windows windows;
+	_Atomic int64_t sum_ns; /* since start */
+};
 
 struct sx_telemetry {
 	/* capture thread */
@@ -52,14 +71,13 @@ struct sx_telemetry {
 	_Atomic uint64_t copy_frames, copies_in, copied_bytes, staged,
 		copies_out;		    /* as struct sx_transfers */
 	_Atomic int64_t in_flight_since_ns; /* when the oldest frame in flight was submitted; 0 none */
-	struct sx_windows capture_to_publish;
-	struct sx_windows stages[SX_STAGE_COUNT];
-	_Atomic int64_t capture_to_publish_sum_ns, stage_sum_ns[SX_STAGE_COUNT];
+	struct sx_rate rate;		    /* frames published */
+	struct sx_duration spans[SX_SPAN_COUNT], stages[SX_STAGE_COUNT];
 	_Atomic uint64_t newest_sequence; /* odd while being written */
 	_Atomic uint64_t newest[SX_NEWEST_WORDS];
 };
 
-/* About 2 MB, zeroed and touched. */
+/* About 2.5 MB, zeroed and touched. */
 int sx_telemetry_create(struct sx_telemetry **ret);
 void sx_telemetry_destroy(struct sx_telemetry *t);
 
@@ -71,8 +89,10 @@ void sx_telemetry_source(struct sx_telemetry *t, const struct sx_source_counters
 void sx_telemetry_absent(struct sx_telemetry *t, const char *why);
 /* Any thread. Why the camera is absent; empty when it is not known, or changing just now. */
 void sx_telemetry_absent_why(const struct sx_telemetry *t, char why[SX_ABSENT_BYTES]);
-/* Thread: frame. Takes everything from the header of a frame that was just published. */
-void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_header *h);
+/* Thread: frame. Takes everything from the header of a frame that was just published; head_ns: when it was in the ring. */
+void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_header *h, int64_t head_ns);
+/* "capture_to_publish", ...: the word of status and metrics. */
+const char *sx_span_name(enum sx_span span);
 /* Thread: frame. What the engine counted so far; before the frame is noted as published. */
 void sx_telemetry_transfers(struct sx_telemetry *t, const struct sx_transfers *transfers);
 /* Any thread. False: the frame thread wrote all the time (it never does), *ret is not written. */

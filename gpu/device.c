@@ -152,6 +152,10 @@ static cudaError_t ask(struct sx_device *d)
 	d->integrated = integrated != 0;
 	d->can_map = map != 0;
 	d->can_register = pin != 0;
+	if (!d->integrated)
+		snprintf(d->bus_id, sizeof(d->bus_id), "%04x:%02x:%02x.0",
+			 (unsigned)properties.pciDomainID & 0xffffu, (unsigned)properties.pciBusID & 0xffu,
+			 (unsigned)properties.pciDeviceID & 0xffu);
 	return cudaFree(NULL); /* makes the device's context */
 }
 

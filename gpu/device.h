@@ -27,7 +27,8 @@ struct sx_cuda_range {
 struct sx_device {
 	int index, contexts;
 	char name[96];
-	int capability; /* 90: sm_90 */
+	char bus_id[24]; /* PCI address; empty: part of another chip */
+	int capability;	 /* 90: sm_90 */
 	int sms, all_sms;
 	int priority; /* of streams */
 	bool integrated, can_map, can_register;

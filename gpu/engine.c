@@ -127,6 +127,11 @@ static const char *cuda_failure(const struct sx_device *d)
 	return d->failure;
 }
 
+static const char *cuda_bus_id(const struct sx_device *d)
+{
+	return *d->bus_id ? d->bus_id : NULL;
+}
+
 static size_t cuda_traffic(const struct sx_context *x)
 {
 	return sx_sgm_cuda_traffic(x->stages.sgm);
@@ -149,5 +154,6 @@ const struct sx_backend sx_backend_cuda = {
 	.unpin = sx_cuda_unpin,
 	.transfers = cuda_transfers,
 	.failure = cuda_failure,
+	.bus_id = cuda_bus_id,
 	.traffic = cuda_traffic,
 };

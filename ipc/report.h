@@ -9,12 +9,14 @@
 #ifndef SX_IPC_REPORT_H
 #define SX_IPC_REPORT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/histogram.h"
 #include "ipc/text.h"
 
 #define SX_REPORT_STAGES 16
+#define SX_REPORT_SPANS 4
 #define SX_REPORT_PATH_BYTES 512
 #define SX_REPORT_DROPS 8
 
@@ -44,6 +46,27 @@ enum sx_report_image {
 	SX_IMAGE_OFF,	   /* no room was made for it */
 	SX_IMAGE_IDLE,	   /* nobody asks for it */
 	SX_IMAGE_PUBLISHED /* the newest frame has it */
+};
+
+/*
+ * What the computer draws, and for what. The figures are those of the last readings; with stale they are unknown (NAN)
+ * and reason says since when, age_ms goes on. No sensor: source is empty, and reason says why.
+ */
+struct sx_report_power {
+	char source[16], scope[64], device[160], reason[320]; /* empty: none */
+	bool stale;
+	double watts, watts_10s;	       /* means over 1 and 10 s */
+	double joules_per_frame, fps_per_watt; /* over 10 s */
+	int64_t age_ms, interval_ms;	       /* since the last reading; between two */
+	double start_joules, start_seconds; /* measured since start: less than uptime where readings failed */
+	int64_t start_frames;		    /* published in that time */
+};
+
+/* What the computer is and how fast its clocks run. Texts are empty and figures negative where nothing says so. */
+struct sx_report_board {
+	char model[96], mode[64], governor[32]; /* mode: nvpmodel's name */
+	int64_t mode_id;
+	int64_t cpu_hz, cpu_max_hz, gpu_hz, gpu_max_hz, memory_hz; /* max: what is allowed just now */
 };
 
 /*
@@ -77,7 +100,9 @@ struct sx_report {
 		uint64_t captured, published, overload, unpaired, corrupt;
 	} frames;
 	double fps_1s, fps_10s;
-	struct sx_report_latency capture_to_publish;
+	/* the way of a frame: all of it, from capture to publication, then its parts in their order */
+	struct sx_report_latency spans[SX_REPORT_SPANS];
+	int span_count;
 	struct sx_report_latency stages[SX_REPORT_STAGES]; /* in their order; n is 0 where one never ran */
 	int stage_count;
 	struct {
@@ -98,6 +123,8 @@ struct sx_report {
 	struct {
 		int64_t clients, accepted, refused, garbage, sent, dropped;
 	} stream;
+	struct sx_report_power power;
+	struct sx_report_board board;
 	uint64_t log_lost;
 };
 

@@ -47,8 +47,8 @@ static void add_latencies(struct sx_text *t, const struct sx_report *r)
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		sx_json_open(t, tables[i].key, '{');
-		add_summary(t, r->capture_to_publish.name,
-			    summary_of(&r->capture_to_publish, tables[i].window));
+		for (int k = 0; k < r->span_count; k++)
+			add_summary(t, r->spans[k].name, summary_of(&r->spans[k], tables[i].window));
 		for (int k = 0; k < r->stage_count; k++)
 			add_summary(t, r->stages[k].name, summary_of(&r->stages[k], tables[i].window));
 		sx_json_close(t, '}');
@@ -154,15 +154,49 @@ static void add_results(struct sx_text *t, const struct sx_report *r)
 	sx_json_close(t, '}');
 }
 
-/* No sensor is read yet: every figure is unknown, the keys are there. */
-static void add_power(struct sx_text *t)
+static const char *known(const char *text)
 {
-	static const char *const keys[] = {"source",	       "scope",	       "watts",
-					   "joules_per_frame", "fps_per_watt", "age_ms"};
+	return *text ? text : NULL;
+}
 
+static void add_power(struct sx_text *t, const struct sx_report_power *p)
+{
 	sx_json_open(t, "power", '{');
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		sx_json_text(t, keys[i], NULL);
+	sx_json_text(t, "source", known(p->source));
+	sx_json_text(t, "scope", known(p->scope));
+	sx_json_text(t, "device", known(p->device));
+	sx_json_text(t, "reason", known(p->reason));
+	sx_json_bool(t, "stale", p->stale);
+	sx_json_real(t, "watts", p->watts);
+	sx_json_real(t, "watts_10s", p->watts_10s);
+	sx_json_real(t, "joules_per_frame", p->joules_per_frame);
+	sx_json_real(t, "fps_per_watt", p->fps_per_watt);
+	sx_json_count(t, "age_ms", p->age_ms);
+	sx_json_count(t, "interval_ms", p->interval_ms);
+	sx_json_open(t, "since_start", '{');
+	sx_json_real(t, "joules", p->start_joules);
+	sx_json_real(t, "seconds", p->start_seconds);
+	sx_json_count(t, "frames", p->start_frames);
+	sx_json_real(t, "joules_per_frame",
+		     p->start_frames > 0 ? p->start_joules / (double)p->start_frames : (double)NAN);
+	sx_json_close(t, '}');
+	sx_json_close(t, '}');
+}
+
+static void add_board(struct sx_text *t, const struct sx_report_board *b)
+{
+	sx_json_open(t, "board", '{');
+	sx_json_text(t, "model", known(b->model));
+	sx_json_open(t, "power_mode", '{');
+	sx_json_count(t, "id", b->mode_id);
+	sx_json_text(t, "name", known(b->mode));
+	sx_json_close(t, '}');
+	sx_json_text(t, "governor", known(b->governor));
+	sx_json_count(t, "cpu_hz", b->cpu_hz);
+	sx_json_count(t, "cpu_max_hz", b->cpu_max_hz);
+	sx_json_count(t, "gpu_hz", b->gpu_hz);
+	sx_json_count(t, "gpu_max_hz", b->gpu_max_hz);
+	sx_json_count(t, "memory_hz", b->memory_hz);
 	sx_json_close(t, '}');
 }
 
@@ -213,7 +247,8 @@ void sx_report_json(const struct sx_report *r, struct sx_text *t)
 	add_frames(t, r);
 	add_latencies(t, r);
 	add_results(t, r);
-	add_power(t);
+	add_power(t, &r->power);
+	add_board(t, &r->board);
 	add_outputs(t, r);
 	sx_json_close(t, '}');
 	sx_text_add(t, "\n");

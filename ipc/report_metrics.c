@@ -62,8 +62,8 @@ static void add_seconds(struct sx_text *t, int64_t ns)
 	sx_text_add(t, "%" PRId64 ".%09" PRId64 "\n", ns / 1000000000, ns % 1000000000);
 }
 
-/* Samples of one summary; label is "stage=\"sgm\"" or empty. Quantiles: last ten seconds; count, sum: since start. */
-static void add_summary(struct sx_text *t, const char *family, const char *stage,
+/* Samples of one summary; key NULL: without a label. Quantiles: last ten seconds; count, sum: since start. */
+static void add_summary(struct sx_text *t, const char *family, const char *key,
 			const struct sx_report_latency *l)
 {
 	const struct {
@@ -74,8 +74,8 @@ static void add_summary(struct sx_text *t, const char *family, const char *stage
 
 	for (size_t i = 0; l->last_10s.n > 0 && i < sizeof(quantiles) / sizeof(quantiles[0]); i++) {
 		sx_text_add(t, "%s{", family);
-		if (stage) {
-			add_label(t, "stage", stage);
+		if (key) {
+			add_label(t, key, l->name);
 			sx_text_add(t, ",");
 		}
 		sx_text_add(t, "quantile=\"%s\"} ", quantiles[i].name);
@@ -83,9 +83,9 @@ static void add_summary(struct sx_text *t, const char *family, const char *stage
 	}
 	for (int sum = 0; sum < 2; sum++) {
 		sx_text_add(t, "%s_%s", family, sum ? "sum" : "count");
-		if (stage) {
+		if (key) {
 			sx_text_add(t, "{");
-			add_label(t, "stage", stage);
+			add_label(t, key, l->name);
 			sx_text_add(t, "}");
 		}
 		sx_text_add(t, " ");
@@ -93,6 +93,22 @@ static void add_summary(struct sx_text *t, const char *family, const char *stage
 			add_seconds(t, l->sum_ns);
 		else
 			sx_text_add(t, "%" PRIu64 "\n", l->start.n);
+	}
+}
+
+/* A family of summaries, told apart by a label; without those that never were. */
+static void add_summaries(struct sx_text *t, const char *family, const char *key, const char *help,
+			  const struct sx_report_latency *l, int count)
+{
+	bool begun = false;
+
+	for (int i = 0; i < count; i++) {
+		if (l[i].start.n == 0)
+			continue;
+		if (!begun)
+			add_family(t, family, "summary", "seconds", help);
+		begun = true;
+		add_summary(t, family, key, &l[i]);
 	}
 }
 
@@ -184,20 +200,15 @@ static void add_camera_drops(struct sx_text *t, const struct sx_report *r)
 
 static void add_latencies(struct sx_text *t, const struct sx_report *r)
 {
-	static const char whole[] = "stixeld_capture_to_publish_seconds", stage[] = "stixeld_stage_seconds";
-	bool begun = false;
+	static const char whole[] = "stixeld_capture_to_publish_seconds";
 
 	add_family(t, whole, "summary", "seconds",
-		   "From the earlier capture time of a pair to its publication.");
-	add_summary(t, whole, NULL, &r->capture_to_publish);
-	for (int i = 0; i < r->stage_count; i++) {
-		if (r->stages[i].start.n == 0)
-			continue;
-		if (!begun)
-			add_family(t, stage, "summary", "seconds", "Duration of a stage.");
-		begun = true;
-		add_summary(t, stage, r->stages[i].name, &r->stages[i]);
-	}
+		   "From the earlier capture time of a pair to its frame in the ring.");
+	if (r->span_count > 0)
+		add_summary(t, whole, NULL, &r->spans[0]);
+	add_summaries(t, "stixeld_latency_part_seconds", "part", "Parts of that way.", r->spans + 1,
+		      r->span_count - 1);
+	add_summaries(t, "stixeld_stage_seconds", "stage", "Duration of a stage.", r->stages, r->stage_count);
 	if (r->source.skew.n > 0)
 		add_gauge(t, "stixeld_pair_skew_p99_seconds", "seconds",
 			  "99 % of the pairs were captured closer together than this.",
@@ -215,6 +226,63 @@ static void add_copies(struct sx_text *t, const struct sx_report *r)
 	sx_text_add(t, "%s_total{direction=\"out\"} %" PRId64 "\n", copies, r->engine.input.copies_out);
 	add_counter(t, "stixeld_engine_staged_images", "Images that the processor had to copy first.",
 		    r->engine.input.staged);
+}
+
+static void add_power(struct sx_text *t, const struct sx_report_power *p)
+{
+	static const char info[] = "stixeld_power", joules[] = "stixeld_energy_joules";
+
+	if (!*p->source)
+		return;
+	add_family(t, info, "info", NULL, "What measures power, and of what.");
+	sx_text_add(t, "%s_info{", info);
+	add_label(t, "source", p->source);
+	sx_text_add(t, ",");
+	add_label(t, "scope", p->scope);
+	sx_text_add(t, ",");
+	add_label(t, "device", p->device);
+	sx_text_add(t, "} 1\n");
+	add_gauge(t, "stixeld_power_watts", "watts", "Power, mean of the last second.", p->watts);
+	if (p->age_ms >= 0)
+		add_gauge(t, "stixeld_power_age_seconds", "seconds", "Time since the last reading of power.",
+			  (double)p->age_ms / 1e3);
+	add_gauge(t, "stixeld_joules_per_frame", NULL, "Energy for each frame published in the last 10 s.",
+		  p->joules_per_frame);
+	add_gauge(t, "stixeld_fps_per_watt", NULL, "Frames per second for each watt, last 10 s.",
+		  p->fps_per_watt);
+	if (p->start_frames < 0)
+		return;
+	add_family(t, joules, "counter", "joules", "Energy measured since start.");
+	sx_text_add(t, "%s_total %.9g\n", joules, p->start_joules);
+	add_counter(t, "stixeld_energy_frames", "Frames published while energy was measured.",
+		    p->start_frames);
+}
+
+static void add_board(struct sx_text *t, const struct sx_report_board *b)
+{
+	static const char info[] = "stixeld_board", clocks[] = "stixeld_clock_hertz";
+	const struct {
+		const char *domain;
+		int64_t hz;
+	} now[] = {{"cpu", b->cpu_hz}, {"gpu", b->gpu_hz}, {"memory", b->memory_hz}};
+	bool begun = false;
+
+	if (*b->model) {
+		add_family(t, info, "info", NULL, "What it runs on, and in which power mode.");
+		sx_text_add(t, "%s_info{", info);
+		add_label(t, "model", b->model);
+		sx_text_add(t, ",");
+		add_label(t, "power_mode", b->mode);
+		sx_text_add(t, "} 1\n");
+	}
+	for (size_t i = 0; i < sizeof(now) / sizeof(now[0]); i++) {
+		if (now[i].hz < 0)
+			continue;
+		if (!begun)
+			add_family(t, clocks, "gauge", "hertz", "Clock just now, by domain.");
+		begun = true;
+		sx_text_add(t, "%s{domain=\"%s\"} %" PRId64 "\n", clocks, now[i].domain, now[i].hz);
+	}
 }
 
 void sx_report_metrics(const struct sx_report *r, struct sx_text *t)
@@ -248,6 +316,8 @@ void sx_report_metrics(const struct sx_report *r, struct sx_text *t)
 	add_counter(t, "stixeld_stream_frames_dropped", "Frames that slow clients missed.",
 		    r->stream.dropped);
 	add_counter(t, "stixeld_stream_clients_refused", "Clients turned away: too many.", r->stream.refused);
+	add_power(t, &r->power);
+	add_board(t, &r->board);
 	add_counter(t, "stixeld_log_lines_lost", "Log lines of real-time threads that were lost.",
 		    (int64_t)r->log_lost);
 	sx_text_add(t, "# EOF\n");

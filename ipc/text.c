@@ -138,6 +138,12 @@ void sx_json_real(struct sx_text *t, const char *key, double value)
 		sx_text_add(t, "null");
 }
 
+void sx_json_bool(struct sx_text *t, const char *key, bool value)
+{
+	add_key(t, key);
+	sx_text_add(t, "%s", value ? "true" : "false");
+}
+
 void sx_json_us(struct sx_text *t, const char *key, int64_t ns)
 {
 	add_key(t, key);

@@ -33,6 +33,7 @@ void sx_json_text(struct sx_text *t, const char *key, const char *value);
 void sx_json_count(struct sx_text *t, const char *key, int64_t value);
 void sx_json_whole(struct sx_text *t, const char *key, uint64_t value);
 void sx_json_real(struct sx_text *t, const char *key, double value);
+void sx_json_bool(struct sx_text *t, const char *key, bool value);
 /* Nanoseconds as microseconds, exactly: 1234567 becomes 1234.567. */
 void sx_json_us(struct sx_text *t, const char *key, int64_t ns);
 

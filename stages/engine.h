@@ -148,6 +148,8 @@ struct sx_backend {
 	void (*transfers)(const struct sx_device *d, struct sx_transfers *t); /* NULL: path "host" */
 	/* Optional: a sentence about the last negative answer of submit, wait or peek, empty before one. */
 	const char *(*failure)(const struct sx_device *d);
+	/* Optional: PCI address of the card that computes, "0000:1b:00.0"; NULL: it is none. */
+	const char *(*bus_id)(const struct sx_device *d);
 	/* Optional: bytes of device memory that path aggregation reads and writes per frame, by its layout. */
 	size_t (*traffic)(const struct sx_context *x);
 };

@@ -6,10 +6,10 @@
 #include "tools/bench.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <string.h>
 #include <sysexits.h>
 
+#include "config/usage.h"
 #include "tools/args.h"
 
 int bench_fail(int code, const char *text, const char *detail)
@@ -19,157 +19,101 @@ int bench_fail(int code, const char *text, const char *detail)
 	return code;
 }
 
-static void print_help(void)
+static bool take_setting(void *target, const char *text, char *why, size_t why_bytes)
 {
-	puts("Usage: stixel-bench [-c FILE] [-s SECTION.KEY=VALUE]... [--size WxH]... [--frames N] [--json]\n"
-	     "       stixel-bench --table [-s SECTION.KEY=VALUE]... [--frames N] [--json]\n"
-	     "\n"
-	     "Measures how long an engine takes, stage by stage: median, 99th percentile and maximum, in\n"
-	     "milliseconds. The chain is from pair in host memory to record in host memory, one frame at a\n"
-	     "time; then as many frames as there are contexts (engine.contexts) are kept in flight.\n"
-	     "\n"
-	     "  -c, --config FILE            configuration, as of stixeld\n"
-	     "  -s, --set SECTION.KEY=VALUE  one setting: -s engine.backend=reference, -s\n"
-	     "                               stixels.method=rdp\n"
-	     "      --size WxH               of the synthetic street, any number of times; default:\n"
-	     "                               source.size, else 1242x375\n"
-	     "      --pair LEFT RIGHT        these two images instead of the synthetic street\n"
-	     "      --table                  the standard cases, beside what others reach\n"
-	     "      --frames N               measured frames, 1..100000; default 100\n"
-	     "      --warm-up N              frames before that, not counted; default 5\n"
-	     "      --sms N                  use only N multiprocessors (cuda)\n"
-	     "      --asleep                 sleep until a frame is done, as the daemon does, instead of "
-	     "asking\n"
-	     "                               the device again and again (cuda)\n"
-	     "      --timeline FILE          when each frame was captured, computed and collected, as CSV\n"
-	     "      --json                   one JSON object; several sizes: an array\n"
-	     "  -h, --help                   this text\n"
-	     "      --version\n"
-	     "\n"
-	     "Exit: 0 done, 64 wrong usage, 65 an image is not usable, 69 no usable GPU, 70 engine failed,\n"
-	     "73 the timeline cannot be written, 78 wrong configuration.\n"
-	     "\n"
-	     "Settings:\n");
-	sx_config_help(stdout);
+	struct bench_options *o = target;
+
+	if (sx_settings_args_add(&o->args, text))
+		return true;
+	snprintf(why, why_bytes, "was given too often: put settings into a file");
+	return false;
 }
 
-enum {
-	OPT_SIZE = 256,
-	OPT_PAIR,
-	OPT_TABLE,
-	OPT_FRAMES,
-	OPT_WARM_UP,
-	OPT_SMS,
-	OPT_ASLEEP,
-	OPT_TIMELINE,
-	OPT_JSON,
-	OPT_VERSION
+static bool take_size(void *target, const char *text, char *why, size_t why_bytes)
+{
+	struct bench_options *o = target;
+
+	if (o->size_count == BENCH_SIZES_MAX)
+		snprintf(why, why_bytes, "may be given %d times", BENCH_SIZES_MAX);
+	else if (!sx_parse_size(text, &o->size[o->size_count].width, &o->size[o->size_count].height))
+		snprintf(why, why_bytes, "wants WIDTHxHEIGHT, such as 1280x720");
+	else {
+		o->size_count++;
+		return true;
+	}
+	return false;
+}
+
+#define TO(field) offsetof(struct bench_options, field)
+
+static const struct sx_usage_option options[] = {
+	{"config", 'c', "FILE", SX_USAGE_TEXT, TO(args.file), .offer = SX_OFFER_FILE,
+	 .help = "configuration, as of stixeld"},
+	{"set", 's', "SECTION.KEY=VALUE", SX_USAGE_CALL, .take = take_setting, .offer = SX_OFFER_SETTING,
+	 .many = true,
+	 .help = "one setting, such as engine.backend=reference or stixels.method=rdp; may be repeated"},
+	{"size", 0, "WxH", SX_USAGE_CALL, .take = take_size, .many = true,
+	 .help = "of the synthetic street, up to 16 times; default: source.size, else 1242x375"},
+	{"pair", 0, "LEFT RIGHT", SX_USAGE_TWO, TO(images), .offer = SX_OFFER_FILE,
+	 .help = "these two images instead of the synthetic street"},
+	{"table", 0, NULL, SX_USAGE_FLAG, TO(table),
+	 .help = "the standard cases, each with what the best of the peers reach, the least that was aimed "
+		 "at and "
+		 "the goal; cases on a slice of a GPU need the cuda engine"},
+	{"frames", 0, "N", SX_USAGE_INT, TO(frames), 1, 100000, .help = "measured frames, default 100"},
+	{"warm-up", 0, "N", SX_USAGE_INT, TO(warm_up), 0, 100000,
+	 .help = "frames before that, not counted; default 5"},
+	{"sms", 0, "N", SX_USAGE_INT, TO(sms), 1, 100000,
+	 .help = "use only N multiprocessors of a GPU (CUDA 12.4 or newer), such as 8 to look at what an "
+		 "Orin NX may do"},
+	{"asleep", 0, NULL, SX_USAGE_FLAG, TO(asleep),
+	 .help = "sleep until a frame is done, as the daemon does; otherwise the cuda engine asks the device "
+		 "again and "
+		 "again, so that the chain does not hold the time that the system takes to wake a process"},
+	{"timeline", 0, "FILE", SX_USAGE_TEXT, TO(timeline), .offer = SX_OFFER_FILE,
+	 .help = "then capture frames in a thread of its own while others are computed, write when each was "
+		 "captured, "
+		 "submitted, computed and collected (CSV, microseconds), and draw some of them"},
+	{"json", 0, NULL, SX_USAGE_FLAG, TO(json),
+	 .help = "one JSON object; several sizes and the table: an array"},
 };
 
-static int take_size(struct bench_options *o, const char *text)
-{
-	if (o->size_count == BENCH_SIZES_MAX)
-		return bench_fail(EX_USAGE, "too many --size", NULL);
-	if (!sx_parse_size(text, &o->size[o->size_count].width, &o->size[o->size_count].height))
-		return bench_fail(EX_USAGE, "--size wants WIDTHxHEIGHT, such as 1280x720, not", text);
-	o->size_count++;
-	return -1;
-}
+static const struct sx_usage_exit exits[] = {
+	{0, "done"},
+	{EX_USAGE, "wrong usage"},
+	{EX_DATAERR, "an image is not usable"},
+	{EX_UNAVAILABLE, "no usable GPU"},
+	{EX_SOFTWARE, "the engine failed"},
+	{EX_CANTCREAT, "the timeline cannot be written"},
+	{EX_CONFIG, "wrong configuration"},
+};
 
-static int take_number(const char *option, const char *text, int min, int *ret)
-{
-	if (sx_parse_int(text, min, 100000, ret))
-		return -1;
-	fprintf(stderr, SX_PROGRAM ": %s wants a number in %d..100000, not: %s\n", option, min, text);
-	return EX_USAGE;
-}
-
-/* Exit code, or -1 to go on. */
-static int take_option(struct bench_options *o, int c, char **argv)
-{
-	switch (c) {
-	case 'c':
-		o->args.file = optarg;
-		return -1;
-	case 's':
-		return sx_settings_args_add(&o->args, optarg) ? -1
-							      : bench_fail(EX_USAGE, "too many -s", NULL);
-	case OPT_SIZE:
-		return take_size(o, optarg);
-	case OPT_PAIR:
-		if (!argv[optind] || argv[optind][0] == '-')
-			return bench_fail(EX_USAGE, "--pair wants two images: LEFT RIGHT", NULL);
-		o->left = optarg;
-		o->right = argv[optind++];
-		return -1;
-	case OPT_TABLE:
-		o->table = true;
-		return -1;
-	case OPT_FRAMES:
-		return take_number("--frames", optarg, 1, &o->frames);
-	case OPT_WARM_UP:
-		return take_number("--warm-up", optarg, 0, &o->warm_up);
-	case OPT_SMS:
-		return take_number("--sms", optarg, 1, &o->sms);
-	case OPT_ASLEEP:
-		o->asleep = true;
-		return -1;
-	case OPT_TIMELINE:
-		o->timeline = optarg;
-		return -1;
-	case OPT_JSON:
-		o->json = true;
-		return -1;
-	case 'h':
-		print_help();
-		return 0;
-	case OPT_VERSION:
-		puts(SX_PROGRAM " " SX_VERSION);
-		return 0;
-	default:
-		return bench_fail(EX_USAGE, "wrong option; try --help", NULL);
-	}
-}
+static const struct sx_usage usage = {
+	.program = SX_PROGRAM,
+	.about = "Measures how long an engine takes, stage by stage: median, 99th percentile and maximum, in "
+		 "milliseconds. "
+		 "The chain is from pair in host memory to record in host memory, one frame at a time; then "
+		 "as many frames "
+		 "as there are contexts (engine.contexts) are kept in flight.",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.own = {.operands = ""},
+	.exits = exits,
+	.exit_count = sizeof(exits) / sizeof(exits[0]),
+	.settings = true,
+};
 
 static int check_options(const struct bench_options *o)
 {
-	if (o->left && o->size_count)
+	if (o->images[0] && o->size_count)
 		return bench_fail(EX_USAGE,
 				  "--size and --pair exclude each other: images have their own size", NULL);
-	if (o->table && (o->left || o->size_count || o->sms || o->timeline))
+	if (o->table && (o->images[0] || o->size_count || o->sms || o->timeline))
 		return bench_fail(EX_USAGE,
 				  "--table has its own sizes: no --size, --pair, --sms or --timeline", NULL);
 	if (o->timeline && o->size_count > 1)
 		return bench_fail(EX_USAGE, "--timeline shows one size", NULL);
 	return -1;
-}
-
-static int parse_options(struct bench_options *o, int argc, char **argv)
-{
-	static const struct option options[] = {
-		{"config", required_argument, NULL, 'c'},
-		{"set", required_argument, NULL, 's'},
-		{"size", required_argument, NULL, OPT_SIZE},
-		{"pair", required_argument, NULL, OPT_PAIR},
-		{"table", no_argument, NULL, OPT_TABLE},
-		{"frames", required_argument, NULL, OPT_FRAMES},
-		{"warm-up", required_argument, NULL, OPT_WARM_UP},
-		{"sms", required_argument, NULL, OPT_SMS},
-		{"asleep", no_argument, NULL, OPT_ASLEEP},
-		{"timeline", required_argument, NULL, OPT_TIMELINE},
-		{"json", no_argument, NULL, OPT_JSON},
-		{"help", no_argument, NULL, 'h'},
-		{"version", no_argument, NULL, OPT_VERSION},
-		{0},
-	};
-	int c, code = -1;
-
-	/* "+": images after --pair are not to be moved behind later options */
-	while (code < 0 && (c = getopt_long(argc, argv, "+c:s:h", options, NULL)) != -1)
-		code = take_option(o, c, argv);
-	if (code < 0 && optind < argc)
-		return bench_fail(EX_USAGE, "not an option", argv[optind]);
-	return code < 0 ? check_options(o) : code;
 }
 
 static int report(struct bench_run *b, const struct bench_result *r)
@@ -225,8 +169,11 @@ static int run_sizes(const struct bench_options *o)
 int main(int argc, char **argv)
 {
 	struct bench_options o = {.frames = 100, .warm_up = 5};
-	int code = parse_options(&o, argc, argv);
+	struct sx_usage_words words;
+	int code = sx_usage_parse(&usage, &o, argc, argv, &words);
 
+	if (code < 0)
+		code = check_options(&o);
 	if (code < 0)
 		code = o.table ? bench_table(&o) : run_sizes(&o);
 	return code;

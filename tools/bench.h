@@ -18,7 +18,7 @@
 
 struct bench_options {
 	struct sx_settings_args args;
-	const char *left, *right; /* images instead of the synthetic street */
+	const char *images[2]; /* left and right, instead of the synthetic street; NULL: none */
 	struct {
 		int width, height;
 	} size[BENCH_SIZES_MAX];
@@ -53,13 +53,15 @@ struct bench_volume {
 
 /*
  * chain: from pair in host memory to record in host memory, one frame at a time. engine: the share of it between the
- * engine's own start and end. part: what the case asks for. pipelined_ms: from frame to frame with every context busy.
+ * engine's own start and end. part: what the case asks for. timed: the chain of an engine that measures stages only on
+ * demand, while it does. pipelined_ms: from frame to frame with every context busy.
  */
 struct bench_result {
 	int frames;
-	struct bench_series chain, engine, part;
+	struct bench_series chain, engine, part, timed;
 	struct bench_series stage[SX_STAGE_COUNT];
-	bool staged; /* the engine told the time of stages */
+	bool staged;	  /* the engine told the time of stages */
+	bool timed_apart; /* in a pass of its own: timed is set */
 	double pipelined_ms;
 	size_t memory_bytes;
 	struct sx_transfers transfers;

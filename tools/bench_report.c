@@ -11,17 +11,19 @@
 #include "ipc/text.h"
 #include "tools/bench.h"
 
+#define WHOLES 4
+
 static struct bench_series *series_at(struct bench_result *r, int i)
 {
-	struct bench_series *const wholes[] = {&r->chain, &r->engine, &r->part};
+	struct bench_series *const wholes[WHOLES] = {&r->chain, &r->engine, &r->part, &r->timed};
 
-	return i < 3 ? wholes[i] : &r->stage[i - 3];
+	return i < WHOLES ? wholes[i] : &r->stage[i - WHOLES];
 }
 
 int bench_result_init(struct bench_result *r, int frames)
 {
 	*r = (struct bench_result){.frames = frames};
-	for (int i = 0; i < 3 + SX_STAGE_COUNT; i++) {
+	for (int i = 0; i < WHOLES + SX_STAGE_COUNT; i++) {
 		series_at(r, i)->ms = calloc((size_t)frames, sizeof(double));
 		if (!series_at(r, i)->ms)
 			return -ENOMEM;
@@ -31,7 +33,7 @@ int bench_result_init(struct bench_result *r, int frames)
 
 void bench_result_finish(struct bench_result *r)
 {
-	for (int i = 0; i < 3 + SX_STAGE_COUNT; i++)
+	for (int i = 0; i < WHOLES + SX_STAGE_COUNT; i++)
 		free(series_at(r, i)->ms);
 	*r = (struct bench_result){0};
 }
@@ -52,7 +54,7 @@ static double rank(const double *sorted, int count, int percent)
 
 void bench_summarize(struct bench_result *r)
 {
-	for (int i = 0; i < 3 + SX_STAGE_COUNT; i++) {
+	for (int i = 0; i < WHOLES + SX_STAGE_COUNT; i++) {
 		struct bench_series *s = series_at(r, i);
 
 		qsort(s->ms, (size_t)r->frames, sizeof(double), ascending);
@@ -136,6 +138,9 @@ void bench_print_text(const struct bench_run *b, const struct bench_result *r, F
 		: b->options->asleep			     ? ", waited for asleep"
 							     : ", waited for awake");
 	fprintf(to, "; %.1f with %d in flight\n", 1000.0 / r->pipelined_ms, b->settings.engine.contexts);
+	if (r->timed_apart)
+		fprintf(to, "measuring the stages, as the daemon does: chain %.3f ms, %+.1f us\n",
+			r->timed.median, (r->timed.median - r->chain.median) * 1000);
 	print_memory(b, r, to);
 }
 
@@ -175,6 +180,7 @@ static void add_more(struct sx_text *t, const struct bench_run *b, const struct 
 	sx_json_whole(t, "sms", (uint64_t)b->subject->sms);
 	sx_json_whole(t, "contexts", (uint64_t)b->settings.engine.contexts);
 	sx_json_text(t, "waiting", b->options->asleep ? "asleep" : "awake");
+	sx_json_real(t, "timed_ms", r->timed_apart ? whole_us(r->timed.median) : (double)NAN);
 	sx_json_real(t, "pipelined_ms", whole_us(r->pipelined_ms));
 	sx_json_whole(t, "memory_bytes", r->memory_bytes);
 	sx_json_open(t, "input", '{');

@@ -63,7 +63,7 @@ static void keep_pair(struct bench_run *b, const struct sx_image *left, const st
 
 static int read_pair(struct bench_run *b)
 {
-	const char *names[2] = {b->options->left, b->options->right};
+	const char *names[2] = {b->options->images[0], b->options->images[1]};
 	struct sx_image img[2] = {{0}};
 	char why[PATH_MAX + 256] = "";
 	int code = 0;
@@ -169,7 +169,7 @@ int bench_run_open(struct bench_run *b, const struct bench_options *o, const str
 	code = load_settings(b);
 	if (!code) {
 		b->config.params = b->settings.params;
-		code = o->left ? read_pair(b) : make_pairs(b);
+		code = o->images[0] ? read_pair(b) : make_pairs(b);
 	}
 	return code ? code : open_engine(b);
 }
@@ -254,7 +254,9 @@ static int run_frames(struct bench_run *b, struct bench_result *result, bool tim
 			return err;
 		if (i < 0)
 			continue;
-		if (!timed) {
+		if (timed) {
+			result->timed.ms[i] = (double)chain_ns / 1e6;
+		} else {
 			result->chain.ms[i] = (double)chain_ns / 1e6;
 			result->engine.ms[i] = (double)(r->finished_ns - r->started_ns) / 1e6;
 		}
@@ -329,6 +331,7 @@ int bench_run_measure(struct bench_run *b, struct bench_result *result)
 		code = bench_run_contexts(b, 1, true, b->options->asleep);
 		if (code)
 			return code;
+		result->timed_apart = true;
 		r = run_frames(b, result, true);
 		if (r < 0)
 			return failed(b, r);

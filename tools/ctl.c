@@ -1,51 +1,106 @@
 /*
  * stixelctl: command line.
  *
+ * A new command is a number, a row and a function; a new option is a row. Help, man page and completion follow.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
+#include "config/usage.h"
 #include "ipc/instance.h"
-#include "tools/args.h"
 #include "tools/ctl.h"
 
-enum { OPT_JSON = 256, OPT_WATCH, OPT_INTERVAL, OPT_FRAMES, OPT_TIMEOUT, OPT_VERSION };
+enum { STATUS, WATCH, DUMP, WAIT, SNAPSHOT, METRICS, DOCTOR, COMMANDS };
 
-/* Which options a command takes, as bits. */
-enum {
-	TAKES_JSON = 1,
-	TAKES_WATCH = 2,
-	TAKES_FRAMES = 4,
-	TAKES_TIMEOUT = 8,
-	TAKES_FILE = 16,
-	TAKES_CONFIG = 32
+#define OF(command) SX_USAGE_OF(command)
+#define RUN(function) ((sx_usage_run *)(function))
+#define TO(field) offsetof(struct ctl, field)
+
+static const struct sx_usage_command commands[COMMANDS] = {
+	[STATUS] =
+		{"status", "", .run = RUN(ctl_status), .help = "how the instance is doing",
+		 .more = "State, frames a second, drops, road, and the time of each stage over the last ten "
+			 "seconds. With --watch into a pipe or a file: one line a refresh."},
+	[WATCH] = {"watch", "", .run = RUN(ctl_watch),
+		   .help = "what a reader gets: rate, lost frames, latency up to its wake-up",
+		   .more = "Reads every frame and prints a line a second, and a summary at the end. Three "
+			   "times are measured: "
+			   "from capture to publication, by the header of the frame; from publication until "
+			   "this program "
+			   "is awake, which holds the copy into the ring, the wake-up by the system and its "
+			   "scheduler; and "
+			   "the age of the picture when the frame was copied and checked. A daemon that ends "
+			   "and comes back "
+			   "is told. docs/latency.md explains the measuring points.\n\n"
+			   "With --json one object a second with \"event\":\"second\" and one with "
+			   "\"summary\"; times are "
+			   "microseconds."},
+	[DUMP] = {"dump", "", .run = RUN(ctl_dump), .help = "stixels of the next frames as CSV or JSON lines",
+		  .more = "Begins with the newest frame. CSV has the columns of stixel-process, below a line "
+			  "that "
+			  "begins with \"#\"; JSON is one object a line. Frames that were missed are told on "
+			  "stderr."},
+	[WAIT] = {"wait", "", .run = RUN(ctl_wait), .help = "returns when a new frame was published",
+		  .more = "A frame that was published after the call. Waits for the daemon, too."},
+	[SNAPSHOT] = {"snapshot", "FILE.png", 1, 1, SX_OFFER_FILE, RUN(ctl_snapshot),
+		      "draws the newest frame",
+		      "Over the left image, which the daemon is asked for, or over a dark ground where it "
+		      "has no room for "
+		      "images (output.planes)."},
+	[METRICS] = {"metrics", "", .run = RUN(ctl_metrics),
+		     .help = "figures in OpenMetrics text, for Prometheus"},
+	[DOCTOR] = {"doctor", "", .run = RUN(ctl_doctor),
+		    .help = "what is wrong with configuration, cameras, GPU, service and limits, and what to "
+			    "do about "
+			    "it",
+		    .more = "Changes nothing. The checks are explained in stixelctl(1)."},
 };
 
-static const struct command {
-	const char *name, *arguments, *help;
-	unsigned takes;
-	int (*run)(const struct ctl *c);
-} commands[] = {
-	{"status", "[--json] [--watch [--interval S]]",
-	 "how the instance is doing; --watch refreshes every second", TAKES_JSON | TAKES_WATCH | TAKES_FRAMES,
-	 ctl_status},
-	{"dump", "[--frames N] [--json]",
-	 "stixels of the next N frames as CSV or JSON lines; 0 = without end",
-	 TAKES_FRAMES | TAKES_JSON | TAKES_TIMEOUT, ctl_dump},
-	{"wait", "[--timeout S]", "returns when a new frame was published; also waits for the daemon",
-	 TAKES_TIMEOUT, ctl_wait},
-	{"snapshot", "FILE.png", "draws the newest frame", TAKES_FILE | TAKES_TIMEOUT, ctl_snapshot},
-	{"metrics", "", "figures in OpenMetrics text, for Prometheus", 0, ctl_metrics},
-	{"doctor", "[-c FILE] [--json]",
-	 "what is wrong with configuration, cameras, GPU, service and limits, and what to do about it",
-	 TAKES_CONFIG | TAKES_JSON, ctl_doctor},
+static const struct sx_usage_option options[] = {
+	{"instance", 'i', "NAME", SX_USAGE_TEXT, TO(instance), .offer = SX_OFFER_INSTANCE,
+	 .help = "which daemon; default: default"},
+	{"json", 0, NULL, SX_USAGE_FLAG, TO(json), .commands = OF(STATUS) | OF(WATCH) | OF(DUMP) | OF(DOCTOR),
+	 .help = "print JSON, for programs"},
+	{"watch", 0, NULL, SX_USAGE_FLAG, TO(watch), .commands = OF(STATUS), .help = "refresh until Ctrl-C"},
+	{"interval", 0, "S", SX_USAGE_SECONDS, TO(interval_ms), 0.1, 3600, .commands = OF(STATUS),
+	 .help = "with --watch: seconds between refreshes, default 1"},
+	{"frames", 0, "N", SX_USAGE_INT, TO(frames), 0, 1000000000, .commands = OF(STATUS),
+	 .help = "with --watch: refreshes; 0 = without end, the default"},
+	{"frames", 0, "N", SX_USAGE_INT, TO(frames), 0, 1000000000, .commands = OF(DUMP),
+	 .help = "this many; 0 = without end; default 1"},
+	{"frames", 0, "N", SX_USAGE_INT, TO(frames), 0, 1000000000, .commands = OF(WATCH),
+	 .help = "end after N frames"},
+	{"duration", 0, "S", SX_USAGE_SECONDS, TO(duration_ms), 0.1, 1000000, .commands = OF(WATCH),
+	 .help = "end after S seconds; default: Ctrl-C"},
+	{"timeout", 0, "S", SX_USAGE_SECONDS, TO(timeout_ms), 0, 1000000, .commands = OF(DUMP) | OF(SNAPSHOT),
+	 .help = "give up after S seconds without a frame, default 5"},
+	{"timeout", 0, "S", SX_USAGE_SECONDS, TO(timeout_ms), 0, 1000000, .commands = OF(WAIT),
+	 .help = "give up after S seconds, default never"},
+	{"config", 'c', "FILE", SX_USAGE_TEXT, TO(config), .offer = SX_OFFER_FILE, .commands = OF(DOCTOR),
+	 .help = "configuration to look at, default /etc/stixeld/NAME.conf"},
 };
 
-#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+static const struct sx_usage_exit exits[] = {
+	{0, "done"},
+	{CTL_NOTHING, "no such instance, it ended, no frame in time, or doctor found a problem"},
+	{EX_USAGE, "wrong usage"},
+	{EX_DATAERR, "a damaged frame or answer"},
+	{EX_CANTCREAT, "a file cannot be written"},
+};
+
+static const struct sx_usage usage = {
+	.program = SX_PROGRAM,
+	.about = "Looks at a running stixeld, as a client like any other: it cannot slow the daemon.",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.commands = commands,
+	.command_count = COMMANDS,
+	.exits = exits,
+	.exit_count = sizeof(exits) / sizeof(exits[0]),
+};
 
 volatile sig_atomic_t ctl_stopped;
 
@@ -66,141 +121,23 @@ int ctl_fail(int code, const char *format, ...)
 	return code;
 }
 
-static void print_help(void)
-{
-	puts("Usage: stixelctl [-i NAME] COMMAND [OPTIONS]\n"
-	     "\n"
-	     "Looks at a running stixeld, as a client like any other: it cannot slow the daemon.\n");
-	for (size_t i = 0; i < COMMANDS; i++)
-		printf("  %s %s\n      %s\n", commands[i].name, commands[i].arguments, commands[i].help);
-	puts("\n"
-	     "  -i, --instance NAME  default: default\n"
-	     "  -c, --config FILE    doctor: configuration, default /etc/stixeld/NAME.conf\n"
-	     "      --json           for programs\n"
-	     "      --frames N       dump: frames; status --watch: refreshes; 0 = without end\n"
-	     "      --interval S     seconds between refreshes, default 1\n"
-	     "      --timeout S      give up after S seconds; default: dump and snapshot 5, wait never\n"
-	     "  -h, --help           this text\n"
-	     "      --version\n"
-	     "\n"
-	     "Exit: 0 done, 1 no such instance, it ended, no frame in time, or doctor found a problem, 64 "
-	     "wrong\n"
-	     "usage, 65 a damaged frame or answer, 73 a file cannot be written.");
-}
-
-static const struct command *find_command(const char *name)
-{
-	for (size_t i = 0; i < COMMANDS; i++)
-		if (strcmp(commands[i].name, name) == 0)
-			return &commands[i];
-	return NULL;
-}
-
-/* Exit code, or -1 to go on. */
-static int take_option(struct ctl *c, unsigned *given, int option)
-{
-	switch (option) {
-	case 'i':
-		c->instance = optarg;
-		return -1;
-	case 'c':
-		c->config = optarg;
-		*given |= TAKES_CONFIG;
-		return -1;
-	case OPT_JSON:
-		c->json = true;
-		*given |= TAKES_JSON;
-		return -1;
-	case OPT_WATCH:
-		c->watch = true;
-		*given |= TAKES_WATCH;
-		return -1;
-	case OPT_INTERVAL:
-		*given |= TAKES_WATCH;
-		return sx_parse_seconds(optarg, 3600, &c->interval_ms) && c->interval_ms >= 100
-			       ? -1
-			       : ctl_fail(EX_USAGE, "--interval wants seconds, 0.1..3600, not %s", optarg);
-	case OPT_FRAMES:
-		*given |= TAKES_FRAMES;
-		return sx_parse_int(optarg, 0, 1000000000, &c->frames)
-			       ? -1
-			       : ctl_fail(EX_USAGE, "--frames wants a number, 0 = without end, not %s",
-					  optarg);
-	case OPT_TIMEOUT:
-		*given |= TAKES_TIMEOUT;
-		c->timeout_given = true;
-		return sx_parse_seconds(optarg, 1000000, &c->timeout_ms)
-			       ? -1
-			       : ctl_fail(EX_USAGE, "--timeout wants seconds, not %s", optarg);
-	case 'h':
-		print_help();
-		return 0;
-	case OPT_VERSION:
-		puts(SX_PROGRAM " " SX_VERSION);
-		return 0;
-	default:
-		return ctl_fail(EX_USAGE, "wrong option; try --help");
-	}
-}
-
-static int check_instance(const char *name)
-{
-	char why[256];
-
-	return sx_instance_check(name, why, sizeof(why)) == 0 ? -1 : ctl_fail(EX_USAGE, "%s", why);
-}
-
-static int parse(struct ctl *c, const struct command **command, int argc, char **argv)
-{
-	static const struct option options[] = {
-		{"instance", required_argument, NULL, 'i'},
-		{"config", required_argument, NULL, 'c'},
-		{"json", no_argument, NULL, OPT_JSON},
-		{"watch", no_argument, NULL, OPT_WATCH},
-		{"interval", required_argument, NULL, OPT_INTERVAL},
-		{"frames", required_argument, NULL, OPT_FRAMES},
-		{"timeout", required_argument, NULL, OPT_TIMEOUT},
-		{"help", no_argument, NULL, 'h'},
-		{"version", no_argument, NULL, OPT_VERSION},
-		{0},
-	};
-	unsigned given = 0;
-	int option, code = -1;
-
-	while (code < 0 && (option = getopt_long(argc, argv, "i:c:h", options, NULL)) != -1)
-		code = take_option(c, &given, option);
-	if (code >= 0)
-		return code;
-	if (optind == argc)
-		return ctl_fail(EX_USAGE, "no command; try --help");
-	*command = find_command(argv[optind]);
-	if (!*command)
-		return ctl_fail(EX_USAGE, "unknown command %s; try --help", argv[optind]);
-	optind++;
-	if ((*command)->takes & TAKES_FILE && optind < argc)
-		c->file = argv[optind++];
-	if ((*command)->takes & TAKES_FILE && !c->file)
-		return ctl_fail(EX_USAGE, "%s wants a file name", (*command)->name);
-	if (optind < argc)
-		return ctl_fail(EX_USAGE, "%s takes no %s", (*command)->name, argv[optind]);
-	if (given & ~(*command)->takes)
-		return ctl_fail(EX_USAGE, "%s %s: one of the options is for another command; try --help",
-				(*command)->name, (*command)->arguments);
-	return check_instance(c->instance);
-}
-
 int main(int argc, char **argv)
 {
 	struct sigaction action = {.sa_handler = on_signal};
 	struct ctl c = {.instance = "default", .interval_ms = 1000, .frames = -1, .timeout_ms = -1};
-	const struct command *command = NULL;
+	struct sx_usage_words words;
+	char why[256];
 	int code;
 
-	code = parse(&c, &command, argc, argv);
+	code = sx_usage_parse(&usage, &c, argc, argv, &words);
 	if (code >= 0)
 		return code;
+	if (sx_instance_check(c.instance, why, sizeof(why)) < 0)
+		return sx_usage_fail(&usage, words.command, "%s", why);
+	c.operands = words.operands;
+	c.operand_count = words.operand_count;
 	/* no SA_RESTART: a wait in progress returns at once */
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	return command->run(&c);
+	return ((int (*)(const struct ctl *))words.command->run)(&c);
 }

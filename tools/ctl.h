@@ -20,11 +20,12 @@ struct ctl {
 	const char *instance;
 	bool json, watch;
 	int interval_ms;
-	int frames;	/* -1: not given */
-	int timeout_ms; /* -1: no limit */
-	bool timeout_given;
-	const char *file;
+	int frames;	    /* -1: not given */
+	int timeout_ms;	    /* -1: not given */
+	int duration_ms;    /* 0: no limit */
 	const char *config; /* doctor: configuration file; NULL: the instance's */
+	char **operands;    /* as many as the command's row allows */
+	int operand_count;
 };
 
 /* Set by SIGINT, SIGTERM: loops end in order. */
@@ -35,6 +36,7 @@ int ctl_status(const struct ctl *c);
 int ctl_metrics(const struct ctl *c);
 int ctl_dump(const struct ctl *c);
 int ctl_wait(const struct ctl *c);
+int ctl_watch(const struct ctl *c);
 int ctl_snapshot(const struct ctl *c);
 int ctl_doctor(const struct ctl *c);
 
@@ -43,6 +45,9 @@ int ctl_doctor(const struct ctl *c);
  * body, to be freed, whatever the code; or negative errno as of sx_http_get(). why: a sentence, unless it is 200.
  */
 int ctl_get(const char *instance, const char *target, char **body, char *why, size_t why_bytes);
+
+/* A sentence on stderr why libstixel gave this error; returns the exit code. */
+int ctl_explain(const struct ctl *c, int error);
 
 /* "stixelctl: ..." on stderr; returns code. */
 int ctl_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -20,8 +20,7 @@
 
 enum { DEFAULT_TIMEOUT_MS = 5000, IMAGE_MS = 1000 };
 
-/* Says in the user's words why there is no frame. */
-static int explain(const struct ctl *c, int error)
+int ctl_explain(const struct ctl *c, int error)
 {
 	int code =
 		error == -EBADMSG || error == -EPROTO || error == -EPROTONOSUPPORT ? EX_DATAERR : CTL_NOTHING;
@@ -35,7 +34,7 @@ static int explain(const struct ctl *c, int error)
 
 static int timeout_of(const struct ctl *c)
 {
-	return c->timeout_given ? c->timeout_ms : DEFAULT_TIMEOUT_MS;
+	return c->timeout_ms >= 0 ? c->timeout_ms : DEFAULT_TIMEOUT_MS;
 }
 
 /* 1: a frame is there; 0: stopped by a signal; negative: error, -ETIMEDOUT. */
@@ -54,7 +53,7 @@ static int no_frame(const struct ctl *c, int r, int timeout_ms)
 	if (r == -ETIMEDOUT)
 		return ctl_fail(CTL_NOTHING, "instance '%s' published no frame within %.1f s", c->instance,
 				timeout_ms / 1000.0);
-	return explain(c, r);
+	return ctl_explain(c, r);
 }
 
 static double focal_baseline(const struct stixel_frame_header *h)
@@ -132,7 +131,7 @@ int ctl_dump(const struct ctl *c)
 
 	r = stixel_open(&reader, c->instance, 0);
 	if (r < 0)
-		return explain(c, r);
+		return ctl_explain(c, r);
 	r = dump_frames(reader, c, c->frames < 0 ? 1 : c->frames);
 	stixel_close(reader);
 	return r < 0 ? no_frame(c, r, timeout_of(c)) : 0;
@@ -154,7 +153,7 @@ int ctl_wait(const struct ctl *c)
 
 	r = stixel_open(&reader, c->instance, STIXEL_OPEN_FOLLOW);
 	if (r < 0)
-		return explain(c, r);
+		return ctl_explain(c, r);
 	stixel_latest(reader, &f); /* what lies there may be old: the next one shows that frames flow */
 	r = wait_for_frame(reader, c->timeout_ms);
 	if (r > 0)
@@ -203,14 +202,14 @@ static int save(const struct ctl *c, const struct sx_image *rgb)
 	static struct sx_outfile file;
 	int r;
 
-	r = sx_outfile_open(&file, c->file);
+	r = sx_outfile_open(&file, c->operands[0]);
 	if (r == 0)
 		r = sx_picture_write(file.f, rgb);
 	if (r == 0)
 		r = sx_outfile_commit(&file);
 	if (r < 0) {
 		sx_outfile_abort(&file);
-		return ctl_fail(EX_CANTCREAT, "cannot write %s: %s", c->file, strerror(-r));
+		return ctl_fail(EX_CANTCREAT, "cannot write %s: %s", c->operands[0], strerror(-r));
 	}
 	return 0;
 }
@@ -228,8 +227,8 @@ static int save_frame(const struct ctl *c, const struct stixel_frame *f)
 	sx_image_finish(&rgb);
 	if (code)
 		return code;
-	printf("%s: frame %" PRIu64 ", %" PRIu32 "x%" PRIu32 ", %" PRIu32 " stixels, %.1f ms old\n", c->file,
-	       h->number, h->image_width, h->image_height, h->stixel_count,
+	printf("%s: frame %" PRIu64 ", %" PRIu32 "x%" PRIu32 ", %" PRIu32 " stixels, %.1f ms old\n",
+	       c->operands[0], h->number, h->image_width, h->image_height, h->stixel_count,
 	       (double)stixel_age_ns(h, sx_now_ns()) / 1e6);
 	if (!stixel_image(f, STIXEL_PLANE_LEFT, &image))
 		fputs("drawn on a dark ground: the daemon publishes no left image (output.planes, "
@@ -263,7 +262,7 @@ int ctl_snapshot(const struct ctl *c)
 
 	r = stixel_open(&reader, c->instance, 0);
 	if (r < 0)
-		return explain(c, r);
+		return ctl_explain(c, r);
 	r = take_with_image(reader, timeout_of(c), &f);
 	code = r > 0 ? save_frame(c, f) : r < 0 ? no_frame(c, r, timeout_of(c)) : CTL_NOTHING;
 	stixel_close(reader);

@@ -169,15 +169,39 @@ static void print_source(json_t *j)
 	json_array_foreach(cameras, i, camera) print_camera(camera);
 }
 
+/* Nothing where nothing measures: most computers. */
+static void print_power(json_t *j)
+{
+	if (!json_is_string(find(j, "power.source")) && !json_is_true(find(j, "power.stale")))
+		return;
+	if (json_is_true(find(j, "power.stale")))
+		printf("power     unknown for %s s: %.50s\n", number(j, "power.age_ms", 1e-3, 0),
+		       text(j, "power.reason"));
+	else
+		printf("power     %s W (%s), %s J a frame, %s fps/W\n", number(j, "power.watts", 1, 1),
+		       text(j, "power.scope"), number(j, "power.joules_per_frame", 1, 3),
+		       number(j, "power.fps_per_watt", 1, 3));
+}
+
 static void print_latency(const char *name, json_t *row, double whole_us)
 {
 	static const char full[] = "========================";
 	double p50 = json_number_value(json_object_get(row, "p50"));
 	int length = whole_us > 0.0 ? (int)(p50 / whole_us * 24.0 + 0.5) : 0;
+	char words[19];
 
 	length = length < 0 ? 0 : length > 24 ? 24 : length;
-	printf("%-18.18s %9s %9s %9s   %.*s\n", name, number(row, "p50", 1e-3, 3),
-	       number(row, "p99", 1e-3, 3), number(row, "max", 1e-3, 3), length, full);
+	snprintf(words, sizeof(words), "%s", name);
+	for (char *c = words; *c; c++)
+		*c = *c == '_' ? ' ' : *c;
+	printf("%-18s %9s %9s %9s   %.*s\n", words, number(row, "p50", 1e-3, 3), number(row, "p99", 1e-3, 3),
+	       number(row, "max", 1e-3, 3), length, full);
+}
+
+/* A stage that takes next to nothing is no news; the whole and its three parts ("... to ...") always are. */
+static bool is_small(const char *name, json_t *row, double whole_us)
+{
+	return !strstr(name, "_to_") && json_number_value(json_object_get(row, "p50")) < whole_us * 0.02;
 }
 
 static void print_latencies(json_t *j)
@@ -186,11 +210,19 @@ static void print_latencies(json_t *j)
 	json_t *table = recent ? recent : all;
 	double whole = json_number_value(find(table, "capture_to_publish.p50"));
 	const char *name;
+	int small = 0;
 
 	printf("%-18s %9s %9s %9s   share\n", recent ? "last 10 s, ms" : "since start, ms", "p50", "p99",
 	       "max");
-	json_object_foreach(table, name, row) print_latency(
-		strcmp(name, "capture_to_publish") == 0 ? "capture to publish" : name, row, whole);
+	json_object_foreach(table, name, row)
+	{
+		if (is_small(name, row, whole))
+			small++;
+		else
+			print_latency(name, row, whole);
+	}
+	if (small > 0)
+		printf("and %d stages below 2 %%\n", small);
 }
 
 static void print_page(json_t *j)
@@ -212,9 +244,11 @@ static void print_page(json_t *j)
 	printf("road      %s, height %s m, pitch %s deg, horizon row %s\n", text(j, "road.origin"),
 	       number(j, "road.height_m", 1, 2), number(j, "road.pitch_deg", 1, 2),
 	       number(j, "road.horizon_row", 1, 1));
-	printf("stixels   %s a frame, %s pixels each; stream: %s clients\n\n",
+	printf("stixels   %s a frame, %s pixels each; stream: %s clients\n",
 	       number(j, "stixels.per_frame", 1, 0), number(j, "stixels.pixels_per_stixel", 1, 0),
 	       number(j, "stream.clients", 1, 0));
+	print_power(j);
+	putchar('\n');
 	print_latencies(j);
 }
 
@@ -265,7 +299,7 @@ static void redraw(json_t *j)
 {
 	fputs("\033[H\033[J", stdout); /* home, and clear from there: no flicker as a full clear would */
 	print_page(j);
-	fputs("\nCtrl-C ends", stdout);
+	fputs("Ctrl-C ends", stdout);
 }
 
 int ctl_status(const struct ctl *c)

@@ -47,7 +47,9 @@ struct doctor {
 	bool loaded;		       /* settings are those of file; else the defaults */
 	struct doctor_account service; /* user of the unit */
 	struct doctor_unit unit;
-	json_t *status; /* of the running instance; NULL: none runs, or it does not answer */
+	bool gpu;	     /* the engine that was opened computes on a GPU; */
+	char gpu_bus_id[24]; /* its PCI address, empty: none */
+	json_t *status;	     /* of the running instance; NULL: none runs, or it does not answer */
 	json_t *checks;
 	int warnings, problems;
 };
@@ -76,5 +78,6 @@ void doctor_engine(struct doctor *d);
 void doctor_memory(struct doctor *d);
 void doctor_limits(struct doctor *d);
 void doctor_clocks(struct doctor *d);
+void doctor_power(struct doctor *d);
 
 #endif

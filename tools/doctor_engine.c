@@ -58,6 +58,7 @@ void doctor_engine(struct doctor *d)
 	const struct sx_engine_params *p = &d->settings.engine;
 	char why[DOCTOR_WHY_BYTES] = "", version[128];
 	bool has_driver = driver(d, version, sizeof(version));
+	const char *bus_id;
 	struct sx_engine e;
 
 	if (has_driver && p->backend != SX_BACKEND_CPU && p->backend != SX_BACKEND_REFERENCE)
@@ -77,8 +78,12 @@ void doctor_engine(struct doctor *d)
 	else
 		doctor_say(d, DOCTOR_OK, "engine", NULL, "%s (%s): %s", e.backend->name,
 			   e.backend->describe(e.device), e.reason);
-	if (strcmp(e.backend->name, "cuda") == 0)
+	d->gpu = strcmp(e.backend->name, "cuda") == 0;
+	if (d->gpu) {
+		bus_id = e.backend->bus_id ? e.backend->bus_id(e.device) : NULL;
+		snprintf(d->gpu_bus_id, sizeof(d->gpu_bus_id), "%s", bus_id ? bus_id : "");
 		say_nodes(d);
+	}
 	if (has_driver && (p->backend == SX_BACKEND_AUTO || p->backend == SX_BACKEND_CUDA))
 		say_policy(d);
 	sx_engine_close(&e);

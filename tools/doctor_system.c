@@ -190,36 +190,7 @@ static void say_governors(struct doctor *d)
 			   "the processor's clock is governed by 'performance'");
 }
 
-/* The name of a power mode in NVIDIA's list of them: "< POWER_MODEL ID=2 NAME=MODE_15W >". */
-static void name_mode(const struct doctor *d, int mode, char *to, size_t bytes)
-{
-	char path[DOCTOR_PATH_BYTES], line[256], name[64];
-	FILE *f = fopen(doctor_path(d, "/etc/nvpmodel.conf", path, sizeof(path)), "re");
-	int id;
-
-	snprintf(to, bytes, "without a name");
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, " < POWER_MODEL ID=%d NAME=%63[^ >]", &id, name) == 2 && id == mode)
-			snprintf(to, bytes, "%s", name);
-	if (f)
-		fclose(f);
-}
-
-static void say_power_mode(struct doctor *d)
-{
-	char line[64], name[64];
-	int mode;
-
-	if (!doctor_line(d, "/var/lib/nvpmodel/status", line, sizeof(line)) ||
-	    sscanf(line, "pmode:%d", &mode) != 1)
-		return;
-	name_mode(d, mode, name, sizeof(name));
-	doctor_say(d, DOCTOR_OK, "power mode", NULL,
-		   "nvpmodel %d (%s); nvpmodel -p --verbose lists the others", mode, name);
-}
-
 void doctor_clocks(struct doctor *d)
 {
 	say_governors(d);
-	say_power_mode(d);
 }

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
-#include <getopt.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +12,10 @@
 #include <sys/stat.h>
 #include <sysexits.h>
 
-#include "tools/settings_args.h"
+#include "config/usage.h"
 #include "tools/pair_names.h"
 #include "tools/process.h"
+#include "tools/progress.h"
 
 static volatile sig_atomic_t stop_signal;
 
@@ -23,89 +24,62 @@ static void on_signal(int number)
 	stop_signal = number;
 }
 
-static void print_help(void)
+#define TO(field) offsetof(struct process, field)
+
+static bool take_setting(void *target, const char *text, char *why, size_t why_bytes)
 {
-	puts("Usage: stixel-process [-c FILE] [-s SECTION.KEY=VALUE]... [-o DIR] LEFT RIGHT [LEFT RIGHT]...\n"
-	     "\n"
-	     "Computes disparity and stixels of rectified stereo pairs and writes for each pair:\n"
-	     "\n"
-	     "  NAME.disparity.png  16 bit, disparity * 256, 0 = invalid (KITTI); a measured 0 is written as "
-	     "1\n"
-	     "  NAME.stixels.csv    "
-	     "column,row_top,row_bottom,class,disparity,depth_m,slope,confidence,support,label\n"
-	     "  NAME.overlay.png    the left image with its stixels, coloured by distance\n"
-	     "\n"
-	     "NAME is LEFT without folder and suffix. Names that would be the same get their folder in "
-	     "front\n"
-	     "(000012/left.png: 000012_left). Pairs that cannot be read are named and left out; the others "
-	     "are\n"
-	     "still computed. One line is printed for each pair.\n"
-	     "\n"
-	     "  -c, --config FILE            configuration, as of stixeld\n"
-	     "  -s, --set SECTION.KEY=VALUE  one setting, after the file's; may be repeated\n"
-	     "  -o, --output DIR             where results go, made if missing; default: here\n"
-	     "      --disparity-colour       also write NAME.disparity-colour.png\n"
-	     "  -h, --help                   this text\n"
-	     "      --version\n"
-	     "\n"
-	     "Exit: 0 done, 64 wrong usage, 65 a pair was not usable, 69 no CUDA, 70 engine failed,\n"
-	     "73 a result cannot be written, 78 wrong configuration.\n"
-	     "\n"
-	     "Settings:\n");
-	sx_config_help(stdout);
+	struct process *p = target;
+
+	if (sx_settings_args_add(&p->args, text))
+		return true;
+	snprintf(why, why_bytes, "was given too often: put settings into a file");
+	return false;
 }
 
-static int usage(const char *text)
-{
-	fprintf(stderr, SX_PROGRAM ": %s; try --help\n", text);
-	return EX_USAGE;
-}
+static const struct sx_usage_option options[] = {
+	{"config", 'c', "FILE", SX_USAGE_TEXT, TO(args.file), .offer = SX_OFFER_FILE,
+	 .help = "configuration, as of stixeld; its [source] is not used"},
+	{"set", 's', "SECTION.KEY=VALUE", SX_USAGE_CALL, .take = take_setting, .offer = SX_OFFER_SETTING,
+	 .many = true, .help = "one setting, after the file's; may be repeated"},
+	{"output", 'o', "DIR", SX_USAGE_TEXT, TO(folder), .offer = SX_OFFER_FOLDER,
+	 .help = "where results go, made if missing; default: here"},
+	{"disparity-colour", 0, NULL, SX_USAGE_FLAG, TO(colour),
+	 .help = "also write NAME.disparity-colour.png, for looking at"},
+};
 
-/* Exit code, or -1 to go on. */
-static int parse_options(int argc, char **argv, struct sx_settings_args *args, struct process *p)
-{
-	enum { OPT_COLOUR = 256, OPT_VERSION };
-	static const struct option options[] = {
-		{"config", required_argument, NULL, 'c'},
-		{"set", required_argument, NULL, 's'},
-		{"output", required_argument, NULL, 'o'},
-		{"disparity-colour", no_argument, NULL, OPT_COLOUR},
-		{"help", no_argument, NULL, 'h'},
-		{"version", no_argument, NULL, OPT_VERSION},
-		{0},
-	};
-	int c;
+static const struct sx_usage_exit exits[] = {
+	{0, "done"},
+	{EX_USAGE, "wrong usage"},
+	{EX_DATAERR, "a pair was not usable"},
+	{EX_UNAVAILABLE, "the cuda engine was asked for and is not there"},
+	{EX_SOFTWARE, "the engine failed"},
+	{EX_CANTCREAT, "a result cannot be written"},
+	{EX_CONFIG, "wrong configuration"},
+};
 
-	while ((c = getopt_long(argc, argv, "c:s:o:h", options, NULL)) != -1)
-		switch (c) {
-		case 'c':
-			args->file = optarg;
-			break;
-		case 's':
-			if (!sx_settings_args_add(args, optarg))
-				return usage("too many -s");
-			break;
-		case 'o':
-			p->folder = optarg;
-			break;
-		case OPT_COLOUR:
-			p->colour = true;
-			break;
-		case 'h':
-			print_help();
-			return 0;
-		case OPT_VERSION:
-			puts(SX_PROGRAM " " SX_VERSION);
-			return 0;
-		default:
-			return usage("wrong option");
-		}
-	if (argc == optind)
-		return usage("no images: give LEFT RIGHT");
-	if ((argc - optind) % 2)
-		return usage("images come in pairs: the last LEFT has no RIGHT");
-	return -1;
-}
+static const struct sx_usage usage = {
+	.program = SX_PROGRAM,
+	.about = "Computes disparity and stixels of rectified stereo pairs. For each pair it prints a line "
+		 "and\n"
+		 "writes\n\n"
+		 "NAME.disparity.png  16 bit, disparity * 256, 0 = invalid, as KITTI\n"
+		 "NAME.stixels.csv    one line a stixel, below a header line\n"
+		 "NAME.overlay.png    the left image with its stixels, coloured by distance\n\n"
+		 "NAME is LEFT without folder and suffix. Names that would be the same get their folder in "
+		 "front "
+		 "(000012/left.png: 000012_left). Pairs that cannot be read are named and left out; the "
+		 "others are "
+		 "still computed.",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.own = {.operands = "LEFT RIGHT [LEFT RIGHT]...",
+		.least = 2,
+		.most = INT_MAX,
+		.offer = SX_OFFER_FILE},
+	.exits = exits,
+	.exit_count = sizeof(exits) / sizeof(exits[0]),
+	.settings = true,
+};
 
 static int make_folder(const char *path)
 {
@@ -141,9 +115,12 @@ static int run_jobs(struct process *p, const struct process_job *jobs, int count
 {
 	int worst = 0, failed = 0;
 
+	sx_progress_begin("pairs", (uint64_t)count);
 	for (int i = 0; i < count && !stop_signal; i++) {
 		int code = process_pair(p, &jobs[i]);
 
+		if (count > 1)
+			sx_progress_update((uint64_t)i + 1);
 		if (!code)
 			continue;
 		failed++;
@@ -152,6 +129,7 @@ static int run_jobs(struct process *p, const struct process_job *jobs, int count
 		if (code != EX_DATAERR && code != EX_CANTCREAT)
 			break;
 	}
+	sx_progress_end();
 	if (failed && count > 1)
 		fprintf(stderr, SX_PROGRAM ": %d of %d pairs failed\n", failed, count);
 	return worst;
@@ -176,14 +154,14 @@ static void note_default_camera(const struct sx_settings *s)
 	sx_settings_finish(&fresh);
 }
 
-static int run(struct process *p, const struct sx_settings_args *args, char **files, int count)
+static int run(struct process *p, char **files, int count)
 {
 	struct sx_settings settings = {0};
 	struct process_job *jobs = NULL;
 	char **names = NULL;
 	int code;
 
-	code = sx_settings_args_load(&settings, args, SX_PROGRAM);
+	code = sx_settings_args_load(&settings, &p->args, SX_PROGRAM);
 	if (!code) {
 		note_default_camera(&settings);
 		code = make_folder(p->folder);
@@ -206,16 +184,18 @@ int main(int argc, char **argv)
 {
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
 	struct process p = {.folder = ".", .slots.fd = -1};
-	struct sx_settings_args args = {0};
+	struct sx_usage_words words;
 	int code;
 
-	code = parse_options(argc, argv, &args, &p);
+	code = sx_usage_parse(&usage, &p, argc, argv, &words);
+	if (code < 0 && words.operand_count % 2)
+		code = sx_usage_fail(&usage, NULL, "images come in pairs: the last LEFT has no RIGHT");
 	if (code >= 0)
 		return code;
 	/* the pair at hand is finished, so that nothing half written stays behind; a second signal ends at once */
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	code = run(&p, &args, argv + optind, (argc - optind) / 2);
+	code = run(&p, words.operands, words.operand_count / 2);
 	if (stop_signal)
 		raise(stop_signal);
 	return code;

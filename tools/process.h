@@ -12,6 +12,7 @@
 #include "capture/slots.h"
 #include "config/config.h"
 #include "gpu/select.h"
+#include "tools/settings_args.h"
 
 #define SX_PROGRAM "stixel-process"
 
@@ -26,6 +27,7 @@ struct process_job {
  * makes another.
  */
 struct process {
+	struct sx_settings_args args;
 	const struct sx_settings *settings;
 	const char *folder; /* where results go */
 	bool colour;	    /* also NAME.disparity-colour.png */

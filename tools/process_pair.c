@@ -13,6 +13,7 @@
 #include "capture/image_io.h"
 #include "tools/settings_args.h"
 #include "tools/process.h"
+#include "tools/progress.h"
 
 static int fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -20,6 +21,7 @@ static int fail(int code, const char *format, ...)
 {
 	va_list args;
 
+	sx_progress_hide();
 	fflush(stdout); /* the sentence comes after the lines of the pairs before */
 	fputs(SX_PROGRAM ": ", stderr);
 	va_start(args, format);
@@ -114,6 +116,7 @@ static void print_line(const struct process *p, const struct process_job *job)
 	const struct sx_result *result = p->engine.backend->result(p->context);
 	const struct sx_road *road = &result->road;
 
+	sx_progress_hide();
 	printf("%s: %dx%d, %.1f ms, density %.1f %%, %u stixels, road %s", job->name, p->config.width,
 	       p->config.height, (double)(result->finished_ns - result->started_ns) / 1e6, density(p),
 	       result->count, origins[road->origin <= SX_ROAD_FROM_CALIBRATION ? road->origin : 0]);

@@ -42,6 +42,28 @@ static void assert_near(int64_t got, int64_t want)
 		fail_msg("quantile %lld, want %lld within 1.6 %%", (long long)got, (long long)want);
 }
 
+static void counts_below_a_power_of_two_are_exact(void **state)
+{
+	static struct sx_histogram h;
+	uint64_t want = 0;
+
+	sx_histogram_init(&h);
+	for (int i = 0; i < 5000; i++) {
+		int64_t v = (int64_t)(random_u64() >> (24 + random_u64() % 40));
+
+		want += v < 65536;
+		sx_histogram_add(&h, v);
+	}
+	assert_in_range(want, 1, 4999);
+	assert_int_equal(sx_histogram_below(&h, 65536), want);
+	assert_int_equal(sx_histogram_below(&h, 0), 0);
+	sx_histogram_init(&h);
+	sx_histogram_add(&h, 1023);
+	sx_histogram_add(&h, 1024);
+	assert_int_equal(sx_histogram_below(&h, 1024), 1);
+	assert_int_equal(sx_histogram_below(&h, 2048), 2);
+}
+
 static void quantiles_follow_sorted_values(void **state)
 {
 	static const unsigned permille[] = {0, 1, 250, 500, 900, 990, 999, 1000};
@@ -298,6 +320,7 @@ static void one_frame_has_a_rate(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counts_below_a_power_of_two_are_exact),
 		cmocka_unit_test(quantiles_follow_sorted_values),
 		cmocka_unit_test(small_values_are_exact),
 		cmocka_unit_test(ends_of_the_range),

@@ -3,6 +3,8 @@
  * these linked in. Told by the environment:
  *
  *	FAKE_INTERVAL_US	between pairs (0: as fast as they are taken)
+ *	FAKE_LATE_US		pairs come so long after they were captured
+ *	FAKE_SKEW_US		between left and right capture (1 without)
  *	FAKE_GATE		a file: no pair comes before it is there
  *	FAKE_PAIRS		the source ends after so many
  *	FAKE_LOSE_AT		the camera is lost once, instead of this pair
@@ -207,11 +209,11 @@ int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t 
 		.left = {slot->pixels, s->info.width, HEIGHT, (size_t)s->info.width, SX_PIXEL_U8},
 		.right = {slot->pixels, s->info.width, HEIGHT, (size_t)s->info.width, SX_PIXEL_U8},
 		.number = ++s->number,
-		.left_ns = sx_now_ns(),
+		.left_ns = sx_now_ns() - told("FAKE_LATE_US") * 1000,
 		.stamp = SX_STAMP_END_OF_FRAME,
 		.slot = slot,
 	};
-	pair->right_ns = pair->left_ns + 1000;
+	pair->right_ns = pair->left_ns + (told("FAKE_SKEW_US") ? told("FAKE_SKEW_US") : 1) * 1000;
 	atomic_fetch_add(&s->captured, 1);
 	return 1;
 }

@@ -29,7 +29,8 @@ static struct sx_report example(void)
 		.fps_1s = NAN,
 		.fps_10s = INFINITY,
 		.source = {.cameras = 1, .camera = {{.side = "both", .path = "x\xff\xc3\xa9", .errors = -1}}},
-		.capture_to_publish = {.name = "capture_to_publish"},
+		.spans = {{.name = "capture_to_publish"}},
+		.span_count = 1,
 		.stages = {{.name = "sgm",
 			    .start = {.n = 3,
 				      .p50_ns = 1234567,
@@ -41,6 +42,21 @@ static struct sx_report example(void)
 		.stage_count = 1,
 		.stixels = {NAN, NAN},
 		.road = {.slope = NAN, .inliers = -1, .age_frames = -1},
+		.power = {.watts = NAN,
+			  .watts_10s = NAN,
+			  .joules_per_frame = NAN,
+			  .fps_per_watt = NAN,
+			  .age_ms = -1,
+			  .interval_ms = -1,
+			  .start_joules = NAN,
+			  .start_seconds = NAN,
+			  .start_frames = -1},
+		.board = {.mode_id = -1,
+			  .cpu_hz = -1,
+			  .cpu_max_hz = -1,
+			  .gpu_hz = -1,
+			  .gpu_max_hz = -1,
+			  .memory_hz = -1},
 	};
 
 	return r;
@@ -150,6 +166,83 @@ static void drops_by_side_and_reason(void **state)
 	every_size(&r);
 }
 
+/* Without a sensor nothing is 0; with one, everything is told; a stale one keeps what was measured. */
+static void power_and_board(void **state)
+{
+	struct sx_report r = example();
+	char data[16384];
+	struct sx_text t;
+
+	sx_text_init(&t, data, sizeof(data));
+	sx_report_json(&r, &t);
+	assert_non_null(
+		strstr(data, "\"power\":{\"source\":null,\"scope\":null,\"device\":null,\"reason\":null,"
+			     "\"stale\":false,\"watts\":null,\"watts_10s\":null,\"joules_per_frame\":null,"
+			     "\"fps_per_watt\":null,\"age_ms\":null,\"interval_ms\":null,\"since_start\":{"
+			     "\"joules\":null,\"seconds\":null,\"frames\":null,\"joules_per_frame\":null}}"));
+	assert_non_null(strstr(data, "\"board\":{\"model\":null,\"power_mode\":{\"id\":null,\"name\":null},"
+				     "\"governor\":null,\"cpu_hz\":null,"));
+	sx_text_init(&t, data, sizeof(data));
+	sx_report_metrics(&r, &t);
+	assert_null(strstr(data, "power"));
+	assert_null(strstr(data, "joules"));
+	assert_null(strstr(data, "stixeld_board"));
+	assert_null(strstr(data, "stixeld_clock"));
+
+	r.power = (struct sx_report_power){.source = "ina3221",
+					   .scope = "sum of 3 rails",
+					   .device = "VDD_GPU_SOC, VDD_CPU_CV, VIN_SYS_5V0",
+					   .watts = 20.5,
+					   .watts_10s = 20,
+					   .joules_per_frame = 0.5,
+					   .fps_per_watt = 2,
+					   .age_ms = 40,
+					   .interval_ms = 100,
+					   .start_joules = 1000,
+					   .start_seconds = 50,
+					   .start_frames = 1500};
+	r.board = (struct sx_report_board){.model = "Jetson \"AGX\"",
+					   .mode = "MODE_30W",
+					   .mode_id = 2,
+					   .cpu_hz = 1728000000,
+					   .cpu_max_hz = 2000000000,
+					   .gpu_hz = 612000000,
+					   .gpu_max_hz = -1,
+					   .memory_hz = -1};
+	sx_text_init(&t, data, sizeof(data));
+	sx_report_json(&r, &t);
+	assert_non_null(
+		strstr(data, "\"watts\":20.5,\"watts_10s\":20,\"joules_per_frame\":0.5,\"fps_per_watt\":2,"));
+	assert_non_null(strstr(
+		data, "{\"joules\":1000,\"seconds\":50,\"frames\":1500,\"joules_per_frame\":0.666667}"));
+	assert_non_null(strstr(data, "\"power_mode\":{\"id\":2,\"name\":\"MODE_30W\"}"));
+	sx_text_init(&t, data, sizeof(data));
+	sx_report_metrics(&r, &t);
+	assert_non_null(strstr(data, "stixeld_power_watts 20.5\n"));
+	assert_non_null(strstr(data, "stixeld_power_age_seconds 0.04\n"));
+	assert_non_null(strstr(data, "stixeld_energy_joules_total 1000\n"));
+	assert_non_null(strstr(data, "stixeld_energy_frames_total 1500\n"));
+	assert_non_null(
+		strstr(data, "stixeld_board_info{model=\"Jetson \\\"AGX\\\"\",power_mode=\"MODE_30W\"} 1\n"));
+	assert_non_null(strstr(data, "stixeld_clock_hertz{domain=\"gpu\"} 612000000\n"));
+	assert_null(strstr(data, "domain=\"memory\""));
+	every_size(&r);
+
+	r.power.stale = true;
+	r.power.watts = r.power.watts_10s = r.power.joules_per_frame = r.power.fps_per_watt = NAN;
+	r.power.age_ms = 3200;
+	snprintf(r.power.reason, sizeof(r.power.reason), "no reading");
+	sx_text_init(&t, data, sizeof(data));
+	sx_report_json(&r, &t);
+	assert_non_null(strstr(data, "\"reason\":\"no reading\",\"stale\":true,\"watts\":null,"));
+	assert_non_null(strstr(data, "\"age_ms\":3200,"));
+	sx_text_init(&t, data, sizeof(data));
+	sx_report_metrics(&r, &t);
+	assert_null(strstr(data, "stixeld_power_watts"));
+	assert_non_null(strstr(data, "stixeld_power_age_seconds 3.2\n"));
+	assert_non_null(strstr(data, "stixeld_energy_joules_total 1000\n"));
+}
+
 static void metrics_leave_out_what_is_unknown(void **state)
 {
 	struct sx_report r = example();
@@ -206,6 +299,7 @@ int main(void)
 		cmocka_unit_test(json_escapes_and_nulls),
 		cmocka_unit_test(every_size_is_bounded),
 		cmocka_unit_test(drops_by_side_and_reason),
+		cmocka_unit_test(power_and_board),
 		cmocka_unit_test(metrics_leave_out_what_is_unknown),
 		cmocka_unit_test(sockets_are_checked),
 	};

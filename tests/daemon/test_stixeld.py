@@ -17,6 +17,7 @@ from harness import SANITIZED, SMALL, STIXELD, TestCase, receive, until
 
 STAGES = ["ingest", "census", "sgm", "winner", "median", "left_right", "speckle", "confidence", "road", "reduce",
           "segment", "compact"]
+SPANS = ["capture_to_publish", "capture_to_engine", "engine_to_result", "result_to_publish"]
 FREE = ["-s", "source.fps=0"]
 
 
@@ -244,7 +245,8 @@ class Pages(TestCase):
         self.assertTrue(0 <= in_flight <= 4, f)
         self.assertEqual(set(s["fps"]), {"last_1s", "last_10s"})
         self.assertTrue(1 < s["fps"]["last_1s"] < (20 if self.fps else 5000), s["fps"])
-        self.assertEqual(set(s["latency_us"]), {"capture_to_publish", *STAGES})
+        for table in ("latency_us", "latency_10s_us", "latency_1s_us"):
+            self.assertEqual(set(s[table]), {*SPANS, *STAGES})
         for name, q in s["latency_us"].items():
             self.assertEqual(set(q), {"p50", "p90", "p99", "max", "n"})
             if q["n"]:
@@ -256,8 +258,11 @@ class Pages(TestCase):
         self.assertEqual(set(s["stixels"]), {"per_frame", "pixels_per_stixel"})
         self.assertAlmostEqual(s["stixels"]["per_frame"] * s["stixels"]["pixels_per_stixel"], 160 * 96, delta=1)
         self.assertIn(s["road"]["origin"], ("measured", "previous", "calibration", "none"))
-        self.assertEqual(s["power"], dict.fromkeys(
-            ["source", "scope", "watts", "joules_per_frame", "fps_per_watt", "age_ms"]))
+        self.assertEqual(set(s["power"]), {"source", "scope", "device", "reason", "stale", "watts", "watts_10s",
+                                           "joules_per_frame", "fps_per_watt", "age_ms", "interval_ms", "since_start"})
+        self.assertEqual(set(s["power"]["since_start"]), {"joules", "seconds", "frames", "joules_per_frame"})
+        self.assertEqual(set(s["board"]), {"model", "power_mode", "governor", "cpu_hz", "cpu_max_hz", "gpu_hz", "gpu_max_hz",
+                                           "memory_hz"})
         self.assertTrue({"clients", "dropped"} <= set(s["stream"]))
         self.assertEqual(s["ring"]["path"], self.i.ring_path)
         self.assertEqual(s["ring"]["bytes"], os.stat(self.i.ring_path).st_size)
@@ -267,7 +272,8 @@ class Pages(TestCase):
         ring = self.i.ring()
         latencies = [f.published_ns - min(f.left_ns, f.right_ns) for f in ring.frames()]
         worst = self.i.status()["latency_us"]["capture_to_publish"]["max"]
-        self.assertLessEqual(max(latencies) / 1000, worst + 0.001)
+        # the header is sealed before the frame is in the ring
+        self.assertLess(max(latencies) / 1000, worst)
         f = ring.frames()[-1]
         self.assertEqual(f.stage_names[:len(STAGES)], STAGES)
         self.assertEqual(f.stage_count, len(STAGES))
@@ -302,9 +308,12 @@ class Pages(TestCase):
             documented = {word.strip("`") for line in f if line.startswith("| `stixeld")
                           for word in line.split()[1:2]}
         self.assertEqual(set(m) - documented, set())
-        self.assertEqual(documented - set(m), {"stixeld_camera_errors", "stixeld_camera_sequence_gaps", "stixeld_camera_dropped"}
-                         | ({"stixeld_road_horizon_row_pixels", "stixeld_road_pitch_degrees",
-                             "stixeld_road_height_meters", "stixeld_road_age_frames"} - set(m)))
+        depends = {name for name in documented  # on the machine's sensors: test_power.py has them all
+                   if name.startswith(("stixeld_power", "stixeld_energy", "stixeld_board", "stixeld_clock"))}
+        depends |= {"stixeld_joules_per_frame", "stixeld_fps_per_watt", "stixeld_road_horizon_row_pixels",
+                    "stixeld_road_pitch_degrees", "stixeld_road_height_meters", "stixeld_road_age_frames"}
+        self.assertEqual(documented - set(m) - depends,
+                         {"stixeld_camera_errors", "stixeld_camera_sequence_gaps", "stixeld_camera_dropped"})
 
     def test_the_parser_is_strict(self):
         good = self.i.http("/metrics")[2]
@@ -497,8 +506,8 @@ class ExitCodes(TestCase):
         return err
 
     def test_usage_64(self):
-        self.check(64, ["--nonsense"], "nonsense", "usage")
-        self.check(64, ["-s"], "usage")
+        self.check(64, ["--nonsense"], "nonsense", "--help")
+        self.check(64, ["-s"], "--set wants SECTION.KEY=VALUE")
         self.check(64, ["stray"], "'stray'")
         for n in ("0", "-1", "x", "1x", "", "99999999999999999999999"):
             self.check(64, [*SMALL, "--frames", n], "--frames")

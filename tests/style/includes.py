@@ -13,21 +13,23 @@ MAY = {
     "stages": {"base"},
     "capture": {"base"},
     "ipc": {"base"},
+    "power": {"base"},
     "config": {"base"},
     "cpu": {"base", "stages"},
     "gpu": {"base", "stages"},
-    "daemon": {"base", "stages", "cpu", "gpu", "capture", "ipc", "config"},
+    "daemon": {"base", "stages", "cpu", "gpu", "capture", "ipc", "power", "config"},
     "tools": {"base", "ipc", "config"},
-    "tests": {"base", "stages", "cpu", "gpu", "capture", "ipc", "config", "tools"},
+    "tests": {"base", "stages", "cpu", "gpu", "capture", "ipc", "power", "config", "tools"},
     "docs": set(),
 }
 # Single headers beyond the table: the settings are made of the parameters of those who use them.
-ALSO = {"config": {"stages/params.h", "stages/engine.h", "capture/source.h"}}
+ALSO = {"config": {"stages/params.h", "stages/engine.h", "capture/source.h", "power/params.h"}}
 # The tools that compute: stixel-process and stixel-bench.
 COMPUTING_TOOLS = ["tools/process*", "tools/bench*", "tools/settings_args*"]
-# stixelctl is a client like any other; only these files of its doctor ask a camera what it offers, and open an engine.
+# stixelctl is a client like any other; only these files of its doctor ask a camera what it offers, open an engine, and
+# read a power sensor.
 DOCTOR = {"tools/doctor_camera.c": {"capture"}, "tools/doctor_modes.c": {"capture"}, "tools/doctor_modes.h": {"capture"},
-          "tools/doctor_engine.c": {"cpu", "gpu"}}
+          "tools/doctor_engine.c": {"cpu", "gpu"}, "tools/doctor_power.c": {"gpu", "power"}}
 INSTALLED = {"stixel.h", "include/stixel.h"}
 # Libraries that must not spread: who may include which.
 SYSTEM = [
@@ -99,6 +101,8 @@ PLANTED = [
     ({"tools/ctl_b.c": '#include "stages/sgm.h"\n'}, ["tools/ctl_b.c:1:"]),
     ({"tools/doctor.c": '#include "capture/a.h"\n'}, ["tools/doctor.c:1:"]),
     ({"tools/doctor_engine.c": '#include "capture/a.h"\n'}, ["tools/doctor_engine.c:1:"]),
+    ({"power/b.c": '#include "stages/sgm.h"\n'}, ["power/b.c:1:"]),
+    ({"tools/ctl_b.c": '#include "power/a.h"\n', "power/a.h": ""}, ["tools/ctl_b.c:1:"]),
     ({"tests/b.c": '#include "daemon/run.h"\n'}, ["tests/b.c:1:"]),
     ({"stages/b.c": '#include "stages/none.h"\n'}, ["does not exist"]),
     ({"cpu/b.c": '#include "stages/sgm_priv.h"\n'}, ["private"]),

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -263,6 +264,35 @@ class Others(Folder):
         self.assertEqual(r.returncode, 0)
         for word in ("status", "dump", "wait", "snapshot", "metrics"):
             self.assertIn(word, r.stdout)
+
+
+class Power(Folder):
+    """With a board that measures: told in the page, and told when it no longer answers."""
+
+    def test_page(self):
+        hwmon = self.path("sys/class/hwmon/hwmon0")
+        os.makedirs(hwmon)
+        for name, text in (("name", "ina3221"), ("in1_label", "VDD_IN"), ("in1_input", "5000"), ("curr1_input", "1500")):
+            with open(os.path.join(hwmon, name), "w") as f:
+                f.write(text + "\n")
+        daemon = Daemon("power", "power.root=" + self.folder)
+        self.addCleanup(daemon.stop)
+        daemon.wait()
+        line = self.until(daemon, r"(?m)^power     7\.5 W \(module\), 0\.\d{3} J a frame, \d\.\d{3} fps/W$")
+        self.assertLessEqual(len(line), 80)
+        shutil.rmtree(hwmon)
+        line = self.until(daemon, r"(?m)^power     unknown for \d+ s: .+$")
+        self.assertLessEqual(len(line), 80)
+
+    def until(self, daemon, pattern):
+        for _ in range(300):
+            page = daemon.ctl("status").stdout
+            self.assertLessEqual(len(page.splitlines()), 24)
+            found = re.search(pattern, page)
+            if found:
+                return found.group(0)
+            time.sleep(0.1)
+        self.fail("%s is not in:\n%s" % (pattern, page))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import re
 import shutil
 import struct
 import subprocess
+import threading
 import time
 import unittest
 
@@ -18,6 +19,15 @@ UNIT = {"LoadState": "loaded", "ActiveState": "active", "SubState": "running", "
         "DeviceAllow": "char-video4linux rw\nDeviceAllow=char-nvidia rw"}
 CAMERA = "[camera]\nfx=0\nfy=0\nbaseline_m=0\n"
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+
+
+def library(folder):
+    """A copy of the library in folder, where everybody may read it."""
+    built = os.path.join(os.environ["STIXEL_BUILD"], "ipc")
+    for name in os.listdir(built):
+        if name.startswith("libstixel.so") and os.path.isfile(os.path.join(built, name)):
+            shutil.copy(os.path.join(built, name), os.path.join(folder, name))
+    return folder
 
 
 class Doctor(Folder):
@@ -86,7 +96,7 @@ class Nothing(Doctor):
     def test_nothing_is_wrong(self):
         self.systemctl(ActiveState="inactive", SubState="dead", StatusText="")
         found = self.doctor(want=0)
-        self.assertEqual(sorted(found), ["clocks", "configuration", "engine", "instance", "limits", "shared memory", "unit"])
+        self.assertEqual(sorted(found), ["clocks", "configuration", "engine", "instance", "limits", "power", "shared memory", "unit"])
         self.assertIn("cpu (", found["engine"][0][1])
         self.assertIn("started at boot", found["unit"][0][1])
 
@@ -176,17 +186,9 @@ class Cameras(Doctor):
             node = self.put("/dev/camera", "x", mode)
             os.chown(node, 0, 44)
             found = self.doctor("-c", self.cameras(node, "/dev/none"), before=NOBODY, binary=binary,
-                                env={"LD_LIBRARY_PATH": self.library()})
+                                env={"LD_LIBRARY_PATH": library(self.folder)})
             self.only(found, "left camera", *answer)
             self.only(found, "readers", "warning", "usermod -aG stixel")
-
-    def library(self):
-        """A copy of the library where everybody may read it."""
-        built = os.path.join(os.environ["STIXEL_BUILD"], "ipc")
-        for name in os.listdir(built):
-            if name.startswith("libstixel.so") and os.path.isfile(os.path.join(built, name)):
-                shutil.copy(os.path.join(built, name), self.path(name))
-        return self.folder
 
 
 class Engine(Doctor):
@@ -330,6 +332,83 @@ class Machine(Doctor):
         self.assertIn("nvpmodel 2 (without a name)", self.doctor(want=0)["power mode"][0][1])
         self.put("/etc/nvpmodel.conf", "# modes\n< POWER_MODEL ID=0 NAME=MAXN >\n< POWER_MODEL ID=2 NAME=MODE_15W >\n")
         self.assertIn("nvpmodel 2 (MODE_15W)", self.doctor(want=0)["power mode"][0][1])
+
+
+class Power(Doctor):
+    def power(self, more=""):
+        return self.put("/etc/p.conf", "[source]\nkind=synthetic\n[engine]\nbackend=cpu\n[power]\n" + more)
+
+    def board(self, labels=("VDD_IN", "VDD_CPU_GPU_CV", "VDD_SOC")):
+        self.put("/sys/class/hwmon/hwmon1/name", "ina3221\n")
+        for n, label in enumerate(labels, 1):
+            self.put("/sys/class/hwmon/hwmon1/in%d_label" % n, label + "\n")
+            self.put("/sys/class/hwmon/hwmon1/in%d_input" % n, "5000\n")
+            self.put("/sys/class/hwmon/hwmon1/curr%d_input" % n, "%d\n" % (1500 * n))
+
+    def counter(self, uj, mode=0o644):
+        self.put("/sys/class/powercap/intel-rapl:0/name", "package-0\n")
+        return self.put("/sys/class/powercap/intel-rapl:0/energy_uj", "%d\n" % uj, mode)
+
+    def test_none(self):
+        found = self.doctor(want=0)["power"]
+        self.assertEqual(found[0][0], "ok")
+        self.assertIn("nothing measures it here: the processor's energy counter (RAPL) is not in", found[0][1])
+        self.assertIn("does not want it", self.doctor("-c", self.power("source=none\n"), want=0)["power"][0][1])
+        for source, words in (("ina", "no INA power monitor"), ("rapl", "RAPL"), ("nvml", "NVML cannot be loaded")):
+            found = self.doctor("-c", self.power("source=%s\n" % source), want=0)
+            self.only(found, "power", "warning", words, "power.source = auto")
+
+    def test_a_board(self):
+        self.board()
+        found = self.doctor(want=0)["power"]
+        self.assertEqual(found, [("ok", "7.50 W: module, by ina3221 (VDD_IN at hwmon1)", "")])
+        found = self.doctor("-c", self.power("rails = VDD_IN VDD_MUX\n"), want=0)
+        self.only(found, "power", "warning", "there is no rail 'VDD_MUX'; there are: VDD_IN, VDD_CPU_GPU_CV, VDD_SOC")
+        self.put("/sys/class/hwmon/hwmon1/curr1_input", "broken\n")
+        self.only(self.doctor(want=0), "power", "warning", "curr1_input: found 'broken'")
+
+    def test_a_board_that_nobody_knows(self):
+        self.board(("A", "B", "C"))
+        self.only(self.doctor(want=0), "power", "warning", "say so by power.rails; there are: A, B, C")
+        found = self.doctor("-c", self.power("rails = A, C\n"), want=0)["power"]
+        self.assertEqual(found, [("ok", "30.00 W: sum of 2 rails, by ina3221 (A, C at hwmon1)", "")])
+
+    def test_a_counter(self):
+        path = self.counter(1000000)
+        found = self.doctor(want=0)
+        self.only(found, "power", "warning", "processor by rapl", "stands still")
+
+        def count():
+            began = time.monotonic()
+            while not done.wait(0.01):
+                fd = os.open(path, os.O_WRONLY)
+                os.pwrite(fd, b"%012d\n" % (2e6 + 35e6 * (time.monotonic() - began)), 0)
+                os.close(fd)
+        done = threading.Event()
+        thread = threading.Thread(target=count)
+        thread.start()
+        found = self.doctor(want=0)["power"]
+        done.set()
+        thread.join()
+        self.assertEqual(found[0][0], "ok")
+        self.assertRegex(found[0][1], r"W: processor, by rapl \(1 counter of powercap\)")
+        self.assertAlmostEqual(float(found[0][1].split()[0]), 35, delta=10)
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "gives up root, so it needs to be root first")
+    def test_a_counter_that_is_closed(self):
+        binary = self.path("stixelctl")
+        shutil.copy(program("stixelctl"), binary)
+        path = self.counter(1000000, 0o400)
+        found = self.doctor("-c", self.power(), want=0, before=NOBODY, binary=binary,
+                            env={"LD_LIBRARY_PATH": library(self.folder)})
+        self.only(found, "power", "warning", "only root may read it since Linux 5.10", "power.conf")
+        # root may; the service may not, unless it owns the file
+        self.systemctl(ActiveState="inactive", SubState="dead")
+        bad = [f for f in self.doctor(want=0)["power"] if "user stixeld, as the service, may not" in f[1]]
+        self.assertEqual(len(bad), 1)
+        self.assertIn("power.conf", bad[0][2])
+        os.chown(path, 61001, 0)
+        self.assertFalse([f for f in self.doctor(want=0)["power"] if "as the service" in f[1]])
 
 
 class Running(Doctor):

@@ -1,0 +1,242 @@
+/*
+ * NVML: the power of a discrete NVIDIA card, as its driver tells. The library belongs to the driver, so it is loaded
+ * when it is wanted and never linked. Its energy counter (Volta and later) comes first; older cards say watts only.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <ctype.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "power/sensor.h"
+
+#define LIBRARY "libnvidia-ml.so.1"
+#define CLOCKS_EVERY 10 /* readings: clocks are asked for less often than energy */
+
+/* Of the library's interface, what is used here: values are its ABI. */
+enum { NVML_SUCCESS = 0, NVML_ERROR_NOT_SUPPORTED = 3, NVML_ERROR_NO_PERMISSION = 4 };
+enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
+
+struct library {
+	int (*init)(void);
+	int (*shutdown)(void);
+	const char *(*error_string)(int result);
+	int (*count)(unsigned *count);
+	int (*by_index)(unsigned index, void **device);
+	int (*by_bus_id)(const char *bus_id, void **device);
+	int (*by_uuid)(const char *uuid, void **device);
+	int (*name)(void *device, char *name, unsigned bytes);
+	int (*energy)(void *device, unsigned long long *mj);
+	int (*power)(void *device, unsigned *mw);
+	int (*clock)(void *device, int domain, unsigned *mhz);
+	int (*max_clock)(void *device, int domain, unsigned *mhz);
+};
+
+struct nvml {
+	struct sx_power_sensor head;
+	struct library lib;
+	bool started, counts;
+	void *device;
+	unsigned reads;
+	int64_t gpu_hz, gpu_max_hz, memory_hz;
+};
+
+static int load(struct library *lib, char *why, size_t why_bytes)
+{
+	const struct {
+		const char *name;
+		void *to; /* a function pointer; a union of them would say no more */
+	} wanted[] = {
+		{"nvmlInit_v2", &lib->init},
+		{"nvmlShutdown", &lib->shutdown},
+		{"nvmlErrorString", &lib->error_string},
+		{"nvmlDeviceGetCount_v2", &lib->count},
+		{"nvmlDeviceGetHandleByIndex_v2", &lib->by_index},
+		{"nvmlDeviceGetHandleByPciBusId_v2", &lib->by_bus_id},
+		{"nvmlDeviceGetHandleByUUID", &lib->by_uuid},
+		{"nvmlDeviceGetName", &lib->name},
+		{"nvmlDeviceGetTotalEnergyConsumption", &lib->energy},
+		{"nvmlDeviceGetPowerUsage", &lib->power},
+		{"nvmlDeviceGetClockInfo", &lib->clock},
+		{"nvmlDeviceGetMaxClockInfo", &lib->max_clock},
+	};
+	/* never closed: a driver's library is not made for coming and going, and a second dlopen() finds it */
+	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+
+	if (!handle) {
+		const char *error = dlerror();
+
+		snprintf(why, why_bytes, "NVML cannot be loaded: %s", error ? error : LIBRARY);
+		return -ENODEV;
+	}
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		void *symbol = dlsym(handle, wanted[i].name);
+
+		if (!symbol) {
+			snprintf(why, why_bytes, "%s has no %s: the driver is too old", LIBRARY,
+				 wanted[i].name);
+			return -ENODEV;
+		}
+		memcpy(wanted[i].to, &symbol, sizeof(symbol));
+	}
+	return 0;
+}
+
+static int tell(const struct nvml *s, int result, const char *what, char *why, size_t why_bytes)
+{
+	snprintf(why, why_bytes, "NVML: %s: %s", what, s->lib.error_string(result));
+	return result == NVML_ERROR_NO_PERMISSION ? -EACCES : -EIO;
+}
+
+/* The card: as the configuration says, else the engine's own, else the only one. */
+static int find_device(struct nvml *s, const char *gpu, const char *bus_id, char *why, size_t why_bytes)
+{
+	unsigned count = 0, index;
+	char *end;
+	int result;
+
+	if (gpu && strncmp(gpu, "GPU-", 4) == 0) {
+		result = s->lib.by_uuid(gpu, &s->device);
+	} else if (gpu && strchr(gpu, ':')) {
+		result = s->lib.by_bus_id(gpu, &s->device);
+	} else if (gpu) {
+		index = (unsigned)strtoul(gpu, &end, 10);
+		if (!isdigit((unsigned char)*gpu) || *end) {
+			snprintf(why, why_bytes,
+				 "power.gpu: found '%s', allowed is an index, a UUID (GPU-...) or a PCI "
+				 "address (0000:1b:00.0)",
+				 gpu);
+			return -EINVAL;
+		}
+		result = s->lib.by_index(index, &s->device);
+	} else if (*bus_id) {
+		gpu = bus_id;
+		result = s->lib.by_bus_id(bus_id, &s->device);
+	} else {
+		result = s->lib.count(&count);
+		if (result == NVML_SUCCESS && count != 1) {
+			snprintf(why, why_bytes, "NVML: %u GPUs: say which one by power.gpu", count);
+			return count ? -EINVAL : -ENODEV;
+		}
+		gpu = "the only one";
+		if (result == NVML_SUCCESS)
+			result = s->lib.by_index(0, &s->device);
+	}
+	if (result == NVML_SUCCESS)
+		return 0;
+	snprintf(why, why_bytes, "NVML: GPU %s: %s", gpu, s->lib.error_string(result));
+	return -ENODEV;
+}
+
+static int64_t ask_hz(int (*clock)(void *, int, unsigned *), void *device, int domain)
+{
+	unsigned mhz = 0;
+
+	return clock(device, domain, &mhz) == NVML_SUCCESS ? (int64_t)mhz * 1000000 : -1;
+}
+
+static void read_clocks(struct nvml *s)
+{
+	s->gpu_hz = ask_hz(s->lib.clock, s->device, NVML_CLOCK_SM);
+	s->gpu_max_hz = ask_hz(s->lib.max_clock, s->device, NVML_CLOCK_SM);
+	s->memory_hz = ask_hz(s->lib.clock, s->device, NVML_CLOCK_MEM);
+}
+
+static int nvml_read(struct sx_power_sensor *sensor, struct sx_power_reading *r, char *why, size_t why_bytes)
+{
+	struct nvml *s = (struct nvml *)sensor;
+	unsigned long long mj = 0;
+	unsigned mw = 0;
+	int result;
+
+	if (s->counts) {
+		result = s->lib.energy(s->device, &mj);
+		if (result != NVML_SUCCESS)
+			return tell(s, result, "energy", why, why_bytes);
+		r->joules = (double)mj / 1e3;
+	} else {
+		result = s->lib.power(s->device, &mw);
+		if (result != NVML_SUCCESS)
+			return tell(s, result, "power", why, why_bytes);
+		r->watts = (double)mw / 1e3;
+	}
+	if (s->reads++ % CLOCKS_EVERY == 0)
+		read_clocks(s);
+	r->gpu_hz = s->gpu_hz;
+	r->gpu_max_hz = s->gpu_max_hz;
+	r->memory_hz = s->memory_hz;
+	return 0;
+}
+
+static void nvml_close(struct sx_power_sensor *sensor)
+{
+	struct nvml *s = (struct nvml *)sensor;
+
+	if (s->started)
+		s->lib.shutdown();
+	free(s);
+}
+
+static const struct sx_power_kind kind = {.read = nvml_read, .close = nvml_close};
+
+/* Which of the two the card knows, and what it is called. */
+static int look_at_device(struct nvml *s, const char *bus_id, char *why, size_t why_bytes)
+{
+	unsigned long long mj = 0;
+	unsigned mw = 0;
+	int result = s->lib.energy(s->device, &mj);
+	char name[96];
+
+	s->counts = result == NVML_SUCCESS;
+	if (!s->counts && result != NVML_ERROR_NOT_SUPPORTED)
+		return tell(s, result, "energy", why, why_bytes);
+	if (!s->counts) {
+		result = s->lib.power(s->device, &mw);
+		if (result != NVML_SUCCESS)
+			return tell(s, result, "power", why, why_bytes);
+	}
+	if (s->lib.name(s->device, name, sizeof(name)) != NVML_SUCCESS)
+		snprintf(name, sizeof(name), "GPU");
+	snprintf(s->head.device, sizeof(s->head.device), "%s%s%s, %s", name, *bus_id ? " at " : "", bus_id,
+		 s->counts ? "energy counter" : "watts");
+	return 0;
+}
+
+int sx_nvml_open(struct sx_power_sensor **ret, const struct sx_power_params *p,
+		 const struct sx_power_engine *engine, char *why, size_t why_bytes)
+{
+	const char *bus_id = p->gpu ? "" : engine->bus_id;
+	struct nvml *s = calloc(1, sizeof(*s));
+	int r, result;
+
+	if (!s) {
+		snprintf(why, why_bytes, "out of memory");
+		return -ENOMEM;
+	}
+	s->head.kind = &kind;
+	snprintf(s->head.source, sizeof(s->head.source), "nvml");
+	snprintf(s->head.scope, sizeof(s->head.scope), "GPU board");
+	r = load(&s->lib, why, why_bytes);
+	if (r < 0)
+		goto fail;
+	result = s->lib.init();
+	if (result != NVML_SUCCESS) {
+		snprintf(why, why_bytes, "NVML does not start: %s", s->lib.error_string(result));
+		r = -ENODEV;
+		goto fail;
+	}
+	s->started = true;
+	r = find_device(s, p->gpu, bus_id, why, why_bytes);
+	if (r == 0)
+		r = look_at_device(s, bus_id, why, why_bytes);
+	if (r < 0)
+		goto fail;
+	*ret = &s->head;
+	return 0;
+fail:
+	nvml_close(&s->head);
+	return r;
+}

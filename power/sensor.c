@@ -1,0 +1,82 @@
+/*
+ * Which sensor it is to be.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "power/sensor.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WHY_BYTES 320
+
+int sx_power_read(struct sx_power_sensor *s, struct sx_power_reading *r, char *why, size_t why_bytes)
+{
+	*r = (struct sx_power_reading){
+		.watts = NAN, .joules = NAN, .gpu_hz = -1, .gpu_max_hz = -1, .memory_hz = -1};
+	return s->kind->read(s, r, why, why_bytes);
+}
+
+void sx_power_close(struct sx_power_sensor *s)
+{
+	if (s)
+		s->kind->close(s);
+}
+
+static int open_auto(struct sx_power_sensor **ret, const struct sx_power_params *p,
+		     const struct sx_power_engine *engine, char *why, size_t why_bytes)
+{
+	char board[WHY_BYTES] = "", chip[WHY_BYTES] = "";
+	int none = sx_ina_open(ret, p, board, sizeof(board)), r;
+
+	if (none == 0)
+		return 0;
+	if (engine->gpu)
+		r = sx_nvml_open(ret, p, engine, chip, sizeof(chip));
+	else
+		r = sx_rapl_open(ret, p, chip, sizeof(chip));
+	if (r == 0)
+		return 0;
+	/* what is there and cannot be used says more than what is not there */
+	if (r == -ENODEV && none != -ENODEV)
+		snprintf(why, why_bytes, "%s; %s", board, chip);
+	else
+		snprintf(why, why_bytes, "%s; %s", chip, board);
+	return r == -ENODEV ? none : r;
+}
+
+int sx_power_open(struct sx_power_sensor **ret, const struct sx_power_params *p,
+		  const struct sx_power_engine *engine, char *why, size_t why_bytes)
+{
+	struct sx_power_sensor *s = NULL;
+	struct sx_power_reading first;
+	int r;
+
+	switch (p->source) {
+	case SX_POWER_AUTO:
+		r = open_auto(&s, p, engine, why, why_bytes);
+		break;
+	case SX_POWER_INA:
+		r = sx_ina_open(&s, p, why, why_bytes);
+		break;
+	case SX_POWER_NVML:
+		r = sx_nvml_open(&s, p, engine, why, why_bytes);
+		break;
+	case SX_POWER_RAPL:
+		r = sx_rapl_open(&s, p, why, why_bytes);
+		break;
+	default:
+		snprintf(why, why_bytes, "power.source = none");
+		return -ENODEV;
+	}
+	if (r == 0)
+		r = sx_power_read(s, &first, why, why_bytes);
+	if (r < 0) {
+		sx_power_close(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}

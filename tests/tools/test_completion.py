@@ -1,0 +1,170 @@
+# Completion as the shells do it, from the files that are installed; and the man pages made from the same tables.
+# SPDX-License-Identifier: Apache-2.0
+import os
+import pty
+import re
+import select
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+from support import BUILD, run
+
+PROGRAMS = ("stixeld", "stixelctl", "stixel-process", "stixel-bench")
+FILES = os.path.join(BUILD, "tools", "completion")
+# a line to complete (an empty last word: what may come next), words that are offered, words that are not
+CASES = [
+    ("stixelctl ", ["status", "snapshot", "doctor"], []),
+    ("stixelctl st", ["status"], ["snapshot"]),
+    ("stixelctl -i front d", ["dump", "doctor"], ["status"]),
+    ("stixelctl --instance fr", ["front"], ["status"]),
+    ("stixelctl dump --", ["--frames", "--json", "--timeout", "--instance"], ["--watch", "--config"]),
+    ("stixelctl -i front status --", ["--watch", "--interval"], ["--timeout"]),
+    ("stixelctl snapshot pic", ["picture.png"], ["status"]),
+    ("stixelctl doctor -c pic", ["picture.png"], []),
+    ("stixeld --pr", ["--print-config"], ["--check-config"]),
+    ("stixeld -s realtime.", ["realtime.priority", "realtime.lock_memory"], ["source.kind"]),
+    ("stixeld -s stereo.cost=cs", ["csct"], ["census"]),
+    ("stixel-process -o fol", ["folder"], ["picture.png"]),
+    ("stixel-process pic", ["picture.png"], []),
+    ("stixel-bench --ta", ["--table"], ["--timeline"]),
+]
+
+
+class Completion(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="stixel-")
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        open(cls.folder + "/picture.png", "w").close()
+        os.mkdir(cls.folder + "/folder")
+        os.makedirs(cls.folder + "/stixeld/front")
+        open(cls.folder + "/stixeld/front/status.sock", "w").close()
+        cls.env = dict(os.environ, XDG_RUNTIME_DIR=cls.folder, HOME=cls.folder, TERM="dumb", LC_ALL="C")
+
+    def check(self, offered, line, wanted, unwanted):
+        # fish offers whole words, bash the part after "=", zsh adds that itself; a folder comes with a slash or without
+        ends = {w.split("=")[-1] for w in offered} | {w.rstrip("/=") for w in offered}
+        for word in wanted:
+            self.assertIn(word, ends, "%r offers %s" % (line, sorted(offered)))
+        for word in unwanted:
+            self.assertNotIn(word, ends, line)
+
+    def test_bash(self):
+        for line, wanted, unwanted in CASES:
+            with self.subTest(line):
+                name = line.split()[0]
+                words = re.findall(r"[^\s=]+|=", line) + ([""] if line.endswith((" ", "=")) else [])
+                script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); %s; printf "%%s\\n" "${COMPREPLY[@]}"'
+                r = subprocess.run(["bash", "-c", script % ("_" + name.replace("-", "_")), "bash", FILES + "/" + name, *words],
+                                   capture_output=True, text=True, cwd=self.folder, env=self.env, timeout=60)
+                self.assertEqual(r.stderr, "")
+                self.check(set(r.stdout.split()), line, wanted, unwanted)
+
+    @unittest.skipUnless(shutil.which("shellcheck"), "shellcheck is not installed")
+    def test_bash_is_sound(self):
+        r = subprocess.run(["shellcheck", *(FILES + "/" + p for p in PROGRAMS)], capture_output=True, text=True)
+        self.assertEqual(r.stdout, "")
+
+    @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
+    def test_fish(self):
+        script = "".join("source %s/%s.fish\n" % (FILES, p) for p in PROGRAMS)
+        script += "".join("echo '@%s'; complete -C'%s'\n" % (line, line) for line, _, _ in CASES)
+        r = subprocess.run(["fish", "--no-config", "-c", script], capture_output=True, text=True, cwd=self.folder,
+                           env=self.env, timeout=120)
+        self.assertEqual(r.stderr, "")
+        answers = dict(part.split("\n", 1) for part in r.stdout[1:].split("\n@"))
+        for line, wanted, unwanted in CASES:
+            with self.subTest(line):
+                self.check({a.split("\t")[0] for a in answers[line].splitlines()}, line, wanted, unwanted)
+
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+    def test_zsh(self):
+        with Zsh(self.folder, self.env) as z:
+            for line, wanted, unwanted in CASES:
+                with self.subTest(line):
+                    self.check(z.complete(line), line, wanted, unwanted)
+
+
+class Zsh:
+    """An interactive zsh whose completion list goes to a file instead of the screen."""
+
+    SETUP = """
+fpath=(%s $fpath)
+autoload -U compinit && compinit -u -D
+zstyle ':completion:*' list-prompt ''
+compadd() {
+    local -a hits
+    local -i i
+    for ((i = 1; i <= $#; i++)); do [[ ${argv[i]} == -(O|A|D)* ]] && { builtin compadd "$@"; return }; done
+    builtin compadd -O hits "$@"
+    print -rl -- $hits >>$HITS
+    builtin compadd "$@"
+}
+LISTMAX=10000
+PS1='' ; unsetopt zle_bracketed_paste 2>/dev/null
+bindkey '^I' complete-word
+done-line() { print -r -- END >>$HITS; BUFFER=; zle redisplay }
+zle -N done-line
+bindkey '^X' done-line
+print -r -- END >>$HITS
+"""
+
+    def __init__(self, folder, env):
+        self.folder, self.hits = folder, folder + "/hits"
+        with open(folder + "/.zshrc", "w") as f:
+            f.write(self.SETUP % FILES)
+        self.env = dict(env, ZDOTDIR=folder, HITS=self.hits)
+
+    def __enter__(self):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(self.folder)
+            os.execvpe("zsh", ["zsh", "-i", "-d"], self.env)
+        self.wait()
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.fd)
+        os.waitpid(self.pid, 0)
+
+    def wait(self):
+        end = time.monotonic() + 60
+        screen = b""
+        while time.monotonic() < end:
+            if select.select([self.fd], [], [], 0.02)[0]:
+                screen += os.read(self.fd, 65536)
+            if os.path.exists(self.hits):
+                with open(self.hits) as f:
+                    text = f.read()
+                if text.endswith("END\n"):
+                    os.unlink(self.hits)
+                    return text.split("\n")[:-2]
+        raise AssertionError("zsh does not answer: %r" % screen)
+
+    def complete(self, line):
+        os.write(self.fd, line.encode() + b"\t\x18")
+        return {w for w in self.wait() if w}
+
+
+class ManPages(unittest.TestCase):
+    """Commands and options of --help are in the page, each with its text."""
+
+    @unittest.skipUnless(shutil.which("scdoc") and shutil.which("man"), "scdoc or man is not installed")
+    def test_every_option(self):
+        for name, section in zip(PROGRAMS, "8111"):
+            with self.subTest(name):
+                page = os.path.join(BUILD, "docs", "man", "%s.%s" % (name, section))
+                r = subprocess.run(["man", "--warnings", "-l", page], capture_output=True, text=True, env=dict(
+                    os.environ, MANWIDTH="200", LC_ALL="C.UTF-8"))
+                self.assertEqual((r.returncode, r.stderr), (0, ""))
+                self.assertNotRegex(r.stdout, r"@[A-Z]+@")
+                told = run(name, "--help").stdout.split("Keys of the configuration")[0]
+                for option in set(re.findall(r"(?m)^ .*(--[a-z-]+)", told)):
+                    self.assertIn(option, r.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
