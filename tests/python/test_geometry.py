@@ -103,11 +103,15 @@ class ByHand(unittest.TestCase):
     def test_cloud(self):
         disparity = np.full((24, 40), 160, "<u2")
         disparity[2, 3] = UNKNOWN
+        disparity[4, 4] = 0
         f = stixel.load(pack([[]], [(Plane.DISPARITY, disparity)], **CAMERA))
         cloud = f.cloud()
-        self.assertEqual(cloud.shape, (24, 40, 3))
-        self.same(cloud[10, 20], [(20 - 320) * 25 / 500, (10 - 240) * 25 / 400, 25])
-        self.assertEqual(np.argwhere(np.isnan(cloud).any(axis=2)).tolist(), [[2, 3]])
+        self.assertEqual((cloud.shape, cloud.dtype), ((24, 40, 3), np.float32))
+        np.testing.assert_allclose(cloud[10, 20], [(20 - 320) * 25 / 500, (10 - 240) * 25 / 400, 25], rtol=1e-6)
+        self.assertEqual(np.argwhere(np.isnan(cloud).any(axis=2)).tolist(), [[2, 3], [4, 4]])
+        self.assertTrue(np.isnan(f.cloud("vehicle")).all())  # no road
+        f = stixel.load(pack([[]], [(Plane.DISPARITY, disparity)], road_origin=1, pitch_rad=0.1, height_m=1.5, **CAMERA))
+        np.testing.assert_allclose(f.cloud("vehicle"), f.road.to_vehicle(cloud), rtol=1e-5, atol=1e-5)
 
 
 class Street(support.TestCase):

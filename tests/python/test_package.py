@@ -99,10 +99,13 @@ class Package(support.TestCase):
     def test_types(self):
         mypy = shutil.which("mypy")
         self.need(mypy, "mypy (Debian package mypy)")
-        # by the oldest Python that the module is for, with and without what the system's NumPy says of itself
-        for where in (["-p", "stixel"], glob.glob(os.path.join(support.SOURCE, "docs", "examples", "[frt]*.py"))):
-            self.run_it(mypy, "--strict", "--python-version", "3.8", "--cache-dir", self.top + "/cache", *where,
-                        env=dict(os.environ, MYPYPATH=support.MODULE), cwd=self.top)
+        # by the oldest Python that the module is for; one example needs matplotlib, which has no types
+        out = self.run_it(mypy, "--strict", "--python-version", "3.8", "--cache-dir", self.top + "/cache",
+                          "--explicit-package-bases", support.MODULE + "/stixel",
+                          *glob.glob(os.path.join(support.SOURCE, "docs", "examples", "[frt]*.py")),
+                          env=dict(os.environ, MYPYPATH=support.MODULE), cwd=self.top)
+        sources = len(glob.glob(support.MODULE + "/stixel/*.py")) + 3
+        self.assertEqual(out, "Success: no issues found in %d source files\n" % sources)
 
     def test_python_3_8_can_read_it(self):
         for path in glob.glob(PACKAGE + "/src/stixel/*.py"):
@@ -123,8 +126,8 @@ class Package(support.TestCase):
         with open(os.path.join(support.SOURCE, "docs", "python.md"), encoding="utf-8") as f:
             text = f.read()
         for kind, names in ((stixel, re.findall(r"`stixel\.(\w+)", text)),
-                            (stixel.Frame, re.findall(r"\bframe\.(\w+)", text)),
-                            (stixel.Reader, re.findall(r"\breader\.(\w+)", text))):
+                            (stixel.Frame, re.findall(r"`frame\.(\w+)", text)),
+                            (stixel.Reader, re.findall(r"`reader\.(\w+)", text))):
             self.assertGreater(len(names), 3)
             for name in names:
                 self.assertTrue(hasattr(kind, name), "%s.%s" % (kind.__name__, name))

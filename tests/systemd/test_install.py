@@ -156,5 +156,6 @@ class Install(unittest.TestCase):
                            env=dict(os.environ, PYTHONPATH=self.path("{pythondir}")))
         self.assertEqual((r.stdout, r.stderr), (FOLDERS["version"] + " ['numpy>=1.17']\n", ""))
 
+
 if __name__ == "__main__":
     unittest.main()

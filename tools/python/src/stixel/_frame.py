@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Tuple, Union
 import numpy as np
 
 from ._check import check
-from ._geometry import Camera, Road, stixel_disparity, stixel_quads
+from ._geometry import Camera, Road, disparity_cloud, stixel_disparity, stixel_quads
 from ._layout import (HEADER, IMAGE_DISPARITY_INVALID, IMAGE_DISPARITY_PER_PX, STIXEL, Clock, FrameFlag, Kind,
                       Plane, RoadOrigin, Stamp)
 
@@ -270,20 +270,20 @@ class Frame:
         q = stixel_quads(self.stixels, self.column_width, self.camera)
         return self._in(coordinates, np.stack([(q[:, 0] + q[:, 1]) / 2, (q[:, 3] + q[:, 2]) / 2], 1))
 
-    def cloud(self, coordinates: Coordinates = "camera") -> Optional[Floats]:
+    def cloud(self, coordinates: Coordinates = "camera") -> Optional[NDArray[np.float32]]:
         """The disparity image as points (height, width, 3), m, nan where invalid; None without one."""
         d = self.disparity
-        if d is None:
-            return None
-        y, x = np.ogrid[:d.shape[0], :d.shape[1]]
-        return self._in(coordinates, self.camera.point(x, y, d))
+        return None if d is None else disparity_cloud(d, self.camera, self._road_of(coordinates))
+
+    def _road_of(self, coordinates: Coordinates) -> Optional[Road]:
+        """None: camera coordinates."""
+        if coordinates not in ("camera", "vehicle"):
+            raise ValueError("coordinates %r: there are 'camera' and 'vehicle'" % (coordinates,))
+        return self.road if coordinates == "vehicle" else None
 
     def _in(self, coordinates: Coordinates, points: Floats) -> Floats:
-        if coordinates == "camera":
-            return points
-        if coordinates == "vehicle":
-            return self.road.to_vehicle(points)
-        raise ValueError("coordinates %r: there are 'camera' and 'vehicle'" % (coordinates,))
+        road = self._road_of(coordinates)
+        return points if road is None else road.to_vehicle(points)
 
     def first_obstacles(self) -> NDArray[np.intp]:
         """For each column the index (into stixels) of the lowest stixel that is an obstacle, -1 without one.

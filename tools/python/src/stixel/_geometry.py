@@ -8,7 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 import numpy as np
 
@@ -98,3 +98,30 @@ def stixel_quads(stixels: Any, column_width: int, camera: Camera) -> Floats:
     d_bottom, d_top = stixel_disparity(stixels, bottom), stixel_disparity(stixels, top)
     return np.stack([camera.point(left, bottom, d_bottom), camera.point(right, bottom, d_bottom),
                      camera.point(right, top, d_top), camera.point(left, top, d_top)], 1)
+
+
+def disparity_cloud(disparity: NDArray[np.float32], camera: Camera, road: Optional[Road]) -> NDArray[np.float32]:
+    """Points (height, width, 3) of a disparity image (px, nan invalid): in vehicle coordinates with a road.
+
+    All of a point is its depth times what depends on its row or its column alone.
+    """
+    points = np.full(disparity.shape + (3,), np.nan, np.float32)
+    if not camera.known or road is not None and not road.known:
+        return points
+    y, x = np.ogrid[:disparity.shape[0], :disparity.shape[1]]
+    right = ((x - camera.cx) / camera.fx).astype(np.float32)
+    down = ((y - camera.cy) / camera.fy).astype(np.float32)
+    with np.errstate(divide="ignore"):
+        depth = np.float32(camera.fx * camera.baseline_m) / disparity
+    depth[np.isinf(depth)] = np.nan
+    if road is None:
+        np.multiply(depth, right, out=points[..., 0])
+        np.multiply(depth, down, out=points[..., 1])
+        points[..., 2] = depth
+    else:
+        cos, sin = np.float32(np.cos(road.pitch_rad)), np.float32(np.sin(road.pitch_rad))
+        np.multiply(depth, cos - down * sin, out=points[..., 0])
+        np.multiply(depth, -right, out=points[..., 1])
+        np.multiply(depth, down * cos + sin, out=points[..., 2])
+        np.subtract(np.float32(road.height_m), points[..., 2], out=points[..., 2])
+    return points
