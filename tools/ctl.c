@@ -13,17 +13,17 @@
 #include "ipc/instance.h"
 #include "tools/ctl.h"
 
-enum { STATUS, WATCH, DUMP, WAIT, SNAPSHOT, METRICS, DOCTOR, COMMANDS };
+enum { STATUS, WATCH, DUMP, WAIT, SNAPSHOT, METRICS, DOCTOR, RECORD, REPLAY, INFO, EXPORT, COMMANDS };
 
 #define OF(command) SX_USAGE_OF(command)
 #define RUN(function) ((sx_usage_run *)(function))
 #define TO(field) offsetof(struct ctl, field)
 
 static const struct sx_usage_command commands[COMMANDS] = {
-	[STATUS] =
-		{"status", "", .run = RUN(ctl_status), .help = "how the instance is doing",
-		 .more = "State, frames a second, drops, road, and the time of each stage over the last ten "
-			 "seconds. With --watch into a pipe or a file: one line a refresh."},
+	[STATUS] = {"status", "", .run = RUN(ctl_status), .help = "how the instance is doing",
+		    .more = "State, frames a second, drops, road, power where it is measured, and the time "
+			    "of each stage over the last ten "
+			    "seconds. With --watch into a pipe or a file: one line a refresh."},
 	[WATCH] = {"watch", "", .run = RUN(ctl_watch),
 		   .help = "what a reader gets: rate, lost frames, latency up to its wake-up",
 		   .more = "Reads every frame and prints a line a second, and a summary at the end. Three "
@@ -57,12 +57,43 @@ static const struct sx_usage_command commands[COMMANDS] = {
 			    "do about "
 			    "it",
 		    .more = "Changes nothing. The checks are explained in stixelctl(1)."},
+	[RECORD] =
+		{"record", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_record), "writes frames into a file",
+		 "Every frame as it was published, beginning with the newest; FILE \"-\" is standard output. "
+		 "An "
+		 "instance that is not there yet is waited for, and one that is started anew is followed. "
+		 "Frames "
+		 "that were lost because the disk is too slow are counted and noted in the file. Ctrl-C ends "
+		 "in order; but the file can be read whatever happens, up to the last whole frame. A file "
+		 "that is "
+		 "there already is not overwritten. stixel-recording(5) has the format."},
+	[REPLAY] =
+		{"replay", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_replay),
+		 "publishes a recording as stixeld would",
+		 "In the ring and on frames.sock of the instance, at the recorded distances in time, so that "
+		 "clients can be developed without a camera. FILE \"-\" is standard input. Epoch and number "
+		 "are new, "
+		 "and all times of a frame move so that it is published now: ages and durations stay as they "
+		 "were. There is no status.sock. An instance that runs is left alone: exit status 73."},
+	[INFO] = {"info", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_info),
+		  "what is in a recording, and whether all of it can be read",
+		  "Reads the whole file. Exit status 65 when a part of it is damaged: everything that is "
+		  "whole is "
+		  "counted, and can be replayed and exported."},
+	[EXPORT] = {"export", "FILE OUT.mcap", 2, 2, SX_OFFER_FILE, RUN(ctl_export),
+		    "a recording as MCAP, for Foxglove and rerun",
+		    "Channels /INSTANCE/frame (everything, schema stixel.Frame), /INSTANCE/scene (stixels in "
+		    "space), "
+		    "/INSTANCE/transform, /INSTANCE/calibration, and, where the recording has them, "
+		    "/INSTANCE/left and "
+		    "/INSTANCE/disparity. docs/recording.md has schemas and coordinates."},
 };
 
 static const struct sx_usage_option options[] = {
 	{"instance", 'i', "NAME", SX_USAGE_TEXT, TO(instance), .offer = SX_OFFER_INSTANCE,
 	 .help = "which daemon; default: default"},
-	{"json", 0, NULL, SX_USAGE_FLAG, TO(json), .commands = OF(STATUS) | OF(WATCH) | OF(DUMP) | OF(DOCTOR),
+	{"json", 0, NULL, SX_USAGE_FLAG, TO(json),
+	 .commands = OF(STATUS) | OF(WATCH) | OF(DUMP) | OF(DOCTOR) | OF(INFO),
 	 .help = "print JSON, for programs"},
 	{"watch", 0, NULL, SX_USAGE_FLAG, TO(watch), .commands = OF(STATUS), .help = "refresh until Ctrl-C"},
 	{"interval", 0, "S", SX_USAGE_SECONDS, TO(interval_ms), 0.1, 3600, .commands = OF(STATUS),
@@ -71,14 +102,30 @@ static const struct sx_usage_option options[] = {
 	 .help = "with --watch: refreshes; 0 = without end, the default"},
 	{"frames", 0, "N", SX_USAGE_INT, TO(frames), 0, 1000000000, .commands = OF(DUMP),
 	 .help = "this many; 0 = without end; default 1"},
-	{"frames", 0, "N", SX_USAGE_INT, TO(frames), 0, 1000000000, .commands = OF(WATCH),
-	 .help = "end after N frames"},
-	{"duration", 0, "S", SX_USAGE_SECONDS, TO(duration_ms), 0.1, 1000000, .commands = OF(WATCH),
-	 .help = "end after S seconds; default: Ctrl-C"},
+	{"frames", 0, "N", SX_USAGE_INT, TO(frames), 0, 1000000000,
+	 .commands = OF(WATCH) | OF(RECORD) | OF(REPLAY), .help = "end after N frames"},
+	{"duration", 0, "S", SX_USAGE_SECONDS, TO(duration_ms), 0.1, 1000000,
+	 .commands = OF(WATCH) | OF(RECORD), .help = "end after S seconds; default: Ctrl-C"},
 	{"timeout", 0, "S", SX_USAGE_SECONDS, TO(timeout_ms), 0, 1000000, .commands = OF(DUMP) | OF(SNAPSHOT),
 	 .help = "give up after S seconds without a frame, default 5"},
 	{"timeout", 0, "S", SX_USAGE_SECONDS, TO(timeout_ms), 0, 1000000, .commands = OF(WAIT),
 	 .help = "give up after S seconds, default never"},
+	{"images", 0, "KINDS", SX_USAGE_TEXT, TO(images), .commands = OF(RECORD),
+	 .help = "images to ask for: left, disparity or left,disparity; none leaves out those that others "
+		 "asked for; "
+		 "default: as they come"},
+	{"compress", 0, NULL, SX_USAGE_FLAG, TO(compress), .commands = OF(RECORD),
+	 .help = "frames by zstd: half the size for 0.1 ms a frame, 5 ms with both images"},
+	{"rate", 0, "X", SX_USAGE_TEXT, TO(rate), .commands = OF(REPLAY),
+	 .help = "X times as fast, 0.01 to 1000; default 1"},
+	{"max", 0, NULL, SX_USAGE_FLAG, TO(max), .commands = OF(REPLAY),
+	 .help = "as fast as the file can be read"},
+	{"loop", 0, NULL, SX_USAGE_FLAG, TO(loop), .commands = OF(REPLAY),
+	 .help = "again and again until Ctrl-C"},
+	{"start", 0, "S", SX_USAGE_SECONDS, TO(start_ms), 0, 1000000, .commands = OF(REPLAY),
+	 .help = "begin S seconds after the beginning"},
+	{"slots", 0, "N", SX_USAGE_INT, TO(slots), 2, 1024, .commands = OF(REPLAY),
+	 .help = "frames that the ring holds, a power of two; default 8"},
 	{"config", 'c', "FILE", SX_USAGE_TEXT, TO(config), .offer = SX_OFFER_FILE, .commands = OF(DOCTOR),
 	 .help = "configuration to look at, default /etc/stixeld/NAME.conf"},
 };
@@ -87,8 +134,8 @@ static const struct sx_usage_exit exits[] = {
 	{0, "done"},
 	{CTL_NOTHING, "no such instance, it ended, no frame in time, or doctor found a problem"},
 	{EX_USAGE, "wrong usage"},
-	{EX_DATAERR, "a damaged frame or answer"},
-	{EX_CANTCREAT, "a file cannot be written"},
+	{EX_DATAERR, "a damaged frame, answer or recording"},
+	{EX_CANTCREAT, "a file cannot be written; replay: the instance runs, or its ring cannot be made"},
 };
 
 static const struct sx_usage usage = {

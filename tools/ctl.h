@@ -26,6 +26,11 @@ struct ctl {
 	const char *config; /* doctor: configuration file; NULL: the instance's */
 	char **operands;    /* as many as the command's row allows */
 	int operand_count;
+	/* record, replay, export */
+	const char *images;  /* NULL: as they come */
+	const char *rate;    /* NULL: as it was recorded */
+	int start_ms, slots; /* 0: not given */
+	bool compress, max, loop;
 };
 
 /* Set by SIGINT, SIGTERM: loops end in order. */
@@ -39,6 +44,10 @@ int ctl_wait(const struct ctl *c);
 int ctl_watch(const struct ctl *c);
 int ctl_snapshot(const struct ctl *c);
 int ctl_doctor(const struct ctl *c);
+int ctl_record(const struct ctl *c);
+int ctl_replay(const struct ctl *c);
+int ctl_info(const struct ctl *c);
+int ctl_export(const struct ctl *c);
 
 /*
  * GET target at the status socket of an instance: the system's daemon, then the user's own. The HTTP status code and the

@@ -162,10 +162,12 @@ static void test_describe(void **state)
 	setenv("SX_EMULATE_DEVICE", "integrated=1,sms=8,cc=87", 1);
 	d = open_device(&p);
 	assert_non_null(strstr(sx_backend_cuda.describe(d), "sm_87, 8 SMs, input mapped, lean volumes"));
+	assert_null(sx_backend_cuda.bus_id(d)); /* part of another chip */
 	sx_backend_cuda.close(d);
 	setenv("SX_EMULATE_DEVICE", "integrated=0,sms=132,cc=90", 1);
 	d = open_device(&p);
 	assert_non_null(strstr(sx_backend_cuda.describe(d), "sm_90, 132 SMs, input by copy, stored volumes"));
+	assert_string_equal(sx_backend_cuda.bus_id(d), "000a:1b:00.0");
 	sx_backend_cuda.close(d);
 	p.input = SX_INPUT_MAPPED;
 	p.volume = SX_VOLUME_LEAN;

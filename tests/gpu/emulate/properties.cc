@@ -151,6 +151,10 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
 	p->multiProcessorCount = (int)sx_emulate_property("sms");
 	p->integrated = (int)sx_emulate_property("integrated");
 	p->canMapHostMemory = (int)sx_emulate_property("map");
+	if (!p->integrated) {
+		p->pciDomainID = 0xa;
+		p->pciBusID = 0x1b;
+	}
 	p->concurrentKernels = p->unifiedAddressing = 1;
 	p->asyncEngineCount = 2;
 	p->memoryBusWidth = 256;
