@@ -126,10 +126,13 @@ static void publish(struct web_feed *feed, const struct stixel_frame *frame, uns
 static uint32_t how_it_ended(const struct web_feed *feed)
 {
 	struct stixel_reader *reader = NULL;
-	int r = stixel_open(&reader, feed->instance, 0);
+	struct stixel_status s = {0};
+	int r = stixel_open(&reader, feed->instance, STIXEL_OPEN_LEFTOVER);
 
+	if (r == 0)
+		r = stixel_status(reader, &s, sizeof(s));
 	stixel_close(reader);
-	if (r == -EPIPE)
+	if (r == 0 && s.publisher == STIXEL_PUBLISHER_DIED)
 		return STIXEL_PUBLISHER_DIED;
 	return feed->seen ? STIXEL_PUBLISHER_ENDED : STIXEL_PUBLISHER_ABSENT;
 }

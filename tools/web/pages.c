@@ -24,7 +24,7 @@ static void add_instance(struct sx_text *t, const char *name)
 {
 	struct stixel_status s = {0};
 	struct stixel_reader *reader = NULL;
-	int r = stixel_open(&reader, name, 0);
+	int r = stixel_open(&reader, name, STIXEL_OPEN_LEFTOVER); /* who died is shown as such */
 
 	if (r == 0)
 		r = stixel_status(reader, &s, sizeof(s));
@@ -36,9 +36,7 @@ static void add_instance(struct sx_text *t, const char *name)
 		sx_json_text(t, "version", s.version);
 		sx_json_whole(t, "pid", s.pid);
 	} else {
-		sx_json_text(
-			t, "publisher",
-			stixel_publisher_name(r == -EPIPE ? STIXEL_PUBLISHER_DIED : STIXEL_PUBLISHER_ABSENT));
+		sx_json_text(t, "publisher", stixel_publisher_name(STIXEL_PUBLISHER_ABSENT));
 		sx_json_text(t, "error", stixel_strerror(r));
 	}
 	sx_json_close(t, '}');

@@ -16,6 +16,7 @@
 #include "ipc/instance.h"
 #include "tools/web/server.h"
 
+#define SX_PROGRAM "stixel-web"
 #define DEFAULT_LISTEN "127.0.0.1:8470"
 
 struct web_options {
@@ -86,12 +87,15 @@ static bool take_host(void *target, const char *text, char *why, size_t why_byte
 #define TO(field) offsetof(struct web_options, field)
 
 static const struct sx_usage_option options[] = {
-	{"instance", 'i', "NAME", SX_USAGE_CALL, .take = take_instance, .offer = SX_OFFER_INSTANCE, .many = true,
+	{"instance", 'i', "NAME", SX_USAGE_CALL, .take = take_instance, .offer = SX_OFFER_INSTANCE,
+	 .many = true,
 	 .help = "show this instance and no other; may be repeated; default: every one that is there"},
 	{"listen", 0, "ADDRESS:PORT", SX_USAGE_CALL, .take = take_listen, .many = true,
-	 .help = "where to listen, default " DEFAULT_LISTEN "; [::1]:8470 for IPv6; may be repeated, up to 4 times"},
+	 .help = "where to listen, default " DEFAULT_LISTEN
+		 "; [::1]:8470 for IPv6; may be repeated, up to 4 times"},
 	{"host", 0, "NAME", SX_USAGE_CALL, .take = take_host, .many = true,
-	 .help = "a name by which browsers may ask, beside localhost and the address; may be repeated, up to 8 times"},
+	 .help = "a name by which browsers may ask, beside localhost and the address; may be repeated, up to "
+		 "8 times"},
 	{"quality", 0, "N", SX_USAGE_INT, TO(quality), 10, 100, .help = "of JPEG pictures, default 75"},
 };
 
@@ -104,8 +108,10 @@ static const struct sx_usage_exit exits[] = {
 
 static const struct sx_usage usage = {
 	.program = SX_PROGRAM,
-	.about = "Shows running stixelds in a browser: picture and stixels, disparity, free space from above, charts of "
-		 "latency, frames a second and watts. A client like any other: reads nothing while nobody looks. There is "
+	.about = "Shows running stixelds in a browser: picture and stixels, disparity, free space from "
+		 "above, charts of "
+		 "latency, frames a second and watts. A client like any other: reads nothing while nobody "
+		 "looks. There is "
 		 "no password: whoever reaches the address sees the camera.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
@@ -139,7 +145,8 @@ static void tell(const struct web_options *o)
 		sx_log(TOOLS, NOTICE, "http://%s/", text);
 		if (!web_address_is_loopback(&o->address[i]))
 			sx_log(TOOLS, WARNING,
-			       "%s can be reached from other machines, and there is no password: whoever reaches it sees the "
+			       "%s can be reached from other machines, and there is no password: whoever "
+			       "reaches it sees the "
 			       "camera",
 			       text);
 	}
