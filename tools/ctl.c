@@ -95,11 +95,10 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		  "counted, and can be replayed and exported."},
 	[EXPORT] = {"export", "FILE OUT.mcap", 2, 2, SX_OFFER_FILE, RUN(ctl_export),
 		    "a recording as MCAP, for Foxglove and rerun",
-		    "Channels /INSTANCE/frame (everything, schema stixel.Frame), /INSTANCE/scene (stixels in "
-		    "space), "
-		    "/INSTANCE/transform, /INSTANCE/calibration, and, where the recording has them, "
-		    "/INSTANCE/left and "
-		    "/INSTANCE/disparity. docs/recording.md has schemas and coordinates."},
+		    "Channels /INSTANCE/frame (everything, schema stixel.Frame), /INSTANCE/scene and "
+		    "/INSTANCE/points (stixels in space), /INSTANCE/transform, /INSTANCE/calibration, and, "
+		    "where the recording has them, /INSTANCE/left and /INSTANCE/disparity. docs/recording.md "
+		    "has schemas and coordinates."},
 };
 
 static const struct sx_usage_option options[] = {
