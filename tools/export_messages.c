@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "tools/export_scene.h"
+#include "tools/recording.h"
 
 /* Made by tools/proto/embed.py. */
 extern const unsigned char sx_schema_CameraCalibration[], sx_schema_FrameTransform[], sx_schema_PointCloud[],
@@ -137,7 +138,8 @@ int sx_messages_frame(struct sx_messages *m, const struct stixel_frame *frame)
 
 int64_t sx_messages_realtime_ns(const struct stixel_frame_header *h, int64_t monotonic_ns)
 {
-	return h->anchor_realtime_ns + (monotonic_ns - h->anchor_monotonic_ns);
+	return sx_recorded_ns_add(h->anchor_realtime_ns,
+				  sx_recorded_ns_since(monotonic_ns, h->anchor_monotonic_ns));
 }
 
 /* ---- packing ---- */

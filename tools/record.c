@@ -17,6 +17,7 @@
 #include "ipc/frame.h"
 #include "tools/ctl.h"
 #include "tools/file_queue.h"
+#include "tools/recording.h"
 #include "tools/recording_codec.h"
 #include "tools/recording_write.h"
 #include "tools/status_line.h"
@@ -288,7 +289,7 @@ static int finish(struct recorder *r, int error, bool reading)
 {
 	const struct sx_record_end *end = &r->writer.end;
 	int file = end_file(r, reading ? 0 : error);
-	double seconds = (double)(end->last_ns - end->first_ns) / 1e9;
+	double seconds = (double)sx_recorded_ns_since(end->last_ns, end->first_ns) / 1e9;
 
 	sx_status_line_clear(&r->line);
 	fprintf(strcmp(r->c->operands[0], "-") == 0 ? stderr : stdout,

@@ -63,6 +63,17 @@ void sx_recording_on_wait(struct sx_recording *r, int (*wait)(void *user, int fd
 int sx_recording_seek(struct sx_recording *r, int64_t time_ns);
 /* To the first record. -ESPIPE: not seekable. */
 int sx_recording_rewind(struct sx_recording *r);
+/* Times in a file may be anything: these wrap around where plain sums would overflow. */
+static inline int64_t sx_recorded_ns_add(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static inline int64_t sx_recorded_ns_since(int64_t later, int64_t earlier)
+{
+	return (int64_t)((uint64_t)later - (uint64_t)earlier);
+}
+
 /* What an error of next, seek or rewind means, in words. */
 const char *sx_recording_strerror(int error);
 

@@ -168,7 +168,7 @@ static int wait_input(void *user, int fd)
 /* When the frame that was published at recorded_ns then is due now. */
 static int64_t due(struct player *p, int64_t recorded_ns)
 {
-	int64_t now_ns = sx_now_ns(), step_ns = recorded_ns - p->recorded_ns;
+	int64_t now_ns = sx_now_ns(), step_ns = sx_recorded_ns_since(recorded_ns, p->recorded_ns);
 
 	if (!p->frames)
 		return p->due_ns = now_ns + SETTLE_NS;
@@ -199,11 +199,11 @@ static void renew(struct player *p, uint8_t *frame)
 	int64_t shift_ns;
 
 	memcpy(&h, frame, sizeof(h));
-	shift_ns = sx_now_ns() - h.published_ns;
-	h.capture_left_ns += shift_ns;
-	h.capture_right_ns += shift_ns;
-	h.submitted_ns += shift_ns;
-	h.published_ns += shift_ns;
+	shift_ns = sx_recorded_ns_since(sx_now_ns(), h.published_ns);
+	h.capture_left_ns = sx_recorded_ns_add(h.capture_left_ns, shift_ns);
+	h.capture_right_ns = sx_recorded_ns_add(h.capture_right_ns, shift_ns);
+	h.submitted_ns = sx_recorded_ns_add(h.submitted_ns, shift_ns);
+	h.published_ns = sx_recorded_ns_add(h.published_ns, shift_ns);
 	h.anchor_monotonic_ns = sx_now_ns();
 	h.anchor_realtime_ns = sx_clock_ns(CLOCK_REALTIME);
 	memcpy(frame, &h, sizeof(h));
@@ -291,7 +291,7 @@ static void go_to_start(struct player *p)
 
 	p->from_ns = 0;
 	if (p->c->start_ms > 0 && end->file_bytes) {
-		p->from_ns = end->first_ns + (int64_t)p->c->start_ms * 1000000;
+		p->from_ns = sx_recorded_ns_add(end->first_ns, (int64_t)p->c->start_ms * 1000000);
 		sx_recording_seek(p->recording, p->from_ns);
 	}
 }
@@ -299,7 +299,7 @@ static void go_to_start(struct player *p)
 static bool too_early(struct player *p, const struct sx_record *record)
 {
 	if (p->c->start_ms > 0 && !p->from_ns)
-		p->from_ns = record->time_ns + (int64_t)p->c->start_ms * 1000000;
+		p->from_ns = sx_recorded_ns_add(record->time_ns, (int64_t)p->c->start_ms * 1000000);
 	return record->time_ns < p->from_ns;
 }
 
