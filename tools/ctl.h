@@ -30,7 +30,7 @@ struct ctl {
 	const char *images;  /* NULL: as they come */
 	const char *rate;    /* NULL: as it was recorded */
 	int start_ms, slots; /* 0: not given */
-	bool compress, max, loop;
+	bool compress, max, loop, no_scene;
 };
 
 /* Set by SIGINT, SIGTERM: loops end in order. */
@@ -56,7 +56,8 @@ int ctl_export(const struct ctl *c);
  * GET target at the status socket of an instance: the system's daemon, then the user's own. The HTTP status code and the
  * body, to be freed, whatever the code; or negative errno as of sx_http_get(). why: a sentence, unless it is 200.
  */
-int ctl_get(const char *instance, const char *target, int timeout_ms, char **body, char *why, size_t why_bytes);
+int ctl_get(const char *instance, const char *target, int timeout_ms, char **body, char *why,
+	    size_t why_bytes);
 
 /* A sentence on stderr why libstixel gave this error; returns the exit code. */
 int ctl_explain(const struct ctl *c, int error);

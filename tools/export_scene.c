@@ -101,12 +101,14 @@ static void add_quad(struct sx_scene *scene, const struct stixel_frame_header *h
 /* Rows from point to point. */
 static int step_of(const struct stixel_frame_header *h)
 {
-	return h->column_width == 0 ? 1 : h->column_width > UINT16_MAX ? UINT16_MAX : (int)h->column_width;
+	return 2 * (h->column_width == 0	   ? 1
+		    : h->column_width > UINT16_MAX ? UINT16_MAX
+						   : (int)h->column_width);
 }
 
 static const struct sx_rgb road_colour = {150, 92, 168};
 
-/* Points up the middle of a stixel, a column's width apart; on the ground twice that. */
+/* Points up the middle of a stixel, two widths of a column apart; on the ground four. */
 static void add_dots(struct sx_scene *scene, const struct stixel_frame_header *h, const struct stixel *s,
 		     const struct sx_palette_range *range)
 {

@@ -102,9 +102,9 @@ class Export(Folder):
             subprocess.run([MAKE, *map(str, (frames, 30, columns, plane, lives, encoding))], stdout=f, check=True)
         return path, [c for kind, _, c in read_recording.records(path) if kind == read_recording.FRAME]
 
-    def export(self, source):
+    def export(self, source, *options):
         out = self.path("a.mcap")
-        r = run("stixelctl", "export", source, out)
+        r = run("stixelctl", "export", source, out, *options)
         self.assertEqual(r.returncode, 0, r.stderr)
         return out, r
 
@@ -209,7 +209,7 @@ class Export(Folder):
             if q7 in (0, 0xffff) or kind > 1 or h.fx * h.baseline_m / (q7 / 128) > FAR_M:
                 continue
             middle = (column * h.column_width + min((column + 1) * h.column_width, h.width)) / 2 - 0.5
-            for row in range(bottom, top - 1, -h.column_width * (2 - kind)):
+            for row in range(bottom, top - 1, -2 * h.column_width * (2 - kind)):
                 d = q7 / 128 + slope / 16384 * (bottom - row)
                 if d * FAR_M < h.fx * h.baseline_m:
                     break
@@ -256,7 +256,7 @@ class Export(Folder):
         return boxes, corners
 
     def test_everything(self):
-        source, frames = self.make(60, 40, 64, 2)
+        source, frames = self.make(24, 40, 64, 2)
         found = self.read(self.export(source)[0])
         boxes, corners = self.check_all(frames, found, True)
         self.assertGreater(corners, 100)
@@ -343,6 +343,14 @@ class Export(Folder):
         self.assertGreater(messages, 20)
         self.assertIn("/front/left", self.schemas)
         self.assertEqual(self.schemas["/front/frame"].name, "stixel.Frame")
+
+    def test_without_scene(self):
+        source, frames = self.make(9, 20, 0, 1)
+        whole = os.path.getsize(self.export(source)[0])
+        found = self.read(self.export(source, "--no-scene")[0])
+        self.assertEqual(set(self.schemas), {"/front/" + t for t in ("frame", "transform", "calibration", "left", "disparity")})
+        self.assertEqual(len(found["/front/frame"]), 9)
+        self.assertLess(os.path.getsize(self.path("a.mcap")), whole * 0.7)
 
     def test_summary_checksum(self):
         """The packages do not look at this one."""
