@@ -27,12 +27,11 @@ class Daemon:
         args = [w for s in [*words, *settings] for w in ("-s", s)]
         self.log = open(self.work + "/log", "w+")
         open(self.work + "/empty.conf", "w").close()
-        self.process = subprocess.Popen(
-            [program("stixeld"), "-c", self.work + "/empty.conf", "--instance", self.name, *args],
-            env=self.env,
-            stdout=self.log,
-            stderr=self.log,
-        )
+        self.command = [program("stixeld"), "-c", self.work + "/empty.conf", "--instance", self.name, *args]
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(self.command, env=self.env, stdout=self.log, stderr=self.log)
 
     def ctl(self, *args, **more):
         return run("stixelctl", "-i", self.name, *args, env=self.env, **more)
