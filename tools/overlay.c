@@ -20,8 +20,6 @@ enum {
 	ALPHA_SIDE = 72
 };
 
-static const struct sx_rgb ground_colour = {150, 92, 168}; /* the road's violet of the driving data sets */
-static const struct sx_rgb sky_colour = {86, 150, 214};
 static const struct sx_rgb dark = {18, 20, 26};
 static const struct sx_rgb horizon_colour = {255, 255, 255};
 
@@ -79,10 +77,12 @@ static void draw_object(struct sx_image *rgb, const struct stixel *s, const stru
 	int x0 = s->column * p->column_width, x1 = x0 + p->column_width - 1;
 	struct sx_rgb colour = sx_palette_distance(range, s->disparity_q7 / 128.0);
 
-	tint(rgb, x0, s->row_top, x1, s->row_bottom, colour, p->opaque ? ALPHA_OPAQUE : ALPHA_OBJECT);
+	if (!p->outline)
+		tint(rgb, x0, s->row_top, x1, s->row_bottom, colour, p->opaque ? ALPHA_OPAQUE : ALPHA_OBJECT);
 	/* edges: the top bright and one to the side dark, so that each stixel can be told from its neighbours */
 	if (s->row_bottom - s->row_top >= 3)
-		tint(rgb, x0, s->row_top, x1, s->row_top, (struct sx_rgb){255, 255, 255}, ALPHA_SIDE);
+		tint(rgb, x0, s->row_top, x1, s->row_top, (struct sx_rgb){255, 255, 255},
+		     p->outline ? ALPHA_TOP : ALPHA_SIDE);
 	if (p->column_width >= 4)
 		tint(rgb, x1, s->row_top, x1, s->row_bottom, dark, ALPHA_SIDE);
 	tint(rgb, x0, s->row_bottom, x1, s->row_bottom, dark, ALPHA_TOP);
@@ -99,10 +99,12 @@ static void draw_stixel(struct sx_image *rgb, const struct stixel *s, const stru
 			draw_object(rgb, s, p, range);
 		break;
 	case STIXEL_GROUND:
-		tint(rgb, x0, s->row_top, x1, s->row_bottom, ground_colour, ALPHA_GROUND);
+		if (!p->outline)
+			tint(rgb, x0, s->row_top, x1, s->row_bottom, sx_palette_class(s->kind), ALPHA_GROUND);
 		break;
 	case STIXEL_SKY:
-		tint(rgb, x0, s->row_top, x1, s->row_bottom, sky_colour, ALPHA_SKY);
+		if (!p->outline)
+			tint(rgb, x0, s->row_top, x1, s->row_bottom, sx_palette_class(s->kind), ALPHA_SKY);
 		break;
 	default:
 		break;

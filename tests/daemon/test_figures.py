@@ -64,7 +64,7 @@ class Figures(TestCase):
             seen = [t for t in times if now - window * 10**9 <= t <= now]
             counted = (len(seen) - 1) / (seen[-1] - seen[0]) * 1e9
             self.assertAlmostEqual(status["fps"][key] / counted, 1, delta=0.08, msg=key)
-        until(lambda: i.status()["frames"]["published"] == 199, 20, "the last frame")
+        until(lambda: i.status()["frames"]["captured"] == 199, 20, "the last pair")
         until(lambda: i.status()["fps"]["last_1s"] < 1, 5, "a rate that sinks")
         self.assertGreater(i.status()["fps"]["last_10s"], 1)
         client.end()

@@ -16,6 +16,7 @@ CC = os.environ["STIXEL_CC"].split()
 WANTED = """
 {bindir}/stixel-bench
 {bindir}/stixel-process
+{bindir}/stixel-web                         web
 {bindir}/stixelctl
 {bindir}/stixeld
 {includedir}/stixel.h
@@ -26,19 +27,23 @@ WANTED = """
 {libdir}/stixeld/stixel-cuda.so             cuda
 {mandir}/man1/stixel-bench.1                man
 {mandir}/man1/stixel-process.1              man
+{mandir}/man1/stixel-web.1                  man web
 {mandir}/man1/stixelctl.1                   man
 {mandir}/man5/stixeld.conf.5                man
 {mandir}/man8/stixeld.8                     man
 {datadir}/bash-completion/completions/stixel-bench
 {datadir}/bash-completion/completions/stixel-process
+{datadir}/bash-completion/completions/stixel-web web
 {datadir}/bash-completion/completions/stixelctl
 {datadir}/bash-completion/completions/stixeld
 {datadir}/fish/vendor_completions.d/stixel-bench.fish
 {datadir}/fish/vendor_completions.d/stixel-process.fish
+{datadir}/fish/vendor_completions.d/stixel-web.fish web
 {datadir}/fish/vendor_completions.d/stixelctl.fish
 {datadir}/fish/vendor_completions.d/stixeld.fish
 {datadir}/zsh/vendor-completions/_stixel-bench
 {datadir}/zsh/vendor-completions/_stixel-process
+{datadir}/zsh/vendor-completions/_stixel-web web
 {datadir}/zsh/vendor-completions/_stixelctl
 {datadir}/zsh/vendor-completions/_stixeld
 {datadir}/doc/stixeld/examples/65-cameras.rules
@@ -47,13 +52,31 @@ WANTED = """
 {datadir}/doc/stixeld/examples/dmabuf.conf
 {datadir}/doc/stixeld/examples/files.conf
 {datadir}/doc/stixeld/examples/jetson.conf
+{datadir}/doc/stixeld/examples/free_space.py   python
+{datadir}/doc/stixeld/examples/plot.py         python
 {datadir}/doc/stixeld/examples/power.conf
 {datadir}/doc/stixeld/examples/reader.c
+{datadir}/doc/stixeld/examples/reader.py       python
 {datadir}/doc/stixeld/examples/realtime.conf
+{datadir}/doc/stixeld/examples/two_cameras.py  python
+{pythondir}/stixel-{version}.dist-info/METADATA     python
+{pythondir}/stixel/__init__.py              python
+{pythondir}/stixel/__main__.py              python
+{pythondir}/stixel/_check.py                python
+{pythondir}/stixel/_errors.py               python
+{pythondir}/stixel/_frame.py                python
+{pythondir}/stixel/_geometry.py             python
+{pythondir}/stixel/_layout.py               python
+{pythondir}/stixel/_library.py              python
+{pythondir}/stixel/_reader.py               python
+{pythondir}/stixel/py.typed                 python
+{datadir}/doc/stixeld/examples/web-lan.conf web
+{unitdir}/stixel-web.service                systemd web
 {unitdir}/stixeld@.service                  systemd
 {unitdir}/stixeld@.socket                   systemd
 {sysusersdir}/stixeld.conf                  systemd
 {udevdir}/rules.d/70-stixeld.rules          systemd
+/etc/default/stixel-web                     systemd web
 /etc/stixeld/example.conf                   systemd
 """
 PARTS = set(os.environ["STIXEL_PARTS"].split())
@@ -63,7 +86,7 @@ def wanted():
     found = []
     for line in WANTED.strip().split("\n"):
         path, *part = line.format(**FOLDERS).split()
-        if not part or part[0] in PARTS:
+        if set(part) <= PARTS:
             found.append(path)
     return sorted(found)
 
@@ -105,7 +128,7 @@ class Install(unittest.TestCase):
                 self.assertEqual(mode & 0o111, 0o111, path)
 
     def test_programs_run_without_the_build(self):
-        for name in ("stixeld", "stixelctl", "stixel-process", "stixel-bench"):
+        for name in ("stixeld", "stixelctl", "stixel-process", "stixel-bench", *["stixel-web"] * ("web" in PARTS)):
             r = self.installed(name, "--version")
             self.assertEqual(r.returncode, 0, r.stderr)
             self.assertRegex(r.stdout, r"^%s \d" % name)
@@ -133,6 +156,14 @@ class Install(unittest.TestCase):
         self.assertEqual(r.returncode, 0, r.stderr)
         needed = subprocess.run(["readelf", "-d", reader], capture_output=True, text=True).stdout
         self.assertIn("[libstixel.so.1]", needed)
+
+    def test_the_python_module_is_found_with_its_version(self):
+        if "python" not in PARTS:
+            self.skipTest("the Python module is not part of this build")
+        program = "from importlib import metadata; print(metadata.version('stixel'), metadata.requires('stixel'))"
+        r = subprocess.run(["/usr/bin/env", "python3", "-c", program], capture_output=True, text=True,
+                           env=dict(os.environ, PYTHONPATH=self.path("{pythondir}")))
+        self.assertEqual((r.stdout, r.stderr), (FOLDERS["version"] + " ['numpy>=1.17']\n", ""))
 
 
 if __name__ == "__main__":

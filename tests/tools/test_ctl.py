@@ -74,8 +74,9 @@ class Running(Folder):
         lines = r.stdout.splitlines()
         self.assertLessEqual(len(lines), 24)
         self.assertTrue(all(len(line) <= 80 for line in lines), r.stdout)
-        for word in ("running", "320 x 160", "capture to publish", "sgm", "synthetic", str(self.daemon.process.pid)):
+        for word in ("running", "320 x 160", "capture to publish", "synthetic", str(self.daemon.process.pid)):
             self.assertIn(word, r.stdout)
+        self.assertRegex(r.stdout, "sgm|stages below")  # on a busy machine a small stage may not be worth a row
         self.assertNotIn("\033", r.stdout)
 
     def test_status_json(self):
