@@ -4,11 +4,11 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 
 #include "stixel.h"
 #include "tools/bird.h"
+#include "tools/free_space.h"
 #include "tools/overlay.h"
 
 enum { LINE_M = 10, BESIDE_M = 20 };
@@ -24,21 +24,6 @@ int sx_bird_width(int height)
 	return (int)(height * 2.0 * BESIDE_M / SX_BIRD_FAR_M);
 }
 
-/* Distance of the lowest object of a column, m; INFINITY: none. */
-static double first_object_m(const struct stixel_frame *f, uint32_t column)
-{
-	uint32_t count;
-	const struct stixel *s = stixel_column(f, column, &count);
-
-	for (uint32_t i = 0; i < count; i++) {
-		double metres = stixel_depth_m(f->header, &s[i]);
-
-		if (s[i].kind == STIXEL_OBJECT && metres > 0.0)
-			return metres;
-	}
-	return INFINITY;
-}
-
 /* What stands at a place of the ground: across to the right, ahead. */
 static struct sx_rgb look(const struct stixel_frame *f, double across_m, double ahead_m)
 {
@@ -47,13 +32,15 @@ static struct sx_rgb look(const struct stixel_frame *f, double across_m, double 
 	const struct sx_overlay_params p = {.focal_baseline = focal_baseline};
 	const struct sx_palette_range range = sx_overlay_range(&p);
 	double column_px = h->cx + h->fx * across_m / ahead_m, reach;
+	bool object;
 
 	if (!(column_px >= 0.0 && column_px < (double)h->columns * h->column_width))
 		return dark;
-	reach = first_object_m(f, (uint32_t)column_px / h->column_width);
+	reach = sx_free_space_m(f, (uint32_t)column_px / h->column_width, &object);
 	if (ahead_m < reach)
 		return road;
-	return ahead_m < reach + object_m ? sx_palette_distance(&range, focal_baseline / reach) : behind;
+	return object && ahead_m < reach + object_m ? sx_palette_distance(&range, focal_baseline / reach)
+						    : behind;
 }
 
 /* Lines of equal distance, with their numbers. */
