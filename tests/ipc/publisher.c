@@ -4,7 +4,7 @@
  *
  *	ipc-publisher INSTANCE FRAMES FPS
  *
- * Says "ready" when a reader can open it, publishes FRAMES frames, and ends in order.
+ * Says "ready" when a reader can open it, publishes FRAMES frames, and ends in order. FPS 0: without a pause.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,8 +47,10 @@ static void publish(struct sx_ring *ring, struct sx_stream *stream, uint64_t epo
 	sx_ring_set_state(ring, STIXEL_STATE_RUNNING);
 	sx_stream_set_state(stream, STIXEL_STATE_RUNNING);
 	for (uint64_t n = 1; bytes && n <= frames; n++) {
-		due_ns += (int64_t)(1e9 / fps);
-		serve_until(stream, due_ns);
+		if (fps > 0) {
+			due_ns += (int64_t)(1e9 / fps);
+			serve_until(stream, due_ns);
+		}
 		sx_ring_publish(ring, bytes, help_frame(bytes, &shape, epoch, n));
 		sx_stream_publish(stream, bytes);
 	}

@@ -52,9 +52,24 @@ WANTED = """
 {datadir}/doc/stixeld/examples/dmabuf.conf
 {datadir}/doc/stixeld/examples/files.conf
 {datadir}/doc/stixeld/examples/jetson.conf
+{datadir}/doc/stixeld/examples/free_space.py   python
+{datadir}/doc/stixeld/examples/plot.py         python
 {datadir}/doc/stixeld/examples/power.conf
 {datadir}/doc/stixeld/examples/reader.c
+{datadir}/doc/stixeld/examples/reader.py       python
 {datadir}/doc/stixeld/examples/realtime.conf
+{datadir}/doc/stixeld/examples/two_cameras.py  python
+{pythondir}/stixel-{version}.dist-info/METADATA     python
+{pythondir}/stixel/__init__.py              python
+{pythondir}/stixel/__main__.py              python
+{pythondir}/stixel/_check.py                python
+{pythondir}/stixel/_errors.py               python
+{pythondir}/stixel/_frame.py                python
+{pythondir}/stixel/_geometry.py             python
+{pythondir}/stixel/_layout.py               python
+{pythondir}/stixel/_library.py              python
+{pythondir}/stixel/_reader.py               python
+{pythondir}/stixel/py.typed                 python
 {datadir}/doc/stixeld/examples/web-lan.conf web
 {unitdir}/stixel-web.service                systemd web
 {unitdir}/stixeld@.service                  systemd
@@ -141,6 +156,14 @@ class Install(unittest.TestCase):
         self.assertEqual(r.returncode, 0, r.stderr)
         needed = subprocess.run(["readelf", "-d", reader], capture_output=True, text=True).stdout
         self.assertIn("[libstixel.so.1]", needed)
+
+    def test_the_python_module_is_found_with_its_version(self):
+        if "python" not in PARTS:
+            self.skipTest("the Python module is not part of this build")
+        program = "from importlib import metadata; print(metadata.version('stixel'), metadata.requires('stixel'))"
+        r = subprocess.run(["/usr/bin/env", "python3", "-c", program], capture_output=True, text=True,
+                           env=dict(os.environ, PYTHONPATH=self.path("{pythondir}")))
+        self.assertEqual((r.stdout, r.stderr), (FOLDERS["version"] + " ['numpy>=1.17']\n", ""))
 
 
 if __name__ == "__main__":

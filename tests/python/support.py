@@ -1,0 +1,146 @@
+# What the tests of the Python module share: running instances and publishers, and hand-made frames.
+# SPDX-License-Identifier: Apache-2.0
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = os.environ["STIXEL_SOURCE"]
+MODULE = os.path.join(SOURCE, "tools", "python", "src")
+sys.path[:0] = [MODULE, os.path.join(SOURCE, "tests", "daemon")]
+try:
+    import numpy as np
+except ImportError:  # tools/test installs it: there this is a failure
+    print("NumPy is not installed (Debian package python3-numpy)")
+    sys.exit(1 if os.environ.get("CI") else 77)
+
+import harness  # noqa: E402
+import stixel  # noqa: E402
+from stixel import _check  # noqa: E402
+
+PUBLISHER = os.environ["STIXEL_PUBLISHER"]
+STIXELCTL = os.environ["STIXELCTL"]
+SMALL = harness.SMALL
+SLOW = 3 if harness.SANITIZED else 1
+until = harness.until
+
+
+class Daemon(harness.Instance):
+    """A daemon that is found by its name: ring in /dev/shm, sockets in a folder of its own, as of an ordinary user."""
+
+    count = 0
+
+    def __init__(self, label):
+        Daemon.count += 1
+        super().__init__("test-python-%s-%d-%d" % (label, os.getpid(), Daemon.count))
+        self.user = self.run
+        self.run = os.path.join(self.user, "stixeld")
+        os.mkdir(self.run)
+        self.shm = "/dev/shm"
+        self.status_path = os.path.join(self.run, self.name, "status.sock")
+        self.stream_path = os.path.join(self.run, self.name, "frames.sock")
+
+    def client(self, **more):
+        """Environment of a program that reads it."""
+        return dict(os.environ, PYTHONPATH=MODULE, XDG_RUNTIME_DIR=self.user, PYTHONDONTWRITEBYTECODE="1", **more)
+
+    def close(self):
+        super().close()
+        if os.path.exists(self.ring_path):  # what a killed one left
+            os.unlink(self.ring_path)
+
+
+class Publisher:
+    """tests/ipc/publisher: small frames without a daemon, counted from 1."""
+
+    count = 0
+
+    def __init__(self, frames, fps, name=None):
+        Publisher.count += 1
+        self.name = name or "test-python-pub-%d-%d" % (os.getpid(), Publisher.count)
+        self.top = tempfile.mkdtemp(prefix="stixel-")
+        self.process = subprocess.Popen([PUBLISHER, self.name, str(frames), str(fps)], stdout=subprocess.PIPE,
+                                        text=True, env=dict(os.environ, RUNTIME_DIRECTORY=self.top))
+        if self.process.stdout.readline() != "ready\n":
+            raise AssertionError("no publisher")
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def close(self):
+        self.kill()
+        self.process.stdout.close()
+        shutil.rmtree(self.top, ignore_errors=True)
+        if os.path.exists("/dev/shm/stixeld." + self.name):
+            os.unlink("/dev/shm/stixeld." + self.name)
+
+
+class TestCase(unittest.TestCase):
+    def daemon(self, label, *args, **more):
+        d = Daemon(label)
+        self.addCleanup(d.close)
+        d.start(*args, **more)
+        until(lambda: os.path.exists(d.ring_path) or d.process.poll() is not None, 20, "ring")
+        return d
+
+    def publisher(self, frames, fps, name=None):
+        p = Publisher(frames, fps, name)
+        self.addCleanup(p.close)
+        return p
+
+    def open(self, *args, **more):
+        r = stixel.open(*args, **more)
+        self.addCleanup(r.close)
+        return r
+
+    def use_runtime_dir(self, path):
+        """For stixel.open(stream=True): where it looks for an ordinary user's sockets."""
+        before = os.environ.get("XDG_RUNTIME_DIR")
+        os.environ["XDG_RUNTIME_DIR"] = path
+
+        def back():
+            del os.environ["XDG_RUNTIME_DIR"]
+            if before is not None:
+                os.environ["XDG_RUNTIME_DIR"] = before
+        self.addCleanup(back)
+
+
+def pack(columns, images=(), **header):
+    """Bytes of a frame. columns: for each a list of stixels, dicts; images: (Plane, array)s, rows of 8 n bytes."""
+    stixels = np.zeros(sum(map(len, columns)), stixel.STIXEL)
+    offsets = np.zeros(len(columns) + 1, "<u4")
+    i = 0
+    for u, column in enumerate(columns):
+        for s in column:
+            values = dict({"column": u, "label": 255, "kind": stixel.Kind.OBJECT}, **s)
+            for name, value in values.items():
+                stixels[name][i] = value
+            i += 1
+        offsets[u + 1] = i
+    h = np.zeros((), stixel.HEADER)
+    h["magic"], h["abi_major"], h["abi_minor"], h["header_bytes"] = 0x46585453, 1, 1, h.itemsize
+    h["epoch"], h["number"], h["image_width"], h["image_height"], h["column_width"] = 7, 1, 640, 480, 5
+    h["columns"], h["stixel_count"] = len(columns), len(stixels)
+    h["stixels_offset"] = (h.itemsize + offsets.nbytes + 7) // 8 * 8
+    for name, value in header.items():
+        h[name] = value
+    body = offsets.tobytes().ljust(int(h["stixels_offset"]) - h.itemsize, b"\0") + stixels.tobytes()
+    for name, (kind, image) in zip(("plane", "plane2"), images):
+        h[name + "_kind"], h[name + "_offset"], h[name + "_bytes"] = kind, h.itemsize + len(body), image.nbytes
+        h[name + "_height"], h[name + "_width"] = image.shape
+        h[name + "_pitch"] = image.strides[0]
+        body += image.tobytes()
+    h["frame_bytes"] = h.itemsize + len(body)
+    data = h.tobytes() + body
+    return seal(data)
+
+
+def seal(data):
+    """The same with the right checksum."""
+    h = np.frombuffer(data, stixel.HEADER, 1)[0]
+    end = int(h["plane_offset"]) if h["plane_kind"] else int(h["frame_bytes"])
+    crc = _check.crc32c(data[:12] + b"\0\0\0\0" + data[16:end])
+    return data[:12] + crc.to_bytes(4, "little") + data[16:]

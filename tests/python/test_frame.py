@@ -1,0 +1,236 @@
+"""A frame from its bytes: what it says, that it cannot be changed, and that nothing damaged gets through, with
+libstixel and without.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import copy
+import datetime
+import errno
+import os
+import pickle
+import random
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+import support
+import stixel
+from stixel import Kind, Plane, _check
+from support import pack, seal
+
+COLUMNS = [[{"row_bottom": 400, "row_top": 300, "disparity_q7": 640, "kind": 0, "slope_q14": -100},
+            {"row_bottom": 299, "row_top": 200, "disparity_q7": 1280}],
+           [],
+           [{"row_bottom": 479, "row_top": 0, "disparity_q7": 0xFFFF, "kind": 3}]]
+LEFT = np.arange(40 * 24, dtype=np.uint8).reshape(24, 40)
+DISPARITY = np.arange(24 * 40, dtype="<u2").reshape(24, 40)
+DISPARITY[3, 5] = 0xFFFF
+
+
+class Values(unittest.TestCase):
+    def frame(self, **header):
+        return stixel.load(pack(COLUMNS, **header))
+
+    def test_lists(self):
+        f = self.frame()
+        self.assertEqual((f.columns, f.column_width, f.width, f.height), (3, 5, 640, 480))
+        self.assertEqual(f.offsets.tolist(), [0, 2, 2, 3])
+        self.assertEqual([len(f.column(u)) for u in range(3)], [2, 0, 1])
+        self.assertEqual(f.column(0)["row_top"].tolist(), [300, 200])
+        self.assertEqual(f.column(-1)["kind"].tolist(), [Kind.UNKNOWN])
+        for u in (3, -4):
+            with self.assertRaisesRegex(IndexError, "column %d: the frame has 3" % u):
+                f.column(u)
+        self.assertEqual(f.stixels.dtype, stixel.STIXEL)
+        self.assertEqual(f.stixels["slope_q14"].tolist(), [-100, 0, 0])
+        self.assertIn("Frame 1 of epoch 0000000000000007: 3 stixels in 3 columns, image 640x480", repr(f))
+
+    def test_an_empty_frame(self):
+        f = stixel.load(pack([]))
+        self.assertEqual((len(f.stixels), f.offsets.tolist(), f.free_space().shape, f.points().shape),
+                         (0, [0], (0,), (0, 2, 3)))
+
+    def test_header(self):
+        f = self.frame(number=9, captured=12, published=9, dropped_overload=1, dropped_unpaired=2, dropped_corrupt=3,
+                       clock=1, stamp=2, road_origin=2, road_slope=0.25, road_offset=-50, horizon_row=200,
+                       pitch_rad=0.01, height_m=1.5, road_age=4, road_inliers=99, fx=500, fy=501, cx=320, cy=240,
+                       baseline_m=0.5, disparities=128, flags=1, stage_count=2,
+                       stage_name=[b"census", b"sgm"] + [b""] * 14, stage_ns=[1000, 2000] + [0] * 14)
+        self.assertEqual((f.number, f.epoch, f.missed), (9, 7, 0))
+        self.assertEqual(f.counts, (12, 9, 1, 2, 3))
+        self.assertEqual((f.clock, f.stamp), (stixel.Clock.REALTIME, stixel.Stamp.SOFTWARE))
+        self.assertEqual(f.road, (stixel.RoadOrigin.PREVIOUS, 0.25, -50, 200, 0.01, 1.5, 4, 99))
+        self.assertEqual(f.camera, (500, 501, 320, 240, 0.5))
+        self.assertEqual(f.stages, {"census": 1000, "sgm": 2000})
+        self.assertEqual(f.flags, stixel.FrameFlag.PLANE_LEFT_OUT)
+        self.assertEqual(f.header["disparities"], 128)
+
+    def test_times(self):
+        ns = 10 ** 9
+        f = self.frame(capture_left_ns=50 * ns, capture_right_ns=50 * ns - 1000, submitted_ns=51 * ns,
+                       published_ns=52 * ns, anchor_monotonic_ns=40 * ns, anchor_realtime_ns=1_000_000_040 * ns)
+        self.assertEqual((f.captured_ns, f.submitted_ns, f.published_ns), (50 * ns - 1000, 51 * ns, 52 * ns))
+        utc = datetime.timezone.utc
+        self.assertEqual(f.captured_at, datetime.datetime(2001, 9, 9, 1, 47, 29, 999999, utc))
+        self.assertEqual(f.published_at, datetime.datetime(2001, 9, 9, 1, 47, 32, 0, utc))
+        self.assertEqual(f.captured_at.tzinfo, utc)
+        self.assertAlmostEqual(f.latency, 2.000001, places=9)
+        self.assertGreater(self.frame(capture_left_ns=1, capture_right_ns=1).age(), 0)
+
+    def test_images(self):
+        for images in ([(Plane.LEFT, LEFT)], [(Plane.DISPARITY, DISPARITY)],
+                       [(Plane.LEFT, LEFT), (Plane.DISPARITY, DISPARITY)],
+                       [(Plane.DISPARITY, DISPARITY), (Plane.LEFT, LEFT)]):
+            f = stixel.load(pack(COLUMNS, images))
+            kinds = [kind for kind, _ in images]
+            if Plane.LEFT in kinds:
+                self.assertTrue(np.array_equal(f.left, LEFT))
+            else:
+                self.assertIsNone(f.left)
+            if Plane.DISPARITY in kinds:
+                self.assertTrue(np.array_equal(f.disparity_q4, DISPARITY))
+                px = f.disparity
+                self.assertEqual((px.dtype, px[0, 16], px[3, 4]), (np.float32, 1.0, 124 / 16))
+                self.assertEqual(np.argwhere(np.isnan(px)).tolist(), [[3, 5]])
+            else:
+                self.assertIsNone(f.disparity)
+                self.assertIsNone(f.disparity_q4)
+                self.assertIsNone(f.cloud())
+            self.assertIsNone(f.image(Plane.NONE))
+
+    def test_padded_rows(self):
+        for kind, whole in ((Plane.LEFT, LEFT), (Plane.DISPARITY, DISPARITY)):
+            data = bytearray(pack(COLUMNS, [(kind, whole)]))
+            at = stixel.HEADER.fields["plane_width"][1]
+            data[at:at + 4] = (37).to_bytes(4, "little")
+            image = stixel.load(seal(bytes(data))).image(kind)
+            self.assertTrue(np.array_equal(image, whole[:, :37]))
+
+    def test_it_is_a_value(self):
+        f = self.frame()
+        for array in (f.stixels, f.offsets, f.header):
+            with self.assertRaises(ValueError):
+                array[0] = 0
+        with self.assertRaises(AttributeError):
+            f.number = 3
+        for g in (pickle.loads(pickle.dumps(f)), copy.deepcopy(f), stixel.load(f.raw), stixel.load(memoryview(f.raw)),
+                  stixel.load(bytearray(f.raw)), stixel.load(np.frombuffer(f.raw, np.uint8))):
+            self.assertEqual((g.raw, g.missed), (f.raw, f.missed))
+        stixels = f.stixels
+        want = stixels.tobytes()
+        del f  # the memory lives as long as somebody looks at it
+        self.assertEqual(stixels.tobytes(), want)
+
+    def test_what_follows_a_frame_is_not_its(self):
+        f = self.frame()
+        self.assertEqual(stixel.load(f.raw + b"x" * 64).raw, f.raw)
+
+
+# field, value: each alone makes a frame that contradicts itself, though its checksum is right
+WRONG = [("frame_bytes", 1 << 31), ("frame_bytes", 700), ("header_bytes", 688), ("header_bytes", 4294967288),
+         ("columns", 70000), ("columns", 4), ("columns", 2), ("stixels_offset", 700), ("stixels_offset", 4294967288),
+         ("stixel_count", 4), ("stixel_count", 2), ("stixel_count", 4294967295), ("image_height", 479),
+         ("stage_count", 17), ("stage_name", [b"x" * 16] + [b""] * 15), ("plane_kind", 2), ("plane_offset", 8),
+         ("plane_bytes", 8), ("plane2_kind", 1), ("plane2_offset", 8), ("plane2_bytes", 1)]
+WRONG_PLANES = [("plane_offset", 696), ("plane_offset", 4294967288), ("plane_bytes", 4294967295), ("plane_pitch", 39),
+                ("plane_height", 25), ("plane_width", 41), ("plane2_kind", 2), ("plane2_offset", 800),
+                ("plane2_width", 41), ("plane2_pitch", 4294967295), ("plane2_bytes", 0), ("plane_kind", 0)]
+
+
+def put(data, field, value):
+    h = np.frombuffer(data, stixel.HEADER, 1).copy()
+    h[field][0] = value
+    return h.tobytes() + data[stixel.HEADER.itemsize:]
+
+
+class Damage(unittest.TestCase):
+    """Every case through libstixel and through Python: they must agree."""
+
+    def setUp(self):
+        self.assertIsNotNone(_check.library_or_none())
+        self.plain = pack(COLUMNS)
+        self.images = pack(COLUMNS, [(Plane.LEFT, LEFT), (Plane.DISPARITY, DISPARITY)])
+
+    def verdict(self, data, text=""):
+        with_library, without = _check.verdict(data), _check.verdict_in_python(data)
+        self.assertEqual(with_library, without, text)
+        return without
+
+    def test_sound(self):
+        for data in (self.plain, self.images, pack([]), pack([[]] * 300)):
+            self.assertEqual(self.verdict(data), 0)
+
+    def test_checksum_is_crc32c(self):
+        self.assertEqual(_check.crc32c(b"123456789"), 0xE3069283)
+        self.assertEqual(_check.crc32c(b"56789", _check.crc32c(b"1234")), 0xE3069283)
+
+    def test_every_byte_before_the_images_counts(self):
+        for at in range(len(self.plain)):
+            data = self.plain[:at] + bytes([self.plain[at] ^ 1 << at % 8]) + self.plain[at + 1:]
+            self.assertLess(self.verdict(data, "byte %d" % at), 0, at)
+
+    def test_cut_short(self):
+        for size in range(0, len(self.images), 41):
+            self.assertEqual(self.verdict(self.images[:size], size), -errno.EBADMSG)
+
+    def test_contradictions(self):
+        for base, cases in ((self.plain, WRONG), (self.images, WRONG_PLANES)):
+            for field, value in cases:
+                data = put(base, field, value)
+                try:
+                    data = seal(data)
+                except (IndexError, ValueError):  # no end to sum up to
+                    pass
+                self.assertEqual(self.verdict(data, (field, value)), -errno.EBADMSG, (field, value))
+
+    def test_stixels_that_cannot_be(self):
+        for values in ({"column": 1}, {"row_top": 301, "row_bottom": 300}, {"row_bottom": 480}):
+            data = pack([[dict({"row_bottom": 400, "row_top": 300}, **values)], []])
+            self.assertEqual(self.verdict(data, values), -errno.EBADMSG, values)
+        for offsets in ([0, 2, 1, 3], [1, 2, 2, 3], [0, 2, 2, 2], [0, 4, 2, 3]):
+            data = self.plain[:696] + np.array(offsets, "<u4").tobytes() + self.plain[696 + 16:]
+            self.assertEqual(self.verdict(seal(data), offsets), -errno.EBADMSG, offsets)
+
+    def test_noise_in_sealed_headers(self):
+        lot = random.Random(1)
+        for n in range(1500):
+            base = lot.choice((self.plain, self.images))
+            data = bytearray(base)
+            for _ in range(lot.randrange(1, 3)):
+                at = lot.choice((lot.randrange(8, 24), lot.randrange(88, 128), lot.randrange(256, 280),
+                                 lot.randrange(664, 712)))
+                data[at] = lot.choice((0, 1, 255, data[at] ^ 8, lot.randrange(256)))
+            try:
+                data = seal(bytes(data))
+            except (IndexError, ValueError):
+                continue
+            self.verdict(bytes(data), n)
+
+    def test_sentences(self):
+        with self.assertRaisesRegex(stixel.Damaged, "load: a damaged frame, or none at all"):
+            stixel.load(b"")
+        with self.assertRaisesRegex(stixel.OtherVersion, "another major version"):
+            stixel.load(put(self.plain, "abi_major", 2))
+        with self.assertRaises(ValueError):  # what a caller who knows nothing of this module may catch
+            stixel.load(self.plain[:-8])
+
+    def test_not_aligned(self):
+        # whatever the address is, the answer is the same
+        for shift in range(9):
+            self.assertEqual(stixel.load(memoryview(b"x" * shift + self.plain)[shift:]).raw, self.plain)
+
+    def test_without_the_library(self):
+        program = ("import sys, stixel; f = stixel.load(sys.stdin.buffer.read()); print(f)\n"
+                   "try: stixel.open('front')\n"
+                   "except stixel.LibraryError as e: print(e)")
+        r = subprocess.run([sys.executable, "-c", program], input=self.images, capture_output=True, check=True,
+                           env=dict(os.environ, STIXEL_LIBRARY="/nowhere/libstixel.so.1", PYTHONPATH=support.MODULE))
+        lines = r.stdout.decode().splitlines()
+        self.assertIn("3 stixels in 3 columns", lines[0])
+        self.assertRegex(lines[1], "^/nowhere/libstixel.so.1 cannot be loaded .*: it comes with stixeld; where the "
+                                   "system does not look for it, name it in the environment as STIXEL_LIBRARY=/path/")
+
+
+if __name__ == "__main__":
+    unittest.main()

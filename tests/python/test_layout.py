@@ -1,0 +1,121 @@
+"""The module's structures and numbers are those of <stixel.h>: every field's offset and size, every name's value.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import ctypes
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+
+import support
+import stixel
+from stixel import _layout, _library
+
+HEADER = os.path.join(support.SOURCE, "include", "stixel.h")
+CC = os.environ["STIXEL_CC"].split()
+STRUCTS = {"stixel": stixel.STIXEL, "stixel_frame_header": stixel.HEADER, "stixel_frame": _layout.CFrame,
+           "stixel_status": _layout.CStatus}
+# enum of the header -> class, prefix of its names there
+ENUMS = {"stixel_kind": (_layout.Kind, "STIXEL_"), "stixel_clock": (_layout.Clock, "STIXEL_CLOCK_"),
+         "stixel_stamp": (_layout.Stamp, "STIXEL_STAMP_"), "stixel_road": (_layout.RoadOrigin, "STIXEL_ROAD_"),
+         "stixel_plane": (_layout.Plane, "STIXEL_PLANE_"), "stixel_state": (_layout.State, "STIXEL_STATE_"),
+         "stixel_publisher": (_layout.Publisher, "STIXEL_PUBLISHER_")}
+FLAGS = {"STIXEL_FLAG_": _layout.Flag, "STIXEL_FRAME_": _layout.FrameFlag, "STIXEL_OPEN_": _layout.Open}
+NO_FLAGS = {"STIXEL_FRAME_MAGIC", "STIXEL_FRAME_BYTES_MAX"}
+NUMBERS = {"STIXEL_ABI_MAJOR": _layout.ABI_MAJOR, "STIXEL_FRAME_MAGIC": _layout.FRAME_MAGIC,
+           "STIXEL_STAGES": _layout.STAGES, "STIXEL_STAGE_NAME_BYTES": _layout.STAGE_NAME_BYTES,
+           "STIXEL_DISPARITY_UNKNOWN": _layout.DISPARITY_UNKNOWN}
+
+
+def text():
+    with open(HEADER, encoding="utf-8") as f:
+        return re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
+
+
+def fields(struct):
+    """Names of a struct's fields, in order."""
+    body = re.search(r"(?m)^struct %s \{(.*?)^\};" % struct, text(), re.S).group(1)
+    return [re.search(r"(\w+)\s*(?:\[\w+\])*\s*$", name).group(1)
+            for line in body.split(";") if line.strip() for name in line.split(",")]
+
+
+def names(enum):
+    return re.findall(r"(STIXEL_\w+) =", re.search(r"enum %s \{(.*?)\}" % enum, text(), re.S).group(1))
+
+
+def defines(prefix):
+    return sorted(set(re.findall(r"#define (%s\w+) " % prefix, text())) - NO_FLAGS)
+
+
+def numbers_of_c():
+    """"struct field" -> (offset, size), "struct" -> size, "NAME" -> value: what the compiler says."""
+    lines = []
+    for struct in STRUCTS:
+        lines.append('printf("%s %%zu\\n", sizeof(struct %s));' % (struct, struct))
+        for field in fields(struct):
+            lines.append('printf("%s.%s %%zu %%zu\\n", offsetof(struct %s, %s), sizeof(((struct %s *)0)->%s));'
+                         % ((struct, field) * 3))
+    for name in sum(map(names, ENUMS), []) + sum(map(defines, FLAGS), []) + list(NUMBERS):
+        lines.append('printf("%s %%lld\\n", (long long)%s);' % (name, name))
+    with tempfile.TemporaryDirectory(prefix="stixel-") as top:
+        with open(top + "/layout.c", "w", encoding="utf-8") as f:
+            f.write("#include <stdio.h>\n#include <stixel.h>\nint main(void)\n{\n%s\n}\n" % "\n".join(lines))
+        subprocess.run([*CC, "-I", os.path.dirname(HEADER), top + "/layout.c", "-o", top + "/layout"], check=True)
+        out = subprocess.run([top + "/layout"], check=True, capture_output=True, text=True).stdout
+    found = {}
+    for line in out.splitlines():
+        name, *values = line.split()
+        found[name] = tuple(map(int, values)) if len(values) > 1 else int(values[0])
+    return found
+
+
+def numbers_of_python(struct):
+    kind = STRUCTS[struct]
+    if isinstance(kind, type):
+        found = {name: (getattr(kind, name).offset, getattr(kind, name).size) for name, *_ in kind._fields_}
+        return found, ctypes.sizeof(kind)
+    return {name: (kind.fields[name][1], kind.fields[name][0].itemsize) for name in kind.names}, kind.itemsize
+
+
+class Layout(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.c = numbers_of_c()
+
+    def test_every_field(self):
+        for struct in STRUCTS:
+            mine, size = numbers_of_python(struct)
+            self.assertEqual(list(mine), fields(struct), struct)
+            self.assertEqual({f: self.c["%s.%s" % (struct, f)] for f in mine}, mine, struct)
+            self.assertEqual(self.c[struct], size, struct)
+        self.assertEqual(len(fields("stixel")), 10)  # that the header is understood here
+        self.assertGreater(len(fields("stixel_frame_header")), 55)
+
+    def test_every_name(self):
+        for enum, (kind, prefix) in ENUMS.items():
+            want = {name[len(prefix):]: self.c[name] for name in names(enum)}
+            self.assertEqual({m.name: m.value for m in kind if m.value >= 0}, want, enum)
+        for prefix, kind in FLAGS.items():
+            want = {name[len(prefix):]: self.c[name] for name in defines(prefix)}
+            self.assertEqual({m.name: m.value for m in kind}, want, prefix)
+        for name, value in NUMBERS.items():
+            self.assertEqual(self.c[name], value, name)
+
+    def test_numbers_of_a_newer_publisher(self):
+        self.assertEqual(_layout.State(77), _layout.State.UNKNOWN)
+        self.assertEqual(_layout.Clock(9), _layout.Clock.UNKNOWN)
+        self.assertEqual(_layout.RoadOrigin(9), _layout.RoadOrigin.UNKNOWN)
+
+    def test_every_function(self):
+        with open(HEADER, encoding="utf-8") as f:
+            declared = set(re.findall(r"STIXEL_API [^;(]*?\*?(stixel_\w+)\(", f.read()))
+        used = {name for name, _, _ in _library._FUNCTIONS} | {"stixel_wait"}
+        # names of enums: Python's own
+        self.assertEqual(declared - used, {"stixel_%s_name" % n for n in ("kind", "state", "publisher", "road")})
+        self.assertEqual(used - declared, set())
+
+
+if __name__ == "__main__":
+    unittest.main()

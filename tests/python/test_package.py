@@ -1,0 +1,146 @@
+"""The wheel, in a virtual environment of its own and without network; a libstixel that does not fit; types; docs.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import ast
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+import support
+import stixel
+from support import SMALL
+
+PACKAGE = os.path.join(support.SOURCE, "tools", "python")
+VERSION = os.environ["STIXEL_VERSION"]
+IN_CI = bool(os.environ.get("CI"))
+
+
+def have(*command):
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+class Package(support.TestCase):
+    def setUp(self):
+        self.top = tempfile.mkdtemp(prefix="stixel-")
+        self.addCleanup(shutil.rmtree, self.top)
+
+    def need(self, good, what):
+        if not good and IN_CI:
+            self.fail(what + " is not installed")
+        if not good:
+            self.skipTest(what + " is not installed")
+
+    def run_it(self, *command, **more):
+        r = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, **more)
+        self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
+        return r.stdout
+
+    def test_wheel(self):
+        self.need(have(sys.executable, "-c", "import setuptools, pip, wheel, venv"),
+                  "pip, setuptools, wheel or venv (Debian: python3-pip python3-setuptools python3-wheel python3-venv)")
+        # a copy, so that nothing is left in the tree; with the tree's meson.build where setup.py looks for it
+        shutil.copytree(PACKAGE, self.top + "/tree/tools/python",
+                        ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "build"))
+        shutil.copy(os.path.join(support.SOURCE, "meson.build"), self.top + "/tree")
+        env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "STIXEL_LIBRARY")}
+        env.update(PIP_NO_INDEX="1", PIP_NO_DEPS="1", PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_ROOT_USER_ACTION="ignore")
+        self.run_it(sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "-w", self.top,
+                    self.top + "/tree/tools/python", env=env)
+        wheel, = glob.glob(self.top + "/*.whl")
+        self.assertEqual(os.path.basename(wheel), "stixel-%s-py3-none-any.whl" % VERSION)  # pure: one for all
+        sources = {"stixel/" + os.path.basename(p) for p in glob.glob(PACKAGE + "/src/stixel/*") if os.path.isfile(p)}
+        with zipfile.ZipFile(wheel) as z:
+            names = {n for n in z.namelist() if ".dist-info/" not in n}
+        self.assertEqual(names, sources)
+        # NumPy and pip are those of the system: there is no network
+        self.run_it(sys.executable, "-m", "venv", "--system-site-packages", "--without-pip", self.top + "/venv")
+        python = self.top + "/venv/bin/python"
+        self.run_it(python, "-m", "pip", "install", wheel, env=env)
+        d = self.daemon("wheel", *SMALL, "-s", "source.fps=20")
+        env["LD_LIBRARY_PATH"] = os.path.dirname(os.environ["STIXEL_LIBRARY"])  # as in a folder that the system knows
+        out = self.run_it(python, "-c", "import sys, stixel; f = next(iter(stixel.open(sys.argv[1]))); print("
+                          "stixel.__version__, stixel.library_version(), len(f.stixels) > 0, stixel.__file__)", d.name,
+                          env=env, cwd="/")
+        self.assertEqual(out.split()[:3], [VERSION, VERSION, "True"])
+        self.assertIn("/venv/", out.split()[3])
+        out = self.run_it(python, "-m", "stixel", "--version", env=env, cwd="/")
+        self.assertEqual(out, "stixel %s\n" % VERSION)
+
+    def test_listed_for_meson(self):
+        with open(PACKAGE + "/meson.build", encoding="utf-8") as f:
+            text = f.read()
+        listed = set(re.findall(r"'(_\w+)'", text))
+        self.assertEqual(listed, {os.path.basename(p)[:-3] for p in glob.glob(PACKAGE + "/src/stixel/*.py")})
+        with open(PACKAGE + "/METADATA.in", encoding="utf-8") as f:
+            metadata = f.read()
+        with open(PACKAGE + "/setup.cfg", encoding="utf-8") as f:
+            setup = f.read()
+        for text, pattern in (("Summary: ", r"description = (.*)"), ("Requires-Python: ", r"python_requires = (.*)"),
+                              ("Requires-Dist: ", r"install_requires =\n    (.*)"), ("License: ", r"license = (.*)")):
+            self.assertIn(text + re.search("(?m)^" + pattern + "$", setup).group(1) + "\n", metadata)
+
+    def test_a_library_that_is_too_old(self):
+        with open(self.top + "/old.c", "w", encoding="utf-8") as f:
+            f.write('const char *stixel_version(void) { return "0.0.9"; }\nint stixel_open(void) { return 0; }\n')
+        self.run_it(*os.environ["STIXEL_CC"].split(), "-shared", "-fPIC", self.top + "/old.c", "-o", self.top + "/old.so")
+        program = "import stixel\ntry: stixel.open('x')\nexcept stixel.LibraryError as e: print(e)"
+        out = self.run_it(sys.executable, "-c", program, env=dict(os.environ, STIXEL_LIBRARY=self.top + "/old.so",
+                                                                  PYTHONPATH=support.MODULE))
+        self.assertRegex(out, r"^/\S+/old.so \(libstixel 0\.0\.9\) lacks what this module needs \(.*stixel_open_path.*\): "
+                              "install the libstixel of the module's release, or a newer one\n$")
+
+    def test_types(self):
+        mypy = shutil.which("mypy")
+        self.need(mypy, "mypy (Debian package mypy)")
+        # by the oldest Python that the module is for; one example needs matplotlib, which has no types
+        out = self.run_it(mypy, "--strict", "--python-version", "3.8", "--cache-dir", self.top + "/cache",
+                          "--explicit-package-bases", support.MODULE + "/stixel",
+                          *glob.glob(os.path.join(support.SOURCE, "docs", "examples", "[frt]*.py")),
+                          env=dict(os.environ, MYPYPATH=support.MODULE), cwd=self.top)
+        sources = len(glob.glob(support.MODULE + "/stixel/*.py")) + 3
+        self.assertEqual(out, "Success: no issues found in %d source files\n" % sources)
+
+    def test_python_3_8_can_read_it(self):
+        for path in glob.glob(PACKAGE + "/src/stixel/*.py"):
+            with open(path, encoding="utf-8") as f:
+                ast.parse(f.read(), path, feature_version=(3, 8))
+
+    def test_every_public_thing_is_explained(self):
+        for name in stixel.__all__:
+            thing = getattr(stixel, name)
+            if not isinstance(thing, type) and not callable(thing):
+                continue  # the dtypes
+            self.assertTrue((thing.__doc__ or "").strip(), name)
+            for member in vars(thing) if isinstance(thing, type) and thing.__module__.startswith("stixel") else ():
+                if not member.startswith("_") and isinstance(vars(thing)[member], (property, type(have))):
+                    self.assertTrue((getattr(thing, member).__doc__ or "").strip(), "%s.%s" % (name, member))
+
+    def test_docs_speak_of_what_there_is(self):
+        with open(os.path.join(support.SOURCE, "docs", "python.md"), encoding="utf-8") as f:
+            text = f.read()
+        for kind, names in ((stixel, re.findall(r"`stixel\.(\w+)", text)),
+                            (stixel.Frame, re.findall(r"`frame\.(\w+)", text)),
+                            (stixel.Reader, re.findall(r"`reader\.(\w+)", text))):
+            self.assertGreater(len(names), 3)
+            for name in names:
+                self.assertTrue(hasattr(kind, name), "%s.%s" % (kind.__name__, name))
+        for name in stixel.__all__:  # every exception and every reader's method is told
+            if isinstance(getattr(stixel, name), type) and issubclass(getattr(stixel, name), stixel.StixelError):
+                self.assertIn("`%s`" % name, text)
+        for member in vars(stixel.Reader):
+            if not member.startswith("_"):
+                self.assertIn(member, text)
+        for member in vars(stixel.Frame):
+            if not member.startswith("_"):
+                self.assertIn(member, text)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,189 @@
+"""python3 -m stixel and the examples of docs/, as a user runs them.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import contextlib
+import glob
+import io
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import support
+import stixel.__main__
+from support import SLOW, SMALL
+
+EXAMPLES = os.path.join(support.SOURCE, "docs", "examples")
+LONG = 30 * SLOW
+PACED = [*SMALL, "-s", "source.fps=20"]
+
+
+class Program(support.TestCase):
+    def run_it(self, d, *args, timeout=LONG, **more):
+        return subprocess.run([sys.executable, *args], capture_output=True, text=True, timeout=timeout, env=d.client(),
+                              **more)
+
+    @staticmethod
+    def interrupt(child):
+        child.send_signal(signal.SIGINT)
+
+    def lines_until(self, then, d, enough, *args):
+        """Starts it, reads lines until enough(lines), calls then(child). (lines, exit code, stderr)"""
+        with subprocess.Popen([sys.executable, "-u", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env=d.client()) as child:
+            self.addCleanup(child.kill)
+            lines, end = [], time.monotonic() + LONG
+            while not enough(lines):
+                if not select.select([child.stdout], [], [], max(0, end - time.monotonic()))[0]:
+                    self.fail("only %s" % lines)
+                line = child.stdout.readline()
+                if not line:
+                    self.fail("ended: %s %s" % (lines, child.stderr.read()))
+                lines.append(line.rstrip("\n"))
+            then(child)
+            _, err = child.communicate(timeout=LONG)
+            return lines, child.returncode, err
+
+
+class Module(Program):
+    LINE = (r"^\d\d:\d\d:\d\d\.\d{3}  frame \d+: \d+ stixels, (nearest +\d+\.\d\d m in column \d+|no obstacle), "
+            r"\d+\.\d ms old(, \d+ lost)?$")
+
+    def test_lines_until_interrupted(self):
+        d = self.daemon("module", *PACED)
+        lines, code, err = self.lines_until(self.interrupt, d, lambda x: len(x) > 2, "-m", "stixel", d.name)
+        self.assertEqual((code, err), (0, ""))
+        for line in lines:
+            self.assertRegex(line, self.LINE)
+
+    def test_so_many_lines_through_the_socket(self):
+        d = self.daemon("stream", *PACED)
+        r = self.run_it(d, "-m", "stixel", d.name, "--frames", "3", "--stream", "--follow")
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+        for line in r.stdout.splitlines():
+            self.assertRegex(line, self.LINE)
+        self.assertEqual(len(r.stdout.splitlines()), 3)
+
+    def test_end_of_the_publisher(self):
+        d = self.daemon("end", *PACED)
+        _, code, err = self.lines_until(lambda _: d.stop(), d, lambda x: x, "-m", "stixel", d.name)
+        self.assertEqual((code, err), (0, ""))
+
+    def test_death_of_the_publisher(self):
+        d = self.daemon("death", *PACED)
+        pid = d.process.pid
+        _, code, err = self.lines_until(lambda _: d.stop(signal.SIGKILL), d, lambda x: x, "-m", "stixel", d.name)
+        text = "python3 -m stixel: instance '%s': the publisher (process %d) died\n" % (d.name, pid)
+        self.assertEqual((code, err), (1, text))
+
+    def test_nobody_reads_it(self):
+        d = self.daemon("pipe", *PACED)
+        r = subprocess.run(["bash", "-c", 'set -o pipefail; "$0" -m stixel "$1" | head -n 1', sys.executable, d.name],
+                           capture_output=True, text=True, timeout=LONG, env=d.client(), check=False)
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+
+    def main(self, *args):
+        """The same without a process: (exit code, stdout, stderr)."""
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                code = stixel.__main__.main(list(args))
+            except SystemExit as e:
+                code = e.code
+        return code, out.getvalue(), err.getvalue()
+
+    def test_errors(self):
+        d = support.Daemon("nobody")
+        self.addCleanup(d.close)
+        for args, code, text in (
+                ([d.name], 1, "instance '%s': no stixel publisher of this name is running" % d.name),
+                ([".x"], 64, "instance '.x': not a name"), (["--frames", "-1"], 64, "--frames -1: 0 or more"),
+                (["--frames", "x"], 64, "invalid int value"), (["a", "b"], 64, "unrecognized arguments: b"),
+                (["--bad"], 64, "unrecognized arguments: --bad")):
+            got = self.main(*args)
+            self.assertEqual(got[:2], (code, ""), args)
+            self.assertIn(text, got[2])
+        with open(d.ring_path, "wb") as f:
+            f.write(b"x" * 8192)
+        code, _, err = self.main(d.name)
+        self.assertEqual((code, "not a stixel ring" in err), (65, True), err)
+        code, out, _ = self.main("--version")
+        self.assertEqual((code, out[:7]), (0, "stixel "))
+
+
+class Examples(Program):
+    def example(self, name):
+        return os.path.join(EXAMPLES, name)
+
+    def test_all_are_short_and_tested(self):
+        names = {os.path.basename(p) for p in glob.glob(EXAMPLES + "/*.py")}
+        self.assertEqual(names, {"reader.py", "free_space.py", "two_cameras.py", "plot.py"})
+        for name in names:
+            with open(self.example(name), encoding="utf-8") as f:
+                lines = f.readlines()
+            self.assertLess(len(lines), 41, name)
+            self.assertLess(max(map(len, lines)), 122, name)
+
+    def test_reader(self):
+        d = self.daemon("reader", *PACED)
+        lines, code, err = self.lines_until(lambda _: d.stop(), d, lambda x: len(x) > 2, self.example("reader.py"),
+                                            d.name)
+        self.assertEqual((code, err), (0, ""))
+        for line in lines:
+            self.assertRegex(line, r"^frame \d+, \d+ missed, \d+ stixels, nearest \S+ m, \d+\.\d ms old$")
+        r = self.run_it(d, self.example("reader.py"), d.name)
+        text = "instance '%s': no stixel publisher of this name is running\n" % d.name
+        self.assertEqual((r.returncode, r.stderr), (1, text))
+
+    def test_free_space(self):
+        d = self.daemon("free", *PACED)
+        lines, code, err = self.lines_until(self.interrupt, d, lambda x: len(x) > 2, self.example("free_space.py"),
+                                            d.name)
+        self.assertEqual((code, err), (0, ""))
+        for line in lines:
+            self.assertRegex(line, r"^frame \d+: left +\S+ m, ahead +\S+ m, right +\S+ m$")
+        ahead = [float(re.search(r"ahead +(\S+)", line).group(1)) for line in lines]
+        self.assertTrue(all(2 < m for m in ahead), lines)
+        d.stop()
+
+    def test_two_cameras(self):
+        d = self.daemon("two", *PACED)
+        p = self.publisher(100000, 20)
+        both = r"^(%s|%s): frame \d+, free ahead \S+ m$" % (d.name, p.name)
+        lines, code, err = self.lines_until(
+            self.interrupt, d, lambda x: len({line.split(":")[0] for line in x}) == 2 and len(x) > 8,
+            self.example("two_cameras.py"), d.name, p.name)
+        self.assertEqual((code, err), (0, ""))
+        for line in lines:
+            self.assertRegex(line, both)
+
+    def test_plot(self):
+        if subprocess.run([sys.executable, "-c", "import matplotlib"], capture_output=True).returncode:
+            if os.environ.get("CI"):
+                self.fail("matplotlib is not installed (Debian package python3-matplotlib)")
+            self.skipTest("matplotlib is not installed")
+        d = self.daemon("plot", "-s", "source.kind=synthetic", "-s", "source.size=640x240", "-s", "source.fps=10")
+        top = tempfile.mkdtemp(prefix="stixel-")
+        self.addCleanup(shutil.rmtree, top)
+        env = dict(d.client(), MPLCONFIGDIR=top)
+        r = subprocess.run([sys.executable, self.example("plot.py"), d.name, top + "/frame.png"], capture_output=True,
+                           text=True, timeout=LONG * 2, env=env)
+        self.assertEqual((r.returncode, r.stdout, r.stderr), (0, "", ""))
+        with open(top + "/frame.png", "rb") as f:
+            data = f.read()
+        self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertGreater(len(data), 20000)
+        keep = os.environ.get("STIXEL_KEEP_PLOT")  # to look at it
+        if keep:
+            shutil.copy(top + "/frame.png", keep)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,445 @@
+"""A reader and what can happen to its publisher: ends, dies, restarts, damages a frame, is read by many at once.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import asyncio
+import errno
+import os
+import resource
+import selectors
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+import support
+import stixel
+from support import SLOW, until
+
+LONG = 20 * SLOW
+
+
+class Names(support.TestCase):
+    def test_names_that_are_none(self):
+        for name in ("", ".x", "a/b", "x" * 65, "a b", "ä"):
+            with self.assertRaisesRegex(stixel.BadName, "not a name: 1 to 64 of A-Z a-z 0-9"):
+                stixel.open(name)
+        with self.assertRaisesRegex(stixel.BadName, "no zero byte"):
+            stixel.open("a\0b")
+        with self.assertRaisesRegex(TypeError, "text, not int"):
+            stixel.open(3)
+        with self.assertRaisesRegex(ValueError, "image 'right': there are 'left' and 'disparity'"):
+            stixel.open("x", images=["left", "right"])
+
+    def test_nobody(self):
+        for stream in (False, True):
+            with self.assertRaisesRegex(stixel.NotRunning, "instance 'test-nobody': no stixel publisher of this") as e:
+                stixel.open("test-nobody", stream=stream)
+            self.assertEqual(e.exception.errno, errno.ENOENT)
+            self.assertIsInstance(e.exception, FileNotFoundError)
+
+    def test_no_ring(self):
+        path = "/dev/shm/stixeld.test-python-%d" % os.getpid()
+        self.addCleanup(lambda: os.path.exists(path) and os.unlink(path))
+        with open(path, "wb") as f:
+            f.write(b"x" * 8192)
+        with self.assertRaisesRegex(stixel.NotStixel, "not a stixel ring"):
+            stixel.open_path(path)
+        p = self.publisher(1000, 100)
+        with open("/dev/shm/stixeld." + p.name, "rb") as f:
+            data = bytearray(f.read())
+        data[8:10] = struct.pack("<H", 2)
+        with open(path, "wb") as f:
+            f.write(data)
+        with self.assertRaises(stixel.OtherVersion):
+            stixel.open_path(path)
+
+
+class Frames(support.TestCase):
+    def test_every_frame_in_order_to_the_end(self):
+        p = self.publisher(40, 200)
+        with stixel.open(p.name) as reader:
+            numbers = [(f.number, f.missed) for f in reader]
+            self.assertEqual(numbers, [(n, 0) for n in range(numbers[0][0], 41)])
+            s = reader.status()
+            self.assertEqual((s.publisher, s.head, s.taken, s.lost), (stixel.Publisher.ENDED, 40, len(numbers), 0))
+            for call in (reader.latest, reader.next, reader.wait):
+                with self.assertRaisesRegex(stixel.Ended, "the publisher has ended") as e:
+                    call()
+                self.assertNotIsInstance(e.exception, stixel.Died)
+            self.assertEqual(list(reader), [])  # and stays so
+            with self.assertRaises(stixel.NotRunning):
+                reader.reopen()
+        self.assertTrue(reader.closed)
+        for call in (reader.latest, reader.status, reader.fileno, reader.reopen, reader.want_images, reader.__next__):
+            with self.assertRaisesRegex(ValueError, "the reader is closed"):
+                call()
+        reader.close()
+
+    def test_what_was_missed_is_counted(self):
+        p = self.publisher(100000, 200)
+        a, b = self.open(p.name), self.open(p.name)
+        first = a.next(LONG), b.latest(LONG)
+        until(lambda: a.status().head > first[0].number + 20)
+        f, g = a.next(), b.latest()
+        self.assertEqual(f.number - first[0].number - 1, f.missed)
+        self.assertEqual(g.number - first[1].number - 1, g.missed)
+        self.assertEqual((a.status().lost, b.status().skipped), (f.missed, g.missed))
+        self.assertGreater(min(f.missed, g.missed), 10)
+        self.assertEqual(a.next(LONG).missed, 0)
+
+    def test_timeouts(self):
+        p = self.publisher(1, 1000)
+        with stixel.open(p.name, follow=True) as reader:
+            until(lambda: reader.latest() or reader.status().head == 1)
+            for call in (reader.wait, reader.latest, reader.next):
+                began = time.monotonic()
+                self.assertFalse(call(0.3))
+                self.assertGreaterEqual(time.monotonic() - began, 0.3)
+            self.assertFalse(reader.wait(0))
+            self.assertFalse(reader.wait(-1))
+            with self.assertRaisesRegex(ValueError, "nan"):
+                reader.wait(float("nan"))
+
+    def test_frames_stay_what_they_were(self):
+        p = self.publisher(100000, 500)
+        with stixel.open(p.name) as reader:
+            first = reader.next(LONG)
+            stixels, raw = first.stixels, bytes(bytearray(first.raw))
+            for _ in range(20):
+                self.assertIsNotNone(reader.next(LONG))
+        self.assertEqual(first.raw, raw)
+        self.assertEqual(stixels.tobytes(), stixel.load(raw).stixels.tobytes())
+
+    def test_damaged_ones(self):
+        p = self.publisher(100000, 10)
+        path = "/dev/shm/stixeld." + p.name
+        with open(path, "rb") as f:
+            ring = f.read(4096)
+        slots, stride, at, header = struct.unpack_from("<4I", ring, 24)
+
+        def damage(number):
+            with open(path, "r+b") as f:
+                f.seek(at + (number & (slots - 1)) * stride + header + 300)
+                f.write(b"\xff")
+        with stixel.open(p.name) as reader:
+            reader.wait(LONG)
+            n = reader.status().head
+            damage(n)
+            with self.assertRaisesRegex(stixel.Damaged, "a frame was damaged and is skipped"):
+                while reader.latest(LONG).number < n:
+                    pass
+            reader.wait(LONG)
+            damage(reader.status().head)
+            f = next(reader)  # goes on with the next one
+            self.assertGreater(f.number, n)
+            self.assertIn(reader.status().corrupt, (1, 2))  # 2, if it was not too late with the second
+
+    def test_stream(self):
+        p = self.publisher(60, 100)
+        path = os.path.join(p.top, p.name, "frames.sock")
+        same = {}
+
+        def read_ring():
+            with stixel.open(p.name) as ring:
+                same.update((f.number, f.raw) for f in ring)
+        t = threading.Thread(target=read_ring)
+        with stixel.open_path(path, stream=True) as reader:
+            t.start()
+            with self.assertRaisesRegex(stixel.NotSupported, "a stream has no images: read from shared memory"):
+                reader.want_images("left")
+            frames = list(reader)
+            self.assertEqual(reader.status().publisher, stixel.Publisher.ENDED)
+        t.join(LONG)
+        self.assertEqual(frames[-1].number, 60)
+        self.assertGreater(len([f for f in frames if f.number in same]), 40)
+        for f in frames:
+            self.assertEqual(f.raw, same.get(f.number, f.raw))
+        with self.assertRaises(stixel.NotSupported):
+            p = self.publisher(1000, 100)
+            stixel.open_path(os.path.join(p.top, p.name, "frames.sock"), stream=True, images=["left"])
+
+    def test_stream_of_a_dead_one(self):
+        p = self.publisher(1000, 100)
+        with stixel.open_path(os.path.join(p.top, p.name, "frames.sock"), stream=True) as reader:
+            self.assertIsNotNone(reader.next(LONG))
+            p.kill()
+            with self.assertRaisesRegex(stixel.Died, "frames.sock: the connection broke off"):
+                list(reader)
+
+    def test_many_readers(self):
+        p = self.publisher(100000, 100)
+        readers = [self.open(p.name) for _ in range(60)]
+        for n in range(3):
+            self.assertEqual({type(r.next(LONG)) for r in readers}, {stixel.Frame})
+
+    def test_memory_stays(self):
+        def resident():
+            with open("/proc/self/statm", encoding="ascii") as f:
+                return int(f.read().split()[1]) * resource.getpagesize()
+        p, other = self.publisher(1000000, 0), self.publisher(100000, 100)
+        count, before, end = 0, None, time.monotonic() + 12
+        descriptors = len(os.listdir("/proc/self/fd"))
+        with stixel.open(p.name) as reader:
+            for frame in reader:
+                frame.stixels, frame.stages, frame.road, frame.camera
+                count += 1
+                if count % 1000 == 0:
+                    frame.free_space(), reader.status(), reader.latest()
+                if count == 5000:
+                    before = resident()
+                if count == 100000 or count > 20000 and time.monotonic() > end:
+                    break
+        grown = resident() - before
+        p.kill()
+        self.assertLess(grown, 1 << 20, "%d frames" % count)
+        for _ in range(2000):
+            stixel.open(other.name).close()
+        self.assertLess(resident() - before, 2 << 20)
+        self.assertEqual(len(os.listdir("/proc/self/fd")), descriptors)
+
+
+class Ends(support.TestCase):
+    def test_killed(self):
+        p = self.publisher(100000, 100)
+        with stixel.open(p.name) as reader:
+            self.assertIsNotNone(reader.next(LONG))
+            threading.Timer(0.2, p.kill).start()
+            with self.assertRaisesRegex(stixel.Died, r"the publisher \(process %d\) died" % p.process.pid):
+                for _ in reader:
+                    pass
+            self.assertEqual(reader.status().publisher, stixel.Publisher.DIED)
+            with self.assertRaises(stixel.NotRunning):
+                reader.reopen()
+        with self.assertRaises(stixel.NotRunning):
+            stixel.open(p.name)
+        with stixel.open(p.name, leftover=True) as reader:
+            self.assertGreater(reader.latest().number, 1)
+
+    def test_restarted(self):
+        p = self.publisher(100000, 100)
+        with stixel.open(p.name) as reader, stixel.open(p.name, follow=True) as follower:
+            old = reader.next(LONG)
+            follower.next(LONG)
+            p.kill()
+            self.publisher(100000, 100, p.name)
+            with self.assertRaisesRegex(stixel.Restarted, "a newer publisher took the name"):
+                while reader.next(LONG):
+                    pass
+            reader.reopen()
+            new = reader.next(LONG)
+            self.assertNotEqual(new.epoch, old.epoch)
+            f = until(lambda: (lambda f: f and f.epoch == new.epoch and f)(follower.next(LONG)), LONG)
+            self.assertEqual(f.number - 1, f.missed)
+            self.assertEqual(follower.status().restarts, 1)
+
+    def test_follow_begins_with_nobody(self):
+        name = "test-python-later-%d" % os.getpid()
+        with stixel.open(name, follow=True) as reader:
+            self.assertEqual(reader.status().publisher, stixel.Publisher.ABSENT)
+            self.assertIsNone(reader.status().heartbeat_age)
+            self.assertIsNone(reader.latest(0.1))
+            with self.assertRaisesRegex(stixel.NotConnected, "no frame socket to wait on"):
+                reader.fileno()
+            self.publisher(100000, 100, name)
+            self.assertIsNotNone(reader.latest(LONG))
+            self.assertGreaterEqual(reader.fileno(), 0)
+
+    def test_selectors(self):
+        p = self.publisher(30, 100)
+        with stixel.open(p.name) as reader, selectors.DefaultSelector() as selector:
+            selector.register(reader, selectors.EVENT_READ)
+            numbers = []
+            with self.assertRaises(stixel.Ended):
+                while True:
+                    self.assertTrue(selector.select(LONG), "a frame, or the end")
+                    frame = reader.next()
+                    while frame:
+                        numbers.append(frame.number)
+                        frame = reader.next()
+            self.assertEqual(numbers[-1], 30)
+
+
+class Threads(support.TestCase):
+    def quiet(self):
+        """A reader whose publisher has nothing to say."""
+        p = self.publisher(100000, 0.01)
+        return self.open(p.name)
+
+    def test_one_at_a_time(self):
+        reader = self.quiet()
+        t = threading.Thread(target=lambda: self.assertRaises(ValueError, reader.wait))
+        t.start()
+        until(reader._lock.locked)
+        for call in (reader.latest, reader.status, reader.wait, reader.fileno, reader.reopen):
+            with self.assertRaisesRegex(RuntimeError, "in use by another thread or task: open one for each"):
+                call()
+        began = time.monotonic()
+        reader.close()  # from here, while the other waits
+        t.join(LONG)
+        self.assertFalse(t.is_alive())
+        self.assertLess(time.monotonic() - began, 2 * SLOW)
+
+    def test_others_run_while_one_waits(self):
+        reader = self.quiet()
+        before = time.process_time()
+        t = threading.Thread(target=reader.wait, args=(1.0,))
+        t.start()
+        turns = 0
+        while t.is_alive():
+            turns += 1
+            time.sleep(0.01)
+        self.assertGreater(turns, 20)
+        self.assertLess(time.process_time() - before, 0.5)  # nobody spins
+
+    def test_a_reader_for_each(self):
+        p = self.publisher(300, 300)
+        found = []
+
+        def read():
+            with stixel.open(p.name) as reader:
+                found.append([f.number for f in reader][-1])
+        threads = [threading.Thread(target=read) for _ in range(8)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join(LONG)
+        self.assertEqual(found, [300] * 8)
+
+    def test_close_and_use_at_once(self):
+        p = self.publisher(100000, 1000)
+        for _ in range(50):
+            reader = stixel.open(p.name)
+
+            def use():
+                try:
+                    for _ in range(1000):
+                        reader.next(0.01)
+                except (ValueError, RuntimeError):
+                    pass
+            t = threading.Thread(target=use)
+            t.start()
+            time.sleep(0.002)
+            reader.close()
+            t.join(LONG)
+            self.assertFalse(t.is_alive())
+            self.assertIsNone(reader._handle)
+
+    def test_fork(self):
+        p = self.publisher(100000, 200)
+        with stixel.open(p.name) as reader:
+            self.assertIsNotNone(reader.next(LONG))
+            pid = os.fork()
+            if pid == 0:
+                code = 1
+                try:
+                    try:
+                        reader.next()
+                    except RuntimeError as e:
+                        code = 2 if "before fork(): open one in the child" in str(e) else 3
+                    reader.close()
+                    with stixel.open(p.name) as own:
+                        code = 0 if code == 2 and own.next(LONG) else code
+                finally:
+                    os._exit(code)
+            self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) if sys.version_info >= (3, 9) else
+                             os.waitpid(pid, 0)[1], 0)
+            self.assertIsNotNone(reader.next(LONG))
+
+
+class Signals(support.TestCase):
+    PROGRAM = """
+import signal, stixel, sys, time
+signal.signal(signal.SIGUSR1, lambda *_: print("signal", flush=True))
+reader = stixel.open(sys.argv[1])
+print("ready", flush=True)
+try:
+    reader.wait() if sys.argv[2] == "wait" else next(iter(reader))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+    def test_interrupt_while_waiting(self):
+        p = self.publisher(100000, 0.01)
+        for how in ("wait", "iterate"):
+            with subprocess.Popen([sys.executable, "-c", self.PROGRAM, p.name, how], stdout=subprocess.PIPE, text=True,
+                                  env=dict(os.environ, PYTHONPATH=support.MODULE)) as child:
+                self.addCleanup(child.kill)
+                self.assertEqual(child.stdout.readline(), "ready\n")
+                time.sleep(0.1)
+                child.send_signal(signal.SIGUSR1)  # a handler that says nothing of ending: it goes on waiting
+                self.assertEqual(child.stdout.readline(), "signal\n")
+                self.assertIsNone(child.poll())
+                child.send_signal(signal.SIGINT)
+                self.assertEqual(child.stdout.readline(), "interrupted\n")
+                self.assertEqual(child.wait(LONG), 0)
+
+
+class Async(support.TestCase):
+    def test_frames_to_the_end(self):
+        p = self.publisher(40, 200)
+
+        async def read():
+            with stixel.open(p.name) as reader:
+                return [f.number async for f in reader]
+        numbers = asyncio.run(read())
+        self.assertEqual(numbers, list(range(numbers[0], 41)))
+
+    def test_dead_publisher(self):
+        p = self.publisher(100000, 100)
+
+        async def read():
+            with stixel.open(p.name) as reader:
+                async for frame in reader:
+                    if frame.number == 5:
+                        p.kill()
+        with self.assertRaises(stixel.Died):
+            asyncio.run(asyncio.wait_for(read(), LONG))
+
+    def test_follow_from_nobody_on(self):
+        name = "test-python-async-%d" % os.getpid()
+
+        async def read():
+            with stixel.open(name, follow=True) as reader:
+                asyncio.get_running_loop().call_later(0.1, lambda: self.publisher(100000, 100, name))
+                return (await reader.__anext__()).number
+        self.assertGreater(asyncio.run(asyncio.wait_for(read(), LONG)), 0)
+
+    def test_cancelled_and_closed(self):
+        p = self.publisher(100000, 0.01)
+
+        async def read():
+            reader = stixel.open(p.name)
+            task = asyncio.ensure_future(reader.__anext__())
+            await asyncio.sleep(0.05)
+            with self.assertRaisesRegex(RuntimeError, "by another thread or task"):
+                reader.latest()
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+            self.assertIsNone(reader.latest())  # usable as before
+            task = asyncio.ensure_future(reader.__anext__())
+            await asyncio.sleep(0.05)
+            reader.close()
+            with self.assertRaisesRegex(ValueError, "closed while it waited"):
+                await asyncio.wait_for(task, LONG)
+            self.assertIsNone(reader._handle)
+        asyncio.run(read())
+
+    def test_nobody_spins(self):
+        p = self.publisher(100000, 0.01)
+
+        async def read():
+            with stixel.open(p.name) as reader:
+                with self.assertRaises(asyncio.TimeoutError):
+                    await asyncio.wait_for(reader.__anext__(), 1.0)
+        before = time.process_time()
+        asyncio.run(read())
+        self.assertLess(time.process_time() - before, 0.5)
+
+
+if __name__ == "__main__":
+    unittest.main()

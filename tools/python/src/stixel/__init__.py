@@ -1,0 +1,35 @@
+"""Frames of stixels that stixeld publishes, as NumPy arrays.
+
+    import stixel
+
+    for frame in stixel.open("front"):
+        objects = frame.stixels["kind"] == stixel.Kind.OBJECT
+        print(frame.number, frame.depth[objects].min(initial=float("inf")))
+
+docs/python.md has the rest. Needs libstixel.so.1, except for stixel.load() and stixel.Recording.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from ._errors import (BadName, Busy, Damaged, Died, Ended, LibraryError, NotAllowed, NotConnected, NotRunning,
+                      NotStixel, NotSupported, OtherVersion, Restarted, StixelError)
+from ._frame import Counts, Frame, load
+from ._geometry import Camera, Road
+from ._layout import (HEADER, STIXEL, Clock, Flag, FrameFlag, Kind, Plane, Publisher, RoadOrigin, Stamp, State)
+from ._library import library_version
+from ._reader import Reader, Status, open, open_path
+
+__all__ = [
+    "BadName", "Busy", "Camera", "Clock", "Counts", "Damaged", "Died", "Ended", "Flag", "Frame", "FrameFlag", "HEADER",
+    "Kind", "LibraryError", "NotAllowed", "NotConnected", "NotRunning", "NotStixel", "NotSupported", "OtherVersion",
+    "Plane", "Publisher", "Reader", "Restarted", "Road", "RoadOrigin", "STIXEL", "Stamp", "State", "Status",
+    "StixelError", "library_version", "load", "open", "open_path"]
+
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":  # as it was installed; a source tree has none
+        from importlib import metadata
+        try:
+            return metadata.version("stixel")
+        except metadata.PackageNotFoundError:
+            return "unknown"
+    raise AttributeError("module 'stixel' has no attribute %r" % name)

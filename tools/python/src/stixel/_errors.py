@@ -1,0 +1,86 @@
+"""Exceptions by cause. Each carries the library's errno and a sentence.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import errno
+from typing import Dict, Type
+
+
+class StixelError(OSError):
+    """Whatever went wrong with a publisher or its frames: errno and a sentence, which str() gives."""
+
+    def __str__(self) -> str:
+        return self.strerror or super().__str__()
+
+
+class LibraryError(StixelError):
+    """libstixel cannot be used: it is not there, or too old for this module."""
+
+
+class BadName(StixelError, ValueError):
+    """Not the name of an instance: [A-Za-z0-9_.-], 1 to 64 characters, no leading dot."""
+
+
+class NotRunning(StixelError, FileNotFoundError):
+    """No publisher of this name."""
+
+
+class NotAllowed(StixelError, PermissionError):
+    """Not allowed to read the frames, or they belong to a user who is not trusted."""
+
+
+class NotStixel(StixelError):
+    """What lies there is no ring or socket of stixeld, or a damaged one."""
+
+
+class OtherVersion(StixelError):
+    """Another major version of the layout, or another byte order."""
+
+
+class Damaged(StixelError, ValueError):
+    """A frame was damaged (sizes, order, checksum). The reader has skipped it and may go on."""
+
+
+class Restarted(StixelError):
+    """A newer publisher has taken the name: reopen(), or open with follow=True."""
+
+
+class Ended(StixelError, EOFError):
+    """The publisher ended, and all its frames were read."""
+
+
+class Died(Ended):
+    """The publisher is dead and had not said that it would end."""
+
+
+class NotConnected(StixelError):
+    """There is no frame socket, now: no publisher, or one without (output.stream = no)."""
+
+
+class NotSupported(StixelError):
+    """This way of reading cannot do it."""
+
+
+class Busy(StixelError):
+    """The publisher has as many clients as it takes."""
+
+
+CLASSES: Dict[int, Type[StixelError]] = {
+    errno.EINVAL: BadName,
+    errno.ENOENT: NotRunning,
+    errno.EACCES: NotAllowed,
+    errno.EPERM: NotAllowed,
+    errno.EPROTO: NotStixel,
+    errno.EPROTONOSUPPORT: OtherVersion,
+    errno.EBADMSG: Damaged,
+    errno.ESTALE: Restarted,
+    errno.EPIPE: Ended,
+    errno.ENOTCONN: NotConnected,
+    errno.ENOTSUP: NotSupported,
+    errno.EAGAIN: Busy,
+}
+
+
+def error_of(code: int, sentence: str) -> StixelError:
+    """The exception for a negative errno value."""
+    return CLASSES.get(-code, StixelError)(-code, sentence)

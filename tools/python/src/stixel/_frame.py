@@ -1,0 +1,317 @@
+"""A frame: what one pair of pictures became.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+import datetime
+import time
+from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Tuple, Union
+
+import numpy as np
+
+from ._check import check
+from ._geometry import Camera, Road, disparity_cloud, stixel_disparity, stixel_quads
+from ._layout import (HEADER, IMAGE_DISPARITY_INVALID, IMAGE_DISPARITY_PER_PX, STIXEL, Clock, FrameFlag, Kind,
+                      Plane, RoadOrigin, Stamp)
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from numpy.typing import NDArray
+
+    from ._geometry import Floats
+
+    Coordinates = Literal["camera", "vehicle"]
+    BytesLike = Union[bytes, bytearray, memoryview, NDArray[Any]]
+
+
+class Counts(NamedTuple):
+    """What the publisher has counted since it started."""
+
+    captured: int  #: pairs
+    published: int  #: frames
+    dropped_overload: int  #: pairs replaced by newer ones because the engine was busy
+    dropped_unpaired: int
+    dropped_corrupt: int
+
+
+class Frame:
+    """One frame. It owns its memory and never changes: keep it, give it to other threads, pickle it.
+
+    Arrays are views into that memory, read-only; copy() one to change it. Times are nanoseconds of CLOCK_MONOTONIC
+    (time.monotonic_ns()) unless they say otherwise.
+    """
+
+    __slots__ = ("_data", "_missed", "_header")
+
+    def __init__(self, data: bytes, missed: int = 0) -> None:
+        """data: a frame that has been checked. Use stixel.load() for others."""
+        self._data = data
+        self._missed = missed
+        self._header = np.frombuffer(data, HEADER, 1)[0]
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return Frame, (self._data, self._missed)
+
+    def __repr__(self) -> str:
+        h = self._header
+        return "<stixel.Frame %d of epoch %016x: %d stixels in %d columns, image %dx%d>" % (
+            h["number"], h["epoch"], h["stixel_count"], h["columns"], h["image_width"], h["image_height"])
+
+    @property
+    def raw(self) -> bytes:
+        """The whole frame as it was published, fit for a recording and for stixel.load()."""
+        return self._data
+
+    @property
+    def header(self) -> Any:
+        """All fields of the header by their names in <stixel.h>: frame.header["fx"]."""
+        return self._header
+
+    # -- which one --
+    @property
+    def number(self) -> int:
+        """From 1 in each epoch, without gaps."""
+        return int(self._header["number"])
+
+    @property
+    def epoch(self) -> int:
+        """One life of the publisher; (epoch, number) names a frame for ever."""
+        return int(self._header["epoch"])
+
+    @property
+    def missed(self) -> int:
+        """Frames that its reader did not get between the one before and this one."""
+        return self._missed
+
+    @property
+    def flags(self) -> FrameFlag:
+        """What was left out of a packet of frames.sock."""
+        return FrameFlag(int(self._header["flags"]) & 3)
+
+    @property
+    def counts(self) -> Counts:
+        """What the publisher has counted since it started."""
+        return Counts(*(int(self._header[name]) for name in Counts._fields))
+
+    # -- when --
+    @property
+    def capture_left_ns(self) -> int:
+        """When the left picture was taken."""
+        return int(self._header["capture_left_ns"])
+
+    @property
+    def capture_right_ns(self) -> int:
+        """When the right picture was taken."""
+        return int(self._header["capture_right_ns"])
+
+    @property
+    def captured_ns(self) -> int:
+        """When the older of both pictures was taken."""
+        return min(self.capture_left_ns, self.capture_right_ns)
+
+    @property
+    def submitted_ns(self) -> int:
+        """When it was handed to the engine."""
+        return int(self._header["submitted_ns"])
+
+    @property
+    def published_ns(self) -> int:
+        """When it was complete, on its way to the readers."""
+        return int(self._header["published_ns"])
+
+    @property
+    def captured_at(self) -> datetime.datetime:
+        """When the older of both pictures was taken, by the wall clock of the publisher's machine (UTC, to the us)."""
+        return self.wall_time(self.captured_ns)
+
+    @property
+    def published_at(self) -> datetime.datetime:
+        """When it was published, by the wall clock of the publisher's machine (UTC, to the us)."""
+        return self.wall_time(self.published_ns)
+
+    def wall_time(self, monotonic_ns: int) -> datetime.datetime:
+        """A time of this frame by the wall clock, UTC."""
+        ns = monotonic_ns - int(self._header["anchor_monotonic_ns"]) + int(self._header["anchor_realtime_ns"])
+        epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+        return epoch + datetime.timedelta(microseconds=ns // 1000)
+
+    def age(self) -> float:
+        """Seconds from the older picture until now. For frames of this machine since it was started."""
+        return (time.monotonic_ns() - self.captured_ns) / 1e9
+
+    @property
+    def latency(self) -> float:
+        """Seconds from the older picture to publication."""
+        return (self.published_ns - self.captured_ns) / 1e9
+
+    @property
+    def clock(self) -> Clock:
+        """What the camera stamped with, before conversion."""
+        return Clock(int(self._header["clock"]))
+
+    @property
+    def stamp(self) -> Stamp:
+        """What the capture times stand for."""
+        return Stamp(int(self._header["stamp"]))
+
+    @property
+    def stages(self) -> Dict[str, int]:
+        """Duration of each stage in their order, ns; 0: did not run."""
+        h = self._header
+        names, ns = h["stage_name"], h["stage_ns"]
+        return {names[i].decode("ascii", "replace"): int(ns[i]) for i in range(int(h["stage_count"]))}
+
+    # -- what was seen --
+    @property
+    def width(self) -> int:
+        """Of the image, px."""
+        return int(self._header["image_width"])
+
+    @property
+    def height(self) -> int:
+        """Of the image, px."""
+        return int(self._header["image_height"])
+
+    @property
+    def columns(self) -> int:
+        """Stixel columns."""
+        return int(self._header["columns"])
+
+    @property
+    def column_width(self) -> int:
+        """Of a stixel column, px: column u covers image columns [u * width, (u + 1) * width)."""
+        return int(self._header["column_width"])
+
+    @property
+    def camera(self) -> Camera:
+        """The rectified left camera."""
+        return Camera(*(float(self._header[name]) for name in Camera._fields))
+
+    @property
+    def road(self) -> Road:
+        """The road model."""
+        h = self._header
+        return Road(RoadOrigin(int(h["road_origin"])), float(h["road_slope"]), float(h["road_offset"]),
+                    float(h["horizon_row"]), float(h["pitch_rad"]), float(h["height_m"]), int(h["road_age"]),
+                    int(h["road_inliers"]))
+
+    @property
+    def stixels(self) -> NDArray[Any]:
+        """All stixels (dtype stixel.STIXEL), column by column, each from bottom to top."""
+        return np.frombuffer(self._data, STIXEL, int(self._header["stixel_count"]), int(self._header["stixels_offset"]))
+
+    @property
+    def offsets(self) -> NDArray[np.uint32]:
+        """columns + 1 numbers: the stixels of column u are stixels[offsets[u]:offsets[u + 1]]."""
+        return np.frombuffer(self._data, "<u4", self.columns + 1, int(self._header["header_bytes"]))
+
+    def column(self, u: int) -> NDArray[Any]:
+        """The stixels of a column, bottom to top. IndexError when there is none; negative ones count from the right."""
+        columns = self.columns
+        if not -columns <= u < columns:
+            raise IndexError("column %d: the frame has %d" % (u, columns))
+        offsets = self.offsets
+        u %= columns
+        return self.stixels[int(offsets[u]):int(offsets[u + 1])]
+
+    # -- images --
+    def image(self, kind: Plane) -> Optional[NDArray[Any]]:
+        """The image plane as it was published, or None. Planes come when somebody asks: stixel.open(images=...)."""
+        h = self._header
+        for name in ("plane", "plane2"):
+            if kind != Plane.NONE and h[name + "_kind"] == kind:
+                height, width, pitch = (int(h[name + f]) for f in ("_height", "_width", "_pitch"))
+                dtype = np.dtype("<u2" if kind == Plane.DISPARITY else "u1")
+                return np.ndarray((height, width), dtype, self._data, int(h[name + "_offset"]), (pitch, dtype.itemsize))
+        return None
+
+    @property
+    def left(self) -> Optional[NDArray[np.uint8]]:
+        """The rectified left image (height, width), or None."""
+        return self.image(Plane.LEFT)
+
+    @property
+    def disparity_q4(self) -> Optional[NDArray[np.uint16]]:
+        """The disparity image (height, width) as published: 1/16 px, 0xffff invalid; or None."""
+        return self.image(Plane.DISPARITY)
+
+    @property
+    def disparity(self) -> Optional[NDArray[np.float32]]:
+        """The disparity image (height, width), px, nan where invalid; or None. Made anew with each call."""
+        q4 = self.disparity_q4
+        if q4 is None:
+            return None
+        px = q4 * np.float32(1 / IMAGE_DISPARITY_PER_PX)
+        px[q4 == IMAGE_DISPARITY_INVALID] = np.nan
+        return px
+
+    # -- metres --
+    @property
+    def stixel_disparity(self) -> Floats:
+        """Of each stixel at its row_bottom, px; nan when unknown."""
+        return stixel_disparity(self.stixels, self.stixels["row_bottom"])
+
+    @property
+    def depth(self) -> Floats:
+        """Of each stixel at its row_bottom, along the optical axis, m; inf: infinitely far; nan: not known."""
+        return self.camera.depth(self.stixel_disparity)
+
+    def quads(self, coordinates: Coordinates = "camera") -> Floats:
+        """Corners of each stixel (n, 4, 3), m: bottom left, bottom right, top right, top left.
+
+        Its outermost edges: half a pixel beyond the pixel centres. nan: not known, or infinitely far.
+        """
+        return self._in(coordinates, stixel_quads(self.stixels, self.column_width, self.camera))
+
+    def points(self, coordinates: Coordinates = "camera") -> Floats:
+        """Lower and upper end of each stixel (n, 2, 3), m: the middle of its lower and of its upper edge."""
+        q = stixel_quads(self.stixels, self.column_width, self.camera)
+        return self._in(coordinates, np.stack([(q[:, 0] + q[:, 1]) / 2, (q[:, 3] + q[:, 2]) / 2], 1))
+
+    def cloud(self, coordinates: Coordinates = "camera") -> Optional[NDArray[np.float32]]:
+        """The disparity image as points (height, width, 3), m, nan where invalid; None without one."""
+        d = self.disparity
+        return None if d is None else disparity_cloud(d, self.camera, self._road_of(coordinates))
+
+    def _road_of(self, coordinates: Coordinates) -> Optional[Road]:
+        """None: camera coordinates."""
+        if coordinates not in ("camera", "vehicle"):
+            raise ValueError("coordinates %r: there are 'camera' and 'vehicle'" % (coordinates,))
+        return self.road if coordinates == "vehicle" else None
+
+    def _in(self, coordinates: Coordinates, points: Floats) -> Floats:
+        road = self._road_of(coordinates)
+        return points if road is None else road.to_vehicle(points)
+
+    def first_obstacles(self) -> NDArray[np.intp]:
+        """For each column the index (into stixels) of the lowest stixel that is an obstacle, -1 without one.
+
+        An obstacle is an object, or what is unknown: where nothing was measured, nothing is free.
+        """
+        kinds = self.stixels["kind"]
+        found = np.flatnonzero((kinds == Kind.OBJECT) | (kinds == Kind.UNKNOWN))
+        columns, first = np.unique(self.stixels["column"][found], return_index=True)
+        result = np.full(self.columns, -1, np.intp)
+        result[columns] = found[first]
+        return result
+
+    def free_space(self) -> Floats:
+        """For each column the distance of the first obstacle along the optical axis, m.
+
+        inf: none is seen; nan: there is one at an unknown distance (kind UNKNOWN), or there is no camera model.
+        """
+        first = self.first_obstacles()
+        if not self.camera.known:
+            return np.full(len(first), np.nan)
+        result = np.full(len(first), np.inf)
+        result[first >= 0] = self.depth[first[first >= 0]]
+        return result
+
+
+def load(data: BytesLike) -> Frame:
+    """A frame from its bytes: Frame.raw, a packet of frames.sock, a recording. Checked; Damaged, OtherVersion."""
+    copy = bytes(data)
+    check(copy, "load")
+    return Frame(copy[:int(np.frombuffer(copy, HEADER, 1)[0]["frame_bytes"])])

@@ -1,0 +1,127 @@
+"""From image and disparity to metres.
+
+Image: x to the right, y down, pixel centres at integers. Camera: origin in the left camera, X right, Y down, Z along
+the optical axis. Vehicle: origin on the road below the left camera, X forward along the road, Y left, Z up (ISO 8855,
+ROS REP 103). Metres. What is not known, or infinitely far away, is nan.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+
+import numpy as np
+
+from ._layout import DISPARITY_PER_PX, DISPARITY_UNKNOWN, SLOPE_PER_PX, RoadOrigin
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+
+class Camera(NamedTuple):
+    """The rectified left camera. Without a camera model all is 0, and nothing can be had in metres."""
+
+    fx: float  #: focal length, px
+    fy: float
+    cx: float  #: principal point, px
+    cy: float
+    baseline_m: float  #: from the left camera to the right one, m
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a camera model."""
+        return self.fx > 0 and self.fy > 0 and self.baseline_m > 0
+
+    def depth(self, disparity: Any) -> Floats:
+        """Distance along the optical axis, m, of disparities in px: inf for 0, nan for nan or without a model."""
+        d = np.asarray(disparity, np.float64)
+        if not self.known:
+            return np.full(d.shape, np.nan)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(d >= 0, self.fx * self.baseline_m / d, np.nan)
+
+    def point(self, x: Any, y: Any, disparity: Any) -> Floats:
+        """Points (..., 3) in camera coordinates, m, of image points (px) and their disparities (px)."""
+        depth = self.depth(disparity)
+        depth = np.where(np.isfinite(depth), depth, np.nan)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.stack(np.broadcast_arrays((np.asarray(x, np.float64) - self.cx) * depth / self.fx,
+                                                (np.asarray(y, np.float64) - self.cy) * depth / self.fy, depth), -1)
+
+
+class Road(NamedTuple):
+    """The road model of a frame: a straight line in row and disparity, seen by a camera without roll."""
+
+    origin: RoadOrigin  #: where it comes from; NONE: all is 0
+    slope: float  #: ground disparity of image row y is slope * y + offset, px
+    offset: float
+    horizon_row: float  #: px
+    pitch_rad: float  #: the camera looks down: positive
+    height_m: float  #: of the camera above the road, m
+    age: int  #: frames since it was measured
+    inliers: int  #: weight of the measurements on the line
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a road model."""
+        return self.origin != RoadOrigin.NONE
+
+    def disparity(self, row: Any) -> Any:
+        """Ground disparity of image rows, px; negative above the horizon."""
+        return self.slope * np.asarray(row, np.float64) + self.offset
+
+    def to_vehicle(self, points: Any) -> Floats:
+        """Points (..., 3) from camera to vehicle coordinates, m; nan without a road model."""
+        p = np.asarray(points, np.float64)
+        if not self.known:
+            return np.full(p.shape, np.nan)
+        cos, sin = np.cos(self.pitch_rad), np.sin(self.pitch_rad)
+        x, y, z = p[..., 0], p[..., 1], p[..., 2]
+        return np.stack([z * cos - y * sin, -x, self.height_m - y * cos - z * sin], -1)
+
+
+def stixel_disparity(stixels: Any, rows: Any) -> Floats:
+    """Disparity of each stixel at an image row (one each), px; nan when unknown."""
+    d = stixels["disparity_q7"] / DISPARITY_PER_PX + stixels["slope_q14"] / SLOPE_PER_PX * (
+        stixels["row_bottom"].astype(np.float64) - rows)
+    return np.where(stixels["disparity_q7"] == DISPARITY_UNKNOWN, np.nan, d)
+
+
+def stixel_quads(stixels: Any, column_width: int, camera: Camera) -> Floats:
+    """Corners (n, 4, 3) in camera coordinates: bottom left, bottom right, top right, top left; outer pixel edges."""
+    left = stixels["column"].astype(np.float64) * column_width - 0.5
+    right = left + column_width
+    bottom = stixels["row_bottom"] + 0.5
+    top = stixels["row_top"] - 0.5
+    d_bottom, d_top = stixel_disparity(stixels, bottom), stixel_disparity(stixels, top)
+    return np.stack([camera.point(left, bottom, d_bottom), camera.point(right, bottom, d_bottom),
+                     camera.point(right, top, d_top), camera.point(left, top, d_top)], 1)
+
+
+def disparity_cloud(disparity: NDArray[np.float32], camera: Camera, road: Optional[Road]) -> NDArray[np.float32]:
+    """Points (height, width, 3) of a disparity image (px, nan invalid): in vehicle coordinates with a road.
+
+    All of a point is its depth times what depends on its row or its column alone.
+    """
+    points = np.full(disparity.shape + (3,), np.nan, np.float32)
+    if not camera.known or road is not None and not road.known:
+        return points
+    y, x = np.ogrid[:disparity.shape[0], :disparity.shape[1]]
+    right = ((x - camera.cx) / camera.fx).astype(np.float32)
+    down = ((y - camera.cy) / camera.fy).astype(np.float32)
+    with np.errstate(divide="ignore"):
+        depth = np.float32(camera.fx * camera.baseline_m) / disparity
+    depth[np.isinf(depth)] = np.nan
+    if road is None:
+        np.multiply(depth, right, out=points[..., 0])
+        np.multiply(depth, down, out=points[..., 1])
+        points[..., 2] = depth
+    else:
+        cos, sin = np.float32(np.cos(road.pitch_rad)), np.float32(np.sin(road.pitch_rad))
+        np.multiply(depth, cos - down * sin, out=points[..., 0])
+        np.multiply(depth, -right, out=points[..., 1])
+        np.multiply(depth, down * cos + sin, out=points[..., 2])
+        np.subtract(np.float32(road.height_m), points[..., 2], out=points[..., 2])
+    return points

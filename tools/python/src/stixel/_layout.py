@@ -1,0 +1,165 @@
+"""The structures of <stixel.h> as NumPy and ctypes see them. tests/python compares every field with the header.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import ctypes
+import enum
+from typing import Any
+
+import numpy as np
+
+ABI_MAJOR = 1
+FRAME_MAGIC = 0x46585453
+STAGES = 16
+STAGE_NAME_BYTES = 16
+COLUMNS_MAX = 65536
+DISPARITY_UNKNOWN = 0xFFFF
+DISPARITY_PER_PX = 128
+SLOPE_PER_PX = 16384
+IMAGE_DISPARITY_PER_PX = 16
+IMAGE_DISPARITY_INVALID = 0xFFFF
+
+
+class Kind(enum.IntEnum):
+    """What a stixel is: the values of the field "kind"."""
+
+    GROUND = 0
+    OBJECT = 1
+    SKY = 2
+    UNKNOWN = 3
+
+
+class Flag(enum.IntFlag):
+    """Bits of a stixel's field "flags"."""
+
+    CUT = 1
+    ROAD_FALLBACK = 2
+    RDP = 4
+    SLANTED = 8
+
+
+class FrameFlag(enum.IntFlag):
+    """Bits of a frame's flags: what did not fit into a packet of frames.sock."""
+
+    PLANE_LEFT_OUT = 1
+    STIXELS_LEFT_OUT = 2
+
+
+class _Growing(enum.IntEnum):
+    """A newer publisher may say what this module does not know: that is UNKNOWN, and no error."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> Any:
+        return cls.__members__["UNKNOWN"]
+
+
+class Clock(_Growing):
+    """The clock that the camera stamped with, before conversion."""
+
+    MONOTONIC = 0
+    REALTIME = 1
+    UNKNOWN = 2
+
+
+class Stamp(_Growing):
+    """What the capture times stand for."""
+
+    UNKNOWN = -1
+    EXPOSURE_START = 0
+    FRAME_END = 1
+    SOFTWARE = 2
+
+
+class RoadOrigin(_Growing):
+    """Where the road model comes from."""
+
+    UNKNOWN = -1
+    NONE = 0
+    MEASURED = 1
+    PREVIOUS = 2
+    CALIBRATION = 3
+
+
+class Plane(enum.IntEnum):
+    """Image planes."""
+
+    NONE = 0
+    DISPARITY = 1
+    LEFT = 2
+
+
+class State(_Growing):
+    """What a publisher says of itself."""
+
+    UNKNOWN = -1
+    STARTING = 0
+    RUNNING = 1
+    NO_CAMERA = 2
+    DEGRADED = 3
+    STOPPING = 4
+    CLOSED = 5
+    REPLACED = 6
+
+
+class Publisher(_Growing):
+    """What a reader finds out about its publisher."""
+
+    UNKNOWN = -1
+    ABSENT = 0
+    ALIVE = 1
+    STALLED = 2
+    ENDED = 3
+    DIED = 4
+    REPLACED = 5
+
+
+class Open(enum.IntFlag):
+    """Bits of stixel_open()."""
+
+    FOLLOW = 1
+    STREAM = 2
+    LEFTOVER = 4
+    ANY_OWNER = 8
+
+
+#: One stixel, 16 bytes: the dtype of Frame.stixels.
+STIXEL = np.dtype([
+    ("column", "<u2"), ("row_top", "<u2"), ("row_bottom", "<u2"), ("support", "<u2"), ("disparity_q7", "<u2"),
+    ("slope_q14", "<i2"), ("kind", "u1"), ("label", "u1"), ("confidence", "u1"), ("flags", "u1")])
+
+#: The frame header: the dtype of Frame.header.
+HEADER = np.dtype([
+    ("magic", "<u4"), ("abi_major", "<u2"), ("abi_minor", "<u2"), ("header_bytes", "<u4"), ("checksum", "<u4"),
+    ("frame_bytes", "<u4"), ("stixels_offset", "<u4"), ("epoch", "<u8"), ("number", "<u8"),
+    ("capture_left_ns", "<i8"), ("capture_right_ns", "<i8"), ("submitted_ns", "<i8"), ("published_ns", "<i8"),
+    ("anchor_monotonic_ns", "<i8"), ("anchor_realtime_ns", "<i8"),
+    ("clock", "u1"), ("stamp", "u1"), ("road_origin", "u1"), ("stage_count", "u1"), ("flags", "<u4"),
+    ("image_width", "<u4"), ("image_height", "<u4"), ("columns", "<u4"), ("column_width", "<u4"),
+    ("disparities", "<u4"), ("min_disparity", "<i4"), ("stixel_count", "<u4"), ("road_inliers", "<u4"),
+    ("fx", "<f8"), ("fy", "<f8"), ("cx", "<f8"), ("cy", "<f8"), ("baseline_m", "<f8"),
+    ("road_slope", "<f8"), ("road_offset", "<f8"), ("horizon_row", "<f8"), ("pitch_rad", "<f8"), ("height_m", "<f8"),
+    ("road_age", "<u4"), ("reserved0", "<u4"),
+    ("captured", "<u8"), ("published", "<u8"), ("dropped_overload", "<u8"), ("dropped_unpaired", "<u8"),
+    ("dropped_corrupt", "<u8"),
+    ("plane_kind", "<u4"), ("plane_width", "<u4"), ("plane_height", "<u4"), ("plane_pitch", "<u4"),
+    ("plane_offset", "<u4"), ("plane_bytes", "<u4"),
+    ("stage_ns", "<i8", (STAGES,)), ("stage_name", "S%d" % STAGE_NAME_BYTES, (STAGES,)),
+    ("plane2_kind", "<u4"), ("plane2_width", "<u4"), ("plane2_height", "<u4"), ("plane2_pitch", "<u4"),
+    ("plane2_offset", "<u4"), ("plane2_bytes", "<u4"), ("reserved", "<u8", (1,))])
+
+
+class CFrame(ctypes.Structure):
+    """struct stixel_frame"""
+
+    _fields_ = [("header", ctypes.c_void_p), ("offsets", ctypes.c_void_p), ("stixels", ctypes.c_void_p),
+                ("plane", ctypes.c_void_p), ("bytes", ctypes.c_void_p), ("reserved", ctypes.c_void_p * 3)]
+
+
+class CStatus(ctypes.Structure):
+    """struct stixel_status"""
+
+    _fields_ = [("publisher", ctypes.c_uint32), ("state", ctypes.c_uint32), ("epoch", ctypes.c_uint64),
+                ("head", ctypes.c_uint64), ("pid", ctypes.c_uint64), ("heartbeat_age_ns", ctypes.c_int64),
+                ("taken", ctypes.c_uint64), ("lost", ctypes.c_uint64), ("skipped", ctypes.c_uint64),
+                ("overruns", ctypes.c_uint64), ("corrupt", ctypes.c_uint64), ("restarts", ctypes.c_uint64),
+                ("version", ctypes.c_char * 32)]

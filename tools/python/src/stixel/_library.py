@@ -1,0 +1,98 @@
+"""libstixel through ctypes.
+
+ctypes and not cffi: it is part of Python, so the module needs nothing but NumPy on any machine, and is plain Python:
+one wheel for all. A frame costs four calls of about a microsecond each; there is nothing to gain by a compiled module.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import ctypes
+import errno
+import os
+import threading
+from typing import Any, List, Optional, Tuple
+
+from ._errors import LibraryError
+from ._layout import CFrame, CStatus
+
+SONAME = "libstixel.so.1"
+VARIABLE = "STIXEL_LIBRARY"
+
+_reader = ctypes.c_void_p
+_frame = ctypes.POINTER(CFrame)
+_FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
+    ("stixel_open", ctypes.c_int, [ctypes.POINTER(_reader), ctypes.c_char_p, ctypes.c_uint]),
+    ("stixel_open_path", ctypes.c_int, [ctypes.POINTER(_reader), ctypes.c_char_p, ctypes.c_uint]),
+    ("stixel_close", None, [_reader]),
+    ("stixel_reopen", ctypes.c_int, [_reader]),
+    ("stixel_latest", ctypes.c_int, [_reader, ctypes.POINTER(_frame)]),
+    ("stixel_next", ctypes.c_int, [_reader, ctypes.POINTER(_frame), ctypes.POINTER(ctypes.c_uint64)]),
+    ("stixel_fd", ctypes.c_int, [_reader]),
+    ("stixel_want_images", ctypes.c_int, [_reader, ctypes.c_uint]),
+    ("stixel_status", ctypes.c_int, [_reader, ctypes.POINTER(CStatus), ctypes.c_size_t]),
+    ("stixel_parse", ctypes.c_int, [ctypes.POINTER(CFrame), ctypes.c_void_p, ctypes.c_size_t]),
+    ("stixel_strerror", ctypes.c_char_p, [ctypes.c_int]),
+    ("stixel_version", ctypes.c_char_p, []),
+]
+
+
+class Library:
+    """The functions of libstixel, by their names without "stixel_"."""
+
+    def __init__(self, path: str) -> None:
+        try:
+            # Calls that never wait keep the interpreter lock: to give it up costs up to 5 ms (the switch interval)
+            # when another thread computes. Waiting gives it up.
+            brief, waiting = ctypes.PyDLL(path), ctypes.CDLL(path)
+        except OSError as e:
+            raise LibraryError(errno.ELIBACC, "%s cannot be loaded (%s): it comes with stixeld; where the system does "
+                               "not look for it, name it in the environment as %s=/path/to/%s"
+                               % (path, e, VARIABLE, SONAME)) from None
+        try:
+            for name, result, arguments in _FUNCTIONS:
+                self._add(brief, name, result, arguments)
+            self._add(waiting, "stixel_wait", ctypes.c_int, [_reader, ctypes.c_int])
+        except AttributeError as e:
+            version = ctypes.PyDLL(path)
+            text = "not libstixel"
+            if hasattr(version, "stixel_version"):
+                version.stixel_version.restype = ctypes.c_char_p
+                text = "libstixel " + version.stixel_version().decode()
+            raise LibraryError(errno.ELIBBAD, "%s (%s) lacks what this module needs (%s): install the libstixel of the "
+                               "module's release, or a newer one" % (path, text, e)) from None
+        self.path = path
+
+    def _add(self, dll: Any, name: str, result: Any, arguments: List[Any]) -> None:
+        function = dll[name]
+        function.restype, function.argtypes = result, arguments
+        setattr(self, name[len("stixel_"):], function)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name)  # here so that type checkers let the functions above through
+
+
+_lock = threading.Lock()
+_loaded: Optional[Library] = None
+
+
+def library() -> Library:
+    """The library, loaded at the first call; LibraryError when it cannot be used."""
+    global _loaded
+    if _loaded is None:
+        with _lock:
+            if _loaded is None:
+                _loaded = Library(os.environ.get(VARIABLE) or SONAME)
+    return _loaded
+
+
+def library_or_none() -> Optional[Library]:
+    """For what can be done without it."""
+    try:
+        return library()
+    except LibraryError:
+        return None
+
+
+def library_version() -> str:
+    """Version of libstixel, "0.1.0". Loads it: LibraryError."""
+    version: bytes = library().version()
+    return version.decode()
