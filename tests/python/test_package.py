@@ -127,7 +127,8 @@ class Package(support.TestCase):
             text = f.read()
         for kind, names in ((stixel, re.findall(r"`stixel\.(\w+)", text)),
                             (stixel.Frame, re.findall(r"`frame\.(\w+)", text)),
-                            (stixel.Reader, re.findall(r"`reader\.(\w+)", text))):
+                            (stixel.Reader, re.findall(r"`reader\.(\w+)", text)),
+                            (stixel.Recording, re.findall(r"`recording\.(\w+)\(", text) * 2)):
             self.assertGreater(len(names), 3)
             for name in names:
                 self.assertTrue(hasattr(kind, name), "%s.%s" % (kind.__name__, name))
