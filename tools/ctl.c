@@ -13,7 +13,7 @@
 #include "ipc/instance.h"
 #include "tools/ctl.h"
 
-enum { STATUS, WATCH, DUMP, WAIT, SNAPSHOT, METRICS, DOCTOR, RECORD, REPLAY, INFO, EXPORT, COMMANDS };
+enum { STATUS, TOP, WATCH, DUMP, WAIT, SNAPSHOT, METRICS, DOCTOR, RECORD, REPLAY, INFO, EXPORT, COMMANDS };
 
 #define OF(command) SX_USAGE_OF(command)
 #define RUN(function) ((sx_usage_run *)(function))
@@ -24,20 +24,33 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		    .more = "State, frames a second, drops, road, power where it is measured, and the time "
 			    "of each stage over the last ten "
 			    "seconds. With --watch into a pipe or a file: one line a refresh."},
+	[TOP] = {"top", "", .run = RUN(ctl_top), .help = "the instance live on a terminal",
+		 .more = "Rate, latency by stage with bars, drops by reason, power, road, cameras, and the "
+			 "stixels as a "
+			 "small picture with the distance that is free left, ahead and right. A daemon that "
+			 "dies is shown, and "
+			 "so is its return. Keys: q quit, p pause, w window of the latencies (1 s, 10 s, "
+			 "since start), Tab and "
+			 "arrows other instances, ? help.\n\n"
+			 "Into a pipe or a file, on a terminal that cannot place a cursor, and with --once: "
+			 "one page of text. "
+			 "Colours are left out when NO_COLOR is set."},
 	[WATCH] = {"watch", "", .run = RUN(ctl_watch),
 		   .help = "what a reader gets: rate, lost frames, latency up to its wake-up",
 		   .more = "Reads every frame and prints a line a second, and a summary at the end. Three "
-			   "times are measured: "
-			   "from capture to publication, by the header of the frame; from publication until "
-			   "this program "
-			   "is awake, which holds the copy into the ring, the wake-up by the system and its "
-			   "scheduler; and "
-			   "the age of the picture when the frame was copied and checked. A daemon that ends "
-			   "and comes back "
-			   "is told. docs/latency.md explains the measuring points.\n\n"
+			   "times "
+			   "are measured: from capture until the daemon has the result, by the header of the "
+			   "frame; "
+			   "from there until this program is awake, which holds packing and copy into the "
+			   "ring, the "
+			   "wake-up by the system and its scheduler; and the age of the picture when the "
+			   "frame was "
+			   "copied and checked. A daemon that ends and comes back is told. docs/latency.md "
+			   "explains "
+			   "the measuring points.\n\n"
 			   "With --json one object a second with \"event\":\"second\" and one with "
-			   "\"summary\"; times are "
-			   "microseconds."},
+			   "\"summary\"; times "
+			   "are microseconds."},
 	[DUMP] = {"dump", "", .run = RUN(ctl_dump), .help = "stixels of the next frames as CSV or JSON lines",
 		  .more = "Begins with the newest frame. CSV has the columns of stixel-process, below a line "
 			  "that "
@@ -98,6 +111,9 @@ static const struct sx_usage_option options[] = {
 	{"watch", 0, NULL, SX_USAGE_FLAG, TO(watch), .commands = OF(STATUS), .help = "refresh until Ctrl-C"},
 	{"interval", 0, "S", SX_USAGE_SECONDS, TO(interval_ms), 0.1, 3600, .commands = OF(STATUS),
 	 .help = "with --watch: seconds between refreshes, default 1"},
+	{"interval", 0, "S", SX_USAGE_SECONDS, TO(interval_ms), 0.1, 3600, .commands = OF(TOP),
+	 .help = "seconds between looks at the status, default 1"},
+	{"once", 0, NULL, SX_USAGE_FLAG, TO(once), .commands = OF(TOP), .help = "print one page as text"},
 	{"frames", 0, "N", SX_USAGE_INT, TO(frames), 0, 1000000000, .commands = OF(STATUS),
 	 .help = "with --watch: refreshes; 0 = without end, the default"},
 	{"frames", 0, "N", SX_USAGE_INT, TO(frames), 0, 1000000000, .commands = OF(DUMP),

@@ -18,7 +18,7 @@
 /* The command line, whole: options that a sub-command does not know were refused before it is called. */
 struct ctl {
 	const char *instance;
-	bool json, watch;
+	bool json, watch, once;
 	int interval_ms;
 	int frames;	    /* -1: not given */
 	int timeout_ms;	    /* -1: not given */
@@ -41,6 +41,7 @@ int ctl_status(const struct ctl *c);
 int ctl_metrics(const struct ctl *c);
 int ctl_dump(const struct ctl *c);
 int ctl_wait(const struct ctl *c);
+int ctl_top(const struct ctl *c);
 int ctl_watch(const struct ctl *c);
 int ctl_snapshot(const struct ctl *c);
 int ctl_doctor(const struct ctl *c);
@@ -49,11 +50,13 @@ int ctl_replay(const struct ctl *c);
 int ctl_info(const struct ctl *c);
 int ctl_export(const struct ctl *c);
 
+/* How long a daemon that works may take to answer. */
+#define CTL_ANSWER_MS 3000
 /*
  * GET target at the status socket of an instance: the system's daemon, then the user's own. The HTTP status code and the
  * body, to be freed, whatever the code; or negative errno as of sx_http_get(). why: a sentence, unless it is 200.
  */
-int ctl_get(const char *instance, const char *target, char **body, char *why, size_t why_bytes);
+int ctl_get(const char *instance, const char *target, int timeout_ms, char **body, char *why, size_t why_bytes);
 
 /* A sentence on stderr why libstixel gave this error; returns the exit code. */
 int ctl_explain(const struct ctl *c, int error);

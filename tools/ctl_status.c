@@ -13,10 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/answer.h"
 #include "tools/ctl.h"
 #include "tools/http_get.h"
-
-enum { ANSWER_TIMEOUT_MS = 3000 };
 
 /* Where the socket of an instance may lie: the system's daemon, then the user's own. */
 static int socket_path(const char *instance, int place, char *path, size_t bytes)
@@ -36,17 +35,18 @@ static int socket_path(const char *instance, int place, char *path, size_t bytes
 	}
 }
 
-int ctl_get(const char *instance, const char *target, char **body, char *why, size_t why_bytes)
+int ctl_get(const char *instance, const char *target, int timeout_ms, char **body, char *why, size_t why_bytes)
 {
 	char path[256];
 	int r = -ENOENT;
 
+	*body = NULL;
 	for (int place = 0; r == -ENOENT || r == -ECONNREFUSED; place++) {
 		int n = socket_path(instance, place, path, sizeof(path));
 
 		if (n < 0 || (size_t)n >= sizeof(path))
 			break;
-		r = sx_http_get(path, target, ANSWER_TIMEOUT_MS, body, why, why_bytes);
+		r = sx_http_get(path, target, timeout_ms, body, why, why_bytes);
 	}
 	if (r == -ENOENT || r == -ECONNREFUSED)
 		snprintf(why, why_bytes, "no stixeld runs as instance '%s'", instance);
@@ -59,63 +59,13 @@ int ctl_get(const char *instance, const char *target, char **body, char *why, si
 static char *ask(const struct ctl *c, const char *target, int *code)
 {
 	char why[512] = "", *body = NULL;
-	int r = ctl_get(c->instance, target, &body, why, sizeof(why));
+	int r = ctl_get(c->instance, target, CTL_ANSWER_MS, &body, why, sizeof(why));
 
 	if (r == 200)
 		return body;
 	*code = ctl_fail(r >= 0 || r == -EPROTO || r == -EMSGSIZE ? EX_DATAERR : CTL_NOTHING, "%s", why);
 	free(body);
 	return NULL;
-}
-
-/* The value at "a.b.c", or NULL. */
-static json_t *find(json_t *j, const char *path)
-{
-	char key[64];
-
-	while (j && *path) {
-		size_t n = strcspn(path, ".");
-
-		snprintf(key, sizeof(key), "%.*s", (int)n, path);
-		j = json_object_get(j, key);
-		path += n + (path[n] == '.');
-	}
-	return j;
-}
-
-static const char *text(json_t *j, const char *path)
-{
-	const char *s = json_string_value(find(j, path));
-
-	return s ? s : "-";
-}
-
-/* A number to print in so many decimals; "-" where the daemon knows none. Eight may be in use at once. */
-static const char *number(json_t *j, const char *path, double scale, int decimals)
-{
-	static char pool[8][24];
-	static int next;
-	json_t *v = find(j, path);
-	char *s = pool[next++ % 8];
-
-	if (json_is_number(v))
-		snprintf(s, sizeof(pool[0]), "%.*f", decimals, json_number_value(v) * scale);
-	else
-		snprintf(s, sizeof(pool[0]), "-");
-	return s;
-}
-
-static const char *span(double seconds)
-{
-	static char s[48];
-	long t = seconds > 0.0 && seconds < 1e10 ? (long)seconds : 0;
-
-	if (t >= 86400)
-		snprintf(s, sizeof(s), "%ld d %02ld:%02ld:%02ld", t / 86400, t / 3600 % 24, t / 60 % 60,
-			 t % 60);
-	else
-		snprintf(s, sizeof(s), "%02ld:%02ld:%02ld", t / 3600, t / 60 % 60, t % 60);
-	return s;
 }
 
 /* Green, yellow or red where that helps: on a terminal, unless NO_COLOR forbids it. */
@@ -144,9 +94,9 @@ static void print_camera(json_t *camera)
 
 	if (!dropped)
 		return;
-	printf("  %-7s %s, %s, %s captured, %s lost by the driver", text(camera, "side"),
-	       text(camera, "path"), text(camera, "format"), number(camera, "captured", 1, 0),
-	       number(camera, "sequence_gaps", 1, 0));
+	printf("  %-7s %s, %s, %s captured, %s lost by the driver", sx_answer_text(camera, "side"),
+	       sx_answer_text(camera, "path"), sx_answer_text(camera, "format"),
+	       sx_answer_number(camera, "captured", 1, 0), sx_answer_number(camera, "sequence_gaps", 1, 0));
 	json_object_foreach(dropped, reason, images)
 	{
 		if (json_integer_value(images) > 0)
@@ -158,13 +108,14 @@ static void print_camera(json_t *camera)
 
 static void print_source(json_t *j)
 {
-	json_t *cameras = find(j, "source.cameras"), *camera = json_array_get(cameras, 0);
+	json_t *cameras = sx_answer_find(j, "source.cameras"), *camera = json_array_get(cameras, 0);
 	size_t i;
 
-	printf("source    %s, %s x %s, memory %s", text(j, "source.kind"), number(camera, "width", 1, 0),
-	       number(camera, "height", 1, 0), text(j, "source.memory"));
+	printf("source    %s, %s x %s, memory %s", sx_answer_text(j, "source.kind"),
+	       sx_answer_number(camera, "width", 1, 0), sx_answer_number(camera, "height", 1, 0),
+	       sx_answer_text(j, "source.memory"));
 	if (json_array_size(cameras) > 1)
-		printf(", skew p99 %s us", number(j, "source.pair_skew_us.p99", 1, 0));
+		printf(", skew p99 %s us", sx_answer_number(j, "source.pair_skew_us.p99", 1, 0));
 	putchar('\n');
 	json_array_foreach(cameras, i, camera) print_camera(camera);
 }
@@ -172,15 +123,17 @@ static void print_source(json_t *j)
 /* Nothing where nothing measures: most computers. */
 static void print_power(json_t *j)
 {
-	if (!json_is_string(find(j, "power.source")) && !json_is_true(find(j, "power.stale")))
+	if (!json_is_string(sx_answer_find(j, "power.source")) &&
+	    !json_is_true(sx_answer_find(j, "power.stale")))
 		return;
-	if (json_is_true(find(j, "power.stale")))
-		printf("power     unknown for %s s: %.50s\n", number(j, "power.age_ms", 1e-3, 0),
-		       text(j, "power.reason"));
+	if (json_is_true(sx_answer_find(j, "power.stale")))
+		printf("power     unknown for %s s: %.50s\n", sx_answer_number(j, "power.age_ms", 1e-3, 0),
+		       sx_answer_text(j, "power.reason"));
 	else
-		printf("power     %s W (%s), %s J a frame, %s fps/W\n", number(j, "power.watts", 1, 1),
-		       text(j, "power.scope"), number(j, "power.joules_per_frame", 1, 3),
-		       number(j, "power.fps_per_watt", 1, 3));
+		printf("power     %s W (%s), %s J a frame, %s fps/W\n",
+		       sx_answer_number(j, "power.watts", 1, 1), sx_answer_text(j, "power.scope"),
+		       sx_answer_number(j, "power.joules_per_frame", 1, 3),
+		       sx_answer_number(j, "power.fps_per_watt", 1, 3));
 }
 
 static void print_latency(const char *name, json_t *row, double whole_us)
@@ -194,8 +147,8 @@ static void print_latency(const char *name, json_t *row, double whole_us)
 	snprintf(words, sizeof(words), "%s", name);
 	for (char *c = words; *c; c++)
 		*c = *c == '_' ? ' ' : *c;
-	printf("%-18s %9s %9s %9s   %.*s\n", words, number(row, "p50", 1e-3, 3), number(row, "p99", 1e-3, 3),
-	       number(row, "max", 1e-3, 3), length, full);
+	printf("%-18s %9s %9s %9s   %.*s\n", words, sx_answer_number(row, "p50", 1e-3, 3),
+	       sx_answer_number(row, "p99", 1e-3, 3), sx_answer_number(row, "max", 1e-3, 3), length, full);
 }
 
 /* A stage that takes next to nothing is no news; the whole and its three parts ("... to ...") always are. */
@@ -206,9 +159,9 @@ static bool is_small(const char *name, json_t *row, double whole_us)
 
 static void print_latencies(json_t *j)
 {
-	json_t *recent = find(j, "latency_10s_us"), *all = find(j, "latency_us"), *row;
+	json_t *recent = sx_answer_find(j, "latency_10s_us"), *all = sx_answer_find(j, "latency_us"), *row;
 	json_t *table = recent ? recent : all;
-	double whole = json_number_value(find(table, "capture_to_publish.p50"));
+	double whole = json_number_value(sx_answer_find(table, "capture_to_publish.p50"));
 	const char *name;
 	int small = 0;
 
@@ -228,25 +181,30 @@ static void print_latencies(json_t *j)
 static void print_page(json_t *j)
 {
 	bool colours = use_colour();
-	const char *state = text(j, "state"), *reason = json_string_value(find(j, "reason"));
+	const char *state = sx_answer_text(j, "state"),
+		   *reason = json_string_value(sx_answer_find(j, "reason"));
 
-	printf("stixeld '%s'  %s%s%s%s%s%s, up %s, version %s, pid %s\n", text(j, "instance"),
+	printf("stixeld '%s'  %s%s%s%s%s%s, up %s, version %s, pid %s\n", sx_answer_text(j, "instance"),
 	       colour(state, colours), state, colours ? "\033[0m" : "", reason ? " (" : "",
-	       reason ? reason : "", reason ? ")" : "", span(json_number_value(find(j, "uptime_s"))),
-	       text(j, "version"), number(j, "pid", 1, 0));
-	printf("engine    %s: %s\n", text(j, "engine.backend"), text(j, "engine.device"));
+	       reason ? reason : "", reason ? ")" : "",
+	       sx_answer_span(json_number_value(sx_answer_find(j, "uptime_s"))), sx_answer_text(j, "version"),
+	       sx_answer_number(j, "pid", 1, 0));
+	printf("engine    %s: %s\n", sx_answer_text(j, "engine.backend"), sx_answer_text(j, "engine.device"));
 	print_source(j);
 	printf("frames    %s a second (last 10 s: %s), %s published of %s captured\n",
-	       number(j, "fps.last_1s", 1, 1), number(j, "fps.last_10s", 1, 1),
-	       number(j, "frames.published", 1, 0), number(j, "frames.captured", 1, 0));
-	printf("dropped   %s overload, %s unpaired, %s corrupt\n", number(j, "frames.dropped.overload", 1, 0),
-	       number(j, "frames.dropped.unpaired", 1, 0), number(j, "frames.dropped.corrupt", 1, 0));
-	printf("road      %s, height %s m, pitch %s deg, horizon row %s\n", text(j, "road.origin"),
-	       number(j, "road.height_m", 1, 2), number(j, "road.pitch_deg", 1, 2),
-	       number(j, "road.horizon_row", 1, 1));
+	       sx_answer_number(j, "fps.last_1s", 1, 1), sx_answer_number(j, "fps.last_10s", 1, 1),
+	       sx_answer_number(j, "frames.published", 1, 0), sx_answer_number(j, "frames.captured", 1, 0));
+	printf("dropped   %s overload, %s unpaired, %s corrupt\n",
+	       sx_answer_number(j, "frames.dropped.overload", 1, 0),
+	       sx_answer_number(j, "frames.dropped.unpaired", 1, 0),
+	       sx_answer_number(j, "frames.dropped.corrupt", 1, 0));
+	printf("road      %s, height %s m, pitch %s deg, horizon row %s\n", sx_answer_text(j, "road.origin"),
+	       sx_answer_number(j, "road.height_m", 1, 2), sx_answer_number(j, "road.pitch_deg", 1, 2),
+	       sx_answer_number(j, "road.horizon_row", 1, 1));
 	printf("stixels   %s a frame, %s pixels each; stream: %s clients\n",
-	       number(j, "stixels.per_frame", 1, 0), number(j, "stixels.pixels_per_stixel", 1, 0),
-	       number(j, "stream.clients", 1, 0));
+	       sx_answer_number(j, "stixels.per_frame", 1, 0),
+	       sx_answer_number(j, "stixels.pixels_per_stixel", 1, 0),
+	       sx_answer_number(j, "stream.clients", 1, 0));
 	print_power(j);
 	putchar('\n');
 	print_latencies(j);
@@ -261,12 +219,14 @@ static void print_line(json_t *j)
 
 	localtime_r(&t, &tm);
 	strftime(now, sizeof(now), "%H:%M:%S", &tm);
-	printf("%s %s  %s fps  latency p50 %s p99 %s ms  ", now, text(j, "state"),
-	       number(j, "fps.last_1s", 1, 1), number(j, "latency_10s_us.capture_to_publish.p50", 1e-3, 1),
-	       number(j, "latency_10s_us.capture_to_publish.p99", 1e-3, 1));
-	printf("published %s  dropped %s  stixels %s  road %s\n", number(j, "frames.published", 1, 0),
-	       number(j, "frames.dropped.overload", 1, 0), number(j, "stixels.per_frame", 1, 0),
-	       text(j, "road.origin"));
+	printf("%s %s  %s fps  latency p50 %s p99 %s ms  ", now, sx_answer_text(j, "state"),
+	       sx_answer_number(j, "fps.last_1s", 1, 1),
+	       sx_answer_number(j, "latency_10s_us.capture_to_publish.p50", 1e-3, 1),
+	       sx_answer_number(j, "latency_10s_us.capture_to_publish.p99", 1e-3, 1));
+	printf("published %s  dropped %s  stixels %s  road %s\n",
+	       sx_answer_number(j, "frames.published", 1, 0),
+	       sx_answer_number(j, "frames.dropped.overload", 1, 0),
+	       sx_answer_number(j, "stixels.per_frame", 1, 0), sx_answer_text(j, "road.origin"));
 }
 
 /* Asks once and prints by show, or the text as it came. */

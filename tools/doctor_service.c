@@ -329,7 +329,7 @@ static void say_state(struct doctor *d)
 void doctor_instance(struct doctor *d)
 {
 	char why[DOCTOR_WHY_BYTES], *body = NULL;
-	int r = ctl_get(d->instance, "/status", &body, why, sizeof(why));
+	int r = ctl_get(d->instance, "/status", CTL_ANSWER_MS, &body, why, sizeof(why));
 	bool active = strcmp(d->unit.active, "active") == 0;
 
 	if (r == 200)

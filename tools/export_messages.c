@@ -6,16 +6,16 @@
 #include "tools/export_messages.h"
 
 #include <errno.h>
+#include <foxglove/CameraCalibration.pb-c.h>
+#include <foxglove/FrameTransform.pb-c.h>
+#include <foxglove/RawImage.pb-c.h>
+#include <foxglove/SceneUpdate.pb-c.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <stixel/Frame.pb-c.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "foxglove/CameraCalibration.pb-c.h"
-#include "foxglove/FrameTransform.pb-c.h"
-#include "foxglove/RawImage.pb-c.h"
-#include "foxglove/SceneUpdate.pb-c.h"
-#include "stixel/Frame.pb-c.h"
 #include "tools/export_scene.h"
 
 /* Made by tools/proto/embed.py. */

@@ -58,7 +58,7 @@ static void took(struct sx_file_queue *q, size_t bytes)
 	q->count -= bytes;
 	q->begin = (q->begin + bytes) % q->room;
 	if (!q->count)
-		q->begin = 0; /* stays in few pages while the disk keeps up */
+		q->begin = 0; /* stays in the same pages while the disk keeps up */
 }
 
 static void *run(void *user)
@@ -109,6 +109,7 @@ int sx_file_queue_create(struct sx_file_queue **ret, int fd, size_t room, const 
 		free(q);
 		return -ENOMEM;
 	}
+	memset(q->memory, 1, room); /* taken now, not while the disk is slow; 0 would become calloc() */
 	pthread_mutex_init(&q->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

@@ -20,8 +20,6 @@ enum {
 	ALPHA_SIDE = 72
 };
 
-static const struct sx_rgb ground_colour = {150, 92, 168}; /* the road's violet of the driving data sets */
-static const struct sx_rgb sky_colour = {86, 150, 214};
 static const struct sx_rgb dark = {18, 20, 26};
 static const struct sx_rgb horizon_colour = {255, 255, 255};
 
@@ -99,10 +97,10 @@ static void draw_stixel(struct sx_image *rgb, const struct stixel *s, const stru
 			draw_object(rgb, s, p, range);
 		break;
 	case STIXEL_GROUND:
-		tint(rgb, x0, s->row_top, x1, s->row_bottom, ground_colour, ALPHA_GROUND);
+		tint(rgb, x0, s->row_top, x1, s->row_bottom, sx_palette_class(s->kind), ALPHA_GROUND);
 		break;
 	case STIXEL_SKY:
-		tint(rgb, x0, s->row_top, x1, s->row_bottom, sky_colour, ALPHA_SKY);
+		tint(rgb, x0, s->row_top, x1, s->row_bottom, sx_palette_class(s->kind), ALPHA_SKY);
 		break;
 	default:
 		break;

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "stixel.h"
 #include "tools/palette.h"
 
 static uint8_t to_byte(double v)
@@ -43,7 +44,24 @@ double sx_palette_place(const struct sx_palette_range *r, double disparity_px)
 
 struct sx_rgb sx_palette_distance(const struct sx_palette_range *r, double disparity_px)
 {
-	return sx_palette_turbo(0.10 + 0.80 * sx_palette_place(r, disparity_px));
+	return sx_palette_distance_at(sx_palette_place(r, disparity_px));
+}
+
+struct sx_rgb sx_palette_distance_at(double place)
+{
+	return sx_palette_turbo(0.10 + 0.80 * place);
+}
+
+struct sx_rgb sx_palette_class(unsigned kind)
+{
+	static const struct sx_rgb colours[] = {
+		[STIXEL_GROUND] = {150, 92, 168},
+		[STIXEL_OBJECT] = {240, 150, 30},
+		[STIXEL_SKY] = {86, 150, 214},
+		[STIXEL_UNKNOWN] = {128, 128, 128},
+	};
+
+	return colours[kind <= STIXEL_UNKNOWN ? kind : STIXEL_UNKNOWN];
 }
 
 static uint8_t mix(int under, int over, int alpha)

@@ -26,6 +26,14 @@ double sx_palette_place(const struct sx_palette_range *r, double disparity_px);
 
 /* near red .. far blue: Turbo without its dark ends, so that every colour shows on a dark picture. */
 struct sx_rgb sx_palette_distance(const struct sx_palette_range *r, double disparity_px);
+/* The same for a place on the scale, 0 far .. 1 near. */
+struct sx_rgb sx_palette_distance_at(double place);
+
+/*
+ * Colours of classes (enum stixel_kind; others are unknown): the road's violet of the driving data sets, and orange and sky
+ * blue, which differ from it and from each other for every kind of colour blindness.
+ */
+struct sx_rgb sx_palette_class(unsigned kind);
 
 /* under + (over - under) * alpha/256, alpha 0..256. */
 struct sx_rgb sx_palette_mix(struct sx_rgb under, struct sx_rgb over, int alpha);

@@ -22,7 +22,7 @@
 #include "tools/status_line.h"
 
 enum { SLICE_MS = 200 };
-/* What a disk may fall behind before frames are lost: half a second of large frames, half a minute of stixels. */
+/* What a disk may fall behind before frames are lost: three quarters of a second of images, a minute of stixels. */
 #define QUEUE_BYTES ((size_t)32 << 20)
 
 struct recorder {

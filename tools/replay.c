@@ -27,6 +27,9 @@ enum { SLOTS = 8, HEARTBEAT_MS = 1000, PER_COLUMN = 64 };
 /* Longer ones, as between two lives of the publisher, are not waited for to the end. */
 #define PAUSE_MAX_NS (60 * SX_NS_PER_S)
 
+/* From the ring to the first frame: who waits for the instance looks twenty times a second, and is to miss none. */
+#define SETTLE_NS (SX_NS_PER_S / 4)
+
 struct player {
 	const struct ctl *c;
 	struct sx_recording *recording;
@@ -144,6 +147,8 @@ static int64_t due(struct player *p, int64_t recorded_ns)
 {
 	int64_t now_ns = sx_now_ns(), step_ns = recorded_ns - p->recorded_ns;
 
+	if (!p->frames)
+		return p->due_ns = now_ns + SETTLE_NS;
 	if (p->c->max)
 		return now_ns;
 	if (!p->recorded_ns) /* the first one; or the first of another round, at the distance of the last two */
@@ -154,7 +159,7 @@ static int64_t due(struct player *p, int64_t recorded_ns)
 		step_ns = 0;
 	if (step_ns > PAUSE_MAX_NS)
 		step_ns = PAUSE_MAX_NS;
-	p->due_ns = p->due_ns ? p->due_ns + (int64_t)((double)step_ns / p->rate) : now_ns;
+	p->due_ns += (int64_t)((double)step_ns / p->rate);
 	/* Far behind (this process was stopped): do not make up for it. */
 	if (now_ns - p->due_ns > SX_NS_PER_S)
 		p->due_ns = now_ns;

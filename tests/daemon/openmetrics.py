@@ -106,8 +106,13 @@ def parse(text):
     for f in families.values():
         if f.type is None or f.help is None or not f.samples:
             raise ValueError("family %s lacks type, help or samples" % f.name)
-        if f.type == "stateset" and sum(f.samples.values()) != 1:
-            raise ValueError("family %s: not exactly one state" % f.name)
+        if f.type == "stateset":
+            sets = {}  # by the labels beside the state's own
+            for (_, labels), value in f.samples.items():
+                rest = tuple(label for label in labels if label[0] != f.name)
+                sets[rest] = sets.get(rest, 0) + value
+            if set(sets.values()) != {1}:
+                raise ValueError("family %s: not exactly one state" % f.name)
     return families
 
 

@@ -38,6 +38,7 @@ SYSTEM = [
     (re.compile(r"png\.h$|turbojpeg\.h$|linux/videodev2\.h$"), {"capture", "tools", "tests"}),
     (re.compile(r"microhttpd|jansson"), {"ipc", "daemon", "tools", "tests"}),
     (re.compile(r"systemd/"), {"daemon"}),
+    (re.compile(r"zstd|zlib|\.pb-c\.h$"), {"tools", "tests"}),
 ]
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 
@@ -110,6 +111,7 @@ PLANTED = [
     ({"base/b.c": '#include "a.h"\n'}, ["from the root"]),
     ({"base/b.c": "#include <yaml.h>\n"}, ["<yaml.h> belongs to config"]),
     ({"cpu/b.c": "#include <cuda_runtime.h>\n"}, ["belongs to gpu"]),
+    ({"ipc/b.c": "#include <zstd.h>\n"}, ["belongs to tests, tools"]),
     ({"misc/b.c": ""}, ["not in the table"]),
 ]
 

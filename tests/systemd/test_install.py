@@ -16,6 +16,7 @@ CC = os.environ["STIXEL_CC"].split()
 WANTED = """
 {bindir}/stixel-bench
 {bindir}/stixel-process
+{bindir}/stixel-web                         web
 {bindir}/stixelctl
 {bindir}/stixeld
 {includedir}/stixel.h
@@ -26,19 +27,23 @@ WANTED = """
 {libdir}/stixeld/stixel-cuda.so             cuda
 {mandir}/man1/stixel-bench.1                man
 {mandir}/man1/stixel-process.1              man
+{mandir}/man1/stixel-web.1                  man web
 {mandir}/man1/stixelctl.1                   man
 {mandir}/man5/stixeld.conf.5                man
 {mandir}/man8/stixeld.8                     man
 {datadir}/bash-completion/completions/stixel-bench
 {datadir}/bash-completion/completions/stixel-process
+{datadir}/bash-completion/completions/stixel-web web
 {datadir}/bash-completion/completions/stixelctl
 {datadir}/bash-completion/completions/stixeld
 {datadir}/fish/vendor_completions.d/stixel-bench.fish
 {datadir}/fish/vendor_completions.d/stixel-process.fish
+{datadir}/fish/vendor_completions.d/stixel-web.fish web
 {datadir}/fish/vendor_completions.d/stixelctl.fish
 {datadir}/fish/vendor_completions.d/stixeld.fish
 {datadir}/zsh/vendor-completions/_stixel-bench
 {datadir}/zsh/vendor-completions/_stixel-process
+{datadir}/zsh/vendor-completions/_stixel-web web
 {datadir}/zsh/vendor-completions/_stixelctl
 {datadir}/zsh/vendor-completions/_stixeld
 {datadir}/doc/stixeld/examples/65-cameras.rules
@@ -67,10 +72,13 @@ WANTED = """
 {pythondir}/stixel/_reader.py               python
 {pythondir}/stixel/_recording.py            python
 {pythondir}/stixel/py.typed                 python
+{datadir}/doc/stixeld/examples/web-lan.conf web
+{unitdir}/stixel-web.service                systemd web
 {unitdir}/stixeld@.service                  systemd
 {unitdir}/stixeld@.socket                   systemd
 {sysusersdir}/stixeld.conf                  systemd
 {udevdir}/rules.d/70-stixeld.rules          systemd
+/etc/default/stixel-web                     systemd web
 /etc/stixeld/example.conf                   systemd
 """
 PARTS = set(os.environ["STIXEL_PARTS"].split())
@@ -80,7 +88,7 @@ def wanted():
     found = []
     for line in WANTED.strip().split("\n"):
         path, *part = line.format(**FOLDERS).split()
-        if not part or part[0] in PARTS:
+        if set(part) <= PARTS:
             found.append(path)
     return sorted(found)
 
@@ -122,7 +130,7 @@ class Install(unittest.TestCase):
                 self.assertEqual(mode & 0o111, 0o111, path)
 
     def test_programs_run_without_the_build(self):
-        for name in ("stixeld", "stixelctl", "stixel-process", "stixel-bench"):
+        for name in ("stixeld", "stixelctl", "stixel-process", "stixel-bench", *["stixel-web"] * ("web" in PARTS)):
             r = self.installed(name, "--version")
             self.assertEqual(r.returncode, 0, r.stderr)
             self.assertRegex(r.stdout, r"^%s \d" % name)

@@ -13,7 +13,10 @@ SOURCE = os.environ["STIXEL_SOURCE"]
 FOLDER = os.path.join(SOURCE, "systemd")
 UNIT = os.environ["STIXEL_UNIT"]
 STIXELD = os.environ["STIXELD"]
-DROP_INS = sorted(glob.glob(FOLDER + "/drop-ins/*.conf"))
+WEB, WEB_UNIT = os.environ.get("STIXEL_WEB"), os.environ.get("STIXEL_WEB_UNIT")  # not in every build
+UNITS = [UNIT, FOLDER + "/stixeld@.socket"] + ([WEB_UNIT] if WEB_UNIT else [])
+ALL_DROP_INS = sorted(glob.glob(FOLDER + "/drop-ins/*.conf"))
+DROP_INS = [p for p in ALL_DROP_INS if not os.path.basename(p).startswith("web-")]
 
 # Directives that systemd 245 (Ubuntu 20.04, JetPack 5) knows, of those in use here.
 KNOWN_245 = set("""Description Documentation After Wants StartLimitIntervalSec StartLimitBurst Type NotifyAccess ExecStart
@@ -24,7 +27,7 @@ AmbientCapabilities NoNewPrivileges RestrictSUIDSGID ProtectSystem ProtectHome P
 PrivateDevices ProtectKernelTunables ProtectKernelModules ProtectKernelLogs ProtectControlGroups ProtectClock
 ProtectHostname PrivateNetwork IPAddressDeny RestrictAddressFamilies RestrictNamespaces LockPersonality KeyringMode
 SystemCallArchitectures RestrictRealtime SystemCallFilter SystemCallErrorNumber MemoryDenyWriteExecute
-LogRateLimitIntervalSec LogRateLimitBurst WantedBy ListenStream FileDescriptorName SocketUser SocketGroup SocketMode
+LogRateLimitIntervalSec LogRateLimitBurst EnvironmentFile Nice MemoryMax TasksMax IPAddressAllow WantedBy ListenStream FileDescriptorName SocketUser SocketGroup SocketMode
 RemoveOnStop""".split())
 # Newer ones, and when they came. docs/service.md must say so.
 NEWER = {"ProtectProc": 247, "ProcSubset": 247}
@@ -69,13 +72,13 @@ def needs(program, version=0):
 
 class Files(unittest.TestCase):
     def test_every_line_has_its_reason(self):
-        for path in [UNIT, FOLDER + "/stixeld@.socket", *DROP_INS]:
+        for path in [*UNITS, *ALL_DROP_INS]:
             self.assertEqual(without_reason(read(path)), [], path)
         self.assertEqual(without_reason("[Service]\nUser=x\n# why\nGroup=y\n\nUMask=0\n"), ["User=x", "UMask=0"])
 
     def test_what_is_newer_is_documented(self):
         document = read(SOURCE + "/docs/service.md")
-        for path in [UNIT, FOLDER + "/stixeld@.socket", *DROP_INS]:
+        for path in [*UNITS, *ALL_DROP_INS]:
             for name in directives(read(path)):
                 if name in NEWER:
                     self.assertRegex(document, r"`%s=`.*\b%d\b" % (name, NEWER[name]), path)
@@ -85,7 +88,7 @@ class Files(unittest.TestCase):
     def test_all_drop_ins_are_documented(self):
         document = read(SOURCE + "/docs/service.md")
         self.assertGreater(len(DROP_INS), 4)
-        for path in DROP_INS:
+        for path in ALL_DROP_INS:
             self.assertIn("`%s`" % os.path.basename(path), document)
 
     def test_the_unit_starts_what_is_installed(self):
@@ -143,6 +146,49 @@ class Systemd(unittest.TestCase):
         self.assertLessEqual(self.exposure("files"), self.exposure("cpu"))
         self.assertGreater(self.exposure(more="[Service]\nUser=root\nPrivateNetwork=no\nRestrictAddressFamilies=\n"), 1.0)
 
+    def web_unit(self, drop_in="", more=""):
+        text = re.sub(r"(?m)^ExecStart=\S+", "ExecStart=" + WEB, read(WEB_UNIT))
+        text += "\n" + read(FOLDER + "/drop-ins/%s.conf" % drop_in) if drop_in else ""
+        with open(self.folder + "/stixel-web.service", "w") as f:
+            f.write(text + more)
+        return f.name
+
+    @unittest.skipUnless(WEB, "stixel-web is not part of this build")
+    @needs("systemd-analyze")
+    def test_verify_web(self):
+        for drop_in in ("", "web-lan"):
+            self.assertEqual(self.verify(self.web_unit(drop_in)), (0, ""), drop_in)
+        self.assertNotEqual(self.verify(self.web_unit(more="[Service]\nNonsense=1\n"))[1], "")
+
+    @unittest.skipUnless(WEB, "stixel-web is not part of this build")
+    @needs("systemd-analyze", 250)
+    def test_security_web(self):
+        """1.5 is the limit for what is on the network; reachable from others is a little worse, and still below 2."""
+        def exposure(*args, **more):
+            r = subprocess.run(["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=100",
+                                self.web_unit(*args, **more)], capture_output=True, text=True)
+            return float(re.search(r"Overall exposure level for \S+: ([0-9.]+)", r.stdout).group(1))
+        self.assertLessEqual(exposure(), 1.5)
+        self.assertLessEqual(exposure("web-lan"), 2.0)
+        self.assertGreater(exposure(more="[Service]\nUser=root\nSystemCallFilter=\n"), 1.5)
+
+    @unittest.skipUnless(WEB, "stixel-web is not part of this build")
+    def test_web_options(self):
+        """The line of /etc/default starts the program, and so do those that stand there as examples."""
+        text = read(FOLDER + "/stixel-web.default")
+        lines = re.findall(r'(?m)^(?:#   )?STIXEL_WEB_OPTIONS="(.*)"$', text)
+        self.assertEqual(len(lines), 3)
+        for line in lines:
+            words = [re.sub(r":\d+$", ":0", w) for w in line.split()]
+            p = subprocess.Popen([WEB, *words], stderr=subprocess.PIPE, text=True)
+            try:
+                self.assertIn("http://", p.stderr.readline(), line)
+            finally:
+                p.terminate()
+                p.communicate()
+                self.assertEqual(p.returncode, 0, line)
+        self.assertRegex(read(WEB_UNIT), r"(?m)^ExecStart=/\S+/stixel-web \$STIXEL_WEB_OPTIONS$")
+
     @needs("systemd-sysusers")
     def test_users(self):
         os.mkdir(self.folder + "/etc")
@@ -153,8 +199,9 @@ class Systemd(unittest.TestCase):
         groups = {line.split(":")[0] for line in read(self.folder + "/etc/group").splitlines()}
         self.assertIn("nologin", users["stixeld"][6])
         self.assertLess(int(users["stixeld"][2]), 1000)
-        named = re.findall(r"(?m)^(?:User|Group)=(.*)$", read(UNIT))
-        self.assertEqual(len(named), 2)
+        units = [UNIT] + ([WEB_UNIT] if WEB_UNIT else [])
+        named = [n for u in units for n in re.findall(r"(?m)^(?:User|Group)=(.*)$", read(u))]
+        self.assertEqual(len(named), 2 * len(units))
         self.assertLessEqual(set(named), groups | set(users))
 
 

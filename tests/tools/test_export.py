@@ -1,0 +1,361 @@
+# stixelctl export, read by the public MCAP packages: every message is compared with the recording, every checksum checked.
+# The packages come from PyPI into a folder of the build, once; without them the test is skipped, unless SX_REQUIRE_PYPI is set.
+# SPDX-License-Identifier: Apache-2.0
+import math
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import unittest
+import zlib
+
+PACKAGES = ["mcap>=1.2,<2", "mcap-protobuf-support>=0.5,<1", "foxglove-schemas-protobuf>=0.3,<1"]
+VENV = os.path.join(os.environ["STIXEL_BUILD"], "tests", "tools", "venv-mcap")
+
+
+def skip(why):
+    print("test_export: %s: %s" % ("FAILED, SX_REQUIRE_PYPI is set" if os.environ.get("SX_REQUIRE_PYPI") else "skipped", why))
+    sys.exit(1 if os.environ.get("SX_REQUIRE_PYPI") else 77)
+
+
+def run_in_venv():
+    """Makes the environment unless it is complete, and begins anew in it."""
+    done = os.path.join(VENV, "complete")
+    if not os.path.exists(done):
+        shutil.rmtree(VENV, ignore_errors=True)
+        for command in ([sys.executable, "-m", "venv", VENV],
+                        [VENV + "/bin/pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "2", "--timeout",
+                         "20", *PACKAGES]):
+            try:
+                r = subprocess.run(command, capture_output=True, text=True, timeout=150, check=False)
+            except (OSError, subprocess.TimeoutExpired) as e:
+                skip(str(e))
+            if r.returncode:
+                skip("the packages of PyPI cannot be had: " + (r.stderr.strip() or r.stdout.strip()).splitlines()[-1])
+        with open(done, "w", encoding="ascii"):
+            pass
+    os.environ["SX_IN_VENV"] = "1"
+    os.execv(VENV + "/bin/python", [VENV + "/bin/python", *sys.argv])
+
+
+if not os.environ.get("SX_IN_VENV"):
+    if subprocess.run([os.path.join(os.environ["STIXEL_BUILD"], "tools", "stixelctl"), "export", "/dev/null", "/dev/null"],
+                      capture_output=True, text=True, check=False).stderr.count("built without"):
+        skip("stixelctl was built without export")
+    run_in_venv()
+
+from mcap.reader import make_reader  # noqa: E402
+from mcap.stream_reader import StreamReader  # noqa: E402
+from mcap_protobuf.decoder import DecoderFactory  # noqa: E402
+
+from support import BUILD, SOURCE, Folder, program, run  # noqa: E402
+
+sys.path.insert(0, os.path.join(SOURCE, "docs", "examples"))
+sys.dont_write_bytecode = True
+import read_recording  # noqa: E402
+
+MAKE = os.path.join(BUILD, "tests", "tools", "make-recording")
+FAR_M = 200.0
+KINDS = ["GROUND", "OBJECT", "SKY", "UNKNOWN"]
+
+
+class Header:
+    """What the test wants of struct stixel_frame_header, by the offsets of include/stixel.h."""
+
+    def __init__(self, f):
+        self.epoch, self.number = struct.unpack_from("<QQ", f, 24)
+        self.left_ns, self.right_ns, self.submitted_ns, self.published_ns, self.monotonic_ns, self.realtime_ns = (
+            struct.unpack_from("<6q", f, 40))
+        self.clock, self.stamp, self.road_origin, self.stages = f[88:92]
+        self.flags, self.width, self.height, self.columns, self.column_width, self.disparities = struct.unpack_from(
+            "<6I", f, 92)
+        self.min_disparity, self.count, self.inliers = struct.unpack_from("<iII", f, 116)
+        (self.fx, self.fy, self.cx, self.cy, self.baseline_m, self.slope, self.offset, self.horizon, self.pitch,
+         self.height_m) = struct.unpack_from("<10d", f, 128)
+        self.road_age, _, self.captured, self.published, self.overload, self.unpaired, self.corrupt = struct.unpack_from(
+            "<II5Q", f, 208)
+        self.stage_ns = struct.unpack_from("<16q", f, 280)[:self.stages]
+        self.stage_names = [f[408 + 16 * i:424 + 16 * i].rstrip(b"\0").decode() for i in range(self.stages)]
+
+    def real(self, ns):
+        return self.realtime_ns + ns - self.monotonic_ns
+
+
+def rotate(q, v):
+    """v turned by the quaternion (x, y, z, w): v + 2 u x (u x v + w v)."""
+    def cross(a, b):
+        return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+    u, w = q[:3], q[3]
+    inner = [c + w * x for c, x in zip(cross(u, v), v)]
+    return [x + 2 * c for x, c in zip(v, cross(u, inner))]
+
+
+class Export(Folder):
+    def near(self, a, b, what=""):
+        for x, y in zip(a, b, strict=True):
+            self.assertTrue(math.isclose(x, y, rel_tol=1e-9, abs_tol=1e-9), (what, a, b))
+
+    def make(self, frames, columns, plane, lives, encoding="plain"):
+        path = self.path("a.rec")
+        with open(path, "wb") as f:
+            subprocess.run([MAKE, *map(str, (frames, 30, columns, plane, lives, encoding))], stdout=f, check=True)
+        return path, [c for kind, _, c in read_recording.records(path) if kind == read_recording.FRAME]
+
+    def export(self, source):
+        out = self.path("a.mcap")
+        r = run("stixelctl", "export", source, out)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        return out, r
+
+    def read(self, path):
+        """topic -> [(message, decoded)], all checksums looked at."""
+        found = {}
+        with open(path, "rb") as f:
+            self.assertGreater(sum(1 for _ in StreamReader(f, validate_crcs=True).records), 10)
+        with open(path, "rb") as f:
+            reader = make_reader(f, validate_crcs=True, decoder_factories=[DecoderFactory()])
+            self.summary = reader.get_summary()
+            self.schemas = {c.topic: self.summary.schemas[c.schema_id] for c in self.summary.channels.values()}
+            for _, channel, message, decoded in reader.iter_decoded_messages():
+                found.setdefault(channel.topic, []).append((message, decoded))
+        counts = {c.topic: self.summary.statistics.channel_message_counts[i] for i, c in self.summary.channels.items()}
+        self.assertEqual({k: v for k, v in counts.items() if v}, {k: len(v) for k, v in found.items()})
+        self.assertEqual(self.summary.statistics.message_count, sum(counts.values()))
+        self.assertEqual(self.summary.statistics.chunk_count, len(self.summary.chunk_indexes))
+        return found
+
+    def check_frame(self, h, frame, m):
+        pairs = [(m.epoch, h.epoch), (m.number, h.number), (m.capture_left_ns, h.left_ns), (m.capture_right_ns, h.right_ns),
+                 (m.submitted_ns, h.submitted_ns), (m.published_ns, h.published_ns),
+                 (m.anchor_monotonic_ns, h.monotonic_ns), (m.anchor_realtime_ns, h.realtime_ns), (m.clock, h.clock),
+                 (m.stamp, h.stamp), (m.flags, h.flags), (m.image_width, h.width), (m.image_height, h.height),
+                 (m.columns, h.columns), (m.column_width, h.column_width), (m.disparities, h.disparities),
+                 (m.min_disparity, h.min_disparity), (m.camera.fx, h.fx), (m.camera.fy, h.fy), (m.camera.cx, h.cx),
+                 (m.camera.cy, h.cy), (m.camera.baseline_m, h.baseline_m), (m.road.origin, h.road_origin),
+                 (m.road.slope, h.slope), (m.road.offset, h.offset), (m.road.horizon_row, h.horizon),
+                 (m.road.pitch_rad, h.pitch), (m.road.height_m, h.height_m), (m.road.inliers, h.inliers),
+                 (m.road.age, h.road_age), (m.captured, h.captured), (m.published, h.published),
+                 (m.dropped_overload, h.overload), (m.dropped_unpaired, h.unpaired), (m.dropped_corrupt, h.corrupt),
+                 ([s.name for s in m.stages], h.stage_names), (tuple(s.ns for s in m.stages), h.stage_ns)]
+        for got, want in pairs:
+            self.assertEqual(got, want)
+        stixels = read_recording.stixels(frame)
+        self.assertEqual(len(m.stixels), len(stixels))
+        for got, s in zip(m.stixels, stixels):
+            column, top, bottom, support, q7, slope, kind, label, confidence, flags = s
+            self.assertEqual((got.column, got.row_top, got.row_bottom, got.support, got.kind, got.label, got.confidence,
+                              got.flags), (column, top, bottom, support, kind, label, confidence, flags))
+            self.assertEqual(got.disparity_px, -1.0 if q7 == 0xffff else q7 / 128)
+            self.assertEqual(got.slope, slope / 16384)
+            depth = h.fx * h.baseline_m / (q7 / 128) if q7 not in (0, 0xffff) else 0.0
+            self.assertAlmostEqual(got.depth_m, depth, delta=1e-6 * depth + 1e-12)
+
+    def expected_scene(self, h, frame):
+        """Boxes (centre, size) and corners, worked out again."""
+        boxes, corners = [], []
+
+        def place(x, y, d):
+            z = h.fx * h.baseline_m / d
+            return ((x - h.cx) * z / h.fx, (y - h.cy) * z / h.fy, z)
+
+        for column, top, bottom, _, q7, slope, kind, *_ in read_recording.stixels(frame):
+            d, slope = q7 / 128, slope / 16384
+            if q7 in (0, 0xffff) or kind > 1 or h.fx * h.baseline_m / d > FAR_M:
+                continue
+            left = column * h.column_width - 0.5
+            right = min((column + 1) * h.column_width, h.width) - 0.5
+            y0, y1 = top - 0.5, bottom + 0.5
+            if kind == 1 and slope == 0:
+                a, b = place(left, y0, d), place(right, y1, d)
+                boxes.append([(p + q) / 2 for p, q in zip(a, b)] + [b[0] - a[0], b[1] - a[1], 0.05])
+                continue
+            least = h.fx * h.baseline_m / FAR_M
+            d1, d0 = d - 0.5 * slope, d + slope * (bottom - y0)
+            if d1 <= least:
+                continue
+            if d0 < least:
+                y0, d0 = y1 - (d1 - least) / -slope, least
+            corners += [place(left, y1, d1), place(right, y1, d1), place(right, y0, d0), place(left, y0, d0)]
+        return boxes, corners
+
+    def check_scene(self, h, frame, m):
+        entity, = m.entities
+        self.assertEqual((entity.frame_id, entity.id), ("front/camera", "stixels"))
+        boxes, corners = self.expected_scene(h, frame)
+        self.assertEqual(len(entity.cubes), len(boxes))
+        for cube, want in zip(entity.cubes, boxes):
+            p, s, q = cube.pose.position, cube.size, cube.pose.orientation
+            self.near((p.x, p.y, p.z, s.x, s.y, s.z), want, "box")
+            self.assertEqual((q.x, q.y, q.z, q.w), (0, 0, 0, 1))
+            self.assertTrue(all(0 <= c <= 1 for c in (cube.color.r, cube.color.g, cube.color.b)) and cube.color.a > 0.5)
+        self.assertEqual(len(entity.triangles), bool(corners))
+        for t in entity.triangles:
+            self.assertEqual(len(t.points), len(corners))
+            for p, want in zip(t.points, corners):
+                self.near((p.x, p.y, p.z), want, "corner")
+            quads = [t.indices[i:i + 6] for i in range(0, len(t.indices), 6)]
+            self.assertEqual([list(q) for q in quads], [[4 * i + k for k in (0, 1, 2, 0, 2, 3)] for i in range(len(corners) // 4)])
+        return len(boxes), len(corners)
+
+    def check_transform(self, h, m):
+        self.assertEqual((m.parent_frame_id, m.child_frame_id), ("front/road", "front/camera"))
+        t, q = m.translation, (m.rotation.x, m.rotation.y, m.rotation.z, m.rotation.w)
+        self.near((t.x, t.y, t.z), (0, 0, h.height_m))
+        # the optical axis looks ahead and down by the pitch, the image's right is the road's right
+        self.near(rotate(q, (0, 0, 1)), (math.cos(h.pitch), 0, -math.sin(h.pitch)))
+        self.near(rotate(q, (1, 0, 0)), (0, -1, 0))
+
+    def check_all(self, frames, found, plane):
+        boxes = corners = 0
+        for i, frame in enumerate(frames):
+            h = Header(frame)
+            for topic in ("frame", "scene", "transform") + (("disparity",) if plane else ()):
+                message, m = found["/front/" + topic][i]
+                self.assertEqual((message.log_time, message.publish_time), (h.real(h.published_ns),) * 2)
+                self.assertEqual(message.sequence, i)
+                stamp = m.entities[0].timestamp if topic == "scene" else m.timestamp if topic != "frame" else None
+                if stamp:
+                    self.assertEqual(stamp.seconds * 10**9 + stamp.nanos, h.real(h.left_ns))
+            self.check_frame(h, frame, found["/front/frame"][i][1])
+            n = self.check_scene(h, frame, found["/front/scene"][i][1])
+            boxes, corners = boxes + n[0], corners + n[1]
+            self.check_transform(h, found["/front/transform"][i][1])
+            if plane:
+                width, height, pitch, pixels = read_recording.images(frame)[1]
+                m = found["/front/disparity"][i][1]
+                self.assertEqual((m.width, m.height, m.step, m.encoding, m.frame_id),
+                                 (width, height, pitch, "16UC1", "front/camera"))
+                self.assertEqual(m.data, pixels)
+        return boxes, corners
+
+    def test_everything(self):
+        source, frames = self.make(60, 40, 64, 2)
+        found = self.read(self.export(source)[0])
+        boxes, corners = self.check_all(frames, found, True)
+        self.assertGreater(corners, 100)
+        calibrations = [m for _, m in found["/front/calibration"]]
+        self.assertEqual(len(calibrations), 2)  # one a life
+        h = Header(frames[0])
+        for c in calibrations:
+            self.assertEqual(list(c.K), [h.fx, 0, h.cx, 0, h.fy, h.cy, 0, 0, 1])
+            self.assertEqual(list(c.P), [h.fx, 0, h.cx, 0, 0, h.fy, h.cy, 0, 0, 0, 1, 0])
+            self.assertEqual((c.width, c.height, list(c.D), list(c.R)), (h.width, h.height, [0] * 5, [1, 0, 0, 0, 1, 0, 0, 0, 1]))
+        self.assertNotIn("/front/left", found)
+
+    def test_from_a_compressed_recording_and_many_chunks(self):
+        source, frames = self.make(700, 250, 0, 1, "zstd")
+        path, r = self.export(source)
+        found = self.read(path)
+        self.check_all(frames[:3], {k: v[:3] for k, v in found.items()}, False)
+        self.assertEqual(len(found["/front/frame"]), 700)
+        self.assertGreater(self.summary.statistics.chunk_count, 3)
+        self.assertIn("700 frames", r.stdout)
+        # by the index: from the middle on
+        middle = found["/front/frame"][350][0].log_time
+        with open(path, "rb") as f:
+            part = list(make_reader(f, validate_crcs=True).iter_messages(topics=["/front/frame"], start_time=middle))
+        self.assertEqual([m.log_time for _, _, m in part], [m.log_time for m, _ in found["/front/frame"][350:]])
+
+    def test_a_real_scene(self):
+        """The synthetic street through the daemon: boxes stand on the road that the transform says."""
+        name = "export-%d" % os.getpid()
+        env = dict(os.environ, RUNTIME_DIRECTORY=self.path("run"))
+        os.mkdir(self.path("run"))
+        with open(self.path("c.conf"), "w", encoding="ascii") as f:
+            f.write("[source]\nkind = synthetic\nsize = 320x160\nfps = 20\n[stereo]\ndisparities = 64\n")
+        with subprocess.Popen([program("stixeld"), "-c", self.path("c.conf"), "--instance", name], env=env,
+                              stderr=subprocess.DEVNULL) as daemon:
+            try:
+                r = run("stixelctl", "-i", name, "record", self.path("s.rec"), "--frames", 12, "--images", "left,disparity",
+                        "--duration", 60, env=env)
+                self.assertEqual(r.returncode, 0, r.stderr)
+            finally:
+                daemon.terminate()
+        found = self.read(self.export(self.path("s.rec"))[0])
+        prefix = "/%s/" % name
+        self.assertGreater(len(found[prefix + "left"]), 0)
+        image = found[prefix + "left"][-1][1]
+        self.assertEqual((image.width, image.height, image.encoding), (320, 160, "mono8"))
+        self.assertGreater(len(set(image.data)), 50)
+        scene, transform = found[prefix + "scene"][-1][1], found[prefix + "transform"][-1][1]
+        q = (transform.rotation.x, transform.rotation.y, transform.rotation.z, transform.rotation.w)
+        heights = []
+        for p in scene.entities[0].triangles[0].points:
+            if p.z < 20:
+                heights.append(rotate(q, (p.x, p.y, p.z))[2] + transform.translation.z)
+        self.assertGreater(len(heights), 50)
+        heights.sort()
+        # ground lies on the road: the middle half within 20 cm
+        self.assertLess(abs(heights[len(heights) // 4]), 0.2)
+        self.assertLess(abs(heights[3 * len(heights) // 4]), 0.2)
+        self.assertGreater(len(scene.entities[0].cubes), 10)
+
+    def test_schemas_are_foxgloves(self):
+        """Names, numbers and types of every field, against the official package."""
+        import importlib
+
+        from google.protobuf import descriptor_pb2
+        source, _ = self.make(2, 4, 16, 1)
+        self.read(self.export(source)[0])
+        messages = 0
+        for topic, schema in self.schemas.items():
+            self.assertEqual(schema.encoding, "protobuf")
+            files = descriptor_pb2.FileDescriptorSet.FromString(schema.data)
+            for file in files.file:
+                if file.package != "foxglove":
+                    continue
+                for message in file.message_type:
+                    module = importlib.import_module("foxglove_schemas_protobuf.%s_pb2" % message.name)
+                    official = module.DESCRIPTOR.message_types_by_name[message.name]
+                    want = descriptor_pb2.DescriptorProto()
+                    official.CopyToProto(want)
+                    key = [(f.number, f.name, f.type, f.label, f.type_name) for f in message.field]
+                    self.assertEqual(sorted(key), sorted((f.number, f.name, f.type, f.label, f.type_name) for f in want.field),
+                                     message.name)
+                    messages += 1
+        self.assertGreater(messages, 20)
+        self.assertIn("/front/left", self.schemas)
+        self.assertEqual(self.schemas["/front/frame"].name, "stixel.Frame")
+
+    def test_summary_checksum(self):
+        """The packages do not look at this one."""
+        source, _ = self.make(3, 4, 0, 1)
+        with open(self.export(source)[0], "rb") as f:
+            data = f.read()
+        self.assertEqual(data[-37], 2)
+        start, offsets, crc = struct.unpack("<QQI", data[-28:-8])
+        self.assertTrue(0 < start < offsets < len(data))
+        self.assertEqual(crc, zlib.crc32(data[start:-12]))
+
+    def test_damage_and_an_end_that_is_missing(self):
+        source, frames = self.make(40, 10, 0, 1)
+        with open(source, "r+b") as f:
+            f.seek(os.path.getsize(source) // 2)
+            f.write(b"\xff" * 64)
+            f.truncate(os.path.getsize(source) * 3 // 4)
+        path, r = self.export(source)
+        self.assertIn("no whole record", r.stderr)
+        self.assertIn("ends within a record", r.stderr)
+        numbers = [m.number for _, m in self.read(path)["/front/frame"]]
+        self.assertGreater(len(numbers), 20)
+        self.assertLess(len(numbers), 32)
+        self.assertEqual(numbers, sorted(numbers))
+
+    def test_a_recording_without_frames(self):
+        source, _ = self.make(0, 4, 0, 1)
+        path, r = self.export(source)
+        self.assertIn("no frame", r.stdout)
+        with open(path, "rb") as f:
+            self.assertEqual(list(make_reader(f).iter_messages()), [])
+
+    def test_a_file_that_cannot_be_written(self):
+        source, _ = self.make(40, 10, 0, 1)
+        r = run("stixelctl", "export", source, self.path("none", "x.mcap"))
+        self.assertEqual(r.returncode, 73)
+        self.assertIn("x.mcap", r.stderr)
+        self.assertEqual(self.listing(), ["a.rec"])
+
+
+if __name__ == "__main__":
+    unittest.main()

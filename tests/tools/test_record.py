@@ -1,0 +1,409 @@
+# stixelctl record, replay, info: a recording replayed and recorded again is the same; whatever happens, what is whole is read.
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import pty
+import resource
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+import unittest
+
+from support import BUILD, SOURCE, Folder, program, run
+
+sys.path.insert(0, os.path.join(SOURCE, "docs", "examples"))
+sys.dont_write_bytecode = True
+import read_recording  # noqa: E402
+
+CTL = program("stixelctl")
+MAKE = os.path.join(BUILD, "tests", "tools", "make-recording")
+SMALL = ("plain", 12, 0)  # encoding, columns, width of the image
+
+
+def until(condition, what, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError("not within %d s: %s" % (seconds, what))
+        time.sleep(0.02)
+
+
+def frames_of(path):
+    return [content for kind, _, content in read_recording.records(path) if kind == read_recording.FRAME]
+
+
+def record_of(frame):
+    """What replay keeps: columns, stixels, images; all but the header."""
+    return frame[struct.unpack_from("<I", frame, 8)[0]:]
+
+
+def number_of(frame):
+    return struct.unpack_from("<Q", frame, 32)[0]
+
+
+def times_of(frame):
+    """left, right, submitted, published"""
+    return struct.unpack_from("<4q", frame, 40)
+
+
+def rss_kb(pid):
+    with open("/proc/%d/status" % pid, encoding="ascii") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith("VmRSS"))
+
+
+class Recordings(Folder):
+    def setUp(self):
+        super().setUp()
+        self.env = dict(os.environ, RUNTIME_DIRECTORY=self.path("run"))
+        self.count = 0
+        self.started = []
+        self.addCleanup(self.end_all)
+
+    def end_all(self):
+        for p in self.started:
+            if p.poll() is None:
+                p.kill()
+            p.wait()
+            for f in (p.stdin, p.stdout, p.stderr):
+                if f:
+                    f.close()
+
+    def name(self):
+        """An instance that nobody has."""
+        self.count += 1
+        return "rec-%d-%d" % (os.getpid(), self.count)
+
+    def ring(self, name):
+        return os.path.exists("/dev/shm/stixeld." + name)
+
+    def make(self, frames, fps=100, lives=1, kind=SMALL):
+        path = self.path("made-%d-%d.rec" % (frames, lives))
+        with open(path, "wb") as f:
+            subprocess.run([MAKE, *map(str, (frames, fps, kind[1], kind[2], lives, kind[0]))], stdout=f, check=True)
+        return path
+
+    def start(self, *args, **more):
+        more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
+        p = subprocess.Popen([CTL, *map(str, args)], env=self.env, **more)
+        self.started.append(p)
+        return p
+
+    def ctl(self, *args, want=0, **more):
+        r = run("stixelctl", *args, env=self.env, **more)
+        self.assertEqual(r.returncode, want, r.stderr + r.stdout)
+        return r
+
+    def start_recorder(self, name, path, *args):
+        """One that waits for its instance: it says so."""
+        p = self.start("-i", name, "record", path, *args)
+        self.assertIn(b"awaited", p.stderr.readline())
+        return p
+
+    def ended(self, p, want=0):
+        out, err = p.communicate(timeout=60)
+        self.assertEqual(p.returncode, want, err)
+        return (out or b"").decode(), (err or b"").decode()
+
+    def info(self, path, want=0):
+        return json.loads(self.ctl("info", "--json", path, want=want).stdout)
+
+    # ---- there and back ----
+
+    def there_and_back(self, made, *options):
+        name, path = self.name(), self.path("again.rec")
+        want = frames_of(made)
+        recorder = self.start_recorder(name, path, "--frames", len(want))
+        self.ctl("-i", name, "replay", made, *options)
+        out, _ = self.ended(recorder)
+        self.assertIn("%d frames" % len(want), out)
+        self.assertFalse(self.ring(name))
+        got = frames_of(path)
+        self.assertEqual([record_of(f) for f in got], [record_of(f) for f in want])
+        self.assertTrue(any(len(read_recording.stixels(f)) for f in got))
+        return want, got, self.info(path)
+
+    def test_equal_stixels(self):
+        want, got, info = self.there_and_back(self.make(80), "--slots", 128)
+        self.assertEqual([number_of(f) for f in got], list(range(1, 81)))
+        self.assertEqual((info["frames"], info["lost"], info["complete"]), (80, 0, True))
+        for a, b in zip(want, got):
+            # ages and durations are as they were; the times are those of now
+            self.assertEqual([t - times_of(a)[3] for t in times_of(a)], [t - times_of(b)[3] for t in times_of(b)])
+            self.assertLess(abs(time.monotonic_ns() - times_of(b)[3]), 120e9)
+        # 80 frames at 100 a second take 0.79 s; a busy machine may take longer, none is faster
+        self.assertGreater(times_of(got[-1])[3] - times_of(got[0])[3], 0.7e9)
+
+    def test_equal_images(self):
+        made = self.make(30, kind=("plain", 20, 64))
+        _, got, info = self.there_and_back(made, "--slots", 64)
+        self.assertEqual(info["images"], "disparity")
+        for f in got:
+            self.assertEqual({k: v[:3] for k, v in read_recording.images(f).items()}, {1: (64, 32, 128)})
+
+    def test_a_restart_is_played_as_one(self):
+        made = self.make(60, lives=3)
+        self.assertEqual([p["frames"] for p in self.info(made)["publishers"]], [20, 20, 20])
+        self.assertEqual(self.info(made)["lost"], 2)
+        _, got, info = self.there_and_back(made, "--slots", 64, "--rate", 2)
+        self.assertEqual([number_of(f) for f in got], list(range(1, 21)) * 3)
+        self.assertEqual([p["frames"] for p in info["publishers"]], [20, 20, 20])
+
+    def test_compressed(self):
+        made = self.make(20, kind=("zstd", 12, 0))
+        plain = self.make(20, lives=2)
+        if self.info(made)["bytes"] >= self.info(plain)["bytes"]:
+            self.fail("compression does not pay")
+        name, path = self.name(), self.path("z.rec")
+        recorder = self.start_recorder(name, path, "--frames", 20, "--compress")
+        self.ctl("-i", name, "replay", made, "--slots", 64)
+        self.ended(recorder)
+        self.assertEqual(self.info(path)["frames"], 20)
+        self.assertLess(os.path.getsize(path), os.path.getsize(plain))
+
+    def test_images_are_left_out(self):
+        made = self.make(30, kind=("plain", 20, 64))
+        name, path = self.name(), self.path("bare.rec")
+        recorder = self.start_recorder(name, path, "--frames", 30, "--images", "none")
+        self.ctl("-i", name, "replay", made, "--slots", 64)
+        self.ended(recorder)
+        self.assertEqual(self.info(path)["images"], "none")
+        for a, b in zip(frames_of(made), frames_of(path)):
+            self.assertEqual(read_recording.stixels(a), read_recording.stixels(b))
+
+    def test_through_the_socket_and_the_library(self):
+        made = self.make(400)
+        name = self.name()
+        player = self.start("-i", name, "replay", made, "--loop")
+        until(lambda: self.ring(name), "the ring")
+        frame = json.loads(self.ctl("-i", name, "dump", "--json", "--timeout", 20).stdout)
+        want = read_recording.stixels(frames_of(made)[(frame["number"] - 1) % 400])
+        got = [(s["column"], s["row_top"], s["row_bottom"], s["support"]) for s in frame["stixels"]]
+        self.assertEqual(got, [s[:4] for s in want])
+        self.assertTrue(os.path.exists(self.path("run", name, "frames.sock")))
+        player.send_signal(signal.SIGINT)
+        out, _ = self.ended(player)
+        self.assertIn("replayed as", out)
+        self.assertFalse(self.ring(name))
+        self.assertFalse(os.path.exists(self.path("run", name, "frames.sock")))
+
+    def test_start_and_frames(self):
+        made = self.make(1200, fps=1000)
+        for cut in (0, 100):  # with the index, and without
+            path = self.path("part.rec")
+            shutil.copy(made, path)
+            os.truncate(path, os.path.getsize(made) - cut)
+            name, again = self.name(), self.path("again-%d.rec" % cut)
+            recorder = self.start_recorder(name, again, "--frames", 5)
+            self.ctl("-i", name, "replay", path, "--start", 0.7, "--frames", 5, "--slots", 64)
+            self.ended(recorder)
+            want = frames_of(made)[700:705]
+            # the first one at or behind the time
+            self.assertEqual([record_of(f) for f in frames_of(again)], [record_of(f) for f in want])
+
+    # ---- trouble ----
+
+    def test_a_daemon_is_not_replaced(self):
+        made, name = self.make(50), self.name()
+        first = self.start("-i", name, "replay", made, "--loop")
+        until(lambda: self.ring(name), "the ring")
+        r = self.ctl("-i", name, "replay", made, want=73)
+        self.assertIn("process %d" % first.pid, r.stderr)
+        self.assertTrue(self.ring(name))
+        first.send_signal(signal.SIGTERM)
+        self.ended(first)
+
+    def test_the_publisher_is_killed(self):
+        made, name, path = self.make(1000), self.name(), self.path("two.rec")
+        recorder = self.start_recorder(name, path)
+        for _ in range(2):
+            player = self.start("-i", name, "replay", made)
+            before = os.path.getsize(path)
+            until(lambda: os.path.getsize(path) > before + 20000, "frames in the file")
+            player.kill()
+            player.wait()
+        recorder.send_signal(signal.SIGINT)
+        _, err = self.ended(recorder)
+        self.assertIn("started anew", err)
+        info = self.info(path)
+        self.assertEqual((len(info["publishers"]), info["complete"]), (2, True))
+        self.assertTrue(all(p["frames"] > 5 for p in info["publishers"]))
+        os.unlink("/dev/shm/stixeld." + name)
+
+    def test_the_recorder_is_killed(self):
+        made, name, path = self.make(2000, fps=1000), self.name(), self.path("cut.rec")
+        recorder = self.start_recorder(name, path)
+        player = self.start("-i", name, "replay", made, "--loop", "--slots", 64)
+        until(lambda: os.path.exists(path) and os.path.getsize(path) > 100000, "frames in the file")
+        recorder.kill()
+        recorder.wait()
+        player.send_signal(signal.SIGINT)
+        self.ended(player)
+        r = run("stixelctl", "info", "--json", path)
+        info = json.loads(r.stdout)
+        self.assertEqual(r.returncode, 65 if info["damaged_places"] else 0)
+        self.assertFalse(info["complete"])
+        self.assertGreater(info["frames"], 50)
+        self.assertEqual(len(frames_of(path)), info["frames"])
+        # and it can be played
+        self.assertIn("%d frames" % info["frames"], self.ctl("-i", name, "replay", path, "--max").stdout)
+
+    def test_the_disk_is_full(self):
+        made, name, path = self.make(2000, fps=1000), self.name(), self.path("full.rec")
+        most = 300000
+
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+        recorder = self.start("-i", name, "record", path, preexec_fn=limit)
+        self.assertIn(b"awaited", recorder.stderr.readline())
+        player = self.start("-i", name, "replay", made, "--loop")
+        _, err = self.ended(recorder, 73)
+        self.assertIn(path, err)
+        self.assertEqual(os.path.getsize(path), most)
+        info = self.info(path, want=65 if read_recording_cut(path) else 0)
+        self.assertEqual(info["frames"], len(frames_of(path)))
+        self.assertGreater(info["frames"], 100)
+        player.send_signal(signal.SIGINT)
+        self.ended(player)
+
+    def test_no_space(self):
+        made, name = self.make(500), self.name()
+        player = self.start("-i", name, "replay", made, "--loop")
+        until(lambda: self.ring(name), "the ring")
+        r = self.ctl("-i", name, "record", "/dev/full", "--frames", 50, want=73)
+        self.assertIn("No space left", r.stderr)
+        r = self.ctl("-i", name, "record", self.path("none", "x.rec"), want=73)
+        self.assertIn("x.rec", r.stderr)
+        r = self.ctl("-i", name, "record", made, want=73)
+        self.assertIn("already", r.stderr)
+        player.send_signal(signal.SIGINT)
+        self.ended(player)
+
+    def test_damage_is_told_and_passed_over(self):
+        made, name = self.make(40, fps=1000), self.name()
+        with open(made, "r+b") as f:
+            f.seek(os.path.getsize(made) // 2)
+            f.write(b"\xff" * 40)
+        info = self.info(made, want=65)
+        self.assertIn(info["frames"], (38, 39))
+        self.assertEqual(len(info["damage"]), 1)
+        r = self.ctl("info", made, want=65)
+        self.assertIn("damage     ", r.stdout)
+        r = self.ctl("-i", name, "replay", made)
+        self.assertIn("no whole record", r.stderr)
+        self.assertIn("%d frames" % info["frames"], r.stdout)
+
+    def test_what_is_no_recording(self):
+        for content, words in ((b"", "empty"), (b"hello, world" * 50, "no recording"), (b"STIXREC\n", "header")):
+            path = self.path("x.rec")
+            with open(path, "wb") as f:
+                f.write(content)
+            for command in (["info", path], ["replay", path], ["export", path, self.path("x.mcap")]):
+                r = run("stixelctl", "-i", self.name(), *command, env=self.env)
+                if command[0] == "export" and "built without" in r.stderr:
+                    continue
+                self.assertEqual(r.returncode, 65, r.stderr)
+                self.assertIn(words, r.stderr)
+                self.assertIn("x.rec", r.stderr)
+        self.assertEqual(self.listing(), ["x.rec"])
+
+    def test_a_file_without_frames(self):
+        made = self.make(0)
+        self.assertEqual(self.info(made)["frames"], 0)
+        r = self.ctl("-i", self.name(), "replay", "--loop", made, want=65)
+        self.assertIn("no frame", r.stderr)
+
+    def test_usage(self):
+        for args in (["record"], ["replay"], ["info"], ["record", "x", "--images", "right"], ["replay", "x", "--rate", "0"],
+                     ["replay", "x", "--rate", "2", "--max"], ["info", "x", "--loop"], ["record", "x", "--duration", "x"],
+                     ["replay", "x", "--slots", "1"], ["record", "x", "y"]):
+            with self.subTest(args):
+                r = self.ctl(*args, want=64)
+                self.assertTrue(r.stderr.strip())
+        self.assertEqual(self.ctl("-i", self.name(), "replay", self.make(3), "--slots", "7", want=73).stdout, "")
+
+    # ---- long work ----
+
+    def test_a_line_on_a_terminal(self):
+        made, name = self.make(600), self.name()
+        player = self.start("-i", name, "replay", made, "--loop")
+        until(lambda: self.ring(name), "the ring")
+        master, slave = pty.openpty()
+        env = dict(self.env, TERM="xterm")
+        p = subprocess.Popen([CTL, "-i", name, "record", self.path("t.rec"), "--duration", "1.5"], env=env, stdin=slave,
+                             stdout=slave, stderr=slave)
+        self.started.append(p)
+        os.close(slave)
+        text = b""
+        while p.poll() is None or select.select([master], [], [], 0)[0]:
+            try:
+                text += os.read(master, 1000) if select.select([master], [], [], 0.1)[0] else b""
+            except OSError:
+                break
+        os.close(master)
+        self.assertEqual(p.wait(), 0)
+        lines = text.decode().split("\r")
+        self.assertTrue(any("MB/s" in line and "lost" in line and "#" in line for line in lines), text)
+        self.assertIn("t.rec: ", lines[-2] + lines[-1])
+        player.send_signal(signal.SIGINT)
+        self.ended(player)
+
+    def test_memory_does_not_grow(self):
+        """Frames through every part: a pipe, replay, record into a pipe, replay. A day of 30 a second are 2592000."""
+        a, b, frames = self.name(), self.name(), int(os.environ.get("SX_RECORD_FRAMES", 200000))
+        began = time.monotonic()
+        source = subprocess.Popen([MAKE, str(frames), "1000", "1", "0", "1", "plain"], stdout=subprocess.PIPE)
+        self.started.append(source)
+        first = self.start("-i", a, "replay", "-", "--max", "--slots", 1024, stdin=source.stdout)
+        until(lambda: self.ring(a), "the first ring")
+        recorder = self.start("-i", a, "record", "-")
+        second = self.start("-i", b, "replay", "-", "--max", stdin=recorder.stdout)
+        until(lambda: self.ring(b), "the second ring")
+        head = open("/dev/shm/stixeld." + a, "rb")
+        self.addCleanup(head.close)
+
+        def published():
+            return struct.unpack("<Q", os.pread(head.fileno(), 8, 1024))[0]
+
+        parts = {"replay from a file": first, "record": recorder, "replay from a pipe": second}
+        until(lambda: published() > frames // 10 or first.poll() is not None, "a tenth of the frames", 600)
+        early = {k: rss_kb(p.pid) for k, p in parts.items()}
+        late = early
+        while first.poll() is None and published() < frames:
+            late = {k: rss_kb(p.pid) for k, p in parts.items()} if recorder.poll() is None else late
+            time.sleep(0.05)
+        self.ended(first)
+        recorder.send_signal(signal.SIGINT)
+        recorder.wait(timeout=60)
+        err = recorder.stderr.read().decode()
+        self.assertRegex(err, r"standard output: \d+ frames")
+        out, _ = self.ended(second)
+        self.assertGreater(int(out.split()[0]), 1000)
+        print("# %d frames in %.0f s; %s; %s" % (frames, time.monotonic() - began, err.strip(), "; ".join(
+            "%s: %d kB after a tenth, %d kB at the end" % (k, early[k], late[k]) for k in parts)), file=sys.stderr)
+        for k in parts:
+            self.assertLess(late[k] - early[k], 4000, "%s: %d kB, then %d kB" % (k, early[k], late[k]))
+
+
+def read_recording_cut(path):
+    """The file does not end where a record does."""
+    at = 256
+    with open(path, "rb") as f:
+        size = os.fstat(f.fileno()).st_size
+        while at < size:
+            f.seek(at)
+            head = f.read(32)
+            if len(head) < 32:
+                return True
+            count = struct.unpack_from("<I", head, 8)[0]
+            at += 32 + count + -count % 8
+    return at != size
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,212 @@
+# What the tests of stixel-web share: a daemon that is small, the dashboard, and a browser that is none.
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+
+STIXELD = os.environ["STIXELD"]
+STIXEL_WEB = os.environ["STIXEL_WEB"]
+SLOW = 4 if os.environ.get("SX_SANITIZED") else 1
+KINDS = {1: "frame", 2: "left", 3: "disparity", 4: "notice"}
+
+
+def until(condition, seconds=15.0, what="condition"):
+    """The first true value of condition(), polled; fails after the time, which is generous: machines are busy."""
+    end = time.monotonic() + seconds * SLOW
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError("%s: not within %.0f s" % (what, seconds * SLOW))
+        time.sleep(0.02)
+
+
+class Place:
+    """A runtime folder of its own for daemons and dashboard, and whatever runs in it."""
+
+    def __init__(self):
+        self.top = tempfile.mkdtemp(prefix="stixel-")
+        self.env = dict(os.environ, RUNTIME_DIRECTORY=self.top + "/stixeld", XDG_RUNTIME_DIR=self.top)
+        os.mkdir(self.top + "/stixeld")
+        self.running = []
+
+    def start(self, log, *args):
+        path = os.path.join(self.top, log)
+        with open(path, "ab") as f:
+            process = subprocess.Popen(args, env=self.env, stdout=f, stderr=f)
+        self.running.append(process)
+        return process, path
+
+    def close(self):
+        for process in self.running:
+            if process.poll() is None:
+                process.send_signal(signal.SIGCONT)
+                process.terminate()
+        for process in self.running:
+            try:
+                process.wait(20 * SLOW)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        logs = ""
+        for name in os.listdir(self.top):
+            if name.endswith(".log"):
+                with open(os.path.join(self.top, name), errors="replace") as f:
+                    logs += f.read()
+        shutil.rmtree(self.top)
+        if re.search(r"Sanitizer|runtime error:", logs):
+            raise AssertionError(logs)
+
+
+class Daemon:
+    """A stixeld; it may be started again and again."""
+
+    def __init__(self, place, name, *settings):
+        self.place = place
+        self.name = "web-%s-%d" % (name, os.getpid())
+        self.settings = settings or ("source.kind=synthetic", "source.size=320x160", "source.fps=20")
+        self.process = None
+        self.ring = "/dev/shm/stixeld." + self.name
+
+    def start(self):
+        words = [w for s in (*self.settings, "stereo.disparities=32", "engine.threads=1") for w in ("-s", s)]
+        self.process, self.log = self.place.start("daemon.log", STIXELD, "--instance", self.name, *words)
+        until(lambda: self.process.poll() is not None or os.path.exists(self.ring), what="ring")
+        return self
+
+    def kill(self, how=signal.SIGKILL):
+        self.process.send_signal(how)
+        self.process.wait(30 * SLOW)
+
+    def forget(self):
+        """What a killed one leaves behind."""
+        if self.process and self.process.poll() is not None and os.path.exists(self.ring):
+            os.unlink(self.ring)
+
+
+class Web:
+    def __init__(self, place, *args):
+        self.place = place
+        self.process, self.log = place.start("web-%d.log" % len(place.running), STIXEL_WEB, "--listen", "127.0.0.1:0", *args)
+        until(lambda: self.process.poll() is not None or re.search(r"http://\S+/", self.text()), what="address")
+        self.port = int(re.findall(r"http://127\.0\.0\.1:(\d+)/", self.text())[-1])
+
+    def text(self):
+        with open(self.log, errors="replace") as f:
+            return f.read()
+
+    def connect(self, receive_bytes=0):
+        s = socket.socket()
+        if receive_bytes:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+        s.settimeout(20 * SLOW)
+        s.connect(("127.0.0.1", self.port))
+        return s
+
+    def raw(self, data):
+        """Everything that comes back until the other side closes."""
+        with self.connect() as s:
+            reply = b""
+            try:
+                s.sendall(data)
+                while True:
+                    part = s.recv(65536)
+                    if not part:
+                        return reply
+                    reply += part
+            except (ConnectionResetError, BrokenPipeError):
+                return reply
+
+    def ask(self, path, method="GET", headers=(), host=None):
+        """(status, headers, body)"""
+        lines = ["%s %s HTTP/1.1" % (method, path), "Connection: close", *headers]
+        if host != "":
+            lines.append("Host: " + (host or "127.0.0.1:%d" % self.port))
+        head, _, body = self.raw("\r\n".join(lines + ["", ""]).encode()).partition(b"\r\n\r\n")
+        first, *rest = head.decode().split("\r\n")
+        return int(first.split()[1]), {k.lower(): v.strip() for k, v in (r.split(":", 1) for r in rest)}, body
+
+    def json(self, path):
+        code, _, body = self.ask(path)
+        return json.loads(body) if code == 200 else None
+
+    def status(self, daemon):
+        return self.json("/api/%s/status" % daemon.name)
+
+    def stream(self, daemon, query="", **more):
+        return Stream(self, "/api/%s/stream%s" % (daemon if isinstance(daemon, str) else daemon.name, query), **more)
+
+    def threads(self):
+        return len(os.listdir("/proc/%d/task" % self.process.pid))
+
+    def descriptors(self):
+        return len(os.listdir("/proc/%d/fd" % self.process.pid))
+
+    def end(self):
+        self.process.terminate()
+        return self.process.wait(20 * SLOW)
+
+
+class Message:
+    def __init__(self, data, payload):
+        self.magic, kind, self.bytes, self.skipped, self.number, self.age_us, _ = struct.unpack("<4IQ2I", data)
+        assert self.magic == 0x57585453
+        self.kind, self.payload = KINDS[kind], payload
+
+    def notice(self):
+        return json.loads(self.payload)
+
+
+class Stream:
+    """A viewer: cuts the chunks of a stream into messages."""
+
+    def __init__(self, web, path, receive_bytes=0):
+        self.socket = web.connect(receive_bytes)
+        self.socket.sendall(b"GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % path.encode())
+        self.file = self.socket.makefile("rb")
+        self.code = int(self.file.readline().split()[1])
+        self.headers = {}
+        for line in iter(self.file.readline, b"\r\n"):
+            name, _, value = line.decode().partition(":")
+            self.headers[name.lower()] = value.strip()
+        self.rest = b""
+
+    def take(self, count):
+        while len(self.rest) < count:
+            size = int(self.file.readline() or b"0", 16)
+            if size == 0:
+                raise EOFError
+            self.rest += self.file.read(size)
+            self.file.readline()
+        data, self.rest = self.rest[:count], self.rest[count:]
+        return data
+
+    def next(self, *kinds):
+        while True:
+            head = self.take(32)
+            message = Message(head, self.take(struct.unpack_from("<I", head, 8)[0]))
+            if not kinds or message.kind in kinds:
+                return message
+
+    def until(self, condition, seconds=20.0, what="message"):
+        end = time.monotonic() + seconds * SLOW
+        while time.monotonic() < end:
+            message = self.next()
+            if condition(message):
+                return message
+        raise AssertionError("%s: not within %.0f s" % (what, seconds * SLOW))
+
+    def until_publisher(self, word):
+        return self.until(lambda m: m.kind == "notice" and m.notice()["publisher"] == word, what="publisher " + word)
+
+    def close(self):
+        self.file.close()
+        self.socket.close()

@@ -1,0 +1,188 @@
+# The page in a real browser: headless Chromium, driven by python3-selenium.
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import shutil
+import signal
+import sys
+import unittest
+
+from support import SLOW, Daemon, Place, Web, until
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.by import By
+except ImportError:
+    webdriver = None
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+MISSING = [name for name, there in (("chromium", CHROMIUM), ("chromium-driver", DRIVER), ("python3-selenium", webdriver)) if not there]
+# sum of a canvas's pixels, to see that it changes and is not empty
+SUM = """const c = document.getElementById(arguments[0]), t = document.createElement('canvas');
+t.width = 64; t.height = 64; const k = t.getContext('2d'); k.drawImage(c, 0, 0, 64, 64);
+const d = k.getImageData(0, 0, 64, 64).data; let s = 0, h = 0;
+for (let i = 0; i < d.length; i++) { s += d[i]; h = (h * 31 + d[i]) >>> 0; } return [s, h];"""
+
+
+def start_browser(width, height):
+    options = Options()
+    options.binary_location = CHROMIUM
+    for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=%d,%d" % (width, height)):
+        options.add_argument(word)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    return webdriver.Chrome(options=options, service=Service(DRIVER))
+
+
+class Browser(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.place = Place()
+        cls.addClassCleanup(cls.place.close)
+        cls.daemon = Daemon(cls.place, "browser", "source.kind=synthetic", "source.size=320x160", "source.fps=10")
+        cls.addClassCleanup(cls.daemon.forget)
+        cls.daemon.start()
+        cls.web = Web(cls.place, "-i", cls.daemon.name)
+        os.environ["HOME"] = cls.place.top  # Chromium's files go where the rest goes
+        cls.browser = start_browser(1280, 1000)
+        cls.addClassCleanup(cls.browser.quit)
+
+    def open(self, width=1280, height=1000, **more):
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                     dict(width=width, height=height, deviceScaleFactor=1, mobile=False, **more))
+        self.browser.get("http://127.0.0.1:%d/" % self.web.port)
+        self.until_frames()
+
+    def text(self, name):
+        return self.browser.find_element(By.ID, name).text
+
+    def data(self, name):
+        return int(self.browser.execute_script("return document.body.dataset[arguments[0]] || 0", name))
+
+    def pixels(self, name):
+        return tuple(self.browser.execute_script(SUM, name))
+
+    def until_word(self, *words):
+        return until(lambda: self.text("state-word") in words, 30, "state %s instead of %s" % (words, self.text("state-word")))
+
+    def until_frames(self):
+        self.until_word("Running", "Degraded")
+        first = self.data("frame")
+        until(lambda: self.data("frame") > first + 2, 30, "frames")
+
+    def pick(self, name, value):
+        self.browser.execute_script("document.querySelector(`input[name=${arguments[0]}][value=${arguments[1]}]`).click()", name, value)
+
+    def errors(self, allowed=()):
+        """What the console complained about."""
+        return [e["message"] for e in self.browser.get_log("browser")
+                if e["level"] in ("SEVERE", "WARNING") and not any(a in e["message"] for a in allowed)]
+
+    def test_frames_arrive_and_charts_move(self):
+        self.errors()
+        self.browser.get_log("performance")
+        self.open()
+        view, bird, chart = self.pixels("view"), self.pixels("bird"), self.pixels("c-latency")
+        self.assertGreater(view[0], 100000)
+        until(lambda: self.pixels("view") != view, what="another picture")
+        until(lambda: self.pixels("bird") != bird, what="another plan")
+        until(lambda: self.data("samples") >= 3, what="samples")
+        until(lambda: self.pixels("c-latency") != chart, what="another chart")
+        until(lambda: self.text("now-fps") not in ("", "\u2013"), what="fps")
+        self.assertIn("synthetic", self.text("facts"))
+        self.assertIn("sgm", self.text("stages"))
+        self.assertRegex(self.text("v-power"), r"^(no sensor|[\d.]+ W, .*)$")
+        # nothing left this machine
+        asked = [json.loads(e["message"])["message"] for e in self.browser.get_log("performance")]
+        hosts = {m["params"]["request"]["url"].split("/")[2] for m in asked if m["method"] == "Network.requestWillBeSent"
+                 and m["params"]["request"]["url"].startswith(("http", "ws"))}
+        self.assertEqual(hosts, {"127.0.0.1:%d" % self.web.port})
+        self.assertEqual(self.errors(), [])
+
+    def test_views(self):
+        self.open()
+        self.pick("colour", "off")
+        self.pick("ground", "none")
+        until(lambda: self.images() == {"left": "idle", "disparity": "idle"}, what="no image is asked for")
+        self.until_frames()
+        empty = self.pixels("view")
+        self.pick("ground", "disparity")
+        until(lambda: (self.images() or {}).get("disparity") == "published", what="disparity")
+        until(lambda: self.pixels("view")[0] > 1.3 * empty[0], what="disparity is drawn")
+        self.pick("ground", "none")
+        for colour in ("distance", "class"):
+            self.pick("colour", colour)
+            until(lambda: self.pixels("view")[0] > 1.3 * empty[0], what="stixels are drawn")
+        self.pick("ground", "left")
+        self.pick("colour", "distance")
+        # the probe, by keyboard
+        self.browser.execute_script("document.getElementById('view').focus()")
+        self.browser.switch_to.active_element.send_keys("\ue015" * 6)
+        until(lambda: any(w in self.text("probe") for w in ("object", "ground", "sky", "no stixel")), what="probe")
+
+    def images(self):
+        return (self.web.status(self.daemon) or {}).get("images")
+
+    def test_hidden_costs_nothing(self):
+        self.open()
+        until(lambda: (self.images() or {}).get("left") == "published", what="the image is asked for")
+        self.browser.switch_to.new_window("window")
+        first, second = self.browser.window_handles
+        try:
+            self.browser.switch_to.window(first)
+            self.browser.execute_script("Object.defineProperty(document, 'hidden', {get: () => window.away, configurable: true});"
+                                        "window.away = true; document.dispatchEvent(new Event('visibilitychange'));")
+            until(lambda: self.images() == {"left": "idle", "disparity": "idle"}, what="nobody looks")
+            self.browser.execute_script("window.away = false; document.dispatchEvent(new Event('visibilitychange'));")
+            self.until_frames()
+        finally:
+            self.browser.switch_to.window(second)
+            self.browser.close()
+            self.browser.switch_to.window(first)
+
+    def test_death_and_return(self):
+        self.open()
+        self.daemon.kill(signal.SIGKILL)
+        self.until_word("Died")
+        self.assertTrue(self.browser.find_element(By.ID, "veil").is_displayed())
+        self.assertIn("old", self.browser.find_element(By.TAG_NAME, "body").get_attribute("class"))
+        self.assertTrue(self.browser.title.startswith("Died"))
+        before = self.data("frame")
+        self.daemon.start()
+        self.until_word("Running", "Degraded")
+        until(lambda: 0 < self.data("frame") != before, 30, "frames of the new one")
+        self.until_frames()
+        self.assertFalse(self.browser.find_element(By.ID, "veil").is_displayed())
+        # a status that is not there is answered by 404, which the browser logs by itself
+        self.assertEqual(self.errors(allowed=("404", "504", "502")), [])
+
+    def test_sizes(self):
+        for width, height in ((360, 740), (768, 1024), (3840, 2160)):
+            self.open(width, height)
+            wide = self.browser.execute_script("return document.documentElement.scrollWidth")
+            self.assertLessEqual(wide, width)
+            for name in ("view", "bird", "c-fps", "stages"):
+                r = self.browser.execute_script("const r = document.getElementById(arguments[0]).getBoundingClientRect();"
+                                                "return [r.left, r.right, r.height]", name)
+                self.assertGreaterEqual(r[0], 0)
+                self.assertLessEqual(r[1], width)
+                self.assertGreater(r[2], 40)
+
+    def test_the_dashboard_goes_and_comes(self):
+        other = Web(self.place, "-i", self.daemon.name)
+        self.browser.get("http://127.0.0.1:%d/" % other.port)
+        self.until_frames()
+        other.end()
+        self.until_word("No connection")
+        Web(self.place, "-i", self.daemon.name, "--listen", "127.0.0.1:%d" % other.port)
+        self.until_frames()
+        self.browser.get_log("browser")
+
+
+if __name__ == "__main__":
+    if MISSING:
+        print("skipped: not installed: " + ", ".join(MISSING))
+        # a build server has them, and may not leave this out unnoticed
+        sys.exit(1 if os.environ.get("STIXEL_NEED_BROWSER") else 77)
+    unittest.main()

@@ -1,0 +1,460 @@
+# stixel-web as any HTTP client sees it: pages, refusals, streams, limits, and daemons that come and go.
+# SPDX-License-Identifier: Apache-2.0
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+import unittest
+
+from support import SLOW, STIXEL_WEB, Daemon, Place, Web, until
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "daemon"))
+import openmetrics  # noqa: E402
+
+POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " \
+         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+
+class Case(unittest.TestCase):
+    """One daemon and one dashboard for all tests of a class."""
+
+    SETTINGS = ()
+    ARGS = ()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.place = Place()
+        cls.addClassCleanup(cls.place.close)
+        cls.daemon = Daemon(cls.place, cls.__name__.lower(), *cls.SETTINGS)
+        cls.addClassCleanup(cls.daemon.forget)
+        cls.daemon.start()
+        cls.web = Web(cls.place, *[a.replace("{name}", cls.daemon.name) for a in cls.ARGS])
+
+    def stream(self, query="", **more):
+        s = self.web.stream(self.daemon, query, **more)
+        self.addCleanup(s.close)
+        return s
+
+    def refused(self, code, words, *args, **more):
+        got, headers, body = self.web.ask(*args, **more)
+        self.assertEqual(got, code, body)
+        self.assertIn(words, body.decode())
+        self.assertEqual(headers["content-security-policy"], POLICY)
+        return headers
+
+
+class Pages(Case):
+    def files(self):
+        """Everything that the page names, and what that names in turn."""
+        found, look = {}, ["/"]
+        while look:
+            path = look.pop()
+            code, headers, body = self.web.ask(path)
+            self.assertEqual(code, 200, path)
+            found[path] = (headers, body.decode())
+            names = re.findall(r'(?:src|href)="(/[^"]+)"', body.decode()) if path == "/" else []
+            names += ["/" + n for n in re.findall(r'from "\./([^"]+)"', body.decode())]
+            look += [n for n in names if n not in found]
+        return found
+
+    def test_the_page_and_its_parts(self):
+        files = self.files()
+        types = {"/": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+        self.assertGreaterEqual(len(files), 10)
+        self.assertIn("/palette.js", files)
+        for path, (headers, body) in files.items():
+            self.assertTrue(headers["content-type"].startswith(types[re.sub(r".*\.", ".", path)]), path)
+            self.assertEqual(headers["content-security-policy"], POLICY)
+            self.assertEqual(headers["x-content-type-options"], "nosniff")
+            self.assertNotIn("access-control-allow-origin", headers)
+            # nothing from elsewhere, and nothing that the policy would forbid
+            elsewhere = re.findall(r"https?://(?!www\.w3\.org/2000/svg)\S+", body)
+            self.assertEqual(elsewhere, [], path)
+        page = files["/"][1]
+        self.assertEqual(re.findall(r"<style|\bstyle=|\son\w+=|<script(?![^>]*\bsrc=)", page), [])
+
+    def test_unchanged_is_not_sent_again(self):
+        _, headers, body = self.web.ask("/app.js")
+        code, again, nothing = self.web.ask("/app.js", headers=["If-None-Match: " + headers["etag"]])
+        self.assertEqual((code, nothing), (304, b""))
+        self.assertEqual(again["etag"], headers["etag"])
+        self.assertEqual(self.web.ask("/app.js", headers=['If-None-Match: "other"'])[2], body)
+
+    def test_head(self):
+        for path in ("/", "/healthz", "/api/instances", "/api/%s/status" % self.daemon.name, "/metrics"):
+            code, headers, body = self.web.ask(path, "HEAD")
+            self.assertEqual((code, body), (200, b""), path)
+            self.assertGreater(int(headers["content-length"]), 2)
+        code, headers, body = self.web.ask("/api/%s/stream" % self.daemon.name, "HEAD")
+        self.assertEqual((code, body, headers["content-type"]), (200, b"", "application/x-stixel-stream"))
+
+    def test_a_connection_is_kept(self):
+        with self.web.connect() as s:
+            for _ in range(3):
+                s.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                reply = b""
+                while not reply.endswith(b"ok\n"):
+                    part = s.recv(4096)
+                    self.assertTrue(part)
+                    reply += part
+
+    def test_instances(self):
+        mine = until(lambda: [i for i in self.web.json("/api/instances")["instances"] if i["name"] == self.daemon.name])
+        self.assertEqual((mine[0]["publisher"], mine[0]["pid"]), ("alive", self.daemon.process.pid))
+
+    def test_status(self):
+        s = until(lambda: self.web.status(self.daemon), what="status")
+        self.assertEqual((s["instance"], s["pid"]), (self.daemon.name, self.daemon.process.pid))
+
+    def test_snapshot(self):
+        def try_once():
+            code, headers, body = self.web.ask("/api/%s/snapshot.jpg" % self.daemon.name)
+            return (headers, body) if code == 200 else None
+        headers, body = until(try_once, what="snapshot")
+        self.assertEqual(headers["content-type"], "image/jpeg")
+        self.assertEqual((body[:2], body[-2:]), (b"\xff\xd8", b"\xff\xd9"))
+        at = body.index(b"\xff\xc0")
+        self.assertEqual(struct.unpack_from(">HH", body, at + 5), (160, 320))
+
+
+class Refusals(Case):
+    ARGS = ("-i", "{name}", "--host", "Robot.local")
+
+    def test_not_found(self):
+        for path in ("/nothing", "/api", "/api/", "/api/%s" % self.daemon.name, "/api/%s/nothing" % self.daemon.name,
+                     "/../etc/passwd", "/style.css/"):
+            self.refused(404, "not found", path)
+        self.refused(404, "is not shown here", "/api/other/status")
+
+    def test_methods(self):
+        for method in ("POST", "PUT", "DELETE", "OPTIONS", "TRACE"):
+            self.assertEqual(self.refused(405, "only GET and HEAD", "/", method)["allow"], "GET, HEAD")
+
+    def test_wrong_words(self):
+        name = self.daemon.name
+        self.refused(400, "instance", "/api/.hidden/status")
+        self.refused(400, "instance", "/api/%2e%2e/status")
+        self.refused(400, "instance", "/api//status")
+        self.refused(400, "instance", "/api/%s/status" % ("n" * 65))
+        for query in ("fps=0", "fps=-3", "fps=10x", "fps=", "fps=99999"):
+            self.refused(400, "fps wants a number", "/api/%s/stream?%s" % (name, query))
+        for query in ("images=right", "images=left,", "images=none,left", "images=leftdisparity"):
+            self.refused(400, "images wants", "/api/%s/stream?%s" % (name, query))
+        self.refused(400, "body", "/", headers=["Content-Length: 5"])
+        self.refused(400, "body", "/", headers=["Transfer-Encoding: chunked"])
+
+    def test_names(self):
+        port = self.web.port
+        for host in ("localhost", "localhost:%d" % port, "127.0.0.1", "127.0.0.1:9", "[::1]:80", "robot.local", "ROBOT.local:1"):
+            self.assertEqual(self.web.ask("/healthz", host=host)[0], 200, host)
+        for host in ("evil.example", "evil.example:%d" % port, "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1",
+                     "[::2]", "localhost:x", "localhost:0", "[::1", "robot.local:80:80", "user@localhost", "a" * 300):
+            self.refused(403, "--host", "/healthz", host=host)
+        self.assertIn(self.web.ask("/healthz", host="")[0], (400, 403))
+
+    def test_other_sites(self):
+        path = "/api/%s/stream" % self.daemon.name
+        for site in ("cross-site", "same-site"):
+            self.refused(403, "other sites", path, headers=["Sec-Fetch-Site: " + site, "Sec-Fetch-Mode: no-cors"])
+        link = ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"]
+        self.assertEqual(self.web.ask("/", headers=link)[0], 200)
+        self.assertEqual(self.web.ask("/", headers=["Sec-Fetch-Site: same-origin"])[0], 200)
+
+    def test_garbage(self):
+        for data in (b"\0\1\2\3\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
+                     b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * 100000 + b"\r\n\r\n",
+                     b"GET /" + b"z" * 100000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"):
+            reply = self.web.raw(data)
+            self.assertTrue(reply == b"" or re.match(rb"HTTP/1\.[01] [45]\d\d", reply), reply[:80])
+        self.assertEqual(self.web.ask("/healthz")[0], 200)
+
+
+class Streams(Case):
+    def test_frames(self):
+        s = self.stream()
+        self.assertEqual((s.code, s.headers["content-type"]), (200, "application/x-stixel-stream"))
+        frames = [s.next("frame") for _ in range(5)]
+        for a, b in zip(frames, frames[1:]):
+            self.assertLess(a.number, b.number)
+        for f in frames:
+            magic, = struct.unpack_from("<I", f.payload)
+            size, = struct.unpack_from("<I", f.payload, 16)
+            number, = struct.unpack_from("<Q", f.payload, 32)
+            count, kind = struct.unpack_from("<I", f.payload, 120)[0], struct.unpack_from("<I", f.payload, 256)[0]
+            self.assertEqual((magic, size, number, kind), (0x46585453, len(f.payload), f.number, 0))
+            self.assertGreater(count, 10)
+            self.assertLess(f.age_us, 60e6)
+
+    def test_images_belong_to_their_frame(self):
+        s = self.stream("?images=left,disparity")
+        s.until(lambda m: m.kind == "disparity")
+        s.next("frame")
+        left, disparity, frame = (s.next("left", "disparity", "frame") for _ in range(3))
+        self.assertEqual((left.kind, disparity.kind, frame.kind), ("left", "disparity", "frame"))
+        self.assertEqual({left.number, disparity.number, frame.number}, {frame.number})
+        self.assertEqual(left.payload[:2], b"\xff\xd8")
+        self.assertEqual(disparity.payload[:8], b"\x89PNG\r\n\x1a\n")
+        # 8 bits, a palette whose first colour (unknown) is black
+        self.assertEqual(struct.unpack_from(">IIBB", disparity.payload, 16), (320, 160, 8, 3))
+        at = disparity.payload.index(b"PLTE") + 4
+        self.assertEqual(disparity.payload[at:at + 3], b"\0\0\0")
+        self.assertGreater(len(set(disparity.payload[at:at + 768])), 100)
+
+    def test_images_only_while_somebody_looks(self):
+        def images():
+            return (self.web.status(self.daemon) or {}).get("images")
+        until(lambda: images() == {"left": "idle", "disparity": "idle"}, what="nobody asks")
+        plain = self.stream()
+        plain.next("frame")
+        self.assertEqual(images(), {"left": "idle", "disparity": "idle"})
+        s = self.stream("?images=left")
+        s.until(lambda m: m.kind == "left")
+        time.sleep(0.5)  # the status may be that old
+        self.assertEqual(images(), {"left": "published", "disparity": "idle"})
+        s.close()
+        until(lambda: images() == {"left": "idle", "disparity": "idle"}, what="nobody asks any more")
+        self.assertEqual(plain.next("frame").kind, "frame")
+
+    def test_rate(self):
+        s = self.stream("?fps=4")
+        s.next("frame")
+        begin, numbers = time.monotonic(), []
+        while time.monotonic() - begin < 2.5:
+            numbers.append(s.next("frame").number)
+        self.assertLessEqual(len(numbers), 4 * (time.monotonic() - begin) + 2)
+        self.assertGreaterEqual(len(numbers), 2)
+
+    def test_a_slow_viewer_gets_the_newest(self):
+        quick, slow = self.stream("?images=left,disparity"), self.stream("?images=left,disparity", receive_bytes=4096)
+        first = slow.next("frame").number
+        before = quick.next("frame").number
+        while quick.next("frame").number < before + 40:
+            pass
+        head = quick.next("frame").number
+        seen, size = [], 0
+        while not seen or seen[-1].number < head:
+            m = slow.next()
+            size += m.bytes
+            seen += [m] if m.kind == "frame" else []
+        # what lay in the kernel's buffers came first, then the newest: most were never sent
+        self.assertLess(size, 2 << 20)
+        self.assertLess(len(seen), head - first)
+        self.assertGreater(seen[-1].skipped, 0)
+        self.assertGreater(max(b.number - a.number for a, b in zip(seen, seen[1:])), 5)
+
+    def test_one_thread_reads_for_all(self):
+        until(lambda: self.viewers() == 0, what="no viewer")
+        before = self.web.threads()
+        streams = [self.stream() for _ in range(3)]
+        for s in streams:
+            s.next("frame")
+        self.assertLessEqual(self.web.threads(), before + 3 + 1)
+        for s in streams:
+            s.close()
+        until(lambda: self.web.threads() <= before, what="threads as before")
+
+    def viewers(self):
+        return int(re.search(r"(?m)^stixel_web_viewers (\d+)$", self.web.ask("/metrics")[2].decode()).group(1))
+
+
+class Limits(Case):
+    def test_viewers(self):
+        streams = []
+        while len(streams) < 60:
+            s = self.web.stream(self.daemon, "?fps=1")
+            self.addCleanup(s.close)
+            if s.code != 200:
+                break
+            streams.append(s)
+        self.assertEqual((s.code, len(streams)), (503, 48))
+        self.assertIn(b"too many viewers", s.file.read(int(s.headers["content-length"])))
+        for s in streams:
+            s.close()
+
+        def again():
+            s = self.web.stream(self.daemon)
+            self.addCleanup(s.close)
+            return s.code == 200
+        until(again, what="room for a viewer")
+
+    def test_patience(self):
+        """Who dribbles a request, says nothing, or takes nothing of a stream is cut off; others do not notice."""
+        descriptors = self.web.descriptors()
+        silent, dribbling = self.web.connect(), self.web.connect()
+        stuck = self.web.stream(self.daemon, "?images=left,disparity", receive_bytes=4096)
+        other = self.stream("?fps=5")
+        open_ = {silent, dribbling}
+        end = time.monotonic() + 40 * SLOW
+        while open_ and time.monotonic() < end:
+            other.next("frame")
+            for s in list(open_):
+                s.settimeout(0.05)
+                try:
+                    if s is dribbling:
+                        s.send(b"G")
+                    if s.recv(100) == b"":
+                        open_.discard(s)
+                except TimeoutError:
+                    pass
+                except OSError:
+                    open_.discard(s)
+        self.assertEqual(open_, set())
+        other.close()
+        until(lambda: self.web.descriptors() <= descriptors, 30, "the stuck viewer is gone")
+        for s in (silent, dribbling, stuck):
+            s.close()
+
+
+class Life(unittest.TestCase):
+    def setUp(self):
+        self.place = Place()
+        self.addCleanup(self.place.close)
+        self.daemon = Daemon(self.place, "life")
+        self.addCleanup(self.daemon.forget)
+
+    def stream(self, web, query=""):
+        s = web.stream(self.daemon, query)
+        self.addCleanup(s.close)
+        return s
+
+    def test_death_and_return(self):
+        web = Web(self.place, "-i", self.daemon.name)
+        s = self.stream(web, "?images=left")
+        s.until_publisher("absent")
+        self.assertEqual(web.ask("/api/%s/status" % self.daemon.name)[0], 404)
+        self.assertEqual(web.ask("/api/%s/snapshot.jpg" % self.daemon.name)[0], 404)
+        listed = web.json("/api/instances")["instances"]
+        self.assertEqual([(i["name"], i["publisher"]) for i in listed], [(self.daemon.name, "absent")])
+        self.daemon.start()
+        s.until(lambda m: m.kind == "left" and m.number > 3)
+        self.assertEqual(s.until_publisher("alive").notice()["error"], None)
+        self.daemon.kill()
+        s.until_publisher("died")
+        self.daemon.start()
+        s.until(lambda m: m.kind == "left", what="images, asked for again")
+        until(lambda: web.status(self.daemon), what="status")
+        self.daemon.kill(signal.SIGTERM)
+        s.until_publisher("ended")
+
+    def test_a_daemon_that_hangs(self):
+        web = Web(self.place)
+        self.daemon.start()
+        s = self.stream(web)
+        s.next("frame")
+        self.daemon.process.send_signal(signal.SIGSTOP)
+        s.until_publisher("stalled")
+        code, _, body = web.ask("/api/%s/status" % self.daemon.name)
+        self.assertEqual(code, 504, body)
+        self.assertEqual(web.ask("/healthz")[0], 200)
+        self.daemon.process.send_signal(signal.SIGCONT)
+        s.until_publisher("alive")
+        s.next("frame")
+
+    def test_it_ends_while_streams_are_open(self):
+        web = Web(self.place)
+        self.daemon.start()
+        streams = [self.stream(web, "?images=left") for _ in range(3)] + [web.stream("nobody")]
+        self.addCleanup(streams[-1].close)
+        streams[0].next("frame")
+        idle = web.connect()
+        self.addCleanup(idle.close)
+        begin = time.monotonic()
+        self.assertEqual(web.end(), 0)
+        self.assertLess(time.monotonic() - begin, 5 * SLOW)
+        with self.assertRaises((EOFError, OSError, ValueError)):
+            while True:
+                streams[0].next()
+
+    def test_metrics_of_several(self):
+        other = Daemon(self.place, "other")
+        self.addCleanup(other.forget)
+        names = {self.daemon.start().name, other.start().name}
+        web = Web(self.place, *[w for n in sorted(names) for w in ("-i", n)])
+        s = self.stream(web)
+        s.next("frame")
+
+        def both():
+            text = web.ask("/metrics")[2].decode()
+            return text if all('stixeld_uptime_seconds{instance="%s"}' % n in text for n in names) else None
+        text = until(both, what="both instances")
+        openmetrics.parse(text)
+        for line in text.splitlines():
+            if line.startswith("stixeld"):
+                self.assertEqual(line.count('instance="'), 1, line)
+        self.assertRegex(text, r"(?m)^stixel_web_viewers 1$")
+        self.assertRegex(text, r"(?m)^stixel_web_frames_sent_total [1-9]")
+        code, headers, body = web.ask("/api/%s/metrics" % other.name)
+        self.assertEqual(code, 200)
+        self.assertIn("openmetrics-text", headers["content-type"])
+        openmetrics.parse(body.decode())
+
+    def test_nothing_runs(self):
+        web = Web(self.place, "-i", "none-of-this-name")
+        text = web.ask("/metrics")[2].decode()
+        openmetrics.parse(text)
+        self.assertNotIn("stixeld_", text)
+        self.assertEqual(web.ask("/api/none-of-this-name/metrics")[0], 404)
+
+
+class CommandLine(unittest.TestCase):
+    def run_web(self, *args):
+        r = subprocess.run([STIXEL_WEB, *args], capture_output=True, text=True, timeout=60)
+        return r.returncode, r.stdout, r.stderr
+
+    def test_help(self):
+        code, out, err = self.run_web("--help")
+        self.assertEqual((code, err), (0, ""))
+        for word in ("--listen", "--host", "--instance", "--quality", "127.0.0.1:8470", "password"):
+            self.assertIn(word, out)
+        self.assertRegex(self.run_web("--version")[1], r"^stixel-web \d")
+
+    def test_wrong_usage(self):
+        for args, words in [(["--nonsense"], "--help"), (["-i", "../x"], "instance"), (["--listen", "nowhere:80"], "numeric"),
+                            (["--listen", "127.0.0.1"], "ADDRESS:PORT"), (["--listen", "127.0.0.1:99999"], "ADDRESS:PORT"),
+                            (["--listen", "[::1"], "ADDRESS:PORT"), (["--host", "a b"], "--host"), (["--host", ""], "--host"),
+                            (["--host", "a:80"], "without port"), (["--quality", "5"], "10..100"), (["word"], "word"),
+                            (["--listen", "1"] * 5, "4 times")]:
+            code, out, err = self.run_web(*args)
+            self.assertEqual((code, out), (64, ""), args)
+            self.assertIn(words, err, args)
+
+    def test_the_address_is_taken(self):
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            s.listen()
+            code, _, err = self.run_web("--listen", "127.0.0.1:0", "--listen", "127.0.0.1:%d" % s.getsockname()[1])
+        self.assertEqual(code, 73)
+        self.assertIn("Address already in use", err)
+
+    def test_it_warns_beyond_loopback(self):
+        place = Place()
+        self.addCleanup(place.close)
+        web = Web(place)
+        self.assertNotIn("password", web.text())
+        open_web = Web(place, "--listen", "0.0.0.0:0")
+        until(lambda: "password" in open_web.text())
+        # a number cannot be pointed elsewhere; a name can
+        self.assertEqual(open_web.ask("/healthz", host="10.1.2.3")[0], 200)
+        self.assertEqual(open_web.ask("/healthz", host="evil.example")[0], 403)
+
+    def test_ipv6(self):
+        try:
+            with socket.socket(socket.AF_INET6) as s:
+                s.bind(("::1", 0))
+        except OSError:
+            self.skipTest("this machine has no IPv6")
+        place = Place()
+        self.addCleanup(place.close)
+        web = Web(place, "--listen", "[::1]:0")
+        port = int(re.search(r"http://\[::1\]:(\d+)/", web.text()).group(1))
+        with socket.create_connection(("::1", port), 20) as s:
+            s.sendall(b"GET /healthz HTTP/1.1\r\nHost: [::1]:%d\r\nConnection: close\r\n\r\n" % port)
+            self.assertTrue(s.recv(100).startswith(b"HTTP/1.1 200"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,36 @@
+# Makes a C file of the page's files: stixel-web carries them in itself.
+#
+#   embed.py OUT.c FILE...      the first is also served at /
+#
+# SPDX-License-Identifier: Apache-2.0
+import hashlib
+import os
+import sys
+
+TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+         ".svg": "image/svg+xml"}
+
+
+def rows(data):
+    for at in range(0, len(data), 24):
+        yield "\t" + ",".join("%d" % b for b in data[at:at + 24]) + ","
+
+
+def main(out, files):
+    text = ["/* Made by tools/web/embed.py. SPDX-License-Identifier: Apache-2.0 */", '#include "tools/web/server.h"', ""]
+    table = []
+    for number, path in enumerate(files):
+        with open(path, "rb") as f:
+            data = f.read()
+        name = os.path.basename(path)
+        text += ["static const unsigned char data_%d[] = {" % number, *rows(data), "};", ""]
+        tag = '\\"%s\\"' % hashlib.sha256(data).hexdigest()[:20]
+        for url in ["/"] * (number == 0) + ["/" + name]:
+            table.append('\t{"%s", "%s", "%s", data_%d, sizeof(data_%d)},' % (
+                url, TYPES[os.path.splitext(name)[1]], tag, number, number))
+    text += ["const struct web_asset web_assets[] = {", *table, "\t{0},", "};", ""]
+    with open(out, "w", encoding="utf-8") as f:
+        f.write("\n".join(text))
+
+
+main(sys.argv[1], sys.argv[2:])

@@ -1,0 +1,225 @@
+/*
+ * /metrics: stixel-web's own figures, and those of all instances in one OpenMetrics document.
+ *
+ * A document may have each family once, so those of several daemons are merged: a family of the first document takes
+ * the samples of all. Each sample gets the label instance, by which stixeld_info tells them apart, too.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "tools/web/server.h"
+
+static const char type[] = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+static const char type_line[] = "# TYPE ";
+
+struct document {
+	const char *instance;
+	char *text;
+};
+
+/* Next line, without its end; NULL after the last. *at goes on. */
+static const char *next_line(const char **at, size_t *length)
+{
+	const char *line = *at;
+
+	if (!*line)
+		return NULL;
+	*length = strcspn(line, "\n");
+	*at = line + *length + (line[*length] == '\n');
+	return line;
+}
+
+/* Length of the family's name if the line begins a family, else 0. */
+static size_t family_of(const char *line, const char **name)
+{
+	if (strncmp(line, type_line, strlen(type_line)) != 0)
+		return 0;
+	*name = line + strlen(type_line);
+	return strcspn(*name, " \n");
+}
+
+/* Where the lines of a family begin in a document, behind its TYPE; NULL. */
+static const char *find_family(const char *text, const char *name, size_t name_bytes)
+{
+	const char *line, *found;
+	size_t length, n;
+
+	while ((line = next_line(&text, &length))) {
+		n = family_of(line, &found);
+		if (n == name_bytes && n && strncmp(found, name, n) == 0)
+			return text;
+	}
+	return NULL;
+}
+
+/* "name{a="b"} 1" or "name 1", with the label added, unless it has it. */
+static void put_sample(FILE *to, const char *line, size_t length, const char *instance)
+{
+	size_t name = strcspn(line, "{ \n");
+	static const char label[] = "instance=\"";
+
+	fwrite(line, 1, name, to);
+	if (line[name] != '{')
+		fprintf(to, "{%s%s\"}", label, instance);
+	else if (strncmp(line + name + 1, label, strlen(label)) == 0)
+		fputc('{', to);
+	else
+		fprintf(to, "{%s%s\",", label, instance);
+	name += line[name] == '{';
+	fwrite(line + name, 1, length - name, to);
+	fputc('\n', to);
+}
+
+/* The lines of one family, until the next begins or the document ends. */
+static void put_family(FILE *to, const char *lines, const char *instance, bool comments)
+{
+	const char *line, *name;
+	size_t length;
+
+	while ((line = next_line(&lines, &length))) {
+		if (family_of(line, &name) || strncmp(line, "# EOF", 5) == 0)
+			return;
+		if (line[0] != '#')
+			put_sample(to, line, length, instance);
+		else if (comments)
+			fprintf(to, "%.*s\n", (int)length, line);
+	}
+}
+
+static bool was_before(const struct document *documents, size_t count, const char *name, size_t bytes)
+{
+	for (size_t i = 0; i < count; i++)
+		if (find_family(documents[i].text, name, bytes))
+			return true;
+	return false;
+}
+
+static void merge(FILE *to, const struct document *documents, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *at = documents[i].text, *line, *name;
+		size_t length, n;
+
+		while ((line = next_line(&at, &length))) {
+			n = family_of(line, &name);
+			if (!n || was_before(documents, i, name, n))
+				continue;
+			fprintf(to, "%.*s\n", (int)length, line);
+			put_family(to, at, documents[i].instance, true);
+			for (size_t k = i + 1; k < count; k++) {
+				const char *more = find_family(documents[k].text, name, n);
+
+				if (more)
+					put_family(to, more, documents[k].instance, false);
+			}
+		}
+	}
+}
+
+static void put_counter(FILE *to, const char *name, const char *help, uint64_t value)
+{
+	fprintf(to, "# TYPE %s counter\n# HELP %s %s\n%s_total %" PRIu64 "\n", name, name, help, name, value);
+}
+
+static void put_own(FILE *to, struct web_server *s)
+{
+	fprintf(to,
+		"# TYPE stixel_web info\n# HELP stixel_web the dashboard\nstixel_web_info{version=\"%s\"} "
+		"1\n",
+		SX_VERSION);
+	fprintf(to,
+		"# TYPE stixel_web_uptime_seconds gauge\n# UNIT stixel_web_uptime_seconds seconds\n"
+		"# HELP stixel_web_uptime_seconds since the process started\nstixel_web_uptime_seconds "
+		"%.3f\n",
+		(double)(sx_now_ns() - s->started_ns) / 1e9);
+	fprintf(to,
+		"# TYPE stixel_web_viewers gauge\n# HELP stixel_web_viewers streams that are open now\n"
+		"stixel_web_viewers %u\n",
+		web_feeds_viewers(s->feeds));
+	put_counter(to, "stixel_web_streams", "streams that were opened", atomic_load(&s->counts.streams));
+	put_counter(to, "stixel_web_frames_sent", "frames sent to viewers, all together",
+		    atomic_load(&s->counts.frames_sent));
+	put_counter(to, "stixel_web_frames_skipped", "frames that were due to slow viewers and not sent",
+		    atomic_load(&s->counts.frames_skipped));
+	fprintf(to,
+		"# TYPE stixel_web_sent_bytes counter\n# UNIT stixel_web_sent_bytes bytes\n"
+		"# HELP stixel_web_sent_bytes of streams\nstixel_web_sent_bytes_total %llu\n",
+		atomic_load(&s->counts.bytes_sent));
+	put_counter(to, "stixel_web_requests", "requests, also refused ones",
+		    atomic_load(&s->counts.requests));
+	put_counter(to, "stixel_web_requests_refused",
+		    "requests by a wrong name, method or with a body, and viewers too many",
+		    atomic_load(&s->counts.refused));
+}
+
+/* Asks every instance that answers. */
+static size_t ask_all(struct web_server *s, const struct web_names *names, struct document *documents)
+{
+	size_t count = 0;
+	char why[256];
+
+	for (size_t i = 0; i < names->count; i++) {
+		struct document *d = &documents[count];
+		int code;
+
+		*d = (struct document){.instance = names->name[i]};
+		code = web_ask(&s->asks, d->instance, WEB_PAGE_METRICS, &d->text, why, sizeof(why));
+		if (code == 200)
+			count++;
+		else
+			free(code >= 0 ? d->text : NULL);
+	}
+	return count;
+}
+
+/* One instance's document as it is. */
+static enum MHD_Result one_page(struct web_server *s, struct MHD_Connection *c, const char *instance)
+{
+	enum MHD_Result done;
+	char why[256], *body = NULL;
+	int code = web_ask(&s->asks, instance, WEB_PAGE_METRICS, &body, why, sizeof(why));
+
+	if (code < 0)
+		return web_refuse(c,
+				  code == -ENOENT      ? MHD_HTTP_NOT_FOUND
+				  : code == -ETIMEDOUT ? MHD_HTTP_GATEWAY_TIMEOUT
+						       : MHD_HTTP_BAD_GATEWAY,
+				  "%s", why);
+	done = web_reply(c, (unsigned)code, type, body, strlen(body));
+	free(body);
+	return done;
+}
+
+enum MHD_Result web_metrics_page(struct web_server *s, struct MHD_Connection *c, const char *instance)
+{
+	struct document documents[WEB_INSTANCES];
+	struct web_names names;
+	enum MHD_Result done = MHD_NO;
+	char *text = NULL;
+	size_t bytes = 0, count;
+	FILE *to;
+
+	if (instance)
+		return one_page(s, c, instance);
+	to = open_memstream(&text, &bytes);
+	if (!to)
+		return web_refuse(c, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory");
+	web_ask_instances(&names, &s->only);
+	count = ask_all(s, &names, documents);
+	put_own(to, s);
+	merge(to, documents, count);
+	fputs("# EOF\n", to);
+	for (size_t i = 0; i < count; i++)
+		free(documents[i].text);
+	if (fclose(to) == 0)
+		done = web_reply(c, MHD_HTTP_OK, type, text, bytes);
+	free(text);
+	return done;
+}

@@ -1,0 +1,227 @@
+/*
+ * One frame of an instance on its way to browsers.
+ *
+ * The left image goes as JPEG. The disparity goes as PNG with a palette: each pixel has exactly the colour of its
+ * distance and holes have exact edges, which JPEG smears, for as many bytes as a JPEG without chroma subsampling and
+ * an eighth of the 16-bit values (docs/web.md has the figures). The browser does not compute a pixel of it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/web/packet.h"
+
+#include <png.h>
+#include <stdlib.h>
+#include <string.h>
+#include <turbojpeg.h>
+#include <zlib.h>
+
+#include "ipc/frame.h"
+#include "tools/overlay.h"
+
+enum { COLOURS = 256 };
+
+/* A copy without gaps between the rows. */
+static void copy_image(struct web_image *to, const struct stixel_frame *frame, unsigned plane,
+		       size_t pixel_bytes)
+{
+	struct stixel_image from;
+	size_t row_bytes;
+
+	if (stixel_image(frame, plane, &from) != 1)
+		return;
+	row_bytes = from.width * pixel_bytes;
+	to->pixels = malloc(row_bytes * from.height);
+	if (!to->pixels)
+		return;
+	to->width = (int)from.width;
+	to->height = (int)from.height;
+	for (uint32_t y = 0; y < from.height; y++)
+		memcpy((char *)to->pixels + y * row_bytes, (const char *)from.data + (size_t)y * from.pitch,
+		       row_bytes);
+}
+
+struct web_packet *web_packet_create(const struct stixel_frame *frame, unsigned images)
+{
+	const struct stixel_frame_header *h = frame->header;
+	struct sx_overlay_params scale = {.disparities = (int)h->disparities,
+					  .focal_baseline = h->fx * h->baseline_m};
+	size_t room = sx_frame_bytes(h->columns, h->stixel_count, 0);
+	struct web_packet *p = calloc(1, sizeof(*p) + room);
+	int64_t bytes;
+
+	if (!p)
+		return NULL;
+	atomic_init(&p->users, 1);
+	pthread_mutex_init(&p->lock, NULL);
+	bytes = sx_frame_shrink(p->record, room, frame->bytes);
+	if (bytes < 0) {
+		web_packet_unref(p);
+		return NULL;
+	}
+	p->record_bytes = (size_t)bytes;
+	p->epoch = h->epoch;
+	p->number = h->number;
+	p->captured_ns = h->capture_left_ns < h->capture_right_ns ? h->capture_left_ns : h->capture_right_ns;
+	p->range = sx_overlay_range(&scale);
+	if (images & 1u << WEB_LEFT)
+		copy_image(&p->image[WEB_LEFT], frame, STIXEL_PLANE_LEFT, 1);
+	if (images & 1u << WEB_DISPARITY)
+		copy_image(&p->image[WEB_DISPARITY], frame, STIXEL_PLANE_DISPARITY, 2);
+	return p;
+}
+
+struct web_packet *web_packet_ref(struct web_packet *p)
+{
+	atomic_fetch_add(&p->users, 1);
+	return p;
+}
+
+void web_packet_unref(struct web_packet *p)
+{
+	if (!p || atomic_fetch_sub(&p->users, 1) != 1)
+		return;
+	for (int i = 0; i < WEB_PICTURES; i++) {
+		free(p->image[i].pixels);
+		if (i == WEB_LEFT)
+			tjFree(p->image[i].coded);
+		else
+			free(p->image[i].coded);
+	}
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}
+
+static void code_left(struct web_image *im, int quality)
+{
+	tjhandle jpeg = tjInitCompress();
+	unsigned long bytes = 0;
+
+	if (jpeg && tjCompress2(jpeg, im->pixels, im->width, 0, im->height, TJPF_GRAY, &im->coded, &bytes,
+				TJSAMP_GRAY, quality, TJFLAG_FASTDCT) == 0) {
+		im->coded_bytes = bytes;
+	} else {
+		tjFree(im->coded);
+		im->coded = NULL;
+	}
+	if (jpeg)
+		tjDestroy(jpeg);
+}
+
+/* Colour 0 is "unknown"; the others are places on the scale of distances, far to near. */
+static void make_palette(png_color *colours)
+{
+	colours[0] = (png_color){0, 0, 0};
+	for (int i = 1; i < COLOURS; i++) {
+		struct sx_rgb c = sx_palette_distance_at((i - 1) / (double)(COLOURS - 2));
+
+		colours[i] = (png_color){c.r, c.g, c.b};
+	}
+}
+
+/* From disparity in 1/16 px to a colour's number, for every disparity up to most. */
+static uint8_t *make_table(const struct sx_palette_range *range, unsigned most)
+{
+	uint8_t *table = malloc(most + 1);
+
+	for (unsigned d = 0; table && d <= most; d++)
+		table[d] = (uint8_t)(1.5 + sx_palette_place(range, d / 16.0) * (COLOURS - 2));
+	return table;
+}
+
+static unsigned largest(const struct web_image *im)
+{
+	const uint16_t *d = im->pixels;
+	unsigned most = 0;
+
+	for (size_t i = 0; i < (size_t)im->width * (size_t)im->height; i++)
+		most = d[i] != 0xffff && d[i] > most ? d[i] : most;
+	return most;
+}
+
+struct sink {
+	struct web_image *im;
+	size_t room;
+};
+
+static void take_bytes(png_structp png, png_bytep data, size_t bytes)
+{
+	struct sink *s = png_get_io_ptr(png);
+
+	if (s->im->coded_bytes + bytes > s->room)
+		png_error(png, "no room");
+	memcpy(s->im->coded + s->im->coded_bytes, data, bytes);
+	s->im->coded_bytes += bytes;
+}
+
+static void flush_bytes(png_structp png)
+{
+}
+
+static void code_row(uint8_t *to, const struct web_image *im, int y, const uint8_t *table)
+{
+	const uint16_t *d = (const uint16_t *)im->pixels + (size_t)y * (size_t)im->width;
+
+	for (int x = 0; x < im->width; x++)
+		to[x] = d[x] == 0xffff ? 0 : table[d[x]];
+}
+
+/* libpng leaves by longjmp: what lives across it belongs to the caller. */
+static int write_png(png_structp png, png_infop info, struct sink *s, const uint8_t *table, uint8_t *row)
+{
+	png_color colours[COLOURS];
+
+	if (setjmp(png_jmpbuf(png)))
+		return -1;
+	make_palette(colours);
+	png_set_write_fn(png, s, take_bytes, flush_bytes);
+	/* disparity is smooth: differences, and runs of them, are what fits it best for the time */
+	png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB);
+	png_set_compression_level(png, 1);
+	png_set_compression_strategy(png, Z_RLE);
+	png_set_IHDR(png, info, (png_uint_32)s->im->width, (png_uint_32)s->im->height, 8,
+		     PNG_COLOR_TYPE_PALETTE, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+		     PNG_FILTER_TYPE_DEFAULT);
+	png_set_PLTE(png, info, colours, COLOURS);
+	png_write_info(png, info);
+	for (int y = 0; y < s->im->height; y++) {
+		code_row(row, s->im, y, table);
+		png_write_row(png, row);
+	}
+	png_write_end(png, info);
+	return 0;
+}
+
+static void code_disparity(struct web_image *im, const struct sx_palette_range *range)
+{
+	struct sink s = {im, (size_t)im->width * (size_t)im->height * 2 + 4096};
+	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+	png_infop info = png ? png_create_info_struct(png) : NULL;
+	uint8_t *table = make_table(range, largest(im)), *row = malloc((size_t)im->width);
+
+	im->coded = malloc(s.room);
+	if (!info || !table || !row || !im->coded || write_png(png, info, &s, table, row) < 0) {
+		free(im->coded);
+		im->coded = NULL;
+		im->coded_bytes = 0;
+	}
+	free(table);
+	free(row);
+	png_destroy_write_struct(&png, &info);
+}
+
+const void *web_packet_code(struct web_packet *p, enum web_picture which, int quality, size_t *bytes)
+{
+	struct web_image *im = &p->image[which];
+
+	pthread_mutex_lock(&p->lock);
+	if (im->pixels && !im->tried) {
+		im->tried = 1;
+		if (which == WEB_LEFT)
+			code_left(im, quality);
+		else
+			code_disparity(im, &p->range);
+	}
+	pthread_mutex_unlock(&p->lock);
+	*bytes = im->coded_bytes;
+	return im->coded;
+}

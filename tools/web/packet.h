@@ -1,0 +1,52 @@
+/*
+ * One frame of an instance on its way to browsers: its record, and its images, coded when the first viewer sends them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TOOLS_WEB_PACKET_H
+#define SX_TOOLS_WEB_PACKET_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stixel.h"
+#include "tools/palette.h"
+
+enum web_picture { WEB_LEFT, WEB_DISPARITY, WEB_PICTURES };
+
+/* Pixels without gaps between rows; NULL: the frame has none. coded: made once, NULL until then and if that failed. */
+struct web_image {
+	int width, height;
+	void *pixels;
+	unsigned char *coded;
+	size_t coded_bytes;
+	int tried;
+};
+
+/* Shared by all viewers, changed by none but web_packet_code(). */
+struct web_packet {
+	atomic_uint users;
+	uint64_t epoch, number;
+	int64_t captured_ns;
+	struct sx_palette_range range; /* ends of the distance scale, px of disparity */
+	pthread_mutex_t lock;	       /* over coded */
+	struct web_image image[WEB_PICTURES];
+	size_t record_bytes;
+	uint64_t record[]; /* the frame without planes */
+};
+
+/* Copies a frame; images: bits 1u << enum web_picture. One user. NULL: out of memory. */
+struct web_packet *web_packet_create(const struct stixel_frame *frame, unsigned images);
+struct web_packet *web_packet_ref(struct web_packet *p);
+/* The last one frees it; accepts NULL. */
+void web_packet_unref(struct web_packet *p);
+
+/*
+ * The image as JPEG (left) or PNG (disparity, in the colours of tools/palette.c), coded at the first call. It lives as
+ * long as the packet; bytes 0: there is none. Any thread; takes a few milliseconds.
+ */
+const void *web_packet_code(struct web_packet *p, enum web_picture which, int quality, size_t *bytes);
+
+#endif

@@ -1,0 +1,327 @@
+// The page: takes what comes over the link, decides what it means, and shows it.
+// SPDX-License-Identifier: Apache-2.0
+import {Birdseye} from "./birdseye.js";
+import {Chart, History} from "./charts.js";
+import {Link} from "./link.js";
+import {CLASS, DISTANCE} from "./palette.js";
+import {count, number, setText, showCameras, showFacts, showStages} from "./panels.js";
+import {CameraView, scaleOf, ticks} from "./view.js";
+import {readFrame} from "./wire.js";
+
+const OLD_MS = 1500; // a picture that came longer ago is not shown as a live one
+const $ = (id) => document.getElementById(id);
+const keep = (key, value) => { try { localStorage.setItem(`stixel.${key}`, value); } catch { /* not allowed: not kept */ } };
+const kept = (key) => { try { return localStorage.getItem(`stixel.${key}`); } catch { return null; } };
+
+const view = new CameraView($("view"), (text) => setText($("probe"), text || "Point at a stixel to measure it."));
+const bird = new Birdseye($("bird"));
+const history = new History();
+const charts = {
+  fps: new Chart($("c-fps"), history, [{key: "fps", colour: "--one"}], 10, "nothing yet"),
+  latency: new Chart($("c-latency"), history, [{key: "p99", colour: "--two", dash: true}, {key: "p50", colour: "--one"}], 10, "nothing yet"),
+  power: new Chart($("c-power"), history, [{key: "watts", colour: "--three"}], 10, "no power sensor"),
+  drops: new Chart($("c-drops"), history, [{key: "drops", colour: "--two"}], 1, "nothing yet"),
+};
+const now = {link: "", linkText: "", notice: null, status: null, statusText: "", instances: null};
+let known = null; // the last status that there was
+let newest = null, busy = false, shown = null, shownTimes = [], seen = fresh();
+
+function fresh() {
+  return {fps: 0, skipped: 0, since: new Date().toLocaleTimeString([], {hour: "2-digit", minute: "2-digit"})};
+}
+
+// ---- choices ----
+
+function choice(name) {
+  return document.querySelector(`input[name=${name}]:checked`).value;
+}
+
+function query() {
+  const ground = choice("ground"), rate = $("rate").value;
+  const words = [...(ground === "none" ? [] : [`images=${ground}`]), ...(rate ? [`fps=${rate}`] : [])];
+  return words.length ? `?${words.join("&")}` : "";
+}
+
+function restore() {
+  for (const name of ["ground", "colour"]) {
+    const input = document.querySelector(`input[name=${name}][value="${CSS.escape(kept(name) ?? "")}"]`);
+    if (input)
+      input.checked = true;
+  }
+  $("rate").value = kept("rate") ?? (matchMedia("(max-width: 40rem)").matches ? "15" : "30");
+  $("range").value = kept("range") ?? "40";
+  bird.range = Number($("range").value);
+  const aspect = kept("aspect");
+  if (/^\d+ \/ \d+$/.test(aspect ?? ""))
+    $("stage").style.aspectRatio = aspect;
+}
+
+function changed() {
+  for (const name of ["ground", "colour"])
+    keep(name, choice(name));
+  keep("rate", $("rate").value);
+  keep("range", $("range").value);
+  bird.range = Number($("range").value);
+  $("legend-distance").hidden = choice("colour") === "class" && choice("ground") !== "disparity";
+  $("legend-class").hidden = !$("legend-distance").hidden;
+  if (shown)
+    display(shown);
+  if (link.instance)
+    link.choose(link.instance, query());
+}
+
+function choose(name) {
+  if (name !== link.instance) {
+    newest = shown = now.notice = now.status = known = null;
+    history.rows.length = 0;
+    seen = fresh();
+  }
+  keep("instance", name);
+  window.history.replaceState(null, "", `?i=${encodeURIComponent(name)}`);
+  link.choose(name, query());
+  judge();
+}
+
+// ---- instances ----
+
+function offer(list) {
+  now.instances = list;
+  const wanted = link.instance ?? new URLSearchParams(location.search).get("i") ?? kept("instance");
+  const alive = list.find((i) => i.publisher === "alive");
+  const name = link.instance ?? (list.some((i) => i.name === wanted) || new URLSearchParams(location.search).has("i") ? wanted
+    : (alive ?? list[0])?.name);
+  const names = list.map((i) => i.name);
+  if (name && !names.includes(name))
+    names.push(name);
+  const select = $("instance");
+  if (names.join("/") !== [...select.options].map((o) => o.value).join("/"))
+    select.replaceChildren(...names.map((n) => new Option(n, n)));
+  for (const option of select.options) {
+    const i = list.find((v) => v.name === option.value);
+    setText(option, !i || i.publisher !== "alive" ? `${option.value} (off)` : option.value);
+  }
+  if (name) {
+    select.value = name;
+    if (!link.instance)
+      choose(name);
+  }
+  judge();
+}
+
+// ---- pictures ----
+
+async function decode(set) {
+  const ground = choice("ground");
+  const bytes = ground === "left" ? set.left : ground === "disparity" ? set.disparity : null;
+  set.parsed = readFrame(set.frame);
+  set.picture = bytes ? await createImageBitmap(new Blob([bytes], {type: ground === "left" ? "image/jpeg" : "image/png"})) : null;
+  return set;
+}
+
+function display(set) {
+  const {parsed: f} = set, stage = $("stage"), aspect = `${f.width} / ${f.height}`;
+  if (stage.style.aspectRatio !== aspect) {
+    stage.style.aspectRatio = aspect;
+    keep("aspect", aspect);
+  }
+  view.show(f, choice("ground") === "none" ? null : set.picture, choice("colour"));
+  bird.show(f, choice("colour"));
+  legend(f);
+}
+
+// One picture is decoded at a time; what comes meanwhile waits in one place, the newest.
+async function turn() {
+  if (busy || !newest)
+    return;
+  busy = true;
+  const set = newest;
+  newest = null;
+  try {
+    await decode(set);
+    await new Promise(requestAnimationFrame);
+    if (shown?.picture && shown.picture !== set.picture)
+      shown.picture.close();
+    shown = set;
+    set.delay = performance.now() - set.received;
+    display(set);
+    shownTimes.push(performance.now());
+    seen.skipped = Math.max(seen.skipped, set.skipped);
+    document.body.dataset.frame = set.number;
+  } catch (e) {
+    console.error("a frame cannot be shown:", e);
+  }
+  busy = false;
+  judge();
+  turn();
+}
+
+let legendOf = "";
+function legend(frame) {
+  const scale = scaleOf(frame), key = `${scale.near} ${scale.far}`;
+  if (key === legendOf)
+    return;
+  legendOf = key;
+  $("ticks").replaceChildren(...ticks(scale).map(({place, text}) => {
+    const mark = document.createElement("span");
+    mark.textContent = text;
+    mark.style.left = `${Math.min(96, Math.max(4, place * 100))}%`;
+    return mark;
+  }));
+}
+
+function paintScale() {
+  const c = $("scale").getContext("2d");
+  DISTANCE.forEach((colour, i) => {
+    c.fillStyle = `rgb(${colour})`;
+    c.fillRect(255 - i, 0, 1, 1); // near on the left
+  });
+  ["ground", "object", "sky"].forEach((name, kind) =>
+    document.querySelector(`.swatches .${name}`).style.setProperty("--swatch", `rgb(${CLASS[kind]})`));
+}
+
+// ---- state ----
+
+function ago(ms) {
+  return ms < 10000 ? `${(ms / 1000).toFixed(1)} s` : ms < 120000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60000)} min`;
+}
+
+// What is to be said now: {kind, word, text, veil}. The first that is wrong counts.
+function verdict() {
+  const {notice: n, status: s} = now, name = link.instance;
+  const since = shown ? performance.now() - shown.received : Infinity;
+  if (now.link === "lost")
+    return {kind: "bad", word: "No connection", text: now.linkText, veil: "No connection"};
+  if (!name)
+    return now.instances ? {kind: "warn", word: "Nothing runs", text: "No stixeld runs on this machine. This page goes on when one starts: stixeld --instance front", veil: "No stixeld runs"}
+      : {kind: "wait", word: "Connecting", text: "", veil: ""};
+  if (!n || n.publisher === "unknown")
+    return {kind: "wait", word: "Connecting", text: `to '${name}'`, veil: ""};
+  if (n.error)
+    return {kind: "bad", word: "Not readable", text: `'${name}': ${n.error}`, veil: "Not readable"};
+  const gone = {absent: ["Not running", `no stixeld runs as '${name}'; this page goes on when it starts`],
+    ended: ["Ended", `stixeld '${name}' ended in order; this page goes on when it starts again`],
+    died: ["Died", `stixeld '${name}' was killed or crashed; this page goes on when it starts again`],
+    replaced: ["Restarting", `stixeld '${name}' was replaced by a new one`]}[n.publisher];
+  if (gone)
+    return {kind: "bad", word: gone[0], text: gone[1], veil: gone[0]};
+  if (n.publisher === "stalled")
+    return {kind: "bad", word: "Hangs", text: `stixeld '${name}' gives no sign of life for ${ago(n.heartbeat_ms)}`, veil: "stixeld hangs"};
+  const reason = s?.reason ?? "";
+  if (n.state === "no_camera")
+    return {kind: "bad", word: "No camera", text: reason || "it is looked for", veil: "No camera"};
+  if (n.state === "starting" || n.state === "stopping")
+    return {kind: "warn", word: n.state === "starting" ? "Starting" : "Stopping", text: reason, veil: shown && since < OLD_MS ? "" : "Not yet"};
+  if (since > OLD_MS)
+    return {kind: "warn", word: shown ? "No new frames" : "Waiting", text: shown ? `the newest came ${ago(since)} ago. ${reason}` : `for the first frame. ${reason}`, veil: shown ? `Nothing new for ${ago(since)}` : ""};
+  if (n.state === "degraded")
+    return {kind: "warn", word: "Degraded", text: reason, veil: ""};
+  const camera = s?.source?.cameras?.[0];
+  return {kind: "good", word: "Running", veil: "",
+    text: s ? `${s.engine?.backend ?? ""} (${s.engine?.device ?? ""}), ${s.source?.kind ?? ""} ${camera?.width ?? "?"} \u00d7 ${camera?.height ?? "?"}` : now.statusText};
+}
+
+function noImage() {
+  const ground = choice("ground"), word = now.status?.images?.[ground];
+  return shown && !shown.picture && ground !== "none" && word === "off" ? "the daemon publishes no such image: output.planes" : "";
+}
+
+function judge() {
+  const v = verdict(), old = v.kind !== "good" && v.veil !== "";
+  $("state").className = `state ${v.kind}`;
+  setText($("state-word"), v.word);
+  setText($("state-text"), [v.text, noImage()].filter(Boolean).join("; "));
+  document.body.classList.toggle("old", old);
+  $("veil").hidden = !v.veil;
+  setText($("veil"), v.veil);
+  document.title = `${v.kind === "good" ? "" : `${v.word}: `}${link.instance ?? ""} stixeld`.trim();
+  const since = shown ? performance.now() - shown.received : Infinity;
+  setText($("now-frame"), shown ? count(shown.number) : "\u2013");
+  setText($("now-age"), since < OLD_MS ? `${Math.round(shown.ageMs + shown.delay)} ms` : shown ? ago(since) : "\u2013");
+  setText($("now-fps"), number(now.status?.fps?.last_1s ?? NaN, 1));
+}
+
+// ---- charts ----
+
+let before = null; // totals of drops
+function sample(s) {
+  const drops = s && Object.values(s.frames.dropped).reduce((sum, v) => sum + v, 0);
+  const latency = s?.latency_1s_us?.capture_to_publish ?? s?.latency_10s_us?.capture_to_publish;
+  const same = before && s && before.epoch === s.epoch, time = Date.now();
+  const values = {
+    fps: s?.fps?.last_1s ?? NaN, p50: latency?.n > 0 ? latency.p50 / 1000 : NaN, p99: latency?.n > 0 ? latency.p99 / 1000 : NaN,
+    watts: s?.power?.watts ?? NaN, drops: same ? Math.max(0, (drops - before.drops) * 1000 / Math.max(500, time - before.time)) : NaN,
+  };
+  before = s ? {epoch: s.epoch, drops, time} : null;
+  history.add(time, values);
+  return values;
+}
+
+function values(id, parts) {
+  $(id).replaceChildren(...parts.flatMap(([mark, text, value]) => {
+    const line = document.createElement("i"), bold = document.createElement("b");
+    line.className = mark;
+    bold.textContent = value;
+    return [...(mark ? [line] : []), text, bold];
+  }));
+}
+
+function showCharts(v, s) {
+  values("v-fps", [["", "", number(v.fps, 1)]]);
+  values("v-latency", [["s1", "p50 ", `${number(v.p50, 1)} ms`], ["s2 dash", "p99 ", `${number(v.p99, 1)} ms`]]);
+  values("v-power", [["", "", Number.isFinite(v.watts) ? `${number(v.watts, 1)} W, ${number(s?.power?.fps_per_watt ?? NaN, 2)} fps/W` : "no sensor"]]);
+  values("v-drops", [["", "", number(v.drops, 1)]]);
+  charts.fps.say(`Frames a second: ${number(v.fps, 1)}`);
+  charts.latency.say(`Latency from capture to publication: median ${number(v.p50, 1)} ms, 99 % ${number(v.p99, 1)} ms`);
+  charts.power.say(Number.isFinite(v.watts) ? `Power: ${number(v.watts, 1)} W` : "Power: no sensor");
+  charts.drops.say(`Pairs dropped a second: ${number(v.drops, 1)}`);
+  document.body.dataset.samples = history.rows.length;
+  for (const chart of Object.values(charts))
+    chart.paint();
+}
+
+function tick(status, text) {
+  const from = performance.now() - 1000;
+  now.status = status;
+  now.statusText = text;
+  shownTimes = shownTimes.filter((t) => t > from);
+  seen.fps = shownTimes.length;
+  showCharts(sample(status), status);
+  known = status ?? known; // without one the last stays, greyed
+  showStages($("stages"), $("stages-note"), known);
+  showFacts($("facts"), known, seen);
+  showCameras($("cameras-box"), $("cameras"), known);
+  judge();
+}
+
+// ---- all of it ----
+
+const link = new Link({
+  frame(set) {
+    newest = set;
+    turn();
+  },
+  notice(n) {
+    now.notice = n;
+    link.someone = !["absent", "ended", "died"].includes(n.publisher);
+    judge();
+  },
+  link(word, text) {
+    if (word === now.link && text === now.linkText)
+      return;
+    now.link = word;
+    now.linkText = text;
+    judge();
+  },
+  status: tick,
+  instances: offer,
+});
+
+restore();
+paintScale();
+changed();
+for (const id of ["rate", "range"])
+  $(id).addEventListener("change", changed);
+for (const input of document.querySelectorAll("input[type=radio]"))
+  input.addEventListener("change", changed);
+$("instance").addEventListener("change", () => choose($("instance").value));
+setInterval(judge, 250);

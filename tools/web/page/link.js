@@ -1,0 +1,155 @@
+// The way to stixel-web: which instances there are, the stream of one, its status. Comes back by itself when something
+// was lost, and is silent while the page is hidden.
+// SPDX-License-Identifier: Apache-2.0
+import {Cutter} from "./wire.js";
+import {MESSAGE_KIND} from "./layout.js";
+
+const SILENCE_MS = 4000; // notices come twice a second
+const BACKOFF_MS = [500, 1000, 2000, 4000, 8000];
+const STATUS_MS = 1000, LIST_MS = 5000;
+
+async function sentence(answer) {
+  const text = (await answer.text()).trim();
+  return text && text.length < 300 ? text : `stixel-web answered ${answer.status}`;
+}
+
+// on: {frame(set), notice(n), link(word, text), status(object or null, text), instances(list)}; set has number, ageMs,
+// received, frame, left, disparity: the payloads of one frame.
+export class Link {
+  constructor(on) {
+    this.on = on;
+    this.instance = null;
+    this.query = "";
+    this.tries = 0;
+    this.abort = null;
+    this.timer = 0;
+    this.someone = true; // there may be a daemon to ask
+    document.addEventListener("visibilitychange", () => document.hidden ? this.stop() : this.start());
+    window.addEventListener("online", () => this.reopen());
+    setInterval(() => this.watch(), 500);
+    setInterval(() => this.status(), STATUS_MS);
+    setInterval(() => this.list(), LIST_MS);
+    this.list();
+  }
+
+  choose(instance, query) {
+    if (instance === this.instance && query === this.query)
+      return;
+    this.someone = this.someone || instance !== this.instance;
+    this.instance = instance;
+    this.query = query;
+    this.reopen();
+    this.status();
+  }
+
+  reopen() {
+    this.stop();
+    this.tries = 0;
+    this.start();
+  }
+
+  stop() {
+    clearTimeout(this.timer);
+    if (this.abort)
+      this.abort.abort();
+    this.abort = null;
+  }
+
+  start() {
+    if (!this.instance || document.hidden || this.abort)
+      return;
+    this.list();
+    this.stream(this.abort = new AbortController());
+  }
+
+  watch() {
+    if (this.abort && this.heard && performance.now() - this.heard > SILENCE_MS)
+      this.lost(this.abort, "stixel-web is silent");
+  }
+
+  // The stream ended: again, a little later each time.
+  lost(abort, text) {
+    if (abort !== this.abort)
+      return; // it was ended by us
+    this.stop();
+    const wait = BACKOFF_MS[Math.min(this.tries, BACKOFF_MS.length - 1)] * (0.8 + 0.4 * Math.random());
+    this.tries++;
+    this.on.link("lost", `${text}; trying again ${wait < 1500 ? "at once" : `in ${Math.round(wait / 1000)} s`}`);
+    this.timer = setTimeout(() => this.start(), wait);
+  }
+
+  async stream(abort) {
+    const parts = {};
+    const cutter = new Cutter((m) => this.message(abort, parts, m));
+    this.heard = performance.now();
+    try {
+      const answer = await fetch(`/api/${encodeURIComponent(this.instance)}/stream${this.query}`,
+        {signal: abort.signal, cache: "no-store"});
+      if (!answer.ok)
+        return this.lost(abort, await sentence(answer));
+      const reader = answer.body.getReader();
+      for (;;) {
+        const {done, value} = await reader.read();
+        if (done)
+          return this.lost(abort, "stixel-web ended the stream");
+        this.heard = performance.now();
+        cutter.push(value);
+      }
+    } catch (e) {
+      this.lost(abort, e instanceof TypeError ? "stixel-web cannot be reached" : e.message);
+    }
+  }
+
+  message(abort, parts, m) {
+    if (abort !== this.abort)
+      return;
+    if (this.tries >= 0) {
+      this.tries = 0;
+      this.on.link("open", "");
+    }
+    if (m.kind === MESSAGE_KIND.left)
+      parts.left = m;
+    else if (m.kind === MESSAGE_KIND.disparity)
+      parts.disparity = m;
+    else if (m.kind === MESSAGE_KIND.notice)
+      this.on.notice(JSON.parse(new TextDecoder().decode(m.payload)));
+    else if (m.kind === MESSAGE_KIND.frame) {
+      const belongs = (p) => p && p.number === m.number ? p.payload : null;
+      this.on.frame({number: m.number, ageMs: m.ageMs, skipped: m.skipped, received: performance.now(), frame: m.payload,
+        left: belongs(parts.left), disparity: belongs(parts.disparity)});
+    }
+  }
+
+  async status() {
+    if (!this.instance || document.hidden || this.asking)
+      return;
+    if (!this.someone)
+      return this.on.status(null, "");
+    const instance = this.instance;
+    this.asking = true;
+    try {
+      const answer = await fetch(`/api/${encodeURIComponent(instance)}/status`, {cache: "no-store", signal: AbortSignal.timeout(5000)});
+      const value = answer.ok ? await answer.json() : null;
+      if (instance === this.instance)
+        this.on.status(value, value ? "" : await sentence(answer));
+    } catch {
+      if (instance === this.instance)
+        this.on.status(null, "stixel-web cannot be reached");
+    } finally {
+      this.asking = false;
+    }
+  }
+
+  async list() {
+    if (document.hidden)
+      return;
+    try {
+      const answer = await fetch("/api/instances", {cache: "no-store", signal: AbortSignal.timeout(5000)});
+      if (answer.ok)
+        this.on.instances((await answer.json()).instances);
+    } catch {
+      if (!this.instance)
+        this.on.link("lost", "stixel-web cannot be reached");
+    }
+  }
+}

@@ -1,0 +1,88 @@
+// The stream's messages and frames, from bytes to values.
+// SPDX-License-Identifier: Apache-2.0
+import {FRAME, FRAME_MAGIC, MESSAGE, MESSAGE_MAGIC, STIXEL, DISPARITY_UNKNOWN} from "./layout.js";
+
+const MOST = 64 << 20; // longer messages are damage
+
+function whole(view, at) {
+  return view.getUint32(at, true) + view.getUint32(at + 4, true) * 2 ** 32;
+}
+
+// Cuts a stream of bytes into messages: push(bytes) calls take({kind, skipped, number, ageMs, payload}) for each.
+export class Cutter {
+  constructor(take) {
+    this.take = take;
+    this.bytes = new Uint8Array(1 << 18);
+    this.used = 0;
+  }
+
+  push(chunk) {
+    if (this.used + chunk.length > this.bytes.length) {
+      const more = new Uint8Array(Math.max(2 * this.bytes.length, this.used + chunk.length));
+      more.set(this.bytes.subarray(0, this.used));
+      this.bytes = more;
+    }
+    this.bytes.set(chunk, this.used);
+    this.used += chunk.length;
+    let at = 0;
+    for (let length = this.message(at); length; length = this.message(at))
+      at += length;
+    this.bytes.copyWithin(0, at, this.used);
+    this.used -= at;
+  }
+
+  // Takes the message at this place; its length, 0 when it is not complete yet.
+  message(at) {
+    if (this.used - at < MESSAGE.header_bytes)
+      return 0;
+    const view = new DataView(this.bytes.buffer, at);
+    const payload = view.getUint32(MESSAGE.bytes, true);
+    if (view.getUint32(MESSAGE.magic, true) !== MESSAGE_MAGIC || payload > MOST)
+      throw new Error("the stream is damaged");
+    const length = MESSAGE.header_bytes + payload;
+    if (this.used - at < length)
+      return 0;
+    this.take({
+      kind: view.getUint32(MESSAGE.kind, true), skipped: view.getUint32(MESSAGE.skipped, true),
+      number: whole(view, MESSAGE.number), ageMs: view.getUint32(MESSAGE.age_us, true) / 1000,
+      payload: this.bytes.slice(at + MESSAGE.header_bytes, at + length),
+    });
+    return length;
+  }
+}
+
+function readStixels(view, at, count) {
+  const s = {
+    count, column: new Uint16Array(count), top: new Uint16Array(count), bottom: new Uint16Array(count),
+    disparity: new Float32Array(count), kind: new Uint8Array(count), confidence: new Uint8Array(count),
+  };
+  for (let i = 0; i < count; i++, at += STIXEL.bytes) {
+    const d = view.getUint16(at + STIXEL.disparity_q7, true);
+    s.column[i] = view.getUint16(at + STIXEL.column, true);
+    s.top[i] = view.getUint16(at + STIXEL.row_top, true);
+    s.bottom[i] = view.getUint16(at + STIXEL.row_bottom, true);
+    s.disparity[i] = d === DISPARITY_UNKNOWN ? 0 : d / 128; // px at the bottom row, 0 unknown
+    s.kind[i] = view.getUint8(at + STIXEL.kind);
+    s.confidence[i] = view.getUint8(at + STIXEL.confidence);
+  }
+  return s;
+}
+
+// A frame as include/stixel.h describes it.
+export function readFrame(bytes) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const u32 = (at) => view.getUint32(at, true), real = (at) => view.getFloat64(at, true);
+  if (bytes.length < 280 || u32(FRAME.magic) !== FRAME_MAGIC || u32(FRAME.frame_bytes) > bytes.length)
+    throw new Error("a frame is damaged");
+  const count = u32(FRAME.stixel_count), columns = u32(FRAME.columns), header = u32(FRAME.header_bytes);
+  const offsets = new Uint32Array(columns + 1);
+  for (let i = 0; i <= columns; i++)
+    offsets[i] = u32(header + 4 * i);
+  return {
+    number: whole(view, FRAME.number), width: u32(FRAME.image_width), height: u32(FRAME.image_height),
+    columns, columnWidth: u32(FRAME.column_width), disparities: u32(FRAME.disparities),
+    fx: real(FRAME.fx), cx: real(FRAME.cx), baseline: real(FRAME.baseline_m),
+    road: view.getUint8(FRAME.road_origin), roadSlope: real(FRAME.road_slope), roadOffset: real(FRAME.road_offset),
+    horizon: real(FRAME.horizon_row), offsets, stixels: readStixels(view, u32(FRAME.stixels_offset), count),
+  };
+}

@@ -1,0 +1,188 @@
+/*
+ * The short answers: which instances there are, their status, a snapshot.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <turbojpeg.h>
+
+#include "base/clock.h"
+#include "ipc/text.h"
+#include "stixel.h"
+#include "tools/overlay.h"
+#include "tools/web/server.h"
+
+enum { LIST_BYTES = 16 * 1024, SNAPSHOT_MS = 3000, SNAPSHOT_STEP_MS = 250, LINGER_FRAMES = 12 };
+
+static const char json_type[] = "application/json; charset=utf-8";
+
+/* One instance: what its ring says, without asking the daemon. */
+static void add_instance(struct sx_text *t, const char *name)
+{
+	struct stixel_status s = {0};
+	struct stixel_reader *reader = NULL;
+	int r = stixel_open(&reader, name, STIXEL_OPEN_LEFTOVER); /* who died is shown as such */
+
+	if (r == 0)
+		r = stixel_status(reader, &s, sizeof(s));
+	sx_json_open(t, NULL, '{');
+	sx_json_text(t, "name", name);
+	if (r == 0) {
+		sx_json_text(t, "publisher", stixel_publisher_name(s.publisher));
+		sx_json_text(t, "state", stixel_state_name(s.state));
+		sx_json_text(t, "version", s.version);
+		sx_json_whole(t, "pid", s.pid);
+	} else {
+		sx_json_text(t, "publisher", stixel_publisher_name(STIXEL_PUBLISHER_ABSENT));
+		sx_json_text(t, "error", stixel_strerror(r));
+	}
+	sx_json_close(t, '}');
+	stixel_close(reader);
+}
+
+enum MHD_Result web_instances_page(struct web_server *s, struct MHD_Connection *c)
+{
+	char *data = malloc(LIST_BYTES);
+	struct web_names names;
+	enum MHD_Result done;
+	struct sx_text t;
+
+	if (!data)
+		return web_refuse(c, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory");
+	/* an instance that was asked for is shown also while it is not there */
+	web_ask_instances(&names, &s->only);
+	if (s->only.count)
+		names = s->only;
+	sx_text_init(&t, data, LIST_BYTES);
+	sx_json_open(&t, NULL, '{');
+	sx_json_text(&t, "version", SX_VERSION);
+	sx_json_open(&t, "instances", '[');
+	for (size_t i = 0; i < names.count; i++)
+		add_instance(&t, names.name[i]);
+	sx_json_close(&t, ']');
+	sx_json_close(&t, '}');
+	sx_text_add(&t, "\n");
+	done = web_reply(c, MHD_HTTP_OK, json_type, t.data, t.used);
+	free(data);
+	return done;
+}
+
+enum MHD_Result web_status_page(struct web_server *s, struct MHD_Connection *c, const char *instance)
+{
+	enum MHD_Result done;
+	char why[256], *body = NULL;
+	int code = web_ask(&s->asks, instance, WEB_PAGE_STATUS, &body, why, sizeof(why));
+
+	if (code == -ENOENT)
+		return web_refuse(c, MHD_HTTP_NOT_FOUND, "%s", why);
+	if (code == -ETIMEDOUT)
+		return web_refuse(c, MHD_HTTP_GATEWAY_TIMEOUT, "%s", why);
+	if (code < 0)
+		return web_refuse(c, MHD_HTTP_BAD_GATEWAY, "%s", why);
+	done = web_reply(c, (unsigned)code, code == 200 ? json_type : "text/plain; charset=utf-8", body,
+			 strlen(body));
+	free(body);
+	return done;
+}
+
+/* ---- the snapshot ---- */
+
+/* The newest frame, with its left image if that comes in time. 1, 0 or negative errno. */
+static int take_frame(struct stixel_reader *reader, const struct stixel_frame **frame)
+{
+	int64_t end_ns = sx_now_ns() + SNAPSHOT_MS * INT64_C(1000000);
+	struct stixel_image left;
+	int got = 0, r;
+
+	stixel_want_images(reader, 1u << STIXEL_PLANE_LEFT);
+	for (int tries = 0; tries < LINGER_FRAMES && sx_now_ns() < end_ns; tries += got) {
+		r = stixel_wait(reader, SNAPSHOT_STEP_MS);
+		if (r > 0)
+			got = r = stixel_latest(reader,
+						frame); /* the one before is gone, whatever comes of it */
+		if (r < 0 && r != -EINTR && r != -EBADMSG)
+			return r;
+		got = got > 0;
+		if (r > 0 && stixel_image(*frame, STIXEL_PLANE_LEFT, &left) == 1)
+			break;
+	}
+	return got;
+}
+
+static int draw(const struct stixel_frame *f, struct sx_image *rgb)
+{
+	const struct stixel_frame_header *h = f->header;
+	struct stixel_image plane = {0};
+	bool over_image = stixel_image(f, STIXEL_PLANE_LEFT, &plane) == 1 && plane.width == h->image_width &&
+			  plane.height == h->image_height;
+	struct sx_overlay_params params = {
+		.column_width = (int)h->column_width,
+		.disparities = (int)h->disparities,
+		.focal_baseline = h->fx * h->baseline_m,
+		.horizon_row = h->road_origin == STIXEL_ROAD_NONE ? NAN : h->horizon_row,
+		.legend = true,
+		.opaque = !over_image,
+	};
+	struct sx_image left = {0};
+	int r = sx_image_init(rgb, SX_PIXEL_RGB24, (int)h->image_width, (int)h->image_height);
+
+	if (r < 0)
+		return r;
+	if (over_image)
+		left = (struct sx_image){.data = (void *)(uintptr_t)plane.data,
+					 .width = (int)plane.width,
+					 .height = (int)plane.height,
+					 .pitch = plane.pitch,
+					 .pixel = SX_PIXEL_U8};
+	r = sx_overlay_background(rgb, over_image ? &left : NULL);
+	sx_overlay_draw(rgb, f->stixels, h->stixel_count, &params);
+	return r;
+}
+
+static enum MHD_Result send_drawn(struct web_server *s, struct MHD_Connection *c,
+				  const struct stixel_frame *frame)
+{
+	tjhandle jpeg = tjInitCompress();
+	struct sx_image rgb = {0};
+	unsigned char *data = NULL;
+	unsigned long bytes = 0;
+	enum MHD_Result done;
+
+	if (jpeg && draw(frame, &rgb) == 0 &&
+	    tjCompress2(jpeg, rgb.data, rgb.width, (int)rgb.pitch, rgb.height, TJPF_RGB, &data, &bytes,
+			TJSAMP_444, s->quality, TJFLAG_FASTDCT) == 0)
+		done = web_reply(c, MHD_HTTP_OK, "image/jpeg", (const char *)data, bytes);
+	else
+		done = web_refuse(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "the frame cannot be drawn");
+	tjFree(data);
+	sx_image_finish(&rgb);
+	if (jpeg)
+		tjDestroy(jpeg);
+	return done;
+}
+
+enum MHD_Result web_snapshot_page(struct web_server *s, struct MHD_Connection *c, const char *instance)
+{
+	const struct stixel_frame *frame = NULL;
+	struct stixel_reader *reader = NULL;
+	enum MHD_Result done;
+	int r = stixel_open(&reader, instance, 0);
+
+	if (r == 0)
+		r = take_frame(reader, &frame);
+	if (r > 0)
+		done = send_drawn(s, c, frame);
+	else if (r == -ENOENT || r == -EPIPE)
+		done = web_refuse(c, MHD_HTTP_NOT_FOUND, "no stixeld runs as instance '%s'", instance);
+	else if (r < 0)
+		done = web_refuse(c, MHD_HTTP_BAD_GATEWAY, "instance '%s': %s", instance, stixel_strerror(r));
+	else
+		done = web_refuse(c, MHD_HTTP_SERVICE_UNAVAILABLE,
+				  "instance '%s' published no frame within %d s", instance,
+				  SNAPSHOT_MS / 1000);
+	stixel_close(reader);
+	return done;
+}

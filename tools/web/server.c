@@ -1,0 +1,316 @@
+/*
+ * stixel-web's HTTP server, by libmicrohttpd: routes, and what is refused before a route is looked for.
+ *
+ * A thread for each connection, of a bounded number: a stream sleeps until there is a frame, and a status that a hung
+ * daemon does not give holds up nobody else. One thread with suspended connections would save a few hundred kB, and
+ * make every one of these waits a state machine.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/web/server.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "ipc/instance.h"
+
+enum { STACK_BYTES = 512 * 1024 };
+
+/* What every answer says: nothing from elsewhere, nowhere else, and nobody may build it in or read it. */
+static const char *const security_headers[][2] = {
+	{"Content-Security-Policy",
+	 "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+	 "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+	{"X-Content-Type-Options", "nosniff"},
+	{"X-Frame-Options", "DENY"},
+	{"Referrer-Policy", "no-referrer"},
+	{"Cross-Origin-Resource-Policy", "same-origin"},
+	{"Cross-Origin-Opener-Policy", "same-origin"},
+	{"Cache-Control", "no-cache"},
+};
+
+void web_add_headers(struct MHD_Response *r, const char *type)
+{
+	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+	for (size_t i = 0; i < sizeof(security_headers) / sizeof(security_headers[0]); i++)
+		MHD_add_response_header(r, security_headers[i][0], security_headers[i][1]);
+}
+
+enum MHD_Result web_reply(struct MHD_Connection *c, unsigned status, const char *type, const char *body,
+			  size_t bytes)
+{
+	struct MHD_Response *r =
+		MHD_create_response_from_buffer(bytes, (void *)(uintptr_t)body, MHD_RESPMEM_MUST_COPY);
+	enum MHD_Result done;
+
+	if (!r)
+		return MHD_NO;
+	web_add_headers(r, type);
+	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	done = MHD_queue_response(c, status, r);
+	MHD_destroy_response(r);
+	return done;
+}
+
+enum MHD_Result web_refuse(struct MHD_Connection *c, unsigned status, const char *format, ...)
+{
+	char text[512];
+	va_list list;
+	size_t n;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text) - 1, format, list);
+	va_end(list);
+	n = strlen(text);
+	text[n] = '\n';
+	return web_reply(c, status, "text/plain; charset=utf-8", text, n + 1);
+}
+
+static enum MHD_Result send_asset(struct MHD_Connection *c, const struct web_asset *a)
+{
+	const char *has = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_IF_NONE_MATCH);
+	bool same = has && strcmp(has, a->tag) == 0;
+	struct MHD_Response *r = MHD_create_response_from_buffer(
+		same ? 0 : a->bytes, (void *)(uintptr_t)a->data, MHD_RESPMEM_PERSISTENT);
+	enum MHD_Result done;
+
+	if (!r)
+		return MHD_NO;
+	web_add_headers(r, a->type);
+	MHD_add_response_header(r, MHD_HTTP_HEADER_ETAG, a->tag);
+	done = MHD_queue_response(c, same ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, r);
+	MHD_destroy_response(r);
+	return done;
+}
+
+/* /api/NAME/WHAT */
+static enum MHD_Result route_instance(struct web_server *s, struct MHD_Connection *c, const char *path,
+				      bool head)
+{
+	const char *what = strchr(path, '/');
+	char name[WEB_NAME_BYTES], why[256];
+	size_t n = what ? (size_t)(what - path) : strlen(path);
+
+	if (!what || n >= sizeof(name))
+		return web_refuse(c, MHD_HTTP_NOT_FOUND,
+				  "not found: it wants /api/INSTANCE/status or the like");
+	memcpy(name, path, n);
+	name[n] = '\0';
+	if (sx_instance_check(name, why, sizeof(why)) < 0)
+		return web_refuse(c, MHD_HTTP_BAD_REQUEST, "%s", why);
+	if (!web_ask_may(&s->only, name))
+		return web_refuse(c, MHD_HTTP_NOT_FOUND, "instance '%s' is not shown here", name);
+	if (strcmp(what, "/status") == 0)
+		return web_status_page(s, c, name);
+	if (strcmp(what, "/stream") == 0)
+		return web_stream_page(s, c, name, head);
+	if (strcmp(what, "/metrics") == 0)
+		return web_metrics_page(s, c, name);
+	if (strcmp(what, "/snapshot.jpg") == 0)
+		return web_snapshot_page(s, c, name);
+	return web_refuse(c, MHD_HTTP_NOT_FOUND,
+			  "not found; of an instance there are status, stream, metrics and snapshot.jpg");
+}
+
+static enum MHD_Result route(struct web_server *s, struct MHD_Connection *c, const char *url, bool head)
+{
+	static const char api[] = "/api/";
+
+	for (const struct web_asset *a = web_assets; a->path; a++)
+		if (strcmp(url, a->path) == 0)
+			return send_asset(c, a);
+	if (strcmp(url, "/healthz") == 0)
+		return web_reply(c, MHD_HTTP_OK, "text/plain; charset=utf-8", "ok\n", 3);
+	if (strcmp(url, "/metrics") == 0)
+		return web_metrics_page(s, c, NULL);
+	if (strcmp(url, "/api/instances") == 0)
+		return web_instances_page(s, c);
+	if (strncmp(url, api, strlen(api)) == 0)
+		return route_instance(s, c, url + strlen(api), head);
+	return web_refuse(c, MHD_HTTP_NOT_FOUND, "not found; the page is at /");
+}
+
+static bool has_header(struct MHD_Connection *c, const char *name)
+{
+	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name) != NULL;
+}
+
+/* Another site's page may not make a browser draw on us: it could not read the answer, but it would cost. */
+static bool is_cross_site(struct MHD_Connection *c)
+{
+	const char *site = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Sec-Fetch-Site");
+	const char *mode = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Sec-Fetch-Mode");
+
+	if (!site || strcmp(site, "same-origin") == 0 || strcmp(site, "none") == 0)
+		return false;
+	return !mode || strcmp(mode, "navigate") != 0; /* a link that leads here is welcome */
+}
+
+/* MHD_YES and *refused false: nothing is wrong with it. */
+static enum MHD_Result check_request(struct web_server *s, struct MHD_Connection *c, const char *method,
+				     bool *refused)
+{
+	*refused = true;
+	if (!web_host_allowed(&s->hosts,
+			      MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST)))
+		return web_refuse(
+			c, MHD_HTTP_FORBIDDEN,
+			"by this name nobody may ask here: start stixel-web with --host NAME, or use its "
+			"address");
+	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+		return web_refuse(c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD");
+	if (has_header(c, MHD_HTTP_HEADER_CONTENT_LENGTH) || has_header(c, MHD_HTTP_HEADER_TRANSFER_ENCODING))
+		return web_refuse(c, MHD_HTTP_BAD_REQUEST, "a request with a body is not understood");
+	if (is_cross_site(c))
+		return web_refuse(c, MHD_HTTP_FORBIDDEN, "not for pages of other sites");
+	*refused = false;
+	return MHD_YES;
+}
+
+/* ---- patience ---- */
+
+static int waiting_place(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info && info->socket_context ? (int)(intptr_t)info->socket_context - 1 : -1;
+}
+
+static void set_waiting(struct web_patience *p, int place, bool waiting)
+{
+	if (place < 0)
+		return;
+	pthread_mutex_lock(&p->lock);
+	p->place[place].waiting = waiting;
+	p->place[place].since_ns = sx_now_ns();
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void take_place(struct web_patience *p, int fd, void **context)
+{
+	pthread_mutex_lock(&p->lock);
+	for (int i = 0; i < WEB_CONNECTIONS + WEB_ADDRESSES && !*context; i++) {
+		if (p->place[i].fd >= 0)
+			continue;
+		p->place[i] = (struct web_waiting){fd, true, sx_now_ns()};
+		*context = (void *)(intptr_t)(i + 1);
+	}
+	pthread_mutex_unlock(&p->lock);
+}
+
+/* A connection came or goes; it is closed only after this has returned. */
+static void connection(void *user, struct MHD_Connection *c, void **context,
+		       enum MHD_ConnectionNotificationCode code)
+{
+	struct web_patience *p = &((struct web_server *)user)->patience;
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		*context = NULL;
+		if (info)
+			take_place(p, info->connect_fd, context);
+	} else if (*context) {
+		pthread_mutex_lock(&p->lock);
+		p->place[(intptr_t)*context - 1].fd = -1;
+		pthread_mutex_unlock(&p->lock);
+	}
+}
+
+void web_server_tick(struct web_server *s)
+{
+	int64_t before_ns = sx_now_ns() - WEB_PATIENCE_S * SX_NS_PER_S;
+
+	pthread_mutex_lock(&s->patience.lock);
+	for (int i = 0; i < WEB_CONNECTIONS + WEB_ADDRESSES; i++) {
+		struct web_waiting *w = &s->patience.place[i];
+
+		if (w->fd >= 0 && w->waiting && w->since_ns < before_ns)
+			shutdown(w->fd, SHUT_RDWR);
+	}
+	pthread_mutex_unlock(&s->patience.lock);
+}
+
+/* ---- life ---- */
+
+static enum MHD_Result answer(void *user, struct MHD_Connection *c, const char *url, const char *method,
+			      const char *version, const char *upload, size_t *upload_bytes, void **request)
+{
+	static char seen;
+	struct web_server *s = user;
+	enum MHD_Result r;
+	bool refused;
+
+	if (!*request) { /* the headers are here; an answer now would end the connection, and most want to keep it */
+		*request = &seen;
+		set_waiting(&s->patience, waiting_place(c), false);
+		atomic_fetch_add(&s->counts.requests, 1);
+		r = check_request(s, c, method, &refused);
+		if (refused)
+			atomic_fetch_add(&s->counts.refused, 1);
+		return r;
+	}
+	return route(s, c, url, strcmp(method, MHD_HTTP_METHOD_HEAD) == 0);
+}
+
+static void completed(void *user, struct MHD_Connection *c, void **request,
+		      enum MHD_RequestTerminationCode code)
+{
+	struct web_server *s = user;
+
+	*request = NULL;
+	set_waiting(&s->patience, waiting_place(c), true);
+}
+
+static struct MHD_Daemon *start_one(struct web_server *s, int fd, unsigned connections)
+{
+	return MHD_start_daemon(
+		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC,
+		0, NULL, NULL, answer, s, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+		connections, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)WEB_PATIENCE_S,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)WEB_CONNECTION_BYTES,
+		MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES, MHD_OPTION_NOTIFY_CONNECTION, connection,
+		s, MHD_OPTION_NOTIFY_COMPLETED, completed, s, MHD_OPTION_END);
+}
+
+int web_server_start(struct web_server *s, const int *fds, size_t count, char *why, size_t why_bytes)
+{
+	size_t started = 0;
+
+	s->started_ns = sx_now_ns();
+	web_asks_init(&s->asks);
+	pthread_mutex_init(&s->patience.lock, NULL);
+	for (int i = 0; i < WEB_CONNECTIONS + WEB_ADDRESSES; i++)
+		s->patience.place[i].fd = -1;
+	s->feeds = web_feeds_create();
+	while (s->feeds && started < count) {
+		s->http[started] = start_one(s, fds[started], WEB_CONNECTIONS / (unsigned)count);
+		if (!s->http[started])
+			break;
+		started++;
+	}
+	if (started == count)
+		return 0;
+	snprintf(why, why_bytes, "the HTTP server's thread does not start: %s", strerror(errno));
+	while (started < count)
+		close(fds[started++]);
+	web_server_stop(s);
+	return -EAGAIN;
+}
+
+void web_server_stop(struct web_server *s)
+{
+	if (s->feeds)
+		web_feeds_stop(s->feeds);
+	for (int i = 0; i < WEB_ADDRESSES; i++)
+		if (s->http[i])
+			MHD_stop_daemon(s->http[i]);
+	web_feeds_destroy(s->feeds);
+	web_asks_finish(&s->asks);
+	pthread_mutex_destroy(&s->patience.lock);
+}

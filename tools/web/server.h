@@ -1,0 +1,90 @@
+/*
+ * stixel-web's HTTP server: what its parts share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TOOLS_WEB_SERVER_H
+#define SX_TOOLS_WEB_SERVER_H
+
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tools/web/address.h"
+#include "tools/web/ask.h"
+#include "tools/web/feed.h"
+
+#define WEB_CONNECTIONS 96	    /* at once, all listeners together; more wait in the kernel's queue */
+#define WEB_CONNECTION_BYTES 49152u /* of each: its request, and a part of its answer */
+#define WEB_PATIENCE_S 10	    /* for a whole request, and for a viewer that takes nothing */
+
+/* What stixel-web counts of itself. */
+struct web_counts {
+	atomic_ullong requests, refused, streams, frames_sent, frames_skipped, bytes_sent;
+};
+
+/* Connections that have not yet said a whole request: who dribbles is cut off. */
+struct web_patience {
+	pthread_mutex_t lock;
+	struct web_waiting {
+		int fd; /* -1: free */
+		bool waiting;
+		int64_t since_ns;
+	} place[WEB_CONNECTIONS + WEB_ADDRESSES];
+};
+
+struct web_server {
+	struct web_names only; /* instances that may be looked at; empty: all */
+	struct web_hosts hosts;
+	int quality; /* of JPEG */
+	struct web_asks asks;
+	struct web_feeds *feeds;
+	struct web_counts counts;
+	struct web_patience patience;
+	struct MHD_Daemon *http[WEB_ADDRESSES];
+	int64_t started_ns;
+};
+
+/*
+ * Serves on these listening sockets, which it takes over, also on failure. Call with all signals blocked. -EAGAIN with
+ * a sentence: no thread.
+ */
+int web_server_start(struct web_server *s, const int *fds, size_t count, char *why, size_t why_bytes);
+/* Ends all connections, waits for their threads. */
+void web_server_stop(struct web_server *s);
+/* Once a second: cuts off who dribbles. */
+void web_server_tick(struct web_server *s);
+
+/* ---- answers ---- */
+
+/* Queues a body, copied, with the headers that every answer has. */
+enum MHD_Result web_reply(struct MHD_Connection *c, unsigned status, const char *type, const char *body,
+			  size_t bytes);
+/* A sentence as text/plain. */
+enum MHD_Result web_refuse(struct MHD_Connection *c, unsigned status, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Adds those headers. */
+void web_add_headers(struct MHD_Response *r, const char *type);
+
+/* ---- pages ---- */
+
+struct web_asset {
+	const char *path, *type, *tag; /* tag: an ETag */
+	const unsigned char *data;
+	size_t bytes;
+};
+extern const struct web_asset web_assets[]; /* made at build time; ends with a NULL path */
+
+enum MHD_Result web_instances_page(struct web_server *s, struct MHD_Connection *c);
+enum MHD_Result web_status_page(struct web_server *s, struct MHD_Connection *c, const char *instance);
+enum MHD_Result web_metrics_page(struct web_server *s, struct MHD_Connection *c, const char *instance);
+/* The long answer: messages, docs/web.md. */
+enum MHD_Result web_stream_page(struct web_server *s, struct MHD_Connection *c, const char *instance,
+				bool head);
+/* One frame, drawn: JPEG. */
+enum MHD_Result web_snapshot_page(struct web_server *s, struct MHD_Connection *c, const char *instance);
+
+#endif

@@ -1,0 +1,313 @@
+/*
+ * The long answer of /api/NAME/stream: messages of a header and a payload, always of the newest frame.
+ *
+ * Each viewer has a thread of its own (the server's mode), which sleeps here until there is something newer than what
+ * was sent last, and sends it whole before it looks again. So a slow viewer misses frames and holds one; nothing piles
+ * up in this process, and little in the kernel (SO_SNDBUF, TCP_NOTSENT_LOWAT).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "ipc/text.h"
+#include "tools/args.h"
+#include "tools/web/server.h"
+#include "tools/web/wire.h"
+
+enum { FPS_MOST = 1000, BLOCK_BYTES = 32 * 1024, SEND_BYTES = 128 * 1024, UNSENT_BYTES = 32 * 1024 };
+
+#define NOTICE_NS (SX_NS_PER_S / 2)
+
+struct part {
+	const void *data;
+	size_t bytes;
+};
+
+struct client {
+	struct web_server *server;
+	struct web_viewer viewer;
+	int fd; /* of the connection, to see it close */
+	struct web_packet *packet;
+	uint64_t epoch, number; /* sent last */
+	int64_t due_ns;		/* no frame before */
+	int64_t notice_ns;	/* when the next notice is due */
+	uint64_t notice_version;
+	uint32_t skipped;
+	struct web_message header[WEB_PICTURES + 1];
+	char text[512];
+	/* the message that is being sent */
+	struct part part[2 * (WEB_PICTURES + 1)];
+	size_t parts, at, offset;
+};
+
+static void add_part(struct client *c, const void *data, size_t bytes)
+{
+	if (bytes)
+		c->part[c->parts++] = (struct part){data, bytes};
+}
+
+static uint32_t age_us(const struct web_packet *p, int64_t now_ns)
+{
+	int64_t age = (now_ns - p->captured_ns) / 1000;
+
+	return age < 0 ? 0 : age > UINT32_MAX ? UINT32_MAX : (uint32_t)age;
+}
+
+static void add_message(struct client *c, struct web_message *header, uint32_t kind, const void *data,
+			size_t bytes)
+{
+	*header = (struct web_message){.magic = WEB_MESSAGE_MAGIC, .kind = kind, .bytes = (uint32_t)bytes};
+	if (c->packet) {
+		header->number = c->packet->number;
+		header->age_us = age_us(c->packet, sx_now_ns());
+	}
+	add_part(c, header, sizeof(*header));
+	add_part(c, data, bytes);
+}
+
+/* Frames that were due while the one before was still being sent. */
+static void count_skipped(struct client *c, int64_t now_ns)
+{
+	uint64_t passed = c->packet->epoch == c->epoch ? c->packet->number - c->number - 1 : 0;
+	int64_t late_ns = now_ns - c->due_ns, interval_ns = c->viewer.interval_ns;
+
+	if (c->number == 0 || c->due_ns == 0 || late_ns <= 0)
+		return;
+	if (interval_ns > 0 && passed > (uint64_t)(late_ns / interval_ns))
+		passed = (uint64_t)(late_ns / interval_ns);
+	c->skipped += (uint32_t)passed;
+	atomic_fetch_add(&c->server->counts.frames_skipped, passed);
+}
+
+/* Images go before the frame they belong to: when that arrives, all of it is there. */
+static void begin_frame(struct client *c, struct web_packet *p, int64_t now_ns)
+{
+	static const uint32_t kinds[WEB_PICTURES] = {
+		[WEB_LEFT] = WEB_MESSAGE_LEFT, [WEB_DISPARITY] = WEB_MESSAGE_DISPARITY};
+	int64_t interval_ns = c->viewer.interval_ns;
+
+	c->packet = p;
+	count_skipped(c, now_ns);
+	for (int i = 0; i < WEB_PICTURES; i++) {
+		size_t bytes = 0;
+		const void *data = NULL;
+
+		if (c->viewer.wants & 1u << i)
+			data = web_packet_code(p, (enum web_picture)i, c->server->quality, &bytes);
+		if (data)
+			add_message(c, &c->header[i], kinds[i], data, bytes);
+	}
+	add_message(c, &c->header[WEB_PICTURES], WEB_MESSAGE_FRAME, p->record, p->record_bytes);
+	c->header[WEB_PICTURES].skipped = c->skipped;
+	c->epoch = p->epoch;
+	c->number = p->number;
+	c->due_ns = (c->due_ns + interval_ns > now_ns ? c->due_ns : now_ns) + interval_ns;
+	atomic_fetch_add(&c->server->counts.frames_sent, 1);
+}
+
+static void begin_notice(struct client *c, const struct web_notice *n, int64_t now_ns)
+{
+	struct sx_text t;
+
+	sx_text_init(&t, c->text, sizeof(c->text));
+	sx_json_open(&t, NULL, '{');
+	sx_json_text(&t, "publisher", n->version ? stixel_publisher_name(n->publisher) : "unknown");
+	sx_json_text(&t, "state", n->version ? stixel_state_name(n->state) : "unknown");
+	sx_json_text(&t, "error", n->error ? stixel_strerror(n->error) : NULL);
+	sx_json_whole(&t, "head", n->head);
+	sx_json_count(&t, "heartbeat_ms",
+		      n->heartbeat_age_ns == INT64_MAX ? -1 : n->heartbeat_age_ns / 1000000);
+	sx_json_whole(&t, "skipped", c->skipped);
+	sx_json_close(&t, '}');
+	c->packet = NULL;
+	add_message(c, &c->header[0], WEB_MESSAGE_NOTICE, c->text, t.used);
+	c->notice_version = n->version;
+	c->notice_ns = now_ns + NOTICE_NS;
+}
+
+/* Sleeps until there may be something to send. False: the connection is closing. */
+static bool sleep_until(struct client *c, int64_t until_ns)
+{
+	struct pollfd p[2] = {{.fd = c->viewer.event_fd, .events = POLLIN},
+			      {.fd = c->fd, .events = POLLRDHUP}};
+	int64_t left_ns = until_ns - sx_now_ns();
+	struct timespec t = {.tv_sec = left_ns / SX_NS_PER_S, .tv_nsec = left_ns % SX_NS_PER_S};
+	uint64_t rings;
+
+	if (left_ns <= 0)
+		return true;
+	if (ppoll(p, 2, &t, NULL) > 0 && p[1].revents)
+		return false;
+	if (p[0].revents && read(c->viewer.event_fd, &rings, sizeof(rings)) < 0)
+		return errno == EAGAIN || errno == EINTR;
+	return true;
+}
+
+/* Sets out to send what is newest; sleeps until there is something. False: no more. */
+static bool next_message(struct client *c)
+{
+	web_packet_unref(c->packet);
+	c->packet = NULL;
+	c->parts = c->at = c->offset = 0;
+	while (!web_feed_over(&c->viewer)) {
+		int64_t now_ns = sx_now_ns(), until_ns;
+		struct web_packet *p = NULL;
+		struct web_notice n;
+
+		web_feed_notice(&c->viewer, &n);
+		if (n.version != c->notice_version || now_ns >= c->notice_ns) {
+			begin_notice(c, &n, now_ns);
+			return true;
+		}
+		if (now_ns >= c->due_ns)
+			p = web_feed_newest(&c->viewer, c->epoch, c->number);
+		if (p) {
+			begin_frame(c, p, now_ns);
+			return true;
+		}
+		until_ns = c->due_ns > now_ns && c->due_ns < c->notice_ns ? c->due_ns : c->notice_ns;
+		if (!sleep_until(c, until_ns))
+			return false;
+	}
+	return false;
+}
+
+/* Thread: the connection's. Fills at most room bytes of the answer. */
+static ssize_t produce(void *user, uint64_t position, char *to, size_t room)
+{
+	struct client *c = user;
+	const struct part *part;
+	size_t bytes;
+
+	if (c->at == c->parts && !next_message(c))
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	part = &c->part[c->at];
+	bytes = part->bytes - c->offset < room ? part->bytes - c->offset : room;
+	memcpy(to, (const char *)part->data + c->offset, bytes);
+	c->offset += bytes;
+	if (c->offset == part->bytes) {
+		c->at++;
+		c->offset = 0;
+	}
+	atomic_fetch_add(&c->server->counts.bytes_sent, bytes);
+	return (ssize_t)bytes;
+}
+
+static void client_free(void *user)
+{
+	struct client *c = user;
+
+	web_feed_leave(c->server->feeds, &c->viewer);
+	web_packet_unref(c->packet);
+	free(c);
+}
+
+/* "left", "left,disparity", "none". */
+static bool parse_images(const char *text, unsigned *wants)
+{
+	*wants = 0;
+	if (!text || strcmp(text, "none") == 0)
+		return true;
+	for (;;) {
+		size_t n = strcspn(text, ",");
+
+		if (n == 4 && strncmp(text, "left", n) == 0)
+			*wants |= 1u << WEB_LEFT;
+		else if (n == 9 && strncmp(text, "disparity", n) == 0)
+			*wants |= 1u << WEB_DISPARITY;
+		else
+			return false;
+		if (!text[n])
+			return true;
+		text += n + 1;
+	}
+}
+
+/* 0, or the answer was queued (*done). */
+static int parse_query(struct MHD_Connection *m, struct web_viewer *v, enum MHD_Result *done)
+{
+	const char *images = MHD_lookup_connection_value(m, MHD_GET_ARGUMENT_KIND, "images");
+	const char *fps_text = MHD_lookup_connection_value(m, MHD_GET_ARGUMENT_KIND, "fps");
+	int fps = 0;
+
+	if (fps_text && !sx_parse_int(fps_text, 1, FPS_MOST, &fps)) {
+		*done = web_refuse(m, MHD_HTTP_BAD_REQUEST, "fps wants a number, 1 to %d, not '%.40s'",
+				   FPS_MOST, fps_text);
+		return -EINVAL;
+	}
+	if (!parse_images(images, &v->wants)) {
+		*done = web_refuse(
+			m, MHD_HTTP_BAD_REQUEST,
+			"images wants left, disparity, both with a comma between them, or none; not '%.40s'",
+			images);
+		return -EINVAL;
+	}
+	v->interval_ns = fps ? SX_NS_PER_S / fps : 0;
+	return 0;
+}
+
+/* What was handed to the kernel is old when it arrives: little of it, and none that waits. */
+static void keep_short(int fd)
+{
+	int bytes = SEND_BYTES, unsent = UNSENT_BYTES, on = 1;
+
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof(unsent));
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+}
+
+static enum MHD_Result join_failed(struct web_server *s, struct MHD_Connection *m, int r)
+{
+	atomic_fetch_add(&s->counts.refused, 1);
+	return web_refuse(m, MHD_HTTP_SERVICE_UNAVAILABLE, "%s",
+			  r == -EBUSY ? "too many viewers: close another window" : strerror(-r));
+}
+
+enum MHD_Result web_stream_page(struct web_server *s, struct MHD_Connection *m, const char *instance,
+				bool head)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(m, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct web_viewer wish = {0};
+	struct MHD_Response *response;
+	enum MHD_Result done = MHD_NO;
+	struct client *c;
+	int r;
+
+	if (parse_query(m, &wish, &done) < 0)
+		return done;
+	if (head)
+		return web_reply(m, MHD_HTTP_OK, WEB_MESSAGE_TYPE, "", 0);
+	c = calloc(1, sizeof(*c));
+	if (!c || !info) {
+		free(c);
+		return join_failed(s, m, -ENOMEM);
+	}
+	c->server = s;
+	c->viewer = wish;
+	c->fd = info->connect_fd;
+	r = web_feed_join(s->feeds, &c->viewer, instance);
+	if (r < 0) {
+		free(c);
+		return join_failed(s, m, r);
+	}
+	keep_short(c->fd);
+	c->notice_ns = sx_now_ns() + NOTICE_NS;
+	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK_BYTES, produce, c, client_free);
+	if (!response) {
+		client_free(c);
+		return MHD_NO;
+	}
+	web_add_headers(response, WEB_MESSAGE_TYPE);
+	atomic_fetch_add(&s->counts.streams, 1);
+	done = MHD_queue_response(m, MHD_HTTP_OK, response);
+	MHD_destroy_response(response); /* frees the client with the connection */
+	return done;
+}

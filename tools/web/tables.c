@@ -1,0 +1,127 @@
+/*
+ * Prints the page's palette.js and layout.js, so that colours and offsets are written down once.
+ *
+ *	web-tables palette|layout
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "stixel.h"
+#include "tools/overlay.h"
+#include "tools/palette.h"
+#include "tools/web/wire.h"
+
+enum { COLOURS = 256 };
+
+static void print_head(const char *what)
+{
+	printf("// %s Made by tools/web/tables.c.\n// SPDX-License-Identifier: Apache-2.0\n", what);
+}
+
+static void print_palette(void)
+{
+	/* with a camera of one pixel metre the ends in px are one over the ends in metres */
+	struct sx_overlay_params metre = {.focal_baseline = 1.0}, search = {.disparities = 1000};
+	struct sx_palette_range range = sx_overlay_range(&metre), without = sx_overlay_range(&search);
+
+	print_head("Colours of tools/palette.c.");
+	printf("export const NEAR_M = %.9g, FAR_M = %.9g;\n", 1.0 / range.near_px, 1.0 / range.far_px);
+	printf("// without a camera: ends of the scale as parts of the search range\n");
+	printf("export const NEAR_PART = %.9g, FAR_PART = %.9g;\n", without.near_px / 1000.0,
+	       without.far_px / 1000.0);
+	printf("// far to near\nexport const DISTANCE = [\n");
+	for (int i = 0; i < COLOURS; i++) {
+		struct sx_rgb c = sx_palette_distance_at(i / (double)(COLOURS - 1));
+
+		printf("\t[%d, %d, %d],\n", c.r, c.g, c.b);
+	}
+	printf("];\n// by kind\nexport const CLASS = [");
+	for (unsigned kind = STIXEL_GROUND; kind <= STIXEL_UNKNOWN; kind++) {
+		struct sx_rgb c = sx_palette_class(kind);
+
+		printf("%s[%d, %d, %d]", kind ? ", " : "", c.r, c.g, c.b);
+	}
+	puts("];");
+}
+
+#define FIELD(name) printf("\t%s: %zu,\n", #name, offsetof(struct stixel_frame_header, name))
+#define STIXEL_FIELD(name) printf("\t%s: %zu,\n", #name, offsetof(struct stixel, name))
+#define MESSAGE_FIELD(name) printf("\t%s: %zu,\n", #name, offsetof(struct web_message, name))
+
+static void print_frame(void)
+{
+	puts("// offsets in a frame's header");
+	puts("export const FRAME = {");
+	FIELD(magic);
+	FIELD(header_bytes);
+	FIELD(frame_bytes);
+	FIELD(stixels_offset);
+	FIELD(number);
+	FIELD(road_origin);
+	FIELD(stage_count);
+	FIELD(image_width);
+	FIELD(image_height);
+	FIELD(columns);
+	FIELD(column_width);
+	FIELD(disparities);
+	FIELD(min_disparity);
+	FIELD(stixel_count);
+	FIELD(fx);
+	FIELD(fy);
+	FIELD(cx);
+	FIELD(cy);
+	FIELD(baseline_m);
+	FIELD(road_slope);
+	FIELD(road_offset);
+	FIELD(horizon_row);
+	FIELD(height_m);
+	puts("};");
+}
+
+static void print_layout(void)
+{
+	print_head("Layout of include/stixel.h and tools/web/wire.h.");
+	printf("export const FRAME_MAGIC = %u, MESSAGE_MAGIC = %u;\n", STIXEL_FRAME_MAGIC, WEB_MESSAGE_MAGIC);
+	print_frame();
+	puts("// offsets in a stixel");
+	puts("export const STIXEL = {");
+	printf("\tbytes: %zu,\n", sizeof(struct stixel));
+	STIXEL_FIELD(column);
+	STIXEL_FIELD(row_top);
+	STIXEL_FIELD(row_bottom);
+	STIXEL_FIELD(disparity_q7);
+	STIXEL_FIELD(slope_q14);
+	STIXEL_FIELD(kind);
+	STIXEL_FIELD(confidence);
+	puts("};");
+	printf("export const DISPARITY_UNKNOWN = %u;\n", STIXEL_DISPARITY_UNKNOWN);
+	printf("export const KIND = {ground: %d, object: %d, sky: %d, unknown: %d};\n", STIXEL_GROUND,
+	       STIXEL_OBJECT, STIXEL_SKY, STIXEL_UNKNOWN);
+	printf("export const ROAD_NONE = %d;\n", STIXEL_ROAD_NONE);
+	puts("// offsets in a message's header");
+	puts("export const MESSAGE = {");
+	printf("\theader_bytes: %zu,\n", sizeof(struct web_message));
+	MESSAGE_FIELD(magic);
+	MESSAGE_FIELD(kind);
+	MESSAGE_FIELD(bytes);
+	MESSAGE_FIELD(skipped);
+	MESSAGE_FIELD(number);
+	MESSAGE_FIELD(age_us);
+	puts("};");
+	printf("export const MESSAGE_KIND = {frame: %d, left: %d, disparity: %d, notice: %d};\n",
+	       WEB_MESSAGE_FRAME, WEB_MESSAGE_LEFT, WEB_MESSAGE_DISPARITY, WEB_MESSAGE_NOTICE);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && strcmp(argv[1], "palette") == 0)
+		print_palette();
+	else if (argc == 2 && strcmp(argv[1], "layout") == 0)
+		print_layout();
+	else
+		return 64;
+	return fflush(stdout) == 0 ? 0 : 73;
+}

@@ -1,0 +1,203 @@
+/*
+ * stixel-web: command line.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "config/usage.h"
+#include "ipc/instance.h"
+#include "tools/web/server.h"
+
+#define SX_PROGRAM "stixel-web"
+#define DEFAULT_LISTEN "127.0.0.1:8470"
+
+struct web_options {
+	struct web_names only;
+	struct web_hosts hosts;
+	struct web_address address[WEB_ADDRESSES];
+	size_t addresses;
+	int quality;
+};
+
+/* What it keeps of answers and connections is too much for a stack. */
+static struct web_server server;
+
+static int fail(int code, const char *text)
+{
+	fprintf(stderr, SX_PROGRAM ": %s\n", text);
+	return code;
+}
+
+static bool take_instance(void *target, const char *text, char *why, size_t why_bytes)
+{
+	struct web_names *only = &((struct web_options *)target)->only;
+	char sentence[256];
+
+	if (sx_instance_check(text, sentence, sizeof(sentence)) < 0)
+		snprintf(why, why_bytes, "is wrong: %s", sentence);
+	else if (only->count == WEB_INSTANCES)
+		snprintf(why, why_bytes, "may be given %d times", WEB_INSTANCES);
+	else {
+		if (only->count == 0 || !web_ask_may(only, text))
+			snprintf(only->name[only->count++], WEB_NAME_BYTES, "%s", text);
+		return true;
+	}
+	return false;
+}
+
+static bool take_listen(void *target, const char *text, char *why, size_t why_bytes)
+{
+	struct web_options *o = target;
+	char sentence[256];
+
+	if (o->addresses == WEB_ADDRESSES)
+		snprintf(why, why_bytes, "may be given %d times", WEB_ADDRESSES);
+	else if (web_address_parse(&o->address[o->addresses], text, sentence, sizeof(sentence)) < 0)
+		snprintf(why, why_bytes, "is wrong: %s", sentence);
+	else {
+		o->addresses++;
+		return true;
+	}
+	return false;
+}
+
+static bool take_host(void *target, const char *text, char *why, size_t why_bytes)
+{
+	struct web_hosts *hosts = &((struct web_options *)target)->hosts;
+
+	if (hosts->names == WEB_HOSTS)
+		snprintf(why, why_bytes, "may be given %d times", WEB_HOSTS);
+	else if (!web_host_check(text))
+		snprintf(why, why_bytes, "wants a name without port, such as robot.local");
+	else {
+		hosts->name[hosts->names++] = text;
+		return true;
+	}
+	return false;
+}
+
+#define TO(field) offsetof(struct web_options, field)
+
+static const struct sx_usage_option options[] = {
+	{"instance", 'i', "NAME", SX_USAGE_CALL, .take = take_instance, .offer = SX_OFFER_INSTANCE,
+	 .many = true,
+	 .help = "show this instance and no other; may be repeated; default: every one that is there"},
+	{"listen", 0, "ADDRESS:PORT", SX_USAGE_CALL, .take = take_listen, .many = true,
+	 .help = "where to listen, default " DEFAULT_LISTEN
+		 "; [::1]:8470 for IPv6; may be repeated, up to 4 times"},
+	{"host", 0, "NAME", SX_USAGE_CALL, .take = take_host, .many = true,
+	 .help = "a name by which browsers may ask, beside localhost and the address; may be repeated, up to "
+		 "8 times"},
+	{"quality", 0, "N", SX_USAGE_INT, TO(quality), 10, 100, .help = "of JPEG pictures, default 75"},
+};
+
+static const struct sx_usage_exit exits[] = {
+	{0, "ended by a signal"},
+	{EX_USAGE, "wrong usage"},
+	{EX_OSERR, "no thread to serve with"},
+	{EX_CANTCREAT, "an address cannot be listened on"},
+};
+
+static const struct sx_usage usage = {
+	.program = SX_PROGRAM,
+	.about = "Shows running stixelds in a browser: picture and stixels, disparity, free space from "
+		 "above, charts of "
+		 "latency, frames a second and watts. A client like any other: reads nothing while nobody "
+		 "looks. There is "
+		 "no password: whoever reaches the address sees the camera.",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.own = {.operands = ""},
+	.exits = exits,
+	.exit_count = sizeof(exits) / sizeof(exits[0]),
+};
+
+/* 0, or an exit code. */
+static int listen_all(struct web_options *o, int *fds)
+{
+	char why[256];
+
+	for (size_t i = 0; i < o->addresses; i++) {
+		fds[i] = web_address_listen(&o->address[i], why, sizeof(why));
+		if (fds[i] >= 0)
+			continue;
+		while (i > 0)
+			close(fds[--i]);
+		return fail(EX_CANTCREAT, why);
+	}
+	return 0;
+}
+
+static void tell(const struct web_options *o)
+{
+	char text[80];
+
+	for (size_t i = 0; i < o->addresses; i++) {
+		web_address_print(&o->address[i], text, sizeof(text));
+		sx_log(TOOLS, NOTICE, "http://%s/", text);
+		if (!web_address_is_loopback(&o->address[i]))
+			sx_log(TOOLS, WARNING,
+			       "%s can be reached from other machines, and there is no password: whoever "
+			       "reaches it sees the "
+			       "camera",
+			       text);
+	}
+}
+
+static void serve_until(const sigset_t *ends)
+{
+	const struct timespec second = {.tv_sec = 1};
+
+	while (sigtimedwait(ends, NULL, &second) < 0)
+		web_server_tick(&server);
+}
+
+static int run(struct web_options *o)
+{
+	int fds[WEB_ADDRESSES], code;
+	char why[256];
+	sigset_t ends;
+
+	code = listen_all(o, fds);
+	if (code)
+		return code;
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ends, NULL);
+	server.only = o->only;
+	server.hosts = o->hosts;
+	server.hosts.address = o->address;
+	server.hosts.addresses = o->addresses;
+	server.quality = o->quality;
+	if (web_server_start(&server, fds, o->addresses, why, sizeof(why)) < 0)
+		return fail(EX_OSERR, why);
+	tell(o);
+	serve_until(&ends);
+	web_server_stop(&server);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct web_options o = {.quality = 75};
+	struct sx_usage_words words;
+	char why[256];
+	int code = sx_usage_parse(&usage, &o, argc, argv, &words);
+
+	if (code >= 0)
+		return code;
+	if (!o.addresses && !take_listen(&o, DEFAULT_LISTEN, why, sizeof(why)))
+		return fail(EX_SOFTWARE, why);
+	return run(&o);
+}
