@@ -1,5 +1,6 @@
 # What the tests of the Python module share: running instances and publishers, and hand-made frames.
 # SPDX-License-Identifier: Apache-2.0
+import glob
 import os
 import shutil
 import subprocess
@@ -25,6 +26,16 @@ STIXELCTL = os.environ["STIXELCTL"]
 SMALL = harness.SMALL
 SLOW = 3 if harness.SANITIZED else 1
 until = harness.until
+
+
+def examples():
+    """Paths of those in docs/ that use the module."""
+    found = []
+    for path in sorted(glob.glob(os.path.join(SOURCE, "docs", "examples", "*.py"))):
+        with open(path, encoding="utf-8") as f:
+            if "\nimport stixel\n" in f.read():
+                found.append(path)
+    return found
 
 
 class Daemon(harness.Instance):
