@@ -428,6 +428,7 @@ class Async(support.TestCase):
             with self.assertRaises(asyncio.CancelledError):
                 await task
             self.assertIsNone(reader.latest())  # usable as before
+            self.assertFalse(asyncio.get_running_loop().remove_reader(reader.fileno()))  # and the loop is left as it was
             task = asyncio.ensure_future(reader.__anext__())
             await asyncio.sleep(0.05)
             reader.close()
