@@ -54,6 +54,8 @@ void sx_run_power_tell(struct sx_run *run)
 		sx_log(DAEMON, INFO, "power by %s: %s, %s", look.source, look.scope, look.device);
 	else if (run->power_told)
 		sx_log(DAEMON, WARNING, "the power sensor is lost: %s", look.reason);
+	else if (run->settings->power.source != SX_POWER_AUTO)
+		sx_log(DAEMON, WARNING, "power is not measured: %s", look.reason);
 	else /* most computers have none that may be read; it is no fault */
 		sx_log(DAEMON, INFO, "power is not measured: %s", look.reason);
 	run->power_told = look.changes;

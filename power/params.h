@@ -14,7 +14,7 @@ struct sx_power_params {
 	int interval_ms;   /* between two readings */
 	const char *rails; /* INA: labels that make up the whole, in place of what is known of the board */
 	const char *gpu;   /* NVML: index, UUID or PCI address, in place of the engine's GPU */
-	const char *root;  /* stands for / */
+	const char *root;  /* stands for /; empty: as NULL */
 };
 
 #endif

@@ -9,8 +9,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define WHY_BYTES 320
+#define ROOT_MOST 200 /* bytes: leaves room for the longest path below it */
 
 int sx_power_read(struct sx_power_sensor *s, struct sx_power_reading *r, char *why, size_t why_bytes)
 {
@@ -47,13 +49,31 @@ static int open_auto(struct sx_power_sensor **ret, const struct sx_power_params 
 	return r == -ENODEV ? none : r;
 }
 
+/* Otherwise a wrong word would only be seen as a board without sensors. */
+static int check_root(const char *root, char *why, size_t why_bytes)
+{
+	int r = 0;
+
+	if (!root || !*root)
+		return 0;
+	if (strlen(root) > ROOT_MOST)
+		r = -ENAMETOOLONG;
+	else if (access(root, X_OK) < 0)
+		r = -errno;
+	if (r < 0)
+		snprintf(why, why_bytes, "power.root: %.160s: %s", root, strerror(-r));
+	return r < 0 ? -EINVAL : 0;
+}
+
 int sx_power_open(struct sx_power_sensor **ret, const struct sx_power_params *p,
 		  const struct sx_power_engine *engine, char *why, size_t why_bytes)
 {
 	struct sx_power_sensor *s = NULL;
 	struct sx_power_reading first;
-	int r;
+	int r = check_root(p->root, why, why_bytes);
 
+	if (r < 0)
+		return r;
 	switch (p->source) {
 	case SX_POWER_AUTO:
 		r = open_auto(&s, p, engine, why, why_bytes);

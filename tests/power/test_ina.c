@@ -152,6 +152,7 @@ static void rails_can_be_chosen(void **state)
 
 static void no_monitor(void **state)
 {
+	char longer[300] = "";
 	struct tree t;
 	struct sx_power_params p;
 
@@ -166,7 +167,11 @@ static void no_monitor(void **state)
 	refuse(&p, -ENODEV, "power.source = none");
 	p = params(&t);
 	p.root = "/nowhere/at/all";
-	refuse(&p, -ENODEV, "no INA power monitor");
+	refuse(&p, -EINVAL, "power.root: /nowhere/at/all: No such file or directory");
+	memset(longer, 'x', sizeof(longer) - 1);
+	longer[0] = '/';
+	p.root = longer;
+	refuse(&p, -EINVAL, "File name too long");
 	tree_remove(&t);
 }
 

@@ -117,19 +117,43 @@ const struct tree_board *tree_board(const char *name)
 	return NULL;
 }
 
-void tree_create(struct tree *t)
-{
-	snprintf(t->root, sizeof(t->root), "/tmp/stixel-power-XXXXXX");
-	assert_non_null(mkdtemp(t->root));
-}
+#define TREES 64 /* at once: those of failed tests stay until the end */
+
+static char trees[TREES][sizeof(((struct tree *)NULL)->root)];
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
 {
 	return remove(path);
 }
 
+/* A test that fails leaves in the middle. */
+static void remove_rest(void)
+{
+	for (int i = 0; i < TREES; i++)
+		if (*trees[i])
+			nftw(trees[i], remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+void tree_create(struct tree *t)
+{
+	static bool registered;
+	int free_one = 0;
+
+	if (!registered)
+		assert_int_equal(atexit(remove_rest), 0);
+	registered = true;
+	while (free_one < TREES - 1 && *trees[free_one])
+		free_one++;
+	snprintf(t->root, sizeof(t->root), "/tmp/stixel-power-XXXXXX");
+	assert_non_null(mkdtemp(t->root));
+	memcpy(trees[free_one], t->root, sizeof(t->root));
+}
+
 void tree_remove(struct tree *t)
 {
+	for (int i = 0; i < TREES; i++)
+		if (strcmp(trees[i], t->root) == 0)
+			*trees[i] = '\0';
 	assert_int_equal(nftw(t->root, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 

@@ -358,6 +358,10 @@ class Power(Doctor):
             found = self.doctor("-c", self.power("source=%s\n" % source), want=0)
             self.only(found, "power", "warning", words, "power.source = auto")
 
+    def test_no_folder(self):
+        found = self.doctor("-c", self.power("root = %s\n" % self.path("none")), want=0)
+        self.only(found, "power", "warning", "power.root: %s: No such file or directory" % self.path("none"))
+
     def test_a_board(self):
         self.board()
         found = self.doctor(want=0)["power"]
