@@ -110,7 +110,8 @@ class ByHand(unittest.TestCase):
         np.testing.assert_allclose(cloud[10, 20], [(20 - 320) * 25 / 500, (10 - 240) * 25 / 400, 25], rtol=1e-6)
         self.assertEqual(np.argwhere(np.isnan(cloud).any(axis=2)).tolist(), [[2, 3], [4, 4]])
         self.assertTrue(np.isnan(f.cloud("vehicle")).all())  # no road
-        f = stixel.load(pack([[]], [(Plane.DISPARITY, disparity)], road_origin=1, pitch_rad=0.1, height_m=1.5, **CAMERA))
+        road = {"road_origin": 1, "pitch_rad": 0.1, "height_m": 1.5}
+        f = stixel.load(pack([[]], [(Plane.DISPARITY, disparity)], **road, **CAMERA))
         np.testing.assert_allclose(f.cloud("vehicle"), f.road.to_vehicle(cloud), rtol=1e-5, atol=1e-5)
 
 
@@ -131,7 +132,8 @@ class Street(support.TestCase):
         with stixel.open(d.name, follow=True) as reader:
             # without a pace no picture is dropped: frame n is the street's picture n - 1
             d.start("-s", "source.kind=synthetic", "-s", "source.size=" + self.SIZE, "-s", "source.seed=1",
-                    "-s", "source.fps=0", "-s", "stixels.width=%d" % self.WIDTH, "-s", "output.slots=16", "--frames", "6")
+                    "-s", "source.fps=0", "-s", "stixels.width=%d" % self.WIDTH, "-s", "output.slots=16",
+                    "--frames", "6")
             for n in range(1, 7):
                 frame = reader.next(60)
                 self.assertEqual((frame.number, sum(frame.counts[2:])), (n, 0))

@@ -89,12 +89,14 @@ class Package(support.TestCase):
     def test_a_library_that_is_too_old(self):
         with open(self.top + "/old.c", "w", encoding="utf-8") as f:
             f.write('const char *stixel_version(void) { return "0.0.9"; }\nint stixel_open(void) { return 0; }\n')
-        self.run_it(*os.environ["STIXEL_CC"].split(), "-shared", "-fPIC", self.top + "/old.c", "-o", self.top + "/old.so")
+        self.run_it(*os.environ["STIXEL_CC"].split(), "-shared", "-fPIC", self.top + "/old.c", "-o",
+                    self.top + "/old.so")
         program = "import stixel\ntry: stixel.open('x')\nexcept stixel.LibraryError as e: print(e)"
         out = self.run_it(sys.executable, "-c", program, env=dict(os.environ, STIXEL_LIBRARY=self.top + "/old.so",
                                                                   PYTHONPATH=support.MODULE))
-        self.assertRegex(out, r"^/\S+/old.so \(libstixel 0\.0\.9\) lacks what this module needs \(.*stixel_open_path.*\): "
-                              "install the libstixel of the module's release, or a newer one\n$")
+        self.assertRegex(out, r"^/\S+/old.so \(libstixel 0\.0\.9\) lacks what this module needs "
+                              r"\(.*stixel_open_path.*\): install the libstixel of the module's release, or a newer "
+                              "one\n$")
 
     def test_types(self):
         mypy = shutil.which("mypy")
@@ -111,6 +113,13 @@ class Package(support.TestCase):
         for path in glob.glob(PACKAGE + "/src/stixel/*.py"):
             with open(path, encoding="utf-8") as f:
                 ast.parse(f.read(), path, feature_version=(3, 8))
+
+    def test_lines_are_not_too_long(self):
+        for folder in (PACKAGE, os.path.join(support.SOURCE, "tests", "python")):
+            for path in glob.glob(folder + "/**/*.py", recursive=True):
+                with open(path, encoding="utf-8") as f:
+                    for number, line in enumerate(f, 1):
+                        self.assertLess(len(line), 122, "%s:%d" % (path, number))
 
     def test_every_public_thing_is_explained(self):
         for name in stixel.__all__:

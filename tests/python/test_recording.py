@@ -1,4 +1,4 @@
-"""Recordings that stixelctl wrote: the frames that were published, and of a damaged file all that stixelctl finds in it.
+"""Recordings that stixelctl wrote: the frames that were published, and of a damaged file all that stixelctl finds.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -181,7 +181,8 @@ class Damage(Case):
 
     def test_damaged_anywhere(self):
         lot = random.Random(4)
-        places = [lot.randrange(8, len(self.data)) for _ in range(30)] + [256, 260, 264, 272, 280, 284, len(self.data) - 1]
+        places = [lot.randrange(8, len(self.data)) for _ in range(30)]
+        places += [256, 260, 264, 272, 280, 284, len(self.data) - 1]
         for at in places:
             data = bytearray(self.data)
             data[at] ^= 1 << lot.randrange(8)
@@ -207,7 +208,8 @@ class Damage(Case):
                 ("empty", b"", stixel.NotStixel, "empty is empty: no recording"),
                 ("text", b"x" * 5000, stixel.NotStixel, "text is no recording of stixelctl"),
                 ("short", self.data[:255], stixel.NotStixel, "ends within the header of the recording"),
-                ("other", bytes(other), stixel.OtherVersion, r"a recording of version 2\.0, this module reads version 1")):
+                ("other", bytes(other), stixel.OtherVersion,
+                 r"a recording of version 2\.0, this module reads version 1")):
             with self.assertRaisesRegex(kind, text):
                 stixel.Recording(self.write(name, data))
         with self.assertRaises(FileNotFoundError):

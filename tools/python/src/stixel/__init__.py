@@ -21,9 +21,10 @@ from ._reader import Reader, Status, open, open_path
 
 __all__ = [
     "BadName", "Busy", "Camera", "Clock", "Counts", "Damage", "Damaged", "Died", "End", "Ended", "Flag", "Frame",
-    "FrameFlag", "Gap", "GapReason", "HEADER", "Kind", "LibraryError", "Life", "NotAllowed", "NotConnected", "NotRunning",
-    "NotStixel", "NotSupported", "OtherVersion", "Plane", "Publisher", "Reader", "Recording", "Restarted", "Road", "RoadOrigin", "STIXEL", "Stamp", "State", "Status",
-    "StixelError", "library_version", "load", "open", "open_path"]
+    "FrameFlag", "Gap", "GapReason", "HEADER", "Kind", "LibraryError", "Life", "NotAllowed", "NotConnected",
+    "NotRunning", "NotStixel", "NotSupported", "OtherVersion", "Plane", "Publisher", "Reader", "Recording",
+    "Restarted", "Road", "RoadOrigin", "STIXEL", "Stamp", "State", "Status", "StixelError", "library_version", "load",
+    "open", "open_path"]
 
 
 def __getattr__(name: str) -> str:
