@@ -29,6 +29,7 @@ WANTED = """
 {mandir}/man1/stixel-process.1              man
 {mandir}/man1/stixel-web.1                  man web
 {mandir}/man1/stixelctl.1                   man
+{mandir}/man5/stixel-recording.5            man
 {mandir}/man5/stixeld.conf.5                man
 {mandir}/man8/stixeld.8                     man
 {datadir}/bash-completion/completions/stixel-bench
