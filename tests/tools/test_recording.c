@@ -523,6 +523,7 @@ int main(void)
 		cmocka_unit_test(test_queue_gives_up),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	snprintf(path, sizeof(path), "/dev/shm/sx-recording-%d", (int)getpid());
 	return cmocka_run_group_tests(tests, NULL, remove_file);
 }
