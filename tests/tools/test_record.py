@@ -167,6 +167,14 @@ class Recordings(Folder):
         self.assertEqual(self.info(path)["frames"], 20)
         self.assertLess(os.path.getsize(path), os.path.getsize(plain))
 
+    def test_the_example_in_the_documents(self):
+        made = self.make(5, kind=("plain", 20, 64))
+        r = subprocess.run([sys.executable, read_recording.__file__, made], capture_output=True, text=True, check=True)
+        lines = r.stdout.splitlines()
+        self.assertEqual(len(lines), 5)
+        self.assertEqual(lines[0], "frame 1 at 1000000000000 ns: %d stixels, images [1]" % len(
+            read_recording.stixels(frames_of(made)[0])))
+
     def test_images_are_left_out(self):
         made = self.make(30, kind=("plain", 20, 64))
         name, path = self.name(), self.path("bare.rec")

@@ -159,7 +159,7 @@ static void test_compressed(void **state)
 
 	if (!sx_record_codec_built()) {
 		assert_int_equal(sx_recording_begin(&w, sink, &memory, "front", true), -ENOTSUP);
-		skip();
+		return;
 	}
 	round_trip(&small, true);
 	round_trip(&pictures, true);
