@@ -103,11 +103,10 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		  "counted, and can be replayed and exported."},
 	[EXPORT] = {"export", "FILE OUT.mcap", 2, 2, SX_OFFER_FILE, RUN(ctl_export),
 		    "a recording as MCAP, for Foxglove and rerun",
-		    "Channels /INSTANCE/frame (everything, schema stixel.Frame), /INSTANCE/scene (stixels in "
-		    "space), "
-		    "/INSTANCE/transform, /INSTANCE/calibration, and, where the recording has them, "
-		    "/INSTANCE/left and "
-		    "/INSTANCE/disparity. docs/recording.md has schemas and coordinates."},
+		    "Channels /INSTANCE/frame (everything, schema stixel.Frame), /INSTANCE/scene and "
+		    "/INSTANCE/points (stixels in space), /INSTANCE/transform, /INSTANCE/calibration, and, "
+		    "where the recording has them, /INSTANCE/left and /INSTANCE/disparity. docs/recording.md "
+		    "has schemas and coordinates."},
 };
 
 static const char *const image_words[] = {
@@ -151,6 +150,8 @@ static const struct sx_usage_option options[] = {
 	 .help = "again and again until Ctrl-C"},
 	{"start", 0, "S", SX_USAGE_SECONDS, TO(start_ms), 0, 1000000, .commands = OF(REPLAY),
 	 .help = "begin S seconds after the beginning"},
+	{"no-scene", 0, NULL, SX_USAGE_FLAG, TO(no_scene), .commands = OF(EXPORT),
+	 .help = "leave out /scene and /points: an eighth of the size, without images"},
 	{"slots", 0, "N", SX_USAGE_INT, TO(slots), 2, 1024, .commands = OF(REPLAY),
 	 .help = "frames that the ring holds, a power of two; default 8"},
 	{"textfile", 0, "FILE", SX_USAGE_TEXT, TO(textfile), .offer = SX_OFFER_FILE, .commands = OF(METRICS),

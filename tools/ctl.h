@@ -35,7 +35,7 @@ struct ctl {
 	const char *images;  /* NULL: as they come */
 	const char *rate;    /* NULL: as it was recorded */
 	int start_ms, slots; /* 0: not given */
-	bool compress, max, loop;
+	bool compress, max, loop, no_scene;
 };
 
 /* Set by SIGINT, SIGTERM: loops end in order. */

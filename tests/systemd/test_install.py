@@ -31,6 +31,7 @@ WANTED = """
 {mandir}/man1/stixelctl.1                   man
 {mandir}/man3/libstixel.3                   man
 {mandir}/man5/stixel-frame.5                man
+{mandir}/man5/stixel-recording.5            man
 {mandir}/man5/stixeld.conf.5                man
 {mandir}/man8/stixeld.8                     man
 {datadir}/bash-completion/completions/stixel-bench
@@ -67,12 +68,14 @@ WANTED = """
 {pythondir}/stixel/__init__.py              python
 {pythondir}/stixel/__main__.py              python
 {pythondir}/stixel/_check.py                python
+{pythondir}/stixel/_crc32c.py               python
 {pythondir}/stixel/_errors.py               python
 {pythondir}/stixel/_frame.py                python
 {pythondir}/stixel/_geometry.py             python
 {pythondir}/stixel/_layout.py               python
 {pythondir}/stixel/_library.py              python
 {pythondir}/stixel/_reader.py               python
+{pythondir}/stixel/_recording.py            python
 {pythondir}/stixel/py.typed                 python
 {datadir}/doc/stixeld/examples/web-lan.conf web
 {unitdir}/stixel-web.service                systemd web

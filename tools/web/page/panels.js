@@ -57,6 +57,19 @@ function span(seconds) {
   return `${s >= 86400 ? `${Math.floor(s / 86400)} d ` : ""}${two(Math.floor(s / 3600) % 24)}:${two(Math.floor(s / 60) % 60)}:${two(s % 60)}`;
 }
 
+function powerWords(p) {
+  if (!Number.isFinite(p?.watts))
+    return p?.reason ?? "no sensor";
+  const each = Number.isFinite(p.joules_per_frame) ? `, ${number(p.joules_per_frame, 2)} J a frame` : "";
+  return `${number(p.watts, 1)} W${each}; ${[p.source, p.scope].filter(Boolean).join(", ")}${p.stale ? " (stale)" : ""}`;
+}
+
+function boardWords(b) {
+  const clock = (hz, most) => `${number(hz / 1e9, 2)}${most > 0 ? ` of ${number(most / 1e9, 2)}` : ""} GHz`;
+  return [b?.model, b?.power_mode?.name && `mode ${b.power_mode.name}`, b?.cpu_hz > 0 && `processor ${clock(b.cpu_hz, b.cpu_max_hz)}`,
+    b?.gpu_hz > 0 && `GPU ${clock(b.gpu_hz, b.gpu_max_hz)}`, b?.governor && `governor ${b.governor}`].filter(Boolean).join(", ") || NONE;
+}
+
 function facts(status, seen) {
   const camera = status?.source?.cameras?.[0], road = status?.road, dropped = status?.frames?.dropped;
   return [
@@ -66,6 +79,8 @@ function facts(status, seen) {
     ["Dropped", dropped ? `${count(dropped.overload)} overload, ${count(dropped.unpaired)} unpaired, ${count(dropped.corrupt)} corrupt` : NONE],
     ["Road", road?.origin ? `${road.origin}; camera ${number(road.height_m, 2)} m high, pitch ${number(road.pitch_deg, 2)}\u00b0` : NONE],
     ["Stixels", status ? `${count(status.stixels?.per_frame)} a frame, ${count(status.stixels?.pixels_per_stixel)} pixels each` : NONE],
+    ["Power", status ? powerWords(status.power) : NONE],
+    ["Board", status ? boardWords(status.board) : NONE],
     ["Up", status ? `${span(status.uptime_s)}, version ${status.version}, pid ${status.pid}` : NONE],
     ["This page", `${number(seen.fps, 0)} a second shown, ${count(seen.skipped)} skipped since ${seen.since}`],
   ];
