@@ -29,6 +29,8 @@ WANTED = """
 {mandir}/man1/stixel-process.1              man
 {mandir}/man1/stixel-web.1                  man web
 {mandir}/man1/stixelctl.1                   man
+{mandir}/man3/libstixel.3                   man
+{mandir}/man5/stixel-frame.5                man
 {mandir}/man5/stixel-recording.5            man
 {mandir}/man5/stixeld.conf.5                man
 {mandir}/man8/stixeld.8                     man
@@ -59,6 +61,8 @@ WANTED = """
 {datadir}/doc/stixeld/examples/reader.c
 {datadir}/doc/stixeld/examples/reader.py       python
 {datadir}/doc/stixeld/examples/realtime.conf
+{datadir}/doc/stixeld/examples/stixel-metrics@.service
+{datadir}/doc/stixeld/examples/stixel-metrics@.timer
 {datadir}/doc/stixeld/examples/two_cameras.py  python
 {pythondir}/stixel-{version}.dist-info/METADATA     python
 {pythondir}/stixel/__init__.py              python

@@ -153,6 +153,20 @@ class Systemd(unittest.TestCase):
             f.write(text + more)
         return f.name
 
+    @needs("systemd-analyze")
+    def test_verify_metrics(self):
+        for kind in ("service", "timer"):
+            text = re.sub(r"(?m)^ExecStart=\S+", "ExecStart=" + STIXELD, read(FOLDER + "/stixel-metrics@." + kind))
+            with open(self.folder + "/stixel-metrics@front." + kind, "w") as f:
+                f.write(text)
+        paths = [self.folder + "/stixel-metrics@front." + kind for kind in ("timer", "service")]
+        for path in paths:
+            self.assertEqual(self.verify(path), (0, ""))
+        for path in paths:
+            with open(path, "a") as f:
+                f.write("[Unit]\nNonsense=1\n")
+            self.assertNotEqual(self.verify(path)[1], "")
+
     @unittest.skipUnless(WEB, "stixel-web is not part of this build")
     @needs("systemd-analyze")
     def test_verify_web(self):

@@ -165,6 +165,26 @@ class ManPages(unittest.TestCase):
                 for option in set(re.findall(r"(?m)^ .*(--[a-z-]+)", told)):
                     self.assertIn(option, r.stdout)
 
+    @unittest.skipUnless(shutil.which("scdoc") and shutil.which("man"), "scdoc or man is not installed")
+    def test_library_and_formats(self):
+        with open(os.path.join(os.environ["STIXEL_SOURCE"], "include", "stixel.h"), encoding="utf-8") as f:
+            header = f.read()
+        shown = {}
+        for page in ("libstixel.3", "stixel-frame.5"):
+            r = subprocess.run(["man", "-l", os.path.join(BUILD, "docs", "man", page)], capture_output=True, text=True,
+                               env=dict(os.environ, MANWIDTH="200", LC_ALL="C.UTF-8"))
+            self.assertEqual(r.returncode, 0, r.stderr)
+            self.assertNotIn("@", r.stdout)
+            shown[page] = r.stdout
+        functions = re.findall(r"STIXEL_API [^;]*?(stixel_\w+)\(", header)
+        self.assertGreater(len(functions), 12)
+        for name in functions:
+            self.assertIn(name + "(", shown["libstixel.3"])
+        asserted = re.findall(r"STIXEL_AT\(\w+, (\w+), (\d+)\)", header)
+        self.assertGreater(len(asserted), 80)
+        for field, at in asserted:
+            self.assertRegex(shown["stixel-frame.5"], r"(?m)^ +%s +u?(int\d+_t|char|double)\S* +%s\b" % (at, field))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -154,7 +154,7 @@ void sx_page_help(struct sx_canvas *c)
 		"until engine  camera, driver, pairing, waiting for the engine",
 		"engine        the stages below; several may run at once",
 		"to the ring   packing and copying, until readers are woken",
-		"bar           p50 solid, p99 light; a full one is the p99 end to end",
+		"bar           p50 solid, p99 light; full: p99 end to end, or 3 times p50",
 		"left, ahead, right  nearest object in each third of the image",
 	};
 	const int count = (int)(sizeof(rows) / sizeof(rows[0])), width = 74;
