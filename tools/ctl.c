@@ -60,11 +60,19 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		  .more = "A frame that was published after the call. Waits for the daemon, too."},
 	[SNAPSHOT] = {"snapshot", "FILE.png", 1, 1, SX_OFFER_FILE, RUN(ctl_snapshot),
 		      "draws the newest frame",
-		      "Over the left image, which the daemon is asked for, or over a dark ground where it "
-		      "has no room for "
-		      "images (output.planes)."},
-	[METRICS] = {"metrics", "", .run = RUN(ctl_metrics),
-		     .help = "figures in OpenMetrics text, for Prometheus"},
+		      "The image below the stixels, left unless told otherwise, is asked for from the "
+		      "daemon; where it has "
+		      "no room for images (output.planes) the ground is dark. On a disparity image only the "
+		      "edges of "
+		      "objects are drawn. --bird adds the free space from above up to 60 m, with lines every "
+		      "10 m; that "
+		      "takes a camera model."},
+	[METRICS] =
+		{"metrics", "", .run = RUN(ctl_metrics),
+		 .help = "figures in OpenMetrics text, for Prometheus",
+		 .more = "docs/metrics.md lists them. With --textfile they go to a file of the node "
+			 "exporter's "
+			 "textfile collector; example units of a timer are in the documentation's folder."},
 	[DOCTOR] = {"doctor", "", .run = RUN(ctl_doctor),
 		    .help = "what is wrong with configuration, cameras, GPU, service and limits, and what to "
 			    "do about "
@@ -95,12 +103,14 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		  "counted, and can be replayed and exported."},
 	[EXPORT] = {"export", "FILE OUT.mcap", 2, 2, SX_OFFER_FILE, RUN(ctl_export),
 		    "a recording as MCAP, for Foxglove and rerun",
-		    "Channels /INSTANCE/frame (everything, schema stixel.Frame), /INSTANCE/scene (stixels in "
-		    "space), "
-		    "/INSTANCE/transform, /INSTANCE/calibration, and, where the recording has them, "
-		    "/INSTANCE/left and "
-		    "/INSTANCE/disparity. docs/recording.md has schemas and coordinates."},
+		    "Channels /INSTANCE/frame (everything, schema stixel.Frame), /INSTANCE/scene and "
+		    "/INSTANCE/points (stixels in space), /INSTANCE/transform, /INSTANCE/calibration, and, "
+		    "where the recording has them, /INSTANCE/left and /INSTANCE/disparity. docs/recording.md "
+		    "has schemas and coordinates."},
 };
+
+static const char *const image_words[] = {
+	[CTL_IMAGE_LEFT] = "left", [CTL_IMAGE_DISPARITY] = "disparity", [CTL_IMAGE_NONE] = "none", NULL};
 
 static const struct sx_usage_option options[] = {
 	{"instance", 'i', "NAME", SX_USAGE_TEXT, TO(instance), .offer = SX_OFFER_INSTANCE,
@@ -140,8 +150,18 @@ static const struct sx_usage_option options[] = {
 	 .help = "again and again until Ctrl-C"},
 	{"start", 0, "S", SX_USAGE_SECONDS, TO(start_ms), 0, 1000000, .commands = OF(REPLAY),
 	 .help = "begin S seconds after the beginning"},
+	{"no-scene", 0, NULL, SX_USAGE_FLAG, TO(no_scene), .commands = OF(EXPORT),
+	 .help = "leave out /scene and /points: an eighth of the size, without images"},
 	{"slots", 0, "N", SX_USAGE_INT, TO(slots), 2, 1024, .commands = OF(REPLAY),
 	 .help = "frames that the ring holds, a power of two; default 8"},
+	{"textfile", 0, "FILE", SX_USAGE_TEXT, TO(textfile), .offer = SX_OFFER_FILE, .commands = OF(METRICS),
+	 .help = "write them to FILE, complete or not at all, readable for everybody: for the textfile "
+		 "collector of the "
+		 "node exporter"},
+	{"image", 0, "WHICH", SX_USAGE_CHOICE, TO(image), .words = image_words, .commands = OF(SNAPSHOT),
+	 .help = "what lies below the stixels: left, disparity or none; default left"},
+	{"bird", 0, NULL, SX_USAGE_FLAG, TO(bird), .commands = OF(SNAPSHOT),
+	 .help = "beside it the free space from above"},
 	{"config", 'c', "FILE", SX_USAGE_TEXT, TO(config), .offer = SX_OFFER_FILE, .commands = OF(DOCTOR),
 	 .help = "configuration to look at, default /etc/stixeld/NAME.conf"},
 };

@@ -1,24 +1,19 @@
 /*
- * stixelctl dump, wait, snapshot: what they show comes through libstixel.
+ * stixelctl dump, wait: what they show comes through libstixel.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
 
-#include "base/clock.h"
 #include "stixel.h"
 #include "tools/ctl.h"
-#include "tools/outfile.h"
-#include "tools/overlay.h"
-#include "tools/picture.h"
 #include "tools/stixel_csv.h"
 
-enum { DEFAULT_TIMEOUT_MS = 5000, IMAGE_MS = 1000 };
+enum { DEFAULT_TIMEOUT_MS = 5000 };
 
 int ctl_explain(const struct ctl *c, int error)
 {
@@ -32,13 +27,12 @@ int ctl_explain(const struct ctl *c, int error)
 	return ctl_fail(code, "instance '%s': %s", c->instance, stixel_strerror(error));
 }
 
-static int timeout_of(const struct ctl *c)
+int ctl_timeout_ms(const struct ctl *c)
 {
 	return c->timeout_ms >= 0 ? c->timeout_ms : DEFAULT_TIMEOUT_MS;
 }
 
-/* 1: a frame is there; 0: stopped by a signal; negative: error, -ETIMEDOUT. */
-static int wait_for_frame(struct stixel_reader *reader, int timeout_ms)
+int ctl_wait_for_frame(struct stixel_reader *reader, int timeout_ms)
 {
 	int r;
 
@@ -48,7 +42,7 @@ static int wait_for_frame(struct stixel_reader *reader, int timeout_ms)
 	return r == -EINTR ? 0 : r == 0 ? -ETIMEDOUT : r;
 }
 
-static int no_frame(const struct ctl *c, int r, int timeout_ms)
+int ctl_no_frame(const struct ctl *c, int r, int timeout_ms)
 {
 	if (r == -ETIMEDOUT)
 		return ctl_fail(CTL_NOTHING, "instance '%s' published no frame within %.1f s", c->instance,
@@ -103,7 +97,7 @@ static int dump_frames(struct stixel_reader *reader, const struct ctl *c, int fr
 	for (int done = 0; (frames == 0 || done < frames) && !ctl_stopped;) {
 		const struct stixel_frame *f;
 		uint64_t lost = 0;
-		int r = wait_for_frame(reader, timeout_of(c));
+		int r = ctl_wait_for_frame(reader, ctl_timeout_ms(c));
 
 		if (r > 0)
 			r = stixel_next(reader, &f, &lost);
@@ -134,7 +128,7 @@ int ctl_dump(const struct ctl *c)
 		return ctl_explain(c, r);
 	r = dump_frames(reader, c, c->frames < 0 ? 1 : c->frames);
 	stixel_close(reader);
-	return r < 0 ? no_frame(c, r, timeout_of(c)) : 0;
+	return r < 0 ? ctl_no_frame(c, r, ctl_timeout_ms(c)) : 0;
 }
 
 static bool is_absent(struct stixel_reader *reader)
@@ -155,7 +149,7 @@ int ctl_wait(const struct ctl *c)
 	if (r < 0)
 		return ctl_explain(c, r);
 	stixel_latest(reader, &f); /* what lies there may be old: the next one shows that frames flow */
-	r = wait_for_frame(reader, c->timeout_ms);
+	r = ctl_wait_for_frame(reader, c->timeout_ms);
 	if (r > 0)
 		r = stixel_latest(reader, &f);
 	if (r > 0)
@@ -163,108 +157,6 @@ int ctl_wait(const struct ctl *c)
 	r = r == -ETIMEDOUT && is_absent(reader) ? -ENOENT : r;
 	stixel_close(reader);
 	if (r < 0)
-		return no_frame(c, r, c->timeout_ms);
+		return ctl_no_frame(c, r, c->timeout_ms);
 	return r > 0 ? 0 : CTL_NOTHING;
-}
-
-/* The frame as a picture: over the published left image, or over a dark ground. */
-static int draw(const struct stixel_frame *f, struct sx_image *rgb)
-{
-	const struct stixel_frame_header *h = f->header;
-	struct stixel_image image = {0};
-	bool over_image = stixel_image(f, STIXEL_PLANE_LEFT, &image) && image.width == h->image_width &&
-			  image.height == h->image_height;
-	struct sx_image left = {.data = (void *)(uintptr_t)image.data,
-				.width = (int)image.width,
-				.height = (int)image.height,
-				.pitch = image.pitch,
-				.pixel = SX_PIXEL_U8};
-	struct sx_overlay_params params = {
-		.column_width = (int)h->column_width,
-		.disparities = (int)h->disparities,
-		.focal_baseline = focal_baseline(h),
-		.horizon_row = h->road_origin == STIXEL_ROAD_NONE ? NAN : h->horizon_row,
-		.legend = true,
-		.opaque = !over_image,
-	};
-	int r;
-
-	r = sx_image_init(rgb, SX_PIXEL_RGB24, (int)h->image_width, (int)h->image_height);
-	if (r < 0)
-		return r;
-	r = sx_overlay_background(rgb, over_image ? &left : NULL);
-	sx_overlay_draw(rgb, f->stixels, h->stixel_count, &params);
-	return r;
-}
-
-static int save(const struct ctl *c, const struct sx_image *rgb)
-{
-	static struct sx_outfile file;
-	int r;
-
-	r = sx_outfile_open(&file, c->operands[0]);
-	if (r == 0)
-		r = sx_picture_write(file.f, rgb);
-	if (r == 0)
-		r = sx_outfile_commit(&file);
-	if (r < 0) {
-		sx_outfile_abort(&file);
-		return ctl_fail(EX_CANTCREAT, "cannot write %s: %s", c->operands[0], strerror(-r));
-	}
-	return 0;
-}
-
-static int save_frame(const struct ctl *c, const struct stixel_frame *f)
-{
-	const struct stixel_frame_header *h = f->header;
-	struct stixel_image image;
-	struct sx_image rgb = {0};
-	int code;
-
-	code = draw(f, &rgb) < 0 ? ctl_fail(EX_SOFTWARE, "cannot draw a frame of %" PRIu32 "x%" PRIu32,
-					    h->image_width, h->image_height)
-				 : save(c, &rgb);
-	sx_image_finish(&rgb);
-	if (code)
-		return code;
-	printf("%s: frame %" PRIu64 ", %" PRIu32 "x%" PRIu32 ", %" PRIu32 " stixels, %.1f ms old\n",
-	       c->operands[0], h->number, h->image_width, h->image_height, h->stixel_count,
-	       (double)stixel_age_ns(h, sx_now_ns()) / 1e6);
-	if (!stixel_image(f, STIXEL_PLANE_LEFT, &image))
-		fputs("drawn on a dark ground: the daemon publishes no left image (output.planes, "
-		      "output.stream)\n",
-		      stderr);
-	return 0;
-}
-
-/* Until a frame has the left image that was asked for; the newest without it when none comes in time. */
-static int take_with_image(struct stixel_reader *reader, int timeout_ms, const struct stixel_frame **f)
-{
-	const int64_t image_by_ns = sx_now_ns() + IMAGE_MS * 1000000LL;
-	bool asked = stixel_want_images(reader, 1u << STIXEL_PLANE_LEFT) == 0;
-	struct stixel_image image;
-	int r = wait_for_frame(reader, timeout_ms);
-
-	while (r > 0) {
-		r = stixel_latest(reader, f);
-		if (r <= 0 || stixel_image(*f, STIXEL_PLANE_LEFT, &image) || !asked ||
-		    sx_now_ns() > image_by_ns || wait_for_frame(reader, IMAGE_MS) <= 0)
-			break;
-	}
-	return r;
-}
-
-int ctl_snapshot(const struct ctl *c)
-{
-	const struct stixel_frame *f = NULL;
-	struct stixel_reader *reader;
-	int r, code;
-
-	r = stixel_open(&reader, c->instance, 0);
-	if (r < 0)
-		return ctl_explain(c, r);
-	r = take_with_image(reader, timeout_of(c), &f);
-	code = r > 0 ? save_frame(c, f) : r < 0 ? no_frame(c, r, timeout_of(c)) : CTL_NOTHING;
-	stixel_close(reader);
-	return code;
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sysexits.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "tools/answer.h"
 #include "tools/ctl.h"
 #include "tools/http_get.h"
+#include "tools/outfile.h"
 
 /* Where the socket of an instance may lie: the system's daemon, then the user's own. */
 static int socket_path(const char *instance, int place, char *path, size_t bytes)
@@ -35,7 +37,8 @@ static int socket_path(const char *instance, int place, char *path, size_t bytes
 	}
 }
 
-int ctl_get(const char *instance, const char *target, int timeout_ms, char **body, char *why, size_t why_bytes)
+int ctl_get(const char *instance, const char *target, int timeout_ms, char **body, char *why,
+	    size_t why_bytes)
 {
 	char path[256];
 	int r = -ENOENT;
@@ -285,12 +288,35 @@ int ctl_status(const struct ctl *c)
 	return code;
 }
 
+/* Complete or not at all, and for everybody to read: the collector is another user. */
+static int save_metrics(const struct ctl *c, const char *text)
+{
+	static struct sx_outfile file;
+	int r;
+
+	r = sx_outfile_open(&file, c->textfile);
+	if (r == 0 && fchmod(fileno(file.f), 0644) < 0)
+		r = -errno;
+	if (r == 0) {
+		fputs(text, file.f); /* a failure is told by the commit */
+		r = sx_outfile_commit(&file);
+	}
+	if (r == 0)
+		return 0;
+	sx_outfile_abort(&file);
+	return ctl_fail(EX_CANTCREAT, "cannot write %s: %s", c->textfile, strerror(-r));
+}
+
 int ctl_metrics(const struct ctl *c)
 {
 	int code = 0;
 	char *body = ask(c, "/metrics", &code);
 
-	if (body && (fputs(body, stdout) == EOF || fflush(stdout) != 0))
+	if (!body)
+		return code;
+	if (c->textfile)
+		code = save_metrics(c, body);
+	else if (fputs(body, stdout) == EOF || fflush(stdout) != 0)
 		code = ctl_fail(EX_CANTCREAT, "cannot print: %s", strerror(errno));
 	free(body);
 	return code;

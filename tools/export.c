@@ -29,6 +29,11 @@ struct exporter {
 	uint64_t frames, lost, count, damaged;
 };
 
+static bool wanted(const struct exporter *e, int message)
+{
+	return !e->c->no_scene || (message != SX_MESSAGE_SCENE && message != SX_MESSAGE_POINTS);
+}
+
 /* One for each kind of message; both images have the same schema. */
 static int add_channels(struct exporter *e, const char *instance)
 {
@@ -37,6 +42,8 @@ static int add_channels(struct exporter *e, const char *instance)
 	for (int i = 0; i < SX_MESSAGES; i++) {
 		struct sx_message_kind kind = sx_message_kind((enum sx_message)i);
 
+		if (!wanted(e, i))
+			continue;
 		if (i == SX_MESSAGE_DISPARITY)
 			id = schema[SX_MESSAGE_LEFT];
 		else
@@ -60,7 +67,7 @@ static int add_frame(struct exporter *e, const struct stixel_frame *frame)
 
 	for (int i = 0; r == 0 && i < SX_MESSAGES; i++) {
 		const void *bytes;
-		int64_t n = sx_messages_pack(e->messages, (enum sx_message)i, &bytes);
+		int64_t n = wanted(e, i) ? sx_messages_pack(e->messages, (enum sx_message)i, &bytes) : 0;
 
 		if (n < 0)
 			return (int)n;

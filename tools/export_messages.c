@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <foxglove/CameraCalibration.pb-c.h>
 #include <foxglove/FrameTransform.pb-c.h>
+#include <foxglove/PointCloud.pb-c.h>
 #include <foxglove/RawImage.pb-c.h>
 #include <foxglove/SceneUpdate.pb-c.h>
 #include <stdio.h>
@@ -17,12 +18,14 @@
 
 #include "base/clock.h"
 #include "tools/export_scene.h"
+#include "tools/recording.h"
 
 /* Made by tools/proto/embed.py. */
-extern const unsigned char sx_schema_CameraCalibration[], sx_schema_FrameTransform[], sx_schema_RawImage[],
-	sx_schema_SceneUpdate[], sx_schema_Frame[];
-extern const size_t sx_schema_CameraCalibration_bytes, sx_schema_FrameTransform_bytes,
-	sx_schema_RawImage_bytes, sx_schema_SceneUpdate_bytes, sx_schema_Frame_bytes;
+extern const unsigned char sx_schema_CameraCalibration[], sx_schema_FrameTransform[], sx_schema_PointCloud[],
+	sx_schema_RawImage[], sx_schema_SceneUpdate[], sx_schema_Frame[];
+extern const size_t sx_schema_PointCloud_bytes, sx_schema_CameraCalibration_bytes,
+	sx_schema_FrameTransform_bytes, sx_schema_RawImage_bytes, sx_schema_SceneUpdate_bytes,
+	sx_schema_Frame_bytes;
 
 enum { QUAD_POINTS = 4, QUAD_INDICES = 6 };
 
@@ -50,6 +53,8 @@ struct sx_message_kind sx_message_kind(enum sx_message which)
 		[SX_MESSAGE_FRAME] = {"frame", "stixel.Frame", sx_schema_Frame, sx_schema_Frame_bytes},
 		[SX_MESSAGE_SCENE] = {"scene", "foxglove.SceneUpdate", sx_schema_SceneUpdate,
 				      sx_schema_SceneUpdate_bytes},
+		[SX_MESSAGE_POINTS] = {"points", "foxglove.PointCloud", sx_schema_PointCloud,
+				       sx_schema_PointCloud_bytes},
 		[SX_MESSAGE_TRANSFORM] = {"transform", "foxglove.FrameTransform", sx_schema_FrameTransform,
 					  sx_schema_FrameTransform_bytes},
 		[SX_MESSAGE_CALIBRATION] = {"calibration", "foxglove.CameraCalibration",
@@ -133,7 +138,8 @@ int sx_messages_frame(struct sx_messages *m, const struct stixel_frame *frame)
 
 int64_t sx_messages_realtime_ns(const struct stixel_frame_header *h, int64_t monotonic_ns)
 {
-	return h->anchor_realtime_ns + (monotonic_ns - h->anchor_monotonic_ns);
+	return sx_recorded_ns_add(h->anchor_realtime_ns,
+				  sx_recorded_ns_since(monotonic_ns, h->anchor_monotonic_ns));
 }
 
 /* ---- packing ---- */
@@ -303,6 +309,48 @@ static int64_t pack_scene(struct sx_messages *m, const void **bytes)
 	return pack(m, &update.base, bytes);
 }
 
+static int64_t pack_points(struct sx_messages *m, const void **bytes)
+{
+	static const struct {
+		const char *name;
+		uint32_t offset;
+		Foxglove__PackedElementField__NumericType type;
+	} fields[] = {
+		{"x", 0, FOXGLOVE__PACKED_ELEMENT_FIELD__NUMERIC_TYPE__FLOAT32},
+		{"y", 4, FOXGLOVE__PACKED_ELEMENT_FIELD__NUMERIC_TYPE__FLOAT32},
+		{"z", 8, FOXGLOVE__PACKED_ELEMENT_FIELD__NUMERIC_TYPE__FLOAT32},
+		{"red", 12, FOXGLOVE__PACKED_ELEMENT_FIELD__NUMERIC_TYPE__UINT8},
+		{"green", 13, FOXGLOVE__PACKED_ELEMENT_FIELD__NUMERIC_TYPE__UINT8},
+		{"blue", 14, FOXGLOVE__PACKED_ELEMENT_FIELD__NUMERIC_TYPE__UINT8},
+		{"alpha", 15, FOXGLOVE__PACKED_ELEMENT_FIELD__NUMERIC_TYPE__UINT8},
+	};
+	enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
+	Foxglove__PackedElementField field[FIELDS], *list[FIELDS];
+	Google__Protobuf__Timestamp time = stamp(m->frame->header);
+	Foxglove__Quaternion upright = FOXGLOVE__QUATERNION__INIT;
+	Foxglove__Vector3 zero = FOXGLOVE__VECTOR3__INIT;
+	Foxglove__PointCloud cloud = FOXGLOVE__POINT_CLOUD__INIT;
+	Foxglove__Pose here = FOXGLOVE__POSE__INIT;
+
+	upright.w = 1.0;
+	here.position = &zero, here.orientation = &upright;
+	for (int i = 0; i < FIELDS; i++) {
+		foxglove__packed_element_field__init(&field[i]);
+		field[i].name = (char *)(uintptr_t)fields[i].name;
+		field[i].offset = fields[i].offset;
+		field[i].type = fields[i].type;
+		list[i] = &field[i];
+	}
+	cloud.timestamp = &time;
+	cloud.frame_id = m->camera_id;
+	cloud.pose = &here;
+	cloud.point_stride = sizeof(*m->scene.dots);
+	cloud.n_fields = FIELDS, cloud.fields = list;
+	cloud.data.len = m->scene.dot_count * sizeof(*m->scene.dots);
+	cloud.data.data = (uint8_t *)m->scene.dots;
+	return pack(m, &cloud.base, bytes);
+}
+
 static int64_t pack_transform(struct sx_messages *m, const void **bytes)
 {
 	Google__Protobuf__Timestamp time = stamp(m->frame->header);
@@ -371,6 +419,8 @@ int64_t sx_messages_pack(struct sx_messages *m, enum sx_message which, const voi
 		return pack_frame(m, bytes);
 	case SX_MESSAGE_SCENE:
 		return camera ? pack_scene(m, bytes) : 0;
+	case SX_MESSAGE_POINTS:
+		return camera ? pack_points(m, bytes) : 0;
 	case SX_MESSAGE_TRANSFORM:
 		return camera ? pack_transform(m, bytes) : 0;
 	case SX_MESSAGE_CALIBRATION:

@@ -15,6 +15,7 @@
 enum sx_message {
 	SX_MESSAGE_FRAME,	/* stixel.Frame */
 	SX_MESSAGE_SCENE,	/* foxglove.SceneUpdate */
+	SX_MESSAGE_POINTS,	/* foxglove.PointCloud */
 	SX_MESSAGE_TRANSFORM,	/* foxglove.FrameTransform */
 	SX_MESSAGE_CALIBRATION, /* foxglove.CameraCalibration */
 	SX_MESSAGE_LEFT,	/* foxglove.RawImage */

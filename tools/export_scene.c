@@ -98,6 +98,56 @@ static void add_quad(struct sx_scene *scene, const struct stixel_frame_header *h
 	}};
 }
 
+/* Rows from point to point. */
+static int step_of(const struct stixel_frame_header *h)
+{
+	return 2 * (h->column_width == 0	   ? 1
+		    : h->column_width > UINT16_MAX ? UINT16_MAX
+						   : (int)h->column_width);
+}
+
+static const struct sx_rgb road_colour = {150, 92, 168};
+
+/* Points up the middle of a stixel, two widths of a column apart; on the ground four. */
+static void add_dots(struct sx_scene *scene, const struct stixel_frame_header *h, const struct stixel *s,
+		     const struct sx_palette_range *range)
+{
+	double d = stixel_disparity_px(s), slope = s->slope_q14 / 16384.0;
+	int step = step_of(h) * (s->kind == STIXEL_GROUND ? 2 : 1);
+	struct edges e = edges_of(h, s);
+
+	for (int row = s->row_bottom; row >= s->row_top; row -= step) {
+		double here = d + slope * (s->row_bottom - row);
+		struct sx_rgb c = s->kind == STIXEL_GROUND ? road_colour : sx_palette_distance(range, here);
+		struct sx_scene_point p;
+
+		if (here * SX_SCENE_FAR_M < h->fx * h->baseline_m)
+			return;
+		p = place(h, (e.left + e.right) / 2.0, row, here);
+		scene->dots[scene->dot_count++] =
+			(struct sx_scene_dot){(float)p.x, (float)p.y, (float)p.z, c.r, c.g, c.b, 255};
+	}
+}
+
+/* Enough for every point of every stixel: they do not overlap, but a frame need not say the truth. */
+static int reserve_dots(struct sx_scene *scene, const struct stixel_frame *frame)
+{
+	size_t step = (size_t)step_of(frame->header), count = 0;
+	void *dots;
+
+	scene->dot_count = 0;
+	for (uint32_t i = 0; i < frame->header->stixel_count; i++)
+		count += (size_t)(frame->stixels[i].row_bottom - frame->stixels[i].row_top) / step + 1;
+	if (count <= scene->dot_room)
+		return 0;
+	dots = realloc(scene->dots, count * sizeof(*scene->dots));
+	if (!dots)
+		return -ENOMEM;
+	scene->dots = dots;
+	scene->dot_room = count;
+	return 0;
+}
+
 int sx_scene_fill(struct sx_scene *scene, const struct stixel_frame *frame)
 {
 	const struct stixel_frame_header *h = frame->header;
@@ -106,6 +156,8 @@ int sx_scene_fill(struct sx_scene *scene, const struct stixel_frame *frame)
 	struct sx_palette_range range = sx_overlay_range(&params);
 	int r = reserve(scene, h->stixel_count);
 
+	if (r == 0)
+		r = reserve_dots(scene, frame);
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < h->stixel_count; i++) {
@@ -113,6 +165,8 @@ int sx_scene_fill(struct sx_scene *scene, const struct stixel_frame *frame)
 
 		if (stixel_disparity_px(s) <= 0.0 || stixel_depth_m(h, s) > SX_SCENE_FAR_M)
 			continue;
+		if (s->kind == STIXEL_OBJECT || s->kind == STIXEL_GROUND)
+			add_dots(scene, h, s, &range);
 		if (s->kind == STIXEL_OBJECT && s->slope_q14 == 0)
 			add_box(scene, h, s, &range);
 		else if (s->kind == STIXEL_OBJECT || s->kind == STIXEL_GROUND)
@@ -125,6 +179,7 @@ void sx_scene_finish(struct sx_scene *s)
 {
 	free(s->boxes);
 	free(s->quads);
+	free(s->dots);
 	*s = (struct sx_scene){0};
 }
 

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "include/stixel.h"
 
@@ -31,10 +32,19 @@ struct sx_scene_quad {
 	struct sx_scene_point corner[4];
 };
 
+/* A point of a cloud, as it lies in a foxglove.PointCloud. */
+struct sx_scene_dot {
+	float x, y, z;
+	uint8_t r, g, b, a;
+};
+_Static_assert(sizeof(struct sx_scene_dot) == 16, "layout of the message");
+
 struct sx_scene {
 	struct sx_scene_box *boxes;
 	struct sx_scene_quad *quads;
 	size_t box_count, quad_count, room;
+	struct sx_scene_dot *dots; /* the same stixels, for viewers that show points alone */
+	size_t dot_count, dot_room;
 };
 
 /* Distances are known: there is a camera model. */

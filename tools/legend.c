@@ -28,10 +28,10 @@ static const struct glyph font[] = {
 
 static void fill(struct sx_image *rgb, int x0, int y0, int width, int height, struct sx_rgb colour, int alpha)
 {
-	for (int y = y0; y < y0 + height; y++) {
+	for (int y = y0 < 0 ? 0 : y0; y < y0 + height && y < rgb->height; y++) {
 		struct sx_rgb *row = sx_image_row(rgb, y);
 
-		for (int x = x0; x < x0 + width; x++)
+		for (int x = x0 < 0 ? 0 : x0; x < x0 + width && x < rgb->width; x++)
 			row[x] = sx_palette_mix(row[x], colour, alpha);
 	}
 }
@@ -44,7 +44,7 @@ static const struct glyph *glyph_of(char letter)
 	return NULL;
 }
 
-static void draw_text(struct sx_image *rgb, int x0, int y0, int scale, const char *text)
+void sx_legend_text(struct sx_image *rgb, int x0, int y0, int scale, const char *text)
 {
 	for (; *text; text++, x0 += GLYPH_STEP * scale) {
 		const struct glyph *g = glyph_of(*text);
@@ -71,8 +71,8 @@ static void draw_mark(struct sx_image *rgb, const struct sx_overlay_params *p, i
 
 	snprintf(text, sizeof(text), "%d", (int)value);
 	fill(rgb, x, y0 + (BAR_HEIGHT - 2) * scale, 1, 4 * scale, (struct sx_rgb){255, 255, 255}, 256);
-	draw_text(rgb, x - ((int)strlen(text) * GLYPH_STEP - 1) * scale / 2, y0 + (BAR_HEIGHT + 4) * scale,
-		  scale, text);
+	sx_legend_text(rgb, x - ((int)strlen(text) * GLYPH_STEP - 1) * scale / 2,
+		       y0 + (BAR_HEIGHT + 4) * scale, scale, text);
 }
 
 void sx_legend_draw(struct sx_image *rgb, const struct sx_overlay_params *p)
@@ -98,5 +98,5 @@ void sx_legend_draw(struct sx_image *rgb, const struct sx_overlay_params *p)
 	for (size_t i = 0; i < sizeof(metres) / sizeof(metres[0]); i++)
 		draw_mark(rgb, p, x0, y0, scale,
 			  in_metres ? metres[i] : (int)(range.near_px / (1.5 * (1 << i)) + 0.5));
-	draw_text(rgb, x0 + (BAR_WIDTH + MARGIN) * scale, y0, scale, in_metres ? "m" : "px");
+	sx_legend_text(rgb, x0 + (BAR_WIDTH + MARGIN) * scale, y0, scale, in_metres ? "m" : "px");
 }

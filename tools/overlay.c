@@ -77,10 +77,12 @@ static void draw_object(struct sx_image *rgb, const struct stixel *s, const stru
 	int x0 = s->column * p->column_width, x1 = x0 + p->column_width - 1;
 	struct sx_rgb colour = sx_palette_distance(range, s->disparity_q7 / 128.0);
 
-	tint(rgb, x0, s->row_top, x1, s->row_bottom, colour, p->opaque ? ALPHA_OPAQUE : ALPHA_OBJECT);
+	if (!p->outline)
+		tint(rgb, x0, s->row_top, x1, s->row_bottom, colour, p->opaque ? ALPHA_OPAQUE : ALPHA_OBJECT);
 	/* edges: the top bright and one to the side dark, so that each stixel can be told from its neighbours */
 	if (s->row_bottom - s->row_top >= 3)
-		tint(rgb, x0, s->row_top, x1, s->row_top, (struct sx_rgb){255, 255, 255}, ALPHA_SIDE);
+		tint(rgb, x0, s->row_top, x1, s->row_top, (struct sx_rgb){255, 255, 255},
+		     p->outline ? ALPHA_TOP : ALPHA_SIDE);
 	if (p->column_width >= 4)
 		tint(rgb, x1, s->row_top, x1, s->row_bottom, dark, ALPHA_SIDE);
 	tint(rgb, x0, s->row_bottom, x1, s->row_bottom, dark, ALPHA_TOP);
@@ -97,10 +99,12 @@ static void draw_stixel(struct sx_image *rgb, const struct stixel *s, const stru
 			draw_object(rgb, s, p, range);
 		break;
 	case STIXEL_GROUND:
-		tint(rgb, x0, s->row_top, x1, s->row_bottom, sx_palette_class(s->kind), ALPHA_GROUND);
+		if (!p->outline)
+			tint(rgb, x0, s->row_top, x1, s->row_bottom, sx_palette_class(s->kind), ALPHA_GROUND);
 		break;
 	case STIXEL_SKY:
-		tint(rgb, x0, s->row_top, x1, s->row_bottom, sx_palette_class(s->kind), ALPHA_SKY);
+		if (!p->outline)
+			tint(rgb, x0, s->row_top, x1, s->row_bottom, sx_palette_class(s->kind), ALPHA_SKY);
 		break;
 	default:
 		break;

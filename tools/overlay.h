@@ -26,7 +26,8 @@ struct sx_overlay_params {
 	double focal_baseline;
 	double horizon_row;
 	bool legend;
-	bool opaque; /* strong colours: there is no picture below that should show */
+	bool outline; /* only edges of objects: the picture below has colours of its own */
+	bool opaque;  /* strong colours: there is no picture below that should show */
 };
 
 /*
@@ -48,6 +49,9 @@ int sx_overlay_disparity(struct sx_image *rgb, const struct sx_image *disparity,
  * thirtieth of it.
  */
 struct sx_palette_range sx_overlay_range(const struct sx_overlay_params *p);
+
+/* White letters, 7 px high times scale: digits, "m", "p", "x" and space; what is outside the image is cut off. */
+void sx_legend_text(struct sx_image *rgb, int x, int y, int scale, const char *text);
 
 /* The bar of distances, lower right; nothing if the image is too small for it. Called by sx_overlay_draw(). */
 void sx_legend_draw(struct sx_image *rgb, const struct sx_overlay_params *p);

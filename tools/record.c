@@ -17,6 +17,7 @@
 #include "ipc/frame.h"
 #include "tools/ctl.h"
 #include "tools/file_queue.h"
+#include "tools/recording.h"
 #include "tools/recording_codec.h"
 #include "tools/recording_write.h"
 #include "tools/status_line.h"
@@ -39,7 +40,8 @@ struct recorder {
 	uint64_t epoch; /* of the frame before, 0 none */
 	uint64_t number;
 	int64_t began_ns; /* first frame */
-	bool waiting_told;
+	bool absence_told;
+	int images; /* asked for: bits 1 << enum stixel_plane */
 };
 
 static const char *file_of(const struct ctl *c)
@@ -162,6 +164,7 @@ static int note_publisher(struct recorder *r, uint64_t epoch)
 		note(r, "was started anew");
 	r->epoch = epoch;
 	r->number = 0;
+	r->absence_told = false;
 	return sx_recording_publisher(&r->writer, &p);
 }
 
@@ -236,6 +239,19 @@ static int take_frames(struct recorder *r)
 	return e < 0 ? e : !enough(r);
 }
 
+/* Said once for each time that there is nobody. */
+static void tell_absence(struct recorder *r)
+{
+	struct stixel_status status;
+
+	if (stixel_status(r->reader, &status, sizeof(status)) < 0 ||
+	    status.publisher != STIXEL_PUBLISHER_ABSENT || r->absence_told)
+		return;
+	r->absence_told = true;
+	note(r, r->epoch ? "has ended: waiting for it to come back"
+			 : "is awaited: nobody publishes under this name yet");
+}
+
 /* The reason for which it ended; 0: as it was told to. *reading: it was the instance, not the file. */
 static int run(struct recorder *r, bool *reading)
 {
@@ -243,10 +259,8 @@ static int run(struct recorder *r, bool *reading)
 
 	while (e > 0 && !enough(r)) {
 		e = stixel_wait(r->reader, SLICE_MS);
-		if (e == 0 && !r->epoch && !r->waiting_told) {
-			r->waiting_told = true;
-			note(r, "is awaited: nobody publishes under this name yet");
-		}
+		if (e == 0)
+			tell_absence(r);
 		*reading = e < 0 && e != -EINTR;
 		if (e > 0)
 			e = take_frames(r);
@@ -257,17 +271,32 @@ static int run(struct recorder *r, bool *reading)
 	return e < 0 ? e : 0;
 }
 
+/* The daemon copies only what output.planes has room for. */
+static void tell_missing_images(const struct recorder *r)
+{
+	bool left = r->images >> STIXEL_PLANE_LEFT & 1 && !(r->writer.end.planes >> STIXEL_PLANE_LEFT & 1);
+	bool disparity = r->images >> STIXEL_PLANE_DISPARITY & 1 &&
+			 !(r->writer.end.planes >> STIXEL_PLANE_DISPARITY & 1);
+
+	if (r->writer.end.frames && (left || disparity))
+		ctl_fail(0, "no %s came: see output.planes of the instance",
+			 left && disparity ? "images"
+			 : left		   ? "left image"
+					   : "disparity");
+}
+
 static int finish(struct recorder *r, int error, bool reading)
 {
 	const struct sx_record_end *end = &r->writer.end;
 	int file = end_file(r, reading ? 0 : error);
-	double seconds = (double)(end->last_ns - end->first_ns) / 1e9;
+	double seconds = (double)sx_recorded_ns_since(end->last_ns, end->first_ns) / 1e9;
 
 	sx_status_line_clear(&r->line);
 	fprintf(strcmp(r->c->operands[0], "-") == 0 ? stderr : stdout,
 		"%s: %" PRIu64 " frames in %.1f s, %.1f MB, %" PRIu64 " lost%s\n", file_of(r->c), end->frames,
 		end->frames ? seconds : 0.0, (double)sx_file_queue_written(r->queue) / 1e6, end->lost,
 		end->publishers > 1 ? ", the instance was started anew in between" : "");
+	tell_missing_images(r);
 	if (file == -EPIPE)
 		return 0; /* who reads the pipe has enough */
 	if (file < 0)
@@ -302,6 +331,7 @@ int ctl_record(const struct ctl *c)
 	if (c->compress && !sx_record_codec_built())
 		return ctl_fail(EX_USAGE, "--compress: this stixelctl was built without zstd");
 	r.bare = images == 0;
+	r.images = images > 0 ? images : 0;
 	e = stixel_open(&r.reader, c->instance, STIXEL_OPEN_FOLLOW);
 	if (e == 0 && images > 0)
 		e = stixel_want_images(r.reader, (unsigned)images);

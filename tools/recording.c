@@ -24,6 +24,8 @@
 struct sx_recording {
 	int fd;
 	bool seekable;
+	int (*wait)(void *user, int fd);
+	void *user;
 	uint8_t *window; /* what lies in memory: [begin, end) of room */
 	size_t room, begin, end;
 	bool eof;
@@ -77,9 +79,13 @@ static int64_t need(struct sx_recording *r, size_t bytes)
 			if (e < 0)
 				return e;
 		}
+		if (r->wait && !r->seekable) {
+			int e = r->wait(r->user, r->fd);
+
+			if (e < 0)
+				return e;
+		}
 		n = read(r->fd, r->window + r->end, r->room - r->end);
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0)
 			return -errno;
 		r->eof = n == 0;
@@ -282,8 +288,13 @@ static bool header_sizes_good(const struct sx_recording_header *h)
 static int take_header(struct sx_recording *r, const char *path, char *why, size_t why_bytes)
 {
 	struct sx_recording_header *h = &r->header;
-	int64_t have = need(r, HEADER_MAX);
+	int64_t have = need(r, sizeof(*h));
 
+	if (have >= (int64_t)sizeof(*h)) { /* no more than that: a pipe may have no frame for a while */
+		memcpy(h, r->window, sizeof(*h));
+		if (header_sizes_good(h))
+			have = need(r, h->header_bytes);
+	}
 	if (have < 0)
 		return sx_why((int)have, why, why_bytes, "cannot read %s: %s", path, strerror((int)-have));
 	if (have == 0)
@@ -385,6 +396,12 @@ const struct sx_recording_header *sx_recording_header(const struct sx_recording 
 const struct sx_recording_state *sx_recording_state(const struct sx_recording *r)
 {
 	return &r->state;
+}
+
+void sx_recording_on_wait(struct sx_recording *r, int (*wait)(void *user, int fd), void *user)
+{
+	r->wait = wait;
+	r->user = user;
 }
 
 /* ---- seeking ---- */

@@ -48,9 +48,14 @@ const struct sx_recording_header *sx_recording_header(const struct sx_recording 
 const struct sx_recording_state *sx_recording_state(const struct sx_recording *r);
 /*
  * The next record: 1; 0 at the end; negative errno when the file cannot be read or memory is short. *record points into r,
- * until the next call.
+ * until the next call. -EINTR: a signal handler ran; nothing is lost by calling again.
  */
 int sx_recording_next(struct sx_recording *r, struct sx_record *record);
+/*
+ * For a pipe, before each read that might wait: wait(user, fd) returns 0 when there is something to read, or a negative
+ * error, which sx_recording_next() then returns.
+ */
+void sx_recording_on_wait(struct sx_recording *r, int (*wait)(void *user, int fd), void *user);
 /*
  * By the index, to the last frame at or before time_ns, or the first there is: 0. -ESPIPE: no index, or not seekable; then
  * nothing has changed, and the way is to read on.
@@ -58,6 +63,17 @@ int sx_recording_next(struct sx_recording *r, struct sx_record *record);
 int sx_recording_seek(struct sx_recording *r, int64_t time_ns);
 /* To the first record. -ESPIPE: not seekable. */
 int sx_recording_rewind(struct sx_recording *r);
+/* Times in a file may be anything: these wrap around where plain sums would overflow. */
+static inline int64_t sx_recorded_ns_add(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static inline int64_t sx_recorded_ns_since(int64_t later, int64_t earlier)
+{
+	return (int64_t)((uint64_t)later - (uint64_t)earlier);
+}
+
 /* What an error of next, seek or rewind means, in words. */
 const char *sx_recording_strerror(int error);
 

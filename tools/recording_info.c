@@ -66,10 +66,12 @@ static void add_frame(struct summary *s, const struct stixel_frame_header *h)
 		begin_life(s, h->epoch, "");
 	if (!s->frames) {
 		s->first_ns = h->published_ns;
-		s->first_realtime_ns = h->anchor_realtime_ns + h->published_ns - h->anchor_monotonic_ns;
+		s->first_realtime_ns = sx_recorded_ns_add(
+			h->anchor_realtime_ns, sx_recorded_ns_since(h->published_ns, h->anchor_monotonic_ns));
 	}
 	if (same && h->published_ns > s->last_ns)
-		s->span_ns += h->published_ns - s->last_ns;
+		s->span_ns =
+			sx_recorded_ns_add(s->span_ns, sx_recorded_ns_since(h->published_ns, s->last_ns));
 	s->last_ns = h->published_ns;
 	s->frames++;
 	s->plain_bytes += h->frame_bytes;
@@ -175,7 +177,7 @@ static void print_text(const struct ctl *c, const struct sx_recording_header *h,
 	printf("instance   %s\n", h->instance[0] ? h->instance : "?");
 	printf("began      %s\n", began);
 	printf("frames     %" PRIu64 " in %.1f s, %.1f a second, %" PRIu64 " lost\n", s->frames,
-	       (double)(s->last_ns - s->first_ns) / 1e9, fps(s), s->lost);
+	       (double)sx_recorded_ns_since(s->last_ns, s->first_ns) / 1e9, fps(s), s->lost);
 	if (s->frames)
 		printf("content    %" PRIu32 " x %" PRIu32 ", images: %s; %.1f kB a frame%s\n", s->width,
 		       s->height, images(s), (double)s->plain_bytes / 1e3 / (double)s->frames,
@@ -229,9 +231,9 @@ static void print_json(const struct ctl *c, const struct sx_recording_header *h,
 		"file", c->operands[0], "instance", h->instance, "recorder", h->recorder, "major", h->major,
 		"minor", h->minor, "bytes", (json_int_t)state->offset, "complete", state->ended, "frames",
 		(json_int_t)s->frames, "lost", (json_int_t)s->lost, "seconds",
-		(double)(s->last_ns - s->first_ns) / 1e9, "fps", fps(s), "began_realtime_ns",
-		(json_int_t)s->first_realtime_ns, "width", (json_int_t)s->width, "height",
-		(json_int_t)s->height, "images", images(s), "damaged_places",
+		(double)sx_recorded_ns_since(s->last_ns, s->first_ns) / 1e9, "fps", fps(s),
+		"began_realtime_ns", (json_int_t)s->first_realtime_ns, "width", (json_int_t)s->width,
+		"height", (json_int_t)s->height, "images", images(s), "damaged_places",
 		(json_int_t)s->damages + (state->cut_bytes != 0), "publishers", lives_json(s), "damage",
 		damage_json(s, state));
 

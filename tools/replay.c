@@ -119,6 +119,14 @@ static void choose_capacity(struct player *p, const struct stixel_frame_header *
 
 /* ---- time ---- */
 
+static void beat(struct player *p)
+{
+	if (!p->ring || sx_now_ns() - p->beat_ns < SX_NS_PER_S / 2)
+		return;
+	p->beat_ns = sx_now_ns();
+	sx_ring_beat(p->ring);
+}
+
 /* Serves the socket until then, and keeps the heart beating. False: asked to stop. */
 static bool serve_until(struct player *p, int64_t until_ns)
 {
@@ -134,18 +142,33 @@ static bool serve_until(struct player *p, int64_t until_ns)
 					      .tv_nsec = left_ns % SX_NS_PER_S};
 		if (ppoll(&fd, 1, &t, NULL) > 0)
 			sx_stream_dispatch(p->stream);
-		if (p->ring && sx_now_ns() - p->beat_ns > SX_NS_PER_S / 2) {
-			p->beat_ns = sx_now_ns();
-			sx_ring_beat(p->ring);
-		}
+		beat(p);
 	} while (!ctl_stopped && sx_now_ns() < until_ns);
 	return !ctl_stopped;
+}
+
+/* A pipe that has nothing yet: clients are served meanwhile, and the heart goes on beating. */
+static int wait_input(void *user, int fd)
+{
+	struct player *p = user;
+
+	while (!ctl_stopped) {
+		struct pollfd fds[2] = {{.fd = fd, .events = POLLIN},
+					{.fd = p->stream ? sx_stream_fd(p->stream) : -1, .events = POLLIN}};
+
+		if (poll(fds, 2, 500) > 0 && fds[1].revents)
+			sx_stream_dispatch(p->stream);
+		beat(p);
+		if (fds[0].revents)
+			return 0;
+	}
+	return -EINTR;
 }
 
 /* When the frame that was published at recorded_ns then is due now. */
 static int64_t due(struct player *p, int64_t recorded_ns)
 {
-	int64_t now_ns = sx_now_ns(), step_ns = recorded_ns - p->recorded_ns;
+	int64_t now_ns = sx_now_ns(), step_ns = sx_recorded_ns_since(recorded_ns, p->recorded_ns);
 
 	if (!p->frames)
 		return p->due_ns = now_ns + SETTLE_NS;
@@ -176,11 +199,11 @@ static void renew(struct player *p, uint8_t *frame)
 	int64_t shift_ns;
 
 	memcpy(&h, frame, sizeof(h));
-	shift_ns = sx_now_ns() - h.published_ns;
-	h.capture_left_ns += shift_ns;
-	h.capture_right_ns += shift_ns;
-	h.submitted_ns += shift_ns;
-	h.published_ns += shift_ns;
+	shift_ns = sx_recorded_ns_since(sx_now_ns(), h.published_ns);
+	h.capture_left_ns = sx_recorded_ns_add(h.capture_left_ns, shift_ns);
+	h.capture_right_ns = sx_recorded_ns_add(h.capture_right_ns, shift_ns);
+	h.submitted_ns = sx_recorded_ns_add(h.submitted_ns, shift_ns);
+	h.published_ns = sx_recorded_ns_add(h.published_ns, shift_ns);
 	h.anchor_monotonic_ns = sx_now_ns();
 	h.anchor_realtime_ns = sx_clock_ns(CLOCK_REALTIME);
 	memcpy(frame, &h, sizeof(h));
@@ -268,7 +291,7 @@ static void go_to_start(struct player *p)
 
 	p->from_ns = 0;
 	if (p->c->start_ms > 0 && end->file_bytes) {
-		p->from_ns = end->first_ns + (int64_t)p->c->start_ms * 1000000;
+		p->from_ns = sx_recorded_ns_add(end->first_ns, (int64_t)p->c->start_ms * 1000000);
 		sx_recording_seek(p->recording, p->from_ns);
 	}
 }
@@ -276,7 +299,7 @@ static void go_to_start(struct player *p)
 static bool too_early(struct player *p, const struct sx_record *record)
 {
 	if (p->c->start_ms > 0 && !p->from_ns)
-		p->from_ns = record->time_ns + (int64_t)p->c->start_ms * 1000000;
+		p->from_ns = sx_recorded_ns_add(record->time_ns, (int64_t)p->c->start_ms * 1000000);
 	return record->time_ns < p->from_ns;
 }
 
@@ -291,7 +314,7 @@ static int play(struct player *p, char *why, size_t why_bytes)
 	while (r == 0 && !enough(p)) {
 		r = sx_recording_next(p->recording, &record);
 		if (r <= 0)
-			return r;
+			return r == -EINTR && ctl_stopped ? 0 : r;
 		r = 0;
 		if (record.kind == SX_RECORD_FRAME && !too_early(p, &record))
 			r = publish(p, &record.frame, why, why_bytes);
@@ -372,12 +395,15 @@ int ctl_replay(const struct ctl *c)
 
 	if (c->rate && !parse_rate(c->rate, &p.rate))
 		return ctl_fail(EX_USAGE, "--rate wants a factor, 0.01 to 1000, not %s", c->rate);
+	if (c->slots & (c->slots - 1))
+		return ctl_fail(EX_USAGE, "--slots wants a power of two, not %d", c->slots);
 	if (c->rate && c->max)
 		return ctl_fail(EX_USAGE, "--rate and --max contradict each other");
 	r = sx_recording_open(&p.recording, c->operands[0], why, sizeof(why));
 
 	if (r < 0)
 		return ctl_fail(EX_DATAERR, "%s", why);
+	sx_recording_on_wait(p.recording, wait_input, &p);
 	r = claim(&p, why, sizeof(why));
 	if (r == 0) {
 		sx_status_line_begin(&p.line, stderr);

@@ -2,9 +2,10 @@
  * A publisher without cameras, for tests of programs that read: ring, frame socket and lock as the daemon has them,
  * frames that prove themselves.
  *
- *	ipc-publisher INSTANCE FRAMES FPS
+ *	ipc-publisher INSTANCE FRAMES FPS [held]
  *
  * Says "ready" when a reader can open it, publishes FRAMES frames, and ends in order. FPS 0: without a pause.
+ * held: waits for a byte on standard input before the first one, so that who reads can be there in time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -66,7 +67,7 @@ int main(int argc, char **argv)
 	struct sx_stream *stream;
 	struct sx_ring *ring;
 
-	if (argc != 4)
+	if (argc != 4 && argc != 5)
 		return 64;
 	if (sx_runtime_dir(argv[1], dir, sizeof(dir), why, sizeof(why)) < 0 ||
 	    sx_instance_lock(dir, NULL, why, sizeof(why)) < 0)
@@ -84,6 +85,8 @@ int main(int argc, char **argv)
 	}
 	puts("ready");
 	fflush(stdout);
+	if (argc == 5 && getchar() == EOF)
+		return 74;
 	publish(ring, stream, rp.epoch, strtoull(argv[2], NULL, 10), strtod(argv[3], NULL));
 	sx_ring_destroy(ring);
 	sx_stream_destroy(stream);

@@ -1,5 +1,6 @@
 # What the tests of the Python module share: running instances and publishers, and hand-made frames.
 # SPDX-License-Identifier: Apache-2.0
+import glob
 import os
 import shutil
 import subprocess
@@ -25,6 +26,16 @@ STIXELCTL = os.environ["STIXELCTL"]
 SMALL = harness.SMALL
 SLOW = 3 if harness.SANITIZED else 1
 until = harness.until
+
+
+def examples():
+    """Paths of those in docs/ that use the module."""
+    found = []
+    for path in sorted(glob.glob(os.path.join(SOURCE, "docs", "examples", "*.py"))):
+        with open(path, encoding="utf-8") as f:
+            if "\nimport stixel\n" in f.read():
+                found.append(path)
+    return found
 
 
 class Daemon(harness.Instance):
@@ -57,14 +68,20 @@ class Publisher:
 
     count = 0
 
-    def __init__(self, frames, fps, name=None):
+    def __init__(self, frames, fps, name=None, held=False):
         Publisher.count += 1
         self.name = name or "test-python-pub-%d-%d" % (os.getpid(), Publisher.count)
         self.top = tempfile.mkdtemp(prefix="stixel-")
-        self.process = subprocess.Popen([PUBLISHER, self.name, str(frames), str(fps)], stdout=subprocess.PIPE,
-                                        text=True, env=dict(os.environ, RUNTIME_DIRECTORY=self.top))
+        self.process = subprocess.Popen([PUBLISHER, self.name, str(frames), str(fps), *["held"] * held],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        env=dict(os.environ, RUNTIME_DIRECTORY=self.top))
         if self.process.stdout.readline() != "ready\n":
             raise AssertionError("no publisher")
+
+    def go(self):
+        """Of one that was held: publishes from now on."""
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
 
     def kill(self):
         self.process.kill()
@@ -73,6 +90,7 @@ class Publisher:
     def close(self):
         self.kill()
         self.process.stdout.close()
+        self.process.stdin.close()
         shutil.rmtree(self.top, ignore_errors=True)
         if os.path.exists("/dev/shm/stixeld." + self.name):
             os.unlink("/dev/shm/stixeld." + self.name)
@@ -86,8 +104,8 @@ class TestCase(unittest.TestCase):
         until(lambda: os.path.exists(d.ring_path) or d.process.poll() is not None, 20, "ring")
         return d
 
-    def publisher(self, frames, fps, name=None):
-        p = Publisher(frames, fps, name)
+    def publisher(self, frames, fps, name=None, held=False):
+        p = Publisher(frames, fps, name, held)
         self.addCleanup(p.close)
         return p
 

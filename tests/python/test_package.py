@@ -89,28 +89,37 @@ class Package(support.TestCase):
     def test_a_library_that_is_too_old(self):
         with open(self.top + "/old.c", "w", encoding="utf-8") as f:
             f.write('const char *stixel_version(void) { return "0.0.9"; }\nint stixel_open(void) { return 0; }\n')
-        self.run_it(*os.environ["STIXEL_CC"].split(), "-shared", "-fPIC", self.top + "/old.c", "-o", self.top + "/old.so")
+        self.run_it(*os.environ["STIXEL_CC"].split(), "-shared", "-fPIC", self.top + "/old.c", "-o",
+                    self.top + "/old.so")
         program = "import stixel\ntry: stixel.open('x')\nexcept stixel.LibraryError as e: print(e)"
         out = self.run_it(sys.executable, "-c", program, env=dict(os.environ, STIXEL_LIBRARY=self.top + "/old.so",
                                                                   PYTHONPATH=support.MODULE))
-        self.assertRegex(out, r"^/\S+/old.so \(libstixel 0\.0\.9\) lacks what this module needs \(.*stixel_open_path.*\): "
-                              "install the libstixel of the module's release, or a newer one\n$")
+        self.assertRegex(out, r"^/\S+/old.so \(libstixel 0\.0\.9\) lacks what this module needs "
+                              r"\(.*stixel_open_path.*\): install the libstixel of the module's release, or a newer "
+                              "one\n$")
 
     def test_types(self):
         mypy = shutil.which("mypy")
         self.need(mypy, "mypy (Debian package mypy)")
         # by the oldest Python that the module is for; one example needs matplotlib, which has no types
+        typed = [p for p in support.examples() if not p.endswith("plot.py")]
         out = self.run_it(mypy, "--strict", "--python-version", "3.8", "--cache-dir", self.top + "/cache",
-                          "--explicit-package-bases", support.MODULE + "/stixel",
-                          *glob.glob(os.path.join(support.SOURCE, "docs", "examples", "[frt]*.py")),
+                          "--explicit-package-bases", support.MODULE + "/stixel", *typed,
                           env=dict(os.environ, MYPYPATH=support.MODULE), cwd=self.top)
-        sources = len(glob.glob(support.MODULE + "/stixel/*.py")) + 3
+        sources = len(glob.glob(support.MODULE + "/stixel/*.py")) + len(typed)
         self.assertEqual(out, "Success: no issues found in %d source files\n" % sources)
 
     def test_python_3_8_can_read_it(self):
         for path in glob.glob(PACKAGE + "/src/stixel/*.py"):
             with open(path, encoding="utf-8") as f:
                 ast.parse(f.read(), path, feature_version=(3, 8))
+
+    def test_lines_are_not_too_long(self):
+        for folder in (PACKAGE, os.path.join(support.SOURCE, "tests", "python")):
+            for path in glob.glob(folder + "/**/*.py", recursive=True):
+                with open(path, encoding="utf-8") as f:
+                    for number, line in enumerate(f, 1):
+                        self.assertLess(len(line), 122, "%s:%d" % (path, number))
 
     def test_every_public_thing_is_explained(self):
         for name in stixel.__all__:
@@ -127,7 +136,8 @@ class Package(support.TestCase):
             text = f.read()
         for kind, names in ((stixel, re.findall(r"`stixel\.(\w+)", text)),
                             (stixel.Frame, re.findall(r"`frame\.(\w+)", text)),
-                            (stixel.Reader, re.findall(r"`reader\.(\w+)", text))):
+                            (stixel.Reader, re.findall(r"`reader\.(\w+)", text)),
+                            (stixel.Recording, re.findall(r"`recording\.(\w+)\(", text) * 2)):
             self.assertGreater(len(names), 3)
             for name in names:
                 self.assertTrue(hasattr(kind, name), "%s.%s" % (kind.__name__, name))

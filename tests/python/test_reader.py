@@ -60,12 +60,18 @@ class Names(support.TestCase):
 
 class Frames(support.TestCase):
     def test_every_frame_in_order_to_the_end(self):
-        p = self.publisher(40, 200)
+        p = self.publisher(40, 100, held=True)
         with stixel.open(p.name) as reader:
-            numbers = [(f.number, f.missed) for f in reader]
-            self.assertEqual(numbers, [(n, 0) for n in range(numbers[0][0], 41)])
+            p.go()
+            frames = list(reader)
+            numbers = [f.number for f in frames]
+            self.assertEqual((numbers, numbers[-1]), (sorted(set(numbers)), 40))
+            self.assertEqual(numbers[0], 1 + frames[0].missed)
+            for before, f in zip(frames, frames[1:]):
+                self.assertEqual(f.number, before.number + 1 + f.missed)
             s = reader.status()
-            self.assertEqual((s.publisher, s.head, s.taken, s.lost), (stixel.Publisher.ENDED, 40, len(numbers), 0))
+            self.assertEqual((s.publisher, s.head, s.taken, s.lost),
+                             (stixel.Publisher.ENDED, 40, len(frames), 40 - len(frames)))
             for call in (reader.latest, reader.next, reader.wait):
                 with self.assertRaisesRegex(stixel.Ended, "the publisher has ended") as e:
                     call()
@@ -87,14 +93,12 @@ class Frames(support.TestCase):
         f, g = a.next(), b.latest()
         self.assertEqual(f.number - first[0].number - 1, f.missed)
         self.assertEqual(g.number - first[1].number - 1, g.missed)
-        self.assertEqual((a.status().lost, b.status().skipped), (f.missed, g.missed))
+        self.assertEqual(a.status().lost, first[0].missed + f.missed)
+        self.assertEqual(b.status().skipped, first[1].missed + g.missed)
         self.assertGreater(min(f.missed, g.missed), 10)
-        self.assertEqual(a.next(LONG).missed, 0)
 
     def test_timeouts(self):
-        p = self.publisher(1, 1000)
-        with stixel.open(p.name, follow=True) as reader:
-            until(lambda: reader.latest() or reader.status().head == 1)
+        with stixel.open("test-python-nobody", follow=True) as reader:
             for call in (reader.wait, reader.latest, reader.next):
                 began = time.monotonic()
                 self.assertFalse(call(0.3))
@@ -130,7 +134,7 @@ class Frames(support.TestCase):
             n = reader.status().head
             damage(n)
             with self.assertRaisesRegex(stixel.Damaged, "a frame was damaged and is skipped"):
-                while reader.latest(LONG).number < n:
+                while reader.next(LONG).number < n:
                     pass
             reader.wait(LONG)
             damage(reader.status().head)
@@ -139,23 +143,20 @@ class Frames(support.TestCase):
             self.assertIn(reader.status().corrupt, (1, 2))  # 2, if it was not too late with the second
 
     def test_stream(self):
-        p = self.publisher(60, 100)
+        p = self.publisher(25, 25, held=True)
         path = os.path.join(p.top, p.name, "frames.sock")
-        same = {}
-
-        def read_ring():
-            with stixel.open(p.name) as ring:
-                same.update((f.number, f.raw) for f in ring)
-        t = threading.Thread(target=read_ring)
+        same, ring = {}, self.open(p.name)
+        t = threading.Thread(target=lambda: same.update((f.number, f.raw) for f in ring))
         with stixel.open_path(path, stream=True) as reader:
+            p.go()
             t.start()
             with self.assertRaisesRegex(stixel.NotSupported, "a stream has no images: read from shared memory"):
                 reader.want_images("left")
             frames = list(reader)
             self.assertEqual(reader.status().publisher, stixel.Publisher.ENDED)
         t.join(LONG)
-        self.assertEqual(frames[-1].number, 60)
-        self.assertGreater(len([f for f in frames if f.number in same]), 40)
+        self.assertEqual(frames[-1].number, 25)
+        self.assertGreater(len([f for f in frames if f.number in same]), 10)
         for f in frames:
             self.assertEqual(f.raw, same.get(f.number, f.raw))
         with self.assertRaises(stixel.NotSupported):
@@ -180,8 +181,8 @@ class Frames(support.TestCase):
         def resident():
             with open("/proc/self/statm", encoding="ascii") as f:
                 return int(f.read().split()[1]) * resource.getpagesize()
-        p, other = self.publisher(1000000, 0), self.publisher(100000, 100)
-        count, before, end = 0, None, time.monotonic() + 12
+        p, other = self.publisher(10000000, 0), self.publisher(100000, 100)
+        count, before, end = 0, None, time.monotonic() + 5 * SLOW
         descriptors = len(os.listdir("/proc/self/fd"))
         with stixel.open(p.name) as reader:
             for frame in reader:
@@ -249,9 +250,10 @@ class Ends(support.TestCase):
             self.assertGreaterEqual(reader.fileno(), 0)
 
     def test_selectors(self):
-        p = self.publisher(30, 100)
+        p = self.publisher(30, 100, held=True)
         with stixel.open(p.name) as reader, selectors.DefaultSelector() as selector:
             selector.register(reader, selectors.EVENT_READ)
+            p.go()
             numbers = []
             with self.assertRaises(stixel.Ended):
                 while True:
@@ -296,18 +298,21 @@ class Threads(support.TestCase):
         self.assertLess(time.process_time() - before, 0.5)  # nobody spins
 
     def test_a_reader_for_each(self):
-        p = self.publisher(300, 300)
-        found = []
+        p = self.publisher(200, 300, held=True)
+        found, all_there = [], threading.Barrier(9)
 
         def read():
             with stixel.open(p.name) as reader:
+                all_there.wait(LONG)
                 found.append([f.number for f in reader][-1])
         threads = [threading.Thread(target=read) for _ in range(8)]
         for t in threads:
             t.start()
+        all_there.wait(LONG)
+        p.go()
         for t in threads:
             t.join(LONG)
-        self.assertEqual(found, [300] * 8)
+        self.assertEqual(found, [200] * 8)
 
     def test_close_and_use_at_once(self):
         p = self.publisher(100000, 1000)
@@ -380,13 +385,16 @@ except KeyboardInterrupt:
 
 class Async(support.TestCase):
     def test_frames_to_the_end(self):
-        p = self.publisher(40, 200)
+        p = self.publisher(40, 100, held=True)
 
         async def read():
             with stixel.open(p.name) as reader:
-                return [f.number async for f in reader]
-        numbers = asyncio.run(read())
-        self.assertEqual(numbers, list(range(numbers[0], 41)))
+                p.go()
+                return [f async for f in reader]
+        frames = asyncio.run(asyncio.wait_for(read(), LONG))
+        self.assertEqual(frames[-1].number, 40)
+        for before, f in zip(frames, frames[1:]):
+            self.assertEqual(f.number, before.number + 1 + f.missed)
 
     def test_dead_publisher(self):
         p = self.publisher(100000, 100)
@@ -421,6 +429,8 @@ class Async(support.TestCase):
             with self.assertRaises(asyncio.CancelledError):
                 await task
             self.assertIsNone(reader.latest())  # usable as before
+            # and the loop is left as it was
+            self.assertFalse(asyncio.get_running_loop().remove_reader(reader.fileno()))
             task = asyncio.ensure_future(reader.__anext__())
             await asyncio.sleep(0.05)
             reader.close()

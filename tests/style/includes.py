@@ -38,6 +38,7 @@ SYSTEM = [
     (re.compile(r"png\.h$|turbojpeg\.h$|linux/videodev2\.h$"), {"capture", "tools", "tests"}),
     (re.compile(r"microhttpd|jansson"), {"ipc", "daemon", "tools", "tests"}),
     (re.compile(r"systemd/"), {"daemon"}),
+    (re.compile(r"ncurses\.h$|^term\.h$"), {"tools"}),
     (re.compile(r"zstd|zlib|\.pb-c\.h$"), {"tools", "tests"}),
 ]
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)

@@ -63,12 +63,14 @@ WANTED = """
 {pythondir}/stixel/__init__.py              python
 {pythondir}/stixel/__main__.py              python
 {pythondir}/stixel/_check.py                python
+{pythondir}/stixel/_crc32c.py               python
 {pythondir}/stixel/_errors.py               python
 {pythondir}/stixel/_frame.py                python
 {pythondir}/stixel/_geometry.py             python
 {pythondir}/stixel/_layout.py               python
 {pythondir}/stixel/_library.py              python
 {pythondir}/stixel/_reader.py               python
+{pythondir}/stixel/_recording.py            python
 {pythondir}/stixel/py.typed                 python
 {datadir}/doc/stixeld/examples/web-lan.conf web
 {unitdir}/stixel-web.service                systemd web

@@ -102,9 +102,9 @@ class Export(Folder):
             subprocess.run([MAKE, *map(str, (frames, 30, columns, plane, lives, encoding))], stdout=f, check=True)
         return path, [c for kind, _, c in read_recording.records(path) if kind == read_recording.FRAME]
 
-    def export(self, source):
+    def export(self, source, *options):
         out = self.path("a.mcap")
-        r = run("stixelctl", "export", source, out)
+        r = run("stixelctl", "export", source, out, *options)
         self.assertEqual(r.returncode, 0, r.stderr)
         return out, r
 
@@ -198,6 +198,31 @@ class Export(Folder):
             self.assertEqual([list(q) for q in quads], [[4 * i + k for k in (0, 1, 2, 0, 2, 3)] for i in range(len(corners) // 4)])
         return len(boxes), len(corners)
 
+    def check_points(self, h, frame, m):
+        """Points up the middle of each stixel, with its colour."""
+        self.assertEqual((m.frame_id, m.point_stride), ("front/camera", 16))
+        names = [(f.name, f.offset, f.type) for f in m.fields]
+        self.assertEqual(names, [("x", 0, 7), ("y", 4, 7), ("z", 8, 7), ("red", 12, 1), ("green", 13, 1), ("blue", 14, 1),
+                                 ("alpha", 15, 1)])
+        want, ground = [], []
+        for column, top, bottom, _, q7, slope, kind, *_ in read_recording.stixels(frame):
+            if q7 in (0, 0xffff) or kind > 1 or h.fx * h.baseline_m / (q7 / 128) > FAR_M:
+                continue
+            middle = (column * h.column_width + min((column + 1) * h.column_width, h.width)) / 2 - 0.5
+            for row in range(bottom, top - 1, -2 * h.column_width * (2 - kind)):
+                d = q7 / 128 + slope / 16384 * (bottom - row)
+                if d * FAR_M < h.fx * h.baseline_m:
+                    break
+                z = h.fx * h.baseline_m / d
+                want.append(((middle - h.cx) * z / h.fx, (row - h.cy) * z / h.fy, z))
+                ground.append(kind == 0)
+        got = list(struct.iter_unpack("<3f4B", m.data))
+        self.assertEqual(len(got), len(want))
+        for g, w, road in zip(got, want, ground):
+            for a, b in zip(g[:3], w):
+                self.assertTrue(math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-6), (g, w))
+            self.assertEqual(g[3:] == (150, 92, 168, 255), road)
+
     def check_transform(self, h, m):
         self.assertEqual((m.parent_frame_id, m.child_frame_id), ("front/road", "front/camera"))
         t, q = m.translation, (m.rotation.x, m.rotation.y, m.rotation.z, m.rotation.w)
@@ -210,7 +235,7 @@ class Export(Folder):
         boxes = corners = 0
         for i, frame in enumerate(frames):
             h = Header(frame)
-            for topic in ("frame", "scene", "transform") + (("disparity",) if plane else ()):
+            for topic in ("frame", "scene", "points", "transform") + (("disparity",) if plane else ()):
                 message, m = found["/front/" + topic][i]
                 self.assertEqual((message.log_time, message.publish_time), (h.real(h.published_ns),) * 2)
                 self.assertEqual(message.sequence, i)
@@ -220,6 +245,7 @@ class Export(Folder):
             self.check_frame(h, frame, found["/front/frame"][i][1])
             n = self.check_scene(h, frame, found["/front/scene"][i][1])
             boxes, corners = boxes + n[0], corners + n[1]
+            self.check_points(h, frame, found["/front/points"][i][1])
             self.check_transform(h, found["/front/transform"][i][1])
             if plane:
                 width, height, pitch, pixels = read_recording.images(frame)[1]
@@ -230,7 +256,7 @@ class Export(Folder):
         return boxes, corners
 
     def test_everything(self):
-        source, frames = self.make(60, 40, 64, 2)
+        source, frames = self.make(24, 40, 64, 2)
         found = self.read(self.export(source)[0])
         boxes, corners = self.check_all(frames, found, True)
         self.assertGreater(corners, 100)
@@ -317,6 +343,14 @@ class Export(Folder):
         self.assertGreater(messages, 20)
         self.assertIn("/front/left", self.schemas)
         self.assertEqual(self.schemas["/front/frame"].name, "stixel.Frame")
+
+    def test_without_scene(self):
+        source, frames = self.make(9, 20, 0, 1)
+        whole = os.path.getsize(self.export(source)[0])
+        found = self.read(self.export(source, "--no-scene")[0])
+        self.assertEqual(set(self.schemas), {"/front/" + t for t in ("frame", "transform", "calibration", "left", "disparity")})
+        self.assertEqual(len(found["/front/frame"]), 9)
+        self.assertLess(os.path.getsize(self.path("a.mcap")), whole * 0.7)
 
     def test_summary_checksum(self):
         """The packages do not look at this one."""

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import resource
 import select
 import shutil
@@ -148,7 +149,7 @@ class Recordings(Folder):
         made = self.make(60, lives=3)
         self.assertEqual([p["frames"] for p in self.info(made)["publishers"]], [20, 20, 20])
         self.assertEqual(self.info(made)["lost"], 2)
-        _, got, info = self.there_and_back(made, "--slots", 64, "--rate", 2)
+        _, got, info = self.there_and_back(made, "--slots", 64, "--rate", 0.25)
         self.assertEqual([number_of(f) for f in got], list(range(1, 21)) * 3)
         self.assertEqual([p["frames"] for p in info["publishers"]], [20, 20, 20])
 
@@ -198,11 +199,29 @@ class Recordings(Folder):
             os.truncate(path, os.path.getsize(made) - cut)
             name, again = self.name(), self.path("again-%d.rec" % cut)
             recorder = self.start_recorder(name, again, "--frames", 5)
-            self.ctl("-i", name, "replay", path, "--start", 0.7, "--frames", 5, "--slots", 64)
+            self.ctl("-i", name, "replay", path, "--start", 0.7, "--frames", 5, "--slots", 64, "--rate", 0.01)
             self.ended(recorder)
             want = frames_of(made)[700:705]
             # the first one at or behind the time
             self.assertEqual([record_of(f) for f in frames_of(again)], [record_of(f) for f in want])
+
+    def test_a_pipe_without_frames_yet(self):
+        """Clients are served and the heart beats while nothing comes; a signal ends it."""
+        with open(self.make(3), "rb") as f:
+            data = f.read()
+        name = self.name()
+        player = self.start("-i", name, "replay", "-", stdin=subprocess.PIPE)
+        player.stdin.write(data[:len(data) // 2])
+        player.stdin.flush()
+        until(lambda: self.ring(name), "the ring")
+        with open("/dev/shm/stixeld." + name, "rb") as f:
+            def beat():
+                return struct.unpack("<q", os.pread(f.fileno(), 8, 1024 + 16))[0]
+            first = beat()
+            until(lambda: beat() > first + 1e9, "the heart")
+        self.ctl("-i", name, "dump", "--timeout", 20)
+        player.send_signal(signal.SIGTERM)
+        self.assertIn("frames of instance 'front'", self.ended(player)[0])
 
     # ---- trouble ----
 
@@ -225,9 +244,11 @@ class Recordings(Folder):
             until(lambda: os.path.getsize(path) > before + 20000, "frames in the file")
             player.kill()
             player.wait()
+            if before > 10000:
+                self.assertIn(b"started anew", recorder.stderr.readline())
+            self.assertIn(b"has ended", recorder.stderr.readline())
         recorder.send_signal(signal.SIGINT)
-        _, err = self.ended(recorder)
-        self.assertIn("started anew", err)
+        self.ended(recorder)
         info = self.info(path)
         self.assertEqual((len(info["publishers"]), info["complete"]), (2, True))
         self.assertTrue(all(p["frames"] > 5 for p in info["publishers"]))
@@ -321,11 +342,10 @@ class Recordings(Folder):
     def test_usage(self):
         for args in (["record"], ["replay"], ["info"], ["record", "x", "--images", "right"], ["replay", "x", "--rate", "0"],
                      ["replay", "x", "--rate", "2", "--max"], ["info", "x", "--loop"], ["record", "x", "--duration", "x"],
-                     ["replay", "x", "--slots", "1"], ["record", "x", "y"]):
+                     ["replay", "x", "--slots", "1"], ["replay", "x", "--slots", "7"], ["record", "x", "y"]):
             with self.subTest(args):
                 r = self.ctl(*args, want=64)
                 self.assertTrue(r.stderr.strip())
-        self.assertEqual(self.ctl("-i", self.name(), "replay", self.make(3), "--slots", "7", want=73).stdout, "")
 
     # ---- long work ----
 
@@ -357,13 +377,12 @@ class Recordings(Folder):
         """Frames through every part: a pipe, replay, record into a pipe, replay. A day of 30 a second are 2592000."""
         a, b, frames = self.name(), self.name(), int(os.environ.get("SX_RECORD_FRAMES", 200000))
         began = time.monotonic()
+        recorder = self.start_recorder(a, "-")
+        second = self.start("-i", b, "replay", "-", "--max", stdin=recorder.stdout)
         source = subprocess.Popen([MAKE, str(frames), "1000", "1", "0", "1", "plain"], stdout=subprocess.PIPE)
         self.started.append(source)
         first = self.start("-i", a, "replay", "-", "--max", "--slots", 1024, stdin=source.stdout)
         until(lambda: self.ring(a), "the first ring")
-        recorder = self.start("-i", a, "record", "-")
-        second = self.start("-i", b, "replay", "-", "--max", stdin=recorder.stdout)
-        until(lambda: self.ring(b), "the second ring")
         head = open("/dev/shm/stixeld." + a, "rb")
         self.addCleanup(head.close)
 
@@ -379,14 +398,16 @@ class Recordings(Folder):
             time.sleep(0.05)
         self.ended(first)
         recorder.send_signal(signal.SIGINT)
-        recorder.wait(timeout=60)
+        recorder.wait(timeout=120)
         err = recorder.stderr.read().decode()
         self.assertRegex(err, r"standard output: \d+ frames")
         out, _ = self.ended(second)
         self.assertGreater(int(out.split()[0]), 1000)
         print("# %d frames in %.0f s; %s; %s" % (frames, time.monotonic() - began, err.strip(), "; ".join(
             "%s: %d kB after a tenth, %d kB at the end" % (k, early[k], late[k]) for k in parts)), file=sys.stderr)
-        for k in parts:
+        got, lost = map(int, re.search(r"(\d+) frames in .* (\d+) lost", err).groups())
+        self.assertLessEqual(got + lost, frames)
+        for k in parts if not os.environ.get("SX_SANITIZED") else ():
             self.assertLess(late[k] - early[k], 4000, "%s: %d kB, then %d kB" % (k, early[k], late[k]))
 
 

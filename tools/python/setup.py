@@ -19,8 +19,8 @@ def version():
                 found = re.search(pattern, f.read())
             if found:
                 return found.group(1)
-    sys.exit("stixel: no version: neither the tree's meson.build nor PKG-INFO is there (pip before 21.3 builds in a copy "
-             "of tools/python alone: use a newer one)")
+    sys.exit("stixel: no version: neither the tree's meson.build nor PKG-INFO is there (pip before 21.3 builds in a "
+             "copy of tools/python alone: use a newer one)")
 
 
 setup(version=version())

@@ -14,13 +14,15 @@
 #include "base/clock.h"
 #include "tools/answer.h"
 #include "tools/top/page_priv.h"
+#include "tools/top/scene.h"
 
 enum {
 	TABLE_LEAST = 6, /* rows that the lines leave to the table */
 	TABLE_WIDTH = 47,
 	TABLE_MOST = 72,
 	PICTURE_LEAST = 24, /* columns */
-	PICTURE_ROWS = 7
+	PICTURE_ROWS = 7,
+	PICTURE_GOOD = 11
 };
 
 static enum sx_canvas_colour state_colour(const char *state)
@@ -30,15 +32,19 @@ static enum sx_canvas_colour state_colour(const char *state)
 	return strcmp(state, "starting") == 0 || strcmp(state, "degraded") == 0 ? SX_C_WARN : SX_C_BAD;
 }
 
-static void draw_clock(struct sx_canvas *c, bool paused)
+/* Returns the column where it begins. */
+static int draw_clock(struct sx_canvas *c, bool paused)
 {
 	char now[32];
 	time_t seconds = time(NULL);
 	struct tm tm;
+	int x;
 
 	localtime_r(&seconds, &tm);
 	strftime(now, sizeof(now), paused ? " paused  %H:%M:%S " : " %H:%M:%S ", &tm);
-	sx_canvas_text(c, c->width - (int)strlen(now), 0, c->width, SX_C_PLAIN, "%s", now);
+	x = c->width - (int)strlen(now);
+	sx_canvas_text(c, x, 0, c->width, SX_C_PLAIN, "%s", now);
+	return x;
 }
 
 /* Name, state, uptime. */
@@ -46,15 +52,14 @@ static void draw_title(struct sx_canvas *c, const struct sx_top *t, bool paused)
 {
 	const char *state = t->live ? sx_answer_text(t->status, "state") : "not there";
 	double uptime = json_number_value(sx_answer_find(t->status, "uptime_s"));
-	int x = sx_canvas_text(c, 0, 0, c->width, SX_C_PLAIN, " stixeld %s  ", t->instance);
+	int end = c->width >= 44 ? draw_clock(c, paused) : c->width;
+	int x = sx_canvas_text(c, 0, 0, end, SX_C_PLAIN, " stixeld %s  ", t->instance);
 
-	x = sx_canvas_text(c, x, 0, c->width, t->live ? state_colour(state) : SX_C_BAD, "%s", state);
+	x = sx_canvas_text(c, x, 0, end, t->live ? state_colour(state) : SX_C_BAD, "%s", state);
 	if (t->live)
-		sx_canvas_text(c, x, 0, c->width, SX_C_PLAIN, "  up %s  %s  pid %s", sx_answer_span(uptime),
+		sx_canvas_text(c, x, 0, end, SX_C_PLAIN, "  up %s  %s  pid %s", sx_answer_span(uptime),
 			       sx_answer_text(t->status, "version"),
 			       sx_answer_number(t->status, "pid", 1, 0));
-	if (c->width >= 44)
-		draw_clock(c, paused);
 	sx_canvas_title(c, 0);
 }
 
@@ -85,21 +90,37 @@ static void draw_keys(struct sx_canvas *c)
 	}
 }
 
-/* The rest of the page: the table left and the picture right of it, or below it where the page is narrow. */
+/* Cells of the picture in a place, two rows of which are its legend; 0: it is too small. */
+static int picture_cells(const struct sx_top *t, int width, int rows)
+{
+	int w = 0, h = 0;
+
+	if (t->frame && t->frame->header->image_width && width >= PICTURE_LEAST && rows >= PICTURE_ROWS)
+		sx_scene_size(t->frame, width, rows - 2, &w, &h);
+	return w * h;
+}
+
+/* The rest of the page: the table, and the picture beside it or below, wherever it gets larger. */
 static void draw_panes(struct sx_canvas *c, const struct sx_top *t, int y, int bottom)
 {
-	int rows = bottom - y, all = sx_page_table_rows(t), width = c->width * 2 / 5;
-	bool beside;
+	int rows = bottom - y, all = sx_page_table_rows(t), width = c->width * 2 / 5, rest;
 
 	width = width < TABLE_WIDTH ? TABLE_WIDTH : width > TABLE_MOST ? TABLE_MOST : width;
-	beside = t->frame && c->width - width - 2 >= PICTURE_LEAST && rows >= PICTURE_ROWS;
-	if (beside) {
+	rest = c->width - width - 2;
+	if (picture_cells(t, rest, rows) > 0 &&
+	    picture_cells(t, rest, rows) >= picture_cells(t, c->width, rows - all - 1)) {
 		sx_page_table(c, t, y, rows, width);
-		sx_page_picture(c, t, width + 2, y, c->width - width - 2, rows);
+		sx_page_picture(c, t, width + 2, y, rest, rows);
 		return;
 	}
-	y = sx_page_table(c, t, y, rows < all ? rows : all, c->width) + 1;
-	if (bottom - y >= PICTURE_ROWS)
+	/* a picture of some size is worth the smallest stages */
+	if (picture_cells(t, c->width, rows - all - 1) == 0 && picture_cells(t, c->width, PICTURE_GOOD) > 0 &&
+	    rows >= TABLE_LEAST + 1 + PICTURE_GOOD)
+		all = rows - 1 - PICTURE_GOOD;
+	/* a bar across a wide page would say no more */
+	y = sx_page_table(c, t, y, rows < all ? rows : all, c->width > TABLE_MOST ? TABLE_MOST : c->width) +
+	    1;
+	if (picture_cells(t, c->width, bottom - y) > 0)
 		sx_page_picture(c, t, 0, y, c->width, bottom - y);
 }
 
@@ -136,7 +157,7 @@ void sx_page_help(struct sx_canvas *c)
 		"bar           p50 solid, p99 light; a full one is the p99 end to end",
 		"left, ahead, right  nearest object in each third of the image",
 	};
-	const int count = (int)(sizeof(rows) / sizeof(rows[0])), width = 70;
+	const int count = (int)(sizeof(rows) / sizeof(rows[0])), width = 74;
 	int x0 = (c->width - width) / 2, y0 = (c->height - count - 2) / 2;
 
 	x0 = x0 < 0 ? 0 : x0;

@@ -8,7 +8,11 @@
 #include "tools/answer.h"
 #include "tools/top/page_priv.h"
 
-enum { LABEL = 9, SPARK = 30 }; /* columns of a line's name, and of its curve */
+enum {
+	LABEL = 9,
+	CURVE = 54,
+	SPARK = 40
+}; /* columns of a line's name; its curve begins, and how wide it may be */
 
 /* Where a line is written: the canvas, its row, and its end. */
 struct line {
@@ -29,14 +33,15 @@ static int label(const struct line *l, const char *text)
 	return LABEL;
 }
 
-/* "words 12 " with the number bright where it says that something is lost. */
+/* "words 12  ", told where it says that something was lost; nothing for what the daemon does not know. */
 static int counter(const struct line *l, int x, const char *path, const char *words)
 {
 	const char *n = sx_answer_number(l->j, path, 1, 0);
-	bool bad = strcmp(n, "0") != 0 && strcmp(n, "-") != 0;
 
+	if (strcmp(n, "-") == 0)
+		return x;
 	x = sx_canvas_text(l->c, x, l->y, l->end, SX_C_PLAIN, "%s ", words);
-	return say(l, x, bad ? SX_C_BAD : SX_C_PLAIN, n) + 2;
+	return say(l, x, strcmp(n, "0") != 0 ? SX_C_WARN : SX_C_PLAIN, n) + 2;
 }
 
 static double largest(const struct sx_top_history *h, int newest)
@@ -49,14 +54,14 @@ static double largest(const struct sx_top_history *h, int newest)
 	return top;
 }
 
-/* A curve at the end of the line, if there is room for one. */
+/* A curve behind the words, if there is room for one. */
 static void curve(const struct line *l, int x, const struct sx_top_history *h)
 {
-	int width = l->end - x - 1;
+	int from = x + 2 > CURVE ? x + 2 : CURVE, width = l->end - from - 1;
 
 	width = width > SPARK ? SPARK : width;
 	if (width >= 6 && h->count > 1)
-		sx_canvas_spark(l->c, l->end - width, l->y, width, h->value, h->count, largest(h, width));
+		sx_canvas_spark(l->c, from, l->y, width, h->value, h->count, largest(h, width));
 }
 
 /* ---- the lines ----------------------------------------------------------------------------------------- */

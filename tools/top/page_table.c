@@ -136,7 +136,7 @@ static int free_part(struct sx_canvas *c, int x, int y, int end, const char *wor
 {
 	enum sx_canvas_colour colour = metres < 5.0 ? SX_C_BAD : metres < 15.0 ? SX_C_WARN : SX_C_GOOD;
 
-	x = sx_canvas_text(c, x, y, end, SX_C_LABEL, "%s ", words);
+	x = sx_canvas_text(c, x, y, end, SX_C_LABEL, "%s", words);
 	if (metres > 999.0)
 		return sx_canvas_text(c, x, y, end, SX_C_GOOD, "free") + 2;
 	return sx_canvas_text(c, x, y, end, colour, "%.1f m", metres) + 2;
@@ -155,10 +155,11 @@ void sx_page_picture(struct sx_canvas *c, const struct sx_top *t, int x, int y, 
 	sx_scene_draw(c, t->frame, x, y, w, h);
 	y += h;
 	if (sx_scene_free(t->frame, metres)) {
-		int at = free_part(c, x, y, end, "left", metres[0]);
+		bool narrow = width < 42;
+		int at = free_part(c, x, y, end, narrow ? "free " : "free: left ", metres[0]);
 
-		at = free_part(c, at, y, end, "ahead", metres[1]);
-		free_part(c, at, y, end, "right", metres[2]);
+		at = free_part(c, at, y, end, narrow ? "" : "ahead ", metres[1]);
+		free_part(c, at, y, end, narrow ? "" : "right ", metres[2]);
 		y++;
 	}
 	sx_scene_legend(c, t->frame, x, y, end);

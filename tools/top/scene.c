@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tools/free_space.h"
 #include "tools/overlay.h"
 #include "tools/top/scene.h"
 
@@ -26,21 +27,6 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Of the lowest object of a column; INFINITY where there is none. */
-static double first_object_m(const struct stixel_frame *f, uint32_t column)
-{
-	uint32_t count;
-	const struct stixel *s = stixel_column(f, column, &count);
-
-	for (uint32_t i = 0; i < count; i++) {
-		double metres = stixel_depth_m(f->header, &s[i]);
-
-		if (s[i].kind == STIXEL_OBJECT && metres > 0.0)
-			return metres;
-	}
-	return INFINITY;
-}
-
 bool sx_scene_free(const struct stixel_frame *f, double metres[SX_FREE_PARTS])
 {
 	static double reach[COLUMNS_MAX];
@@ -52,8 +38,12 @@ bool sx_scene_free(const struct stixel_frame *f, double metres[SX_FREE_PARTS])
 	for (uint32_t part = 0; part < SX_FREE_PARTS; part++) {
 		uint32_t begin = columns * part / SX_FREE_PARTS, end = columns * (part + 1) / SX_FREE_PARTS;
 
-		for (uint32_t u = begin; u < end; u++)
-			reach[u - begin] = first_object_m(f, u);
+		for (uint32_t u = begin; u < end; u++) {
+			bool object;
+			double m = sx_free_space_m(f, u, &object);
+
+			reach[u - begin] = object ? m : (double)INFINITY;
+		}
 		qsort(reach, end - begin, sizeof(reach[0]), by_size);
 		metres[part] = reach[STRAY];
 	}

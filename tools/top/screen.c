@@ -54,20 +54,10 @@ static int nearest_8(int depth)
 	return scale[depth * 5 / SX_CANVAS_DEPTHS];
 }
 
+/* As the pictures of the other tools, see sx_palette_distance(). */
 static struct sx_rgb depth_colour(int depth)
 {
-	const struct sx_palette_range range = {.near_px = 2.718281828459045, .far_px = 1.0};
-	double e = 1.0;
-
-	/* disparity at that place of the logarithmic scale: exp(place), by its series, which is exact enough for a colour */
-	for (int i = 1, n = 12; i <= n; i++) {
-		double x = (double)depth / (SX_CANVAS_DEPTHS - 1), term_i = 1.0;
-
-		for (int k = 1; k <= i; k++)
-			term_i *= x / k;
-		e += term_i;
-	}
-	return sx_palette_distance(&range, e);
+	return sx_palette_turbo(0.10 + 0.80 * depth / (SX_CANVAS_DEPTHS - 1));
 }
 
 static void choose_colours(void)
@@ -150,6 +140,13 @@ int sx_screen_fit(struct sx_canvas *c)
 	return sx_canvas_resize(c, COLS, LINES);
 }
 
+/* Green on blue is hard to read where both are strong. */
+static int foreground(const struct sx_canvas_cell *cell)
+{
+	return term.numbers[term.colours < 256 && cell->bg == SX_C_TITLE && cell->fg == SX_C_GOOD ? SX_C_PLAIN
+												  : cell->fg];
+}
+
 /* Where there are no colours the title and the help are told from the rest by video. */
 static attr_t attributes(const struct sx_canvas_cell *cell)
 {
@@ -170,9 +167,8 @@ void sx_screen_show(const struct sx_canvas *c)
 		for (int x = 0; x < c->width; x++) {
 			const struct sx_canvas_cell *cell = &c->cells[y * c->width + x];
 			const wchar_t text[2] = {(wchar_t)cell->c, 0};
-			int pair = term.colours >= 8
-					   ? alloc_pair(term.numbers[cell->fg], term.numbers[cell->bg])
-					   : 0;
+			int pair =
+				term.colours >= 8 ? alloc_pair(foreground(cell), term.numbers[cell->bg]) : 0;
 			cchar_t out;
 
 			/* ERR is told for the last cell, which is written all the same */
@@ -198,9 +194,10 @@ enum sx_screen_key sx_screen_key(int timeout_ms)
 		return SX_KEY_NONE;
 	case 'q':
 	case 'Q':
-	case 27:
-	case 4:
+	case 4: /* Ctrl-D */
 		return SX_KEY_QUIT;
+	case 27:
+		return SX_KEY_ESCAPE;
 	case 'p':
 	case ' ':
 		return SX_KEY_PAUSE;

@@ -11,6 +11,7 @@
 enum sx_screen_key {
 	SX_KEY_NONE,
 	SX_KEY_QUIT,
+	SX_KEY_ESCAPE,
 	SX_KEY_PAUSE,
 	SX_KEY_WINDOW,
 	SX_KEY_NEXT,

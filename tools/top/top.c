@@ -68,6 +68,9 @@ static void take_key(struct view *v, enum sx_screen_key key, int64_t *ask_ns)
 
 	switch (key) {
 	case SX_KEY_QUIT:
+		v->ended = true;
+		break;
+	case SX_KEY_ESCAPE:
 		v->ended = !v->help;
 		break;
 	case SX_KEY_PAUSE:

@@ -16,13 +16,15 @@ from ._frame import Counts, Frame, load
 from ._geometry import Camera, Road
 from ._layout import (HEADER, STIXEL, Clock, Flag, FrameFlag, Kind, Plane, Publisher, RoadOrigin, Stamp, State)
 from ._library import library_version
+from ._recording import Damage, End, Gap, GapReason, Life, Recording
 from ._reader import Reader, Status, open, open_path
 
 __all__ = [
-    "BadName", "Busy", "Camera", "Clock", "Counts", "Damaged", "Died", "Ended", "Flag", "Frame", "FrameFlag", "HEADER",
-    "Kind", "LibraryError", "NotAllowed", "NotConnected", "NotRunning", "NotStixel", "NotSupported", "OtherVersion",
-    "Plane", "Publisher", "Reader", "Restarted", "Road", "RoadOrigin", "STIXEL", "Stamp", "State", "Status",
-    "StixelError", "library_version", "load", "open", "open_path"]
+    "BadName", "Busy", "Camera", "Clock", "Counts", "Damage", "Damaged", "Died", "End", "Ended", "Flag", "Frame",
+    "FrameFlag", "Gap", "GapReason", "HEADER", "Kind", "LibraryError", "Life", "NotAllowed", "NotConnected",
+    "NotRunning", "NotStixel", "NotSupported", "OtherVersion", "Plane", "Publisher", "Reader", "Recording",
+    "Restarted", "Road", "RoadOrigin", "STIXEL", "Stamp", "State", "Status", "StixelError", "library_version", "load",
+    "open", "open_path"]
 
 
 def __getattr__(name: str) -> str:

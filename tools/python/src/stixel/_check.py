@@ -6,31 +6,14 @@ from __future__ import annotations
 
 import ctypes
 import errno
-from typing import Any, List
+from typing import Any
 
 import numpy as np
 
+from ._crc32c import crc32c
 from ._errors import error_of
 from ._layout import ABI_MAJOR, COLUMNS_MAX, FRAME_MAGIC, HEADER, STAGES, STIXEL, CFrame, Plane
 from ._library import library_or_none
-
-_CRC32C = 0x82F63B78
-_table: List[int] = []
-
-
-def crc32c(data: bytes, crc: int = 0) -> int:
-    """CRC-32C (Castagnoli), continued from crc."""
-    if not _table:
-        for n in range(256):
-            for _ in range(8):
-                n = n >> 1 ^ (_CRC32C if n & 1 else 0)
-            _table.append(n)
-    table = _table
-    crc ^= 0xFFFFFFFF
-    for byte in data:
-        crc = crc >> 8 ^ table[(crc ^ byte) & 255]
-    return crc ^ 0xFFFFFFFF
-
 
 def _plane_fits(h: Any, name: str, before: int) -> bool:
     kind, width, height, pitch, offset, size = (

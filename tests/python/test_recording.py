@@ -1,0 +1,242 @@
+"""Recordings that stixelctl wrote: the frames that were published, and of a damaged file all that stixelctl finds.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import support
+import stixel
+from stixel import _crc32c
+from support import SLOW, SMALL, until
+
+LONG = 30 * SLOW
+
+
+class Case(support.TestCase):
+    def setUp(self):
+        self.top = tempfile.mkdtemp(prefix="stixel-")
+        self.addCleanup(shutil.rmtree, self.top)
+
+    def path(self, name):
+        return os.path.join(self.top, name)
+
+    def write(self, name, data):
+        with open(self.path(name), "wb") as f:
+            f.write(data)
+        return self.path(name)
+
+    def start(self, name, instance, *args, env=None):
+        recorder = subprocess.Popen([support.STIXELCTL, "-i", instance, "record", *args, self.path(name)], text=True,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+        self.addCleanup(lambda: (recorder.kill(), recorder.communicate()))
+        return recorder
+
+    def finish(self, name, recorder):
+        out, err = recorder.communicate(timeout=LONG)
+        self.assertEqual(recorder.returncode, 0, out + err)
+        return self.path(name)
+
+    def record(self, name, instance, *args, env=None):
+        return self.finish(name, self.start(name, instance, *args, env=env))
+
+    def info(self, path):
+        r = subprocess.run([support.STIXELCTL, "info", "--json", path], capture_output=True, text=True, check=False)
+        return json.loads(r.stdout) if r.stdout else r.stderr
+
+    def compare(self, path, text=""):
+        """What is found here and what stixelctl finds."""
+        info = self.info(path)
+        with stixel.Recording(path) as recording:
+            records = list(recording.records())
+            whole = recording.end is not None
+        damage = [r for r in records if isinstance(r, stixel.Damage)]
+        self.assertEqual(sum(isinstance(r, stixel.Frame) for r in records), info["frames"], text)
+        self.assertEqual(sum(r.lost for r in records if isinstance(r, stixel.Gap)), info["lost"], text)
+        self.assertEqual(len(damage), info["damaged_places"], text)
+        told = [(d["offset"], d["bytes"], d["why"]) for d in info["damage"]]  # some, if they are many
+        # of a file's last bytes stixelctl says only that it was cut
+        self.assertEqual([(d.offset, d.bytes, "the file ends within a record" if d.at_end else d.why)
+                          for d in damage][:len(told)], told, text)
+        if not damage:
+            self.assertEqual(whole, info["complete"], text)
+        return records
+
+
+class Recordings(Case):
+    def test_the_frames_that_were_published(self):
+        d = self.daemon("record", *SMALL, "-s", "source.fps=20")
+        plain = self.start("plain", d.name, "--frames", "20", env=d.client())
+        packed = self.start("packed", d.name, "--frames", "20", "--compress", "--images", "left,disparity",
+                            env=d.client())
+        seen = {}
+        with stixel.open(d.name) as reader:
+            for frame in reader:
+                seen[frame.number] = frame
+                if plain.poll() is not None and packed.poll() is not None:
+                    break
+        for name, recorder in (("plain", plain), ("packed", packed)):
+            path = self.finish(name, recorder)
+            self.compare(path)
+            with stixel.Recording(path) as recording:
+                self.assertEqual((recording.instance, recording.recorder), (d.name, os.environ["STIXEL_VERSION"]))
+                self.assertIn(d.name, repr(recording))
+                frames = list(recording)
+                self.assertEqual(len(frames), 20)
+                self.assertEqual([f.number for f in recording], [f.number for f in frames])  # again, from the start
+                lost = sum(f.missed for f in frames)
+                self.assertEqual(recording.end, (20, lost, 1, frames[0].published_ns, frames[-1].published_ns))
+                life, = (r for r in recording.records() if isinstance(r, stixel.Life))
+                self.assertEqual(life, (frames[0].epoch, d.process.pid, os.environ["STIXEL_VERSION"]))
+                self.assertLess(abs(recording.anchor_realtime_ns - frames[0].captured_at.timestamp() * 1e9), 60e9)
+            both = [f for f in frames if f.number in seen]
+            self.assertGreater(len(both), 10)
+            for f in both:
+                self.assertEqual(f.stixels.tobytes(), seen[f.number].stixels.tobytes())
+            if name == "packed":
+                self.assertIsNotNone(frames[-1].left)
+                self.assertEqual(frames[-1].disparity.shape, (96, 160))
+
+    def test_two_lives_and_what_was_lost(self):
+        name = "test-python-lives-%d" % os.getpid()
+        first = self.publisher(100000, 200, name)
+        recorder = self.start("lives", name)
+        until(lambda: len(self.so_far("lives")) > 20, LONG, "frames of the first")
+        first.kill()
+        second = self.publisher(300, 3000, name)  # in bursts that no eight slots hold
+        until(lambda: self.so_far("lives")[-1].number == 300, LONG, "the last frame of the second")
+        recorder.send_signal(signal.SIGINT)
+        path = self.finish("lives", recorder)
+        second.kill()
+        records = self.compare(path)
+        with stixel.Recording(path) as recording:
+            frames = list(recording)
+        self.assertEqual(len({f.epoch for f in frames}), 2)
+        last = [f for f in frames if f.epoch == frames[-1].epoch]
+        self.assertEqual(last[-1].number, 300)
+        self.assertEqual(sum(f.missed + 1 for f in last[1:]), 300 - last[0].number)
+        for r in records:
+            if isinstance(r, stixel.Gap):
+                self.assertEqual(r.reason, stixel.GapReason.OVERRUN)
+
+    def so_far(self, name):
+        """What can be read while it is being written."""
+        try:
+            with stixel.Recording(self.path(name)) as recording:
+                return list(recording)
+        except (FileNotFoundError, stixel.NotStixel):  # not there yet, or without its header
+            return []
+
+    def test_by_time(self):
+        p = self.publisher(100000, 1000)
+        path = self.record("long", p.name, "--frames", "1200")
+        with stixel.Recording(path) as recording:
+            frames = list(recording)
+            times = [f.published_ns for f in frames]
+            self.assertEqual(len(frames), 1200)
+            # these frames' times are noise: those that the index can tell, the first and what is behind all
+            self.assertEqual(next(recording.frames(min(times) - 1)).raw, frames[0].raw)
+        with open(path, "rb") as f:
+            data = f.read()
+        with stixel.Recording(self.write("cut", data[:-8])) as recording:
+            self.assertIsNone(recording.end)
+            with self.assertRaisesRegex(stixel.StixelError, "cut has no index: it was not finished"):
+                next(recording.frames(5))
+            self.assertEqual(len(list(recording)), 1200)
+
+    def test_by_time_of_a_daemon(self):
+        d = self.daemon("seek", *SMALL, "-s", "source.fps=60")
+        path = self.record("seek", d.name, "--frames", "90", env=d.client())
+        with stixel.Recording(path) as recording:
+            frames = list(recording)
+            for n in (0, 1, 50, 89):
+                self.assertEqual(next(recording.frames(frames[n].published_ns)).number, frames[n].number)
+            self.assertEqual(next(recording.frames(frames[50].published_ns - 1)).number, frames[49].number)
+            self.assertEqual(len(list(recording.frames(frames[70].published_ns))), 20)
+            self.assertEqual(next(recording.frames(0)).number, frames[0].number)
+            self.assertEqual(next(recording.frames(1 << 62)).number, frames[-1].number)
+
+
+class Damage(Case):
+    def setUp(self):
+        super().setUp()
+        p = self.publisher(100000, 500)
+        with open(self.record("whole", p.name, "--frames", "12"), "rb") as f:
+            self.data = f.read()
+
+    def test_cut_anywhere(self):
+        lot = random.Random(3)
+        for size in [len(self.data) - n for n in (1, 8, 31, 32, 143, 144, 145)] + [
+                256, 257, 288, 300] + [lot.randrange(256, len(self.data)) for _ in range(25)]:
+            records = self.compare(self.write("cut", self.data[:size]), size)
+            if size % 8:
+                self.assertTrue(records[-1].at_end, size)
+
+    def test_damaged_anywhere(self):
+        lot = random.Random(4)
+        places = [lot.randrange(8, len(self.data)) for _ in range(30)]
+        places += [256, 260, 264, 272, 280, 284, len(self.data) - 1]
+        for at in places:
+            data = bytearray(self.data)
+            data[at] ^= 1 << lot.randrange(8)
+            if 8 <= at < 12:  # another version: refused, below
+                continue
+            self.compare(self.write("bad", bytes(data)), at)
+        for _ in range(10):
+            data = bytearray(self.data)
+            for _ in range(4):
+                at = lot.randrange(256, len(data) - 100)
+                data[at:at + 40] = bytes(lot.randrange(256) for _ in range(40))
+            self.compare(self.write("worse", bytes(data)))
+
+    def test_rubbish_between(self):
+        path = self.write("between", self.data[:256] + b"x" * 400000 + b"STXR" * 10 + self.data[256:])
+        records = self.compare(path)
+        self.assertEqual(records[0], (256, 400040, "the head of a record is damaged", False))
+
+    def test_no_recordings(self):
+        other = bytearray(self.data)
+        other[8] = 2
+        for name, data, kind, text in (
+                ("empty", b"", stixel.NotStixel, "empty is empty: no recording"),
+                ("text", b"x" * 5000, stixel.NotStixel, "text is no recording of stixelctl"),
+                ("short", self.data[:255], stixel.NotStixel, "ends within the header of the recording"),
+                ("other", bytes(other), stixel.OtherVersion,
+                 r"a recording of version 2\.0, this module reads version 1")):
+            with self.assertRaisesRegex(kind, text):
+                stixel.Recording(self.write(name, data))
+        with self.assertRaises(FileNotFoundError):
+            stixel.Recording(self.path("nowhere"))
+        os.mkfifo(self.path("pipe"))
+        with self.assertRaisesRegex(stixel.NotSupported, "pipe is not a plain file"):
+            stixel.Recording(self.path("pipe"))
+
+    def test_without_the_library(self):
+        path = self.write("whole", self.data)
+        program = "import sys, stixel; print(len([f.number for f in stixel.Recording(sys.argv[1])]))"
+        out = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=True,
+                             env=dict(os.environ, STIXEL_LIBRARY="/nowhere", PYTHONPATH=support.MODULE)).stdout
+        self.assertEqual(out, "12\n")
+
+
+class Sum(unittest.TestCase):
+    def test_lanes_are_the_same_as_bytes(self):
+        lot = random.Random(5)
+        self.assertEqual(_crc32c.crc32c(b"123456789"), 0xE3069283)
+        for size in (*range(40), 2047, 2048, 2049, 2055, 4096, 20001, 600001):
+            data = bytes(lot.getrandbits(8) for _ in range(size))
+            want = _crc32c._register(data, 0xFFFFFFFF) ^ 0xFFFFFFFF
+            cut = lot.randrange(size + 1)
+            self.assertEqual(_crc32c.crc32c(data), want, size)
+            self.assertEqual(_crc32c.crc32c(data[cut:], _crc32c.crc32c(data[:cut])), want, size)
+
+
+if __name__ == "__main__":
+    unittest.main()
