@@ -261,11 +261,11 @@ static int run(struct recorder *r, bool *reading)
 		e = stixel_wait(r->reader, SLICE_MS);
 		if (e == 0)
 			tell_absence(r);
-		*reading = e < 0 && e != -EINTR;
 		if (e > 0)
 			e = take_frames(r);
 		else if (e == 0 || e == -EINTR)
 			e = 1;
+		*reading = e < 0 && !r->writer.error;
 		tell(r);
 	}
 	return e < 0 ? e : 0;
