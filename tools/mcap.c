@@ -137,7 +137,7 @@ static void end(struct bytes *b, size_t began)
 
 static void put(struct sx_mcap *m, const void *data, size_t bytes)
 {
-	if (m->error)
+	if (m->error || !bytes)
 		return;
 	if (fwrite(data, 1, bytes, m->f) != bytes) {
 		m->error = errno ? -errno : -EIO;

@@ -57,7 +57,7 @@ struct sx_rgb sx_palette_class(unsigned kind)
 	static const struct sx_rgb colours[] = {
 		[STIXEL_GROUND] = {150, 92, 168},
 		[STIXEL_OBJECT] = {240, 150, 30},
-		[STIXEL_SKY] = {86, 150, 214},
+		[STIXEL_SKY] = {132, 198, 246},
 		[STIXEL_UNKNOWN] = {128, 128, 128},
 	};
 

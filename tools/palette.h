@@ -30,8 +30,8 @@ struct sx_rgb sx_palette_distance(const struct sx_palette_range *r, double dispa
 struct sx_rgb sx_palette_distance_at(double place);
 
 /*
- * Colours of classes (enum stixel_kind; others are unknown): the road's violet of the driving data sets, and orange and sky
- * blue, which differ from it and from each other for every kind of colour blindness.
+ * Colours of classes (enum stixel_kind; others are unknown): the road's violet of the driving data sets, orange and a light
+ * blue. They differ in lightness too, so that they can be told apart with each kind of colour blindness.
  */
 struct sx_rgb sx_palette_class(unsigned kind);
 

@@ -289,19 +289,19 @@ static int finish(struct recorder *r, int error, bool reading)
 {
 	const struct sx_record_end *end = &r->writer.end;
 	int file = end_file(r, reading ? 0 : error);
-	double seconds = (double)sx_recorded_ns_since(end->last_ns, end->first_ns) / 1e9;
+	double mb = (double)sx_file_queue_written(r->queue) / 1e6;
 
 	sx_status_line_clear(&r->line);
+	/* -EPIPE: who reads the pipe has enough. Of what was queued nobody knows here how much a full disk took. */
+	if (file < 0 && file != -EPIPE)
+		return ctl_fail(EX_CANTCREAT,
+				"cannot write %s: %s, after %.1f MB; every whole frame in it can be read",
+				file_of(r->c), strerror(-file), mb);
 	fprintf(strcmp(r->c->operands[0], "-") == 0 ? stderr : stdout,
 		"%s: %" PRIu64 " frames in %.1f s, %.1f MB, %" PRIu64 " lost%s\n", file_of(r->c), end->frames,
-		end->frames ? seconds : 0.0, (double)sx_file_queue_written(r->queue) / 1e6, end->lost,
+		(double)sx_recorded_ns_since(end->last_ns, end->first_ns) / 1e9, mb, end->lost,
 		end->publishers > 1 ? ", the instance was started anew in between" : "");
 	tell_missing_images(r);
-	if (file == -EPIPE)
-		return 0; /* who reads the pipe has enough */
-	if (file < 0)
-		return ctl_fail(EX_CANTCREAT, "cannot write %s: %s; what is in it can be read", file_of(r->c),
-				strerror(-file));
 	if (reading)
 		return ctl_fail(CTL_NOTHING, "instance '%s': %s", r->c->instance, stixel_strerror(error));
 	return 0;

@@ -102,6 +102,56 @@ static void test_classes_differ(void **state)
 	drop(&v);
 }
 
+/* Linear light of a colour as somebody sees it (Machado et al. 2009, severity 1). */
+static void see(double seen[3], struct sx_rgb c, const double m[3][3])
+{
+	const double in[3] = {pow(c.r / 255.0, 2.2), pow(c.g / 255.0, 2.2), pow(c.b / 255.0, 2.2)};
+
+	for (int i = 0; i < 3; i++)
+		seen[i] = fmax(0.0, m[i][0] * in[0] + m[i][1] * in[1] + m[i][2] * in[2]);
+}
+
+static void to_lab(double lab[3], const double rgb[3])
+{
+	double x = cbrt((0.4124 * rgb[0] + 0.3576 * rgb[1] + 0.1805 * rgb[2]) / 0.95047);
+	double y = cbrt(0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2]);
+	double z = cbrt((0.0193 * rgb[0] + 0.1192 * rgb[1] + 0.9505 * rgb[2]) / 1.08883);
+
+	lab[0] = 116.0 * y - 16.0;
+	lab[1] = 500.0 * (x - y);
+	lab[2] = 200.0 * (y - z);
+}
+
+static double difference(struct sx_rgb a, struct sx_rgb b, const double m[3][3])
+{
+	double seen[3], one[3], two[3], sum = 0.0;
+
+	see(seen, a, m);
+	to_lab(one, seen);
+	see(seen, b, m);
+	to_lab(two, seen);
+	for (int i = 0; i < 3; i++)
+		sum += (one[i] - two[i]) * (one[i] - two[i]);
+	return sqrt(sum);
+}
+
+static void test_everybody_can_tell_classes(void **state)
+{
+	static const double eyes[4][3][3] = {
+		{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+		{{0.152, 1.053, -0.205}, {0.115, 0.786, 0.099}, {-0.004, -0.048, 1.052}},
+		{{0.367, 0.861, -0.228}, {0.280, 0.673, 0.047}, {-0.012, 0.043, 0.969}},
+		{{1.256, -0.077, -0.179}, {-0.078, 0.931, 0.148}, {0.005, 0.691, 0.304}},
+	};
+
+	for (int eye = 0; eye < 4; eye++)
+		for (unsigned a = 0; a < 4; a++)
+			for (unsigned b = a + 1; b < 4; b++)
+				assert_true(difference(sx_palette_class(a), sx_palette_class(b), eyes[eye]) >
+					    20.0);
+	assert_true(difference((struct sx_rgb){200, 60, 60}, (struct sx_rgb){130, 110, 40}, eyes[2]) < 20.0);
+}
+
 static void test_any_record_is_safe(void **state)
 {
 	struct sx_overlay_params p = plain;
@@ -213,6 +263,7 @@ int main(void)
 		cmocka_unit_test(test_only_inside),
 		cmocka_unit_test(test_near_is_red_far_is_blue),
 		cmocka_unit_test(test_classes_differ),
+		cmocka_unit_test(test_everybody_can_tell_classes),
 		cmocka_unit_test(test_any_record_is_safe),
 		cmocka_unit_test(test_legend_from_small_to_large),
 		cmocka_unit_test(test_horizon),

@@ -159,7 +159,7 @@ static void test_compressed(void **state)
 
 	if (!sx_record_codec_built()) {
 		assert_int_equal(sx_recording_begin(&w, sink, &memory, "front", true), -ENOTSUP);
-		skip();
+		return;
 	}
 	round_trip(&small, true);
 	round_trip(&pictures, true);
@@ -523,6 +523,7 @@ int main(void)
 		cmocka_unit_test(test_queue_gives_up),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	snprintf(path, sizeof(path), "/dev/shm/sx-recording-%d", (int)getpid());
 	return cmocka_run_group_tests(tests, NULL, remove_file);
 }

@@ -75,6 +75,8 @@ function choose(name) {
     newest = shown = now.notice = now.status = known = null;
     history.rows.length = 0;
     seen = fresh();
+    view.clear();
+    bird.show(null, "");
   }
   keep("instance", name);
   window.history.replaceState(null, "", `?i=${encodeURIComponent(name)}`);
@@ -267,7 +269,7 @@ function values(id, parts) {
 
 function showCharts(v, s) {
   values("v-fps", [["", "", number(v.fps, 1)]]);
-  values("v-latency", [["s1", "p50 ", `${number(v.p50, 1)} ms`], ["s2 dash", "p99 ", `${number(v.p99, 1)} ms`]]);
+  values("v-latency", [["s1", "p50 ", number(v.p50, 1)], ["s2 dash", "p99 ", number(v.p99, 1)]]);
   values("v-power", [["", "", Number.isFinite(v.watts) ? `${number(v.watts, 1)} W, ${number(s?.power?.fps_per_watt ?? NaN, 2)} fps/W` : "no sensor"]]);
   values("v-drops", [["", "", number(v.drops, 1)]]);
   charts.fps.say(`Frames a second: ${number(v.fps, 1)}`);

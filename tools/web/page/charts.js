@@ -62,7 +62,8 @@ export class Chart {
       c.fillText(`${+(top * part).toPrecision(3)}`, left - 6, y(top * part));
     }
     c.textBaseline = "bottom";
-    for (const minutes of [4, 3, 2, 1, 0]) {
+    const step = (right - left) / 5 > 5.5 * size ? 1 : 2; // labels need room
+    for (let minutes = 4; minutes >= 0; minutes -= step) {
       c.textAlign = minutes ? "center" : "right";
       c.fillText(minutes ? `\u2212${minutes} min` : "now", x(now - minutes * 60000), height);
     }

@@ -69,6 +69,13 @@ export class CameraView {
     this.paint();
   }
 
+  // Another instance: nothing of the one before stays.
+  clear() {
+    this.frame = this.picture = this.probe = null;
+    this.context.fillStyle = `rgb(${DARK})`;
+    this.context.fillRect(0, 0, this.canvas.width, this.canvas.height);
+  }
+
   // The stixels into the layer.
   fill() {
     const {columns, height, stixels: s} = this.frame;
