@@ -22,7 +22,8 @@ enum { COLUMNS = 30, WIDTH = 300, HEIGHT = 120 };
 
 /*
  * Camera 1 m above a flat road, fx 300 px, baseline 0.4 m: disparity 120 / m. Left third: a wall at 10 m. Middle: road
- * to the horizon. Right third: a wall at 20 m, two stray columns at 2 m; the last column knows nothing.
+ * to the horizon. Right third: a wall at 20 m, two stray columns at 2 m, then one whose ground ends at
+ * 10 m; the last column knows nothing.
  */
 static struct stixel stixels[3 * COLUMNS];
 static uint32_t offsets[COLUMNS + 1];
@@ -61,7 +62,9 @@ static struct stixel_frame make(void)
 		offsets[u] = header.stixel_count;
 		if (u == COLUMNS - 1)
 			continue;
-		if (u == 25 || u == 26) {
+		if (u == COLUMNS - 2) {
+			add(u, 70, HEIGHT - 1, STIXEL_GROUND, 0);
+		} else if (u == 25 || u == 26) {
 			add(u, 0, HEIGHT - 1, STIXEL_OBJECT, 2);
 		} else if (u < 10 || u >= 20) {
 			add(u, u < 10 ? 70 : 55, HEIGHT - 1, STIXEL_GROUND, 0);
@@ -86,6 +89,8 @@ static void test_free_space(void **state)
 	assert_true(isinf(sx_free_space_m(&f, 15, &object)));
 	assert_false(object);
 	assert_float_equal(sx_free_space_m(&f, COLUMNS - 1, &object), 0.0, 0.0);
+	assert_false(object);
+	assert_float_equal(sx_free_space_m(&f, COLUMNS - 2, &object), 10.0, 0.01);
 	assert_false(object);
 	assert_true(sx_scene_free(&f, metres));
 	assert_float_equal(metres[0], 10.0, 0.01);
@@ -129,6 +134,8 @@ static void test_bird(void **state)
 	assert_true(same(at(&rgb, -3, 13), behind));	 /* and hides what is behind it */
 	assert_true(same(at(&rgb, 4, 18), road));
 	assert_true(same(at(&rgb, 8.55, 18), behind)); /* the column that knows nothing is not free */
+	assert_true(same(at(&rgb, 4.35, 9.5), road));
+	assert_true(same(at(&rgb, 4.75, 10.5), behind)); /* where the ground ends is no object */
 	header.fx = 0;
 	assert_int_equal(sx_bird_draw(&rgb, &f), -EINVAL);
 	sx_image_finish(&rgb);
