@@ -61,7 +61,11 @@ class Place:
             if name.endswith(".log"):
                 with open(os.path.join(self.top, name), errors="replace") as f:
                     logs += f.read()
-        shutil.rmtree(self.top)
+        for _ in range(50):  # a browser's last process may still be writing
+            shutil.rmtree(self.top, ignore_errors=True)
+            if not os.path.exists(self.top):
+                break
+            time.sleep(0.1)
         if re.search(r"Sanitizer|runtime error:", logs):
             raise AssertionError(logs)
 

@@ -44,7 +44,8 @@ class Browser(unittest.TestCase):
         cls.addClassCleanup(cls.daemon.forget)
         cls.daemon.start()
         cls.web = Web(cls.place, "-i", cls.daemon.name)
-        os.environ["HOME"] = cls.place.top  # Chromium's files go where the rest goes
+        # what Chromium and its driver write goes where the rest goes, and away with it
+        os.environ["HOME"] = os.environ["TMPDIR"] = cls.place.top
         cls.browser = start_browser(1280, 1000)
         cls.addClassCleanup(cls.browser.quit)
 
