@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "stixel.h"
 #include "tools/args.h"
 
 bool sx_parse_int(const char *text, int min, int max, int *ret)
@@ -51,4 +53,24 @@ bool sx_parse_size(const char *text, int *width, int *height)
 	*width = (int)w;
 	*height = (int)h;
 	return true;
+}
+
+bool sx_parse_images(const char *text, unsigned *kinds)
+{
+	*kinds = 0;
+	if (strcmp(text, "none") == 0)
+		return true;
+	for (;;) {
+		size_t n = strcspn(text, ",");
+
+		if (n == 4 && strncmp(text, "left", n) == 0)
+			*kinds |= 1u << STIXEL_PLANE_LEFT;
+		else if (n == 9 && strncmp(text, "disparity", n) == 0)
+			*kinds |= 1u << STIXEL_PLANE_DISPARITY;
+		else
+			return false;
+		if (!text[n])
+			return true;
+		text += n + 1;
+	}
 }

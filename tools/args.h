@@ -1,5 +1,5 @@
 /*
- * What the command lines of several tools have in common: numbers and sizes.
+ * What the command lines of several tools have in common: numbers, sizes, kinds of images.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,6 +12,8 @@
 bool sx_parse_int(const char *text, int min, int max, int *ret);
 /* Seconds with decimals, 0..max, as milliseconds. */
 bool sx_parse_seconds(const char *text, double max, int *ret_ms);
+/* "left", "disparity", both with a comma between them, or "none": bits 1u << enum stixel_plane. */
+bool sx_parse_images(const char *text, unsigned *kinds);
 /* "1242x375", each 1..65535. */
 bool sx_parse_size(const char *text, int *width, int *height);
 

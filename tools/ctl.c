@@ -70,7 +70,7 @@ static const struct sx_usage_command commands[COMMANDS] = {
 	[METRICS] =
 		{"metrics", "", .run = RUN(ctl_metrics),
 		 .help = "figures in OpenMetrics text, for Prometheus",
-		 .more = "docs/metrics.md lists them. With --textfile they go to a file of the node "
+		 .more = "Their names are in docs/metrics.md. With --textfile they go to a file of the node "
 			 "exporter's "
 			 "textfile collector; example units of a timer are in the documentation's folder."},
 	[DOCTOR] = {"doctor", "", .run = RUN(ctl_doctor),

@@ -1,5 +1,6 @@
 /*
- * How far a long work has come: one line on a terminal, nothing anywhere else.
+ * How far a long work has come: count, rate and time left as one line on a terminal (status_line.h), nothing anywhere
+ * else.
  *
  *	sx_progress_begin("pairs", count);
  *	for (...) {
@@ -8,7 +9,7 @@
  *	}
  *	sx_progress_end();
  *
- * The line stands on stderr and is drawn ten times a second at most. Whoever prints something else meanwhile calls
+ * The line stands on stderr and is drawn five times a second at most. Whoever prints something else meanwhile calls
  * sx_progress_hide() before; the next update draws the line again below it.
  *
  * Thread: one. There is one terminal, so there is one line: a second begin ends the first.

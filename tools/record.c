@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "ipc/frame.h"
+#include "tools/args.h"
 #include "tools/ctl.h"
 #include "tools/file_queue.h"
 #include "tools/recording.h"
@@ -41,34 +42,12 @@ struct recorder {
 	uint64_t number;
 	int64_t began_ns; /* first frame */
 	bool absence_told;
-	int images; /* asked for: bits 1 << enum stixel_plane */
+	unsigned images; /* asked for: bits 1u << enum stixel_plane */
 };
 
 static const char *file_of(const struct ctl *c)
 {
 	return strcmp(c->operands[0], "-") == 0 ? "standard output" : c->operands[0];
-}
-
-/* Bits 1u << enum stixel_plane; -1 not understood. "none" is 0. */
-static int parse_images(const char *text)
-{
-	int kinds = 0;
-
-	if (strcmp(text, "none") == 0)
-		return 0;
-	for (;;) {
-		size_t n = strcspn(text, ",");
-
-		if (n == 4 && strncmp(text, "left", n) == 0)
-			kinds |= 1 << STIXEL_PLANE_LEFT;
-		else if (n == 9 && strncmp(text, "disparity", n) == 0)
-			kinds |= 1 << STIXEL_PLANE_DISPARITY;
-		else
-			return -1;
-		if (!text[n])
-			return kinds;
-		text += n + 1;
-	}
 }
 
 /* ---- the file ---- */
@@ -322,19 +301,17 @@ static int record(struct recorder *r)
 int ctl_record(const struct ctl *c)
 {
 	struct recorder r = {.c = c, .fd = -1};
-	int images = c->images ? parse_images(c->images) : -1;
 	int e, code;
 
-	if (c->images && images < 0)
+	if (c->images && !sx_parse_images(c->images, &r.images))
 		return ctl_fail(EX_USAGE, "--images wants left, disparity, left,disparity or none, not %s",
 				c->images);
 	if (c->compress && !sx_record_codec_built())
 		return ctl_fail(EX_USAGE, "--compress: this stixelctl was built without zstd");
-	r.bare = images == 0;
-	r.images = images > 0 ? images : 0;
+	r.bare = c->images && !r.images;
 	e = stixel_open(&r.reader, c->instance, STIXEL_OPEN_FOLLOW);
-	if (e == 0 && images > 0)
-		e = stixel_want_images(r.reader, (unsigned)images);
+	if (e == 0 && r.images)
+		e = stixel_want_images(r.reader, r.images);
 	if (e < 0) {
 		stixel_close(r.reader);
 		return ctl_fail(CTL_NOTHING, "instance '%s': %s", c->instance, stixel_strerror(e));

@@ -33,15 +33,21 @@ static int width(const struct sx_status_line *l)
 	return size.ws_col < WIDTH_MAX ? size.ws_col : WIDTH_MAX;
 }
 
-static int draw_bar(char *text, double share)
+/* A bar where there is room for it, and the number. */
+static int draw_share(char *text, double share, bool wide)
 {
-	int full = (int)(share * BAR + 0.5), n = 0;
+	int full, n = 0;
 
-	full = full < 0 ? 0 : full > BAR ? BAR : full;
-	text[n++] = '[';
-	for (int i = 0; i < BAR; i++)
-		text[n++] = i < full ? '#' : ' ';
-	return n + snprintf(text + n, 16, "] %3.0f%%  ", 100.0 * (share > 1.0 ? 1.0 : share));
+	share = share > 1.0 ? 1.0 : share;
+	full = (int)(share * BAR + 0.5);
+	if (wide) {
+		text[n++] = '[';
+		for (int i = 0; i < BAR; i++)
+			text[n++] = i < full ? '#' : '.';
+		text[n++] = ']';
+		text[n++] = ' ';
+	}
+	return n + snprintf(text + n, 16, "%3.0f %%  ", 100.0 * share);
 }
 
 void sx_status_line_show(struct sx_status_line *l, double share, const char *format, ...)
@@ -55,8 +61,8 @@ void sx_status_line_show(struct sx_status_line *l, double share, const char *for
 		return;
 	l->next_ns = now_ns + PERIOD_NS;
 	most = width(l) - 1; /* the last column would break the line */
-	if (share >= 0.0 && most > 2 * BAR)
-		n = draw_bar(text, share);
+	if (share >= 0.0)
+		n = draw_share(text, share, most > 3 * BAR);
 	va_start(args, format);
 	vsnprintf(text + n, (size_t)(WIDTH_MAX + 1 - n), format, args);
 	va_end(args);

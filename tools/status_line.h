@@ -17,7 +17,7 @@ struct sx_status_line {
 };
 
 void sx_status_line_begin(struct sx_status_line *l, FILE *f);
-/* share: of the work that is done, 0..1, drawn as a bar; negative: unknown. Cut to the terminal's width. */
+/* share: of the work that is done, 0..1, drawn as a bar and a number; negative: unknown. Cut to the terminal's width. */
 void sx_status_line_show(struct sx_status_line *l, double share, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Takes the line away, so that something else can be printed. */

@@ -210,32 +210,12 @@ static void client_free(void *user)
 	free(c);
 }
 
-/* "left", "left,disparity", "none". */
-static bool parse_images(const char *text, unsigned *wants)
-{
-	*wants = 0;
-	if (!text || strcmp(text, "none") == 0)
-		return true;
-	for (;;) {
-		size_t n = strcspn(text, ",");
-
-		if (n == 4 && strncmp(text, "left", n) == 0)
-			*wants |= 1u << WEB_LEFT;
-		else if (n == 9 && strncmp(text, "disparity", n) == 0)
-			*wants |= 1u << WEB_DISPARITY;
-		else
-			return false;
-		if (!text[n])
-			return true;
-		text += n + 1;
-	}
-}
-
 /* 0, or the answer was queued (*done). */
 static int parse_query(struct MHD_Connection *m, struct web_viewer *v, enum MHD_Result *done)
 {
 	const char *images = MHD_lookup_connection_value(m, MHD_GET_ARGUMENT_KIND, "images");
 	const char *fps_text = MHD_lookup_connection_value(m, MHD_GET_ARGUMENT_KIND, "fps");
+	unsigned kinds = 0;
 	int fps = 0;
 
 	if (fps_text && !sx_parse_int(fps_text, 1, FPS_MOST, &fps)) {
@@ -243,13 +223,15 @@ static int parse_query(struct MHD_Connection *m, struct web_viewer *v, enum MHD_
 				   FPS_MOST, fps_text);
 		return -EINVAL;
 	}
-	if (!parse_images(images, &v->wants)) {
+	if (images && !sx_parse_images(images, &kinds)) {
 		*done = web_refuse(
 			m, MHD_HTTP_BAD_REQUEST,
 			"images wants left, disparity, both with a comma between them, or none; not '%.40s'",
 			images);
 		return -EINVAL;
 	}
+	v->wants = (kinds & 1u << STIXEL_PLANE_LEFT ? 1u << WEB_LEFT : 0) |
+		   (kinds & 1u << STIXEL_PLANE_DISPARITY ? 1u << WEB_DISPARITY : 0);
 	v->interval_ns = fps ? SX_NS_PER_S / fps : 0;
 	return 0;
 }
