@@ -4,6 +4,8 @@
 import ctypes
 import glob
 import grp
+import http.client
+import json
 import os
 import pwd
 import shutil
@@ -64,7 +66,7 @@ class Reader:
         self.lib.stixel_close(self.reader)
 
 
-class Service(TestCase):
+class UnitCase(TestCase):
     """systemd's view of the unit, and the daemon's own by its status."""
 
     SYNTHETIC = {"source.kind": "synthetic", "source.size": "96x64", "source.fps": 5, **CHEAP}
@@ -116,6 +118,8 @@ class Service(TestCase):
         until(lambda: self.show("NRestarts") == str(times) and self.show("SubState") == "running", limit,
               "%d restarts" % times)
 
+
+class Service(UnitCase):
     # -- life --
     def test_ready(self):
         self.start(self.SYNTHETIC)
@@ -288,3 +292,57 @@ class Service(TestCase):
         last = run("systemd-analyze", "security", "--no-pager", UNIT).strip().splitlines()[-1]
         figure = float(last.split("level for")[1].split(":")[1].split()[0])
         self.assertLessEqual(figure, EXPOSURE_MAX, last)
+
+
+class Dashboard(UnitCase):
+    """stixel-web as it is installed: its own user, in its sandbox, reading what the hardened daemon publishes."""
+
+    WEB = "stixel-web.service"
+    ADDRESS = "127.0.0.1", 8470
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(run, "systemctl", "stop", self.WEB)
+
+    def get(self, path):
+        c = http.client.HTTPConnection(*self.ADDRESS, timeout=30)
+        self.addCleanup(c.close)
+        c.request("GET", path)
+        return c.getresponse()
+
+    def answers(self):
+        try:
+            return self.get("/healthz").status == 200
+        except OSError:
+            return False
+
+    def images(self):
+        return self.i.status()["images"]["left"]
+
+    def test_it_shows_what_the_service_publishes(self):
+        self.start(self.SYNTHETIC)
+        until_flows(self.i)
+        run("systemctl", "start", self.WEB)
+        until(self.answers, 20, "the dashboard")
+        pid = run("systemctl", "show", "-P", "MainPID", self.WEB).strip()
+        self.assertEqual(os.stat("/proc/" + pid).st_uid, pwd.getpwnam("stixel-web").pw_uid)
+        names = {i["name"]: i["publisher"] for i in json.load(self.get("/api/instances"))["instances"]}
+        self.assertEqual(names.get("test"), "alive", names)
+        status = json.load(self.get("/api/test/status"))
+        self.assertEqual(str(status["pid"]), self.show("MainPID"))
+        self.assertIn(b"<title>", self.get("/").read())
+        # its user may ask for images: they are published while somebody looks, and no longer
+        self.assertEqual(self.images(), "idle")
+        stream = self.get("/api/test/stream?images=left")
+        kinds = set()
+        until(lambda: kinds.add(self.message(stream)) or {1, 2} <= kinds, 30, "a frame and its image")
+        self.assertEqual(self.images(), "published")
+        stream.close()
+        until(lambda: self.images() == "idle", 20, "nobody looks")
+
+    def message(self, stream):
+        """The next message's kind: 1 frame, 2 left image."""
+        magic, kind, count = struct.unpack_from("<3I", stream.read(32))
+        self.assertEqual(magic, 0x57585453)
+        self.assertEqual(len(stream.read(count)), count)
+        return kind
