@@ -234,6 +234,12 @@ static inline const struct stixel *stixel_column(const struct stixel_frame *fram
 	return frame->stixels + frame->offsets[column];
 }
 
+#ifdef __cplusplus
+#define STIXEL_BYTES(p) static_cast<const char *>(p)
+#else
+#define STIXEL_BYTES(p) ((const char *)(p))
+#endif
+
 /* An image that came with a frame: rows of width pixels, pitch bytes from row to row. */
 struct stixel_image {
 	uint32_t kind; /* enum stixel_plane: says what a pixel is */
@@ -245,7 +251,7 @@ struct stixel_image {
 static inline int stixel_image(const struct stixel_frame *frame, unsigned kind, struct stixel_image *image)
 {
 	const struct stixel_frame_header *h = frame->header;
-	const char *bytes = (const char *)frame->bytes;
+	const char *bytes = STIXEL_BYTES(frame->bytes);
 
 	if (kind != STIXEL_PLANE_NONE && h->plane_kind == kind) {
 		image->width = h->plane_width;
@@ -544,6 +550,7 @@ STIXEL_API const char *stixel_version(void);
 
 #undef STIXEL_AT
 #undef STIXEL_SIZE
+#undef STIXEL_BYTES
 #ifdef __cplusplus
 }
 #endif

@@ -624,10 +624,13 @@ class Files(TestCase):
 
 
 class SlowEngine(TestCase):
+    # slow enough, and no slower: sanitizers take ten times as long
+    SOME, MANY = ("320x120", "480x320") if SANITIZED else ("640x240", "1280x960")
+
     def test_newest_wins_with_the_reference_engine(self):
         i = self.instance()
         # a frame of the reference takes far longer than the 20 ms between pairs
-        i.start("-s", "source.kind=synthetic", "-s", "source.size=640x240", "-s", "stereo.disparities=64", "-s",
+        i.start("-s", "source.kind=synthetic", "-s", "source.size=" + self.SOME, "-s", "stereo.disparities=64", "-s",
                 "engine.backend=reference", "-s", "source.fps=50", "-s", "output.slots=64")
         ring = i.ring()
         i.until_published(6, 60)
@@ -642,7 +645,7 @@ class SlowEngine(TestCase):
 
     def test_pings_stop_while_one_frame_takes_too_long(self):
         i = self.instance()
-        i.start("-s", "source.kind=synthetic", "-s", "source.size=1280x960", "-s", "stereo.disparities=256", "-s",
+        i.start("-s", "source.kind=synthetic", "-s", "source.size=" + self.MANY, "-s", "stereo.disparities=256", "-s",
                 "engine.backend=reference", "-s", "engine.contexts=1", "-s", "output.stream=no", notify=True,
                 env={"WATCHDOG_USEC": 200000})
         i.until_message("READY=1", 60)

@@ -131,8 +131,11 @@ class Running(unittest.TestCase):
 
     def test_ascii(self):
         t = self.terminal(80, 50, lang="C")
-        t.until(r"end to end.*=", r"\.\.\.", r"road", r"free")
+        t.until(r"end to end.*=", r"road", r"free")
         self.assertTrue(all(b < 128 for b in t.raw))
+        # with colours the picture is spaces: they are what makes it
+        colours = {cell.bg for row in t.screen.buffer.values() for cell in row.values()}
+        self.assertGreater(len(colours), 3, colours)
         t = self.terminal(80, 50, term="vt100", lang="C")
         t.until(r"end to end", r"free", "[#@%*+=]{6}")
         self.assertNotRegex(t.raw.decode(), r"\033\[[0-9;]*3[0-7]m")
@@ -198,7 +201,8 @@ class Running(unittest.TestCase):
                 self.assertEqual((r.returncode, r.stderr), (0, b""))
                 self.assertTrue(all(len(line) <= 80 for line in text.splitlines()), text)
                 self.assertEqual(text.isascii(), lang == "C")
-                for word in ("running", "end to end", "overload 0", "free: left"):
+                # a busy machine may have dropped a pair, and is then degraded for a while
+                for word in ("one-", "end to end", "overload ", "free: left"):
                     self.assertIn(word, text)
                 self.assertNotIn("\033", text)
                 self.assertNotIn("q quit", text)
