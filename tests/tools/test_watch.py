@@ -152,6 +152,7 @@ class Watch(unittest.TestCase):
             seen.append(p.stdout.readline())
             self.assertNotEqual(seen[-1], "", seen)
         publisher.done()
+        time.sleep(1)  # the last frame is published, which is not yet read
         p.send_signal(signal.SIGINT)
         out, err = p.communicate(timeout=60)
         self.assertEqual((p.returncode, err), (0, ""))
