@@ -8,13 +8,13 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 /*
  * How long an idle worker looks for the next loop before it sleeps. Loops of one frame follow each other within
@@ -243,18 +243,14 @@ int sx_pool_threads(const struct sx_pool *p)
 static int start_worker(struct sx_pool *p, int index)
 {
 	struct worker *w = &p->workers[index];
-	sigset_t all, before;
 	char name[16];
 	int r;
 
 	w->pool = p;
 	w->index = index;
-	sigfillset(&all); /* signals are for the threads of the program */
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(&w->thread, NULL, index == 0 ? lead : help, w);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (r)
-		return -r;
+	r = sx_thread_start(&w->thread, index == 0 ? lead : help, w);
+	if (r < 0)
+		return r;
 	w->started = true;
 	snprintf(name, sizeof(name), "sx-cpu-%u", (unsigned)index % 1000u);
 	pthread_setname_np(w->thread, name);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 #define LOST_NS (2 * SX_NS_PER_S)	  /* failing for so long, a sensor is looked for anew */
 #define SEARCH_MOST_NS (60 * SX_NS_PER_S) /* between two searches, which begin a second apart */
@@ -199,7 +200,6 @@ int sx_sampler_start(struct sx_sampler **ret, const struct sx_power_params *p,
 		     const struct sx_power_engine *engine, sx_sampler_frames_fn *frames, const void *user)
 {
 	struct sx_sampler *s = calloc(1, sizeof(*s));
-	pthread_condattr_t monotonic;
 	int r;
 
 	if (!s)
@@ -216,14 +216,11 @@ int sx_sampler_start(struct sx_sampler **ret, const struct sx_power_params *p,
 	snprintf(s->why, sizeof(s->why), "a sensor is being looked for");
 	sx_meter_init(&s->meter, p->interval_ms * INT64_C(1000000));
 	pthread_mutex_init(&s->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->wake, &monotonic);
-	pthread_condattr_destroy(&monotonic);
-	r = pthread_create(&s->thread, NULL, run, s);
-	if (r) {
+	sx_cond_init(&s->wake);
+	r = sx_thread_start(&s->thread, run, s);
+	if (r < 0) {
 		finish(s);
-		return -r;
+		return r;
 	}
 	*ret = s;
 	return 0;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 #define PATIENCE_NS (5 * SX_NS_PER_S)
 
@@ -94,8 +95,6 @@ static void *run(void *user)
 int sx_file_queue_create(struct sx_file_queue **ret, int fd, size_t room, const volatile sig_atomic_t *stop)
 {
 	struct sx_file_queue *q = calloc(1, sizeof(*q));
-	pthread_condattr_t monotonic;
-	sigset_t all, before;
 	int r;
 
 	if (!q)
@@ -111,19 +110,12 @@ int sx_file_queue_create(struct sx_file_queue **ret, int fd, size_t room, const 
 	}
 	memset(q->memory, 1, room); /* taken now, not while the disk is slow; 0 would become calloc() */
 	pthread_mutex_init(&q->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&q->changed, &monotonic);
-	pthread_condattr_destroy(&monotonic);
-	/* Signals are for the caller. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(&q->thread, NULL, run, q);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (r) {
+	sx_cond_init(&q->changed);
+	r = sx_thread_start(&q->thread, run, q);
+	if (r < 0) {
 		free(q->memory);
 		free(q);
-		return -r;
+		return r;
 	}
 	*ret = q;
 	return 0;
