@@ -27,21 +27,9 @@ static void take_sample(struct sx_health *h, const struct sx_health_input *in)
 {
 	unsigned i = h->sampled++ % SX_HEALTH_SAMPLES;
 
-	h->samples[i].ns = in->now_ns;
-	h->samples[i].published = in->published;
 	h->samples[i].captured = in->captured;
 	h->samples[i].overload = in->overload;
 	h->samples[i].corrupt = in->corrupt;
-}
-
-/* Index of the sample that is so many ticks older than the newest; the oldest one there is if all are newer. */
-static unsigned sample_before(const struct sx_health *h, unsigned ticks)
-{
-	unsigned most = h->sampled < SX_HEALTH_SAMPLES ? h->sampled : SX_HEALTH_SAMPLES;
-
-	if (ticks >= most)
-		ticks = most - 1;
-	return (h->sampled - 1 - ticks) % SX_HEALTH_SAMPLES;
 }
 
 static void decide(struct sx_health *h, enum stixel_state state, bool progress, bool serving,
@@ -81,8 +69,8 @@ static bool judge_loss(struct sx_health *h)
 
 	if (h->sampled == 0)
 		return false;
-	now = sample_before(h, 0);
-	then = sample_before(h, SX_HEALTH_SAMPLES - 1);
+	now = (h->sampled - 1) % SX_HEALTH_SAMPLES;
+	then = h->sampled < SX_HEALTH_SAMPLES ? 0 : h->sampled % SX_HEALTH_SAMPLES; /* the oldest there is */
 	captured = h->samples[now].captured - h->samples[then].captured;
 	overload = h->samples[now].overload - h->samples[then].overload;
 	corrupt = h->samples[now].corrupt - h->samples[then].corrupt;

@@ -31,8 +31,7 @@ struct sx_health_input {
 /* Thread: main. Zeroed: nothing known yet. */
 struct sx_health {
 	struct {
-		int64_t ns;
-		uint64_t published, captured, overload, corrupt;
+		uint64_t captured, overload, corrupt;
 	} samples[SX_HEALTH_SAMPLES];
 	unsigned sampled;	   /* how many were taken in all */
 	uint64_t pinged_published; /* frames published at the last ping */
