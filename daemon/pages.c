@@ -198,29 +198,8 @@ void sx_pages_init(struct sx_pages *p, const struct sx_telemetry *telemetry)
 {
 	*p = (struct sx_pages){.telemetry = telemetry, .started_ns = sx_now_ns()};
 	pthread_mutex_init(&p->lock, NULL);
+	sx_report_init(&p->report);
 	p->report.state = "starting";
-	p->report.fps_1s = p->report.fps_10s = NAN;
-	p->report.engine.contexts = p->report.engine.memory_bytes = -1;
-	p->report.ring.bytes = p->report.ring.slots = -1;
-	p->report.stream.clients = p->report.stream.dropped = p->report.stream.sent = -1;
-	p->report.power = (struct sx_report_power){
-		.watts = NAN,
-		.watts_10s = NAN,
-		.joules_per_frame = NAN,
-		.fps_per_watt = NAN,
-		.age_ms = -1,
-		.interval_ms = -1,
-		.start_joules = NAN,
-		.start_seconds = NAN,
-		.start_frames = -1,
-	};
-	p->report.board = (struct sx_report_board){.mode_id = -1,
-						   .cpu_hz = -1,
-						   .cpu_max_hz = -1,
-						   .gpu_hz = -1,
-						   .gpu_max_hz = -1,
-						   .memory_hz = -1};
-	p->report.stream.accepted = p->report.stream.refused = p->report.stream.garbage = -1;
 }
 
 int sx_pages_serve(struct sx_pages *p, int listen_fd, char *why, size_t why_bytes)

@@ -128,6 +128,8 @@ struct sx_report {
 	uint64_t log_lost;
 };
 
+/* Everything unknown: NAN, negative or NULL as said above; states and counters of frames are 0. */
+void sx_report_init(struct sx_report *r);
 /* Writes the whole document; t->cut afterwards means that it did not fit. */
 void sx_report_json(const struct sx_report *r, struct sx_text *t);
 void sx_report_metrics(const struct sx_report *r, struct sx_text *t);

@@ -21,44 +21,24 @@
 
 static struct sx_report example(void)
 {
-	struct sx_report r = {
-		.instance = "a\"b\\c\nd\x01",
-		.version = "1",
-		.state = "running",
-		.epoch = UINT64_MAX,
-		.fps_1s = NAN,
-		.fps_10s = INFINITY,
-		.source = {.cameras = 1, .camera = {{.side = "both", .path = "x\xff\xc3\xa9", .errors = -1}}},
-		.spans = {{.name = "capture_to_publish"}},
-		.span_count = 1,
-		.stages = {{.name = "sgm",
-			    .start = {.n = 3,
-				      .p50_ns = 1234567,
-				      .p90_ns = 2000000,
-				      .p99_ns = 1,
-				      .max_ns = 1000000007},
-			    .last_10s = {.n = 1, .p50_ns = 5},
-			    .sum_ns = 3000000001}},
-		.stage_count = 1,
-		.stixels = {NAN, NAN},
-		.road = {.slope = NAN, .inliers = -1, .age_frames = -1},
-		.power = {.watts = NAN,
-			  .watts_10s = NAN,
-			  .joules_per_frame = NAN,
-			  .fps_per_watt = NAN,
-			  .age_ms = -1,
-			  .interval_ms = -1,
-			  .start_joules = NAN,
-			  .start_seconds = NAN,
-			  .start_frames = -1},
-		.board = {.mode_id = -1,
-			  .cpu_hz = -1,
-			  .cpu_max_hz = -1,
-			  .gpu_hz = -1,
-			  .gpu_max_hz = -1,
-			  .memory_hz = -1},
-	};
+	struct sx_report r;
 
+	sx_report_init(&r);
+	r.instance = "a\"b\\c\nd\x01";
+	r.version = "1";
+	r.state = "running";
+	r.epoch = UINT64_MAX;
+	r.fps_10s = INFINITY;
+	r.source.cameras = 1;
+	r.source.camera[0] = (struct sx_report_camera){.side = "both", .path = "x\xff\xc3\xa9", .errors = -1};
+	r.spans[0].name = "capture_to_publish";
+	r.span_count = 1;
+	r.stages[0] = (struct sx_report_latency){
+		.name = "sgm",
+		.start = {.n = 3, .p50_ns = 1234567, .p90_ns = 2000000, .p99_ns = 1, .max_ns = 1000000007},
+		.last_10s = {.n = 1, .p50_ns = 5},
+		.sum_ns = 3000000001};
+	r.stage_count = 1;
 	return r;
 }
 
