@@ -3,6 +3,7 @@
 import json
 import mmap
 import os
+import re
 import shutil
 import signal
 import struct
@@ -22,6 +23,12 @@ SLACK_MS = 15  # of a busy machine, at the median
 def quantile(values, share):
     values = sorted(values)
     return values[max(0, -(-int(len(values) * share * 1000) // 1000) - 1)]
+
+
+def told(lines):
+    """Frames that watch has told of, in all its seconds."""
+    seconds = (re.match(r"\d\d:\d\d:\d\d +(\d+) ", line) for line in lines)
+    return sum(int(m.group(1)) for m in seconds if m)
 
 
 class Spinning(threading.Thread):
@@ -152,7 +159,10 @@ class Watch(unittest.TestCase):
             seen.append(p.stdout.readline())
             self.assertNotEqual(seen[-1], "", seen)
         publisher.done()
-        time.sleep(1)  # the last frame is published, which is not yet read
+        # published is not yet read: on until every frame was told
+        while told(first + seen) < 30:
+            seen.append(p.stdout.readline())
+            self.assertNotEqual(seen[-1], "", seen)
         p.send_signal(signal.SIGINT)
         out, err = p.communicate(timeout=60)
         self.assertEqual((p.returncode, err), (0, ""))
