@@ -20,7 +20,7 @@ struct web_address {
 
 /*
  * "127.0.0.1:8470", "[::1]:8470", "localhost:8470", or a port alone for 127.0.0.1. Addresses are numeric: a name would be
- * looked up. Port 0: the system chooses. -EINVAL with a sentence.
+ * looked up. Port 0: the system chooses. -EINVAL; why then says what is wanted instead.
  */
 int web_address_parse(struct web_address *ret, const char *text, char *why, size_t why_bytes);
 

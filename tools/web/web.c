@@ -39,10 +39,10 @@ static int fail(int code, const char *text)
 static bool take_instance(void *target, const char *text, char *why, size_t why_bytes)
 {
 	struct web_names *only = &((struct web_options *)target)->only;
-	char sentence[256];
 
-	if (sx_instance_check(text, sentence, sizeof(sentence)) < 0)
-		snprintf(why, why_bytes, "is wrong: %s", sentence);
+	if (sx_instance_check(text, NULL, 0) < 0)
+		snprintf(why, why_bytes,
+			 "wants up to 64 letters, digits, \"_\", \".\" and \"-\", no dot at first");
 	else if (only->count == WEB_INSTANCES)
 		snprintf(why, why_bytes, "may be given %d times", WEB_INSTANCES);
 	else {
@@ -56,17 +56,15 @@ static bool take_instance(void *target, const char *text, char *why, size_t why_
 static bool take_listen(void *target, const char *text, char *why, size_t why_bytes)
 {
 	struct web_options *o = target;
-	char sentence[256];
 
-	if (o->addresses == WEB_ADDRESSES)
+	if (o->addresses == WEB_ADDRESSES) {
 		snprintf(why, why_bytes, "may be given %d times", WEB_ADDRESSES);
-	else if (web_address_parse(&o->address[o->addresses], text, sentence, sizeof(sentence)) < 0)
-		snprintf(why, why_bytes, "is wrong: %s", sentence);
-	else {
-		o->addresses++;
-		return true;
+		return false;
 	}
-	return false;
+	if (web_address_parse(&o->address[o->addresses], text, why, why_bytes) < 0)
+		return false;
+	o->addresses++;
+	return true;
 }
 
 static bool take_host(void *target, const char *text, char *why, size_t why_bytes)
