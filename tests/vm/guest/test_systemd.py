@@ -336,7 +336,7 @@ class Dashboard(UnitCase):
         stream = self.get("/api/test/stream?images=left")
         kinds = set()
         until(lambda: kinds.add(self.message(stream)) or {1, 2} <= kinds, 30, "a frame and its image")
-        self.assertEqual(self.images(), "published")
+        until(lambda: self.images() == "published", 20, "a status of now: it is as old as the last tick")
         stream.close()
         until(lambda: self.images() == "idle", 20, "nobody looks")
 

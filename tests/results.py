@@ -1,0 +1,57 @@
+# Reads Meson's logs of a test run (testlog.json) for tools/test.
+#
+#   results.py count LOG SECOND    "passed failed skipped"; a test that SECOND has (it need not exist) counts as it ended there
+#   results.py again LOG           what may run a second time, by name, one a line
+#
+# Tests of programs that wait for each other fail on a machine that does something else for seconds. Up to three of those may
+# run once more, alone; whoever calls says so. Nothing that computes gets a second run, and nothing that a sanitizer spoke about.
+#
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import re
+import sys
+
+WITH_CLOCKS = {"daemon", "ipc", "power", "tools", "python", "web", "systemd", "vm", "capture"}
+REPORT = re.compile(r"(Address|Thread|Leak|UndefinedBehavior)Sanitizer|runtime error:")
+MOST = 3
+
+
+def read(path):
+    """{name: entry}; Meson writes "project:suite+suite / name"."""
+    with open(path) as f:
+        return {e["name"]: e for e in map(json.loads, f)}
+
+
+def kind(entry):
+    return {"OK": "passed", "EXPECTEDFAIL": "passed", "SKIP": "skipped"}.get(entry["result"], "failed")
+
+
+def count(entries):
+    kinds = [kind(e) for e in entries.values()]
+    return [kinds.count(k) for k in ("passed", "failed", "skipped")]
+
+
+def suites(entry):
+    return set(re.sub("^[^:]*:", "", entry["name"].partition(" / ")[0]).split("+"))
+
+
+def again(entries):
+    failed = [e for e in entries.values() if kind(e) == "failed"]
+    if len(failed) > MOST or not all(suites(e) & WITH_CLOCKS for e in failed):
+        return []
+    if any(REPORT.search(e.get("stdout", "") + e.get("stderr", "")) for e in failed):
+        return []
+    return [e["name"].partition(" / ")[2] or e["name"] for e in failed]
+
+
+def main(verb, first, second=""):
+    entries = read(first)
+    if verb == "again":
+        print(*again(entries), sep="\n")
+    else:
+        print(*count({**entries, **(read(second) if os.path.exists(second) else {})}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
