@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #define COST_LIMIT 255 /* L and the candidates of its minimum are 8 bits wide in every engine */
@@ -62,6 +63,16 @@ static const struct {
 	[SX_COST_ZNCC] = {{18, 185}, {18, 185}, {18, 185}},
 };
 
+static void resolve_fastdt(struct sx_stereo_params *p)
+{
+	if (p->fastdt == SX_FASTDT_AUTO)
+		p->fastdt = p->cost == SX_COST_ZNCC ? SX_FASTDT_INT8 : SX_FASTDT_INT16;
+	if (p->fastdt_sigma_space == 0)
+		p->fastdt_sigma_space = 5;
+	if (p->fastdt_sigma_range == 0)
+		p->fastdt_sigma_range = 52;
+}
+
 void sx_stereo_resolve(struct sx_stereo_params *p)
 {
 	int paths = p->paths == 8 ? 2 : p->paths == 4;
@@ -70,6 +81,38 @@ void sx_stereo_resolve(struct sx_stereo_params *p)
 		p->p1 = penalties[p->cost][paths].p1;
 	if (p->p2 == 0)
 		p->p2 = penalties[p->cost][paths].p2;
+	if (p->zncc_window == 0)
+		p->zncc_window = 3;
+	resolve_fastdt(p);
+}
+
+/* Sums of all passes must fit 16 bits, and 31 with 15 more for the weight: a pass grows constant input 1 / (1 - K) fold. */
+static int check_fastdt(const struct sx_stereo_params *p, const struct reason *r)
+{
+	double gain, sum;
+
+	if (!(p->fastdt_sigma_space > 0 && p->fastdt_sigma_range > 0))
+		return refuse(r, "stereo.sigma_space = %g and stereo.sigma_range = %g: must be positive",
+			      p->fastdt_sigma_space, p->fastdt_sigma_range);
+	gain = 1 / (1 - exp(-1 / p->fastdt_sigma_space));
+	sum = sx_cost_max(p->cost) * gain * gain * gain * gain;
+	if (!(sum <= UINT16_MAX))
+		return refuse(r,
+			      "stereo.sigma_space = %g: sums of the largest matching cost %d would reach %.0f, "
+			      "and must not exceed %d",
+			      p->fastdt_sigma_space, sx_cost_max(p->cost), sum, UINT16_MAX);
+	return 0;
+}
+
+static int check_aggregation(const struct sx_stereo_params *p, const struct reason *r)
+{
+	if (p->cost == SX_COST_ZNCC && (p->zncc_window < 3 || p->zncc_window > 15 || p->zncc_window % 2 == 0))
+		return refuse(r, "stereo.window = %d: must be 3, 5, 7, 9, 11, 13 or 15", p->zncc_window);
+	if (p->p2_edge < 0 || p->p2_edge > 255)
+		return refuse(r, "stereo.p2_edge = %d: must be from 0 to 255", p->p2_edge);
+	if (p->aggregation == SX_AGGREGATION_FASTDT)
+		return check_fastdt(p, r);
+	return 0;
 }
 
 static int check_stereo(const struct sx_stereo_params *asked, const struct reason *r)
@@ -97,7 +140,7 @@ static int check_stereo(const struct sx_stereo_params *asked, const struct reaso
 			p->p1, p->p2, largest, COST_LIMIT);
 	if (p->uniqueness < 1 || p->uniqueness > 100)
 		return refuse(r, "stereo.uniqueness = %d: must be from 1 to 100 percent", p->uniqueness);
-	return 0;
+	return check_aggregation(p, r);
 }
 
 static int check_filters(const struct sx_filter_params *p, const struct reason *r)

@@ -16,11 +16,12 @@
 #include <stixel.h>
 
 #include "base/clock.h"
-#include "stages/census.h"
 #include "stages/compact.h"
 #include "stages/confidence.h"
 #include "stages/context.h"
+#include "stages/cost.h"
 #include "stages/engine.h"
+#include "stages/fastdt.h"
 #include "stages/ingest.h"
 #include "stages/left_right.h"
 #include "stages/median.h"
@@ -42,7 +43,7 @@ struct sx_context {
 	struct sx_device *device;
 	struct sx_context_config config;
 	struct sx_image taps[SX_TAP_COUNT]; /* every output has a buffer of its own */
-	void *sgm_scratch, *speckle_scratch;
+	void *aggregation_scratch, *speckle_scratch;
 	struct sx_road_finder *road;
 	struct sx_dp_tables *dp_tables; /* method dp, */
 	struct sx_dp *dp;
@@ -123,9 +124,13 @@ static int take_match_memory(struct sx_context *x)
 {
 	int w = x->config.width, h = x->config.height;
 
-	x->sgm_scratch = take(x, sx_sgm_scratch_bytes(w, &x->config.params.stereo));
+	const struct sx_stereo_params *p = &x->config.params.stereo;
+	size_t bytes = p->aggregation == SX_AGGREGATION_FASTDT ? sx_fastdt_scratch_bytes(w, h, p)
+							       : sx_sgm_scratch_bytes(w, p);
+
+	x->aggregation_scratch = take(x, bytes);
 	x->speckle_scratch = take(x, sx_speckle_scratch_bytes(w, h));
-	return x->sgm_scratch && x->speckle_scratch ? take_taps(x) : -ENOMEM;
+	return x->aggregation_scratch && x->speckle_scratch ? take_taps(x) : -ENOMEM;
 }
 
 static int create_segmenter(struct sx_context *x)
@@ -167,7 +172,7 @@ static void reference_context_destroy(struct sx_context *x)
 		return;
 	for (int i = 0; i < SX_TAP_COUNT; i++)
 		free(x->taps[i].data);
-	free(x->sgm_scratch);
+	free(x->aggregation_scratch);
 	free(x->speckle_scratch);
 	free(x->stixels);
 	free(x->offsets);
@@ -187,7 +192,7 @@ static int reference_context_create(struct sx_context **ret, struct sx_device *d
 				    const struct sx_context_config *c, char *why, size_t why_bytes)
 {
 	struct sx_context *x;
-	int r = sx_context_check(c, sx_backend_reference.name, 0, why, why_bytes);
+	int r = sx_context_check(c, sx_backend_reference.name, SX_CAN_ZNCC | SX_CAN_FASTDT, why, why_bytes);
 
 	if (r < 0)
 		return r;
@@ -242,6 +247,8 @@ static void match(struct sx_context *x, const struct sx_pair *pair, int64_t *t)
 {
 	const struct sx_stereo_params *p = &x->config.params.stereo;
 	struct sx_image *tap = x->taps;
+	const struct sx_cost_input in = {{tap[SX_TAP_LEFT], tap[SX_TAP_RIGHT]},
+					 {tap[SX_TAP_LEFT_CENSUS], tap[SX_TAP_RIGHT_CENSUS]}};
 	struct sx_stretch stretch = sx_ingest_stretch(&pair->left, &pair->right);
 
 	sx_ingest(&pair->left, &tap[SX_TAP_LEFT], stretch);
@@ -249,10 +256,13 @@ static void match(struct sx_context *x, const struct sx_pair *pair, int64_t *t)
 	if (pair->images_read)
 		pair->images_read(pair);
 	book(x, SX_STAGE_INGEST, t);
-	sx_census(&tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_CENSUS], p->cost);
-	sx_census(&tap[SX_TAP_RIGHT], &tap[SX_TAP_RIGHT_CENSUS], p->cost);
+	sx_describe(&tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_CENSUS], p);
+	sx_describe(&tap[SX_TAP_RIGHT], &tap[SX_TAP_RIGHT_CENSUS], p);
 	book(x, SX_STAGE_CENSUS, t);
-	sx_sgm(&tap[SX_TAP_LEFT_CENSUS], &tap[SX_TAP_RIGHT_CENSUS], &tap[SX_TAP_SUM], p, x->sgm_scratch);
+	if (p->aggregation == SX_AGGREGATION_FASTDT)
+		sx_fastdt(&in, &tap[SX_TAP_SUM], p, x->aggregation_scratch);
+	else
+		sx_sgm(&in, &tap[SX_TAP_SUM], p, x->aggregation_scratch);
 	book(x, SX_STAGE_SGM, t);
 	sx_winner(&tap[SX_TAP_SUM], &tap[SX_TAP_WINNER], &tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_CONFIDENCE],
 		  p);

@@ -8,8 +8,6 @@
 
 #include <stdbool.h>
 
-#include "stages/cost.h"
-
 #define PATHS_OF_SWEEP 4
 /* L beyond either end of the disparities: larger than any candidate, small enough to add P1 in 16 bits. */
 #define ABSENT 16384
@@ -29,6 +27,7 @@ struct sweep {
 	uint8_t *cost; /* of the current image row */
 	int width, height, count, sign;
 	size_t stride; /* of a pixel in a path's row */
+	const struct sx_cost_input *in;
 	const struct sx_stereo_params *p;
 };
 
@@ -48,9 +47,10 @@ static inline int16_t smaller(int16_t a, int16_t b)
 }
 
 /* L(p, .) from L(q, .). 16-bit lanes throughout, so that the compiler can take eight disparities at once. */
-static void step(const uint8_t *cost, const int16_t *before, int16_t *here, const struct sx_stereo_params *p)
+static void step(const uint8_t *cost, const int16_t *before, int16_t *here, const struct sx_stereo_params *p,
+		 int16_t p2)
 {
-	int16_t p1 = (int16_t)p->p1, p2 = (int16_t)p->p2, m = ABSENT;
+	int16_t p1 = (int16_t)p->p1, m = ABSENT;
 
 	for (int d = 0; d < p->disparities; d++)
 		m = smaller(m, before[d]);
@@ -74,6 +74,31 @@ static void add(uint16_t *sum, const int16_t *here, int disparities, bool first)
 		sum[d] = (uint16_t)(here[d] + (first ? 0 : sum[d]));
 }
 
+int sx_sgm_p2(const struct sx_stereo_params *p, int edge)
+{
+	int share, p2;
+
+	if (p->p2_edge == 0)
+		return p->p2;
+	share = (512 * p->p2_edge + p->p2_edge + edge) / (2 * (p->p2_edge + edge));
+	p2 = p->p2 * share >> 8;
+	if (p2 <= p->p1)
+		p2 = p->p1 + 1;
+	return p2 < p->p2 ? p2 : p->p2;
+}
+
+static int16_t p2_between(const struct sweep *s, int x, int y, int qx, int qy)
+{
+	const struct sx_image *grey = &s->in->grey[0];
+	int a, b;
+
+	if (s->p->p2_edge == 0)
+		return (int16_t)s->p->p2;
+	a = ((const uint8_t *)sx_image_row(grey, y))[x];
+	b = ((const uint8_t *)sx_image_row(grey, qy))[qx];
+	return (int16_t)sx_sgm_p2(s->p, a < b ? b - a : a - b);
+}
+
 static void aggregate_pixel(struct sweep *s, int x, int y, uint16_t *sum)
 {
 	const uint8_t *cost = s->cost + (size_t)x * (size_t)s->p->disparities;
@@ -87,7 +112,8 @@ static void aggregate_pixel(struct sweep *s, int x, int y, uint16_t *sum)
 		} else {
 			const int16_t *row = steps[i].dy ? s->paths[i].previous_row : s->paths[i].row;
 
-			step(cost, row + (size_t)qx * s->stride + 1, here, s->p);
+			step(cost, row + (size_t)qx * s->stride + 1, here, s->p,
+			     p2_between(s, x, y, qx, qy));
 		}
 		add(sum, here, s->p->disparities, s->sign > 0 && i == 0);
 	}
@@ -103,14 +129,13 @@ static void next_row(struct sweep *s)
 	}
 }
 
-static void run_sweep(struct sweep *s, const struct sx_image *left, const struct sx_image *right,
-		      const struct sx_image *sum)
+static void run_sweep(struct sweep *s, const struct sx_image *sum)
 {
 	for (int j = 0; j < s->height; j++) {
 		int y = s->sign > 0 ? j : s->height - 1 - j;
 		uint16_t *row = sx_image_row(sum, y);
 
-		sx_cost_row(left, right, y, s->p, s->cost);
+		sx_cost_row(s->in, y, s->p, s->cost);
 		for (int i = 0; i < s->width; i++) {
 			int x = s->sign > 0 ? i : s->width - 1 - i;
 
@@ -133,14 +158,15 @@ static char *lay_out_path(struct path *path, char *at, struct sweep *s)
 	return at + 2 * n * sizeof(int16_t);
 }
 
-void sx_sgm(const struct sx_image *left, const struct sx_image *right, const struct sx_image *sum,
-	    const struct sx_stereo_params *p, void *scratch)
+void sx_sgm(const struct sx_cost_input *in, const struct sx_image *sum, const struct sx_stereo_params *p,
+	    void *scratch)
 {
 	struct sweep s = {
-		.width = left->width,
-		.height = left->height,
+		.width = in->descriptor[0].width,
+		.height = in->descriptor[0].height,
 		.count = p->paths / 2,
 		.stride = (size_t)p->disparities + 2,
+		.in = in,
 		.p = p,
 	};
 	char *at = scratch;
@@ -149,5 +175,5 @@ void sx_sgm(const struct sx_image *left, const struct sx_image *right, const str
 		at = lay_out_path(&s.paths[i], at, &s);
 	s.cost = (uint8_t *)at;
 	for (s.sign = 1; s.sign >= -1; s.sign -= 2)
-		run_sweep(&s, left, right, sum);
+		run_sweep(&s, sum);
 }

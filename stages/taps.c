@@ -5,7 +5,7 @@
  */
 #include "stages/taps.h"
 
-#include "stages/census.h"
+#include "stages/cost.h"
 #include "stages/reduce.h"
 
 struct sx_tap_shape sx_tap_shape(const struct sx_context_config *c, enum sx_tap tap)
@@ -21,7 +21,7 @@ struct sx_tap_shape sx_tap_shape(const struct sx_context_config *c, enum sx_tap 
 		break;
 	case SX_TAP_LEFT_CENSUS:
 	case SX_TAP_RIGHT_CENSUS:
-		s.pixel = sx_census_pixel(p->stereo.cost);
+		s.pixel = sx_descriptor_pixel(p->stereo.cost);
 		break;
 	case SX_TAP_SUM:
 		s.width *= p->stereo.disparities;

@@ -55,10 +55,12 @@ static uint8_t confidence_of(const uint16_t *s, int d0, const struct sx_stereo_p
 {
 	int rise;
 
+	if (d0 == 0 && p->aggregation == SX_AGGREGATION_FASTDT && s[1] == s[0])
+		return 0;
 	if (d0 == 0 || d0 == p->disparities - 1)
 		return SX_WINNER_CONFIDENCE_END;
 	rise = (s[d0 - 1] > s[d0 + 1] ? s[d0 - 1] : s[d0 + 1]) - s[d0];
-	rise = rise * 255 / (60 * p->paths);
+	rise = rise * 255 / sx_winner_rise(p);
 	return (uint8_t)(rise < 255 ? rise : 255);
 }
 

@@ -121,6 +121,7 @@ static void check(struct sx_stereo_params p, int width, int height, uint64_t see
 		host_image(SX_PIXEL_U16, width * p.disparities, height),
 	};
 	const size_t bytes = (sx_sgm_scratch_bytes(width, &p) + 63) / 64 * 64;
+	const struct sx_cost_input in = {.descriptor = {census[0], census[1]}};
 	void *scratch = aligned_alloc(64, bytes);
 	struct sx_context_config c;
 
@@ -130,7 +131,7 @@ static void check(struct sx_stereo_params p, int width, int height, uint64_t see
 	c.height = height;
 	c.params.stereo = p;
 	fill_census(census, masks[p.cost], &r);
-	sx_sgm(&census[0], &census[1], &want[3], &p, scratch);
+	sx_sgm(&in, &want[3], &p, scratch);
 	sx_winner(&want[3], &want[0], &want[1], &want[2], &p);
 	run_flow(&c, SX_SGM_STORED, census, want, seed);
 	run_flow(&c, SX_SGM_LEAN, census, want, seed);

@@ -212,12 +212,13 @@ static bool same_costs(const char *what, uint64_t seed, const uint8_t *got, cons
 {
 	int width = census[0].width, height = census[0].height, different = 0;
 	size_t row = (size_t)width * (size_t)p->disparities;
+	const struct sx_cost_input in = {.descriptor = {census[0], census[1]}};
 	uint8_t *want = malloc(row);
 
 	if (!want)
 		abort();
 	for (int y = 0; y < height; y++) {
-		sx_cost_row(&census[0], &census[1], y, p, want);
+		sx_cost_row(&in, y, p, want);
 		for (int x = 0; x < width; x++) {
 			for (int d = 0; d < p->disparities; d++) {
 				size_t at = (size_t)x * (size_t)p->disparities;

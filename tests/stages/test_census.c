@@ -157,6 +157,7 @@ static void check_cost(int width, const struct sx_stereo_params *p, uint64_t see
 {
 	struct check_rng r = check_rng_seed(seed);
 	struct check_image l, rt, grey, cost;
+	struct sx_cost_input in;
 	int most = 0;
 
 	check_image_init(&grey, SX_PIXEL_U8, width, 9, 0);
@@ -167,7 +168,8 @@ static void check_cost(int width, const struct sx_stereo_params *p, uint64_t see
 	sx_census(&grey.image, &l.image, p->cost);
 	check_fill(&grey.image, CHECK_NOISE, &r);
 	sx_census(&grey.image, &rt.image, p->cost);
-	sx_cost_row(&l.image, &rt.image, 4, p, cost.image.data);
+	in = (struct sx_cost_input){.descriptor = {l.image, rt.image}};
+	sx_cost_row(&in, 4, p, cost.image.data);
 	for (int x = 0; x < width; x++) {
 		for (int d = 0; d < p->disparities; d++) {
 			int column = x - (d + p->min_disparity),

@@ -107,6 +107,7 @@ static void check_one(int width, int height, const struct sx_stereo_params *p, b
 	void *scratch = aligned_alloc(64, bytes);
 	struct check_rng rng = check_rng_seed(seed);
 	struct sx_image noise = {scratch, (int)bytes, 1, bytes, SX_PIXEL_U8};
+	struct sx_cost_input in;
 	char what[96];
 
 	assert_non_null(scratch);
@@ -118,10 +119,11 @@ static void check_one(int width, int height, const struct sx_stereo_params *p, b
 	check_image_init(&want, SX_PIXEL_U16, (int)row, height, 0);
 	check_image_init(&got, SX_PIXEL_U16, (int)row, height, 11);
 	fill_descriptors(&l.image, &r.image, extreme, seed);
+	in = (struct sx_cost_input){.descriptor = {l.image, r.image}};
 	for (int y = 0; y < height; y++)
-		sx_cost_row(&l.image, &r.image, y, p, q.cost + (size_t)y * row);
+		sx_cost_row(&in, y, p, q.cost + (size_t)y * row);
 	define_sum(&q, &want.image);
-	sx_sgm(&l.image, &r.image, &got.image, p, scratch);
+	sx_sgm(&in, &got.image, p, scratch);
 	snprintf(what, sizeof(what), "sgm paths %d p1 %d p2 %d cost %d%s", p->paths, p->p1, p->p2,
 		 (int)p->cost, extreme ? " extreme" : "");
 	assert_true(check_same(what, seed, &want.image, &got.image, p->disparities));
@@ -176,6 +178,7 @@ static void transposes(void **state)
 	struct sx_image r = {zero, N, N, sizeof(zero[0]), SX_PIXEL_U32};
 	struct sx_image sa = {a, N * D, N, sizeof(a[0]), SX_PIXEL_U16},
 			sb = {b, N * D, N, sizeof(b[0]), SX_PIXEL_U16};
+	const struct sx_cost_input in = {.descriptor = {l, r}}, turned_in = {.descriptor = {lt, r}};
 	struct check_rng rng = check_rng_seed(5);
 	void *scratch = aligned_alloc(64, (sx_sgm_scratch_bytes(N, &p) + 63) & ~(size_t)63);
 
@@ -184,8 +187,8 @@ static void transposes(void **state)
 	for (int y = 0; y < N; y++)
 		for (int x = 0; x < N; x++)
 			turned[x][y] = flat[y][x] = check_random(&rng) >> 1;
-	sx_sgm(&l, &r, &sa, &p, scratch);
-	sx_sgm(&lt, &r, &sb, &p, scratch);
+	sx_sgm(&in, &sa, &p, scratch);
+	sx_sgm(&turned_in, &sb, &p, scratch);
 	for (int y = 0; y < N; y++)
 		for (int x = 0; x < N; x++)
 			for (int d = 0; d < D; d++)
