@@ -97,10 +97,11 @@ static int check_fastdt(const struct sx_stereo_params *p, const struct reason *r
 	gain = 1 / (1 - exp(-1 / p->fastdt_sigma_space));
 	sum = sx_cost_max(p->cost) * gain * gain * gain * gain;
 	if (!(sum <= UINT16_MAX))
-		return refuse(r,
-			      "stereo.sigma_space = %g: sums of the largest matching cost %d would reach %.0f, "
-			      "and must not exceed %d",
-			      p->fastdt_sigma_space, sx_cost_max(p->cost), sum, UINT16_MAX);
+		return refuse(
+			r,
+			"stereo.sigma_space = %g: sums of the largest matching cost %d would reach %.0f, "
+			"and must not exceed %d",
+			p->fastdt_sigma_space, sx_cost_max(p->cost), sum, UINT16_MAX);
 	return 0;
 }
 
