@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stages/sgm.h"
+
 #define ALIGNMENT 64
 #define BAND_BYTES (768 * 1024) /* of cost and E in a band: leaves room in a second-level cache of 1 MB */
 #define BAND_COLUMNS_MAX 32
@@ -131,6 +133,8 @@ int sx_matcher_init(struct sx_matcher *m, const struct sx_kernels *k, const stru
 
 	*m = (struct sx_matcher){.kernels = k, .p = *p, .width = width, .height = height};
 	m->cost_max = sx_cost_max(p->cost);
+	for (int edge = 0; edge < 256; edge++)
+		m->edge_p2[edge] = (uint8_t)sx_sgm_p2(p, edge);
 	m->volume_kind = volume_kind(p);
 	m->word_bits = p->paths == 8 ? 3 : 4;
 	m->planes = descriptor_bits(p->cost) / k->plane_bits;

@@ -53,6 +53,7 @@ struct sx_matcher {
 	size_t plane_pitch;
 	uint8_t *out_of_view;  /* plane_pitch bytes: 0xff where the right column is outside; NULL for zero */
 	uint16_t *rival_limit; /* by S0: words below this are rivals */
+	uint8_t edge_p2[256];  /* with p2_edge: P2 by the difference of grey levels */
 };
 
 /* Buffers of a frame; planes: right descriptors, see sx_matcher_planes_bytes(). */
