@@ -63,5 +63,6 @@ void engine_cases_winner(engine_case_fn *check);
 void engine_cases_filters(engine_case_fn *check);
 void engine_cases_pixels(engine_case_fn *check);
 void engine_cases_stixels(engine_case_fn *check);
+void engine_cases_fastdt(engine_case_fn *check); /* census costs: each variant with each of what follows */
 
 #endif
