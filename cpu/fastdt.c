@@ -8,7 +8,6 @@
 #include "cpu/matcher.h"
 
 #define BAND_BYTES (768 * 1024) /* of sums in a band: leaves room in a second-level cache of 1 MB */
-#define BAND_COLUMNS_MAX 32
 
 static size_t cell_bytes(const struct sx_matcher *m)
 {
@@ -25,7 +24,7 @@ int sx_fastdt_columns(const struct sx_matcher *m)
 	size_t column = (size_t)m->height * (size_t)m->p.disparities * cell_bytes(m);
 	int n = (int)(BAND_BYTES / column) / 4 * 4;
 
-	return n < 4 ? 4 : n > BAND_COLUMNS_MAX ? BAND_COLUMNS_MAX : n;
+	return n < 4 ? 4 : n > SX_FASTDT_COLUMNS_MAX ? SX_FASTDT_COLUMNS_MAX : n;
 }
 
 int sx_fastdt_bands(const struct sx_matcher *m)
@@ -33,9 +32,17 @@ int sx_fastdt_bands(const struct sx_matcher *m)
 	return (m->width + sx_fastdt_columns(m) - 1) / sx_fastdt_columns(m);
 }
 
+size_t sx_fastdt_pixel(const struct sx_matcher *m, int x, int y)
+{
+	int n = sx_fastdt_columns(m);
+
+	return ((size_t)(x / n) * (size_t)m->height + (size_t)y) * (size_t)n + (size_t)(x % n);
+}
+
 size_t sx_fastdt_volume_bytes(const struct sx_matcher *m)
 {
-	size_t cells = pixels(m) * (size_t)m->p.disparities;
+	size_t cells = sx_fastdt_pixel(m, (int)(sx_fastdt_bands(m) * sx_fastdt_columns(m)), 0) *
+		       (size_t)m->p.disparities;
 
 	return m->p.fastdt == SX_FASTDT_INT8 ? cells : cells * cell_bytes(m);
 }

@@ -20,7 +20,8 @@
 
 #include "stages/fastdt.h"
 
-#define SX_FASTDT_PLANE_COLUMNS 64 /* columns of a task of fastdt_planes() */
+#define SX_FASTDT_COLUMNS_MAX 32    /* of a band */
+#define SX_FASTDT_PLANE_COLUMNS 128 /* columns of a task of fastdt_planes() */
 
 struct sx_matcher;
 
@@ -55,6 +56,8 @@ struct sx_fastdt_scratch {
 
 int sx_fastdt_columns(const struct sx_matcher *m); /* of a band */
 int sx_fastdt_bands(const struct sx_matcher *m);
+/* Where a pixel's cells lie in the volume, in pixels: [band][y][column of the band], so that a band is read as it lies. */
+size_t sx_fastdt_pixel(const struct sx_matcher *m, int x, int y);
 size_t sx_fastdt_volume_bytes(const struct sx_matcher *m);
 size_t sx_fastdt_maps_bytes(const struct sx_matcher *m);
 void sx_fastdt_maps_init(struct sx_fastdt_maps *maps, const struct sx_matcher *m, uint8_t *memory);

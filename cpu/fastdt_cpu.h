@@ -22,51 +22,72 @@ static ALWAYS_INLINE int dt_hold(int v)
 	return v < INT16_MIN ? INT16_MIN : v > INT16_MAX ? INT16_MAX : v;
 }
 
-/* A step of O and one of G over n pixels of a row; before: the pixels that they come from, dt: -1 .. */
-static ALWAYS_INLINE void dt_plane_step(union sx_fastdt_cell *at, const union sx_fastdt_cell *before,
-					const union sx_fastdt_cell *weights, int n, enum sx_fastdt kind)
+/*
+ * A step of n pixels of O or G; before: those that they come from. Functions of their own, as inlined pointers are no longer
+ * known to be apart.
+ */
+static __attribute__((noinline)) void dt_step_real(union sx_fastdt_cell *restrict at,
+						   const union sx_fastdt_cell *restrict before,
+						   const union sx_fastdt_cell *restrict weights, int n)
 {
-	if (kind == SX_FASTDT_FLOAT)
-		for (int i = 0; i < n; i++)
-			at[i].real = fmaf(before[i].real, weights[i].real, at[i].real);
-	else if (kind == SX_FASTDT_INT32)
-		for (int i = 0; i < n; i++)
-			at[i].whole += dt_scale(before[i].whole, weights[i].whole);
-	else
-		for (int i = 0; i < n; i++)
-			at[i].whole = dt_hold(at[i].whole + dt_scale(before[i].whole, weights[i].whole));
+	for (int i = 0; i < n; i++)
+		at[i].real = fmaf(before[i].real, weights[i].real, at[i].real);
+}
+
+static __attribute__((noinline)) void dt_step_whole(union sx_fastdt_cell *restrict at,
+						    const union sx_fastdt_cell *restrict before,
+						    const union sx_fastdt_cell *restrict weights, int n)
+{
+	for (int i = 0; i < n; i++)
+		at[i].whole += dt_scale(before[i].whole, weights[i].whole);
+}
+
+static __attribute__((noinline)) void dt_step_held(union sx_fastdt_cell *restrict at,
+						   const union sx_fastdt_cell *restrict before,
+						   const union sx_fastdt_cell *restrict weights, int n)
+{
+	for (int i = 0; i < n; i++)
+		at[i].whole = dt_hold(at[i].whole + dt_scale(before[i].whole, weights[i].whole));
 }
 
 /* G to what S is multiplied by. A double holds both numbers, and tells their quotient from the next integer. */
-static ALWAYS_INLINE void dt_plane_end(union sx_fastdt_cell *gain, int n, bool real)
+static void dt_plane_end(union sx_fastdt_cell *gain, int n, bool real)
 {
-	for (int i = 0; i < n; i++) {
-		if (real)
+	if (real)
+		for (int i = 0; i < n; i++)
 			gain[i].real = 65535.0f / gain[i].real;
-		else
+	else
+		for (int i = 0; i < n; i++)
 			gain[i].whole = (int32_t)((double)UINT32_C(0xffff0000) / (double)gain[i].whole);
-	}
+}
+
+typedef void dt_step_fn(union sx_fastdt_cell *restrict at, const union sx_fastdt_cell *restrict before,
+			const union sx_fastdt_cell *restrict weights, int n);
+
+/* One of the two planes down, then up, in columns from x0 on. */
+static void dt_plane(const struct sx_matcher *m, const struct sx_matcher_frame *f,
+		     union sx_fastdt_cell *plane, int x0, int n, dt_step_fn *step)
+{
+	const union sx_fastdt_cell *weights = f->maps.down + x0;
+	ptrdiff_t width = m->width;
+
+	plane += x0;
+	for (ptrdiff_t y = 1; y < m->height; y++)
+		step(plane + y * width, plane + (y - 1) * width, weights + y * width, n);
+	for (ptrdiff_t y = m->height - 2; y >= 0; y--)
+		step(plane + y * width, plane + (y + 1) * width, weights + (y + 1) * width, n);
 }
 
 static void fastdt_planes(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i)
 {
 	int x0 = i * SX_FASTDT_PLANE_COLUMNS;
 	int n = m->width - x0 < SX_FASTDT_PLANE_COLUMNS ? m->width - x0 : SX_FASTDT_PLANE_COLUMNS;
-	ptrdiff_t width = m->width, last = m->height - 1;
-	enum sx_fastdt kind = m->p.fastdt, plain = kind == SX_FASTDT_FLOAT ? kind : SX_FASTDT_INT32;
-	union sx_fastdt_cell *o = f->maps.least + x0, *g = f->maps.gain + x0;
-	const union sx_fastdt_cell *weights = f->maps.down + x0;
+	bool real = m->p.fastdt == SX_FASTDT_FLOAT, wide = m->p.fastdt == SX_FASTDT_INT32;
 
-	for (ptrdiff_t y = 1; y <= last; y++) {
-		dt_plane_step(o + y * width, o + (y - 1) * width, weights + y * width, n, kind);
-		dt_plane_step(g + y * width, g + (y - 1) * width, weights + y * width, n, plain);
-	}
-	for (ptrdiff_t y = last - 1; y >= 0; y--) {
-		dt_plane_step(o + y * width, o + (y + 1) * width, weights + (y + 1) * width, n, kind);
-		dt_plane_step(g + y * width, g + (y + 1) * width, weights + (y + 1) * width, n, plain);
-	}
-	for (ptrdiff_t y = 0; y <= last; y++)
-		dt_plane_end(g + y * width, n, kind == SX_FASTDT_FLOAT);
+	dt_plane(m, f, f->maps.least, x0, n, real ? dt_step_real : wide ? dt_step_whole : dt_step_held);
+	dt_plane(m, f, f->maps.gain, x0, n, real ? dt_step_real : dt_step_whole);
+	for (int y = 0; y < m->height; y++)
+		dt_plane_end(f->maps.gain + (size_t)y * (size_t)m->width + x0, n, real);
 }
 
 /* The columns of a band. */
@@ -75,14 +96,24 @@ struct dt_band {
 	size_t pitch;	/* of words */
 };
 
+/* What is by pixel: pieces of rows far apart. */
 static ALWAYS_INLINE void dt_prefetch(const struct sx_matcher *m, const struct sx_matcher_frame *f,
-				      const struct dt_band *b, int y, size_t cell, int disparities)
+				      const struct dt_band *b, const struct sx_matcher_scratch *s, int y,
+				      int disparities)
 {
-	size_t at = (size_t)y * (size_t)m->width + (size_t)b->x0;
+	size_t at = (size_t)y * (size_t)m->width + (size_t)b->x0, right;
 
-	if (y < m->height)
-		prefetch_read((const uint8_t *)f->volume + at * (size_t)disparities * cell,
-			      (size_t)(b->n * disparities) * cell);
+	if (y < 0)
+		return;
+	right = (size_t)y * sx_fastdt_right_pitch(m) + (size_t)(m->width - b->x0 - b->n);
+	prefetch_read((const uint8_t *)(f->maps.down + at), (size_t)b->n * sizeof(*f->maps.down) + LINE - 1);
+	prefetch_read((const uint8_t *)(f->maps.least + at),
+		      (size_t)b->n * sizeof(*f->maps.least) + LINE - 1);
+	prefetch_read((const uint8_t *)(f->maps.gain + at), (size_t)b->n * sizeof(*f->maps.gain) + LINE - 1);
+	prefetch_read((const uint8_t *)(s->fastdt.right_sum + right),
+		      (size_t)disparities * sizeof(uint16_t) + LINE);
+	prefetch_read((const uint8_t *)(s->fastdt.right_x + right),
+		      (size_t)disparities * sizeof(uint16_t) + LINE);
 }
 
 static ALWAYS_INLINE void dt_down_words(const struct sx_matcher *m, const struct sx_matcher_frame *f,
@@ -95,9 +126,8 @@ static ALWAYS_INLINE void dt_down_words(const struct sx_matcher *m, const struct
 	memset(u, 0, band_row * sizeof(*u));
 	for (int y = 0; y < m->height; y++, u += band_row) {
 		size_t at = (size_t)y * (size_t)m->width + (size_t)b->x0;
-		size_t in = at * (size_t)disparities;
+		size_t in = sx_fastdt_pixel(m, b->x0, y) * (size_t)disparities;
 
-		dt_prefetch(m, f, b, y + AHEAD, coded ? 1 : 2, disparities);
 		for (int i = 0; i < b->n; i++) {
 			vw w = vw_set1(f->maps.down[at + (size_t)i].whole);
 
@@ -122,9 +152,9 @@ static ALWAYS_INLINE void dt_down_floats(const struct sx_matcher *m, const struc
 	memset(u, 0, band_row * sizeof(*u));
 	for (int y = 0; y < m->height; y++, u += band_row) {
 		size_t at = (size_t)y * (size_t)m->width + (size_t)b->x0;
-		const float *in = (const float *)f->volume + at * (size_t)disparities;
+		const float *in =
+			(const float *)f->volume + sx_fastdt_pixel(m, b->x0, y) * (size_t)disparities;
 
-		dt_prefetch(m, f, b, y + AHEAD, sizeof(*in), disparities);
 		for (int i = 0; i < b->n; i++) {
 			vf w = vf_set1(f->maps.down[at + (size_t)i].real);
 
@@ -136,6 +166,9 @@ static ALWAYS_INLINE void dt_down_floats(const struct sx_matcher *m, const struc
 		}
 	}
 }
+
+static const uint16_t dt_lanes[32] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+				      16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
 
 /* R of a pixel: n R >> 16 = n high + (n low >> 16); most: the largest n whose n high fits 16 bits. */
 struct dt_gain {
@@ -157,11 +190,32 @@ static ALWAYS_INLINE vw dt_sum(vw n, const struct dt_gain *g)
 	return vw_where_equal(vw_umin(n, g->most), n, sum, vw_set1(0xffff));
 }
 
-/* S of a pixel to w, and the least of each element. u: sums of the way down. */
-static ALWAYS_INLINE vw dt_up_words(const uint16_t *u, uint16_t *state, int weight, int least, int r,
-				    uint16_t *w, int disparities)
+/* The least S of each element, and the lowest disparity that has it. */
+struct dt_least {
+	vw sum, d, next;
+};
+
+static ALWAYS_INLINE struct dt_least dt_start_least(void)
 {
-	vw weights = vw_set1(weight), subtracted = vw_set1(least), min = vw_set1(0xffff);
+	return (struct dt_least){vw_set1(0xffff), vw_load(dt_lanes), vw_load(dt_lanes)};
+}
+
+static ALWAYS_INLINE void dt_take(struct dt_least *l, vw sum, uint16_t *w)
+{
+	vw least = vw_umin(l->sum, sum);
+
+	vw_store(w, sum);
+	l->d = vw_where_equal(least, l->sum, l->d, l->next);
+	l->sum = least;
+	l->next = vw_add(l->next, vw_set1(VEC_WORDS));
+}
+
+/* S of a pixel to w. u: sums of the way down. */
+static ALWAYS_INLINE struct dt_least dt_up_words(const uint16_t *u, uint16_t *state, int weight, int least,
+						 int r, uint16_t *w, int disparities)
+{
+	vw weights = vw_set1(weight), subtracted = vw_set1(least);
+	struct dt_least all = dt_start_least();
 	struct dt_gain gain = dt_gain_of(r);
 
 	for (int d = 0; d < disparities; d += VEC_WORDS) {
@@ -169,10 +223,9 @@ static ALWAYS_INLINE vw dt_up_words(const uint16_t *u, uint16_t *state, int weig
 		vw sum = dt_sum(vw_sub(v, subtracted), &gain);
 
 		vw_store(state + d, v);
-		vw_store(w + d, sum);
-		min = vw_umin(min, sum);
+		dt_take(&all, sum, w + d);
 	}
-	return min;
+	return all;
 }
 
 static ALWAYS_INLINE vi dt_up_step(const uint16_t *u, int32_t *state, vi weight)
@@ -183,22 +236,21 @@ static ALWAYS_INLINE vi dt_up_step(const uint16_t *u, int32_t *state, vi weight)
 	return v;
 }
 
-static ALWAYS_INLINE vw dt_up_ints(const uint16_t *u, int32_t *state, int weight, int least, int r,
-				   uint16_t *w, int disparities)
+static ALWAYS_INLINE struct dt_least dt_up_ints(const uint16_t *u, int32_t *state, int weight, int least,
+						int r, uint16_t *w, int disparities)
 {
 	vi weights = vi_set1(weight), subtracted = vi_set1(least);
 	struct dt_gain gain = dt_gain_of(r);
-	vw min = vw_set1(0xffff);
+	struct dt_least all = dt_start_least();
 
 	for (int d = 0; d < disparities; d += VEC_WORDS) {
 		vi lo = dt_up_step(u + d, state + d, weights),
 		   hi = dt_up_step(u + d + VEC_CELLS, state + d + VEC_CELLS, weights);
 		vw sum = dt_sum(vw_hold(lo - subtracted, hi - subtracted), &gain);
 
-		vw_store(w + d, sum);
-		min = vw_umin(min, sum);
+		dt_take(&all, sum, w + d);
 	}
-	return min;
+	return all;
 }
 
 /* Rounded to nearest, ties to even: at 1.5 * 2^23 floats are integers, and n is below 2^22. */
@@ -215,31 +267,30 @@ static ALWAYS_INLINE vf dt_up_step_float(const float *u, float *state, vf weight
 	return v;
 }
 
-static ALWAYS_INLINE vw dt_up_floats(const float *u, float *state, float weight, float least, float gain,
-				     uint16_t *w, int disparities)
+static ALWAYS_INLINE struct dt_least dt_up_floats(const float *u, float *state, float weight, float least,
+						  float gain, uint16_t *w, int disparities)
 {
 	vf weights = vf_set1(weight), subtracted = vf_set1(least), factor = vf_set1(gain);
-	vw min = vw_set1(0xffff);
+	struct dt_least all = dt_start_least();
 
 	for (int d = 0; d < disparities; d += VEC_WORDS) {
 		vf lo = dt_up_step_float(u + d, state + d, weights),
 		   hi = dt_up_step_float(u + d + VEC_CELLS, state + d + VEC_CELLS, weights);
 		vw sum = vw_hold(dt_round((lo - subtracted) * factor), dt_round((hi - subtracted) * factor));
 
-		vw_store(w + d, sum);
-		min = vw_umin(min, sum);
+		dt_take(&all, sum, w + d);
 	}
-	return min;
+	return all;
 }
 
-/* The winner of a pixel; w: its S, least: its elements' minima. */
+/* The winner of a pixel; w: its S. */
 static ALWAYS_INLINE void dt_winner(const struct sx_matcher *m, const struct sx_fastdt_maps *maps, size_t at,
-				    const uint16_t *w, vw least, int disparities)
+				    const uint16_t *w, const struct dt_least *least, int disparities)
 {
-	uint64_t equal[SX_MATCHER_DISPARITIES_MAX / 64] = {0};
-	uint32_t s0 = (uint32_t)vw_umin_all(least), limit;
-	int d0, rivals = 0;
-	vw min = vw_set1((int)s0), rival;
+	uint32_t s0 = (uint32_t)vw_umin_all(least->sum), limit;
+	int rivals = 0,
+	    d0 = vw_umin_all(vw_where_equal(least->sum, vw_set1((int)s0), least->d, vw_set1(0xffff)));
+	vw rival;
 
 	/* S(k) is a rival's if 100 S0 > uniqueness * S(k), that is S(k) <= floor((100 S0 - 1) / uniqueness) */
 	limit = s0 ? (uint32_t)((100 * s0 - 1) * m->uniqueness_inverse >> 40) : 0;
@@ -248,10 +299,8 @@ static ALWAYS_INLINE void dt_winner(const struct sx_matcher *m, const struct sx_
 	for (int d = 0; d < disparities; d += VEC_BYTES) {
 		vw lo = vw_load(w + d), hi = vw_load(w + d + VEC_WORDS);
 
-		equal[d / 64] |= vw_bits_up_to(lo, hi, min) << (d % 64);
 		rivals += __builtin_popcountll(vw_bits_up_to(lo, hi, rival));
 	}
-	d0 = first_bit(equal, disparities);
 	/* the winner and its neighbours are no rivals */
 	rivals -= (s0 <= limit) + ((d0 > 0) & (w[d0 - 1] <= limit)) +
 		  ((d0 < disparities - 1) & (w[d0 + 1] <= limit));
@@ -302,9 +351,9 @@ static ALWAYS_INLINE void dt_merge(const struct sx_matcher *m, const struct dt_b
 	}
 }
 
-static ALWAYS_INLINE vw dt_up(const struct sx_matcher *m, const struct sx_matcher_frame *f,
-			      const struct sx_matcher_scratch *s, size_t sums, size_t state, size_t at,
-			      uint16_t *w, int disparities, enum sx_fastdt kind)
+static ALWAYS_INLINE struct dt_least dt_up(const struct sx_matcher *m, const struct sx_matcher_frame *f,
+					   const struct sx_matcher_scratch *s, size_t sums, size_t state,
+					   size_t at, uint16_t *w, int disparities, enum sx_fastdt kind)
 {
 	const union sx_fastdt_cell *weight = f->maps.down + at + m->width, *least = f->maps.least + at,
 				   *gain = f->maps.gain + at;
@@ -319,35 +368,44 @@ static ALWAYS_INLINE vw dt_up(const struct sx_matcher *m, const struct sx_matche
 			   weight->whole, least->whole, gain->whole, w, disparities);
 }
 
-/* A row is merged when the next one is done: its words have then reached the cache. */
+static void dt_keep_sums(const struct sx_matcher_frame *f, int x, int y, const uint16_t *w, int disparities)
+{
+	memcpy((uint16_t *)sx_image_row(&f->sum, y) + (size_t)x * (size_t)disparities, w,
+	       (size_t)disparities * sizeof(*w));
+}
+
+/*
+ * Winners are looked for when all S of the row are made, and a row is merged when the next one is: words have then reached the
+ * cache, and the latencies of the columns overlap.
+ */
 static ALWAYS_INLINE void dt_band_up(const struct sx_matcher *m, const struct sx_matcher_frame *f,
 				     const struct dt_band *b, struct sx_matcher_scratch *s, int disparities,
 				     enum sx_fastdt kind)
 {
-	size_t band_row = (size_t)b->all * (size_t)disparities;
+	size_t band_row = (size_t)b->all * (size_t)disparities, half = (size_t)b->all * b->pitch;
+	uint16_t *words = s->fastdt.words + SX_MATCHER_MARGIN / 2;
+	struct dt_least least[SX_FASTDT_COLUMNS_MAX];
 
 	memset(s->fastdt.state, 0, band_row * sizeof(int32_t));
-	for (int y = m->height - 1; y >= -1; y--) {
-		uint16_t *now =
-			s->fastdt.words + SX_MATCHER_MARGIN / 2 + (size_t)(y & 1) * (size_t)b->all * b->pitch;
-		const uint16_t *before = s->fastdt.words + SX_MATCHER_MARGIN / 2 +
-					 (size_t)(~y & 1) * (size_t)b->all * b->pitch;
-		size_t at = (size_t)y * (size_t)m->width + (size_t)b->x0;
+	for (int y = m->height - 1; y >= 0; y--) {
+		size_t at = (size_t)y * (size_t)m->width + (size_t)b->x0, sums = (size_t)(y + 1) * band_row,
+		       state = 0;
+		uint16_t *w = words + (y & 1 ? half : 0);
 
-		for (int i = 0; i < b->n && y >= 0; i++) {
-			size_t state = (size_t)(i * disparities), sums = (size_t)(y + 1) * band_row + state;
-			uint16_t *w = now + (size_t)i * b->pitch;
-			vw least = dt_up(m, f, s, sums, state, at + (size_t)i, w, disparities, kind);
-
-			dt_winner(m, &f->maps, at + (size_t)i, w, least, disparities);
+		dt_prefetch(m, f, b, s, y - AHEAD, disparities);
+		for (int i = 0; i < b->n; i++, state += (size_t)disparities)
+			least[i] = dt_up(m, f, s, sums + state, state, at + (size_t)i,
+					 w + (size_t)i * b->pitch, disparities, kind);
+		for (int i = 0; i < b->n; i++) {
+			dt_winner(m, &f->maps, at + (size_t)i, w + (size_t)i * b->pitch, &least[i],
+				  disparities);
 			if (f->sum.data)
-				memcpy((uint16_t *)sx_image_row(&f->sum, y) +
-					       (size_t)(b->x0 + i) * (size_t)disparities,
-				       w, (size_t)disparities * sizeof(*w));
+				dt_keep_sums(f, b->x0 + i, y, w + (size_t)i * b->pitch, disparities);
 		}
 		if (y < m->height - 1)
-			dt_merge(m, b, y + 1, before, s, disparities);
+			dt_merge(m, b, y + 1, words + (y & 1 ? 0 : half), s, disparities);
 	}
+	dt_merge(m, b, 0, words, s, disparities);
 }
 
 static ALWAYS_INLINE void fastdt_band_of(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,

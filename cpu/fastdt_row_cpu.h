@@ -101,6 +101,32 @@ static void dt_weights(const struct sx_matcher *m, const struct sx_matcher_frame
 		memset(down + m->width, 0, (size_t)m->width * sizeof(*down));
 }
 
+/* A pixel of the volume on the way to the left. */
+struct dt_place {
+	size_t at; /* see sx_fastdt_pixel() */
+	size_t jump;
+	int column, columns; /* of the band */
+};
+
+static ALWAYS_INLINE struct dt_place dt_last_place(const struct sx_matcher *m, int y)
+{
+	int columns = sx_fastdt_columns(m);
+
+	return (struct dt_place){.at = sx_fastdt_pixel(m, m->width - 1, y),
+				 .jump = (size_t)(m->height - 1) * (size_t)columns,
+				 .column = (m->width - 1) % columns,
+				 .columns = columns};
+}
+
+static ALWAYS_INLINE void dt_go_left(struct dt_place *p)
+{
+	p->at--;
+	if (p->column-- == 0) {
+		p->column = p->columns - 1;
+		p->at -= p->jump;
+	}
+}
+
 /* Costs of n pixels from x on. */
 static ALWAYS_INLINE const uint8_t *dt_costs(const struct sx_matcher *m, const struct sx_matcher_frame *f,
 					     int y, int x, int n, struct sx_matcher_scratch *s,
@@ -142,15 +168,16 @@ static ALWAYS_INLINE void dt_left_words(const struct sx_matcher *m, const struct
 					struct sx_matcher_scratch *s, int vectors)
 {
 	size_t first = (size_t)y * (size_t)m->width;
+	struct dt_place place = dt_last_place(m, y);
 	int disparities = vectors * VEC_WORDS, gain = 0, lowest = 0;
 	const uint16_t *row = s->fastdt.row;
 	vw l[DT_WORDS];
 
 	for (int k = 0; k < vectors; k++)
 		l[k] = vw_set1(0);
-	for (int x = m->width - 1; x >= 0; x--) {
+	for (int x = m->width - 1; x >= 0; x--, dt_go_left(&place)) {
 		const uint16_t *a = row + (size_t)x * (size_t)disparities;
-		uint16_t *out = (uint16_t *)f->volume + (first + (size_t)x) * (size_t)disparities;
+		uint16_t *out = (uint16_t *)f->volume + place.at * (size_t)disparities;
 		int weight = s->fastdt.across[x + 1].whole;
 		vw w = vw_set1(weight), subtracted;
 
@@ -170,15 +197,16 @@ static ALWAYS_INLINE void dt_left_codes(const struct sx_matcher *m, const struct
 					struct sx_matcher_scratch *s, int vectors)
 {
 	size_t first = (size_t)y * (size_t)m->width;
+	struct dt_place place = dt_last_place(m, y);
 	int disparities = vectors * VEC_WORDS, gain = 0, least = 0;
 	const uint16_t *row = s->fastdt.row;
 	vw l[DT_WORDS];
 
 	for (int k = 0; k < vectors; k++)
 		l[k] = vw_set1(0);
-	for (int x = m->width - 1; x >= 0; x--) {
+	for (int x = m->width - 1; x >= 0; x--, dt_go_left(&place)) {
 		const uint16_t *a = row + (size_t)x * (size_t)disparities;
-		uint8_t *out = (uint8_t *)f->volume + (first + (size_t)x) * (size_t)disparities;
+		uint8_t *out = (uint8_t *)f->volume + place.at * (size_t)disparities;
 		int weight = s->fastdt.across[x + 1].whole;
 		vw w = vw_set1(weight), subtracted = vw_set1(*a);
 
@@ -227,6 +255,7 @@ static ALWAYS_INLINE void dt_left_floats(const struct sx_matcher *m, const struc
 					 struct sx_matcher_scratch *s, int vectors)
 {
 	size_t first = (size_t)y * (size_t)m->width;
+	struct dt_place place = dt_last_place(m, y);
 	int disparities = vectors * VEC_CELLS;
 	const float *row = s->fastdt.row;
 	float gain = 0, lowest = 0;
@@ -234,9 +263,9 @@ static ALWAYS_INLINE void dt_left_floats(const struct sx_matcher *m, const struc
 
 	for (int k = 0; k < vectors; k++)
 		l[k] = vf_set1(0);
-	for (int x = m->width - 1; x >= 0; x--) {
+	for (int x = m->width - 1; x >= 0; x--, dt_go_left(&place)) {
 		const float *a = row + (size_t)x * (size_t)disparities;
-		float *out = (float *)f->volume + (first + (size_t)x) * (size_t)disparities;
+		float *out = (float *)f->volume + place.at * (size_t)disparities;
 		float weight = s->fastdt.across[x + 1].real;
 		vf w = vf_set1(weight), subtracted;
 
