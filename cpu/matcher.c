@@ -211,8 +211,7 @@ static void lay_out_zncc(struct sx_matcher_zncc *z, const struct sx_matcher *m, 
 	size_t window = (size_t)m->p.zncc_window, disparities = (size_t)m->p.disparities;
 	size_t width = (size_t)m->width + window,
 	       turned = width + disparities; /* with the window's overhang */
-	size_t terms = window / 2 + 1,
-	       columns = window <= SX_MATCHER_SMALL_WINDOW ? SX_MATCHER_RING : (size_t)m->width;
+	size_t terms = window / 2 + 1, products = window > 3 ? width * disparities : 0;
 
 	z->column_sum = take_values(memory, used, m, width);
 	z->column_square = take_values(memory, used, m, width);
@@ -226,10 +225,11 @@ static void lay_out_zncc(struct sx_matcher_zncc *z, const struct sx_matcher *m, 
 	z->right_sum = take_values(memory, used, m, turned);
 	z->left_inverse = take_values(memory, used, m, width);
 	z->right_inverse = take_values(memory, used, m, turned);
-	z->window = take(memory, used, disparities * sizeof(int32_t));
-	z->products = take(memory, used, (columns + window) * disparities * sizeof(int32_t));
+	z->window = take(memory, used, 2 * disparities * sizeof(int32_t));
+	z->products = take(memory, used, products * sizeof(int32_t));
 	if (z->products)
 		z->products += window / 2 * disparities;
+	z->tile = take(memory, used, SX_MATCHER_TILE * disparities * sizeof(float));
 }
 
 static size_t lay_out(struct sx_matcher_scratch *s, const struct sx_matcher *m, uint8_t *memory)

@@ -25,9 +25,7 @@
 /* Bytes that vector code may touch before and after a row. */
 #define SX_MATCHER_MARGIN 128
 #define SX_MATCHER_DISPARITIES_MAX 256
-/* Windows of zncc up to this size keep products of their last SX_MATCHER_RING columns, others those of a row. */
-#define SX_MATCHER_SMALL_WINDOW 5
-#define SX_MATCHER_RING 16
+#define SX_MATCHER_TILE 16 /* columns whose costs of zncc are made together */
 
 enum sx_volume {
 	SX_VOLUME_NONE,	 /* 2 paths: only horizontal ones */
@@ -61,8 +59,9 @@ struct sx_matcher_frame {
 	struct sx_image grey[2], census[2];
 	uint8_t *planes;
 	void *volume;
-	uint8_t *costs;	   /* zncc: [y][x][d]; the others make costs where they need them */
-	float *real_costs; /* instead of costs 1 - z, [y][x][d], where it is not NULL */
+	/* 64-byte aligned. zncc: costs [y][x][d]; the others make them where they need them */
+	uint8_t *costs;
+	float *real_costs; /* not NULL: 1 - z instead of costs, [y][x][d] */
 	struct sx_image winner, winner_right, confidence;
 	struct sx_image sum; /* data NULL: S is not kept */
 };
@@ -73,9 +72,9 @@ struct sx_matcher_zncc {
 	int32_t *sum, *variance;
 	int32_t *left, *right; /* rows of left_pitch and right_pitch values */
 	size_t left_pitch, right_pitch;
-	int32_t *left_sum, *right_sum;
-	float *left_inverse, *right_inverse;
+	int32_t *left_sum, *right_sum, *left_inverse, *right_inverse;
 	int32_t *products, *window;
+	uint8_t *tile;
 };
 
 /* One per worker. Vector code may run past the ends by SX_MATCHER_MARGIN. */
