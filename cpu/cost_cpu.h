@@ -3,6 +3,7 @@
  *
  * Work:   per left pixel one operand for each plane of its descriptor, then per VEC_BYTES disparities and plane
  *         a load, a table look-up (or a population count) and an addition.
+ *         Costs that are stored (zncc) are copied.
  * Ranges: sums of at most 16 nibbles or 8 bytes: 0..64.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -10,12 +11,27 @@
 #ifndef SX_CPU_COST_CPU_H
 #define SX_CPU_COST_CPU_H
 
+#include <string.h>
+
 #include "cpu/matcher.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 #define PLANES_MAX (64 / VEC_PLANE_BITS)
 #define VEC_WORDS (VEC_BYTES / 2)
+
+static ALWAYS_INLINE vi vi_load(const void *p)
+{
+	vi v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static ALWAYS_INLINE void vi_store(void *p, vi v)
+{
+	memcpy(p, &v, sizeof(v));
+}
 
 /* One pixel. right: plane 0 from the byte on that belongs to its disparity 0. */
 static ALWAYS_INLINE void cost_pixel(uint64_t descriptor, const uint8_t *right, size_t pitch,
@@ -63,9 +79,12 @@ static ALWAYS_INLINE void cost_pixels(const struct sx_matcher *m, const struct s
 				      int x, int n, uint8_t *cost, int disparities)
 {
 	const uint8_t *right = f->planes + (size_t)y * (size_t)m->planes * m->plane_pitch;
+	size_t cell = ((size_t)y * (size_t)m->width + (size_t)x) * (size_t)disparities;
 	const void *left = sx_image_row(&f->census[0], y);
 
-	if (m->p.cost == SX_COST_CSCT)
+	if (f->costs)
+		memcpy(cost, f->costs + cell, (size_t)n * (size_t)disparities);
+	else if (m->p.cost == SX_COST_CSCT)
 		cost_pixels_of(m, right, NULL, left, x, n, cost, disparities, 32 / VEC_PLANE_BITS);
 	else if (m->p.cost == SX_COST_CENSUS48)
 		cost_pixels_of(m, right, left, NULL, x, n, cost, disparities, 48 / VEC_PLANE_BITS);

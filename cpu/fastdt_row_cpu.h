@@ -52,19 +52,6 @@ static ALWAYS_INLINE void vf_store(float *p, vf v)
 	memcpy(p, &v, sizeof(v));
 }
 
-static ALWAYS_INLINE vi vi_load(const int32_t *p)
-{
-	vi v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-static ALWAYS_INLINE void vi_store(int32_t *p, vi v)
-{
-	memcpy(p, &v, sizeof(v));
-}
-
 /*
  * Codes of this engine: the values that sx_fastdt_encode() keeps, numbered downwards from 0, for v >= -2048: -64 is -128,
  * -124 is -2048. Either line of the two is the larger (and back, the lesser) where it holds.
@@ -127,11 +114,13 @@ static ALWAYS_INLINE void dt_go_left(struct dt_place *p)
 	}
 }
 
-/* Costs of n pixels from x on. */
+/* Costs of n pixels from x on; zncc's are there. */
 static ALWAYS_INLINE const uint8_t *dt_costs(const struct sx_matcher *m, const struct sx_matcher_frame *f,
 					     int y, int x, int n, struct sx_matcher_scratch *s,
 					     int disparities)
 {
+	if (f->costs)
+		return f->costs + ((size_t)y * (size_t)m->width + (size_t)x) * (size_t)disparities;
 	cost_pixels(m, f, y, x, n, s->row_cost, disparities);
 	return s->row_cost;
 }
@@ -221,6 +210,19 @@ static ALWAYS_INLINE void dt_left_codes(const struct sx_matcher *m, const struct
 	}
 }
 
+/* Costs of n pixels from x on; they lie in the scratch's row already, or are there for zncc. */
+static ALWAYS_INLINE const float *dt_real_costs(const struct sx_matcher *m, const struct sx_matcher_frame *f,
+						int y, int x, int n, struct sx_matcher_scratch *s, float *row,
+						int disparities)
+{
+	if (f->real_costs)
+		return f->real_costs + ((size_t)y * (size_t)m->width + (size_t)x) * (size_t)disparities;
+	cost_pixels(m, f, y, x, n, s->row_cost, disparities);
+	for (int d = 0; d < n * disparities; d += VEC_CELLS)
+		vf_store(row + d, __builtin_convertvector(vi_widen(s->row_cost + d), vf));
+	return row;
+}
+
 static ALWAYS_INLINE void dt_right_floats(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 					  struct sx_matcher_scratch *s, int vectors)
 {
@@ -233,7 +235,7 @@ static ALWAYS_INLINE void dt_right_floats(const struct sx_matcher *m, const stru
 		l[k] = vf_set1(0);
 	for (int x0 = 0; x0 < m->width; x0 += 4) {
 		int n = m->width - x0 < 4 ? m->width - x0 : 4;
-		const uint8_t *cost = dt_costs(m, f, y, x0, n, s, disparities);
+		const float *cost = dt_real_costs(m, f, y, x0, n, s, row, disparities);
 
 		for (int x = x0; x < x0 + n; x++, cost += disparities, row += disparities) {
 			float weight = s->fastdt.across[x].real;
@@ -242,9 +244,7 @@ static ALWAYS_INLINE void dt_right_floats(const struct sx_matcher *m, const stru
 			gain = fmaf(gain, weight, most);
 			gains[x].real = gain;
 			for (int k = 0; k < vectors; k++) {
-				vf c = __builtin_convertvector(vi_widen(cost + k * VEC_CELLS), vf);
-
-				l[k] = vf_fma(l[k], w, c);
+				l[k] = vf_fma(l[k], w, vf_load(cost + k * VEC_CELLS));
 				vf_store(row + k * VEC_CELLS, l[k]);
 			}
 		}

@@ -14,8 +14,9 @@
 #include "stages/compact.h"
 #include "stages/ingest.h"
 
-#define ROWS 8	  /* rows of a task in stages that are quick per row */
-#define COLUMNS 4 /* stixel columns of a task of the segmentation */
+#define ROWS 8	     /* rows of a task in stages that are quick per row */
+#define ZNCC_ROWS 16 /* of a task that makes costs, which begins by summing a window's rows */
+#define COLUMNS 4    /* stixel columns of a task of the segmentation */
 
 struct frame {
 	struct sx_context *x;
@@ -80,6 +81,27 @@ static void census_task(void *arg, int index, int worker)
 
 	f->x->matcher.kernels->census_rows(&f->x->matcher, &f->match, side, y0, end_of(y0, ROWS, height),
 					   &f->x->device->laid_out[worker]);
+}
+
+static void words_task(void *arg, int index, int worker)
+{
+	struct frame *f = arg;
+	int height = f->x->config.height, side = index >= tasks_of(height, ZNCC_ROWS);
+	int y0 = (index - side * tasks_of(height, ZNCC_ROWS)) * ZNCC_ROWS;
+
+	f->x->matcher.kernels->zncc_words_rows(&f->x->matcher, &f->match, side, y0,
+					       end_of(y0, ZNCC_ROWS, height),
+					       &f->x->device->laid_out[worker]);
+}
+
+static void zncc_task(void *arg, int index, int worker)
+{
+	struct frame *f = arg;
+	int y0 = index * ZNCC_ROWS;
+
+	f->x->matcher.kernels->zncc_rows(&f->x->matcher, &f->match, y0,
+					 end_of(y0, ZNCC_ROWS, f->x->config.height),
+					 &f->x->device->laid_out[worker]);
 }
 
 static void sgm_task(void *arg, int index, int worker)
@@ -162,6 +184,21 @@ static void sum_paths(struct frame *f, enum sx_shear shear, bool first)
 	sx_pool_for(f->x->device->pool, sx_matcher_bands(&f->x->matcher, shear), sgm_task, f);
 }
 
+/* What costs are made from; of zncc the costs, too. */
+static void describe(struct frame *f)
+{
+	struct sx_pool *pool = f->x->device->pool;
+	int height = f->x->config.height;
+
+	if (f->x->config.params.stereo.cost == SX_COST_ZNCC) {
+		sx_pool_for(pool, 2 * tasks_of(height, ZNCC_ROWS), words_task, f);
+		sx_pool_for(pool, tasks_of(height, ZNCC_ROWS), zncc_task, f);
+	} else {
+		sx_pool_for(pool, 2 * tasks_of(height, ROWS), census_task, f);
+	}
+	book(f, SX_STAGE_CENSUS);
+}
+
 static void match(struct frame *f)
 {
 	struct sx_context *x = f->x;
@@ -173,8 +210,7 @@ static void match(struct frame *f)
 	if (x->pair->images_read)
 		x->pair->images_read(x->pair);
 	book(f, SX_STAGE_INGEST);
-	sx_pool_for(pool, halves, census_task, f);
-	book(f, SX_STAGE_CENSUS);
+	describe(f);
 	if (x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT) {
 		smooth(f);
 		return;
@@ -347,7 +383,8 @@ static bool same_layout(const struct sx_matcher *a, const struct sx_matcher *b)
 {
 	return a->kernels == b->kernels && a->width == b->width && a->height == b->height &&
 	       a->p.disparities == b->p.disparities && a->p.min_disparity == b->p.min_disparity &&
-	       a->planes == b->planes && a->p.aggregation == b->p.aggregation && a->p.fastdt == b->p.fastdt &&
+	       a->planes == b->planes && a->p.cost == b->p.cost && a->p.zncc_window == b->p.zncc_window &&
+	       a->p.aggregation == b->p.aggregation && a->p.fastdt == b->p.fastdt &&
 	       a->word_bits == b->word_bits && a->volume_kind == b->volume_kind;
 }
 
@@ -379,6 +416,10 @@ static struct sx_matcher_frame matcher_frame(const struct sx_context *x)
 		.sum = tap[SX_TAP_SUM],
 	};
 
+	if (sx_matcher_real_costs(&x->matcher))
+		f.real_costs = (float *)(void *)x->device->costs.data;
+	else if (x->config.params.stereo.cost == SX_COST_ZNCC)
+		f.costs = x->device->costs.data;
 	if (x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT)
 		sx_fastdt_maps_init(&f.maps, &x->matcher, x->device->maps.data);
 	return f;

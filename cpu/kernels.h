@@ -13,6 +13,7 @@
 #include "cpu/median_cpu.h"
 #include "cpu/sgm_cpu.h"
 #include "cpu/winner_cpu.h"
+#include "cpu/zncc_cpu.h"
 
 #define SX_KERNELS                                                                                    \
 	{                                                                                             \
@@ -21,7 +22,8 @@
 		.median_rows = median_rows, .left_right_rows = left_right_rows,                       \
 		.confidence_rows = confidence_rows, .connected_row = connected_row,                   \
 		.fastdt_row = fastdt_row, .fastdt_planes = fastdt_planes, .fastdt_band = fastdt_band, \
-		.fastdt_winners = fastdt_winners,                                                     \
+		.fastdt_winners = fastdt_winners, .zncc_words_rows = zncc_words_rows,                 \
+		.zncc_rows = zncc_rows,                                                               \
 	}
 
 #endif

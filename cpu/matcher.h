@@ -27,6 +27,7 @@
 /* Bytes that vector code may touch before and after a row. */
 #define SX_MATCHER_MARGIN 128
 #define SX_MATCHER_DISPARITIES_MAX 256
+#define SX_MATCHER_TILE 16 /* columns whose costs of zncc are made together */
 
 enum sx_volume {
 	SX_VOLUME_NONE,	 /* 2 paths: only horizontal ones */
@@ -55,6 +56,7 @@ struct sx_matcher {
 	/* fastdt */
 	union sx_fastdt_cell weights[256]; /* by difference of grey levels */
 	uint64_t uniqueness_inverse;	   /* 2^40 / uniqueness, rounded up */
+	uint8_t edge_p2[256];		   /* with p2_edge: P2 by the difference of grey levels */
 };
 
 /* Buffers of a frame; planes: right descriptors, see sx_matcher_planes_bytes(). */
@@ -63,8 +65,22 @@ struct sx_matcher_frame {
 	uint8_t *planes;
 	void *volume;
 	struct sx_fastdt_maps maps;
+	/* 64-byte aligned. zncc: costs [y][x][d]; the others make them where they need them */
+	uint8_t *costs;
+	float *real_costs; /* not NULL: 1 - z instead of costs, [y][x][d] */
 	struct sx_image winner, winner_right, confidence;
 	struct sx_image sum; /* data NULL: S is not kept */
+};
+
+/* zncc_words_rows and zncc_rows; what is in them: cpu/zncc_cpu.h. */
+struct sx_matcher_zncc {
+	int32_t *column_sum, *column_square; /* by column, window / 2 more at both ends */
+	int32_t *sum, *variance;
+	int32_t *left, *right; /* rows of left_pitch and right_pitch values */
+	size_t left_pitch, right_pitch;
+	int32_t *left_sum, *right_sum, *left_inverse, *right_inverse;
+	int32_t *products, *window;
+	uint8_t *tile;
 };
 
 /* One per worker. Vector code may run past the ends by SX_MATCHER_MARGIN. */
@@ -82,6 +98,7 @@ struct sx_matcher_scratch {
 	uint16_t *right_sum, *right_x; /* least S and its column by right column, from right to left */
 	uint16_t *s0, *side_low, *side_high, *d0; /* by column; bit 15 of d0: not unique */
 	struct sx_fastdt_scratch fastdt;
+	struct sx_matcher_zncc zncc;
 };
 
 struct sx_kernels {
@@ -90,6 +107,11 @@ struct sx_kernels {
 	/* Descriptors of rows [y0, y1) of side 0 left, 1 right. */
 	void (*census_rows)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int side, int y0,
 			    int y1, struct sx_matcher_scratch *s);
+	/* Cost zncc: words of sx_zncc_windows() of rows [y0, y1) of a side; then, of both sides, costs of rows. */
+	void (*zncc_words_rows)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int side,
+				int y0, int y1, struct sx_matcher_scratch *s);
+	void (*zncc_rows)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y0, int y1,
+			  struct sx_matcher_scratch *s);
 	/* Band i of 0 .. sx_matcher_bands()-1; first: writes the volume, else adds to it. */
 	void (*sgm_band)(const struct sx_matcher *m, const struct sx_matcher_frame *f, enum sx_shear shear,
 			 int i, bool first, struct sx_matcher_scratch *s);
@@ -142,6 +164,7 @@ void sx_matcher_finish(struct sx_matcher *m);
 size_t sx_matcher_bytes(const struct sx_matcher *m); /* what init took */
 
 size_t sx_matcher_volume_bytes(const struct sx_matcher *m);
+size_t sx_matcher_costs_bytes(const struct sx_matcher *m); /* of frame's costs */
 size_t sx_matcher_planes_bytes(const struct sx_matcher *m);
 size_t sx_matcher_scratch_bytes(const struct sx_matcher *m);
 /* Lays s out in memory of that size, 64-byte aligned, and fills what the kernels expect there. */
@@ -152,6 +175,12 @@ size_t sx_matcher_maps_bytes(const struct sx_matcher *m); /* of struct sx_fastdt
 void *sx_matcher_take(uint8_t *memory, size_t *used, size_t bytes);
 
 int sx_matcher_bands(const struct sx_matcher *m, enum sx_shear shear);
+
+static inline bool sx_matcher_real_costs(const struct sx_matcher *m)
+{
+	return m->p.cost == SX_COST_ZNCC && m->p.aggregation == SX_AGGREGATION_FASTDT &&
+	       m->p.fastdt == SX_FASTDT_FLOAT;
+}
 
 /* Words of a row of block_sum: room for windows that start before or end after the disparities. */
 static inline size_t sx_matcher_sum_pitch(const struct sx_matcher *m)

@@ -110,9 +110,11 @@ static void describe_case(char *text, size_t bytes, const struct engine_case *t,
 {
 	const struct sx_stereo_params *p = &t->params.stereo;
 
-	snprintf(text, bytes, "%s %s, %s %dx%d+%d D %d min %d paths %d cost %d p2 %d fastdt %d", how, tap,
-		 check_fill_name(t->fill), t->width, t->height, t->padding, p->disparities, p->min_disparity,
-		 p->paths, p->cost, p->p2, p->aggregation == SX_AGGREGATION_FASTDT ? (int)p->fastdt : -1);
+	snprintf(text, bytes,
+		 "%s %s, %s %dx%d+%d D %d min %d paths %d cost %d p2 %d window %d edge %d fastdt %d", how,
+		 tap, check_fill_name(t->fill), t->width, t->height, t->padding, p->disparities,
+		 p->min_disparity, p->paths, p->cost, p->p2, p->zncc_window, p->p2_edge,
+		 p->aggregation == SX_AGGREGATION_FASTDT ? (int)p->fastdt : -1);
 }
 
 static bool same_road(const struct sx_road *a, const struct sx_road *b)
@@ -212,6 +214,88 @@ void engine_cases_costs(engine_case_fn *check)
 
 		t.params.stereo.cost = costs[i / 2];
 		t.params.stereo.out_of_view = i % 2 ? SX_OUT_OF_VIEW_MAX : SX_OUT_OF_VIEW_ZERO;
+		check(&t);
+	}
+}
+
+static void check_zncc_windows(engine_case_fn *check)
+{
+	for (int i = 0; i < 14; i++) {
+		struct engine_case t = engine_case_small(1000 + (uint64_t)i);
+
+		t.params.stereo.cost = SX_COST_ZNCC;
+		t.params.stereo.zncc_window = 3 + i / 2 * 2;
+		t.params.stereo.out_of_view = i % 2 ? SX_OUT_OF_VIEW_MAX : SX_OUT_OF_VIEW_ZERO;
+		t.params.stereo.paths = i % 3 == 0 ? 2 : i % 3 == 1 ? 4 : 8;
+		check(&t);
+	}
+}
+
+/* Widths below the disparities, rows that end inside a task, every count of disparities' vectors. */
+static void check_zncc_sizes(engine_case_fn *check)
+{
+	static const struct {
+		int width, height, disparities, window;
+	} sizes[] = {
+		{32, 32, 32, 15}, {32, 35, 256, 3}, {33, 47, 64, 5},   {47, 33, 128, 15}, {64, 64, 256, 9},
+		{97, 35, 96, 3},  {97, 81, 96, 7},  {300, 33, 128, 3}, {40, 300, 32, 11}, {129, 65, 160, 13},
+	};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct engine_case t = engine_case_small(1020 + i);
+
+		t.width = sizes[i].width;
+		t.height = sizes[i].height;
+		t.params.stereo.cost = SX_COST_ZNCC;
+		t.params.stereo.disparities = sizes[i].disparities;
+		t.params.stereo.zncc_window = sizes[i].window;
+		check(&t);
+	}
+}
+
+void engine_cases_zncc(engine_case_fn *check)
+{
+	static const int min[] = {-128, -40, -1, 1, 33, 128};
+
+	check_zncc_windows(check);
+	check_zncc_sizes(check);
+	for (int i = 0; i < 2 * CHECK_FILL_COUNT; i++) { /* flat windows; the largest sums and covariances */
+		struct engine_case t = engine_case_small(1040 + (uint64_t)i);
+
+		t.fill = (enum check_fill)(i / 2);
+		t.params.stereo.cost = SX_COST_ZNCC;
+		t.params.stereo.zncc_window = i % 2 ? 15 : 3;
+		check(&t);
+	}
+	for (int i = 0; i < 12; i++) {
+		struct engine_case t = engine_case_small(1060 + (uint64_t)i);
+
+		t.params.stereo.cost = SX_COST_ZNCC;
+		t.params.stereo.zncc_window = i % 4 < 2 ? 3 : 9;
+		t.params.stereo.min_disparity = min[i / 2];
+		t.params.stereo.out_of_view = i % 2 ? SX_OUT_OF_VIEW_MAX : SX_OUT_OF_VIEW_ZERO;
+		t.shift = min[i / 2] + 20;
+		check(&t);
+	}
+}
+
+/* P2 of each step from the left image; p2 and its least value, p1 + 1, apart, close and the same. */
+void engine_cases_edges(engine_case_fn *check)
+{
+	static const enum sx_cost costs[] = {SX_COST_CSCT, SX_COST_CENSUS, SX_COST_ZNCC};
+	static const int edges[] = {1, 8, 60, 255};
+
+	for (int i = 0; i < 18; i++) {
+		struct engine_case t = engine_case_small(1100 + (uint64_t)i);
+		struct sx_stereo_params *p = &t.params.stereo;
+
+		t.width = i % 5 == 4 ? 33 : 60 + i;
+		t.fill = i % 4 == 3 ? CHECK_STEPS : CHECK_NOISE;
+		p->cost = costs[i % 3];
+		p->paths = i / 3 % 3 == 0 ? 2 : i / 3 % 3 == 1 ? 4 : 8;
+		p->disparities = i < 9 ? 64 : i < 15 ? 128 : 96;
+		p->p2_edge = edges[i % 4];
+		p->p2 = i % 6 == 5 ? p->p1 : i % 6 == 4 ? p->p1 + 1 : i % 6 == 3 ? 20 : 180;
 		check(&t);
 	}
 }
@@ -373,9 +457,10 @@ static void fastdt_extremes(engine_case_fn *check, enum sx_fastdt variant)
 	} most[] = {{SX_COST_CSCT, 6.25},
 		    {SX_COST_CENSUS, 5.18},
 		    {SX_COST_CENSUS48, 5.55},
-		    {SX_COST_CENSUS63, 5.18}};
+		    {SX_COST_CENSUS63, 5.18},
+		    {SX_COST_ZNCC, 5.77}};
 
-	for (int i = 0; i < 8; i++) {
+	for (int i = 0; i < 10; i++) {
 		struct engine_case t = fastdt_case(1100 + (uint64_t)i, variant);
 
 		t.params.stereo.cost = most[i / 2].cost;
@@ -407,11 +492,29 @@ static void fastdt_weights(engine_case_fn *check, enum sx_fastdt variant)
 	}
 }
 
+static void fastdt_zncc(engine_case_fn *check, enum sx_fastdt variant)
+{
+	for (int i = 0; i < 7; i++) {
+		struct engine_case t = fastdt_case(1300 + (uint64_t)i, variant);
+
+		t.params.stereo.cost = SX_COST_ZNCC;
+		t.params.stereo.zncc_window = i == 6 ? 15 : 3 + 2 * (i % 3);
+		t.params.stereo.out_of_view = i % 2 ? SX_OUT_OF_VIEW_MAX : SX_OUT_OF_VIEW_ZERO;
+		t.params.stereo.min_disparity = i == 4 ? -12 : i == 5 ? 6 : 0;
+		t.params.stereo.disparities = i == 2 ? 96 : i == 3 ? 128 : 64;
+		t.fill = i < 3 ? CHECK_NOISE : i == 3 ? CHECK_STEPS : i == 4 ? CHECK_NEAR_255 : CHECK_FLAT;
+		t.width = 67 + i;
+		t.height = 32 + i;
+		check(&t);
+	}
+}
+
 void engine_cases_fastdt(engine_case_fn *check)
 {
 	for (int variant = SX_FASTDT_AUTO; variant <= SX_FASTDT_INT8; variant++) {
 		fastdt_sizes(check, (enum sx_fastdt)variant);
 		fastdt_extremes(check, (enum sx_fastdt)variant);
 		fastdt_weights(check, (enum sx_fastdt)variant);
+		fastdt_zncc(check, (enum sx_fastdt)variant);
 	}
 }
