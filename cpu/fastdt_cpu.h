@@ -307,7 +307,7 @@ static ALWAYS_INLINE void dt_winner(const struct sx_matcher *m, const struct sx_
 	maps->s0[at] = (uint16_t)s0;
 	maps->side_low[at] = w[d0 - 1];
 	maps->side_high[at] = w[d0 + 1];
-	maps->d0[at] = (uint16_t)(d0 | ((rivals > 0) & (s0 > 0) ? NOT_UNIQUE : 0));
+	maps->d0[at] = (uint16_t)(d0 | (rivals > 0 && s0 > 0 ? NOT_UNIQUE : 0));
 }
 
 /*
