@@ -82,9 +82,9 @@ static const char *const costs[] = {
 	[SX_COST_CENSUS63] = "census63", [SX_COST_ZNCC] = "zncc",     NULL};
 static const char *const aggregations[] = {
 	[SX_AGGREGATION_SGM] = "sgm", [SX_AGGREGATION_FASTDT] = "fastdt", NULL};
-static const char *const fastdts[] = {[SX_FASTDT_AUTO] = "auto",   [SX_FASTDT_FLOAT] = "float",
-				      [SX_FASTDT_INT32] = "int32", [SX_FASTDT_INT16] = "int16",
-				      [SX_FASTDT_INT8] = "int8",   NULL};
+static const char *const fastdts[] = {
+	[SX_FASTDT_AUTO] = "auto",   [SX_FASTDT_FLOAT] = "float", [SX_FASTDT_INT32] = "int32",
+	[SX_FASTDT_INT16] = "int16", [SX_FASTDT_INT8] = "int8",	  NULL};
 static const char *const out_of_views[] = {
 	[SX_OUT_OF_VIEW_ZERO] = "zero", [SX_OUT_OF_VIEW_MAX] = "max", NULL};
 static const char *const subpixels[] = {
@@ -213,13 +213,14 @@ const struct sx_option sx_options[] = {
 	    "the best sum must be below this share of any rival; 100: off"),
 	CHOICE("stereo", "subpixel", params.stereo.subpixel, enum sx_subpixel, subpixels, "trunc", RESTART,
 	       "1/16 px by a parabola: off, or how its division rounds"),
-	INT("stereo", "window", params.stereo.zncc_window, "0", 0, 15, "px", RESTART,
-	    "zncc: side of the windows, 3, 5 .. 15; 0: the best for the aggregation"),
+	INT_RULE("stereo", "window", params.stereo.zncc_window, SX_RULE_ODD, "5", 3, 15, "px", RESTART,
+		 "zncc: side of the windows"),
 	INT("stereo", "p2_edge", params.stereo.p2_edge, "0", 0, 255, NULL, RESTART,
-	    "sgm: p2 falls to half between pixels that differ by so many grey levels; 0: it is the same everywhere"),
+	    "sgm: p2 falls to half between pixels that differ by so many grey levels; 0: it is the same "
+	    "everywhere"),
 	CHOICE("stereo", "fastdt", params.stereo.fastdt, enum sx_fastdt, fastdts, "auto", RESTART,
 	       "fastdt: numbers it computes with; auto: int8 with zncc, int16 with census"),
-	REAL("stereo", "sigma_space", params.stereo.fastdt_sigma_space, "0", 0, 6.5, "px", RESTART,
+	REAL("stereo", "sigma_space", params.stereo.fastdt_sigma_space, "0", 0, 5, "px", RESTART,
 	     "fastdt: how far costs reach where the image is flat; 0: the best for the cost"),
 	REAL("stereo", "sigma_range", params.stereo.fastdt_sigma_range, "0", 0, 1000, NULL, RESTART,
 	     "fastdt: grey levels of an edge that ends it; 0: the best for the cost"),

@@ -15,7 +15,8 @@ enum sx_pixel sx_descriptor_pixel(enum sx_cost cost)
 	return cost == SX_COST_ZNCC ? SX_PIXEL_U64 : sx_census_pixel(cost);
 }
 
-void sx_describe(const struct sx_image *grey, const struct sx_image *descriptors, const struct sx_stereo_params *p)
+void sx_describe(const struct sx_image *grey, const struct sx_image *descriptors,
+		 const struct sx_stereo_params *p)
 {
 	if (p->cost == SX_COST_ZNCC)
 		sx_zncc_windows(grey, descriptors, p->zncc_window);
@@ -31,13 +32,15 @@ static uint64_t descriptor_at(const struct sx_image *img, int x, int y)
 }
 
 /* The right column of a candidate; false: it is out of view. */
-static bool partner_of(const struct sx_cost_input *in, int x, int d, const struct sx_stereo_params *p, int *partner)
+static bool partner_of(const struct sx_cost_input *in, int x, int d, const struct sx_stereo_params *p,
+		       int *partner)
 {
 	*partner = x - d - p->min_disparity;
 	return *partner >= 0 && *partner < in->descriptor[1].width;
 }
 
-static uint8_t hamming_at(const struct sx_cost_input *in, int x, int y, int d, const struct sx_stereo_params *p)
+static uint8_t hamming_at(const struct sx_cost_input *in, int x, int y, int d,
+			  const struct sx_stereo_params *p)
 {
 	uint64_t a = descriptor_at(&in->descriptor[0], x, y), b = 0;
 	int partner;
@@ -49,7 +52,8 @@ static uint8_t hamming_at(const struct sx_cost_input *in, int x, int y, int d, c
 	return (uint8_t)__builtin_popcountll(a ^ b);
 }
 
-static float correlation_at(const struct sx_cost_input *in, int x, int y, int d, const struct sx_stereo_params *p)
+static float correlation_at(const struct sx_cost_input *in, int x, int y, int d,
+			    const struct sx_stereo_params *p)
 {
 	int partner;
 

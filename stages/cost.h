@@ -20,7 +20,8 @@ struct sx_cost_input {
 /* U32 for csct, U64 for the others. */
 enum sx_pixel sx_descriptor_pixel(enum sx_cost cost);
 /* What a pixel brings to its costs: descriptors of sx_census(), or words of sx_zncc_windows(). grey: U8. */
-void sx_describe(const struct sx_image *grey, const struct sx_image *descriptors, const struct sx_stereo_params *p);
+void sx_describe(const struct sx_image *grey, const struct sx_image *descriptors,
+		 const struct sx_stereo_params *p);
 
 /*
  * Costs of image row y: cost[x * disparities + d] compares the left pixel at x with the right one at

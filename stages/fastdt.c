@@ -46,7 +46,8 @@ static bool is_float(const struct sx_stereo_params *p)
 
 static int weight_index(const struct sx_image *guide, int x, int y, int qx, int qy)
 {
-	int a = ((const uint8_t *)sx_image_row(guide, y))[x], b = ((const uint8_t *)sx_image_row(guide, qy))[qx];
+	int a = ((const uint8_t *)sx_image_row(guide, y))[x],
+	    b = ((const uint8_t *)sx_image_row(guide, qy))[qx];
 
 	return a < b ? b - a : a - b;
 }
@@ -63,7 +64,8 @@ static union cell step(const struct filter *f, union cell in, union cell before,
 	if (is_float(f->p))
 		in.real = fmaf(before.real, f->weights.real[weight], in.real);
 	else
-		in.whole = held(in.whole + ((before.whole * f->weights.fixed[weight] + 16384) >> SX_FASTDT_WEIGHT_BITS),
+		in.whole = held(in.whole + ((before.whole * f->weights.fixed[weight] + 16384) >>
+					    SX_FASTDT_WEIGHT_BITS),
 				f->p);
 	return in;
 }
@@ -131,7 +133,8 @@ static uint16_t sum_of(const struct filter *f, size_t i)
 		s = lrintf((f->plane[i].real - f->least[i].real) * (65535.0f / f->gain[i].real));
 	else
 		s = ((int64_t)f->plane[i].whole - f->least[i].whole) *
-			    (UINT32_C(0xffff0000) / (uint32_t)f->gain[i].whole) >> 16;
+			    (UINT32_C(0xffff0000) / (uint32_t)f->gain[i].whole) >>
+		    16;
 	return (uint16_t)(s < 0 ? 0 : s > UINT16_MAX ? UINT16_MAX : s);
 }
 
@@ -178,7 +181,8 @@ static void store(const struct filter *f, const struct sx_image *sum, int d)
 	size_t step = (size_t)f->p->disparities, width = (size_t)f->guide->width;
 
 	for (size_t i = 0; i < f->size; i++)
-		((uint16_t *)sx_image_row(sum, (int)(i / width)))[i % width * step + (size_t)d] = sum_of(f, i);
+		((uint16_t *)sx_image_row(sum, (int)(i / width)))[i % width * step + (size_t)d] =
+			sum_of(f, i);
 }
 
 /* Whole costs to where S will be, real ones to a volume of their own. */

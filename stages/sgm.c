@@ -112,8 +112,7 @@ static void aggregate_pixel(struct sweep *s, int x, int y, uint16_t *sum)
 		} else {
 			const int16_t *row = steps[i].dy ? s->paths[i].previous_row : s->paths[i].row;
 
-			step(cost, row + (size_t)qx * s->stride + 1, here, s->p,
-			     p2_between(s, x, y, qx, qy));
+			step(cost, row + (size_t)qx * s->stride + 1, here, s->p, p2_between(s, x, y, qx, qy));
 		}
 		add(sum, here, s->p->disparities, s->sign > 0 && i == 0);
 	}

@@ -17,7 +17,8 @@
 
 static inline int sx_winner_rise(const struct sx_stereo_params *p)
 {
-	return p->aggregation == SX_AGGREGATION_FASTDT ? SX_WINNER_RISE_FASTDT : SX_WINNER_RISE_PATH * p->paths;
+	return p->aggregation == SX_AGGREGATION_FASTDT ? SX_WINNER_RISE_FASTDT
+						       : SX_WINNER_RISE_PATH * p->paths;
 }
 
 /*

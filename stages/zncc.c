@@ -60,7 +60,8 @@ static uint32_t product(const struct sx_image grey[2], int x, int partner, int y
 	return sum;
 }
 
-float sx_zncc(const struct sx_image grey[2], const struct sx_image words[2], int x, int partner, int y, int window)
+float sx_zncc(const struct sx_image grey[2], const struct sx_image words[2], int x, int partner, int y,
+	      int window)
 {
 	const uint64_t a = ((const uint64_t *)sx_image_row(&words[0], y))[x];
 	const uint64_t b = ((const uint64_t *)sx_image_row(&words[1], y))[partner];

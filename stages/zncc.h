@@ -54,7 +54,8 @@ void sx_zncc_windows(const struct sx_image *grey, const struct sx_image *words, 
  * z = (float(N) * 1/sqrt(V(L))) * 1/sqrt(V(R)) in binary32, one rounding a step. 0 where a window is flat. Can exceed
  * 1 by one unit of its last place.
  */
-float sx_zncc(const struct sx_image grey[2], const struct sx_image words[2], int x, int partner, int y, int window);
+float sx_zncc(const struct sx_image grey[2], const struct sx_image words[2], int x, int partner, int y,
+	      int window);
 
 /* The cost: T - round(z T), to nearest, ties to even, 0 .. 2 T. */
 uint8_t sx_zncc_cost(float z);

@@ -56,6 +56,29 @@ static void stereo_is_checked(void **state)
 	ACCEPTED((p.stereo.min_disparity = 128, p.stereo.disparities = 32, p.stereo.uniqueness = 100));
 }
 
+static void zncc_and_fastdt_are_checked(void **state)
+{
+	for (int window = 3; window <= 15; window += 2)
+		ACCEPTED((p.stereo.cost = SX_COST_ZNCC, p.stereo.zncc_window = window));
+	REFUSED("window = 4", (p.stereo.cost = SX_COST_ZNCC, p.stereo.zncc_window = 4));
+	REFUSED("window = 1", (p.stereo.cost = SX_COST_ZNCC, p.stereo.zncc_window = 1));
+	REFUSED("window = 17", (p.stereo.cost = SX_COST_ZNCC, p.stereo.zncc_window = 17));
+	REFUSED("p2_edge = -1", p.stereo.p2_edge = -1);
+	REFUSED("p2_edge = 256", p.stereo.p2_edge = 256);
+	ACCEPTED(p.stereo.p2_edge = 255);
+	for (int cost = SX_COST_CSCT; cost <= SX_COST_ZNCC; cost++)
+		ACCEPTED((p.stereo.cost = cost, p.stereo.aggregation = SX_AGGREGATION_FASTDT));
+	/* 62 x 7.51^4 */
+	REFUSED("sigma_space = 7: sums of the largest matching cost 62 would reach 197420",
+		(p.stereo.cost = SX_COST_CENSUS, p.stereo.aggregation = SX_AGGREGATION_FASTDT,
+		 p.stereo.fastdt_sigma_space = 7));
+	REFUSED("sigma_space = -1",
+		(p.stereo.aggregation = SX_AGGREGATION_FASTDT, p.stereo.fastdt_sigma_space = -1));
+	REFUSED("sigma_range = -2",
+		(p.stereo.aggregation = SX_AGGREGATION_FASTDT, p.stereo.fastdt_sigma_range = -2));
+	ACCEPTED(p.stereo.fastdt_sigma_space = -1); /* sgm does not look at it */
+}
+
 static void sum_of_penalties_fits_8_bits(void **state)
 {
 	static const int most[] = {31, 62, 48, 62, 42};
@@ -190,6 +213,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stereo_is_checked),
+		cmocka_unit_test(zncc_and_fastdt_are_checked),
 		cmocka_unit_test(sum_of_penalties_fits_8_bits),
 		cmocka_unit_test(zero_penalties_are_resolved),
 		cmocka_unit_test(filters_and_camera_are_checked),

@@ -98,7 +98,8 @@ static int recovered_percent(const struct sx_image *map, int shift, int min_disp
 	return 100 * right / all;
 }
 
-static void check_shift(int shift, int min_disparity, int paths, enum sx_cost cost)
+static void check_shift(int shift, int min_disparity, int paths, enum sx_cost cost,
+			enum sx_aggregation aggregation)
 {
 	struct sx_context_config c = config_of(160, 48);
 	struct check_rng r = check_rng_seed((uint64_t)(shift + 200));
@@ -110,14 +111,16 @@ static void check_shift(int shift, int min_disparity, int paths, enum sx_cost co
 	c.params.stereo.min_disparity = min_disparity;
 	c.params.stereo.paths = paths;
 	c.params.stereo.cost = cost;
+	c.params.stereo.aggregation = aggregation;
 	rig_init(&g, &c);
 	check_fill_pair(&g.left.image, &g.right.image, CHECK_NOISE, shift, 40, &r);
 	run(&g);
 	map = tap(&g, SX_TAP_DISPARITY);
 	percent = recovered_percent(&map, shift, min_disparity);
 	if (percent < 98)
-		fail_msg("shift %d, min_disparity %d, %d paths, cost %d: only %d %% recovered", shift,
-			 min_disparity, paths, (int)cost, percent);
+		fail_msg(
+			"shift %d, min_disparity %d, %d paths, cost %d, aggregation %d: only %d %% recovered",
+			shift, min_disparity, paths, (int)cost, (int)aggregation, percent);
 	for (int y = 0; y < map.height; y++)
 		for (int x = 0; x < shift; x++)
 			assert_int_not_equal(at(&map, x, y), 16 * shift); /* out of view: never claimed */
@@ -131,7 +134,18 @@ static void shifts_are_recovered(void **state)
 					{45, 40}, {0, -16}, {30, -16}, {-10, -16}, {-100, -128}};
 
 	for (size_t i = 0; i < sizeof(shifts) / sizeof(shifts[0]); i++)
-		check_shift(shifts[i][0], shifts[i][1], 2 << i % 3, (enum sx_cost)(i % 4));
+		for (int cost = SX_COST_CSCT; cost <= SX_COST_ZNCC; cost++)
+			if (cost == SX_COST_ZNCC || i % 4 == (size_t)cost)
+				check_shift(shifts[i][0], shifts[i][1], 2 << i % 3, (enum sx_cost)cost,
+					    SX_AGGREGATION_SGM);
+}
+
+static void all_systems_recover_shifts(void **state)
+{
+	check_shift(17, 0, 4, SX_COST_CSCT, SX_AGGREGATION_FASTDT);
+	check_shift(17, 0, 4, SX_COST_ZNCC, SX_AGGREGATION_FASTDT);
+	check_shift(-10, -16, 4, SX_COST_CENSUS, SX_AGGREGATION_FASTDT);
+	check_shift(45, 40, 4, SX_COST_ZNCC, SX_AGGREGATION_FASTDT);
 }
 
 /* From the winner on, the taps must be what the stages make of each other. */
@@ -350,9 +364,9 @@ static void contexts_are_checked_and_counted(void **state)
 	engine->context_destroy(b);
 	assert_int_equal(engine->memory(d), empty);
 	a = NULL;
-	c.params.stereo.cost = SX_COST_ZNCC;
+	c.params.stixels.method = SX_STIXEL_SLANTED;
 	assert_int_equal(engine->context_create(&a, d, &c, why, sizeof(why)), -ENOTSUP);
-	assert_string_equal(why, "cost zncc is not implemented by engine reference");
+	assert_string_equal(why, "method slanted is not implemented by engine reference");
 	c = config_of(31, 40);
 	assert_int_equal(engine->context_create(&a, d, &c, why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "31x40"));
@@ -398,6 +412,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shifts_are_recovered),
+		cmocka_unit_test(all_systems_recover_shifts),
 		cmocka_unit_test(taps_are_the_stages),
 		cmocka_unit_test(nothing_is_left_of_the_frame_before),
 		cmocka_unit_test(columns_are_covered),

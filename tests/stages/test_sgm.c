@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,14 +20,30 @@
 struct problem {
 	int width, height;
 	uint8_t *cost; /* [y][x][d] */
+	const struct sx_image *grey;
 	const struct sx_stereo_params *p;
 };
+
+/* Of a step from (qx, qy), by its formula in real numbers. */
+static int p2_of(const struct problem *q, int x, int y, int qx, int qy)
+{
+	const struct sx_stereo_params *p = q->p;
+	int edge = abs(((const uint8_t *)sx_image_row(q->grey, y))[x] -
+		       ((const uint8_t *)sx_image_row(q->grey, qy))[qx]);
+	int p2;
+
+	if (!p->p2_edge)
+		return p->p2;
+	p2 = (int)floor(p->p2 * floor(256 / (1 + (double)edge / p->p2_edge) + 0.5) / 256);
+	p2 = p2 > p->p1 ? p2 : p->p1 + 1;
+	return p2 < p->p2 ? p2 : p->p2;
+}
 
 /* L_r(x, y, .) by recursion along the path, in plain integers. */
 static void path_cost(const struct problem *q, int x, int y, int rx, int ry, int *l)
 {
 	const uint8_t *c = q->cost + (size_t)(y * q->width + x) * (size_t)q->p->disparities;
-	int before[D_MOST], least, n = q->p->disparities;
+	int before[D_MOST], least, p2, n = q->p->disparities;
 
 	if (x - rx < 0 || x - rx >= q->width || y - ry < 0 || y - ry >= q->height) {
 		for (int d = 0; d < n; d++)
@@ -34,6 +51,7 @@ static void path_cost(const struct problem *q, int x, int y, int rx, int ry, int
 		return;
 	}
 	path_cost(q, x - rx, y - ry, rx, ry, before);
+	p2 = p2_of(q, x, y, x - rx, y - ry);
 	least = before[0];
 	for (int d = 1; d < n; d++)
 		if (before[d] < least)
@@ -45,8 +63,8 @@ static void path_cost(const struct problem *q, int x, int y, int rx, int ry, int
 			best = before[d - 1] - least + q->p->p1;
 		if (d < n - 1 && before[d + 1] - least + q->p->p1 < best)
 			best = before[d + 1] - least + q->p->p1;
-		if (q->p->p2 < best)
-			best = q->p->p2;
+		if (p2 < best)
+			best = p2;
 		l[d] = c[d] + best;
 		assert_true(l[d] <= sx_cost_max(q->p->cost) + q->p->p2);
 	}
@@ -100,8 +118,8 @@ static void fill_descriptors(const struct sx_image *l, const struct sx_image *r,
 
 static void check_one(int width, int height, const struct sx_stereo_params *p, bool extreme, uint64_t seed)
 {
-	struct check_image l, r, want, got;
-	struct problem q = {width, height, NULL, p};
+	struct check_image grey, l, r, want, got;
+	struct problem q = {width, height, NULL, &grey.image, p};
 	size_t row = (size_t)width * (size_t)p->disparities;
 	size_t bytes = (sx_sgm_scratch_bytes(width, p) + 63) & ~(size_t)63;
 	void *scratch = aligned_alloc(64, bytes);
@@ -119,7 +137,9 @@ static void check_one(int width, int height, const struct sx_stereo_params *p, b
 	check_image_init(&want, SX_PIXEL_U16, (int)row, height, 0);
 	check_image_init(&got, SX_PIXEL_U16, (int)row, height, 11);
 	fill_descriptors(&l.image, &r.image, extreme, seed);
-	in = (struct sx_cost_input){.descriptor = {l.image, r.image}};
+	check_image_init(&grey, SX_PIXEL_U8, width, height, 1);
+	check_fill(&grey.image, CHECK_NOISE, &rng);
+	in = (struct sx_cost_input){.grey = {grey.image}, .descriptor = {l.image, r.image}};
 	for (int y = 0; y < height; y++)
 		sx_cost_row(&in, y, p, q.cost + (size_t)y * row);
 	define_sum(&q, &want.image);
@@ -128,6 +148,7 @@ static void check_one(int width, int height, const struct sx_stereo_params *p, b
 		 (int)p->cost, extreme ? " extreme" : "");
 	assert_true(check_same(what, seed, &want.image, &got.image, p->disparities));
 	assert_true(check_guards(&got, what));
+	check_image_finish(&grey);
 	check_image_finish(&l);
 	check_image_finish(&r);
 	check_image_finish(&want);
@@ -138,11 +159,18 @@ static void check_one(int width, int height, const struct sx_stereo_params *p, b
 
 static const struct {
 	enum sx_cost cost;
-	int p1, p2, min_disparity, out_of_view;
+	int p1, p2, min_disparity, out_of_view, p2_edge;
 } settings[] = {
-	{SX_COST_CSCT, 7, 86, 0, SX_OUT_OF_VIEW_ZERO},	  {SX_COST_CSCT, 1, 1, -3, SX_OUT_OF_VIEW_MAX},
-	{SX_COST_CSCT, 112, 112, 2, SX_OUT_OF_VIEW_ZERO}, {SX_COST_CENSUS, 10, 120, 0, SX_OUT_OF_VIEW_MAX},
-	{SX_COST_CENSUS, 1, 192, 0, SX_OUT_OF_VIEW_ZERO}, {SX_COST_CENSUS, 96, 97, -16, SX_OUT_OF_VIEW_ZERO},
+	{SX_COST_CSCT, 7, 86, 0, SX_OUT_OF_VIEW_ZERO, 0},
+	{SX_COST_CSCT, 1, 1, -3, SX_OUT_OF_VIEW_MAX, 0},
+	{SX_COST_CSCT, 112, 112, 2, SX_OUT_OF_VIEW_ZERO, 0},
+	{SX_COST_CENSUS, 10, 120, 0, SX_OUT_OF_VIEW_MAX, 0},
+	{SX_COST_CENSUS, 1, 192, 0, SX_OUT_OF_VIEW_ZERO, 0},
+	{SX_COST_CENSUS, 96, 97, -16, SX_OUT_OF_VIEW_ZERO, 0},
+	{SX_COST_CSCT, 7, 86, 0, SX_OUT_OF_VIEW_ZERO, 16},
+	{SX_COST_CSCT, 1, 1, 0, SX_OUT_OF_VIEW_ZERO, 3},
+	{SX_COST_CENSUS, 60, 120, -5, SX_OUT_OF_VIEW_MAX, 1},
+	{SX_COST_CENSUS, 1, 192, 0, SX_OUT_OF_VIEW_ZERO, 255},
 };
 
 static void equals_definition(void **state)
@@ -160,6 +188,7 @@ static void equals_definition(void **state)
 									     settings[i].min_disparity,
 								     .p1 = settings[i].p1,
 								     .p2 = settings[i].p2,
+								     .p2_edge = settings[i].p2_edge,
 								     .out_of_view = settings[i].out_of_view};
 
 					check_one(shapes[s][0], shapes[s][1], &p, extreme, 10 * s + i);

@@ -50,7 +50,7 @@ static void define_pixel(const struct sx_image *sum, int x, int y, const struct 
 			 const struct sx_stereo_params *p)
 {
 	int n = p->disparities, best = 0, right = -1, q4, conf = 25;
-	bool unique = true;
+	bool unique = true, fastdt = p->aggregation == SX_AGGREGATION_FASTDT;
 
 	for (int d = n - 1; d >= 0; d--)
 		if (sum_at(sum, x, y, d, n) <= sum_at(sum, x, y, best, n))
@@ -66,7 +66,9 @@ static void define_pixel(const struct sx_image *sum, int x, int y, const struct 
 
 		if (p->subpixel != SX_SUBPIXEL_OFF)
 			q4 += (int)rounded(16 * (l - r) / (2 * (l - 2 * s + r)) + 0.5, p->subpixel);
-		conf = (int)floor(fmin(255, (fmax(l, r) - s) * 255 / (60. * p->paths)));
+		conf = (int)floor(fmin(255, (fmax(l, r) - s) * 255 / (fastdt ? 4096. : 60. * p->paths)));
+	} else if (fastdt && best == 0 && sum_at(sum, x, y, 1, n) == sum_at(sum, x, y, 0, n)) {
+		conf = 0;
 	}
 	for (int d = 0; d < n && x + d < m->left.image.width; d++)
 		if (right < 0 || sum_at(sum, x + d, y, d, n) < sum_at(sum, x + right, y, right, n))
@@ -109,13 +111,14 @@ static void check_random_sums(int width, int height, int values, int base, const
 
 static void equals_definition(void **state)
 {
-	/* few values: ties; 2041: all that 8 paths can give; high base: small differences of large sums */
+	/* few values: ties; 2041: all that 8 paths can give; high base: small differences of large sums; 65536: fastdt's */
 	static const int shapes[][2] = {{1, 1}, {1, 7}, {31, 2}, {70, 3}},
-			 values[][2] = {{1, 0}, {2, 0}, {5, 0}, {2041, 0}, {40, 2001}, {300, 900}};
+			 values[][2] = {{1, 0},	    {2, 0},	{5, 0},	    {2041, 0},
+					{40, 2001}, {300, 900}, {65536, 0}, {9000, 56536}};
 	uint64_t seed = 0;
 
 	for (size_t s = 0; s < 4; s++)
-		for (size_t v = 0; v < 6; v++)
+		for (size_t v = 0; v < 8; v++)
 			for (int sub = 0; sub < 3; sub++)
 				for (int d = 32; d <= 256; d *= 2) {
 					struct sx_stereo_params p = {.disparities = d,
@@ -123,6 +126,10 @@ static void equals_definition(void **state)
 								     .uniqueness = seed % 2 ? 95 : 100,
 								     .subpixel = sub};
 
+					if (v < 6)
+						check_random_sums(shapes[s][0], shapes[s][1], values[v][0],
+								  values[v][1], &p, seed);
+					p.aggregation = SX_AGGREGATION_FASTDT;
 					check_random_sums(shapes[s][0], shapes[s][1], values[v][0],
 							  values[v][1], &p, seed++);
 				}
