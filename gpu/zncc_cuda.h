@@ -22,8 +22,17 @@ enum sx_zncc_sums { SX_ZNCC_SUMS_CHOSEN, SX_ZNCC_SUMS_DIRECT, SX_ZNCC_SUMS_RUNNI
 cudaError_t sx_zncc_windows_cuda_run(const struct sx_image grey[2], const struct sx_image words[2],
 				     int window, enum sx_zncc_sums how, cudaStream_t stream);
 
-/* How products of windows are added up; chosen: by the table of gpu/zncc_cost.cu. All give the same bytes. */
-enum sx_zncc_scan { SX_ZNCC_SCAN_CHOSEN, SX_ZNCC_SCAN_PLAIN, SX_ZNCC_SCAN_ZIGZAG };
+/*
+ * How products of windows are added up, with the same bytes; chosen: by gpu/zncc_cost.cu. Plain: each window anew. Row: what
+ * enters less what leaves along a row. Zigzag: and what rows share is added up once for several of them.
+ */
+enum sx_zncc_scan {
+	SX_ZNCC_SCAN_CHOSEN,
+	SX_ZNCC_SCAN_PLAIN,
+	SX_ZNCC_SCAN_ROW,
+	SX_ZNCC_SCAN_ZIGZAG,
+	SX_ZNCC_SCAN_COUNT
+};
 /* The cost volume, as sx_cost_cuda_run() writes it. volume: width * height * disparities bytes, 256-byte aligned. */
 cudaError_t sx_zncc_cost_cuda_run(const struct sx_image grey[2], const struct sx_image words[2],
 				  const struct sx_stereo_params *p, uint8_t *volume, enum sx_zncc_scan how,

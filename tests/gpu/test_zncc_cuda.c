@@ -151,8 +151,6 @@ static bool same_volume(const char *what, const struct pair *pair, const uint8_t
 static void check_cost(const struct sx_stereo_params *p, int width, int height, enum check_fill fill,
 		       uint64_t seed)
 {
-	static const enum sx_zncc_scan ways[] = {SX_ZNCC_SCAN_PLAIN, SX_ZNCC_SCAN_ZIGZAG,
-						 SX_ZNCC_SCAN_CHOSEN};
 	const size_t bytes = (size_t)width * (size_t)height * (size_t)p->disparities, guarded = bytes + 256;
 	uint8_t *got = test_malloc(guarded);
 	struct pair pair;
@@ -160,17 +158,16 @@ static void check_cost(const struct sx_stereo_params *p, int width, int height, 
 
 	open_pair(&pair, width, height, fill, p->min_disparity + 11, p->zncc_window, seed);
 	volume = sx_cuda_take(&pair.d.memory, guarded);
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+	for (int i = 0; i < SX_ZNCC_SCAN_COUNT; i++) {
 		char what[160];
 
-		snprintf(what, sizeof(what),
-			 "seed %llu / cost %dx%d window %d D %d min %d view %d %s way %zu",
+		snprintf(what, sizeof(what), "seed %llu / cost %dx%d window %d D %d min %d view %d %s way %d",
 			 (unsigned long long)seed, width, height, p->zncc_window, p->disparities,
 			 p->min_disparity, p->out_of_view, check_fill_name(fill), i);
 		memset(got, GUARD, guarded);
 		on_device_write(&pair.d, got, volume, guarded);
-		ON_DEVICE(sx_zncc_cost_cuda_run(pair.device_grey, pair.device_words, p, volume, ways[i],
-						pair.d.stream));
+		ON_DEVICE(sx_zncc_cost_cuda_run(pair.device_grey, pair.device_words, p, volume,
+						(enum sx_zncc_scan)i, pair.d.stream));
 		on_device_read(&pair.d, volume, got, guarded);
 		assert_true(same_volume(what, &pair, got, p));
 		for (size_t k = bytes; k < guarded; k++)
@@ -292,6 +289,7 @@ static void test_engine(void **state)
 {
 	static const enum sx_pixel formats[] = {SX_PIXEL_U8,   SX_PIXEL_Y16,   SX_PIXEL_YUYV,
 						SX_PIXEL_NV12, SX_PIXEL_RGB24, SX_PIXEL_UYVY};
+	static const int windows[] = {3, 5, 7, 9, 13, 15};
 
 	for (int i = 0; i < 6; i++) {
 		struct engine_case t = engine_case_small(2000 + (uint64_t)i);
@@ -301,7 +299,7 @@ static void test_engine(void **state)
 		t.height = 32 + 3 * i;
 		t.pixel = formats[i];
 		p->cost = SX_COST_ZNCC;
-		p->zncc_window = i == 0 ? 0 : 3 + 2 * i;
+		p->zncc_window = windows[i];
 		p->disparities = i % 2 ? 64 : 32;
 		p->min_disparity = i == 3 ? -20 : 0;
 		p->p1 = p->p2 = 0;
