@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(THREADS) running_kernel(const struct work w)
 }
 
 /*
- * By count of instructions, not by measurement: direct about 3 a pixel of the window, running about 45 whatever the window.
+ * By estimate, not by measurement: direct 3 instructions a pixel of the window, running about 45 whatever the window.
  * window / 2 is the index.
  */
 const enum sx_zncc_sums chosen[RADIUS_MAX + 1] = {
