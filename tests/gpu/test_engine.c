@@ -170,6 +170,25 @@ static void test_costs(void **state)
 	engine_cases_costs(check_case);
 }
 
+/* The reference adds up each window anew, so that few of the large ones are quick; test_zncc_cuda.c has all of them. */
+static void check_zncc(const struct engine_case *t)
+{
+	const size_t window = (size_t)t->params.stereo.zncc_window;
+
+	if (full || engine_case_cells(t) * window * window <= 40 * CELLS_MAX)
+		check_case(t);
+}
+
+static void test_zncc(void **state)
+{
+	engine_cases_zncc(check_zncc);
+}
+
+static void test_edges(void **state)
+{
+	engine_cases_edges(check_case);
+}
+
 static void test_paths(void **state)
 {
 	engine_cases_paths(check_case);
@@ -549,6 +568,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sizes),	       cmocka_unit_test(test_fills),
 		cmocka_unit_test(test_costs),	       cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_zncc),	       cmocka_unit_test(test_edges),
 		cmocka_unit_test(test_extreme_sums),   cmocka_unit_test(test_min_disparity),
 		cmocka_unit_test(test_winner_options), cmocka_unit_test(test_filter_options),
 		cmocka_unit_test(test_pixel_formats),  cmocka_unit_test(test_stixel_options),
