@@ -1,0 +1,408 @@
+/*
+ * FastDT: the passes to the right, to the left and down. Meaning: stages/fastdt.h; cells and recurrence: gpu/fastdt.cuh;
+ * up and the winner: gpu/fastdt_winner.cu; weights and gain: gpu/fastdt_guide.cu.
+ *
+ * Work:    D/4 lanes walk a line (a row, a column), four disparities each; lines and lanes are one flat index. Nobody
+ *          waits for another lane.
+ * Memory:  D bytes of costs a pixel. To the right they are replaced by A, also a byte where the sum of the largest cost
+ *          is one; to the left by codes of 8 bits (int8), or B goes to the second volume, of 16 bits a cell; down is done
+ *          there in place. float: one volume of 32 bits. Fetched 8 to 24 positions ahead into shared memory, 16 to 32 KB a
+ *          block; weights and what is subtracted one batch ahead into registers.
+ * Ranges:  gpu/fastdt.cuh.
+ * Shapes:  any width and height, D any multiple of 32.
+ * Speed:   not measured yet; docs/performance.md, "CUDA: FastDT", has what is expected.
+ *
+ * The plane of the lowest disparity is 0 everywhere once it has been subtracted from itself. So from there on its place
+ * belongs to O, whose input is 0 before the subtraction, and everybody knows that V(0) = 0.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gpu/fastdt.cuh"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "gpu/cost_cuda.h"
+#include "gpu/fastdt_cuda.h"
+#include "gpu/fastdt_priv.h"
+
+#define THREADS 128
+#define BATCH SX_DT_BATCH
+
+namespace /* types and templates of one name in two files would be one for the linker */
+{
+
+struct pass {
+	const uint8_t *in;
+	uint8_t *out;
+	const void *weights, *subtracted;
+	void *lowest; /* takes the cells of the first disparity's place; NULL: nobody asks for them */
+	int width, height, lanes;
+	size_t pitch;
+	uint32_t most; /* Cmax in each byte */
+};
+
+/* Batches that are fetched ahead and worked on: 32 words a lane. */
+template <int WORDS> __host__ __device__ constexpr int batches_of()
+{
+	return WORDS == 1 ? 4 : 2;
+}
+
+/* A lane on its line. */
+template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK> struct walk {
+	typedef typename sx_dt_plane<VALUE>::weight weight;
+	typedef typename sx_dt_plane<VALUE>::cell cell;
+
+	sx_dt_ring<IN::words, BATCH, batches_of<IN::words>(), BACK> ring;
+	uint8_t *to;
+	ptrdiff_t to_step;
+	cell *lowest; /* NULL: not this lane */
+	ptrdiff_t lowest_step;
+	bool is_first; /* lane of the lowest disparity */
+	VALUE v[4];
+	weight carried; /* BACK: between this position and the one before */
+};
+
+template <typename VALUE> __device__ __forceinline__ void subtract(VALUE (&v)[4], VALUE lowest, bool is_first)
+{
+	v[0] = is_first ? 0 : v[0];
+#pragma unroll
+	for (int k = 0; k < 4; k++)
+		v[k] -= lowest;
+}
+
+/* A batch. cut: some of its positions do not exist. */
+template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK, bool SUBTRACT, bool CUT>
+__device__ __forceinline__ void walk_batch(
+	struct walk<IN, OUT, VALUE, ACROSS, BACK> &w, const uint32_t *slots,
+	const sx_dt_along<typename sx_dt_plane<VALUE>::weight, BATCH, ACROSS> &weights,
+	const sx_dt_along<typename sx_dt_plane<VALUE>::cell, BATCH, ACROSS> &subtracted, uint32_t most)
+{
+#pragma unroll
+	for (int i = 0; i < BATCH; i++) {
+		const int place = BACK ? BATCH - 1 - i : i;
+		uint32_t words[IN::words], stored[OUT::words];
+		VALUE in[4];
+
+		if (!CUT || w.ring.exists(i)) {
+			sx_words_load<IN::words>(words, slots + i * w.ring.stride);
+			IN::get(in, words, most);
+			if (SUBTRACT)
+				subtract<VALUE>(in, (VALUE)subtracted.get(place), w.is_first);
+#pragma unroll
+			for (int k = 0; k < 4; k++)
+				w.v[k] = sx_dt_step(in[k], w.v[k], BACK ? w.carried : weights.get(place));
+			OUT::put(stored, w.v);
+			sx_words_store<OUT::words>(w.to, stored);
+			if (w.lowest)
+				*w.lowest = (typename sx_dt_plane<VALUE>::cell)w.v[0];
+		}
+		w.carried = weights.get(place);
+		w.to += w.to_step;
+		if (w.lowest)
+			w.lowest += w.lowest_step;
+	}
+}
+
+/* line: its number; lane: of the line. */
+template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK>
+__device__ __forceinline__ void start_walk(struct walk<IN, OUT, VALUE, ACROSS, BACK> &w, const struct pass &p,
+					   int line, int lane, uint32_t *shared)
+{
+	typedef typename sx_dt_plane<VALUE>::cell cell;
+	const int length = ACROSS ? p.width : p.height;
+	const size_t pixel = ACROSS ? (size_t)line * (size_t)p.width : (size_t)line;
+	const size_t at = pixel * (size_t)p.lanes + (size_t)lane;
+	const ptrdiff_t next =
+		(ptrdiff_t)(ACROSS ? 1 : p.width) * p.lanes; /* lanes from position to position */
+	const ptrdiff_t to = next * OUT::words * 4, beside = ACROSS ? 1 : (ptrdiff_t)p.pitch;
+
+	w.ring.start(p.in + at * (IN::words * 4), next * (IN::words * 4), length, shared);
+
+	const ptrdiff_t first = BACK ? w.ring.batches * BATCH - 1 : 0; /* position */
+
+	w.to = p.out + at * (OUT::words * 4) + first * to;
+	w.to_step = BACK ? -to : to;
+	w.lowest = NULL;
+	if (lane == 0 && p.lowest)
+		w.lowest =
+			(cell *)p.lowest + (ACROSS ? (size_t)line * p.pitch : (size_t)line) + first * beside;
+	w.lowest_step = BACK ? -beside : beside;
+	w.is_first = lane == 0;
+	w.carried = 0;
+#pragma unroll
+	for (int k = 0; k < 4; k++)
+		w.v[k] = 0;
+}
+
+template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK, bool SUBTRACT>
+__global__ void __launch_bounds__(THREADS) pass_kernel(const struct pass p)
+{
+	SX_DYNAMIC_SHARED(uint32_t, shared);
+	typedef typename sx_dt_plane<VALUE>::weight weight;
+	typedef typename sx_dt_plane<VALUE>::cell cell;
+	const int index = (int)(blockIdx.x * THREADS + threadIdx.x);
+	const int line = index / p.lanes, lane = index % p.lanes;
+	const size_t plane = ACROSS ? (size_t)line * p.pitch : (size_t)line;
+	const size_t batch = BATCH * (ACROSS ? 1 : p.pitch); /* elements of a plane */
+	struct walk<IN, OUT, VALUE, ACROSS, BACK> w;
+	sx_dt_along<weight, BATCH, ACROSS> weights[2];
+	sx_dt_along<cell, BATCH, ACROSS> subtracted[2];
+
+	if (line >= (ACROSS ? p.height : p.width)) /* no barrier follows */
+		return;
+	start_walk(w, p, line, lane, shared);
+
+	const weight *at = (const weight *)p.weights + plane;
+	const cell *less = (const cell *)p.subtracted + (SUBTRACT ? plane : 0);
+	const int last = w.ring.batches - 1;
+
+	weights[0].load(at + (size_t)(BACK ? last : 0) * batch, p.pitch);
+	if (SUBTRACT)
+		subtracted[0].load(less + (size_t)(BACK ? last : 0) * batch, p.pitch);
+	for (int b = 0; b <= last; b++) {
+		const size_t next = (size_t)(BACK ? max(last - b - 1, 0) : min(b + 1, last)) * batch;
+		const uint32_t *slots = w.ring.turn();
+
+		weights[1].load(at + next, p.pitch);
+		if (SUBTRACT)
+			subtracted[1].load(less + next, p.pitch);
+		if (w.ring.partial(b))
+			walk_batch<IN, OUT, VALUE, ACROSS, BACK, SUBTRACT, true>(w, slots, weights[0],
+										 subtracted[0], p.most);
+		else
+			walk_batch<IN, OUT, VALUE, ACROSS, BACK, SUBTRACT, false>(w, slots, weights[0],
+										  subtracted[0], p.most);
+		weights[0] = weights[1];
+		subtracted[0] = subtracted[1];
+	}
+	sx_words_wait<0>();
+}
+
+template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK, bool SUBTRACT>
+cudaError_t launch(const struct pass &p, cudaStream_t stream)
+{
+	const int threads = (ACROSS ? p.height : p.width) * p.lanes;
+	const size_t shared = (size_t)BATCH * batches_of<IN::words>() * THREADS * IN::words * 4;
+
+	SX_LAUNCH((pass_kernel<IN, OUT, VALUE, ACROSS, BACK, SUBTRACT>),
+		  dim3((unsigned)(threads + THREADS - 1) / THREADS), dim3(THREADS), shared, stream, p);
+	return SX_LAUNCHED();
+}
+
+} // namespace
+
+struct sx_fastdt_cuda {
+	struct sx_stereo_params p;
+	struct sx_dt_planes planes;
+	uint8_t *narrow; /* a byte a cell */
+	uint8_t *wide;	 /* two, or four */
+	bool bytes;	 /* A fits narrow */
+	bool keep;
+};
+
+static bool is_real(const struct sx_fastdt_cuda *s)
+{
+	return s->p.fastdt == SX_FASTDT_FLOAT;
+}
+
+static bool is_coded(const struct sx_fastdt_cuda *s)
+{
+	return s->p.fastdt == SX_FASTDT_INT8;
+}
+
+/* What the largest cost comes to on an endless line of the largest weight. */
+static int largest_sum(const struct sx_fastdt_weights *w, int cost)
+{
+	int sum = cost, before;
+
+	do {
+		before = sum;
+		sum = sx_dt_step(cost, before, w->fixed[0]);
+	} while (sum > before);
+	return sum;
+}
+
+static void take_planes(struct sx_fastdt_cuda *s, struct sx_cuda_memory *m, const struct sx_fastdt_weights *w)
+{
+	struct sx_dt_planes *p = &s->planes;
+	const size_t element = p->real ? 4 : 2, pixels = (size_t)p->rows * p->pitch;
+
+	p->table = p->real ? sx_cuda_upload(m, w->real, sizeof(w->real))
+			   : sx_cuda_upload(m, w->fixed, sizeof(w->fixed));
+	p->across = sx_cuda_take(m, pixels * element);
+	p->down = sx_cuda_take(m, pixels * element);
+	p->lowest = sx_cuda_take(m, pixels * element);
+	p->least = sx_cuda_take(m, pixels * element);
+	p->gain = sx_cuda_take(m, pixels * 4);
+	p->keys = (uint32_t *)sx_cuda_take(m, pixels * 4);
+}
+
+int sx_fastdt_cuda_create(struct sx_fastdt_cuda **ret, struct sx_cuda_memory *m,
+			  const struct sx_context_config *c)
+{
+	struct sx_fastdt_cuda *s = (struct sx_fastdt_cuda *)calloc(1, sizeof(*s));
+	const size_t cells = (size_t)c->width * (size_t)c->height * (size_t)c->params.stereo.disparities;
+	struct sx_fastdt_weights w;
+	size_t wide;
+
+	if (!s)
+		return -ENOMEM;
+	s->p = c->params.stereo;
+	s->keep = c->keep_volume;
+	s->planes.width = c->width;
+	s->planes.height = c->height;
+	s->planes.rows = (c->height + SX_DT_BATCH - 1) / SX_DT_BATCH * SX_DT_BATCH;
+	s->planes.pitch = ((size_t)c->width + SX_DT_BATCH - 1) / SX_DT_BATCH * SX_DT_BATCH;
+	s->planes.real = is_real(s);
+	sx_fastdt_weights_init(&w, &s->p);
+	s->bytes = largest_sum(&w, sx_cost_max(s->p.cost)) <= 255;
+	take_planes(s, m, &w);
+	wide = cells * (is_real(s) ? 4 : 2);
+	s->narrow = (uint8_t *)sx_cuda_take(m, cells);
+	s->wide = (uint8_t *)sx_cuda_take(m, wide);
+	if (m->error != cudaSuccess) {
+		sx_fastdt_cuda_destroy(s);
+		return -ENOMEM;
+	}
+	if (!c->keep_volume)
+		sx_cuda_lend(m, s->wide, wide);
+	*ret = s;
+	return 0;
+}
+
+void sx_fastdt_cuda_destroy(struct sx_fastdt_cuda *s)
+{
+	free(s);
+}
+
+/* Bytes of a cell: C is written and read, then A, B, U. */
+size_t sx_fastdt_cuda_traffic(const struct sx_fastdt_cuda *s)
+{
+	const size_t cells = (size_t)s->planes.width * (size_t)s->planes.height * (size_t)s->p.disparities;
+	const size_t wide = is_real(s) ? 4 : 2, a = is_real(s) || !s->bytes ? wide : 1,
+		     b = is_coded(s) ? 1 : wide;
+
+	return 2 * cells * (1 + a + b + wide);
+}
+
+static cudaError_t run_real(const struct sx_fastdt_cuda *s, struct pass *across, struct pass *down,
+			    cudaStream_t stream)
+{
+	cudaError_t e;
+
+	across->in = s->narrow;
+	across->out = s->wide;
+	e = launch<sx_dt_matches, sx_dt_reals, float, true, false, false>(*across, stream);
+	if (e)
+		return e;
+	across->in = s->wide;
+	across->lowest = s->planes.lowest;
+	e = launch<sx_dt_reals, sx_dt_reals, float, true, true, false>(*across, stream);
+	if (e)
+		return e;
+	down->in = s->wide;
+	down->subtracted = s->planes.lowest;
+	return launch<sx_dt_reals, sx_dt_reals, float, false, false, true>(*down, stream);
+}
+
+/* Each pass in the cells that it finds, and where. */
+static cudaError_t run_right(const struct sx_fastdt_cuda *s, struct pass p, cudaStream_t stream)
+{
+	p.in = s->narrow;
+	p.lowest = is_coded(s) ? s->planes.lowest : NULL;
+	if (s->bytes) {
+		p.out = s->narrow;
+		return launch<sx_dt_matches, sx_dt_bytes, int, true, false, false>(p, stream);
+	}
+	p.out = s->wide;
+	return launch<sx_dt_matches, sx_dt_halves, int, true, false, false>(p, stream);
+}
+
+static cudaError_t run_left(const struct sx_fastdt_cuda *s, struct pass p, cudaStream_t stream)
+{
+	p.in = s->bytes ? s->narrow : s->wide;
+	if (is_coded(s)) {
+		p.out = s->narrow;
+		p.subtracted = s->planes.lowest;
+		return s->bytes ? launch<sx_dt_bytes, sx_dt_codes, int, true, true, true>(p, stream)
+				: launch<sx_dt_halves, sx_dt_codes, int, true, true, true>(p, stream);
+	}
+	p.out = s->wide;
+	p.lowest = s->planes.lowest;
+	return s->bytes ? launch<sx_dt_bytes, sx_dt_halves, int, true, true, false>(p, stream)
+			: launch<sx_dt_halves, sx_dt_halves, int, true, true, false>(p, stream);
+}
+
+static cudaError_t run_down(const struct sx_fastdt_cuda *s, struct pass p, cudaStream_t stream)
+{
+	if (is_coded(s)) {
+		p.in = s->narrow;
+		return launch<sx_dt_codes, sx_dt_halves, int, false, false, false>(p, stream);
+	}
+	p.in = s->wide;
+	p.subtracted = s->planes.lowest;
+	return launch<sx_dt_halves, sx_dt_halves, int, false, false, true>(p, stream);
+}
+
+static cudaError_t run_passes(const struct sx_fastdt_cuda *s, cudaStream_t stream)
+{
+	const uint32_t most = (uint32_t)sx_cost_max(s->p.cost) * 0x01010101u;
+	const struct sx_dt_planes *planes = &s->planes;
+	struct pass across = {NULL,	     NULL,	     planes->across,	   NULL,	  NULL,
+			      planes->width, planes->height, s->p.disparities / 4, planes->pitch, most};
+	struct pass down = across;
+	cudaError_t e;
+
+	down.weights = planes->down;
+	down.out = s->wide;
+	down.lowest = planes->least;
+	if (is_real(s))
+		return run_real(s, &across, &down, stream);
+	if ((e = run_right(s, across, stream)) || (e = run_left(s, across, stream)))
+		return e;
+	return run_down(s, down, stream);
+}
+
+/* The gain needs the image alone, and few threads: it runs beside all else, until "up" asks for it. */
+static cudaError_t begin_gain(const struct sx_fastdt_cuda *s, const struct sx_sgm_cuda_streams *streams,
+			      cudaStream_t stream)
+{
+	const int most = s->planes.real && s->p.cost == SX_COST_ZNCC ? 2 : sx_cost_max(s->p.cost);
+	cudaStream_t side = streams ? streams->side[0] : stream;
+	cudaError_t e = cudaSuccess;
+
+	if (streams)
+		e = cudaEventRecord(streams->fork, stream);
+	if (!e && streams)
+		e = cudaStreamWaitEvent(side, streams->fork, 0);
+	if (!e)
+		e = sx_dt_gain_run(&s->planes, most, side);
+	if (!e && streams)
+		e = cudaEventRecord(streams->join[0], side);
+	return e;
+}
+
+cudaError_t sx_fastdt_cuda_run(const struct sx_fastdt_cuda *s, const struct sx_image *grey,
+			       const struct sx_image census[2], const struct sx_image *winner,
+			       const struct sx_image *winner_right, const struct sx_image *confidence,
+			       const struct sx_sgm_cuda_streams *streams, cudaStream_t stream)
+{
+	cudaError_t e;
+
+	if ((e = sx_dt_weights_run(&s->planes, grey, stream)) || (e = begin_gain(s, streams, stream)) ||
+	    (e = sx_cost_cuda_run(census, &s->p, s->narrow, stream)) || (e = run_passes(s, stream)))
+		return e;
+	if (streams && (e = cudaStreamWaitEvent(stream, streams->join[0], 0)))
+		return e;
+	if (streams && streams->between && (e = sx_cuda_mark(streams->between, stream)))
+		return e;
+	return sx_dt_winner_run(&s->planes, &s->p, s->wide, s->keep, winner, winner_right, confidence,
+				stream);
+}
+
+cudaError_t sx_fastdt_cuda_sum(const struct sx_fastdt_cuda *s, const struct sx_image *sum,
+			       cudaStream_t stream)
+{
+	return sx_dt_sum_run(&s->planes, &s->p, s->wide, sum, stream);
+}
