@@ -55,9 +55,7 @@ template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK> str
 
 	sx_dt_ring<IN::words, BATCH, batches_of<IN::words>(), BACK> ring;
 	uint8_t *to;
-	ptrdiff_t to_step;
-	cell *lowest; /* NULL: not this lane */
-	ptrdiff_t lowest_step;
+	int to_step;
 	bool is_first; /* lane of the lowest disparity */
 	VALUE v[4];
 	weight carried; /* BACK: between this position and the one before */
@@ -71,12 +69,13 @@ template <typename VALUE> __device__ __forceinline__ void subtract(VALUE (&v)[4]
 		v[k] -= lowest;
 }
 
-/* A batch. cut: some of its positions do not exist. */
+/* A batch. CUT: some of its positions do not exist. firsts: of the lane's first disparity, what is stored. */
 template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK, bool SUBTRACT, bool CUT>
 __device__ __forceinline__ void walk_batch(
 	struct walk<IN, OUT, VALUE, ACROSS, BACK> &w, const uint32_t *slots,
 	const sx_dt_along<typename sx_dt_plane<VALUE>::weight, BATCH, ACROSS> &weights,
-	const sx_dt_along<typename sx_dt_plane<VALUE>::cell, BATCH, ACROSS> &subtracted, uint32_t most)
+	const sx_dt_along<typename sx_dt_plane<VALUE>::cell, BATCH, ACROSS> &subtracted,
+	sx_dt_along<typename sx_dt_plane<VALUE>::cell, BATCH, ACROSS> &firsts, uint32_t most)
 {
 #pragma unroll
 	for (int i = 0; i < BATCH; i++) {
@@ -93,15 +92,12 @@ __device__ __forceinline__ void walk_batch(
 			for (int k = 0; k < 4; k++)
 				w.v[k] = sx_dt_step(in[k], w.v[k], BACK ? w.carried : weights.get(place));
 			OUT::put(stored, w.v);
-			sx_words_store<OUT::words>(w.to, stored);
-			if (w.lowest)
-				*w.lowest = (typename sx_dt_plane<VALUE>::cell)w.v[0];
+			sx_words_store<OUT::words>(w.to + (ptrdiff_t)i * w.to_step, stored);
 		}
 		w.carried = weights.get(place);
-		w.to += w.to_step;
-		if (w.lowest)
-			w.lowest += w.lowest_step;
+		firsts.set(place, (typename sx_dt_plane<VALUE>::cell)w.v[0]);
 	}
+	w.to += (ptrdiff_t)BATCH * w.to_step;
 }
 
 /* line: its number; lane: of the line. */
@@ -109,25 +105,16 @@ template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK>
 __device__ __forceinline__ void start_walk(struct walk<IN, OUT, VALUE, ACROSS, BACK> &w, const struct pass &p,
 					   int line, int lane, uint32_t *shared)
 {
-	typedef typename sx_dt_plane<VALUE>::cell cell;
 	const int length = ACROSS ? p.width : p.height;
 	const size_t pixel = ACROSS ? (size_t)line * (size_t)p.width : (size_t)line;
 	const size_t at = pixel * (size_t)p.lanes + (size_t)lane;
-	const ptrdiff_t next =
-		(ptrdiff_t)(ACROSS ? 1 : p.width) * p.lanes; /* lanes from position to position */
-	const ptrdiff_t to = next * OUT::words * 4, beside = ACROSS ? 1 : (ptrdiff_t)p.pitch;
+	const int next = (ACROSS ? 1 : p.width) * p.lanes; /* lanes from position to position */
 
 	w.ring.start(p.in + at * (IN::words * 4), next * (IN::words * 4), length, shared);
-
-	const ptrdiff_t first = BACK ? w.ring.batches * BATCH - 1 : 0; /* position */
-
-	w.to = p.out + at * (OUT::words * 4) + first * to;
-	w.to_step = BACK ? -to : to;
-	w.lowest = NULL;
-	if (lane == 0 && p.lowest)
-		w.lowest =
-			(cell *)p.lowest + (ACROSS ? (size_t)line * p.pitch : (size_t)line) + first * beside;
-	w.lowest_step = BACK ? -beside : beside;
+	w.to_step = (BACK ? -next : next) * (OUT::words * 4);
+	w.to = p.out + at * (OUT::words * 4);
+	if (BACK)
+		w.to -= (ptrdiff_t)(w.ring.batches * BATCH - 1) * w.to_step;
 	w.is_first = lane == 0;
 	w.carried = 0;
 #pragma unroll
@@ -135,47 +122,80 @@ __device__ __forceinline__ void start_walk(struct walk<IN, OUT, VALUE, ACROSS, B
 		w.v[k] = 0;
 }
 
+/* A line, and what it needs of planes; that of the next batch is loaded meanwhile. */
+template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK, bool SUBTRACT> struct travel {
+	typedef typename sx_dt_plane<VALUE>::weight weight;
+	typedef typename sx_dt_plane<VALUE>::cell cell;
+
+	struct walk<IN, OUT, VALUE, ACROSS, BACK> w;
+	/* position 0 of the line */
+	const weight *weights;
+	const cell *subtracted;
+	cell *lowest; /* NULL: not this lane */
+	size_t pitch;
+	sx_dt_along<weight, BATCH, ACROSS> weights_here, weights_next;
+	sx_dt_along<cell, BATCH, ACROSS> subtracted_here, subtracted_next;
+
+	/* b: batches from the beginning of the journey */
+	__device__ __forceinline__ size_t place(int b) const
+	{
+		return (size_t)(BACK ? w.ring.batches - 1 - b : b) * (BATCH * (ACROSS ? 1 : pitch));
+	}
+	__device__ __forceinline__ void load(int b)
+	{
+		weights_next.load(weights + place(b), pitch);
+		if (SUBTRACT)
+			subtracted_next.load(subtracted + place(b), pitch);
+	}
+	__device__ __forceinline__ void arrive()
+	{
+		weights_here = weights_next;
+		if (SUBTRACT)
+			subtracted_here = subtracted_next;
+	}
+	template <bool CUT> __device__ __forceinline__ void go(int b, uint32_t most)
+	{
+		const uint32_t *slots = w.ring.turn();
+		sx_dt_along<cell, BATCH, ACROSS> firsts = {};
+
+		load(min(b + 1, w.ring.batches - 1));
+		walk_batch<IN, OUT, VALUE, ACROSS, BACK, SUBTRACT, CUT>(w, slots, weights_here,
+									subtracted_here, firsts, most);
+		if (lowest)
+			firsts.store(lowest + place(b), pitch);
+		arrive();
+	}
+};
+
 template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK, bool SUBTRACT>
 __global__ void __launch_bounds__(THREADS) pass_kernel(const struct pass p)
 {
 	SX_DYNAMIC_SHARED(uint32_t, shared);
-	typedef typename sx_dt_plane<VALUE>::weight weight;
-	typedef typename sx_dt_plane<VALUE>::cell cell;
+	struct travel<IN, OUT, VALUE, ACROSS, BACK, SUBTRACT> t;
 	const int index = (int)(blockIdx.x * THREADS + threadIdx.x);
 	const int line = index / p.lanes, lane = index % p.lanes;
 	const size_t plane = ACROSS ? (size_t)line * p.pitch : (size_t)line;
-	const size_t batch = BATCH * (ACROSS ? 1 : p.pitch); /* elements of a plane */
-	struct walk<IN, OUT, VALUE, ACROSS, BACK> w;
-	sx_dt_along<weight, BATCH, ACROSS> weights[2];
-	sx_dt_along<cell, BATCH, ACROSS> subtracted[2];
 
 	if (line >= (ACROSS ? p.height : p.width)) /* no barrier follows */
 		return;
-	start_walk(w, p, line, lane, shared);
+	start_walk(t.w, p, line, lane, shared);
+	t.weights = (const typename sx_dt_plane<VALUE>::weight *)p.weights + plane;
+	t.subtracted = (const typename sx_dt_plane<VALUE>::cell *)p.subtracted + (SUBTRACT ? plane : 0);
+	t.lowest = lane == 0 && p.lowest ? (typename sx_dt_plane<VALUE>::cell *)p.lowest + plane : NULL;
+	t.pitch = p.pitch;
+	t.load(0);
+	t.arrive();
 
-	const weight *at = (const weight *)p.weights + plane;
-	const cell *less = (const cell *)p.subtracted + (SUBTRACT ? plane : 0);
-	const int last = w.ring.batches - 1;
+	const bool cut = t.w.ring.cut < BATCH;
+	const int whole = t.w.ring.batches - cut;
+	int b = 0;
 
-	weights[0].load(at + (size_t)(BACK ? last : 0) * batch, p.pitch);
-	if (SUBTRACT)
-		subtracted[0].load(less + (size_t)(BACK ? last : 0) * batch, p.pitch);
-	for (int b = 0; b <= last; b++) {
-		const size_t next = (size_t)(BACK ? max(last - b - 1, 0) : min(b + 1, last)) * batch;
-		const uint32_t *slots = w.ring.turn();
-
-		weights[1].load(at + next, p.pitch);
-		if (SUBTRACT)
-			subtracted[1].load(less + next, p.pitch);
-		if (w.ring.partial(b))
-			walk_batch<IN, OUT, VALUE, ACROSS, BACK, SUBTRACT, true>(w, slots, weights[0],
-										 subtracted[0], p.most);
-		else
-			walk_batch<IN, OUT, VALUE, ACROSS, BACK, SUBTRACT, false>(w, slots, weights[0],
-										  subtracted[0], p.most);
-		weights[0] = weights[1];
-		subtracted[0] = subtracted[1];
-	}
+	if (BACK && cut)
+		t.template go<true>(b++, p.most);
+	for (int i = 0; i < whole; i++)
+		t.template go<false>(b++, p.most);
+	if (!BACK && cut)
+		t.template go<true>(b, p.most);
 	sx_words_wait<0>();
 }
 
@@ -242,9 +262,9 @@ int sx_fastdt_cuda_create(struct sx_fastdt_cuda **ret, struct sx_cuda_memory *m,
 			  const struct sx_context_config *c)
 {
 	struct sx_fastdt_cuda *s = (struct sx_fastdt_cuda *)calloc(1, sizeof(*s));
-	const size_t cells = (size_t)c->width * (size_t)c->height * (size_t)c->params.stereo.disparities;
+	const size_t disparities = (size_t)c->params.stereo.disparities;
 	struct sx_fastdt_weights w;
-	size_t wide;
+	size_t cells, wide;
 
 	if (!s)
 		return -ENOMEM;
@@ -258,6 +278,8 @@ int sx_fastdt_cuda_create(struct sx_fastdt_cuda **ret, struct sx_cuda_memory *m,
 	sx_fastdt_weights_init(&w, &s->p);
 	s->bytes = largest_sum(&w, sx_cost_max(s->p.cost)) <= 255;
 	take_planes(s, m, &w);
+	cells = ((size_t)c->width * (size_t)s->planes.rows + SX_DT_BATCH) *
+		disparities; /* and what batches reach */
 	wide = cells * (is_real(s) ? 4 : 2);
 	s->narrow = (uint8_t *)sx_cuda_take(m, cells);
 	s->wide = (uint8_t *)sx_cuda_take(m, wide);
@@ -383,14 +405,14 @@ static cudaError_t begin_gain(const struct sx_fastdt_cuda *s, const struct sx_sg
 	return e;
 }
 
-cudaError_t sx_fastdt_cuda_run(const struct sx_fastdt_cuda *s, const struct sx_image *grey,
+cudaError_t sx_fastdt_cuda_run(const struct sx_fastdt_cuda *s, const struct sx_image grey[2],
 			       const struct sx_image census[2], const struct sx_image *winner,
 			       const struct sx_image *winner_right, const struct sx_image *confidence,
 			       const struct sx_sgm_cuda_streams *streams, cudaStream_t stream)
 {
 	cudaError_t e;
 
-	if ((e = sx_dt_weights_run(&s->planes, grey, stream)) || (e = begin_gain(s, streams, stream)) ||
+	if ((e = sx_dt_weights_run(&s->planes, &grey[0], stream)) || (e = begin_gain(s, streams, stream)) ||
 	    (e = sx_cost_cuda_run(census, &s->p, s->narrow, stream)) || (e = run_passes(s, stream)))
 		return e;
 	if (streams && (e = cudaStreamWaitEvent(stream, streams->join[0], 0)))

@@ -8,7 +8,7 @@
  * that batches of 8 positions need no condition there. Padding of weights is 0: nothing passes it.
  *
  * Ranges, by what sx_params_check() allows, Cmax g^4 <= 65535, g: the gain of a pass: 0 <= A <= Cmax g < 400 (mostly
- * below 256, then it is a byte), |B| <= Cmax g^2 < 2100, |U| <= 1.25 Cmax g^3 < 15000 (1.25: codes of 8 bits are rounded
+ * below 256, then it is a byte), |B| <= Cmax g^2 < 2048, |U| <= 1.25 Cmax g^3 < 15000 (1.25: codes of 8 bits are rounded
  * down), with or without the subtraction. So only "up" can leave 16 bits, and what it reads is the same for int32 and int16.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -73,11 +73,11 @@ struct sx_dt_bytes {
 	}
 };
 
-/* sx_fastdt_encode() of -32768 .. 32767 */
+/* sx_fastdt_encode() of -2048 on: B is not lower, see above, and so the code with steps of 512 does not occur. */
 struct sx_dt_codes {
 	static const int words = 1;
 
-	/* The six bits with ones above them, moved to their place: by 9, 5, 1, and out of the word for the code 0. */
+	/* The six bits with ones above them, moved to their place: by 5 or 1, and out of the word for the code 0. */
 	static __device__ __forceinline__ int decoded(uint32_t w, int k)
 	{
 		const uint32_t code = __byte_perm(w, 0xffffffffu, 0x4440u | (uint32_t)k);
@@ -87,13 +87,9 @@ struct sx_dt_codes {
 	}
 	static __device__ __forceinline__ uint32_t encoded(int v)
 	{
-		uint32_t code = ((uint32_t)v << 1 & 0xfc) | 3;
+		const uint32_t near = ((uint32_t)v << 1 & 0xfc) | 3, far = ((uint32_t)v >> 3 & 0xfc) | 2;
 
-		if (v < -128)
-			code = ((uint32_t)v >> 3 & 0xfc) | 2;
-		if (v < -2048)
-			code = ((uint32_t)v >> 7 & 0xfc) | 1;
-		return v < 0 ? code : 0;
+		return v >= 0 ? 0 : v >= -128 ? near : far;
 	}
 	static __device__ __forceinline__ void get(int (&v)[4], const uint32_t (&w)[1], uint32_t)
 	{
@@ -156,6 +152,16 @@ __device__ __forceinline__ void sx_dt_pick(float *e, const uint32_t *words, int 
 	*e = __uint_as_float(words[i]);
 }
 
+__device__ __forceinline__ void sx_dt_put(uint32_t *words, int i, int16_t e)
+{
+	words[i / 2] = __byte_perm(words[i / 2], (uint32_t)(uint16_t)e, i % 2 ? 0x5410 : 0x3254);
+}
+
+__device__ __forceinline__ void sx_dt_put(uint32_t *words, int i, float e)
+{
+	words[i] = __float_as_uint(e);
+}
+
 /* BATCH elements of a plane along a line, from the lowest position on; of a column here. */
 template <typename E, int BATCH, bool ACROSS> struct sx_dt_along {
 	E e[BATCH];
@@ -165,6 +171,16 @@ template <typename E, int BATCH, bool ACROSS> struct sx_dt_along {
 #pragma unroll
 		for (int i = 0; i < BATCH; i++)
 			e[i] = at[(size_t)i * pitch];
+	}
+	__device__ __forceinline__ void set(int i, E value)
+	{
+		e[i] = value;
+	}
+	__device__ __forceinline__ void store(E *at, size_t pitch) const
+	{
+#pragma unroll
+		for (int i = 0; i < BATCH; i++)
+			at[(size_t)i * pitch] = e[i];
 	}
 	__device__ __forceinline__ E get(int i) const
 	{
@@ -180,6 +196,15 @@ template <typename E, int BATCH> struct sx_dt_along<E, BATCH, true> {
 	{
 		sx_words_load<(int)(BATCH * sizeof(E) / 4)>(raw, reinterpret_cast<const uint32_t *>(at));
 	}
+	/* Each element once, in any order that is known to the compiler. */
+	__device__ __forceinline__ void set(int i, E value)
+	{
+		sx_dt_put(raw, i, value);
+	}
+	__device__ __forceinline__ void store(E *at, size_t) const
+	{
+		sx_words_store<(int)(BATCH * sizeof(E) / 4)>(reinterpret_cast<uint8_t *>(at), raw);
+	}
 	__device__ __forceinline__ E get(int i) const
 	{
 		E e;
@@ -191,33 +216,24 @@ template <typename E, int BATCH> struct sx_dt_along<E, BATCH, true> {
 
 /*
  * What a lane fetches ahead along its line: N words a position, in BATCHES batches of shared memory that take turns.
- * Batches are aligned, the one at the line's end may be cut short: it is the last one, or BACK the first. Only the lane
- * itself reads what it fetched.
+ * Batches are aligned, the one at the line's end may be cut short: it is the last one, or BACK the first. It is fetched
+ * whole: volumes have room behind their last pixel, and nobody uses what came. Only the lane itself reads what it fetched.
  */
 template <int N, int BATCH, int BATCHES, bool BACK> struct sx_dt_ring {
-	const uint8_t *from; /* position of the next fetch */
-	ptrdiff_t step;	     /* in the direction of travel */
+	const uint8_t *from; /* next fetch */
+	int step;	     /* bytes from position to position, in the direction of travel */
 	uint32_t *words;     /* the lane's, of slot 0 */
 	int stride;	     /* words from slot to slot */
 	int batches, cut;    /* of the line; positions that exist of the batch at its end */
 	int next, slot;	     /* batch to fetch, and where */
 
-	static __host__ __device__ constexpr int slots()
-	{
-		return BATCH * BATCHES;
-	}
-	__device__ __forceinline__ bool partial(int batch) const
-	{
-		return cut < BATCH && batch == (BACK ? 0 : batches - 1);
-	}
-	/* Of a partial batch, in the order of travel. */
+	/* Of the batch at the line's end, in the order of travel. */
 	__device__ __forceinline__ bool exists(int i) const
 	{
 		return BACK ? i >= BATCH - cut : i < cut;
 	}
 	/* base: position 0 of a line of length positions. */
-	__device__ __forceinline__ void start(const uint8_t *base, ptrdiff_t bytes, int length,
-					      uint32_t *shared)
+	__device__ __forceinline__ void start(const uint8_t *base, int bytes, int length, uint32_t *shared)
 	{
 		batches = (length + BATCH - 1) / BATCH;
 		cut = length - (batches - 1) * BATCH;
@@ -234,18 +250,13 @@ template <int N, int BATCH, int BATCHES, bool BACK> struct sx_dt_ring {
 	{
 		uint32_t *to = words + slot * BATCH * stride;
 
-		if (next < batches && !partial(next)) {
+		if (next < batches) {
 #pragma unroll
 			for (int i = 0; i < BATCH; i++)
-				sx_words_copy<N>(to + i * stride, from + i * step);
-		} else if (next < batches) {
-#pragma unroll
-			for (int i = 0; i < BATCH; i++)
-				if (exists(i))
-					sx_words_copy<N>(to + i * stride, from + i * step);
+				sx_words_copy<N>(to + i * stride, from + (ptrdiff_t)i * step);
 		}
 		sx_words_commit();
-		from += BATCH * step;
+		from += (ptrdiff_t)BATCH * step;
 		slot = slot + 1 < BATCHES ? slot + 1 : 0;
 		next++;
 	}

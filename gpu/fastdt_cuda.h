@@ -18,8 +18,8 @@ int sx_fastdt_cuda_create(struct sx_fastdt_cuda **ret, struct sx_cuda_memory *m,
 void sx_fastdt_cuda_destroy(struct sx_fastdt_cuda *s);
 /* Bytes of device memory read and written per frame, counted from the layout: reported, not used. */
 size_t sx_fastdt_cuda_traffic(const struct sx_fastdt_cuda *s);
-/* grey: left. streams: NULL: all on stream. */
-cudaError_t sx_fastdt_cuda_run(const struct sx_fastdt_cuda *s, const struct sx_image *grey,
+/* grey[0]: guides. streams: NULL: all on stream. */
+cudaError_t sx_fastdt_cuda_run(const struct sx_fastdt_cuda *s, const struct sx_image grey[2],
 			       const struct sx_image census[2], const struct sx_image *winner,
 			       const struct sx_image *winner_right, const struct sx_image *confidence,
 			       const struct sx_sgm_cuda_streams *streams, cudaStream_t stream);

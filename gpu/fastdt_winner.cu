@@ -260,12 +260,12 @@ __device__ __forceinline__ void start_climb(struct climb<CELLS_OF, VALUE> &c, co
 					    int column, int lane, uint16_t *sums, uint32_t *shared)
 {
 	const int lanes = w.disparities / 4;
-	const ptrdiff_t row = (ptrdiff_t)w.planes.width * lanes * (CELLS_OF::words * 4);
+	const int row = w.planes.width * lanes * (CELLS_OF::words * 4);
 	uint8_t *base = w.volume + ((size_t)x * (size_t)lanes + (size_t)lane) * (CELLS_OF::words * 4);
 
 	c.ring.start(base, row, w.planes.height, shared);
 	c.sums = sums + column * w.disparities + 2 * lane;
-	c.kept = w.keep ? base + (c.ring.batches * rows_of<VALUE>() - 1) * row : NULL;
+	c.kept = w.keep ? base + (ptrdiff_t)(c.ring.batches * rows_of<VALUE>() - 1) * row : NULL;
 	c.step = -row;
 	c.carried = 0;
 	c.least = 0;
@@ -298,7 +298,7 @@ __global__ void __launch_bounds__(THREADS_MAX) winner_kernel(const struct work w
 			const uint32_t *slots = c.ring.turn();
 
 			next.load(w.planes, x, max(y + 1 - 2 * rows, 0));
-			if (c.ring.partial(b))
+			if (b == 0 && c.ring.cut < rows)
 				climb_batch<CELLS_OF, VALUE, HELD, true>(c, slots, here, w, lane == 0);
 			else
 				climb_batch<CELLS_OF, VALUE, HELD, false>(c, slots, here, w, lane == 0);

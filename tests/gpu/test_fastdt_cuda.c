@@ -99,14 +99,15 @@ static void run(const struct sx_context_config *c, const struct sx_cost_input *i
 		const struct sx_image want[4], const char *name, uint64_t seed)
 {
 	struct sx_fastdt_cuda *s = NULL;
-	struct sx_image census[2], grey, got[4];
+	struct sx_image census[2], grey[2], got[4];
 	struct on_device d;
 	char what[160];
 
 	on_device_init(&d);
-	grey = on_device_copy(&d, &in->grey[0]);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
+		grey[i] = on_device_copy(&d, &in->grey[0]); /* the right one is not looked at */
 		census[i] = on_device_copy(&d, &in->descriptor[i]);
+	}
 	for (int i = 0; i < 3; i++)
 		got[i] = on_device_image(&d, want[i].pixel, want[i].width, want[i].height);
 	got[3] = (struct sx_image){sx_cuda_take(&d.memory, want[3].pitch * (size_t)want[3].height),
@@ -115,7 +116,7 @@ static void run(const struct sx_context_config *c, const struct sx_cost_input *i
 	assert_true(sx_fastdt_cuda_traffic(s) > 0);
 	/* Twice: nothing of the first run may be left in the second. */
 	for (int i = 0; i < 2; i++)
-		ON_DEVICE(sx_fastdt_cuda_run(s, &grey, census, &got[0], &got[1], &got[2], NULL, d.stream));
+		ON_DEVICE(sx_fastdt_cuda_run(s, grey, census, &got[0], &got[1], &got[2], NULL, d.stream));
 	snprintf(what, sizeof(what), "%s %s", name, c->keep_volume ? "kept" : "");
 	if (c->keep_volume) {
 		ON_DEVICE(sx_fastdt_cuda_sum(s, &got[3], d.stream));
