@@ -22,7 +22,7 @@ enum sx_option_kind {
 };
 
 /* What else a whole number must be. */
-enum sx_option_rule { SX_RULE_NONE, SX_RULE_POWER_OF_TWO, SX_RULE_MULTIPLE_OF_32 };
+enum sx_option_rule { SX_RULE_NONE, SX_RULE_POWER_OF_TWO, SX_RULE_MULTIPLE_OF_32, SX_RULE_ODD };
 
 enum sx_option_change { SX_CHANGE_RESTART, SX_CHANGE_LIVE };
 

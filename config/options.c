@@ -213,8 +213,8 @@ const struct sx_option sx_options[] = {
 	    "the best sum must be below this share of any rival; 100: off"),
 	CHOICE("stereo", "subpixel", params.stereo.subpixel, enum sx_subpixel, subpixels, "trunc", RESTART,
 	       "1/16 px by a parabola: off, or how its division rounds"),
-	INT("stereo", "window", params.stereo.zncc_window, "0", 0, 15, "px", RESTART,
-	    "zncc: side of the windows, 3, 5 .. 15; 0: the best for the aggregation"),
+	INT_RULE("stereo", "window", params.stereo.zncc_window, SX_RULE_ODD, "5", 3, 15, "px", RESTART,
+		 "zncc: side of the windows"),
 	INT("stereo", "p2_edge", params.stereo.p2_edge, "0", 0, 255, NULL, RESTART,
 	    "sgm: p2 falls to half between pixels that differ by so many grey levels; 0: it is the same "
 	    "everywhere"),

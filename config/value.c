@@ -52,6 +52,7 @@ void sx_option_allowed(const struct sx_option *o, char text[SX_OPTION_ALLOWED_BY
 		[SX_RULE_NONE] = "",
 		[SX_RULE_POWER_OF_TWO] = ", a power of two",
 		[SX_RULE_MULTIPLE_OF_32] = ", a multiple of 32",
+		[SX_RULE_ODD] = ", odd",
 	};
 	const char *space = o->unit ? " " : "", *unit = o->unit ? o->unit : "";
 
@@ -130,6 +131,8 @@ static bool follows_rule(enum sx_option_rule rule, int64_t v)
 		return v > 0 && !(v & (v - 1));
 	case SX_RULE_MULTIPLE_OF_32:
 		return v % 32 == 0;
+	case SX_RULE_ODD:
+		return v % 2 != 0;
 	default:
 		return true;
 	}

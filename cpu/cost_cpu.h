@@ -3,12 +3,15 @@
  *
  * Work:   per left pixel one operand for each plane of its descriptor, then per VEC_BYTES disparities and plane
  *         a load, a table look-up (or a population count) and an addition.
+ *         Costs that are stored (zncc) are copied.
  * Ranges: sums of at most 16 nibbles or 8 bytes: 0..64.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SX_CPU_COST_CPU_H
 #define SX_CPU_COST_CPU_H
+
+#include <string.h>
 
 #include "cpu/matcher.h"
 
@@ -62,9 +65,12 @@ static ALWAYS_INLINE void cost_pixels(const struct sx_matcher *m, const struct s
 				      int x, int n, uint8_t *cost, int disparities)
 {
 	const uint8_t *right = f->planes + (size_t)y * (size_t)m->planes * m->plane_pitch;
+	size_t cell = ((size_t)y * (size_t)m->width + (size_t)x) * (size_t)disparities;
 	const void *left = sx_image_row(&f->census[0], y);
 
-	if (m->p.cost == SX_COST_CSCT)
+	if (f->costs)
+		memcpy(cost, f->costs + cell, (size_t)n * (size_t)disparities);
+	else if (m->p.cost == SX_COST_CSCT)
 		cost_pixels_of(m, right, NULL, left, x, n, cost, disparities, 32 / VEC_PLANE_BITS);
 	else if (m->p.cost == SX_COST_CENSUS48)
 		cost_pixels_of(m, right, left, NULL, x, n, cost, disparities, 48 / VEC_PLANE_BITS);

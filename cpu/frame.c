@@ -14,8 +14,9 @@
 #include "stages/compact.h"
 #include "stages/ingest.h"
 
-#define ROWS 8	  /* rows of a task in stages that are quick per row */
-#define COLUMNS 4 /* stixel columns of a task of the segmentation */
+#define ROWS 8	     /* rows of a task in stages that are quick per row */
+#define ZNCC_ROWS 16 /* of a task that makes costs, which begins by summing a window's rows */
+#define COLUMNS 4    /* stixel columns of a task of the segmentation */
 
 struct frame {
 	struct sx_context *x;
@@ -82,6 +83,27 @@ static void census_task(void *arg, int index, int worker)
 					   &f->x->device->laid_out[worker]);
 }
 
+static void words_task(void *arg, int index, int worker)
+{
+	struct frame *f = arg;
+	int height = f->x->config.height, side = index >= tasks_of(height, ZNCC_ROWS);
+	int y0 = (index - side * tasks_of(height, ZNCC_ROWS)) * ZNCC_ROWS;
+
+	f->x->matcher.kernels->zncc_words_rows(&f->x->matcher, &f->match, side, y0,
+					       end_of(y0, ZNCC_ROWS, height),
+					       &f->x->device->laid_out[worker]);
+}
+
+static void zncc_task(void *arg, int index, int worker)
+{
+	struct frame *f = arg;
+	int y0 = index * ZNCC_ROWS;
+
+	f->x->matcher.kernels->zncc_rows(&f->x->matcher, &f->match, y0,
+					 end_of(y0, ZNCC_ROWS, f->x->config.height),
+					 &f->x->device->laid_out[worker]);
+}
+
 static void sgm_task(void *arg, int index, int worker)
 {
 	struct frame *f = arg;
@@ -104,6 +126,21 @@ static void sum_paths(struct frame *f, enum sx_shear shear, bool first)
 	sx_pool_for(f->x->device->pool, sx_matcher_bands(&f->x->matcher, shear), sgm_task, f);
 }
 
+/* What costs are made from; of zncc the costs, too. */
+static void describe(struct frame *f)
+{
+	struct sx_pool *pool = f->x->device->pool;
+	int height = f->x->config.height;
+
+	if (f->x->config.params.stereo.cost == SX_COST_ZNCC) {
+		sx_pool_for(pool, 2 * tasks_of(height, ZNCC_ROWS), words_task, f);
+		sx_pool_for(pool, tasks_of(height, ZNCC_ROWS), zncc_task, f);
+	} else {
+		sx_pool_for(pool, 2 * tasks_of(height, ROWS), census_task, f);
+	}
+	book(f, SX_STAGE_CENSUS);
+}
+
 static void match(struct frame *f)
 {
 	struct sx_context *x = f->x;
@@ -115,8 +152,7 @@ static void match(struct frame *f)
 	if (x->pair->images_read)
 		x->pair->images_read(x->pair);
 	book(f, SX_STAGE_INGEST);
-	sx_pool_for(pool, halves, census_task, f);
-	book(f, SX_STAGE_CENSUS);
+	describe(f);
 	if (x->config.params.stereo.paths >= 4)
 		sum_paths(f, SX_SHEAR_DOWN, true);
 	if (x->config.params.stereo.paths == 8) {
@@ -285,7 +321,8 @@ static bool same_layout(const struct sx_matcher *a, const struct sx_matcher *b)
 {
 	return a->kernels == b->kernels && a->width == b->width && a->height == b->height &&
 	       a->p.disparities == b->p.disparities && a->p.min_disparity == b->p.min_disparity &&
-	       a->planes == b->planes && a->word_bits == b->word_bits && a->volume_kind == b->volume_kind;
+	       a->planes == b->planes && a->p.cost == b->p.cost && a->p.zncc_window == b->p.zncc_window &&
+	       a->word_bits == b->word_bits && a->volume_kind == b->volume_kind;
 }
 
 /* Contexts of one shape, the usual case, find everything as the frame before left it. */
@@ -310,6 +347,7 @@ static struct sx_matcher_frame matcher_frame(const struct sx_context *x)
 		.census = {tap[SX_TAP_LEFT_CENSUS], tap[SX_TAP_RIGHT_CENSUS]},
 		.planes = x->device->planes.data,
 		.volume = x->device->volume.data,
+		.costs = x->config.params.stereo.cost == SX_COST_ZNCC ? x->device->costs.data : NULL,
 		.winner = tap[SX_TAP_WINNER],
 		.winner_right = tap[SX_TAP_WINNER_RIGHT],
 		.confidence = tap[SX_TAP_CONFIDENCE],

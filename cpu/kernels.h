@@ -12,6 +12,7 @@
 #include "cpu/median_cpu.h"
 #include "cpu/sgm_cpu.h"
 #include "cpu/winner_cpu.h"
+#include "cpu/zncc_cpu.h"
 
 #define SX_KERNELS                                                                          \
 	{                                                                                   \
@@ -19,6 +20,7 @@
 		.census_rows = census_rows, .sgm_band = sgm_band, .winner_row = winner_row, \
 		.median_rows = median_rows, .left_right_rows = left_right_rows,             \
 		.confidence_rows = confidence_rows, .connected_row = connected_row,         \
+		.zncc_words_rows = zncc_words_rows, .zncc_rows = zncc_rows,                 \
 	}
 
 #endif

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stages/sgm.h"
+
 #define ALIGNMENT 64
 #define BAND_BYTES (768 * 1024) /* of cost and E in a band: leaves room in a second-level cache of 1 MB */
 #define BAND_COLUMNS_MAX 32
@@ -88,6 +90,8 @@ static int band_columns(const struct sx_matcher *m)
 
 static int descriptor_bits(enum sx_cost cost)
 {
+	if (cost == SX_COST_ZNCC)
+		return 0; /* its costs are stored */
 	return cost == SX_COST_CSCT ? 32 : cost == SX_COST_CENSUS48 ? 48 : 64;
 }
 
@@ -129,6 +133,8 @@ int sx_matcher_init(struct sx_matcher *m, const struct sx_kernels *k, const stru
 
 	*m = (struct sx_matcher){.kernels = k, .p = *p, .width = width, .height = height};
 	m->cost_max = sx_cost_max(p->cost);
+	for (int edge = 0; edge < 256; edge++)
+		m->edge_p2[edge] = (uint8_t)sx_sgm_p2(p, edge);
 	m->volume_kind = volume_kind(p);
 	m->word_bits = p->paths == 8 ? 3 : 4;
 	m->planes = descriptor_bits(p->cost) / k->plane_bits;
@@ -164,6 +170,12 @@ size_t sx_matcher_volume_bytes(const struct sx_matcher *m)
 	return m->volume_kind == SX_VOLUME_NONE ? 0 : m->volume_kind == SX_VOLUME_BYTES ? cells : 2 * cells;
 }
 
+size_t sx_matcher_costs_bytes(const struct sx_matcher *m)
+{
+	return m->p.cost == SX_COST_ZNCC ? (size_t)m->width * (size_t)m->height * (size_t)m->p.disparities
+					 : 0;
+}
+
 size_t sx_matcher_planes_bytes(const struct sx_matcher *m)
 {
 	return padded((size_t)m->height * (size_t)m->planes * m->plane_pitch + SX_MATCHER_MARGIN);
@@ -183,6 +195,41 @@ static void *take(uint8_t *memory, size_t *used, size_t bytes)
 
 	*used += padded(bytes);
 	return p;
+}
+
+/* Values of 4 bytes, with room for window / 2 more before them and a vector after. */
+static void *take_values(uint8_t *memory, size_t *used, const struct sx_matcher *m, size_t values)
+{
+	size_t before = padded((size_t)(m->p.zncc_window / 2) * sizeof(int32_t));
+	uint8_t *p = take(memory, used, before + values * sizeof(int32_t) + SX_MATCHER_MARGIN);
+
+	return p ? p + before : NULL;
+}
+
+static void lay_out_zncc(struct sx_matcher_zncc *z, const struct sx_matcher *m, uint8_t *memory, size_t *used)
+{
+	size_t window = (size_t)m->p.zncc_window, disparities = (size_t)m->p.disparities;
+	size_t width = (size_t)m->width + window,
+	       turned = width + disparities; /* with the window's overhang */
+	size_t terms = window / 2 + 1,
+	       columns = window <= SX_MATCHER_SMALL_WINDOW ? SX_MATCHER_RING : (size_t)m->width;
+
+	z->column_sum = take_values(memory, used, m, width);
+	z->column_square = take_values(memory, used, m, width);
+	z->sum = take_values(memory, used, m, width);
+	z->variance = take_values(memory, used, m, width);
+	z->left_pitch = width;
+	z->left = take_values(memory, used, m, terms * z->left_pitch);
+	z->right_pitch = turned;
+	z->right = take_values(memory, used, m, terms * z->right_pitch);
+	z->left_sum = take_values(memory, used, m, width);
+	z->right_sum = take_values(memory, used, m, turned);
+	z->left_inverse = take_values(memory, used, m, width);
+	z->right_inverse = take_values(memory, used, m, turned);
+	z->window = take(memory, used, disparities * sizeof(int32_t));
+	z->products = take(memory, used, (columns + window) * disparities * sizeof(int32_t));
+	if (z->products)
+		z->products += window / 2 * disparities;
 }
 
 static size_t lay_out(struct sx_matcher_scratch *s, const struct sx_matcher *m, uint8_t *memory)
@@ -208,6 +255,8 @@ static size_t lay_out(struct sx_matcher_scratch *s, const struct sx_matcher *m, 
 	s->side_low = take(memory, &used, width * sizeof(uint16_t));
 	s->side_high = take(memory, &used, width * sizeof(uint16_t));
 	s->d0 = take(memory, &used, width * sizeof(uint16_t));
+	if (m->p.cost == SX_COST_ZNCC)
+		lay_out_zncc(&s->zncc, m, memory, &used);
 	return used;
 }
 

@@ -25,6 +25,9 @@
 /* Bytes that vector code may touch before and after a row. */
 #define SX_MATCHER_MARGIN 128
 #define SX_MATCHER_DISPARITIES_MAX 256
+/* Windows of zncc up to this size keep products of their last SX_MATCHER_RING columns, others those of a row. */
+#define SX_MATCHER_SMALL_WINDOW 5
+#define SX_MATCHER_RING 16
 
 enum sx_volume {
 	SX_VOLUME_NONE,	 /* 2 paths: only horizontal ones */
@@ -50,6 +53,7 @@ struct sx_matcher {
 	size_t plane_pitch;
 	uint8_t *out_of_view;  /* plane_pitch bytes: 0xff where the right column is outside; NULL for zero */
 	uint16_t *rival_limit; /* by S0: words below this are rivals */
+	uint8_t edge_p2[256];  /* with p2_edge: P2 by the difference of grey levels */
 };
 
 /* Buffers of a frame; planes: right descriptors, see sx_matcher_planes_bytes(). */
@@ -57,8 +61,21 @@ struct sx_matcher_frame {
 	struct sx_image grey[2], census[2];
 	uint8_t *planes;
 	void *volume;
+	uint8_t *costs;	   /* zncc: [y][x][d]; the others make costs where they need them */
+	float *real_costs; /* instead of costs 1 - z, [y][x][d], where it is not NULL */
 	struct sx_image winner, winner_right, confidence;
 	struct sx_image sum; /* data NULL: S is not kept */
+};
+
+/* zncc_words_rows and zncc_rows; what is in them: cpu/zncc_cpu.h. */
+struct sx_matcher_zncc {
+	int32_t *column_sum, *column_square; /* by column, window / 2 more at both ends */
+	int32_t *sum, *variance;
+	int32_t *left, *right; /* rows of left_pitch and right_pitch values */
+	size_t left_pitch, right_pitch;
+	int32_t *left_sum, *right_sum;
+	float *left_inverse, *right_inverse;
+	int32_t *products, *window;
 };
 
 /* One per worker. Vector code may run past the ends by SX_MATCHER_MARGIN. */
@@ -75,6 +92,7 @@ struct sx_matcher_scratch {
 	uint16_t *block_sum;	       /* words of two blocks, rows of sum_pitch words with margins */
 	uint16_t *right_sum, *right_x; /* least S and its column by right column, from right to left */
 	uint16_t *s0, *side_low, *side_high, *d0; /* by column; bit 15 of d0: not unique */
+	struct sx_matcher_zncc zncc;
 };
 
 struct sx_kernels {
@@ -83,6 +101,11 @@ struct sx_kernels {
 	/* Descriptors of rows [y0, y1) of side 0 left, 1 right. */
 	void (*census_rows)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int side, int y0,
 			    int y1, struct sx_matcher_scratch *s);
+	/* Cost zncc: words of sx_zncc_windows() of rows [y0, y1) of a side; then, of both sides, costs of rows. */
+	void (*zncc_words_rows)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int side,
+				int y0, int y1, struct sx_matcher_scratch *s);
+	void (*zncc_rows)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y0, int y1,
+			  struct sx_matcher_scratch *s);
 	/* Band i of 0 .. sx_matcher_bands()-1; first: writes the volume, else adds to it. */
 	void (*sgm_band)(const struct sx_matcher *m, const struct sx_matcher_frame *f, enum sx_shear shear,
 			 int i, bool first, struct sx_matcher_scratch *s);
@@ -127,6 +150,7 @@ void sx_matcher_finish(struct sx_matcher *m);
 size_t sx_matcher_bytes(const struct sx_matcher *m); /* what init took */
 
 size_t sx_matcher_volume_bytes(const struct sx_matcher *m);
+size_t sx_matcher_costs_bytes(const struct sx_matcher *m); /* of frame's costs */
 size_t sx_matcher_planes_bytes(const struct sx_matcher *m);
 size_t sx_matcher_scratch_bytes(const struct sx_matcher *m);
 /* Lays s out in memory of that size, 64-byte aligned, and fills what the kernels expect there. */

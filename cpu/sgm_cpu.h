@@ -3,7 +3,8 @@
  *
  * Work:   a band is some columns wide (sheared by one column a row for the diagonals); its chains are
  *         independent, so their latencies overlap. A diagonal chain that starts at the image's side finds the
- *         state that the band was cleared to, which yields L = C.
+ *         state that the band was cleared to, which yields L = C, whatever its P2: a grey level beside the image is
+ *         read for it.
  * Memory: cost and E of the way down stay in the worker's scratch, about 1 MB; the volume is written once.
  * Ranges: L <= Cmax + P2 and L + P1 <= 255 (sx_params_check); the neighbours of d = 0 and of the last d that
  *         do not exist are 255, and never the lesser of two before P1 is added.
@@ -24,6 +25,12 @@ static ALWAYS_INLINE vb path_step(vb at, vb before, vb next, vb least, vb p1, vb
 	vb t = vb_min(vb_add(vb_min(before, next), p1), at);
 
 	return vb_min(vb_sub(t, least), p2);
+}
+
+/* P2 of a step between two pixels of the left image. */
+static ALWAYS_INLINE vb edge_p2(const struct sx_matcher *m, int grey, int before)
+{
+	return vb_set1(m->edge_p2[grey < before ? before - grey : grey - before]);
 }
 
 /* from, to: L of a pixel and of the next one of its chain; *least: minimum of from, then of to. */
@@ -124,11 +131,14 @@ static ALWAYS_INLINE void prefetch_planes(const struct sx_matcher *m, const stru
 }
 
 static ALWAYS_INLINE void sweep_down(const struct sx_matcher *m, const struct sx_matcher_frame *f,
-				     struct band *b, struct sx_matcher_scratch *s, int disparities)
+				     struct band *b, struct sx_matcher_scratch *s, bool edges,
+				     int disparities)
 {
 	vb p1 = vb_set1(m->p.p1), p2 = vb_set1(m->p.p2);
 
 	for (int y = 0; y < m->height; y++) {
+		const uint8_t *grey = sx_image_row(&f->grey[0], y);
+		const uint8_t *grey_before = sx_image_row(&f->grey[0], y > 0 ? y - 1 : 0);
 		size_t row = (size_t)y * (size_t)m->band_columns * (size_t)disparities;
 		int from, to, x = clip_band(b, m, y, &from, &to);
 
@@ -139,6 +149,8 @@ static ALWAYS_INLINE void sweep_down(const struct sx_matcher *m, const struct sx
 		for (int i = from; i < to; i++) {
 			size_t at = row + (size_t)(i * disparities), state = (size_t)i * b->pitch;
 
+			if (edges)
+				p2 = edge_p2(m, grey[x + i], grey_before[x + i - b->shear]);
 			chain_step(b->state[0] + state, b->state[1] + state, &b->least[i], s->cost + at,
 				   s->down + at, p1, p2, disparities);
 		}
@@ -179,12 +191,15 @@ static ALWAYS_INLINE void add_words(uint16_t *volume, const uint8_t *down, const
 }
 
 static ALWAYS_INLINE void sweep_up(const struct sx_matcher *m, const struct sx_matcher_frame *f,
-				   struct band *b, bool first, struct sx_matcher_scratch *s, int disparities)
+				   struct band *b, bool first, struct sx_matcher_scratch *s, bool edges,
+				   int disparities)
 {
 	vb p1 = vb_set1(m->p.p1), p2 = vb_set1(m->p.p2);
 	uint8_t up[SX_MATCHER_DISPARITIES_MAX];
 
 	for (int y = m->height - 1; y >= 0; y--) {
+		const uint8_t *grey = sx_image_row(&f->grey[0], y);
+		const uint8_t *grey_before = sx_image_row(&f->grey[0], y < m->height - 1 ? y + 1 : y);
 		size_t row = (size_t)y * (size_t)m->band_columns * (size_t)disparities;
 		int from, to, x = clip_band(b, m, y, &from, &to);
 
@@ -199,6 +214,8 @@ static ALWAYS_INLINE void sweep_up(const struct sx_matcher *m, const struct sx_m
 			size_t at = row + (size_t)(i * disparities), state = (size_t)i * b->pitch;
 			size_t cell = ((size_t)y * (size_t)m->width + (size_t)(x + i)) * (size_t)disparities;
 
+			if (edges)
+				p2 = edge_p2(m, grey[x + i], grey_before[x + i + b->shear]);
 			chain_step(b->state[0] + state, b->state[1] + state, &b->least[i], s->cost + at, up,
 				   p1, p2, disparities);
 			if (m->volume_kind == SX_VOLUME_BYTES)
@@ -213,27 +230,29 @@ static ALWAYS_INLINE void sweep_up(const struct sx_matcher *m, const struct sx_m
 
 static ALWAYS_INLINE void sgm_band_of(const struct sx_matcher *m, const struct sx_matcher_frame *f,
 				      enum sx_shear shear, int i, bool first, struct sx_matcher_scratch *s,
-				      int disparities)
+				      bool edges, int disparities)
 {
 	struct band b = {.shear = (int)shear, .columns = m->band_columns};
 
 	b.x0 = i * m->band_columns - (shear == SX_SHEAR_RIGHT ? m->height - 1 : 0);
 	start_band(&b, m, s);
-	sweep_down(m, f, &b, s, disparities);
+	sweep_down(m, f, &b, s, edges, disparities);
 	start_band(&b, m, s);
-	sweep_up(m, f, &b, first, s, disparities);
+	sweep_up(m, f, &b, first, s, edges, disparities);
 }
 
 /* The usual numbers of disparities as constants: their loops unroll and keep their values in registers. */
 static void sgm_band(const struct sx_matcher *m, const struct sx_matcher_frame *f, enum sx_shear shear, int i,
 		     bool first, struct sx_matcher_scratch *s)
 {
-	if (m->p.disparities == 128)
-		sgm_band_of(m, f, shear, i, first, s, 128);
+	if (m->p.p2_edge)
+		sgm_band_of(m, f, shear, i, first, s, true, m->p.disparities);
+	else if (m->p.disparities == 128)
+		sgm_band_of(m, f, shear, i, first, s, false, 128);
 	else if (m->p.disparities == 64)
-		sgm_band_of(m, f, shear, i, first, s, 64);
+		sgm_band_of(m, f, shear, i, first, s, false, 64);
 	else
-		sgm_band_of(m, f, shear, i, first, s, m->p.disparities);
+		sgm_band_of(m, f, shear, i, first, s, false, m->p.disparities);
 }
 
 #endif

@@ -5,6 +5,7 @@
  *   vb      VEC_BYTES unsigned bytes                 vw       VEC_BYTES/2 words, 0..32767
  *   vw2     the words of one vb, in an order of this file's own: two vw that only the vw2_* functions, and
  *           element-wise operations on both halves, may look at
+ *   vi, vu, vf  VEC_BYTES/4 integers, signed and unsigned, and floats: the compiler's vectors, + - * and conversions are its
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,6 +25,9 @@ typedef struct {
 	vw lo, hi;
 } vw2;
 typedef __m256i vpair; /* weights of vw2_dot() */
+typedef int32_t vi __attribute__((vector_size(32)));
+typedef uint32_t vu __attribute__((vector_size(32)));
+typedef float vf __attribute__((vector_size(32)));
 
 static inline vb vb_load(const uint8_t *p)
 {
@@ -245,6 +249,21 @@ static inline int vw2_count_below(vw2 v, vw x)
 	__m256i m = _mm256_packs_epi16(_mm256_cmpgt_epi16(x, v.lo), _mm256_cmpgt_epi16(x, v.hi));
 
 	return __builtin_popcount((uint32_t)_mm256_movemask_epi8(m));
+}
+
+/* Of the pairs of words in each value: product of the low ones plus product of the high ones. */
+static inline vi vi_dot(vi a, vi b)
+{
+	return (vi)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+}
+
+/* Values 0..127 of four vectors as bytes, in order. */
+static inline vb vb_pack(vi a, vi b, vi c, vi d)
+{
+	__m256i v = _mm256_packus_epi16(_mm256_packs_epi32((__m256i)a, (__m256i)b),
+					_mm256_packs_epi32((__m256i)c, (__m256i)d));
+
+	return _mm256_permutevar8x32_epi32(v, _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0));
 }
 
 #endif

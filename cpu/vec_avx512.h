@@ -19,6 +19,9 @@ typedef struct {
 	vw lo, hi;
 } vw2;
 typedef __m512i vpair;
+typedef int32_t vi __attribute__((vector_size(64)));
+typedef uint32_t vu __attribute__((vector_size(64)));
+typedef float vf __attribute__((vector_size(64)));
 
 static inline vb vb_load(const uint8_t *p)
 {
@@ -211,6 +214,20 @@ static inline int vw2_count_below(vw2 v, vw x)
 {
 	return __builtin_popcountll((uint64_t)_mm512_cmplt_epi16_mask(v.lo, x) << 32 |
 				    _mm512_cmplt_epi16_mask(v.hi, x));
+}
+
+static inline vi vi_dot(vi a, vi b)
+{
+	return (vi)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+}
+
+static inline vb vb_pack(vi a, vi b, vi c, vi d)
+{
+	const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+
+	return _mm512_permutexvar_epi32(order,
+					_mm512_packus_epi16(_mm512_packs_epi32((__m512i)a, (__m512i)b),
+							    _mm512_packs_epi32((__m512i)c, (__m512i)d)));
 }
 
 #endif

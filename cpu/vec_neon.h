@@ -21,6 +21,9 @@ typedef struct {
 typedef struct {
 	uint8x8_t a, b;
 } vpair;
+typedef int32_t vi __attribute__((vector_size(16)));
+typedef uint32_t vu __attribute__((vector_size(16)));
+typedef float vf __attribute__((vector_size(16)));
 
 static inline vb vb_load(const uint8_t *p)
 {
@@ -205,6 +208,20 @@ static inline int vw2_count_below(vw2 v, vw x)
 	uint16x8_t n = vaddq_u16(vcltq_u16(v.lo, x), vcltq_u16(v.hi, x)); /* minus one for each */
 
 	return -vaddvq_s16(vreinterpretq_s16_u16(n));
+}
+
+static inline vi vi_dot(vi a, vi b)
+{
+	int16x8_t x = vreinterpretq_s16_s32((int32x4_t)a), y = vreinterpretq_s16_s32((int32x4_t)b);
+
+	return (vi)vpaddq_s32(vmull_s16(vget_low_s16(x), vget_low_s16(y)), vmull_high_s16(x, y));
+}
+
+static inline vb vb_pack(vi a, vi b, vi c, vi d)
+{
+	uint8x16_t ab = vuzp1q_u8((uint8x16_t)a, (uint8x16_t)b), cd = vuzp1q_u8((uint8x16_t)c, (uint8x16_t)d);
+
+	return vuzp1q_u8(ab, cd);
 }
 
 #endif

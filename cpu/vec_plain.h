@@ -23,6 +23,9 @@ typedef struct {
 typedef struct {
 	vw a, b;
 } vpair;
+typedef int32_t vi __attribute__((vector_size(16)));
+typedef uint32_t vu __attribute__((vector_size(16)));
+typedef float vf __attribute__((vector_size(16)));
 
 /* gcc has clang's shuffle from version 12 on; its own, older one wants the order as a vector. */
 #if defined(__clang__) || __GNUC__ >= 12
@@ -275,6 +278,19 @@ static inline int vw2_count_below(vw2 v, vw x)
 
 	vec_bytes(v.lo < x, v.hi < x, vb_set1(1), b);
 	return (int)vec_sum(b[0] + b[1]);
+}
+
+static inline vi vi_dot(vi a, vi b)
+{
+	return (a << 16 >> 16) * (b << 16 >> 16) + (a >> 16) * (b >> 16);
+}
+
+static inline vb vb_pack(vi a, vi b, vi c, vi d)
+{
+	vb ab = VEC_SHUFFLE((vb)a, (vb)b, 0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28);
+	vb cd = VEC_SHUFFLE((vb)c, (vb)d, 0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28);
+
+	return VEC_SHUFFLE(ab, cd, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
 }
 
 #endif

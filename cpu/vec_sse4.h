@@ -19,6 +19,9 @@ typedef struct {
 	vw lo, hi;
 } vw2;
 typedef __m128i vpair; /* weights of vw2_dot() */
+typedef int32_t vi __attribute__((vector_size(16)));
+typedef uint32_t vu __attribute__((vector_size(16)));
+typedef float vf __attribute__((vector_size(16)));
 
 static inline vb vb_load(const uint8_t *p)
 {
@@ -227,6 +230,17 @@ static inline int vw2_count_below(vw2 v, vw x)
 {
 	return __builtin_popcount((unsigned)_mm_movemask_epi8(
 		_mm_packs_epi16(_mm_cmplt_epi16(v.lo, x), _mm_cmplt_epi16(v.hi, x))));
+}
+
+static inline vi vi_dot(vi a, vi b)
+{
+	return (vi)_mm_madd_epi16((__m128i)a, (__m128i)b);
+}
+
+static inline vb vb_pack(vi a, vi b, vi c, vi d)
+{
+	return _mm_packus_epi16(_mm_packs_epi32((__m128i)a, (__m128i)b),
+				_mm_packs_epi32((__m128i)c, (__m128i)d));
 }
 
 #endif

@@ -55,10 +55,10 @@ static ALWAYS_INLINE void row_step(struct chain *c, const uint8_t *cost, uint8_t
 
 /* Costs of a few pixels, then their steps: the latency of a step hides behind the cost of what follows. */
 static ALWAYS_INLINE void go_right(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
-				   struct sx_matcher_scratch *s, int vectors)
+				   struct sx_matcher_scratch *s, bool edges, int vectors)
 {
 	int disparities = vectors * VEC_BYTES, bytes = m->volume_kind == SX_VOLUME_WORDS ? 2 : 1;
-	const uint8_t *volume = f->volume;
+	const uint8_t *volume = f->volume, *grey = sx_image_row(&f->grey[0], y);
 	struct chain chain;
 
 	start_chain(&chain, m, vectors);
@@ -71,8 +71,11 @@ static ALWAYS_INLINE void go_right(const struct sx_matcher *m, const struct sx_m
 		if (volume) /* go_left() reads it */
 			prefetch_far(volume + at * (size_t)bytes, (size_t)(n * disparities * bytes));
 		cost_pixels(m, f, y, x, n, s->row_cost + at, disparities);
-		for (int i = 0; i < n; i++, at += (size_t)disparities)
+		for (int i = 0; i < n; i++, at += (size_t)disparities) {
+			if (edges)
+				chain.p2 = edge_p2(m, grey[x + i], grey[x + i - 1]);
 			row_step(&chain, s->row_cost + at, s->row_right + at, vectors);
+		}
 	}
 }
 
@@ -185,16 +188,29 @@ static ALWAYS_INLINE struct block block_at(const struct sx_matcher *m, struct sx
 			      .words = s->block_sum + SX_MATCHER_MARGIN / 2 + half * sx_matcher_sum_pitch(m)};
 }
 
+/* grey: the left image's row, or NULL where P2 is the same everywhere. */
+static ALWAYS_INLINE void step_left(const struct sx_matcher *m, const struct sx_matcher_scratch *s,
+				    struct chain *chain, const struct block *b, int xl, const uint8_t *grey,
+				    int vectors)
+{
+	int disparities = vectors * VEC_BYTES, x = b->x0 + xl;
+
+	if (grey)
+		chain->p2 = edge_p2(m, grey[x], grey[x + 1]);
+	row_step(chain, s->row_cost + x * disparities, b->left + xl * disparities, vectors);
+}
+
 /*
  * Three blocks are in work: the steps of the next one alternate with the winners of this one, so that neither
  * waits for its own latency; the words of the one before have reached the cache when they are merged.
  */
 static ALWAYS_INLINE void go_left(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
-				  struct sx_matcher_scratch *s, int vectors)
+				  struct sx_matcher_scratch *s, bool edges, int vectors)
 {
 	int disparities = vectors * VEC_BYTES, weight = 1 << m->word_bits,
 	    last = (m->width - 1) >> m->word_bits;
 	size_t pitch = sx_matcher_sum_pitch(m), row = (size_t)y * (size_t)m->width * (size_t)disparities;
+	const uint8_t *grey = sx_image_row(&f->grey[0], y);
 	struct block this = block_at(m, s, last), before = {0};
 	struct sums sums = {.horizontal = vpair_make(weight, weight),
 			    .vertical = vpair_make(weight, weight * m->p.paths)};
@@ -202,8 +218,7 @@ static ALWAYS_INLINE void go_left(const struct sx_matcher *m, const struct sx_ma
 
 	start_chain(&chain, m, vectors);
 	for (int xl = this.n - 1; xl >= 0; xl--)
-		row_step(&chain, s->row_cost + (this.x0 + xl) * disparities, this.left + xl * disparities,
-			 vectors);
+		step_left(m, s, &chain, &this, xl, edges ? grey : NULL, vectors);
 	for (int i = last; i >= 0; i--) {
 		struct block next = i > 0 ? block_at(m, s, i - 1) : (struct block){0};
 		int ahead = next.n; /* steps to go in the next block */
@@ -212,8 +227,7 @@ static ALWAYS_INLINE void go_left(const struct sx_matcher *m, const struct sx_ma
 			size_t at = (size_t)((this.x0 + xl) * disparities);
 
 			if (ahead-- > 0)
-				row_step(&chain, s->row_cost + (next.x0 + ahead) * disparities,
-					 next.left + ahead * disparities, vectors);
+				step_left(m, s, &chain, &next, ahead, edges ? grey : NULL, vectors);
 			if (xl >= this.n)
 				continue;
 			sums.cost = s->row_cost + at;
@@ -292,10 +306,10 @@ static void store_right(const struct sx_matcher *m, const struct sx_matcher_fram
 }
 
 static ALWAYS_INLINE void winner_row_of(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
-					struct sx_matcher_scratch *s, int vectors)
+					struct sx_matcher_scratch *s, bool edges, int vectors)
 {
-	go_right(m, f, y, s, vectors);
-	go_left(m, f, y, s, vectors);
+	go_right(m, f, y, s, edges, vectors);
+	go_left(m, f, y, s, edges, vectors);
 }
 
 static void winner_row(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
@@ -305,12 +319,14 @@ static void winner_row(const struct sx_matcher *m, const struct sx_matcher_frame
 
 	for (int j = 0; j < m->width + m->p.disparities + SX_MATCHER_MARGIN / 2; j++)
 		s->right_sum[j] = 0x7fff;
-	if (vectors == 128 / VEC_BYTES)
-		winner_row_of(m, f, y, s, 128 / VEC_BYTES);
+	if (m->p.p2_edge)
+		winner_row_of(m, f, y, s, true, vectors);
+	else if (vectors == 128 / VEC_BYTES)
+		winner_row_of(m, f, y, s, false, 128 / VEC_BYTES);
 	else if (vectors == 64 / VEC_BYTES)
-		winner_row_of(m, f, y, s, 64 / VEC_BYTES);
+		winner_row_of(m, f, y, s, false, 64 / VEC_BYTES);
 	else
-		winner_row_of(m, f, y, s, vectors);
+		winner_row_of(m, f, y, s, false, vectors);
 	store_winners(m, f, y, s);
 	store_confidence(m, f, y, s);
 	store_right(m, f, y, s);

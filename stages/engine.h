@@ -51,8 +51,8 @@ struct sx_transfers {
 /* Stages in the order they run. Names ("census", ...) by sx_stage_name(). */
 enum sx_stage {
 	SX_STAGE_INGEST,
-	SX_STAGE_CENSUS,
-	SX_STAGE_SGM, /* path aggregation; of the cpu engine: and winner */
+	SX_STAGE_CENSUS, /* what pixels bring to their costs; of the cpu engine with zncc: and all costs */
+	SX_STAGE_SGM,	 /* path aggregation; of the cpu engine: and winner */
 	SX_STAGE_WINNER,
 	SX_STAGE_MEDIAN,
 	SX_STAGE_LEFT_RIGHT,

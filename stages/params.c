@@ -81,8 +81,6 @@ void sx_stereo_resolve(struct sx_stereo_params *p)
 		p->p1 = penalties[p->cost][paths].p1;
 	if (p->p2 == 0)
 		p->p2 = penalties[p->cost][paths].p2;
-	if (p->zncc_window == 0)
-		p->zncc_window = 3;
 	resolve_fastdt(p);
 }
 
@@ -108,7 +106,7 @@ static int check_fastdt(const struct sx_stereo_params *p, const struct reason *r
 static int check_aggregation(const struct sx_stereo_params *p, const struct reason *r)
 {
 	if (p->cost == SX_COST_ZNCC && (p->zncc_window < 3 || p->zncc_window > 15 || p->zncc_window % 2 == 0))
-		return refuse(r, "stereo.window = %d: must be 3, 5, 7, 9, 11, 13 or 15", p->zncc_window);
+		return refuse(r, "stereo.window = %d: must be odd, from 3 to 15", p->zncc_window);
 	if (p->p2_edge < 0 || p->p2_edge > 255)
 		return refuse(r, "stereo.p2_edge = %d: must be from 0 to 255", p->p2_edge);
 	if (p->aggregation == SX_AGGREGATION_FASTDT)

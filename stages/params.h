@@ -44,7 +44,7 @@ struct sx_stereo_params {
 	enum sx_out_of_view out_of_view;
 	int uniqueness; /* percent, 1..100; best must be below this share of any rival; 100 = off */
 	enum sx_subpixel subpixel;
-	int zncc_window; /* l of zncc: 3, 5 .. 15 px; 0: see sx_stereo_resolve() */
+	int zncc_window; /* l of zncc: 3, 5 .. 15 px */
 	/*
 	 * sgm: difference of grey levels between neighbours along a path at which p2 has fallen to half, 1..255; 0: p2 is
 	 * the same everywhere. Falls to p1 + 1 at least (sgm.h).
@@ -105,7 +105,7 @@ struct sx_params {
 int sx_cost_max(enum sx_cost cost);
 
 /*
- * Replaces p1, p2, zncc_window, fastdt_sigma_* of 0 and fastdt auto, each on its own, by what was measured best for this
+ * Replaces p1, p2, fastdt_sigma_* of 0 and fastdt auto, each on its own, by what was measured best for this
  * cost, aggregation and number of paths (docs/accuracy.md). Engines do so when they make a context; sx_params_check() judges the resolved values.
  */
 void sx_stereo_resolve(struct sx_stereo_params *p);

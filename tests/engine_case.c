@@ -26,7 +26,8 @@ struct sx_params engine_case_params(void)
 			   .p1 = 10,
 			   .p2 = 120,
 			   .uniqueness = 95,
-			   .subpixel = SX_SUBPIXEL_TRUNC},
+			   .subpixel = SX_SUBPIXEL_TRUNC,
+			   .zncc_window = 5},
 		.filters = {.median = true, .left_right = 1, .speckle_range = 1},
 		.road = {.threshold = 20,
 			 .top = 33,
@@ -110,9 +111,9 @@ static void describe_case(char *text, size_t bytes, const struct engine_case *t,
 {
 	const struct sx_stereo_params *p = &t->params.stereo;
 
-	snprintf(text, bytes, "%s %s, %s %dx%d+%d D %d min %d paths %d cost %d p2 %d", how, tap,
-		 check_fill_name(t->fill), t->width, t->height, t->padding, p->disparities, p->min_disparity,
-		 p->paths, p->cost, p->p2);
+	snprintf(text, bytes, "%s %s, %s %dx%d+%d D %d min %d paths %d cost %d p2 %d window %d edge %d", how,
+		 tap, check_fill_name(t->fill), t->width, t->height, t->padding, p->disparities,
+		 p->min_disparity, p->paths, p->cost, p->p2, p->zncc_window, p->p2_edge);
 }
 
 static bool same_road(const struct sx_road *a, const struct sx_road *b)
@@ -212,6 +213,88 @@ void engine_cases_costs(engine_case_fn *check)
 
 		t.params.stereo.cost = costs[i / 2];
 		t.params.stereo.out_of_view = i % 2 ? SX_OUT_OF_VIEW_MAX : SX_OUT_OF_VIEW_ZERO;
+		check(&t);
+	}
+}
+
+static void check_zncc_windows(engine_case_fn *check)
+{
+	for (int i = 0; i < 14; i++) {
+		struct engine_case t = engine_case_small(1000 + (uint64_t)i);
+
+		t.params.stereo.cost = SX_COST_ZNCC;
+		t.params.stereo.zncc_window = 3 + i / 2 * 2;
+		t.params.stereo.out_of_view = i % 2 ? SX_OUT_OF_VIEW_MAX : SX_OUT_OF_VIEW_ZERO;
+		t.params.stereo.paths = i % 3 == 0 ? 2 : i % 3 == 1 ? 4 : 8;
+		check(&t);
+	}
+}
+
+/* Widths below the disparities, rows that end inside a task, every count of disparities' vectors. */
+static void check_zncc_sizes(engine_case_fn *check)
+{
+	static const struct {
+		int width, height, disparities, window;
+	} sizes[] = {
+		{32, 32, 32, 15}, {32, 35, 256, 3}, {33, 47, 64, 5},   {47, 33, 128, 15}, {64, 64, 256, 9},
+		{97, 35, 96, 3},  {97, 81, 96, 7},  {300, 33, 128, 3}, {40, 300, 32, 11}, {129, 65, 160, 13},
+	};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct engine_case t = engine_case_small(1020 + i);
+
+		t.width = sizes[i].width;
+		t.height = sizes[i].height;
+		t.params.stereo.cost = SX_COST_ZNCC;
+		t.params.stereo.disparities = sizes[i].disparities;
+		t.params.stereo.zncc_window = sizes[i].window;
+		check(&t);
+	}
+}
+
+void engine_cases_zncc(engine_case_fn *check)
+{
+	static const int min[] = {-128, -40, -1, 1, 33, 128};
+
+	check_zncc_windows(check);
+	check_zncc_sizes(check);
+	for (int i = 0; i < 2 * CHECK_FILL_COUNT; i++) { /* flat windows; the largest sums and covariances */
+		struct engine_case t = engine_case_small(1040 + (uint64_t)i);
+
+		t.fill = (enum check_fill)(i / 2);
+		t.params.stereo.cost = SX_COST_ZNCC;
+		t.params.stereo.zncc_window = i % 2 ? 15 : 3;
+		check(&t);
+	}
+	for (int i = 0; i < 12; i++) {
+		struct engine_case t = engine_case_small(1060 + (uint64_t)i);
+
+		t.params.stereo.cost = SX_COST_ZNCC;
+		t.params.stereo.zncc_window = i % 4 < 2 ? 3 : 9;
+		t.params.stereo.min_disparity = min[i / 2];
+		t.params.stereo.out_of_view = i % 2 ? SX_OUT_OF_VIEW_MAX : SX_OUT_OF_VIEW_ZERO;
+		t.shift = min[i / 2] + 20;
+		check(&t);
+	}
+}
+
+/* P2 of each step from the left image; p2 and its least value, p1 + 1, apart, close and the same. */
+void engine_cases_edges(engine_case_fn *check)
+{
+	static const enum sx_cost costs[] = {SX_COST_CSCT, SX_COST_CENSUS, SX_COST_ZNCC};
+	static const int edges[] = {1, 8, 60, 255};
+
+	for (int i = 0; i < 18; i++) {
+		struct engine_case t = engine_case_small(1100 + (uint64_t)i);
+		struct sx_stereo_params *p = &t.params.stereo;
+
+		t.width = i % 5 == 4 ? 33 : 60 + i;
+		t.fill = i % 4 == 3 ? CHECK_STEPS : CHECK_NOISE;
+		p->cost = costs[i % 3];
+		p->paths = i / 3 % 3 == 0 ? 2 : i / 3 % 3 == 1 ? 4 : 8;
+		p->disparities = i < 9 ? 64 : i < 15 ? 128 : 96;
+		p->p2_edge = edges[i % 4];
+		p->p2 = i % 6 == 5 ? p->p1 : i % 6 == 4 ? p->p1 + 1 : i % 6 == 3 ? 20 : 180;
 		check(&t);
 	}
 }

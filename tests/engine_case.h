@@ -56,6 +56,8 @@ void engine_cases_sizes(
 	engine_case_fn *check); /* 32x32 .. 631x479, 40x1100, 1500x40; 32 .. 256 disparities */
 void engine_cases_fills(engine_case_fn *check);
 void engine_cases_costs(engine_case_fn *check);
+void engine_cases_zncc(engine_case_fn *check);	/* windows 3 .. 15: sizes, sides, grey levels */
+void engine_cases_edges(engine_case_fn *check); /* p2_edge: costs, paths */
 void engine_cases_paths(engine_case_fn *check); /* P2 on both sides of what a byte holds */
 void engine_cases_extreme_sums(engine_case_fn *check);
 void engine_cases_min_disparity(engine_case_fn *check); /* -128 .. 128 */

@@ -278,6 +278,8 @@ static void random_value(const struct sx_option *o, char *text, size_t bytes)
 			snprintf(text, bytes, "%d", 80 + (int)(random_u64() % 30));
 		else if (o->rule == SX_RULE_POWER_OF_TWO)
 			snprintf(text, bytes, "%d", 2 << random_u64() % 3);
+		else if (o->rule == SX_RULE_ODD)
+			snprintf(text, bytes, "%d", 3 + 2 * (int)(random_u64() % 7));
 		else if (o->rule == SX_RULE_MULTIPLE_OF_32)
 			snprintf(text, bytes, "%d", 32 * (1 + (int)(random_u64() % 8)));
 		else

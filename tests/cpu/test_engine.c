@@ -161,6 +161,16 @@ static void test_costs(void **state)
 	engine_cases_costs(check_2_threads);
 }
 
+static void test_zncc(void **state)
+{
+	engine_cases_zncc(check_2_threads);
+}
+
+static void test_edges(void **state)
+{
+	engine_cases_edges(check_2_threads);
+}
+
 static void test_paths(void **state)
 {
 	engine_cases_paths(check_2_threads);
@@ -345,7 +355,7 @@ static void test_refusals(void **state)
 	assert_non_null(strstr(why, "fastdt"));
 	assert_non_null(strstr(why, "cpu"));
 	c.params = engine_case_params();
-	c.params.stereo.cost = SX_COST_ZNCC;
+	c.params.stixels.method = SX_STIXEL_SLANTED;
 	assert_int_equal(sx_backend_cpu.context_create(&x, d, &c, why, sizeof(why)), -ENOTSUP);
 	c.params = engine_case_params();
 	c.params.stereo.p2 = 250;
@@ -390,6 +400,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sizes),	       cmocka_unit_test(test_fills),
 		cmocka_unit_test(test_costs),	       cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_zncc),	       cmocka_unit_test(test_edges),
 		cmocka_unit_test(test_extreme_sums),   cmocka_unit_test(test_min_disparity),
 		cmocka_unit_test(test_winner_options), cmocka_unit_test(test_filter_options),
 		cmocka_unit_test(test_pixel_formats),  cmocka_unit_test(test_stixel_options),

@@ -578,7 +578,7 @@ class ExitCodes(TestCase):
         self.check(78, ["-c", i.top + "/missing.conf"], "missing.conf", i=i)
         self.check(78, [], "kind", i=i)
         # a combination that only the engine can refuse
-        self.check(78, [*SMALL, "-s", "engine.backend=cpu", "-s", "stereo.cost=zncc"], "cpu", "zncc", i=i)
+        self.check(78, [*SMALL, "-s", "engine.backend=cpu", "-s", "stixels.method=slanted"], "cpu", "slanted", i=i)
 
     def test_lost_runtime_environment(self):
         # a notify socket that is not there or makes no sense is no reason to fail

@@ -254,6 +254,7 @@ static void equals_definition(void **state)
 							     .disparities = 32,
 							     .min_disparity = (int)(seed % 5) - 2,
 							     .out_of_view = (enum sx_out_of_view)(seed % 2),
+							     .zncc_window = 3,
 							     .fastdt = v};
 
 				if (seed % 7 == 0)
@@ -311,7 +312,7 @@ static void flat_images_keep_their_cost(void **state)
 {
 	for (enum sx_fastdt v = SX_FASTDT_FLOAT; v <= SX_FASTDT_INT16; v++) {
 		struct sx_stereo_params p = {
-			.cost = SX_COST_ZNCC, .paths = 4, .disparities = 32, .fastdt = v};
+			.cost = SX_COST_ZNCC, .paths = 4, .disparities = 32, .zncc_window = 3, .fastdt = v};
 		struct problem q;
 
 		problem_init(&q, &p, 60, 60, CHECK_FLAT, 1);
