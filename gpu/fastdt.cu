@@ -25,6 +25,7 @@
 #include "gpu/cost_cuda.h"
 #include "gpu/fastdt_cuda.h"
 #include "gpu/fastdt_priv.h"
+#include "gpu/zncc_cuda.h"
 
 #define THREADS 128
 #define BATCH SX_DT_BATCH
@@ -405,6 +406,14 @@ static cudaError_t begin_gain(const struct sx_fastdt_cuda *s, const struct sx_sg
 	return e;
 }
 
+static cudaError_t fill_volume(const struct sx_fastdt_cuda *s, const struct sx_image grey[2],
+			       const struct sx_image descriptors[2], cudaStream_t stream)
+{
+	return s->p.cost == SX_COST_ZNCC ? sx_zncc_cost_cuda_run(grey, descriptors, &s->p, s->narrow,
+								 SX_ZNCC_SCAN_CHOSEN, stream)
+					 : sx_cost_cuda_run(descriptors, &s->p, s->narrow, stream);
+}
+
 cudaError_t sx_fastdt_cuda_run(const struct sx_fastdt_cuda *s, const struct sx_image grey[2],
 			       const struct sx_image census[2], const struct sx_image *winner,
 			       const struct sx_image *winner_right, const struct sx_image *confidence,
@@ -413,11 +422,11 @@ cudaError_t sx_fastdt_cuda_run(const struct sx_fastdt_cuda *s, const struct sx_i
 	cudaError_t e;
 
 	if ((e = sx_dt_weights_run(&s->planes, &grey[0], stream)) || (e = begin_gain(s, streams, stream)) ||
-	    (e = sx_cost_cuda_run(census, &s->p, s->narrow, stream)) || (e = run_passes(s, stream)))
+	    (e = fill_volume(s, grey, census, stream)) ||
+	    (e = sx_cuda_mark(streams ? streams->costs : NULL, stream)) || (e = run_passes(s, stream)))
 		return e;
-	if (streams && (e = cudaStreamWaitEvent(stream, streams->join[0], 0)))
-		return e;
-	if (streams && streams->between && (e = sx_cuda_mark(streams->between, stream)))
+	if (streams && ((e = cudaStreamWaitEvent(stream, streams->join[0], 0)) ||
+			(e = sx_cuda_mark(streams->between, stream))))
 		return e;
 	return sx_dt_winner_run(&s->planes, &s->p, s->wide, s->keep, winner, winner_right, confidence,
 				stream);
