@@ -132,21 +132,21 @@ template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK, boo
 	/* position 0 of the line */
 	const weight *weights;
 	const cell *subtracted;
-	cell *lowest; /* NULL: not this lane */
-	size_t pitch;
+	cell *lowest; /* NULL: not this lane; down: in the plane beside */
+	size_t pitch, lowest_pitch;
 	sx_dt_along<weight, BATCH, ACROSS> weights_here, weights_next;
 	sx_dt_along<cell, BATCH, ACROSS> subtracted_here, subtracted_next;
 
 	/* b: batches from the beginning of the journey */
-	__device__ __forceinline__ size_t place(int b) const
+	__device__ __forceinline__ size_t place(int b, size_t row) const
 	{
-		return (size_t)(BACK ? w.ring.batches - 1 - b : b) * (BATCH * (ACROSS ? 1 : pitch));
+		return (size_t)(BACK ? w.ring.batches - 1 - b : b) * (BATCH * (ACROSS ? 1 : row));
 	}
 	__device__ __forceinline__ void load(int b)
 	{
-		weights_next.load(weights + place(b), pitch);
+		weights_next.load(weights + place(b, pitch), pitch);
 		if (SUBTRACT)
-			subtracted_next.load(subtracted + place(b), pitch);
+			subtracted_next.load(subtracted + place(b, pitch), pitch);
 	}
 	__device__ __forceinline__ void arrive()
 	{
@@ -163,7 +163,7 @@ template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK, boo
 		walk_batch<IN, OUT, VALUE, ACROSS, BACK, SUBTRACT, CUT>(w, slots, weights_here,
 									subtracted_here, firsts, most);
 		if (lowest)
-			firsts.store(lowest + place(b), pitch);
+			firsts.store(lowest + place(b, lowest_pitch), lowest_pitch);
 		arrive();
 	}
 };
@@ -182,7 +182,10 @@ __global__ void __launch_bounds__(THREADS) pass_kernel(const struct pass p)
 	start_walk(t.w, p, line, lane, shared);
 	t.weights = (const typename sx_dt_plane<VALUE>::weight *)p.weights + plane;
 	t.subtracted = (const typename sx_dt_plane<VALUE>::cell *)p.subtracted + (SUBTRACT ? plane : 0);
-	t.lowest = lane == 0 && p.lowest ? (typename sx_dt_plane<VALUE>::cell *)p.lowest + plane : NULL;
+	t.lowest_pitch = ACROSS ? p.pitch : SX_DT_BESIDE * p.pitch;
+	t.lowest = lane == 0 && p.lowest ? (typename sx_dt_plane<VALUE>::cell *)p.lowest +
+						   (ACROSS ? plane : SX_DT_BESIDE * plane + SX_DT_LEAST)
+					 : NULL;
 	t.pitch = p.pitch;
 	t.load(0);
 	t.arrive();
@@ -219,6 +222,7 @@ struct sx_fastdt_cuda {
 	uint8_t *narrow; /* a byte a cell */
 	uint8_t *wide;	 /* two, or four */
 	bool bytes;	 /* A fits narrow */
+	bool held;	 /* V may leave 16 bits, and is held there */
 	bool keep;
 };
 
@@ -232,16 +236,25 @@ static bool is_coded(const struct sx_fastdt_cuda *s)
 	return s->p.fastdt == SX_FASTDT_INT8;
 }
 
-/* What the largest cost comes to on an endless line of the largest weight. */
-static int largest_sum(const struct sx_fastdt_weights *w, int cost)
+/* What the largest input comes to on an endless line of the largest weight. */
+static int largest_sum(const struct sx_fastdt_weights *w, int in)
 {
-	int sum = cost, before;
+	int sum = in, before;
 
 	do {
 		before = sum;
-		sum = sx_dt_step(cost, before, w->fixed[0]);
+		sum = sx_dt_step(in, before, w->fixed[0]);
 	} while (sum > before);
 	return sum;
+}
+
+/* What A and V may come to decides which cells and which arithmetic will do. */
+static void find_ranges(struct sx_fastdt_cuda *s, const struct sx_fastdt_weights *w)
+{
+	const int a = largest_sum(w, sx_cost_max(s->p.cost)), b = largest_sum(w, a) + (is_coded(s) ? 32 : 0);
+
+	s->bytes = a <= UINT8_MAX;
+	s->held = s->p.fastdt != SX_FASTDT_INT32 && largest_sum(w, largest_sum(w, b)) >= INT16_MAX;
 }
 
 static void take_planes(struct sx_fastdt_cuda *s, struct sx_cuda_memory *m, const struct sx_fastdt_weights *w)
@@ -254,8 +267,8 @@ static void take_planes(struct sx_fastdt_cuda *s, struct sx_cuda_memory *m, cons
 	p->across = sx_cuda_take(m, pixels * element);
 	p->down = sx_cuda_take(m, pixels * element);
 	p->lowest = sx_cuda_take(m, pixels * element);
-	p->least = sx_cuda_take(m, pixels * element);
 	p->gain = sx_cuda_take(m, pixels * 4);
+	p->beside = sx_cuda_take(m, pixels * element * SX_DT_BESIDE);
 	p->keys = (uint32_t *)sx_cuda_take(m, pixels * 4);
 }
 
@@ -277,7 +290,7 @@ int sx_fastdt_cuda_create(struct sx_fastdt_cuda **ret, struct sx_cuda_memory *m,
 	s->planes.pitch = ((size_t)c->width + SX_DT_BATCH - 1) / SX_DT_BATCH * SX_DT_BATCH;
 	s->planes.real = is_real(s);
 	sx_fastdt_weights_init(&w, &s->p);
-	s->bytes = largest_sum(&w, sx_cost_max(s->p.cost)) <= 255;
+	find_ranges(s, &w);
 	take_planes(s, m, &w);
 	cells = ((size_t)c->width * (size_t)s->planes.rows + SX_DT_BATCH) *
 		disparities; /* and what batches reach */
@@ -379,7 +392,7 @@ static cudaError_t run_passes(const struct sx_fastdt_cuda *s, cudaStream_t strea
 
 	down.weights = planes->down;
 	down.out = s->wide;
-	down.lowest = planes->least;
+	down.lowest = planes->beside;
 	if (is_real(s))
 		return run_real(s, &across, &down, stream);
 	if ((e = run_right(s, across, stream)) || (e = run_left(s, across, stream)))
@@ -428,8 +441,8 @@ cudaError_t sx_fastdt_cuda_run(const struct sx_fastdt_cuda *s, const struct sx_i
 	if (streams && ((e = cudaStreamWaitEvent(stream, streams->join[0], 0)) ||
 			(e = sx_cuda_mark(streams->between, stream))))
 		return e;
-	return sx_dt_winner_run(&s->planes, &s->p, s->wide, s->keep, winner, winner_right, confidence,
-				stream);
+	return sx_dt_winner_run(&s->planes, &s->p, s->wide, s->keep, s->held, winner, winner_right,
+				confidence, stream);
 }
 
 cudaError_t sx_fastdt_cuda_sum(const struct sx_fastdt_cuda *s, const struct sx_image *sum,

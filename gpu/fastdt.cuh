@@ -8,8 +8,8 @@
  * that batches of 8 positions need no condition there. Padding of weights is 0: nothing passes it.
  *
  * Ranges, by what sx_params_check() allows, Cmax g^4 <= 65535, g: the gain of a pass: 0 <= A <= Cmax g < 400 (mostly
- * below 256, then it is a byte), |B| <= Cmax g^2 < 2048, |U| <= 1.25 Cmax g^3 < 15000 (1.25: codes of 8 bits are rounded
- * down), with or without the subtraction. So only "up" can leave 16 bits, and what it reads is the same for int32 and int16.
+ * below 256, then it is a byte), |B| <= Cmax g^2 < 2048, |U| <= (Cmax g^2 + 31) g < 12000 (31: codes of 8 bits are
+ * rounded down), with or without the subtraction. So only "up" can leave 16 bits, and what it reads is the same for int32 and int16.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

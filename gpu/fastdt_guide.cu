@@ -4,8 +4,8 @@
  *
  * Work:    weights: a thread a pixel. Gain: a thread a row, to the right and back, then a thread a column, down and up;
  *          few threads and many steps, meant to run beside the costs and the passes.
- * Memory:  8 positions at a time, the next ones under way. Of a pixel weights read 3 bytes and write 4 (float: 8), the
- *          gain moves 4 * 4 bytes and reads each weight twice.
+ * Memory:  8 positions at a time, the next ones under way. Of a pixel weights read 3 bytes and write 6 (float: 12), the
+ *          gain moves 5 * 4 bytes and reads each weight twice.
  * Ranges:  G <= 65535 and what rounding adds, times a weight of 15 bits: below 2^31 (sx_params_check()).
  * Shapes:  any. Padding of planes is 0, and no condition is needed there.
  * Speed:   not measured yet; docs/performance.md, "CUDA: FastDT".
@@ -40,7 +40,10 @@ template <typename WEIGHT> __global__ void __launch_bounds__(256) weights_kernel
 	const uint8_t *here = g.grey + (size_t)y * g.grey_pitch + x;
 
 	((WEIGHT *)g.p.across)[at] = x > 0 ? table[abs((int)here[0] - here[-1])] : (WEIGHT)0;
-	((WEIGHT *)g.p.down)[at] = y > 0 ? table[abs((int)here[0] - *(here - g.grey_pitch))] : (WEIGHT)0;
+	const WEIGHT down = y > 0 ? table[abs((int)here[0] - *(here - g.grey_pitch))] : (WEIGHT)0;
+
+	((WEIGHT *)g.p.down)[at] = down;
+	((WEIGHT *)g.p.beside)[SX_DT_BESIDE * at + SX_DT_WEIGHT] = down;
 }
 
 __device__ __forceinline__ uint32_t as_word(int v)
@@ -138,6 +141,8 @@ __global__ void __launch_bounds__(GAIN_THREADS) gain_columns_kernel(const struct
 
 	const weight *weights = (const weight *)g.p.down + x;
 	uint32_t *gain = (uint32_t *)g.p.gain + x;
+	constexpr size_t words = SX_DT_BESIDE * sizeof(weight) / 4; /* of the plane beside */
+	uint32_t *factors = (uint32_t *)g.p.beside + (size_t)x * words;
 	sx_dt_along<weight, BATCH, false> w, w_next;
 	sx_dt_along<uint32_t, BATCH, false> in, in_next;
 	weight carried = 0;
@@ -174,7 +179,7 @@ __global__ void __launch_bounds__(GAIN_THREADS) gain_columns_kernel(const struct
 			from_word(&a, in.get(i));
 			v = sx_dt_step(a, v, carried);
 			carried = w.get(i);
-			gain[row] = factor_of(v);
+			factors[row * words] = factor_of(v);
 			g.p.keys[row + (size_t)x] = 0xffffffffu;
 		}
 		w = w_next;

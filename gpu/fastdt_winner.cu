@@ -37,18 +37,30 @@ struct work {
 	bool keep;
 };
 
+/* COLUMNS: of a block, 0: any. */
+template <int COLUMNS> __device__ __forceinline__ int columns_of(const struct work &w)
+{
+	return COLUMNS ? COLUMNS : w.columns;
+}
+
+/* Words of four disparities that a lane looks at. */
+template <int COLUMNS> __host__ __device__ constexpr int words_of()
+{
+	return COLUMNS >= 8 ? 1 : 2;
+}
+
 /* Rows at a time: as many as fit shared memory. */
 template <typename VALUE> __host__ __device__ constexpr int rows_of()
 {
 	return sizeof(typename sx_dt_plane<VALUE>::cell) == 2 ? 8 : 4;
 }
 
-template <bool HELD> __device__ __forceinline__ int held(int v)
+template <bool HELD> __device__ __forceinline__ int hold(int v)
 {
 	return HELD ? max(min(v, (int)INT16_MAX), (int)INT16_MIN) : v;
 }
 
-template <bool HELD> __device__ __forceinline__ float held(float v)
+template <bool HELD> __device__ __forceinline__ float hold(float v)
 {
 	return v;
 }
@@ -77,31 +89,62 @@ template <typename CELLS_OF, typename VALUE> struct climb {
 	ptrdiff_t step; /* upwards */
 };
 
-/* What the lanes of a column read of planes in a batch. */
-template <typename VALUE> struct beside {
-	static const int rows = rows_of<VALUE>();
+/* What the lanes of a column read of the plane beside. */
+template <typename VALUE> struct beside;
 
-	sx_dt_along<typename sx_dt_plane<VALUE>::weight, rows, false> weights;
-	sx_dt_along<typename sx_dt_plane<VALUE>::cell, rows, false> least;
-	sx_dt_along<uint32_t, rows, false> factors;
+template <> struct beside<int> {
+	uint2 v[rows_of<int>()];
 
-	__device__ __forceinline__ void load(const struct sx_dt_planes &p, int x, int y)
+	__device__ __forceinline__ void load(const struct sx_dt_planes &p, size_t at)
 	{
-		const size_t at = (size_t)y * p.pitch + (size_t)x;
+#pragma unroll
+		for (int i = 0; i < rows_of<int>(); i++)
+			v[i] = reinterpret_cast<const uint2 *>(p.beside)[at + (size_t)i * p.pitch];
+	}
+	__device__ __forceinline__ uint32_t factor(int i) const
+	{
+		return v[i].x;
+	}
+	__device__ __forceinline__ int least(int i) const
+	{
+		return (int16_t)v[i].y;
+	}
+	__device__ __forceinline__ uint16_t weight(int i) const
+	{
+		return (uint16_t)(v[i].y >> 16);
+	}
+};
 
-		weights.load((const typename sx_dt_plane<VALUE>::weight *)p.down + at, p.pitch);
-		least.load((const typename sx_dt_plane<VALUE>::cell *)p.least + at, p.pitch);
-		factors.load((const uint32_t *)p.gain + at, p.pitch);
+template <> struct beside<float> {
+	uint4 v[rows_of<float>()];
+
+	__device__ __forceinline__ void load(const struct sx_dt_planes &p, size_t at)
+	{
+#pragma unroll
+		for (int i = 0; i < rows_of<float>(); i++)
+			v[i] = reinterpret_cast<const uint4 *>(p.beside)[at + (size_t)i * p.pitch];
+	}
+	__device__ __forceinline__ uint32_t factor(int i) const
+	{
+		return v[i].x;
+	}
+	__device__ __forceinline__ float least(int i) const
+	{
+		return __uint_as_float(v[i].z);
+	}
+	__device__ __forceinline__ float weight(int i) const
+	{
+		return __uint_as_float(v[i].w);
 	}
 };
 
 /* S of a batch into shared memory. O goes along in every lane; first: where its own cell is, V(0) = 0 takes its place. */
-template <typename CELLS_OF, typename VALUE, bool HELD, bool CUT>
+template <int COLUMNS, typename CELLS_OF, typename VALUE, bool HELD, bool CUT>
 __device__ __forceinline__ void climb_batch(struct climb<CELLS_OF, VALUE> &c, const uint32_t *slots,
 					    const struct beside<VALUE> &b, const struct work &w, bool first)
 {
 	constexpr int rows = rows_of<VALUE>();
-	const int row = w.columns * w.disparities;
+	const int row = columns_of<COLUMNS>(w) * w.disparities;
 
 #pragma unroll
 	for (int i = 0; i < rows; i++) {
@@ -113,11 +156,11 @@ __device__ __forceinline__ void climb_batch(struct climb<CELLS_OF, VALUE> &c, co
 
 			sx_words_load<CELLS_OF::words>(words, slots + i * c.ring.stride);
 			CELLS_OF::get(in, words, 0);
-			c.least = held<HELD>(sx_dt_step((VALUE)b.least.get(place), c.least, c.carried));
+			c.least = hold<HELD>(sx_dt_step(b.least(place), c.least, c.carried));
 #pragma unroll
 			for (int k = 0; k < 4; k++) {
-				c.v[k] = held<HELD>(sx_dt_step(in[k], c.v[k], c.carried));
-				s[k] = sum_of((k == 0 && first ? 0 : c.v[k]) - c.least, b.factors.get(place));
+				c.v[k] = hold<HELD>(sx_dt_step(in[k], c.v[k], c.carried));
+				s[k] = sum_of((k == 0 && first ? 0 : c.v[k]) - c.least, b.factor(place));
 			}
 
 			const uint32_t low = s[0] | s[1] << 16, high = s[2] | s[3] << 16;
@@ -128,7 +171,7 @@ __device__ __forceinline__ void climb_batch(struct climb<CELLS_OF, VALUE> &c, co
 			if (c.kept)
 				*reinterpret_cast<uint2 *>(c.kept) = make_uint2(low, high);
 		}
-		c.carried = b.weights.get(place);
+		c.carried = b.weight(place);
 		if (c.kept)
 			c.kept += c.step;
 	}
@@ -146,12 +189,15 @@ __device__ __forceinline__ uint32_t smaller_rival(uint32_t best, uint32_t s, int
 }
 
 /* The smallest key of a pixel. Every lane of the warp reaches this. */
+template <int WORDS>
 __device__ __forceinline__ uint32_t find_winner(const uint2 *sums, int disparities, int lane)
 {
 	uint32_t best = 0xffffffffu;
 
-	for (int i = lane; i < disparities / 4; i += 32) {
-		const uint2 s = sums[i];
+#pragma unroll
+	for (int k = 0; k < WORDS; k++) {
+		const int i = lane + 32 * k;
+		const uint2 s = i < disparities / 4 ? sums[i] : make_uint2(0xffffffffu, 0xffffffffu);
 
 		best = smaller_key(smaller_key(best, s.x, 4 * (uint32_t)i), s.y, 4 * (uint32_t)i + 2);
 	}
@@ -159,12 +205,15 @@ __device__ __forceinline__ uint32_t find_winner(const uint2 *sums, int dispariti
 }
 
 /* The smallest S but for the winner and its neighbours. Every lane of the warp reaches this. */
+template <int WORDS>
 __device__ __forceinline__ uint32_t find_rival(const uint2 *sums, int disparities, int winner, int lane)
 {
 	uint32_t best = 0xffffffffu;
 
-	for (int i = lane; i < disparities / 4; i += 32) {
-		const uint2 s = sums[i];
+#pragma unroll
+	for (int k = 0; k < WORDS; k++) {
+		const int i = lane + 32 * k;
+		const uint2 s = i < disparities / 4 ? sums[i] : make_uint2(0xffffffffu, 0xffffffffu);
 
 		best = smaller_rival(best, s.x & 0xffff, 4 * i, winner);
 		best = smaller_rival(best, s.x >> 16, 4 * i + 1, winner);
@@ -203,37 +252,40 @@ __device__ __forceinline__ void finish_pixel(const struct work &w, const uint16_
 }
 
 /* The block's pixels, a run of them for each warp: at most 32. y: of the batch's lowest row, its first. */
-template <int rows>
+template <int COLUMNS, int rows>
 __device__ __forceinline__ void find_left(const struct work &w, const uint16_t *sums, int first_x, int y)
 {
 	const int warp = (int)threadIdx.x / 32, warps = (int)blockDim.x / 32, lane = (int)threadIdx.x % 32;
-	const int pixels = rows * w.columns, run = (pixels + warps - 1) / warps, begin = warp * run;
+	const int columns = columns_of<COLUMNS>(w);
+	const int pixels = rows * columns, run = (pixels + warps - 1) / warps, begin = warp * run;
 	uint32_t key = 0, rival = 0xffffffffu;
 
 	for (int i = begin; i < min(begin + run, pixels); i++) {
 		const uint2 *s = reinterpret_cast<const uint2 *>(sums + i * w.disparities);
 		uint32_t best, other = 0xffffffffu;
 
-		if (first_x + i % w.columns >= w.planes.width || y - i / w.columns >= w.planes.height)
+		if (first_x + i % columns >= w.planes.width || y - i / columns >= w.planes.height)
 			continue;
-		best = find_winner(s, w.disparities, lane);
+		best = find_winner<words_of<COLUMNS>()>(s, w.disparities, lane);
 		if (w.uniqueness < 100)
-			other = find_rival(s, w.disparities, (int)(best & 0xffff), lane);
+			other = find_rival<words_of<COLUMNS>()>(s, w.disparities, (int)(best & 0xffff), lane);
 		key = lane == i - begin ? best : key;
 		rival = lane == i - begin ? other : rival;
 	}
 
-	const int mine = begin + lane, x = first_x + mine % w.columns, row = y - mine / w.columns;
+	const int mine = begin + lane, x = first_x + mine % columns, row = y - mine / columns;
 
 	if (lane < run && mine < pixels && x < w.planes.width && row < w.planes.height)
 		finish_pixel(w, sums + mine * w.disparities, key, rival, x, row);
 }
 
 /* Left pixel first_x + c meets the right one first_x - (D - 1) + j at d = c + D - 1 - j. */
-template <int rows>
+/* Keys count d from that of the first column on, at which they begin. */
+template <int COLUMNS, int rows>
 __device__ __forceinline__ void find_right(const struct work &w, const uint16_t *sums, int first_x, int y)
 {
-	const int last = w.disparities - 1, span = w.columns + last;
+	const int columns = columns_of<COLUMNS>(w), last = w.disparities - 1, span = columns + last;
+	const int count = min(columns, w.planes.width - first_x); /* columns that exist */
 	int row = 0;
 
 	for (int j = (int)threadIdx.x;; j += (int)blockDim.x) {
@@ -242,16 +294,23 @@ __device__ __forceinline__ void find_right(const struct work &w, const uint16_t 
 		if (row >= rows)
 			return;
 
-		const int x = first_x - last + j, begin = max(j - last, 0);
-		const int end = min(min(j + 1, w.columns), w.planes.width - first_x);
-		const uint16_t *s = sums + (row * w.columns + begin) * w.disparities + (begin + last - j);
+		const int x = first_x - last + j, begin = max(j - last, 0), end = min(j + 1, count);
+		const uint16_t *s = sums + (row * columns + begin) * w.disparities + (begin + last - j);
 		uint32_t best = 0xffffffffu;
 
 		if (x < 0 || begin >= end || y - row >= w.planes.height)
 			continue;
-		for (int c = begin; c < end; c++, s += w.disparities + 1)
-			best = min(best, (uint32_t)*s << 16 | (uint32_t)(c + last - j));
-		atomicMin(w.planes.keys + (size_t)(y - row) * w.planes.pitch + (size_t)x, best);
+		if (COLUMNS && end - begin == COLUMNS) {
+#pragma unroll
+			for (int c = 0; c < COLUMNS; c++)
+				best = min(best,
+					   __byte_perm(s[c * (w.disparities + 1)], (uint32_t)c, 0x1054));
+		} else {
+			for (int c = begin; c < end; c++, s += w.disparities + 1)
+				best = min(best, (uint32_t)*s << 16 | (uint32_t)(c - begin));
+		}
+		atomicMin(w.planes.keys + (size_t)(y - row) * w.planes.pitch + (size_t)x,
+			  best + (uint32_t)(begin + last - j));
 	}
 }
 
@@ -274,14 +333,15 @@ __device__ __forceinline__ void start_climb(struct climb<CELLS_OF, VALUE> &c, co
 		c.v[k] = 0;
 }
 
-template <typename CELLS_OF, typename VALUE, bool HELD>
+template <int COLUMNS, typename CELLS_OF, typename VALUE, bool HELD>
 __global__ void __launch_bounds__(THREADS_MAX) winner_kernel(const struct work w)
 {
 	SX_DYNAMIC_SHARED(uint32_t, shared);
 	constexpr int rows = rows_of<VALUE>();
 	const int lanes = w.disparities / 4, column = (int)threadIdx.x / lanes,
 		  lane = (int)threadIdx.x % lanes;
-	const int first_x = (int)blockIdx.x * w.columns, x = min(first_x + column, w.planes.width - 1);
+	const int first_x = (int)blockIdx.x * columns_of<COLUMNS>(w),
+		  x = min(first_x + column, w.planes.width - 1);
 	const bool lives = first_x + column == x; /* others take part behind the barriers alone */
 	uint16_t *sums =
 		reinterpret_cast<uint16_t *>(shared + rows * BATCHES * CELLS_OF::words * (int)blockDim.x);
@@ -290,23 +350,25 @@ __global__ void __launch_bounds__(THREADS_MAX) winner_kernel(const struct work w
 	struct beside<VALUE> here, next;
 
 	start_climb(c, w, x, column, lane, sums, shared);
-	here.load(w.planes, x, (batches - 1) * rows);
+	here.load(w.planes, (size_t)((batches - 1) * rows) * w.planes.pitch + (size_t)x);
 	for (int b = 0; b < batches; b++) {
 		const int y = (batches - b) * rows - 1; /* lowest row of the batch */
 
 		if (lives) {
 			const uint32_t *slots = c.ring.turn();
 
-			next.load(w.planes, x, max(y + 1 - 2 * rows, 0));
+			next.load(w.planes, (size_t)max(y + 1 - 2 * rows, 0) * w.planes.pitch + (size_t)x);
 			if (b == 0 && c.ring.cut < rows)
-				climb_batch<CELLS_OF, VALUE, HELD, true>(c, slots, here, w, lane == 0);
+				climb_batch<COLUMNS, CELLS_OF, VALUE, HELD, true>(c, slots, here, w,
+										  lane == 0);
 			else
-				climb_batch<CELLS_OF, VALUE, HELD, false>(c, slots, here, w, lane == 0);
+				climb_batch<COLUMNS, CELLS_OF, VALUE, HELD, false>(c, slots, here, w,
+										   lane == 0);
 			here = next;
 		}
 		__syncthreads(); /* S is there */
-		find_left<rows>(w, sums, first_x, y);
-		find_right<rows>(w, sums, first_x, y);
+		find_left<COLUMNS, rows>(w, sums, first_x, y);
+		find_right<COLUMNS, rows>(w, sums, first_x, y);
 		__syncthreads(); /* and is not needed any more */
 	}
 	sx_words_wait<0>();
@@ -321,19 +383,28 @@ __global__ void __launch_bounds__(256) right_kernel(const struct work w)
 			(uint16_t)w.planes.keys[(size_t)y * w.planes.pitch + (size_t)x];
 }
 
-template <typename CELLS_OF, typename VALUE, bool HELD> void launch(const struct work &w, cudaStream_t stream)
+template <int COLUMNS, typename CELLS_OF, typename VALUE, bool HELD>
+void launch_columns(const struct work &w, cudaStream_t stream)
 {
 	const int threads = w.columns * w.disparities / 4, rows = rows_of<VALUE>();
 	const size_t ring = (size_t)(rows * BATCHES * CELLS_OF::words * threads) * 4;
 	const size_t sums = (size_t)(rows * w.columns * w.disparities) * 2;
 
-	SX_LAUNCH((winner_kernel<CELLS_OF, VALUE, HELD>),
+	SX_LAUNCH((winner_kernel<COLUMNS, CELLS_OF, VALUE, HELD>),
 		  dim3((unsigned)((w.planes.width + w.columns - 1) / w.columns)), dim3((unsigned)threads),
 		  ring + sums, stream, w);
 }
 
+template <typename CELLS_OF, typename VALUE, bool HELD> void launch(const struct work &w, cudaStream_t stream)
+{
+	if (w.columns == 8)
+		launch_columns<8, CELLS_OF, VALUE, HELD>(w, stream);
+	else
+		launch_columns<0, CELLS_OF, VALUE, HELD>(w, stream);
+}
+
 /* Columns of a block: a power of two, and whole warps. */
-int columns_of(int disparities)
+int choose_columns(int disparities)
 {
 	int columns = 4;
 
@@ -364,7 +435,7 @@ __global__ void __launch_bounds__(256)
 } // namespace
 
 extern "C" cudaError_t sx_dt_winner_run(const struct sx_dt_planes *p, const struct sx_stereo_params *s,
-					uint8_t *volume, bool keep, const struct sx_image *winner,
+					uint8_t *volume, bool keep, bool held, const struct sx_image *winner,
 					const struct sx_image *winner_right,
 					const struct sx_image *confidence, cudaStream_t stream)
 {
@@ -378,7 +449,7 @@ extern "C" cudaError_t sx_dt_winner_run(const struct sx_dt_planes *p, const stru
 		winner_right->pitch,
 		confidence->pitch,
 		s->disparities,
-		columns_of(s->disparities),
+		choose_columns(s->disparities),
 		s->uniqueness,
 		s->subpixel,
 		keep,
@@ -386,10 +457,10 @@ extern "C" cudaError_t sx_dt_winner_run(const struct sx_dt_planes *p, const stru
 
 	if (p->real)
 		launch<sx_dt_reals, float, false>(w, stream);
-	else if (s->fastdt == SX_FASTDT_INT32)
-		launch<sx_dt_halves, int, false>(w, stream);
-	else
+	else if (held)
 		launch<sx_dt_halves, int, true>(w, stream);
+	else
+		launch<sx_dt_halves, int, false>(w, stream);
 	SX_LAUNCH(right_kernel, dim3((unsigned)(p->width + 255) / 256, (unsigned)p->height), dim3(256), 0,
 		  stream, w);
 	return SX_LAUNCHED();
