@@ -114,8 +114,8 @@ static void run(const struct sx_context_config *c, const struct sx_cost_input *i
 				   want[3].width, want[3].height, want[3].pitch, want[3].pixel};
 	assert_int_equal(sx_fastdt_cuda_create(&s, &d.memory, c), 0);
 	assert_true(sx_fastdt_cuda_traffic(s) > 0);
-	/* Twice: nothing of the first run may be left in the second. */
-	for (int i = 0; i < 2; i++)
+	/* Kept, twice: nothing of the first run may be left in the second. */
+	for (int i = 0; i < 1 + c->keep_volume; i++)
 		ON_DEVICE(sx_fastdt_cuda_run(s, grey, census, &got[0], &got[1], &got[2], NULL, d.stream));
 	snprintf(what, sizeof(what), "%s %s", name, c->keep_volume ? "kept" : "");
 	if (c->keep_volume) {
@@ -126,11 +126,6 @@ static void run(const struct sx_context_config *c, const struct sx_cost_input *i
 		compare(&d, what, seed, &want[i], &got[i], 0);
 	sx_fastdt_cuda_destroy(s);
 	on_device_finish(&d);
-}
-
-static int bits_of(enum sx_cost cost)
-{
-	return sx_cost_max(cost);
 }
 
 static void check(struct sx_stereo_params p, int width, int height, enum content how, uint64_t seed)
@@ -148,7 +143,7 @@ static void check(struct sx_stereo_params p, int width, int height, enum content
 		host_image(SX_PIXEL_U16, width * p.disparities, height),
 	};
 	struct sx_context_config c;
-	char name[128], why[200] = "";
+	char name[128];
 	void *scratch;
 
 	sx_stereo_resolve(&p);
@@ -162,14 +157,13 @@ static void check(struct sx_stereo_params p, int width, int height, enum content
 		 variants[p.fastdt], width, height, p.disparities, p.cost, p.min_disparity, p.out_of_view,
 		 p.fastdt_sigma_space, p.fastdt_sigma_range, how);
 	fill_grey(&in.grey[0], how, &r);
-	fill_census(in.descriptor, bits_of(p.cost), how, &r);
+	fill_census(in.descriptor, sx_cost_max(p.cost), how, &r);
 	sx_fastdt(&in, &want[3], &p, scratch);
 	sx_winner(&want[3], &want[0], &want[1], &want[2], &p);
 	for (int keep = 0; keep < 2; keep++) {
 		c.keep_volume = keep;
 		run(&c, &in, want, name, seed);
 	}
-	(void)why;
 	for (int i = 0; i < 4; i++)
 		test_free(want[i].data);
 	for (int i = 0; i < 2; i++)
@@ -197,18 +191,19 @@ static void test_disparities(void **state)
 {
 	for (int d = 32; d <= 256; d += 32)
 		for (int v = SX_FASTDT_FLOAT; v <= SX_FASTDT_INT8; v++)
-			check(common(d, (enum sx_fastdt)v), d == 128 ? 67 : 33 + d / 32, d == 128 ? 41 : 32,
-			      SMOOTH, (uint64_t)(d + v));
+			if (d <= 128 || v % 2 == d / 32 % 2)
+				check(common(d, (enum sx_fastdt)v), 33 + d / 32, d == 128 ? 41 : 32, SMOOTH,
+				      (uint64_t)(d + v));
 }
 
 /* Widths and heights on both sides of whole batches, of 8 rows, and of a block's columns. */
 static void test_shapes(void **state)
 {
-	for (int i = 0; i < 9; i++)
+	for (int i = 0; i < 9; i += 2)
 		for (int v = SX_FASTDT_FLOAT; v <= SX_FASTDT_INT8; v++)
 			check(common(32, (enum sx_fastdt)v), 32 + i, 40 - i, NOISE, (uint64_t)(10 * i + v));
-	check(common(64, SX_FASTDT_INT8), 203, 32, SMOOTH, 1);
-	check(common(64, SX_FASTDT_INT16), 32, 171, SMOOTH, 2);
+	check(common(32, SX_FASTDT_INT8), 203, 32, SMOOTH, 1);
+	check(common(32, SX_FASTDT_INT16), 32, 171, SMOOTH, 2);
 }
 
 static void test_costs(void **state)
@@ -245,7 +240,7 @@ static void test_extremes(void **state)
 			p.fastdt_sigma_range = reach[i].range;
 			p.out_of_view = i % 2 ? SX_OUT_OF_VIEW_MAX : SX_OUT_OF_VIEW_ZERO;
 			for (int how = NOISE; how <= SMOOTH; how++)
-				check(p, 71, 50, (enum content)how, (uint64_t)(100 * i + 10 * v + how));
+				check(p, 42, 33, (enum content)how, (uint64_t)(100 * i + 10 * v + how));
 		}
 	}
 }
