@@ -22,6 +22,7 @@
 #define THREADS_MAX 256
 #define CELLS 1024 /* of a block's row */
 #define BATCHES 2
+#define NONE 0xffffffffu
 
 namespace /* types and templates of one name in two files would be one for the linker */
 {
@@ -37,16 +38,15 @@ struct work {
 	bool keep;
 };
 
-/* COLUMNS: of a block, 0: any. */
-template <int COLUMNS> __device__ __forceinline__ int columns_of(const struct work &w)
+/* D: disparities, or 0 where only the work knows; 128 is what the compiler should know. */
+template <int D> __device__ __forceinline__ int disparities_of(const struct work &w)
 {
-	return COLUMNS ? COLUMNS : w.columns;
+	return D ? D : w.disparities;
 }
 
-/* Words of four disparities that a lane looks at. */
-template <int COLUMNS> __host__ __device__ constexpr int words_of()
+template <int D> __device__ __forceinline__ int columns_of(const struct work &w)
 {
-	return COLUMNS >= 8 ? 1 : 2;
+	return D ? CELLS / (D ? D : 1) : w.columns;
 }
 
 /* Rows at a time: as many as fit shared memory. */
@@ -139,12 +139,12 @@ template <> struct beside<float> {
 };
 
 /* S of a batch into shared memory. O goes along in every lane; first: where its own cell is, V(0) = 0 takes its place. */
-template <int COLUMNS, typename CELLS_OF, typename VALUE, bool HELD, bool CUT>
+template <int D, typename CELLS_OF, typename VALUE, bool HELD, bool CUT>
 __device__ __forceinline__ void climb_batch(struct climb<CELLS_OF, VALUE> &c, const uint32_t *slots,
 					    const struct beside<VALUE> &b, const struct work &w, bool first)
 {
 	constexpr int rows = rows_of<VALUE>();
-	const int row = columns_of<COLUMNS>(w) * w.disparities;
+	const int disparities = disparities_of<D>(w), row = columns_of<D>(w) * disparities;
 
 #pragma unroll
 	for (int i = 0; i < rows; i++) {
@@ -167,7 +167,7 @@ __device__ __forceinline__ void climb_batch(struct climb<CELLS_OF, VALUE> &c, co
 			uint32_t *sums = reinterpret_cast<uint32_t *>(c.sums + i * row);
 
 			sums[0] = low;
-			sums[w.disparities / 4] = high; /* D/2 further */
+			sums[disparities / 4] = high; /* D/2 further */
 			if (c.kept)
 				*reinterpret_cast<uint2 *>(c.kept) = make_uint2(low, high);
 		}
@@ -177,50 +177,46 @@ __device__ __forceinline__ void climb_batch(struct climb<CELLS_OF, VALUE> &c, co
 	}
 }
 
-__device__ __forceinline__ uint32_t smaller_key(uint32_t best, uint32_t sums, uint32_t d)
-{
-	/* d, d + 1 in the lower halves of keys */
-	return min(min(best, __byte_perm(sums, d, 0x1054)), __byte_perm(sums, d + 1, 0x3254));
-}
-
-__device__ __forceinline__ uint32_t smaller_rival(uint32_t best, uint32_t s, int d, int winner)
-{
-	return (uint32_t)(d - winner + 1) <= 2u ? best : min(best, s);
-}
-
-/* The smallest key of a pixel. Every lane of the warp reaches this. */
+/* Keys S << 16 | d of a lane's disparities: four of each WORDS * 128. */
 template <int WORDS>
-__device__ __forceinline__ uint32_t find_winner(const uint2 *sums, int disparities, int lane)
+__device__ __forceinline__ void load_keys(uint32_t (&keys)[4 * WORDS], const uint2 *sums, int disparities,
+					  int lane)
 {
-	uint32_t best = 0xffffffffu;
-
 #pragma unroll
 	for (int k = 0; k < WORDS; k++) {
 		const int i = lane + 32 * k;
 		const uint2 s = i < disparities / 4 ? sums[i] : make_uint2(0xffffffffu, 0xffffffffu);
 
-		best = smaller_key(smaller_key(best, s.x, 4 * (uint32_t)i), s.y, 4 * (uint32_t)i + 2);
+		keys[4 * k] = __byte_perm(s.x, 4 * (uint32_t)i, 0x1054);
+		keys[4 * k + 1] = __byte_perm(s.x, 4 * (uint32_t)i + 1, 0x3254);
+		keys[4 * k + 2] = __byte_perm(s.y, 4 * (uint32_t)i + 2, 0x1054);
+		keys[4 * k + 3] = __byte_perm(s.y, 4 * (uint32_t)i + 3, 0x3254);
 	}
+}
+
+/* The smallest one of the pixel. Every lane of the warp reaches this. */
+template <int WORDS> __device__ __forceinline__ uint32_t find_winner(const uint32_t (&keys)[4 * WORDS])
+{
+	uint32_t best = keys[0];
+
+#pragma unroll
+	for (int k = 1; k < 4 * WORDS; k++)
+		best = min(best, keys[k]);
 	return sx_warp_min(best);
 }
 
 /* The smallest S but for the winner and its neighbours. Every lane of the warp reaches this. */
 template <int WORDS>
-__device__ __forceinline__ uint32_t find_rival(const uint2 *sums, int disparities, int winner, int lane)
+__device__ __forceinline__ uint32_t find_rival(const uint32_t (&keys)[4 * WORDS], int winner, int lane)
 {
+	const int first = 4 * lane - winner + 1;
 	uint32_t best = 0xffffffffu;
 
 #pragma unroll
-	for (int k = 0; k < WORDS; k++) {
-		const int i = lane + 32 * k;
-		const uint2 s = i < disparities / 4 ? sums[i] : make_uint2(0xffffffffu, 0xffffffffu);
-
-		best = smaller_rival(best, s.x & 0xffff, 4 * i, winner);
-		best = smaller_rival(best, s.x >> 16, 4 * i + 1, winner);
-		best = smaller_rival(best, s.y & 0xffff, 4 * i + 2, winner);
-		best = smaller_rival(best, s.y >> 16, 4 * i + 3, winner);
-	}
-	return sx_warp_min(best);
+	for (int k = 0; k < 4 * WORDS; k++)
+		if ((uint32_t)(first + k % 4 + 128 * (k / 4)) > 2u)
+			best = min(best, keys[k]);
+	return sx_warp_min(best) >> 16;
 }
 
 /* before, after: S of the neighbours, less the winner's. */
@@ -232,7 +228,7 @@ __device__ __forceinline__ int refined(int before, int after, enum sx_subpixel h
 	return how == SX_SUBPIXEL_FLOOR && a < 0 && q * b != a ? q - 1 : q;
 }
 
-/* One lane, one pixel. key: the winner's; rival: 0xffffffff: nobody asked. */
+/* One lane, one pixel. key: the winner's; rival: NONE: nobody asked. */
 __device__ __forceinline__ void finish_pixel(const struct work &w, const uint16_t *sums, uint32_t key,
 					     uint32_t rival, int x, int y)
 {
@@ -245,30 +241,32 @@ __device__ __forceinline__ void finish_pixel(const struct work &w, const uint16_
 		confidence = d0 == 0 && after == 0 ? 0 : SX_WINNER_CONFIDENCE_END;
 	else if (w.subpixel != SX_SUBPIXEL_OFF)
 		q4 += refined(before, after, w.subpixel);
-	if (rival != 0xffffffffu && 100 * s0 > w.uniqueness * (int)rival)
+	if (rival != NONE && 100 * s0 > w.uniqueness * (int)rival)
 		q4 = SX_DISPARITY_INVALID;
 	reinterpret_cast<uint16_t *>(w.left + (size_t)y * w.left_pitch)[x] = (uint16_t)q4;
 	w.confidence[(size_t)y * w.confidence_pitch + (size_t)x] = (uint8_t)min(confidence, 255);
 }
 
 /* The block's pixels, a run of them for each warp: at most 32. y: of the batch's lowest row, its first. */
-template <int COLUMNS, int rows>
+template <int D, int rows>
 __device__ __forceinline__ void find_left(const struct work &w, const uint16_t *sums, int first_x, int y)
 {
 	const int warp = (int)threadIdx.x / 32, warps = (int)blockDim.x / 32, lane = (int)threadIdx.x % 32;
-	const int columns = columns_of<COLUMNS>(w);
+	const int columns = columns_of<D>(w), disparities = disparities_of<D>(w);
+	constexpr int words = D && D <= 128 ? 1 : 2; /* of four disparities, of a lane */
 	const int pixels = rows * columns, run = (pixels + warps - 1) / warps, begin = warp * run;
-	uint32_t key = 0, rival = 0xffffffffu;
+	uint32_t key = 0, rival = NONE;
 
 	for (int i = begin; i < min(begin + run, pixels); i++) {
-		const uint2 *s = reinterpret_cast<const uint2 *>(sums + i * w.disparities);
-		uint32_t best, other = 0xffffffffu;
+		uint32_t keys[4 * words], best, other = NONE;
 
 		if (first_x + i % columns >= w.planes.width || y - i / columns >= w.planes.height)
 			continue;
-		best = find_winner<words_of<COLUMNS>()>(s, w.disparities, lane);
+		load_keys<words>(keys, reinterpret_cast<const uint2 *>(sums + i * disparities), disparities,
+				 lane);
+		best = find_winner<words>(keys);
 		if (w.uniqueness < 100)
-			other = find_rival<words_of<COLUMNS>()>(s, w.disparities, (int)(best & 0xffff), lane);
+			other = find_rival<words>(keys, (int)(best & 0xffff), lane);
 		key = lane == i - begin ? best : key;
 		rival = lane == i - begin ? other : rival;
 	}
@@ -276,15 +274,16 @@ __device__ __forceinline__ void find_left(const struct work &w, const uint16_t *
 	const int mine = begin + lane, x = first_x + mine % columns, row = y - mine / columns;
 
 	if (lane < run && mine < pixels && x < w.planes.width && row < w.planes.height)
-		finish_pixel(w, sums + mine * w.disparities, key, rival, x, row);
+		finish_pixel(w, sums + mine * disparities, key, rival, x, row);
 }
 
 /* Left pixel first_x + c meets the right one first_x - (D - 1) + j at d = c + D - 1 - j. */
 /* Keys count d from that of the first column on, at which they begin. */
-template <int COLUMNS, int rows>
+template <int D, int rows>
 __device__ __forceinline__ void find_right(const struct work &w, const uint16_t *sums, int first_x, int y)
 {
-	const int columns = columns_of<COLUMNS>(w), last = w.disparities - 1, span = columns + last;
+	const int disparities = disparities_of<D>(w), columns = columns_of<D>(w);
+	const int last = disparities - 1, span = columns + last;
 	const int count = min(columns, w.planes.width - first_x); /* columns that exist */
 	int row = 0;
 
@@ -295,18 +294,17 @@ __device__ __forceinline__ void find_right(const struct work &w, const uint16_t 
 			return;
 
 		const int x = first_x - last + j, begin = max(j - last, 0), end = min(j + 1, count);
-		const uint16_t *s = sums + (row * columns + begin) * w.disparities + (begin + last - j);
-		uint32_t best = 0xffffffffu;
+		const uint16_t *s = sums + (row * columns + begin) * disparities + (begin + last - j);
+		uint32_t best = NONE;
 
 		if (x < 0 || begin >= end || y - row >= w.planes.height)
 			continue;
-		if (COLUMNS && end - begin == COLUMNS) {
+		if (D && end - begin == columns) {
 #pragma unroll
-			for (int c = 0; c < COLUMNS; c++)
-				best = min(best,
-					   __byte_perm(s[c * (w.disparities + 1)], (uint32_t)c, 0x1054));
+			for (int c = 0; c < CELLS / (D ? D : CELLS); c++)
+				best = min(best, __byte_perm(s[c * (disparities + 1)], (uint32_t)c, 0x1054));
 		} else {
-			for (int c = begin; c < end; c++, s += w.disparities + 1)
+			for (int c = begin; c < end; c++, s += disparities + 1)
 				best = min(best, (uint32_t)*s << 16 | (uint32_t)(c - begin));
 		}
 		atomicMin(w.planes.keys + (size_t)(y - row) * w.planes.pitch + (size_t)x,
@@ -333,15 +331,14 @@ __device__ __forceinline__ void start_climb(struct climb<CELLS_OF, VALUE> &c, co
 		c.v[k] = 0;
 }
 
-template <int COLUMNS, typename CELLS_OF, typename VALUE, bool HELD>
+template <int D, typename CELLS_OF, typename VALUE, bool HELD>
 __global__ void __launch_bounds__(THREADS_MAX) winner_kernel(const struct work w)
 {
 	SX_DYNAMIC_SHARED(uint32_t, shared);
 	constexpr int rows = rows_of<VALUE>();
-	const int lanes = w.disparities / 4, column = (int)threadIdx.x / lanes,
+	const int lanes = disparities_of<D>(w) / 4, column = (int)threadIdx.x / lanes,
 		  lane = (int)threadIdx.x % lanes;
-	const int first_x = (int)blockIdx.x * columns_of<COLUMNS>(w),
-		  x = min(first_x + column, w.planes.width - 1);
+	const int first_x = (int)blockIdx.x * columns_of<D>(w), x = min(first_x + column, w.planes.width - 1);
 	const bool lives = first_x + column == x; /* others take part behind the barriers alone */
 	uint16_t *sums =
 		reinterpret_cast<uint16_t *>(shared + rows * BATCHES * CELLS_OF::words * (int)blockDim.x);
@@ -359,16 +356,14 @@ __global__ void __launch_bounds__(THREADS_MAX) winner_kernel(const struct work w
 
 			next.load(w.planes, (size_t)max(y + 1 - 2 * rows, 0) * w.planes.pitch + (size_t)x);
 			if (b == 0 && c.ring.cut < rows)
-				climb_batch<COLUMNS, CELLS_OF, VALUE, HELD, true>(c, slots, here, w,
-										  lane == 0);
+				climb_batch<D, CELLS_OF, VALUE, HELD, true>(c, slots, here, w, lane == 0);
 			else
-				climb_batch<COLUMNS, CELLS_OF, VALUE, HELD, false>(c, slots, here, w,
-										   lane == 0);
+				climb_batch<D, CELLS_OF, VALUE, HELD, false>(c, slots, here, w, lane == 0);
 			here = next;
 		}
 		__syncthreads(); /* S is there */
-		find_left<COLUMNS, rows>(w, sums, first_x, y);
-		find_right<COLUMNS, rows>(w, sums, first_x, y);
+		find_left<D, rows>(w, sums, first_x, y);
+		find_right<D, rows>(w, sums, first_x, y);
 		__syncthreads(); /* and is not needed any more */
 	}
 	sx_words_wait<0>();
@@ -383,24 +378,24 @@ __global__ void __launch_bounds__(256) right_kernel(const struct work w)
 			(uint16_t)w.planes.keys[(size_t)y * w.planes.pitch + (size_t)x];
 }
 
-template <int COLUMNS, typename CELLS_OF, typename VALUE, bool HELD>
-void launch_columns(const struct work &w, cudaStream_t stream)
+template <int D, typename CELLS_OF, typename VALUE, bool HELD>
+void launch_as(const struct work &w, cudaStream_t stream)
 {
 	const int threads = w.columns * w.disparities / 4, rows = rows_of<VALUE>();
 	const size_t ring = (size_t)(rows * BATCHES * CELLS_OF::words * threads) * 4;
 	const size_t sums = (size_t)(rows * w.columns * w.disparities) * 2;
 
-	SX_LAUNCH((winner_kernel<COLUMNS, CELLS_OF, VALUE, HELD>),
+	SX_LAUNCH((winner_kernel<D, CELLS_OF, VALUE, HELD>),
 		  dim3((unsigned)((w.planes.width + w.columns - 1) / w.columns)), dim3((unsigned)threads),
 		  ring + sums, stream, w);
 }
 
 template <typename CELLS_OF, typename VALUE, bool HELD> void launch(const struct work &w, cudaStream_t stream)
 {
-	if (w.columns == 8)
-		launch_columns<8, CELLS_OF, VALUE, HELD>(w, stream);
+	if (w.disparities == 128)
+		launch_as<128, CELLS_OF, VALUE, HELD>(w, stream);
 	else
-		launch_columns<0, CELLS_OF, VALUE, HELD>(w, stream);
+		launch_as<0, CELLS_OF, VALUE, HELD>(w, stream);
 }
 
 /* Columns of a block: a power of two, and whole warps. */
