@@ -85,12 +85,6 @@ struct sx_dt_codes {
 
 		return (int)((uint32_t)((int)code >> 2) << by);
 	}
-	static __device__ __forceinline__ uint32_t encoded(int v)
-	{
-		const uint32_t near = ((uint32_t)v << 1 & 0xfc) | 3, far = ((uint32_t)v >> 3 & 0xfc) | 2;
-
-		return v >= 0 ? 0 : v >= -128 ? near : far;
-	}
 	static __device__ __forceinline__ void get(int (&v)[4], const uint32_t (&w)[1], uint32_t)
 	{
 #pragma unroll
@@ -99,7 +93,17 @@ struct sx_dt_codes {
 	}
 	static __device__ __forceinline__ void put(uint32_t (&w)[1], const int (&v)[4])
 	{
-		w[0] = encoded(v[0]) + encoded(v[1]) * 256 + (encoded(v[2]) + encoded(v[3]) * 256) * 65536;
+		const uint32_t a = __byte_perm((uint32_t)v[0], (uint32_t)v[1], 0x5410),
+			       b = __byte_perm((uint32_t)v[2], (uint32_t)v[3], 0x5410);
+		/* steps of 2 and of 32; what shifts carry from one value to the next is masked */
+		const uint32_t near = (__byte_perm(a, b, 0x6420) << 1 & 0xfcfcfcfcu) | 0x03030303u;
+		const uint32_t far = (__byte_perm(a >> 3, b >> 3, 0x6420) & 0xfcfcfcfcu) | 0x02020202u;
+		/* bytes of ones where v < 0; where v >= -128, of those that are below 0 */
+		const uint32_t below = __byte_perm(a, b, 0xfdb9);
+		const uint32_t is_near =
+			__byte_perm((a & 0x7fff7fffu) + 0x00800080u, (b & 0x7fff7fffu) + 0x00800080u, 0xfdb9);
+
+		w[0] = ((near & is_near) | (far & ~is_near)) & below;
 	}
 };
 
