@@ -3,12 +3,11 @@
  *
  * Work:   words: sums of window columns, to which a row of the image comes and from which one goes, then l of them a
  *         pixel. Costs: the same with products. Per column and VEC_BYTES disparities the sum of a window column's
- *         products (a row that comes and one that goes are one dot product of pairs; small windows sum all their
- *         rows anew), added to the window's sum while the column l before leaves it, then four float operations a
- *         cell.
+ *         products (a row that comes and one that goes are one dot product of pairs; windows of 3 sum their rows anew),
+ *         added to the window's sum while the column l before leaves it, then four float operations a cell.
  * Memory: products of a row's window columns in the worker's scratch, 4 bytes a cell of a row, read and written once a
- *         row; small windows keep the last 16 columns alone. Columns go in tiles, disparities inside them, so that a
- *         pixel's costs, and sums in registers, are finished while they are near.
+ *         row; windows of 3 keep two columns in registers. Columns go in tiles, disparities inside them, so that sums stay
+ *         in registers and whole lines of costs leave for memory.
  * Ranges: grey levels are taken 128 lower, which a covariance does not see: I' in -128..127, n I' and S1' in
  *         -28800..28800 fit words; n sum L' R' and S1' S1' are below 8.3e8, so no sum reaches 2^31. By Cauchy-Schwarz
  *         |z| exceeds 1 by rounding alone, so costs need no clamp.
@@ -27,31 +26,9 @@
 #include "stages/zncc.h"
 
 #define VEC_INTS (VEC_BYTES / 4)
-#define ZNCC_TILE 16 /* columns */
 /* Adding this rounds a small float to an integer, to nearest, ties to even, in the low bits of the sum. */
 #define ZNCC_ROUND 12582912.0f /* 1.5 * 2^23 */
 #define ZNCC_ROUND_BITS 0x4b400000
-
-static ALWAYS_INLINE vi vi_load(const void *p)
-{
-	vi v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-static ALWAYS_INLINE void vi_store(void *p, vi v)
-{
-	memcpy(p, &v, sizeof(v));
-}
-
-static ALWAYS_INLINE vf vf_load(const float *p)
-{
-	vf v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
 
 static ALWAYS_INLINE int held_between(int v, int least, int most)
 {
@@ -106,13 +83,15 @@ static void sum_windows(const int32_t *sum, const int32_t *square, int width, in
 	}
 }
 
+/* Without a branch, so that compilers take several at once. */
 static void store_words(const int32_t *restrict s1, const int32_t *restrict v, int width,
 			uint64_t *restrict words)
 {
 	for (int x = 0; x < width; x++) {
-		float inverse = 1.0f / sqrtf((float)(v[x] ? v[x] : 1));
+		int32_t flat = v[x] == 0;
+		float inverse = 1.0f / sqrtf((float)(v[x] + flat));
 
-		words[x] = sx_zncc_word((uint32_t)s1[x], v[x] ? inverse : 0.0f);
+		words[x] = sx_zncc_word((uint32_t)s1[x], inverse) & (((uint64_t)flat << 32) - 1);
 	}
 }
 
@@ -143,225 +122,277 @@ static void zncc_words_rows(const struct sx_matcher *m, const struct sx_matcher_
  * column u are j = width - 1 - u and the following.
  */
 struct zncc_row {
-	const int32_t *left, *right; /* pairs of grey levels of two rows, a row of pairs for each term */
+	const int32_t *left,
+		*right; /* pairs of grey levels of two image rows, a row of pairs for each term */
 	size_t left_pitch, right_pitch;
-	const int32_t *left_sum, *right_sum; /* -S1', with 0 above, and S1' */
-	const float *left_inverse, *right_inverse;
-	int32_t *
-		products; /* sums of window columns' products times n: D for each column from 0 on, or for u % SX_MATCHER_RING */
-	int32_t *window; /* sums of the window's, D: of the columns before a tile */
+	const int32_t *left_sum, *right_sum;	     /* -S1', with 0 above, and S1' */
+	const int32_t *left_inverse, *right_inverse; /* bits of floats */
+	int32_t *products; /* n times the products of window columns: D for each column */
+	int32_t *window;   /* of the columns before a tile: their sum, D, or those of the two before, 2 D */
 	int width, disparities, r;
-	uint8_t *costs;	   /* of this row */
-	float *real_costs; /* or NULL */
+	uint8_t *costs; /* of this row, or its float ones */
 };
 
 /* Two words a value: (a - 128) wa below, (b - 128) wb above. */
-static void pair_left(const uint8_t *restrict a, const uint8_t *restrict b, int wa, int wb, int width, int r,
+static void pair_rows(const uint8_t *restrict a, const uint8_t *restrict b, int wa, int wb, int width,
 		      int32_t *restrict out)
 {
 	for (int x = 0; x < width; x++)
 		out[x] = (int32_t)((uint32_t)((a[x] - 128) * wa & 0xffff) | (uint32_t)((b[x] - 128) * wb)
 										    << 16);
-	repeat_ends(out, width, r);
 }
 
-/* Range of j whose columns are in the image, of those from -r to width + disparities + r. */
-static ALWAYS_INLINE void clip_turned(const struct sx_matcher *m, int r, int *from, int *to)
+/*
+ * Values of a right row, one a column, by j from -r to width + disparities - 2 + r. What is beside the image's first or
+ * last column by more than r counts for costs out of view alone.
+ */
+static void turn_values(const struct sx_matcher *m, const int32_t *restrict in, int r, int32_t *restrict out)
 {
-	int end = m->width + m->p.disparities - 1 + r;
+	int last = m->width - 1 - m->p.min_disparity, end = m->width + m->p.disparities - 1 + r;
+	int from = held_between(-m->p.min_disparity, -r, end), to = held_between(last + 1, from, end);
 
-	*from = held_between(-m->p.min_disparity, -r, end);
-	*to = held_between(m->width - m->p.min_disparity, *from, end);
-}
-
-static void pair_right(const struct sx_matcher *m, const uint8_t *restrict a, const uint8_t *restrict b,
-		       int r, int32_t *restrict out)
-{
-	int last = m->width - 1 - m->p.min_disparity, end = m->width + m->p.disparities - 1 + r, from, to;
-	int32_t before = (int32_t)((uint32_t)((a[m->width - 1] - 128) & 0xffff) |
-				   (uint32_t)(b[m->width - 1] - 128) << 16),
-		after = (int32_t)((uint32_t)((a[0] - 128) & 0xffff) | (uint32_t)(b[0] - 128) << 16);
-
-	clip_turned(m, r, &from, &to);
 	for (int j = -r; j < from; j++)
-		out[j] = before;
+		out[j] = in[m->width - 1];
 	for (int j = from; j < to; j++)
-		out[j] = (int32_t)((uint32_t)((a[last - j] - 128) & 0xffff) | (uint32_t)(b[last - j] - 128)
-										      << 16);
+		out[j] = in[last - j];
 	for (int j = to; j < end; j++)
-		out[j] = after;
+		out[j] = in[0];
 }
 
-static void left_words(const struct sx_matcher *m, const uint64_t *restrict words, int32_t *restrict sum,
-		       float *restrict inverse)
+/* S1 times sign plus offset, its bits of mask, and the bits of 1/sqrt(V). */
+static void split_words(const uint64_t *restrict words, int width, int sign, int offset, int mask,
+			int32_t *restrict sum, int32_t *restrict inverse)
 {
-	int32_t mean = 128 * m->p.zncc_window * m->p.zncc_window;
-
-	for (int x = 0; x < m->width; x++) {
-		sum[x] = (mean - (int32_t)sx_zncc_sum(words[x])) & 0xffff;
-		inverse[x] = sx_zncc_inverse(words[x]);
+	for (int x = 0; x < width; x++) {
+		sum[x] = ((int32_t)sx_zncc_sum(words[x]) * sign + offset) & mask;
+		inverse[x] = (int32_t)(words[x] >> 32);
 	}
 }
 
-/* Out of view: 0, whatever is correlated with it. */
-static void right_words(const struct sx_matcher *m, const uint64_t *restrict words, int32_t *restrict sum,
-			float *restrict inverse)
+static void prepare_words(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
+			  struct sx_matcher_zncc *z)
 {
-	int last = m->width - 1 - m->p.min_disparity, end = m->width + m->p.disparities - 1, from, to;
-	int32_t mean = 128 * m->p.zncc_window * m->p.zncc_window;
+	int mean = 128 * m->p.zncc_window * m->p.zncc_window;
 
-	clip_turned(m, 0, &from, &to);
-	memset(inverse, 0, (size_t)end * sizeof(*inverse));
-	memset(sum, 0, (size_t)end * sizeof(*sum));
-	for (int j = from; j < to; j++) {
-		sum[j] = (int32_t)sx_zncc_sum(words[last - j]) - mean;
-		inverse[j] = sx_zncc_inverse(words[last - j]);
-	}
+	split_words(sx_image_row(&f->census[1], y), m->width, 1, -mean, -1, z->sum, z->variance);
+	turn_values(m, z->sum, 0, z->right_sum);
+	turn_values(m, z->variance, 0, z->right_inverse);
+	split_words(sx_image_row(&f->census[0], y), m->width, -1, mean, 0xffff, z->left_sum, z->left_inverse);
 }
 
-/* Products of window column u, 4 vectors from disparity d on; add: to those of the row before. */
-static ALWAYS_INLINE void column_products(const struct zncc_row *z, int u, int d, int terms, bool add,
-					  int32_t *at, vi v[4])
+/* n times the products of window column u, 4 vectors from disparity d on; from: what to add them to, or NULL. */
+static ALWAYS_INLINE void column_products(const struct zncc_row *z, int u, int d, int terms,
+					  const int32_t *from, vi v[4])
 {
-	const int32_t *right = z->right + z->width - 1 - u + d;
+	const int32_t *right = z->right + z->width - 1 - u + d, *left = z->left + u;
 
 	for (int k = 0; k < 4; k++)
-		v[k] = add ? vi_load(at + k * VEC_INTS) : (vi){0};
-	for (int t = 0; t < terms; t++) {
-		vi left = z->left[(ptrdiff_t)z->left_pitch * t + u] - (vi){0};
-
+		v[k] = from ? vi_load(from + k * VEC_INTS) : (vi){0};
+	for (int t = 0; t < terms; t++, left += z->left_pitch, right += z->right_pitch)
 		for (int k = 0; k < 4; k++)
-			v[k] += vi_dot(vi_load(right + z->right_pitch * (size_t)t + k * VEC_INTS), left);
-	}
-	for (int k = 0; k < 4; k++)
-		vi_store(at + k * VEC_INTS, v[k]);
+			v[k] += vi_dot(vi_load(right + k * VEC_INTS), *left - (vi){0});
 }
 
-/* Costs of column x from disparity d on, from n times the products' sums. */
-static ALWAYS_INLINE void window_costs(const struct zncc_row *z, int x, int d, const vi window[4], bool real)
+static ALWAYS_INLINE void load_4(const int32_t *p, vi v[4])
 {
-	size_t at = (size_t)(z->width - 1 - x + d), cell = (size_t)x * (size_t)z->disparities + (size_t)d;
+	for (int k = 0; k < 4; k++)
+		v[k] = vi_load(p + k * VEC_INTS);
+}
+
+static ALWAYS_INLINE void store_4(int32_t *p, const vi v[4])
+{
+	for (int k = 0; k < 4; k++)
+		vi_store(p + k * VEC_INTS, v[k]);
+}
+
+/* Costs of column x from disparity d on, from n times the products' sums, to out. */
+static ALWAYS_INLINE void window_costs(const struct zncc_row *z, int x, int d, const vi window[4], void *out,
+				       bool real)
+{
+	size_t at = (size_t)(z->width - 1 - x + d);
 	vi left_sum = z->left_sum[x] - (vi){0}, cost[4];
-	vf left_inverse = z->left_inverse[x] - (vf){0};
+	vf left_inverse = (vf)(z->left_inverse[x] - (vi){0});
 
 	for (int k = 0; k < 4; k++, at += VEC_INTS) {
 		vi n = window[k] + vi_dot(vi_load(z->right_sum + at), left_sum);
-		vf c = __builtin_convertvector(n, vf) * left_inverse * vf_load(z->right_inverse + at);
+		vf c = __builtin_convertvector(n, vf) * left_inverse * (vf)vi_load(z->right_inverse + at);
 
 		if (real)
-			vi_store(z->real_costs + cell + k * VEC_INTS, (vi)(1.0f - c));
-		cost[k] = ZNCC_ROUND_BITS + SX_ZNCC_SCALE - (vi)(c * (float)SX_ZNCC_SCALE + ZNCC_ROUND);
+			vi_store((float *)out + k * VEC_INTS, (vi)(1.0f - c));
+		else
+			cost[k] =
+				ZNCC_ROUND_BITS + SX_ZNCC_SCALE - (vi)(c * (float)SX_ZNCC_SCALE + ZNCC_ROUND);
 	}
 	if (!real)
-		vb_store(z->costs + cell, vb_pack(cost[0], cost[1], cost[2], cost[3]));
+		vb_store(out, vb_pack(cost[0], cost[1], cost[2], cost[3]));
 }
 
-static ALWAYS_INLINE int32_t *products_at(const struct zncc_row *z, int u, int d, bool ring)
+/*
+ * Columns [x0, x1) from disparity d on: a window column comes, the cost is made, a window column goes. products: of column
+ * x0 - r. out: the costs, a pixel after the other.
+ */
+static ALWAYS_INLINE void wide_tile(const struct zncc_row *z, int x0, int x1, int d, int terms, bool add,
+				    uint8_t *out, bool real)
 {
-	int column = ring ? u & (SX_MATCHER_RING - 1) : u;
-
-	return z->products + (ptrdiff_t)column * z->disparities + d;
-}
-
-/* Columns [x0, x1) from disparity d on: a window column comes, the cost is made, a window column goes. */
-static ALWAYS_INLINE void zncc_tile(const struct zncc_row *z, int x0, int x1, int d, int terms, bool add,
-				    bool ring, bool real)
-{
+	int32_t *gone = z->products + (ptrdiff_t)(x0 - z->r) * z->disparities + d;
+	int32_t *come = gone + 2 * z->r * z->disparities;
+	size_t pixel = (size_t)z->disparities * (real ? sizeof(float) : 1);
 	vi window[4], v[4];
 
-	for (int k = 0; k < 4; k++)
-		window[k] = vi_load(z->window + d + k * VEC_INTS);
-	for (int x = x0; x < x1; x++) {
-		const int32_t *gone = products_at(z, x - z->r, d, ring);
-
-		column_products(z, x + z->r, d, terms, add, products_at(z, x + z->r, d, ring), v);
+	load_4(z->window + d, window);
+	for (int x = x0; x < x1; x++, gone += z->disparities, come += z->disparities, out += pixel) {
+		column_products(z, x + z->r, d, terms, add ? come : NULL, v);
+		store_4(come, v);
 		for (int k = 0; k < 4; k++)
 			window[k] += v[k];
-		window_costs(z, x, d, window, real);
+		window_costs(z, x, d, window, out, real);
 		for (int k = 0; k < 4; k++)
 			window[k] -= vi_load(gone + k * VEC_INTS);
 	}
-	for (int k = 0; k < 4; k++)
-		vi_store(z->window + d + k * VEC_INTS, window[k]);
+	store_4(z->window + d, window);
 }
 
-static ALWAYS_INLINE void zncc_row_as(const struct zncc_row *z, int terms, bool add, bool ring, bool real)
+/* The same for windows of 3: the two columns before stay in registers, products are kept nowhere. */
+static ALWAYS_INLINE void small_tile(const struct zncc_row *z, int x0, int x1, int d, uint8_t *out, bool real)
 {
-	memset(z->window, 0, (size_t)z->disparities * sizeof(*z->window));
-	for (int d = 0; d < z->disparities; d += VEC_BYTES)
-		for (int u = -z->r; u < z->r; u++) {
-			vi v[4];
+	size_t pixel = (size_t)z->disparities * (real ? sizeof(float) : 1);
+	vi a[4], b[4], v[4], window[4];
 
-			column_products(z, u, d, terms, add, products_at(z, u, d, ring), v);
-			for (int k = 0; k < 4; k++)
-				vi_store(z->window + d + k * VEC_INTS,
-					 vi_load(z->window + d + k * VEC_INTS) + v[k]);
+	load_4(z->window + d, a);
+	load_4(z->window + z->disparities + d, b);
+	for (int x = x0; x < x1; x++, out += pixel) {
+		column_products(z, x + 1, d, 2, NULL, v);
+		for (int k = 0; k < 4; k++) {
+			window[k] = a[k] + b[k] + v[k];
+			a[k] = b[k];
+			b[k] = v[k];
 		}
-	for (int x = 0; x < z->width; x += ZNCC_TILE) {
-		int end = x + ZNCC_TILE < z->width ? x + ZNCC_TILE : z->width;
+		window_costs(z, x, d, window, out, real);
+	}
+	store_4(z->window + d, a);
+	store_4(z->window + z->disparities + d, b);
+}
 
-		for (int d = 0; d < z->disparities; d += VEC_BYTES)
-			zncc_tile(z, x, end, d, terms, add, ring, real);
+/* Sums of the window columns before column r: what the first tile begins with. */
+static ALWAYS_INLINE void begin_wide(const struct zncc_row *z, int terms, bool add)
+{
+	vi v[4], window[4];
+
+	for (int d = 0; d < z->disparities; d += VEC_BYTES) {
+		for (int k = 0; k < 4; k++)
+			window[k] = (vi){0};
+		for (int u = -z->r; u < z->r; u++) {
+			int32_t *at = z->products + (ptrdiff_t)u * z->disparities + d;
+
+			column_products(z, u, d, terms, add ? at : NULL, v);
+			store_4(at, v);
+			for (int k = 0; k < 4; k++)
+				window[k] += v[k];
+		}
+		store_4(z->window + d, window);
 	}
 }
 
-static ALWAYS_INLINE void zncc_row_of(const struct zncc_row *z, int terms, bool add, bool ring)
+static ALWAYS_INLINE void begin_small(const struct zncc_row *z)
 {
-	if (z->real_costs)
-		zncc_row_as(z, terms, add, ring, true);
-	else
-		zncc_row_as(z, terms, add, ring, false);
+	vi v[4];
+
+	for (int u = -1; u < 1; u++)
+		for (int d = 0; d < z->disparities; d += VEC_BYTES) {
+			column_products(z, u, d, 2, NULL, v);
+			store_4(z->window + (u + 1) * z->disparities + d, v);
+		}
 }
 
-/* Costs whose right column is outside: the last disparities of the first columns, or the first of the last. */
-static void zncc_out_of_view(const struct sx_matcher *m, const struct zncc_row *z)
+/* Costs of columns [x0, x1) whose right column is outside: the last disparities of a column, or the first. */
+static void tile_out_of_view(const struct sx_matcher *m, int x0, int x1, void *out, bool real)
 {
 	bool most = m->p.out_of_view == SX_OUT_OF_VIEW_MAX;
+	int disparities = m->p.disparities;
 
-	for (int x = 0; x < z->width; x++) {
-		int first = held_between(x - m->p.min_disparity - z->width + 1, 0, z->disparities);
-		int last = held_between(x - m->p.min_disparity + 1, 0, z->disparities);
-		size_t cell = (size_t)x * (size_t)z->disparities;
+	for (int x = x0; x < x1; x++) {
+		int first = held_between(x - m->p.min_disparity - m->width + 1, 0, disparities);
+		int last = held_between(x - m->p.min_disparity + 1, 0, disparities);
+		size_t at = (size_t)(x - x0) * (size_t)disparities;
 
-		if (!z->real_costs) {
-			memset(z->costs + cell, most ? 2 * SX_ZNCC_SCALE : SX_ZNCC_SCALE, (size_t)first);
-			memset(z->costs + cell + last, most ? 2 * SX_ZNCC_SCALE : SX_ZNCC_SCALE,
-			       (size_t)(z->disparities - last));
+		if (real) {
+			for (int d = 0; d < disparities; d++)
+				if (d < first || d >= last)
+					((float *)out)[at + (size_t)d] = most ? 2.0f : 1.0f;
 			continue;
 		}
-		for (int d = 0; d < z->disparities; d++)
-			if (d < first || d >= last)
-				z->real_costs[cell + (size_t)d] = most ? 2.0f : 1.0f;
+		memset((uint8_t *)out + at, most ? 2 * SX_ZNCC_SCALE : SX_ZNCC_SCALE, (size_t)first);
+		memset((uint8_t *)out + at + last, most ? 2 * SX_ZNCC_SCALE : SX_ZNCC_SCALE,
+		       (size_t)(disparities - last));
 	}
 }
 
-/* Pairs of rows y - r .. y + r, two a term. */
-static int pair_all_rows(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
-			 struct sx_matcher_scratch *s)
+/* A tile's costs go past the caches: the next to read them comes after all others are made. */
+static ALWAYS_INLINE void finish_tile(const struct sx_matcher *m, const struct zncc_row *z, int x0, int x1,
+				      uint8_t *tile, bool real)
+{
+	size_t pixel = (size_t)z->disparities * (real ? sizeof(float) : 1), bytes = (size_t)(x1 - x0) * pixel;
+	uint8_t *out = z->costs + (size_t)x0 * pixel;
+
+	if (x0 < z->disparities - 1 + m->p.min_disparity || x1 > z->width + m->p.min_disparity)
+		tile_out_of_view(m, x0, x1, tile, real);
+	for (size_t i = 0; i < bytes; i += VEC_BYTES)
+		vb_stream(out + i, vb_load(tile + i));
+}
+
+/* terms 0: windows of 3. add: to the products of the row before. */
+static ALWAYS_INLINE void zncc_row_of(const struct sx_matcher *m, const struct zncc_row *z, int terms,
+				      bool add, uint8_t *tile, bool real)
+{
+	if (terms)
+		begin_wide(z, terms, add);
+	else
+		begin_small(z);
+	for (int x = 0; x < z->width; x += SX_MATCHER_TILE) {
+		int end = x + SX_MATCHER_TILE < z->width ? x + SX_MATCHER_TILE : z->width;
+
+		for (int d = 0; d < z->disparities; d += VEC_BYTES)
+			if (terms)
+				wide_tile(z, x, end, d, terms, add, tile + d * (real ? 4 : 1), real);
+			else
+				small_tile(z, x, end, d, tile + d * (real ? 4 : 1), real);
+		finish_tile(m, z, x, end, tile, real);
+	}
+}
+
+/* Term t of a row's products: rows a and b of both sides, those of the left one times wa and wb. */
+static void prepare_term(const struct sx_matcher *m, const struct sx_matcher_frame *f, int a, int b, int wa,
+			 int wb, int t, struct sx_matcher_zncc *z)
+{
+	int32_t *left = z->left + (size_t)t * z->left_pitch, *right = z->right + (size_t)t * z->right_pitch;
+	int r = m->p.zncc_window / 2;
+
+	pair_rows(zncc_grey_row(&f->grey[0], a), zncc_grey_row(&f->grey[0], b), wa, wb, m->width, left);
+	repeat_ends(left, m->width, r);
+	pair_rows(zncc_grey_row(&f->grey[1], a), zncc_grey_row(&f->grey[1], b), 1, 1, m->width, z->sum);
+	turn_values(m, z->sum, r, right);
+}
+
+/* All rows of the windows of row y, two a term. */
+static int prepare_all_rows(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
+			    struct sx_matcher_zncc *z)
 {
 	int l = m->p.zncc_window, r = l / 2, n = l * l;
 
-	for (int t = 0; t <= r; t++) {
-		int a = y - r + 2 * t, b = t < r ? a + 1 : a; /* l is odd: the last has a weight of 0 */
-
-		pair_left(zncc_grey_row(&f->grey[0], a), zncc_grey_row(&f->grey[0], b), n, t < r ? n : 0,
-			  m->width, r, s->zncc.left + (size_t)t * s->zncc.left_pitch);
-		pair_right(m, zncc_grey_row(&f->grey[1], a), zncc_grey_row(&f->grey[1], b), r,
-			   s->zncc.right + (size_t)t * s->zncc.right_pitch);
-	}
+	for (int t = 0; t < r; t++)
+		prepare_term(m, f, y - r + 2 * t, y - r + 2 * t + 1, n, n, t, z);
+	prepare_term(m, f, y + r, y + r, n, 0, r, z); /* l is odd */
 	return r + 1;
 }
 
-/* The row that comes to the window columns of y, and the one that goes. */
-static void pair_two_rows(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
-			  struct sx_matcher_scratch *s)
+/* The row that comes to the windows of row y, and the one that goes. */
+static int prepare_two_rows(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
+			    struct sx_matcher_zncc *z)
 {
 	int l = m->p.zncc_window, r = l / 2, n = l * l;
 
-	pair_left(zncc_grey_row(&f->grey[0], y + r), zncc_grey_row(&f->grey[0], y - r - 1), n, -n, m->width,
-		  r, s->zncc.left);
-	pair_right(m, zncc_grey_row(&f->grey[1], y + r), zncc_grey_row(&f->grey[1], y - r - 1), r,
-		   s->zncc.right);
+	prepare_term(m, f, y + r, y - r - 1, n, -n, 0, z);
+	return 1;
 }
 
 static struct zncc_row make_zncc_row(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
@@ -369,8 +400,7 @@ static struct zncc_row make_zncc_row(const struct sx_matcher *m, const struct sx
 {
 	size_t row = (size_t)y * (size_t)m->width * (size_t)m->p.disparities;
 
-	left_words(m, sx_image_row(&f->census[0], y), s->zncc.left_sum, s->zncc.left_inverse);
-	right_words(m, sx_image_row(&f->census[1], y), s->zncc.right_sum, s->zncc.right_inverse);
+	prepare_words(m, f, y, &s->zncc);
 	return (struct zncc_row){
 		.left = s->zncc.left,
 		.right = s->zncc.right,
@@ -385,32 +415,34 @@ static struct zncc_row make_zncc_row(const struct sx_matcher *m, const struct sx
 		.width = m->width,
 		.disparities = m->p.disparities,
 		.r = m->p.zncc_window / 2,
-		.costs = f->costs ? f->costs + row : NULL,
-		.real_costs = f->real_costs ? f->real_costs + row : NULL,
+		.costs = f->real_costs ? (uint8_t *)(f->real_costs + row) : f->costs + row,
 	};
+}
+
+static ALWAYS_INLINE void zncc_rows_of(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y0,
+				       int y1, struct sx_matcher_scratch *s, bool real)
+{
+	for (int y = y0; y < y1; y++) {
+		struct zncc_row z = make_zncc_row(m, f, y, s);
+		bool all = m->p.zncc_window == 3 || y == y0;
+		int terms = all ? prepare_all_rows(m, f, y, &s->zncc) : prepare_two_rows(m, f, y, &s->zncc);
+
+		if (m->p.zncc_window == 3)
+			zncc_row_of(m, &z, 0, false, s->zncc.tile, real);
+		else if (all)
+			zncc_row_of(m, &z, terms, false, s->zncc.tile, real);
+		else
+			zncc_row_of(m, &z, 1, true, s->zncc.tile, real);
+	}
 }
 
 static void zncc_rows(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y0, int y1,
 		      struct sx_matcher_scratch *s)
 {
-	for (int y = y0; y < y1; y++) {
-		struct zncc_row z = make_zncc_row(m, f, y, s);
-
-		if (m->p.zncc_window <= SX_MATCHER_SMALL_WINDOW) {
-			int terms = pair_all_rows(m, f, y, s);
-
-			if (terms == 2)
-				zncc_row_of(&z, 2, false, true);
-			else
-				zncc_row_of(&z, terms, false, true);
-		} else if (y == y0) {
-			zncc_row_of(&z, pair_all_rows(m, f, y, s), false, false);
-		} else {
-			pair_two_rows(m, f, y, s);
-			zncc_row_of(&z, 1, true, false);
-		}
-		zncc_out_of_view(m, &z);
-	}
+	if (f->real_costs)
+		zncc_rows_of(m, f, y0, y1, s, true);
+	else
+		zncc_rows_of(m, f, y0, y1, s, false);
 }
 
 #endif

@@ -60,7 +60,7 @@ static const struct {
 	[SX_COST_CENSUS] = {{20, 140}, {20, 140}, {12, 140}},
 	[SX_COST_CENSUS48] = {{20, 140}, {20, 140}, {8, 110}},
 	[SX_COST_CENSUS63] = {{20, 140}, {20, 140}, {12, 140}},
-	[SX_COST_ZNCC] = {{18, 185}, {18, 185}, {18, 185}},
+	[SX_COST_ZNCC] = {{20, 120}, {24, 140}, {6, 80}},
 };
 
 static void resolve_fastdt(struct sx_stereo_params *p)
