@@ -74,8 +74,14 @@ static cudaError_t match(struct sx_context *x)
 	/* marks the end of aggregation itself */
 	x->sides.between = stamp(x, SX_STAGE_SGM);
 	begin(x, SX_STAGE_SGM);
-	e = sx_sgm_cuda_run(x->stages.sgm, &tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_CENSUS], &tap[SX_TAP_WINNER],
-			    &tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_CONFIDENCE], &x->sides, x->stream);
+	if (x->stages.fastdt)
+		e = sx_fastdt_cuda_run(x->stages.fastdt, &tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_CENSUS],
+				       &tap[SX_TAP_WINNER], &tap[SX_TAP_WINNER_RIGHT],
+				       &tap[SX_TAP_CONFIDENCE], &x->sides, x->stream);
+	else
+		e = sx_sgm_cuda_run(x->stages.sgm, &tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_CENSUS],
+				    &tap[SX_TAP_WINNER], &tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_CONFIDENCE],
+				    &x->sides, x->stream);
 	return e ? e : done(x, SX_STAGE_WINNER);
 }
 
