@@ -44,7 +44,8 @@ template <typename S, int ROWS> struct column {
 
 /* Columns of one image in shared memory. stat: of the rows' windows. */
 template <typename S, int ROWS, int COUNT> struct staged {
-	uint32_t all[2 * COUNT * S::stride], own[2 * COUNT * ROWS];
+	__align__(16) uint32_t all[2 * COUNT * S::stride];
+	__align__(16) uint32_t own[2 * COUNT * ROWS];
 	uint2 stat[ROWS][2 * COUNT];
 };
 
