@@ -11,7 +11,7 @@
  *          disparities are 2 apart, find neighbours; a right column stays in registers for both pixels that need it. 4 bytes
  *          a thread and pixel stored, neighbours side by side.
  * Ranges:  gpu/zncc_cell.cuh.
- * Shapes:  any width, height, D, minimal disparity and window; shared memory at most 43 KB.
+ * Shapes:  any width, height, D, minimal disparity and window; shared memory at most 35 KB.
  * Speed:   not measured yet; docs/performance.md, CUDA: ZNCC.
  *
  * SPDX-License-Identifier: Apache-2.0
