@@ -11,7 +11,7 @@
  *          disparities are 2 apart, find neighbours; a right column stays in registers for both pixels that need it. 4 bytes
  *          a thread and pixel stored, neighbours side by side.
  * Ranges:  gpu/zncc_cell.cuh.
- * Shapes:  any width, height, D, minimal disparity and window; shared memory at most 43 KB.
+ * Shapes:  any width, height, D, minimal disparity and window; shared memory at most 35 KB.
  * Speed:   not measured yet; docs/performance.md, CUDA: ZNCC.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -44,7 +44,8 @@ template <typename S, int ROWS> struct column {
 
 /* Columns of one image in shared memory. stat: of the rows' windows. */
 template <typename S, int ROWS, int COUNT> struct staged {
-	uint32_t all[2 * COUNT * S::stride], own[2 * COUNT * ROWS];
+	__align__(16) uint32_t all[2 * COUNT * S::stride];
+	__align__(16) uint32_t own[2 * COUNT * ROWS];
 	uint2 stat[ROWS][2 * COUNT];
 };
 
