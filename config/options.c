@@ -219,7 +219,7 @@ const struct sx_option sx_options[] = {
 	    "sgm: p2 falls to half between pixels that differ by so many grey levels; 0: it is the same "
 	    "everywhere"),
 	CHOICE("stereo", "fastdt", params.stereo.fastdt, enum sx_fastdt, fastdts, "auto", RESTART,
-	       "fastdt: numbers it computes with; auto: int8 with zncc, int16 with census"),
+	       "fastdt: numbers it computes with; auto: int16, as exact as float and half its memory"),
 	REAL("stereo", "sigma_space", params.stereo.fastdt_sigma_space, "0", 0, 5, "px", RESTART,
 	     "fastdt: how far costs reach where the image is flat; 0: the best for the cost"),
 	REAL("stereo", "sigma_range", params.stereo.fastdt_sigma_range, "0", 0, 1000, NULL, RESTART,

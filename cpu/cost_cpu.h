@@ -18,6 +18,20 @@
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 #define PLANES_MAX (64 / VEC_PLANE_BITS)
+#define VEC_WORDS (VEC_BYTES / 2)
+
+static ALWAYS_INLINE vi vi_load(const void *p)
+{
+	vi v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static ALWAYS_INLINE void vi_store(void *p, vi v)
+{
+	memcpy(p, &v, sizeof(v));
+}
 
 /* One pixel. right: plane 0 from the byte on that belongs to its disparity 0. */
 static ALWAYS_INLINE void cost_pixel(uint64_t descriptor, const uint8_t *right, size_t pitch,

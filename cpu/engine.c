@@ -48,6 +48,7 @@ static void cpu_close(struct sx_device *d)
 		return;
 	sx_pool_destroy(d->pool);
 	free(d->volume.data);
+	free(d->maps.data);
 	free(d->costs.data);
 	free(d->planes.data);
 	for (int i = 0; i < SX_POOL_THREADS_MAX; i++)
@@ -122,6 +123,8 @@ static int share_memory(struct sx_device *d, const struct sx_matcher *m)
 	sx_pool_drain(d->pool); /* no frame uses what is about to move */
 	d->layout = (struct sx_matcher){0};
 	r = grow(&d->volume, volume);
+	if (r == 0)
+		r = grow(&d->maps, sx_matcher_maps_bytes(m));
 	if (r == 0)
 		r = grow(&d->costs, sx_matcher_costs_bytes(m));
 	if (r == 0)
@@ -251,7 +254,7 @@ static int cpu_context_create(struct sx_context **ret, struct sx_device *d, cons
 			      char *why, size_t why_bytes)
 {
 	struct sx_context *x;
-	int r = sx_context_check(c, sx_backend_cpu.name, SX_CAN_ZNCC, why, why_bytes);
+	int r = sx_context_check(c, sx_backend_cpu.name, SX_CAN_ZNCC | SX_CAN_FASTDT, why, why_bytes);
 
 	if (r < 0)
 		return r;
@@ -319,7 +322,8 @@ static int cpu_peek(const struct sx_context *x, enum sx_tap tap, struct sx_image
 
 static size_t cpu_memory(const struct sx_device *d)
 {
-	size_t bytes = sizeof(*d) + d->volume.bytes + d->costs.bytes + d->planes.bytes + d->context_bytes;
+	size_t bytes = sizeof(*d) + d->volume.bytes + d->maps.bytes + d->costs.bytes + d->planes.bytes +
+		       d->context_bytes;
 
 	for (int i = 0; i < SX_POOL_THREADS_MAX; i++)
 		bytes += d->scratch[i].bytes;

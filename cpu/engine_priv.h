@@ -25,7 +25,7 @@ struct sx_device {
 	struct sx_pool *pool;
 	const struct sx_kernels *kernels;
 	char describe[64];
-	struct sx_shared_memory volume, costs, planes, scratch[SX_POOL_THREADS_MAX];
+	struct sx_shared_memory volume, maps, costs, planes, scratch[SX_POOL_THREADS_MAX];
 	struct sx_matcher_scratch laid_out[SX_POOL_THREADS_MAX];
 	struct sx_matcher layout; /* whose geometry planes and scratch are laid out for; width 0: nobody's */
 	size_t context_bytes;	  /* of all contexts */

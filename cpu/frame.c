@@ -119,6 +119,64 @@ static void winner_task(void *arg, int index, int worker)
 	f->x->matcher.kernels->winner_row(&f->x->matcher, &f->match, index, &f->x->device->laid_out[worker]);
 }
 
+/* Rows' costs and the horizontal passes. */
+static void fastdt_row_task(void *arg, int index, int worker)
+{
+	struct frame *f = arg;
+
+	f->x->matcher.kernels->fastdt_row(&f->x->matcher, &f->match, index, &f->x->device->laid_out[worker]);
+}
+
+/* First the right image's minima of each worker, which no task needs before the bands, then O and G. */
+static void fastdt_planes_task(void *arg, int index, int worker)
+{
+	struct frame *f = arg;
+	const struct sx_matcher *m = &f->x->matcher;
+	int threads = sx_pool_threads(f->x->device->pool);
+	struct sx_fastdt_scratch *s = &f->x->device->laid_out[index].fastdt;
+	size_t bytes = (size_t)m->height * sx_fastdt_right_pitch(m) * sizeof(*s->right_sum);
+
+	(void)worker;
+	if (index >= threads) {
+		m->kernels->fastdt_planes(m, &f->match, index - threads);
+		return;
+	}
+	memset(s->right_sum, 255, bytes);
+	memset(s->right_x, 255, bytes);
+}
+
+static void fastdt_band_task(void *arg, int index, int worker)
+{
+	struct frame *f = arg;
+
+	f->x->matcher.kernels->fastdt_band(&f->x->matcher, &f->match, index, &f->x->device->laid_out[worker]);
+}
+
+static void fastdt_winners_task(void *arg, int index, int worker)
+{
+	struct frame *f = arg;
+	const struct sx_device *d = f->x->device;
+
+	(void)worker;
+	for (int y = index * ROWS; y < end_of(index * ROWS, ROWS, f->x->config.height); y++)
+		f->x->matcher.kernels->fastdt_winners(&f->x->matcher, &f->match, y, d->laid_out,
+						      sx_pool_threads(d->pool));
+}
+
+static void smooth(struct frame *f)
+{
+	struct sx_pool *pool = f->x->device->pool;
+	int width = f->x->config.width, height = f->x->config.height;
+
+	sx_pool_for(pool, height, fastdt_row_task, f);
+	sx_pool_for(pool, sx_pool_threads(pool) + tasks_of(width, SX_FASTDT_PLANE_COLUMNS),
+		    fastdt_planes_task, f);
+	sx_pool_for(pool, sx_fastdt_bands(&f->x->matcher), fastdt_band_task, f);
+	book(f, SX_STAGE_SGM);
+	sx_pool_for(pool, tasks_of(height, ROWS), fastdt_winners_task, f);
+	book(f, SX_STAGE_WINNER);
+}
+
 static void sum_paths(struct frame *f, enum sx_shear shear, bool first)
 {
 	f->shear = shear;
@@ -153,6 +211,10 @@ static void match(struct frame *f)
 		x->pair->images_read(x->pair);
 	book(f, SX_STAGE_INGEST);
 	describe(f);
+	if (x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT) {
+		smooth(f);
+		return;
+	}
 	if (x->config.params.stereo.paths >= 4)
 		sum_paths(f, SX_SHEAR_DOWN, true);
 	if (x->config.params.stereo.paths == 8) {
@@ -322,6 +384,7 @@ static bool same_layout(const struct sx_matcher *a, const struct sx_matcher *b)
 	return a->kernels == b->kernels && a->width == b->width && a->height == b->height &&
 	       a->p.disparities == b->p.disparities && a->p.min_disparity == b->p.min_disparity &&
 	       a->planes == b->planes && a->p.cost == b->p.cost && a->p.zncc_window == b->p.zncc_window &&
+	       a->p.aggregation == b->p.aggregation && a->p.fastdt == b->p.fastdt &&
 	       a->word_bits == b->word_bits && a->volume_kind == b->volume_kind;
 }
 
@@ -342,17 +405,24 @@ static struct sx_matcher_frame matcher_frame(const struct sx_context *x)
 {
 	const struct sx_image *tap = x->taps;
 
-	return (struct sx_matcher_frame){
+	struct sx_matcher_frame f = {
 		.grey = {tap[SX_TAP_LEFT], tap[SX_TAP_RIGHT]},
 		.census = {tap[SX_TAP_LEFT_CENSUS], tap[SX_TAP_RIGHT_CENSUS]},
 		.planes = x->device->planes.data,
 		.volume = x->device->volume.data,
-		.costs = x->config.params.stereo.cost == SX_COST_ZNCC ? x->device->costs.data : NULL,
 		.winner = tap[SX_TAP_WINNER],
 		.winner_right = tap[SX_TAP_WINNER_RIGHT],
 		.confidence = tap[SX_TAP_CONFIDENCE],
 		.sum = tap[SX_TAP_SUM],
 	};
+
+	if (sx_matcher_real_costs(&x->matcher))
+		f.real_costs = (float *)(void *)x->device->costs.data;
+	else if (x->config.params.stereo.cost == SX_COST_ZNCC)
+		f.costs = x->device->costs.data;
+	if (x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT)
+		sx_fastdt_maps_init(&f.maps, &x->matcher, x->device->maps.data);
+	return f;
 }
 
 void sx_frame_run(void *arg)

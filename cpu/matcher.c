@@ -5,6 +5,7 @@
  */
 #include "cpu/matcher.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #define ALIGNMENT 64
 #define BAND_BYTES (768 * 1024) /* of cost and E in a band: leaves room in a second-level cache of 1 MB */
 #define BAND_COLUMNS_MAX 32
+#define FASTDT_COSTS 4 /* pixels whose costs fastdt_row() makes at a time */
 
 static size_t padded(size_t bytes)
 {
@@ -26,7 +28,8 @@ static bool machine_runs(const struct sx_kernels *k)
 	if (k == &sx_kernels_sse4)
 		return __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("popcnt");
 	if (k == &sx_kernels_avx2)
-		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+		       __builtin_cpu_supports("fma");
 #endif
 #if defined(SX_HAVE_AVX512)
 	if (k == &sx_kernels_avx512)
@@ -126,6 +129,27 @@ static int make_rival_limit(struct sx_matcher *m)
 	return 0;
 }
 
+static bool is_fastdt(const struct sx_matcher *m)
+{
+	return m->p.aggregation == SX_AGGREGATION_FASTDT;
+}
+
+static void make_weights(struct sx_matcher *m)
+{
+	struct sx_fastdt_weights w;
+
+	sx_fastdt_weights_init(&w, &m->p);
+	for (int i = 0; i < 256; i++) {
+		if (m->p.fastdt == SX_FASTDT_FLOAT)
+			m->weights[i].real = w.real[i];
+		else
+			m->weights[i].whole = w.fixed[i];
+	}
+	m->uniqueness_inverse =
+		((UINT64_C(1) << 40) + (uint64_t)m->p.uniqueness - 1) / (uint64_t)m->p.uniqueness;
+	assert(m->p.fastdt != SX_FASTDT_INT8 || sx_fastdt_lowest(m) >= -2048);
+}
+
 int sx_matcher_init(struct sx_matcher *m, const struct sx_kernels *k, const struct sx_stereo_params *p,
 		    int width, int height)
 {
@@ -142,7 +166,9 @@ int sx_matcher_init(struct sx_matcher *m, const struct sx_kernels *k, const stru
 	m->band_columns = band_columns(m);
 	if (p->out_of_view == SX_OUT_OF_VIEW_MAX)
 		r = make_out_of_view(m);
-	if (r == 0)
+	if (is_fastdt(m))
+		make_weights(m);
+	else if (r == 0)
 		r = make_rival_limit(m);
 	if (r < 0)
 		sx_matcher_finish(m);
@@ -160,20 +186,25 @@ size_t sx_matcher_bytes(const struct sx_matcher *m)
 {
 	size_t sums = (size_t)(m->p.paths * (m->cost_max + m->p.p2)) + 1;
 
-	return (m->out_of_view ? m->plane_pitch : 0) + sums * sizeof(*m->rival_limit);
+	return (m->out_of_view ? m->plane_pitch : 0) + (m->rival_limit ? sums * sizeof(*m->rival_limit) : 0);
 }
 
 size_t sx_matcher_volume_bytes(const struct sx_matcher *m)
 {
 	size_t cells = (size_t)m->width * (size_t)m->height * (size_t)m->p.disparities;
 
+	if (is_fastdt(m))
+		return sx_fastdt_volume_bytes(m);
 	return m->volume_kind == SX_VOLUME_NONE ? 0 : m->volume_kind == SX_VOLUME_BYTES ? cells : 2 * cells;
 }
 
 size_t sx_matcher_costs_bytes(const struct sx_matcher *m)
 {
-	return m->p.cost == SX_COST_ZNCC ? (size_t)m->width * (size_t)m->height * (size_t)m->p.disparities
-					 : 0;
+	size_t cells = (size_t)m->width * (size_t)m->height * (size_t)m->p.disparities;
+
+	if (m->p.cost != SX_COST_ZNCC)
+		return 0;
+	return sx_matcher_real_costs(m) ? cells * sizeof(float) : cells;
 }
 
 size_t sx_matcher_planes_bytes(const struct sx_matcher *m)
@@ -188,8 +219,7 @@ int sx_matcher_bands(const struct sx_matcher *m, enum sx_shear shear)
 	return (columns + m->band_columns - 1) / m->band_columns;
 }
 
-/* Takes bytes of memory at *used, or only counts when memory is NULL. */
-static void *take(uint8_t *memory, size_t *used, size_t bytes)
+void *sx_matcher_take(uint8_t *memory, size_t *used, size_t bytes)
 {
 	void *p = memory ? memory + *used : NULL;
 
@@ -201,7 +231,7 @@ static void *take(uint8_t *memory, size_t *used, size_t bytes)
 static void *take_values(uint8_t *memory, size_t *used, const struct sx_matcher *m, size_t values)
 {
 	size_t before = padded((size_t)(m->p.zncc_window / 2) * sizeof(int32_t));
-	uint8_t *p = take(memory, used, before + values * sizeof(int32_t) + SX_MATCHER_MARGIN);
+	uint8_t *p = sx_matcher_take(memory, used, before + values * sizeof(int32_t) + SX_MATCHER_MARGIN);
 
 	return p ? p + before : NULL;
 }
@@ -225,11 +255,27 @@ static void lay_out_zncc(struct sx_matcher_zncc *z, const struct sx_matcher *m, 
 	z->right_sum = take_values(memory, used, m, turned);
 	z->left_inverse = take_values(memory, used, m, width);
 	z->right_inverse = take_values(memory, used, m, turned);
-	z->window = take(memory, used, 2 * disparities * sizeof(int32_t));
-	z->products = take(memory, used, products * sizeof(int32_t));
+	z->window = sx_matcher_take(memory, used, 2 * disparities * sizeof(int32_t));
+	z->products = sx_matcher_take(memory, used, products * sizeof(int32_t));
 	if (z->products)
 		z->products += window / 2 * disparities;
-	z->tile = take(memory, used, SX_MATCHER_TILE * disparities * sizeof(float));
+	z->tile = sx_matcher_take(memory, used, SX_MATCHER_TILE * disparities * sizeof(float));
+}
+
+size_t sx_matcher_maps_bytes(const struct sx_matcher *m)
+{
+	return is_fastdt(m) ? sx_fastdt_maps_bytes(m) : 0;
+}
+
+static size_t lay_out_fastdt(struct sx_matcher_scratch *s, const struct sx_matcher *m, uint8_t *memory)
+{
+	size_t used = 0;
+
+	s->bytes = sx_matcher_take(memory, &used, 8 * ((size_t)m->width + SX_MATCHER_MARGIN));
+	s->row_cost = sx_matcher_take(memory, &used, FASTDT_COSTS * (size_t)m->p.disparities);
+	if (m->p.cost == SX_COST_ZNCC)
+		lay_out_zncc(&s->zncc, m, memory, &used);
+	return used + sx_fastdt_scratch_lay_out(&s->fastdt, m, memory ? memory + used : NULL);
 }
 
 static size_t lay_out(struct sx_matcher_scratch *s, const struct sx_matcher *m, uint8_t *memory)
@@ -241,20 +287,22 @@ static size_t lay_out(struct sx_matcher_scratch *s, const struct sx_matcher *m, 
 	size_t used = 0;
 
 	s->memory = memory;
-	s->bytes = take(memory, &used, 8 * (width + SX_MATCHER_MARGIN));
-	s->cost = take(memory, &used, band * (size_t)m->height * disparities);
-	s->down = take(memory, &used, band * (size_t)m->height * disparities);
-	s->state = take(memory, &used, 2 * band * sx_matcher_state_pitch(m));
-	s->row_cost = take(memory, &used, width * disparities);
-	s->row_right = take(memory, &used, width * disparities);
-	s->block_left = take(memory, &used, 2 * block * disparities);
-	s->block_sum = take(memory, &used, 2 * block * sx_matcher_sum_pitch(m) * sizeof(uint16_t));
-	s->right_sum = take(memory, &used, right);
-	s->right_x = take(memory, &used, right);
-	s->s0 = take(memory, &used, width * sizeof(uint16_t));
-	s->side_low = take(memory, &used, width * sizeof(uint16_t));
-	s->side_high = take(memory, &used, width * sizeof(uint16_t));
-	s->d0 = take(memory, &used, width * sizeof(uint16_t));
+	if (is_fastdt(m))
+		return lay_out_fastdt(s, m, memory);
+	s->bytes = sx_matcher_take(memory, &used, 8 * (width + SX_MATCHER_MARGIN));
+	s->cost = sx_matcher_take(memory, &used, band * (size_t)m->height * disparities);
+	s->down = sx_matcher_take(memory, &used, band * (size_t)m->height * disparities);
+	s->state = sx_matcher_take(memory, &used, 2 * band * sx_matcher_state_pitch(m));
+	s->row_cost = sx_matcher_take(memory, &used, width * disparities);
+	s->row_right = sx_matcher_take(memory, &used, width * disparities);
+	s->block_left = sx_matcher_take(memory, &used, 2 * block * disparities);
+	s->block_sum = sx_matcher_take(memory, &used, 2 * block * sx_matcher_sum_pitch(m) * sizeof(uint16_t));
+	s->right_sum = sx_matcher_take(memory, &used, right);
+	s->right_x = sx_matcher_take(memory, &used, right);
+	s->s0 = sx_matcher_take(memory, &used, width * sizeof(uint16_t));
+	s->side_low = sx_matcher_take(memory, &used, width * sizeof(uint16_t));
+	s->side_high = sx_matcher_take(memory, &used, width * sizeof(uint16_t));
+	s->d0 = sx_matcher_take(memory, &used, width * sizeof(uint16_t));
 	if (m->p.cost == SX_COST_ZNCC)
 		lay_out_zncc(&s->zncc, m, memory, &used);
 	return used;
@@ -272,6 +320,8 @@ void sx_matcher_scratch_init(struct sx_matcher_scratch *s, const struct sx_match
 	size_t words = ((size_t)2 << m->word_bits) * sx_matcher_sum_pitch(m);
 
 	lay_out(s, m, memory);
+	if (is_fastdt(m))
+		return;
 	for (size_t i = 0; i < words; i++) /* the margins stay like this */
 		s->block_sum[i] = INT16_MAX;
 }

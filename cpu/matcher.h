@@ -9,6 +9,7 @@
  *      when paths * P2 exceeds a byte.
  *   2. winner_row(): cost again, E to the right and to the left, S and the winner of one row, all while the
  *      row is in cache. S is kept nowhere.
+ * fastdt makes it otherwise: cpu/fastdt.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,6 +21,7 @@
 #include <stdint.h>
 
 #include "base/image.h"
+#include "cpu/fastdt.h"
 #include "stages/params.h"
 
 /* Bytes that vector code may touch before and after a row. */
@@ -50,8 +52,11 @@ struct sx_matcher {
 	int planes;	  /* planes of a descriptor, VEC_PLANE_BITS each */
 	size_t plane_pitch;
 	uint8_t *out_of_view;  /* plane_pitch bytes: 0xff where the right column is outside; NULL for zero */
-	uint16_t *rival_limit; /* by S0: words below this are rivals */
-	uint8_t edge_p2[256];  /* with p2_edge: P2 by the difference of grey levels */
+	uint16_t *rival_limit; /* sgm: by S0: words below this are rivals */
+	/* fastdt */
+	union sx_fastdt_cell weights[256]; /* by difference of grey levels */
+	uint64_t uniqueness_inverse;	   /* 2^40 / uniqueness, rounded up */
+	uint8_t edge_p2[256];		   /* with p2_edge: P2 by the difference of grey levels */
 };
 
 /* Buffers of a frame; planes: right descriptors, see sx_matcher_planes_bytes(). */
@@ -59,6 +64,7 @@ struct sx_matcher_frame {
 	struct sx_image grey[2], census[2];
 	uint8_t *planes;
 	void *volume;
+	struct sx_fastdt_maps maps;
 	/* 64-byte aligned. zncc: costs [y][x][d]; the others make them where they need them */
 	uint8_t *costs;
 	float *real_costs; /* not NULL: 1 - z instead of costs, [y][x][d] */
@@ -91,6 +97,7 @@ struct sx_matcher_scratch {
 	uint16_t *block_sum;	       /* words of two blocks, rows of sum_pitch words with margins */
 	uint16_t *right_sum, *right_x; /* least S and its column by right column, from right to left */
 	uint16_t *s0, *side_low, *side_high, *d0; /* by column; bit 15 of d0: not unique */
+	struct sx_fastdt_scratch fastdt;
 	struct sx_matcher_zncc zncc;
 };
 
@@ -110,6 +117,14 @@ struct sx_kernels {
 			 int i, bool first, struct sx_matcher_scratch *s);
 	void (*winner_row)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 			   struct sx_matcher_scratch *s);
+	/* See cpu/fastdt.h. Row y; columns of task i; band i; row y from what all workers have found. */
+	void (*fastdt_row)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
+			   struct sx_matcher_scratch *s);
+	void (*fastdt_planes)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i);
+	void (*fastdt_band)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,
+			    struct sx_matcher_scratch *s);
+	void (*fastdt_winners)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
+			       const struct sx_matcher_scratch *workers, int count);
 	/* Rows [y0, y1); no output is an input. */
 	void (*median_rows)(const struct sx_image *src, const struct sx_image *dst,
 			    enum sx_median_border border, int y0, int y1);
@@ -155,7 +170,17 @@ size_t sx_matcher_scratch_bytes(const struct sx_matcher *m);
 /* Lays s out in memory of that size, 64-byte aligned, and fills what the kernels expect there. */
 void sx_matcher_scratch_init(struct sx_matcher_scratch *s, const struct sx_matcher *m, uint8_t *memory);
 
+size_t sx_matcher_maps_bytes(const struct sx_matcher *m); /* of struct sx_fastdt_maps */
+/* Takes bytes of memory at *used, or only counts when memory is NULL. */
+void *sx_matcher_take(uint8_t *memory, size_t *used, size_t bytes);
+
 int sx_matcher_bands(const struct sx_matcher *m, enum sx_shear shear);
+
+static inline bool sx_matcher_real_costs(const struct sx_matcher *m)
+{
+	return m->p.cost == SX_COST_ZNCC && m->p.aggregation == SX_AGGREGATION_FASTDT &&
+	       m->p.fastdt == SX_FASTDT_FLOAT;
+}
 
 /* Words of a row of block_sum: room for windows that start before or end after the disparities. */
 static inline size_t sx_matcher_sum_pitch(const struct sx_matcher *m)

@@ -266,4 +266,112 @@ static inline vb vb_pack(vi a, vi b, vi c, vi d)
 	return _mm256_permutevar8x32_epi32(v, _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0));
 }
 
+/* From here on words may be any, unsigned or (s) signed. */
+
+/* VEC_BYTES/2 bytes as words. */
+static inline vw vw_widen(const uint8_t *p)
+{
+	return _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(const void *)p));
+}
+
+static inline vw vw_swiden(const uint8_t *p)
+{
+	return _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(const void *)p));
+}
+
+/* VEC_BYTES bytes of words -128..127, those of a first. */
+static inline vb vb_snarrow(vw a, vw b)
+{
+	return _mm256_permute4x64_epi64(_mm256_packs_epi16(a, b), 0xd8);
+}
+
+/* (a w + 16384) >> 15; w: 0..32767. */
+static inline vw vw_scale(vw a, vw w)
+{
+	return _mm256_mulhrs_epi16(a, w);
+}
+
+/* a + b, held to -32768..32767; next: to 65535. */
+static inline vw vw_sadd_held(vw a, vw b)
+{
+	return _mm256_adds_epi16(a, b);
+}
+
+static inline vw vw_uadd_held(vw a, vw b)
+{
+	return _mm256_adds_epu16(a, b);
+}
+
+static inline vw vw_smin(vw a, vw b)
+{
+	return _mm256_min_epi16(a, b);
+}
+
+static inline vw vw_smax(vw a, vw b)
+{
+	return _mm256_max_epi16(a, b);
+}
+
+static inline vw vw_sshift_right(vw a, int n)
+{
+	return _mm256_srai_epi16(a, n);
+}
+
+static inline vw vw_shift_left(vw a, int n)
+{
+	return _mm256_slli_epi16(a, n);
+}
+
+/* The low and high halves of unsigned products. */
+static inline vw vw_low(vw a, vw b)
+{
+	return _mm256_mullo_epi16(a, b);
+}
+
+static inline vw vw_high(vw a, vw b)
+{
+	return _mm256_mulhi_epu16(a, b);
+}
+
+/* a where x == y, else b. */
+static inline vw vw_where_equal(vw x, vw y, vw a, vw b)
+{
+	return _mm256_blendv_epi8(b, a, _mm256_cmpeq_epi16(x, y));
+}
+
+static inline int vw_umin_all(vw v)
+{
+	return vw_min_all(v);
+}
+
+/* Bit i: word i of a, then of b, is at most x. */
+static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
+{
+	return (uint32_t)_mm256_movemask_epi8(vb_snarrow(_mm256_cmpeq_epi16(_mm256_min_epu16(a, x), a),
+							 _mm256_cmpeq_epi16(_mm256_min_epu16(b, x), b)));
+}
+
+/* VEC_BYTES/4 bytes, or signed words. */
+static inline vi vi_widen(const uint8_t *p)
+{
+	return (vi)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
+}
+
+static inline vi vi_widen_words(const uint16_t *p)
+{
+	return (vi)_mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
+}
+
+/* Words of integers, held to 0..65535, those of a first. */
+static inline vw vw_hold(vi a, vi b)
+{
+	return _mm256_permute4x64_epi64(_mm256_packus_epi32((__m256i)a, (__m256i)b), 0xd8);
+}
+
+/* a b + c with one rounding. */
+static inline vf vf_fma(vf a, vf b, vf c)
+{
+	return (vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+}
+
 #endif

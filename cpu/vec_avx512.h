@@ -230,4 +230,103 @@ static inline vb vb_pack(vi a, vi b, vi c, vi d)
 							    _mm512_packs_epi32((__m512i)c, (__m512i)d)));
 }
 
+static inline vw vw_widen(const uint8_t *p)
+{
+	return _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)(const void *)p));
+}
+
+static inline vw vw_swiden(const uint8_t *p)
+{
+	return _mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)(const void *)p));
+}
+
+static inline vb vb_snarrow(vw a, vw b)
+{
+	const __m512i order = _mm512_set_epi64(7, 5, 3, 1, 6, 4, 2, 0);
+
+	return _mm512_permutexvar_epi64(order, _mm512_packs_epi16(a, b));
+}
+
+static inline vw vw_scale(vw a, vw w)
+{
+	return _mm512_mulhrs_epi16(a, w);
+}
+
+static inline vw vw_sadd_held(vw a, vw b)
+{
+	return _mm512_adds_epi16(a, b);
+}
+
+static inline vw vw_uadd_held(vw a, vw b)
+{
+	return _mm512_adds_epu16(a, b);
+}
+
+static inline vw vw_smin(vw a, vw b)
+{
+	return _mm512_min_epi16(a, b);
+}
+
+static inline vw vw_smax(vw a, vw b)
+{
+	return _mm512_max_epi16(a, b);
+}
+
+static inline vw vw_sshift_right(vw a, int n)
+{
+	return _mm512_srai_epi16(a, (unsigned)n);
+}
+
+static inline vw vw_shift_left(vw a, int n)
+{
+	return _mm512_slli_epi16(a, (unsigned)n);
+}
+
+static inline vw vw_low(vw a, vw b)
+{
+	return _mm512_mullo_epi16(a, b);
+}
+
+static inline vw vw_high(vw a, vw b)
+{
+	return _mm512_mulhi_epu16(a, b);
+}
+
+static inline vw vw_where_equal(vw x, vw y, vw a, vw b)
+{
+	return _mm512_mask_blend_epi16(_mm512_cmpeq_epi16_mask(x, y), b, a);
+}
+
+static inline int vw_umin_all(vw v)
+{
+	return vw_min_all(v);
+}
+
+static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
+{
+	return (uint64_t)_mm512_cmple_epu16_mask(b, x) << 32 | _mm512_cmple_epu16_mask(a, x);
+}
+
+static inline vi vi_widen(const uint8_t *p)
+{
+	return (vi)_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
+}
+
+static inline vi vi_widen_words(const uint16_t *p)
+{
+	return (vi)_mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)p));
+}
+
+static inline vw vw_hold(vi a, vi b)
+{
+	const __m512i order = _mm512_set_epi64(7, 5, 3, 1, 6, 4, 2, 0);
+
+	return _mm512_permutexvar_epi64(order, _mm512_packus_epi32((__m512i)a, (__m512i)b));
+}
+
+static inline vf vf_fma(vf a, vf b, vf c)
+{
+	return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+}
+
 #endif

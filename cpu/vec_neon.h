@@ -224,4 +224,104 @@ static inline vb vb_pack(vi a, vi b, vi c, vi d)
 	return vuzp1q_u8(ab, cd);
 }
 
+static inline vw vw_widen(const uint8_t *p)
+{
+	return vmovl_u8(vld1_u8(p));
+}
+
+static inline vw vw_swiden(const uint8_t *p)
+{
+	return vreinterpretq_u16_s16(vmovl_s8(vreinterpret_s8_u8(vld1_u8(p))));
+}
+
+static inline vb vb_snarrow(vw a, vw b)
+{
+	return vcombine_u8(vmovn_u16(a), vmovn_u16(b));
+}
+
+static inline vw vw_scale(vw a, vw w)
+{
+	return vreinterpretq_u16_s16(vqrdmulhq_s16(vreinterpretq_s16_u16(a), vreinterpretq_s16_u16(w)));
+}
+
+static inline vw vw_sadd_held(vw a, vw b)
+{
+	return vreinterpretq_u16_s16(vqaddq_s16(vreinterpretq_s16_u16(a), vreinterpretq_s16_u16(b)));
+}
+
+static inline vw vw_uadd_held(vw a, vw b)
+{
+	return vqaddq_u16(a, b);
+}
+
+static inline vw vw_smin(vw a, vw b)
+{
+	return vreinterpretq_u16_s16(vminq_s16(vreinterpretq_s16_u16(a), vreinterpretq_s16_u16(b)));
+}
+
+static inline vw vw_smax(vw a, vw b)
+{
+	return vreinterpretq_u16_s16(vmaxq_s16(vreinterpretq_s16_u16(a), vreinterpretq_s16_u16(b)));
+}
+
+static inline vw vw_sshift_right(vw a, int n)
+{
+	return vreinterpretq_u16_s16(vshlq_s16(vreinterpretq_s16_u16(a), vdupq_n_s16((int16_t)-n)));
+}
+
+static inline vw vw_shift_left(vw a, int n)
+{
+	return vshlq_u16(a, vdupq_n_s16((int16_t)n));
+}
+
+static inline vw vw_low(vw a, vw b)
+{
+	return vmulq_u16(a, b);
+}
+
+static inline vw vw_high(vw a, vw b)
+{
+	return vcombine_u16(vshrn_n_u32(vmull_u16(vget_low_u16(a), vget_low_u16(b)), 16),
+			    vshrn_n_u32(vmull_u16(vget_high_u16(a), vget_high_u16(b)), 16));
+}
+
+static inline vw vw_where_equal(vw x, vw y, vw a, vw b)
+{
+	return vbslq_u16(vceqq_u16(x, y), a, b);
+}
+
+static inline int vw_umin_all(vw v)
+{
+	return vminvq_u16(v);
+}
+
+static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
+{
+	static const uint8_t bits[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+	uint8x16_t m = vcombine_u8(vmovn_u16(vcleq_u16(a, x)), vmovn_u16(vcleq_u16(b, x)));
+
+	m = vandq_u8(m, vld1q_u8(bits));
+	return vaddv_u8(vget_low_u8(m)) | (uint64_t)vaddv_u8(vget_high_u8(m)) << 8;
+}
+
+static inline vi vi_widen(const uint8_t *p)
+{
+	return (vi){p[0], p[1], p[2], p[3]};
+}
+
+static inline vi vi_widen_words(const uint16_t *p)
+{
+	return (vi)vmovl_s16(vreinterpret_s16_u16(vld1_u16(p)));
+}
+
+static inline vw vw_hold(vi a, vi b)
+{
+	return vcombine_u16(vqmovun_s32((int32x4_t)a), vqmovun_s32((int32x4_t)b));
+}
+
+static inline vf vf_fma(vf a, vf b, vf c)
+{
+	return (vf)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+}
+
 #endif

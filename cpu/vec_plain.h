@@ -293,4 +293,169 @@ static inline vb vb_pack(vi a, vi b, vi c, vi d)
 	return VEC_SHUFFLE(ab, cd, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
 }
 
+typedef uint32_t vec_u32 __attribute__((vector_size(16)));
+typedef int16_t vec_words_half __attribute__((vector_size(8)));
+typedef int8_t vec_signed_half __attribute__((vector_size(8)));
+
+static inline vw vw_widen(const uint8_t *p)
+{
+	vec_half half;
+
+	memcpy(&half, p, sizeof(half));
+	return __builtin_convertvector(half, vw);
+}
+
+static inline vw vw_swiden(const uint8_t *p)
+{
+	vec_signed_half half;
+
+	memcpy(&half, p, sizeof(half));
+	return __builtin_convertvector(half, vw);
+}
+
+static inline vb vb_snarrow(vw a, vw b)
+{
+	vec_half half[2] = {__builtin_convertvector(a, vec_half), __builtin_convertvector(b, vec_half)};
+	vb v;
+
+	memcpy(&v, half, sizeof(v));
+	return v;
+}
+
+static inline vi vi_widen_words(const uint16_t *p)
+{
+	vec_words_half half;
+
+	memcpy(&half, p, sizeof(half));
+	return __builtin_convertvector(half, vi);
+}
+
+/* The words of two halves. */
+static inline vw vec_join(vi a, vi b)
+{
+	vec_words_half half[2] = {__builtin_convertvector(a, vec_words_half),
+				  __builtin_convertvector(b, vec_words_half)};
+	vw v;
+
+	memcpy(&v, half, sizeof(v));
+	return v;
+}
+
+static inline void vec_split(vw v, vi half[2])
+{
+	uint16_t words[8];
+
+	memcpy(words, &v, sizeof(v));
+	half[0] = vi_widen_words(words);
+	half[1] = vi_widen_words(words + 4);
+}
+
+static inline vi vec_clamp(vi v, int least, int most)
+{
+	vi below = v<least, above = v> most;
+
+	return (v & ~(below | above)) | (below & least) | (above & most);
+}
+
+static inline vw vw_scale(vw a, vw w)
+{
+	vi x[2], y[2];
+
+	vec_split(a, x);
+	vec_split(w, y);
+	return vec_join((x[0] * y[0] + 16384) >> 15, (x[1] * y[1] + 16384) >> 15);
+}
+
+static inline vw vw_sadd_held(vw a, vw b)
+{
+	vi x[2], y[2];
+
+	vec_split(a, x);
+	vec_split(b, y);
+	return vec_join(vec_clamp(x[0] + y[0], INT16_MIN, INT16_MAX),
+			vec_clamp(x[1] + y[1], INT16_MIN, INT16_MAX));
+}
+
+static inline vw vw_uadd_held(vw a, vw b)
+{
+	vec_u16 sum = (vec_u16)a + (vec_u16)b;
+
+	return (vw)sum | (vw)(sum < (vec_u16)a);
+}
+
+static inline vw vw_smin(vw a, vw b)
+{
+	return vw_min(a, b);
+}
+
+static inline vw vw_smax(vw a, vw b)
+{
+	return vw_where_greater(a, b, a, b);
+}
+
+static inline vw vw_sshift_right(vw a, int n)
+{
+	return a >> n;
+}
+
+static inline vw vw_shift_left(vw a, int n)
+{
+	return (vw)((vec_u16)a << n);
+}
+
+static inline vw vw_low(vw a, vw b)
+{
+	return (vw)((vec_u16)a * (vec_u16)b);
+}
+
+static inline vw vw_high(vw a, vw b)
+{
+	vi x[2], y[2];
+
+	vec_split(a, x);
+	vec_split(b, y);
+	for (int i = 0; i < 2; i++)
+		x[i] = (vi)((vec_u32)(x[i] & 0xffff) * (vec_u32)(y[i] & 0xffff) >> 16);
+	return vec_join(x[0], x[1]);
+}
+
+static inline vw vw_where_equal(vw x, vw y, vw a, vw b)
+{
+	vw m = x == y;
+
+	return (a & m) | (b & ~m);
+}
+
+static inline int vw_umin_all(vw v)
+{
+	return vw_min_all(v ^ INT16_MIN) - INT16_MIN;
+}
+
+static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
+{
+	const vb bits = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+	uint64_t bytes[2];
+
+	vec_bytes((vw)((vec_u16)a <= (vec_u16)x), (vw)((vec_u16)b <= (vec_u16)x), bits, bytes);
+	return vec_sum(bytes[0]) | vec_sum(bytes[1]) << 8;
+}
+
+static inline vi vi_widen(const uint8_t *p)
+{
+	return (vi){p[0], p[1], p[2], p[3]};
+}
+
+static inline vw vw_hold(vi a, vi b)
+{
+	return vec_join(vec_clamp(a, 0, UINT16_MAX), vec_clamp(b, 0, UINT16_MAX));
+}
+
+/* By the library, which is slow where the machine has no such instruction. */
+static inline vf vf_fma(vf a, vf b, vf c)
+{
+	for (int i = 0; i < 4; i++)
+		a[i] = __builtin_fmaf(a[i], b[i], c[i]);
+	return a;
+}
+
 #endif

@@ -8,6 +8,7 @@
 
 #include <immintrin.h>
 #include <stdint.h>
+#include <string.h>
 
 #define VEC_NAME "sse4"
 #define VEC_BYTES 16
@@ -241,6 +242,108 @@ static inline vb vb_pack(vi a, vi b, vi c, vi d)
 {
 	return _mm_packus_epi16(_mm_packs_epi32((__m128i)a, (__m128i)b),
 				_mm_packs_epi32((__m128i)c, (__m128i)d));
+}
+
+static inline vw vw_widen(const uint8_t *p)
+{
+	return _mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)(const void *)p));
+}
+
+static inline vw vw_swiden(const uint8_t *p)
+{
+	return _mm_cvtepi8_epi16(_mm_loadl_epi64((const __m128i *)(const void *)p));
+}
+
+static inline vb vb_snarrow(vw a, vw b)
+{
+	return _mm_packs_epi16(a, b);
+}
+
+static inline vw vw_scale(vw a, vw w)
+{
+	return _mm_mulhrs_epi16(a, w);
+}
+
+static inline vw vw_sadd_held(vw a, vw b)
+{
+	return _mm_adds_epi16(a, b);
+}
+
+static inline vw vw_uadd_held(vw a, vw b)
+{
+	return _mm_adds_epu16(a, b);
+}
+
+static inline vw vw_smin(vw a, vw b)
+{
+	return _mm_min_epi16(a, b);
+}
+
+static inline vw vw_smax(vw a, vw b)
+{
+	return _mm_max_epi16(a, b);
+}
+
+static inline vw vw_sshift_right(vw a, int n)
+{
+	return _mm_srai_epi16(a, n);
+}
+
+static inline vw vw_shift_left(vw a, int n)
+{
+	return _mm_slli_epi16(a, n);
+}
+
+static inline vw vw_low(vw a, vw b)
+{
+	return _mm_mullo_epi16(a, b);
+}
+
+static inline vw vw_high(vw a, vw b)
+{
+	return _mm_mulhi_epu16(a, b);
+}
+
+static inline vw vw_where_equal(vw x, vw y, vw a, vw b)
+{
+	return _mm_blendv_epi8(b, a, _mm_cmpeq_epi16(x, y));
+}
+
+static inline int vw_umin_all(vw v)
+{
+	return vw_min_all(v);
+}
+
+static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
+{
+	return (uint64_t)_mm_movemask_epi8(_mm_packs_epi16(_mm_cmpeq_epi16(_mm_min_epu16(a, x), a),
+							   _mm_cmpeq_epi16(_mm_min_epu16(b, x), b)));
+}
+
+static inline vi vi_widen(const uint8_t *p)
+{
+	int32_t bytes;
+
+	memcpy(&bytes, p, sizeof(bytes));
+	return (vi)_mm_cvtepu8_epi32(_mm_cvtsi32_si128(bytes));
+}
+
+static inline vi vi_widen_words(const uint16_t *p)
+{
+	return (vi)_mm_cvtepi16_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
+}
+
+static inline vw vw_hold(vi a, vi b)
+{
+	return _mm_packus_epi32((__m128i)a, (__m128i)b);
+}
+
+/* Machines of this width may have no such instruction: the library's function, slow where they have not. */
+static inline vf vf_fma(vf a, vf b, vf c)
+{
+	for (int i = 0; i < 4; i++)
+		a[i] = __builtin_fmaf(a[i], b[i], c[i]);
+	return a;
 }
 
 #endif

@@ -19,7 +19,6 @@
 #include "cpu/sgm_cpu.h"
 #include "stages/winner.h"
 
-#define VEC_WORDS (VEC_BYTES / 2)
 #define COSTS_AHEAD 4096 /* bytes */
 #define NOT_UNIQUE 0x8000u
 
@@ -261,8 +260,10 @@ static ALWAYS_INLINE void go_left(const struct sx_matcher *m, const struct sx_ma
 	merge_right(m, before.words, before.x0, before.n, s, disparities);
 }
 
-/* a / b, rounded towards zero; exact for |a| < 2^20, 0 < b < 2^15 and quotients below 4500: a float keeps a
- * quotient that is no integer at least 1/b away from one. */
+/*
+ * a / b, rounded towards zero. A float holds both (|a|, b < 2^24) and keeps a quotient that is no integer at least 1/b away
+ * from one: exact for quotients below 4500 with b < 2^11, below 32 with b < 2^19, and where b is a power of two.
+ */
 static inline int divide(int a, int b)
 {
 	return (int)((float)a / (float)b);
@@ -294,16 +295,17 @@ static void store_confidence(const struct sx_matcher *m, const struct sx_matcher
 	const uint16_t *restrict d0s = s->d0, *restrict s0s = s->s0;
 	const uint16_t *restrict lows = s->side_low, *restrict highs = s->side_high;
 	uint8_t *restrict out = sx_image_row(&f->confidence, y);
-	int last = m->p.disparities - 1, gamma = 60 * m->p.paths, width = m->width;
+	int fastdt = m->p.aggregation == SX_AGGREGATION_FASTDT;
+	int last = m->p.disparities - 1, gamma = sx_winner_rise(&m->p), width = m->width;
 
 	for (int x = 0; x < width; x++) {
 		int d0 = d0s[x] & (NOT_UNIQUE - 1), low = lows[x], high = highs[x];
 		int c = divide(((low > high ? low : high) - s0s[x]) * 255, gamma);
 
-		int end = -((d0 == 0) | (d0 == last));
+		int end = -((d0 == 0) | (d0 == last)), none = -((d0 == 0) & (high == s0s[x]) & fastdt);
 
 		c = c < 255 ? c : 255;
-		out[x] = (uint8_t)((c & ~end) | (SX_WINNER_CONFIDENCE_END & end));
+		out[x] = (uint8_t)(((c & ~end) | (SX_WINNER_CONFIDENCE_END & end)) & ~none);
 	}
 }
 

@@ -30,19 +30,6 @@
 #define ZNCC_ROUND 12582912.0f /* 1.5 * 2^23 */
 #define ZNCC_ROUND_BITS 0x4b400000
 
-static ALWAYS_INLINE vi vi_load(const void *p)
-{
-	vi v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-static ALWAYS_INLINE void vi_store(void *p, vi v)
-{
-	memcpy(p, &v, sizeof(v));
-}
-
 static ALWAYS_INLINE int held_between(int v, int least, int most)
 {
 	return v < least ? least : v > most ? most : v;

@@ -45,14 +45,15 @@ static void read_latency(struct sx_report_latency *l, const char *name, const st
 	l->sum_ns = atomic_load_explicit(&d->sum_ns, memory_order_relaxed);
 }
 
-static void read_latencies(struct sx_report *r, const struct sx_telemetry *t, int64_t now_ns)
+static void read_latencies(struct sx_report *r, const struct sx_telemetry *t,
+			   const struct sx_stereo_params *stereo, int64_t now_ns)
 {
 	r->span_count = SX_SPAN_COUNT;
 	for (int i = 0; i < SX_SPAN_COUNT; i++)
 		read_latency(&r->spans[i], sx_span_name((enum sx_span)i), &t->spans[i], now_ns);
 	r->stage_count = SX_STAGE_COUNT;
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
-		read_latency(&r->stages[i], sx_stage_name((enum sx_stage)i), &t->stages[i], now_ns);
+		read_latency(&r->stages[i], sx_stage_name((enum sx_stage)i, stereo), &t->stages[i], now_ns);
 	sx_windows_read(&t->skew, SX_WINDOW_START, now_ns, &r->source.skew);
 }
 
@@ -129,7 +130,7 @@ static void take_report(struct sx_pages *p, struct sx_report *r)
 		read_camera(&r->source.camera[i], t, i);
 		r->source.camera[i].reconnects = (int64_t)load(&t->reconnects);
 	}
-	read_latencies(r, t, now);
+	read_latencies(r, t, &p->stereo, now);
 	read_newest(r, t);
 	sx_pages_read_board(r, p->root);
 	sx_pages_read_power(r, p->power, now);
@@ -194,9 +195,10 @@ static const struct sx_status_page pages[] = {
 	{"/config", "application/json", write_config},
 };
 
-void sx_pages_init(struct sx_pages *p, const struct sx_telemetry *telemetry)
+void sx_pages_init(struct sx_pages *p, const struct sx_telemetry *telemetry,
+		   const struct sx_stereo_params *stereo)
 {
-	*p = (struct sx_pages){.telemetry = telemetry, .started_ns = sx_now_ns()};
+	*p = (struct sx_pages){.telemetry = telemetry, .stereo = *stereo, .started_ns = sx_now_ns()};
 	pthread_mutex_init(&p->lock, NULL);
 	sx_report_init(&p->report);
 	p->report.state = "starting";

@@ -24,12 +24,14 @@ struct sx_pages {
 	bool serving;
 	char *config; /* JSON, own */
 	const struct sx_telemetry *telemetry;
-	struct sx_sampler *power; /* set before it serves; NULL: not measured */
-	const char *root;	  /* where the board's files are; NULL: / */
+	struct sx_stereo_params stereo; /* names the stages */
+	struct sx_sampler *power;	/* set before it serves; NULL: not measured */
+	const char *root;		/* where the board's files are; NULL: / */
 	struct sx_status_server *server;
 };
 
-void sx_pages_init(struct sx_pages *p, const struct sx_telemetry *telemetry);
+void sx_pages_init(struct sx_pages *p, const struct sx_telemetry *telemetry,
+		   const struct sx_stereo_params *stereo);
 /* Serves on listen_fd, which is taken over; as sx_status_start(). */
 int sx_pages_serve(struct sx_pages *p, int listen_fd, char *why, size_t why_bytes);
 /* Stops the server; accepts one that was never started. */

@@ -83,7 +83,8 @@ static void fill_constants(struct sx_pipeline *p)
 		.stage_count = SX_STAGE_COUNT,
 	};
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
-		snprintf(h->stage_name[i], sizeof(h->stage_name[i]), "%s", sx_stage_name((enum sx_stage)i));
+		snprintf(h->stage_name[i], sizeof(h->stage_name[i]), "%s",
+			 sx_stage_name((enum sx_stage)i, &p->c.settings->params.stereo));
 }
 
 static size_t images_bytes(const struct sx_pipeline *p)

@@ -242,7 +242,7 @@ static int set_up(struct sx_run *run)
 		sx_log(DAEMON, WARNING, "%s", why);
 	if (sx_telemetry_create(&run->telemetry) < 0)
 		return refuse(SX_EXIT_FAILED, "not enough memory");
-	sx_pages_init(run->pages, run->telemetry);
+	sx_pages_init(run->pages, run->telemetry, &run->settings->params.stereo);
 	if ((code = catch_signals(run)) || (code = claim_instance(run)) || (code = open_engine(run)))
 		return code;
 	sx_run_power_start(run);

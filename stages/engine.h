@@ -48,11 +48,11 @@ struct sx_transfers {
 	uint64_t peeks; /* maps that were copied for a viewer or a check, beside the results */
 };
 
-/* Stages in the order they run. Names ("census", ...) by sx_stage_name(). */
+/* Stages in the order they run. */
 enum sx_stage {
 	SX_STAGE_INGEST,
 	SX_STAGE_CENSUS, /* what pixels bring to their costs; of the cpu engine with zncc: and all costs */
-	SX_STAGE_SGM,	 /* path aggregation; of the cpu engine: and winner */
+	SX_STAGE_SGM,	 /* aggregation: paths or FastDT; of the cpu engine with sgm: and winner */
 	SX_STAGE_WINNER,
 	SX_STAGE_MEDIAN,
 	SX_STAGE_LEFT_RIGHT,
@@ -64,7 +64,8 @@ enum sx_stage {
 	SX_STAGE_COMPACT,
 	SX_STAGE_COUNT
 };
-const char *sx_stage_name(enum sx_stage stage);
+/* "ingest", "census", "sgm", ...; as p has it, "zncc" instead of "census" and "fastdt" instead of "sgm". */
+const char *sx_stage_name(enum sx_stage stage, const struct sx_stereo_params *p);
 
 /* What sx_backend.peek shows after a frame: the output of each stage, for checks and viewers. */
 enum sx_tap {

@@ -66,7 +66,7 @@ static const struct {
 static void resolve_fastdt(struct sx_stereo_params *p)
 {
 	if (p->fastdt == SX_FASTDT_AUTO)
-		p->fastdt = p->cost == SX_COST_ZNCC ? SX_FASTDT_INT8 : SX_FASTDT_INT16;
+		p->fastdt = SX_FASTDT_INT16;
 	if (p->fastdt_sigma_space == 0)
 		p->fastdt_sigma_space = 5;
 	if (p->fastdt_sigma_range == 0)

@@ -17,7 +17,7 @@ extern "C" {
 /* Matching cost. Largest cost Cmax: 31, 62, 48, 62 (the 63rd bit is always 0), 42. */
 enum sx_cost { SX_COST_CSCT, SX_COST_CENSUS, SX_COST_CENSUS48, SX_COST_CENSUS63, SX_COST_ZNCC };
 enum sx_aggregation { SX_AGGREGATION_SGM, SX_AGGREGATION_FASTDT };
-/* FastDT's arithmetic; auto: what suits the cost, see sx_stereo_resolve(). */
+/* FastDT's arithmetic; auto: see sx_stereo_resolve(). */
 enum sx_fastdt { SX_FASTDT_AUTO, SX_FASTDT_FLOAT, SX_FASTDT_INT32, SX_FASTDT_INT16, SX_FASTDT_INT8 };
 /* Cost where the right pixel lies outside the image: descriptor taken as 0 (as libSGM), or Cmax. */
 enum sx_out_of_view { SX_OUT_OF_VIEW_ZERO, SX_OUT_OF_VIEW_MAX };

@@ -67,8 +67,12 @@ static const char *const stage_names[SX_STAGE_COUNT] = {
 	[SX_STAGE_SEGMENT] = "segment", [SX_STAGE_COMPACT] = "compact",
 };
 
-const char *sx_stage_name(enum sx_stage stage)
+const char *sx_stage_name(enum sx_stage stage, const struct sx_stereo_params *p)
 {
+	if (stage == SX_STAGE_CENSUS && p->cost == SX_COST_ZNCC)
+		return "zncc";
+	if (stage == SX_STAGE_SGM && p->aggregation == SX_AGGREGATION_FASTDT)
+		return "fastdt";
 	return stage_names[stage];
 }
 

@@ -111,9 +111,11 @@ static void describe_case(char *text, size_t bytes, const struct engine_case *t,
 {
 	const struct sx_stereo_params *p = &t->params.stereo;
 
-	snprintf(text, bytes, "%s %s, %s %dx%d+%d D %d min %d paths %d cost %d p2 %d window %d edge %d", how,
+	snprintf(text, bytes,
+		 "%s %s, %s %dx%d+%d D %d min %d paths %d cost %d p2 %d window %d edge %d fastdt %d", how,
 		 tap, check_fill_name(t->fill), t->width, t->height, t->padding, p->disparities,
-		 p->min_disparity, p->paths, p->cost, p->p2, p->zncc_window, p->p2_edge);
+		 p->min_disparity, p->paths, p->cost, p->p2, p->zncc_window, p->p2_edge,
+		 p->aggregation == SX_AGGREGATION_FASTDT ? (int)p->fastdt : -1);
 }
 
 static bool same_road(const struct sx_road *a, const struct sx_road *b)
@@ -411,5 +413,109 @@ void engine_cases_stixels(engine_case_fn *check)
 			t.params.road.mode = SX_ROAD_VDISPARITY;
 		}
 		check(&t);
+	}
+}
+
+static struct engine_case fastdt_case(uint64_t seed, enum sx_fastdt variant)
+{
+	struct engine_case t = engine_case_small(seed);
+
+	t.params.stereo.aggregation = SX_AGGREGATION_FASTDT;
+	t.params.stereo.fastdt = variant;
+	return t;
+}
+
+static void fastdt_sizes(engine_case_fn *check, enum sx_fastdt variant)
+{
+	static const struct {
+		int width, height, disparities, min;
+	} sizes[] = {
+		{32, 32, 32, 0},     {33, 47, 64, -20},	 {47, 33, 128, 5},
+		{64, 40, 256, -128}, {97, 35, 96, 3},	 {129, 65, 160, 0},
+		{40, 700, 32, 0},    {600, 33, 32, 128}, {131, 70, 128, -7},
+	};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct engine_case t = fastdt_case(1000 + i, variant);
+
+		t.width = sizes[i].width;
+		t.height = sizes[i].height;
+		t.params.stereo.disparities = sizes[i].disparities;
+		t.params.stereo.min_disparity = sizes[i].min;
+		t.params.stereo.out_of_view = i % 2 ? SX_OUT_OF_VIEW_MAX : SX_OUT_OF_VIEW_ZERO;
+		t.params.stereo.uniqueness = i % 3 ? 95 : 100;
+		t.shift = sizes[i].min + 9;
+		check(&t);
+	}
+}
+
+/* Largest sums: flat images and no limit to the right of them; each cost, with the largest sigma_s that it may have. */
+static void fastdt_extremes(engine_case_fn *check, enum sx_fastdt variant)
+{
+	static const struct {
+		enum sx_cost cost;
+		double space;
+	} most[] = {{SX_COST_CSCT, 6.25},
+		    {SX_COST_CENSUS, 5.18},
+		    {SX_COST_CENSUS48, 5.55},
+		    {SX_COST_CENSUS63, 5.18},
+		    {SX_COST_ZNCC, 5.77}};
+
+	for (int i = 0; i < 10; i++) {
+		struct engine_case t = fastdt_case(1100 + (uint64_t)i, variant);
+
+		t.params.stereo.cost = most[i / 2].cost;
+		t.params.stereo.fastdt_sigma_space = most[i / 2].space;
+		t.params.stereo.fastdt_sigma_range = i % 2 ? 1e9 : 30;
+		t.params.stereo.out_of_view = SX_OUT_OF_VIEW_MAX;
+		t.params.stereo.subpixel = (enum sx_subpixel)(i % 3);
+		t.fill = i % 4 == 1 ? CHECK_FLAT : i % 4 == 3 ? CHECK_STEPS : CHECK_NOISE;
+		check(&t);
+	}
+}
+
+/* Weights from none to nearly one, all grey levels, rivals by every share. */
+static void fastdt_weights(engine_case_fn *check, enum sx_fastdt variant)
+{
+	static const double space[] = {0.05, 0.8, 3, 5}, range[] = {0.5, 4, 52, 1000};
+	static const int uniqueness[] = {1, 60, 99, 100};
+
+	for (int i = 0; i < CHECK_FILL_COUNT; i++) {
+		struct engine_case t = fastdt_case(1200 + (uint64_t)i, variant);
+
+		t.params.stereo.fastdt_sigma_space = space[i % 4];
+		t.params.stereo.fastdt_sigma_range = range[(i + i / 4) % 4];
+		t.params.stereo.uniqueness = uniqueness[(i + 1) % 4];
+		t.params.stereo.subpixel = (enum sx_subpixel)(i % 3);
+		t.fill = (enum check_fill)i;
+		t.width = 61 + i;
+		check(&t);
+	}
+}
+
+static void fastdt_zncc(engine_case_fn *check, enum sx_fastdt variant)
+{
+	for (int i = 0; i < 7; i++) {
+		struct engine_case t = fastdt_case(1300 + (uint64_t)i, variant);
+
+		t.params.stereo.cost = SX_COST_ZNCC;
+		t.params.stereo.zncc_window = i == 6 ? 15 : 3 + 2 * (i % 3);
+		t.params.stereo.out_of_view = i % 2 ? SX_OUT_OF_VIEW_MAX : SX_OUT_OF_VIEW_ZERO;
+		t.params.stereo.min_disparity = i == 4 ? -12 : i == 5 ? 6 : 0;
+		t.params.stereo.disparities = i == 2 ? 96 : i == 3 ? 128 : 64;
+		t.fill = i < 3 ? CHECK_NOISE : i == 3 ? CHECK_STEPS : i == 4 ? CHECK_NEAR_255 : CHECK_FLAT;
+		t.width = 67 + i;
+		t.height = 32 + i;
+		check(&t);
+	}
+}
+
+void engine_cases_fastdt(engine_case_fn *check)
+{
+	for (int variant = SX_FASTDT_AUTO; variant <= SX_FASTDT_INT8; variant++) {
+		fastdt_sizes(check, (enum sx_fastdt)variant);
+		fastdt_extremes(check, (enum sx_fastdt)variant);
+		fastdt_weights(check, (enum sx_fastdt)variant);
+		fastdt_zncc(check, (enum sx_fastdt)variant);
 	}
 }

@@ -65,5 +65,6 @@ void engine_cases_winner(engine_case_fn *check);
 void engine_cases_filters(engine_case_fn *check);
 void engine_cases_pixels(engine_case_fn *check);
 void engine_cases_stixels(engine_case_fn *check);
+void engine_cases_fastdt(engine_case_fn *check); /* each variant, with all costs */
 
 #endif

@@ -130,7 +130,7 @@ void bench_print_text(const struct bench_run *b, const struct bench_result *r, F
 	fprintf(to, "%-12s %9s %9s %9s\n", "ms", "median", "p99", "max");
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		if (has_run(&r->stage[i]))
-			print_series(to, sx_stage_name((enum sx_stage)i), &r->stage[i]);
+			print_series(to, sx_stage_name((enum sx_stage)i, &p->stereo), &r->stage[i]);
 	print_series(to, "engine", &r->engine);
 	print_series(to, "chain", &r->chain);
 	fprintf(to, "\n%.1f frames a second, one frame at a time%s", 1000.0 / r->chain.median,
@@ -216,7 +216,8 @@ int bench_print_json(const struct bench_run *b, const struct bench_result *r, FI
 	sx_json_open(&t, "stages", '{');
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		if (has_run(&r->stage[i]))
-			add_series(&t, sx_stage_name((enum sx_stage)i), &r->stage[i]);
+			add_series(&t, sx_stage_name((enum sx_stage)i, &b->settings.params.stereo),
+				   &r->stage[i]);
 	sx_json_close(&t, '}');
 	add_more(&t, b, r);
 	sx_json_close(&t, '}');

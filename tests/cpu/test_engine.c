@@ -206,6 +206,11 @@ static void test_stixel_options(void **state)
 	engine_cases_stixels(check_2_threads);
 }
 
+static void test_fastdt(void **state)
+{
+	engine_cases_fastdt(check_2_threads);
+}
+
 static void test_threads(void **state)
 {
 	struct engine_case t = engine_case_small(1000);
@@ -214,38 +219,46 @@ static void test_threads(void **state)
 	t.height = 179;
 	t.params.stereo.disparities = 128;
 	check_case(&t, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4);
+	t.params.stereo.aggregation = SX_AGGREGATION_FASTDT;
+	check_case(&t, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4);
 }
 
-/* Two contexts of different shape on one device, taking turns and both in flight, without keep_volume. */
+/* Contexts of different shape on one device, taking turns and all in flight, without keep_volume. */
+#define CONTEXTS 4
 static void test_contexts(void **state)
 {
-	struct engine_case cases[2] = {engine_case_small(1100), engine_case_small(1101)};
-	struct sx_context *want[2], *got[2];
+	struct engine_case cases[CONTEXTS];
+	struct sx_context *want[CONTEXTS], *got[CONTEXTS];
 	struct run reference, cpu;
-	struct engine_frame frames[2];
+	struct engine_frame frames[CONTEXTS];
 
+	for (int i = 0; i < CONTEXTS; i++)
+		cases[i] = engine_case_small(1100 + (uint64_t)i);
 	cases[1].width = 121;
 	cases[1].params.stereo.paths = 8;
 	cases[1].params.stereo.disparities = 96;
 	cases[1].params.stereo.min_disparity = 5;
+	for (int i = 2; i < CONTEXTS; i++)
+		cases[i].params.stereo.aggregation = SX_AGGREGATION_FASTDT;
+	cases[3].params.stereo.fastdt = SX_FASTDT_FLOAT;
 	assert_true(run_open(&reference, &sx_backend_reference, NULL, 1));
 	assert_true(run_open(&cpu, &sx_backend_cpu, NULL, 2));
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < CONTEXTS; i++) {
 		engine_frame_init(&frames[i], &cases[i]);
 		want[i] = context_of(&reference, &cases[i], true);
 		got[i] = context_of(&cpu, &cases[i], false);
 		run_frame(&reference, want[i], &frames[i]);
 	}
 	for (int round = 0; round < 20; round++) {
-		for (int i = 0; i < 2; i++)
+		for (int i = 0; i < CONTEXTS; i++)
 			assert_int_equal(sx_backend_cpu.submit(got[i], &frames[i].pair, NULL), 0);
 		assert_int_equal(sx_backend_cpu.submit(got[0], &frames[0].pair, NULL), -EBUSY);
-		for (int i = 1; i >= 0; i--)
+		for (int i = CONTEXTS - 1; i >= 0; i--)
 			assert_int_equal(sx_backend_cpu.wait(got[i], -1), 1);
-		for (int i = 0; i < 2; i++)
+		for (int i = 0; i < CONTEXTS; i++)
 			assert_true(same_outputs(&cases[i], want[i], got[i], "in turn:", false));
 	}
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < CONTEXTS; i++) {
 		struct sx_image view;
 
 		assert_int_equal(sx_backend_cpu.peek(got[i], SX_TAP_SUM, &view), -ENOENT);
@@ -350,9 +363,9 @@ static void test_refusals(void **state)
 	unsetenv("SX_SIMD");
 	assert_int_equal(sx_backend_cpu.open(&d, &one, why, sizeof(why)), 0);
 	assert_non_null(strstr(sx_backend_cpu.describe(d), "1 thread"));
-	c.params.stereo.aggregation = SX_AGGREGATION_FASTDT;
+	c.params.stixels.method = SX_STIXEL_SLANTED;
 	assert_int_equal(sx_backend_cpu.context_create(&x, d, &c, why, sizeof(why)), -ENOTSUP);
-	assert_non_null(strstr(why, "fastdt"));
+	assert_non_null(strstr(why, "slanted"));
 	assert_non_null(strstr(why, "cpu"));
 	c.params = engine_case_params();
 	c.params.stixels.method = SX_STIXEL_SLANTED;
@@ -407,6 +420,7 @@ int main(void)
 		cmocka_unit_test(test_threads),	       cmocka_unit_test(test_contexts),
 		cmocka_unit_test(test_waiting),	       cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_images_read),    cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_fastdt),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
