@@ -67,19 +67,21 @@ static void move_column_sums(const uint8_t *restrict in, const uint8_t *restrict
 	}
 }
 
-/* S1 and V from sums of window columns; runs up to VEC_INTS - 1 values past the end. */
+/*
+ * S1 and V from sums of window columns; runs up to VEC_INTS - 1 values past the end, over anything. Unsigned for that, and
+ * since n S2 can exceed 31 bits, which V cannot.
+ */
 static void sum_windows(const int32_t *sum, const int32_t *square, int width, int l, int32_t *s1, int32_t *v)
 {
 	for (int x = 0; x < width; x += VEC_INTS) {
-		vi a = {0}, b = {0};
+		vu a = {0}, b = {0};
 
 		for (int i = -(l / 2); i <= l / 2; i++) {
-			a += vi_load(sum + x + i);
-			b += vi_load(square + x + i);
+			a += (vu)vi_load(sum + x + i);
+			b += (vu)vi_load(square + x + i);
 		}
-		vi_store(s1 + x, a);
-		/* unsigned: n S2 can exceed 31 bits, V cannot */
-		vi_store(v + x, (vi)((vu)b * (uint32_t)(l * l) - (vu)a * (vu)a));
+		vi_store(s1 + x, (vi)a);
+		vi_store(v + x, (vi)(b * (uint32_t)(l * l) - a * a));
 	}
 }
 
