@@ -74,16 +74,21 @@ static ALWAYS_INLINE void cost_pixels_of(const struct sx_matcher *m, const uint8
 	}
 }
 
+static ALWAYS_INLINE const uint8_t *stored_costs(const struct sx_matcher *m, const struct sx_matcher_frame *f,
+						 int y, int x)
+{
+	return f->costs + ((size_t)y * (size_t)m->width + (size_t)x) * (size_t)m->p.disparities;
+}
+
 /* Costs of n pixels of row y from column x on, one after the other. */
 static ALWAYS_INLINE void cost_pixels(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 				      int x, int n, uint8_t *cost, int disparities)
 {
 	const uint8_t *right = f->planes + (size_t)y * (size_t)m->planes * m->plane_pitch;
-	size_t cell = ((size_t)y * (size_t)m->width + (size_t)x) * (size_t)disparities;
 	const void *left = sx_image_row(&f->census[0], y);
 
 	if (f->costs)
-		memcpy(cost, f->costs + cell, (size_t)n * (size_t)disparities);
+		memcpy(cost, stored_costs(m, f, y, x), (size_t)n * (size_t)disparities);
 	else if (m->p.cost == SX_COST_CSCT)
 		cost_pixels_of(m, right, NULL, left, x, n, cost, disparities, 32 / VEC_PLANE_BITS);
 	else if (m->p.cost == SX_COST_CENSUS48)

@@ -119,15 +119,21 @@ static int clip_band(const struct band *b, const struct sx_matcher *m, int y, in
 	return x;
 }
 
-/* Right descriptors that columns [x, x + n) of row y will need: pieces of rows far apart, which no hardware sees. */
-static ALWAYS_INLINE void prefetch_planes(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
-					  int x, int n, int disparities)
+/*
+ * Right descriptors, or stored costs, that columns [x, x + n) of row y will need: pieces of rows far apart, which no
+ * hardware sees.
+ */
+static ALWAYS_INLINE void prefetch_row(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
+				       int x, int n, int disparities)
 {
 	const uint8_t *row = f->planes + (size_t)y * (size_t)m->planes * m->plane_pitch + (m->width - x - n);
 
-	if (y < m->height)
-		for (int k = 0; k < m->planes; k++)
-			prefetch_read(row + (size_t)k * m->plane_pitch, (size_t)(n + disparities));
+	if (y >= m->height)
+		return;
+	if (f->costs)
+		prefetch_read(stored_costs(m, f, y, x), (size_t)(n * disparities));
+	for (int k = 0; k < m->planes; k++)
+		prefetch_read(row + (size_t)k * m->plane_pitch, (size_t)(n + disparities));
 }
 
 static ALWAYS_INLINE void sweep_down(const struct sx_matcher *m, const struct sx_matcher_frame *f,
@@ -144,7 +150,7 @@ static ALWAYS_INLINE void sweep_down(const struct sx_matcher *m, const struct sx
 
 		if (from >= to)
 			continue;
-		prefetch_planes(m, f, y + 2, x + from, to - from, disparities);
+		prefetch_row(m, f, y + 2, x + from, to - from, disparities);
 		cost_pixels(m, f, y, x + from, to - from, s->cost + row + from * disparities, disparities);
 		for (int i = from; i < to; i++) {
 			size_t at = row + (size_t)(i * disparities), state = (size_t)i * b->pitch;
@@ -245,7 +251,9 @@ static ALWAYS_INLINE void sgm_band_of(const struct sx_matcher *m, const struct s
 static void sgm_band(const struct sx_matcher *m, const struct sx_matcher_frame *f, enum sx_shear shear, int i,
 		     bool first, struct sx_matcher_scratch *s)
 {
-	if (m->p.p2_edge)
+	if (m->p.p2_edge && m->p.disparities == 128)
+		sgm_band_of(m, f, shear, i, first, s, true, 128);
+	else if (m->p.p2_edge)
 		sgm_band_of(m, f, shear, i, first, s, true, m->p.disparities);
 	else if (m->p.disparities == 128)
 		sgm_band_of(m, f, shear, i, first, s, false, 128);

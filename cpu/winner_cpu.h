@@ -19,6 +19,7 @@
 #include "cpu/sgm_cpu.h"
 #include "stages/winner.h"
 
+#define COSTS_AHEAD 4096 /* bytes */
 #define NOT_UNIQUE 0x8000u
 
 struct chain {
@@ -52,12 +53,20 @@ static ALWAYS_INLINE void row_step(struct chain *c, const uint8_t *cost, uint8_t
 	c->least = vb_min_all(min);
 }
 
+/* Costs of a row, width x disparities: in the scratch, where go_right() puts them, or stored. */
+static ALWAYS_INLINE const uint8_t *row_costs(const struct sx_matcher *m, const struct sx_matcher_frame *f,
+					      int y, const struct sx_matcher_scratch *s)
+{
+	return f->costs ? stored_costs(m, f, y, 0) : s->row_cost;
+}
+
 /* Costs of a few pixels, then their steps: the latency of a step hides behind the cost of what follows. */
 static ALWAYS_INLINE void go_right(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 				   struct sx_matcher_scratch *s, bool edges, int vectors)
 {
 	int disparities = vectors * VEC_BYTES, bytes = m->volume_kind == SX_VOLUME_WORDS ? 2 : 1;
 	const uint8_t *volume = f->volume, *grey = sx_image_row(&f->grey[0], y);
+	const uint8_t *cost = row_costs(m, f, y, s);
 	struct chain chain;
 
 	start_chain(&chain, m, vectors);
@@ -69,11 +78,14 @@ static ALWAYS_INLINE void go_right(const struct sx_matcher *m, const struct sx_m
 
 		if (volume) /* go_left() reads it */
 			prefetch_far(volume + at * (size_t)bytes, (size_t)(n * disparities * bytes));
-		cost_pixels(m, f, y, x, n, s->row_cost + at, disparities);
+		if (f->costs)
+			prefetch_far(cost + at + COSTS_AHEAD, (size_t)(n * disparities));
+		else
+			cost_pixels(m, f, y, x, n, s->row_cost + at, disparities);
 		for (int i = 0; i < n; i++, at += (size_t)disparities) {
 			if (edges)
 				chain.p2 = edge_p2(m, grey[x + i], grey[x + i - 1]);
-			row_step(&chain, s->row_cost + at, s->row_right + at, vectors);
+			row_step(&chain, cost + at, s->row_right + at, vectors);
 		}
 	}
 }
@@ -188,15 +200,14 @@ static ALWAYS_INLINE struct block block_at(const struct sx_matcher *m, struct sx
 }
 
 /* grey: the left image's row, or NULL where P2 is the same everywhere. */
-static ALWAYS_INLINE void step_left(const struct sx_matcher *m, const struct sx_matcher_scratch *s,
-				    struct chain *chain, const struct block *b, int xl, const uint8_t *grey,
-				    int vectors)
+static ALWAYS_INLINE void step_left(const struct sx_matcher *m, const uint8_t *cost, struct chain *chain,
+				    const struct block *b, int xl, const uint8_t *grey, int vectors)
 {
 	int disparities = vectors * VEC_BYTES, x = b->x0 + xl;
 
 	if (grey)
 		chain->p2 = edge_p2(m, grey[x], grey[x + 1]);
-	row_step(chain, s->row_cost + x * disparities, b->left + xl * disparities, vectors);
+	row_step(chain, cost + x * disparities, b->left + xl * disparities, vectors);
 }
 
 /*
@@ -209,7 +220,7 @@ static ALWAYS_INLINE void go_left(const struct sx_matcher *m, const struct sx_ma
 	int disparities = vectors * VEC_BYTES, weight = 1 << m->word_bits,
 	    last = (m->width - 1) >> m->word_bits;
 	size_t pitch = sx_matcher_sum_pitch(m), row = (size_t)y * (size_t)m->width * (size_t)disparities;
-	const uint8_t *grey = sx_image_row(&f->grey[0], y);
+	const uint8_t *grey = sx_image_row(&f->grey[0], y), *cost = row_costs(m, f, y, s);
 	struct block this = block_at(m, s, last), before = {0};
 	struct sums sums = {.horizontal = vpair_make(weight, weight),
 			    .vertical = vpair_make(weight, weight * m->p.paths)};
@@ -217,7 +228,7 @@ static ALWAYS_INLINE void go_left(const struct sx_matcher *m, const struct sx_ma
 
 	start_chain(&chain, m, vectors);
 	for (int xl = this.n - 1; xl >= 0; xl--)
-		step_left(m, s, &chain, &this, xl, edges ? grey : NULL, vectors);
+		step_left(m, cost, &chain, &this, xl, edges ? grey : NULL, vectors);
 	for (int i = last; i >= 0; i--) {
 		struct block next = i > 0 ? block_at(m, s, i - 1) : (struct block){0};
 		int ahead = next.n; /* steps to go in the next block */
@@ -226,10 +237,10 @@ static ALWAYS_INLINE void go_left(const struct sx_matcher *m, const struct sx_ma
 			size_t at = (size_t)((this.x0 + xl) * disparities);
 
 			if (ahead-- > 0)
-				step_left(m, s, &chain, &next, ahead, edges ? grey : NULL, vectors);
+				step_left(m, cost, &chain, &next, ahead, edges ? grey : NULL, vectors);
 			if (xl >= this.n)
 				continue;
-			sums.cost = s->row_cost + at;
+			sums.cost = cost + at;
 			sums.right = s->row_right + at;
 			sums.left = this.left + xl * disparities;
 			if (m->volume_kind == SX_VOLUME_BYTES)
@@ -321,7 +332,9 @@ static void winner_row(const struct sx_matcher *m, const struct sx_matcher_frame
 
 	for (int j = 0; j < m->width + m->p.disparities + SX_MATCHER_MARGIN / 2; j++)
 		s->right_sum[j] = 0x7fff;
-	if (m->p.p2_edge)
+	if (m->p.p2_edge && vectors == 128 / VEC_BYTES)
+		winner_row_of(m, f, y, s, true, 128 / VEC_BYTES);
+	else if (m->p.p2_edge)
 		winner_row_of(m, f, y, s, true, vectors);
 	else if (vectors == 128 / VEC_BYTES)
 		winner_row_of(m, f, y, s, false, 128 / VEC_BYTES);
