@@ -78,6 +78,15 @@ static void take_shared(struct sx_context *x)
 	x->ingest_input = sx_cuda_take(m, sizeof(*x->ingest_input));
 }
 
+static int create_aggregation(struct sx_context *x)
+{
+	struct sx_cuda_stages *s = &x->stages;
+
+	return x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT
+		       ? sx_fastdt_cuda_create(&s->fastdt, &x->memory, &x->config)
+		       : sx_sgm_cuda_create(&s->sgm, &x->memory, &x->config, x->device->flow, x->device->sms);
+}
+
 static int create_segmenter(struct sx_context *x)
 {
 	const struct sx_params *p = &x->config.params;
@@ -97,8 +106,7 @@ static int create_stages(struct sx_context *x)
 	const int range = sx_disparity_range(&p->stereo);
 	int r;
 
-	if ((r = sx_ingest_cuda_create(&s->ingest, m, c)) < 0 ||
-	    (r = sx_sgm_cuda_create(&s->sgm, m, c, x->device->flow, x->device->sms)) < 0)
+	if ((r = sx_ingest_cuda_create(&s->ingest, m, c)) < 0 || (r = create_aggregation(x)) < 0)
 		return r;
 	take_segments(x);
 	if ((r = sx_filter_cuda_create(&s->filter, m, c, x->device->sms)) < 0 ||
@@ -113,6 +121,7 @@ static void destroy_stages(struct sx_cuda_stages *s)
 {
 	sx_ingest_cuda_destroy(s->ingest);
 	sx_sgm_cuda_destroy(s->sgm);
+	sx_fastdt_cuda_destroy(s->fastdt);
 	sx_filter_cuda_destroy(s->filter);
 	sx_road_cuda_destroy(s->road);
 	sx_road_finder_destroy(s->finder);
@@ -264,10 +273,24 @@ static int build(struct sx_context *x, char *why, size_t why_bytes)
 	return warm_up(x, why, why_bytes);
 }
 
+/* The one thing that no ability names: costs that are not rounded exist of census alone here. */
+static int check_config(const struct sx_context_config *c, char *why, size_t why_bytes)
+{
+	const struct sx_stereo_params *p = &c->params.stereo;
+	const int r = sx_context_check(c, sx_backend_cuda.name, SX_CAN_ZNCC | SX_CAN_FASTDT, why, why_bytes);
+
+	if (r < 0 || p->aggregation != SX_AGGREGATION_FASTDT || p->cost != SX_COST_ZNCC ||
+	    p->fastdt != SX_FASTDT_FLOAT)
+		return r;
+	snprintf(why, why_bytes, "aggregation fastdt in float with cost zncc is not implemented by engine %s",
+		 sx_backend_cuda.name);
+	return -ENOTSUP;
+}
+
 int sx_cuda_context_create(struct sx_context **ret, struct sx_device *d, const struct sx_context_config *c,
 			   char *why, size_t why_bytes)
 {
-	int r = sx_context_check(c, sx_backend_cuda.name, 0, why, why_bytes);
+	int r = check_config(c, why, why_bytes);
 	struct sx_context *x;
 
 	if (r < 0)

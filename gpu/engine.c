@@ -134,7 +134,8 @@ static const char *cuda_bus_id(const struct sx_device *d)
 
 static size_t cuda_traffic(const struct sx_context *x)
 {
-	return sx_sgm_cuda_traffic(x->stages.sgm);
+	return x->stages.fastdt ? sx_fastdt_cuda_traffic(x->stages.fastdt)
+				: sx_sgm_cuda_traffic(x->stages.sgm);
 }
 
 const struct sx_backend sx_backend_cuda = {

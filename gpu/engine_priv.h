@@ -11,6 +11,7 @@
 
 #include "gpu/device.h"
 #include "gpu/engine.h"
+#include "gpu/fastdt_cuda.h"
 
 /* Tells by an eventfd that a stream has finished, or failed: a thread that sleeps in the driver until then. */
 struct sx_completion {
@@ -54,7 +55,8 @@ struct sx_stage_clock {
 /* The stages that hold tables or scratch. */
 struct sx_cuda_stages {
 	struct sx_ingest_cuda *ingest;
-	struct sx_sgm_cuda *sgm;
+	struct sx_sgm_cuda *sgm; /* one of both */
+	struct sx_fastdt_cuda *fastdt;
 	struct sx_filter_cuda *filter;
 	struct sx_road_finder *finder;
 	struct sx_road_finder_cuda *road;

@@ -5,6 +5,7 @@
  */
 #include "gpu/engine_priv.h"
 #include "gpu/stamp.h"
+#include "gpu/zncc_cuda.h"
 
 static uint64_t *stamp(const struct sx_context *x, int index)
 {
@@ -25,6 +26,23 @@ static cudaError_t done(struct sx_context *x, enum sx_stage stage)
 	return sx_cuda_mark(stamp(x, stage), x->stream);
 }
 
+/* What windows bring, and with sx_sgm_cuda_run() the cost volume, whose time is the census's too. */
+static cudaError_t ingest_windows(struct sx_context *x)
+{
+	const struct sx_image *tap = x->taps;
+	cudaError_t e;
+
+	if ((e = sx_ingest_cuda_run(x->stages.ingest, x->ingest_input, &tap[SX_TAP_LEFT], x->stream)) ||
+	    (e = done(x, SX_STAGE_INGEST)) ||
+	    (e = sx_zncc_windows_cuda_run(&tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_CENSUS],
+					  x->config.params.stereo.zncc_window, SX_ZNCC_SUMS_CHOSEN,
+					  x->stream)))
+		return e;
+	x->sides.costs = stamp(x, SX_STAGE_CENSUS);
+	begin(x, SX_STAGE_CENSUS);
+	return cudaSuccess;
+}
+
 /* Together where they can be: then the time of both is the census's. */
 static cudaError_t ingest(struct sx_context *x)
 {
@@ -32,6 +50,8 @@ static cudaError_t ingest(struct sx_context *x)
 	const struct sx_image *tap = x->taps;
 	cudaError_t e;
 
+	if (cost == SX_COST_ZNCC)
+		return ingest_windows(x);
 	if (x->config.pixel != SX_PIXEL_Y16) {
 		e = sx_ingest_census_cuda_run(x->ingest_input, x->config.pixel, &tap[SX_TAP_LEFT],
 					      &tap[SX_TAP_LEFT_CENSUS], cost, x->stream);
@@ -54,8 +74,14 @@ static cudaError_t match(struct sx_context *x)
 	/* marks the end of aggregation itself */
 	x->sides.between = stamp(x, SX_STAGE_SGM);
 	begin(x, SX_STAGE_SGM);
-	e = sx_sgm_cuda_run(x->stages.sgm, &tap[SX_TAP_LEFT_CENSUS], &tap[SX_TAP_WINNER],
-			    &tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_CONFIDENCE], &x->sides, x->stream);
+	if (x->stages.fastdt)
+		e = sx_fastdt_cuda_run(x->stages.fastdt, &tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_CENSUS],
+				       &tap[SX_TAP_WINNER], &tap[SX_TAP_WINNER_RIGHT],
+				       &tap[SX_TAP_CONFIDENCE], &x->sides, x->stream);
+	else
+		e = sx_sgm_cuda_run(x->stages.sgm, &tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_CENSUS],
+				    &tap[SX_TAP_WINNER], &tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_CONFIDENCE],
+				    &x->sides, x->stream);
 	return e ? e : done(x, SX_STAGE_WINNER);
 }
 

@@ -5,136 +5,50 @@
  *          row, a column, a diagonal), so a warp walks 2 to 8 of them beside each other.
  * Memory:  stored: per pixel and direction D bytes of M are read, up to 8 pixels ahead into shared memory, and D bytes of V
  *          written, up to 16 bytes a lane. Lean: no M; every path counts bits of descriptors, which the caches hold, and
- *          writes D bytes.
+ *          writes D bytes. With p2_edge a byte of the left image for each pixel of a path, a ring ahead, and a table in
+ *          shared memory of how far P2 falls.
  * Ranges:  gpu/sgm_path.cuh.
  * Shapes:  any width, height; D any multiple of 32 from 32 to 256; shared memory at most 16 KB a block, 28 KB for D = 224.
  * Speed:   docs/performance.md, "CUDA: path aggregation".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "gpu/sgm_path.cuh"
+#include "gpu/sgm_place.cuh"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "gpu/cost_cuda.h"
+#include "gpu/sgm_path.cuh"
 #include "gpu/stages_cuda.h"
 #include "gpu/winner_cuda.h"
+#include "gpu/zncc_cuda.h"
+#include "stages/sgm.h"
 
-#define BATCH 2 /* pixels that are fetched at a time */
-#define THREADS 128
-#define DIRECTIONS_MAX 8
+#define BATCH 2	   /* pixels that are fetched at a time */
+#define LEVELS 256 /* of grey */
 
-/* Descriptors, for the lean flow. */
-struct descriptors {
-	const uint8_t *left, *right;
-	size_t left_pitch, right_pitch;
+/* How far P2 falls, in each of four bytes. All threads of the block. */
+static __device__ __forceinline__ void copy_falls(uint32_t *to, const struct aggregate *a)
+{
+	for (int i = (int)threadIdx.x; i < LEVELS; i += THREADS)
+		to[i] = a->falls[i] * 0x01010101u;
+	__syncthreads();
+}
+
+/* Pixels that are fetched ahead: a power of two, ring of at most 16 KB a block. */
+template <int N> __host__ __device__ constexpr int ahead_of()
+{
+	return N > 4 ? 4 : 8;
+}
+
+/* Grey levels along a path: of the pixel before, of the next ring. */
+template <int N> struct levels {
+	const uint32_t *falls;
+	const uint8_t *from; /* first pixel of the next ring */
+	ptrdiff_t step;
+	int before, next[ahead_of<N>()];
 };
-
-struct aggregate {
-	const uint8_t *match; /* M */
-	uint8_t *path;	      /* V of direction i begins at i * path_bytes */
-	size_t path_bytes;
-	struct descriptors census;
-	int width, height, p1, p2, cost_max;
-	int min_disparity, beyond_is_max;
-	int first_block[DIRECTIONS_MAX]; /* of the grid; INT32_MAX for directions that are not taken */
-};
-
-/* In the order of stages/sgm.h: right, left, down, up and the diagonals. Two bits each, plus 1. */
-#define DX_BITS (2u | 0u << 2 | 1u << 4 | 1u << 6 | 2u << 8 | 0u << 10 | 0u << 12 | 2u << 14)
-#define DY_BITS (1u | 1u << 2 | 2u << 4 | 0u << 6 | 2u << 8 | 0u << 10 | 2u << 12 | 0u << 14)
-
-static __host__ __device__ __forceinline__ int dx_of(int direction)
-{
-	return (int)(DX_BITS >> 2 * direction & 3) - 1;
-}
-
-static __host__ __device__ __forceinline__ int dy_of(int direction)
-{
-	return (int)(DY_BITS >> 2 * direction & 3) - 1;
-}
-
-static __host__ __device__ __forceinline__ int paths_of(int dx, int dy, int width, int height)
-{
-	return dy == 0 ? height : dx == 0 ? width : width + height - 1;
-}
-
-/* A group's path: first pixel, direction and length. */
-struct path {
-	int direction, x, y, dx, dy, length;
-};
-
-/*
- * Path k of a direction. In the image mirrored such that the path runs rightwards and downwards, it starts at the
- * left or upper border. Neighbouring k have nearly the same length, so that a warp's paths end together.
- */
-static __device__ __forceinline__ void place_path(struct path *p, int k, int width, int height)
-{
-	p->dx = dx_of(p->direction);
-	p->dy = dy_of(p->direction);
-	p->x = p->dy == 0 ? 0 : p->dx == 0 ? k : max(width - 1 - k, 0);
-	p->y = p->dy == 0 ? k : p->dx == 0 ? 0 : max(k - width + 1, 0);
-	p->length = p->dy == 0 ? width : p->dx == 0 ? height : min(width - p->x, height - p->y);
-	if (p->dx < 0)
-		p->x = width - 1 - p->x;
-	if (p->dy < 0)
-		p->y = height - 1 - p->y;
-}
-
-/* The block's direction. */
-static __device__ __forceinline__ int find_direction(const struct aggregate *a, int *first_block)
-{
-	int direction = 0;
-
-	*first_block = 0;
-#pragma unroll
-	for (int i = 1; i < DIRECTIONS_MAX; i++) {
-		if ((int)blockIdx.x >= a->first_block[i]) {
-			direction = i;
-			*first_block = a->first_block[i];
-		}
-	}
-	return direction;
-}
-
-/* A group without a path walks the last one along and stores the same. */
-template <int G>
-static __device__ __forceinline__ struct path find_path(const struct aggregate *a, int direction,
-							int first_block)
-{
-	const int k = (((int)blockIdx.x - first_block) * THREADS + (int)threadIdx.x) / G;
-	const int paths = paths_of(dx_of(direction), dy_of(direction), a->width, a->height);
-	struct path p;
-
-	p.direction = direction;
-	place_path(&p, min(k, paths - 1), a->width, a->height);
-	return p;
-}
-
-/* Least and greatest length of a block's paths, the latter at most too large: the same for all threads, known to the compiler. */
-struct extent {
-	int shortest, longest;
-};
-
-/* Over k, lengths rise by one a path, stay and fall by one again. */
-template <int G>
-static __device__ __forceinline__ struct extent extent_of(const struct aggregate *a, int direction,
-							  int first_block)
-{
-	const int paths = paths_of(dx_of(direction), dy_of(direction), a->width, a->height);
-	const int k = ((int)blockIdx.x - first_block) * (THREADS / G);
-	struct path first, last;
-	struct extent e;
-
-	first.direction = last.direction = direction;
-	place_path(&first, k, a->width, a->height);
-	place_path(&last, min(k + THREADS / G, paths) - 1, a->width, a->height);
-	e.shortest = min(first.length, last.length);
-	e.longest = min(e.shortest + THREADS / G,
-			dy_of(direction) == 0 ? a->width : max(first.length, a->height));
-	return e;
-}
 
 /* What a lane knows along its path. */
 template <int N, int G> struct walk {
@@ -147,10 +61,15 @@ template <int N, int G> struct walk {
 	struct sx_path_state<N> s;
 };
 
-/* Pixels that are fetched ahead: a power of two, ring of at most 16 KB a block. */
-template <int N> __host__ __device__ constexpr int ahead_of()
+/* left: pixels of the path from the next ring on. whole: it is complete. */
+template <int N, bool whole>
+static __device__ __forceinline__ void fetch_levels(struct levels<N> *l, int left)
 {
-	return N > 4 ? 4 : 8;
+#pragma unroll
+	for (int i = 0; i < ahead_of<N>(); i++)
+		if (whole || i < left)
+			l->next[i] = __ldg(l->from + i * l->step);
+	l->from += ahead_of<N>() * l->step;
 }
 
 /* Pixels at and t.. of the path into the ring's place slot. whole: they exist. */
@@ -167,11 +86,20 @@ static __device__ __forceinline__ void fetch_batch(struct walk<N, G> *w, int slo
 }
 
 /* A ring of pixels. whole: this one and the next exist in every path of the warp. */
-template <int N, int G, bool whole> static __device__ __forceinline__ void walk_ring(struct walk<N, G> *w)
+template <int N, int G, bool EDGES, bool whole>
+static __device__ __forceinline__ void walk_ring(struct walk<N, G> *w, struct levels<N> *l)
 {
 	constexpr int ahead = ahead_of<N>();
-	uint32_t match[N], v[N];
+	uint32_t match[N], v[N], falls[ahead] = {};
 
+	if (EDGES) {
+#pragma unroll
+		for (int i = 0; i < ahead; i++) {
+			falls[i] = l->falls[abs(l->next[i] - l->before)];
+			l->before = l->next[i];
+		}
+		fetch_levels<N, whole>(l, w->left - ahead);
+	}
 #pragma unroll
 	for (int i = 0; i < ahead; i++) {
 		if (i % BATCH == 0) {
@@ -179,7 +107,7 @@ template <int N, int G, bool whole> static __device__ __forceinline__ void walk_
 			sx_words_wait<ahead / BATCH - 1>();
 		}
 		sx_words_load<N>(match, w->ring + i * THREADS * N);
-		sx_path_step<N, G>(&w->s, &w->lane, match, v);
+		sx_path_step<N, G, EDGES>(&w->s, &w->lane, match, falls[i], v);
 		if (whole || i < w->left)
 			sx_words_store<N>(w->to, v);
 		w->to += w->step;
@@ -187,9 +115,27 @@ template <int N, int G, bool whole> static __device__ __forceinline__ void walk_
 	w->left -= ahead;
 }
 
-template <int N, int G>
-static __device__ __forceinline__ void start_walk(struct walk<N, G> *w, const struct aggregate *a,
-						  int direction, int first_block, uint32_t *ring)
+/* A path's first pixel has no step before it: nothing falls. */
+template <int N, bool EDGES>
+static __device__ __forceinline__ void start_levels(struct levels<N> *l, const struct aggregate *a,
+						    const struct path *path, const uint32_t *falls)
+{
+	if (!EDGES)
+		return;
+	l->falls = falls;
+	l->from = a->grey + (size_t)path->y * a->grey_pitch + (size_t)path->x;
+	l->step = path->dy * (ptrdiff_t)a->grey_pitch + path->dx;
+#pragma unroll
+	for (int i = 0; i < ahead_of<N>(); i++)
+		l->next[i] = 0;
+	fetch_levels<N, false>(l, path->length);
+	l->before = l->next[0];
+}
+
+template <int N, int G, bool EDGES>
+static __device__ __forceinline__ void start_walk(struct walk<N, G> *w, struct levels<N> *l,
+						  const struct aggregate *a, int direction, int first_block,
+						  uint32_t *ring, const uint32_t *falls)
 {
 	const int g = (int)threadIdx.x % G;
 	const struct path path = find_path<G>(a, direction, first_block);
@@ -206,21 +152,27 @@ static __device__ __forceinline__ void start_walk(struct walk<N, G> *w, const st
 #pragma unroll
 	for (int i = 0; i < ahead_of<N>() - BATCH; i += BATCH)
 		fetch_batch<N, G, false>(w, i, i);
+	start_levels<N, EDGES>(l, a, &path, falls);
 }
 
-template <int N, int G> __global__ void __launch_bounds__(THREADS) stored_kernel(const struct aggregate a)
+template <int N, int G, bool EDGES>
+__global__ void __launch_bounds__(THREADS) stored_kernel(const struct aggregate a)
 {
 	SX_DYNAMIC_SHARED(uint32_t, ring);
+	uint32_t *const falls = ring + ahead_of<N>() * THREADS * N;
 	int first_block;
 	const int direction = find_direction(&a, &first_block);
 	struct extent e = extent_of<G>(&a, direction, first_block);
 	struct walk<N, G> w;
+	struct levels<N> l;
 
-	start_walk(&w, &a, direction, first_block, ring);
+	if (EDGES)
+		copy_falls(falls, &a);
+	start_walk<N, G, EDGES>(&w, &l, &a, direction, first_block, ring, falls);
 	for (; e.shortest >= 2 * ahead_of<N>(); e.shortest -= ahead_of<N>(), e.longest -= ahead_of<N>())
-		walk_ring<N, G, true>(&w);
+		walk_ring<N, G, EDGES, true>(&w, &l);
 	for (; e.longest > 0; e.longest -= ahead_of<N>())
-		walk_ring<N, G, false>(&w);
+		walk_ring<N, G, EDGES, false>(&w, &l);
 	sx_words_wait<0>();
 }
 
@@ -266,9 +218,15 @@ static __device__ __forceinline__ void count_matches(uint32_t (&match)[N], const
 	}
 }
 
-template <int N, int G, typename DESCRIPTOR>
+static __device__ __forceinline__ int level_at(const struct aggregate *a, int x, int y)
+{
+	return __ldg(a->grey + (size_t)y * a->grey_pitch + (size_t)x);
+}
+
+template <int N, int G, typename DESCRIPTOR, bool EDGES>
 __global__ void __launch_bounds__(THREADS) lean_kernel(const struct aggregate a)
 {
+	SX_DYNAMIC_SHARED(uint32_t, falls);
 	const int g = (int)threadIdx.x % G;
 	int first_block;
 	const int direction = find_direction(&a, &first_block);
@@ -280,16 +238,25 @@ __global__ void __launch_bounds__(THREADS) lean_kernel(const struct aggregate a)
 	uint8_t *to = a.path + (size_t)direction * a.path_bytes + offset;
 	struct sx_path_lane lane;
 	struct sx_path_state<N> s;
-	uint32_t match[N], v[N];
+	uint32_t match[N], v[N], fall = 0;
+	int before = EDGES ? level_at(&a, path.x, path.y) : 0;
 
+	if (EDGES)
+		copy_falls(falls, &a);
 	sx_path_lane_init<G>(&lane, g, a.p1, a.p2);
 	sx_path_start(&s, &lane);
 	for (int t = 0; t < longest; t++) {
-		const int here = min(t, path.length - 1);
+		const int here = min(t, path.length - 1), x = path.x + here * path.dx,
+			  y = path.y + here * path.dy;
 
-		count_matches<N, G, DESCRIPTOR>(match, &a, path.x + here * path.dx, path.y + here * path.dy,
-						g);
-		sx_path_step<N, G>(&s, &lane, match, v);
+		if (EDGES) {
+			const int level = level_at(&a, x, y);
+
+			fall = falls[abs(level - before)];
+			before = level;
+		}
+		count_matches<N, G, DESCRIPTOR>(match, &a, x, y, g);
+		sx_path_step<N, G, EDGES>(&s, &lane, match, fall, v);
 		if (t < path.length)
 			sx_words_store<N>(to, v);
 		to += step;
@@ -300,21 +267,33 @@ struct sx_sgm_cuda {
 	struct aggregate a;
 	struct sx_stereo_params p;
 	struct sx_cuda_volumes volumes;
-	uint8_t *cost; /* NULL: lean */
+	uint8_t *cost; /* NULL: counted anew in each path */
 	int blocks;
 };
+
+template <int N, int G, bool EDGES>
+static void launch_flow(const struct sx_sgm_cuda *s, const struct aggregate *a, bool wide,
+			cudaStream_t stream)
+{
+	const size_t falls = EDGES ? LEVELS * 4 : 0;
+
+	if (s->cost)
+		SX_LAUNCH((stored_kernel<N, G, EDGES>), s->blocks, THREADS,
+			  ahead_of<N>() * THREADS * N * 4 + falls, stream, *a);
+	else if (wide)
+		SX_LAUNCH((lean_kernel<N, G, uint64_t, EDGES>), s->blocks, THREADS, falls, stream, *a);
+	else
+		SX_LAUNCH((lean_kernel<N, G, uint32_t, EDGES>), s->blocks, THREADS, falls, stream, *a);
+}
 
 template <int N, int G>
 static void launch_paths(const struct sx_sgm_cuda *s, const struct aggregate *a, bool wide,
 			 cudaStream_t stream)
 {
-	if (s->cost)
-		SX_LAUNCH((stored_kernel<N, G>), s->blocks, THREADS, ahead_of<N>() * THREADS * N * 4, stream,
-			  *a);
-	else if (wide)
-		SX_LAUNCH((lean_kernel<N, G, uint64_t>), s->blocks, THREADS, 0, stream, *a);
+	if (a->falls)
+		launch_flow<N, G, true>(s, a, wide, stream);
 	else
-		SX_LAUNCH((lean_kernel<N, G, uint32_t>), s->blocks, THREADS, 0, stream, *a);
+		launch_flow<N, G, false>(s, a, wide, stream);
 }
 
 /* Lanes that share a path: 16 bytes a lane where that goes. */
@@ -366,6 +345,18 @@ static void lay_out_grid(struct sx_sgm_cuda *s)
 	}
 }
 
+/* Nothing for P2 that never falls. */
+static void upload_falls(struct sx_sgm_cuda *s, struct sx_cuda_memory *m)
+{
+	uint8_t falls[LEVELS];
+
+	if (s->p.p2_edge == 0)
+		return;
+	for (int i = 0; i < LEVELS; i++)
+		falls[i] = (uint8_t)(s->p.p2 - sx_sgm_p2(&s->p, i));
+	s->a.falls = (const uint8_t *)sx_cuda_upload(m, falls, sizeof(falls));
+}
+
 int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const struct sx_context_config *c,
 		       enum sx_sgm_flow flow, int sms)
 {
@@ -384,7 +375,9 @@ int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const
 	s->a.beyond_is_max = s->p.out_of_view == SX_OUT_OF_VIEW_MAX;
 	s->a.path_bytes = ((size_t)c->width * (size_t)c->height * (size_t)s->p.disparities + 255) / 256 * 256;
 	lay_out_grid(s);
-	if (flow == SX_SGM_STORED)
+	upload_falls(s, m);
+	/* windows cost more to compare again than costs to read */
+	if (flow == SX_SGM_STORED || s->p.cost == SX_COST_ZNCC)
 		s->cost = (uint8_t *)sx_cuda_take(m, s->a.path_bytes);
 	s->a.path = (uint8_t *)sx_cuda_take(m, (size_t)s->p.paths * s->a.path_bytes);
 	if (m->error != cudaSuccess) {
@@ -410,14 +403,25 @@ size_t sx_sgm_cuda_traffic(const struct sx_sgm_cuda *s)
 	const size_t cells = (size_t)s->a.width * (size_t)s->a.height * (size_t)s->p.disparities;
 	const size_t paths = (size_t)s->p.paths;
 
-	/* Each path is written, and read by the winner. Stored: M is written, and read by each path. */
-	return cells * (2 * paths + (s->cost ? 1 + paths : 0));
+	/* Each path is written, and read by the winner. Stored: M is written, and read by each path. Edges: a byte a pixel. */
+	return cells * (2 * paths + (s->cost ? 1 + paths : 0)) +
+	       (s->a.falls ? cells / (size_t)s->p.disparities * paths : 0);
 }
 
-cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image census[2],
-			    const struct sx_image *winner, const struct sx_image *winner_right,
-			    const struct sx_image *confidence, const struct sx_sgm_cuda_streams *streams,
-			    cudaStream_t stream)
+static cudaError_t fill_volume(const struct sx_sgm_cuda *s, const struct sx_image grey[2],
+			       const struct sx_image descriptors[2], uint64_t *stamp, cudaStream_t stream)
+{
+	cudaError_t e = s->p.cost == SX_COST_ZNCC ? sx_zncc_cost_cuda_run(grey, descriptors, &s->p, s->cost,
+									  SX_ZNCC_SCAN_CHOSEN, stream)
+						  : sx_cost_cuda_run(descriptors, &s->p, s->cost, stream);
+
+	return e ? e : sx_cuda_mark(stamp, stream);
+}
+
+cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image grey[2],
+			    const struct sx_image census[2], const struct sx_image *winner,
+			    const struct sx_image *winner_right, const struct sx_image *confidence,
+			    const struct sx_sgm_cuda_streams *streams, cudaStream_t stream)
 {
 	struct aggregate a = s->a;
 	cudaError_t e = cudaSuccess;
@@ -426,8 +430,10 @@ cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image c
 	a.census.left_pitch = census[0].pitch;
 	a.census.right = (const uint8_t *)census[1].data;
 	a.census.right_pitch = census[1].pitch;
+	a.grey = (const uint8_t *)grey[0].data;
+	a.grey_pitch = grey[0].pitch;
 	if (s->cost)
-		e = sx_cost_cuda_run(census, &s->p, s->cost, stream);
+		e = fill_volume(s, grey, census, streams ? streams->costs : NULL, stream);
 	if (e != cudaSuccess)
 		return e;
 	launch(s, &a, census[0].pixel == SX_PIXEL_U64, stream);

@@ -4,10 +4,11 @@
  *
  * Notation: M = Cmax - C, as stored; V = P2 + Cmax - L, 0 .. P2 + Cmax; m = P2 - max over d of V. To the next pixel
  *   B(d) = max(V(d), V(d-1) - P1, V(d+1) - P1),   H(d) = max(B(d) + m, 0),   V' = H + M',
- * which is stages/sgm.h with the signs turned: H = P2 - (L' - C'), and its clamp at 0 is part of the fp16 addition.
+ * which is stages/sgm.h with the signs turned: H = P2 - (L' - C'), and its clamp at 0 is part of the fp16 addition. Where P2
+ * falls by F at an edge, H is clamped at F: max(B(d) + m - F, 0) + F, and M' + F are added together.
  * V' is formed of four cells at once, as bytes, the way it is stored, and taken apart into pairs again: one
  * instruction a cell less than taking M' apart and packing V'.
- * Ranges: Cmax + P1 + P2 <= 255, so V is a byte and |B + m| < 512: exact in simd.cuh.
+ * Ranges: Cmax + P1 + P2 <= 255, so V is a byte and |B + m - F| < 768: exact in simd.cuh.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -66,10 +67,11 @@ template <int G> __device__ __forceinline__ uint32_t sx_path_reduce(uint32_t v)
 	return sx_pair_max_across(v);
 }
 
-/* H of the lane's pairs at the next pixel. Every lane of the warp reaches this. */
+/* H of the lane's pairs at the next pixel, less what m is less. Every lane of the warp reaches this. */
 template <int N, int G>
 __device__ __forceinline__ void sx_path_best(const struct sx_path_state<N> *s,
-					     const struct sx_path_lane *lane, uint32_t (&h)[2 * N])
+					     const struct sx_path_lane *lane, uint32_t m,
+					     uint32_t (&h)[2 * N])
 {
 	uint32_t beside[2 * N + 2];
 
@@ -82,20 +84,23 @@ __device__ __forceinline__ void sx_path_best(const struct sx_path_state<N> *s,
 					lane->above_bytes);
 #pragma unroll
 	for (int i = 0; i < 2 * N; i++)
-		h[i] = sx_pair_add_clamp(sx_pair_max(sx_pair_max(beside[i], beside[i + 2]), s->v[i]), s->m);
+		h[i] = sx_pair_add_clamp(sx_pair_max(sx_pair_max(beside[i], beside[i + 2]), s->v[i]), m);
 }
 
-/* One pixel on. match: M of the lane's disparities; stored: their V. Every lane of the warp reaches this. */
-template <int N, int G>
+/*
+ * One pixel on. match: M of the lane's disparities; stored: their V. fall: F in each of four bytes, read with EDGES alone.
+ * Every lane of the warp reaches this.
+ */
+template <int N, int G, bool EDGES>
 __device__ __forceinline__ void sx_path_step(struct sx_path_state<N> *s, const struct sx_path_lane *lane,
-					     const uint32_t (&match)[N], uint32_t (&stored)[N])
+					     const uint32_t (&match)[N], uint32_t fall, uint32_t (&stored)[N])
 {
 	uint32_t h[2 * N];
 
-	sx_path_best<N, G>(s, lane, h);
+	sx_path_best<N, G>(s, lane, EDGES ? sx_pair_sub(s->m, sx_pair_even(fall)) : s->m, h);
 #pragma unroll
 	for (int i = 0; i < N; i++) {
-		stored[i] = sx_pair_bytes(h[2 * i] + match[i], h[2 * i + 1]);
+		stored[i] = sx_pair_bytes(h[2 * i] + match[i] + (EDGES ? fall : 0), h[2 * i + 1]);
 		s->v[2 * i] = sx_pair_even(stored[i]);
 		s->v[2 * i + 1] = sx_pair_odd(stored[i]);
 	}

@@ -52,7 +52,11 @@ cudaError_t sx_ingest_census_cuda_run(const struct sx_cuda_input *in, enum sx_pi
  */
 enum sx_sgm_flow {
 	SX_SGM_STORED, /* cost volume and every path in memory: fastest where memory is fast */
-	SX_SGM_LEAN /* costs from descriptors, last path fused with the winner: least traffic, integrated GPUs */
+	/*
+	 * Costs from descriptors, last path fused with the winner: least traffic, integrated GPUs. Costs of windows
+	 * (zncc) are in memory all the same: each takes more instructions than a path's step.
+	 */
+	SX_SGM_LEAN
 };
 #define SX_CUDA_SIDE_STREAMS 3
 
@@ -67,12 +71,14 @@ size_t sx_sgm_cuda_traffic(const struct sx_sgm_cuda *s);
 struct sx_sgm_cuda_streams {
 	cudaStream_t side[SX_CUDA_SIDE_STREAMS];
 	cudaEvent_t fork, join[SX_CUDA_SIDE_STREAMS]; /* without timing */
-	uint64_t *between; /* for sx_cuda_mark() between aggregation and winner, on the main stream */
+	/* for sx_cuda_mark() on the main stream: behind the cost volume, and between aggregation and winner */
+	uint64_t *costs, *between;
 };
-cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image census[2],
-			    const struct sx_image *winner, const struct sx_image *winner_right,
-			    const struct sx_image *confidence, const struct sx_sgm_cuda_streams *streams,
-			    cudaStream_t stream);
+/* grey: read for costs of windows, and of the left image for p2_edge. */
+cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image grey[2],
+			    const struct sx_image census[2], const struct sx_image *winner,
+			    const struct sx_image *winner_right, const struct sx_image *confidence,
+			    const struct sx_sgm_cuda_streams *streams, cudaStream_t stream);
 /* S for SX_TAP_SUM (keep_volume), from what the last run left. */
 cudaError_t sx_sgm_cuda_sum(const struct sx_sgm_cuda *s, const struct sx_image *sum, cudaStream_t stream);
 

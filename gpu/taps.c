@@ -46,7 +46,8 @@ static cudaError_t copy(const struct sx_context *x, enum sx_tap tap, const struc
 	cudaError_t e = sx_cuda_enter(x->device);
 
 	if (!e && tap == SX_TAP_SUM)
-		e = sx_sgm_cuda_sum(x->stages.sgm, img, x->stream);
+		e = x->stages.fastdt ? sx_fastdt_cuda_sum(x->stages.fastdt, img, x->stream)
+				     : sx_sgm_cuda_sum(x->stages.sgm, img, x->stream);
 	if (!e)
 		e = cudaMemcpyAsync(p->host, img->data, p->bytes, cudaMemcpyDeviceToHost, x->stream);
 	if (!e)

@@ -11,6 +11,10 @@
 
 #include "stages/cost.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * For each path direction r, with q = p - r and C the matching cost (cost.h):
  *   L(p,d) = C(p,d)                                                             if q is outside the image
@@ -32,5 +36,9 @@ size_t sx_sgm_scratch_bytes(int width, const struct sx_stereo_params *p);
 
 /* P2 of a step between pixels whose grey levels differ by edge, 0..255. p: resolved. */
 int sx_sgm_p2(const struct sx_stereo_params *p, int edge);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -24,7 +24,7 @@ import sys
 CLASSES = [
     ("min/max", r"HMNMX2|VIMNMX|VHMNMX|IMNMX|VIADDMNMX|FMNMX"),
     ("fp16", r"HADD2|HFMA2|HMUL2|HSET2|HSETP2"),
-    ("integer", r"IADD|IMAD|LEA|IABS|ISETP|SHF|ISCADD|UIADD|UIMAD|ULEA|USHF|UISETP|VIADD|POPC|SEL|USEL|FADD|FMUL|FFMA"),
+    ("integer", r"IADD|IMAD|LEA|IABS|ISETP|SHF|ISCADD|UIADD|UIMAD|ULEA|USHF|UISETP|VIADD|POPC|SEL|USEL|FADD|FMUL|FFMA|IDP|I2F[A-Z]*"),
     ("logic/permute", r"LOP3|PRMT|ULOP3|UPRMT|PLOP3|BMSK|SGXT|LOP"),
     ("shuffle", r"SHFL|VOTE|REDUX|MATCH"),
     ("memory", r"LDG|STG|LDS|STS|LDL|STL|LDC|ULDC|LDGSTS|LD|ST|ATOM|RED|LDGDEPBAR|DEPBAR|LDCU"),
@@ -59,7 +59,7 @@ def plain(names):
     if not shutil.which("c++filt"):
         return {n: n for n in names}
     out = subprocess.run(["c++filt"], input="\n".join(names), capture_output=True, text=True, check=True).stdout
-    return dict(zip(names, out.splitlines()))
+    return dict(zip(names, out.replace("(anonymous namespace)::", "").splitlines()))
 
 
 def kernels(tool, path, arch):

@@ -170,6 +170,25 @@ static void test_costs(void **state)
 	engine_cases_costs(check_case);
 }
 
+/* The reference adds up each window anew, so that few of the large ones are quick; test_zncc_cuda.c has all of them. */
+static void check_zncc(const struct engine_case *t)
+{
+	const size_t window = (size_t)t->params.stereo.zncc_window;
+
+	if (full || engine_case_cells(t) * window * window <= 40 * CELLS_MAX)
+		check_case(t);
+}
+
+static void test_zncc(void **state)
+{
+	engine_cases_zncc(check_zncc);
+}
+
+static void test_edges(void **state)
+{
+	engine_cases_edges(check_case);
+}
+
 static void test_paths(void **state)
 {
 	engine_cases_paths(check_case);
@@ -203,6 +222,35 @@ static void test_pixel_formats(void **state)
 static void test_stixel_options(void **state)
 {
 	engine_cases_stixels(check_case);
+}
+
+/* Every variant with every kind of cost, in every flow; the one that is missing says so. */
+static void test_fastdt(void **state)
+{
+	static const enum sx_cost costs[] = {SX_COST_CSCT, SX_COST_CENSUS, SX_COST_ZNCC};
+
+	for (int i = 0; i < 12; i++) {
+		struct engine_case t = engine_case_small(1600 + (uint64_t)i);
+		struct sx_context *none = NULL;
+		struct sx_context_config c;
+		char why[256] = "";
+
+		t.params.stereo.aggregation = SX_AGGREGATION_FASTDT;
+		t.params.stereo.fastdt = (enum sx_fastdt)(SX_FASTDT_FLOAT + i % 4);
+		t.params.stereo.cost = costs[i / 4];
+		t.params.stereo.min_disparity = 3 * i - 9;
+		t.params.filters.speckle_size = i % 3 ? 20 : 0;
+		t.fill = i % 5 == 4 ? CHECK_STEPS : CHECK_NOISE;
+		if (t.params.stereo.cost != SX_COST_ZNCC || t.params.stereo.fastdt != SX_FASTDT_FLOAT) {
+			check_case(&t);
+			continue;
+		}
+		c = (struct sx_context_config){
+			.width = t.width, .height = t.height, .pixel = t.pixel, .params = t.params};
+		assert_int_equal(cuda->context_create(&none, devices[0], &c, why, sizeof(why)), -ENOTSUP);
+		assert_string_equal(
+			why, "aggregation fastdt in float with cost zncc is not implemented by engine cuda");
+	}
 }
 
 static struct engine_case small_one(uint64_t seed)
@@ -549,12 +597,14 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sizes),	       cmocka_unit_test(test_fills),
 		cmocka_unit_test(test_costs),	       cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_zncc),	       cmocka_unit_test(test_edges),
 		cmocka_unit_test(test_extreme_sums),   cmocka_unit_test(test_min_disparity),
 		cmocka_unit_test(test_winner_options), cmocka_unit_test(test_filter_options),
-		cmocka_unit_test(test_pixel_formats),  cmocka_unit_test(test_stixel_options),
-		cmocka_unit_test(test_repeat),	       cmocka_unit_test(test_previous_road),
-		cmocka_unit_test(test_contexts),       cmocka_unit_test(test_waiting),
-		cmocka_unit_test(test_transfers),      cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_fastdt),	       cmocka_unit_test(test_pixel_formats),
+		cmocka_unit_test(test_stixel_options), cmocka_unit_test(test_repeat),
+		cmocka_unit_test(test_previous_road),  cmocka_unit_test(test_contexts),
+		cmocka_unit_test(test_waiting),	       cmocka_unit_test(test_transfers),
+		cmocka_unit_test(test_memory),
 #ifdef SX_EMULATE
 		cmocka_unit_test(test_steady_state),
 #endif

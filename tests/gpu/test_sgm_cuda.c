@@ -1,6 +1,6 @@
 /*
  * Path aggregation on the device against sx_sgm(): both flows, every number of disparities, paths and descriptor width,
- * penalties at their limits, narrow and wide images.
+ * penalties at their limits, P2 that falls at edges, costs of windows, narrow and wide images.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -76,17 +76,19 @@ static void compare(struct on_device *d, const char *what, uint64_t seed, const 
 	test_free(got.data);
 }
 
-static void run_flow(const struct sx_context_config *c, enum sx_sgm_flow flow,
-		     const struct sx_image census[2], const struct sx_image want[4], uint64_t seed)
+static void run_flow(const struct sx_context_config *c, enum sx_sgm_flow flow, const struct sx_cost_input *in,
+		     const struct sx_image want[4], uint64_t seed)
 {
 	struct on_device d;
 	struct sx_sgm_cuda *s = NULL;
-	struct sx_image device[2], got[4];
-	char what[128];
+	struct sx_image grey[2], device[2], got[4];
+	char what[160];
 
 	on_device_init(&d);
-	for (int i = 0; i < 2; i++)
-		device[i] = on_device_copy(&d, &census[i]);
+	for (int i = 0; i < 2; i++) {
+		grey[i] = on_device_copy(&d, &in->grey[i]);
+		device[i] = on_device_copy(&d, &in->descriptor[i]);
+	}
 	for (int i = 0; i < 3; i++)
 		got[i] = on_device_image(&d, want[i].pixel, want[i].width, want[i].height);
 	got[3] = (struct sx_image){sx_cuda_take(&d.memory, want[3].pitch * (size_t)want[3].height),
@@ -95,12 +97,12 @@ static void run_flow(const struct sx_context_config *c, enum sx_sgm_flow flow,
 	assert_true(sx_sgm_cuda_traffic(s) > 0);
 	/* Twice: nothing of the first run may be left in the second. */
 	for (int i = 0; i < 2; i++)
-		ON_DEVICE(sx_sgm_cuda_run(s, device, &got[0], &got[1], &got[2], NULL, d.stream));
+		ON_DEVICE(sx_sgm_cuda_run(s, grey, device, &got[0], &got[1], &got[2], NULL, d.stream));
 	ON_DEVICE(sx_sgm_cuda_sum(s, &got[3], d.stream));
-	snprintf(what, sizeof(what), "sgm %s %dx%d D %d paths %d cost %d p1 %d p2 %d min %d view %d",
+	snprintf(what, sizeof(what), "sgm %s %dx%d D %d paths %d cost %d p1 %d p2 %d edge %d min %d view %d",
 		 flow == SX_SGM_LEAN ? "lean" : "stored", c->width, c->height, c->params.stereo.disparities,
 		 c->params.stereo.paths, c->params.stereo.cost, c->params.stereo.p1, c->params.stereo.p2,
-		 c->params.stereo.min_disparity, c->params.stereo.out_of_view);
+		 c->params.stereo.p2_edge, c->params.stereo.min_disparity, c->params.stereo.out_of_view);
 	compare(&d, what, seed, &want[3], &got[3], c->params.stereo.disparities);
 	for (int i = 0; i < 3; i++)
 		compare(&d, what, seed, &want[i], &got[i], 0);
@@ -112,8 +114,9 @@ static void check(struct sx_stereo_params p, int width, int height, uint64_t see
 {
 	const enum sx_pixel pixel = p.cost == SX_COST_CSCT ? SX_PIXEL_U32 : SX_PIXEL_U64;
 	struct check_rng r = check_rng_seed(seed);
-	const struct sx_image census[2] = {host_image(pixel, width, height),
-					   host_image(pixel, width, height)};
+	const struct sx_cost_input in = {
+		.grey = {host_image(SX_PIXEL_U8, width, height), host_image(SX_PIXEL_U8, width, height)},
+		.descriptor = {host_image(pixel, width, height), host_image(pixel, width, height)}};
 	const struct sx_image want[4] = {
 		host_image(SX_PIXEL_U16, width, height),
 		host_image(SX_PIXEL_U16, width, height),
@@ -121,7 +124,6 @@ static void check(struct sx_stereo_params p, int width, int height, uint64_t see
 		host_image(SX_PIXEL_U16, width * p.disparities, height),
 	};
 	const size_t bytes = (sx_sgm_scratch_bytes(width, &p) + 63) / 64 * 64;
-	const struct sx_cost_input in = {.descriptor = {census[0], census[1]}};
 	void *scratch = aligned_alloc(64, bytes);
 	struct sx_context_config c;
 
@@ -130,15 +132,22 @@ static void check(struct sx_stereo_params p, int width, int height, uint64_t see
 	c.width = width;
 	c.height = height;
 	c.params.stereo = p;
-	fill_census(census, masks[p.cost], &r);
+	check_fill_pair(&in.grey[0], &in.grey[1], seed % 2 ? CHECK_NOISE : CHECK_STEPS, 5, 9, &r);
+	if (p.cost == SX_COST_ZNCC)
+		for (int i = 0; i < 2; i++)
+			sx_describe(&in.grey[i], &in.descriptor[i], &p);
+	else
+		fill_census(in.descriptor, masks[p.cost], &r);
 	sx_sgm(&in, &want[3], &p, scratch);
 	sx_winner(&want[3], &want[0], &want[1], &want[2], &p);
-	run_flow(&c, SX_SGM_STORED, census, want, seed);
-	run_flow(&c, SX_SGM_LEAN, census, want, seed);
+	run_flow(&c, SX_SGM_STORED, &in, want, seed);
+	run_flow(&c, SX_SGM_LEAN, &in, want, seed);
 	for (int i = 0; i < 4; i++)
 		test_free(want[i].data);
-	for (int i = 0; i < 2; i++)
-		test_free(census[i].data);
+	for (int i = 0; i < 2; i++) {
+		test_free(in.grey[i].data);
+		test_free(in.descriptor[i].data);
+	}
 	free(scratch);
 }
 
@@ -198,13 +207,43 @@ static void test_penalties(void **state)
 	}
 }
 
+/* From an edge at every level to one at none; P1 near P2, where there is nothing to fall; rings of 4 and 8 pixels. */
+static void test_edges(void **state)
+{
+	static const int edges[] = {1, 8, 16, 60, 255};
+
+	for (size_t i = 0; i < 2 * sizeof(edges) / sizeof(edges[0]); i++) {
+		struct sx_stereo_params p = common(i % 3 == 0 ? 32 : i % 3 == 1 ? 64 : 160, i % 2 ? 4 : 8);
+
+		p.cost = i % 4 == 1 ? SX_COST_CENSUS : SX_COST_CSCT;
+		p.p2_edge = edges[i / 2];
+		p.p2 = i == 4 ? p.p1 : i == 5 ? p.p1 + 1 : p.p2;
+		check(p, i % 2 ? 41 : 53, i == 3 ? 66 : 32, 20 + i);
+	}
+}
+
+static void test_windows(void **state)
+{
+	for (int i = 0; i < 4; i++) {
+		struct sx_stereo_params p = common(i % 2 ? 64 : 96, i % 2 ? 8 : 4);
+
+		p.cost = SX_COST_ZNCC;
+		p.p1 = p.p2 = 0;
+		p.zncc_window = i < 2 ? 3 : 7;
+		p.p2_edge = i % 2 ? 16 : 0;
+		p.min_disparity = i == 2 ? -9 : 3;
+		p.out_of_view = i % 2 ? SX_OUT_OF_VIEW_MAX : SX_OUT_OF_VIEW_ZERO;
+		sx_stereo_resolve(&p);
+		check(p, 45, 33, 40 + (uint64_t)i);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_disparities),
-		cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_costs),
-		cmocka_unit_test(test_penalties),
+		cmocka_unit_test(test_disparities), cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_costs),	    cmocka_unit_test(test_penalties),
+		cmocka_unit_test(test_edges),	    cmocka_unit_test(test_windows),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
