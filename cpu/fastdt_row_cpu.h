@@ -120,7 +120,7 @@ static ALWAYS_INLINE const uint8_t *dt_costs(const struct sx_matcher *m, const s
 					     int disparities)
 {
 	if (f->costs)
-		return f->costs + ((size_t)y * (size_t)m->width + (size_t)x) * (size_t)disparities;
+		return stored_costs(m, f, y, x);
 	cost_pixels(m, f, y, x, n, s->row_cost, disparities);
 	return s->row_cost;
 }
