@@ -73,7 +73,8 @@ static bool pair_finish(struct pair *p)
 	bool sound = true;
 
 	for (int i = 0; i < 2; i++) {
-		sound &= check_guards(&p->grey[i], "grey") & check_guards(&p->got[i], "words");
+		sound &= check_guards(&p->grey[i], "grey");
+		sound &= check_guards(&p->got[i], "words");
 		check_image_finish(&p->grey[i]);
 		check_image_finish(&p->want[i]);
 		check_image_finish(&p->got[i]);
