@@ -155,14 +155,15 @@ static inline vw vw_set1(int v)
 	return (vw){w, w, w, w, w, w, w, w};
 }
 
+/* Both modulo 2^16, as the instructions of the others are. */
 static inline vw vw_add(vw a, vw b)
 {
-	return a + b;
+	return (vw)((vec_u16)a + (vec_u16)b);
 }
 
 static inline vw vw_sub(vw a, vw b)
 {
-	return a - b;
+	return (vw)((vec_u16)a - (vec_u16)b);
 }
 
 static inline vw vw_or(vw a, vw b)
