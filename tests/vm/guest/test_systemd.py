@@ -308,7 +308,9 @@ class Dashboard(UnitCase):
         c = http.client.HTTPConnection(*self.ADDRESS, timeout=30)
         self.addCleanup(c.close)
         c.request("GET", path)
-        return c.getresponse()
+        response = c.getresponse()
+        response.connection = c  # holds the socket, too
+        return response
 
     def answers(self):
         try:
@@ -338,6 +340,7 @@ class Dashboard(UnitCase):
         until(lambda: kinds.add(self.message(stream)) or {1, 2} <= kinds, 30, "a frame and its image")
         until(lambda: self.images() == "published", 20, "a status of now: it is as old as the last tick")
         stream.close()
+        stream.connection.close()
         until(lambda: self.images() == "idle", 20, "nobody looks")
 
     def message(self, stream):

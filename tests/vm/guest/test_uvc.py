@@ -170,7 +170,7 @@ class Uvc(TestCase):
 
         def memory_kb():
             with open("/proc/%d/status" % pid) as f:
-                return int(next(line for line in f if line.startswith("VmRSS")).split()[1])
+                return int(next(line for line in f if line.startswith("RssAnon")).split()[1])
 
         files, memory = open_files(), 0
         for n in range(1, 51):
