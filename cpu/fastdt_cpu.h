@@ -287,9 +287,9 @@ static ALWAYS_INLINE struct dt_least dt_up_floats(const float *u, float *state, 
 static ALWAYS_INLINE void dt_winner(const struct sx_matcher *m, const struct sx_fastdt_maps *maps, size_t at,
 				    const uint16_t *w, const struct dt_least *least, int disparities)
 {
-	uint32_t s0 = (uint32_t)vw_umin_all(least->sum), limit;
+	uint32_t s0 = (uint32_t)vw_min_all(least->sum), limit;
 	int rivals = 0,
-	    d0 = vw_umin_all(vw_where_equal(least->sum, vw_set1((int)s0), least->d, vw_set1(0xffff)));
+	    d0 = vw_min_all(vw_where_equal(least->sum, vw_set1((int)s0), least->d, vw_set1(0xffff)));
 	vw rival;
 
 	/* S(k) is a rival's if 100 S0 > uniqueness * S(k), that is S(k) <= floor((100 S0 - 1) / uniqueness) */

@@ -339,11 +339,6 @@ static inline vw vw_where_equal(vw x, vw y, vw a, vw b)
 	return _mm256_blendv_epi8(b, a, _mm256_cmpeq_epi16(x, y));
 }
 
-static inline int vw_umin_all(vw v)
-{
-	return vw_min_all(v);
-}
-
 /* Bit i: word i of a, then of b, is at most x. */
 static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
 {

@@ -297,11 +297,6 @@ static inline vw vw_where_equal(vw x, vw y, vw a, vw b)
 	return _mm512_mask_blend_epi16(_mm512_cmpeq_epi16_mask(x, y), b, a);
 }
 
-static inline int vw_umin_all(vw v)
-{
-	return vw_min_all(v);
-}
-
 static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
 {
 	return (uint64_t)_mm512_cmple_epu16_mask(b, x) << 32 | _mm512_cmple_epu16_mask(a, x);

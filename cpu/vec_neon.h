@@ -290,11 +290,6 @@ static inline vw vw_where_equal(vw x, vw y, vw a, vw b)
 	return vbslq_u16(vceqq_u16(x, y), a, b);
 }
 
-static inline int vw_umin_all(vw v)
-{
-	return vminvq_u16(v);
-}
-
 static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
 {
 	static const uint8_t bits[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};

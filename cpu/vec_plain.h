@@ -211,10 +211,10 @@ static inline int vw_min_all(vw v)
 {
 	vb b = (vb)v;
 
-	v = vw_min(v, (vw)VEC_SHUFFLE(b, b, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+	v = vw_umin(v, (vw)VEC_SHUFFLE(b, b, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
 	b = (vb)v;
-	v = vw_min(v, (vw)VEC_SHUFFLE(b, b, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
-	return v[0] < v[1] ? v[0] : v[1];
+	v = vw_umin(v, (vw)VEC_SHUFFLE(b, b, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
+	return (uint16_t)v[0] < (uint16_t)v[1] ? (uint16_t)v[0] : (uint16_t)v[1];
 }
 
 static inline vpair vpair_make(int a, int b)
@@ -425,11 +425,6 @@ static inline vw vw_where_equal(vw x, vw y, vw a, vw b)
 	vw m = x == y;
 
 	return (a & m) | (b & ~m);
-}
-
-static inline int vw_umin_all(vw v)
-{
-	return vw_min_all(v ^ INT16_MIN) - INT16_MIN;
 }
 
 static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)

@@ -309,11 +309,6 @@ static inline vw vw_where_equal(vw x, vw y, vw a, vw b)
 	return _mm_blendv_epi8(b, a, _mm_cmpeq_epi16(x, y));
 }
 
-static inline int vw_umin_all(vw v)
-{
-	return vw_min_all(v);
-}
-
 static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
 {
 	return (uint64_t)_mm_movemask_epi8(_mm_packs_epi16(_mm_cmpeq_epi16(_mm_min_epu16(a, x), a),

@@ -18,6 +18,7 @@
 #include "gpu/simd.cuh"
 #include "gpu/volume.cuh"
 #include "gpu/winner_cuda.h"
+#include "stages/winner.h"
 
 #define AHEAD 2 /* pixels loaded ahead and worked on together; D/16 is a multiple */
 #define WARPS_MAX 4
@@ -493,7 +494,8 @@ extern "C" cudaError_t sx_winner_cuda_run(const struct sx_cuda_volumes *v, const
 		0,
 		0,
 		0,
-		{p->uniqueness, (p->uniqueness - 100) * largest, p->subpixel, 1.0f / (float)(60 * p->paths)},
+		{p->uniqueness, (p->uniqueness - 100) * largest, p->subpixel,
+		 1.0f / (float)sx_winner_rise(p)},
 	};
 
 	launch_any(w, p->paths, largest, winner->height, stream);

@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "tests/check.h"
+
 void on_device_check(cudaError_t e, const char *what, const char *file, int line)
 {
 	if (e != cudaSuccess) {
@@ -61,6 +63,18 @@ void on_device_fetch(struct on_device *d, const struct sx_image *src, const stru
 
 	for (int y = 0; y < src->height; y++)
 		on_device_read(d, sx_image_row(src, y), sx_image_row(dst, y), bytes);
+}
+
+void on_device_compare(struct on_device *d, const char *what, uint64_t seed, const struct sx_image *want,
+		       const struct sx_image *device, int disparities)
+{
+	struct check_image got;
+
+	check_image_init(&got, want->pixel, want->width, want->height, 0);
+	on_device_fetch(d, device, &got.image);
+	if (!check_same(what, seed, want, &got.image, disparities))
+		fail_msg("%s", what);
+	check_image_finish(&got);
 }
 
 void on_device_read(struct on_device *d, const void *src, void *dst, size_t bytes)

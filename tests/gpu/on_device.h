@@ -21,6 +21,9 @@ struct sx_image on_device_copy(struct on_device *d, const struct sx_image *src);
 struct sx_image on_device_image(struct on_device *d, enum sx_pixel pixel, int width, int height);
 /* Waits for the stream, then copies. dst: same format and size, any pitch. */
 void on_device_fetch(struct on_device *d, const struct sx_image *src, const struct sx_image *dst);
+/* Fails the test where the device's image is not what is wanted; what, seed, disparities: check_same(). */
+void on_device_compare(struct on_device *d, const char *what, uint64_t seed, const struct sx_image *want,
+		       const struct sx_image *device, int disparities);
 void on_device_read(struct on_device *d, const void *src, void *dst, size_t bytes);
 void on_device_write(struct on_device *d, const void *src, void *dst, size_t bytes);
 /* Says of e what and where. */

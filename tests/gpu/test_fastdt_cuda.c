@@ -83,17 +83,6 @@ static void fill_census(const struct sx_image census[2], int bits, enum content 
 	}
 }
 
-static void compare(struct on_device *d, const char *what, uint64_t seed, const struct sx_image *want,
-		    const struct sx_image *device, int disparities)
-{
-	struct sx_image got = host_image(want->pixel, want->width, want->height);
-
-	on_device_fetch(d, device, &got);
-	if (!check_same(what, seed, want, &got, disparities))
-		fail_msg("%s", what);
-	test_free(got.data);
-}
-
 /* S needs keep_volume, which writes it where U was: so without it, too. */
 static void run(const struct sx_context_config *c, const struct sx_cost_input *in,
 		const struct sx_image want[4], const char *name, uint64_t seed)
@@ -120,10 +109,10 @@ static void run(const struct sx_context_config *c, const struct sx_cost_input *i
 	snprintf(what, sizeof(what), "%s %s", name, c->keep_volume ? "kept" : "");
 	if (c->keep_volume) {
 		ON_DEVICE(sx_fastdt_cuda_sum(s, &got[3], d.stream));
-		compare(&d, what, seed, &want[3], &got[3], c->params.stereo.disparities);
+		on_device_compare(&d, what, seed, &want[3], &got[3], c->params.stereo.disparities);
 	}
 	for (int i = 0; i < 3; i++)
-		compare(&d, what, seed, &want[i], &got[i], 0);
+		on_device_compare(&d, what, seed, &want[i], &got[i], 0);
 	sx_fastdt_cuda_destroy(s);
 	on_device_finish(&d);
 }

@@ -65,17 +65,6 @@ static const uint64_t masks[] = {
 	[SX_COST_CENSUS63] = 0x3fffffffffffffff,
 };
 
-static void compare(struct on_device *d, const char *what, uint64_t seed, const struct sx_image *want,
-		    const struct sx_image *device, int disparities)
-{
-	struct sx_image got = host_image(want->pixel, want->width, want->height);
-
-	on_device_fetch(d, device, &got);
-	if (!check_same(what, seed, want, &got, disparities))
-		fail_msg("%s", what);
-	test_free(got.data);
-}
-
 static void run_flow(const struct sx_context_config *c, enum sx_sgm_flow flow, const struct sx_cost_input *in,
 		     const struct sx_image want[4], uint64_t seed)
 {
@@ -103,9 +92,9 @@ static void run_flow(const struct sx_context_config *c, enum sx_sgm_flow flow, c
 		 flow == SX_SGM_LEAN ? "lean" : "stored", c->width, c->height, c->params.stereo.disparities,
 		 c->params.stereo.paths, c->params.stereo.cost, c->params.stereo.p1, c->params.stereo.p2,
 		 c->params.stereo.p2_edge, c->params.stereo.min_disparity, c->params.stereo.out_of_view);
-	compare(&d, what, seed, &want[3], &got[3], c->params.stereo.disparities);
+	on_device_compare(&d, what, seed, &want[3], &got[3], c->params.stereo.disparities);
 	for (int i = 0; i < 3; i++)
-		compare(&d, what, seed, &want[i], &got[i], 0);
+		on_device_compare(&d, what, seed, &want[i], &got[i], 0);
 	sx_sgm_cuda_destroy(s);
 	on_device_finish(&d);
 }
