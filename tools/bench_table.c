@@ -12,6 +12,12 @@
 
 /* What the peers' chains have: no speckle filter. */
 #define CHAIN "filters.speckle_size=0"
+/* The two matching costs and the two aggregations of Chang et al., in the size that they time. */
+#define SYSTEM(name, sms, cost, aggregation, bar, goal)                                                \
+	{                                                                                              \
+		name, 1280, 384, sms, {CHAIN, "stereo.cost=" cost, "stereo.aggregation=" aggregation}, \
+			BENCH_MATCHER, 0, bar, goal                                                    \
+	}
 
 static const struct bench_case cases[] = {
 	{"chain 1024x440", 1024, 440, 0, {CHAIN}, BENCH_CHAIN, 1.00, 0.50, 0.25},
@@ -29,6 +35,14 @@ static const struct bench_case cases[] = {
 	 1.09,
 	 0.5,
 	 0.2},
+	SYSTEM("S1 matcher, zncc and sgm, 1280x384", 0, "zncc", "sgm", 0, 0),
+	SYSTEM("S2 matcher, csct and sgm, 1280x384", 0, "csct", "sgm", 0, 0),
+	SYSTEM("S3 matcher, csct and fastdt, 1280x384", 0, "csct", "fastdt", 0, 0),
+	SYSTEM("S4 matcher, zncc and fastdt, 1280x384", 0, "zncc", "fastdt", 0, 0),
+	SYSTEM("S1 matcher, zncc and sgm, 1280x384", 8, "zncc", "sgm", 2.5, 1.25),
+	SYSTEM("S2 matcher, csct and sgm, 1280x384", 8, "csct", "sgm", 0, 0),
+	SYSTEM("S3 matcher, csct and fastdt, 1280x384", 8, "csct", "fastdt", 0, 0),
+	SYSTEM("S4 matcher, zncc and fastdt, 1280x384", 8, "zncc", "fastdt", 4, 2),
 };
 
 static int run_case(const struct bench_options *o, const struct bench_case *c, int *rows)

@@ -1,8 +1,9 @@
 /*
  * How long each way of ZNCC's kernels takes, for the tables of gpu/zncc.cu and gpu/zncc_cost.cu: best and median of a kernel's launches, ms.
  *
- *   bench_zncc [WIDTH HEIGHT [DISPARITIES [LAUNCHES]]]
+ *   bench_zncc [WIDTH HEIGHT [DISPARITIES [LAUNCHES [SMS]]]]
  *
+ * SMS: multiprocessors that the launches may use; 0, the default: all.
  * On the emulator it only shows that it runs. Exit: 0, 1 a call fails, 64 wrong usage.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/green.h"
 #include "gpu/memory.h"
 #include "gpu/zncc_cuda.h"
 #include "tests/check.h"
@@ -24,6 +26,7 @@ struct bench {
 	struct sx_image grey[2], words[2];
 	struct sx_stereo_params p;
 	uint8_t *volume;
+	struct sx_green *green;
 	cudaStream_t stream;
 	int launches;
 };
@@ -97,9 +100,28 @@ static void fill(const struct bench *b, const struct sx_image *device, uint64_t 
 	check_image_finish(&host);
 }
 
+/* On sms multiprocessors, or on all. Returns how many these are. */
+static int take_stream(struct bench *b, int sms)
+{
+	int granted = 0;
+	char why[160];
+
+	must(cudaFree(NULL), "a context");
+	if (!sms) {
+		must(cudaStreamCreateWithFlags(&b->stream, cudaStreamNonBlocking), "a stream");
+		return 0;
+	}
+	if (sx_green_create(&b->green, 0, sms, &granted, why, sizeof(why)) < 0) {
+		fprintf(stderr, "%s\n", why);
+		exit(1);
+	}
+	must(sx_green_enter(b->green), "entering a part of the GPU");
+	must(sx_green_stream(b->green, 0, &b->stream), "a stream");
+	return granted;
+}
+
 static void take(struct bench *b, struct sx_cuda_memory *m, int width, int height)
 {
-	must(cudaStreamCreateWithFlags(&b->stream, cudaStreamNonBlocking), "a stream");
 	m->stream = b->stream;
 	for (int i = 0; i < 2; i++) {
 		sx_cuda_take_image(m, &b->grey[i], SX_PIXEL_U8, width, height);
@@ -119,7 +141,7 @@ static int argument(int argc, char **argv, int i, int least, int most, int other
 	if (i < argc)
 		v = strtol(argv[i], &end, 10);
 	if ((end && *end) || v < least || v > most) {
-		fprintf(stderr, "usage: %s [WIDTH HEIGHT [DISPARITIES [LAUNCHES]]]\n", argv[0]);
+		fprintf(stderr, "usage: %s [WIDTH HEIGHT [DISPARITIES [LAUNCHES [SMS]]]]\n", argv[0]);
 		exit(64);
 	}
 	return (int)v;
@@ -131,15 +153,17 @@ int main(int argc, char **argv)
 		  height = argument(argc, argv, 2, 32, 2160, 440);
 	struct sx_cuda_memory m;
 	struct bench b;
+	int sms;
 
 	memset(&m, 0, sizeof(m));
 	memset(&b, 0, sizeof(b));
 	b.p.cost = SX_COST_ZNCC;
 	b.p.disparities = argument(argc, argv, 3, 32, 256, 128) / 32 * 32;
 	b.launches = argument(argc, argv, 4, 1, LAUNCHES_MAX, 100);
+	sms = take_stream(&b, argument(argc, argv, 5, 0, 1000, 0));
 	take(&b, &m, width, height);
-	printf("%dx%d, %d disparities, %d launches: best, median in ms\n", width, height, b.p.disparities,
-	       b.launches);
+	printf("%dx%d, %d disparities, %d launches, %d multiprocessors (0: all): best, median in ms\n", width,
+	       height, b.p.disparities, b.launches, sms);
 	for (b.p.zncc_window = 3; b.p.zncc_window <= 15; b.p.zncc_window += 2) {
 		for (int how = SX_ZNCC_SUMS_DIRECT; how <= SX_ZNCC_SUMS_RUNNING; how++)
 			time_one(&b, "words", sums_names[how], run_sums, how);
@@ -148,5 +172,6 @@ int main(int argc, char **argv)
 	}
 	sx_cuda_memory_finish(&m);
 	must(cudaStreamDestroy(b.stream), "a stream");
+	sx_green_destroy(b.green);
 	return 0;
 }
