@@ -9,6 +9,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "base/scores.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -93,12 +96,19 @@ struct sx_stixel_params {
 	double rdp_ground_px;  /* RDP: tolerance of ground residuals, plus 5 % of the ground */
 };
 
+/* What the class scores of a pair are of. kind: enum stixel_kind that stixels of a class may have: ground, object or sky. */
+struct sx_semantic_params {
+	int classes; /* 0..SX_CLASSES_MAX; 0: pairs have no scores */
+	uint8_t kind[SX_CLASSES_MAX];
+};
+
 struct sx_params {
 	struct sx_camera camera;
 	struct sx_stereo_params stereo;
 	struct sx_filter_params filters;
 	struct sx_road_params road;
 	struct sx_stixel_params stixels;
+	struct sx_semantic_params semantics;
 };
 
 /* Largest value of one matching cost: Cmax above. */
