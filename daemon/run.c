@@ -171,6 +171,7 @@ static void tell_pipeline(struct sx_run *run)
 	struct sx_report *report = sx_pages_edit(run->pages);
 
 	sx_pages_set_source(run->pages, &run->settings->source, &p->info);
+	sx_pages_set_semantics(run->pages, run->settings);
 	report->epoch = p->epoch;
 	report->engine.memory_bytes = (int64_t)run->engine.backend->memory(run->engine.device);
 	snprintf(report->ring.path, sizeof(report->ring.path), "%s", p->ring ? sx_ring_path(p->ring) : "");
@@ -245,6 +246,9 @@ static int set_up(struct sx_run *run)
 	sx_pages_init(run->pages, run->telemetry, &run->settings->params.stereo);
 	if ((code = catch_signals(run)) || (code = claim_instance(run)) || (code = open_engine(run)))
 		return code;
+	if (run->settings->semantics.source && run->settings->params.stixels.method != SX_STIXEL_SLANTED)
+		sx_log(DAEMON, NOTICE,
+		       "class scores are matched and counted, but stixels.method = slanted alone reads them");
 	sx_run_power_start(run);
 	if ((code = serve_status(run)) || (code = open_source(run, &source)))
 		return code;

@@ -19,6 +19,7 @@
 #define SX_REPORT_SPANS 4
 #define SX_REPORT_PATH_BYTES 512
 #define SX_REPORT_DROPS 8
+#define SX_REPORT_CLASSES 32
 
 struct sx_report_camera {
 	const char *side;		 /* "left", "right", "both" */
@@ -60,6 +61,19 @@ struct sx_report_power {
 	int64_t age_ms, interval_ms;	       /* since the last reading; between two */
 	double start_joules, start_seconds; /* measured since start: less than uptime where readings failed */
 	int64_t start_frames;		    /* published in that time */
+};
+
+/* Class scores of another process. Without a source: source is empty, and nothing else is told. */
+struct sx_report_semantics {
+	char source[72], reason[200]; /* reason: why there are none; empty */
+	const char *state;	      /* sx_feed_state_name() */
+	struct {
+		char name[32];
+		const char *kind;
+	} classes[SX_REPORT_CLASSES];
+	int class_count;
+	int64_t matched, older, missing;		 /* frames */
+	int64_t received, late, lost, refused, restarts; /* scores; writers */
 };
 
 /* What the computer is and how fast its clocks run. Texts are empty and figures negative where nothing says so. */
@@ -123,6 +137,7 @@ struct sx_report {
 	struct {
 		int64_t clients, accepted, refused, garbage, sent, dropped;
 	} stream;
+	struct sx_report_semantics semantics;
 	struct sx_report_power power;
 	struct sx_report_board board;
 	uint64_t log_lost;

@@ -88,7 +88,7 @@ class Frame:
     @property
     def flags(self) -> FrameFlag:
         """What was left out of a packet of frames.sock."""
-        return FrameFlag(int(self._header["flags"]) & 3)
+        return FrameFlag(int(self._header["flags"]) & 15)
 
     @property
     def counts(self) -> Counts:

@@ -39,10 +39,12 @@ class Flag(enum.IntFlag):
 
 
 class FrameFlag(enum.IntFlag):
-    """Bits of a frame's flags: what did not fit into a packet of frames.sock."""
+    """Bits of a frame's flags: what did not fit into a packet of frames.sock, and what became of class scores."""
 
     PLANE_LEFT_OUT = 1
     STIXELS_LEFT_OUT = 2
+    SCORES = 4
+    SCORES_MISSING = 8
 
 
 class _Growing(enum.IntEnum):
@@ -145,7 +147,7 @@ HEADER = np.dtype([
     ("plane_offset", "<u4"), ("plane_bytes", "<u4"),
     ("stage_ns", "<i8", (STAGES,)), ("stage_name", "S%d" % STAGE_NAME_BYTES, (STAGES,)),
     ("plane2_kind", "<u4"), ("plane2_width", "<u4"), ("plane2_height", "<u4"), ("plane2_pitch", "<u4"),
-    ("plane2_offset", "<u4"), ("plane2_bytes", "<u4"), ("reserved", "<u8", (1,))])
+    ("plane2_offset", "<u4"), ("plane2_bytes", "<u4"), ("scores_ns", "<i8")])
 
 
 class CFrame(ctypes.Structure):
