@@ -293,8 +293,8 @@ void sx_pages_set_semantics(struct sx_pages *p, const struct sx_settings *settin
 	snprintf(s->source, sizeof(s->source), "%s", settings->semantics.source);
 	s->class_count = table.classes;
 	for (int i = 0; i < table.classes; i++) {
-		memcpy(s->classes[i].name, names.name[i], sizeof(names.name[i]));
-		s->classes[i].kind = kinds[table.kind[i]];
+		memcpy(s->name[i], names.name[i], sizeof(names.name[i]));
+		s->kind[i] = kinds[table.kind[i]];
 	}
 }
 

@@ -63,20 +63,18 @@ struct sx_report_power {
 	int64_t start_frames;		    /* published in that time */
 };
 
-/* Class scores of another process. Without a source: source is empty, and nothing else is told. */
+/* Class scores of another process. source, reason (why there are none): may be empty. state: sx_feed_state_name(). */
 struct sx_report_semantics {
-	char source[72], reason[200]; /* reason: why there are none; empty */
-	const char *state;	      /* sx_feed_state_name() */
-	struct {
-		char name[32];
-		const char *kind;
-	} classes[SX_REPORT_CLASSES];
+	char source[72], reason[200];
+	const char *state;
 	int class_count;
+	char name[SX_REPORT_CLASSES][32];
+	const char *kind[SX_REPORT_CLASSES];
 	int64_t matched, older, missing;		 /* frames */
 	int64_t received, late, lost, refused, restarts; /* scores; writers */
 };
 
-/* What the computer is and how fast its clocks run. Texts are empty and figures negative where nothing says so. */
+/* The computer, and how fast its clocks run. Texts are empty and figures negative where nothing says so. */
 struct sx_report_board {
 	char model[96], mode[64], governor[32]; /* mode: nvpmodel's name */
 	int64_t mode_id;

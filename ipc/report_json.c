@@ -205,8 +205,8 @@ static void add_semantics(struct sx_text *t, const struct sx_report_semantics *s
 		sx_json_open(t, "classes", '[');
 		for (int i = 0; i < s->class_count; i++) {
 			sx_json_open(t, NULL, '{');
-			sx_json_text(t, "name", s->classes[i].name);
-			sx_json_text(t, "kind", s->classes[i].kind);
+			sx_json_text(t, "name", s->name[i]);
+			sx_json_text(t, "kind", s->kind[i]);
 			sx_json_close(t, '}');
 		}
 		sx_json_close(t, ']');

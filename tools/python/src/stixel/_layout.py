@@ -157,6 +157,21 @@ class CFrame(ctypes.Structure):
                 ("plane", ctypes.c_void_p), ("bytes", ctypes.c_void_p), ("reserved", ctypes.c_void_p * 3)]
 
 
+class CScoresFormat(ctypes.Structure):
+    """struct stixel_scores_format"""
+
+    _fields_ = [("classes", ctypes.c_uint32), ("image_width", ctypes.c_uint32), ("image_height", ctypes.c_uint32),
+                ("scale", ctypes.c_uint32), ("slots", ctypes.c_uint32), ("reserved", ctypes.c_uint32),
+                ("folder", ctypes.c_char_p)]
+
+
+class CScoresPlanes(ctypes.Structure):
+    """struct stixel_scores_planes"""
+
+    _fields_ = [("data", ctypes.c_void_p), ("classes", ctypes.c_uint32), ("width", ctypes.c_uint32),
+                ("height", ctypes.c_uint32), ("pitch", ctypes.c_uint32), ("plane_bytes", ctypes.c_uint64)]
+
+
 class CStatus(ctypes.Structure):
     """struct stixel_status"""
 
