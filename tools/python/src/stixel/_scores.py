@@ -135,6 +135,7 @@ class ScoreWriter:
 
     @property
     def closed(self) -> bool:
+        """Whether close() was called."""
         return self._ring is None
 
     def close(self) -> None:
