@@ -114,7 +114,7 @@ class Semantics(TestCase):
         self.assertTrue(all((f.flags, f.scores_ns, f.label) == (MISSING, 0, 255) for f in i.ring().frames()))
         self.assertEqual(i.stop(), 0)
         self.assertEqual(i.text().count("frame without class scores: nobody writes scores"), 1, i.text())
-        self.assertIn("stixels.method = slanted alone reads them", i.text())
+        self.assertIn("stixels.method = dp does not read them", i.text())
 
     def test_matched(self):
         # 4 ms between scores, half of 40 ms is the tolerance
