@@ -28,7 +28,10 @@ enum sx_out_of_view { SX_OUT_OF_VIEW_ZERO, SX_OUT_OF_VIEW_MAX };
 enum sx_subpixel { SX_SUBPIXEL_OFF, SX_SUBPIXEL_TRUNC, SX_SUBPIXEL_FLOOR };
 enum sx_median_border { SX_MEDIAN_BORDER_COPY, SX_MEDIAN_BORDER_ZERO };
 enum sx_road_mode { SX_ROAD_VDISPARITY, SX_ROAD_CALIBRATED };
-enum sx_stixel_method { SX_STIXEL_DP, SX_STIXEL_SLANTED, SX_STIXEL_RDP };
+/* slanted: planes, energies of whole stixels in closed form; slanted-exact: with outliers, cell by cell (slow). */
+enum sx_stixel_method { SX_STIXEL_DP, SX_STIXEL_SLANTED, SX_STIXEL_RDP, SX_STIXEL_SLANTED_EXACT };
+/* What a measurement weighs in the slanted model, by its confidence c in 0..1: c^2, c, or all the same. */
+enum sx_confidence_weight { SX_WEIGHT_SQUARED, SX_WEIGHT_LINEAR, SX_WEIGHT_EQUAL };
 enum sx_reduction { SX_REDUCTION_MEDIAN, SX_REDUCTION_MEAN };
 
 /* Rectified left camera. fx, fy, cx, cy in px; baseline > 0 and height > 0 in m; pitch downwards. */
@@ -76,10 +79,25 @@ struct sx_road_params {
 	int max_age; /* frames that an older road may stand in, 0..1000 */
 };
 
+/* Slanted stixels. sigma_*_px: sqrt 2 times a standard deviation; costs in nats. */
+struct sx_slanted_params {
+	enum sx_confidence_weight confidence;
+	double sigma_ground_px, sigma_object_px, sigma_sky_px;
+	double offset_px; /* how far the foot of a ground stixel lies from the road, */
+	double slope_px;  /* and how much steeper it is, px per image row */
+	int above;	  /* percent of the image height that ground may reach above the road's horizon */
+	double cut;	  /* of each stixel */
+	double gravity; /* of an object that does not stand on the ground: this times (1 + px of disparity) */
+	double order;	/* of an object nearer than the one below it: likewise */
+	double gap;	/* of ground that does not go on where the ground below it ends */
+	double semantic; /* weight of the class scores' energy */
+};
+
 /* sigma_*_px in px of disparity; p_*: probabilities in (0,1). algorithms: docs/algorithm.md, stixel DP. */
 struct sx_stixel_params {
 	enum sx_stixel_method method;
 	int width; /* px, 1..32 */
+	int cell_height; /* px, 0..32: rows of a cell of the slanted methods, 0: as width; others have cells of one row */
 	enum sx_reduction reduction;
 	int max_per_column; /* published stixels of a column, 1..2160 */
 	double sigma_object_px, sigma_ground_px, sigma_sky_px;
@@ -94,6 +112,7 @@ struct sx_stixel_params {
 	double rdp_epsilon_px; /* largest vertical distance of a sample from its segment */
 	double rdp_sky_px;     /* RDP: mean below this above the horizon is sky */
 	double rdp_ground_px;  /* RDP: tolerance of ground residuals, plus 5 % of the ground */
+	struct sx_slanted_params slanted;
 };
 
 /* What the class scores of a pair are of. kind: enum stixel_kind that stixels of a class may have: ground, object or sky. */
@@ -119,6 +138,21 @@ int sx_cost_max(enum sx_cost cost);
  * cost, aggregation and number of paths (docs/accuracy.md). Engines do so when they make a context; sx_params_check() judges the resolved values.
  */
 void sx_stereo_resolve(struct sx_stereo_params *p);
+
+static inline bool sx_is_slanted(const struct sx_stixel_params *p)
+{
+	return p->method == SX_STIXEL_SLANTED || p->method == SX_STIXEL_SLANTED_EXACT;
+}
+
+/* Image rows of one cell, and cells of a column of height image rows: whole ones, rows that remain are at the top. */
+static inline int sx_cell_height(const struct sx_stixel_params *p)
+{
+	return !sx_is_slanted(p) ? 1 : p->cell_height > 0 ? p->cell_height : p->width;
+}
+static inline int sx_cell_rows(const struct sx_stixel_params *p, int height)
+{
+	return height / sx_cell_height(p);
+}
 
 /* Disparities that a finished map can hold: 0 .. range-1 px (disparities + max(min_disparity, 0)). */
 int sx_disparity_range(const struct sx_stereo_params *p);

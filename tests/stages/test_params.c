@@ -205,8 +205,13 @@ static void contexts_are_refused_by_name(void **state)
 				       "method slanted is not implemented by engine test"),
 			 -ENOTSUP);
 	assert_int_equal(check_context(&c, SX_CAN_ZNCC | SX_CAN_FASTDT | SX_CAN_SLANTED, ""), 0);
+	c.params.stixels.method = SX_STIXEL_SLANTED_EXACT;
+	assert_int_equal(check_context(&c, SX_CAN_ZNCC | SX_CAN_FASTDT | SX_CAN_SLANTED,
+				       "method slanted-exact is not implemented by engine test"),
+			 -ENOTSUP);
+	assert_int_equal(check_context(&c, 15, ""), 0);
 	c.pixel = SX_PIXEL_U32;
-	assert_int_equal(check_context(&c, 7, "engine test cannot read images in format u32"), -EINVAL);
+	assert_int_equal(check_context(&c, 15, "engine test cannot read images in format u32"), -EINVAL);
 }
 
 int main(void)
