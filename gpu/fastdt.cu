@@ -54,7 +54,7 @@ template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK> str
 	typedef typename sx_dt_plane<VALUE>::weight weight;
 	typedef typename sx_dt_plane<VALUE>::cell cell;
 
-	sx_dt_ring<IN::words, BATCH, batches_of<IN::words>(), BACK> ring;
+	sx_dt_ring<IN::words, BATCH, batches_of<IN::words>(), BACK, THREADS> ring;
 	uint8_t *to;
 	int to_step;
 	bool is_first; /* lane of the lowest disparity */
@@ -78,15 +78,20 @@ __device__ __forceinline__ void walk_batch(
 	const sx_dt_along<typename sx_dt_plane<VALUE>::cell, BATCH, ACROSS> &subtracted,
 	sx_dt_along<typename sx_dt_plane<VALUE>::cell, BATCH, ACROSS> &firsts, uint32_t most)
 {
+	uint32_t in_words[BATCH]
+			 [IN::words]; /* all at once: shared memory answers late, and few warps wait for it */
+
+#pragma unroll
+	for (int i = 0; i < BATCH; i++)
+		sx_words_load<IN::words>(in_words[i], slots + i * w.ring.stride);
 #pragma unroll
 	for (int i = 0; i < BATCH; i++) {
 		const int place = BACK ? BATCH - 1 - i : i;
-		uint32_t words[IN::words], stored[OUT::words];
+		uint32_t stored[OUT::words];
 		VALUE in[4];
 
 		if (!CUT || w.ring.exists(i)) {
-			sx_words_load<IN::words>(words, slots + i * w.ring.stride);
-			IN::get(in, words, most);
+			IN::get(in, in_words[i], most);
 			if (SUBTRACT)
 				subtract<VALUE>(in, (VALUE)subtracted.get(place), w.is_first);
 #pragma unroll

@@ -222,12 +222,14 @@ template <typename E, int BATCH> struct sx_dt_along<E, BATCH, true> {
  * What a lane fetches ahead along its line: N words a position, in BATCHES batches of shared memory that take turns.
  * Batches are aligned, the one at the line's end may be cut short: it is the last one, or BACK the first. It is fetched
  * whole: volumes have room behind their last pixel, and nobody uses what came. Only the lane itself reads what it fetched.
+ * THREADS: of the block.
  */
-template <int N, int BATCH, int BATCHES, bool BACK> struct sx_dt_ring {
+template <int N, int BATCH, int BATCHES, bool BACK, int THREADS> struct sx_dt_ring {
+	static const int stride = THREADS * N; /* words from slot to slot */
+
 	const uint8_t *from; /* next fetch */
 	int step;	     /* bytes from position to position, in the direction of travel */
 	uint32_t *words;     /* the lane's, of slot 0 */
-	int stride;	     /* words from slot to slot */
 	int batches, cut;    /* of the line; positions that exist of the batch at its end */
 	int next, slot;	     /* batch to fetch, and where */
 
@@ -244,7 +246,6 @@ template <int N, int BATCH, int BATCHES, bool BACK> struct sx_dt_ring {
 		step = BACK ? -bytes : bytes;
 		from = BACK ? base + (ptrdiff_t)(batches * BATCH - 1) * bytes : base;
 		words = shared + threadIdx.x * N;
-		stride = (int)blockDim.x * N;
 		next = slot = 0;
 #pragma unroll
 		for (int b = 0; b < BATCHES - 1; b++)
