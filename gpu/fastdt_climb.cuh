@@ -28,7 +28,8 @@ struct work {
 	int disparities;
 	int uniqueness;
 	enum sx_subpixel subpixel;
-	bool keep;
+	bool keep,
+		coded; /* coded: U comes from rounded codes, which make sums of the largest cost exceed it often */
 };
 
 /* What of a block's shape is known to the compiler. D: disparities, or 0 where only the work knows; WORDS: of four disparities, a lane's. */
@@ -142,29 +143,30 @@ template <typename S> struct climb {
 		typename S::value v[S::W][4], least;
 		typename S::weight carried;
 	} at;
-	/* of the column's row 0: the lane's first word; and the row to load next, as bytes and pixels from row to row */
+	/* the lane's first word of the column's row 0, and of the batch's top row that is loaded next; bytes from row to row */
 	const uint8_t *first, *from;
-	const beside_words *first_beside, *from_beside;
-	size_t row, beside_row;
+	const uint8_t *first_beside, *from_beside;
+	uint32_t row, beside_row;
 
-	/* y: of the row that is loaded next */
+	/* y: of the lowest row of the batch that is loaded next */
 	__device__ __forceinline__ void go_to(int y)
 	{
-		from = first + (size_t)y * row;
-		from_beside = first_beside + (size_t)y * beside_row;
+		from = first + (size_t)(y + 1 - S::rows) * row;
+		from_beside = first_beside + (size_t)(y + 1 - S::rows) * beside_row;
 	}
-	/* And goes to the row above. */
+	/* Its row i, from the lowest on. A product of 32 bits and a sum of 64: one instruction, not of the pipe that is busy. */
 	__device__ __forceinline__ void load(int i, const struct work &w, int lane)
 	{
+		const uint64_t up = (uint64_t)(S::rows - 1 - i);
+
 #pragma unroll
 		for (int k = 0; k < S::W; k++)
 			if (lane + 32 * k < S::disparities(w) / 4)
 				sx_words_load<S::cells::words>(
-					words[i][k], reinterpret_cast<const uint32_t *>(
-							     from + (size_t)(128 * k * S::cells::words)));
-		beside[i].v = *from_beside;
-		from -= row;
-		from_beside -= beside_row;
+					words[i][k],
+					reinterpret_cast<const uint32_t *>(
+						from + row * up + (size_t)(128 * k * S::cells::words)));
+		beside[i].v = *reinterpret_cast<const beside_words *>(from_beside + beside_row * up);
 	}
 };
 
@@ -242,10 +244,11 @@ __device__ __forceinline__ void start_climb(struct climb<S> &c, const struct wor
 {
 	const size_t lanes = (size_t)S::disparities(w) / 4, word = S::cells::words * 4;
 
-	c.row = (size_t)w.planes.width * lanes * word;
+	c.row = (uint32_t)((size_t)w.planes.width * lanes * word);
 	c.first = w.volume + ((size_t)x * lanes + (size_t)lane) * word;
-	c.beside_row = w.planes.pitch;
-	c.first_beside = (const typename climb<S>::beside_words *)w.planes.beside + x;
+	c.beside_row = (uint32_t)(w.planes.pitch * sizeof(typename climb<S>::beside_words));
+	c.first_beside =
+		(const uint8_t *)w.planes.beside + (size_t)x * sizeof(typename climb<S>::beside_words);
 	c.at.carried = 0;
 	c.at.least = 0;
 #pragma unroll
@@ -293,7 +296,7 @@ __device__ __forceinline__ void climb_any(struct climb<S> &c, const struct work 
 					  uint32_t *keys, struct found *founds)
 {
 	const typename climb<S>::state before = c.at;
-	bool careful = y >= w.planes.height;
+	bool careful = w.coded || y >= w.planes.height;
 
 	if (!careful) {
 		const uint32_t over = climb_batch<S, HELD, false>(c, w, y, lane, keys, founds);

@@ -83,30 +83,48 @@ __device__ __forceinline__ void finish_pixel(const struct work &w, const uint32_
 }
 
 /*
- * Left pixel first_x + c meets the right one first_x - (D - 1) + j at d = c + D - 1 - j. A warp takes 32 of these j of a
- * row. keys: of the batch; y: of its lowest row, its first.
+ * Left pixel first_x + c meets the right one first_x - (D - 1) + j at d = c + D - 1 - j, of rows first_row .. first_row + ROWS - 1.
+ * keys: of the batch; y: of its lowest row, its first.
  */
-template <typename S>
-__device__ __forceinline__ void find_right(const struct work &w, const uint32_t *keys, int first_x, int y)
+template <typename S, int ROWS>
+__device__ __forceinline__ void find_right(const struct work &w, const uint32_t *keys, int first_x, int y,
+					   int j, int first_row)
 {
-	const int disparities = S::disparities(w), last = disparities - 1, span = COLUMNS + last;
-	const int parts = (span + 31) / 32, lane = (int)threadIdx.x % 32;
+	const int disparities = S::disparities(w), x = first_x - (disparities - 1) + j;
+	const uint32_t *key = keys + first_row * S::row(disparities) + PAD + (disparities - 1) - j;
+	uint32_t *to = w.planes.keys + (ptrdiff_t)(y - first_row) * (ptrdiff_t)w.planes.pitch + x;
 
-	for (int i = COLUMNS - 1 - (int)threadIdx.x / 32; i < S::rows * parts; i += COLUMNS) {
-		const int row = i / parts, j = i % parts * 32 + lane, x = first_x - last + j;
-		const uint32_t *key = keys + row * S::row(disparities) + PAD + last - j;
+	if (x < 0)
+		return;
+#pragma unroll
+	for (int i = 0; i < ROWS; i++) {
 		uint32_t best = NONE;
 
-		if (j >= span || x < 0 || y - row >= w.planes.height)
-			continue;
 #pragma unroll
 		for (int c = 0; c < COLUMNS; c++)
-			best = min(best, key[c * (S::stride(disparities) + 1)]);
-		atomicMin(w.planes.keys + (size_t)(y - row) * w.planes.pitch + (size_t)x, best);
+			best = min(best, key[i * S::row(disparities) + c * (S::stride(disparities) + 1)]);
+		if (y - first_row - i < w.planes.height)
+			atomicMin(to - (ptrdiff_t)i * (ptrdiff_t)w.planes.pitch, best);
 	}
 }
 
-template <typename S, bool HELD> __global__ void __launch_bounds__(THREADS) winner_kernel(const struct work w)
+/* All of them: half of the block takes the lower rows of the batch, the other half the upper ones. */
+template <typename S>
+__device__ __forceinline__ void find_all_right(const struct work &w, const uint32_t *keys, int first_x, int y)
+{
+	const int span = COLUMNS + S::disparities(w) - 1, half = THREADS / 2;
+	const int j = (int)threadIdx.x % half, rows = S::rows / 2, first_row = (int)threadIdx.x / half * rows;
+
+	for (int i = j; i < span / half * half; i += half)
+		find_right<S, rows>(w, keys, first_x, y, i, first_row);
+	/* few are left where disparities are a multiple of half: spread over the rows */
+	for (int i = THREADS - 1 - (int)threadIdx.x; i < span % half * S::rows; i += THREADS)
+		find_right<S, 1>(w, keys, first_x, y, span / half * half + i % (span % half),
+				 i / (span % half));
+}
+
+template <typename S, bool HELD>
+__global__ void __launch_bounds__(THREADS, S::D ? 3 : 2) winner_kernel(const struct work w)
 {
 	SX_DYNAMIC_SHARED(uint32_t, keys);
 	__shared__ struct found founds[S::rows * COLUMNS];
@@ -135,7 +153,7 @@ template <typename S, bool HELD> __global__ void __launch_bounds__(THREADS) winn
 			finish_pixel<S::W>(
 				w, keys + row * S::row(disparities) + PAD + pixel * S::stride(disparities),
 				founds[threadIdx.x], first_x + pixel, y - row);
-		find_right<S>(w, keys, first_x, y);
+		find_all_right<S>(w, keys, first_x, y);
 		__syncthreads(); /* and are not needed any more */
 	}
 }
@@ -206,6 +224,7 @@ extern "C" cudaError_t sx_dt_winner_run(const struct sx_dt_planes *p, const stru
 		s->uniqueness,
 		s->subpixel,
 		keep,
+		s->fastdt == SX_FASTDT_INT8,
 	};
 
 	if (p->real)
