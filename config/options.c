@@ -334,17 +334,14 @@ const struct sx_option sx_options[] = {
 	     "slanted: weight of class scores against disparity"),
 
 	TEXT("semantics", "source", semantics.source, "", RESTART,
-	     "name of the ring that the scores are written to (libstixel's stixel_scores_create()); empty: "
-	     "none"),
+	     "name of the ring that they are written to by libstixel (docs/semantics.md); empty: none"),
 	TEXT("semantics", "classes", semantics.classes,
 	     "road:ground sidewalk:ground building wall fence pole traffic-light traffic-sign vegetation "
 	     "terrain:ground sky:sky person rider car truck bus train motorcycle bicycle",
 	     RESTART,
-	     "classes in the order of the scores, NAME or NAME:KIND, up to 32; kind of their stixels: "
-	     "ground, "
-	     "object (without), sky"),
+	     "NAME or NAME:KIND in the order of the scores, up to 32; KIND: ground, object (without), sky"),
 	INT("semantics", "scale", semantics.scale, "4", 1, SX_SCORES_SCALE_MAX, "px", RESTART,
-	    "image pixels a score, each way: room is kept for scores as fine as this, coarser ones fit"),
+	    "image pixels a score, each way: there is room for scores as fine as this, coarser ones fit"),
 	REAL("semantics", "wait_ms", semantics.wait_ms, "0", 0, 1000, "ms", RESTART,
 	     "how long a frame waits for its scores; 0: it takes what is there"),
 	REAL("semantics", "max_age_ms", semantics.max_age_ms, "0", 0, 10000, "ms", RESTART,

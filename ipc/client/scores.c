@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <grp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,31 +25,47 @@ struct stixel_scores {
 	uint64_t number;
 };
 
+static bool is_member(gid_t group)
+{
+	gid_t groups[256];
+	int n = getgroups(256, groups);
+
+	if (group == getegid() || geteuid() == 0)
+		return true;
+	for (int i = 0; i < n; i++)
+		if (groups[i] == group)
+			return true;
+	return false;
+}
+
+/* Group of what lies at a path; -1: there is nothing, or the caller is no member. */
+static gid_t group_at(const char *format, const char *folder, const char *name)
+{
+	char path[512];
+	struct stat st;
+	int n = snprintf(path, sizeof(path), format, folder, name);
+
+	return n >= 0 && (size_t)n < sizeof(path) && lstat(path, &st) == 0 && is_member(st.st_gid)
+		       ? st.st_gid
+		       : (gid_t)-1;
+}
+
 /*
- * stixeld reads what belongs to its group, and only members can give it to that. The group is that of what the
- * instance of this name has made; -1: there is none, or the caller is no member.
+ * stixeld reads what belongs to its group, and only members can give it to that: the group of what the instance of
+ * this name has made; when it has not been started yet, that of the service. -1: the caller's own.
  */
 static gid_t group_of(const char *folder, const char *name)
 {
-	gid_t groups[256];
-	char path[512];
-	struct stat st;
-	int n;
+	gid_t group = group_at("%s/stixeld.%s", folder, name);
+	struct group service, *found = NULL;
+	char text[4096];
 
-	for (int i = 0; i < 2; i++) {
-		int length = i ? snprintf(path, sizeof(path), "/run/stixeld/%s", name)
-			       : snprintf(path, sizeof(path), "%s/stixeld.%s", folder, name);
-
-		if (length < 0 || (size_t)length >= sizeof(path) || lstat(path, &st) < 0)
-			continue;
-		if (st.st_gid == getegid() || geteuid() == 0)
-			return st.st_gid;
-		n = getgroups(256, groups);
-		for (int k = 0; k < n; k++)
-			if (groups[k] == st.st_gid)
-				return st.st_gid;
-	}
-	return (gid_t)-1;
+	if (group == (gid_t)-1)
+		group = group_at("%s/%s", "/run/stixeld", name);
+	if (group == (gid_t)-1 && getgrnam_r("stixel", &service, text, sizeof(text), &found) == 0 && found &&
+	    is_member(service.gr_gid))
+		group = service.gr_gid;
+	return group;
 }
 
 static int check_slots(uint32_t slots)

@@ -156,7 +156,6 @@ static void test_palette_and_few_bits_png(void **state)
 static void test_label_maps(void **state)
 {
 	static uint8_t index[W * H], palette[768], bits[(W + 7) / 8 * H], colour[W * H * 4];
-	char why[256];
 	struct sx_image m;
 
 	fill(index, sizeof(index), 5);
