@@ -122,6 +122,7 @@ static int serve_status(struct sx_run *run)
 	report->version = SX_VERSION;
 	report->pid = getpid();
 	sx_pages_set_config(run->pages, sx_run_config_json(run->settings));
+	sx_pages_set_semantics(run->pages, run->settings);
 	sx_pages_done(run->pages);
 	if (fd < 0) {
 		fd = sx_status_listen(run->status_path, STATUS_MODE, why, sizeof(why));
@@ -171,7 +172,6 @@ static void tell_pipeline(struct sx_run *run)
 	struct sx_report *report = sx_pages_edit(run->pages);
 
 	sx_pages_set_source(run->pages, &run->settings->source, &p->info);
-	sx_pages_set_semantics(run->pages, run->settings);
 	report->epoch = p->epoch;
 	report->engine.memory_bytes = (int64_t)run->engine.backend->memory(run->engine.device);
 	snprintf(report->ring.path, sizeof(report->ring.path), "%s", p->ring ? sx_ring_path(p->ring) : "");
