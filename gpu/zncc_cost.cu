@@ -108,8 +108,9 @@ __device__ __forceinline__ void finish(struct sx_zncc_window<L> &w, const struct
 	for (int h = 0; h < 2; h++)
 #pragma unroll
 		for (int k = 0; k < 4; k++)
-			cells[h][k] = sx_zncc_cell<L>(PLAIN ? w.p[h][k] : sx_zncc_products<L>(w, h, k), left,
-						      w.stat[h][(c + 3 - k) & 3]);
+			cells[h][k] =
+				sx_zncc_rounded<L, false>(PLAIN ? w.p[h][k] : sx_zncc_products<L>(w, h, k),
+							  left, w.stat[h][(c + 3 - k) & 3]);
 	words = make_uint2(sx_zncc_cells(cells[0][0], cells[0][1], cells[1][0], cells[1][1]),
 			   sx_zncc_cells(cells[0][2], cells[0][3], cells[1][2], cells[1][3]));
 	if (check) {
