@@ -33,7 +33,7 @@ struct work {
 	const void *weights;	  /* planes: [y][x] */
 	int16_t *lowest;	  /* NULL: nobody asks */
 	size_t pitch;		  /* of both */
-	int rows;		  /* of a block */
+	int rows;		  /* of a block, even */
 };
 
 /* D: disparities, or 0 where only the work knows; 128 is what the compiler should know. */
@@ -153,65 +153,100 @@ struct real {
 	}
 };
 
-/* Where entry at of a class goes: there, and behind the last one where it is one of the first. */
-template <int ENTRIES, int GUARD> __device__ __forceinline__ int twin(int entry)
+/* To a place of a class, and behind the last one of the class where it is one of the first. */
+template <int GUARD, int ENTRIES, typename T>
+__device__ __forceinline__ void put(T *ring, int at, int entry, const T &v)
 {
-	return entry < GUARD ? entry + ENTRIES : entry;
+	ring[at] = v;
+	if (entry < GUARD)
+		ring[at + ENTRIES] = v;
 }
 
-/* Left columns first .. first + count - 1 of row y. Column c is that of pixel c - radius. */
+template <int GUARD, int ENTRIES, int L>
+__device__ __forceinline__ void put_words(uint32_t *ring, int at, int entry,
+					  const uint32_t (&words)[sx_zncc_shape<L>::quads])
+{
+#pragma unroll
+	for (int q = 0; q < sx_zncc_shape<L>::quads; q++) {
+		ring[at * sx_zncc_shape<L>::stride + q] = words[q];
+		if (entry < GUARD)
+			ring[(at + ENTRIES) * sx_zncc_shape<L>::stride + q] = words[q];
+	}
+}
+
+/* Column x of the rows y and y + 1, four grey levels a word; what is beyond the windows is 0. */
+template <int L>
+__device__ __forceinline__ void two_columns(uint32_t (&words)[2][sx_zncc_shape<L>::quads],
+					    const struct sx_zncc_work &w, int side, int x, int y)
+{
+	typedef struct sx_zncc_shape<L> shape;
+	uint32_t levels[shape::quads + 1] = {};
+
+#pragma unroll
+	for (int b = 0; b < L + 1; b++)
+		levels[b / 4] |= sx_zncc_grey(w, side, x, y - shape::radius + b) << b % 4 * 8;
+#pragma unroll
+	for (int q = 0; q < shape::quads; q++) {
+		const uint32_t inside = q < L / 4 ? UINT32_MAX : (1u << L % 4 * 8) - 1;
+
+		words[0][q] = (levels[q] ^ 0x80808080u) & inside;
+		words[1][q] = (__funnelshift_r(levels[q], levels[q + 1], 8) ^ 0x80808080u) & inside;
+	}
+}
+
+/*
+ * Columns first .. first + count - 1 of the block's rows into their rings, from row y on. A thread takes a column of two rows;
+ * threads from the last one down take right columns, as some are left over. Left column c is that of pixel c - radius, the
+ * first right one that of pixel 0 at the last disparity less radius.
+ */
 template <int L, int D, typename CELLS>
-__device__ __forceinline__ void stage_left(struct shared<L, D> *s, const struct work &w, int y, int lane,
-					   int first, int count)
+__device__ __forceinline__ void stage_left(struct shared<L, D> *rows, const struct work &w, int y, int first,
+					   int count)
 {
 	typedef struct shape<L, D> S;
-	const typename CELLS::weight *weights =
-		(const typename CELLS::weight *)w.weights + (size_t)y * w.pitch;
+	const typename CELLS::weight *weights = (const typename CELLS::weight *)w.weights;
 
-	for (int i = lane; i < count; i += disparities_of<D>(w.zncc) / SX_ZNCC_LANE_CELLS) {
-		const int c = first + i, x = c - S::radius, inside = min(max(x, 0), w.zncc.width - 1);
-		const int entry = c / 4 % S::left, row = c % 4 * shared<L, D>::left_class;
-		const int at[2] = {row + entry, row + twin<S::left, S::guard>(entry)};
-		const uint2 stat = sx_zncc_stat<L>(w.zncc, 0, x, y, 1);
-		const typename CELLS::weight weight = weights[inside];
+	for (int i = (int)threadIdx.x; i < count * (w.rows / 2); i += (int)blockDim.x) {
+		const int c = first + i % count, row = i / count * 2, x = c - S::radius;
+		const int inside = min(max(x, 0), w.zncc.width - 1), entry = c / 4 % S::left;
+		const int at = c % 4 * shared<L, D>::left_class + entry;
+		uint32_t words[2][S::quads];
 
+		two_columns<L>(words, w.zncc, 0, inside, y + row);
 #pragma unroll
-		for (int k = 0; k < 2; k++)
-			s->left_stat[at[k]] =
+		for (int j = 0; j < 2; j++) {
+			const uint2 stat = sx_zncc_stat<L>(w.zncc, 0, x, y + row + j, 1);
+			const uint32_t last = (uint32_t)min(y + row + j, w.zncc.height - 1);
+			const typename CELLS::weight weight =
+				weights[last * (uint32_t)w.pitch + (uint32_t)inside];
+			const uint4 brought =
 				make_uint4(stat.x, stat.y, CELLS::word(weight), CELLS::addend(weight));
-#pragma unroll
-		for (int q = 0; q < S::quads; q++) {
-			const uint32_t word = sx_zncc_column_word<L>(w.zncc, 0, inside, y, q);
 
-			s->left[at[0] * S::stride + q] = word;
-			s->left[at[1] * S::stride + q] = word;
+			put<S::guard, S::left>(rows[row + j].left_stat, at, entry, brought);
+			put_words<S::guard, S::left, L>(rows[row + j].left, at, entry, words[j]);
 		}
 	}
 }
 
-/* Right ones. The first is that of pixel 0 at the last disparity, less radius. */
 template <int L, int D>
-__device__ __forceinline__ void stage_right(struct shared<L, D> *s, const struct work &w, int y, int lane,
-					    int first, int count)
+__device__ __forceinline__ void stage_right(struct shared<L, D> *rows, const struct work &w, int y, int first,
+					    int count)
 {
 	typedef struct shape<L, D> S;
-	const int origin = -w.zncc.min_disparity - (w.zncc.disparities - 1) - S::radius;
+	const int origin = -w.zncc.min_disparity - (disparities_of<D>(w.zncc) - 1) - S::radius;
 
-	for (int i = lane; i < count; i += disparities_of<D>(w.zncc) / SX_ZNCC_LANE_CELLS) {
-		const int c = first + i, x = origin + c, inside = min(max(x, 0), w.zncc.width - 1);
-		const int entry = c / 4 % S::right, row = c % 4 * shared<L, D>::right_class;
-		const int at[2] = {row + entry, row + twin<S::right, S::guard>(entry)};
-		const uint2 stat = sx_zncc_stat<L>(w.zncc, 1, x, y, 1);
+	for (int i = (int)(blockDim.x - 1 - threadIdx.x); i < count * (w.rows / 2); i += (int)blockDim.x) {
+		const int c = first + i % count, row = i / count * 2, x = origin + c;
+		const int inside = min(max(x, 0), w.zncc.width - 1), entry = c / 4 % S::right;
+		const int at = c % 4 * shared<L, D>::right_class + entry;
+		uint32_t words[2][S::quads];
 
+		two_columns<L>(words, w.zncc, 1, inside, y + row);
 #pragma unroll
-		for (int k = 0; k < 2; k++)
-			s->right_stat[at[k]] = stat;
-#pragma unroll
-		for (int q = 0; q < S::quads; q++) {
-			const uint32_t word = sx_zncc_column_word<L>(w.zncc, 1, inside, y, q);
-
-			s->right[at[0] * S::stride + q] = word;
-			s->right[at[1] * S::stride + q] = word;
+		for (int j = 0; j < 2; j++) {
+			put<S::guard, S::right>(rows[row + j].right_stat, at, entry,
+						sx_zncc_stat<L>(w.zncc, 1, x, y + row + j, 1));
+			put_words<S::guard, S::right, L>(rows[row + j].right, at, entry, words[j]);
 		}
 	}
 }
@@ -220,7 +255,6 @@ __device__ __forceinline__ void stage_right(struct shared<L, D> *s, const struct
 template <int L, int D> struct place {
 	const struct shared<L, D> *s;
 	int left_base, right_base[2]; /* entries of rings */
-	int x;			      /* pixel that the period begins at */
 	int partner;		      /* right column of pixel 0 at disparity 4 lane */
 	uint8_t *to;
 	int16_t *lowest; /* NULL: not this lane */
@@ -239,10 +273,10 @@ template <int L, int D> struct place {
 	{
 		return s->right_stat[(c & 3) * shared<L, D>::right_class + right_base[half] + (c >> 2)];
 	}
-	/* Whether the right column of pixel x + i at disparity 4 lane + k and h D/2 more is outside the image, and that counts. */
-	__device__ __forceinline__ bool hidden(const struct sx_zncc_work &w, int i, int h, int k) const
+	/* Whether the right column of pixel x at disparity 4 lane + k and h D/2 more is outside the image, and that counts. */
+	__device__ __forceinline__ bool hidden(const struct sx_zncc_work &w, int x, int h, int k) const
 	{
-		const uint32_t column = (uint32_t)(partner + x + i - k - h * (disparities_of<D>(w) / 2));
+		const uint32_t column = (uint32_t)(partner + x - k - h * (disparities_of<D>(w) / 2));
 
 		return column > (w.no_view ? (uint32_t)w.width - 1 : UINT32_MAX);
 	}
@@ -255,7 +289,6 @@ template <int L, int D> struct place {
 		for (int h = 0; h < 2; h++)
 			right_base[h] +=
 				right_base[h] + by < shape<L, D>::right ? by : by - shape<L, D>::right;
-		x += sx_zncc_shape<L>::period;
 	}
 };
 
@@ -269,7 +302,6 @@ __device__ __forceinline__ struct place<L, D> find_place(const struct shared<L, 
 	p.left_base = 0;
 	p.right_base[0] = disparities / 4 - 1 - lane;
 	p.right_base[1] = p.right_base[0] - disparities / 8;
-	p.x = 0;
 	p.partner = -w.zncc.min_disparity - 4 * lane;
 	p.to = w.zncc.volume +
 	       ((ptrdiff_t)y * w.zncc.width * disparities + SX_ZNCC_LANE_CELLS * lane) * CELLS::bytes;
@@ -278,12 +310,13 @@ __device__ __forceinline__ struct place<L, D> find_place(const struct shared<L, 
 }
 
 /*
- * The window of the period's pixel i is complete. CHECK: the row may end, or right columns may be outside the image where that
- * counts.
+ * The window of pixel x, the period's pixel i, is complete. CHECK: the row may end, or right columns may be outside the image where
+ * that counts.
  */
 template <int L, int D, typename CELLS, bool CHECK>
 __device__ __forceinline__ void finish(struct sx_zncc_window<L> &window, CELLS &cells,
-				       const struct place<L, D> &p, const struct sx_zncc_work &w, int i)
+				       const struct place<L, D> &p, const struct sx_zncc_work &w, int i,
+				       int x)
 {
 	const int c = i + shape<L, D>::radius;
 	const uint4 left = p.left_stat(c);
@@ -297,32 +330,32 @@ __device__ __forceinline__ void finish(struct sx_zncc_window<L> &window, CELLS &
 				sx_zncc_products<L>(window, h, k), make_uint2(left.x, left.y),
 				window.stat[h][(c + 3 - k) & 3]);
 
-			if (CHECK && p.hidden(w, i, h, k))
+			if (CHECK && p.hidden(w, x, h, k))
 				cost += CELLS::unseen;
 			cells.step(h, k, cost, left);
 		}
 	}
-	if (!CHECK || p.x + i < w.width)
+	if (!CHECK || x < w.width)
 		cells.store(p.to + (ptrdiff_t)i * disparities_of<D>(w) * CELLS::bytes);
 }
 
 template <int L, int D, typename CELLS, bool CHECK>
 __device__ __forceinline__ void walk_segment(struct sx_zncc_window<L> &window, CELLS &cells,
-					     struct place<L, D> &p, const struct sx_zncc_work &w)
+					     struct place<L, D> &p, const struct sx_zncc_work &w, int first)
 {
 	typedef struct shape<L, D> S;
 	uint32_t firsts[2] = {0, 0};
 
 #pragma unroll 1
-	for (int i0 = 0; i0 < S::segment; i0 += S::period) {
+	for (int x = first; x < first + S::segment; x += S::period) {
 #pragma unroll
 		for (int i = 0; i < S::period; i++) {
 			sx_zncc_enter<L>(window, p, i + L - 1);
-			finish<L, D, CELLS, CHECK>(window, cells, p, w, i);
+			finish<L, D, CELLS, CHECK>(window, cells, p, w, i, x + i);
 			sx_zncc_leave<L>(window, p, i);
 			cells.put_first(firsts, i % 4);
 			/* four at once: planes end with whole batches */
-			if (i % 4 == 3 && p.lowest && (!CHECK || p.x + i - 3 < w.width))
+			if (i % 4 == 3 && p.lowest && (!CHECK || x + i - 3 < w.width))
 				sx_words_store<2>((uint8_t *)(p.lowest + i - 3), firsts);
 		}
 		p.advance();
@@ -339,31 +372,32 @@ __global__ void __launch_bounds__(THREADS, blocks_of<L>()) walk_kernel(const str
 	SX_DYNAMIC_SHARED(row_columns, rows);
 	const int lanes = disparities_of<D>(w.zncc) / SX_ZNCC_LANE_CELLS;
 	const int lane = (int)threadIdx.x % lanes, row = (int)threadIdx.x / lanes;
-	/* where there are no more rows, the last one again: the same bytes */
-	const int y = min((int)blockIdx.x * w.rows + row, w.zncc.height - 1);
+	const int first = (int)blockIdx.x * w.rows, y = first + row;
 	const int right_ahead = S::ahead + disparities_of<D>(w.zncc) - 1;
 	struct place<L, D> p = find_place<L, D, CELLS>(rows + row, w, y, lane);
 	struct sx_zncc_window<L> window;
 	CELLS cells = {};
 
-	stage_left<L, D, CELLS>(rows + row, w, y, lane, 0, S::ahead);
-	stage_right<L, D>(rows + row, w, y, lane, 0, right_ahead);
+	stage_left<L, D, CELLS>(rows, w, first, 0, S::ahead);
+	stage_right<L, D>(rows, w, first, 0, right_ahead);
 	__syncthreads();
 	sx_zncc_begin<L>(window, p);
 #pragma unroll
 	for (int c = 0; c < L - 1; c++)
 		sx_zncc_enter<L>(window, p, c);
 #pragma unroll 1
-	while (p.x < w.zncc.width) {
-		if (p.x + S::segment < w.zncc.width) {
-			stage_left<L, D, CELLS>(rows + row, w, y, lane, p.x + S::ahead, S::segment);
-			stage_right<L, D>(rows + row, w, y, lane, p.x + right_ahead, S::segment);
+	for (int x = 0; x < w.zncc.width; x += S::segment) {
+		if (x + S::segment < w.zncc.width) {
+			stage_left<L, D, CELLS>(rows, w, first, x + S::ahead, S::segment);
+			stage_right<L, D>(rows, w, first, x + right_ahead, S::segment);
 		}
-		if (p.x + S::segment > w.zncc.width ||
-		    (w.zncc.no_view && sx_zncc_any_hidden(w.zncc, p.x, S::segment)))
-			walk_segment<L, D, CELLS, true>(window, cells, p, w.zncc);
+		if (y >= w.zncc.height)
+			; /* nobody's row: staged with the others */
+		else if (x + S::segment > w.zncc.width ||
+			 (w.zncc.no_view && sx_zncc_any_hidden(w.zncc, x, S::segment)))
+			walk_segment<L, D, CELLS, true>(window, cells, p, w.zncc, x);
 		else
-			walk_segment<L, D, CELLS, false>(window, cells, p, w.zncc);
+			walk_segment<L, D, CELLS, false>(window, cells, p, w.zncc, x);
 		__syncthreads(); /* the next segment is there, and this one is read */
 	}
 }
@@ -373,7 +407,7 @@ template <int L, int D, typename CELLS> void launch(struct work w, cudaStream_t 
 	const int lanes = w.zncc.disparities / SX_ZNCC_LANE_CELLS;
 	const int rows = THREADS / lanes, fit = (int)(SHARED_MAX / sizeof(struct shared<L, D>));
 
-	w.rows = rows < fit ? rows : fit;
+	w.rows = (rows < fit ? rows : fit) / 2 * 2;
 	SX_LAUNCH((walk_kernel<L, D, CELLS>), dim3((unsigned)((w.zncc.height + w.rows - 1) / w.rows)),
 		  dim3((unsigned)(w.rows * lanes)), (size_t)w.rows * sizeof(struct shared<L, D>), stream, w);
 }

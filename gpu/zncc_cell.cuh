@@ -45,12 +45,18 @@ template <int L> __host__ __device__ constexpr uint32_t sx_zncc_bias()
 	return sx_zncc_exact<L>() ? SX_ZNCC_MAGIC_BITS : 0;
 }
 
-/* A grey level as a signed byte. */
+/* A grey level; no image has 4 GB, so places are 32 bits. */
+__device__ __forceinline__ uint32_t sx_zncc_grey(const struct sx_zncc_work &w, int side, int x, int y)
+{
+	const uint32_t row = (uint32_t)min(max(y, 0), w.height - 1);
+
+	return w.grey[side][row * (uint32_t)w.grey_pitch[side] + (uint32_t)x];
+}
+
+/* As a signed byte. */
 __device__ __forceinline__ uint32_t sx_zncc_level(const struct sx_zncc_work &w, int side, int x, int y)
 {
-	const int row = min(max(y, 0), w.height - 1);
-
-	return w.grey[side][(size_t)row * w.grey_pitch[side] + (size_t)x] ^ 0x80u;
+	return sx_zncc_grey(w, side, x, y) ^ 0x80u;
 }
 
 /* S1 and 1 / sqrt(V) of the window around (x, y); sign: 1, or -1 for S1 turned. Outside the image nothing correlates. */
@@ -62,7 +68,8 @@ __device__ __forceinline__ uint2 sx_zncc_stat(const struct sx_zncc_work &w, int 
 
 	if (x < 0 || x >= w.width || y >= w.height)
 		return make_uint2(0, 0);
-	word = reinterpret_cast<const uint2 *>(w.words[side] + (size_t)y * w.words_pitch[side])[x];
+	word = *reinterpret_cast<const uint2 *>(
+		w.words[side] + ((uint32_t)y * (uint32_t)w.words_pitch[side] + (uint32_t)x * 8));
 	s1 = sign * ((int)word.x - 128 * L * L);
 	return make_uint2(sx_zncc_exact<L>() ? __float_as_uint((float)s1) : (uint32_t)s1, word.y);
 }
