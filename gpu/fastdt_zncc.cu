@@ -53,10 +53,16 @@ template <int L, int D> struct shape : sx_zncc_shape<L> {
 	static_assert(segment % sx_zncc_shape<L>::period == 0, "segments are whole periods");
 };
 
-/* Blocks at once: as many as do not spill. */
-template <int L> __host__ __device__ constexpr int blocks_of()
+/* Blocks at once: as many as do not spill. bytes: of a cell. */
+template <int L, int D> __host__ __device__ constexpr int blocks_of(int bytes)
 {
-	return L <= 7 ? 4 : 3;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+	return bytes > 1 || L > 7 ? 3 : L == 3 || !D ? 4 : 5;
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+	return bytes > 1 || L > 11 ? 3 : L > 5 || !D ? 4 : 5;
+#else
+	return bytes > 1 || L > 11 ? 3 : L > 7 || !D ? 4 : 5;
+#endif
 }
 
 /* Of a row. left_stat: S1, 1 / sqrt(V), weight to the pixel before, and what is added to BIAS w. */
@@ -365,7 +371,7 @@ __device__ __forceinline__ void walk_segment(struct sx_zncc_window<L> &window, C
 }
 
 template <int L, int D, typename CELLS>
-__global__ void __launch_bounds__(THREADS, blocks_of<L>()) walk_kernel(const struct work w)
+__global__ void __launch_bounds__(THREADS, blocks_of<L, D>(CELLS::bytes)) walk_kernel(const struct work w)
 {
 	typedef struct shape<L, D> S;
 	typedef struct shared<L, D> row_columns;
