@@ -219,7 +219,7 @@ cudaError_t launch(const struct pass &p, cudaStream_t stream)
 struct sx_fastdt_cuda {
 	struct sx_stereo_params p;
 	struct sx_dt_planes planes;
-	uint8_t *narrow; /* a byte a cell */
+	uint8_t *narrow; /* a byte a cell; float and ZNCC: none */
 	uint8_t *wide;	 /* two, or four */
 	bool bytes;	 /* A fits narrow */
 	bool held;	 /* V may leave 16 bits, and is held there */
@@ -305,7 +305,8 @@ int sx_fastdt_cuda_create(struct sx_fastdt_cuda **ret, struct sx_cuda_memory *m,
 	cells = ((size_t)c->width * (size_t)s->planes.rows + SX_DT_BATCH) *
 		disparities; /* and what batches reach */
 	wide = cells * (is_real(s) ? 4 : 2);
-	s->narrow = (uint8_t *)sx_cuda_take(m, cells);
+	if (!is_real(s) || !s->fused)
+		s->narrow = (uint8_t *)sx_cuda_take(m, cells);
 	s->wide = (uint8_t *)sx_cuda_take(m, wide);
 	if (m->error != cudaSuccess) {
 		sx_fastdt_cuda_destroy(s);
