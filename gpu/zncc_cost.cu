@@ -194,8 +194,8 @@ template <int L, bool PLAIN> void launch(const struct sx_zncc_work &w, cudaStrea
 }
 
 /*
- * By count of instructions (docs/performance.md), not by measurement: the columns of small windows are one or two DP4A, and
- * rows have little to share. window / 2 is the index.
+ * As measured (docs/performance.md): the columns of small windows are one or two DP4A, and rows have little to share; with 7,
+ * few multiprocessors see no difference. window / 2 is the index.
  */
 const enum sx_zncc_scan chosen[SX_ZNCC_WINDOW_MAX / 2 + 1] = {
 	SX_ZNCC_SCAN_ROW,    SX_ZNCC_SCAN_ROW,	  SX_ZNCC_SCAN_ROW,    SX_ZNCC_SCAN_ROW,

@@ -68,8 +68,7 @@ static void time_one(struct fastdt *f, struct sx_stereo_params *p, enum sx_fastd
 	if (sx_fastdt_cuda_create(&f->s, &m, &c, costs, 1) < 0)
 		bench_must(m.error, "memory");
 	if (p->cost == SX_COST_ZNCC)
-		bench_must(sx_zncc_windows_cuda_run(f->grey, f->words, p->zncc_window, SX_ZNCC_SUMS_CHOSEN,
-						    f->b.stream),
+		bench_must(sx_zncc_windows_cuda_run(f->grey, f->words, p->zncc_window, f->b.stream),
 			   "windows");
 	printf("%-5s window %2d %-8s", variants[p->fastdt], p->zncc_window, ways[costs]);
 	bench_time(&f->b, run, f);

@@ -18,15 +18,13 @@ struct zncc {
 	int how;
 };
 
-static const char *const sums_names[] = {"chosen", "direct", "running"};
 static const char *const scan_names[] = {"chosen", "plain", "row", "zigzag"};
 
 static cudaError_t run_sums(void *arg)
 {
 	const struct zncc *z = arg;
 
-	return sx_zncc_windows_cuda_run(z->grey, z->words, z->p.zncc_window, (enum sx_zncc_sums)z->how,
-					z->b.stream);
+	return sx_zncc_windows_cuda_run(z->grey, z->words, z->p.zncc_window, z->b.stream);
 }
 
 static cudaError_t run_scan(void *arg)
@@ -59,8 +57,7 @@ int main(int argc, char **argv)
 	z.volume = sx_cuda_take(&b->memory, (size_t)b->width * (size_t)b->height * (size_t)b->disparities);
 	bench_must(b->memory.error, "memory");
 	for (z.p.zncc_window = 3; z.p.zncc_window <= 15; z.p.zncc_window += 2) {
-		for (int how = SX_ZNCC_SUMS_DIRECT; how <= SX_ZNCC_SUMS_RUNNING; how++)
-			time_one(&z, "words", sums_names[how], run_sums, how);
+		time_one(&z, "words", "", run_sums, 0);
 		for (int how = SX_ZNCC_SCAN_PLAIN; how < SX_ZNCC_SCAN_COUNT; how++)
 			time_one(&z, "volume", scan_names[how], run_scan, how);
 	}
