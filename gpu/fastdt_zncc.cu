@@ -431,17 +431,17 @@ template <int L> void launch_window(const struct work &w, bool is_real, cudaStre
 } // namespace
 
 /*
- * Rows for each multiprocessor from which on one kernel takes less time than two. By estimate, not by measurement: with one warp
- * a scheduler, that is 8 rows of D = 128, what waits for memory is not hidden. window / 2 is the index.
+ * Rows of 128 disparities for each multiprocessor from which on one kernel takes less time than two. By estimate, not by
+ * measurement: with less than a warp a scheduler, that is 8 rows, what waits for memory is not hidden. window / 2 is the index.
+ * With fewer disparities rings, which have room for 256, leave multiprocessors without threads.
  */
 static const int rows_worth_it[SX_ZNCC_WINDOW_MAX / 2 + 1] = {8, 8, 8, 8, 8, 8, 8, 8};
 
 extern "C" bool sx_dt_zncc_is_worth_it(const struct sx_dt_planes *planes, const struct sx_stereo_params *p,
 				       int sms)
 {
-	const int threads = planes->height * (p->disparities / SX_ZNCC_LANE_CELLS);
-
-	return threads / 16 >= sms * rows_worth_it[p->zncc_window / 2];
+	return p->disparities >= 128 &&
+	       planes->height * p->disparities / 128 >= sms * rows_worth_it[p->zncc_window / 2];
 }
 
 extern "C" cudaError_t sx_dt_zncc_run(const struct sx_dt_planes *planes, const struct sx_stereo_params *p,
