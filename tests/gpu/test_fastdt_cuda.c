@@ -177,7 +177,8 @@ static void check(struct sx_stereo_params p, int width, int height, enum content
 	sx_winner(&want[3], &want[0], &want[1], &want[2], &p);
 	for (int keep = 0; keep < 2; keep++) {
 		c.keep_volume = keep;
-		for (int i = 0; i < ways; i++)
+		/* ways differ in what was long before S is kept */
+		for (int i = 0; i < (keep ? 1 : ways); i++)
 			run(&c, (enum sx_fastdt_costs)i, &in, want, name, seed);
 	}
 	for (int i = 0; i < 4; i++)
