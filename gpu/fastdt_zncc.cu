@@ -12,7 +12,7 @@
  * Ranges:  A is carried as A + BIAS, what the rounding of ZNCC leaves above a cost: t = (A + BIAS) w + (16384 - BIAS w), modulo
  *          2^32, is A w + 16384 < 2^31, and t >> 15 is added to a cost with its bias. A <= 255 by the caller's choice.
  * Shapes:  any width, height, D, minimal disparity and window.
- * Speed:   not measured yet; docs/performance.md, "CUDA: FastDT".
+ * Speed:   docs/performance.md, "CUDA: FastDT".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -433,7 +433,8 @@ template <int L> void launch_window(const struct work &w, bool is_real, cudaStre
 /*
  * Measured on an H200 at 1280x384: with 24 and 48 rows of D = 128 for each multiprocessor this is 0.1 to 0.25 ms faster than two
  * kernels up to windows of 9, even at 11, and slower from 13 on, where the zigzag scan of the other way does less; with 3
- * rows, slower everywhere, as waiting for memory is not hidden. Where between 3 and 24 it turns is an estimate.
+ * rows, slower everywhere, as waiting for memory is not hidden. Where between 3 and 24 it turns is an estimate. With fewer
+ * disparities rings, which have room for 256, leave multiprocessors without threads.
  */
 #define ROWS_WORTH_IT 8
 #define WINDOW_WORTH_IT 11
@@ -443,7 +444,7 @@ extern "C" bool sx_dt_zncc_is_worth_it(const struct sx_dt_planes *planes, const 
 {
 	const int rows = planes->height * p->disparities / 128;
 
-	return p->zncc_window <= WINDOW_WORTH_IT && rows >= sms * ROWS_WORTH_IT;
+	return p->disparities >= 128 && p->zncc_window <= WINDOW_WORTH_IT && rows >= sms * ROWS_WORTH_IT;
 }
 
 extern "C" cudaError_t sx_dt_zncc_run(const struct sx_dt_planes *planes, const struct sx_stereo_params *p,

@@ -9,7 +9,7 @@
  *          need them. 8 bytes a thread and pixel stored, neighbours side by side.
  * Ranges:  gpu/zncc_cell.cuh.
  * Shapes:  any width, height, D, minimal disparity and window.
- * Speed:   not measured yet; docs/performance.md, CUDA: ZNCC.
+ * Speed:   bound by issued instructions; docs/performance.md, CUDA: ZNCC.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

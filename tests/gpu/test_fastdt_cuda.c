@@ -177,7 +177,8 @@ static void check(struct sx_stereo_params p, int width, int height, enum content
 	sx_winner(&want[3], &want[0], &want[1], &want[2], &p);
 	for (int keep = 0; keep < 2; keep++) {
 		c.keep_volume = keep;
-		for (int i = 0; i < ways; i++)
+		/* ways differ in what was long before S is kept */
+		for (int i = 0; i < (keep ? 1 : ways); i++)
 			run(&c, (enum sx_fastdt_costs)i, &in, want, name, seed);
 	}
 	for (int i = 0; i < 4; i++)
@@ -309,6 +310,43 @@ static void test_zncc_variants(void **state)
 	}
 }
 
+static size_t traffic_of(struct sx_stereo_params p, enum sx_fastdt_costs costs, int sms)
+{
+	struct sx_context_config c = {.width = 64, .height = 64};
+	struct sx_fastdt_cuda *s = NULL;
+	struct on_device d;
+	size_t bytes;
+
+	sx_stereo_resolve(&p);
+	c.params.stereo = p;
+	on_device_init(&d);
+	assert_int_equal(sx_fastdt_cuda_create(&s, &d.memory, &c, costs, sms), 0);
+	bytes = sx_fastdt_cuda_traffic(s);
+	sx_fastdt_cuda_destroy(s);
+	on_device_finish(&d);
+	return bytes;
+}
+
+/* Which way is gone, by what it reads and writes: a volume of costs, or none. */
+static void test_zncc_choice(void **state)
+{
+	const size_t volume = (size_t)2 * 64 * 64;
+	struct sx_stereo_params p = zncc(5, 128, SX_FASTDT_INT16);
+	const size_t separate = traffic_of(p, SX_FASTDT_COSTS_SEPARATE, 1),
+		     fused = traffic_of(p, SX_FASTDT_COSTS_FUSED, 1);
+
+	assert_int_equal(separate - fused, volume * 128);
+	assert_int_equal(traffic_of(p, SX_FASTDT_COSTS_CHOSEN, 1), fused);
+	assert_int_equal(traffic_of(p, SX_FASTDT_COSTS_CHOSEN, 1000), separate);
+	/* sums of more than a byte */
+	p.fastdt_sigma_space = 5.7;
+	p.fastdt_sigma_range = 1000;
+	assert_int_equal(traffic_of(p, SX_FASTDT_COSTS_FUSED, 1), traffic_of(p, SX_FASTDT_COSTS_SEPARATE, 1));
+	p = zncc(5, 32, SX_FASTDT_FLOAT);
+	assert_int_equal(traffic_of(p, SX_FASTDT_COSTS_SEPARATE, 1000),
+			 traffic_of(p, SX_FASTDT_COSTS_FUSED, 1));
+}
+
 static void test_winner(void **state)
 {
 	for (int i = 0; i < 6; i++) {
@@ -327,7 +365,7 @@ int main(void)
 		cmocka_unit_test(test_disparities),   cmocka_unit_test(test_shapes),
 		cmocka_unit_test(test_costs),	      cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_winner),	      cmocka_unit_test(test_zncc),
-		cmocka_unit_test(test_zncc_variants),
+		cmocka_unit_test(test_zncc_variants), cmocka_unit_test(test_zncc_choice),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
