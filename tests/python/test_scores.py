@@ -210,7 +210,8 @@ class WholeWay(support.TestCase):
             f.write(pictures)
             f.seek(0)
             keep, feed = os.pipe()  # so that it lives until it was read
-            cat = subprocess.Popen(["sh", "-c", "cat; cat <&%d" % keep], stdin=f, stdout=subprocess.PIPE, pass_fds=[keep])
+            cat = subprocess.Popen(["sh", "-c", "cat; cat <&%d" % keep], stdin=f, stdout=subprocess.PIPE,
+                                   pass_fds=[keep])
             code, err = self.run_example(d, [os.environ["STIXEL_EXAMPLE_SCORES"], d.name, "19", "160", "96", "4"],
                                          stdin=cat.stdout)
             os.close(feed)
