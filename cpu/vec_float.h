@@ -95,11 +95,8 @@ VF_INLINE struct vd vd_less(struct vd c, struct vd a, struct vd b)
 VF_INLINE vf vf_of_doubles(struct vd a)
 {
 	const vf4 lo = __builtin_convertvector(a.lo, vf4), hi = __builtin_convertvector(a.hi, vf4);
-	vf v;
 
-	memcpy(&v, &lo, sizeof(lo));
-	memcpy((char *)&v + sizeof(lo), &hi, sizeof(hi));
-	return v;
+	return __builtin_shufflevector(lo, hi, 0, 1, 2, 3, 4, 5, 6, 7);
 }
 
 VF_INLINE struct vd vd_of_ints(vs a)
