@@ -93,8 +93,13 @@ static const char *const median_borders[] = {
 	[SX_MEDIAN_BORDER_COPY] = "copy", [SX_MEDIAN_BORDER_ZERO] = "zero", NULL};
 static const char *const road_modes[] = {
 	[SX_ROAD_VDISPARITY] = "v-disparity", [SX_ROAD_CALIBRATED] = "calibrated", NULL};
-static const char *const methods[] = {
-	[SX_STIXEL_DP] = "dp", [SX_STIXEL_SLANTED] = "slanted", [SX_STIXEL_RDP] = "rdp", NULL};
+static const char *const methods[] = {[SX_STIXEL_DP] = "dp",
+				      [SX_STIXEL_SLANTED] = "slanted",
+				      [SX_STIXEL_RDP] = "rdp",
+				      [SX_STIXEL_SLANTED_EXACT] = "slanted-exact",
+				      NULL};
+static const char *const confidence_weights[] = {
+	[SX_WEIGHT_SQUARED] = "squared", [SX_WEIGHT_LINEAR] = "linear", [SX_WEIGHT_EQUAL] = "equal", NULL};
 static const char *const reductions[] = {
 	[SX_REDUCTION_MEDIAN] = "median", [SX_REDUCTION_MEAN] = "mean", NULL};
 static const char *const backends[] = {[SX_BACKEND_AUTO] = "auto",
@@ -253,8 +258,10 @@ const struct sx_option sx_options[] = {
 	    "how long an older road may stand in"),
 
 	CHOICE("stixels", "method", params.stixels.method, enum sx_stixel_method, methods, "dp", RESTART,
-	       "dynamic programming, with slanted stixels, or Ramer-Douglas-Peucker"),
+	       "dynamic programming, slanted stixels (exact: with outliers, slow), or Ramer-Douglas-Peucker"),
 	INT("stixels", "width", params.stixels.width, "5", 1, 32, "px", RESTART, "width of a stixel column"),
+	INT("stixels", "cell_height", params.stixels.cell_height, "0", 0, 32, "px", RESTART,
+	    "slanted: image rows that become one; 0: as many as the width; others: always 1"),
 	CHOICE("stixels", "reduction", params.stixels.reduction, enum sx_reduction, reductions, "median",
 	       RESTART, "how the pixels of a row of a column become one value"),
 	INT("stixels", "max_per_column", params.stixels.max_per_column, "128", 1, 2160, NULL, RESTART,
@@ -299,6 +306,31 @@ const struct sx_option sx_options[] = {
 	     "rdp: segments above the horizon with a mean below this are sky"),
 	REAL("stixels", "rdp_ground_px", params.stixels.rdp_ground_px, "3", 0, 256, "px", RESTART,
 	     "rdp: tolerance of ground, plus 5 % of its disparity"),
+	CHOICE("stixels", "slanted_confidence", params.stixels.slanted.confidence, enum sx_confidence_weight,
+	       confidence_weights, "equal", RESTART,
+	       "slanted: what a disparity weighs: by the square of its confidence, by it, or all the same"),
+	REAL("stixels", "slanted_sigma_ground_px", params.stixels.slanted.sigma_ground_px, "1", 0.01, 64,
+	     "px", RESTART, "slanted: disparity noise on ground, sqrt 2 standard deviations"),
+	REAL("stixels", "slanted_sigma_object_px", params.stixels.slanted.sigma_object_px, "1", 0.01, 64,
+	     "px", RESTART, "slanted: disparity noise on objects, likewise"),
+	REAL("stixels", "slanted_sigma_sky_px", params.stixels.slanted.sigma_sky_px, "2", 0.01, 64, "px",
+	     RESTART, "slanted: disparity noise in the sky, likewise"),
+	REAL("stixels", "slanted_offset_px", params.stixels.slanted.offset_px, "1", 0.01, 256, "px", RESTART,
+	     "slanted: how far the foot of a ground stixel lies from the road"),
+	REAL("stixels", "slanted_slope_px", params.stixels.slanted.slope_px, "0.125", 0.001, 16, "px",
+	     RESTART, "slanted: how much steeper than the road ground is, per image row"),
+	INT("stixels", "slanted_above", params.stixels.slanted.above, "15", 0, 100, "%", RESTART,
+	    "slanted: how far above the horizon ground may reach, of the image height"),
+	REAL("stixels", "slanted_cut", params.stixels.slanted.cut, "8", 0, 1000, NULL, RESTART,
+	     "slanted: cost of each stixel"),
+	REAL("stixels", "slanted_gravity", params.stixels.slanted.gravity, "1", 0, 1000, NULL, RESTART,
+	     "slanted: cost of an object off the ground, times 1 + px of disparity"),
+	REAL("stixels", "slanted_order", params.stixels.slanted.order, "1", 0, 1000, NULL, RESTART,
+	     "slanted: cost of an object nearer than the one below, times 1 + px of disparity"),
+	REAL("stixels", "slanted_gap", params.stixels.slanted.gap, "1", 0, 1000, NULL, RESTART,
+	     "slanted: cost of a step between two pieces of ground"),
+	REAL("stixels", "slanted_semantic", params.stixels.slanted.semantic, "0.5", 0, 1000, NULL, RESTART,
+	     "slanted: weight of class scores against disparity"),
 
 	CHOICE("engine", "backend", engine.backend, enum sx_backend_choice, backends, "auto", RESTART,
 	       "auto: cuda where a GPU is usable at start, else cpu"),

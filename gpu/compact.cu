@@ -20,6 +20,7 @@
 #include <stixel.h>
 
 #include "gpu/stages_cuda.h"
+#include "stages/cells.h"
 
 #include "gpu/cuda.cuh"
 #include "gpu/warp.cuh"
@@ -65,9 +66,9 @@ extern "C" int sx_compact_cuda_create(struct sx_compact_cuda **ret, struct sx_cu
 	s->columns = columns;
 	s->max_per_column = p->stixels.max_per_column;
 	s->warps = WARPS * warp_bytes <= SHARED_MAX ? WARPS : (int)(SHARED_MAX / warp_bytes);
-	s->flags = p->stixels.method == SX_STIXEL_RDP	    ? STIXEL_FLAG_RDP
-		   : p->stixels.method == SX_STIXEL_SLANTED ? STIXEL_FLAG_SLANTED
-							    : 0;
+	s->flags = p->stixels.method == SX_STIXEL_RDP ? STIXEL_FLAG_RDP
+		   : sx_is_slanted(&p->stixels)	      ? STIXEL_FLAG_SLANTED
+						      : 0;
 	s->fallback = p->road.mode == SX_ROAD_VDISPARITY ? STIXEL_FLAG_ROAD_FALLBACK : 0;
 	*ret = s;
 	return 0;
@@ -141,6 +142,7 @@ __device__ __forceinline__ void write_stixels(const struct record *r, int u, int
 {
 	const uint32_t *list = (const uint32_t *)(r->list + (size_t)u * (size_t)r->capacity);
 	const int h = r->s.height, found = r->count[u];
+	const bool slanted = r->s.flags & STIXEL_FLAG_SLANTED;
 	const uint32_t flags = r->s.flags | (r->road->road.origin != SX_ROAD_MEASURED ? r->s.fallback : 0);
 
 	for (int i = lane; i < kept; i += 32) {
@@ -155,8 +157,8 @@ __device__ __forceinline__ void write_stixels(const struct record *r, int u, int
 		s.x = (uint32_t)u | ((uint32_t)h - 1 - top) << 16;
 		s.y = ((uint32_t)h - 1 - bottom) | n << 16;
 		s.z = w1 >> 16 | w2 << 16;
-		s.w = (w2 >> 16 & 0xff) | STIXEL_LABEL_NONE << 8 | (n ? (2 * c + n) / (2 * n) : 0) << 16 |
-		      (flags | (cut ? STIXEL_FLAG_CUT : 0)) << 24;
+		s.w = (w2 >> 16 & 0xff) | (slanted ? w2 >> 24 : STIXEL_LABEL_NONE) << 8 |
+		      (n ? (2 * c + n) / (2 * n) : 0) << 16 | (flags | (cut ? STIXEL_FLAG_CUT : 0)) << 24;
 		((uint4 *)r->stixels)[offset + (uint32_t)i] = s;
 	}
 }

@@ -7,6 +7,8 @@
 
 #include <stixel.h>
 
+#include "stages/cells.h"
+
 uint32_t sx_compact_offsets(const struct sx_segments *segments, int max_per_column, uint32_t *offsets)
 {
 	offsets[0] = 0;
@@ -26,7 +28,7 @@ uint8_t sx_compact_flags(const struct sx_road *road, const struct sx_params *p)
 		flags |= STIXEL_FLAG_ROAD_FALLBACK;
 	if (p->stixels.method == SX_STIXEL_RDP)
 		flags |= STIXEL_FLAG_RDP;
-	if (p->stixels.method == SX_STIXEL_SLANTED)
+	if (sx_is_slanted(&p->stixels))
 		flags |= STIXEL_FLAG_SLANTED;
 	return flags;
 }
@@ -50,7 +52,8 @@ void sx_compact_column(const struct sx_segments *segments, const struct sx_image
 		       struct stixel *stixels)
 {
 	const struct sx_segment *list = sx_segments_column(segments, u);
-	const int h = columns->width, kept = (int)(offsets[u + 1] - offsets[u]);
+	const int h = columns->width, rows = segments->cell_height, bottom = segments->image_height;
+	const int kept = (int)(offsets[u + 1] - offsets[u]);
 	const uint8_t *c = confidence ? sx_image_row(confidence, u) : NULL;
 
 	for (int i = 0; i < kept; i++) {
@@ -58,12 +61,12 @@ void sx_compact_column(const struct sx_segments *segments, const struct sx_image
 		const int top = cut ? h - 1 : list[i].v_top;
 		struct stixel s = {
 			.column = (uint16_t)u,
-			.row_top = (uint16_t)(h - 1 - top),
-			.row_bottom = (uint16_t)(h - 1 - list[i].v_bottom),
+			.row_top = (uint16_t)(bottom - (top + 1) * rows),
+			.row_bottom = (uint16_t)(bottom - 1 - list[i].v_bottom * rows),
 			.disparity_q7 = list[i].disparity_q7,
 			.slope_q14 = list[i].slope_q14,
 			.kind = list[i].kind,
-			.label = STIXEL_LABEL_NONE,
+			.label = flags & STIXEL_FLAG_SLANTED ? list[i].label : (uint8_t)STIXEL_LABEL_NONE,
 			.flags = (uint8_t)(flags | (cut ? STIXEL_FLAG_CUT : 0)),
 		};
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "stages/cells.h"
 #include "stages/ingest.h"
 
 static const char *first_missing(const struct sx_params *p, unsigned abilities)
@@ -18,6 +19,8 @@ static const char *first_missing(const struct sx_params *p, unsigned abilities)
 		return "aggregation fastdt";
 	if (p->stixels.method == SX_STIXEL_SLANTED && !(abilities & SX_CAN_SLANTED))
 		return "method slanted";
+	if (p->stixels.method == SX_STIXEL_SLANTED_EXACT && !(abilities & SX_CAN_SLANTED_EXACT))
+		return "method slanted-exact";
 	return NULL;
 }
 
@@ -44,7 +47,24 @@ static bool fits(const struct sx_context_config *c, const struct sx_image *img)
 	       img->pitch >= (size_t)c->width * sx_pixel_bytes(c->pixel);
 }
 
+const struct sx_scores *sx_context_scores(const struct sx_context_config *c, const struct sx_pair *pair)
+{
+	return sx_is_slanted(&c->params.stixels) && c->params.semantics.classes > 0 ? pair->scores : NULL;
+}
+
+static bool scores_fit(const struct sx_context_config *c, const struct sx_scores *s)
+{
+	if (!s)
+		return true;
+	return s->data && s->classes == c->params.semantics.classes && s->scale >= 1 &&
+	       s->scale <= SX_SCORES_SCALE_MAX && s->width == (c->width + s->scale - 1) / s->scale &&
+	       s->height == (c->height + s->scale - 1) / s->scale && s->pitch >= (size_t)s->width &&
+	       s->plane_bytes >= s->pitch * (size_t)(s->height - 1) + (size_t)s->width;
+}
+
 int sx_context_check_pair(const struct sx_context_config *c, const struct sx_pair *pair)
 {
-	return fits(c, &pair->left) && fits(c, &pair->right) ? 0 : -EINVAL;
+	if (!fits(c, &pair->left) || !fits(c, &pair->right))
+		return -EINVAL;
+	return scores_fit(c, sx_context_scores(c, pair)) ? 0 : -EINVAL;
 }

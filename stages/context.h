@@ -8,8 +8,14 @@
 
 #include "stages/engine.h"
 
+/*
+ * Scores of a pair that the configuration has a use for, or NULL: only the slanted methods read them, and only where
+ * classes are configured.
+ */
+const struct sx_scores *sx_context_scores(const struct sx_context_config *c, const struct sx_pair *pair);
+
 /* Choices beyond the common ones (census costs, sgm, dp, rdp) that a backend implements. */
-enum sx_ability { SX_CAN_ZNCC = 1, SX_CAN_FASTDT = 2, SX_CAN_SLANTED = 4 };
+enum sx_ability { SX_CAN_ZNCC = 1, SX_CAN_FASTDT = 2, SX_CAN_SLANTED = 4, SX_CAN_SLANTED_EXACT = 8 };
 
 /*
  * Checks sizes, pixel format, parameters, and that the backend named engine can do what they ask for.
@@ -19,7 +25,7 @@ enum sx_ability { SX_CAN_ZNCC = 1, SX_CAN_FASTDT = 2, SX_CAN_SLANTED = 4 };
 int sx_context_check(const struct sx_context_config *c, const char *engine, unsigned abilities, char *why,
 		     size_t why_bytes);
 
-/* 0, or -EINVAL when the pair's images differ from each other or from the configuration in size or format. */
+/* 0, or -EINVAL when the pair's images or scores differ from each other or from the configuration in size or format. */
 int sx_context_check_pair(const struct sx_context_config *c, const struct sx_pair *pair);
 
 #endif

@@ -81,7 +81,7 @@ enum sx_tap {
 	SX_TAP_LEFT_RIGHT, /* U16 Q4 after the left-right check, min_disparity added */
 	SX_TAP_DISPARITY,  /* U16 Q4, final */
 	SX_TAP_CONFIDENCE, /* U8, final */
-	SX_TAP_COLUMNS,	   /* U16 Q4: height x columns, one row per stixel column, index 0 = image bottom */
+	SX_TAP_COLUMNS, /* U16 Q4: cells of a column x columns, one row per stixel column, index 0 = image bottom */
 	SX_TAP_COLUMNS_CONFIDENCE, /* U8, same shape */
 	SX_TAP_COUNT
 };

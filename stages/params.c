@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "stages/cells.h"
+
 #define COST_LIMIT 255 /* L and the candidates of its minimum are 8 bits wide in every engine */
 
 struct reason {
@@ -203,9 +205,54 @@ static int check_probabilities(const struct sx_stixel_params *p, const struct re
 	return 0;
 }
 
+/* Within these bounds float keeps what the fit needs (docs/algorithm.md, slanted stixels), and nothing is infinite. */
+static int check_slanted(const struct sx_params *p, const struct reason *r)
+{
+	const struct sx_slanted_params *s = &p->stixels.slanted;
+	const double weights[] = {s->cut, s->gravity, s->order, s->gap, s->semantic};
+
+	if (p->stixels.cell_height < 0 || p->stixels.cell_height > 32)
+		return refuse(r, "stixels.cell_height = %d: must be from 1 to 32, or 0 for that of the width",
+			      p->stixels.cell_height);
+	if (!(s->sigma_ground_px >= 0.01 && s->sigma_object_px >= 0.01 && s->sigma_sky_px >= 0.01))
+		return refuse(r,
+			      "stixels.slanted_sigma_ground_px = %g, slanted_sigma_object_px = %g, "
+			      "slanted_sigma_sky_px = %g: must be at least 0.01",
+			      s->sigma_ground_px, s->sigma_object_px, s->sigma_sky_px);
+	if (!(s->offset_px >= s->sigma_ground_px / 16))
+		return refuse(r,
+			      "stixels.slanted_offset_px = %g: must be at least a sixteenth of "
+			      "slanted_sigma_ground_px = %g",
+			      s->offset_px, s->sigma_ground_px);
+	if (!(s->slope_px > 0))
+		return refuse(r, "stixels.slanted_slope_px = %g: must be positive", s->slope_px);
+	for (size_t i = 0; i < sizeof(weights) / sizeof(*weights); i++)
+		if (!(weights[i] >= 0 && weights[i] <= 1000))
+			return refuse(r,
+				      "stixels.slanted_cut = %g, slanted_gravity = %g, slanted_order = %g, "
+				      "slanted_gap = %g, slanted_semantic = %g: must be from 0 to 1000",
+				      s->cut, s->gravity, s->order, s->gap, s->semantic);
+	if (s->above < 0 || s->above > 100)
+		return refuse(r, "stixels.slanted_above = %d: must be from 0 to 100 percent", s->above);
+	return 0;
+}
+
+/* kind: as stixel.h has them, 0 ground, 1 object, 2 sky. */
+static int check_semantics(const struct sx_semantic_params *s, const struct reason *r)
+{
+	if (s->classes < 0 || s->classes > SX_CLASSES_MAX)
+		return refuse(r, "%d semantic classes: must be at most %d", s->classes, SX_CLASSES_MAX);
+	for (int k = 0; k < s->classes; k++)
+		if (s->kind[k] > 2)
+			return refuse(r, "semantic class %d: its kind %d is not ground, object or sky", k,
+				      s->kind[k]);
+	return 0;
+}
+
 static int check_stixels(const struct sx_params *p, int width, const struct reason *r)
 {
 	const struct sx_stixel_params *s = &p->stixels;
+	int e;
 
 	if (s->width < 1 || s->width > 32 || s->width > width)
 		return refuse(r, "stixels.width = %d: must be from 1 to 32 and at most the image width %d",
@@ -219,6 +266,9 @@ static int check_stixels(const struct sx_params *p, int width, const struct reas
 		return refuse(r,
 			      "stixels.epsilon_px = %g: twice that must not exceed stereo.disparities = %d",
 			      s->epsilon_px, p->stereo.disparities);
+	if (sx_is_slanted(s) &&
+	    ((e = check_slanted(p, r)) < 0 || (e = check_semantics(&p->semantics, r)) < 0))
+		return e;
 	return check_probabilities(s, r);
 }
 

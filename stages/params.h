@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/scores.h"
+#include "stages/slanted_params.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,7 +29,8 @@ enum sx_out_of_view { SX_OUT_OF_VIEW_ZERO, SX_OUT_OF_VIEW_MAX };
 enum sx_subpixel { SX_SUBPIXEL_OFF, SX_SUBPIXEL_TRUNC, SX_SUBPIXEL_FLOOR };
 enum sx_median_border { SX_MEDIAN_BORDER_COPY, SX_MEDIAN_BORDER_ZERO };
 enum sx_road_mode { SX_ROAD_VDISPARITY, SX_ROAD_CALIBRATED };
-enum sx_stixel_method { SX_STIXEL_DP, SX_STIXEL_SLANTED, SX_STIXEL_RDP };
+/* slanted: planes, energies of whole stixels in closed form; slanted-exact: with outliers, cell by cell (slow). */
+enum sx_stixel_method { SX_STIXEL_DP, SX_STIXEL_SLANTED, SX_STIXEL_RDP, SX_STIXEL_SLANTED_EXACT };
 enum sx_reduction { SX_REDUCTION_MEDIAN, SX_REDUCTION_MEAN };
 
 /* Rectified left camera. fx, fy, cx, cy in px; baseline > 0 and height > 0 in m; pitch downwards. */
@@ -80,6 +82,7 @@ struct sx_road_params {
 struct sx_stixel_params {
 	enum sx_stixel_method method;
 	int width; /* px, 1..32 */
+	int cell_height; /* px, 0..32: rows of a cell of the slanted methods, 0: as width; others have cells of one row */
 	enum sx_reduction reduction;
 	int max_per_column; /* published stixels of a column, 1..2160 */
 	double sigma_object_px, sigma_ground_px, sigma_sky_px;
@@ -94,6 +97,7 @@ struct sx_stixel_params {
 	double rdp_epsilon_px; /* largest vertical distance of a sample from its segment */
 	double rdp_sky_px;     /* RDP: mean below this above the horizon is sky */
 	double rdp_ground_px;  /* RDP: tolerance of ground residuals, plus 5 % of the ground */
+	struct sx_slanted_params slanted;
 };
 
 /* What the class scores of a pair are of. kind: enum stixel_kind that stixels of a class may have: ground, object or sky. */

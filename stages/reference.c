@@ -16,6 +16,7 @@
 #include <stixel.h>
 
 #include "base/clock.h"
+#include "stages/cells.h"
 #include "stages/compact.h"
 #include "stages/confidence.h"
 #include "stages/context.h"
@@ -30,6 +31,7 @@
 #include "stages/road.h"
 #include "stages/segment.h"
 #include "stages/sgm.h"
+#include "stages/slanted.h"
 #include "stages/speckle.h"
 #include "stages/stixel_dp.h"
 #include "stages/taps.h"
@@ -49,6 +51,9 @@ struct sx_context {
 	struct sx_dp *dp;
 	struct sx_rdp_tables *rdp_tables; /* or method rdp */
 	struct sx_rdp *rdp;
+	struct sx_slanted_tables *slanted_tables; /* or a slanted one */
+	struct sx_slanted *slanted;
+	struct sx_image scores; /* of cells */
 	struct sx_segments segments;
 	struct stixel *stixels;
 	uint32_t *offsets;
@@ -146,6 +151,10 @@ static int create_segmenter(struct sx_context *x)
 		r = sx_rdp_tables_create(&x->rdp_tables, p, h, range);
 		return r < 0 ? r : sx_rdp_create(&x->rdp, x->rdp_tables);
 	}
+	if (sx_is_slanted(&p->stixels)) {
+		r = sx_slanted_tables_create(&x->slanted_tables, p, h, range);
+		return r < 0 ? r : sx_slanted_create(&x->slanted, x->slanted_tables);
+	}
 	r = sx_dp_tables_create(&x->dp_tables, p, h, range);
 	return r < 0 ? r : sx_dp_create(&x->dp, x->dp_tables);
 }
@@ -154,18 +163,26 @@ static int take_stixel_memory(struct sx_context *x)
 {
 	const struct sx_params *p = &x->config.params;
 	int w = x->config.width, h = x->config.height, r;
-	int columns = sx_reduce_columns(w, p->stixels.width);
+	int columns = sx_reduce_columns(w, p->stixels.width), rows = sx_cell_rows(&p->stixels, h);
 
 	x->stixels =
-		take(x, sizeof(*x->stixels) * sx_compact_capacity(columns, h, p->stixels.max_per_column));
+		take(x, sizeof(*x->stixels) * sx_compact_capacity(columns, rows, p->stixels.max_per_column));
 	x->offsets = take(x, sizeof(*x->offsets) * ((size_t)columns + 1));
 	if (!x->stixels || !x->offsets)
 		return -ENOMEM;
 	x->offsets[0] = 0;
-	r = sx_segments_init(&x->segments, columns, h);
+	r = sx_segments_init(&x->segments, columns, rows);
 	if (r < 0)
 		return r;
-	x->bytes += sizeof(*x->segments.list) * (size_t)columns * (size_t)h;
+	x->segments.image_height = h;
+	x->segments.cell_height = sx_cell_height(&p->stixels);
+	x->bytes += sizeof(*x->segments.list) * (size_t)columns * (size_t)rows;
+	if (sx_is_slanted(&p->stixels) && p->semantics.classes > 0) {
+		sx_image_layout(&x->scores, SX_PIXEL_U8, rows * p->semantics.classes, columns);
+		x->scores.data = take(x, x->scores.pitch * (size_t)columns);
+		if (!x->scores.data)
+			return -ENOMEM;
+	}
 	r = sx_road_finder_create(&x->road, p, w, h, sx_disparity_range(&p->stereo));
 	return r < 0 ? r : create_segmenter(x);
 }
@@ -186,6 +203,9 @@ static void reference_context_destroy(struct sx_context *x)
 	sx_dp_tables_destroy(x->dp_tables);
 	sx_rdp_destroy(x->rdp);
 	sx_rdp_tables_destroy(x->rdp_tables);
+	sx_slanted_destroy(x->slanted);
+	sx_slanted_tables_destroy(x->slanted_tables);
+	free(x->scores.data);
 	if (x->event >= 0)
 		close(x->event);
 	x->device->bytes -= x->bytes;
@@ -196,7 +216,9 @@ static int reference_context_create(struct sx_context **ret, struct sx_device *d
 				    const struct sx_context_config *c, char *why, size_t why_bytes)
 {
 	struct sx_context *x;
-	int r = sx_context_check(c, sx_backend_reference.name, SX_CAN_ZNCC | SX_CAN_FASTDT, why, why_bytes);
+	int r = sx_context_check(c, sx_backend_reference.name,
+				 SX_CAN_ZNCC | SX_CAN_FASTDT | SX_CAN_SLANTED | SX_CAN_SLANTED_EXACT, why,
+				 why_bytes);
 
 	if (r < 0)
 		return r;
@@ -254,9 +276,13 @@ static void match(struct sx_context *x, const struct sx_pair *pair, int64_t *t)
 	const struct sx_cost_input in = {{tap[SX_TAP_LEFT], tap[SX_TAP_RIGHT]},
 					 {tap[SX_TAP_LEFT_CENSUS], tap[SX_TAP_RIGHT_CENSUS]}};
 	struct sx_stretch stretch = sx_ingest_stretch(&pair->left, &pair->right);
+	const struct sx_scores *scores = sx_context_scores(&x->config, pair);
 
 	sx_ingest(&pair->left, &tap[SX_TAP_LEFT], stretch);
 	sx_ingest(&pair->right, &tap[SX_TAP_RIGHT], stretch);
+	if (scores)
+		sx_reduce_scores(scores, x->config.width, x->config.height, x->config.params.stixels.width,
+				 sx_cell_height(&x->config.params.stixels), &x->scores);
 	if (pair->images_read)
 		pair->images_read(pair);
 	book(x, SX_STAGE_INGEST, t);
@@ -296,17 +322,23 @@ static void filter(struct sx_context *x, int64_t *t)
 	book(x, SX_STAGE_CONFIDENCE, t);
 }
 
-static void segment(struct sx_context *x, const struct sx_road *previous, int64_t *t)
+static void segment(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous,
+		    int64_t *t)
 {
+	const struct sx_scores *scores = sx_context_scores(&x->config, pair);
 	const struct sx_params *p = &x->config.params;
 	struct sx_image *tap = x->taps;
 
 	sx_road_find(x->road, &tap[SX_TAP_DISPARITY], previous, &x->result.road);
 	book(x, SX_STAGE_ROAD, t);
-	sx_reduce(&tap[SX_TAP_DISPARITY], &tap[SX_TAP_CONFIDENCE], p->stixels.width, p->stixels.reduction,
-		  &tap[SX_TAP_COLUMNS], &tap[SX_TAP_COLUMNS_CONFIDENCE]);
+	sx_reduce_cells(&tap[SX_TAP_DISPARITY], &tap[SX_TAP_CONFIDENCE], p->stixels.width,
+			sx_cell_height(&p->stixels), p->stixels.reduction, &tap[SX_TAP_COLUMNS],
+			&tap[SX_TAP_COLUMNS_CONFIDENCE]);
 	book(x, SX_STAGE_REDUCE, t);
-	if (x->rdp)
+	if (x->slanted)
+		sx_slanted_run(x->slanted, &x->result.road, &tap[SX_TAP_COLUMNS],
+			       &tap[SX_TAP_COLUMNS_CONFIDENCE], scores ? &x->scores : NULL, &x->segments);
+	else if (x->rdp)
 		sx_rdp_run(x->rdp, &x->result.road, &tap[SX_TAP_COLUMNS], &x->segments);
 	else
 		sx_dp_run(x->dp, &x->result.road, &tap[SX_TAP_COLUMNS], &x->segments);
@@ -328,7 +360,7 @@ static int reference_submit(struct sx_context *x, const struct sx_pair *pair, co
 	x->result.started_ns = t;
 	match(x, pair, &t);
 	filter(x, &t);
-	segment(x, previous, &t);
+	segment(x, pair, previous, &t);
 	x->result.finished_ns = t;
 	x->busy = true;
 	return write(x->event, &done, sizeof(done)) == sizeof(done) ? 0 : -errno;

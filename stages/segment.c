@@ -10,7 +10,8 @@
 
 int sx_segments_init(struct sx_segments *s, int columns, int height)
 {
-	struct sx_segments n = {.columns = columns, .capacity = height};
+	struct sx_segments n = {
+		.columns = columns, .capacity = height, .image_height = height, .cell_height = 1};
 
 	if (columns < 1 || columns > 65535 || height < 1 || height > 65535)
 		return -EINVAL;

@@ -21,11 +21,14 @@ struct sx_segment {
 	uint16_t mean_q4; /* object: mean disparity of its valid cells, 0 without any; else 0 */
 	uint16_t disparity_q7;
 	int16_t slope_q14;
-	uint8_t kind; /* enum stixel_kind */
+	uint8_t kind;  /* enum stixel_kind */
+	uint8_t label; /* class, 255 none; of the slanted methods only */
 };
 
 /*
- * The lists of all columns. Column u: list[u * capacity .. + count[u]); capacity is the number of rows, so no
+ * The lists of all columns. Row v is the image rows v * cell_height .. + cell_height - 1 above the lowest of image_height;
+ * rows of the image that are left at its top belong to no cell.
+ * Column u: list[u * capacity .. + count[u]); capacity is the number of rows, so no
  * list can overflow. total: the DP's energy of the column in Q12 nats, 0 of rdp.
  */
 struct sx_segments {
@@ -33,6 +36,7 @@ struct sx_segments {
 	uint16_t *count;
 	int32_t *total;
 	int columns, capacity;
+	int image_height, cell_height; /* init: capacity rows of 1 */
 };
 
 /* -EINVAL for sizes below 1 or above 65535, -ENOMEM. finish accepts a zeroed one and zeroes it. */

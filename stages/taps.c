@@ -5,6 +5,7 @@
  */
 #include "stages/taps.h"
 
+#include "stages/cells.h"
 #include "stages/cost.h"
 #include "stages/reduce.h"
 
@@ -29,7 +30,7 @@ struct sx_tap_shape sx_tap_shape(const struct sx_context_config *c, enum sx_tap 
 	case SX_TAP_COLUMNS:
 	case SX_TAP_COLUMNS_CONFIDENCE:
 		s.pixel = tap == SX_TAP_COLUMNS ? SX_PIXEL_U16 : SX_PIXEL_U8;
-		s.width = c->height;
+		s.width = sx_cell_rows(&p->stixels, c->height);
 		s.height = sx_reduce_columns(c->width, p->stixels.width);
 		break;
 	default:

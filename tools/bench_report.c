@@ -66,7 +66,7 @@ void bench_summarize(struct bench_result *r)
 
 static const char *method_name(const struct sx_params *p)
 {
-	static const char *const names[] = {"dp", "slanted", "rdp"};
+	static const char *const names[] = {"dp", "slanted", "rdp", "slanted-exact"};
 
 	return names[p->stixels.method];
 }

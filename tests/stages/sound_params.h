@@ -39,7 +39,18 @@ static inline struct sx_params sound_params(void)
 			    .p_invalid_sky = 0.28,
 			    .rdp_epsilon_px = 2,
 			    .rdp_sky_px = 1,
-			    .rdp_ground_px = 1},
+			    .rdp_ground_px = 1,
+			    .slanted = {.sigma_ground_px = 1,
+					.sigma_object_px = 1,
+					.sigma_sky_px = 2,
+					.offset_px = 1,
+					.slope_px = 0.125,
+					.above = 15,
+					.cut = 4,
+					.gravity = 1,
+					.order = 1,
+					.gap = 1,
+					.semantic = 0.5}},
 	};
 }
 

@@ -364,9 +364,6 @@ static void contexts_are_checked_and_counted(void **state)
 	engine->context_destroy(b);
 	assert_int_equal(engine->memory(d), empty);
 	a = NULL;
-	c.params.stixels.method = SX_STIXEL_SLANTED;
-	assert_int_equal(engine->context_create(&a, d, &c, why, sizeof(why)), -ENOTSUP);
-	assert_string_equal(why, "method slanted is not implemented by engine reference");
 	c = config_of(31, 40);
 	assert_int_equal(engine->context_create(&a, d, &c, why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "31x40"));
