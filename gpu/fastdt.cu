@@ -54,7 +54,7 @@ template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK> str
 	typedef typename sx_dt_plane<VALUE>::weight weight;
 	typedef typename sx_dt_plane<VALUE>::cell cell;
 
-	sx_dt_ring<IN::words, BATCH, batches_of<IN::words>(), BACK> ring;
+	sx_dt_ring<IN::words, BATCH, batches_of<IN::words>(), BACK, THREADS> ring;
 	uint8_t *to;
 	int to_step;
 	bool is_first; /* lane of the lowest disparity */
@@ -78,22 +78,28 @@ __device__ __forceinline__ void walk_batch(
 	const sx_dt_along<typename sx_dt_plane<VALUE>::cell, BATCH, ACROSS> &subtracted,
 	sx_dt_along<typename sx_dt_plane<VALUE>::cell, BATCH, ACROSS> &firsts, uint32_t most)
 {
+	uint32_t in_words[BATCH]
+			 [IN::words]; /* all at once: shared memory answers late, and few warps wait for it */
+
+#pragma unroll
+	for (int i = 0; i < BATCH; i++)
+		sx_words_load<IN::words>(in_words[i], slots + i * w.ring.stride);
 #pragma unroll
 	for (int i = 0; i < BATCH; i++) {
 		const int place = BACK ? BATCH - 1 - i : i;
-		uint32_t words[IN::words], stored[OUT::words];
+		const typename sx_dt_plane<VALUE>::weight weight = BACK ? w.carried : weights.get(place);
+		uint32_t stored[OUT::words];
 		VALUE in[4];
 
 		if (!CUT || w.ring.exists(i)) {
-			sx_words_load<IN::words>(words, slots + i * w.ring.stride);
-			IN::get(in, words, most);
+			IN::get(in, in_words[i], most);
 			if (SUBTRACT)
 				subtract<VALUE>(in, (VALUE)subtracted.get(place), w.is_first);
 #pragma unroll
 			for (int k = 0; k < 4; k++)
-				w.v[k] = sx_dt_step(in[k], w.v[k], BACK ? w.carried : weights.get(place));
+				w.v[k] = sx_dt_step(in[k], w.v[k], weight);
 			OUT::put(stored, w.v);
-			sx_words_store<OUT::words>(w.to + (ptrdiff_t)i * w.to_step, stored);
+			sx_words_store<OUT::words>(w.to + sx_dt_apart<BACK>(i, w.to_step), stored);
 		}
 		w.carried = weights.get(place);
 		firsts.set(place, (typename sx_dt_plane<VALUE>::cell)w.v[0]);
@@ -104,12 +110,12 @@ __device__ __forceinline__ void walk_batch(
 /* line: its number; lane: of the line. */
 template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK>
 __device__ __forceinline__ void start_walk(struct walk<IN, OUT, VALUE, ACROSS, BACK> &w, const struct pass &p,
-					   int line, int lane, uint32_t *shared)
+					   int lanes, int line, int lane, uint32_t *shared)
 {
 	const int length = ACROSS ? p.width : p.height;
 	const size_t pixel = ACROSS ? (size_t)line * (size_t)p.width : (size_t)line;
-	const size_t at = pixel * (size_t)p.lanes + (size_t)lane;
-	const int next = (ACROSS ? 1 : p.width) * p.lanes; /* lanes from position to position */
+	const size_t at = pixel * (size_t)lanes + (size_t)lane;
+	const int next = (ACROSS ? 1 : p.width) * lanes; /* lanes from position to position */
 
 	w.ring.start(p.in + at * (IN::words * 4), next * (IN::words * 4), length, shared);
 	w.to_step = (BACK ? -next : next) * (OUT::words * 4);
@@ -168,18 +174,19 @@ template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK, boo
 	}
 };
 
-template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK, bool SUBTRACT>
+/* LANES: of a line, or 0 where only the pass knows; those of 128 disparities are what the compiler should know. */
+template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK, bool SUBTRACT, int LANES>
 __global__ void __launch_bounds__(THREADS) pass_kernel(const struct pass p)
 {
 	SX_DYNAMIC_SHARED(uint32_t, shared);
 	struct travel<IN, OUT, VALUE, ACROSS, BACK, SUBTRACT> t;
 	const int index = (int)(blockIdx.x * THREADS + threadIdx.x);
-	const int line = index / p.lanes, lane = index % p.lanes;
+	const int lanes = LANES ? LANES : p.lanes, line = index / lanes, lane = index % lanes;
 	const size_t plane = ACROSS ? (size_t)line * p.pitch : (size_t)line;
 
 	if (line >= (ACROSS ? p.height : p.width)) /* no barrier follows */
 		return;
-	start_walk(t.w, p, line, lane, shared);
+	start_walk(t.w, p, lanes, line, lane, shared);
 	t.weights = (const typename sx_dt_plane<VALUE>::weight *)p.weights + plane;
 	t.subtracted = (const typename sx_dt_plane<VALUE>::cell *)p.subtracted + (SUBTRACT ? plane : 0);
 	t.lowest_pitch = ACROSS ? p.pitch : SX_DT_BESIDE * p.pitch;
@@ -209,8 +216,14 @@ cudaError_t launch(const struct pass &p, cudaStream_t stream)
 	const int threads = (ACROSS ? p.height : p.width) * p.lanes;
 	const size_t shared = (size_t)BATCH * batches_of<IN::words>() * THREADS * IN::words * 4;
 
-	SX_LAUNCH((pass_kernel<IN, OUT, VALUE, ACROSS, BACK, SUBTRACT>),
-		  dim3((unsigned)(threads + THREADS - 1) / THREADS), dim3(THREADS), shared, stream, p);
+	const dim3 blocks((unsigned)(threads + THREADS - 1) / THREADS);
+
+	if (p.lanes == 32)
+		SX_LAUNCH((pass_kernel<IN, OUT, VALUE, ACROSS, BACK, SUBTRACT, 32>), blocks, dim3(THREADS),
+			  shared, stream, p);
+	else
+		SX_LAUNCH((pass_kernel<IN, OUT, VALUE, ACROSS, BACK, SUBTRACT, 0>), blocks, dim3(THREADS),
+			  shared, stream, p);
 	return SX_LAUNCHED();
 }
 

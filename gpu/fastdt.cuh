@@ -39,6 +39,12 @@ __device__ __forceinline__ float sx_dt_step(float in, float before, float weight
 	return __fmaf_rn(before, weight, in);
 }
 
+/* Bytes to the position i of a journey: a product of 32 bits where that is not negative, one instruction of the pipe that has room. */
+template <bool BACK> __device__ __forceinline__ ptrdiff_t sx_dt_apart(int i, int step)
+{
+	return BACK ? (ptrdiff_t)i * step : (ptrdiff_t)((uint64_t)(uint32_t)i * (uint32_t)step);
+}
+
 /* What a lane's four cells are in memory: words, and to and from values. */
 
 /* Cmax - C; read only. most: Cmax in each byte. */
@@ -52,7 +58,7 @@ struct sx_dt_matches {
 
 #pragma unroll
 		for (int k = 0; k < 4; k++)
-			v[k] = (VALUE)(int)(cost >> 8 * k & 255);
+			v[k] = (VALUE)(int)__byte_perm(cost, 0, 0x4440u | (uint32_t)k);
 	}
 };
 
@@ -64,7 +70,7 @@ struct sx_dt_bytes {
 	{
 #pragma unroll
 		for (int k = 0; k < 4; k++)
-			v[k] = (int)(w[0] >> 8 * k & 255);
+			v[k] = (int)__byte_perm(w[0], 0, 0x4440u | (uint32_t)k);
 	}
 	static __device__ __forceinline__ void put(uint32_t (&w)[1], const int (&v)[4])
 	{
@@ -222,12 +228,14 @@ template <typename E, int BATCH> struct sx_dt_along<E, BATCH, true> {
  * What a lane fetches ahead along its line: N words a position, in BATCHES batches of shared memory that take turns.
  * Batches are aligned, the one at the line's end may be cut short: it is the last one, or BACK the first. It is fetched
  * whole: volumes have room behind their last pixel, and nobody uses what came. Only the lane itself reads what it fetched.
+ * THREADS: of the block.
  */
-template <int N, int BATCH, int BATCHES, bool BACK> struct sx_dt_ring {
+template <int N, int BATCH, int BATCHES, bool BACK, int THREADS> struct sx_dt_ring {
+	static const int stride = THREADS * N; /* words from slot to slot */
+
 	const uint8_t *from; /* next fetch */
 	int step;	     /* bytes from position to position, in the direction of travel */
 	uint32_t *words;     /* the lane's, of slot 0 */
-	int stride;	     /* words from slot to slot */
 	int batches, cut;    /* of the line; positions that exist of the batch at its end */
 	int next, slot;	     /* batch to fetch, and where */
 
@@ -244,7 +252,6 @@ template <int N, int BATCH, int BATCHES, bool BACK> struct sx_dt_ring {
 		step = BACK ? -bytes : bytes;
 		from = BACK ? base + (ptrdiff_t)(batches * BATCH - 1) * bytes : base;
 		words = shared + threadIdx.x * N;
-		stride = (int)blockDim.x * N;
 		next = slot = 0;
 #pragma unroll
 		for (int b = 0; b < BATCHES - 1; b++)
@@ -257,7 +264,7 @@ template <int N, int BATCH, int BATCHES, bool BACK> struct sx_dt_ring {
 		if (next < batches) {
 #pragma unroll
 			for (int i = 0; i < BATCH; i++)
-				sx_words_copy<N>(to + i * stride, from + (ptrdiff_t)i * step);
+				sx_words_copy<N>(to + i * stride, from + sx_dt_apart<BACK>(i, step));
 		}
 		sx_words_commit();
 		from += (ptrdiff_t)BATCH * step;
