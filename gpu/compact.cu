@@ -20,6 +20,7 @@
 #include <stixel.h>
 
 #include "gpu/stages_cuda.h"
+#include "stages/cells.h"
 
 #include "gpu/cuda.cuh"
 #include "gpu/warp.cuh"

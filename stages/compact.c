@@ -7,6 +7,8 @@
 
 #include <stixel.h>
 
+#include "stages/cells.h"
+
 uint32_t sx_compact_offsets(const struct sx_segments *segments, int max_per_column, uint32_t *offsets)
 {
 	offsets[0] = 0;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "stages/cells.h"
 #include "stages/ingest.h"
 
 static const char *first_missing(const struct sx_params *p, unsigned abilities)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/scores.h"
+#include "stages/slanted_params.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,8 +31,6 @@ enum sx_median_border { SX_MEDIAN_BORDER_COPY, SX_MEDIAN_BORDER_ZERO };
 enum sx_road_mode { SX_ROAD_VDISPARITY, SX_ROAD_CALIBRATED };
 /* slanted: planes, energies of whole stixels in closed form; slanted-exact: with outliers, cell by cell (slow). */
 enum sx_stixel_method { SX_STIXEL_DP, SX_STIXEL_SLANTED, SX_STIXEL_RDP, SX_STIXEL_SLANTED_EXACT };
-/* What a measurement weighs in the slanted model, by its confidence c in 0..1: c^2, c, or all the same. */
-enum sx_confidence_weight { SX_WEIGHT_SQUARED, SX_WEIGHT_LINEAR, SX_WEIGHT_EQUAL };
 enum sx_reduction { SX_REDUCTION_MEDIAN, SX_REDUCTION_MEAN };
 
 /* Rectified left camera. fx, fy, cx, cy in px; baseline > 0 and height > 0 in m; pitch downwards. */
@@ -79,20 +78,6 @@ struct sx_road_params {
 	int max_age; /* frames that an older road may stand in, 0..1000 */
 };
 
-/* Slanted stixels. sigma_*_px: sqrt 2 times a standard deviation; costs in nats. */
-struct sx_slanted_params {
-	enum sx_confidence_weight confidence;
-	double sigma_ground_px, sigma_object_px, sigma_sky_px;
-	double offset_px; /* how far the foot of a ground stixel lies from the road, */
-	double slope_px;  /* and how much steeper it is, px per image row */
-	int above;	  /* percent of the image height that ground may reach above the road's horizon */
-	double cut;	  /* of each stixel */
-	double gravity; /* of an object that does not stand on the ground: this times (1 + px of disparity) */
-	double order;	/* of an object nearer than the one below it: likewise */
-	double gap;	/* of ground that does not go on where the ground below it ends */
-	double semantic; /* weight of the class scores' energy */
-};
-
 /* sigma_*_px in px of disparity; p_*: probabilities in (0,1). algorithms: docs/algorithm.md, stixel DP. */
 struct sx_stixel_params {
 	enum sx_stixel_method method;
@@ -138,21 +123,6 @@ int sx_cost_max(enum sx_cost cost);
  * cost, aggregation and number of paths (docs/accuracy.md). Engines do so when they make a context; sx_params_check() judges the resolved values.
  */
 void sx_stereo_resolve(struct sx_stereo_params *p);
-
-static inline bool sx_is_slanted(const struct sx_stixel_params *p)
-{
-	return p->method == SX_STIXEL_SLANTED || p->method == SX_STIXEL_SLANTED_EXACT;
-}
-
-/* Image rows of one cell, and cells of a column of height image rows: whole ones, rows that remain are at the top. */
-static inline int sx_cell_height(const struct sx_stixel_params *p)
-{
-	return !sx_is_slanted(p) ? 1 : p->cell_height > 0 ? p->cell_height : p->width;
-}
-static inline int sx_cell_rows(const struct sx_stixel_params *p, int height)
-{
-	return height / sx_cell_height(p);
-}
 
 /* Disparities that a finished map can hold: 0 .. range-1 px (disparities + max(min_disparity, 0)). */
 int sx_disparity_range(const struct sx_stereo_params *p);

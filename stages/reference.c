@@ -16,6 +16,7 @@
 #include <stixel.h>
 
 #include "base/clock.h"
+#include "stages/cells.h"
 #include "stages/compact.h"
 #include "stages/confidence.h"
 #include "stages/context.h"

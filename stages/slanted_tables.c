@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "stages/cells.h"
+
 #define SQRT_PI 1.77245385090551602730
 
 enum { G = STIXEL_GROUND, S = STIXEL_SKY };

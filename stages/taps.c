@@ -5,6 +5,7 @@
  */
 #include "stages/taps.h"
 
+#include "stages/cells.h"
 #include "stages/cost.h"
 #include "stages/reduce.h"
 
