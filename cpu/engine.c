@@ -18,6 +18,7 @@
 #include <stixel.h>
 
 #include "cpu/engine_priv.h"
+#include "stages/cells.h"
 #include "stages/compact.h"
 #include "stages/context.h"
 #include "stages/reduce.h"
@@ -175,10 +176,23 @@ static size_t road_bytes(const struct sx_road_finder *r)
 	return sizeof(*r) + (size_t)r->height * (size_t)r->range * 6 + SX_HOUGH_ANGLES * (size_t)r->rhos * 2;
 }
 
+/* Class scores of cells, where pairs may have some. */
+static int take_scores(struct sx_context *x, int columns, int rows)
+{
+	const struct sx_params *p = &x->config.params;
+
+	if (!sx_is_slanted(&p->stixels) || p->semantics.classes == 0)
+		return 0;
+	sx_image_layout(&x->scores, SX_PIXEL_U8, rows * p->semantics.classes, columns);
+	x->scores.data = take(x, x->scores.pitch * (size_t)columns);
+	return x->scores.data ? 0 : -ENOMEM;
+}
+
 static int take_memory(struct sx_context *x)
 {
 	const struct sx_params *p = &x->config.params;
 	int w = x->config.width, h = x->config.height, columns = sx_reduce_columns(w, p->stixels.width);
+	int rows = sx_cell_rows(&p->stixels, h);
 	int range = sx_disparity_range(&p->stereo), threads = sx_pool_threads(x->device->pool), r;
 
 	r = sx_matcher_init(&x->matcher, sx_kernels_for(x->device->kernels, p->stereo.disparities),
@@ -192,7 +206,12 @@ static int take_memory(struct sx_context *x)
 	if (r == 0)
 		r = sx_segmenter_create(&x->segmenter, p, h, range, threads, x->device->kernels->name);
 	if (r == 0)
-		r = sx_segments_init(&x->segments, columns, h);
+		r = sx_segments_init(&x->segments, columns, rows);
+	if (r < 0)
+		return r;
+	x->segments.image_height = h;
+	x->segments.cell_height = sx_cell_height(&p->stixels);
+	r = take_scores(x, columns, rows);
 	if (r < 0)
 		return r;
 	if (p->filters.speckle_size > 0) {
@@ -203,10 +222,10 @@ static int take_memory(struct sx_context *x)
 	}
 	x->offsets = take(x, ((size_t)columns + 1) * sizeof(*x->offsets));
 	x->stixels =
-		take(x, sx_compact_capacity(columns, h, p->stixels.max_per_column) * sizeof(*x->stixels));
+		take(x, sx_compact_capacity(columns, rows, p->stixels.max_per_column) * sizeof(*x->stixels));
 	x->bytes += sizeof(*x) + sx_matcher_bytes(&x->matcher) + road_bytes(x->road_finder) +
 		    sx_segmenter_bytes(x->segmenter) +
-		    (size_t)columns * (size_t)h * sizeof(struct sx_segment);
+		    (size_t)columns * (size_t)rows * sizeof(struct sx_segment);
 	return x->offsets && x->stixels ? 0 : -ENOMEM;
 }
 
@@ -238,6 +257,7 @@ static void cpu_context_destroy(struct sx_context *x)
 	for (int i = 0; i < SX_TAP_COUNT; i++)
 		free(x->owned[i]);
 	free(x->speckle_memory);
+	free(x->scores.data);
 	free(x->offsets);
 	free(x->stixels);
 	sx_road_finder_destroy(x->road_finder);
@@ -254,7 +274,9 @@ static int cpu_context_create(struct sx_context **ret, struct sx_device *d, cons
 			      char *why, size_t why_bytes)
 {
 	struct sx_context *x;
-	int r = sx_context_check(c, sx_backend_cpu.name, SX_CAN_ZNCC | SX_CAN_FASTDT, why, why_bytes);
+	int r = sx_context_check(c, sx_backend_cpu.name,
+				 SX_CAN_ZNCC | SX_CAN_FASTDT | SX_CAN_SLANTED | SX_CAN_SLANTED_EXACT, why,
+				 why_bytes);
 
 	if (r < 0)
 		return r;

@@ -42,6 +42,7 @@ struct sx_context {
 	struct sx_road_finder *road_finder;
 	struct sx_segmenter *segmenter;
 	struct sx_segments segments;
+	struct sx_image scores; /* of cells: U8, [column][row][class]; without data where no pair has any */
 	uint32_t *offsets;
 	struct stixel *stixels;
 	size_t bytes;
@@ -53,6 +54,7 @@ struct sx_context {
 	const struct sx_pair *pair;
 	struct sx_road previous;
 	bool has_previous;
+	bool scored; /* scores are those of the pair */
 	struct sx_result result;
 };
 

@@ -11,7 +11,9 @@
 #include "base/clock.h"
 #include "cpu/engine_priv.h"
 #include "cpu/stixel_kernels.h"
+#include "stages/cells.h"
 #include "stages/compact.h"
+#include "stages/context.h"
 #include "stages/ingest.h"
 
 #define ROWS 8	     /* rows of a task in stages that are quick per row */
@@ -199,6 +201,29 @@ static void describe(struct frame *f)
 	book(f, SX_STAGE_CENSUS);
 }
 
+static void scores_task(void *arg, int index, int worker)
+{
+	struct frame *f = arg;
+	struct sx_context *x = f->x;
+	const struct sx_stixel_params *p = &x->config.params.stixels;
+	int v0 = index * 4, v1 = end_of(v0, 4, x->segments.capacity);
+
+	(void)worker;
+	sx_segmenter_kernels(x->segmenter)
+		->reduce_scores(x->pair->scores, x->config.width, x->config.height, p->width,
+				sx_cell_height(p), v0, v1, &x->scores);
+}
+
+/* Before the source has the pair back: the scores are its, too. */
+static void reduce_scores(struct frame *f)
+{
+	struct sx_context *x = f->x;
+
+	x->scored = sx_context_scores(&x->config, x->pair) != NULL;
+	if (x->scored)
+		sx_pool_for(x->device->pool, tasks_of(x->segments.capacity, 4), scores_task, f);
+}
+
 static void match(struct frame *f)
 {
 	struct sx_context *x = f->x;
@@ -207,6 +232,7 @@ static void match(struct frame *f)
 
 	f->stretch = sx_ingest_stretch(&x->pair->left, &x->pair->right);
 	sx_pool_for(pool, halves, ingest_task, f);
+	reduce_scores(f);
 	if (x->pair->images_read)
 		x->pair->images_read(x->pair);
 	book(f, SX_STAGE_INGEST);
@@ -336,8 +362,14 @@ static void reduce_task(void *arg, int index, int worker)
 	disparity.data = (uint16_t *)disparity.data + x0;
 	confidence.data = (uint8_t *)confidence.data + x0;
 	disparity.width = confidence.width = (u1 - u0) * p->width;
-	sx_segmenter_kernels(f->x->segmenter)
-		->reduce(&disparity, &confidence, p->width, p->reduction, &columns, &columns_confidence);
+	if (sx_is_slanted(p))
+		sx_segmenter_kernels(f->x->segmenter)
+			->reduce_cells(&disparity, &confidence, p->width, sx_cell_height(p), p->reduction,
+				       &columns, &columns_confidence);
+	else
+		sx_segmenter_kernels(f->x->segmenter)
+			->reduce(&disparity, &confidence, p->width, p->reduction, &columns,
+				 &columns_confidence);
 }
 
 static void segment_task(void *arg, int index, int worker)
@@ -369,7 +401,8 @@ static void make_stixels(struct frame *f)
 
 	sx_pool_for(pool, tasks_of(columns, 8), reduce_task, f);
 	book(f, SX_STAGE_REDUCE);
-	sx_segmenter_begin(x->segmenter, &x->result.road);
+	sx_segmenter_begin(x->segmenter, &x->result.road, &x->taps[SX_TAP_COLUMNS_CONFIDENCE],
+			   x->scored ? &x->scores : NULL);
 	sx_pool_for(pool, tasks_of(columns, COLUMNS), segment_task, f);
 	book(f, SX_STAGE_SEGMENT);
 	f->flags = sx_compact_flags(&x->result.road, &x->config.params);

@@ -11,6 +11,7 @@
 
 #include "cpu/pool.h"
 #include "cpu/stixel_kernels.h"
+#include "stages/cells.h"
 #include "stages/rdp.h"
 
 struct sx_segmenter {
@@ -21,6 +22,11 @@ struct sx_segmenter {
 	struct sx_dp_work dp[SX_POOL_THREADS_MAX];
 	struct sx_rdp_tables *rdp_tables;
 	struct sx_rdp *rdp[SX_POOL_THREADS_MAX];
+	struct sx_slanted_tables *slanted_tables;
+	struct sx_slanted_cpu *slanted_cpu;
+	struct sx_slanted_frame slanted_frame;
+	struct sx_slanted_work slanted[SX_POOL_THREADS_MAX];
+	const struct sx_image *confidence, *scores; /* of the frame, for slanted */
 	struct sx_road road;
 	size_t bytes;
 };
@@ -61,6 +67,26 @@ static int create_rdp(struct sx_segmenter *s, const struct sx_params *p, int hei
 	return r;
 }
 
+static int create_slanted(struct sx_segmenter *s, const struct sx_params *p, int height, int range,
+			  int threads)
+{
+	int r;
+
+	if ((r = sx_slanted_tables_create(&s->slanted_tables, p, height, range)) < 0 ||
+	    (r = sx_slanted_cpu_create(&s->slanted_cpu, s->slanted_tables)) < 0)
+		return r;
+	s->slanted_frame.ground_q4 =
+		calloc((size_t)s->slanted_tables->rows, sizeof(*s->slanted_frame.ground_q4));
+	if (!s->slanted_frame.ground_q4)
+		return -ENOMEM;
+	for (int i = 0; i < threads && r == 0; i++)
+		r = sx_slanted_work_init(&s->slanted[i], s->slanted_tables);
+	s->bytes = sizeof(*s->slanted_tables) + sizeof(*s->slanted_cpu) + 4 * (size_t)height +
+		   (s->slanted_tables->exact ? 12 * SX_SLANTED_OUTLIERS : 0) +
+		   (size_t)threads * sx_slanted_work_bytes(s->slanted_tables);
+	return r;
+}
+
 int sx_segmenter_create(struct sx_segmenter **ret, const struct sx_params *p, int height, int range,
 			int threads, const char *simd)
 {
@@ -75,6 +101,8 @@ int sx_segmenter_create(struct sx_segmenter **ret, const struct sx_params *p, in
 	s->kernels = sx_stixel_kernels_choose(simd);
 	if (p->stixels.method == SX_STIXEL_RDP)
 		r = create_rdp(s, p, height, range, threads);
+	else if (sx_is_slanted(&p->stixels))
+		r = create_slanted(s, p, height, range, threads);
 	else
 		r = create_dp(s, p, height, range, threads);
 	if (r < 0) {
@@ -92,11 +120,15 @@ void sx_segmenter_destroy(struct sx_segmenter *s)
 	for (int i = 0; i < SX_POOL_THREADS_MAX; i++) {
 		sx_dp_work_finish(&s->dp[i]);
 		sx_rdp_destroy(s->rdp[i]);
+		sx_slanted_work_finish(&s->slanted[i]);
 	}
 	sx_dp_cpu_frame_finish(&s->frame);
 	sx_dp_cpu_tables_destroy(s->dp_cpu_tables);
 	sx_dp_tables_destroy(s->dp_tables);
 	sx_rdp_tables_destroy(s->rdp_tables);
+	sx_slanted_cpu_destroy(s->slanted_cpu);
+	sx_slanted_tables_destroy(s->slanted_tables);
+	free(s->slanted_frame.ground_q4);
 	free(s);
 }
 
@@ -110,9 +142,14 @@ size_t sx_segmenter_bytes(const struct sx_segmenter *s)
 	return s ? sizeof(*s) + s->bytes : 0;
 }
 
-void sx_segmenter_begin(struct sx_segmenter *s, const struct sx_road *road)
+void sx_segmenter_begin(struct sx_segmenter *s, const struct sx_road *road, const struct sx_image *confidence,
+			const struct sx_image *scores)
 {
 	s->road = *road;
+	s->confidence = confidence;
+	s->scores = scores;
+	if (s->slanted_tables)
+		sx_slanted_frame_set(&s->slanted_frame, s->slanted_tables, road);
 	if (s->dp_tables)
 		sx_dp_cpu_frame_set(&s->frame, s->dp_tables, road);
 }
@@ -132,11 +169,26 @@ static void rdp_columns(struct sx_segmenter *s, const struct sx_image *columns, 
 	sx_rdp_run(s->rdp[worker], &s->road, &part, &lists);
 }
 
+static void slanted_columns(struct sx_segmenter *s, const struct sx_image *columns, int u0, int u1,
+			    int worker, struct sx_segments *out)
+{
+	for (int u = u0; u < u1; u++)
+		out->count[u] = (uint16_t)s->kernels->slanted_column(
+			s->slanted_cpu, &s->slanted_frame, &s->slanted[worker], sx_image_row(columns, u),
+			s->confidence ? sx_image_row(s->confidence, u) : NULL,
+			s->scores ? sx_image_row(s->scores, u) : NULL, sx_segments_column(out, u),
+			&out->total[u]);
+}
+
 void sx_segmenter_columns(struct sx_segmenter *s, const struct sx_image *columns, int u0, int u1, int worker,
 			  struct sx_segments *out)
 {
 	if (s->rdp_tables) {
 		rdp_columns(s, columns, u0, u1, worker, out);
+		return;
+	}
+	if (s->slanted_tables) {
+		slanted_columns(s, columns, u0, u1, worker, out);
 		return;
 	}
 	for (int u = u0; u < u1; u++)

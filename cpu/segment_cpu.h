@@ -1,5 +1,5 @@
 /*
- * Segmentation of stixel columns (dp, rdp) on many threads.
+ * Segmentation of stixel columns (dp, slanted, rdp) on many threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,10 +26,12 @@ const struct sx_stixel_kernels *sx_segmenter_kernels(const struct sx_segmenter *
 size_t sx_segmenter_bytes(const struct sx_segmenter *s);
 
 /*
- * Once per frame, then columns [u0, u1) on any worker, each column once. Same lists as sx_dp_run() or
- * sx_rdp_run(). columns: U16 Q4 as sx_reduce() leaves them, of the whole image.
+ * Once per frame, then columns [u0, u1) on any worker, each column once. Same lists as sx_dp_run(), sx_slanted_run() or
+ * sx_rdp_run(). columns: U16 Q4 as sx_reduce() or sx_reduce_cells() leaves them, of the whole image. confidence, scores:
+ * their shape, or NULL; for slanted alone, and until the last column.
  */
-void sx_segmenter_begin(struct sx_segmenter *s, const struct sx_road *road);
+void sx_segmenter_begin(struct sx_segmenter *s, const struct sx_road *road, const struct sx_image *confidence,
+			const struct sx_image *scores);
 void sx_segmenter_columns(struct sx_segmenter *s, const struct sx_image *columns, int u0, int u1, int worker,
 			  struct sx_segments *out);
 

@@ -5,8 +5,13 @@
  */
 #include "cpu/vec32_avx2.h"
 
+#include <string.h>
+
+#include "cpu/reduce_cells_kernel.h"
 #include "cpu/reduce_kernel.h"
+#include "cpu/slanted_kernel.h"
 #include "cpu/stixel_dp_kernel.h"
 #include "cpu/stixel_kernels.h"
 
-const struct sx_stixel_kernels sx_stixel_kernels_avx2 = {VI_NAME, dp_column, reduce};
+const struct sx_stixel_kernels sx_stixel_kernels_avx2 = {VI_NAME, dp_column,	slanted_column,
+							 reduce,  reduce_cells, reduce_scores};

@@ -6,15 +6,24 @@
 #ifndef SX_CPU_STIXEL_KERNELS_H
 #define SX_CPU_STIXEL_KERNELS_H
 
+#include "cpu/slanted_cpu.h"
 #include "cpu/stixel_dp_cpu.h"
 #include "stages/reduce.h"
 
 struct sx_stixel_kernels {
 	const char *name;
 	sx_dp_column_fn *dp_column;
+	sx_slanted_column_fn *slanted_column;
 	/* as sx_reduce() */
 	void (*reduce)(const struct sx_image *disparity, const struct sx_image *confidence, int width_px,
 		       enum sx_reduction how, struct sx_image *columns, struct sx_image *columns_confidence);
+	/* as sx_reduce_cells() */
+	void (*reduce_cells)(const struct sx_image *disparity, const struct sx_image *confidence,
+			     int width_px, int cell_height, enum sx_reduction how, struct sx_image *columns,
+			     struct sx_image *columns_confidence);
+	/* as sx_reduce_scores(), of cells v0 .. v1 - 1 of all columns */
+	void (*reduce_scores)(const struct sx_scores *scores, int image_width, int image_height, int width_px,
+			      int cell_height, int v0, int v1, struct sx_image *columns);
 };
 
 extern const struct sx_stixel_kernels sx_stixel_kernels_plain, sx_stixel_kernels_avx2;

@@ -143,7 +143,7 @@ template <typename S> struct climb {
 		typename S::value v[S::W][4], least;
 		typename S::weight carried;
 	} at;
-	/* the lane's first word of the column's row 0, and of the batch's top row that is loaded next; bytes from row to row */
+	/* the lane's first word of the column's row 0, and of the row that is loaded next; bytes from row to row */
 	const uint8_t *first, *from;
 	const uint8_t *first_beside, *from_beside;
 	uint32_t row, beside_row;
@@ -151,22 +151,21 @@ template <typename S> struct climb {
 	/* y: of the lowest row of the batch that is loaded next */
 	__device__ __forceinline__ void go_to(int y)
 	{
-		from = first + (size_t)(y + 1 - S::rows) * row;
-		from_beside = first_beside + (size_t)(y + 1 - S::rows) * beside_row;
+		from = first + (size_t)y * row;
+		from_beside = first_beside + (size_t)y * beside_row;
 	}
-	/* Its row i, from the lowest on. A product of 32 bits and a sum of 64: one instruction, not of the pipe that is busy. */
+	/* Its row i, rows in order, from the lowest on. */
 	__device__ __forceinline__ void load(int i, const struct work &w, int lane)
 	{
-		const uint64_t up = (uint64_t)(S::rows - 1 - i);
-
 #pragma unroll
 		for (int k = 0; k < S::W; k++)
 			if (lane + 32 * k < S::disparities(w) / 4)
 				sx_words_load<S::cells::words>(
-					words[i][k],
-					reinterpret_cast<const uint32_t *>(
-						from + row * up + (size_t)(128 * k * S::cells::words)));
-		beside[i].v = *reinterpret_cast<const beside_words *>(from_beside + beside_row * up);
+					words[i][k], reinterpret_cast<const uint32_t *>(
+							     from + (size_t)(128 * k * S::cells::words)));
+		beside[i].v = *reinterpret_cast<const beside_words *>(from_beside);
+		from -= row;
+		from_beside -= beside_row;
 	}
 };
 

@@ -124,7 +124,7 @@ __device__ __forceinline__ void find_all_right(const struct work &w, const uint3
 }
 
 template <typename S, bool HELD>
-__global__ void __launch_bounds__(THREADS, S::D ? 3 : 2) winner_kernel(const struct work w)
+__global__ void __launch_bounds__(THREADS, S::D ? 3 : 1) winner_kernel(const struct work w)
 {
 	SX_DYNAMIC_SHARED(uint32_t, keys);
 	__shared__ struct found founds[S::rows * COLUMNS];

@@ -276,9 +276,13 @@ static void match(struct sx_context *x, const struct sx_pair *pair, int64_t *t)
 	const struct sx_cost_input in = {{tap[SX_TAP_LEFT], tap[SX_TAP_RIGHT]},
 					 {tap[SX_TAP_LEFT_CENSUS], tap[SX_TAP_RIGHT_CENSUS]}};
 	struct sx_stretch stretch = sx_ingest_stretch(&pair->left, &pair->right);
+	const struct sx_scores *scores = sx_context_scores(&x->config, pair);
 
 	sx_ingest(&pair->left, &tap[SX_TAP_LEFT], stretch);
 	sx_ingest(&pair->right, &tap[SX_TAP_RIGHT], stretch);
+	if (scores)
+		sx_reduce_scores(scores, x->config.width, x->config.height, x->config.params.stixels.width,
+				 sx_cell_height(&x->config.params.stixels), &x->scores);
 	if (pair->images_read)
 		pair->images_read(pair);
 	book(x, SX_STAGE_INGEST, t);
@@ -330,9 +334,6 @@ static void segment(struct sx_context *x, const struct sx_pair *pair, const stru
 	sx_reduce_cells(&tap[SX_TAP_DISPARITY], &tap[SX_TAP_CONFIDENCE], p->stixels.width,
 			sx_cell_height(&p->stixels), p->stixels.reduction, &tap[SX_TAP_COLUMNS],
 			&tap[SX_TAP_COLUMNS_CONFIDENCE]);
-	if (scores)
-		sx_reduce_scores(scores, x->config.width, x->config.height, p->stixels.width,
-				 sx_cell_height(&p->stixels), &x->scores);
 	book(x, SX_STAGE_REDUCE, t);
 	if (x->slanted)
 		sx_slanted_run(x->slanted, &x->result.road, &tap[SX_TAP_COLUMNS],

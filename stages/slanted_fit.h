@@ -87,11 +87,15 @@ SX_SLANTED struct sx_slanted_plane sx_slanted_ground(const struct sx_slanted_mod
 	const float e = sx_slanted_float(s->e), xe = sx_slanted_float(s->xe);
 	const float r = 1.0f / (n * xx - x * x);
 	struct sx_slanted_plane p;
-	float rest;
+	float off_a, off_b, rest;
 
 	p.a = (e * xx - x * xe) * r;
 	p.b = (n * xe - x * e) * r;
+	/* what the normal equations lack: with it an error of a and b is of second order in the energy */
+	off_a = (p.a * n + p.b * x) - e;
+	off_b = (p.a * x + p.b * xx) - xe;
 	rest = (sx_slanted_float(s->ee) - p.a * e) - p.b * xe;
+	rest = rest + (p.a * off_a + p.b * off_b);
 	p.fit = rest > 0.0f ? rest * m->k_ground : 0.0f;
 	return p;
 }

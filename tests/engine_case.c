@@ -76,6 +76,29 @@ size_t engine_case_cells(const struct engine_case *t)
 	return (size_t)t->width * (size_t)t->height * (size_t)t->params.stereo.disparities;
 }
 
+/* Planes with a few rows between them; smooth enough that stixels have classes, noise, or all the same. */
+static void scores_init(struct engine_frame *f, const struct engine_case *t, struct check_rng *r)
+{
+	const int n = t->params.semantics.classes, w = (t->width + t->score_scale - 1) / t->score_scale,
+		  h = (t->height + t->score_scale - 1) / t->score_scale;
+
+	check_image_init(&f->planes, SX_PIXEL_U8, w, (h + 2) * n, t->padding);
+	check_fill(&f->planes.image, t->fill, r);
+	for (int y = 0; y < (h + 2) * n && t->seed % 3; y++)
+		for (int x = 0; x < w; x++)
+			((uint8_t *)sx_image_row(&f->planes.image, y))[x] =
+				(uint8_t)(y % (h + 2) * n / (h + 2) == y / (h + 2) ? 150 + check_below(r, 106)
+										   : check_below(r, 20));
+	f->scores = (struct sx_scores){.data = f->planes.image.data,
+				       .pitch = f->planes.image.pitch,
+				       .plane_bytes = f->planes.image.pitch * (size_t)(h + 2),
+				       .classes = n,
+				       .width = w,
+				       .height = h,
+				       .scale = t->score_scale};
+	f->pair.scores = &f->scores;
+}
+
 void engine_frame_init(struct engine_frame *f, const struct engine_case *t)
 {
 	struct check_rng r = check_rng_seed(t->seed);
@@ -89,6 +112,9 @@ void engine_frame_init(struct engine_frame *f, const struct engine_case *t)
 		check_fill(&f->right.image, t->fill, &r);
 	}
 	f->pair = (struct sx_pair){.left = f->left.image, .right = f->right.image, .number = 1};
+	f->planes = (struct check_image){0};
+	if (t->score_scale)
+		scores_init(f, t, &r);
 }
 
 bool engine_frame_finish(struct engine_frame *f)
@@ -98,6 +124,7 @@ bool engine_frame_finish(struct engine_frame *f)
 
 	check_image_finish(&f->left);
 	check_image_finish(&f->right);
+	check_image_finish(&f->planes);
 	return left && right;
 }
 
@@ -420,6 +447,49 @@ void engine_cases_stixels(engine_case_fn *check)
 		t.params.stixels.max_per_column = i & 4 ? 2 : 2160;
 		t.params.road.mode = i & 2 ? SX_ROAD_CALIBRATED : SX_ROAD_VDISPARITY;
 		if (i == 6 || i == 7) {
+			t.params.camera = (struct sx_camera){0};
+			t.params.road.mode = SX_ROAD_VDISPARITY;
+		}
+		check(&t);
+	}
+}
+
+static const struct {
+	int width, height, cell_width, cell_height, classes, scale;
+} slanted_sizes[] = {
+	{161, 90, 1, 1, 0, 0},	 {161, 90, 2, 1, 5, 1},	  {163, 91, 4, 4, 19, 1}, {160, 128, 8, 8, 19, 8},
+	{163, 131, 8, 0, 19, 3}, {131, 90, 5, 3, 1, 4},	  {70, 43, 32, 32, 3, 2}, {97, 203, 7, 5, 32, 16},
+	{64, 64, 16, 2, 0, 0},	 {33, 900, 11, 3, 4, 32}, {300, 40, 3, 9, 2, 5},  {129, 65, 32, 1, 19, 2},
+	{260, 150, 4, 4, 19, 4}, {260, 150, 8, 8, 0, 0},
+};
+
+void engine_cases_slanted(engine_case_fn *check)
+{
+	for (int i = 0; i < 28; i++) {
+		struct engine_case t = engine_case_small(1200 + (uint64_t)i);
+		struct sx_slanted_params *s = &t.params.stixels.slanted;
+
+		t.width = slanted_sizes[i / 2].width;
+		t.height = slanted_sizes[i / 2].height;
+		t.params.stixels.width = slanted_sizes[i / 2].cell_width;
+		t.params.stixels.cell_height = slanted_sizes[i / 2].cell_height;
+		t.params.stixels.method = i % 2 ? SX_STIXEL_SLANTED_EXACT : SX_STIXEL_SLANTED;
+		t.params.stixels.reduction = i % 4 > 1 ? SX_REDUCTION_MEAN : SX_REDUCTION_MEDIAN;
+		t.params.stixels.max_per_column = i % 7 == 6 ? 2 : 2160;
+		t.params.semantics.classes = slanted_sizes[i / 2].classes;
+		for (int k = 0; k < t.params.semantics.classes; k++)
+			t.params.semantics.kind[k] = (uint8_t)((k * 7 + i) % (i % 5 == 4 ? 2 : 3));
+		t.score_scale = slanted_sizes[i / 2].scale;
+		t.fill = i % 6 == 5 ? CHECK_FLAT : i % 6 == 3 ? CHECK_STEPS : CHECK_NOISE;
+		t.params.camera.cy = t.height * 0.45;
+		t.params.road.mode = i % 3 ? SX_ROAD_CALIBRATED : SX_ROAD_VDISPARITY;
+		t.params.camera.height_m = 0.3 + (i % 4) * 0.6;
+		s->confidence = (enum sx_confidence_weight)(i % 3);
+		s->above = i % 4 == 3 ? 100 : 15 * (i % 4);
+		s->slope_px = i % 5 ? 0.125 : 1;
+		s->semantic = i % 8 == 7 ? 20 : 0.5;
+		s->cut = i % 9 == 8 ? 0 : 4;
+		if (i == 26 || i == 27) {
 			t.params.camera = (struct sx_camera){0};
 			t.params.road.mode = SX_ROAD_VDISPARITY;
 		}

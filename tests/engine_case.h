@@ -18,6 +18,7 @@ struct engine_case {
 	enum check_fill fill;
 	int shift, padding;
 	uint64_t seed;
+	int score_scale; /* scores of params.semantics.classes come along, one for so many pixels; 0: none */
 };
 
 /* A KITTI-like camera and the usual chain with 64 disparities. */
@@ -28,7 +29,8 @@ struct engine_case engine_case_small(uint64_t seed);
 size_t engine_case_cells(const struct engine_case *t);
 
 struct engine_frame {
-	struct check_image left, right;
+	struct check_image left, right, planes;
+	struct sx_scores scores;
 	struct sx_pair pair;
 };
 void engine_frame_init(struct engine_frame *f, const struct engine_case *t);
@@ -65,6 +67,7 @@ void engine_cases_winner(engine_case_fn *check);
 void engine_cases_filters(engine_case_fn *check);
 void engine_cases_pixels(engine_case_fn *check);
 void engine_cases_stixels(engine_case_fn *check);
-void engine_cases_fastdt(engine_case_fn *check); /* each variant, with all costs */
+void engine_cases_slanted(engine_case_fn *check); /* both models; cells, scores, weights, parameters */
+void engine_cases_fastdt(engine_case_fn *check);  /* each variant, with all costs */
 
 #endif

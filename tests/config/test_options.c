@@ -241,7 +241,7 @@ static uint64_t random_u64(void)
 /* Some value of the row that the checks of the whole accept. */
 static void random_value(const struct sx_option *o, char *text, size_t bytes)
 {
-	double unit = (double)(random_u64() >> 11) * 0x1p-53, max = o->max;
+	double unit = (double)(random_u64() >> 11) * 0x1p-53, min = o->min, max = o->max;
 	int words = 0;
 
 	if (o->initial &&
@@ -254,12 +254,14 @@ static void random_value(const struct sx_option *o, char *text, size_t bytes)
 		max = 80;
 	if (!strcmp(o->key, "epsilon_px"))
 		max = 16;
+	if (!strcmp(o->key, "slanted_offset_px"))
+		min = 4; /* a sixteenth of the largest sigma */
 	switch (o->kind) {
 	case SX_OPTION_BOOL:
 		snprintf(text, bytes, "%s", random_u64() & 1 ? "yes" : "no");
 		break;
 	case SX_OPTION_REAL:
-		sx_number_print(o->min + unit * (max - o->min), text, bytes);
+		sx_number_print(min + unit * (max - min), text, bytes);
 		break;
 	case SX_OPTION_TEXT:
 		snprintf(text, bytes, "%s", random_u64() & 1 ? "/dev/a b#c" : "");

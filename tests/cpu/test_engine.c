@@ -206,6 +206,11 @@ static void test_stixel_options(void **state)
 	engine_cases_stixels(check_2_threads);
 }
 
+static void test_slanted(void **state)
+{
+	engine_cases_slanted(check_2_threads);
+}
+
 static void test_fastdt(void **state)
 {
 	engine_cases_fastdt(check_2_threads);
@@ -363,14 +368,6 @@ static void test_refusals(void **state)
 	unsetenv("SX_SIMD");
 	assert_int_equal(sx_backend_cpu.open(&d, &one, why, sizeof(why)), 0);
 	assert_non_null(strstr(sx_backend_cpu.describe(d), "1 thread"));
-	c.params.stixels.method = SX_STIXEL_SLANTED;
-	assert_int_equal(sx_backend_cpu.context_create(&x, d, &c, why, sizeof(why)), -ENOTSUP);
-	assert_non_null(strstr(why, "slanted"));
-	assert_non_null(strstr(why, "cpu"));
-	c.params = engine_case_params();
-	c.params.stixels.method = SX_STIXEL_SLANTED;
-	assert_int_equal(sx_backend_cpu.context_create(&x, d, &c, why, sizeof(why)), -ENOTSUP);
-	c.params = engine_case_params();
 	c.params.stereo.p2 = 250;
 	assert_int_equal(sx_backend_cpu.context_create(&x, d, &c, why, sizeof(why)), -EINVAL);
 	assert_null(x);
@@ -417,10 +414,10 @@ int main(void)
 		cmocka_unit_test(test_extreme_sums),   cmocka_unit_test(test_min_disparity),
 		cmocka_unit_test(test_winner_options), cmocka_unit_test(test_filter_options),
 		cmocka_unit_test(test_pixel_formats),  cmocka_unit_test(test_stixel_options),
-		cmocka_unit_test(test_threads),	       cmocka_unit_test(test_contexts),
-		cmocka_unit_test(test_waiting),	       cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_images_read),    cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_fastdt),
+		cmocka_unit_test(test_slanted),	       cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_contexts),       cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_refusals),       cmocka_unit_test(test_images_read),
+		cmocka_unit_test(test_memory),	       cmocka_unit_test(test_fastdt),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

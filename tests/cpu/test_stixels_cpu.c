@@ -84,7 +84,7 @@ static void run_cpu(struct rig *g, const struct sx_params *p, int h, int range, 
 	assert_int_equal(sx_segmenter_create(&s, p, h, range, 2, simd), 0);
 	assert_true(sx_segmenter_bytes(s) > 0);
 	for (int round = 0; round < 2; round++) {
-		sx_segmenter_begin(s, road);
+		sx_segmenter_begin(s, road, NULL, NULL);
 		for (int u = n - 1; u >= 0; u--)
 			sx_segmenter_columns(s, &g->columns, u, u + 1, (u + round) % 2, &g->got);
 	}

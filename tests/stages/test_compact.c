@@ -140,6 +140,39 @@ static void test_flags(void **state)
 	rig_finish(&g);
 }
 
+/* Rows of cells become image rows; those of no cell are at the top. Labels are the slanted methods' alone. */
+static void test_cells(void **state)
+{
+	struct check_rng r = check_rng_seed(23);
+	struct sx_params p = stixel_case_params(H);
+	struct rig g;
+
+	rig_init(&g, &r);
+	g.segments.list[0].label = 7;
+	sx_compact(&g.segments, &g.columns, NULL, &g.road, &p, g.offsets, g.stixels);
+	assert_int_equal(g.stixels[0].label, STIXEL_LABEL_NONE);
+	g.segments.cell_height = 9;
+	g.segments.image_height = 9 * H + 5;
+	for (int exact = 0; exact < 2; exact++) {
+		uint32_t n;
+
+		p.stixels.method = exact ? SX_STIXEL_SLANTED_EXACT : SX_STIXEL_SLANTED;
+		assert_true(sx_compact_flags(&g.road, &p) & STIXEL_FLAG_SLANTED);
+		n = sx_compact(&g.segments, &g.columns, NULL, &g.road, &p, g.offsets, g.stixels);
+		assert_int_equal(g.stixels[0].label, 7);
+		for (uint32_t i = 0; i < n; i++) {
+			const struct stixel *s = &g.stixels[i];
+			const struct sx_segment *want =
+				sx_segments_column(&g.segments, s->column) + (i - g.offsets[s->column]);
+
+			assert_int_equal(s->row_bottom, 9 * H + 4 - 9 * want->v_bottom);
+			assert_int_equal(s->row_top, 9 * H + 4 - 9 * want->v_top - 8);
+		}
+		assert_int_equal(g.stixels[n - 1].row_top, 5);
+	}
+	rig_finish(&g);
+}
+
 static void test_segment_lists(void **state)
 {
 	struct sx_segments s = {0};
@@ -156,6 +189,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_limit),
 		cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_cells),
 		cmocka_unit_test(test_segment_lists),
 	};
 

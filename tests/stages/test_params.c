@@ -145,6 +145,58 @@ static void stixels_are_checked(void **state)
 	ACCEPTED(p.stixels.epsilon_px = 64);
 }
 
+#define SLANTED(change) (p.stixels.method = SX_STIXEL_SLANTED, change)
+
+static void slanted_stixels_are_checked(void **state)
+{
+	REFUSED("cell_height = 33", SLANTED(p.stixels.cell_height = 33));
+	REFUSED("cell_height = -1", SLANTED(p.stixels.cell_height = -1));
+	REFUSED("slanted_sigma_sky_px = 0.001", SLANTED(p.stixels.slanted.sigma_sky_px = 0.001));
+	REFUSED("slanted_offset_px = 0.05", SLANTED(p.stixels.slanted.offset_px = 0.05));
+	REFUSED("slanted_slope_px = 0", SLANTED(p.stixels.slanted.slope_px = 0));
+	REFUSED("slanted_semantic = nan", SLANTED(p.stixels.slanted.semantic = NAN));
+	REFUSED("slanted_cut = -1", SLANTED(p.stixels.slanted.cut = -1));
+	REFUSED("slanted_above = 101", SLANTED(p.stixels.slanted.above = 101));
+	REFUSED("33 semantic classes", SLANTED(p.semantics.classes = 33));
+	REFUSED("class 1: its kind 3", SLANTED((p.semantics.classes = 2, p.semantics.kind[1] = 3)));
+	ACCEPTED(SLANTED(p.stixels.cell_height = 32));
+	ACCEPTED(SLANTED(p.semantics.classes = 32));
+	/* what other methods do not read */
+	ACCEPTED(p.stixels.slanted.slope_px = 0);
+}
+
+/* Scores of a pair must be those of the configuration, where it reads them. */
+static void scores_are_checked(void **state)
+{
+	static uint8_t grey[640 * 480];
+	const struct sx_image image = {grey, 640, 480, 640, SX_PIXEL_U8};
+	const struct sx_scores good = {grey, 80, 80 * 60, 19, 80, 60, 8, 0};
+	struct sx_context_config c = {640, 480, SX_PIXEL_U8, sound_params(), false};
+	struct sx_scores s = good;
+	struct sx_pair pair = {.left = image, .right = image, .scores = &s};
+
+	c.params.semantics.classes = 19;
+	s.classes = 3;
+	assert_null(sx_context_scores(&c, &pair));
+	assert_int_equal(sx_context_check_pair(&c, &pair), 0); /* dp */
+	c.params.stixels.method = SX_STIXEL_SLANTED;
+	assert_ptr_equal(sx_context_scores(&c, &pair), &s);
+	assert_int_equal(sx_context_check_pair(&c, &pair), -EINVAL);
+	for (int i = 0; i < 8; i++) {
+		s = good;
+		s.data = i == 1 ? NULL : grey;
+		s.scale = i == 2 ? 0 : i == 3 ? 4 : 8;
+		s.width -= i == 4;
+		s.height += i == 5;
+		s.pitch -= i == 6;
+		s.plane_bytes -= i == 7;
+		assert_int_equal(sx_context_check_pair(&c, &pair), i ? -EINVAL : 0);
+	}
+	c.params.semantics.classes = 0;
+	assert_null(sx_context_scores(&c, &pair));
+	assert_int_equal(sx_context_check_pair(&c, &pair), 0);
+}
+
 static void sizes_are_checked(void **state)
 {
 	struct sx_params p = sound_params();
@@ -223,6 +275,8 @@ int main(void)
 		cmocka_unit_test(zero_penalties_are_resolved),
 		cmocka_unit_test(filters_and_camera_are_checked),
 		cmocka_unit_test(stixels_are_checked),
+		cmocka_unit_test(slanted_stixels_are_checked),
+		cmocka_unit_test(scores_are_checked),
 		cmocka_unit_test(sizes_are_checked),
 		cmocka_unit_test(sentence_is_bounded),
 		cmocka_unit_test(range_of_finished_maps),

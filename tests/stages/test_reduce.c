@@ -98,11 +98,110 @@ static void test_known_cells(void **state)
 	assert_int_equal(cell[2], SX_DISPARITY_INVALID);
 }
 
+/* Every pixel of a cell, whatever lies where; cells count from the bottom, what remains at the top and right is not used. */
+static void check_cells(int w, int h, int width, int rows, int invalid_percent, struct check_rng *r)
+{
+	const int columns = w / width, cells = h / rows;
+	struct check_image d, c, out, out_c;
+	int values[32 * 32];
+
+	check_image_init(&d, SX_PIXEL_U16, w, h, 3);
+	check_image_init(&c, SX_PIXEL_U8, w, h, 5);
+	check_image_init(&out, SX_PIXEL_U16, cells, columns, 1);
+	check_image_init(&out_c, SX_PIXEL_U8, cells, columns, 2);
+	check_fill_disparity(&d.image, 128, invalid_percent, r);
+	check_fill(&c.image, CHECK_NOISE, r);
+	for (enum sx_reduction how = SX_REDUCTION_MEDIAN; how <= SX_REDUCTION_MEAN; how++) {
+		sx_reduce_cells(&d.image, &c.image, width, rows, how, &out.image, &out_c.image);
+		for (int i = 0; i < columns * cells; i++) {
+			const int u = i / cells, v = i % cells;
+			int n = 0, sum = 0, confidence = 0, want = SX_DISPARITY_INVALID;
+
+			for (int k = 0; k < width * rows; k++) {
+				const int y = h - 1 - v * rows - k / width, x = u * width + k % width;
+				const int value = ((uint16_t *)sx_image_row(&d.image, y))[x];
+
+				if (value == SX_DISPARITY_INVALID)
+					continue;
+				sum += values[n++] = value;
+				confidence += ((uint8_t *)sx_image_row(&c.image, y))[x];
+			}
+			qsort(values, (size_t)n, sizeof(*values), by_value);
+			if (2 * n >= width * rows)
+				want = how == SX_REDUCTION_MEDIAN ? values[n / 2] : half_up(sum, n);
+			assert_int_equal(((uint16_t *)sx_image_row(&out.image, u))[v], want);
+			assert_int_equal(((uint8_t *)sx_image_row(&out_c.image, u))[v],
+					 half_up(confidence, width * rows));
+		}
+		assert_true(check_guards(&out, "columns"));
+		assert_true(check_guards(&out_c, "confidence"));
+	}
+	check_image_finish(&d);
+	check_image_finish(&c);
+	check_image_finish(&out);
+	check_image_finish(&out_c);
+}
+
+static void test_every_cell(void **state)
+{
+	struct check_rng r = check_rng_seed(3);
+
+	for (int i = 0; i < 64; i++) {
+		const int width = i < 32 ? i + 1 : 1 + check_below(&r, 32), rows = 1 + check_below(&r, 32);
+
+		check_cells(width * 3 + check_below(&r, width), rows * 2 + check_below(&r, rows), width, rows,
+			    20 * (i % 6), &r);
+	}
+	check_cells(65, 66, 32, 32, 20, &r);
+}
+
+/* Each pixel has the score of its place in the smaller planes. */
+static void test_scores(void **state)
+{
+	struct check_rng r = check_rng_seed(4);
+
+	for (int i = 0; i < 60; i++) {
+		const int w = 32 + check_below(&r, 70), h = 32 + check_below(&r, 70), classes = 1 + i % 5;
+		const int width = 1 + check_below(&r, 32), rows = 1 + check_below(&r, 32);
+		const int scale = i % 4 ? 1 + check_below(&r, 12) : 1, sw = (w + scale - 1) / scale,
+			  sh = (h + scale - 1) / scale;
+		struct sx_scores s = {.classes = classes, .width = sw, .height = sh, .scale = scale};
+		struct check_image planes, out;
+
+		check_image_init(&planes, SX_PIXEL_U8, sw, sh * classes + 3 * classes, 7);
+		check_image_init(&out, SX_PIXEL_U8, h / rows * classes, w / width, 2);
+		check_fill(&planes.image, i % 3 ? CHECK_NOISE : CHECK_NEAR_255, &r);
+		s.data = planes.image.data;
+		s.pitch = planes.image.pitch;
+		s.plane_bytes = s.pitch * (size_t)(sh + 3);
+		sx_reduce_scores(&s, w, h, width, rows, &out.image);
+		for (int u = 0; u < w / width; u++)
+			for (int k = 0; k < h / rows * classes; k++) {
+				const int c = k % classes, v = k / classes;
+				int sum = 0;
+
+				for (int p = 0; p < width * rows; p++) {
+					const int y = h - 1 - v * rows - p / width, x = u * width + p % width;
+
+					sum += s.data[(size_t)c * s.plane_bytes +
+						      (size_t)(y / scale) * s.pitch + (size_t)(x / scale)];
+				}
+				assert_int_equal(((uint8_t *)sx_image_row(&out.image, u))[k],
+						 half_up(sum, width * rows));
+			}
+		assert_true(check_guards(&out, "scores"));
+		check_image_finish(&planes);
+		check_image_finish(&out);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_width),
 		cmocka_unit_test(test_known_cells),
+		cmocka_unit_test(test_every_cell),
+		cmocka_unit_test(test_scores),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,0 +1,291 @@
+/*
+ * Slanted stixels of the cpu engine against the reference, column by column and byte for byte, on every kernel that this
+ * machine has; cells and their class scores.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cpu/segment_cpu.h"
+#include "cpu/stixel_kernels.h"
+#include "stages/slanted.h"
+#include "tests/stixel_case.h"
+
+static const char *const simds[] = {"plain", "avx2"};
+
+struct rig {
+	struct sx_slanted_tables *tables;
+	struct sx_slanted *slanted;
+	struct sx_image columns, confidence, scores;
+	struct sx_segments want, got;
+};
+
+static void rig_init(struct rig *g, const struct sx_params *p, int columns, int height, int range)
+{
+	memset(g, 0, sizeof(*g));
+	assert_int_equal(sx_slanted_tables_create(&g->tables, p, height, range), 0);
+	assert_int_equal(sx_slanted_create(&g->slanted, g->tables), 0);
+	height = g->tables->rows;
+	assert_int_equal(sx_segments_init(&g->want, columns, height), 0);
+	assert_int_equal(sx_segments_init(&g->got, columns, height), 0);
+	assert_int_equal(sx_image_init(&g->columns, SX_PIXEL_U16, height, columns), 0);
+	assert_int_equal(sx_image_init(&g->confidence, SX_PIXEL_U8, height, columns), 0);
+	assert_int_equal(sx_image_init(&g->scores, SX_PIXEL_U8, height * (p->semantics.classes + 1), columns),
+			 0);
+}
+
+static void rig_finish(struct rig *g)
+{
+	sx_slanted_destroy(g->slanted);
+	sx_slanted_tables_destroy(g->tables);
+	sx_segments_finish(&g->want);
+	sx_segments_finish(&g->got);
+	sx_image_finish(&g->columns);
+	sx_image_finish(&g->confidence);
+	sx_image_finish(&g->scores);
+}
+
+static void compare(const struct rig *g, const char *what)
+{
+	for (int u = 0; u < g->columns.height; u++) {
+		const struct sx_segment *want = sx_segments_column(&g->want, u);
+		const struct sx_segment *got = sx_segments_column(&g->got, u);
+
+		for (int i = 0; i < g->want.count[u]; i++)
+			if (i >= g->got.count[u] || memcmp(&want[i], &got[i], sizeof(*want)) != 0)
+				fail_msg("%s, %d rows, column %d: segment %d of %d and %d: rows %d..%d kind "
+					 "%d "
+					 "disparity %d slope %d label %d, want %d..%d %d %d %d %d",
+					 what, g->columns.width, u, i, g->got.count[u], g->want.count[u],
+					 got[i].v_bottom, got[i].v_top, got[i].kind, got[i].disparity_q7,
+					 got[i].slope_q14, got[i].label, want[i].v_bottom, want[i].v_top,
+					 want[i].kind, want[i].disparity_q7, want[i].slope_q14,
+					 want[i].label);
+		assert_int_equal(g->want.count[u], g->got.count[u]);
+		if (g->want.total[u] != g->got.total[u])
+			fail_msg("%s, %d rows, column %d: total %d, want %d", what, g->columns.width, u,
+				 g->got.total[u], g->want.total[u]);
+	}
+}
+
+/* Two workers take turns, so that scratch that remembers a column would show. */
+static void check_kernels(struct rig *g, const struct sx_params *p, int height, int range,
+			  const struct sx_road *road, bool confident, bool scored, const char *what)
+{
+	const struct sx_image *c = confident ? &g->confidence : NULL, *scores = scored ? &g->scores : NULL;
+	const int n = g->columns.height;
+
+	sx_slanted_run(g->slanted, road, &g->columns, c, scores, &g->want);
+	for (size_t i = 0; i < sizeof(simds) / sizeof(*simds); i++) {
+		struct sx_segmenter *s;
+
+		memset(g->got.count, 0xaa, (size_t)n * sizeof(*g->got.count));
+		assert_int_equal(sx_segmenter_create(&s, p, height, range, 2, simds[i]), 0);
+		assert_true(sx_segmenter_bytes(s) > sizeof(*g->tables));
+		for (int round = 0; round < 2; round++) {
+			sx_segmenter_begin(s, road, c, scores);
+			for (int u = n - 1; u >= 0; u--)
+				sx_segmenter_columns(s, &g->columns, u, u + 1, (u + round) % 2, &g->got);
+		}
+		compare(g, what);
+		sx_segmenter_destroy(s);
+	}
+}
+
+static void fill(struct rig *g, enum stixel_case how, const struct sx_road *road, int range,
+		 struct check_rng *r)
+{
+	stixel_case_columns(how, road, range, &g->columns, r);
+	check_fill(&g->confidence, check_below(r, 3) ? CHECK_NOISE : CHECK_NEAR_0, r);
+	check_fill(&g->scores,
+		   check_below(r, 3)   ? CHECK_NOISE
+		   : check_below(r, 2) ? CHECK_NEAR_0
+				       : CHECK_FLAT,
+		   r);
+}
+
+static struct sx_params random_params(int height, int i, struct check_rng *r)
+{
+	struct sx_params p = stixel_case_params(height);
+	struct sx_slanted_params *s = &p.stixels.slanted;
+
+	p.stixels.method = i % 4 == 3 ? SX_STIXEL_SLANTED_EXACT : SX_STIXEL_SLANTED;
+	p.stixels.cell_height = 1;
+	p.semantics.classes = i % 3 ? check_below(r, SX_CLASSES_MAX + 1) : 0;
+	for (int k = 0; k < p.semantics.classes; k++)
+		p.semantics.kind[k] = (uint8_t)check_below(r, i % 5 ? 3 : 2);
+	s->confidence = (enum sx_confidence_weight)(i / 2 % 3);
+	s->above = check_below(r, 101);
+	if (i % 2) {
+		s->sigma_ground_px = 0.3 + check_below(r, 30) / 10.0;
+		s->sigma_object_px = 0.1 + check_below(r, 30) / 10.0;
+		s->sigma_sky_px = 0.1 + check_below(r, 30) / 10.0;
+		s->offset_px = 0.3 + check_below(r, 40) / 10.0;
+		s->slope_px = 0.02 + check_below(r, 40) / 10.0;
+		s->cut = check_below(r, 20) / 2.0;
+		s->gravity = check_below(r, 5);
+		s->order = check_below(r, 5) / 2.0;
+		s->gap = check_below(r, 5);
+		s->semantic = check_below(r, 30) / 10.0;
+	}
+	return p;
+}
+
+static void test_heights_and_horizons(void **state)
+{
+	static const int heights[] = {1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 65, 101, 130};
+	struct check_rng r = check_rng_seed(51);
+
+	for (size_t i = 0; i < 10 * sizeof(heights) / sizeof(*heights); i++) {
+		const int h = heights[i / 10], vhor = i % 10 == 0   ? 0
+						      : i % 10 == 1 ? h
+								    : check_below(&r, h + 1);
+		const struct sx_params p = random_params(h, (int)i, &r);
+		const struct sx_road road = stixel_case_road(h, vhor, 5 + check_below(&r, 100));
+		struct rig g;
+
+		rig_init(&g, &p, 3, h, 128);
+		for (int how = 0; how < CASE_COUNT; how++) {
+			fill(&g, (enum stixel_case)how, &road, 128, &r);
+			check_kernels(&g, &p, h, 128, &road, how % 3 != 1, how % 4 != 1,
+				      stixel_case_name((enum stixel_case)how));
+		}
+		rig_finish(&g);
+	}
+}
+
+static void check_large(int height, int cell, int range, enum stixel_case how, struct check_rng *r)
+{
+	struct sx_params p = random_params(height, 0, r);
+	const struct sx_road road = stixel_case_road(height, height / 2, range);
+	struct rig g;
+
+	p.stixels.cell_height = cell;
+	p.semantics.classes = 19;
+	rig_init(&g, &p, 2, height, range);
+	fill(&g, how, &(struct sx_road){0}, range, r);
+	check_kernels(&g, &p, height, range, &road, how != CASE_NOISE, true, stixel_case_name(how));
+	rig_finish(&g);
+}
+
+/* 384 px and 2160 rows: the largest sums; disparities that are not sound. */
+static void test_large_sizes(void **state)
+{
+	struct check_rng r = check_rng_seed(52);
+	struct sx_params p = random_params(300, 0, &r);
+	const struct sx_road road = stixel_case_road(300, 150, 40);
+	struct rig g;
+
+	check_large(2160, 1, 384, CASE_NOISE, &r);
+	check_large(2160, 1, 384, CASE_SCENE, &r);
+	check_large(1024, 4, 128, CASE_SCENE, &r);
+	check_large(1024, 8, 128, CASE_SCENE, &r);
+	check_large(375, 32, 128, CASE_SCENE, &r);
+	rig_init(&g, &p, 3, 300, 128);
+	fill(&g, CASE_NOISE, &road, 4095, &r);
+	check_kernels(&g, &p, 300, 128, &road, true, false, "beyond the range");
+	rig_finish(&g);
+}
+
+static void check_cells(int w, int h, int width, int rows, int invalid_percent, struct check_rng *r)
+{
+	const int columns = w / width, cells = h / rows;
+	struct check_image d, c, want, want_c, got, got_c;
+
+	check_image_init(&d, SX_PIXEL_U16, w, h, 3);
+	check_image_init(&c, SX_PIXEL_U8, w, h, 5);
+	check_image_init(&want, SX_PIXEL_U16, cells, columns, 0);
+	check_image_init(&want_c, SX_PIXEL_U8, cells, columns, 0);
+	check_image_init(&got, SX_PIXEL_U16, cells, columns, 1);
+	check_image_init(&got_c, SX_PIXEL_U8, cells, columns, 2);
+	check_fill_disparity(&d.image, 4095, invalid_percent, r);
+	check_fill(&c.image, CHECK_NEAR_255, r);
+	for (size_t i = 0; i < 2 * sizeof(simds) / sizeof(*simds); i++) {
+		const struct sx_stixel_kernels *k = sx_stixel_kernels_choose(simds[i / 2]);
+		const enum sx_reduction how = i % 2 ? SX_REDUCTION_MEAN : SX_REDUCTION_MEDIAN;
+
+		sx_reduce_cells(&d.image, &c.image, width, rows, how, &want.image, &want_c.image);
+		k->reduce_cells(&d.image, &c.image, width, rows, how, &got.image, &got_c.image);
+		assert_true(check_same("cells", (uint64_t)width, &want.image, &got.image, 0));
+		assert_true(check_same("cells' confidence", (uint64_t)width, &want_c.image, &got_c.image, 0));
+		k->reduce_cells(&d.image, NULL, width, rows, how, &got.image, NULL);
+		assert_true(check_same("cells alone", (uint64_t)width, &want.image, &got.image, 0));
+		assert_true(check_guards(&got, "columns") && check_guards(&got_c, "confidence"));
+	}
+	check_image_finish(&d);
+	check_image_finish(&c);
+	check_image_finish(&want);
+	check_image_finish(&want_c);
+	check_image_finish(&got);
+	check_image_finish(&got_c);
+}
+
+static void test_cells(void **state)
+{
+	struct check_rng r = check_rng_seed(53);
+
+	for (int i = 0; i < 64; i++) {
+		const int width = i < 32 ? i + 1 : 1 + check_below(&r, 32), rows = 1 + check_below(&r, 32);
+
+		check_cells(width * 2 + check_below(&r, width), rows * 3 + check_below(&r, rows), width, rows,
+			    20 * (i % 6), &r);
+	}
+	check_cells(33, 1100, 3, 5, 30, &r);
+	check_cells(64, 64, 32, 32, 0, &r);
+}
+
+static void test_scores(void **state)
+{
+	struct check_rng r = check_rng_seed(54);
+
+	for (int i = 0; i < 80; i++) {
+		const int w = i ? 32 + check_below(&r, 90) : 4096, h = 32 + check_below(&r, 90);
+		const int n = 1 + check_below(&r, SX_CLASSES_MAX), width = 1 + check_below(&r, 32);
+		const int rows = 1 + check_below(&r, 32), scale = i % 3 ? 1 + check_below(&r, 32) : 1;
+		const int sw = (w + scale - 1) / scale, sh = (h + scale - 1) / scale, cells = h / rows;
+		struct check_image planes, want, got;
+		struct sx_scores s;
+
+		check_image_init(&planes, SX_PIXEL_U8, sw, sh * n, 7);
+		check_image_init(&want, SX_PIXEL_U8, cells * n, w / width, 0);
+		check_image_init(&got, SX_PIXEL_U8, cells * n, w / width, 3);
+		check_fill(&planes.image, i % 4 ? CHECK_NOISE : CHECK_NEAR_255, &r);
+		s = (struct sx_scores){.data = planes.image.data,
+				       .pitch = planes.image.pitch,
+				       .plane_bytes = planes.image.pitch * (size_t)sh,
+				       .classes = n,
+				       .width = sw,
+				       .height = sh,
+				       .scale = scale};
+		sx_reduce_scores(&s, w, h, width, rows, &want.image);
+		for (size_t k = 0; k < sizeof(simds) / sizeof(*simds); k++) {
+			const struct sx_stixel_kernels *kernels = sx_stixel_kernels_choose(simds[k]);
+
+			kernels->reduce_scores(&s, w, h, width, rows, cells / 2, cells, &got.image);
+			kernels->reduce_scores(&s, w, h, width, rows, 0, cells / 2, &got.image);
+			assert_true(check_same("scores", (uint64_t)i, &want.image, &got.image, 0));
+			assert_true(check_guards(&got, "scores"));
+		}
+		check_image_finish(&planes);
+		check_image_finish(&want);
+		check_image_finish(&got);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_heights_and_horizons),
+		cmocka_unit_test(test_large_sizes),
+		cmocka_unit_test(test_cells),
+		cmocka_unit_test(test_scores),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
