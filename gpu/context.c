@@ -59,8 +59,8 @@ static void take_shared(struct sx_context *x)
 
 	x->input = sx_cuda_take_pinned(m, sizeof(*x->input), &device);
 	x->input_device = device;
-	x->capacity = (uint32_t)sx_compact_capacity(columns, sx_cell_rows(p, x->config.height),
-						    p->max_per_column);
+	x->capacity =
+		(uint32_t)sx_compact_capacity(columns, sx_cell_rows(p, x->config.height), p->max_per_column);
 	x->output = sx_cuda_take_pinned(m, sizeof(*x->output), &device);
 	x->output_device = device;
 	x->offsets = sx_cuda_take_pinned(m, ((size_t)columns + 1) * sizeof(*x->offsets), &device);

@@ -135,8 +135,8 @@ static cudaError_t choose_stixels(struct sx_context *x)
 
 	if (s->slanted)
 		return sx_slanted_cuda_run(s->slanted, x->road, x->scores.in, columns,
-					   &x->taps[SX_TAP_COLUMNS_CONFIDENCE], &x->scores.cells, &x->segments,
-					   x->stream);
+					   &x->taps[SX_TAP_COLUMNS_CONFIDENCE], &x->scores.cells,
+					   &x->segments, x->stream);
 	return s->rdp ? sx_rdp_cuda_run(s->rdp, x->road, columns, &x->segments, x->stream)
 		      : sx_dp_cuda_run(s->dp, x->road, columns, &x->segments, x->stream);
 }

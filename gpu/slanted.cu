@@ -73,7 +73,8 @@ static __host__ __device__ size_t warp_bytes(int slots)
 }
 
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
-SLANTED_INLINE void slanted_run_column(const struct slanted_arguments &a, const struct slanted_column &c, int u)
+SLANTED_INLINE void slanted_run_column(const struct slanted_arguments &a, const struct slanted_column &c,
+				       int u)
 {
 	struct sx_segment *list = a.list + (size_t)u * (size_t)a.rows;
 	const bool scored = CLASSES != SLANTED_NONE;
@@ -220,8 +221,8 @@ static void take_memory(struct sx_slanted_cuda *s, struct sx_cuda_memory *m)
 	s->ground_q4 = (int32_t *)sx_cuda_take(m, rows * sizeof(*s->ground_q4));
 	s->a.road = s->road;
 	s->a.ground_q4 = s->ground_q4;
-	s->a.final =
-		(struct slanted_final *)sx_cuda_take_scratch(m, columns * rows * sizeof(struct slanted_final));
+	s->a.final = (struct slanted_final *)sx_cuda_take_scratch(m, columns * rows *
+									     sizeof(struct slanted_final));
 	if (slots > 0)
 		s->a.sums =
 			(float *)sx_cuda_take_scratch(m, columns * (rows + 1) * slots * sizeof(*s->a.sums));
@@ -243,12 +244,10 @@ int sx_slanted_cuda_create(struct sx_slanted_cuda **ret, struct sx_cuda_memory *
 		sx_slanted_tables_destroy(t);
 		return -ENOMEM;
 	}
-	s->mode = t->exact			? SLANTED_EXACT
-		  : t->rows > SLANTED_SMALL ? SLANTED_WIDE_SUMS
-						: SLANTED_SMALL_SUMS;
-	s->classes = t->classes == 0				       ? SLANTED_NONE
+	s->mode = t->exact ? SLANTED_EXACT : t->rows > SLANTED_SMALL ? SLANTED_WIDE_SUMS : SLANTED_SMALL_SUMS;
+	s->classes = t->classes == 0				   ? SLANTED_NONE
 		     : s->mode == SLANTED_SMALL_SUMS && are_few(t) ? SLANTED_FEW
-								       : SLANTED_MANY;
+								   : SLANTED_MANY;
 	s->height = height;
 	s->above = t->above;
 	s->a.m = t->model;

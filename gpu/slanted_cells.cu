@@ -43,7 +43,8 @@ __device__ __forceinline__ uint32_t confidence_at(const struct cells &p, int x, 
 	return p.confidence[(size_t)y * p.confidence_pitch + (size_t)x];
 }
 
-__device__ __forceinline__ void write_cell(const struct cells &p, int u, int v, uint32_t d, uint32_t confidence)
+__device__ __forceinline__ void write_cell(const struct cells &p, int u, int v, uint32_t d,
+					   uint32_t confidence)
 {
 	const uint32_t pixels = (uint32_t)(p.width_px * p.cell_height);
 
@@ -88,7 +89,8 @@ static __global__ void __launch_bounds__(THREADS) means(const struct cells p)
 				confidence += valid ? confidence_at(p, x, y) : 0;
 		}
 	write_cell(p, at.u, at.v,
-		   2 * n < (uint32_t)(p.width_px * p.cell_height) ? INVALID : (2 * sum + n) / (2 * n), confidence);
+		   2 * n < (uint32_t)(p.width_px * p.cell_height) ? INVALID : (2 * sum + n) / (2 * n),
+		   confidence);
 }
 
 /* Of at most CAP pixels. */
@@ -270,7 +272,8 @@ template <typename Sum>
 __device__ __forceinline__ void make_scores(const struct score_cells &p, const struct sx_cuda_scores &s,
 					    uint32_t *out, const Sum &sum_of)
 {
-	const int lane = (int)threadIdx.x % 32, u = (int)blockIdx.x * 32 + lane, v0 = (int)blockIdx.y * CELL_ROWS;
+	const int lane = (int)threadIdx.x % 32, u = (int)blockIdx.x * 32 + lane,
+		  v0 = (int)blockIdx.y * CELL_ROWS;
 	const uint32_t pixels = (uint32_t)(p.width_px * p.cell_height);
 	uint8_t *bytes = (uint8_t *)(out + lane * (p.classes | 1));
 

@@ -177,7 +177,7 @@ SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const s
 struct slanted_tops {
 	struct slanted_totals totals; /* over rows 0 .. top */
 	int origin;
-	int32_t d0; /* disparity there */
+	int32_t d0;	   /* disparity there */
 	float ground_next; /* expected in the row above */
 };
 

@@ -189,10 +189,15 @@ SLANTED_INLINE struct sx_slanted_plane slanted_ground(const struct sx_slanted_mo
 	const float e = (float)s.e, xe = slanted_unbias(s.xe);
 	const float r = slanted_reciprocal(n * xx - x * x);
 	struct sx_slanted_plane p;
+	float off_a, off_b, rest;
 
 	p.a = (e * xx - x * xe) * r;
 	p.b = (n * xe - x * e) * r;
-	p.fit = fmaxf(((slanted_unbias(s.ee) - p.a * e) - p.b * xe) * m.k_ground, 0.0f);
+	off_a = (p.a * n + p.b * x) - e;
+	off_b = (p.a * x + p.b * xx) - xe;
+	rest = (slanted_unbias(s.ee) - p.a * e) - p.b * xe;
+	rest = rest + (p.a * off_a + p.b * off_b);
+	p.fit = fmaxf(rest * m.k_ground, 0.0f);
 	return p;
 }
 

@@ -73,8 +73,8 @@ SLANTED_INLINE uint8_t slanted_label(const struct slanted_column &c, int kind, i
 }
 
 SLANTED_INLINE struct sx_slanted_choice slanted_choice_of(const struct slanted_arguments &a,
-							  const struct slanted_column &c, bool scored, int kind,
-							  int v_bottom, int v_top)
+							  const struct slanted_column &c, bool scored,
+							  int kind, int v_bottom, int v_top)
 {
 	const struct slanted_piece piece = slanted_piece_of(a, c, v_bottom, v_top);
 	struct sx_slanted_choice r;
@@ -103,10 +103,9 @@ SLANTED_INLINE int slanted_kind_below(const struct slanted_arguments &a, const s
 		return sx_slanted_on_object(&a.m, &below, s.plane.a).from;
 	if (s.kind == STIXEL_SKY)
 		return sx_slanted_on_sky(&a.m, &below).from;
-	return sx_slanted_on_ground(
-		       &a.m, &below,
-		       (float)a.ground_q4[s.v_bottom] +
-			       (s.plane.a + s.plane.b * (float)((int)s.v_bottom - s.origin)))
+	return sx_slanted_on_ground(&a.m, &below,
+				    (float)a.ground_q4[s.v_bottom] +
+					    (s.plane.a + s.plane.b * (float)((int)s.v_bottom - s.origin)))
 		.from;
 }
 

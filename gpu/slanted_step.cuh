@@ -30,10 +30,9 @@ struct slanted_best {
 	int from[3];
 };
 
-template <enum slanted_mode MODE, enum slanted_classes CLASSES> struct slanted_lane {
-	typename slanted_sums_of<MODE>::type sums;
-	struct slanted_own<CLASSES> own;
-	struct slanted_best best;
+template <enum slanted_mode MODE, enum slanted_classes CLASSES>
+struct slanted_lane {
+	typename slanted_sums_of<MODE>::type sums; struct slanted_own<CLASSES> own; struct slanted_best best;
 	int top, last; /* its row, and that of the warp's highest lane */
 	float y0;      /* the origin, */
 	int origin;    /* likewise */
@@ -76,7 +75,9 @@ SLANTED_INLINE float slanted_least(const struct slanted_own<SLANTED_FEW> &own, c
 	const int first = KIND == STIXEL_OBJECT	  ? 0
 			  : KIND == STIXEL_GROUND ? SLANTED_FEW_OBJECTS
 						  : SLANTED_FEW_OBJECTS + SLANTED_FEW_GROUNDS;
-	const float *mine = KIND == STIXEL_OBJECT ? own.object : KIND == STIXEL_GROUND ? own.ground : &own.sky;
+	const float *mine = KIND == STIXEL_OBJECT   ? own.object
+			    : KIND == STIXEL_GROUND ? own.ground
+						    : &own.sky;
 	float least = mine[0] - sums[first];
 
 #pragma unroll
@@ -141,7 +142,8 @@ SLANTED_INLINE float slanted_cost(const struct sx_slanted_model &m, float fit, f
  * All lanes, start row v in the tile's row r. GROUND, SKY: kinds that can be legal here; FIRST: v is 0; DIAGONAL: lanes
  * below v have finished. Strictly cheaper alone replaces: the longest stixel wins ties.
  */
-template <enum slanted_mode MODE, enum slanted_classes CLASSES, bool GROUND, bool SKY, bool FIRST, bool DIAGONAL>
+template <enum slanted_mode MODE, enum slanted_classes CLASSES, bool GROUND, bool SKY, bool FIRST,
+	  bool DIAGONAL>
 SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct slanted_column &c,
 				 struct slanted_lane<MODE, CLASSES> *l, int v, int r)
 {
@@ -189,11 +191,12 @@ SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct
 	}
 	if (SKY) {
 		const struct sx_slanted_plane none = {0.0f, 0.0f, 0.0f};
-		const float fit = MODE == SLANTED_EXACT
-					  ? slanted_cells_fit<STIXEL_SKY>(a, c, v, l->top, l->last, l->origin, none)
-					  : slanted_sky(m, l->sums);
-		const float cost =
-			slanted_cost<CLASSES>(m, fit, slanted_least<STIXEL_SKY>(l->own, a.slots, sums), base.sky);
+		const float fit =
+			MODE == SLANTED_EXACT
+				? slanted_cells_fit<STIXEL_SKY>(a, c, v, l->top, l->last, l->origin, none)
+				: slanted_sky(m, l->sums);
+		const float cost = slanted_cost<CLASSES>(
+			m, fit, slanted_least<STIXEL_SKY>(l->own, a.slots, sums), base.sky);
 
 		if (cost < best->cost[STIXEL_SKY] && alive) {
 			best->cost[STIXEL_SKY] = cost;
@@ -257,7 +260,7 @@ SLANTED_INLINE void slanted_block(const struct slanted_arguments &a, const struc
 {
 	for (int i = 0; i < block; i++) {
 		const int first = SLANTED_ROWS * i;
-		const int low = c.sky_from - first < 0	? 0
+		const int low = c.sky_from - first < 0		    ? 0
 				: c.sky_from - first < SLANTED_ROWS ? c.sky_from - first
 								    : SLANTED_ROWS;
 
@@ -270,7 +273,9 @@ SLANTED_INLINE void slanted_block(const struct slanted_arguments &a, const struc
 	{
 		const int first = SLANTED_ROWS * block;
 		const int rows = a.rows - first < SLANTED_ROWS ? a.rows - first : SLANTED_ROWS;
-		const int low = c.sky_from - first < 0 ? 0 : c.sky_from - first < rows ? c.sky_from - first : rows;
+		const int low = c.sky_from - first < 0	    ? 0
+				: c.sky_from - first < rows ? c.sky_from - first
+							    : rows;
 
 		slanted_load_tile<CLASSES != SLANTED_NONE>(a, c, block, first);
 		slanted_triangle<MODE, CLASSES, GROUND, false>(a, c, l, ground_next, first, 0, low);
@@ -298,7 +303,8 @@ SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const 
 		l.origin = tops.origin;
 		slanted_set(&l.sums, tops.totals, tops.origin, tops.d0);
 		slanted_own_load(&l.own, a.slots,
-				 c.sums + (size_t)(l.top < a.rows ? l.top + 1 : a.rows) * (size_t)a.slots.all);
+				 c.sums +
+					 (size_t)(l.top < a.rows ? l.top + 1 : a.rows) * (size_t)a.slots.all);
 		for (int k = 0; k < 3; k++) {
 			l.best.cost[k] = SX_SLANTED_ILLEGAL;
 			l.best.from[k] = 0;
