@@ -73,20 +73,19 @@ static __host__ __device__ size_t warp_bytes(int slots)
 }
 
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
-SLANTED_INLINE void slanted_run_column(const struct slanted_arguments &a, const struct slanted_column &c,
-				       int u)
+SLANTED_INLINE void slanted_run_column(const struct slanted_arguments &a, const struct slanted_column &c)
 {
-	struct sx_segment *list = a.list + (size_t)u * (size_t)a.rows;
+	struct sx_segment *list = a.list + (size_t)c.u * (size_t)a.rows;
 	const bool scored = CLASSES != SLANTED_NONE;
 	int32_t total;
 	int n;
 
-	slanted_recurrence<MODE, CLASSES>(a, c, scored ? a.scores + (size_t)u * a.scores_pitch : NULL);
+	slanted_recurrence<MODE, CLASSES>(a, c);
 	n = slanted_back_track(a, c, scored, &total, list);
 	n = slanted_join_sky(c, scored, a.rows, n, list);
 	if (c.lane == 0) {
-		a.list_count[u] = (uint16_t)n;
-		a.total[u] = total;
+		a.list_count[c.u] = (uint16_t)n;
+		a.total[c.u] = total;
 	}
 }
 
@@ -110,20 +109,16 @@ static __global__ void __launch_bounds__(32 * SLANTED_WARPS, SLANTED_BLOCKS(MODE
 		return;
 	c.lookup = (const struct slanted_lookup *)shared;
 	c.tile = (struct slanted_tile *)mine;
-	c.tile_sums = (float *)(mine + sizeof(struct slanted_tile));
-	c.d = (const uint16_t *)(a.columns + (size_t)u * a.columns_pitch);
-	c.confidence = a.confidence ? a.confidence + (size_t)u * a.confidence_pitch : NULL;
-	c.final = a.final + (size_t)u * (size_t)a.rows;
-	c.sums = a.sums + (size_t)u * (size_t)(a.rows + 1) * (size_t)a.slots.all;
-	c.cells = MODE == SLANTED_EXACT ? a.cells + (size_t)u * (size_t)a.rows : NULL;
+	c.tile_sums = (float4 *)(mine + sizeof(struct slanted_tile));
+	c.u = u;
 	c.lane = (int)threadIdx.x & 31;
 	c.vhor = a.road->vhor;
 	c.top = a.road->top;
 	c.sky_from = c.vhor > 1 ? c.vhor : 1;
 	if (CLASSES != SLANTED_NONE && a.road->scored)
-		slanted_run_column<MODE, CLASSES>(a, c, u);
+		slanted_run_column<MODE, CLASSES>(a, c);
 	else
-		slanted_run_column<MODE, SLANTED_NONE>(a, c, u);
+		slanted_run_column<MODE, SLANTED_NONE>(a, c);
 }
 
 /* ---- host ------------------------------------------------------------------------------------------------------ */

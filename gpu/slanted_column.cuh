@@ -25,6 +25,7 @@
 enum slanted_classes { SLANTED_NONE, SLANTED_FEW, SLANTED_MANY };
 #define SLANTED_FEW_OBJECTS 16
 #define SLANTED_FEW_GROUNDS 4
+#define SLANTED_FEW_SLOTS (SLANTED_FEW_OBJECTS + SLANTED_FEW_GROUNDS + 4)
 #define SLANTED_SLOTS_MAX (SX_CLASSES_MAX + 3 * 4)
 #define SLANTED_NO_CLASS 255
 
@@ -78,24 +79,46 @@ struct slanted_arguments {
 	float4 *cells; /* [count][rows]: disparity, deviation from the ground, weight; of SLANTED_EXACT only */
 };
 
-/* Shared memory of a warp; the sums of slots lie behind it. */
-struct slanted_tile {
-	struct slanted_row row[SLANTED_ROWS];
-	struct slanted_base base[SLANTED_ROWS];
+/* Sums over the rows of all blocks so far. origin: -1: no row with a weight yet. */
+struct slanted_carry {
+	struct slanted_totals totals;
+	int origin;
 };
 
+/* Shared memory of a warp; the sums of slots lie behind it. */
+struct __align__(16) slanted_tile
+{
+	struct slanted_row row[SLANTED_ROWS];
+	struct slanted_base base[SLANTED_ROWS];
+	struct slanted_carry carry;
+};
+
+/* Where things of the column lie is computed anew from u each time: it would take registers from the steps. */
 struct slanted_column {
 	const struct slanted_lookup *lookup;
 	struct slanted_tile *tile;
-	float *tile_sums; /* [SLANTED_ROWS][slots] */
-	const uint16_t *d;
-	const uint8_t *confidence;
-	struct slanted_final *final;
-	float *sums;
-	float4 *cells;
-	int lane, vhor, top;
+	float4 *tile_sums; /* [SLANTED_ROWS][slots / 4] */
+	int u, lane, vhor, top;
 	int sky_from; /* the first row that sky may begin in */
 };
+
+SLANTED_INLINE struct slanted_final *slanted_final_of(const struct slanted_arguments &a,
+						      const struct slanted_column &c, int v)
+{
+	return a.final + ((size_t)c.u * (size_t)a.rows + (size_t)v);
+}
+
+/* Sums over the rows below v. */
+SLANTED_INLINE float *slanted_scores_of(const struct slanted_arguments &a, const struct slanted_column &c,
+					int v)
+{
+	return a.sums + ((size_t)c.u * (size_t)(a.rows + 1) + (size_t)v) * (size_t)a.slots.all;
+}
+
+SLANTED_INLINE float4 *slanted_cells_of(const struct slanted_arguments &a, const struct slanted_column &c)
+{
+	return a.cells + (size_t)c.u * (size_t)a.rows;
+}
 
 struct slanted_cell {
 	int32_t w, d, ground;
@@ -108,10 +131,12 @@ SLANTED_INLINE struct slanted_cell slanted_cell_at(const struct slanted_argument
 	struct slanted_cell r = {0, 0, 0};
 
 	if (v < a.rows) {
-		const int d = c.d[v];
+		const int d = ((const uint16_t *)(a.columns + (size_t)c.u * a.columns_pitch))[v];
 
 		if (d != SX_DISPARITY_INVALID)
-			r.w = c.confidence ? c.lookup->weight[c.confidence[v]] : 255;
+			r.w = a.confidence ? c.lookup->weight[a.confidence[(size_t)c.u * a.confidence_pitch +
+									   (size_t)v]]
+					   : 255;
 		if (r.w > 0)
 			r.d = d > SX_SLANTED_MAX_Q4 ? SX_SLANTED_MAX_Q4 : d;
 		r.ground = a.ground_q4[v];
@@ -120,12 +145,13 @@ SLANTED_INLINE struct slanted_cell slanted_cell_at(const struct slanted_argument
 }
 
 /* Sums of class scores over the rows below each. A lane takes a slot from row to row. */
-SLANTED_INLINE void slanted_sum_scores(const struct slanted_arguments &a, const struct slanted_column &c,
-				       const uint8_t *scores)
+SLANTED_INLINE void slanted_sum_scores(const struct slanted_arguments &a, const struct slanted_column &c)
 {
+	const uint8_t *scores = a.scores + (size_t)c.u * a.scores_pitch;
+
 	for (int slot = c.lane; slot < a.slots.all; slot += SLANTED_ROWS) {
 		const int k = c.lookup->slots.class_of[slot];
-		float *to = c.sums + slot, sum = 0.0f;
+		float *to = slanted_scores_of(a, c, 0) + slot, sum = 0.0f;
 
 		*to = 0.0f;
 #pragma unroll 8
@@ -158,17 +184,15 @@ SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const s
 	__syncwarp();
 	c.tile->row[c.lane] = row;
 	if (v > 0 && v <= finished)
-		c.tile->base[c.lane] = slanted_base_of(a.m, c.final[v - 1].below);
+		c.tile->base[c.lane] = slanted_base_of(a.m, slanted_final_of(a, c, v - 1)->below);
 	if (SCORED) {
 		const int words = a.slots.all / 4;
 		const int rows = a.rows - SLANTED_ROWS * block < SLANTED_ROWS ? a.rows - SLANTED_ROWS * block
 									      : SLANTED_ROWS;
-		const float4 *from =
-			(const float4 *)(c.sums + (size_t)SLANTED_ROWS * (size_t)block * (size_t)a.slots.all);
-		float4 *to = (float4 *)c.tile_sums;
+		const float4 *from = (const float4 *)slanted_scores_of(a, c, SLANTED_ROWS * block);
 
 		for (int i = c.lane; i < rows * words; i += SLANTED_ROWS)
-			to[i] = from[i];
+			c.tile_sums[i] = from[i];
 	}
 	__syncwarp();
 }
@@ -181,61 +205,56 @@ struct slanted_tops {
 	float ground_next; /* expected in the row above */
 };
 
-/* Carries totals from block to block. */
-struct slanted_carry {
-	struct slanted_totals totals;
-	int origin; /* -1: no row with a weight yet */
-};
-
-SLANTED_INLINE int64_t slanted_scan(int64_t *carry, int64_t x, int lane)
+SLANTED_INLINE int64_t slanted_scan(int64_t carry, int64_t x, int lane)
 {
-	const long long sum = *carry + sx_warp_prefix((long long)x, lane);
-
-	*carry = __shfl_sync(SLANTED_ALL, sum, 31);
-	return sum;
+	return carry + sx_warp_prefix((long long)x, lane);
 }
 
-SLANTED_INLINE int slanted_scan_max(int *carry, int x, int lane)
+SLANTED_INLINE int slanted_scan_max(int carry, int x, int lane)
 {
 	for (int i = 1; i < 32; i <<= 1) {
 		const int below = __shfl_up_sync(SLANTED_ALL, x, (unsigned)i);
 
 		x = lane >= i && below > x ? below : x;
 	}
-	x = *carry > x ? *carry : x;
-	*carry = __shfl_sync(SLANTED_ALL, x, 31);
-	return x;
+	return carry > x ? carry : x;
 }
 
 template <bool EXACT>
 SLANTED_INLINE struct slanted_tops slanted_open_block(const struct slanted_arguments &a,
-						      const struct slanted_column &c, int block,
-						      struct slanted_carry *carry)
+						      const struct slanted_column &c, int block)
 {
 	const int v = SLANTED_ROWS * block + c.lane;
 	const struct slanted_cell cell = slanted_cell_at(a, c, v);
 	const int32_t e = cell.d - cell.ground;
 	const int64_t wv = (int64_t)cell.w * v, we = (int64_t)cell.w * e, wd = (int64_t)cell.w * cell.d;
-	struct slanted_totals *t = &carry->totals;
+	struct slanted_carry *carry = &c.tile->carry;
+	const struct slanted_totals *t = &carry->totals;
 	struct slanted_tops r;
 	int origin;
 
-	r.totals.w = slanted_scan(&t->w, cell.w, c.lane);
-	r.totals.x = slanted_scan(&t->x, wv, c.lane);
-	r.totals.xx = slanted_scan(&t->xx, wv * v, c.lane);
-	r.totals.e = slanted_scan(&t->e, we, c.lane);
-	r.totals.xe = slanted_scan(&t->xe, we * v, c.lane);
-	r.totals.ee = slanted_scan(&t->ee, we * e, c.lane);
-	r.totals.d = slanted_scan(&t->d, wd, c.lane);
-	r.totals.dd = slanted_scan(&t->dd, wd * cell.d, c.lane);
-	r.totals.sky = slanted_scan(&t->sky, v >= c.sky_from ? wd * cell.d : 0, c.lane);
-	origin = slanted_scan_max(&carry->origin, cell.w > 0 ? v : -1, c.lane);
+	r.totals.w = slanted_scan(t->w, cell.w, c.lane);
+	r.totals.x = slanted_scan(t->x, wv, c.lane);
+	r.totals.xx = slanted_scan(t->xx, wv * v, c.lane);
+	r.totals.e = slanted_scan(t->e, we, c.lane);
+	r.totals.xe = slanted_scan(t->xe, we * v, c.lane);
+	r.totals.ee = slanted_scan(t->ee, we * e, c.lane);
+	r.totals.d = slanted_scan(t->d, wd, c.lane);
+	r.totals.dd = slanted_scan(t->dd, wd * cell.d, c.lane);
+	r.totals.sky = slanted_scan(t->sky, v >= c.sky_from ? wd * cell.d : 0, c.lane);
+	origin = slanted_scan_max(carry->origin, cell.w > 0 ? v : -1, c.lane);
+	__syncwarp();
+	if (c.lane == SLANTED_ROWS - 1) {
+		carry->totals = r.totals;
+		carry->origin = origin;
+	}
+	__syncwarp();
 	r.origin = origin < 0 ? v : origin;
 	r.d0 = origin < 0 ? 0 : slanted_cell_at(a, c, origin).d;
 	r.ground_next = v + 1 < a.rows ? (float)a.ground_q4[v + 1] : 0.0f;
 	if (EXACT) {
 		if (v < a.rows)
-			c.cells[v] = make_float4((float)cell.d, (float)e, (float)cell.w, 0.0f);
+			slanted_cells_of(a, c)[v] = make_float4((float)cell.d, (float)e, (float)cell.w, 0.0f);
 		__syncwarp();
 	}
 	return r;

@@ -55,11 +55,11 @@ SLANTED_INLINE struct slanted_piece slanted_piece_of(const struct slanted_argume
 }
 
 /* The cheapest class of a kind, the first on ties; sums are whole and below 2^23. */
-SLANTED_INLINE uint8_t slanted_label(const struct slanted_column &c, int kind, int v_bottom, int v_top)
+SLANTED_INLINE uint8_t slanted_label(const struct slanted_arguments &a, const struct slanted_column &c,
+				     int kind, int v_bottom, int v_top)
 {
 	const struct slanted_slots *slots = &c.lookup->slots;
-	const size_t all = (size_t)slots->all;
-	const float *low = c.sums + (size_t)v_bottom * all, *high = c.sums + (size_t)(v_top + 1) * all;
+	const float *low = slanted_scores_of(a, c, v_bottom), *high = slanted_scores_of(a, c, v_top + 1);
 	const int end = slots->first[kind] + slots->count[kind];
 	uint32_t best = UINT32_MAX;
 
@@ -82,7 +82,7 @@ SLANTED_INLINE struct sx_slanted_choice slanted_choice_of(const struct slanted_a
 	r.v_bottom = (uint16_t)v_bottom;
 	r.v_top = (uint16_t)v_top;
 	r.kind = (uint8_t)kind;
-	r.label = scored ? slanted_label(c, kind, v_bottom, v_top) : (uint8_t)STIXEL_LABEL_NONE;
+	r.label = scored ? slanted_label(a, c, kind, v_bottom, v_top) : (uint8_t)STIXEL_LABEL_NONE;
 	r.valid = piece.sums.w > 0;
 	r.origin = piece.origin;
 	r.plane.a = r.plane.b = r.plane.fit = 0.0f;
@@ -97,7 +97,7 @@ SLANTED_INLINE struct sx_slanted_choice slanted_choice_of(const struct slanted_a
 SLANTED_INLINE int slanted_kind_below(const struct slanted_arguments &a, const struct slanted_column &c,
 				      const struct sx_slanted_choice &s)
 {
-	const struct sx_slanted_below below = c.final[s.v_bottom - 1].below;
+	const struct sx_slanted_below below = slanted_final_of(a, c, s.v_bottom - 1)->below;
 
 	if (s.kind == STIXEL_OBJECT)
 		return sx_slanted_on_object(&a.m, &below, s.plane.a).from;
@@ -113,7 +113,7 @@ SLANTED_INLINE int slanted_kind_below(const struct slanted_arguments &a, const s
 SLANTED_INLINE int slanted_back_track(const struct slanted_arguments &a, const struct slanted_column &c,
 				      bool scored, int32_t *total, struct sx_segment *list)
 {
-	const struct sx_slanted_below top = c.final[a.rows - 1].below;
+	const struct sx_slanted_below top = slanted_final_of(a, c, a.rows - 1)->below;
 	int kind = STIXEL_GROUND, n = 0;
 
 	for (int k = STIXEL_OBJECT; k <= STIXEL_SKY; k++)
@@ -121,7 +121,7 @@ SLANTED_INLINE int slanted_back_track(const struct slanted_arguments &a, const s
 			kind = k;
 	*total = sx_slanted_total(top.cost[kind]);
 	for (int v = a.rows - 1; v >= 0;) {
-		const int v_bottom = c.final[v].from[kind];
+		const int v_bottom = slanted_final_of(a, c, v)->from[kind];
 		const struct sx_slanted_choice choice = slanted_choice_of(a, c, scored, kind, v_bottom, v);
 		struct sx_slanted_geometry g;
 

@@ -40,72 +40,75 @@ struct slanted_lane {
 
 /* ---- class scores ---------------------------------------------------------------------------------------------- */
 
-SLANTED_INLINE void slanted_own_load(struct slanted_own<SLANTED_NONE> *, const struct slanted_slots &,
-				     const float *)
+SLANTED_INLINE void slanted_own_load(struct slanted_own<SLANTED_NONE> *, const float *)
 {
 }
 
-SLANTED_INLINE void slanted_own_load(struct slanted_own<SLANTED_MANY> *own, const struct slanted_slots &,
-				     const float *sums)
+SLANTED_INLINE void slanted_own_load(struct slanted_own<SLANTED_MANY> *own, const float *sums)
 {
 	own->sums = sums;
 }
 
-SLANTED_INLINE void slanted_own_load(struct slanted_own<SLANTED_FEW> *own, const struct slanted_slots &s,
-				     const float *sums)
+SLANTED_INLINE void slanted_own_load(struct slanted_own<SLANTED_FEW> *own, const float *sums)
 {
 #pragma unroll
 	for (int k = 0; k < SLANTED_FEW_OBJECTS; k++)
-		own->object[k] = sums[s.first[STIXEL_OBJECT] + k];
+		own->object[k] = sums[k];
 #pragma unroll
 	for (int k = 0; k < SLANTED_FEW_GROUNDS; k++)
-		own->ground[k] = sums[s.first[STIXEL_GROUND] + k];
-	own->sky = sums[s.first[STIXEL_SKY]];
+		own->ground[k] = sums[SLANTED_FEW_OBJECTS + k];
+	own->sky = sums[SLANTED_FEW_OBJECTS + SLANTED_FEW_GROUNDS];
+}
+
+SLANTED_INLINE float slanted_least4(const float *mine, const float4 &row)
+{
+	return fminf(fminf(mine[0] - row.x, mine[1] - row.y), fminf(mine[2] - row.z, mine[3] - row.w));
 }
 
 /* The least sum of a kind's classes over the rows from the start row on. sums: of the start row. */
 template <enum stixel_kind KIND>
 SLANTED_INLINE float slanted_least(const struct slanted_own<SLANTED_FEW> &own, const struct slanted_slots &,
-				   const float *sums)
+				   const float4 *sums)
 {
-	const int count = KIND == STIXEL_OBJECT	  ? SLANTED_FEW_OBJECTS
-			  : KIND == STIXEL_GROUND ? SLANTED_FEW_GROUNDS
-						  : 1;
-	/* the places of host code: slanted_lay_out_slots() */
-	const int first = KIND == STIXEL_OBJECT	  ? 0
-			  : KIND == STIXEL_GROUND ? SLANTED_FEW_OBJECTS
-						  : SLANTED_FEW_OBJECTS + SLANTED_FEW_GROUNDS;
-	const float *mine = KIND == STIXEL_OBJECT   ? own.object
-			    : KIND == STIXEL_GROUND ? own.ground
-						    : &own.sky;
-	float least = mine[0] - sums[first];
+	float least;
 
+	if (KIND == STIXEL_SKY)
+		return own.sky - sums[(SLANTED_FEW_OBJECTS + SLANTED_FEW_GROUNDS) / 4].x;
+	if (KIND == STIXEL_GROUND)
+		return slanted_least4(own.ground, sums[SLANTED_FEW_OBJECTS / 4]);
+	least = slanted_least4(own.object, sums[0]);
 #pragma unroll
-	for (int k = 1; k < count; k++)
-		least = fminf(least, mine[k] - sums[first + k]);
+	for (int k = 1; k < SLANTED_FEW_OBJECTS / 4; k++)
+		least = fminf(least, slanted_least4(own.object + 4 * k, sums[k]));
 	return least;
 }
 
 template <enum stixel_kind KIND>
 SLANTED_INLINE float slanted_least(const struct slanted_own<SLANTED_MANY> &own, const struct slanted_slots &s,
-				   const float *sums)
+				   const float4 *sums)
 {
 	float least = SX_SLANTED_ILLEGAL;
 
 	for (int k = s.first[KIND]; k < s.first[KIND] + s.count[KIND]; k += 4) {
-		const float4 mine = *(const float4 *)(own.sums + k), row = *(const float4 *)(sums + k);
+		const float4 own4 = *(const float4 *)(own.sums + k);
+		const float mine[4] = {own4.x, own4.y, own4.z, own4.w};
 
-		least = fminf(least, fminf(fminf(mine.x - row.x, mine.y - row.y),
-					   fminf(mine.z - row.z, mine.w - row.w)));
+		least = fminf(least, slanted_least4(mine, sums[k / 4]));
 	}
 	return least;
 }
 
 template <enum stixel_kind KIND>
 SLANTED_INLINE float slanted_least(const struct slanted_own<SLANTED_NONE> &, const struct slanted_slots &,
-				   const float *)
+				   const float4 *)
 {
 	return 0.0f;
+}
+
+/* Of a row, 4 slots each. */
+template <enum slanted_classes CLASSES> SLANTED_INLINE int slanted_words(const struct slanted_slots &s)
+{
+	return CLASSES == SLANTED_FEW ? SLANTED_FEW_SLOTS / 4 : s.all / 4;
 }
 
 /* ---- the exact model ------------------------------------------------------------------------------------------- */
@@ -119,7 +122,7 @@ SLANTED_INLINE float slanted_cells_fit(const struct slanted_arguments &a, const 
 	int32_t sum = 0;
 
 	for (int v = v_bottom; v <= last; v++) {
-		const float4 cell = c.cells[v];
+		const float4 cell = slanted_cells_of(a, c)[v];
 		const float residual =
 			KIND == STIXEL_GROUND ? (p.a + p.b * (float)(v - origin)) - cell.y : p.a - cell.x;
 
@@ -149,7 +152,7 @@ SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct
 {
 	const struct sx_slanted_model &m = a.m;
 	const struct slanted_row row = c.tile->row[r];
-	const float *sums = c.tile_sums + r * a.slots.all;
+	const float4 *sums = c.tile_sums + r * slanted_words<CLASSES>(a.slots);
 	const bool alive = !DIAGONAL || v <= l->top;
 	struct slanted_best *best = &l->best;
 	struct slanted_base base;
@@ -283,28 +286,28 @@ SLANTED_INLINE void slanted_block(const struct slanted_arguments &a, const struc
 	}
 }
 
-/* Fills final: the recurrence of the whole column. scores: of its cells. */
+/* The recurrence of the whole column: the outcome of every row. */
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
-SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const struct slanted_column &c,
-				       const uint8_t *scores)
+SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const struct slanted_column &c)
 {
 	const int blocks = (a.rows + SLANTED_ROWS - 1) / SLANTED_ROWS;
-	struct slanted_carry carry = slanted_carry();
 
-	carry.origin = -1;
+	if (c.lane == 0) {
+		c.tile->carry = slanted_carry();
+		c.tile->carry.origin = -1;
+	}
+	__syncwarp();
 	if (CLASSES != SLANTED_NONE)
-		slanted_sum_scores(a, c, scores);
+		slanted_sum_scores(a, c);
 	for (int j = 0; j < blocks; j++) {
-		const struct slanted_tops tops = slanted_open_block<MODE == SLANTED_EXACT>(a, c, j, &carry);
+		const struct slanted_tops tops = slanted_open_block<MODE == SLANTED_EXACT>(a, c, j);
 		struct slanted_lane<MODE, CLASSES> l;
 
 		l.top = SLANTED_ROWS * j + c.lane;
 		l.last = SLANTED_ROWS * (j + 1) < a.rows ? SLANTED_ROWS * (j + 1) - 1 : a.rows - 1;
 		l.origin = tops.origin;
 		slanted_set(&l.sums, tops.totals, tops.origin, tops.d0);
-		slanted_own_load(&l.own, a.slots,
-				 c.sums +
-					 (size_t)(l.top < a.rows ? l.top + 1 : a.rows) * (size_t)a.slots.all);
+		slanted_own_load(&l.own, slanted_scores_of(a, c, l.top < a.rows ? l.top + 1 : a.rows));
 		for (int k = 0; k < 3; k++) {
 			l.best.cost[k] = SX_SLANTED_ILLEGAL;
 			l.best.from[k] = 0;
@@ -326,7 +329,7 @@ SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const 
 				f.from[k] = (uint16_t)l.best.from[k];
 			f.from[3] = 0;
 			f.unused = 0;
-			c.final[l.top] = f;
+			*slanted_final_of(a, c, l.top) = f;
 		}
 		__syncwarp();
 	}
