@@ -14,9 +14,7 @@
 #endif
 
 /* Where registers are shorter gcc remarks that such arguments have no calling convention; all functions are inline. */
-#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wpsabi"
-#endif
 
 #define VF_INLINE static inline __attribute__((always_inline))
 #define VF_LANES 8
