@@ -578,8 +578,8 @@ class ExitCodes(TestCase):
             self.assertGreaterEqual(len(err.splitlines()), 5)
         self.check(78, ["-c", i.top + "/missing.conf"], "missing.conf", i=i)
         self.check(78, [], "kind", i=i)
-        # a combination that only the engine can refuse
-        self.check(78, [*SMALL, "-s", "engine.backend=cpu", "-s", "stixels.method=slanted"], "cpu", "slanted", i=i)
+        # values that only do not go together
+        self.check(78, [*SMALL, "-s", "stereo.p1=100", "-s", "stereo.p2=200"], "stereo.p1 = 100", "stereo.p2 = 200", i=i)
 
     def test_lost_runtime_environment(self):
         # a notify socket that is not there or makes no sense is no reason to fail
