@@ -87,7 +87,7 @@ static void take_shared(struct sx_context *x)
 static void take_scores(struct sx_context *x)
 {
 	const struct sx_params *p = &x->config.params;
-	const int classes = p->semantics.classes, width = x->config.width, height = x->config.height;
+	const int classes = p->semantics.classes, height = x->config.height;
 	struct sx_cuda_memory *m = &x->memory;
 	struct sx_scores_copy *s = &x->scores;
 

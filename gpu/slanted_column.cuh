@@ -192,6 +192,7 @@ SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const s
 		const int rows = a.rows - first < SLANTED_ROWS ? a.rows - first : SLANTED_ROWS;
 		const float4 *from = (const float4 *)slanted_scores_of(a, c, first);
 
+#pragma unroll 2 /* registers */
 		for (int i = c.lane; i < rows * words; i += SLANTED_ROWS)
 			c.tile_sums[i] = from[i];
 	}
