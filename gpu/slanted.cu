@@ -89,11 +89,16 @@ SLANTED_INLINE void slanted_run_column(const struct slanted_arguments &a, const 
 	}
 }
 
-/* Warps of a multiprocessor decide how much of the latency is hidden: 24 of the fast case. */
-#define SLANTED_BLOCKS(mode) ((mode) == SLANTED_SMALL_SUMS ? 6 : 4)
+/* Blocks of a multiprocessor: as many as registers allow without spilling any. */
+#define SLANTED_BLOCKS(mode, classes)      \
+	((mode) == SLANTED_EXACT       ? 2 \
+	 : (mode) == SLANTED_WIDE_SUMS ? 3 \
+	 : (classes) == SLANTED_NONE   ? 6 \
+	 : (classes) == SLANTED_FEW    ? 5 \
+				       : 4)
 
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
-static __global__ void __launch_bounds__(32 * SLANTED_WARPS, SLANTED_BLOCKS(MODE))
+static __global__ void __launch_bounds__(32 * SLANTED_WARPS, SLANTED_BLOCKS(MODE, CLASSES))
 	slanted_columns(const struct slanted_arguments a)
 {
 	SX_DYNAMIC_SHARED(unsigned char, shared);
@@ -112,9 +117,8 @@ static __global__ void __launch_bounds__(32 * SLANTED_WARPS, SLANTED_BLOCKS(MODE
 	c.tile_sums = (float4 *)(mine + sizeof(struct slanted_tile));
 	c.u = u;
 	c.lane = (int)threadIdx.x & 31;
-	c.vhor = a.road->vhor;
 	c.top = a.road->top;
-	c.sky_from = c.vhor > 1 ? c.vhor : 1;
+	c.sky_from = a.road->vhor > 1 ? a.road->vhor : 1;
 	if (CLASSES != SLANTED_NONE && a.road->scored)
 		slanted_run_column<MODE, CLASSES>(a, c);
 	else

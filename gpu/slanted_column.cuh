@@ -91,6 +91,8 @@ struct __align__(16) slanted_tile
 	struct slanted_row row[SLANTED_ROWS];
 	struct slanted_base base[SLANTED_ROWS];
 	struct slanted_carry carry;
+	float2 above
+		[SLANTED_ROWS]; /* of the row above each top: expected ground, distance from the top's origin */
 };
 
 /* Where things of the column lie is computed anew from u each time: it would take registers from the steps. */
@@ -98,7 +100,7 @@ struct slanted_column {
 	const struct slanted_lookup *lookup;
 	struct slanted_tile *tile;
 	float4 *tile_sums; /* [SLANTED_ROWS][slots / 4] */
-	int u, lane, vhor, top;
+	int u, lane, top;
 	int sky_from; /* the first row that sky may begin in */
 };
 
@@ -164,12 +166,12 @@ SLANTED_INLINE void slanted_sum_scores(const struct slanted_arguments &a, const 
 	__syncwarp();
 }
 
-/* Rows 32 block .. + 31 as start rows into the tile, with what lies below each; rows from `finished` on have no outcome. */
+/* Rows first .. + 31 as start rows into the tile, with what lies below each; rows from `finished` on have no outcome. */
 template <bool SCORED>
 SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const struct slanted_column &c,
-				      int block, int finished)
+				      int first, int finished)
 {
-	const int v = SLANTED_ROWS * block + c.lane;
+	const int v = first + c.lane;
 	const struct slanted_cell cell = slanted_cell_at(a, c, v);
 	struct slanted_row row;
 
@@ -187,10 +189,10 @@ SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const s
 		c.tile->base[c.lane] = slanted_base_of(a.m, slanted_final_of(a, c, v - 1)->below);
 	if (SCORED) {
 		const int words = a.slots.all / 4;
-		const int rows = a.rows - SLANTED_ROWS * block < SLANTED_ROWS ? a.rows - SLANTED_ROWS * block
-									      : SLANTED_ROWS;
-		const float4 *from = (const float4 *)slanted_scores_of(a, c, SLANTED_ROWS * block);
+		const int rows = a.rows - first < SLANTED_ROWS ? a.rows - first : SLANTED_ROWS;
+		const float4 *from = (const float4 *)slanted_scores_of(a, c, first);
 
+#pragma unroll 2 /* registers */
 		for (int i = c.lane; i < rows * words; i += SLANTED_ROWS)
 			c.tile_sums[i] = from[i];
 	}
@@ -201,8 +203,7 @@ SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const s
 struct slanted_tops {
 	struct slanted_totals totals; /* over rows 0 .. top */
 	int origin;
-	int32_t d0;	   /* disparity there */
-	float ground_next; /* expected in the row above */
+	int32_t d0; /* disparity there */
 };
 
 SLANTED_INLINE int64_t slanted_scan(int64_t carry, int64_t x, int lane)
@@ -224,7 +225,7 @@ template <bool EXACT>
 SLANTED_INLINE struct slanted_tops slanted_open_block(const struct slanted_arguments &a,
 						      const struct slanted_column &c, int block)
 {
-	const int v = SLANTED_ROWS * block + c.lane;
+	const int v = block + c.lane;
 	const struct slanted_cell cell = slanted_cell_at(a, c, v);
 	const int32_t e = cell.d - cell.ground;
 	const int64_t wv = (int64_t)cell.w * v, we = (int64_t)cell.w * e, wd = (int64_t)cell.w * cell.d;
@@ -251,7 +252,8 @@ SLANTED_INLINE struct slanted_tops slanted_open_block(const struct slanted_argum
 	__syncwarp();
 	r.origin = origin < 0 ? v : origin;
 	r.d0 = origin < 0 ? 0 : slanted_cell_at(a, c, origin).d;
-	r.ground_next = v + 1 < a.rows ? (float)a.ground_q4[v + 1] : 0.0f;
+	c.tile->above[c.lane] =
+		make_float2(v + 1 < a.rows ? (float)a.ground_q4[v + 1] : 0.0f, (float)(v + 1 - r.origin));
 	if (EXACT) {
 		if (v < a.rows)
 			slanted_cells_of(a, c)[v] = make_float4((float)cell.d, (float)e, (float)cell.w, 0.0f);

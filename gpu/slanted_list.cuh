@@ -114,18 +114,22 @@ SLANTED_INLINE int slanted_back_track(const struct slanted_arguments &a, const s
 				      bool scored, int32_t *total, struct sx_segment *list)
 {
 	const struct sx_slanted_below top = slanted_final_of(a, c, a.rows - 1)->below;
+	float cost = top.cost[STIXEL_GROUND];
 	int kind = STIXEL_GROUND, n = 0;
 
+#pragma unroll
 	for (int k = STIXEL_OBJECT; k <= STIXEL_SKY; k++)
-		if (top.cost[k] < top.cost[kind])
+		if (top.cost[k] < cost) {
+			cost = top.cost[k];
 			kind = k;
-	*total = sx_slanted_total(top.cost[kind]);
+		}
+	*total = sx_slanted_total(cost);
 	for (int v = a.rows - 1; v >= 0;) {
 		const int v_bottom = slanted_final_of(a, c, v)->from[kind];
 		const struct sx_slanted_choice choice = slanted_choice_of(a, c, scored, kind, v_bottom, v);
 		struct sx_slanted_geometry g;
 
-		g.vhor = c.vhor;
+		g.vhor = a.road->vhor;
 		g.cell_height = a.cell_height;
 		g.scored = scored;
 		g.slope = a.road->slope;

@@ -33,9 +33,8 @@ struct slanted_best {
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
 struct slanted_lane {
 	typename slanted_sums_of<MODE>::type sums; struct slanted_own<CLASSES> own; struct slanted_best best;
-	int top, last; /* its row, and that of the warp's highest lane */
-	float y0;      /* the origin, */
-	int origin;    /* likewise */
+	int top;	  /* row */
+	int last, origin; /* of SLANTED_EXACT only: row of the warp's highest lane; of the lane's origin */
 };
 
 /* ---- class scores ---------------------------------------------------------------------------------------------- */
@@ -213,24 +212,23 @@ SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct
 
 /* What the rows above need of a lane that has finished. */
 SLANTED_INLINE struct sx_slanted_below slanted_below_of(const struct slanted_column &c,
-							const struct slanted_best &best, int top, int origin,
-							float ground_next)
+							const struct slanted_best &best, int top)
 {
+	const float2 above = c.tile->above[c.lane];
 	struct sx_slanted_below b;
 
 	b.cost[STIXEL_GROUND] = top < c.top ? best.cost[STIXEL_GROUND] : SX_SLANTED_ILLEGAL;
 	b.cost[STIXEL_OBJECT] = best.cost[STIXEL_OBJECT];
 	b.cost[STIXEL_SKY] = best.cost[STIXEL_SKY];
 	b.object = best.object;
-	b.ground_next = ground_next + (best.a + best.b * (float)(top + 1 - origin));
+	b.ground_next = above.x + (best.a + best.b * above.y);
 	return b;
 }
 
 /* Rows begin .. end - 1 of the tile, which is the block's. Each of them hands over to the next. */
 template <enum slanted_mode MODE, enum slanted_classes CLASSES, bool GROUND, bool SKY>
 SLANTED_INLINE void slanted_triangle(const struct slanted_arguments &a, const struct slanted_column &c,
-				     struct slanted_lane<MODE, CLASSES> *l, float ground_next, int first,
-				     int begin, int end)
+				     struct slanted_lane<MODE, CLASSES> *l, int first, int begin, int end)
 {
 #pragma unroll 1
 	for (int r = begin; r < end; r++) {
@@ -241,8 +239,7 @@ SLANTED_INLINE void slanted_triangle(const struct slanted_arguments &a, const st
 		else
 			slanted_step<MODE, CLASSES, GROUND, SKY, false, true>(a, c, l, v, r);
 		if (c.lane == r && r + 1 < SLANTED_ROWS)
-			c.tile->base[r + 1] = slanted_base_of(
-				a.m, slanted_below_of(c, l->best, l->top, l->origin, ground_next));
+			c.tile->base[r + 1] = slanted_base_of(a.m, slanted_below_of(c, l->best, l->top));
 		__syncwarp();
 	}
 }
@@ -257,41 +254,40 @@ SLANTED_INLINE void slanted_square(const struct slanted_arguments &a, const stru
 		slanted_step<MODE, CLASSES, GROUND, SKY, false, false>(a, c, l, first + r, r);
 }
 
+/* Rows of the tile that begins in row first, of `rows`, in which sky may not begin. */
+SLANTED_INLINE int slanted_low_rows(const struct slanted_column &c, int first, int rows)
+{
+	const int low = c.sky_from - first;
+
+	return low < 0 ? 0 : low < rows ? low : rows;
+}
+
+/* The block of top rows from `block` on. */
 template <enum slanted_mode MODE, enum slanted_classes CLASSES, bool GROUND>
 SLANTED_INLINE void slanted_block(const struct slanted_arguments &a, const struct slanted_column &c,
-				  struct slanted_lane<MODE, CLASSES> *l, float ground_next, int block)
+				  struct slanted_lane<MODE, CLASSES> *l, int block)
 {
-	for (int i = 0; i < block; i++) {
-		const int first = SLANTED_ROWS * i;
-		const int low = c.sky_from - first < 0		    ? 0
-				: c.sky_from - first < SLANTED_ROWS ? c.sky_from - first
-								    : SLANTED_ROWS;
+	const int rows = a.rows - block < SLANTED_ROWS ? a.rows - block : SLANTED_ROWS;
+	int low;
 
-		slanted_load_tile<CLASSES != SLANTED_NONE>(a, c, i, SLANTED_ROWS * block);
-		if (i == 0)
+	for (int first = 0; first < block; first += SLANTED_ROWS) {
+		low = slanted_low_rows(c, first, SLANTED_ROWS);
+		slanted_load_tile<CLASSES != SLANTED_NONE>(a, c, first, block);
+		if (first == 0)
 			slanted_step<MODE, CLASSES, GROUND, false, true, false>(a, c, l, 0, 0);
-		slanted_square<MODE, CLASSES, GROUND, false>(a, c, l, first, i == 0, low);
+		slanted_square<MODE, CLASSES, GROUND, false>(a, c, l, first, first == 0, low);
 		slanted_square<MODE, CLASSES, GROUND, true>(a, c, l, first, low, SLANTED_ROWS);
 	}
-	{
-		const int first = SLANTED_ROWS * block;
-		const int rows = a.rows - first < SLANTED_ROWS ? a.rows - first : SLANTED_ROWS;
-		const int low = c.sky_from - first < 0	    ? 0
-				: c.sky_from - first < rows ? c.sky_from - first
-							    : rows;
-
-		slanted_load_tile<CLASSES != SLANTED_NONE>(a, c, block, first);
-		slanted_triangle<MODE, CLASSES, GROUND, false>(a, c, l, ground_next, first, 0, low);
-		slanted_triangle<MODE, CLASSES, GROUND, true>(a, c, l, ground_next, first, low, rows);
-	}
+	low = slanted_low_rows(c, block, rows);
+	slanted_load_tile<CLASSES != SLANTED_NONE>(a, c, block, block);
+	slanted_triangle<MODE, CLASSES, GROUND, false>(a, c, l, block, 0, low);
+	slanted_triangle<MODE, CLASSES, GROUND, true>(a, c, l, block, low, rows);
 }
 
 /* The recurrence of the whole column: the outcome of every row. */
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
 SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const struct slanted_column &c)
 {
-	const int blocks = (a.rows + SLANTED_ROWS - 1) / SLANTED_ROWS;
-
 	if (c.lane == 0) {
 		c.tile->carry = slanted_carry();
 		c.tile->carry.origin = -1;
@@ -299,12 +295,12 @@ SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const 
 	__syncwarp();
 	if (CLASSES != SLANTED_NONE)
 		slanted_sum_scores(a, c);
-	for (int j = 0; j < blocks; j++) {
-		const struct slanted_tops tops = slanted_open_block<MODE == SLANTED_EXACT>(a, c, j);
+	for (int block = 0; block < a.rows; block += SLANTED_ROWS) {
+		const struct slanted_tops tops = slanted_open_block<MODE == SLANTED_EXACT>(a, c, block);
 		struct slanted_lane<MODE, CLASSES> l;
 
-		l.top = SLANTED_ROWS * j + c.lane;
-		l.last = SLANTED_ROWS * (j + 1) < a.rows ? SLANTED_ROWS * (j + 1) - 1 : a.rows - 1;
+		l.top = block + c.lane;
+		l.last = block + SLANTED_ROWS < a.rows ? block + SLANTED_ROWS - 1 : a.rows - 1;
 		l.origin = tops.origin;
 		slanted_set(&l.sums, tops.totals, tops.origin, tops.d0);
 		slanted_own_load(&l.own, slanted_scores_of(a, c, l.top < a.rows ? l.top + 1 : a.rows));
@@ -313,18 +309,18 @@ SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const 
 			l.best.from[k] = 0;
 		}
 		l.best.object = l.best.a = l.best.b = 0.0f;
-		if (SLANTED_ROWS * j < c.top) {
+		if (block < c.top) {
 			/* less than any: no ground in a lane that may have none */
 			if (l.top >= c.top)
 				l.best.cost[STIXEL_GROUND] = -SX_SLANTED_ILLEGAL;
-			slanted_block<MODE, CLASSES, true>(a, c, &l, tops.ground_next, j);
+			slanted_block<MODE, CLASSES, true>(a, c, &l, block);
 		} else {
-			slanted_block<MODE, CLASSES, false>(a, c, &l, tops.ground_next, j);
+			slanted_block<MODE, CLASSES, false>(a, c, &l, block);
 		}
 		if (l.top < a.rows) {
 			struct slanted_final f;
 
-			f.below = slanted_below_of(c, l.best, l.top, l.origin, tops.ground_next);
+			f.below = slanted_below_of(c, l.best, l.top);
 			for (int k = 0; k < 3; k++)
 				f.from[k] = (uint16_t)l.best.from[k];
 			f.from[3] = 0;
