@@ -83,7 +83,8 @@ static int create_aggregation(struct sx_context *x)
 	struct sx_cuda_stages *s = &x->stages;
 
 	return x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT
-		       ? sx_fastdt_cuda_create(&s->fastdt, &x->memory, &x->config)
+		       ? sx_fastdt_cuda_create(&s->fastdt, &x->memory, &x->config, SX_FASTDT_COSTS_CHOSEN,
+					       x->device->sms)
 		       : sx_sgm_cuda_create(&s->sgm, &x->memory, &x->config, x->device->flow, x->device->sms);
 }
 
@@ -273,24 +274,10 @@ static int build(struct sx_context *x, char *why, size_t why_bytes)
 	return warm_up(x, why, why_bytes);
 }
 
-/* The one thing that no ability names: costs that are not rounded exist of census alone here. */
-static int check_config(const struct sx_context_config *c, char *why, size_t why_bytes)
-{
-	const struct sx_stereo_params *p = &c->params.stereo;
-	const int r = sx_context_check(c, sx_backend_cuda.name, SX_CAN_ZNCC | SX_CAN_FASTDT, why, why_bytes);
-
-	if (r < 0 || p->aggregation != SX_AGGREGATION_FASTDT || p->cost != SX_COST_ZNCC ||
-	    p->fastdt != SX_FASTDT_FLOAT)
-		return r;
-	snprintf(why, why_bytes, "aggregation fastdt in float with cost zncc is not implemented by engine %s",
-		 sx_backend_cuda.name);
-	return -ENOTSUP;
-}
-
 int sx_cuda_context_create(struct sx_context **ret, struct sx_device *d, const struct sx_context_config *c,
 			   char *why, size_t why_bytes)
 {
-	int r = check_config(c, why, why_bytes);
+	int r = sx_context_check(c, sx_backend_cuda.name, SX_CAN_ZNCC | SX_CAN_FASTDT, why, why_bytes);
 	struct sx_context *x;
 
 	if (r < 0)

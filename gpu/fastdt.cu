@@ -10,7 +10,7 @@
  *          block; weights and what is subtracted one batch ahead into registers.
  * Ranges:  gpu/fastdt.cuh.
  * Shapes:  any width and height, D any multiple of 32.
- * Speed:   not measured yet; docs/performance.md, "CUDA: FastDT", has what is expected.
+ * Speed:   bound by the integer pipe, with many multiprocessors by waiting; docs/performance.md, "CUDA: FastDT".
  *
  * The plane of the lowest disparity is 0 everywhere once it has been subtracted from itself. So from there on its place
  * belongs to O, whose input is 0 before the subtraction, and everybody knows that V(0) = 0.
@@ -232,11 +232,12 @@ cudaError_t launch(const struct pass &p, cudaStream_t stream)
 struct sx_fastdt_cuda {
 	struct sx_stereo_params p;
 	struct sx_dt_planes planes;
-	uint8_t *narrow; /* a byte a cell */
+	uint8_t *narrow; /* a byte a cell; float and ZNCC: none */
 	uint8_t *wide;	 /* two, or four */
 	bool bytes;	 /* A fits narrow */
 	bool held;	 /* V may leave 16 bits, and is held there */
 	bool keep;
+	bool fused; /* costs of ZNCC are made by the pass to the right */
 };
 
 static bool is_real(const struct sx_fastdt_cuda *s)
@@ -270,6 +271,14 @@ static void find_ranges(struct sx_fastdt_cuda *s, const struct sx_fastdt_weights
 	s->held = s->p.fastdt != SX_FASTDT_INT32 && largest_sum(w, largest_sum(w, b)) >= INT16_MAX;
 }
 
+static bool is_fused(const struct sx_fastdt_cuda *s, enum sx_fastdt_costs how, int sms)
+{
+	if (s->p.cost != SX_COST_ZNCC || is_real(s) || !s->bytes)
+		return s->p.cost == SX_COST_ZNCC && is_real(s);
+	return how == SX_FASTDT_COSTS_CHOSEN ? sx_dt_zncc_is_worth_it(&s->planes, &s->p, sms)
+					     : how == SX_FASTDT_COSTS_FUSED;
+}
+
 static void take_planes(struct sx_fastdt_cuda *s, struct sx_cuda_memory *m, const struct sx_fastdt_weights *w)
 {
 	struct sx_dt_planes *p = &s->planes;
@@ -286,7 +295,7 @@ static void take_planes(struct sx_fastdt_cuda *s, struct sx_cuda_memory *m, cons
 }
 
 int sx_fastdt_cuda_create(struct sx_fastdt_cuda **ret, struct sx_cuda_memory *m,
-			  const struct sx_context_config *c)
+			  const struct sx_context_config *c, enum sx_fastdt_costs costs, int sms)
 {
 	struct sx_fastdt_cuda *s = (struct sx_fastdt_cuda *)calloc(1, sizeof(*s));
 	const size_t disparities = (size_t)c->params.stereo.disparities;
@@ -304,11 +313,13 @@ int sx_fastdt_cuda_create(struct sx_fastdt_cuda **ret, struct sx_cuda_memory *m,
 	s->planes.real = is_real(s);
 	sx_fastdt_weights_init(&w, &s->p);
 	find_ranges(s, &w);
+	s->fused = is_fused(s, costs, sms);
 	take_planes(s, m, &w);
 	cells = ((size_t)c->width * (size_t)s->planes.rows + SX_DT_BATCH) *
 		disparities; /* and what batches reach */
 	wide = cells * (is_real(s) ? 4 : 2);
-	s->narrow = (uint8_t *)sx_cuda_take(m, cells);
+	if (!is_real(s) || !s->fused)
+		s->narrow = (uint8_t *)sx_cuda_take(m, cells);
 	s->wide = (uint8_t *)sx_cuda_take(m, wide);
 	if (m->error != cudaSuccess) {
 		sx_fastdt_cuda_destroy(s);
@@ -325,14 +336,14 @@ void sx_fastdt_cuda_destroy(struct sx_fastdt_cuda *s)
 	free(s);
 }
 
-/* Bytes of a cell: C is written and read, then A, B, U. */
+/* Bytes of a cell: C, if it is a volume, is written and read, then A, B, U. */
 size_t sx_fastdt_cuda_traffic(const struct sx_fastdt_cuda *s)
 {
 	const size_t cells = (size_t)s->planes.width * (size_t)s->planes.height * (size_t)s->p.disparities;
 	const size_t wide = is_real(s) ? 4 : 2, a = is_real(s) || !s->bytes ? wide : 1,
 		     b = is_coded(s) ? 1 : wide;
 
-	return 2 * cells * (1 + a + b + wide);
+	return 2 * cells * (!s->fused + a + b + wide);
 }
 
 static cudaError_t run_real(const struct sx_fastdt_cuda *s, struct pass *across, struct pass *down,
@@ -340,10 +351,9 @@ static cudaError_t run_real(const struct sx_fastdt_cuda *s, struct pass *across,
 {
 	cudaError_t e;
 
-	across->in = s->narrow;
 	across->out = s->wide;
-	e = launch<sx_dt_matches, sx_dt_reals, float, true, false, false>(*across, stream);
-	if (e)
+	across->in = s->narrow;
+	if (!s->fused && (e = launch<sx_dt_matches, sx_dt_reals, float, true, false, false>(*across, stream)))
 		return e;
 	across->in = s->wide;
 	across->lowest = s->planes.lowest;
@@ -358,6 +368,8 @@ static cudaError_t run_real(const struct sx_fastdt_cuda *s, struct pass *across,
 /* Each pass in the cells that it finds, and where. */
 static cudaError_t run_right(const struct sx_fastdt_cuda *s, struct pass p, cudaStream_t stream)
 {
+	if (s->fused)
+		return cudaSuccess;
 	p.in = s->narrow;
 	p.lowest = is_coded(s) ? s->planes.lowest : NULL;
 	if (s->bytes) {
@@ -432,9 +444,13 @@ static cudaError_t begin_gain(const struct sx_fastdt_cuda *s, const struct sx_sg
 	return e;
 }
 
+/* What the first pass reads; where costs are fused with it, what it writes. */
 static cudaError_t fill_volume(const struct sx_fastdt_cuda *s, const struct sx_image grey[2],
 			       const struct sx_image descriptors[2], cudaStream_t stream)
 {
+	if (s->fused)
+		return sx_dt_zncc_run(&s->planes, &s->p, grey, descriptors, is_real(s) ? s->wide : s->narrow,
+				      is_coded(s), stream);
 	return s->p.cost == SX_COST_ZNCC ? sx_zncc_cost_cuda_run(grey, descriptors, &s->p, s->narrow,
 								 SX_ZNCC_SCAN_CHOSEN, stream)
 					 : sx_cost_cuda_run(descriptors, &s->p, s->narrow, stream);

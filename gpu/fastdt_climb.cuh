@@ -264,8 +264,8 @@ __device__ __forceinline__ void load_batch(struct climb<S> &c, const struct work
 		c.load(i, w, lane);
 }
 
-/* A batch, whose lowest row is y and which is loaded; the next one is loaded. CAREFUL: also if some of its rows do not exist. */
-template <typename S, bool HELD, bool CAREFUL>
+/* A batch, whose lowest row is y and which is loaded; the next one is loaded. CUT: some of its rows do not exist. Returns sums_of()'s. */
+template <typename S, bool HELD, bool CAREFUL, bool CUT>
 __device__ __forceinline__ uint32_t climb_batch(struct climb<S> &c, const struct work &w, int y, int lane,
 						uint32_t *keys, struct found *founds)
 {
@@ -275,7 +275,7 @@ __device__ __forceinline__ uint32_t climb_batch(struct climb<S> &c, const struct
 	c.go_to(max(y - S::rows, S::rows - 1)); /* the last one is loaded twice */
 #pragma unroll
 	for (int i = 0; i < S::rows; i++) {
-		if (!CAREFUL || y - i < w.planes.height) {
+		if (!CUT || y - i < w.planes.height) {
 			const struct found f = climb_row<S, HELD, CAREFUL>(
 				c, i, w, lane, keys + i * S::row(S::disparities(w)), &over);
 
@@ -290,24 +290,28 @@ __device__ __forceinline__ uint32_t climb_batch(struct climb<S> &c, const struct
 	return over;
 }
 
-template <typename S, bool HELD>
+/*
+ * CAREFUL: sums are held at once; for U from codes, whose rounding makes sums of the largest cost exceed it often. Elsewhere a
+ * batch in which that happens is done again.
+ */
+template <typename S, bool HELD, bool CAREFUL>
 __device__ __forceinline__ void climb_any(struct climb<S> &c, const struct work &w, int y, int lane,
 					  uint32_t *keys, struct found *founds)
 {
 	const typename climb<S>::state before = c.at;
-	bool careful = w.coded || y >= w.planes.height;
+	bool again = y >= w.planes.height;
 
-	if (!careful) {
-		const uint32_t over = climb_batch<S, HELD, false>(c, w, y, lane, keys, founds);
+	if (!again) {
+		const uint32_t over = climb_batch<S, HELD, CAREFUL, false>(c, w, y, lane, keys, founds);
 
-		careful = __any_sync(SX_WARP_ALL_LANES, over != 0);
-		if (careful) {
+		again = !CAREFUL && __any_sync(SX_WARP_ALL_LANES, over != 0);
+		if (again) {
 			c.at = before;
 			load_batch(c, w, y, lane);
 		}
 	}
-	if (careful)
-		climb_batch<S, HELD, true>(c, w, y, lane, keys, founds);
+	if (again)
+		climb_batch<S, HELD, true, true>(c, w, y, lane, keys, founds);
 	if (w.keep)
 		keep_batch(c, w, y, lane, keys);
 }

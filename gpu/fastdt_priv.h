@@ -46,6 +46,15 @@ cudaError_t sx_dt_weights_run(const struct sx_dt_planes *p, const struct sx_imag
 cudaError_t sx_dt_gain_run(const struct sx_dt_planes *p, int cost_max, cudaStream_t stream);
 
 /*
+ * ZNCC's costs and the pass to the right at once. out: A, a byte a cell, none of which is more than 255; real: 4 bytes.
+ * lowest: and that of the lowest disparity to its plane; not real. Worth it: where multiprocessors, sms of them, have rows enough.
+ */
+bool sx_dt_zncc_is_worth_it(const struct sx_dt_planes *planes, const struct sx_stereo_params *p, int sms);
+cudaError_t sx_dt_zncc_run(const struct sx_dt_planes *planes, const struct sx_stereo_params *p,
+			   const struct sx_image grey[2], const struct sx_image words[2], uint8_t *out,
+			   bool lowest, cudaStream_t stream);
+
+/*
  * "up" and the winner. held: V may leave 16 bits, and is held there. volume: U, 2 or (real) 4 bytes a cell; keep: S is left there, in the first two bytes of a
  * cell's lane (sx_dt_sum_run() reads it).
  */

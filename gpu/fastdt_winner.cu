@@ -123,7 +123,7 @@ __device__ __forceinline__ void find_all_right(const struct work &w, const uint3
 				 i / (span % half));
 }
 
-template <typename S, bool HELD>
+template <typename S, bool HELD, bool CAREFUL>
 __global__ void __launch_bounds__(THREADS, S::D ? 3 : 1) winner_kernel(const struct work w)
 {
 	SX_DYNAMIC_SHARED(uint32_t, keys);
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(THREADS, S::D ? 3 : 1) winner_kernel(const str
 		const int row = (int)threadIdx.x / COLUMNS, pixel = (int)threadIdx.x % COLUMNS;
 
 		if (lives)
-			climb_any<S, HELD>(c, w, y, lane, own, founds + column);
+			climb_any<S, HELD, CAREFUL>(c, w, y, lane, own, founds + column);
 		__syncthreads(); /* keys are there */
 		if (row < S::rows && y - row < w.planes.height && first_x + pixel < w.planes.width)
 			finish_pixel<S::W>(
@@ -167,22 +167,24 @@ __global__ void __launch_bounds__(256) right_kernel(const struct work w)
 			(uint16_t)w.planes.keys[(size_t)y * w.planes.pitch + (size_t)x];
 }
 
-template <typename S, bool HELD> void launch_as(const struct work &w, cudaStream_t stream)
+template <typename S, bool HELD, bool CAREFUL> void launch_as(const struct work &w, cudaStream_t stream)
 {
 	const size_t shared = (size_t)(S::rows * S::row(w.disparities)) * 4;
 
-	SX_LAUNCH((winner_kernel<S, HELD>), dim3((unsigned)((w.planes.width + COLUMNS - 1) / COLUMNS)),
-		  dim3(THREADS), shared, stream, w);
+	SX_LAUNCH((winner_kernel<S, HELD, CAREFUL>),
+		  dim3((unsigned)((w.planes.width + COLUMNS - 1) / COLUMNS)), dim3(THREADS), shared, stream,
+		  w);
 }
 
-template <typename CELLS_OF, typename VALUE, bool HELD> void launch(const struct work &w, cudaStream_t stream)
+template <typename CELLS_OF, typename VALUE, bool HELD, bool CAREFUL>
+void launch(const struct work &w, cudaStream_t stream)
 {
 	if (w.disparities == 128)
-		launch_as<struct shape<128, 1, CELLS_OF, VALUE>, HELD>(w, stream);
+		launch_as<struct shape<128, 1, CELLS_OF, VALUE>, HELD, CAREFUL>(w, stream);
 	else if (w.disparities < 128)
-		launch_as<struct shape<0, 1, CELLS_OF, VALUE>, HELD>(w, stream);
+		launch_as<struct shape<0, 1, CELLS_OF, VALUE>, HELD, CAREFUL>(w, stream);
 	else
-		launch_as<struct shape<0, 2, CELLS_OF, VALUE>, HELD>(w, stream);
+		launch_as<struct shape<0, 2, CELLS_OF, VALUE>, HELD, CAREFUL>(w, stream);
 }
 
 /* S as the volume keeps it: words of gpu/volume.cuh, two bytes a cell. */
@@ -224,15 +226,16 @@ extern "C" cudaError_t sx_dt_winner_run(const struct sx_dt_planes *p, const stru
 		s->uniqueness,
 		s->subpixel,
 		keep,
-		s->fastdt == SX_FASTDT_INT8,
 	};
 
 	if (p->real)
-		launch<sx_dt_reals, float, false>(w, stream);
+		launch<sx_dt_reals, float, false, true>(w, stream);
+	else if (s->fastdt == SX_FASTDT_INT8) /* holding what need not be held changes nothing */
+		launch<sx_dt_halves, int, true, true>(w, stream);
 	else if (held)
-		launch<sx_dt_halves, int, true>(w, stream);
+		launch<sx_dt_halves, int, true, false>(w, stream);
 	else
-		launch<sx_dt_halves, int, false>(w, stream);
+		launch<sx_dt_halves, int, false, false>(w, stream);
 	SX_LAUNCH(right_kernel, dim3((unsigned)(p->width + 255) / 256, (unsigned)p->height), dim3(256), 0,
 		  stream, w);
 	return SX_LAUNCHED();

@@ -35,8 +35,7 @@ static cudaError_t ingest_windows(struct sx_context *x)
 	if ((e = sx_ingest_cuda_run(x->stages.ingest, x->ingest_input, &tap[SX_TAP_LEFT], x->stream)) ||
 	    (e = done(x, SX_STAGE_INGEST)) ||
 	    (e = sx_zncc_windows_cuda_run(&tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_CENSUS],
-					  x->config.params.stereo.zncc_window, SX_ZNCC_SUMS_CHOSEN,
-					  x->stream)))
+					  x->config.params.stereo.zncc_window, x->stream)))
 		return e;
 	x->sides.costs = stamp(x, SX_STAGE_CENSUS);
 	begin(x, SX_STAGE_CENSUS);

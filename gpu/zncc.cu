@@ -1,13 +1,13 @@
 /*
  * What windows bring to their correlations. Must equal sx_zncc_windows(), word for word.
  *
- * Work:    direct: a thread a pixel, which adds up its window from a tile. Running: a block makes 128 columns and 32 rows:
- *          first sums along each row, a thread 16 columns of it, then sums of those down each column, a thread a column; either
- *          adds what enters and subtracts what leaves, so that the window's size does not count.
- * Memory:  the tile with its border as bytes in shared memory; running: and a row's sums, S1 and S2 in one word.
+ * Work:    a block makes 128 columns and 32 rows: first sums along each row, a thread 16 columns of it, then sums of those down
+ *          each column, a thread a column; either adds what enters and subtracts what leaves, so that the window's size
+ *          does not count.
+ * Memory:  the tile with its border as bytes in shared memory, and a row's sums, S1 and S2 in one word.
  * Ranges:  of a row of 15: S1 <= 3825, 12 bits, S2 <= 975375, 20 bits. V: exact modulo 2^32, as in stages/zncc.c.
  * Shapes:  any width, height and window; coordinates are clamped to the image.
- * Speed:   not measured yet; docs/performance.md, CUDA: ZNCC.
+ * Speed:   docs/performance.md, CUDA: ZNCC: adding up each window anew takes longer from windows of 3 on.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,9 +17,7 @@
 
 #define RADIUS_MAX (SX_ZNCC_WINDOW_MAX / 2)
 #define THREADS 128
-#define DIRECT_X 32
-#define DIRECT_Y (THREADS / DIRECT_X)
-#define COLUMNS THREADS /* of a block that keeps running sums */
+#define COLUMNS THREADS /* of a block */
 #define ROWS 32
 #define RUN 16		     /* columns of a thread along a row */
 #define STRIDE (COLUMNS + 1) /* of a row's sums: threads are in different rows */
@@ -59,29 +57,6 @@ __device__ __forceinline__ void store(const struct work &w, const struct images 
 
 	reinterpret_cast<uint2 *>(p.words + (size_t)y * p.words_pitch)[x] =
 		make_uint2(s1, __float_as_uint(inverse));
-}
-
-__global__ void __launch_bounds__(THREADS) direct_kernel(const struct work w)
-{
-	__shared__ uint8_t tile[(DIRECT_X + 2 * RADIUS_MAX) * (DIRECT_Y + 2 * RADIUS_MAX)];
-	const struct images p = blockIdx.z ? w.right : w.left;
-	const int radius = w.window / 2, across = DIRECT_X + 2 * radius;
-	const int x0 = (int)blockIdx.x * DIRECT_X, y0 = (int)blockIdx.y * DIRECT_Y;
-	const int tx = (int)threadIdx.x % DIRECT_X, ty = (int)threadIdx.x / DIRECT_X;
-	uint32_t s1 = 0, s2 = 0;
-
-	fill_tile(tile, w, p, x0 - radius, y0 - radius, across, DIRECT_Y + 2 * radius);
-	__syncthreads();
-	for (int j = 0; j < w.window; j++) {
-		for (int i = 0; i < w.window; i++) {
-			const uint32_t g = tile[(ty + j) * across + tx + i];
-
-			s1 += g;
-			s2 += g * g;
-		}
-	}
-	if (x0 + tx < w.width && y0 + ty < w.height)
-		store(w, p, x0 + tx, y0 + ty, s1, s2);
 }
 
 /* Sums of RUN windows of a row, S1 above S2. */
@@ -146,15 +121,6 @@ __global__ void __launch_bounds__(THREADS) running_kernel(const struct work w)
 		run_down(w, p, sums + threadIdx.x, x0 + (int)threadIdx.x, y0);
 }
 
-/*
- * By estimate, not by measurement: direct 3 instructions a pixel of the window, running about 45 whatever the window.
- * window / 2 is the index.
- */
-const enum sx_zncc_sums chosen[RADIUS_MAX + 1] = {
-	SX_ZNCC_SUMS_DIRECT,  SX_ZNCC_SUMS_DIRECT,  SX_ZNCC_SUMS_RUNNING, SX_ZNCC_SUMS_RUNNING,
-	SX_ZNCC_SUMS_RUNNING, SX_ZNCC_SUMS_RUNNING, SX_ZNCC_SUMS_RUNNING, SX_ZNCC_SUMS_RUNNING,
-};
-
 struct images images_of(const struct sx_image *grey, const struct sx_image *words)
 {
 	const struct images p = {(const uint8_t *)grey->data, (uint8_t *)words->data, grey->pitch,
@@ -172,18 +138,13 @@ dim3 blocks_of(const struct work &w, int columns, int rows)
 } // namespace
 
 extern "C" cudaError_t sx_zncc_windows_cuda_run(const struct sx_image grey[2], const struct sx_image words[2],
-						int window, enum sx_zncc_sums how, cudaStream_t stream)
+						int window, cudaStream_t stream)
 {
 	const struct work w = {images_of(&grey[0], &words[0]), images_of(&grey[1], &words[1]), grey[0].width,
 			       grey[0].height, window};
 
 	if (window < 3 || window > SX_ZNCC_WINDOW_MAX || window % 2 == 0)
 		return cudaErrorInvalidValue;
-	if (how == SX_ZNCC_SUMS_CHOSEN)
-		how = chosen[window / 2];
-	if (how == SX_ZNCC_SUMS_DIRECT)
-		SX_LAUNCH(direct_kernel, blocks_of(w, DIRECT_X, DIRECT_Y), dim3(THREADS), 0, stream, w);
-	else
-		SX_LAUNCH(running_kernel, blocks_of(w, COLUMNS, ROWS), dim3(THREADS), 0, stream, w);
+	SX_LAUNCH(running_kernel, blocks_of(w, COLUMNS, ROWS), dim3(THREADS), 0, stream, w);
 	return SX_LAUNCHED();
 }

@@ -45,12 +45,18 @@ template <int L> __host__ __device__ constexpr uint32_t sx_zncc_bias()
 	return sx_zncc_exact<L>() ? SX_ZNCC_MAGIC_BITS : 0;
 }
 
-/* A grey level as a signed byte. */
+/* A grey level; no image has 4 GB, so places are 32 bits. */
+__device__ __forceinline__ uint32_t sx_zncc_grey(const struct sx_zncc_work &w, int side, int x, int y)
+{
+	const uint32_t row = (uint32_t)min(max(y, 0), w.height - 1);
+
+	return w.grey[side][row * (uint32_t)w.grey_pitch[side] + (uint32_t)x];
+}
+
+/* As a signed byte. */
 __device__ __forceinline__ uint32_t sx_zncc_level(const struct sx_zncc_work &w, int side, int x, int y)
 {
-	const int row = min(max(y, 0), w.height - 1);
-
-	return w.grey[side][(size_t)row * w.grey_pitch[side] + (size_t)x] ^ 0x80u;
+	return sx_zncc_grey(w, side, x, y) ^ 0x80u;
 }
 
 /* S1 and 1 / sqrt(V) of the window around (x, y); sign: 1, or -1 for S1 turned. Outside the image nothing correlates. */
@@ -62,26 +68,34 @@ __device__ __forceinline__ uint2 sx_zncc_stat(const struct sx_zncc_work &w, int 
 
 	if (x < 0 || x >= w.width || y >= w.height)
 		return make_uint2(0, 0);
-	word = reinterpret_cast<const uint2 *>(w.words[side] + (size_t)y * w.words_pitch[side])[x];
+	word = *reinterpret_cast<const uint2 *>(
+		w.words[side] + ((uint32_t)y * (uint32_t)w.words_pitch[side] + (uint32_t)x * 8));
 	s1 = sign * ((int)word.x - 128 * L * L);
 	return make_uint2(sx_zncc_exact<L>() ? __float_as_uint((float)s1) : (uint32_t)s1, word.y);
 }
 
-/* A cell as bits of MAGIC + MIDDLE + round(z T). p: sum of products and bias; left: with the sign of S1 turned. */
-template <int L>
-__device__ __forceinline__ uint32_t sx_zncc_cell(uint32_t p, const uint2 &left, const uint2 &right)
+/* z; TURNED: -z. p: sum of products and bias; left: TURNED or not, S1 with the sign that z is not to have. */
+template <int L, bool TURNED>
+__device__ __forceinline__ float sx_zncc_correlation(uint32_t p, const uint2 &left, const uint2 &right)
 {
+	constexpr int n = TURNED ? -(L * L) : L * L;
 	float covariance;
 
 	if (sx_zncc_exact<L>()) {
-		const float scaled = fmaf((float)(L * L), __uint_as_float(p), -(L * L) * SX_ZNCC_MAGIC);
+		const float scaled = fmaf((float)n, __uint_as_float(p), -n * SX_ZNCC_MAGIC);
 
 		covariance = fmaf(__uint_as_float(left.x), __uint_as_float(right.x), scaled);
 	} else {
-		covariance = (float)(int)(p * (uint32_t)(L * L) + left.x * right.x);
+		covariance = (float)(int)(p * (uint32_t)n + left.x * right.x);
 	}
-	return __float_as_uint(covariance * __uint_as_float(left.y) * __uint_as_float(right.y) *
-				       (float)SX_ZNCC_SCALE +
+	return covariance * __uint_as_float(left.y) * __uint_as_float(right.y);
+}
+
+/* Bits of MAGIC + MIDDLE + round(z T): of a cell, or turned of a cost, and one more. */
+template <int L, bool TURNED>
+__device__ __forceinline__ uint32_t sx_zncc_rounded(uint32_t p, const uint2 &left, const uint2 &right)
+{
+	return __float_as_uint(sx_zncc_correlation<L, TURNED>(p, left, right) * (float)SX_ZNCC_SCALE +
 			       (SX_ZNCC_MAGIC + SX_ZNCC_MIDDLE));
 }
 

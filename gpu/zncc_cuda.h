@@ -16,11 +16,9 @@
 extern "C" {
 #endif
 
-/* How a window's sums are made; chosen: by the table of gpu/zncc.cu. */
-enum sx_zncc_sums { SX_ZNCC_SUMS_CHOSEN, SX_ZNCC_SUMS_DIRECT, SX_ZNCC_SUMS_RUNNING };
 /* Words of both images. grey: U8, words: U64. window: 3, 5 .. 15. */
 cudaError_t sx_zncc_windows_cuda_run(const struct sx_image grey[2], const struct sx_image words[2],
-				     int window, enum sx_zncc_sums how, cudaStream_t stream);
+				     int window, cudaStream_t stream);
 
 /*
  * How products of windows are added up, with the same bytes; chosen: by gpu/zncc_cost.cu. Plain: each window anew. Row: what

@@ -224,26 +224,11 @@ static void test_stixel_options(void **state)
 	engine_cases_stixels(check_case);
 }
 
-/* The one combination that is missing says so. */
-static void check_float_zncc(const struct engine_case *t)
-{
-	const struct sx_context_config c = {
-		.width = t->width, .height = t->height, .pixel = t->pixel, .params = t->params};
-	struct sx_context *none = NULL;
-	char why[256] = "";
-
-	assert_int_equal(cuda->context_create(&none, devices[0], &c, why, sizeof(why)), -ENOTSUP);
-	assert_string_equal(why,
-			    "aggregation fastdt in float with cost zncc is not implemented by engine cuda");
-}
-
 static void check_fastdt(const struct engine_case *t)
 {
 	const struct sx_stereo_params *p = &t->params.stereo;
 
-	if (p->cost == SX_COST_ZNCC && p->fastdt == SX_FASTDT_FLOAT)
-		check_float_zncc(t);
-	else if (full || p->fastdt != SX_FASTDT_AUTO) /* which is one of the others */
+	if (full || p->fastdt != SX_FASTDT_AUTO) /* which is one of the others */
 		check_case(t);
 }
 

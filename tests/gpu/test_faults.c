@@ -314,11 +314,11 @@ static void test_errno(void **state)
 	}
 }
 
-/* Bytes that a context of this size needs, from the sentence that refuses it: nothing is taken for that. */
-static void assert_limit(int width, int height, int disparities, const char *device)
+/* Bytes that a context needs, of a cell and besides, from the sentence that refuses it: nothing is taken for that. */
+static void assert_limit(struct sx_context_config c, int width, int height, double bytes, const char *device)
 {
-	const double cells = (double)width * height * disparities;
-	struct sx_context_config c = small();
+	const double cells = (double)width * height * c.params.stereo.disparities;
+	const double most = bytes * cells + 64e6;
 	struct sx_context *x = NULL;
 	char why[512] = "", *at;
 	struct sx_device *d;
@@ -329,7 +329,6 @@ static void assert_limit(int width, int height, int disparities, const char *dev
 	d = open_device(&two_contexts);
 	c.width = width;
 	c.height = height;
-	c.params.stereo.disparities = disparities;
 	sx_emulate_reset();
 	assert_int_equal(sx_backend_cuda.context_create(&x, d, &c, why, sizeof(why)), -ENOMEM);
 	assert_int_equal(sx_emulate_count("cudaMalloc"), 0);
@@ -337,8 +336,8 @@ static void assert_limit(int width, int height, int disparities, const char *dev
 	at = strstr(why, "engine cuda: ");
 	assert_non_null(at);
 	mb = strtod(at + strlen("engine cuda: "), NULL) - 1; /* it is rounded up */
-	if (mb * 1e6 < cells || mb * 1e6 > 5 * cells + 64e6)
-		fail_msg("%s: %s, at most %.0f are allowed", device, why, (5 * cells + 64e6) / 1e6);
+	if (mb * 1e6 < cells || mb * 1e6 > most)
+		fail_msg("%s: %s, at most %.0f are allowed", device, why, most / 1e6);
 	sx_backend_cuda.close(d);
 	fail_nothing();
 }
@@ -351,12 +350,39 @@ static void test_memory_limit(void **state)
 		"memory=1000000,sms=132",
 	};
 
+	struct sx_context_config c = small();
+
 	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
-		assert_limit(1024, 440, 128, devices[i]);
-		assert_limit(1242, 375, 128, devices[i]);
-		assert_limit(1280, 720, 128, devices[i]);
-		assert_limit(2048, 1024, 128, devices[i]);
-		assert_limit(2048, 1024, 256, devices[i]);
+		c.params.stereo.disparities = 128;
+		assert_limit(c, 1024, 440, 5, devices[i]);
+		assert_limit(c, 1242, 375, 5, devices[i]);
+		assert_limit(c, 1280, 720, 5, devices[i]);
+		assert_limit(c, 2048, 1024, 5, devices[i]);
+		c.params.stereo.disparities = 256;
+		assert_limit(c, 2048, 1024, 5, devices[i]);
+	}
+}
+
+/*
+ * FastDT: a byte for costs and A, but where costs in float never are in memory; 2 for all else, 4 in float. Planes are less than
+ * a fifth of a byte.
+ */
+static void test_memory_limit_fastdt(void **state)
+{
+	struct sx_context_config c = small();
+
+	c.params.stereo.aggregation = SX_AGGREGATION_FASTDT;
+	c.params.stereo.disparities = 128;
+	for (int variant = SX_FASTDT_FLOAT; variant <= SX_FASTDT_INT8; variant++) {
+		const bool is_float = variant == SX_FASTDT_FLOAT;
+
+		c.params.stereo.fastdt = (enum sx_fastdt)variant;
+		c.params.stereo.cost = SX_COST_CSCT;
+		assert_limit(c, 1280, 720, is_float ? 5.2 : 3.2, "memory=1000000,sms=16");
+		c.params.stereo.cost = SX_COST_ZNCC;
+		c.params.stereo.zncc_window = 5;
+		assert_limit(c, 1280, 720, is_float ? 4.2 : 3.2, "memory=1000000,sms=16");
+		assert_limit(c, 1280, 720, is_float ? 4.2 : 3.2, "memory=1000000,sms=132");
 	}
 }
 
@@ -655,6 +681,7 @@ int main(void)
 		cmocka_unit_test(test_skipped_kernels),
 		cmocka_unit_test(test_errno),
 		cmocka_unit_test(test_memory_limit),
+		cmocka_unit_test(test_memory_limit_fastdt),
 		cmocka_unit_test(test_memory_reported),
 		cmocka_unit_test(test_costs),
 		cmocka_unit_test(test_ways_agree),
