@@ -48,15 +48,18 @@ void score_painted(struct painted_score *s, const struct sx_scene_truth *t, int 
 	for (int u = first; u <= last; u++)
 		for (int y = 0; y < t->height; y++) {
 			const struct stixel *st = stixel_at(got, u, y);
-			double d = st ? disparity_at(st, y) : -1;
+			double d;
 
+			if (!st)
+				continue;
+			d = disparity_at(st, y);
 			for (int x = u * width; x < (u + 1) * width; x++) {
 				size_t at = (size_t)y * (size_t)t->width + (size_t)x;
 				uint8_t kind = t->kind[at];
 
 				s->truth[kind]++;
 				s->wrong[kind] += is_wrong(d, (double)t->disparity[at]);
-				if (st && st->kind < QUALITY_KINDS)
+				if (st->kind < QUALITY_KINDS)
 					s->called[kind][st->kind]++;
 			}
 		}
@@ -97,10 +100,10 @@ void score_labels(struct label_score *stixels, struct label_score *input, const 
 		for (int y = 0; y < t->height; y++) {
 			const struct stixel *st = stixel_at(got, u, y);
 
-			for (int x = u * width; x < (u + 1) * width; x++) {
+			for (int x = u * width; st && x < (u + 1) * width; x++) {
 				int truth = t->label[(size_t)y * (size_t)t->width + (size_t)x];
 
-				count_label(stixels, truth, st ? st->label : STIXEL_LABEL_NONE);
+				count_label(stixels, truth, st->label);
 				count_label(input, truth,
 					    most_probable(scores, x / scores->scale, y / scores->scale));
 			}

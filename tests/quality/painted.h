@@ -16,8 +16,8 @@
 #define QUALITY_KINDS 3	   /* ground, object, sky */
 
 /*
- * By true kind. wrong: no disparity, or off by > 3 px and > 5 % of the true one (sky: 0 px). called: by the kind that the
- * stixel has, unknown and rows that no stixel covers in none.
+ * By true kind, in rows that stixels cover: what remains at the top belongs to no cell. wrong: no disparity, or off by > 3 px and > 5 % of the true one (sky: 0 px). called: by the kind that the
+ * stixel has, unknown in none.
  */
 struct painted_score {
 	uint64_t truth[QUALITY_KINDS], wrong[QUALITY_KINDS];

@@ -93,11 +93,12 @@ static void test_each_fault_counts_once(void **state)
 	f.stixels[2].kind = STIXEL_OBJECT;
 	f.stixels[2].disparity_q7 = 3 * 128; /* called an object, but near enough to infinity */
 	f.stixels[4].kind = STIXEL_UNKNOWN;
-	f.stixels[5].row_bottom = 3; /* a row without a stixel */
+	f.stixels[5].row_top = 1; /* a row without a stixel is not asked for */
 	s = score(&f);
 	assert_int_equal(s.wrong[STIXEL_GROUND], 8 * 4);
 	assert_int_equal(s.wrong[STIXEL_OBJECT], 5 * 4 + 5 * 4);
-	assert_int_equal(s.wrong[STIXEL_SKY], 4);
+	assert_int_equal(s.wrong[STIXEL_SKY], 0);
+	assert_int_equal(s.truth[STIXEL_SKY], 36);
 	assert_int_equal(s.called[STIXEL_OBJECT][STIXEL_OBJECT], 20);
 	assert_int_equal(s.called[STIXEL_SKY][STIXEL_OBJECT], 20);
 	assert_int_equal(s.called[STIXEL_SKY][STIXEL_SKY], 16);
