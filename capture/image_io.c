@@ -111,6 +111,8 @@ static int decode(struct sx_image_sink *sink, const uint8_t *data, size_t bytes)
 
 	if (bytes >= 4 && !memcmp(data, png, 4))
 		return sx_decode_png(sink, data, bytes);
+	if (sink->labels)
+		return sx_sink_refuse(sink, "no PNG");
 	if (bytes >= 2 && data[0] == 'P' && (data[1] == '2' || data[1] == '5' || data[1] == '6'))
 		return sx_decode_pnm(sink, data, bytes);
 	if (bytes >= 2 && !memcmp(data, jpeg, 2))
@@ -141,6 +143,16 @@ static int read_image(const char *path, struct sx_image_sink *sink, char *why, s
 int sx_image_read(const char *path, struct sx_image *ret, char *why, size_t why_bytes)
 {
 	struct sx_image_sink sink = {0};
+	int r = read_image(path, &sink, why, why_bytes);
+
+	if (r == 0)
+		*ret = sink.image;
+	return r;
+}
+
+int sx_label_map_read(const char *path, struct sx_image *ret, char *why, size_t why_bytes)
+{
+	struct sx_image_sink sink = {.labels = true};
 	int r = read_image(path, &sink, why, why_bytes);
 
 	if (r == 0)

@@ -28,6 +28,12 @@ int sx_image_read(const char *path, struct sx_image *ret, char *why, size_t why_
 int sx_image_read_into(const char *path, const struct sx_image *dst, char *why, size_t why_bytes);
 
 /*
+ * Reads a map of class numbers: a PNG of up to 8 bits, grey or with a palette, as U8 with the stored numbers (those of
+ * the palette's entries, not their colours). Otherwise as sx_image_read().
+ */
+int sx_label_map_read(const char *path, struct sx_image *ret, char *why, size_t why_bytes);
+
+/*
  * Writes U8, U16/Y16 (16 bit a sample) or RGB24 as PNG. The file appears under its name only when it is complete.
  * Negative errno, with a sentence that starts with the path.
  */

@@ -17,6 +17,7 @@
 struct sx_image_sink {
 	const struct sx_image *wanted;
 	struct sx_image image;
+	bool labels; /* the numbers as they are stored: PNG only */
 	bool allocated;
 	char why[160];
 };

@@ -73,15 +73,33 @@ static void to_grey(const struct reader *r, int channels)
 }
 
 /* Every kind of PNG to 1 or 3 channels of 8 or 16 bits, host byte order, no alpha. */
-static int set_transforms(png_structp png, png_infop info)
+static int set_transforms(png_structp png, png_infop info, bool labels)
 {
-	png_set_expand(png);
+	if (labels)
+		png_set_packing(png); /* one number a byte, without a look at the palette */
+	else
+		png_set_expand(png);
 	png_set_strip_alpha(png);
 	if (png_get_bit_depth(png, info) == 16 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 		png_set_swap(png);
 	png_set_interlace_handling(png);
 	png_read_update_info(png, info);
 	return png_get_channels(png, info);
+}
+
+static bool holds_labels(struct reader *r)
+{
+	int colour = png_get_color_type(r->png, r->info), bits = png_get_bit_depth(r->png, r->info);
+
+	if ((colour == PNG_COLOR_TYPE_GRAY || colour == PNG_COLOR_TYPE_PALETTE) && bits <= 8)
+		return true;
+	r->result =
+		sx_sink_refuse(r->sink, "%s of %d bits; class numbers are grey or indexed, of up to 8 bits",
+			       colour & PNG_COLOR_MASK_COLOR   ? "colour"
+			       : colour & PNG_COLOR_MASK_ALPHA ? "grey with alpha"
+							       : "grey",
+			       bits);
+	return false;
 }
 
 static void decode(struct reader *r)
@@ -91,13 +109,15 @@ static void decode(struct reader *r)
 	int channels;
 
 	png_read_info(r->png, r->info);
+	if (r->sink->labels && !holds_labels(r))
+		return;
 	width = png_get_image_width(r->png, r->info);
 	height = png_get_image_height(r->png, r->info);
 	r->result = sx_sink_accept(r->sink, (long)width, (long)height,
 				   png_get_bit_depth(r->png, r->info) == 16 ? SX_PIXEL_Y16 : SX_PIXEL_U8);
 	if (r->result < 0)
 		return;
-	channels = set_transforms(r->png, r->info);
+	channels = set_transforms(r->png, r->info, r->sink->labels);
 	row_bytes = png_get_rowbytes(r->png, r->info);
 	r->pixels = malloc(row_bytes * height);
 	r->rows = malloc(height * sizeof(*r->rows));

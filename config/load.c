@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "config/calibration.h"
+#include "config/classes.h"
 #include "config/load_priv.h"
 #include "config/number.h"
 
@@ -318,6 +319,37 @@ static void check_keep(struct sx_load *l, const char *key, double value)
 			      set_at(l, "source", key), key, value);
 }
 
+/* As names of instances (ipc/instance.h). */
+static bool name_of_ring(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 0 && n <= 64 && name[0] != '.' &&
+	       strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-") == n;
+}
+
+/* The table is looked at also when nobody writes scores: stixel-process may be given some. */
+static void take_classes(struct sx_load *l)
+{
+	const struct sx_semantics_params *s = &l->settings.semantics;
+	struct sx_semantic_params table;
+	char why[512];
+
+	if (refused(l, "semantics", "classes"))
+		return;
+	if (sx_classes_parse(s->classes, &table, NULL, why, sizeof(why)) < 0)
+		sx_errors_add(l->errors, "%s: [semantics] classes: %s", set_at(l, "semantics", "classes"),
+			      why);
+	else if (s->source)
+		l->settings.params.semantics = table;
+	if (s->source && !refused(l, "semantics", "source") && !name_of_ring(s->source))
+		sx_errors_add(
+			l->errors,
+			"%s: [semantics] source: found '%s', allowed 1 to 64 of A-Z a-z 0-9 _ . - and no "
+			"leading dot",
+			set_at(l, "semantics", "source"), s->source);
+}
+
 static void check_whole(struct sx_load *l, bool source_required)
 {
 	const struct sx_settings *s = &l->settings;
@@ -330,6 +362,7 @@ static void check_whole(struct sx_load *l, bool source_required)
 	check_keep(l, "exposure_ms", s->source.exposure_ms);
 	check_keep(l, "gain", s->source.gain);
 	check_camera_given(l);
+	take_classes(l);
 	if (sx_log_levels_parse(&levels, s->log_levels ? s->log_levels : "", why, sizeof(why)) < 0)
 		sx_errors_add(l->errors, "%s: [log] levels: %s", set_at(l, "log", "levels"), why);
 	/* without a size the largest stands in: every width that a key can say fits into it */

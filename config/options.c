@@ -129,6 +129,7 @@ const struct sx_section sx_sections[] = {
 	{"filters", "what is done to the disparity map"},
 	{"road", "the ground plane"},
 	{"stixels", "from disparity to stixels"},
+	{"semantics", "class scores of the left image, from a segmentation network in another process"},
 	{"engine", "what computes"},
 	{"output", "where results go"},
 	{"power", "what the computer draws; only measured, never limited"},
@@ -331,6 +332,20 @@ const struct sx_option sx_options[] = {
 	     "slanted: cost of a step between two pieces of ground"),
 	REAL("stixels", "slanted_semantic", params.stixels.slanted.semantic, "1", 0, 1000, NULL, RESTART,
 	     "slanted: weight of class scores against disparity"),
+
+	TEXT("semantics", "source", semantics.source, "", RESTART,
+	     "name of the ring that they are written to by libstixel (docs/semantics.md); empty: none"),
+	TEXT("semantics", "classes", semantics.classes,
+	     "road:ground sidewalk:ground building wall fence pole traffic-light traffic-sign vegetation "
+	     "terrain:ground sky:sky person rider car truck bus train motorcycle bicycle",
+	     RESTART,
+	     "NAME or NAME:KIND in the order of the scores, up to 32; KIND: ground, object (without), sky"),
+	INT("semantics", "scale", semantics.scale, "4", 1, SX_SCORES_SCALE_MAX, "px", RESTART,
+	    "image pixels a score, each way: there is room for scores as fine as this, coarser ones fit"),
+	REAL("semantics", "wait_ms", semantics.wait_ms, "0", 0, 1000, "ms", RESTART,
+	     "how long a frame waits for its scores; 0: it takes what is there"),
+	REAL("semantics", "max_age_ms", semantics.max_age_ms, "0", 0, 10000, "ms", RESTART,
+	     "scores of a picture so much older stand in for those that are missing; 0: never"),
 
 	CHOICE("engine", "backend", engine.backend, enum sx_backend_choice, backends, "auto", RESTART,
 	       "auto: cuda where a GPU is usable at start, else cpu"),

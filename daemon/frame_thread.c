@@ -14,6 +14,8 @@
 #include "daemon/pipeline.h"
 #include "ipc/frame.h"
 
+#define SCORES_MS 1
+
 static struct sx_flight *oldest(struct sx_pipeline *p)
 {
 	return p->collected < p->submitted ? &p->flights[p->collected % (uint64_t)p->context_count] : NULL;
@@ -91,6 +93,8 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	h->clock = (uint8_t)f->item->pair.clock;
 	h->stamp = (uint8_t)f->item->pair.stamp;
 	h->submitted_ns = f->submitted_ns;
+	h->flags = sx_semantics_flags(&p->semantics, &f->item->pair);
+	h->scores_ns = f->item->pair.scores ? f->item->pair.scores->captured_ns : 0;
 	h->columns = result->columns;
 	h->stixel_count = result->count;
 	h->road_origin = (uint8_t)result->road.origin;
@@ -186,15 +190,20 @@ static bool has_all(const struct sx_pipeline *p)
 /* 1: a pair was submitted; 0: none waits, no context is free, or no more are wanted; negative: failed. */
 static int submit(struct sx_pipeline *p)
 {
-	struct sx_flight *f = &p->flights[p->submitted % (uint64_t)p->context_count];
+	int index = (int)(p->submitted % (uint64_t)p->context_count);
+	struct sx_flight *f = &p->flights[index];
 	struct sx_road road;
 	int r;
 
 	if (p->submitted - p->collected == (uint64_t)p->context_count || has_all(p) ||
 	    atomic_load_explicit(&p->stop, memory_order_relaxed))
 		return 0;
-	f->item = sx_handover_take(&p->handover);
+	if (!p->waits)
+		f->item = sx_handover_take(&p->handover);
 	if (!f->item)
+		return 0;
+	p->waits = !sx_semantics_ready(&p->semantics, index, &f->item->pair);
+	if (p->waits)
 		return 0;
 	f->submitted_ns = sx_now_ns();
 	if (p->submitted == p->collected) /* told before: the reference engine computes inside submit */
@@ -222,7 +231,7 @@ static bool is_finished(struct sx_pipeline *p)
 		sx_pipeline_end(p, SX_END_FRAMES, 0, "");
 		return true;
 	}
-	if (!ended || sx_handover_waits(&p->handover))
+	if (!ended || p->waits || sx_handover_waits(&p->handover))
 		return false;
 	sx_pipeline_end(p, SX_END_SOURCE, 0, "");
 	return true;
@@ -236,7 +245,8 @@ static void wait_for_work(struct sx_pipeline *p)
 		{.fd = f ? p->c.engine->backend->event_fd(f->context) : -1, .events = POLLIN},
 	};
 
-	if (poll(fds, 2, -1) > 0 && fds[0].revents)
+	/* Scores ring no descriptor: the writer's bell is a futex. While a pair waits for some, they are looked for. */
+	if (poll(fds, 2, p->waits ? SCORES_MS : -1) > 0 && fds[0].revents)
 		sx_wake_clear(p->handover.frame_fd);
 }
 

@@ -11,9 +11,12 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "config/classes.h"
 
 _Static_assert((int)SX_SPAN_COUNT <= SX_REPORT_SPANS, "the report has room for every part of the way");
 _Static_assert(SX_STAGE_COUNT <= SX_REPORT_STAGES, "the report has room for every stage");
+_Static_assert(SX_CLASSES_MAX <= SX_REPORT_CLASSES, "the report has room for every class");
+_Static_assert(sizeof(((struct sx_report_semantics *)0)->reason) >= SX_FEED_WHY_BYTES, "and for the reason");
 _Static_assert(SX_DROP_COUNT <= SX_REPORT_DROPS, "the report has room for every reason");
 
 static const char *road_name(uint64_t origin)
@@ -97,6 +100,24 @@ static void read_camera(struct sx_report_camera *c, const struct sx_telemetry *t
 	}
 }
 
+static void read_semantics(struct sx_report_semantics *s, const struct sx_telemetry *t)
+{
+	if (!*s->source)
+		return;
+	s->state = sx_feed_state_name(
+		(enum sx_feed_state)atomic_load_explicit(&t->scores_state, memory_order_relaxed));
+	sx_telemetry_scores_why(t, s->reason);
+	s->matched = (int64_t)load(&t->frames_scores[SX_FEED_SAME]);
+	s->older = (int64_t)load(&t->frames_scores[SX_FEED_OLDER]);
+	s->missing = (int64_t)load(&t->frames_scores[SX_FEED_NONE]);
+	/* late before received, which it is a part of */
+	s->late = (int64_t)load(&t->scores_late);
+	s->received = (int64_t)load(&t->scores_received);
+	s->lost = (int64_t)load(&t->scores_lost);
+	s->refused = (int64_t)load(&t->scores_refused);
+	s->restarts = (int64_t)load(&t->scores_restarts);
+}
+
 /* Thread: HTTP. The whole report as of now. */
 static void take_report(struct sx_pages *p, struct sx_report *r)
 {
@@ -132,6 +153,7 @@ static void take_report(struct sx_pages *p, struct sx_report *r)
 	}
 	read_latencies(r, t, &p->stereo, now);
 	read_newest(r, t);
+	read_semantics(&r->semantics, t);
 	sx_pages_read_board(r, p->root);
 	sx_pages_read_power(r, p->power, now);
 }
@@ -254,6 +276,25 @@ void sx_pages_set_source(struct sx_pages *p, const struct sx_source_params *para
 		};
 		snprintf(r->source.camera[i].path, sizeof(r->source.camera[i].path), "%s",
 			 info->path[i] ? info->path[i] : "");
+	}
+}
+
+void sx_pages_set_semantics(struct sx_pages *p, const struct sx_settings *settings)
+{
+	static const char *const kinds[] = {"ground", "object", "sky"};
+	struct sx_report_semantics *s = &p->report.semantics;
+	struct sx_semantic_params table;
+	struct sx_class_names names;
+	char why[256];
+
+	if (!settings->semantics.source ||
+	    sx_classes_parse(settings->semantics.classes, &table, &names, why, sizeof(why)) < 0)
+		return;
+	snprintf(s->source, sizeof(s->source), "%s", settings->semantics.source);
+	s->class_count = table.classes;
+	for (int i = 0; i < table.classes; i++) {
+		memcpy(s->name[i], names.name[i], sizeof(names.name[i]));
+		s->kind[i] = kinds[table.kind[i]];
 	}
 }
 

@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 #include "capture/source.h"
+#include "config/settings.h"
 #include "daemon/telemetry.h"
 #include "ipc/report.h"
 #include "ipc/status.h"
@@ -43,6 +44,8 @@ void sx_pages_done(struct sx_pages *p);
 /* Thread: main, inside an edit. Copies what is to be told about a source. */
 void sx_pages_set_source(struct sx_pages *p, const struct sx_source_params *params,
 			 const struct sx_source_info *info);
+/* Thread: main, inside an edit. What class scores are to come, and from where. */
+void sx_pages_set_semantics(struct sx_pages *p, const struct sx_settings *settings);
 /* Thread: HTTP. What power/ knows, as the report tells it; power may be NULL. */
 void sx_pages_read_power(struct sx_report *r, struct sx_sampler *power, int64_t now_ns);
 void sx_pages_read_board(struct sx_report *r, const char *root);

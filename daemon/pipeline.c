@@ -149,15 +149,23 @@ void sx_pipeline_pin(struct sx_pipeline *p)
 	struct sx_block block;
 	int failed = 0, error = 0;
 
-	for (int i = 0; p->source && sx_source_block(p->source, i, &block); i++) {
+	if (!p->source)
+		return;
+	for (int i = 0; sx_source_block(p->source, i, &block); i++) {
 		int r = sx_engine_pin(p->c.engine, block.memory, block.bytes);
+
+		failed += r < 0;
+		error = r < 0 ? r : error;
+	}
+	for (int i = 0; i < p->semantics.count; i++) {
+		int r = sx_engine_pin(p->c.engine, p->semantics.block[i].memory, p->semantics.block[i].bytes);
 
 		failed += r < 0;
 		error = r < 0 ? r : error;
 	}
 	if (failed > 0)
 		sx_log(CAPTURE, WARNING,
-		       "%d of the source's buffers cannot be pinned (%s): pairs in them cost one more copy",
+		       "%d buffers of pairs cannot be pinned (%s): what lies in them costs one more copy",
 		       failed, strerror(-error));
 }
 
@@ -194,6 +202,10 @@ int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config
 	if (r < 0)
 		goto fail;
 	r = create_contexts(p, why, why_bytes);
+	if (r < 0)
+		goto fail;
+	r = sx_semantics_init(&p->semantics, c->settings, c->shm_dir, info, p->context_count, c->telemetry,
+			      why, why_bytes);
 	if (r < 0)
 		goto fail;
 	*output = true;
@@ -303,6 +315,7 @@ void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source)
 		*source = p->source;
 	else
 		sx_source_close(p->source);
+	sx_semantics_finish(&p->semantics);
 	free(p->bytes);
 	free(p);
 }

@@ -13,6 +13,7 @@
 
 #include "config/settings.h"
 #include "daemon/handover.h"
+#include "daemon/semantics.h"
 #include "daemon/telemetry.h"
 #include "gpu/select.h"
 #include "ipc/ring.h"
@@ -73,6 +74,8 @@ struct sx_pipeline {
 	bool frame_runs;
 	struct sx_flight flights[SX_CONTEXTS_MAX]; /* used in turn, so that frames finish in order */
 	int context_count;
+	bool waits;		       /* the next pair has its flight, and waits for its scores */
+	struct sx_semantics semantics; /* memory number i is that of flight i */
 	uint64_t submitted, collected; /* frames; the newest collected one has this number */
 	struct sx_road road;	       /* last one that was measured */
 	uint64_t road_frame;	       /* number of its frame */

@@ -122,6 +122,7 @@ static int serve_status(struct sx_run *run)
 	report->version = SX_VERSION;
 	report->pid = getpid();
 	sx_pages_set_config(run->pages, sx_run_config_json(run->settings));
+	sx_pages_set_semantics(run->pages, run->settings);
 	sx_pages_done(run->pages);
 	if (fd < 0) {
 		fd = sx_status_listen(run->status_path, STATUS_MODE, why, sizeof(why));
@@ -233,6 +234,7 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 
 static int set_up(struct sx_run *run)
 {
+	const enum sx_stixel_method method = run->settings->params.stixels.method;
 	struct sx_source *source = NULL;
 	char why[SX_WHY_BYTES];
 	int code;
@@ -245,6 +247,10 @@ static int set_up(struct sx_run *run)
 	sx_pages_init(run->pages, run->telemetry, &run->settings->params.stereo);
 	if ((code = catch_signals(run)) || (code = claim_instance(run)) || (code = open_engine(run)))
 		return code;
+	if (run->settings->semantics.source && (method == SX_STIXEL_DP || method == SX_STIXEL_RDP))
+		sx_log(DAEMON, NOTICE,
+		       "class scores are matched and counted, but stixels.method = %s does not read them",
+		       method == SX_STIXEL_DP ? "dp" : "rdp");
 	sx_run_power_start(run);
 	if ((code = serve_status(run)) || (code = open_source(run, &source)))
 		return code;

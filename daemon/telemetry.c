@@ -168,6 +168,30 @@ void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_he
 	atomic_fetch_add_explicit(&t->published, 1, memory_order_release);
 }
 
+void sx_telemetry_scores(struct sx_telemetry *t, enum sx_feed_match match, const struct sx_feed_counters *c,
+			 enum sx_feed_state state, const char *why)
+{
+	char text[SX_FEED_WHY_BYTES] = "", before[SX_FEED_WHY_BYTES];
+
+	atomic_fetch_add_explicit(&t->frames_scores[match], 1, RELAXED);
+	atomic_store_explicit(&t->scores_received, c->received, RELAXED);
+	atomic_store_explicit(&t->scores_late, c->late, RELAXED);
+	atomic_store_explicit(&t->scores_lost, c->lost, RELAXED);
+	atomic_store_explicit(&t->scores_refused, c->refused, RELAXED);
+	atomic_store_explicit(&t->scores_restarts, c->restarts, RELAXED);
+	atomic_store_explicit(&t->scores_state, (int)state, RELAXED);
+	snprintf(text, sizeof(text), "%s", why);
+	sx_telemetry_scores_why(t, before);
+	if (memcmp(text, before, sizeof(text)) != 0)
+		store_words(&t->scores_why_sequence, t->scores_why, text, SX_SCORES_WHY_WORDS);
+}
+
+void sx_telemetry_scores_why(const struct sx_telemetry *t, char why[SX_FEED_WHY_BYTES])
+{
+	if (!load_words(&t->scores_why_sequence, t->scores_why, why, SX_SCORES_WHY_WORDS))
+		memset(why, 0, SX_FEED_WHY_BYTES);
+}
+
 void sx_telemetry_transfers(struct sx_telemetry *t, const struct sx_transfers *transfers)
 {
 	/* engines that compute in host memory count nothing: every frame came without a copy */

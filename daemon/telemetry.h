@@ -16,6 +16,7 @@
 #include "base/histogram.h"
 #include "base/rate.h"
 #include "capture/source.h"
+#include "ipc/feed.h"
 #include "stages/engine.h"
 #include "stixel.h"
 
@@ -29,6 +30,7 @@ struct sx_newest {
 };
 #define SX_ABSENT_BYTES 160 /* of the sentence why the camera is absent */
 #define SX_ABSENT_WORDS (SX_ABSENT_BYTES / sizeof(uint64_t))
+#define SX_SCORES_WHY_WORDS (SX_FEED_WHY_BYTES / sizeof(uint64_t))
 #define SX_NEWEST_WORDS (sizeof(struct sx_newest) / sizeof(uint64_t))
 
 /*
@@ -75,6 +77,12 @@ struct sx_telemetry {
 	struct sx_duration spans[SX_SPAN_COUNT], stages[SX_STAGE_COUNT];
 	_Atomic uint64_t newest_sequence; /* odd while being written */
 	_Atomic uint64_t newest[SX_NEWEST_WORDS];
+	_Atomic uint64_t frames_scores[3]; /* submitted, by enum sx_feed_match */
+	_Atomic uint64_t scores_received, scores_late, scores_lost, scores_refused,
+		scores_restarts;	      /* as struct sx_feed_counters */
+	_Atomic int scores_state;	      /* enum sx_feed_state */
+	_Atomic uint64_t scores_why_sequence; /* odd while the sentence is being written */
+	_Atomic uint64_t scores_why[SX_SCORES_WHY_WORDS];
 };
 
 /* About 2.5 MB, zeroed and touched. */
@@ -95,6 +103,11 @@ void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_he
 const char *sx_span_name(enum sx_span span);
 /* Thread: frame. What the engine counted so far; before the frame is noted as published. */
 void sx_telemetry_transfers(struct sx_telemetry *t, const struct sx_transfers *transfers);
+/* Thread: frame. A pair was given scores, or none; what the feed counted so far and says of itself. */
+void sx_telemetry_scores(struct sx_telemetry *t, enum sx_feed_match match, const struct sx_feed_counters *c,
+			 enum sx_feed_state state, const char *why);
+/* Any thread. Why scores are absent or refused; empty when they are not, or it is changing just now. */
+void sx_telemetry_scores_why(const struct sx_telemetry *t, char why[SX_FEED_WHY_BYTES]);
 /* Any thread. False: the frame thread wrote all the time (it never does), *ret is not written. */
 bool sx_telemetry_newest(const struct sx_telemetry *t, struct sx_newest *ret);
 

@@ -32,7 +32,8 @@
 #define INVALID 0xffffu
 
 struct sx_compact_cuda {
-	int height, columns, max_per_column;
+	int height, columns, max_per_column; /* height: cells of a column */
+	int image_height, cell_height;
 	int warps;	   /* of a block */
 	uint32_t flags;	   /* that every stixel has */
 	uint32_t fallback; /* flags where the road was not measured */
@@ -52,17 +53,20 @@ struct record {
 };
 
 extern "C" int sx_compact_cuda_create(struct sx_compact_cuda **ret, struct sx_cuda_memory *,
-				      const struct sx_params *p, int height, int columns)
+				      const struct sx_params *p, int image_height, int columns)
 {
 	struct sx_compact_cuda *s;
+	const int height = sx_cell_rows(&p->stixels, image_height);
 	const size_t warp_bytes = sizeof(uint32_t) * (size_t)((height + 7) / 8 * 8 + 4);
 
-	if (height < 1 || height > 2160 || columns < 1 || columns > 65535)
+	if (height < 1 || image_height > 2160 || columns < 1 || columns > 65535)
 		return -EINVAL;
 	s = (struct sx_compact_cuda *)calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
 	s->height = height;
+	s->image_height = image_height;
+	s->cell_height = sx_cell_height(&p->stixels);
 	s->columns = columns;
 	s->max_per_column = p->stixels.max_per_column;
 	s->warps = WARPS * warp_bytes <= SHARED_MAX ? WARPS : (int)(SHARED_MAX / warp_bytes);
@@ -142,6 +146,7 @@ __device__ __forceinline__ void write_stixels(const struct record *r, int u, int
 {
 	const uint32_t *list = (const uint32_t *)(r->list + (size_t)u * (size_t)r->capacity);
 	const int h = r->s.height, found = r->count[u];
+	const uint32_t rows = (uint32_t)r->s.cell_height, end = (uint32_t)r->s.image_height;
 	const bool slanted = r->s.flags & STIXEL_FLAG_SLANTED;
 	const uint32_t flags = r->s.flags | (r->road->road.origin != SX_ROAD_MEASURED ? r->s.fallback : 0);
 
@@ -154,8 +159,8 @@ __device__ __forceinline__ void write_stixels(const struct record *r, int u, int
 		const uint32_t n = sum >> COUNT_SHIFT, c = sum & CONFIDENCE_MASK;
 		uint4 s;
 
-		s.x = (uint32_t)u | ((uint32_t)h - 1 - top) << 16;
-		s.y = ((uint32_t)h - 1 - bottom) | n << 16;
+		s.x = (uint32_t)u | (end - (top + 1) * rows) << 16;
+		s.y = (end - 1 - bottom * rows) | n << 16;
 		s.z = w1 >> 16 | w2 << 16;
 		s.w = (w2 >> 16 & 0xff) | (slanted ? w2 >> 24 : STIXEL_LABEL_NONE) << 8 |
 		      (n ? (2 * c + n) / (2 * n) : 0) << 16 | (flags | (cut ? STIXEL_FLAG_CUT : 0)) << 24;

@@ -11,6 +11,7 @@
 #include <stixel.h>
 
 #include "gpu/engine_priv.h"
+#include "stages/cells.h"
 #include "stages/compact.h"
 #include "stages/context.h"
 #include "stages/reduce.h"
@@ -33,15 +34,18 @@ static void take_own(struct sx_context *x)
 static void take_segments(struct sx_context *x)
 {
 	struct sx_cuda_memory *m = &x->memory;
-	const int h = x->config.height, columns = x->segments.columns;
-	const size_t lists = (size_t)columns * (size_t)h;
+	const struct sx_stixel_params *p = &x->config.params.stixels;
+	const int rows = sx_cell_rows(p, x->config.height), columns = x->segments.columns;
+	const size_t lists = (size_t)columns * (size_t)rows;
 
 	x->segments = (struct sx_segments){
 		.list = sx_cuda_take_scratch(m, lists * sizeof(*x->segments.list)),
 		.count = sx_cuda_take_scratch(m, (size_t)columns * sizeof(*x->segments.count)),
 		.total = sx_cuda_take_scratch(m, (size_t)columns * sizeof(*x->segments.total)),
 		.columns = columns,
-		.capacity = h,
+		.capacity = rows,
+		.image_height = x->config.height,
+		.cell_height = sx_cell_height(p),
 	};
 }
 
@@ -55,7 +59,8 @@ static void take_shared(struct sx_context *x)
 
 	x->input = sx_cuda_take_pinned(m, sizeof(*x->input), &device);
 	x->input_device = device;
-	x->capacity = (uint32_t)sx_compact_capacity(columns, x->config.height, p->max_per_column);
+	x->capacity =
+		(uint32_t)sx_compact_capacity(columns, sx_cell_rows(p, x->config.height), p->max_per_column);
 	x->output = sx_cuda_take_pinned(m, sizeof(*x->output), &device);
 	x->output_device = device;
 	x->offsets = sx_cuda_take_pinned(m, ((size_t)columns + 1) * sizeof(*x->offsets), &device);
@@ -78,6 +83,23 @@ static void take_shared(struct sx_context *x)
 	x->ingest_input = sx_cuda_take(m, sizeof(*x->ingest_input));
 }
 
+/* Behind the input block: kernels read there what a pair has, unless that block is beyond a bus. */
+static void take_scores(struct sx_context *x)
+{
+	const struct sx_params *p = &x->config.params;
+	const int classes = p->semantics.classes, width = x->config.width, height = x->config.height;
+	struct sx_cuda_memory *m = &x->memory;
+	struct sx_scores_copy *s = &x->scores;
+
+	if (!sx_is_slanted(&p->stixels) || classes == 0)
+		return;
+	sx_cuda_take_image(m, &s->cells, SX_PIXEL_U8, sx_cell_rows(&p->stixels, height) * classes,
+			   x->segments.columns);
+	s->raw_bytes = sx_cuda_scores_bytes(&x->config);
+	s->raw = sx_cuda_take(m, s->raw_bytes);
+	s->in = x->device->mapped ? &x->input_device->scores : sx_cuda_take(m, sizeof(*s->in));
+}
+
 static int create_aggregation(struct sx_context *x)
 {
 	struct sx_cuda_stages *s = &x->stages;
@@ -93,6 +115,8 @@ static int create_segmenter(struct sx_context *x)
 	const struct sx_params *p = &x->config.params;
 	const int h = x->config.height, columns = x->segments.columns, sms = x->device->sms;
 
+	if (sx_is_slanted(&p->stixels))
+		return sx_slanted_cuda_create(&x->stages.slanted, &x->memory, p, h, columns);
 	return p->stixels.method == SX_STIXEL_RDP
 		       ? sx_rdp_cuda_create(&x->stages.rdp, &x->memory, p, h, columns, sms)
 		       : sx_dp_cuda_create(&x->stages.dp, &x->memory, p, h, columns, sms);
@@ -128,6 +152,7 @@ static void destroy_stages(struct sx_cuda_stages *s)
 	sx_road_finder_destroy(s->finder);
 	sx_dp_cuda_destroy(s->dp);
 	sx_rdp_cuda_destroy(s->rdp);
+	sx_slanted_cuda_destroy(s->slanted);
 	sx_compact_cuda_destroy(s->compact);
 	*s = (struct sx_cuda_stages){0};
 }
@@ -139,6 +164,7 @@ static int take_memory(struct sx_context *x)
 	x->segments.columns = sx_reduce_columns(x->config.width, x->config.params.stixels.width);
 	take_own(x);
 	take_shared(x);
+	take_scores(x);
 	r = create_stages(x);
 	if (x->memory.error)
 		return sx_cuda_errno(x->memory.error);
@@ -277,7 +303,9 @@ static int build(struct sx_context *x, char *why, size_t why_bytes)
 int sx_cuda_context_create(struct sx_context **ret, struct sx_device *d, const struct sx_context_config *c,
 			   char *why, size_t why_bytes)
 {
-	int r = sx_context_check(c, sx_backend_cuda.name, SX_CAN_ZNCC | SX_CAN_FASTDT, why, why_bytes);
+	int r = sx_context_check(c, sx_backend_cuda.name,
+				 SX_CAN_ZNCC | SX_CAN_FASTDT | SX_CAN_SLANTED | SX_CAN_SLANTED_EXACT, why,
+				 why_bytes);
 	struct sx_context *x;
 
 	if (r < 0)

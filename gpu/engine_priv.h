@@ -12,6 +12,7 @@
 #include "gpu/device.h"
 #include "gpu/engine.h"
 #include "gpu/fastdt_cuda.h"
+#include "gpu/slanted_cuda.h"
 
 /* Tells by an eventfd that a stream has finished, or failed: a thread that sleeps in the driver until then. */
 struct sx_completion {
@@ -60,9 +61,22 @@ struct sx_cuda_stages {
 	struct sx_filter_cuda *filter;
 	struct sx_road_finder *finder;
 	struct sx_road_finder_cuda *road;
-	struct sx_dp_cuda *dp; /* one of both */
+	struct sx_dp_cuda *dp; /* one of these */
 	struct sx_rdp_cuda *rdp;
+	struct sx_slanted_cuda *slanted;
 	struct sx_compact_cuda *compact;
+};
+
+/*
+ * Class scores on their way. cells: U8, of stixel columns; no data where none are read. raw: room for a frame's scores at
+ * scale 1, where they cannot be read in place. in: what kernels read, the input block's own or a copy of it in device
+ * memory, as layout says.
+ */
+struct sx_scores_copy {
+	struct sx_image cells;
+	uint8_t *raw;
+	size_t raw_bytes;
+	struct sx_cuda_scores *in, layout;
 };
 
 /*
@@ -83,6 +97,7 @@ struct sx_context {
 	struct sx_cuda_range staging;
 	struct sx_transfers came;	    /* of the pair that was submitted last */
 	struct sx_image taps[SX_TAP_COUNT]; /* some share memory: see take_taps() */
+	struct sx_scores_copy scores;
 	struct sx_cuda_road *road;
 	struct sx_segments segments; /* in device memory */
 	struct sx_cuda_output *output, *output_device;
@@ -120,6 +135,8 @@ void sx_cuda_unpin(struct sx_device *d, void *memory);
 /* Bytes of a row of one image as it comes in, and what raw and staging must hold of a pair. */
 size_t sx_cuda_input_row(const struct sx_context_config *c);
 size_t sx_cuda_input_bytes(const struct sx_context_config *c);
+/* What raw scores may take. */
+size_t sx_cuda_scores_bytes(const struct sx_context_config *c);
 cudaError_t sx_cuda_input_set(struct sx_context *x, const struct sx_pair *pair,
 			      const struct sx_road *previous);
 

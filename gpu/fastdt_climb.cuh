@@ -253,6 +253,10 @@ __device__ __forceinline__ void start_climb(struct climb<S> &c, const struct wor
 #pragma unroll
 	for (int k = 0; k < 4 * S::W; k++)
 		c.at.v[k / 4][k % 4] = 0;
+		/* lanes without disparities load nothing: theirs stay 0 */
+#pragma unroll
+	for (int k = 0; k < S::rows * S::W * S::cells::words; k++)
+		c.words[k / (S::W * S::cells::words)][k / S::cells::words % S::W][k % S::cells::words] = 0;
 }
 
 template <typename S>

@@ -13,6 +13,13 @@
 
 #include "stages/road.h"
 
+/* struct sx_scores of a frame, as kernels read it; data: NULL where the pair has none. */
+struct sx_cuda_scores {
+	const uint8_t *data;
+	uint64_t pitch, plane_bytes;
+	int32_t scale, width, height, unused;
+};
+
 /*
  * Written by the host before the graph starts. image: left, right, as the device addresses them.
  * number: another one each frame. The road stage copies it into sx_cuda_road, the compaction from there into
@@ -21,6 +28,7 @@
 struct sx_cuda_input {
 	const uint8_t *image[2];
 	uint64_t pitch[2];
+	struct sx_cuda_scores scores;
 	struct sx_road previous;
 	int32_t has_previous;
 	uint32_t number;

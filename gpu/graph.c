@@ -6,6 +6,7 @@
 #include "gpu/engine_priv.h"
 #include "gpu/stamp.h"
 #include "gpu/zncc_cuda.h"
+#include "stages/cells.h"
 
 static uint64_t *stamp(const struct sx_context *x, int index)
 {
@@ -117,9 +118,26 @@ static cudaError_t reduce(struct sx_context *x)
 	const struct sx_image *tap = x->taps;
 	cudaError_t e;
 
-	e = sx_reduce_cuda_run(&tap[SX_TAP_DISPARITY], &tap[SX_TAP_CONFIDENCE], p->width, p->reduction,
-			       &tap[SX_TAP_COLUMNS], &tap[SX_TAP_COLUMNS_CONFIDENCE], x->stream);
+	e = sx_cells_cuda_run(&tap[SX_TAP_DISPARITY], &tap[SX_TAP_CONFIDENCE], p->width, sx_cell_height(p),
+			      p->reduction, &tap[SX_TAP_COLUMNS], &tap[SX_TAP_COLUMNS_CONFIDENCE], x->stream);
+	if (!e && x->scores.cells.data)
+		e = sx_cells_cuda_scores(x->scores.in, x->config.width, x->config.height, p->width,
+					 sx_cell_height(p), x->config.params.semantics.classes,
+					 &x->scores.cells, x->stream);
 	return e ? e : done(x, SX_STAGE_REDUCE);
+}
+
+static cudaError_t choose_stixels(struct sx_context *x)
+{
+	const struct sx_image *columns = &x->taps[SX_TAP_COLUMNS];
+	const struct sx_cuda_stages *s = &x->stages;
+
+	if (s->slanted)
+		return sx_slanted_cuda_run(s->slanted, x->road, x->scores.in, columns,
+					   &x->taps[SX_TAP_COLUMNS_CONFIDENCE], &x->scores.cells,
+					   &x->segments, x->stream);
+	return s->rdp ? sx_rdp_cuda_run(s->rdp, x->road, columns, &x->segments, x->stream)
+		      : sx_dp_cuda_run(s->dp, x->road, columns, &x->segments, x->stream);
 }
 
 /* Its time begins when both road and reduction are done. */
@@ -132,8 +150,7 @@ static cudaError_t segment(struct sx_context *x)
 	    (e = sx_cuda_mark(stamp(x, SX_STAMP_JOINED), x->stream)))
 		return e;
 	x->clock.last = SX_STAMP_JOINED;
-	e = x->stages.rdp ? sx_rdp_cuda_run(x->stages.rdp, x->road, columns, &x->segments, x->stream)
-			  : sx_dp_cuda_run(x->stages.dp, x->road, columns, &x->segments, x->stream);
+	e = choose_stixels(x);
 	if (e || (e = done(x, SX_STAGE_SEGMENT)))
 		return e;
 	begin(x, SX_STAGE_COMPACT);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gpu/engine_priv.h"
+#include "stages/context.h"
 
 #define PITCH 128 /* of images that are copied row by row, and of staging */
 
@@ -89,6 +90,14 @@ size_t sx_cuda_input_bytes(const struct sx_context_config *c)
 	const size_t one = staging_pitch(c) * (size_t)c->height;
 
 	return 2 * ((one + one / 4 + 255) / 256 * 256);
+}
+
+/* Planes at scale 1, with a little between rows and planes. */
+size_t sx_cuda_scores_bytes(const struct sx_context_config *c)
+{
+	const size_t row = ((size_t)c->width + PITCH - 1) / PITCH * PITCH;
+
+	return row * (size_t)c->height * (size_t)c->params.semantics.classes;
 }
 
 static size_t span(const struct sx_context_config *c, const struct sx_image *img)
@@ -192,18 +201,80 @@ static cudaError_t update_layout(struct sx_context *x)
 	return copy_plain(x, (uint8_t *)x->ingest_input, (const uint8_t *)in, sizeof(*in));
 }
 
+static size_t scores_span(const struct sx_scores *s)
+{
+	return s->plane_bytes * ((size_t)s->classes - 1) + s->pitch * ((size_t)s->height - 1) +
+	       (size_t)s->width;
+}
+
+/* Row by row, where rows or planes lie far apart. */
+static cudaError_t copy_planes(struct sx_context *x, const struct sx_scores *s)
+{
+	struct sx_cuda_scores *in = &x->input->scores;
+	cudaError_t e = cudaSuccess;
+
+	in->pitch = ((size_t)s->width + 7) / 8 * 8;
+	in->plane_bytes = in->pitch * (size_t)s->height;
+	for (int k = 0; !e && k < s->classes; k++)
+		e = copied(x,
+			   cudaMemcpy2DAsync(x->scores.raw + (size_t)k * in->plane_bytes, in->pitch,
+					     s->data + (size_t)k * s->plane_bytes, s->pitch, (size_t)s->width,
+					     (size_t)s->height, cudaMemcpyHostToDevice, x->stream),
+			   (size_t)s->width * (size_t)s->height);
+	return e;
+}
+
+/*
+ * Scores are read where they lie if kernels can, else copied once; from memory that is not pinned the runtime copies by way
+ * of its own. What kernels are told changes only when pairs begin to have scores, or others, or cease to.
+ */
+static cudaError_t set_scores(struct sx_context *x, const struct sx_scores *s)
+{
+	struct sx_cuda_scores *in = &x->input->scores;
+	const struct sx_device *d = x->device;
+	const size_t bytes = s ? scores_span(s) : 0;
+	const int i = s ? find_index(d, s->data) : 0;
+	const bool pinned = s && i < d->ranges && holds(&d->range[i], s->data, bytes);
+	cudaError_t e = cudaSuccess;
+
+	memset(in, 0, sizeof(*in));
+	if (s) {
+		in->pitch = s->pitch;
+		in->plane_bytes = s->plane_bytes;
+		in->scale = s->scale;
+		in->width = s->width;
+		in->height = s->height;
+		in->data = x->scores.raw;
+		x->came.staged += !pinned;
+	}
+	if (pinned && d->mapped && d->range[i].device)
+		in->data = d->range[i].device + (s->data - d->range[i].host);
+	else if (s && bytes <= x->scores.raw_bytes)
+		e = copy_plain(x, x->scores.raw, s->data, bytes);
+	else if (s)
+		e = copy_planes(x, s);
+	if (e || d->mapped || memcmp(in, &x->scores.layout, sizeof(*in)) == 0)
+		return e;
+	x->scores.layout = *in;
+	return copy_plain(x, (uint8_t *)x->scores.in, (const uint8_t *)in, sizeof(*in));
+}
+
 cudaError_t sx_cuda_input_set(struct sx_context *x, const struct sx_pair *pair,
 			      const struct sx_road *previous)
 {
 	struct sx_image img[2] = {pair->left, pair->right};
 	const struct sx_cuda_range *range[2];
-	cudaError_t e;
+	cudaError_t e = cudaSuccess;
 
 	x->came = (struct sx_transfers){0};
 	x->input->number = ++x->number;
 	x->input->has_previous = previous != NULL;
 	if (previous)
 		x->input->previous = *previous;
+	if (x->scores.raw)
+		e = set_scores(x, sx_context_scores(&x->config, pair));
+	if (e)
+		return e;
 	for (int side = 0; side < 2; side++) {
 		range[side] = find_range(x, &img[side]);
 		if (!range[side])

@@ -10,7 +10,7 @@
 
 #include "stages/engine.h"
 
-#define SX_ENGINE_BLOCKS_MAX 64
+#define SX_ENGINE_BLOCKS_MAX 72 /* two cameras of 32 buffers each, and scores */
 
 struct sx_engine {
 	const struct sx_backend *backend;

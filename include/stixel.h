@@ -33,7 +33,7 @@ extern "C" {
 #define STIXEL_SIZE(type, bytes) STIXEL_ASSERT(sizeof(struct type) == (bytes), #type)
 
 #define STIXEL_ABI_MAJOR 1
-#define STIXEL_ABI_MINOR 1
+#define STIXEL_ABI_MINOR 2
 
 /* ---- the record -------------------------------------------------------------------------------------- */
 
@@ -96,6 +96,9 @@ enum stixel_plane {
 /* bits of struct stixel_frame_header.flags */
 #define STIXEL_FRAME_PLANE_LEFT_OUT 1u	 /* the image planes did not fit into a packet; the ring has them */
 #define STIXEL_FRAME_STIXELS_LEFT_OUT 2u /* nor did the stixels: stixel_count and columns are 0 */
+/* since 1.2; neither is set by a publisher that takes no class scores (semantics.source) */
+#define STIXEL_FRAME_SCORES 4u	       /* class scores were there for this frame */
+#define STIXEL_FRAME_SCORES_MISSING 8u /* they did not come in time: it was done without */
 
 /*
  * A frame lies as: this header (header_bytes); uint32 offsets[columns + 1]; stixels, column by column; up to two
@@ -152,7 +155,7 @@ struct stixel_frame_header {
 	char stage_name[STIXEL_STAGES][STIXEL_STAGE_NAME_BYTES]; /* "sgm", zero padded, last byte 0 */
 	/* since 1.1: a second plane behind the first, of another kind; as plane_* above */
 	uint32_t plane2_kind, plane2_width, plane2_height, plane2_pitch, plane2_offset, plane2_bytes;
-	uint64_t reserved[1]; /* 0 */
+	int64_t scores_ns; /* since 1.2: capture time of the picture that the class scores are of; 0 without scores */
 };
 STIXEL_AT(stixel_frame_header, abi_major, 4);
 STIXEL_AT(stixel_frame_header, abi_minor, 6);
@@ -209,7 +212,7 @@ STIXEL_AT(stixel_frame_header, stage_name, 408);
 STIXEL_AT(stixel_frame_header, plane2_kind, 664);
 STIXEL_AT(stixel_frame_header, plane2_offset, 680);
 STIXEL_AT(stixel_frame_header, plane2_bytes, 684);
-STIXEL_AT(stixel_frame_header, reserved, 688);
+STIXEL_AT(stixel_frame_header, scores_ns, 688);
 STIXEL_SIZE(stixel_frame_header, 696);
 
 /* A frame that has been checked: sizes, order, checksum. Who owns the memory says the function that filled it. */
@@ -384,6 +387,54 @@ struct stixel_ring_slot {
 STIXEL_AT(stixel_ring_slot, frame_bytes, 8);
 STIXEL_SIZE(stixel_ring_slot, 64);
 
+/* ---- class scores (since 1.2): /dev/shm/stixel-scores.NAME, written by a perception process ----------- */
+
+/*
+ * The ring above the other way round: a process that runs a segmentation network writes, stixeld reads. Same header,
+ * live part and slots, with this magic; in each slot struct stixel_scores_header and, at data_offset, the planes:
+ * the score of class c at row y, column x is byte c * plane_bytes + y * pitch + x, a probability in 1/255. Image pixel
+ * (x, y) has the scores of (x / scale, y / scale).
+ */
+#define STIXEL_SCORES_RING_MAGIC UINT64_C(0x524f435358495453) /* "STIXSCOR" */
+#define STIXEL_SCORES_MAGIC 0x43585453u			      /* "STXC" */
+#define STIXEL_CLASSES_MAX 32
+#define STIXEL_SCORES_SCALE_MAX 32
+#define STIXEL_SCORES_SLOTS_MAX 64
+
+struct stixel_scores_header {
+	uint32_t magic; /* STIXEL_SCORES_MAGIC */
+	uint16_t abi_major, abi_minor;
+	uint32_t header_bytes;	/* of the writer's version of this struct */
+	uint32_t data_offset;	/* from the start of this header; a multiple of 8, >= header_bytes */
+	uint64_t frame_bytes;	/* data_offset + classes * plane_bytes; a multiple of 8 */
+	uint64_t epoch, number; /* of these scores: epoch of the ring, number from 1 */
+	int64_t capture_ns;	/* of the left image that they are of */
+	int64_t committed_ns;	/* when they were complete */
+	uint64_t frame_epoch, frame_number; /* the frame that they are of, where it is known; 0 */
+	uint32_t classes;		    /* 1..32 */
+	uint32_t scale;			    /* image pixels a score, each way, 1..32 */
+	uint32_t image_width, image_height; /* px */
+	uint32_t width, height;		    /* image size / scale, rounded up */
+	uint32_t pitch;			    /* width, rounded up to 16 */
+	uint32_t reserved0;		    /* 0 */
+	uint64_t plane_bytes;		    /* pitch * height */
+	uint64_t reserved[2];		    /* 0 */
+};
+STIXEL_AT(stixel_scores_header, abi_major, 4);
+STIXEL_AT(stixel_scores_header, header_bytes, 8);
+STIXEL_AT(stixel_scores_header, data_offset, 12);
+STIXEL_AT(stixel_scores_header, frame_bytes, 16);
+STIXEL_AT(stixel_scores_header, epoch, 24);
+STIXEL_AT(stixel_scores_header, capture_ns, 40);
+STIXEL_AT(stixel_scores_header, frame_epoch, 56);
+STIXEL_AT(stixel_scores_header, classes, 72);
+STIXEL_AT(stixel_scores_header, image_width, 80);
+STIXEL_AT(stixel_scores_header, width, 88);
+STIXEL_AT(stixel_scores_header, pitch, 96);
+STIXEL_AT(stixel_scores_header, plane_bytes, 104);
+STIXEL_AT(stixel_scores_header, reserved, 112);
+STIXEL_SIZE(stixel_scores_header, 128);
+
 /* ---- frames.sock: SOCK_SEQPACKET -------------------------------------------------------------------- */
 
 /*
@@ -538,6 +589,51 @@ STIXEL_API int stixel_status(struct stixel_reader *reader, struct stixel_status 
  * -EBADMSG damaged, -EPROTONOSUPPORT another major.
  */
 STIXEL_API int stixel_parse(struct stixel_frame *frame, const void *data, size_t bytes);
+
+/* ---- writing class scores (since 1.2) ---- */
+
+/* A writer belongs to one thread at a time. It waits for nobody, and keeps nothing about who reads. */
+struct stixel_scores;
+
+/* What scores will be of. Fields may be added: zero the rest. */
+struct stixel_scores_format {
+	uint32_t classes;		    /* 1..32: as many as semantics.classes names, in that order */
+	uint32_t image_width, image_height; /* px, of the left image */
+	uint32_t scale;			    /* image pixels a score, each way, 1..32 */
+	uint32_t slots;			    /* scores kept: power of two, 2..64; 0: 8 */
+	uint32_t reserved;
+	const char *folder; /* where the ring lies; NULL: /dev/shm */
+};
+
+/* Where the next scores go: data[c * plane_bytes + y * pitch + x]. It lies in shared memory and holds what it held. */
+struct stixel_scores_planes {
+	uint8_t *data;
+	uint32_t classes, width, height, pitch;
+	uint64_t plane_bytes;
+};
+
+/*
+ * Makes the ring of this name (semantics.source of the daemons that are to read it; names are those of instances).
+ * bytes: sizeof(*format). A ring that has the name already is replaced; its writer, if there is still one, gets
+ * -ESTALE. The ring is given to the group of the instance of the same name, or to group stixel, where the caller is a
+ * member: stixeld reads what belongs to root, to its own user, or to its group. -EINVAL: a name or number that is out of range, or more
+ * than 256 MB of scores; -EPERM: the name belongs to another user; -ENOSPC, ... as the system says.
+ */
+STIXEL_API int stixel_scores_create(struct stixel_scores **scores, const char *name,
+				    const struct stixel_scores_format *format, size_t bytes);
+/*
+ * Where the next scores are to be put, directly into shared memory. Without a commit it may be called again. -ESTALE:
+ * another writer took the name.
+ */
+STIXEL_API int stixel_scores_begin(struct stixel_scores *scores, struct stixel_scores_planes *planes);
+/*
+ * They are complete, and of the left image that was captured at capture_ns (capture_left_ns of its frame).
+ * epoch, number: of that frame, or 0. -EINVAL without begin.
+ */
+STIXEL_API int stixel_scores_commit(struct stixel_scores *scores, int64_t capture_ns, uint64_t epoch,
+				    uint64_t number);
+/* Takes the ring away. Accepts NULL. */
+STIXEL_API void stixel_scores_close(struct stixel_scores *scores);
 
 /* Static text, never NULL, for any error of this library; names for enum values, "?" for unknown ones. */
 STIXEL_API const char *stixel_strerror(int error);

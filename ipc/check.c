@@ -112,3 +112,31 @@ int sx_frame_check(struct stixel_frame *frame, const void *data, size_t bytes)
 	}
 	return 0;
 }
+
+static bool is_power_of_two(uint32_t n)
+{
+	return n && !(n & (n - 1));
+}
+
+int sx_ring_check(const struct stixel_ring_header *h, uint64_t magic, uint64_t object_bytes)
+{
+	uint64_t slots_end = h->slots_offset + (uint64_t)h->slot_count * h->slot_stride;
+
+	if (h->magic != magic)
+		return -EPROTO;
+	if (h->endian != STIXEL_ENDIAN || h->abi_major != STIXEL_ABI_MAJOR)
+		return -EPROTONOSUPPORT;
+	if (h->header_bytes < sizeof(*h) || h->live_offset < h->header_bytes || h->live_offset % 64 ||
+	    h->live_offset + (uint64_t)sizeof(struct stixel_ring_live) > h->slots_offset)
+		return -EPROTO;
+	if (!is_power_of_two(h->slot_count) || h->slot_count < 2 || h->slots_offset % 64 ||
+	    h->slot_stride % 64 || h->slot_header_bytes < sizeof(struct stixel_ring_slot) ||
+	    h->slot_header_bytes % 8 || h->frame_capacity > STIXEL_FRAME_BYTES_MAX ||
+	    h->frame_capacity < sizeof(struct stixel_frame_header) ||
+	    (uint64_t)h->slot_header_bytes + h->frame_capacity > h->slot_stride)
+		return -EPROTO;
+	if (slots_end > h->total_bytes || h->total_bytes > object_bytes || h->total_bytes > SIZE_MAX ||
+	    !h->epoch)
+		return -EPROTO;
+	return 0;
+}

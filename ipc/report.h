@@ -19,6 +19,7 @@
 #define SX_REPORT_SPANS 4
 #define SX_REPORT_PATH_BYTES 512
 #define SX_REPORT_DROPS 8
+#define SX_REPORT_CLASSES 32
 
 struct sx_report_camera {
 	const char *side;		 /* "left", "right", "both" */
@@ -62,7 +63,18 @@ struct sx_report_power {
 	int64_t start_frames;		    /* published in that time */
 };
 
-/* What the computer is and how fast its clocks run. Texts are empty and figures negative where nothing says so. */
+/* Class scores of another process. source, reason (why there are none): may be empty. state: sx_feed_state_name(). */
+struct sx_report_semantics {
+	char source[72], reason[200];
+	const char *state;
+	int class_count;
+	char name[SX_REPORT_CLASSES][32];
+	const char *kind[SX_REPORT_CLASSES];
+	int64_t matched, older, missing;		 /* frames */
+	int64_t received, late, lost, refused, restarts; /* scores; writers */
+};
+
+/* The computer, and how fast its clocks run. Texts are empty and figures negative where nothing says so. */
 struct sx_report_board {
 	char model[96], mode[64], governor[32]; /* mode: nvpmodel's name */
 	int64_t mode_id;
@@ -123,6 +135,7 @@ struct sx_report {
 	struct {
 		int64_t clients, accepted, refused, garbage, sent, dropped;
 	} stream;
+	struct sx_report_semantics semantics;
 	struct sx_report_power power;
 	struct sx_report_board board;
 	uint64_t log_lost;

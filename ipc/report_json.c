@@ -183,6 +183,37 @@ static void add_power(struct sx_text *t, const struct sx_report_power *p)
 	sx_json_close(t, '}');
 }
 
+static void add_semantics(struct sx_text *t, const struct sx_report_semantics *s)
+{
+	sx_json_open(t, "semantics", '{');
+	sx_json_text(t, "source", known(s->source));
+	if (*s->source) {
+		sx_json_text(t, "state", s->state);
+		sx_json_text(t, "reason", known(s->reason));
+		sx_json_open(t, "frames", '{');
+		sx_json_count(t, "matched", s->matched);
+		sx_json_count(t, "older", s->older);
+		sx_json_count(t, "missing", s->missing);
+		sx_json_close(t, '}');
+		sx_json_open(t, "scores", '{');
+		sx_json_count(t, "received", s->received);
+		sx_json_count(t, "late", s->late);
+		sx_json_count(t, "lost", s->lost);
+		sx_json_count(t, "refused", s->refused);
+		sx_json_count(t, "restarts", s->restarts);
+		sx_json_close(t, '}');
+		sx_json_open(t, "classes", '[');
+		for (int i = 0; i < s->class_count; i++) {
+			sx_json_open(t, NULL, '{');
+			sx_json_text(t, "name", s->name[i]);
+			sx_json_text(t, "kind", s->kind[i]);
+			sx_json_close(t, '}');
+		}
+		sx_json_close(t, ']');
+	}
+	sx_json_close(t, '}');
+}
+
 static void add_board(struct sx_text *t, const struct sx_report_board *b)
 {
 	sx_json_open(t, "board", '{');
@@ -247,6 +278,7 @@ void sx_report_json(const struct sx_report *r, struct sx_text *t)
 	add_frames(t, r);
 	add_latencies(t, r);
 	add_results(t, r);
+	add_semantics(t, &r->semantics);
 	add_power(t, &r->power);
 	add_board(t, &r->board);
 	add_outputs(t, r);

@@ -258,6 +258,37 @@ static void add_power(struct sx_text *t, const struct sx_report_power *p)
 		    p->start_frames);
 }
 
+static void add_semantics(struct sx_text *t, const struct sx_report_semantics *s)
+{
+	static const char states[] = "stixeld_scores_state", frames[] = "stixeld_frames_by_scores";
+	static const char scores[] = "stixeld_scores";
+	static const char *const words[] = {"absent", "refused", "silent", "reading"};
+	const struct {
+		const char *word;
+		int64_t count;
+	} of_frames[] = {{"matched", s->matched}, {"older", s->older}, {"missing", s->missing}},
+	  of_scores[] = {{"in_time", s->received - s->late},
+			 {"late", s->late},
+			 {"lost", s->lost},
+			 {"refused", s->refused}};
+
+	if (!*s->source)
+		return;
+	add_family(t, states, "stateset", NULL, "Where class scores are to come from; one of them is 1.");
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		sx_text_add(t, "%s{%s=\"%s\"} %d\n", states, states, words[i],
+			    s->state && strcmp(words[i], s->state) == 0);
+	add_family(t, frames, "counter", NULL, "Frames by the class scores they had.");
+	for (size_t i = 0; i < sizeof(of_frames) / sizeof(of_frames[0]); i++)
+		sx_text_add(t, "%s_total{scores=\"%s\"} %" PRId64 "\n", frames, of_frames[i].word,
+			    of_frames[i].count);
+	add_family(t, scores, "counter", NULL, "Class scores that were written, by what became of them.");
+	for (size_t i = 0; i < sizeof(of_scores) / sizeof(of_scores[0]); i++)
+		sx_text_add(t, "%s_total{fate=\"%s\"} %" PRId64 "\n", scores, of_scores[i].word,
+			    of_scores[i].count);
+	add_counter(t, "stixeld_scores_restarts", "Writers of class scores after the first.", s->restarts);
+}
+
 static void add_board(struct sx_text *t, const struct sx_report_board *b)
 {
 	static const char info[] = "stixeld_board", clocks[] = "stixeld_clock_hertz";
@@ -316,6 +347,7 @@ void sx_report_metrics(const struct sx_report *r, struct sx_text *t)
 	add_counter(t, "stixeld_stream_frames_dropped", "Frames that slow clients missed.",
 		    r->stream.dropped);
 	add_counter(t, "stixeld_stream_clients_refused", "Clients turned away: too many.", r->stream.refused);
+	add_semantics(t, &r->semantics);
 	add_power(t, &r->power);
 	add_board(t, &r->board);
 	add_counter(t, "stixeld_log_lines_lost", "Log lines of real-time threads that were lost.",

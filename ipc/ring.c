@@ -32,6 +32,8 @@ _Static_assert(sizeof(struct stixel_ring_header) <= STIXEL_RING_LIVE_OFFSET,
 
 struct sx_ring {
 	char path[512], temporary[512];
+	const char *dir, *prefix;
+	uint64_t magic;
 	int fd;
 	uint8_t *map;
 	size_t bytes;
@@ -75,10 +77,9 @@ static int check_params(const struct sx_ring_params *p, char *why, size_t why_by
 
 static int name_paths(struct sx_ring *r, const struct sx_ring_params *p, char *why, size_t why_bytes)
 {
-	const char *dir = p->shm_dir ? p->shm_dir : "/dev/shm";
-	int a = snprintf(r->path, sizeof(r->path), "%s/stixeld.%s", dir, p->instance);
-	int b = snprintf(r->temporary, sizeof(r->temporary), "%s/.stixeld.%s.%016llx", dir, p->instance,
-			 (unsigned long long)p->epoch);
+	int a = snprintf(r->path, sizeof(r->path), "%s/%s%s", r->dir, r->prefix, p->instance);
+	int b = snprintf(r->temporary, sizeof(r->temporary), "%s/.%s%s.%016llx", r->dir, r->prefix,
+			 p->instance, (unsigned long long)p->epoch);
 
 	if (a < 0 || b < 0 || (size_t)a >= sizeof(r->path) || (size_t)b >= sizeof(r->temporary)) {
 		r->temporary[0] = 0;
@@ -88,13 +89,13 @@ static int name_paths(struct sx_ring *r, const struct sx_ring_params *p, char *w
 }
 
 /* Removes unfinished objects of earlier lives: killed between making an object and naming it. */
-static void sweep(const char *dir, const char *instance)
+static void sweep(const struct sx_ring *r, const char *instance)
 {
 	char prefix[96];
-	size_t n = (size_t)snprintf(prefix, sizeof(prefix), ".stixeld.%s.", instance);
+	size_t n = (size_t)snprintf(prefix, sizeof(prefix), ".%s%s.", r->prefix, instance);
 	struct dirent *entry;
 	struct stat st;
-	DIR *d = opendir(dir);
+	DIR *d = opendir(r->dir);
 
 	while (d && (entry = readdir(d))) {
 		const char *rest = entry->d_name + n;
@@ -172,7 +173,7 @@ static void fill_header(struct sx_ring *r, const struct sx_ring_params *p)
 	snprintf(h.instance, sizeof(h.instance), "%s", p->instance);
 	snprintf(h.version, sizeof(h.version), "%s", SX_VERSION);
 	snprintf(h.stream_path, sizeof(h.stream_path), "%s", p->stream_path ? p->stream_path : "");
-	h.magic = STIXEL_RING_MAGIC;
+	h.magic = r->magic;
 	memcpy(r->map, &h, sizeof(h));
 	r->live = (struct stixel_ring_live *)(r->map + STIXEL_RING_LIVE_OFFSET);
 	r->live->heartbeat_ns = h.started_ns;
@@ -185,7 +186,7 @@ struct earlier {
 	bool other_user;
 };
 
-static void earlier_open(struct earlier *e, const char *path)
+static void earlier_open(struct earlier *e, const char *path, uint64_t magic)
 {
 	struct stixel_ring_header h;
 	struct stat st;
@@ -198,7 +199,7 @@ static void earlier_open(struct earlier *e, const char *path)
 	if (fd < 0)
 		return;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size >= STIXEL_RING_SLOTS_OFFSET &&
-	    pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) && h.magic == STIXEL_RING_MAGIC &&
+	    pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) && h.magic == magic &&
 	    h.abi_major == STIXEL_ABI_MAJOR && h.live_offset == STIXEL_RING_LIVE_OFFSET) {
 		e->page = mmap(NULL, STIXEL_RING_SLOTS_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (e->page == MAP_FAILED)
@@ -251,7 +252,7 @@ static int take_name(struct sx_ring *r, char *why, size_t why_bytes)
 	struct earlier e = {0};
 	int err;
 
-	earlier_open(&e, r->path);
+	earlier_open(&e, r->path, r->magic);
 	err = earlier_check(&e, r->path, why, why_bytes);
 	if (err < 0)
 		goto done;
@@ -283,6 +284,9 @@ int sx_ring_create(struct sx_ring **ret, const struct sx_ring_params *p, char *w
 	if (!r)
 		return sx_why(-ENOMEM, why, why_bytes, "out of memory");
 	r->fd = -1;
+	r->dir = p->shm_dir ? p->shm_dir : "/dev/shm";
+	r->prefix = p->prefix ? p->prefix : "stixeld.";
+	r->magic = p->magic ? p->magic : STIXEL_RING_MAGIC;
 	r->epoch = p->epoch;
 	r->slot_mask = (uint64_t)p->slots - 1;
 	r->frame_capacity = (uint32_t)((p->frame_bytes + 63) & ~(size_t)63);
@@ -291,7 +295,7 @@ int sx_ring_create(struct sx_ring **ret, const struct sx_ring_params *p, char *w
 	e = name_paths(r, p, why, why_bytes);
 	if (e < 0)
 		goto fail;
-	sweep(p->shm_dir ? p->shm_dir : "/dev/shm", p->instance);
+	sweep(r, p->instance);
 	e = make_object(r, p, why, why_bytes);
 	if (e < 0)
 		goto fail;
@@ -344,10 +348,45 @@ static void store_words(uint64_t *to, const uint8_t *from, size_t bytes)
 	}
 }
 
+static struct stixel_ring_slot *slot_of(const struct sx_ring *r, uint64_t n)
+{
+	return (struct stixel_ring_slot *)(r->map + STIXEL_RING_SLOTS_OFFSET +
+					   (n & r->slot_mask) * r->slot_stride);
+}
+
+void *sx_ring_begin(struct sx_ring *r, uint64_t *number)
+{
+	uint64_t n = r->head + 1;
+	struct stixel_ring_slot *slot = slot_of(r, n);
+
+	__atomic_store_n(&slot->sequence, 2 * n - 1, __ATOMIC_RELAXED);
+	/* Orders the odd number before the payload; release on the store itself would order only what is earlier. */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	*number = n;
+	return slot + 1;
+}
+
+void sx_ring_commit(struct sx_ring *r, size_t bytes)
+{
+	uint64_t n = r->head + 1;
+	struct stixel_ring_slot *slot = slot_of(r, n);
+
+	__atomic_store_n(&slot->frame_bytes, bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->sequence, 2 * n, __ATOMIC_RELEASE);
+	__atomic_store_n(&r->live->head, n, __ATOMIC_RELEASE);
+	r->head = n;
+	sx_ring_beat(r);
+	wake(r->live);
+}
+
+bool sx_ring_replaced(const struct sx_ring *r)
+{
+	return __atomic_load_n(&r->live->state, __ATOMIC_ACQUIRE) == STIXEL_STATE_REPLACED;
+}
+
 int sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes)
 {
 	struct stixel_frame_header h;
-	struct stixel_ring_slot *slot;
 	uint64_t n = r->head + 1;
 
 	if (bytes > r->frame_capacity)
@@ -357,19 +396,8 @@ int sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes)
 	memcpy(&h, frame, sizeof(h));
 	if (h.number != n || h.epoch != r->epoch || h.frame_bytes != bytes)
 		return -EINVAL;
-	slot = (struct stixel_ring_slot *)(r->map + STIXEL_RING_SLOTS_OFFSET +
-					   (n & r->slot_mask) * r->slot_stride);
-
-	__atomic_store_n(&slot->sequence, 2 * n - 1, __ATOMIC_RELAXED);
-	/* Orders the odd number before the payload; release on the store itself would order only what is earlier. */
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-	__atomic_store_n(&slot->frame_bytes, bytes, __ATOMIC_RELAXED);
-	store_words((uint64_t *)(slot + 1), frame, bytes);
-	__atomic_store_n(&slot->sequence, 2 * n, __ATOMIC_RELEASE);
-	__atomic_store_n(&r->live->head, n, __ATOMIC_RELEASE);
-	r->head = n;
-	sx_ring_beat(r);
-	wake(r->live);
+	store_words(sx_ring_begin(r, &n), frame, bytes);
+	sx_ring_commit(r, bytes);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #ifndef SX_IPC_RING_H
 #define SX_IPC_RING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -16,6 +17,8 @@
 #define SX_RING_SLOTS_MAX 1024
 
 struct sx_ring_params {
+	const char *prefix;	 /* of the object's name; NULL: "stixeld." */
+	uint64_t magic;		 /* 0: STIXEL_RING_MAGIC */
 	const char *instance;	 /* checked name */
 	const char *shm_dir;	 /* NULL: /dev/shm */
 	const char *stream_path; /* frames.sock, told to the readers; NULL without */
@@ -46,6 +49,16 @@ void sx_ring_destroy(struct sx_ring *r);
  * is the last one's plus 1. Does not block, allocates nothing. -EINVAL wrong number or epoch, -ENOBUFS too large.
  */
 int sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes);
+
+/*
+ * The same in two steps, for who writes its frame where it will lie: begin gives frame_bytes of the slot that frame
+ * *number (the last one's plus 1) goes to, and takes that slot away from the readers; again, without a commit, the
+ * same one. commit publishes what was written there.
+ */
+void *sx_ring_begin(struct sx_ring *r, uint64_t *number);
+void sx_ring_commit(struct sx_ring *r, size_t bytes);
+/* Another publisher has taken the name, and told so. */
+bool sx_ring_replaced(const struct sx_ring *r);
 
 /* Any thread. Tells the readers a state (wakes them if it changed), and counts as a heartbeat. */
 void sx_ring_set_state(struct sx_ring *r, enum stixel_state state);

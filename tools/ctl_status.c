@@ -139,6 +139,23 @@ static void print_power(json_t *j)
 		       sx_answer_number(j, "power.fps_per_watt", 1, 3));
 }
 
+/* Only where class scores are to come. */
+static void print_semantics(json_t *j)
+{
+	const char *reason = json_string_value(sx_answer_find(j, "semantics.reason"));
+
+	if (!json_is_string(sx_answer_find(j, "semantics.source")))
+		return;
+	printf("scores    %s: %s; frames %s matched, %s older, %s without; %s late\n",
+	       sx_answer_text(j, "semantics.source"), sx_answer_text(j, "semantics.state"),
+	       sx_answer_number(j, "semantics.frames.matched", 1, 0),
+	       sx_answer_number(j, "semantics.frames.older", 1, 0),
+	       sx_answer_number(j, "semantics.frames.missing", 1, 0),
+	       sx_answer_number(j, "semantics.scores.late", 1, 0));
+	if (reason)
+		printf("          %s\n", reason);
+}
+
 static void print_latency(const char *name, json_t *row, double whole_us)
 {
 	static const char full[] = "========================";
@@ -208,6 +225,7 @@ static void print_page(json_t *j)
 	       sx_answer_number(j, "stixels.per_frame", 1, 0),
 	       sx_answer_number(j, "stixels.pixels_per_stixel", 1, 0),
 	       sx_answer_number(j, "stream.clients", 1, 0));
+	print_semantics(j);
 	print_power(j);
 	putchar('\n');
 	print_latencies(j);

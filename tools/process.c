@@ -36,6 +36,20 @@ static bool take_setting(void *target, const char *text, char *why, size_t why_b
 	return false;
 }
 
+static bool take_scores(void *target, const char *text, char *why, size_t why_bytes)
+{
+	struct process *p = target;
+	const char **more = realloc(p->scores, ((size_t)p->scores_count + 1) * sizeof(*more));
+
+	if (!more) {
+		snprintf(why, why_bytes, "not enough memory");
+		return false;
+	}
+	p->scores = more;
+	p->scores[p->scores_count++] = text;
+	return true;
+}
+
 static const struct sx_usage_option options[] = {
 	{"config", 'c', "FILE", SX_USAGE_TEXT, TO(args.file), .offer = SX_OFFER_FILE,
 	 .help = "configuration, as of stixeld; its [source] is not used"},
@@ -43,6 +57,10 @@ static const struct sx_usage_option options[] = {
 	 .many = true, .help = "one setting, after the file's; may be repeated"},
 	{"output", 'o', "DIR", SX_USAGE_TEXT, TO(folder), .offer = SX_OFFER_FOLDER,
 	 .help = "where results go, made if missing; default: here"},
+	{"semantics", 0, "FILE", SX_USAGE_CALL, .take = take_scores, .offer = SX_OFFER_FILE, .many = true,
+	 .help = "class scores of the left image, .npy (uint8, classes x rows x columns) or a PNG of class "
+		 "numbers, in the order of semantics.classes; for several pairs once for each, in their "
+		 "order"},
 	{"disparity-colour", 0, NULL, SX_USAGE_FLAG, TO(colour),
 	 .help = "also write NAME.disparity-colour.png, for looking at"},
 };
@@ -92,7 +110,7 @@ static int make_folder(const char *path)
 	return EX_CANTCREAT;
 }
 
-static struct process_job *make_jobs(char **files, int count, char ***names)
+static struct process_job *make_jobs(char **files, const char *const *scores, int count, char ***names)
 {
 	struct process_job *jobs = calloc((size_t)count, sizeof(*jobs));
 	const char **left = calloc((size_t)count, sizeof(char *));
@@ -102,7 +120,8 @@ static struct process_job *make_jobs(char **files, int count, char ***names)
 		left[i] = files[2 * i];
 	ok = ok && sx_pair_names(names, left, count) == 0;
 	for (int i = 0; ok && i < count; i++)
-		jobs[i] = (struct process_job){files[2 * i], files[2 * i + 1], (*names)[i]};
+		jobs[i] = (struct process_job){files[2 * i], files[2 * i + 1], (*names)[i],
+					       scores ? scores[i] : NULL};
 	free(left);
 	if (ok)
 		return jobs;
@@ -154,6 +173,16 @@ static void note_default_camera(const struct sx_settings *s)
 	sx_settings_finish(&fresh);
 }
 
+/* Silence would let somebody believe that the labels had a say. */
+static void note_unread_scores(const struct process *p, const struct sx_settings *s)
+{
+	const enum sx_stixel_method method = s->params.stixels.method;
+
+	if (p->scores_count && (method == SX_STIXEL_DP || method == SX_STIXEL_RDP))
+		fprintf(stderr, SX_PROGRAM ": --semantics: stixels.method = %s does not read class scores\n",
+			method == SX_STIXEL_DP ? "dp" : "rdp");
+}
+
 static int run(struct process *p, char **files, int count)
 {
 	struct sx_settings settings = {0};
@@ -164,12 +193,13 @@ static int run(struct process *p, char **files, int count)
 	code = sx_settings_args_load(&settings, &p->args, SX_PROGRAM);
 	if (!code) {
 		note_default_camera(&settings);
+		note_unread_scores(p, &settings);
 		code = make_folder(p->folder);
 	}
 	if (!code)
 		code = process_open(p, &settings);
 	if (!code) {
-		jobs = make_jobs(files, count, &names);
+		jobs = make_jobs(files, p->scores, count, &names);
 		code = jobs ? run_jobs(p, jobs, count) : EX_SOFTWARE;
 	}
 	process_close(p);
@@ -190,12 +220,18 @@ int main(int argc, char **argv)
 	code = sx_usage_parse(&usage, &p, argc, argv, &words);
 	if (code < 0 && words.operand_count % 2)
 		code = sx_usage_fail(&usage, NULL, "images come in pairs: the last LEFT has no RIGHT");
-	if (code >= 0)
+	if (code < 0 && p.scores_count && p.scores_count != words.operand_count / 2)
+		code = sx_usage_fail(&usage, NULL, "--semantics is given %d times for %d pairs",
+				     p.scores_count, words.operand_count / 2);
+	if (code >= 0) {
+		free(p.scores);
 		return code;
+	}
 	/* the pair at hand is finished, so that nothing half written stays behind; a second signal ends at once */
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	code = run(&p, words.operands, words.operand_count / 2);
+	free(p.scores);
 	if (stop_signal)
 		raise(stop_signal);
 	return code;

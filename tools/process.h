@@ -19,6 +19,7 @@
 struct process_job {
 	const char *left, *right; /* image files */
 	const char *name;	  /* of the results, without folder and suffix */
+	const char *scores;	  /* file of class scores; NULL: none */
 };
 
 /*
@@ -29,8 +30,11 @@ struct process_job {
 struct process {
 	struct sx_settings_args args;
 	const struct sx_settings *settings;
-	const char *folder; /* where results go */
-	bool colour;	    /* also NAME.disparity-colour.png */
+	const char *folder;  /* where results go */
+	bool colour;	     /* also NAME.disparity-colour.png */
+	const char **scores; /* files of --semantics, one for each pair; scores_count of them */
+	int scores_count;
+	struct sx_semantic_params classes; /* what they are of; none without --semantics */
 	struct sx_engine engine;
 	struct sx_context *context;
 	struct sx_context_config config; /* of context */

@@ -11,8 +11,10 @@
 #include <sysexits.h>
 
 #include "capture/image_io.h"
+#include "config/classes.h"
 #include "tools/settings_args.h"
 #include "tools/process.h"
+#include "tools/process_scores.h"
 #include "tools/progress.h"
 
 static int fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -31,9 +33,20 @@ static int fail(int code, const char *format, ...)
 	return code;
 }
 
+/* The settings have been checked, so the table is sound. */
+static void take_classes(struct process *p)
+{
+	char why[256];
+
+	p->classes = p->settings->params.semantics;
+	if (p->scores_count)
+		sx_classes_parse(p->settings->semantics.classes, &p->classes, NULL, why, sizeof(why));
+}
+
 int process_open(struct process *p, const struct sx_settings *settings)
 {
 	p->settings = settings;
+	take_classes(p);
 	return sx_settings_args_engine(&p->engine, &settings->engine, SX_PROGRAM);
 }
 
@@ -81,6 +94,7 @@ static int fit_context(struct process *p, const struct process_job *job, const s
 					       .height = left->height,
 					       .pixel = left->pixel,
 					       .params = p->settings->params};
+	p->config.params.semantics = p->classes;
 	r = p->engine.backend->context_create(&p->context, p->engine.device, &p->config, why, sizeof(why));
 	if (r < 0)
 		p->context = NULL;
@@ -128,9 +142,9 @@ static void print_line(const struct process *p, const struct process_job *job)
 }
 
 static int compute(struct process *p, const struct process_job *job, const struct sx_image *left,
-		   const struct sx_image *right)
+		   const struct sx_image *right, const struct sx_scores *scores)
 {
-	struct sx_pair pair = {.number = 1};
+	struct sx_pair pair = {.number = 1, .scores = scores};
 	char why[PATH_MAX + 256] = "";
 	int r;
 
@@ -158,6 +172,7 @@ static int compute(struct process *p, const struct process_job *job, const struc
 int process_pair(struct process *p, const struct process_job *job)
 {
 	struct sx_image left = {0}, right = {0};
+	struct process_scores scores = {0};
 	char why[PATH_MAX + 256] = "";
 	int code;
 
@@ -170,8 +185,12 @@ int process_pair(struct process *p, const struct process_job *job)
 	else if (left.pixel != right.pixel)
 		code = fail(EX_DATAERR, "formats differ: %s is %s, %s is %s", job->left,
 			    sx_pixel_name(left.pixel), job->right, sx_pixel_name(right.pixel));
+	else if (job->scores && process_scores_read(&scores, job->scores, p->classes.classes, left.width,
+						    left.height, why, sizeof(why)) < 0)
+		code = fail(EX_DATAERR, "%s", why);
 	else
-		code = compute(p, job, &left, &right);
+		code = compute(p, job, &left, &right, job->scores ? &scores.scores : NULL);
+	process_scores_finish(&scores);
 	sx_image_finish(&left);
 	sx_image_finish(&right);
 	return code;

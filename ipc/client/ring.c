@@ -42,34 +42,6 @@ int sx_buffer_reserve(struct sx_buffer *b, size_t bytes)
 
 /* ---- attaching ---- */
 
-static bool is_power_of_two(uint32_t n)
-{
-	return n && !(n & (n - 1));
-}
-
-static int check_header(const struct stixel_ring_header *h, uint64_t object_bytes)
-{
-	uint64_t slots_end = h->slots_offset + (uint64_t)h->slot_count * h->slot_stride;
-
-	if (h->magic != STIXEL_RING_MAGIC)
-		return -EPROTO;
-	if (h->endian != STIXEL_ENDIAN || h->abi_major != STIXEL_ABI_MAJOR)
-		return -EPROTONOSUPPORT;
-	if (h->header_bytes < sizeof(*h) || h->live_offset < h->header_bytes || h->live_offset % 64 ||
-	    h->live_offset + (uint64_t)sizeof(struct stixel_ring_live) > h->slots_offset)
-		return -EPROTO;
-	if (!is_power_of_two(h->slot_count) || h->slot_count < 2 || h->slots_offset % 64 ||
-	    h->slot_stride % 64 || h->slot_header_bytes < sizeof(struct stixel_ring_slot) ||
-	    h->slot_header_bytes % 8 || h->frame_capacity > STIXEL_FRAME_BYTES_MAX ||
-	    h->frame_capacity < sizeof(struct stixel_frame_header) ||
-	    (uint64_t)h->slot_header_bytes + h->frame_capacity > h->slot_stride)
-		return -EPROTO;
-	if (slots_end > h->total_bytes || h->total_bytes > object_bytes || h->total_bytes > SIZE_MAX ||
-	    !h->epoch)
-		return -EPROTO;
-	return 0;
-}
-
 /*
  * /dev/shm is open to all: before the daemon starts, anybody may put an object there. Trusted are root, ourselves,
  * and who owns the instance's folder in /run, where only root and systemd make folders.
@@ -109,7 +81,7 @@ static int map_object(struct sx_map *m, const char *path, unsigned flags)
 	n = pread(m->fd, &m->header, sizeof(m->header), 0);
 	if (n != (ssize_t)sizeof(m->header))
 		return n < 0 ? -errno : -EPROTO;
-	r = check_header(&m->header, (uint64_t)st.st_size);
+	r = sx_ring_check(&m->header, STIXEL_RING_MAGIC, (uint64_t)st.st_size);
 	if (r < 0)
 		return r;
 	m->header.version[sizeof(m->header.version) - 1] = 0;

@@ -152,6 +152,42 @@ static void test_palette_and_few_bits_png(void **state)
 	sx_image_finish(&m);
 }
 
+/* Numbers as they are stored: a palette is for looking at. */
+static void test_label_maps(void **state)
+{
+	static uint8_t index[W * H], palette[768], bits[(W + 7) / 8 * H], colour[W * H * 4];
+	struct sx_image m;
+
+	fill(index, sizeof(index), 5);
+	fill(palette, sizeof(palette), 6);
+	fill(bits, sizeof(bits), 7);
+	for (int interlaced = 0; interlaced < 2; interlaced++) {
+		write_png(in_folder(folder, "p.png"), W, H, 8, PNG_COLOR_TYPE_PALETTE, interlaced, index,
+			  palette);
+		assert_int_equal(sx_label_map_read(in_folder(folder, "p.png"), &m, why, sizeof(why)), 0);
+		assert_int_equal(m.pixel, SX_PIXEL_U8);
+		for (int i = 0; i < W * H; i++)
+			assert_int_equal(at(&m, i % W, i / W), index[i]);
+		sx_image_finish(&m);
+		write_png(in_folder(folder, "1.png"), W, H, 1, PNG_COLOR_TYPE_GRAY, interlaced, bits, NULL);
+		assert_int_equal(sx_label_map_read(in_folder(folder, "1.png"), &m, why, sizeof(why)), 0);
+		for (int y = 0; y < H; y++)
+			for (int x = 0; x < W; x++)
+				assert_int_equal(at(&m, x, y),
+						 bits[y * ((W + 7) / 8) + x / 8] >> (7 - x % 8) & 1);
+		sx_image_finish(&m);
+	}
+	write_png(in_folder(folder, "c.png"), W, H, 8, PNG_COLOR_TYPE_RGB, 0, colour, NULL);
+	assert_int_equal(sx_label_map_read(in_folder(folder, "c.png"), &m, why, sizeof(why)), -EBADMSG);
+	assert_non_null(strstr(why, "c.png: colour of 8 bits; class numbers are grey or indexed"));
+	write_png(in_folder(folder, "ga.png"), W, H, 8, PNG_COLOR_TYPE_GRAY_ALPHA, 0, colour, NULL);
+	assert_int_equal(sx_label_map_read(in_folder(folder, "ga.png"), &m, why, sizeof(why)), -EBADMSG);
+	assert_non_null(strstr(why, "grey with alpha of 8 bits"));
+	write_bytes(in_folder(folder, "p.pgm"), "P5 1 1 255 x", 12);
+	assert_int_equal(sx_label_map_read(in_folder(folder, "p.pgm"), &m, why, sizeof(why)), -EBADMSG);
+	assert_non_null(strstr(why, "p.pgm: no PNG"));
+}
+
 /* Header and samples as one file. */
 static const char *write_pnm(const char *name, const char *header, const void *samples, size_t bytes)
 {
@@ -473,6 +509,7 @@ int main(void)
 		cmocka_unit_test(test_grey_png),
 		cmocka_unit_test(test_colour_png),
 		cmocka_unit_test(test_palette_and_few_bits_png),
+		cmocka_unit_test(test_label_maps),
 		cmocka_unit_test(test_pgm_and_ppm),
 		cmocka_unit_test(test_pgm_of_text),
 		cmocka_unit_test(test_jpeg),

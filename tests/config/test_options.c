@@ -264,7 +264,12 @@ static void random_value(const struct sx_option *o, char *text, size_t bytes)
 		sx_number_print(min + unit * (max - min), text, bytes);
 		break;
 	case SX_OPTION_TEXT:
-		snprintf(text, bytes, "%s", random_u64() & 1 ? "/dev/a b#c" : "");
+		if (!strcmp(o->key, "classes"))
+			snprintf(text, bytes, "%s", random_u64() & 1 ? "a:ground b c:sky" : o->initial);
+		else if (!strcmp(o->section, "semantics"))
+			snprintf(text, bytes, "%s", random_u64() & 1 ? "front" : "");
+		else
+			snprintf(text, bytes, "%s", random_u64() & 1 ? "/dev/a b#c" : "");
 		break;
 	case SX_OPTION_CHOICE:
 		while (o->words[words])

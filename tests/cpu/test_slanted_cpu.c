@@ -159,6 +159,40 @@ static void test_heights_and_horizons(void **state)
 	}
 }
 
+/*
+ * Scores that leave one kind alone, over columns that fit it badly and with dear cuts: long stixels whose energies are so
+ * large that the last bit of each shows in the total.
+ */
+static void test_every_bit(void **state)
+{
+	struct check_rng r = check_rng_seed(55);
+
+	for (int i = 0; i < 60; i++) {
+		const int h = 40 + check_below(&r, 100);
+		const struct sx_road road = stixel_case_road(h, h / 2 + check_below(&r, h / 2), 60);
+		struct sx_params p = random_params(h, 1 + i % 4, &r);
+		struct rig g;
+
+		p.semantics.classes = 2;
+		p.semantics.kind[0] = (uint8_t)(i % 3 == 2 ? 2 : i % 3);
+		p.semantics.kind[1] = (uint8_t)(i % 3 == 1 ? 0 : 1);
+		p.stixels.slanted.semantic = 1000;
+		p.stixels.slanted.cut = 1000;
+		p.stixels.slanted.above = 100;
+		rig_init(&g, &p, 16, h, 128);
+		fill(&g, i % 2 ? CASE_NOISE : CASE_SCENE, &road, 128, &r);
+		for (int u = 0; u < 16; u++)
+			for (int v = 0; v < h; v++) {
+				uint8_t *cell = (uint8_t *)sx_image_row(&g.scores, u) + 2 * v;
+
+				cell[0] = i % 3 < 2 || v > h / 2 ? 255 : 0;
+				cell[1] = (uint8_t)(255 - cell[0]);
+			}
+		check_kernels(&g, &p, h, 128, &road, i % 5 != 4, true, "one kind");
+		rig_finish(&g);
+	}
+}
+
 static void check_large(int height, int cell, int range, enum stixel_case how, struct check_rng *r)
 {
 	struct sx_params p = random_params(height, 0, r);
@@ -281,6 +315,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_heights_and_horizons),
+		cmocka_unit_test(test_every_bit),
 		cmocka_unit_test(test_large_sizes),
 		cmocka_unit_test(test_cells),
 		cmocka_unit_test(test_scores),

@@ -17,6 +17,8 @@
  *	FAKE_HANG_AT		this frame never finishes
  *	FAKE_MEASURE_EVERY	the road is measured in every so many frames, else the previous one stands in
  *
+ * Stixels are labelled with the first byte of the pair's scores, if it has some.
+ *
  * Both keep an eye on the daemon and abort when it breaks their contract: a pair released twice or while it is
  * computed on, a busy context, more pairs than slots.
  *
@@ -25,6 +27,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +86,8 @@ struct sx_source {
 	_Atomic uint64_t captured, corrupt;
 };
 
-static long opens, losses, asked; /* thread: main, then capture */
+static long opens, losses, asked;	/* thread: main, then capture */
+static struct sx_source *pinned_source; /* the one that is open; set before its blocks are pinned */
 
 int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots, char *why,
 		   size_t why_bytes)
@@ -110,7 +114,7 @@ int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int
 	};
 	s->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	MUST(s->fd >= 0 && arm(s->fd, interval ? interval : 1, interval) == 0);
-	*ret = s;
+	*ret = pinned_source = s;
 	return 0;
 }
 
@@ -227,6 +231,32 @@ void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
 	MUST(atomic_exchange(&slot->used, false));
 }
 
+/* Pinned memory that is not the source's: scores. Main or capture while no frame is in flight, then the frame thread. */
+static struct sx_block blocks[SLOTS_MAX];
+
+static struct sx_block *block_of(const void *memory)
+{
+	for (int i = 0; i < SLOTS_MAX; i++)
+		if (blocks[i].memory == memory)
+			return &blocks[i];
+	return NULL;
+}
+
+/* Scores lie in pinned memory and within it. The label that stixels get of them: the first one. */
+static uint8_t label_of(const struct sx_scores *s)
+{
+	const struct sx_block *block;
+
+	if (!s)
+		return STIXEL_LABEL_NONE;
+	block = block_of(s->data);
+	MUST(block && (size_t)s->classes * s->plane_bytes <= block->bytes);
+	MUST(s->width == (WIDTH + s->scale - 1) / s->scale &&
+	     s->height == (HEIGHT + s->scale - 1) / s->scale);
+	MUST(s->pitch >= (size_t)s->width && s->plane_bytes >= s->pitch * (size_t)s->height);
+	return s->data[0];
+}
+
 /* ---- the engine: frames "finish" when a timer fires ---- */
 
 struct sx_device {
@@ -328,7 +358,7 @@ static int fake_submit(struct sx_context *x, const struct sx_pair *pair, const s
 						.row_bottom = (uint16_t)(x->height - 1),
 						.support = (uint16_t)pair->number,
 						.kind = STIXEL_OBJECT,
-						.label = STIXEL_LABEL_NONE};
+						.label = label_of(pair->scores)};
 		x->offsets[u + 1] = (uint32_t)u + 1;
 	}
 	us += n % 2 ? told("FAKE_JITTER_US") : 0;
@@ -375,21 +405,44 @@ static size_t fake_memory(const struct sx_device *d)
 	return 4242;
 }
 
+/* NULL: it is not the source's. */
 static struct slot *slot_of(void *pixels)
 {
-	return (struct slot *)((char *)pixels - offsetof(struct slot, pixels));
+	for (int i = 0; pinned_source && i < pinned_source->slot_count; i++)
+		if (pinned_source->slots[i].pixels == pixels)
+			return &pinned_source->slots[i];
+	return NULL;
 }
 
 static int fake_pin(struct sx_device *d, void *memory, size_t bytes)
 {
-	MUST(!atomic_exchange(&slot_of(memory)->pinned, true));
+	struct slot *slot = slot_of(memory);
+	int i = 0;
+
+	if (slot) {
+		MUST(!atomic_exchange(&slot->pinned, true));
+		return 0;
+	}
+	MUST((uintptr_t)memory % 4096 == 0 && bytes % 4096 == 0);
+	MUST(!block_of(memory));
+	while (i < SLOTS_MAX && blocks[i].memory)
+		i++;
+	MUST(i < SLOTS_MAX);
+	blocks[i] = (struct sx_block){memory, bytes};
 	return 0;
 }
 
 static void fake_unpin(struct sx_device *d, void *memory)
 {
-	MUST(!atomic_load(&slot_of(memory)->computing));
-	MUST(atomic_exchange(&slot_of(memory)->pinned, false));
+	struct slot *slot = slot_of(memory);
+
+	if (slot) {
+		MUST(!atomic_load(&slot->computing));
+		MUST(atomic_exchange(&slot->pinned, false));
+		return;
+	}
+	MUST(block_of(memory));
+	*block_of(memory) = (struct sx_block){0};
 }
 
 const struct sx_backend sx_backend_cpu = {

@@ -55,6 +55,8 @@ class Frame:
         self.magic, self.major = struct.unpack_from("<IH", data, 0)
         self.epoch, self.number = struct.unpack_from("<QQ", data, 24)
         self.left_ns, self.right_ns, self.submitted_ns, self.published_ns = struct.unpack_from("<4q", data, 40)
+        self.flags, = struct.unpack_from("<I", data, 92)
+        self.scores_ns, = struct.unpack_from("<q", data, 688)
         self.road_origin, self.stage_count = data[90], data[91]
         self.width, self.height, self.columns = struct.unpack_from("<3I", data, 96)
         self.count, = struct.unpack_from("<I", data, 120)
@@ -68,6 +70,7 @@ class Frame:
         # columns and stixels: what every engine must make the same
         self.record = data[struct.unpack_from("<I", data, 8)[0]:offset + 16 * self.count]
         # support of the first stixel: the fake engine puts the pair's number there
+        self.label = data[offset + 13] if self.count else None
         self.pair = struct.unpack_from("<H", data, offset + 6)[0] if self.count else None
 
 

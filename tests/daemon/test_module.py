@@ -139,7 +139,7 @@ class Module(TestCase):
         i.until_published(5)
         self.assertGreaterEqual(i.status()["engine"]["input"]["staged"], 10)
         self.assertEqual(i.stop(), 0)
-        self.assertIn("4 of the source's buffers cannot be pinned (Operation not permitted)", i.text())
+        self.assertIn("4 buffers of pairs cannot be pinned (Operation not permitted)", i.text())
 
     def test_shows_two_symbols(self):
         out = subprocess.run(["nm", "-D", "--defined-only", module()], capture_output=True, text=True, check=True)

@@ -224,6 +224,92 @@ static void test_stixel_options(void **state)
 	engine_cases_stixels(check_case);
 }
 
+static void test_slanted(void **state)
+{
+	engine_cases_slanted(check_case);
+}
+
+/* Planes and rows so far apart that they are copied one by one. */
+static struct sx_scores scatter(const struct sx_scores *s, uint8_t **memory)
+{
+	struct sx_scores r = *s;
+
+	r.pitch = 3 * (size_t)s->width + 1;
+	r.plane_bytes = r.pitch * ((size_t)s->height + 20) + 3;
+	*memory = malloc(r.plane_bytes * (size_t)s->classes);
+	assert_non_null(*memory);
+	for (int k = 0; k < s->classes; k++)
+		for (int y = 0; y < s->height; y++)
+			memcpy(*memory + (size_t)k * r.plane_bytes + (size_t)y * r.pitch,
+			       s->data + (size_t)k * s->plane_bytes + (size_t)y * s->pitch, (size_t)s->width);
+	r.data = *memory;
+	return r;
+}
+
+struct scored {
+	struct engine_case t;
+	struct engine_frame f;
+	struct sx_context *want, *got;
+	int flow;
+};
+
+/* Copies that the frame took. */
+static uint64_t check_scored(struct scored *c, const struct sx_scores *scores, const char *how)
+{
+	struct sx_transfers before, after;
+
+	c->f.pair.scores = scores;
+	cuda->transfers(devices[c->flow], &before);
+	run_frame(&sx_backend_reference, c->want, &c->f, NULL);
+	run_frame(cuda, c->got, &c->f, NULL);
+	cuda->transfers(devices[c->flow], &after);
+	assert_true(same(&c->t, c->want, c->got, how, false));
+	return after.copies_in - before.copies_in;
+}
+
+/* Frames with scores, without, with others, of one context; nothing is copied for a pair without. */
+static void check_scores_in_turn(int flow)
+{
+	const bool mapped = flows[flow].input == SX_INPUT_MAPPED;
+	struct scored c = {.t = small_one(1700), .flow = flow};
+	struct sx_scores usual, far;
+	uint8_t *memory;
+	uint64_t none;
+
+	c.t.params.stixels.method = SX_STIXEL_SLANTED;
+	c.t.params.semantics.classes = 5;
+	c.t.params.semantics.kind[2] = c.t.params.semantics.kind[4] = STIXEL_OBJECT;
+	c.t.params.semantics.kind[3] = STIXEL_SKY;
+	c.t.score_scale = 1;
+	engine_frame_init(&c.f, &c.t);
+	usual = *c.f.pair.scores;
+	far = scatter(&usual, &memory);
+	c.want = context_of(&sx_backend_reference, reference, &c.t, false);
+	c.got = context_of(cuda, devices[flow], &c.t, false);
+	check_scored(&c, NULL, "no scores yet:");
+	none = check_scored(&c, NULL, "none again:");
+	check_scored(&c, &usual, "scores:");
+	assert_int_equal(check_scored(&c, &usual, "scores again:"), none + 1);
+	check_scored(&c, NULL, "none any more:");
+	assert_int_equal(check_scored(&c, NULL, "still none:"), none);
+	check_scored(&c, &far, "far apart:");
+	assert_int_equal(check_scored(&c, &far, "far apart again:"), none + 5);
+	assert_int_equal(cuda->pin(devices[flow], c.f.planes.memory, c.f.planes.bytes), 0);
+	check_scored(&c, &usual, "pinned:");
+	assert_int_equal(check_scored(&c, &usual, "pinned again:"), none + !mapped);
+	cuda->unpin(devices[flow], c.f.planes.memory);
+	cuda->context_destroy(c.got);
+	sx_backend_reference.context_destroy(c.want);
+	assert_true(engine_frame_finish(&c.f));
+	free(memory);
+}
+
+static void test_scores_in_turn(void **state)
+{
+	for (int flow = 0; flow < FLOWS; flow++)
+		check_scores_in_turn(flow);
+}
+
 static void check_fastdt(const struct engine_case *t)
 {
 	const struct sx_stereo_params *p = &t->params.stereo;
@@ -585,7 +671,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_extreme_sums),   cmocka_unit_test(test_min_disparity),
 		cmocka_unit_test(test_winner_options), cmocka_unit_test(test_filter_options),
 		cmocka_unit_test(test_fastdt),	       cmocka_unit_test(test_pixel_formats),
-		cmocka_unit_test(test_stixel_options), cmocka_unit_test(test_repeat),
+		cmocka_unit_test(test_stixel_options), cmocka_unit_test(test_slanted),
+		cmocka_unit_test(test_scores_in_turn), cmocka_unit_test(test_repeat),
 		cmocka_unit_test(test_previous_road),  cmocka_unit_test(test_contexts),
 		cmocka_unit_test(test_waiting),	       cmocka_unit_test(test_transfers),
 		cmocka_unit_test(test_memory),

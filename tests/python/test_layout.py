@@ -16,7 +16,8 @@ from stixel import _layout, _library
 HEADER = os.path.join(support.SOURCE, "include", "stixel.h")
 CC = os.environ["STIXEL_CC"].split()
 STRUCTS = {"stixel": stixel.STIXEL, "stixel_frame_header": stixel.HEADER, "stixel_frame": _layout.CFrame,
-           "stixel_status": _layout.CStatus}
+           "stixel_status": _layout.CStatus, "stixel_scores_format": _layout.CScoresFormat,
+           "stixel_scores_planes": _layout.CScoresPlanes}
 # enum of the header -> class, prefix of its names there
 ENUMS = {"stixel_kind": (_layout.Kind, "STIXEL_"), "stixel_clock": (_layout.Clock, "STIXEL_CLOCK_"),
          "stixel_stamp": (_layout.Stamp, "STIXEL_STAMP_"), "stixel_road": (_layout.RoadOrigin, "STIXEL_ROAD_"),

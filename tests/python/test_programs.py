@@ -123,7 +123,7 @@ class Examples(Program):
 
     def test_all_are_short_and_tested(self):
         names = set(map(os.path.basename, support.examples()))
-        self.assertEqual(names, {"reader.py", "free_space.py", "two_cameras.py", "plot.py"})
+        self.assertEqual(names, {"reader.py", "free_space.py", "two_cameras.py", "plot.py", "scores.py"})
         for name in names:
             with open(self.example(name), encoding="utf-8") as f:
                 lines = f.readlines()

@@ -61,6 +61,8 @@ WANTED = """
 {datadir}/doc/stixeld/examples/reader.c
 {datadir}/doc/stixeld/examples/reader.py       python
 {datadir}/doc/stixeld/examples/realtime.conf
+{datadir}/doc/stixeld/examples/scores.c
+{datadir}/doc/stixeld/examples/scores.py       python
 {datadir}/doc/stixeld/examples/stixel-metrics@.service
 {datadir}/doc/stixeld/examples/stixel-metrics@.timer
 {datadir}/doc/stixeld/examples/two_cameras.py  python
@@ -76,6 +78,7 @@ WANTED = """
 {pythondir}/stixel/_library.py              python
 {pythondir}/stixel/_reader.py               python
 {pythondir}/stixel/_recording.py            python
+{pythondir}/stixel/_scores.py               python
 {pythondir}/stixel/py.typed                 python
 {datadir}/doc/stixeld/examples/web-lan.conf web
 {unitdir}/stixel-web.service                systemd web

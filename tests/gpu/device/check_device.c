@@ -63,8 +63,7 @@ static bool compare(const struct engine_case *t, const struct sx_pair *pair)
 
 static bool is_there(const struct engine_case *t)
 {
-	return t->params.stereo.cost != SX_COST_ZNCC && t->params.stereo.aggregation == SX_AGGREGATION_SGM &&
-	       t->params.stixels.method != SX_STIXEL_SLANTED;
+	return t->params.stereo.cost != SX_COST_ZNCC && t->params.stereo.aggregation == SX_AGGREGATION_SGM;
 }
 
 static void check_case(const struct engine_case *t)
@@ -196,6 +195,7 @@ static void check_all(bool quick, int files, char **file)
 		engine_cases_filters(check_case);
 		engine_cases_pixels(check_case);
 		engine_cases_stixels(check_case);
+		engine_cases_slanted(check_case);
 		check_again(1, 100);
 		check_again(4, 40);
 		check_memory(2048, 1024, 128);

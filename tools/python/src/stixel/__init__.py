@@ -18,13 +18,14 @@ from ._layout import (HEADER, STIXEL, Clock, Flag, FrameFlag, Kind, Plane, Publi
 from ._library import library_version
 from ._recording import Damage, End, Gap, GapReason, Life, Recording
 from ._reader import Reader, Status, open, open_path
+from ._scores import ScoreWriter, one_hot
 
 __all__ = [
     "BadName", "Busy", "Camera", "Clock", "Counts", "Damage", "Damaged", "Died", "End", "Ended", "Flag", "Frame",
     "FrameFlag", "Gap", "GapReason", "HEADER", "Kind", "LibraryError", "Life", "NotAllowed", "NotConnected",
     "NotRunning", "NotStixel", "NotSupported", "OtherVersion", "Plane", "Publisher", "Reader", "Recording",
-    "Restarted", "Road", "RoadOrigin", "STIXEL", "Stamp", "State", "Status", "StixelError", "library_version", "load",
-    "open", "open_path"]
+    "Restarted", "Road", "RoadOrigin", "STIXEL", "ScoreWriter", "Stamp", "State", "Status", "StixelError",
+    "library_version", "load", "one_hot", "open", "open_path"]
 
 
 def __getattr__(name: str) -> str:

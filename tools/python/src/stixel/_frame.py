@@ -87,8 +87,8 @@ class Frame:
 
     @property
     def flags(self) -> FrameFlag:
-        """What was left out of a packet of frames.sock."""
-        return FrameFlag(int(self._header["flags"]) & 3)
+        """What was left out of a packet of frames.sock; whether class scores were there."""
+        return FrameFlag(int(self._header["flags"]) & 15)
 
     @property
     def counts(self) -> Counts:
@@ -105,6 +105,11 @@ class Frame:
     def capture_right_ns(self) -> int:
         """When the right picture was taken."""
         return int(self._header["capture_right_ns"])
+
+    @property
+    def scores_ns(self) -> Optional[int]:
+        """When the picture was taken that its class scores are of; None without scores."""
+        return int(self._header["scores_ns"]) if self.flags & FrameFlag.SCORES else None
 
     @property
     def captured_ns(self) -> int:

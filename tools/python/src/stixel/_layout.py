@@ -39,10 +39,12 @@ class Flag(enum.IntFlag):
 
 
 class FrameFlag(enum.IntFlag):
-    """Bits of a frame's flags: what did not fit into a packet of frames.sock."""
+    """Bits of a frame's flags: what did not fit into a packet of frames.sock, and what became of class scores."""
 
     PLANE_LEFT_OUT = 1
     STIXELS_LEFT_OUT = 2
+    SCORES = 4
+    SCORES_MISSING = 8
 
 
 class _Growing(enum.IntEnum):
@@ -145,7 +147,7 @@ HEADER = np.dtype([
     ("plane_offset", "<u4"), ("plane_bytes", "<u4"),
     ("stage_ns", "<i8", (STAGES,)), ("stage_name", "S%d" % STAGE_NAME_BYTES, (STAGES,)),
     ("plane2_kind", "<u4"), ("plane2_width", "<u4"), ("plane2_height", "<u4"), ("plane2_pitch", "<u4"),
-    ("plane2_offset", "<u4"), ("plane2_bytes", "<u4"), ("reserved", "<u8", (1,))])
+    ("plane2_offset", "<u4"), ("plane2_bytes", "<u4"), ("scores_ns", "<i8")])
 
 
 class CFrame(ctypes.Structure):
@@ -153,6 +155,21 @@ class CFrame(ctypes.Structure):
 
     _fields_ = [("header", ctypes.c_void_p), ("offsets", ctypes.c_void_p), ("stixels", ctypes.c_void_p),
                 ("plane", ctypes.c_void_p), ("bytes", ctypes.c_void_p), ("reserved", ctypes.c_void_p * 3)]
+
+
+class CScoresFormat(ctypes.Structure):
+    """struct stixel_scores_format"""
+
+    _fields_ = [("classes", ctypes.c_uint32), ("image_width", ctypes.c_uint32), ("image_height", ctypes.c_uint32),
+                ("scale", ctypes.c_uint32), ("slots", ctypes.c_uint32), ("reserved", ctypes.c_uint32),
+                ("folder", ctypes.c_char_p)]
+
+
+class CScoresPlanes(ctypes.Structure):
+    """struct stixel_scores_planes"""
+
+    _fields_ = [("data", ctypes.c_void_p), ("classes", ctypes.c_uint32), ("width", ctypes.c_uint32),
+                ("height", ctypes.c_uint32), ("pitch", ctypes.c_uint32), ("plane_bytes", ctypes.c_uint64)]
 
 
 class CStatus(ctypes.Structure):

@@ -12,12 +12,13 @@ import threading
 from typing import Any, List, Optional, Tuple
 
 from ._errors import LibraryError
-from ._layout import CFrame, CStatus
+from ._layout import CFrame, CScoresFormat, CScoresPlanes, CStatus
 
 SONAME = "libstixel.so.1"
 VARIABLE = "STIXEL_LIBRARY"
 
 _reader = ctypes.c_void_p
+_scores = ctypes.c_void_p
 _frame = ctypes.POINTER(CFrame)
 _FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ("stixel_open", ctypes.c_int, [ctypes.POINTER(_reader), ctypes.c_char_p, ctypes.c_uint]),
@@ -30,6 +31,11 @@ _FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ("stixel_want_images", ctypes.c_int, [_reader, ctypes.c_uint]),
     ("stixel_status", ctypes.c_int, [_reader, ctypes.POINTER(CStatus), ctypes.c_size_t]),
     ("stixel_parse", ctypes.c_int, [ctypes.POINTER(CFrame), ctypes.c_void_p, ctypes.c_size_t]),
+    ("stixel_scores_create", ctypes.c_int,
+     [ctypes.POINTER(_scores), ctypes.c_char_p, ctypes.POINTER(CScoresFormat), ctypes.c_size_t]),
+    ("stixel_scores_begin", ctypes.c_int, [_scores, ctypes.POINTER(CScoresPlanes)]),
+    ("stixel_scores_commit", ctypes.c_int, [_scores, ctypes.c_int64, ctypes.c_uint64, ctypes.c_uint64]),
+    ("stixel_scores_close", None, [_scores]),
     ("stixel_strerror", ctypes.c_char_p, [ctypes.c_int]),
     ("stixel_version", ctypes.c_char_p, []),
 ]

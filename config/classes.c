@@ -1,0 +1,92 @@
+/*
+ * The table of semantic classes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "config/classes.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "stixel.h"
+
+#define BLANKS " \t,"
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
+
+static const char *const kinds[] = {
+	[STIXEL_GROUND] = "ground", [STIXEL_OBJECT] = "object", [STIXEL_SKY] = "sky"};
+
+/* What is wrong with entry number index, which is text up to length. */
+__attribute__((format(printf, 6, 7))) static int refuse(char *why, size_t why_bytes, int index,
+							const char *text, int length, const char *format, ...)
+{
+	int n = snprintf(why, why_bytes, "entry %d '%.*s': ", index + 1, length < 40 ? length : 40, text);
+	va_list list;
+
+	va_start(list, format);
+	if (n >= 0 && (size_t)n < why_bytes)
+		vsnprintf(why + n, why_bytes - (size_t)n, format, list);
+	va_end(list);
+	return -EINVAL;
+}
+
+/* Kind of the word behind the colon, -1: none of them. */
+static int kind_of(const char *word, size_t length)
+{
+	for (int i = 0; i < (int)(sizeof(kinds) / sizeof(kinds[0])); i++)
+		if (strlen(kinds[i]) == length && memcmp(kinds[i], word, length) == 0)
+			return i;
+	return -1;
+}
+
+static bool is_known(const struct sx_class_names *names, int count, const char *word, size_t length)
+{
+	for (int i = 0; i < count; i++)
+		if (strlen(names->name[i]) == length && memcmp(names->name[i], word, length) == 0)
+			return true;
+	return false;
+}
+
+int sx_classes_parse(const char *text, struct sx_semantic_params *p, struct sx_class_names *names, char *why,
+		     size_t why_bytes)
+{
+	struct sx_semantic_params read = {0};
+	struct sx_class_names known = {0};
+	const char *at = text ? text : "";
+
+	for (at += strspn(at, BLANKS); *at; at += strspn(at, BLANKS)) {
+		int length = (int)strcspn(at, BLANKS), i = read.classes, kind = STIXEL_OBJECT;
+		size_t name = strcspn(at, ":" BLANKS);
+
+		if (i == SX_CLASSES_MAX)
+			return refuse(why, why_bytes, i, at, length, "at most %d classes are allowed",
+				      SX_CLASSES_MAX);
+		if (name == 0 || name >= SX_CLASS_NAME_BYTES || strspn(at, LETTERS) < name)
+			return refuse(why, why_bytes, i, at, length,
+				      "allowed is NAME or NAME:KIND, names of 1 to %d of A-Z a-z 0-9 _ . -",
+				      SX_CLASS_NAME_BYTES - 1);
+		if (at[name] == ':')
+			kind = kind_of(at + name + 1, (size_t)length - name - 1);
+		if (kind < 0)
+			return refuse(
+				why, why_bytes, i, at, length, "kind '%.*s', allowed ground, object, sky",
+				length - (int)name - 1 < 40 ? length - (int)name - 1 : 40, at + name + 1);
+		if (is_known(&known, i, at, name))
+			return refuse(why, why_bytes, i, at, length, "this class was named before");
+		memcpy(known.name[i], at, name);
+		read.kind[i] = (uint8_t)kind;
+		read.classes++;
+		at += length;
+	}
+	if (!read.classes) {
+		snprintf(why, why_bytes, "no class is named");
+		return -EINVAL;
+	}
+	*p = read;
+	if (names)
+		*names = known;
+	return 0;
+}

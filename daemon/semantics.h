@@ -1,0 +1,46 @@
+/*
+ * Class scores for the pairs of a pipeline: a feed, and memory for those of every frame in flight.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_DAEMON_SEMANTICS_H
+#define SX_DAEMON_SEMANTICS_H
+
+#include "base/log.h"
+#include "base/pair.h"
+#include "capture/source.h"
+#include "config/settings.h"
+#include "daemon/handover.h"
+#include "daemon/telemetry.h"
+#include "ipc/feed.h"
+
+struct sx_semantics {
+	struct sx_feed *feed; /* NULL: no source of scores is configured; then nothing below is used */
+	struct sx_telemetry *telemetry;
+	struct sx_block block[SX_CONTEXTS_MAX]; /* whole pages: an engine can pin them */
+	struct sx_scores scores[SX_CONTEXTS_MAX];
+	int count;
+	int64_t wait_ns;
+	int64_t until_ns; /* the pair at hand waits for its scores until then; 0: none waits */
+	struct sx_condition missing;
+};
+
+/*
+ * Takes all memory, count times. Nothing but a zeroed structure when no source is configured. Negative errno with a
+ * sentence; then finish.
+ */
+int sx_semantics_init(struct sx_semantics *s, const struct sx_settings *settings, const char *shm_dir,
+		      const struct sx_source_info *info, int count, struct sx_telemetry *telemetry, char *why,
+		      size_t why_bytes);
+/* Accepts a zeroed and a half-made one. */
+void sx_semantics_finish(struct sx_semantics *s);
+
+/*
+ * Thread: frame. Gives the pair its scores, if there are any, in memory number index. False: they may still come, ask
+ * again within a millisecond; true: the pair may go.
+ */
+bool sx_semantics_ready(struct sx_semantics *s, int index, struct sx_pair *pair);
+/* Thread: frame. STIXEL_FRAME_SCORES and so on for a frame of this pair. */
+uint32_t sx_semantics_flags(const struct sx_semantics *s, const struct sx_pair *pair);
+
+#endif

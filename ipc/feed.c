@@ -1,0 +1,434 @@
+/*
+ * Class scores of another process, read without trust.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ipc/feed.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "ipc/check.h"
+#include "ipc/instance.h"
+#include "ipc/scores.h"
+#include "ipc/why.h"
+
+#define RETRY_NS (SX_NS_PER_S / 5)   /* between two attempts to open a ring */
+#define RENAME_NS (SX_NS_PER_S / 50) /* between two looks whether the name leads elsewhere */
+#define SILENT_NS SX_NS_PER_S
+#define AHEAD_NS SX_NS_PER_S /* a capture time from the future is a mistake */
+#define MISSED 16
+#define TRIES 3
+
+struct entry {
+	uint64_t number; /* 0: none, or none that fits */
+	struct stixel_scores_header header;
+};
+
+struct sx_feed {
+	struct sx_feed_params p;
+	char path[512], why[SX_FEED_WHY_BYTES];
+	bool there; /* something lies at path */
+	int fd;	    /* -1: no ring */
+	dev_t device;
+	ino_t inode;
+	struct stixel_ring_header ring; /* read once, checked, never read again */
+	uint64_t seen, lives;
+	struct entry entries[STIXEL_SCORES_SLOTS_MAX];
+	int64_t tried_ns, named_ns; /* when it was last opened, and its name looked at */
+	int64_t heard_ns;	    /* when something fitting came; 0 never */
+	int64_t newest_ns;	    /* latest capture time of this writer */
+	bool unfit;		    /* the newest scores were refused */
+	int64_t missed[MISSED];
+	unsigned missed_count;
+	struct sx_feed_counters count;
+};
+
+const char *sx_feed_state_name(enum sx_feed_state state)
+{
+	static const char *const names[] = {"absent", "refused", "silent", "reading"};
+
+	return names[state];
+}
+
+size_t sx_feed_bytes(const struct sx_feed_params *p)
+{
+	struct stixel_scores_header h;
+
+	return sx_scores_layout(&h, (uint32_t)p->classes, (uint32_t)p->image_width, (uint32_t)p->image_height,
+				(uint32_t)p->scale)
+		       ? (size_t)(h.classes * h.plane_bytes)
+		       : 0;
+}
+
+int sx_feed_create(struct sx_feed **ret, const struct sx_feed_params *p)
+{
+	struct sx_feed *f;
+	int n;
+
+	if (sx_instance_check(p->name, NULL, 0) < 0 || sx_feed_bytes(p) == 0)
+		return -EINVAL;
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return -ENOMEM;
+	f->p = *p;
+	f->fd = -1;
+	n = snprintf(f->path, sizeof(f->path), "%s/" SX_SCORES_PREFIX "%s",
+		     p->shm_dir ? p->shm_dir : "/dev/shm", p->name);
+	if (n < 0 || (size_t)n >= sizeof(f->path)) {
+		free(f);
+		return -ENAMETOOLONG;
+	}
+	*ret = f;
+	return 0;
+}
+
+static void detach(struct sx_feed *f)
+{
+	if (f->fd >= 0)
+		close(f->fd);
+	f->fd = -1;
+	f->seen = 0;
+	f->newest_ns = 0;
+	f->unfit = false;
+	memset(f->entries, 0, sizeof(f->entries));
+}
+
+void sx_feed_destroy(struct sx_feed *f)
+{
+	if (!f)
+		return;
+	detach(f);
+	free(f);
+}
+
+/* All of it or nothing: short means that the object is smaller than it says. */
+static bool read_at(const struct sx_feed *f, void *to, size_t bytes, uint64_t at)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < bytes) {
+		n = pread(f->fd, (char *)to + done, bytes - done, (off_t)(at + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		done += (size_t)n;
+	}
+	return true;
+}
+
+/* ---- the ring ---- */
+
+/*
+ * /dev/shm is open to all. Only who is a member of a group, or root, can give a file to that group: so what belongs to
+ * ours was put there by one of those who are meant to. What others may write to, anybody may have written.
+ */
+static bool owner_trusted(const struct stat *st)
+{
+	if (st->st_mode & S_IWOTH)
+		return false;
+	return st->st_uid == 0 || st->st_uid == geteuid() || st->st_gid == getegid();
+}
+
+static int open_ring(struct sx_feed *f)
+{
+	struct stat st;
+	int r;
+
+	f->fd = open(f->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	f->there = f->fd >= 0 || errno != ENOENT;
+	if (!f->there)
+		return sx_why(-ENOENT, f->why, sizeof(f->why), "nobody writes scores: there is no %s",
+			      f->path);
+	if (f->fd < 0 || fstat(f->fd, &st) < 0)
+		return sx_why(-errno, f->why, sizeof(f->why), "cannot open %s: %s", f->path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return sx_why(-EPROTO, f->why, sizeof(f->why), "%s is not a regular file", f->path);
+	if (!owner_trusted(&st))
+		return sx_why(-EPERM, f->why, sizeof(f->why),
+			      "%s has owner %u, group %u, mode %o: read is what belongs to root, to user %u "
+			      "or to group %u, and only they may write",
+			      f->path, (unsigned)st.st_uid, (unsigned)st.st_gid, (unsigned)st.st_mode & 0777,
+			      (unsigned)geteuid(), (unsigned)getegid());
+	r = read_at(f, &f->ring, sizeof(f->ring), 0)
+		    ? sx_ring_check(&f->ring, STIXEL_SCORES_RING_MAGIC, (uint64_t)st.st_size)
+		    : -EPROTO;
+	if (r == 0 && f->ring.slot_count > STIXEL_SCORES_SLOTS_MAX)
+		r = -EPROTO;
+	if (r < 0)
+		return sx_why(r, f->why, sizeof(f->why), "%s is %s", f->path,
+			      r == -EPROTO ? "no ring of scores, or a damaged one"
+					   : "of another major version or byte order");
+	f->device = st.st_dev;
+	f->inode = st.st_ino;
+	return 0;
+}
+
+static void attach(struct sx_feed *f, int64_t now_ns)
+{
+	f->tried_ns = f->named_ns = now_ns;
+	if (open_ring(f) < 0) {
+		detach(f);
+		return;
+	}
+	f->why[0] = 0;
+	f->count.restarts += f->lives++ > 0;
+}
+
+/* The name leads to another object now. Gone without a successor means nothing while the writer has not said so. */
+static bool must_leave(struct sx_feed *f, uint32_t state, int64_t now_ns)
+{
+	struct stat st;
+
+	if (now_ns - f->named_ns < RENAME_NS)
+		return false;
+	f->named_ns = now_ns;
+	if (lstat(f->path, &st) == 0)
+		return st.st_ino != f->inode || st.st_dev != f->device;
+	return state == STIXEL_STATE_CLOSED || state == STIXEL_STATE_REPLACED;
+}
+
+static uint64_t slot_at(const struct sx_feed *f, uint64_t n)
+{
+	return f->ring.slots_offset + (n & (f->ring.slot_count - 1)) * f->ring.slot_stride;
+}
+
+/* After a copy: the slot still has number n. */
+static bool still(const struct sx_feed *f, uint64_t n)
+{
+	uint64_t sequence;
+
+#ifdef STIXEL_TEST_NO_RECHECK
+	/* Positive control of the kill test: without the second look it must see damage. */
+	return true;
+#endif
+	/* The system call reads later than what was copied; the fence says so to compiler and processor. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return read_at(f, &sequence, sizeof(sequence), slot_at(f, n)) && sequence == 2 * n;
+}
+
+/* ---- what lies in it ---- */
+
+static bool fits(struct sx_feed *f, const struct stixel_scores_header *h, int64_t now_ns)
+{
+	const struct sx_feed_params *p = &f->p;
+
+	if (h->classes != (uint32_t)p->classes || h->image_width != (uint32_t)p->image_width ||
+	    h->image_height != (uint32_t)p->image_height || h->scale < (uint32_t)p->scale) {
+		sx_why(0, f->why, sizeof(f->why),
+		       "scores of %u classes for images of %ux%u at scale %u: expected are %d classes, "
+		       "%dx%d, "
+		       "scale %d or coarser",
+		       h->classes, h->image_width, h->image_height, h->scale, p->classes, p->image_width,
+		       p->image_height, p->scale);
+		return false;
+	}
+	if (h->capture_ns <= 0 || h->capture_ns > now_ns + AHEAD_NS) {
+		sx_why(0, f->why, sizeof(f->why),
+		       "scores of a picture captured at %lld ns, now is %lld: times are CLOCK_MONOTONIC",
+		       (long long)h->capture_ns, (long long)now_ns);
+		return false;
+	}
+	return true;
+}
+
+/* 1 good, 0 refused, -EAGAIN overwritten meanwhile. */
+static int read_header(struct sx_feed *f, uint64_t n, struct stixel_scores_header *h, int64_t now_ns)
+{
+	struct stixel_ring_slot slot;
+
+	if (!read_at(f, &slot, sizeof(slot), slot_at(f, n)) || slot.sequence < 2 * n)
+		goto damaged;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (!read_at(f, h, sizeof(*h), slot_at(f, n) + f->ring.slot_header_bytes))
+		goto damaged;
+	if (slot.sequence != 2 * n || !still(f, n))
+		return -EAGAIN;
+	if (slot.frame_bytes <= f->ring.frame_capacity && sx_scores_agree(h, slot.frame_bytes) &&
+	    h->number == n && h->epoch == f->ring.epoch)
+		return fits(f, h, now_ns);
+damaged:
+	sx_why(0, f->why, sizeof(f->why), "%s is damaged: scores %llu contradict themselves", f->path,
+	       (unsigned long long)n);
+	return 0;
+}
+
+static void note(struct sx_feed *f, const struct stixel_scores_header *h, int64_t now_ns)
+{
+	f->count.received++;
+	/* what a dead writer left behind is no sign of life */
+	f->heard_ns = h->committed_ns > 0 && h->committed_ns < now_ns ? h->committed_ns : now_ns;
+	f->newest_ns = h->capture_ns > f->newest_ns ? h->capture_ns : f->newest_ns;
+	for (unsigned i = 0; i < MISSED; i++)
+		if (f->missed[i] && llabs(h->capture_ns - f->missed[i]) <= f->p.tolerance_ns) {
+			f->count.late++;
+			f->missed[i] = 0;
+			break;
+		}
+}
+
+static void read_new(struct sx_feed *f, uint64_t head, int64_t now_ns)
+{
+	/* the slot of head + 1 may be on its way */
+	uint64_t kept = f->ring.slot_count - 1, first = head > kept ? head - kept + 1 : 1;
+
+	if (first > f->seen + 1)
+		f->count.lost += first - f->seen - 1;
+	else
+		first = f->seen + 1;
+	for (uint64_t n = first; n <= head; n++) {
+		struct entry *e = &f->entries[n & (f->ring.slot_count - 1)];
+		int r = read_header(f, n, &e->header, now_ns);
+
+		e->number = r == 1 ? n : 0;
+		f->count.lost += r == -EAGAIN;
+		f->count.refused += r == 0;
+		f->unfit = r == 0;
+		if (r != 0)
+			f->why[0] = 0;
+		if (r == 1)
+			note(f, &e->header, now_ns);
+	}
+	f->seen = head;
+}
+
+/* False: it was cut short, or runs backwards. Twice, as a system call need not copy a word in one piece. */
+static bool read_live(const struct sx_feed *f, struct stixel_ring_live *live)
+{
+	for (int try = 0; try < 2; try++)
+		if (read_at(f, live, sizeof(*live), f->ring.live_offset) && live->head >= f->seen)
+			return true;
+	return false;
+}
+
+void sx_feed_look(struct sx_feed *f, int64_t now_ns)
+{
+	struct stixel_ring_live live;
+
+	if (f->fd < 0 && (!f->tried_ns || now_ns - f->tried_ns >= RETRY_NS))
+		attach(f, now_ns);
+	if (f->fd < 0)
+		return;
+	if (!read_live(f, &live)) {
+		sx_why(0, f->why, sizeof(f->why), "%s is damaged: it was cut short or runs backwards",
+		       f->path);
+		f->count.refused++;
+		detach(f);
+		return;
+	}
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (live.head > f->seen)
+		read_new(f, live.head, now_ns);
+	else if (must_leave(f, live.state, now_ns)) {
+		detach(f);
+		attach(f, now_ns);
+	}
+}
+
+/* ---- of one picture ---- */
+
+static struct entry *best_of(struct sx_feed *f, int64_t captured_ns, bool older)
+{
+	struct entry *best = NULL;
+	int64_t distance, least = 0;
+
+	for (uint32_t i = 0; f->fd >= 0 && i < f->ring.slot_count; i++) {
+		struct entry *e = &f->entries[i];
+
+		if (!e->number)
+			continue;
+		distance = captured_ns - e->header.capture_ns;
+		if (older ? distance < 0 || distance > f->p.max_age_ns : llabs(distance) > f->p.tolerance_ns)
+			continue;
+		distance = llabs(distance);
+		if (!best || distance < least || (distance == least && e->number > best->number)) {
+			best = e;
+			least = distance;
+		}
+	}
+	return best;
+}
+
+static bool copy(struct sx_feed *f, struct entry *e, void *to, struct sx_scores *scores)
+{
+	const struct stixel_scores_header *h = &e->header;
+	uint64_t at = slot_at(f, e->number) + f->ring.slot_header_bytes + h->data_offset;
+
+	if (!read_at(f, to, (size_t)(h->classes * h->plane_bytes), at) || !still(f, e->number)) {
+		e->number = 0;
+		f->count.lost++;
+		return false;
+	}
+	*scores = (struct sx_scores){
+		.data = to,
+		.pitch = h->pitch,
+		.plane_bytes = (size_t)h->plane_bytes,
+		.classes = (int)h->classes,
+		.width = (int)h->width,
+		.height = (int)h->height,
+		.scale = (int)h->scale,
+		.captured_ns = h->capture_ns,
+	};
+	return true;
+}
+
+enum sx_feed_match sx_feed_take(struct sx_feed *f, int64_t captured_ns, bool older, void *to,
+				struct sx_scores *scores)
+{
+	struct entry *e;
+
+	for (int try = 0; try < TRIES; try++) {
+		bool stands_in = false;
+
+		e = best_of(f, captured_ns, false);
+		if (!e && older && f->p.max_age_ns > 0) {
+			e = best_of(f, captured_ns, true);
+			stands_in = true;
+		}
+		if (!e)
+			break;
+		if (copy(f, e, to, scores))
+			return stands_in ? SX_FEED_OLDER : SX_FEED_SAME;
+	}
+	return SX_FEED_NONE;
+}
+
+bool sx_feed_expects(const struct sx_feed *f, int64_t captured_ns, int64_t now_ns)
+{
+	return f->fd >= 0 && f->heard_ns && now_ns - f->heard_ns < SILENT_NS &&
+	       f->newest_ns <= captured_ns + f->p.tolerance_ns;
+}
+
+void sx_feed_missed(struct sx_feed *f, int64_t captured_ns)
+{
+	f->missed[f->missed_count++ % MISSED] = captured_ns;
+}
+
+/* ---- what there is to say ---- */
+
+enum sx_feed_state sx_feed_state(const struct sx_feed *f, int64_t now_ns)
+{
+	if (f->fd < 0)
+		return f->there ? SX_FEED_REFUSED : SX_FEED_ABSENT;
+	if (f->unfit)
+		return SX_FEED_REFUSED;
+	return f->heard_ns && now_ns - f->heard_ns < SILENT_NS ? SX_FEED_READING : SX_FEED_SILENT;
+}
+
+const char *sx_feed_why(const struct sx_feed *f)
+{
+	return f->why;
+}
+
+void sx_feed_counters(const struct sx_feed *f, struct sx_feed_counters *ret)
+{
+	*ret = f->count;
+}

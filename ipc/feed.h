@@ -1,0 +1,77 @@
+/*
+ * Reader's side of class scores: finds those of a picture by its capture time, and copies them once.
+ *
+ * The writer is another process, perhaps a less careful one. Its ring is therefore never mapped: a writer that cuts its
+ * object short would kill whoever looks at the map with SIGBUS. pread() from shared memory is a copy as well, straight
+ * into the memory of the pair, and can only fall short. Nothing here waits.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_IPC_FEED_H
+#define SX_IPC_FEED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/scores.h"
+
+#define SX_FEED_WHY_BYTES 200
+
+struct sx_feed_params {
+	const char *name;    /* of the ring; lives as long as the feed */
+	const char *shm_dir; /* NULL: /dev/shm */
+	int classes, image_width, image_height;
+	int scale;	      /* the finest that is taken */
+	int64_t tolerance_ns; /* scores captured so close to a picture are of it */
+	int64_t max_age_ns;   /* scores of a picture so much older may stand in */
+};
+
+enum sx_feed_state {
+	SX_FEED_ABSENT,	 /* there is no ring */
+	SX_FEED_REFUSED, /* there is something, and it must not be read, or nothing in it fits: why says it */
+	SX_FEED_SILENT,	 /* a ring, but nothing came for a second */
+	SX_FEED_READING
+};
+/* "absent", "refused", "silent", "reading" */
+const char *sx_feed_state_name(enum sx_feed_state state);
+
+/* Since create. */
+struct sx_feed_counters {
+	uint64_t received; /* scores that were found complete and fit */
+	uint64_t late;	   /* of these: came after the frame of their picture had been done without */
+	uint64_t lost;	   /* overwritten before they were looked at, or while they were copied */
+	uint64_t refused;  /* damaged, or not of these classes and images */
+	uint64_t restarts; /* writers after the first one */
+};
+
+struct sx_feed;
+
+/* There need be no writer yet, nor ever. -EINVAL, -ENAMETOOLONG, -ENOMEM. */
+int sx_feed_create(struct sx_feed **ret, const struct sx_feed_params *p);
+void sx_feed_destroy(struct sx_feed *f);
+/* Bytes that a copy takes at most. */
+size_t sx_feed_bytes(const struct sx_feed_params *p);
+
+/* Looks for a writer, and at what came since the last look. Some microseconds. */
+void sx_feed_look(struct sx_feed *f, int64_t now_ns);
+
+enum sx_feed_match { SX_FEED_NONE, SX_FEED_SAME, SX_FEED_OLDER };
+/*
+ * Copies the scores of the picture captured at captured_ns, as of the last look, to to (sx_feed_bytes() of room) and
+ * fills *scores: those nearest in time within the tolerance, of equally near ones the newer; else, with older, the
+ * newest that are not older than allowed.
+ */
+enum sx_feed_match sx_feed_take(struct sx_feed *f, int64_t captured_ns, bool older, void *to,
+				struct sx_scores *scores);
+/* Its own scores may still come: the writer is at work, and has not gone on to a later picture. */
+bool sx_feed_expects(const struct sx_feed *f, int64_t captured_ns, int64_t now_ns);
+/* The picture is done without its own scores: those that come now are late. */
+void sx_feed_missed(struct sx_feed *f, int64_t captured_ns);
+
+enum sx_feed_state sx_feed_state(const struct sx_feed *f, int64_t now_ns);
+/* One sentence while it is absent or refused; else empty. */
+const char *sx_feed_why(const struct sx_feed *f);
+void sx_feed_counters(const struct sx_feed *f, struct sx_feed_counters *ret);
+
+#endif

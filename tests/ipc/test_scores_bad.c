@@ -1,0 +1,286 @@
+/*
+ * Class scores of writers that lie: a sentence, a count, never a crash.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "ipc/ring.h"
+#include "tests/ipc/help.h"
+#include "tests/ipc/scores_case.h"
+
+/* ---- writers that lie ---- */
+
+static void refused(struct sx_feed *f, int64_t captured_ns, const char *why)
+{
+	uint64_t before = counters(f).refused;
+
+	none(f, captured_ns);
+	if (!strstr(sx_feed_why(f), why))
+		fail_msg("'%s' is not about '%s'", sx_feed_why(f), why);
+	assert_int_equal(sx_feed_state(f, sx_now_ns()), SX_FEED_REFUSED);
+	assert_true(counters(f).refused >= before);
+}
+
+static void other_sizes_are_refused(void **state)
+{
+	struct stixel_scores_format f;
+	struct stixel_scores *w;
+	struct sx_feed *in = feed();
+	uint64_t n = 0;
+
+#define OTHER(field, value, text)                            \
+	do {                                                 \
+		f = format();                                \
+		f.field = (value);                           \
+		w = writer_of(f);                            \
+		look(in); /* leaves the one before */        \
+		give(w, at(0));                              \
+		refused(in, at(0), text);                    \
+		assert_int_equal(counters(in).refused, ++n); \
+		stixel_scores_close(w);                      \
+	} while (0)
+	OTHER(classes, 4, "scores of 4 classes for images of 101x67 at scale 4: expected are 3 classes");
+	OTHER(image_width, 102, "102x67");
+	OTHER(image_height, 66, "101x66");
+	OTHER(scale, 3, "at scale 3: expected are 3 classes, 101x67, scale 4 or coarser");
+	assert_int_equal(counters(in).received, 0);
+	f = format();
+	f.scale = 32; /* coarser fits */
+	w = writer_of(f);
+	look(in);
+	give(w, at(0));
+	assert_int_equal(take(in, at(0)), 0);
+	assert_string_equal(sx_feed_why(in), "");
+	stixel_scores_close(w);
+	sx_feed_destroy(in);
+}
+
+static void impossible_times_are_refused(void **state)
+{
+	struct stixel_scores *w = writer();
+	struct sx_feed *f = feed();
+
+	give(w, sx_clock_ns(CLOCK_REALTIME));
+	refused(f, at(0), "times are CLOCK_MONOTONIC");
+	give(w, INT64_MIN);
+	give(w, -1);
+	give(w, 0);
+	refused(f, at(0), "times are CLOCK_MONOTONIC");
+	give(w, INT64_MAX);
+	refused(f, at(0), "times are CLOCK_MONOTONIC");
+	assert_int_equal(counters(f).refused, 5);
+	give(w, at(0));
+	assert_int_equal(take(f, at(0)), 0);
+	stixel_scores_close(w);
+	sx_feed_destroy(f);
+}
+
+/* The ring, as a writer of another making would change it. */
+static uint8_t *map(size_t *bytes)
+{
+	int fd = open(scores_path, O_RDWR | O_CLOEXEC);
+	struct stat st;
+	void *p;
+
+	assert_true(fd >= 0 && fstat(fd, &st) == 0);
+	*bytes = (size_t)st.st_size;
+	p = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(p != MAP_FAILED);
+	close(fd);
+	return p;
+}
+
+static void every_field_of_the_scores(void **state)
+{
+	static const struct {
+		size_t at, bytes;
+	} fields[] = {
+#define FIELD(name) \
+	{offsetof(struct stixel_scores_header, name), sizeof(((struct stixel_scores_header *)0)->name)}
+		FIELD(magic),	    FIELD(abi_major), FIELD(header_bytes), FIELD(data_offset),
+		FIELD(frame_bytes), FIELD(epoch),     FIELD(number),	   FIELD(capture_ns),
+		FIELD(classes),	    FIELD(scale),     FIELD(image_width),  FIELD(image_height),
+		FIELD(width),	    FIELD(height),    FIELD(pitch),	   FIELD(plane_bytes)};
+	static const uint64_t values[] = {
+		0, 1, 7, 0x80, 0xffff, 0x7fffffff, 0xffffffff, 0xfffffffffffffff8, UINT64_MAX};
+	struct stixel_scores_header *h;
+	size_t bytes;
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		for (size_t v = 0; v < sizeof(values) / sizeof(values[0]); v++) {
+			struct stixel_scores *w = writer();
+			struct sx_feed *f = feed();
+			uint8_t *base, before[8];
+
+			give(w, at(0));
+			base = map(&bytes);
+			h = (struct stixel_scores_header *)(base + STIXEL_RING_SLOTS_OFFSET +
+							    (bytes - STIXEL_RING_SLOTS_OFFSET) / 4 + 64);
+			memcpy(before, (uint8_t *)h + fields[i].at, fields[i].bytes);
+			memcpy((uint8_t *)h + fields[i].at, &values[v], fields[i].bytes);
+			if (memcmp(before, (uint8_t *)h + fields[i].at, fields[i].bytes) != 0) {
+				if (fields[i].at == offsetof(struct stixel_scores_header, capture_ns))
+					none(f, at(0));
+				else
+					refused(f, at(0), "");
+			}
+			munmap(base, bytes);
+			stixel_scores_close(w);
+			sx_feed_destroy(f);
+		}
+}
+
+static void every_word_of_ring_and_slot(void **state)
+{
+	static const uint32_t values[] = {0, 1, 3, 63, 0x10000, 0x7fffffff, 0xfffffff8, 0xffffffff};
+	size_t slot;
+
+	for (size_t word = 0; word < 128 / 4 + 4 + 4; word++)
+		for (size_t v = 0; v < sizeof(values) / sizeof(values[0]); v++) {
+			struct stixel_scores *w = writer();
+			struct sx_feed *f = feed();
+			struct sx_scores s;
+			uint8_t to[COPY_BYTES];
+			size_t bytes;
+			uint8_t *base;
+
+			give(w, at(0));
+			base = map(&bytes);
+			slot = STIXEL_RING_SLOTS_OFFSET + (bytes - STIXEL_RING_SLOTS_OFFSET) / 4;
+			/* header, live part, start of the slot */
+			memcpy(base + (word < 32   ? 4 * word
+				       : word < 36 ? STIXEL_RING_LIVE_OFFSET + 4 * (word - 32)
+						   : slot + 4 * (word - 36)),
+			       &values[v], 4);
+			look(f); /* whatever it says: no crash, no access outside; given is what fits only */
+			if (sx_feed_take(f, at(0), true, to, &s) != SX_FEED_NONE)
+				assert_true(s.classes == CLASSES && s.width == 26 && s.height == 17);
+			munmap(base, bytes);
+			stixel_scores_close(w);
+			sx_feed_destroy(f);
+		}
+}
+
+static void a_ring_cut_short(void **state)
+{
+	struct sx_feed *f = feed();
+	uint8_t to[COPY_BYTES];
+	struct stixel_scores *next;
+	struct sx_scores s;
+	int ready[2];
+	pid_t pid;
+
+	/* in a child: whoever cuts its own ring must not touch it any more */
+	assert_int_equal(pipe(ready), 0);
+	CHILD(pid, {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		struct stixel_scores *w = writer();
+
+		give(w, at(0));
+		give(w, at(100));
+		if (write(ready[1], "", 1) == 1)
+			pause();
+	});
+	assert_int_equal(read(ready[0], to, 1), 1);
+	assert_int_equal(take(f, at(100)), 100);
+	/* after the look, in the midst of the slots: a reader with a mapping would die of SIGBUS here */
+	assert_int_equal(truncate(scores_path, STIXEL_RING_SLOTS_OFFSET + 100), 0);
+	assert_int_equal(sx_feed_take(f, at(100), false, to, &s), SX_FEED_NONE);
+	none(f, at(100));
+	assert_int_equal(truncate(scores_path, 1025), 0);
+	refused(f, at(100), "cut short");
+	assert_int_equal(truncate(scores_path, 0), 0);
+	refused(f, at(100), "no ring of scores");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(ready[0]);
+	close(ready[1]);
+	/* the next writer is read as if nothing had been */
+	unlink(scores_path);
+	look(f);
+	assert_int_equal(sx_feed_state(f, sx_now_ns()), SX_FEED_ABSENT);
+	next = writer();
+	give(next, at(200));
+	assert_int_equal(take(f, at(200)), 200);
+	stixel_scores_close(next);
+	sx_feed_destroy(f);
+}
+
+static void what_is_no_ring(void **state)
+{
+	struct stixel_scores *w;
+	struct sx_feed *f = feed();
+	char other[160];
+	int fd;
+
+	none(f, at(0));
+	assert_int_equal(sx_feed_state(f, sx_now_ns()), SX_FEED_ABSENT);
+	assert_non_null(strstr(sx_feed_why(f), "nobody writes scores: there is no "));
+	assert_int_equal(mkfifo(scores_path, 0600), 0);
+	refused(f, at(0), "not a regular file");
+	unlink(scores_path);
+	assert_int_equal(symlink("/dev/zero", scores_path), 0);
+	refused(f, at(0), "cannot open");
+	unlink(scores_path);
+	assert_int_equal(mkdir(scores_path, 0700), 0);
+	refused(f, at(0), "not a regular file");
+	rmdir(scores_path);
+	fd = open(scores_path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	refused(f, at(0), "no ring of scores");
+	assert_int_equal(write(fd, "STIXSCOR", 8), 8);
+	refused(f, at(0), "no ring of scores");
+	close(fd);
+	unlink(scores_path);
+	/* a ring of frames by this name */
+	{
+		struct sx_ring_params p = help_params(scores_dir, 5);
+		struct sx_ring *ring;
+
+		assert_int_equal(sx_ring_create(&ring, &p, NULL, 0), 0);
+		snprintf(other, sizeof(other), "%s/stixeld.a", scores_dir);
+		assert_int_equal(rename(other, scores_path), 0);
+		refused(f, at(0), "no ring of scores");
+		sx_ring_destroy(ring);
+	}
+	unlink(scores_path);
+	/* that everybody may write to */
+	w = writer();
+	give(w, at(0));
+	assert_int_equal(chmod(scores_path, 0646), 0);
+	refused(f, at(0), "only they may write");
+	assert_int_equal(chmod(scores_path, 0640), 0);
+	assert_int_equal(take(f, at(0)), 0);
+	stixel_scores_close(w);
+	sx_feed_destroy(f);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scores_setup, scores_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(other_sizes_are_refused),	 TEST(impossible_times_are_refused),
+		TEST(every_field_of_the_scores), TEST(every_word_of_ring_and_slot),
+		TEST(a_ring_cut_short),		 TEST(what_is_no_ring),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
