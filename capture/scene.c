@@ -1,5 +1,5 @@
 /*
- * The synthetic street: scene object, camera, truth.
+ * The synthetic street: scene object, camera, pictures.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,18 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <stixel.h>
-
 #include "capture/scene_world.h"
 
-static const char *const names[] = {"street", "open"};
+static const struct {
+	const char *name;
+	bool open;
+	enum sx_relief relief;
+} names[] = {
+	{"street", false, SX_RELIEF_FLAT}, {"open", true, SX_RELIEF_FLAT},  {"climb", false, SX_RELIEF_CLIMB},
+	{"fall", false, SX_RELIEF_FALL},   {"ramp", false, SX_RELIEF_RAMP},
+};
 
 static int find_name(const char *name)
 {
 	if (!name || !*name)
 		return 0;
 	for (int i = 0; i < (int)(sizeof(names) / sizeof(names[0])); i++)
-		if (!strcmp(name, names[i]))
+		if (!strcmp(name, names[i].name))
 			return i;
 	return -1;
 }
@@ -59,7 +64,9 @@ int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, char
 	struct sx_scene *s;
 
 	if (name < 0) {
-		snprintf(why, why_bytes, "scene '%s' is unknown: there are 'street' and 'open'", p->name);
+		snprintf(why, why_bytes,
+			 "scene '%s' is unknown: there are 'street', 'open', 'climb', 'fall' and 'ramp'",
+			 p->name);
 		return -EINVAL;
 	}
 	if (p->width < 32 || p->width > 4096 || p->height < 32 || p->height > 2160) {
@@ -71,9 +78,10 @@ int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, char
 	if (!s)
 		goto fail;
 	s->params = *p;
-	s->params.name = names[name];
+	s->params.name = names[name].name;
 	sx_scene_camera(p->width, p->height, &s->camera);
-	sx_street_init(&s->street, p->seed, name == 1);
+	sx_street_init(&s->street, p->seed, names[name].open);
+	s->street.relief = names[name].relief;
 	s->facets = calloc(SX_FACETS_MAX, sizeof(*s->facets));
 	if (!s->facets || sx_texture_init(&s->texture, s->street.seed) < 0 ||
 	    init_view(&s->view[0], p->width, p->height) < 0 ||
@@ -113,182 +121,4 @@ void sx_scene_render(struct sx_scene *s, uint32_t frame, struct sx_image *left, 
 		sx_view_draw(&s->view[side], s, side);
 		sx_view_shade(&s->view[side], s, side, frame, side ? right : left);
 	}
-}
-
-int sx_scene_truth_init(struct sx_scene_truth *t, const struct sx_scene *s)
-{
-	size_t pixels = (size_t)s->params.width * (size_t)s->params.height;
-
-	*t = (struct sx_scene_truth){
-		.width = s->params.width,
-		.height = s->params.height,
-		.disparity = calloc(pixels, sizeof(*t->disparity)),
-		.kind = calloc(pixels, 1),
-		.visible = calloc(pixels, 1),
-		.object = calloc(pixels, sizeof(*t->object)),
-	};
-	if (t->disparity && t->kind && t->visible && t->object)
-		return 0;
-	sx_scene_truth_finish(t);
-	return -ENOMEM;
-}
-
-void sx_scene_truth_finish(struct sx_scene_truth *t)
-{
-	free(t->disparity);
-	free(t->kind);
-	free(t->visible);
-	free(t->object);
-	*t = (struct sx_scene_truth){0};
-}
-
-/* Whether the point at left (x, y) with disparity d is what the right camera sees there. */
-static bool is_visible(const struct sx_scene *s, int x, int y, double d)
-{
-	const struct sx_view *v = &s->view[1];
-	double at = x - d;
-	int i;
-
-	if (at < 0)
-		return false;
-	i = (int)at;
-	for (int k = i; k <= i + 1 && k < v->width; k++) {
-		uint16_t id = v->id[(size_t)y * (size_t)v->width + (size_t)k];
-
-		/* d of the same surface differs by rounding only */
-		if (id && sx_view_probe(v, s, id - 1, at, y) > d * (1 + 1e-6) + 1e-3)
-			return false;
-	}
-	return true;
-}
-
-void sx_scene_truth(struct sx_scene *s, uint32_t frame, struct sx_scene_truth *t)
-{
-	const struct sx_scene_camera *c = &s->camera;
-	const struct sx_view *left = &s->view[0];
-
-	sx_street_build(s, frame);
-	sx_view_draw(&s->view[0], s, 0);
-	sx_view_draw(&s->view[1], s, 1);
-	t->camera = *c;
-	t->camera.pitch_deg = s->pose.pitch_deg;
-	t->road_slope = c->baseline_m / c->height_m * s->pose.cos_pitch * (c->fx / c->fy);
-	t->road_offset =
-		c->baseline_m / c->height_m * (c->fx * s->pose.sin_pitch - c->cy * s->pose.cos_pitch);
-	for (int y = 0; y < t->height; y++)
-		for (int x = 0; x < t->width; x++) {
-			size_t at = (size_t)y * (size_t)t->width + (size_t)x;
-			const struct sx_facet *f = left->id[at] ? &s->facets[left->id[at] - 1] : NULL;
-			double d = f ? sx_affine(left->projection[left->id[at] - 1].d, x, y) : 0;
-
-			t->disparity[at] = (float)d;
-			t->kind[at] = f ? f->kind : STIXEL_SKY;
-			t->object[at] = f ? f->object : 0;
-			t->visible[at] = is_visible(s, x, y, d);
-		}
-}
-
-/* One row of a stixel column: what most of its pixels are. */
-struct row {
-	uint8_t kind;
-	uint16_t object;
-	double disparity; /* mean over the pixels of that kind and object */
-};
-
-static uint8_t kind_at(const struct sx_scene_truth *t, size_t at)
-{
-	return t->kind[at] == STIXEL_OBJECT && t->disparity[at] < 1 ? STIXEL_SKY : t->kind[at];
-}
-
-static uint16_t object_at(const struct sx_scene_truth *t, size_t at)
-{
-	return kind_at(t, at) == STIXEL_OBJECT ? t->object[at] : 0;
-}
-
-/* Ties go to the kind or object that is met first from the left. */
-static struct row majority(const struct sx_scene_truth *t, size_t first, int width)
-{
-	int votes[3] = {0}, most = 0;
-	struct row r = {0};
-	double sum = 0;
-
-	for (int i = 0; i < width; i++)
-		votes[kind_at(t, first + (size_t)i)]++;
-	for (int i = width - 1; i >= 0; i--)
-		if (votes[kind_at(t, first + (size_t)i)] >= votes[r.kind] || i == width - 1)
-			r.kind = kind_at(t, first + (size_t)i);
-	for (int i = 0; i < width; i++) {
-		size_t at = first + (size_t)i;
-		double part = 0;
-		int n = 0;
-
-		if (kind_at(t, at) != r.kind)
-			continue;
-		for (int j = i; j < width; j++) {
-			size_t other = first + (size_t)j;
-
-			if (kind_at(t, other) != r.kind || object_at(t, other) != object_at(t, at))
-				continue;
-			n++;
-			part += (double)t->disparity[other];
-		}
-		if (n > most) {
-			most = n;
-			r.object = object_at(t, at);
-			sum = part;
-		}
-	}
-	r.disparity = r.kind == STIXEL_SKY ? 0 : sum / most;
-	return r;
-}
-
-static void finish_stixel(struct stixel *s, int top, double disparity)
-{
-	double q7 = disparity * 128 + 0.5;
-
-	s->row_top = (uint16_t)top;
-	s->support = (uint16_t)(s->row_bottom - top + 1);
-	s->disparity_q7 = q7 > 65534 ? 65534 : (uint16_t)q7;
-}
-
-static uint32_t stixels_of_column(const struct sx_scene_truth *t, int u, int width, struct stixel *ret)
-{
-	struct row before = {0};
-	double sum = 0;
-	uint32_t n = 0;
-
-	for (int y = t->height - 1; y >= 0; y--) {
-		struct row r = majority(t, (size_t)y * (size_t)t->width + (size_t)(u * width), width);
-
-		if (n && r.kind == before.kind && r.object == before.object) {
-			sum += r.disparity;
-		} else {
-			sum = r.disparity;
-			ret[n++] = (struct stixel){
-				.column = (uint16_t)u,
-				.row_bottom = (uint16_t)y,
-				.kind = r.kind,
-				.label = STIXEL_LABEL_NONE,
-				.confidence = 255,
-				.slope_q14 = r.kind == STIXEL_GROUND ? (int16_t)(-t->road_slope * 16384) : 0,
-			};
-			if (r.kind == STIXEL_GROUND)
-				ret[n - 1].disparity_q7 = (uint16_t)(r.disparity * 128 + 0.5);
-		}
-		before = r;
-		finish_stixel(&ret[n - 1], y,
-			      r.kind == STIXEL_OBJECT ? sum / (ret[n - 1].row_bottom - y + 1)
-						      : (double)ret[n - 1].disparity_q7 / 128);
-	}
-	return n;
-}
-
-int sx_scene_stixels(const struct sx_scene_truth *t, int width, struct stixel *ret, uint32_t *offsets)
-{
-	int columns = t->width / width;
-
-	offsets[0] = 0;
-	for (int u = 0; u < columns; u++)
-		offsets[u + 1] = offsets[u] + stixels_of_column(t, u, width, ret + offsets[u]);
-	return columns;
 }

@@ -21,7 +21,11 @@
 struct stixel; /* include/stixel.h */
 struct sx_scene;
 
-/* name: "street" (NULL: street), or "open": the same road without buildings, trees and parked cars. */
+/*
+ * name: "street" (NULL: street); "open": the same road without buildings, trees and parked cars. Streets that are not
+ * flat: "climb" and "fall": a road that begins to climb or fall some way ahead; "ramp": a part of a flat street, with the
+ * camera's lane or only the right pavement, leads up. The camera drives up to that place and is then put back.
+ */
 struct sx_scene_params {
 	const char *name;
 	unsigned seed;
@@ -39,14 +43,17 @@ struct sx_scene_camera {
  * disparity: px, at the pixel's centre; sky 0. kind: enum stixel_kind (ground, object, sky).
  * object: number of the thing seen, 0 for sky and ground; the same number is the same thing within a frame.
  * visible: 1 if the same point is seen in the right picture too, else 0 (hidden, or outside of it).
- * Ground disparity of row y: road_slope*y + road_offset (the pavements lie a kerb higher).
+ * label: class, by Cityscapes' 19 numbers. ground: px, what is seen without all that stands on it; 0 where nothing is.
+ * Ground disparity of row y of a flat street, and of others up to where it ends: road_slope*y + road_offset (the
+ * pavements lie a kerb higher).
  * camera: of this frame; its pitch swings about the nominal one.
  */
 struct sx_scene_truth {
 	int width, height;
 	float *disparity;
-	uint8_t *kind, *visible;
+	uint8_t *kind, *visible, *label;
 	uint16_t *object;
+	float *ground;
 	double road_slope, road_offset;
 	struct sx_scene_camera camera;
 };
@@ -75,7 +82,7 @@ void sx_scene_truth(struct sx_scene *s, uint32_t frame, struct sx_scene_truth *t
 /*
  * True stixels of columns [u*width, +width), u < t->width/width: each row has the kind (and object) of most of its
  * pixels, equal rows are joined. They cover each column from bottom to top. disparity_q7: mean of an object's
- * rows, ground at row_bottom, sky 0; objects nearer to infinity than 1 px of disparity count as sky.
+ * rows, ground at row_bottom (slope: of the flat road), sky 0; objects nearer to infinity than 1 px of disparity count as sky.
  * ret: room for columns * t->height; offsets: columns + 1. Returns the number of columns.
  */
 int sx_scene_stixels(const struct sx_scene_truth *t, int width, struct stixel *ret, uint32_t *offsets);

@@ -195,16 +195,28 @@ static void draw_facet(struct sx_view *v, const struct sx_scene *scene, int i)
 	}
 }
 
-void sx_view_draw(struct sx_view *v, const struct sx_scene *s, int side)
+static void draw(struct sx_view *v, const struct sx_scene *s, int side, bool all)
 {
 	size_t pixels = (size_t)v->width * (size_t)v->height;
 
 	memset(v->depth, 0, pixels * sizeof(*v->depth));
 	memset(v->id, 0, pixels * sizeof(*v->id));
 	for (int i = 0; i < s->count; i++) {
+		if (!all && s->facets[i].kind != 0)
+			continue;
 		project(&s->facets[i], s, side, &v->projection[i]);
 		draw_facet(v, s, i);
 	}
+}
+
+void sx_view_draw(struct sx_view *v, const struct sx_scene *s, int side)
+{
+	draw(v, s, side, true);
+}
+
+void sx_view_draw_ground(struct sx_view *v, const struct sx_scene *s, int side)
+{
+	draw(v, s, side, false);
 }
 
 double sx_view_probe(const struct sx_view *v, const struct sx_scene *s, int i, double x, double y)

@@ -18,6 +18,13 @@ static void select_shadows(const struct sx_scene *s, double y, struct row_shadow
 	double yn = (y - c->cy) / c->fy, down = s->pose.sin_pitch + yn * s->pose.cos_pitch, z;
 
 	ret->count = 0;
+	if (s->terrain.count) { /* a row may see the ground at several distances */
+		while (ret->count < s->shadow_count) {
+			ret->list[ret->count] = &s->shadows[ret->count];
+			ret->count++;
+		}
+		return;
+	}
 	if (down <= 1e-4)
 		return;
 	z = c->height_m / down * (s->pose.cos_pitch - yn * s->pose.sin_pitch);
@@ -81,7 +88,10 @@ static float facet_at(const struct sx_view *v, const struct sx_scene *scene, int
 	fs = fs > 1e-4f ? fs : 1e-4f;
 	ft = ft > 1e-4f ? ft : 1e-4f;
 	tone = sx_material_tone(f, &scene->texture, s, t, fs, ft) * f->light;
-	if (f->kind == 0 && rows->count)
+	if (f->kind == 0 && rows->count && scene->terrain.count)
+		tone *= shadow_at(rows, (float)(f->origin[0] + s * f->u[0] + t * f->v[0]),
+				  (float)(f->origin[2] + s * f->u[2] + t * f->v[2]));
+	else if (f->kind == 0 && rows->count)
 		tone *= shadow_at(rows, (float)(f->origin[0] + s), (float)(f->origin[2] + t));
 	far = (float)(scene->camera.fx * scene->camera.baseline_m * inverse);
 	haze = far / (far + scene->street.haze);

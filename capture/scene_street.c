@@ -487,4 +487,6 @@ void sx_street_build(struct sx_scene *s, uint32_t frame)
 	}
 	if (!s->street.open)
 		add_houses(s);
+	if (s->street.relief != SX_RELIEF_FLAT)
+		sx_terrain_apply(s, frame);
 }

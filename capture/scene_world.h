@@ -14,6 +14,7 @@
 
 #include "capture/scene.h"
 #include "capture/scene_noise.h"
+#include "capture/scene_terrain.h"
 
 #define SX_FACETS_MAX 2048
 
@@ -92,6 +93,7 @@ struct sx_view {
 struct sx_street {
 	uint64_t seed;
 	bool open;
+	enum sx_relief relief;
 	double kerb_right, kerb_left;	       /* x of the kerbs */
 	double pavement;		       /* width */
 	double speed;			       /* m per frame */
@@ -107,6 +109,7 @@ struct sx_scene {
 	struct sx_street street;
 	struct sx_texture texture;
 	struct sx_pose pose;
+	struct sx_terrain terrain;
 	struct sx_facet *facets;
 	int count;
 	struct sx_shadow shadows[SX_SHADOWS_MAX];
@@ -119,8 +122,9 @@ struct sx_scene {
 void sx_street_init(struct sx_street *st, uint64_t seed, bool open);
 void sx_street_build(struct sx_scene *s, uint32_t frame);
 
-/* scene_draw.c: which facet is seen where. */
+/* scene_draw.c: which facet is seen where; of all, or of the ground's alone. */
 void sx_view_draw(struct sx_view *v, const struct sx_scene *s, int side);
+void sx_view_draw_ground(struct sx_view *v, const struct sx_scene *s, int side);
 /* Disparity of facet i at any point of the view; 0 if it is not there. */
 double sx_view_probe(const struct sx_view *v, const struct sx_scene *s, int i, double x, double y);
 bool sx_facet_covers(const struct sx_facet *f, const struct sx_texture *texture, double s, double t);

@@ -95,6 +95,9 @@ static void test_the_same_bytes_on_every_machine(void **state)
 		{"street", 1, 0, UINT64_C(0xc31cca8f67d3a3b9), UINT64_C(0xb32fa7505eddfc5e)},
 		{"street", 7, 123456, UINT64_C(0x8aad8919a37abe43), UINT64_C(0xf3af172dbcb3a2ea)},
 		{"open", 3, 40, UINT64_C(0xf91f81cdceb6e7a8), UINT64_C(0xddb67c7fc61e6792)},
+		{"climb", 2, 5, UINT64_C(0x59a12395588fea19), UINT64_C(0xaf4b857740a1b462)},
+		{"fall", 4, 77, UINT64_C(0xd0cb4e00094d741e), UINT64_C(0x1037e71d51c394be)},
+		{"ramp", 5, 31, UINT64_C(0x9782ec5f33d6603f), UINT64_C(0x5a9a26049eb60b29)},
 	};
 
 	for (size_t i = 0; i < sizeof(stored) / sizeof(stored[0]); i++) {
@@ -139,7 +142,8 @@ static void test_wrong_parameters(void **state)
 	char why[200];
 
 	assert_int_equal(sx_scene_create(&s, &p, why, sizeof(why)), -22);
-	assert_string_equal(why, "scene 'strete' is unknown: there are 'street' and 'open'");
+	assert_string_equal(
+		why, "scene 'strete' is unknown: there are 'street', 'open', 'climb', 'fall' and 'ramp'");
 	p = (struct sx_scene_params){"street", 1, 31, H};
 	assert_int_equal(sx_scene_create(&s, &p, why, sizeof(why)), -22);
 	assert_string_equal(why, "scene size 31x180 is outside 32x32 to 4096x2160");
@@ -226,12 +230,14 @@ static double residual(const struct street *s, double shift, double gain, double
 
 static void test_disparity_leads_to_the_same_surface(void **state)
 {
-	for (unsigned seed = 1; seed < 5; seed++) {
+	static const char *const names[] = {"street", "climb", "fall", "ramp"};
+
+	for (unsigned seed = 1; seed < 9; seed++) {
 		struct street s;
 		struct fit f = {0};
 		double gain, offset, exact, off[2];
 
-		open_street(&s, "street", seed, W, H);
+		open_street(&s, names[seed % 4], seed, W, H);
 		draw(&s, 10 * seed);
 		residual(&s, 0, 1, 0, &f);
 		assert_true(f.n > W * H / 8);
@@ -249,12 +255,12 @@ static void test_disparity_leads_to_the_same_surface(void **state)
 }
 
 /* The right picture's own depth, seen from the left: a visible point is the nearest thing on the right pixel. */
-static void test_hidden_pixels_are_hidden(void **state)
+static void check_hidden(const char *name)
 {
 	struct street s;
 	long hidden = 0, seen = 0, out = 0;
 
-	open_street(&s, "street", 4, W, H);
+	open_street(&s, name, 4, W, H);
 	draw(&s, 77);
 	for (int y = 0; y < H; y++)
 		for (int x = 0; x < W; x++) {
@@ -280,6 +286,12 @@ static void test_hidden_pixels_are_hidden(void **state)
 	assert_true(out > 100 && seen > W * H * 3 / 4);
 	assert_true(hidden < seen / 1000);
 	close_street(&s);
+}
+
+static void test_hidden_pixels_are_hidden(void **state)
+{
+	check_hidden("street");
+	check_hidden("ramp");
 }
 
 static void check_column(const struct street *s, const struct stixel *list, uint32_t n, int u, int width)
@@ -425,6 +437,96 @@ static void test_streets_are_streets(void **state)
 	}
 }
 
+/* Pixels of the ground that are on the flat road's line, nearer than a pavement, and clearly farther. */
+struct ground_count {
+	long flat, nearer, farther;
+};
+
+static struct ground_count count_ground(const struct sx_scene_truth *t)
+{
+	struct ground_count n = {0};
+
+	for (int i = 0; i < W * H; i++) {
+		double line = t->road_slope * (i / W) + t->road_offset, d = (double)t->disparity[i];
+
+		if (t->kind[i] == STIXEL_GROUND) {
+			assert_true(t->ground[i] == t->disparity[i]);
+			n.nearer += d > line * 1.06 + 0.5;
+			n.farther += line > 1 && d < 0.93 * line;
+			n.flat += d > line - 1e-3 && d < line + 1e-3;
+		}
+		/* what is seen hides the ground, not the other way round */
+		assert_true(t->disparity[i] >= t->ground[i]);
+	}
+	return n;
+}
+
+/* The lowest pixels of a car, above ground: both are at the same distance, but for the wheels' and the bend's height. */
+static void check_feet(const struct sx_scene_truth *t)
+{
+	long feet = 0, apart = 0;
+
+	for (int i = 0; i < W * (H - 1); i++) {
+		double d = (double)t->disparity[i], below = (double)t->ground[i + W];
+
+		if (t->label[i] != 13 || t->kind[i + W] != STIXEL_GROUND || d < 3)
+			continue;
+		feet++;
+		apart += below - d > 0.12 * d + 0.8 || d - below > 0.12 * d + 0.8;
+	}
+	assert_true(feet > 20);
+	assert_true(apart <= feet / 10); /* a gap between cars shows ground far behind */
+}
+
+static void test_roads_climb_and_fall(void **state)
+{
+	static const char *const names[] = {"climb", "fall", "ramp"};
+	long bent[3] = {0};
+
+	for (unsigned i = 0; i < 12; i++) {
+		struct ground_count n;
+		struct street s;
+
+		open_street(&s, names[i % 3], i, W, H);
+		draw(&s, 29 * i);
+		n = count_ground(&s.truth);
+		assert_true(n.flat > W * H / 20); /* at the camera */
+		/* a car ahead may hide nearly all of it */
+		assert_true(i % 3 == 1 ? n.nearer == 0 : n.farther == 0);
+		bent[i % 3] += i % 3 == 1 ? n.farther : n.nearer;
+		check_feet(&s.truth);
+		assert_true(s.scene->count < SX_FACETS_MAX / 2);
+		close_street(&s);
+	}
+	print_message("# pixels of bent ground: %ld %ld %ld\n", bent[0], bent[1], bent[2]);
+	assert_true(bent[0] > W * H / 20 && bent[1] > W * H / 200 && bent[2] > W * H / 20);
+}
+
+/* Classes fit kinds: nothing but ground is road or pavement, nothing but sky is sky. */
+static void test_labels_fit_kinds(void **state)
+{
+	static const char *const names[] = {"street", "open", "ramp"};
+
+	for (unsigned k = 0; k < 3; k++) {
+		long labels[19] = {0};
+		struct street s;
+
+		open_street(&s, names[k], 3, W, H);
+		draw(&s, 8);
+		for (int i = 0; i < W * H; i++) {
+			uint8_t label = s.truth.label[i];
+
+			assert_true(label < 19);
+			labels[label]++;
+			assert_int_equal(s.truth.kind[i] == STIXEL_GROUND, label < 2 || label == 9);
+			assert_int_equal(s.truth.kind[i] == STIXEL_SKY, label == 10);
+		}
+		assert_true(labels[0] > 1000 && labels[10] > 100 && labels[13] > 100);
+		assert_true(k == 1 ? labels[9] > 1000 : labels[1] > 300 && labels[2] > 1000);
+		close_street(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -438,6 +540,8 @@ int main(void)
 		cmocka_unit_test(test_the_camera_moves_forward),
 		cmocka_unit_test(test_every_size),
 		cmocka_unit_test(test_streets_are_streets),
+		cmocka_unit_test(test_roads_climb_and_fall),
+		cmocka_unit_test(test_labels_fit_kinds),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

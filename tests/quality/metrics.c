@@ -61,7 +61,8 @@ static int object_overlap(const struct stixel *one, const struct stixel *list, u
 static uint8_t free_kinds(const struct sx_scene_truth *t, int x, int y, int width)
 {
 	const uint8_t *visible = t->visible + (size_t)y * (size_t)t->width + (size_t)x;
-	double d = t->road_slope * y + t->road_offset, aside = x + 0.5 * (width - 1) - t->camera.cx;
+	double d = (double)t->ground[(size_t)y * (size_t)t->width + (size_t)(x + width / 2)];
+	double aside = x + 0.5 * (width - 1) - t->camera.cx;
 	int votes = 0;
 	bool seen, ahead;
 

@@ -13,6 +13,7 @@
 #include "config/config.h"
 #include "cpu/engine.h"
 #include "tests/quality/metrics.h"
+#include "tests/quality/painted.h"
 
 #define OVERRIDES_MAX 64
 
@@ -20,11 +21,12 @@ struct options {
 	const char *engine, *scene;
 	int width, height, seeds;
 	unsigned first;
-	bool verbose;
+	bool verbose, semantics;
 	const char *overrides[OVERRIDES_MAX];
 	int override_count;
 	double min_detection, max_d1, max_false[SPACES]; /* percent; pairs with a false positive */
 	double max_each[SPACES];			 /* false positives per pair */
+	double max_painted[2], min_called[2];		 /* percent of ground, objects */
 };
 
 /* Everything of a run; freed as a whole. */
@@ -40,6 +42,9 @@ struct run {
 	uint8_t *scratch;
 	struct disparity_score disparity;
 	struct stixel_score score;
+	struct painted_score painted;
+	struct noisy_scores noisy;
+	struct label_score labels, noisy_labels;
 	int64_t engine_ns;
 	char why[512];
 };
@@ -51,7 +56,10 @@ static const char usage[] =
 	"  -n, --seeds N              streets, one frame of each (20)\n"
 	"      --first N              first seed (1)\n"
 	"      --size WxH             of a picture (640x240)\n"
-	"      --scene NAME           street or open\n"
+	"      --scene NAME           street, open, climb, fall or ramp\n"
+	"      --semantics noise      with class scores made from the true ones; exit 1 if the stixels' "
+	"labels\n"
+	"                             or kinds are worse than these (intersection over union)\n"
 	"  -s SECTION.KEY=VALUE       setting, as of stixeld\n"
 	"  -v, --verbose              a line for every street\n"
 	"      --min-detection P      exit 1 if less than P % of the true stixels are detected\n"
@@ -61,9 +69,26 @@ static const char usage[] =
 	"                             literal, measurable, driving corridor (metrics.h says what these "
 	"are)\n"
 	"      --max-each L,M,C       exit 1 if there are more false positives than these per pair, on "
-	"average\n";
+	"average\n"
+	"      --max-painted G,O      exit 1 if more than this % of the pixels of ground, of objects have a "
+	"wrong\n"
+	"                             disparity, as painted back from the stixels\n"
+	"      --min-called G,O       exit 1 if less than this % of the pixels of ground are called ground, "
+	"of\n"
+	"                             objects objects\n";
 
-enum { OPT_FIRST = 256, OPT_SIZE, OPT_SCENE, OPT_DETECTION, OPT_D1, OPT_FALSE, OPT_EACH };
+enum {
+	OPT_FIRST = 256,
+	OPT_SIZE,
+	OPT_SCENE,
+	OPT_DETECTION,
+	OPT_D1,
+	OPT_FALSE,
+	OPT_EACH,
+	OPT_SEMANTICS,
+	OPT_PAINTED,
+	OPT_CALLED
+};
 
 static const struct option long_options[] = {
 	{"engine", required_argument, NULL, 'e'},
@@ -76,6 +101,9 @@ static const struct option long_options[] = {
 	{"max-d1", required_argument, NULL, OPT_D1},
 	{"max-false", required_argument, NULL, OPT_FALSE},
 	{"max-each", required_argument, NULL, OPT_EACH},
+	{"semantics", required_argument, NULL, OPT_SEMANTICS},
+	{"max-painted", required_argument, NULL, OPT_PAINTED},
+	{"min-called", required_argument, NULL, OPT_CALLED},
 	{"help", no_argument, NULL, 'h'},
 	{0},
 };
@@ -85,6 +113,13 @@ static bool take_spaces(double ret[SPACES])
 	char rest;
 
 	return sscanf(optarg, "%lf,%lf,%lf%c", &ret[LITERAL], &ret[MEASURABLE], &ret[CORRIDOR], &rest) == 3;
+}
+
+static bool take_two(double ret[2])
+{
+	char rest;
+
+	return sscanf(optarg, "%lf,%lf%c", &ret[0], &ret[1], &rest) == 2;
 }
 
 /* False for an argument that does not fit its option. */
@@ -121,6 +156,13 @@ static bool take_option(struct options *o, int c)
 		return take_spaces(o->max_false);
 	case OPT_EACH:
 		return take_spaces(o->max_each);
+	case OPT_SEMANTICS:
+		o->semantics = true;
+		return !strcmp(optarg, "noise");
+	case OPT_PAINTED:
+		return take_two(o->max_painted);
+	case OPT_CALLED:
+		return take_two(o->min_called);
 	}
 	return false;
 }
@@ -131,6 +173,7 @@ static int parse(struct options *o, int argc, char **argv)
 
 	*o = (struct options){.engine = "cpu", .width = 640, .height = 240, .seeds = 20, .first = 1};
 	o->max_each[LITERAL] = o->max_each[MEASURABLE] = o->max_each[CORRIDOR] = 1e9;
+	o->max_painted[0] = o->max_painted[1] = 100;
 	o->max_d1 = o->max_false[LITERAL] = o->max_false[MEASURABLE] = o->max_false[CORRIDOR] = 100;
 	while ((c = getopt_long(argc, argv, "e:n:s:vh", long_options, NULL)) >= 0) {
 		if (c == 'h') {
@@ -144,6 +187,14 @@ static int parse(struct options *o, int argc, char **argv)
 		}
 	}
 	return optind == argc ? 0 : -EINVAL;
+}
+
+/* Cityscapes' classes, as the scene's truth has them. */
+static void set_semantics(struct sx_semantic_params *p)
+{
+	p->classes = QUALITY_CLASSES;
+	for (int k = 0; k < QUALITY_CLASSES; k++)
+		p->kind[k] = class_kind(k);
 }
 
 static int open_engine(struct run *r)
@@ -166,6 +217,8 @@ static int open_engine(struct run *r)
 	sx_scene_camera(config.width, config.height, &c);
 	config.params.camera =
 		(struct sx_camera){c.fx, c.fy, c.cx, c.cy, c.baseline_m, c.height_m, c.pitch_deg};
+	if (r->options.semantics)
+		set_semantics(&config.params.semantics);
 	r->backend = !strcmp(r->options.engine, "reference") ? &sx_backend_reference
 		     : !strcmp(r->options.engine, "cpu")     ? &sx_backend_cpu
 							     : NULL;
@@ -194,6 +247,7 @@ static int prepare(struct run *r)
 	r->offsets = calloc(columns + 1, sizeof(*r->offsets));
 	r->scratch = calloc(columns, height);
 	if (!r->stixels || !r->offsets || !r->scratch ||
+	    noisy_scores_init(&r->noisy, r->options.width, r->options.height) < 0 ||
 	    sx_image_init(&r->left, SX_PIXEL_U8, r->options.width, r->options.height) < 0 ||
 	    sx_image_init(&r->right, SX_PIXEL_U8, r->options.width, r->options.height) < 0) {
 		snprintf(r->why, sizeof(r->why), "no memory");
@@ -210,6 +264,7 @@ static void finish(struct run *r)
 		r->backend->close(r->device);
 	sx_image_finish(&r->left);
 	sx_image_finish(&r->right);
+	noisy_scores_finish(&r->noisy);
 	free(r->stixels);
 	free(r->offsets);
 	free(r->scratch);
@@ -240,8 +295,12 @@ static int score(struct run *r, const struct sx_scene_truth *t)
 		return -EPROTO;
 	}
 	score_disparity(&r->disparity, t, &q4);
-	if (first <= last && last < columns)
-		score_stixels(&r->score, t, width, first, last, &truth, &got, r->scratch);
+	if (first > last || last >= columns)
+		return 0;
+	score_stixels(&r->score, t, width, first, last, &truth, &got, r->scratch);
+	score_painted(&r->painted, t, width, first, last, &got);
+	if (r->options.semantics)
+		score_labels(&r->labels, &r->noisy_labels, t, width, first, last, &got, &r->noisy.scores);
 	return 0;
 }
 
@@ -255,6 +314,10 @@ static int run_frame(struct run *r, struct sx_scene *scene, uint32_t frame, stru
 	sx_scene_truth(scene, frame, t);
 	pair.left = r->left;
 	pair.right = r->right;
+	if (r->options.semantics) {
+		noisy_scores_make(&r->noisy, t, frame);
+		pair.scores = &r->noisy.scores;
+	}
 	start = sx_now_ns();
 	e = r->backend->submit(r->context, &pair, NULL);
 	if (e == 0)
@@ -311,6 +374,50 @@ static void print(const struct run *r)
 		       percent(s->pairs_with_false[k], s->pairs), (unsigned long long)s->false_positives[k]);
 }
 
+static void print_painted(const struct run *r)
+{
+	static const char *const kinds[] = {"ground", "objects", "sky"};
+	const struct painted_score *s = &r->painted;
+	uint64_t wrong = s->wrong[0] + s->wrong[1], truth = s->truth[0] + s->truth[1];
+
+	printf("painted back: D1 %.2f %% of ground and objects\n", percent(wrong, truth));
+	for (int k = 0; k < QUALITY_KINDS; k++)
+		printf("  %s: D1 %.2f %%, called ground %.2f %%, object %.2f %%, sky %.2f %%\n", kinds[k],
+		       percent(s->wrong[k], s->truth[k]), percent(s->called[k][0], s->truth[k]),
+		       percent(s->called[k][1], s->truth[k]), percent(s->called[k][2], s->truth[k]));
+	if (r->options.semantics)
+		printf("intersection over union: classes %.2f %% (input %.2f %%), kinds %.2f %% (input %.2f "
+		       "%%)\n",
+		       100 * class_score_iou(&r->labels.classes),
+		       100 * class_score_iou(&r->noisy_labels.classes),
+		       100 * class_score_iou(&r->labels.kinds),
+		       100 * class_score_iou(&r->noisy_labels.kinds));
+}
+
+/* What stixels say of pixels. */
+static bool judge_painted(const struct run *r)
+{
+	const struct painted_score *s = &r->painted;
+	const struct options *o = &r->options;
+	bool good = true;
+
+	for (int k = 0; k < 2; k++)
+		good &= percent(s->wrong[k], s->truth[k]) <= o->max_painted[k] &&
+			percent(s->called[k][k], s->truth[k]) >= o->min_called[k];
+	if (!good)
+		printf("NOT GOOD ENOUGH: asked for wrong disparity of ground, objects <= %g, %g %%, called "
+		       "so >= "
+		       "%g, %g %%\n",
+		       o->max_painted[0], o->max_painted[1], o->min_called[0], o->min_called[1]);
+	if (o->semantics &&
+	    (class_score_iou(&r->labels.classes) < class_score_iou(&r->noisy_labels.classes) ||
+	     class_score_iou(&r->labels.kinds) < class_score_iou(&r->noisy_labels.kinds))) {
+		printf("NOT GOOD ENOUGH: labels or kinds are worse than the input's\n");
+		good = false;
+	}
+	return good;
+}
+
 /* 0 or 1: the exit status. */
 static int judge(const struct run *r)
 {
@@ -327,7 +434,7 @@ static int judge(const struct run *r)
 		       "%g, %g, %g %%, false positives per pair <= %g, %g, %g\n",
 		       o->min_detection, o->max_d1, o->max_false[0], o->max_false[1], o->max_false[2],
 		       o->max_each[0], o->max_each[1], o->max_each[2]);
-	return !good;
+	return !(judge_painted(r) && good);
 }
 
 int main(int argc, char **argv)
@@ -348,6 +455,7 @@ int main(int argc, char **argv)
 		return e == -EINVAL ? 64 : 70;
 	}
 	print(&r);
+	print_painted(&r);
 	e = judge(&r);
 	finish(&r);
 	return e;

@@ -17,7 +17,7 @@
 #define H 40
 
 struct fixture {
-	float disparity[W * H];
+	float disparity[W * H], ground[W * H];
 	uint8_t kind[W * H], visible[W * H], scratch[W * H];
 	uint16_t object[W * H];
 	struct sx_scene_truth t;
@@ -29,16 +29,15 @@ static void init(struct fixture *f)
 	memset(f, 0, sizeof(*f));
 	memset(f->visible, 1, sizeof(f->visible));
 	for (int i = 0; i < W * H; i++)
-		f->disparity[i] = 100;
+		f->disparity[i] = 100, f->ground[i] = 100 + (float)(i / W);
 	f->t = (struct sx_scene_truth){
 		.width = W,
 		.height = H,
 		.disparity = f->disparity,
+		.ground = f->ground,
 		.kind = f->kind,
 		.visible = f->visible,
 		.object = f->object,
-		.road_slope = 1,
-		.road_offset = 100,
 		.camera = {.fx = 100, .fy = 100, .cx = 15, .cy = 0, .baseline_m = 0.5, .height_m = 1},
 	};
 }
@@ -143,8 +142,8 @@ static void test_hidden_ground_and_far_aside_are_other_spaces(void **state)
 	assert_int_equal(s.false_positives[LITERAL], 6);
 	assert_int_equal(s.false_positives[MEASURABLE], 3); /* 2 and its neighbours are not measured */
 	assert_int_equal(s.false_positives[CORRIDOR], 3);
-	f.t.road_slope = 0;
-	f.t.road_offset = 5; /* far away: 15 px to the side are 1.5 m */
+	for (int i = 0; i < W * H; i++)
+		f.ground[i] = 5; /* far away: 15 px to the side are 1.5 m */
 	memset(f.visible, 1, sizeof(f.visible));
 	s = score(&f, (const int[]){39, 39, 39, 39, 39, 39}, 19);
 	assert_int_equal(s.false_positives[MEASURABLE], 6);

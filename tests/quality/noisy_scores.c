@@ -1,0 +1,119 @@
+/*
+ * Class scores with the faults of a network, made from true labels.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "capture/scene_noise.h"
+#include "tests/quality/painted.h"
+
+#define FIELD 16	    /* px: borders are off by the same within about this */
+#define OFF 4.0		    /* px: by so much at most, each way */
+#define BLOCK 8		    /* px: as sure within this */
+#define PIXELS_A_PATCH 4000 /* of the picture for each wrong patch, which has a radius of 3 to 12 px */
+
+enum { DX = 1, DY, SURE, PATCH };
+
+int noisy_scores_init(struct noisy_scores *n, int width, int height)
+{
+	size_t pixels = (size_t)width * (size_t)height;
+
+	*n = (struct noisy_scores){
+		.data = calloc(pixels, QUALITY_CLASSES),
+		.label = calloc(pixels, 1),
+	};
+	n->scores = (struct sx_scores){
+		.data = n->data,
+		.pitch = (size_t)width,
+		.plane_bytes = pixels,
+		.classes = QUALITY_CLASSES,
+		.width = width,
+		.height = height,
+		.scale = 1,
+	};
+	if (n->data && n->label)
+		return 0;
+	noisy_scores_finish(n);
+	return -ENOMEM;
+}
+
+void noisy_scores_finish(struct noisy_scores *n)
+{
+	free(n->data);
+	free(n->label);
+	*n = (struct noisy_scores){0};
+}
+
+static double node(uint64_t seed, uint64_t what, int i, int j)
+{
+	return 2 * sx_unit(sx_mix(seed, what, ((uint64_t)i << 20) + (uint64_t)j)) - 1;
+}
+
+/* -1..1, smooth over FIELD px. */
+static double field(uint64_t seed, uint64_t what, int x, int y)
+{
+	int i = x / FIELD, j = y / FIELD;
+	double a = (double)(x % FIELD) / FIELD, b = (double)(y % FIELD) / FIELD;
+
+	return (1 - b) * ((1 - a) * node(seed, what, i, j) + a * node(seed, what, i + 1, j)) +
+	       b * ((1 - a) * node(seed, what, i, j + 1) + a * node(seed, what, i + 1, j + 1));
+}
+
+static int inside(double x, int size)
+{
+	int i = (int)(x + 0.5);
+
+	return i < 0 ? 0 : i >= size ? size - 1 : i;
+}
+
+static void shift_borders(struct noisy_scores *n, const struct sx_scene_truth *t, uint64_t seed)
+{
+	for (int y = 0; y < t->height; y++)
+		for (int x = 0; x < t->width; x++) {
+			int i = inside(x + OFF * field(seed, DX, x, y), t->width);
+			int j = inside(y + OFF * field(seed, DY, x, y), t->height);
+
+			n->label[(size_t)y * (size_t)t->width + (size_t)x] =
+				t->label[(size_t)j * (size_t)t->width + (size_t)i];
+		}
+}
+
+static void add_patch(struct noisy_scores *n, const struct sx_scene_truth *t, uint64_t h)
+{
+	int x0 = (int)(sx_unit(sx_mix(h, 1, 0)) * t->width), y0 = (int)(sx_unit(sx_mix(h, 2, 0)) * t->height);
+	int r = 3 + (int)(sx_unit(sx_mix(h, 3, 0)) * 10);
+	uint8_t label = (uint8_t)(sx_mix(h, 4, 0) % QUALITY_CLASSES);
+
+	for (int y = y0 - r; y <= y0 + r; y++)
+		for (int x = x0 - r; x <= x0 + r; x++)
+			if (x >= 0 && x < t->width && y >= 0 && y < t->height &&
+			    (x - x0) * (x - x0) + (y - y0) * (y - y0) <= r * r)
+				n->label[(size_t)y * (size_t)t->width + (size_t)x] = label;
+}
+
+/* The label's class has 40 to 90 percent. */
+static void set_probabilities(struct noisy_scores *n, const struct sx_scene_truth *t, uint64_t seed)
+{
+	for (int y = 0; y < t->height; y++)
+		for (int x = 0; x < t->width; x++) {
+			size_t at = (size_t)y * (size_t)t->width + (size_t)x;
+			int sure = (int)(255 * (0.65 + 0.25 * node(seed, SURE, x / BLOCK, y / BLOCK)));
+			uint8_t others = (uint8_t)((255 - sure) / (QUALITY_CLASSES - 1));
+
+			for (int k = 0; k < QUALITY_CLASSES; k++)
+				n->data[(size_t)k * n->scores.plane_bytes + at] =
+					k == n->label[at] ? (uint8_t)sure : others;
+		}
+}
+
+void noisy_scores_make(struct noisy_scores *n, const struct sx_scene_truth *t, uint64_t seed)
+{
+	int patches = t->width * t->height / PIXELS_A_PATCH;
+
+	shift_borders(n, t, seed);
+	for (int i = 0; i < patches; i++)
+		add_patch(n, t, sx_mix(seed, PATCH, (uint64_t)i));
+	set_probabilities(n, t, seed);
+}

@@ -1,0 +1,182 @@
+/*
+ * Scores of painted stixels on cases small enough to count by hand, and what the noisy class scores are.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/quality/painted.h"
+
+#define W 8
+#define H 20
+
+struct fixture {
+	float disparity[W * H];
+	uint8_t kind[W * H], label[W * H];
+	struct sx_scene_truth t;
+	struct stixel stixels[6];
+	uint32_t offsets[3];
+	struct stixel_list list;
+};
+
+/* Two columns of 4 px: road from 40 px at the bottom, 2 px less each row, an object (car) at 20 px, sky; each the truth. */
+static void init(struct fixture *f)
+{
+	memset(f, 0, sizeof(*f));
+	for (int i = 0; i < W * H; i++) {
+		int y = i / W;
+
+		f->kind[i] = y >= 10 ? STIXEL_GROUND : y >= 5 ? STIXEL_OBJECT : STIXEL_SKY;
+		f->label[i] = y >= 10 ? 0 : y >= 5 ? 13 : 10;
+		f->disparity[i] = y >= 10 ? 40 - 2 * (float)(H - 1 - y) : y >= 5 ? 20 : 0;
+	}
+	f->t = (struct sx_scene_truth){
+		.width = W, .height = H, .disparity = f->disparity, .kind = f->kind, .label = f->label};
+	for (int u = 0; u < 2; u++) {
+		struct stixel *s = &f->stixels[3 * u];
+
+		s[0] = (struct stixel){.column = (uint16_t)u,
+				       .row_top = 10,
+				       .row_bottom = H - 1,
+				       .kind = STIXEL_GROUND,
+				       .disparity_q7 = 40 * 128,
+				       .slope_q14 = -32768};
+		s[1] = (struct stixel){.column = (uint16_t)u,
+				       .row_top = 5,
+				       .row_bottom = 9,
+				       .kind = STIXEL_OBJECT,
+				       .label = 13,
+				       .disparity_q7 = 20 * 128};
+		s[2] = (struct stixel){
+			.column = (uint16_t)u, .row_bottom = 4, .kind = STIXEL_SKY, .label = 10};
+		f->offsets[u + 1] = 3 * (uint32_t)u + 3;
+	}
+	f->list = (struct stixel_list){f->stixels, f->offsets};
+}
+
+static struct painted_score score(const struct fixture *f)
+{
+	struct painted_score s = {0};
+
+	score_painted(&s, &f->t, 4, 0, 1, &f->list);
+	return s;
+}
+
+static void test_truth_is_right(void **state)
+{
+	struct fixture f;
+	struct painted_score s;
+
+	init(&f);
+	s = score(&f);
+	for (int k = 0; k < QUALITY_KINDS; k++) {
+		assert_int_equal(s.truth[k], k ? 40 : 80);
+		assert_int_equal(s.wrong[k], 0);
+		assert_int_equal(s.called[k][k], s.truth[k]);
+	}
+}
+
+static void test_each_fault_counts_once(void **state)
+{
+	struct fixture f;
+	struct painted_score s;
+
+	init(&f);
+	f.stixels[0].slope_q14 = 0;	      /* 40 everywhere: the lowest two rows are within 3 px */
+	f.stixels[1].disparity_q7 = 24 * 128; /* 4 px */
+	f.stixels[2].kind = STIXEL_OBJECT;
+	f.stixels[2].disparity_q7 = 3 * 128; /* called an object, but near enough to infinity */
+	f.stixels[4].kind = STIXEL_UNKNOWN;
+	f.stixels[5].row_top = 1; /* a row without a stixel is not asked for */
+	s = score(&f);
+	assert_int_equal(s.wrong[STIXEL_GROUND], 8 * 4);
+	assert_int_equal(s.wrong[STIXEL_OBJECT], 5 * 4 + 5 * 4);
+	assert_int_equal(s.wrong[STIXEL_SKY], 0);
+	assert_int_equal(s.truth[STIXEL_SKY], 36);
+	assert_int_equal(s.called[STIXEL_OBJECT][STIXEL_OBJECT], 20);
+	assert_int_equal(s.called[STIXEL_SKY][STIXEL_OBJECT], 20);
+	assert_int_equal(s.called[STIXEL_SKY][STIXEL_SKY], 16);
+}
+
+static void test_labels_are_counted(void **state)
+{
+	struct label_score stixels = {0}, input = {0};
+	struct noisy_scores n;
+	struct fixture f;
+
+	init(&f);
+	assert_int_equal(noisy_scores_init(&n, W, H), 0);
+	/* the input says road everywhere; ties go to the first class */
+	f.stixels[1].label = 2; /* building: wrong class, right kind */
+	score_labels(&stixels, &input, &f.t, 4, 0, 1, &f.list, &n.scores);
+	assert_true(class_score_iou(&stixels.kinds) == 1);
+	/* car 1/2, road and sky 1 */
+	assert_float_equal(class_score_iou(&stixels.classes), 2.5 / 3, 1e-12);
+	/* road 80 of 160 */
+	assert_float_equal(class_score_iou(&input.classes), 0.5 / 3, 1e-12);
+	assert_float_equal(class_score_iou(&input.kinds), 0.5 / 3, 1e-12);
+	noisy_scores_finish(&n);
+}
+
+/* Wrong in places, mostly right, as sure as said, the same for the same seed. */
+static void test_noise_is_noise(void **state)
+{
+	struct sx_scene_params p = {"street", 2, 320, 160};
+	struct noisy_scores n;
+	struct sx_scene_truth t;
+	struct sx_scene *scene;
+	long wrong = 0, sure = 0, same = 0;
+	uint8_t first[320];
+	char why[200];
+
+	assert_int_equal(sx_scene_create(&scene, &p, why, sizeof(why)), 0);
+	assert_int_equal(sx_scene_truth_init(&t, scene), 0);
+	assert_int_equal(noisy_scores_init(&n, p.width, p.height), 0);
+	sx_scene_truth(scene, 3, &t);
+	noisy_scores_make(&n, &t, 7);
+	for (int i = 0; i < p.width * p.height; i++) {
+		int total = 0, most = 0;
+
+		for (int k = 0; k < QUALITY_CLASSES; k++) {
+			int v = n.data[(size_t)k * n.scores.plane_bytes + (size_t)i];
+
+			total += v;
+			most = v > most ? v : most;
+		}
+		assert_true(total > 255 - QUALITY_CLASSES && total <= 255);
+		assert_true(most >= 101 && most <= 230);
+		sure += most;
+		wrong += n.label[i] != t.label[i];
+	}
+	assert_true(wrong > p.width * p.height / 30 && wrong < p.width * p.height / 5);
+	assert_true(sure / (p.width * p.height) > 140 && sure / (p.width * p.height) < 190);
+	memcpy(first, n.label + 40 * 320, sizeof(first));
+	noisy_scores_make(&n, &t, 7);
+	assert_memory_equal(first, n.label + 40 * 320, sizeof(first));
+	noisy_scores_make(&n, &t, 8);
+	for (int x = 0; x < 320; x++)
+		same += first[x] == n.label[40 * 320 + x];
+	assert_true(same < 320);
+	noisy_scores_finish(&n);
+	sx_scene_truth_finish(&t);
+	sx_scene_destroy(scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_truth_is_right),
+		cmocka_unit_test(test_each_fault_counts_once),
+		cmocka_unit_test(test_labels_are_counted),
+		cmocka_unit_test(test_noise_is_noise),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
