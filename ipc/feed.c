@@ -284,7 +284,8 @@ static void read_new(struct sx_feed *f, uint64_t head, int64_t now_ns)
 		f->count.lost += first - f->seen - 1;
 	else
 		first = f->seen + 1;
-	for (uint64_t n = first; n <= head; n++) {
+	/* a writer may say that head is the largest number there is */
+	for (uint64_t n = first, end = head + 1; n != end; n++) {
 		struct entry *e = &f->entries[n & (f->ring.slot_count - 1)];
 		int r = read_header(f, n, &e->header, now_ns);
 
