@@ -125,7 +125,10 @@ cudaError_t sx_rdp_cuda_run(const struct sx_rdp_cuda *s, const struct sx_cuda_ro
 			    const struct sx_image *columns, const struct sx_segments *out,
 			    cudaStream_t stream);
 
-/* Writes the record into pinned host memory: offsets, stixels, count, road. All pointers as the device sees them. */
+/*
+ * Writes the record into pinned host memory: offsets, stixels, count, road. All pointers as the device sees them. height: of
+ * the image.
+ */
 struct sx_compact_cuda;
 int sx_compact_cuda_create(struct sx_compact_cuda **ret, struct sx_cuda_memory *m, const struct sx_params *p,
 			   int height, int columns);

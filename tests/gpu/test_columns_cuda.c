@@ -15,6 +15,7 @@
 #include <stixel.h>
 
 #include "gpu/stages_cuda.h"
+#include "stages/cells.h"
 #include "stages/compact.h"
 #include "stages/rdp.h"
 #include "stages/reduce.h"
@@ -321,10 +322,12 @@ static void check_record(const struct record *got, uint32_t n, const uint32_t *o
 		assert_int_equal(got->stixels[i].column, 0x5a5a);
 }
 
+/* h: cells of a column. */
 static void check_compact(const struct sx_params *p, int h, int columns, int longest, bool with_confidence,
 			  struct check_rng *r)
 {
 	const size_t capacity = sx_compact_capacity(columns, h, p->stixels.max_per_column);
+	const int cell_height = sx_cell_height(&p->stixels), image_height = (h + 1) * cell_height - 1;
 	struct sx_road road = stixel_case_road(h, h / 2, 30);
 	uint32_t *offsets = calloc((size_t)columns + 1, sizeof(*offsets));
 	struct stixel *stixels = calloc(capacity, sizeof(*stixels));
@@ -341,6 +344,8 @@ static void check_compact(const struct sx_params *p, int h, int columns, int lon
 	assert_int_equal(sx_segments_init(&segments, columns, h), 0);
 	assert_int_equal(sx_image_init(&image, SX_PIXEL_U16, h, columns), 0);
 	assert_int_equal(sx_image_init(&confidence, SX_PIXEL_U8, h, columns), 0);
+	segments.cell_height = cell_height;
+	segments.image_height = image_height;
 	random_segments(&segments, longest, r);
 	stixel_case_columns(CASE_NOISE, &road, 64, &image, r);
 	check_fill(&confidence, check_below(r, 2) ? CHECK_NOISE : CHECK_NEAR_255, r);
@@ -350,7 +355,7 @@ static void check_compact(const struct sx_params *p, int h, int columns, int lon
 	dev_image = on_device_copy(&x, &image);
 	dev_confidence = on_device_copy(&x, &confidence);
 	got = record_take(&x, columns, capacity);
-	assert_int_equal(sx_compact_cuda_create(&s, &x.memory, p, h, columns), 0);
+	assert_int_equal(sx_compact_cuda_create(&s, &x.memory, p, image_height, columns), 0);
 	for (int run = 0; run < 2; run++) {
 		ON_DEVICE(sx_compact_cuda_run(s, &dev, &dev_image, with_confidence ? &dev_confidence : NULL,
 					      road_on_device(&x, &road, h), got.dev_out, got.dev_offsets,
@@ -377,6 +382,7 @@ static void test_compact(void **state)
 		struct sx_params p = stixel_case_params(heights[i]);
 
 		p.stixels.method = methods[i % 3];
+		p.stixels.cell_height = 1 + (int)i % 6;
 		p.road.mode = i % 2 ? SX_ROAD_VDISPARITY : SX_ROAD_CALIBRATED;
 		p.stixels.max_per_column = i % 4 ? 128 : 1 + check_below(&r, 9);
 		check_compact(&p, heights[i], 1 + check_below(&r, 40), 1 + (int)i * 4, i % 3 != 1, &r);

@@ -229,6 +229,27 @@ static void test_slanted(void **state)
 	engine_cases_slanted(check_case);
 }
 
+static void check_fastdt(const struct engine_case *t)
+{
+	const struct sx_stereo_params *p = &t->params.stereo;
+
+	if (full || p->fastdt != SX_FASTDT_AUTO) /* which is one of the others */
+		check_case(t);
+}
+
+static void test_fastdt(void **state)
+{
+	engine_cases_fastdt(check_fastdt);
+}
+
+static struct engine_case small_one(uint64_t seed)
+{
+	struct engine_case t = engine_case_small(seed);
+
+	t.params.stereo.disparities = 32;
+	return t;
+}
+
 /* Planes and rows so far apart that they are copied one by one. */
 static struct sx_scores scatter(const struct sx_scores *s, uint8_t **memory)
 {
@@ -271,11 +292,12 @@ static uint64_t check_scored(struct scored *c, const struct sx_scores *scores, c
 static void check_scores_in_turn(int flow)
 {
 	const bool mapped = flows[flow].input == SX_INPUT_MAPPED;
-	struct scored c = {.t = small_one(1700), .flow = flow};
+	struct scored c = {.flow = flow};
 	struct sx_scores usual, far;
 	uint8_t *memory;
 	uint64_t none;
 
+	c.t = small_one(1700);
 	c.t.params.stixels.method = SX_STIXEL_SLANTED;
 	c.t.params.semantics.classes = 5;
 	c.t.params.semantics.kind[2] = c.t.params.semantics.kind[4] = STIXEL_OBJECT;
@@ -308,27 +330,6 @@ static void test_scores_in_turn(void **state)
 {
 	for (int flow = 0; flow < FLOWS; flow++)
 		check_scores_in_turn(flow);
-}
-
-static void check_fastdt(const struct engine_case *t)
-{
-	const struct sx_stereo_params *p = &t->params.stereo;
-
-	if (full || p->fastdt != SX_FASTDT_AUTO) /* which is one of the others */
-		check_case(t);
-}
-
-static void test_fastdt(void **state)
-{
-	engine_cases_fastdt(check_fastdt);
-}
-
-static struct engine_case small_one(uint64_t seed)
-{
-	struct engine_case t = engine_case_small(seed);
-
-	t.params.stereo.disparities = 32;
-	return t;
 }
 
 /* The same pair again and again: the same bytes again and again. */

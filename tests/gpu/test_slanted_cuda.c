@@ -264,7 +264,7 @@ static void fill_scores(const struct sx_image *scores, int classes, struct check
 				leads = check_below(r, classes);
 			for (int k = 0; k < classes; k++)
 				row[v * classes + k] =
-					(uint8_t)(how == 0   ? check_random(r)
+					(uint8_t)(how == 0   ? check_below(r, 256)
 						  : how == 1 ? (k == leads ? 255 : 0)
 						  : how == 2 ? (k == leads ? 180 : check_below(r, 60))
 							     : 128);
