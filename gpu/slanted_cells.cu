@@ -94,7 +94,8 @@ static __global__ void __launch_bounds__(THREADS) means(const struct cells p)
 }
 
 /* Of at most CAP pixels. */
-template <int CAP> static __global__ void __launch_bounds__(THREADS) medians(const struct cells p)
+template <int CAP>
+static __global__ void __launch_bounds__(THREADS, CAP > 32 ? 1 : 2) medians(const struct cells p)
 {
 	const struct place at = place_of(p);
 	const int pixels = p.width_px * p.cell_height;
@@ -127,7 +128,7 @@ template <int CAP> static __global__ void __launch_bounds__(THREADS) medians(con
 }
 
 /* The median of a cell a warp: the largest number that at most half of the values are below, bit by bit. */
-static __global__ void __launch_bounds__(THREADS) medians_of_warps(const struct cells p)
+static __global__ void __launch_bounds__(THREADS, 2) medians_of_warps(const struct cells p)
 {
 	const int u = (int)blockIdx.x, v = (int)blockIdx.y * WARPS + (int)threadIdx.x / 32;
 	const int lane = (int)threadIdx.x % 32, pixels = p.width_px * p.cell_height;
