@@ -180,11 +180,15 @@ class Running(unittest.TestCase):
             self.assertEqual(termios.tcgetattr(t.slave), t.before)
 
     def test_the_terminal_goes_away(self):
-        t = self.terminal(80, 24)
-        t.until("frames")
-        master, t.fd = t.fd, os.dup(t.slave)
-        os.close(master)
-        t.process.wait(timeout=WAIT_S)
+        # nohup and the like leave a child with SIGHUP ignored
+        for told in (signal.SIG_DFL, signal.SIG_IGN):
+            before = signal.signal(signal.SIGHUP, told)
+            t = self.terminal(80, 24)
+            signal.signal(signal.SIGHUP, before)
+            t.until("frames")
+            master, t.fd = t.fd, os.dup(t.slave)
+            os.close(master)
+            t.process.wait(timeout=WAIT_S)
 
     def test_a_terminal_without_a_cursor_gets_one_page(self):
         t = self.terminal(80, 24, term="dumb")

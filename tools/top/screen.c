@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <langinfo.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -183,15 +184,17 @@ void sx_screen_show(const struct sx_canvas *c)
 enum sx_screen_key sx_screen_key(int timeout_ms)
 {
 	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+	bool gone;
 	int ch;
 
-	if (poll(&p, 1, timeout_ms) > 0 && p.revents & (POLLHUP | POLLERR | POLLNVAL) &&
-	    !(p.revents & POLLIN))
-		return SX_KEY_QUIT; /* the terminal is gone */
+	/* a terminal that went away is readable for ever where SIGHUP is ignored: its keys first, then the end */
+	gone = poll(&p, 1, timeout_ms) > 0 && p.revents & (POLLHUP | POLLERR | POLLNVAL);
+	if (gone && !(p.revents & POLLIN))
+		return SX_KEY_QUIT;
 	ch = getch();
 	switch (ch) {
 	case ERR:
-		return SX_KEY_NONE;
+		return gone ? SX_KEY_QUIT : SX_KEY_NONE;
 	case 'q':
 	case 'Q':
 	case 4: /* Ctrl-D */
