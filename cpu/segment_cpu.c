@@ -75,13 +75,13 @@ static int create_slanted(struct sx_segmenter *s, const struct sx_params *p, int
 	if ((r = sx_slanted_tables_create(&s->slanted_tables, p, height, range)) < 0 ||
 	    (r = sx_slanted_cpu_create(&s->slanted_cpu, s->slanted_tables)) < 0)
 		return r;
-	s->slanted_frame.ground_q4 =
-		calloc((size_t)s->slanted_tables->rows, sizeof(*s->slanted_frame.ground_q4));
-	if (!s->slanted_frame.ground_q4)
+	s->slanted_frame.row = calloc((size_t)s->slanted_tables->rows, sizeof(*s->slanted_frame.row));
+	if (!s->slanted_frame.row)
 		return -ENOMEM;
 	for (int i = 0; i < threads && r == 0; i++)
 		r = sx_slanted_work_init(&s->slanted[i], s->slanted_tables);
-	s->bytes = sizeof(*s->slanted_tables) + sizeof(*s->slanted_cpu) + 4 * (size_t)height +
+	s->bytes = sizeof(*s->slanted_tables) + sizeof(*s->slanted_cpu) +
+		   (size_t)s->slanted_tables->rows * sizeof(*s->slanted_frame.row) +
 		   (s->slanted_tables->exact ? 12 * SX_SLANTED_OUTLIERS : 0) +
 		   (size_t)threads * sx_slanted_work_bytes(s->slanted_tables);
 	return r;
@@ -128,7 +128,7 @@ void sx_segmenter_destroy(struct sx_segmenter *s)
 	sx_rdp_tables_destroy(s->rdp_tables);
 	sx_slanted_cpu_destroy(s->slanted_cpu);
 	sx_slanted_tables_destroy(s->slanted_tables);
-	free(s->slanted_frame.ground_q4);
+	free(s->slanted_frame.row);
 	free(s);
 }
 

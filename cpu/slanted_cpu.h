@@ -11,13 +11,14 @@
 
 /* Prefix sums over the cells below a row, rows and disparities counted from 0: whole numbers below 2^53. */
 enum sx_slanted_prefix {
-	SX_PREFIX_X,
+	SX_PREFIX_X, /* as ground: rows, disparity less expected ground */
 	SX_PREFIX_XX,
-	SX_PREFIX_E, /* e: disparity less expected ground */
+	SX_PREFIX_E,
 	SX_PREFIX_XE,
 	SX_PREFIX_EE,
-	SX_PREFIX_D,
+	SX_PREFIX_D, /* as an object */
 	SX_PREFIX_DD,
+	SX_PREFIX_SKY,
 	SX_PREFIXES
 };
 
@@ -25,8 +26,9 @@ enum sx_slanted_prefix {
 struct sx_slanted_work {
 	void *memory;
 	double *prefix[SX_PREFIXES];	/* [rows + 1] */
-	int32_t *prefix_w;		/* [rows + 1] */
-	int32_t *w, *d, *origin, *at;	/* [rows]; at: disparity of the origin */
+	int32_t *prefix_w, *prefix_g;	/* [rows + 1]: weights as an object, as ground */
+	int32_t *w, *g, *d, *origin;	/* [rows] */
+	int32_t *at;			/* [rows]: disparity of the origin */
 	int32_t *score[SX_CLASSES_MAX]; /* [rows + 1]: prefix sums; of classes by kind, ground first */
 	int32_t *sky_cells;		/* [rows + 1]: prefix sums of the exact model's sky */
 	float *kw[3];			/* [rows]: weights times the exact model's factors */

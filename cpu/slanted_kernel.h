@@ -52,7 +52,7 @@ static void sl_prefix_exact(const struct sl_column *col)
 
 	for (int v = 0; v < col->rows; v++) {
 		for (int k = SL_G; k <= SL_S; k++)
-			w->kw[k][v] = (float)w->w[v] * t->kw[k];
+			w->kw[k][v] = (float)(k == SL_G ? w->g[v] : w->w[v]) * t->kw[k];
 		w->sky_cells[v + 1] = w->sky_cells[v] +
 				      t->outlier[SL_S][sx_slanted_outlier((float)w->d[v], w->kw[SL_S][v])];
 	}
@@ -62,26 +62,31 @@ static void sl_load(const struct sl_column *col, const uint16_t *d, const uint8_
 {
 	struct sx_slanted_work *s = col->w;
 	double *const *p = s->prefix;
+	const int64_t most = col->scored ? col->t->sky_most : INT64_MAX;
 
 	for (int v = 0; v < col->rows; v++) {
 		const bool valid = d[v] != SX_DISPARITY_INVALID;
 		const int32_t w = valid ? confidence ? col->t->weight[confidence[v]] : 255 : 0;
 		const int32_t dv = w == 0 ? 0 : d[v] > SX_SLANTED_MAX_Q4 ? SX_SLANTED_MAX_Q4 : d[v];
-		const double wx = (double)w * v, e = dv - col->f->ground_q4[v], we = w * e,
+		const int32_t g = sx_slanted_ground_weight(w, col->f->row[v].share);
+		const double gx = (double)g * v, e = dv - col->f->row[v].ground_q4, ge = g * e,
 			     wd = (double)w * dv;
 
 		s->w[v] = w;
+		s->g[v] = g;
 		s->d[v] = dv;
 		s->origin[v] = w == 0 && v > 0 && s->w[s->origin[v - 1]] > 0 ? s->origin[v - 1] : v;
 		s->at[v] = s->d[s->origin[v]];
 		s->prefix_w[v + 1] = s->prefix_w[v] + w;
-		p[SX_PREFIX_X][v + 1] = p[SX_PREFIX_X][v] + wx;
-		p[SX_PREFIX_XX][v + 1] = p[SX_PREFIX_XX][v] + wx * v;
-		p[SX_PREFIX_E][v + 1] = p[SX_PREFIX_E][v] + we;
-		p[SX_PREFIX_XE][v + 1] = p[SX_PREFIX_XE][v] + we * v;
-		p[SX_PREFIX_EE][v + 1] = p[SX_PREFIX_EE][v] + we * e;
+		s->prefix_g[v + 1] = s->prefix_g[v] + g;
+		p[SX_PREFIX_X][v + 1] = p[SX_PREFIX_X][v] + gx;
+		p[SX_PREFIX_XX][v + 1] = p[SX_PREFIX_XX][v] + gx * v;
+		p[SX_PREFIX_E][v + 1] = p[SX_PREFIX_E][v] + ge;
+		p[SX_PREFIX_XE][v + 1] = p[SX_PREFIX_XE][v] + ge * v;
+		p[SX_PREFIX_EE][v + 1] = p[SX_PREFIX_EE][v] + ge * e;
 		p[SX_PREFIX_D][v + 1] = p[SX_PREFIX_D][v] + wd;
 		p[SX_PREFIX_DD][v + 1] = p[SX_PREFIX_DD][v] + wd * dv;
+		p[SX_PREFIX_SKY][v + 1] = p[SX_PREFIX_SKY][v] + (double)sx_slanted_sky_part(w, dv, most);
 	}
 }
 
@@ -96,14 +101,16 @@ static struct sx_slanted_sums sl_sums(const struct sl_column *col, int v_bottom,
 {
 	const int64_t o = col->w->origin[v_top], at = col->w->at[v_top];
 	const int64_t w = col->w->prefix_w[v_top + 1] - col->w->prefix_w[v_bottom];
+	const int64_t n = col->w->prefix_g[v_top + 1] - col->w->prefix_g[v_bottom];
 	const int64_t x = sl_between(col, SX_PREFIX_X, v_bottom, v_top);
 	const int64_t e = sl_between(col, SX_PREFIX_E, v_bottom, v_top);
 	const int64_t d = sl_between(col, SX_PREFIX_D, v_bottom, v_top);
 
 	return (struct sx_slanted_sums){
+		.n = (int32_t)n,
 		.w = (int32_t)w,
-		.x = (int32_t)(x - o * w),
-		.xx = sl_between(col, SX_PREFIX_XX, v_bottom, v_top) - o * (2 * x - o * w),
+		.x = (int32_t)(x - o * n),
+		.xx = sl_between(col, SX_PREFIX_XX, v_bottom, v_top) - o * (2 * x - o * n),
 		.e = e,
 		.xe = sl_between(col, SX_PREFIX_XE, v_bottom, v_top) - o * e,
 		.ee = sl_between(col, SX_PREFIX_EE, v_bottom, v_top),
@@ -118,7 +125,8 @@ static struct sx_slanted_plane sl_plane(const struct sl_column *col, int kind, i
 	struct sx_slanted_plane p = {0};
 
 	if (kind == SL_G)
-		p = sx_slanted_ground(&col->t->model, &s, v_bottom - col->w->origin[v_top]);
+		p = sx_slanted_ground(&col->t->model, &s, col->f->row[v_bottom].lambda_offset,
+				      v_bottom - col->w->origin[v_top]);
 	if (kind == SL_O)
 		p = sx_slanted_object(&col->t->model, &s, col->w->at[v_top]);
 	return p;
@@ -127,7 +135,7 @@ static struct sx_slanted_plane sl_plane(const struct sl_column *col, int kind, i
 /* Value of a plane of ground at row v; origin: the row that it counts from. */
 static float sl_ground_at(const struct sl_column *col, const struct sx_slanted_plane *p, int origin, int v)
 {
-	return (float)col->f->ground_q4[v] + (p->a + p->b * (float)(v - origin));
+	return (float)col->f->row[v].ground_q4 + (p->a + p->b * (float)(v - origin));
 }
 
 static uint8_t sl_below_of(const struct sl_column *col, int kind, int v_bottom, int v_top,
@@ -165,8 +173,8 @@ static uint8_t sl_label(const struct sl_column *col, int kind, int v_bottom, int
 struct sl_block {
 	int first; /* v_top of lane 0 */
 	bool ground;
-	vs top, origin, w, x;
-	struct vd o, at, xx, e, xe, ee, c, cc, dd;
+	vs top, origin, n, x, w;
+	struct vd o, at, xx, e, xe, ee, c, cc, sky;
 	vf at_float, cost[3];
 	vs from[3];
 };
@@ -174,7 +182,7 @@ struct sl_block {
 VF_INLINE void sl_begin(const struct sl_column *col, struct sl_block *b, int first)
 {
 	const struct sx_slanted_work *s = col->w;
-	struct vd x, w, e, d, ow, atw;
+	struct vd x, n, e, d, on, atw;
 
 	b->first = first;
 	b->ground = first < col->f->top;
@@ -184,15 +192,16 @@ VF_INLINE void sl_begin(const struct sl_column *col, struct sl_block *b, int fir
 	b->at_float = vf_of_ints(vs_load(s->at + first));
 	b->at = vd_of_ints(vs_load(s->at + first));
 	b->w = vs_load(s->prefix_w + first + 1);
-	w = vd_of_ints(b->w);
+	b->n = vs_load(s->prefix_g + first + 1);
+	n = vd_of_ints(b->n);
 	x = vd_load(s->prefix[SX_PREFIX_X] + first + 1);
 	e = vd_load(s->prefix[SX_PREFIX_E] + first + 1);
 	d = vd_load(s->prefix[SX_PREFIX_D] + first + 1);
-	ow = vd_mul(b->o, w);
-	atw = vd_mul(b->at, w);
+	on = vd_mul(b->o, n);
+	atw = vd_mul(b->at, vd_of_ints(b->w));
 	b->xx = vd_load(s->prefix[SX_PREFIX_XX] + first + 1);
-	b->xx = vd_less(b->xx, b->o, vd_sub(vd_add(x, x), ow));
-	x = vd_sub(x, ow);
+	b->xx = vd_less(b->xx, b->o, vd_sub(vd_add(x, x), on));
+	x = vd_sub(x, on);
 	b->x = vs_of_floats(vf_set1(0.0f));
 	for (int i = 0; i < 4; i++) {
 		b->x[i] = (int32_t)x.lo[i];
@@ -202,8 +211,9 @@ VF_INLINE void sl_begin(const struct sl_column *col, struct sl_block *b, int fir
 	b->xe = vd_less(vd_load(s->prefix[SX_PREFIX_XE] + first + 1), b->o, e);
 	b->ee = vd_load(s->prefix[SX_PREFIX_EE] + first + 1);
 	b->c = vd_sub(d, atw);
-	b->dd = vd_load(s->prefix[SX_PREFIX_DD] + first + 1);
-	b->cc = vd_less(b->dd, b->at, vd_sub(vd_add(d, d), atw));
+	b->cc = vd_load(s->prefix[SX_PREFIX_DD] + first + 1);
+	b->cc = vd_less(b->cc, b->at, vd_sub(vd_add(d, d), atw));
+	b->sky = vd_load(s->prefix[SX_PREFIX_SKY] + first + 1);
 	for (int k = SL_G; k <= SL_S; k++) {
 		b->cost[k] = vf_set1(SX_SLANTED_ILLEGAL);
 		b->from[k] = vs_set1(0);
@@ -213,8 +223,8 @@ VF_INLINE void sl_begin(const struct sl_column *col, struct sl_block *b, int fir
 /* Takes row v away. */
 VF_INLINE void sl_remove(const struct sl_column *col, struct sl_block *b, int v)
 {
-	const int32_t w = col->w->w[v], d = col->w->d[v];
-	const struct vd wide = vd_set1(w), c = vd_sub(vd_set1(d), b->at), wc = vd_mul(c, wide);
+	const int32_t w = col->w->w[v], g = col->w->g[v], d = col->w->d[v];
+	const struct vd c = vd_sub(vd_set1(d), b->at), wc = vd_mul(c, vd_set1(w));
 
 	if (w == 0)
 		return;
@@ -222,14 +232,15 @@ VF_INLINE void sl_remove(const struct sl_column *col, struct sl_block *b, int v)
 	b->c = vd_sub(b->c, wc);
 	b->cc = vd_less(b->cc, wc, c);
 	if (b->ground) {
-		const int32_t e = d - col->f->ground_q4[v], we = w * e;
-		const struct vd y = vd_sub(vd_set1(v), b->o), row = vd_set1(we);
+		const int32_t e = d - col->f->row[v].ground_q4, ge = g * e;
+		const struct vd y = vd_sub(vd_set1(v), b->o), row = vd_set1(ge);
 
-		b->x -= (v - b->origin) * w;
-		b->xx = vd_less(b->xx, vd_mul(y, wide), y);
+		b->n -= g;
+		b->x -= (v - b->origin) * g;
+		b->xx = vd_less(b->xx, vd_mul(y, vd_set1(g)), y);
 		b->e = vd_sub(b->e, row);
 		b->xe = vd_less(b->xe, row, y);
-		b->ee = vd_sub(b->ee, vd_set1((double)we * e));
+		b->ee = vd_sub(b->ee, vd_set1((double)ge * e));
 	}
 }
 
@@ -265,7 +276,7 @@ VF_INLINE vf sl_cells(const struct sl_column *col, const struct sl_block *b, int
 		if (col->w->w[v] == 0)
 			continue;
 		if (kind == SL_G)
-			r = (a + slope * vf_of_ints(v - b->origin)) - (float)(d - col->f->ground_q4[v]);
+			r = (a + slope * vf_of_ints(v - b->origin)) - (float)(d - col->f->row[v].ground_q4);
 		else
 			r = a - (float)d;
 		r = (r * r) * col->w->kw[kind][v] + 0.5f;
@@ -318,18 +329,20 @@ VF_INLINE void sl_ground(const struct sl_column *col, struct sl_block *b, int v_
 {
 	const struct sx_slanted_model *m = &col->t->model;
 	const vf bottom = vf_of_ints(vs_min(v_bottom - b->origin, vs_set1(0)));
-	const vf foot = m->lambda_offset * bottom;
-	const vf n = vf_of_ints(b->w) + m->lambda_offset, x = vf_of_ints(b->x) + foot;
+	const float lambda_offset = col->f->row[v_bottom].lambda_offset;
+	const vf foot = lambda_offset * bottom;
+	const vf n = vf_of_ints(b->n) + lambda_offset, x = vf_of_ints(b->x) + foot;
 	const vf xx = (vf_of_doubles(b->xx) + foot * bottom) + m->lambda_slope;
 	const vf e = vf_of_doubles(b->e), xe = vf_of_doubles(b->xe);
 	const vf r = 1.0f / (n * xx - x * x);
 	const vf a = (e * xx - x * xe) * r, slope = (n * xe - x * e) * r;
-	const vf at = a + slope * bottom;
+	const vf at = a + slope * bottom, value = (float)col->f->row[v_bottom].ground_q4 + at;
+	const vs gentle = slope * (col->f->grade.at + vf_positive(value)) <= col->f->grade.most;
 	vf fit, below = vf_set1(m->cut);
 
 	if (col->t->exact) {
 		fit = sl_cells(col, b, SL_G, v_bottom, a, slope) +
-		      (m->lambda_offset * (at * at) + m->lambda_slope * (slope * slope)) * m->k_ground;
+		      (lambda_offset * (at * at) + m->lambda_slope * (slope * slope)) * m->k_ground;
 	} else {
 		const vf off_a = (a * n + slope * x) - e, off_b = (a * x + slope * xx) - xe;
 		const vf rest = (vf_of_doubles(b->ee) - a * e) - slope * xe;
@@ -338,13 +351,12 @@ VF_INLINE void sl_ground(const struct sl_column *col, struct sl_block *b, int v_
 	}
 	if (v_bottom > 0) {
 		const struct sx_slanted_below *p = &col->w->below[v_bottom - 1];
-		const vf value = (float)col->f->ground_q4[v_bottom] + at;
 		const vf gap = vf_abs(value - p->ground_next), cut = vf_set1(m->cut);
 
 		below = vf_where(value - p->object <= 1.0f, cut + p->cost[SL_O], vf_set1(SX_SLANTED_ILLEGAL));
 		below = vf_min(below, vf_where(gap > 1.0f, vf_set1(m->cut_gap), cut) + p->cost[SL_G]);
 	}
-	sl_keep(col, b, SL_G, v_bottom, fit, below, legal & (b->top < col->f->top));
+	sl_keep(col, b, SL_G, v_bottom, fit, below, legal & gentle & (b->top < col->f->top));
 }
 
 VF_INLINE void sl_sky(const struct sl_column *col, struct sl_block *b, int v_bottom, vs legal)
@@ -359,7 +371,7 @@ VF_INLINE void sl_sky(const struct sl_column *col, struct sl_block *b, int v_bot
 		fit = vf_of_ints(vs_load(col->w->sky_cells + b->first + 1) - col->w->sky_cells[v_bottom]) *
 		      (1.0f / 1024.0f);
 	else
-		fit = vf_of_doubles(vd_sub(b->dd, vd_set1(col->w->prefix[SX_PREFIX_DD][v_bottom]))) *
+		fit = vf_of_doubles(vd_sub(b->sky, vd_set1(col->w->prefix[SX_PREFIX_SKY][v_bottom]))) *
 		      m->k_sky;
 	sl_keep(col, b, SL_S, v_bottom, fit, vf_set1(on.cost), legal);
 }

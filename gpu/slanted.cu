@@ -29,23 +29,30 @@ extern "C" {
 
 #define ROAD_THREADS 256
 
+/* What the tables say of the image: struct sx_slanted_tables'. */
+struct slanted_shape {
+	int height, rows, cell_height, above;
+	double grade_px;
+};
+
 /* One block: the road by rows of cells, as sx_slanted_frame_set(). */
 static __global__ void __launch_bounds__(ROAD_THREADS)
-	set_road(const struct sx_cuda_road *from, const struct sx_cuda_scores *scores, int height, int rows,
-		 int cell_height, int above, struct slanted_road *to, int32_t *ground_q4)
+	set_road(const struct sx_cuda_road *from, const struct sx_cuda_scores *scores,
+		 const struct sx_slanted_model m, const struct slanted_shape s, struct slanted_road *to,
+		 struct sx_slanted_row *row)
 {
 	const double slope = from->road.slope, offset = from->road.offset, limit = SX_SLANTED_MAX_Q4 + 1;
 	__shared__ int vhor;
 
 	if (threadIdx.x == 0)
-		vhor = rows;
+		vhor = s.rows;
 	__syncthreads();
-	for (int v = (int)threadIdx.x; v < rows; v += ROAD_THREADS) {
-		const double y = (height - 1 - v * cell_height) - 0.5 * (cell_height - 1);
+	for (int v = (int)threadIdx.x; v < s.rows; v += ROAD_THREADS) {
+		const double y = (s.height - 1 - v * s.cell_height) - 0.5 * (s.cell_height - 1);
 		const double g = 16.0 * (slope * y + offset);
 		const int32_t q4 = (int32_t)rint(g > limit ? limit : g < -limit ? -limit : g);
 
-		ground_q4[v] = q4;
+		row[v] = sx_slanted_row_of(&m, q4);
 		if (q4 <= 0)
 			atomicMin(&vhor, v);
 	}
@@ -53,8 +60,9 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
 	if (threadIdx.x > 0)
 		return;
 	to->vhor = vhor;
-	to->top = vhor == 0 ? 0 : vhor + above < rows ? vhor + above : rows;
-	to->slope = (float)(-16.0 * slope * cell_height);
+	to->top = vhor == 0 ? 0 : vhor + s.above < s.rows ? vhor + s.above : s.rows;
+	to->slope = (float)(-16.0 * slope * s.cell_height);
+	to->grade = sx_slanted_grade_of(s.grade_px, slope, s.cell_height);
 	to->scored = scores && scores->data;
 }
 
@@ -131,9 +139,9 @@ struct sx_slanted_cuda {
 	struct slanted_arguments a; /* what is the same for every run */
 	enum slanted_mode mode;
 	enum slanted_classes classes;
-	int height, above;
+	struct slanted_shape shape;
 	struct slanted_road *road;
-	int32_t *ground_q4;
+	struct sx_slanted_row *row;
 	size_t shared;
 };
 
@@ -217,9 +225,9 @@ static void take_memory(struct sx_slanted_cuda *s, struct sx_cuda_memory *m)
 	const size_t rows = (size_t)s->a.rows, columns = (size_t)s->a.count, slots = (size_t)s->a.slots.all;
 
 	s->road = (struct slanted_road *)sx_cuda_take(m, sizeof(*s->road));
-	s->ground_q4 = (int32_t *)sx_cuda_take(m, rows * sizeof(*s->ground_q4));
+	s->row = (struct sx_slanted_row *)sx_cuda_take(m, rows * sizeof(*s->row));
 	s->a.road = s->road;
-	s->a.ground_q4 = s->ground_q4;
+	s->a.row = s->row;
 	s->a.final = (struct slanted_final *)sx_cuda_take_scratch(m, columns * rows *
 									     sizeof(struct slanted_final));
 	if (slots > 0)
@@ -247,8 +255,12 @@ int sx_slanted_cuda_create(struct sx_slanted_cuda **ret, struct sx_cuda_memory *
 	s->classes = t->classes == 0				   ? SLANTED_NONE
 		     : s->mode == SLANTED_SMALL_SUMS && are_few(t) ? SLANTED_FEW
 								   : SLANTED_MANY;
-	s->height = height;
-	s->above = t->above;
+	s->shape.height = t->height;
+	s->shape.rows = t->rows;
+	s->shape.cell_height = t->cell_height;
+	s->shape.above = t->above;
+	s->shape.grade_px = t->grade_px;
+	s->a.sky_most = (int32_t)t->sky_most;
 	s->a.m = t->model;
 	memcpy(s->a.kw, t->kw, sizeof(s->a.kw));
 	s->a.rows = t->rows;
@@ -297,8 +309,8 @@ cudaError_t sx_slanted_cuda_run(const struct sx_slanted_cuda *s, const struct sx
 	a.list = out->list;
 	a.list_count = out->count;
 	a.total = out->total;
-	SX_LAUNCH(set_road, 1, ROAD_THREADS, 0, stream, road, s->classes == SLANTED_NONE ? NULL : in,
-		  s->height, a.rows, a.cell_height, s->above, s->road, s->ground_q4);
+	SX_LAUNCH(set_road, 1, ROAD_THREADS, 0, stream, road, s->classes == SLANTED_NONE ? NULL : in, a.m,
+		  s->shape, s->road, s->row);
 	SX_LAUNCH((kernel), grid, 32 * SLANTED_WARPS, s->shared, stream, a);
 	return SX_LAUNCHED();
 }

@@ -49,6 +49,7 @@ struct slanted_lookup {
 struct slanted_road {
 	int vhor, top, scored;
 	float slope;
+	struct sx_slanted_grade grade;
 };
 
 /* A row's outcome: cheapest columns up to it, where their last stixels begin, by kind. */
@@ -68,7 +69,8 @@ struct slanted_arguments {
 	int cell_height, classes;
 	const struct slanted_lookup *lookup;
 	const struct slanted_road *road;
-	const int32_t *ground_q4;
+	const struct sx_slanted_row *row;
+	int32_t sky_most;			      /* sx_slanted_sky_part(), with scores */
 	const uint8_t *columns, *confidence, *scores; /* confidence: NULL, or as columns */
 	size_t columns_pitch, confidence_pitch, scores_pitch;
 	struct sx_segment *list;
@@ -76,7 +78,7 @@ struct slanted_arguments {
 	int32_t *total;
 	struct slanted_final *final; /* [count][rows] */
 	float *sums;		     /* [count][rows + 1][slots]: of scores below a row */
-	float4 *cells; /* [count][rows]: disparity, deviation from the ground, weight; of SLANTED_EXACT only */
+	float4 *cells; /* [count][rows]: disparity, deviation from the ground, weights w, g; of SLANTED_EXACT only */
 };
 
 /* Sums over the rows of all blocks so far. origin: -1: no row with a weight yet. */
@@ -123,14 +125,15 @@ SLANTED_INLINE float4 *slanted_cells_of(const struct slanted_arguments &a, const
 }
 
 struct slanted_cell {
-	int32_t w, d, ground;
+	int32_t w, g, d, ground;
+	float lambda_offset;
 };
 
 /* Of a row from 0 on; above the column there is nothing. */
 SLANTED_INLINE struct slanted_cell slanted_cell_at(const struct slanted_arguments &a,
 						   const struct slanted_column &c, int v)
 {
-	struct slanted_cell r = {0, 0, 0};
+	struct slanted_cell r = {0, 0, 0, 0, 0.0f};
 
 	if (v < a.rows) {
 		const int d = ((const uint16_t *)(a.columns + (size_t)c.u * a.columns_pitch))[v];
@@ -141,7 +144,9 @@ SLANTED_INLINE struct slanted_cell slanted_cell_at(const struct slanted_argument
 					   : 255;
 		if (r.w > 0)
 			r.d = d > SX_SLANTED_MAX_Q4 ? SX_SLANTED_MAX_Q4 : d;
-		r.ground = a.ground_q4[v];
+		r.g = sx_slanted_ground_weight(r.w, a.row[v].share);
+		r.ground = a.row[v].ground_q4;
+		r.lambda_offset = a.row[v].lambda_offset;
 	}
 	return r;
 }
@@ -166,6 +171,12 @@ SLANTED_INLINE void slanted_sum_scores(const struct slanted_arguments &a, const 
 	__syncwarp();
 }
 
+/* Where the outliers of sky end. */
+template <bool SCORED> SLANTED_INLINE int64_t slanted_sky_most(const struct slanted_arguments &a)
+{
+	return SCORED ? (int64_t)a.sky_most : INT64_MAX;
+}
+
 /* Rows first .. + 31 as start rows into the tile, with what lies below each; rows from `finished` on have no outcome. */
 template <bool SCORED>
 SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const struct slanted_column &c,
@@ -173,20 +184,26 @@ SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const s
 {
 	const int v = first + c.lane;
 	const struct slanted_cell cell = slanted_cell_at(a, c, v);
+	const int64_t outlier = (int64_t)(cell.w * cell.d) * cell.d, most = slanted_sky_most<SCORED>(a);
 	struct slanted_row row;
 
 	row.w = (float)cell.w;
 	row.minus_w = -cell.w;
 	row.d = cell.d;
+	row.minus_g = -cell.g;
+	row.g = (float)cell.g;
 	row.e = cell.d - cell.ground;
-	row.minus_we = -cell.w * row.e;
-	row.minus_wd = -cell.w * cell.d;
+	row.minus_ge = -cell.g * row.e;
+	row.lambda_offset = cell.lambda_offset;
 	row.ground = (float)cell.ground;
+	row.grade = a.road->grade;
 	row.unused = 0;
 	__syncwarp();
 	c.tile->row[c.lane] = row;
+	c.tile->base[c.lane].minus_sky = most < outlier ? -(int32_t)most : -cell.w * cell.d;
+	c.tile->base[c.lane].sky_d = most < outlier ? 1 : cell.d;
 	if (v > 0 && v <= finished)
-		c.tile->base[c.lane] = slanted_base_of(a.m, slanted_final_of(a, c, v - 1)->below);
+		slanted_set_base(a.m, slanted_final_of(a, c, v - 1)->below, &c.tile->base[c.lane]);
 	if (SCORED) {
 		const int words = a.slots.all / 4;
 		const int rows = a.rows - first < SLANTED_ROWS ? a.rows - first : SLANTED_ROWS;
@@ -221,28 +238,30 @@ SLANTED_INLINE int slanted_scan_max(int carry, int x, int lane)
 	return carry > x ? carry : x;
 }
 
-template <bool EXACT>
+template <bool EXACT, bool SCORED>
 SLANTED_INLINE struct slanted_tops slanted_open_block(const struct slanted_arguments &a,
 						      const struct slanted_column &c, int block)
 {
 	const int v = block + c.lane;
 	const struct slanted_cell cell = slanted_cell_at(a, c, v);
 	const int32_t e = cell.d - cell.ground;
-	const int64_t wv = (int64_t)cell.w * v, we = (int64_t)cell.w * e, wd = (int64_t)cell.w * cell.d;
+	const int64_t gv = (int64_t)cell.g * v, ge = (int64_t)cell.g * e, wd = (int64_t)cell.w * cell.d;
+	const int64_t sky = sx_slanted_sky_part(cell.w, cell.d, slanted_sky_most<SCORED>(a));
 	struct slanted_carry *carry = &c.tile->carry;
 	const struct slanted_totals *t = &carry->totals;
 	struct slanted_tops r;
 	int origin;
 
+	r.totals.n = slanted_scan(t->n, cell.g, c.lane);
+	r.totals.x = slanted_scan(t->x, gv, c.lane);
+	r.totals.xx = slanted_scan(t->xx, gv * v, c.lane);
+	r.totals.e = slanted_scan(t->e, ge, c.lane);
+	r.totals.xe = slanted_scan(t->xe, ge * v, c.lane);
+	r.totals.ee = slanted_scan(t->ee, ge * e, c.lane);
 	r.totals.w = slanted_scan(t->w, cell.w, c.lane);
-	r.totals.x = slanted_scan(t->x, wv, c.lane);
-	r.totals.xx = slanted_scan(t->xx, wv * v, c.lane);
-	r.totals.e = slanted_scan(t->e, we, c.lane);
-	r.totals.xe = slanted_scan(t->xe, we * v, c.lane);
-	r.totals.ee = slanted_scan(t->ee, we * e, c.lane);
 	r.totals.d = slanted_scan(t->d, wd, c.lane);
 	r.totals.dd = slanted_scan(t->dd, wd * cell.d, c.lane);
-	r.totals.sky = slanted_scan(t->sky, v >= c.sky_from ? wd * cell.d : 0, c.lane);
+	r.totals.sky = slanted_scan(t->sky, v >= c.sky_from ? sky : 0, c.lane);
 	origin = slanted_scan_max(carry->origin, cell.w > 0 ? v : -1, c.lane);
 	__syncwarp();
 	if (c.lane == SLANTED_ROWS - 1) {
@@ -253,10 +272,11 @@ SLANTED_INLINE struct slanted_tops slanted_open_block(const struct slanted_argum
 	r.origin = origin < 0 ? v : origin;
 	r.d0 = origin < 0 ? 0 : slanted_cell_at(a, c, origin).d;
 	c.tile->above[c.lane] =
-		make_float2(v + 1 < a.rows ? (float)a.ground_q4[v + 1] : 0.0f, (float)(v + 1 - r.origin));
+		make_float2(v + 1 < a.rows ? (float)a.row[v + 1].ground_q4 : 0.0f, (float)(v + 1 - r.origin));
 	if (EXACT) {
 		if (v < a.rows)
-			slanted_cells_of(a, c)[v] = make_float4((float)cell.d, (float)e, (float)cell.w, 0.0f);
+			slanted_cells_of(a, c)[v] =
+				make_float4((float)cell.d, (float)e, (float)cell.w, (float)cell.g);
 		__syncwarp();
 	}
 	return r;

@@ -13,6 +13,7 @@
 #include <stixel.h>
 
 #include "stages/slanted_prior.h"
+#include "stages/slanted_road.h"
 
 #include "gpu/cuda.cuh"
 
@@ -21,13 +22,16 @@
 /* 255 * 360 * 359 / 2 < 2^24; 255 * 360^3 / 3 < 2^32; 255 * 12287 * 360 < 2^31; 255 * 12287^2 * 360 < 2^45 */
 #define SLANTED_SMALL 360
 
-/* A row of cells as it leaves the sums: weights with their sign turned, 0 where there is nothing. */
+/* A row of cells as it leaves the sums: weights, w as an object, g as ground, 0 where there is nothing; and its road. */
 struct __align__(16) slanted_row
 {
 	float w;
-	int32_t minus_w, d, e;
-	int32_t minus_we, minus_wd;
+	int32_t minus_w, d, minus_g;
+	float g;
+	int32_t e, minus_ge;
+	float lambda_offset;
 	float ground; /* expected in this row */
+	struct sx_slanted_grade grade;
 	int32_t unused;
 };
 
@@ -37,7 +41,8 @@ struct __align__(16) slanted_base
 	float on_object, on_ground, object, ground_next;
 	float on_sky_cut; /* cost of sky there, and the cut */
 	float sky;	  /* what sky pays to begin here */
-	float unused[2];
+	/* of the row itself, as it leaves the sums: their product is -sx_slanted_sky_part() */
+	int32_t minus_sky, sky_d;
 };
 
 /* 1 / x, rounded to nearest, where neither is subnormal: all that ptxas makes of the division but its special cases. */
@@ -66,40 +71,42 @@ SLANTED_INLINE float slanted_unbias(int64_t s)
 
 /* Sums before they know an origin: over all rows up to one. */
 struct slanted_totals {
-	int64_t w, x, xx, e, xe, ee, d, dd;
-	int64_t sky; /* dd of the rows where sky may begin */
+	int64_t n, x, xx, e, xe, ee, w, d, dd;
+	int64_t sky; /* parts of the rows where sky may begin */
 };
 
 /* The same as stages/slanted_fit.h has them, for any height. */
 struct slanted_sums_wide {
 	struct sx_slanted_sums s;
-	int64_t dd;
+	int64_t sky;
 	int32_t y, d0; /* the lowest row, from the origin */
 };
 
 SLANTED_INLINE void slanted_set(struct slanted_sums_wide *s, const struct slanted_totals &t, int origin,
 				int32_t d0)
 {
+	s->s.n = (int32_t)t.n;
 	s->s.w = (int32_t)t.w;
-	s->s.x = (int32_t)(t.x - origin * t.w);
-	s->s.xx = t.xx - 2 * (int64_t)origin * t.x + (int64_t)origin * origin * t.w;
+	s->s.x = (int32_t)(t.x - origin * t.n);
+	s->s.xx = t.xx - 2 * (int64_t)origin * t.x + (int64_t)origin * origin * t.n;
 	s->s.e = t.e;
 	s->s.xe = t.xe - origin * t.e;
 	s->s.ee = t.ee;
 	s->s.c = t.d - d0 * t.w;
 	s->s.cc = t.dd - 2 * (int64_t)d0 * t.d + (int64_t)d0 * d0 * t.w;
-	s->dd = t.sky;
+	s->sky = t.sky;
 	s->y = -origin;
 	s->d0 = d0;
 }
 
 /* The lowest row goes. GROUND, SKY: whose sums are needed from here on. */
 template <bool GROUND, bool SKY>
-SLANTED_INLINE void slanted_drop(struct slanted_sums_wide *s, const struct slanted_row &r)
+SLANTED_INLINE void slanted_drop(struct slanted_sums_wide *s, const struct slanted_row &r,
+				 const struct slanted_base &base)
 {
-	sx_slanted_add(&s->s, r.minus_w, s->y, r.e, r.d - s->d0);
+	sx_slanted_add(&s->s, r.minus_w, r.minus_g, s->y, r.e, r.d - s->d0);
 	if (SKY)
-		s->dd += (int64_t)r.minus_wd * r.d;
+		s->sky += (int64_t)base.minus_sky * base.sky_d;
 	s->y++;
 }
 
@@ -109,9 +116,9 @@ SLANTED_INLINE float slanted_y(const struct slanted_sums_wide &s)
 }
 
 SLANTED_INLINE struct sx_slanted_plane slanted_ground(const struct sx_slanted_model &m,
-						      const struct slanted_sums_wide &s)
+						      const struct slanted_sums_wide &s, float lambda_offset)
 {
-	return sx_slanted_ground(&m, &s.s, s.y);
+	return sx_slanted_ground(&m, &s.s, lambda_offset, s.y);
 }
 
 SLANTED_INLINE struct sx_slanted_plane slanted_object(const struct sx_slanted_model &m,
@@ -122,15 +129,15 @@ SLANTED_INLINE struct sx_slanted_plane slanted_object(const struct sx_slanted_mo
 
 SLANTED_INLINE float slanted_sky(const struct sx_slanted_model &m, const struct slanted_sums_wide &s)
 {
-	return sx_slanted_sky(&m, s.dd);
+	return sx_slanted_sky(&m, s.sky);
 }
 
-/* Up to SLANTED_SMALL rows. xe, ee, cc, dd: biased. */
+/* Up to SLANTED_SMALL rows. xe, ee, cc, sky: biased. */
 struct slanted_sums_small {
-	float w, x, y, d0;
+	float n, x, w, y, d0;
 	uint32_t xx;
 	int32_t e, c, row, d_origin; /* row: y as a whole number */
-	int64_t xe, ee, cc, dd;
+	int64_t xe, ee, cc, sky;
 };
 
 SLANTED_INLINE void slanted_set(struct slanted_sums_small *s, const struct slanted_totals &t, int origin,
@@ -139,6 +146,7 @@ SLANTED_INLINE void slanted_set(struct slanted_sums_small *s, const struct slant
 	struct slanted_sums_wide wide;
 
 	slanted_set(&wide, t, origin, d0);
+	s->n = (float)wide.s.n;
 	s->w = (float)wide.s.w;
 	s->x = (float)wide.s.x;
 	s->y = (float)wide.y;
@@ -151,20 +159,22 @@ SLANTED_INLINE void slanted_set(struct slanted_sums_small *s, const struct slant
 	s->xe = wide.s.xe + SLANTED_BIAS;
 	s->ee = wide.s.ee + SLANTED_BIAS;
 	s->cc = wide.s.cc + SLANTED_BIAS;
-	s->dd = wide.dd + SLANTED_BIAS;
+	s->sky = wide.sky + SLANTED_BIAS;
 }
 
 template <bool GROUND, bool SKY>
-SLANTED_INLINE void slanted_drop(struct slanted_sums_small *s, const struct slanted_row &r)
+SLANTED_INLINE void slanted_drop(struct slanted_sums_small *s, const struct slanted_row &r,
+				 const struct slanted_base &base)
 {
 	const int32_t c = r.d - s->d_origin, wc = r.minus_w * c;
 
 	if (GROUND) {
-		s->x = __fmaf_rn(-r.w, s->y, s->x);
-		s->xx += (uint32_t)(r.minus_w * s->row * s->row);
-		s->e += r.minus_we;
-		s->xe += (int64_t)r.minus_we * s->row;
-		s->ee += (int64_t)r.minus_we * r.e;
+		s->n -= r.g;
+		s->x = __fmaf_rn(-r.g, s->y, s->x);
+		s->xx += (uint32_t)(r.minus_g * s->row * s->row);
+		s->e += r.minus_ge;
+		s->xe += (int64_t)r.minus_ge * s->row;
+		s->ee += (int64_t)r.minus_ge * r.e;
 		s->row++;
 		s->y += 1.0f;
 	}
@@ -172,7 +182,7 @@ SLANTED_INLINE void slanted_drop(struct slanted_sums_small *s, const struct slan
 	s->c += wc;
 	s->cc += (int64_t)wc * c;
 	if (SKY)
-		s->dd += (int64_t)r.minus_wd * r.d;
+		s->sky += (int64_t)base.minus_sky * base.sky_d;
 }
 
 SLANTED_INLINE float slanted_y(const struct slanted_sums_small &s)
@@ -181,10 +191,10 @@ SLANTED_INLINE float slanted_y(const struct slanted_sums_small &s)
 }
 
 SLANTED_INLINE struct sx_slanted_plane slanted_ground(const struct sx_slanted_model &m,
-						      const struct slanted_sums_small &s)
+						      const struct slanted_sums_small &s, float lambda_offset)
 {
-	const float bottom = fminf(s.y, 0.0f), foot = m.lambda_offset * bottom;
-	const float n = s.w + m.lambda_offset, x = s.x + foot;
+	const float bottom = fminf(s.y, 0.0f), foot = lambda_offset * bottom;
+	const float n = s.n + lambda_offset, x = s.x + foot;
 	const float xx = ((float)s.xx + foot * bottom) + m.lambda_slope;
 	const float e = (float)s.e, xe = slanted_unbias(s.xe);
 	const float r = slanted_reciprocal(n * xx - x * x);
@@ -216,7 +226,7 @@ SLANTED_INLINE struct sx_slanted_plane slanted_object(const struct sx_slanted_mo
 
 SLANTED_INLINE float slanted_sky(const struct sx_slanted_model &m, const struct slanted_sums_small &s)
 {
-	return slanted_unbias(s.dd) * m.k_sky;
+	return slanted_unbias(s.sky) * m.k_sky;
 }
 
 /* ---- what is below: the costs of sx_slanted_on_object() and so on; from: found again when going back ------------- */
@@ -243,19 +253,16 @@ SLANTED_INLINE float slanted_under_ground(const struct sx_slanted_model &m, cons
 	return fminf(object, b.on_ground + (gap > 1.0f ? m.cut_gap : m.cut));
 }
 
-SLANTED_INLINE struct slanted_base slanted_base_of(const struct sx_slanted_model &m,
-						   const struct sx_slanted_below &b)
+/* All of it but what is of the row itself. */
+SLANTED_INLINE void slanted_set_base(const struct sx_slanted_model &m, const struct sx_slanted_below &b,
+				     struct slanted_base *to)
 {
-	struct slanted_base r;
-
-	r.on_object = b.cost[STIXEL_OBJECT];
-	r.on_ground = b.cost[STIXEL_GROUND];
-	r.object = b.object;
-	r.ground_next = b.ground_next;
-	r.on_sky_cut = b.cost[STIXEL_SKY] + m.cut;
-	r.sky = sx_slanted_on_sky(&m, &b).cost;
-	r.unused[0] = r.unused[1] = 0.0f;
-	return r;
+	to->on_object = b.cost[STIXEL_OBJECT];
+	to->on_ground = b.cost[STIXEL_GROUND];
+	to->object = b.object;
+	to->ground_next = b.ground_next;
+	to->on_sky_cut = b.cost[STIXEL_SKY] + m.cut;
+	to->sky = sx_slanted_on_sky(&m, &b).cost;
 }
 
 #endif

@@ -41,8 +41,9 @@ SLANTED_INLINE struct slanted_piece slanted_piece_of(const struct slanted_argume
 	for (int v = v_bottom + c.lane; v <= v_top; v += SLANTED_ROWS) {
 		const struct slanted_cell cell = slanted_cell_at(a, c, v);
 
-		sx_slanted_add(&s, cell.w, v - r.origin, cell.d - cell.ground, cell.d - r.d0);
+		sx_slanted_add(&s, cell.w, cell.g, v - r.origin, cell.d - cell.ground, cell.d - r.d0);
 	}
+	r.sums.n = (int32_t)sx_warp_sum((uint32_t)s.n);
 	r.sums.w = (int32_t)sx_warp_sum((uint32_t)s.w);
 	r.sums.x = (int32_t)sx_warp_sum((uint32_t)s.x);
 	r.sums.xx = slanted_warp_sum(s.xx);
@@ -87,7 +88,8 @@ SLANTED_INLINE struct sx_slanted_choice slanted_choice_of(const struct slanted_a
 	r.origin = piece.origin;
 	r.plane.a = r.plane.b = r.plane.fit = 0.0f;
 	if (kind == STIXEL_GROUND)
-		r.plane = sx_slanted_ground(&a.m, &piece.sums, v_bottom - piece.origin);
+		r.plane = sx_slanted_ground(&a.m, &piece.sums, a.row[v_bottom].lambda_offset,
+					    v_bottom - piece.origin);
 	else if (kind == STIXEL_OBJECT)
 		r.plane = sx_slanted_object(&a.m, &piece.sums, piece.d0);
 	return r;
@@ -104,7 +106,7 @@ SLANTED_INLINE int slanted_kind_below(const struct slanted_arguments &a, const s
 	if (s.kind == STIXEL_SKY)
 		return sx_slanted_on_sky(&a.m, &below).from;
 	return sx_slanted_on_ground(&a.m, &below,
-				    (float)a.ground_q4[s.v_bottom] +
+				    (float)a.row[s.v_bottom].ground_q4 +
 					    (s.plane.a + s.plane.b * (float)((int)s.v_bottom - s.origin)))
 		.from;
 }
@@ -133,7 +135,7 @@ SLANTED_INLINE int slanted_back_track(const struct slanted_arguments &a, const s
 		g.cell_height = a.cell_height;
 		g.scored = scored;
 		g.slope = a.road->slope;
-		g.ground_q4 = a.ground_q4[v_bottom];
+		g.ground_q4 = a.row[v_bottom].ground_q4;
 		n++;
 		if (c.lane == 0)
 			list[a.rows - n] = sx_slanted_segment(&g, &choice);

@@ -116,7 +116,7 @@ template <enum slanted_classes CLASSES> SLANTED_INLINE int slanted_words(const s
 template <enum stixel_kind KIND>
 SLANTED_INLINE float slanted_cells_fit(const struct slanted_arguments &a, const struct slanted_column &c,
 				       int v_bottom, int top, int last, int origin,
-				       const struct sx_slanted_plane &p)
+				       const struct sx_slanted_plane &p, float lambda_offset)
 {
 	int32_t sum = 0;
 
@@ -126,10 +126,12 @@ SLANTED_INLINE float slanted_cells_fit(const struct slanted_arguments &a, const 
 			KIND == STIXEL_GROUND ? (p.a + p.b * (float)(v - origin)) - cell.y : p.a - cell.x;
 
 		if (v <= top)
-			sum += c.lookup->outlier[KIND][sx_slanted_outlier(residual, cell.z * a.kw[KIND])];
+			sum += c.lookup->outlier[KIND][sx_slanted_outlier(
+				residual, (KIND == STIXEL_GROUND ? cell.w : cell.z) * a.kw[KIND])];
 	}
 	return (float)sum * (1.0f / 1024.0f) +
-	       (KIND == STIXEL_GROUND ? sx_slanted_ground_prior(&a.m, &p, v_bottom - origin) : 0.0f);
+	       (KIND == STIXEL_GROUND ? sx_slanted_ground_prior(&a.m, &p, lambda_offset, v_bottom - origin)
+				      : 0.0f);
 }
 
 /* ---- one start row --------------------------------------------------------------------------------------------- */
@@ -159,16 +161,19 @@ SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct
 	if (!FIRST)
 		base = c.tile->base[r];
 	if (GROUND) {
-		struct sx_slanted_plane p = slanted_ground(m, l->sums);
+		struct sx_slanted_plane p = slanted_ground(m, l->sums, row.lambda_offset);
+		const float foot = row.ground + (p.a + p.b * slanted_y(l->sums));
+		const bool gentle = p.b * (row.grade.at + fmaxf(foot, 0.0f)) <= row.grade.most;
 		float cost, below = m.cut;
 
 		if (MODE == SLANTED_EXACT)
-			p.fit = slanted_cells_fit<STIXEL_GROUND>(a, c, v, l->top, l->last, l->origin, p);
+			p.fit = slanted_cells_fit<STIXEL_GROUND>(a, c, v, l->top, l->last, l->origin, p,
+								 row.lambda_offset);
 		if (!FIRST)
-			below = slanted_under_ground(m, base, row.ground + (p.a + p.b * slanted_y(l->sums)));
+			below = slanted_under_ground(m, base, foot);
 		cost = slanted_cost<CLASSES>(m, p.fit, slanted_least<STIXEL_GROUND>(l->own, a.slots, sums),
 					     below);
-		if (cost < best->cost[STIXEL_GROUND] && alive) {
+		if (cost < best->cost[STIXEL_GROUND] && gentle && alive) {
 			best->cost[STIXEL_GROUND] = cost;
 			best->from[STIXEL_GROUND] = v;
 			best->a = p.a;
@@ -180,7 +185,8 @@ SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct
 		float cost, below = m.cut_first_object;
 
 		if (MODE == SLANTED_EXACT)
-			p.fit = slanted_cells_fit<STIXEL_OBJECT>(a, c, v, l->top, l->last, l->origin, p);
+			p.fit = slanted_cells_fit<STIXEL_OBJECT>(a, c, v, l->top, l->last, l->origin, p,
+								 0.0f);
 		if (!FIRST)
 			below = slanted_under_object<SKY>(m, base, p.a);
 		cost = slanted_cost<CLASSES>(m, p.fit, slanted_least<STIXEL_OBJECT>(l->own, a.slots, sums),
@@ -193,10 +199,10 @@ SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct
 	}
 	if (SKY) {
 		const struct sx_slanted_plane none = {0.0f, 0.0f, 0.0f};
-		const float fit =
-			MODE == SLANTED_EXACT
-				? slanted_cells_fit<STIXEL_SKY>(a, c, v, l->top, l->last, l->origin, none)
-				: slanted_sky(m, l->sums);
+		const float fit = MODE == SLANTED_EXACT
+					  ? slanted_cells_fit<STIXEL_SKY>(a, c, v, l->top, l->last, l->origin,
+									  none, 0.0f)
+					  : slanted_sky(m, l->sums);
 		const float cost = slanted_cost<CLASSES>(
 			m, fit, slanted_least<STIXEL_SKY>(l->own, a.slots, sums), base.sky);
 
@@ -205,7 +211,7 @@ SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct
 			best->from[STIXEL_SKY] = v;
 		}
 	}
-	slanted_drop<GROUND, SKY>(&l->sums, row);
+	slanted_drop<GROUND, SKY>(&l->sums, row, base);
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------------------------- */
@@ -239,7 +245,7 @@ SLANTED_INLINE void slanted_triangle(const struct slanted_arguments &a, const st
 		else
 			slanted_step<MODE, CLASSES, GROUND, SKY, false, true>(a, c, l, v, r);
 		if (c.lane == r && r + 1 < SLANTED_ROWS)
-			c.tile->base[r + 1] = slanted_base_of(a.m, slanted_below_of(c, l->best, l->top));
+			slanted_set_base(a.m, slanted_below_of(c, l->best, l->top), &c.tile->base[r + 1]);
 		__syncwarp();
 	}
 }
@@ -296,7 +302,8 @@ SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const 
 	if (CLASSES != SLANTED_NONE)
 		slanted_sum_scores(a, c);
 	for (int block = 0; block < a.rows; block += SLANTED_ROWS) {
-		const struct slanted_tops tops = slanted_open_block<MODE == SLANTED_EXACT>(a, c, block);
+		const struct slanted_tops tops =
+			slanted_open_block<MODE == SLANTED_EXACT, CLASSES != SLANTED_NONE>(a, c, block);
 		struct slanted_lane<MODE, CLASSES> l;
 
 		l.top = block + c.lane;

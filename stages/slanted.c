@@ -20,9 +20,9 @@ struct choice {
 struct sx_slanted {
 	const struct sx_slanted_tables *t;
 	struct sx_slanted_frame frame;
-	int32_t *d, *w;	 /* [rows]: 1/16 px, 0 where w is; 0..255 */
-	int32_t *origin; /* [rows]: highest row of weight > 0 at or below; itself if there is none */
-	int32_t *score;	 /* [rows + 1][classes]: sums over the rows below */
+	int32_t *d, *w, *g; /* [rows]: 1/16 px, 0 where w is; 0..255; likewise as ground */
+	int32_t *origin;    /* [rows]: highest row of weight > 0 at or below; itself if there is none */
+	int32_t *score;	    /* [rows + 1][classes]: sums over the rows below */
 	struct sx_slanted_below *below; /* [rows] */
 	struct choice *from[3];		/* [rows] */
 	struct sx_slanted_choice *list; /* [rows] */
@@ -37,6 +37,7 @@ static void load(struct sx_slanted *s, const uint16_t *d, const uint8_t *confide
 		const bool valid = d[v] != SX_DISPARITY_INVALID;
 
 		s->w[v] = valid ? confidence ? t->weight[confidence[v]] : 255 : 0;
+		s->g[v] = sx_slanted_ground_weight(s->w[v], s->frame.row[v].share);
 		s->d[v] = s->w[v] == 0 ? 0 : d[v] > SX_SLANTED_MAX_Q4 ? SX_SLANTED_MAX_Q4 : d[v];
 		s->origin[v] = s->w[v] == 0 && v > 0 && s->w[s->origin[v - 1]] > 0 ? s->origin[v - 1] : v;
 	}
@@ -74,10 +75,11 @@ struct rows {
 /* Adds row v, or with sign -1 takes it away. */
 static void add(const struct sx_slanted *s, struct rows *r, int v, int sign)
 {
-	const int32_t w = sign * s->w[v], d = s->d[v];
+	const int32_t d = s->d[v];
 
-	sx_slanted_add(&r->sums, w, v - r->origin, d - s->frame.ground_q4[v], d - s->d[r->origin]);
-	r->dd += (int64_t)w * d * d;
+	sx_slanted_add(&r->sums, sign * s->w[v], sign * s->g[v], v - r->origin, d - s->frame.row[v].ground_q4,
+		       d - s->d[r->origin]);
+	r->dd += sign * sx_slanted_sky_part(s->w[v], d, s->scored ? s->t->sky_most : INT64_MAX);
 }
 
 static struct rows rows_of(const struct sx_slanted *s, int v_bottom, int v_top)
@@ -94,17 +96,20 @@ static float cells_fit(const struct sx_slanted *s, const struct rows *r, int kin
 		       const struct sx_slanted_plane *p)
 {
 	const struct sx_slanted_tables *t = s->t;
+	const int32_t *w = kind == G ? s->g : s->w;
 	int32_t sum = 0;
 
 	for (int v = r->v_bottom; v <= r->v_top; v++) {
 		const float residual = kind == G ? (p->a + p->b * (float)(v - r->origin)) -
-							   (float)(s->d[v] - s->frame.ground_q4[v])
+							   (float)(s->d[v] - s->frame.row[v].ground_q4)
 						 : p->a - (float)s->d[v];
 
-		sum += t->outlier[kind][sx_slanted_outlier(residual, (float)s->w[v] * t->kw[kind])];
+		sum += t->outlier[kind][sx_slanted_outlier(residual, (float)w[v] * t->kw[kind])];
 	}
 	return (float)sum * (1.0f / 1024.0f) +
-	       (kind == G ? sx_slanted_ground_prior(&t->model, p, r->v_bottom - r->origin) : 0.0f);
+	       (kind == G ? sx_slanted_ground_prior(&t->model, p, s->frame.row[r->v_bottom].lambda_offset,
+						    r->v_bottom - r->origin)
+			  : 0.0f);
 }
 
 static struct sx_slanted_plane fit(const struct sx_slanted *s, const struct rows *r, int kind)
@@ -113,7 +118,8 @@ static struct sx_slanted_plane fit(const struct sx_slanted *s, const struct rows
 	struct sx_slanted_plane p = {0};
 
 	if (kind == G)
-		p = sx_slanted_ground(m, &r->sums, r->v_bottom - r->origin);
+		p = sx_slanted_ground(m, &r->sums, s->frame.row[r->v_bottom].lambda_offset,
+				      r->v_bottom - r->origin);
 	else if (kind == O)
 		p = sx_slanted_object(m, &r->sums, s->d[r->origin]);
 	else
@@ -123,10 +129,10 @@ static struct sx_slanted_plane fit(const struct sx_slanted *s, const struct rows
 	return p;
 }
 
-/* Ground's deviation from what is expected, at row v. */
-static float ground_at(const struct sx_slanted_plane *p, int y)
+/* Disparity of a piece of ground at row v; origin: the row that it counts from. */
+static float ground_at(const struct sx_slanted *s, const struct sx_slanted_plane *p, int origin, int v)
 {
-	return p->a + p->b * (float)y;
+	return (float)s->frame.row[v].ground_q4 + (p->a + p->b * (float)(v - origin));
 }
 
 static struct sx_slanted_step step(const struct sx_slanted *s, const struct rows *r, int kind,
@@ -139,8 +145,7 @@ static struct sx_slanted_step step(const struct sx_slanted *s, const struct rows
 		return sx_slanted_on_object(m, b, p->a);
 	if (kind == S)
 		return sx_slanted_on_sky(m, b);
-	return sx_slanted_on_ground(
-		m, b, (float)s->frame.ground_q4[r->v_bottom] + ground_at(p, r->v_bottom - r->origin));
+	return sx_slanted_on_ground(m, b, ground_at(s, p, r->origin, r->v_bottom));
 }
 
 static bool legal(const struct sx_slanted *s, const struct rows *r, int kind)
@@ -148,6 +153,13 @@ static bool legal(const struct sx_slanted *s, const struct rows *r, int kind)
 	if (kind == G)
 		return r->v_top < s->frame.top;
 	return kind == O || (r->v_bottom > 0 && r->v_bottom >= s->frame.vhor);
+}
+
+static bool too_steep(const struct sx_slanted *s, const struct rows *r, int kind,
+		      const struct sx_slanted_plane *p)
+{
+	return kind == G &&
+	       !sx_slanted_within_grade(&s->frame.grade, p->b, ground_at(s, p, r->origin, r->v_bottom));
 }
 
 /* Only what is strictly cheaper replaces: the longest stixel wins ties. */
@@ -163,15 +175,14 @@ static void consider(struct sx_slanted *s, const struct rows *r, int kind)
 	if (r->v_bottom > 0)
 		on = step(s, r, kind, &p);
 	cost = sx_slanted_energy(m, p.fit, score_of(s, kind, r->v_bottom, r->v_top, &label), on.cost);
-	if (!(cost < b->cost[kind]))
+	if (!(cost < b->cost[kind]) || too_steep(s, r, kind, &p))
 		return;
 	b->cost[kind] = cost;
 	s->from[kind][r->v_top] = (struct choice){(uint16_t)r->v_bottom, on.from};
 	if (kind == O)
 		b->object = p.a;
 	if (kind == G && r->v_top + 1 < s->t->rows)
-		b->ground_next =
-			(float)s->frame.ground_q4[r->v_top + 1] + ground_at(&p, r->v_top + 1 - r->origin);
+		b->ground_next = ground_at(s, &p, r->origin, r->v_top + 1);
 }
 
 static void recurrence(struct sx_slanted *s)
@@ -235,9 +246,10 @@ int sx_slanted_create(struct sx_slanted **ret, const struct sx_slanted_tables *t
 	if (!s)
 		return -ENOMEM;
 	s->t = t;
-	s->frame.ground_q4 = calloc(h, sizeof(*s->frame.ground_q4));
+	s->frame.row = calloc(h, sizeof(*s->frame.row));
 	s->d = calloc(h, sizeof(*s->d));
 	s->w = calloc(h, sizeof(*s->w));
+	s->g = calloc(h, sizeof(*s->g));
 	s->origin = calloc(h, sizeof(*s->origin));
 	s->score = calloc((h + 1) * (size_t)(t->classes + 1), sizeof(*s->score));
 	s->below = calloc(h, sizeof(*s->below));
@@ -247,7 +259,7 @@ int sx_slanted_create(struct sx_slanted **ret, const struct sx_slanted_tables *t
 		if (!s->from[k])
 			goto fail;
 	}
-	if (!s->frame.ground_q4 || !s->d || !s->w || !s->origin || !s->score || !s->below || !s->list)
+	if (!s->frame.row || !s->d || !s->w || !s->g || !s->origin || !s->score || !s->below || !s->list)
 		goto fail;
 	*ret = s;
 	return 0;
@@ -260,9 +272,10 @@ void sx_slanted_destroy(struct sx_slanted *s)
 {
 	if (!s)
 		return;
-	free(s->frame.ground_q4);
+	free(s->frame.row);
 	free(s->d);
 	free(s->w);
+	free(s->g);
 	free(s->origin);
 	free(s->score);
 	free(s->below);

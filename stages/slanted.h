@@ -17,6 +17,7 @@
 #include "stages/road.h"
 #include "stages/segment.h"
 #include "stages/slanted_list.h"
+#include "stages/slanted_road.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,6 +35,8 @@ struct sx_slanted_tables {
 	int above;		 /* rows above the horizon that may be ground */
 	int classes;
 	bool exact;
+	double grade_px;     /* image rows that the steepest ground takes at infinity; 0: no limit */
+	int64_t sky_most;    /* sx_slanted_sky_part(), with scores; less than 2^31 */
 	uint8_t weight[256]; /* by confidence */
 	uint8_t kind[SX_CLASSES_MAX];
 	uint16_t score[256];
@@ -47,16 +50,17 @@ int sx_slanted_tables_create(struct sx_slanted_tables **ret, const struct sx_par
 void sx_slanted_tables_destroy(struct sx_slanted_tables *t);
 
 /*
- * The road of one frame. ground_q4[rows]: expected ground at the centre of each row, within +-(SX_SLANTED_MAX_Q4 + 1).
- * vhor: rows from the bottom that expect ground above 0; rows below top may be ground. slope: 1/16 px per row upwards.
+ * The road of one frame. vhor: rows from the bottom that expect ground above 0; rows below top may be ground. slope: 1/16 px
+ * per row upwards.
  */
 struct sx_slanted_frame {
-	int32_t *ground_q4;
+	struct sx_slanted_row *row; /* [rows] */
 	int vhor, top;
 	float slope;
+	struct sx_slanted_grade grade;
 };
 
-/* ground_q4: the owner's, t->rows entries. */
+/* row: the owner's, t->rows entries. */
 void sx_slanted_frame_set(struct sx_slanted_frame *f, const struct sx_slanted_tables *t,
 			  const struct sx_road *road);
 

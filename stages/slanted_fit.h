@@ -27,6 +27,7 @@
 /* What is constant in a context. lambda_*: prior of the plane as weight; k_*: nats of a squared residual. */
 struct sx_slanted_model {
 	float lambda_offset, lambda_slope;
+	float roughness; /* standard deviations of ground by 1/16 px that is expected (stages/slanted_road.h) */
 	float k_ground, k_object, k_sky;
 	float cut, cut_first_object;
 	float cut_gravity, gravity; /* cut + cost at 0, cost per 1/16 px */
@@ -36,20 +37,22 @@ struct sx_slanted_model {
 };
 
 /*
- * Sums over the rows of a stixel with weights w, rows y and disparities c counted from the highest row of weight > 0 at
- * or below v_top, the origin: both are small where the stixel is one thing. e: disparity less expected ground. 2160 rows
- * give |x| < 2^30, the rest below 2^47.
+ * Sums over the rows of a stixel, rows y and disparities c counted from the highest row of weight > 0 at or below v_top,
+ * the origin: both are small where the stixel is one thing. e: disparity less expected ground. As ground, with weights g:
+ * n, x, xx, e, xe, ee; as an object, with weights w: w, c, cc. 2160 rows give |x| < 2^30, the rest below 2^47.
  */
 struct sx_slanted_sums {
-	int32_t w, x;
+	int32_t n, x, w;
 	int64_t xx, e, xe, ee, c, cc;
 };
 
-/* Adds row y with weight w (times sign: +-1). e, c: as above. */
-SX_SLANTED void sx_slanted_add(struct sx_slanted_sums *s, int32_t w, int32_t y, int32_t e, int32_t c)
+/* Adds row y with weights w and g (times sign: +-1). e, c: as above. */
+SX_SLANTED void sx_slanted_add(struct sx_slanted_sums *s, int32_t w, int32_t g, int32_t y, int32_t e,
+			       int32_t c)
 {
-	const int32_t wy = w * y, we = w * e, wc = w * c;
+	const int32_t wy = g * y, we = g * e, wc = w * c;
 
+	s->n += g;
 	s->w += w;
 	s->x += wy;
 	s->xx += (int64_t)wy * y;
@@ -74,15 +77,17 @@ struct sx_slanted_plane {
 };
 
 /*
- * y: v_bottom - origin. Above the origin there is no data, and all comes out as 0. Elsewhere the origin has a weight of 1
- * at least, all weights with lambda_offset are below 620000 (sx_params_check()), and that share of the determinant's
- * terms is what is left of them at worst: twice what their rounding can take, so it is positive.
+ * y: v_bottom - origin; lambda_offset: of row v_bottom. Above the origin there is no data, and all comes out as 0.
+ * Elsewhere the origin has a weight of 1 at least, all weights with lambda_offset are below 620000 (sx_params_check()), and
+ * that share of the determinant's terms is what is left of them at worst: twice what their rounding can take, so it is
+ * positive.
  */
 SX_SLANTED struct sx_slanted_plane sx_slanted_ground(const struct sx_slanted_model *m,
-						     const struct sx_slanted_sums *s, int y)
+						     const struct sx_slanted_sums *s, float lambda_offset,
+						     int y)
 {
-	const float bottom = y < 0 ? (float)y : 0.0f, foot = m->lambda_offset * bottom;
-	const float n = (float)s->w + m->lambda_offset, x = (float)s->x + foot;
+	const float bottom = y < 0 ? (float)y : 0.0f, foot = lambda_offset * bottom;
+	const float n = (float)s->n + lambda_offset, x = (float)s->x + foot;
 	const float xx = (sx_slanted_float(s->xx) + foot * bottom) + m->lambda_slope;
 	const float e = sx_slanted_float(s->e), xe = sx_slanted_float(s->xe);
 	const float r = 1.0f / (n * xx - x * x);
@@ -102,11 +107,11 @@ SX_SLANTED struct sx_slanted_plane sx_slanted_ground(const struct sx_slanted_mod
 
 /* Of the plane's prior alone. */
 SX_SLANTED float sx_slanted_ground_prior(const struct sx_slanted_model *m, const struct sx_slanted_plane *p,
-					 int y)
+					 float lambda_offset, int y)
 {
 	const float foot = p->a + p->b * (float)y;
 
-	return (m->lambda_offset * (foot * foot) + m->lambda_slope * (p->b * p->b)) * m->k_ground;
+	return (lambda_offset * (foot * foot) + m->lambda_slope * (p->b * p->b)) * m->k_ground;
 }
 
 /* d: disparity of the origin. Without any weight an object has disparity 0 and costs nothing. */
@@ -124,7 +129,15 @@ SX_SLANTED struct sx_slanted_plane sx_slanted_object(const struct sx_slanted_mod
 	return p;
 }
 
-/* dd: sum of w d^2. */
+/* What a cell adds to dd. most: where an outlier ends, in units of w d^2. */
+SX_SLANTED int64_t sx_slanted_sky_part(int32_t w, int32_t d, int64_t most)
+{
+	const int64_t part = (int64_t)(w * d) * d;
+
+	return part < most ? part : most;
+}
+
+/* dd: sum of sx_slanted_sky_part(). */
 SX_SLANTED float sx_slanted_sky(const struct sx_slanted_model *m, int64_t dd)
 {
 	return sx_slanted_float(dd) * m->k_sky;

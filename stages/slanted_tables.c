@@ -15,9 +15,13 @@
 
 enum { G = STIXEL_GROUND, S = STIXEL_SKY };
 
-static double weight_of(int c, enum sx_confidence_weight how)
+static double weight_of(int c, const struct sx_slanted_params *s)
 {
-	return how == SX_WEIGHT_SQUARED ? c * c / 255.0 : how == SX_WEIGHT_LINEAR ? c : 255.0;
+	const double part = c / (255.0 * s->confidence_full), most = part > 1 ? 1 : part;
+
+	return 255.0 * (s->confidence == SX_WEIGHT_SQUARED  ? most * most
+			: s->confidence == SX_WEIGHT_LINEAR ? most
+							    : 1);
 }
 
 /* Residuals in 1/16 px, weights in 1/255. */
@@ -35,11 +39,13 @@ static void fill_model(struct sx_slanted_tables *t, const struct sx_slanted_para
 					 (s->offset_px * s->offset_px)),
 		.lambda_slope =
 			(float)(255.0 * s->sigma_ground_px * s->sigma_ground_px / (slope_px * slope_px)),
+		.roughness = (float)(s->roughness / (16.0 * s->sigma_ground_px)),
 		.k_ground = (float)nats_per_unit(s->sigma_ground_px),
 		.k_object = (float)nats_per_unit(s->sigma_object_px),
 		.k_sky = (float)nats_per_unit(s->sigma_sky_px),
 		.cut = (float)s->cut,
-		.cut_first_object = (float)(s->cut + log(2.0)),
+		/* below it there is ground, which the image does not show */
+		.cut_first_object = (float)(s->cut + s->cut),
 		.cut_gravity = (float)(s->cut + s->gravity),
 		.gravity = (float)(s->gravity / 16.0),
 		.cut_order = (float)(s->cut + s->order),
@@ -82,9 +88,11 @@ int sx_slanted_tables_create(struct sx_slanted_tables **ret, const struct sx_par
 	t->above = (height * s->above / 100 + t->cell_height - 1) / t->cell_height;
 	t->classes = p->semantics.classes;
 	t->exact = p->stixels.method == SX_STIXEL_SLANTED_EXACT;
+	t->grade_px = s->grade * p->camera.fx;
+	t->sky_most = (int64_t)fmin(s->sky_outlier / nats_per_unit(s->sigma_sky_px), INT32_MAX);
 	fill_model(t, s);
 	for (int c = 0; c < 256; c++) {
-		t->weight[c] = (uint8_t)floor(weight_of(c, s->confidence) + 0.5);
+		t->weight[c] = (uint8_t)floor(weight_of(c, s) + 0.5);
 		t->score[c] = (uint16_t)floor(-256.0 * log((c ? c : 0.5) / 255.0) + 0.5);
 	}
 	for (int k = 0; k < SX_CLASSES_MAX; k++)
@@ -114,14 +122,17 @@ void sx_slanted_frame_set(struct sx_slanted_frame *f, const struct sx_slanted_ta
 		const double y = (t->height - 1 - v * t->cell_height) - 0.5 * (t->cell_height - 1);
 		const double g = 16.0 * (road->slope * y + road->offset);
 
-		f->ground_q4[v] = (int32_t)rint(g > limit ? limit : g < -limit ? -limit : g);
-		if (f->ground_q4[v] > 0 && f->vhor == v)
+		f->row[v] = sx_slanted_row_of(&t->model, (int32_t)rint(g > limit    ? limit
+								       : g < -limit ? -limit
+										    : g));
+		if (f->row[v].ground_q4 > 0 && f->vhor == v)
 			f->vhor = v + 1;
 	}
 	f->top = f->vhor + t->above < t->rows ? f->vhor + t->above : t->rows;
 	if (f->vhor == 0)
 		f->top = 0;
 	f->slope = (float)(-16.0 * road->slope * t->cell_height);
+	f->grade = sx_slanted_grade_of(t->grade_px, road->slope, t->cell_height);
 }
 
 int sx_slanted_publish(const struct sx_slanted_tables *t, const struct sx_slanted_frame *f, bool scored,
@@ -131,7 +142,7 @@ int sx_slanted_publish(const struct sx_slanted_tables *t, const struct sx_slante
 
 	for (int i = 0; i < n; i++) {
 		const struct sx_slanted_geometry g = {f->vhor, t->cell_height, scored, f->slope,
-						      f->ground_q4[choice[i].v_bottom]};
+						      f->row[choice[i].v_bottom].ground_q4};
 		const struct sx_segment s = sx_slanted_segment(&g, &choice[i]);
 
 		if (kept && !scored && s.kind == S && list[kept - 1].kind == S)

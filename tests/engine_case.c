@@ -10,6 +10,8 @@
 
 #include <stixel.h>
 
+#include "tests/slanted_case.h"
+
 static const char *const tap_names[SX_TAP_COUNT] = {
 	"left",	     "right",	     "left-census", "right-census",	  "sum",
 	"winner",    "winner-right", "median",	    "median-right",	  "left-right",
@@ -57,17 +59,7 @@ struct sx_params engine_case_params(void)
 			    .rdp_epsilon_px = 2,
 			    .rdp_sky_px = 1,
 			    .rdp_ground_px = 1.5,
-			    .slanted = {.sigma_ground_px = 1,
-					.sigma_object_px = 1,
-					.sigma_sky_px = 2,
-					.offset_px = 1,
-					.slope_px = 0.125,
-					.above = 15,
-					.cut = 4,
-					.gravity = 1,
-					.order = 1,
-					.gap = 1,
-					.semantic = 0.5}},
+			    .slanted = SLANTED_CASE},
 	};
 }
 
@@ -488,6 +480,9 @@ void engine_cases_slanted(engine_case_fn *check)
 		s->above = i % 4 == 3 ? 100 : 15 * (i % 4);
 		s->slope_px = i % 5 ? 0.125 : 1;
 		s->semantic = i % 8 == 7 ? 20 : 0.5;
+		s->confidence_full = i % 2 ? 1 : 0.375;
+		s->roughness = i % 3 ? 0.025 : 0;
+		s->grade = i % 4 ? 0.05 : 0.2;
 		s->cut = i % 9 == 8 ? 0 : 4;
 		if (i == 26 || i == 27) {
 			t.params.camera = (struct sx_camera){0};

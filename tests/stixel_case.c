@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#include "tests/slanted_case.h"
+
 struct sx_params stixel_case_params(int height)
 {
 	return (struct sx_params){
@@ -45,17 +47,7 @@ struct sx_params stixel_case_params(int height)
 			    .rdp_epsilon_px = 2.0,
 			    .rdp_sky_px = 1.0,
 			    .rdp_ground_px = 1.5,
-			    .slanted = {.sigma_ground_px = 1,
-					.sigma_object_px = 1,
-					.sigma_sky_px = 2,
-					.offset_px = 1,
-					.slope_px = 0.125,
-					.above = 15,
-					.cut = 4,
-					.gravity = 1,
-					.order = 1,
-					.gap = 1,
-					.semantic = 0.5}},
+			    .slanted = SLANTED_CASE},
 	};
 }
 

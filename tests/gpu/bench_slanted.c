@@ -134,17 +134,6 @@ static void fill_params(struct slanted *s)
 	*p = stixel_case_params(s->b->height);
 	p->stixels.method = SX_STIXEL_SLANTED;
 	p->stixels.width = p->stixels.cell_height = s->cell;
-	p->stixels.slanted = (struct sx_slanted_params){.sigma_ground_px = 1,
-							.sigma_object_px = 1,
-							.sigma_sky_px = 2,
-							.offset_px = 1,
-							.slope_px = 0.125,
-							.above = 15,
-							.cut = 4,
-							.gravity = 1,
-							.order = 1,
-							.gap = 1,
-							.semantic = 0.5};
 	p->semantics.classes = CLASSES;
 	for (int k = 0; k < CLASSES; k++)
 		p->semantics.kind[k] = k < 2 || k == 9 ? STIXEL_GROUND : k == 10 ? STIXEL_SKY : STIXEL_OBJECT;

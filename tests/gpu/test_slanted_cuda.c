@@ -19,6 +19,7 @@
 #include "stages/reduce.h"
 #include "stages/slanted.h"
 #include "tests/gpu/on_device.h"
+#include "tests/slanted_case.h"
 #include "tests/stixel_case.h"
 
 enum { G = STIXEL_GROUND, O = STIXEL_OBJECT, S = STIXEL_SKY };
@@ -291,21 +292,13 @@ static void random_model(struct sx_slanted_params *s, struct check_rng *r)
 	s->order = check_below(r, 4) ? between(r, 0, 3) : 0;
 	s->gap = check_below(r, 4) ? between(r, 0, 3) : 0;
 	s->semantic = check_below(r, 4) ? between(r, 0, 2) : 0;
+	s->confidence_full = check_below(r, 4) ? between(r, 0.1, 1) : 1;
+	s->roughness = check_below(r, 4) ? between(r, 0, 0.1) : check_below(r, 2);
+	s->grade = check_below(r, 3) ? between(r, 0.01, 0.1) : 10;
+	s->sky_outlier = check_below(r, 4) ? between(r, 0, 20) : 1000;
 }
 
-static const struct sx_slanted_params usual_model = {
-	.sigma_ground_px = 1,
-	.sigma_object_px = 1,
-	.sigma_sky_px = 2,
-	.offset_px = 1,
-	.slope_px = 0.125,
-	.above = 15,
-	.cut = 4,
-	.gravity = 1,
-	.order = 1,
-	.gap = 1,
-	.semantic = 0.5,
-};
+static const struct sx_slanted_params usual_model = SLANTED_CASE;
 
 static int check_case(enum stixel_case how, int rows, int columns, enum sx_stixel_method method, int classes,
 		      struct check_rng *r)

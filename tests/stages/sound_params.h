@@ -7,6 +7,7 @@
 #define SX_TESTS_STAGES_SOUND_PARAMS_H
 
 #include "stages/params.h"
+#include "tests/slanted_case.h"
 
 static inline struct sx_params sound_params(void)
 {
@@ -40,17 +41,7 @@ static inline struct sx_params sound_params(void)
 			    .rdp_epsilon_px = 2,
 			    .rdp_sky_px = 1,
 			    .rdp_ground_px = 1,
-			    .slanted = {.sigma_ground_px = 1,
-					.sigma_object_px = 1,
-					.sigma_sky_px = 2,
-					.offset_px = 1,
-					.slope_px = 0.125,
-					.above = 15,
-					.cut = 4,
-					.gravity = 1,
-					.order = 1,
-					.gap = 1,
-					.semantic = 0.5}},
+			    .slanted = SLANTED_CASE},
 	};
 }
 

@@ -21,7 +21,7 @@ enum { G = STIXEL_GROUND, O = STIXEL_OBJECT, S = STIXEL_SKY };
 /* Rows of a column, v from its foot; an origin at row o. */
 struct column {
 	int n, o;
-	int32_t w[2160], d[2160], g[2160];
+	int32_t w[2160], as_ground[2160], d[2160], g[2160];
 };
 
 static void sum_up(const struct column *c, struct sx_slanted_sums *s, int64_t *dd)
@@ -29,8 +29,9 @@ static void sum_up(const struct column *c, struct sx_slanted_sums *s, int64_t *d
 	*s = (struct sx_slanted_sums){0};
 	*dd = 0;
 	for (int v = 0; v < c->n; v++) {
-		sx_slanted_add(s, c->w[v], v - c->o, c->d[v] - c->g[v], c->d[v] - c->d[c->o]);
-		*dd += (int64_t)c->w[v] * c->d[v] * c->d[v];
+		sx_slanted_add(s, c->w[v], c->as_ground[v], v - c->o, c->d[v] - c->g[v],
+			       c->d[v] - c->d[c->o]);
+		*dd += sx_slanted_sky_part(c->w[v], c->d[v], INT64_MAX);
 	}
 }
 
@@ -51,7 +52,7 @@ static double residual(const struct column *c, double a, double b)
 	for (int v = 0; v < c->n; v++) {
 		const double r = c->d[v] - c->g[v] - a - b * (v - c->o);
 
-		sum += c->w[v] * r * r;
+		sum += c->as_ground[v] * r * r;
 	}
 	return sum;
 }
@@ -63,13 +64,13 @@ static double best_plane(const struct column *c, const struct sx_slanted_model *
 	double n = la, x = 0, y = 0, xx = lb, xy = 0, foot;
 
 	for (int v = 0; v < c->n; v++) {
-		n += c->w[v];
-		x += (double)c->w[v] * v;
-		y += (double)c->w[v] * (c->d[v] - c->g[v]);
+		n += c->as_ground[v];
+		x += (double)c->as_ground[v] * v;
+		y += (double)c->as_ground[v] * (c->d[v] - c->g[v]);
 	}
 	for (int v = 0; v < c->n; v++) {
-		xx += c->w[v] * (v - x / n) * (v - x / n);
-		xy += c->w[v] * (v - x / n) * (c->d[v] - c->g[v] - y / n);
+		xx += c->as_ground[v] * (v - x / n) * (v - x / n);
+		xy += c->as_ground[v] * (v - x / n) * (c->d[v] - c->g[v] - y / n);
 	}
 	/* the foot is a measurement of 0 in row 0 */
 	xx += la * (x / n) * (x / n);
@@ -99,10 +100,10 @@ static void check_column(const struct column *c, const struct sx_slanted_model *
 	double a, b, want, mean = 0, n = 0, rest = 0, sky = 0;
 
 	sum_up(c, &s, &dd);
-	p = sx_slanted_ground(m, &s, -c->o);
+	p = sx_slanted_ground(m, &s, m->lambda_offset, -c->o);
 	want = kg * best_plane(c, m, &a, &b);
 	check_near("ground", (double)p.fit, want, 1e-3 * want + 1e-3 + 5e-6 * kg * residual(c, 0, 0));
-	check_near("ground prior", (double)sx_slanted_ground_prior(m, &p, -c->o),
+	check_near("ground prior", (double)sx_slanted_ground_prior(m, &p, m->lambda_offset, -c->o),
 		   kg * ((double)m->lambda_offset * (a - b * c->o) * (a - b * c->o) +
 			 (double)m->lambda_slope * b * b),
 		   1e-2 * want + 1e-3 + 5e-6 * kg * residual(c, 0, 0));
@@ -146,6 +147,8 @@ static void random_column(struct column *c, int how, struct check_rng *r)
 	find_origin(c);
 	if (c->w[c->o] == 0)
 		c->w[c->o] = 1;
+	for (int v = 0; v < c->n; v++)
+		c->as_ground[v] = sx_slanted_ground_weight(c->w[v], 1 + check_below(r, 32768));
 }
 
 static void test_closed_form(void **state)
@@ -183,7 +186,7 @@ static void test_prior_planes(void **state)
 	p.stixels.method = SX_STIXEL_SLANTED;
 	assert_int_equal(sx_slanted_tables_create(&t, &p, 400, 128), 0);
 	for (int y = -2160; y <= 2160; y += 40) {
-		q = sx_slanted_ground(&t->model, &none, y);
+		q = sx_slanted_ground(&t->model, &none, t->model.lambda_offset, y);
 		assert_true(q.a == 0 && q.b == 0 && q.fit == 0);
 	}
 	q = sx_slanted_object(&t->model, &none, 77);
@@ -194,8 +197,8 @@ static void test_prior_planes(void **state)
 	p.stixels.slanted.slope_px = 1e-7;
 	assert_int_equal(sx_slanted_tables_create(&t, &p, 400, 128), 0);
 	for (int y = 0; y > -50; y--)
-		sx_slanted_add(&s, 200, y, 160, 0);
-	q = sx_slanted_ground(&t->model, &s, -49);
+		sx_slanted_add(&s, 200, 200, y, 160, 0);
+	q = sx_slanted_ground(&t->model, &s, t->model.lambda_offset, -49);
 	assert_true(fabsf(q.a) < 32 && fabsf(q.b) < 0.01f);
 	sx_slanted_tables_destroy(t);
 }
@@ -219,7 +222,7 @@ static void test_ranges(void **state)
 		c->n = 2160;
 		c->o = how & 4 ? 2159 : 0;
 		for (int v = 0; v < c->n; v++) {
-			c->w[v] = 255;
+			c->w[v] = c->as_ground[v] = 255;
 			c->d[v] = how & 1 ? SX_SLANTED_MAX_Q4 : 0;
 			c->g[v] = how & 2 ? SX_SLANTED_MAX_Q4 + 1 : -SX_SLANTED_MAX_Q4 - 1;
 		}
@@ -235,7 +238,7 @@ static void test_ranges(void **state)
 			ee += 255 * f * f;
 			cc += 255 * k * k;
 		}
-		assert_true(s.w == 255 * 2160 && s.x == x && abs(s.x) < 1 << 30);
+		assert_true(s.w == 255 * 2160 && s.n == s.w && s.x == x && abs(s.x) < 1 << 30);
 		assert_true((double)s.xx == xx && (double)s.e == e && (double)s.xe == xe &&
 			    (double)s.ee == ee && (double)s.cc == cc);
 		assert_true(fits(s.xx) && fits(s.e) && fits(s.xe) && fits(s.ee) && fits(s.c) && fits(s.cc) &&
@@ -270,14 +273,20 @@ static void test_tables(void **state)
 	p.stixels.method = SX_STIXEL_SLANTED_EXACT;
 	p.stixels.width = 8;
 	p.semantics.classes = 3;
-	for (int how = SX_WEIGHT_SQUARED; how <= SX_WEIGHT_EQUAL; how++) {
-		p.stixels.slanted.confidence = (enum sx_confidence_weight)how;
+	for (int i = 0; i < 6; i++) {
+		const enum sx_confidence_weight how = (enum sx_confidence_weight)(i / 2);
+
+		p.stixels.slanted.confidence = how;
+		p.stixels.slanted.confidence_full = i % 2 ? 1 : 0.2; /* 51 of 255 */
 		assert_int_equal(sx_slanted_tables_create(&t, &p, 375, 128), 0);
 		assert_true(t->rows == 46 && t->cell_height == 8 && t->exact && t->classes == 3);
-		for (int c = 0; c < 256; c++)
-			assert_int_equal(t->weight[c], how == SX_WEIGHT_SQUARED	 ? (2 * c * c + 255) / 510
-						       : how == SX_WEIGHT_LINEAR ? c
+		for (int c = 0; c < 256; c++) {
+			const int w = i % 2 ? c : c < 51 ? 5 * c : 255;
+
+			assert_int_equal(t->weight[c], how == SX_WEIGHT_SQUARED	 ? (2 * w * w + 255) / 510
+						       : how == SX_WEIGHT_LINEAR ? w
 										 : 255);
+		}
 		sx_slanted_tables_destroy(t);
 	}
 	assert_int_equal(sx_slanted_tables_create(&t, &p, 375, 128), 0);
@@ -309,13 +318,13 @@ static void test_frame(void **state)
 	const struct sx_road road = stixel_case_road(403, 200, 50);
 	struct sx_slanted_frame f;
 	struct sx_slanted_tables *t;
-	int32_t ground[403];
+	struct sx_slanted_row row[403];
 
 	p.stixels.method = SX_STIXEL_SLANTED;
 	for (int cell = 1; cell <= 32; cell++) {
 		p.stixels.cell_height = cell;
 		assert_int_equal(sx_slanted_tables_create(&t, &p, 403, 128), 0);
-		f.ground_q4 = ground;
+		f.row = row;
 		sx_slanted_frame_set(&f, t, &road);
 		assert_int_equal(t->rows, 403 / cell);
 		for (int v = 0; v < t->rows; v++) {
@@ -323,8 +332,8 @@ static void test_frame(void **state)
 
 			for (int y = 403 - (v + 1) * cell; y < 403 - v * cell; y++)
 				mean += 16 * (road.slope * y + road.offset) / cell;
-			check_near("ground", ground[v], mean, 0.5 + 1e-9);
-			assert_int_equal(v<f.vhor, ground[v]> 0);
+			check_near("ground", row[v].ground_q4, mean, 0.5 + 1e-9);
+			assert_int_equal(v<f.vhor, row[v].ground_q4> 0);
 		}
 		check_near("slope", (double)f.slope, -16 * road.slope * cell, 1e-4);
 		assert_true(f.top >= f.vhor && (f.top - f.vhor) * cell < 61 + cell);

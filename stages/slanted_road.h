@@ -1,0 +1,72 @@
+/*
+ * Slanted stixels: what the road of a frame says of a row and of a piece of ground, for stages/, cpu/ and gpu/, as
+ * stages/slanted_fit.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_STAGES_SLANTED_ROAD_H
+#define SX_STAGES_SLANTED_ROAD_H
+
+#include <stdbool.h>
+
+#include "stages/slanted_fit.h"
+
+/*
+ * A row of cells. A real road leaves its plane by so many centimetres, which are the more pixels of disparity the nearer it
+ * is: noise of ground, and of the prior at its foot, grows with the disparity that is expected there. As a weight:
+ * sigma^2 / (sigma^2 + (roughness g)^2).
+ */
+struct sx_slanted_row {
+	int32_t ground_q4;   /* expected ground at the centre, within +-(SX_SLANTED_MAX_Q4 + 1) */
+	int32_t share;	     /* what a measurement weighs as ground, of 32768: 1 at least */
+	float lambda_offset; /* of ground that begins in this row */
+};
+
+SX_SLANTED struct sx_slanted_row sx_slanted_row_of(const struct sx_slanted_model *m, int32_t ground_q4)
+{
+	const float rough = ground_q4 > 0 ? m->roughness * (float)ground_q4 : 0.0f;
+	const float share = 1.0f / (1.0f + rough * rough);
+	const int32_t parts = (int32_t)(share * 32768.0f + 0.5f);
+	struct sx_slanted_row r;
+
+	r.ground_q4 = ground_q4;
+	r.share = parts > 0 ? parts : 1;
+	r.lambda_offset = m->lambda_offset * share;
+	return r;
+}
+
+/* Of a measurement of weight w, in 0..255: 0 only if w is. */
+SX_SLANTED int32_t sx_slanted_ground_weight(int32_t w, int32_t share)
+{
+	const int32_t part = (w * share + 16384) >> 15;
+
+	return part > 0 || w == 0 ? part : 1;
+}
+
+/*
+ * The steepest ground there can be. With t the grade, alpha the road's rise of disparity per image row and f the focal
+ * length, a plane that rises by s per row and has disparity d somewhere is a climb of less than t if
+ * s (t alpha f + d) >= alpha d. In b, what it rises less than the road in a cell: b (at + d) <= most.
+ */
+struct sx_slanted_grade {
+	float at, most;
+};
+
+/* grade_px: t f, 0 for no limit; slope: alpha in px per image row. */
+SX_SLANTED struct sx_slanted_grade sx_slanted_grade_of(double grade_px, double slope, int cell_height)
+{
+	const double at = 16.0 * grade_px * slope;
+	struct sx_slanted_grade g;
+
+	g.at = (float)at;
+	g.most = grade_px > 0 ? (float)(at * (16.0 * slope * cell_height)) : SX_SLANTED_ILLEGAL;
+	return g;
+}
+
+/* Ground of slope b and disparity d at its foot. */
+SX_SLANTED bool sx_slanted_within_grade(const struct sx_slanted_grade *g, float b, float d)
+{
+	return b * (g->at + (d > 0.0f ? d : 0.0f)) <= g->most;
+}
+
+#endif

@@ -1,0 +1,17 @@
+/*
+ * Parameters of slanted stixels for tests that do not say their own: every prior and every limit of the model at work.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TESTS_SLANTED_CASE_H
+#define SX_TESTS_SLANTED_CASE_H
+
+/* Initialises a struct sx_slanted_params. */
+#define SLANTED_CASE                                                                                       \
+	{                                                                                                  \
+		.confidence_full = 1, .sigma_ground_px = 1, .sigma_object_px = 1, .sigma_sky_px = 2,       \
+		.roughness = 0.02, .offset_px = 1, .slope_px = 0.125, .above = 15, .grade = 0.5, .cut = 4, \
+		.gravity = 1, .order = 1, .gap = 1, .semantic = 0.5, .sky_outlier = 8                      \
+	}
+
+#endif
