@@ -67,6 +67,7 @@ static size_t lay_out(struct sx_slanted_work *w, const struct sx_slanted_tables 
 		w->prefix[i] = take(memory, &used, h, sizeof(double));
 	w->prefix_w = take(memory, &used, h, sizeof(int32_t));
 	w->prefix_g = take(memory, &used, h, sizeof(int32_t));
+	w->prefix_holes = take(memory, &used, h, sizeof(int32_t));
 	w->w = take(memory, &used, h, sizeof(int32_t));
 	w->g = take(memory, &used, h, sizeof(int32_t));
 	w->d = take(memory, &used, h, sizeof(int32_t));

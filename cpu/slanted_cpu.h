@@ -27,6 +27,7 @@ struct sx_slanted_work {
 	void *memory;
 	double *prefix[SX_PREFIXES];	/* [rows + 1] */
 	int32_t *prefix_w, *prefix_g;	/* [rows + 1]: weights as an object, as ground */
+	int32_t *prefix_holes;		/* [rows + 1]: cells without a weight */
 	int32_t *w, *g, *d, *origin;	/* [rows] */
 	int32_t *at;			/* [rows]: disparity of the origin */
 	int32_t *score[SX_CLASSES_MAX]; /* [rows + 1]: prefix sums; of classes by kind, ground first */

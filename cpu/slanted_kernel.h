@@ -79,6 +79,7 @@ static void sl_load(const struct sl_column *col, const uint16_t *d, const uint8_
 		s->at[v] = s->d[s->origin[v]];
 		s->prefix_w[v + 1] = s->prefix_w[v] + w;
 		s->prefix_g[v + 1] = s->prefix_g[v] + g;
+		s->prefix_holes[v + 1] = s->prefix_holes[v] + (w == 0);
 		p[SX_PREFIX_X][v + 1] = p[SX_PREFIX_X][v] + gx;
 		p[SX_PREFIX_XX][v + 1] = p[SX_PREFIX_XX][v] + gx * v;
 		p[SX_PREFIX_E][v + 1] = p[SX_PREFIX_E][v] + ge;
@@ -145,7 +146,7 @@ static uint8_t sl_below_of(const struct sl_column *col, int kind, int v_bottom, 
 	const struct sx_slanted_below *b = &col->w->below[v_bottom - 1];
 
 	if (kind == SL_O)
-		return sx_slanted_on_object(m, b, p->a).from;
+		return sx_slanted_on_object(m, b, p->a, col->f->row[v_bottom].gravity).from;
 	if (kind == SL_S)
 		return sx_slanted_on_sky(m, b).from;
 	return sx_slanted_on_ground(m, b, sl_ground_at(col, p, col->w->origin[v_top], v_bottom)).from;
@@ -315,11 +316,12 @@ VF_INLINE void sl_object(const struct sl_column *col, struct sl_block *b, int v_
 		fit = vf_positive(vf_of_doubles(b->cc) - c * mean) * m->k_object;
 	if (v_bottom > 0) {
 		const struct sx_slanted_below *p = &col->w->below[v_bottom - 1];
+		const float gravity = col->f->row[v_bottom].gravity;
 		const vf nearer = a - p->object, far = vf_abs(a - p->ground_next), cut = vf_set1(m->cut);
 
 		below = vf_where(nearer > 1.0f, m->cut_order + m->order * nearer, cut) + p->cost[SL_O];
 		below = vf_min(below,
-			       vf_where(far > 1.0f, m->cut_gravity + m->gravity * far, cut) + p->cost[SL_G]);
+			       vf_where(far > 1.0f, m->cut + gravity * (16.0f + far), cut) + p->cost[SL_G]);
 		below = vf_min(below, vf_set1(p->cost[SL_S] + m->cut));
 	}
 	sl_keep(col, b, SL_O, v_bottom, fit, below, legal);
@@ -349,6 +351,9 @@ VF_INLINE void sl_ground(const struct sl_column *col, struct sl_block *b, int v_
 
 		fit = vf_positive(rest + (a * off_a + slope * off_b)) * m->k_ground;
 	}
+	fit = fit +
+	      vf_of_ints(vs_load(col->w->prefix_holes + b->first + 1) - col->w->prefix_holes[v_bottom]) *
+		      m->hole;
 	if (v_bottom > 0) {
 		const struct sx_slanted_below *p = &col->w->below[v_bottom - 1];
 		const vf gap = vf_abs(value - p->ground_next), cut = vf_set1(m->cut);

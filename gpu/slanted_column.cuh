@@ -126,14 +126,14 @@ SLANTED_INLINE float4 *slanted_cells_of(const struct slanted_arguments &a, const
 
 struct slanted_cell {
 	int32_t w, g, d, ground;
-	float lambda_offset;
+	float lambda_offset, gravity;
 };
 
 /* Of a row from 0 on; above the column there is nothing. */
 SLANTED_INLINE struct slanted_cell slanted_cell_at(const struct slanted_arguments &a,
 						   const struct slanted_column &c, int v)
 {
-	struct slanted_cell r = {0, 0, 0, 0, 0.0f};
+	struct slanted_cell r = {0, 0, 0, 0, 0.0f, 0.0f};
 
 	if (v < a.rows) {
 		const int d = ((const uint16_t *)(a.columns + (size_t)c.u * a.columns_pitch))[v];
@@ -147,6 +147,7 @@ SLANTED_INLINE struct slanted_cell slanted_cell_at(const struct slanted_argument
 		r.g = sx_slanted_ground_weight(r.w, a.row[v].share);
 		r.ground = a.row[v].ground_q4;
 		r.lambda_offset = a.row[v].lambda_offset;
+		r.gravity = a.row[v].gravity;
 	}
 	return r;
 }
@@ -193,11 +194,11 @@ SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const s
 	row.minus_g = -cell.g;
 	row.g = (float)cell.g;
 	row.e = cell.d - cell.ground;
-	row.minus_ge = -cell.g * row.e;
 	row.lambda_offset = cell.lambda_offset;
+	row.gravity = cell.gravity;
 	row.ground = (float)cell.ground;
 	row.grade = a.road->grade;
-	row.unused = 0;
+	row.hole = cell.w == 0;
 	__syncwarp();
 	c.tile->row[c.lane] = row;
 	c.tile->base[c.lane].minus_sky = most < outlier ? -(int32_t)most : -cell.w * cell.d;
@@ -252,6 +253,7 @@ SLANTED_INLINE struct slanted_tops slanted_open_block(const struct slanted_argum
 	struct slanted_tops r;
 	int origin;
 
+	r.totals.cells = slanted_scan(t->cells, cell.w > 0, c.lane);
 	r.totals.n = slanted_scan(t->n, cell.g, c.lane);
 	r.totals.x = slanted_scan(t->x, gv, c.lane);
 	r.totals.xx = slanted_scan(t->xx, gv * v, c.lane);

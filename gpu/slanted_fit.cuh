@@ -26,13 +26,14 @@
 struct __align__(16) slanted_row
 {
 	float w;
-	int32_t minus_w, d, minus_g;
+	int32_t minus_w, d;
+	float gravity;
 	float g;
-	int32_t e, minus_ge;
+	int32_t minus_g, e;
 	float lambda_offset;
 	float ground; /* expected in this row */
 	struct sx_slanted_grade grade;
-	int32_t unused;
+	float hole; /* 1: the cell has no weight */
 };
 
 /* What a stixel that begins in a row stands on: of struct sx_slanted_below of the row before. */
@@ -71,7 +72,7 @@ SLANTED_INLINE float slanted_unbias(int64_t s)
 
 /* Sums before they know an origin: over all rows up to one. */
 struct slanted_totals {
-	int64_t n, x, xx, e, xe, ee, w, d, dd;
+	int64_t cells, n, x, xx, e, xe, ee, w, d, dd;
 	int64_t sky; /* parts of the rows where sky may begin */
 };
 
@@ -80,11 +81,13 @@ struct slanted_sums_wide {
 	struct sx_slanted_sums s;
 	int64_t sky;
 	int32_t y, d0; /* the lowest row, from the origin */
+	int32_t rows;  /* how many there are */
 };
 
-SLANTED_INLINE void slanted_set(struct slanted_sums_wide *s, const struct slanted_totals &t, int origin,
-				int32_t d0)
+SLANTED_INLINE void slanted_set(struct slanted_sums_wide *s, const struct slanted_totals &t, int rows,
+				int origin, int32_t d0)
 {
+	s->s.cells = (int32_t)t.cells;
 	s->s.n = (int32_t)t.n;
 	s->s.w = (int32_t)t.w;
 	s->s.x = (int32_t)(t.x - origin * t.n);
@@ -97,6 +100,7 @@ SLANTED_INLINE void slanted_set(struct slanted_sums_wide *s, const struct slante
 	s->sky = t.sky;
 	s->y = -origin;
 	s->d0 = d0;
+	s->rows = rows;
 }
 
 /* The lowest row goes. GROUND, SKY: whose sums are needed from here on. */
@@ -108,6 +112,7 @@ SLANTED_INLINE void slanted_drop(struct slanted_sums_wide *s, const struct slant
 	if (SKY)
 		s->sky += (int64_t)base.minus_sky * base.sky_d;
 	s->y++;
+	s->rows--;
 }
 
 SLANTED_INLINE float slanted_y(const struct slanted_sums_wide &s)
@@ -119,6 +124,11 @@ SLANTED_INLINE struct sx_slanted_plane slanted_ground(const struct sx_slanted_mo
 						      const struct slanted_sums_wide &s, float lambda_offset)
 {
 	return sx_slanted_ground(&m, &s.s, lambda_offset, s.y);
+}
+
+SLANTED_INLINE float slanted_holes(const struct slanted_sums_wide &s)
+{
+	return (float)(s.rows - s.s.cells);
 }
 
 SLANTED_INLINE struct sx_slanted_plane slanted_object(const struct sx_slanted_model &m,
@@ -134,18 +144,19 @@ SLANTED_INLINE float slanted_sky(const struct sx_slanted_model &m, const struct 
 
 /* Up to SLANTED_SMALL rows. xe, ee, cc, sky: biased. */
 struct slanted_sums_small {
-	float n, x, w, y, d0;
+	float holes, n, x, w, y, d0;
 	uint32_t xx;
 	int32_t e, c, row, d_origin; /* row: y as a whole number */
 	int64_t xe, ee, cc, sky;
 };
 
-SLANTED_INLINE void slanted_set(struct slanted_sums_small *s, const struct slanted_totals &t, int origin,
-				int32_t d0)
+SLANTED_INLINE void slanted_set(struct slanted_sums_small *s, const struct slanted_totals &t, int rows,
+				int origin, int32_t d0)
 {
 	struct slanted_sums_wide wide;
 
-	slanted_set(&wide, t, origin, d0);
+	slanted_set(&wide, t, rows, origin, d0);
+	s->holes = slanted_holes(wide);
 	s->n = (float)wide.s.n;
 	s->w = (float)wide.s.w;
 	s->x = (float)wide.s.x;
@@ -169,12 +180,15 @@ SLANTED_INLINE void slanted_drop(struct slanted_sums_small *s, const struct slan
 	const int32_t c = r.d - s->d_origin, wc = r.minus_w * c;
 
 	if (GROUND) {
+		const int32_t minus_ge = r.minus_g * r.e;
+
+		s->holes -= r.hole;
 		s->n -= r.g;
 		s->x = __fmaf_rn(-r.g, s->y, s->x);
 		s->xx += (uint32_t)(r.minus_g * s->row * s->row);
-		s->e += r.minus_ge;
-		s->xe += (int64_t)r.minus_ge * s->row;
-		s->ee += (int64_t)r.minus_ge * r.e;
+		s->e += minus_ge;
+		s->xe += (int64_t)minus_ge * s->row;
+		s->ee += (int64_t)minus_ge * r.e;
 		s->row++;
 		s->y += 1.0f;
 	}
@@ -183,6 +197,11 @@ SLANTED_INLINE void slanted_drop(struct slanted_sums_small *s, const struct slan
 	s->cc += (int64_t)wc * c;
 	if (SKY)
 		s->sky += (int64_t)base.minus_sky * base.sky_d;
+}
+
+SLANTED_INLINE float slanted_holes(const struct slanted_sums_small &s)
+{
+	return s.holes;
 }
 
 SLANTED_INLINE float slanted_y(const struct slanted_sums_small &s)
@@ -234,11 +253,11 @@ SLANTED_INLINE float slanted_sky(const struct sx_slanted_model &m, const struct 
 /* SKY: it may be below. What is illegal is 3e38 with or without a prior, and loses every comparison there is. */
 template <bool SKY>
 SLANTED_INLINE float slanted_under_object(const struct sx_slanted_model &m, const struct slanted_base &b,
-					  float a)
+					  float a, float gravity)
 {
 	const float nearer = a - b.object, far = fabsf(a - b.ground_next);
 	const float object = b.on_object + (nearer > 1.0f ? m.cut_order + m.order * nearer : m.cut);
-	const float ground = b.on_ground + (far > 1.0f ? m.cut_gravity + m.gravity * far : m.cut);
+	const float ground = b.on_ground + (far > 1.0f ? m.cut + gravity * (16.0f + far) : m.cut);
 	const float both = fminf(object, ground);
 
 	return SKY ? fminf(both, b.on_sky_cut) : both;

@@ -43,6 +43,7 @@ SLANTED_INLINE struct slanted_piece slanted_piece_of(const struct slanted_argume
 
 		sx_slanted_add(&s, cell.w, cell.g, v - r.origin, cell.d - cell.ground, cell.d - r.d0);
 	}
+	r.sums.cells = 0; /* planes do not ask */
 	r.sums.n = (int32_t)sx_warp_sum((uint32_t)s.n);
 	r.sums.w = (int32_t)sx_warp_sum((uint32_t)s.w);
 	r.sums.x = (int32_t)sx_warp_sum((uint32_t)s.x);
@@ -102,7 +103,7 @@ SLANTED_INLINE int slanted_kind_below(const struct slanted_arguments &a, const s
 	const struct sx_slanted_below below = slanted_final_of(a, c, s.v_bottom - 1)->below;
 
 	if (s.kind == STIXEL_OBJECT)
-		return sx_slanted_on_object(&a.m, &below, s.plane.a).from;
+		return sx_slanted_on_object(&a.m, &below, s.plane.a, a.row[s.v_bottom].gravity).from;
 	if (s.kind == STIXEL_SKY)
 		return sx_slanted_on_sky(&a.m, &below).from;
 	return sx_slanted_on_ground(&a.m, &below,

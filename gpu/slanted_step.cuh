@@ -171,6 +171,7 @@ SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct
 								 row.lambda_offset);
 		if (!FIRST)
 			below = slanted_under_ground(m, base, foot);
+		p.fit = p.fit + slanted_holes(l->sums) * m.hole;
 		cost = slanted_cost<CLASSES>(m, p.fit, slanted_least<STIXEL_GROUND>(l->own, a.slots, sums),
 					     below);
 		if (cost < best->cost[STIXEL_GROUND] && gentle && alive) {
@@ -188,7 +189,7 @@ SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct
 			p.fit = slanted_cells_fit<STIXEL_OBJECT>(a, c, v, l->top, l->last, l->origin, p,
 								 0.0f);
 		if (!FIRST)
-			below = slanted_under_object<SKY>(m, base, p.a);
+			below = slanted_under_object<SKY>(m, base, p.a, row.gravity);
 		cost = slanted_cost<CLASSES>(m, p.fit, slanted_least<STIXEL_OBJECT>(l->own, a.slots, sums),
 					     below);
 		if (cost < best->cost[STIXEL_OBJECT] && alive) {
@@ -309,7 +310,7 @@ SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const 
 		l.top = block + c.lane;
 		l.last = block + SLANTED_ROWS < a.rows ? block + SLANTED_ROWS - 1 : a.rows - 1;
 		l.origin = tops.origin;
-		slanted_set(&l.sums, tops.totals, tops.origin, tops.d0);
+		slanted_set(&l.sums, tops.totals, l.top + 1, tops.origin, tops.d0);
 		slanted_own_load(&l.own, slanted_scores_of(a, c, l.top < a.rows ? l.top + 1 : a.rows));
 		for (int k = 0; k < 3; k++) {
 			l.best.cost[k] = SX_SLANTED_ILLEGAL;

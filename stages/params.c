@@ -209,7 +209,7 @@ static int check_probabilities(const struct sx_stixel_params *p, const struct re
 static int check_slanted(const struct sx_params *p, const struct reason *r)
 {
 	const struct sx_slanted_params *s = &p->stixels.slanted;
-	const double weights[] = {s->cut, s->gravity, s->order, s->gap, s->semantic, s->sky_outlier};
+	const double weights[] = {s->cut, s->gravity, s->order, s->gap, s->hole, s->semantic, s->sky_outlier};
 
 	if (p->stixels.cell_height < 0 || p->stixels.cell_height > 32)
 		return refuse(r, "stixels.cell_height = %d: must be from 1 to 32, or 0 for that of the width",
@@ -235,12 +235,13 @@ static int check_slanted(const struct sx_params *p, const struct reason *r)
 		return refuse(r, "stixels.slanted_slope_px = %g: must be positive", s->slope_px);
 	for (size_t i = 0; i < sizeof(weights) / sizeof(*weights); i++)
 		if (!(weights[i] >= 0 && weights[i] <= 1000))
-			return refuse(
-				r,
-				"stixels.slanted_cut = %g, slanted_gravity = %g, slanted_order = %g, "
-				"slanted_gap = %g, slanted_semantic = %g, slanted_sky_outlier = %g: must "
-				"be from 0 to 1000",
-				s->cut, s->gravity, s->order, s->gap, s->semantic, s->sky_outlier);
+			return refuse(r,
+				      "stixels.slanted_cut = %g, slanted_gravity = %g, slanted_order = %g, "
+				      "slanted_gap = %g, slanted_hole = %g, slanted_semantic = %g, "
+				      "slanted_sky_outlier = %g: must "
+				      "be from 0 to 1000",
+				      s->cut, s->gravity, s->order, s->gap, s->hole, s->semantic,
+				      s->sky_outlier);
 	if (s->above < 0 || s->above > 100)
 		return refuse(r, "stixels.slanted_above = %d: must be from 0 to 100 percent", s->above);
 	return 0;

@@ -126,6 +126,8 @@ static struct sx_slanted_plane fit(const struct sx_slanted *s, const struct rows
 		p.fit = sx_slanted_sky(m, r->dd);
 	if (s->t->exact)
 		p.fit = cells_fit(s, r, kind, &p);
+	if (kind == G)
+		p.fit = sx_slanted_with_holes(m, p.fit, r->v_top + 1 - r->v_bottom - r->sums.cells);
 	return p;
 }
 
@@ -142,7 +144,7 @@ static struct sx_slanted_step step(const struct sx_slanted *s, const struct rows
 	const struct sx_slanted_below *b = &s->below[r->v_bottom - 1];
 
 	if (kind == O)
-		return sx_slanted_on_object(m, b, p->a);
+		return sx_slanted_on_object(m, b, p->a, s->frame.row[r->v_bottom].gravity);
 	if (kind == S)
 		return sx_slanted_on_sky(m, b);
 	return sx_slanted_on_ground(m, b, ground_at(s, p, r->origin, r->v_bottom));

@@ -30,19 +30,20 @@ struct sx_slanted_model {
 	float roughness; /* standard deviations of ground by 1/16 px that is expected (stages/slanted_road.h) */
 	float k_ground, k_object, k_sky;
 	float cut, cut_first_object;
-	float cut_gravity, gravity; /* cut + cost at 0, cost per 1/16 px */
-	float cut_order, order;
+	float gravity;		/* per 1/16 px */
+	float cut_order, order; /* cut + cost at 0, cost per 1/16 px */
 	float cut_gap;
+	float hole;	/* of a cell of ground */
 	float semantic; /* nats of 1/256 */
 };
 
 /*
  * Sums over the rows of a stixel, rows y and disparities c counted from the highest row of weight > 0 at or below v_top,
  * the origin: both are small where the stixel is one thing. e: disparity less expected ground. As ground, with weights g:
- * n, x, xx, e, xe, ee; as an object, with weights w: w, c, cc. 2160 rows give |x| < 2^30, the rest below 2^47.
+ * n, x, xx, e, xe, ee; as an object, with weights w: w, c, cc. cells: those with a weight. 2160 rows give |x| < 2^30, the rest below 2^47.
  */
 struct sx_slanted_sums {
-	int32_t n, x, w;
+	int32_t cells, n, x, w;
 	int64_t xx, e, xe, ee, c, cc;
 };
 
@@ -52,6 +53,7 @@ SX_SLANTED void sx_slanted_add(struct sx_slanted_sums *s, int32_t w, int32_t g, 
 {
 	const int32_t wy = g * y, we = g * e, wc = w * c;
 
+	s->cells += (w > 0) - (w < 0);
 	s->n += g;
 	s->w += w;
 	s->x += wy;
@@ -112,6 +114,12 @@ SX_SLANTED float sx_slanted_ground_prior(const struct sx_slanted_model *m, const
 	const float foot = p->a + p->b * (float)y;
 
 	return (lambda_offset * (foot * foot) + m->lambda_slope * (p->b * p->b)) * m->k_ground;
+}
+
+/* With what `holes` cells of it without a disparity cost. */
+SX_SLANTED float sx_slanted_with_holes(const struct sx_slanted_model *m, float fit, int32_t holes)
+{
+	return fit + (float)holes * m->hole;
 }
 
 /* d: disparity of the origin. Without any weight an object has disparity 0 and costs nothing. */

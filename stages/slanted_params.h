@@ -21,9 +21,10 @@ struct sx_slanted_params {
 	double sky_outlier; /* what a cell can cost as sky at most where scores say it is, nats */
 	int above;	    /* percent of the image height that ground may reach above the road's horizon */
 	double cut;	    /* of each stixel */
-	double gravity; /* of an object that does not stand on the ground: this times (1 + px of disparity) */
-	double order;	/* of an object nearer than the one below it: likewise */
-	double gap;	/* of ground that does not go on where the ground below it ends */
+	double gravity; /* of an object off the ground: this times (1 + px of disparity), less where ground is rough */
+	double order;	 /* of an object nearer than the one below it: likewise */
+	double hole;	 /* of a cell of ground without a disparity */
+	double gap;	 /* of ground that does not go on where the ground below it ends */
 	double semantic; /* weight of the class scores' energy */
 };
 

@@ -34,15 +34,19 @@ SX_SLANTED void sx_slanted_consider(struct sx_slanted_step *s, const struct sx_s
 	}
 }
 
-/* a: disparity of the new object. Within 1/16 px it stands on the ground, or is as far as the object below. */
+/*
+ * a: disparity of the new object; gravity: of its lowest row. Within 1/16 px it stands on the ground, or is as far as the
+ * object below.
+ */
 SX_SLANTED struct sx_slanted_step sx_slanted_on_object(const struct sx_slanted_model *m,
-						       const struct sx_slanted_below *b, float a)
+						       const struct sx_slanted_below *b, float a,
+						       float gravity)
 {
 	struct sx_slanted_step s = {SX_SLANTED_ILLEGAL, STIXEL_OBJECT};
 	const float nearer = a - b->object, off = a - b->ground_next, far = off < 0.0f ? -off : off;
 
 	sx_slanted_consider(&s, b, STIXEL_OBJECT, nearer > 1.0f ? m->cut_order + m->order * nearer : m->cut);
-	sx_slanted_consider(&s, b, STIXEL_GROUND, far > 1.0f ? m->cut_gravity + m->gravity * far : m->cut);
+	sx_slanted_consider(&s, b, STIXEL_GROUND, far > 1.0f ? m->cut + gravity * (16.0f + far) : m->cut);
 	sx_slanted_consider(&s, b, STIXEL_SKY, m->cut);
 	return s;
 }

@@ -13,13 +13,14 @@
 
 /*
  * A row of cells. A real road leaves its plane by so many centimetres, which are the more pixels of disparity the nearer it
- * is: noise of ground, and of the prior at its foot, grows with the disparity that is expected there. As a weight:
- * sigma^2 / (sigma^2 + (roughness g)^2).
+ * is: noise of ground, of the prior at its foot and of where things stand on it grows with the disparity that is expected
+ * there. As a weight: sigma^2 / (sigma^2 + (roughness g)^2).
  */
 struct sx_slanted_row {
 	int32_t ground_q4;   /* expected ground at the centre, within +-(SX_SLANTED_MAX_Q4 + 1) */
 	int32_t share;	     /* what a measurement weighs as ground, of 32768: 1 at least */
-	float lambda_offset; /* of ground that begins in this row */
+	float lambda_offset; /* of ground that begins in this row, */
+	float gravity;	     /* and of an object */
 };
 
 SX_SLANTED struct sx_slanted_row sx_slanted_row_of(const struct sx_slanted_model *m, int32_t ground_q4)
@@ -32,6 +33,7 @@ SX_SLANTED struct sx_slanted_row sx_slanted_row_of(const struct sx_slanted_model
 	r.ground_q4 = ground_q4;
 	r.share = parts > 0 ? parts : 1;
 	r.lambda_offset = m->lambda_offset * share;
+	r.gravity = m->gravity * share;
 	return r;
 }
 

@@ -46,11 +46,11 @@ static void fill_model(struct sx_slanted_tables *t, const struct sx_slanted_para
 		.cut = (float)s->cut,
 		/* below it there is ground, which the image does not show */
 		.cut_first_object = (float)(s->cut + s->cut),
-		.cut_gravity = (float)(s->cut + s->gravity),
 		.gravity = (float)(s->gravity / 16.0),
 		.cut_order = (float)(s->cut + s->order),
 		.order = (float)(s->order / 16.0),
 		.cut_gap = (float)(s->cut + s->gap),
+		.hole = (float)s->hole,
 		.semantic = (float)(s->semantic / 256.0),
 	};
 }

@@ -481,6 +481,7 @@ void engine_cases_slanted(engine_case_fn *check)
 		s->slope_px = i % 5 ? 0.125 : 1;
 		s->semantic = i % 8 == 7 ? 20 : 0.5;
 		s->confidence_full = i % 2 ? 1 : 0.375;
+		s->hole = i % 5 / 4.0;
 		s->roughness = i % 3 ? 0.025 : 0;
 		s->grade = i % 4 ? 0.05 : 0.2;
 		s->cut = i % 9 == 8 ? 0 : 4;

@@ -133,6 +133,7 @@ static struct sx_params random_params(int height, int i, struct check_rng *r)
 		s->gravity = check_below(r, 5);
 		s->order = check_below(r, 5) / 2.0;
 		s->gap = check_below(r, 5);
+		s->hole = check_below(r, 20) / 10.0;
 		s->semantic = check_below(r, 30) / 10.0;
 		s->confidence_full = 0.1 + check_below(r, 10) / 10.0;
 		s->roughness = check_below(r, 4) ? check_below(r, 100) / 1000.0 : check_below(r, 2);

@@ -291,6 +291,7 @@ static void random_model(struct sx_slanted_params *s, struct check_rng *r)
 	s->gravity = check_below(r, 4) ? between(r, 0, 3) : 0;
 	s->order = check_below(r, 4) ? between(r, 0, 3) : 0;
 	s->gap = check_below(r, 4) ? between(r, 0, 3) : 0;
+	s->hole = check_below(r, 4) ? between(r, 0, 2) : 0;
 	s->semantic = check_below(r, 4) ? between(r, 0, 2) : 0;
 	s->confidence_full = check_below(r, 4) ? between(r, 0.1, 1) : 1;
 	s->roughness = check_below(r, 4) ? between(r, 0, 0.1) : check_below(r, 2);

@@ -89,7 +89,9 @@ static struct line fit(const struct rig *g, const struct piece *a)
 		l.a = y / n;
 	}
 	for (int v = a->vb; v <= a->vt; v++)
-		if (weight(g, v) > 0)
+		if (weight(g, v) == 0)
+			l.fit += a->c == G ? s->hole : 0;
+		else
 			l.fit += cell_cost(g, a->c, v,
 					   l.a + l.b * (v - a->vb) + (a->c == G ? g->row[v].ground_q4 : 0) -
 						   g->d[v]);
@@ -138,7 +140,7 @@ static double prior(const struct rig *g, const struct piece *a, const struct lin
 
 	switch (3 * a->c + b->c) {
 	case 3 * O + G:
-		return fabs(off) > 1 ? s->gravity * (1 + fabs(off) / 16) : 0;
+		return fabs(off) > 1 ? s->gravity * share(g, a->vb) * (1 + fabs(off) / 16) : 0;
 	case 3 * O + O:
 		return off > 1 ? s->order * (1 + off / 16) : 0;
 	case 3 * O + S:
@@ -237,6 +239,7 @@ static struct sx_params random_params(int rows, int i, struct check_rng *r)
 		s->confidence_full = 0.2 + check_below(r, 9) / 10.0;
 		s->roughness = check_below(r, 11) / 100.0;
 		s->grade = 0.01 + check_below(r, 10) / 100.0;
+		s->hole = check_below(r, 5) / 4.0;
 		s->sky_outlier = check_below(r, 12);
 	}
 	return p;
