@@ -14,8 +14,7 @@
 #include <string.h>
 
 #include "cpu/matcher.h"
-
-#define ALWAYS_INLINE inline __attribute__((always_inline))
+#include "cpu/vec_inline.h"
 
 #define PLANES_MAX (64 / VEC_PLANE_BITS)
 #define VEC_WORDS (VEC_BYTES / 2)

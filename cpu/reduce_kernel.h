@@ -12,9 +12,10 @@
 #ifndef SX_CPU_REDUCE_KERNEL_H
 #define SX_CPU_REDUCE_KERNEL_H
 
+#include "cpu/vec_inline.h"
 #include "stages/reduce.h"
 
-#define RD_INLINE static inline __attribute__((always_inline))
+#define RD_INLINE static ALWAYS_INLINE
 #define RD_LANES 16
 #define RD_MAX 32 /* width of a stixel column */
 

@@ -23,8 +23,9 @@
 #include <stixel.h>
 
 #include "cpu/stixel_dp_cpu.h"
+#include "cpu/vec_inline.h"
 
-#define DP_INLINE static inline __attribute__((always_inline))
+#define DP_INLINE static ALWAYS_INLINE
 #define ILLEGAL SX_DP_ILLEGAL
 #define NEVER INT32_MAX /* bound of a chunk that has no candidate yet */
 #define RENEW 8		/* rows after which a bound is made anew */

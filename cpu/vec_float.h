@@ -13,10 +13,12 @@
 #include <immintrin.h>
 #endif
 
-/* Where registers are shorter gcc remarks that such arguments have no calling convention; all functions are inline. */
+#include "cpu/vec_inline.h"
+
+/* Where registers are shorter gcc remarks that such arguments have no calling convention; all functions are inline, or of one file. */
 #pragma GCC diagnostic ignored "-Wpsabi"
 
-#define VF_INLINE static inline __attribute__((always_inline))
+#define VF_INLINE static ALWAYS_INLINE
 #define VF_LANES 8
 typedef float vf __attribute__((vector_size(32)));
 typedef int32_t vs __attribute__((vector_size(32)));

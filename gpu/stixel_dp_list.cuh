@@ -86,6 +86,7 @@ DP_INLINE struct sx_segment dp_segment(const struct dp_column &c, int v_bottom, 
 							   : 0);
 	s.slope_q14 = (int16_t)(kind == DP_G ? slope : 0);
 	s.kind = (uint8_t)kind;
+	s.label = 0;
 	return s;
 }
 
