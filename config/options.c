@@ -324,8 +324,6 @@ const struct sx_option sx_options[] = {
 	     "slanted: how far the foot of a ground stixel far away lies from the road"),
 	REAL("stixels", "slanted_slope_px", params.stixels.slanted.slope_px, "0.04", 0.001, 16, "px", RESTART,
 	     "slanted: how much steeper than the road ground is, per image row"),
-	REAL("stixels", "slanted_grade", params.stixels.slanted.grade, "0.2", 0.01, 10, NULL, RESTART,
-	     "slanted: the steepest ground, rise by distance against the road; needs camera.fx"),
 	INT("stixels", "slanted_above", params.stixels.slanted.above, "15", 0, 100, "%", RESTART,
 	    "slanted: how far above the horizon ground may reach, of the image height"),
 	REAL("stixels", "slanted_cut", params.stixels.slanted.cut, "11", 0, 1000, NULL, RESTART,

@@ -339,7 +339,6 @@ VF_INLINE void sl_ground(const struct sl_column *col, struct sl_block *b, int v_
 	const vf r = 1.0f / (n * xx - x * x);
 	const vf a = (e * xx - x * xe) * r, slope = (n * xe - x * e) * r;
 	const vf at = a + slope * bottom, value = (float)col->f->row[v_bottom].ground_q4 + at;
-	const vs gentle = slope * (col->f->grade.at + vf_positive(value)) <= col->f->grade.most;
 	vf fit, below = vf_set1(m->cut);
 
 	if (col->t->exact) {
@@ -361,7 +360,7 @@ VF_INLINE void sl_ground(const struct sl_column *col, struct sl_block *b, int v_
 		below = vf_where(value - p->object <= 1.0f, cut + p->cost[SL_O], vf_set1(SX_SLANTED_ILLEGAL));
 		below = vf_min(below, vf_where(gap > 1.0f, vf_set1(m->cut_gap), cut) + p->cost[SL_G]);
 	}
-	sl_keep(col, b, SL_G, v_bottom, fit, below, legal & gentle & (b->top < col->f->top));
+	sl_keep(col, b, SL_G, v_bottom, fit, below, legal & (b->top < col->f->top));
 }
 
 VF_INLINE void sl_sky(const struct sl_column *col, struct sl_block *b, int v_bottom, vs legal)

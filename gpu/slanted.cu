@@ -32,7 +32,6 @@ extern "C" {
 /* What the tables say of the image: struct sx_slanted_tables'. */
 struct slanted_shape {
 	int height, rows, cell_height, above;
-	double grade_px;
 };
 
 /* One block: the road by rows of cells, as sx_slanted_frame_set(). */
@@ -62,7 +61,6 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
 	to->vhor = vhor;
 	to->top = vhor == 0 ? 0 : vhor + s.above < s.rows ? vhor + s.above : s.rows;
 	to->slope = (float)(-16.0 * slope * s.cell_height);
-	to->grade = sx_slanted_grade_of(s.grade_px, slope, s.cell_height);
 	to->scored = scores && scores->data;
 }
 
@@ -259,7 +257,6 @@ int sx_slanted_cuda_create(struct sx_slanted_cuda **ret, struct sx_cuda_memory *
 	s->shape.rows = t->rows;
 	s->shape.cell_height = t->cell_height;
 	s->shape.above = t->above;
-	s->shape.grade_px = t->grade_px;
 	s->a.sky_most = (int32_t)t->sky_most;
 	s->a.m = t->model;
 	memcpy(s->a.kw, t->kw, sizeof(s->a.kw));

@@ -49,7 +49,6 @@ struct slanted_lookup {
 struct slanted_road {
 	int vhor, top, scored;
 	float slope;
-	struct sx_slanted_grade grade;
 };
 
 /* A row's outcome: cheapest columns up to it, where their last stixels begin, by kind. */
@@ -197,8 +196,9 @@ SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const s
 	row.lambda_offset = cell.lambda_offset;
 	row.gravity = cell.gravity;
 	row.ground = (float)cell.ground;
-	row.grade = a.road->grade;
 	row.hole = cell.w == 0;
+	row.minus_ge = -cell.g * row.e;
+	row.unused = 0;
 	__syncwarp();
 	c.tile->row[c.lane] = row;
 	c.tile->base[c.lane].minus_sky = most < outlier ? -(int32_t)most : -cell.w * cell.d;

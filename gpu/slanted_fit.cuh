@@ -32,8 +32,8 @@ struct __align__(16) slanted_row
 	int32_t minus_g, e;
 	float lambda_offset;
 	float ground; /* expected in this row */
-	struct sx_slanted_grade grade;
-	float hole; /* 1: the cell has no weight */
+	float hole;   /* 1: the cell has no weight */
+	int32_t minus_ge, unused;
 };
 
 /* What a stixel that begins in a row stands on: of struct sx_slanted_below of the row before. */
@@ -180,15 +180,13 @@ SLANTED_INLINE void slanted_drop(struct slanted_sums_small *s, const struct slan
 	const int32_t c = r.d - s->d_origin, wc = r.minus_w * c;
 
 	if (GROUND) {
-		const int32_t minus_ge = r.minus_g * r.e;
-
 		s->holes -= r.hole;
 		s->n -= r.g;
 		s->x = __fmaf_rn(-r.g, s->y, s->x);
 		s->xx += (uint32_t)(r.minus_g * s->row * s->row);
-		s->e += minus_ge;
-		s->xe += (int64_t)minus_ge * s->row;
-		s->ee += (int64_t)minus_ge * r.e;
+		s->e += r.minus_ge;
+		s->xe += (int64_t)r.minus_ge * s->row;
+		s->ee += (int64_t)r.minus_ge * r.e;
 		s->row++;
 		s->y += 1.0f;
 	}

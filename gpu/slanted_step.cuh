@@ -163,7 +163,6 @@ SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct
 	if (GROUND) {
 		struct sx_slanted_plane p = slanted_ground(m, l->sums, row.lambda_offset);
 		const float foot = row.ground + (p.a + p.b * slanted_y(l->sums));
-		const bool gentle = p.b * (row.grade.at + fmaxf(foot, 0.0f)) <= row.grade.most;
 		float cost, below = m.cut;
 
 		if (MODE == SLANTED_EXACT)
@@ -174,7 +173,7 @@ SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct
 		p.fit = p.fit + slanted_holes(l->sums) * m.hole;
 		cost = slanted_cost<CLASSES>(m, p.fit, slanted_least<STIXEL_GROUND>(l->own, a.slots, sums),
 					     below);
-		if (cost < best->cost[STIXEL_GROUND] && gentle && alive) {
+		if (cost < best->cost[STIXEL_GROUND] && alive) {
 			best->cost[STIXEL_GROUND] = cost;
 			best->from[STIXEL_GROUND] = v;
 			best->a = p.a;

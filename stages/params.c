@@ -229,8 +229,6 @@ static int check_slanted(const struct sx_params *p, const struct reason *r)
 			      s->confidence_full);
 	if (!(s->roughness >= 0 && s->roughness <= 1))
 		return refuse(r, "stixels.slanted_roughness = %g: must be from 0 to 1", s->roughness);
-	if (!(s->grade > 0 && s->grade <= 10))
-		return refuse(r, "stixels.slanted_grade = %g: must be above 0 and at most 10", s->grade);
 	if (!(s->slope_px > 0))
 		return refuse(r, "stixels.slanted_slope_px = %g: must be positive", s->slope_px);
 	for (size_t i = 0; i < sizeof(weights) / sizeof(*weights); i++)

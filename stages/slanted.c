@@ -157,13 +157,6 @@ static bool legal(const struct sx_slanted *s, const struct rows *r, int kind)
 	return kind == O || (r->v_bottom > 0 && r->v_bottom >= s->frame.vhor);
 }
 
-static bool too_steep(const struct sx_slanted *s, const struct rows *r, int kind,
-		      const struct sx_slanted_plane *p)
-{
-	return kind == G &&
-	       !sx_slanted_within_grade(&s->frame.grade, p->b, ground_at(s, p, r->origin, r->v_bottom));
-}
-
 /* Only what is strictly cheaper replaces: the longest stixel wins ties. */
 static void consider(struct sx_slanted *s, const struct rows *r, int kind)
 {
@@ -177,7 +170,7 @@ static void consider(struct sx_slanted *s, const struct rows *r, int kind)
 	if (r->v_bottom > 0)
 		on = step(s, r, kind, &p);
 	cost = sx_slanted_energy(m, p.fit, score_of(s, kind, r->v_bottom, r->v_top, &label), on.cost);
-	if (!(cost < b->cost[kind]) || too_steep(s, r, kind, &p))
+	if (!(cost < b->cost[kind]))
 		return;
 	b->cost[kind] = cost;
 	s->from[kind][r->v_top] = (struct choice){(uint16_t)r->v_bottom, on.from};

@@ -35,7 +35,6 @@ struct sx_slanted_tables {
 	int above;		 /* rows above the horizon that may be ground */
 	int classes;
 	bool exact;
-	double grade_px;     /* image rows that the steepest ground takes at infinity; 0: no limit */
 	int64_t sky_most;    /* sx_slanted_sky_part(), with scores; less than 2^31 */
 	uint8_t weight[256]; /* by confidence */
 	uint8_t kind[SX_CLASSES_MAX];
@@ -57,7 +56,6 @@ struct sx_slanted_frame {
 	struct sx_slanted_row *row; /* [rows] */
 	int vhor, top;
 	float slope;
-	struct sx_slanted_grade grade;
 };
 
 /* row: the owner's, t->rows entries. */

@@ -17,7 +17,6 @@ struct sx_slanted_params {
 	double roughness; /* how far ground lies from a plane, as a share of its disparity (of the camera's height) */
 	double offset_px;   /* how far the foot of a ground stixel lies from the road, */
 	double slope_px;    /* and how much steeper it is, px per image row */
-	double grade;	    /* steepest ground: rise by distance, against the road */
 	double sky_outlier; /* what a cell can cost as sky at most where scores say it is, nats */
 	int above;	    /* percent of the image height that ground may reach above the road's horizon */
 	double cut;	    /* of each stixel */

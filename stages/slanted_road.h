@@ -1,13 +1,11 @@
 /*
- * Slanted stixels: what the road of a frame says of a row and of a piece of ground, for stages/, cpu/ and gpu/, as
+ * Slanted stixels: what the road of a frame says of a row, for stages/, cpu/ and gpu/, as
  * stages/slanted_fit.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SX_STAGES_SLANTED_ROAD_H
 #define SX_STAGES_SLANTED_ROAD_H
-
-#include <stdbool.h>
 
 #include "stages/slanted_fit.h"
 
@@ -43,32 +41,6 @@ SX_SLANTED int32_t sx_slanted_ground_weight(int32_t w, int32_t share)
 	const int32_t part = (w * share + 16384) >> 15;
 
 	return part > 0 || w == 0 ? part : 1;
-}
-
-/*
- * The steepest ground there can be. With t the grade, alpha the road's rise of disparity per image row and f the focal
- * length, a plane that rises by s per row and has disparity d somewhere is a climb of less than t if
- * s (t alpha f + d) >= alpha d. In b, what it rises less than the road in a cell: b (at + d) <= most.
- */
-struct sx_slanted_grade {
-	float at, most;
-};
-
-/* grade_px: t f, 0 for no limit; slope: alpha in px per image row. */
-SX_SLANTED struct sx_slanted_grade sx_slanted_grade_of(double grade_px, double slope, int cell_height)
-{
-	const double at = 16.0 * grade_px * slope;
-	struct sx_slanted_grade g;
-
-	g.at = (float)at;
-	g.most = grade_px > 0 ? (float)(at * (16.0 * slope * cell_height)) : SX_SLANTED_ILLEGAL;
-	return g;
-}
-
-/* Ground of slope b and disparity d at its foot. */
-SX_SLANTED bool sx_slanted_within_grade(const struct sx_slanted_grade *g, float b, float d)
-{
-	return b * (g->at + (d > 0.0f ? d : 0.0f)) <= g->most;
 }
 
 #endif

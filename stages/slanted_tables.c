@@ -88,7 +88,6 @@ int sx_slanted_tables_create(struct sx_slanted_tables **ret, const struct sx_par
 	t->above = (height * s->above / 100 + t->cell_height - 1) / t->cell_height;
 	t->classes = p->semantics.classes;
 	t->exact = p->stixels.method == SX_STIXEL_SLANTED_EXACT;
-	t->grade_px = s->grade * p->camera.fx;
 	t->sky_most = (int64_t)fmin(s->sky_outlier / nats_per_unit(s->sigma_sky_px), INT32_MAX);
 	fill_model(t, s);
 	for (int c = 0; c < 256; c++) {
@@ -132,7 +131,6 @@ void sx_slanted_frame_set(struct sx_slanted_frame *f, const struct sx_slanted_ta
 	if (f->vhor == 0)
 		f->top = 0;
 	f->slope = (float)(-16.0 * road->slope * t->cell_height);
-	f->grade = sx_slanted_grade_of(t->grade_px, road->slope, t->cell_height);
 }
 
 int sx_slanted_publish(const struct sx_slanted_tables *t, const struct sx_slanted_frame *f, bool scored,

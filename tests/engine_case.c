@@ -483,7 +483,6 @@ void engine_cases_slanted(engine_case_fn *check)
 		s->confidence_full = i % 2 ? 1 : 0.375;
 		s->hole = i % 5 / 4.0;
 		s->roughness = i % 3 ? 0.025 : 0;
-		s->grade = i % 4 ? 0.05 : 0.2;
 		s->cut = i % 9 == 8 ? 0 : 4;
 		if (i == 26 || i == 27) {
 			t.params.camera = (struct sx_camera){0};

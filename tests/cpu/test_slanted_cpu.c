@@ -116,8 +116,6 @@ static struct sx_params random_params(int height, int i, struct check_rng *r)
 
 	p.stixels.method = i % 4 == 3 ? SX_STIXEL_SLANTED_EXACT : SX_STIXEL_SLANTED;
 	p.stixels.cell_height = 1;
-	if (i % 7 == 6)
-		p.camera.fx = 0; /* no camera, no grade */
 	p.semantics.classes = i % 3 ? check_below(r, SX_CLASSES_MAX + 1) : 0;
 	for (int k = 0; k < p.semantics.classes; k++)
 		p.semantics.kind[k] = (uint8_t)check_below(r, i % 5 ? 3 : 2);
@@ -137,7 +135,6 @@ static struct sx_params random_params(int height, int i, struct check_rng *r)
 		s->semantic = check_below(r, 30) / 10.0;
 		s->confidence_full = 0.1 + check_below(r, 10) / 10.0;
 		s->roughness = check_below(r, 4) ? check_below(r, 100) / 1000.0 : check_below(r, 2);
-		s->grade = check_below(r, 3) ? 0.01 + check_below(r, 10) / 100.0 : 10;
 		s->sky_outlier = check_below(r, 4) ? check_below(r, 100) / 5.0 : 1000;
 	}
 	return p;

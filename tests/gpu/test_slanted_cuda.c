@@ -295,7 +295,6 @@ static void random_model(struct sx_slanted_params *s, struct check_rng *r)
 	s->semantic = check_below(r, 4) ? between(r, 0, 2) : 0;
 	s->confidence_full = check_below(r, 4) ? between(r, 0.1, 1) : 1;
 	s->roughness = check_below(r, 4) ? between(r, 0, 0.1) : check_below(r, 2);
-	s->grade = check_below(r, 3) ? between(r, 0.01, 0.1) : 10;
 	s->sky_outlier = check_below(r, 4) ? between(r, 0, 20) : 1000;
 }
 

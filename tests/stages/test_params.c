@@ -156,7 +156,6 @@ static void slanted_stixels_are_checked(void **state)
 	REFUSED("slanted_slope_px = 0", SLANTED(p.stixels.slanted.slope_px = 0));
 	REFUSED("slanted_confidence_full = 0", SLANTED(p.stixels.slanted.confidence_full = 0));
 	REFUSED("slanted_roughness = 1.5", SLANTED(p.stixels.slanted.roughness = 1.5));
-	REFUSED("slanted_grade = 0", SLANTED(p.stixels.slanted.grade = 0));
 	REFUSED("slanted_sky_outlier = -1", SLANTED(p.stixels.slanted.sky_outlier = -1));
 	REFUSED("slanted_semantic = nan", SLANTED(p.stixels.slanted.semantic = NAN));
 	REFUSED("slanted_cut = -1", SLANTED(p.stixels.slanted.cut = -1));

@@ -115,19 +115,9 @@ static double score(const struct rig *g, const struct piece *a)
 	return g->p.stixels.slanted.semantic * best;
 }
 
-/*
- * Ground: below the top, and no steeper than the grade. A climb of grade t has a rise of disparity s by row that is
- * road d / (t road f + d), in a pinhole camera over a road that rises by `road`.
- */
-static bool legal(const struct rig *g, const struct piece *a, const struct line *l)
+static bool legal(const struct rig *g, const struct piece *a)
 {
-	const double d = g->row[a->vb].ground_q4 / 16.0 + l->a / 16, road = g->road.slope;
-	const double s = road - l->b / 16 / g->t->cell_height, f = g->p.camera.fx;
-
-	if (a->c != G)
-		return a->c == O || (a->vb > 0 && a->vb >= g->f.vhor);
-	return a->vt < g->f.top && (f == 0 || s * (g->p.stixels.slanted.grade * road * f + fmax(d, 0)) >=
-						      road * fmax(d, 0) - 1e-9);
+	return a->c == O || (a->c == G ? a->vt < g->f.top : a->vb > 0 && a->vb >= g->f.vhor);
 }
 
 /* Of a on b whose line is lb; the boundary is at a's lowest row. */
@@ -187,7 +177,7 @@ static double second_dp(const struct rig *g)
 									    prior(g, &a, &l, &last[vb - 1][b],
 										  &line[vb - 1][b]));
 				}
-				if (legal(g, &a, &l) && l.fit + score(g, &a) + below < cost[vt][c]) {
+				if (legal(g, &a) && l.fit + score(g, &a) + below < cost[vt][c]) {
 					cost[vt][c] = l.fit + score(g, &a) + below;
 					last[vt][c] = a;
 					line[vt][c] = l;
@@ -210,7 +200,7 @@ static double every_segmentation(const struct rig *g, int from, const struct pie
 			const struct line l = fit(g, &a);
 			double cost = l.fit + score(g, &a);
 
-			if (!legal(g, &a, &l))
+			if (!legal(g, &a))
 				continue;
 			cost += b ? g->p.stixels.slanted.cut + prior(g, &a, &l, b, lb) : first(g, &a);
 			if (cost < best)
@@ -238,7 +228,6 @@ static struct sx_params random_params(int rows, int i, struct check_rng *r)
 		s->gap = check_below(r, 4);
 		s->confidence_full = 0.2 + check_below(r, 9) / 10.0;
 		s->roughness = check_below(r, 11) / 100.0;
-		s->grade = 0.01 + check_below(r, 10) / 100.0;
 		s->hole = check_below(r, 5) / 4.0;
 		s->sky_outlier = check_below(r, 12);
 	}

@@ -70,51 +70,6 @@ static void test_roads(void **state)
 	}
 }
 
-/* Of the stixel that holds a row. */
-static int kind_at(const struct rig *g, int v)
-{
-	int i = 0;
-
-	while (g->out.list[i].v_top < v)
-		i++;
-	return g->out.list[i].kind;
-}
-
-/* From row 16 on a climb of so much, in a pinhole camera: what is made of it? */
-static int kind_of_climb(double climb, double grade)
-{
-	struct sx_params p = rig_params(ROWS);
-	const struct sx_road road = stixel_case_road(ROWS, 40, 50);
-	double near, rise;
-	struct rig g;
-	int kind;
-
-	p.stixels.slanted.grade = grade;
-	p.stixels.slanted.sigma_ground_px = 0.3;
-	p.stixels.slanted.gap = 20; /* no stairs */
-	rig_init(&g, &p, ROWS, &road);
-	near = g.row[16].ground_q4 / 16.0;
-	rise = road.slope * near / (near + climb * p.camera.fx * road.slope);
-	for (int v = 0; v < ROWS; v++)
-		g.d[v] = (uint16_t)(v < 16   ? g.row[v].ground_q4
-				    : v < 42 ? 16 * (near - rise * (v - 16))
-					     : SX_DISPARITY_INVALID);
-	rig_run(&g);
-	assert_int_equal(kind_at(&g, 10), G);
-	kind = kind_at(&g, 30);
-	rig_finish(&g);
-	return kind;
-}
-
-static void test_grade(void **state)
-{
-	assert_int_equal(kind_of_climb(0.08, 0.2), G);
-	assert_int_equal(kind_of_climb(0.16, 0.2), G);
-	assert_int_equal(kind_of_climb(0.4, 0.2), O);
-	assert_int_equal(kind_of_climb(0.4, 0.5), G);
-	assert_int_equal(kind_of_climb(0.08, 0.04), O);
-}
-
 /* Four rows that lie half a pixel too high, on a road without anything else. */
 static double cost_of_bump(double roughness, int first)
 {
@@ -288,7 +243,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_roads),
-		cmocka_unit_test(test_grade),
 		cmocka_unit_test(test_roughness),
 		cmocka_unit_test(test_first_object),
 		cmocka_unit_test(test_cells_of_a_plane),
