@@ -4,7 +4,7 @@
  * Work:    a warp takes one column, 32 top rows at a time, one a lane; start rows come upwards, the same for all lanes, and
  *          leave the lanes' sums one by one. In the block where a row is start and top, it hands what it costs to the next
  *          through shared memory. No barrier between warps. Then the warp follows the choices down.
- * Memory:  start rows in tiles of 32 in shared memory: 64 bytes a row, and 4 a slot of classes. The outcome of each row (32
+ * Memory:  start rows in tiles of 32 in shared memory: 80 bytes a row, and 4 a slot of classes. The outcome of each row (32
  *          bytes) and sums of class scores in global scratch, read again for every 32 top rows above.
  * Ranges:  as stages/slanted_fit.h; up to SLANTED_SMALL rows of cells sums fit 32 bits and less (gpu/slanted_fit.cuh).
  * Shapes:  1 to 2160 rows, any number of columns; up to 32 classes, of which 16 of objects, 4 of ground and one of sky are

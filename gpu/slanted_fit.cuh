@@ -13,7 +13,6 @@
 #include <stixel.h>
 
 #include "stages/slanted_prior.h"
-#include "stages/slanted_road.h"
 
 #include "gpu/cuda.cuh"
 

@@ -236,8 +236,7 @@ static int check_slanted(const struct sx_params *p, const struct reason *r)
 			return refuse(r,
 				      "stixels.slanted_cut = %g, slanted_gravity = %g, slanted_order = %g, "
 				      "slanted_gap = %g, slanted_hole = %g, slanted_semantic = %g, "
-				      "slanted_sky_outlier = %g: must "
-				      "be from 0 to 1000",
+				      "slanted_sky_outlier = %g: must be from 0 to 1000",
 				      s->cut, s->gravity, s->order, s->gap, s->hole, s->semantic,
 				      s->sky_outlier);
 	if (s->above < 0 || s->above > 100)

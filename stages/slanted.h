@@ -17,7 +17,6 @@
 #include "stages/road.h"
 #include "stages/segment.h"
 #include "stages/slanted_list.h"
-#include "stages/slanted_road.h"
 
 #ifdef __cplusplus
 extern "C" {

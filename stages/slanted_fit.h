@@ -1,46 +1,21 @@
 /*
  * Slanted stixels: the arithmetic of one candidate (rows v_bottom .. v_top of a column as ground, object or sky), for
- * stages/, cpu/ and gpu/, so in the common subset of C and CUDA. docs/algorithm.md, slanted stixels, has the formulas.
+ * stages/, cpu/ and gpu/, as stages/slanted_model.h.
  *
  * Sums are exact integers, so any way to them is right; what follows is float, each operation rounded, in this order.
- * Units: disparity 1/16 px, rows are cells, weights 1/255; energies nats.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SX_STAGES_SLANTED_FIT_H
 #define SX_STAGES_SLANTED_FIT_H
 
-#include <math.h>
-#include <stdint.h>
-
-#ifdef __CUDACC__
-#define SX_SLANTED static __host__ __device__ inline
-#else
-#define SX_SLANTED static inline
-#endif
-
-#define SX_SLANTED_MAX_Q4 6143 /* larger disparities count as this, expected ground as +- one more */
-#define SX_SLANTED_OUTLIERS \
-	4096 /* steps of squared residuals of the exact model, of 1/128 each; the last: any more */
-#define SX_SLANTED_ILLEGAL 3.0e38f /* prior: an illegal option, only ever compared with */
-
-/* What is constant in a context. lambda_*: prior of the plane as weight; k_*: nats of a squared residual. */
-struct sx_slanted_model {
-	float lambda_offset, lambda_slope;
-	float roughness; /* standard deviations of ground by 1/16 px that is expected (stages/slanted_road.h) */
-	float k_ground, k_object, k_sky;
-	float cut, cut_first_object;
-	float gravity;		/* per 1/16 px */
-	float cut_order, order; /* cut + cost at 0, cost per 1/16 px */
-	float cut_gap;
-	float hole;	/* of a cell of ground */
-	float semantic; /* nats of 1/256 */
-};
+#include "stages/slanted_model.h"
 
 /*
  * Sums over the rows of a stixel, rows y and disparities c counted from the highest row of weight > 0 at or below v_top,
  * the origin: both are small where the stixel is one thing. e: disparity less expected ground. As ground, with weights g:
- * n, x, xx, e, xe, ee; as an object, with weights w: w, c, cc. cells: those with a weight. 2160 rows give |x| < 2^30, the rest below 2^47.
+ * n, x, xx, e, xe, ee; as an object, with weights w: w, c, cc. cells: those with a weight. 2160 rows give |x| < 2^30,
+ * the rest below 2^47.
  */
 struct sx_slanted_sums {
 	int32_t cells, n, x, w;

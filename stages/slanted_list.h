@@ -6,6 +6,7 @@
 #ifndef SX_STAGES_SLANTED_LIST_H
 #define SX_STAGES_SLANTED_LIST_H
 
+#include <math.h>
 #include <stdbool.h>
 
 #include <stixel.h>

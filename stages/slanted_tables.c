@@ -121,9 +121,9 @@ void sx_slanted_frame_set(struct sx_slanted_frame *f, const struct sx_slanted_ta
 		const double y = (t->height - 1 - v * t->cell_height) - 0.5 * (t->cell_height - 1);
 		const double g = 16.0 * (road->slope * y + road->offset);
 
-		f->row[v] = sx_slanted_row_of(&t->model, (int32_t)rint(g > limit    ? limit
-								       : g < -limit ? -limit
-										    : g));
+		const double q4 = rint(g > limit ? limit : g < -limit ? -limit : g);
+
+		f->row[v] = sx_slanted_row_of(&t->model, (int32_t)q4);
 		if (f->row[v].ground_q4 > 0 && f->vhor == v)
 			f->vhor = v + 1;
 	}

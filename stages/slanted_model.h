@@ -1,13 +1,39 @@
 /*
- * Slanted stixels: what the road of a frame says of a row, for stages/, cpu/ and gpu/, as
- * stages/slanted_fit.h.
+ * Slanted stixels: the constants of the model, and what a frame's road makes of them in a row, for stages/, cpu/ and gpu/,
+ * so in the common subset of C and CUDA. docs/algorithm.md, slanted stixels, has the formulas.
+ *
+ * Units: disparity 1/16 px, rows are cells, weights 1/255; energies nats.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_STAGES_SLANTED_ROAD_H
-#define SX_STAGES_SLANTED_ROAD_H
+#ifndef SX_STAGES_SLANTED_MODEL_H
+#define SX_STAGES_SLANTED_MODEL_H
 
-#include "stages/slanted_fit.h"
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define SX_SLANTED static __host__ __device__ inline
+#else
+#define SX_SLANTED static inline
+#endif
+
+#define SX_SLANTED_MAX_Q4 6143 /* larger disparities count as this, expected ground as +- one more */
+#define SX_SLANTED_OUTLIERS \
+	4096 /* steps of squared residuals of the exact model, of 1/128 each; the last: any more */
+#define SX_SLANTED_ILLEGAL 3.0e38f /* prior: an illegal option, only ever compared with */
+
+/* What is constant in a context. lambda_*: prior of the plane as weight; k_*: nats of a squared residual. */
+struct sx_slanted_model {
+	float lambda_offset, lambda_slope;
+	float roughness; /* standard deviations of ground by 1/16 px that is expected */
+	float k_ground, k_object, k_sky;
+	float cut, cut_first_object;
+	float gravity;		/* per 1/16 px */
+	float cut_order, order; /* cut + cost at 0, cost per 1/16 px */
+	float cut_gap;
+	float hole;	/* of a cell of ground */
+	float semantic; /* nats of 1/256 */
+};
 
 /*
  * A row of cells. A real road leaves its plane by so many centimetres, which are the more pixels of disparity the nearer it
