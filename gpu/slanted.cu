@@ -29,29 +29,24 @@ extern "C" {
 
 #define ROAD_THREADS 256
 
-/* What the tables say of the image: struct sx_slanted_tables'. */
-struct slanted_shape {
-	int height, rows, cell_height, above;
-};
-
 /* One block: the road by rows of cells, as sx_slanted_frame_set(). */
 static __global__ void __launch_bounds__(ROAD_THREADS)
 	set_road(const struct sx_cuda_road *from, const struct sx_cuda_scores *scores,
-		 const struct sx_slanted_model m, const struct slanted_shape s, struct slanted_road *to,
+		 const struct slanted_arguments a, int height, int above, struct slanted_road *to,
 		 struct sx_slanted_row *row)
 {
 	const double slope = from->road.slope, offset = from->road.offset, limit = SX_SLANTED_MAX_Q4 + 1;
 	__shared__ int vhor;
 
 	if (threadIdx.x == 0)
-		vhor = s.rows;
+		vhor = a.rows;
 	__syncthreads();
-	for (int v = (int)threadIdx.x; v < s.rows; v += ROAD_THREADS) {
-		const double y = (s.height - 1 - v * s.cell_height) - 0.5 * (s.cell_height - 1);
+	for (int v = (int)threadIdx.x; v < a.rows; v += ROAD_THREADS) {
+		const double y = (height - 1 - v * a.cell_height) - 0.5 * (a.cell_height - 1);
 		const double g = 16.0 * (slope * y + offset);
 		const int32_t q4 = (int32_t)rint(g > limit ? limit : g < -limit ? -limit : g);
 
-		row[v] = sx_slanted_row_of(&m, q4);
+		row[v] = sx_slanted_row_of(&a.m, q4);
 		if (q4 <= 0)
 			atomicMin(&vhor, v);
 	}
@@ -59,8 +54,8 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
 	if (threadIdx.x > 0)
 		return;
 	to->vhor = vhor;
-	to->top = vhor == 0 ? 0 : vhor + s.above < s.rows ? vhor + s.above : s.rows;
-	to->slope = (float)(-16.0 * slope * s.cell_height);
+	to->top = vhor == 0 ? 0 : vhor + above < a.rows ? vhor + above : a.rows;
+	to->slope = (float)(-16.0 * slope * a.cell_height);
 	to->scored = scores && scores->data;
 }
 
@@ -137,7 +132,7 @@ struct sx_slanted_cuda {
 	struct slanted_arguments a; /* what is the same for every run */
 	enum slanted_mode mode;
 	enum slanted_classes classes;
-	struct slanted_shape shape;
+	int height, above;
 	struct slanted_road *road;
 	struct sx_slanted_row *row;
 	size_t shared;
@@ -253,10 +248,8 @@ int sx_slanted_cuda_create(struct sx_slanted_cuda **ret, struct sx_cuda_memory *
 	s->classes = t->classes == 0				   ? SLANTED_NONE
 		     : s->mode == SLANTED_SMALL_SUMS && are_few(t) ? SLANTED_FEW
 								   : SLANTED_MANY;
-	s->shape.height = t->height;
-	s->shape.rows = t->rows;
-	s->shape.cell_height = t->cell_height;
-	s->shape.above = t->above;
+	s->height = height;
+	s->above = t->above;
 	s->a.sky_most = (int32_t)t->sky_most;
 	s->a.m = t->model;
 	memcpy(s->a.kw, t->kw, sizeof(s->a.kw));
@@ -306,8 +299,8 @@ cudaError_t sx_slanted_cuda_run(const struct sx_slanted_cuda *s, const struct sx
 	a.list = out->list;
 	a.list_count = out->count;
 	a.total = out->total;
-	SX_LAUNCH(set_road, 1, ROAD_THREADS, 0, stream, road, s->classes == SLANTED_NONE ? NULL : in, a.m,
-		  s->shape, s->road, s->row);
+	SX_LAUNCH(set_road, 1, ROAD_THREADS, 0, stream, road, s->classes == SLANTED_NONE ? NULL : in, a,
+		  s->height, s->above, s->road, s->row);
 	SX_LAUNCH((kernel), grid, 32 * SLANTED_WARPS, s->shared, stream, a);
 	return SX_LAUNCHED();
 }

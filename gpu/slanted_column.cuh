@@ -83,7 +83,7 @@ struct slanted_arguments {
 /* Sums over the rows of all blocks so far. origin: -1: no row with a weight yet. */
 struct slanted_carry {
 	struct slanted_totals totals;
-	int origin;
+	int origin, holes;
 };
 
 /* Shared memory of a warp; the sums of slots lie behind it. */
@@ -124,15 +124,15 @@ SLANTED_INLINE float4 *slanted_cells_of(const struct slanted_arguments &a, const
 }
 
 struct slanted_cell {
-	int32_t w, g, d, ground;
-	float lambda_offset, gravity;
+	int32_t w, g, d;
+	struct sx_slanted_row road;
 };
 
 /* Of a row from 0 on; above the column there is nothing. */
 SLANTED_INLINE struct slanted_cell slanted_cell_at(const struct slanted_arguments &a,
 						   const struct slanted_column &c, int v)
 {
-	struct slanted_cell r = {0, 0, 0, 0, 0.0f, 0.0f};
+	struct slanted_cell r = slanted_cell();
 
 	if (v < a.rows) {
 		const int d = ((const uint16_t *)(a.columns + (size_t)c.u * a.columns_pitch))[v];
@@ -143,10 +143,8 @@ SLANTED_INLINE struct slanted_cell slanted_cell_at(const struct slanted_argument
 					   : 255;
 		if (r.w > 0)
 			r.d = d > SX_SLANTED_MAX_Q4 ? SX_SLANTED_MAX_Q4 : d;
-		r.g = sx_slanted_ground_weight(r.w, a.row[v].share);
-		r.ground = a.row[v].ground_q4;
-		r.lambda_offset = a.row[v].lambda_offset;
-		r.gravity = a.row[v].gravity;
+		r.road = a.row[v];
+		r.g = sx_slanted_ground_weight(r.w, r.road.share);
 	}
 	return r;
 }
@@ -184,7 +182,8 @@ SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const s
 {
 	const int v = first + c.lane;
 	const struct slanted_cell cell = slanted_cell_at(a, c, v);
-	const int64_t outlier = (int64_t)(cell.w * cell.d) * cell.d, most = slanted_sky_most<SCORED>(a);
+	const int64_t most = slanted_sky_most<SCORED>(a);
+	const bool outlier = sx_slanted_sky_part(cell.w, cell.d, most) == most;
 	struct slanted_row row;
 
 	row.w = (float)cell.w;
@@ -192,17 +191,17 @@ SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const s
 	row.d = cell.d;
 	row.minus_g = -cell.g;
 	row.g = (float)cell.g;
-	row.e = cell.d - cell.ground;
-	row.lambda_offset = cell.lambda_offset;
-	row.gravity = cell.gravity;
-	row.ground = (float)cell.ground;
+	row.e = cell.d - cell.road.ground_q4;
+	row.lambda_offset = cell.road.lambda_offset;
+	row.gravity = cell.road.gravity;
+	row.ground = (float)cell.road.ground_q4;
 	row.hole = cell.w == 0;
 	row.minus_ge = -cell.g * row.e;
 	row.unused = 0;
 	__syncwarp();
 	c.tile->row[c.lane] = row;
-	c.tile->base[c.lane].minus_sky = most < outlier ? -(int32_t)most : -cell.w * cell.d;
-	c.tile->base[c.lane].sky_d = most < outlier ? 1 : cell.d;
+	c.tile->base[c.lane].minus_sky = outlier ? -(int32_t)most : -cell.w * cell.d;
+	c.tile->base[c.lane].sky_d = outlier ? 1 : cell.d;
 	if (v > 0 && v <= finished)
 		slanted_set_base(a.m, slanted_final_of(a, c, v - 1)->below, &c.tile->base[c.lane]);
 	if (SCORED) {
@@ -220,7 +219,7 @@ SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const s
 /* What lanes know of their top row before any start row has gone. */
 struct slanted_tops {
 	struct slanted_totals totals; /* over rows 0 .. top */
-	int origin;
+	int origin, holes;
 	int32_t d0; /* disparity there */
 };
 
@@ -245,7 +244,7 @@ SLANTED_INLINE struct slanted_tops slanted_open_block(const struct slanted_argum
 {
 	const int v = block + c.lane;
 	const struct slanted_cell cell = slanted_cell_at(a, c, v);
-	const int32_t e = cell.d - cell.ground;
+	const int32_t e = cell.d - cell.road.ground_q4;
 	const int64_t gv = (int64_t)cell.g * v, ge = (int64_t)cell.g * e, wd = (int64_t)cell.w * cell.d;
 	const int64_t sky = sx_slanted_sky_part(cell.w, cell.d, slanted_sky_most<SCORED>(a));
 	struct slanted_carry *carry = &c.tile->carry;
@@ -253,7 +252,6 @@ SLANTED_INLINE struct slanted_tops slanted_open_block(const struct slanted_argum
 	struct slanted_tops r;
 	int origin;
 
-	r.totals.cells = slanted_scan(t->cells, cell.w > 0, c.lane);
 	r.totals.n = slanted_scan(t->n, cell.g, c.lane);
 	r.totals.x = slanted_scan(t->x, gv, c.lane);
 	r.totals.xx = slanted_scan(t->xx, gv * v, c.lane);
@@ -264,11 +262,13 @@ SLANTED_INLINE struct slanted_tops slanted_open_block(const struct slanted_argum
 	r.totals.d = slanted_scan(t->d, wd, c.lane);
 	r.totals.dd = slanted_scan(t->dd, wd * cell.d, c.lane);
 	r.totals.sky = slanted_scan(t->sky, v >= c.sky_from ? sky : 0, c.lane);
+	r.holes = carry->holes + (int)sx_warp_prefix((uint32_t)(cell.w == 0), c.lane);
 	origin = slanted_scan_max(carry->origin, cell.w > 0 ? v : -1, c.lane);
 	__syncwarp();
 	if (c.lane == SLANTED_ROWS - 1) {
 		carry->totals = r.totals;
 		carry->origin = origin;
+		carry->holes = r.holes;
 	}
 	__syncwarp();
 	r.origin = origin < 0 ? v : origin;

@@ -71,7 +71,7 @@ SLANTED_INLINE float slanted_unbias(int64_t s)
 
 /* Sums before they know an origin: over all rows up to one. */
 struct slanted_totals {
-	int64_t cells, n, x, xx, e, xe, ee, w, d, dd;
+	int64_t n, x, xx, e, xe, ee, w, d, dd;
 	int64_t sky; /* parts of the rows where sky may begin */
 };
 
@@ -80,13 +80,11 @@ struct slanted_sums_wide {
 	struct sx_slanted_sums s;
 	int64_t sky;
 	int32_t y, d0; /* the lowest row, from the origin */
-	int32_t rows;  /* how many there are */
 };
 
-SLANTED_INLINE void slanted_set(struct slanted_sums_wide *s, const struct slanted_totals &t, int rows,
-				int origin, int32_t d0)
+SLANTED_INLINE void slanted_set(struct slanted_sums_wide *s, const struct slanted_totals &t, int origin,
+				int32_t d0)
 {
-	s->s.cells = (int32_t)t.cells;
 	s->s.n = (int32_t)t.n;
 	s->s.w = (int32_t)t.w;
 	s->s.x = (int32_t)(t.x - origin * t.n);
@@ -99,7 +97,6 @@ SLANTED_INLINE void slanted_set(struct slanted_sums_wide *s, const struct slante
 	s->sky = t.sky;
 	s->y = -origin;
 	s->d0 = d0;
-	s->rows = rows;
 }
 
 /* The lowest row goes. GROUND, SKY: whose sums are needed from here on. */
@@ -111,7 +108,6 @@ SLANTED_INLINE void slanted_drop(struct slanted_sums_wide *s, const struct slant
 	if (SKY)
 		s->sky += (int64_t)base.minus_sky * base.sky_d;
 	s->y++;
-	s->rows--;
 }
 
 SLANTED_INLINE float slanted_y(const struct slanted_sums_wide &s)
@@ -123,11 +119,6 @@ SLANTED_INLINE struct sx_slanted_plane slanted_ground(const struct sx_slanted_mo
 						      const struct slanted_sums_wide &s, float lambda_offset)
 {
 	return sx_slanted_ground(&m, &s.s, lambda_offset, s.y);
-}
-
-SLANTED_INLINE float slanted_holes(const struct slanted_sums_wide &s)
-{
-	return (float)(s.rows - s.s.cells);
 }
 
 SLANTED_INLINE struct sx_slanted_plane slanted_object(const struct sx_slanted_model &m,
@@ -143,19 +134,18 @@ SLANTED_INLINE float slanted_sky(const struct sx_slanted_model &m, const struct 
 
 /* Up to SLANTED_SMALL rows. xe, ee, cc, sky: biased. */
 struct slanted_sums_small {
-	float holes, n, x, w, y, d0;
+	float n, x, w, y, d0;
 	uint32_t xx;
 	int32_t e, c, row, d_origin; /* row: y as a whole number */
 	int64_t xe, ee, cc, sky;
 };
 
-SLANTED_INLINE void slanted_set(struct slanted_sums_small *s, const struct slanted_totals &t, int rows,
-				int origin, int32_t d0)
+SLANTED_INLINE void slanted_set(struct slanted_sums_small *s, const struct slanted_totals &t, int origin,
+				int32_t d0)
 {
 	struct slanted_sums_wide wide;
 
-	slanted_set(&wide, t, rows, origin, d0);
-	s->holes = slanted_holes(wide);
+	slanted_set(&wide, t, origin, d0);
 	s->n = (float)wide.s.n;
 	s->w = (float)wide.s.w;
 	s->x = (float)wide.s.x;
@@ -179,7 +169,6 @@ SLANTED_INLINE void slanted_drop(struct slanted_sums_small *s, const struct slan
 	const int32_t c = r.d - s->d_origin, wc = r.minus_w * c;
 
 	if (GROUND) {
-		s->holes -= r.hole;
 		s->n -= r.g;
 		s->x = __fmaf_rn(-r.g, s->y, s->x);
 		s->xx += (uint32_t)(r.minus_g * s->row * s->row);
@@ -194,11 +183,6 @@ SLANTED_INLINE void slanted_drop(struct slanted_sums_small *s, const struct slan
 	s->cc += (int64_t)wc * c;
 	if (SKY)
 		s->sky += (int64_t)base.minus_sky * base.sky_d;
-}
-
-SLANTED_INLINE float slanted_holes(const struct slanted_sums_small &s)
-{
-	return s.holes;
 }
 
 SLANTED_INLINE float slanted_y(const struct slanted_sums_small &s)

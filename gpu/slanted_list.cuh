@@ -41,9 +41,8 @@ SLANTED_INLINE struct slanted_piece slanted_piece_of(const struct slanted_argume
 	for (int v = v_bottom + c.lane; v <= v_top; v += SLANTED_ROWS) {
 		const struct slanted_cell cell = slanted_cell_at(a, c, v);
 
-		sx_slanted_add(&s, cell.w, cell.g, v - r.origin, cell.d - cell.ground, cell.d - r.d0);
+		sx_slanted_add(&s, cell.w, cell.g, v - r.origin, cell.d - cell.road.ground_q4, cell.d - r.d0);
 	}
-	r.sums.cells = 0; /* planes do not ask */
 	r.sums.n = (int32_t)sx_warp_sum((uint32_t)s.n);
 	r.sums.w = (int32_t)sx_warp_sum((uint32_t)s.w);
 	r.sums.x = (int32_t)sx_warp_sum((uint32_t)s.x);

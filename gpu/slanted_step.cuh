@@ -34,6 +34,7 @@ template <enum slanted_mode MODE, enum slanted_classes CLASSES>
 struct slanted_lane {
 	typename slanted_sums_of<MODE>::type sums; struct slanted_own<CLASSES> own; struct slanted_best best;
 	int top;	  /* row */
+	float holes;	  /* rows up to it without a weight; left alone where no ground is legal */
 	int last, origin; /* of SLANTED_EXACT only: row of the warp's highest lane; of the lane's origin */
 };
 
@@ -116,7 +117,7 @@ template <enum slanted_classes CLASSES> SLANTED_INLINE int slanted_words(const s
 template <enum stixel_kind KIND>
 SLANTED_INLINE float slanted_cells_fit(const struct slanted_arguments &a, const struct slanted_column &c,
 				       int v_bottom, int top, int last, int origin,
-				       const struct sx_slanted_plane &p, float lambda_offset)
+				       const struct sx_slanted_plane &p)
 {
 	int32_t sum = 0;
 
@@ -129,9 +130,7 @@ SLANTED_INLINE float slanted_cells_fit(const struct slanted_arguments &a, const 
 			sum += c.lookup->outlier[KIND][sx_slanted_outlier(
 				residual, (KIND == STIXEL_GROUND ? cell.w : cell.z) * a.kw[KIND])];
 	}
-	return (float)sum * (1.0f / 1024.0f) +
-	       (KIND == STIXEL_GROUND ? sx_slanted_ground_prior(&a.m, &p, lambda_offset, v_bottom - origin)
-				      : 0.0f);
+	return (float)sum * (1.0f / 1024.0f);
 }
 
 /* ---- one start row --------------------------------------------------------------------------------------------- */
@@ -166,11 +165,11 @@ SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct
 		float cost, below = m.cut;
 
 		if (MODE == SLANTED_EXACT)
-			p.fit = slanted_cells_fit<STIXEL_GROUND>(a, c, v, l->top, l->last, l->origin, p,
-								 row.lambda_offset);
+			p.fit = slanted_cells_fit<STIXEL_GROUND>(a, c, v, l->top, l->last, l->origin, p) +
+				sx_slanted_ground_prior(&m, &p, row.lambda_offset, v - l->origin);
 		if (!FIRST)
 			below = slanted_under_ground(m, base, foot);
-		p.fit = p.fit + slanted_holes(l->sums) * m.hole;
+		p.fit = p.fit + l->holes * m.hole;
 		cost = slanted_cost<CLASSES>(m, p.fit, slanted_least<STIXEL_GROUND>(l->own, a.slots, sums),
 					     below);
 		if (cost < best->cost[STIXEL_GROUND] && alive) {
@@ -185,8 +184,7 @@ SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct
 		float cost, below = m.cut_first_object;
 
 		if (MODE == SLANTED_EXACT)
-			p.fit = slanted_cells_fit<STIXEL_OBJECT>(a, c, v, l->top, l->last, l->origin, p,
-								 0.0f);
+			p.fit = slanted_cells_fit<STIXEL_OBJECT>(a, c, v, l->top, l->last, l->origin, p);
 		if (!FIRST)
 			below = slanted_under_object<SKY>(m, base, p.a, row.gravity);
 		cost = slanted_cost<CLASSES>(m, p.fit, slanted_least<STIXEL_OBJECT>(l->own, a.slots, sums),
@@ -199,10 +197,10 @@ SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct
 	}
 	if (SKY) {
 		const struct sx_slanted_plane none = {0.0f, 0.0f, 0.0f};
-		const float fit = MODE == SLANTED_EXACT
-					  ? slanted_cells_fit<STIXEL_SKY>(a, c, v, l->top, l->last, l->origin,
-									  none, 0.0f)
-					  : slanted_sky(m, l->sums);
+		const float fit =
+			MODE == SLANTED_EXACT
+				? slanted_cells_fit<STIXEL_SKY>(a, c, v, l->top, l->last, l->origin, none)
+				: slanted_sky(m, l->sums);
 		const float cost = slanted_cost<CLASSES>(
 			m, fit, slanted_least<STIXEL_SKY>(l->own, a.slots, sums), base.sky);
 
@@ -211,6 +209,8 @@ SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct
 			best->from[STIXEL_SKY] = v;
 		}
 	}
+	if (GROUND)
+		l->holes -= row.hole;
 	slanted_drop<GROUND, SKY>(&l->sums, row, base);
 }
 
@@ -309,7 +309,8 @@ SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const 
 		l.top = block + c.lane;
 		l.last = block + SLANTED_ROWS < a.rows ? block + SLANTED_ROWS - 1 : a.rows - 1;
 		l.origin = tops.origin;
-		slanted_set(&l.sums, tops.totals, l.top + 1, tops.origin, tops.d0);
+		l.holes = (float)tops.holes;
+		slanted_set(&l.sums, tops.totals, tops.origin, tops.d0);
 		slanted_own_load(&l.own, slanted_scores_of(a, c, l.top < a.rows ? l.top + 1 : a.rows));
 		for (int k = 0; k < 3; k++) {
 			l.best.cost[k] = SX_SLANTED_ILLEGAL;

@@ -68,6 +68,7 @@ static int32_t score_of(const struct sx_slanted *s, int kind, int v_bottom, int 
 /* What is known of rows v_bottom .. v_top; c counts from the disparity of the origin. */
 struct rows {
 	int v_bottom, v_top, origin;
+	int32_t holes; /* rows without a weight */
 	struct sx_slanted_sums sums;
 	int64_t dd;
 };
@@ -79,6 +80,7 @@ static void add(const struct sx_slanted *s, struct rows *r, int v, int sign)
 
 	sx_slanted_add(&r->sums, sign * s->w[v], sign * s->g[v], v - r->origin, d - s->frame.row[v].ground_q4,
 		       d - s->d[r->origin]);
+	r->holes += s->w[v] == 0 ? sign : 0;
 	r->dd += sign * sx_slanted_sky_part(s->w[v], d, s->scored ? s->t->sky_most : INT64_MAX);
 }
 
@@ -127,7 +129,7 @@ static struct sx_slanted_plane fit(const struct sx_slanted *s, const struct rows
 	if (s->t->exact)
 		p.fit = cells_fit(s, r, kind, &p);
 	if (kind == G)
-		p.fit = sx_slanted_with_holes(m, p.fit, r->v_top + 1 - r->v_bottom - r->sums.cells);
+		p.fit = sx_slanted_with_holes(m, p.fit, r->holes);
 	return p;
 }
 

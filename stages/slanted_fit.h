@@ -14,11 +14,11 @@
 /*
  * Sums over the rows of a stixel, rows y and disparities c counted from the highest row of weight > 0 at or below v_top,
  * the origin: both are small where the stixel is one thing. e: disparity less expected ground. As ground, with weights g:
- * n, x, xx, e, xe, ee; as an object, with weights w: w, c, cc. cells: those with a weight. 2160 rows give |x| < 2^30,
- * the rest below 2^47.
+ * n, x, xx, e, xe, ee; as an object, with weights w: w, c, cc. 2160 rows give |x| < 2^30, the rest below
+ * 2^47.
  */
 struct sx_slanted_sums {
-	int32_t cells, n, x, w;
+	int32_t n, x, w;
 	int64_t xx, e, xe, ee, c, cc;
 };
 
@@ -28,7 +28,6 @@ SX_SLANTED void sx_slanted_add(struct sx_slanted_sums *s, int32_t w, int32_t g, 
 {
 	const int32_t wy = g * y, we = g * e, wc = w * c;
 
-	s->cells += (w > 0) - (w < 0);
 	s->n += g;
 	s->w += w;
 	s->x += wy;

@@ -204,6 +204,8 @@ static void check_large(int height, int cell, int range, enum stixel_case how, s
 	struct rig g;
 
 	p.stixels.cell_height = cell;
+	if (how == CASE_NOISE)
+		p.stixels.slanted.roughness = 0; /* the largest weights */
 	p.semantics.classes = 19;
 	rig_init(&g, &p, 2, height, range);
 	fill(&g, how, &(struct sx_road){0}, range, r);

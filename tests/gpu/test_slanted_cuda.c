@@ -19,7 +19,6 @@
 #include "stages/reduce.h"
 #include "stages/slanted.h"
 #include "tests/gpu/on_device.h"
-#include "tests/slanted_case.h"
 #include "tests/stixel_case.h"
 
 enum { G = STIXEL_GROUND, O = STIXEL_OBJECT, S = STIXEL_SKY };
@@ -298,8 +297,6 @@ static void random_model(struct sx_slanted_params *s, struct check_rng *r)
 	s->sky_outlier = check_below(r, 4) ? between(r, 0, 20) : 1000;
 }
 
-static const struct sx_slanted_params usual_model = SLANTED_CASE;
-
 static int check_case(enum stixel_case how, int rows, int columns, enum sx_stixel_method method, int classes,
 		      struct check_rng *r)
 {
@@ -316,7 +313,6 @@ static int check_case(enum stixel_case how, int rows, int columns, enum sx_stixe
 	t.road.offset += t.road.slope * (double)(rows * cell_height - height);
 	t.p.stixels.method = method;
 	t.p.stixels.cell_height = cell_height;
-	t.p.stixels.slanted = usual_model;
 	if (check_below(r, 3))
 		random_model(&t.p.stixels.slanted, r);
 	set_classes(&t.p, classes, classes == 19, r);
@@ -386,7 +382,7 @@ static void check_extreme(int rows, int kind, const struct sx_road *road)
 	t.p.stereo.min_disparity = 128;
 	t.p.stixels.method = SX_STIXEL_SLANTED;
 	t.p.stixels.cell_height = 1;
-	t.p.stixels.slanted = usual_model;
+	t.p.stixels.slanted.roughness = 0; /* full weights as ground too */
 	t.p.stixels.slanted.above = 100;
 	assert_int_equal(sx_image_init(&t.d, SX_PIXEL_U16, rows, 4), 0);
 	for (int v = 0; v < rows; v++) {
