@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "capture/file_list.h"
-#include "capture/image_io.h"
-#include "capture/source_priv.h"
+#include "capture/image/image_io.h"
+#include "capture/source_kinds.h"
 
 struct files {
 	struct sx_file_list list;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "capture/source_priv.h"
+#include "capture/source_kinds.h"
 
 static const struct sx_source_ops *find_ops(enum sx_source_kind kind, char *why, size_t why_bytes)
 {

@@ -59,7 +59,7 @@ struct sx_source_params {
 	int decoders;		 /* threads that decode MJPG; 0: one for each camera */
 };
 
-struct sx_scene_camera; /* capture/scene.h */
+struct sx_scene_camera; /* capture/scene/scene.h */
 
 struct sx_source_info {
 	int width, height;

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "capture/scene.h"
-#include "capture/source_priv.h"
+#include "capture/scene/scene.h"
+#include "capture/source_kinds.h"
 
 struct synthetic {
 	struct sx_scene *scene;

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "config/config.h"
+#include "config/man_text.h"
 #include "config/option.h"
-#include "config/usage_priv.h"
 
 /* "1..255 px; default 7", "csct, census; default csct", "text; must be given" */
 static void print_allowed(const struct sx_option *o, FILE *to)

@@ -18,10 +18,10 @@
 #include <stixel.h>
 
 #include "cpu/engine_priv.h"
-#include "stages/cells.h"
-#include "stages/compact.h"
+#include "stages/stixels/cells.h"
+#include "stages/stixels/compact.h"
 #include "stages/context.h"
-#include "stages/reduce.h"
+#include "stages/stixels/reduce.h"
 #include "stages/taps.h"
 
 #define HUGE_PAGE ((size_t)2 << 20)

@@ -10,10 +10,10 @@
 
 #include "cpu/matcher.h"
 #include "cpu/pool.h"
-#include "cpu/segment_cpu.h"
-#include "cpu/speckle_cpu.h"
+#include "cpu/segment.h"
+#include "cpu/speckle.h"
 #include "stages/engine.h"
-#include "stages/segment.h"
+#include "stages/stixels/segment.h"
 
 /* Memory that all contexts share, since one frame computes at a time; grows when a context is created. */
 struct sx_shared_memory {

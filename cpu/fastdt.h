@@ -1,5 +1,5 @@
 /*
- * FastDT in the cpu engine: its buffers and their sizes. Results equal stages/fastdt.h and stages/winner.h.
+ * FastDT in the cpu engine: its buffers and their sizes. Results equal stages/stereo/fastdt.h and stages/stereo/winner.h.
  *
  * How S is made.
  *   1. fastdt_row(): costs of a row, to the right and to the left while the row is in cache; the volume is written once:
@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stages/fastdt.h"
+#include "stages/stereo/fastdt.h"
 
 #define SX_FASTDT_COLUMNS_MAX 32    /* of a band */
 #define SX_FASTDT_PLANE_COLUMNS 128 /* columns of a task of fastdt_planes() */
@@ -49,7 +49,7 @@ struct sx_fastdt_scratch {
 	void *sums;	  /* fastdt_band: U, (height + 1) x columns x disparities */
 	void *state;	  /* V of a row */
 	uint16_t *words;  /* S of two rows of the band, pixels sx_matcher_sum_pitch() apart */
-	uint16_t *lowest; /* see fastdt_cpu.h */
+	uint16_t *lowest; /* see fastdt_kernel.h */
 	/* least S and its column by pixel of the right image, each row from right to left, of all bands so far */
 	uint16_t *right_sum, *right_x;
 };
@@ -72,7 +72,7 @@ size_t sx_fastdt_right_pitch(const struct sx_matcher *m);
 
 /*
  * The lowest value that "to the left" of int8 can store, by the largest weight. No allowed sigma_s goes below -2048, so that
- * codes need two of their three steps, see fastdt_cpu.h.
+ * codes need two of their three steps, see fastdt_kernel.h.
  */
 int sx_fastdt_lowest(const struct sx_matcher *m);
 

@@ -10,11 +10,11 @@
 
 #include "base/clock.h"
 #include "cpu/engine_priv.h"
-#include "cpu/stixel_kernels.h"
-#include "stages/cells.h"
-#include "stages/compact.h"
+#include "cpu/kernels/stixel_kernels.h"
+#include "stages/stixels/cells.h"
+#include "stages/stixels/compact.h"
 #include "stages/context.h"
-#include "stages/ingest.h"
+#include "stages/stereo/ingest.h"
 
 #define ROWS 8	     /* rows of a task in stages that are quick per row */
 #define ZNCC_ROWS 16 /* of a task that makes costs, which begins by summing a window's rows */

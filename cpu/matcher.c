@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stages/sgm.h"
+#include "stages/stereo/sgm.h"
 
 #define ALIGNMENT 64
 #define BAND_BYTES (768 * 1024) /* of cost and E in a band: leaves room in a second-level cache of 1 MB */

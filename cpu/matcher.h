@@ -1,6 +1,6 @@
 /*
  * The matcher of the cpu engine: census, path costs and winner with their data, and the table of kernels that
- * each vector width (vec_*.h) fills. Results equal stages/census.h, sgm.h, winner.h, median.h and
+ * each vector width (vec_*.h) fills. Results equal stages/stereo/census.h, sgm.h, winner.h, median.h and
  * left_right.h byte for byte.
  *
  * How S is made. With E = L - C of a path, 0..P2, S = paths * C + sum of E.
@@ -72,7 +72,7 @@ struct sx_matcher_frame {
 	struct sx_image sum; /* data NULL: S is not kept */
 };
 
-/* zncc_words_rows and zncc_rows; what is in them: cpu/zncc_cpu.h. */
+/* zncc_words_rows and zncc_rows; what is in them: cpu/kernels/zncc_kernel.h. */
 struct sx_matcher_zncc {
 	int32_t *column_sum, *column_square; /* by column, window / 2 more at both ends */
 	int32_t *sum, *variance;

@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "capture/watch.h"
+#include "capture/v4l2/watch.h"
 #include "daemon/pipeline.h"
 
 #define BACKOFF_FIRST_NS SX_NS_PER_S

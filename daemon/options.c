@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "config/usage.h"
+#include "config/cli/usage.h"
 #include "ipc/instance.h"
 
 static bool take_frames(void *target, const char *text, char *why, size_t why_bytes)

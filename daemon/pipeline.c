@@ -15,9 +15,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "capture/scene.h"
+#include "capture/scene/scene.h"
 #include "ipc/frame.h"
-#include "stages/reduce.h"
+#include "stages/stixels/reduce.h"
 
 #define HEARTBEAT_PERIOD_MS 1000 /* main beats twice in it */
 

@@ -15,7 +15,7 @@
 #include "daemon/handover.h"
 #include "daemon/semantics.h"
 #include "daemon/telemetry.h"
-#include "gpu/select.h"
+#include "engines/select.h"
 #include "ipc/ring.h"
 #include "ipc/stream.h"
 

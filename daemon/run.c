@@ -18,7 +18,6 @@
 
 #include "base/log.h"
 #include "config/config.h"
-#include "cpu/engine.h"
 #include "daemon/run_priv.h"
 #include "ipc/instance.h"
 
@@ -90,7 +89,7 @@ static int claim_instance(struct sx_run *run)
 static int open_engine(struct sx_run *run)
 {
 	char why[SX_WHY_BYTES];
-	int r = sx_engine_open(&run->engine, &run->settings->engine, &sx_backend_cpu, why, sizeof(why));
+	int r = sx_engine_open(&run->engine, &run->settings->engine, why, sizeof(why));
 	struct sx_transfers transfers;
 	struct sx_report *report;
 

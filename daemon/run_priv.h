@@ -11,7 +11,7 @@
 #include "daemon/pages.h"
 #include "daemon/pipeline.h"
 #include "daemon/run.h"
-#include "gpu/select.h"
+#include "engines/select.h"
 #include "power/sampler.h"
 
 #define SX_RUN_PATH_BYTES 256

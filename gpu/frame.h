@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stages/road.h"
+#include "stages/stixels/road.h"
 
 /* struct sx_scores of a frame, as kernels read it; data: NULL where the pair has none. */
 struct sx_cuda_scores {

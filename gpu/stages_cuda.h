@@ -17,8 +17,8 @@
 #include "gpu/frame.h"
 #include "gpu/memory.h"
 #include "stages/engine.h"
-#include "stages/road.h"
-#include "stages/segment.h"
+#include "stages/stixels/road.h"
+#include "stages/stixels/segment.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -47,7 +47,7 @@ cudaError_t sx_ingest_census_cuda_run(const struct sx_cuda_input *in, enum sx_pi
 				      enum sx_cost cost, cudaStream_t stream);
 
 /*
- * Path aggregation. flow: where the costs and path sums live, see gpu/volume.cuh; streams: side streams on which
+ * Path aggregation. flow: where the costs and path sums live, see gpu/stereo/volume.cuh; streams: side streams on which
  * paths may run beside each other (forked and joined by events inside run).
  */
 enum sx_sgm_flow {
@@ -96,7 +96,7 @@ cudaError_t sx_filter_cuda_run(const struct sx_filter_cuda *s, const struct sx_i
 			       const struct sx_image *disparity, const struct sx_image *confidence,
 			       cudaStream_t stream);
 
-/* road: device memory of the caller, ground_q4 included. finder: host-made tables of stages/road.h. */
+/* road: device memory of the caller, ground_q4 included. finder: host-made tables of stages/stixels/road.h. */
 struct sx_road_finder_cuda;
 int sx_road_cuda_create(struct sx_road_finder_cuda **ret, struct sx_cuda_memory *m,
 			const struct sx_road_finder *finder, int sms);

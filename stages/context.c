@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "stages/cells.h"
-#include "stages/ingest.h"
+#include "stages/stixels/cells.h"
+#include "stages/stereo/ingest.h"
 
 static const char *first_missing(const struct sx_params *p, unsigned abilities)
 {

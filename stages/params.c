@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "stages/cells.h"
+#include "stages/stixels/cells.h"
 
 #define COST_LIMIT 255 /* L and the candidates of its minimum are 8 bits wide in every engine */
 

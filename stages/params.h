@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/scores.h"
-#include "stages/slanted_params.h"
+#include "stages/stixels/slanted_params.h"
 
 #ifdef __cplusplus
 extern "C" {

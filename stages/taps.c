@@ -5,9 +5,9 @@
  */
 #include "stages/taps.h"
 
-#include "stages/cells.h"
-#include "stages/cost.h"
-#include "stages/reduce.h"
+#include "stages/stixels/cells.h"
+#include "stages/stereo/cost.h"
+#include "stages/stixels/reduce.h"
 
 struct sx_tap_shape sx_tap_shape(const struct sx_context_config *c, enum sx_tap tap)
 {

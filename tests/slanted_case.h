@@ -6,7 +6,7 @@
 #ifndef SX_TESTS_SLANTED_CASE_H
 #define SX_TESTS_SLANTED_CASE_H
 
-#include "stages/slanted_params.h"
+#include "stages/stixels/slanted_params.h"
 
 /* Initialises a struct sx_slanted_params. */
 #define SLANTED_CASE                                                                                       \

@@ -7,7 +7,7 @@
 #define SX_TESTS_STIXEL_CASE_H
 
 #include "stages/params.h"
-#include "stages/road.h"
+#include "stages/stixels/road.h"
 #include "tests/check.h"
 
 /* A KITTI-like camera over an image of height rows and the defaults of docs/algorithm.md. */

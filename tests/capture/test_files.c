@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "capture/file_list.h"
 #include "capture/paths.h"
-#include "capture/scene.h"
+#include "capture/scene/scene.h"
 #include "tests/capture/image_files.h"
 
 #define W 40

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "cpu/segment_cpu.h"
-#include "cpu/stixel_kernels.h"
-#include "stages/slanted.h"
+#include "cpu/segment.h"
+#include "cpu/kernels/stixel_kernels.h"
+#include "stages/stixels/slanted.h"
 #include "tests/stixel_case.h"
 
 static const char *const simds[] = {"plain", "avx2"};

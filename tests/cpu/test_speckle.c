@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "cpu/speckle_cpu.h"
-#include "stages/speckle.h"
+#include "cpu/speckle.h"
+#include "stages/stereo/speckle.h"
 #include "tests/check.h"
 
 static const char *const simd_names[] = {"plain", "sse4", "avx2", "avx512", "neon"};

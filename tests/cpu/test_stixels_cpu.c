@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "cpu/segment_cpu.h"
-#include "cpu/stixel_kernels.h"
-#include "stages/rdp.h"
-#include "stages/stixel_dp.h"
+#include "cpu/segment.h"
+#include "cpu/kernels/stixel_kernels.h"
+#include "stages/stixels/rdp.h"
+#include "stages/stixels/stixel_dp.h"
 #include "tests/stixel_case.h"
 
 static const char *const simds[] = {"plain", "best"};

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "cpu/matcher.h"
-#include "stages/cost.h"
+#include "stages/stereo/cost.h"
 #include "tests/check.h"
 
 static const char *const names[] = {"plain", "sse4", "avx2", "avx512", "neon"};

@@ -36,7 +36,7 @@
 
 #include "base/clock.h"
 #include "capture/source.h"
-#include "capture/watch.h"
+#include "capture/v4l2/watch.h"
 #include "cpu/engine.h"
 #include "stages/engine.h"
 #include "stixel.h"

@@ -10,7 +10,7 @@
 #include <cuda_runtime_api.h>
 #include <stdint.h>
 
-#include "gpu/green.h"
+#include "gpu/host/green_context.h"
 #include "gpu/memory.h"
 
 #define BENCH_WARM_UP 3

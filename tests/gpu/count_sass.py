@@ -4,7 +4,7 @@
 Usage: count_sass.py [--arch 87,110]... [--kernel REGEX] [--cells N] [--ceiling X] [--list] FILE
 
 FILE: object, module or cubin. For every kernel whose name matches, the innermost loop that stores most is found and its
-instructions are counted by class. A cell of a path is stored as one byte (gpu/volume.cuh), so the bytes that a lane
+instructions are counted by class. A cell of a path is stored as one byte (gpu/stereo/volume.cuh), so the bytes that a lane
 stores in one turn of the loop are the cells that it did: instructions / bytes = lane-instructions per path-cell. --cells
 gives the cells of a lane and turn where a kernel does not store them. Branches that skip a part are counted as if
 everything ran, so the figure is an upper limit. --list: registers and local memory of all kernels.

@@ -13,10 +13,12 @@ def digests(top):
     """{name: SHA-256}, of the files as they lie there."""
     found = {}
     for folder in FOLDERS:
-        for name in sorted(os.listdir(os.path.join(top, folder))):
-            if name.endswith(KINDS):
-                with open(os.path.join(top, folder, name), "rb") as f:
-                    found[folder + "/" + name] = hashlib.sha256(f.read()).hexdigest()
+        for here, _, names in os.walk(os.path.join(top, folder)):
+            for name in names:
+                if name.endswith(KINDS):
+                    path = os.path.join(here, name)
+                    with open(path, "rb") as f:
+                        found[os.path.relpath(path, top)] = hashlib.sha256(f.read()).hexdigest()
     return found
 
 

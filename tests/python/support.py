@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 SOURCE = os.environ["STIXEL_SOURCE"]
-MODULE = os.path.join(SOURCE, "tools", "python", "src")
+MODULE = os.path.join(SOURCE, "python", "src")
 sys.path[:0] = [MODULE, os.path.join(SOURCE, "tests", "daemon")]
 try:
     import numpy as np

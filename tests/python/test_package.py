@@ -17,7 +17,7 @@ import support
 import stixel
 from support import SMALL
 
-PACKAGE = os.path.join(support.SOURCE, "tools", "python")
+PACKAGE = os.path.join(support.SOURCE, "python")
 VERSION = os.environ["STIXEL_VERSION"]
 IN_CI = bool(os.environ.get("CI"))
 
@@ -46,13 +46,13 @@ class Package(support.TestCase):
         self.need(have(sys.executable, "-c", "import setuptools, pip, wheel, venv"),
                   "pip, setuptools, wheel or venv (Debian: python3-pip python3-setuptools python3-wheel python3-venv)")
         # a copy, so that nothing is left in the tree; with the tree's meson.build where setup.py looks for it
-        shutil.copytree(PACKAGE, self.top + "/tree/tools/python",
+        shutil.copytree(PACKAGE, self.top + "/tree/python",
                         ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "build"))
         shutil.copy(os.path.join(support.SOURCE, "meson.build"), self.top + "/tree")
         env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "STIXEL_LIBRARY")}
         env.update(PIP_NO_INDEX="1", PIP_NO_DEPS="1", PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_ROOT_USER_ACTION="ignore")
         self.run_it(sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "-w", self.top,
-                    self.top + "/tree/tools/python", env=env)
+                    self.top + "/tree/python", env=env)
         wheel, = glob.glob(self.top + "/*.whl")
         self.assertEqual(os.path.basename(wheel), "stixel-%s-py3-none-any.whl" % VERSION)  # pure: one for all
         sources = {"stixel/" + os.path.basename(p) for p in glob.glob(PACKAGE + "/src/stixel/*") if os.path.isfile(p)}

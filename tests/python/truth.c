@@ -8,8 +8,7 @@
 #include <stdlib.h>
 
 #include <stixel.h>
-
-#include "capture/scene.h"
+#include "tests/scene_truth.h"
 
 static double first_object(const struct stixel *s, const struct stixel *end)
 {

@@ -11,7 +11,7 @@
 #include <stixel.h>
 
 #include "base/image.h"
-#include "capture/scene.h"
+#include "tests/scene_truth.h"
 
 enum { NOC, ALL }; /* pixels that both cameras see; all pixels. Sky has no true disparity, as in KITTI. */
 

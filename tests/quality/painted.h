@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/scores.h"
-#include "capture/scene.h"
+#include "tests/scene_truth.h"
 #include "tests/quality/metrics.h"
 
 #define QUALITY_CLASSES 19 /* Cityscapes' */

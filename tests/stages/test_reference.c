@@ -13,12 +13,12 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "stages/confidence.h"
+#include "stages/stereo/confidence.h"
 #include "stages/engine.h"
-#include "stages/left_right.h"
-#include "stages/median.h"
-#include "stages/speckle.h"
-#include "stages/winner.h"
+#include "stages/stereo/left_right.h"
+#include "stages/stereo/median.h"
+#include "stages/stereo/speckle.h"
+#include "stages/stereo/winner.h"
 #include <stixel.h>
 #include "tests/check.h"
 #include "tests/stages/sound_params.h"

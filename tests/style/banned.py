@@ -29,9 +29,9 @@ def check(root):
         text = rule.code(rule.read(root, name))
         for line, m in lines(text, CALL):
             found.append("%s:%d: %s is banned, use %s" % (name, line, m.group(1), CALLS[m.group(1)]))
-        if name != "gpu/device.c" and not name.startswith("tests/gpu/"):
+        if name != "gpu/host/device.c" and not name.startswith("tests/gpu/"):
             for line, m in lines(text, DEVICE_SYNC):
-                found.append("%s:%d: only gpu/device.c waits for the whole device" % (name, line))
+                found.append("%s:%d: only gpu/host/device.c waits for the whole device" % (name, line))
     for name in rule.files(root):
         text = rule.read(root, name)
         if name.endswith(("meson.build", ".sh", ".py", ".c", ".h", ".cu", ".cuh", ".cc")):
@@ -45,7 +45,7 @@ def check(root):
 SOUND = {
     "base/a.c": '/* strcpy(a, b) */\nint f(void);\nint g(char *s)\n{\n\treturn f("sprintf(1)") + my_system(1) + x->rand(2);\n}\n'
                 "// gets(x)\n",
-    "gpu/device.c": "void f(void) { cudaDeviceSynchronize(); }\n",
+    "gpu/host/device.c": "void f(void) { cudaDeviceSynchronize(); }\n",
     "meson.build": "add_project_arguments('-ffp-contract=off')\n",
     "README.md": "see /etc/stixeld, /sys/root/x and a/home/b\n",
 }

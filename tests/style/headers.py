@@ -18,10 +18,10 @@ NEEDS = [("*avx2*", ["-mavx2"], ("x86_64", "AMD64")), ("*neon*", [], ("aarch64",
 # What kernel files include is C++ of the emulator here; headers that C files of gpu/ share with them are both.
 EMULATE = "tests/gpu/emulate"
 KERNEL_CXX = COMMON + ["-std=c++14", "-Wno-unknown-pragmas", "-Wno-unused-parameter", "-x", "c++", "-DSX_EMULATE"]
-C_ONLY = {"gpu/device.h", "gpu/engine.h", "gpu/engine_priv.h"}  # host code with C atomics
+C_ONLY = {"gpu/host/device.h", "gpu/host/engine.h", "gpu/host/engine_priv.h"}  # host code with C atomics
 CXX_ONLY = ["*.cuh", EMULATE + "/sx_emulate.h", EMULATE + "/device.h", EMULATE + "/faults.h", EMULATE + "/order.h"]
 # Bodies that are included several times, with macros that say for what; no headers of their own.
-BODIES = ["cpu/*_kernel.h", "cpu/*_cpu.h", "cpu/vec*.h", "cpu/kernels.h",
+BODIES = ["cpu/kernels/*_kernel.h", "cpu/vec/*.h", "cpu/kernels/kernels.h",
           EMULATE + "/cuda_functions.h", EMULATE + "/sx_emulate_math.h"]
 
 

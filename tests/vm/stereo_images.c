@@ -14,7 +14,7 @@
 #include <string.h>
 #include <turbojpeg.h>
 
-#include "capture/scene.h"
+#include "capture/scene/scene.h"
 
 #define QUALITY 85
 #define SEED 7

@@ -14,7 +14,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "tools/args.h"
+#include "tools/common/args.h"
 
 enum { NAME_BYTES = 256 };
 

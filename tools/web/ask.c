@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "ipc/instance.h"
-#include "tools/http_get.h"
+#include "tools/common/http_get.h"
 
 enum { TIMEOUT_MS = 2000, PLACES = 2 };
 

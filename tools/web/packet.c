@@ -16,7 +16,7 @@
 #include <zlib.h>
 
 #include "ipc/frame.h"
-#include "tools/overlay.h"
+#include "tools/draw/overlay.h"
 
 enum { COLOURS = 256 };
 

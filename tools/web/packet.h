@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "stixel.h"
-#include "tools/palette.h"
+#include "tools/draw/palette.h"
 
 enum web_picture { WEB_LEFT, WEB_DISPARITY, WEB_PICTURES };
 
@@ -44,7 +44,7 @@ struct web_packet *web_packet_ref(struct web_packet *p);
 void web_packet_unref(struct web_packet *p);
 
 /*
- * The image as JPEG (left) or PNG (disparity, in the colours of tools/palette.c), coded at the first call. It lives as
+ * The image as JPEG (left) or PNG (disparity, in the colours of tools/draw/palette.c), coded at the first call. It lives as
  * long as the packet; bytes 0: there is none. Any thread; takes a few milliseconds.
  */
 const void *web_packet_code(struct web_packet *p, enum web_picture which, int quality, size_t *bytes);

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "ipc/text.h"
 #include "stixel.h"
-#include "tools/overlay.h"
+#include "tools/draw/overlay.h"
 #include "tools/web/server.h"
 
 enum { LIST_BYTES = 16 * 1024, SNAPSHOT_MS = 3000, SNAPSHOT_STEP_MS = 250, LINGER_FRAMES = 12 };

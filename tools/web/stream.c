@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "ipc/text.h"
-#include "tools/args.h"
+#include "tools/common/args.h"
 #include "tools/web/server.h"
 #include "tools/web/wire.h"
 

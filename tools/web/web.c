@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "config/usage.h"
+#include "config/cli/usage.h"
 #include "ipc/instance.h"
 #include "tools/web/server.h"
 

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/image_io.h"
-#include "gpu/load.h"
+#include "capture/image/image_io.h"
+#include "engines/load.h"
 #include "tests/engine_case.h"
 
 #define SKIPPED 77

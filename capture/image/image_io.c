@@ -1,0 +1,216 @@
+/*
+ * Image files: load, tell the format, decode.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "capture/image/image_io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/image/image_io_priv.h"
+
+int sx_sink_refuse(struct sx_image_sink *sink, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(sink->why, sizeof(sink->why), format, ap);
+	va_end(ap);
+	return -EBADMSG;
+}
+
+int sx_sink_accept(struct sx_image_sink *sink, long width, long height, enum sx_pixel pixel)
+{
+	const struct sx_image *w = sink->wanted;
+	int r;
+
+	if (width < 1 || height < 1 || width > SX_IMAGE_FILE_WIDTH_MAX || height > SX_IMAGE_FILE_HEIGHT_MAX)
+		return sx_sink_refuse(sink, "%ldx%ld pixels; 1x1 to %dx%d can be read", width, height,
+				      SX_IMAGE_FILE_WIDTH_MAX, SX_IMAGE_FILE_HEIGHT_MAX);
+	if (w && (w->width != width || w->height != height))
+		return sx_sink_refuse(sink, "%ldx%ld pixels, but the first picture has %dx%d", width, height,
+				      w->width, w->height);
+	if (w && w->pixel != pixel)
+		return sx_sink_refuse(sink, "pixels are %s, but those of the first picture are %s",
+				      sx_pixel_name(pixel), sx_pixel_name(w->pixel));
+	if (w) {
+		sink->image = *w;
+		return 0;
+	}
+	r = sx_image_init(&sink->image, pixel, (int)width, (int)height);
+	sink->allocated = r == 0;
+	return r;
+}
+
+static int read_all(int fd, uint8_t *data, size_t bytes)
+{
+	size_t done = 0;
+
+	while (done < bytes) {
+		ssize_t n = read(fd, data + done, bytes - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return -EBADMSG; /* became shorter while it was read */
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+/* The whole file in memory. O_NONBLOCK: a pipe with an image's name must not hang the capture thread. */
+static int load(const char *path, uint8_t **ret, size_t *bytes, char *why, size_t why_bytes)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r;
+	uint8_t *data = NULL;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		r = -errno;
+		snprintf(why, why_bytes, "%s: %s", path, strerror(-r));
+		goto out;
+	}
+	r = -EBADMSG;
+	if (!S_ISREG(st.st_mode)) {
+		snprintf(why, why_bytes, "%s: not a file", path);
+		goto out;
+	}
+	if (st.st_size < 1 || st.st_size > (off_t)SX_IMAGE_FILE_BYTES_MAX) {
+		snprintf(why, why_bytes, "%s: %lld bytes; 1 to %u can be read", path, (long long)st.st_size,
+			 SX_IMAGE_FILE_BYTES_MAX);
+		goto out;
+	}
+	data = malloc((size_t)st.st_size);
+	r = data ? read_all(fd, data, (size_t)st.st_size) : -ENOMEM;
+	if (r < 0)
+		snprintf(why, why_bytes, "%s: %s", path, r == -EBADMSG ? "cut short" : strerror(-r));
+out:
+	if (fd >= 0)
+		close(fd);
+	if (r < 0) {
+		free(data);
+		return r;
+	}
+	*ret = data;
+	*bytes = (size_t)st.st_size;
+	return 0;
+}
+
+static int decode(struct sx_image_sink *sink, const uint8_t *data, size_t bytes)
+{
+	static const uint8_t png[4] = {0x89, 'P', 'N', 'G'}, jpeg[2] = {0xff, 0xd8};
+
+	if (bytes >= 4 && !memcmp(data, png, 4))
+		return sx_decode_png(sink, data, bytes);
+	if (sink->labels)
+		return sx_sink_refuse(sink, "no PNG");
+	if (bytes >= 2 && data[0] == 'P' && (data[1] == '2' || data[1] == '5' || data[1] == '6'))
+		return sx_decode_pnm(sink, data, bytes);
+	if (bytes >= 2 && !memcmp(data, jpeg, 2))
+		return sx_decode_jpeg(sink, data, bytes);
+	return sx_sink_refuse(sink, "neither PNG nor PGM, PPM or JPEG");
+}
+
+static int read_image(const char *path, struct sx_image_sink *sink, char *why, size_t why_bytes)
+{
+	uint8_t *data = NULL;
+	size_t bytes = 0;
+	int r = load(path, &data, &bytes, why, why_bytes);
+
+	if (r < 0)
+		return r;
+	r = decode(sink, data, bytes);
+	free(data);
+	if (r == 0)
+		return 0;
+	if (sink->allocated)
+		sx_image_finish(&sink->image);
+	if (r == -ENOMEM)
+		sx_sink_refuse(sink, "no memory");
+	snprintf(why, why_bytes, "%s: %s", path, sink->why);
+	return r;
+}
+
+int sx_image_read(const char *path, struct sx_image *ret, char *why, size_t why_bytes)
+{
+	struct sx_image_sink sink = {0};
+	int r = read_image(path, &sink, why, why_bytes);
+
+	if (r == 0)
+		*ret = sink.image;
+	return r;
+}
+
+int sx_label_map_read(const char *path, struct sx_image *ret, char *why, size_t why_bytes)
+{
+	struct sx_image_sink sink = {.labels = true};
+	int r = read_image(path, &sink, why, why_bytes);
+
+	if (r == 0)
+		*ret = sink.image;
+	return r;
+}
+
+int sx_image_read_into(const char *path, const struct sx_image *dst, char *why, size_t why_bytes)
+{
+	struct sx_image_sink sink = {.wanted = dst};
+
+	return read_image(path, &sink, why, why_bytes);
+}
+
+int sx_disparity_read(const char *path, struct sx_image *ret, char *why, size_t why_bytes)
+{
+	struct sx_image img;
+	int r = sx_image_read(path, &img, why, why_bytes);
+
+	if (r < 0)
+		return r;
+	if (img.pixel != SX_PIXEL_Y16) {
+		snprintf(why, why_bytes, "%s: a disparity map has 16 bits a pixel, this has %s", path,
+			 sx_pixel_name(img.pixel));
+		sx_image_finish(&img);
+		return -EBADMSG;
+	}
+	for (int y = 0; y < img.height; y++) {
+		uint16_t *p = sx_image_row(&img, y);
+
+		for (int x = 0; x < img.width; x++)
+			p[x] = p[x] ? (uint16_t)((p[x] + 8u) >> 4) : SX_DISPARITY_INVALID;
+	}
+	img.pixel = SX_PIXEL_U16;
+	*ret = img;
+	return 0;
+}
+
+int sx_disparity_write(const char *path, const struct sx_image *q4, char *why, size_t why_bytes)
+{
+	struct sx_image img;
+	int r = sx_image_init(&img, SX_PIXEL_U16, q4->width, q4->height);
+
+	if (r < 0) {
+		snprintf(why, why_bytes, "%s: %s", path, strerror(-r));
+		return r;
+	}
+	for (int y = 0; y < img.height; y++) {
+		const uint16_t *from = sx_image_row(q4, y);
+		uint16_t *to = sx_image_row(&img, y);
+
+		for (int x = 0; x < img.width; x++) {
+			uint32_t p = from[x] ? 16u * from[x] : 1;
+
+			to[x] = from[x] == SX_DISPARITY_INVALID ? 0 : p > 65535 ? 65535 : (uint16_t)p;
+		}
+	}
+	r = sx_png_write(path, &img, why, why_bytes);
+	sx_image_finish(&img);
+	return r;
+}

@@ -1,0 +1,48 @@
+/*
+ * Decoders of image files that lie in memory.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CAPTURE_IMAGE_IMAGE_IO_PRIV_H
+#define SX_CAPTURE_IMAGE_IMAGE_IO_PRIV_H
+
+#include <stdbool.h>
+
+#include "capture/image/image_io.h"
+
+/*
+ * Where a picture goes. wanted: NULL, or the image that it must fit. image: set by sx_sink_accept().
+ * why: room for a sentence without the path.
+ */
+struct sx_image_sink {
+	const struct sx_image *wanted;
+	struct sx_image image;
+	bool labels; /* the numbers as they are stored: PNG only */
+	bool allocated;
+	char why[160];
+};
+
+/*
+ * A decoder knows size and pixel: checks them and provides the image. 0, -EBADMSG or -ENOMEM. To be called once,
+ * before any memory is taken that depends on the size.
+ */
+int sx_sink_accept(struct sx_image_sink *sink, long width, long height, enum sx_pixel pixel);
+
+/* Writes a sentence into sink->why and returns -EBADMSG. */
+int sx_sink_refuse(struct sx_image_sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+int sx_decode_png(struct sx_image_sink *sink, const uint8_t *data, size_t bytes);
+int sx_decode_pnm(struct sx_image_sink *sink, const uint8_t *data, size_t bytes);
+int sx_decode_jpeg(struct sx_image_sink *sink, const uint8_t *data, size_t bytes);
+
+static inline uint8_t sx_grey(unsigned r, unsigned g, unsigned b)
+{
+	return (uint8_t)((77 * r + 150 * g + 29 * b + 128) >> 8);
+}
+
+static inline uint16_t sx_grey16(unsigned r, unsigned g, unsigned b)
+{
+	return (uint16_t)((77 * r + 150 * g + 29 * b + 128) >> 8);
+}
+
+#endif

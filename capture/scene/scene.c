@@ -1,0 +1,124 @@
+/*
+ * The synthetic street: scene object, camera, pictures.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "capture/scene/scene.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/scene/scene_world.h"
+
+static const struct {
+	const char *name;
+	bool open;
+	enum sx_relief relief;
+} names[] = {
+	{"street", false, SX_RELIEF_FLAT}, {"open", true, SX_RELIEF_FLAT},  {"climb", false, SX_RELIEF_CLIMB},
+	{"fall", false, SX_RELIEF_FALL},   {"ramp", false, SX_RELIEF_RAMP},
+};
+
+static int find_name(const char *name)
+{
+	if (!name || !*name)
+		return 0;
+	for (int i = 0; i < (int)(sizeof(names) / sizeof(names[0])); i++)
+		if (!strcmp(name, names[i].name))
+			return i;
+	return -1;
+}
+
+/* KITTI's camera at 1242x375 (the defaults of the configuration), scaled to the size; pixel centres are at
+ * integers. */
+void sx_scene_camera(int width, int height, struct sx_scene_camera *ret)
+{
+	*ret = (struct sx_scene_camera){
+		.fx = 721.5 / SX_SCENE_WIDTH * width,
+		.fy = 721.5 / SX_SCENE_WIDTH * width,
+		.cx = (609.5 + 0.5) / SX_SCENE_WIDTH * width - 0.5,
+		.cy = (172.9 + 0.5) / SX_SCENE_HEIGHT * height - 0.5,
+		.baseline_m = 0.54,
+		.height_m = 1.65,
+		.pitch_deg = 0,
+	};
+}
+
+static int init_view(struct sx_view *v, int width, int height)
+{
+	size_t pixels = (size_t)width * (size_t)height;
+
+	v->width = width;
+	v->height = height;
+	v->depth = calloc(pixels, sizeof(*v->depth));
+	v->id = calloc(pixels, sizeof(*v->id));
+	v->projection = calloc(SX_FACETS_MAX, sizeof(*v->projection));
+	return v->depth && v->id && v->projection ? 0 : -ENOMEM;
+}
+
+int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, char *why, size_t why_bytes)
+{
+	int name = find_name(p->name);
+	struct sx_scene *s;
+
+	if (name < 0) {
+		snprintf(why, why_bytes,
+			 "scene '%s' is unknown: there are 'street', 'open', 'climb', 'fall' and 'ramp'",
+			 p->name);
+		return -EINVAL;
+	}
+	if (p->width < 32 || p->width > 4096 || p->height < 32 || p->height > 2160) {
+		snprintf(why, why_bytes, "scene size %dx%d is outside 32x32 to 4096x2160", p->width,
+			 p->height);
+		return -EINVAL;
+	}
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		goto fail;
+	s->params = *p;
+	s->params.name = names[name].name;
+	sx_scene_camera(p->width, p->height, &s->camera);
+	sx_street_init(&s->street, p->seed, names[name].open);
+	s->street.relief = names[name].relief;
+	s->facets = calloc(SX_FACETS_MAX, sizeof(*s->facets));
+	if (!s->facets || sx_texture_init(&s->texture, s->street.seed) < 0 ||
+	    init_view(&s->view[0], p->width, p->height) < 0 ||
+	    init_view(&s->view[1], p->width, p->height) < 0)
+		goto fail;
+	*ret = s;
+	return 0;
+fail:
+	snprintf(why, why_bytes, "no memory for a scene of %dx%d", p->width, p->height);
+	sx_scene_destroy(s);
+	return -ENOMEM;
+}
+
+void sx_scene_destroy(struct sx_scene *s)
+{
+	if (!s)
+		return;
+	for (int side = 0; side < 2; side++) {
+		free(s->view[side].depth);
+		free(s->view[side].id);
+		free(s->view[side].projection);
+	}
+	sx_texture_finish(&s->texture);
+	free(s->facets);
+	free(s);
+}
+
+const char *sx_scene_name(const struct sx_scene *s)
+{
+	return s->params.name;
+}
+
+void sx_scene_render(struct sx_scene *s, uint32_t frame, struct sx_image *left, struct sx_image *right)
+{
+	sx_street_build(s, frame);
+	for (int side = 0; side < 2; side++) {
+		sx_view_draw(&s->view[side], s, side);
+		sx_view_shade(&s->view[side], s, side, frame, side ? right : left);
+	}
+}

@@ -1,0 +1,55 @@
+/*
+ * A synthetic street with known truth. A frame is a function of (name, seed, size, frame number) alone and has
+ * the same bytes on every machine: integers, and floating point with + - * / only.
+ *
+ * The world is made of plane pieces ("facets"). The inverse depth of a plane is an affine function of the image
+ * coordinates, so disparity, visibility and texture coordinates of both views are exact at every sub-pixel.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CAPTURE_SCENE_SCENE_H
+#define SX_CAPTURE_SCENE_SCENE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/image.h"
+
+#define SX_SCENE_WIDTH 1242
+#define SX_SCENE_HEIGHT 375
+
+struct stixel; /* include/stixel.h */
+struct sx_scene;
+
+/*
+ * name: "street" (NULL: street); "open": the same road without buildings, trees and parked cars. Streets that are not
+ * flat: "climb" and "fall": a road that begins to climb or fall some way ahead; "ramp": a part of a flat street, with the
+ * camera's lane or only the right pavement, leads up. The camera drives up to that place and is then put back.
+ */
+struct sx_scene_params {
+	const char *name;
+	unsigned seed;
+	int width, height; /* px, 32..4096 x 32..2160 */
+};
+
+/* Rectified camera: px, m, pitch downwards. Right camera baseline_m to the right of the left one. */
+struct sx_scene_camera {
+	double fx, fy, cx, cy;
+	double baseline_m, height_m, pitch_deg;
+};
+
+/* *ret only on success; -EINVAL for an unknown name or size, -ENOMEM; with a sentence in why. */
+int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, char *why, size_t why_bytes);
+void sx_scene_destroy(struct sx_scene *s);
+const char *sx_scene_name(const struct sx_scene *s);
+
+/* The nominal camera of every scene and seed at this size: what a configuration should say. */
+void sx_scene_camera(int width, int height, struct sx_scene_camera *ret);
+
+/*
+ * Draws frame number frame of both cameras into two U8 images of the scene's size. Allocates nothing.
+ * A scene is used by one thread at a time.
+ */
+void sx_scene_render(struct sx_scene *s, uint32_t frame, struct sx_image *left, struct sx_image *right);
+
+#endif

@@ -1,0 +1,137 @@
+/*
+ * Threads that decode.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "capture/v4l2/decoders.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "capture/image/jpeg.h"
+
+struct decoder {
+	struct sx_decoders *all;
+	pthread_t thread;
+	struct sx_jpeg *jpeg;
+};
+
+struct sx_decoders {
+	int count, running, fd;
+	pthread_mutex_t lock;
+	pthread_cond_t more;
+	struct sx_decode_task *first, **last; /* under lock */
+	bool ending;
+	struct decoder decoders[SX_DECODERS_MAX];
+};
+
+/* NULL: the end. */
+static struct sx_decode_task *next_task(struct sx_decoders *d)
+{
+	struct sx_decode_task *task;
+
+	pthread_mutex_lock(&d->lock);
+	while (!d->first && !d->ending)
+		pthread_cond_wait(&d->more, &d->lock);
+	task = d->first;
+	if (task) {
+		d->first = task->next;
+		if (!d->first)
+			d->last = &d->first;
+	}
+	pthread_mutex_unlock(&d->lock);
+	return task;
+}
+
+static void *decode(void *decoder)
+{
+	struct decoder *own = decoder;
+	const uint64_t one = 1;
+	struct sx_decode_task *task;
+
+	while ((task = next_task(own->all))) {
+		task->result = sx_jpeg_decode(own->jpeg, task->data, task->bytes, &task->to, task->why,
+					      sizeof(task->why));
+		atomic_store_explicit(&task->done, true, memory_order_release);
+		if (write(own->all->fd, &one, sizeof(one)) < 0)
+			continue; /* full: readable all the same */
+	}
+	return NULL;
+}
+
+int sx_decoders_create(struct sx_decoders **ret, int threads, char *why, size_t why_bytes)
+{
+	struct sx_decoders *d = calloc(1, sizeof(*d));
+	int r = 0;
+
+	snprintf(why, why_bytes, "no memory for JPEG decoders");
+	if (!d)
+		return -ENOMEM;
+	pthread_mutex_init(&d->lock, NULL);
+	pthread_cond_init(&d->more, NULL);
+	d->last = &d->first;
+	d->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (d->fd < 0)
+		r = -errno;
+	for (; r == 0 && d->count < threads && d->count < SX_DECODERS_MAX; d->count++) {
+		d->decoders[d->count].all = d;
+		r = sx_jpeg_open(&d->decoders[d->count].jpeg, why, why_bytes);
+		if (r < 0)
+			break;
+	}
+	for (; r == 0 && d->running < d->count; d->running += r == 0) {
+		struct decoder *own = &d->decoders[d->running];
+
+		r = -pthread_create(&own->thread, NULL, decode, own);
+		if (r == 0)
+			pthread_setname_np(own->thread, "decoder");
+		else
+			snprintf(why, why_bytes, "no thread to decode JPEG: %s", strerror(-r));
+	}
+	if (r < 0) {
+		sx_decoders_destroy(d);
+		return r;
+	}
+	*ret = d;
+	return 0;
+}
+
+void sx_decoders_destroy(struct sx_decoders *d)
+{
+	if (!d)
+		return;
+	pthread_mutex_lock(&d->lock);
+	d->ending = true;
+	pthread_cond_broadcast(&d->more);
+	pthread_mutex_unlock(&d->lock);
+	for (int i = 0; i < d->running; i++)
+		pthread_join(d->decoders[i].thread, NULL);
+	for (int i = 0; i < d->count; i++)
+		sx_jpeg_close(d->decoders[i].jpeg);
+	if (d->fd >= 0)
+		close(d->fd);
+	pthread_cond_destroy(&d->more);
+	pthread_mutex_destroy(&d->lock);
+	free(d);
+}
+
+void sx_decoders_submit(struct sx_decoders *d, struct sx_decode_task *task)
+{
+	task->next = NULL;
+	atomic_store_explicit(&task->done, false, memory_order_relaxed);
+	pthread_mutex_lock(&d->lock);
+	*d->last = task;
+	d->last = &task->next;
+	pthread_cond_signal(&d->more);
+	pthread_mutex_unlock(&d->lock);
+}
+
+int sx_decoders_fd(const struct sx_decoders *d)
+{
+	return d->fd;
+}

@@ -1,0 +1,42 @@
+/*
+ * Threads that decode the JPEG pictures of cameras, two to a pair or one.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CAPTURE_V4L2_DECODERS_H
+#define SX_CAPTURE_V4L2_DECODERS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/image.h"
+
+#define SX_DECODERS_MAX 8
+#define SX_DECODE_WHY_BYTES 128
+
+/* One picture. The caller's until done is true again; data and to stay untouched by others meanwhile. */
+struct sx_decode_task {
+	const uint8_t *data;
+	size_t bytes;
+	struct sx_image to; /* U8, the size that is expected */
+	atomic_bool done;
+	int result; /* once done: 0, or -EBADMSG and why */
+	char why[SX_DECODE_WHY_BYTES];
+	struct sx_decode_task *next; /* the queue's */
+};
+
+struct sx_decoders;
+
+/* 1 to SX_DECODERS_MAX threads. Negative errno and a sentence; -ENOTSUP when built without TurboJPEG. */
+int sx_decoders_create(struct sx_decoders **ret, int threads, char *why, size_t why_bytes);
+/* Waits for what is being decoded. Accepts NULL. */
+void sx_decoders_destroy(struct sx_decoders *d);
+
+/* Thread: one. Pictures are begun in this order. */
+void sx_decoders_submit(struct sx_decoders *d, struct sx_decode_task *task);
+/* An eventfd, readable when a task was done since it was last read. */
+int sx_decoders_fd(const struct sx_decoders *d);
+
+#endif

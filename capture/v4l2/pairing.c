@@ -1,0 +1,128 @@
+/*
+ * Pairing by time.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "capture/v4l2/pairing.h"
+
+#include <string.h>
+
+static int64_t apart(int64_t a, int64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+bool sx_pairing_add(struct sx_pairing *p, int side, int index, int64_t ns)
+{
+	int n = p->side[side].count, at = n;
+
+	if (n == SX_PAIRING_ROOM)
+		return false;
+	/* in order, even if a driver's stamps go back */
+	while (at > 0 && p->side[side].images[at - 1].ns > ns)
+		at--;
+	memmove(&p->side[side].images[at + 1], &p->side[side].images[at],
+		(size_t)(n - at) * sizeof(p->side[side].images[0]));
+	p->side[side].images[at] = (struct sx_pairing_image){index, ns};
+	p->side[side].count++;
+	return true;
+}
+
+bool sx_pairing_forget(struct sx_pairing *p, int side, int index)
+{
+	struct sx_pairing_image *images = p->side[side].images;
+	int n = p->side[side].count, at = 0;
+
+	while (at < n && images[at].index != index)
+		at++;
+	if (at == n)
+		return false;
+	memmove(&images[at], &images[at + 1], (size_t)(n - at - 1) * sizeof(images[0]));
+	p->side[side].count--;
+	return true;
+}
+
+/* Place on the other side of the image nearest to ns, of two the older; -1: nothing waits there. */
+static int nearest(const struct sx_pairing *p, int side, int64_t ns)
+{
+	int best = -1;
+
+	for (int i = 0; i < p->side[side].count; i++)
+		if (best < 0 ||
+		    apart(p->side[side].images[i].ns, ns) < apart(p->side[side].images[best].ns, ns))
+			best = i;
+	return best;
+}
+
+/* Place of the partner: nearest to each other and within the tolerance; -1: none. */
+static int partner(const struct sx_pairing *p, int side, int at)
+{
+	int64_t ns = p->side[side].images[at].ns;
+	int other = nearest(p, 1 - side, ns);
+
+	if (other < 0 || apart(p->side[1 - side].images[other].ns, ns) > p->tolerance_ns)
+		return -1;
+	return nearest(p, side, p->side[1 - side].images[other].ns) == at ? other : -1;
+}
+
+static void drop(struct sx_pairing_result *r, int side, int index, enum sx_pairing_fate fate)
+{
+	r->dropped[r->dropped_count].side = side;
+	r->dropped[r->dropped_count].index = index;
+	r->dropped[r->dropped_count++].fate = fate;
+}
+
+/* Forgets the oldest n images of a side. */
+static void remove_oldest(struct sx_pairing *p, int side, int n)
+{
+	p->side[side].count -= n;
+	memmove(p->side[side].images, p->side[side].images + n,
+		(size_t)p->side[side].count * sizeof(p->side[side].images[0]));
+}
+
+/* Everything before the pair at left, right is over. */
+static void take_pair(struct sx_pairing *p, int left, int right, struct sx_pairing_result *r)
+{
+	const int at[2] = {left, right};
+
+	r->found = true;
+	for (int side = 0; side < 2; side++) {
+		for (int i = 0; i < at[side]; i++)
+			drop(r, side, p->side[side].images[i].index,
+			     partner(p, side, i) >= 0 ? SX_PAIRING_BACKLOG : SX_PAIRING_UNPAIRED);
+		r->pair[side] = p->side[side].images[at[side]];
+	}
+	for (int side = 0; side < 2; side++)
+		remove_oldest(p, side, at[side] + 1);
+}
+
+/* Images that every further one of the other side is too late for, and those that wait in too long a row. */
+static void give_up(struct sx_pairing *p, int side, struct sx_pairing_result *r)
+{
+	const int others = p->side[1 - side].count;
+	int n = 0;
+
+	while (n < p->side[side].count) {
+		bool late = others > 0 && p->side[1 - side].images[others - 1].ns >
+						  p->side[side].images[n].ns + p->tolerance_ns;
+
+		if (!late && p->side[side].count - n <= SX_PAIRING_WAIT)
+			break;
+		drop(r, side, p->side[side].images[n++].index, SX_PAIRING_UNPAIRED);
+	}
+	remove_oldest(p, side, n);
+}
+
+void sx_pairing_take(struct sx_pairing *p, struct sx_pairing_result *ret)
+{
+	ret->found = false;
+	ret->dropped_count = 0;
+	for (int left = p->side[0].count - 1; left >= 0 && !ret->found; left--) {
+		int right = partner(p, 0, left);
+
+		if (right >= 0)
+			take_pair(p, left, right, ret);
+	}
+	for (int side = 0; side < 2; side++)
+		give_up(p, side, ret);
+}

@@ -1,0 +1,377 @@
+/*
+ * Source "v4l2": pairs from one or two cameras while they stream. Setting them up: v4l2_setup.c; MJPG: v4l2_decode.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "capture/v4l2/v4l2_io.h"
+#include "capture/v4l2/v4l2_priv.h"
+
+/* What epoll tells: numbers of the cameras, and of the descriptors that are read empty. */
+enum { EVENT_CAMERA, EVENT_TIMER = 2, EVENT_BACK, EVENT_DECODED };
+
+static int watch(struct sx_v4l2 *v, int fd, uint32_t events, uint32_t event)
+{
+	struct epoll_event e = {.events = events, .data.u32 = event};
+
+	return epoll_ctl(v->epoll_fd, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
+}
+
+/* The descriptor that stands for all: cameras, released pairs, decoded ones, and a clock to notice silence. */
+static int open_events(struct sx_v4l2 *v)
+{
+	int64_t ns = v->timeout_ns / 4;
+	const struct timespec t = {.tv_sec = ns / SX_NS_PER_S, .tv_nsec = ns % SX_NS_PER_S};
+	const struct itimerspec each = {.it_interval = t, .it_value = t};
+	int r;
+
+	v->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	v->back_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	v->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (v->epoll_fd < 0 || v->back_fd < 0 || v->timer_fd < 0 ||
+	    timerfd_settime(v->timer_fd, 0, &each, NULL) < 0)
+		return -errno;
+	r = watch(v, v->timer_fd, EPOLLIN, EVENT_TIMER);
+	if (r == 0)
+		r = watch(v, v->back_fd, EPOLLIN, EVENT_BACK);
+	if (r == 0 && v->decoders)
+		r = watch(v, sx_decoders_fd(v->decoders), EPOLLIN, EVENT_DECODED);
+	for (int i = 0; r == 0 && i < v->count; i++)
+		r = watch(v, v->cameras[i].device.fd, EPOLLIN | EPOLLPRI, EVENT_CAMERA + (uint32_t)i);
+	return r;
+}
+
+static int start(struct sx_v4l2 *v, char *why, size_t why_bytes)
+{
+	struct v4l2_event_subscription changes = {.type = V4L2_EVENT_SOURCE_CHANGE};
+	int r = 0;
+
+	for (int i = 0; i < v->count && r == 0; i++) {
+		/* most cameras know no such event, which is as good */
+		sx_v4l2_ioctl(v->cameras[i].device.fd, VIDIOC_SUBSCRIBE_EVENT, &changes);
+		r = sx_v4l2_queue_start(&v->cameras[i].queue, why, why_bytes);
+		v->cameras[i].last_ns = sx_now_ns();
+	}
+	v->last_pair_ns = sx_now_ns();
+	return r == 0 ? 0 : -ENODEV;
+}
+
+static int v4l2_open(struct sx_source *s, const struct sx_source_params *p, int slots, char *why,
+		     size_t why_bytes)
+{
+	struct sx_v4l2 *v = calloc(1, sizeof(*v));
+	int r;
+
+	if (!v) {
+		snprintf(why, why_bytes, "no memory for the source");
+		return -ENOMEM;
+	}
+	s->own = v;
+	v->epoll_fd = v->back_fd = v->timer_fd = -1;
+	for (int i = 0; i < 2; i++)
+		v->cameras[i].device.fd = -1;
+	v->maker.fd = -1;
+	r = sx_v4l2_set_up(s, v, p, slots, why, why_bytes);
+	if (r < 0)
+		return r;
+	r = open_events(v);
+	if (r < 0) {
+		snprintf(why, why_bytes, "%s: no descriptors to wait for pictures: %s", p->left,
+			 strerror(-r));
+		return -ENODEV;
+	}
+	return start(v, why, why_bytes);
+}
+
+static void v4l2_close(struct sx_source *s)
+{
+	struct sx_v4l2 *v = s->own;
+	const int fds[] = {v ? v->epoll_fd : -1, v ? v->back_fd : -1, v ? v->timer_fd : -1};
+
+	if (!v)
+		return;
+	sx_decoders_destroy(v->decoders); /* they read the buffers */
+	for (int i = 0; i < 2; i++)
+		sx_v4l2_queue_finish(&v->cameras[i].queue);
+	sx_dmabuf_maker_close(&v->maker);
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	for (int i = 0; i < v->count; i++)
+		sx_v4l2_device_close(&v->cameras[i].device);
+	sx_slots_finish(&v->slots);
+	free(v);
+}
+
+/* Direct: one block a camera (userptr), or one a buffer (dmabuf). Copied: one a slot. */
+static bool v4l2_block(const struct sx_source *s, int index, struct sx_block *ret)
+{
+	const struct sx_v4l2 *v = s->own;
+
+	if (!v->direct)
+		return sx_slots_block(&v->slots, index, ret);
+	for (int i = 0; i < v->count; i++) {
+		const struct sx_v4l2_queue *q = &v->cameras[i].queue;
+		int blocks = q->memory == SX_MEMORY_USERPTR ? 1 : q->count;
+
+		if (index < blocks) {
+			*ret = q->memory == SX_MEMORY_USERPTR ? q->block : q->buffers[index].dmabuf.block;
+			return true;
+		}
+		index -= blocks;
+	}
+	return false;
+}
+
+static int v4l2_fd(const struct sx_source *s)
+{
+	const struct sx_v4l2 *v = s->own;
+
+	return v->epoll_fd;
+}
+
+/* Damage, and the first picture after the start. Returns the reason to drop it, SX_DROP_COUNT: it is good. */
+static enum sx_image_drop judge(const struct sx_v4l2_camera *c, const struct sx_v4l2_filled *f, bool first)
+{
+	const struct sx_v4l2_device *d = &c->device;
+
+	if (f->damaged)
+		return SX_DROP_ERROR_FLAG;
+	if (f->bytes < sx_v4l2_format_bytes(d->format, d->pitch, d->height) ||
+	    f->offset + f->bytes > c->queue.buffers[f->index].bytes)
+		return SX_DROP_SHORT;
+	return first ? SX_DROP_FIRST : SX_DROP_COUNT;
+}
+
+/*
+ * The driver has written a picture over one that we had. Where that waited for its partner, the new one takes its place;
+ * where it is in use, it may be torn, and the new one is given up.
+ */
+static bool overwritten(struct sx_source *s, int side, int index)
+{
+	struct sx_v4l2 *v = s->own;
+
+	sx_v4l2_count(&s->dropped[side][SX_DROP_BACKLOG], 1);
+	return sx_pairing_forget(&v->pairing, side, index);
+}
+
+/* Takes one picture of a camera: to the pairing, or back. 1: there may be more; 0: there is none. */
+static int take_picture(struct sx_source *s, int side, bool *damaged, char *why, size_t why_bytes)
+{
+	struct sx_v4l2 *v = s->own;
+	struct sx_v4l2_camera *c = &v->cameras[side];
+	struct sx_v4l2_filled f;
+	enum sx_image_drop drop;
+	int r = sx_v4l2_queue_take(&c->queue, &f, why, why_bytes);
+	bool first = !c->begun, again = r == -EALREADY;
+
+	if (r <= 0 && !again)
+		return r;
+	sx_v4l2_count(&s->captured[side], 1);
+	c->last_ns = sx_now_ns();
+	/* unsigned: numbers may wrap. One that goes back is a driver that began anew. */
+	if (c->begun && f.sequence - c->sequence - 1 < UINT32_MAX / 2)
+		sx_v4l2_count(&s->gaps[side], f.sequence - c->sequence - 1);
+	c->begun = true;
+	c->sequence = f.sequence;
+	if (again && !overwritten(s, side, f.index))
+		return 1;
+	r = 1;
+	c->filled[f.index] = f;
+	drop = judge(c, &f, first);
+	if (sx_v4l2_is_damage(drop)) {
+		*damaged = true;
+		snprintf(v->damage, sizeof(v->damage), "%.80s: %s picture (%zu bytes)", c->device.path,
+			 drop == SX_DROP_SHORT ? "short" : "damaged", f.bytes);
+	}
+	if (drop == SX_DROP_COUNT && !sx_pairing_add(&v->pairing, side, f.index, f.ns))
+		drop = SX_DROP_BACKLOG;
+	if (drop != SX_DROP_COUNT)
+		r = sx_v4l2_drop(s, side, f.index, drop, why, why_bytes);
+	return r < 0 ? r : 1;
+}
+
+/* Without a buffer in its driver no camera can give a picture. */
+static bool is_starved(const struct sx_v4l2_camera *c)
+{
+	for (int i = 0; i < c->queue.count; i++)
+		if (c->queue.buffers[i].queued)
+			return false;
+	return true;
+}
+
+/* Where the buffers are in pairs that are not released, it is not the cameras that are silent. */
+static void excuse_cameras(struct sx_v4l2 *v, int64_t now)
+{
+	bool lent = false, starved = false;
+
+	for (int k = 0; k < v->ticket_count; k++)
+		lent = lent || v->tickets[k].state == SX_TICKET_LENT;
+	for (int i = 0; i < v->count; i++) {
+		if (!is_starved(&v->cameras[i]))
+			continue;
+		v->cameras[i].last_ns = now;
+		starved = true;
+	}
+	if (lent && starved)
+		v->last_pair_ns = now;
+}
+
+/* A lost device shows in different ways: an error of DQBUF, of poll, or silence. */
+static int check_cameras(struct sx_v4l2 *v, const uint32_t events[2], char *why, size_t why_bytes)
+{
+	int64_t now = sx_now_ns();
+
+	excuse_cameras(v, now);
+	for (int i = 0; i < v->count; i++) {
+		const struct sx_v4l2_camera *c = &v->cameras[i];
+		struct v4l2_event e = {0};
+
+		if (events[i] & EPOLLPRI && sx_v4l2_ioctl(c->device.fd, VIDIOC_DQEVENT, &e) == 0 &&
+		    e.type == V4L2_EVENT_SOURCE_CHANGE) {
+			snprintf(why, why_bytes, "%s: its picture has changed", c->device.path);
+			return -ENODEV;
+		}
+		if (events[i] & (EPOLLERR | EPOLLHUP)) {
+			snprintf(why, why_bytes, "%s: streaming has failed", c->device.path);
+			return -ENODEV;
+		}
+		if (now - c->last_ns > v->timeout_ns) {
+			snprintf(why, why_bytes, "%s: no picture for %.1f s", c->device.path,
+				 (double)(now - c->last_ns) / 1e9);
+			return -ENODEV;
+		}
+	}
+	return 0;
+}
+
+/* Pictures come, but never two of the same time, or all of them damaged. */
+static int check_pairs(const struct sx_v4l2 *v, char *why, size_t why_bytes)
+{
+	int64_t silence = sx_now_ns() - v->last_pair_ns;
+
+	if (silence <= v->timeout_ns)
+		return 0;
+	/* a camera that fell silent soon after the last pair is named for that, when its own time is over */
+	for (int i = 0; i < v->count; i++)
+		if (v->cameras[i].last_ns - v->last_pair_ns < v->timeout_ns / 2)
+			return 0;
+	if (*v->damage)
+		snprintf(why, why_bytes, "no pair for %.1f s: %s", (double)silence / 1e9, v->damage);
+	else
+		snprintf(why, why_bytes,
+			 "no pair for %.1f s: pictures of %s and %s are more than %.1f ms apart",
+			 (double)silence / 1e9, v->cameras[0].device.path,
+			 v->cameras[v->count - 1].device.path, (double)v->pairing.tolerance_ns / 1e6);
+	return -ENODEV;
+}
+
+/* Empties the descriptors that are only there to wake; events: of the cameras. */
+static void read_events(struct sx_v4l2 *v, uint32_t events[2])
+{
+	struct epoll_event e[8];
+	int n = epoll_wait(v->epoll_fd, e, 8, 0);
+	uint64_t value;
+
+	events[0] = events[1] = 0;
+	for (int i = 0; i < n; i++) {
+		int fd = e[i].data.u32 == EVENT_TIMER  ? v->timer_fd
+			 : e[i].data.u32 == EVENT_BACK ? v->back_fd
+						       : -1;
+
+		if (e[i].data.u32 < EVENT_TIMER)
+			events[e[i].data.u32] = e[i].events;
+		else if (e[i].data.u32 == EVENT_DECODED)
+			fd = sx_decoders_fd(v->decoders);
+		if (fd >= 0 && read(fd, &value, sizeof(value)) < 0)
+			continue; /* somebody was faster */
+	}
+}
+
+/* What cameras have, as far as pairs that begin their way. 1: *pair is filled; 0: none; negative: the cameras are lost. */
+static int take_pictures(struct sx_source *s, struct sx_pair *pair, bool *damaged, char *why,
+			 size_t why_bytes)
+{
+	struct sx_v4l2 *v = s->own;
+	struct sx_pairing_image found[2];
+	uint32_t events[2];
+	int r;
+
+	read_events(v, events);
+	r = sx_v4l2_take_back(v, why, why_bytes);
+	for (int i = 0; i < v->count && r >= 0; i++)
+		do
+			r = take_picture(s, i, damaged, why, why_bytes);
+		while (r > 0);
+	if (r >= 0)
+		r = check_cameras(v, events, why, why_bytes);
+	if (r >= 0)
+		r = sx_v4l2_find_pair(s, found, why, why_bytes);
+	return r > 0 ? sx_v4l2_begin_pair(s, found, pair, why, why_bytes) : r;
+}
+
+/* Images that were on their way when a camera was lost will be in no pair. */
+static void count_lost(struct sx_source *s)
+{
+	const struct sx_v4l2 *v = s->own;
+
+	for (int side = 0; side < v->count; side++) {
+		uint64_t rest = s->captured[side] - s->number;
+
+		for (int i = 0; i < SX_DROP_COUNT; i++)
+			rest -= s->dropped[side][i];
+		sx_v4l2_count(&s->dropped[side][v->count == 2 ? SX_DROP_UNPAIRED : SX_DROP_BACKLOG], rest);
+		if (v->count == 2)
+			sx_v4l2_count(&s->unpaired, rest);
+	}
+}
+
+/* Thread: capture. Every error but -EBADMSG means that the cameras have to be opened anew. */
+static int v4l2_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
+{
+	struct sx_v4l2 *v = s->own;
+	struct sx_v4l2_ticket *decoded = NULL;
+	bool damaged = false;
+	int r = take_pictures(s, pair, &damaged, why, why_bytes);
+
+	if (r >= 0 && v->decoders) {
+		r = sx_v4l2_decoded(s, &decoded, why, why_bytes);
+		if (r > 0)
+			sx_v4l2_deliver(s, decoded, pair);
+		damaged = damaged || r == -EBADMSG;
+		r = r == -EBADMSG ? 0 : r;
+	}
+	if (r > 0) {
+		v->last_pair_ns = sx_now_ns();
+		v->damage[0] = 0;
+		return 1;
+	}
+	if (r == 0)
+		r = check_pairs(v, why, why_bytes);
+	if (r < 0) {
+		count_lost(s);
+		return -ENODEV;
+	}
+	if (!damaged)
+		return 0;
+	snprintf(why, why_bytes, "%s", v->damage);
+	return -EBADMSG;
+}
+
+const struct sx_source_ops sx_v4l2_ops = {
+	.open = v4l2_open,
+	.close = v4l2_close,
+	.block = v4l2_block,
+	.fd = v4l2_fd,
+	.next = v4l2_next,
+	.release = sx_v4l2_release,
+};

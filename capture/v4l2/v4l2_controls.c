@@ -1,0 +1,233 @@
+/*
+ * Controls of a camera.
+ *
+ * Source:  the kernel's Video for Linux API, "User Controls", "Camera Control Reference" (exposure in units of 100 us)
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "capture/v4l2/v4l2_controls.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/v4l2/v4l2_io.h"
+
+#define EXPOSURE_UNIT_MS 0.1
+#define NAME_BYTES 64
+
+/* One question about controls: 1 answered; 0 there is no such, or no further one; negative: the device fails. */
+static int query(const struct sx_v4l2_device *d, struct v4l2_query_ext_ctrl *q, char *why, size_t why_bytes)
+{
+	int r = sx_v4l2_ioctl(d->fd, VIDIOC_QUERY_EXT_CTRL, q);
+
+	if (r == 0)
+		return 1;
+	if (r == -EINVAL || r == -ENOTTY)
+		return 0;
+	snprintf(why, why_bytes, "%s: its controls cannot be read: %s", d->path, strerror(-r));
+	return r;
+}
+
+/* The driver's description of a control: 1; 0 it has none of this id, or a disabled one; negative: the device fails. */
+static int find_id(const struct sx_v4l2_device *d, uint32_t id, struct v4l2_query_ext_ctrl *ret, char *why,
+		   size_t why_bytes)
+{
+	int r;
+
+	*ret = (struct v4l2_query_ext_ctrl){.id = id};
+	r = query(d, ret, why, why_bytes);
+	return r > 0 && ret->flags & V4L2_CTRL_FLAG_DISABLED ? 0 : r;
+}
+
+/* "White Balance, Automatic" is white_balance_automatic, as v4l2-ctl has it. */
+static void plain_name(const char *name, char plain[NAME_BYTES])
+{
+	size_t n = 0;
+	bool gap = false;
+
+	for (; *name && n + 2 < NAME_BYTES; name++) {
+		if (!isalnum((unsigned char)*name)) {
+			gap = n > 0;
+			continue;
+		}
+		if (gap)
+			plain[n++] = '_';
+		gap = false;
+		plain[n++] = (char)tolower((unsigned char)*name);
+	}
+	plain[n] = 0;
+}
+
+/* As find_id(). Controls that are no numbers have no name here. */
+static int find_name(const struct sx_v4l2_device *d, const char *wanted, struct v4l2_query_ext_ctrl *ret,
+		     char *why, size_t why_bytes)
+{
+	char plain[NAME_BYTES];
+	int r;
+
+	*ret = (struct v4l2_query_ext_ctrl){.id = V4L2_CTRL_FLAG_NEXT_CTRL};
+	while ((r = query(d, ret, why, why_bytes)) > 0) {
+		plain_name(ret->name, plain);
+		if (!(ret->flags & V4L2_CTRL_FLAG_DISABLED) && ret->type != V4L2_CTRL_TYPE_STRING &&
+		    !strcmp(plain, wanted))
+			return 1;
+		ret->id |= V4L2_CTRL_FLAG_NEXT_CTRL;
+	}
+	return r;
+}
+
+/* *value: what is asked for, then what the driver took. */
+static int set(const struct sx_v4l2_device *d, const struct v4l2_query_ext_ctrl *q, int64_t *value, char *why,
+	       size_t why_bytes)
+{
+	struct v4l2_ext_control c = {.id = q->id};
+	struct v4l2_ext_controls all = {.which = V4L2_CTRL_WHICH_CUR_VAL, .count = 1, .controls = &c};
+	bool wide = q->type == V4L2_CTRL_TYPE_INTEGER64;
+	int r;
+
+	if (*value < q->minimum || *value > q->maximum) {
+		snprintf(why, why_bytes, "%s: %s = %lld: the camera takes %lld to %lld", d->path, q->name,
+			 (long long)*value, (long long)q->minimum, (long long)q->maximum);
+		return -EINVAL;
+	}
+	if (wide)
+		c.value64 = *value;
+	else
+		c.value = (int32_t)*value;
+	r = sx_v4l2_ioctl(d->fd, VIDIOC_S_EXT_CTRLS, &all);
+	if (r < 0) {
+		snprintf(why, why_bytes, "%s: %s = %lld: %s", d->path, q->name, (long long)*value,
+			 strerror(-r));
+		return r == -ERANGE || r == -EACCES ? -EINVAL : r; /* read-only, or a hole in the range */
+	}
+	*value = wide ? c.value64 : c.value;
+	return 0;
+}
+
+/* A switch that some cameras do not have, being always so. */
+static int set_if_there(const struct sx_v4l2_device *d, uint32_t id, int64_t value, char *why,
+			size_t why_bytes)
+{
+	struct v4l2_query_ext_ctrl q;
+	int r = find_id(d, id, &q, why, why_bytes);
+
+	if (r <= 0 || value < q.minimum || value > q.maximum)
+		return r < 0 ? r : 0;
+	return set(d, &q, &value, why, why_bytes);
+}
+
+static int missing(const struct sx_v4l2_device *d, const char *what, char *why, size_t why_bytes)
+{
+	snprintf(why, why_bytes, "%s: the camera has no %s", d->path, what);
+	return -EINVAL;
+}
+
+static int set_exposure(const struct sx_v4l2_device *d, double ms, double *ret, char *why, size_t why_bytes)
+{
+	struct v4l2_query_ext_ctrl q;
+	int64_t value = (int64_t)(ms / EXPOSURE_UNIT_MS + 0.5);
+	int r;
+
+	if (ms < 0)
+		return 0;
+	if (ms == 0) {
+		r = find_id(d, V4L2_CID_EXPOSURE_AUTO, &q, why, why_bytes);
+		if (r <= 0)
+			return r < 0 ? r : missing(d, "automatic exposure", why, why_bytes);
+		/* cameras of the UVC class that leave the iris alone only know aperture priority */
+		value = V4L2_EXPOSURE_AUTO;
+		r = set(d, &q, &value, why, why_bytes);
+		value = V4L2_EXPOSURE_APERTURE_PRIORITY;
+		return r < 0 ? set(d, &q, &value, why, why_bytes) : 0;
+	}
+	r = find_id(d, V4L2_CID_EXPOSURE_ABSOLUTE, &q, why, why_bytes);
+	if (r <= 0)
+		return r < 0 ? r : missing(d, "exposure that can be set as a time", why, why_bytes);
+	r = set_if_there(d, V4L2_CID_EXPOSURE_AUTO, V4L2_EXPOSURE_MANUAL, why, why_bytes);
+	if (r == 0)
+		r = set(d, &q, &value, why, why_bytes);
+	*ret = (double)value * EXPOSURE_UNIT_MS;
+	return r;
+}
+
+static int set_gain(const struct sx_v4l2_device *d, double gain, double *ret, char *why, size_t why_bytes)
+{
+	struct v4l2_query_ext_ctrl q;
+	int64_t value = (int64_t)(gain + 0.5);
+	int r;
+
+	if (gain < 0)
+		return 0;
+	r = find_id(d, V4L2_CID_GAIN, &q, why, why_bytes);
+	if (r == 0)
+		r = find_id(d, V4L2_CID_ANALOGUE_GAIN, &q, why, why_bytes);
+	if (r <= 0)
+		return r < 0 ? r : missing(d, "gain that can be set", why, why_bytes);
+	r = set_if_there(d, V4L2_CID_AUTOGAIN, 0, why, why_bytes);
+	if (r == 0)
+		r = set(d, &q, &value, why, why_bytes);
+	*ret = (double)value;
+	return r;
+}
+
+/* One "name=value" of the list. */
+static int set_named(const struct sx_v4l2_device *d, const char *text, char *why, size_t why_bytes)
+{
+	const size_t length = strcspn(text, " =");
+	const char *value = text + length + strspn(text + length, " ");
+	struct v4l2_query_ext_ctrl q;
+	char name[NAME_BYTES], *end = NULL;
+	int64_t number = 0;
+	int r;
+
+	errno = 0;
+	if (*value == '=')
+		number = strtoll(value + 1, &end, 0);
+	if (!end || end == value + 1 || end[strspn(end, " ")] || errno || length == 0 ||
+	    length >= NAME_BYTES) {
+		snprintf(why, why_bytes, "%s: controls: '%s' is not name=number", d->path, text);
+		return -EINVAL;
+	}
+	snprintf(name, sizeof(name), "%.*s", (int)length, text);
+	r = find_name(d, name, &q, why, why_bytes);
+	if (r < 0)
+		return r;
+	if (r == 0) {
+		snprintf(why, why_bytes, "%s: controls: the camera has no '%s' (v4l2-ctl --list-ctrls)",
+			 d->path, name);
+		return -EINVAL;
+	}
+	return set(d, &q, &number, why, why_bytes);
+}
+
+static int set_list(const struct sx_v4l2_device *d, const char *list, char *why, size_t why_bytes)
+{
+	char *copy = strdup(list), *rest = NULL;
+	int r = copy ? 0 : -ENOMEM;
+
+	for (char *item = copy ? strtok_r(copy, ",", &rest) : NULL; item && r == 0;
+	     item = strtok_r(NULL, ",", &rest)) {
+		item += strspn(item, " \t");
+		if (*item)
+			r = set_named(d, item, why, why_bytes);
+	}
+	free(copy);
+	return r;
+}
+
+int sx_v4l2_controls_set(const struct sx_v4l2_device *d, const struct sx_source_params *p,
+			 struct sx_v4l2_exposure *ret, char *why, size_t why_bytes)
+{
+	int r;
+
+	*ret = (struct sx_v4l2_exposure){SX_CONTROL_KEEP, SX_CONTROL_KEEP};
+	r = set_exposure(d, p->exposure_ms, &ret->exposure_ms, why, why_bytes);
+	if (r == 0)
+		r = set_gain(d, p->gain, &ret->gain, why, why_bytes);
+	if (r == 0 && p->controls)
+		r = set_list(d, p->controls, why, why_bytes);
+	return r;
+}

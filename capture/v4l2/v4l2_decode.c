@@ -1,0 +1,95 @@
+/*
+ * Source "v4l2", MJPG: pairs on their way through the decoders.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "capture/v4l2/v4l2_priv.h"
+
+void sx_v4l2_decode(struct sx_v4l2 *v, struct sx_v4l2_ticket *t)
+{
+	t->state = SX_TICKET_DECODING;
+	v->decoding[v->decoding_count++] = t;
+	for (int i = 0; i < v->count; i++) {
+		const struct sx_v4l2_camera *c = &v->cameras[i];
+		const struct sx_v4l2_filled *f = &c->filled[t->index[i]];
+
+		t->tasks[i].data = (const uint8_t *)c->queue.buffers[f->index].data + f->offset;
+		t->tasks[i].bytes = f->bytes;
+		t->tasks[i].to = t->slot->whole[i];
+		sx_decoders_submit(v->decoders, &t->tasks[i]);
+	}
+}
+
+static bool is_done(const struct sx_v4l2 *v, const struct sx_v4l2_ticket *t)
+{
+	for (int i = 0; i < v->count; i++)
+		if (!atomic_load_explicit(&t->tasks[i].done, memory_order_acquire))
+			return false;
+	return true;
+}
+
+/* Gives up a decoded pair: each image for its own reason, or as backlog. */
+static int give_up(struct sx_source *s, struct sx_v4l2_ticket *t, bool broken, char *why, size_t why_bytes)
+{
+	struct sx_v4l2 *v = s->own;
+	int r = 0;
+
+	for (int i = 0; i < v->count && r == 0; i++)
+		r = sx_v4l2_drop(s, i, t->index[i],
+				 t->tasks[i].result < 0 ? SX_DROP_BROKEN
+				 : broken		? SX_DROP_UNPAIRED
+							: SX_DROP_BACKLOG,
+				 why, why_bytes);
+	sx_slots_release(&v->slots, t->slot);
+	t->state = SX_TICKET_FREE;
+	return r;
+}
+
+static bool is_broken(struct sx_v4l2 *v, const struct sx_v4l2_ticket *t)
+{
+	bool broken = false;
+
+	for (int i = 0; i < v->count; i++) {
+		if (t->tasks[i].result >= 0)
+			continue;
+		broken = true;
+		snprintf(v->damage, sizeof(v->damage), "%.80s: %s", v->cameras[i].device.path,
+			 t->tasks[i].why);
+	}
+	return broken;
+}
+
+int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_ticket **ret, char *why, size_t why_bytes)
+{
+	struct sx_v4l2 *v = s->own;
+	struct sx_v4l2_ticket *newest = NULL;
+	bool any_broken = false;
+	int n = 0, r = 0;
+
+	/* in order: what was decoded before its elders waits for them */
+	for (; n < v->decoding_count && is_done(v, v->decoding[n]) && r == 0; n++) {
+		struct sx_v4l2_ticket *t = v->decoding[n];
+		bool broken = is_broken(v, t);
+
+		any_broken = any_broken || broken;
+		if (broken)
+			r = give_up(s, t, true, why, why_bytes);
+		if (broken)
+			continue;
+		if (newest)
+			r = give_up(s, newest, false, why, why_bytes);
+		newest = t;
+	}
+	v->decoding_count -= n;
+	memmove(v->decoding, v->decoding + n, (size_t)v->decoding_count * sizeof(v->decoding[0]));
+	for (int i = 0; newest && i < v->count && r == 0; i++)
+		r = sx_v4l2_queue_put(&v->cameras[i].queue, newest->index[i], why, why_bytes);
+	if (r < 0)
+		return -ENODEV; /* the slots go with the source */
+	*ret = newest;
+	return newest ? 1 : any_broken ? -EBADMSG : 0;
+}

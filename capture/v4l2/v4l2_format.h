@@ -1,0 +1,40 @@
+/*
+ * The picture formats of V4L2 that can be captured.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CAPTURE_V4L2_V4L2_FORMAT_H
+#define SX_CAPTURE_V4L2_V4L2_FORMAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/image.h"
+#include "capture/source.h"
+
+/*
+ * pixel: what engines get. Y10 and Y12 lie in 16-bit words, little endian, like Y16, which is stretched per pair. MJPG is
+ * decoded to grey first.
+ */
+struct sx_v4l2_format {
+	enum sx_source_format choice;
+	const char *name; /* the word of configuration and status: the four characters */
+	uint32_t fourcc;
+	enum sx_pixel pixel;
+	bool compressed;
+};
+
+/* The formats, the cheapest first: fewest bytes to move, then least work to get grey; compressed ones last. */
+#define SX_V4L2_FORMATS 9
+extern const struct sx_v4l2_format sx_v4l2_formats[SX_V4L2_FORMATS];
+
+/* NULL: none. */
+const struct sx_v4l2_format *sx_v4l2_format_of(uint32_t fourcc);
+/* Smallest pitch of a row, in bytes; 0 for compressed ones. */
+size_t sx_v4l2_format_pitch(const struct sx_v4l2_format *f, int width);
+/* Bytes that a whole picture has at this pitch, 1 for compressed ones: fewer mean a short frame. */
+size_t sx_v4l2_format_bytes(const struct sx_v4l2_format *f, size_t pitch, int height);
+/* Four characters and a 0; what cannot be printed becomes '.'. */
+void sx_v4l2_fourcc_text(uint32_t fourcc, char text[5]);
+
+#endif

@@ -1,0 +1,316 @@
+/*
+ * The buffers of one camera.
+ *
+ * Source:  the kernel's Video for Linux API, "Input/Output": streaming I/O with user pointers, DMA buffers, memory mapping
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "capture/v4l2/v4l2_queue.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "capture/v4l2/v4l2_io.h"
+
+#define STAMP_OLDEST_NS (5 * SX_NS_PER_S) /* of a time that is believed without being told its clock */
+
+/* A request with the plane that the multi-planar interface wants beside it. */
+struct request {
+	struct v4l2_buffer b;
+	struct v4l2_plane plane;
+};
+
+static void prepare(const struct sx_v4l2_queue *q, struct request *r)
+{
+	memset(r, 0, sizeof(*r));
+	r->b.type = q->device->type;
+	r->b.memory = q->memory == SX_MEMORY_USERPTR  ? V4L2_MEMORY_USERPTR
+		      : q->memory == SX_MEMORY_DMABUF ? V4L2_MEMORY_DMABUF
+						      : V4L2_MEMORY_MMAP;
+	if (q->device->mplane) {
+		r->b.m.planes = &r->plane;
+		r->b.length = 1;
+	}
+}
+
+const char *sx_v4l2_memory_name(enum sx_source_memory memory)
+{
+	static const char *const names[] = {"auto", "userptr", "dmabuf", "mmap"};
+
+	return names[memory];
+}
+
+static int fail(const struct sx_v4l2_queue *q, int r, const char *what, char *why, size_t why_bytes)
+{
+	snprintf(why, why_bytes, "%s: %s: %s", q->device->path, what, strerror(-r));
+	return r == -EINVAL ? -EIO : r; /* the request was right: the driver fails */
+}
+
+/* What the driver says it can (Linux 4.20 and later); 0: it does not say. */
+static uint32_t capabilities(const struct sx_v4l2_queue *q)
+{
+	struct v4l2_requestbuffers ask = {.type = q->device->type, .memory = V4L2_MEMORY_MMAP};
+
+	return sx_v4l2_ioctl(q->device->fd, VIDIOC_REQBUFS, &ask) < 0 ? 0 : ask.capabilities;
+}
+
+static int request_buffers(struct sx_v4l2_queue *q, int wanted, char *why, size_t why_bytes)
+{
+	const uint32_t can = capabilities(q);
+	const uint32_t needs = q->memory == SX_MEMORY_USERPTR  ? V4L2_BUF_CAP_SUPPORTS_USERPTR
+			       : q->memory == SX_MEMORY_DMABUF ? V4L2_BUF_CAP_SUPPORTS_DMABUF
+							       : V4L2_BUF_CAP_SUPPORTS_MMAP;
+	struct request kind;
+	struct v4l2_requestbuffers ask = {.count = (uint32_t)wanted, .type = q->device->type};
+	int r;
+
+	prepare(q, &kind);
+	ask.memory = kind.b.memory;
+	r = can && !(can & needs) ? -ENOTSUP : sx_v4l2_ioctl(q->device->fd, VIDIOC_REQBUFS, &ask);
+	/* a driver that does not say what it can refuses this way what it cannot */
+	if (r == -ENOTSUP || (r == -EINVAL && !can)) {
+		snprintf(why, why_bytes, "%s: its driver does not take %s buffers", q->device->path,
+			 sx_v4l2_memory_name(q->memory));
+		return -ENOTSUP;
+	}
+	if (r < 0)
+		return fail(q, r, "VIDIOC_REQBUFS", why, why_bytes);
+	if (ask.count < SX_V4L2_BUFFERS_MIN) {
+		snprintf(why, why_bytes, "%s: %u buffers instead of %d", q->device->path, ask.count, wanted);
+		return -EIO;
+	}
+	q->count = ask.count > SX_V4L2_BUFFERS_MAX ? SX_V4L2_BUFFERS_MAX : (int)ask.count;
+	return 0;
+}
+
+/* All buffers in one piece, whole pages each. */
+static int take_user_memory(struct sx_v4l2_queue *q, char *why, size_t why_bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t each = (q->device->image_bytes + page - 1) & ~(page - 1);
+
+	q->block.bytes = each * (size_t)q->count;
+	q->block.memory = aligned_alloc(page, q->block.bytes);
+	if (!q->block.memory) {
+		snprintf(why, why_bytes, "%s: no memory for its buffers", q->device->path);
+		return -ENOMEM;
+	}
+	memset(q->block.memory, 0, q->block.bytes);
+	for (int i = 0; i < q->count; i++) {
+		q->buffers[i].data = (char *)q->block.memory + (size_t)i * each;
+		q->buffers[i].bytes = each;
+	}
+	return 0;
+}
+
+static int take_dma_memory(struct sx_v4l2_queue *q, struct sx_dmabuf_maker *maker, char *why,
+			   size_t why_bytes)
+{
+	for (int i = 0; i < q->count; i++) {
+		struct sx_v4l2_buffer *b = &q->buffers[i];
+		int r = sx_dmabuf_make(maker, q->device->image_bytes, &b->dmabuf, why, why_bytes);
+
+		if (r == -ENOTTY || r == -EINVAL)
+			return -ENOTSUP; /* what exports nothing will not learn it */
+		if (r < 0)
+			return r;
+		b->data = b->dmabuf.block.memory;
+		b->bytes = b->dmabuf.block.bytes;
+	}
+	return 0;
+}
+
+static int map_driver_memory(struct sx_v4l2_queue *q, char *why, size_t why_bytes)
+{
+	for (int i = 0; i < q->count; i++) {
+		struct sx_v4l2_buffer *b = &q->buffers[i];
+		struct request r;
+		int error;
+
+		prepare(q, &r);
+		r.b.index = (uint32_t)i;
+		error = sx_v4l2_ioctl(q->device->fd, VIDIOC_QUERYBUF, &r.b);
+		if (error < 0)
+			return fail(q, error, "VIDIOC_QUERYBUF", why, why_bytes);
+		b->bytes = q->device->mplane ? r.plane.length : r.b.length;
+		b->data = sx_v4l2_mmap(q->device->fd, b->bytes,
+				       q->device->mplane ? r.plane.m.mem_offset : r.b.m.offset);
+		if (!b->data)
+			return fail(q, -errno, "mapping a buffer", why, why_bytes);
+	}
+	return 0;
+}
+
+/* The plain errno of VIDIOC_QBUF. */
+static int put(struct sx_v4l2_queue *q, int index)
+{
+	struct sx_v4l2_buffer *b = &q->buffers[index];
+	struct request r;
+	int error;
+
+	prepare(q, &r);
+	r.b.index = (uint32_t)index;
+	if (q->memory == SX_MEMORY_USERPTR && q->device->mplane) {
+		r.plane.m.userptr = (unsigned long)b->data;
+		r.plane.length = (uint32_t)b->bytes;
+	} else if (q->memory == SX_MEMORY_USERPTR) {
+		r.b.m.userptr = (unsigned long)b->data;
+		r.b.length = (uint32_t)b->bytes;
+	} else if (q->memory == SX_MEMORY_DMABUF && q->device->mplane) {
+		r.plane.m.fd = b->dmabuf.fd;
+		r.plane.length = (uint32_t)b->bytes;
+	} else if (q->memory == SX_MEMORY_DMABUF) {
+		r.b.m.fd = b->dmabuf.fd;
+		r.b.length = (uint32_t)b->bytes;
+	}
+	if (b->dmabuf.fd >= 0 && q->streaming)
+		sx_dmabuf_sync(&b->dmabuf, false);
+	error = sx_v4l2_ioctl(q->device->fd, VIDIOC_QBUF, &r.b);
+	b->queued = error >= 0;
+	return error;
+}
+
+/* Drivers that need contiguous memory notice only when they get the buffer; what else fails here may mend. */
+static int put_first(struct sx_v4l2_queue *q, int index, char *why, size_t why_bytes)
+{
+	int r = put(q, index);
+	bool refused = r == -EINVAL || r == -EFAULT || r == -ENOTTY || r == -ENOTSUP;
+
+	if (r == 0)
+		return 0;
+	r = fail(q, r, "VIDIOC_QBUF", why, why_bytes);
+	return refused && q->memory != SX_MEMORY_MMAP ? -ENOTSUP : r;
+}
+
+int sx_v4l2_queue_init(struct sx_v4l2_queue *q, struct sx_v4l2_device *d, enum sx_source_memory memory,
+		       int wanted, struct sx_dmabuf_maker *maker, char *why, size_t why_bytes)
+{
+	int r;
+
+	*q = (struct sx_v4l2_queue){.device = d, .memory = memory};
+	for (int i = 0; i < SX_V4L2_BUFFERS_MAX; i++)
+		q->buffers[i].dmabuf.fd = -1;
+	r = request_buffers(q, wanted, why, why_bytes);
+	if (r == 0 && memory == SX_MEMORY_USERPTR)
+		r = take_user_memory(q, why, why_bytes);
+	else if (r == 0 && memory == SX_MEMORY_DMABUF)
+		r = take_dma_memory(q, maker, why, why_bytes);
+	else if (r == 0)
+		r = map_driver_memory(q, why, why_bytes);
+	for (int i = 0; r == 0 && i < q->count; i++)
+		r = put_first(q, i, why, why_bytes);
+	if (r < 0)
+		sx_v4l2_queue_finish(q);
+	return r;
+}
+
+void sx_v4l2_queue_finish(struct sx_v4l2_queue *q)
+{
+	struct v4l2_requestbuffers none = {0};
+	struct request kind;
+
+	if (!q->device)
+		return;
+	prepare(q, &kind);
+	none.type = kind.b.type;
+	none.memory = kind.b.memory;
+	if (q->streaming)
+		sx_v4l2_ioctl(q->device->fd, VIDIOC_STREAMOFF, &none.type);
+	for (int i = 0; i < q->count; i++) {
+		if (q->memory == SX_MEMORY_MMAP && q->buffers[i].data)
+			sx_v4l2_munmap(q->buffers[i].data, q->buffers[i].bytes);
+		sx_dmabuf_finish(&q->buffers[i].dmabuf);
+	}
+	/* answers are of no use: a device that is gone has forgotten its buffers */
+	sx_v4l2_ioctl(q->device->fd, VIDIOC_REQBUFS, &none);
+	free(q->block.memory);
+	*q = (struct sx_v4l2_queue){0};
+}
+
+int sx_v4l2_queue_start(struct sx_v4l2_queue *q, char *why, size_t why_bytes)
+{
+	int type = (int)q->device->type;
+	int r = sx_v4l2_ioctl(q->device->fd, VIDIOC_STREAMON, &type);
+
+	if (r < 0)
+		return fail(q, r, "VIDIOC_STREAMON", why, why_bytes);
+	q->streaming = true;
+	return 0;
+}
+
+int sx_v4l2_queue_put(struct sx_v4l2_queue *q, int index, char *why, size_t why_bytes)
+{
+	int r = put(q, index);
+
+	return r < 0 ? fail(q, r, "VIDIOC_QBUF", why, why_bytes) : 0;
+}
+
+/*
+ * Some drivers stamp by the monotonic clock and do not say so (v4l2loopback before 0.13). No other clock shows a time of the
+ * last seconds by chance.
+ */
+static bool is_monotonic(const struct v4l2_buffer *b, int64_t stamp_ns, int64_t now_ns)
+{
+	switch (b->flags & V4L2_BUF_FLAG_TIMESTAMP_MASK) {
+	case V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC:
+		return true;
+	case V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN:
+		return stamp_ns > 0 && stamp_ns <= now_ns && now_ns - stamp_ns < STAMP_OLDEST_NS;
+	default:
+		return false;
+	}
+}
+
+/* Monotonic stamps are taken as they are; all others, copied ones too, say nothing about when the picture was taken. */
+static void read_stamp(const struct v4l2_buffer *b, struct sx_v4l2_filled *f)
+{
+	int64_t now_ns = sx_now_ns();
+
+	f->ns = (int64_t)b->timestamp.tv_sec * SX_NS_PER_S + (int64_t)b->timestamp.tv_usec * 1000;
+	if (!is_monotonic(b, f->ns, now_ns)) {
+		f->ns = now_ns;
+		f->clock = SX_CLOCK_UNKNOWN;
+		f->stamp = SX_STAMP_SOFTWARE;
+		return;
+	}
+	f->clock = SX_CLOCK_MONOTONIC;
+	f->stamp = (b->flags & V4L2_BUF_FLAG_TSTAMP_SRC_MASK) == V4L2_BUF_FLAG_TSTAMP_SRC_SOE
+			   ? SX_STAMP_START_OF_EXPOSURE
+			   : SX_STAMP_END_OF_FRAME;
+}
+
+int sx_v4l2_queue_take(struct sx_v4l2_queue *q, struct sx_v4l2_filled *ret, char *why, size_t why_bytes)
+{
+	struct request r;
+	bool ours;
+	int error;
+
+	prepare(q, &r);
+	error = sx_v4l2_ioctl(q->device->fd, VIDIOC_DQBUF, &r.b);
+	if (error == -EAGAIN)
+		return 0;
+	if (error < 0)
+		return fail(q, error, "VIDIOC_DQBUF", why, why_bytes);
+	ours = r.b.index < (uint32_t)q->count && !q->buffers[r.b.index].queued;
+	if (r.b.index >= (uint32_t)q->count || (ours && q->memory != SX_MEMORY_MMAP)) {
+		snprintf(why, why_bytes, "%s: the driver gave back buffer %u, which it does not have",
+			 q->device->path, r.b.index);
+		return -EPROTO;
+	}
+	q->buffers[r.b.index].queued = false;
+	ret->index = (int)r.b.index;
+	ret->sequence = r.b.sequence;
+	/* the multi-planar interface counts what lies before the picture, too */
+	ret->offset = q->device->mplane ? r.plane.data_offset : 0;
+	ret->bytes = q->device->mplane ? r.plane.bytesused : r.b.bytesused;
+	ret->bytes -= ret->offset < ret->bytes ? ret->offset : ret->bytes;
+	ret->damaged = r.b.flags & V4L2_BUF_FLAG_ERROR;
+	read_stamp(&r.b, ret);
+	if (q->buffers[r.b.index].dmabuf.fd >= 0)
+		sx_dmabuf_sync(&q->buffers[r.b.index].dmabuf, true);
+	return ours ? -EALREADY : 1;
+}

@@ -1,0 +1,383 @@
+/*
+ * Setting cameras up: what both of them can do, as the configuration wants it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "capture/image/jpeg.h"
+#include "capture/v4l2/v4l2_priv.h"
+
+#define RATE_SLACK 0.99	     /* a camera that says 29.97 does 30 */
+#define TOLERANCE_NS 5000000 /* of pairs, where the cameras do not say how fast they are */
+/* Buffers beside those that pairs hold: one being written, one ready, one spare. */
+#define BUFFERS_SPARE 3
+#define BUFFERS_COPIED 4
+#define EXPOSURE_BYTES 64
+
+/* What is absent, busy, failing or short of memory may mend by itself. */
+static int later(int r)
+{
+	return r == -EINVAL || r == 0 ? r : -ENODEV;
+}
+
+/* The same device by two names: it would be busy for ever. */
+static bool is_one_device(const struct sx_v4l2_device *a, const struct sx_v4l2_device *b)
+{
+	struct stat x, y;
+
+	return fstat(a->fd, &x) == 0 && fstat(b->fd, &y) == 0 && S_ISCHR(x.st_mode) && S_ISCHR(y.st_mode) &&
+	       x.st_rdev == y.st_rdev;
+}
+
+static int open_cameras(struct sx_v4l2 *v, const struct sx_source_params *p, char *why, size_t why_bytes)
+{
+	const char *const paths[2] = {p->left, p->right};
+	int r = 0;
+
+	v->count = p->layout == SX_LAYOUT_TWO ? 2 : 1;
+	for (int i = 0; i < v->count && r == 0; i++) {
+		if (!paths[i]) {
+			snprintf(why, why_bytes, "no device is named for the %s camera",
+				 i ? "right" : "left");
+			return -EINVAL;
+		}
+		r = sx_v4l2_device_open(&v->cameras[i].device, paths[i], why, why_bytes);
+	}
+	if (r == 0 && v->count == 2 && is_one_device(&v->cameras[0].device, &v->cameras[1].device)) {
+		snprintf(why, why_bytes, "%s and %s are the same device", paths[0], paths[1]);
+		return -EINVAL;
+	}
+	return later(r);
+}
+
+/* Size of a camera's picture. */
+static int whole_width(const struct sx_v4l2 *v)
+{
+	return v->layout == SX_LAYOUT_SIDE_BY_SIDE ? 2 * v->width : v->width;
+}
+
+static int whole_height(const struct sx_v4l2 *v)
+{
+	return v->layout == SX_LAYOUT_TOP_BOTTOM ? 2 * v->height : v->height;
+}
+
+/* Without a size in the configuration: that which the cameras are set to, if they agree. */
+static int find_size(struct sx_v4l2 *v, const struct sx_source_params *p, char *why, size_t why_bytes)
+{
+	const struct sx_v4l2_device *d = &v->cameras[0].device, *e = &v->cameras[1].device;
+	int width[2] = {0}, height[2] = {0}, r = 0;
+
+	v->width = p->width;
+	v->height = p->height;
+	if (!p->width) {
+		for (int i = 0; i < v->count && r == 0; i++)
+			r = sx_v4l2_device_size(&v->cameras[i].device, &width[i], &height[i], why, why_bytes);
+		if (r < 0)
+			return later(r);
+		if (v->count == 2 && (width[0] != width[1] || height[0] != height[1])) {
+			snprintf(why, why_bytes,
+				 "%s is set to %dx%d, %s to %dx%d: source.size has to say which", d->path,
+				 width[0], height[0], e->path, width[1], height[1]);
+			return -EINVAL;
+		}
+		v->width = v->layout == SX_LAYOUT_SIDE_BY_SIDE ? width[0] / 2 : width[0];
+		v->height = v->layout == SX_LAYOUT_TOP_BOTTOM ? height[0] / 2 : height[0];
+	}
+	return sx_source_check_size(d->path, v->width, v->height, why, why_bytes);
+}
+
+/*
+ * The rate that all cameras have with this format: 1 and *common, 0 if that is unknown; 0: not all have it; or negative errno.
+ * *without: the first that lacks it, or fails.
+ */
+static int common_rate(const struct sx_v4l2 *v, const struct sx_v4l2_format *f, double *common,
+		       const char **without)
+{
+	*common = 0;
+
+	for (int i = 0; i < v->count; i++) {
+		const struct sx_v4l2_device *d = &v->cameras[i].device;
+		double fps;
+		int r = sx_v4l2_device_rate(d, f, whole_width(v), whole_height(v), &fps);
+
+		if (r <= 0) {
+			*without = d->path;
+			return r;
+		}
+		*common = fps > 0 && (*common == 0 || fps < *common) ? fps : *common;
+	}
+	return 1;
+}
+
+/*
+ * Formats in the order in which they are to be tried: those that reach the rate, cheapest first, then those that do not, the
+ * fastest first. Returns how many, or negative errno.
+ */
+static int candidates(const struct sx_v4l2 *v, const struct sx_source_params *p,
+		      const struct sx_v4l2_format *list[SX_V4L2_FORMATS], const char **without)
+{
+	double rate[SX_V4L2_FORMATS];
+	int n = 0;
+
+	for (int i = 0; i < SX_V4L2_FORMATS; i++) {
+		const struct sx_v4l2_format *f = &sx_v4l2_formats[i];
+		int at, r;
+		double fps;
+
+		if (p->format == SX_FORMAT_AUTO ? f->compressed && !sx_jpeg_is_there()
+						: p->format != f->choice)
+			continue;
+		r = common_rate(v, f, &fps, without);
+		if (r < 0)
+			return r;
+		if (r == 0)
+			continue;
+		if (fps == 0 || fps >= RATE_SLACK * p->fps)
+			fps = SX_FPS_MAX; /* fast enough is all alike */
+		for (at = n++; at > 0 && rate[at - 1] < fps; at--) {
+			rate[at] = rate[at - 1];
+			list[at] = list[at - 1];
+		}
+		rate[at] = fps;
+		list[at] = f;
+	}
+	return n;
+}
+
+static const char *format_word(enum sx_source_format choice)
+{
+	for (int i = 0; i < SX_V4L2_FORMATS; i++)
+		if (sx_v4l2_formats[i].choice == choice)
+			return sx_v4l2_formats[i].name;
+	return "any format that can be used";
+}
+
+static int set_format(struct sx_v4l2 *v, const struct sx_source_params *p, char *why, size_t why_bytes)
+{
+	const struct sx_v4l2_format *list[SX_V4L2_FORMATS];
+	const char *without = v->cameras[0].device.path;
+	int n = candidates(v, p, list, &without), r = -EINVAL, fault = 0;
+
+	if (n < 0) {
+		snprintf(why, why_bytes, "%s: what it offers cannot be read: %s", without, strerror(-n));
+		return later(n);
+	}
+	snprintf(why, why_bytes, "%s: no %dx%d in %s%s (stixelctl doctor lists what it has)", without,
+		 whole_width(v), whole_height(v), format_word(p->format),
+		 v->count == 2 && p->format == SX_FORMAT_AUTO ? " that the other camera has, too" : "");
+	for (int k = 0; k < n && r != 0 && r != -ENODEV; k++) {
+		r = 0;
+		for (int i = 0; i < v->count && r == 0; i++)
+			r = sx_v4l2_device_set_format(&v->cameras[i].device, list[k], whole_width(v),
+						      whole_height(v), why, why_bytes);
+		if (r < 0 && r != -EINVAL)
+			fault = r;
+	}
+	/* a refusal is final only if none of them failed for another reason */
+	return later(r < 0 && fault < 0 ? fault : r);
+}
+
+static int set_rate(struct sx_v4l2 *v, const struct sx_source_params *p, char *why, size_t why_bytes)
+{
+	const struct sx_v4l2_device *d = &v->cameras[0].device, *e = &v->cameras[1].device;
+	int r = 0;
+
+	for (int i = 0; i < v->count && r == 0; i++)
+		r = sx_v4l2_device_set_rate(&v->cameras[i].device, p->fps, why, why_bytes);
+	if (r < 0)
+		return later(r);
+	if (v->count == 2 && d->fps > 0 && e->fps > 0 &&
+	    (d->fps < RATE_SLACK * e->fps || e->fps < RATE_SLACK * d->fps)) {
+		snprintf(why, why_bytes, "%s gives %g fps, %s gives %g: they cannot be paired", d->path,
+			 d->fps, e->path, e->fps);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* "exposure 8 ms, gain 4", or what was set of these. */
+static void exposure_text(const struct sx_v4l2_exposure *e, char text[EXPOSURE_BYTES])
+{
+	size_t n = 0;
+
+	text[0] = 0;
+	if (e->exposure_ms > 0)
+		n = (size_t)snprintf(text, EXPOSURE_BYTES, "exposure %g ms", e->exposure_ms);
+	if (e->gain >= 0)
+		snprintf(text + n, EXPOSURE_BYTES - n, "%sgain %g", n ? ", " : "", e->gain);
+}
+
+static int set_controls(struct sx_v4l2 *v, const struct sx_source_params *p, char *why, size_t why_bytes)
+{
+	struct sx_v4l2_exposure *a = &v->cameras[0].exposure, *b = &v->cameras[1].exposure;
+	char left[EXPOSURE_BYTES], right[EXPOSURE_BYTES];
+	int r = 0;
+
+	for (int i = 0; i < v->count && r == 0; i++)
+		r = sx_v4l2_controls_set(&v->cameras[i].device, p, &v->cameras[i].exposure, why, why_bytes);
+	if (r < 0)
+		return later(r);
+	if (v->count == 2 && (a->exposure_ms != b->exposure_ms || a->gain != b->gain)) {
+		exposure_text(a, left);
+		exposure_text(b, right);
+		snprintf(why, why_bytes, "%s takes %s, %s %s: both must be alike", v->cameras[0].device.path,
+			 left, v->cameras[1].device.path, right);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static void return_buffers(struct sx_v4l2 *v)
+{
+	for (int i = 0; i < v->count; i++)
+		sx_v4l2_queue_finish(&v->cameras[i].queue);
+	sx_dmabuf_maker_close(&v->maker);
+}
+
+/* The same kind of memory for all cameras. -ENOTSUP: one of them does not do it. */
+static int take_buffers(struct sx_v4l2 *v, const struct sx_source_params *p, enum sx_source_memory memory,
+			int slots, char *why, size_t why_bytes)
+{
+	bool copied = memory == SX_MEMORY_MMAP && !v->cameras[0].device.format->compressed;
+	int wanted = p->buffers ? p->buffers : copied ? BUFFERS_COPIED : slots + BUFFERS_SPARE;
+	int r = 0;
+
+	if (wanted < SX_V4L2_BUFFERS_MIN)
+		wanted = SX_V4L2_BUFFERS_MIN;
+	if (memory == SX_MEMORY_DMABUF)
+		r = sx_dmabuf_maker_open(&v->maker, p->dmabuf_from, &v->cameras[0].device, v->count * wanted,
+					 why, why_bytes);
+	if (r < 0 && r != -EINVAL && r != -ENOTSUP)
+		r = -ENODEV; /* a device that is named is waited for, like a camera */
+	for (int i = 0; i < v->count && r == 0; i++) {
+		struct sx_v4l2_camera *c = &v->cameras[i];
+
+		r = sx_v4l2_queue_init(&c->queue, &c->device, memory, wanted, &v->maker, why, why_bytes);
+	}
+	if (r < 0)
+		return_buffers(v);
+	return r;
+}
+
+/* userptr, dmabuf, mmap, until one works; or the one that is asked for. note: why it is not the first. */
+static int find_memory(struct sx_v4l2 *v, const struct sx_source_params *p, int slots, char *note,
+		       size_t note_bytes, char *why, size_t why_bytes)
+{
+	static const enum sx_source_memory kinds[] = {SX_MEMORY_USERPTR, SX_MEMORY_DMABUF, SX_MEMORY_MMAP};
+	const bool any = p->memory == SX_MEMORY_AUTO;
+	int r = -ENOTSUP;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (!any && p->memory != kinds[i])
+			continue;
+		r = take_buffers(v, p, kinds[i], slots, why, why_bytes);
+		/* short of one kind of memory, there may be enough of another */
+		if (!any || r == 0 || r == -EINVAL || r == -ENODEV)
+			break;
+		if (!*note)
+			snprintf(note, note_bytes, "%s", why);
+	}
+	if (r == -ENOTSUP)
+		r = -EINVAL; /* the driver will not learn it */
+	return later(r);
+}
+
+/* Where copies and decoded pictures go, and who decodes. */
+static int take_slots(struct sx_v4l2 *v, const struct sx_source_params *p, int slots, char *why,
+		      size_t why_bytes)
+{
+	const struct sx_v4l2_format *f = v->cameras[0].device.format;
+	int r, threads = p->decoders ? p->decoders : v->count;
+
+	v->ticket_count = slots;
+	v->direct = !f->compressed && v->cameras[0].queue.memory != SX_MEMORY_MMAP;
+	if (v->direct)
+		return 0;
+	r = sx_slots_init(&v->slots, slots, p->layout, v->width, v->height, f->pixel, 0, why, why_bytes);
+	if (r == 0 && f->compressed)
+		r = sx_decoders_create(&v->decoders, threads, why, why_bytes);
+	return r == -ENOTSUP ? -EINVAL : r == -ENOMEM ? r : later(r);
+}
+
+static void set_times(struct sx_v4l2 *v, const struct sx_source_params *p)
+{
+	double fps = v->cameras[0].device.fps > 0 ? v->cameras[0].device.fps : p->fps;
+	int64_t period = fps > 0 ? (int64_t)((double)SX_NS_PER_S / fps) : 2 * TOLERANCE_NS;
+	int64_t tolerance = (int64_t)(p->tolerance_ms * 1e6);
+	/* half of a period that nobody knows is no limit */
+	bool asked = tolerance > 0 && (fps == 0 || tolerance < period / 2);
+
+	v->pairing.tolerance_ns = asked ? tolerance : period / 2;
+	v->timeout_ns = (int64_t)(p->timeout_ms * 1e6);
+	if (fps > 0 && v->timeout_ns < 3 * period)
+		v->timeout_ns = 3 * period;
+}
+
+__attribute__((format(printf, 2, 3))) static void add_note(struct sx_source_info *info, const char *format,
+							   ...)
+{
+	size_t n = strlen(info->note);
+	va_list args;
+
+	if (n > 0)
+		n += (size_t)snprintf(info->note + n, sizeof(info->note) - n, "; ");
+	if (n >= sizeof(info->note))
+		return;
+	va_start(args, format);
+	vsnprintf(info->note + n, sizeof(info->note) - n, format, args);
+	va_end(args);
+}
+
+static void fill_info(struct sx_source *s, const struct sx_v4l2 *v, const struct sx_source_params *p,
+		      const char *note)
+{
+	const struct sx_v4l2_camera *c = &v->cameras[0];
+	char exposure[EXPOSURE_BYTES];
+
+	exposure_text(&c->exposure, exposure);
+	s->info = (struct sx_source_info){
+		.width = v->width,
+		.height = v->height,
+		.pixel = c->device.format->pixel,
+		.memory = sx_v4l2_memory_name(c->queue.memory),
+		.format = c->device.format->name,
+		.fps = c->device.fps,
+		.cameras = v->count,
+		.path = {p->left, v->count == 2 ? p->right : NULL},
+		.paced = true,
+	};
+	if (*note)
+		add_note(&s->info, "memory is %s: %s", s->info.memory, note);
+	if (p->fps > 0 && c->device.fps > 0 && c->device.fps < RATE_SLACK * p->fps)
+		add_note(&s->info, "%s gives %g fps instead of %g", p->left, c->device.fps, p->fps);
+	if (*exposure)
+		add_note(&s->info, "%s", exposure);
+}
+
+int sx_v4l2_set_up(struct sx_source *s, struct sx_v4l2 *v, const struct sx_source_params *p, int slots,
+		   char *why, size_t why_bytes)
+{
+	char note[160] = "";
+	int r;
+
+	v->layout = p->layout;
+	if (slots < 1 || slots > SX_V4L2_PAIRS_MAX) {
+		snprintf(why, why_bytes, "%d pairs in use: 1 to %d are possible", slots, SX_V4L2_PAIRS_MAX);
+		return -EINVAL;
+	}
+	if ((r = open_cameras(v, p, why, why_bytes)) < 0 || (r = find_size(v, p, why, why_bytes)) < 0 ||
+	    (r = set_format(v, p, why, why_bytes)) < 0 || (r = set_rate(v, p, why, why_bytes)) < 0 ||
+	    (r = set_controls(v, p, why, why_bytes)) < 0 ||
+	    (r = find_memory(v, p, slots, note, sizeof(note), why, why_bytes)) < 0 ||
+	    (r = take_slots(v, p, slots, why, why_bytes)) < 0)
+		return r;
+	set_times(v, p);
+	fill_info(s, v, p, note);
+	return 0;
+}

@@ -1,0 +1,64 @@
+/*
+ * Noticing that a camera is back: inotify on the folders that its name lies in, and on the device itself, which others may
+ * let go or begin to feed. No netlink: the service has no address family but AF_UNIX.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "capture/v4l2/watch.h"
+
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#define FOLDER_EVENTS (IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE)
+#define DEVICE_EVENTS (IN_OPEN | IN_CLOSE | IN_ATTRIB)
+#define PATH_BYTES 512
+
+/* Every folder of the path that exists: /dev/v4l is made with the first camera. */
+static void watch_path(int fd, const char *path)
+{
+	char part[PATH_BYTES];
+
+	if (strlen(path) >= sizeof(part))
+		return;
+	inotify_add_watch(fd, path, DEVICE_EVENTS);
+	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		memcpy(part, path, (size_t)(slash - path));
+		part[slash - path] = 0;
+		inotify_add_watch(fd, part, FOLDER_EVENTS | IN_ONLYDIR);
+	}
+}
+
+bool sx_watch_rearm(int fd, const struct sx_source_params *p)
+{
+	const char *const paths[] = {"/dev/video", p->left, p->right};
+	_Alignas(struct inotify_event) char events[4096];
+	bool news = false;
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		if (paths[i] && *paths[i])
+			watch_path(fd, paths[i]);
+	while ((n = read(fd, events, sizeof(events))) > 0)
+		for (ssize_t at = 0; at < n;) {
+			const struct inotify_event *e = (const struct inotify_event *)(events + at);
+
+			news = news || e->len > 0; /* of folders; events of the device itself carry no name */
+			at += (ssize_t)(sizeof(*e) + e->len);
+		}
+	return news;
+}
+
+int sx_watch_open(const struct sx_source_params *p)
+{
+	int fd;
+
+	if (p->kind != SX_SOURCE_V4L2)
+		return -1;
+	fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (fd >= 0)
+		sx_watch_rearm(fd, p);
+	return fd;
+}

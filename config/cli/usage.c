@@ -1,0 +1,352 @@
+/*
+ * Parses a command line by its table.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "config/cli/usage_priv.h"
+
+enum { ROWS_MAX = 96, LONG = 1000 };
+
+const struct sx_usage_option sx_usage_builtins[SX_USAGE_BUILTINS] = {
+	{"help", 'h', .help = "this text"},
+	{"version", 'V', .help = "the version"},
+	{"generate", .argument = "WHAT"},
+};
+
+/* An option as it was given. */
+struct given {
+	const struct sx_usage_option *row; /* first of that name */
+	const char *text, *second;
+};
+
+const struct sx_usage_option *sx_usage_row(const struct sx_usage *u, int i)
+{
+	if (i < u->option_count)
+		return &u->options[i];
+	return i < u->option_count + SX_USAGE_GENERATE ? &sx_usage_builtins[i - u->option_count] : NULL;
+}
+
+bool sx_usage_belongs(const struct sx_usage *u, const struct sx_usage_option *o,
+		      const struct sx_usage_command *command)
+{
+	if (!o->commands)
+		return true;
+	return command && command != &u->own && (o->commands & SX_USAGE_OF(command - u->commands)) != 0;
+}
+
+int sx_usage_fail(const struct sx_usage *u, const struct sx_usage_command *command, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "%s: ", u->program);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fprintf(stderr, "; try %s%s%s --help\n", u->program, command && command->name ? " " : "",
+		command && command->name ? command->name : "");
+	return EX_USAGE;
+}
+
+/* ---- one option ---------------------------------------------------------------------------------------- */
+
+static bool read_number(const char *text, double min, double max, bool whole, double *ret)
+{
+	char *end;
+	double v;
+
+	errno = 0;
+	v = strtod(text, &end);
+	if (end == text || *end || errno || !(v >= min && v <= max) || (whole && v != floor(v)))
+		return false;
+	*ret = v;
+	return whole ? strspn(text, "-0123456789") == strlen(text) : true;
+}
+
+static bool read_choice(const struct sx_usage_option *o, const char *text, int *ret, char *why, size_t bytes)
+{
+	size_t n = (size_t)snprintf(why, bytes, "wants");
+
+	for (int i = 0; o->words[i]; i++) {
+		if (strcmp(o->words[i], text) == 0) {
+			*ret = i;
+			return true;
+		}
+		if (n < bytes)
+			n += (size_t)snprintf(why + n, bytes - n, "%s %s", i ? "," : "", o->words[i]);
+	}
+	return false;
+}
+
+/* false and what is wanted in why. */
+static bool store(const struct sx_usage_option *o, const struct given *g, void *target, char *why,
+		  size_t bytes)
+{
+	void *field = (char *)target + o->offset;
+	double v = 0.0;
+
+	switch (o->kind) {
+	case SX_USAGE_FLAG:
+		*(bool *)field = true;
+		return true;
+	case SX_USAGE_TEXT:
+		*(const char **)field = g->text;
+		return true;
+	case SX_USAGE_TWO:
+		((const char **)field)[0] = g->text;
+		((const char **)field)[1] = g->second;
+		return true;
+	case SX_USAGE_INT:
+		snprintf(why, bytes, "wants a whole number in %.0f..%.0f", o->min, o->max);
+		if (read_number(g->text, o->min, o->max, true, &v))
+			*(int *)field = (int)v;
+		else
+			return false;
+		return true;
+	case SX_USAGE_SECONDS:
+		snprintf(why, bytes, "wants seconds in %g..%.0f", o->min, o->max);
+		if (read_number(g->text, o->min, o->max, false, &v))
+			*(int *)field = (int)lrint(v * 1000.0);
+		else
+			return false;
+		return true;
+	case SX_USAGE_CHOICE:
+		return read_choice(o, g->text, field, why, bytes);
+	case SX_USAGE_CALL:
+		return o->take(target, g->text, why, bytes);
+	}
+	return false;
+}
+
+/* The row of that name which belongs to command, or NULL. */
+static const struct sx_usage_option *resolve(const struct sx_usage *u, const struct sx_usage_option *any,
+					     const struct sx_usage_command *command)
+{
+	for (int i = 0; i < u->option_count; i++)
+		if (strcmp(u->options[i].name, any->name) == 0 &&
+		    sx_usage_belongs(u, &u->options[i], command))
+			return &u->options[i];
+	return NULL;
+}
+
+static int apply(const struct sx_usage *u, const struct sx_usage_command *command, const struct given *given,
+		 int count, void *target)
+{
+	for (int i = 0; i < count; i++) {
+		const struct given *g = &given[i];
+		const struct sx_usage_option *o = resolve(u, g->row, command);
+		char why[256] = "";
+
+		if (!o)
+			return sx_usage_fail(u, command, "%s has no option --%s", command->name,
+					     g->row->name);
+		if (!store(o, g, target, why, sizeof(why)))
+			return sx_usage_fail(u, command, "--%s %s, not '%s'", o->name, why, g->text);
+	}
+	return -1;
+}
+
+/* ---- the whole line ------------------------------------------------------------------------------------ */
+
+struct table {
+	const struct sx_usage_option *rows[ROWS_MAX + 1];
+	struct option longs[ROWS_MAX + 1];
+	char shorts[2 * ROWS_MAX + 2];
+	int count;
+};
+
+static void add_row(struct table *t, const struct sx_usage_option *o, char **letters)
+{
+	for (int i = 0; i < t->count; i++)
+		if (strcmp(t->rows[i]->name, o->name) == 0)
+			return;
+	if (t->count == ROWS_MAX)
+		abort(); /* a program with so many options: make ROWS_MAX greater */
+	t->rows[t->count] = o;
+	t->longs[t->count] = (struct option){o->name, o->argument ? required_argument : no_argument, NULL,
+					     LONG + t->count};
+	t->count++;
+	if (!o->letter)
+		return;
+	*(*letters)++ = o->letter;
+	if (o->argument)
+		*(*letters)++ = ':';
+}
+
+/* What getopt_long() wants. */
+static void make_table(const struct sx_usage *u, struct table *t)
+{
+	char *letters = t->shorts;
+
+	memset(t, 0, sizeof(*t));
+	*letters++ = ':'; /* a missing word is told apart from an unknown option */
+	for (int i = 0; i < u->option_count; i++)
+		add_row(t, &u->options[i], &letters);
+	for (int i = 0; i < SX_USAGE_BUILTINS; i++)
+		add_row(t, &sx_usage_builtins[i], &letters);
+}
+
+static const struct sx_usage_option *row_of(const struct table *t, int value)
+{
+	for (int i = 0; i < t->count; i++)
+		if (value == LONG + i || value == t->rows[i]->letter)
+			return t->rows[i];
+	return NULL;
+}
+
+/* The sentence about what getopt_long() refused. */
+static int refuse(const struct sx_usage *u, const struct table *t, int result, char **argv)
+{
+	const struct sx_usage_option *o = optopt ? row_of(t, optopt) : NULL;
+
+	if (result == ':' && o)
+		return sx_usage_fail(u, NULL, "--%s wants %s", o->name, o->argument);
+	if (o)
+		return sx_usage_fail(u, NULL, "--%s takes no word", o->name);
+	if (optopt && strncmp(argv[optind - 1], "--", 2) != 0)
+		return sx_usage_fail(u, NULL, "unknown option -%c", optopt);
+	return sx_usage_fail(u, NULL, "unknown option %s", argv[optind - 1]);
+}
+
+/* -1, or an exit code. */
+static int collect(const struct sx_usage *u, const struct table *t, int argc, char **argv,
+		   struct given *given, int *count)
+{
+	int c;
+
+	opterr = 0;
+	optind = 0; /* also forgets what is left of a line that was refused */
+	while ((c = getopt_long(argc, argv, t->shorts, t->longs, NULL)) != -1) {
+		struct given *g = &given[*count];
+
+		if (c == '?' || c == ':')
+			return refuse(u, t, c, argv);
+		g->row = row_of(t, c);
+		g->text = optarg;
+		if (g->row->kind == SX_USAGE_TWO) {
+			if (!argv[optind] || argv[optind][0] == '-')
+				return sx_usage_fail(u, NULL, "--%s wants %s", g->row->name,
+						     g->row->argument);
+			g->second = argv[optind++];
+		}
+		++*count;
+	}
+	return -1;
+}
+
+static const struct sx_usage_command *find_command(const struct sx_usage *u, const char *name)
+{
+	for (int i = 0; i < u->command_count; i++)
+		if (strcmp(u->commands[i].name, name) == 0)
+			return &u->commands[i];
+	return NULL;
+}
+
+/* --generate SHELL, --generate man FILE.scd */
+static int generate(const struct sx_usage *u, const char *what, const char *file)
+{
+	FILE *from;
+	bool ok;
+
+	if (strcmp(what, "man") != 0) {
+		ok = sx_usage_completion(u, what, stdout);
+		if (!ok)
+			return sx_usage_fail(u, NULL, "--generate wants bash, zsh, fish or man, not '%s'",
+					     what);
+		return fflush(stdout) == 0 ? 0 : EX_IOERR;
+	}
+	from = file ? fopen(file, "re") : NULL;
+	if (!from)
+		return sx_usage_fail(u, NULL, "--generate man wants a page to fill");
+	ok = sx_usage_man(u, from, stdout) && fflush(stdout) == 0;
+	fclose(from);
+	if (!ok)
+		fprintf(stderr, "%s: %s: cannot be filled: an unknown @WORD@, or a read or write error\n",
+			u->program, file);
+	return ok ? 0 : EX_DATAERR;
+}
+
+static bool was_given(const struct given *given, int count, int builtin, const char **text)
+{
+	for (int i = 0; i < count; i++) {
+		if (given[i].row != &sx_usage_builtins[builtin])
+			continue;
+		*text = given[i].text;
+		return true;
+	}
+	return false;
+}
+
+/* --help, --version, --generate, wherever they stand: -1 when none of them was asked for. */
+static int serve_builtins(const struct sx_usage *u, const struct sx_usage_command *command,
+			  const struct given *given, int count, const char *operand)
+{
+	const char *text;
+
+	if (was_given(given, count, SX_USAGE_HELP, &text)) {
+		sx_usage_help(u, command, stdout);
+		return 0;
+	}
+	if (was_given(given, count, SX_USAGE_VERSION, &text)) {
+		printf("%s %s\n", u->program, SX_VERSION);
+		return 0;
+	}
+	return was_given(given, count, SX_USAGE_GENERATE, &text) ? generate(u, text, operand) : -1;
+}
+
+static int check_operands(const struct sx_usage *u, const struct sx_usage_words *w)
+{
+	const struct sx_usage_command *c = w->command;
+
+	if (w->operand_count < c->least)
+		return sx_usage_fail(u, c, "%s%swants %s", c->name ? c->name : "", c->name ? " " : "",
+				     c->operands);
+	if (w->operand_count > c->most)
+		return sx_usage_fail(u, c, "%s%s'%s' is too much", c->name ? c->name : "",
+				     c->name ? ": " : "", w->operands[c->most]);
+	return -1;
+}
+
+static int finish(const struct sx_usage *u, void *target, char **argv, int argc, const struct given *given,
+		  int count, struct sx_usage_words *ret)
+{
+	const struct sx_usage_command *command = u->commands ? NULL : &u->own;
+	int code;
+
+	if (u->commands && optind < argc)
+		command = find_command(u, argv[optind]);
+	code = serve_builtins(u, command, given, count, optind < argc ? argv[optind] : NULL);
+	if (code >= 0)
+		return code;
+	if (!command && optind < argc)
+		return sx_usage_fail(u, NULL, "unknown command %s", argv[optind]);
+	if (!command)
+		return sx_usage_fail(u, NULL, "no command");
+	optind += u->commands != NULL;
+	*ret = (struct sx_usage_words){command, argv + optind, argc - optind};
+	code = check_operands(u, ret);
+	return code >= 0 ? code : apply(u, command, given, count, target);
+}
+
+int sx_usage_parse(const struct sx_usage *u, void *target, int argc, char **argv, struct sx_usage_words *ret)
+{
+	struct given *given = calloc((size_t)argc + 1, sizeof(*given));
+	struct table t;
+	int count = 0, code;
+
+	if (!given)
+		return EX_OSERR;
+	make_table(u, &t);
+	code = collect(u, &t, argc, argv, given, &count);
+	if (code < 0)
+		code = finish(u, target, argv, argc, given, count, ret);
+	free(given);
+	return code;
+}

@@ -1,0 +1,10 @@
+/*
+ * The matcher's kernels on vec_avx2.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cpu/vec/vec_avx2.h"
+
+#include "cpu/kernels/kernels.h"
+
+const struct sx_kernels sx_kernels_avx2 = SX_KERNELS;

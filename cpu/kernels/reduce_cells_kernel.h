@@ -1,0 +1,187 @@
+/*
+ * Reduction to cells of several rows on lanes; included by stixel_avx2.c and stixel_plain.c. Meaning in stages/stixels/reduce.h.
+ *
+ * Work:   16 cells of one stixel column at a time: lanes are cells, their pixels lie in one array each; a network of
+ *         exchanges sorts them (merge exchange, which takes any number). Class scores: rows of a band of cells are added up
+ *         first, each as often as image rows show it, then the columns of every cell. Loops over lanes and rows are left to
+ *         the compiler.
+ * Ranges: sums of 1024 pixels: disparity < 2^26, confidence and scores < 2^18; of 32 rows of scores < 2^13.
+ * Shapes: any width, height and pitch.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CPU_KERNELS_REDUCE_CELLS_KERNEL_H
+#define SX_CPU_KERNELS_REDUCE_CELLS_KERNEL_H
+
+#include "stages/stixels/reduce.h"
+
+#define RC_LANES 16
+#define RC_PIXELS (32 * 32)
+
+struct cells_block {
+	uint16_t d[RC_PIXELS][RC_LANES];
+	uint32_t sum[RC_LANES], confidence[RC_LANES];
+	uint16_t valid[RC_LANES], out[RC_LANES];
+};
+
+struct cells_map {
+	const struct sx_image *disparity, *confidence; /* confidence may be NULL */
+	int width, rows;
+};
+
+/* One cell's pixels into a lane. */
+static inline void load_cell(struct cells_block *b, const struct cells_map *m, int lane, int x, int y0)
+{
+	uint32_t sum = 0, confidence = 0, n = 0, i = 0;
+
+	for (int y = y0; y < y0 + m->rows; y++) {
+		const uint16_t *d = (const uint16_t *)sx_image_row(m->disparity, y) + x;
+		const uint8_t *c = m->confidence ? (const uint8_t *)sx_image_row(m->confidence, y) + x : NULL;
+
+		for (int k = 0; k < m->width; k++, i++) {
+			const uint32_t mask = d[k] == SX_DISPARITY_INVALID ? 0 : ~0u;
+
+			b->d[i][lane] = d[k];
+			sum += d[k] & mask;
+			n -= mask;
+			confidence += c ? c[k] & mask : 0;
+		}
+	}
+	b->sum[lane] = sum;
+	b->valid[lane] = (uint16_t)n;
+	b->confidence[lane] = (2 * confidence + i) / (2 * i);
+}
+
+static inline void exchange_cells(uint16_t *low, uint16_t *high)
+{
+	for (int l = 0; l < RC_LANES; l++) {
+		const uint16_t a = low[l], b = high[l];
+
+		low[l] = a < b ? a : b;
+		high[l] = a < b ? b : a;
+	}
+}
+
+/* Batcher's merge exchange (Knuth 5.2.2 M): sorts n rows of lanes, invalid pixels last. */
+static inline void sort_cells(struct cells_block *b, int n)
+{
+	int half = 1;
+
+	while (2 * half < n)
+		half *= 2;
+	for (int p = half; p > 0; p /= 2) {
+		int q = half, r = 0, d = p;
+
+		for (;;) {
+			for (int i = 0; i + d < n; i++)
+				if ((i & p) == r)
+					exchange_cells(b->d[i], b->d[i + d]);
+			if (q == p)
+				break;
+			d = q - p;
+			q /= 2;
+			r = p;
+		}
+	}
+}
+
+static inline void pick_cells(struct cells_block *b, int pixels, enum sx_reduction how)
+{
+	if (how == SX_REDUCTION_MEDIAN)
+		sort_cells(b, pixels);
+	for (int l = 0; l < RC_LANES; l++) {
+		const uint32_t n = b->valid[l];
+
+		if (2 * n < (uint32_t)pixels)
+			b->out[l] = SX_DISPARITY_INVALID;
+		else if (how == SX_REDUCTION_MEDIAN)
+			b->out[l] = b->d[n / 2][l];
+		else
+			b->out[l] = (uint16_t)((2 * b->sum[l] + n) / (2 * n));
+	}
+}
+
+static void reduce_cells(const struct sx_image *disparity, const struct sx_image *confidence, int width_px,
+			 int cell_height, enum sx_reduction how, struct sx_image *columns,
+			 struct sx_image *columns_confidence)
+{
+	const struct cells_map m = {disparity, confidence, width_px, cell_height};
+	const int h = disparity->height, w = sx_reduce_columns(disparity->width, width_px);
+	const int cells = h / cell_height;
+	struct cells_block b;
+
+	memset(b.d, 0, sizeof(b.d[0]) * (size_t)(width_px * cell_height));
+	for (int v = 0; v < cells; v += RC_LANES) {
+		const int n = cells - v < RC_LANES ? cells - v : RC_LANES;
+
+		for (int u = 0; u < w; u++) {
+			for (int l = 0; l < RC_LANES; l++)
+				load_cell(&b, &m, l, u * width_px,
+					  h - (v + 1 + (l < n ? l : n - 1)) * cell_height);
+			pick_cells(&b, width_px * cell_height, how);
+			for (int l = 0; l < n; l++)
+				((uint16_t *)sx_image_row(columns, u))[v + l] = b.out[l];
+			for (int l = 0; confidence && l < n; l++)
+				((uint8_t *)sx_image_row(columns_confidence, u))[v + l] =
+					(uint8_t)b.confidence[l];
+		}
+	}
+}
+
+/* Sum of the rows of one class that image rows y0 .. y0 + rows - 1 show. */
+static inline void add_rows(const struct sx_scores *s, const uint8_t *plane, int y0, int rows, uint16_t *sum)
+{
+	const int width = s->width;
+
+	memset(sum, 0, sizeof(*sum) * (size_t)width);
+	for (int y = y0; y < y0 + rows;) {
+		const uint8_t *p = plane + (size_t)(y / s->scale) * s->pitch;
+		const int next = (y / s->scale + 1) * s->scale, end = next < y0 + rows ? next : y0 + rows;
+		const uint16_t times = (uint16_t)(end - y);
+
+		for (int x = 0; x < width; x++)
+			sum[x] = (uint16_t)(sum[x] + p[x] * times);
+		y = end;
+	}
+}
+
+static inline uint32_t add_columns(const uint16_t *sum, int x0, int width, int scale)
+{
+	uint32_t all = 0;
+
+	if (scale == 1) {
+		for (int x = x0; x < x0 + width; x++)
+			all += sum[x];
+		return all;
+	}
+	for (int x = x0; x < x0 + width;) {
+		const int next = (x / scale + 1) * scale, end = next < x0 + width ? next : x0 + width;
+
+		all += sum[x / scale] * (uint32_t)(end - x);
+		x = end;
+	}
+	return all;
+}
+
+/* Of cells v0 .. v1 - 1 of all columns. */
+static void reduce_scores(const struct sx_scores *scores, int image_width, int image_height, int width_px,
+			  int cell_height, int v0, int v1, struct sx_image *columns)
+{
+	const int w = sx_reduce_columns(image_width, width_px), n = scores->classes;
+	const uint32_t pixels = (uint32_t)(width_px * cell_height);
+	uint16_t sum[4096];
+
+	for (int v = v0; v < v1; v++)
+		for (int k = 0; k < n; k++) {
+			add_rows(scores, scores->data + (size_t)k * scores->plane_bytes,
+				 image_height - (v + 1) * cell_height, cell_height, sum);
+			for (int u = 0; u < w; u++)
+				((uint8_t *)sx_image_row(columns, u))[v * n + k] =
+					(uint8_t)((2 * add_columns(sum, u * width_px, width_px,
+								   scores->scale) +
+						   pixels) /
+						  (2 * pixels));
+		}
+}
+
+#endif

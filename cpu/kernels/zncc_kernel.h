@@ -1,0 +1,450 @@
+/*
+ * Windows and costs of zero-mean normalised cross-correlation; meaning in stages/stereo/zncc.h.
+ *
+ * Work:   words: sums of window columns, to which a row of the image comes and from which one goes, then l of them a
+ *         pixel. Costs: the same with products. Per column and VEC_BYTES disparities the sum of a window column's
+ *         products (a row that comes and one that goes are one dot product of pairs; windows of 3 sum their rows anew),
+ *         added to the window's sum while the column l before leaves it, then four float operations a cell.
+ * Memory: products of a row's window columns in the worker's scratch, 4 bytes a cell of a row, read and written once a
+ *         row; windows of 3 keep two columns in registers. Columns go in tiles, disparities inside them, so that sums stay
+ *         in registers and whole lines of costs leave for memory.
+ * Ranges: grey levels are taken 128 lower, which a covariance does not see: I' in -128..127, n I' and S1' in
+ *         -28800..28800 fit words; n sum L' R' and S1' S1' are below 8.3e8, so no sum reaches 2^31. By Cauchy-Schwarz
+ *         |z| exceeds 1 by rounding alone, so costs need no clamp.
+ * Shapes: any width; costs out of view are written over afterwards.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CPU_KERNELS_ZNCC_KERNEL_H
+#define SX_CPU_KERNELS_ZNCC_KERNEL_H
+
+#include <math.h>
+#include <string.h>
+
+#include "cpu/kernels/cost_kernel.h"
+#include "cpu/matcher.h"
+#include "stages/stereo/zncc.h"
+
+#define VEC_INTS (VEC_BYTES / 4)
+/* Adding this rounds a small float to an integer, to nearest, ties to even, in the low bits of the sum. */
+#define ZNCC_ROUND 12582912.0f /* 1.5 * 2^23 */
+#define ZNCC_ROUND_BITS 0x4b400000
+
+static ALWAYS_INLINE int held_between(int v, int least, int most)
+{
+	return v < least ? least : v > most ? most : v;
+}
+
+static const uint8_t *zncc_grey_row(const struct sx_image *grey, int y)
+{
+	return sx_image_row(grey, held_between(y, 0, grey->height - 1));
+}
+
+/* The first and last of width values once more, r times, beside them. */
+static ALWAYS_INLINE void repeat_ends(int32_t *v, int width, int r)
+{
+	for (int i = 1; i <= r; i++) {
+		v[-i] = v[0];
+		v[width - 1 + i] = v[width - 1];
+	}
+}
+
+static void add_column_sums(const uint8_t *restrict in, int width, int32_t *restrict sum,
+			    int32_t *restrict square)
+{
+	for (int x = 0; x < width; x++) {
+		sum[x] += in[x];
+		square[x] += in[x] * in[x];
+	}
+}
+
+static void move_column_sums(const uint8_t *restrict in, const uint8_t *restrict out, int width,
+			     int32_t *restrict sum, int32_t *restrict square)
+{
+	for (int x = 0; x < width; x++) {
+		sum[x] += in[x] - out[x];
+		square[x] += in[x] * in[x] - out[x] * out[x];
+	}
+}
+
+/*
+ * S1 and V from sums of window columns; runs up to VEC_INTS - 1 values past the end, over anything. Unsigned for that, and
+ * since n S2 can exceed 31 bits, which V cannot.
+ */
+static void sum_windows(const int32_t *sum, const int32_t *square, int width, int l, int32_t *s1, int32_t *v)
+{
+	for (int x = 0; x < width; x += VEC_INTS) {
+		vu a = {0}, b = {0};
+
+		for (int i = -(l / 2); i <= l / 2; i++) {
+			a += (vu)vi_load(sum + x + i);
+			b += (vu)vi_load(square + x + i);
+		}
+		vi_store(s1 + x, (vi)a);
+		vi_store(v + x, (vi)(b * (uint32_t)(l * l) - a * a));
+	}
+}
+
+/* Without a branch, so that compilers take several at once. */
+static void store_words(const int32_t *restrict s1, const int32_t *restrict v, int width,
+			uint64_t *restrict words)
+{
+	for (int x = 0; x < width; x++) {
+		int32_t flat = v[x] == 0;
+		float inverse = 1.0f / sqrtf((float)(v[x] + flat));
+
+		words[x] = sx_zncc_word((uint32_t)s1[x], inverse) & (((uint64_t)flat << 32) - 1);
+	}
+}
+
+static void zncc_words_rows(const struct sx_matcher *m, const struct sx_matcher_frame *f, int side, int y0,
+			    int y1, struct sx_matcher_scratch *s)
+{
+	const struct sx_image *grey = &f->grey[side];
+	int32_t *sum = s->zncc.column_sum, *square = s->zncc.column_square;
+	int r = m->p.zncc_window / 2, width = m->width;
+
+	memset(sum, 0, (size_t)width * sizeof(*sum));
+	memset(square, 0, (size_t)width * sizeof(*square));
+	for (int j = -r; j <= r; j++) /* the window of the row before */
+		add_column_sums(zncc_grey_row(grey, y0 - 1 + j), width, sum, square);
+	for (int y = y0; y < y1; y++) {
+		move_column_sums(zncc_grey_row(grey, y + r), zncc_grey_row(grey, y - 1 - r), width, sum,
+				 square);
+		repeat_ends(sum, width, r);
+		repeat_ends(square, width, r);
+		sum_windows(sum, square, width, m->p.zncc_window, s->zncc.sum, s->zncc.variance);
+		store_words(s->zncc.sum, s->zncc.variance, width, sx_image_row(&f->census[side], y));
+	}
+}
+
+/*
+ * What a row's costs are made from. Left values are by column -r .. width-1+r, right ones by j, as in the planes of
+ * census_kernel.h: j belongs to right column width - 1 - min_disparity - j, held to the image, so that disparities of left
+ * column u are j = width - 1 - u and the following.
+ */
+struct zncc_row {
+	const int32_t *left,
+		*right; /* pairs of grey levels of two image rows, a row of pairs for each term */
+	size_t left_pitch, right_pitch;
+	const int32_t *left_sum, *right_sum;	     /* -S1', with 0 above, and S1' */
+	const int32_t *left_inverse, *right_inverse; /* bits of floats */
+	int32_t *products; /* n times the products of window columns: D for each column */
+	int32_t *window;   /* of the columns before a tile: their sum, D, or those of the two before, 2 D */
+	int width, disparities, r;
+	uint8_t *costs; /* of this row, or its float ones */
+};
+
+/* Two words a value: (a - 128) wa below, (b - 128) wb above. */
+static void pair_rows(const uint8_t *restrict a, const uint8_t *restrict b, int wa, int wb, int width,
+		      int32_t *restrict out)
+{
+	for (int x = 0; x < width; x++)
+		out[x] = (int32_t)((uint32_t)((a[x] - 128) * wa & 0xffff) | (uint32_t)((b[x] - 128) * wb)
+										    << 16);
+}
+
+/*
+ * Values of a right row, one a column, by j from -r to width + disparities - 2 + r. What is beside the image's first or
+ * last column by more than r counts for costs out of view alone.
+ */
+static void turn_values(const struct sx_matcher *m, const int32_t *restrict in, int r, int32_t *restrict out)
+{
+	int last = m->width - 1 - m->p.min_disparity, end = m->width + m->p.disparities - 1 + r;
+	int from = held_between(-m->p.min_disparity, -r, end), to = held_between(last + 1, from, end);
+
+	for (int j = -r; j < from; j++)
+		out[j] = in[m->width - 1];
+	for (int j = from; j < to; j++)
+		out[j] = in[last - j];
+	for (int j = to; j < end; j++)
+		out[j] = in[0];
+}
+
+/* S1 times sign plus offset, its bits of mask, and the bits of 1/sqrt(V). */
+static void split_words(const uint64_t *restrict words, int width, int sign, int offset, int mask,
+			int32_t *restrict sum, int32_t *restrict inverse)
+{
+	for (int x = 0; x < width; x++) {
+		sum[x] = ((int32_t)sx_zncc_sum(words[x]) * sign + offset) & mask;
+		inverse[x] = (int32_t)(words[x] >> 32);
+	}
+}
+
+static void prepare_words(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
+			  struct sx_matcher_zncc *z)
+{
+	int mean = 128 * m->p.zncc_window * m->p.zncc_window;
+
+	split_words(sx_image_row(&f->census[1], y), m->width, 1, -mean, -1, z->sum, z->variance);
+	turn_values(m, z->sum, 0, z->right_sum);
+	turn_values(m, z->variance, 0, z->right_inverse);
+	split_words(sx_image_row(&f->census[0], y), m->width, -1, mean, 0xffff, z->left_sum, z->left_inverse);
+}
+
+/* n times the products of window column u, 4 vectors from disparity d on; from: what to add them to, or NULL. */
+static ALWAYS_INLINE void column_products(const struct zncc_row *z, int u, int d, int terms,
+					  const int32_t *from, vi v[4])
+{
+	const int32_t *right = z->right + z->width - 1 - u + d, *left = z->left + u;
+
+	for (int k = 0; k < 4; k++)
+		v[k] = from ? vi_load(from + k * VEC_INTS) : (vi){0};
+	for (int t = 0; t < terms; t++, left += z->left_pitch, right += z->right_pitch)
+		for (int k = 0; k < 4; k++)
+			v[k] += vi_dot(vi_load(right + k * VEC_INTS), *left - (vi){0});
+}
+
+static ALWAYS_INLINE void load_4(const int32_t *p, vi v[4])
+{
+	for (int k = 0; k < 4; k++)
+		v[k] = vi_load(p + k * VEC_INTS);
+}
+
+static ALWAYS_INLINE void store_4(int32_t *p, const vi v[4])
+{
+	for (int k = 0; k < 4; k++)
+		vi_store(p + k * VEC_INTS, v[k]);
+}
+
+/* Costs of column x from disparity d on, from n times the products' sums, to out. */
+static ALWAYS_INLINE void window_costs(const struct zncc_row *z, int x, int d, const vi window[4], void *out,
+				       bool real)
+{
+	size_t at = (size_t)(z->width - 1 - x + d);
+	vi left_sum = z->left_sum[x] - (vi){0}, cost[4];
+	vf left_inverse = (vf)(z->left_inverse[x] - (vi){0});
+
+	for (int k = 0; k < 4; k++, at += VEC_INTS) {
+		vi n = window[k] + vi_dot(vi_load(z->right_sum + at), left_sum);
+		vf c = __builtin_convertvector(n, vf) * left_inverse * (vf)vi_load(z->right_inverse + at);
+
+		if (real)
+			vi_store((float *)out + k * VEC_INTS, (vi)(1.0f - c));
+		else
+			cost[k] =
+				ZNCC_ROUND_BITS + SX_ZNCC_SCALE - (vi)(c * (float)SX_ZNCC_SCALE + ZNCC_ROUND);
+	}
+	if (!real)
+		vb_store(out, vb_pack(cost[0], cost[1], cost[2], cost[3]));
+}
+
+/*
+ * Columns [x0, x1) from disparity d on: a window column comes, the cost is made, a window column goes. products: of column
+ * x0 - r. out: the costs, a pixel after the other.
+ */
+static ALWAYS_INLINE void wide_tile(const struct zncc_row *z, int x0, int x1, int d, int terms, bool add,
+				    uint8_t *out, bool real)
+{
+	int32_t *gone = z->products + (ptrdiff_t)(x0 - z->r) * z->disparities + d;
+	int32_t *come = gone + 2 * z->r * z->disparities;
+	size_t pixel = (size_t)z->disparities * (real ? sizeof(float) : 1);
+	vi window[4], v[4];
+
+	load_4(z->window + d, window);
+	for (int x = x0; x < x1; x++, gone += z->disparities, come += z->disparities, out += pixel) {
+		column_products(z, x + z->r, d, terms, add ? come : NULL, v);
+		store_4(come, v);
+		for (int k = 0; k < 4; k++)
+			window[k] += v[k];
+		window_costs(z, x, d, window, out, real);
+		for (int k = 0; k < 4; k++)
+			window[k] -= vi_load(gone + k * VEC_INTS);
+	}
+	store_4(z->window + d, window);
+}
+
+/* The same for windows of 3: the two columns before stay in registers, products are kept nowhere. */
+static ALWAYS_INLINE void small_tile(const struct zncc_row *z, int x0, int x1, int d, uint8_t *out, bool real)
+{
+	size_t pixel = (size_t)z->disparities * (real ? sizeof(float) : 1);
+	vi a[4], b[4], v[4], window[4];
+
+	load_4(z->window + d, a);
+	load_4(z->window + z->disparities + d, b);
+	for (int x = x0; x < x1; x++, out += pixel) {
+		column_products(z, x + 1, d, 2, NULL, v);
+		for (int k = 0; k < 4; k++) {
+			window[k] = a[k] + b[k] + v[k];
+			a[k] = b[k];
+			b[k] = v[k];
+		}
+		window_costs(z, x, d, window, out, real);
+	}
+	store_4(z->window + d, a);
+	store_4(z->window + z->disparities + d, b);
+}
+
+/* Sums of the window columns before column r: what the first tile begins with. */
+static ALWAYS_INLINE void begin_wide(const struct zncc_row *z, int terms, bool add)
+{
+	vi v[4], window[4];
+
+	for (int d = 0; d < z->disparities; d += VEC_BYTES) {
+		for (int k = 0; k < 4; k++)
+			window[k] = (vi){0};
+		for (int u = -z->r; u < z->r; u++) {
+			int32_t *at = z->products + (ptrdiff_t)u * z->disparities + d;
+
+			column_products(z, u, d, terms, add ? at : NULL, v);
+			store_4(at, v);
+			for (int k = 0; k < 4; k++)
+				window[k] += v[k];
+		}
+		store_4(z->window + d, window);
+	}
+}
+
+static ALWAYS_INLINE void begin_small(const struct zncc_row *z)
+{
+	vi v[4];
+
+	for (int u = -1; u < 1; u++)
+		for (int d = 0; d < z->disparities; d += VEC_BYTES) {
+			column_products(z, u, d, 2, NULL, v);
+			store_4(z->window + (u + 1) * z->disparities + d, v);
+		}
+}
+
+/* Costs of columns [x0, x1) whose right column is outside: the last disparities of a column, or the first. */
+static void tile_out_of_view(const struct sx_matcher *m, int x0, int x1, void *out, bool real)
+{
+	bool most = m->p.out_of_view == SX_OUT_OF_VIEW_MAX;
+	int disparities = m->p.disparities;
+
+	for (int x = x0; x < x1; x++) {
+		int first = held_between(x - m->p.min_disparity - m->width + 1, 0, disparities);
+		int last = held_between(x - m->p.min_disparity + 1, 0, disparities);
+		size_t at = (size_t)(x - x0) * (size_t)disparities;
+
+		if (real) {
+			for (int d = 0; d < disparities; d++)
+				if (d < first || d >= last)
+					((float *)out)[at + (size_t)d] = most ? 2.0f : 1.0f;
+			continue;
+		}
+		memset((uint8_t *)out + at, most ? 2 * SX_ZNCC_SCALE : SX_ZNCC_SCALE, (size_t)first);
+		memset((uint8_t *)out + at + last, most ? 2 * SX_ZNCC_SCALE : SX_ZNCC_SCALE,
+		       (size_t)(disparities - last));
+	}
+}
+
+/* A tile's costs go past the caches: the next to read them comes after all others are made. */
+static ALWAYS_INLINE void finish_tile(const struct sx_matcher *m, const struct zncc_row *z, int x0, int x1,
+				      uint8_t *tile, bool real)
+{
+	size_t pixel = (size_t)z->disparities * (real ? sizeof(float) : 1), bytes = (size_t)(x1 - x0) * pixel;
+	uint8_t *out = z->costs + (size_t)x0 * pixel;
+
+	if (x0 < z->disparities - 1 + m->p.min_disparity || x1 > z->width + m->p.min_disparity)
+		tile_out_of_view(m, x0, x1, tile, real);
+	for (size_t i = 0; i < bytes; i += VEC_BYTES)
+		vb_stream(out + i, vb_load(tile + i));
+}
+
+/* terms 0: windows of 3. add: to the products of the row before. */
+static ALWAYS_INLINE void zncc_row_of(const struct sx_matcher *m, const struct zncc_row *z, int terms,
+				      bool add, uint8_t *tile, bool real)
+{
+	if (terms)
+		begin_wide(z, terms, add);
+	else
+		begin_small(z);
+	for (int x = 0; x < z->width; x += SX_MATCHER_TILE) {
+		int end = x + SX_MATCHER_TILE < z->width ? x + SX_MATCHER_TILE : z->width;
+
+		for (int d = 0; d < z->disparities; d += VEC_BYTES)
+			if (terms)
+				wide_tile(z, x, end, d, terms, add, tile + d * (real ? 4 : 1), real);
+			else
+				small_tile(z, x, end, d, tile + d * (real ? 4 : 1), real);
+		finish_tile(m, z, x, end, tile, real);
+	}
+}
+
+/* Term t of a row's products: rows a and b of both sides, those of the left one times wa and wb. */
+static void prepare_term(const struct sx_matcher *m, const struct sx_matcher_frame *f, int a, int b, int wa,
+			 int wb, int t, struct sx_matcher_zncc *z)
+{
+	int32_t *left = z->left + (size_t)t * z->left_pitch, *right = z->right + (size_t)t * z->right_pitch;
+	int r = m->p.zncc_window / 2;
+
+	pair_rows(zncc_grey_row(&f->grey[0], a), zncc_grey_row(&f->grey[0], b), wa, wb, m->width, left);
+	repeat_ends(left, m->width, r);
+	pair_rows(zncc_grey_row(&f->grey[1], a), zncc_grey_row(&f->grey[1], b), 1, 1, m->width, z->sum);
+	turn_values(m, z->sum, r, right);
+}
+
+/* All rows of the windows of row y, two a term. */
+static int prepare_all_rows(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
+			    struct sx_matcher_zncc *z)
+{
+	int l = m->p.zncc_window, r = l / 2, n = l * l;
+
+	for (int t = 0; t < r; t++)
+		prepare_term(m, f, y - r + 2 * t, y - r + 2 * t + 1, n, n, t, z);
+	prepare_term(m, f, y + r, y + r, n, 0, r, z); /* l is odd */
+	return r + 1;
+}
+
+/* The row that comes to the windows of row y, and the one that goes. */
+static int prepare_two_rows(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
+			    struct sx_matcher_zncc *z)
+{
+	int l = m->p.zncc_window, r = l / 2, n = l * l;
+
+	prepare_term(m, f, y + r, y - r - 1, n, -n, 0, z);
+	return 1;
+}
+
+static struct zncc_row make_zncc_row(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
+				     struct sx_matcher_scratch *s)
+{
+	size_t row = (size_t)y * (size_t)m->width * (size_t)m->p.disparities;
+
+	prepare_words(m, f, y, &s->zncc);
+	return (struct zncc_row){
+		.left = s->zncc.left,
+		.right = s->zncc.right,
+		.left_pitch = s->zncc.left_pitch,
+		.right_pitch = s->zncc.right_pitch,
+		.left_sum = s->zncc.left_sum,
+		.right_sum = s->zncc.right_sum,
+		.left_inverse = s->zncc.left_inverse,
+		.right_inverse = s->zncc.right_inverse,
+		.products = s->zncc.products,
+		.window = s->zncc.window,
+		.width = m->width,
+		.disparities = m->p.disparities,
+		.r = m->p.zncc_window / 2,
+		.costs = f->real_costs ? (uint8_t *)(f->real_costs + row) : f->costs + row,
+	};
+}
+
+static ALWAYS_INLINE void zncc_rows_of(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y0,
+				       int y1, struct sx_matcher_scratch *s, bool real)
+{
+	for (int y = y0; y < y1; y++) {
+		struct zncc_row z = make_zncc_row(m, f, y, s);
+		bool all = m->p.zncc_window == 3 || y == y0;
+		int terms = all ? prepare_all_rows(m, f, y, &s->zncc) : prepare_two_rows(m, f, y, &s->zncc);
+
+		if (m->p.zncc_window == 3)
+			zncc_row_of(m, &z, 0, false, s->zncc.tile, real);
+		else if (all)
+			zncc_row_of(m, &z, terms, false, s->zncc.tile, real);
+		else
+			zncc_row_of(m, &z, 1, true, s->zncc.tile, real);
+	}
+}
+
+static void zncc_rows(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y0, int y1,
+		      struct sx_matcher_scratch *s)
+{
+	if (f->real_costs)
+		zncc_rows_of(m, f, y0, y1, s, true);
+	else
+		zncc_rows_of(m, f, y0, y1, s, false);
+}
+
+#endif

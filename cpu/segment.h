@@ -1,0 +1,38 @@
+/*
+ * Segmentation of stixel columns (dp, slanted, rdp) on many threads.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CPU_SEGMENT_H
+#define SX_CPU_SEGMENT_H
+
+#include "base/image.h"
+#include "stages/params.h"
+#include "stages/stixels/road.h"
+#include "stages/stixels/segment.h"
+
+struct sx_segmenter;
+struct sx_stixel_kernels;
+
+/*
+ * Tables, and scratch for each of threads workers. range: sx_disparity_range(). simd: name of the engine's
+ * kernels; "plain" keeps to what every machine has. -EINVAL, -ENOMEM.
+ */
+int sx_segmenter_create(struct sx_segmenter **ret, const struct sx_params *p, int height, int range,
+			int threads, const char *simd);
+void sx_segmenter_destroy(struct sx_segmenter *s);
+/* The kernels that it runs on (cpu/kernels/stixel_kernels.h). */
+const struct sx_stixel_kernels *sx_segmenter_kernels(const struct sx_segmenter *s);
+size_t sx_segmenter_bytes(const struct sx_segmenter *s);
+
+/*
+ * Once per frame, then columns [u0, u1) on any worker, each column once. Same lists as sx_dp_run(), sx_slanted_run() or
+ * sx_rdp_run(). columns: U16 Q4 as sx_reduce() or sx_reduce_cells() leaves them, of the whole image. confidence, scores:
+ * their shape, or NULL; for slanted alone, and until the last column.
+ */
+void sx_segmenter_begin(struct sx_segmenter *s, const struct sx_road *road, const struct sx_image *confidence,
+			const struct sx_image *scores);
+void sx_segmenter_columns(struct sx_segmenter *s, const struct sx_image *columns, int u0, int u1, int worker,
+			  struct sx_segments *out);
+
+#endif

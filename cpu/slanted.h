@@ -1,0 +1,61 @@
+/*
+ * Slanted stixels of the cpu engine: what a column needs besides stages/stixels/slanted.h. Lists and totals equal
+ * sx_slanted_run().
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CPU_SLANTED_H
+#define SX_CPU_SLANTED_H
+
+#include "stages/stixels/slanted.h"
+
+/* Prefix sums over the cells below a row, rows and disparities counted from 0: whole numbers below 2^53. */
+enum sx_slanted_prefix {
+	SX_PREFIX_X, /* as ground: rows, disparity less expected ground */
+	SX_PREFIX_XX,
+	SX_PREFIX_E,
+	SX_PREFIX_XE,
+	SX_PREFIX_EE,
+	SX_PREFIX_D, /* as an object */
+	SX_PREFIX_DD,
+	SX_PREFIX_SKY,
+	SX_PREFIXES
+};
+
+/* Scratch of one worker; arrays reach 8 entries beyond their last row, which idle lanes read. */
+struct sx_slanted_work {
+	void *memory;
+	double *prefix[SX_PREFIXES];	/* [rows + 1] */
+	int32_t *prefix_w, *prefix_g;	/* [rows + 1]: weights as an object, as ground */
+	int32_t *prefix_holes;		/* [rows + 1]: cells without a weight */
+	int32_t *w, *g, *d, *origin;	/* [rows] */
+	int32_t *at;			/* [rows]: disparity of the origin */
+	int32_t *score[SX_CLASSES_MAX]; /* [rows + 1]: prefix sums; of classes by kind, ground first */
+	int32_t *sky_cells;		/* [rows + 1]: prefix sums of the exact model's sky */
+	float *kw[3];			/* [rows]: weights times the exact model's factors */
+	uint16_t *from[3];		/* [rows]: start row of the last stixel */
+	struct sx_slanted_below *below; /* [rows] */
+	struct sx_slanted_choice *list; /* [rows] */
+};
+
+/* The tables in the layout of the kernels; shared by all workers. */
+struct sx_slanted_cpu {
+	const struct sx_slanted_tables *t;
+	uint8_t order[SX_CLASSES_MAX]; /* classes by kind, ground first, then by number */
+	int first[4];		       /* of a kind in it; [3]: how many there are */
+	int32_t *outlier[3];	       /* NULL without the exact model */
+};
+
+int sx_slanted_cpu_create(struct sx_slanted_cpu **ret, const struct sx_slanted_tables *t);
+void sx_slanted_cpu_destroy(struct sx_slanted_cpu *c);
+int sx_slanted_work_init(struct sx_slanted_work *w, const struct sx_slanted_tables *t);
+void sx_slanted_work_finish(struct sx_slanted_work *w);
+/* Bytes of one worker's scratch. */
+size_t sx_slanted_work_bytes(const struct sx_slanted_tables *t);
+
+/* One column of cells with their confidence (or NULL) and scores (or NULL) becomes a list; returns the count. */
+typedef int sx_slanted_column_fn(const struct sx_slanted_cpu *c, const struct sx_slanted_frame *f,
+				 struct sx_slanted_work *w, const uint16_t *column, const uint8_t *confidence,
+				 const uint8_t *scores, struct sx_segment *list, int32_t *total);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * Speckle filter on many threads; meaning in stages/stereo/speckle.h.
+ *
+ * Rows are cut into runs of connected neighbours, runs of neighbouring rows that touch are joined (union by
+ * size, so that a way to a root is short). Stripes of rows are independent until sx_speckle_join() connects
+ * them; which root a component gets differs, its size does not.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CPU_SPECKLE_H
+#define SX_CPU_SPECKLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/image.h"
+#include "cpu/matcher.h"
+
+#define SX_SPECKLE_ROWS 16 /* of a stripe */
+
+/* A run of a row, from first to last, and its place in the forest of runs. */
+struct sx_speckle_run {
+	uint16_t first, last;
+	uint32_t parent; /* its own index: a root */
+	uint32_t size;	 /* pixels of the component, of a root */
+};
+
+struct sx_speckle {
+	const struct sx_kernels *kernels;
+	int width, height;
+	uint32_t size_limit;
+	int connected;		     /* largest difference of connected neighbours, Q4 */
+	struct sx_speckle_run *runs; /* those of row y: from row[y] on, up to row_end[y] */
+	uint32_t *row, *row_end;
+};
+
+/* memory: sx_speckle_bytes() bytes, 8-byte aligned, content ignored; stays the caller's. width: up to 4096. */
+size_t sx_speckle_bytes(int width, int height);
+void sx_speckle_init(struct sx_speckle *s, const struct sx_kernels *k, const struct sx_filter_params *p,
+		     int width, int height, void *memory);
+
+static inline int sx_speckle_stripes(const struct sx_speckle *s)
+{
+	return (s->height + SX_SPECKLE_ROWS - 1) / SX_SPECKLE_ROWS;
+}
+
+/*
+ * First every stripe, on any worker: copies its rows from src to dst and finds their runs. Then join, once.
+ * Then again every stripe: erases the small components in dst.
+ */
+void sx_speckle_stripe(struct sx_speckle *s, const struct sx_image *src, const struct sx_image *dst,
+		       int stripe);
+void sx_speckle_join(struct sx_speckle *s, const struct sx_image *src);
+void sx_speckle_erase(const struct sx_speckle *s, const struct sx_image *dst, int stripe);
+
+#endif

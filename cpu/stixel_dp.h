@@ -1,0 +1,80 @@
+/*
+ * The stixel DP of the cpu engine: what a column needs besides stages/stixels/stixel_dp.h. Lists, totals and every cost
+ * equal sx_dp_run().
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CPU_STIXEL_DP_H
+#define SX_CPU_STIXEL_DP_H
+
+#include "stages/stixels/stixel_dp.h"
+
+/* Start rows are bounded and pruned in chunks of this many. */
+#define SX_DP_CHUNK 8
+
+/* Tables of one context, in the layout of the kernels; shared by all workers, read only while a frame runs. */
+struct sx_dp_cpu_tables {
+	const struct sx_dp_tables *t;
+	int pitch;	     /* range, to the next multiple of 8 */
+	int32_t *object;     /* [D + 1][pitch]; what is beyond D repeats the last */
+	int32_t *object_min; /* [D + 1] over fn */
+	int32_t *sky;	     /* [16 D + 1] by disparity in Q4, invalid last */
+	bool small;	     /* sums and quotients of all columns are exact in float */
+};
+
+/*
+ * Prior of the objects that start at a row, with the cost of what is below: by mean m of the new object,
+ *   on an object:          ILLEGAL + (m > HI ? MORE_HI : 0) + (m < LO ? MORE_LO : 0)
+ *   on ground or sky: ON (or ILLEGAL) + the same, with its own thresholds;
+ * in arithmetic modulo 2^32: masks and sums are cheaper than selections.
+ */
+enum sx_dp_record {
+	SX_DP_ORDER_HI,
+	SX_DP_ORDER_LO,
+	SX_DP_ORDER_MORE_HI,
+	SX_DP_ORDER_MORE_LO,
+	SX_DP_BASE_HI,
+	SX_DP_BASE_LO,
+	SX_DP_BASE_MORE_HI,
+	SX_DP_BASE_MORE_LO,
+	SX_DP_BASE_ON,
+	SX_DP_RECORDS
+};
+#define SX_DP_ILLEGAL 0x50000000 /* above any cost, and below 2^31 with any data cost */
+
+/* Scratch of one worker. */
+struct sx_dp_work {
+	void *memory;
+	int32_t *object;   /* [h + 1][pitch]: prefix sums of the rows of the object table */
+	int32_t *cheapest; /* [h + 1]: prefix sums of object_min */
+	int32_t *ground, *sky, *sum2, *valid; /* [h + 1 + 8]: sum2: of 2 d */
+	int32_t *record[SX_DP_RECORDS];	      /* [h + 8] */
+	int32_t *bound, *fresh, *prior;	      /* per chunk, see stixel_dp_kernel.h */
+	int32_t *cost[3];		      /* [h] */
+	uint16_t *from[3];		      /* [h]: start row */
+	uint8_t *below[3];		      /* [h]: class of the segment below, of ground and sky */
+	uint16_t *support;		      /* [h + 1] */
+};
+
+/* The road of a frame, with the parameters of each row's ground beside it; shared by all workers. */
+struct sx_dp_cpu_frame {
+	struct sx_dp_frame f;
+	int32_t *base, *precision;
+};
+
+int sx_dp_cpu_tables_create(struct sx_dp_cpu_tables **ret, const struct sx_dp_tables *t);
+void sx_dp_cpu_tables_destroy(struct sx_dp_cpu_tables *t);
+int sx_dp_cpu_frame_init(struct sx_dp_cpu_frame *f, int height);
+void sx_dp_cpu_frame_finish(struct sx_dp_cpu_frame *f);
+void sx_dp_cpu_frame_set(struct sx_dp_cpu_frame *f, const struct sx_dp_tables *t, const struct sx_road *road);
+int sx_dp_work_init(struct sx_dp_work *w, const struct sx_dp_cpu_tables *t);
+void sx_dp_work_finish(struct sx_dp_work *w);
+/* Bytes of one worker's scratch. */
+size_t sx_dp_work_bytes(const struct sx_dp_cpu_tables *t);
+
+/* One column of h cells becomes a list; returns the count. */
+typedef int sx_dp_column_fn(const struct sx_dp_cpu_tables *t, const struct sx_dp_cpu_frame *f,
+			    struct sx_dp_work *w, const uint16_t *column, struct sx_segment *list,
+			    int32_t *total);
+
+#endif

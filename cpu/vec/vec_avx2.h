@@ -1,0 +1,372 @@
+/*
+ * Vectors of 32 bytes by AVX2. Every vec_*.h defines the same types and operations; the kernels (*_cpu.h) are
+ * written once on top of them, and kernels_*.c compile them once for each.
+ *
+ *   vb      VEC_BYTES unsigned bytes                 vw       VEC_BYTES/2 words, 0..32767
+ *   vw2     the words of one vb, in an order of this file's own: two vw that only the vw2_* functions, and
+ *           element-wise operations on both halves, may look at
+ *   vi, vu, vf  VEC_BYTES/4 integers, signed and unsigned, and floats: the compiler's vectors, + - * and conversions are its
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CPU_VEC_VEC_AVX2_H
+#define SX_CPU_VEC_VEC_AVX2_H
+
+#include <immintrin.h>
+#include <stdint.h>
+
+#define VEC_NAME "avx2"
+#define VEC_BYTES 32
+#define VEC_PLANE_BITS 4 /* descriptors are compared in pieces of this many bits */
+
+typedef __m256i vb;
+typedef __m256i vw;
+typedef struct {
+	vw lo, hi;
+} vw2;
+typedef __m256i vpair; /* weights of vw2_dot() */
+typedef int32_t vi __attribute__((vector_size(32)));
+typedef uint32_t vu __attribute__((vector_size(32)));
+typedef float vf __attribute__((vector_size(32)));
+
+static inline vb vb_load(const uint8_t *p)
+{
+	return _mm256_loadu_si256((const __m256i *)(const void *)p);
+}
+
+static inline void vb_store(uint8_t *p, vb v)
+{
+	_mm256_storeu_si256((__m256i *)(void *)p, v);
+}
+
+/* p is VEC_BYTES aligned; past the caches: for what is read again much later. */
+static inline void vb_stream(uint8_t *p, vb v)
+{
+	_mm256_stream_si256((__m256i *)(void *)p, v);
+}
+
+static inline vb vb_set1(int v)
+{
+	return _mm256_set1_epi8((char)v);
+}
+
+static inline vb vb_add(vb a, vb b)
+{
+	return _mm256_add_epi8(a, b);
+}
+
+static inline vb vb_sub(vb a, vb b)
+{
+	return _mm256_sub_epi8(a, b);
+}
+
+static inline vb vb_min(vb a, vb b)
+{
+	return _mm256_min_epu8(a, b);
+}
+
+static inline vb vb_or(vb a, vb b)
+{
+	return _mm256_or_si256(a, b);
+}
+
+/* 1 where a > b, else 0. */
+static inline vb vb_greater(vb a, vb b)
+{
+	return _mm256_min_epu8(_mm256_subs_epu8(a, b), _mm256_set1_epi8(1));
+}
+
+/* Element i is cur[i-1], element 0 the last of prev. */
+static inline vb vb_prev(vb prev, vb cur)
+{
+	return _mm256_alignr_epi8(cur, _mm256_permute2x128_si256(prev, cur, 0x21), 15);
+}
+
+/* Element i is cur[i+1], the last element the first of next. */
+static inline vb vb_next(vb cur, vb next)
+{
+	return _mm256_alignr_epi8(_mm256_permute2x128_si256(cur, next, 0x21), cur, 1);
+}
+
+/* The least byte, in every element. */
+static inline vb vb_min_all(vb v)
+{
+	__m128i m = _mm_min_epu8(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+
+	m = _mm_minpos_epu16(_mm_min_epu8(m, _mm_srli_epi16(m, 8)));
+	return _mm256_broadcastb_epi8(m);
+}
+
+static inline vb vb_reverse(vb v)
+{
+	const __m256i r = _mm256_broadcastsi128_si256(
+		_mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+
+	return _mm256_permute4x64_epi64(_mm256_shuffle_epi8(v, r), 0x4e);
+}
+
+/* The low or high nibbles of bytes: plane 0 and 1 of this byte. */
+static inline vb vb_plane(vb v, int high)
+{
+	return _mm256_and_si256(high ? _mm256_srli_epi16(v, 4) : v, _mm256_set1_epi8(15));
+}
+
+/* Row n: bits in which n differs from 0..15. */
+#define VEC_N(n, i) __builtin_popcount((n) ^ (i))
+#define VEC_ROW(n)                                                                                         \
+	{                                                                                                  \
+		VEC_N(n, 0), VEC_N(n, 1), VEC_N(n, 2), VEC_N(n, 3), VEC_N(n, 4), VEC_N(n, 5), VEC_N(n, 6), \
+			VEC_N(n, 7), VEC_N(n, 8), VEC_N(n, 9), VEC_N(n, 10), VEC_N(n, 11), VEC_N(n, 12),   \
+			VEC_N(n, 13), VEC_N(n, 14), VEC_N(n, 15)                                           \
+	}
+static const uint8_t vec_distance[16][16] __attribute__((aligned(64))) = {
+	VEC_ROW(0), VEC_ROW(1), VEC_ROW(2),  VEC_ROW(3),  VEC_ROW(4),  VEC_ROW(5),  VEC_ROW(6),	 VEC_ROW(7),
+	VEC_ROW(8), VEC_ROW(9), VEC_ROW(10), VEC_ROW(11), VEC_ROW(12), VEC_ROW(13), VEC_ROW(14), VEC_ROW(15),
+};
+
+/* What vb_distance() needs of one plane of the left descriptor. */
+static inline vb vb_operand(unsigned plane)
+{
+	return _mm256_broadcastsi128_si256(
+		_mm_load_si128((const __m128i *)(const void *)vec_distance[plane]));
+}
+
+/* Bits in which a plane of the left descriptor differs from those of VEC_BYTES right ones. */
+static inline vb vb_distance(vb operand, vb right)
+{
+	return _mm256_shuffle_epi8(operand, right);
+}
+
+static inline vw vw_load(const uint16_t *p)
+{
+	return _mm256_loadu_si256((const __m256i *)(const void *)p);
+}
+
+static inline void vw_store(uint16_t *p, vw v)
+{
+	_mm256_storeu_si256((__m256i *)(void *)p, v);
+}
+
+static inline void vw_stream(uint16_t *p, vw v)
+{
+	_mm256_stream_si256((__m256i *)(void *)p, v);
+}
+
+static inline vw vw_set1(int v)
+{
+	return _mm256_set1_epi16((short)v);
+}
+
+static inline vw vw_add(vw a, vw b)
+{
+	return _mm256_add_epi16(a, b);
+}
+
+static inline vw vw_min(vw a, vw b)
+{
+	return _mm256_min_epi16(a, b);
+}
+
+static inline vw vw_sub(vw a, vw b)
+{
+	return _mm256_sub_epi16(a, b);
+}
+
+static inline vw vw_or(vw a, vw b)
+{
+	return _mm256_or_si256(a, b);
+}
+
+static inline vw vw_and(vw a, vw b)
+{
+	return _mm256_and_si256(a, b);
+}
+
+static inline vw vw_shift_right(vw a, int n)
+{
+	return _mm256_srli_epi16(a, n);
+}
+
+/* a where x > y, else b. */
+static inline vw vw_where_greater(vw x, vw y, vw a, vw b)
+{
+	return _mm256_blendv_epi8(b, a, _mm256_cmpgt_epi16(x, y));
+}
+
+/* Any unsigned words: disparities. */
+static inline vw vw_umin(vw a, vw b)
+{
+	return _mm256_min_epu16(a, b);
+}
+
+static inline vw vw_umax(vw a, vw b)
+{
+	return _mm256_max_epu16(a, b);
+}
+
+static inline int vw_min_all(vw v)
+{
+	__m128i m = _mm_min_epu16(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+
+	return _mm_cvtsi128_si32(_mm_minpos_epu16(m)) & 0xffff;
+}
+
+/* Weights 0..127. */
+static inline vpair vpair_make(int a, int b)
+{
+	return _mm256_set1_epi16((short)(a | b << 8));
+}
+
+/* a * weight a + b * weight b, at most 32767. */
+static inline vw2 vw2_dot(vb a, vb b, vpair weights)
+{
+	return (vw2){_mm256_maddubs_epi16(_mm256_unpacklo_epi8(a, b), weights),
+		     _mm256_maddubs_epi16(_mm256_unpackhi_epi8(a, b), weights)};
+}
+
+/* Stores VEC_BYTES words in the order of the bytes that they come from. */
+static inline void vw2_store_in_order(uint16_t *p, vw2 v)
+{
+	__m128i *q = (__m128i *)(void *)p;
+
+	_mm_storeu_si128(q, _mm256_castsi256_si128(v.lo));
+	_mm_storeu_si128(q + 1, _mm256_castsi256_si128(v.hi));
+	_mm_storeu_si128(q + 2, _mm256_extracti128_si256(v.lo, 1));
+	_mm_storeu_si128(q + 3, _mm256_extracti128_si256(v.hi, 1));
+}
+
+/* Bit i: word i, in order, equals x. */
+static inline uint64_t vw2_mask_equal(vw2 v, vw x)
+{
+	__m256i m = _mm256_packs_epi16(_mm256_cmpeq_epi16(v.lo, x), _mm256_cmpeq_epi16(v.hi, x));
+
+	return (uint32_t)_mm256_movemask_epi8(m);
+}
+
+/* Words below x. */
+static inline int vw2_count_below(vw2 v, vw x)
+{
+	__m256i m = _mm256_packs_epi16(_mm256_cmpgt_epi16(x, v.lo), _mm256_cmpgt_epi16(x, v.hi));
+
+	return __builtin_popcount((uint32_t)_mm256_movemask_epi8(m));
+}
+
+/* Of the pairs of words in each value: product of the low ones plus product of the high ones. */
+static inline vi vi_dot(vi a, vi b)
+{
+	return (vi)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+}
+
+/* Values 0..127 of four vectors as bytes, in order. */
+static inline vb vb_pack(vi a, vi b, vi c, vi d)
+{
+	__m256i v = _mm256_packus_epi16(_mm256_packs_epi32((__m256i)a, (__m256i)b),
+					_mm256_packs_epi32((__m256i)c, (__m256i)d));
+
+	return _mm256_permutevar8x32_epi32(v, _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0));
+}
+
+/* From here on words may be any, unsigned or (s) signed. */
+
+/* VEC_BYTES/2 bytes as words. */
+static inline vw vw_widen(const uint8_t *p)
+{
+	return _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(const void *)p));
+}
+
+static inline vw vw_swiden(const uint8_t *p)
+{
+	return _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(const void *)p));
+}
+
+/* VEC_BYTES bytes of words -128..127, those of a first. */
+static inline vb vb_snarrow(vw a, vw b)
+{
+	return _mm256_permute4x64_epi64(_mm256_packs_epi16(a, b), 0xd8);
+}
+
+/* (a w + 16384) >> 15; w: 0..32767. */
+static inline vw vw_scale(vw a, vw w)
+{
+	return _mm256_mulhrs_epi16(a, w);
+}
+
+/* a + b, held to -32768..32767; next: to 65535. */
+static inline vw vw_sadd_held(vw a, vw b)
+{
+	return _mm256_adds_epi16(a, b);
+}
+
+static inline vw vw_uadd_held(vw a, vw b)
+{
+	return _mm256_adds_epu16(a, b);
+}
+
+static inline vw vw_smin(vw a, vw b)
+{
+	return _mm256_min_epi16(a, b);
+}
+
+static inline vw vw_smax(vw a, vw b)
+{
+	return _mm256_max_epi16(a, b);
+}
+
+static inline vw vw_sshift_right(vw a, int n)
+{
+	return _mm256_srai_epi16(a, n);
+}
+
+static inline vw vw_shift_left(vw a, int n)
+{
+	return _mm256_slli_epi16(a, n);
+}
+
+/* The low and high halves of unsigned products. */
+static inline vw vw_low(vw a, vw b)
+{
+	return _mm256_mullo_epi16(a, b);
+}
+
+static inline vw vw_high(vw a, vw b)
+{
+	return _mm256_mulhi_epu16(a, b);
+}
+
+/* a where x == y, else b. */
+static inline vw vw_where_equal(vw x, vw y, vw a, vw b)
+{
+	return _mm256_blendv_epi8(b, a, _mm256_cmpeq_epi16(x, y));
+}
+
+/* Bit i: word i of a, then of b, is at most x. */
+static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
+{
+	return (uint32_t)_mm256_movemask_epi8(vb_snarrow(_mm256_cmpeq_epi16(_mm256_min_epu16(a, x), a),
+							 _mm256_cmpeq_epi16(_mm256_min_epu16(b, x), b)));
+}
+
+/* VEC_BYTES/4 bytes, or signed words. */
+static inline vi vi_widen(const uint8_t *p)
+{
+	return (vi)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
+}
+
+static inline vi vi_widen_words(const uint16_t *p)
+{
+	return (vi)_mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
+}
+
+/* Words of integers, held to 0..65535, those of a first. */
+static inline vw vw_hold(vi a, vi b)
+{
+	return _mm256_permute4x64_epi64(_mm256_packus_epi32((__m256i)a, (__m256i)b), 0xd8);
+}
+
+/* a b + c with one rounding. */
+static inline vf vf_fma(vf a, vf b, vf c)
+{
+	return (vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+}
+
+#endif

@@ -1,0 +1,178 @@
+/*
+ * Vectors of 8 floats and integers and of 8 doubles, for slanted stixels: the compiler's own vectors, so that one text
+ * serves every instruction set that a file is compiled for.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CPU_VEC_VEC_FLOAT_H
+#define SX_CPU_VEC_VEC_FLOAT_H
+
+#include <stdint.h>
+#include <string.h>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+#include "cpu/vec/vec_inline.h"
+
+/* Where registers are shorter gcc remarks that such arguments have no calling convention; all functions are inline, or of one file. */
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+#define VF_INLINE static ALWAYS_INLINE
+#define VF_LANES 8
+typedef float vf __attribute__((vector_size(32)));
+typedef int32_t vs __attribute__((vector_size(32)));
+typedef double vd4 __attribute__((vector_size(32)));
+typedef float vf4 __attribute__((vector_size(16)));
+
+/* 8 doubles; integers up to 2^53 are exact. */
+struct vd {
+	vd4 lo, hi;
+};
+
+VF_INLINE vf vf_set1(float x)
+{
+	return (vf){x, x, x, x, x, x, x, x};
+}
+
+VF_INLINE vs vs_set1(int32_t x)
+{
+	return (vs){x, x, x, x, x, x, x, x};
+}
+
+VF_INLINE vs vs_count(void)
+{
+	return (vs){0, 1, 2, 3, 4, 5, 6, 7};
+}
+
+VF_INLINE vs vs_load(const int32_t *p)
+{
+	vs v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+VF_INLINE struct vd vd_load(const double *p)
+{
+	struct vd v;
+
+	memcpy(&v.lo, p, sizeof(v.lo));
+	memcpy(&v.hi, p + 4, sizeof(v.hi));
+	return v;
+}
+
+VF_INLINE struct vd vd_set1(double x)
+{
+	return (struct vd){{x, x, x, x}, {x, x, x, x}};
+}
+
+VF_INLINE struct vd vd_add(struct vd a, struct vd b)
+{
+	return (struct vd){a.lo + b.lo, a.hi + b.hi};
+}
+
+VF_INLINE struct vd vd_sub(struct vd a, struct vd b)
+{
+	return (struct vd){a.lo - b.lo, a.hi - b.hi};
+}
+
+VF_INLINE struct vd vd_mul(struct vd a, struct vd b)
+{
+	return (struct vd){a.lo * b.lo, a.hi * b.hi};
+}
+
+/* c - a b, rounded once or twice: the same where all of it is whole numbers below 2^53. */
+VF_INLINE struct vd vd_less(struct vd c, struct vd a, struct vd b)
+{
+#ifdef __FMA__
+	return (struct vd){(vd4)_mm256_fnmadd_pd((__m256d)a.lo, (__m256d)b.lo, (__m256d)c.lo),
+			   (vd4)_mm256_fnmadd_pd((__m256d)a.hi, (__m256d)b.hi, (__m256d)c.hi)};
+#else
+	return vd_sub(c, vd_mul(a, b));
+#endif
+}
+
+/* To nearest even, as a conversion of the integer would. */
+VF_INLINE vf vf_of_doubles(struct vd a)
+{
+	const vf4 lo = __builtin_convertvector(a.lo, vf4), hi = __builtin_convertvector(a.hi, vf4);
+
+	return __builtin_shufflevector(lo, hi, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+
+VF_INLINE struct vd vd_of_ints(vs a)
+{
+	return (struct vd){{a[0], a[1], a[2], a[3]}, {a[4], a[5], a[6], a[7]}};
+}
+
+VF_INLINE vf vf_of_ints(vs a)
+{
+	return __builtin_convertvector(a, vf);
+}
+
+/* Toward zero. */
+VF_INLINE vs vs_of_floats(vf a)
+{
+	return __builtin_convertvector(a, vs);
+}
+
+/* a where mask (all bits or none), else b */
+VF_INLINE vf vf_where(vs mask, vf a, vf b)
+{
+#ifdef __AVX2__
+	return (vf)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)mask);
+#else
+	return (vf)((mask & (vs)a) | (~mask & (vs)b));
+#endif
+}
+
+VF_INLINE vs vs_where(vs mask, vs a, vs b)
+{
+	return (vs)vf_where(mask, (vf)a, (vf)b);
+}
+
+/* Neither a NaN nor two zeros of which the sign would matter. */
+VF_INLINE vf vf_min(vf a, vf b)
+{
+#ifdef __AVX2__
+	return (vf)_mm256_min_ps((__m256)a, (__m256)b);
+#else
+	return vf_where(a < b, a, b);
+#endif
+}
+
+VF_INLINE vs vs_min(vs a, vs b)
+{
+#ifdef __AVX2__
+	return (vs)_mm256_min_epi32((__m256i)a, (__m256i)b);
+#else
+	return vs_where(a < b, a, b);
+#endif
+}
+
+VF_INLINE vf vf_positive(vf a)
+{
+	return (vf)((vs)a & (a > vf_set1(0.0f)));
+}
+
+VF_INLINE vf vf_abs(vf a)
+{
+	return (vf)((vs)a & vs_set1(0x7fffffff));
+}
+
+/* table[index] */
+VF_INLINE vs vs_gather(const int32_t *table, vs index)
+{
+#ifdef __AVX2__
+	return (vs)_mm256_i32gather_epi32(table, (__m256i)index, 4);
+#else
+	vs v;
+
+	for (int i = 0; i < VF_LANES; i++)
+		v[i] = table[index[i]];
+	return v;
+#endif
+}
+
+#endif

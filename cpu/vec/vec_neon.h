@@ -1,0 +1,322 @@
+/*
+ * Vectors of 16 bytes by NEON (aarch64); vec_avx2.h says what the operations mean.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CPU_VEC_VEC_NEON_H
+#define SX_CPU_VEC_VEC_NEON_H
+
+#include <arm_neon.h>
+#include <stdint.h>
+
+#define VEC_NAME "neon"
+#define VEC_BYTES 16
+#define VEC_PLANE_BITS 8
+
+typedef uint8x16_t vb;
+typedef uint16x8_t vw;
+typedef struct {
+	vw lo, hi;
+} vw2;
+typedef struct {
+	uint8x8_t a, b;
+} vpair;
+typedef int32_t vi __attribute__((vector_size(16)));
+typedef uint32_t vu __attribute__((vector_size(16)));
+typedef float vf __attribute__((vector_size(16)));
+
+static inline vb vb_load(const uint8_t *p)
+{
+	return vld1q_u8(p);
+}
+
+static inline void vb_store(uint8_t *p, vb v)
+{
+	vst1q_u8(p, v);
+}
+
+static inline void vb_stream(uint8_t *p, vb v)
+{
+	vst1q_u8(p, v);
+}
+
+static inline vb vb_set1(int v)
+{
+	return vdupq_n_u8((uint8_t)v);
+}
+
+static inline vb vb_add(vb a, vb b)
+{
+	return vaddq_u8(a, b);
+}
+
+static inline vb vb_sub(vb a, vb b)
+{
+	return vsubq_u8(a, b);
+}
+
+static inline vb vb_min(vb a, vb b)
+{
+	return vminq_u8(a, b);
+}
+
+static inline vb vb_or(vb a, vb b)
+{
+	return vorrq_u8(a, b);
+}
+
+static inline vb vb_greater(vb a, vb b)
+{
+	return vandq_u8(vcgtq_u8(a, b), vdupq_n_u8(1));
+}
+
+static inline vb vb_prev(vb prev, vb cur)
+{
+	return vextq_u8(prev, cur, 15);
+}
+
+static inline vb vb_next(vb cur, vb next)
+{
+	return vextq_u8(cur, next, 1);
+}
+
+static inline vb vb_min_all(vb v)
+{
+	return vdupq_n_u8(vminvq_u8(v));
+}
+
+static inline vb vb_reverse(vb v)
+{
+	v = vrev64q_u8(v);
+	return vextq_u8(v, v, 8);
+}
+
+static inline vb vb_plane(vb v, int high)
+{
+	(void)high;
+	return v;
+}
+
+static inline vb vb_operand(unsigned plane)
+{
+	return vdupq_n_u8((uint8_t)plane);
+}
+
+static inline vb vb_distance(vb operand, vb right)
+{
+	return vcntq_u8(veorq_u8(operand, right));
+}
+
+static inline vw vw_load(const uint16_t *p)
+{
+	return vld1q_u16(p);
+}
+
+static inline void vw_store(uint16_t *p, vw v)
+{
+	vst1q_u16(p, v);
+}
+
+static inline void vw_stream(uint16_t *p, vw v)
+{
+	vst1q_u16(p, v);
+}
+
+static inline vw vw_set1(int v)
+{
+	return vdupq_n_u16((uint16_t)v);
+}
+
+static inline vw vw_add(vw a, vw b)
+{
+	return vaddq_u16(a, b);
+}
+
+static inline vw vw_min(vw a, vw b)
+{
+	return vminq_u16(a, b);
+}
+
+static inline vw vw_sub(vw a, vw b)
+{
+	return vsubq_u16(a, b);
+}
+
+static inline vw vw_or(vw a, vw b)
+{
+	return vorrq_u16(a, b);
+}
+
+static inline vw vw_and(vw a, vw b)
+{
+	return vandq_u16(a, b);
+}
+
+static inline vw vw_shift_right(vw a, int n)
+{
+	return vshlq_u16(a, vdupq_n_s16((int16_t)-n));
+}
+
+static inline vw vw_where_greater(vw x, vw y, vw a, vw b)
+{
+	return vbslq_u16(vcgtq_u16(x, y), a, b);
+}
+
+static inline vw vw_umin(vw a, vw b)
+{
+	return vminq_u16(a, b);
+}
+
+static inline vw vw_umax(vw a, vw b)
+{
+	return vmaxq_u16(a, b);
+}
+
+static inline int vw_min_all(vw v)
+{
+	return vminvq_u16(v);
+}
+
+static inline vpair vpair_make(int a, int b)
+{
+	return (vpair){vdup_n_u8((uint8_t)a), vdup_n_u8((uint8_t)b)};
+}
+
+static inline vw2 vw2_dot(vb a, vb b, vpair weights)
+{
+	return (vw2){vmlal_u8(vmull_u8(vget_low_u8(a), weights.a), vget_low_u8(b), weights.b),
+		     vmlal_u8(vmull_u8(vget_high_u8(a), weights.a), vget_high_u8(b), weights.b)};
+}
+
+static inline void vw2_store_in_order(uint16_t *p, vw2 v)
+{
+	vst1q_u16(p, v.lo);
+	vst1q_u16(p + 8, v.hi);
+}
+
+static inline uint64_t vw2_mask_equal(vw2 v, vw x)
+{
+	static const uint8_t bits[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+	uint8x16_t m = vcombine_u8(vmovn_u16(vceqq_u16(v.lo, x)), vmovn_u16(vceqq_u16(v.hi, x)));
+
+	m = vandq_u8(m, vld1q_u8(bits));
+	return vaddv_u8(vget_low_u8(m)) | (uint64_t)vaddv_u8(vget_high_u8(m)) << 8;
+}
+
+static inline int vw2_count_below(vw2 v, vw x)
+{
+	uint16x8_t n = vaddq_u16(vcltq_u16(v.lo, x), vcltq_u16(v.hi, x)); /* minus one for each */
+
+	return -vaddvq_s16(vreinterpretq_s16_u16(n));
+}
+
+static inline vi vi_dot(vi a, vi b)
+{
+	int16x8_t x = vreinterpretq_s16_s32((int32x4_t)a), y = vreinterpretq_s16_s32((int32x4_t)b);
+
+	return (vi)vpaddq_s32(vmull_s16(vget_low_s16(x), vget_low_s16(y)), vmull_high_s16(x, y));
+}
+
+static inline vb vb_pack(vi a, vi b, vi c, vi d)
+{
+	uint8x16_t ab = vuzp1q_u8((uint8x16_t)a, (uint8x16_t)b), cd = vuzp1q_u8((uint8x16_t)c, (uint8x16_t)d);
+
+	return vuzp1q_u8(ab, cd);
+}
+
+static inline vw vw_widen(const uint8_t *p)
+{
+	return vmovl_u8(vld1_u8(p));
+}
+
+static inline vw vw_swiden(const uint8_t *p)
+{
+	return vreinterpretq_u16_s16(vmovl_s8(vreinterpret_s8_u8(vld1_u8(p))));
+}
+
+static inline vb vb_snarrow(vw a, vw b)
+{
+	return vcombine_u8(vmovn_u16(a), vmovn_u16(b));
+}
+
+static inline vw vw_scale(vw a, vw w)
+{
+	return vreinterpretq_u16_s16(vqrdmulhq_s16(vreinterpretq_s16_u16(a), vreinterpretq_s16_u16(w)));
+}
+
+static inline vw vw_sadd_held(vw a, vw b)
+{
+	return vreinterpretq_u16_s16(vqaddq_s16(vreinterpretq_s16_u16(a), vreinterpretq_s16_u16(b)));
+}
+
+static inline vw vw_uadd_held(vw a, vw b)
+{
+	return vqaddq_u16(a, b);
+}
+
+static inline vw vw_smin(vw a, vw b)
+{
+	return vreinterpretq_u16_s16(vminq_s16(vreinterpretq_s16_u16(a), vreinterpretq_s16_u16(b)));
+}
+
+static inline vw vw_smax(vw a, vw b)
+{
+	return vreinterpretq_u16_s16(vmaxq_s16(vreinterpretq_s16_u16(a), vreinterpretq_s16_u16(b)));
+}
+
+static inline vw vw_sshift_right(vw a, int n)
+{
+	return vreinterpretq_u16_s16(vshlq_s16(vreinterpretq_s16_u16(a), vdupq_n_s16((int16_t)-n)));
+}
+
+static inline vw vw_shift_left(vw a, int n)
+{
+	return vshlq_u16(a, vdupq_n_s16((int16_t)n));
+}
+
+static inline vw vw_low(vw a, vw b)
+{
+	return vmulq_u16(a, b);
+}
+
+static inline vw vw_high(vw a, vw b)
+{
+	return vcombine_u16(vshrn_n_u32(vmull_u16(vget_low_u16(a), vget_low_u16(b)), 16),
+			    vshrn_n_u32(vmull_u16(vget_high_u16(a), vget_high_u16(b)), 16));
+}
+
+static inline vw vw_where_equal(vw x, vw y, vw a, vw b)
+{
+	return vbslq_u16(vceqq_u16(x, y), a, b);
+}
+
+static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
+{
+	static const uint8_t bits[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+	uint8x16_t m = vcombine_u8(vmovn_u16(vcleq_u16(a, x)), vmovn_u16(vcleq_u16(b, x)));
+
+	m = vandq_u8(m, vld1q_u8(bits));
+	return vaddv_u8(vget_low_u8(m)) | (uint64_t)vaddv_u8(vget_high_u8(m)) << 8;
+}
+
+static inline vi vi_widen(const uint8_t *p)
+{
+	return (vi){p[0], p[1], p[2], p[3]};
+}
+
+static inline vi vi_widen_words(const uint16_t *p)
+{
+	return (vi)vmovl_s16(vreinterpret_s16_u16(vld1_u16(p)));
+}
+
+static inline vw vw_hold(vi a, vi b)
+{
+	return vcombine_u16(vqmovun_s32((int32x4_t)a), vqmovun_s32((int32x4_t)b));
+}
+
+static inline vf vf_fma(vf a, vf b, vf c)
+{
+	return (vf)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+}
+
+#endif

@@ -1,0 +1,344 @@
+/*
+ * Vectors of 16 bytes by SSE4.1, for x86 machines without AVX2; vec_avx2.h says what the operations mean.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CPU_VEC_VEC_SSE4_H
+#define SX_CPU_VEC_VEC_SSE4_H
+
+#include <immintrin.h>
+#include <stdint.h>
+#include <string.h>
+
+#define VEC_NAME "sse4"
+#define VEC_BYTES 16
+#define VEC_PLANE_BITS 4 /* descriptors are compared in pieces of this many bits */
+
+typedef __m128i vb;
+typedef __m128i vw;
+typedef struct {
+	vw lo, hi;
+} vw2;
+typedef __m128i vpair; /* weights of vw2_dot() */
+typedef int32_t vi __attribute__((vector_size(16)));
+typedef uint32_t vu __attribute__((vector_size(16)));
+typedef float vf __attribute__((vector_size(16)));
+
+static inline vb vb_load(const uint8_t *p)
+{
+	return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+
+static inline void vb_store(uint8_t *p, vb v)
+{
+	_mm_storeu_si128((__m128i *)(void *)p, v);
+}
+
+/* p is VEC_BYTES aligned; past the caches: for what is read again much later. */
+static inline void vb_stream(uint8_t *p, vb v)
+{
+	_mm_stream_si128((__m128i *)(void *)p, v);
+}
+
+static inline vb vb_set1(int v)
+{
+	return _mm_set1_epi8((char)v);
+}
+
+static inline vb vb_add(vb a, vb b)
+{
+	return _mm_add_epi8(a, b);
+}
+
+static inline vb vb_sub(vb a, vb b)
+{
+	return _mm_sub_epi8(a, b);
+}
+
+static inline vb vb_min(vb a, vb b)
+{
+	return _mm_min_epu8(a, b);
+}
+
+static inline vb vb_or(vb a, vb b)
+{
+	return _mm_or_si128(a, b);
+}
+
+/* 1 where a > b, else 0. */
+static inline vb vb_greater(vb a, vb b)
+{
+	return _mm_min_epu8(_mm_subs_epu8(a, b), _mm_set1_epi8(1));
+}
+
+/* Element i is cur[i-1], element 0 the last of prev. */
+static inline vb vb_prev(vb prev, vb cur)
+{
+	return _mm_alignr_epi8(cur, prev, 15);
+}
+
+/* Element i is cur[i+1], the last element the first of next. */
+static inline vb vb_next(vb cur, vb next)
+{
+	return _mm_alignr_epi8(next, cur, 1);
+}
+
+/* The least byte, in every element. */
+static inline vb vb_min_all(vb v)
+{
+	__m128i m = _mm_minpos_epu16(_mm_min_epu8(v, _mm_srli_epi16(v, 8)));
+
+	return _mm_shuffle_epi8(m, _mm_setzero_si128());
+}
+
+static inline vb vb_reverse(vb v)
+{
+	return _mm_shuffle_epi8(v, _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+}
+
+/* The low or high nibbles of bytes: plane 0 and 1 of this byte. */
+static inline vb vb_plane(vb v, int high)
+{
+	return _mm_and_si128(high ? _mm_srli_epi16(v, 4) : v, _mm_set1_epi8(15));
+}
+
+/* Row n: bits in which n differs from 0..15. */
+#define VEC_N(n, i) __builtin_popcount((n) ^ (i))
+#define VEC_ROW(n)                                                                                         \
+	{                                                                                                  \
+		VEC_N(n, 0), VEC_N(n, 1), VEC_N(n, 2), VEC_N(n, 3), VEC_N(n, 4), VEC_N(n, 5), VEC_N(n, 6), \
+			VEC_N(n, 7), VEC_N(n, 8), VEC_N(n, 9), VEC_N(n, 10), VEC_N(n, 11), VEC_N(n, 12),   \
+			VEC_N(n, 13), VEC_N(n, 14), VEC_N(n, 15)                                           \
+	}
+static const uint8_t vec_distance[16][16] __attribute__((aligned(64))) = {
+	VEC_ROW(0), VEC_ROW(1), VEC_ROW(2),  VEC_ROW(3),  VEC_ROW(4),  VEC_ROW(5),  VEC_ROW(6),	 VEC_ROW(7),
+	VEC_ROW(8), VEC_ROW(9), VEC_ROW(10), VEC_ROW(11), VEC_ROW(12), VEC_ROW(13), VEC_ROW(14), VEC_ROW(15),
+};
+
+/* What vb_distance() needs of one plane of the left descriptor. */
+static inline vb vb_operand(unsigned plane)
+{
+	return _mm_load_si128((const __m128i *)(const void *)vec_distance[plane]);
+}
+
+/* Bits in which a plane of the left descriptor differs from those of VEC_BYTES right ones. */
+static inline vb vb_distance(vb operand, vb right)
+{
+	return _mm_shuffle_epi8(operand, right);
+}
+
+static inline vw vw_load(const uint16_t *p)
+{
+	return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+
+static inline void vw_store(uint16_t *p, vw v)
+{
+	_mm_storeu_si128((__m128i *)(void *)p, v);
+}
+
+static inline void vw_stream(uint16_t *p, vw v)
+{
+	_mm_stream_si128((__m128i *)(void *)p, v);
+}
+
+static inline vw vw_set1(int v)
+{
+	return _mm_set1_epi16((short)v);
+}
+
+static inline vw vw_add(vw a, vw b)
+{
+	return _mm_add_epi16(a, b);
+}
+
+static inline vw vw_min(vw a, vw b)
+{
+	return _mm_min_epi16(a, b);
+}
+
+static inline vw vw_sub(vw a, vw b)
+{
+	return _mm_sub_epi16(a, b);
+}
+
+static inline vw vw_or(vw a, vw b)
+{
+	return _mm_or_si128(a, b);
+}
+
+static inline vw vw_and(vw a, vw b)
+{
+	return _mm_and_si128(a, b);
+}
+
+static inline vw vw_shift_right(vw a, int n)
+{
+	return _mm_srli_epi16(a, n);
+}
+
+/* a where x > y, else b. */
+static inline vw vw_where_greater(vw x, vw y, vw a, vw b)
+{
+	return _mm_blendv_epi8(b, a, _mm_cmpgt_epi16(x, y));
+}
+
+/* Any unsigned words: disparities. */
+static inline vw vw_umin(vw a, vw b)
+{
+	return _mm_min_epu16(a, b);
+}
+
+static inline vw vw_umax(vw a, vw b)
+{
+	return _mm_max_epu16(a, b);
+}
+
+static inline int vw_min_all(vw v)
+{
+	return _mm_cvtsi128_si32(_mm_minpos_epu16(v)) & 0xffff;
+}
+
+/* Weights 0..127. */
+static inline vpair vpair_make(int a, int b)
+{
+	return _mm_set1_epi16((short)(a | b << 8));
+}
+
+/* a * weight a + b * weight b, at most 32767. */
+static inline vw2 vw2_dot(vb a, vb b, vpair weights)
+{
+	return (vw2){_mm_maddubs_epi16(_mm_unpacklo_epi8(a, b), weights),
+		     _mm_maddubs_epi16(_mm_unpackhi_epi8(a, b), weights)};
+}
+
+/* Stores VEC_BYTES words in the order of the bytes that they come from. */
+static inline void vw2_store_in_order(uint16_t *p, vw2 v)
+{
+	vw_store(p, v.lo);
+	vw_store(p + 8, v.hi);
+}
+
+/* Bit i: word i, in order, equals x. */
+static inline uint64_t vw2_mask_equal(vw2 v, vw x)
+{
+	return (uint64_t)_mm_movemask_epi8(
+		_mm_packs_epi16(_mm_cmpeq_epi16(v.lo, x), _mm_cmpeq_epi16(v.hi, x)));
+}
+
+/* Words below x. */
+static inline int vw2_count_below(vw2 v, vw x)
+{
+	return __builtin_popcount((unsigned)_mm_movemask_epi8(
+		_mm_packs_epi16(_mm_cmplt_epi16(v.lo, x), _mm_cmplt_epi16(v.hi, x))));
+}
+
+static inline vi vi_dot(vi a, vi b)
+{
+	return (vi)_mm_madd_epi16((__m128i)a, (__m128i)b);
+}
+
+static inline vb vb_pack(vi a, vi b, vi c, vi d)
+{
+	return _mm_packus_epi16(_mm_packs_epi32((__m128i)a, (__m128i)b),
+				_mm_packs_epi32((__m128i)c, (__m128i)d));
+}
+
+static inline vw vw_widen(const uint8_t *p)
+{
+	return _mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)(const void *)p));
+}
+
+static inline vw vw_swiden(const uint8_t *p)
+{
+	return _mm_cvtepi8_epi16(_mm_loadl_epi64((const __m128i *)(const void *)p));
+}
+
+static inline vb vb_snarrow(vw a, vw b)
+{
+	return _mm_packs_epi16(a, b);
+}
+
+static inline vw vw_scale(vw a, vw w)
+{
+	return _mm_mulhrs_epi16(a, w);
+}
+
+static inline vw vw_sadd_held(vw a, vw b)
+{
+	return _mm_adds_epi16(a, b);
+}
+
+static inline vw vw_uadd_held(vw a, vw b)
+{
+	return _mm_adds_epu16(a, b);
+}
+
+static inline vw vw_smin(vw a, vw b)
+{
+	return _mm_min_epi16(a, b);
+}
+
+static inline vw vw_smax(vw a, vw b)
+{
+	return _mm_max_epi16(a, b);
+}
+
+static inline vw vw_sshift_right(vw a, int n)
+{
+	return _mm_srai_epi16(a, n);
+}
+
+static inline vw vw_shift_left(vw a, int n)
+{
+	return _mm_slli_epi16(a, n);
+}
+
+static inline vw vw_low(vw a, vw b)
+{
+	return _mm_mullo_epi16(a, b);
+}
+
+static inline vw vw_high(vw a, vw b)
+{
+	return _mm_mulhi_epu16(a, b);
+}
+
+static inline vw vw_where_equal(vw x, vw y, vw a, vw b)
+{
+	return _mm_blendv_epi8(b, a, _mm_cmpeq_epi16(x, y));
+}
+
+static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
+{
+	return (uint64_t)_mm_movemask_epi8(_mm_packs_epi16(_mm_cmpeq_epi16(_mm_min_epu16(a, x), a),
+							   _mm_cmpeq_epi16(_mm_min_epu16(b, x), b)));
+}
+
+static inline vi vi_widen(const uint8_t *p)
+{
+	int32_t bytes;
+
+	memcpy(&bytes, p, sizeof(bytes));
+	return (vi)_mm_cvtepu8_epi32(_mm_cvtsi32_si128(bytes));
+}
+
+static inline vi vi_widen_words(const uint16_t *p)
+{
+	return (vi)_mm_cvtepi16_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
+}
+
+static inline vw vw_hold(vi a, vi b)
+{
+	return _mm_packus_epi32((__m128i)a, (__m128i)b);
+}
+
+/* Machines of this width may have no such instruction: the library's function, slow where they have not. */
+static inline vf vf_fma(vf a, vf b, vf c)
+{
+	for (int i = 0; i < 4; i++)
+		a[i] = __builtin_fmaf(a[i], b[i], c[i]);
+	return a;
+}
+
+#endif

@@ -1,0 +1,481 @@
+/*
+ * FastDT: the passes to the right, to the left and down. Meaning: stages/stereo/fastdt.h; cells and recurrence: gpu/fastdt/fastdt.cuh;
+ * up and the winner: gpu/fastdt/fastdt_winner.cu; weights and gain: gpu/fastdt/fastdt_guide.cu.
+ *
+ * Work:    D/4 lanes walk a line (a row, a column), four disparities each; lines and lanes are one flat index. Nobody
+ *          waits for another lane.
+ * Memory:  D bytes of costs a pixel. To the right they are replaced by A, also a byte where the sum of the largest cost
+ *          is one; to the left by codes of 8 bits (int8), or B goes to the second volume, of 16 bits a cell; down is done
+ *          there in place. float: one volume of 32 bits. Fetched 8 to 24 positions ahead into shared memory, 16 to 32 KB a
+ *          block; weights and what is subtracted one batch ahead into registers.
+ * Ranges:  gpu/fastdt/fastdt.cuh.
+ * Shapes:  any width and height, D any multiple of 32.
+ * Speed:   bound by the integer pipe, with many multiprocessors by waiting; docs/performance.md, "CUDA: FastDT".
+ *
+ * The plane of the lowest disparity is 0 everywhere once it has been subtracted from itself. So from there on its place
+ * belongs to O, whose input is 0 before the subtraction, and everybody knows that V(0) = 0.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gpu/fastdt/fastdt.cuh"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "gpu/stereo/cost_cuda.h"
+#include "gpu/fastdt/fastdt_cuda.h"
+#include "gpu/fastdt/fastdt_priv.h"
+#include "gpu/zncc/zncc_cuda.h"
+
+#define THREADS 128
+#define BATCH SX_DT_BATCH
+
+namespace /* types and templates of one name in two files would be one for the linker */
+{
+
+struct pass {
+	const uint8_t *in;
+	uint8_t *out;
+	const void *weights, *subtracted;
+	void *lowest; /* takes the cells of the first disparity's place; NULL: nobody asks for them */
+	int width, height, lanes;
+	size_t pitch;
+	uint32_t most; /* Cmax in each byte */
+};
+
+/* Batches that are fetched ahead and worked on: 32 words a lane. */
+template <int WORDS> __host__ __device__ constexpr int batches_of()
+{
+	return WORDS == 1 ? 4 : 2;
+}
+
+/* A lane on its line. */
+template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK> struct walk {
+	typedef typename sx_dt_plane<VALUE>::weight weight;
+	typedef typename sx_dt_plane<VALUE>::cell cell;
+
+	sx_dt_ring<IN::words, BATCH, batches_of<IN::words>(), BACK, THREADS> ring;
+	uint8_t *to;
+	int to_step;
+	bool is_first; /* lane of the lowest disparity */
+	VALUE v[4];
+	weight carried; /* BACK: between this position and the one before */
+};
+
+template <typename VALUE> __device__ __forceinline__ void subtract(VALUE (&v)[4], VALUE lowest, bool is_first)
+{
+	v[0] = is_first ? 0 : v[0];
+#pragma unroll
+	for (int k = 0; k < 4; k++)
+		v[k] -= lowest;
+}
+
+/* A batch. CUT: some of its positions do not exist. firsts: of the lane's first disparity, what is stored. */
+template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK, bool SUBTRACT, bool CUT>
+__device__ __forceinline__ void walk_batch(
+	struct walk<IN, OUT, VALUE, ACROSS, BACK> &w, const uint32_t *slots,
+	const sx_dt_along<typename sx_dt_plane<VALUE>::weight, BATCH, ACROSS> &weights,
+	const sx_dt_along<typename sx_dt_plane<VALUE>::cell, BATCH, ACROSS> &subtracted,
+	sx_dt_along<typename sx_dt_plane<VALUE>::cell, BATCH, ACROSS> &firsts, uint32_t most)
+{
+	uint32_t in_words[BATCH]
+			 [IN::words]; /* all at once: shared memory answers late, and few warps wait for it */
+
+#pragma unroll
+	for (int i = 0; i < BATCH; i++)
+		sx_words_load<IN::words>(in_words[i], slots + i * w.ring.stride);
+#pragma unroll
+	for (int i = 0; i < BATCH; i++) {
+		const int place = BACK ? BATCH - 1 - i : i;
+		const typename sx_dt_plane<VALUE>::weight weight = BACK ? w.carried : weights.get(place);
+		uint32_t stored[OUT::words];
+		VALUE in[4];
+
+		if (!CUT || w.ring.exists(i)) {
+			IN::get(in, in_words[i], most);
+			if (SUBTRACT)
+				subtract<VALUE>(in, (VALUE)subtracted.get(place), w.is_first);
+#pragma unroll
+			for (int k = 0; k < 4; k++)
+				w.v[k] = sx_dt_step(in[k], w.v[k], weight);
+			OUT::put(stored, w.v);
+			sx_words_store<OUT::words>(w.to + sx_dt_apart<BACK>(i, w.to_step), stored);
+		}
+		w.carried = weights.get(place);
+		firsts.set(place, (typename sx_dt_plane<VALUE>::cell)w.v[0]);
+	}
+	w.to += (ptrdiff_t)BATCH * w.to_step;
+}
+
+/* line: its number; lane: of the line. */
+template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK>
+__device__ __forceinline__ void start_walk(struct walk<IN, OUT, VALUE, ACROSS, BACK> &w, const struct pass &p,
+					   int lanes, int line, int lane, uint32_t *shared)
+{
+	const int length = ACROSS ? p.width : p.height;
+	const size_t pixel = ACROSS ? (size_t)line * (size_t)p.width : (size_t)line;
+	const size_t at = pixel * (size_t)lanes + (size_t)lane;
+	const int next = (ACROSS ? 1 : p.width) * lanes; /* lanes from position to position */
+
+	w.ring.start(p.in + at * (IN::words * 4), next * (IN::words * 4), length, shared);
+	w.to_step = (BACK ? -next : next) * (OUT::words * 4);
+	w.to = p.out + at * (OUT::words * 4);
+	if (BACK)
+		w.to -= (ptrdiff_t)(w.ring.batches * BATCH - 1) * w.to_step;
+	w.is_first = lane == 0;
+	w.carried = 0;
+#pragma unroll
+	for (int k = 0; k < 4; k++)
+		w.v[k] = 0;
+}
+
+/* A line, and what it needs of planes; that of the next batch is loaded meanwhile. */
+template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK, bool SUBTRACT> struct travel {
+	typedef typename sx_dt_plane<VALUE>::weight weight;
+	typedef typename sx_dt_plane<VALUE>::cell cell;
+
+	struct walk<IN, OUT, VALUE, ACROSS, BACK> w;
+	/* position 0 of the line */
+	const weight *weights;
+	const cell *subtracted;
+	cell *lowest; /* NULL: not this lane; down: in the plane beside */
+	size_t pitch, lowest_pitch;
+	sx_dt_along<weight, BATCH, ACROSS> weights_here, weights_next;
+	sx_dt_along<cell, BATCH, ACROSS> subtracted_here, subtracted_next;
+
+	/* b: batches from the beginning of the journey */
+	__device__ __forceinline__ size_t place(int b, size_t row) const
+	{
+		return (size_t)(BACK ? w.ring.batches - 1 - b : b) * (BATCH * (ACROSS ? 1 : row));
+	}
+	__device__ __forceinline__ void load(int b)
+	{
+		weights_next.load(weights + place(b, pitch), pitch);
+		if (SUBTRACT)
+			subtracted_next.load(subtracted + place(b, pitch), pitch);
+	}
+	__device__ __forceinline__ void arrive()
+	{
+		weights_here = weights_next;
+		if (SUBTRACT)
+			subtracted_here = subtracted_next;
+	}
+	template <bool CUT> __device__ __forceinline__ void go(int b, uint32_t most)
+	{
+		const uint32_t *slots = w.ring.turn();
+		sx_dt_along<cell, BATCH, ACROSS> firsts = {};
+
+		load(min(b + 1, w.ring.batches - 1));
+		walk_batch<IN, OUT, VALUE, ACROSS, BACK, SUBTRACT, CUT>(w, slots, weights_here,
+									subtracted_here, firsts, most);
+		if (lowest)
+			firsts.store(lowest + place(b, lowest_pitch), lowest_pitch);
+		arrive();
+	}
+};
+
+/* LANES: of a line, or 0 where only the pass knows; those of 128 disparities are what the compiler should know. */
+template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK, bool SUBTRACT, int LANES>
+__global__ void __launch_bounds__(THREADS) pass_kernel(const struct pass p)
+{
+	SX_DYNAMIC_SHARED(uint32_t, shared);
+	struct travel<IN, OUT, VALUE, ACROSS, BACK, SUBTRACT> t;
+	const int index = (int)(blockIdx.x * THREADS + threadIdx.x);
+	const int lanes = LANES ? LANES : p.lanes, line = index / lanes, lane = index % lanes;
+	const size_t plane = ACROSS ? (size_t)line * p.pitch : (size_t)line;
+
+	if (line >= (ACROSS ? p.height : p.width)) /* no barrier follows */
+		return;
+	start_walk(t.w, p, lanes, line, lane, shared);
+	t.weights = (const typename sx_dt_plane<VALUE>::weight *)p.weights + plane;
+	t.subtracted = (const typename sx_dt_plane<VALUE>::cell *)p.subtracted + (SUBTRACT ? plane : 0);
+	t.lowest_pitch = ACROSS ? p.pitch : SX_DT_BESIDE * p.pitch;
+	t.lowest = lane == 0 && p.lowest ? (typename sx_dt_plane<VALUE>::cell *)p.lowest +
+						   (ACROSS ? plane : SX_DT_BESIDE * plane + SX_DT_LEAST)
+					 : NULL;
+	t.pitch = p.pitch;
+	t.load(0);
+	t.arrive();
+
+	const bool cut = t.w.ring.cut < BATCH;
+	const int whole = t.w.ring.batches - cut;
+	int b = 0;
+
+	if (BACK && cut)
+		t.template go<true>(b++, p.most);
+	for (int i = 0; i < whole; i++)
+		t.template go<false>(b++, p.most);
+	if (!BACK && cut)
+		t.template go<true>(b, p.most);
+	sx_words_wait<0>();
+}
+
+template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK, bool SUBTRACT>
+cudaError_t launch(const struct pass &p, cudaStream_t stream)
+{
+	const int threads = (ACROSS ? p.height : p.width) * p.lanes;
+	const size_t shared = (size_t)BATCH * batches_of<IN::words>() * THREADS * IN::words * 4;
+
+	const dim3 blocks((unsigned)(threads + THREADS - 1) / THREADS);
+
+	if (p.lanes == 32)
+		SX_LAUNCH((pass_kernel<IN, OUT, VALUE, ACROSS, BACK, SUBTRACT, 32>), blocks, dim3(THREADS),
+			  shared, stream, p);
+	else
+		SX_LAUNCH((pass_kernel<IN, OUT, VALUE, ACROSS, BACK, SUBTRACT, 0>), blocks, dim3(THREADS),
+			  shared, stream, p);
+	return SX_LAUNCHED();
+}
+
+} // namespace
+
+struct sx_fastdt_cuda {
+	struct sx_stereo_params p;
+	struct sx_dt_planes planes;
+	uint8_t *narrow; /* a byte a cell; float and ZNCC: none */
+	uint8_t *wide;	 /* two, or four */
+	bool bytes;	 /* A fits narrow */
+	bool held;	 /* V may leave 16 bits, and is held there */
+	bool keep;
+	bool fused; /* costs of ZNCC are made by the pass to the right */
+};
+
+static bool is_real(const struct sx_fastdt_cuda *s)
+{
+	return s->p.fastdt == SX_FASTDT_FLOAT;
+}
+
+static bool is_coded(const struct sx_fastdt_cuda *s)
+{
+	return s->p.fastdt == SX_FASTDT_INT8;
+}
+
+/* What the largest input comes to on an endless line of the largest weight. */
+static int largest_sum(const struct sx_fastdt_weights *w, int in)
+{
+	int sum = in, before;
+
+	do {
+		before = sum;
+		sum = sx_dt_step(in, before, w->fixed[0]);
+	} while (sum > before);
+	return sum;
+}
+
+/* What A and V may come to decides which cells and which arithmetic will do. */
+static void find_ranges(struct sx_fastdt_cuda *s, const struct sx_fastdt_weights *w)
+{
+	const int a = largest_sum(w, sx_cost_max(s->p.cost)), b = largest_sum(w, a) + (is_coded(s) ? 32 : 0);
+
+	s->bytes = a <= UINT8_MAX;
+	s->held = s->p.fastdt != SX_FASTDT_INT32 && largest_sum(w, largest_sum(w, b)) >= INT16_MAX;
+}
+
+static bool is_fused(const struct sx_fastdt_cuda *s, enum sx_fastdt_costs how, int sms)
+{
+	if (s->p.cost != SX_COST_ZNCC || is_real(s) || !s->bytes)
+		return s->p.cost == SX_COST_ZNCC && is_real(s);
+	return how == SX_FASTDT_COSTS_CHOSEN ? sx_dt_zncc_is_worth_it(&s->planes, &s->p, sms)
+					     : how == SX_FASTDT_COSTS_FUSED;
+}
+
+static void take_planes(struct sx_fastdt_cuda *s, struct sx_cuda_memory *m, const struct sx_fastdt_weights *w)
+{
+	struct sx_dt_planes *p = &s->planes;
+	const size_t element = p->real ? 4 : 2, pixels = (size_t)p->rows * p->pitch;
+
+	p->table = p->real ? sx_cuda_upload(m, w->real, sizeof(w->real))
+			   : sx_cuda_upload(m, w->fixed, sizeof(w->fixed));
+	p->across = sx_cuda_take(m, pixels * element);
+	p->down = sx_cuda_take(m, pixels * element);
+	p->lowest = sx_cuda_take(m, pixels * element);
+	p->gain = sx_cuda_take(m, pixels * 4);
+	p->beside = sx_cuda_take(m, pixels * element * SX_DT_BESIDE);
+	p->keys = (uint32_t *)sx_cuda_take(m, pixels * 4);
+}
+
+int sx_fastdt_cuda_create(struct sx_fastdt_cuda **ret, struct sx_cuda_memory *m,
+			  const struct sx_context_config *c, enum sx_fastdt_costs costs, int sms)
+{
+	struct sx_fastdt_cuda *s = (struct sx_fastdt_cuda *)calloc(1, sizeof(*s));
+	const size_t disparities = (size_t)c->params.stereo.disparities;
+	struct sx_fastdt_weights w;
+	size_t cells, wide;
+
+	if (!s)
+		return -ENOMEM;
+	s->p = c->params.stereo;
+	s->keep = c->keep_volume;
+	s->planes.width = c->width;
+	s->planes.height = c->height;
+	s->planes.rows = (c->height + SX_DT_BATCH - 1) / SX_DT_BATCH * SX_DT_BATCH;
+	s->planes.pitch = ((size_t)c->width + SX_DT_BATCH - 1) / SX_DT_BATCH * SX_DT_BATCH;
+	s->planes.real = is_real(s);
+	sx_fastdt_weights_init(&w, &s->p);
+	find_ranges(s, &w);
+	s->fused = is_fused(s, costs, sms);
+	take_planes(s, m, &w);
+	cells = ((size_t)c->width * (size_t)s->planes.rows + SX_DT_BATCH) *
+		disparities; /* and what batches reach */
+	wide = cells * (is_real(s) ? 4 : 2);
+	if (!is_real(s) || !s->fused)
+		s->narrow = (uint8_t *)sx_cuda_take(m, cells);
+	s->wide = (uint8_t *)sx_cuda_take(m, wide);
+	if (m->error != cudaSuccess) {
+		sx_fastdt_cuda_destroy(s);
+		return -ENOMEM;
+	}
+	if (!c->keep_volume)
+		sx_cuda_lend(m, s->wide, wide);
+	*ret = s;
+	return 0;
+}
+
+void sx_fastdt_cuda_destroy(struct sx_fastdt_cuda *s)
+{
+	free(s);
+}
+
+/* Bytes of a cell: C, if it is a volume, is written and read, then A, B, U. */
+size_t sx_fastdt_cuda_traffic(const struct sx_fastdt_cuda *s)
+{
+	const size_t cells = (size_t)s->planes.width * (size_t)s->planes.height * (size_t)s->p.disparities;
+	const size_t wide = is_real(s) ? 4 : 2, a = is_real(s) || !s->bytes ? wide : 1,
+		     b = is_coded(s) ? 1 : wide;
+
+	return 2 * cells * (!s->fused + a + b + wide);
+}
+
+static cudaError_t run_real(const struct sx_fastdt_cuda *s, struct pass *across, struct pass *down,
+			    cudaStream_t stream)
+{
+	cudaError_t e;
+
+	across->out = s->wide;
+	across->in = s->narrow;
+	if (!s->fused && (e = launch<sx_dt_matches, sx_dt_reals, float, true, false, false>(*across, stream)))
+		return e;
+	across->in = s->wide;
+	across->lowest = s->planes.lowest;
+	e = launch<sx_dt_reals, sx_dt_reals, float, true, true, false>(*across, stream);
+	if (e)
+		return e;
+	down->in = s->wide;
+	down->subtracted = s->planes.lowest;
+	return launch<sx_dt_reals, sx_dt_reals, float, false, false, true>(*down, stream);
+}
+
+/* Each pass in the cells that it finds, and where. */
+static cudaError_t run_right(const struct sx_fastdt_cuda *s, struct pass p, cudaStream_t stream)
+{
+	if (s->fused)
+		return cudaSuccess;
+	p.in = s->narrow;
+	p.lowest = is_coded(s) ? s->planes.lowest : NULL;
+	if (s->bytes) {
+		p.out = s->narrow;
+		return launch<sx_dt_matches, sx_dt_bytes, int, true, false, false>(p, stream);
+	}
+	p.out = s->wide;
+	return launch<sx_dt_matches, sx_dt_halves, int, true, false, false>(p, stream);
+}
+
+static cudaError_t run_left(const struct sx_fastdt_cuda *s, struct pass p, cudaStream_t stream)
+{
+	p.in = s->bytes ? s->narrow : s->wide;
+	if (is_coded(s)) {
+		p.out = s->narrow;
+		p.subtracted = s->planes.lowest;
+		return s->bytes ? launch<sx_dt_bytes, sx_dt_codes, int, true, true, true>(p, stream)
+				: launch<sx_dt_halves, sx_dt_codes, int, true, true, true>(p, stream);
+	}
+	p.out = s->wide;
+	p.lowest = s->planes.lowest;
+	return s->bytes ? launch<sx_dt_bytes, sx_dt_halves, int, true, true, false>(p, stream)
+			: launch<sx_dt_halves, sx_dt_halves, int, true, true, false>(p, stream);
+}
+
+static cudaError_t run_down(const struct sx_fastdt_cuda *s, struct pass p, cudaStream_t stream)
+{
+	if (is_coded(s)) {
+		p.in = s->narrow;
+		return launch<sx_dt_codes, sx_dt_halves, int, false, false, false>(p, stream);
+	}
+	p.in = s->wide;
+	p.subtracted = s->planes.lowest;
+	return launch<sx_dt_halves, sx_dt_halves, int, false, false, true>(p, stream);
+}
+
+static cudaError_t run_passes(const struct sx_fastdt_cuda *s, cudaStream_t stream)
+{
+	const uint32_t most = (uint32_t)sx_cost_max(s->p.cost) * 0x01010101u;
+	const struct sx_dt_planes *planes = &s->planes;
+	struct pass across = {NULL,	     NULL,	     planes->across,	   NULL,	  NULL,
+			      planes->width, planes->height, s->p.disparities / 4, planes->pitch, most};
+	struct pass down = across;
+	cudaError_t e;
+
+	down.weights = planes->down;
+	down.out = s->wide;
+	down.lowest = planes->beside;
+	if (is_real(s))
+		return run_real(s, &across, &down, stream);
+	if ((e = run_right(s, across, stream)) || (e = run_left(s, across, stream)))
+		return e;
+	return run_down(s, down, stream);
+}
+
+/* The gain needs the image alone, and few threads: it runs beside all else, until "up" asks for it. */
+static cudaError_t begin_gain(const struct sx_fastdt_cuda *s, const struct sx_sgm_cuda_streams *streams,
+			      cudaStream_t stream)
+{
+	const int most = s->planes.real && s->p.cost == SX_COST_ZNCC ? 2 : sx_cost_max(s->p.cost);
+	cudaStream_t side = streams ? streams->side[0] : stream;
+	cudaError_t e = cudaSuccess;
+
+	if (streams)
+		e = cudaEventRecord(streams->fork, stream);
+	if (!e && streams)
+		e = cudaStreamWaitEvent(side, streams->fork, 0);
+	if (!e)
+		e = sx_dt_gain_run(&s->planes, most, side);
+	if (!e && streams)
+		e = cudaEventRecord(streams->join[0], side);
+	return e;
+}
+
+/* What the first pass reads; where costs are fused with it, what it writes. */
+static cudaError_t fill_volume(const struct sx_fastdt_cuda *s, const struct sx_image grey[2],
+			       const struct sx_image descriptors[2], cudaStream_t stream)
+{
+	if (s->fused)
+		return sx_dt_zncc_run(&s->planes, &s->p, grey, descriptors, is_real(s) ? s->wide : s->narrow,
+				      is_coded(s), stream);
+	return s->p.cost == SX_COST_ZNCC ? sx_zncc_cost_cuda_run(grey, descriptors, &s->p, s->narrow,
+								 SX_ZNCC_SCAN_CHOSEN, stream)
+					 : sx_cost_cuda_run(descriptors, &s->p, s->narrow, stream);
+}
+
+cudaError_t sx_fastdt_cuda_run(const struct sx_fastdt_cuda *s, const struct sx_image grey[2],
+			       const struct sx_image census[2], const struct sx_image *winner,
+			       const struct sx_image *winner_right, const struct sx_image *confidence,
+			       const struct sx_sgm_cuda_streams *streams, cudaStream_t stream)
+{
+	cudaError_t e;
+
+	if ((e = sx_dt_weights_run(&s->planes, &grey[0], stream)) || (e = begin_gain(s, streams, stream)) ||
+	    (e = fill_volume(s, grey, census, stream)) ||
+	    (e = sx_cuda_mark(streams ? streams->costs : NULL, stream)) || (e = run_passes(s, stream)))
+		return e;
+	if (streams && ((e = cudaStreamWaitEvent(stream, streams->join[0], 0)) ||
+			(e = sx_cuda_mark(streams->between, stream))))
+		return e;
+	return sx_dt_winner_run(&s->planes, &s->p, s->wide, s->keep, s->held, winner, winner_right,
+				confidence, stream);
+}
+
+cudaError_t sx_fastdt_cuda_sum(const struct sx_fastdt_cuda *s, const struct sx_image *sum,
+			       cudaStream_t stream)
+{
+	return sx_dt_sum_run(&s->planes, &s->p, s->wide, sum, stream);
+}

@@ -1,0 +1,283 @@
+/*
+ * FastDT on lanes: how values lie in memory, what a lane fetches ahead along its line, and the recurrence.
+ *
+ * A lane owns four disparities of each pixel of a line, those of one word of gpu/stereo/volume.cuh, in its order, and no lane
+ * needs another: planes are independent, but for the one that is subtracted, which has a plane of its own.
+ *
+ * Planes (weights, what is subtracted, gain) are [y][x] with a pitch and a number of rows that are multiples of 8, so
+ * that batches of 8 positions need no condition there. Padding of weights is 0: nothing passes it.
+ *
+ * Ranges, by what sx_params_check() allows, Cmax g^4 <= 65535, g: the gain of a pass: 0 <= A <= Cmax g < 400 (mostly
+ * below 256, then it is a byte), |B| <= Cmax g^2 < 2048, |U| <= (Cmax g^2 + 31) g < 12000 (31: codes of 8 bits are
+ * rounded down), with or without the subtraction. So only "up" can leave 16 bits, and what it reads is the same for int32 and int16.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_GPU_FASTDT_FASTDT_CUH
+#define SX_GPU_FASTDT_FASTDT_CUH
+
+#include "gpu/stereo/sgm_path.cuh"
+#include "stages/stereo/fastdt.h"
+
+/* Values in registers are int or float. What planes hold of them, and of weights: */
+template <typename VALUE> struct sx_dt_plane {
+	typedef int16_t cell;
+	typedef uint16_t weight;
+};
+template <> struct sx_dt_plane<float> {
+	typedef float cell;
+	typedef float weight;
+};
+
+__host__ __device__ __forceinline__ int sx_dt_step(int in, int before, uint16_t weight)
+{
+	return in + ((before * (int)weight + (1 << (SX_FASTDT_WEIGHT_BITS - 1))) >> SX_FASTDT_WEIGHT_BITS);
+}
+
+__device__ __forceinline__ float sx_dt_step(float in, float before, float weight)
+{
+	return __fmaf_rn(before, weight, in);
+}
+
+/* Bytes to the position i of a journey: a product of 32 bits where that is not negative, one instruction of the pipe that has room. */
+template <bool BACK> __device__ __forceinline__ ptrdiff_t sx_dt_apart(int i, int step)
+{
+	return BACK ? (ptrdiff_t)i * step : (ptrdiff_t)((uint64_t)(uint32_t)i * (uint32_t)step);
+}
+
+/* What a lane's four cells are in memory: words, and to and from values. */
+
+/* Cmax - C; read only. most: Cmax in each byte. */
+struct sx_dt_matches {
+	static const int words = 1;
+
+	template <typename VALUE>
+	static __device__ __forceinline__ void get(VALUE (&v)[4], const uint32_t (&w)[1], uint32_t most)
+	{
+		const uint32_t cost = most - w[0];
+
+#pragma unroll
+		for (int k = 0; k < 4; k++)
+			v[k] = (VALUE)(int)__byte_perm(cost, 0, 0x4440u | (uint32_t)k);
+	}
+};
+
+/* 0 .. 255 */
+struct sx_dt_bytes {
+	static const int words = 1;
+
+	static __device__ __forceinline__ void get(int (&v)[4], const uint32_t (&w)[1], uint32_t)
+	{
+#pragma unroll
+		for (int k = 0; k < 4; k++)
+			v[k] = (int)__byte_perm(w[0], 0, 0x4440u | (uint32_t)k);
+	}
+	static __device__ __forceinline__ void put(uint32_t (&w)[1], const int (&v)[4])
+	{
+		w[0] = (uint32_t)v[0] + (uint32_t)v[1] * 256 +
+		       ((uint32_t)v[2] + (uint32_t)v[3] * 256) * 65536;
+	}
+};
+
+/* sx_fastdt_encode() of -2048 on: B is not lower, see above, and so the code with steps of 512 does not occur. */
+struct sx_dt_codes {
+	static const int words = 1;
+
+	/* The six bits with ones above them, moved to their place: by 5 or 1, and out of the word for the code 0. */
+	static __device__ __forceinline__ int decoded(uint32_t w, int k)
+	{
+		const uint32_t code = __byte_perm(w, 0xffffffffu, 0x4440u | (uint32_t)k);
+		const uint32_t by = __byte_perm(0x0105091fu, 0, (code & 3) | 0x4440u);
+
+		return (int)((uint32_t)((int)code >> 2) << by);
+	}
+	static __device__ __forceinline__ void get(int (&v)[4], const uint32_t (&w)[1], uint32_t)
+	{
+#pragma unroll
+		for (int k = 0; k < 4; k++)
+			v[k] = decoded(w[0], k);
+	}
+	static __device__ __forceinline__ void put(uint32_t (&w)[1], const int (&v)[4])
+	{
+		const uint32_t a = __byte_perm((uint32_t)v[0], (uint32_t)v[1], 0x5410),
+			       b = __byte_perm((uint32_t)v[2], (uint32_t)v[3], 0x5410);
+		/* steps of 2 and of 32; what shifts carry from one value to the next is masked */
+		const uint32_t near = (__byte_perm(a, b, 0x6420) << 1 & 0xfcfcfcfcu) | 0x03030303u;
+		const uint32_t far = (__byte_perm(a >> 3, b >> 3, 0x6420) & 0xfcfcfcfcu) | 0x02020202u;
+		/* bytes of ones where v < 0; where v >= -128, of those that are below 0 */
+		const uint32_t below = __byte_perm(a, b, 0xfdb9);
+		const uint32_t is_near =
+			__byte_perm((a & 0x7fff7fffu) + 0x00800080u, (b & 0x7fff7fffu) + 0x00800080u, 0xfdb9);
+
+		w[0] = ((near & is_near) | (far & ~is_near)) & below;
+	}
+};
+
+/* 16 bits with sign */
+struct sx_dt_halves {
+	static const int words = 2;
+
+	static __device__ __forceinline__ void get(int (&v)[4], const uint32_t (&w)[2], uint32_t)
+	{
+#pragma unroll
+		for (int k = 0; k < 4; k++)
+			v[k] = k % 2 ? (int)w[k / 2] >> 16 : (int)(int16_t)w[k / 2];
+	}
+	static __device__ __forceinline__ void put(uint32_t (&w)[2], const int (&v)[4])
+	{
+		w[0] = __byte_perm((uint32_t)v[0], (uint32_t)v[1], 0x5410);
+		w[1] = __byte_perm((uint32_t)v[2], (uint32_t)v[3], 0x5410);
+	}
+};
+
+struct sx_dt_reals {
+	static const int words = 4;
+
+	static __device__ __forceinline__ void get(float (&v)[4], const uint32_t (&w)[4], uint32_t)
+	{
+#pragma unroll
+		for (int k = 0; k < 4; k++)
+			v[k] = __uint_as_float(w[k]);
+	}
+	static __device__ __forceinline__ void put(uint32_t (&w)[4], const float (&v)[4])
+	{
+#pragma unroll
+		for (int k = 0; k < 4; k++)
+			w[k] = __float_as_uint(v[k]);
+	}
+};
+
+__device__ __forceinline__ void sx_dt_pick(uint16_t *e, const uint32_t *words, int i)
+{
+	*e = (uint16_t)(words[i / 2] >> 16 * (i % 2));
+}
+
+__device__ __forceinline__ void sx_dt_pick(int16_t *e, const uint32_t *words, int i)
+{
+	*e = (int16_t)(words[i / 2] >> 16 * (i % 2));
+}
+
+__device__ __forceinline__ void sx_dt_pick(float *e, const uint32_t *words, int i)
+{
+	*e = __uint_as_float(words[i]);
+}
+
+__device__ __forceinline__ void sx_dt_put(uint32_t *words, int i, int16_t e)
+{
+	words[i / 2] = __byte_perm(words[i / 2], (uint32_t)(uint16_t)e, i % 2 ? 0x5410 : 0x3254);
+}
+
+__device__ __forceinline__ void sx_dt_put(uint32_t *words, int i, float e)
+{
+	words[i] = __float_as_uint(e);
+}
+
+/* BATCH elements of a plane along a line, from the lowest position on; of a column here. */
+template <typename E, int BATCH, bool ACROSS> struct sx_dt_along {
+	E e[BATCH];
+
+	__device__ __forceinline__ void load(const E *at, size_t pitch)
+	{
+#pragma unroll
+		for (int i = 0; i < BATCH; i++)
+			e[i] = at[(size_t)i * pitch];
+	}
+	__device__ __forceinline__ void set(int i, E value)
+	{
+		e[i] = value;
+	}
+	__device__ __forceinline__ void store(E *at, size_t pitch) const
+	{
+#pragma unroll
+		for (int i = 0; i < BATCH; i++)
+			at[(size_t)i * pitch] = e[i];
+	}
+	__device__ __forceinline__ E get(int i) const
+	{
+		return e[i];
+	}
+};
+
+/* Of a row: 16 bytes at a time. */
+template <typename E, int BATCH> struct sx_dt_along<E, BATCH, true> {
+	uint32_t raw[BATCH * sizeof(E) / 4];
+
+	__device__ __forceinline__ void load(const E *at, size_t)
+	{
+		sx_words_load<(int)(BATCH * sizeof(E) / 4)>(raw, reinterpret_cast<const uint32_t *>(at));
+	}
+	/* Each element once, in any order that is known to the compiler. */
+	__device__ __forceinline__ void set(int i, E value)
+	{
+		sx_dt_put(raw, i, value);
+	}
+	__device__ __forceinline__ void store(E *at, size_t) const
+	{
+		sx_words_store<(int)(BATCH * sizeof(E) / 4)>(reinterpret_cast<uint8_t *>(at), raw);
+	}
+	__device__ __forceinline__ E get(int i) const
+	{
+		E e;
+
+		sx_dt_pick(&e, raw, i);
+		return e;
+	}
+};
+
+/*
+ * What a lane fetches ahead along its line: N words a position, in BATCHES batches of shared memory that take turns.
+ * Batches are aligned, the one at the line's end may be cut short: it is the last one, or BACK the first. It is fetched
+ * whole: volumes have room behind their last pixel, and nobody uses what came. Only the lane itself reads what it fetched.
+ * THREADS: of the block.
+ */
+template <int N, int BATCH, int BATCHES, bool BACK, int THREADS> struct sx_dt_ring {
+	static const int stride = THREADS * N; /* words from slot to slot */
+
+	const uint8_t *from; /* next fetch */
+	int step;	     /* bytes from position to position, in the direction of travel */
+	uint32_t *words;     /* the lane's, of slot 0 */
+	int batches, cut;    /* of the line; positions that exist of the batch at its end */
+	int next, slot;	     /* batch to fetch, and where */
+
+	/* Of the batch at the line's end, in the order of travel. */
+	__device__ __forceinline__ bool exists(int i) const
+	{
+		return BACK ? i >= BATCH - cut : i < cut;
+	}
+	/* base: position 0 of a line of length positions. */
+	__device__ __forceinline__ void start(const uint8_t *base, int bytes, int length, uint32_t *shared)
+	{
+		batches = (length + BATCH - 1) / BATCH;
+		cut = length - (batches - 1) * BATCH;
+		step = BACK ? -bytes : bytes;
+		from = BACK ? base + (ptrdiff_t)(batches * BATCH - 1) * bytes : base;
+		words = shared + threadIdx.x * N;
+		next = slot = 0;
+#pragma unroll
+		for (int b = 0; b < BATCHES - 1; b++)
+			fetch();
+	}
+	__device__ __forceinline__ void fetch()
+	{
+		uint32_t *to = words + slot * BATCH * stride;
+
+		if (next < batches) {
+#pragma unroll
+			for (int i = 0; i < BATCH; i++)
+				sx_words_copy<N>(to + i * stride, from + sx_dt_apart<BACK>(i, step));
+		}
+		sx_words_commit();
+		from += (ptrdiff_t)BATCH * step;
+		slot = slot + 1 < BATCHES ? slot + 1 : 0;
+		next++;
+	}
+	/* Fetches one more batch and gives the slots of the one whose turn it is. */
+	__device__ __forceinline__ const uint32_t *turn()
+	{
+		fetch();
+		sx_words_wait<BATCHES - 1>();
+		return words + slot * BATCH * stride;
+	}
+};
+
+#endif

@@ -1,0 +1,325 @@
+/*
+ * FastDT's last pass on a warp a column: S of all disparities of a pixel, in registers and as keys in shared memory, and
+ * the winner among them. For gpu/fastdt/fastdt_winner.cu, which says how it is used. Meaning: stages/stereo/fastdt.h, stages/stereo/winner.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_GPU_FASTDT_FASTDT_CLIMB_CUH
+#define SX_GPU_FASTDT_FASTDT_CLIMB_CUH
+
+#include "gpu/fastdt/fastdt.cuh"
+#include "gpu/fastdt/fastdt_priv.h"
+#include "gpu/warp.cuh"
+#include "stages/stereo/winner.h"
+
+#define COLUMNS 8 /* of a block: its warps */
+#define THREADS (32 * COLUMNS)
+#define PAD COLUMNS /* empty keys before and behind those of a column: COLUMNS - 1, made even */
+#define NONE 0xffffffffu
+
+namespace /* types and templates of one name in two files would be one for the linker */
+{
+
+struct work {
+	struct sx_dt_planes planes;
+	uint8_t *volume;
+	uint8_t *left, *right, *confidence;
+	size_t left_pitch, right_pitch, confidence_pitch;
+	int disparities;
+	int uniqueness;
+	enum sx_subpixel subpixel;
+	bool keep,
+		coded; /* coded: U comes from rounded codes, which make sums of the largest cost exceed it often */
+};
+
+/* What of a block's shape is known to the compiler. D: disparities, or 0 where only the work knows; WORDS: of four disparities, a lane's. */
+template <int DISPARITIES, int LANE_WORDS, typename CELLS_OF, typename VALUE> struct shape {
+	static const int D = DISPARITIES, W = LANE_WORDS;
+	/* of a batch: what fits registers and shared memory */
+	static const int rows = sizeof(typename sx_dt_plane<VALUE>::cell) == 2 && W == 1 ? 8 : 4;
+	typedef CELLS_OF cells;
+	typedef VALUE value;
+	typedef typename sx_dt_plane<VALUE>::weight weight;
+
+	static __device__ __forceinline__ int disparities(const struct work &w)
+	{
+		return D ? D : w.disparities;
+	}
+	/* Keys from column to column, and from row to row. */
+	static __host__ __device__ __forceinline__ int stride(int disparities)
+	{
+		return disparities + PAD;
+	}
+	static __host__ __device__ __forceinline__ int row(int disparities)
+	{
+		return PAD + COLUMNS * stride(disparities);
+	}
+};
+
+template <bool HELD> __device__ __forceinline__ int hold(int v)
+{
+	return HELD ? max(min(v, (int)INT16_MAX), (int)INT16_MIN) : v;
+}
+
+template <bool HELD> __device__ __forceinline__ float hold(float v)
+{
+	return v;
+}
+
+/*
+ * S << 16 of four cells, and something below it. above: V(d) - V(O). Steps are rounded, so that a sum can come out larger
+ * than that of the largest cost, and S would leave 16 bits: then it is held (CAREFUL), or the return value is not 0.
+ */
+template <bool CAREFUL>
+__device__ __forceinline__ uint32_t sums_of(uint32_t (&s)[4], const int (&above)[4], uint32_t factor)
+{
+	uint32_t over = 0;
+
+#pragma unroll
+	for (int j = 0; j < 4; j++) {
+		const uint64_t product = (uint64_t)(uint32_t)above[j] * factor;
+
+		s[j] = CAREFUL && product >> 32 ? NONE : (uint32_t)product;
+		over |= (uint32_t)(product >> 32);
+	}
+	return over;
+}
+
+template <bool CAREFUL>
+__device__ __forceinline__ uint32_t sums_of(uint32_t (&s)[4], const float (&above)[4], uint32_t factor)
+{
+#pragma unroll
+	for (int j = 0; j < 4; j++)
+		s[j] = (uint32_t)min(max(__float2int_rn(above[j] * __uint_as_float(factor)), 0), 65535) << 16;
+	return 0;
+}
+
+/* What the lanes of a column read of a pixel in the plane beside: all of them the same. */
+template <typename VALUE> struct beside;
+
+template <> struct beside<int> {
+	typedef uint2 words;
+	uint2 v;
+
+	__device__ __forceinline__ uint32_t factor() const
+	{
+		return v.x;
+	}
+	__device__ __forceinline__ int least() const
+	{
+		return (int16_t)v.y;
+	}
+	__device__ __forceinline__ uint16_t weight() const
+	{
+		return (uint16_t)(v.y >> 16);
+	}
+};
+
+template <> struct beside<float> {
+	typedef uint4 words;
+	uint4 v;
+
+	__device__ __forceinline__ uint32_t factor() const
+	{
+		return v.x;
+	}
+	__device__ __forceinline__ float least() const
+	{
+		return __uint_as_float(v.z);
+	}
+	__device__ __forceinline__ float weight() const
+	{
+		return __uint_as_float(v.w);
+	}
+};
+
+/* A lane on its column. What it reads is loaded a batch ahead, each row into the registers of the one that was used. */
+template <typename S> struct climb {
+	typedef typename beside<typename S::value>::words beside_words;
+
+	uint32_t words[S::rows][S::W][S::cells::words];
+	struct beside<typename S::value> beside[S::rows];
+	struct state {
+		typename S::value v[S::W][4], least;
+		typename S::weight carried;
+	} at;
+	/* the lane's first word of the column's row 0, and of the row that is loaded next; bytes from row to row */
+	const uint8_t *first, *from;
+	const uint8_t *first_beside, *from_beside;
+	uint32_t row, beside_row;
+
+	/* y: of the lowest row of the batch that is loaded next */
+	__device__ __forceinline__ void go_to(int y)
+	{
+		from = first + (size_t)y * row;
+		from_beside = first_beside + (size_t)y * beside_row;
+	}
+	/* Its row i, rows in order, from the lowest on. */
+	__device__ __forceinline__ void load(int i, const struct work &w, int lane)
+	{
+#pragma unroll
+		for (int k = 0; k < S::W; k++)
+			if (lane + 32 * k < S::disparities(w) / 4)
+				sx_words_load<S::cells::words>(
+					words[i][k], reinterpret_cast<const uint32_t *>(
+							     from + (size_t)(128 * k * S::cells::words)));
+		beside[i].v = *reinterpret_cast<const beside_words *>(from_beside);
+		from -= row;
+		from_beside -= beside_row;
+	}
+};
+
+/* What a warp found at a pixel: the winner's key, and which lanes own a sum that makes it ambiguous, near or far. */
+struct found {
+	uint32_t key, rivals;
+};
+
+/* One row of a column: keys into shared memory. over: see sums_of(). Every lane of the warp reaches this. */
+template <typename S, bool HELD, bool CAREFUL>
+__device__ __forceinline__ struct found climb_row(struct climb<S> &c, int i, const struct work &w, int lane,
+						  uint32_t *keys, uint32_t *over)
+{
+	typedef typename S::value value;
+	const int half = S::disparities(w) / 2;
+	const value least = hold<HELD>(sx_dt_step(c.beside[i].least(), c.at.least, c.at.carried));
+	uint32_t best = NONE;
+
+	c.at.least = least;
+#pragma unroll
+	for (int k = 0; k < S::W; k++) {
+		const int d = 2 * (lane + 32 * k);
+		uint32_t key[4];
+		value in[4], above[4];
+
+		S::cells::get(in, c.words[i][k], 0);
+#pragma unroll
+		for (int j = 0; j < 4; j++) {
+			c.at.v[k][j] = hold<HELD>(sx_dt_step(in[j], c.at.v[k][j], c.at.carried));
+			above[j] = c.at.v[k][j] - least;
+		}
+		if (k == 0) /* O lives in the place of d = 0, where V is 0 */
+			above[0] = lane == 0 ? -least : above[0];
+		*over |= sums_of<CAREFUL>(key, above, c.beside[i].factor());
+#pragma unroll
+		for (int j = 0; j < 4; j++)
+			key[j] = (key[j] & 0xffff0000u) | (uint32_t)(d + j % 2 + j / 2 * half);
+		if (d < half) {
+			best = min(best, min(min(key[0], key[1]), min(key[2], key[3])));
+			*reinterpret_cast<uint2 *>(keys + d) = make_uint2(key[0], key[1]);
+			*reinterpret_cast<uint2 *>(keys + d + half) = make_uint2(key[2], key[3]);
+		}
+	}
+	c.at.carried = c.beside[i].weight();
+
+	const uint32_t key = sx_warp_min(best);
+	const bool rivals = 100 * (key >> 16) > (uint32_t)w.uniqueness * (best >> 16);
+	const struct found f = {key, __ballot_sync(SX_WARP_ALL_LANES, rivals)};
+
+	return f;
+}
+
+/* S of a batch, whose lowest row is y, into the volume, for SX_TAP_SUM. keys: of the column. */
+template <typename S>
+__device__ __forceinline__ void keep_batch(const struct climb<S> &c, const struct work &w, int y, int lane,
+					   const uint32_t *keys)
+{
+	const int half = S::disparities(w) / 2;
+
+	for (int i = 0; i < S::rows * S::W; i++) {
+		const int d = 2 * (lane + 32 * (i % S::W)), row = i / S::W;
+		const uint32_t *key = keys + row * S::row(2 * half) + d;
+		uint8_t *to = w.volume + (size_t)(c.first - w.volume) + (size_t)(y - row) * c.row +
+			      (size_t)(128 * (i % S::W) * S::cells::words);
+
+		if (d < half && y - row < w.planes.height)
+			*reinterpret_cast<uint2 *>(to) =
+				make_uint2(__byte_perm(key[0], key[1], 0x7632),
+					   __byte_perm(key[half], key[half + 1], 0x7632));
+	}
+}
+
+template <typename S>
+__device__ __forceinline__ void start_climb(struct climb<S> &c, const struct work &w, int x, int lane)
+{
+	const size_t lanes = (size_t)S::disparities(w) / 4, word = S::cells::words * 4;
+
+	c.row = (uint32_t)((size_t)w.planes.width * lanes * word);
+	c.first = w.volume + ((size_t)x * lanes + (size_t)lane) * word;
+	c.beside_row = (uint32_t)(w.planes.pitch * sizeof(typename climb<S>::beside_words));
+	c.first_beside =
+		(const uint8_t *)w.planes.beside + (size_t)x * sizeof(typename climb<S>::beside_words);
+	c.at.carried = 0;
+	c.at.least = 0;
+#pragma unroll
+	for (int k = 0; k < 4 * S::W; k++)
+		c.at.v[k / 4][k % 4] = 0;
+		/* lanes without disparities load nothing: theirs stay 0 */
+#pragma unroll
+	for (int k = 0; k < S::rows * S::W * S::cells::words; k++)
+		c.words[k / (S::W * S::cells::words)][k / S::cells::words % S::W][k % S::cells::words] = 0;
+}
+
+template <typename S>
+__device__ __forceinline__ void load_batch(struct climb<S> &c, const struct work &w, int y, int lane)
+{
+	c.go_to(y);
+#pragma unroll
+	for (int i = 0; i < S::rows; i++)
+		c.load(i, w, lane);
+}
+
+/* A batch, whose lowest row is y and which is loaded; the next one is loaded. CUT: some of its rows do not exist. Returns sums_of()'s. */
+template <typename S, bool HELD, bool CAREFUL, bool CUT>
+__device__ __forceinline__ uint32_t climb_batch(struct climb<S> &c, const struct work &w, int y, int lane,
+						uint32_t *keys, struct found *founds)
+{
+	struct found mine = {NONE, 0};
+	uint32_t over = 0;
+
+	c.go_to(max(y - S::rows, S::rows - 1)); /* the last one is loaded twice */
+#pragma unroll
+	for (int i = 0; i < S::rows; i++) {
+		if (!CUT || y - i < w.planes.height) {
+			const struct found f = climb_row<S, HELD, CAREFUL>(
+				c, i, w, lane, keys + i * S::row(S::disparities(w)), &over);
+
+			mine = lane == i ? f : mine;
+		} else {
+			c.at.carried = c.beside[i].weight();
+		}
+		c.load(i, w, lane);
+	}
+	if (lane < S::rows)
+		founds[lane * COLUMNS] = mine;
+	return over;
+}
+
+/*
+ * CAREFUL: sums are held at once; for U from codes, whose rounding makes sums of the largest cost exceed it often. Elsewhere a
+ * batch in which that happens is done again.
+ */
+template <typename S, bool HELD, bool CAREFUL>
+__device__ __forceinline__ void climb_any(struct climb<S> &c, const struct work &w, int y, int lane,
+					  uint32_t *keys, struct found *founds)
+{
+	const typename climb<S>::state before = c.at;
+	bool again = y >= w.planes.height;
+
+	if (!again) {
+		const uint32_t over = climb_batch<S, HELD, CAREFUL, false>(c, w, y, lane, keys, founds);
+
+		again = !CAREFUL && __any_sync(SX_WARP_ALL_LANES, over != 0);
+		if (again) {
+			c.at = before;
+			load_batch(c, w, y, lane);
+		}
+	}
+	if (again)
+		climb_batch<S, HELD, true, true>(c, w, y, lane, keys, founds);
+	if (w.keep)
+		keep_batch(c, w, y, lane, keys);
+}
+
+} // namespace
+
+#endif

@@ -1,0 +1,282 @@
+/*
+ * Opening a GPU and saying what it is or why not.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gpu/host/device.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/probe.h"
+
+#ifdef SX_CUDA_CODE /* of the build: "sm_75 sm_80" */
+#define CODE_OF_BUILD " (it has " SX_CUDA_CODE ")"
+#else
+#define CODE_OF_BUILD ""
+#endif
+
+int sx_cuda_errno(cudaError_t e)
+{
+	switch (e) {
+	case cudaSuccess:
+		return 0;
+	case cudaErrorMemoryAllocation:
+		return -ENOMEM;
+	case cudaErrorNoDevice:
+	case cudaErrorInvalidDevice:
+	case cudaErrorInsufficientDriver:
+	case cudaErrorInitializationError:
+	case cudaErrorSystemDriverMismatch:
+	case cudaErrorSystemNotReady:
+	case cudaErrorStubLibrary:
+	case cudaErrorDevicesUnavailable:
+	case cudaErrorNoKernelImageForDevice:
+	case cudaErrorInvalidDeviceFunction:
+	case cudaErrorUnsupportedPtxVersion:
+		return -ENODEV;
+	default:
+		return -EIO;
+	}
+}
+
+int sx_cuda_complain(char *why, size_t why_bytes, cudaError_t e, const char *what)
+{
+	snprintf(why, why_bytes, "engine cuda: %s: %s (%s)", what, cudaGetErrorString(e),
+		 cudaGetErrorName(e));
+	return sx_cuda_errno(e);
+}
+
+int sx_cuda_fail(struct sx_device *d, cudaError_t e, const char *what)
+{
+	d->lost = e;
+	sx_cuda_complain(d->failure, sizeof(d->failure), e, what);
+	return sx_cuda_errno(e) == -ENOMEM ? -ENOMEM : -EIO;
+}
+
+cudaError_t sx_cuda_enter(const struct sx_device *d)
+{
+	return d->green ? sx_green_enter(d->green) : cudaSetDevice(d->index);
+}
+
+cudaError_t sx_cuda_stream(const struct sx_device *d, cudaStream_t *ret)
+{
+	return d->green ? sx_green_stream(d->green, d->priority, ret)
+			: cudaStreamCreateWithPriority(ret, cudaStreamNonBlocking, d->priority);
+}
+
+/* Linux gives an integrated GPU also what it uses for caches; CUDA counts only what lies idle. */
+static size_t available_memory(void)
+{
+	FILE *f = fopen("/proc/meminfo", "re");
+	size_t kb = 0;
+	char line[128];
+
+	while (f && kb == 0 && fgets(line, sizeof(line), f))
+		if (sscanf(line, "MemAvailable: %zu kB", &kb) != 1)
+			kb = 0;
+	if (f)
+		fclose(f);
+	return kb * 1024;
+}
+
+size_t sx_cuda_free_bytes(const struct sx_device *d)
+{
+	size_t idle, all, available = d->integrated ? available_memory() : 0;
+
+	if (cudaMemGetInfo(&idle, &all)) {
+		cudaGetLastError();
+		return SIZE_MAX;
+	}
+	return idle > available ? idle : available;
+}
+
+static int refuse_driver(int driver, int runtime, char *why, size_t why_bytes)
+{
+	if (driver == 0)
+		snprintf(why, why_bytes, "engine cuda: no NVIDIA driver is loaded");
+	else
+		snprintf(why, why_bytes, "engine cuda: the driver is for CUDA %d.%d, this build needs %d.%d",
+			 driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+	return -ENODEV;
+}
+
+static int find_device(int index, char *why, size_t why_bytes)
+{
+	int driver = 0, runtime = 0, count = 0;
+	cudaError_t e;
+
+	if ((e = cudaDriverGetVersion(&driver)) || (e = cudaRuntimeGetVersion(&runtime)))
+		return sx_cuda_complain(why, why_bytes, e, "asking for the driver");
+	if (driver / 1000 < runtime / 1000)
+		return refuse_driver(driver, runtime, why, why_bytes);
+	e = cudaGetDeviceCount(&count);
+	if (e)
+		cudaGetLastError();
+	if (e == cudaErrorInsufficientDriver)
+		return refuse_driver(driver, runtime, why, why_bytes);
+	if (e == cudaErrorNoDevice || (e == cudaSuccess && count == 0)) {
+		snprintf(why, why_bytes, "engine cuda: this machine has no CUDA device, or hides it");
+		return -ENODEV;
+	}
+	if (e) {
+		sx_cuda_complain(why, why_bytes, e, "looking for devices");
+		return -ENODEV;
+	}
+	if (index >= 0 && index < count)
+		return 0;
+	snprintf(why, why_bytes, "engine cuda: there is no device %d, only 0 to %d", index, count - 1);
+	return -ENODEV;
+}
+
+static cudaError_t ask(struct sx_device *d)
+{
+	int major = 0, minor = 0, integrated = 0, map = 0, pin = 0, least;
+	struct cudaDeviceProp properties;
+	cudaError_t e;
+
+	if ((e = cudaGetDeviceProperties(&properties, d->index)) ||
+	    (e = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, d->index)) ||
+	    (e = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, d->index)) ||
+	    (e = cudaDeviceGetAttribute(&d->all_sms, cudaDevAttrMultiProcessorCount, d->index)) ||
+	    (e = cudaDeviceGetAttribute(&integrated, cudaDevAttrIntegrated, d->index)) ||
+	    (e = cudaDeviceGetAttribute(&map, cudaDevAttrCanMapHostMemory, d->index)) ||
+	    (e = cudaDeviceGetAttribute(&pin, cudaDevAttrHostRegisterSupported, d->index)) ||
+	    (e = cudaSetDevice(d->index)) || (e = cudaDeviceGetStreamPriorityRange(&least, &d->priority)))
+		return e;
+	snprintf(d->name, sizeof(d->name), "%.*s", (int)sizeof(d->name) - 1, properties.name);
+	d->capability = 10 * major + minor;
+	d->sms = d->all_sms;
+	d->integrated = integrated != 0;
+	d->can_map = map != 0;
+	d->can_register = pin != 0;
+	if (!d->integrated)
+		snprintf(d->bus_id, sizeof(d->bus_id), "%04x:%02x:%02x.0",
+			 (unsigned)properties.pciDomainID & 0xffffu, (unsigned)properties.pciBusID & 0xffu,
+			 (unsigned)properties.pciDeviceID & 0xffu);
+	return cudaFree(NULL); /* makes the device's context */
+}
+
+/* One kernel, start to end: code for this device, a working stream, memory that both sides see. */
+static cudaError_t probe(const struct sx_device *d)
+{
+	struct sx_cuda_memory m = {0};
+	void *device;
+	uint32_t *word = sx_cuda_take_pinned(&m, sizeof(*word), &device);
+	cudaStream_t stream = NULL;
+	cudaError_t e = m.error;
+
+	if (!e)
+		e = sx_cuda_stream(d, &stream);
+	if (!e)
+		e = sx_probe_cuda_run(device, stream);
+	if (!e)
+		e = cudaStreamSynchronize(stream);
+	if (!e && *(volatile uint32_t *)word != SX_PROBE_WORD)
+		e = cudaErrorLaunchFailure;
+	if (stream)
+		cudaStreamDestroy(stream);
+	sx_cuda_memory_finish(&m);
+	cudaGetLastError();
+	return e;
+}
+
+static int refuse_probe(const struct sx_device *d, cudaError_t e, char *why, size_t why_bytes)
+{
+	char what[160];
+
+	if (e == cudaErrorNoKernelImageForDevice || e == cudaErrorInvalidDeviceFunction ||
+	    e == cudaErrorUnsupportedPtxVersion) {
+		snprintf(why, why_bytes, "engine cuda: this build has no code for %s, sm_%d" CODE_OF_BUILD,
+			 d->name, d->capability);
+		return -ENODEV;
+	}
+	snprintf(what, sizeof(what), "%s does not run a kernel", d->name);
+	sx_cuda_complain(why, why_bytes, e, what);
+	return -ENODEV;
+}
+
+static int choose(struct sx_device *d, const struct sx_engine_params *p, char *why, size_t why_bytes)
+{
+	if (!d->can_map) {
+		snprintf(why, why_bytes, "engine cuda: %s cannot write to the host's memory", d->name);
+		return -ENODEV;
+	}
+	d->mapped = p->input == SX_INPUT_AUTO ? d->integrated : p->input == SX_INPUT_MAPPED;
+	d->flow = (p->volume == SX_VOLUME_AUTO ? d->integrated : p->volume == SX_VOLUME_LEAN) ? SX_SGM_LEAN
+											      : SX_SGM_STORED;
+	if (p->sms == 0)
+		return 0;
+	if (p->sms < 0 || p->sms > d->all_sms) {
+		snprintf(why, why_bytes, "engine cuda: %d multiprocessors: %s has %d", p->sms, d->name,
+			 d->all_sms);
+		return -EINVAL;
+	}
+	return sx_green_create(&d->green, d->index, p->sms, &d->sms, why, why_bytes);
+}
+
+static void describe(struct sx_device *d)
+{
+	char sms[32];
+
+	if (d->green)
+		snprintf(sms, sizeof(sms), "%d of %d SMs", d->sms, d->all_sms);
+	else
+		snprintf(sms, sizeof(sms), "%d SMs", d->all_sms);
+	snprintf(d->description, sizeof(d->description), "%s, sm_%d, %s, input %s, %s volumes", d->name,
+		 d->capability, sms, d->mapped ? "mapped" : "by copy",
+		 d->flow == SX_SGM_LEAN ? "lean" : "stored");
+}
+
+void sx_cuda_close(struct sx_device *d)
+{
+	if (!d)
+		return;
+	sx_cuda_enter(d);
+	for (int i = 0; i < d->ranges; i++)
+		cudaHostUnregister((void *)(uintptr_t)d->range[i].host);
+	sx_green_destroy(d->green);
+	free(d);
+}
+
+int sx_cuda_open(struct sx_device **ret, const struct sx_engine_params *p, char *why, size_t why_bytes)
+{
+	int r = find_device(p->device, why, why_bytes);
+	struct sx_device *d;
+	cudaError_t e;
+
+	if (r < 0)
+		return r;
+	d = calloc(1, sizeof(*d));
+	if (!d) {
+		snprintf(why, why_bytes, "engine cuda: out of memory");
+		return -ENOMEM;
+	}
+	d->index = p->device;
+	d->contexts = p->contexts;
+	e = ask(d);
+	if (e) {
+		cudaGetLastError();
+		sx_cuda_complain(why, why_bytes, e, "the device cannot be used");
+		r = -ENODEV;
+		goto fail;
+	}
+	r = choose(d, p, why, why_bytes);
+	if (r < 0)
+		goto fail;
+	e = sx_cuda_enter(d);
+	if (!e)
+		e = probe(d);
+	if (e) {
+		r = refuse_probe(d, e, why, why_bytes);
+		goto fail;
+	}
+	describe(d);
+	*ret = d;
+	return 0;
+fail:
+	sx_cuda_close(d);
+	return r;
+}

@@ -1,0 +1,160 @@
+/*
+ * The CUDA engine as its users see it: submit, wait, result.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gpu/host/engine.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "gpu/host/engine_priv.h"
+#include "stages/context.h"
+
+cudaError_t sx_cuda_launch(struct sx_context *x)
+{
+	cudaError_t e = cudaGraphLaunch(x->graph, x->stream);
+
+	return e ? e : sx_completion_submit(&x->completion, x->stream);
+}
+
+int sx_cuda_collect(struct sx_context *x)
+{
+	struct sx_device *d = x->device;
+	const cudaError_t e = (cudaError_t)atomic_load_explicit(&x->completion.error, memory_order_acquire);
+
+	if (e)
+		return sx_cuda_fail(d, e, "computing a frame");
+	if (x->output->number == x->number && x->output->count <= x->capacity &&
+	    x->output->count == x->offsets[x->result.columns])
+		return 0;
+	d->lost = cudaErrorUnknown;
+	snprintf(d->failure, sizeof(d->failure),
+		 "engine cuda: frame %u left the record of frame %u, with %u stixels: it was not computed",
+		 x->number, x->output->number, x->output->count);
+	return -EIO;
+}
+
+static void count(struct sx_device *d, const struct sx_transfers *came)
+{
+	atomic_fetch_add_explicit(&d->frames, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&d->copies_in, came->copies_in, memory_order_relaxed);
+	atomic_fetch_add_explicit(&d->copied_bytes, came->copied_bytes, memory_order_relaxed);
+	atomic_fetch_add_explicit(&d->staged, came->staged, memory_order_relaxed);
+}
+
+static int cuda_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous)
+{
+	struct sx_device *d = x->device;
+	cudaError_t e;
+
+	if (x->busy)
+		return -EBUSY;
+	if (sx_context_check_pair(&x->config, pair) < 0)
+		return -EINVAL;
+	if (d->lost)
+		return -EIO;
+	x->result.started_ns = sx_now_ns();
+	e = sx_cuda_enter(d);
+	if (!e)
+		e = sx_cuda_input_set(x, pair, previous);
+	if (!e)
+		e = sx_cuda_launch(x);
+	if (e)
+		return sx_cuda_fail(d, e, "starting a frame");
+	x->busy = true;
+	count(d, &x->came);
+	return 0;
+}
+
+static int cuda_event_fd(const struct sx_context *x)
+{
+	return x->completion.fd;
+}
+
+static int cuda_wait(struct sx_context *x, int timeout_ms)
+{
+	int r;
+
+	if (!x->busy)
+		return -ENODATA;
+	r = sx_completion_wait(&x->completion, timeout_ms);
+	if (r <= 0)
+		return r;
+	x->busy = false;
+	r = sx_cuda_collect(x);
+	if (r < 0)
+		return r;
+	x->result.finished_ns = atomic_load_explicit(&x->completion.finished_ns, memory_order_relaxed);
+	x->result.count = x->output->count;
+	x->result.road = x->output->road;
+	if (x->result.road.origin == SX_ROAD_MEASURED)
+		sx_road_describe(&x->config.params.camera, &x->result.road);
+	sx_cuda_graph_times(x);
+	return 1;
+}
+
+static const struct sx_result *cuda_result(const struct sx_context *x)
+{
+	return &x->result;
+}
+
+static const char *cuda_describe(const struct sx_device *d)
+{
+	return d->description;
+}
+
+static size_t cuda_memory(const struct sx_device *d)
+{
+	return sizeof(*d) + atomic_load_explicit(&d->bytes, memory_order_relaxed);
+}
+
+static void cuda_transfers(const struct sx_device *d, struct sx_transfers *t)
+{
+	*t = (struct sx_transfers){
+		.path = d->mapped ? "mapped" : "copy",
+		.frames = atomic_load_explicit(&d->frames, memory_order_relaxed),
+		.copies_in = atomic_load_explicit(&d->copies_in, memory_order_relaxed),
+		.copied_bytes = atomic_load_explicit(&d->copied_bytes, memory_order_relaxed),
+		.staged = atomic_load_explicit(&d->staged, memory_order_relaxed),
+		.peeks = atomic_load_explicit(&d->peeks, memory_order_relaxed),
+	};
+}
+
+static const char *cuda_failure(const struct sx_device *d)
+{
+	return d->failure;
+}
+
+static const char *cuda_bus_id(const struct sx_device *d)
+{
+	return *d->bus_id ? d->bus_id : NULL;
+}
+
+static size_t cuda_traffic(const struct sx_context *x)
+{
+	return x->stages.fastdt ? sx_fastdt_cuda_traffic(x->stages.fastdt)
+				: sx_sgm_cuda_traffic(x->stages.sgm);
+}
+
+const struct sx_backend sx_backend_cuda = {
+	.name = "cuda",
+	.open = sx_cuda_open,
+	.close = sx_cuda_close,
+	.describe = cuda_describe,
+	.context_create = sx_cuda_context_create,
+	.context_destroy = sx_cuda_context_destroy,
+	.submit = cuda_submit,
+	.event_fd = cuda_event_fd,
+	.wait = cuda_wait,
+	.result = cuda_result,
+	.peek = sx_cuda_taps_peek,
+	.memory = cuda_memory,
+	.pin = sx_cuda_pin,
+	.unpin = sx_cuda_unpin,
+	.transfers = cuda_transfers,
+	.failure = cuda_failure,
+	.bus_id = cuda_bus_id,
+	.traffic = cuda_traffic,
+};

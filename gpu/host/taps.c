@@ -1,0 +1,93 @@
+/*
+ * The output of each stage in device memory, and copies for checks and viewers.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+
+#include "gpu/host/engine_priv.h"
+#include "stages/taps.h"
+
+void sx_cuda_taps_take(struct sx_context *x)
+{
+	for (int i = 0; i < SX_TAP_COUNT; i++) {
+		const struct sx_tap_shape s = sx_tap_shape(&x->config, (enum sx_tap)i);
+
+		if (sx_tap_is_kept(&x->config, (enum sx_tap)i))
+			sx_cuda_take_image(&x->memory, &x->taps[i], s.pixel, s.width, s.height);
+	}
+	sx_taps_share(&x->config, x->taps);
+}
+
+static int take_copy(const struct sx_context *x, struct sx_peek *p, size_t bytes)
+{
+	cudaError_t e;
+
+	if (p->host)
+		return 0;
+	e = cudaHostAlloc(&p->host, bytes, cudaHostAllocPortable);
+	if (e) {
+		cudaGetLastError();
+		p->host = NULL;
+		return -ENOMEM;
+	}
+	p->bytes = bytes;
+	atomic_fetch_add_explicit(&x->device->bytes, bytes, memory_order_relaxed);
+	return 0;
+}
+
+/*
+ * On the context's own stream, where nothing runs: the frame has been waited for. A map takes tens of microseconds,
+ * less than falling asleep and waking up, so CUDA's default way of waiting is right here.
+ */
+static cudaError_t copy(const struct sx_context *x, enum sx_tap tap, const struct sx_peek *p)
+{
+	const struct sx_image *img = &x->taps[tap];
+	cudaError_t e = sx_cuda_enter(x->device);
+
+	if (!e && tap == SX_TAP_SUM)
+		e = x->stages.fastdt ? sx_fastdt_cuda_sum(x->stages.fastdt, img, x->stream)
+				     : sx_sgm_cuda_sum(x->stages.sgm, img, x->stream);
+	if (!e)
+		e = cudaMemcpyAsync(p->host, img->data, p->bytes, cudaMemcpyDeviceToHost, x->stream);
+	if (!e)
+		e = cudaEventRecord(x->copied, x->stream);
+	return e ? e : cudaEventSynchronize(x->copied);
+}
+
+int sx_cuda_taps_peek(const struct sx_context *x, enum sx_tap tap, struct sx_image *view)
+{
+	const struct sx_image *img = &x->taps[tap];
+	struct sx_peek *p = &x->peeks[tap];
+	cudaError_t e;
+	int r;
+
+	if (!img->data)
+		return -ENOENT;
+	if (x->busy)
+		return -EBUSY;
+	if (x->device->lost)
+		return -EIO;
+	r = take_copy(x, p, img->pitch * (size_t)img->height);
+	if (r < 0)
+		return r;
+	if (p->number != x->number) {
+		e = copy(x, tap, p);
+		if (e)
+			return sx_cuda_fail(x->device, e, "copying a map to the host");
+		atomic_fetch_add_explicit(&x->device->peeks, 1, memory_order_relaxed);
+		p->number = x->number;
+	}
+	*view = *img;
+	view->data = p->host;
+	return 0;
+}
+
+void sx_cuda_taps_finish(struct sx_context *x)
+{
+	for (int i = 0; x->peeks && i < SX_TAP_COUNT; i++)
+		if (x->peeks[i].host) {
+			cudaFreeHost(x->peeks[i].host);
+			atomic_fetch_sub_explicit(&x->device->bytes, x->peeks[i].bytes, memory_order_relaxed);
+		}
+}

@@ -1,0 +1,306 @@
+/*
+ * Slanted stixels on the GPU. Must equal sx_slanted_run() (stages/stixels/slanted.h), list by list, total by total.
+ *
+ * Work:    a warp takes one column, 32 top rows at a time, one a lane; start rows come upwards, the same for all lanes, and
+ *          leave the lanes' sums one by one. In the block where a row is start and top, it hands what it costs to the next
+ *          through shared memory. No barrier between warps. Then the warp follows the choices down.
+ * Memory:  start rows in tiles of 32 in shared memory: 80 bytes a row, and 4 a slot of classes. The outcome of each row (32
+ *          bytes) and sums of class scores in global scratch, read again for every 32 top rows above.
+ * Ranges:  as stages/stixels/slanted_fit.h; up to SLANTED_SMALL rows of cells sums fit 32 bits and less (gpu/slanted/slanted_fit.cuh).
+ * Shapes:  1 to 2160 rows, any number of columns; up to 32 classes, of which 16 of objects, 4 of ground and one of sky are
+ *          the fast case.
+ * Speed:   docs/performance.md, CUDA: slanted stixels.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern "C" {
+#include "stages/stixels/slanted.h" /* first: its functions are C's */
+}
+#include "stages/stixels/cells.h"
+
+#include "gpu/slanted/slanted_list.cuh"
+#include "gpu/slanted/slanted_step.cuh"
+
+#define ROAD_THREADS 256
+
+/* One block: the road by rows of cells, as sx_slanted_frame_set(). */
+static __global__ void __launch_bounds__(ROAD_THREADS)
+	set_road(const struct sx_cuda_road *from, const struct sx_cuda_scores *scores,
+		 const struct slanted_arguments a, int height, int above, struct slanted_road *to,
+		 struct sx_slanted_row *row)
+{
+	const double slope = from->road.slope, offset = from->road.offset, limit = SX_SLANTED_MAX_Q4 + 1;
+	__shared__ int vhor;
+
+	if (threadIdx.x == 0)
+		vhor = a.rows;
+	__syncthreads();
+	for (int v = (int)threadIdx.x; v < a.rows; v += ROAD_THREADS) {
+		const double y = (height - 1 - v * a.cell_height) - 0.5 * (a.cell_height - 1);
+		const double g = 16.0 * (slope * y + offset);
+		const int32_t q4 = (int32_t)rint(g > limit ? limit : g < -limit ? -limit : g);
+
+		row[v] = sx_slanted_row_of(&a.m, q4);
+		if (q4 <= 0)
+			atomicMin(&vhor, v);
+	}
+	__syncthreads();
+	if (threadIdx.x > 0)
+		return;
+	to->vhor = vhor;
+	to->top = vhor == 0 ? 0 : vhor + above < a.rows ? vhor + above : a.rows;
+	to->slope = (float)(-16.0 * slope * a.cell_height);
+	to->scored = scores && scores->data;
+}
+
+/* Bytes of the look-up tables that a mode needs. */
+static __host__ __device__ size_t lookup_bytes(enum slanted_mode mode)
+{
+	const size_t bytes = mode == SLANTED_EXACT ? sizeof(struct slanted_lookup)
+						   : offsetof(struct slanted_lookup, outlier);
+
+	return (bytes + 15) / 16 * 16;
+}
+
+static __host__ __device__ size_t warp_bytes(int slots)
+{
+	return sizeof(struct slanted_tile) + (size_t)SLANTED_ROWS * (size_t)slots * sizeof(float);
+}
+
+template <enum slanted_mode MODE, enum slanted_classes CLASSES>
+SLANTED_INLINE void slanted_run_column(const struct slanted_arguments &a, const struct slanted_column &c)
+{
+	struct sx_segment *list = a.list + (size_t)c.u * (size_t)a.rows;
+	const bool scored = CLASSES != SLANTED_NONE;
+	int32_t total;
+	int n;
+
+	slanted_recurrence<MODE, CLASSES>(a, c);
+	n = slanted_back_track(a, c, scored, &total, list);
+	n = slanted_join_sky(c, scored, a.rows, n, list);
+	if (c.lane == 0) {
+		a.list_count[c.u] = (uint16_t)n;
+		a.total[c.u] = total;
+	}
+}
+
+/* Blocks of a multiprocessor: as many as registers allow without spilling any. */
+#define SLANTED_BLOCKS(mode, classes)      \
+	((mode) == SLANTED_EXACT       ? 2 \
+	 : (mode) == SLANTED_WIDE_SUMS ? 3 \
+	 : (classes) == SLANTED_NONE   ? 6 \
+	 : (classes) == SLANTED_FEW    ? 5 \
+				       : 4)
+
+template <enum slanted_mode MODE, enum slanted_classes CLASSES>
+static __global__ void __launch_bounds__(32 * SLANTED_WARPS, SLANTED_BLOCKS(MODE, CLASSES))
+	slanted_columns(const struct slanted_arguments a)
+{
+	SX_DYNAMIC_SHARED(unsigned char, shared);
+	const int warp = (int)threadIdx.x / 32, u = (int)blockIdx.x * SLANTED_WARPS + warp;
+	const size_t tables = lookup_bytes(MODE);
+	unsigned char *mine = shared + tables + (size_t)warp * warp_bytes(a.slots.all);
+	struct slanted_column c;
+
+	for (size_t i = threadIdx.x; i < tables / 16; i += 32 * SLANTED_WARPS)
+		((uint4 *)shared)[i] = ((const uint4 *)a.lookup)[i];
+	__syncthreads();
+	if (u >= a.count)
+		return;
+	c.lookup = (const struct slanted_lookup *)shared;
+	c.tile = (struct slanted_tile *)mine;
+	c.tile_sums = (float4 *)(mine + sizeof(struct slanted_tile));
+	c.u = u;
+	c.lane = (int)threadIdx.x & 31;
+	c.top = a.road->top;
+	c.sky_from = a.road->vhor > 1 ? a.road->vhor : 1;
+	if (CLASSES != SLANTED_NONE && a.road->scored)
+		slanted_run_column<MODE, CLASSES>(a, c);
+	else
+		slanted_run_column<MODE, SLANTED_NONE>(a, c);
+}
+
+/* ---- host ------------------------------------------------------------------------------------------------------ */
+
+struct sx_slanted_cuda {
+	struct slanted_arguments a; /* what is the same for every run */
+	enum slanted_mode mode;
+	enum slanted_classes classes;
+	int height, above;
+	struct slanted_road *road;
+	struct sx_slanted_row *row;
+	size_t shared;
+};
+
+typedef void slanted_kernel(const struct slanted_arguments a);
+
+static slanted_kernel *kernel_of(const struct sx_slanted_cuda *s)
+{
+	if (s->mode == SLANTED_EXACT)
+		return s->classes == SLANTED_NONE ? slanted_columns<SLANTED_EXACT, SLANTED_NONE>
+						  : slanted_columns<SLANTED_EXACT, SLANTED_MANY>;
+	if (s->mode == SLANTED_WIDE_SUMS)
+		return s->classes == SLANTED_NONE ? slanted_columns<SLANTED_WIDE_SUMS, SLANTED_NONE>
+						  : slanted_columns<SLANTED_WIDE_SUMS, SLANTED_MANY>;
+	return s->classes == SLANTED_NONE  ? slanted_columns<SLANTED_SMALL_SUMS, SLANTED_NONE>
+	       : s->classes == SLANTED_FEW ? slanted_columns<SLANTED_SMALL_SUMS, SLANTED_FEW>
+					   : slanted_columns<SLANTED_SMALL_SUMS, SLANTED_MANY>;
+}
+
+static int count_of(const struct sx_slanted_tables *t, int kind)
+{
+	int n = 0;
+
+	for (int k = 0; k < t->classes; k++)
+		n += t->kind[k] == kind;
+	return n;
+}
+
+static void lay_out_slots(struct slanted_slots *s, const struct sx_slanted_tables *t, bool few)
+{
+	static const int order[3] = {STIXEL_OBJECT, STIXEL_GROUND, STIXEL_SKY};
+	static const int least[3] = {SLANTED_FEW_OBJECTS, SLANTED_FEW_GROUNDS, 1};
+	int at = 0;
+
+	for (int i = 0; i < 3; i++) {
+		const int kind = order[i], found = count_of(t, kind);
+		const int n = few && found < least[i] ? least[i] : found > 0 ? found : 1;
+		int to = s->first[kind] = at;
+
+		s->count[kind] = (n + 3) / 4 * 4;
+		at += s->count[kind];
+		for (int k = 0; k < t->classes; k++)
+			if (t->kind[k] == kind)
+				s->class_of[to++] = (uint8_t)k;
+		if (found == 0)
+			s->class_of[to++] = SLANTED_NO_CLASS;
+		for (; to < at; to++)
+			s->class_of[to] = s->class_of[s->first[kind]];
+	}
+	s->all = at;
+}
+
+static bool are_few(const struct sx_slanted_tables *t)
+{
+	return count_of(t, STIXEL_OBJECT) <= SLANTED_FEW_OBJECTS &&
+	       count_of(t, STIXEL_GROUND) <= SLANTED_FEW_GROUNDS && count_of(t, STIXEL_SKY) <= 1;
+}
+
+static void upload(struct sx_slanted_cuda *s, struct sx_cuda_memory *m, const struct sx_slanted_tables *t)
+{
+	struct slanted_lookup *l = (struct slanted_lookup *)calloc(1, sizeof(*l) + 16);
+
+	if (!l) {
+		m->error = m->error ? m->error : cudaErrorMemoryAllocation;
+		return;
+	}
+	for (int i = 0; i < 256; i++) {
+		l->score[i] = t->score[i];
+		l->weight[i] = t->weight[i];
+	}
+	memcpy(l->outlier, t->outlier, sizeof(l->outlier));
+	if (s->classes != SLANTED_NONE)
+		lay_out_slots(&l->slots, t, s->classes == SLANTED_FEW);
+	s->a.slots = l->slots;
+	/* whole words are read */
+	s->a.lookup = (const struct slanted_lookup *)sx_cuda_upload(m, l, sizeof(*l) + 16);
+	free(l);
+}
+
+static void take_memory(struct sx_slanted_cuda *s, struct sx_cuda_memory *m)
+{
+	const size_t rows = (size_t)s->a.rows, columns = (size_t)s->a.count, slots = (size_t)s->a.slots.all;
+
+	s->road = (struct slanted_road *)sx_cuda_take(m, sizeof(*s->road));
+	s->row = (struct sx_slanted_row *)sx_cuda_take(m, rows * sizeof(*s->row));
+	s->a.road = s->road;
+	s->a.row = s->row;
+	s->a.final = (struct slanted_final *)sx_cuda_take_scratch(m, columns * rows *
+									     sizeof(struct slanted_final));
+	if (slots > 0)
+		s->a.sums =
+			(float *)sx_cuda_take_scratch(m, columns * (rows + 1) * slots * sizeof(*s->a.sums));
+	if (s->mode == SLANTED_EXACT)
+		s->a.cells = (float4 *)sx_cuda_take_scratch(m, columns * rows * sizeof(*s->a.cells));
+}
+
+int sx_slanted_cuda_create(struct sx_slanted_cuda **ret, struct sx_cuda_memory *m, const struct sx_params *p,
+			   int height, int columns)
+{
+	struct sx_slanted_tables *t = NULL;
+	struct sx_slanted_cuda *s;
+	int r = sx_slanted_tables_create(&t, p, height, sx_disparity_range(&p->stereo));
+
+	if (r < 0)
+		return r;
+	s = (struct sx_slanted_cuda *)calloc(1, sizeof(*s));
+	if (!s) {
+		sx_slanted_tables_destroy(t);
+		return -ENOMEM;
+	}
+	s->mode = t->exact ? SLANTED_EXACT : t->rows > SLANTED_SMALL ? SLANTED_WIDE_SUMS : SLANTED_SMALL_SUMS;
+	s->classes = t->classes == 0				   ? SLANTED_NONE
+		     : s->mode == SLANTED_SMALL_SUMS && are_few(t) ? SLANTED_FEW
+								   : SLANTED_MANY;
+	s->height = height;
+	s->above = t->above;
+	s->a.sky_most = (int32_t)t->sky_most;
+	s->a.m = t->model;
+	memcpy(s->a.kw, t->kw, sizeof(s->a.kw));
+	s->a.rows = t->rows;
+	s->a.count = columns;
+	s->a.cell_height = t->cell_height;
+	s->a.classes = t->classes;
+	upload(s, m, t);
+	take_memory(s, m);
+	s->shared = lookup_bytes(s->mode) + SLANTED_WARPS * warp_bytes(s->a.slots.all);
+	if (m->error == cudaSuccess)
+		m->error = cudaFuncSetAttribute((const void *)kernel_of(s),
+						cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s->shared);
+	sx_slanted_tables_destroy(t);
+	if (m->error != cudaSuccess) {
+		free(s);
+		return -ENOMEM;
+	}
+	*ret = s;
+	return 0;
+}
+
+void sx_slanted_cuda_destroy(struct sx_slanted_cuda *s)
+{
+	free(s);
+}
+
+cudaError_t sx_slanted_cuda_run(const struct sx_slanted_cuda *s, const struct sx_cuda_road *road,
+				const struct sx_cuda_scores *in, const struct sx_image *columns,
+				const struct sx_image *confidence, const struct sx_image *scores,
+				const struct sx_segments *out, cudaStream_t stream)
+{
+	const unsigned grid = ((unsigned)s->a.count + SLANTED_WARPS - 1) / SLANTED_WARPS;
+	slanted_kernel *const kernel = kernel_of(s);
+	struct slanted_arguments a = s->a;
+
+	a.columns = (const uint8_t *)columns->data;
+	a.columns_pitch = columns->pitch;
+	if (confidence && confidence->data) {
+		a.confidence = (const uint8_t *)confidence->data;
+		a.confidence_pitch = confidence->pitch;
+	}
+	if (scores && scores->data) {
+		a.scores = (const uint8_t *)scores->data;
+		a.scores_pitch = scores->pitch;
+	}
+	a.list = out->list;
+	a.list_count = out->count;
+	a.total = out->total;
+	SX_LAUNCH(set_road, 1, ROAD_THREADS, 0, stream, road, s->classes == SLANTED_NONE ? NULL : in, a,
+		  s->height, s->above, s->road, s->row);
+	SX_LAUNCH((kernel), grid, 32 * SLANTED_WARPS, s->shared, stream, a);
+	return SX_LAUNCHED();
+}

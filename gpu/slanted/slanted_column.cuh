@@ -1,0 +1,287 @@
+/*
+ * Slanted stixels on the GPU: what a warp keeps of its column, and how rows reach it, 32 at a time.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_GPU_SLANTED_SLANTED_COLUMN_CUH
+#define SX_GPU_SLANTED_SLANTED_COLUMN_CUH
+
+#include "base/image.h"
+#include "stages/stixels/slanted_list.h"
+
+#include "gpu/slanted/slanted_cuda.h"
+#include "gpu/slanted/slanted_fit.cuh"
+#include "gpu/warp.cuh"
+
+#define SLANTED_WARPS 4 /* of a block: as many columns */
+#define SLANTED_ROWS 32
+#define SLANTED_ALL SX_WARP_ALL_LANES
+
+/*
+ * Classes as the kernels have them, in slots: those of objects first, then ground, then sky, each kind filled up to a
+ * multiple of 4 by its first class again; a kind without classes has one that is never seen. FEW: at most so many of
+ * each that a thread has its row's sums in registers.
+ */
+enum slanted_classes { SLANTED_NONE, SLANTED_FEW, SLANTED_MANY };
+#define SLANTED_FEW_OBJECTS 16
+#define SLANTED_FEW_GROUNDS 4
+#define SLANTED_FEW_SLOTS (SLANTED_FEW_OBJECTS + SLANTED_FEW_GROUNDS + 4)
+#define SLANTED_SLOTS_MAX (SX_CLASSES_MAX + 3 * 4)
+#define SLANTED_NO_CLASS 255
+
+enum slanted_mode { SLANTED_SMALL_SUMS, SLANTED_WIDE_SUMS, SLANTED_EXACT };
+
+/* first: the first slot of each kind's by enum stixel_kind, count: how many. class_of: SLANTED_NO_CLASS: never seen. */
+struct slanted_slots {
+	int all, first[3], count[3];
+	uint8_t class_of[SLANTED_SLOTS_MAX];
+};
+
+/* By confidence; by probability, 1/256 nats; the exact model's. For indices that are not constants. */
+struct slanted_lookup {
+	struct slanted_slots slots;
+	float score[256];
+	uint8_t weight[256];
+	uint16_t outlier[3][SX_SLANTED_OUTLIERS]; /* of SLANTED_EXACT only */
+};
+
+/* The road of a frame, by rows of cells; scored: the pair has scores. */
+struct slanted_road {
+	int vhor, top, scored;
+	float slope;
+};
+
+/* A row's outcome: cheapest columns up to it, where their last stixels begin, by kind. */
+struct __align__(16) slanted_final
+{
+	struct sx_slanted_below below;
+	uint16_t from[4]; /* the last: unused */
+	int32_t unused;
+};
+
+/* The same for every frame. */
+struct slanted_arguments {
+	struct sx_slanted_model m;
+	struct slanted_slots slots;
+	float kw[3];
+	int rows, count; /* cells of a column; columns */
+	int cell_height, classes;
+	const struct slanted_lookup *lookup;
+	const struct slanted_road *road;
+	const struct sx_slanted_row *row;
+	int32_t sky_most;			      /* sx_slanted_sky_part(), with scores */
+	const uint8_t *columns, *confidence, *scores; /* confidence: NULL, or as columns */
+	size_t columns_pitch, confidence_pitch, scores_pitch;
+	struct sx_segment *list;
+	uint16_t *list_count;
+	int32_t *total;
+	struct slanted_final *final; /* [count][rows] */
+	float *sums;		     /* [count][rows + 1][slots]: of scores below a row */
+	float4 *cells; /* [count][rows]: disparity, deviation from the ground, weights w, g; of SLANTED_EXACT only */
+};
+
+/* Sums over the rows of all blocks so far. origin: -1: no row with a weight yet. */
+struct slanted_carry {
+	struct slanted_totals totals;
+	int origin, holes;
+};
+
+/* Shared memory of a warp; the sums of slots lie behind it. */
+struct __align__(16) slanted_tile
+{
+	struct slanted_row row[SLANTED_ROWS];
+	struct slanted_base base[SLANTED_ROWS];
+	struct slanted_carry carry;
+	float2 above
+		[SLANTED_ROWS]; /* of the row above each top: expected ground, distance from the top's origin */
+};
+
+/* Where things of the column lie is computed anew from u each time: it would take registers from the steps. */
+struct slanted_column {
+	const struct slanted_lookup *lookup;
+	struct slanted_tile *tile;
+	float4 *tile_sums; /* [SLANTED_ROWS][slots / 4] */
+	int u, lane, top;
+	int sky_from; /* the first row that sky may begin in */
+};
+
+SLANTED_INLINE struct slanted_final *slanted_final_of(const struct slanted_arguments &a,
+						      const struct slanted_column &c, int v)
+{
+	return a.final + ((size_t)c.u * (size_t)a.rows + (size_t)v);
+}
+
+/* Sums over the rows below v. */
+SLANTED_INLINE float *slanted_scores_of(const struct slanted_arguments &a, const struct slanted_column &c,
+					int v)
+{
+	return a.sums + ((size_t)c.u * (size_t)(a.rows + 1) + (size_t)v) * (size_t)a.slots.all;
+}
+
+SLANTED_INLINE float4 *slanted_cells_of(const struct slanted_arguments &a, const struct slanted_column &c)
+{
+	return a.cells + (size_t)c.u * (size_t)a.rows;
+}
+
+struct slanted_cell {
+	int32_t w, g, d;
+	struct sx_slanted_row road;
+};
+
+/* Of a row from 0 on; above the column there is nothing. */
+SLANTED_INLINE struct slanted_cell slanted_cell_at(const struct slanted_arguments &a,
+						   const struct slanted_column &c, int v)
+{
+	struct slanted_cell r = slanted_cell();
+
+	if (v < a.rows) {
+		const int d = ((const uint16_t *)(a.columns + (size_t)c.u * a.columns_pitch))[v];
+
+		if (d != SX_DISPARITY_INVALID)
+			r.w = a.confidence ? c.lookup->weight[a.confidence[(size_t)c.u * a.confidence_pitch +
+									   (size_t)v]]
+					   : 255;
+		if (r.w > 0)
+			r.d = d > SX_SLANTED_MAX_Q4 ? SX_SLANTED_MAX_Q4 : d;
+		r.road = a.row[v];
+		r.g = sx_slanted_ground_weight(r.w, r.road.share);
+	}
+	return r;
+}
+
+/* Sums of class scores over the rows below each. A lane takes a slot from row to row. */
+SLANTED_INLINE void slanted_sum_scores(const struct slanted_arguments &a, const struct slanted_column &c)
+{
+	const uint8_t *scores = a.scores + (size_t)c.u * a.scores_pitch;
+
+	for (int slot = c.lane; slot < a.slots.all; slot += SLANTED_ROWS) {
+		const int k = c.lookup->slots.class_of[slot];
+		float *to = slanted_scores_of(a, c, 0) + slot, sum = 0.0f;
+
+		*to = 0.0f;
+#pragma unroll 8
+		for (int v = 0; v < a.rows; v++) {
+			to += a.slots.all;
+			sum += c.lookup->score[k == SLANTED_NO_CLASS ? 0 : scores[v * a.classes + k]];
+			*to = sum;
+		}
+	}
+	__syncwarp();
+}
+
+/* Where the outliers of sky end. */
+template <bool SCORED> SLANTED_INLINE int64_t slanted_sky_most(const struct slanted_arguments &a)
+{
+	return SCORED ? (int64_t)a.sky_most : INT64_MAX;
+}
+
+/* Rows first .. + 31 as start rows into the tile, with what lies below each; rows from `finished` on have no outcome. */
+template <bool SCORED>
+SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const struct slanted_column &c,
+				      int first, int finished)
+{
+	const int v = first + c.lane;
+	const struct slanted_cell cell = slanted_cell_at(a, c, v);
+	const int64_t most = slanted_sky_most<SCORED>(a);
+	const bool outlier = sx_slanted_sky_part(cell.w, cell.d, most) == most;
+	struct slanted_row row;
+
+	row.w = (float)cell.w;
+	row.minus_w = -cell.w;
+	row.d = cell.d;
+	row.minus_g = -cell.g;
+	row.g = (float)cell.g;
+	row.e = cell.d - cell.road.ground_q4;
+	row.lambda_offset = cell.road.lambda_offset;
+	row.gravity = cell.road.gravity;
+	row.ground = (float)cell.road.ground_q4;
+	row.hole = cell.w == 0;
+	row.minus_ge = -cell.g * row.e;
+	row.unused = 0;
+	__syncwarp();
+	c.tile->row[c.lane] = row;
+	c.tile->base[c.lane].minus_sky = outlier ? -(int32_t)most : -cell.w * cell.d;
+	c.tile->base[c.lane].sky_d = outlier ? 1 : cell.d;
+	if (v > 0 && v <= finished)
+		slanted_set_base(a.m, slanted_final_of(a, c, v - 1)->below, &c.tile->base[c.lane]);
+	if (SCORED) {
+		const int words = a.slots.all / 4;
+		const int rows = a.rows - first < SLANTED_ROWS ? a.rows - first : SLANTED_ROWS;
+		const float4 *from = (const float4 *)slanted_scores_of(a, c, first);
+
+#pragma unroll 2 /* registers */
+		for (int i = c.lane; i < rows * words; i += SLANTED_ROWS)
+			c.tile_sums[i] = from[i];
+	}
+	__syncwarp();
+}
+
+/* What lanes know of their top row before any start row has gone. */
+struct slanted_tops {
+	struct slanted_totals totals; /* over rows 0 .. top */
+	int origin, holes;
+	int32_t d0; /* disparity there */
+};
+
+SLANTED_INLINE int64_t slanted_scan(int64_t carry, int64_t x, int lane)
+{
+	return carry + sx_warp_prefix((long long)x, lane);
+}
+
+SLANTED_INLINE int slanted_scan_max(int carry, int x, int lane)
+{
+	for (int i = 1; i < 32; i <<= 1) {
+		const int below = __shfl_up_sync(SLANTED_ALL, x, (unsigned)i);
+
+		x = lane >= i && below > x ? below : x;
+	}
+	return carry > x ? carry : x;
+}
+
+template <bool EXACT, bool SCORED>
+SLANTED_INLINE struct slanted_tops slanted_open_block(const struct slanted_arguments &a,
+						      const struct slanted_column &c, int block)
+{
+	const int v = block + c.lane;
+	const struct slanted_cell cell = slanted_cell_at(a, c, v);
+	const int32_t e = cell.d - cell.road.ground_q4;
+	const int64_t gv = (int64_t)cell.g * v, ge = (int64_t)cell.g * e, wd = (int64_t)cell.w * cell.d;
+	const int64_t sky = sx_slanted_sky_part(cell.w, cell.d, slanted_sky_most<SCORED>(a));
+	struct slanted_carry *carry = &c.tile->carry;
+	const struct slanted_totals *t = &carry->totals;
+	struct slanted_tops r;
+	int origin;
+
+	r.totals.n = slanted_scan(t->n, cell.g, c.lane);
+	r.totals.x = slanted_scan(t->x, gv, c.lane);
+	r.totals.xx = slanted_scan(t->xx, gv * v, c.lane);
+	r.totals.e = slanted_scan(t->e, ge, c.lane);
+	r.totals.xe = slanted_scan(t->xe, ge * v, c.lane);
+	r.totals.ee = slanted_scan(t->ee, ge * e, c.lane);
+	r.totals.w = slanted_scan(t->w, cell.w, c.lane);
+	r.totals.d = slanted_scan(t->d, wd, c.lane);
+	r.totals.dd = slanted_scan(t->dd, wd * cell.d, c.lane);
+	r.totals.sky = slanted_scan(t->sky, v >= c.sky_from ? sky : 0, c.lane);
+	r.holes = carry->holes + (int)sx_warp_prefix((uint32_t)(cell.w == 0), c.lane);
+	origin = slanted_scan_max(carry->origin, cell.w > 0 ? v : -1, c.lane);
+	__syncwarp();
+	if (c.lane == SLANTED_ROWS - 1) {
+		carry->totals = r.totals;
+		carry->origin = origin;
+		carry->holes = r.holes;
+	}
+	__syncwarp();
+	r.origin = origin < 0 ? v : origin;
+	r.d0 = origin < 0 ? 0 : slanted_cell_at(a, c, origin).d;
+	c.tile->above[c.lane] =
+		make_float2(v + 1 < a.rows ? (float)a.row[v + 1].ground_q4 : 0.0f, (float)(v + 1 - r.origin));
+	if (EXACT) {
+		if (v < a.rows)
+			slanted_cells_of(a, c)[v] =
+				make_float4((float)cell.d, (float)e, (float)cell.w, (float)cell.g);
+		__syncwarp();
+	}
+	return r;
+}
+
+#endif

@@ -1,0 +1,187 @@
+/*
+ * Slanted stixels on the GPU: from the outcome of every row to the column's list, by its warp.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_GPU_SLANTED_SLANTED_LIST_CUH
+#define SX_GPU_SLANTED_SLANTED_LIST_CUH
+
+#include "gpu/slanted/slanted_column.cuh"
+
+SLANTED_INLINE int64_t slanted_warp_sum(int64_t x)
+{
+	long long sum = x;
+
+	for (int i = 16; i > 0; i >>= 1)
+		sum += __shfl_xor_sync(SLANTED_ALL, sum, i);
+	return sum;
+}
+
+/* The rows of a stixel: all that the reference knows of them, in every lane. */
+struct slanted_piece {
+	struct sx_slanted_sums sums;
+	int origin;
+	int32_t d0;
+};
+
+SLANTED_INLINE struct slanted_piece slanted_piece_of(const struct slanted_arguments &a,
+						     const struct slanted_column &c, int v_bottom, int v_top)
+{
+	struct sx_slanted_sums s = sx_slanted_sums();
+	struct slanted_piece r;
+	int origin = -1;
+
+	for (int v = v_bottom + c.lane; v <= v_top; v += SLANTED_ROWS)
+		if (slanted_cell_at(a, c, v).w > 0)
+			origin = v;
+	origin = (int)sx_warp_max((uint32_t)(origin + 1)) - 1;
+	/* without any weight planes are 0 wherever they count from */
+	r.origin = origin < 0 ? v_bottom : origin;
+	r.d0 = slanted_cell_at(a, c, r.origin).d;
+	for (int v = v_bottom + c.lane; v <= v_top; v += SLANTED_ROWS) {
+		const struct slanted_cell cell = slanted_cell_at(a, c, v);
+
+		sx_slanted_add(&s, cell.w, cell.g, v - r.origin, cell.d - cell.road.ground_q4, cell.d - r.d0);
+	}
+	r.sums.n = (int32_t)sx_warp_sum((uint32_t)s.n);
+	r.sums.w = (int32_t)sx_warp_sum((uint32_t)s.w);
+	r.sums.x = (int32_t)sx_warp_sum((uint32_t)s.x);
+	r.sums.xx = slanted_warp_sum(s.xx);
+	r.sums.e = slanted_warp_sum(s.e);
+	r.sums.xe = slanted_warp_sum(s.xe);
+	r.sums.ee = slanted_warp_sum(s.ee);
+	r.sums.c = slanted_warp_sum(s.c);
+	r.sums.cc = slanted_warp_sum(s.cc);
+	return r;
+}
+
+/* The cheapest class of a kind, the first on ties; sums are whole and below 2^23. */
+SLANTED_INLINE uint8_t slanted_label(const struct slanted_arguments &a, const struct slanted_column &c,
+				     int kind, int v_bottom, int v_top)
+{
+	const struct slanted_slots *slots = &c.lookup->slots;
+	const float *low = slanted_scores_of(a, c, v_bottom), *high = slanted_scores_of(a, c, v_top + 1);
+	const int end = slots->first[kind] + slots->count[kind];
+	uint32_t best = UINT32_MAX;
+
+	for (int slot = slots->first[kind] + c.lane; slot < end; slot += SLANTED_ROWS) {
+		const uint32_t key = (uint32_t)(high[slot] - low[slot]) << 8 | (uint32_t)slot;
+
+		best = key < best ? key : best;
+	}
+	best = sx_warp_min(best) & 255;
+	return slots->class_of[best] == SLANTED_NO_CLASS ? (uint8_t)STIXEL_LABEL_NONE : slots->class_of[best];
+}
+
+SLANTED_INLINE struct sx_slanted_choice slanted_choice_of(const struct slanted_arguments &a,
+							  const struct slanted_column &c, bool scored,
+							  int kind, int v_bottom, int v_top)
+{
+	const struct slanted_piece piece = slanted_piece_of(a, c, v_bottom, v_top);
+	struct sx_slanted_choice r;
+
+	r.v_bottom = (uint16_t)v_bottom;
+	r.v_top = (uint16_t)v_top;
+	r.kind = (uint8_t)kind;
+	r.label = scored ? slanted_label(a, c, kind, v_bottom, v_top) : (uint8_t)STIXEL_LABEL_NONE;
+	r.valid = piece.sums.w > 0;
+	r.origin = piece.origin;
+	r.plane.a = r.plane.b = r.plane.fit = 0.0f;
+	if (kind == STIXEL_GROUND)
+		r.plane = sx_slanted_ground(&a.m, &piece.sums, a.row[v_bottom].lambda_offset,
+					    v_bottom - piece.origin);
+	else if (kind == STIXEL_OBJECT)
+		r.plane = sx_slanted_object(&a.m, &piece.sums, piece.d0);
+	return r;
+}
+
+/* What the stixel stands on. Not for row 0. */
+SLANTED_INLINE int slanted_kind_below(const struct slanted_arguments &a, const struct slanted_column &c,
+				      const struct sx_slanted_choice &s)
+{
+	const struct sx_slanted_below below = slanted_final_of(a, c, s.v_bottom - 1)->below;
+
+	if (s.kind == STIXEL_OBJECT)
+		return sx_slanted_on_object(&a.m, &below, s.plane.a, a.row[s.v_bottom].gravity).from;
+	if (s.kind == STIXEL_SKY)
+		return sx_slanted_on_sky(&a.m, &below).from;
+	return sx_slanted_on_ground(&a.m, &below,
+				    (float)a.row[s.v_bottom].ground_q4 +
+					    (s.plane.a + s.plane.b * (float)((int)s.v_bottom - s.origin)))
+		.from;
+}
+
+/* Follows the choices down from the top row. The segments lie at the end of list then, bottom to top. */
+SLANTED_INLINE int slanted_back_track(const struct slanted_arguments &a, const struct slanted_column &c,
+				      bool scored, int32_t *total, struct sx_segment *list)
+{
+	const struct sx_slanted_below top = slanted_final_of(a, c, a.rows - 1)->below;
+	float cost = top.cost[STIXEL_GROUND];
+	int kind = STIXEL_GROUND, n = 0;
+
+#pragma unroll
+	for (int k = STIXEL_OBJECT; k <= STIXEL_SKY; k++)
+		if (top.cost[k] < cost) {
+			cost = top.cost[k];
+			kind = k;
+		}
+	*total = sx_slanted_total(cost);
+	for (int v = a.rows - 1; v >= 0;) {
+		const int v_bottom = slanted_final_of(a, c, v)->from[kind];
+		const struct sx_slanted_choice choice = slanted_choice_of(a, c, scored, kind, v_bottom, v);
+		struct sx_slanted_geometry g;
+
+		g.vhor = a.road->vhor;
+		g.cell_height = a.cell_height;
+		g.scored = scored;
+		g.slope = a.road->slope;
+		g.ground_q4 = a.row[v_bottom].ground_q4;
+		n++;
+		if (c.lane == 0)
+			list[a.rows - n] = sx_slanted_segment(&g, &choice);
+		if (v_bottom > 0)
+			kind = slanted_kind_below(a, c, choice);
+		v = v_bottom - 1;
+	}
+	__syncwarp();
+	return n;
+}
+
+/*
+ * Moves the n segments to the front. Without scores sky on sky only raises the top of the one below, and of several only
+ * the topmost writes. A lane a segment; what is written lies at or before what has been read. Returns how many remain.
+ */
+SLANTED_INLINE int slanted_join_sky(const struct slanted_column &c, bool scored, int rows, int n,
+				    struct sx_segment *list)
+{
+	int kept = 0, last_kind = STIXEL_UNKNOWN;
+
+	for (int first = 0; first < n; first += SLANTED_ROWS) {
+		const bool inside = first + c.lane < n;
+		struct sx_segment s = sx_segment();
+		int kind = STIXEL_UNKNOWN, below;
+		unsigned keeps, joins;
+
+		if (inside) {
+			s = list[rows - n + first + c.lane];
+			kind = s.kind;
+		}
+		below = __shfl_up_sync(SLANTED_ALL, kind, 1);
+		if (c.lane == 0)
+			below = last_kind;
+		last_kind = __shfl_sync(SLANTED_ALL, kind, 31);
+		joins = __ballot_sync(SLANTED_ALL,
+				      inside && !scored && kind == STIXEL_SKY && below == STIXEL_SKY);
+		keeps = __ballot_sync(SLANTED_ALL, inside) & ~joins;
+		if (keeps >> c.lane & 1)
+			list[kept + __popc(keeps & ((1u << c.lane) - 1))] = s;
+		__syncwarp();
+		if (joins >> c.lane & 1 && (c.lane == 31 || !(joins >> (c.lane + 1) & 1)))
+			list[kept + __popc(keeps & ((1u << c.lane) - 1)) - 1].v_top = s.v_top;
+		__syncwarp();
+		kept += __popc(keeps);
+	}
+	return kept;
+}
+
+#endif

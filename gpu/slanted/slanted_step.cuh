@@ -1,0 +1,342 @@
+/*
+ * Slanted stixels on the GPU: the recurrence of a column by one warp. A lane is a top row; start rows come upwards, the
+ * same for all lanes, and leave the lanes' sums one by one.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_GPU_SLANTED_SLANTED_STEP_CUH
+#define SX_GPU_SLANTED_SLANTED_STEP_CUH
+
+#include "gpu/slanted/slanted_column.cuh"
+
+template <enum slanted_mode MODE> struct slanted_sums_of {
+	typedef struct slanted_sums_wide type;
+};
+template <> struct slanted_sums_of<SLANTED_SMALL_SUMS> {
+	typedef struct slanted_sums_small type;
+};
+
+/* A lane's scores up to its top row: in registers where they are few. */
+template <enum slanted_classes CLASSES> struct slanted_own {
+	const float *sums;
+};
+template <> struct slanted_own<SLANTED_FEW> {
+	float object[SLANTED_FEW_OBJECTS], ground[SLANTED_FEW_GROUNDS], sky;
+};
+
+/* What a lane has found so far. from: start row; object, a, b: planes of the best object and ground. */
+struct slanted_best {
+	float cost[3], object, a, b;
+	int from[3];
+};
+
+template <enum slanted_mode MODE, enum slanted_classes CLASSES>
+struct slanted_lane {
+	typename slanted_sums_of<MODE>::type sums; struct slanted_own<CLASSES> own; struct slanted_best best;
+	int top;	  /* row */
+	float holes;	  /* rows up to it without a weight; left alone where no ground is legal */
+	int last, origin; /* of SLANTED_EXACT only: row of the warp's highest lane; of the lane's origin */
+};
+
+/* ---- class scores ---------------------------------------------------------------------------------------------- */
+
+SLANTED_INLINE void slanted_own_load(struct slanted_own<SLANTED_NONE> *, const float *)
+{
+}
+
+SLANTED_INLINE void slanted_own_load(struct slanted_own<SLANTED_MANY> *own, const float *sums)
+{
+	own->sums = sums;
+}
+
+SLANTED_INLINE void slanted_own_load(struct slanted_own<SLANTED_FEW> *own, const float *sums)
+{
+#pragma unroll
+	for (int k = 0; k < SLANTED_FEW_OBJECTS; k++)
+		own->object[k] = sums[k];
+#pragma unroll
+	for (int k = 0; k < SLANTED_FEW_GROUNDS; k++)
+		own->ground[k] = sums[SLANTED_FEW_OBJECTS + k];
+	own->sky = sums[SLANTED_FEW_OBJECTS + SLANTED_FEW_GROUNDS];
+}
+
+SLANTED_INLINE float slanted_least4(const float *mine, const float4 &row)
+{
+	return fminf(fminf(mine[0] - row.x, mine[1] - row.y), fminf(mine[2] - row.z, mine[3] - row.w));
+}
+
+/* The least sum of a kind's classes over the rows from the start row on. sums: of the start row. */
+template <enum stixel_kind KIND>
+SLANTED_INLINE float slanted_least(const struct slanted_own<SLANTED_FEW> &own, const struct slanted_slots &,
+				   const float4 *sums)
+{
+	float least;
+
+	if (KIND == STIXEL_SKY)
+		return own.sky - sums[(SLANTED_FEW_OBJECTS + SLANTED_FEW_GROUNDS) / 4].x;
+	if (KIND == STIXEL_GROUND)
+		return slanted_least4(own.ground, sums[SLANTED_FEW_OBJECTS / 4]);
+	least = slanted_least4(own.object, sums[0]);
+#pragma unroll
+	for (int k = 1; k < SLANTED_FEW_OBJECTS / 4; k++)
+		least = fminf(least, slanted_least4(own.object + 4 * k, sums[k]));
+	return least;
+}
+
+template <enum stixel_kind KIND>
+SLANTED_INLINE float slanted_least(const struct slanted_own<SLANTED_MANY> &own, const struct slanted_slots &s,
+				   const float4 *sums)
+{
+	float least = SX_SLANTED_ILLEGAL;
+
+	for (int k = s.first[KIND]; k < s.first[KIND] + s.count[KIND]; k += 4) {
+		const float4 own4 = *(const float4 *)(own.sums + k);
+		const float mine[4] = {own4.x, own4.y, own4.z, own4.w};
+
+		least = fminf(least, slanted_least4(mine, sums[k / 4]));
+	}
+	return least;
+}
+
+template <enum stixel_kind KIND>
+SLANTED_INLINE float slanted_least(const struct slanted_own<SLANTED_NONE> &, const struct slanted_slots &,
+				   const float4 *)
+{
+	return 0.0f;
+}
+
+/* Of a row, 4 slots each. */
+template <enum slanted_classes CLASSES> SLANTED_INLINE int slanted_words(const struct slanted_slots &s)
+{
+	return CLASSES == SLANTED_FEW ? SLANTED_FEW_SLOTS / 4 : s.all / 4;
+}
+
+/* ---- the exact model ------------------------------------------------------------------------------------------- */
+
+/* What the cells of rows v_bottom .. the lane's top cost with a plane. The whole warp. */
+template <enum stixel_kind KIND>
+SLANTED_INLINE float slanted_cells_fit(const struct slanted_arguments &a, const struct slanted_column &c,
+				       int v_bottom, int top, int last, int origin,
+				       const struct sx_slanted_plane &p)
+{
+	int32_t sum = 0;
+
+	for (int v = v_bottom; v <= last; v++) {
+		const float4 cell = slanted_cells_of(a, c)[v];
+		const float residual =
+			KIND == STIXEL_GROUND ? (p.a + p.b * (float)(v - origin)) - cell.y : p.a - cell.x;
+
+		if (v <= top)
+			sum += c.lookup->outlier[KIND][sx_slanted_outlier(
+				residual, (KIND == STIXEL_GROUND ? cell.w : cell.z) * a.kw[KIND])];
+	}
+	return (float)sum * (1.0f / 1024.0f);
+}
+
+/* ---- one start row --------------------------------------------------------------------------------------------- */
+
+template <enum slanted_classes CLASSES>
+SLANTED_INLINE float slanted_cost(const struct sx_slanted_model &m, float fit, float scores, float below)
+{
+	return CLASSES == SLANTED_NONE ? fit + below : (fit + scores * m.semantic) + below;
+}
+
+/*
+ * All lanes, start row v in the tile's row r. GROUND, SKY: kinds that can be legal here; FIRST: v is 0; DIAGONAL: lanes
+ * below v have finished. Strictly cheaper alone replaces: the longest stixel wins ties.
+ */
+template <enum slanted_mode MODE, enum slanted_classes CLASSES, bool GROUND, bool SKY, bool FIRST,
+	  bool DIAGONAL>
+SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct slanted_column &c,
+				 struct slanted_lane<MODE, CLASSES> *l, int v, int r)
+{
+	const struct sx_slanted_model &m = a.m;
+	const struct slanted_row row = c.tile->row[r];
+	const float4 *sums = c.tile_sums + r * slanted_words<CLASSES>(a.slots);
+	const bool alive = !DIAGONAL || v <= l->top;
+	struct slanted_best *best = &l->best;
+	struct slanted_base base;
+
+	if (!FIRST)
+		base = c.tile->base[r];
+	if (GROUND) {
+		struct sx_slanted_plane p = slanted_ground(m, l->sums, row.lambda_offset);
+		const float foot = row.ground + (p.a + p.b * slanted_y(l->sums));
+		float cost, below = m.cut;
+
+		if (MODE == SLANTED_EXACT)
+			p.fit = slanted_cells_fit<STIXEL_GROUND>(a, c, v, l->top, l->last, l->origin, p) +
+				sx_slanted_ground_prior(&m, &p, row.lambda_offset, v - l->origin);
+		if (!FIRST)
+			below = slanted_under_ground(m, base, foot);
+		p.fit = p.fit + l->holes * m.hole;
+		cost = slanted_cost<CLASSES>(m, p.fit, slanted_least<STIXEL_GROUND>(l->own, a.slots, sums),
+					     below);
+		if (cost < best->cost[STIXEL_GROUND] && alive) {
+			best->cost[STIXEL_GROUND] = cost;
+			best->from[STIXEL_GROUND] = v;
+			best->a = p.a;
+			best->b = p.b;
+		}
+	}
+	{
+		struct sx_slanted_plane p = slanted_object(m, l->sums);
+		float cost, below = m.cut_first_object;
+
+		if (MODE == SLANTED_EXACT)
+			p.fit = slanted_cells_fit<STIXEL_OBJECT>(a, c, v, l->top, l->last, l->origin, p);
+		if (!FIRST)
+			below = slanted_under_object<SKY>(m, base, p.a, row.gravity);
+		cost = slanted_cost<CLASSES>(m, p.fit, slanted_least<STIXEL_OBJECT>(l->own, a.slots, sums),
+					     below);
+		if (cost < best->cost[STIXEL_OBJECT] && alive) {
+			best->cost[STIXEL_OBJECT] = cost;
+			best->from[STIXEL_OBJECT] = v;
+			best->object = p.a;
+		}
+	}
+	if (SKY) {
+		const struct sx_slanted_plane none = {0.0f, 0.0f, 0.0f};
+		const float fit =
+			MODE == SLANTED_EXACT
+				? slanted_cells_fit<STIXEL_SKY>(a, c, v, l->top, l->last, l->origin, none)
+				: slanted_sky(m, l->sums);
+		const float cost = slanted_cost<CLASSES>(
+			m, fit, slanted_least<STIXEL_SKY>(l->own, a.slots, sums), base.sky);
+
+		if (cost < best->cost[STIXEL_SKY] && alive) {
+			best->cost[STIXEL_SKY] = cost;
+			best->from[STIXEL_SKY] = v;
+		}
+	}
+	if (GROUND)
+		l->holes -= row.hole;
+	slanted_drop<GROUND, SKY>(&l->sums, row, base);
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------------------------- */
+
+/* What the rows above need of a lane that has finished. */
+SLANTED_INLINE struct sx_slanted_below slanted_below_of(const struct slanted_column &c,
+							const struct slanted_best &best, int top)
+{
+	const float2 above = c.tile->above[c.lane];
+	struct sx_slanted_below b;
+
+	b.cost[STIXEL_GROUND] = top < c.top ? best.cost[STIXEL_GROUND] : SX_SLANTED_ILLEGAL;
+	b.cost[STIXEL_OBJECT] = best.cost[STIXEL_OBJECT];
+	b.cost[STIXEL_SKY] = best.cost[STIXEL_SKY];
+	b.object = best.object;
+	b.ground_next = above.x + (best.a + best.b * above.y);
+	return b;
+}
+
+/* Rows begin .. end - 1 of the tile, which is the block's. Each of them hands over to the next. */
+template <enum slanted_mode MODE, enum slanted_classes CLASSES, bool GROUND, bool SKY>
+SLANTED_INLINE void slanted_triangle(const struct slanted_arguments &a, const struct slanted_column &c,
+				     struct slanted_lane<MODE, CLASSES> *l, int first, int begin, int end)
+{
+#pragma unroll 1
+	for (int r = begin; r < end; r++) {
+		const int v = first + r;
+
+		if (!SKY && v == 0)
+			slanted_step<MODE, CLASSES, GROUND, false, true, true>(a, c, l, v, r);
+		else
+			slanted_step<MODE, CLASSES, GROUND, SKY, false, true>(a, c, l, v, r);
+		if (c.lane == r && r + 1 < SLANTED_ROWS)
+			slanted_set_base(a.m, slanted_below_of(c, l->best, l->top), &c.tile->base[r + 1]);
+		__syncwarp();
+	}
+}
+
+/* Rows begin .. 31 of a tile below the block. */
+template <enum slanted_mode MODE, enum slanted_classes CLASSES, bool GROUND, bool SKY>
+SLANTED_INLINE void slanted_square(const struct slanted_arguments &a, const struct slanted_column &c,
+				   struct slanted_lane<MODE, CLASSES> *l, int first, int begin, int end)
+{
+#pragma unroll 1
+	for (int r = begin; r < end; r++)
+		slanted_step<MODE, CLASSES, GROUND, SKY, false, false>(a, c, l, first + r, r);
+}
+
+/* Rows of the tile that begins in row first, of `rows`, in which sky may not begin. */
+SLANTED_INLINE int slanted_low_rows(const struct slanted_column &c, int first, int rows)
+{
+	const int low = c.sky_from - first;
+
+	return low < 0 ? 0 : low < rows ? low : rows;
+}
+
+/* The block of top rows from `block` on. */
+template <enum slanted_mode MODE, enum slanted_classes CLASSES, bool GROUND>
+SLANTED_INLINE void slanted_block(const struct slanted_arguments &a, const struct slanted_column &c,
+				  struct slanted_lane<MODE, CLASSES> *l, int block)
+{
+	const int rows = a.rows - block < SLANTED_ROWS ? a.rows - block : SLANTED_ROWS;
+	int low;
+
+	for (int first = 0; first < block; first += SLANTED_ROWS) {
+		low = slanted_low_rows(c, first, SLANTED_ROWS);
+		slanted_load_tile<CLASSES != SLANTED_NONE>(a, c, first, block);
+		if (first == 0)
+			slanted_step<MODE, CLASSES, GROUND, false, true, false>(a, c, l, 0, 0);
+		slanted_square<MODE, CLASSES, GROUND, false>(a, c, l, first, first == 0, low);
+		slanted_square<MODE, CLASSES, GROUND, true>(a, c, l, first, low, SLANTED_ROWS);
+	}
+	low = slanted_low_rows(c, block, rows);
+	slanted_load_tile<CLASSES != SLANTED_NONE>(a, c, block, block);
+	slanted_triangle<MODE, CLASSES, GROUND, false>(a, c, l, block, 0, low);
+	slanted_triangle<MODE, CLASSES, GROUND, true>(a, c, l, block, low, rows);
+}
+
+/* The recurrence of the whole column: the outcome of every row. */
+template <enum slanted_mode MODE, enum slanted_classes CLASSES>
+SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const struct slanted_column &c)
+{
+	if (c.lane == 0) {
+		c.tile->carry = slanted_carry();
+		c.tile->carry.origin = -1;
+	}
+	__syncwarp();
+	if (CLASSES != SLANTED_NONE)
+		slanted_sum_scores(a, c);
+	for (int block = 0; block < a.rows; block += SLANTED_ROWS) {
+		const struct slanted_tops tops =
+			slanted_open_block<MODE == SLANTED_EXACT, CLASSES != SLANTED_NONE>(a, c, block);
+		struct slanted_lane<MODE, CLASSES> l;
+
+		l.top = block + c.lane;
+		l.last = block + SLANTED_ROWS < a.rows ? block + SLANTED_ROWS - 1 : a.rows - 1;
+		l.origin = tops.origin;
+		l.holes = (float)tops.holes;
+		slanted_set(&l.sums, tops.totals, tops.origin, tops.d0);
+		slanted_own_load(&l.own, slanted_scores_of(a, c, l.top < a.rows ? l.top + 1 : a.rows));
+		for (int k = 0; k < 3; k++) {
+			l.best.cost[k] = SX_SLANTED_ILLEGAL;
+			l.best.from[k] = 0;
+		}
+		l.best.object = l.best.a = l.best.b = 0.0f;
+		if (block < c.top) {
+			/* less than any: no ground in a lane that may have none */
+			if (l.top >= c.top)
+				l.best.cost[STIXEL_GROUND] = -SX_SLANTED_ILLEGAL;
+			slanted_block<MODE, CLASSES, true>(a, c, &l, block);
+		} else {
+			slanted_block<MODE, CLASSES, false>(a, c, &l, block);
+		}
+		if (l.top < a.rows) {
+			struct slanted_final f;
+
+			f.below = slanted_below_of(c, l.best, l.top);
+			for (int k = 0; k < 3; k++)
+				f.from[k] = (uint16_t)l.best.from[k];
+			f.from[3] = 0;
+			f.unused = 0;
+			*slanted_final_of(a, c, l.top) = f;
+		}
+		__syncwarp();
+	}
+}
+
+#endif

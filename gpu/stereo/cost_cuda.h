@@ -1,0 +1,27 @@
+/*
+ * The cost volume: Cmax - C of every cell, in the layout of gpu/stereo/volume.cuh. Meaning: stages/stereo/cost.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_GPU_STEREO_COST_CUDA_H
+#define SX_GPU_STEREO_COST_CUDA_H
+
+#include <cuda_runtime_api.h>
+#include <stdint.h>
+
+#include "base/image.h"
+#include "stages/params.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* volume: width * height * disparities bytes of device memory, 256-byte aligned; all of it is written. */
+cudaError_t sx_cost_cuda_run(const struct sx_image census[2], const struct sx_stereo_params *p,
+			     uint8_t *volume, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,560 @@
+/*
+ * The filters on the GPU: median of both maps, left-right check, speckles, confidence. Must equal sx_median(),
+ * sx_left_right(), sx_speckle() and sx_confidence() byte for byte.
+ *
+ * Work:    a block makes a strip of ROWS whole rows, so that the partner of every pixel is at hand: medians of both
+ *          maps into shared memory, the check there, and of the result the connected components, by union-find over
+ *          runs of a row: in tiles of 32 columns a warp finds them and what touches by ballots; then the tiles are joined.
+ *          Components that are large enough already are done with; the others become nodes of a forest in device
+ *          memory. The second of two neighbouring blocks to arrive joins the components across their border; nobody
+ *          waits. A second launch erases what has stayed small.
+ * Memory:  6 bytes of shared memory per pixel of the strip. Per pixel 4 (ROWS + 2) / ROWS bytes in, mostly from the
+ *          cache, and 8 bytes out (both medians, checked map, final map); 2 bytes of label out and in again.
+ * Ranges:  maps: below 0x1000 or 0xffff (256 disparities, Q4), so the median may order them as fp16; labels:
+ *          ROWS * width <= 8192; sizes inside a strip as 16 bits, two in a word that is added to: at most 8192.
+ * Shapes:  width to 4096 (ROWS 4 up to 2048, then 2), any height; images are the device's, padded to 128 bytes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "gpu/cuda.cuh"
+#include "gpu/stereo/forest.cuh"
+#include "gpu/stereo/median.cuh"
+#include "gpu/stages_cuda.h"
+
+#define ALL_LANES 0xffffffffu
+#define INVALID ((int)SX_DISPARITY_INVALID)
+#ifndef THREADS_MAX
+#define THREADS_MAX 512
+#endif
+#define BLOCKS_MIN 2 /* of THREADS_MAX: 64 registers */
+#define SHARED_MAX 49152
+#define SHARED_PER_PIXEL 6
+
+/* A word of the strip's forest: of the first pixel of a run its parent, of the others TAIL | the first pixel. */
+#define NO_RUN UINT32_MAX
+#define TAIL 0x80000000u
+
+struct filter_work {
+	struct sx_median_map left, right; /* dst: NULL without median */
+	uint8_t *checked, *final_map, *confidence, *labels;
+	size_t checked_pitch, final_pitch, confidence_pitch, labels_pitch;
+	struct sx_forest forest;
+	uint32_t *arrived; /* one a border between strips: how many of its two blocks have come */
+	uint32_t size_limit;
+	int width, height, stride, connected; /* stride: of a row in shared memory, pixels, a multiple of 8 */
+	int tolerance, keep, min_disparity;
+	enum sx_median_border border;
+};
+
+struct sx_filter_cuda {
+	struct filter_work work; /* but images */
+	bool median, speckle;
+	int rows, threads;
+};
+
+/* ---- median ---- */
+
+template <int ROWS, bool MEDIAN>
+__device__ static void filter_group(const struct filter_work *w, const struct sx_median_map *m, int x, int y,
+				    uint16_t *shared)
+{
+	uint4 out[ROWS];
+
+	if (MEDIAN) {
+		sx_median_group<ROWS>(out, m, x, y, w->width, w->height, w->border);
+	} else {
+#pragma unroll
+		for (int r = 0; r < ROWS; r++)
+			out[r] = *reinterpret_cast<const uint4 *>(
+				m->src + (size_t)min(y + r, w->height - 1) * m->src_pitch + 2 * x);
+	}
+#pragma unroll
+	for (int r = 0; r < ROWS; r++) {
+		*reinterpret_cast<uint4 *>(&shared[r * w->stride + x]) = out[r];
+		if (MEDIAN && y + r < w->height)
+			*reinterpret_cast<uint4 *>(m->dst + (size_t)(y + r) * m->dst_pitch + 2 * x) = out[r];
+	}
+}
+
+template <int ROWS, bool MEDIAN>
+__device__ static void filter_strip(const struct filter_work *w, int y, uint16_t *left, uint16_t *right)
+{
+	int groups = w->stride / SX_MEDIAN_COLUMNS;
+
+	for (int i = (int)threadIdx.x; i < 2 * groups; i += (int)blockDim.x) {
+		bool second = i >= groups;
+		struct sx_median_map m = second ? w->right : w->left;
+
+		filter_group<ROWS, MEDIAN>(w, &m, (second ? i - groups : i) * SX_MEDIAN_COLUMNS, y,
+					   second ? right : left);
+	}
+}
+
+/* ---- left-right check ---- */
+
+/* right: the row of the right map. Returns the real disparity, Q4, or INVALID. */
+__device__ __forceinline__ int checked(const struct filter_work *w, const uint16_t *right, int x, int v)
+{
+	int d = v >> 4, k = x - d, partner = k - w->min_disparity;
+	bool good = v != INVALID && x < w->width;
+
+	if (w->tolerance >= 0 && good) {
+		if (k >= 0 && abs((int)right[k] - d) > w->tolerance)
+			good = false;
+		if (!w->keep && (k < 0 || partner < 0 || partner >= w->width))
+			good = false;
+	}
+	return good ? max(v + 16 * w->min_disparity, 0) : INVALID;
+}
+
+template <int ROWS>
+__device__ static void check_strip(const struct filter_work *w, int y, uint16_t *left, const uint16_t *right)
+{
+	int words = w->stride / 2, row = 0, word = (int)threadIdx.x;
+
+	for (;; word += (int)blockDim.x) {
+		int x, a, b;
+		uint32_t both, *at;
+
+		for (; word >= words; word -= words)
+			row++;
+		if (row >= ROWS || y + row >= w->height)
+			return;
+		x = 2 * word;
+		at = reinterpret_cast<uint32_t *>(&left[row * w->stride + x]);
+		both = *at;
+		a = checked(w, &right[row * w->stride], x, (int)(both & 0xffff));
+		b = checked(w, &right[row * w->stride], x + 1, (int)(both >> 16));
+		both = (uint32_t)a | (uint32_t)b << 16;
+		*at = both;
+		if (x >= w->width)
+			continue;
+		*reinterpret_cast<uint32_t *>(w->final_map + (size_t)(y + row) * w->final_pitch + 2 * x) =
+			both;
+		if (w->checked)
+			*reinterpret_cast<uint32_t *>(w->checked + (size_t)(y + row) * w->checked_pitch +
+						      2 * x) = both;
+		if (a == INVALID)
+			w->confidence[(size_t)(y + row) * w->confidence_pitch + x] = 0;
+		if (b == INVALID && x + 1 < w->width)
+			w->confidence[(size_t)(y + row) * w->confidence_pitch + x + 1] = 0;
+	}
+}
+
+/* ---- components of a strip ---- */
+
+/* Without branches, as whole warps ask. */
+__device__ __forceinline__ bool are_connected(const struct filter_work *w, int a, int b)
+{
+	return (a != INVALID) & (b != INVALID) & (abs(a - b) <= w->connected);
+}
+
+/* A tile: 32 columns of the strip's rows, one a lane. Runs end at its sides, so that one warp can find and join them. */
+struct filter_tile {
+	int x, lane;
+	bool inside;
+};
+
+__device__ __forceinline__ bool tile_at(struct filter_tile *t, const struct filter_work *w, int i)
+{
+	t->lane = (int)threadIdx.x % 32;
+	t->x = 32 * i + t->lane;
+	t->inside = t->x < w->width;
+	return 32 * i < w->width;
+}
+
+/* The warps take the tiles in turn. Lanes that were apart are together again for the next tile. */
+#define FOR_TILES(t, w) \
+	for (int i_ = (int)threadIdx.x / 32; __syncwarp(), tile_at(&(t), w, i_); i_ += (int)blockDim.x / 32)
+
+/* Lane of the run's first pixel; starts: bits of the lanes where runs start. */
+__device__ __forceinline__ uint32_t first_of(uint32_t starts, int lane)
+{
+	return (uint32_t)(31 - __clz((int)(starts & ((2u << lane) - 1))));
+}
+
+/* Bits of the lanes whose run must join that above: of neighbours that touch the same two runs one does. */
+__device__ __forceinline__ uint32_t joints(uint32_t touching, uint32_t connected, uint32_t connected_above)
+{
+	return touching & ~(touching << 1 & connected & connected_above);
+}
+
+/* Finds the runs and joins them inside tiles. */
+template <int ROWS>
+__device__ static void join_tiles(const struct filter_work *w, int y, const uint16_t *map, uint32_t *parent)
+{
+	struct filter_tile t;
+
+	FOR_TILES(t, w)
+	{
+		uint32_t starts[ROWS], connected[ROWS], join[ROWS];
+		int above = INVALID;
+
+#pragma unroll
+		for (int r = 0; r < ROWS; r++) {
+			const uint32_t at = (uint32_t)(r * w->stride + t.x);
+			const int v = t.inside && y + r < w->height ? map[at] : INVALID,
+				  left = __shfl_up_sync(ALL_LANES, v, 1);
+			const bool beside = (t.lane != 0) & are_connected(w, v, left);
+
+			connected[r] = __ballot_sync(ALL_LANES, beside);
+			starts[r] = __ballot_sync(ALL_LANES, (v != INVALID) & !beside);
+			join[r] = __ballot_sync(ALL_LANES, are_connected(w, v, above));
+			if (r)
+				join[r] = joints(join[r], connected[r], connected[r - 1]);
+			if (t.x < w->stride)
+				parent[at] =
+					v == INVALID ? NO_RUN
+					: beside
+						? TAIL | (at - (uint32_t)t.lane + first_of(starts[r], t.lane))
+						: at;
+			above = v;
+		}
+		__syncwarp();
+#pragma unroll
+		for (int r = 1; r < ROWS; r++) {
+			const uint32_t at = (uint32_t)(r * w->stride + t.x - t.lane);
+
+			if (join[r] >> t.lane & 1)
+				sx_forest_join(parent, at + first_of(starts[r], t.lane),
+					       at - (uint32_t)w->stride + first_of(starts[r - 1], t.lane));
+		}
+	}
+}
+
+__device__ __forceinline__ uint32_t run_of(uint32_t *parent, uint32_t at)
+{
+	const uint32_t p = sx_forest_word(parent, at);
+
+	return p & TAIL ? p & ~TAIL : at;
+}
+
+/* Joins the runs on both sides of the borders between tiles. */
+template <int ROWS>
+__device__ static void join_sides(const struct filter_work *w, int y, const uint16_t *map, uint32_t *parent)
+{
+	const int sides = (w->width - 1) / 32;
+
+	for (int i = (int)threadIdx.x; i < ROWS * sides; i += (int)blockDim.x) {
+		const int r = i % ROWS, x = 32 * (i / ROWS + 1);
+		const uint32_t at = (uint32_t)(r * w->stride + x);
+
+		if (y + r < w->height && are_connected(w, map[at], map[at - 1]))
+			sx_forest_join(parent, at, run_of(parent, at - 1));
+	}
+}
+
+/* Sums the lengths of runs at their roots; every first pixel then names its root. sizes: 16 bits a place. */
+template <int ROWS>
+__device__ static void count_runs(const struct filter_work *w, uint32_t *parent, uint32_t *sizes)
+{
+	struct filter_tile t;
+
+	FOR_TILES(t, w)
+	{
+		uint32_t word[ROWS], tails[ROWS];
+
+#pragma unroll
+		for (int r = 0; r < ROWS; r++) {
+			word[r] = t.inside ? sx_forest_word(parent, (uint32_t)(r * w->stride + t.x)) : NO_RUN;
+			tails[r] = __ballot_sync(ALL_LANES, (word[r] != NO_RUN) & (word[r] >= TAIL));
+		}
+#pragma unroll
+		for (int r = 0; r < ROWS; r++) {
+			const uint32_t at = (uint32_t)(r * w->stride + t.x);
+			const uint32_t behind = ~tails[r] & ~((2u << t.lane) - 1);
+
+			if (!(word[r] & TAIL)) {
+				const uint32_t root = sx_forest_find(parent, at);
+				const uint32_t length =
+					(uint32_t)((behind ? __ffs((int)behind) - 1 : 32) - t.lane);
+
+				atomicMin(&parent[at], root);
+				atomicAdd(&sizes[root / 2], length << (16 * (root % 2)));
+			}
+		}
+	}
+}
+
+/* Labels: 0: nothing to decide; otherwise 1 + the place of the component's root, a node of the forest. */
+template <int ROWS>
+__device__ static void label_strip(const struct filter_work *w, int y, const uint32_t *parent,
+				   const uint16_t *sizes)
+{
+	const uint32_t base = blockIdx.x * (uint32_t)(ROWS * w->stride);
+	struct filter_tile t;
+
+	FOR_TILES(t, w)
+	{
+#pragma unroll
+		for (int r = 0; r < ROWS; r++) {
+			const uint32_t at = (uint32_t)(r * w->stride + t.x);
+			const uint32_t word = t.inside ? parent[at] : NO_RUN;
+			uint32_t label = 0;
+
+			if (word != NO_RUN) {
+				const uint32_t root = word & TAIL ? parent[word & ~TAIL] : word;
+
+				label = sizes[root] <= w->size_limit ? root + 1 : 0;
+			}
+			if (label == at + 1) {
+				w->forest.parent[base + at] = base + at;
+				w->forest.size[base + at] = sizes[at];
+			}
+			if (t.inside && y + r < w->height)
+				*reinterpret_cast<uint16_t *>(w->labels + (size_t)(y + r) * w->labels_pitch +
+							      2 * t.x) = (uint16_t)label;
+		}
+	}
+}
+
+/* ---- across strips ---- */
+
+__device__ __forceinline__ int load_u16(const uint8_t *data, size_t pitch, int x, int y)
+{
+	return __ldcg(reinterpret_cast<const uint16_t *>(data + (size_t)y * pitch) + x);
+}
+
+__device__ __forceinline__ uint32_t node_of(uint32_t base, int label)
+{
+	return label ? base + (uint32_t)label - 1 : SX_FOREST_KEPT;
+}
+
+/* Joins row y, the first of strip, to the row above. */
+template <int ROWS> __device__ static void join_border(const struct filter_work *w, int strip)
+{
+	const uint32_t places = (uint32_t)(ROWS * w->stride), base = (uint32_t)strip * places;
+	const int y = strip * ROWS;
+	struct filter_tile t;
+
+	FOR_TILES(t, w)
+	{
+		const int v = t.inside ? load_u16(w->checked, w->checked_pitch, t.x, y) : INVALID,
+			  above = t.inside ? load_u16(w->checked, w->checked_pitch, t.x, y - 1) : INVALID,
+			  left = __shfl_up_sync(ALL_LANES, v, 1),
+			  above_left = __shfl_up_sync(ALL_LANES, above, 1);
+		/* what the first lane lacks makes it join once more than it must */
+		const uint32_t beside = __ballot_sync(ALL_LANES, (t.lane != 0) & are_connected(w, v, left)),
+			       beside_above = __ballot_sync(
+				       ALL_LANES, (t.lane != 0) & are_connected(w, above, above_left)),
+			       touching = __ballot_sync(ALL_LANES, are_connected(w, v, above));
+
+		if (joints(touching, beside, beside_above) >> t.lane & 1) {
+			const int label = load_u16(w->labels, w->labels_pitch, t.x, y),
+				  label_above = load_u16(w->labels, w->labels_pitch, t.x, y - 1);
+
+			if (label || label_above)
+				sx_forest_unite(&w->forest, node_of(base, label),
+						node_of(base - places, label_above));
+		}
+	}
+}
+
+/*
+ * Everything of this block is in memory. Of the two blocks at a border the second one joins them.
+ * second[2]: shared memory.
+ */
+template <int ROWS> __device__ static void join_neighbours(const struct filter_work *w, uint32_t *second)
+{
+	int strip = (int)blockIdx.x, strips = (int)gridDim.x;
+
+	__threadfence();
+	__syncthreads();
+	if (threadIdx.x < 2) {
+		int border = strip + (int)threadIdx.x; /* above this strip, below it */
+		bool last = border > 0 && border < strips && atomicAdd(&w->arrived[border], 1u) == 1;
+
+		if (last)
+			w->arrived[border] = 0; /* for the next frame */
+		second[threadIdx.x] = last;
+		__threadfence();
+	}
+	__syncthreads();
+	for (int i = 0; i < 2; i++)
+		if (second[i])
+			join_border<ROWS>(w, strip + i);
+}
+
+template <int ROWS, bool MEDIAN, bool SPECKLE>
+__global__ void __launch_bounds__(THREADS_MAX, BLOCKS_MIN) filter(struct filter_work w)
+{
+	SX_DYNAMIC_SHARED(uint16_t, left);
+	int places = ROWS * w.stride, y = (int)blockIdx.x * ROWS;
+	uint32_t *parent = reinterpret_cast<uint32_t *>(left + places),
+		 *sizes = reinterpret_cast<uint32_t *>(left);
+	uint16_t *right = left + places; /* until parent is needed */
+
+	filter_strip<ROWS, MEDIAN>(&w, y, left, right);
+	__syncthreads();
+	check_strip<ROWS>(&w, y, left, right);
+	if (!SPECKLE)
+		return;
+	__syncthreads();
+	join_tiles<ROWS>(&w, y, left, parent);
+	__syncthreads();
+	join_sides<ROWS>(&w, y, left, parent);
+	__syncthreads();
+	for (int i = (int)threadIdx.x; i < places / 2; i += (int)blockDim.x)
+		sizes[i] = 0;
+	__syncthreads();
+	count_runs<ROWS>(&w, parent, sizes);
+	__syncthreads();
+	label_strip<ROWS>(&w, y, parent, left);
+	join_neighbours<ROWS>(&w, sizes);
+}
+
+/* ---- what stayed small ---- */
+
+#define ERASE_X 32
+#define ERASE_Y 4
+
+template <int ROWS> __global__ void __launch_bounds__(ERASE_X *ERASE_Y) erase(struct filter_work w)
+{
+	int x = 8 * (int)(blockIdx.x * ERASE_X + threadIdx.x), y = (int)(blockIdx.y * ERASE_Y + threadIdx.y);
+	uint32_t base = (uint32_t)(y / ROWS * ROWS * w.stride), last = 0;
+	uint16_t *map = reinterpret_cast<uint16_t *>(w.final_map + (size_t)y * w.final_pitch);
+	bool small = false;
+	uint32_t label[4];
+
+	if (x >= w.width || y >= w.height)
+		return;
+	*reinterpret_cast<uint4 *>(label) =
+		*reinterpret_cast<const uint4 *>(w.labels + (size_t)y * w.labels_pitch + 2 * x);
+	if (!(label[0] | label[1] | label[2] | label[3]))
+		return;
+#pragma unroll
+	for (int i = 0; i < 8; i++) {
+		uint32_t l = label[i / 2] >> (16 * (i % 2)) & 0xffff;
+
+		if (!l || x + i >= w.width)
+			continue;
+		if (l != last) {
+			uint32_t root = sx_forest_root(&w.forest, base + l - 1);
+
+			small = root != SX_FOREST_KEPT && w.forest.size[root] <= w.size_limit;
+			last = l;
+		}
+		if (small) {
+			map[x + i] = SX_DISPARITY_INVALID;
+			w.confidence[(size_t)y * w.confidence_pitch + x + i] = 0;
+		}
+	}
+}
+
+/* ---- host ---- */
+
+static int take_forest(struct sx_filter_cuda *s, struct sx_cuda_memory *m, const struct sx_context_config *c)
+{
+	struct filter_work *w = &s->work;
+	size_t strips = (size_t)(c->height + s->rows - 1) / (size_t)s->rows;
+	size_t places = strips * (size_t)(s->rows * w->stride);
+	size_t labels_pitch = ((size_t)c->width * 2 + 127) / 128 * 128;
+
+	w->forest.parent = (uint32_t *)sx_cuda_take_scratch(m, places * sizeof(uint32_t));
+	w->forest.size = (uint32_t *)sx_cuda_take_scratch(m, places * sizeof(uint32_t));
+	w->arrived = (uint32_t *)sx_cuda_take(m, (strips + 1) * sizeof(uint32_t));
+	w->labels = (uint8_t *)sx_cuda_take_scratch(m, labels_pitch * (size_t)c->height);
+	w->labels_pitch = labels_pitch;
+	return w->forest.parent && w->forest.size && w->arrived && w->labels ? 0 : -ENOMEM;
+}
+
+/* A group of the median each; where all strips fit side by side, more of them shorten the way to the last barrier. */
+static int threads_of(const struct sx_filter_cuda *s, int height, int sms)
+{
+	const int groups = 2 * s->work.stride / SX_MEDIAN_COLUMNS, strips = (height + s->rows - 1) / s->rows;
+	const int threads = s->speckle && strips <= sms ? s->work.stride : groups;
+
+	return threads > THREADS_MAX ? THREADS_MAX : (threads + 31) / 32 * 32;
+}
+
+int sx_filter_cuda_create(struct sx_filter_cuda **ret, struct sx_cuda_memory *m,
+			  const struct sx_context_config *c, int sms)
+{
+	const struct sx_filter_params *f = &c->params.filters;
+	struct sx_filter_cuda *s = (struct sx_filter_cuda *)calloc(1, sizeof(*s));
+	struct filter_work *w;
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	w = &s->work;
+	w->width = c->width;
+	w->height = c->height;
+	w->stride = (c->width + SX_MEDIAN_COLUMNS - 1) / SX_MEDIAN_COLUMNS * SX_MEDIAN_COLUMNS;
+	w->connected = f->speckle_range > 0xffff / 16 ? 0xffff : 16 * f->speckle_range;
+	w->size_limit = (uint32_t)f->speckle_size;
+	w->tolerance = f->left_right;
+	w->keep = f->left_right_keep;
+	w->min_disparity = c->params.stereo.min_disparity;
+	w->border = f->median_border;
+	s->median = f->median;
+	s->speckle = f->speckle_size > 0;
+	s->rows = 4 * w->stride * SHARED_PER_PIXEL <= SHARED_MAX ? 4 : 2;
+	s->threads = threads_of(s, c->height, sms);
+	r = s->rows * w->stride * SHARED_PER_PIXEL > SHARED_MAX ? -EINVAL
+	    : s->speckle					? take_forest(s, m, c)
+								: 0;
+	if (r < 0) {
+		free(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+void sx_filter_cuda_destroy(struct sx_filter_cuda *s)
+{
+	free(s);
+}
+
+static struct sx_median_map map_of(const struct sx_image *src, const struct sx_image *dst)
+{
+	struct sx_median_map m = {(const uint8_t *)src->data, (uint8_t *)dst->data, src->pitch, dst->pitch};
+
+	return m;
+}
+
+template <int ROWS>
+static void launch(const struct sx_filter_cuda *s, struct filter_work w, cudaStream_t stream)
+{
+	unsigned strips = (unsigned)(w.height + ROWS - 1) / ROWS, threads = (unsigned)s->threads;
+	size_t shared = (size_t)(ROWS * w.stride) * SHARED_PER_PIXEL;
+	dim3 grid((unsigned)(w.width + 8 * ERASE_X - 1) / (8 * ERASE_X),
+		  (unsigned)(w.height + ERASE_Y - 1) / ERASE_Y);
+
+	if (s->median && s->speckle)
+		SX_LAUNCH((filter<ROWS, true, true>), strips, threads, shared, stream, w);
+	else if (s->median)
+		SX_LAUNCH((filter<ROWS, true, false>), strips, threads, shared, stream, w);
+	else if (s->speckle)
+		SX_LAUNCH((filter<ROWS, false, true>), strips, threads, shared, stream, w);
+	else
+		SX_LAUNCH((filter<ROWS, false, false>), strips, threads, shared, stream, w);
+	if (s->speckle)
+		SX_LAUNCH((erase<ROWS>), grid, dim3(ERASE_X, ERASE_Y), 0, stream, w);
+}
+
+cudaError_t sx_filter_cuda_run(const struct sx_filter_cuda *s, const struct sx_image winner[2],
+			       const struct sx_image median[2], const struct sx_image *left_right,
+			       const struct sx_image *disparity, const struct sx_image *confidence,
+			       cudaStream_t stream)
+{
+	struct filter_work w = s->work;
+
+	w.left = map_of(&winner[0], &median[0]);
+	w.right = map_of(&winner[1], &median[1]);
+	w.checked = s->speckle ? (uint8_t *)left_right->data : NULL;
+	w.checked_pitch = left_right->pitch;
+	w.final_map = (uint8_t *)disparity->data;
+	w.final_pitch = disparity->pitch;
+	w.confidence = (uint8_t *)confidence->data;
+	w.confidence_pitch = confidence->pitch;
+	if (s->rows == 4)
+		launch<4>(s, w, stream);
+	else
+		launch<2>(s, w, stream);
+	return SX_LAUNCHED();
+}

@@ -1,0 +1,451 @@
+/*
+ * Path aggregation of SGM. Meaning: stages/stereo/sgm.h; volumes: gpu/stereo/volume.cuh; recurrence: gpu/stereo/sgm_path.cuh.
+ *
+ * Work:    all paths of all directions in one launch, the longest first; a group of 4, 8 or 16 lanes walks one path (a
+ *          row, a column, a diagonal), so a warp walks 2 to 8 of them beside each other.
+ * Memory:  stored: per pixel and direction D bytes of M are read, up to 8 pixels ahead into shared memory, and D bytes of V
+ *          written, up to 16 bytes a lane. Lean: no M; every path counts bits of descriptors, which the caches hold, and
+ *          writes D bytes. With p2_edge a byte of the left image for each pixel of a path, a ring ahead, and a table in
+ *          shared memory of how far P2 falls.
+ * Ranges:  gpu/stereo/sgm_path.cuh.
+ * Shapes:  any width, height; D any multiple of 32 from 32 to 256; shared memory at most 16 KB a block, 28 KB for D = 224.
+ * Speed:   docs/performance.md, "CUDA: path aggregation".
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gpu/stereo/sgm_place.cuh"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "gpu/stereo/cost_cuda.h"
+#include "gpu/stereo/sgm_path.cuh"
+#include "gpu/stages_cuda.h"
+#include "gpu/stereo/winner_cuda.h"
+#include "gpu/zncc/zncc_cuda.h"
+#include "stages/stereo/sgm.h"
+
+#define BATCH 2	   /* pixels that are fetched at a time */
+#define LEVELS 256 /* of grey */
+
+/* How far P2 falls, in each of four bytes. All threads of the block. */
+static __device__ __forceinline__ void copy_falls(uint32_t *to, const struct aggregate *a)
+{
+	for (int i = (int)threadIdx.x; i < LEVELS; i += THREADS)
+		to[i] = a->falls[i] * 0x01010101u;
+	__syncthreads();
+}
+
+/* Pixels that are fetched ahead: a power of two, ring of at most 16 KB a block. */
+template <int N> __host__ __device__ constexpr int ahead_of()
+{
+	return N > 4 ? 4 : 8;
+}
+
+/* Grey levels along a path: of the pixel before, of the next ring. */
+template <int N> struct levels {
+	const uint32_t *falls;
+	const uint8_t *from; /* first pixel of the next ring */
+	ptrdiff_t step;
+	int before, next[ahead_of<N>()];
+};
+
+/* What a lane knows along its path. */
+template <int N, int G> struct walk {
+	const uint8_t *from; /* M to fetch next, BATCH pixels before the ring's end */
+	uint8_t *to;
+	ptrdiff_t step;
+	uint32_t *ring; /* the lane's words of the first pixel of AHEAD */
+	int left;	/* pixels to go */
+	struct sx_path_lane lane;
+	struct sx_path_state<N> s;
+};
+
+/* left: pixels of the path from the next ring on. whole: it is complete. */
+template <int N, bool whole>
+static __device__ __forceinline__ void fetch_levels(struct levels<N> *l, int left)
+{
+#pragma unroll
+	for (int i = 0; i < ahead_of<N>(); i++)
+		if (whole || i < left)
+			l->next[i] = __ldg(l->from + i * l->step);
+	l->from += ahead_of<N>() * l->step;
+}
+
+/* Pixels at and t.. of the path into the ring's place slot. whole: they exist. */
+template <int N, int G, bool whole>
+static __device__ __forceinline__ void fetch_batch(struct walk<N, G> *w, int slot, int t)
+{
+#pragma unroll
+	for (int i = 0; i < BATCH; i++) {
+		if (whole || t + i < w->left)
+			sx_words_copy<N>(w->ring + (slot + i) * THREADS * N, w->from);
+		w->from += w->step;
+	}
+	sx_words_commit();
+}
+
+/* A ring of pixels. whole: this one and the next exist in every path of the warp. */
+template <int N, int G, bool EDGES, bool whole>
+static __device__ __forceinline__ void walk_ring(struct walk<N, G> *w, struct levels<N> *l)
+{
+	constexpr int ahead = ahead_of<N>();
+	uint32_t match[N], v[N], falls[ahead] = {};
+
+	if (EDGES) {
+#pragma unroll
+		for (int i = 0; i < ahead; i++) {
+			falls[i] = l->falls[abs(l->next[i] - l->before)];
+			l->before = l->next[i];
+		}
+		fetch_levels<N, whole>(l, w->left - ahead);
+	}
+#pragma unroll
+	for (int i = 0; i < ahead; i++) {
+		if (i % BATCH == 0) {
+			fetch_batch<N, G, whole>(w, (i + ahead - BATCH) % ahead, i + ahead - BATCH);
+			sx_words_wait<ahead / BATCH - 1>();
+		}
+		sx_words_load<N>(match, w->ring + i * THREADS * N);
+		sx_path_step<N, G, EDGES>(&w->s, &w->lane, match, falls[i], v);
+		if (whole || i < w->left)
+			sx_words_store<N>(w->to, v);
+		w->to += w->step;
+	}
+	w->left -= ahead;
+}
+
+/* A path's first pixel has no step before it: nothing falls. */
+template <int N, bool EDGES>
+static __device__ __forceinline__ void start_levels(struct levels<N> *l, const struct aggregate *a,
+						    const struct path *path, const uint32_t *falls)
+{
+	if (!EDGES)
+		return;
+	l->falls = falls;
+	l->from = a->grey + (size_t)path->y * a->grey_pitch + (size_t)path->x;
+	l->step = path->dy * (ptrdiff_t)a->grey_pitch + path->dx;
+#pragma unroll
+	for (int i = 0; i < ahead_of<N>(); i++)
+		l->next[i] = 0;
+	fetch_levels<N, false>(l, path->length);
+	l->before = l->next[0];
+}
+
+template <int N, int G, bool EDGES>
+static __device__ __forceinline__ void start_walk(struct walk<N, G> *w, struct levels<N> *l,
+						  const struct aggregate *a, int direction, int first_block,
+						  uint32_t *ring, const uint32_t *falls)
+{
+	const int g = (int)threadIdx.x % G;
+	const struct path path = find_path<G>(a, direction, first_block);
+	const size_t offset =
+		((size_t)path.y * (size_t)a->width + (size_t)path.x) * (4 * N * G) + (size_t)g * (4 * N);
+
+	w->from = a->match + offset;
+	w->to = a->path + (size_t)direction * a->path_bytes + offset;
+	w->step = (ptrdiff_t)(path.dy * a->width + path.dx) * (4 * N * G);
+	w->ring = ring + threadIdx.x * N;
+	w->left = path.length;
+	sx_path_lane_init<G>(&w->lane, g, a->p1, a->p2);
+	sx_path_start(&w->s, &w->lane);
+#pragma unroll
+	for (int i = 0; i < ahead_of<N>() - BATCH; i += BATCH)
+		fetch_batch<N, G, false>(w, i, i);
+	start_levels<N, EDGES>(l, a, &path, falls);
+}
+
+template <int N, int G, bool EDGES>
+__global__ void __launch_bounds__(THREADS) stored_kernel(const struct aggregate a)
+{
+	SX_DYNAMIC_SHARED(uint32_t, ring);
+	uint32_t *const falls = ring + ahead_of<N>() * THREADS * N;
+	int first_block;
+	const int direction = find_direction(&a, &first_block);
+	struct extent e = extent_of<G>(&a, direction, first_block);
+	struct walk<N, G> w;
+	struct levels<N> l;
+
+	if (EDGES)
+		copy_falls(falls, &a);
+	start_walk<N, G, EDGES>(&w, &l, &a, direction, first_block, ring, falls);
+	for (; e.shortest >= 2 * ahead_of<N>(); e.shortest -= ahead_of<N>(), e.longest -= ahead_of<N>())
+		walk_ring<N, G, EDGES, true>(&w, &l);
+	for (; e.longest > 0; e.longest -= ahead_of<N>())
+		walk_ring<N, G, EDGES, false>(&w, &l);
+	sx_words_wait<0>();
+}
+
+static __device__ __forceinline__ uint32_t bits_of(uint32_t v)
+{
+	return (uint32_t)__popc(v);
+}
+
+static __device__ __forceinline__ uint32_t bits_of(uint64_t v)
+{
+	return (uint32_t)__popc((uint32_t)v) + (uint32_t)__popc((uint32_t)(v >> 32));
+}
+
+/* M of one cell; partner: column of the right image. */
+template <typename DESCRIPTOR>
+static __device__ __forceinline__ uint32_t match_of(const struct aggregate *a, DESCRIPTOR left,
+						    const DESCRIPTOR *right, int partner)
+{
+	const bool inside = partner >= 0 && partner < a->width;
+	const DESCRIPTOR other = inside ? __ldg(right + partner) : 0;
+
+	return !inside && a->beyond_is_max ? 0 : (uint32_t)a->cost_max - bits_of((DESCRIPTOR)(left ^ other));
+}
+
+/* M of a lane's disparities at a pixel. */
+template <int N, int G, typename DESCRIPTOR>
+static __device__ __forceinline__ void count_matches(uint32_t (&match)[N], const struct aggregate *a, int x,
+						     int y, int g)
+{
+	const DESCRIPTOR *right =
+		reinterpret_cast<const DESCRIPTOR *>(a->census.right + (size_t)y * a->census.right_pitch);
+	const DESCRIPTOR left = __ldg(
+		reinterpret_cast<const DESCRIPTOR *>(a->census.left + (size_t)y * a->census.left_pitch) + x);
+	const int first = x - a->min_disparity - 2 * N * g;
+
+#pragma unroll
+	for (int i = 0; i < N; i++) {
+		match[i] = 0;
+#pragma unroll
+		for (int b = 0; b < 4; b++)
+			match[i] |= match_of(a, left, right, first - 2 * i - (b & 1) - (b >> 1) * (2 * N * G))
+				    << 8 * b;
+	}
+}
+
+static __device__ __forceinline__ int level_at(const struct aggregate *a, int x, int y)
+{
+	return __ldg(a->grey + (size_t)y * a->grey_pitch + (size_t)x);
+}
+
+template <int N, int G, typename DESCRIPTOR, bool EDGES>
+__global__ void __launch_bounds__(THREADS) lean_kernel(const struct aggregate a)
+{
+	SX_DYNAMIC_SHARED(uint32_t, falls);
+	const int g = (int)threadIdx.x % G;
+	int first_block;
+	const int direction = find_direction(&a, &first_block);
+	const struct path path = find_path<G>(&a, direction, first_block);
+	const int longest = extent_of<G>(&a, direction, first_block).longest;
+	const ptrdiff_t step = (ptrdiff_t)(path.dy * a.width + path.dx) * (4 * N * G);
+	const size_t offset =
+		((size_t)path.y * (size_t)a.width + (size_t)path.x) * (4 * N * G) + (size_t)g * (4 * N);
+	uint8_t *to = a.path + (size_t)direction * a.path_bytes + offset;
+	struct sx_path_lane lane;
+	struct sx_path_state<N> s;
+	uint32_t match[N], v[N], fall = 0;
+	int before = EDGES ? level_at(&a, path.x, path.y) : 0;
+
+	if (EDGES)
+		copy_falls(falls, &a);
+	sx_path_lane_init<G>(&lane, g, a.p1, a.p2);
+	sx_path_start(&s, &lane);
+	for (int t = 0; t < longest; t++) {
+		const int here = min(t, path.length - 1), x = path.x + here * path.dx,
+			  y = path.y + here * path.dy;
+
+		if (EDGES) {
+			const int level = level_at(&a, x, y);
+
+			fall = falls[abs(level - before)];
+			before = level;
+		}
+		count_matches<N, G, DESCRIPTOR>(match, &a, x, y, g);
+		sx_path_step<N, G, EDGES>(&s, &lane, match, fall, v);
+		if (t < path.length)
+			sx_words_store<N>(to, v);
+		to += step;
+	}
+}
+
+struct sx_sgm_cuda {
+	struct aggregate a;
+	struct sx_stereo_params p;
+	struct sx_cuda_volumes volumes;
+	uint8_t *cost; /* NULL: counted anew in each path */
+	int blocks;
+};
+
+template <int N, int G, bool EDGES>
+static void launch_flow(const struct sx_sgm_cuda *s, const struct aggregate *a, bool wide,
+			cudaStream_t stream)
+{
+	const size_t falls = EDGES ? LEVELS * 4 : 0;
+
+	if (s->cost)
+		SX_LAUNCH((stored_kernel<N, G, EDGES>), s->blocks, THREADS,
+			  ahead_of<N>() * THREADS * N * 4 + falls, stream, *a);
+	else if (wide)
+		SX_LAUNCH((lean_kernel<N, G, uint64_t, EDGES>), s->blocks, THREADS, falls, stream, *a);
+	else
+		SX_LAUNCH((lean_kernel<N, G, uint32_t, EDGES>), s->blocks, THREADS, falls, stream, *a);
+}
+
+template <int N, int G>
+static void launch_paths(const struct sx_sgm_cuda *s, const struct aggregate *a, bool wide,
+			 cudaStream_t stream)
+{
+	if (a->falls)
+		launch_flow<N, G, true>(s, a, wide, stream);
+	else
+		launch_flow<N, G, false>(s, a, wide, stream);
+}
+
+/* Lanes that share a path: 16 bytes a lane where that goes. */
+static int lanes_of(int disparities)
+{
+	return disparities <= 64 ? 4 : disparities == 256 ? 16 : 8;
+}
+
+static void launch(const struct sx_sgm_cuda *s, const struct aggregate *a, bool wide, cudaStream_t stream)
+{
+	switch (s->p.disparities) {
+	case 32:
+		launch_paths<2, 4>(s, a, wide, stream);
+		break;
+	case 64:
+		launch_paths<4, 4>(s, a, wide, stream);
+		break;
+	case 96:
+		launch_paths<3, 8>(s, a, wide, stream);
+		break;
+	case 128:
+		launch_paths<4, 8>(s, a, wide, stream);
+		break;
+	case 160:
+		launch_paths<5, 8>(s, a, wide, stream);
+		break;
+	case 192:
+		launch_paths<6, 8>(s, a, wide, stream);
+		break;
+	case 224:
+		launch_paths<7, 8>(s, a, wide, stream);
+		break;
+	default:
+		launch_paths<4, 16>(s, a, wide, stream);
+		break;
+	}
+}
+
+static void lay_out_grid(struct sx_sgm_cuda *s)
+{
+	const int lanes = lanes_of(s->p.disparities);
+
+	for (int i = 0; i < DIRECTIONS_MAX; i++) {
+		const int paths = paths_of(dx_of(i), dy_of(i), s->a.width, s->a.height);
+
+		s->a.first_block[i] = i < s->p.paths ? s->blocks : INT32_MAX;
+		if (i < s->p.paths)
+			s->blocks += (paths * lanes + THREADS - 1) / THREADS;
+	}
+}
+
+/* Nothing for P2 that never falls. */
+static void upload_falls(struct sx_sgm_cuda *s, struct sx_cuda_memory *m)
+{
+	uint8_t falls[LEVELS];
+
+	if (s->p.p2_edge == 0)
+		return;
+	for (int i = 0; i < LEVELS; i++)
+		falls[i] = (uint8_t)(s->p.p2 - sx_sgm_p2(&s->p, i));
+	s->a.falls = (const uint8_t *)sx_cuda_upload(m, falls, sizeof(falls));
+}
+
+int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const struct sx_context_config *c,
+		       enum sx_sgm_flow flow, int sms)
+{
+	struct sx_sgm_cuda *s = (struct sx_sgm_cuda *)calloc(1, sizeof(*s));
+
+	(void)sms;
+	if (!s)
+		return -ENOMEM;
+	s->p = c->params.stereo;
+	s->a.width = c->width;
+	s->a.height = c->height;
+	s->a.p1 = s->p.p1;
+	s->a.p2 = s->p.p2;
+	s->a.cost_max = sx_cost_max(s->p.cost);
+	s->a.min_disparity = s->p.min_disparity;
+	s->a.beyond_is_max = s->p.out_of_view == SX_OUT_OF_VIEW_MAX;
+	s->a.path_bytes = ((size_t)c->width * (size_t)c->height * (size_t)s->p.disparities + 255) / 256 * 256;
+	lay_out_grid(s);
+	upload_falls(s, m);
+	/* windows cost more to compare again than costs to read */
+	if (flow == SX_SGM_STORED || s->p.cost == SX_COST_ZNCC)
+		s->cost = (uint8_t *)sx_cuda_take(m, s->a.path_bytes);
+	s->a.path = (uint8_t *)sx_cuda_take(m, (size_t)s->p.paths * s->a.path_bytes);
+	if (m->error != cudaSuccess) {
+		sx_sgm_cuda_destroy(s);
+		return -ENOMEM;
+	}
+	if (!c->keep_volume)
+		sx_cuda_lend(m, s->a.path, (size_t)s->p.paths * s->a.path_bytes);
+	s->a.match = s->cost;
+	s->volumes.path = s->a.path;
+	s->volumes.path_bytes = s->a.path_bytes;
+	*ret = s;
+	return 0;
+}
+
+void sx_sgm_cuda_destroy(struct sx_sgm_cuda *s)
+{
+	free(s);
+}
+
+size_t sx_sgm_cuda_traffic(const struct sx_sgm_cuda *s)
+{
+	const size_t cells = (size_t)s->a.width * (size_t)s->a.height * (size_t)s->p.disparities;
+	const size_t paths = (size_t)s->p.paths;
+
+	/* Each path is written, and read by the winner. Stored: M is written, and read by each path. Edges: a byte a pixel. */
+	return cells * (2 * paths + (s->cost ? 1 + paths : 0)) +
+	       (s->a.falls ? cells / (size_t)s->p.disparities * paths : 0);
+}
+
+static cudaError_t fill_volume(const struct sx_sgm_cuda *s, const struct sx_image grey[2],
+			       const struct sx_image descriptors[2], uint64_t *stamp, cudaStream_t stream)
+{
+	cudaError_t e = s->p.cost == SX_COST_ZNCC ? sx_zncc_cost_cuda_run(grey, descriptors, &s->p, s->cost,
+									  SX_ZNCC_SCAN_CHOSEN, stream)
+						  : sx_cost_cuda_run(descriptors, &s->p, s->cost, stream);
+
+	return e ? e : sx_cuda_mark(stamp, stream);
+}
+
+cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image grey[2],
+			    const struct sx_image census[2], const struct sx_image *winner,
+			    const struct sx_image *winner_right, const struct sx_image *confidence,
+			    const struct sx_sgm_cuda_streams *streams, cudaStream_t stream)
+{
+	struct aggregate a = s->a;
+	cudaError_t e = cudaSuccess;
+
+	a.census.left = (const uint8_t *)census[0].data;
+	a.census.left_pitch = census[0].pitch;
+	a.census.right = (const uint8_t *)census[1].data;
+	a.census.right_pitch = census[1].pitch;
+	a.grey = (const uint8_t *)grey[0].data;
+	a.grey_pitch = grey[0].pitch;
+	if (s->cost)
+		e = fill_volume(s, grey, census, streams ? streams->costs : NULL, stream);
+	if (e != cudaSuccess)
+		return e;
+	launch(s, &a, census[0].pixel == SX_PIXEL_U64, stream);
+	e = SX_LAUNCHED();
+	if (e == cudaSuccess && streams && streams->between)
+		e = sx_cuda_mark(streams->between, stream);
+	if (e != cudaSuccess)
+		return e;
+	return sx_winner_cuda_run(&s->volumes, &s->p, winner, winner_right, confidence, stream);
+}
+
+cudaError_t sx_sgm_cuda_sum(const struct sx_sgm_cuda *s, const struct sx_image *sum, cudaStream_t stream)
+{
+	return sx_winner_cuda_sum(&s->volumes, &s->p, sum, stream);
+}

@@ -1,0 +1,198 @@
+/*
+ * The recurrence of one SGM path on a group of G lanes. A lane keeps N words of gpu/stereo/volume.cuh: 4 N disparities, as
+ * 2 N pairs; the group the 4 N G disparities of a pixel.
+ *
+ * Notation: M = Cmax - C, as stored; V = P2 + Cmax - L, 0 .. P2 + Cmax; m = P2 - max over d of V. To the next pixel
+ *   B(d) = max(V(d), V(d-1) - P1, V(d+1) - P1),   H(d) = max(B(d) + m, 0),   V' = H + M',
+ * which is stages/stereo/sgm.h with the signs turned: H = P2 - (L' - C'), and its clamp at 0 is part of the fp16 addition. Where P2
+ * falls by F at an edge, H is clamped at F: max(B(d) + m - F, 0) + F, and M' + F are added together.
+ * V' is formed of four cells at once, as bytes, the way it is stored, and taken apart into pairs again: one
+ * instruction a cell less than taking M' apart and packing V'.
+ * Ranges: Cmax + P1 + P2 <= 255, so V is a byte and |B + m - F| < 768: exact in simd.cuh.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_GPU_STEREO_SGM_PATH_CUH
+#define SX_GPU_STEREO_SGM_PATH_CUH
+
+#include "gpu/simd.cuh"
+
+#define SX_ALL_LANES 0xffffffffu
+/* V where there is no disparity: -1024 twice, below any V, and P1 may still be subtracted. */
+#define SX_PATH_ABSENT 0x84008400u
+
+/* What stays the same along a path. */
+struct sx_path_lane {
+	int below, above; /* lanes of the group that own the disparities next to this lane's */
+	uint32_t below_bytes, above_bytes;
+	uint32_t p1, p2; /* pairs */
+};
+
+/* State at one pixel. */
+template <int N> struct sx_path_state {
+	uint32_t v[2 * N], m; /* m: twice */
+};
+
+/*
+ * The pair below the first one of a pixel is (absent, D/2 - 1): the low half of the last pair, one up. The pair
+ * above the last one is (D/2, absent).
+ */
+template <int G>
+__device__ __forceinline__ void sx_path_lane_init(struct sx_path_lane *lane, int g, int p1, int p2)
+{
+	lane->below = (g + G - 1) % G;
+	lane->above = (g + 1) % G;
+	lane->below_bytes = g == 0 ? 0x1054 : 0x3210;
+	lane->above_bytes = g == G - 1 ? 0x7632 : 0x3210;
+	lane->p1 = sx_pair(p1);
+	lane->p2 = sx_pair(p2);
+}
+
+/* Before the first pixel of a path: L = P2 everywhere, so that the next step gives H = P2, V = P2 + M. */
+template <int N>
+__device__ __forceinline__ void sx_path_start(struct sx_path_state<N> *s, const struct sx_path_lane *lane)
+{
+#pragma unroll
+	for (int i = 0; i < 2 * N; i++)
+		s->v[i] = 0;
+	s->m = lane->p2;
+}
+
+/* The group's maximum of both halves, in both halves. */
+template <int G> __device__ __forceinline__ uint32_t sx_path_reduce(uint32_t v)
+{
+#pragma unroll
+	for (int i = 1; i < G; i *= 2)
+		v = sx_pair_max(v, __shfl_xor_sync(SX_ALL_LANES, v, i, G));
+	return sx_pair_max_across(v);
+}
+
+/* H of the lane's pairs at the next pixel, less what m is less. Every lane of the warp reaches this. */
+template <int N, int G>
+__device__ __forceinline__ void sx_path_best(const struct sx_path_state<N> *s,
+					     const struct sx_path_lane *lane, uint32_t m,
+					     uint32_t (&h)[2 * N])
+{
+	uint32_t beside[2 * N + 2];
+
+#pragma unroll
+	for (int i = 0; i < 2 * N; i++)
+		beside[i + 1] = sx_pair_sub(s->v[i], lane->p1);
+	beside[0] = __byte_perm(__shfl_sync(SX_ALL_LANES, beside[2 * N], lane->below, G), SX_PATH_ABSENT,
+				lane->below_bytes);
+	beside[2 * N + 1] = __byte_perm(__shfl_sync(SX_ALL_LANES, beside[1], lane->above, G), SX_PATH_ABSENT,
+					lane->above_bytes);
+#pragma unroll
+	for (int i = 0; i < 2 * N; i++)
+		h[i] = sx_pair_add_clamp(sx_pair_max(sx_pair_max(beside[i], beside[i + 2]), s->v[i]), m);
+}
+
+/*
+ * One pixel on. match: M of the lane's disparities; stored: their V. fall: F in each of four bytes, read with EDGES alone.
+ * Every lane of the warp reaches this.
+ */
+template <int N, int G, bool EDGES>
+__device__ __forceinline__ void sx_path_step(struct sx_path_state<N> *s, const struct sx_path_lane *lane,
+					     const uint32_t (&match)[N], uint32_t fall, uint32_t (&stored)[N])
+{
+	uint32_t h[2 * N];
+
+	sx_path_best<N, G>(s, lane, EDGES ? sx_pair_sub(s->m, sx_pair_even(fall)) : s->m, h);
+#pragma unroll
+	for (int i = 0; i < N; i++) {
+		stored[i] = sx_pair_bytes(h[2 * i] + match[i] + (EDGES ? fall : 0), h[2 * i + 1]);
+		s->v[2 * i] = sx_pair_even(stored[i]);
+		s->v[2 * i + 1] = sx_pair_odd(stored[i]);
+	}
+	s->m = sx_pair_sub(lane->p2, sx_path_reduce<G>(sx_pair_max_of<2 * N>(s->v)));
+}
+
+/* Bytes that a lane's words can be moved by at once, as their addresses are multiples of 4 N. */
+template <int N> __host__ __device__ constexpr int sx_words_piece()
+{
+	return N % 4 == 0 ? 4 : N % 2 == 0 ? 2 : 1;
+}
+
+template <int N> __device__ __forceinline__ void sx_words_load(uint32_t (&w)[N], const uint32_t *from)
+{
+#pragma unroll
+	for (int i = 0; i < N; i += sx_words_piece<N>()) {
+		if (N % 4 == 0) {
+			const uint4 v = *reinterpret_cast<const uint4 *>(from + i);
+
+			w[i] = v.x, w[(i + 1) % N] = v.y, w[(i + 2) % N] = v.z, w[(i + 3) % N] = v.w;
+		} else if (N % 2 == 0) {
+			const uint2 v = *reinterpret_cast<const uint2 *>(from + i);
+
+			w[i] = v.x, w[(i + 1) % N] = v.y;
+		} else {
+			w[i] = from[i];
+		}
+	}
+}
+
+template <int N> __device__ __forceinline__ void sx_words_store(uint8_t *to, const uint32_t (&w)[N])
+{
+	uint32_t *p = reinterpret_cast<uint32_t *>(to);
+
+#pragma unroll
+	for (int i = 0; i < N; i += sx_words_piece<N>()) {
+		if (N % 4 == 0)
+			*reinterpret_cast<uint4 *>(p + i) =
+				make_uint4(w[i], w[(i + 1) % N], w[(i + 2) % N], w[(i + 3) % N]);
+		else if (N % 2 == 0)
+			*reinterpret_cast<uint2 *>(p + i) = make_uint2(w[i], w[(i + 1) % N]);
+		else
+			p[i] = w[i];
+	}
+}
+
+/*
+ * Starts copying N words from global to shared memory; only the same thread reads them, after sx_words_wait().
+ * Before sm_80 the thread copies them itself.
+ */
+template <int N> __device__ __forceinline__ void sx_words_copy(uint32_t *shared, const uint8_t *from)
+{
+#if !defined(SX_EMULATE) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+	const uint32_t to = (uint32_t)__cvta_generic_to_shared(shared);
+
+#pragma unroll
+	for (int i = 0; i < N; i += sx_words_piece<N>()) {
+		if (N % 4 == 0)
+			asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + 4 * i),
+				     "l"(from + 4 * i)
+				     : "memory");
+		else if (N % 2 == 0)
+			asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to + 4 * i),
+				     "l"(from + 4 * i)
+				     : "memory");
+		else
+			asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to + 4 * i),
+				     "l"(from + 4 * i)
+				     : "memory");
+	}
+#else
+	uint32_t w[N];
+
+	sx_words_load<N>(w, reinterpret_cast<const uint32_t *>(from));
+	sx_words_store<N>(reinterpret_cast<uint8_t *>(shared), w);
+#endif
+}
+
+/* The copies since the last call of this are one group. */
+__device__ __forceinline__ void sx_words_commit()
+{
+#if !defined(SX_EMULATE) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+	asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/* All groups but the last PENDING have arrived. */
+template <int PENDING> __device__ __forceinline__ void sx_words_wait()
+{
+#if !defined(SX_EMULATE) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+	asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
+#endif
+}
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * Layout of a volume: one byte per cell, [y][x][D], no padding. Inside a pixel's D bytes the 32-bit word i
+ * (0 .. D/4 - 1) holds the disparities 2i, 2i+1, 2i + D/2, 2i+1 + D/2, lowest byte first. So
+ *
+ *   word & 0x00ff00ff        = the pair (d, d + D/2) of d = 2i,
+ *   word >> 8 & 0x00ff00ff   = that of d = 2i + 1,
+ *
+ * the neighbours d-1 and d+1 of a pair are whole pairs again, and a group of G lanes owns D/G disparities of each
+ * pixel as consecutive words, whatever G is. The arithmetic on pairs is that of gpu/simd.cuh.
+ *
+ * Stored are M = Cmax - C, how well a pixel matches, 0 .. Cmax, and per path V = P2 + Cmax - L, 0 .. P2 + Cmax <= 254; so
+ * S = sum of L = paths * (P2 + Cmax) - sum of V, and whoever adds up needs no M.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_GPU_STEREO_VOLUME_CUH
+#define SX_GPU_STEREO_VOLUME_CUH
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gpu/cuda.cuh"
+
+/* Byte of disparity d inside a pixel. */
+__host__ __device__ inline int sx_volume_byte(int d, int disparities)
+{
+	const int half = disparities / 2, pair = d % half;
+
+	return pair / 2 * 4 + d / half * 2 + pair % 2;
+}
+
+#endif

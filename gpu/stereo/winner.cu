@@ -1,0 +1,539 @@
+/*
+ * Winner takes all from stored volumes. Must equal sx_winner() on the S they stand for, byte for byte.
+ *
+ * Work:    one block per image row. D/16 lanes share a pixel and walk along a segment of the row, two pixels at a time; every
+ *          lane adds up V of its 16 disparities and keeps its best and, in registers that move on by one disparity per
+ *          pixel, the best on the diagonals that are pixels of the right image. After D/16 pixels each lane finishes one of
+ *          them: best of all lanes, rivals, sub-pixel, confidence.
+ * Memory:  reads each volume once, 16 bytes a lane and load, 2 pixels ahead; shared: keys of the pixels at hand, 2 D bytes
+ *          each, and 4 bytes per column of the row for the right image. L1 must have room left for what is under way.
+ * Ranges:  S <= 2040. BYTES: 2 (P2 + Cmax) <= 255, so that two V fit a byte; keys: gpu/stereo/winner.cuh.
+ * Shapes:  any width, any D; a block's shared memory stays below 48 KB.
+ * Speed:   docs/performance.md, CUDA: winner.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gpu/stereo/winner.cuh"
+
+#include "gpu/simd.cuh"
+#include "gpu/stereo/volume.cuh"
+#include "gpu/stereo/winner_cuda.h"
+#include "stages/stereo/winner.h"
+
+#define AHEAD 2 /* pixels loaded ahead and worked on together; D/16 is a multiple */
+#define WARPS_MAX 4
+/* Blocks that should fit a multiprocessor's registers. Loads that are under way need room in L1 besides. */
+#define BLOCKS(paths) ((paths) == 8 ? 3 : 4)
+#define SHARED_MAX 49152
+
+namespace /* types and templates of one name in two files would be one for the linker */
+{
+
+struct work {
+	const uint8_t *path;
+	size_t path_bytes;
+	uint8_t *left, *right, *confidence;
+	size_t left_pitch, right_pitch, confidence_pitch;
+	int width, disparities;
+	uint32_t scale;	      /* of keys: 1 << SHIFT */
+	int segment, columns; /* px of a group, of all groups */
+	struct sx_winner_options options;
+};
+
+/* V of a lane's 16 disparities of one pixel. */
+template <int PATHS> struct cells {
+	uint4 path[PATHS];
+};
+
+/* Read once: what passes by should not take room in L1 from what is under way. */
+__device__ __forceinline__ uint4 load_once(const uint8_t *at)
+{
+#ifdef SX_EMULATE
+	return *reinterpret_cast<const uint4 *>(at);
+#else
+	uint4 v;
+
+	asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+	    : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+	    : "l"(at));
+	return v;
+#endif
+}
+
+template <int PATHS>
+__device__ __forceinline__ void load(struct cells<PATHS> &c, const uint8_t *path, size_t path_bytes)
+{
+#pragma unroll
+	for (int i = 0; i < PATHS; i++)
+		c.path[i] = load_once(path + (size_t)i * path_bytes);
+}
+
+template <int PATHS> __device__ __forceinline__ void clear(struct cells<PATHS> &c)
+{
+#pragma unroll
+	for (int i = 0; i < PATHS; i++)
+		c.path[i] = make_uint4(0, 0, 0, 0);
+}
+
+__device__ __forceinline__ uint32_t word_of(const uint4 &v, int i)
+{
+	return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
+}
+
+/* Sum of V, as pairs. Two paths at a time are added as bytes, four cells in one instruction. */
+template <int PATHS>
+__device__ __forceinline__ void add_up_bytes(uint32_t (&sums)[8], const struct cells<PATHS> &c)
+{
+#pragma unroll
+	for (int i = 0; i < 4; i++) {
+		uint32_t even = 0, odd = 0;
+
+#pragma unroll
+		for (int k = 0; k < PATHS; k += 2) {
+			const uint32_t two = word_of(c.path[k], i) + word_of(c.path[k + 1], i);
+
+			even += sx_pair_even(two);
+			odd += sx_pair_odd(two);
+		}
+		sums[2 * i] = even;
+		sums[2 * i + 1] = odd;
+	}
+}
+
+template <int PATHS>
+__device__ __forceinline__ void add_up_pairs(uint32_t (&sums)[8], const struct cells<PATHS> &c)
+{
+#pragma unroll
+	for (int i = 0; i < 4; i++) {
+		uint32_t even = 0, odd = 0;
+
+#pragma unroll
+		for (int k = 0; k < PATHS; k++) {
+			even += sx_pair_even(word_of(c.path[k], i));
+			odd += sx_pair_odd(word_of(c.path[k], i));
+		}
+		sums[2 * i] = even;
+		sums[2 * i + 1] = odd;
+	}
+}
+
+/* What a lane knows about its place. */
+struct place {
+	int lanes, lane; /* of a pixel; in its group */
+	bool live; /* not left over, as some lanes are when D/16 does not divide 32: these follow the last group */
+	int start, last_start; /* first pixel of the group, and of the warp's last group */
+	int leaving;	       /* place of what left, in the group's rows */
+	uint32_t *rows, *mine; /* of the group, lanes pixels; of the pixel that the lane finishes */
+};
+
+/*
+ * What the right map is made of. SHIFT 6: keys, in the low half of word X + 1 what leaves a group at left pixel X from the
+ * lower half of the disparities, for right pixel X + 1 - D/2, and in the high half that of the upper ones, for X + 1 - D.
+ * SHIFT 3: the entry of each right pixel, joined by atomic maxima.
+ */
+__host__ __device__ inline int right_words(int shift, int columns, int lanes)
+{
+	return shift == 6 ? columns + 16 * lanes : columns;
+}
+
+__device__ __forceinline__ void offer(uint32_t *right, uint32_t pair, int x, const struct place &p, int width)
+{
+	const int high = x - 8 * p.lanes;
+
+	if (x >= 0 && x < width)
+		atomicMax(right + x, sx_winner_entry(pair & 0xffff, p.lane));
+	if (high >= 0 && high < width)
+		atomicMax(right + high, sx_winner_entry(pair >> 16, p.lane + p.lanes));
+}
+
+__device__ __forceinline__ uint4 join(uint4 v, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+	return make_uint4(sx_key_max(v.x, a), sx_key_max(v.y, b), sx_key_max(v.z, c), sx_key_max(v.w, d));
+}
+
+/*
+ * What has not left at the segment's end. SHIFT 6: it is where pixels behind the end would have left it. Nobody else leaves
+ * anything over there, as a segment is not shorter than D/2, and everything that left is there.
+ */
+template <int SHIFT>
+__device__ __forceinline__ void offer_rest(uint32_t *right, const uint32_t (&run)[8], int end,
+					   const struct place &p, int width)
+{
+	if (SHIFT == 6) {
+		const int behind = p.lanes - 1 - p.lane;
+		const uint32_t q = (uint32_t)behind * 0x80008u;
+		uint4 *at = reinterpret_cast<uint4 *>(right + end + 8 * behind);
+
+		at[0] = join(at[0], run[7] + q, run[6] + q, run[5] + q, run[4] + q);
+		at[1] = join(at[1], run[3] + q, run[2] + q, run[1] + q, run[0] + q);
+	} else {
+#pragma unroll
+		for (int r = 0; r < 7; r++)
+			offer(right, run[r], end - 1 - (8 * p.lane + r), p, width);
+	}
+}
+
+template <int PATHS, bool BYTES>
+__device__ __forceinline__ void add_up(uint32_t (&sums)[8], const struct cells<PATHS> &c)
+{
+	if (BYTES)
+		add_up_bytes<PATHS>(sums, c);
+	else
+		add_up_pairs<PATHS>(sums, c);
+}
+
+/* What left the lane before. All lanes of the warp meet here. */
+template <int SHIFT> __device__ __forceinline__ uint32_t enter_from(uint32_t leaving, const struct place &p)
+{
+	if (SHIFT == 3)
+		return 0;
+	/* The group's first lane reads one that is not its own, and does not use it. */
+	const uint32_t before = __shfl_up_sync(0xffffffffu, leaving, 1);
+
+	return p.lane > 0 ? before + 0x80008u : 0;
+}
+
+/* Two pixels, x and x + 1, whose rows are at slot; keys: of both. */
+template <int LANES, int SHIFT>
+__device__ __forceinline__ void step(const uint32_t (&keys)[2][8], uint32_t (&run)[8], int x, uint32_t *slot,
+				     const struct place &p, uint32_t *right, const struct work &w)
+{
+	const uint32_t enter = enter_from<SHIFT>(run[7], p), leaves = sx_winner_leaves_a(run, keys[0]);
+	const int lanes = LANES ? LANES : p.lanes;
+
+	sx_winner_right(run, keys[0], keys[1], enter, enter_from<SHIFT>(leaves, p));
+	if (!p.live)
+		return;
+	sx_winner_put<SHIFT>(slot, keys[0], leaves, lanes, p.lane, p.leaving);
+	sx_winner_put<SHIFT>(slot + sx_winner_row_words(lanes), keys[1], run[7], lanes, p.lane, p.leaving);
+	if (SHIFT == 3) {
+		offer(right, leaves, x - (8 * p.lane + 7), p, w.width);
+		offer(right, run[7], x + 1 - (8 * p.lane + 7), p, w.width);
+	}
+}
+
+/* A batch whose pixels are inside the row; more: and those behind it that are loaded ahead, wanted too. */
+template <int LANES, int PATHS, int SHIFT, bool BYTES>
+__device__ __forceinline__ void full_batch(struct cells<PATHS> (&ahead)[AHEAD], const uint8_t *path,
+					   bool more, uint32_t (&run)[8], int x, const struct place &p,
+					   uint32_t *right, const struct work &w)
+{
+	const int lanes = LANES ? LANES : p.lanes, stride = 16 * lanes;
+
+#pragma unroll
+	for (int u = 0; u < (LANES ? LANES : lanes); u += AHEAD) {
+		const uint8_t *next = path + (u + AHEAD) * stride;
+		uint32_t keys[AHEAD][8];
+
+#pragma unroll
+		for (int i = 0; i < AHEAD; i++) {
+			uint32_t sums[8];
+
+			add_up<PATHS, BYTES>(sums, ahead[i]);
+			sx_winner_keys(keys[i], sums, w.scale);
+		}
+		/* Where nothing is loaded zeros are: to keep what was there would need registers. */
+#pragma unroll
+		for (int i = 0; i < AHEAD; i++)
+			if (u + AHEAD < lanes || more)
+				load<PATHS>(ahead[i], next + i * stride, w.path_bytes);
+			else
+				clear<PATHS>(ahead[i]);
+		step<LANES, SHIFT>(keys, run, x + u, p.rows + u * sx_winner_row_words(lanes), p, right, w);
+	}
+}
+
+/* The same where pixels may lie behind the row, and have no keys then. line: of the row. */
+template <int PATHS, int SHIFT, bool BYTES>
+__device__ __forceinline__ void last_batch(struct cells<PATHS> (&ahead)[AHEAD], const uint8_t *line,
+					   uint32_t (&run)[8], int x, const struct place &p, uint32_t *right,
+					   const struct work &w)
+{
+#pragma unroll 1
+	for (int u = 0; u < p.lanes; u += AHEAD) {
+		uint32_t keys[AHEAD][8];
+
+#pragma unroll
+		for (int i = 0; i < AHEAD; i++) {
+			const int next = min(x + u + i + AHEAD, w.width - 1);
+			uint32_t sums[8];
+
+			add_up<PATHS, BYTES>(sums, ahead[i]);
+			load<PATHS>(ahead[i], line + next * 16 * p.lanes, w.path_bytes);
+			sx_winner_keys(keys[i], sums, w.scale);
+#pragma unroll
+			for (int r = 0; r < 8; r++)
+				keys[i][r] = x + u + i < w.width ? keys[i][r] : 0;
+		}
+		step<0, SHIFT>(keys, run, x + u, p.rows + u * sx_winner_row_words(p.lanes), p, right, w);
+	}
+}
+
+/* One lane, one pixel: x is that of the batch. */
+template <int LANES, int SHIFT>
+__device__ __forceinline__ void finish_batch(int x, const struct place &p, uint32_t *right,
+					     const struct work &w)
+{
+	uint32_t *const mine = p.mine;
+
+	x += p.lane;
+	__syncwarp();
+	if (SHIFT == 6 && p.live)
+		right[x + 1] = mine[p.leaving];
+	if (p.live && x < w.width) {
+		const struct sx_winner_result r = sx_winner_finish<LANES, SHIFT>(mine, p.lanes, w.options);
+
+		reinterpret_cast<uint16_t *>(w.left + (size_t)blockIdx.x * w.left_pitch)[x] = r.disparity;
+		w.confidence[(size_t)blockIdx.x * w.confidence_pitch + (size_t)x] = r.confidence;
+	}
+	__syncwarp();
+}
+
+/* The segments of a warp, side by side. */
+template <int LANES, int PATHS, int SHIFT, bool BYTES>
+__device__ __forceinline__ void walk(uint32_t (&run)[8], const struct place &p, uint32_t *right,
+				     const struct work &w)
+{
+	const int lanes = p.lanes, stride = 16 * lanes, batches = w.segment / lanes;
+	const uint8_t *line =
+		w.path + (size_t)blockIdx.x * (size_t)w.width * (size_t)stride + 16 * (size_t)p.lane;
+	const uint8_t *path = line + (size_t)p.start * (size_t)stride;
+	/* Nothing behind a segment is loaded ahead. */
+	const int full =
+		p.last_start + w.segment <= w.width ? batches : (w.width - AHEAD - p.last_start) / lanes;
+	struct cells<PATHS> ahead[AHEAD];
+
+#pragma unroll
+	for (int i = 0; i < AHEAD; i++)
+		load<PATHS>(ahead[i], line + min(p.start + i, w.width - 1) * stride, w.path_bytes);
+	int b = 0;
+
+	for (; b < full; b++, path += lanes * stride) {
+		const int x = p.start + b * lanes;
+
+		full_batch<LANES, PATHS, SHIFT, BYTES>(ahead, path, b + 1 < batches, run, x, p, right, w);
+		finish_batch<LANES, SHIFT>(x, p, right, w);
+	}
+	for (; b < batches; b++) {
+		const int x = p.start + b * lanes;
+
+		last_batch<PATHS, SHIFT, BYTES>(ahead, line, run, x, p, right, w);
+		finish_batch<LANES, SHIFT>(x, p, right, w);
+	}
+}
+
+/* Four pixels of the right map, as far as they are inside. */
+__device__ __forceinline__ void finish_right_four(const uint32_t *right, uint16_t *out, int x, int lanes,
+						  int width)
+{
+	const uint4 low = *reinterpret_cast<const uint4 *>(right + x + 8 * lanes),
+		    high = *reinterpret_cast<const uint4 *>(right + x + 16 * lanes);
+	const uint32_t words[2] = {
+		sx_winner_right_pair(__byte_perm(low.x, low.y, 0x5410), __byte_perm(high.x, high.y, 0x7632),
+				     lanes),
+		sx_winner_right_pair(__byte_perm(low.z, low.w, 0x5410), __byte_perm(high.z, high.w, 0x7632),
+				     lanes),
+	};
+
+	if (x + 4 <= width) {
+		*reinterpret_cast<uint2 *>(out + x) = make_uint2(words[0], words[1]);
+		return;
+	}
+#pragma unroll
+	for (int i = 0; i < 3; i++)
+		if (x + i < width)
+			out[x + i] = (uint16_t)(words[i / 2] >> 16 * (i % 2));
+}
+
+template <int SHIFT>
+__device__ __forceinline__ void finish_right(uint32_t *right, int lanes, const struct work &w)
+{
+	uint16_t *out = reinterpret_cast<uint16_t *>(w.right + (size_t)blockIdx.x * w.right_pitch);
+
+	if (SHIFT == 6) {
+		for (int x = 4 * (int)threadIdx.x; x < w.width; x += 4 * (int)blockDim.x)
+			finish_right_four(right, out, x, lanes, w.width);
+	} else {
+		for (int x = (int)threadIdx.x; x < w.width; x += (int)blockDim.x)
+			out[x] = (uint16_t)(255 - (right[x] & 255));
+	}
+}
+
+__device__ __forceinline__ struct place find_place(int lanes, uint32_t *words, const struct work &w)
+{
+	const int warp = (int)threadIdx.x / 32, in_warp = (int)threadIdx.x % 32, groups = 32 / lanes;
+	const int group = min(in_warp / lanes, groups - 1);
+	struct place p;
+
+	p.lanes = lanes;
+	p.lane = in_warp % lanes;
+	p.live = in_warp < groups * lanes;
+	p.start = (warp * groups + group) * w.segment;
+	p.last_start = (warp * groups + groups - 1) * w.segment;
+	p.rows = words + (warp * groups + group) * sx_winner_group_words(lanes);
+	p.leaving = sx_winner_leaving_at(lanes) + group % 4;
+	p.mine = p.rows + p.lane * sx_winner_row_words(lanes);
+	return p;
+}
+
+/* LANES: D / 16, or 0 for any. */
+template <int LANES, int PATHS, int SHIFT, bool BYTES>
+__global__ void __launch_bounds__(32 * WARPS_MAX, BLOCKS(PATHS)) winner_kernel(const struct work w)
+{
+	SX_DYNAMIC_SHARED(uint32_t, words);
+	const int lanes = LANES ? LANES : w.disparities / 16;
+	const int right_count = right_words(SHIFT, w.columns, lanes);
+	const struct place p = find_place(lanes, words + right_count, w);
+	uint32_t *const right = words, run[8];
+
+	for (int i = (int)threadIdx.x; i < right_count; i += (int)blockDim.x)
+		right[i] = 0;
+#pragma unroll
+	for (int r = 0; r < 8; r++)
+		run[r] = 0;
+	__syncthreads();
+	walk<LANES, PATHS, SHIFT, BYTES>(run, p, right, w);
+	__syncthreads();
+	if (p.live)
+		offer_rest<SHIFT>(right, run, p.start + w.segment, p, w.width);
+	__syncthreads();
+	finish_right<SHIFT>(right, lanes, w);
+}
+
+static int round_up(int n, int unit)
+{
+	return (n + unit - 1) / unit * unit;
+}
+
+/* Segment length and warps per block; returns the shared memory they need. */
+static size_t arrange(struct work *w, int shift, int *warps)
+{
+	/* Segments are as long as D/2 at least, whole batches, and whole vectors of right pixels. */
+	const int lanes = w->disparities / 16, in_warp = 32 / lanes;
+	int unit = lanes;
+
+	while (unit % 8)
+		unit += lanes;
+	for (*warps = WARPS_MAX;; --*warps) {
+		const int groups = in_warp * *warps;
+		const int even = round_up((w->width + groups - 1) / groups, unit);
+		size_t words;
+
+		w->segment = even > 8 * lanes ? even : 8 * lanes;
+		w->columns = groups * w->segment;
+		words = (size_t)(right_words(shift, w->columns, lanes) +
+				 groups * sx_winner_group_words(lanes));
+		if (*warps == 1 || (words * 4 <= SHARED_MAX && even >= 8 * lanes))
+			return words * 4;
+	}
+}
+
+template <int LANES, int PATHS, int SHIFT, bool BYTES>
+static void launch(struct work w, int height, cudaStream_t stream)
+{
+	int warps;
+	const size_t shared = arrange(&w, SHIFT, &warps);
+
+	w.scale = 1u << SHIFT;
+	SX_LAUNCH((winner_kernel<LANES, PATHS, SHIFT, BYTES>), dim3((unsigned)height),
+		  dim3(32 * (unsigned)warps), shared, stream, w);
+}
+
+template <int PATHS> static void launch_narrow(const struct work &w, int height, cudaStream_t stream)
+{
+	if (w.disparities == 128)
+		launch<8, PATHS, 6, true>(w, height, stream);
+	else if (w.disparities == 64)
+		launch<4, PATHS, 6, true>(w, height, stream);
+	else
+		launch<0, PATHS, 6, true>(w, height, stream);
+}
+
+template <int PATHS>
+static void launch_wide(const struct work &w, bool bytes, int height, cudaStream_t stream)
+{
+	if (w.disparities != 128)
+		launch<0, PATHS, 3, false>(w, height, stream);
+	else if (bytes)
+		launch<8, PATHS, 3, true>(w, height, stream);
+	else
+		launch<8, PATHS, 3, false>(w, height, stream);
+}
+
+static void launch_any(const struct work &w, int paths, int largest, int height, cudaStream_t stream)
+{
+	const bool bytes = 2 * largest / paths <= 255;
+	const bool narrow = bytes && w.disparities <= 128 && largest <= SX_WINNER_NARROW;
+
+	if (paths == 8)
+		launch_wide<8>(w, bytes, height, stream);
+	else if (paths == 4)
+		narrow ? launch_narrow<4>(w, height, stream) : launch_wide<4>(w, bytes, height, stream);
+	else
+		narrow ? launch_narrow<2>(w, height, stream) : launch_wide<2>(w, bytes, height, stream);
+}
+
+} // namespace
+
+extern "C" cudaError_t sx_winner_cuda_run(const struct sx_cuda_volumes *v, const struct sx_stereo_params *p,
+					  const struct sx_image *winner, const struct sx_image *winner_right,
+					  const struct sx_image *confidence, cudaStream_t stream)
+{
+	const int largest = p->paths * (p->p2 + sx_cost_max(p->cost)); /* S where every V is 0 */
+	const struct work w = {
+		v->path,
+		v->path_bytes,
+		(uint8_t *)winner->data,
+		(uint8_t *)winner_right->data,
+		(uint8_t *)confidence->data,
+		winner->pitch,
+		winner_right->pitch,
+		confidence->pitch,
+		winner->width,
+		p->disparities,
+		0,
+		0,
+		0,
+		{p->uniqueness, (p->uniqueness - 100) * largest, p->subpixel,
+		 1.0f / (float)sx_winner_rise(p)},
+	};
+
+	launch_any(w, p->paths, largest, winner->height, stream);
+	return SX_LAUNCHED();
+}
+
+/* One thread per word of four cells. */
+static __global__ void __launch_bounds__(256)
+	sum_kernel(const uint8_t *path, size_t path_bytes, int paths, int largest, int width, int disparities,
+		   uint8_t *sum, size_t pitch)
+{
+	const int words = disparities / 4, i = (int)(blockIdx.x * 256 + threadIdx.x), x = i / words,
+		  word = i % words;
+	const size_t at =
+		((size_t)blockIdx.y * (size_t)width + (size_t)x) * (size_t)disparities + 4 * (size_t)word;
+	uint16_t *out =
+		reinterpret_cast<uint16_t *>(sum + blockIdx.y * pitch) + (size_t)x * (size_t)disparities;
+
+	if (x >= width)
+		return;
+	for (int k = 0; k < 4; k++) {
+		const int d = 2 * word + (k & 1) + (k >> 1) * (disparities / 2);
+		int s = largest;
+
+		for (int j = 0; j < paths; j++)
+			s -= path[(size_t)j * path_bytes + at + (size_t)k];
+		out[d] = (uint16_t)s;
+	}
+}
+
+extern "C" cudaError_t sx_winner_cuda_sum(const struct sx_cuda_volumes *v, const struct sx_stereo_params *p,
+					  const struct sx_image *sum, cudaStream_t stream)
+{
+	const int width = sum->width / p->disparities;
+	const unsigned blocks = (unsigned)(width * (p->disparities / 4) + 255) / 256;
+
+	SX_LAUNCH(sum_kernel, dim3(blocks, (unsigned)sum->height), dim3(256), 0, stream, v->path,
+		  v->path_bytes, p->paths, p->paths * (p->p2 + sx_cost_max(p->cost)), width, p->disparities,
+		  (uint8_t *)sum->data, sum->pitch);
+	return SX_LAUNCHED();
+}

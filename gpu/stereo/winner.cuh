@@ -1,0 +1,324 @@
+/*
+ * Winner takes all on a group of lanes that walks along an image row: the pieces of gpu/stereo/winner.cu and of path kernels
+ * that end in a winner. A lane owns 16 disparities of each pixel, as 8 pair words: word r of lane g is the pair
+ * (d, d + D/2) of d = 8 g + r; so D/16 lanes make a group, and a block of 8 consecutive disparities is one half of one
+ * lane's words.
+ *
+ * V is the sum of gpu/stereo/volume.cuh's over the paths: S = largest - V, so the winner has the largest V. A key is V << SHIFT | q,
+ * and q falls as d rises, so that the largest key is the winner, lowest d first. As fp16 bit patterns below 0x7c00 keys are
+ * ordered like integers: one instruction takes the maximum of two pairs. SHIFT = 6: q = 8 lanes - 1 - (8 g + r), for
+ * S <= SX_WINNER_NARROW and D <= 128; inside its own lane a key counts q from 7 - r down, the last lane's way. SHIFT = 3:
+ * q = 7 - r, for any S of ours (up to 2040): the place inside a block.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_GPU_STEREO_WINNER_CUH
+#define SX_GPU_STEREO_WINNER_CUH
+
+#include "gpu/cuda.cuh"
+#include "stages/params.h"
+#include "stages/stereo/winner.h"
+
+#define SX_WINNER_NARROW 480
+/* Both halves the larger of the two keys. Where there is none is 0. */
+__device__ __forceinline__ uint32_t sx_key_max(uint32_t a, uint32_t b)
+{
+#ifdef SX_EMULATE
+	uint32_t low = (a & 0xffff) > (b & 0xffff) ? a & 0xffff : b & 0xffff;
+
+	return low | (a >> 16 > b >> 16 ? a >> 16 : b >> 16) << 16;
+#elif !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+	uint32_t r;
+
+	asm("max.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+	return r;
+#else
+	return __vmaxu2(a, b);
+#endif
+}
+
+__device__ __forceinline__ uint32_t sx_key_max8(const uint32_t (&k)[8])
+{
+	return sx_key_max(sx_key_max(sx_key_max(sx_key_max(k[0], k[1]), k[2]),
+				     sx_key_max(sx_key_max(k[3], k[4]), k[5])),
+			  sx_key_max(k[6], k[7]));
+}
+
+/* sums: V. scale: 1 << SHIFT, which the compiler must not know, as it would then shift and add. */
+__device__ __forceinline__ void sx_winner_keys(uint32_t (&keys)[8], const uint32_t (&sums)[8], uint32_t scale)
+{
+#pragma unroll
+	for (int r = 0; r < 8; r++)
+		keys[r] = sums[r] * scale + (uint32_t)(7 - r) * 0x10001u;
+}
+
+/* V << 8 | 255 - d of one key, SHIFT = 3: ordered as the winner is, lowest d first. block: lane, + lanes for the high half. */
+__device__ __forceinline__ uint32_t sx_winner_entry(uint32_t key, int block)
+{
+	return (key >> 3) << 8 | (248 - 8 * (uint32_t)block + (key & 7));
+}
+
+/*
+ * One pixel's row in shared memory, as a lane that finishes the pixel reads it: the keys, then the best pair of each lane,
+ * then what left the group (SHIFT = 6, sx_winner_right()). In every other four lanes the halves of a lane's keys are
+ * exchanged, so that eight neighbouring lanes write 16 bytes each without a bank conflict; the strides keep the pixels of
+ * a group, and the same pixel of all groups, in different banks.
+ */
+__host__ __device__ inline int sx_winner_best_at(int lanes)
+{
+	return 8 * lanes;
+}
+
+/* First of four words; groups take them in turn, so that every pixel of a warp has a bank of its own. */
+__host__ __device__ inline int sx_winner_leaving_at(int lanes)
+{
+	return 8 * lanes + (lanes + 3) / 4 * 4;
+}
+
+/* Words of a pixel: an odd number of four. */
+__host__ __device__ inline int sx_winner_row_words(int lanes)
+{
+	return (sx_winner_leaving_at(lanes) / 4 + 1) / 2 * 8 + 4;
+}
+
+/* Words of the pixels that a group holds at a time. */
+__host__ __device__ inline int sx_winner_group_words(int lanes)
+{
+	const int words = lanes * sx_winner_row_words(lanes);
+
+	return words + (((lanes + 3) / 4 * 4 - words) & 31);
+}
+
+/* Place of word i = 8 lane + r. */
+__device__ __forceinline__ int sx_winner_word(int i)
+{
+	return i ^ (i >> 3 & 4);
+}
+
+template <int SHIFT>
+__device__ __forceinline__ void sx_winner_put(uint32_t *row, const uint32_t (&keys)[8], uint32_t leaving,
+					      int lanes, int lane, int leaving_at)
+{
+	const uint32_t behind = SHIFT == 6 ? (uint32_t)(lanes - 1 - lane) * 0x80008u : 0;
+
+	*reinterpret_cast<uint4 *>(row + sx_winner_word(8 * lane)) =
+		make_uint4(keys[0], keys[1], keys[2], keys[3]);
+	*reinterpret_cast<uint4 *>(row + sx_winner_word(8 * lane + 4)) =
+		make_uint4(keys[4], keys[5], keys[6], keys[7]);
+	row[sx_winner_best_at(lanes) + lane] = sx_key_max8(keys) + behind;
+	if (SHIFT == 6 && lane == lanes - 1)
+		row[leaving_at] = leaving;
+}
+
+struct sx_winner_options {
+	int uniqueness;
+	int limit; /* (uniqueness - 100) largest */
+	enum sx_subpixel subpixel;
+	float rise; /* 1 / (60 paths) */
+};
+
+struct sx_winner_result {
+	uint16_t disparity;
+	uint8_t confidence;
+};
+
+/* Place of disparity d, in bytes. LANES: lanes, or 0 where only lanes knows. */
+template <int LANES> __device__ __forceinline__ unsigned sx_winner_place(unsigned d, int lanes)
+{
+	const unsigned half = 8 * (unsigned)(LANES ? LANES : lanes);
+	const unsigned high = d >= half,
+		       i = LANES && !(LANES & (LANES - 1)) ? d % half : d - (high ? half : 0);
+
+	return 4 * (unsigned)sx_winner_word((int)i) + (high ? 2 : 0);
+}
+
+__device__ __forceinline__ uint16_t *sx_winner_at(uint32_t *row, unsigned place)
+{
+	return reinterpret_cast<uint16_t *>(reinterpret_cast<unsigned char *>(row) + place);
+}
+
+/* Best pair of all lanes. */
+template <int LANES> __device__ __forceinline__ uint32_t sx_winner_best(const uint32_t *row, int lanes)
+{
+	const uint32_t *best = row + sx_winner_best_at(lanes);
+	uint32_t m = 0;
+
+	if (LANES % 4 == 0 && LANES) {
+#pragma unroll
+		for (int i = 0; i < LANES / 4; i++) {
+			const uint4 v = reinterpret_cast<const uint4 *>(best)[i];
+
+			m = sx_key_max(i ? sx_key_max(m, v.x) : v.x, v.y);
+			m = sx_key_max(sx_key_max(m, v.z), v.w);
+		}
+	} else {
+		for (int i = 0; i < lanes; i++)
+			m = sx_key_max(m, best[i]);
+	}
+	return m;
+}
+
+struct sx_winner_found {
+	int d, v;
+};
+
+template <int LANES, int SHIFT>
+__device__ __forceinline__ struct sx_winner_found sx_winner_find(const uint32_t *row, int lanes)
+{
+	struct sx_winner_found found;
+
+	if (SHIFT == 6) {
+		const uint32_t m = sx_winner_best<LANES>(row, lanes), low = m & 0xffff, high = m >> 16;
+		const bool low_wins = (low | 63) >= high; /* V alone decides between the halves, and ties */
+		const uint32_t key = low_wins ? low : high;
+
+		found.d = (low_wins ? 8 : 16) * lanes - 1 - (int)(key & 63);
+		found.v = (int)(key >> 6);
+		return found;
+	}
+	/* V and the block first, counted down; q goes along in the word it came from. */
+	const uint32_t *best = row + sx_winner_best_at(lanes);
+	uint32_t all = 0;
+
+#pragma unroll
+	for (int i = 0; i < (LANES ? LANES : lanes); i++) {
+		const uint32_t low = (best[i] << 16 & 0xfff80000u) | (uint32_t)(31 - i);
+		const uint32_t high = (best[i] & 0xfff80000u) | (uint32_t)(31 - (i + lanes));
+
+		all = max(all, max(low, high));
+	}
+	const int block = 31 - (int)(all & 31), lane = block < lanes ? block : block - lanes;
+
+	found.d = 8 * block + 7 - (int)(best[lane] >> (block < lanes ? 0 : 16) & 7);
+	found.v = (int)(all >> 19);
+	return found;
+}
+
+/* A lane's best again, but for q; place: of one of its keys. */
+__device__ __forceinline__ void sx_winner_renew(uint32_t *row, int lanes, unsigned place)
+{
+	const uint4 *keys = reinterpret_cast<const uint4 *>(sx_winner_at(row, place & ~31u));
+	const uint4 a = keys[0], b = keys[1];
+	const uint32_t all[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+
+	row[sx_winner_best_at(lanes) + (int)(place >> 5)] = sx_key_max8(all);
+}
+
+/* Takes the winner and its neighbours out of the keys: what is left are the rivals. Returns the largest V of them. */
+template <int LANES, int SHIFT>
+__device__ __forceinline__ int sx_winner_rival(uint32_t *row, int lanes, unsigned before, unsigned winner,
+					       unsigned after)
+{
+	*sx_winner_at(row, before) = 0;
+	*sx_winner_at(row, winner) = 0;
+	*sx_winner_at(row, after) = 0;
+	sx_winner_renew(row, lanes, before);
+	if ((before ^ after) & ~31u)
+		sx_winner_renew(row, lanes, after);
+
+	const uint32_t m = sx_winner_best<LANES>(row, lanes);
+
+	return (int)(max(m & 0xffff, m >> 16) >> SHIFT);
+}
+
+/*
+ * a / b rounded down, 0 <= a < 2^20, b > 0, inverse: 1 / b, good to 2^-22. (a + 0.5) / b is at least 0.5 / b away from every
+ * integer, and the product errs by less than 2^-20 / b.
+ */
+__device__ __forceinline__ int sx_winner_divide(int a, float inverse)
+{
+	return (int)(((float)a + 0.5f) * inverse);
+}
+
+/* 1 / a to within 2^-22; 1 <= a < 2^20. */
+__device__ __forceinline__ float sx_winner_inverse(int a)
+{
+#ifdef SX_EMULATE
+	return 1.0f / (float)a;
+#else
+	float r;
+
+	asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"((float)a));
+	return r;
+#endif
+}
+
+/* before, after: how much larger S is there than at the winner; the sum is 0 only at the ends, where nobody asks. */
+__device__ __forceinline__ int sx_winner_refine(int before, int after, enum sx_subpixel how)
+{
+	const int den = max(before + after, 1), b = 2 * den;
+	const int a = 16 * (before - after) + den; /* -7.5 b .. 8.5 b */
+	/* Rounded down, or up where a < 0 and rounding is towards zero. */
+	const int up = how == SX_SUBPIXEL_TRUNC && a < 0 ? b - 1 : 0;
+
+	return sx_winner_divide(a + 8 * b + up, sx_winner_inverse(b)) - 8;
+}
+
+/* One lane finishes one pixel; overwrites its keys. */
+template <int LANES, int SHIFT>
+__device__ __forceinline__ struct sx_winner_result sx_winner_finish(uint32_t *row, int lanes,
+								    const struct sx_winner_options &o)
+{
+	const struct sx_winner_found best = sx_winner_find<LANES, SHIFT>(row, lanes);
+	const int end = 16 * lanes - 1;
+	const unsigned winner_at = sx_winner_place<LANES>((unsigned)best.d, lanes),
+		       before_at = sx_winner_place<LANES>((unsigned)max(best.d - 1, 0), lanes),
+		       after_at = sx_winner_place<LANES>((unsigned)min(best.d + 1, end), lanes);
+	const int before = best.v - (*sx_winner_at(row, before_at) >> SHIFT);
+	const int after = best.v - (*sx_winner_at(row, after_at) >> SHIFT);
+	const bool at_end = best.d == 0 || best.d == end;
+	const int rise = sx_winner_divide(max(before, after) * 255, o.rise);
+	struct sx_winner_result r;
+	int q4 = 16 * best.d;
+
+	if (o.subpixel != SX_SUBPIXEL_OFF) {
+		const int part = sx_winner_refine(before, after, o.subpixel);
+
+		q4 += at_end ? 0 : part;
+	}
+	if (o.uniqueness < 100) {
+		const int rival = sx_winner_rival<LANES, SHIFT>(row, lanes, before_at, winner_at, after_at);
+
+		/* 100 S(d0) > uniqueness S(rival) */
+		q4 = o.uniqueness * rival - 100 * best.v > o.limit ? SX_DISPARITY_INVALID : q4;
+	}
+	r.disparity = (uint16_t)q4;
+	r.confidence = (uint8_t)(at_end ? SX_WINNER_CONFIDENCE_END : min(rise, 255));
+	return r;
+}
+
+/*
+ * Best of the right image. Its pixel x meets the left one X at d = X - x: as the group moves on to X + 1, the maximum so far
+ * of word r is that of word r + 1, and continues. Two pixels at a time, a and b. At word 7 the low half's maximum
+ * leaves for x = X - (8 lane + 7), the high half's for x - D/2: leaves_a, and for b run[7]. enter_a, enter_b: what left the
+ * lane before at the pixel before, 8 added to q (SHIFT = 6), or nothing.
+ */
+__device__ __forceinline__ uint32_t sx_winner_leaves_a(const uint32_t (&run)[8], const uint32_t (&a)[8])
+{
+	return sx_key_max(run[6], a[7]);
+}
+
+__device__ __forceinline__ void sx_winner_right(uint32_t (&run)[8], const uint32_t (&a)[8],
+						const uint32_t (&b)[8], uint32_t enter_a, uint32_t enter_b)
+{
+#pragma unroll
+	for (int r = 7; r > 1; r--)
+		run[r] = sx_key_max(sx_key_max(run[r - 2], a[r - 1]), b[r]);
+	run[1] = sx_key_max(sx_key_max(enter_a, a[0]), b[1]);
+	run[0] = sx_key_max(enter_b, b[0]);
+}
+
+/*
+ * Words of the right map from two pixels' keys of the lower half of the disparities and of the upper half, SHIFT = 6.
+ * V alone decides between the halves, and ties.
+ */
+__device__ __forceinline__ uint32_t sx_winner_right_pair(uint32_t low, uint32_t high, int lanes)
+{
+	const uint32_t half = (uint32_t)lanes * 0x80008u;
+	const uint32_t low_wins = ((low | 0x803f803fu) - high) >> 15 & 0x00010001u, mask = low_wins * 0xffffu;
+	const uint32_t q = ((low & mask) | (high & ~mask)) & 0x003f003fu;
+
+	return half - 0x00010001u + (half & ~mask) - q;
+}
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * The winner from stored volumes. Meaning: stages/stereo/winner.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_GPU_STEREO_WINNER_CUDA_H
+#define SX_GPU_STEREO_WINNER_CUDA_H
+
+#include <cuda_runtime_api.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/image.h"
+#include "stages/params.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Device memory in the layout of gpu/stereo/volume.cuh: V of path i at path + i * path_bytes, i < p->paths;
+ * S = paths * (P2 + Cmax) - sum of V. path_bytes is a multiple of 256.
+ */
+struct sx_cuda_volumes {
+	const uint8_t *path;
+	size_t path_bytes;
+};
+
+/* winner, winner_right, confidence: as in stages/stereo/winner.h, all of width x height pixels. */
+cudaError_t sx_winner_cuda_run(const struct sx_cuda_volumes *v, const struct sx_stereo_params *p,
+			       const struct sx_image *winner, const struct sx_image *winner_right,
+			       const struct sx_image *confidence, cudaStream_t stream);
+
+/* S itself, for SX_TAP_SUM: U16, width * disparities wide. */
+cudaError_t sx_winner_cuda_sum(const struct sx_cuda_volumes *v, const struct sx_stereo_params *p,
+			       const struct sx_image *sum, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

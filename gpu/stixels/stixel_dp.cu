@@ -1,0 +1,663 @@
+/*
+ * The stixel DP on the GPU. Must equal sx_dp_run() (stages/stixels/stixel_dp.h), list by list, total by total.
+ *
+ * Work:    a block of W warps per column, rows in blocks of 32, lane = top row. Ground and sky are running
+ *          minima. Objects: start rows of earlier blocks that can still matter (dp_survivors) are listed and shared
+ *          out to the warps; the triangle of the block is one warp's, while the others prepare the next block.
+ *          Columns are handed out by a counter.
+ * Memory:  the object table's prefix sums of this block in shared memory, [fn][33], only for means that the column
+ *          can have; those of earlier rows in global scratch: every 8th, and of all, every 2nd or every 4th as many
+ *          as a budget allows, so that up to 7 cells are added up again. Tables that grow with the height are in shared
+ *          memory where all columns fit side by side, else in global scratch; on cards that lack shared memory for the
+ *          range all tables are (dp_place).
+ * Ranges:  costs as stages/stixels/stixel_dp.h; DP_ILLEGAL. Means by float where exact, else by division.
+ * Shapes:  any height to 2160, any range to 384.
+ * Speed:   docs/performance.md, CUDA: stixel DP.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/stages_cuda.h"
+#include "gpu/stixels/stixel_dp_list.cuh"
+
+/* What the kernel is given: the same for every frame. */
+struct dp_arguments {
+	struct dp_tables t;
+	struct dp_layout l;
+	const struct sx_cuda_road *road;
+	const uint16_t *columns;
+	size_t pitch; /* bytes */
+	int count;
+	struct sx_segment *list;
+	uint16_t *list_count;
+	int32_t *total;
+	uint8_t *scratch;
+	unsigned *
+		next; /* columns that blocks have asked for, beyond their first; 0 again after every launch */
+};
+
+template <enum dp_place PLACE>
+DP_INLINE void dp_lay_out(struct dp_column *c, const struct dp_arguments &a, unsigned char *shared)
+{
+	const struct dp_layout &l = a.l;
+	uint8_t *scratch = a.scratch + (size_t)blockIdx.x * l.scratch,
+		*tables = PLACE == DP_NEAR ? shared : scratch;
+
+	c->h = a.t.h;
+	c->blocks = (a.t.h + DP_ROWS - 1) / DP_ROWS;
+	c->vhor = a.road->vhor;
+	c->ground_q4 = a.road->ground_q4;
+	c->lane = (int)threadIdx.x & 31;
+	c->warp = (int)threadIdx.x >> 5;
+	c->fixed = (struct dp_fixed *)shared;
+	c->slab = (int32_t *)((PLACE == DP_LARGE ? scratch : shared) + l.slab);
+	c->sum = (int2 *)(tables + l.sum);
+	c->reciprocal = PLACE == DP_NEAR ? (const float *)(tables + l.reciprocal) : a.t.reciprocal;
+	c->excess = (int32_t *)(tables + l.excess);
+	c->reach = (int32_t *)(tables + l.reach);
+	c->from = (uint32_t *)(tables + l.from);
+	c->order = a.t.order;
+	c->order_gap = a.t.order_lo - a.t.order_hi;
+	c->rows = (int32_t *)(scratch + l.rows);
+	c->anchor = (int4 *)(scratch + l.anchor);
+	c->start = (struct dp_start *)(scratch + l.start);
+	c->cheap = (int32_t *)(scratch + l.cheap);
+	c->table_row = (int32_t *)(scratch + l.table_row);
+}
+
+/* Once per block: tables that all columns share, and row 0 as an illegal start row. */
+template <int W, bool FLOATS, enum dp_place PLACE>
+DP_INLINE void dp_begin(const struct dp_column &c, const struct dp_arguments &a)
+{
+	const int thread = (int)threadIdx.x;
+
+	for (int i = thread; FLOATS && PLACE == DP_NEAR && i <= c.h; i += 32 * W)
+		((float *)c.reciprocal)[i] = a.t.reciprocal[i];
+	if (thread == 0) {
+		struct dp_start none = {0xffffu,   DP_ILLEGAL, DP_ILLEGAL, INT32_MAX,
+					INT32_MIN, DP_ILLEGAL, DP_ILLEGAL, DP_ILLEGAL};
+
+		c.start[0] = none;
+	}
+}
+
+/* How many of the prefix sums' rows there is memory for: every one, or every 2nd, 4th or 8th. */
+DP_INLINE int dp_shift(const struct dp_arguments &a, const struct dp_column &c)
+{
+	const int most = (int)((a.l.scratch - a.l.rows) / sizeof(int32_t)) / c.span,
+		  rows = DP_ROWS * c.blocks;
+	int shift = 0;
+
+	while (1 << shift < DP_STRIDE && rows >> shift > most)
+		shift++;
+	return shift;
+}
+
+/* Rows of the object table and which means the column can have; zeroes what sums begin with. Ends with a barrier. */
+template <int W>
+DP_INLINE void dp_open_column(struct dp_column *c, const struct dp_arguments &a, const uint16_t *column)
+{
+	const struct dp_tables &t = a.t;
+	int least = t.range, most = -1;
+
+	if (threadIdx.x == 0) {
+		c->fixed->prefix = c->cheap[0] = 0;
+		c->sum[0] = make_int2(0, DP_NO_CELLS);
+		c->fixed->least = t.range;
+		c->fixed->most = -1;
+	}
+	__syncthreads();
+	for (int v = (int)threadIdx.x; v < DP_ROWS * c->blocks; v += 32 * W) {
+		const int cell = v < c->h ? column[v] : SX_DISPARITY_INVALID;
+
+		c->table_row[v] = (v < c->h ? dp_table_row(t, (uint16_t)cell) : t.range + 1) * (t.range + 1);
+		if (cell != SX_DISPARITY_INVALID) {
+			const int px = (dp_min(cell, 16 * t.range - 1) + 8) >> 4;
+
+			least = dp_min(least, px);
+			most = dp_max(most, px);
+		}
+	}
+	least = dp_warp_min(least);
+	most = dp_warp_max(most);
+	if (c->lane == 0) {
+		atomicMin(&c->fixed->least, least);
+		atomicMax(&c->fixed->most, most);
+	}
+	__syncthreads();
+	least = c->fixed->least;
+	most = c->fixed->most;
+	c->least = most < 0 ? 0 : least;
+	c->span = most < 0 ? 1 : most - least + 1;
+	c->object = t.object + c->least;
+	c->shift = dp_shift(a, *c);
+}
+
+/* What warp 0 keeps from step to step of a block. */
+struct dp_state {
+	struct dp_lane lane;
+	struct dp_carry carry, before; /* before: of the row below the block */
+	int32_t first;
+	int first_mean;
+};
+
+/* The cheapest objects of the block's tops that start in earlier blocks, one for each warp, in c.part. */
+template <int W, bool FLOATS>
+DP_INLINE void dp_earlier(const struct dp_tables &t, const struct dp_column &c, struct dp_state *s, int block)
+{
+	const struct dp_top top = dp_top_of(c, block);
+	int32_t slack;
+	int count;
+	int2 best;
+
+	if (c.warp == 0) {
+		s->first = dp_first_object<FLOATS>(t, c, top, DP_ROWS * block + c.lane, &s->first_mean);
+		slack = dp_slack<FLOATS>(c, top, s->carry, s->first, block);
+		if (c.lane == 0)
+			c.fixed->slack = slack;
+	}
+	__syncthreads();
+	count = dp_survivors<W>(c, block, c.fixed->slack);
+	switch (c.shift) {
+	case 0:
+		best = dp_best_of_list<W, FLOATS, 0>(c, top, block, count);
+		break;
+	case 1:
+		best = dp_best_of_list<W, FLOATS, 1>(c, top, block, count);
+		break;
+	case 2:
+		best = dp_best_of_list<W, FLOATS, 3>(c, top, block, count);
+		break;
+	default:
+		best = dp_best_of_list<W, FLOATS, DP_STRIDE - 1>(c, top, block, count);
+	}
+	dp_candidates_of(c, block)->part[c.warp * 32 + c.lane] = best;
+	__syncthreads();
+}
+
+/* Mean of rows k .. top of the block. */
+DP_INLINE int dp_pair_mean(const struct dp_column &c, int block, int k, int top)
+{
+	const int at = k < DP_ROWS / 2 ? k * DP_ROWS + top : (DP_ROWS - k) * DP_ROWS + top - k;
+
+	return c.fixed->pairs[block & 1].pair[at].x & 0xffff;
+}
+
+/* The best of the warps' and of the object from row 0. Ties: the lower start row. */
+template <int W, bool FLOATS, int AHEAD>
+DP_INLINE void dp_merge(const struct dp_column &c, struct dp_state *s, int block)
+{
+	struct dp_lane *l = &s->lane;
+	int mean = s->first_mean, from = 0;
+
+	l->cost = s->first;
+	if (block > 0) {
+		for (int w = 0; w < W; w++) {
+			const int2 x = dp_candidates_of(c, block)->part[w * 32 + c.lane];
+
+			if (x.x < l->cost || (x.x == l->cost && x.y < from)) {
+				l->cost = x.x;
+				from = x.y;
+			}
+		}
+		if (from > 0)
+			mean = dp_mean_of<FLOATS>(c, c.sum[DP_ROWS * block + c.lane + 1], c.sum[from]).mean -
+			       dp_bias<FLOATS>::mean;
+	}
+	l->from_mean = mean | from << 16;
+	l->lower = l->early = l->next = dp_lower_of(c.order, mean);
+	l->alone = dp_lower_of(c.order, dp_pair_mean(c, block, c.lane, c.lane));
+	if (AHEAD == 2)
+		l->two = dp_lower_of(c.order, dp_pair_mean(c, block, dp_max(c.lane - 1, 0), c.lane));
+	l->base = DP_ILLEGAL;
+	s->before = s->carry;
+}
+
+/* Warp 0: one half of the block's rows, once everything from earlier blocks is in c.part. */
+template <int W, bool FLOATS, int AHEAD>
+DP_INLINE void dp_solve(const struct dp_tables &t, const struct dp_column &c, struct dp_state *s, int block,
+			int half)
+{
+	struct dp_carry *carry = &s->carry;
+	int last;
+
+	DP_OPAQUE_INT(block); /* or all warps compute what this one needs */
+	if (half == 0) {
+		dp_merge<W, FLOATS, AHEAD>(c, s, block);
+		if (block == 0) {
+			carry->run = c.vhor > 0 ? t.first_ground : DP_ILLEGAL;
+			carry->base = c.vhor > 0 ? c.fixed->step[0].after + carry->run : DP_ILLEGAL;
+			s->lane.base = carry->base;
+		}
+		dp_triangle<false, AHEAD>(c, s->lane, *carry, block);
+		return;
+	}
+	dp_triangle<true, AHEAD>(c, s->lane, *carry, block);
+	last = dp_min(DP_ROWS, c.h - DP_ROWS * block) - 1;
+	carry->run_from = __shfl_sync(DP_ALL, dp_close_block<FLOATS>(c, s->lane, s->before, block), last);
+	carry->object = __shfl_sync(DP_ALL, s->lane.cost, last);
+	carry->lower = dp_lower_of(c.order, __shfl_sync(DP_ALL, s->lane.from_mean, last) & 0xffff);
+}
+
+/* Warps from first on: half of the preparation of a block. */
+template <int W, bool FLOATS>
+DP_INLINE void dp_prepare(const struct dp_tables &t, const struct dp_column &c, const uint16_t *column,
+			  int block, int half, int first)
+{
+	const int warp = c.warp - first, warps = W - first;
+
+	DP_OPAQUE_INT(block);
+	if (half == 0) {
+		const int thread = 32 * warp + c.lane, threads = 32 * warps;
+
+		if (c.shift == 0)
+			dp_prepare_slab<W, 0>(c, block, thread, threads);
+		else if (c.shift == 1)
+			dp_prepare_slab<W, 1>(c, block, thread, threads);
+		else if (c.shift == 2)
+			dp_prepare_slab<W, 2>(c, block, thread, threads);
+		else
+			dp_prepare_slab<W, 3>(c, block, thread, threads);
+		if (c.warp == W - 1)
+			dp_prepare_rows<FLOATS>(t, c, column, block);
+		return;
+	}
+	for (int line = warp; line < DP_LINES; line += warps)
+		dp_prepare_pairs<FLOATS>(c, block, line);
+	for (int i = warp; i < block; i += warps)
+		dp_prepare_reach<W>(c, i);
+}
+
+/* Warp 0 does the rows of a block one by one, in halves, while the others prepare the next block. */
+template <int W, bool FLOATS, int AHEAD>
+DP_INLINE struct dp_carry dp_recurrence(const struct dp_tables &t, const struct dp_column &c,
+					const uint16_t *column)
+{
+	struct dp_state s = dp_state();
+
+	s.carry.object = s.carry.base = s.carry.run = DP_ILLEGAL;
+	for (int half = 0; half < 2; half++) {
+		dp_prepare<W, FLOATS>(t, c, column, 0, half, 0);
+		if (half == 1)
+			s.first = dp_first_object<FLOATS>(t, c, dp_top_of(c, 0), c.lane, &s.first_mean);
+		__syncthreads();
+	}
+	for (int j = 0; j < c.blocks; j++) {
+		if (j > 0)
+			dp_earlier<W, FLOATS>(t, c, &s, j);
+		for (int half = 0; half < 2; half++) {
+			if (c.warp == 0)
+				dp_solve<W, FLOATS, AHEAD>(t, c, &s, j, half);
+			else if (j + 1 < c.blocks)
+				dp_prepare<W, FLOATS>(t, c, column, j + 1, half, 1);
+			__syncthreads();
+		}
+	}
+	return s.carry;
+}
+
+/* Warp 0: the column's list. */
+template <bool FLOATS>
+DP_INLINE void dp_finish_column(const struct dp_arguments &a, const struct dp_column &c,
+				const struct dp_carry &top, int u)
+{
+	int2 *way = (int2 *)c.anchor;
+	const double slope = rint(-16384.0 * a.road->road.slope);
+	const int q14 = (int)(slope > INT16_MAX ? INT16_MAX : slope < INT16_MIN ? INT16_MIN : slope);
+	int32_t total;
+	int n = dp_back_track<FLOATS>(c, top, &total, way);
+
+	n = dp_write_list(c, way, n, q14, a.list + (size_t)u * (size_t)c.h);
+	if (c.lane == 0) {
+		a.list_count[u] = (uint16_t)n;
+		a.total[u] = total;
+	}
+}
+
+/* Blocks of a FAR kernel on a multiprocessor: where there is shared memory for seven, there are to be registers. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200
+#define DP_BLOCKS_FAR 7
+#else
+#define DP_BLOCKS_FAR 5
+#endif
+#define DP_BLOCKS(warps, place) ((warps) == DP_WARPS_MAX ? 2 : (place) == DP_FAR ? DP_BLOCKS_FAR : 5)
+
+template <int W, bool FLOATS, enum dp_place PLACE>
+__global__ void __launch_bounds__(32 * W, DP_BLOCKS(W, PLACE)) dp_columns(struct dp_arguments a)
+{
+	const int AHEAD = PLACE == DP_FAR ? 1 : 2; /* fewer registers, and others to run meanwhile */
+	SX_DYNAMIC_SHARED(unsigned char, shared);
+	struct dp_column c;
+
+	dp_lay_out<PLACE>(&c, a, shared);
+	dp_begin<W, FLOATS, PLACE>(c, a);
+	for (int u = (int)blockIdx.x; u < a.count; u = c.fixed->column) {
+		const uint16_t *column = (const uint16_t *)((const char *)a.columns + (size_t)u * a.pitch);
+		struct dp_carry top;
+
+		dp_open_column<W>(&c, a, column);
+		top = dp_recurrence<W, FLOATS, AHEAD>(a.t, c, column);
+		if (c.warp == 0)
+			dp_finish_column<FLOATS>(a, c, top, u);
+		/* all blocks together ask a.count times, so that the counter wraps to 0 */
+		if (threadIdx.x == 0)
+			c.fixed->column = (int)(gridDim.x + atomicInc(a.next, (unsigned)a.count - 1));
+		__syncthreads();
+	}
+}
+
+/* ---- host ---- */
+
+struct sx_dp_cuda {
+	struct dp_tables t;
+	struct dp_layout l;
+	uint8_t *scratch;
+	unsigned *next;
+	int warps, grid;
+	bool floats; /* how means are computed */
+	enum dp_place place;
+};
+
+static int take(int *at, size_t bytes)
+{
+	const int r = *at;
+
+	*at += (int)((bytes + 15) & ~(size_t)15);
+	return r;
+}
+
+static size_t take_scratch(size_t *at, size_t bytes)
+{
+	const size_t r = *at;
+
+	*at += (bytes + 127) & ~(size_t)127;
+	return r;
+}
+
+/* Of the tables in shared memory; those that are in scratch come behind each other from 0 on. */
+static void lay_out(struct sx_dp_cuda *s)
+{
+	const size_t h = (size_t)s->t.h, blocks = (h + DP_ROWS - 1) / DP_ROWS, rows = blocks * DP_ROWS,
+		     word = sizeof(int32_t);
+	struct dp_layout *l = &s->l;
+	int shared = 0, *at;
+
+	memset(l, 0, sizeof(*l));
+	take(&shared, sizeof(struct dp_fixed));
+	at = s->place == DP_LARGE ? &l->tables : &shared;
+	l->slab = take(at, ((size_t)s->t.range + 1) * (DP_ROWS + 1) * word);
+	at = s->place == DP_NEAR ? &shared : &l->tables;
+	l->sum = take(at, (rows + 1) * sizeof(int2));
+	l->reciprocal = take(at, s->floats && s->place == DP_NEAR ? (h + 1) * word : 0);
+	l->excess = take(at, rows * word);
+	l->reach = take(at, blocks * 4 * word);
+	l->from = take(at, rows * word);
+	l->shared = shared;
+}
+
+/* bytes: what a block may have; what others leave of it goes to rows, see dp_shift(). */
+static void lay_out_scratch(struct dp_layout *l, int h, int range, size_t bytes)
+{
+	const size_t blocks = (size_t)(h + DP_ROWS - 1) / DP_ROWS, rows = blocks * DP_ROWS,
+		     word = sizeof(int32_t), columns = (size_t)range + 1, all = rows * columns * word;
+	size_t others;
+
+	l->scratch = 0;
+	take_scratch(&l->scratch, (size_t)l->tables);
+	l->anchor = take_scratch(&l->scratch, blocks * columns * sizeof(int4));
+	l->start = take_scratch(&l->scratch, rows * sizeof(struct dp_start));
+	l->cheap = take_scratch(&l->scratch, (rows + 1) * word);
+	l->table_row = take_scratch(&l->scratch, rows * word);
+	others = l->scratch;
+	l->rows = take_scratch(&l->scratch, bytes <= others	   ? 0
+					    : bytes - others < all ? bytes - others
+								   : all);
+}
+
+/* 1 / (16 n), rounded up. */
+static void fill_reciprocals(float *r, int h)
+{
+	r[0] = 0.0f;
+	for (int n = 1; n <= h; n++) {
+		const double x = 1.0 / (16.0 * n);
+
+		r[n] = (float)x;
+		if ((double)r[n] < x)
+			r[n] = nextafterf(r[n], 1.0f);
+	}
+}
+
+/*
+ * Whether dp_mean_of() may compute in float. Sums up to 16 D h + h / 2 in halves must be exact; and with a reciprocal
+ * that is too large by the factor 1 + e, a mean below an integer k <= 16 D, so by at least 1 / 2n, must not reach it.
+ */
+static bool fits_float(const float *r, int h, int range)
+{
+	if ((int64_t)h * (32 * range + 1) >= 1 << 24)
+		return false;
+	for (int n = 1; n <= h; n++)
+		if (((double)r[n] * 16.0 * n - 1.0) * 16.0 * range * 2.0 * n >= 0.99)
+			return false;
+	return true;
+}
+
+static void upload_objects(struct dp_tables *d, struct sx_cuda_memory *m, const struct sx_dp_tables *t)
+{
+	const size_t n = (size_t)t->range;
+	int32_t *object = (int32_t *)calloc((n + 2) * (n + 1) + n + 1, sizeof(*object));
+	int32_t *least = object + (n + 2) * (n + 1);
+
+	if (!object) {
+		m->error = m->error ? m->error : cudaErrorMemoryAllocation;
+		return;
+	}
+	for (size_t i = 0; i <= n; i++) {
+		least[i] = INT32_MAX;
+		for (size_t fn = 0; fn <= n; fn++) {
+			const int32_t x = t->object[i * n + (fn < n ? fn : n - 1)];
+
+			object[i * (n + 1) + fn] = x;
+			least[i] = x < least[i] ? x : least[i];
+		}
+	}
+	d->object = (const int32_t *)sx_cuda_upload(m, object, (n + 2) * (n + 1) * sizeof(*object));
+	d->object_min = (const int32_t *)sx_cuda_upload(m, least, (n + 1) * sizeof(*least));
+	free(object);
+}
+
+/* Costs of one kind span ln(16 D) nats and a little, which is below 16 bits in Q12; limits are below 32 D. */
+static void upload_order(struct dp_tables *d, struct sx_cuda_memory *m, const struct sx_dp_tables *t)
+{
+	const int n = 16 * t->range;
+	struct dp_order *order = (struct dp_order *)calloc((size_t)n, sizeof(*order));
+
+	if (!order) {
+		m->error = m->error ? m->error : cudaErrorMemoryAllocation;
+		return;
+	}
+	d->order_hi = d->order_lo = INT32_MAX;
+	for (int i = 0; i < n; i++) {
+		d->order_hi = t->order[i].cost_hi < d->order_hi ? t->order[i].cost_hi : d->order_hi;
+		d->order_lo = t->order[i].cost_lo < d->order_lo ? t->order[i].cost_lo : d->order_lo;
+	}
+	for (int i = 0; i < n; i++) {
+		order[i].hi = (uint16_t)t->order[i].hi;
+		order[i].lo = (uint16_t)((uint32_t)t->order[i].lo | (i >= t->epsilon_q4 ? DP_UNDER_SKY : 0));
+		order[i].cost_hi = (uint16_t)(t->order[i].cost_hi - d->order_hi);
+		order[i].cost_lo = (uint16_t)(t->order[i].cost_lo - d->order_lo);
+	}
+	d->order = (const struct dp_order *)sx_cuda_upload(m, order, (size_t)n * sizeof(*order));
+	free(order);
+}
+
+static void upload_tables(struct dp_tables *d, struct sx_cuda_memory *m, const struct sx_dp_tables *t)
+{
+	const size_t by_ground = (16 * (size_t)t->range + 1) * sizeof(int32_t);
+
+	d->h = t->height;
+	d->range = t->range;
+	d->epsilon_q4 = t->epsilon_q4;
+	upload_objects(d, m, t);
+	upload_order(d, m, t);
+	d->base_ground = (const int32_t *)sx_cuda_upload(m, t->base_ground, by_ground);
+	d->precision_ground = (const int32_t *)sx_cuda_upload(m, t->precision_ground, by_ground);
+	d->gravity_above = (const int32_t *)sx_cuda_upload(m, t->gravity_above, by_ground);
+	d->gravity_below = (const int32_t *)sx_cuda_upload(m, t->gravity_below, by_ground);
+	d->length = (const int32_t *)sx_cuda_upload(m, t->length, (size_t)t->height * sizeof(int32_t));
+	d->base_sky = t->base_sky;
+	d->precision_sky = t->precision_sky;
+	d->uniform_ground = t->uniform_ground;
+	d->uniform_sky = t->uniform_sky;
+	d->valid_ground = t->valid_ground;
+	d->valid_sky = t->valid_sky;
+	d->invalid_ground = t->invalid_ground;
+	d->invalid_sky = t->invalid_sky;
+	d->gravity_on = t->gravity_on;
+	d->object_on_sky = t->object_on_sky;
+	d->ground_next = t->ground_next;
+	d->object_next = t->object_next;
+	d->ln2 = t->ln2;
+	d->first_ground = t->first_ground;
+	d->first_object = t->first_object;
+	d->first_object_low = t->first_object_low;
+}
+
+typedef void dp_kernel(struct dp_arguments a);
+
+static dp_kernel *kernel_of(const struct sx_dp_cuda *s)
+{
+	if (s->place == DP_LARGE)
+		return dp_columns<8, false, DP_LARGE>;
+	if (!s->floats)
+		return dp_columns<8, false, DP_NEAR>;
+	if (s->warps == 8)
+		return dp_columns<8, true, DP_NEAR>;
+	return s->place == DP_NEAR ? dp_columns<4, true, DP_NEAR> : dp_columns<4, true, DP_FAR>;
+}
+
+/* Shared memory that a block may have. */
+static int shared_max(struct sx_cuda_memory *m)
+{
+	int device = 0, bytes = 0;
+
+	if (m->error == cudaSuccess)
+		m->error = cudaGetDevice(&device);
+	if (m->error == cudaSuccess)
+		m->error = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+	return bytes;
+}
+
+/* Blocks that run at once. */
+static int resident(const struct sx_dp_cuda *s, struct sx_cuda_memory *m, int sms)
+{
+	const void *kernel = (const void *)kernel_of(s);
+	int per_sm = 0;
+
+	if (m->error == cudaSuccess)
+		m->error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+						s->l.shared);
+	if (m->error == cudaSuccess)
+		m->error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, 32 * s->warps,
+									 (size_t)s->l.shared);
+	return (per_sm > 0 ? per_sm : 1) * sms;
+}
+
+/* Bytes of scratch to keep to, if the least that is needed allows. */
+static size_t budget(int h, int columns)
+{
+	const size_t share = (size_t)256 * (size_t)h * (size_t)columns, most = (size_t)28 << 20;
+
+	return share < most ? share : most;
+}
+
+static void configure(struct sx_dp_cuda *s, struct sx_cuda_memory *m, int columns, int sms)
+{
+	const int most = shared_max(m);
+
+	s->warps = columns <= 2 * sms || !s->floats ? 8 : 4;
+	lay_out(s);
+	if (s->warps == 4 && (s->l.shared > most || columns > resident(s, m, sms))) {
+		s->place = DP_FAR;
+		lay_out(s);
+	}
+	if (s->l.shared > most) {
+		s->place = DP_LARGE;
+		s->floats = false;
+		s->warps = 8;
+		lay_out(s);
+	}
+	s->grid = resident(s, m, sms);
+	s->grid = s->grid < columns ? s->grid : columns;
+	lay_out_scratch(&s->l, s->t.h, s->t.range, budget(s->t.h, columns) / (size_t)s->grid);
+}
+
+int sx_dp_cuda_create(struct sx_dp_cuda **ret, struct sx_cuda_memory *m, const struct sx_params *p,
+		      int height, int columns, int sms)
+{
+	const int range = sx_disparity_range(&p->stereo);
+	struct sx_dp_tables *t = NULL;
+	struct sx_dp_cuda *s;
+	float *reciprocal;
+	int r = sx_dp_tables_create(&t, p, height, range);
+
+	if (r < 0)
+		return r;
+	s = (struct sx_dp_cuda *)calloc(1, sizeof(*s));
+	reciprocal = (float *)calloc((size_t)height + 1, sizeof(*reciprocal));
+	if (!s || !reciprocal) {
+		r = -ENOMEM;
+		goto fail;
+	}
+	fill_reciprocals(reciprocal, height);
+	upload_tables(&s->t, m, t);
+	s->t.reciprocal =
+		(const float *)sx_cuda_upload(m, reciprocal, ((size_t)height + 1) * sizeof(*reciprocal));
+	s->floats = fits_float(reciprocal, height, range);
+	configure(s, m, columns, sms);
+	s->scratch = (uint8_t *)sx_cuda_take_scratch(m, (size_t)s->grid * s->l.scratch);
+	s->next = (unsigned *)sx_cuda_take(m, sizeof(*s->next));
+	if (m->error != cudaSuccess) {
+		r = -ENOMEM;
+		goto fail;
+	}
+	sx_dp_tables_destroy(t);
+	free(reciprocal);
+	*ret = s;
+	return 0;
+fail:
+	sx_dp_tables_destroy(t);
+	free(reciprocal);
+	free(s);
+	return r;
+}
+
+void sx_dp_cuda_destroy(struct sx_dp_cuda *s)
+{
+	free(s);
+}
+
+cudaError_t sx_dp_cuda_run(const struct sx_dp_cuda *s, const struct sx_cuda_road *road,
+			   const struct sx_image *columns, const struct sx_segments *out, cudaStream_t stream)
+{
+	struct dp_arguments a;
+	dp_kernel *kernel = kernel_of(s);
+
+	memset(&a, 0, sizeof(a));
+	a.t = s->t;
+	a.l = s->l;
+	a.road = road;
+	a.columns = (const uint16_t *)columns->data;
+	a.pitch = columns->pitch;
+	a.count = columns->height;
+	a.list = out->list;
+	a.list_count = out->count;
+	a.total = out->total;
+	a.scratch = s->scratch;
+	a.next = s->next;
+	SX_LAUNCH((kernel), (unsigned)s->grid, 32 * (unsigned)s->warps, (size_t)s->l.shared, stream, a);
+	return SX_LAUNCHED();
+}

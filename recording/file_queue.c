@@ -1,0 +1,194 @@
+/*
+ * A file that is written behind the caller's back.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "recording/file_queue.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/thread.h"
+
+#define PATIENCE_NS (5 * SX_NS_PER_S)
+
+struct sx_file_queue {
+	int fd;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	uint8_t *memory;
+	size_t room, begin, count; /* waiting: count bytes from begin, round the end */
+	uint64_t written;
+	int error;
+	bool closing;
+	const volatile sig_atomic_t *stop;
+	int64_t progress_ns; /* when the file last took something */
+};
+
+/* Until something changes. Once asked to stop, a file that takes nothing is not waited for without end. */
+static void wait_change(struct sx_file_queue *q)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += 200000000;
+	until.tv_sec += until.tv_nsec / SX_NS_PER_S;
+	until.tv_nsec %= SX_NS_PER_S;
+	pthread_cond_timedwait(&q->changed, &q->lock, &until);
+	if (q->stop && *q->stop && !q->error && sx_now_ns() - q->progress_ns > PATIENCE_NS)
+		q->error = -ETIMEDOUT;
+}
+
+/* The longest piece that lies in one. */
+static size_t piece(const struct sx_file_queue *q)
+{
+	return q->begin + q->count > q->room ? q->room - q->begin : q->count;
+}
+
+static void took(struct sx_file_queue *q, size_t bytes)
+{
+	q->written += bytes;
+	q->progress_ns = sx_now_ns();
+	q->count -= bytes;
+	q->begin = (q->begin + bytes) % q->room;
+	if (!q->count)
+		q->begin = 0; /* stays in the same pages while the disk keeps up */
+}
+
+static void *run(void *user)
+{
+	struct sx_file_queue *q = user;
+
+	pthread_mutex_lock(&q->lock);
+	for (;;) {
+		const uint8_t *from = q->memory + q->begin;
+		size_t bytes = piece(q);
+		ssize_t n;
+
+		if (!bytes || q->error) {
+			if (q->closing || q->error)
+				break;
+			pthread_cond_wait(&q->changed, &q->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&q->lock);
+		n = write(q->fd, from, bytes);
+		n = n < 0 ? -errno : n;
+		pthread_mutex_lock(&q->lock);
+		if (n >= 0)
+			took(q, (size_t)n);
+		else if (n != -EINTR)
+			q->error = (int)n;
+		pthread_cond_broadcast(&q->changed);
+	}
+	pthread_mutex_unlock(&q->lock);
+	return NULL;
+}
+
+int sx_file_queue_create(struct sx_file_queue **ret, int fd, size_t room, const volatile sig_atomic_t *stop)
+{
+	struct sx_file_queue *q = calloc(1, sizeof(*q));
+	int r;
+
+	if (!q)
+		return -ENOMEM;
+	q->fd = fd;
+	q->room = room;
+	q->stop = stop;
+	q->progress_ns = sx_now_ns();
+	q->memory = malloc(room);
+	if (!q->memory) {
+		free(q);
+		return -ENOMEM;
+	}
+	memset(q->memory, 1, room); /* taken now, not while the disk is slow; 0 would become calloc() */
+	pthread_mutex_init(&q->lock, NULL);
+	sx_cond_init(&q->changed);
+	r = sx_thread_start(&q->thread, run, q);
+	if (r < 0) {
+		free(q->memory);
+		free(q);
+		return r;
+	}
+	*ret = q;
+	return 0;
+}
+
+static void copy_in(struct sx_file_queue *q, const uint8_t *data, size_t bytes)
+{
+	size_t at = (q->begin + q->count) % q->room;
+	size_t first = bytes < q->room - at ? bytes : q->room - at;
+
+	memcpy(q->memory + at, data, first);
+	memcpy(q->memory, data + first, bytes - first);
+	q->count += bytes;
+}
+
+int sx_file_queue_put(struct sx_file_queue *q, const void *data, size_t bytes)
+{
+	const uint8_t *from = data;
+	int r;
+
+	pthread_mutex_lock(&q->lock);
+	while (bytes && !q->error) {
+		size_t n = q->room - q->count < bytes ? q->room - q->count : bytes;
+
+		if (!n) {
+			wait_change(q);
+			continue;
+		}
+		copy_in(q, from, n);
+		from += n;
+		bytes -= n;
+		pthread_cond_broadcast(&q->changed);
+	}
+	r = q->error;
+	pthread_mutex_unlock(&q->lock);
+	return r;
+}
+
+int sx_file_queue_flush(struct sx_file_queue *q)
+{
+	int r;
+
+	pthread_mutex_lock(&q->lock);
+	while (q->count && !q->error)
+		wait_change(q);
+	r = q->error;
+	pthread_mutex_unlock(&q->lock);
+	return r;
+}
+
+uint64_t sx_file_queue_written(struct sx_file_queue *q)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&q->lock);
+	n = q->written;
+	pthread_mutex_unlock(&q->lock);
+	return n;
+}
+
+void sx_file_queue_destroy(struct sx_file_queue *q)
+{
+	if (!q)
+		return;
+	pthread_mutex_lock(&q->lock);
+	q->closing = true;
+	if (q->error == -ETIMEDOUT)
+		pthread_cancel(q->thread); /* it sits in write(), without the lock */
+	pthread_cond_broadcast(&q->changed);
+	pthread_mutex_unlock(&q->lock);
+	pthread_join(q->thread, NULL);
+	pthread_cond_destroy(&q->changed);
+	pthread_mutex_destroy(&q->lock);
+	free(q->memory);
+	free(q);
+}

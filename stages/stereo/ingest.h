@@ -1,0 +1,36 @@
+/*
+ * Ingest: camera pixels to the 8-bit grey images that the matcher reads.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_STAGES_STEREO_INGEST_H
+#define SX_STAGES_STEREO_INGEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/image.h"
+
+/* Grey range of a Y16 pair: lowest and highest value of both images together. */
+struct sx_stretch {
+	uint16_t min, max;
+};
+
+/* Pixel formats that sx_ingest() reads: U8, Y16, YUYV, UYVY, NV12, RGB24. */
+bool sx_ingest_supports(enum sx_pixel pixel);
+
+/*
+ * The common range of both images, so that equal radiance maps to equal grey in both (a range for each image
+ * would not). Y16 only; {0, 0} for the others, which need none.
+ */
+struct sx_stretch sx_ingest_stretch(const struct sx_image *left, const struct sx_image *right);
+
+/*
+ * src: any supported format, any pitch and alignment (Y16 is read by bytes, little endian).
+ * grey: U8, same width and height. U8, YUYV, UYVY, NV12: the luma byte as it is.
+ * RGB24: (77 R + 150 G + 29 B + 128) >> 8. Y16: floor((2 * 255 (p - min) + (max - min)) / (2 (max - min))),
+ * that is 255 (p - min) / (max - min) rounded half up; 0 when max == min.
+ */
+void sx_ingest(const struct sx_image *src, const struct sx_image *grey, struct sx_stretch stretch);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * Left-right consistency check, and the step from the shifted frame to real disparities.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_STAGES_STEREO_LEFT_RIGHT_H
+#define SX_STAGES_STEREO_LEFT_RIGHT_H
+
+#include "base/image.h"
+#include "stages/params.h"
+
+/*
+ * left, right: maps of sx_winner(), after the median. dst: U16, same size; may be left.
+ *
+ * Check (f->left_right >= 0). A valid pixel x with d = left(x) >> 4 has its partner in column x - d -
+ * min_disparity of the right image, whose disparity is right(k), k = x - d. The pixel becomes invalid if
+ *   k >= 0 and |right(k) - d| > left_right, or
+ *   unless left_right_keep: the partner is out of view (column < 0 or >= width), or k < 0.
+ * For min_disparity = 0 the second line is just k < 0. Otherwise the shifted frame and the right image differ:
+ * with min_disparity > 0 a partner can lie left of the image although k >= 0 (its right(k) is made of
+ * out-of-view costs and proves nothing); with min_disparity < 0 a partner can be in view where the shifted map
+ * does not reach (k < 0), and is then as unproven as one out of view. left_right_keep is libSGM's rule.
+ *
+ * Then, also without the check, 16 * min_disparity is added to every valid pixel; sums below 0 become 0: a
+ * point beyond infinity is at infinity.
+ */
+void sx_left_right(const struct sx_image *left, const struct sx_image *right, const struct sx_image *dst,
+		   const struct sx_filter_params *f, int min_disparity);
+
+#endif

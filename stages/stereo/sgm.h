@@ -1,0 +1,44 @@
+/*
+ * Semi-global matching: sums the matching cost along 2, 4 or 8 paths.
+ * Hirschmueller: Stereo processing by semiglobal matching and mutual information, equation 13.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_STAGES_STEREO_SGM_H
+#define SX_STAGES_STEREO_SGM_H
+
+#include <stddef.h>
+
+#include "stages/stereo/cost.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * For each path direction r, with q = p - r and C the matching cost (cost.h):
+ *   L(p,d) = C(p,d)                                                             if q is outside the image
+ *   L(p,d) = C(p,d) + min(L(q,d) - m, L(q,d-1) - m + P1, L(q,d+1) - m + P1, P2)  otherwise, m = min_k L(q,k)
+ * where the terms d-1 < 0 and d+1 >= disparities are absent, and P2 is
+ *   p2, or with p2_edge, A = round(256 p2_edge / (p2_edge + |I(p) - I(q)|)), halves up: max(P1 + 1, p2 A / 256) rounded
+ *   down, at most p2; I: left grey image
+ * (Hirschmueller, section 2.3: a jump of disparity is cheap where the left image has an edge). S(p,d) = sum of L(p,d) over the paths:
+ *   2: right, left. 4: and down, up. 8: and the four diagonals.
+ * Ranges: Cmax + P1 + P2 <= 255 (sx_params_check), so every L and every term of the minimum fits 8 bits;
+ * S <= paths * (Cmax + P2) <= 2040.
+ *
+ * sum: U16, width * disparities wide, S[y][x][d] with d fastest.
+ * scratch: sx_sgm_scratch_bytes() bytes, 64-byte aligned, content ignored.
+ */
+void sx_sgm(const struct sx_cost_input *in, const struct sx_image *sum, const struct sx_stereo_params *p,
+	    void *scratch);
+size_t sx_sgm_scratch_bytes(int width, const struct sx_stereo_params *p);
+
+/* P2 of a step between pixels whose grey levels differ by edge, 0..255. p: resolved. */
+int sx_sgm_p2(const struct sx_stereo_params *p, int edge);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * Cells: what a stixel column consists of.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_STAGES_STIXELS_CELLS_H
+#define SX_STAGES_STIXELS_CELLS_H
+
+#include <stdbool.h>
+
+#include "stages/params.h"
+
+static inline bool sx_is_slanted(const struct sx_stixel_params *p)
+{
+	return p->method == SX_STIXEL_SLANTED || p->method == SX_STIXEL_SLANTED_EXACT;
+}
+
+/* Image rows of one cell, and cells of a column of height image rows: whole ones, rows that remain are at the top. */
+static inline int sx_cell_height(const struct sx_stixel_params *p)
+{
+	return !sx_is_slanted(p) ? 1 : p->cell_height > 0 ? p->cell_height : p->width;
+}
+static inline int sx_cell_rows(const struct sx_stixel_params *p, int height)
+{
+	return height / sx_cell_height(p);
+}
+
+#endif

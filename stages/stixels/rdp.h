@@ -1,0 +1,65 @@
+/*
+ * Column segmentation by Ramer-Douglas-Peucker: a column is cut where it departs from the straight line between
+ * the ends of a segment by more than epsilon, again and again (GPU RDP column segmentation, see
+ * docs/algorithm.md, RDP); then the pieces get the classes of the DP, so that both publish one record.
+ *
+ * Everything is integer. Rows count up from the image bottom.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_STAGES_STIXELS_RDP_H
+#define SX_STAGES_STIXELS_RDP_H
+
+#include "base/image.h"
+#include "stages/params.h"
+#include "stages/stixels/road.h"
+#include "stages/stixels/segment.h"
+
+struct sx_rdp_tables {
+	int height, range;
+	int epsilon_q4, sky_q4, ground_q4; /* rdp_*_px; ground: without the 5 % */
+	uint16_t *span_q4; /* [16 range]: objects whose means differ by at most this are one */
+};
+
+/* -EINVAL for h outside 1..2160 or range outside 1..384, -ENOMEM. destroy accepts NULL. */
+int sx_rdp_tables_create(struct sx_rdp_tables **ret, const struct sx_params *p, int height, int range);
+void sx_rdp_tables_destroy(struct sx_rdp_tables *t);
+
+/*
+ * Fill: an invalid run takes the value of the nearest valid cell below, a leading run that of the first valid
+ * cell, a column without any 0. filled[i]: value in Q4 below range, with SX_RDP_FILLED set where it was invalid.
+ */
+#define SX_RDP_FILLED 0x8000u
+void sx_rdp_fill(const struct sx_rdp_tables *t, const uint16_t *column, uint16_t *filled);
+
+/*
+ * The cuts 0 = c0 < c1 < .. < cm = h - 1 of a filled column, into cut[h] as 1 or 0. A segment f..l is cut at the
+ * cell between of the largest vertical distance, the lowest one on ties, if that distance is > epsilon:
+ * |(d_l - d_f)(i - f) - (d_i - d_f)(l - f)| > epsilon (l - f). Filled cells are never cut at.
+ * stack: h entries of scratch.
+ */
+void sx_rdp_cut(const struct sx_rdp_tables *t, const uint16_t *filled, uint8_t *cut, uint16_t *stack);
+
+/*
+ * Makes segments of cuts: rows c(i-1)+1 .. c(i) (the first from 0). Over the valid cells:
+ * none: unknown; ends at or above vhor and mean < sky: sky; ends below vhor + 2, mean distance from the ground
+ * <= tolerance + 5 % of it, and least-squares slope within half of the ground's (any, if shorter than 3 rows or
+ * so short that the ground changes by less than the tolerance): ground; else object. Then neighbours merge bottom-up: ground, sky and unknown with their like, objects if
+ * their means differ by at most span(lower mean). Ground above an object that is farther away becomes an
+ * object, and neighbours merge once more.
+ * Ground gets its least-squares line. Returns the number of segments in list (at most h).
+ */
+int sx_rdp_label(const struct sx_rdp_tables *t, const int32_t *ground_q4, int vhor, int32_t ground_slope_q20,
+		 const uint16_t *filled, const uint8_t *cut, struct sx_segment *list);
+
+/* Slope of the road per row upwards in Q20 px, saturated: the last argument above. */
+int32_t sx_rdp_ground_slope(const struct sx_road *road);
+
+/* Scratch of one thread, and the whole stage: columns as sx_reduce() leaves them. Allocates nothing in run. */
+struct sx_rdp;
+int sx_rdp_create(struct sx_rdp **ret, const struct sx_rdp_tables *t);
+void sx_rdp_destroy(struct sx_rdp *r);
+void sx_rdp_run(struct sx_rdp *r, const struct sx_road *road, const struct sx_image *columns,
+		struct sx_segments *out);
+
+#endif

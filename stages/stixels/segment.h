@@ -1,0 +1,51 @@
+/*
+ * Segments: what a segmenter (dp, slanted, rdp) makes of each stixel column, before it is published.
+ *
+ * Rows count up from the image bottom here (v = height - 1 - y), as in the papers.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_STAGES_STIXELS_SEGMENT_H
+#define SX_STAGES_STIXELS_SEGMENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * One segment: rows v_bottom .. v_top, both inclusive. The segments of a column lie bottom to top, the first
+ * starts at row 0, the last ends at the top row, there are no gaps.
+ * disparity_q7, slope_q14: as published (include/stixel.h): value at v_bottom, change per row upwards.
+ */
+struct sx_segment {
+	uint16_t v_bottom, v_top;
+	uint16_t mean_q4; /* object: mean disparity of its valid cells, 0 without any; else 0 */
+	uint16_t disparity_q7;
+	int16_t slope_q14;
+	uint8_t kind;  /* enum stixel_kind */
+	uint8_t label; /* class, 255 none; of the slanted methods only */
+};
+
+/*
+ * The lists of all columns. Row v is the image rows v * cell_height .. + cell_height - 1 above the lowest of image_height;
+ * rows of the image that are left at its top belong to no cell.
+ * Column u: list[u * capacity .. + count[u]); capacity is the number of rows, so no
+ * list can overflow. total: the DP's energy of the column in Q12 nats, 0 of rdp.
+ */
+struct sx_segments {
+	struct sx_segment *list;
+	uint16_t *count;
+	int32_t *total;
+	int columns, capacity;
+	int image_height, cell_height; /* init: capacity rows of 1 */
+};
+
+/* -EINVAL for sizes below 1 or above 65535, -ENOMEM. finish accepts a zeroed one and zeroes it. */
+int sx_segments_init(struct sx_segments *s, int columns, int height);
+void sx_segments_finish(struct sx_segments *s);
+
+static inline struct sx_segment *sx_segments_column(const struct sx_segments *s, int u)
+{
+	return s->list + (size_t)u * (size_t)s->capacity;
+}
+
+#endif

@@ -1,0 +1,88 @@
+/*
+ * Slanted stixels: what is published of a stixel, for stages/, cpu/ and gpu/, as stages/stixels/slanted_fit.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_STAGES_STIXELS_SLANTED_LIST_H
+#define SX_STAGES_STIXELS_SLANTED_LIST_H
+
+#include <math.h>
+#include <stdbool.h>
+
+#include <stixel.h>
+
+#include "stages/stixels/segment.h"
+#include "stages/stixels/slanted_prior.h"
+
+/* A stixel that was chosen. */
+struct sx_slanted_choice {
+	uint16_t v_bottom, v_top;
+	uint8_t kind, label;
+	bool valid;		       /* has a cell of weight > 0 */
+	int origin;		       /* row that the plane counts from */
+	struct sx_slanted_plane plane; /* objects: a; ground: a, b */
+};
+
+/* What else it takes: struct sx_slanted_frame's, whether there were scores, and expected ground at v_bottom. */
+struct sx_slanted_geometry {
+	int vhor, cell_height;
+	bool scored;
+	float slope;
+	int32_t ground_q4;
+};
+
+SX_SLANTED float sx_slanted_clamp(float x, float lo, float hi)
+{
+	return x < lo ? lo : x > hi ? hi : x;
+}
+
+/* 1/16 px per cell become 1/16384 px per row; a plane has its value in the centre of a cell, a record in the last row. */
+SX_SLANTED void sx_slanted_ground_line(const struct sx_slanted_geometry *g, const struct sx_slanted_choice *c,
+				       struct sx_segment *s)
+{
+	const float rows = (float)g->cell_height, slope = g->slope + c->plane.b;
+	const float foot = c->plane.a + c->plane.b * (float)(c->v_bottom - c->origin);
+	const float bottom = ((float)g->ground_q4 + foot) - slope * ((rows - 1.0f) / (2.0f * rows));
+
+	s->slope_q14 = (int16_t)rintf(sx_slanted_clamp(slope * (1024.0f / rows), -32768.0f, 32767.0f));
+	s->disparity_q7 = (uint16_t)rintf(sx_slanted_clamp(8.0f * bottom, 0.0f, 65534.0f));
+}
+
+/*
+ * Without scores an object nearer to infinity than 1 px that begins above the horizon is sky; an object without weight is
+ * unknown.
+ */
+SX_SLANTED struct sx_segment sx_slanted_segment(const struct sx_slanted_geometry *g,
+						const struct sx_slanted_choice *c)
+{
+	struct sx_segment s;
+
+	s.v_bottom = c->v_bottom;
+	s.v_top = c->v_top;
+	s.mean_q4 = s.disparity_q7 = 0;
+	s.slope_q14 = 0;
+	s.kind = c->kind;
+	s.label = c->label;
+	if (c->kind == STIXEL_GROUND) {
+		sx_slanted_ground_line(g, c, &s);
+	} else if (c->kind == STIXEL_OBJECT && !g->scored && c->plane.a < 16.0f && c->v_bottom >= g->vhor) {
+		s.kind = STIXEL_SKY;
+	} else if (c->kind == STIXEL_OBJECT && !c->valid) {
+		s.kind = STIXEL_UNKNOWN;
+		s.disparity_q7 = STIXEL_DISPARITY_UNKNOWN;
+	} else if (c->kind == STIXEL_OBJECT) {
+		s.mean_q4 = (uint16_t)rintf(sx_slanted_clamp(c->plane.a, 0.0f, SX_SLANTED_MAX_Q4));
+		s.disparity_q7 = (uint16_t)rintf(sx_slanted_clamp(8.0f * c->plane.a, 0.0f, 65534.0f));
+	}
+	return s;
+}
+
+/* The energy of a column as struct sx_segments has it. */
+SX_SLANTED int32_t sx_slanted_total(float cost)
+{
+	const float q12 = cost * 4096.0f;
+
+	return q12 < 2147483520.0f ? (int32_t)q12 : INT32_MAX;
+}
+
+#endif

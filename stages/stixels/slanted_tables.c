@@ -1,0 +1,152 @@
+/*
+ * Slanted stixels: what is made once per context, once per frame, and of a finished list. See slanted.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "stages/stixels/slanted.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "stages/stixels/cells.h"
+
+#define SQRT_PI 1.77245385090551602730
+
+enum { G = STIXEL_GROUND, S = STIXEL_SKY };
+
+static double weight_of(int c, const struct sx_slanted_params *s)
+{
+	const double part = c / (255.0 * s->confidence_full), most = part > 1 ? 1 : part;
+
+	return 255.0 * (s->confidence == SX_WEIGHT_SQUARED  ? most * most
+			: s->confidence == SX_WEIGHT_LINEAR ? most
+							    : 1);
+}
+
+/* Residuals in 1/16 px, weights in 1/255. */
+static double nats_per_unit(double sigma_px)
+{
+	return 1.0 / (255.0 * 256.0 * sigma_px * sigma_px);
+}
+
+static void fill_model(struct sx_slanted_tables *t, const struct sx_slanted_params *s)
+{
+	const double slope_px = s->slope_px * t->cell_height;
+
+	t->model = (struct sx_slanted_model){
+		.lambda_offset = (float)(255.0 * s->sigma_ground_px * s->sigma_ground_px /
+					 (s->offset_px * s->offset_px)),
+		.lambda_slope =
+			(float)(255.0 * s->sigma_ground_px * s->sigma_ground_px / (slope_px * slope_px)),
+		.roughness = (float)(s->roughness / (16.0 * s->sigma_ground_px)),
+		.k_ground = (float)nats_per_unit(s->sigma_ground_px),
+		.k_object = (float)nats_per_unit(s->sigma_object_px),
+		.k_sky = (float)nats_per_unit(s->sigma_sky_px),
+		.cut = (float)s->cut,
+		/* below it there is ground, which the image does not show */
+		.cut_first_object = (float)(s->cut + s->cut),
+		.gravity = (float)(s->gravity / 16.0),
+		.cut_order = (float)(s->cut + s->order),
+		.order = (float)(s->order / 16.0),
+		.cut_gap = (float)(s->cut + s->gap),
+		.hole = (float)s->hole,
+		.semantic = (float)(s->semantic / 256.0),
+	};
+}
+
+/*
+ * -ln of the mixture of outliers (uniform over the range) and the gaussian exp(-r2) / (sigma sqrt pi), less what it is at
+ * r2 = 0: with few outliers that is r2 itself, as in the model without them.
+ */
+static void fill_outliers(uint16_t *cost, double p_outlier, double sigma_px, int range)
+{
+	const double uniform = p_outlier * sigma_px * SQRT_PI / ((1.0 - p_outlier) * range);
+
+	for (int i = 0; i < SX_SLANTED_OUTLIERS; i++) {
+		const double gauss = i < SX_SLANTED_OUTLIERS - 1 ? exp(-i / 128.0) : 0.0;
+		const double x = 1024.0 * (log(uniform + 1.0) - log(uniform + gauss));
+
+		cost[i] = (uint16_t)floor((x < 0 ? 0 : x > 65535 ? 65535 : x) + 0.5);
+	}
+}
+
+int sx_slanted_tables_create(struct sx_slanted_tables **ret, const struct sx_params *p, int height, int range)
+{
+	const struct sx_slanted_params *s = &p->stixels.slanted;
+	const double sigma[3] = {s->sigma_ground_px, s->sigma_object_px, s->sigma_sky_px};
+	struct sx_slanted_tables *t;
+
+	if (height < 1 || height > 2160 || sx_cell_rows(&p->stixels, height) < 1 || range < 1 || range > 384)
+		return -EINVAL;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	t->height = height;
+	t->cell_height = sx_cell_height(&p->stixels);
+	t->rows = sx_cell_rows(&p->stixels, height);
+	t->above = (height * s->above / 100 + t->cell_height - 1) / t->cell_height;
+	t->classes = p->semantics.classes;
+	t->exact = p->stixels.method == SX_STIXEL_SLANTED_EXACT;
+	t->sky_most = (int64_t)fmin(s->sky_outlier / nats_per_unit(s->sigma_sky_px), INT32_MAX);
+	fill_model(t, s);
+	for (int c = 0; c < 256; c++) {
+		t->weight[c] = (uint8_t)floor(weight_of(c, s) + 0.5);
+		t->score[c] = (uint16_t)floor(-256.0 * log((c ? c : 0.5) / 255.0) + 0.5);
+	}
+	for (int k = 0; k < SX_CLASSES_MAX; k++)
+		t->kind[k] = p->semantics.kind[k];
+	for (int k = G; k <= S; k++) {
+		t->kw[k] = (float)(128.0 * nats_per_unit(sigma[k]));
+		fill_outliers(t->outlier[k], k == S ? p->stixels.p_outlier_sky : p->stixels.p_outlier,
+			      sigma[k], range);
+	}
+	*ret = t;
+	return 0;
+}
+
+void sx_slanted_tables_destroy(struct sx_slanted_tables *t)
+{
+	free(t);
+}
+
+void sx_slanted_frame_set(struct sx_slanted_frame *f, const struct sx_slanted_tables *t,
+			  const struct sx_road *road)
+{
+	const double limit = SX_SLANTED_MAX_Q4 + 1;
+
+	f->vhor = 0;
+	for (int v = 0; v < t->rows; v++) {
+		/* the centre of the cell's image rows */
+		const double y = (t->height - 1 - v * t->cell_height) - 0.5 * (t->cell_height - 1);
+		const double g = 16.0 * (road->slope * y + road->offset);
+
+		const double q4 = rint(g > limit ? limit : g < -limit ? -limit : g);
+
+		f->row[v] = sx_slanted_row_of(&t->model, (int32_t)q4);
+		if (f->row[v].ground_q4 > 0 && f->vhor == v)
+			f->vhor = v + 1;
+	}
+	f->top = f->vhor + t->above < t->rows ? f->vhor + t->above : t->rows;
+	if (f->vhor == 0)
+		f->top = 0;
+	f->slope = (float)(-16.0 * road->slope * t->cell_height);
+}
+
+int sx_slanted_publish(const struct sx_slanted_tables *t, const struct sx_slanted_frame *f, bool scored,
+		       const struct sx_slanted_choice *choice, int n, struct sx_segment *list)
+{
+	int kept = 0;
+
+	for (int i = 0; i < n; i++) {
+		const struct sx_slanted_geometry g = {f->vhor, t->cell_height, scored, f->slope,
+						      f->row[choice[i].v_bottom].ground_q4};
+		const struct sx_segment s = sx_slanted_segment(&g, &choice[i]);
+
+		if (kept && !scored && s.kind == S && list[kept - 1].kind == S)
+			list[kept - 1].v_top = s.v_top;
+		else
+			list[kept++] = s;
+	}
+	return kept;
+}

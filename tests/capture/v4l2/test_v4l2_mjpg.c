@@ -1,0 +1,263 @@
+/*
+ * Source "v4l2" with cameras that send JPEG: pairs go through the decoders, in order, the newest first.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "tests/capture/v4l2/jpeg_case.h"
+#include "tests/capture/v4l2/v4l2_case.h"
+
+#define W CASE_W
+#define H CASE_H
+#define SECONDS 10 /* for a decoder to be done, at most */
+
+static struct jpeg_case jpeg;
+
+static void fill_jpeg(struct fake_camera *c, int pattern)
+{
+	const struct fake_frame f = {.ns = CASE_TIME(pattern), .data = jpeg.data, .bytes = jpeg.bytes};
+
+	assert_true(fake_fill(c, &f));
+}
+
+/* Good pictures of both; shift: the right one shows pattern + shift. */
+static void fill_pair(struct fake_camera *cameras[2], int pattern)
+{
+	for (int i = 0; i < 2; i++) {
+		jpeg_case_make(&jpeg, pattern + 3 * i, W, H);
+		fill_jpeg(cameras[i], pattern);
+	}
+}
+
+static void fill_broken(struct fake_camera *c, int pattern)
+{
+	jpeg_case_make(&jpeg, pattern, W, H);
+	jpeg.bytes /= 2;
+	fill_jpeg(c, pattern);
+}
+
+static struct sx_source *begin(struct fake_camera *cameras[2], const struct sx_source_params *p)
+{
+	const struct fake_mode modes[] = {{V4L2_PIX_FMT_MJPEG, W, H, 30}, {0}};
+	struct sx_source *s;
+
+	case_cameras(cameras, modes);
+	s = case_open(p, CASE_SLOTS);
+	fill_pair(cameras, 0);
+	case_expect(s, 0, "");
+	case_dropped(s, SX_DROP_FIRST, 1, 1);
+	return s;
+}
+
+static void expect_pair(struct sx_source *s, int pattern, struct sx_pair *pair)
+{
+	int r = case_next(s, pair, SECONDS);
+
+	if (r != 1)
+		fail_msg("%d, '%s'", r, case_why);
+	assert_true(jpeg_case_shows(&pair->left, pattern));
+	assert_true(jpeg_case_shows(&pair->right, pattern + 3));
+	assert_int_equal(pair->left_ns, CASE_TIME(pattern) / 1000 * 1000);
+}
+
+static void test_pairs(void **state)
+{
+	static const enum sx_source_memory memories[] = {SX_MEMORY_AUTO, SX_MEMORY_DMABUF, SX_MEMORY_MMAP};
+
+	for (int how = 0; how < 6; how++) {
+		struct sx_source_params p = case_params();
+		struct fake_camera *cameras[2];
+		struct sx_pair pair[CASE_SLOTS];
+		struct sx_source *s;
+
+		p.memory = memories[how % 3];
+		p.dmabuf_from = CASE_EXPORTER;
+		p.decoders = how / 3 ? 1 : 0;
+		s = begin(cameras, &p);
+		assert_string_equal(sx_source_info(s)->format, "MJPG");
+		assert_int_equal(sx_source_info(s)->pixel, SX_PIXEL_U8);
+		for (int k = 1; k < 20; k++) {
+			fill_pair(cameras, k);
+			expect_pair(s, k, &pair[0]);
+			sx_source_release(s, &pair[0]);
+		}
+		for (int k = 0; k < CASE_SLOTS; k++) {
+			fill_pair(cameras, 20 + k);
+			expect_pair(s, 20 + k, &pair[k]);
+		}
+		fill_pair(cameras, 23); /* no room */
+		assert_int_equal(case_next(s, &pair[0], 0.02), 0);
+		case_dropped(s, SX_DROP_BACKLOG, 1, 1);
+		for (int k = 0; k < CASE_SLOTS; k++) {
+			assert_true(jpeg_case_shows(&pair[k].left, 20 + k));
+			sx_source_release(s, &pair[k]);
+		}
+		case_balanced(s, 0, 0);
+		case_close(s);
+	}
+}
+
+/* Pairs that were decoded while nobody looked: the newest, the others are backlog. */
+static void test_backlog(void **state)
+{
+	struct sx_source_params p = case_params();
+	struct fake_camera *cameras[2];
+	struct sx_source *s = begin(cameras, &p);
+	struct sx_source_counters c;
+	struct sx_pair pair;
+	int given = 0;
+
+	for (int k = 1; k <= 30; k++) {
+		int r;
+
+		fill_pair(cameras, k);
+		r = case_next(s, &pair, 0);
+		if (k % 3 == 0)
+			usleep(3000); /* now all is decoded */
+		if (r == 1) {
+			sx_source_release(s, &pair);
+			given++;
+		}
+	}
+	while (case_inside(s)->decoding_count > 0)
+		if (case_next(s, &pair, SECONDS) == 1) {
+			sx_source_release(s, &pair);
+			given++;
+		}
+	sx_source_counters(s, &c);
+	assert_int_equal(given + c.dropped[0][SX_DROP_BACKLOG], 30);
+	assert_true(given > 0);
+	case_balanced(s, 0, 0);
+	case_close(s);
+}
+
+static void test_broken(void **state)
+{
+	struct sx_source_params p = case_params();
+	struct fake_camera *cameras[2];
+	struct sx_source *s = begin(cameras, &p);
+	struct sx_pair pair;
+
+	fill_broken(cameras[0], 1);
+	jpeg_case_make(&jpeg, 1, W, H);
+	fill_jpeg(cameras[1], 1);
+	assert_int_equal(case_next(s, &pair, SECONDS), -EBADMSG);
+	assert_non_null(strstr(case_why, CASE_LEFT ": broken JPEG ("));
+	case_dropped(s, SX_DROP_BROKEN, 1, 0);
+	case_dropped(s, SX_DROP_UNPAIRED, 0, 1);
+	fill_broken(cameras[0], 2);
+	fill_broken(cameras[1], 2);
+	assert_int_equal(case_next(s, &pair, SECONDS), -EBADMSG);
+	case_dropped(s, SX_DROP_BROKEN, 2, 1);
+	jpeg_case_make(&jpeg, 3, W - 8, H);
+	fill_jpeg(cameras[0], 3);
+	fill_jpeg(cameras[1], 3);
+	assert_int_equal(case_next(s, &pair, SECONDS), -EBADMSG);
+	assert_non_null(strstr(case_why, ": JPEG of 40x34 instead of 48x34"));
+	case_dropped(s, SX_DROP_BROKEN, 3, 2);
+	fill_pair(cameras, 4);
+	expect_pair(s, 4, &pair);
+	sx_source_release(s, &pair);
+	case_balanced(s, 0, 0);
+	case_close(s);
+}
+
+static void test_padded(void **state)
+{
+	struct sx_source_params p = case_params();
+	struct fake_camera *cameras[2];
+	struct sx_source *s = begin(cameras, &p);
+	struct sx_pair pair;
+
+	for (int i = 0; i < 2; i++) {
+		jpeg_case_make(&jpeg, 1 + 3 * i, W, H);
+		if (i)
+			jpeg_case_pad(&jpeg, 33, 0);
+		else
+			jpeg_case_append(&jpeg, 33, 0xff);
+		fill_jpeg(cameras[i], 1);
+	}
+	expect_pair(s, 1, &pair);
+	sx_source_release(s, &pair);
+	case_close(s);
+}
+
+/* An empty buffer has no picture at all. */
+static void test_empty(void **state)
+{
+	const struct fake_frame f = {.ns = CASE_TIME(1), .data = "", .bytes = 0};
+	struct sx_source_params p = case_params();
+	struct fake_camera *cameras[2];
+	struct sx_source *s = begin(cameras, &p);
+
+	assert_true(fake_fill(cameras[0], &f));
+	case_expect(s, -EBADMSG, CASE_LEFT ": short picture (0 bytes)");
+	case_dropped(s, SX_DROP_SHORT, 1, 0);
+	case_close(s);
+}
+
+static void test_all_broken(void **state)
+{
+	struct sx_source_params p = case_params();
+	struct fake_camera *cameras[2];
+	struct sx_source *s = begin(cameras, &p);
+	struct sx_pair pair;
+
+	for (int k = 1; k <= 2; k++) {
+		fill_broken(cameras[0], k);
+		fill_broken(cameras[1], k);
+		if (k == 2)
+			case_wait(s, CASE_TIMEOUT_S + 1);
+		assert_int_equal(case_next(s, &pair, SECONDS), k == 1 ? -EBADMSG : -ENODEV);
+	}
+	assert_non_null(strstr(case_why, "no pair for 2"));
+	assert_non_null(strstr(case_why, ": broken JPEG ("));
+	case_balanced(s, 0, 0);
+	case_close(s);
+}
+
+/* Lost while the decoders have pictures of it. */
+static void test_lost(void **state)
+{
+	for (int round = 0; round < 20; round++) {
+		struct sx_source_params p = case_params();
+		struct fake_camera *cameras[2];
+		struct sx_source *s = begin(cameras, &p);
+		struct sx_pair pair;
+
+		for (int k = 1; k <= 2; k++) {
+			fill_pair(cameras, k);
+			/* as a rule it is not decoded yet */
+			if (case_next(s, &pair, 0) == 1)
+				sx_source_release(s, &pair);
+		}
+		fake_unplug(cameras[round % 2]);
+		case_expect(s, -ENODEV, "No such device");
+		case_balanced(s, 0, 0);
+		case_close(s);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pairs),  cmocka_unit_test(test_backlog),
+		cmocka_unit_test(test_broken), cmocka_unit_test(test_padded),
+		cmocka_unit_test(test_empty),  cmocka_unit_test(test_all_broken),
+		cmocka_unit_test(test_lost),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,208 @@
+/*
+ * The command line from a table: what is stored, what is refused and with which words.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "config/cli/usage.h"
+
+enum { FIRST, SECOND };
+
+struct target {
+	bool flag;
+	const char *text, *two[2];
+	int number, milliseconds, choice, many;
+};
+
+static bool take(void *target, const char *text, char *why, size_t why_bytes)
+{
+	snprintf(why, why_bytes, "wants no x");
+	((struct target *)target)->many++;
+	return strchr(text, 'x') == NULL;
+}
+
+#define TO(field) offsetof(struct target, field)
+static const char *const words[] = {"red", "green", NULL};
+static const struct sx_usage_option options[] = {
+	{"text", 't', "WORD", SX_USAGE_TEXT, TO(text), .help = "a word"},
+	{"flag", 0, NULL, SX_USAGE_FLAG, TO(flag), .commands = SX_USAGE_OF(FIRST), .help = "a flag"},
+	{"number", 'n', "N", SX_USAGE_INT, TO(number), -5, 100, .commands = SX_USAGE_OF(FIRST),
+	 .help = "small"},
+	{"number", 'n', "N", SX_USAGE_INT, TO(number), 1000, 2000, .commands = SX_USAGE_OF(SECOND),
+	 .help = "large"},
+	{"seconds", 0, "S", SX_USAGE_SECONDS, TO(milliseconds), 0.1, 60, .help = "time"},
+	{"choice", 0, "COLOUR", SX_USAGE_CHOICE, TO(choice), .words = words, .help = "a colour"},
+	{"two", 0, "LEFT RIGHT", SX_USAGE_TWO, TO(two), .help = "two words"},
+	{"many", 'm', "M", SX_USAGE_CALL, .take = take, .many = true, .help = "often"},
+};
+static const struct sx_usage_command commands[] = {
+	[FIRST] = {"first", "", .help = "the first one"},
+	[SECOND] = {"second", "A [B]", 1, 2, .help = "the second one", .more = "Has more.\n\nMuch more."},
+};
+static const struct sx_usage_exit exits[] = {{0, "done"}, {64, "wrong usage"}};
+static const struct sx_usage usage = {.program = "prog",
+				      .about = "Does things.",
+				      .options = options,
+				      .option_count = sizeof(options) / sizeof(options[0]),
+				      .commands = commands,
+				      .command_count = 2,
+				      .exits = exits,
+				      .exit_count = 2};
+
+/* What was printed to a stream while a line was parsed. */
+static char printed[8192];
+
+/* line: the words of a command line, one space between; two spaces have an empty word between them. */
+static int parse(struct target *t, struct sx_usage_words *w, const char *line, FILE *stream)
+{
+	static char *argv[32], text[256], *rest;
+	int argc = 0, saved, code;
+	FILE *f = tmpfile();
+	size_t n;
+
+	snprintf(text, sizeof(text), "prog%s%s", *line ? " " : "", line);
+	rest = text;
+	while ((argv[argc] = strsep(&rest, " ")))
+		argc++;
+	assert_non_null(f);
+	fflush(stream);
+	saved = dup(fileno(stream));
+	dup2(fileno(f), fileno(stream));
+	memset(t, 0, sizeof(*t));
+	code = sx_usage_parse(&usage, t, argc, argv, w);
+	fflush(stream);
+	dup2(saved, fileno(stream));
+	close(saved);
+	rewind(f);
+	n = fread(printed, 1, sizeof(printed) - 1, f);
+	printed[n] = 0;
+	fclose(f);
+	return code;
+}
+
+#define GOOD(line) assert_int_equal(parse(&t, &w, line, stderr), -1)
+#define BAD(said, line)                                                  \
+	do {                                                             \
+		assert_int_equal(parse(&t, &w, line, stderr), 64);       \
+		assert_string_equal(printed, "prog: " said " --help\n"); \
+	} while (0)
+
+static void test_values(void **state)
+{
+	struct sx_usage_words w;
+	struct target t;
+
+	GOOD("--text=a first --flag -n -5 --seconds 0.25 --choice green -mab -m c");
+	assert_ptr_equal(w.command, &commands[FIRST]);
+	assert_true(t.flag);
+	assert_string_equal(t.text, "a");
+	assert_int_equal(t.number, -5);
+	assert_int_equal(t.milliseconds, 250);
+	assert_int_equal(t.choice, 1);
+	assert_int_equal(t.many, 2);
+	assert_int_equal(w.operand_count, 0);
+	GOOD("second --num 2000 x --two l r y");
+	assert_int_equal(t.number, 2000);
+	assert_string_equal(t.two[0], "l");
+	assert_string_equal(t.two[1], "r");
+	assert_int_equal(w.operand_count, 2);
+	assert_string_equal(w.operands[0], "x");
+	assert_string_equal(w.operands[1], "y");
+	GOOD("second -- --flag");
+	assert_string_equal(w.operands[0], "--flag");
+}
+
+static void test_refused(void **state)
+{
+	struct sx_usage_words w;
+	struct target t;
+
+	assert_int_equal(parse(&t, &w, "", stderr), 64);
+	BAD("unknown command third; try prog", "third");
+	BAD("unknown option --none; try prog", "first --none");
+	BAD("unknown option -q; try prog", "-q");
+	BAD("--text wants WORD; try prog", "first --text");
+	BAD("--flag takes no word; try prog", "first --flag=1");
+	BAD("first: 'x' is too much; try prog first", "first x");
+	BAD("second wants A [B]; try prog second", "second");
+	BAD("second: 'c' is too much; try prog second", "second a b c");
+	BAD("second has no option --flag; try prog second", "second a --flag");
+	BAD("--number wants a whole number in -5..100, not '101'; try prog first", "first -n 101");
+	BAD("--number wants a whole number in 1000..2000, not '5'; try prog second", "second a -n 5");
+	BAD("--seconds wants seconds in 0.1..60, not 'nan'; try prog first", "first --seconds nan");
+	BAD("--choice wants red, green, not 'blue'; try prog first", "first --choice blue");
+	BAD("--two wants LEFT RIGHT; try prog", "first --two l");
+	BAD("--two wants LEFT RIGHT; try prog", "first --two l -n 3");
+	BAD("--many wants no x, not 'x'; try prog first", "first -m x");
+	for (int i = 0; i < 7; i++) {
+		static const char *const bad[7] = {"", "1.5", "1e1", "0x5", "--5", "5x", "nan"};
+		char line[64];
+
+		snprintf(line, sizeof(line), "first -n %s", bad[i]);
+		assert_int_equal(parse(&t, &w, line, stderr), 64);
+	}
+}
+
+static void test_help(void **state)
+{
+	struct sx_usage_words w;
+	struct target t;
+
+	assert_int_equal(parse(&t, &w, "--help", stdout), 0);
+	assert_non_null(strstr(printed, "\n  second A [B]  the second one\n"));
+	assert_non_null(strstr(printed, "\n  -t, --text WORD       a word\n"));
+	assert_null(strstr(printed, "--flag"));
+	assert_int_equal(parse(&t, &w, "second -h", stdout), 0);
+	assert_non_null(strstr(
+		printed, "Usage: prog second [-n N] A [B]\n\nThe second one.\n\nHas more.\n\nMuch more.\n"));
+	assert_non_null(strstr(printed, "large"));
+	assert_null(strstr(printed, "small"));
+	assert_int_equal(parse(&t, &w, "first --version", stdout), 0);
+	assert_string_equal(printed, "prog " SX_VERSION "\n");
+	for (char *line = printed; line; line = strchr(line + 1, '\n'))
+		assert_true(strcspn(line + 1, "\n") < 80);
+}
+
+static void test_page(void **state)
+{
+	static const char page[] = "@SYNOPSIS@\n@COMMANDS@\n@OPTIONS@\n@EXITS@\nkept\n";
+	static const char wrong[] = "@OPTION@\n";
+	char out[4096] = "";
+	FILE *from, *to;
+
+	from = fmemopen((void *)(uintptr_t)page, sizeof(page) - 1, "r");
+	to = fmemopen(out, sizeof(out), "w");
+	assert_true(sx_usage_man(&usage, from, to));
+	fclose(from);
+	fclose(to);
+	assert_non_null(strstr(
+		out,
+		"*second* \\[*-n* _N_\\] _A_ \\[_B_\\]\n\tThe second one.\n\n\tHas more.\n\n\tMuch more.\n"));
+	assert_non_null(strstr(out, "*-n*, *--number* _N_\n\tOf *second*: Large.\n"));
+	assert_non_null(strstr(out, "*64*\n\tWrong usage.\nkept\n"));
+	from = fmemopen((void *)(uintptr_t)wrong, sizeof(wrong) - 1, "r");
+	to = fmemopen(out, sizeof(out), "w");
+	assert_false(sx_usage_man(&usage, from, to));
+	fclose(from);
+	fclose(to);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_help),
+		cmocka_unit_test(test_page),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

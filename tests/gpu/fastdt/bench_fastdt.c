@@ -1,0 +1,132 @@
+/*
+ * How long FastDT with ZNCC takes from the words of windows to the winner, for the table of gpu/fastdt/fastdt_zncc.cu: each variant and
+ * both ways of costs. In ms, best and median: all; costs, with the pass to the right where that makes them; the other passes; up
+ * and the winner.
+ *
+ *   bench_fastdt [WIDTH HEIGHT [DISPARITIES [LAUNCHES [SMS]]]]
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu/fastdt/fastdt_cuda.h"
+#include "gpu/zncc/zncc_cuda.h"
+#include "stages/stereo/zncc.h"
+#include "tests/gpu/bench.h"
+
+enum { MARKS = 4 }; /* before, behind costs, behind passes, at the end */
+
+struct fastdt {
+	struct bench b;
+	struct sx_image grey[2], words[2], winner[2], confidence;
+	struct sx_sgm_cuda_streams streams;
+	uint64_t *marks; /* of the device */
+	struct sx_fastdt_cuda *s;
+};
+
+static cudaError_t run(void *arg)
+{
+	const struct fastdt *f = arg;
+	const cudaStream_t stream = f->b.stream;
+	cudaError_t e;
+
+	if ((e = sx_cuda_mark(f->marks, stream)) ||
+	    (e = sx_fastdt_cuda_run(f->s, f->grey, f->words, &f->winner[0], &f->winner[1], &f->confidence,
+				    &f->streams, stream)))
+		return e;
+	return sx_cuda_mark(f->marks + MARKS - 1, stream);
+}
+
+/* Between marks, by the clock of the device. */
+static void time_parts(struct fastdt *f)
+{
+	static float ms[MARKS - 1][BENCH_LAUNCHES_MAX];
+	uint64_t ns[MARKS];
+
+	for (int i = 0; i < f->b.launches; i++) {
+		bench_must(run(f), "a launch");
+		bench_must(cudaMemcpyAsync(ns, f->marks, sizeof(ns), cudaMemcpyDeviceToHost, f->b.stream),
+			   "marks");
+		bench_must(cudaStreamSynchronize(f->b.stream), "a kernel");
+		for (int k = 0; k < MARKS - 1; k++)
+			ms[k][i] = (float)(ns[k + 1] - ns[k]) * 1e-6f;
+	}
+	for (int k = 0; k < MARKS - 1; k++)
+		bench_print(ms[k], f->b.launches);
+}
+
+static void time_one(struct fastdt *f, struct sx_stereo_params *p, enum sx_fastdt_costs costs)
+{
+	static const char *const variants[] = {"auto", "float", "int32", "int16", "int8"}, *const ways[] = {
+												   "chosen",
+												   "separate",
+												   "fused"};
+	const struct sx_context_config c = {.width = f->b.width, .height = f->b.height, .params.stereo = *p};
+	struct sx_cuda_memory m = {.stream = f->b.stream};
+
+	if (sx_fastdt_cuda_create(&f->s, &m, &c, costs, 1) < 0)
+		bench_must(m.error, "memory");
+	if (p->cost == SX_COST_ZNCC)
+		bench_must(sx_zncc_windows_cuda_run(f->grey, f->words, p->zncc_window, f->b.stream),
+			   "windows");
+	printf("%-5s window %2d %-8s", variants[p->fastdt], p->zncc_window, ways[costs]);
+	bench_time(&f->b, run, f);
+	printf("; costs");
+	time_parts(f);
+	printf("\n");
+	sx_fastdt_cuda_destroy(f->s);
+	sx_cuda_memory_finish(&m);
+}
+
+static void take(struct fastdt *f)
+{
+	struct bench *b = &f->b;
+	struct sx_cuda_memory *m = &b->memory;
+
+	for (int i = 0; i < 2; i++) {
+		f->grey[i] = bench_noise(b, (uint64_t)i);
+		sx_cuda_take_image(m, &f->words[i], SX_PIXEL_U64, b->width, b->height);
+		sx_cuda_take_image(m, &f->winner[i], SX_PIXEL_U16, b->width, b->height);
+	}
+	sx_cuda_take_image(m, &f->confidence, SX_PIXEL_U8, b->width, b->height);
+	f->marks = sx_cuda_take(m, MARKS * sizeof(*f->marks));
+	bench_must(m->error, "memory");
+	f->streams.side[0] = b->side;
+	bench_must(cudaEventCreateWithFlags(&f->streams.fork, cudaEventDisableTiming), "an event");
+	bench_must(cudaEventCreateWithFlags(&f->streams.join[0], cudaEventDisableTiming), "an event");
+	f->streams.costs = f->marks + 1;
+	f->streams.between = f->marks + 2;
+}
+
+int main(int argc, char **argv)
+{
+	struct sx_stereo_params p;
+	struct fastdt f;
+
+	memset(&f, 0, sizeof(f));
+	bench_init(&f.b, argc, argv);
+	take(&f);
+	for (int variant = SX_FASTDT_FLOAT; variant <= SX_FASTDT_INT8; variant++) {
+		/* cells of int32 are those of int16 */
+		for (int window = 3; variant != SX_FASTDT_INT32 && window <= SX_ZNCC_WINDOW_MAX;
+		     window += 2) {
+			memset(&p, 0, sizeof(p));
+			p.cost = SX_COST_ZNCC;
+			p.aggregation = SX_AGGREGATION_FASTDT;
+			p.fastdt = (enum sx_fastdt)variant;
+			p.zncc_window = window;
+			p.disparities = f.b.disparities;
+			p.uniqueness = 95;
+			p.subpixel = SX_SUBPIXEL_TRUNC;
+			sx_stereo_resolve(&p);
+			if (variant != SX_FASTDT_FLOAT)
+				time_one(&f, &p, SX_FASTDT_COSTS_SEPARATE);
+			time_one(&f, &p, SX_FASTDT_COSTS_FUSED);
+		}
+	}
+	bench_must(cudaEventDestroy(f.streams.fork), "an event");
+	bench_must(cudaEventDestroy(f.streams.join[0]), "an event");
+	bench_finish(&f.b);
+	return 0;
+}

@@ -1,0 +1,373 @@
+/*
+ * FastDT and its winner on the device against sx_fastdt() and sx_winner(): every variant, number of disparities, width
+ * of descriptors and reach, images that are flat, saturated, noise, narrower than the disparities; ZNCC by both ways.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "gpu/fastdt/fastdt_cuda.h"
+#include "stages/stereo/fastdt.h"
+#include "stages/stereo/winner.h"
+#include "tests/check.h"
+#include "tests/gpu/on_device.h"
+
+/* What the images are filled with. */
+enum content { NOISE, FLAT, STRIPES, SMOOTH };
+
+/* Rows of sums are wider than sx_image_init() allows. */
+static struct sx_image host_image(enum sx_pixel pixel, int width, int height)
+{
+	const size_t pitch = (size_t)width * sx_pixel_bytes(pixel);
+	const struct sx_image img = {test_calloc((size_t)height, pitch), width, height, pitch, pixel};
+
+	return img;
+}
+
+static void fill_grey(const struct sx_image *grey, enum content how, struct check_rng *r)
+{
+	for (int y = 0; y < grey->height; y++) {
+		uint8_t *row = sx_image_row(grey, y);
+
+		for (int x = 0; x < grey->width; x++)
+			row[x] = how == NOISE	  ? (uint8_t)check_below(r, 256)
+				 : how == FLAT	  ? 77
+				 : how == STRIPES ? (uint8_t)((x + y) / 5 % 2 * 255)
+						  : (uint8_t)(x + 2 * y + check_below(r, 9));
+	}
+}
+
+static uint64_t ones(int n)
+{
+	return n == 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
+}
+
+static void set(const struct sx_image *img, int x, int y, uint64_t v)
+{
+	if (img->pixel == SX_PIXEL_U32)
+		((uint32_t *)sx_image_row(img, y))[x] = (uint32_t)v;
+	else
+		((uint64_t *)sx_image_row(img, y))[x] = v;
+}
+
+/* Descriptors of bits bits. Flat: none agrees anywhere, so that sums are the largest; stripes: but at one disparity. */
+static void fill_census(const struct sx_image census[2], int bits, enum content how, struct check_rng *r)
+{
+	for (int y = 0; y < census[0].height; y++) {
+		for (int x = 0; x < census[0].width; x++) {
+			const uint64_t noise =
+				((uint64_t)check_random(r) << 32 | check_random(r)) & ones(bits);
+			const uint64_t left = how == FLAT      ? 0
+					      : how == STRIPES ? (x % 7 ? ones(bits) : 0)
+							       : noise;
+			const uint64_t right = how == FLAT	? ones(bits)
+					       : how == STRIPES ? (x % 7 ? 0 : ones(bits))
+								: noise;
+			const int from = x + 5 < census[0].width ? x + 5 : x;
+
+			set(&census[0], x, y, left);
+			if (how != SMOOTH)
+				set(&census[1], x, y, right);
+			else if (x >= 5) /* the left one moved, with a wrong bit */
+				set(&census[1], x - 5, y, left ^ (1u << check_below(r, 30)));
+			if (how == SMOOTH && from == x)
+				set(&census[1], x, y, right);
+		}
+	}
+}
+
+/* The right image: noise of its own, or the left one moved; windows of both. */
+static void fill_windows(const struct sx_cost_input *in, enum content how, const struct sx_stereo_params *p,
+			 struct check_rng *r)
+{
+	const struct sx_image *left = &in->grey[0], *right = &in->grey[1];
+
+	if (how == NOISE)
+		fill_grey(right, how, r);
+	for (int y = 0; y < left->height && how != NOISE; y++)
+		for (int x = 0; x < left->width; x++) {
+			const int from = x + 5 + p->min_disparity;
+
+			((uint8_t *)sx_image_row(right, y))[x] =
+				from >= 0 && from < left->width
+					? ((const uint8_t *)sx_image_row(left, y))[from]
+					: (uint8_t)check_below(r, 256);
+		}
+	for (int i = 0; i < 2; i++)
+		sx_describe(&in->grey[i], &in->descriptor[i], p);
+}
+
+/* S needs keep_volume, which writes it where U was: so without it, too. */
+static void run(const struct sx_context_config *c, enum sx_fastdt_costs costs, const struct sx_cost_input *in,
+		const struct sx_image want[4], const char *name, uint64_t seed)
+{
+	struct sx_fastdt_cuda *s = NULL;
+	struct sx_image census[2], grey[2], got[4];
+	struct on_device d;
+	char what[192];
+
+	on_device_init(&d);
+	for (int i = 0; i < 2; i++) {
+		grey[i] = on_device_copy(&d, &in->grey[i]);
+		census[i] = on_device_copy(&d, &in->descriptor[i]);
+	}
+	for (int i = 0; i < 3; i++)
+		got[i] = on_device_image(&d, want[i].pixel, want[i].width, want[i].height);
+	got[3] = (struct sx_image){sx_cuda_take(&d.memory, want[3].pitch * (size_t)want[3].height),
+				   want[3].width, want[3].height, want[3].pitch, want[3].pixel};
+	assert_int_equal(sx_fastdt_cuda_create(&s, &d.memory, c, costs, 1), 0);
+	assert_true(sx_fastdt_cuda_traffic(s) > 0);
+	/* Kept, twice: nothing of the first run may be left in the second. */
+	for (int i = 0; i < 1 + c->keep_volume; i++)
+		ON_DEVICE(sx_fastdt_cuda_run(s, grey, census, &got[0], &got[1], &got[2], NULL, d.stream));
+	snprintf(what, sizeof(what), "%s way %d %s", name, costs, c->keep_volume ? "kept" : "");
+	if (c->keep_volume) {
+		ON_DEVICE(sx_fastdt_cuda_sum(s, &got[3], d.stream));
+		on_device_compare(&d, what, seed, &want[3], &got[3], c->params.stereo.disparities);
+	}
+	for (int i = 0; i < 3; i++)
+		on_device_compare(&d, what, seed, &want[i], &got[i], 0);
+	sx_fastdt_cuda_destroy(s);
+	on_device_finish(&d);
+}
+
+static void check(struct sx_stereo_params p, int width, int height, enum content how, uint64_t seed)
+{
+	static const char *const variants[] = {"auto", "float", "int32", "int16", "int8"};
+	const enum sx_pixel pixel = sx_descriptor_pixel(p.cost);
+	struct check_rng r = check_rng_seed(seed);
+	const struct sx_cost_input in = {
+		.grey = {host_image(SX_PIXEL_U8, width, height), host_image(SX_PIXEL_U8, width, height)},
+		.descriptor = {host_image(pixel, width, height), host_image(pixel, width, height)}};
+	const struct sx_image want[4] = {
+		host_image(SX_PIXEL_U16, width, height),
+		host_image(SX_PIXEL_U16, width, height),
+		host_image(SX_PIXEL_U8, width, height),
+		host_image(SX_PIXEL_U16, width * p.disparities, height),
+	};
+	const int ways = p.cost == SX_COST_ZNCC ? SX_FASTDT_COSTS_FUSED + 1 : 1;
+	struct sx_context_config c;
+	char name[160];
+	void *scratch;
+
+	sx_stereo_resolve(&p);
+	scratch = aligned_alloc(64, (sx_fastdt_scratch_bytes(width, height, &p) + 63) / 64 * 64);
+	assert_non_null(scratch);
+	memset(&c, 0, sizeof(c));
+	c.width = width;
+	c.height = height;
+	c.params.stereo = p;
+	snprintf(name, sizeof(name),
+		 "fastdt %s %dx%d D %d cost %d window %d min %d view %d sigma %g %g content %d",
+		 variants[p.fastdt], width, height, p.disparities, p.cost, p.zncc_window, p.min_disparity,
+		 p.out_of_view, p.fastdt_sigma_space, p.fastdt_sigma_range, how);
+	fill_grey(&in.grey[0], how, &r);
+	if (p.cost == SX_COST_ZNCC)
+		fill_windows(&in, how, &p, &r);
+	else
+		fill_census(in.descriptor, sx_cost_max(p.cost), how, &r);
+	sx_fastdt(&in, &want[3], &p, scratch);
+	sx_winner(&want[3], &want[0], &want[1], &want[2], &p);
+	for (int keep = 0; keep < 2; keep++) {
+		c.keep_volume = keep;
+		/* ways differ in what was long before S is kept */
+		for (int i = 0; i < (keep ? 1 : ways); i++)
+			run(&c, (enum sx_fastdt_costs)i, &in, want, name, seed);
+	}
+	for (int i = 0; i < 4; i++)
+		test_free(want[i].data);
+	for (int i = 0; i < 2; i++) {
+		test_free(in.descriptor[i].data);
+		test_free(in.grey[i].data);
+	}
+	free(scratch);
+}
+
+static struct sx_stereo_params common(int disparities, enum sx_fastdt variant)
+{
+	struct sx_stereo_params p;
+
+	memset(&p, 0, sizeof(p));
+	p.cost = SX_COST_CSCT;
+	p.aggregation = SX_AGGREGATION_FASTDT;
+	p.fastdt = variant;
+	p.paths = 4;
+	p.disparities = disparities;
+	p.uniqueness = 95;
+	p.subpixel = SX_SUBPIXEL_TRUNC;
+	return p;
+}
+
+static void test_disparities(void **state)
+{
+	for (int d = 32; d <= 256; d += 32)
+		for (int v = SX_FASTDT_FLOAT; v <= SX_FASTDT_INT8; v++)
+			if (d <= 128 || v % 2 == d / 32 % 2)
+				check(common(d, (enum sx_fastdt)v), 33 + d / 32, d == 128 ? 41 : 32, SMOOTH,
+				      (uint64_t)(d + v));
+}
+
+/* Widths and heights on both sides of whole batches, of 8 rows, and of a block's columns. */
+static void test_shapes(void **state)
+{
+	for (int i = 0; i < 9; i += 2)
+		for (int v = SX_FASTDT_FLOAT; v <= SX_FASTDT_INT8; v++)
+			check(common(32, (enum sx_fastdt)v), 32 + i, 40 - i, NOISE, (uint64_t)(10 * i + v));
+	check(common(32, SX_FASTDT_INT8), 203, 32, SMOOTH, 1);
+	check(common(32, SX_FASTDT_INT16), 32, 171, SMOOTH, 2);
+}
+
+static void test_costs(void **state)
+{
+	for (int cost = SX_COST_CENSUS; cost <= SX_COST_CENSUS63; cost++) {
+		for (int v = SX_FASTDT_FLOAT; v <= SX_FASTDT_INT8; v++) {
+			struct sx_stereo_params p = common(64, (enum sx_fastdt)v);
+
+			p.cost = (enum sx_cost)cost;
+			p.min_disparity = v % 2 ? -17 : 9;
+			p.out_of_view = cost == SX_COST_CENSUS48 ? SX_OUT_OF_VIEW_MAX : SX_OUT_OF_VIEW_ZERO;
+			check(p, 45, 33, v % 3 ? SMOOTH : STRIPES, (uint64_t)(10 * cost + v));
+		}
+	}
+}
+
+/* Sums as large as they may become, which int16 holds, and none at all. */
+static void test_extremes(void **state)
+{
+	static const struct {
+		enum sx_cost cost;
+		double space, range;
+	} reach[] = {{SX_COST_CSCT, 6.2, 52},
+		     {SX_COST_CENSUS, 5.2, 1000},
+		     {SX_COST_CENSUS48, 0.3, 1},
+		     {SX_COST_CSCT, 2, 8}};
+
+	for (int i = 0; i < 4; i++) {
+		for (int v = SX_FASTDT_FLOAT; v <= SX_FASTDT_INT8; v++) {
+			struct sx_stereo_params p = common(32, (enum sx_fastdt)v);
+
+			p.cost = reach[i].cost;
+			p.fastdt_sigma_space = reach[i].space;
+			p.fastdt_sigma_range = reach[i].range;
+			p.out_of_view = i % 2 ? SX_OUT_OF_VIEW_MAX : SX_OUT_OF_VIEW_ZERO;
+			for (int how = NOISE; how <= SMOOTH; how++)
+				check(p, 42, 33, (enum content)how, (uint64_t)(100 * i + 10 * v + how));
+		}
+	}
+}
+
+static struct sx_stereo_params zncc(int window, int disparities, enum sx_fastdt variant)
+{
+	struct sx_stereo_params p = common(disparities, variant);
+
+	p.cost = SX_COST_ZNCC;
+	p.zncc_window = window;
+	return p;
+}
+
+/* Every window and number of disparities; right columns outside on either side, and widths around segments. */
+static void test_zncc(void **state)
+{
+	static const int shifts[] = {0, 3, -9, 40, -100};
+
+	for (int window = 3; window <= 15; window += 2) {
+		for (int d = 32; d <= 256; d += 32) {
+			const int n = window / 2 + d / 32;
+			struct sx_stereo_params p = zncc(window, d, (enum sx_fastdt)(1 + n % 4));
+
+			if (d > 128 && n % 3)
+				continue;
+			p.min_disparity = shifts[n % 5];
+			p.out_of_view = n % 2 ? SX_OUT_OF_VIEW_MAX : SX_OUT_OF_VIEW_ZERO;
+			check(p, 32 + 5 * (n % 8), 32 + n % 3, n % 4 == 1 ? NOISE : SMOOTH, (uint64_t)n);
+		}
+	}
+}
+
+/* Rings go round several times, every variant; flat windows; sums of more than a byte, which the pass cannot make. */
+static void test_zncc_variants(void **state)
+{
+	for (int v = SX_FASTDT_FLOAT; v <= SX_FASTDT_INT8; v++) {
+		struct sx_stereo_params p = zncc(v % 2 ? 3 : 5, 32, (enum sx_fastdt)v);
+
+		p.out_of_view = SX_OUT_OF_VIEW_MAX;
+		check(p, 301 + v, 33, SMOOTH, (uint64_t)v);
+		check(p, 50, 32, FLAT, (uint64_t)v);
+		check(p, 47, 32, STRIPES, (uint64_t)v);
+		p = zncc(7, 128, (enum sx_fastdt)v);
+		check(p, 230, 32, SMOOTH, (uint64_t)v);
+		p = zncc(9, 32, (enum sx_fastdt)v);
+		p.fastdt_sigma_space = 5.7;
+		p.fastdt_sigma_range = 1000;
+		check(p, 60, 32, NOISE, (uint64_t)v);
+	}
+}
+
+static size_t traffic_of(struct sx_stereo_params p, enum sx_fastdt_costs costs, int sms)
+{
+	struct sx_context_config c = {.width = 64, .height = 64};
+	struct sx_fastdt_cuda *s = NULL;
+	struct on_device d;
+	size_t bytes;
+
+	sx_stereo_resolve(&p);
+	c.params.stereo = p;
+	on_device_init(&d);
+	assert_int_equal(sx_fastdt_cuda_create(&s, &d.memory, &c, costs, sms), 0);
+	bytes = sx_fastdt_cuda_traffic(s);
+	sx_fastdt_cuda_destroy(s);
+	on_device_finish(&d);
+	return bytes;
+}
+
+/* Which way is gone, by what it reads and writes: a volume of costs, or none. */
+static void test_zncc_choice(void **state)
+{
+	const size_t volume = (size_t)2 * 64 * 64;
+	struct sx_stereo_params p = zncc(5, 128, SX_FASTDT_INT16);
+	const size_t separate = traffic_of(p, SX_FASTDT_COSTS_SEPARATE, 1),
+		     fused = traffic_of(p, SX_FASTDT_COSTS_FUSED, 1);
+
+	assert_int_equal(separate - fused, volume * 128);
+	assert_int_equal(traffic_of(p, SX_FASTDT_COSTS_CHOSEN, 1), fused);
+	assert_int_equal(traffic_of(p, SX_FASTDT_COSTS_CHOSEN, 1000), separate);
+	/* sums of more than a byte */
+	p.fastdt_sigma_space = 5.7;
+	p.fastdt_sigma_range = 1000;
+	assert_int_equal(traffic_of(p, SX_FASTDT_COSTS_FUSED, 1), traffic_of(p, SX_FASTDT_COSTS_SEPARATE, 1));
+	p = zncc(5, 32, SX_FASTDT_FLOAT);
+	assert_int_equal(traffic_of(p, SX_FASTDT_COSTS_SEPARATE, 1000),
+			 traffic_of(p, SX_FASTDT_COSTS_FUSED, 1));
+}
+
+static void test_winner(void **state)
+{
+	for (int i = 0; i < 6; i++) {
+		struct sx_stereo_params p =
+			common(i % 2 ? 96 : 160, i % 4 ? SX_FASTDT_INT16 : SX_FASTDT_INT8);
+
+		p.uniqueness = i % 3 == 0 ? 100 : i % 3 == 1 ? 50 : 99;
+		p.subpixel = i % 3 == 0 ? SX_SUBPIXEL_OFF : SX_SUBPIXEL_FLOOR;
+		check(p, 51, 35, i % 2 ? SMOOTH : NOISE, (uint64_t)i);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_disparities),   cmocka_unit_test(test_shapes),
+		cmocka_unit_test(test_costs),	      cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_winner),	      cmocka_unit_test(test_zncc),
+		cmocka_unit_test(test_zncc_variants), cmocka_unit_test(test_zncc_choice),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,448 @@
+/*
+ * Slanted stixels of gpu/ against the reference: cells of disparity, confidence and class scores, every list, every total.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <stixel.h>
+
+#include "gpu/slanted/slanted_cuda.h"
+#include "stages/stixels/cells.h"
+#include "stages/stixels/reduce.h"
+#include "stages/stixels/slanted.h"
+#include "tests/gpu/on_device.h"
+#include "tests/stixel_case.h"
+
+enum { G = STIXEL_GROUND, O = STIXEL_OBJECT, S = STIXEL_SKY };
+
+/* ---- cells ----------------------------------------------------------------------------------------------------- */
+
+struct shape {
+	int width, height, width_px, cell_height;
+};
+
+static void check_cells(const struct shape *s, enum sx_reduction how, bool with_confidence,
+			struct check_rng *r)
+{
+	const int columns = s->width / s->width_px, rows = s->height / s->cell_height;
+	struct sx_image d, c, want, want_c, dev_d, dev_c, got, got_c;
+	struct on_device x;
+	char what[80];
+
+	on_device_init(&x);
+	assert_int_equal(sx_image_init(&d, SX_PIXEL_U16, s->width, s->height), 0);
+	assert_int_equal(sx_image_init(&c, SX_PIXEL_U8, s->width, s->height), 0);
+	assert_int_equal(sx_image_init(&want, SX_PIXEL_U16, rows, columns), 0);
+	assert_int_equal(sx_image_init(&want_c, SX_PIXEL_U8, rows, columns), 0);
+	check_fill_disparity(&d, 128, check_below(r, 80), r);
+	if (check_below(r, 2))
+		check_fill(&d, CHECK_NOISE, r); /* far more than a range */
+	check_fill(&c, CHECK_NOISE, r);
+	dev_d = on_device_copy(&x, &d);
+	dev_c = on_device_copy(&x, &c);
+	got = on_device_copy(&x, &want);
+	got_c = on_device_copy(&x, &want_c);
+	sx_reduce_cells(&d, with_confidence ? &c : NULL, s->width_px, s->cell_height, how, &want, &want_c);
+	ON_DEVICE(sx_cells_cuda_run(&dev_d, with_confidence ? &dev_c : NULL, s->width_px, s->cell_height, how,
+				    &got, &got_c, x.stream));
+	snprintf(what, sizeof(what), "cells %dx%d of %dx%d, %s", s->width_px, s->cell_height, s->width,
+		 s->height, how == SX_REDUCTION_MEAN ? "mean" : "median");
+	on_device_compare(&x, what, 0, &want, &got, 0);
+	on_device_compare(&x, what, 1, &want_c, &got_c, 0);
+	sx_image_finish(&d);
+	sx_image_finish(&c);
+	sx_image_finish(&want);
+	sx_image_finish(&want_c);
+	on_device_finish(&x);
+}
+
+static void test_cells(void **state)
+{
+	static const struct shape shapes[] = {
+		{64, 64, 4, 4},	 {131, 67, 4, 4},  {140, 75, 8, 8}, {33, 33, 1, 2},   {70, 41, 3, 5},
+		{65, 50, 5, 6},	 {100, 40, 8, 4},  {99, 70, 9, 8},  {97, 65, 32, 32}, {64, 64, 31, 3},
+		{40, 99, 2, 32}, {66, 64, 16, 16}, {257, 32, 4, 1}, {50, 33, 17, 1},  {32, 32, 32, 32},
+	};
+	struct check_rng r = check_rng_seed(1);
+
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		check_cells(&shapes[i], SX_REDUCTION_MEDIAN, i % 3 != 1, &r);
+		check_cells(&shapes[i], SX_REDUCTION_MEAN, i % 3 != 2, &r);
+	}
+}
+
+/* gap: bytes between rows, and shift: where the first plane begins: whatever alignment comes of that. */
+static void check_scores(const struct shape *s, int scale, int classes, int gap, int shift,
+			 struct check_rng *r)
+{
+	const int columns = s->width / s->width_px, rows = s->height / s->cell_height;
+	struct sx_scores scores = {.classes = classes, .scale = scale};
+	struct sx_cuda_scores in = {.scale = scale};
+	struct sx_image want, got;
+	struct on_device x;
+	char what[80];
+	uint8_t *memory;
+	size_t bytes;
+
+	on_device_init(&x);
+	scores.width = in.width = (s->width + scale - 1) / scale;
+	scores.height = in.height = (s->height + scale - 1) / scale;
+	scores.pitch = in.pitch = (size_t)(scores.width + gap);
+	scores.plane_bytes = in.plane_bytes = scores.pitch * (size_t)scores.height;
+	bytes = scores.plane_bytes * (size_t)classes + 8;
+	memory = calloc(bytes, 1);
+	assert_non_null(memory);
+	for (size_t i = 0; i < bytes; i++)
+		memory[i] = (uint8_t)(check_below(r, 3) ? check_random(r) : check_below(r, 2) ? 255 : 0);
+	scores.data = memory + shift;
+	in.data = (const uint8_t *)sx_cuda_upload(&x.memory, memory, bytes) + shift;
+	assert_int_equal(sx_image_init(&want, SX_PIXEL_U8, rows * classes, columns), 0);
+	got = on_device_copy(&x, &want);
+	sx_reduce_scores(&scores, s->width, s->height, s->width_px, s->cell_height, &want);
+	ON_DEVICE(sx_cells_cuda_scores(sx_cuda_upload(&x.memory, &in, sizeof(in)), s->width, s->height,
+				       s->width_px, s->cell_height, classes, &got, x.stream));
+	snprintf(what, sizeof(what), "%d scores, %dx%d of %dx%d, scale %d, gap %d, shift %d", classes,
+		 s->width_px, s->cell_height, s->width, s->height, scale, gap, shift);
+	on_device_compare(&x, what, 0, &want, &got, 0);
+	/* none: nothing is written */
+	in.data = NULL;
+	ON_DEVICE(sx_cells_cuda_scores(sx_cuda_upload(&x.memory, &in, sizeof(in)), s->width, s->height,
+				       s->width_px, s->cell_height, classes, &got, x.stream));
+	on_device_compare(&x, "none", 0, &want, &got, 0);
+	sx_image_finish(&want);
+	free(memory);
+	on_device_finish(&x);
+}
+
+static void test_scores(void **state)
+{
+	static const struct shape shapes[] = {{128, 64, 4, 4},	{144, 80, 8, 8}, {70, 43, 4, 4},
+					      {71, 45, 8, 8},	{96, 50, 12, 5}, {67, 33, 5, 1},
+					      {80, 64, 32, 32}, {33, 35, 7, 3}};
+	static const int scales[] = {1, 1, 2, 3, 4, 8, 32}, classes[] = {1, 3, 19, 32};
+	struct check_rng r = check_rng_seed(2);
+	int n = 0;
+
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
+		for (size_t k = 0; k < sizeof(scales) / sizeof(*scales); k++, n++)
+			check_scores(&shapes[i], scales[k], classes[(n + k) % 4],
+				     n % 3 ? 0 : check_below(&r, 9), n % 4 == 3 ? check_below(&r, 8) : 0, &r);
+}
+
+/* ---- columns --------------------------------------------------------------------------------------------------- */
+
+struct task {
+	struct sx_params p;
+	struct sx_road road;
+	int height, range;
+	struct sx_image d, c, scores; /* c, scores: no data where there are none */
+	const char *what;
+};
+
+static int rows_of(const struct task *t)
+{
+	return sx_cell_rows(&t->p.stixels, t->height);
+}
+
+static struct sx_cuda_road *road_on_device(struct on_device *x, const struct sx_road *road)
+{
+	const struct sx_cuda_road r = {.road = *road, .number = 1};
+
+	return sx_cuda_upload(&x->memory, &r, sizeof(r));
+}
+
+static void check_column(const struct task *t, int u, const struct sx_segments *want,
+			 const struct sx_segments *got)
+{
+	const struct sx_segment *a = sx_segments_column(want, u), *b = sx_segments_column(got, u);
+
+	for (int i = 0; i < want->count[u] && i < got->count[u]; i++)
+		if (memcmp(&a[i], &b[i], sizeof(*a)) != 0)
+			fail_msg("%s, %d rows, column %d, segment %d: want rows %d..%d kind %d label %d mean "
+				 "%d line "
+				 "%d %d, got %d..%d %d %d %d %d %d",
+				 t->what, rows_of(t), u, i, a[i].v_bottom, a[i].v_top, a[i].kind, a[i].label,
+				 a[i].mean_q4, a[i].disparity_q7, a[i].slope_q14, b[i].v_bottom, b[i].v_top,
+				 b[i].kind, b[i].label, b[i].mean_q4, b[i].disparity_q7, b[i].slope_q14);
+	if (want->count[u] != got->count[u] || want->total[u] != got->total[u])
+		fail_msg("%s, %d rows, column %d: want %d segments, total %d, got %d, %d", t->what,
+			 rows_of(t), u, want->count[u], want->total[u], got->count[u], got->total[u]);
+}
+
+static void read_segments(struct on_device *x, const struct sx_segments *dev, const struct sx_segments *to)
+{
+	const size_t n = (size_t)to->columns;
+
+	on_device_read(x, dev->list, to->list, n * (size_t)to->capacity * sizeof(*to->list));
+	on_device_read(x, dev->count, to->count, n * sizeof(*to->count));
+	on_device_read(x, dev->total, to->total, n * sizeof(*to->total));
+}
+
+/* With scores where the task has them, then without, then with again: a run finds what the one before left. */
+static int check_task(const struct task *t)
+{
+	const int rows = rows_of(t), columns = t->d.height;
+	static const uint8_t some[1];
+	const struct sx_cuda_scores there = {.data = some}, none = {0};
+	struct sx_image dev_d, dev_c = {0}, dev_scores = {0};
+	struct sx_slanted_tables *tables;
+	struct sx_slanted *reference;
+	struct sx_slanted_cuda *s = NULL;
+	struct sx_segments want, got, dev;
+	struct sx_cuda_road *road;
+	struct on_device x;
+	int found = 0;
+
+	on_device_init(&x);
+	assert_int_equal(sx_slanted_tables_create(&tables, &t->p, t->height, t->range), 0);
+	assert_int_equal(sx_slanted_create(&reference, tables), 0);
+	assert_int_equal(sx_segments_init(&want, columns, rows), 0);
+	assert_int_equal(sx_segments_init(&got, columns, rows), 0);
+	assert_int_equal(sx_slanted_cuda_create(&s, &x.memory, &t->p, t->height, columns), 0);
+	dev = got;
+	dev.list = sx_cuda_take(&x.memory, (size_t)columns * (size_t)rows * sizeof(*dev.list));
+	dev.count = sx_cuda_take(&x.memory, (size_t)columns * sizeof(*dev.count));
+	dev.total = sx_cuda_take(&x.memory, (size_t)columns * sizeof(*dev.total));
+	road = road_on_device(&x, &t->road);
+	dev_d = on_device_copy(&x, &t->d);
+	if (t->c.data)
+		dev_c = on_device_copy(&x, &t->c);
+	if (t->scores.data)
+		dev_scores = on_device_copy(&x, &t->scores);
+	for (int run = 0; run < (t->scores.data ? 3 : 1); run++) {
+		const bool scored = t->scores.data && run != 1;
+
+		sx_slanted_run(reference, &t->road, &t->d, t->c.data ? &t->c : NULL,
+			       scored ? &t->scores : NULL, &want);
+		ON_DEVICE(sx_slanted_cuda_run(
+			s, road, sx_cuda_upload(&x.memory, scored ? &there : &none, sizeof(none)), &dev_d,
+			t->c.data ? &dev_c : NULL, t->scores.data ? &dev_scores : NULL, &dev, x.stream));
+		read_segments(&x, &dev, &got);
+		for (int u = 0; u < columns; u++) {
+			check_column(t, u, &want, &got);
+			found += want.count[u];
+		}
+	}
+	sx_slanted_cuda_destroy(s);
+	sx_segments_finish(&want);
+	sx_segments_finish(&got);
+	sx_slanted_destroy(reference);
+	sx_slanted_tables_destroy(tables);
+	on_device_finish(&x);
+	return found;
+}
+
+/* The classes of Cityscapes: few of each kind; or all of any. */
+static void set_classes(struct sx_params *p, int classes, bool usual, struct check_rng *r)
+{
+	p->semantics.classes = classes;
+	for (int k = 0; k < classes; k++)
+		p->semantics.kind[k] = (uint8_t)(!usual		   ? check_below(r, 3)
+						 : k < 2 || k == 9 ? G
+						 : k == 10	   ? S
+								   : O);
+}
+
+/* One class that leads for a stretch of rows, the others by noise; or noise alone, or only what is certain. */
+static void fill_scores(const struct sx_image *scores, int classes, struct check_rng *r)
+{
+	for (int u = 0; u < scores->height; u++) {
+		uint8_t *row = sx_image_row(scores, u);
+		const int how = check_below(r, 4);
+		int leads = 0;
+
+		for (int v = 0; v < scores->width / classes; v++) {
+			if (!check_below(r, 12))
+				leads = check_below(r, classes);
+			for (int k = 0; k < classes; k++)
+				row[v * classes + k] =
+					(uint8_t)(how == 0   ? check_below(r, 256)
+						  : how == 1 ? (k == leads ? 255 : 0)
+						  : how == 2 ? (k == leads ? 180 : check_below(r, 60))
+							     : 128);
+		}
+	}
+}
+
+static double between(struct check_rng *r, double lo, double hi)
+{
+	return lo + (hi - lo) * (check_random(r) / 4294967295.0);
+}
+
+static void random_model(struct sx_slanted_params *s, struct check_rng *r)
+{
+	s->confidence = (enum sx_confidence_weight)check_below(r, 3);
+	s->sigma_ground_px = between(r, 0.1, 4);
+	s->sigma_object_px = between(r, 0.1, 4);
+	s->sigma_sky_px = between(r, 0.1, 4);
+	s->offset_px = between(r, s->sigma_ground_px / 16, 8);
+	s->slope_px = check_below(r, 3) ? between(r, 0.01, 1) : between(r, 0.001, 16);
+	s->above = check_below(r, 101);
+	s->cut = check_below(r, 4) ? between(r, 0, 10) : 0;
+	s->gravity = check_below(r, 4) ? between(r, 0, 3) : 0;
+	s->order = check_below(r, 4) ? between(r, 0, 3) : 0;
+	s->gap = check_below(r, 4) ? between(r, 0, 3) : 0;
+	s->hole = check_below(r, 4) ? between(r, 0, 2) : 0;
+	s->semantic = check_below(r, 4) ? between(r, 0, 2) : 0;
+	s->confidence_full = check_below(r, 4) ? between(r, 0.1, 1) : 1;
+	s->roughness = check_below(r, 4) ? between(r, 0, 0.1) : check_below(r, 2);
+	s->sky_outlier = check_below(r, 4) ? between(r, 0, 20) : 1000;
+}
+
+static int check_case(enum stixel_case how, int rows, int columns, enum sx_stixel_method method, int classes,
+		      struct check_rng *r)
+{
+	const int cell_height = 1 + check_below(r, 5),
+		  height = rows * cell_height + check_below(r, cell_height);
+	const struct sx_road of_rows =
+		stixel_case_road(rows, check_below(r, rows + 1), 20 + check_below(r, 60));
+	struct task t = {.p = stixel_case_params(rows), .height = height, .range = 128};
+	char what[80];
+	int found;
+
+	t.road = of_rows;
+	t.road.slope /= cell_height;
+	t.road.offset += t.road.slope * (double)(rows * cell_height - height);
+	t.p.stixels.method = method;
+	t.p.stixels.cell_height = cell_height;
+	if (check_below(r, 3))
+		random_model(&t.p.stixels.slanted, r);
+	set_classes(&t.p, classes, classes == 19, r);
+	assert_int_equal(sx_image_init(&t.d, SX_PIXEL_U16, rows, columns), 0);
+	stixel_case_columns(how, &of_rows, 128, &t.d, r);
+	if (check_below(r, 3)) {
+		assert_int_equal(sx_image_init(&t.c, SX_PIXEL_U8, rows, columns), 0);
+		check_fill(&t.c, check_below(r, 2) ? CHECK_NOISE : CHECK_NEAR_0, r);
+	}
+	if (classes) {
+		assert_int_equal(sx_image_init(&t.scores, SX_PIXEL_U8, rows * classes, columns), 0);
+		fill_scores(&t.scores, classes, r);
+	}
+	snprintf(what, sizeof(what), "%s, method %d, %d classes, cells of %d", stixel_case_name(how),
+		 (int)method, classes, cell_height);
+	t.what = what;
+	found = check_task(&t);
+	sx_image_finish(&t.d);
+	sx_image_finish(&t.c);
+	sx_image_finish(&t.scores);
+	return found;
+}
+
+static void test_columns(void **state)
+{
+	static const int heights[] = {1, 2, 3, 31, 32, 33, 63, 64, 65, 97, 110},
+			 classes[] = {0, 19, 0, 32, 5, 1};
+	struct check_rng r = check_rng_seed(3);
+	int n = 0, found = 0;
+
+	for (size_t i = 0; i < sizeof(heights) / sizeof(*heights); i++)
+		for (int how = 0; how < CASE_COUNT; how++, n++)
+			found += check_case((enum stixel_case)how, heights[i], heights[i] < 50 ? 6 : 3,
+					    SX_STIXEL_SLANTED, classes[n % 6], &r);
+	assert_in_range(found, 2000, 200000);
+}
+
+/* Both forms of the sums: the tallest of the narrow one, the first of the wide one. */
+static void test_tall_columns(void **state)
+{
+	static const int heights[] = {256, 360, 361, 420}, classes[] = {19, 0, 19, 0};
+	struct check_rng r = check_rng_seed(4);
+
+	for (int i = 0; i < 4; i++)
+		check_case(i % 2 ? CASE_NOISE : CASE_SCENE, heights[i], 1, SX_STIXEL_SLANTED, classes[i], &r);
+}
+
+static void test_exact(void **state)
+{
+	static const int heights[] = {1, 2, 31, 32, 33, 50, 66}, classes[] = {0, 19, 4};
+	struct check_rng r = check_rng_seed(5);
+	int n = 0;
+
+	for (size_t i = 0; i < sizeof(heights) / sizeof(*heights); i++)
+		for (int how = 0; how < CASE_COUNT; how++, n++)
+			check_case((enum stixel_case)how, heights[i], 2, SX_STIXEL_SLANTED_EXACT,
+				   classes[n % 3], &r);
+}
+
+/* The largest sums: full weights, disparities and ground at both ends of their range. */
+static void check_extreme(int rows, int kind, const struct sx_road *road)
+{
+	struct task t = {.p = stixel_case_params(rows), .height = rows, .range = 384, .road = *road};
+
+	t.what = "extreme";
+	t.p.stereo.disparities = 256;
+	t.p.stereo.min_disparity = 128;
+	t.p.stixels.method = SX_STIXEL_SLANTED;
+	t.p.stixels.cell_height = 1;
+	t.p.stixels.slanted.roughness = 0; /* full weights as ground too */
+	t.p.stixels.slanted.above = 100;
+	assert_int_equal(sx_image_init(&t.d, SX_PIXEL_U16, rows, 4), 0);
+	for (int v = 0; v < rows; v++) {
+		const uint16_t values[] = {SX_SLANTED_MAX_Q4, v % 2 ? 0xfffe : 0,
+					   v == kind % rows ? 17 : (uint16_t)SX_DISPARITY_INVALID,
+					   (uint16_t)(v * 17)};
+
+		for (int u = 0; u < 4; u++)
+			((uint16_t *)sx_image_row(&t.d, u))[v] = values[u];
+	}
+	check_task(&t);
+	sx_image_finish(&t.d);
+}
+
+static void test_extremes(void **state)
+{
+	static const struct sx_road roads[] = {{.slope = 1e6, .offset = -1e6},
+					       {.slope = 0, .offset = 1e9},
+					       {.slope = 0, .offset = -1e9},
+					       {.slope = -3, .offset = 100}};
+
+	for (int i = 0; i < 4; i++)
+		check_extreme(i % 2 ? 150 : 360, i * 40, &roads[i]);
+#ifndef SX_EMULATE
+	check_extreme(2160, 1000, &roads[0]);
+	check_extreme(2160, 2159, &roads[1]);
+#endif
+}
+
+static void test_refuses(void **state)
+{
+	struct sx_params p = stixel_case_params(100);
+	struct sx_slanted_cuda *s = NULL;
+	struct sx_image d = {.width = 64, .height = 64};
+	struct on_device x;
+
+	p.stixels.method = SX_STIXEL_SLANTED;
+	on_device_init(&x);
+	assert_int_equal(sx_slanted_cuda_create(&s, &x.memory, &p, 2161, 10), -EINVAL);
+	assert_int_equal(sx_slanted_cuda_create(&s, &x.memory, &p, 0, 10), -EINVAL);
+	assert_int_equal(sx_slanted_cuda_create(&s, &x.memory, &p, p.stixels.width - 1, 10), -EINVAL);
+	assert_null(s);
+	assert_int_equal(sx_cells_cuda_run(&d, NULL, 33, 4, SX_REDUCTION_MEAN, NULL, NULL, x.stream),
+			 cudaErrorInvalidValue);
+	assert_int_equal(sx_cells_cuda_run(&d, NULL, 4, 33, SX_REDUCTION_MEAN, NULL, NULL, x.stream),
+			 cudaErrorInvalidValue);
+	assert_int_equal(sx_cells_cuda_scores(NULL, 64, 64, 4, 4, 33, NULL, x.stream), cudaErrorInvalidValue);
+	sx_slanted_cuda_destroy(NULL);
+	on_device_finish(&x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cells),	cmocka_unit_test(test_scores),
+		cmocka_unit_test(test_columns), cmocka_unit_test(test_tall_columns),
+		cmocka_unit_test(test_exact),	cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_refuses),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

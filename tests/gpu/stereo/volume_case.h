@@ -1,0 +1,29 @@
+/*
+ * Cases of the kernels that write and read volumes: cost volume and winner, against stages/. Used by their unit tests, under
+ * the emulator and on a device.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TESTS_GPU_STEREO_VOLUME_CASE_H
+#define SX_TESTS_GPU_STEREO_VOLUME_CASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stages/params.h"
+
+enum volume_fill {
+	VOLUME_NOISE, /* every value alike */
+	VOLUME_TIES, /* S of few values: ties everywhere, on the left image's rows and the right one's diagonals */
+	VOLUME_WINNER,	/* one clear winner a pixel, rivals near the uniqueness threshold */
+	VOLUME_EXTREME, /* V = 0 or the largest, whole pixels and single cells */
+	VOLUME_FILL_COUNT
+};
+
+/* False, and a line on stderr, when left, right, confidence or S differ from sx_winner() on the same sums. */
+bool volume_case_winner(const struct sx_stereo_params *p, int width, int height, enum volume_fill how,
+			uint64_t seed);
+/* The same for the cost volume and sx_cost_row(). */
+bool volume_case_cost(const struct sx_stereo_params *p, int width, int height, uint64_t seed);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * How long each way of ZNCC's kernels takes, for the tables of gpu/zncc/zncc.cu and gpu/zncc/zncc_cost.cu: best and median of a kernel's launches, ms.
+ *
+ *   bench_zncc [WIDTH HEIGHT [DISPARITIES [LAUNCHES [SMS]]]]
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+
+#include "gpu/zncc/zncc_cuda.h"
+#include "tests/gpu/bench.h"
+
+struct zncc {
+	struct bench b;
+	struct sx_image grey[2], words[2];
+	struct sx_stereo_params p;
+	uint8_t *volume;
+	int how;
+};
+
+static const char *const scan_names[] = {"chosen", "plain", "row", "zigzag"};
+
+static cudaError_t run_sums(void *arg)
+{
+	const struct zncc *z = arg;
+
+	return sx_zncc_windows_cuda_run(z->grey, z->words, z->p.zncc_window, z->b.stream);
+}
+
+static cudaError_t run_scan(void *arg)
+{
+	const struct zncc *z = arg;
+
+	return sx_zncc_cost_cuda_run(z->grey, z->words, &z->p, z->volume, (enum sx_zncc_scan)z->how,
+				     z->b.stream);
+}
+
+static void time_one(struct zncc *z, const char *what, const char *name, cudaError_t (*run)(void *), int how)
+{
+	z->how = how;
+	printf("%-6s window %2d %-8s", what, z->p.zncc_window, name);
+	bench_time(&z->b, run, z);
+	printf("\n");
+}
+
+int main(int argc, char **argv)
+{
+	struct zncc z = {.p.cost = SX_COST_ZNCC};
+	struct bench *b = &z.b;
+
+	bench_init(b, argc, argv);
+	z.p.disparities = b->disparities;
+	for (int i = 0; i < 2; i++) {
+		z.grey[i] = bench_noise(b, (uint64_t)i);
+		sx_cuda_take_image(&b->memory, &z.words[i], SX_PIXEL_U64, b->width, b->height);
+	}
+	z.volume = sx_cuda_take(&b->memory, (size_t)b->width * (size_t)b->height * (size_t)b->disparities);
+	bench_must(b->memory.error, "memory");
+	for (z.p.zncc_window = 3; z.p.zncc_window <= 15; z.p.zncc_window += 2) {
+		time_one(&z, "words", "", run_sums, 0);
+		for (int how = SX_ZNCC_SCAN_PLAIN; how < SX_ZNCC_SCAN_COUNT; how++)
+			time_one(&z, "volume", scan_names[how], run_scan, how);
+	}
+	bench_finish(b);
+	return 0;
+}

@@ -1,0 +1,101 @@
+/*
+ * Writes a recording of frames that follow from their number, to standard output.
+ *
+ *	make-recording FRAMES FPS COLUMNS PLANE LIVES plain|zstd
+ *
+ * PLANE: width of a disparity image, 0 none; its height is half of that. LIVES: the publisher is started anew so often
+ * within the recording, with one frame lost at each start but the first.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "ipc/frame.h"
+#include "tests/ipc/help.h"
+#include "recording/recording_write.h"
+
+static int sink(void *user, const void *data, size_t bytes)
+{
+	return fwrite(data, 1, bytes, stdout) == bytes ? 0 : -1;
+}
+
+/* Camera and times as those of a real one: help_frame() has noise there. */
+static void make_sensible(uint8_t *bytes, uint64_t epoch, uint64_t number, int64_t published_ns)
+{
+	struct stixel_frame_header h;
+
+	memcpy(&h, bytes, sizeof(h));
+	h.published_ns = published_ns;
+	h.submitted_ns = published_ns - 9000000;
+	h.capture_left_ns = h.capture_right_ns = published_ns - 30000000;
+	h.anchor_monotonic_ns = 0;
+	h.anchor_realtime_ns = INT64_C(1700000000000000000);
+	h.fx = h.fy = 700.0;
+	h.cx = 620.5;
+	h.cy = 180.25;
+	h.baseline_m = 0.5;
+	h.disparities = 128;
+	h.road_origin = STIXEL_ROAD_MEASURED;
+	h.road_slope = 0.25;
+	h.road_offset = -40.0;
+	h.pitch_rad = 0.02 + 0.001 * (double)(number % 7);
+	h.height_m = 1.5;
+	h.captured = h.published = number;
+	memcpy(bytes, &h, sizeof(h));
+	sx_frame_restamp(bytes, epoch, number);
+}
+
+static int write_life(struct sx_recording_writer *w, const struct help_shape *shape, uint64_t life,
+		      uint64_t frames, int64_t first_ns, double step_ns)
+{
+	size_t room = help_frame_bytes(shape);
+	struct sx_record_publisher publisher = {.epoch = 1000 + life, .pid = 77, .version = "0.0.test"};
+	struct sx_record_gap gap = {.epoch = 1000 + life, .lost = 1};
+	uint8_t *bytes = malloc(room);
+	struct stixel_frame frame;
+	int r = bytes ? sx_recording_publisher(w, &publisher) : -1;
+
+	if (r == 0 && life)
+		r = sx_recording_gap(w, &gap);
+	for (uint64_t i = 0; r == 0 && i < frames; i++) {
+		size_t n = help_frame(bytes, shape, 1000 + life, i + 1);
+
+		make_sensible(bytes, 1000 + life, i + 1 + (life != 0),
+			      first_ns + (int64_t)((double)i * step_ns));
+		r = stixel_parse(&frame, bytes, n);
+		if (r == 0)
+			r = sx_recording_frame(w, &frame);
+	}
+	free(bytes);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	struct sx_recording_writer w;
+	struct help_shape shape = {0};
+	uint64_t frames, lives;
+	double step_ns;
+	int r;
+
+	if (argc != 7)
+		return 64;
+	frames = strtoull(argv[1], NULL, 10);
+	step_ns = 1e9 / strtod(argv[2], NULL);
+	shape.columns = (uint32_t)strtoul(argv[3], NULL, 10);
+	shape.plane_width = (uint32_t)strtoul(argv[4], NULL, 10);
+	shape.plane_height = shape.plane_width / 2;
+	lives = strtoull(argv[5], NULL, 10);
+	r = sx_recording_begin(&w, sink, NULL, "front", strcmp(argv[6], "zstd") == 0);
+	for (uint64_t i = 0; r == 0 && i < lives; i++)
+		r = write_life(&w, &shape, i, frames / lives,
+			       (int64_t)(1e12 + (double)(i * (frames / lives)) * step_ns), step_ns);
+	if (r == 0)
+		r = sx_recording_end(&w);
+	sx_recording_finish(&w);
+	return r == 0 && fflush(stdout) == 0 ? 0 : 1;
+}

@@ -1,0 +1,239 @@
+/*
+ * The synthetic street: its truth, pixel by pixel and as stixels.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tests/scene_truth.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "capture/scene/scene_world.h"
+
+/* Cityscapes' classes, as far as a street has them. */
+enum { ROAD, SIDEWALK, BUILDING, POLE = 5, SIGN = 7, VEGETATION, TERRAIN, SKY, PERSON, CAR = 13 };
+
+static uint8_t label_of(enum sx_material m)
+{
+	switch (m) {
+	case SX_MATERIAL_ROAD:
+		return ROAD;
+	case SX_MATERIAL_PAVEMENT:
+	case SX_MATERIAL_KERB:
+		return SIDEWALK;
+	case SX_MATERIAL_GRASS:
+		return TERRAIN;
+	case SX_MATERIAL_FACADE:
+	case SX_MATERIAL_WALL:
+		return BUILDING;
+	case SX_MATERIAL_CAR_BACK:
+	case SX_MATERIAL_CAR_SIDE:
+	case SX_MATERIAL_CAR_TOP:
+	case SX_MATERIAL_GLASS:
+	case SX_MATERIAL_CABIN_SIDE:
+	case SX_MATERIAL_BOX:
+		return CAR;
+	case SX_MATERIAL_POLE:
+		return POLE;
+	case SX_MATERIAL_SIGN:
+		return SIGN;
+	case SX_MATERIAL_BARK:
+	case SX_MATERIAL_LEAVES:
+	case SX_MATERIAL_HILLS:
+		return VEGETATION;
+	case SX_MATERIAL_CLOTH:
+		return PERSON;
+	}
+	return SKY;
+}
+
+int sx_scene_truth_init(struct sx_scene_truth *t, const struct sx_scene *s)
+{
+	size_t pixels = (size_t)s->params.width * (size_t)s->params.height;
+
+	*t = (struct sx_scene_truth){
+		.width = s->params.width,
+		.height = s->params.height,
+		.disparity = calloc(pixels, sizeof(*t->disparity)),
+		.kind = calloc(pixels, 1),
+		.visible = calloc(pixels, 1),
+		.label = calloc(pixels, 1),
+		.object = calloc(pixels, sizeof(*t->object)),
+		.ground = calloc(pixels, sizeof(*t->ground)),
+	};
+	if (t->disparity && t->kind && t->visible && t->label && t->object && t->ground)
+		return 0;
+	sx_scene_truth_finish(t);
+	return -ENOMEM;
+}
+
+void sx_scene_truth_finish(struct sx_scene_truth *t)
+{
+	free(t->disparity);
+	free(t->kind);
+	free(t->visible);
+	free(t->label);
+	free(t->object);
+	free(t->ground);
+	*t = (struct sx_scene_truth){0};
+}
+
+/* Whether the point at left (x, y) with disparity d is what the right camera sees there. */
+static bool is_visible(const struct sx_scene *s, int x, int y, double d)
+{
+	const struct sx_view *v = &s->view[1];
+	double at = x - d;
+	int i;
+
+	if (at < 0)
+		return false;
+	i = (int)at;
+	for (int k = i; k <= i + 1 && k < v->width; k++) {
+		uint16_t id = v->id[(size_t)y * (size_t)v->width + (size_t)k];
+
+		/* d of the same surface differs by rounding only */
+		if (id && sx_view_probe(v, s, id - 1, at, y) > d * (1 + 1e-6) + 1e-3)
+			return false;
+	}
+	return true;
+}
+
+void sx_scene_truth(struct sx_scene *s, uint32_t frame, struct sx_scene_truth *t)
+{
+	const struct sx_scene_camera *c = &s->camera;
+	const struct sx_view *left = &s->view[0];
+
+	sx_street_build(s, frame);
+	sx_view_draw_ground(&s->view[0], s, 0);
+	for (int y = 0; y < t->height; y++)
+		for (int x = 0; x < t->width; x++) {
+			size_t at = (size_t)y * (size_t)t->width + (size_t)x;
+			uint16_t id = left->id[at];
+
+			t->ground[at] = id ? (float)sx_affine(left->projection[id - 1].d, x, y) : 0;
+		}
+	sx_view_draw(&s->view[0], s, 0);
+	sx_view_draw(&s->view[1], s, 1);
+	t->camera = *c;
+	t->camera.pitch_deg = s->pose.pitch_deg;
+	t->road_slope = c->baseline_m / c->height_m * s->pose.cos_pitch * (c->fx / c->fy);
+	t->road_offset =
+		c->baseline_m / c->height_m * (c->fx * s->pose.sin_pitch - c->cy * s->pose.cos_pitch);
+	for (int y = 0; y < t->height; y++)
+		for (int x = 0; x < t->width; x++) {
+			size_t at = (size_t)y * (size_t)t->width + (size_t)x;
+			const struct sx_facet *f = left->id[at] ? &s->facets[left->id[at] - 1] : NULL;
+			double d = f ? sx_affine(left->projection[left->id[at] - 1].d, x, y) : 0;
+
+			t->disparity[at] = (float)d;
+			t->kind[at] = f ? f->kind : STIXEL_SKY;
+			t->label[at] = f ? label_of((enum sx_material)f->material) : SKY;
+			t->object[at] = f ? f->object : 0;
+			t->visible[at] = is_visible(s, x, y, d);
+		}
+}
+
+/* One row of a stixel column: what most of its pixels are. */
+struct row {
+	uint8_t kind;
+	uint16_t object;
+	double disparity; /* mean over the pixels of that kind and object */
+};
+
+static uint8_t kind_at(const struct sx_scene_truth *t, size_t at)
+{
+	return t->kind[at] == STIXEL_OBJECT && t->disparity[at] < 1 ? STIXEL_SKY : t->kind[at];
+}
+
+static uint16_t object_at(const struct sx_scene_truth *t, size_t at)
+{
+	return kind_at(t, at) == STIXEL_OBJECT ? t->object[at] : 0;
+}
+
+/* Ties go to the kind or object that is met first from the left. */
+static struct row majority(const struct sx_scene_truth *t, size_t first, int width)
+{
+	int votes[3] = {0}, most = 0;
+	struct row r = {0};
+	double sum = 0;
+
+	for (int i = 0; i < width; i++)
+		votes[kind_at(t, first + (size_t)i)]++;
+	for (int i = width - 1; i >= 0; i--)
+		if (votes[kind_at(t, first + (size_t)i)] >= votes[r.kind] || i == width - 1)
+			r.kind = kind_at(t, first + (size_t)i);
+	for (int i = 0; i < width; i++) {
+		size_t at = first + (size_t)i;
+		double part = 0;
+		int n = 0;
+
+		if (kind_at(t, at) != r.kind)
+			continue;
+		for (int j = i; j < width; j++) {
+			size_t other = first + (size_t)j;
+
+			if (kind_at(t, other) != r.kind || object_at(t, other) != object_at(t, at))
+				continue;
+			n++;
+			part += (double)t->disparity[other];
+		}
+		if (n > most) {
+			most = n;
+			r.object = object_at(t, at);
+			sum = part;
+		}
+	}
+	r.disparity = r.kind == STIXEL_SKY ? 0 : sum / most;
+	return r;
+}
+
+static void finish_stixel(struct stixel *s, int top, double disparity)
+{
+	double q7 = disparity * 128 + 0.5;
+
+	s->row_top = (uint16_t)top;
+	s->support = (uint16_t)(s->row_bottom - top + 1);
+	s->disparity_q7 = q7 > 65534 ? 65534 : (uint16_t)q7;
+}
+
+static uint32_t stixels_of_column(const struct sx_scene_truth *t, int u, int width, struct stixel *ret)
+{
+	struct row before = {0};
+	double sum = 0;
+	uint32_t n = 0;
+
+	for (int y = t->height - 1; y >= 0; y--) {
+		struct row r = majority(t, (size_t)y * (size_t)t->width + (size_t)(u * width), width);
+
+		if (n && r.kind == before.kind && r.object == before.object) {
+			sum += r.disparity;
+		} else {
+			sum = r.disparity;
+			ret[n++] = (struct stixel){
+				.column = (uint16_t)u,
+				.row_bottom = (uint16_t)y,
+				.kind = r.kind,
+				.label = STIXEL_LABEL_NONE,
+				.confidence = 255,
+				.slope_q14 = r.kind == STIXEL_GROUND ? (int16_t)(-t->road_slope * 16384) : 0,
+			};
+			if (r.kind == STIXEL_GROUND)
+				ret[n - 1].disparity_q7 = (uint16_t)(r.disparity * 128 + 0.5);
+		}
+		before = r;
+		finish_stixel(&ret[n - 1], y,
+			      r.kind == STIXEL_OBJECT ? sum / (ret[n - 1].row_bottom - y + 1)
+						      : (double)ret[n - 1].disparity_q7 / 128);
+	}
+	return n;
+}
+
+int sx_scene_stixels(const struct sx_scene_truth *t, int width, struct stixel *ret, uint32_t *offsets)
+{
+	int columns = t->width / width;
+
+	offsets[0] = 0;
+	for (int u = 0; u < columns; u++)
+		offsets[u + 1] = offsets[u] + stixels_of_column(t, u, width, ret + offsets[u]);
+	return columns;
+}

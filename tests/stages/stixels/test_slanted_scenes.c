@@ -1,0 +1,256 @@
+/*
+ * Slanted stixels on columns of known truth: roads that climb and fall, things on them, cells of planes, class scores.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/stages/stixels/slanted_rig.h"
+
+/* ---- scenes: flat up to row 16, then as steep as climb says, then an upright object, then nothing ---- */
+
+static void scene(struct rig *g, double climb, struct check_rng *r)
+{
+	double last = 0;
+
+	for (int v = 0; v < g->rows; v++) {
+		const double flat = g->row[v].ground_q4 / 16.0;
+
+		if (v < 34)
+			last = flat + (v > 16 ? climb * (v - 16) : 0);
+		g->d[v] = v < 50 ? (uint16_t)(16 * last + check_below(r, 9) - 4) : SX_DISPARITY_INVALID;
+	}
+}
+
+static void check_scene(double climb, struct check_rng *r)
+{
+	const struct sx_params p = rig_params(ROWS);
+	const struct sx_road road = stixel_case_road(ROWS, 40, 50);
+	const struct sx_segment *list, *g0, *g1, *o;
+	struct rig g;
+	int n;
+
+	rig_init(&g, &p, ROWS, &road);
+	scene(&g, climb, r);
+	list = rig_run(&g);
+	n = g.out.count[0];
+	g0 = &list[0];
+	g1 = climb == 0 ? g0 : &list[1];
+	o = &g1[1];
+	assert_true(n >= (climb == 0 ? 2 : 3) && o < list + n);
+	assert_int_equal(g0->kind, G);
+	assert_int_equal(g1->kind, G);
+	assert_int_equal(o->kind, O);
+	/* a cut may be a row or two off where the planes have not parted yet */
+	if (climb != 0)
+		assert_in_range(g1->v_bottom, 14, 20);
+	assert_in_range(o->v_bottom, 32, 36);
+	assert_in_range(abs(g0->disparity_q7 - 8 * g.row[0].ground_q4), 0, 64);
+	assert_in_range(abs(g1->slope_q14 - (int)(16384 * (climb - road.slope))), 0, 16384 / 10);
+	assert_in_range(abs(o->mean_q4 - g.d[45]), 0, 8);
+	assert_in_range(abs(o->disparity_q7 - 8 * o->mean_q4), 0, 4);
+	assert_int_equal(o->slope_q14, 0);
+	rig_finish(&g);
+}
+
+static void test_roads(void **state)
+{
+	struct check_rng r = check_rng_seed(43);
+
+	for (int i = 0; i < 20; i++) {
+		check_scene(0, &r);
+		check_scene(0.8, &r); /* climbs: the road stays near for longer */
+		check_scene(-0.3, &r);
+	}
+}
+
+/* Four rows that lie half a pixel too high, on a road without anything else. */
+static double cost_of_bump(double roughness, int first)
+{
+	struct sx_params p = rig_params(ROWS);
+	const struct sx_road road = stixel_case_road(ROWS, ROWS, 100);
+	double cost;
+	struct rig g;
+
+	p.stixels.slanted.roughness = roughness;
+	rig_init(&g, &p, ROWS, &road);
+	for (int v = 0; v < ROWS; v++)
+		g.d[v] = (uint16_t)(g.row[v].ground_q4 + (v >= first && v < first + 4 ? 12 : 0));
+	rig_run(&g);
+	assert_true(g.out.count[0] == 1 && g.out.list[0].kind == G);
+	cost = rig_total(&g) - p.stixels.slanted.cut;
+	rig_finish(&g);
+	return cost;
+}
+
+/* The same bump is the road's own near the camera, and less so far away. */
+static void test_roughness(void **state)
+{
+	const double near = cost_of_bump(0.025, 10) / cost_of_bump(0, 10);
+	const double far = cost_of_bump(0.025, 50) / cost_of_bump(0, 50);
+
+	/* expected ground there: 82 and 19 px; sigma 1 px */
+	assert_true(near > 0.1 && near < 0.3);
+	assert_true(far > 0.6 && far < 0.95);
+}
+
+/* An object in the lowest row stands on ground that the image does not show, and pays for it. */
+static void test_first_object(void **state)
+{
+	const struct sx_params p = rig_params(ROWS);
+	const struct sx_road road = stixel_case_road(ROWS, 40, 50);
+	struct rig g;
+
+	rig_init(&g, &p, ROWS, &road);
+	for (int v = 0; v < ROWS; v++)
+		g.d[v] = 800;
+	rig_run(&g);
+	assert_true(g.out.count[0] == 1 && g.out.list[0].kind == O);
+	assert_true(rig_total(&g) == 2 * p.stixels.slanted.cut);
+	rig_finish(&g);
+}
+
+/* The published value of a plane is that of the lowest image row of its lowest cell. */
+static void test_cells_of_a_plane(void **state)
+{
+	for (int cell = 1; cell <= 16; cell++) {
+		struct sx_params p = rig_params(ROWS * 16);
+		const struct sx_road road = stixel_case_road(ROWS * 16, ROWS * 16, 100);
+		const struct sx_segment *list;
+		struct rig g;
+
+		p.stixels.cell_height = cell * 4 > 32 ? 32 : cell * 4;
+		if (ROWS * 16 / p.stixels.cell_height > ROWS)
+			continue;
+		rig_init(&g, &p, ROWS * 16, &road);
+		for (int v = 0; v < g.rows; v++)
+			g.d[v] = (uint16_t)(g.row[v].ground_q4 > 0 ? g.row[v].ground_q4 : 0);
+		list = rig_run(&g);
+		assert_int_equal(list[0].kind, G);
+		assert_in_range(abs(list[0].disparity_q7 - 128 * 100), 0, 12);
+		assert_in_range(abs(list[0].slope_q14 + (int)(16384 * road.slope)), 0, 24);
+		rig_finish(&g);
+	}
+}
+
+/* ---- class scores ---- */
+
+/* The same disparities, sky or a far wall: what the scores say. Class 1 and 2 tie: the first. */
+static void test_scores_decide(void **state)
+{
+	struct sx_params p = rig_params(ROWS);
+	const struct sx_road road = stixel_case_road(ROWS, 20, 30);
+	struct rig g;
+
+	p.stixels.slanted.sky_outlier = 1000; /* else a row of it lifts the object off the ground */
+	rig_init(&g, &p, ROWS, &road);
+	g.scored = true;
+	for (int sky = 0; sky < 2; sky++) {
+		const struct sx_segment *list, *last;
+
+		for (int v = 0; v < ROWS; v++) {
+			g.d[v] = v < 20 ? (uint16_t)g.row[v].ground_q4 : 12;
+			memset(g.scores + v * CLASSES, 2, CLASSES);
+			if (v < 20)
+				g.scores[v * CLASSES] = 240;
+			else if (sky)
+				g.scores[v * CLASSES + 3] = 240;
+			else
+				g.scores[v * CLASSES + 1] = g.scores[v * CLASSES + 2] = 120;
+		}
+		list = rig_run(&g);
+		last = &list[g.out.count[0] - 1];
+		assert_int_equal(g.out.count[0], 2);
+		assert_int_equal(list[0].kind, G);
+		assert_int_equal(list[0].label, 0);
+		assert_in_range(last->v_bottom, sky ? 20 : 19,
+				20); /* a wall stands on the ground of row 19 */
+		assert_int_equal(last->kind, sky ? S : O);
+		assert_int_equal(last->label, sky ? 3 : 1);
+	}
+	/* one object by disparity, two by class */
+	for (int v = 0; v < ROWS; v++) {
+		g.d[v] = v < 20 ? (uint16_t)g.row[v].ground_q4 : 480;
+		memset(g.scores + v * CLASSES, 1, CLASSES);
+		g.scores[v * CLASSES + (v < 20 ? 0 : v < 45 ? 2 : 1)] = 250;
+	}
+	rig_run(&g);
+	assert_int_equal(g.out.count[0], 3);
+	assert_int_equal(g.out.list[1].label, 2);
+	assert_int_equal(g.out.list[2].label, 1);
+	assert_int_equal(g.out.list[2].v_bottom, 45);
+	/* nothing valid: the scores alone; objects then have no disparity */
+	memset(g.d, 0xff, sizeof(g.d));
+	rig_run(&g);
+	assert_int_equal(g.out.list[g.out.count[0] - 1].kind, STIXEL_UNKNOWN);
+	assert_int_equal(g.out.list[g.out.count[0] - 1].label, 1);
+	g.scored = false;
+	rig_run(&g);
+	assert_int_equal(g.out.list[0].label, STIXEL_LABEL_NONE);
+	rig_finish(&g);
+}
+
+/* Where scores say sky, a few wrong disparities do not make it an object; alone they do. */
+static void test_outliers_in_the_sky(void **state)
+{
+	for (int most = 3; most <= 1000; most += 997) {
+		struct sx_params p = rig_params(ROWS);
+		const struct sx_road road = stixel_case_road(ROWS, 20, 30);
+		struct rig g;
+
+		p.stixels.slanted.sky_outlier = most;
+		rig_init(&g, &p, ROWS, &road);
+		g.scored = true;
+		for (int v = 0; v < ROWS; v++) {
+			g.d[v] = v < 20 ? (uint16_t)g.row[v].ground_q4 : v / 4 == 10 ? 320 : 0;
+			memset(g.scores + v * CLASSES, 10, CLASSES);
+			g.scores[v * CLASSES + (v < 20 ? 0 : 3)] = 200;
+		}
+		rig_run(&g);
+		assert_int_equal(g.out.count[0], most == 3 ? 2 : 4);
+		assert_int_equal(g.out.list[1].kind, S);
+		rig_finish(&g);
+	}
+}
+
+/* A kind that no class has is as one that is never seen: possible, and never cheap. */
+static void test_kind_without_class(void **state)
+{
+	struct sx_params p = rig_params(ROWS);
+	const struct sx_road road = stixel_case_road(ROWS, 20, 30);
+	struct check_rng r = check_rng_seed(44);
+	struct rig g;
+
+	memset(p.semantics.kind, G, sizeof(p.semantics.kind));
+	rig_init(&g, &p, ROWS, &road);
+	for (int i = 0; i < 100; i++) {
+		rig_random_column(&g, i, &r);
+		g.scored = true;
+		rig_run(&g);
+		for (int k = 0; k < g.out.count[0]; k++)
+			assert_int_equal(g.out.list[k].label != STIXEL_LABEL_NONE, g.out.list[k].kind == G);
+	}
+	rig_finish(&g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_roads),
+		cmocka_unit_test(test_roughness),
+		cmocka_unit_test(test_first_object),
+		cmocka_unit_test(test_cells_of_a_plane),
+		cmocka_unit_test(test_scores_decide),
+		cmocka_unit_test(test_outliers_in_the_sky),
+		cmocka_unit_test(test_kind_without_class),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,150 @@
+# The folders: what each is for, and whose headers it may include. This table is the only one: includes.py enforces it, and
+# the tables in docs/architecture.md and CONTRIBUTING.md are made from it.
+# Usage: folders.py ROOT [--write | --self-check]; --write brings both documents up to date.
+# SPDX-License-Identifier: Apache-2.0
+import os
+import sys
+
+import rule
+
+FILES_MAX = 32  # of a folder's own, meson.build aside
+# Folder, one line, may include ("x/*": x and all of its rooms). A folder may always include itself and include/.
+FOLDERS = [
+    ("include", "the installed header: record, frame, ring layout, client library", []),
+    ("base", "image view, pair, clock, log, histogram, queues; libc only", []),
+    ("stages", "the contract of an engine, parameters, and the reference engine, which calls every stage",
+     ["base", "stages/*"]),
+    ("stages/stereo", "disparity, what is computed: a contract and plain C for each stage", ["base", "stages"]),
+    ("stages/stixels", "stixels, what is computed: road, columns, segmenters, record", ["base", "stages"]),
+    ("cpu", "the same bytes, fast: worker threads, a frame's tasks, choice of kernels", ["base", "stages/*", "cpu/kernels"]),
+    ("cpu/kernels", "bodies of kernels, compiled once for each instruction set", ["base", "stages/*", "cpu", "cpu/vec"]),
+    ("cpu/vec", "vectors of each instruction set under the same names", ["base"]),
+    ("gpu", "what all rooms of the CUDA engine share: contracts of its stages, device memory, warp primitives",
+     ["base", "stages/*"]),
+    ("gpu/host", "the engine's host side in plain C: contexts, the captured graph, input, taps",
+     ["base", "stages/*", "gpu", "gpu/stereo", "gpu/stixels", "gpu/fastdt", "gpu/zncc", "gpu/slanted"]),
+    ("gpu/stereo", "kernels of disparity on the default way: ingest, census, costs, SGM, winner, filters",
+     ["base", "stages/*", "gpu"]),
+    ("gpu/fastdt", "kernels of FastDT aggregation", ["base", "stages/*", "gpu", "gpu/stereo"]),
+    ("gpu/zncc", "kernels of ZNCC costs", ["base", "stages/*", "gpu"]),
+    ("gpu/stixels", "kernels of road, columns, flat stixels (DP, RDP) and the record", ["base", "stages/*", "gpu"]),
+    ("gpu/slanted", "kernels of slanted stixels", ["base", "stages/*", "gpu"]),
+    ("engines", "which engine computes: choosing one, loading the CUDA module", ["base", "stages", "cpu", "gpu"]),
+    ("capture", "where pairs come from: the source interface, image files, the synthetic source",
+     ["base", "capture/image", "capture/scene"]),
+    ("capture/image", "image files in and out: PNG, PGM/PPM, JPEG", ["base"]),
+    ("capture/scene", "the synthetic street, drawn", ["base"]),
+    ("capture/v4l2", "V4L2 cameras: devices, buffers, pairing, what happens when one goes away",
+     ["base", "capture", "capture/image"]),
+    ("ipc", "where results go: ring, stream socket, scores of other processes, status over HTTP", ["base"]),
+    ("ipc/client", "libstixel, the readers' side", ["base", "ipc"]),
+    ("recording", "recordings of frames: the file, its reader and writer", ["base", "ipc"]),
+    ("power", "where the watts come from: sensors, energy by frames, the board", ["base"]),
+    ("config", "the option table and everything made from it: parser, help, man page, calibration",
+     ["base", "stages", "capture", "power"]),
+    ("config/cli", "command lines as tables: parser, help, man page, completion", ["base", "config"]),
+    ("daemon", "the only place where all meets: threads, health, signals, readiness",
+     ["base", "stages/*", "engines", "capture/*", "ipc", "power", "config/*"]),
+    ("tools", "scripts: demo, test; the programs are made here from the folders below", []),
+    ("tools/common", "what programs share: arguments, progress, files, a question to the status socket",
+     ["base", "config", "engines"]),
+    ("tools/draw", "pictures and tables of a frame: overlay, bird's eye, colours, CSV", ["base"]),
+    ("tools/process", "stixel-process: files in, disparity, stixels and overlay out",
+     ["base", "stages/*", "engines", "capture/*", "config/*", "tools/common", "tools/draw"]),
+    ("tools/bench", "stixel-bench: how fast this machine is",
+     ["base", "stages/*", "engines", "capture/*", "config/*", "ipc", "tools/common"]),
+    ("tools/ctl", "stixelctl: its sub-commands, record and replay",
+     ["base", "ipc", "recording", "config/*", "tools/common", "tools/draw", "tools/ctl/*"]),
+    ("tools/ctl/doctor", "stixelctl doctor: what is wrong with this machine; asks cameras, engine and sensors itself",
+     ["base", "ipc", "config", "capture/*", "engines", "power", "tools/common", "tools/ctl"]),
+    ("tools/ctl/top", "stixelctl top: the live page in a terminal", ["base", "ipc", "tools/common", "tools/draw", "tools/ctl"]),
+    ("tools/ctl/export", "stixelctl export: recordings as MCAP",
+     ["base", "ipc", "recording", "tools/common", "tools/draw", "tools/ctl"]),
+    ("tools/web", "stixel-web: the dashboard's server, and its page", ["base", "ipc", "config/cli", "tools/common", "tools/draw"]),
+    ("python", "the Python module stixel, over libstixel", []),
+    ("systemd", "unit, status socket, user, camera names, drop-ins, example configuration; no program", []),
+    ("docs", "this documentation, man pages, examples", []),
+    ("tests", "checks, tests, makers of data; a room for each folder above", ["*"]),
+]
+ROWS = {name: (line, may) for name, line, may in FOLDERS}
+BEGIN, END = "<!-- folders: made by tests/style/folders.py -->\n", "<!-- end of folders -->\n"
+DOCUMENTS = ("docs/architecture.md", "CONTRIBUTING.md")
+
+
+def row_of(folder):
+    """The row that says about a folder: its own, else that of the nearest folder above."""
+    while folder and folder not in ROWS:
+        folder = os.path.dirname(folder)
+    return folder or None
+
+
+def may_include(folder, target):
+    """May a file of one folder include a header of the other? Both are folders of the tree."""
+    mine, its = row_of(folder), row_of(target)
+    if its in (mine, "include") or mine is None:
+        return True
+    for word in ROWS[mine][1]:
+        if word in ("*", its) or (word.endswith("/*") and (its == word[:-2] or its.startswith(word[:-1]))):
+            return True
+    return False
+
+
+def table():
+    lines = ["| folder | what | may include |", "|---|---|---|"]
+    for name, line, may in FOLDERS:
+        lines.append("| %s/ | %s | %s |" % (name, line, "everything" if may == ["*"] else ", ".join(may) or "-"))
+    return "\n".join(lines).replace("/*", "/\\*") + "\n"
+
+
+def parts(text):
+    """What stands before, in and behind the table of a document; None when it has no place for one."""
+    if BEGIN not in text or END not in text:
+        return None
+    before, rest = text.split(BEGIN, 1)
+    inside, behind = rest.split(END, 1)
+    return before, inside, behind
+
+
+def check(root):
+    found, count = [], {}
+    whole = os.path.exists(os.path.join(root, "meson.build"))  # not a tree with a planted fault
+    for name in rule.files(root):
+        folder = os.path.dirname(name)
+        if os.path.basename(name) != "meson.build":
+            count[folder] = count.get(folder, 0) + 1
+    for folder, files in sorted(count.items()):
+        if files > FILES_MAX:
+            found.append("%s:1: %d files, at most %d: divide it" % (folder, files, FILES_MAX))
+    for name in ROWS:
+        if whole and not os.path.isdir(os.path.join(root, name)):
+            found.append("tests/style/folders.py:1: there is no folder %s/" % name)
+    for name in DOCUMENTS:
+        if os.path.exists(os.path.join(root, name)):
+            p = parts(rule.read(root, name))
+            if p is None or p[1] != table():
+                found.append("%s:1: its table of folders is not that of tests/style/folders.py (--write)" % name)
+    return found
+
+
+def write(root):
+    for name in DOCUMENTS:
+        p = parts(rule.read(root, name))
+        if p is None:
+            sys.exit("%s has no place for the table of folders" % name)
+        with open(os.path.join(root, name), "w", encoding="utf-8") as f:
+            f.write(p[0] + BEGIN + table() + END + p[2])
+
+
+SOUND = {"CONTRIBUTING.md": "text\n" + BEGIN + table() + END + "more\n", **{"base/f%d.c" % i: "" for i in range(FILES_MAX)},
+         "base/meson.build": ""}
+PLANTED = [
+    ({"base/g.c": ""}, ["base:1:", "%d files" % (FILES_MAX + 1)]),
+    ({"CONTRIBUTING.md": "text\n" + BEGIN + table().replace("libc only", "libc") + END}, ["CONTRIBUTING.md:1:"]),
+    ({"docs/architecture.md": "no table\n"}, ["docs/architecture.md:1:"]),
+]
+
+if __name__ == "__main__":
+    if "--write" in sys.argv[2:]:
+        write(sys.argv[1])
+    else:
+        rule.main(check, SOUND, PLANTED)

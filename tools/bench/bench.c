@@ -1,0 +1,180 @@
+/*
+ * stixel-bench: how long an engine takes with a configuration, stage by stage.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/bench/bench.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "config/cli/usage.h"
+#include "tools/common/args.h"
+
+int bench_fail(int code, const char *text, const char *detail)
+{
+	fflush(stdout);
+	fprintf(stderr, SX_PROGRAM ": %s%s%s\n", text, detail && *detail ? ": " : "", detail ? detail : "");
+	return code;
+}
+
+static bool take_setting(void *target, const char *text, char *why, size_t why_bytes)
+{
+	struct bench_options *o = target;
+
+	if (sx_settings_args_add(&o->args, text))
+		return true;
+	snprintf(why, why_bytes, "was given too often: put settings into a file");
+	return false;
+}
+
+static bool take_size(void *target, const char *text, char *why, size_t why_bytes)
+{
+	struct bench_options *o = target;
+
+	if (o->size_count == BENCH_SIZES_MAX)
+		snprintf(why, why_bytes, "may be given %d times", BENCH_SIZES_MAX);
+	else if (!sx_parse_size(text, &o->size[o->size_count].width, &o->size[o->size_count].height))
+		snprintf(why, why_bytes, "wants WIDTHxHEIGHT, such as 1280x720");
+	else {
+		o->size_count++;
+		return true;
+	}
+	return false;
+}
+
+#define TO(field) offsetof(struct bench_options, field)
+
+static const struct sx_usage_option options[] = {
+	{"config", 'c', "FILE", SX_USAGE_TEXT, TO(args.file), .offer = SX_OFFER_FILE,
+	 .help = "configuration, as of stixeld"},
+	{"set", 's', "SECTION.KEY=VALUE", SX_USAGE_CALL, .take = take_setting, .offer = SX_OFFER_SETTING,
+	 .many = true,
+	 .help = "one setting, such as engine.backend=reference or stixels.method=rdp; may be repeated"},
+	{"size", 0, "WxH", SX_USAGE_CALL, .take = take_size, .many = true,
+	 .help = "of the synthetic street, up to 16 times; default: source.size, else 1242x375"},
+	{"pair", 0, "LEFT RIGHT", SX_USAGE_TWO, TO(images), .offer = SX_OFFER_FILE,
+	 .help = "these two images instead of the synthetic street"},
+	{"table", 0, NULL, SX_USAGE_FLAG, TO(table),
+	 .help = "the standard cases, each with what the best of the peers reach, the least that was aimed "
+		 "at and "
+		 "the goal; cases on a slice of a GPU need the cuda engine"},
+	{"frames", 0, "N", SX_USAGE_INT, TO(frames), 1, 100000, .help = "measured frames, default 100"},
+	{"warm-up", 0, "N", SX_USAGE_INT, TO(warm_up), 0, 100000,
+	 .help = "frames before that, not counted; default 5"},
+	{"sms", 0, "N", SX_USAGE_INT, TO(sms), 1, 100000,
+	 .help = "use only N multiprocessors of a GPU (CUDA 12.4 or newer), such as 8 to look at what an "
+		 "Orin NX may do"},
+	{"asleep", 0, NULL, SX_USAGE_FLAG, TO(asleep),
+	 .help = "sleep until a frame is done, as the daemon does; otherwise the cuda engine asks the device "
+		 "again and "
+		 "again, so that the chain does not hold the time that the system takes to wake a process"},
+	{"timeline", 0, "FILE", SX_USAGE_TEXT, TO(timeline), .offer = SX_OFFER_FILE,
+	 .help = "then capture frames in a thread of its own while others are computed, write when each was "
+		 "captured, "
+		 "submitted, computed and collected (CSV, microseconds), and draw some of them"},
+	{"json", 0, NULL, SX_USAGE_FLAG, TO(json),
+	 .help = "one JSON object; several sizes and the table: an array"},
+};
+
+static const struct sx_usage_exit exits[] = {
+	{0, "done"},
+	{EX_USAGE, "wrong usage"},
+	{EX_DATAERR, "an image is not usable"},
+	{EX_UNAVAILABLE, "no usable GPU"},
+	{EX_SOFTWARE, "the engine failed"},
+	{EX_CANTCREAT, "the timeline cannot be written"},
+	{EX_CONFIG, "wrong configuration"},
+};
+
+static const struct sx_usage usage = {
+	.program = SX_PROGRAM,
+	.about = "Measures how long an engine takes, stage by stage: median, 99th percentile and maximum, in "
+		 "milliseconds. "
+		 "The chain is from pair in host memory to record in host memory, one frame at a time; then "
+		 "as many frames "
+		 "as there are contexts (engine.contexts) are kept in flight.",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.own = {.operands = ""},
+	.exits = exits,
+	.exit_count = sizeof(exits) / sizeof(exits[0]),
+	.settings = true,
+};
+
+static int check_options(const struct bench_options *o)
+{
+	if (o->images[0] && o->size_count)
+		return bench_fail(EX_USAGE,
+				  "--size and --pair exclude each other: images have their own size", NULL);
+	if (o->table && (o->images[0] || o->size_count || o->sms || o->timeline))
+		return bench_fail(EX_USAGE,
+				  "--table has its own sizes: no --size, --pair, --sms or --timeline", NULL);
+	if (o->timeline && o->size_count > 1)
+		return bench_fail(EX_USAGE, "--timeline shows one size", NULL);
+	return -1;
+}
+
+static int report(struct bench_run *b, const struct bench_result *r)
+{
+	if (!b->options->json)
+		bench_print_text(b, r, stdout);
+	else if (bench_print_json(b, r, stdout) < 0)
+		return bench_fail(EX_SOFTWARE, "cannot print the result", NULL);
+	return fflush(stdout) == 0 ? 0 : bench_fail(EX_SOFTWARE, "cannot print the result", strerror(errno));
+}
+
+static int run_one(const struct bench_options *o, const struct bench_case *c)
+{
+	struct bench_run b = {0};
+	struct bench_result r = {0};
+	int code = bench_run_open(&b, o, c);
+
+	if (!code && bench_result_init(&r, o->frames) < 0)
+		code = bench_fail(EX_SOFTWARE, "out of memory", NULL);
+	if (!code)
+		code = bench_run_measure(&b, &r);
+	if (!code)
+		code = report(&b, &r);
+	if (!code && o->timeline)
+		code = bench_timeline(&b, o->json ? NULL : stdout);
+	bench_result_finish(&r);
+	bench_run_close(&b);
+	if (code == BENCH_SKIPPED)
+		return bench_fail(EX_USAGE,
+				  "--sms limits a GPU's multiprocessors: only the cuda engine has them",
+				  NULL);
+	return code;
+}
+
+static int run_sizes(const struct bench_options *o)
+{
+	bool array = o->json && o->size_count > 1;
+	int code = 0;
+
+	for (int i = 0; !code && i < (o->size_count ? o->size_count : 1); i++) {
+		const struct bench_case c = {
+			.width = o->size[i].width, .height = o->size[i].height, .sms = o->sms};
+
+		if (array || i)
+			puts(!o->json ? "" : i ? "," : "[");
+		code = run_one(o, &c);
+	}
+	if (array && !code)
+		puts("]");
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	struct bench_options o = {.frames = 100, .warm_up = 5};
+	struct sx_usage_words words;
+	int code = sx_usage_parse(&usage, &o, argc, argv, &words);
+
+	if (code < 0)
+		code = check_options(&o);
+	if (code < 0)
+		code = o.table ? bench_table(&o) : run_sizes(&o);
+	return code;
+}

@@ -1,0 +1,93 @@
+/*
+ * stixel-bench: the standard cases, beside the best that peers reach on the same work (docs/performance.md says whose
+ * and how they were measured: on an H200, with all of it or a slice of its multiprocessors).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "tools/bench/bench.h"
+
+/* What the peers' chains have: no speckle filter. */
+#define CHAIN "filters.speckle_size=0"
+/* The two matching costs and the two aggregations of Chang et al., in the size that they time. */
+#define SYSTEM(name, sms, cost, aggregation, bar, goal)                                                \
+	{                                                                                              \
+		name, 1280, 384, sms, {CHAIN, "stereo.cost=" cost, "stereo.aggregation=" aggregation}, \
+			BENCH_MATCHER, 0, bar, goal                                                    \
+	}
+
+static const struct bench_case cases[] = {
+	{"chain 1024x440", 1024, 440, 0, {CHAIN}, BENCH_CHAIN, 1.00, 0.50, 0.25},
+	{"chain 1024x440", 1024, 440, 16, {CHAIN}, BENCH_CHAIN, 2.93, 1.45, 0.75},
+	{"chain 1024x440", 1024, 440, 8, {CHAIN}, BENCH_CHAIN, 5.51, 2.75, 1.40},
+	{"chain 2048x1024", 2048, 1024, 16, {CHAIN}, BENCH_CHAIN, 19.3, 8, 4},
+	{"matcher 1280x720, 8 paths", 1280, 720, 0, {CHAIN, "stereo.paths=8"}, BENCH_MATCHER, 2.18, 1.0, 0.5},
+	{"stixels by dp, 1024x440", 1024, 440, 16, {CHAIN}, BENCH_SEGMENT, 1.58, 0.8, 0.32},
+	{"stixels by rdp, 1242 columns of 1024",
+	 1242,
+	 1024,
+	 8,
+	 {CHAIN, "stixels.method=rdp", "stixels.width=1"},
+	 BENCH_SEGMENT,
+	 1.09,
+	 0.5,
+	 0.2},
+	SYSTEM("S1 matcher, zncc and sgm, 1280x384", 0, "zncc", "sgm", 0, 0),
+	SYSTEM("S2 matcher, csct and sgm, 1280x384", 0, "csct", "sgm", 0, 0),
+	SYSTEM("S3 matcher, csct and fastdt, 1280x384", 0, "csct", "fastdt", 0, 0),
+	SYSTEM("S4 matcher, zncc and fastdt, 1280x384", 0, "zncc", "fastdt", 0, 0),
+	SYSTEM("S1 matcher, zncc and sgm, 1280x384", 8, "zncc", "sgm", 2.5, 1.25),
+	SYSTEM("S2 matcher, csct and sgm, 1280x384", 8, "csct", "sgm", 0, 0),
+	SYSTEM("S3 matcher, csct and fastdt, 1280x384", 8, "csct", "fastdt", 0, 0),
+	SYSTEM("S4 matcher, zncc and fastdt, 1280x384", 8, "zncc", "fastdt", 4, 2),
+};
+
+static int run_case(const struct bench_options *o, const struct bench_case *c, int *rows)
+{
+	struct bench_run b = {0};
+	struct bench_result r = {0};
+	int code = bench_run_open(&b, o, c);
+
+	if (!code && bench_result_init(&r, o->frames) < 0)
+		code = bench_fail(EX_SOFTWARE, "out of memory", NULL);
+	if (!code)
+		code = bench_run_measure(&b, &r);
+	if (!code && *rows == 0 && !o->json) {
+		printf("engine %s (%s), %d frames a case; chain: pair in host memory to record in host "
+		       "memory\n\n",
+		       b.engine.backend->name, b.device, r.frames);
+		bench_print_row_head(stdout);
+	}
+	if (!code && o->json) {
+		puts(*rows ? "," : "[");
+		code = bench_print_json(&b, &r, stdout) < 0 ? EX_SOFTWARE : 0;
+	} else if (!code) {
+		bench_print_row(&b, &r, stdout);
+	}
+	*rows += !code;
+	bench_result_finish(&r);
+	bench_run_close(&b);
+	return code;
+}
+
+int bench_table(const struct bench_options *o)
+{
+	int rows = 0, skipped = 0;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int code = run_case(o, &cases[i], &rows);
+
+		if (code != BENCH_SKIPPED && code)
+			return code;
+		skipped += code == BENCH_SKIPPED;
+		fflush(stdout);
+	}
+	if (o->json)
+		puts("]");
+	else if (skipped)
+		printf("\n%d cases limit a GPU's multiprocessors: only the cuda engine has them\n", skipped);
+	return ferror(stdout) ? bench_fail(EX_SOFTWARE, "cannot print the result", strerror(errno)) : 0;
+}

@@ -1,0 +1,193 @@
+/*
+ * One HTTP GET over a Unix socket. HTTP/1.1 with "Connection: close" to our own server: a full client would be
+ * a dependency for one line of text. Everything is bounded: time, header, body.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "tools/common/http_get.h"
+
+enum { ANSWER_MAX = 1024 * 1024, READ_STEP = 16 * 1024 };
+
+struct answer {
+	char *text;
+	size_t bytes;
+};
+
+static int connect_to(const char *path)
+{
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	int fd, r;
+
+	if (strlen(path) >= sizeof(to.sun_path))
+		return -ENAMETOOLONG;
+	memcpy(to.sun_path, path, strlen(path) + 1);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0)
+		return fd;
+	r = errno == EAGAIN ? -EBUSY : -errno;
+	close(fd);
+	return r;
+}
+
+/* 0 when the descriptor is ready for events before deadline_ns. */
+static int wait_for(int fd, short events, int64_t deadline_ns)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+
+	for (;;) {
+		int64_t left_ms = (deadline_ns - sx_now_ns() + 999999) / 1000000;
+		int r = left_ms > 0 ? poll(&p, 1, (int)left_ms) : 0;
+
+		if (r > 0)
+			return 0;
+		if (r == 0)
+			return -ETIMEDOUT;
+		if (errno != EINTR)
+			return -errno;
+	}
+}
+
+static int send_request(int fd, const char *target, int64_t deadline_ns)
+{
+	char request[256];
+	int length, r;
+
+	length = snprintf(request, sizeof(request),
+			  "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", target);
+	if (length < 0 || (size_t)length >= sizeof(request))
+		return -EINVAL;
+	for (int done = 0; done < length;) {
+		ssize_t n = send(fd, request + done, (size_t)(length - done), MSG_NOSIGNAL);
+
+		if (n >= 0) {
+			done += (int)n;
+			continue;
+		}
+		if (errno == EINTR)
+			continue;
+		if (errno != EAGAIN)
+			return -errno;
+		r = wait_for(fd, POLLOUT, deadline_ns);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int grow(struct answer *a)
+{
+	char *text;
+
+	if (a->bytes >= ANSWER_MAX)
+		return -EMSGSIZE;
+	text = realloc(a->text, a->bytes + READ_STEP + 1);
+	if (!text)
+		return -ENOMEM;
+	a->text = text;
+	return 0;
+}
+
+/* Reads to the end of the stream. */
+static int receive(int fd, struct answer *a, int64_t deadline_ns)
+{
+	for (;;) {
+		ssize_t n;
+		int r = grow(a);
+
+		if (r == 0)
+			r = wait_for(fd, POLLIN, deadline_ns);
+		if (r < 0)
+			return r;
+		n = recv(fd, a->text + a->bytes, READ_STEP, 0);
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n < 0)
+			return -errno;
+		a->text[a->bytes += (size_t)n] = '\0';
+		if (n == 0)
+			return 0;
+	}
+}
+
+/* The value of a header line, or NULL. text ends where the body begins. */
+static const char *header_value(const char *text, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *line = strstr(text, "\r\n"); line; line = strstr(line + 2, "\r\n"))
+		if (strncasecmp(line + 2, name, length) == 0 && line[2 + length] == ':')
+			return line + 2 + length + 1 + strspn(line + 2 + length + 1, " \t");
+	return NULL;
+}
+
+/* Cuts the answer to its body; returns the status code. */
+static int split(struct answer *a)
+{
+	const char *length, *chunked;
+	char *end, *number_end;
+	size_t body_bytes;
+	long code;
+
+	end = a->text ? strstr(a->text, "\r\n\r\n") : NULL;
+	if (!end || strncmp(a->text, "HTTP/1.", 7) != 0 || a->bytes < 12)
+		return -EPROTO;
+	code = strtol(a->text + 9, &number_end, 10);
+	if (code < 100 || code > 599 || number_end != a->text + 12)
+		return -EPROTO;
+	*end = '\0';
+	length = header_value(a->text, "Content-Length");
+	chunked = header_value(a->text, "Transfer-Encoding");
+	body_bytes = a->bytes - (size_t)(end + 4 - a->text);
+	if (chunked || (length && strtoull(length, NULL, 10) != body_bytes))
+		return -EPROTO;
+	memmove(a->text, end + 4, body_bytes + 1);
+	a->bytes = body_bytes;
+	return (int)code;
+}
+
+static int exchange(int fd, const char *target, int timeout_ms, struct answer *a)
+{
+	int64_t deadline_ns = sx_now_ns() + (int64_t)timeout_ms * 1000000;
+	int r;
+
+	r = send_request(fd, target, deadline_ns);
+	if (r == 0)
+		r = receive(fd, a, deadline_ns);
+	return r < 0 ? r : split(a);
+}
+
+int sx_http_get(const char *socket_path, const char *target, int timeout_ms, char **body, char *why,
+		size_t why_bytes)
+{
+	struct answer a = {0};
+	int fd, r;
+
+	fd = connect_to(socket_path);
+	if (fd < 0) {
+		snprintf(why, why_bytes, "cannot connect to %s: %s", socket_path, strerror(-fd));
+		return fd;
+	}
+	r = exchange(fd, target, timeout_ms, &a);
+	close(fd);
+	if (r < 0) {
+		free(a.text);
+		snprintf(why, why_bytes, "%s gave no usable answer to GET %s: %s", socket_path, target,
+			 r == -EPROTO ? "not a complete HTTP answer" : strerror(-r));
+		return r;
+	}
+	*body = a.text;
+	return r;
+}

@@ -1,0 +1,57 @@
+/*
+ * Values of the daemon's /status as they are printed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/ctl/answer.h"
+
+json_t *sx_answer_find(json_t *j, const char *path)
+{
+	char key[64];
+
+	while (j && *path) {
+		size_t n = strcspn(path, ".");
+
+		snprintf(key, sizeof(key), "%.*s", (int)n, path);
+		j = json_object_get(j, key);
+		path += n + (path[n] == '.');
+	}
+	return j;
+}
+
+const char *sx_answer_text(json_t *j, const char *path)
+{
+	const char *s = json_string_value(sx_answer_find(j, path));
+
+	return s ? s : "-";
+}
+
+const char *sx_answer_number(json_t *j, const char *path, double scale, int decimals)
+{
+	static char pool[16][24];
+	static int next;
+	json_t *v = sx_answer_find(j, path);
+	char *s = pool[next++ % 16];
+
+	if (json_is_number(v))
+		snprintf(s, sizeof(pool[0]), "%.*f", decimals, json_number_value(v) * scale);
+	else
+		snprintf(s, sizeof(pool[0]), "-");
+	return s;
+}
+
+const char *sx_answer_span(double seconds)
+{
+	static char s[48];
+	long t = seconds > 0.0 && seconds < 1e10 ? (long)seconds : 0;
+
+	if (t >= 86400)
+		snprintf(s, sizeof(s), "%ld d %02ld:%02ld:%02ld", t / 86400, t / 3600 % 24, t / 60 % 60,
+			 t % 60);
+	else
+		snprintf(s, sizeof(s), "%02ld:%02ld:%02ld", t / 3600, t / 60 % 60, t % 60);
+	return s;
+}

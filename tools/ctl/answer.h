@@ -1,0 +1,20 @@
+/*
+ * Values of the daemon's /status as they are printed: "-" for what it does not know.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TOOLS_CTL_ANSWER_H
+#define SX_TOOLS_CTL_ANSWER_H
+
+#include <jansson.h>
+
+/* The value at "a.b.c", or NULL. */
+json_t *sx_answer_find(json_t *j, const char *path);
+/* Text that lives as long as j. */
+const char *sx_answer_text(json_t *j, const char *path);
+/* A number in so many decimals, times scale. Sixteen may be in use at once. */
+const char *sx_answer_number(json_t *j, const char *path, double scale, int decimals);
+/* "01:02:03", "4 d 01:02:03"; until the next call. */
+const char *sx_answer_span(double seconds);
+
+#endif

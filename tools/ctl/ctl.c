@@ -1,0 +1,226 @@
+/*
+ * stixelctl: command line.
+ *
+ * A new command is a number, a row and a function; a new option is a row. Help, man page and completion follow.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <sysexits.h>
+
+#include "config/cli/usage.h"
+#include "ipc/instance.h"
+#include "tools/ctl/ctl.h"
+
+enum { STATUS, TOP, WATCH, DUMP, WAIT, SNAPSHOT, METRICS, DOCTOR, RECORD, REPLAY, INFO, EXPORT, COMMANDS };
+
+#define OF(command) SX_USAGE_OF(command)
+#define RUN(function) ((sx_usage_run *)(function))
+#define TO(field) offsetof(struct ctl, field)
+
+static const struct sx_usage_command commands[COMMANDS] = {
+	[STATUS] = {"status", "", .run = RUN(ctl_status), .help = "how the instance is doing",
+		    .more = "State, frames a second, drops, road, power where it is measured, and the time "
+			    "of each stage over the last ten "
+			    "seconds. With --watch into a pipe or a file: one line a refresh."},
+	[TOP] = {"top", "", .run = RUN(ctl_top), .help = "the instance live on a terminal",
+		 .more = "Rate, latency by stage with bars, drops by reason, power, road, cameras, and the "
+			 "stixels as a "
+			 "small picture with the distance that is free left, ahead and right. A daemon that "
+			 "dies is shown, and "
+			 "so is its return. Keys: q quit, p pause, w window of the latencies (1 s, 10 s, "
+			 "since start), Tab and "
+			 "arrows other instances, ? help.\n\n"
+			 "Into a pipe or a file, on a terminal that cannot place a cursor, and with --once: "
+			 "one page of text. "
+			 "Colours are left out when NO_COLOR is set."},
+	[WATCH] = {"watch", "", .run = RUN(ctl_watch),
+		   .help = "what a reader gets: rate, lost frames, latency up to its wake-up",
+		   .more = "Reads every frame and prints a line a second, and a summary at the end. Three "
+			   "times "
+			   "are measured: from capture until the daemon has the result, by the header of the "
+			   "frame; "
+			   "from there until this program is awake, which holds packing and copy into the "
+			   "ring, the "
+			   "wake-up by the system and its scheduler; and the age of the picture when the "
+			   "frame was "
+			   "copied and checked. A daemon that ends and comes back is told. docs/latency.md "
+			   "explains "
+			   "the measuring points.\n\n"
+			   "With --json one object a second with \"event\":\"second\" and one with "
+			   "\"summary\"; times "
+			   "are microseconds."},
+	[DUMP] = {"dump", "", .run = RUN(ctl_dump), .help = "stixels of the next frames as CSV or JSON lines",
+		  .more = "Begins with the newest frame. CSV has the columns of stixel-process, below a line "
+			  "that "
+			  "begins with \"#\"; JSON is one object a line. Frames that were missed are told on "
+			  "stderr."},
+	[WAIT] = {"wait", "", .run = RUN(ctl_wait), .help = "returns when a new frame was published",
+		  .more = "A frame that was published after the call. Waits for the daemon, too."},
+	[SNAPSHOT] = {"snapshot", "FILE.png", 1, 1, SX_OFFER_FILE, RUN(ctl_snapshot),
+		      "draws the newest frame",
+		      "The image below the stixels, left unless told otherwise, is asked for from the "
+		      "daemon; where it has "
+		      "no room for images (output.planes) the ground is dark. On a disparity image only the "
+		      "edges of "
+		      "objects are drawn. --bird adds the free space from above up to 60 m, with lines every "
+		      "10 m; that "
+		      "takes a camera model."},
+	[METRICS] =
+		{"metrics", "", .run = RUN(ctl_metrics),
+		 .help = "figures in OpenMetrics text, for Prometheus",
+		 .more = "Their names are in docs/metrics.md. With --textfile they go to a file of the node "
+			 "exporter's "
+			 "textfile collector; example units of a timer are in the documentation's folder."},
+	[DOCTOR] = {"doctor", "", .run = RUN(ctl_doctor),
+		    .help = "what is wrong with configuration, cameras, GPU, service and limits, and what to "
+			    "do about "
+			    "it",
+		    .more = "Changes nothing. The checks are explained in stixelctl(1)."},
+	[RECORD] =
+		{"record", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_record), "writes frames into a file",
+		 "Every frame as it was published, beginning with the newest; FILE \"-\" is standard output. "
+		 "An "
+		 "instance that is not there yet is waited for, and one that is started anew is followed. "
+		 "Frames "
+		 "that were lost because the disk is too slow are counted and noted in the file. Ctrl-C ends "
+		 "in order; but the file can be read whatever happens, up to the last whole frame. A file "
+		 "that is "
+		 "there already is not overwritten. stixel-recording(5) has the format."},
+	[REPLAY] =
+		{"replay", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_replay),
+		 "publishes a recording as stixeld would",
+		 "In the ring and on frames.sock of the instance, at the recorded distances in time, so that "
+		 "clients can be developed without a camera. FILE \"-\" is standard input. Epoch and number "
+		 "are new, "
+		 "and all times of a frame move so that it is published now: ages and durations stay as they "
+		 "were. There is no status.sock. An instance that runs is left alone: exit status 73."},
+	[INFO] = {"info", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_info),
+		  "what is in a recording, and whether all of it can be read",
+		  "Reads the whole file. Exit status 65 when a part of it is damaged: everything that is "
+		  "whole is "
+		  "counted, and can be replayed and exported."},
+	[EXPORT] = {"export", "FILE OUT.mcap", 2, 2, SX_OFFER_FILE, RUN(ctl_export),
+		    "a recording as MCAP, for Foxglove and rerun",
+		    "Channels /INSTANCE/frame (everything, schema stixel.Frame), /INSTANCE/scene and "
+		    "/INSTANCE/points (stixels in space), /INSTANCE/transform, /INSTANCE/calibration, and, "
+		    "where the recording has them, /INSTANCE/left and /INSTANCE/disparity. docs/recording.md "
+		    "has schemas and coordinates."},
+};
+
+static const char *const image_words[] = {
+	[CTL_IMAGE_LEFT] = "left", [CTL_IMAGE_DISPARITY] = "disparity", [CTL_IMAGE_NONE] = "none", NULL};
+
+static const struct sx_usage_option options[] = {
+	{"instance", 'i', "NAME", SX_USAGE_TEXT, TO(instance), .offer = SX_OFFER_INSTANCE,
+	 .help = "which daemon; default: default"},
+	{"json", 0, NULL, SX_USAGE_FLAG, TO(json),
+	 .commands = OF(STATUS) | OF(WATCH) | OF(DUMP) | OF(DOCTOR) | OF(INFO),
+	 .help = "print JSON, for programs"},
+	{"watch", 0, NULL, SX_USAGE_FLAG, TO(watch), .commands = OF(STATUS), .help = "refresh until Ctrl-C"},
+	{"interval", 0, "S", SX_USAGE_SECONDS, TO(interval_ms), 0.1, 3600, .commands = OF(STATUS),
+	 .help = "with --watch: seconds between refreshes, default 1"},
+	{"interval", 0, "S", SX_USAGE_SECONDS, TO(interval_ms), 0.1, 3600, .commands = OF(TOP),
+	 .help = "seconds between looks at the status, default 1"},
+	{"once", 0, NULL, SX_USAGE_FLAG, TO(once), .commands = OF(TOP), .help = "print one page as text"},
+	{"frames", 0, "N", SX_USAGE_INT, TO(frames), 0, 1000000000, .commands = OF(STATUS),
+	 .help = "with --watch: refreshes; 0 = without end, the default"},
+	{"frames", 0, "N", SX_USAGE_INT, TO(frames), 0, 1000000000, .commands = OF(DUMP),
+	 .help = "this many; 0 = without end; default 1"},
+	{"frames", 0, "N", SX_USAGE_INT, TO(frames), 0, 1000000000,
+	 .commands = OF(WATCH) | OF(RECORD) | OF(REPLAY), .help = "end after N frames"},
+	{"duration", 0, "S", SX_USAGE_SECONDS, TO(duration_ms), 0.1, 1000000,
+	 .commands = OF(WATCH) | OF(RECORD), .help = "end after S seconds; default: Ctrl-C"},
+	{"timeout", 0, "S", SX_USAGE_SECONDS, TO(timeout_ms), 0, 1000000, .commands = OF(DUMP) | OF(SNAPSHOT),
+	 .help = "give up after S seconds without a frame, default 5"},
+	{"timeout", 0, "S", SX_USAGE_SECONDS, TO(timeout_ms), 0, 1000000, .commands = OF(WAIT),
+	 .help = "give up after S seconds, default never"},
+	{"images", 0, "KINDS", SX_USAGE_TEXT, TO(images), .commands = OF(RECORD),
+	 .help = "images to ask for: left, disparity or left,disparity; none leaves out those that others "
+		 "asked for; "
+		 "default: as they come"},
+	{"compress", 0, NULL, SX_USAGE_FLAG, TO(compress), .commands = OF(RECORD),
+	 .help = "frames by zstd: half the size for 0.1 ms a frame, 5 ms with both images"},
+	{"rate", 0, "X", SX_USAGE_TEXT, TO(rate), .commands = OF(REPLAY),
+	 .help = "X times as fast, 0.01 to 1000; default 1"},
+	{"max", 0, NULL, SX_USAGE_FLAG, TO(max), .commands = OF(REPLAY),
+	 .help = "as fast as the file can be read"},
+	{"loop", 0, NULL, SX_USAGE_FLAG, TO(loop), .commands = OF(REPLAY),
+	 .help = "again and again until Ctrl-C"},
+	{"start", 0, "S", SX_USAGE_SECONDS, TO(start_ms), 0, 1000000, .commands = OF(REPLAY),
+	 .help = "begin S seconds after the beginning"},
+	{"no-scene", 0, NULL, SX_USAGE_FLAG, TO(no_scene), .commands = OF(EXPORT),
+	 .help = "leave out /scene and /points: an eighth of the size, without images"},
+	{"slots", 0, "N", SX_USAGE_INT, TO(slots), 2, 1024, .commands = OF(REPLAY),
+	 .help = "frames that the ring holds, a power of two; default 8"},
+	{"textfile", 0, "FILE", SX_USAGE_TEXT, TO(textfile), .offer = SX_OFFER_FILE, .commands = OF(METRICS),
+	 .help = "write them to FILE, complete or not at all, readable for everybody: for the textfile "
+		 "collector of the "
+		 "node exporter"},
+	{"image", 0, "WHICH", SX_USAGE_CHOICE, TO(image), .words = image_words, .commands = OF(SNAPSHOT),
+	 .help = "what lies below the stixels: left, disparity or none; default left"},
+	{"bird", 0, NULL, SX_USAGE_FLAG, TO(bird), .commands = OF(SNAPSHOT),
+	 .help = "beside it the free space from above"},
+	{"config", 'c', "FILE", SX_USAGE_TEXT, TO(config), .offer = SX_OFFER_FILE, .commands = OF(DOCTOR),
+	 .help = "configuration to look at, default /etc/stixeld/NAME.conf"},
+};
+
+static const struct sx_usage_exit exits[] = {
+	{0, "done"},
+	{CTL_NOTHING, "no such instance, it ended, no frame in time, or doctor found a problem"},
+	{EX_USAGE, "wrong usage"},
+	{EX_DATAERR, "a damaged frame, answer or recording"},
+	{EX_CANTCREAT, "a file cannot be written; replay: the instance runs, or its ring cannot be made"},
+};
+
+static const struct sx_usage usage = {
+	.program = SX_PROGRAM,
+	.about = "Looks at a running stixeld, as a client like any other: it cannot slow the daemon.",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.commands = commands,
+	.command_count = COMMANDS,
+	.exits = exits,
+	.exit_count = sizeof(exits) / sizeof(exits[0]),
+};
+
+volatile sig_atomic_t ctl_stopped;
+
+static void on_signal(int number)
+{
+	ctl_stopped = 1;
+}
+
+int ctl_fail(int code, const char *format, ...)
+{
+	va_list args;
+
+	fputs(SX_PROGRAM ": ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+	struct ctl c = {.instance = "default", .interval_ms = 1000, .frames = -1, .timeout_ms = -1};
+	struct sx_usage_words words;
+	char why[256];
+	int code;
+
+	code = sx_usage_parse(&usage, &c, argc, argv, &words);
+	if (code >= 0)
+		return code;
+	if (sx_instance_check(c.instance, why, sizeof(why)) < 0)
+		return sx_usage_fail(&usage, words.command, "%s", why);
+	c.operands = words.operands;
+	c.operand_count = words.operand_count;
+	/* no SA_RESTART: a wait in progress returns at once */
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	return ((int (*)(const struct ctl *))words.command->run)(&c);
+}

@@ -1,0 +1,81 @@
+/*
+ * stixelctl: looks at a running instance, as a client like any other. What its sub-commands share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TOOLS_CTL_CTL_H
+#define SX_TOOLS_CTL_CTL_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SX_PROGRAM "stixelctl"
+
+/* Nothing to be had: no such instance, it ended, no frame in time. Everything else is <sysexits.h>. */
+#define CTL_NOTHING 1
+
+enum ctl_image { CTL_IMAGE_LEFT, CTL_IMAGE_DISPARITY, CTL_IMAGE_NONE };
+
+/* The command line, whole: options that a sub-command does not know were refused before it is called. */
+struct ctl {
+	const char *instance;
+	bool json, watch, once;
+	int interval_ms;
+	int frames;	      /* -1: not given */
+	int timeout_ms;	      /* -1: not given */
+	int duration_ms;      /* 0: no limit */
+	const char *config;   /* doctor: configuration file; NULL: the instance's */
+	const char *textfile; /* metrics: NULL: standard output */
+	int image;	      /* snapshot: enum ctl_image */
+	bool bird;
+	char **operands; /* as many as the command's row allows */
+	int operand_count;
+	/* record, replay, export */
+	const char *images;  /* NULL: as they come */
+	const char *rate;    /* NULL: as it was recorded */
+	int start_ms, slots; /* 0: not given */
+	bool compress, max, loop, no_scene;
+};
+
+/* Set by SIGINT, SIGTERM: loops end in order. */
+extern volatile sig_atomic_t ctl_stopped;
+
+/* Each returns the exit code after a sentence on stderr, or 0. */
+int ctl_status(const struct ctl *c);
+int ctl_metrics(const struct ctl *c);
+int ctl_dump(const struct ctl *c);
+int ctl_wait(const struct ctl *c);
+int ctl_top(const struct ctl *c);
+int ctl_watch(const struct ctl *c);
+int ctl_snapshot(const struct ctl *c);
+int ctl_doctor(const struct ctl *c);
+int ctl_record(const struct ctl *c);
+int ctl_replay(const struct ctl *c);
+int ctl_info(const struct ctl *c);
+int ctl_export(const struct ctl *c);
+
+/* How long a daemon that works may take to answer. */
+#define CTL_ANSWER_MS 3000
+/*
+ * GET target at the status socket of an instance: the system's daemon, then the user's own. The HTTP status code and the
+ * body, to be freed, whatever the code; or negative errno as of sx_http_get(). why: a sentence, unless it is 200.
+ */
+int ctl_get(const char *instance, const char *target, int timeout_ms, char **body, char *why,
+	    size_t why_bytes);
+
+/* A sentence on stderr why libstixel gave this error; returns the exit code. */
+int ctl_explain(const struct ctl *c, int error);
+/* The same after waiting so long for a frame: also -ETIMEDOUT. */
+int ctl_no_frame(const struct ctl *c, int r, int timeout_ms);
+
+struct stixel_reader;
+/* --timeout, or its default. */
+int ctl_timeout_ms(const struct ctl *c);
+/* 1: a frame is there; 0: stopped by a signal; negative: error, -ETIMEDOUT. */
+int ctl_wait_for_frame(struct stixel_reader *reader, int timeout_ms);
+
+/* "stixelctl: ..." on stderr; returns code. */
+int ctl_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,179 @@
+/*
+ * stixelctl snapshot: the newest frame as a picture.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "base/clock.h"
+#include "stixel.h"
+#include "tools/draw/bird.h"
+#include "tools/ctl/ctl.h"
+#include "tools/common/outfile.h"
+#include "tools/draw/overlay.h"
+#include "tools/draw/picture.h"
+
+enum { IMAGE_MS = 1000, GAP_PX = 4 };
+
+/* What the daemon is asked for. */
+static unsigned plane_of(const struct ctl *c)
+{
+	return c->image == CTL_IMAGE_LEFT	 ? STIXEL_PLANE_LEFT
+	       : c->image == CTL_IMAGE_DISPARITY ? STIXEL_PLANE_DISPARITY
+						 : STIXEL_PLANE_NONE;
+}
+
+/* The image that was asked for, if the frame has it in the size of the stixels. */
+static bool has_image(const struct ctl *c, const struct stixel_frame *f, struct sx_image *image)
+{
+	struct stixel_image found;
+
+	if (c->image == CTL_IMAGE_NONE || !stixel_image(f, plane_of(c), &found) ||
+	    found.width != f->header->image_width || found.height != f->header->image_height)
+		return false;
+	*image = (struct sx_image){.data = (void *)(uintptr_t)found.data,
+				   .width = (int)found.width,
+				   .height = (int)found.height,
+				   .pitch = found.pitch,
+				   .pixel = c->image == CTL_IMAGE_LEFT ? SX_PIXEL_U8 : SX_PIXEL_U16};
+	return true;
+}
+
+/* Stixels over the image that was asked for, or over a dark ground. */
+static int draw_front(const struct ctl *c, const struct stixel_frame *f, struct sx_image *rgb)
+{
+	const struct stixel_frame_header *h = f->header;
+	struct sx_image image;
+	bool over = has_image(c, f, &image);
+	struct sx_overlay_params params = {
+		.column_width = (int)h->column_width,
+		.disparities = (int)h->disparities,
+		.focal_baseline = h->fx * h->baseline_m,
+		.horizon_row = h->road_origin == STIXEL_ROAD_NONE ? NAN : h->horizon_row,
+		.legend = !over || c->image == CTL_IMAGE_LEFT, /* the colours of disparities are others */
+		.outline = over && c->image == CTL_IMAGE_DISPARITY,
+		.opaque = !over,
+	};
+	int r;
+
+	if (over && c->image == CTL_IMAGE_DISPARITY)
+		r = sx_overlay_disparity(rgb, &image, &params);
+	else
+		r = sx_overlay_background(rgb, over ? &image : NULL);
+	sx_overlay_draw(rgb, f->stixels, h->stixel_count, &params);
+	return r;
+}
+
+/* The part of a picture from column x on. */
+static struct sx_image part_of(const struct sx_image *rgb, int x, int width)
+{
+	struct sx_image part = *rgb;
+
+	part.data = (uint8_t *)rgb->data + 3 * (size_t)x;
+	part.width = width;
+	return part;
+}
+
+static int draw(const struct ctl *c, const struct stixel_frame *f, struct sx_image *rgb)
+{
+	const int width = (int)f->header->image_width, height = (int)f->header->image_height;
+	const int bird = c->bird ? sx_bird_width(height) : 0;
+	struct sx_image front, above;
+	int r;
+
+	r = sx_image_init(rgb, SX_PIXEL_RGB24, width + (bird ? GAP_PX + bird : 0), height);
+	if (r < 0)
+		return r;
+	front = part_of(rgb, 0, width);
+	r = sx_overlay_background(rgb, NULL);
+	if (r == 0)
+		r = draw_front(c, f, &front);
+	if (r == 0 && bird) {
+		above = part_of(rgb, width + GAP_PX, bird);
+		r = sx_bird_draw(&above, f);
+	}
+	return r;
+}
+
+static int save(const struct ctl *c, const struct sx_image *rgb)
+{
+	static struct sx_outfile file;
+	int r;
+
+	r = sx_outfile_open(&file, c->operands[0]);
+	if (r == 0)
+		r = sx_picture_write(file.f, rgb);
+	if (r == 0)
+		r = sx_outfile_commit(&file);
+	if (r < 0) {
+		sx_outfile_abort(&file);
+		return ctl_fail(EX_CANTCREAT, "cannot write %s: %s", c->operands[0], strerror(-r));
+	}
+	return 0;
+}
+
+static int save_frame(const struct ctl *c, const struct stixel_frame *f)
+{
+	static const char *const names[] = {"left image", "disparity"};
+	const struct stixel_frame_header *h = f->header;
+	struct sx_image rgb = {0}, image;
+	int code;
+
+	if (c->bird && !(h->fx > 0.0 && h->baseline_m > 0.0))
+		return ctl_fail(CTL_NOTHING,
+				"instance '%s' knows no camera model, so there are no metres to draw: --bird "
+				"needs it",
+				c->instance);
+	code = draw(c, f, &rgb) < 0 ? ctl_fail(EX_SOFTWARE, "cannot draw a frame of %" PRIu32 "x%" PRIu32,
+					       h->image_width, h->image_height)
+				    : save(c, &rgb);
+	sx_image_finish(&rgb);
+	if (code)
+		return code;
+	printf("%s: frame %" PRIu64 ", %" PRIu32 "x%" PRIu32 ", %" PRIu32 " stixels, %.1f ms old\n",
+	       c->operands[0], h->number, h->image_width, h->image_height, h->stixel_count,
+	       (double)stixel_age_ns(h, sx_now_ns()) / 1e6);
+	if (c->image != CTL_IMAGE_NONE && !has_image(c, f, &image))
+		fprintf(stderr,
+			"drawn on a dark ground: the daemon publishes no %s (output.planes, output.stream)\n",
+			names[c->image]);
+	return 0;
+}
+
+/* Until a frame has the image that was asked for; the newest without it when none comes in time. */
+static int take_with_image(const struct ctl *c, struct stixel_reader *reader, int timeout_ms,
+			   const struct stixel_frame **f)
+{
+	const int64_t image_by_ns = sx_now_ns() + IMAGE_MS * 1000000LL;
+	bool asked = c->image != CTL_IMAGE_NONE && stixel_want_images(reader, 1u << plane_of(c)) == 0;
+	struct stixel_image image;
+	int r = ctl_wait_for_frame(reader, timeout_ms);
+
+	while (r > 0) {
+		r = stixel_latest(reader, f);
+		if (r <= 0 || !asked || stixel_image(*f, plane_of(c), &image) || sx_now_ns() > image_by_ns ||
+		    ctl_wait_for_frame(reader, IMAGE_MS) <= 0)
+			break;
+	}
+	return r;
+}
+
+int ctl_snapshot(const struct ctl *c)
+{
+	const struct stixel_frame *f = NULL;
+	struct stixel_reader *reader;
+	int r, code;
+
+	r = stixel_open(&reader, c->instance, 0);
+	if (r < 0)
+		return ctl_explain(c, r);
+	r = take_with_image(c, reader, ctl_timeout_ms(c), &f);
+	code = r > 0 ? save_frame(c, f) : r < 0 ? ctl_no_frame(c, r, ctl_timeout_ms(c)) : CTL_NOTHING;
+	stixel_close(reader);
+	return code;
+}

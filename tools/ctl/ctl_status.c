@@ -1,0 +1,341 @@
+/*
+ * stixelctl status and metrics: what the daemon says of itself at status.sock, as a page of 80x24 for people.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/ctl/answer.h"
+#include "tools/ctl/ctl.h"
+#include "tools/common/http_get.h"
+#include "tools/common/outfile.h"
+
+/* Where the socket of an instance may lie: the system's daemon, then the user's own. */
+static int socket_path(const char *instance, int place, char *path, size_t bytes)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+
+	switch (place) {
+	case 0:
+		return snprintf(path, bytes, "/run/stixeld/%s/status.sock", instance);
+	case 1:
+		if (runtime && *runtime)
+			return snprintf(path, bytes, "%s/stixeld/%s/status.sock", runtime, instance);
+		return snprintf(path, bytes, "/run/user/%u/stixeld/%s/status.sock", (unsigned)getuid(),
+				instance);
+	default:
+		return -1;
+	}
+}
+
+int ctl_get(const char *instance, const char *target, int timeout_ms, char **body, char *why,
+	    size_t why_bytes)
+{
+	char path[256];
+	int r = -ENOENT;
+
+	*body = NULL;
+	for (int place = 0; r == -ENOENT || r == -ECONNREFUSED; place++) {
+		int n = socket_path(instance, place, path, sizeof(path));
+
+		if (n < 0 || (size_t)n >= sizeof(path))
+			break;
+		r = sx_http_get(path, target, timeout_ms, body, why, why_bytes);
+	}
+	if (r == -ENOENT || r == -ECONNREFUSED)
+		snprintf(why, why_bytes, "no stixeld runs as instance '%s'", instance);
+	else if (r >= 0 && r != 200)
+		snprintf(why, why_bytes, "%s answered %d to GET %s", path, r, target);
+	return r;
+}
+
+/* The body of GET target, to be freed, or NULL and the exit code. */
+static char *ask(const struct ctl *c, const char *target, int *code)
+{
+	char why[512] = "", *body = NULL;
+	int r = ctl_get(c->instance, target, CTL_ANSWER_MS, &body, why, sizeof(why));
+
+	if (r == 200)
+		return body;
+	*code = ctl_fail(r >= 0 || r == -EPROTO || r == -EMSGSIZE ? EX_DATAERR : CTL_NOTHING, "%s", why);
+	free(body);
+	return NULL;
+}
+
+/* Green, yellow or red where that helps: on a terminal, unless NO_COLOR forbids it. */
+static const char *colour(const char *state, bool on)
+{
+	if (!on)
+		return "";
+	if (strcmp(state, "running") == 0)
+		return "\033[32m";
+	return strcmp(state, "starting") == 0 || strcmp(state, "degraded") == 0 ? "\033[33m" : "\033[31m";
+}
+
+static bool use_colour(void)
+{
+	const char *no = getenv("NO_COLOR");
+
+	return isatty(STDOUT_FILENO) && !(no && *no);
+}
+
+/* Only of sources that tell what became of each image. */
+static void print_camera(json_t *camera)
+{
+	json_t *dropped = json_object_get(camera, "dropped"), *images;
+	const char *reason;
+	int said = 0;
+
+	if (!dropped)
+		return;
+	printf("  %-7s %s, %s, %s captured, %s lost by the driver", sx_answer_text(camera, "side"),
+	       sx_answer_text(camera, "path"), sx_answer_text(camera, "format"),
+	       sx_answer_number(camera, "captured", 1, 0), sx_answer_number(camera, "sequence_gaps", 1, 0));
+	json_object_foreach(dropped, reason, images)
+	{
+		if (json_integer_value(images) > 0)
+			printf("%s %" JSON_INTEGER_FORMAT " %s", said++ ? "," : ", dropped",
+			       json_integer_value(images), reason);
+	}
+	putchar('\n');
+}
+
+static void print_source(json_t *j)
+{
+	json_t *cameras = sx_answer_find(j, "source.cameras"), *camera = json_array_get(cameras, 0);
+	size_t i;
+
+	printf("source    %s, %s x %s, memory %s", sx_answer_text(j, "source.kind"),
+	       sx_answer_number(camera, "width", 1, 0), sx_answer_number(camera, "height", 1, 0),
+	       sx_answer_text(j, "source.memory"));
+	if (json_array_size(cameras) > 1)
+		printf(", skew p99 %s us", sx_answer_number(j, "source.pair_skew_us.p99", 1, 0));
+	putchar('\n');
+	json_array_foreach(cameras, i, camera) print_camera(camera);
+}
+
+/* Nothing where nothing measures: most computers. */
+static void print_power(json_t *j)
+{
+	if (!json_is_string(sx_answer_find(j, "power.source")) &&
+	    !json_is_true(sx_answer_find(j, "power.stale")))
+		return;
+	if (json_is_true(sx_answer_find(j, "power.stale")))
+		printf("power     unknown for %s s: %.50s\n", sx_answer_number(j, "power.age_ms", 1e-3, 0),
+		       sx_answer_text(j, "power.reason"));
+	else
+		printf("power     %s W (%s), %s J a frame, %s fps/W\n",
+		       sx_answer_number(j, "power.watts", 1, 1), sx_answer_text(j, "power.scope"),
+		       sx_answer_number(j, "power.joules_per_frame", 1, 3),
+		       sx_answer_number(j, "power.fps_per_watt", 1, 3));
+}
+
+/* Only where class scores are to come. */
+static void print_semantics(json_t *j)
+{
+	const char *reason = json_string_value(sx_answer_find(j, "semantics.reason"));
+
+	if (!json_is_string(sx_answer_find(j, "semantics.source")))
+		return;
+	printf("scores    %s: %s; frames %s matched, %s older, %s without; %s late\n",
+	       sx_answer_text(j, "semantics.source"), sx_answer_text(j, "semantics.state"),
+	       sx_answer_number(j, "semantics.frames.matched", 1, 0),
+	       sx_answer_number(j, "semantics.frames.older", 1, 0),
+	       sx_answer_number(j, "semantics.frames.missing", 1, 0),
+	       sx_answer_number(j, "semantics.scores.late", 1, 0));
+	if (reason)
+		printf("          %s\n", reason);
+}
+
+static void print_latency(const char *name, json_t *row, double whole_us)
+{
+	static const char full[] = "========================";
+	double p50 = json_number_value(json_object_get(row, "p50"));
+	int length = whole_us > 0.0 ? (int)(p50 / whole_us * 24.0 + 0.5) : 0;
+	char words[19];
+
+	length = length < 0 ? 0 : length > 24 ? 24 : length;
+	snprintf(words, sizeof(words), "%s", name);
+	for (char *c = words; *c; c++)
+		*c = *c == '_' ? ' ' : *c;
+	printf("%-18s %9s %9s %9s   %.*s\n", words, sx_answer_number(row, "p50", 1e-3, 3),
+	       sx_answer_number(row, "p99", 1e-3, 3), sx_answer_number(row, "max", 1e-3, 3), length, full);
+}
+
+/* A stage that takes next to nothing is no news; the whole and its three parts ("... to ...") always are. */
+static bool is_small(const char *name, json_t *row, double whole_us)
+{
+	return !strstr(name, "_to_") && json_number_value(json_object_get(row, "p50")) < whole_us * 0.02;
+}
+
+static void print_latencies(json_t *j)
+{
+	json_t *recent = sx_answer_find(j, "latency_10s_us"), *all = sx_answer_find(j, "latency_us"), *row;
+	json_t *table = recent ? recent : all;
+	double whole = json_number_value(sx_answer_find(table, "capture_to_publish.p50"));
+	const char *name;
+	int small = 0;
+
+	printf("%-18s %9s %9s %9s   share\n", recent ? "last 10 s, ms" : "since start, ms", "p50", "p99",
+	       "max");
+	json_object_foreach(table, name, row)
+	{
+		if (is_small(name, row, whole))
+			small++;
+		else
+			print_latency(name, row, whole);
+	}
+	if (small > 0)
+		printf("and %d stages below 2 %%\n", small);
+}
+
+static void print_page(json_t *j)
+{
+	bool colours = use_colour();
+	const char *state = sx_answer_text(j, "state"),
+		   *reason = json_string_value(sx_answer_find(j, "reason"));
+
+	printf("stixeld '%s'  %s%s%s%s%s%s, up %s, version %s, pid %s\n", sx_answer_text(j, "instance"),
+	       colour(state, colours), state, colours ? "\033[0m" : "", reason ? " (" : "",
+	       reason ? reason : "", reason ? ")" : "",
+	       sx_answer_span(json_number_value(sx_answer_find(j, "uptime_s"))), sx_answer_text(j, "version"),
+	       sx_answer_number(j, "pid", 1, 0));
+	printf("engine    %s: %s\n", sx_answer_text(j, "engine.backend"), sx_answer_text(j, "engine.device"));
+	print_source(j);
+	printf("frames    %s a second (last 10 s: %s), %s published of %s captured\n",
+	       sx_answer_number(j, "fps.last_1s", 1, 1), sx_answer_number(j, "fps.last_10s", 1, 1),
+	       sx_answer_number(j, "frames.published", 1, 0), sx_answer_number(j, "frames.captured", 1, 0));
+	printf("dropped   %s overload, %s unpaired, %s corrupt\n",
+	       sx_answer_number(j, "frames.dropped.overload", 1, 0),
+	       sx_answer_number(j, "frames.dropped.unpaired", 1, 0),
+	       sx_answer_number(j, "frames.dropped.corrupt", 1, 0));
+	printf("road      %s, height %s m, pitch %s deg, horizon row %s\n", sx_answer_text(j, "road.origin"),
+	       sx_answer_number(j, "road.height_m", 1, 2), sx_answer_number(j, "road.pitch_deg", 1, 2),
+	       sx_answer_number(j, "road.horizon_row", 1, 1));
+	printf("stixels   %s a frame, %s pixels each; stream: %s clients\n",
+	       sx_answer_number(j, "stixels.per_frame", 1, 0),
+	       sx_answer_number(j, "stixels.pixels_per_stixel", 1, 0),
+	       sx_answer_number(j, "stream.clients", 1, 0));
+	print_semantics(j);
+	print_power(j);
+	putchar('\n');
+	print_latencies(j);
+}
+
+/* For logs and pipes: one line a refresh. */
+static void print_line(json_t *j)
+{
+	char now[16];
+	time_t t = time(NULL);
+	struct tm tm;
+
+	localtime_r(&t, &tm);
+	strftime(now, sizeof(now), "%H:%M:%S", &tm);
+	printf("%s %s  %s fps  latency p50 %s p99 %s ms  ", now, sx_answer_text(j, "state"),
+	       sx_answer_number(j, "fps.last_1s", 1, 1),
+	       sx_answer_number(j, "latency_10s_us.capture_to_publish.p50", 1e-3, 1),
+	       sx_answer_number(j, "latency_10s_us.capture_to_publish.p99", 1e-3, 1));
+	printf("published %s  dropped %s  stixels %s  road %s\n",
+	       sx_answer_number(j, "frames.published", 1, 0),
+	       sx_answer_number(j, "frames.dropped.overload", 1, 0),
+	       sx_answer_number(j, "stixels.per_frame", 1, 0), sx_answer_text(j, "road.origin"));
+}
+
+/* Asks once and prints by show, or the text as it came. */
+static int show_status(const struct ctl *c, void (*show)(json_t *j))
+{
+	json_error_t error;
+	json_t *j;
+	int code = 0;
+	char *body;
+
+	body = ask(c, "/status", &code);
+	if (!body)
+		return code;
+	j = json_loads(body, JSON_REJECT_DUPLICATES, &error);
+	if (!json_is_object(j))
+		code = ctl_fail(EX_DATAERR, "instance '%s': its status is not JSON: %s", c->instance,
+				error.text);
+	else if (c->json)
+		fputs(body, stdout);
+	else
+		show(j);
+	json_decref(j);
+	free(body);
+	if (!code && fflush(stdout) != 0)
+		code = ctl_fail(EX_CANTCREAT, "cannot print: %s", strerror(errno));
+	return code;
+}
+
+static void redraw(json_t *j)
+{
+	fputs("\033[H\033[J", stdout); /* home, and clear from there: no flicker as a full clear would */
+	print_page(j);
+	fputs("Ctrl-C ends", stdout);
+}
+
+int ctl_status(const struct ctl *c)
+{
+	struct timespec pause = {.tv_sec = c->interval_ms / 1000,
+				 .tv_nsec = c->interval_ms % 1000 * 1000000L};
+	bool terminal = isatty(STDOUT_FILENO) && !c->json;
+	int code = 0;
+
+	if (!c->watch)
+		return c->frames >= 0 ? ctl_fail(EX_USAGE, "status takes --frames only with --watch")
+				      : show_status(c, print_page);
+	if (terminal)
+		fputs("\033[2J", stdout);
+	for (int done = 0; !code && !ctl_stopped && (c->frames <= 0 || done < c->frames); done++) {
+		if (done)
+			nanosleep(&pause, NULL);
+		if (!ctl_stopped)
+			code = show_status(c, terminal ? redraw : print_line);
+	}
+	if (terminal)
+		putchar('\n');
+	return code;
+}
+
+/* Complete or not at all, and for everybody to read: the collector is another user. */
+static int save_metrics(const struct ctl *c, const char *text)
+{
+	static struct sx_outfile file;
+	int r;
+
+	r = sx_outfile_open(&file, c->textfile);
+	if (r == 0 && fchmod(fileno(file.f), 0644) < 0)
+		r = -errno;
+	if (r == 0) {
+		fputs(text, file.f); /* a failure is told by the commit */
+		r = sx_outfile_commit(&file);
+	}
+	if (r == 0)
+		return 0;
+	sx_outfile_abort(&file);
+	return ctl_fail(EX_CANTCREAT, "cannot write %s: %s", c->textfile, strerror(-r));
+}
+
+int ctl_metrics(const struct ctl *c)
+{
+	int code = 0;
+	char *body = ask(c, "/metrics", &code);
+
+	if (!body)
+		return code;
+	if (c->textfile)
+		code = save_metrics(c, body);
+	else if (fputs(body, stdout) == EOF || fflush(stdout) != 0)
+		code = ctl_fail(EX_CANTCREAT, "cannot print: %s", strerror(errno));
+	free(body);
+	return code;
+}

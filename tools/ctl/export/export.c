@@ -1,0 +1,191 @@
+/*
+ * stixelctl export: a recording as MCAP, for Foxglove, rerun and everything else that reads it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "tools/ctl/ctl.h"
+#ifdef SX_HAVE_PROTOBUF
+#include "tools/ctl/export/export_messages.h"
+#include "tools/ctl/export/mcap.h"
+#include "tools/common/outfile.h"
+#include "recording/recording.h"
+#include "tools/common/status_line.h"
+
+struct exporter {
+	const struct ctl *c;
+	struct sx_recording *recording;
+	struct sx_messages *messages;
+	struct sx_mcap *mcap;
+	struct sx_outfile file;
+	struct sx_status_line line;
+	char topic[SX_MESSAGES][96];
+	int channel[SX_MESSAGES];
+	uint64_t frames, lost, count, damaged;
+};
+
+static bool wanted(const struct exporter *e, int message)
+{
+	return !e->c->no_scene || (message != SX_MESSAGE_SCENE && message != SX_MESSAGE_POINTS);
+}
+
+/* One for each kind of message; both images have the same schema. */
+static int add_channels(struct exporter *e, const char *instance)
+{
+	int schema[SX_MESSAGES], id;
+
+	for (int i = 0; i < SX_MESSAGES; i++) {
+		struct sx_message_kind kind = sx_message_kind((enum sx_message)i);
+
+		if (!wanted(e, i))
+			continue;
+		if (i == SX_MESSAGE_DISPARITY)
+			id = schema[SX_MESSAGE_LEFT];
+		else
+			id = sx_mcap_schema(e->mcap, kind.schema, "protobuf", kind.descriptors, kind.bytes);
+		if (id < 0)
+			return id;
+		schema[i] = id;
+		snprintf(e->topic[i], sizeof(e->topic[i]), "/%s/%s", instance, kind.topic);
+		e->channel[i] = sx_mcap_channel(e->mcap, id, e->topic[i], "protobuf");
+		if (e->channel[i] < 0)
+			return e->channel[i];
+	}
+	return 0;
+}
+
+static int add_frame(struct exporter *e, const struct stixel_frame *frame)
+{
+	const struct stixel_frame_header *h = frame->header;
+	uint64_t time_ns = (uint64_t)sx_messages_realtime_ns(h, h->published_ns);
+	int r = sx_messages_frame(e->messages, frame);
+
+	for (int i = 0; r == 0 && i < SX_MESSAGES; i++) {
+		const void *bytes;
+		int64_t n = wanted(e, i) ? sx_messages_pack(e->messages, (enum sx_message)i, &bytes) : 0;
+
+		if (n < 0)
+			return (int)n;
+		if (n == 0)
+			continue;
+		r = sx_mcap_message(e->mcap, e->channel[i], time_ns, time_ns, bytes, (size_t)n);
+		e->count++;
+	}
+	e->frames++;
+	return r;
+}
+
+static void say_damage(struct exporter *e, const struct sx_record *record)
+{
+	e->damaged++;
+	sx_status_line_clear(&e->line);
+	ctl_fail(0, "%s: %" PRIu64 " bytes from byte %" PRIu64 " are no whole record (%s): left out",
+		 e->c->operands[0], record->bytes, record->offset, record->why);
+}
+
+/* 0; negative: *reading says on which side. */
+static int convert(struct exporter *e, bool *reading)
+{
+	const struct sx_recording_state *s = sx_recording_state(e->recording);
+	struct sx_record record;
+	int r = 0;
+
+	while (r >= 0 && !ctl_stopped) {
+		r = sx_recording_next(e->recording, &record);
+		*reading = r < 0;
+		if (r <= 0)
+			return r;
+		if (record.kind == SX_RECORD_FRAME)
+			r = add_frame(e, &record.frame);
+		else if (record.kind == SX_RECORD_GAP)
+			e->lost += record.gap->lost;
+		else if (record.kind == SX_RECORD_DAMAGE)
+			say_damage(e, &record);
+		sx_status_line_show(&e->line,
+				    s->total_bytes ? (double)s->offset / (double)s->total_bytes : -1.0,
+				    "%" PRIu64 " frames", e->frames);
+	}
+	return r < 0 ? r : -EINTR;
+}
+
+static int cannot_write(const struct exporter *e, int error)
+{
+	return ctl_fail(EX_CANTCREAT, "cannot write %s: %s", e->c->operands[1], strerror(-error));
+}
+
+static int conclude(struct exporter *e)
+{
+	const struct sx_recording_state *s = sx_recording_state(e->recording);
+
+	if (s->cut_bytes)
+		ctl_fail(0,
+			 "%s: the file ends within a record, at byte %" PRIu64 "; all before it was exported",
+			 e->c->operands[0], s->cut_at);
+	printf("%s: %" PRIu64 " frames, %" PRIu64 " messages, %.1f MB%s\n", e->c->operands[1], e->frames,
+	       e->count, (double)ftello(e->file.f) / 1e6,
+	       e->frames ? "" : "; there was no frame in the recording");
+	return 0;
+}
+
+static int run(struct exporter *e)
+{
+	const char *instance = sx_recording_header(e->recording)->instance;
+	bool reading = false;
+	int r, code;
+
+	if (!instance[0]) /* the header is damaged */
+		instance = "stixel";
+	r = sx_messages_create(&e->messages, instance);
+	if (r == 0)
+		r = sx_mcap_create(&e->mcap, e->file.f, true);
+	if (r == 0)
+		r = add_channels(e, instance);
+	sx_status_line_begin(&e->line, stderr);
+	if (r == 0)
+		r = convert(e, &reading);
+	sx_status_line_clear(&e->line);
+	if (r == -EINTR)
+		return ctl_fail(CTL_NOTHING, "stopped: %s was not written", e->c->operands[1]);
+	if (r < 0 && reading)
+		return ctl_fail(EX_DATAERR, "%s: %s", e->c->operands[0], sx_recording_strerror(r));
+	if (r == 0)
+		r = sx_mcap_finish(e->mcap);
+	if (r < 0)
+		return cannot_write(e, r);
+	code = conclude(e);
+	r = sx_outfile_commit(&e->file);
+	return r < 0 ? cannot_write(e, r) : code;
+}
+
+int ctl_export(const struct ctl *c)
+{
+	static struct exporter e;
+	char why[512] = "";
+	int r, code;
+
+	e.c = c;
+	r = sx_recording_open(&e.recording, c->operands[0], why, sizeof(why));
+	if (r < 0)
+		return ctl_fail(EX_DATAERR, "%s", why);
+	r = sx_outfile_open(&e.file, c->operands[1]);
+	code = r < 0 ? cannot_write(&e, r) : run(&e);
+	sx_outfile_abort(&e.file);
+	sx_mcap_destroy(e.mcap);
+	sx_messages_destroy(e.messages);
+	sx_recording_close(e.recording);
+	return code;
+}
+#else
+int ctl_export(const struct ctl *c)
+{
+	return ctl_fail(
+		EX_USAGE,
+		"export: this stixelctl was built without protobuf (protobuf-compiler, protobuf-c-compiler, "
+		"libprotobuf-c-dev)");
+}
+#endif

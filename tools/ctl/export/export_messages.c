@@ -1,0 +1,435 @@
+/*
+ * A frame as messages. All memory is kept from frame to frame.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/ctl/export/export_messages.h"
+
+#include <errno.h>
+#include <foxglove/CameraCalibration.pb-c.h>
+#include <foxglove/FrameTransform.pb-c.h>
+#include <foxglove/PointCloud.pb-c.h>
+#include <foxglove/RawImage.pb-c.h>
+#include <foxglove/SceneUpdate.pb-c.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <stixel/Frame.pb-c.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "tools/ctl/export/export_scene.h"
+#include "recording/recording.h"
+
+/* Made by tools/ctl/export/proto/embed.py. */
+extern const unsigned char sx_schema_CameraCalibration[], sx_schema_FrameTransform[], sx_schema_PointCloud[],
+	sx_schema_RawImage[], sx_schema_SceneUpdate[], sx_schema_Frame[];
+extern const size_t sx_schema_PointCloud_bytes, sx_schema_CameraCalibration_bytes,
+	sx_schema_FrameTransform_bytes, sx_schema_RawImage_bytes, sx_schema_SceneUpdate_bytes,
+	sx_schema_Frame_bytes;
+
+enum { QUAD_POINTS = 4, QUAD_INDICES = 6 };
+
+struct sx_messages {
+	char camera_id[96], road_id[96];
+	const struct stixel_frame *frame;
+	struct stixel_frame_header calibration; /* of the last one that was given out; fx 0: none */
+	struct sx_scene scene;
+	uint8_t *bytes;
+	size_t room;
+	/* for so many stixels */
+	size_t stixels;
+	Stixel__Stixel *stixel, **stixel_list;
+	Foxglove__CubePrimitive *cube, **cube_list;
+	Foxglove__Pose *pose;
+	Foxglove__Vector3 *vector; /* two each */
+	Foxglove__Color *colour;
+	Foxglove__Point3 *point, **point_list; /* four each */
+	uint32_t *indices;		       /* six each */
+};
+
+struct sx_message_kind sx_message_kind(enum sx_message which)
+{
+	const struct sx_message_kind kinds[SX_MESSAGES] = {
+		[SX_MESSAGE_FRAME] = {"frame", "stixel.Frame", sx_schema_Frame, sx_schema_Frame_bytes},
+		[SX_MESSAGE_SCENE] = {"scene", "foxglove.SceneUpdate", sx_schema_SceneUpdate,
+				      sx_schema_SceneUpdate_bytes},
+		[SX_MESSAGE_POINTS] = {"points", "foxglove.PointCloud", sx_schema_PointCloud,
+				       sx_schema_PointCloud_bytes},
+		[SX_MESSAGE_TRANSFORM] = {"transform", "foxglove.FrameTransform", sx_schema_FrameTransform,
+					  sx_schema_FrameTransform_bytes},
+		[SX_MESSAGE_CALIBRATION] = {"calibration", "foxglove.CameraCalibration",
+					    sx_schema_CameraCalibration, sx_schema_CameraCalibration_bytes},
+		[SX_MESSAGE_LEFT] = {"left", "foxglove.RawImage", sx_schema_RawImage,
+				     sx_schema_RawImage_bytes},
+		[SX_MESSAGE_DISPARITY] = {"disparity", "foxglove.RawImage", sx_schema_RawImage,
+					  sx_schema_RawImage_bytes},
+	};
+
+	return kinds[which];
+}
+
+int sx_messages_create(struct sx_messages **ret, const char *instance)
+{
+	struct sx_messages *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return -ENOMEM;
+	snprintf(m->camera_id, sizeof(m->camera_id), "%s/camera", instance);
+	snprintf(m->road_id, sizeof(m->road_id), "%s/road", instance);
+	*ret = m;
+	return 0;
+}
+
+static void free_pools(struct sx_messages *m)
+{
+	free(m->stixel);
+	free(m->stixel_list);
+	free(m->cube);
+	free(m->cube_list);
+	free(m->pose);
+	free(m->vector);
+	free(m->colour);
+	free(m->point);
+	free(m->point_list);
+	free(m->indices);
+}
+
+void sx_messages_destroy(struct sx_messages *m)
+{
+	if (!m)
+		return;
+	free_pools(m);
+	sx_scene_finish(&m->scene);
+	free(m->bytes);
+	free(m);
+}
+
+/* The content of the pools is made anew for each frame, so there is nothing to copy. */
+static int reserve(struct sx_messages *m, size_t n)
+{
+	if (n <= m->stixels)
+		return 0;
+	free_pools(m);
+	m->stixels = 0;
+	m->stixel = calloc(n, sizeof(*m->stixel));
+	m->stixel_list = calloc(n, sizeof(*m->stixel_list));
+	m->cube = calloc(n, sizeof(*m->cube));
+	m->cube_list = calloc(n, sizeof(*m->cube_list));
+	m->pose = calloc(n, sizeof(*m->pose));
+	m->vector = calloc(2 * n, sizeof(*m->vector));
+	m->colour = calloc(n, sizeof(*m->colour));
+	m->point = calloc(QUAD_POINTS * n, sizeof(*m->point));
+	m->point_list = calloc(QUAD_POINTS * n, sizeof(*m->point_list));
+	m->indices = calloc(QUAD_INDICES * n, sizeof(*m->indices));
+	if (!m->stixel || !m->stixel_list || !m->cube || !m->cube_list || !m->pose || !m->vector ||
+	    !m->colour || !m->point || !m->point_list || !m->indices)
+		return -ENOMEM;
+	m->stixels = n;
+	return 0;
+}
+
+int sx_messages_frame(struct sx_messages *m, const struct stixel_frame *frame)
+{
+	int r = reserve(m, frame->header->stixel_count);
+
+	m->frame = frame;
+	return r == 0 && sx_scene_has_camera(frame->header) ? sx_scene_fill(&m->scene, frame) : r;
+}
+
+int64_t sx_messages_realtime_ns(const struct stixel_frame_header *h, int64_t monotonic_ns)
+{
+	return sx_recorded_ns_add(h->anchor_realtime_ns,
+				  sx_recorded_ns_since(monotonic_ns, h->anchor_monotonic_ns));
+}
+
+/* ---- packing ---- */
+
+static int64_t pack(struct sx_messages *m, const ProtobufCMessage *message, const void **bytes)
+{
+	size_t n = protobuf_c_message_get_packed_size(message);
+
+	if (n > m->room) {
+		uint8_t *more = realloc(m->bytes, n + n / 4);
+
+		if (!more)
+			return -ENOMEM;
+		m->bytes = more;
+		m->room = n + n / 4;
+	}
+	*bytes = m->bytes;
+	return (int64_t)protobuf_c_message_pack(message, m->bytes);
+}
+
+static Google__Protobuf__Timestamp stamp(const struct stixel_frame_header *h)
+{
+	Google__Protobuf__Timestamp t = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
+	int64_t ns = sx_messages_realtime_ns(h, h->capture_left_ns);
+
+	t.seconds = ns / SX_NS_PER_S;
+	t.nanos = (int32_t)(ns % SX_NS_PER_S);
+	if (t.nanos < 0) {
+		t.nanos += (int32_t)SX_NS_PER_S;
+		t.seconds--;
+	}
+	return t;
+}
+
+static void fill_stixels(struct sx_messages *m)
+{
+	const struct stixel_frame_header *h = m->frame->header;
+
+	for (uint32_t i = 0; i < h->stixel_count; i++) {
+		const struct stixel *s = &m->frame->stixels[i];
+		Stixel__Stixel *to = &m->stixel[i];
+		bool known = s->disparity_q7 != STIXEL_DISPARITY_UNKNOWN;
+
+		stixel__stixel__init(to);
+		to->column = s->column;
+		to->row_top = s->row_top;
+		to->row_bottom = s->row_bottom;
+		to->kind = (Stixel__Kind)s->kind;
+		to->disparity_px = known ? (float)stixel_disparity_px(s) : -1.0f;
+		to->slope = (float)s->slope_q14 / 16384.0f;
+		to->depth_m = (float)stixel_depth_m(h, s);
+		to->support = s->support;
+		to->confidence = s->confidence;
+		to->label = s->label;
+		to->flags = s->flags;
+		m->stixel_list[i] = to;
+	}
+}
+
+static int64_t pack_frame(struct sx_messages *m, const void **bytes)
+{
+	const struct stixel_frame_header *h = m->frame->header;
+	Stixel__Stage stage[STIXEL_STAGES], *stages[STIXEL_STAGES];
+	Stixel__Camera camera = STIXEL__CAMERA__INIT;
+	Stixel__Frame f = STIXEL__FRAME__INIT;
+	Stixel__Road road = STIXEL__ROAD__INIT;
+
+	camera.fx = h->fx, camera.fy = h->fy, camera.cx = h->cx, camera.cy = h->cy;
+	camera.baseline_m = h->baseline_m;
+	road.origin = (Stixel__RoadOrigin)h->road_origin;
+	road.slope = h->road_slope, road.offset = h->road_offset;
+	road.horizon_row = h->horizon_row, road.pitch_rad = h->pitch_rad, road.height_m = h->height_m;
+	road.inliers = h->road_inliers, road.age = h->road_age;
+	for (unsigned i = 0; i < h->stage_count; i++) {
+		stixel__stage__init(&stage[i]);
+		stage[i].name = (char *)(uintptr_t)h->stage_name[i];
+		stage[i].ns = h->stage_ns[i];
+		stages[i] = &stage[i];
+	}
+	f.epoch = h->epoch, f.number = h->number;
+	f.capture_left_ns = h->capture_left_ns, f.capture_right_ns = h->capture_right_ns;
+	f.submitted_ns = h->submitted_ns, f.published_ns = h->published_ns;
+	f.anchor_monotonic_ns = h->anchor_monotonic_ns, f.anchor_realtime_ns = h->anchor_realtime_ns;
+	f.clock = h->clock, f.stamp = h->stamp, f.flags = h->flags;
+	f.image_width = h->image_width, f.image_height = h->image_height;
+	f.columns = h->columns, f.column_width = h->column_width;
+	f.disparities = h->disparities, f.min_disparity = h->min_disparity;
+	f.camera = &camera, f.road = &road;
+	f.captured = h->captured, f.published = h->published;
+	f.dropped_overload = h->dropped_overload, f.dropped_unpaired = h->dropped_unpaired;
+	f.dropped_corrupt = h->dropped_corrupt;
+	f.n_stages = h->stage_count, f.stages = stages;
+	fill_stixels(m);
+	f.n_stixels = h->stixel_count, f.stixels = m->stixel_list;
+	return pack(m, &f.base, bytes);
+}
+
+static void fill_cubes(struct sx_messages *m, Foxglove__Quaternion *upright)
+{
+	for (size_t i = 0; i < m->scene.box_count; i++) {
+		const struct sx_scene_box *box = &m->scene.boxes[i];
+		Foxglove__Vector3 *centre = &m->vector[2 * i], *size = centre + 1;
+
+		foxglove__vector3__init(centre);
+		foxglove__vector3__init(size);
+		foxglove__pose__init(&m->pose[i]);
+		foxglove__color__init(&m->colour[i]);
+		foxglove__cube_primitive__init(&m->cube[i]);
+		centre->x = box->centre.x, centre->y = box->centre.y, centre->z = box->centre.z;
+		size->x = box->size.x, size->y = box->size.y, size->z = box->size.z;
+		m->pose[i].position = centre;
+		m->pose[i].orientation = upright;
+		m->colour[i].r = box->r, m->colour[i].g = box->g, m->colour[i].b = box->b,
+		m->colour[i].a = 0.9;
+		m->cube[i].pose = &m->pose[i];
+		m->cube[i].size = size;
+		m->cube[i].color = &m->colour[i];
+		m->cube_list[i] = &m->cube[i];
+	}
+}
+
+static void fill_quads(struct sx_messages *m)
+{
+	static const uint32_t order[QUAD_INDICES] = {0, 1, 2, 0, 2, 3};
+
+	for (size_t i = 0; i < m->scene.quad_count; i++) {
+		for (size_t k = 0; k < QUAD_POINTS; k++) {
+			const struct sx_scene_point *p = &m->scene.quads[i].corner[k];
+			Foxglove__Point3 *to = &m->point[QUAD_POINTS * i + k];
+
+			foxglove__point3__init(to);
+			to->x = p->x, to->y = p->y, to->z = p->z;
+			m->point_list[QUAD_POINTS * i + k] = to;
+		}
+		for (size_t k = 0; k < QUAD_INDICES; k++)
+			m->indices[QUAD_INDICES * i + k] = (uint32_t)(QUAD_POINTS * i) + order[k];
+	}
+}
+
+static int64_t pack_scene(struct sx_messages *m, const void **bytes)
+{
+	Google__Protobuf__Timestamp time = stamp(m->frame->header);
+	Foxglove__Quaternion upright = FOXGLOVE__QUATERNION__INIT;
+	Foxglove__Vector3 zero = FOXGLOVE__VECTOR3__INIT;
+	Foxglove__Pose here = FOXGLOVE__POSE__INIT;
+	Foxglove__Color violet = FOXGLOVE__COLOR__INIT; /* the road's, as in pictures */
+	Foxglove__TriangleListPrimitive ground = FOXGLOVE__TRIANGLE_LIST_PRIMITIVE__INIT,
+					*grounds[] = {&ground};
+	Foxglove__SceneEntity entity = FOXGLOVE__SCENE_ENTITY__INIT, *entities[] = {&entity};
+	Foxglove__SceneUpdate update = FOXGLOVE__SCENE_UPDATE__INIT;
+	char id[] = "stixels";
+
+	upright.w = 1.0;
+	here.position = &zero, here.orientation = &upright;
+	violet.r = 150 / 255.0, violet.g = 92 / 255.0, violet.b = 168 / 255.0, violet.a = 0.5;
+	fill_cubes(m, &upright);
+	fill_quads(m);
+	ground.pose = &here, ground.color = &violet;
+	ground.n_points = QUAD_POINTS * m->scene.quad_count, ground.points = m->point_list;
+	ground.n_indices = QUAD_INDICES * m->scene.quad_count, ground.indices = m->indices;
+	entity.timestamp = &time;
+	entity.frame_id = m->camera_id;
+	entity.id = id; /* replaces those of the frame before */
+	entity.n_cubes = m->scene.box_count, entity.cubes = m->cube_list;
+	entity.n_triangles = m->scene.quad_count > 0, entity.triangles = grounds;
+	update.n_entities = 1, update.entities = entities;
+	return pack(m, &update.base, bytes);
+}
+
+static int64_t pack_points(struct sx_messages *m, const void **bytes)
+{
+	static const struct {
+		const char *name;
+		uint32_t offset;
+		Foxglove__PackedElementField__NumericType type;
+	} fields[] = {
+		{"x", 0, FOXGLOVE__PACKED_ELEMENT_FIELD__NUMERIC_TYPE__FLOAT32},
+		{"y", 4, FOXGLOVE__PACKED_ELEMENT_FIELD__NUMERIC_TYPE__FLOAT32},
+		{"z", 8, FOXGLOVE__PACKED_ELEMENT_FIELD__NUMERIC_TYPE__FLOAT32},
+		{"red", 12, FOXGLOVE__PACKED_ELEMENT_FIELD__NUMERIC_TYPE__UINT8},
+		{"green", 13, FOXGLOVE__PACKED_ELEMENT_FIELD__NUMERIC_TYPE__UINT8},
+		{"blue", 14, FOXGLOVE__PACKED_ELEMENT_FIELD__NUMERIC_TYPE__UINT8},
+		{"alpha", 15, FOXGLOVE__PACKED_ELEMENT_FIELD__NUMERIC_TYPE__UINT8},
+	};
+	enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
+	Foxglove__PackedElementField field[FIELDS], *list[FIELDS];
+	Google__Protobuf__Timestamp time = stamp(m->frame->header);
+	Foxglove__Quaternion upright = FOXGLOVE__QUATERNION__INIT;
+	Foxglove__Vector3 zero = FOXGLOVE__VECTOR3__INIT;
+	Foxglove__PointCloud cloud = FOXGLOVE__POINT_CLOUD__INIT;
+	Foxglove__Pose here = FOXGLOVE__POSE__INIT;
+
+	upright.w = 1.0;
+	here.position = &zero, here.orientation = &upright;
+	for (int i = 0; i < FIELDS; i++) {
+		foxglove__packed_element_field__init(&field[i]);
+		field[i].name = (char *)(uintptr_t)fields[i].name;
+		field[i].offset = fields[i].offset;
+		field[i].type = fields[i].type;
+		list[i] = &field[i];
+	}
+	cloud.timestamp = &time;
+	cloud.frame_id = m->camera_id;
+	cloud.pose = &here;
+	cloud.point_stride = sizeof(*m->scene.dots);
+	cloud.n_fields = FIELDS, cloud.fields = list;
+	cloud.data.len = m->scene.dot_count * sizeof(*m->scene.dots);
+	cloud.data.data = (uint8_t *)m->scene.dots;
+	return pack(m, &cloud.base, bytes);
+}
+
+static int64_t pack_transform(struct sx_messages *m, const void **bytes)
+{
+	Google__Protobuf__Timestamp time = stamp(m->frame->header);
+	Foxglove__FrameTransform t = FOXGLOVE__FRAME_TRANSFORM__INIT;
+	Foxglove__Quaternion rotation = FOXGLOVE__QUATERNION__INIT;
+	Foxglove__Vector3 translation = FOXGLOVE__VECTOR3__INIT;
+	double q[4];
+
+	sx_scene_camera_pose(m->frame->header, &translation.z, q);
+	rotation.x = q[0], rotation.y = q[1], rotation.z = q[2], rotation.w = q[3];
+	t.timestamp = &time;
+	t.parent_frame_id = m->road_id, t.child_frame_id = m->camera_id;
+	t.translation = &translation, t.rotation = &rotation;
+	return pack(m, &t.base, bytes);
+}
+
+static bool same_calibration(const struct stixel_frame_header *a, const struct stixel_frame_header *b)
+{
+	return a->fx == b->fx && a->fy == b->fy && a->cx == b->cx && a->cy == b->cy &&
+	       a->image_width == b->image_width && a->image_height == b->image_height && a->epoch == b->epoch;
+}
+
+static int64_t pack_calibration(struct sx_messages *m, const void **bytes)
+{
+	const struct stixel_frame_header *h = m->frame->header;
+	Foxglove__CameraCalibration c = FOXGLOVE__CAMERA_CALIBRATION__INIT;
+	Google__Protobuf__Timestamp time = stamp(h);
+	char model[] = "plumb_bob";
+	double d[5] = {0}, r[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+	double k[9] = {h->fx, 0, h->cx, 0, h->fy, h->cy, 0, 0, 1};
+	double p[12] = {h->fx, 0, h->cx, 0, 0, h->fy, h->cy, 0, 0, 0, 1, 0};
+
+	if (same_calibration(h, &m->calibration))
+		return 0;
+	m->calibration = *h;
+	c.timestamp = &time, c.frame_id = m->camera_id;
+	c.width = h->image_width, c.height = h->image_height;
+	c.distortion_model = model; /* images are rectified: all zero */
+	c.n_d = 5, c.d = d, c.n_k = 9, c.k = k, c.n_r = 9, c.r = r, c.n_p = 12, c.p = p;
+	return pack(m, &c.base, bytes);
+}
+
+static int64_t pack_image(struct sx_messages *m, unsigned kind, const void **bytes)
+{
+	Google__Protobuf__Timestamp time = stamp(m->frame->header);
+	Foxglove__RawImage i = FOXGLOVE__RAW_IMAGE__INIT;
+	char mono8[] = "mono8", mono16[] = "16UC1";
+	struct stixel_image image;
+
+	if (!stixel_image(m->frame, kind, &image))
+		return 0;
+	i.timestamp = &time, i.frame_id = m->camera_id;
+	i.width = image.width, i.height = image.height, i.step = image.pitch;
+	i.encoding = kind == STIXEL_PLANE_LEFT ? mono8 : mono16;
+	i.data.len = (size_t)image.pitch * image.height;
+	i.data.data = (uint8_t *)(uintptr_t)image.data;
+	return pack(m, &i.base, bytes);
+}
+
+int64_t sx_messages_pack(struct sx_messages *m, enum sx_message which, const void **bytes)
+{
+	bool camera = sx_scene_has_camera(m->frame->header);
+
+	switch (which) {
+	case SX_MESSAGE_FRAME:
+		return pack_frame(m, bytes);
+	case SX_MESSAGE_SCENE:
+		return camera ? pack_scene(m, bytes) : 0;
+	case SX_MESSAGE_POINTS:
+		return camera ? pack_points(m, bytes) : 0;
+	case SX_MESSAGE_TRANSFORM:
+		return camera ? pack_transform(m, bytes) : 0;
+	case SX_MESSAGE_CALIBRATION:
+		return camera ? pack_calibration(m, bytes) : 0;
+	case SX_MESSAGE_LEFT:
+		return pack_image(m, STIXEL_PLANE_LEFT, bytes);
+	case SX_MESSAGE_DISPARITY:
+		return pack_image(m, STIXEL_PLANE_DISPARITY, bytes);
+	default:
+		return 0;
+	}
+}

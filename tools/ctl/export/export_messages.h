@@ -1,0 +1,48 @@
+/*
+ * A frame as messages: protobuf, by the schemas in tools/ctl/export/proto/.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TOOLS_CTL_EXPORT_EXPORT_MESSAGES_H
+#define SX_TOOLS_CTL_EXPORT_EXPORT_MESSAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "include/stixel.h"
+
+enum sx_message {
+	SX_MESSAGE_FRAME,	/* stixel.Frame */
+	SX_MESSAGE_SCENE,	/* foxglove.SceneUpdate */
+	SX_MESSAGE_POINTS,	/* foxglove.PointCloud */
+	SX_MESSAGE_TRANSFORM,	/* foxglove.FrameTransform */
+	SX_MESSAGE_CALIBRATION, /* foxglove.CameraCalibration */
+	SX_MESSAGE_LEFT,	/* foxglove.RawImage */
+	SX_MESSAGE_DISPARITY,	/* foxglove.RawImage */
+	SX_MESSAGES
+};
+
+struct sx_message_kind {
+	const char *topic; /* behind "/INSTANCE/" */
+	const char *schema;
+	const void *descriptors; /* FileDescriptorSet */
+	size_t bytes;
+};
+struct sx_message_kind sx_message_kind(enum sx_message which);
+
+struct sx_messages;
+/* Names of coordinate frames begin with the instance's. -ENOMEM. */
+int sx_messages_create(struct sx_messages **ret, const char *instance);
+void sx_messages_destroy(struct sx_messages *m); /* accepts NULL */
+/* This frame is what messages are made of, until the next. -ENOMEM. */
+int sx_messages_frame(struct sx_messages *m, const struct stixel_frame *frame);
+/*
+ * The bytes of a message, in memory of m until the next call; 0: this frame has none (no image, no camera model, or the
+ * same calibration as before). -ENOMEM.
+ */
+int64_t sx_messages_pack(struct sx_messages *m, enum sx_message which, const void **bytes);
+/* CLOCK_REALTIME of a moment of the frame, by its own anchor. */
+int64_t sx_messages_realtime_ns(const struct stixel_frame_header *h, int64_t monotonic_ns);
+
+#endif

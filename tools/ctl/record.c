@@ -1,0 +1,329 @@
+/*
+ * stixelctl record: frames of an instance into a file, as they are published.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "ipc/frame.h"
+#include "tools/common/args.h"
+#include "tools/ctl/ctl.h"
+#include "recording/file_queue.h"
+#include "recording/recording.h"
+#include "recording/recording_codec.h"
+#include "recording/recording_write.h"
+#include "tools/common/status_line.h"
+
+enum { SLICE_MS = 200 };
+/* What a disk may fall behind before frames are lost: three quarters of a second of images, a minute of stixels. */
+#define QUEUE_BYTES ((size_t)32 << 20)
+
+struct recorder {
+	const struct ctl *c;
+	struct stixel_reader *reader;
+	struct sx_recording_writer writer;
+	struct sx_file_queue *queue;
+	struct sx_status_line line;
+	int fd;
+	bool made;    /* the file is ours, not a pipe or a device */
+	bool bare;    /* without images, also when somebody else asked for them */
+	void *shrunk; /* a frame without its images */
+	size_t shrunk_bytes;
+	uint64_t epoch; /* of the frame before, 0 none */
+	uint64_t number;
+	int64_t began_ns; /* first frame */
+	bool absence_told;
+	unsigned images; /* asked for: bits 1u << enum stixel_plane */
+};
+
+static const char *file_of(const struct ctl *c)
+{
+	return strcmp(c->operands[0], "-") == 0 ? "standard output" : c->operands[0];
+}
+
+/* ---- the file ---- */
+
+static int open_file(struct recorder *r)
+{
+	const char *path = r->c->operands[0];
+	struct stat st;
+
+	if (strcmp(path, "-") == 0) {
+		if (isatty(STDOUT_FILENO))
+			return ctl_fail(EX_USAGE,
+					"a recording is not for a terminal: give a file, or a pipe");
+		r->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	} else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		r->fd = open(path, O_WRONLY | O_CLOEXEC);
+	} else {
+		/* A recording cannot be had again: none is overwritten. */
+		r->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		r->made = r->fd >= 0;
+	}
+	if (r->fd < 0 && errno == EEXIST)
+		return ctl_fail(EX_CANTCREAT, "%s is there already: remove it, or take another name", path);
+	return r->fd < 0 ? ctl_fail(EX_CANTCREAT, "cannot write %s: %s", file_of(r->c), strerror(errno)) : 0;
+}
+
+static int sink(void *user, const void *data, size_t bytes)
+{
+	struct recorder *r = user;
+
+	return sx_file_queue_put(r->queue, data, bytes);
+}
+
+static int begin_file(struct recorder *r)
+{
+	int e = sx_file_queue_create(&r->queue, r->fd, QUEUE_BYTES, &ctl_stopped);
+
+	if (e == 0)
+		e = sx_recording_begin(&r->writer, sink, r, r->c->instance, r->c->compress);
+	return e;
+}
+
+/* Puts the end behind the frames, and says how it went. */
+static int end_file(struct recorder *r, int error)
+{
+	int e = error;
+
+	if (e == 0)
+		e = sx_recording_end(&r->writer);
+	if (e == 0)
+		e = sx_file_queue_flush(r->queue);
+	if (e == 0 && r->made && fsync(r->fd) < 0)
+		e = -errno;
+	return e;
+}
+
+/* ---- frames ---- */
+
+static void note(struct recorder *r, const char *what)
+{
+	sx_status_line_clear(&r->line);
+	ctl_fail(0, "instance '%s' %s", r->c->instance, what);
+}
+
+/* The frame without images, in memory of ours. */
+static int strip(struct recorder *r, const struct stixel_frame *frame, struct stixel_frame *bare)
+{
+	size_t bytes = frame->header->plane_offset;
+	void *p;
+
+	if (bytes > r->shrunk_bytes) {
+		p = realloc(r->shrunk, bytes);
+		if (!p)
+			return -ENOMEM;
+		r->shrunk = p;
+		r->shrunk_bytes = bytes;
+	}
+	if (sx_frame_shrink(r->shrunk, r->shrunk_bytes, frame->bytes) < 0)
+		return -EBADMSG;
+	return stixel_parse(bare, r->shrunk, r->shrunk_bytes);
+}
+
+static int note_publisher(struct recorder *r, uint64_t epoch)
+{
+	struct sx_record_publisher p = {.epoch = epoch};
+	struct stixel_status status;
+
+	if (stixel_status(r->reader, &status, sizeof(status)) == 0 && status.epoch == epoch) {
+		p.pid = status.pid;
+		memcpy(p.version, status.version, sizeof(p.version));
+	}
+	if (r->epoch)
+		note(r, "was started anew");
+	r->epoch = epoch;
+	r->number = 0;
+	r->absence_told = false;
+	return sx_recording_publisher(&r->writer, &p);
+}
+
+static int note_gap(struct recorder *r, uint64_t lost, enum sx_gap_reason reason)
+{
+	struct sx_record_gap gap = {.epoch = r->epoch,
+				    .number = r->number ? r->number + 1 : 0,
+				    .lost = lost,
+				    .reason = (uint32_t)reason};
+
+	return sx_recording_gap(&r->writer, &gap);
+}
+
+static int keep(struct recorder *r, const struct stixel_frame *frame, uint64_t lost)
+{
+	const struct stixel_frame_header *h = frame->header;
+	struct stixel_frame bare;
+	int e = 0;
+
+	if (h->epoch != r->epoch)
+		e = note_publisher(r, h->epoch);
+	if (e == 0 && lost)
+		e = note_gap(r, lost, SX_GAP_OVERRUN);
+	if (e == 0 && r->bare && h->plane_kind) {
+		e = strip(r, frame, &bare);
+		frame = &bare;
+	}
+	r->number = h->number;
+	if (!r->began_ns)
+		r->began_ns = sx_now_ns();
+	return e < 0 ? e : sx_recording_frame(&r->writer, frame);
+}
+
+static bool enough(const struct recorder *r)
+{
+	return ctl_stopped || (r->c->frames > 0 && r->writer.end.frames >= (uint64_t)r->c->frames) ||
+	       (r->c->duration_ms > 0 && r->began_ns &&
+		sx_now_ns() - r->began_ns >= (int64_t)r->c->duration_ms * 1000000);
+}
+
+static void tell(struct recorder *r)
+{
+	const struct sx_record_end *end = &r->writer.end;
+	double seconds = r->began_ns ? (double)(sx_now_ns() - r->began_ns) / 1e9 : 0.0;
+	double mb = (double)sx_file_queue_written(r->queue) / 1e6;
+	double share = -1.0;
+
+	if (r->c->frames > 0)
+		share = (double)end->frames / r->c->frames;
+	else if (r->c->duration_ms > 0)
+		share = seconds * 1e3 / r->c->duration_ms;
+	sx_status_line_show(&r->line, share,
+			    "%" PRIu64 " frames, %.1f s, %.1f MB, %.1f MB/s, %" PRIu64 " lost", end->frames,
+			    seconds, mb, seconds > 0.0 ? mb / seconds : 0.0, end->lost);
+}
+
+/* Takes what is there. 1: go on; 0: enough; negative: error of reading or of the file. */
+static int take_frames(struct recorder *r)
+{
+	const struct stixel_frame *frame;
+	uint64_t lost;
+	int e;
+
+	do {
+		lost = 0;
+		e = stixel_next(r->reader, &frame, &lost);
+		if (e == 1)
+			e = keep(r, frame, lost) < 0 ? r->writer.error ? r->writer.error : -ENOMEM : 1;
+		else if (e == -EBADMSG)
+			e = note_gap(r, lost + 1, SX_GAP_DAMAGED) < 0 ? r->writer.error : 1;
+	} while (e == 1 && !enough(r));
+	return e < 0 ? e : !enough(r);
+}
+
+/* Said once for each time that there is nobody. */
+static void tell_absence(struct recorder *r)
+{
+	struct stixel_status status;
+
+	if (stixel_status(r->reader, &status, sizeof(status)) < 0 ||
+	    status.publisher != STIXEL_PUBLISHER_ABSENT || r->absence_told)
+		return;
+	r->absence_told = true;
+	note(r, r->epoch ? "has ended: waiting for it to come back"
+			 : "is awaited: nobody publishes under this name yet");
+}
+
+/* The reason for which it ended; 0: as it was told to. *reading: it was the instance, not the file. */
+static int run(struct recorder *r, bool *reading)
+{
+	int e = 1;
+
+	while (e > 0 && !enough(r)) {
+		e = stixel_wait(r->reader, SLICE_MS);
+		if (e == 0)
+			tell_absence(r);
+		if (e > 0)
+			e = take_frames(r);
+		else if (e == 0 || e == -EINTR)
+			e = 1;
+		*reading = e < 0 && !r->writer.error;
+		tell(r);
+	}
+	return e < 0 ? e : 0;
+}
+
+/* The daemon copies only what output.planes has room for. */
+static void tell_missing_images(const struct recorder *r)
+{
+	bool left = r->images >> STIXEL_PLANE_LEFT & 1 && !(r->writer.end.planes >> STIXEL_PLANE_LEFT & 1);
+	bool disparity = r->images >> STIXEL_PLANE_DISPARITY & 1 &&
+			 !(r->writer.end.planes >> STIXEL_PLANE_DISPARITY & 1);
+
+	if (r->writer.end.frames && (left || disparity))
+		ctl_fail(0, "no %s came: see output.planes of the instance",
+			 left && disparity ? "images"
+			 : left		   ? "left image"
+					   : "disparity");
+}
+
+static int finish(struct recorder *r, int error, bool reading)
+{
+	const struct sx_record_end *end = &r->writer.end;
+	int file = end_file(r, reading ? 0 : error);
+	double mb = (double)sx_file_queue_written(r->queue) / 1e6;
+
+	sx_status_line_clear(&r->line);
+	/* -EPIPE: who reads the pipe has enough. Of what was queued nobody knows here how much a full disk took. */
+	if (file < 0 && file != -EPIPE)
+		return ctl_fail(EX_CANTCREAT,
+				"cannot write %s: %s, after %.1f MB; every whole frame in it can be read",
+				file_of(r->c), strerror(-file), mb);
+	fprintf(strcmp(r->c->operands[0], "-") == 0 ? stderr : stdout,
+		"%s: %" PRIu64 " frames in %.1f s, %.1f MB, %" PRIu64 " lost%s\n", file_of(r->c), end->frames,
+		(double)sx_recorded_ns_since(end->last_ns, end->first_ns) / 1e9, mb, end->lost,
+		end->publishers > 1 ? ", the instance was started anew in between" : "");
+	tell_missing_images(r);
+	if (reading)
+		return ctl_fail(CTL_NOTHING, "instance '%s': %s", r->c->instance, stixel_strerror(error));
+	return 0;
+}
+
+static int record(struct recorder *r)
+{
+	bool reading = false;
+	int e = begin_file(r);
+
+	if (e < 0)
+		return ctl_fail(EX_CANTCREAT, "cannot write %s: %s", file_of(r->c), strerror(-e));
+	sx_status_line_begin(&r->line, stderr);
+	e = run(r, &reading);
+	return finish(r, e, reading);
+}
+
+int ctl_record(const struct ctl *c)
+{
+	struct recorder r = {.c = c, .fd = -1};
+	int e, code;
+
+	if (c->images && !sx_parse_images(c->images, &r.images))
+		return ctl_fail(EX_USAGE, "--images wants left, disparity, left,disparity or none, not %s",
+				c->images);
+	if (c->compress && !sx_record_codec_built())
+		return ctl_fail(EX_USAGE, "--compress: this stixelctl was built without zstd");
+	r.bare = c->images && !r.images;
+	e = stixel_open(&r.reader, c->instance, STIXEL_OPEN_FOLLOW);
+	if (e == 0 && r.images)
+		e = stixel_want_images(r.reader, r.images);
+	if (e < 0) {
+		stixel_close(r.reader);
+		return ctl_fail(CTL_NOTHING, "instance '%s': %s", c->instance, stixel_strerror(e));
+	}
+	code = open_file(&r);
+	if (code == 0)
+		code = record(&r);
+	sx_file_queue_destroy(r.queue);
+	sx_recording_finish(&r.writer);
+	stixel_close(r.reader);
+	free(r.shrunk);
+	if (r.fd >= 0)
+		close(r.fd);
+	return code;
+}

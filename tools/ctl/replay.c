@@ -1,0 +1,419 @@
+/*
+ * stixelctl replay: a recording is published again, as the daemon would: any client can be developed without a camera.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "ipc/frame.h"
+#include "ipc/instance.h"
+#include "ipc/ring.h"
+#include "ipc/stream.h"
+#include "tools/ctl/ctl.h"
+#include "recording/recording.h"
+#include "tools/common/status_line.h"
+
+enum { SLOTS = 8, HEARTBEAT_MS = 1000, PER_COLUMN = 64 };
+
+/* Longer ones, as between two lives of the publisher, are not waited for to the end. */
+#define PAUSE_MAX_NS (60 * SX_NS_PER_S)
+
+/* From the ring to the first frame: who waits for the instance looks twenty times a second, and is to miss none. */
+#define SETTLE_NS (SX_NS_PER_S / 4)
+
+struct player {
+	const struct ctl *c;
+	struct sx_recording *recording;
+	struct sx_status_line line;
+	double rate;
+	int lock;
+	char dir[96], socket[108];
+	/* the life that is being published */
+	struct sx_ring *ring;
+	struct sx_stream *stream;
+	uint64_t epoch, number;
+	uint64_t recorded_epoch;
+	size_t capacity, capacity_bare;
+	/* time */
+	int64_t due_ns;	     /* when the last frame was due, now */
+	int64_t recorded_ns; /* when it was published then; 0 none yet */
+	int64_t spacing_ns;  /* of the last two */
+	int64_t from_ns;     /* recorded time to begin at */
+	int64_t beat_ns;
+	/* what happened */
+	uint64_t frames, rounds;
+	uint8_t *frame; /* being changed */
+	size_t frame_room;
+};
+
+/* ---- a life of the publisher ---- */
+
+static void end_life(struct player *p)
+{
+	if (p->ring)
+		sx_ring_set_state(p->ring, STIXEL_STATE_STOPPING);
+	sx_ring_destroy(p->ring);
+	sx_stream_destroy(p->stream);
+	p->ring = NULL;
+	p->stream = NULL;
+}
+
+static int begin_life(struct player *p, char *why, size_t why_bytes)
+{
+	struct sx_ring_params ring = {.instance = p->c->instance,
+				      .stream_path = p->socket,
+				      .frame_bytes = p->capacity,
+				      .slots = p->c->slots > 0 ? p->c->slots : SLOTS,
+				      .heartbeat_period_ms = HEARTBEAT_MS,
+				      .group = (gid_t)-1};
+	struct sx_stream_params stream = {.path = p->socket,
+					  .listen_fd = -1,
+					  .frame_bytes = p->capacity_bare,
+					  .heartbeat_period_ms = HEARTBEAT_MS,
+					  .group = (gid_t)-1};
+	int r;
+
+	end_life(p);
+	p->epoch = ring.epoch = stream.epoch = sx_epoch_new();
+	p->number = 0;
+	r = sx_ring_create(&p->ring, &ring, why, why_bytes);
+	if (r == 0)
+		r = sx_stream_create(&p->stream, &stream, why, why_bytes);
+	if (r < 0)
+		return r;
+	sx_ring_set_state(p->ring, STIXEL_STATE_RUNNING);
+	sx_stream_set_state(p->stream, STIXEL_STATE_RUNNING);
+	return 0;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Room for this frame and for what can be expected after it, so that a life need not end for a larger one. */
+static void choose_capacity(struct player *p, const struct stixel_frame_header *h)
+{
+	const struct sx_record_end *end = &sx_recording_state(p->recording)->end;
+	size_t bare = h->plane_kind ? h->plane_offset : h->frame_bytes, images = h->frame_bytes - bare;
+	size_t typical = sx_frame_bytes(h->columns, h->columns * PER_COLUMN, 0);
+
+	if (end->file_bytes) {
+		typical = end->frame_bytes_max_bare;
+		images = larger(images, end->frame_bytes_max - end->frame_bytes_max_bare);
+	}
+	p->capacity_bare = larger(bare, typical);
+	p->capacity = larger(p->capacity_bare + images, h->frame_bytes);
+	if (end->file_bytes)
+		p->capacity = larger(h->frame_bytes, end->frame_bytes_max);
+}
+
+/* ---- time ---- */
+
+static void beat(struct player *p)
+{
+	if (!p->ring || sx_now_ns() - p->beat_ns < SX_NS_PER_S / 2)
+		return;
+	p->beat_ns = sx_now_ns();
+	sx_ring_beat(p->ring);
+}
+
+/* Serves the socket until then, and keeps the heart beating. False: asked to stop. */
+static bool serve_until(struct player *p, int64_t until_ns)
+{
+	do {
+		struct pollfd fd = {.fd = p->stream ? sx_stream_fd(p->stream) : -1, .events = POLLIN};
+		int64_t left_ns = until_ns - sx_now_ns();
+		struct timespec t = {0};
+
+		if (left_ns > SX_NS_PER_S / 2)
+			left_ns = SX_NS_PER_S / 2;
+		if (left_ns > 0)
+			t = (struct timespec){.tv_sec = left_ns / SX_NS_PER_S,
+					      .tv_nsec = left_ns % SX_NS_PER_S};
+		if (ppoll(&fd, 1, &t, NULL) > 0)
+			sx_stream_dispatch(p->stream);
+		beat(p);
+	} while (!ctl_stopped && sx_now_ns() < until_ns);
+	return !ctl_stopped;
+}
+
+/* A pipe that has nothing yet: clients are served meanwhile, and the heart goes on beating. */
+static int wait_input(void *user, int fd)
+{
+	struct player *p = user;
+
+	while (!ctl_stopped) {
+		struct pollfd fds[2] = {{.fd = fd, .events = POLLIN},
+					{.fd = p->stream ? sx_stream_fd(p->stream) : -1, .events = POLLIN}};
+
+		if (poll(fds, 2, 500) > 0 && fds[1].revents)
+			sx_stream_dispatch(p->stream);
+		beat(p);
+		if (fds[0].revents)
+			return 0;
+	}
+	return -EINTR;
+}
+
+/* When the frame that was published at recorded_ns then is due now. */
+static int64_t due(struct player *p, int64_t recorded_ns)
+{
+	int64_t now_ns = sx_now_ns(), step_ns = sx_recorded_ns_since(recorded_ns, p->recorded_ns);
+
+	if (!p->frames)
+		return p->due_ns = now_ns + SETTLE_NS;
+	if (p->c->max)
+		return now_ns;
+	if (!p->recorded_ns) /* the first one; or the first of another round, at the distance of the last two */
+		step_ns = p->spacing_ns;
+	else
+		p->spacing_ns = step_ns;
+	if (step_ns < 0) /* the machine was started anew in between */
+		step_ns = 0;
+	if (step_ns > PAUSE_MAX_NS)
+		step_ns = PAUSE_MAX_NS;
+	p->due_ns += (int64_t)((double)step_ns / p->rate);
+	/* Far behind (this process was stopped): do not make up for it. */
+	if (now_ns - p->due_ns > SX_NS_PER_S)
+		p->due_ns = now_ns;
+	return p->due_ns;
+}
+
+/*
+ * All times of a frame move by the same amount, so that it was published now: its ages and durations are what they
+ * were, and it is as old as a live one.
+ */
+static void renew(struct player *p, uint8_t *frame)
+{
+	struct stixel_frame_header h;
+	int64_t shift_ns;
+
+	memcpy(&h, frame, sizeof(h));
+	shift_ns = sx_recorded_ns_since(sx_now_ns(), h.published_ns);
+	h.capture_left_ns = sx_recorded_ns_add(h.capture_left_ns, shift_ns);
+	h.capture_right_ns = sx_recorded_ns_add(h.capture_right_ns, shift_ns);
+	h.submitted_ns = sx_recorded_ns_add(h.submitted_ns, shift_ns);
+	h.published_ns = sx_recorded_ns_add(h.published_ns, shift_ns);
+	h.anchor_monotonic_ns = sx_now_ns();
+	h.anchor_realtime_ns = sx_clock_ns(CLOCK_REALTIME);
+	memcpy(frame, &h, sizeof(h));
+	sx_frame_restamp(frame, p->epoch, ++p->number);
+}
+
+/* ---- frames ---- */
+
+static int copy_frame(struct player *p, const struct stixel_frame *frame)
+{
+	size_t bytes = frame->header->frame_bytes;
+
+	if (bytes > p->frame_room) {
+		uint8_t *more = realloc(p->frame, bytes);
+
+		if (!more)
+			return -ENOMEM;
+		p->frame = more;
+		p->frame_room = bytes;
+	}
+	memcpy(p->frame, frame->bytes, bytes);
+	return 0;
+}
+
+static int publish(struct player *p, const struct stixel_frame *frame, char *why, size_t why_bytes)
+{
+	const struct stixel_frame_header *h = frame->header;
+	size_t bare = h->plane_kind ? h->plane_offset : h->frame_bytes;
+	int r = copy_frame(p, frame);
+
+	if (r < 0)
+		return r;
+	/* A new life there is one here; so is a frame that does not fit, as after a change of the image size. */
+	if (!p->ring || h->epoch != p->recorded_epoch || h->frame_bytes > p->capacity ||
+	    bare > p->capacity_bare) {
+		choose_capacity(p, h);
+		r = begin_life(p, why, why_bytes);
+		if (r < 0)
+			return r;
+		p->recorded_epoch = h->epoch;
+	}
+	if (!serve_until(p, due(p, h->published_ns)))
+		return 0;
+	p->recorded_ns = h->published_ns;
+	renew(p, p->frame);
+	r = sx_ring_publish(p->ring, p->frame, h->frame_bytes);
+	if (r < 0)
+		return r;
+	sx_stream_publish(p->stream, p->frame);
+	sx_stream_dispatch(p->stream);
+	p->frames++;
+	return 0;
+}
+
+static void tell(struct player *p)
+{
+	const struct sx_recording_state *s = sx_recording_state(p->recording);
+	double share = -1.0;
+
+	if (p->c->frames > 0)
+		share = (double)p->frames / p->c->frames;
+	else if (s->total_bytes)
+		share = (double)s->offset / (double)s->total_bytes;
+	sx_status_line_show(&p->line, share, "%" PRIu64 " frames%s", p->frames,
+			    p->rounds ? ", again and again" : "");
+}
+
+static bool enough(const struct player *p)
+{
+	return ctl_stopped || (p->c->frames > 0 && p->frames >= (uint64_t)p->c->frames);
+}
+
+static void say_damage(struct player *p, const struct sx_record *record)
+{
+	sx_status_line_clear(&p->line);
+	if (!p->rounds)
+		ctl_fail(0, "%s: %" PRIu64 " bytes from byte %" PRIu64 " are no whole record (%s): left out",
+			 p->c->operands[0], record->bytes, record->offset, record->why);
+}
+
+/* By the index where there is one; else frames are passed over until then. */
+static void go_to_start(struct player *p)
+{
+	const struct sx_record_end *end = &sx_recording_state(p->recording)->end;
+
+	p->from_ns = 0;
+	if (p->c->start_ms > 0 && end->file_bytes) {
+		p->from_ns = sx_recorded_ns_add(end->first_ns, (int64_t)p->c->start_ms * 1000000);
+		sx_recording_seek(p->recording, p->from_ns);
+	}
+}
+
+static bool too_early(struct player *p, const struct sx_record *record)
+{
+	if (p->c->start_ms > 0 && !p->from_ns)
+		p->from_ns = sx_recorded_ns_add(record->time_ns, (int64_t)p->c->start_ms * 1000000);
+	return record->time_ns < p->from_ns;
+}
+
+/* One way through the recording. 0 or a negative error. */
+static int play(struct player *p, char *why, size_t why_bytes)
+{
+	struct sx_record record;
+	int r = 0;
+
+	p->recorded_ns = 0;
+	go_to_start(p);
+	while (r == 0 && !enough(p)) {
+		r = sx_recording_next(p->recording, &record);
+		if (r <= 0)
+			return r == -EINTR && ctl_stopped ? 0 : r;
+		r = 0;
+		if (record.kind == SX_RECORD_FRAME && !too_early(p, &record))
+			r = publish(p, &record.frame, why, why_bytes);
+		else if (record.kind == SX_RECORD_DAMAGE)
+			say_damage(p, &record);
+		tell(p);
+	}
+	return r;
+}
+
+/* All rounds. */
+static int play_all(struct player *p, char *why, size_t why_bytes)
+{
+	uint64_t before;
+	int r;
+
+	do {
+		before = p->frames;
+		r = play(p, why, why_bytes);
+		if (r < 0 || !p->c->loop || enough(p) || p->frames == before)
+			return r;
+		p->rounds++;
+		r = sx_recording_rewind(p->recording);
+	} while (r == 0);
+	snprintf(why, why_bytes, "--loop: %s cannot be read again: %s", p->c->operands[0], strerror(-r));
+	return r;
+}
+
+static int claim(struct player *p, char *why, size_t why_bytes)
+{
+	int r = sx_runtime_dir(p->c->instance, p->dir, sizeof(p->dir), why, why_bytes);
+
+	if (r < 0)
+		return r;
+	p->lock = sx_instance_lock(p->dir, NULL, why, why_bytes);
+	if (p->lock < 0)
+		return p->lock;
+	if ((size_t)snprintf(p->socket, sizeof(p->socket), "%s/frames.sock", p->dir) >= sizeof(p->socket)) {
+		snprintf(why, why_bytes, "the path of the runtime folder is too long for a socket");
+		return -ENAMETOOLONG;
+	}
+	return 0;
+}
+
+static int report(struct player *p, int error, const char *why)
+{
+	const struct sx_recording_state *s = sx_recording_state(p->recording);
+
+	sx_status_line_clear(&p->line);
+	if (error < 0)
+		return ctl_fail(*why ? EX_CANTCREAT : EX_DATAERR, "%s",
+				*why ? why : sx_recording_strerror(error));
+	if (s->cut_bytes && !p->rounds)
+		ctl_fail(0,
+			 "%s: the file ends within a record, at byte %" PRIu64 "; all before it was played",
+			 p->c->operands[0], s->cut_at);
+	if (!p->frames && !ctl_stopped)
+		return ctl_fail(EX_DATAERR, "%s: there is no frame%s in it", p->c->operands[0],
+				p->c->start_ms > 0 ? " so late" : "");
+	printf("%" PRIu64 " frames of instance '%s' replayed as '%s'\n", p->frames,
+	       sx_recording_header(p->recording)->instance, p->c->instance);
+	return 0;
+}
+
+static bool parse_rate(const char *text, double *rate)
+{
+	char *end;
+
+	*rate = strtod(text, &end);
+	return end != text && !*end && *rate >= 0.01 && *rate <= 1000.0;
+}
+
+int ctl_replay(const struct ctl *c)
+{
+	struct player p = {.c = c, .lock = -1, .rate = 1.0};
+	char why[512] = "";
+	int r, code;
+
+	if (c->rate && !parse_rate(c->rate, &p.rate))
+		return ctl_fail(EX_USAGE, "--rate wants a factor, 0.01 to 1000, not %s", c->rate);
+	if (c->slots & (c->slots - 1))
+		return ctl_fail(EX_USAGE, "--slots wants a power of two, not %d", c->slots);
+	if (c->rate && c->max)
+		return ctl_fail(EX_USAGE, "--rate and --max contradict each other");
+	r = sx_recording_open(&p.recording, c->operands[0], why, sizeof(why));
+
+	if (r < 0)
+		return ctl_fail(EX_DATAERR, "%s", why);
+	sx_recording_on_wait(p.recording, wait_input, &p);
+	r = claim(&p, why, sizeof(why));
+	if (r == 0) {
+		sx_status_line_begin(&p.line, stderr);
+		r = play_all(&p, why, sizeof(why));
+	}
+	end_life(&p);
+	code = report(&p, r, why);
+	if (p.lock >= 0)
+		close(p.lock);
+	sx_recording_close(p.recording);
+	free(p.frame);
+	return code;
+}

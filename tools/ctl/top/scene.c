@@ -1,0 +1,169 @@
+/*
+ * The stixels of a frame as a small picture of characters.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "tools/draw/free_space.h"
+#include "tools/draw/overlay.h"
+#include "tools/ctl/top/scene.h"
+
+enum { SAMPLES_X = 3, SAMPLES_Y = 2, STRAY = 2, COLUMNS_MAX = 4096 };
+
+static struct sx_palette_range range_of(const struct stixel_frame_header *h)
+{
+	const struct sx_overlay_params p = {.disparities = (int)h->disparities,
+					    .focal_baseline = h->fx * h->baseline_m};
+
+	return sx_overlay_range(&p);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+bool sx_scene_free(const struct stixel_frame *f, double metres[SX_FREE_PARTS])
+{
+	static double reach[COLUMNS_MAX];
+	const uint32_t columns = f->header->columns;
+
+	if (f->header->fx <= 0.0 || f->header->baseline_m <= 0.0 || columns < SX_FREE_PARTS * (STRAY + 1) ||
+	    columns > COLUMNS_MAX)
+		return false;
+	for (uint32_t part = 0; part < SX_FREE_PARTS; part++) {
+		uint32_t begin = columns * part / SX_FREE_PARTS, end = columns * (part + 1) / SX_FREE_PARTS;
+
+		for (uint32_t u = begin; u < end; u++) {
+			bool object;
+			double m = sx_free_space_m(f, u, &object);
+
+			reach[u - begin] = object ? m : (double)INFINITY;
+		}
+		qsort(reach, end - begin, sizeof(reach[0]), by_size);
+		metres[part] = reach[STRAY];
+	}
+	return true;
+}
+
+void sx_scene_size(const struct stixel_frame *f, int width, int height, int *cells_x, int *cells_y)
+{
+	/* a cell is twice as high as wide */
+	double scale = fmin((double)width / f->header->image_width, 2.0 * height / f->header->image_height);
+
+	*cells_x = (int)(f->header->image_width * scale + 0.5);
+	*cells_y = (int)(f->header->image_height * scale / 2.0 + 0.5);
+	if (*cells_x < 8 || *cells_y < 3)
+		*cells_x = *cells_y = 0;
+}
+
+static const struct stixel *stixel_at(const struct stixel_frame *f, double x, double y)
+{
+	uint32_t count;
+	const struct stixel *s = stixel_column(f, (uint32_t)x / f->header->column_width, &count);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (s[i].row_top <= y && y < s[i].row_bottom + 1.0)
+			return &s[i];
+	return NULL;
+}
+
+/* Colour of a rectangle of the image: what most of it is; objects with their mean place between far and near. */
+static enum sx_canvas_colour look(const struct stixel_frame *f, const struct sx_palette_range *range,
+				  double x, double y, double width, double height)
+{
+	int votes[4] = {0}, best = STIXEL_OBJECT;
+	double place = 0.0;
+
+	for (int i = 0; i < SAMPLES_X * SAMPLES_Y; i++) {
+		const struct stixel *s = stixel_at(f, x + (i % SAMPLES_X + 0.5) / SAMPLES_X * width,
+						   y + ((i / SAMPLES_X) + 0.5) / SAMPLES_Y * height);
+		int kind = s && s->kind <= STIXEL_UNKNOWN ? s->kind : STIXEL_UNKNOWN;
+
+		if (kind == STIXEL_OBJECT && s->disparity_q7 == STIXEL_DISPARITY_UNKNOWN)
+			kind = STIXEL_UNKNOWN;
+		votes[kind]++;
+		if (kind == STIXEL_OBJECT)
+			place += sx_palette_place(range, stixel_disparity_px(s));
+	}
+	for (int k = 0; k < 4; k++)
+		if (votes[k] > votes[best])
+			best = k;
+	switch (best) {
+	case STIXEL_OBJECT:
+		return SX_C_DEPTH + (int)(place / votes[STIXEL_OBJECT] * (SX_CANVAS_DEPTHS - 1) + 0.5);
+	case STIXEL_GROUND:
+		return SX_C_GROUND;
+	case STIXEL_SKY:
+		return SX_C_SKY;
+	default:
+		return SX_C_UNKNOWN;
+	}
+}
+
+/* Where there are no colours: dark is near. */
+static uint32_t character(const struct sx_canvas *c, enum sx_canvas_colour colour)
+{
+	static const char ascii[] = ":-=+*%#@";
+	static const uint32_t shades[4] = {0x2591, 0x2592, 0x2593, 0x2588};
+
+	switch (colour) {
+	case SX_C_GROUND:
+		return '.';
+	case SX_C_SKY:
+	case SX_C_UNKNOWN:
+		return ' ';
+	default:
+		return c->utf8 ? shades[(colour - SX_C_DEPTH) * 4 / SX_CANVAS_DEPTHS]
+			       : (uint32_t)ascii[(colour - SX_C_DEPTH) * 8 / SX_CANVAS_DEPTHS];
+	}
+}
+
+void sx_scene_draw(struct sx_canvas *c, const struct stixel_frame *f, int x, int y, int width, int height)
+{
+	const struct sx_palette_range range = range_of(f->header);
+	const double step_x = (double)f->header->image_width / width,
+		     step_y = (double)f->header->image_height / height;
+	/* a block fills half a cell, so that a cell has two colours */
+	const bool halves = c->colours && c->utf8;
+
+	for (int i = 0; i < width * height; i++) {
+		int u = i % width, v = i / width;
+
+		if (halves)
+			sx_canvas_put(c, x + u, y + v, 0x2580,
+				      look(f, &range, u * step_x, v * step_y, step_x, step_y / 2.0),
+				      look(f, &range, u * step_x, (v + 0.5) * step_y, step_x, step_y / 2.0));
+		else if (c->colours)
+			sx_canvas_put(c, x + u, y + v, ' ', SX_C_PLAIN,
+				      look(f, &range, u * step_x, v * step_y, step_x, step_y));
+		else
+			sx_canvas_put(c, x + u, y + v,
+				      character(c, look(f, &range, u * step_x, v * step_y, step_x, step_y)),
+				      SX_C_PLAIN, SX_C_PLAIN);
+	}
+}
+
+void sx_scene_legend(struct sx_canvas *c, const struct stixel_frame *f, int x, int y, int end)
+{
+	const bool metres = f->header->fx > 0.0 && f->header->baseline_m > 0.0;
+
+	x = sx_canvas_text(c, x, y, end, SX_C_DIM, metres ? "4 m " : "near ");
+	for (int i = SX_CANVAS_DEPTHS - 1; i >= 0 && x < end; i -= 2) {
+		enum sx_canvas_colour colour = SX_C_DEPTH + i;
+
+		if (c->colours)
+			sx_canvas_put(c, x++, y, ' ', SX_C_PLAIN, colour);
+		else
+			sx_canvas_put(c, x++, y, character(c, colour), SX_C_PLAIN, SX_C_PLAIN);
+	}
+	x = sx_canvas_text(c, x, y, end, SX_C_DIM, metres ? " 60 m" : " far");
+	if (x + 8 > end)
+		return;
+	sx_canvas_put(c, x + 1, y, c->colours ? ' ' : '.', SX_C_PLAIN, c->colours ? SX_C_GROUND : SX_C_PLAIN);
+	sx_canvas_text(c, x + 3, y, end, SX_C_DIM, "road");
+}

@@ -1,0 +1,226 @@
+/*
+ * A canvas on a terminal, by ncurses.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <langinfo.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NCURSES_WIDECHAR 1
+#include <ncurses.h>
+#include <term.h>
+
+#include "tools/draw/palette.h"
+#include "tools/ctl/top/screen.h"
+
+/* ncurses writes every name in small letters, some of which are ours */
+#undef lines
+#undef columns
+
+static struct {
+	SCREEN *screen;
+	int colours;		 /* 0: none */
+	int numbers[SX_C_COUNT]; /* of the terminal, -1: its own */
+} term;
+
+/* The colour of the 256 of xterm that is nearest: a cube of 6x6x6, from number 16 on. */
+static int nearest_256(struct sx_rgb rgb)
+{
+	static const int steps[6] = {0, 95, 135, 175, 215, 255};
+	const int want[3] = {rgb.r, rgb.g, rgb.b};
+	int number = 0;
+
+	for (int i = 0; i < 3; i++) {
+		int best = 0;
+
+		for (int s = 1; s < 6; s++)
+			if (abs(steps[s] - want[i]) < abs(steps[best] - want[i]))
+				best = s;
+		number = number * 6 + best;
+	}
+	return 16 + number;
+}
+
+/* One of the eight that every colour terminal has. */
+static int nearest_8(int depth)
+{
+	static const int scale[5] = {COLOR_BLUE, COLOR_CYAN, COLOR_GREEN, COLOR_YELLOW, COLOR_RED};
+
+	return scale[depth * 5 / SX_CANVAS_DEPTHS];
+}
+
+/* As the pictures of the other tools, see sx_palette_distance(). */
+static struct sx_rgb depth_colour(int depth)
+{
+	return sx_palette_turbo(0.10 + 0.80 * depth / (SX_CANVAS_DEPTHS - 1));
+}
+
+static void choose_colours(void)
+{
+	static const struct {
+		int basic;
+		struct sx_rgb rgb;
+	} named[SX_C_DEPTH] = {
+		[SX_C_PLAIN] = {-1, {0, 0, 0}},
+		[SX_C_DIM] = {-1, {135, 135, 135}},
+		[SX_C_TITLE] = {COLOR_BLUE, {0, 0, 95}},
+		[SX_C_LABEL] = {COLOR_CYAN, {95, 175, 215}},
+		[SX_C_GOOD] = {COLOR_GREEN, {95, 215, 95}},
+		[SX_C_WARN] = {COLOR_YELLOW, {255, 215, 0}},
+		[SX_C_BAD] = {COLOR_RED, {255, 95, 95}},
+		[SX_C_BAR] = {COLOR_GREEN, {95, 175, 135}},
+		[SX_C_BAR_TAIL] = {COLOR_YELLOW, {175, 135, 95}},
+		[SX_C_GROUND] = {COLOR_MAGENTA, {95, 0, 95}},
+		[SX_C_SKY] = {-1, {0, 0, 95}},
+		[SX_C_UNKNOWN] = {-1, {0, 0, 0}},
+	};
+
+	for (int i = 0; i < SX_C_COUNT; i++) {
+		struct sx_rgb rgb = i < SX_C_DEPTH ? named[i].rgb : depth_colour(i - SX_C_DEPTH);
+
+		if (i == SX_C_PLAIN)
+			term.numbers[i] = -1;
+		else if (term.colours >= 1 << 24)
+			term.numbers[i] = rgb.r << 16 | rgb.g << 8 | rgb.b;
+		else if (term.colours >= 256)
+			term.numbers[i] = nearest_256(rgb);
+		else
+			term.numbers[i] = i < SX_C_DEPTH ? named[i].basic : nearest_8(i - SX_C_DEPTH);
+	}
+}
+
+bool sx_screen_open(void)
+{
+	const char *name = getenv("TERM");
+	char *move;
+
+	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO) || !name || !*name)
+		return false;
+	term.screen = newterm(NULL, stdout, stdin);
+	if (!term.screen)
+		return false;
+	move = tigetstr((char *)(uintptr_t) "cup");
+	if (!move || move == (char *)-1) {
+		sx_screen_close();
+		return false;
+	}
+	cbreak();
+	noecho();
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	set_escdelay(50);
+	curs_set(0);
+	if (has_colors() && !(getenv("NO_COLOR") && *getenv("NO_COLOR"))) {
+		start_color();
+		use_default_colors();
+		term.colours = COLORS;
+		choose_colours();
+	}
+	return true;
+}
+
+void sx_screen_close(void)
+{
+	if (!term.screen)
+		return;
+	endwin();
+	delscreen(term.screen);
+	memset(&term, 0, sizeof(term));
+}
+
+int sx_screen_fit(struct sx_canvas *c)
+{
+	c->utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	c->colours = term.colours >= 8;
+	return sx_canvas_resize(c, COLS, LINES);
+}
+
+/* Green on blue is hard to read where both are strong. */
+static int foreground(const struct sx_canvas_cell *cell)
+{
+	return term.numbers[term.colours < 256 && cell->bg == SX_C_TITLE && cell->fg == SX_C_GOOD ? SX_C_PLAIN
+												  : cell->fg];
+}
+
+/* Where there are no colours the title and the help are told from the rest by video. */
+static attr_t attributes(const struct sx_canvas_cell *cell)
+{
+	attr_t a = cell->bold ? A_BOLD : 0;
+
+	if (term.colours < 8 && cell->bg == SX_C_TITLE)
+		return A_REVERSE;
+	if (term.colours < 256 && cell->fg == SX_C_DIM)
+		a |= A_DIM;
+	if (term.colours < 8 && (cell->fg == SX_C_BAD || cell->fg == SX_C_WARN))
+		a |= A_BOLD;
+	return a;
+}
+
+void sx_screen_show(const struct sx_canvas *c)
+{
+	for (int y = 0; y < c->height; y++) {
+		for (int x = 0; x < c->width; x++) {
+			const struct sx_canvas_cell *cell = &c->cells[y * c->width + x];
+			const wchar_t text[2] = {(wchar_t)cell->c, 0};
+			int pair =
+				term.colours >= 8 ? alloc_pair(foreground(cell), term.numbers[cell->bg]) : 0;
+			cchar_t out;
+
+			/* ERR is told for the last cell, which is written all the same */
+			setcchar(&out, text, attributes(cell), (short)(pair > 0 && pair < 32768 ? pair : 0),
+				 NULL);
+			mvadd_wch(y, x, &out);
+		}
+	}
+	refresh();
+}
+
+enum sx_screen_key sx_screen_key(int timeout_ms)
+{
+	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+	bool gone;
+	int ch;
+
+	/* a terminal that went away is readable for ever where SIGHUP is ignored: its keys first, then the end */
+	gone = poll(&p, 1, timeout_ms) > 0 && p.revents & (POLLHUP | POLLERR | POLLNVAL);
+	if (gone && !(p.revents & POLLIN))
+		return SX_KEY_QUIT;
+	ch = getch();
+	switch (ch) {
+	case ERR:
+		return gone ? SX_KEY_QUIT : SX_KEY_NONE;
+	case 'q':
+	case 'Q':
+	case 4: /* Ctrl-D */
+		return SX_KEY_QUIT;
+	case 27:
+		return SX_KEY_ESCAPE;
+	case 'p':
+	case ' ':
+		return SX_KEY_PAUSE;
+	case 'w':
+		return SX_KEY_WINDOW;
+	case '\t':
+	case KEY_RIGHT:
+	case KEY_DOWN:
+		return SX_KEY_NEXT;
+	case KEY_BTAB:
+	case KEY_LEFT:
+	case KEY_UP:
+		return SX_KEY_BEFORE;
+	case '?':
+	case 'h':
+	case KEY_F(1):
+		return SX_KEY_HELP;
+	case KEY_RESIZE:
+		return SX_KEY_RESIZED;
+	default:
+		return SX_KEY_OTHER;
+	}
+}

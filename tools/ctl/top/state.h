@@ -1,0 +1,49 @@
+/*
+ * What `stixelctl top` knows of an instance: its last /status, its newest frame, and the last minutes of a few figures.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TOOLS_CTL_TOP_STATE_H
+#define SX_TOOLS_CTL_TOP_STATE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stixel.h"
+
+#define SX_TOP_HISTORY 512
+#define SX_TOP_NAME_BYTES 80
+
+enum sx_top_window { SX_TOP_1S, SX_TOP_10S, SX_TOP_START, SX_TOP_WINDOWS };
+
+struct sx_top_history {
+	double value[SX_TOP_HISTORY]; /* the newest last; NaN: not known then */
+	int count;
+};
+
+struct sx_top {
+	char instance[SX_TOP_NAME_BYTES];
+	json_t *status;			  /* last answer, NULL: none yet */
+	int64_t answered_ns;		  /* when it came */
+	bool live;			  /* the last question was answered */
+	char why[256];			  /* if not */
+	struct stixel_reader *reader;	  /* NULL: not open yet */
+	const struct stixel_frame *frame; /* newest one, of reader; NULL: none, or it is not of now */
+	struct sx_top_history fps, p99_ms, watts;
+	enum sx_top_window window;
+};
+
+/* Begins with another instance, forgets what was known. The name is checked by the caller. */
+void sx_top_choose(struct sx_top *t, const char *instance);
+void sx_top_finish(struct sx_top *t);
+/* Asks the daemon; waits for a second at most. */
+void sx_top_ask(struct sx_top *t);
+/* Looks for a newer frame; never waits. True: there is one. */
+bool sx_top_look(struct sx_top *t);
+/* Name of the instance after (step 1) or before (-1) this one among those that run; false: there is no other. */
+bool sx_top_neighbour(const struct sx_top *t, int step, char name[SX_TOP_NAME_BYTES]);
+/* The latencies of the chosen window, NULL: the daemon has none. */
+json_t *sx_top_latencies(const struct sx_top *t);
+
+#endif

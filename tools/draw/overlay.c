@@ -1,0 +1,153 @@
+/*
+ * Draws stixels over an image.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <math.h>
+
+#include "stixel.h"
+#include "tools/draw/overlay.h"
+#include "tools/draw/palette.h"
+
+/* Weights of colour over picture, of 256: strong enough to read, weak enough to see the car below. */
+enum {
+	ALPHA_OBJECT = 150,
+	ALPHA_OPAQUE = 232,
+	ALPHA_GROUND = 60,
+	ALPHA_SKY = 92,
+	ALPHA_TOP = 190,
+	ALPHA_SIDE = 72
+};
+
+static const struct sx_rgb dark = {18, 20, 26};
+static const struct sx_rgb horizon_colour = {255, 255, 255};
+
+static bool same_size(const struct sx_image *a, const struct sx_image *b)
+{
+	return a->width == b->width && a->height == b->height;
+}
+
+static struct sx_rgb *rgb_row(struct sx_image *rgb, int y)
+{
+	return sx_image_row(rgb, y);
+}
+
+int sx_overlay_background(struct sx_image *rgb, const struct sx_image *left)
+{
+	if (rgb->pixel != SX_PIXEL_RGB24 || (left && (left->pixel != SX_PIXEL_U8 || !same_size(rgb, left))))
+		return -EINVAL;
+	for (int y = 0; y < rgb->height; y++) {
+		const uint8_t *grey = left ? sx_image_row(left, y) : NULL;
+		struct sx_rgb *to = rgb_row(rgb, y);
+
+		for (int x = 0; x < rgb->width; x++)
+			to[x] = grey ? (struct sx_rgb){grey[x], grey[x], grey[x]} : dark;
+	}
+	return 0;
+}
+
+/* Mixes colour into the rows and columns of the rectangle, ends inclusive, cut to the image. */
+static void tint(struct sx_image *rgb, int x0, int y0, int x1, int y1, struct sx_rgb colour, int alpha)
+{
+	x0 = x0 < 0 ? 0 : x0;
+	y0 = y0 < 0 ? 0 : y0;
+	x1 = x1 >= rgb->width ? rgb->width - 1 : x1;
+	y1 = y1 >= rgb->height ? rgb->height - 1 : y1;
+	for (int y = y0; y <= y1; y++) {
+		struct sx_rgb *row = rgb_row(rgb, y);
+
+		for (int x = x0; x <= x1; x++)
+			row[x] = sx_palette_mix(row[x], colour, alpha);
+	}
+}
+
+struct sx_palette_range sx_overlay_range(const struct sx_overlay_params *p)
+{
+	double largest = p->disparities > 1 ? p->disparities : 128;
+
+	if (p->focal_baseline > 0.0)
+		return (struct sx_palette_range){p->focal_baseline / 4.0, p->focal_baseline / 60.0};
+	return (struct sx_palette_range){largest, largest / 30.0};
+}
+
+static void draw_object(struct sx_image *rgb, const struct stixel *s, const struct sx_overlay_params *p,
+			const struct sx_palette_range *range)
+{
+	int x0 = s->column * p->column_width, x1 = x0 + p->column_width - 1;
+	struct sx_rgb colour = sx_palette_distance(range, s->disparity_q7 / 128.0);
+
+	if (!p->outline)
+		tint(rgb, x0, s->row_top, x1, s->row_bottom, colour, p->opaque ? ALPHA_OPAQUE : ALPHA_OBJECT);
+	/* edges: the top bright and one to the side dark, so that each stixel can be told from its neighbours */
+	if (s->row_bottom - s->row_top >= 3)
+		tint(rgb, x0, s->row_top, x1, s->row_top, (struct sx_rgb){255, 255, 255},
+		     p->outline ? ALPHA_TOP : ALPHA_SIDE);
+	if (p->column_width >= 4)
+		tint(rgb, x1, s->row_top, x1, s->row_bottom, dark, ALPHA_SIDE);
+	tint(rgb, x0, s->row_bottom, x1, s->row_bottom, dark, ALPHA_TOP);
+}
+
+static void draw_stixel(struct sx_image *rgb, const struct stixel *s, const struct sx_overlay_params *p,
+			const struct sx_palette_range *range)
+{
+	int x0 = s->column * p->column_width, x1 = x0 + p->column_width - 1;
+
+	switch (s->kind) {
+	case STIXEL_OBJECT:
+		if (s->disparity_q7 != STIXEL_DISPARITY_UNKNOWN)
+			draw_object(rgb, s, p, range);
+		break;
+	case STIXEL_GROUND:
+		if (!p->outline)
+			tint(rgb, x0, s->row_top, x1, s->row_bottom, sx_palette_class(s->kind), ALPHA_GROUND);
+		break;
+	case STIXEL_SKY:
+		if (!p->outline)
+			tint(rgb, x0, s->row_top, x1, s->row_bottom, sx_palette_class(s->kind), ALPHA_SKY);
+		break;
+	default:
+		break;
+	}
+}
+
+static void draw_horizon(struct sx_image *rgb, double row)
+{
+	int y;
+
+	if (!(row >= 0.0 && row < rgb->height))
+		return;
+	y = (int)row;
+	for (int x = 0; x < rgb->width; x += 12)
+		tint(rgb, x, y, x + 5, y, horizon_colour, 150);
+}
+
+void sx_overlay_draw(struct sx_image *rgb, const struct stixel *stixels, uint32_t count,
+		     const struct sx_overlay_params *p)
+{
+	struct sx_palette_range range = sx_overlay_range(p);
+
+	for (uint32_t i = 0; i < count; i++)
+		draw_stixel(rgb, &stixels[i], p, &range);
+	draw_horizon(rgb, p->horizon_row);
+	if (p->legend)
+		sx_legend_draw(rgb, p);
+}
+
+int sx_overlay_disparity(struct sx_image *rgb, const struct sx_image *disparity,
+			 const struct sx_overlay_params *p)
+{
+	double full = 16.0 * (p->disparities > 1 ? p->disparities : 128);
+
+	if (rgb->pixel != SX_PIXEL_RGB24 || disparity->pixel != SX_PIXEL_U16 || !same_size(rgb, disparity))
+		return -EINVAL;
+	for (int y = 0; y < rgb->height; y++) {
+		const uint16_t *d = sx_image_row(disparity, y);
+		struct sx_rgb *to = rgb_row(rgb, y);
+
+		for (int x = 0; x < rgb->width; x++)
+			to[x] = d[x] == SX_DISPARITY_INVALID ? (struct sx_rgb){0, 0, 0}
+							     : sx_palette_turbo(d[x] / full);
+	}
+	return 0;
+}

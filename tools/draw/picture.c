@@ -1,0 +1,84 @@
+/*
+ * Writes PNG files by libpng.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <png.h>
+#include <setjmp.h>
+
+#include "tools/draw/picture.h"
+
+static int format_of(enum sx_pixel pixel, int *depth, int *colour)
+{
+	switch (pixel) {
+	case SX_PIXEL_RGB24:
+		*depth = 8;
+		*colour = PNG_COLOR_TYPE_RGB;
+		return 0;
+	case SX_PIXEL_U8:
+		*depth = 8;
+		*colour = PNG_COLOR_TYPE_GRAY;
+		return 0;
+	case SX_PIXEL_U16:
+		*depth = 16;
+		*colour = PNG_COLOR_TYPE_GRAY;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+/* libpng would print to stderr; the caller says what failed, and where. */
+static void on_error(png_structp png, png_const_charp text)
+{
+	png_longjmp(png, 1);
+}
+
+static void on_warning(png_structp png, png_const_charp text)
+{
+}
+
+/* Everything between setjmp and its longjmp, so that no local variable lives across. */
+static int write_rows(png_structp png, png_infop info, FILE *f, const struct sx_image *img)
+{
+	int depth, colour;
+
+	if (setjmp(png_jmpbuf(png)))
+		return errno ? -errno : -EIO;
+	format_of(img->pixel, &depth, &colour);
+	png_init_io(png, f);
+	/* level 3 and one filter: three times faster than the defaults for 10 % more bytes */
+	png_set_compression_level(png, 3);
+	png_set_filter(png, 0, PNG_FILTER_SUB);
+	png_set_IHDR(png, info, (png_uint_32)img->width, (png_uint_32)img->height, depth, colour,
+		     PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+	png_write_info(png, info);
+	if (depth == 16)
+		png_set_swap(png);
+	for (int y = 0; y < img->height; y++)
+		png_write_row(png, sx_image_row(img, y));
+	png_write_end(png, info);
+	return 0;
+}
+
+int sx_picture_write(FILE *f, const struct sx_image *img)
+{
+	png_structp png;
+	png_infop info;
+	int depth, colour, r;
+
+	r = format_of(img->pixel, &depth, &colour);
+	if (r < 0)
+		return r;
+	png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, on_error, on_warning);
+	if (!png)
+		return -ENOMEM;
+	info = png_create_info_struct(png);
+	errno = 0;
+	r = info ? write_rows(png, info, f, img) : -ENOMEM;
+	png_destroy_write_struct(&png, &info);
+	if (r == 0 && fflush(f) != 0)
+		r = -errno;
+	return r;
+}

@@ -1,0 +1,238 @@
+/*
+ * stixel-process: stereo pairs from files to disparity, stixels and overlay, offline.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+
+#include "config/cli/usage.h"
+#include "tools/process/pair_names.h"
+#include "tools/process/process.h"
+#include "tools/common/progress.h"
+
+static volatile sig_atomic_t stop_signal;
+
+static void on_signal(int number)
+{
+	stop_signal = number;
+}
+
+#define TO(field) offsetof(struct process, field)
+
+static bool take_setting(void *target, const char *text, char *why, size_t why_bytes)
+{
+	struct process *p = target;
+
+	if (sx_settings_args_add(&p->args, text))
+		return true;
+	snprintf(why, why_bytes, "was given too often: put settings into a file");
+	return false;
+}
+
+static bool take_scores(void *target, const char *text, char *why, size_t why_bytes)
+{
+	struct process *p = target;
+	const char **more = realloc(p->scores, ((size_t)p->scores_count + 1) * sizeof(*more));
+
+	if (!more) {
+		snprintf(why, why_bytes, "not enough memory");
+		return false;
+	}
+	p->scores = more;
+	p->scores[p->scores_count++] = text;
+	return true;
+}
+
+static const struct sx_usage_option options[] = {
+	{"config", 'c', "FILE", SX_USAGE_TEXT, TO(args.file), .offer = SX_OFFER_FILE,
+	 .help = "configuration, as of stixeld; its [source] is not used"},
+	{"set", 's', "SECTION.KEY=VALUE", SX_USAGE_CALL, .take = take_setting, .offer = SX_OFFER_SETTING,
+	 .many = true, .help = "one setting, after the file's; may be repeated"},
+	{"output", 'o', "DIR", SX_USAGE_TEXT, TO(folder), .offer = SX_OFFER_FOLDER,
+	 .help = "where results go, made if missing; default: here"},
+	{"semantics", 0, "FILE", SX_USAGE_CALL, .take = take_scores, .offer = SX_OFFER_FILE, .many = true,
+	 .help = "class scores of the left image, .npy (uint8, classes x rows x columns) or a PNG of class "
+		 "numbers, in the order of semantics.classes; for several pairs once for each, in their "
+		 "order"},
+	{"disparity-colour", 0, NULL, SX_USAGE_FLAG, TO(colour),
+	 .help = "also write NAME.disparity-colour.png, for looking at"},
+};
+
+static const struct sx_usage_exit exits[] = {
+	{0, "done"},
+	{EX_USAGE, "wrong usage"},
+	{EX_DATAERR, "a pair was not usable"},
+	{EX_UNAVAILABLE, "the cuda engine was asked for and is not there"},
+	{EX_SOFTWARE, "the engine failed"},
+	{EX_CANTCREAT, "a result cannot be written"},
+	{EX_CONFIG, "wrong configuration"},
+};
+
+static const struct sx_usage usage = {
+	.program = SX_PROGRAM,
+	.about = "Computes disparity and stixels of rectified stereo pairs. For each pair it prints a line "
+		 "and\n"
+		 "writes\n\n"
+		 "NAME.disparity.png  16 bit, disparity * 256, 0 = invalid, as KITTI\n"
+		 "NAME.stixels.csv    one line a stixel, below a header line\n"
+		 "NAME.overlay.png    the left image with its stixels, coloured by distance\n\n"
+		 "NAME is LEFT without folder and suffix. Names that would be the same get their folder in "
+		 "front "
+		 "(000012/left.png: 000012_left). Pairs that cannot be read are named and left out; the "
+		 "others are "
+		 "still computed.",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.own = {.operands = "LEFT RIGHT [LEFT RIGHT]...",
+		.least = 2,
+		.most = INT_MAX,
+		.offer = SX_OFFER_FILE},
+	.exits = exits,
+	.exit_count = sizeof(exits) / sizeof(exits[0]),
+	.settings = true,
+};
+
+static int make_folder(const char *path)
+{
+	struct stat st;
+
+	if (mkdir(path, 0777) == 0 || (errno == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
+		return 0;
+	fprintf(stderr, SX_PROGRAM ": cannot make folder %s: %s\n", path,
+		strerror(errno == EEXIST ? ENOTDIR : errno));
+	return EX_CANTCREAT;
+}
+
+static struct process_job *make_jobs(char **files, const char *const *scores, int count, char ***names)
+{
+	struct process_job *jobs = calloc((size_t)count, sizeof(*jobs));
+	const char **left = calloc((size_t)count, sizeof(char *));
+	bool ok = jobs && left;
+
+	for (int i = 0; ok && i < count; i++)
+		left[i] = files[2 * i];
+	ok = ok && sx_pair_names(names, left, count) == 0;
+	for (int i = 0; ok && i < count; i++)
+		jobs[i] = (struct process_job){files[2 * i], files[2 * i + 1], (*names)[i],
+					       scores ? scores[i] : NULL};
+	free(left);
+	if (ok)
+		return jobs;
+	free(jobs);
+	return NULL;
+}
+
+/* A failure of the engine or of the configuration ends the run, anything about one pair does not. */
+static int run_jobs(struct process *p, const struct process_job *jobs, int count)
+{
+	int worst = 0, failed = 0;
+
+	sx_progress_begin("pairs", (uint64_t)count);
+	for (int i = 0; i < count && !stop_signal; i++) {
+		int code = process_pair(p, &jobs[i]);
+
+		if (count > 1)
+			sx_progress_update((uint64_t)i + 1);
+		if (!code)
+			continue;
+		failed++;
+		/* what lies with us outranks what lies with the data */
+		worst = worst == 0 || worst == EX_DATAERR ? code : worst;
+		if (code != EX_DATAERR && code != EX_CANTCREAT)
+			break;
+	}
+	sx_progress_end();
+	if (failed && count > 1)
+		fprintf(stderr, SX_PROGRAM ": %d of %d pairs failed\n", failed, count);
+	return worst;
+}
+
+/* Distances of an unknown camera would look as good as right ones. */
+static void note_default_camera(const struct sx_settings *s)
+{
+	const struct sx_camera *c = &s->params.camera;
+	struct sx_settings fresh;
+
+	if (s->calibration || sx_settings_init(&fresh) < 0)
+		return;
+	if (c->fx == fresh.params.camera.fx && c->fy == fresh.params.camera.fy &&
+	    c->cx == fresh.params.camera.cx && c->cy == fresh.params.camera.cy &&
+	    c->baseline_m == fresh.params.camera.baseline_m)
+		fprintf(stderr,
+			SX_PROGRAM
+			": no camera given: road and metres are those of the default one (fx %g px, "
+			"baseline %g m); give camera.calibration, or camera.fx and so on\n",
+			c->fx, c->baseline_m);
+	sx_settings_finish(&fresh);
+}
+
+/* Silence would let somebody believe that the labels had a say. */
+static void note_unread_scores(const struct process *p, const struct sx_settings *s)
+{
+	const enum sx_stixel_method method = s->params.stixels.method;
+
+	if (p->scores_count && (method == SX_STIXEL_DP || method == SX_STIXEL_RDP))
+		fprintf(stderr, SX_PROGRAM ": --semantics: stixels.method = %s does not read class scores\n",
+			method == SX_STIXEL_DP ? "dp" : "rdp");
+}
+
+static int run(struct process *p, char **files, int count)
+{
+	struct sx_settings settings = {0};
+	struct process_job *jobs = NULL;
+	char **names = NULL;
+	int code;
+
+	code = sx_settings_args_load(&settings, &p->args, SX_PROGRAM);
+	if (!code) {
+		note_default_camera(&settings);
+		note_unread_scores(p, &settings);
+		code = make_folder(p->folder);
+	}
+	if (!code)
+		code = process_open(p, &settings);
+	if (!code) {
+		jobs = make_jobs(files, p->scores, count, &names);
+		code = jobs ? run_jobs(p, jobs, count) : EX_SOFTWARE;
+	}
+	process_close(p);
+	if (jobs)
+		sx_pair_names_free(names, count);
+	free(jobs);
+	sx_settings_finish(&settings);
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+	struct process p = {.folder = ".", .slots.fd = -1};
+	struct sx_usage_words words;
+	int code;
+
+	code = sx_usage_parse(&usage, &p, argc, argv, &words);
+	if (code < 0 && words.operand_count % 2)
+		code = sx_usage_fail(&usage, NULL, "images come in pairs: the last LEFT has no RIGHT");
+	if (code < 0 && p.scores_count && p.scores_count != words.operand_count / 2)
+		code = sx_usage_fail(&usage, NULL, "--semantics is given %d times for %d pairs",
+				     p.scores_count, words.operand_count / 2);
+	if (code >= 0) {
+		free(p.scores);
+		return code;
+	}
+	/* the pair at hand is finished, so that nothing half written stays behind; a second signal ends at once */
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	code = run(&p, words.operands, words.operand_count / 2);
+	free(p.scores);
+	if (stop_signal)
+		raise(stop_signal);
+	return code;
+}

@@ -1,0 +1,59 @@
+/*
+ * stixel-process: its parts. A pair goes in as two file names and comes out as files and one line.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TOOLS_PROCESS_PROCESS_H
+#define SX_TOOLS_PROCESS_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "capture/slots.h"
+#include "config/config.h"
+#include "engines/select.h"
+#include "tools/common/settings_args.h"
+
+#define SX_PROGRAM "stixel-process"
+
+struct process_job {
+	const char *left, *right; /* image files */
+	const char *name;	  /* of the results, without folder and suffix */
+	const char *scores;	  /* file of class scores; NULL: none */
+};
+
+/*
+ * The engine, and its context for pairs of the size and format that came last, with the memory that they are put
+ * into: an engine that reads pairs where they lie has it pinned. A run of equal pairs makes one context; another size
+ * makes another.
+ */
+struct process {
+	struct sx_settings_args args;
+	const struct sx_settings *settings;
+	const char *folder;  /* where results go */
+	bool colour;	     /* also NAME.disparity-colour.png */
+	const char **scores; /* files of --semantics, one for each pair; scores_count of them */
+	int scores_count;
+	struct sx_semantic_params classes; /* what they are of; none without --semantics */
+	struct sx_engine engine;
+	struct sx_context *context;
+	struct sx_context_config config; /* of context */
+	struct sx_slots slots;		 /* one */
+};
+
+/* 0, or an exit code after a sentence on stderr. */
+int process_open(struct process *p, const struct sx_settings *settings);
+/* Accepts a zeroed or half-made one. */
+void process_close(struct process *p);
+
+/*
+ * One pair, from files to files; prints its line. 0, or an exit code after a sentence on stderr: EX_DATAERR for this
+ * pair's images; EX_CANTCREAT for a result that cannot be written; others end the run. No result is left half
+ * written.
+ */
+int process_pair(struct process *p, const struct process_job *job);
+
+/* Writes the results of the frame that the context holds. 0, or negative errno and a sentence in why. */
+int process_write(const struct process *p, const char *name, char *why, size_t why_bytes);
+
+#endif

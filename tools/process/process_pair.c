@@ -1,0 +1,197 @@
+/*
+ * stixel-process: one pair through the engine.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "capture/image/image_io.h"
+#include "config/classes.h"
+#include "tools/common/settings_args.h"
+#include "tools/process/process.h"
+#include "tools/process/process_scores.h"
+#include "tools/common/progress.h"
+
+static int fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static int fail(int code, const char *format, ...)
+{
+	va_list args;
+
+	sx_progress_hide();
+	fflush(stdout); /* the sentence comes after the lines of the pairs before */
+	fputs(SX_PROGRAM ": ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return code;
+}
+
+/* The settings have been checked, so the table is sound. */
+static void take_classes(struct process *p)
+{
+	char why[256];
+
+	p->classes = p->settings->params.semantics;
+	if (p->scores_count)
+		sx_classes_parse(p->settings->semantics.classes, &p->classes, NULL, why, sizeof(why));
+}
+
+int process_open(struct process *p, const struct sx_settings *settings)
+{
+	p->settings = settings;
+	take_classes(p);
+	return sx_settings_args_engine(&p->engine, &settings->engine, SX_PROGRAM);
+}
+
+/* In this order: a device reads the pair until its context is gone. */
+static void drop_context(struct process *p)
+{
+	if (p->context)
+		p->engine.backend->context_destroy(p->context);
+	p->context = NULL;
+	sx_engine_unpin_all(&p->engine);
+	sx_slots_finish(&p->slots);
+}
+
+void process_close(struct process *p)
+{
+	drop_context(p);
+	sx_engine_close(&p->engine);
+}
+
+/* Memory that cannot be pinned costs a copy more, which is nothing beside reading files. */
+static int make_slot(struct process *p, const struct sx_image *left, char *why, size_t why_bytes)
+{
+	struct sx_block block;
+	int r = sx_slots_init(&p->slots, 1, SX_LAYOUT_TWO, left->width, left->height, left->pixel, 0, why,
+			      why_bytes);
+
+	for (int i = 0; r == 0 && sx_slots_block(&p->slots, i, &block); i++)
+		sx_engine_pin(&p->engine, block.memory, block.bytes);
+	return r;
+}
+
+/* Makes the context fit the images. */
+static int fit_context(struct process *p, const struct process_job *job, const struct sx_image *left)
+{
+	char why[512] = "";
+	int r;
+
+	if (p->context && p->config.width == left->width && p->config.height == left->height &&
+	    p->config.pixel == left->pixel)
+		return 0;
+	drop_context(p);
+	if (sx_settings_check_size(p->settings, left->width, left->height, why, sizeof(why)) < 0)
+		return fail(EX_DATAERR, "%s: %s", job->left, why);
+	p->config = (struct sx_context_config){.width = left->width,
+					       .height = left->height,
+					       .pixel = left->pixel,
+					       .params = p->settings->params};
+	p->config.params.semantics = p->classes;
+	r = p->engine.backend->context_create(&p->context, p->engine.device, &p->config, why, sizeof(why));
+	if (r < 0)
+		p->context = NULL;
+	else if ((r = make_slot(p, left, why, sizeof(why))) < 0)
+		drop_context(p);
+	if (r == 0)
+		return 0;
+	if (r == -EINVAL)
+		return fail(EX_DATAERR, "%s: %s", job->left, why);
+	return fail(r == -EOPNOTSUPP ? EX_CONFIG : EX_SOFTWARE, "engine %s: %s", p->engine.backend->name,
+		    *why ? why : strerror(-r));
+}
+
+static double density(const struct process *p)
+{
+	struct sx_image q4;
+	size_t valid = 0;
+
+	if (p->engine.backend->peek(p->context, SX_TAP_DISPARITY, &q4) < 0)
+		return 0.0;
+	for (int y = 0; y < q4.height; y++) {
+		const uint16_t *row = sx_image_row(&q4, y);
+
+		for (int x = 0; x < q4.width; x++)
+			valid += row[x] != SX_DISPARITY_INVALID;
+	}
+	return 100.0 * (double)valid / ((double)q4.width * q4.height);
+}
+
+static void print_line(const struct process *p, const struct process_job *job)
+{
+	static const char *const origins[] = {"none", "measured", "previous", "from calibration"};
+	const struct sx_result *result = p->engine.backend->result(p->context);
+	const struct sx_road *road = &result->road;
+
+	sx_progress_hide();
+	printf("%s: %dx%d, %.1f ms, density %.1f %%, %u stixels, road %s", job->name, p->config.width,
+	       p->config.height, (double)(result->finished_ns - result->started_ns) / 1e6, density(p),
+	       result->count, origins[road->origin <= SX_ROAD_FROM_CALIBRATION ? road->origin : 0]);
+	if (road->origin != SX_ROAD_NONE)
+		printf(" (height %.2f m, pitch %.2f deg, horizon row %.1f)", road->height_m,
+		       road->pitch_rad * 57.29577951308232, road->horizon_row);
+	putchar('\n');
+	fflush(stdout);
+}
+
+static int compute(struct process *p, const struct process_job *job, const struct sx_image *left,
+		   const struct sx_image *right, const struct sx_scores *scores)
+{
+	struct sx_pair pair = {.number = 1, .scores = scores};
+	char why[PATH_MAX + 256] = "";
+	int r;
+
+	r = fit_context(p, job, left);
+	if (r)
+		return r;
+	pair.left = p->slots.slot->left;
+	pair.right = p->slots.slot->right;
+	sx_image_copy(&pair.left, left);
+	sx_image_copy(&pair.right, right);
+	/* no previous road: each pair stands for itself, whatever order the files come in */
+	r = p->engine.backend->submit(p->context, &pair, NULL);
+	if (r == 0)
+		r = p->engine.backend->wait(p->context, -1);
+	if (r < 0)
+		return fail(EX_SOFTWARE, "%s: engine %s failed: %s", job->left, p->engine.backend->name,
+			    sx_engine_failure(&p->engine, r));
+	r = process_write(p, job->name, why, sizeof(why));
+	if (r < 0)
+		return fail(EX_CANTCREAT, "%s", why);
+	print_line(p, job);
+	return 0;
+}
+
+int process_pair(struct process *p, const struct process_job *job)
+{
+	struct sx_image left = {0}, right = {0};
+	struct process_scores scores = {0};
+	char why[PATH_MAX + 256] = "";
+	int code;
+
+	if (sx_image_read(job->left, &left, why, sizeof(why)) < 0 ||
+	    sx_image_read(job->right, &right, why, sizeof(why)) < 0)
+		code = fail(EX_DATAERR, "%s", why);
+	else if (left.width != right.width || left.height != right.height)
+		code = fail(EX_DATAERR, "sizes differ: %s is %dx%d, %s is %dx%d", job->left, left.width,
+			    left.height, job->right, right.width, right.height);
+	else if (left.pixel != right.pixel)
+		code = fail(EX_DATAERR, "formats differ: %s is %s, %s is %s", job->left,
+			    sx_pixel_name(left.pixel), job->right, sx_pixel_name(right.pixel));
+	else if (job->scores && process_scores_read(&scores, job->scores, p->classes.classes, left.width,
+						    left.height, why, sizeof(why)) < 0)
+		code = fail(EX_DATAERR, "%s", why);
+	else
+		code = compute(p, job, &left, &right, job->scores ? &scores.scores : NULL);
+	process_scores_finish(&scores);
+	sx_image_finish(&left);
+	sx_image_finish(&right);
+	return code;
+}

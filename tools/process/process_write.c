@@ -1,0 +1,174 @@
+/*
+ * stixel-process: disparity, stixels and overlay as files. All are written under temporary names first, so that a
+ * pair leaves either all of its results or those of an earlier run.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "stixel.h"
+#include "tools/common/outfile.h"
+#include "tools/draw/overlay.h"
+#include "tools/draw/picture.h"
+#include "tools/process/process.h"
+#include "tools/draw/stixel_csv.h"
+
+typedef int write_fn(const struct process *p, FILE *f);
+
+static double focal_baseline(const struct process *p)
+{
+	const struct sx_camera *c = &p->config.params.camera;
+
+	return c->fx * c->baseline_m;
+}
+
+/*
+ * KITTI's form: disparity * 256, 0 is invalid. A measured disparity of 0 (sky) becomes 1, the smallest value that is
+ * valid there; 256 px and more, which 16 bits cannot hold, become 65535.
+ */
+static uint16_t kitti(uint16_t q4)
+{
+	if (q4 == SX_DISPARITY_INVALID)
+		return 0;
+	if (q4 == 0)
+		return 1;
+	return q4 > 0xfff ? 0xffff : (uint16_t)(q4 << 4);
+}
+
+static int write_disparity(const struct process *p, FILE *f)
+{
+	struct sx_image q4, out;
+	int r;
+
+	r = p->engine.backend->peek(p->context, SX_TAP_DISPARITY, &q4);
+	if (r == 0)
+		r = sx_image_init(&out, SX_PIXEL_U16, q4.width, q4.height);
+	if (r < 0)
+		return r;
+	for (int y = 0; y < q4.height; y++) {
+		const uint16_t *from = sx_image_row(&q4, y);
+		uint16_t *to = sx_image_row(&out, y);
+
+		for (int x = 0; x < q4.width; x++)
+			to[x] = kitti(from[x]);
+	}
+	r = sx_picture_write(f, &out);
+	sx_image_finish(&out);
+	return r;
+}
+
+static int write_stixels(const struct process *p, FILE *f)
+{
+	const struct sx_result *result = p->engine.backend->result(p->context);
+
+	sx_csv_header(f);
+	for (uint32_t i = 0; i < result->count; i++)
+		sx_csv_stixel(f, &result->stixels[i], focal_baseline(p));
+	return 0; /* sx_outfile_commit() sees what failed */
+}
+
+static struct sx_overlay_params overlay_params(const struct process *p)
+{
+	const struct sx_road *road = &p->engine.backend->result(p->context)->road;
+
+	return (struct sx_overlay_params){
+		.column_width = p->config.params.stixels.width,
+		.disparities = sx_disparity_range(&p->config.params.stereo),
+		.focal_baseline = focal_baseline(p),
+		.horizon_row = road->origin == SX_ROAD_NONE ? NAN : road->horizon_row,
+		.legend = true,
+	};
+}
+
+static int write_overlay(const struct process *p, FILE *f)
+{
+	const struct sx_result *result = p->engine.backend->result(p->context);
+	struct sx_overlay_params params = overlay_params(p);
+	struct sx_image left, rgb;
+	int r;
+
+	r = p->engine.backend->peek(p->context, SX_TAP_LEFT, &left);
+	if (r == 0)
+		r = sx_image_init(&rgb, SX_PIXEL_RGB24, left.width, left.height);
+	if (r < 0)
+		return r;
+	r = sx_overlay_background(&rgb, &left);
+	if (r == 0) {
+		sx_overlay_draw(&rgb, result->stixels, result->count, &params);
+		r = sx_picture_write(f, &rgb);
+	}
+	sx_image_finish(&rgb);
+	return r;
+}
+
+static int write_colour(const struct process *p, FILE *f)
+{
+	struct sx_overlay_params params = overlay_params(p);
+	struct sx_image q4, rgb;
+	int r;
+
+	r = p->engine.backend->peek(p->context, SX_TAP_DISPARITY, &q4);
+	if (r == 0)
+		r = sx_image_init(&rgb, SX_PIXEL_RGB24, q4.width, q4.height);
+	if (r < 0)
+		return r;
+	r = sx_overlay_disparity(&rgb, &q4, &params);
+	if (r == 0)
+		r = sx_picture_write(f, &rgb);
+	sx_image_finish(&rgb);
+	return r;
+}
+
+static const struct output {
+	const char *suffix;
+	write_fn *write;
+} outputs[] = {
+	{"disparity.png", write_disparity},
+	{"stixels.csv", write_stixels},
+	{"overlay.png", write_overlay},
+	{"disparity-colour.png", write_colour}, /* last: only when asked for */
+};
+
+#define OUTPUTS (sizeof(outputs) / sizeof(outputs[0]))
+
+static int write_one(const struct process *p, const struct output *o, const char *name,
+		     struct sx_outfile *file)
+{
+	char path[PATH_MAX];
+	int n, r;
+
+	n = snprintf(path, sizeof(path), "%s/%s.%s", p->folder, name, o->suffix);
+	if (n < 0 || (size_t)n >= sizeof(path))
+		return -ENAMETOOLONG;
+	r = sx_outfile_open(file, path);
+	return r < 0 ? r : o->write(p, file->f);
+}
+
+int process_write(const struct process *p, const char *name, char *why, size_t why_bytes)
+{
+	static struct sx_outfile files[OUTPUTS]; /* 32 kB of paths: not on the stack */
+	size_t count = p->colour ? OUTPUTS : OUTPUTS - 1, i;
+	int r = 0;
+
+	memset(files, 0, sizeof(files));
+	for (i = 0; i < count; i++) {
+		r = write_one(p, &outputs[i], name, &files[i]);
+		if (r < 0)
+			goto fail;
+	}
+	for (i = 0; i < count; i++) {
+		r = sx_outfile_commit(&files[i]);
+		if (r < 0)
+			goto fail;
+	}
+	return 0;
+fail:
+	snprintf(why, why_bytes, "cannot write %s/%s.%s: %s", p->folder, name, outputs[i].suffix,
+		 strerror(-r));
+	for (size_t k = 0; k < count; k++)
+		sx_outfile_abort(&files[k]);
+	return r;
+}
