@@ -134,6 +134,8 @@ static int take_frame(struct sx_recording *r, const struct sx_record_head *h, st
 		if (e < 0)
 			return e;
 		r->state.compressed++;
+	} else if (h->bytes != h->plain_bytes) { /* no more than bytes are in the window */
+		return -EBADMSG;
 	}
 	return sx_frame_check(&record->frame, content, h->plain_bytes);
 }

@@ -98,7 +98,11 @@ VF_INLINE vf vf_of_doubles(struct vd a)
 {
 	const vf4 lo = __builtin_convertvector(a.lo, vf4), hi = __builtin_convertvector(a.hi, vf4);
 
+#if defined(__clang__) || __GNUC__ >= 12
 	return __builtin_shufflevector(lo, hi, 0, 1, 2, 3, 4, 5, 6, 7);
+#else /* gcc's own, older shuffle makes no vector longer */
+	return (vf){lo[0], lo[1], lo[2], lo[3], hi[0], hi[1], hi[2], hi[3]};
+#endif
 }
 
 VF_INLINE struct vd vd_of_ints(vs a)

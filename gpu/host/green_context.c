@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#if !defined(SX_EMULATE) && CUDART_VERSION >= 12040
+/* 12.4 has green contexts, but no stream of one, nor a driver's function by version. */
+#if !defined(SX_EMULATE) && CUDART_VERSION >= 12050
 #include <cuda.h>
 
 struct driver {
@@ -35,12 +36,8 @@ static bool find(const char *name, void *function)
 {
 	enum cudaDriverEntryPointQueryResult found;
 	void *address = NULL;
-#if CUDART_VERSION >= 12050
 	cudaError_t e =
 		cudaGetDriverEntryPointByVersion(name, &address, CUDA_VERSION, cudaEnableDefault, &found);
-#else
-	cudaError_t e = cudaGetDriverEntryPoint(name, &address, cudaEnableDefault, &found);
-#endif
 
 	if (e || found != cudaDriverEntryPointSuccess || !address) {
 		cudaGetLastError();
@@ -93,7 +90,7 @@ int sx_green_create(struct sx_green **ret, int device, int sms, int *granted, ch
 	}
 	if (!find_all(&g->driver)) {
 		snprintf(why, why_bytes,
-			 "engine cuda: the driver cannot limit multiprocessors, which CUDA 12.4 brought");
+			 "engine cuda: the driver cannot limit multiprocessors, which CUDA 12.5 brought");
 		free(g);
 		return -ENOTSUP;
 	}
@@ -137,7 +134,7 @@ cudaError_t sx_green_stream(const struct sx_green *g, int priority, cudaStream_t
 int sx_green_create(struct sx_green **ret, int device, int sms, int *granted, char *why, size_t why_bytes)
 {
 	snprintf(why, why_bytes,
-		 "engine cuda: multiprocessors can be limited in builds with CUDA 12.4 or newer only");
+		 "engine cuda: multiprocessors can be limited in builds with CUDA 12.5 or newer only");
 	return -ENOTSUP;
 }
 

@@ -357,6 +357,44 @@ static void test_a_hole(void **state)
 	assert_int_equal(seen.state.damaged_places, 1);
 }
 
+static void seal_record(struct sx_record_head *h)
+{
+	h->content_crc = sx_crc32c(0, h + 1, h->bytes);
+	h->head_crc = sx_crc32c(0, h, offsetof(struct sx_record_head, head_crc));
+}
+
+/*
+ * All checksums are good, and the one record, of a frame's header alone, claims content far behind the end of the file,
+ * and of what was read of it. Nothing there is looked at.
+ */
+static void claim(unsigned encoding, uint32_t plain_bytes)
+{
+	struct sx_record_head *h =
+		(struct sx_record_head *)(memory.bytes + sizeof(struct sx_recording_header));
+	struct stixel_frame_header *frame = (struct stixel_frame_header *)(h + 1);
+	struct seen seen;
+
+	make(&small, 1, false);
+	memmove(h, memory.bytes + record_at[0], record_at[1] - record_at[0]);
+	frame->frame_bytes = plain_bytes;
+	h->bytes = sizeof(*frame);
+	h->plain_bytes = plain_bytes;
+	h->encoding = (uint16_t)encoding;
+	seal_record(h);
+	save(memory.bytes, sizeof(struct sx_recording_header) + sizeof(*h) + sizeof(*frame));
+	seen = read_all(&small);
+	assert_int_equal(seen.result, encoding == SX_RECORD_ZSTD && !sx_record_codec_built() ? -ENOTSUP : 0);
+	assert_int_equal(seen.frames, 0);
+}
+
+static void test_more_claimed_than_there_is(void **state)
+{
+	claim(SX_RECORD_PLAIN, STIXEL_FRAME_BYTES_MAX);
+	claim(SX_RECORD_PLAIN, 1u << 20);
+	claim(SX_RECORD_PLAIN, 0);
+	claim(SX_RECORD_ZSTD, STIXEL_FRAME_BYTES_MAX);
+}
+
 /* ---- other versions ---- */
 
 static void seal_header(struct sx_recording_header *h, size_t bytes)
@@ -524,6 +562,7 @@ int main(void)
 		cmocka_unit_test(test_cut_everywhere),
 		cmocka_unit_test(test_flipped_bits),
 		cmocka_unit_test(test_a_hole),
+		cmocka_unit_test(test_more_claimed_than_there_is),
 		cmocka_unit_test(test_other_versions),
 		cmocka_unit_test(test_newer_minor),
 		cmocka_unit_test(test_no_such_file),

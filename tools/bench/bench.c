@@ -64,7 +64,7 @@ static const struct sx_usage_option options[] = {
 	{"warm-up", 0, "N", SX_USAGE_INT, TO(warm_up), 0, 100000,
 	 .help = "frames before that, not counted; default 5"},
 	{"sms", 0, "N", SX_USAGE_INT, TO(sms), 1, 100000,
-	 .help = "use only N multiprocessors of a GPU (CUDA 12.4 or newer), such as 8 to look at what an "
+	 .help = "use only N multiprocessors of a GPU (CUDA 12.5 or newer), such as 8 to look at what an "
 		 "Orin NX may do"},
 	{"asleep", 0, NULL, SX_USAGE_FLAG, TO(asleep),
 	 .help = "sleep until a frame is done, as the daemon does; otherwise the cuda engine asks the device "

@@ -149,7 +149,7 @@ static void test_open(void **state)
 	p.sms = 100000;
 	assert_refused(&p, -EINVAL, "100000 multiprocessors");
 	p.sms = 1;
-	assert_refused(&p, -ENOTSUP, "12.4");
+	assert_refused(&p, -ENOTSUP, "12.5");
 }
 
 static void test_describe(void **state)

@@ -56,7 +56,8 @@ static void look_at_ring(struct doctor *d, const char *folder, const char *name)
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	/* look_for_rings() gives no longer names, which gcc 9 does not see */
+	snprintf(path, sizeof(path), "%s/%.79s", folder, name);
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0) {
 		if (own && errno == EACCES)
