@@ -125,8 +125,8 @@ static void mistakes_name_their_place(void **state)
 		 "-s semantics.source=a/b: [semantics] source: found 'a/b', allowed 1 to 64 of "
 		 "A-Z a-z 0-9 _ . - and no leading dot"},
 		{"semantics.source=.a",
-		 "-s semantics.source=.a: [semantics] source: found '.a', allowed 1 to 64 of "
-		 "A-Z a-z 0-9 _ . - and no leading dot"},
+		 "-s semantics.source=.a: [semantics] source: found '.a', allowed 1 to 64 of A-Z a-z 0-9 _ . "
+		 "- and no leading dot"},
 	};
 	struct sx_settings s;
 

@@ -84,10 +84,8 @@ static const struct sx_usage usage = {
 		 "NAME.stixels.csv    one line a stixel, below a header line\n"
 		 "NAME.overlay.png    the left image with its stixels, coloured by distance\n\n"
 		 "NAME is LEFT without folder and suffix. Names that would be the same get their folder in "
-		 "front "
-		 "(000012/left.png: 000012_left). Pairs that cannot be read are named and left out; the "
-		 "others are "
-		 "still computed.",
+		 "front (000012/left.png: 000012_left). Pairs that cannot be read are named and left out; "
+		 "the others are still computed.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.own = {.operands = "LEFT RIGHT [LEFT RIGHT]...",
