@@ -313,7 +313,7 @@ static void check_places(struct sx_load *l)
 static void check_keep(struct sx_load *l, const char *key, double value)
 {
 	if (value < 0 && value != SX_CONTROL_KEEP && !refused(l, "source", key))
-		sx_errors_add(l->errors, "%s: [source] %s: found %g, allowed -1 (as it is), 0 or more",
+		sx_errors_add(l->errors, "%s: [source] %s: found %g, allowed -1 (unchanged), 0 or more",
 			      set_at(l, "source", key), key, value);
 }
 

@@ -134,7 +134,7 @@ static void every_error_at_once(void **state)
 		"DIR/a.conf:14: found 'key: value', expected KEY = VALUE or [SECTION]\n"
 		"DIR/a.conf:15: found '= 5', expected KEY = VALUE or [SECTION]\n"
 		"DIR/a.conf:16: found '[stereo', the ']' of a section is missing\n"
-		"DIR/a.conf:18: found 'width = 5' behind a section's name\n"
+		"DIR/a.conf:18: found 'width = 5' after a section's name\n"
 		"DIR/a.conf:20: [camera] baseline_m: found '12 cm' (unit 'cm' instead of 'm'), allowed 0..10 "
 		"m\n"
 		"DIR/a.conf:21: [camera] height_m: found '1,65' (unit ',65' instead of 'm'), allowed "
@@ -249,8 +249,8 @@ static void cameras_have_settings(void **state)
 	/* between "as it is" and "automatic" there is nothing */
 	snprintf(text, sizeof(text), "%sexposure_ms = -0.5\ngain = -0.1\n", begin);
 	fixture_load(fixture_text("a.conf", text), NULL,
-		     "DIR/a.conf:9: [source] exposure_ms: found -0.5, allowed -1 (as it is), 0 or more\n"
-		     "DIR/a.conf:10: [source] gain: found -0.1, allowed -1 (as it is), 0 or more\n");
+		     "DIR/a.conf:9: [source] exposure_ms: found -0.5, allowed -1 (unchanged), 0 or more\n"
+		     "DIR/a.conf:10: [source] gain: found -0.1, allowed -1 (unchanged), 0 or more\n");
 	snprintf(text, sizeof(text),
 		 "%sformat = MJPEG\nmemory = cuda\nbuffers = 33\ntimeout_ms = 99\nexposure_ms = -2\n"
 		 "decoders = 9\ntolerance_ms = -1\n",
