@@ -268,7 +268,6 @@ static void take_down(struct sx_run *run)
 	if (run->status_made)
 		unlink(run->status_path);
 	sx_log_drain();
-	sx_notify_finish(&run->notify);
 	if (run->signal_fd >= 0)
 		close(run->signal_fd);
 	if (run->main_fd >= 0)
@@ -289,7 +288,7 @@ int sx_run(const struct sx_options *options, struct sx_settings *settings)
 		run->options = options;
 		run->settings = settings;
 		run->pages = pages;
-		run->lock_fd = run->signal_fd = run->main_fd = run->stream_fd = run->notify.fd = -1;
+		run->lock_fd = run->signal_fd = run->main_fd = run->stream_fd = -1;
 		code = set_up(run);
 		if (code == 0)
 			code = sx_run_loop(run);
