@@ -26,11 +26,6 @@ struct sx_pair {
 	enum sx_stamp_source stamp;
 	const struct sx_scores *scores;
 	void *slot; /* the source's own handle: untouched by others */
-	/*
-	 * NULL, or called once by a thread of the engine as soon as it has read the images, so that their memory can be used
-	 * again while the frame is still being computed. Engines that read until the end of the frame (cuda) do not call it.
-	 */
-	void (*images_read)(const struct sx_pair *pair);
 };
 
 #endif

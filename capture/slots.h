@@ -23,7 +23,8 @@ struct sx_slot {
 	struct sx_block block;
 	struct sx_image whole[2];
 	struct sx_image left, right;
-	atomic_bool busy;
+	atomic_bool
+		busy; /* taken and not released; of no meaning to source v4l2, whose tickets own the slots */
 };
 
 /*
@@ -38,11 +39,13 @@ struct sx_slots {
 };
 
 /*
- * Takes all memory. width, height: of one picture of the pair. Returns 0 or negative errno (with a sentence);
- * sx_slots_finish() accepts a zeroed and a half-made one, but not one that was never initialised.
+ * Takes all memory, and has no pace yet. width, height: of one picture of the pair. Returns 0 or negative errno (with a
+ * sentence); sx_slots_finish() accepts a zeroed and a half-made one, but not one that was never initialised.
  */
 int sx_slots_init(struct sx_slots *s, int count, enum sx_layout layout, int width, int height,
-		  enum sx_pixel pixel, double fps, char *why, size_t why_bytes);
+		  enum sx_pixel pixel, char *why, size_t why_bytes);
+/* Once, before the first is taken: fps slots a second fall due; 0: whenever one is free. Errors likewise. */
+int sx_slots_pace(struct sx_slots *s, double fps, char *why, size_t why_bytes);
 void sx_slots_finish(struct sx_slots *s);
 
 /* The picture of one side (0 left, 1 right) in one that holds both; width, height: of one side. */

@@ -139,7 +139,10 @@ int sx_source_fd(const struct sx_source *s);
  */
 int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes);
 
-/* Any thread. Gives the pair's buffers back; every pair exactly once. */
+/*
+ * Any thread. Gives the pair's images back; every pair exactly once. Their memory is used again, and buffers go back to
+ * their drivers, when sx_source_next() is called next: who releases from another thread wakes the one that takes.
+ */
 void sx_source_release(struct sx_source *s, const struct sx_pair *pair);
 
 #endif

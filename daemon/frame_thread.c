@@ -170,7 +170,7 @@ static bool collect(struct sx_pipeline *p)
 			fail(p, r, "cannot be published", strerror(-r));
 			return false;
 		}
-		sx_handover_release(&p->handover, f->item);
+		sx_handover_release(f->item);
 		f->item = NULL;
 		p->collected++;
 		f = oldest(p);
@@ -209,7 +209,8 @@ static int submit(struct sx_pipeline *p)
 	if (p->submitted == p->collected) /* told before: the reference engine computes inside submit */
 		atomic_store_explicit(&p->c.telemetry->in_flight_since_ns, f->submitted_ns,
 				      memory_order_relaxed);
-	r = p->c.engine->backend->submit(f->context, &f->item->pair, previous_road(p, &road));
+	r = p->c.engine->backend->submit(f->context, &f->item->pair, previous_road(p, &road),
+					 sx_handover_images_read, f->item);
 	if (r < 0) {
 		fail(p, r, "the engine refused the pair", sx_engine_failure(p->c.engine, r));
 		return r;

@@ -307,7 +307,7 @@ void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source)
 	for (int i = 0; i < p->context_count; i++) {
 		p->c.engine->backend->context_destroy(p->flights[i].context);
 		if (p->flights[i].item)
-			sx_handover_release(&p->handover, p->flights[i].item);
+			sx_handover_release(p->flights[i].item);
 	}
 	sx_handover_finish(&p->handover);
 	sx_pipeline_unpin(p);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -17,7 +16,7 @@
 #include "capture/v4l2/v4l2_priv.h"
 
 /* What epoll tells: numbers of the cameras, and of the descriptors that are read empty. */
-enum { EVENT_CAMERA, EVENT_TIMER = 2, EVENT_BACK, EVENT_DECODED };
+enum { EVENT_CAMERA, EVENT_TIMER = 2, EVENT_DECODED };
 
 static int watch(struct sx_v4l2 *v, int fd, uint32_t events, uint32_t event)
 {
@@ -26,7 +25,7 @@ static int watch(struct sx_v4l2 *v, int fd, uint32_t events, uint32_t event)
 	return epoll_ctl(v->epoll_fd, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
 }
 
-/* The descriptor that stands for all: cameras, released pairs, decoded ones, and a clock to notice silence. */
+/* The descriptor that stands for all: cameras, decoded pairs, and a clock to notice silence. */
 static int open_events(struct sx_v4l2 *v)
 {
 	int64_t ns = v->timeout_ns / 4;
@@ -35,14 +34,10 @@ static int open_events(struct sx_v4l2 *v)
 	int r;
 
 	v->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	v->back_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	v->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (v->epoll_fd < 0 || v->back_fd < 0 || v->timer_fd < 0 ||
-	    timerfd_settime(v->timer_fd, 0, &each, NULL) < 0)
+	if (v->epoll_fd < 0 || v->timer_fd < 0 || timerfd_settime(v->timer_fd, 0, &each, NULL) < 0)
 		return -errno;
 	r = watch(v, v->timer_fd, EPOLLIN, EVENT_TIMER);
-	if (r == 0)
-		r = watch(v, v->back_fd, EPOLLIN, EVENT_BACK);
 	if (r == 0 && v->decoders)
 		r = watch(v, sx_decoders_fd(v->decoders), EPOLLIN, EVENT_DECODED);
 	for (int i = 0; r == 0 && i < v->count; i++)
@@ -76,7 +71,7 @@ static int v4l2_open(struct sx_source *s, const struct sx_source_params *p, int 
 		return -ENOMEM;
 	}
 	s->own = v;
-	v->epoll_fd = v->back_fd = v->timer_fd = -1;
+	v->epoll_fd = v->timer_fd = -1;
 	for (int i = 0; i < 2; i++)
 		v->cameras[i].device.fd = -1;
 	v->maker.fd = -1;
@@ -95,7 +90,7 @@ static int v4l2_open(struct sx_source *s, const struct sx_source_params *p, int 
 static void v4l2_close(struct sx_source *s)
 {
 	struct sx_v4l2 *v = s->own;
-	const int fds[] = {v ? v->epoll_fd : -1, v ? v->back_fd : -1, v ? v->timer_fd : -1};
+	const int fds[] = {v ? v->epoll_fd : -1, v ? v->timer_fd : -1};
 
 	if (!v)
 		return;
@@ -215,7 +210,8 @@ static void excuse_cameras(struct sx_v4l2 *v, int64_t now)
 	bool lent = false, starved = false;
 
 	for (int k = 0; k < v->ticket_count; k++)
-		lent = lent || v->tickets[k].state == SX_TICKET_LENT;
+		lent = lent ||
+		       atomic_load_explicit(&v->tickets[k].state, memory_order_relaxed) >= SX_TICKET_LENT;
 	for (int i = 0; i < v->count; i++) {
 		if (!is_starved(&v->cameras[i]))
 			continue;
@@ -284,16 +280,13 @@ static void read_events(struct sx_v4l2 *v, uint32_t events[2])
 
 	events[0] = events[1] = 0;
 	for (int i = 0; i < n; i++) {
-		int fd = e[i].data.u32 == EVENT_TIMER  ? v->timer_fd
-			 : e[i].data.u32 == EVENT_BACK ? v->back_fd
-						       : -1;
+		const uint32_t which = e[i].data.u32;
 
-		if (e[i].data.u32 < EVENT_TIMER)
-			events[e[i].data.u32] = e[i].events;
-		else if (e[i].data.u32 == EVENT_DECODED)
-			fd = sx_decoders_fd(v->decoders);
-		if (fd >= 0 && read(fd, &value, sizeof(value)) < 0)
-			continue; /* somebody was faster */
+		if (which < EVENT_TIMER)
+			events[which] = e[i].events;
+		else if (read(which == EVENT_TIMER ? v->timer_fd : sx_decoders_fd(v->decoders), &value,
+			      sizeof(value)) < 0)
+			continue; /* it was read empty before */
 	}
 }
 

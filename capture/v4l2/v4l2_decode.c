@@ -11,7 +11,7 @@
 
 void sx_v4l2_decode(struct sx_v4l2 *v, struct sx_v4l2_ticket *t)
 {
-	t->state = SX_TICKET_DECODING;
+	atomic_store_explicit(&t->state, SX_TICKET_DECODING, memory_order_relaxed);
 	v->decoding[v->decoding_count++] = t;
 	for (int i = 0; i < v->count; i++) {
 		const struct sx_v4l2_camera *c = &v->cameras[i];
@@ -44,8 +44,7 @@ static int give_up(struct sx_source *s, struct sx_v4l2_ticket *t, bool broken, c
 				 : broken		? SX_DROP_UNPAIRED
 							: SX_DROP_BACKLOG,
 				 why, why_bytes);
-	sx_slots_release(&v->slots, t->slot);
-	t->state = SX_TICKET_FREE;
+	atomic_store_explicit(&t->state, SX_TICKET_FREE, memory_order_relaxed);
 	return r;
 }
 

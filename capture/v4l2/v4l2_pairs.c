@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "capture/v4l2/v4l2_priv.h"
@@ -48,7 +47,7 @@ static struct sx_image picture(const struct sx_v4l2_camera *c, int index)
 static struct sx_v4l2_ticket *free_ticket(struct sx_v4l2 *v)
 {
 	for (int i = 0; i < v->ticket_count; i++)
-		if (v->tickets[i].state == SX_TICKET_FREE)
+		if (atomic_load_explicit(&v->tickets[i].state, memory_order_relaxed) == SX_TICKET_FREE)
 			return &v->tickets[i];
 	return NULL;
 }
@@ -82,8 +81,7 @@ void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_ticket *t, struct sx_pa
 				      : sx_layout_half(&left, v->layout, v->width, v->height, 1);
 		left = v->count == 2 ? left : sx_layout_half(&left, v->layout, v->width, v->height, 0);
 	}
-	atomic_store_explicit(&t->back, false, memory_order_relaxed);
-	t->state = SX_TICKET_LENT;
+	atomic_store_explicit(&t->state, SX_TICKET_LENT, memory_order_relaxed);
 	*pair = (struct sx_pair){.left = left,
 				 .right = right,
 				 .number = ++s->number,
@@ -114,16 +112,14 @@ int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[
 {
 	struct sx_v4l2 *v = s->own;
 	struct sx_v4l2_ticket *t = free_ticket(v);
-	struct sx_slot *slot = t && !v->direct ? sx_slots_take(&v->slots) : NULL;
 	int r = 0;
 
-	if (!t || (!v->direct && !slot)) {
+	if (!t) {
 		v->last_pair_ns = sx_now_ns(); /* there was one: whoever takes them is slow */
 		for (int i = 0; i < v->count && r == 0; i++)
 			r = sx_v4l2_drop(s, i, found[i].index, SX_DROP_BACKLOG, why, why_bytes);
 		return r;
 	}
-	t->slot = slot;
 	for (int i = 0; i < 2; i++) {
 		t->index[i] = found[i].index;
 		t->ns[i] = found[i].ns;
@@ -134,7 +130,7 @@ int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[
 		sx_v4l2_decode(v, t);
 		return 0;
 	}
-	if (slot)
+	if (t->slot)
 		r = copy_pair(v, t, why, why_bytes);
 	if (r < 0)
 		return r; /* a camera is lost before both pictures were copied; the slot goes with the source */
@@ -182,25 +178,20 @@ int sx_v4l2_take_back(struct sx_v4l2 *v, char *why, size_t why_bytes)
 	for (int k = 0; k < v->ticket_count; k++) {
 		struct sx_v4l2_ticket *t = &v->tickets[k];
 
-		if (t->state != SX_TICKET_LENT || !atomic_load_explicit(&t->back, memory_order_acquire))
+		/* acquire: whoever had the pair has read its images */
+		if (atomic_load_explicit(&t->state, memory_order_acquire) != SX_TICKET_RETURNED)
 			continue;
-		t->state = SX_TICKET_FREE;
+		atomic_store_explicit(&t->state, SX_TICKET_FREE, memory_order_relaxed);
 		for (int i = 0; i < v->count && !t->slot && r == 0; i++)
 			r = sx_v4l2_queue_put(&v->cameras[i].queue, t->index[i], why, why_bytes);
 	}
 	return r;
 }
 
-/* Any thread. Buffers go back to the driver in the capture thread, which is woken for it. */
 void sx_v4l2_release(struct sx_source *s, const struct sx_pair *pair)
 {
-	struct sx_v4l2 *v = s->own;
 	struct sx_v4l2_ticket *t = pair->slot;
-	const uint64_t one = 1;
 
-	if (t->slot)
-		sx_slots_release(&v->slots, t->slot);
-	atomic_store_explicit(&t->back, true, memory_order_release);
-	if (write(v->back_fd, &one, sizeof(one)) < 0)
-		return; /* full: readable all the same */
+	(void)s;
+	atomic_store_explicit(&t->state, SX_TICKET_RETURNED, memory_order_release);
 }

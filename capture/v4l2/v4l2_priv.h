@@ -28,15 +28,21 @@ struct sx_v4l2_camera {
 	int64_t last_ns; /* when the last picture came, or the start */
 };
 
-/* A pair on its way: being decoded, or in use by the engine. */
+enum sx_v4l2_ticket_state {
+	SX_TICKET_FREE,
+	SX_TICKET_DECODING,
+	SX_TICKET_LENT, /* with the pair that was given out */
+	SX_TICKET_RETURNED /* that pair was released: the capture thread gives the buffers back to their drivers */
+};
+
+/* A pair on its way. state is the capture thread's to change, but for the step from LENT to RETURNED: any thread's. */
 struct sx_v4l2_ticket {
-	enum { SX_TICKET_FREE, SX_TICKET_DECODING, SX_TICKET_LENT } state;
-	atomic_bool back; /* released by whoever had it (direct) */
-	int index[2];	  /* buffers of the cameras */
+	_Atomic(enum sx_v4l2_ticket_state) state;
+	int index[2]; /* buffers of the cameras */
 	int64_t ns[2];
 	enum sx_stamp_clock clock;
 	enum sx_stamp_source stamp;
-	struct sx_slot *slot; /* NULL: direct */
+	struct sx_slot *slot; /* copied: this ticket's for good; NULL: direct */
 	struct sx_decode_task tasks[2];
 };
 
@@ -56,7 +62,7 @@ struct sx_v4l2 {
 	int decoding_count;
 	int64_t timeout_ns, last_pair_ns;
 	char damage[SX_V4L2_DAMAGE_BYTES]; /* the last damaged picture since the last pair; empty: none */
-	int epoll_fd, timer_fd, back_fd;
+	int epoll_fd, timer_fd;
 };
 
 /* Fills a zeroed v and s->info; the errors of sx_source_open(). Sets devices and takes memory, but starts nothing. */
@@ -78,7 +84,7 @@ int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[
 void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_ticket *t, struct sx_pair *pair);
 /* Buffers of pairs that were released go back to their drivers. */
 int sx_v4l2_take_back(struct sx_v4l2 *v, char *why, size_t why_bytes);
-/* Any thread. Buffers go back to the driver in the capture thread, which is woken for it. */
+/* Any thread. Buffers go back to the driver in the capture thread, when it looks next. */
 void sx_v4l2_release(struct sx_source *s, const struct sx_pair *pair);
 
 /* v4l2_decode.c */

@@ -299,7 +299,9 @@ static int take_slots(struct sx_v4l2 *v, const struct sx_source_params *p, int s
 	v->direct = !f->compressed && v->cameras[0].queue.memory != SX_MEMORY_MMAP;
 	if (v->direct)
 		return 0;
-	r = sx_slots_init(&v->slots, slots, p->layout, v->width, v->height, f->pixel, 0, why, why_bytes);
+	r = sx_slots_init(&v->slots, slots, p->layout, v->width, v->height, f->pixel, why, why_bytes);
+	for (int i = 0; r == 0 && i < slots; i++)
+		v->tickets[i].slot = &v->slots.slot[i];
 	if (r == 0 && f->compressed)
 		r = sx_decoders_create(&v->decoders, threads, why, why_bytes);
 	return r == -ENOTSUP ? -EINVAL : r == -ENOMEM ? r : later(r);

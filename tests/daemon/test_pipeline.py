@@ -76,6 +76,19 @@ class Pipeline(TestCase):
         self.assertTrue(all(f.pair == f.number for f in frames))
         self.assertEqual((frames[-1].captured, frames[-1].overload), (200, 0))
 
+    def test_images_go_back_while_their_frame_is_computed(self):
+        for interval in (0, 2000):
+            i = self.fake("-s", "engine.contexts=2", gated=True, interval_us=interval, compute_us=3000, jitter_us=2000,
+                          pairs=200, read_early=1)
+            ring = self.ring(i)
+            self.assertEqual(i.wait(), 0, i.text())
+            frames = ring.frames()
+            last = frames[-1]
+            self.assertEqual((last.captured, last.published + last.overload), (200, 200))
+            for a, b in zip(frames, frames[1:]):
+                self.assertGreater(b.pair, a.pair)
+                self.assertGreater(b.left_ns, a.left_ns)
+
     def test_frames_option_is_exact(self):
         for interval in (0, 1000):
             i = self.fake("--frames", "25", "-s", "engine.contexts=3", gated=True, interval_us=interval, compute_us=2000)

@@ -319,7 +319,7 @@ static int run_frame(struct run *r, struct sx_scene *scene, uint32_t frame, stru
 		pair.scores = &r->noisy.scores;
 	}
 	start = sx_now_ns();
-	e = r->backend->submit(r->context, &pair, NULL);
+	e = r->backend->submit(r->context, &pair, NULL, NULL, NULL);
 	if (e == 0)
 		e = r->backend->wait(r->context, -1);
 	if (e < 0) {
