@@ -19,7 +19,7 @@ struct files {
 	size_t unreadable; /* pairs in a row: a loop in which none is left ends */
 };
 
-/* Size of one picture of a pair, from the size of the file. */
+/* Size of one image of a pair, from the size of the file. */
 static int split(const char *path, enum sx_layout layout, const struct sx_image *whole, int *width,
 		 int *height, char *why, size_t why_bytes)
 {

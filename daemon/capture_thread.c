@@ -74,7 +74,7 @@ static void add_counters(struct sx_source_counters *sum, const struct sx_source 
 /* What the source counted, plus what closed ones had counted before. */
 static void note_counters(struct capture *c)
 {
-	struct sx_source_counters sum = c->p->before;
+	struct sx_source_counters sum = c->t->closed;
 
 	if (c->p->source)
 		add_counters(&sum, c->p->source);
@@ -118,7 +118,7 @@ static void lose_camera(struct capture *c, const char *why)
 		if (poll(&fd, 1, -1) > 0)
 			sx_wake_clear(p->handover.capture_fd);
 	}
-	add_counters(&p->before, p->source);
+	add_counters(&c->t->closed, p->source);
 	sx_pipeline_unpin(p); /* every pair is back, so no frame is in flight */
 	sx_source_close(p->source);
 	p->source = NULL;
@@ -142,7 +142,7 @@ static void find_camera(struct capture *c)
 		return;
 	}
 	info = sx_source_info(p->source);
-	p->before.reconnects++;
+	c->t->closed.reconnects++;
 	note_counters(c);
 	if (!sx_pipeline_fits(info, &p->info)) {
 		snprintf(why, sizeof(why), "camera is back with %dx%d %s instead of %dx%d %s", info->width,
@@ -184,7 +184,7 @@ static void hand_over(struct capture *c, struct sx_item *item)
 	item = sx_handover_put(item);
 	if (!item)
 		return;
-	atomic_fetch_add_explicit(&c->t->overload, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&c->t->overload, 1, memory_order_release);
 	sx_handover_release(item);
 }
 

@@ -87,6 +87,8 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	const struct sx_telemetry *t = p->c.telemetry;
 	struct stixel_frame_header *h = &p->header;
 
+	/* before captured, which is counted before it: no frame says that more were dropped than captured */
+	h->dropped_overload = atomic_load_explicit(&t->overload, memory_order_acquire);
 	h->number = p->collected + 1;
 	h->capture_left_ns = f->item->pair.left_ns;
 	h->capture_right_ns = f->item->pair.right_ns;
@@ -109,7 +111,6 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 		h->stage_ns[i] = result->stage_ns[i];
 	h->captured = atomic_load_explicit(&t->captured, memory_order_relaxed);
 	h->published = atomic_load_explicit(&t->published, memory_order_relaxed) + 1;
-	h->dropped_overload = atomic_load_explicit(&t->overload, memory_order_relaxed);
 	h->dropped_unpaired = atomic_load_explicit(&t->unpaired, memory_order_relaxed);
 	h->dropped_corrupt = atomic_load_explicit(&t->corrupt, memory_order_relaxed);
 	h->published_ns = sx_now_ns();

@@ -66,8 +66,7 @@ struct sx_pipeline {
 	/* capture thread; source belongs to main while the thread does not run */
 	pthread_t capture;
 	bool capture_runs;
-	struct sx_source *source;	  /* NULL: camera absent */
-	struct sx_source_counters before; /* counted by sources that are closed */
+	struct sx_source *source; /* NULL: camera absent */
 
 	/* frame thread */
 	pthread_t frame;

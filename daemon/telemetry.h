@@ -53,8 +53,11 @@ struct sx_duration {
 
 struct sx_telemetry {
 	/* capture thread */
-	_Atomic uint64_t captured; /* pairs taken from the source */
-	_Atomic uint64_t overload; /* pairs replaced while they waited */
+	_Atomic uint64_t captured; /* pairs that the source had */
+	_Atomic uint64_t
+		overload; /* of them, those that a newer one replaced: while they waited, or in the source */
+	struct sx_source_counters
+		closed; /* what sources that are closed had counted; no other thread looks */
 	_Atomic uint64_t unpaired, corrupt;
 	_Atomic uint64_t images[2], gaps[2]; /* per side */
 	_Atomic uint64_t dropped[2][SX_DROP_COUNT];

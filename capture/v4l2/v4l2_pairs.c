@@ -20,8 +20,8 @@ bool sx_v4l2_is_damage(enum sx_image_drop d)
 	return d == SX_DROP_ERROR_FLAG || d == SX_DROP_SHORT || d == SX_DROP_BROKEN;
 }
 
-int sx_v4l2_drop(struct sx_source *s, int side, int index, enum sx_image_drop why_dropped, char *why,
-		 size_t why_bytes)
+void sx_v4l2_drop(struct sx_source *s, int side, int index, enum sx_image_drop why_dropped, int *error,
+		  char *why, size_t why_bytes)
 {
 	struct sx_v4l2 *v = s->own;
 
@@ -30,10 +30,11 @@ int sx_v4l2_drop(struct sx_source *s, int side, int index, enum sx_image_drop wh
 		sx_v4l2_count(&s->corrupt, 1);
 	if (why_dropped == SX_DROP_UNPAIRED)
 		sx_v4l2_count(&s->unpaired, 1);
-	return sx_v4l2_queue_put(&v->cameras[side].queue, index, why, why_bytes);
+	if (*error == 0)
+		*error = sx_v4l2_queue_put(&v->cameras[side].queue, index, why, why_bytes);
 }
 
-static struct sx_image picture(const struct sx_v4l2_camera *c, int index)
+static struct sx_image image_in(const struct sx_v4l2_camera *c, int index)
 {
 	const struct sx_v4l2_device *d = &c->device;
 
@@ -52,7 +53,7 @@ static struct sx_v4l2_ticket *free_ticket(struct sx_v4l2 *v)
 	return NULL;
 }
 
-/* Pictures of both sides that nobody can compare in time make no pair. */
+/* Images of both sides that nobody can compare in time make no pair. */
 static int check_stamps(struct sx_v4l2 *v, const struct sx_pairing_image pair[2], char *why, size_t why_bytes)
 {
 	static const char *const names[] = {"at the start of exposure", "at the end of the frame",
@@ -76,8 +77,8 @@ void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_ticket *t, struct sx_pa
 		left = t->slot->left;
 		right = t->slot->right;
 	} else {
-		left = picture(&v->cameras[0], t->index[0]);
-		right = v->count == 2 ? picture(&v->cameras[1], t->index[1])
+		left = image_in(&v->cameras[0], t->index[0]);
+		right = v->count == 2 ? image_in(&v->cameras[1], t->index[1])
 				      : sx_layout_half(&left, v->layout, v->width, v->height, 1);
 		left = v->count == 2 ? left : sx_layout_half(&left, v->layout, v->width, v->height, 0);
 	}
@@ -92,13 +93,13 @@ void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_ticket *t, struct sx_pa
 				 .slot = t};
 }
 
-/* Copies both pictures into the slot; the buffers go back at once. */
+/* Copies both images into the slot; the buffers go back at once. */
 static int copy_pair(struct sx_v4l2 *v, struct sx_v4l2_ticket *t, char *why, size_t why_bytes)
 {
 	int r = 0;
 
 	for (int i = 0; i < v->count && r == 0; i++) {
-		struct sx_image from = picture(&v->cameras[i], t->index[i]);
+		struct sx_image from = image_in(&v->cameras[i], t->index[i]);
 
 		sx_image_copy(&t->slot->whole[i], &from);
 		r = sx_v4l2_queue_put(&v->cameras[i].queue, t->index[i], why, why_bytes);
@@ -116,8 +117,8 @@ int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[
 
 	if (!t) {
 		v->last_pair_ns = sx_now_ns(); /* there was one: whoever takes them is slow */
-		for (int i = 0; i < v->count && r == 0; i++)
-			r = sx_v4l2_drop(s, i, found[i].index, SX_DROP_BACKLOG, why, why_bytes);
+		for (int i = 0; i < v->count; i++)
+			sx_v4l2_drop(s, i, found[i].index, SX_DROP_OVERLOAD, &r, why, why_bytes);
 		return r;
 	}
 	for (int i = 0; i < 2; i++) {
@@ -133,12 +134,12 @@ int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[
 	if (t->slot)
 		r = copy_pair(v, t, why, why_bytes);
 	if (r < 0)
-		return r; /* a camera is lost before both pictures were copied; the slot goes with the source */
+		return r; /* a camera is lost before both images were copied; the slot goes with the source */
 	sx_v4l2_deliver(s, t, pair);
 	return 1;
 }
 
-/* One camera: the newest picture. Two: the newest pair. 1: found is filled. */
+/* One camera: the newest image. Two: the newest pair. 1: found is filled. */
 int sx_v4l2_find_pair(struct sx_source *s, struct sx_pairing_image found[2], char *why, size_t why_bytes)
 {
 	struct sx_v4l2 *v = s->own;
@@ -148,9 +149,9 @@ int sx_v4l2_find_pair(struct sx_source *s, struct sx_pairing_image found[2], cha
 	if (v->count == 1) {
 		int n = v->pairing.side[0].count;
 
-		for (int i = 0; i + 1 < n && r == 0; i++)
-			r = sx_v4l2_drop(s, 0, v->pairing.side[0].images[i].index, SX_DROP_BACKLOG, why,
-					 why_bytes);
+		for (int i = 0; i + 1 < n; i++)
+			sx_v4l2_drop(s, 0, v->pairing.side[0].images[i].index, SX_DROP_OVERLOAD, &r, why,
+				     why_bytes);
 		if (n == 0 || r < 0)
 			return r;
 		found[0] = found[1] = v->pairing.side[0].images[n - 1];
@@ -158,11 +159,11 @@ int sx_v4l2_find_pair(struct sx_source *s, struct sx_pairing_image found[2], cha
 		return 1;
 	}
 	sx_pairing_take(&v->pairing, &result);
-	for (int i = 0; i < result.dropped_count && r == 0; i++)
-		r = sx_v4l2_drop(s, result.dropped[i].side, result.dropped[i].index,
-				 result.dropped[i].fate == SX_PAIRING_BACKLOG ? SX_DROP_BACKLOG
-									      : SX_DROP_UNPAIRED,
-				 why, why_bytes);
+	for (int i = 0; i < result.dropped_count; i++)
+		sx_v4l2_drop(s, result.dropped[i].side, result.dropped[i].index,
+			     result.dropped[i].fate == SX_PAIRING_OVERLOAD ? SX_DROP_OVERLOAD
+									   : SX_DROP_UNPAIRED,
+			     &r, why, why_bytes);
 	if (r < 0 || !result.found)
 		return r;
 	memcpy(found, result.pair, sizeof(result.pair));

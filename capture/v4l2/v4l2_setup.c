@@ -56,7 +56,7 @@ static int open_cameras(struct sx_v4l2 *v, const struct sx_source_params *p, cha
 	return later(r);
 }
 
-/* Size of a camera's picture. */
+/* Size of a camera's image. */
 static int whole_width(const struct sx_v4l2 *v)
 {
 	return v->layout == SX_LAYOUT_SIDE_BY_SIDE ? 2 * v->width : v->width;
@@ -288,7 +288,7 @@ static int find_memory(struct sx_v4l2 *v, const struct sx_source_params *p, int 
 	return later(r);
 }
 
-/* Where copies and decoded pictures go, and who decodes. */
+/* Where copies and decoded images go, and who decodes. */
 static int take_slots(struct sx_v4l2 *v, const struct sx_source_params *p, int slots, char *why,
 		      size_t why_bytes)
 {

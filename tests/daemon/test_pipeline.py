@@ -150,6 +150,10 @@ class Pipeline(TestCase):
         self.assertEqual(s["pid"], old["pid"])
         f = receive(self.stream(i), 3)[-1]
         self.assertEqual((f.width, f.columns), (128, 32))
+        # what the camera before had counted is not forgotten with its pipeline
+        for c in i.status()["source"]["cameras"]:
+            self.assertGreater(c["captured"], 59)
+            self.assertEqual(c["reconnects"], 1)
         self.assertEqual(i.stop(), 0)
         self.assertEqual(i.leftovers(), [])
 
