@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/camera.h"
 #include "base/pair.h"
 
 enum sx_source_kind { SX_SOURCE_V4L2, SX_SOURCE_FILES, SX_SOURCE_SYNTHETIC };
@@ -68,8 +69,6 @@ struct sx_source_params {
 	int decoders;		 /* threads that decode MJPG; 0: one for each camera */
 };
 
-struct sx_scene_camera; /* capture/scene/scene.h */
-
 struct sx_source_info {
 	int width, height;
 	enum sx_pixel pixel;
@@ -80,7 +79,7 @@ struct sx_source_info {
 	const char *path[2];
 	bool paced; /* false: gives a pair whenever asked; the taker sets the pace */
 	/* the camera, where the source knows it better than the configuration (synthetic); NULL elsewhere */
-	const struct sx_scene_camera *camera;
+	const struct sx_camera *camera;
 	/* what else is worth a line in the log: why not another memory, exposure that differs from what was asked for */
 	char note[256];
 };

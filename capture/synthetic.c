@@ -13,7 +13,7 @@
 struct synthetic {
 	struct sx_scene *scene;
 	struct sx_slots slots;
-	struct sx_scene_camera camera;
+	struct sx_camera camera;
 	uint32_t frame;
 };
 

@@ -148,7 +148,7 @@ static void find_camera(struct capture *c)
 		snprintf(why, sizeof(why), "camera is back with %dx%d %s instead of %dx%d %s", info->width,
 			 info->height, sx_pixel_name(info->pixel), p->info.width, p->info.height,
 			 sx_pixel_name(p->info.pixel));
-		sx_pipeline_end(p, SX_END_CHANGED, 0, why);
+		sx_pipeline_end(p, SX_END_CHANGED, why);
 		return;
 	}
 	sx_pipeline_pin(p);

@@ -144,12 +144,12 @@ static int publish(struct sx_pipeline *p, const struct sx_flight *f)
 	return 0;
 }
 
-static void fail(struct sx_pipeline *p, int r, const char *what, const char *reason)
+static void fail(struct sx_pipeline *p, const char *what, const char *reason)
 {
 	char why[SX_WHY_BYTES];
 
 	snprintf(why, sizeof(why), "frame %llu: %s: %s", (unsigned long long)p->collected + 1, what, reason);
-	sx_pipeline_end(p, SX_END_ENGINE, r, why);
+	sx_pipeline_end(p, SX_END_ENGINE, why);
 }
 
 /* Publishes every frame that is finished, oldest first. False: the pipeline has failed. */
@@ -163,12 +163,12 @@ static bool collect(struct sx_pipeline *p)
 		if (r == 0)
 			return true;
 		if (r < 0) {
-			fail(p, r, "the engine failed", sx_engine_failure(p->c.engine, r));
+			fail(p, "the engine failed", sx_engine_failure(p->c.engine, r));
 			return false;
 		}
 		r = publish(p, f);
 		if (r < 0) {
-			fail(p, r, "cannot be published", strerror(-r));
+			fail(p, "cannot be published", strerror(-r));
 			return false;
 		}
 		sx_handover_release(f->item);
@@ -213,7 +213,7 @@ static int submit(struct sx_pipeline *p)
 	r = p->c.engine->backend->submit(f->context, &f->item->pair, previous_road(p, &road),
 					 sx_handover_images_read, f->item);
 	if (r < 0) {
-		fail(p, r, "the engine refused the pair", sx_engine_failure(p->c.engine, r));
+		fail(p, "the engine refused the pair", sx_engine_failure(p->c.engine, r));
 		return r;
 	}
 	p->submitted++;
@@ -230,12 +230,12 @@ static bool is_finished(struct sx_pipeline *p)
 	if (atomic_load_explicit(&p->stop, memory_order_relaxed))
 		return true;
 	if (has_all(p)) {
-		sx_pipeline_end(p, SX_END_FRAMES, 0, "");
+		sx_pipeline_end(p, SX_END_FRAMES, "");
 		return true;
 	}
 	if (!ended || p->waits || sx_handover_waits(&p->handover))
 		return false;
-	sx_pipeline_end(p, SX_END_SOURCE, 0, "");
+	sx_pipeline_end(p, SX_END_SOURCE, "");
 	return true;
 }
 

@@ -40,8 +40,8 @@ struct sx_v4l2_ticket {
 	_Atomic(enum sx_v4l2_ticket_state) state;
 	int index[2]; /* buffers of the cameras */
 	int64_t ns[2];
-	enum sx_stamp_clock clock;
-	enum sx_stamp_source stamp;
+	enum stixel_clock clock;
+	enum stixel_stamp stamp;
 	struct sx_slot *slot; /* copied: this ticket's for good; NULL: direct */
 	struct sx_decode_task tasks[2];
 };

@@ -42,7 +42,7 @@ void sx_pipeline_unpin(struct sx_pipeline *p)
 {
 }
 
-void sx_pipeline_end(struct sx_pipeline *p, enum sx_end end, int error, const char *why)
+void sx_pipeline_end(struct sx_pipeline *p, enum sx_end end, const char *why)
 {
 	fail_msg("the pipeline ends: %s", why);
 }

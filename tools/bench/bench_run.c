@@ -87,7 +87,6 @@ static int make_pairs(struct bench_run *b)
 {
 	struct sx_source_params params = b->settings.source;
 	struct sx_source *source = NULL;
-	const struct sx_scene_camera *c;
 	struct sx_pair pair;
 	char why[512] = "";
 	int code = 0;
@@ -101,9 +100,7 @@ static int make_pairs(struct bench_run *b)
 	}
 	if (sx_source_open(&source, &params, 1, why, sizeof(why)) < 0)
 		return bench_fail(EX_USAGE, why, NULL);
-	c = sx_source_info(source)->camera;
-	b->config.params.camera =
-		(struct sx_camera){c->fx, c->fy, c->cx, c->cy, c->baseline_m, c->height_m, c->pitch_deg};
+	b->config.params.camera = *sx_source_info(source)->camera;
 	while (!code && b->pair_count < PAIRS_MAX) {
 		if (sx_source_next(source, &pair, why, sizeof(why)) != 1) {
 			code = bench_fail(EX_SOFTWARE, "the synthetic source ended", why);
