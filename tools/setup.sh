@@ -17,7 +17,8 @@ die()
 
 # Names as in Debian 12, Ubuntu 22.04 and 24.04.
 build_packages=(build-essential meson ninja-build pkg-config python3 libpng-dev libturbojpeg0-dev libmicrohttpd-dev
-	libinih-dev libyaml-dev libjansson-dev libncurses-dev libzstd-dev libprotobuf-c-dev protobuf-c-compiler protobuf-compiler)
+	libinih-dev libyaml-dev libjansson-dev libncurses-dev libsystemd-dev libzstd-dev libprotobuf-c-dev protobuf-c-compiler
+	protobuf-compiler)
 export build_packages
 
 # Prints those of the named packages that are not installed.
