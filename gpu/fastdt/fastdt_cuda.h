@@ -12,18 +12,9 @@
 extern "C" {
 #endif
 
-/*
- * How costs of ZNCC come to the pass to the right, with the same bytes; chosen: by gpu/fastdt/fastdt_zncc.cu. Float knows one way: fused.
- * The others know separate alone where A may be above 255 (sigma_space above 5.5).
- */
-enum sx_fastdt_costs {
-	SX_FASTDT_COSTS_CHOSEN,
-	SX_FASTDT_COSTS_SEPARATE, /* through a volume */
-	SX_FASTDT_COSTS_FUSED	  /* made by the pass */
-};
 struct sx_fastdt_cuda;
 int sx_fastdt_cuda_create(struct sx_fastdt_cuda **ret, struct sx_cuda_memory *m,
-			  const struct sx_context_config *c, enum sx_fastdt_costs costs, int sms);
+			  const struct sx_context_config *c);
 void sx_fastdt_cuda_destroy(struct sx_fastdt_cuda *s);
 /* Bytes of device memory read and written per frame, counted from the layout: reported, not used. */
 size_t sx_fastdt_cuda_traffic(const struct sx_fastdt_cuda *s);

@@ -105,8 +105,7 @@ static int create_aggregation(struct sx_context *x)
 	struct sx_cuda_stages *s = &x->stages;
 
 	return x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT
-		       ? sx_fastdt_cuda_create(&s->fastdt, &x->memory, &x->config, SX_FASTDT_COSTS_CHOSEN,
-					       x->device->sms)
+		       ? sx_fastdt_cuda_create(&s->fastdt, &x->memory, &x->config)
 		       : sx_sgm_cuda_create(&s->sgm, &x->memory, &x->config, x->device->flow, x->device->sms);
 }
 

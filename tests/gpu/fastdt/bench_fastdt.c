@@ -1,7 +1,6 @@
 /*
- * How long FastDT with ZNCC takes from the words of windows to the winner, for the table of gpu/fastdt/fastdt_zncc.cu: each variant and
- * both ways of costs. In ms, best and median: all; costs, with the pass to the right where that makes them; the other passes; up
- * and the winner.
+ * How long FastDT with ZNCC takes from the words of windows to the winner, each variant and window. In ms, best and median:
+ * all; costs; the passes to the right, to the left and down; up and the winner.
  *
  *   bench_fastdt [WIDTH HEIGHT [DISPARITIES [LAUNCHES [SMS]]]]
  *
@@ -56,21 +55,17 @@ static void time_parts(struct fastdt *f)
 		bench_print(ms[k], f->b.launches);
 }
 
-static void time_one(struct fastdt *f, struct sx_stereo_params *p, enum sx_fastdt_costs costs)
+static void time_one(struct fastdt *f, struct sx_stereo_params *p)
 {
-	static const char *const variants[] = {"auto", "float", "int32", "int16", "int8"}, *const ways[] = {
-												   "chosen",
-												   "separate",
-												   "fused"};
 	const struct sx_context_config c = {.width = f->b.width, .height = f->b.height, .params.stereo = *p};
 	struct sx_cuda_memory m = {.stream = f->b.stream};
 
-	if (sx_fastdt_cuda_create(&f->s, &m, &c, costs, 1) < 0)
+	if (sx_fastdt_cuda_create(&f->s, &m, &c) < 0)
 		bench_must(m.error, "memory");
 	if (p->cost == SX_COST_ZNCC)
 		bench_must(sx_zncc_windows_cuda_run(f->grey, f->words, p->zncc_window, f->b.stream),
 			   "windows");
-	printf("%-5s window %2d %-8s", variants[p->fastdt], p->zncc_window, ways[costs]);
+	printf("%-5s window %2d", p->fastdt == SX_FASTDT_INT8 ? "int8" : "int16", p->zncc_window);
 	bench_time(&f->b, run, f);
 	printf("; costs");
 	time_parts(f);
@@ -107,10 +102,8 @@ int main(int argc, char **argv)
 	memset(&f, 0, sizeof(f));
 	bench_init(&f.b, argc, argv);
 	take(&f);
-	for (int variant = SX_FASTDT_FLOAT; variant <= SX_FASTDT_INT8; variant++) {
-		/* cells of int32 are those of int16 */
-		for (int window = 3; variant != SX_FASTDT_INT32 && window <= SX_ZNCC_WINDOW_MAX;
-		     window += 2) {
+	for (int variant = SX_FASTDT_INT16; variant <= SX_FASTDT_INT8; variant++) {
+		for (int window = 3; window <= SX_ZNCC_WINDOW_MAX; window += 2) {
 			memset(&p, 0, sizeof(p));
 			p.cost = SX_COST_ZNCC;
 			p.aggregation = SX_AGGREGATION_FASTDT;
@@ -120,9 +113,7 @@ int main(int argc, char **argv)
 			p.uniqueness = 95;
 			p.subpixel = SX_SUBPIXEL_TRUNC;
 			sx_stereo_resolve(&p);
-			if (variant != SX_FASTDT_FLOAT)
-				time_one(&f, &p, SX_FASTDT_COSTS_SEPARATE);
-			time_one(&f, &p, SX_FASTDT_COSTS_FUSED);
+			time_one(&f, &p);
 		}
 	}
 	bench_must(cudaEventDestroy(f.streams.fork), "an event");
