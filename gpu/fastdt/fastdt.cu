@@ -22,10 +22,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "gpu/stereo/cost_cuda.h"
 #include "gpu/fastdt/fastdt_cuda.h"
 #include "gpu/fastdt/fastdt_priv.h"
-#include "gpu/zncc/zncc_cuda.h"
 
 #define THREADS 128
 #define BATCH SX_DT_BATCH
@@ -225,8 +223,8 @@ cudaError_t launch(const struct pass &p, cudaStream_t stream)
 struct sx_fastdt_cuda {
 	struct sx_stereo_params p;
 	struct sx_dt_planes planes;
-	uint8_t *narrow; /* a byte a cell */
-	uint8_t *wide;	 /* two */
+	uint8_t *narrow; /* a byte a cell: costs, A, codes of B */
+	uint8_t *wide;	 /* two: A, B, U */
 	bool bytes;	 /* A fits narrow */
 	bool held;	 /* V may leave 16 bits, and is held there */
 	bool keep;
@@ -272,13 +270,25 @@ static void take_planes(struct sx_fastdt_cuda *s, struct sx_cuda_memory *m, cons
 	p->keys = (uint32_t *)sx_cuda_take(m, pixels * sizeof(*p->keys));
 }
 
+/* Of a volume, and what batches reach behind it. */
+static size_t fastdt_cells(const struct sx_context_config *c)
+{
+	const int rows = (c->height + SX_DT_BATCH - 1) / SX_DT_BATCH * SX_DT_BATCH;
+
+	return ((size_t)c->width * (size_t)rows + SX_DT_BATCH) * (size_t)c->params.stereo.disparities;
+}
+
+size_t sx_fastdt_cuda_cost_bytes(const struct sx_context_config *c)
+{
+	return fastdt_cells(c);
+}
+
 int sx_fastdt_cuda_create(struct sx_fastdt_cuda **ret, struct sx_cuda_memory *m,
-			  const struct sx_context_config *c)
+			  const struct sx_context_config *c, uint8_t *costs)
 {
 	struct sx_fastdt_cuda *s = (struct sx_fastdt_cuda *)calloc(1, sizeof(*s));
-	const size_t disparities = (size_t)c->params.stereo.disparities;
+	const size_t wide = 2 * fastdt_cells(c);
 	struct sx_fastdt_weights w;
-	size_t cells;
 
 	if (!s)
 		return -ENOMEM;
@@ -291,16 +301,14 @@ int sx_fastdt_cuda_create(struct sx_fastdt_cuda **ret, struct sx_cuda_memory *m,
 	sx_fastdt_weights_init(&w, &s->p);
 	find_ranges(s, &w);
 	take_planes(s, m, &w);
-	cells = ((size_t)c->width * (size_t)s->planes.rows + SX_DT_BATCH) *
-		disparities; /* and what batches reach */
-	s->narrow = (uint8_t *)sx_cuda_take(m, cells);
-	s->wide = (uint8_t *)sx_cuda_take(m, 2 * cells);
+	s->narrow = costs;
+	s->wide = (uint8_t *)sx_cuda_take(m, wide);
 	if (m->error != cudaSuccess) {
 		sx_fastdt_cuda_destroy(s);
 		return -ENOMEM;
 	}
 	if (!c->keep_volume)
-		sx_cuda_lend(m, s->wide, 2 * cells);
+		sx_cuda_lend(m, s->wide, wide);
 	*ret = s;
 	return 0;
 }
@@ -358,7 +366,7 @@ static cudaError_t run_down(const struct sx_fastdt_cuda *s, struct pass p, cudaS
 	return launch<sx_dt_halves, sx_dt_halves, false, false, true>(p, stream);
 }
 
-static cudaError_t run_passes(const struct sx_fastdt_cuda *s, cudaStream_t stream)
+cudaError_t sx_fastdt_cuda_passes(const struct sx_fastdt_cuda *s, cudaStream_t stream)
 {
 	const uint32_t most = (uint32_t)sx_cost_max(s->p.cost) * 0x01010101u;
 	const struct sx_dt_planes *planes = &s->planes;
@@ -375,47 +383,21 @@ static cudaError_t run_passes(const struct sx_fastdt_cuda *s, cudaStream_t strea
 	return run_down(s, down, stream);
 }
 
-/* The gain needs the image alone, and few threads: it runs beside all else, until "up" asks for it. */
-static cudaError_t begin_gain(const struct sx_fastdt_cuda *s, const struct sx_sgm_cuda_streams *streams,
-			      cudaStream_t stream)
+cudaError_t sx_fastdt_cuda_weights(const struct sx_fastdt_cuda *s, const struct sx_image *grey,
+				   cudaStream_t stream)
 {
-	cudaStream_t side = streams ? streams->side[0] : stream;
-	cudaError_t e = cudaSuccess;
-
-	if (streams)
-		e = cudaEventRecord(streams->fork, stream);
-	if (!e && streams)
-		e = cudaStreamWaitEvent(side, streams->fork, 0);
-	if (!e)
-		e = sx_dt_gain_run(&s->planes, sx_cost_max(s->p.cost), side);
-	if (!e && streams)
-		e = cudaEventRecord(streams->join[0], side);
-	return e;
+	return sx_dt_weights_run(&s->planes, grey, stream);
 }
 
-/* What the first pass reads. */
-static cudaError_t fill_volume(const struct sx_fastdt_cuda *s, const struct sx_image grey[2],
-			       const struct sx_image descriptors[2], cudaStream_t stream)
+cudaError_t sx_fastdt_cuda_gain(const struct sx_fastdt_cuda *s, cudaStream_t stream)
 {
-	return s->p.cost == SX_COST_ZNCC ? sx_zncc_cost_cuda_run(grey, descriptors, &s->p, s->narrow,
-								 SX_ZNCC_SCAN_CHOSEN, stream)
-					 : sx_cost_cuda_run(descriptors, &s->p, s->narrow, stream);
+	return sx_dt_gain_run(&s->planes, sx_cost_max(s->p.cost), stream);
 }
 
-cudaError_t sx_fastdt_cuda_run(const struct sx_fastdt_cuda *s, const struct sx_image grey[2],
-			       const struct sx_image census[2], const struct sx_image *winner,
-			       const struct sx_image *winner_right, const struct sx_image *confidence,
-			       const struct sx_sgm_cuda_streams *streams, cudaStream_t stream)
+cudaError_t sx_fastdt_cuda_winner(const struct sx_fastdt_cuda *s, const struct sx_image *winner,
+				  const struct sx_image *winner_right, const struct sx_image *confidence,
+				  cudaStream_t stream)
 {
-	cudaError_t e;
-
-	if ((e = sx_dt_weights_run(&s->planes, &grey[0], stream)) || (e = begin_gain(s, streams, stream)) ||
-	    (e = fill_volume(s, grey, census, stream)) ||
-	    (e = sx_cuda_mark(streams ? streams->costs : NULL, stream)) || (e = run_passes(s, stream)))
-		return e;
-	if (streams && ((e = cudaStreamWaitEvent(stream, streams->join[0], 0)) ||
-			(e = sx_cuda_mark(streams->between, stream))))
-		return e;
 	return sx_dt_winner_run(&s->planes, &s->p, s->wide, s->keep, s->held, winner, winner_right,
 				confidence, stream);
 }

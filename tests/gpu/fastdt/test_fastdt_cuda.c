@@ -14,6 +14,8 @@
 #include <cmocka.h>
 
 #include "gpu/fastdt/fastdt_cuda.h"
+#include "gpu/stereo/cost_cuda.h"
+#include "gpu/zncc/zncc_cuda.h"
 #include "stages/stereo/fastdt.h"
 #include "stages/stereo/winner.h"
 #include "tests/check.h"
@@ -104,6 +106,21 @@ static void fill_windows(const struct sx_cost_input *in, enum content how, const
 		sx_describe(&in->grey[i], &in->descriptor[i], p);
 }
 
+/* From images and descriptors to the winner, all on one stream. */
+static void run_once(const struct sx_fastdt_cuda *s, const struct sx_stereo_params *p, uint8_t *costs,
+		     const struct sx_image grey[2], const struct sx_image descriptors[2],
+		     const struct sx_image got[3], cudaStream_t stream)
+{
+	ON_DEVICE(sx_fastdt_cuda_weights(s, &grey[0], stream));
+	ON_DEVICE(sx_fastdt_cuda_gain(s, stream));
+	if (p->cost == SX_COST_ZNCC)
+		ON_DEVICE(sx_zncc_cost_cuda_run(grey, descriptors, p, costs, SX_ZNCC_SCAN_CHOSEN, stream));
+	else
+		ON_DEVICE(sx_cost_cuda_run(descriptors, p, costs, stream));
+	ON_DEVICE(sx_fastdt_cuda_passes(s, stream));
+	ON_DEVICE(sx_fastdt_cuda_winner(s, &got[0], &got[1], &got[2], stream));
+}
+
 /* S needs keep_volume, which writes it where U was: so without it, too. */
 static void run(const struct sx_context_config *c, const struct sx_cost_input *in,
 		const struct sx_image want[4], const char *name, uint64_t seed)
@@ -111,9 +128,11 @@ static void run(const struct sx_context_config *c, const struct sx_cost_input *i
 	struct sx_fastdt_cuda *s = NULL;
 	struct sx_image census[2], grey[2], got[4];
 	struct on_device d;
+	uint8_t *costs;
 	char what[192];
 
 	on_device_init(&d);
+	costs = sx_cuda_take(&d.memory, sx_fastdt_cuda_cost_bytes(c));
 	for (int i = 0; i < 2; i++) {
 		grey[i] = on_device_copy(&d, &in->grey[i]);
 		census[i] = on_device_copy(&d, &in->descriptor[i]);
@@ -122,11 +141,11 @@ static void run(const struct sx_context_config *c, const struct sx_cost_input *i
 		got[i] = on_device_image(&d, want[i].pixel, want[i].width, want[i].height);
 	got[3] = (struct sx_image){sx_cuda_take(&d.memory, want[3].pitch * (size_t)want[3].height),
 				   want[3].width, want[3].height, want[3].pitch, want[3].pixel};
-	assert_int_equal(sx_fastdt_cuda_create(&s, &d.memory, c), 0);
+	assert_int_equal(sx_fastdt_cuda_create(&s, &d.memory, c, costs), 0);
 	assert_true(sx_fastdt_cuda_traffic(s) > 0);
 	/* Kept, twice: nothing of the first run may be left in the second. */
 	for (int i = 0; i < 1 + c->keep_volume; i++)
-		ON_DEVICE(sx_fastdt_cuda_run(s, grey, census, &got[0], &got[1], &got[2], NULL, d.stream));
+		run_once(s, &c->params.stereo, costs, grey, census, got, d.stream);
 	snprintf(what, sizeof(what), "%s %s", name, c->keep_volume ? "kept" : "");
 	if (c->keep_volume) {
 		ON_DEVICE(sx_fastdt_cuda_sum(s, &got[3], d.stream));
@@ -317,7 +336,7 @@ static size_t traffic_of(struct sx_stereo_params p)
 	sx_stereo_resolve(&p);
 	c.params.stereo = p;
 	on_device_init(&d);
-	assert_int_equal(sx_fastdt_cuda_create(&s, &d.memory, &c), 0);
+	assert_int_equal(sx_fastdt_cuda_create(&s, &d.memory, &c, NULL), 0);
 	bytes = sx_fastdt_cuda_traffic(s);
 	sx_fastdt_cuda_destroy(s);
 	on_device_finish(&d);
