@@ -274,9 +274,7 @@ static int cpu_context_create(struct sx_context **ret, struct sx_device *d, cons
 			      char *why, size_t why_bytes)
 {
 	struct sx_context *x;
-	int r = sx_context_check(c, sx_backend_cpu.name,
-				 SX_CAN_ZNCC | SX_CAN_FASTDT | SX_CAN_SLANTED | SX_CAN_SLANTED_EXACT, why,
-				 why_bytes);
+	int r = sx_context_check(c, sx_backend_cpu.name, SX_CAN_SLANTED_EXACT, why, why_bytes);
 
 	if (r < 0)
 		return r;

@@ -449,9 +449,7 @@ static struct sx_matcher_frame matcher_frame(const struct sx_context *x)
 		.sum = tap[SX_TAP_SUM],
 	};
 
-	if (sx_matcher_real_costs(&x->matcher))
-		f.real_costs = (float *)(void *)x->device->costs.data;
-	else if (x->config.params.stereo.cost == SX_COST_ZNCC)
+	if (x->config.params.stereo.cost == SX_COST_ZNCC)
 		f.costs = x->device->costs.data;
 	if (x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT)
 		sx_fastdt_maps_init(&f.maps, &x->matcher, x->device->maps.data);

@@ -139,12 +139,8 @@ static void make_weights(struct sx_matcher *m)
 	struct sx_fastdt_weights w;
 
 	sx_fastdt_weights_init(&w, &m->p);
-	for (int i = 0; i < 256; i++) {
-		if (m->p.fastdt == SX_FASTDT_FLOAT)
-			m->weights[i].real = w.real[i];
-		else
-			m->weights[i].whole = w.fixed[i];
-	}
+	for (int i = 0; i < 256; i++)
+		m->weights[i] = w.fixed[i];
 	m->uniqueness_inverse =
 		((UINT64_C(1) << 40) + (uint64_t)m->p.uniqueness - 1) / (uint64_t)m->p.uniqueness;
 	assert(m->p.fastdt != SX_FASTDT_INT8 || sx_fastdt_lowest(m) >= -2048);
@@ -202,9 +198,7 @@ size_t sx_matcher_costs_bytes(const struct sx_matcher *m)
 {
 	size_t cells = (size_t)m->width * (size_t)m->height * (size_t)m->p.disparities;
 
-	if (m->p.cost != SX_COST_ZNCC)
-		return 0;
-	return sx_matcher_real_costs(m) ? cells * sizeof(float) : cells;
+	return m->p.cost == SX_COST_ZNCC ? cells : 0;
 }
 
 size_t sx_matcher_planes_bytes(const struct sx_matcher *m)
@@ -259,7 +253,7 @@ static void lay_out_zncc(struct sx_matcher_zncc *z, const struct sx_matcher *m, 
 	z->products = sx_matcher_take(memory, used, products * sizeof(int32_t));
 	if (z->products)
 		z->products += window / 2 * disparities;
-	z->tile = sx_matcher_take(memory, used, SX_MATCHER_TILE * disparities * sizeof(float));
+	z->tile = sx_matcher_take(memory, used, SX_MATCHER_TILE * disparities);
 }
 
 size_t sx_matcher_maps_bytes(const struct sx_matcher *m)

@@ -54,9 +54,9 @@ struct sx_matcher {
 	uint8_t *out_of_view;  /* plane_pitch bytes: 0xff where the right column is outside; NULL for zero */
 	uint16_t *rival_limit; /* sgm: by S0: words below this are rivals */
 	/* fastdt */
-	union sx_fastdt_cell weights[256]; /* by difference of grey levels */
-	uint64_t uniqueness_inverse;	   /* 2^40 / uniqueness, rounded up */
-	uint8_t edge_p2[256];		   /* with p2_edge: P2 by the difference of grey levels */
+	int32_t weights[256];	     /* by difference of grey levels */
+	uint64_t uniqueness_inverse; /* 2^40 / uniqueness, rounded up */
+	uint8_t edge_p2[256];	     /* with p2_edge: P2 by the difference of grey levels */
 };
 
 /* Buffers of a frame; planes: right descriptors, see sx_matcher_planes_bytes(). */
@@ -67,7 +67,6 @@ struct sx_matcher_frame {
 	struct sx_fastdt_maps maps;
 	/* 64-byte aligned. zncc: costs [y][x][d]; the others make them where they need them */
 	uint8_t *costs;
-	float *real_costs; /* not NULL: 1 - z instead of costs, [y][x][d] */
 	struct sx_image winner, winner_right, confidence;
 	struct sx_image sum; /* data NULL: S is not kept */
 };
@@ -175,12 +174,6 @@ size_t sx_matcher_maps_bytes(const struct sx_matcher *m); /* of struct sx_fastdt
 void *sx_matcher_take(uint8_t *memory, size_t *used, size_t bytes);
 
 int sx_matcher_bands(const struct sx_matcher *m, enum sx_shear shear);
-
-static inline bool sx_matcher_real_costs(const struct sx_matcher *m)
-{
-	return m->p.cost == SX_COST_ZNCC && m->p.aggregation == SX_AGGREGATION_FASTDT &&
-	       m->p.fastdt == SX_FASTDT_FLOAT;
-}
 
 /* Words of a row of block_sum: room for windows that start before or end after the disparities. */
 static inline size_t sx_matcher_sum_pitch(const struct sx_matcher *m)
