@@ -21,7 +21,7 @@ sys.dont_write_bytecode = True
 import read_recording  # noqa: E402
 
 CTL = program("stixelctl")
-MAKE = os.path.join(BUILD, "tests", "tools", "make-recording")
+MAKE = os.path.join(BUILD, "tests", "recording", "make-recording")
 SMALL = ("plain", 12, 0)  # encoding, columns, width of the image
 
 
