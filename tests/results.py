@@ -5,8 +5,8 @@
 #   results.py targets FOLDER SUITE...   what the tests of these suites start, as Ninja names it, one a line
 #
 # Tests of programs that wait for each other fail on a machine that does something else for seconds. Up to three of
-# those may run once more, alone; whoever calls says so. Nothing that computes gets a second run, and nothing that a sanitizer
-# spoke about.
+# those may run once more, alone; whoever calls says so. Nothing that computes gets a second run, and nothing that a
+# sanitizer spoke about.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json
