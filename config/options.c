@@ -259,7 +259,7 @@ const struct sx_option sx_options[] = {
 	    "how long an older road may stand in"),
 
 	CHOICE("stixels", "method", params.stixels.method, enum sx_stixel_method, methods, "dp", RESTART,
-	       "dynamic programming, slanted stixels (exact: with outliers, slow), or Ramer-Douglas-Peucker"),
+	       "dynamic programming, slanted stixels (exact: with outliers, slow, not by cuda), or Ramer-Douglas-Peucker"),
 	INT("stixels", "width", params.stixels.width, "5", 1, 32, "px", RESTART, "width of a stixel column"),
 	INT("stixels", "cell_height", params.stixels.cell_height, "0", 0, 32, "px", RESTART,
 	    "slanted: image rows that become one; 0: as many as the width; others: always 1"),

@@ -11,26 +11,30 @@
 #include "stages/stixels/cells.h"
 #include "stages/stereo/ingest.h"
 
-static const char *first_missing(const struct sx_params *p, unsigned abilities)
+/* The first choice that is not among the abilities, or NULL. others: the engines that compute it. */
+static const char *first_missing(const struct sx_params *p, unsigned abilities, const char **others)
 {
+	*others = "reference does";
 	if (p->stereo.cost == SX_COST_ZNCC && !(abilities & SX_CAN_ZNCC))
-		return "cost zncc";
+		return "stereo.cost = zncc";
 	if (p->stereo.aggregation == SX_AGGREGATION_FASTDT && !(abilities & SX_CAN_FASTDT))
-		return "aggregation fastdt";
+		return "stereo.aggregation = fastdt";
 	if (p->stixels.method == SX_STIXEL_SLANTED && !(abilities & SX_CAN_SLANTED))
-		return "method slanted";
+		return "stixels.method = slanted";
+	*others = "cpu and reference do";
 	if (p->stixels.method == SX_STIXEL_SLANTED_EXACT && !(abilities & SX_CAN_SLANTED_EXACT))
-		return "method slanted-exact";
+		return "stixels.method = slanted-exact";
 	return NULL;
 }
 
 int sx_context_check(const struct sx_context_config *c, const char *engine, unsigned abilities, char *why,
 		     size_t why_bytes)
 {
-	const char *missing = first_missing(&c->params, abilities);
+	const char *others, *missing = first_missing(&c->params, abilities, &others);
 
 	if (missing) {
-		snprintf(why, why_bytes, "%s is not implemented by engine %s", missing, engine);
+		snprintf(why, why_bytes, "%s: engine.backend = %s does not compute it; %s", missing, engine,
+			 others);
 		return -ENOTSUP;
 	}
 	if (!sx_ingest_supports(c->pixel)) {

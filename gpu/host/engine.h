@@ -9,7 +9,10 @@
 #ifndef SX_GPU_HOST_ENGINE_H
 #define SX_GPU_HOST_ENGINE_H
 
-#include "stages/engine.h"
+#include "stages/context.h"
+
+/* Of enum sx_ability: all but stixels.method = slanted-exact, a comparison that nobody runs at the rate of a camera. */
+#define SX_CUDA_ABILITIES (SX_CAN_ZNCC | SX_CAN_FASTDT | SX_CAN_SLANTED)
 
 extern const struct sx_backend sx_backend_cuda;
 

@@ -29,7 +29,7 @@ enum slanted_classes { SLANTED_NONE, SLANTED_FEW, SLANTED_MANY };
 #define SLANTED_SLOTS_MAX (SX_CLASSES_MAX + 3 * 4)
 #define SLANTED_NO_CLASS 255
 
-enum slanted_mode { SLANTED_SMALL_SUMS, SLANTED_WIDE_SUMS, SLANTED_EXACT };
+enum slanted_mode { SLANTED_SMALL_SUMS, SLANTED_WIDE_SUMS };
 
 /* first: the first slot of each kind's by enum stixel_kind, count: how many. class_of: SLANTED_NO_CLASS: never seen. */
 struct slanted_slots {
@@ -37,12 +37,11 @@ struct slanted_slots {
 	uint8_t class_of[SLANTED_SLOTS_MAX];
 };
 
-/* By confidence; by probability, 1/256 nats; the exact model's. For indices that are not constants. */
+/* By confidence; by probability, 1/256 nats. For indices that are not constants. */
 struct slanted_lookup {
 	struct slanted_slots slots;
 	float score[256];
 	uint8_t weight[256];
-	uint16_t outlier[3][SX_SLANTED_OUTLIERS]; /* of SLANTED_EXACT only */
 };
 
 /* The road of a frame, by rows of cells; scored: the pair has scores. */
@@ -63,7 +62,6 @@ struct __align__(16) slanted_final
 struct slanted_arguments {
 	struct sx_slanted_model m;
 	struct slanted_slots slots;
-	float kw[3];
 	int rows, count; /* cells of a column; columns */
 	int cell_height, classes;
 	const struct slanted_lookup *lookup;
@@ -77,7 +75,6 @@ struct slanted_arguments {
 	int32_t *total;
 	struct slanted_final *final; /* [count][rows] */
 	float *sums;		     /* [count][rows + 1][slots]: of scores below a row */
-	float4 *cells; /* [count][rows]: disparity, deviation from the ground, weights w, g; of SLANTED_EXACT only */
 };
 
 /* Sums over the rows of all blocks so far. origin: -1: no row with a weight yet. */
@@ -116,11 +113,6 @@ SLANTED_INLINE float *slanted_scores_of(const struct slanted_arguments &a, const
 					int v)
 {
 	return a.sums + ((size_t)c.u * (size_t)(a.rows + 1) + (size_t)v) * (size_t)a.slots.all;
-}
-
-SLANTED_INLINE float4 *slanted_cells_of(const struct slanted_arguments &a, const struct slanted_column &c)
-{
-	return a.cells + (size_t)c.u * (size_t)a.rows;
 }
 
 struct slanted_cell {
@@ -238,7 +230,7 @@ SLANTED_INLINE int slanted_scan_max(int carry, int x, int lane)
 	return carry > x ? carry : x;
 }
 
-template <bool EXACT, bool SCORED>
+template <bool SCORED>
 SLANTED_INLINE struct slanted_tops slanted_open_block(const struct slanted_arguments &a,
 						      const struct slanted_column &c, int block)
 {
@@ -275,12 +267,6 @@ SLANTED_INLINE struct slanted_tops slanted_open_block(const struct slanted_argum
 	r.d0 = origin < 0 ? 0 : slanted_cell_at(a, c, origin).d;
 	c.tile->above[c.lane] =
 		make_float2(v + 1 < a.rows ? (float)a.row[v + 1].ground_q4 : 0.0f, (float)(v + 1 - r.origin));
-	if (EXACT) {
-		if (v < a.rows)
-			slanted_cells_of(a, c)[v] =
-				make_float4((float)cell.d, (float)e, (float)cell.w, (float)cell.g);
-		__syncwarp();
-	}
 	return r;
 }
 

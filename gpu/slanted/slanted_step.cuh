@@ -33,9 +33,8 @@ struct slanted_best {
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
 struct slanted_lane {
 	typename slanted_sums_of<MODE>::type sums; struct slanted_own<CLASSES> own; struct slanted_best best;
-	int top;	  /* row */
-	float holes;	  /* rows up to it without a weight; left alone where no ground is legal */
-	int last, origin; /* of SLANTED_EXACT only: row of the warp's highest lane; of the lane's origin */
+	int top;     /* row */
+	float holes; /* rows up to it without a weight; left alone where no ground is legal */
 };
 
 /* ---- class scores ---------------------------------------------------------------------------------------------- */
@@ -111,28 +110,6 @@ template <enum slanted_classes CLASSES> SLANTED_INLINE int slanted_words(const s
 	return CLASSES == SLANTED_FEW ? SLANTED_FEW_SLOTS / 4 : s.all / 4;
 }
 
-/* ---- the exact model ------------------------------------------------------------------------------------------- */
-
-/* What the cells of rows v_bottom .. the lane's top cost with a plane. The whole warp. */
-template <enum stixel_kind KIND>
-SLANTED_INLINE float slanted_cells_fit(const struct slanted_arguments &a, const struct slanted_column &c,
-				       int v_bottom, int top, int last, int origin,
-				       const struct sx_slanted_plane &p)
-{
-	int32_t sum = 0;
-
-	for (int v = v_bottom; v <= last; v++) {
-		const float4 cell = slanted_cells_of(a, c)[v];
-		const float residual =
-			KIND == STIXEL_GROUND ? (p.a + p.b * (float)(v - origin)) - cell.y : p.a - cell.x;
-
-		if (v <= top)
-			sum += c.lookup->outlier[KIND][sx_slanted_outlier(
-				residual, (KIND == STIXEL_GROUND ? cell.w : cell.z) * a.kw[KIND])];
-	}
-	return (float)sum * (1.0f / 1024.0f);
-}
-
 /* ---- one start row --------------------------------------------------------------------------------------------- */
 
 template <enum slanted_classes CLASSES>
@@ -164,9 +141,6 @@ SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct
 		const float foot = row.ground + (p.a + p.b * slanted_y(l->sums));
 		float cost, below = m.cut;
 
-		if (MODE == SLANTED_EXACT)
-			p.fit = slanted_cells_fit<STIXEL_GROUND>(a, c, v, l->top, l->last, l->origin, p) +
-				sx_slanted_ground_prior(&m, &p, row.lambda_offset, v - l->origin);
 		if (!FIRST)
 			below = slanted_under_ground(m, base, foot);
 		p.fit = p.fit + l->holes * m.hole;
@@ -180,11 +154,9 @@ SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct
 		}
 	}
 	{
-		struct sx_slanted_plane p = slanted_object(m, l->sums);
+		const struct sx_slanted_plane p = slanted_object(m, l->sums);
 		float cost, below = m.cut_first_object;
 
-		if (MODE == SLANTED_EXACT)
-			p.fit = slanted_cells_fit<STIXEL_OBJECT>(a, c, v, l->top, l->last, l->origin, p);
 		if (!FIRST)
 			below = slanted_under_object<SKY>(m, base, p.a, row.gravity);
 		cost = slanted_cost<CLASSES>(m, p.fit, slanted_least<STIXEL_OBJECT>(l->own, a.slots, sums),
@@ -196,13 +168,9 @@ SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct
 		}
 	}
 	if (SKY) {
-		const struct sx_slanted_plane none = {0.0f, 0.0f, 0.0f};
-		const float fit =
-			MODE == SLANTED_EXACT
-				? slanted_cells_fit<STIXEL_SKY>(a, c, v, l->top, l->last, l->origin, none)
-				: slanted_sky(m, l->sums);
-		const float cost = slanted_cost<CLASSES>(
-			m, fit, slanted_least<STIXEL_SKY>(l->own, a.slots, sums), base.sky);
+		const float cost =
+			slanted_cost<CLASSES>(m, slanted_sky(m, l->sums),
+					      slanted_least<STIXEL_SKY>(l->own, a.slots, sums), base.sky);
 
 		if (cost < best->cost[STIXEL_SKY] && alive) {
 			best->cost[STIXEL_SKY] = cost;
@@ -302,13 +270,10 @@ SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const 
 	if (CLASSES != SLANTED_NONE)
 		slanted_sum_scores(a, c);
 	for (int block = 0; block < a.rows; block += SLANTED_ROWS) {
-		const struct slanted_tops tops =
-			slanted_open_block<MODE == SLANTED_EXACT, CLASSES != SLANTED_NONE>(a, c, block);
+		const struct slanted_tops tops = slanted_open_block<CLASSES != SLANTED_NONE>(a, c, block);
 		struct slanted_lane<MODE, CLASSES> l;
 
 		l.top = block + c.lane;
-		l.last = block + SLANTED_ROWS < a.rows ? block + SLANTED_ROWS - 1 : a.rows - 1;
-		l.origin = tops.origin;
 		l.holes = (float)tops.holes;
 		slanted_set(&l.sums, tops.totals, tops.origin, tops.d0);
 		slanted_own_load(&l.own, slanted_scores_of(a, c, l.top < a.rows ? l.top + 1 : a.rows));

@@ -126,6 +126,8 @@ class Bench(Folder):
         self.bench(*SMALL, "--frames", 1, "--timeline", self.path("no", "where"), want=73)
         self.bench("-s", "stereo.paths=3", want=78)
         self.bench("-s", "engine.backend=cuda", want=69)
+        r = self.bench(*SMALL, "-s", "stixels.method=slanted-exact", "--frames", 1, want=78, module=MODULE)
+        self.assertIn("stixels.method = slanted-exact: engine.backend = cuda does not compute it", r.stderr)
 
 
 if __name__ == "__main__":
