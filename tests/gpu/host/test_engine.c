@@ -229,21 +229,6 @@ static void test_slanted(void **state)
 	engine_cases_slanted(check_case);
 }
 
-static void test_slanted_exact(void **state)
-{
-	const struct engine_case t = engine_case_small(1);
-	struct sx_context_config c = {
-		.width = t.width, .height = t.height, .pixel = t.pixel, .params = t.params};
-	struct sx_context *x = NULL;
-	char why[512] = "";
-
-	c.params.stixels.method = SX_STIXEL_SLANTED_EXACT;
-	assert_int_equal(cuda->context_create(&x, devices[0], &c, why, sizeof(why)), -ENOTSUP);
-	assert_null(x);
-	assert_string_equal(why, "stixels.method = slanted-exact: engine.backend = cuda does not compute it; "
-				 "cpu and reference do");
-}
-
 static void check_fastdt(const struct engine_case *t)
 {
 	const struct sx_stereo_params *p = &t->params.stereo;
@@ -688,10 +673,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_winner_options), cmocka_unit_test(test_filter_options),
 		cmocka_unit_test(test_fastdt),	       cmocka_unit_test(test_pixel_formats),
 		cmocka_unit_test(test_stixel_options), cmocka_unit_test(test_slanted),
-		cmocka_unit_test(test_slanted_exact),  cmocka_unit_test(test_scores_in_turn),
-		cmocka_unit_test(test_repeat),	       cmocka_unit_test(test_previous_road),
-		cmocka_unit_test(test_contexts),       cmocka_unit_test(test_waiting),
-		cmocka_unit_test(test_transfers),      cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_scores_in_turn), cmocka_unit_test(test_repeat),
+		cmocka_unit_test(test_previous_road),  cmocka_unit_test(test_contexts),
+		cmocka_unit_test(test_waiting),	       cmocka_unit_test(test_transfers),
+		cmocka_unit_test(test_memory),
 #ifdef SX_EMULATE
 		cmocka_unit_test(test_steady_state),
 #endif

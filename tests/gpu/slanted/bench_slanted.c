@@ -15,6 +15,7 @@
 #include <stixel.h>
 
 #include "gpu/slanted/slanted_cuda.h"
+#include "gpu/stixels/cells_cuda.h"
 #include "stages/stixels/cells.h"
 #include "tests/check.h"
 #include "tests/gpu/bench.h"
