@@ -70,14 +70,14 @@ static __host__ __device__ size_t warp_bytes(int slots)
 }
 
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
-SLANTED_INLINE void slanted_run_column(const struct slanted_arguments &a, const struct slanted_column &c)
+SLANTED_INLINE void slanted_run_column(const struct slanted_arguments &a, const struct slanted_column &c,
+				       bool scored)
 {
 	struct sx_segment *list = a.list + (size_t)c.u * (size_t)a.rows;
-	const bool scored = CLASSES != SLANTED_NONE;
 	int32_t total;
 	int n;
 
-	slanted_recurrence<MODE, CLASSES>(a, c);
+	slanted_recurrence<MODE, CLASSES>(a, c, scored);
 	n = slanted_back_track(a, c, scored, &total, list);
 	n = slanted_join_sky(c, scored, a.rows, n, list);
 	if (c.lane == 0) {
@@ -112,10 +112,12 @@ static __global__ void __launch_bounds__(32 * SLANTED_WARPS, SLANTED_BLOCKS(MODE
 	c.lane = (int)threadIdx.x & 31;
 	c.top = a.road->top;
 	c.sky_from = a.road->vhor > 1 ? a.road->vhor : 1;
-	if (CLASSES != SLANTED_NONE && a.road->scored)
-		slanted_run_column<MODE, CLASSES>(a, c);
+	if (slanted_asks(MODE, CLASSES))
+		slanted_run_column<MODE, CLASSES>(a, c, a.road->scored);
+	else if (CLASSES != SLANTED_NONE && a.road->scored)
+		slanted_run_column<MODE, CLASSES>(a, c, true);
 	else
-		slanted_run_column<MODE, SLANTED_NONE>(a, c);
+		slanted_run_column<MODE, SLANTED_NONE>(a, c, false);
 }
 
 /* ---- host ------------------------------------------------------------------------------------------------------ */
@@ -135,8 +137,7 @@ typedef void slanted_kernel(const struct slanted_arguments a);
 static slanted_kernel *kernel_of(const struct sx_slanted_cuda *s)
 {
 	if (s->mode == SLANTED_WIDE_SUMS)
-		return s->classes == SLANTED_NONE ? slanted_columns<SLANTED_WIDE_SUMS, SLANTED_NONE>
-						  : slanted_columns<SLANTED_WIDE_SUMS, SLANTED_MANY>;
+		return slanted_columns<SLANTED_WIDE_SUMS, SLANTED_MANY>;
 	return s->classes == SLANTED_NONE  ? slanted_columns<SLANTED_SMALL_SUMS, SLANTED_NONE>
 	       : s->classes == SLANTED_FEW ? slanted_columns<SLANTED_SMALL_SUMS, SLANTED_FEW>
 					   : slanted_columns<SLANTED_SMALL_SUMS, SLANTED_MANY>;

@@ -31,6 +31,15 @@ enum slanted_classes { SLANTED_NONE, SLANTED_FEW, SLANTED_MANY };
 
 enum slanted_mode { SLANTED_SMALL_SUMS, SLANTED_WIDE_SUMS };
 
+/*
+ * What a lane computes for a start row is compiled for each set of kinds that can be legal there, where that is run a lot:
+ * columns up to SLANTED_SMALL rows with few classes or none. All others ask row by row, from one copy of the code.
+ */
+SLANTED_INLINE constexpr bool slanted_asks(enum slanted_mode mode, enum slanted_classes classes)
+{
+	return mode == SLANTED_WIDE_SUMS || classes == SLANTED_MANY;
+}
+
 /* first: the first slot of each kind's by enum stixel_kind, count: how many. class_of: SLANTED_NO_CLASS: never seen. */
 struct slanted_slots {
 	int all, first[3], count[3];
@@ -162,19 +171,18 @@ SLANTED_INLINE void slanted_sum_scores(const struct slanted_arguments &a, const 
 }
 
 /* Where the outliers of sky end. */
-template <bool SCORED> SLANTED_INLINE int64_t slanted_sky_most(const struct slanted_arguments &a)
+SLANTED_INLINE int64_t slanted_sky_most(const struct slanted_arguments &a, bool scored)
 {
-	return SCORED ? (int64_t)a.sky_most : INT64_MAX;
+	return scored ? (int64_t)a.sky_most : INT64_MAX;
 }
 
 /* Rows first .. + 31 as start rows into the tile, with what lies below each; rows from `finished` on have no outcome. */
-template <bool SCORED>
 SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const struct slanted_column &c,
-				      int first, int finished)
+				      int first, int finished, bool scored)
 {
 	const int v = first + c.lane;
 	const struct slanted_cell cell = slanted_cell_at(a, c, v);
-	const int64_t most = slanted_sky_most<SCORED>(a);
+	const int64_t most = slanted_sky_most(a, scored);
 	const bool outlier = sx_slanted_sky_part(cell.w, cell.d, most) == most;
 	struct slanted_row row;
 
@@ -196,7 +204,7 @@ SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const s
 	c.tile->base[c.lane].sky_d = outlier ? 1 : cell.d;
 	if (v > 0 && v <= finished)
 		slanted_set_base(a.m, slanted_final_of(a, c, v - 1)->below, &c.tile->base[c.lane]);
-	if (SCORED) {
+	if (scored) {
 		const int words = a.slots.all / 4;
 		const int rows = a.rows - first < SLANTED_ROWS ? a.rows - first : SLANTED_ROWS;
 		const float4 *from = (const float4 *)slanted_scores_of(a, c, first);
@@ -230,15 +238,14 @@ SLANTED_INLINE int slanted_scan_max(int carry, int x, int lane)
 	return carry > x ? carry : x;
 }
 
-template <bool SCORED>
 SLANTED_INLINE struct slanted_tops slanted_open_block(const struct slanted_arguments &a,
-						      const struct slanted_column &c, int block)
+						      const struct slanted_column &c, int block, bool scored)
 {
 	const int v = block + c.lane;
 	const struct slanted_cell cell = slanted_cell_at(a, c, v);
 	const int32_t e = cell.d - cell.road.ground_q4;
 	const int64_t gv = (int64_t)cell.g * v, ge = (int64_t)cell.g * e, wd = (int64_t)cell.w * cell.d;
-	const int64_t sky = sx_slanted_sky_part(cell.w, cell.d, slanted_sky_most<SCORED>(a));
+	const int64_t sky = sx_slanted_sky_part(cell.w, cell.d, slanted_sky_most(a, scored));
 	struct slanted_carry *carry = &c.tile->carry;
 	const struct slanted_totals *t = &carry->totals;
 	struct slanted_tops r;
