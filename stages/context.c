@@ -11,30 +11,27 @@
 #include "stages/stixels/cells.h"
 #include "stages/stereo/ingest.h"
 
-/* The first choice that is not among the abilities, or NULL. others: the engines that compute it. */
-static const char *first_missing(const struct sx_params *p, unsigned abilities, const char **others)
+/* Why an engine of these abilities does not take p, the same words for every engine; NULL: it does. */
+static const char *context_refusal(const struct sx_params *p, unsigned abilities)
 {
-	*others = "reference does";
-	if (p->stereo.cost == SX_COST_ZNCC && !(abilities & SX_CAN_ZNCC))
-		return "stereo.cost = zncc";
-	if (p->stereo.aggregation == SX_AGGREGATION_FASTDT && !(abilities & SX_CAN_FASTDT))
-		return "stereo.aggregation = fastdt";
-	if (p->stixels.method == SX_STIXEL_SLANTED && !(abilities & SX_CAN_SLANTED))
-		return "stixels.method = slanted";
-	*others = "cpu and reference do";
+	if (p->stereo.aggregation == SX_AGGREGATION_FASTDT && !(abilities & SX_CAN_FASTDT_WIDE)) {
+		if (p->stereo.fastdt == SX_FASTDT_FLOAT)
+			return "stereo.fastdt = float: only engine.backend = reference computes it";
+		if (p->stereo.fastdt == SX_FASTDT_INT32)
+			return "stereo.fastdt = int32: only engine.backend = reference computes it";
+	}
 	if (p->stixels.method == SX_STIXEL_SLANTED_EXACT && !(abilities & SX_CAN_SLANTED_EXACT))
-		return "stixels.method = slanted-exact";
+		return "stixels.method = slanted-exact: only engine.backend = cpu or reference computes it";
 	return NULL;
 }
 
 int sx_context_check(const struct sx_context_config *c, const char *engine, unsigned abilities, char *why,
 		     size_t why_bytes)
 {
-	const char *others, *missing = first_missing(&c->params, abilities, &others);
+	const char *refusal = context_refusal(&c->params, abilities);
 
-	if (missing) {
-		snprintf(why, why_bytes, "%s: engine.backend = %s does not compute it; %s", missing, engine,
-			 others);
+	if (refusal) {
+		snprintf(why, why_bytes, "%s", refusal);
 		return -ENOTSUP;
 	}
 	if (!sx_ingest_supports(c->pixel)) {

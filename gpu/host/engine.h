@@ -11,8 +11,8 @@
 
 #include "stages/context.h"
 
-/* Of enum sx_ability: all but stixels.method = slanted-exact, a comparison that nobody runs at the rate of a camera. */
-#define SX_CUDA_ABILITIES (SX_CAN_ZNCC | SX_CAN_FASTDT | SX_CAN_SLANTED)
+/* Of enum sx_ability: neither FastDT in float and int32 nor slanted-exact, which nobody runs at the rate of a camera. */
+#define SX_CUDA_ABILITIES 0
 
 extern const struct sx_backend sx_backend_cuda;
 

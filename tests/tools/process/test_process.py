@@ -186,7 +186,7 @@ class Pinned(Outputs):
                 self.path("out"), self.left, self.right,
                 env=dict(os.environ, STIXEL_MODULE_PATH=os.environ["STIXEL_FAKE_MODULE"]))
         self.assertEqual(r.returncode, 78, r.stderr)
-        self.assertIn("stixels.method = slanted-exact: engine.backend = cuda does not compute it", r.stderr)
+        self.assertIn("stixels.method = slanted-exact: only engine.backend = cpu or reference computes it", r.stderr)
         self.assertEqual(self.listing("out"), [])
 
     def test_memory_that_cannot_be_pinned(self):
@@ -254,6 +254,12 @@ class Errors(Outputs):
         self.assertIn("disparities", r.stderr)
         self.assertIn("no.such", r.stderr)
         self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_what_the_engine_does_not_compute(self):
+        fastdt = ["-s", "stereo.aggregation=fastdt", "-s", "stereo.fastdt=int32", self.left, self.right]
+        r = self.process("-s", "engine.backend=cpu", *fastdt, want=78)
+        self.assertIn("stereo.fastdt = int32: only engine.backend = reference computes it", r.stderr)
+        self.process("-s", "engine.backend=reference", *fastdt)
 
     def test_missing_configuration_file(self):
         r = self.process("-c", self.path("none.conf"), self.left, self.right, want=78)
