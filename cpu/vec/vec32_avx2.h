@@ -9,7 +9,6 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-#define VI_NAME "avx2"
 #define VI_LANES 8
 typedef __m256i vi;
 

@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#define VI_NAME "plain"
 #define VI_LANES 4
 typedef int32_t vi __attribute__((vector_size(16)));
 typedef float vi_float __attribute__((vector_size(16)));

@@ -9,7 +9,6 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-#define VEC_NAME "avx512"
 #define VEC_BYTES 64
 #define VEC_PLANE_BITS 8
 

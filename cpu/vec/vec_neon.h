@@ -9,7 +9,6 @@
 #include <arm_neon.h>
 #include <stdint.h>
 
-#define VEC_NAME "neon"
 #define VEC_BYTES 16
 #define VEC_PLANE_BITS 8
 

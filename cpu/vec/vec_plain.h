@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#define VEC_NAME "plain"
 #define VEC_BYTES 16
 #define VEC_PLANE_BITS 8
 

@@ -10,7 +10,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#define VEC_NAME "sse4"
 #define VEC_BYTES 16
 #define VEC_PLANE_BITS 4 /* descriptors are compared in pieces of this many bits */
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "cpu/matcher.h"
+#include "cpu/kernel_sets.h"
 #include "stages/stereo/cost.h"
 #include "tests/check.h"
 
@@ -113,8 +113,9 @@ static void check_shape(const struct shape *s, const char *simd, uint64_t seed)
 
 	sx_stereo_resolve(&stereo);
 	pair_init(&p, s, &stereo, seed);
-	assert_int_equal(sx_matcher_init(&m, sx_kernels_for(k, s->disparities), &stereo, s->width, s->height),
-			 0);
+	assert_int_equal(
+		sx_matcher_init(&m, sx_kernels_for(k, s->disparities)->matcher, &stereo, s->width, s->height),
+		0);
 	scratch_memory = memory(sx_matcher_scratch_bytes(&m));
 	sx_matcher_scratch_init(&scratch, &m, scratch_memory);
 	for (int i = 0; i < 2; i++) {
