@@ -224,7 +224,7 @@ const struct sx_option sx_options[] = {
 	    "sgm: p2 falls to half between pixels that differ by this many grey levels; 0: it is the same "
 	    "everywhere"),
 	CHOICE("stereo", "fastdt", params.stereo.fastdt, enum sx_fastdt, fastdts, "auto", RESTART,
-	       "fastdt: numbers it computes with; auto: int16, as exact as float; float and int32: engine.backend = reference alone"),
+	       "fastdt: its numbers; auto: int16, as exact as float; float and int32: engine.backend = reference"),
 	REAL("stereo", "sigma_space", params.stereo.fastdt_sigma_space, "0", 0, 5, "px", RESTART,
 	     "fastdt: how far costs reach where the image is flat; 0: the best for the cost"),
 	REAL("stereo", "sigma_range", params.stereo.fastdt_sigma_range, "0", 0, 1000, NULL, RESTART,

@@ -67,25 +67,6 @@ has_nvidia_device()
 	nvidia-smi -L 2>/dev/null | grep -q '^GPU'
 }
 
-# Prints the compute capabilities of this machine's NVIDIA devices, such as 87, one a line; nothing where they are not
-# known.
-nvidia_architectures()
-{
-	local answer
-
-	# a Jetson says what it is in its device tree; its driver's tool may not know
-	answer=$(tr '\0' '\n' 2>/dev/null </proc/device-tree/compatible || true)
-	case $answer in
-	*nvidia,tegra194*) echo 72 ;;
-	*nvidia,tegra234*) echo 87 ;;
-	*nvidia,tegra264*) echo 110 ;;
-	*)
-		(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null || true) | tr -d . |
-			grep -x '[0-9]*' | sort -nu
-		;;
-	esac || true
-}
-
 has_nvcc()
 {
 	command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]
