@@ -1,15 +1,6 @@
 /*
  * Where stereo pairs come from: cameras, image files, a synthetic street.
  *
- * The words of this folder and of daemon/, each for one thing:
- *   buffer  memory that a driver fills; it is the driver's or ours
- *   image   what one camera has seen once: pixels, in a buffer, a slot or a file
- *   slot    memory of ours for the images of a pair that were copied, decoded, read or drawn
- *   pair    a left and a right image of one time, or one image that holds both (struct sx_pair)
- *   ticket  source v4l2: what is known of a pair on its way to the engine and back (v4l2_priv.h)
- *   item    the daemon: a pair between capture thread and frame thread, and who holds it (daemon/handover.h)
- *   flight  the daemon: an engine's context and the item that it computes (daemon/pipeline.h)
- *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SX_CAPTURE_SOURCE_H

@@ -4,6 +4,15 @@
  * A pipeline is made for one image size. All of its memory is taken by create, nothing while it runs. When a
  * camera comes back with another size, main destroys it and makes a new one.
  *
+ * The words of capture/ and daemon/, each for one thing:
+ *   buffer  memory that a camera's driver fills; it is with the driver or ours
+ *   image   what one camera has seen once: pixels, in a buffer, a slot or a file
+ *   slot    our own memory for the images of a pair that are copied, decoded, read or drawn (capture/slots.h)
+ *   pair    a left and a right image of one time (base/pair.h)
+ *   ticket  what source v4l2 knows of a pair on its way to the engine and back (capture/v4l2/v4l2_priv.h)
+ *   item    a pair between capture thread and frame thread, and who holds it (handover.h)
+ *   flight  an engine's context, and the item whose frame it computes
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SX_DAEMON_PIPELINE_H

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "stixel.h"
 
-/* Half a frame is what tells one picture from the next; where the rate is not known, only the exact time does. */
+/* Scores belong to the image that is less than half a period away; without a known rate, only to that of the same time. */
 static int64_t tolerance_ns(const struct sx_settings *settings, const struct sx_source_info *info)
 {
 	double fps = info->fps > 0 ? info->fps : settings->source.fps;
@@ -74,7 +74,7 @@ void sx_semantics_finish(struct sx_semantics *s)
 	*s = (struct sx_semantics){0};
 }
 
-/* Whoever looks into the log learns when scores begin to fail, why, and when they are back. */
+/* Logs when scores begin to be missing, why, and when they are back; counts in telemetry. */
 static void tell(struct sx_semantics *s, enum sx_feed_match match, int64_t now_ns)
 {
 	enum sx_feed_state state = sx_feed_state(s->feed, now_ns);
@@ -116,7 +116,7 @@ bool sx_semantics_ready(struct sx_semantics *s, int index, struct sx_pair *pair)
 	sx_feed_look(s->feed, now_ns);
 	if (!s->until_ns)
 		s->until_ns = now_ns + s->wait_ns;
-	/* nobody waits for a writer that is away, or that has left this picture out */
+	/* no waiting for a writer that is away, or that has left this image out */
 	waits = now_ns < s->until_ns && sx_feed_expects(s->feed, pair->left_ns, now_ns);
 	match = sx_feed_take(s->feed, pair->left_ns, !waits, s->block[index].memory, &s->scores[index]);
 	if (match == SX_FEED_NONE && waits)
