@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 
+#include "cpu/kernel_sets.h"
 #include "cpu/matcher.h"
 #include "cpu/pool.h"
 #include "cpu/segment.h"
@@ -35,7 +36,7 @@ struct sx_context {
 	struct sx_device *device;
 	struct sx_context_config config;
 	struct sx_matcher matcher;
-	struct sx_image taps[SX_TAP_COUNT]; /* some share memory: see taps_init() */
+	struct sx_image taps[SX_TAP_COUNT]; /* some share memory: see sx_taps_share() */
 	void *owned[SX_TAP_COUNT];
 	struct sx_speckle speckle;
 	void *speckle_memory;

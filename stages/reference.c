@@ -216,8 +216,7 @@ static int reference_context_create(struct sx_context **ret, struct sx_device *d
 				    const struct sx_context_config *c, char *why, size_t why_bytes)
 {
 	struct sx_context *x;
-	int r = sx_context_check(c, sx_backend_reference.name,
-				 SX_CAN_ZNCC | SX_CAN_FASTDT | SX_CAN_SLANTED | SX_CAN_SLANTED_EXACT, why,
+	int r = sx_context_check(c, sx_backend_reference.name, SX_CAN_FASTDT_WIDE | SX_CAN_SLANTED_EXACT, why,
 				 why_bytes);
 
 	if (r < 0)

@@ -251,7 +251,7 @@ static void test_contexts(void **state)
 	cases[1].params.stereo.min_disparity = 5;
 	for (int i = 2; i < CONTEXTS; i++)
 		cases[i].params.stereo.aggregation = SX_AGGREGATION_FASTDT;
-	cases[3].params.stereo.fastdt = SX_FASTDT_FLOAT;
+	cases[3].params.stereo.fastdt = SX_FASTDT_INT8;
 	assert_true(run_open(&reference, &sx_backend_reference, NULL, 1));
 	assert_true(run_open(&cpu, &sx_backend_cpu, NULL, 2));
 	for (int i = 0; i < CONTEXTS; i++) {
@@ -381,6 +381,12 @@ static void test_refusals(void **state)
 	assert_non_null(strstr(sx_backend_cpu.describe(d), "1 thread"));
 	c.params.stereo.p2 = 250;
 	assert_int_equal(sx_backend_cpu.context_create(&x, d, &c, why, sizeof(why)), -EINVAL);
+	assert_null(x);
+	c.params = engine_case_params();
+	c.params.stereo.aggregation = SX_AGGREGATION_FASTDT;
+	c.params.stereo.fastdt = SX_FASTDT_INT32;
+	assert_int_equal(sx_backend_cpu.context_create(&x, d, &c, why, sizeof(why)), -ENOTSUP);
+	assert_string_equal(why, "stereo.fastdt = int32: only engine.backend = reference computes it");
 	assert_null(x);
 	c.params = engine_case_params();
 	assert_int_equal(sx_backend_cpu.context_create(&x, d, &c, why, sizeof(why)), 0);

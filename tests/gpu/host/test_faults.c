@@ -363,26 +363,21 @@ static void test_memory_limit(void **state)
 	}
 }
 
-/*
- * FastDT: a byte for costs and A, but where costs in float never are in memory; 2 for all else, 4 in float. Planes are less than
- * a fifth of a byte.
- */
+/* FastDT: a byte for costs and A, 2 for all else. Planes are less than a fifth of a byte. */
 static void test_memory_limit_fastdt(void **state)
 {
 	struct sx_context_config c = small();
 
 	c.params.stereo.aggregation = SX_AGGREGATION_FASTDT;
 	c.params.stereo.disparities = 128;
-	for (int variant = SX_FASTDT_FLOAT; variant <= SX_FASTDT_INT8; variant++) {
-		const bool is_float = variant == SX_FASTDT_FLOAT;
-
+	for (int variant = SX_FASTDT_INT16; variant <= SX_FASTDT_INT8; variant++) {
 		c.params.stereo.fastdt = (enum sx_fastdt)variant;
 		c.params.stereo.cost = SX_COST_CSCT;
-		assert_limit(c, 1280, 720, is_float ? 5.2 : 3.2, "memory=1000000,sms=16");
+		assert_limit(c, 1280, 720, 3.2, "memory=1000000,sms=16");
 		c.params.stereo.cost = SX_COST_ZNCC;
 		c.params.stereo.zncc_window = 5;
-		assert_limit(c, 1280, 720, is_float ? 4.2 : 3.2, "memory=1000000,sms=16");
-		assert_limit(c, 1280, 720, is_float ? 4.2 : 3.2, "memory=1000000,sms=132");
+		assert_limit(c, 1280, 720, 3.2, "memory=1000000,sms=16");
+		assert_limit(c, 1280, 720, 3.2, "memory=1000000,sms=132");
 	}
 }
 
