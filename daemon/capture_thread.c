@@ -1,7 +1,7 @@
 /*
- * The capture thread: takes pairs from the source and puts them in the waiting place. Looks for a lost camera.
- * Does not allocate while a source is open; never waits for the frame thread, except where the source has no pace
- * of its own and to get all pairs back before a lost camera is closed.
+ * The capture thread: takes pairs from the source and puts them in the waiting place. Looks for a lost
+ * camera. Does not allocate while a source is open; never waits for the frame thread, except where the source
+ * has no pace of its own and to get all pairs back before a lost camera is closed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -81,7 +81,10 @@ static void note_counters(struct capture *c)
 	sx_telemetry_source(c->t, &sum);
 }
 
-/* A device node changed: the next attempt to open the cameras comes soon, when udev has finished, whatever the backoff. */
+/*
+ * A device node changed: the next attempt to open the cameras comes soon, when udev has finished, whatever
+ * the backoff.
+ */
 static void hurry(struct capture *c)
 {
 	int64_t soon = sx_now_ns() + SETTLE_NS;
@@ -93,7 +96,10 @@ static void hurry(struct capture *c)
 		c->retry_ns = soon;
 }
 
-/* Sets the next attempt: after the backoff, or soon if device nodes appeared during the last attempt or while closing. */
+/*
+ * Sets the next attempt: after the backoff, or soon if device nodes appeared during the last attempt or while
+ * closing.
+ */
 static void wait_for_camera(struct capture *c)
 {
 	c->tried_ns = sx_now_ns();
@@ -163,7 +169,10 @@ static void find_camera(struct capture *c)
 	sx_wake(p->c.main_fd);
 }
 
-/* Logs an unreadable pair. Where all files of a loop are unreadable, pauses, so that this thread does not spin. */
+/*
+ * Logs an unreadable pair. Where all files of a loop are unreadable, pauses, so that this thread does not
+ * spin.
+ */
 static void skip_corrupt(struct capture *c, const char *why)
 {
 	struct pollfd fd = {.fd = c->p->handover.capture_fd, .events = POLLIN};

@@ -1,6 +1,7 @@
 /*
- * The frame thread: submits pairs to the contexts, collects what they finish, publishes it. Only writer of the
- * ring. Contexts are used in turn and collected in turn, so frames leave in the order in which pairs came.
+ * The frame thread: submits pairs to the contexts, collects what they finish, publishes it. Only writer of
+ * the ring. Contexts are used in turn and collected in turn, so frames leave in the order in which pairs
+ * came.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +22,10 @@ static struct sx_flight *oldest_flight(struct sx_pipeline *p)
 	return p->collected < p->submitted ? &p->flights[p->collected % (uint64_t)p->context_count] : NULL;
 }
 
-/* The last measured road as submit() wants it: its age is counted up to the frame before the one to be submitted. */
+/*
+ * The last measured road as submit() wants it: its age is counted up to the frame before the one to be
+ * submitted.
+ */
 static const struct sx_road *previous_road(struct sx_pipeline *p, struct sx_road *road)
 {
 	if (!p->has_road)
@@ -41,7 +45,10 @@ static void keep_road(struct sx_pipeline *p, const struct sx_road *road, uint64_
 	p->has_road = true;
 }
 
-/* Images to publish with this frame, as bits: all that are configured, or those that a client of frames.sock asks for. */
+/*
+ * Images to publish with this frame, as bits: all that are configured, or those that a client of frames.sock
+ * asks for.
+ */
 static unsigned images_now(const struct sx_pipeline *p)
 {
 	if (p->c.settings->output.planes_when == SX_PLANES_ALWAYS)
@@ -49,7 +56,10 @@ static unsigned images_now(const struct sx_pipeline *p)
 	return p->stream ? p->images & sx_stream_images(p->stream) : 0;
 }
 
-/* Fills images with views of the engine's own memory, which sx_frame_pack() copies. Returns their number or an error. */
+/*
+ * Fills images with views of the engine's own memory, which sx_frame_pack() copies. Returns their number or
+ * an error.
+ */
 static int peek_images(struct sx_pipeline *p, const struct sx_context *context,
 		       struct stixel_image images[SX_FRAME_IMAGES])
 {
@@ -68,7 +78,7 @@ static int peek_images(struct sx_pipeline *p, const struct sx_context *context,
 			continue;
 		r = p->c.engine->backend->peek(context, taps[i].tap, &view);
 		if (r == -ENOENT && !always)
-			continue; /* this engine keeps no such image: the status says that none is published */
+			continue; /* this engine keeps no such image: the status says that none comes */
 		if (r < 0)
 			return r;
 		if ((uint32_t)view.width != p->header.image_width ||
@@ -222,7 +232,10 @@ static int submit_pair(struct sx_pipeline *p)
 
 static bool is_finished(struct sx_pipeline *p)
 {
-	/* source_ended is read before the waiting place: a pair that was put before the source ended is then seen */
+	/*
+	 * source_ended is read before the waiting place: a pair that was put before the source ended is then
+	 * seen
+	 */
 	bool ended = atomic_load_explicit(&p->source_ended, memory_order_acquire);
 
 	if (p->collected < p->submitted)
@@ -247,7 +260,10 @@ static void wait_for_work(struct sx_pipeline *p)
 		{.fd = f ? p->c.engine->backend->event_fd(f->context) : -1, .events = POLLIN},
 	};
 
-	/* The score writer signals by futex, which poll() cannot wait for; while a pair waits for scores, poll every 1 ms. */
+	/*
+	 * The score writer signals by futex, which poll() cannot wait for; while a pair waits for scores,
+	 * poll every 1 ms.
+	 */
 	if (poll(fds, 2, p->waits ? SCORES_MS : -1) > 0 && fds[0].revents)
 		sx_wake_clear(p->handover.frame_fd);
 }

@@ -119,7 +119,10 @@ static void tell_pages(struct sx_run *run)
 	sx_pages_done(run->pages);
 }
 
-/* Beats the ring's heartbeat only while no frame is overdue, so that readers see a hung engine as a hung publisher. */
+/*
+ * Beats the ring's heartbeat only while no frame is overdue, so that readers see a hung engine as a hung
+ * publisher.
+ */
 static void run_tick(struct sx_run *run)
 {
 	struct sx_health_input in = health_input(run);

@@ -95,12 +95,15 @@ struct sx_pipeline {
 };
 
 /*
- * Makes everything for pairs of this size but the output. source is taken over on success (NULL: the camera is absent, the
- * capture thread will look for it). Errors, with why: -ENOMEM, and those of the engine.
+ * Makes everything for pairs of this size but the output. source is taken over on success (NULL: the camera
+ * is absent, the capture thread will look for it). Errors, with why: -ENOMEM, and those of the engine.
  */
 int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config *c, struct sx_source *source,
 		       const struct sx_source_info *info, char *why, size_t why_bytes);
-/* Makes ring and stream, as far as the settings want them; then readers see them. Negative errno with why; then destroy. */
+/*
+ * Makes ring and stream, as far as the settings want them; then readers see them. Negative errno with why;
+ * then destroy.
+ */
 int sx_pipeline_open_output(struct sx_pipeline *p, char *why, size_t why_bytes);
 /* Starts both threads. Negative errno with why; then destroy. */
 int sx_pipeline_start(struct sx_pipeline *p, char *why, size_t why_bytes);
@@ -119,8 +122,8 @@ bool sx_pipeline_fits(const struct sx_source_info *a, const struct sx_source_inf
 void *sx_capture_thread(void *pipeline);
 void *sx_frame_thread(void *pipeline);
 /*
- * Main or capture thread, while no frame is in flight: lets the engine read pairs where the source's memory lies, or
- * takes that back. unpin before the source is closed.
+ * Main or capture thread, while no frame is in flight: lets the engine read pairs where the source's memory
+ * lies, or takes that back. unpin before the source is closed.
  */
 void sx_pipeline_pin(struct sx_pipeline *p);
 void sx_pipeline_unpin(struct sx_pipeline *p);

@@ -1,5 +1,6 @@
 /*
- * Source "v4l2": pairs from one or two cameras while they stream. Setting them up: v4l2_setup.c; MJPG: v4l2_decode.c.
+ * Source "v4l2": pairs from one or two cameras while they stream. Setting them up: v4l2_setup.c; MJPG:
+ * v4l2_decode.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -154,8 +155,8 @@ static enum sx_image_drop lost_alone(const struct sx_v4l2 *v)
 }
 
 /*
- * The driver has written an image over one that we had. Where that waited for its partner, the new one takes its place;
- * where it is in use, it may be torn, and the new one is given up.
+ * The driver has written an image over one that we had. Where that waited for its partner, the new one takes
+ * its place; where it is in use, it may be torn, and the new one is given up.
  */
 static bool overwritten(struct sx_source *s, int side, int index)
 {
@@ -304,7 +305,10 @@ static void read_events(struct sx_v4l2 *v, uint32_t events[2])
 	}
 }
 
-/* Buffers that are free go to the drivers, and what these have filled goes to the pairing. Negative: the cameras are lost. */
+/*
+ * Buffers that are free go to the drivers, and what these have filled goes to the pairing. Negative: the
+ * cameras are lost.
+ */
 static int exchange_buffers(struct sx_source *s, char *why, size_t why_bytes)
 {
 	struct sx_v4l2 *v = s->own;
@@ -321,7 +325,10 @@ static int exchange_buffers(struct sx_source *s, char *why, size_t why_bytes)
 	return r < 0 ? r : check_cameras(v, events, why, why_bytes);
 }
 
-/* The newest pair of what waits. 1: *pair is filled; 0: none, or it is being decoded; negative: the cameras are lost. */
+/*
+ * The newest pair of what waits. 1: *pair is filled; 0: none, or it is being decoded; negative: the cameras
+ * are lost.
+ */
 static int next_pair(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
 {
 	struct sx_v4l2 *v = s->own;

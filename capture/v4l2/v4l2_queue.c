@@ -1,7 +1,8 @@
 /*
  * The buffers of one camera.
  *
- * Source:  the kernel's Video for Linux API, "Input/Output": streaming I/O with user pointers, DMA buffers, memory mapping
+ * Source:  the kernel's Video for Linux API, "Input/Output": streaming I/O with user pointers, DMA buffers,
+ * memory mapping
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -250,8 +251,8 @@ int sx_v4l2_queue_put(struct sx_v4l2_queue *q, int index, char *why, size_t why_
 }
 
 /*
- * Some drivers stamp by the monotonic clock and do not say so (v4l2loopback before 0.13). No other clock shows a time of the
- * last seconds by chance.
+ * Some drivers stamp by the monotonic clock and do not say so (v4l2loopback before 0.13). No other clock
+ * shows a time of the last seconds by chance.
  */
 static bool is_monotonic(const struct v4l2_buffer *b, int64_t stamp_ns, int64_t now_ns)
 {
@@ -265,7 +266,10 @@ static bool is_monotonic(const struct v4l2_buffer *b, int64_t stamp_ns, int64_t 
 	}
 }
 
-/* Monotonic stamps are taken as they are; all others, copied ones too, say nothing about when the image was taken. */
+/*
+ * Monotonic stamps are taken as they are; all others, copied ones too, say nothing about when the image was
+ * taken.
+ */
 static void read_stamp(const struct v4l2_buffer *b, struct sx_v4l2_filled *f)
 {
 	int64_t now_ns = sx_now_ns();
