@@ -259,6 +259,7 @@ static void *frame(void *threads)
 		t->wrong += item->pair.number != last; /* still this frame's */
 		sx_handover_release(item);
 		t->published++;
+		sched_yield(); /* the capture thread may fill the item again before anything else orders the two */
 	}
 	return NULL;
 }
