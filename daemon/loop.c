@@ -20,12 +20,12 @@
 #define STOP_NS (10 * SX_NS_PER_S) /* for the frame in flight at the end */
 #define HURRY_NS (SX_NS_PER_S / 5) /* the same after a second signal */
 
-static uint64_t load(const _Atomic uint64_t *value)
+static uint64_t counter_of(const _Atomic uint64_t *value)
 {
 	return atomic_load_explicit(value, memory_order_relaxed);
 }
 
-static struct sx_health_input look(struct sx_run *run)
+static struct sx_health_input health_input(struct sx_run *run)
 {
 	const struct sx_telemetry *t = run->telemetry;
 	double fps = run->settings->source.fps;
@@ -36,9 +36,9 @@ static struct sx_health_input look(struct sx_run *run)
 		.last_publish_ns = atomic_load_explicit(&t->last_publish_ns, memory_order_relaxed),
 		.in_flight_since_ns = atomic_load_explicit(&t->in_flight_since_ns, memory_order_relaxed),
 		.published = atomic_load_explicit(&t->published, memory_order_acquire),
-		.overload = load(&t->overload),
-		.captured = load(&t->captured),
-		.corrupt = load(&t->corrupt),
+		.overload = counter_of(&t->overload),
+		.captured = counter_of(&t->captured),
+		.corrupt = counter_of(&t->corrupt),
 		.absent = atomic_load_explicit(&t->absent, memory_order_relaxed),
 		.stopping = run->stopping,
 	};
@@ -53,7 +53,7 @@ static void tell_manager(struct sx_run *run)
 {
 	const struct sx_health *h = &run->health;
 	const char *state = sx_health_name(h->state);
-	uint64_t published = load(&run->telemetry->published);
+	uint64_t published = counter_of(&run->telemetry->published);
 
 	if (*h->reason && strcmp(h->reason, state) != 0)
 		sx_notify_send(&run->notify, "STATUS=%s: %s", state, h->reason);
@@ -61,12 +61,12 @@ static void tell_manager(struct sx_run *run)
 		sx_notify_send(&run->notify, "STATUS=%s, %.1f fps, %llu frames, %llu dropped", state,
 			       sx_rate_get(&run->telemetry->rate, 10, sx_now_ns()),
 			       (unsigned long long)published,
-			       (unsigned long long)load(&run->telemetry->overload));
+			       (unsigned long long)counter_of(&run->telemetry->overload));
 	else
 		sx_notify_send(&run->notify, "STATUS=%s", state);
 }
 
-/* Log, readers and manager learn of a change; a state that lasts is repeated to nobody. */
+/* Tells a change of state to the log, the readers and the service manager, once. */
 static void tell_state(struct sx_run *run)
 {
 	const struct sx_health *h = &run->health;
@@ -119,10 +119,13 @@ static void tell_pages(struct sx_run *run)
 	sx_pages_done(run->pages);
 }
 
-/* Readers see a heartbeat for as long as nothing is overdue: a hung engine is a hung publisher. */
-static void tick(struct sx_run *run)
+/*
+ * Beats the ring's heartbeat only while no frame is overdue, so that readers see a hung engine as a hung
+ * publisher.
+ */
+static void run_tick(struct sx_run *run)
 {
-	struct sx_health_input in = look(run);
+	struct sx_health_input in = health_input(run);
 
 	sx_health_update(&run->health, &in);
 	tell_state(run);
@@ -135,18 +138,18 @@ static void tick(struct sx_run *run)
 	run->ticks++;
 }
 
-static void ping(struct sx_run *run)
+static void run_ping(struct sx_run *run)
 {
-	struct sx_health_input in = look(run);
+	struct sx_health_input in = health_input(run);
 
 	if (sx_health_may_ping(&run->health, &in))
 		sx_notify_send(&run->notify, "WATCHDOG=1");
 }
 
-/* Something happened that must not wait for the tick. */
-static void look_now(struct sx_run *run)
+/* Judges between two ticks, when a thread of the pipeline has woken main. */
+static void run_look_now(struct sx_run *run)
 {
-	struct sx_health_input in = look(run);
+	struct sx_health_input in = health_input(run);
 
 	sx_health_judge(&run->health, &in);
 	tell_state(run);
@@ -160,7 +163,7 @@ static void order_stop(struct sx_run *run)
 	run->stopping = true;
 	run->stop_by_ns = sx_now_ns() + STOP_NS;
 	sx_notify_send(&run->notify, "STOPPING=1");
-	look_now(run);
+	run_look_now(run);
 	sx_pipeline_stop(run->pipeline);
 }
 
@@ -206,11 +209,11 @@ static void keep_time(struct sx_run *run)
 		run->next_tick_ns += SX_HEALTH_TICK_NS;
 		if (run->next_tick_ns < now)
 			run->next_tick_ns = now + SX_HEALTH_TICK_NS;
-		tick(run);
+		run_tick(run);
 	}
 	if (run->notify.watchdog_ns && now >= run->next_ping_ns) {
 		run->next_ping_ns = now + run->notify.watchdog_ns / 4;
-		ping(run);
+		run_ping(run);
 	}
 }
 
@@ -226,7 +229,7 @@ static void serve_once(struct sx_run *run)
 	if (poll(fds, sizeof(fds) / sizeof(fds[0]), poll_timeout_ms(run)) > 0) {
 		if (fds[1].revents) {
 			sx_wake_clear(run->main_fd);
-			look_now(run);
+			run_look_now(run);
 		}
 		if (fds[2].revents)
 			sx_log_drain();
@@ -302,8 +305,8 @@ int sx_run_loop(struct sx_run *run)
 		code = SX_EXIT_FAILED;
 	}
 	sx_log(DAEMON, INFO, "%llu frames published, %llu pairs dropped by overload, %llu unreadable",
-	       (unsigned long long)load(&run->telemetry->published),
-	       (unsigned long long)load(&run->telemetry->overload),
-	       (unsigned long long)load(&run->telemetry->corrupt));
+	       (unsigned long long)counter_of(&run->telemetry->published),
+	       (unsigned long long)counter_of(&run->telemetry->overload),
+	       (unsigned long long)counter_of(&run->telemetry->corrupt));
 	return code;
 }

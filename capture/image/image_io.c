@@ -68,7 +68,7 @@ static int read_all(int fd, uint8_t *data, size_t bytes)
 }
 
 /* The whole file in memory. O_NONBLOCK: a pipe with an image's name must not hang the capture thread. */
-static int load(const char *path, uint8_t **ret, size_t *bytes, char *why, size_t why_bytes)
+static int image_load(const char *path, uint8_t **ret, size_t *bytes, char *why, size_t why_bytes)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r;
 	uint8_t *data = NULL;
@@ -105,7 +105,7 @@ out:
 	return 0;
 }
 
-static int decode(struct sx_image_sink *sink, const uint8_t *data, size_t bytes)
+static int image_decode(struct sx_image_sink *sink, const uint8_t *data, size_t bytes)
 {
 	static const uint8_t png[4] = {0x89, 'P', 'N', 'G'}, jpeg[2] = {0xff, 0xd8};
 
@@ -124,11 +124,11 @@ static int read_image(const char *path, struct sx_image_sink *sink, char *why, s
 {
 	uint8_t *data = NULL;
 	size_t bytes = 0;
-	int r = load(path, &data, &bytes, why, why_bytes);
+	int r = image_load(path, &data, &bytes, why, why_bytes);
 
 	if (r < 0)
 		return r;
-	r = decode(sink, data, bytes);
+	r = image_decode(sink, data, bytes);
 	free(data);
 	if (r == 0)
 		return 0;

@@ -23,8 +23,8 @@ void sx_jpeg_close(struct sx_jpeg *j);
 int sx_jpeg_size(struct sx_jpeg *j, const uint8_t *data, size_t bytes, int *width, int *height, char *why,
 		 size_t why_bytes);
 /*
- * Decodes into a U8 image of just that size. What lies behind the end of the image is not looked at. -EBADMSG: damaged or
- * cut short, or another size; the image may be written to all the same.
+ * Decodes into a U8 image of just that size. What lies behind the end of the image is not looked at.
+ * -EBADMSG: damaged or cut short, or another size; the image may be written to all the same.
  */
 int sx_jpeg_decode(struct sx_jpeg *j, const uint8_t *data, size_t bytes, const struct sx_image *to, char *why,
 		   size_t why_bytes);

@@ -102,7 +102,7 @@ static bool holds_labels(struct reader *r)
 	return false;
 }
 
-static void decode(struct reader *r)
+static void png_decode(struct reader *r)
 {
 	png_uint_32 width, height;
 	size_t row_bytes;
@@ -132,7 +132,7 @@ static void decode(struct reader *r)
 	to_grey(r, channels);
 }
 
-static void run(struct reader *r)
+static void png_run(struct reader *r)
 {
 	if (setjmp(png_jmpbuf(r->png)))
 		return; /* result is set */
@@ -142,7 +142,7 @@ static void run(struct reader *r)
 	png_set_keep_unknown_chunks(r->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
 	png_set_chunk_malloc_max(r->png, 1 << 20);
 	png_set_chunk_cache_max(r->png, 16);
-	decode(r);
+	png_decode(r);
 }
 
 int sx_decode_png(struct sx_image_sink *sink, const uint8_t *data, size_t bytes)
@@ -153,7 +153,7 @@ int sx_decode_png(struct sx_image_sink *sink, const uint8_t *data, size_t bytes)
 	if (r.png)
 		r.info = png_create_info_struct(r.png);
 	if (r.info)
-		run(&r);
+		png_run(&r);
 	else
 		r.result = -ENOMEM;
 	png_destroy_read_struct(&r.png, &r.info, NULL);

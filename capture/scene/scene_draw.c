@@ -1,8 +1,9 @@
 /*
  * Which facet is seen where: a disparity buffer, filled facet by facet, row by row.
  *
- * For a plane, 1/z is affine in image coordinates; so are s/z and t/z. A facet's edges are then inequalities that
- * are affine in x on each row, and their intersection is the row's span: no clipping, no rounding of corners.
+ * For a plane, 1/z is affine in image coordinates; so are s/z and t/z. A facet's edges are then inequalities
+ * that are affine in x on each row, and their intersection is the row's span: no clipping, no rounding of
+ * corners.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,7 +39,9 @@ static void dot_ray(const struct sx_camera *c, const double a[3], double scale, 
 	ret[2] = scale * (a[2] - a[0] * c->cx / c->fx - a[1] * c->cy / c->fy);
 }
 
-/* From o + s u + t v = z r: 1/z = (n.r)/(n.o), s/z = ((v x o).r)/(n.o), t/z = ((o x u).r)/(n.o), n = u x v. */
+/*
+ * From o + s u + t v = z r: 1/z = (n.r)/(n.o), s/z = ((v x o).r)/(n.o), t/z = ((o x u).r)/(n.o), n = u x v.
+ */
 static void project(const struct sx_facet *f, const struct sx_scene *scene, int side,
 		    struct sx_projection *ret)
 {
@@ -195,7 +198,7 @@ static void draw_facet(struct sx_view *v, const struct sx_scene *scene, int i)
 	}
 }
 
-static void draw(struct sx_view *v, const struct sx_scene *s, int side, bool all)
+static void scene_draw(struct sx_view *v, const struct sx_scene *s, int side, bool all)
 {
 	size_t pixels = (size_t)v->width * (size_t)v->height;
 
@@ -211,12 +214,12 @@ static void draw(struct sx_view *v, const struct sx_scene *s, int side, bool all
 
 void sx_view_draw(struct sx_view *v, const struct sx_scene *s, int side)
 {
-	draw(v, s, side, true);
+	scene_draw(v, s, side, true);
 }
 
 void sx_view_draw_ground(struct sx_view *v, const struct sx_scene *s, int side)
 {
-	draw(v, s, side, false);
+	scene_draw(v, s, side, false);
 }
 
 double sx_view_probe(const struct sx_view *v, const struct sx_scene *s, int i, double x, double y)

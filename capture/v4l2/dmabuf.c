@@ -1,5 +1,6 @@
 /*
- * dma-buf: heaps (linux/dma-heap.h), udmabuf (linux/udmabuf.h), or the buffers of another V4L2 device (VIDIOC_EXPBUF).
+ * dma-buf: heaps (linux/dma-heap.h), udmabuf (linux/udmabuf.h), or the buffers of another V4L2 device
+ * (VIDIOC_EXPBUF).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -13,8 +13,8 @@
 #include "capture/source.h"
 
 /*
- * pixel: what engines get. Y10 and Y12 lie in 16-bit words, little endian, like Y16, which is stretched per pair. MJPG is
- * decoded to grey first.
+ * pixel: what engines get. Y10 and Y12 lie in 16-bit words, little endian, like Y16, which is stretched per
+ * pair. MJPG is decoded to grey first.
  */
 struct sx_v4l2_format {
 	enum sx_source_format choice;
@@ -24,7 +24,9 @@ struct sx_v4l2_format {
 	bool compressed;
 };
 
-/* The formats, the cheapest first: fewest bytes to move, then least work to get grey; compressed ones last. */
+/*
+ * The formats, the cheapest first: fewest bytes to move, then least work to get grey; compressed ones last.
+ */
 #define SX_V4L2_FORMATS 9
 extern const struct sx_v4l2_format sx_v4l2_formats[SX_V4L2_FORMATS];
 

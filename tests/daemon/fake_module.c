@@ -8,8 +8,8 @@
  *	FAKE_MODULE_PIN		"no": memory cannot be pinned
  *	FAKE_MODULE_REPORT	a file that gets one line when the device is closed: what was counted
  *
- * Aborts when the contract is broken: a block pinned twice, unpinned without having been pinned, or gone while it is
- * pinned; pinning while a frame is in flight; a device closed with contexts.
+ * Aborts when the contract is broken: a block pinned twice, unpinned without having been pinned, or gone
+ * while it is pinned; pinning while a frame is in flight; a device closed with contexts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

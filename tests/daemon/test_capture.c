@@ -1,7 +1,7 @@
 /*
- * The capture thread on a V4L2 source whose drivers are played: every pair that the cameras gave is a frame or counted in
- * frames.dropped, wherever it was thrown away. What the capture thread waits for in poll() is the script's next step, so
- * that all of it happens in one thread and in one order.
+ * The capture thread on a V4L2 source whose drivers are played: every pair that the cameras gave is a frame
+ * or counted in frames.dropped, wherever it was thrown away. What the capture thread waits for in poll() is
+ * the script's next step, so that all of it happens in one thread and in one order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -115,7 +115,10 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 
 /* --- tests --- */
 
-/* Opens the source with so many slots, plays, and checks the sums. Of the overload so many pairs are the source's. */
+/*
+ * Opens the source with so many slots, plays, and checks the sums. Of the overload so many pairs are the
+ * source's.
+ */
 static void check(const struct sx_source_params *p, const char *script, int slots, uint64_t published,
 		  uint64_t overload, uint64_t of_source)
 {
@@ -150,7 +153,10 @@ static void check(const struct sx_source_params *p, const char *script, int slot
 	sx_telemetry_destroy(t);
 }
 
-/* In order: in the source by newer ones, in the waiting place, and for lack of a ticket (two slots, both in frames). */
+/*
+ * In order: in the source by newer ones, in the waiting place, and for lack of a ticket (two slots, both in
+ * frames).
+ */
 static void check_memory(enum sx_source_memory memory)
 {
 	struct sx_source_params p = case_params();

@@ -371,7 +371,9 @@ static size_t load_file(const char *path, uint8_t *data, size_t room)
 	return n;
 }
 
-/* Cut short at every length, and with random bytes changed: an error with a sentence, or a picture; no more. */
+/*
+ * Cut short at every length, and with random bytes changed: an error with a sentence, or a picture; no more.
+ */
 static void break_file(const char *path, uint64_t seed)
 {
 	static uint8_t good[65536], bad[65536];
