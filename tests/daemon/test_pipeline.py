@@ -176,7 +176,7 @@ class Pipeline(TestCase):
         self.assertEqual(i.stop(), 0)
 
     def test_stop_while_the_camera_is_absent(self):
-        i = self.fake(interval_us=5000, absent=1000)
+        i = self.fake("-s", "source.size=64x48", interval_us=5000, absent=1000)
         i.until_state("no_camera")
         began = time.monotonic()
         self.assertEqual(i.stop(), 0)
@@ -319,7 +319,7 @@ class Watchdog(TestCase):
         self.assertTrue(i.until_message("STOPPING=1"))
 
     def test_pings_while_the_camera_is_absent(self):
-        i = self.fake(interval_us=5000, absent=1000)
+        i = self.fake("-s", "source.size=64x48", interval_us=5000, absent=1000)
         i.until_state("no_camera")
         self.assertGreaterEqual(self.pings(i, self.three_periods), 6)
         self.assertTrue(i.until_message("STATUS=no_camera"))
