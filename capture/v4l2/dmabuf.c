@@ -80,8 +80,7 @@ int sx_dmabuf_maker_open(struct sx_dmabuf_maker *m, const char *from, const stru
 	}
 	snprintf(why, why_bytes,
 		 "%s: no buffers for DMA: neither /dev/dma_heap nor /dev/udmabuf can be opened, and "
-		 "source.dmabuf_from "
-		 "names no device",
+		 "source.dmabuf_from names no device",
 		 camera->path);
 	return -ENOTSUP;
 }

@@ -1,6 +1,6 @@
 /*
- * A module in place of stixel-cuda.so, for programs that load one: computes what the reference computes, lacks what the
- * CUDA engine lacks, and does what the test wants, told by the environment:
+ * A module in place of stixel-cuda.so, for programs that load one: computes what the reference computes,
+ * lacks what the CUDA engine lacks, and does what the test wants, told by the environment:
  *
  *	FAKE_MODULE_OPEN	"none", "memory", "wrong": opening the device fails
  *	FAKE_MODULE_CREATE	"memory", "cannot": making a context fails

@@ -259,7 +259,7 @@ static void *frame(void *threads)
 		t->wrong += item->pair.number != last; /* still this frame's */
 		sx_handover_release(item);
 		t->published++;
-		sched_yield(); /* the capture thread may fill the item again before anything else orders the two */
+		sched_yield(); /* the item may be filled again before anything else orders the two threads */
 	}
 	return NULL;
 }
