@@ -150,7 +150,8 @@ def check(root):
 
 
 SOUND = {
-    "base/a.h": "/* See sx_a_run() and sx_a_*(); file base/a.c, a.c, <sys/x.h>. Not one: 0..h, a/b, f(x). */\nint sx_a_run(int a_b);\n",
+    "base/a.h": "/* See sx_a_run() and sx_a_*(); file base/a.c, a.c, <sys/x.h>. Not one: 0..h, a/b, f(x). */\n"
+                "int sx_a_run(int a_b);\n",
     "base/a.c": '#include "base/a.h"\n#include <sys/y.h>\n/* step() of y.h; a_b is of a.h; test_a too. */\n'
                 "static int step(void)\n{\n\treturn poll();\n}\n",
     "base/b.c": "/* step() in the same folder; poll() anywhere. x->a_b(), sm_80. */\nint b;\n",
