@@ -49,9 +49,6 @@ void sx_road_describe(const struct sx_camera *camera, struct sx_road *road);
 /* The road that camera.height_m and camera.pitch_deg say; SX_ROAD_NONE (no ground: vhor 0) without fx. */
 void sx_road_calibrated(const struct sx_camera *camera, struct sx_road *road);
 
-/* Fills in horizon_row, pitch_rad and height_m, which follow from slope and offset; for engines that find those. */
-void sx_road_describe(const struct sx_camera *camera, struct sx_road *road);
-
 /*
  * Memory of the search: histogram, votes. One per frame in flight.
  * The Hough transform sees angles SX_HOUGH_FIRST .. +SX_HOUGH_ANGLES-1 degrees (the outer two only as
@@ -83,6 +80,7 @@ struct sx_road_finder {
 int sx_road_finder_create(struct sx_road_finder **ret, const struct sx_params *p, int width, int height,
 			  int range);
 void sx_road_finder_destroy(struct sx_road_finder *f);
+size_t sx_road_finder_bytes(const struct sx_road_finder *f); /* what create took */
 
 /*
  * disparity: U16 Q4, final (min_disparity added). previous: the road of the frame that was finished last,
