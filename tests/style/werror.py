@@ -1,5 +1,5 @@
-# Warnings stop no release, whose compiler may be newer than the project; they stop every build of tools/test, but those with
-# sanitizers, whose own code warns.
+# Warnings stop no release, whose compiler may be newer than the project; they stop every build of tools/test, but those
+# with sanitizers, whose own code warns.
 # SPDX-License-Identifier: Apache-2.0
 import re
 
