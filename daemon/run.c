@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/places.h"
 #include "config/config.h"
 #include "daemon/run_priv.h"
 #include "ipc/instance.h"
@@ -78,9 +79,9 @@ static int claim_instance(struct sx_run *run)
 	run->lock_fd = sx_instance_lock(run->dir, NULL, why, sizeof(why));
 	if (run->lock_fd < 0)
 		return refuse(SX_EXIT_CREATE, why);
-	if ((size_t)snprintf(run->status_path, sizeof(run->status_path), "%s/status.sock", run->dir) >=
+	if ((size_t)snprintf(run->status_path, sizeof(run->status_path), "%s/" SX_STATUS_SOCKET, run->dir) >=
 		    sizeof(run->status_path) ||
-	    (size_t)snprintf(run->stream_path, sizeof(run->stream_path), "%s/frames.sock", run->dir) >=
+	    (size_t)snprintf(run->stream_path, sizeof(run->stream_path), "%s/" SX_FRAMES_SOCKET, run->dir) >=
 		    sizeof(run->stream_path))
 		return refuse(SX_EXIT_CREATE, "the path of the runtime directory is too long");
 	return 0;

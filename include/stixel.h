@@ -514,7 +514,8 @@ struct stixel_reader;
 
 /*
  * Opens an instance ([A-Za-z0-9_.-], up to 64 characters, no leading dot). The newest frame that lies there
- * counts as new. *reader is set on success only.
+ * counts as new. *reader is set on success only. Sockets (STIXEL_OPEN_STREAM, stixel_fd(), images) are looked for in
+ * /run/stixeld, then $XDG_RUNTIME_DIR/stixeld, then /run/user/UID/stixeld; the first that answers is taken.
  */
 STIXEL_API int stixel_open(struct stixel_reader **reader, const char *instance, unsigned flags);
 /* The same for a ring object or (STIXEL_OPEN_STREAM) a socket that lies elsewhere. */

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/places.h"
 #include "ipc/check.h"
 #include "ipc/client/reader.h"
 #include "ipc/process.h"
@@ -57,8 +58,8 @@ static bool owner_trusted(uid_t uid, const char *path)
 	name = name ? name + 1 : path;
 	if (strncmp(name, "stixeld.", 8) != 0)
 		return false;
-	snprintf(dir, sizeof(dir), "/run/stixeld/%s", name + 8);
-	return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == uid;
+	return sx_place_path(SX_PLACE_SYSTEM, name + 8, NULL, dir, sizeof(dir)) && lstat(dir, &st) == 0 &&
+	       S_ISDIR(st.st_mode) && st.st_uid == uid;
 }
 
 static int map_object(struct sx_map *m, const char *path, unsigned flags)
