@@ -184,7 +184,7 @@ static void hand_over(struct capture *c, struct sx_item *item)
 	item = sx_handover_put(&c->p->handover, item);
 	if (!item)
 		return;
-	atomic_fetch_add_explicit(&c->t->overload, 1, memory_order_relaxed);
+	sx_telemetry_add(c->t, SX_FIG_FRAMES_OVERLOAD);
 	sx_handover_release(&c->p->handover, item);
 }
 

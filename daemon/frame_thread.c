@@ -107,11 +107,11 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	h->height_m = result->road.height_m;
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		h->stage_ns[i] = result->stage_ns[i];
-	h->captured = atomic_load_explicit(&t->captured, memory_order_relaxed);
-	h->published = atomic_load_explicit(&t->published, memory_order_relaxed) + 1;
-	h->dropped_overload = atomic_load_explicit(&t->overload, memory_order_relaxed);
-	h->dropped_unpaired = atomic_load_explicit(&t->unpaired, memory_order_relaxed);
-	h->dropped_corrupt = atomic_load_explicit(&t->corrupt, memory_order_relaxed);
+	h->captured = sx_telemetry_count(t, SX_FIG_FRAMES_CAPTURED);
+	h->published = sx_telemetry_count(t, SX_FIG_FRAMES_PUBLISHED) + 1;
+	h->dropped_overload = sx_telemetry_count(t, SX_FIG_FRAMES_OVERLOAD);
+	h->dropped_unpaired = sx_telemetry_count(t, SX_FIG_FRAMES_UNPAIRED);
+	h->dropped_corrupt = sx_telemetry_count(t, SX_FIG_FRAMES_CORRUPT);
 	h->published_ns = sx_now_ns();
 }
 

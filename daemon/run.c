@@ -103,8 +103,8 @@ static int open_engine(struct sx_run *run)
 	report->engine.device = run->engine.backend->describe(run->engine.device);
 	report->engine.reason = run->engine.reason;
 	sx_engine_transfers(&run->engine, &transfers);
-	report->engine.input.path = transfers.path;
-	report->engine.contexts = run->settings->engine.contexts;
+	report->engine.input = transfers.path;
+	sx_report_count(report, SX_FIG_ENGINE_CONTEXTS, run->settings->engine.contexts);
 	sx_log(DAEMON, INFO, "engine %s (%s): %s", report->engine.backend, report->engine.device,
 	       report->engine.reason);
 	sx_pages_done(run->pages);
@@ -173,10 +173,11 @@ static void tell_pipeline(struct sx_run *run)
 
 	sx_pages_set_source(run->pages, &run->settings->source, &p->info);
 	report->epoch = p->epoch;
-	report->engine.memory_bytes = (int64_t)run->engine.backend->memory(run->engine.device);
-	snprintf(report->ring.path, sizeof(report->ring.path), "%s", p->ring ? sx_ring_path(p->ring) : "");
-	report->ring.bytes = p->ring ? (int64_t)sx_ring_bytes(p->ring) : -1;
-	report->ring.slots = p->ring ? run->settings->output.slots : -1;
+	sx_report_count(report, SX_FIG_ENGINE_MEMORY,
+			(int64_t)run->engine.backend->memory(run->engine.device));
+	snprintf(report->ring_path, sizeof(report->ring_path), "%s", p->ring ? sx_ring_path(p->ring) : "");
+	sx_report_count(report, SX_FIG_RING_BYTES, p->ring ? (int64_t)sx_ring_bytes(p->ring) : -1);
+	sx_report_count(report, SX_FIG_RING_SLOTS, p->ring ? run->settings->output.slots : -1);
 	sx_pages_done(run->pages);
 }
 

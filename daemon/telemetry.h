@@ -17,6 +17,7 @@
 #include "base/rate.h"
 #include "capture/source.h"
 #include "ipc/feed.h"
+#include "ipc/figures.h"
 #include "stages/engine.h"
 #include "stixel.h"
 
@@ -52,10 +53,10 @@ struct sx_duration {
 };
 
 struct sx_telemetry {
+	/* by enum sx_figure, those that are SX_FIGURE_COUNTED; each is written by one thread */
+	_Atomic uint64_t count[SX_FIG_END];
+
 	/* capture thread */
-	_Atomic uint64_t captured; /* pairs taken from the source */
-	_Atomic uint64_t overload; /* pairs replaced while they waited */
-	_Atomic uint64_t unpaired, corrupt;
 	_Atomic uint64_t images[2], gaps[2]; /* per side */
 	_Atomic uint64_t dropped[2][SX_DROP_COUNT];
 	_Atomic uint64_t reconnects;
@@ -68,22 +69,29 @@ struct sx_telemetry {
 	struct sx_windows skew;
 
 	/* frame thread */
-	_Atomic uint64_t published;
 	_Atomic int64_t last_publish_ns;
-	_Atomic uint64_t copy_frames, copies_in, copied_bytes, staged,
-		copies_out;		    /* as struct sx_transfers */
+	_Atomic uint64_t copy_frames, copied_bytes; /* as struct sx_transfers; the rest of it is counts */
 	_Atomic int64_t in_flight_since_ns; /* when the oldest frame in flight was submitted; 0 none */
 	struct sx_rate rate;		    /* frames published */
 	struct sx_duration spans[SX_SPAN_COUNT], stages[SX_STAGE_COUNT];
 	_Atomic uint64_t newest_sequence; /* odd while being written */
 	_Atomic uint64_t newest[SX_NEWEST_WORDS];
-	_Atomic uint64_t frames_scores[3]; /* submitted, by enum sx_feed_match */
-	_Atomic uint64_t scores_received, scores_late, scores_lost, scores_refused,
-		scores_restarts;	      /* as struct sx_feed_counters */
 	_Atomic int scores_state;	      /* enum sx_feed_state */
 	_Atomic uint64_t scores_why_sequence; /* odd while the sentence is being written */
 	_Atomic uint64_t scores_why[SX_SCORES_WHY_WORDS];
 };
+
+/* Any thread. */
+static inline uint64_t sx_telemetry_count(const struct sx_telemetry *t, enum sx_figure figure)
+{
+	return atomic_load_explicit(&t->count[figure], memory_order_relaxed);
+}
+
+/* Thread: that of the figure. One more. */
+static inline void sx_telemetry_add(struct sx_telemetry *t, enum sx_figure figure)
+{
+	atomic_fetch_add_explicit(&t->count[figure], 1, memory_order_relaxed);
+}
 
 /* About 2.5 MB, zeroed and touched. */
 int sx_telemetry_create(struct sx_telemetry **ret);
