@@ -124,8 +124,8 @@ void sx_source_deliver(struct sx_source *s, struct sx_slot *slot, struct sx_pair
 		.number = ++s->number,
 		.left_ns = now,
 		.right_ns = now,
-		.clock = SX_CLOCK_MONOTONIC,
-		.stamp = SX_STAMP_SOFTWARE,
+		.clock = STIXEL_CLOCK_MONOTONIC,
+		.stamp = STIXEL_STAMP_SOFTWARE,
 		.slot = slot,
 	};
 	for (int side = 0; side < 2; side++)

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "config/classes.h"
+#include "config/option.h"
 
 _Static_assert((int)SX_SPAN_COUNT <= SX_REPORT_SPANS, "the report has room for every part of the way");
 _Static_assert(SX_STAGE_COUNT <= SX_REPORT_STAGES, "the report has room for every stage");
@@ -19,16 +20,13 @@ _Static_assert(SX_CLASSES_MAX <= SX_REPORT_CLASSES, "the report has room for eve
 _Static_assert(sizeof(((struct sx_report_semantics *)0)->reason) >= SX_FEED_WHY_BYTES, "and for the reason");
 _Static_assert(SX_DROP_COUNT <= SX_REPORT_DROPS, "the report has room for every reason");
 
-static const char *road_name(uint64_t origin)
-{
-	static const char *const names[] = {"none", "measured", "previous", "calibration"};
-
-	return origin < sizeof(names) / sizeof(names[0]) ? names[origin] : NULL;
-}
-
 static const char *stamp_name(uint64_t stamp)
 {
-	static const char *const names[] = {"start of exposure", "end of frame", "software"};
+	static const char *const names[] = {
+		[STIXEL_STAMP_EXPOSURE_START] = "start of exposure",
+		[STIXEL_STAMP_FRAME_END] = "end of frame",
+		[STIXEL_STAMP_SOFTWARE] = "software",
+	};
 
 	return stamp < sizeof(names) / sizeof(names[0]) ? names[stamp] : NULL;
 }
@@ -71,7 +69,7 @@ static void read_newest(struct sx_report *r, const struct sx_telemetry *t)
 	if (n.stixels)
 		sx_report_real(r, SX_FIG_STIXELS_PIXELS, (double)n.pixels / (double)n.stixels);
 	r->source.stamp = stamp_name(n.stamp);
-	r->road_origin = road_name(n.road_origin);
+	r->road_origin = stixel_road_name((unsigned)n.road_origin);
 	if (n.road_origin == STIXEL_ROAD_NONE)
 		return;
 	sx_report_real(r, SX_FIG_ROAD_SLOPE, n.slope);
@@ -262,10 +260,9 @@ void sx_pages_done(struct sx_pages *p)
 void sx_pages_set_source(struct sx_pages *p, const struct sx_source_params *params,
 			 const struct sx_source_info *info)
 {
-	static const char *const kinds[] = {"v4l2", "files", "synthetic"};
 	struct sx_report *r = &p->report;
 
-	r->source.kind = kinds[params->kind];
+	r->source.kind = sx_option_find("source", "kind")->words[params->kind];
 	r->source.memory = info->memory;
 	r->source.cameras = info->cameras < 2 ? 1 : 2;
 	for (int i = 0; i < r->source.cameras; i++) {
@@ -288,7 +285,6 @@ void sx_pages_set_source(struct sx_pages *p, const struct sx_source_params *para
 
 void sx_pages_set_semantics(struct sx_pages *p, const struct sx_settings *settings)
 {
-	static const char *const kinds[] = {"ground", "object", "sky"};
 	struct sx_report_semantics *s = &p->report.semantics;
 	struct sx_semantic_params table;
 	struct sx_class_names names;
@@ -301,7 +297,7 @@ void sx_pages_set_semantics(struct sx_pages *p, const struct sx_settings *settin
 	s->class_count = table.classes;
 	for (int i = 0; i < table.classes; i++) {
 		memcpy(s->name[i], names.name[i], sizeof(names.name[i]));
-		s->kind[i] = kinds[table.kind[i]];
+		s->kind[i] = stixel_kind_name(table.kind[i]);
 	}
 }
 

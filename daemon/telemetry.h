@@ -26,7 +26,7 @@ struct sx_newest {
 	uint64_t frames; /* 0: none yet, the rest means nothing */
 	uint64_t stixels, pixels;
 	uint64_t road_origin, road_inliers, road_age;
-	uint64_t stamp; /* enum sx_stamp_source */
+	uint64_t stamp; /* enum stixel_stamp */
 	double slope, offset, horizon_row, pitch_rad, height_m;
 };
 #define SX_ABSENT_BYTES 160 /* of the sentence why the camera is absent */

@@ -10,6 +10,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "include/stixel.h"
+#include "ipc/feed.h"
+
 /* TYPE, UNIT and HELP lines. */
 static void add_family(struct sx_text *t, enum sx_family family)
 {
@@ -185,9 +188,11 @@ static void add_identity(struct sx_text *t, const struct sx_report *r, enum sx_f
 
 static void add_state(struct sx_text *t, const struct sx_report *r, enum sx_family family)
 {
-	static const char *const words[] = {"starting", "running", "no_camera", "degraded", "stopping"};
+	const char *words[STIXEL_STATE_STOPPING + 1];
 
-	add_states(t, family, words, sizeof(words) / sizeof(words[0]), r->state);
+	for (unsigned i = 0; i <= STIXEL_STATE_STOPPING; i++)
+		words[i] = stixel_state_name(i);
+	add_states(t, family, words, STIXEL_STATE_STOPPING + 1, r->state);
 }
 
 /* A sample for each camera that knows it. */
@@ -263,10 +268,12 @@ static void add_skew(struct sx_text *t, const struct sx_report *r, enum sx_famil
 
 static void add_scores_state(struct sx_text *t, const struct sx_report *r, enum sx_family family)
 {
-	static const char *const words[] = {"absent", "refused", "silent", "reading"};
+	const char *words[SX_FEED_READING + 1];
 
+	for (int i = 0; i <= SX_FEED_READING; i++)
+		words[i] = sx_feed_state_name((enum sx_feed_state)i);
 	if (*r->semantics.source)
-		add_states(t, family, words, sizeof(words) / sizeof(words[0]), r->semantics.state);
+		add_states(t, family, words, SX_FEED_READING + 1, r->semantics.state);
 }
 
 static void add_power(struct sx_text *t, const struct sx_report *r, enum sx_family family)

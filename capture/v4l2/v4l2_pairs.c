@@ -59,7 +59,7 @@ static int check_stamps(struct sx_v4l2 *v, const struct sx_pairing_image pair[2]
 	static const char *const names[] = {"at the start of exposure", "at the end of the frame",
 					    "not at all"};
 	const struct sx_v4l2_camera *l = &v->cameras[0], *r = &v->cameras[1];
-	enum sx_stamp_source a = l->filled[pair[0].index].stamp, b = r->filled[pair[1].index].stamp;
+	enum stixel_stamp a = l->filled[pair[0].index].stamp, b = r->filled[pair[1].index].stamp;
 
 	if (a == b)
 		return 0;

@@ -34,8 +34,8 @@ struct sx_v4l2_ticket {
 	atomic_bool back; /* released by whoever had it (direct) */
 	int index[2];	  /* buffers of the cameras */
 	int64_t ns[2];
-	enum sx_stamp_clock clock;
-	enum sx_stamp_source stamp;
+	enum stixel_clock clock;
+	enum stixel_stamp stamp;
 	struct sx_slot *slot; /* NULL: direct */
 	struct sx_decode_task tasks[2];
 };

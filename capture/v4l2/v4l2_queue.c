@@ -273,14 +273,14 @@ static void read_stamp(const struct v4l2_buffer *b, struct sx_v4l2_filled *f)
 	f->ns = (int64_t)b->timestamp.tv_sec * SX_NS_PER_S + (int64_t)b->timestamp.tv_usec * 1000;
 	if (!is_monotonic(b, f->ns, now_ns)) {
 		f->ns = now_ns;
-		f->clock = SX_CLOCK_UNKNOWN;
-		f->stamp = SX_STAMP_SOFTWARE;
+		f->clock = STIXEL_CLOCK_UNKNOWN;
+		f->stamp = STIXEL_STAMP_SOFTWARE;
 		return;
 	}
-	f->clock = SX_CLOCK_MONOTONIC;
+	f->clock = STIXEL_CLOCK_MONOTONIC;
 	f->stamp = (b->flags & V4L2_BUF_FLAG_TSTAMP_SRC_MASK) == V4L2_BUF_FLAG_TSTAMP_SRC_SOE
-			   ? SX_STAMP_START_OF_EXPOSURE
-			   : SX_STAMP_END_OF_FRAME;
+			   ? STIXEL_STAMP_EXPOSURE_START
+			   : STIXEL_STAMP_FRAME_END;
 }
 
 int sx_v4l2_queue_take(struct sx_v4l2_queue *q, struct sx_v4l2_filled *ret, char *why, size_t why_bytes)

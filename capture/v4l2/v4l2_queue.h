@@ -30,15 +30,16 @@ struct sx_v4l2_queue {
 };
 
 /*
- * A filled buffer. sequence: the driver's number of the picture. ns: of clock, converted to nothing; SX_CLOCK_UNKNOWN: the
- * driver does not say, ns is the time of the call then and stamp SX_STAMP_SOFTWARE. damaged: flagged as an error.
+ * A filled buffer. sequence: the driver's number of the picture. ns: of clock, converted to nothing;
+ * STIXEL_CLOCK_UNKNOWN: the driver does not say, ns is the time of the call then and stamp STIXEL_STAMP_SOFTWARE.
+ * damaged: flagged as an error.
  */
 struct sx_v4l2_filled {
 	int index;
 	uint32_t sequence;
 	int64_t ns;
-	enum sx_stamp_clock clock;
-	enum sx_stamp_source stamp;
+	enum stixel_clock clock;
+	enum stixel_stamp stamp;
 	size_t offset, bytes; /* of the picture in the buffer */
 	bool damaged;
 };

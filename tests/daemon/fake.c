@@ -214,7 +214,7 @@ int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t 
 		.right = {slot->pixels, s->info.width, HEIGHT, (size_t)s->info.width, SX_PIXEL_U8},
 		.number = ++s->number,
 		.left_ns = sx_now_ns() - told("FAKE_LATE_US") * 1000,
-		.stamp = SX_STAMP_END_OF_FRAME,
+		.stamp = STIXEL_STAMP_FRAME_END,
 		.slot = slot,
 	};
 	pair->right_ns = pair->left_ns + (told("FAKE_SKEW_US") ? told("FAKE_SKEW_US") : 1) * 1000;

@@ -34,9 +34,7 @@ static struct fields fields_of(const struct stixel *s, double focal_baseline, co
 
 const char *sx_class_name(unsigned kind)
 {
-	static const char *const names[] = {"ground", "object", "sky", "unknown"};
-
-	return names[kind < STIXEL_UNKNOWN ? kind : STIXEL_UNKNOWN];
+	return stixel_kind_name(kind < STIXEL_UNKNOWN ? kind : STIXEL_UNKNOWN);
 }
 
 void sx_csv_header(FILE *to)

@@ -104,7 +104,7 @@ static void test_pixels(void **state)
 
 /* --- times --- */
 
-static void check_stamps(uint32_t flags, int64_t ns, bool believed, enum sx_stamp_source stamp)
+static void check_stamps(uint32_t flags, int64_t ns, bool believed, enum stixel_stamp stamp)
 {
 	const struct sx_source_params p = case_params();
 	struct fake_camera *cameras[2];
@@ -119,7 +119,7 @@ static void check_stamps(uint32_t flags, int64_t ns, bool believed, enum sx_stam
 	case_fill(cameras, 1, ns);
 	expect_pair(s, 1, &pair);
 	assert_int_equal(pair.stamp, stamp);
-	assert_int_equal(pair.clock, believed ? SX_CLOCK_MONOTONIC : SX_CLOCK_UNKNOWN);
+	assert_int_equal(pair.clock, believed ? STIXEL_CLOCK_MONOTONIC : STIXEL_CLOCK_UNKNOWN);
 	if (believed)
 		assert_int_equal(pair.left_ns, ns / 1000 * 1000);
 	else
@@ -133,16 +133,16 @@ static void test_stamps(void **state)
 	const int64_t now = sx_now_ns(), later = now + 1000 * SX_NS_PER_S;
 
 	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC | V4L2_BUF_FLAG_TSTAMP_SRC_SOE, CASE_TIME(1), true,
-		     SX_STAMP_START_OF_EXPOSURE);
+		     STIXEL_STAMP_EXPOSURE_START);
 	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC | V4L2_BUF_FLAG_TSTAMP_SRC_EOF, later, true,
-		     SX_STAMP_END_OF_FRAME);
+		     STIXEL_STAMP_FRAME_END);
 	/* without a clock, a time of just now can be of one clock only */
-	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN, now, true, SX_STAMP_END_OF_FRAME);
-	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN, later, false, SX_STAMP_SOFTWARE);
-	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN, now - 6 * SX_NS_PER_S, false, SX_STAMP_SOFTWARE);
-	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN, 0, false, SX_STAMP_SOFTWARE);
+	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN, now, true, STIXEL_STAMP_FRAME_END);
+	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN, later, false, STIXEL_STAMP_SOFTWARE);
+	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN, now - 6 * SX_NS_PER_S, false, STIXEL_STAMP_SOFTWARE);
+	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN, 0, false, STIXEL_STAMP_SOFTWARE);
 	check_stamps(V4L2_BUF_FLAG_TIMESTAMP_COPY | V4L2_BUF_FLAG_TSTAMP_SRC_SOE, now, false,
-		     SX_STAMP_SOFTWARE);
+		     STIXEL_STAMP_SOFTWARE);
 }
 
 /* A driver that does not name its clock, but plainly means the monotonic one; a second ago, not a second ahead. */
@@ -160,7 +160,7 @@ static void test_stamps_of_no_clock(void **state)
 		s = case_begin(cameras, &p);
 		case_fill(cameras, 1, ns);
 		expect_pair(s, 1, &pair);
-		assert_int_equal(pair.clock, sign < 0 ? SX_CLOCK_MONOTONIC : SX_CLOCK_UNKNOWN);
+		assert_int_equal(pair.clock, sign < 0 ? STIXEL_CLOCK_MONOTONIC : STIXEL_CLOCK_UNKNOWN);
 		assert_true((pair.left_ns == ns) == (sign < 0));
 		sx_source_release(s, &pair);
 		case_close(s);
