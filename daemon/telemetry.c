@@ -45,7 +45,7 @@ void sx_telemetry_captured(struct sx_telemetry *t, int64_t now_ns, int64_t skew_
 }
 
 /* Several words that are one thing: written by one thread, never half seen by another. */
-static void store_words(_Atomic uint64_t *sequence, _Atomic uint64_t *to, const void *from, size_t words)
+static void guarded_write(_Atomic uint64_t *sequence, _Atomic uint64_t *to, const void *from, size_t words)
 {
 	uint64_t number = atomic_load_explicit(sequence, RELAXED), word;
 
@@ -59,7 +59,8 @@ static void store_words(_Atomic uint64_t *sequence, _Atomic uint64_t *to, const 
 }
 
 /* False: they were being written all the time. */
-static bool load_words(const _Atomic uint64_t *sequence, const _Atomic uint64_t *from, void *to, size_t words)
+static bool guarded_read(const _Atomic uint64_t *sequence, const _Atomic uint64_t *from, void *to,
+			 size_t words)
 {
 	uint64_t before, after, word;
 
@@ -80,7 +81,7 @@ bool sx_telemetry_newest(const struct sx_telemetry *t, struct sx_newest *ret)
 {
 	struct sx_newest n;
 
-	if (!load_words(&t->newest_sequence, t->newest, &n, SX_NEWEST_WORDS))
+	if (!guarded_read(&t->newest_sequence, t->newest, &n, SX_NEWEST_WORDS))
 		return false;
 	*ret = n;
 	return true;
@@ -105,13 +106,13 @@ void sx_telemetry_absent(struct sx_telemetry *t, const char *why)
 
 	if (why)
 		snprintf(text, sizeof(text), "%s", why);
-	store_words(&t->absent_sequence, t->absent_why, text, SX_ABSENT_WORDS);
+	guarded_write(&t->absent_sequence, t->absent_why, text, SX_ABSENT_WORDS);
 	atomic_store_explicit(&t->absent, why != NULL, memory_order_release);
 }
 
 void sx_telemetry_absent_why(const struct sx_telemetry *t, char why[SX_ABSENT_BYTES])
 {
-	if (!load_words(&t->absent_sequence, t->absent_why, why, SX_ABSENT_WORDS))
+	if (!guarded_read(&t->absent_sequence, t->absent_why, why, SX_ABSENT_WORDS))
 		*why = 0;
 }
 
@@ -169,7 +170,7 @@ void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_he
 		if (h->stage_ns[i] > 0)
 			add_duration(&t->stages[i], head_ns, h->stage_ns[i]);
 	sx_rate_add(&t->rate, head_ns);
-	store_words(&t->newest_sequence, t->newest, &newest, SX_NEWEST_WORDS);
+	guarded_write(&t->newest_sequence, t->newest, &newest, SX_NEWEST_WORDS);
 	atomic_store_explicit(&t->last_publish_ns, head_ns, RELAXED);
 	atomic_fetch_add_explicit(&t->count[SX_FIG_FRAMES_PUBLISHED], 1, memory_order_release);
 }
@@ -194,12 +195,12 @@ void sx_telemetry_scores(struct sx_telemetry *t, enum sx_feed_match match, const
 	snprintf(text, sizeof(text), "%s", why);
 	sx_telemetry_scores_why(t, before);
 	if (memcmp(text, before, sizeof(text)) != 0)
-		store_words(&t->scores_why_sequence, t->scores_why, text, SX_SCORES_WHY_WORDS);
+		guarded_write(&t->scores_why_sequence, t->scores_why, text, SX_SCORES_WHY_WORDS);
 }
 
 void sx_telemetry_scores_why(const struct sx_telemetry *t, char why[SX_FEED_WHY_BYTES])
 {
-	if (!load_words(&t->scores_why_sequence, t->scores_why, why, SX_SCORES_WHY_WORDS))
+	if (!guarded_read(&t->scores_why_sequence, t->scores_why, why, SX_SCORES_WHY_WORDS))
 		memset(why, 0, SX_FEED_WHY_BYTES);
 }
 

@@ -171,7 +171,7 @@ uint64_t sx_map_oldest(const struct sx_map *m, uint64_t head)
 }
 
 /* Relaxed atomic loads: the writer may be storing the same words, and then the copy is thrown away. */
-static void load_words(uint8_t *to, const uint64_t *from, size_t bytes)
+static void map_load_words(uint8_t *to, const uint64_t *from, size_t bytes)
 {
 	uint64_t word;
 
@@ -214,7 +214,7 @@ int sx_map_read(const struct sx_map *m, uint64_t n, struct sx_buffer *to, struct
 	r = sx_buffer_reserve(to, (size_t)bytes);
 	if (r < 0)
 		return r;
-	load_words(to->bytes, (const uint64_t *)(at + h->slot_header_bytes), (size_t)bytes);
+	map_load_words(to->bytes, (const uint64_t *)(at + h->slot_header_bytes), (size_t)bytes);
 	if (!still(slot, sequence))
 		return -EAGAIN;
 	r = sx_frame_check(frame, to->bytes, (size_t)bytes);

@@ -49,9 +49,6 @@ void sx_road_describe(const struct sx_camera *camera, struct sx_road *road);
 /* The road that camera.height_m and camera.pitch_deg say; SX_ROAD_NONE (no ground: vhor 0) without fx. */
 void sx_road_calibrated(const struct sx_camera *camera, struct sx_road *road);
 
-/* Fills in horizon_row, pitch_rad and height_m, which follow from slope and offset; for engines that find those. */
-void sx_road_describe(const struct sx_camera *camera, struct sx_road *road);
-
 /*
  * Memory of the search: histogram, votes. One per frame in flight.
  * The Hough transform sees angles SX_HOUGH_FIRST .. +SX_HOUGH_ANGLES-1 degrees (the outer two only as

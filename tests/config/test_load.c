@@ -377,7 +377,7 @@ static void garbage(void **state)
 {
 	static const char seed[] =
 		"[source]\nkind = synthetic\nfps = 30 fps\nsize = 640x480\n[stereo]\np1 = 7 ; x\n"
-		"[camera]\nfx = 7.5e2\nbaseline_m = 0.1 m\n[log]\nlevels = info cpu=debug\n# the end, with "
+		"[camera]\nfx = 7.5e2\nbaseline_m = 0.1 m\n[log]\nlevels = info capture=debug\n# the end, with "
 		"room\n";
 	uint64_t x = 88172645463325252u;
 	char text[sizeof(seed)], said[100];

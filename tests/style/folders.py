@@ -32,7 +32,7 @@ FOLDERS = [
     ("engines", "which engine computes: choosing one, loading the CUDA module", ["base", "stages", "cpu", "gpu"]),
     ("capture", "where pairs come from: the source interface, image files, the synthetic source",
      ["base", "capture/image", "capture/scene"]),
-    ("capture/image", "image files in and out: PNG, PGM/PPM, JPEG", ["base"]),
+    ("capture/image", "image files in: PNG, PGM/PPM, JPEG", ["base"]),
     ("capture/scene", "the synthetic street, drawn", ["base"]),
     ("capture/v4l2", "V4L2 cameras: devices, buffers, pairing, what happens when one goes away",
      ["base", "capture", "capture/image"]),
