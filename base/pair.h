@@ -8,7 +8,7 @@
 
 #include "base/image.h"
 #include "base/scores.h"
-#include "include/stixel.h"
+#include "stixel.h"
 
 /*
  * left, right: rectified, same size and format, owned by the source until the pair is released.
@@ -24,11 +24,6 @@ struct sx_pair {
 	enum stixel_stamp stamp;
 	const struct sx_scores *scores;
 	void *slot; /* the source's own handle: untouched by others */
-	/*
-	 * NULL, or called once by a thread of the engine as soon as it has read the images, so that their memory can be used
-	 * again while the frame is still being computed. Engines that read until the end of the frame (cuda) do not call it.
-	 */
-	void (*images_read)(const struct sx_pair *pair);
 };
 
 #endif

@@ -25,20 +25,21 @@ struct sx_spsc {
 };
 
 /*
- * storage: slots * element_bytes bytes, the caller's, stays while the ring is used and is aligned for the element.
+ * storage: slots * element_bytes bytes, the caller's, stays while the ring is used and is aligned for the
+ * element.
  * -EINVAL unless slots is a power of two and element_bytes is not 0. All slots can be filled.
  */
 int sx_spsc_init(struct sx_spsc *q, void *storage, size_t element_bytes, size_t slots);
 
 /*
- * Thread: the producer. The free slot to write into (NULL: full), published by sx_spsc_commit(); one that is not
- * committed is handed out again.
+ * Thread: the producer. The free slot to write into (NULL: full), published by sx_spsc_commit(); one that is
+ * not committed is handed out again.
  */
 void *sx_spsc_reserve(struct sx_spsc *q);
 void sx_spsc_commit(struct sx_spsc *q);
 /*
- * Thread: the consumer. The oldest element (NULL: empty), given back by sx_spsc_release(); one that is not released is
- * handed out again.
+ * Thread: the consumer. The oldest element (NULL: empty), given back by sx_spsc_release(); one that is not
+ * released is handed out again.
  */
 void *sx_spsc_peek(struct sx_spsc *q);
 void sx_spsc_release(struct sx_spsc *q);

@@ -84,7 +84,7 @@ void sx_source_counters(const struct sx_source *s, struct sx_source_counters *re
 
 const char *sx_image_drop_name(enum sx_image_drop drop)
 {
-	static const char *const names[] = {"error_flag", "short", "broken", "unpaired", "backlog", "first"};
+	static const char *const names[] = {"error_flag", "short", "broken", "unpaired", "overload", "first"};
 
 	return names[drop];
 }

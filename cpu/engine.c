@@ -171,11 +171,6 @@ static int take_taps(struct sx_context *x)
 	return 0;
 }
 
-static size_t road_bytes(const struct sx_road_finder *r)
-{
-	return sizeof(*r) + (size_t)r->height * (size_t)r->range * 6 + SX_HOUGH_ANGLES * (size_t)r->rhos * 2;
-}
-
 /* Class scores of cells, where pairs may have some. */
 static int take_scores(struct sx_context *x, int columns, int rows)
 {
@@ -195,7 +190,7 @@ static int take_memory(struct sx_context *x)
 	int rows = sx_cell_rows(&p->stixels, h);
 	int range = sx_disparity_range(&p->stereo), threads = sx_pool_threads(x->device->pool), r;
 
-	r = sx_matcher_init(&x->matcher, sx_kernels_for(x->device->kernels, p->stereo.disparities),
+	r = sx_matcher_init(&x->matcher, sx_kernels_for(x->device->kernels, p->stereo.disparities)->matcher,
 			    &p->stereo, w, h);
 	if (r == 0)
 		r = share_memory(x->device, &x->matcher);
@@ -204,7 +199,7 @@ static int take_memory(struct sx_context *x)
 	if (r == 0)
 		r = sx_road_finder_create(&x->road_finder, p, w, h, range);
 	if (r == 0)
-		r = sx_segmenter_create(&x->segmenter, p, h, range, threads, x->device->kernels->name);
+		r = sx_segmenter_create(&x->segmenter, p, h, range, threads, x->device->kernels->segment);
 	if (r == 0)
 		r = sx_segments_init(&x->segments, columns, rows);
 	if (r < 0)
@@ -223,9 +218,8 @@ static int take_memory(struct sx_context *x)
 	x->offsets = take(x, ((size_t)columns + 1) * sizeof(*x->offsets));
 	x->stixels =
 		take(x, sx_compact_capacity(columns, rows, p->stixels.max_per_column) * sizeof(*x->stixels));
-	x->bytes += sizeof(*x) + sx_matcher_bytes(&x->matcher) + road_bytes(x->road_finder) +
-		    sx_segmenter_bytes(x->segmenter) +
-		    (size_t)columns * (size_t)rows * sizeof(struct sx_segment);
+	x->bytes += sizeof(*x) + sx_matcher_bytes(&x->matcher) + sx_road_finder_bytes(x->road_finder) +
+		    sx_segmenter_bytes(x->segmenter) + sx_segments_bytes(&x->segments);
 	return x->offsets && x->stixels ? 0 : -ENOMEM;
 }
 
@@ -274,9 +268,7 @@ static int cpu_context_create(struct sx_context **ret, struct sx_device *d, cons
 			      char *why, size_t why_bytes)
 {
 	struct sx_context *x;
-	int r = sx_context_check(c, sx_backend_cpu.name,
-				 SX_CAN_ZNCC | SX_CAN_FASTDT | SX_CAN_SLANTED | SX_CAN_SLANTED_EXACT, why,
-				 why_bytes);
+	int r = sx_context_check(c, sx_backend_cpu.name, SX_CAN_SLANTED_EXACT, why, why_bytes);
 
 	if (r < 0)
 		return r;
@@ -309,13 +301,16 @@ fail:
 	return r;
 }
 
-static int cpu_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous)
+static int cpu_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous,
+		      sx_images_read_fn *images_read, void *user)
 {
 	if (x->busy)
 		return -EBUSY;
 	if (sx_context_check_pair(&x->config, pair) < 0)
 		return -EINVAL;
 	x->pair = pair;
+	x->images_read = images_read;
+	x->user = user;
 	x->has_previous = previous != NULL;
 	if (previous)
 		x->previous = *previous;

@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 
+#include "cpu/kernel_sets.h"
 #include "cpu/matcher.h"
 #include "cpu/pool.h"
 #include "cpu/segment.h"
@@ -35,7 +36,7 @@ struct sx_context {
 	struct sx_device *device;
 	struct sx_context_config config;
 	struct sx_matcher matcher;
-	struct sx_image taps[SX_TAP_COUNT]; /* some share memory: see taps_init() */
+	struct sx_image taps[SX_TAP_COUNT]; /* some share memory: see sx_taps_share() */
 	void *owned[SX_TAP_COUNT];
 	struct sx_speckle speckle;
 	void *speckle_memory;
@@ -52,6 +53,8 @@ struct sx_context {
 	/* the frame in flight: the leader's from submit to the event */
 	struct sx_pool_job job;
 	const struct sx_pair *pair;
+	sx_images_read_fn *images_read;
+	void *user; /* of images_read */
 	struct sx_road previous;
 	bool has_previous;
 	bool scored; /* scores are those of the pair */

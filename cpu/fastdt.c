@@ -9,11 +9,6 @@
 
 #define BAND_BYTES (768 * 1024) /* of sums in a band: leaves room in a second-level cache of 1 MB */
 
-static size_t cell_bytes(const struct sx_matcher *m)
-{
-	return m->p.fastdt == SX_FASTDT_FLOAT ? sizeof(float) : sizeof(uint16_t);
-}
-
 static size_t pixels(const struct sx_matcher *m)
 {
 	return (size_t)m->width * (size_t)m->height;
@@ -21,7 +16,7 @@ static size_t pixels(const struct sx_matcher *m)
 
 int sx_fastdt_columns(const struct sx_matcher *m)
 {
-	size_t column = (size_t)m->height * (size_t)m->p.disparities * cell_bytes(m);
+	size_t column = (size_t)m->height * (size_t)m->p.disparities * sizeof(uint16_t);
 	int n = (int)(BAND_BYTES / column) / 4 * 4;
 
 	return n < 4 ? 4 : n > SX_FASTDT_COLUMNS_MAX ? SX_FASTDT_COLUMNS_MAX : n;
@@ -44,7 +39,7 @@ size_t sx_fastdt_volume_bytes(const struct sx_matcher *m)
 	size_t cells = sx_fastdt_pixel(m, (int)(sx_fastdt_bands(m) * sx_fastdt_columns(m)), 0) *
 		       (size_t)m->p.disparities;
 
-	return m->p.fastdt == SX_FASTDT_INT8 ? cells : cells * cell_bytes(m);
+	return m->p.fastdt == SX_FASTDT_INT8 ? cells : cells * sizeof(uint16_t);
 }
 
 size_t sx_fastdt_right_pitch(const struct sx_matcher *m)
@@ -84,9 +79,9 @@ size_t sx_fastdt_scratch_lay_out(struct sx_fastdt_scratch *s, const struct sx_ma
 	size_t band_row = (size_t)sx_fastdt_columns(m) * disparities, used = 0;
 
 	s->across = sx_matcher_take(memory, &used, (width + 1) * sizeof(*s->across));
-	s->row = sx_matcher_take(memory, &used, width * disparities * cell_bytes(m));
-	s->sums = sx_matcher_take(memory, &used, (height + 1) * band_row * cell_bytes(m));
-	s->state = sx_matcher_take(memory, &used, band_row * sizeof(int32_t));
+	s->row = sx_matcher_take(memory, &used, width * disparities * sizeof(*s->row));
+	s->sums = sx_matcher_take(memory, &used, (height + 1) * band_row * sizeof(*s->sums));
+	s->state = sx_matcher_take(memory, &used, band_row * sizeof(*s->state));
 	s->words = sx_matcher_take(memory, &used,
 				   2 * (size_t)sx_fastdt_columns(m) * sx_matcher_sum_pitch(m) *
 					   sizeof(*s->words));
@@ -97,11 +92,6 @@ size_t sx_fastdt_scratch_lay_out(struct sx_fastdt_scratch *s, const struct sx_ma
 	return used;
 }
 
-float sx_fastdt_most(const struct sx_matcher *m)
-{
-	return m->p.cost == SX_COST_ZNCC ? 2.0f : (float)m->cost_max;
-}
-
 static int scaled(int v, int weight)
 {
 	return (v * weight + 16384) >> SX_FASTDT_WEIGHT_BITS;
@@ -109,7 +99,7 @@ static int scaled(int v, int weight)
 
 int sx_fastdt_lowest(const struct sx_matcher *m)
 {
-	int weight = m->weights[0].whole, most = 0, least = 0, before;
+	int weight = m->weights[0], most = 0, least = 0, before;
 
 	do { /* ends: each step is nearer to where it stays */
 		before = most;

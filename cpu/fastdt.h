@@ -1,9 +1,9 @@
 /*
- * FastDT in the cpu engine: its buffers and their sizes. Results equal stages/stereo/fastdt.h and stages/stereo/winner.h.
+ * FastDT in the cpu engine, in int16 and int8: its buffers and their sizes. Results equal stages/stereo/fastdt.h and stages/stereo/winner.h.
  *
  * How S is made.
  *   1. fastdt_row(): costs of a row, to the right and to the left while the row is in cache; the volume is written once:
- *      codes of one byte for int8, words for int16, and for int32 too (sums of three passes fit 16 bits), floats.
+ *      codes of one byte for int8, words for int16.
  *   2. fastdt_planes(): what the planes O and G come to, a value a pixel, in bands of columns.
  *   3. fastdt_band(): down and up in bands of a few columns, whose sums of the way down stay in the second-level
  *      cache; S and its winner at once. S is kept nowhere: each worker has the least S by pixel of the right image of the
@@ -25,29 +25,21 @@
 
 struct sx_matcher;
 
-/* A value of a plane: binary32 in the variant float, an integer in the others. */
-union sx_fastdt_cell {
-	float real;
-	int32_t whole;
-};
-
 /* By pixel; made and read within a frame. */
 struct sx_fastdt_maps {
-	union sx_fastdt_cell *
+	int32_t *
 		down; /* weights between a pixel and the one above; 0 in the first row, and in one after the last */
-	union sx_fastdt_cell
-		*least;		    /* O: after fastdt_row() as "down" reads it, after fastdt_planes() V(O) */
-	union sx_fastdt_cell *gain; /* G: likewise, then R, or 65535 / G of float */
+	int32_t *least; /* O: after fastdt_row() as "down" reads it, after fastdt_planes() V(O) */
+	int32_t *gain;	/* G: likewise, then R */
 	uint16_t *s0, *side_low, *side_high, *d0; /* as of struct sx_matcher_scratch */
 };
 
-/* One per worker; the cells of a pixel lie side by side: words, or floats of the variant float. */
+/* One per worker; the cells of a pixel lie side by side. */
 struct sx_fastdt_scratch {
-	union sx_fastdt_cell
-		*across;  /* fastdt_row: weights between a pixel and the one to its left; 0 at both ends */
-	void *row;	  /* A: width x disparities */
-	void *sums;	  /* fastdt_band: U, (height + 1) x columns x disparities */
-	void *state;	  /* V of a row */
+	int32_t *across;  /* fastdt_row: weights between a pixel and the one to its left; 0 at both ends */
+	uint16_t *row;	  /* A: width x disparities */
+	uint16_t *sums;	  /* fastdt_band: U, (height + 1) x columns x disparities */
+	uint16_t *state;  /* V of a row */
 	uint16_t *words;  /* S of two rows of the band, pixels sx_matcher_sum_pitch() apart */
 	uint16_t *lowest; /* see fastdt_kernel.h */
 	/* least S and its column by pixel of the right image, each row from right to left, of all bands so far */
@@ -63,9 +55,6 @@ size_t sx_fastdt_maps_bytes(const struct sx_matcher *m);
 void sx_fastdt_maps_init(struct sx_fastdt_maps *maps, const struct sx_matcher *m, uint8_t *memory);
 /* Lays s out in memory, or only counts when memory is NULL; returns the bytes. */
 size_t sx_fastdt_scratch_lay_out(struct sx_fastdt_scratch *s, const struct sx_matcher *m, uint8_t *memory);
-
-/* The largest matching cost of the variant float. */
-float sx_fastdt_most(const struct sx_matcher *m);
 
 /* Words of a row of right_sum and right_x: vectors run past the end. */
 size_t sx_fastdt_right_pitch(const struct sx_matcher *m);

@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "cpu/engine_priv.h"
-#include "cpu/kernels/stixel_kernels.h"
 #include "stages/stixels/cells.h"
 #include "stages/stixels/compact.h"
 #include "stages/context.h"
@@ -209,9 +208,8 @@ static void scores_task(void *arg, int index, int worker)
 	int v0 = index * 4, v1 = end_of(v0, 4, x->segments.capacity);
 
 	(void)worker;
-	sx_segmenter_kernels(x->segmenter)
-		->reduce_scores(x->pair->scores, x->config.width, x->config.height, p->width,
-				sx_cell_height(p), v0, v1, &x->scores);
+	x->device->kernels->segment->reduce_scores(x->pair->scores, x->config.width, x->config.height,
+						   p->width, sx_cell_height(p), v0, v1, &x->scores);
 }
 
 /* Before the source has the pair back: the scores are its, too. */
@@ -233,8 +231,8 @@ static void match(struct frame *f)
 	f->stretch = sx_ingest_stretch(&x->pair->left, &x->pair->right);
 	sx_pool_for(pool, halves, ingest_task, f);
 	reduce_scores(f);
-	if (x->pair->images_read)
-		x->pair->images_read(x->pair);
+	if (x->images_read)
+		x->images_read(x->user);
 	book(f, SX_STAGE_INGEST);
 	describe(f);
 	if (x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT) {
@@ -363,13 +361,12 @@ static void reduce_task(void *arg, int index, int worker)
 	confidence.data = (uint8_t *)confidence.data + x0;
 	disparity.width = confidence.width = (u1 - u0) * p->width;
 	if (sx_is_slanted(p))
-		sx_segmenter_kernels(f->x->segmenter)
-			->reduce_cells(&disparity, &confidence, p->width, sx_cell_height(p), p->reduction,
-				       &columns, &columns_confidence);
+		f->x->device->kernels->segment->reduce_cells(&disparity, &confidence, p->width,
+							     sx_cell_height(p), p->reduction, &columns,
+							     &columns_confidence);
 	else
-		sx_segmenter_kernels(f->x->segmenter)
-			->reduce(&disparity, &confidence, p->width, p->reduction, &columns,
-				 &columns_confidence);
+		f->x->device->kernels->segment->reduce(&disparity, &confidence, p->width, p->reduction,
+						       &columns, &columns_confidence);
 }
 
 static void segment_task(void *arg, int index, int worker)
@@ -449,9 +446,7 @@ static struct sx_matcher_frame matcher_frame(const struct sx_context *x)
 		.sum = tap[SX_TAP_SUM],
 	};
 
-	if (sx_matcher_real_costs(&x->matcher))
-		f.real_costs = (float *)(void *)x->device->costs.data;
-	else if (x->config.params.stereo.cost == SX_COST_ZNCC)
+	if (x->config.params.stereo.cost == SX_COST_ZNCC)
 		f.costs = x->device->costs.data;
 	if (x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT)
 		sx_fastdt_maps_init(&f.maps, &x->matcher, x->device->maps.data);

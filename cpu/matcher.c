@@ -1,5 +1,5 @@
 /*
- * What the matcher's kernels need beside themselves: sizes, tables, memory, and the choice of kernels.
+ * What the matcher's kernels need beside themselves: sizes, tables, memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,8 +8,8 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "cpu/kernel_sets.h"
 #include "stages/stereo/sgm.h"
 
 #define ALIGNMENT 64
@@ -20,58 +20,6 @@
 static size_t padded(size_t bytes)
 {
 	return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
-static bool machine_runs(const struct sx_kernels *k)
-{
-#if defined(SX_HAVE_AVX2)
-	if (k == &sx_kernels_sse4)
-		return __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("popcnt");
-	if (k == &sx_kernels_avx2)
-		return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
-		       __builtin_cpu_supports("fma");
-#endif
-#if defined(SX_HAVE_AVX512)
-	if (k == &sx_kernels_avx512)
-		return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-		       __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bitalg") &&
-		       __builtin_cpu_supports("bmi2");
-#endif
-	return k != NULL;
-}
-
-/* Widest first. */
-static const struct sx_kernels *const all_kernels[] = {
-#ifdef SX_HAVE_AVX512
-	&sx_kernels_avx512,
-#endif
-#ifdef SX_HAVE_AVX2
-	&sx_kernels_avx2,   &sx_kernels_sse4,
-#endif
-#ifdef SX_HAVE_NEON
-	&sx_kernels_neon,
-#endif
-	&sx_kernels_plain,
-};
-#define KERNELS (sizeof(all_kernels) / sizeof(all_kernels[0]))
-
-const struct sx_kernels *sx_kernels_choose(const char *name)
-{
-	for (size_t i = 0; i < KERNELS; i++)
-		if ((!name || strcmp(name, all_kernels[i]->name) == 0) && machine_runs(all_kernels[i]))
-			return all_kernels[i];
-	return NULL;
-}
-
-const struct sx_kernels *sx_kernels_for(const struct sx_kernels *k, int disparities)
-{
-	size_t i = 0;
-
-	while (all_kernels[i] != k)
-		i++;
-	while (disparities % all_kernels[i]->bytes || !machine_runs(all_kernels[i]))
-		i++; /* ends at plain: disparities are a multiple of 32 */
-	return all_kernels[i];
 }
 
 static enum sx_volume volume_kind(const struct sx_stereo_params *p)
@@ -139,19 +87,15 @@ static void make_weights(struct sx_matcher *m)
 	struct sx_fastdt_weights w;
 
 	sx_fastdt_weights_init(&w, &m->p);
-	for (int i = 0; i < 256; i++) {
-		if (m->p.fastdt == SX_FASTDT_FLOAT)
-			m->weights[i].real = w.real[i];
-		else
-			m->weights[i].whole = w.fixed[i];
-	}
+	for (int i = 0; i < 256; i++)
+		m->weights[i] = w.fixed[i];
 	m->uniqueness_inverse =
 		((UINT64_C(1) << 40) + (uint64_t)m->p.uniqueness - 1) / (uint64_t)m->p.uniqueness;
 	assert(m->p.fastdt != SX_FASTDT_INT8 || sx_fastdt_lowest(m) >= -2048);
 }
 
-int sx_matcher_init(struct sx_matcher *m, const struct sx_kernels *k, const struct sx_stereo_params *p,
-		    int width, int height)
+int sx_matcher_init(struct sx_matcher *m, const struct sx_matcher_kernels *k,
+		    const struct sx_stereo_params *p, int width, int height)
 {
 	int r = 0;
 
@@ -202,9 +146,7 @@ size_t sx_matcher_costs_bytes(const struct sx_matcher *m)
 {
 	size_t cells = (size_t)m->width * (size_t)m->height * (size_t)m->p.disparities;
 
-	if (m->p.cost != SX_COST_ZNCC)
-		return 0;
-	return sx_matcher_real_costs(m) ? cells * sizeof(float) : cells;
+	return m->p.cost == SX_COST_ZNCC ? cells : 0;
 }
 
 size_t sx_matcher_planes_bytes(const struct sx_matcher *m)
@@ -259,7 +201,7 @@ static void lay_out_zncc(struct sx_matcher_zncc *z, const struct sx_matcher *m, 
 	z->products = sx_matcher_take(memory, used, products * sizeof(int32_t));
 	if (z->products)
 		z->products += window / 2 * disparities;
-	z->tile = sx_matcher_take(memory, used, SX_MATCHER_TILE * disparities * sizeof(float));
+	z->tile = sx_matcher_take(memory, used, SX_MATCHER_TILE * disparities);
 }
 
 size_t sx_matcher_maps_bytes(const struct sx_matcher *m)

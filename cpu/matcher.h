@@ -1,7 +1,6 @@
 /*
- * The matcher of the cpu engine: census, path costs and winner with their data, and the table of kernels that
- * each vector width (vec_*.h) fills. Results equal stages/stereo/census.h, sgm.h, winner.h, median.h and
- * left_right.h byte for byte.
+ * The matcher of the cpu engine: what its kernels (cpu/kernel_sets.h) compute with, and on. Results equal
+ * stages/stereo/census.h, sgm.h, winner.h, median.h and left_right.h byte for byte.
  *
  * How S is made. With E = L - C of a path, 0..P2, S = paths * C + sum of E.
  *   1. sgm_band(): the vertical (and diagonal) paths, in bands of a few columns whose cost and E stay in the
@@ -38,11 +37,11 @@ enum sx_volume {
 /* Direction of a family of bands: how many columns a band moves to the right from row to row. */
 enum sx_shear { SX_SHEAR_DOWN = 0, SX_SHEAR_RIGHT = 1, SX_SHEAR_LEFT = -1 };
 
-struct sx_kernels;
+struct sx_matcher_kernels;
 
 /* Geometry and parameters; fixed while a context lives. */
 struct sx_matcher {
-	const struct sx_kernels *kernels;
+	const struct sx_matcher_kernels *kernels;
 	struct sx_stereo_params p;
 	int width, height;
 	int cost_max;
@@ -54,9 +53,9 @@ struct sx_matcher {
 	uint8_t *out_of_view;  /* plane_pitch bytes: 0xff where the right column is outside; NULL for zero */
 	uint16_t *rival_limit; /* sgm: by S0: words below this are rivals */
 	/* fastdt */
-	union sx_fastdt_cell weights[256]; /* by difference of grey levels */
-	uint64_t uniqueness_inverse;	   /* 2^40 / uniqueness, rounded up */
-	uint8_t edge_p2[256];		   /* with p2_edge: P2 by the difference of grey levels */
+	int32_t weights[256];	     /* by difference of grey levels */
+	uint64_t uniqueness_inverse; /* 2^40 / uniqueness, rounded up */
+	uint8_t edge_p2[256];	     /* with p2_edge: P2 by the difference of grey levels */
 };
 
 /* Buffers of a frame; planes: right descriptors, see sx_matcher_planes_bytes(). */
@@ -67,7 +66,6 @@ struct sx_matcher_frame {
 	struct sx_fastdt_maps maps;
 	/* 64-byte aligned. zncc: costs [y][x][d]; the others make them where they need them */
 	uint8_t *costs;
-	float *real_costs; /* not NULL: 1 - z instead of costs, [y][x][d] */
 	struct sx_image winner, winner_right, confidence;
 	struct sx_image sum; /* data NULL: S is not kept */
 };
@@ -101,65 +99,9 @@ struct sx_matcher_scratch {
 	struct sx_matcher_zncc zncc;
 };
 
-struct sx_kernels {
-	const char *name;
-	int bytes, plane_bits;
-	/* Descriptors of rows [y0, y1) of side 0 left, 1 right. */
-	void (*census_rows)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int side, int y0,
-			    int y1, struct sx_matcher_scratch *s);
-	/* Cost zncc: words of sx_zncc_windows() of rows [y0, y1) of a side; then, of both sides, costs of rows. */
-	void (*zncc_words_rows)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int side,
-				int y0, int y1, struct sx_matcher_scratch *s);
-	void (*zncc_rows)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y0, int y1,
-			  struct sx_matcher_scratch *s);
-	/* Band i of 0 .. sx_matcher_bands()-1; first: writes the volume, else adds to it. */
-	void (*sgm_band)(const struct sx_matcher *m, const struct sx_matcher_frame *f, enum sx_shear shear,
-			 int i, bool first, struct sx_matcher_scratch *s);
-	void (*winner_row)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
-			   struct sx_matcher_scratch *s);
-	/* See cpu/fastdt.h. Row y; columns of task i; band i; row y from what all workers have found. */
-	void (*fastdt_row)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
-			   struct sx_matcher_scratch *s);
-	void (*fastdt_planes)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i);
-	void (*fastdt_band)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,
-			    struct sx_matcher_scratch *s);
-	void (*fastdt_winners)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
-			       const struct sx_matcher_scratch *workers, int count);
-	/* Rows [y0, y1); no output is an input. */
-	void (*median_rows)(const struct sx_image *src, const struct sx_image *dst,
-			    enum sx_median_border border, int y0, int y1);
-	void (*left_right_rows)(const struct sx_image *left, const struct sx_image *right,
-				const struct sx_image *dst, const struct sx_filter_params *f,
-				int min_disparity, int y0, int y1);
-	/* flags[x] = 1 where a[x] and b[x] are valid and differ by at most limit, else 0. */
-	void (*connected_row)(const uint16_t *a, const uint16_t *b, int n, int limit, uint8_t *flags);
-	void (*confidence_rows)(const struct sx_image *disparity, const struct sx_image *confidence, int y0,
-				int y1);
-};
-
-extern const struct sx_kernels sx_kernels_plain;
-#ifdef SX_HAVE_AVX2
-extern const struct sx_kernels sx_kernels_sse4;
-extern const struct sx_kernels sx_kernels_avx2;
-#endif
-#ifdef SX_HAVE_AVX512
-extern const struct sx_kernels sx_kernels_avx512;
-#endif
-#ifdef SX_HAVE_NEON
-extern const struct sx_kernels sx_kernels_neon;
-#endif
-
-/*
- * The widest kernels that this machine runs and that suit a number of disparities, or those of the given name;
- * NULL when the name is unknown, or not for this machine.
- */
-const struct sx_kernels *sx_kernels_choose(const char *name);
-/* Kernels for disparities: k, or the next narrower ones that divide them. */
-const struct sx_kernels *sx_kernels_for(const struct sx_kernels *k, int disparities);
-
 /* p: checked parameters. -ENOMEM. finish accepts a zeroed one. */
-int sx_matcher_init(struct sx_matcher *m, const struct sx_kernels *k, const struct sx_stereo_params *p,
-		    int width, int height);
+int sx_matcher_init(struct sx_matcher *m, const struct sx_matcher_kernels *k,
+		    const struct sx_stereo_params *p, int width, int height);
 void sx_matcher_finish(struct sx_matcher *m);
 size_t sx_matcher_bytes(const struct sx_matcher *m); /* what init took */
 
@@ -175,12 +117,6 @@ size_t sx_matcher_maps_bytes(const struct sx_matcher *m); /* of struct sx_fastdt
 void *sx_matcher_take(uint8_t *memory, size_t *used, size_t bytes);
 
 int sx_matcher_bands(const struct sx_matcher *m, enum sx_shear shear);
-
-static inline bool sx_matcher_real_costs(const struct sx_matcher *m)
-{
-	return m->p.cost == SX_COST_ZNCC && m->p.aggregation == SX_AGGREGATION_FASTDT &&
-	       m->p.fastdt == SX_FASTDT_FLOAT;
-}
 
 /* Words of a row of block_sum: room for windows that start before or end after the disparities. */
 static inline size_t sx_matcher_sum_pitch(const struct sx_matcher *m)

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/kernel_sets.h"
 #include "cpu/pool.h"
-#include "cpu/kernels/stixel_kernels.h"
 #include "stages/stixels/cells.h"
 #include "stages/stixels/rdp.h"
 
 struct sx_segmenter {
-	const struct sx_stixel_kernels *kernels;
+	const struct sx_segment_kernels *kernels;
 	struct sx_dp_tables *dp_tables;
 	struct sx_dp_cpu_tables *dp_cpu_tables;
 	struct sx_dp_cpu_frame frame;
@@ -31,19 +31,8 @@ struct sx_segmenter {
 	size_t bytes;
 };
 
-const struct sx_stixel_kernels *sx_stixel_kernels_choose(const char *simd)
-{
-#ifdef SX_HAVE_AVX2
-	if (strncmp(simd, "avx", 3) == 0)
-		return &sx_stixel_kernels_avx2;
-#endif
-	(void)simd;
-	return &sx_stixel_kernels_plain;
-}
-
 static int create_dp(struct sx_segmenter *s, const struct sx_params *p, int height, int range, int threads)
 {
-	const size_t n = (size_t)range, h = (size_t)height;
 	int r;
 
 	if ((r = sx_dp_tables_create(&s->dp_tables, p, height, range)) < 0 ||
@@ -52,8 +41,8 @@ static int create_dp(struct sx_segmenter *s, const struct sx_params *p, int heig
 		return r;
 	for (int i = 0; i < threads && r == 0; i++)
 		r = sx_dp_work_init(&s->dp[i], s->dp_cpu_tables);
-	s->bytes = 8 * (n + 1) * n + 4 * 16 * n * 9 + 64 * h +
-		   (size_t)threads * sx_dp_work_bytes(s->dp_cpu_tables);
+	s->bytes = sx_dp_tables_bytes(s->dp_tables) + sx_dp_cpu_tables_bytes(s->dp_cpu_tables) +
+		   sx_dp_cpu_frame_bytes(height) + (size_t)threads * sx_dp_work_bytes(s->dp_cpu_tables);
 	return r;
 }
 
@@ -61,9 +50,11 @@ static int create_rdp(struct sx_segmenter *s, const struct sx_params *p, int hei
 {
 	int r = sx_rdp_tables_create(&s->rdp_tables, p, height, range);
 
+	if (r < 0)
+		return r;
 	for (int i = 0; i < threads && r == 0; i++)
 		r = sx_rdp_create(&s->rdp[i], s->rdp_tables);
-	s->bytes = 32 * (size_t)range + (size_t)threads * 16 * (size_t)height;
+	s->bytes = sx_rdp_tables_bytes(s->rdp_tables) + (size_t)threads * sx_rdp_bytes(s->rdp_tables);
 	return r;
 }
 
@@ -80,15 +71,14 @@ static int create_slanted(struct sx_segmenter *s, const struct sx_params *p, int
 		return -ENOMEM;
 	for (int i = 0; i < threads && r == 0; i++)
 		r = sx_slanted_work_init(&s->slanted[i], s->slanted_tables);
-	s->bytes = sizeof(*s->slanted_tables) + sizeof(*s->slanted_cpu) +
+	s->bytes = sizeof(*s->slanted_tables) + sx_slanted_cpu_bytes(s->slanted_tables) +
 		   (size_t)s->slanted_tables->rows * sizeof(*s->slanted_frame.row) +
-		   (s->slanted_tables->exact ? 12 * SX_SLANTED_OUTLIERS : 0) +
 		   (size_t)threads * sx_slanted_work_bytes(s->slanted_tables);
 	return r;
 }
 
 int sx_segmenter_create(struct sx_segmenter **ret, const struct sx_params *p, int height, int range,
-			int threads, const char *simd)
+			int threads, const struct sx_segment_kernels *k)
 {
 	struct sx_segmenter *s;
 	int r;
@@ -98,7 +88,7 @@ int sx_segmenter_create(struct sx_segmenter **ret, const struct sx_params *p, in
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
-	s->kernels = sx_stixel_kernels_choose(simd);
+	s->kernels = k;
 	if (p->stixels.method == SX_STIXEL_RDP)
 		r = create_rdp(s, p, height, range, threads);
 	else if (sx_is_slanted(&p->stixels))
@@ -130,11 +120,6 @@ void sx_segmenter_destroy(struct sx_segmenter *s)
 	sx_slanted_tables_destroy(s->slanted_tables);
 	free(s->slanted_frame.row);
 	free(s);
-}
-
-const struct sx_stixel_kernels *sx_segmenter_kernels(const struct sx_segmenter *s)
-{
-	return s->kernels;
 }
 
 size_t sx_segmenter_bytes(const struct sx_segmenter *s)

@@ -12,17 +12,16 @@
 #include "stages/stixels/segment.h"
 
 struct sx_segmenter;
-struct sx_stixel_kernels;
+struct sx_segment_kernels;
 
 /*
- * Tables, and scratch for each of threads workers. range: sx_disparity_range(). simd: name of the engine's
- * kernels; "plain" keeps to what every machine has. -EINVAL, -ENOMEM.
+ * Tables, and scratch for each of threads workers. range: sx_disparity_range(). k: of the engine's set
+ * (cpu/kernel_sets.h). -EINVAL, -ENOMEM.
  */
 int sx_segmenter_create(struct sx_segmenter **ret, const struct sx_params *p, int height, int range,
-			int threads, const char *simd);
+			int threads, const struct sx_segment_kernels *k);
 void sx_segmenter_destroy(struct sx_segmenter *s);
-/* The kernels that it runs on (cpu/kernels/stixel_kernels.h). */
-const struct sx_stixel_kernels *sx_segmenter_kernels(const struct sx_segmenter *s);
+/* All memory that it holds. */
 size_t sx_segmenter_bytes(const struct sx_segmenter *s);
 
 /*

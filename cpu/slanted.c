@@ -48,6 +48,13 @@ void sx_slanted_cpu_destroy(struct sx_slanted_cpu *c)
 	free(c);
 }
 
+size_t sx_slanted_cpu_bytes(const struct sx_slanted_tables *t)
+{
+	const struct sx_slanted_cpu c = {0};
+
+	return sizeof(c) + (t->exact ? 3 * SX_SLANTED_OUTLIERS * sizeof(*c.outlier[0]) : 0);
+}
+
 /* Takes the next n elements of a size, on a cache line of their own; with memory NULL only counts. */
 static void *take(uint8_t *memory, size_t *used, size_t n, size_t bytes)
 {

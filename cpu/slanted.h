@@ -48,6 +48,7 @@ struct sx_slanted_cpu {
 
 int sx_slanted_cpu_create(struct sx_slanted_cpu **ret, const struct sx_slanted_tables *t);
 void sx_slanted_cpu_destroy(struct sx_slanted_cpu *c);
+size_t sx_slanted_cpu_bytes(const struct sx_slanted_tables *t); /* what create takes */
 int sx_slanted_work_init(struct sx_slanted_work *w, const struct sx_slanted_tables *t);
 void sx_slanted_work_finish(struct sx_slanted_work *w);
 /* Bytes of one worker's scratch. */

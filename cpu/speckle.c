@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "cpu/kernel_sets.h"
+
 #define WIDTH_MAX 4096
 #define CONNECTED_MAX 8191 /* above every difference of valid disparities */
 
@@ -23,8 +25,8 @@ size_t sx_speckle_bytes(int width, int height)
 	return rows * (size_t)width * sizeof(struct sx_speckle_run) + 2 * rows * sizeof(uint32_t);
 }
 
-void sx_speckle_init(struct sx_speckle *s, const struct sx_kernels *k, const struct sx_filter_params *p,
-		     int width, int height, void *memory)
+void sx_speckle_init(struct sx_speckle *s, const struct sx_matcher_kernels *k,
+		     const struct sx_filter_params *p, int width, int height, void *memory)
 {
 	int range = p->speckle_range;
 

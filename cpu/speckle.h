@@ -26,7 +26,7 @@ struct sx_speckle_run {
 };
 
 struct sx_speckle {
-	const struct sx_kernels *kernels;
+	const struct sx_matcher_kernels *kernels;
 	int width, height;
 	uint32_t size_limit;
 	int connected;		     /* largest difference of connected neighbours, Q4 */
@@ -36,8 +36,8 @@ struct sx_speckle {
 
 /* memory: sx_speckle_bytes() bytes, 8-byte aligned, content ignored; stays the caller's. width: up to 4096. */
 size_t sx_speckle_bytes(int width, int height);
-void sx_speckle_init(struct sx_speckle *s, const struct sx_kernels *k, const struct sx_filter_params *p,
-		     int width, int height, void *memory);
+void sx_speckle_init(struct sx_speckle *s, const struct sx_matcher_kernels *k,
+		     const struct sx_filter_params *p, int width, int height, void *memory);
 
 static inline int sx_speckle_stripes(const struct sx_speckle *s)
 {

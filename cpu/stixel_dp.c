@@ -55,6 +55,14 @@ void sx_dp_cpu_tables_destroy(struct sx_dp_cpu_tables *t)
 	free(t);
 }
 
+size_t sx_dp_cpu_tables_bytes(const struct sx_dp_cpu_tables *t)
+{
+	const size_t n = (size_t)t->t->range;
+
+	return sizeof(*t) + ((n + 1) * (size_t)t->pitch + 8) * sizeof(*t->object) +
+	       (n + 1) * sizeof(*t->object_min) + (16 * n + 1) * sizeof(*t->sky);
+}
+
 int sx_dp_cpu_frame_init(struct sx_dp_cpu_frame *f, int height)
 {
 	struct sx_dp_cpu_frame n = {
@@ -68,6 +76,13 @@ int sx_dp_cpu_frame_init(struct sx_dp_cpu_frame *f, int height)
 	}
 	*f = n;
 	return 0;
+}
+
+size_t sx_dp_cpu_frame_bytes(int height)
+{
+	const struct sx_dp_cpu_frame f = {0};
+
+	return sx_dp_frame_bytes(height) + (size_t)height * (sizeof(*f.base) + sizeof(*f.precision));
 }
 
 void sx_dp_cpu_frame_finish(struct sx_dp_cpu_frame *f)

@@ -64,7 +64,9 @@ struct sx_dp_cpu_frame {
 
 int sx_dp_cpu_tables_create(struct sx_dp_cpu_tables **ret, const struct sx_dp_tables *t);
 void sx_dp_cpu_tables_destroy(struct sx_dp_cpu_tables *t);
+size_t sx_dp_cpu_tables_bytes(const struct sx_dp_cpu_tables *t); /* what create took */
 int sx_dp_cpu_frame_init(struct sx_dp_cpu_frame *f, int height);
+size_t sx_dp_cpu_frame_bytes(int height); /* what init takes */
 void sx_dp_cpu_frame_finish(struct sx_dp_cpu_frame *f);
 void sx_dp_cpu_frame_set(struct sx_dp_cpu_frame *f, const struct sx_dp_tables *t, const struct sx_road *road);
 int sx_dp_work_init(struct sx_dp_work *w, const struct sx_dp_cpu_tables *t);

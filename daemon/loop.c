@@ -30,7 +30,7 @@ static struct sx_health_input look(struct sx_run *run)
 		.last_capture_ns = atomic_load_explicit(&t->last_capture_ns, memory_order_relaxed),
 		.last_publish_ns = atomic_load_explicit(&t->last_publish_ns, memory_order_relaxed),
 		.in_flight_since_ns = atomic_load_explicit(&t->in_flight_since_ns, memory_order_relaxed),
-		.published = atomic_load_explicit(&t->count[SX_FIG_FRAMES_PUBLISHED], memory_order_acquire),
+		.published = sx_telemetry_count(t, SX_FIG_FRAMES_PUBLISHED),
 		.overload = sx_telemetry_count(t, SX_FIG_FRAMES_OVERLOAD),
 		.captured = sx_telemetry_count(t, SX_FIG_FRAMES_CAPTURED),
 		.corrupt = sx_telemetry_count(t, SX_FIG_FRAMES_CORRUPT),

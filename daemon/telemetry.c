@@ -34,14 +34,14 @@ void sx_telemetry_destroy(struct sx_telemetry *t)
 /* Of something that another counter has summed up. */
 static void put_count(struct sx_telemetry *t, enum sx_figure figure, uint64_t count)
 {
-	atomic_store_explicit(&t->count[figure], count, RELAXED);
+	atomic_store_explicit(&t->count[figure], count, memory_order_release);
 }
 
 void sx_telemetry_captured(struct sx_telemetry *t, int64_t now_ns, int64_t skew_ns)
 {
 	sx_windows_add(&t->skew, now_ns, skew_ns < 0 ? -skew_ns : skew_ns);
 	atomic_store_explicit(&t->last_capture_ns, now_ns, RELAXED);
-	sx_telemetry_add(t, SX_FIG_FRAMES_CAPTURED);
+	sx_telemetry_add(t, SX_FIG_FRAMES_CAPTURED, 1);
 }
 
 /* Several words that are one thing: written by one thread, never half seen by another. */
@@ -89,6 +89,12 @@ bool sx_telemetry_newest(const struct sx_telemetry *t, struct sx_newest *ret)
 
 void sx_telemetry_source(struct sx_telemetry *t, const struct sx_source_counters *c)
 {
+	uint64_t overload = c->dropped[0][SX_DROP_OVERLOAD];
+
+	/* captured first, and overload read first: nobody sees more dropped than captured */
+	overload -= atomic_load_explicit(&t->dropped[0][SX_DROP_OVERLOAD], RELAXED);
+	sx_telemetry_add(t, SX_FIG_FRAMES_CAPTURED, overload);
+	sx_telemetry_add(t, SX_FIG_FRAMES_OVERLOAD, overload);
 	for (int side = 0; side < 2; side++) {
 		atomic_store_explicit(&t->images[side], c->captured[side], RELAXED);
 		atomic_store_explicit(&t->gaps[side], c->gaps[side], RELAXED);
@@ -172,7 +178,7 @@ void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_he
 	sx_rate_add(&t->rate, head_ns);
 	guarded_write(&t->newest_sequence, t->newest, &newest, SX_NEWEST_WORDS);
 	atomic_store_explicit(&t->last_publish_ns, head_ns, RELAXED);
-	atomic_fetch_add_explicit(&t->count[SX_FIG_FRAMES_PUBLISHED], 1, memory_order_release);
+	sx_telemetry_add(t, SX_FIG_FRAMES_PUBLISHED, 1);
 }
 
 void sx_telemetry_scores(struct sx_telemetry *t, enum sx_feed_match match, const struct sx_feed_counters *c,
@@ -185,7 +191,7 @@ void sx_telemetry_scores(struct sx_telemetry *t, enum sx_feed_match match, const
 	};
 	char text[SX_FEED_WHY_BYTES] = "", before[SX_FEED_WHY_BYTES];
 
-	sx_telemetry_add(t, frames[match]);
+	sx_telemetry_add(t, frames[match], 1);
 	put_count(t, SX_FIG_SCORES_RECEIVED, c->received);
 	put_count(t, SX_FIG_SCORES_LATE, c->late);
 	put_count(t, SX_FIG_SCORES_LOST, c->lost);

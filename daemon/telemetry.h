@@ -1,8 +1,8 @@
 /*
  * What the pipeline counts and measures: written by its two threads, read by main and the status socket.
  *
- * Everything is an atomic of its own or one of the lock-free histograms, so that no reader can hold a thread of
- * the pipeline up. The durations are those that lie in the frame headers.
+ * Everything is an atomic of its own or one of the lock-free histograms, so that no reader can hold a thread
+ * of the pipeline up. The durations are those that lie in the frame headers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,8 +35,9 @@ struct sx_newest {
 #define SX_NEWEST_WORDS (sizeof(struct sx_newest) / sizeof(uint64_t))
 
 /*
- * The way of a frame, cut in three. Capture is the earlier of a pair's two capture times: what it stands for (start of
- * exposure, end of frame, software) is in the frame and in the status. docs/latency.md has the picture.
+ * The way of a frame, cut in three. Capture is the earlier of a pair's two capture times: what it stands for
+ * (start of exposure, end of frame, software) is in the frame and in the status. docs/latency.md has the
+ * picture.
  */
 enum sx_span {
 	SX_SPAN_ALL,	 /* capture to head: from the capture time to the frame's number in the ring's head */
@@ -57,10 +58,14 @@ struct sx_telemetry {
 	_Atomic uint64_t count[SX_FIG_END];
 
 	/* capture thread */
+	struct sx_source_counters
+		closed; /* what sources that are closed had counted; no other thread looks */
 	_Atomic uint64_t images[2], gaps[2]; /* per side */
 	_Atomic uint64_t dropped[2][SX_DROP_COUNT];
 	_Atomic uint64_t reconnects;
-	/* of a camera that came later, words that live for ever; NULL: what was known at the start is right */
+	/*
+	 * of a camera that came later, words that live for ever; NULL: what was known at the start is right
+	 */
 	_Atomic(const char *) memory, format;
 	_Atomic int64_t last_capture_ns;  /* when the last pair came */
 	atomic_bool absent;		  /* camera lost, being looked for */
@@ -81,16 +86,19 @@ struct sx_telemetry {
 	_Atomic uint64_t scores_why[SX_SCORES_WHY_WORDS];
 };
 
-/* Any thread. */
+/*
+ * Any thread. Whoever counts a whole and its parts adds to the whole first, and whoever reads them reads the
+ * parts first: acquire and release see to it that nobody finds more parts than the whole.
+ */
 static inline uint64_t sx_telemetry_count(const struct sx_telemetry *t, enum sx_figure figure)
 {
-	return atomic_load_explicit(&t->count[figure], memory_order_relaxed);
+	return atomic_load_explicit(&t->count[figure], memory_order_acquire);
 }
 
-/* Thread: that of the figure. One more. */
-static inline void sx_telemetry_add(struct sx_telemetry *t, enum sx_figure figure)
+/* Thread: that of the figure. So many more. */
+static inline void sx_telemetry_add(struct sx_telemetry *t, enum sx_figure figure, uint64_t more)
 {
-	atomic_fetch_add_explicit(&t->count[figure], 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&t->count[figure], more, memory_order_release);
 }
 
 /* About 2.5 MB, zeroed and touched. */
@@ -105,7 +113,10 @@ void sx_telemetry_source(struct sx_telemetry *t, const struct sx_source_counters
 void sx_telemetry_absent(struct sx_telemetry *t, const char *why);
 /* Any thread. Why the camera is absent; empty when it is not known, or changing just now. */
 void sx_telemetry_absent_why(const struct sx_telemetry *t, char why[SX_ABSENT_BYTES]);
-/* Thread: frame. Takes everything from the header of a frame that was just published; head_ns: when it was in the ring. */
+/*
+ * Thread: frame. Takes everything from the header of a frame that was just published; head_ns: when it was in
+ * the ring.
+ */
 void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_header *h, int64_t head_ns);
 /* "capture_to_publish", ...: the word of status and metrics. */
 const char *sx_span_name(enum sx_span span);

@@ -1,7 +1,7 @@
 /*
- * Every figure of the status, once: a row says where it stands in /status and in /metrics, and gives it its place in a
- * report. Both documents, the table of docs/metrics.md (tests/ipc/test_figures.c) and the pipeline's counters come from
- * these rows. CONTRIBUTING.md has the recipe for a new one.
+ * Every figure of the status, once: a row says where it stands in /status and in /metrics, and gives it its
+ * place in a report. Both documents, the table of docs/metrics.md (tests/ipc/test_figures.c) and the
+ * pipeline's counters come from these rows. docs/recipes.md has the recipe for a new one.
  *
  * Names are a contract: rows may be added, none is renamed or removed.
  *
@@ -14,21 +14,23 @@
  * ipc/figures.def has the rows.
  *
  * FIGURE(ID, KIND, "object", "key", FAMILY, "label")
- *	ID	SX_FIG_ID is its place in sx_report.figure, and in sx_telemetry.count if it is COUNTED
+ *	ID	behind SX_FIG_: its place in sx_report.figure, and in sx_telemetry.count if it is COUNTED
  *	KIND	enum sx_figure_kind
- *	object, key	in /status: "frames.dropped", "overload" is {"frames": {"dropped": {"overload": ...}}}. object "":
- *		the document itself. key NULL: not told there; object then only says with what the family is left out
+ *	object, key	in /status: "frames.dropped", "overload" is {"frames": {"dropped": {"overload": 3}}}.
+ *		object "": the document itself. key NULL: not told there, and object only says with what the
+ *		family is left out
  *	FAMILY	of /metrics, NONE: not told there
  *	label	value of the family's label; NULL: the family has one sample, without labels
- * Within an object a whole stands before its parts: they are read from the last to the first, so that no snapshot has
- * more parts than the whole.
+ * Within an object a whole stands before its parts: they are read from the last to the first, so that no
+ * snapshot has more parts than the whole.
  *
- * CAMERA_FIGURE(ID, "key", FAMILY): figures of each camera; SX_CAMERA_ID is its place in sx_report_camera.count.
+ * CAMERA_FIGURE(ID, "key", FAMILY): figures of each camera; ID behind SX_CAMERA_ is its place in
+ * sx_report_camera.count.
  *
  * FAMILY(ID, "name", TYPE, "unit", DIGITS, "labels", "help")
  *	unit	the end of the name, or NULL
  *	DIGITS	of a real number; 0: whole
- *	labels	parted by ", ". A family whose samples are no figures has a writer of its own in report_metrics.c
+ *	labels	parted by ", ". A family whose samples are no figures has a writer in report_metrics.c
  */
 
 /* What a figure is, and what it is before anybody has told it. */

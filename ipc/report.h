@@ -1,9 +1,10 @@
 /*
- * A snapshot of a running instance, and the two documents made from it: /status (JSON) and /metrics (OpenMetrics).
+ * A snapshot of a running instance, and the two documents made from it: /status (JSON) and /metrics
+ * (OpenMetrics).
  *
  * Keys and metric names are a contract: docs/metrics.md, design of the status. What is one number is a row of
- * ipc/figures.def; here lie texts, durations and lists. Figures that are not known are NAN (reals) or negative (counts) and
- * appear as null, or not at all in the metrics; never as 0.
+ * ipc/figures.def; here lie texts, durations and lists. Figures that are not known are NAN (reals) or
+ * negative (counts) and appear as null, or not at all in the metrics; never as 0.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -52,15 +53,18 @@ enum sx_report_image {
 };
 
 /*
- * What measures the computer's power. With stale its figures are unknown (NAN) and reason says since when, age_ms goes
- * on. No sensor: source is empty, and reason says why.
+ * What measures the computer's power. With stale its figures are unknown (NAN) and reason says since when,
+ * age_ms goes on. No sensor: source is empty, and reason says why.
  */
 struct sx_report_power {
 	char source[16], scope[64], device[160], reason[320]; /* empty: none */
 	bool stale;
 };
 
-/* Class scores of another process. source, reason (why there are none): may be empty. state: sx_feed_state_name(). */
+/*
+ * Class scores of another process. source, reason (why there are none): may be empty. state:
+ * sx_feed_state_name().
+ */
 struct sx_report_semantics {
 	char source[72], reason[200];
 	const char *state;
@@ -81,8 +85,8 @@ union sx_figure_value {
 };
 
 /*
- * Text may be NULL (null). What a pointer shows stays as it is for as long as anybody may ask; text that changes or
- * goes away lies in the snapshot itself.
+ * Text may be NULL (null). What a pointer shows stays as it is for as long as anybody may ask; text that
+ * changes or goes away lies in the snapshot itself.
  */
 struct sx_report {
 	const char *instance, *version, *state;

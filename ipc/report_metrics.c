@@ -1,6 +1,6 @@
 /*
- * /metrics: the snapshot as OpenMetrics 1.0 text, family by family as in ipc/figures.def. A family has its figures as
- * samples, or a function here; one without a known value is left out.
+ * /metrics: the snapshot as OpenMetrics 1.0 text, family by family as in ipc/figures.def. A family has its
+ * figures as samples, or a function here; one without a known value is left out.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

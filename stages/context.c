@@ -11,26 +11,27 @@
 #include "stages/stixels/cells.h"
 #include "stages/stereo/ingest.h"
 
-static const char *first_missing(const struct sx_params *p, unsigned abilities)
+/* Why an engine of these abilities does not take p, the same words for every engine; NULL: it does. */
+static const char *context_refusal(const struct sx_params *p, unsigned abilities)
 {
-	if (p->stereo.cost == SX_COST_ZNCC && !(abilities & SX_CAN_ZNCC))
-		return "cost zncc";
-	if (p->stereo.aggregation == SX_AGGREGATION_FASTDT && !(abilities & SX_CAN_FASTDT))
-		return "aggregation fastdt";
-	if (p->stixels.method == SX_STIXEL_SLANTED && !(abilities & SX_CAN_SLANTED))
-		return "method slanted";
+	if (p->stereo.aggregation == SX_AGGREGATION_FASTDT && !(abilities & SX_CAN_FASTDT_WIDE)) {
+		if (p->stereo.fastdt == SX_FASTDT_FLOAT)
+			return "stereo.fastdt = float: only engine.backend = reference computes it";
+		if (p->stereo.fastdt == SX_FASTDT_INT32)
+			return "stereo.fastdt = int32: only engine.backend = reference computes it";
+	}
 	if (p->stixels.method == SX_STIXEL_SLANTED_EXACT && !(abilities & SX_CAN_SLANTED_EXACT))
-		return "method slanted-exact";
+		return "stixels.method = slanted-exact: only engine.backend = cpu or reference computes it";
 	return NULL;
 }
 
 int sx_context_check(const struct sx_context_config *c, const char *engine, unsigned abilities, char *why,
 		     size_t why_bytes)
 {
-	const char *missing = first_missing(&c->params, abilities);
+	const char *refusal = context_refusal(&c->params, abilities);
 
-	if (missing) {
-		snprintf(why, why_bytes, "%s is not implemented by engine %s", missing, engine);
+	if (refusal) {
+		snprintf(why, why_bytes, "%s", refusal);
 		return -ENOTSUP;
 	}
 	if (!sx_ingest_supports(c->pixel)) {

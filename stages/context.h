@@ -14,13 +14,13 @@
  */
 const struct sx_scores *sx_context_scores(const struct sx_context_config *c, const struct sx_pair *pair);
 
-/* Choices beyond the common ones (census costs, sgm, dp, rdp) that a backend implements. */
-enum sx_ability { SX_CAN_ZNCC = 1, SX_CAN_FASTDT = 2, SX_CAN_SLANTED = 4, SX_CAN_SLANTED_EXACT = 8 };
+/* Choices that not every backend computes: FastDT in float and int32 (int16 and int8 all do), slanted-exact. */
+enum sx_ability { SX_CAN_FASTDT_WIDE = 1, SX_CAN_SLANTED_EXACT = 2 };
 
 /*
  * Checks sizes, pixel format, parameters, and that the backend named engine can do what they ask for.
- * abilities: SX_CAN_* bits. 0; -EINVAL wrong value, -ENOTSUP not implemented by this engine; both with one
- * sentence in why.
+ * abilities: SX_CAN_* bits. 0; -EINVAL wrong value, -ENOTSUP not computed by this engine; both with one sentence in
+ * why, the latter's names the key, its value and the engines that compute it.
  */
 int sx_context_check(const struct sx_context_config *c, const char *engine, unsigned abilities, char *why,
 		     size_t why_bytes);

@@ -216,8 +216,7 @@ static int reference_context_create(struct sx_context **ret, struct sx_device *d
 				    const struct sx_context_config *c, char *why, size_t why_bytes)
 {
 	struct sx_context *x;
-	int r = sx_context_check(c, sx_backend_reference.name,
-				 SX_CAN_ZNCC | SX_CAN_FASTDT | SX_CAN_SLANTED | SX_CAN_SLANTED_EXACT, why,
+	int r = sx_context_check(c, sx_backend_reference.name, SX_CAN_FASTDT_WIDE | SX_CAN_SLANTED_EXACT, why,
 				 why_bytes);
 
 	if (r < 0)
@@ -269,7 +268,8 @@ static void copy_map(const struct sx_image *from, const struct sx_image *to)
 	memcpy(to->data, from->data, from->pitch * (size_t)from->height); /* taps of one shape */
 }
 
-static void match(struct sx_context *x, const struct sx_pair *pair, int64_t *t)
+static void match(struct sx_context *x, const struct sx_pair *pair, sx_images_read_fn *images_read,
+		  void *user, int64_t *t)
 {
 	const struct sx_stereo_params *p = &x->config.params.stereo;
 	struct sx_image *tap = x->taps;
@@ -283,8 +283,8 @@ static void match(struct sx_context *x, const struct sx_pair *pair, int64_t *t)
 	if (scores)
 		sx_reduce_scores(scores, x->config.width, x->config.height, x->config.params.stixels.width,
 				 sx_cell_height(&x->config.params.stixels), &x->scores);
-	if (pair->images_read)
-		pair->images_read(pair);
+	if (images_read)
+		images_read(user);
 	book(x, SX_STAGE_INGEST, t);
 	sx_describe(&tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_CENSUS], p);
 	sx_describe(&tap[SX_TAP_RIGHT], &tap[SX_TAP_RIGHT_CENSUS], p);
@@ -348,7 +348,8 @@ static void segment(struct sx_context *x, const struct sx_pair *pair, const stru
 	book(x, SX_STAGE_COMPACT, t);
 }
 
-static int reference_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous)
+static int reference_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous,
+			    sx_images_read_fn *images_read, void *user)
 {
 	const uint64_t done = 1;
 	int64_t t = sx_now_ns();
@@ -358,7 +359,7 @@ static int reference_submit(struct sx_context *x, const struct sx_pair *pair, co
 	if (sx_context_check_pair(&x->config, pair) < 0)
 		return -EINVAL;
 	x->result.started_ns = t;
-	match(x, pair, &t);
+	match(x, pair, images_read, user, &t);
 	filter(x, &t);
 	segment(x, pair, previous, &t);
 	x->result.finished_ns = t;

@@ -265,7 +265,7 @@ static bool is_monotonic(const struct v4l2_buffer *b, int64_t stamp_ns, int64_t 
 	}
 }
 
-/* Monotonic stamps are taken as they are; all others, copied ones too, say nothing about when the picture was taken. */
+/* Monotonic stamps are taken as they are; all others, copied ones too, say nothing about when the image was taken. */
 static void read_stamp(const struct v4l2_buffer *b, struct sx_v4l2_filled *f)
 {
 	int64_t now_ns = sx_now_ns();
@@ -304,7 +304,7 @@ int sx_v4l2_queue_take(struct sx_v4l2_queue *q, struct sx_v4l2_filled *ret, char
 	q->buffers[r.b.index].queued = false;
 	ret->index = (int)r.b.index;
 	ret->sequence = r.b.sequence;
-	/* the multi-planar interface counts what lies before the picture, too */
+	/* the multi-planar interface counts what lies before the image, too */
 	ret->offset = q->device->mplane ? r.plane.data_offset : 0;
 	ret->bytes = q->device->mplane ? r.plane.bytesused : r.b.bytesused;
 	ret->bytes -= ret->offset < ret->bytes ? ret->offset : ret->bytes;

@@ -4,9 +4,8 @@
  * Work:   vectors hold disparities of a pixel. Down: a step. Up: a step, S, and the winner from registers and the first-level
  *         cache; the least S of the right image when the row below is merged. O and G: vectors of columns.
  * Memory: sums of the way down stay in the worker's scratch, about 0.75 MB; the volume is read once, S written nowhere.
- * Ranges: sums of three passes are below 12000 (65535 (1 - K) and what rounding adds), so that int32 differs from int16 in "up"
- *         alone, which int16 holds to 16 bits and int32 computes in 32. V(d) - V(O) is 0..65535; in int32 perhaps a little
- *         more: held to 65535, as S then is, since R >= 65536.
+ * Ranges: sums of three passes are below 12000 (65535 (1 - K) and what rounding adds), so that only "up" needs to be
+ *         held to 16 bits. V(d) - V(O) is 0..65535; R >= 65536, so S is held to 65535.
  * Shapes: any; a band's last columns may be missing.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -26,49 +25,35 @@ static ALWAYS_INLINE int dt_hold(int v)
  * A step of n pixels of O or G; before: those that they come from. Functions of their own, as inlined pointers are no longer
  * known to be apart.
  */
-static __attribute__((noinline)) void dt_step_real(union sx_fastdt_cell *restrict at,
-						   const union sx_fastdt_cell *restrict before,
-						   const union sx_fastdt_cell *restrict weights, int n)
+static __attribute__((noinline)) void dt_step_free(int32_t *restrict at, const int32_t *restrict before,
+						   const int32_t *restrict weights, int n)
 {
 	for (int i = 0; i < n; i++)
-		at[i].real = fmaf(before[i].real, weights[i].real, at[i].real);
+		at[i] += dt_scale(before[i], weights[i]);
 }
 
-static __attribute__((noinline)) void dt_step_whole(union sx_fastdt_cell *restrict at,
-						    const union sx_fastdt_cell *restrict before,
-						    const union sx_fastdt_cell *restrict weights, int n)
+static __attribute__((noinline)) void dt_step_held(int32_t *restrict at, const int32_t *restrict before,
+						   const int32_t *restrict weights, int n)
 {
 	for (int i = 0; i < n; i++)
-		at[i].whole += dt_scale(before[i].whole, weights[i].whole);
-}
-
-static __attribute__((noinline)) void dt_step_held(union sx_fastdt_cell *restrict at,
-						   const union sx_fastdt_cell *restrict before,
-						   const union sx_fastdt_cell *restrict weights, int n)
-{
-	for (int i = 0; i < n; i++)
-		at[i].whole = dt_hold(at[i].whole + dt_scale(before[i].whole, weights[i].whole));
+		at[i] = dt_hold(at[i] + dt_scale(before[i], weights[i]));
 }
 
 /* G to what S is multiplied by. A double holds both numbers, and tells their quotient from the next integer. */
-static void dt_plane_end(union sx_fastdt_cell *gain, int n, bool real)
+static void dt_plane_end(int32_t *gain, int n)
 {
-	if (real)
-		for (int i = 0; i < n; i++)
-			gain[i].real = 65535.0f / gain[i].real;
-	else
-		for (int i = 0; i < n; i++)
-			gain[i].whole = (int32_t)((double)UINT32_C(0xffff0000) / (double)gain[i].whole);
+	for (int i = 0; i < n; i++)
+		gain[i] = (int32_t)((double)UINT32_C(0xffff0000) / (double)gain[i]);
 }
 
-typedef void dt_step_fn(union sx_fastdt_cell *restrict at, const union sx_fastdt_cell *restrict before,
-			const union sx_fastdt_cell *restrict weights, int n);
+typedef void dt_step_fn(int32_t *restrict at, const int32_t *restrict before, const int32_t *restrict weights,
+			int n);
 
 /* One of the two planes down, then up, in columns from x0 on. */
-static void dt_plane(const struct sx_matcher *m, const struct sx_matcher_frame *f,
-		     union sx_fastdt_cell *plane, int x0, int n, dt_step_fn *step)
+static void dt_plane(const struct sx_matcher *m, const struct sx_matcher_frame *f, int32_t *plane, int x0,
+		     int n, dt_step_fn *step)
 {
-	const union sx_fastdt_cell *weights = f->maps.down + x0;
+	const int32_t *weights = f->maps.down + x0;
 	ptrdiff_t width = m->width;
 
 	plane += x0;
@@ -82,12 +67,11 @@ static void fastdt_planes(const struct sx_matcher *m, const struct sx_matcher_fr
 {
 	int x0 = i * SX_FASTDT_PLANE_COLUMNS;
 	int n = m->width - x0 < SX_FASTDT_PLANE_COLUMNS ? m->width - x0 : SX_FASTDT_PLANE_COLUMNS;
-	bool real = m->p.fastdt == SX_FASTDT_FLOAT, wide = m->p.fastdt == SX_FASTDT_INT32;
 
-	dt_plane(m, f, f->maps.least, x0, n, real ? dt_step_real : wide ? dt_step_whole : dt_step_held);
-	dt_plane(m, f, f->maps.gain, x0, n, real ? dt_step_real : dt_step_whole);
+	dt_plane(m, f, f->maps.least, x0, n, dt_step_held);
+	dt_plane(m, f, f->maps.gain, x0, n, dt_step_free);
 	for (int y = 0; y < m->height; y++)
-		dt_plane_end(f->maps.gain + (size_t)y * (size_t)m->width + x0, n, real);
+		dt_plane_end(f->maps.gain + (size_t)y * (size_t)m->width + x0, n);
 }
 
 /* The columns of a band. */
@@ -129,7 +113,7 @@ static ALWAYS_INLINE void dt_down_words(const struct sx_matcher *m, const struct
 		size_t in = sx_fastdt_pixel(m, b->x0, y) * (size_t)disparities;
 
 		for (int i = 0; i < b->n; i++) {
-			vw w = vw_set1(f->maps.down[at + (size_t)i].whole);
+			vw w = vw_set1(f->maps.down[at + (size_t)i]);
 
 			for (int d = 0; d < disparities; d += VEC_WORDS, in += VEC_WORDS) {
 				uint16_t *before = u + i * disparities + d;
@@ -137,31 +121,6 @@ static ALWAYS_INLINE void dt_down_words(const struct sx_matcher *m, const struct
 					     : vw_load((const uint16_t *)f->volume + in);
 
 				vw_store(before + band_row, vw_add(v, vw_scale(vw_load(before), w)));
-			}
-		}
-	}
-}
-
-static ALWAYS_INLINE void dt_down_floats(const struct sx_matcher *m, const struct sx_matcher_frame *f,
-					 const struct dt_band *b, struct sx_matcher_scratch *s,
-					 int disparities)
-{
-	size_t band_row = (size_t)b->all * (size_t)disparities;
-	float *u = s->fastdt.sums;
-
-	memset(u, 0, band_row * sizeof(*u));
-	for (int y = 0; y < m->height; y++, u += band_row) {
-		size_t at = (size_t)y * (size_t)m->width + (size_t)b->x0;
-		const float *in =
-			(const float *)f->volume + sx_fastdt_pixel(m, b->x0, y) * (size_t)disparities;
-
-		for (int i = 0; i < b->n; i++) {
-			vf w = vf_set1(f->maps.down[at + (size_t)i].real);
-
-			for (int d = 0; d < disparities; d += VEC_CELLS, in += VEC_CELLS) {
-				float *before = u + i * disparities + d;
-
-				vf_store(before + band_row, vf_fma(vf_load(before), w, vf_load(in)));
 			}
 		}
 	}
@@ -223,61 +182,6 @@ static ALWAYS_INLINE struct dt_least dt_up_words(const uint16_t *u, uint16_t *st
 		vw sum = dt_sum(vw_sub(v, subtracted), &gain);
 
 		vw_store(state + d, v);
-		dt_take(&all, sum, w + d);
-	}
-	return all;
-}
-
-static ALWAYS_INLINE vi dt_up_step(const uint16_t *u, int32_t *state, vi weight)
-{
-	vi v = vi_widen_words(u) + ((vi_load(state) * weight + 16384) >> SX_FASTDT_WEIGHT_BITS);
-
-	vi_store(state, v);
-	return v;
-}
-
-static ALWAYS_INLINE struct dt_least dt_up_ints(const uint16_t *u, int32_t *state, int weight, int least,
-						int r, uint16_t *w, int disparities)
-{
-	vi weights = vi_set1(weight), subtracted = vi_set1(least);
-	struct dt_gain gain = dt_gain_of(r);
-	struct dt_least all = dt_start_least();
-
-	for (int d = 0; d < disparities; d += VEC_WORDS) {
-		vi lo = dt_up_step(u + d, state + d, weights),
-		   hi = dt_up_step(u + d + VEC_CELLS, state + d + VEC_CELLS, weights);
-		vw sum = dt_sum(vw_hold(lo - subtracted, hi - subtracted), &gain);
-
-		dt_take(&all, sum, w + d);
-	}
-	return all;
-}
-
-/* Rounded to nearest, ties to even: at 1.5 * 2^23 floats are integers, and n is below 2^22. */
-static ALWAYS_INLINE vi dt_round(vf n)
-{
-	return __builtin_convertvector((n + 12582912.0f) - 12582912.0f, vi);
-}
-
-static ALWAYS_INLINE vf dt_up_step_float(const float *u, float *state, vf weight)
-{
-	vf v = vf_fma(vf_load(state), weight, vf_load(u));
-
-	vf_store(state, v);
-	return v;
-}
-
-static ALWAYS_INLINE struct dt_least dt_up_floats(const float *u, float *state, float weight, float least,
-						  float gain, uint16_t *w, int disparities)
-{
-	vf weights = vf_set1(weight), subtracted = vf_set1(least), factor = vf_set1(gain);
-	struct dt_least all = dt_start_least();
-
-	for (int d = 0; d < disparities; d += VEC_WORDS) {
-		vf lo = dt_up_step_float(u + d, state + d, weights),
-		   hi = dt_up_step_float(u + d + VEC_CELLS, state + d + VEC_CELLS, weights);
-		vw sum = vw_hold(dt_round((lo - subtracted) * factor), dt_round((hi - subtracted) * factor));
-
 		dt_take(&all, sum, w + d);
 	}
 	return all;
@@ -351,23 +255,6 @@ static ALWAYS_INLINE void dt_merge(const struct sx_matcher *m, const struct dt_b
 	}
 }
 
-static ALWAYS_INLINE struct dt_least dt_up(const struct sx_matcher *m, const struct sx_matcher_frame *f,
-					   const struct sx_matcher_scratch *s, size_t sums, size_t state,
-					   size_t at, uint16_t *w, int disparities, enum sx_fastdt kind)
-{
-	const union sx_fastdt_cell *weight = f->maps.down + at + m->width, *least = f->maps.least + at,
-				   *gain = f->maps.gain + at;
-
-	if (kind == SX_FASTDT_FLOAT)
-		return dt_up_floats((const float *)s->fastdt.sums + sums, (float *)s->fastdt.state + state,
-				    weight->real, least->real, gain->real, w, disparities);
-	if (kind == SX_FASTDT_INT32)
-		return dt_up_ints((const uint16_t *)s->fastdt.sums + sums, (int32_t *)s->fastdt.state + state,
-				  weight->whole, least->whole, gain->whole, w, disparities);
-	return dt_up_words((const uint16_t *)s->fastdt.sums + sums, (uint16_t *)s->fastdt.state + state,
-			   weight->whole, least->whole, gain->whole, w, disparities);
-}
-
 static void dt_keep_sums(const struct sx_matcher_frame *f, int x, int y, const uint16_t *w, int disparities)
 {
 	memcpy((uint16_t *)sx_image_row(&f->sum, y) + (size_t)x * (size_t)disparities, w,
@@ -379,23 +266,25 @@ static void dt_keep_sums(const struct sx_matcher_frame *f, int x, int y, const u
  * cache, and the latencies of the columns overlap.
  */
 static ALWAYS_INLINE void dt_band_up(const struct sx_matcher *m, const struct sx_matcher_frame *f,
-				     const struct dt_band *b, struct sx_matcher_scratch *s, int disparities,
-				     enum sx_fastdt kind)
+				     const struct dt_band *b, struct sx_matcher_scratch *s, int disparities)
 {
 	size_t band_row = (size_t)b->all * (size_t)disparities, half = (size_t)b->all * b->pitch;
 	uint16_t *words = s->fastdt.words + SX_MATCHER_MARGIN / 2;
 	struct dt_least least[SX_FASTDT_COLUMNS_MAX];
 
-	memset(s->fastdt.state, 0, band_row * sizeof(int32_t));
+	memset(s->fastdt.state, 0, band_row * sizeof(*s->fastdt.state));
 	for (int y = m->height - 1; y >= 0; y--) {
 		size_t at = (size_t)y * (size_t)m->width + (size_t)b->x0, sums = (size_t)(y + 1) * band_row,
 		       state = 0;
+		const int32_t *weight = f->maps.down + at + m->width;
 		uint16_t *w = words + (y & 1 ? half : 0);
 
 		dt_prefetch(m, f, b, s, y - AHEAD, disparities);
 		for (int i = 0; i < b->n; i++, state += (size_t)disparities)
-			least[i] = dt_up(m, f, s, sums + state, state, at + (size_t)i,
-					 w + (size_t)i * b->pitch, disparities, kind);
+			least[i] =
+				dt_up_words(s->fastdt.sums + sums + state, s->fastdt.state + state, weight[i],
+					    f->maps.least[at + (size_t)i], f->maps.gain[at + (size_t)i],
+					    w + (size_t)i * b->pitch, disparities);
 		for (int i = 0; i < b->n; i++) {
 			dt_winner(m, &f->maps, at + (size_t)i, w + (size_t)i * b->pitch, &least[i],
 				  disparities);
@@ -416,24 +305,11 @@ static ALWAYS_INLINE void fastdt_band_of(const struct sx_matcher *m, const struc
 	b.x0 = i * b.all;
 	b.n = m->width - b.x0 < b.all ? m->width - b.x0 : b.all;
 	dt_start_merge(&b, s, disparities);
-	switch (m->p.fastdt) {
-	case SX_FASTDT_FLOAT:
-		dt_down_floats(m, f, &b, s, disparities);
-		dt_band_up(m, f, &b, s, disparities, SX_FASTDT_FLOAT);
-		break;
-	case SX_FASTDT_INT32:
-		dt_down_words(m, f, &b, s, disparities, false);
-		dt_band_up(m, f, &b, s, disparities, SX_FASTDT_INT32);
-		break;
-	case SX_FASTDT_INT16:
-		dt_down_words(m, f, &b, s, disparities, false);
-		dt_band_up(m, f, &b, s, disparities, SX_FASTDT_INT16);
-		break;
-	default:
+	if (m->p.fastdt == SX_FASTDT_INT8)
 		dt_down_words(m, f, &b, s, disparities, true);
-		dt_band_up(m, f, &b, s, disparities, SX_FASTDT_INT8);
-		break;
-	}
+	else
+		dt_down_words(m, f, &b, s, disparities, false);
+	dt_band_up(m, f, &b, s, disparities);
 }
 
 static void fastdt_band(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,

@@ -14,42 +14,16 @@
 #ifndef SX_CPU_KERNELS_FASTDT_ROW_KERNEL_H
 #define SX_CPU_KERNELS_FASTDT_ROW_KERNEL_H
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cpu/kernels/cost_kernel.h"
 
 #define DT_WORDS (SX_MATCHER_DISPARITIES_MAX / VEC_WORDS) /* vectors of a pixel at most */
-#define VEC_CELLS (VEC_BYTES / 4)
-#define DT_CELLS (SX_MATCHER_DISPARITIES_MAX / VEC_CELLS)
 
 static ALWAYS_INLINE int dt_scale(int v, int weight)
 {
 	return (v * weight + 16384) >> SX_FASTDT_WEIGHT_BITS;
-}
-
-static ALWAYS_INLINE vf vf_set1(float v)
-{
-	return v - (vf){0};
-}
-
-static ALWAYS_INLINE vi vi_set1(int v)
-{
-	return v - (vi){0};
-}
-
-static ALWAYS_INLINE vf vf_load(const float *p)
-{
-	vf v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
-static ALWAYS_INLINE void vf_store(float *p, vf v)
-{
-	memcpy(p, &v, sizeof(v));
 }
 
 /*
@@ -74,10 +48,10 @@ static void dt_weights(const struct sx_matcher *m, const struct sx_matcher_frame
 {
 	const uint8_t *row = sx_image_row(&f->grey[0], y),
 		      *above = y ? sx_image_row(&f->grey[0], y - 1) : row;
-	union sx_fastdt_cell *across = s->fastdt.across, *down = f->maps.down + (size_t)y * (size_t)m->width;
-	const union sx_fastdt_cell *table = m->weights;
+	int32_t *across = s->fastdt.across, *down = f->maps.down + (size_t)y * (size_t)m->width;
+	const int32_t *table = m->weights;
 
-	across[0] = across[m->width] = (union sx_fastdt_cell){.whole = 0}; /* 0.0f, too */
+	across[0] = across[m->width] = 0;
 	for (int x = 1; x < m->width; x++)
 		across[x] = table[abs(row[x] - row[x - 1])];
 	for (int x = 0; x < m->width; x++)
@@ -128,7 +102,7 @@ static ALWAYS_INLINE const uint8_t *dt_costs(const struct sx_matcher *m, const s
 static ALWAYS_INLINE void dt_right_words(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 					 struct sx_matcher_scratch *s, int vectors)
 {
-	union sx_fastdt_cell *gains = f->maps.gain + (size_t)y * (size_t)m->width;
+	int32_t *gains = f->maps.gain + (size_t)y * (size_t)m->width;
 	int disparities = vectors * VEC_WORDS, gain = 0;
 	uint16_t *row = s->fastdt.row;
 	vw l[DT_WORDS];
@@ -140,11 +114,11 @@ static ALWAYS_INLINE void dt_right_words(const struct sx_matcher *m, const struc
 		const uint8_t *cost = dt_costs(m, f, y, x0, n, s, disparities);
 
 		for (int x = x0; x < x0 + n; x++, cost += disparities, row += disparities) {
-			int weight = s->fastdt.across[x].whole;
+			int weight = s->fastdt.across[x];
 			vw w = vw_set1(weight);
 
 			gain = m->cost_max + dt_scale(gain, weight);
-			gains[x].whole = gain;
+			gains[x] = gain;
 			for (int k = 0; k < vectors; k++) {
 				l[k] = vw_add(vw_widen(cost + k * VEC_WORDS), vw_scale(l[k], w));
 				vw_store(row + k * VEC_WORDS, l[k]);
@@ -167,13 +141,13 @@ static ALWAYS_INLINE void dt_left_words(const struct sx_matcher *m, const struct
 	for (int x = m->width - 1; x >= 0; x--, dt_go_left(&place)) {
 		const uint16_t *a = row + (size_t)x * (size_t)disparities;
 		uint16_t *out = (uint16_t *)f->volume + place.at * (size_t)disparities;
-		int weight = s->fastdt.across[x + 1].whole;
+		int weight = s->fastdt.across[x + 1];
 		vw w = vw_set1(weight), subtracted;
 
-		gain = f->maps.gain[first + (size_t)x].whole + dt_scale(gain, weight);
-		f->maps.gain[first + (size_t)x].whole = gain;
+		gain = f->maps.gain[first + (size_t)x] + dt_scale(gain, weight);
+		f->maps.gain[first + (size_t)x] = gain;
 		lowest = *a + dt_scale(lowest, weight); /* B(0) */
-		f->maps.least[first + (size_t)x].whole = -lowest;
+		f->maps.least[first + (size_t)x] = -lowest;
 		subtracted = vw_set1(lowest);
 		for (int k = 0; k < vectors; k++) {
 			l[k] = vw_add(vw_load(a + k * VEC_WORDS), vw_scale(l[k], w));
@@ -196,13 +170,13 @@ static ALWAYS_INLINE void dt_left_codes(const struct sx_matcher *m, const struct
 	for (int x = m->width - 1; x >= 0; x--, dt_go_left(&place)) {
 		const uint16_t *a = row + (size_t)x * (size_t)disparities;
 		uint8_t *out = (uint8_t *)f->volume + place.at * (size_t)disparities;
-		int weight = s->fastdt.across[x + 1].whole;
+		int weight = s->fastdt.across[x + 1];
 		vw w = vw_set1(weight), subtracted = vw_set1(*a);
 
-		gain = f->maps.gain[first + (size_t)x].whole + dt_scale(gain, weight);
-		f->maps.gain[first + (size_t)x].whole = gain;
+		gain = f->maps.gain[first + (size_t)x] + dt_scale(gain, weight);
+		f->maps.gain[first + (size_t)x] = gain;
 		least = -*a + dt_scale(least, weight);
-		f->maps.least[first + (size_t)x].whole = sx_fastdt_decode(sx_fastdt_encode((int16_t)least));
+		f->maps.least[first + (size_t)x] = sx_fastdt_decode(sx_fastdt_encode((int16_t)least));
 		for (int k = 0; k < vectors; k++)
 			l[k] = vw_add(vw_sub(vw_load(a + k * VEC_WORDS), subtracted), vw_scale(l[k], w));
 		for (int k = 0; k < vectors; k += 2)
@@ -210,85 +184,9 @@ static ALWAYS_INLINE void dt_left_codes(const struct sx_matcher *m, const struct
 	}
 }
 
-/* Costs of n pixels from x on; they lie in the scratch's row already, or are there for zncc. */
-static ALWAYS_INLINE const float *dt_real_costs(const struct sx_matcher *m, const struct sx_matcher_frame *f,
-						int y, int x, int n, struct sx_matcher_scratch *s, float *row,
-						int disparities)
-{
-	if (f->real_costs)
-		return f->real_costs + ((size_t)y * (size_t)m->width + (size_t)x) * (size_t)disparities;
-	cost_pixels(m, f, y, x, n, s->row_cost, disparities);
-	for (int d = 0; d < n * disparities; d += VEC_CELLS)
-		vf_store(row + d, __builtin_convertvector(vi_widen(s->row_cost + d), vf));
-	return row;
-}
-
-static ALWAYS_INLINE void dt_right_floats(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
-					  struct sx_matcher_scratch *s, int vectors)
-{
-	union sx_fastdt_cell *gains = f->maps.gain + (size_t)y * (size_t)m->width;
-	int disparities = vectors * VEC_CELLS;
-	float *row = s->fastdt.row, gain = 0, most = sx_fastdt_most(m);
-	vf l[DT_CELLS];
-
-	for (int k = 0; k < vectors; k++)
-		l[k] = vf_set1(0);
-	for (int x0 = 0; x0 < m->width; x0 += 4) {
-		int n = m->width - x0 < 4 ? m->width - x0 : 4;
-		const float *cost = dt_real_costs(m, f, y, x0, n, s, row, disparities);
-
-		for (int x = x0; x < x0 + n; x++, cost += disparities, row += disparities) {
-			float weight = s->fastdt.across[x].real;
-			vf w = vf_set1(weight);
-
-			gain = fmaf(gain, weight, most);
-			gains[x].real = gain;
-			for (int k = 0; k < vectors; k++) {
-				l[k] = vf_fma(l[k], w, vf_load(cost + k * VEC_CELLS));
-				vf_store(row + k * VEC_CELLS, l[k]);
-			}
-		}
-	}
-}
-
-static ALWAYS_INLINE void dt_left_floats(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
-					 struct sx_matcher_scratch *s, int vectors)
-{
-	size_t first = (size_t)y * (size_t)m->width;
-	struct dt_place place = dt_last_place(m, y);
-	int disparities = vectors * VEC_CELLS;
-	const float *row = s->fastdt.row;
-	float gain = 0, lowest = 0;
-	vf l[DT_CELLS];
-
-	for (int k = 0; k < vectors; k++)
-		l[k] = vf_set1(0);
-	for (int x = m->width - 1; x >= 0; x--, dt_go_left(&place)) {
-		const float *a = row + (size_t)x * (size_t)disparities;
-		float *out = (float *)f->volume + place.at * (size_t)disparities;
-		float weight = s->fastdt.across[x + 1].real;
-		vf w = vf_set1(weight), subtracted;
-
-		gain = fmaf(gain, weight, f->maps.gain[first + (size_t)x].real);
-		f->maps.gain[first + (size_t)x].real = gain;
-		lowest = fmaf(lowest, weight, *a); /* B(0) */
-		f->maps.least[first + (size_t)x].real = -lowest;
-		subtracted = vf_set1(lowest);
-		for (int k = 0; k < vectors; k++) {
-			l[k] = vf_fma(l[k], w, vf_load(a + k * VEC_CELLS));
-			vb_stream((uint8_t *)(out + k * VEC_CELLS), (vb)(l[k] - subtracted));
-		}
-	}
-}
-
 static ALWAYS_INLINE void fastdt_row_of(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 					struct sx_matcher_scratch *s, int disparities)
 {
-	if (m->p.fastdt == SX_FASTDT_FLOAT) {
-		dt_right_floats(m, f, y, s, disparities / VEC_CELLS);
-		dt_left_floats(m, f, y, s, disparities / VEC_CELLS);
-		return;
-	}
 	dt_right_words(m, f, y, s, disparities / VEC_WORDS);
 	if (m->p.fastdt == SX_FASTDT_INT8)
 		dt_left_codes(m, f, y, s, disparities / VEC_WORDS);

@@ -1,6 +1,5 @@
 /*
- * Left-right check, mask of the confidence, and which pixels the speckle filter connects; meaning in
- * stages/stereo/left_right.h, stages/stereo/confidence.h and stages/stereo/speckle.h.
+ * Left-right check; meaning in stages/stereo/left_right.h.
  *
  * Work:   the look-up in the right row one pixel at a time, the rest on vectors, without branches.
  * Ranges: k is kept inside the row before the look-up; what it finds there counts only if k was.
@@ -97,29 +96,6 @@ static void left_right_rows(const struct sx_image *left, const struct sx_image *
 	for (int y = y0; y < y1; y++)
 		left_right_row(&c, sx_image_row(left, y), sx_image_row(right, y), sx_image_row(dst, y),
 			       left->width);
-}
-
-static void confidence_rows(const struct sx_image *disparity, const struct sx_image *confidence, int y0,
-			    int y1)
-{
-	for (int y = y0; y < y1; y++) {
-		const uint16_t *restrict d = sx_image_row(disparity, y);
-		uint8_t *restrict c = sx_image_row(confidence, y);
-
-		for (int x = 0; x < disparity->width; x++)
-			c[x] &= (uint8_t) - (d[x] != SX_DISPARITY_INVALID);
-	}
-}
-
-/* flags[x] = 1 where a and b are valid and differ by at most limit, a value below that of an invalid one. */
-static void connected_row(const uint16_t *restrict a, const uint16_t *restrict b, int n, int limit,
-			  uint8_t *restrict flags)
-{
-	for (int x = 0; x < n; x++) {
-		uint16_t low = a[x] < b[x] ? a[x] : b[x], high = a[x] < b[x] ? b[x] : a[x];
-
-		flags[x] = (uint8_t)((high != SX_DISPARITY_INVALID) & (high - low <= limit));
-	}
 }
 
 #endif

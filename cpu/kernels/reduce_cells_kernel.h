@@ -1,5 +1,5 @@
 /*
- * Reduction to cells of several rows on lanes; included by stixel_avx2.c and stixel_plain.c. Meaning in stages/stixels/reduce.h.
+ * Reduction to cells of several rows on lanes; included by segment_avx2.c and segment_plain.c. Meaning in stages/stixels/reduce.h.
  *
  * Work:   16 cells of one stixel column at a time: lanes are cells, their pixels lie in one array each; a network of
  *         exchanges sorts them (merge exchange, which takes any number). Class scores: rows of a band of cells are added up
@@ -13,6 +13,9 @@
 #ifndef SX_CPU_KERNELS_REDUCE_CELLS_KERNEL_H
 #define SX_CPU_KERNELS_REDUCE_CELLS_KERNEL_H
 
+#include <string.h>
+
+#include "cpu/vec/vec_inline.h"
 #include "stages/stixels/reduce.h"
 
 #define RC_LANES 16

@@ -1,5 +1,5 @@
 /*
- * Slanted stixels on lanes; included by stixel_avx2.c and stixel_plain.c. Meaning in stages/stixels/slanted.h, operations and their
+ * Slanted stixels on lanes; included by segment_avx2.c and segment_plain.c. Meaning in stages/stixels/slanted.h, operations and their
  * order in stages/stixels/slanted_fit.h and slanted_prior.h: what is a vector here does the same to every lane.
  *
  * Work:   8 rows v_top are lanes of one block, blocks from the bottom up; v_bottom runs upwards for all lanes at once. Row

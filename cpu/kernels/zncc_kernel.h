@@ -132,7 +132,7 @@ struct zncc_row {
 	int32_t *products; /* n times the products of window columns: D for each column */
 	int32_t *window;   /* of the columns before a tile: their sum, D, or those of the two before, 2 D */
 	int width, disparities, r;
-	uint8_t *costs; /* of this row, or its float ones */
+	uint8_t *costs; /* of this row */
 };
 
 /* Two words a value: (a - 128) wa below, (b - 128) wb above. */
@@ -208,8 +208,8 @@ static ALWAYS_INLINE void store_4(int32_t *p, const vi v[4])
 }
 
 /* Costs of column x from disparity d on, from n times the products' sums, to out. */
-static ALWAYS_INLINE void window_costs(const struct zncc_row *z, int x, int d, const vi window[4], void *out,
-				       bool real)
+static ALWAYS_INLINE void window_costs(const struct zncc_row *z, int x, int d, const vi window[4],
+				       uint8_t *out)
 {
 	size_t at = (size_t)(z->width - 1 - x + d);
 	vi left_sum = z->left_sum[x] - (vi){0}, cost[4];
@@ -219,14 +219,9 @@ static ALWAYS_INLINE void window_costs(const struct zncc_row *z, int x, int d, c
 		vi n = window[k] + vi_dot(vi_load(z->right_sum + at), left_sum);
 		vf c = __builtin_convertvector(n, vf) * left_inverse * (vf)vi_load(z->right_inverse + at);
 
-		if (real)
-			vi_store((float *)out + k * VEC_INTS, (vi)(1.0f - c));
-		else
-			cost[k] =
-				ZNCC_ROUND_BITS + SX_ZNCC_SCALE - (vi)(c * (float)SX_ZNCC_SCALE + ZNCC_ROUND);
+		cost[k] = ZNCC_ROUND_BITS + SX_ZNCC_SCALE - (vi)(c * (float)SX_ZNCC_SCALE + ZNCC_ROUND);
 	}
-	if (!real)
-		vb_store(out, vb_pack(cost[0], cost[1], cost[2], cost[3]));
+	vb_store(out, vb_pack(cost[0], cost[1], cost[2], cost[3]));
 }
 
 /*
@@ -234,20 +229,19 @@ static ALWAYS_INLINE void window_costs(const struct zncc_row *z, int x, int d, c
  * x0 - r. out: the costs, a pixel after the other.
  */
 static ALWAYS_INLINE void wide_tile(const struct zncc_row *z, int x0, int x1, int d, int terms, bool add,
-				    uint8_t *out, bool real)
+				    uint8_t *out)
 {
 	int32_t *gone = z->products + (ptrdiff_t)(x0 - z->r) * z->disparities + d;
 	int32_t *come = gone + 2 * z->r * z->disparities;
-	size_t pixel = (size_t)z->disparities * (real ? sizeof(float) : 1);
 	vi window[4], v[4];
 
 	load_4(z->window + d, window);
-	for (int x = x0; x < x1; x++, gone += z->disparities, come += z->disparities, out += pixel) {
+	for (int x = x0; x < x1; x++, gone += z->disparities, come += z->disparities, out += z->disparities) {
 		column_products(z, x + z->r, d, terms, add ? come : NULL, v);
 		store_4(come, v);
 		for (int k = 0; k < 4; k++)
 			window[k] += v[k];
-		window_costs(z, x, d, window, out, real);
+		window_costs(z, x, d, window, out);
 		for (int k = 0; k < 4; k++)
 			window[k] -= vi_load(gone + k * VEC_INTS);
 	}
@@ -255,21 +249,20 @@ static ALWAYS_INLINE void wide_tile(const struct zncc_row *z, int x0, int x1, in
 }
 
 /* The same for windows of 3: the two columns before stay in registers, products are kept nowhere. */
-static ALWAYS_INLINE void small_tile(const struct zncc_row *z, int x0, int x1, int d, uint8_t *out, bool real)
+static ALWAYS_INLINE void small_tile(const struct zncc_row *z, int x0, int x1, int d, uint8_t *out)
 {
-	size_t pixel = (size_t)z->disparities * (real ? sizeof(float) : 1);
 	vi a[4], b[4], v[4], window[4];
 
 	load_4(z->window + d, a);
 	load_4(z->window + z->disparities + d, b);
-	for (int x = x0; x < x1; x++, out += pixel) {
+	for (int x = x0; x < x1; x++, out += z->disparities) {
 		column_products(z, x + 1, d, 2, NULL, v);
 		for (int k = 0; k < 4; k++) {
 			window[k] = a[k] + b[k] + v[k];
 			a[k] = b[k];
 			b[k] = v[k];
 		}
-		window_costs(z, x, d, window, out, real);
+		window_costs(z, x, d, window, out);
 	}
 	store_4(z->window + d, a);
 	store_4(z->window + z->disparities + d, b);
@@ -307,7 +300,7 @@ static ALWAYS_INLINE void begin_small(const struct zncc_row *z)
 }
 
 /* Costs of columns [x0, x1) whose right column is outside: the last disparities of a column, or the first. */
-static void tile_out_of_view(const struct sx_matcher *m, int x0, int x1, void *out, bool real)
+static void tile_out_of_view(const struct sx_matcher *m, int x0, int x1, uint8_t *out)
 {
 	bool most = m->p.out_of_view == SX_OUT_OF_VIEW_MAX;
 	int disparities = m->p.disparities;
@@ -317,34 +310,28 @@ static void tile_out_of_view(const struct sx_matcher *m, int x0, int x1, void *o
 		int last = held_between(x - m->p.min_disparity + 1, 0, disparities);
 		size_t at = (size_t)(x - x0) * (size_t)disparities;
 
-		if (real) {
-			for (int d = 0; d < disparities; d++)
-				if (d < first || d >= last)
-					((float *)out)[at + (size_t)d] = most ? 2.0f : 1.0f;
-			continue;
-		}
-		memset((uint8_t *)out + at, most ? 2 * SX_ZNCC_SCALE : SX_ZNCC_SCALE, (size_t)first);
-		memset((uint8_t *)out + at + last, most ? 2 * SX_ZNCC_SCALE : SX_ZNCC_SCALE,
+		memset(out + at, most ? 2 * SX_ZNCC_SCALE : SX_ZNCC_SCALE, (size_t)first);
+		memset(out + at + last, most ? 2 * SX_ZNCC_SCALE : SX_ZNCC_SCALE,
 		       (size_t)(disparities - last));
 	}
 }
 
 /* A tile's costs go past the caches: the next to read them comes after all others are made. */
 static ALWAYS_INLINE void finish_tile(const struct sx_matcher *m, const struct zncc_row *z, int x0, int x1,
-				      uint8_t *tile, bool real)
+				      uint8_t *tile)
 {
-	size_t pixel = (size_t)z->disparities * (real ? sizeof(float) : 1), bytes = (size_t)(x1 - x0) * pixel;
+	size_t pixel = (size_t)z->disparities, bytes = (size_t)(x1 - x0) * pixel;
 	uint8_t *out = z->costs + (size_t)x0 * pixel;
 
 	if (x0 < z->disparities - 1 + m->p.min_disparity || x1 > z->width + m->p.min_disparity)
-		tile_out_of_view(m, x0, x1, tile, real);
+		tile_out_of_view(m, x0, x1, tile);
 	for (size_t i = 0; i < bytes; i += VEC_BYTES)
 		vb_stream(out + i, vb_load(tile + i));
 }
 
 /* terms 0: windows of 3. add: to the products of the row before. */
 static ALWAYS_INLINE void zncc_row_of(const struct sx_matcher *m, const struct zncc_row *z, int terms,
-				      bool add, uint8_t *tile, bool real)
+				      bool add, uint8_t *tile)
 {
 	if (terms)
 		begin_wide(z, terms, add);
@@ -355,10 +342,10 @@ static ALWAYS_INLINE void zncc_row_of(const struct sx_matcher *m, const struct z
 
 		for (int d = 0; d < z->disparities; d += VEC_BYTES)
 			if (terms)
-				wide_tile(z, x, end, d, terms, add, tile + d * (real ? 4 : 1), real);
+				wide_tile(z, x, end, d, terms, add, tile + d);
 			else
-				small_tile(z, x, end, d, tile + d * (real ? 4 : 1), real);
-		finish_tile(m, z, x, end, tile, real);
+				small_tile(z, x, end, d, tile + d);
+		finish_tile(m, z, x, end, tile);
 	}
 }
 
@@ -417,12 +404,12 @@ static struct zncc_row make_zncc_row(const struct sx_matcher *m, const struct sx
 		.width = m->width,
 		.disparities = m->p.disparities,
 		.r = m->p.zncc_window / 2,
-		.costs = f->real_costs ? (uint8_t *)(f->real_costs + row) : f->costs + row,
+		.costs = f->costs + row,
 	};
 }
 
-static ALWAYS_INLINE void zncc_rows_of(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y0,
-				       int y1, struct sx_matcher_scratch *s, bool real)
+static void zncc_rows(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y0, int y1,
+		      struct sx_matcher_scratch *s)
 {
 	for (int y = y0; y < y1; y++) {
 		struct zncc_row z = make_zncc_row(m, f, y, s);
@@ -430,21 +417,12 @@ static ALWAYS_INLINE void zncc_rows_of(const struct sx_matcher *m, const struct 
 		int terms = all ? prepare_all_rows(m, f, y, &s->zncc) : prepare_two_rows(m, f, y, &s->zncc);
 
 		if (m->p.zncc_window == 3)
-			zncc_row_of(m, &z, 0, false, s->zncc.tile, real);
+			zncc_row_of(m, &z, 0, false, s->zncc.tile);
 		else if (all)
-			zncc_row_of(m, &z, terms, false, s->zncc.tile, real);
+			zncc_row_of(m, &z, terms, false, s->zncc.tile);
 		else
-			zncc_row_of(m, &z, 1, true, s->zncc.tile, real);
+			zncc_row_of(m, &z, 1, true, s->zncc.tile);
 	}
-}
-
-static void zncc_rows(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y0, int y1,
-		      struct sx_matcher_scratch *s)
-{
-	if (f->real_costs)
-		zncc_rows_of(m, f, y0, y1, s, true);
-	else
-		zncc_rows_of(m, f, y0, y1, s, false);
 }
 
 #endif

@@ -9,7 +9,6 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-#define VI_NAME "avx2"
 #define VI_LANES 8
 typedef __m256i vi;
 
@@ -49,11 +48,6 @@ static inline vi vi_mul(vi a, vi b)
 	return _mm256_mullo_epi32(a, b);
 }
 
-static inline vi vi_abs(vi a)
-{
-	return _mm256_abs_epi32(a);
-}
-
 static inline vi vi_min(vi a, vi b)
 {
 	return _mm256_min_epi32(a, b);
@@ -78,17 +72,6 @@ static inline vi vi_greater(vi a, vi b)
 static inline vi vi_and(vi a, vi b)
 {
 	return _mm256_and_si256(a, b);
-}
-
-static inline vi vi_or(vi a, vi b)
-{
-	return _mm256_or_si256(a, b);
-}
-
-/* b where not a */
-static inline vi vi_and_not(vi a, vi b)
-{
-	return _mm256_andnot_si256(a, b);
 }
 
 /* a where mask, else b */

@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#define VI_NAME "plain"
 #define VI_LANES 4
 typedef int32_t vi __attribute__((vector_size(16)));
 typedef float vi_float __attribute__((vector_size(16)));
@@ -67,16 +66,6 @@ static inline vi vi_and(vi a, vi b)
 	return a & b;
 }
 
-static inline vi vi_or(vi a, vi b)
-{
-	return a | b;
-}
-
-static inline vi vi_and_not(vi a, vi b)
-{
-	return ~a & b;
-}
-
 static inline vi vi_where(vi mask, vi a, vi b)
 {
 	return (mask & a) | (~mask & b);
@@ -90,11 +79,6 @@ static inline vi vi_min(vi a, vi b)
 static inline vi vi_max(vi a, vi b)
 {
 	return vi_where(vi_greater(a, b), a, b);
-}
-
-static inline vi vi_abs(vi a)
-{
-	return vi_max(a, -a);
 }
 
 static inline vi vi_gather(const int32_t *base, vi index)

@@ -1,6 +1,6 @@
 /*
- * Vectors of 32 bytes by AVX2. Every vec_*.h defines the same types and operations; the kernels (*_cpu.h) are
- * written once on top of them, and kernels_*.c compile them once for each.
+ * Vectors of 32 bytes by AVX2. Every vec_*.h defines the same types and operations; the kernels (cpu/kernels/) are
+ * written once on top of them, and matcher_*.c compile them once for each.
  *
  *   vb      VEC_BYTES unsigned bytes                 vw       VEC_BYTES/2 words, 0..32767
  *   vw2     the words of one vb, in an order of this file's own: two vw that only the vw2_* functions, and
@@ -15,7 +15,6 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-#define VEC_NAME "avx2"
 #define VEC_BYTES 32
 #define VEC_PLANE_BITS 4 /* descriptors are compared in pieces of this many bits */
 
@@ -344,29 +343,6 @@ static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
 {
 	return (uint32_t)_mm256_movemask_epi8(vb_snarrow(_mm256_cmpeq_epi16(_mm256_min_epu16(a, x), a),
 							 _mm256_cmpeq_epi16(_mm256_min_epu16(b, x), b)));
-}
-
-/* VEC_BYTES/4 bytes, or signed words. */
-static inline vi vi_widen(const uint8_t *p)
-{
-	return (vi)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
-}
-
-static inline vi vi_widen_words(const uint16_t *p)
-{
-	return (vi)_mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
-}
-
-/* Words of integers, held to 0..65535, those of a first. */
-static inline vw vw_hold(vi a, vi b)
-{
-	return _mm256_permute4x64_epi64(_mm256_packus_epi32((__m256i)a, (__m256i)b), 0xd8);
-}
-
-/* a b + c with one rounding. */
-static inline vf vf_fma(vf a, vf b, vf c)
-{
-	return (vf)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
 }
 
 #endif

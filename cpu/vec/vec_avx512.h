@@ -9,7 +9,6 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-#define VEC_NAME "avx512"
 #define VEC_BYTES 64
 #define VEC_PLANE_BITS 8
 
@@ -300,28 +299,6 @@ static inline vw vw_where_equal(vw x, vw y, vw a, vw b)
 static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
 {
 	return (uint64_t)_mm512_cmple_epu16_mask(b, x) << 32 | _mm512_cmple_epu16_mask(a, x);
-}
-
-static inline vi vi_widen(const uint8_t *p)
-{
-	return (vi)_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
-}
-
-static inline vi vi_widen_words(const uint16_t *p)
-{
-	return (vi)_mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)p));
-}
-
-static inline vw vw_hold(vi a, vi b)
-{
-	const __m512i order = _mm512_set_epi64(7, 5, 3, 1, 6, 4, 2, 0);
-
-	return _mm512_permutexvar_epi64(order, _mm512_packus_epi32((__m512i)a, (__m512i)b));
-}
-
-static inline vf vf_fma(vf a, vf b, vf c)
-{
-	return (vf)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
 }
 
 #endif

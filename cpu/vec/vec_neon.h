@@ -9,7 +9,6 @@
 #include <arm_neon.h>
 #include <stdint.h>
 
-#define VEC_NAME "neon"
 #define VEC_BYTES 16
 #define VEC_PLANE_BITS 8
 
@@ -297,26 +296,6 @@ static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
 
 	m = vandq_u8(m, vld1q_u8(bits));
 	return vaddv_u8(vget_low_u8(m)) | (uint64_t)vaddv_u8(vget_high_u8(m)) << 8;
-}
-
-static inline vi vi_widen(const uint8_t *p)
-{
-	return (vi){p[0], p[1], p[2], p[3]};
-}
-
-static inline vi vi_widen_words(const uint16_t *p)
-{
-	return (vi)vmovl_s16(vreinterpret_s16_u16(vld1_u16(p)));
-}
-
-static inline vw vw_hold(vi a, vi b)
-{
-	return vcombine_u16(vqmovun_s32((int32x4_t)a), vqmovun_s32((int32x4_t)b));
-}
-
-static inline vf vf_fma(vf a, vf b, vf c)
-{
-	return (vf)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
 }
 
 #endif

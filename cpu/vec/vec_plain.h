@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#define VEC_NAME "plain"
 #define VEC_BYTES 16
 #define VEC_PLANE_BITS 8
 
@@ -434,24 +433,6 @@ static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
 
 	vec_bytes((vw)((vec_u16)a <= (vec_u16)x), (vw)((vec_u16)b <= (vec_u16)x), bits, bytes);
 	return vec_sum(bytes[0]) | vec_sum(bytes[1]) << 8;
-}
-
-static inline vi vi_widen(const uint8_t *p)
-{
-	return (vi){p[0], p[1], p[2], p[3]};
-}
-
-static inline vw vw_hold(vi a, vi b)
-{
-	return vec_join(vec_clamp(a, 0, UINT16_MAX), vec_clamp(b, 0, UINT16_MAX));
-}
-
-/* By the library, which is slow where the machine has no such instruction. */
-static inline vf vf_fma(vf a, vf b, vf c)
-{
-	for (int i = 0; i < 4; i++)
-		a[i] = __builtin_fmaf(a[i], b[i], c[i]);
-	return a;
 }
 
 #endif

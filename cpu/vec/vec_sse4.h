@@ -10,7 +10,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#define VEC_NAME "sse4"
 #define VEC_BYTES 16
 #define VEC_PLANE_BITS 4 /* descriptors are compared in pieces of this many bits */
 
@@ -313,32 +312,6 @@ static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
 {
 	return (uint64_t)_mm_movemask_epi8(_mm_packs_epi16(_mm_cmpeq_epi16(_mm_min_epu16(a, x), a),
 							   _mm_cmpeq_epi16(_mm_min_epu16(b, x), b)));
-}
-
-static inline vi vi_widen(const uint8_t *p)
-{
-	int32_t bytes;
-
-	memcpy(&bytes, p, sizeof(bytes));
-	return (vi)_mm_cvtepu8_epi32(_mm_cvtsi32_si128(bytes));
-}
-
-static inline vi vi_widen_words(const uint16_t *p)
-{
-	return (vi)_mm_cvtepi16_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
-}
-
-static inline vw vw_hold(vi a, vi b)
-{
-	return _mm_packus_epi32((__m128i)a, (__m128i)b);
-}
-
-/* Machines of this width may have no such instruction: the library's function, slow where they have not. */
-static inline vf vf_fma(vf a, vf b, vf c)
-{
-	for (int i = 0; i < 4; i++)
-		a[i] = __builtin_fmaf(a[i], b[i], c[i]);
-	return a;
 }
 
 #endif

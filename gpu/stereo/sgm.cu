@@ -18,11 +18,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "gpu/stereo/cost_cuda.h"
 #include "gpu/stereo/sgm_path.cuh"
 #include "gpu/stages_cuda.h"
 #include "gpu/stereo/winner_cuda.h"
-#include "gpu/zncc/zncc_cuda.h"
 #include "stages/stereo/sgm.h"
 
 #define BATCH 2	   /* pixels that are fetched at a time */
@@ -267,7 +265,6 @@ struct sx_sgm_cuda {
 	struct aggregate a;
 	struct sx_stereo_params p;
 	struct sx_cuda_volumes volumes;
-	uint8_t *cost; /* NULL: counted anew in each path */
 	int blocks;
 };
 
@@ -277,7 +274,7 @@ static void launch_flow(const struct sx_sgm_cuda *s, const struct aggregate *a, 
 {
 	const size_t falls = EDGES ? LEVELS * 4 : 0;
 
-	if (s->cost)
+	if (a->match)
 		SX_LAUNCH((stored_kernel<N, G, EDGES>), s->blocks, THREADS,
 			  ahead_of<N>() * THREADS * N * 4 + falls, stream, *a);
 	else if (wide)
@@ -358,11 +355,10 @@ static void upload_falls(struct sx_sgm_cuda *s, struct sx_cuda_memory *m)
 }
 
 int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const struct sx_context_config *c,
-		       enum sx_sgm_flow flow, int sms)
+		       const uint8_t *costs)
 {
 	struct sx_sgm_cuda *s = (struct sx_sgm_cuda *)calloc(1, sizeof(*s));
 
-	(void)sms;
 	if (!s)
 		return -ENOMEM;
 	s->p = c->params.stereo;
@@ -376,9 +372,7 @@ int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const
 	s->a.path_bytes = ((size_t)c->width * (size_t)c->height * (size_t)s->p.disparities + 255) / 256 * 256;
 	lay_out_grid(s);
 	upload_falls(s, m);
-	/* windows cost more to compare again than costs to read */
-	if (flow == SX_SGM_STORED || s->p.cost == SX_COST_ZNCC)
-		s->cost = (uint8_t *)sx_cuda_take(m, s->a.path_bytes);
+	s->a.match = costs;
 	s->a.path = (uint8_t *)sx_cuda_take(m, (size_t)s->p.paths * s->a.path_bytes);
 	if (m->error != cudaSuccess) {
 		sx_sgm_cuda_destroy(s);
@@ -386,7 +380,6 @@ int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const
 	}
 	if (!c->keep_volume)
 		sx_cuda_lend(m, s->a.path, (size_t)s->p.paths * s->a.path_bytes);
-	s->a.match = s->cost;
 	s->volumes.path = s->a.path;
 	s->volumes.path_bytes = s->a.path_bytes;
 	*ret = s;
@@ -404,48 +397,26 @@ size_t sx_sgm_cuda_traffic(const struct sx_sgm_cuda *s)
 	const size_t paths = (size_t)s->p.paths;
 
 	/* Each path is written, and read by the winner. Stored: M is written, and read by each path. Edges: a byte a pixel. */
-	return cells * (2 * paths + (s->cost ? 1 + paths : 0)) +
+	return cells * (2 * paths + (s->a.match ? 1 + paths : 0)) +
 	       (s->a.falls ? cells / (size_t)s->p.disparities * paths : 0);
 }
 
-static cudaError_t fill_volume(const struct sx_sgm_cuda *s, const struct sx_image grey[2],
-			       const struct sx_image descriptors[2], uint64_t *stamp, cudaStream_t stream)
-{
-	cudaError_t e = s->p.cost == SX_COST_ZNCC ? sx_zncc_cost_cuda_run(grey, descriptors, &s->p, s->cost,
-									  SX_ZNCC_SCAN_CHOSEN, stream)
-						  : sx_cost_cuda_run(descriptors, &s->p, s->cost, stream);
-
-	return e ? e : sx_cuda_mark(stamp, stream);
-}
-
-cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image grey[2],
-			    const struct sx_image census[2], const struct sx_image *winner,
-			    const struct sx_image *winner_right, const struct sx_image *confidence,
-			    const struct sx_sgm_cuda_streams *streams, cudaStream_t stream)
+cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image *left,
+			    const struct sx_image descriptors[2], cudaStream_t stream)
 {
 	struct aggregate a = s->a;
-	cudaError_t e = cudaSuccess;
 
-	a.census.left = (const uint8_t *)census[0].data;
-	a.census.left_pitch = census[0].pitch;
-	a.census.right = (const uint8_t *)census[1].data;
-	a.census.right_pitch = census[1].pitch;
-	a.grey = (const uint8_t *)grey[0].data;
-	a.grey_pitch = grey[0].pitch;
-	if (s->cost)
-		e = fill_volume(s, grey, census, streams ? streams->costs : NULL, stream);
-	if (e != cudaSuccess)
-		return e;
-	launch(s, &a, census[0].pixel == SX_PIXEL_U64, stream);
-	e = SX_LAUNCHED();
-	if (e == cudaSuccess && streams && streams->between)
-		e = sx_cuda_mark(streams->between, stream);
-	if (e != cudaSuccess)
-		return e;
-	return sx_winner_cuda_run(&s->volumes, &s->p, winner, winner_right, confidence, stream);
+	a.census.left = (const uint8_t *)descriptors[0].data;
+	a.census.left_pitch = descriptors[0].pitch;
+	a.census.right = (const uint8_t *)descriptors[1].data;
+	a.census.right_pitch = descriptors[1].pitch;
+	a.grey = (const uint8_t *)left->data;
+	a.grey_pitch = left->pitch;
+	launch(s, &a, descriptors[0].pixel == SX_PIXEL_U64, stream);
+	return SX_LAUNCHED();
 }
 
-cudaError_t sx_sgm_cuda_sum(const struct sx_sgm_cuda *s, const struct sx_image *sum, cudaStream_t stream)
+const struct sx_cuda_volumes *sx_sgm_cuda_volumes(const struct sx_sgm_cuda *s)
 {
-	return sx_winner_cuda_sum(&s->volumes, &s->p, sum, stream);
+	return &s->volumes;
 }

@@ -212,8 +212,8 @@ __device__ __forceinline__ void finish(struct window<S, ROWS> &w, const struct s
 			w.stat[v][h][(c + 1) & 1] = s->right.stat[v][place_of(S::right, p.right[h], c + 1)];
 #pragma unroll
 			for (int k = 0; k < 2; k++)
-				cells[h][k] = sx_zncc_rounded<L, false>(w.p[v][h][k], left,
-									w.stat[v][h][(c + 1 - k) & 1]);
+				cells[h][k] =
+					sx_zncc_rounded<L>(w.p[v][h][k], left, w.stat[v][h][(c + 1 - k) & 1]);
 		}
 		word = sx_zncc_cells(cells[0][0], cells[0][1], cells[1][0], cells[1][1]);
 		if (check)

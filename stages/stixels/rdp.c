@@ -63,6 +63,11 @@ void sx_rdp_tables_destroy(struct sx_rdp_tables *t)
 	free(t);
 }
 
+size_t sx_rdp_tables_bytes(const struct sx_rdp_tables *t)
+{
+	return sizeof(*t) + 16 * (size_t)t->range * sizeof(*t->span_q4);
+}
+
 void sx_rdp_fill(const struct sx_rdp_tables *t, const uint16_t *column, uint16_t *filled)
 {
 	const uint16_t max = (uint16_t)(16 * t->range - 1);
@@ -250,6 +255,14 @@ int sx_rdp_create(struct sx_rdp **ret, const struct sx_rdp_tables *t)
 	}
 	*ret = r;
 	return 0;
+}
+
+size_t sx_rdp_bytes(const struct sx_rdp_tables *t)
+{
+	const struct sx_rdp r = {0};
+
+	return sizeof(r) + (size_t)t->height * (sizeof(*r.ground_q4) + sizeof(*r.filled) + sizeof(*r.stack) +
+						sizeof(*r.cut));
 }
 
 void sx_rdp_destroy(struct sx_rdp *r)

@@ -24,6 +24,7 @@ struct sx_rdp_tables {
 /* -EINVAL for h outside 1..2160 or range outside 1..384, -ENOMEM. destroy accepts NULL. */
 int sx_rdp_tables_create(struct sx_rdp_tables **ret, const struct sx_params *p, int height, int range);
 void sx_rdp_tables_destroy(struct sx_rdp_tables *t);
+size_t sx_rdp_tables_bytes(const struct sx_rdp_tables *t); /* what create took */
 
 /*
  * Fill: an invalid run takes the value of the nearest valid cell below, a leading run that of the first valid
@@ -59,6 +60,7 @@ int32_t sx_rdp_ground_slope(const struct sx_road *road);
 struct sx_rdp;
 int sx_rdp_create(struct sx_rdp **ret, const struct sx_rdp_tables *t);
 void sx_rdp_destroy(struct sx_rdp *r);
+size_t sx_rdp_bytes(const struct sx_rdp_tables *t); /* what create takes */
 void sx_rdp_run(struct sx_rdp *r, const struct sx_road *road, const struct sx_image *columns,
 		struct sx_segments *out);
 

@@ -111,6 +111,13 @@ void sx_road_finder_destroy(struct sx_road_finder *f)
 	free(f);
 }
 
+size_t sx_road_finder_bytes(const struct sx_road_finder *f)
+{
+	return sizeof(*f) +
+	       (size_t)f->height * (size_t)f->range * (sizeof(*f->histogram) + sizeof(*f->points)) +
+	       (size_t)SX_HOUGH_ANGLES * (size_t)f->rhos * sizeof(*f->votes);
+}
+
 void sx_road_histogram_row(struct sx_road_finder *f, const struct sx_image *disparity, int y)
 {
 	uint16_t *bins = f->histogram + (size_t)y * (size_t)f->range;

@@ -80,6 +80,7 @@ struct sx_road_finder {
 int sx_road_finder_create(struct sx_road_finder **ret, const struct sx_params *p, int width, int height,
 			  int range);
 void sx_road_finder_destroy(struct sx_road_finder *f);
+size_t sx_road_finder_bytes(const struct sx_road_finder *f); /* what create took */
 
 /*
  * disparity: U16 Q4, final (min_disparity added). previous: the road of the frame that was finished last,

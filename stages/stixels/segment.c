@@ -36,3 +36,9 @@ void sx_segments_finish(struct sx_segments *s)
 	free(s->total);
 	*s = (struct sx_segments){0};
 }
+
+size_t sx_segments_bytes(const struct sx_segments *s)
+{
+	return (size_t)s->columns *
+	       ((size_t)s->capacity * sizeof(*s->list) + sizeof(*s->count) + sizeof(*s->total));
+}

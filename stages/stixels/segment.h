@@ -42,6 +42,7 @@ struct sx_segments {
 /* -EINVAL for sizes below 1 or above 65535, -ENOMEM. finish accepts a zeroed one and zeroes it. */
 int sx_segments_init(struct sx_segments *s, int columns, int height);
 void sx_segments_finish(struct sx_segments *s);
+size_t sx_segments_bytes(const struct sx_segments *s); /* what init took */
 
 static inline struct sx_segment *sx_segments_column(const struct sx_segments *s, int u)
 {

@@ -49,6 +49,13 @@ int sx_dp_frame_init(struct sx_dp_frame *f, int height)
 	return 0;
 }
 
+size_t sx_dp_frame_bytes(int height)
+{
+	const struct sx_dp_frame f = {0};
+
+	return (size_t)height * (sizeof(*f.ground_q4) + sizeof(*f.rows));
+}
+
 void sx_dp_frame_finish(struct sx_dp_frame *f)
 {
 	free(f->ground_q4);

@@ -60,6 +60,7 @@ struct sx_dp_tables {
  */
 int sx_dp_tables_create(struct sx_dp_tables **ret, const struct sx_params *p, int height, int range);
 void sx_dp_tables_destroy(struct sx_dp_tables *t);
+size_t sx_dp_tables_bytes(const struct sx_dp_tables *t); /* what create took */
 
 /* Disparity span of an object of depth extent depth_order_m at a mean, both Q4; 0 at 0. Shared with rdp. */
 int sx_dp_depth_span_q4(const struct sx_params *p, int mean_q4);
@@ -82,6 +83,7 @@ struct sx_dp_frame {
 };
 
 int sx_dp_frame_init(struct sx_dp_frame *f, int height);
+size_t sx_dp_frame_bytes(int height); /* what init takes */
 void sx_dp_frame_finish(struct sx_dp_frame *f);
 void sx_dp_frame_set(struct sx_dp_frame *f, const struct sx_dp_tables *t, const struct sx_road *road);
 

@@ -198,3 +198,13 @@ void sx_dp_tables_destroy(struct sx_dp_tables *t)
 	free(t->gravity_below);
 	free(t);
 }
+
+size_t sx_dp_tables_bytes(const struct sx_dp_tables *t)
+{
+	const size_t n = (size_t)t->range, by_ground = 16 * n + 1;
+
+	return sizeof(*t) + (n + 1) * n * sizeof(*t->object) +
+	       by_ground * (sizeof(*t->base_ground) + sizeof(*t->precision_ground)) +
+	       (size_t)t->height * sizeof(*t->length) + 16 * n * sizeof(*t->order) +
+	       by_ground * (sizeof(*t->gravity_above) + sizeof(*t->gravity_below));
+}

@@ -411,7 +411,7 @@ static void test_bad_files_are_skipped(void **state)
 	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), -EBADMSG);
 	assert_non_null(strstr(why, "right0.png: broken PNG"));
 	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), -EBADMSG);
-	assert_non_null(strstr(why, "left1.png: 40x33 pixels, but the first picture has 40x32"));
+	assert_non_null(strstr(why, "left1.png: 40x33 pixels, but the first image has 40x32"));
 	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), 1);
 	assert_int_equal(first_of(&pair.left), 2);
 	assert_int_equal(pair.number, 3);

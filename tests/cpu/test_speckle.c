@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "cpu/kernel_sets.h"
 #include "cpu/speckle.h"
 #include "stages/stereo/speckle.h"
 #include "tests/check.h"
@@ -53,7 +54,7 @@ static bool same_on(const char *simd, const struct sx_image *map, const struct s
 	assert_non_null(scratch);
 	check_copy(map, &want.image);
 	sx_speckle(&want.image, p, scratch);
-	sx_speckle_init(&s, k, p, map->width, map->height, memory);
+	sx_speckle_init(&s, k->matcher, p, map->width, map->height, memory);
 	for (int i = sx_speckle_stripes(&s) - 1; i >= 0; i--)
 		sx_speckle_stripe(&s, map, &got.image, i);
 	sx_speckle_join(&s, map);

@@ -1,5 +1,5 @@
 /*
- * Kernels of zncc by themselves, against the reference: rows in bands that begin anywhere, costs as bytes and as floats.
+ * Kernels of zncc by themselves, against the reference: rows in bands that begin anywhere.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "cpu/matcher.h"
+#include "cpu/kernel_sets.h"
 #include "stages/stereo/cost.h"
 #include "tests/check.h"
 
@@ -105,7 +105,6 @@ static void check_shape(const struct shape *s, const char *simd, uint64_t seed)
 					  .zncc_window = s->window};
 	size_t row = (size_t)s->width * (size_t)s->disparities, cells = row * (size_t)s->height;
 	uint8_t *costs = memory(cells), *want = memory(row);
-	float *real = memory(cells * sizeof(float)), *want_real = memory(row * sizeof(float));
 	struct sx_matcher_scratch scratch;
 	struct sx_matcher_frame f = {.costs = costs};
 	struct sx_matcher m;
@@ -114,8 +113,9 @@ static void check_shape(const struct shape *s, const char *simd, uint64_t seed)
 
 	sx_stereo_resolve(&stereo);
 	pair_init(&p, s, &stereo, seed);
-	assert_int_equal(sx_matcher_init(&m, sx_kernels_for(k, s->disparities), &stereo, s->width, s->height),
-			 0);
+	assert_int_equal(
+		sx_matcher_init(&m, sx_kernels_for(k, s->disparities)->matcher, &stereo, s->width, s->height),
+		0);
 	scratch_memory = memory(sx_matcher_scratch_bytes(&m));
 	sx_matcher_scratch_init(&scratch, &m, scratch_memory);
 	for (int i = 0; i < 2; i++) {
@@ -123,25 +123,18 @@ static void check_shape(const struct shape *s, const char *simd, uint64_t seed)
 		f.census[i] = p.got[i].image;
 	}
 	run(&m, &f, s->band, &scratch);
-	f.real_costs = real;
-	run(&m, &f, s->band, &scratch);
 	for (int i = 0; i < 2; i++)
 		assert_true(check_same("words", seed, &p.want[i].image, &p.got[i].image, 0));
 	for (int y = 0; y < s->height; y++) {
 		sx_cost_row(&p.in, y, &stereo, want);
-		sx_cost_row_float(&p.in, y, &stereo, want_real);
 		if (memcmp(want, costs + (size_t)y * row, row) != 0)
 			fail_msg("%s: window %d, row %d: costs differ", simd, s->window, y);
-		if (memcmp(want_real, real + (size_t)y * row, row * sizeof(float)) != 0)
-			fail_msg("%s: window %d, row %d: float costs differ", simd, s->window, y);
 	}
 	assert_true(pair_finish(&p));
 	sx_matcher_finish(&m);
 	free(scratch_memory);
 	free(costs);
 	free(want);
-	free(real);
-	free(want_real);
 }
 
 static void test_kernels(void **state)

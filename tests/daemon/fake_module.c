@@ -168,7 +168,8 @@ static bool is_pinned(const struct sx_device *d, const struct sx_image *img)
 	return false;
 }
 
-static int module_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous)
+static int module_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous,
+			 sx_images_read_fn *images_read, void *user)
 {
 	struct sx_device *d = x->device;
 	const char *fail = getenv("FAKE_MODULE_FAIL_AT");
@@ -182,7 +183,7 @@ static int module_submit(struct sx_context *x, const struct sx_pair *pair, const
 	x->fails = fail && strtoull(fail, NULL, 10) == d->transfers.frames;
 	x->busy = true;
 	d->in_flight++;
-	return sx_backend_reference.submit(x->inner, pair, previous);
+	return sx_backend_reference.submit(x->inner, pair, previous, images_read, user);
 }
 
 static int module_event_fd(const struct sx_context *x)

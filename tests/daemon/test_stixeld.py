@@ -580,6 +580,9 @@ class ExitCodes(TestCase):
         self.check(78, [], "kind", i=i)
         # values that only do not go together
         self.check(78, [*SMALL, "-s", "stereo.p1=100", "-s", "stereo.p2=200"], "stereo.p1 = 100", "stereo.p2 = 200", i=i)
+        # what this engine does not compute
+        self.check(78, [*SMALL, "-s", "engine.backend=cpu", "-s", "stereo.aggregation=fastdt", "-s", "stereo.fastdt=float"],
+                   "stereo.fastdt = float: only engine.backend = reference computes it", i=i)
 
     def test_lost_runtime_environment(self):
         # a notify socket that is not there or makes no sense is no reason to fail

@@ -1,6 +1,6 @@
 /*
- * The rows of ipc/figures.h: every one is in the documents it names, and docs/metrics.md has the families, no more, no
- * fewer, in their order. Nothing here knows a single row: a new one is covered by being there.
+ * The rows of ipc/figures.h: every one is in the documents it names, and docs/metrics.md has the families, no
+ * more, no fewer, in their order. Nothing here knows a single row: a new one is covered by being there.
  *
  *	test_figures docs/metrics.md
  *
@@ -186,7 +186,9 @@ static void rows_are_sound(void **state)
 	}
 }
 
-/* The next cell of a row of a table in Markdown, without the spaces and marks around it; moves *at behind it. */
+/*
+ * The next cell of a row of a table in Markdown, without the spaces and marks around it; moves *at behind it.
+ */
 static const char *cell(char **at)
 {
 	char *begin = *at, *end = strchr(begin, '|');

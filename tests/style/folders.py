@@ -16,7 +16,7 @@ FOLDERS = [
      ["base", "stages/*"]),
     ("stages/stereo", "disparity, what is computed: a contract and plain C for each stage", ["base", "stages"]),
     ("stages/stixels", "stixels, what is computed: road, columns, segmenters, record", ["base", "stages"]),
-    ("cpu", "the same bytes, fast: worker threads, a frame's tasks, choice of kernels", ["base", "stages/*", "cpu/kernels"]),
+    ("cpu", "the same bytes, fast: worker threads, a frame's tasks, choice of kernels", ["base", "stages/*"]),
     ("cpu/kernels", "bodies of kernels, compiled once for each instruction set", ["base", "stages/*", "cpu", "cpu/vec"]),
     ("cpu/vec", "vectors of each instruction set under the same names", ["base"]),
     ("gpu", "what all rooms of the CUDA engine share: contracts of its stages, device memory, warp primitives",

@@ -21,7 +21,7 @@ KERNEL_CXX = COMMON + ["-std=c++14", "-Wno-unknown-pragmas", "-Wno-unused-parame
 C_ONLY = {"gpu/host/device.h", "gpu/host/engine.h", "gpu/host/engine_priv.h"}  # host code with C atomics
 CXX_ONLY = ["*.cuh", EMULATE + "/sx_emulate.h", EMULATE + "/device.h", EMULATE + "/faults.h", EMULATE + "/order.h"]
 # Bodies that are included several times, with macros that say for what; no headers of their own.
-BODIES = ["cpu/kernels/*_kernel.h", "cpu/vec/*.h", "cpu/kernels/kernels.h",
+BODIES = ["cpu/kernels/*_kernel.h", "cpu/vec/*.h", "cpu/kernels/*_kernels.h",
           EMULATE + "/cuda_functions.h", EMULATE + "/sx_emulate_math.h"]
 
 

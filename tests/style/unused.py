@@ -12,7 +12,7 @@ EXCEPTIONS = {
     "sx_log_to": "the log's descriptor, for tests that read what was logged",
     "sx_stream_clients": "who is connected, for tests of the socket's limits",
     "sx_stream_packet_bytes": "what fits into a packet here, for tests of frames that do not",
-    "sx_view_draw_ground": "the ground without what stands on it, for the truth of the synthetic street (tests/scene_truth.c)",
+    "sx_view_draw_ground": "the ground alone, for the truth of the synthetic street (tests/scene_truth.c)",
     # the definition of a stage, step by step: the fast engines are written and tested against it
     "sx_reduce": "columns of a whole image",
     "sx_rdp_label": "segments of cuts",
@@ -88,13 +88,15 @@ SOUND = {
     "tests/test_a.c": "int main(void)\n{\n\tsx_help();\n}\n",
 }
 PLANTED = [
-    ({"a/two.c": "/* sx_one_go() */\nint main(void)\n{\n\treturn !sx_one_text();\n}\n"}, ["a/one.h:1:", "sx_one_go", "nobody"]),
+    ({"a/two.c": "/* sx_one_go() */\nint main(void)\n{\n\treturn !sx_one_text();\n}\n"},
+     ["a/one.h:1:", "sx_one_go", "nobody"]),
     ({"a/two.c": "int main(void)\n{\n\treturn sx_one_go(1);\n}\n"}, ["a/one.h:7:", "sx_one_text", "nobody"]),
     ({"a/two.c": "int main(void)\n{\n\treturn !sx_one_text();\n}\n", "tests/test_b.c": "int b = sx_one_go(1);\n"},
      ["a/one.h:1:", "sx_one_go", "tests alone"]),
     ({"a/two.h": "int sx_one_go(int a);\n", "a/two.c": "int main(void)\n{\n\treturn !sx_one_text();\n}\n"},
      ["sx_one_go", "nobody"]),
-    ({"a/one.c": SOUND["a/one.c"] + "int a = sx_one_go(1);\n", "a/two.c": "int main(void)\n{\n\treturn !sx_one_text();\n}\n"},
+    ({"a/one.c": SOUND["a/one.c"] + "int a = sx_one_go(1);\n",
+      "a/two.c": "int main(void)\n{\n\treturn !sx_one_text();\n}\n"},
      ["a/one.h:1:", "sx_one_go", "static"]),
     ({"a/three.cuh": "__device__ void sx_three(void);\n"}, ["a/three.cuh:1:", "sx_three"]),
     ({"tests/help.h": "void sx_help(void);\nvoid sx_more(void);\n"}, ["tests/help.h:2:", "sx_more"]),

@@ -246,7 +246,7 @@ static void test_cost_random(void **state)
 static void run_frame(const struct sx_backend *backend, struct sx_context *x, const struct engine_frame *f)
 {
 	assert_non_null(x);
-	assert_int_equal(backend->submit(x, &f->pair, NULL), 0);
+	assert_int_equal(backend->submit(x, &f->pair, NULL, NULL, NULL), 0);
 	assert_int_equal(backend->wait(x, -1), 1);
 }
 

@@ -247,6 +247,12 @@ class Errors(Outputs):
         self.assertIn("no.such", r.stderr)
         self.assertFalse(os.path.exists(self.path("out")))
 
+    def test_what_the_engine_does_not_compute(self):
+        fastdt = ["-s", "stereo.aggregation=fastdt", "-s", "stereo.fastdt=int32", self.left, self.right]
+        r = self.process("-s", "engine.backend=cpu", *fastdt, want=78)
+        self.assertIn("stereo.fastdt = int32: only engine.backend = reference computes it", r.stderr)
+        self.process("-s", "engine.backend=reference", *fastdt)
+
     def test_missing_configuration_file(self):
         r = self.process("-c", self.path("none.conf"), self.left, self.right, want=78)
         self.assertIn("none.conf", r.stderr)

@@ -5,6 +5,6 @@
  */
 #include "cpu/vec/vec_plain.h"
 
-#include "cpu/kernels/kernels.h"
+#include "cpu/kernels/matcher_kernels.h"
 
-const struct sx_kernels sx_kernels_plain = SX_KERNELS;
+const struct sx_matcher_kernels sx_matcher_kernels_plain = SX_MATCHER_KERNELS;

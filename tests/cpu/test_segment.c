@@ -1,6 +1,5 @@
 /*
- * The cpu engine's road, reduction, segmenters and compaction against the reference, byte for byte, on every
- * kernel that this machine has.
+ * The cpu engine's segmenter with dp and rdp against the reference, byte for byte, on every kernel that this machine has.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,13 +11,21 @@
 
 #include <cmocka.h>
 
+#include "cpu/kernel_sets.h"
 #include "cpu/segment.h"
-#include "cpu/kernels/stixel_kernels.h"
 #include "stages/stixels/rdp.h"
 #include "stages/stixels/stixel_dp.h"
 #include "tests/stixel_case.h"
 
-static const char *const simds[] = {"plain", "best"};
+static const char *const simds[] = {"plain", "avx2"};
+
+/* NULL: not for this machine. */
+static const struct sx_segment_kernels *kernels_of(const char *simd)
+{
+	const struct sx_kernels *k = sx_kernels_choose(simd);
+
+	return k ? k->segment : NULL;
+}
 
 struct rig {
 	struct sx_dp_tables *tables;
@@ -75,13 +82,13 @@ static void compare(const struct rig *g, const char *what, int range, int vhor)
 
 /* Two workers take turns, so that scratch that remembers a column would show. */
 static void run_cpu(struct rig *g, const struct sx_params *p, int h, int range, const struct sx_road *road,
-		    const char *simd)
+		    const struct sx_segment_kernels *k)
 {
 	struct sx_segmenter *s;
 	const int n = g->columns.height;
 
 	memset(g->got.count, 0xaa, (size_t)n * sizeof(*g->got.count));
-	assert_int_equal(sx_segmenter_create(&s, p, h, range, 2, simd), 0);
+	assert_int_equal(sx_segmenter_create(&s, p, h, range, 2, k), 0);
 	assert_true(sx_segmenter_bytes(s) > 0);
 	for (int round = 0; round < 2; round++) {
 		sx_segmenter_begin(s, road, NULL, NULL);
@@ -97,14 +104,18 @@ static void check_both(struct rig *g, struct sx_params *p, int h, int range, con
 	char name[64];
 
 	for (size_t i = 0; i < sizeof(simds) / sizeof(*simds); i++) {
+		const struct sx_segment_kernels *k = kernels_of(simds[i]);
+
+		if (!k)
+			continue;
 		p->stixels.method = SX_STIXEL_DP;
 		sx_dp_run(g->dp, road, &g->columns, &g->want);
-		run_cpu(g, p, h, range, road, simds[i]);
+		run_cpu(g, p, h, range, road, k);
 		snprintf(name, sizeof(name), "dp %s %s", simds[i], what);
 		compare(g, name, range, vhor);
 		p->stixels.method = SX_STIXEL_RDP;
 		sx_rdp_run(g->rdp, road, &g->columns, &g->want);
-		run_cpu(g, p, h, range, road, simds[i]);
+		run_cpu(g, p, h, range, road, k);
 		snprintf(name, sizeof(name), "rdp %s %s", simds[i], what);
 		compare(g, name, range, vhor);
 	}
@@ -196,50 +207,6 @@ static void test_extreme_parameters(void **state)
 	}
 }
 
-static void check_reduce(int w, int h, int width, int invalid_percent, struct check_rng *r)
-{
-	const int columns = sx_reduce_columns(w, width);
-	struct check_image d, c, want, want_c, got, got_c;
-
-	check_image_init(&d, SX_PIXEL_U16, w, h, 3);
-	check_image_init(&c, SX_PIXEL_U8, w, h, 5);
-	check_image_init(&want, SX_PIXEL_U16, h, columns, 0);
-	check_image_init(&want_c, SX_PIXEL_U8, h, columns, 0);
-	check_image_init(&got, SX_PIXEL_U16, h, columns, 1);
-	check_image_init(&got_c, SX_PIXEL_U8, h, columns, 2);
-	check_fill_disparity(&d.image, 4095, invalid_percent, r);
-	check_fill(&c.image, CHECK_NEAR_255, r);
-	for (size_t i = 0; i < 2 * sizeof(simds) / sizeof(*simds); i++) {
-		const struct sx_stixel_kernels *k = sx_stixel_kernels_choose(simds[i / 2]);
-		const enum sx_reduction how = i % 2 ? SX_REDUCTION_MEAN : SX_REDUCTION_MEDIAN;
-
-		sx_reduce(&d.image, &c.image, width, how, &want.image, &want_c.image);
-		k->reduce(&d.image, &c.image, width, how, &got.image, &got_c.image);
-		assert_true(check_same("reduce", (uint64_t)width, &want.image, &got.image, 0));
-		assert_true(check_same("reduce confidence", (uint64_t)width, &want_c.image, &got_c.image, 0));
-		k->reduce(&d.image, NULL, width, how, &got.image, NULL);
-		assert_true(check_same("reduce alone", (uint64_t)width, &want.image, &got.image, 0));
-		assert_true(check_guards(&got, "columns") && check_guards(&got_c, "confidence"));
-	}
-	check_image_finish(&d);
-	check_image_finish(&c);
-	check_image_finish(&want);
-	check_image_finish(&want_c);
-	check_image_finish(&got);
-	check_image_finish(&got_c);
-}
-
-static void test_reduction(void **state)
-{
-	struct check_rng r = check_rng_seed(35);
-
-	for (int width = 1; width <= 32; width++)
-		for (int invalid = 0; invalid <= 100; invalid += 25)
-			check_reduce(width * 4 + check_below(&r, width), 1 + check_below(&r, 50), width,
-				     invalid, &r);
-	check_reduce(1242, 33, 5, 30, &r);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,7 +214,6 @@ int main(void)
 		cmocka_unit_test(test_real_sizes),
 		cmocka_unit_test(test_largest_size),
 		cmocka_unit_test(test_extreme_parameters),
-		cmocka_unit_test(test_reduction),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

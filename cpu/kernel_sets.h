@@ -1,0 +1,85 @@
+/*
+ * Which kernels compute: one set for each instruction set, and the one place that chooses. Bodies are written once
+ * (cpu/kernels/) on vectors of one name (cpu/vec/), and compiled once for each table (matcher_*.c, segment_*.c).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CPU_KERNEL_SETS_H
+#define SX_CPU_KERNEL_SETS_H
+
+#include "cpu/matcher.h"
+#include "cpu/slanted.h"
+#include "cpu/stixel_dp.h"
+#include "stages/stixels/reduce.h"
+
+/* From images to the disparity map. */
+struct sx_matcher_kernels {
+	int bytes, plane_bits; /* of a vector; of a piece of a descriptor (vec_*.h) */
+	/* Descriptors of rows [y0, y1) of side 0 left, 1 right. */
+	void (*census_rows)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int side, int y0,
+			    int y1, struct sx_matcher_scratch *s);
+	/* Cost zncc: words of sx_zncc_windows() of rows [y0, y1) of a side; then, of both sides, costs of rows. */
+	void (*zncc_words_rows)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int side,
+				int y0, int y1, struct sx_matcher_scratch *s);
+	void (*zncc_rows)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y0, int y1,
+			  struct sx_matcher_scratch *s);
+	/* Band i of 0 .. sx_matcher_bands()-1; first: writes the volume, else adds to it. */
+	void (*sgm_band)(const struct sx_matcher *m, const struct sx_matcher_frame *f, enum sx_shear shear,
+			 int i, bool first, struct sx_matcher_scratch *s);
+	void (*winner_row)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
+			   struct sx_matcher_scratch *s);
+	/* See cpu/fastdt.h. Row y; columns of task i; band i; row y from what all workers have found. */
+	void (*fastdt_row)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
+			   struct sx_matcher_scratch *s);
+	void (*fastdt_planes)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i);
+	void (*fastdt_band)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,
+			    struct sx_matcher_scratch *s);
+	void (*fastdt_winners)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
+			       const struct sx_matcher_scratch *workers, int count);
+	/* Rows [y0, y1); no output is an input. */
+	void (*median_rows)(const struct sx_image *src, const struct sx_image *dst,
+			    enum sx_median_border border, int y0, int y1);
+	void (*left_right_rows)(const struct sx_image *left, const struct sx_image *right,
+				const struct sx_image *dst, const struct sx_filter_params *f,
+				int min_disparity, int y0, int y1);
+	/* flags[x] = 1 where a[x] and b[x] are valid and differ by at most limit, else 0. */
+	void (*connected_row)(const uint16_t *a, const uint16_t *b, int n, int limit, uint8_t *flags);
+	void (*confidence_rows)(const struct sx_image *disparity, const struct sx_image *confidence, int y0,
+				int y1);
+};
+
+/* From the disparity map to lists of segments. */
+struct sx_segment_kernels {
+	sx_dp_column_fn *dp_column;
+	sx_slanted_column_fn *slanted_column;
+	/* as sx_reduce() */
+	void (*reduce)(const struct sx_image *disparity, const struct sx_image *confidence, int width_px,
+		       enum sx_reduction how, struct sx_image *columns, struct sx_image *columns_confidence);
+	/* as sx_reduce_cells() */
+	void (*reduce_cells)(const struct sx_image *disparity, const struct sx_image *confidence,
+			     int width_px, int cell_height, enum sx_reduction how, struct sx_image *columns,
+			     struct sx_image *columns_confidence);
+	/* as sx_reduce_scores(), of cells v0 .. v1 - 1 of all columns */
+	void (*reduce_scores)(const struct sx_scores *scores, int image_width, int image_height, int width_px,
+			      int cell_height, int v0, int v1, struct sx_image *columns);
+};
+
+/* Those of other machines are declared, too; they exist nowhere (cpu/meson.build). */
+extern const struct sx_matcher_kernels sx_matcher_kernels_plain, sx_matcher_kernels_sse4,
+	sx_matcher_kernels_avx2, sx_matcher_kernels_avx512, sx_matcher_kernels_neon;
+extern const struct sx_segment_kernels sx_segment_kernels_plain, sx_segment_kernels_avx2;
+
+/* name: "plain", "sse4", "avx2", "avx512", "neon". */
+struct sx_kernels {
+	const char *name;
+	const struct sx_matcher_kernels *matcher;
+	const struct sx_segment_kernels *segment;
+	bool (*machine_runs)(void);
+};
+
+/* The widest set that this machine runs, or (name not NULL) that of the name; NULL: unknown, or not for this machine. */
+const struct sx_kernels *sx_kernels_choose(const char *name);
+/* The set whose matcher suits a number of disparities, a multiple of 32: k, or the next narrower one. */
+const struct sx_kernels *sx_kernels_for(const struct sx_kernels *k, int disparities);
+
+#endif

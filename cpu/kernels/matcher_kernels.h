@@ -1,0 +1,30 @@
+/*
+ * The matcher's kernels on the vectors that were included before; included once by each matcher_*.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CPU_KERNELS_MATCHER_KERNELS_H
+#define SX_CPU_KERNELS_MATCHER_KERNELS_H
+
+#include "cpu/kernel_sets.h"
+#include "cpu/kernels/census_kernel.h"
+#include "cpu/kernels/confidence_kernel.h"
+#include "cpu/kernels/fastdt_kernel.h"
+#include "cpu/kernels/left_right_kernel.h"
+#include "cpu/kernels/median_kernel.h"
+#include "cpu/kernels/sgm_kernel.h"
+#include "cpu/kernels/speckle_kernel.h"
+#include "cpu/kernels/winner_kernel.h"
+#include "cpu/kernels/zncc_kernel.h"
+
+#define SX_MATCHER_KERNELS                                                                                \
+	{                                                                                                 \
+		.bytes = VEC_BYTES, .plane_bits = VEC_PLANE_BITS, .census_rows = census_rows,             \
+		.zncc_words_rows = zncc_words_rows, .zncc_rows = zncc_rows, .sgm_band = sgm_band,         \
+		.winner_row = winner_row, .fastdt_row = fastdt_row, .fastdt_planes = fastdt_planes,       \
+		.fastdt_band = fastdt_band, .fastdt_winners = fastdt_winners, .median_rows = median_rows, \
+		.left_right_rows = left_right_rows, .connected_row = connected_row,                       \
+		.confidence_rows = confidence_rows,                                                       \
+	}
+
+#endif

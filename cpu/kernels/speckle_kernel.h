@@ -1,0 +1,24 @@
+/*
+ * Which pixels the speckle filter connects; meaning in stages/stereo/speckle.h. Left to the compiler's vectors.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CPU_KERNELS_SPECKLE_KERNEL_H
+#define SX_CPU_KERNELS_SPECKLE_KERNEL_H
+
+#include <stdint.h>
+
+#include "base/image.h"
+
+/* flags[x] = 1 where a and b are valid and differ by at most limit, a value below that of an invalid one. */
+static void connected_row(const uint16_t *restrict a, const uint16_t *restrict b, int n, int limit,
+			  uint8_t *restrict flags)
+{
+	for (int x = 0; x < n; x++) {
+		uint16_t low = a[x] < b[x] ? a[x] : b[x], high = a[x] < b[x] ? b[x] : a[x];
+
+		flags[x] = (uint8_t)((high != SX_DISPARITY_INVALID) & (high - low <= limit));
+	}
+}
+
+#endif
