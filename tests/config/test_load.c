@@ -149,7 +149,7 @@ static void every_error_at_once(void **state)
 		"-s stereo.p2=256: [stereo] p2: found '256', allowed 0..255\n"
 		"-s median=no: expected SECTION.KEY=VALUE, did you mean filters.median?\n"
 		"DIR/a.conf:27: [log] levels: 'loud' is not a log level: error, warning, notice, info, "
-		"debug, or TOPIC=LEVEL with topic base, stages, cpu, gpu, capture, ipc, config, daemon, "
+		"debug, or TOPIC=LEVEL with topic base, capture, config, daemon, "
 		"tools\n");
 }
 
