@@ -93,7 +93,7 @@ static int compare_entries(const void *a, const void *b)
 	return sx_paths_compare(*(char *const *)a, *(char *const *)b);
 }
 
-void sx_paths_sort(struct sx_paths *p)
+static void paths_sort(struct sx_paths *p)
 {
 	if (p->count)
 		qsort(p->name, p->count, sizeof(*p->name), compare_entries);
@@ -145,7 +145,7 @@ static int list(struct sx_paths *ret, const char *folder, bool folders)
 			r = sx_paths_add(ret, NULL, e->d_name);
 	}
 	closedir(dir);
-	sx_paths_sort(ret);
+	paths_sort(ret);
 	return r;
 }
 
@@ -193,7 +193,7 @@ int sx_paths_expand(struct sx_paths *ret, const char *pattern)
 	for (size_t i = 0; r == 0 && i < g.gl_pathc; i++)
 		r = sx_paths_add(ret, NULL, g.gl_pathv[i]);
 	globfree(&g);
-	sx_paths_sort(ret);
+	paths_sort(ret);
 	return r;
 }
 

@@ -18,7 +18,6 @@ struct sx_paths {
 int sx_paths_add(struct sx_paths *p, const char *folder, const char *name);
 void sx_paths_finish(struct sx_paths *p);
 /* Natural order: numbers by value, all else by bytes. */
-void sx_paths_sort(struct sx_paths *p);
 int sx_paths_compare(const char *a, const char *b);
 /* By the same order; the list must be sorted. */
 bool sx_paths_has(const struct sx_paths *p, const char *name);

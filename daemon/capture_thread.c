@@ -193,7 +193,7 @@ static void hand_over(struct capture *c, struct sx_item *item)
 	item = sx_handover_put(item);
 	if (!item)
 		return;
-	atomic_fetch_add_explicit(&c->t->overload, 1, memory_order_release);
+	sx_telemetry_add(c->t, SX_FIG_FRAMES_OVERLOAD, 1);
 	sx_handover_release(item);
 }
 

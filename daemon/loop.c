@@ -20,11 +20,6 @@
 #define STOP_NS (10 * SX_NS_PER_S) /* for the frame in flight at the end */
 #define HURRY_NS (SX_NS_PER_S / 5) /* the same after a second signal */
 
-static uint64_t counter_of(const _Atomic uint64_t *value)
-{
-	return atomic_load_explicit(value, memory_order_relaxed);
-}
-
 static struct sx_health_input health_input(struct sx_run *run)
 {
 	const struct sx_telemetry *t = run->telemetry;
@@ -35,10 +30,10 @@ static struct sx_health_input health_input(struct sx_run *run)
 		.last_capture_ns = atomic_load_explicit(&t->last_capture_ns, memory_order_relaxed),
 		.last_publish_ns = atomic_load_explicit(&t->last_publish_ns, memory_order_relaxed),
 		.in_flight_since_ns = atomic_load_explicit(&t->in_flight_since_ns, memory_order_relaxed),
-		.published = atomic_load_explicit(&t->published, memory_order_acquire),
-		.overload = counter_of(&t->overload),
-		.captured = counter_of(&t->captured),
-		.corrupt = counter_of(&t->corrupt),
+		.published = sx_telemetry_count(t, SX_FIG_FRAMES_PUBLISHED),
+		.overload = sx_telemetry_count(t, SX_FIG_FRAMES_OVERLOAD),
+		.captured = sx_telemetry_count(t, SX_FIG_FRAMES_CAPTURED),
+		.corrupt = sx_telemetry_count(t, SX_FIG_FRAMES_CORRUPT),
 		.absent = atomic_load_explicit(&t->absent, memory_order_relaxed),
 		.stopping = run->stopping,
 	};
@@ -53,15 +48,15 @@ static void tell_manager(struct sx_run *run)
 {
 	const struct sx_health *h = &run->health;
 	const char *state = sx_health_name(h->state);
-	uint64_t published = counter_of(&run->telemetry->published);
+	uint64_t published = sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_PUBLISHED);
 
 	if (*h->reason && strcmp(h->reason, state) != 0)
 		sx_notify_send(&run->notify, "STATUS=%s: %s", state, h->reason);
 	else if (h->state == STIXEL_STATE_RUNNING && published > 1)
-		sx_notify_send(&run->notify, "STATUS=%s, %.1f fps, %llu frames, %llu dropped", state,
-			       sx_rate_get(&run->telemetry->rate, 10, sx_now_ns()),
-			       (unsigned long long)published,
-			       (unsigned long long)counter_of(&run->telemetry->overload));
+		sx_notify_send(
+			&run->notify, "STATUS=%s, %.1f fps, %llu frames, %llu dropped", state,
+			sx_rate_get(&run->telemetry->rate, 10, sx_now_ns()), (unsigned long long)published,
+			(unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_OVERLOAD));
 	else
 		sx_notify_send(&run->notify, "STATUS=%s", state);
 }
@@ -103,18 +98,18 @@ static void tell_pages(struct sx_run *run)
 
 	report->state = sx_health_name(h->state);
 	memcpy(report->reason, h->reason, sizeof(report->reason));
-	report->log_lost = sx_log_lost();
+	sx_report_count(report, SX_FIG_LOG_LOST, (int64_t)sx_log_lost());
 	report->images.left = image_state(run->pipeline, STIXEL_PLANE_LEFT);
 	report->images.disparity = image_state(run->pipeline, STIXEL_PLANE_DISPARITY);
 	run->pages->serving = h->serving;
 	if (run->pipeline->stream) {
 		sx_stream_counters(run->pipeline->stream, &stream);
-		report->stream.clients = stream.clients;
-		report->stream.accepted = (int64_t)stream.accepted;
-		report->stream.refused = (int64_t)stream.refused;
-		report->stream.garbage = (int64_t)stream.garbage;
-		report->stream.sent = (int64_t)stream.sent;
-		report->stream.dropped = (int64_t)stream.dropped;
+		sx_report_count(report, SX_FIG_STREAM_CLIENTS, stream.clients);
+		sx_report_count(report, SX_FIG_STREAM_ACCEPTED, (int64_t)stream.accepted);
+		sx_report_count(report, SX_FIG_STREAM_REFUSED, (int64_t)stream.refused);
+		sx_report_count(report, SX_FIG_STREAM_GARBAGE, (int64_t)stream.garbage);
+		sx_report_count(report, SX_FIG_STREAM_SENT, (int64_t)stream.sent);
+		sx_report_count(report, SX_FIG_STREAM_DROPPED, (int64_t)stream.dropped);
 	}
 	sx_pages_done(run->pages);
 }
@@ -305,8 +300,8 @@ int sx_run_loop(struct sx_run *run)
 		code = SX_EXIT_FAILED;
 	}
 	sx_log(DAEMON, INFO, "%llu frames published, %llu pairs dropped by overload, %llu unreadable",
-	       (unsigned long long)counter_of(&run->telemetry->published),
-	       (unsigned long long)counter_of(&run->telemetry->overload),
-	       (unsigned long long)counter_of(&run->telemetry->corrupt));
+	       (unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_PUBLISHED),
+	       (unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_OVERLOAD),
+	       (unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_CORRUPT));
 	return code;
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/places.h"
 #include "config/config.h"
 #include "daemon/run_priv.h"
 #include "ipc/instance.h"
@@ -78,9 +79,9 @@ static int claim_instance(struct sx_run *run)
 	run->lock_fd = sx_instance_lock(run->dir, NULL, why, sizeof(why));
 	if (run->lock_fd < 0)
 		return run_refuse(SX_EXIT_CREATE, why);
-	if ((size_t)snprintf(run->status_path, sizeof(run->status_path), "%s/status.sock", run->dir) >=
+	if ((size_t)snprintf(run->status_path, sizeof(run->status_path), "%s/" SX_STATUS_SOCKET, run->dir) >=
 		    sizeof(run->status_path) ||
-	    (size_t)snprintf(run->stream_path, sizeof(run->stream_path), "%s/frames.sock", run->dir) >=
+	    (size_t)snprintf(run->stream_path, sizeof(run->stream_path), "%s/" SX_FRAMES_SOCKET, run->dir) >=
 		    sizeof(run->stream_path))
 		return run_refuse(SX_EXIT_CREATE, "the path of the runtime directory is too long");
 	return 0;
@@ -102,8 +103,8 @@ static int open_engine(struct sx_run *run)
 	report->engine.device = run->engine.backend->describe(run->engine.device);
 	report->engine.reason = run->engine.reason;
 	sx_engine_transfers(&run->engine, &transfers);
-	report->engine.input.path = transfers.path;
-	report->engine.contexts = run->settings->engine.contexts;
+	report->engine.input = transfers.path;
+	sx_report_count(report, SX_FIG_ENGINE_CONTEXTS, run->settings->engine.contexts);
 	sx_log(DAEMON, INFO, "engine %s (%s): %s", report->engine.backend, report->engine.device,
 	       report->engine.reason);
 	sx_pages_done(run->pages);
@@ -170,10 +171,11 @@ static void tell_pipeline(struct sx_run *run)
 
 	sx_pages_set_source(run->pages, &run->settings->source, &p->info);
 	report->epoch = p->epoch;
-	report->engine.memory_bytes = (int64_t)run->engine.backend->memory(run->engine.device);
-	snprintf(report->ring.path, sizeof(report->ring.path), "%s", p->ring ? sx_ring_path(p->ring) : "");
-	report->ring.bytes = p->ring ? (int64_t)sx_ring_bytes(p->ring) : -1;
-	report->ring.slots = p->ring ? run->settings->output.slots : -1;
+	sx_report_count(report, SX_FIG_ENGINE_MEMORY,
+			(int64_t)run->engine.backend->memory(run->engine.device));
+	snprintf(report->ring_path, sizeof(report->ring_path), "%s", p->ring ? sx_ring_path(p->ring) : "");
+	sx_report_count(report, SX_FIG_RING_BYTES, p->ring ? (int64_t)sx_ring_bytes(p->ring) : -1);
+	sx_report_count(report, SX_FIG_RING_SLOTS, p->ring ? run->settings->output.slots : -1);
 	sx_pages_done(run->pages);
 }
 

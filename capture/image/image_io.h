@@ -33,18 +33,4 @@ int sx_image_read_into(const char *path, const struct sx_image *dst, char *why, 
  */
 int sx_label_map_read(const char *path, struct sx_image *ret, char *why, size_t why_bytes);
 
-/*
- * Writes U8, U16/Y16 (16 bit a sample) or RGB24 as PNG. The file appears under its name only when it is
- * complete. Negative errno, with a sentence that starts with the path.
- */
-int sx_png_write(const char *path, const struct sx_image *img, char *why, size_t why_bytes);
-
-/*
- * Disparity as KITTI stores it: 16-bit PNG, disparity*256, 0 invalid. The image is U16 Q4 with
- * SX_DISPARITY_INVALID. A valid 0 is written as 1 and everything above 255.99 px as 65535, as KITTI's
- * own tools do; reading is (p + 8) >> 4.
- */
-int sx_disparity_read(const char *path, struct sx_image *ret, char *why, size_t why_bytes);
-int sx_disparity_write(const char *path, const struct sx_image *q4, char *why, size_t why_bytes);
-
 #endif

@@ -93,7 +93,7 @@ static bool in_person(const struct sx_facet *f, double a, double h)
 	       (a + leg + 0.2 < 0.24 && a + leg + 0.2 > -0.24);
 }
 
-bool sx_facet_covers(const struct sx_facet *f, const struct sx_texture *texture, double s, double t)
+static bool facet_covers(const struct sx_facet *f, const struct sx_texture *texture, double s, double t)
 {
 	double a = 2 * s / f->s1 - 1, b = 2 * t / f->t1 - 1;
 
@@ -189,8 +189,8 @@ static void draw_facet(struct sx_view *v, const struct sx_scene *scene, int i)
 			double d = sx_affine(p->d, x, y);
 
 			if ((float)d <= depth[x] ||
-			    !sx_facet_covers(f, &scene->texture, sx_affine(p->s, x, y) / d,
-					     sx_affine(p->t, x, y) / d))
+			    !facet_covers(f, &scene->texture, sx_affine(p->s, x, y) / d,
+					  sx_affine(p->t, x, y) / d))
 				continue;
 			depth[x] = (float)d;
 			id[x] = (uint16_t)(i + 1);
@@ -232,7 +232,7 @@ double sx_view_probe(const struct sx_view *v, const struct sx_scene *s, int i, d
 		return 0;
 	a = sx_affine(p->s, x, y) / d;
 	b = sx_affine(p->t, x, y) / d;
-	if (a < 0 || a > f->s1 || b < 0 || b > f->t1 || !sx_facet_covers(f, &s->texture, a, b))
+	if (a < 0 || a > f->s1 || b < 0 || b > f->t1 || !facet_covers(f, &s->texture, a, b))
 		return 0;
 	return d;
 }

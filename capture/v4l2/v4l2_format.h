@@ -30,8 +30,6 @@ struct sx_v4l2_format {
 #define SX_V4L2_FORMATS 9
 extern const struct sx_v4l2_format sx_v4l2_formats[SX_V4L2_FORMATS];
 
-/* NULL: none. */
-const struct sx_v4l2_format *sx_v4l2_format_of(uint32_t fourcc);
 /* Smallest pitch of a row, in bytes; 0 for compressed ones. */
 size_t sx_v4l2_format_pitch(const struct sx_v4l2_format *f, int width);
 /* Bytes that a whole image has at this pitch, 1 for compressed ones: fewer mean a short frame. */
