@@ -8,9 +8,7 @@
 
 #include "base/image.h"
 #include "base/scores.h"
-
-enum sx_stamp_clock { SX_CLOCK_MONOTONIC, SX_CLOCK_REALTIME, SX_CLOCK_UNKNOWN };
-enum sx_stamp_source { SX_STAMP_START_OF_EXPOSURE, SX_STAMP_END_OF_FRAME, SX_STAMP_SOFTWARE };
+#include "stixel.h"
 
 /*
  * left, right: rectified, same size and format, owned by the source until the pair is released.
@@ -22,15 +20,10 @@ struct sx_pair {
 	struct sx_image left, right;
 	uint64_t number;
 	int64_t left_ns, right_ns;
-	enum sx_stamp_clock clock;
-	enum sx_stamp_source stamp;
+	enum stixel_clock clock;
+	enum stixel_stamp stamp;
 	const struct sx_scores *scores;
 	void *slot; /* the source's own handle: untouched by others */
-	/*
-	 * NULL, or called once by a thread of the engine as soon as it has read the images, so that their memory can be used
-	 * again while the frame is still being computed. Engines that read until the end of the frame (cuda) do not call it.
-	 */
-	void (*images_read)(const struct sx_pair *pair);
 };
 
 #endif

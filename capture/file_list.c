@@ -298,7 +298,7 @@ static int find(struct found *f, const struct sx_source_params *p, char *why, si
 	}
 	if (p->layout != SX_LAYOUT_TWO && !path) {
 		snprintf(why, why_bytes,
-			 "one file holds both pictures in this layout: give path, not left and right");
+			 "one file holds both images in this layout: give path, not left and right");
 		return -EINVAL;
 	}
 	if (p->layout != SX_LAYOUT_TWO)

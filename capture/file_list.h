@@ -14,7 +14,7 @@
 #define SX_FILE_LIST_MAX 1000000
 
 /* left[i] and right[i] are a pair, in natural order of left (2 before 10). right is NULL where one file holds
- * both pictures. */
+ * both images. */
 struct sx_file_list {
 	char **left, **right;
 	size_t count;

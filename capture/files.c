@@ -19,7 +19,7 @@ struct files {
 	size_t unreadable; /* pairs in a row: a loop in which none is left ends */
 };
 
-/* Size of one picture of a pair, from the size of the file. */
+/* Size of one image of a pair, from the size of the file. */
 static int split(const char *path, enum sx_layout layout, const struct sx_image *whole, int *width,
 		 int *height, char *why, size_t why_bytes)
 {
@@ -86,7 +86,9 @@ static int files_open(struct sx_source *s, const struct sx_source_params *p, int
 	r = look_at_first(&own->list, p, &width, &height, &pixel, why, why_bytes);
 	if (r < 0)
 		return r;
-	r = sx_slots_init(&own->slots, slots, p->layout, width, height, pixel, p->fps, why, why_bytes);
+	r = sx_slots_init(&own->slots, slots, p->layout, width, height, pixel, why, why_bytes);
+	if (r == 0)
+		r = sx_slots_pace(&own->slots, p->fps, why, why_bytes);
 	if (r < 0)
 		return r;
 	s->info = (struct sx_source_info){

@@ -77,51 +77,48 @@ static int open_timer(double fps)
 	return fd;
 }
 
-static int open_fd(struct sx_slots *s, double fps)
+int sx_slots_pace(struct sx_slots *s, double fps, char *why, size_t why_bytes)
 {
-	int fd;
+	int r;
 
-	if (s->paced)
-		return open_timer(fps);
-	fd = eventfd((unsigned)s->count, EFD_NONBLOCK | EFD_CLOEXEC | EFD_SEMAPHORE);
-	return fd < 0 ? -errno : fd;
+	if (!(fps >= 0 && fps <= SX_FPS_MAX) || (fps > 0 && fps < 0.001)) {
+		snprintf(why, why_bytes, "%g pairs a second: 0 (no pace) or 0.001 to %g are possible", fps,
+			 SX_FPS_MAX);
+		return -EINVAL;
+	}
+	s->paced = fps > 0;
+	r = s->paced ? open_timer(fps)
+		     : eventfd((unsigned)s->count, EFD_NONBLOCK | EFD_CLOEXEC | EFD_SEMAPHORE);
+	if (r < 0) {
+		r = s->paced ? r : -errno;
+		snprintf(why, why_bytes, "no descriptor for the pace of pairs: %s", strerror(-r));
+		return r;
+	}
+	s->fd = r;
+	return 0;
 }
 
 int sx_slots_init(struct sx_slots *s, int count, enum sx_layout layout, int width, int height,
-		  enum sx_pixel pixel, double fps, char *why, size_t why_bytes)
+		  enum sx_pixel pixel, char *why, size_t why_bytes)
 {
-	int r;
+	int r = 0;
 
 	*s = (struct sx_slots){.fd = -1};
 	if (count < 1 || count > SX_SLOTS_MAX) {
 		snprintf(why, why_bytes, "%d pair slots: 1 to %d are possible", count, SX_SLOTS_MAX);
 		return -EINVAL;
 	}
-	if (!(fps >= 0 && fps <= SX_FPS_MAX) || (fps > 0 && fps < 0.001)) {
-		snprintf(why, why_bytes, "%g pairs a second: 0 (no pace) or 0.001 to %g are possible", fps,
-			 SX_FPS_MAX);
-		return -EINVAL;
-	}
 	s->slot = calloc((size_t)count, sizeof(*s->slot));
-	if (!s->slot) {
+	if (!s->slot)
 		r = -ENOMEM;
-		goto fail;
-	}
-	s->count = count;
-	s->paced = fps > 0;
-	for (int i = 0; i < count; i++) {
+	else
+		s->count = count;
+	for (int i = 0; i < count && r == 0; i++)
 		r = init_slot(&s->slot[i], layout, width, height, pixel);
-		if (r < 0)
-			goto fail;
+	if (r < 0) {
+		snprintf(why, why_bytes, "no room for %d pairs of %dx%d", count, width, height);
+		sx_slots_finish(s);
 	}
-	r = open_fd(s, fps);
-	if (r < 0)
-		goto fail;
-	s->fd = r;
-	return 0;
-fail:
-	snprintf(why, why_bytes, "no room for %d pairs of %dx%d", count, width, height);
-	sx_slots_finish(s);
 	return r;
 }
 

@@ -1,5 +1,5 @@
 /*
- * Pair slots of the sources that make or read their pictures, and the pace at which they are given out.
+ * Pair slots of the sources that make or read their images, and the pace at which they are given out.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,13 +17,14 @@
 
 /*
  * block: the memory of the pair, whole pages: an engine can pin it, and bring both images in one copy. whole: the
- * pictures in it, left before right; left and right: its halves (side-by-side, top-bottom), or the two pictures.
+ * images in it, left before right; left and right: its halves (side-by-side, top-bottom), or the two images.
  */
 struct sx_slot {
 	struct sx_block block;
 	struct sx_image whole[2];
 	struct sx_image left, right;
-	atomic_bool busy;
+	atomic_bool
+		busy; /* taken and not released; of no meaning to source v4l2, whose tickets own the slots */
 };
 
 /*
@@ -38,14 +39,16 @@ struct sx_slots {
 };
 
 /*
- * Takes all memory. width, height: of one picture of the pair. Returns 0 or negative errno (with a sentence);
- * sx_slots_finish() accepts a zeroed and a half-made one, but not one that was never initialised.
+ * Takes all memory, and has no pace yet. width, height: of one image of the pair. Returns 0 or negative errno (with a
+ * sentence); sx_slots_finish() accepts a zeroed and a half-made one, but not one that was never initialised.
  */
 int sx_slots_init(struct sx_slots *s, int count, enum sx_layout layout, int width, int height,
-		  enum sx_pixel pixel, double fps, char *why, size_t why_bytes);
+		  enum sx_pixel pixel, char *why, size_t why_bytes);
+/* Once, before the first is taken: fps slots a second fall due; 0: whenever one is free. Errors likewise. */
+int sx_slots_pace(struct sx_slots *s, double fps, char *why, size_t why_bytes);
 void sx_slots_finish(struct sx_slots *s);
 
-/* The picture of one side (0 left, 1 right) in one that holds both; width, height: of one side. */
+/* The image of one side (0 left, 1 right) in one that holds both; width, height: of one side. */
 struct sx_image sx_layout_half(const struct sx_image *whole, enum sx_layout layout, int width, int height,
 			       int side);
 

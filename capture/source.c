@@ -84,7 +84,7 @@ void sx_source_counters(const struct sx_source *s, struct sx_source_counters *re
 
 const char *sx_image_drop_name(enum sx_image_drop drop)
 {
-	static const char *const names[] = {"error_flag", "short", "broken", "unpaired", "backlog", "first"};
+	static const char *const names[] = {"error_flag", "short", "broken", "unpaired", "overload", "first"};
 
 	return names[drop];
 }
@@ -124,8 +124,8 @@ void sx_source_deliver(struct sx_source *s, struct sx_slot *slot, struct sx_pair
 		.number = ++s->number,
 		.left_ns = now,
 		.right_ns = now,
-		.clock = SX_CLOCK_MONOTONIC,
-		.stamp = SX_STAMP_SOFTWARE,
+		.clock = STIXEL_CLOCK_MONOTONIC,
+		.stamp = STIXEL_STAMP_SOFTWARE,
 		.slot = slot,
 	};
 	for (int side = 0; side < 2; side++)

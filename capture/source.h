@@ -1,6 +1,15 @@
 /*
  * Where stereo pairs come from: cameras, image files, a synthetic street.
  *
+ * The words of this folder and of daemon/, each for one thing:
+ *   buffer  memory that a driver fills; it is the driver's or ours
+ *   image   what one camera has seen once: pixels, in a buffer, a slot or a file
+ *   slot    memory of ours for the images of a pair that were copied, decoded, read or drawn
+ *   pair    a left and a right image of one time, or one image that holds both (struct sx_pair)
+ *   ticket  source v4l2: what is known of a pair on its way to the engine and back (v4l2_priv.h)
+ *   item    the daemon: a pair between capture thread and frame thread, and who holds it (daemon/handover.h)
+ *   flight  the daemon: an engine's context and the item that it computes (daemon/pipeline.h)
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SX_CAPTURE_SOURCE_H
@@ -9,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/camera.h"
 #include "base/pair.h"
 
 enum sx_source_kind { SX_SOURCE_V4L2, SX_SOURCE_FILES, SX_SOURCE_SYNTHETIC };
@@ -59,8 +69,6 @@ struct sx_source_params {
 	int decoders;		 /* threads that decode MJPG; 0: one for each camera */
 };
 
-struct sx_scene_camera; /* capture/scene/scene.h */
-
 struct sx_source_info {
 	int width, height;
 	enum sx_pixel pixel;
@@ -71,7 +79,7 @@ struct sx_source_info {
 	const char *path[2];
 	bool paced; /* false: gives a pair whenever asked; the taker sets the pace */
 	/* the camera, where the source knows it better than the configuration (synthetic); NULL elsewhere */
-	const struct sx_scene_camera *camera;
+	const struct sx_camera *camera;
 	/* what else is worth a line in the log: why not another memory, exposure that differs from what was asked for */
 	char note[256];
 };
@@ -79,17 +87,20 @@ struct sx_source_info {
 /* Why an image of a camera became no part of a pair. */
 enum sx_image_drop {
 	SX_DROP_ERROR_FLAG, /* the driver flagged it as damaged */
-	SX_DROP_SHORT,	    /* fewer bytes than the picture has */
+	SX_DROP_SHORT,	    /* fewer bytes than the image has */
 	SX_DROP_BROKEN,	    /* cannot be decoded */
-	SX_DROP_UNPAIRED,   /* the other side has none of that time, or lost it */
-	SX_DROP_BACKLOG,    /* a newer one was there already */
+	SX_DROP_UNPAIRED,   /* one of the two was lost, or the other side has none of that time */
+	SX_DROP_OVERLOAD,   /* nobody took the pair: a newer one was there, or no room; always both images */
 	SX_DROP_FIRST,	    /* the first after the start: often stale or half exposed */
 	SX_DROP_COUNT
 };
 /* "error_flag", "short", ... */
 const char *sx_image_drop_name(enum sx_image_drop drop);
 
-/* gaps, dropped: v4l2 only. captured is the sum of all that was dropped and all that became part of a pair. */
+/*
+ * gaps, dropped: v4l2 only. captured is the sum of all that was dropped and all that became part of a pair that was given
+ * out. dropped[0][SX_DROP_OVERLOAD] counts pairs, as the other side's do.
+ */
 struct sx_source_counters {
 	uint64_t captured[2]; /* images per side */
 	uint64_t gaps[2];     /* images that the driver lost, by its own numbers */
@@ -139,7 +150,10 @@ int sx_source_fd(const struct sx_source *s);
  */
 int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes);
 
-/* Any thread. Gives the pair's buffers back; every pair exactly once. */
+/*
+ * Any thread. Gives the pair's images back; every pair exactly once. Their memory is used again, and buffers go back to
+ * their drivers, when sx_source_next() is called next: who releases from another thread wakes the one that takes.
+ */
 void sx_source_release(struct sx_source *s, const struct sx_pair *pair);
 
 #endif

@@ -13,7 +13,7 @@
 struct synthetic {
 	struct sx_scene *scene;
 	struct sx_slots slots;
-	struct sx_scene_camera camera;
+	struct sx_camera camera;
 	uint32_t frame;
 };
 
@@ -40,8 +40,10 @@ static int synthetic_open(struct sx_source *s, const struct sx_source_params *p,
 	r = sx_scene_create(&own->scene, &scene, why, why_bytes);
 	if (r < 0)
 		return r;
-	r = sx_slots_init(&own->slots, slots, p->layout, scene.width, scene.height, SX_PIXEL_U8, p->fps, why,
+	r = sx_slots_init(&own->slots, slots, p->layout, scene.width, scene.height, SX_PIXEL_U8, why,
 			  why_bytes);
+	if (r == 0)
+		r = sx_slots_pace(&own->slots, p->fps, why, why_bytes);
 	if (r < 0)
 		return r;
 	sx_scene_camera(scene.width, scene.height, &own->camera);

@@ -150,8 +150,7 @@ static int tell_missing_baseline(const struct sx_calibration_raw *raw, char *why
 	else if (raw->have_left || raw->have_right)
 		refuse(why, why_bytes,
 		       "%s: no baseline in %s ([0][3] is 0, the left camera): name the right camera's file, "
-		       "or both as "
-		       "LEFT,RIGHT",
+		       "or both as LEFT,RIGHT",
 		       raw->format, raw->have_left ? raw->left_name : raw->right_name);
 	else
 		refuse(why, why_bytes, "%s: 'baseline_m' is missing", raw->format);

@@ -125,8 +125,8 @@ int sx_calibration_text(struct sx_calibration_raw *raw, const char *text, char *
 		if (!r)
 			r = plain_line(raw, name, length, text + 1, end);
 		if (r < 0) {
-			snprintf(why, why_bytes, "line %d: '%.*s' does not have the numbers that it should",
-				 line, (int)(end - name < 80 ? end - name : 80), name);
+			snprintf(why, why_bytes, "line %d: '%.*s' has too few or too many numbers", line,
+				 (int)(end - name < 80 ? end - name : 80), name);
 			return r;
 		}
 		known += r;

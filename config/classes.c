@@ -75,14 +75,14 @@ int sx_classes_parse(const char *text, struct sx_semantic_params *p, struct sx_c
 				why, why_bytes, i, at, length, "kind '%.*s', allowed ground, object, sky",
 				length - (int)name - 1 < 40 ? length - (int)name - 1 : 40, at + name + 1);
 		if (is_known(&known, i, at, name))
-			return refuse(why, why_bytes, i, at, length, "this class was named before");
+			return refuse(why, why_bytes, i, at, length, "this class is already listed");
 		memcpy(known.name[i], at, name);
 		read.kind[i] = (uint8_t)kind;
 		read.classes++;
 		at += length;
 	}
 	if (!read.classes) {
-		snprintf(why, why_bytes, "no class is named");
+		snprintf(why, why_bytes, "no class is given");
 		return -EINVAL;
 	}
 	*p = read;

@@ -232,8 +232,7 @@ static void apply_calibration(struct sx_load *l)
 		if (also && !(r == 1 && i == 4))
 			sx_errors_add(l->errors,
 				      "%s: [camera] %s: is also in the calibration file %s (%s); which one "
-				      "is meant? An "
-				      "empty 'calibration =' turns the file off",
+				      "is meant? An empty 'calibration =' turns the file off",
 				      also, keys[i], l->settings.calibration, where ? where : "default");
 	}
 	if (r == 1 && !set_at(l, "camera", "baseline_m"))
@@ -277,8 +276,7 @@ static void check_camera_given(struct sx_load *l)
 	if (n)
 		sx_errors_add(l->errors,
 			      "%s: [source] kind: v4l2 needs the camera: give calibration in [camera], or %s "
-			      "(fx, fy and "
-			      "baseline_m all 0: no camera model)",
+			      "(fx, fy and baseline_m all 0: no camera model)",
 			      where, missing);
 }
 
@@ -315,7 +313,7 @@ static void check_places(struct sx_load *l)
 static void check_keep(struct sx_load *l, const char *key, double value)
 {
 	if (value < 0 && value != SX_CONTROL_KEEP && !refused(l, "source", key))
-		sx_errors_add(l->errors, "%s: [source] %s: found %g, allowed -1 (as it is), 0 or more",
+		sx_errors_add(l->errors, "%s: [source] %s: found %g, allowed -1 (unchanged), 0 or more",
 			      set_at(l, "source", key), key, value);
 }
 

@@ -46,7 +46,7 @@ static bool take_section(struct parse *p, const char *line)
 	behind++;
 	behind += strspn(behind, " \t");
 	if (*behind && *behind != ';' && *behind != '#') {
-		snprintf(text, sizeof(text), "found '%.80s' behind a section's name", behind);
+		snprintf(text, sizeof(text), "found '%.80s' after a section's name", behind);
 		fault(p, text);
 		return false;
 	}

@@ -192,7 +192,7 @@ static const char *text_fault(const char *text)
 		if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
 			return " (control character)";
 	if (n && (text[0] == ' ' || text[n - 1] == ' '))
-		return " (blank at an end)";
+		return " (leading or trailing blank)";
 	if (text[0] == ';' || strstr(text, " ;"))
 		return " (' ;' begins a comment)";
 	return NULL;

@@ -301,13 +301,16 @@ fail:
 	return r;
 }
 
-static int cpu_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous)
+static int cpu_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous,
+		      sx_images_read_fn *images_read, void *user)
 {
 	if (x->busy)
 		return -EBUSY;
 	if (sx_context_check_pair(&x->config, pair) < 0)
 		return -EINVAL;
 	x->pair = pair;
+	x->images_read = images_read;
+	x->user = user;
 	x->has_previous = previous != NULL;
 	if (previous)
 		x->previous = *previous;

@@ -53,6 +53,8 @@ struct sx_context {
 	/* the frame in flight: the leader's from submit to the event */
 	struct sx_pool_job job;
 	const struct sx_pair *pair;
+	sx_images_read_fn *images_read;
+	void *user; /* of images_read */
 	struct sx_road previous;
 	bool has_previous;
 	bool scored; /* scores are those of the pair */

@@ -231,8 +231,8 @@ static void frame_match(struct frame *f)
 	f->stretch = sx_ingest_stretch(&x->pair->left, &x->pair->right);
 	sx_pool_for(pool, halves, ingest_task, f);
 	reduce_scores(f);
-	if (x->pair->images_read)
-		x->pair->images_read(x->pair);
+	if (x->images_read)
+		x->images_read(x->user);
 	frame_book(f, SX_STAGE_INGEST);
 	frame_describe(f);
 	if (x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT) {

@@ -74,7 +74,7 @@ static void add_counters(struct sx_source_counters *sum, const struct sx_source 
 /* What the source counted, plus what closed ones had counted before. */
 static void note_counters(struct capture *c)
 {
-	struct sx_source_counters sum = c->p->before;
+	struct sx_source_counters sum = c->t->closed;
 
 	if (c->p->source)
 		add_counters(&sum, c->p->source);
@@ -110,7 +110,7 @@ static void lose_camera(struct capture *c, const char *why)
 	sx_log(CAPTURE, WARNING, "camera lost: %s", *why ? why : "no reason given");
 	sx_telemetry_absent(c->t, *why ? why : "no reason given");
 	sx_wake(p->c.main_fd);
-	while (atomic_load_explicit(&p->handover.held, memory_order_acquire) > 0) {
+	while (sx_handover_used(&p->handover) > 0) {
 		struct pollfd fd = {.fd = p->handover.capture_fd, .events = POLLIN};
 
 		if (must_stop(c))
@@ -118,7 +118,7 @@ static void lose_camera(struct capture *c, const char *why)
 		if (poll(&fd, 1, -1) > 0)
 			sx_wake_clear(p->handover.capture_fd);
 	}
-	add_counters(&p->before, p->source);
+	add_counters(&c->t->closed, p->source);
 	sx_pipeline_unpin(p); /* every pair is back, so no frame is in flight */
 	sx_source_close(p->source);
 	p->source = NULL;
@@ -142,13 +142,13 @@ static void find_camera(struct capture *c)
 		return;
 	}
 	info = sx_source_info(p->source);
-	p->before.reconnects++;
+	c->t->closed.reconnects++;
 	note_counters(c);
 	if (!sx_pipeline_fits(info, &p->info)) {
 		snprintf(why, sizeof(why), "camera is back with %dx%d %s instead of %dx%d %s", info->width,
 			 info->height, sx_pixel_name(info->pixel), p->info.width, p->info.height,
 			 sx_pixel_name(p->info.pixel));
-		sx_pipeline_end(p, SX_END_CHANGED, 0, why);
+		sx_pipeline_end(p, SX_END_CHANGED, why);
 		return;
 	}
 	sx_pipeline_pin(p);
@@ -181,18 +181,18 @@ static void hand_over(struct capture *c, struct sx_item *item)
 	c->corrupt_in_a_row = 0;
 	sx_condition_clear(&c->corrupt, now, SX_LOG_CAPTURE, "pairs are readable again");
 	sx_telemetry_captured(c->t, now, item->pair.left_ns - item->pair.right_ns);
-	item = sx_handover_put(&c->p->handover, item);
+	item = sx_handover_put(item);
 	if (!item)
 		return;
-	atomic_fetch_add_explicit(&c->t->overload, 1, memory_order_relaxed);
-	sx_handover_release(&c->p->handover, item);
+	atomic_fetch_add_explicit(&c->t->overload, 1, memory_order_release);
+	sx_handover_release(item);
 }
 
 /* False: the source has ended. */
 static bool take_pair(struct capture *c)
 {
 	struct sx_pipeline *p = c->p;
-	struct sx_item *item = sx_handover_item(&p->handover);
+	struct sx_item *item = sx_handover_free(&p->handover);
 	char why[SX_WHY_BYTES] = "";
 	int r;
 
@@ -202,11 +202,9 @@ static bool take_pair(struct capture *c)
 	r = sx_source_next(p->source, &item->pair, why, sizeof(why));
 	note_counters(c);
 	if (r > 0) {
-		item->pair.images_read = sx_handover_images_read;
 		hand_over(c, item);
 		return true;
 	}
-	sx_handover_forget(&p->handover, item);
 	if (r == -EBADMSG)
 		skip_corrupt(c, why);
 	else if (r == -ENODATA)
@@ -222,8 +220,7 @@ static bool wait_for_pair(struct capture *c)
 	struct sx_pipeline *p = c->p;
 	bool absent = !p->source;
 	bool room = !absent && (p->info.paced || !sx_handover_waits(&p->handover)) &&
-		    atomic_load_explicit(&p->handover.held, memory_order_relaxed) <
-			    sx_pipeline_slots(p->c.settings);
+		    sx_handover_used(&p->handover) < sx_pipeline_slots(p->c.settings);
 	struct pollfd fds[3] = {
 		{.fd = p->handover.capture_fd, .events = POLLIN},
 		{.fd = room ? sx_source_fd(p->source) : -1, .events = POLLIN},
@@ -238,7 +235,8 @@ static bool wait_for_pair(struct capture *c)
 		sx_watch_rearm(c->watch_fd, &p->c.settings->source);
 		hurry(c);
 	}
-	return fds[1].revents != 0;
+	/* images that were given back are the source's again when it is asked next */
+	return room && (fds[0].revents || fds[1].revents);
 }
 
 void *sx_capture_thread(void *pipeline)

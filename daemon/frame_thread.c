@@ -87,6 +87,8 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	const struct sx_telemetry *t = p->c.telemetry;
 	struct stixel_frame_header *h = &p->header;
 
+	/* before captured, which is counted before it: no frame says that more were dropped than captured */
+	h->dropped_overload = atomic_load_explicit(&t->overload, memory_order_acquire);
 	h->number = p->collected + 1;
 	h->capture_left_ns = f->item->pair.left_ns;
 	h->capture_right_ns = f->item->pair.right_ns;
@@ -109,7 +111,6 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 		h->stage_ns[i] = result->stage_ns[i];
 	h->captured = atomic_load_explicit(&t->captured, memory_order_relaxed);
 	h->published = atomic_load_explicit(&t->published, memory_order_relaxed) + 1;
-	h->dropped_overload = atomic_load_explicit(&t->overload, memory_order_relaxed);
 	h->dropped_unpaired = atomic_load_explicit(&t->unpaired, memory_order_relaxed);
 	h->dropped_corrupt = atomic_load_explicit(&t->corrupt, memory_order_relaxed);
 	h->published_ns = sx_now_ns();
@@ -143,12 +144,12 @@ static int publish(struct sx_pipeline *p, const struct sx_flight *f)
 	return 0;
 }
 
-static void fail(struct sx_pipeline *p, int r, const char *what, const char *reason)
+static void fail(struct sx_pipeline *p, const char *what, const char *reason)
 {
 	char why[SX_WHY_BYTES];
 
 	snprintf(why, sizeof(why), "frame %llu: %s: %s", (unsigned long long)p->collected + 1, what, reason);
-	sx_pipeline_end(p, SX_END_ENGINE, r, why);
+	sx_pipeline_end(p, SX_END_ENGINE, why);
 }
 
 /* Publishes every frame that is finished, oldest first. False: the pipeline has failed. */
@@ -162,15 +163,15 @@ static bool collect(struct sx_pipeline *p)
 		if (r == 0)
 			return true;
 		if (r < 0) {
-			fail(p, r, "the engine failed", sx_engine_failure(p->c.engine, r));
+			fail(p, "the engine failed", sx_engine_failure(p->c.engine, r));
 			return false;
 		}
 		r = publish(p, f);
 		if (r < 0) {
-			fail(p, r, "cannot be published", strerror(-r));
+			fail(p, "cannot be published", strerror(-r));
 			return false;
 		}
-		sx_handover_release(&p->handover, f->item);
+		sx_handover_release(f->item);
 		f->item = NULL;
 		p->collected++;
 		f = oldest(p);
@@ -209,9 +210,10 @@ static int submit(struct sx_pipeline *p)
 	if (p->submitted == p->collected) /* told before: the reference engine computes inside submit */
 		atomic_store_explicit(&p->c.telemetry->in_flight_since_ns, f->submitted_ns,
 				      memory_order_relaxed);
-	r = p->c.engine->backend->submit(f->context, &f->item->pair, previous_road(p, &road));
+	r = p->c.engine->backend->submit(f->context, &f->item->pair, previous_road(p, &road),
+					 sx_handover_images_read, f->item);
 	if (r < 0) {
-		fail(p, r, "the engine refused the pair", sx_engine_failure(p->c.engine, r));
+		fail(p, "the engine refused the pair", sx_engine_failure(p->c.engine, r));
 		return r;
 	}
 	p->submitted++;
@@ -228,12 +230,12 @@ static bool is_finished(struct sx_pipeline *p)
 	if (atomic_load_explicit(&p->stop, memory_order_relaxed))
 		return true;
 	if (has_all(p)) {
-		sx_pipeline_end(p, SX_END_FRAMES, 0, "");
+		sx_pipeline_end(p, SX_END_FRAMES, "");
 		return true;
 	}
 	if (!ended || p->waits || sx_handover_waits(&p->handover))
 		return false;
-	sx_pipeline_end(p, SX_END_SOURCE, 0, "");
+	sx_pipeline_end(p, SX_END_SOURCE, "");
 	return true;
 }
 

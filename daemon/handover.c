@@ -1,12 +1,11 @@
 /*
- * The waiting pair.
+ * The waiting pair, and who holds each pair.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "daemon/handover.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -31,9 +30,10 @@ int sx_handover_init(struct sx_handover *h)
 	int r;
 
 	atomic_init(&h->waiting, NULL);
-	atomic_init(&h->held, 0);
-	for (int i = 0; i < SX_ITEMS_MAX; i++)
-		atomic_init(&h->items[i].used, false);
+	for (int i = 0; i < SX_ITEMS_MAX; i++) {
+		atomic_init(&h->items[i].state, SX_ITEM_FREE);
+		h->items[i].handover = h;
+	}
 	h->capture_fd = -1;
 	h->frame_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (h->frame_fd < 0)
@@ -52,7 +52,7 @@ void sx_handover_finish(struct sx_handover *h)
 	struct sx_item *item = sx_handover_take(h);
 
 	if (item)
-		sx_handover_release(h, item);
+		sx_handover_release(item);
 	if (h->frame_fd >= 0)
 		close(h->frame_fd);
 	if (h->capture_fd >= 0)
@@ -60,26 +60,28 @@ void sx_handover_finish(struct sx_handover *h)
 	h->frame_fd = h->capture_fd = -1;
 }
 
-struct sx_item *sx_handover_item(struct sx_handover *h)
+/* acquire: what the last holder did with the pair is over */
+static bool item_is_free(const struct sx_item *item)
 {
-	for (int i = 0; i < SX_ITEMS_MAX; i++) {
-		struct sx_item *item = &h->items[i];
+	return atomic_load_explicit(&item->state, memory_order_acquire) == SX_ITEM_FREE;
+}
 
-		/* acquire: what the last holder did with the pair is over */
-		if (atomic_load_explicit(&item->used, memory_order_acquire))
-			continue;
-		atomic_store_explicit(&item->used, true, memory_order_relaxed);
-		atomic_store_explicit(&item->returned, false, memory_order_relaxed);
-		atomic_fetch_add_explicit(&h->held, 1, memory_order_relaxed);
-		return item;
-	}
+struct sx_item *sx_handover_free(struct sx_handover *h)
+{
+	for (int i = 0; i < SX_ITEMS_MAX; i++)
+		if (item_is_free(&h->items[i]))
+			return &h->items[i];
 	return NULL;
 }
 
-struct sx_item *sx_handover_put(struct sx_handover *h, struct sx_item *item)
+struct sx_item *sx_handover_put(struct sx_item *item)
 {
-	struct sx_item *old = atomic_exchange_explicit(&h->waiting, item, memory_order_acq_rel);
+	struct sx_handover *h = item->handover;
+	struct sx_item *old;
 
+	/* relaxed: the exchange that gives the item away comes after it */
+	atomic_store_explicit(&item->state, SX_ITEM_LENT, memory_order_relaxed);
+	old = atomic_exchange_explicit(&h->waiting, item, memory_order_acq_rel);
 	sx_wake(h->frame_fd);
 	return old;
 }
@@ -87,6 +89,15 @@ struct sx_item *sx_handover_put(struct sx_handover *h, struct sx_item *item)
 bool sx_handover_waits(const struct sx_handover *h)
 {
 	return atomic_load_explicit(&h->waiting, memory_order_acquire) != NULL;
+}
+
+int sx_handover_used(const struct sx_handover *h)
+{
+	int used = 0;
+
+	for (int i = 0; i < SX_ITEMS_MAX; i++)
+		used += !item_is_free(&h->items[i]);
+	return used;
 }
 
 struct sx_item *sx_handover_take(struct sx_handover *h)
@@ -98,27 +109,31 @@ struct sx_item *sx_handover_take(struct sx_handover *h)
 	return item;
 }
 
-void sx_handover_forget(struct sx_handover *h, struct sx_item *item)
+/* True: the images were lent until now, and this call has given them back. */
+static bool item_return_images(struct sx_item *item)
 {
-	atomic_store_explicit(&item->used, false, memory_order_release);
-	atomic_fetch_sub_explicit(&h->held, 1, memory_order_release);
+	enum sx_item_state lent = SX_ITEM_LENT;
+
+	if (!atomic_compare_exchange_strong_explicit(&item->state, &lent, SX_ITEM_RETURNED,
+						     memory_order_acq_rel, memory_order_acquire))
+		return false;
+	sx_source_release(item->source, &item->pair);
+	return true;
 }
 
-static void return_pair(struct sx_item *item)
+void sx_handover_images_read(void *user)
 {
-	if (!atomic_exchange_explicit(&item->returned, true, memory_order_acq_rel))
-		sx_source_release(item->source, &item->pair);
+	struct sx_item *item = user;
+
+	if (item_return_images(item))
+		sx_wake(item->handover->capture_fd);
 }
 
-void sx_handover_images_read(const struct sx_pair *pair)
+void sx_handover_release(struct sx_item *item)
 {
-	/* the item around it; const is the engine's promise, not ours */
-	return_pair((struct sx_item *)(uintptr_t)((const char *)pair - offsetof(struct sx_item, pair)));
-}
+	struct sx_handover *h = item->handover;
 
-void sx_handover_release(struct sx_handover *h, struct sx_item *item)
-{
-	return_pair(item);
-	sx_handover_forget(h, item);
+	item_return_images(item);
+	atomic_store_explicit(&item->state, SX_ITEM_FREE, memory_order_release);
 	sx_wake(h->capture_fd);
 }

@@ -1,6 +1,6 @@
 /*
  * Is the instance well? One function from what was counted to a state, a reason, and whether the watchdog may be
- * pinged. It knows no clock and no thread, so that every case can be tried.
+ * pinged. It knows no clock and no thread, so that tests/daemon/test_health.c can try every case.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

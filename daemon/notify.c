@@ -1,109 +1,94 @@
 /*
- * systemd's readiness protocol: sd_notify(3), sd_listen_fds(3), sd_watchdog_enabled(3).
+ * The service manager, by libsystemd.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "daemon/notify.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define LISTEN_FIRST 3 /* SD_LISTEN_FDS_START */
-#define LISTEN_MOST 64
+#include "base/log.h"
 
-/* An unsigned number from the environment, 0 if it is not set or not one. */
-static unsigned long long from_environment(const char *name)
-{
-	const char *text = getenv(name);
-	unsigned long long value;
-	char *end;
-
-	if (!text || *text < '0' || *text > '9')
-		return 0;
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	return *end || errno ? 0 : value;
-}
-
-/* A variable that names a process is meant for that process alone; without it the manager means us. */
-static int is_for_us(const char *pid_name)
-{
-	return !getenv(pid_name) || from_environment(pid_name) == (unsigned long long)getpid();
-}
+#ifdef SX_HAVE_SYSTEMD
+#include <systemd/sd-daemon.h>
 
 int sx_notify_init(struct sx_notify *n, char *why, size_t why_bytes)
 {
-	const char *path = getenv("NOTIFY_SOCKET");
-	unsigned long long watchdog_us = is_for_us("WATCHDOG_PID") ? from_environment("WATCHDOG_USEC") : 0;
-	size_t bytes;
+	uint64_t watchdog_us = 0;
 
-	*n = (struct sx_notify){.fd = -1};
-	if (watchdog_us > 0 && watchdog_us < INT64_MAX / 1000)
+	(void)why, (void)why_bytes;
+	*n = (struct sx_notify){0};
+	if (sd_watchdog_enabled(0, &watchdog_us) > 0 && watchdog_us < INT64_MAX / 1000)
 		n->watchdog_ns = (int64_t)watchdog_us * 1000;
-	if (!path || !*path)
-		return 0;
-	bytes = strlen(path);
-	if ((path[0] != '/' && path[0] != '@') || bytes >= sizeof(n->to.sun_path)) {
-		snprintf(why, why_bytes, "NOTIFY_SOCKET=%s is neither a path nor an abstract name", path);
-		return -EINVAL;
-	}
-	n->to.sun_family = AF_UNIX;
-	memcpy(n->to.sun_path, path, bytes);
-	if (path[0] == '@')
-		n->to.sun_path[0] = 0;
-	n->to_bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + bytes);
-	n->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (n->fd < 0) {
-		snprintf(why, why_bytes, "NOTIFY_SOCKET: %s", strerror(errno));
-		return -EINVAL;
-	}
 	return 0;
-}
-
-void sx_notify_finish(struct sx_notify *n)
-{
-	if (n->to_bytes > 0 && n->fd >= 0)
-		close(n->fd);
-	*n = (struct sx_notify){.fd = -1};
 }
 
 void sx_notify_send(struct sx_notify *n, const char *format, ...)
 {
-	char text[512];
+	char text[512]; /* not sd_notifyf(), which allocates */
 	va_list args;
-	int bytes;
+	int bytes, r;
 
-	if (n->fd < 0)
-		return;
 	va_start(args, format);
 	bytes = vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	if (bytes > 0 && (size_t)bytes < sizeof(text))
-		(void)!sendto(n->fd, text, (size_t)bytes, MSG_NOSIGNAL, (struct sockaddr *)&n->to,
-			      n->to_bytes);
+	if (bytes <= 0 || (size_t)bytes >= sizeof(text))
+		return;
+	r = sd_notify(0, text);
+	if (r < 0 && !n->failed)
+		sx_log(DAEMON, WARNING, "the service manager cannot be told anything: NOTIFY_SOCKET=%s: %s",
+		       getenv("NOTIFY_SOCKET"), strerror(-r));
+	n->failed = n->failed || r < 0;
 }
 
 int sx_notify_listen_fd(const char *name)
 {
-	unsigned long long count = from_environment("LISTEN_FDS");
-	const char *names = getenv("LISTEN_FDNAMES");
-	size_t bytes = strlen(name);
+	char **names = NULL;
+	int count = sd_listen_fds_with_names(0, &names), fd = -1;
 
-	if (!getenv("LISTEN_PID") || !is_for_us("LISTEN_PID") || !names || count > LISTEN_MOST)
-		return -1;
-	for (int i = 0; i < (int)count; i++) {
-		size_t n = strcspn(names, ":");
-
-		if (n == bytes && memcmp(names, name, n) == 0)
-			return fcntl(LISTEN_FIRST + i, F_SETFD, FD_CLOEXEC) < 0 ? -1 : LISTEN_FIRST + i;
-		if (!names[n])
-			break;
-		names += n + 1;
+	for (int i = 0; i < count; i++) {
+		if (fd < 0 && strcmp(names[i], name) == 0)
+			fd = SD_LISTEN_FDS_START + i;
+		free(names[i]);
 	}
+	if (count > 0)
+		free(names);
+	return fd;
+}
+
+#else
+
+int sx_notify_init(struct sx_notify *n, char *why, size_t why_bytes)
+{
+	static const char *const variables[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "LISTEN_FDS"};
+
+	*n = (struct sx_notify){0};
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		if (!getenv(variables[i]))
+			continue;
+		snprintf(
+			why, why_bytes,
+			"%s is set, but this stixeld is built without libsystemd: no readiness, no watchdog, "
+			"no sockets of the service manager",
+			variables[i]);
+		return -ENOTSUP;
+	}
+	return 0;
+}
+
+void sx_notify_send(struct sx_notify *n, const char *format, ...)
+{
+	(void)n, (void)format;
+}
+
+int sx_notify_listen_fd(const char *name)
+{
+	(void)name;
 	return -1;
 }
+
+#endif

@@ -15,7 +15,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "capture/scene/scene.h"
 #include "ipc/frame.h"
 #include "stages/stixels/reduce.h"
 
@@ -34,11 +33,7 @@ bool sx_pipeline_fits(const struct sx_source_info *a, const struct sx_source_inf
 /* The source's own camera if it knows it, else the configured one. */
 static struct sx_camera camera_of(const struct sx_pipeline *p)
 {
-	const struct sx_scene_camera *c = p->info.camera;
-
-	if (!c)
-		return p->c.settings->params.camera;
-	return (struct sx_camera){c->fx, c->fy, c->cx, c->cy, c->baseline_m, c->height_m, c->pitch_deg};
+	return p->info.camera ? *p->info.camera : p->c.settings->params.camera;
 }
 
 static int create_contexts(struct sx_pipeline *p, char *why, size_t why_bytes)
@@ -175,12 +170,11 @@ void sx_pipeline_unpin(struct sx_pipeline *p)
 }
 
 int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config *c, struct sx_source *source,
-		       const struct sx_source_info *info, bool *output, char *why, size_t why_bytes)
+		       const struct sx_source_info *info, char *why, size_t why_bytes)
 {
 	struct sx_pipeline *p = calloc(1, sizeof(*p));
 	int r;
 
-	*output = false;
 	snprintf(why, why_bytes, "not enough memory for the pipeline");
 	if (!p)
 		return -ENOMEM;
@@ -208,13 +202,6 @@ int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config
 			      why, why_bytes);
 	if (r < 0)
 		goto fail;
-	*output = true;
-	r = create_stream(p, why, why_bytes);
-	if (r < 0)
-		goto fail;
-	r = create_ring(p, why, why_bytes);
-	if (r < 0)
-		goto fail;
 	p->source = source;
 	sx_pipeline_pin(p);
 	*ret = p;
@@ -222,6 +209,13 @@ int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config
 fail:
 	sx_pipeline_destroy(p, NULL);
 	return r;
+}
+
+int sx_pipeline_open_output(struct sx_pipeline *p, char *why, size_t why_bytes)
+{
+	int r = create_stream(p, why, why_bytes);
+
+	return r < 0 ? r : create_ring(p, why, why_bytes);
 }
 
 /* Threads inherit the signal mask of main: all blocked. Stacks are bounded, so that mlockall() stays cheap. */
@@ -262,13 +256,12 @@ void sx_pipeline_stop(struct sx_pipeline *p)
 	sx_wake(p->handover.frame_fd);
 }
 
-void sx_pipeline_end(struct sx_pipeline *p, enum sx_end end, int error, const char *why)
+void sx_pipeline_end(struct sx_pipeline *p, enum sx_end end, const char *why)
 {
-	int expected = SX_END_NONE;
+	enum sx_end expected = SX_END_NONE;
 
 	/* One thread wins the right to write why; main looks only after both have been joined. */
-	if (atomic_compare_exchange_strong(&p->end, &expected, (int)end)) {
-		p->error = error;
+	if (atomic_compare_exchange_strong(&p->end, &expected, end)) {
 		snprintf(p->why, sizeof(p->why), "%s", why);
 	}
 	sx_pipeline_stop(p);
@@ -307,7 +300,7 @@ void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source)
 	for (int i = 0; i < p->context_count; i++) {
 		p->c.engine->backend->context_destroy(p->flights[i].context);
 		if (p->flights[i].item)
-			sx_handover_release(&p->handover, p->flights[i].item);
+			sx_handover_release(p->flights[i].item);
 	}
 	sx_handover_finish(&p->handover);
 	sx_pipeline_unpin(p);

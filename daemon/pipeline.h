@@ -26,7 +26,7 @@ enum sx_end {
 	SX_END_NONE,
 	SX_END_FRAMES,	/* as many frames as were asked for */
 	SX_END_SOURCE,	/* the source has no more pairs, all were computed */
-	SX_END_ENGINE,	/* the engine or the ring failed: error, why */
+	SX_END_ENGINE,	/* the engine or the ring failed: why */
 	SX_END_CHANGED, /* the camera came back with another size or format */
 };
 
@@ -59,15 +59,13 @@ struct sx_pipeline {
 	/* control: written by main or by one of the threads, read by the others */
 	atomic_bool stop;	  /* main: take no more pairs, finish those in flight */
 	atomic_bool source_ended; /* capture: no more pairs will come */
-	_Atomic int end;	  /* enum sx_end; error and why are written before it */
-	int error;
-	char why[SX_WHY_BYTES];
+	_Atomic(enum sx_end) end; /* set once; the thread that did so writes why afterwards */
+	char why[SX_WHY_BYTES];	  /* to be read after both threads have been joined */
 
 	/* capture thread; source belongs to main while the thread does not run */
 	pthread_t capture;
 	bool capture_runs;
-	struct sx_source *source;	  /* NULL: camera absent */
-	struct sx_source_counters before; /* counted by sources that are closed */
+	struct sx_source *source; /* NULL: camera absent */
 
 	/* frame thread */
 	pthread_t frame;
@@ -88,11 +86,13 @@ struct sx_pipeline {
 };
 
 /*
- * Makes everything for pairs of this size. source is taken over on success (NULL: the camera is absent, the capture
- * thread will look for it). Errors: -ENOMEM; of the engine; of ring and stream, then *output is true.
+ * Makes everything for pairs of this size but the output. source is taken over on success (NULL: the camera is absent, the
+ * capture thread will look for it). Errors, with why: -ENOMEM, and those of the engine.
  */
 int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config *c, struct sx_source *source,
-		       const struct sx_source_info *info, bool *output, char *why, size_t why_bytes);
+		       const struct sx_source_info *info, char *why, size_t why_bytes);
+/* Makes ring and stream, as far as the settings want them; then readers see them. Negative errno with why; then destroy. */
+int sx_pipeline_open_output(struct sx_pipeline *p, char *why, size_t why_bytes);
 /* Starts both threads. Negative errno with why; then destroy. */
 int sx_pipeline_start(struct sx_pipeline *p, char *why, size_t why_bytes);
 /* Tells the threads to finish what is in flight and end. Returns at once; any number of times. */
@@ -116,6 +116,6 @@ void *sx_frame_thread(void *pipeline);
 void sx_pipeline_pin(struct sx_pipeline *p);
 void sx_pipeline_unpin(struct sx_pipeline *p);
 /* Any of the two threads: notes the first reason to end, stops both, wakes main. */
-void sx_pipeline_end(struct sx_pipeline *p, enum sx_end end, int error, const char *why);
+void sx_pipeline_end(struct sx_pipeline *p, enum sx_end end, const char *why);
 
 #endif

@@ -156,10 +156,8 @@ static int open_source(struct sx_run *run, struct sx_source **ret)
 	return refuse(SX_EXIT_CONFIG, why);
 }
 
-static int build_failed(int r, bool output, const char *why)
+static int build_failed(int r, const char *why)
 {
-	if (output)
-		return refuse(SX_EXIT_CREATE, why);
 	if (r == -ENODEV)
 		return refuse(SX_EXIT_GPU, why);
 	return refuse(r == -EINVAL || r == -ENOTSUP ? SX_EXIT_CONFIG : SX_EXIT_FAILED, why);
@@ -201,7 +199,6 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 		.paced = true,
 	};
 	char why[SX_WHY_BYTES];
-	bool output = false;
 	int r;
 
 	if (source)
@@ -209,18 +206,21 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 	r = source ? sx_settings_check_size(s, info.width, info.height, why, sizeof(why))
 		   : sx_params_check(&s->params, info.width, info.height, why, sizeof(why));
 	if (r == 0)
-		r = sx_pipeline_create(&run->pipeline, &config, source, &info, &output, why, sizeof(why));
+		r = sx_pipeline_create(&run->pipeline, &config, source, &info, why, sizeof(why));
 	if (r < 0) {
 		sx_source_close(source);
-		return build_failed(r, output, why);
+		return build_failed(r, why);
 	}
+	r = sx_pipeline_open_output(run->pipeline, why, sizeof(why));
+	if (r < 0)
+		return refuse(SX_EXIT_CREATE, why);
 	tell_pipeline(run);
 	if (s->realtime.lock_memory && mlockall(MCL_CURRENT) < 0)
 		sx_log(DAEMON, WARNING, "realtime.lock_memory is not given: %s (LimitMEMLOCK?)",
 		       strerror(errno));
 	r = sx_pipeline_start(run->pipeline, why, sizeof(why));
 	if (r < 0)
-		return build_failed(r, false, why);
+		return build_failed(r, why);
 	if (!source)
 		return 0; /* what the pairs will be is told when there is a camera */
 	sx_log(DAEMON, INFO, "pairs of %dx%d %s, %s, %d in flight", info.width, info.height,
@@ -268,7 +268,6 @@ static void take_down(struct sx_run *run)
 	if (run->status_made)
 		unlink(run->status_path);
 	sx_log_drain();
-	sx_notify_finish(&run->notify);
 	if (run->signal_fd >= 0)
 		close(run->signal_fd);
 	if (run->main_fd >= 0)
@@ -289,7 +288,7 @@ int sx_run(const struct sx_options *options, struct sx_settings *settings)
 		run->options = options;
 		run->settings = settings;
 		run->pages = pages;
-		run->lock_fd = run->signal_fd = run->main_fd = run->stream_fd = run->notify.fd = -1;
+		run->lock_fd = run->signal_fd = run->main_fd = run->stream_fd = -1;
 		code = set_up(run);
 		if (code == 0)
 			code = sx_run_loop(run);

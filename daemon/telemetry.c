@@ -82,6 +82,12 @@ bool sx_telemetry_newest(const struct sx_telemetry *t, struct sx_newest *ret)
 
 void sx_telemetry_source(struct sx_telemetry *t, const struct sx_source_counters *c)
 {
+	uint64_t overload = c->dropped[0][SX_DROP_OVERLOAD];
+
+	/* captured first, and overload read first: nobody sees more dropped than captured */
+	overload -= atomic_load_explicit(&t->dropped[0][SX_DROP_OVERLOAD], RELAXED);
+	atomic_fetch_add_explicit(&t->captured, overload, RELAXED);
+	atomic_fetch_add_explicit(&t->overload, overload, memory_order_release);
 	for (int side = 0; side < 2; side++) {
 		atomic_store_explicit(&t->images[side], c->captured[side], RELAXED);
 		atomic_store_explicit(&t->gaps[side], c->gaps[side], RELAXED);

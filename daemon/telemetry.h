@@ -25,7 +25,7 @@ struct sx_newest {
 	uint64_t frames; /* 0: none yet, the rest means nothing */
 	uint64_t stixels, pixels;
 	uint64_t road_origin, road_inliers, road_age;
-	uint64_t stamp; /* enum sx_stamp_source */
+	uint64_t stamp; /* enum stixel_stamp */
 	double slope, offset, horizon_row, pitch_rad, height_m;
 };
 #define SX_ABSENT_BYTES 160 /* of the sentence why the camera is absent */
@@ -53,8 +53,11 @@ struct sx_duration {
 
 struct sx_telemetry {
 	/* capture thread */
-	_Atomic uint64_t captured; /* pairs taken from the source */
-	_Atomic uint64_t overload; /* pairs replaced while they waited */
+	_Atomic uint64_t captured; /* pairs that the source had */
+	_Atomic uint64_t
+		overload; /* of them, those that a newer one replaced: while they waited, or in the source */
+	struct sx_source_counters
+		closed; /* what sources that are closed had counted; no other thread looks */
 	_Atomic uint64_t unpaired, corrupt;
 	_Atomic uint64_t images[2], gaps[2]; /* per side */
 	_Atomic uint64_t dropped[2][SX_DROP_COUNT];

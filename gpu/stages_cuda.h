@@ -1,13 +1,14 @@
 /*
- * The stages of the CUDA engine, in the order they run; gpu/<stage>.cu holds each. The meaning is that of
- * stages/<stage>.h, the bytes are the same.
+ * The stages of the CUDA engine, in the order they run; gpu/host/graph.c calls them. Kernels of disparity are in gpu/stereo/,
+ * those of stixels in gpu/stixels/; costs, winner, gpu/fastdt/, gpu/zncc/ and gpu/slanted/ have headers of their own. The meaning
+ * of a stage is that of its header in stages/, the bytes are the same.
  *
  * create: takes all device memory from m and uploads tables; NULL in *ret stays when it fails (0, -ENOMEM with
  *   m->error set, or -EINVAL). destroy frees host memory only (device memory belongs to m), accepts NULL.
  * run: launches on stream and returns; no allocation, no synchronisation, may be captured into a graph, and is
  *   captured only once: nothing that changes from frame to frame is a kernel argument.
  * Images are device views (sx_cuda_take_image), any pitch that is a multiple of 128 bytes.
- * sms: multiprocessors that the engine may use, to size grids.
+ * sms: multiprocessors that the engine may use, where grids are sized by it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,43 +48,25 @@ cudaError_t sx_ingest_census_cuda_run(const struct sx_cuda_input *in, enum sx_pi
 				      enum sx_cost cost, cudaStream_t stream);
 
 /*
- * Path aggregation. flow: where the costs and path sums live, see gpu/stereo/volume.cuh; streams: side streams on which
- * paths may run beside each other (forked and joined by events inside run).
+ * Path aggregation of SGM: all paths in one launch, each into a volume of its own (gpu/stereo/volume.cuh). costs: the cost volume
+ * that run reads (the stored flow: fastest where memory is fast), or NULL: every path counts bits of descriptors itself
+ * (the lean flow: least traffic, for integrated GPUs; descriptors of zncc have no bits to count).
  */
-enum sx_sgm_flow {
-	SX_SGM_STORED, /* cost volume and every path in memory: fastest where memory is fast */
-	/*
-	 * Costs from descriptors, last path fused with the winner: least traffic, integrated GPUs. Costs of windows
-	 * (zncc) are in memory all the same: each takes more instructions than a path's step.
-	 */
-	SX_SGM_LEAN
-};
-#define SX_CUDA_SIDE_STREAMS 3
-
 struct sx_sgm_cuda;
+struct sx_cuda_volumes; /* gpu/stereo/winner_cuda.h */
 int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const struct sx_context_config *c,
-		       enum sx_sgm_flow flow, int sms);
+		       const uint8_t *costs);
 void sx_sgm_cuda_destroy(struct sx_sgm_cuda *s);
-/* Bytes of device memory read and written per frame, counted from the layout: reported, not used. */
+/* Bytes of device memory read and written per frame, cost volume to winner, counted from the layout: reported, not used. */
 size_t sx_sgm_cuda_traffic(const struct sx_sgm_cuda *s);
-
-/* Everything from descriptors to the winner's maps, path by path. winner: left map, right map, confidence. */
-struct sx_sgm_cuda_streams {
-	cudaStream_t side[SX_CUDA_SIDE_STREAMS];
-	cudaEvent_t fork, join[SX_CUDA_SIDE_STREAMS]; /* without timing */
-	/* for sx_cuda_mark() on the main stream: behind the cost volume, and between aggregation and winner */
-	uint64_t *costs, *between;
-};
-/* grey: read for costs of windows, and of the left image for p2_edge. */
-cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image grey[2],
-			    const struct sx_image census[2], const struct sx_image *winner,
-			    const struct sx_image *winner_right, const struct sx_image *confidence,
-			    const struct sx_sgm_cuda_streams *streams, cudaStream_t stream);
-/* S for SX_TAP_SUM (keep_volume), from what the last run left. */
-cudaError_t sx_sgm_cuda_sum(const struct sx_sgm_cuda *s, const struct sx_image *sum, cudaStream_t stream);
+/* left: grey, read for p2_edge. descriptors: of both images, read by the lean flow. */
+cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image *left,
+			    const struct sx_image descriptors[2], cudaStream_t stream);
+/* Where run leaves the paths, for the winner. Belongs to s. */
+const struct sx_cuda_volumes *sx_sgm_cuda_volumes(const struct sx_sgm_cuda *s);
 
 /*
- * All filters at once,: median, left-right check, speckles, confidence; one launch, or two with speckles.
+ * All filters at once: median, left-right check, speckles, confidence; one launch, or two with speckles.
  * winner, median: left and right map; median is winner where the filter is off. Maps hold less than 0x1000 or 0xffff.
  * left_right: is disparity where no speckle filter runs. confidence: that of the winner, changed in place.
  */

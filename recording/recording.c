@@ -300,10 +300,10 @@ static int take_header(struct sx_recording *r, const char *path, char *why, size
 	if (have < 0)
 		return sx_why((int)have, why, why_bytes, "cannot read %s: %s", path, strerror((int)-have));
 	if (have == 0)
-		return refuse(-ENODATA, path, "is empty: no recording", why, why_bytes);
+		return refuse(-ENODATA, path, "is empty: not a recording", why, why_bytes);
 	memcpy(h, r->window, have < (int64_t)sizeof(*h) ? (size_t)have : sizeof(*h));
 	if (have < 8 || h->magic != SX_RECORDING_MAGIC)
-		return refuse(-EBADMSG, path, "is no recording of stixelctl", why, why_bytes);
+		return refuse(-EBADMSG, path, "is not a recording of stixelctl", why, why_bytes);
 	if (have < (int64_t)sizeof(*h))
 		return refuse(-EBADMSG, path,
 			      "ends within the header of the recording: there is no frame in it", why,
@@ -459,5 +459,5 @@ const char *sx_recording_strerror(int error)
 		return sx_record_codec_built()
 			       ? "frames are compressed in a way that this version does not know"
 			       : "frames are compressed, and this program was built without zstd";
-	return error == -ESPIPE ? "a pipe can be read once only" : strerror(-error);
+	return error == -ESPIPE ? "a pipe can only be read once" : strerror(-error);
 }

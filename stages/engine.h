@@ -113,11 +113,18 @@ struct sx_result {
 };
 
 /*
+ * Called once a frame, by a thread of the engine, as soon as it has read the images and scores of a pair: their memory can
+ * be used again while the frame is still being computed. Engines that read until the end of the frame (cuda) do not call it.
+ */
+typedef void sx_images_read_fn(void *user);
+
+/*
  * Thread: one thread submits to and collects from all contexts of a device.
  * context_create resolves the parameters (sx_stereo_resolve) and takes all memory; submit, wait and result
  *   allocate nothing.
  * submit: starts a pair and returns at once (the reference engine computes inside submit). pair must stay until the
- *   frame is done, its images until then or until pair->images_read is called. previous: last road that was found and its age, or NULL.
+ *   frame is done, its images until then or until images_read (may be NULL) is called with user. previous: last road that was
+ *   found and its age, or NULL.
  *   -EINVAL: the pair differs from the configuration; -EBUSY: the frame before has not been waited for.
  * event_fd: becomes readable when the submitted frame is done (an eventfd; wait() drains it).
  * wait: 1 done, 0 not within timeout_ms (-1: for ever), negative errno when the frame failed; -ENODATA when
@@ -132,7 +139,8 @@ struct sx_backend {
 	int (*context_create)(struct sx_context **ret, struct sx_device *d, const struct sx_context_config *c,
 			      char *why, size_t why_bytes);
 	void (*context_destroy)(struct sx_context *x);
-	int (*submit)(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous);
+	int (*submit)(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous,
+		      sx_images_read_fn *images_read, void *user);
 	int (*event_fd)(const struct sx_context *x);
 	int (*wait)(struct sx_context *x, int timeout_ms);
 	const struct sx_result *(*result)(const struct sx_context *x);

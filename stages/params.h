@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/camera.h"
 #include "base/scores.h"
 #include "stages/stixels/slanted_params.h"
 
@@ -32,12 +33,6 @@ enum sx_road_mode { SX_ROAD_VDISPARITY, SX_ROAD_CALIBRATED };
 /* slanted: planes, energies of whole stixels in closed form; slanted-exact: with outliers, cell by cell (slow). */
 enum sx_stixel_method { SX_STIXEL_DP, SX_STIXEL_SLANTED, SX_STIXEL_RDP, SX_STIXEL_SLANTED_EXACT };
 enum sx_reduction { SX_REDUCTION_MEDIAN, SX_REDUCTION_MEAN };
-
-/* Rectified left camera. fx, fy, cx, cy in px; baseline > 0 and height > 0 in m; pitch downwards. */
-struct sx_camera {
-	double fx, fy, cx, cy;
-	double baseline_m, height_m, pitch_deg;
-};
 
 struct sx_stereo_params {
 	enum sx_cost cost;

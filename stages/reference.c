@@ -268,7 +268,8 @@ static void copy_map(const struct sx_image *from, const struct sx_image *to)
 	memcpy(to->data, from->data, from->pitch * (size_t)from->height); /* taps of one shape */
 }
 
-static void match(struct sx_context *x, const struct sx_pair *pair, int64_t *t)
+static void match(struct sx_context *x, const struct sx_pair *pair, sx_images_read_fn *images_read,
+		  void *user, int64_t *t)
 {
 	const struct sx_stereo_params *p = &x->config.params.stereo;
 	struct sx_image *tap = x->taps;
@@ -282,8 +283,8 @@ static void match(struct sx_context *x, const struct sx_pair *pair, int64_t *t)
 	if (scores)
 		sx_reduce_scores(scores, x->config.width, x->config.height, x->config.params.stixels.width,
 				 sx_cell_height(&x->config.params.stixels), &x->scores);
-	if (pair->images_read)
-		pair->images_read(pair);
+	if (images_read)
+		images_read(user);
 	book(x, SX_STAGE_INGEST, t);
 	sx_describe(&tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_CENSUS], p);
 	sx_describe(&tap[SX_TAP_RIGHT], &tap[SX_TAP_RIGHT_CENSUS], p);
@@ -347,7 +348,8 @@ static void segment(struct sx_context *x, const struct sx_pair *pair, const stru
 	book(x, SX_STAGE_COMPACT, t);
 }
 
-static int reference_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous)
+static int reference_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous,
+			    sx_images_read_fn *images_read, void *user)
 {
 	const uint64_t done = 1;
 	int64_t t = sx_now_ns();
@@ -357,7 +359,7 @@ static int reference_submit(struct sx_context *x, const struct sx_pair *pair, co
 	if (sx_context_check_pair(&x->config, pair) < 0)
 		return -EINVAL;
 	x->result.started_ns = t;
-	match(x, pair, &t);
+	match(x, pair, images_read, user, &t);
 	filter(x, &t);
 	segment(x, pair, previous, &t);
 	x->result.finished_ns = t;

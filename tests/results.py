@@ -1,7 +1,8 @@
-# Reads Meson's logs of a test run (testlog.json) for tools/test.
+# Reads Meson's logs of a test run (testlog.json), and what it knows of a build folder, for tools/test.
 #
 #   results.py count LOG SECOND    "passed failed skipped"; a test that SECOND has (it need not exist) counts as it ended there
 #   results.py again LOG           what may run a second time, by name, one a line
+#   results.py targets FOLDER SUITE...   what the tests of these suites start, as Ninja names it, one a line
 #
 # Tests of programs that wait for each other fail on a machine that does something else for seconds. Up to three of those may
 # run once more, alone; whoever calls says so. Nothing that computes gets a second run, and nothing that a sanitizer spoke about.
@@ -10,6 +11,7 @@
 import json
 import os
 import re
+import subprocess
 import sys
 
 WITH_CLOCKS = {"daemon", "ipc", "power", "tools", "python", "web", "systemd", "vm", "capture"}
@@ -45,8 +47,24 @@ def again(entries):
     return [e["name"].partition(" / ")[2] or e["name"] for e in failed]
 
 
-def main(verb, first, second=""):
+def introspect(folder, what):
+    return json.loads(subprocess.run(["meson", "introspect", folder, "--" + what], check=True, stdout=subprocess.PIPE).stdout)
+
+
+def targets(folder, wanted):
+    """Files below folder; Meson names each test's programs, arguments and "depends" by the identifier of their target."""
+    wanted = {"stixeld:" + suite for suite in wanted}
+    needed = {i for t in introspect(folder, "tests") if wanted & set(t["suite"]) for i in t["depends"]}
+    return sorted(os.path.relpath(f, os.path.realpath(folder)) for t in introspect(folder, "targets") if t["id"] in needed
+                  for f in t["filename"])
+
+
+def main(verb, first, *more):
+    if verb == "targets":
+        print(*targets(first, more), sep="\n")
+        return
     entries = read(first)
+    second = more[0] if more else ""
     if verb == "again":
         print(*again(entries), sep="\n")
     else:

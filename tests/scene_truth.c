@@ -100,7 +100,7 @@ static bool is_visible(const struct sx_scene *s, int x, int y, double d)
 
 void sx_scene_truth(struct sx_scene *s, uint32_t frame, struct sx_scene_truth *t)
 {
-	const struct sx_scene_camera *c = &s->camera;
+	const struct sx_camera *c = &s->camera;
 	const struct sx_view *left = &s->view[0];
 
 	sx_street_build(s, frame);

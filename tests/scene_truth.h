@@ -29,7 +29,7 @@ struct sx_scene_truth {
 	uint16_t *object;
 	float *ground;
 	double road_slope, road_offset;
-	struct sx_scene_camera camera;
+	struct sx_camera camera;
 };
 
 /* Memory for truth of this scene's size: -ENOMEM. finish accepts a zeroed one. */

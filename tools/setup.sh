@@ -15,10 +15,12 @@ die()
 	exit 1
 }
 
-# Names as in Debian 12, Ubuntu 22.04 and 24.04.
-build_packages=(build-essential meson ninja-build pkg-config python3 libpng-dev libturbojpeg0-dev libmicrohttpd-dev
-	libinih-dev libyaml-dev libjansson-dev libncurses-dev libzstd-dev libprotobuf-c-dev protobuf-c-compiler protobuf-compiler)
-export build_packages
+# Names as in Debian 12, Ubuntu 22.04 and 24.04: for stixeld and stixelctl with what the demo shows, and for everything.
+demo_packages=(gcc libc6-dev meson ninja-build pkg-config python3 libpng-dev libmicrohttpd-dev libinih-dev libyaml-dev
+	libjansson-dev)
+build_packages=("${demo_packages[@]}" build-essential libturbojpeg0-dev libncurses-dev libsystemd-dev libzstd-dev
+	libprotobuf-c-dev protobuf-c-compiler protobuf-compiler)
+export demo_packages build_packages
 
 # Prints those of the named packages that are not installed.
 missing_packages()
@@ -54,14 +56,46 @@ need_packages()
 		"${missing[@]}" >&2 || die "apt-get could not install ${missing[*]}"
 }
 
-# configure FOLDER [MESON OPTIONS]: once; later calls find the folder as it is.
+# Whether this machine has an NVIDIA device, by what its driver shows.
+has_nvidia_device()
+{
+	local node
+
+	for node in /dev/nvidia[0-9]* /dev/nvhost-gpu /dev/nvgpu; do
+		[ ! -e "$node" ] || return 0
+	done
+	nvidia-smi -L 2>/dev/null | grep -q '^GPU'
+}
+
+# Prints the compute capabilities of this machine's NVIDIA devices, such as 87, one a line; nothing where they are not known.
+nvidia_architectures()
+{
+	local answer
+
+	# a Jetson says what it is in its device tree; its driver's tool may not know
+	answer=$(tr '\0' '\n' 2>/dev/null </proc/device-tree/compatible || true)
+	case $answer in
+	*nvidia,tegra194*) echo 72 ;;
+	*nvidia,tegra234*) echo 87 ;;
+	*nvidia,tegra264*) echo 110 ;;
+	*) (nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null || true) | tr -d . | grep -x '[0-9]*' | sort -nu ;;
+	esac || true
+}
+
+has_nvcc()
+{
+	command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]
+}
+
+# configure FOLDER [MESON OPTIONS]: once; later calls find the folder as it is, and make it anew for other options.
 configure()
 {
 	local folder=$1
 
 	shift
-	if [ ! -f "$folder/build.ninja" ]; then
+	if [ ! -f "$folder/build.ninja" ] || [ "$(cat "$folder/options" 2>/dev/null)" != "$*" ]; then
 		rm -rf "$folder"
 		meson setup "$@" "$folder" "$top" || return 1
+		printf '%s\n' "$*" >"$folder/options"
 	fi
 }

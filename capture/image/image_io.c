@@ -35,10 +35,10 @@ int sx_sink_accept(struct sx_image_sink *sink, long width, long height, enum sx_
 		return sx_sink_refuse(sink, "%ldx%ld pixels; 1x1 to %dx%d can be read", width, height,
 				      SX_IMAGE_FILE_WIDTH_MAX, SX_IMAGE_FILE_HEIGHT_MAX);
 	if (w && (w->width != width || w->height != height))
-		return sx_sink_refuse(sink, "%ldx%ld pixels, but the first picture has %dx%d", width, height,
+		return sx_sink_refuse(sink, "%ldx%ld pixels, but the first image has %dx%d", width, height,
 				      w->width, w->height);
 	if (w && w->pixel != pixel)
-		return sx_sink_refuse(sink, "pixels are %s, but those of the first picture are %s",
+		return sx_sink_refuse(sink, "pixels are %s, but those of the first image are %s",
 				      sx_pixel_name(pixel), sx_pixel_name(w->pixel));
 	if (w) {
 		sink->image = *w;

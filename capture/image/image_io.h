@@ -10,13 +10,13 @@
 
 #include "base/image.h"
 
-/* Largest picture that is read: two of 4096x2160, beside or above each other. */
+/* Largest image that is read: two of 4096x2160, beside or above each other. */
 #define SX_IMAGE_FILE_WIDTH_MAX 8192
 #define SX_IMAGE_FILE_HEIGHT_MAX 4320
 #define SX_IMAGE_FILE_BYTES_MAX (256u << 20)
 
 /*
- * Reads a picture as U8, or Y16 if it has 16 bits a sample; colour becomes grey by (77 R + 150 G + 29 B + 128) >> 8
+ * Reads an image as U8, or Y16 if it has 16 bits a sample; colour becomes grey by (77 R + 150 G + 29 B + 128) >> 8
  * (JPEG: its own luminance). The format is told by the content, not by the name. Alpha is ignored.
  *
  * sx_image_read: allocates, *ret only on success. sx_image_read_into: the file must have dst's size and pixel.

@@ -11,7 +11,7 @@
 #include "capture/image/image_io.h"
 
 /*
- * Where a picture goes. wanted: NULL, or the image that it must fit. image: set by sx_sink_accept().
+ * Where an image goes. wanted: NULL, or the image that it must fit. image: set by sx_sink_accept().
  * why: room for a sentence without the path.
  */
 struct sx_image_sink {

@@ -38,7 +38,7 @@ void sx_jpeg_close(struct sx_jpeg *j)
 }
 
 /*
- * A header that fails leaves the decoder (TurboJPEG 2.1) in the middle of it: every further picture would be read on from
+ * A header that fails leaves the decoder (TurboJPEG 2.1) in the middle of it: every further image would be read on from
  * there, and fail. Only decoding cleans up after a failure, and this cannot be decoded.
  */
 static void start_anew(struct sx_jpeg *j)
@@ -58,7 +58,7 @@ int sx_jpeg_size(struct sx_jpeg *j, const uint8_t *data, size_t bytes, int *widt
 	if (tjDecompressHeader3(j, data, (unsigned long)bytes, width, height, &subsampling, &colours) < 0)
 		snprintf(why, why_bytes, "broken JPEG (%.100s)", tjGetErrorStr2(j));
 	else if (*width <= 0 || *height <= 0) /* tables alone are no error to the library */
-		snprintf(why, why_bytes, "broken JPEG (it ends before the picture)");
+		snprintf(why, why_bytes, "broken JPEG (it ends before the image)");
 	else
 		return 0;
 	start_anew(j);
@@ -66,8 +66,8 @@ int sx_jpeg_size(struct sx_jpeg *j, const uint8_t *data, size_t bytes, int *widt
 }
 
 /*
- * A warning means missing or damaged data: such a picture is not measured. But for one: many cameras fill up before the end
- * marker (0xd9), when all of the picture has been read.
+ * A warning means missing or damaged data: such an image is not measured. But for one: many cameras fill up before the end
+ * marker (0xd9), when all of the image has been read.
  */
 static bool is_harmless(tjhandle j)
 {

@@ -33,9 +33,9 @@ static int find_name(const char *name)
 
 /* KITTI's camera at 1242x375 (the defaults of the configuration), scaled to the size; pixel centres are at
  * integers. */
-void sx_scene_camera(int width, int height, struct sx_scene_camera *ret)
+void sx_scene_camera(int width, int height, struct sx_camera *ret)
 {
-	*ret = (struct sx_scene_camera){
+	*ret = (struct sx_camera){
 		.fx = 721.5 / SX_SCENE_WIDTH * width,
 		.fy = 721.5 / SX_SCENE_WIDTH * width,
 		.cx = (609.5 + 0.5) / SX_SCENE_WIDTH * width - 0.5,

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/camera.h"
 #include "base/image.h"
 
 #define SX_SCENE_WIDTH 1242
@@ -32,19 +33,13 @@ struct sx_scene_params {
 	int width, height; /* px, 32..4096 x 32..2160 */
 };
 
-/* Rectified camera: px, m, pitch downwards. Right camera baseline_m to the right of the left one. */
-struct sx_scene_camera {
-	double fx, fy, cx, cy;
-	double baseline_m, height_m, pitch_deg;
-};
-
 /* *ret only on success; -EINVAL for an unknown name or size, -ENOMEM; with a sentence in why. */
 int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, char *why, size_t why_bytes);
 void sx_scene_destroy(struct sx_scene *s);
 const char *sx_scene_name(const struct sx_scene *s);
 
 /* The nominal camera of every scene and seed at this size: what a configuration should say. */
-void sx_scene_camera(int width, int height, struct sx_scene_camera *ret);
+void sx_scene_camera(int width, int height, struct sx_camera *ret);
 
 /*
  * Draws frame number frame of both cameras into two U8 images of the scene's size. Allocates nothing.

@@ -31,7 +31,7 @@ static void to_camera(const struct sx_pose *p, const double w[3], double x, doub
 }
 
 /* a . ray(x, y) as an affine function of x, y, times scale. */
-static void dot_ray(const struct sx_scene_camera *c, const double a[3], double scale, double ret[3])
+static void dot_ray(const struct sx_camera *c, const double a[3], double scale, double ret[3])
 {
 	ret[0] = scale * (a[0] / c->fx);
 	ret[1] = scale * (a[1] / c->fy);
@@ -42,7 +42,7 @@ static void dot_ray(const struct sx_scene_camera *c, const double a[3], double s
 static void project(const struct sx_facet *f, const struct sx_scene *scene, int side,
 		    struct sx_projection *ret)
 {
-	const struct sx_scene_camera *c = &scene->camera;
+	const struct sx_camera *c = &scene->camera;
 	double o[3], u[3], v[3], n[3], s[3], t[3], no, scale;
 
 	to_camera(&scene->pose, f->origin, side ? c->baseline_m : 0, c->height_m, o);

@@ -14,7 +14,7 @@ struct row_shadows {
 
 static void select_shadows(const struct sx_scene *s, double y, struct row_shadows *ret)
 {
-	const struct sx_scene_camera *c = &s->camera;
+	const struct sx_camera *c = &s->camera;
 	double yn = (y - c->cy) / c->fy, down = s->pose.sin_pitch + yn * s->pose.cos_pitch, z;
 
 	ret->count = 0;
@@ -59,7 +59,7 @@ static float shadow_at(const struct row_shadows *rows, float x, float z)
 
 static float sky_at(const struct sx_scene *s, double x, double y)
 {
-	const struct sx_scene_camera *c = &s->camera;
+	const struct sx_camera *c = &s->camera;
 	double a = (x - c->cx) / c->fx, b = (c->cy - y) / c->fy + s->pose.sin_pitch;
 	float up = b < 0 ? 0 : (float)b;
 	float cloud = sx_texture_sample(&s->texture, a * 180 + 31, b * 420, (float)(180 / c->fx)) +

@@ -105,7 +105,7 @@ struct sx_street {
 
 struct sx_scene {
 	struct sx_scene_params params;
-	struct sx_scene_camera camera;
+	struct sx_camera camera;
 	struct sx_street street;
 	struct sx_texture texture;
 	struct sx_pose pose;

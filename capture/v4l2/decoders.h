@@ -1,5 +1,5 @@
 /*
- * Threads that decode the JPEG pictures of cameras, two to a pair or one.
+ * Threads that decode the JPEG images of cameras, two to a pair or one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 #define SX_DECODERS_MAX 8
 #define SX_DECODE_WHY_BYTES 128
 
-/* One picture. The caller's until done is true again; data and to stay untouched by others meanwhile. */
+/* One image. The caller's until done is true again; data and to stay untouched by others meanwhile. */
 struct sx_decode_task {
 	const uint8_t *data;
 	size_t bytes;
@@ -34,7 +34,7 @@ int sx_decoders_create(struct sx_decoders **ret, int threads, char *why, size_t 
 /* Waits for what is being decoded. Accepts NULL. */
 void sx_decoders_destroy(struct sx_decoders *d);
 
-/* Thread: one. Pictures are begun in this order. */
+/* Thread: one. Images are begun in this order. */
 void sx_decoders_submit(struct sx_decoders *d, struct sx_decode_task *task);
 /* An eventfd, readable when a task was done since it was last read. */
 int sx_decoders_fd(const struct sx_decoders *d);

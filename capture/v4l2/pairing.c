@@ -89,7 +89,7 @@ static void take_pair(struct sx_pairing *p, int left, int right, struct sx_pairi
 	for (int side = 0; side < 2; side++) {
 		for (int i = 0; i < at[side]; i++)
 			drop(r, side, p->side[side].images[i].index,
-			     partner(p, side, i) >= 0 ? SX_PAIRING_BACKLOG : SX_PAIRING_UNPAIRED);
+			     partner(p, side, i) >= 0 ? SX_PAIRING_OVERLOAD : SX_PAIRING_UNPAIRED);
 		r->pair[side] = p->side[side].images[at[side]];
 	}
 	for (int side = 0; side < 2; side++)

@@ -29,7 +29,7 @@ struct sx_pairing {
 
 enum sx_pairing_fate {
 	SX_PAIRING_UNPAIRED, /* has no partner within the tolerance, and none can come */
-	SX_PAIRING_BACKLOG   /* has one, but a newer pair is there */
+	SX_PAIRING_OVERLOAD  /* has one, but a newer pair is there; always both of a pair */
 };
 
 /* found: left, right are the newest pair. dropped: images that will never be given out, the caller's again. */

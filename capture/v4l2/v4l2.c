@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -17,7 +16,7 @@
 #include "capture/v4l2/v4l2_priv.h"
 
 /* What epoll tells: numbers of the cameras, and of the descriptors that are read empty. */
-enum { EVENT_CAMERA, EVENT_TIMER = 2, EVENT_BACK, EVENT_DECODED };
+enum { EVENT_CAMERA, EVENT_TIMER = 2, EVENT_DECODED };
 
 static int watch(struct sx_v4l2 *v, int fd, uint32_t events, uint32_t event)
 {
@@ -26,7 +25,7 @@ static int watch(struct sx_v4l2 *v, int fd, uint32_t events, uint32_t event)
 	return epoll_ctl(v->epoll_fd, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
 }
 
-/* The descriptor that stands for all: cameras, released pairs, decoded ones, and a clock to notice silence. */
+/* The descriptor that stands for all: cameras, decoded pairs, and a clock to notice silence. */
 static int open_events(struct sx_v4l2 *v)
 {
 	int64_t ns = v->timeout_ns / 4;
@@ -35,14 +34,10 @@ static int open_events(struct sx_v4l2 *v)
 	int r;
 
 	v->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	v->back_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	v->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (v->epoll_fd < 0 || v->back_fd < 0 || v->timer_fd < 0 ||
-	    timerfd_settime(v->timer_fd, 0, &each, NULL) < 0)
+	if (v->epoll_fd < 0 || v->timer_fd < 0 || timerfd_settime(v->timer_fd, 0, &each, NULL) < 0)
 		return -errno;
 	r = watch(v, v->timer_fd, EPOLLIN, EVENT_TIMER);
-	if (r == 0)
-		r = watch(v, v->back_fd, EPOLLIN, EVENT_BACK);
 	if (r == 0 && v->decoders)
 		r = watch(v, sx_decoders_fd(v->decoders), EPOLLIN, EVENT_DECODED);
 	for (int i = 0; r == 0 && i < v->count; i++)
@@ -76,7 +71,7 @@ static int v4l2_open(struct sx_source *s, const struct sx_source_params *p, int 
 		return -ENOMEM;
 	}
 	s->own = v;
-	v->epoll_fd = v->back_fd = v->timer_fd = -1;
+	v->epoll_fd = v->timer_fd = -1;
 	for (int i = 0; i < 2; i++)
 		v->cameras[i].device.fd = -1;
 	v->maker.fd = -1;
@@ -85,8 +80,7 @@ static int v4l2_open(struct sx_source *s, const struct sx_source_params *p, int 
 		return r;
 	r = open_events(v);
 	if (r < 0) {
-		snprintf(why, why_bytes, "%s: no descriptors to wait for pictures: %s", p->left,
-			 strerror(-r));
+		snprintf(why, why_bytes, "%s: no descriptors to wait for images: %s", p->left, strerror(-r));
 		return -ENODEV;
 	}
 	return start(v, why, why_bytes);
@@ -95,7 +89,7 @@ static int v4l2_open(struct sx_source *s, const struct sx_source_params *p, int 
 static void v4l2_close(struct sx_source *s)
 {
 	struct sx_v4l2 *v = s->own;
-	const int fds[] = {v ? v->epoll_fd : -1, v ? v->back_fd : -1, v ? v->timer_fd : -1};
+	const int fds[] = {v ? v->epoll_fd : -1, v ? v->timer_fd : -1};
 
 	if (!v)
 		return;
@@ -139,7 +133,7 @@ static int v4l2_fd(const struct sx_source *s)
 	return v->epoll_fd;
 }
 
-/* Damage, and the first picture after the start. Returns the reason to drop it, SX_DROP_COUNT: it is good. */
+/* Damage, and the first image after the start. Returns the reason to drop it, SX_DROP_COUNT: it is good. */
 static enum sx_image_drop judge(const struct sx_v4l2_camera *c, const struct sx_v4l2_filled *f, bool first)
 {
 	const struct sx_v4l2_device *d = &c->device;
@@ -152,55 +146,69 @@ static enum sx_image_drop judge(const struct sx_v4l2_camera *c, const struct sx_
 	return first ? SX_DROP_FIRST : SX_DROP_COUNT;
 }
 
+/* Why an image is dropped that is lost before a pair was made of it: the one image of a camera is a pair. */
+static enum sx_image_drop lost_alone(const struct sx_v4l2 *v)
+{
+	return v->count == 2 ? SX_DROP_UNPAIRED : SX_DROP_OVERLOAD;
+}
+
 /*
- * The driver has written a picture over one that we had. Where that waited for its partner, the new one takes its place;
+ * The driver has written an image over one that we had. Where that waited for its partner, the new one takes its place;
  * where it is in use, it may be torn, and the new one is given up.
  */
 static bool overwritten(struct sx_source *s, int side, int index)
 {
 	struct sx_v4l2 *v = s->own;
 
-	sx_v4l2_count(&s->dropped[side][SX_DROP_BACKLOG], 1);
+	sx_v4l2_count(&s->dropped[side][lost_alone(v)], 1);
+	if (v->count == 2)
+		sx_v4l2_count(&s->unpaired, 1);
 	return sx_pairing_forget(&v->pairing, side, index);
 }
 
-/* Takes one picture of a camera: to the pairing, or back. 1: there may be more; 0: there is none. */
-static int take_picture(struct sx_source *s, int side, bool *damaged, char *why, size_t why_bytes)
+/* The driver's numbers: those that it left out, it has lost. */
+static void count_gap(struct sx_source *s, int side, uint32_t sequence)
 {
 	struct sx_v4l2 *v = s->own;
 	struct sx_v4l2_camera *c = &v->cameras[side];
-	struct sx_v4l2_filled f;
-	enum sx_image_drop drop;
-	int r = sx_v4l2_queue_take(&c->queue, &f, why, why_bytes);
-	bool first = !c->begun, again = r == -EALREADY;
 
-	if (r <= 0 && !again)
-		return r;
-	sx_v4l2_count(&s->captured[side], 1);
-	c->last_ns = sx_now_ns();
 	/* unsigned: numbers may wrap. One that goes back is a driver that began anew. */
-	if (c->begun && f.sequence - c->sequence - 1 < UINT32_MAX / 2)
-		sx_v4l2_count(&s->gaps[side], f.sequence - c->sequence - 1);
+	if (c->begun && sequence - c->sequence - 1 < UINT32_MAX / 2)
+		sx_v4l2_count(&s->gaps[side], sequence - c->sequence - 1);
 	c->begun = true;
-	c->sequence = f.sequence;
-	if (again && !overwritten(s, side, f.index))
-		return 1;
-	r = 1;
-	c->filled[f.index] = f;
-	drop = judge(c, &f, first);
-	if (sx_v4l2_is_damage(drop)) {
-		*damaged = true;
-		snprintf(v->damage, sizeof(v->damage), "%.80s: %s picture (%zu bytes)", c->device.path,
-			 drop == SX_DROP_SHORT ? "short" : "damaged", f.bytes);
-	}
-	if (drop == SX_DROP_COUNT && !sx_pairing_add(&v->pairing, side, f.index, f.ns))
-		drop = SX_DROP_BACKLOG;
-	if (drop != SX_DROP_COUNT)
-		r = sx_v4l2_drop(s, side, f.index, drop, why, why_bytes);
-	return r < 0 ? r : 1;
+	c->sequence = sequence;
 }
 
-/* Without a buffer in its driver no camera can give a picture. */
+/* Takes one image of a camera: to the pairing, or its buffer back. 1: there may be more; 0: there is none. */
+static int take_image(struct sx_source *s, int side, char *why, size_t why_bytes)
+{
+	struct sx_v4l2 *v = s->own;
+	struct sx_v4l2_camera *c = &v->cameras[side];
+	const bool first = !c->begun;
+	struct sx_v4l2_filled f;
+	enum sx_image_drop drop;
+	int error = 0, taken = sx_v4l2_queue_take(&c->queue, &f, why, why_bytes);
+
+	if (taken <= 0 && taken != -EALREADY)
+		return taken;
+	sx_v4l2_count(&s->captured[side], 1);
+	c->last_ns = sx_now_ns();
+	count_gap(s, side, f.sequence);
+	if (taken == -EALREADY && !overwritten(s, side, f.index))
+		return 1;
+	c->filled[f.index] = f;
+	drop = judge(c, &f, first);
+	if (sx_v4l2_is_damage(drop))
+		snprintf(v->damage, sizeof(v->damage), "%.80s: %s image (%zu bytes)", c->device.path,
+			 drop == SX_DROP_SHORT ? "short" : "damaged", f.bytes);
+	if (drop == SX_DROP_COUNT && !sx_pairing_add(&v->pairing, side, f.index, f.ns))
+		drop = lost_alone(v);
+	if (drop != SX_DROP_COUNT)
+		sx_v4l2_drop(s, side, f.index, drop, &error, why, why_bytes);
+	return error < 0 ? error : 1;
+}
+
+/* Without a buffer in its driver no camera can give an image. */
 static bool is_starved(const struct sx_v4l2_camera *c)
 {
 	for (int i = 0; i < c->queue.count; i++)
@@ -215,7 +223,8 @@ static void excuse_cameras(struct sx_v4l2 *v, int64_t now)
 	bool lent = false, starved = false;
 
 	for (int k = 0; k < v->ticket_count; k++)
-		lent = lent || v->tickets[k].state == SX_TICKET_LENT;
+		lent = lent ||
+		       atomic_load_explicit(&v->tickets[k].state, memory_order_relaxed) >= SX_TICKET_LENT;
 	for (int i = 0; i < v->count; i++) {
 		if (!is_starved(&v->cameras[i]))
 			continue;
@@ -238,7 +247,7 @@ static int check_cameras(struct sx_v4l2 *v, const uint32_t events[2], char *why,
 
 		if (events[i] & EPOLLPRI && sx_v4l2_ioctl(c->device.fd, VIDIOC_DQEVENT, &e) == 0 &&
 		    e.type == V4L2_EVENT_SOURCE_CHANGE) {
-			snprintf(why, why_bytes, "%s: its picture has changed", c->device.path);
+			snprintf(why, why_bytes, "%s: its image format has changed", c->device.path);
 			return -ENODEV;
 		}
 		if (events[i] & (EPOLLERR | EPOLLHUP)) {
@@ -246,7 +255,7 @@ static int check_cameras(struct sx_v4l2 *v, const uint32_t events[2], char *why,
 			return -ENODEV;
 		}
 		if (now - c->last_ns > v->timeout_ns) {
-			snprintf(why, why_bytes, "%s: no picture for %.1f s", c->device.path,
+			snprintf(why, why_bytes, "%s: no image for %.1f s", c->device.path,
 				 (double)(now - c->last_ns) / 1e9);
 			return -ENODEV;
 		}
@@ -254,7 +263,7 @@ static int check_cameras(struct sx_v4l2 *v, const uint32_t events[2], char *why,
 	return 0;
 }
 
-/* Pictures come, but never two of the same time, or all of them damaged. */
+/* Images come, but never two of the same time, or all of them damaged. */
 static int check_pairs(const struct sx_v4l2 *v, char *why, size_t why_bytes)
 {
 	int64_t silence = sx_now_ns() - v->last_pair_ns;
@@ -269,7 +278,7 @@ static int check_pairs(const struct sx_v4l2 *v, char *why, size_t why_bytes)
 		snprintf(why, why_bytes, "no pair for %.1f s: %s", (double)silence / 1e9, v->damage);
 	else
 		snprintf(why, why_bytes,
-			 "no pair for %.1f s: pictures of %s and %s are more than %.1f ms apart",
+			 "no pair for %.1f s: images of %s and %s are more than %.1f ms apart",
 			 (double)silence / 1e9, v->cameras[0].device.path,
 			 v->cameras[v->count - 1].device.path, (double)v->pairing.tolerance_ns / 1e6);
 	return -ENODEV;
@@ -284,39 +293,49 @@ static void read_events(struct sx_v4l2 *v, uint32_t events[2])
 
 	events[0] = events[1] = 0;
 	for (int i = 0; i < n; i++) {
-		int fd = e[i].data.u32 == EVENT_TIMER  ? v->timer_fd
-			 : e[i].data.u32 == EVENT_BACK ? v->back_fd
-						       : -1;
+		const uint32_t which = e[i].data.u32;
 
-		if (e[i].data.u32 < EVENT_TIMER)
-			events[e[i].data.u32] = e[i].events;
-		else if (e[i].data.u32 == EVENT_DECODED)
-			fd = sx_decoders_fd(v->decoders);
-		if (fd >= 0 && read(fd, &value, sizeof(value)) < 0)
-			continue; /* somebody was faster */
+		if (which < EVENT_TIMER)
+			events[which] = e[i].events;
+		else if (read(which == EVENT_TIMER ? v->timer_fd : sx_decoders_fd(v->decoders), &value,
+			      sizeof(value)) < 0)
+			continue; /* it was read empty before */
 	}
 }
 
-/* What cameras have, as far as pairs that begin their way. 1: *pair is filled; 0: none; negative: the cameras are lost. */
-static int take_pictures(struct sx_source *s, struct sx_pair *pair, bool *damaged, char *why,
-			 size_t why_bytes)
+/* Buffers that are free go to the drivers, and what these have filled goes to the pairing. Negative: the cameras are lost. */
+static int exchange_buffers(struct sx_source *s, char *why, size_t why_bytes)
 {
 	struct sx_v4l2 *v = s->own;
-	struct sx_pairing_image found[2];
 	uint32_t events[2];
 	int r;
 
 	read_events(v, events);
 	r = sx_v4l2_take_back(v, why, why_bytes);
-	for (int i = 0; i < v->count && r >= 0; i++)
-		do
-			r = take_picture(s, i, damaged, why, why_bytes);
-		while (r > 0);
-	if (r >= 0)
-		r = check_cameras(v, events, why, why_bytes);
-	if (r >= 0)
-		r = sx_v4l2_find_pair(s, found, why, why_bytes);
-	return r > 0 ? sx_v4l2_begin_pair(s, found, pair, why, why_bytes) : r;
+	for (int side = 0; side < v->count && r >= 0; side++) {
+		do {
+			r = take_image(s, side, why, why_bytes);
+		} while (r > 0);
+	}
+	return r < 0 ? r : check_cameras(v, events, why, why_bytes);
+}
+
+/* The newest pair of what waits. 1: *pair is filled; 0: none, or it is being decoded; negative: the cameras are lost. */
+static int next_pair(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
+{
+	struct sx_v4l2 *v = s->own;
+	struct sx_v4l2_ticket *decoded;
+	struct sx_pairing_image found[2];
+	int r = sx_v4l2_find_pair(s, found, why, why_bytes);
+
+	if (r > 0)
+		r = sx_v4l2_begin_pair(s, found, pair, why, why_bytes);
+	if (r < 0 || !v->decoders)
+		return r;
+	r = sx_v4l2_decoded(s, &decoded, why, why_bytes);
+	if (r > 0)
+		sx_v4l2_deliver(s, decoded, pair);
+	return r;
 }
 
 /* Images that were on their way when a camera was lost will be in no pair. */
@@ -329,27 +348,27 @@ static void count_lost(struct sx_source *s)
 
 		for (int i = 0; i < SX_DROP_COUNT; i++)
 			rest -= s->dropped[side][i];
-		sx_v4l2_count(&s->dropped[side][v->count == 2 ? SX_DROP_UNPAIRED : SX_DROP_BACKLOG], rest);
+		sx_v4l2_count(&s->dropped[side][lost_alone(v)], rest);
 		if (v->count == 2)
 			sx_v4l2_count(&s->unpaired, rest);
 	}
+}
+
+/* Damaged images, since the source was opened. */
+static uint64_t damaged(const struct sx_source *s)
+{
+	return atomic_load_explicit(&s->corrupt, memory_order_relaxed);
 }
 
 /* Thread: capture. Every error but -EBADMSG means that the cameras have to be opened anew. */
 static int v4l2_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
 {
 	struct sx_v4l2 *v = s->own;
-	struct sx_v4l2_ticket *decoded = NULL;
-	bool damaged = false;
-	int r = take_pictures(s, pair, &damaged, why, why_bytes);
+	const uint64_t damaged_before = damaged(s);
+	int r = exchange_buffers(s, why, why_bytes);
 
-	if (r >= 0 && v->decoders) {
-		r = sx_v4l2_decoded(s, &decoded, why, why_bytes);
-		if (r > 0)
-			sx_v4l2_deliver(s, decoded, pair);
-		damaged = damaged || r == -EBADMSG;
-		r = r == -EBADMSG ? 0 : r;
-	}
+	if (r >= 0)
+		r = next_pair(s, pair, why, why_bytes);
 	if (r > 0) {
 		v->last_pair_ns = sx_now_ns();
 		v->damage[0] = 0;
@@ -361,7 +380,7 @@ static int v4l2_next(struct sx_source *s, struct sx_pair *pair, char *why, size_
 		count_lost(s);
 		return -ENODEV;
 	}
-	if (!damaged)
+	if (damaged(s) == damaged_before)
 		return 0;
 	snprintf(why, why_bytes, "%s", v->damage);
 	return -EBADMSG;

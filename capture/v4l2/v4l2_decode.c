@@ -11,7 +11,7 @@
 
 void sx_v4l2_decode(struct sx_v4l2 *v, struct sx_v4l2_ticket *t)
 {
-	t->state = SX_TICKET_DECODING;
+	atomic_store_explicit(&t->state, SX_TICKET_DECODING, memory_order_relaxed);
 	v->decoding[v->decoding_count++] = t;
 	for (int i = 0; i < v->count; i++) {
 		const struct sx_v4l2_camera *c = &v->cameras[i];
@@ -32,20 +32,19 @@ static bool is_done(const struct sx_v4l2 *v, const struct sx_v4l2_ticket *t)
 	return true;
 }
 
-/* Gives up a decoded pair: each image for its own reason, or as backlog. */
+/* Gives up a decoded pair: each image for its own reason, or because a newer pair is there. */
 static int give_up(struct sx_source *s, struct sx_v4l2_ticket *t, bool broken, char *why, size_t why_bytes)
 {
 	struct sx_v4l2 *v = s->own;
 	int r = 0;
 
-	for (int i = 0; i < v->count && r == 0; i++)
-		r = sx_v4l2_drop(s, i, t->index[i],
-				 t->tasks[i].result < 0 ? SX_DROP_BROKEN
-				 : broken		? SX_DROP_UNPAIRED
-							: SX_DROP_BACKLOG,
-				 why, why_bytes);
-	sx_slots_release(&v->slots, t->slot);
-	t->state = SX_TICKET_FREE;
+	for (int i = 0; i < v->count; i++)
+		sx_v4l2_drop(s, i, t->index[i],
+			     t->tasks[i].result < 0 ? SX_DROP_BROKEN
+			     : broken		    ? SX_DROP_UNPAIRED
+						    : SX_DROP_OVERLOAD,
+			     &r, why, why_bytes);
+	atomic_store_explicit(&t->state, SX_TICKET_FREE, memory_order_relaxed);
 	return r;
 }
 
@@ -67,7 +66,6 @@ int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_ticket **ret, char *why,
 {
 	struct sx_v4l2 *v = s->own;
 	struct sx_v4l2_ticket *newest = NULL;
-	bool any_broken = false;
 	int n = 0, r = 0;
 
 	/* in order: what was decoded before its elders waits for them */
@@ -75,7 +73,6 @@ int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_ticket **ret, char *why,
 		struct sx_v4l2_ticket *t = v->decoding[n];
 		bool broken = is_broken(v, t);
 
-		any_broken = any_broken || broken;
 		if (broken)
 			r = give_up(s, t, true, why, why_bytes);
 		if (broken)
@@ -91,5 +88,5 @@ int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_ticket **ret, char *why,
 	if (r < 0)
 		return -ENODEV; /* the slots go with the source */
 	*ret = newest;
-	return newest ? 1 : any_broken ? -EBADMSG : 0;
+	return newest != NULL;
 }

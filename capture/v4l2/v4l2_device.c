@@ -256,7 +256,7 @@ static int judge(struct sx_v4l2_device *d, const struct sx_v4l2_format *f, int w
 	}
 	if (a->field != V4L2_FIELD_NONE && a->field != V4L2_FIELD_ANY) {
 		snprintf(why, why_bytes,
-			 "%s: interlaced pictures (field order %u); progressive ones are needed", d->path,
+			 "%s: interlaced images (field order %u); progressive ones are needed", d->path,
 			 a->field);
 		return -EINVAL;
 	}

@@ -23,7 +23,7 @@ struct sx_v4l2_device {
 
 	/* what the driver answered to set_format and set_rate */
 	const struct sx_v4l2_format *format;
-	int width, height; /* of the whole picture */
+	int width, height; /* of the whole image */
 	size_t pitch;	   /* bytes; 0 for compressed formats */
 	size_t image_bytes;
 	double fps; /* 0: it does not say */
@@ -46,7 +46,7 @@ int sx_v4l2_device_size(const struct sx_v4l2_device *d, int *width, int *height,
 
 /*
  * Pitch and bytes are believed whatever they are; another format or size than asked for is refused (-EINVAL), as are
- * interlaced pictures.
+ * interlaced images.
  */
 int sx_v4l2_device_set_format(struct sx_v4l2_device *d, const struct sx_v4l2_format *f, int width, int height,
 			      char *why, size_t why_bytes);

@@ -1,5 +1,5 @@
 /*
- * The picture formats of V4L2 that can be captured.
+ * The image formats of V4L2 that can be captured.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * The picture formats of V4L2 that can be captured.
+ * The image formats of V4L2 that can be captured.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,7 @@ extern const struct sx_v4l2_format sx_v4l2_formats[SX_V4L2_FORMATS];
 const struct sx_v4l2_format *sx_v4l2_format_of(uint32_t fourcc);
 /* Smallest pitch of a row, in bytes; 0 for compressed ones. */
 size_t sx_v4l2_format_pitch(const struct sx_v4l2_format *f, int width);
-/* Bytes that a whole picture has at this pitch, 1 for compressed ones: fewer mean a short frame. */
+/* Bytes that a whole image has at this pitch, 1 for compressed ones: fewer mean a short frame. */
 size_t sx_v4l2_format_bytes(const struct sx_v4l2_format *f, size_t pitch, int height);
 /* Four characters and a 0; what cannot be printed becomes '.'. */
 void sx_v4l2_fourcc_text(uint32_t fourcc, char text[5]);

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "capture/v4l2/v4l2_priv.h"
@@ -21,8 +20,8 @@ bool sx_v4l2_is_damage(enum sx_image_drop d)
 	return d == SX_DROP_ERROR_FLAG || d == SX_DROP_SHORT || d == SX_DROP_BROKEN;
 }
 
-int sx_v4l2_drop(struct sx_source *s, int side, int index, enum sx_image_drop why_dropped, char *why,
-		 size_t why_bytes)
+void sx_v4l2_drop(struct sx_source *s, int side, int index, enum sx_image_drop why_dropped, int *error,
+		  char *why, size_t why_bytes)
 {
 	struct sx_v4l2 *v = s->own;
 
@@ -31,10 +30,11 @@ int sx_v4l2_drop(struct sx_source *s, int side, int index, enum sx_image_drop wh
 		sx_v4l2_count(&s->corrupt, 1);
 	if (why_dropped == SX_DROP_UNPAIRED)
 		sx_v4l2_count(&s->unpaired, 1);
-	return sx_v4l2_queue_put(&v->cameras[side].queue, index, why, why_bytes);
+	if (*error == 0)
+		*error = sx_v4l2_queue_put(&v->cameras[side].queue, index, why, why_bytes);
 }
 
-static struct sx_image picture(const struct sx_v4l2_camera *c, int index)
+static struct sx_image image_in(const struct sx_v4l2_camera *c, int index)
 {
 	const struct sx_v4l2_device *d = &c->device;
 
@@ -48,18 +48,18 @@ static struct sx_image picture(const struct sx_v4l2_camera *c, int index)
 static struct sx_v4l2_ticket *free_ticket(struct sx_v4l2 *v)
 {
 	for (int i = 0; i < v->ticket_count; i++)
-		if (v->tickets[i].state == SX_TICKET_FREE)
+		if (atomic_load_explicit(&v->tickets[i].state, memory_order_relaxed) == SX_TICKET_FREE)
 			return &v->tickets[i];
 	return NULL;
 }
 
-/* Pictures of both sides that nobody can compare in time make no pair. */
+/* Images of both sides that nobody can compare in time make no pair. */
 static int check_stamps(struct sx_v4l2 *v, const struct sx_pairing_image pair[2], char *why, size_t why_bytes)
 {
 	static const char *const names[] = {"at the start of exposure", "at the end of the frame",
 					    "not at all"};
 	const struct sx_v4l2_camera *l = &v->cameras[0], *r = &v->cameras[1];
-	enum sx_stamp_source a = l->filled[pair[0].index].stamp, b = r->filled[pair[1].index].stamp;
+	enum stixel_stamp a = l->filled[pair[0].index].stamp, b = r->filled[pair[1].index].stamp;
 
 	if (a == b)
 		return 0;
@@ -77,13 +77,12 @@ void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_ticket *t, struct sx_pa
 		left = t->slot->left;
 		right = t->slot->right;
 	} else {
-		left = picture(&v->cameras[0], t->index[0]);
-		right = v->count == 2 ? picture(&v->cameras[1], t->index[1])
+		left = image_in(&v->cameras[0], t->index[0]);
+		right = v->count == 2 ? image_in(&v->cameras[1], t->index[1])
 				      : sx_layout_half(&left, v->layout, v->width, v->height, 1);
 		left = v->count == 2 ? left : sx_layout_half(&left, v->layout, v->width, v->height, 0);
 	}
-	atomic_store_explicit(&t->back, false, memory_order_relaxed);
-	t->state = SX_TICKET_LENT;
+	atomic_store_explicit(&t->state, SX_TICKET_LENT, memory_order_relaxed);
 	*pair = (struct sx_pair){.left = left,
 				 .right = right,
 				 .number = ++s->number,
@@ -94,13 +93,13 @@ void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_ticket *t, struct sx_pa
 				 .slot = t};
 }
 
-/* Copies both pictures into the slot; the buffers go back at once. */
+/* Copies both images into the slot; the buffers go back at once. */
 static int copy_pair(struct sx_v4l2 *v, struct sx_v4l2_ticket *t, char *why, size_t why_bytes)
 {
 	int r = 0;
 
 	for (int i = 0; i < v->count && r == 0; i++) {
-		struct sx_image from = picture(&v->cameras[i], t->index[i]);
+		struct sx_image from = image_in(&v->cameras[i], t->index[i]);
 
 		sx_image_copy(&t->slot->whole[i], &from);
 		r = sx_v4l2_queue_put(&v->cameras[i].queue, t->index[i], why, why_bytes);
@@ -114,16 +113,14 @@ int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[
 {
 	struct sx_v4l2 *v = s->own;
 	struct sx_v4l2_ticket *t = free_ticket(v);
-	struct sx_slot *slot = t && !v->direct ? sx_slots_take(&v->slots) : NULL;
 	int r = 0;
 
-	if (!t || (!v->direct && !slot)) {
+	if (!t) {
 		v->last_pair_ns = sx_now_ns(); /* there was one: whoever takes them is slow */
-		for (int i = 0; i < v->count && r == 0; i++)
-			r = sx_v4l2_drop(s, i, found[i].index, SX_DROP_BACKLOG, why, why_bytes);
+		for (int i = 0; i < v->count; i++)
+			sx_v4l2_drop(s, i, found[i].index, SX_DROP_OVERLOAD, &r, why, why_bytes);
 		return r;
 	}
-	t->slot = slot;
 	for (int i = 0; i < 2; i++) {
 		t->index[i] = found[i].index;
 		t->ns[i] = found[i].ns;
@@ -134,15 +131,15 @@ int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[
 		sx_v4l2_decode(v, t);
 		return 0;
 	}
-	if (slot)
+	if (t->slot)
 		r = copy_pair(v, t, why, why_bytes);
 	if (r < 0)
-		return r; /* a camera is lost before both pictures were copied; the slot goes with the source */
+		return r; /* a camera is lost before both images were copied; the slot goes with the source */
 	sx_v4l2_deliver(s, t, pair);
 	return 1;
 }
 
-/* One camera: the newest picture. Two: the newest pair. 1: found is filled. */
+/* One camera: the newest image. Two: the newest pair. 1: found is filled. */
 int sx_v4l2_find_pair(struct sx_source *s, struct sx_pairing_image found[2], char *why, size_t why_bytes)
 {
 	struct sx_v4l2 *v = s->own;
@@ -152,9 +149,9 @@ int sx_v4l2_find_pair(struct sx_source *s, struct sx_pairing_image found[2], cha
 	if (v->count == 1) {
 		int n = v->pairing.side[0].count;
 
-		for (int i = 0; i + 1 < n && r == 0; i++)
-			r = sx_v4l2_drop(s, 0, v->pairing.side[0].images[i].index, SX_DROP_BACKLOG, why,
-					 why_bytes);
+		for (int i = 0; i + 1 < n; i++)
+			sx_v4l2_drop(s, 0, v->pairing.side[0].images[i].index, SX_DROP_OVERLOAD, &r, why,
+				     why_bytes);
 		if (n == 0 || r < 0)
 			return r;
 		found[0] = found[1] = v->pairing.side[0].images[n - 1];
@@ -162,11 +159,11 @@ int sx_v4l2_find_pair(struct sx_source *s, struct sx_pairing_image found[2], cha
 		return 1;
 	}
 	sx_pairing_take(&v->pairing, &result);
-	for (int i = 0; i < result.dropped_count && r == 0; i++)
-		r = sx_v4l2_drop(s, result.dropped[i].side, result.dropped[i].index,
-				 result.dropped[i].fate == SX_PAIRING_BACKLOG ? SX_DROP_BACKLOG
-									      : SX_DROP_UNPAIRED,
-				 why, why_bytes);
+	for (int i = 0; i < result.dropped_count; i++)
+		sx_v4l2_drop(s, result.dropped[i].side, result.dropped[i].index,
+			     result.dropped[i].fate == SX_PAIRING_OVERLOAD ? SX_DROP_OVERLOAD
+									   : SX_DROP_UNPAIRED,
+			     &r, why, why_bytes);
 	if (r < 0 || !result.found)
 		return r;
 	memcpy(found, result.pair, sizeof(result.pair));
@@ -182,25 +179,20 @@ int sx_v4l2_take_back(struct sx_v4l2 *v, char *why, size_t why_bytes)
 	for (int k = 0; k < v->ticket_count; k++) {
 		struct sx_v4l2_ticket *t = &v->tickets[k];
 
-		if (t->state != SX_TICKET_LENT || !atomic_load_explicit(&t->back, memory_order_acquire))
+		/* acquire: whoever had the pair has read its images */
+		if (atomic_load_explicit(&t->state, memory_order_acquire) != SX_TICKET_RETURNED)
 			continue;
-		t->state = SX_TICKET_FREE;
+		atomic_store_explicit(&t->state, SX_TICKET_FREE, memory_order_relaxed);
 		for (int i = 0; i < v->count && !t->slot && r == 0; i++)
 			r = sx_v4l2_queue_put(&v->cameras[i].queue, t->index[i], why, why_bytes);
 	}
 	return r;
 }
 
-/* Any thread. Buffers go back to the driver in the capture thread, which is woken for it. */
 void sx_v4l2_release(struct sx_source *s, const struct sx_pair *pair)
 {
-	struct sx_v4l2 *v = s->own;
 	struct sx_v4l2_ticket *t = pair->slot;
-	const uint64_t one = 1;
 
-	if (t->slot)
-		sx_slots_release(&v->slots, t->slot);
-	atomic_store_explicit(&t->back, true, memory_order_release);
-	if (write(v->back_fd, &one, sizeof(one)) < 0)
-		return; /* full: readable all the same */
+	(void)s;
+	atomic_store_explicit(&t->state, SX_TICKET_RETURNED, memory_order_release);
 }

@@ -1,8 +1,8 @@
 /*
  * The inside of source "v4l2": one or two cameras, their buffers, and the pairs made of them.
  *
- * Two ways of a picture. Direct: the driver writes into memory that the engine reads, and a pair lends the buffers until it is
- * released. Copied: the picture is copied (mmap) or decoded (MJPG) into a pair slot, and the buffer goes back at once.
+ * An image goes one of two ways. Direct: the driver writes into memory that the engine reads, and a pair lends the buffers until it is
+ * released. Copied: the image is copied (mmap) or decoded (MJPG) into a pair slot, and the buffer goes back at once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,20 +23,26 @@ struct sx_v4l2_camera {
 	struct sx_v4l2_exposure exposure;
 	struct sx_v4l2_queue queue;
 	struct sx_v4l2_filled filled[SX_V4L2_BUFFERS_MAX]; /* of the buffers that are ours */
-	bool begun; /* the first picture has come: sequence is the number of the last one */
+	bool begun; /* the first image has come: sequence is the number of the last one */
 	uint32_t sequence;
-	int64_t last_ns; /* when the last picture came, or the start */
+	int64_t last_ns; /* when the last image came, or the start */
 };
 
-/* A pair on its way: being decoded, or in use by the engine. */
+enum sx_v4l2_ticket_state {
+	SX_TICKET_FREE,
+	SX_TICKET_DECODING,
+	SX_TICKET_LENT, /* with the pair that was given out */
+	SX_TICKET_RETURNED /* that pair was released: the capture thread gives the buffers back to their drivers */
+};
+
+/* A pair on its way. state is the capture thread's to change, but for the step from LENT to RETURNED: any thread's. */
 struct sx_v4l2_ticket {
-	enum { SX_TICKET_FREE, SX_TICKET_DECODING, SX_TICKET_LENT } state;
-	atomic_bool back; /* released by whoever had it (direct) */
-	int index[2];	  /* buffers of the cameras */
+	_Atomic(enum sx_v4l2_ticket_state) state;
+	int index[2]; /* buffers of the cameras */
 	int64_t ns[2];
-	enum sx_stamp_clock clock;
-	enum sx_stamp_source stamp;
-	struct sx_slot *slot; /* NULL: direct */
+	enum stixel_clock clock;
+	enum stixel_stamp stamp;
+	struct sx_slot *slot; /* copied: this ticket's for good; NULL: direct */
 	struct sx_decode_task tasks[2];
 };
 
@@ -45,7 +51,7 @@ struct sx_v4l2 {
 	int count;
 	struct sx_dmabuf_maker maker; /* of the buffers of all cameras */
 	enum sx_layout layout;
-	int width, height; /* of one picture of the pair */
+	int width, height; /* of one image of the pair */
 	bool direct;
 	struct sx_pairing pairing;
 	struct sx_slots slots; /* copied */
@@ -55,8 +61,8 @@ struct sx_v4l2 {
 	struct sx_v4l2_ticket *decoding[SX_V4L2_PAIRS_MAX]; /* oldest first */
 	int decoding_count;
 	int64_t timeout_ns, last_pair_ns;
-	char damage[SX_V4L2_DAMAGE_BYTES]; /* the last damaged picture since the last pair; empty: none */
-	int epoll_fd, timer_fd, back_fd;
+	char damage[SX_V4L2_DAMAGE_BYTES]; /* the last damaged image since the last pair; empty: none */
+	int epoll_fd, timer_fd;
 };
 
 /* Fills a zeroed v and s->info; the errors of sx_source_open(). Sets devices and takes memory, but starts nothing. */
@@ -67,10 +73,13 @@ int sx_v4l2_set_up(struct sx_source *s, struct sx_v4l2 *v, const struct sx_sourc
 
 void sx_v4l2_count(_Atomic uint64_t *counter, uint64_t n);
 bool sx_v4l2_is_damage(enum sx_image_drop d);
-/* Counts an image that is dropped and gives its buffer back. */
-int sx_v4l2_drop(struct sx_source *s, int side, int index, enum sx_image_drop why_dropped, char *why,
-		 size_t why_bytes);
-/* One camera: the newest picture. Two: the newest pair. 1: found is filled; 0: none; negative: the cameras are lost. */
+/*
+ * Counts an image that is dropped, in any case, and gives its buffer back unless *error says that a camera is lost already;
+ * if the camera is lost now, *error and why are set.
+ */
+void sx_v4l2_drop(struct sx_source *s, int side, int index, enum sx_image_drop why_dropped, int *error,
+		  char *why, size_t why_bytes);
+/* One camera: the newest image. Two: the newest pair. 1: found is filled; 0: none; negative: the cameras are lost. */
 int sx_v4l2_find_pair(struct sx_source *s, struct sx_pairing_image found[2], char *why, size_t why_bytes);
 /* These buffers begin their way. 1: *pair is filled; 0: it is being decoded, or there was no room for it. */
 int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[2], struct sx_pair *pair,
@@ -78,18 +87,18 @@ int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[
 void sx_v4l2_deliver(struct sx_source *s, struct sx_v4l2_ticket *t, struct sx_pair *pair);
 /* Buffers of pairs that were released go back to their drivers. */
 int sx_v4l2_take_back(struct sx_v4l2 *v, char *why, size_t why_bytes);
-/* Any thread. Buffers go back to the driver in the capture thread, which is woken for it. */
+/* Any thread. Buffers go back to the driver in the capture thread, when it looks next. */
 void sx_v4l2_release(struct sx_source *s, const struct sx_pair *pair);
 
 /* v4l2_decode.c */
 
 /*
- * MJPG: hands the pictures of a pair to the decoders. The ticket is the decoders' from then on.
+ * MJPG: hands the images of a pair to the decoders. The ticket is the decoders' from then on.
  */
 void sx_v4l2_decode(struct sx_v4l2 *v, struct sx_v4l2_ticket *t);
 /*
- * The newest pair that is decoded; older ones are dropped as backlog. 1: *ret is ready; 0: none; -EBADMSG: one was broken,
- * v->damage says which; other: the camera is lost.
+ * The newest pair that is decoded; older ones are dropped as overload, and broken ones, which v->damage names. 1: *ret is
+ * ready; 0: none; negative: the camera is lost.
  */
 int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_ticket **ret, char *why, size_t why_bytes);
 

@@ -265,7 +265,7 @@ static bool is_monotonic(const struct v4l2_buffer *b, int64_t stamp_ns, int64_t 
 	}
 }
 
-/* Monotonic stamps are taken as they are; all others, copied ones too, say nothing about when the picture was taken. */
+/* Monotonic stamps are taken as they are; all others, copied ones too, say nothing about when the image was taken. */
 static void read_stamp(const struct v4l2_buffer *b, struct sx_v4l2_filled *f)
 {
 	int64_t now_ns = sx_now_ns();
@@ -273,14 +273,14 @@ static void read_stamp(const struct v4l2_buffer *b, struct sx_v4l2_filled *f)
 	f->ns = (int64_t)b->timestamp.tv_sec * SX_NS_PER_S + (int64_t)b->timestamp.tv_usec * 1000;
 	if (!is_monotonic(b, f->ns, now_ns)) {
 		f->ns = now_ns;
-		f->clock = SX_CLOCK_UNKNOWN;
-		f->stamp = SX_STAMP_SOFTWARE;
+		f->clock = STIXEL_CLOCK_UNKNOWN;
+		f->stamp = STIXEL_STAMP_SOFTWARE;
 		return;
 	}
-	f->clock = SX_CLOCK_MONOTONIC;
+	f->clock = STIXEL_CLOCK_MONOTONIC;
 	f->stamp = (b->flags & V4L2_BUF_FLAG_TSTAMP_SRC_MASK) == V4L2_BUF_FLAG_TSTAMP_SRC_SOE
-			   ? SX_STAMP_START_OF_EXPOSURE
-			   : SX_STAMP_END_OF_FRAME;
+			   ? STIXEL_STAMP_EXPOSURE_START
+			   : STIXEL_STAMP_FRAME_END;
 }
 
 int sx_v4l2_queue_take(struct sx_v4l2_queue *q, struct sx_v4l2_filled *ret, char *why, size_t why_bytes)
@@ -304,7 +304,7 @@ int sx_v4l2_queue_take(struct sx_v4l2_queue *q, struct sx_v4l2_filled *ret, char
 	q->buffers[r.b.index].queued = false;
 	ret->index = (int)r.b.index;
 	ret->sequence = r.b.sequence;
-	/* the multi-planar interface counts what lies before the picture, too */
+	/* the multi-planar interface counts what lies before the image, too */
 	ret->offset = q->device->mplane ? r.plane.data_offset : 0;
 	ret->bytes = q->device->mplane ? r.plane.bytesused : r.b.bytesused;
 	ret->bytes -= ret->offset < ret->bytes ? ret->offset : ret->bytes;

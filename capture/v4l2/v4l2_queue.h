@@ -30,16 +30,16 @@ struct sx_v4l2_queue {
 };
 
 /*
- * A filled buffer. sequence: the driver's number of the picture. ns: of clock, converted to nothing; SX_CLOCK_UNKNOWN: the
- * driver does not say, ns is the time of the call then and stamp SX_STAMP_SOFTWARE. damaged: flagged as an error.
+ * A filled buffer. sequence: the driver's number of the image. ns: of clock, converted to nothing; STIXEL_CLOCK_UNKNOWN: the
+ * driver does not say, ns is the time of the call then and stamp STIXEL_STAMP_SOFTWARE. damaged: flagged as an error.
  */
 struct sx_v4l2_filled {
 	int index;
 	uint32_t sequence;
 	int64_t ns;
-	enum sx_stamp_clock clock;
-	enum sx_stamp_source stamp;
-	size_t offset, bytes; /* of the picture in the buffer */
+	enum stixel_clock clock;
+	enum stixel_stamp stamp;
+	size_t offset, bytes; /* of the image in the buffer */
 	bool damaged;
 };
 
@@ -58,7 +58,7 @@ int sx_v4l2_queue_start(struct sx_v4l2_queue *q, char *why, size_t why_bytes);
 int sx_v4l2_queue_put(struct sx_v4l2_queue *q, int index, char *why, size_t why_bytes);
 /*
  * 1: *ret is filled and the buffer ours; 0: none is ready; -EALREADY: *ret is filled, but the mapped buffer was ours already: the
- * driver has written over its picture (v4l2loopback goes round its buffers without asking); other: the camera is lost.
+ * driver has written over its image (v4l2loopback goes round its buffers without asking); other: the camera is lost.
  */
 int sx_v4l2_queue_take(struct sx_v4l2_queue *q, struct sx_v4l2_filled *ret, char *why, size_t why_bytes);
 

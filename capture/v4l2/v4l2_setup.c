@@ -56,7 +56,7 @@ static int open_cameras(struct sx_v4l2 *v, const struct sx_source_params *p, cha
 	return later(r);
 }
 
-/* Size of a camera's picture. */
+/* Size of a camera's image. */
 static int whole_width(const struct sx_v4l2 *v)
 {
 	return v->layout == SX_LAYOUT_SIDE_BY_SIDE ? 2 * v->width : v->width;
@@ -288,7 +288,7 @@ static int find_memory(struct sx_v4l2 *v, const struct sx_source_params *p, int 
 	return later(r);
 }
 
-/* Where copies and decoded pictures go, and who decodes. */
+/* Where copies and decoded images go, and who decodes. */
 static int take_slots(struct sx_v4l2 *v, const struct sx_source_params *p, int slots, char *why,
 		      size_t why_bytes)
 {
@@ -299,7 +299,9 @@ static int take_slots(struct sx_v4l2 *v, const struct sx_source_params *p, int s
 	v->direct = !f->compressed && v->cameras[0].queue.memory != SX_MEMORY_MMAP;
 	if (v->direct)
 		return 0;
-	r = sx_slots_init(&v->slots, slots, p->layout, v->width, v->height, f->pixel, 0, why, why_bytes);
+	r = sx_slots_init(&v->slots, slots, p->layout, v->width, v->height, f->pixel, why, why_bytes);
+	for (int i = 0; r == 0 && i < slots; i++)
+		v->tickets[i].slot = &v->slots.slot[i];
 	if (r == 0 && f->compressed)
 		r = sx_decoders_create(&v->decoders, threads, why, why_bytes);
 	return r == -ENOTSUP ? -EINVAL : r == -ENOMEM ? r : later(r);

@@ -6,7 +6,7 @@
  *          waits for another lane.
  * Memory:  D bytes of costs a pixel. To the right they are replaced by A, also a byte where the sum of the largest cost
  *          is one; to the left by codes of 8 bits (int8), or B goes to the second volume, of 16 bits a cell; down is done
- *          there in place. float: one volume of 32 bits. Fetched 8 to 24 positions ahead into shared memory, 16 to 32 KB a
+ *          there in place. Fetched 8 to 24 positions ahead into shared memory, 16 to 32 KB a
  *          block; weights and what is subtracted one batch ahead into registers.
  * Ranges:  gpu/fastdt/fastdt.cuh.
  * Shapes:  any width and height, D any multiple of 32.
@@ -22,10 +22,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "gpu/stereo/cost_cuda.h"
 #include "gpu/fastdt/fastdt_cuda.h"
 #include "gpu/fastdt/fastdt_priv.h"
-#include "gpu/zncc/zncc_cuda.h"
 
 #define THREADS 128
 #define BATCH SX_DT_BATCH
@@ -50,19 +48,16 @@ template <int WORDS> __host__ __device__ constexpr int batches_of()
 }
 
 /* A lane on its line. */
-template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK> struct walk {
-	typedef typename sx_dt_plane<VALUE>::weight weight;
-	typedef typename sx_dt_plane<VALUE>::cell cell;
-
+template <typename IN, typename OUT, bool ACROSS, bool BACK> struct walk {
 	sx_dt_ring<IN::words, BATCH, batches_of<IN::words>(), BACK, THREADS> ring;
 	uint8_t *to;
 	int to_step;
 	bool is_first; /* lane of the lowest disparity */
-	VALUE v[4];
-	weight carried; /* BACK: between this position and the one before */
+	int v[4];
+	uint16_t carried; /* BACK: between this position and the one before */
 };
 
-template <typename VALUE> __device__ __forceinline__ void subtract(VALUE (&v)[4], VALUE lowest, bool is_first)
+__device__ __forceinline__ void subtract(int (&v)[4], int lowest, bool is_first)
 {
 	v[0] = is_first ? 0 : v[0];
 #pragma unroll
@@ -71,12 +66,11 @@ template <typename VALUE> __device__ __forceinline__ void subtract(VALUE (&v)[4]
 }
 
 /* A batch. CUT: some of its positions do not exist. firsts: of the lane's first disparity, what is stored. */
-template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK, bool SUBTRACT, bool CUT>
-__device__ __forceinline__ void walk_batch(
-	struct walk<IN, OUT, VALUE, ACROSS, BACK> &w, const uint32_t *slots,
-	const sx_dt_along<typename sx_dt_plane<VALUE>::weight, BATCH, ACROSS> &weights,
-	const sx_dt_along<typename sx_dt_plane<VALUE>::cell, BATCH, ACROSS> &subtracted,
-	sx_dt_along<typename sx_dt_plane<VALUE>::cell, BATCH, ACROSS> &firsts, uint32_t most)
+template <typename IN, typename OUT, bool ACROSS, bool BACK, bool SUBTRACT, bool CUT>
+__device__ __forceinline__ void walk_batch(struct walk<IN, OUT, ACROSS, BACK> &w, const uint32_t *slots,
+					   const sx_dt_along<uint16_t, BATCH, ACROSS> &weights,
+					   const sx_dt_along<int16_t, BATCH, ACROSS> &subtracted,
+					   sx_dt_along<int16_t, BATCH, ACROSS> &firsts, uint32_t most)
 {
 	uint32_t in_words[BATCH]
 			 [IN::words]; /* all at once: shared memory answers late, and few warps wait for it */
@@ -87,14 +81,14 @@ __device__ __forceinline__ void walk_batch(
 #pragma unroll
 	for (int i = 0; i < BATCH; i++) {
 		const int place = BACK ? BATCH - 1 - i : i;
-		const typename sx_dt_plane<VALUE>::weight weight = BACK ? w.carried : weights.get(place);
+		const uint16_t weight = BACK ? w.carried : weights.get(place);
 		uint32_t stored[OUT::words];
-		VALUE in[4];
+		int in[4];
 
 		if (!CUT || w.ring.exists(i)) {
 			IN::get(in, in_words[i], most);
 			if (SUBTRACT)
-				subtract<VALUE>(in, (VALUE)subtracted.get(place), w.is_first);
+				subtract(in, subtracted.get(place), w.is_first);
 #pragma unroll
 			for (int k = 0; k < 4; k++)
 				w.v[k] = sx_dt_step(in[k], w.v[k], weight);
@@ -102,14 +96,14 @@ __device__ __forceinline__ void walk_batch(
 			sx_words_store<OUT::words>(w.to + sx_dt_apart<BACK>(i, w.to_step), stored);
 		}
 		w.carried = weights.get(place);
-		firsts.set(place, (typename sx_dt_plane<VALUE>::cell)w.v[0]);
+		firsts.set(place, (int16_t)w.v[0]);
 	}
 	w.to += (ptrdiff_t)BATCH * w.to_step;
 }
 
 /* line: its number; lane: of the line. */
-template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK>
-__device__ __forceinline__ void start_walk(struct walk<IN, OUT, VALUE, ACROSS, BACK> &w, const struct pass &p,
+template <typename IN, typename OUT, bool ACROSS, bool BACK>
+__device__ __forceinline__ void start_walk(struct walk<IN, OUT, ACROSS, BACK> &w, const struct pass &p,
 					   int lanes, int line, int lane, uint32_t *shared)
 {
 	const int length = ACROSS ? p.width : p.height;
@@ -130,18 +124,15 @@ __device__ __forceinline__ void start_walk(struct walk<IN, OUT, VALUE, ACROSS, B
 }
 
 /* A line, and what it needs of planes; that of the next batch is loaded meanwhile. */
-template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK, bool SUBTRACT> struct travel {
-	typedef typename sx_dt_plane<VALUE>::weight weight;
-	typedef typename sx_dt_plane<VALUE>::cell cell;
-
-	struct walk<IN, OUT, VALUE, ACROSS, BACK> w;
+template <typename IN, typename OUT, bool ACROSS, bool BACK, bool SUBTRACT> struct travel {
+	struct walk<IN, OUT, ACROSS, BACK> w;
 	/* position 0 of the line */
-	const weight *weights;
-	const cell *subtracted;
-	cell *lowest; /* NULL: not this lane; down: in the plane beside */
+	const uint16_t *weights;
+	const int16_t *subtracted;
+	int16_t *lowest; /* NULL: not this lane; down: in the plane beside */
 	size_t pitch, lowest_pitch;
-	sx_dt_along<weight, BATCH, ACROSS> weights_here, weights_next;
-	sx_dt_along<cell, BATCH, ACROSS> subtracted_here, subtracted_next;
+	sx_dt_along<uint16_t, BATCH, ACROSS> weights_here, weights_next;
+	sx_dt_along<int16_t, BATCH, ACROSS> subtracted_here, subtracted_next;
 
 	/* b: batches from the beginning of the journey */
 	__device__ __forceinline__ size_t place(int b, size_t row) const
@@ -163,11 +154,11 @@ template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK, boo
 	template <bool CUT> __device__ __forceinline__ void go(int b, uint32_t most)
 	{
 		const uint32_t *slots = w.ring.turn();
-		sx_dt_along<cell, BATCH, ACROSS> firsts = {};
+		sx_dt_along<int16_t, BATCH, ACROSS> firsts = {};
 
 		load(min(b + 1, w.ring.batches - 1));
-		walk_batch<IN, OUT, VALUE, ACROSS, BACK, SUBTRACT, CUT>(w, slots, weights_here,
-									subtracted_here, firsts, most);
+		walk_batch<IN, OUT, ACROSS, BACK, SUBTRACT, CUT>(w, slots, weights_here, subtracted_here,
+								 firsts, most);
 		if (lowest)
 			firsts.store(lowest + place(b, lowest_pitch), lowest_pitch);
 		arrive();
@@ -175,11 +166,11 @@ template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK, boo
 };
 
 /* LANES: of a line, or 0 where only the pass knows; those of 128 disparities are what the compiler should know. */
-template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK, bool SUBTRACT, int LANES>
+template <typename IN, typename OUT, bool ACROSS, bool BACK, bool SUBTRACT, int LANES>
 __global__ void __launch_bounds__(THREADS) pass_kernel(const struct pass p)
 {
 	SX_DYNAMIC_SHARED(uint32_t, shared);
-	struct travel<IN, OUT, VALUE, ACROSS, BACK, SUBTRACT> t;
+	struct travel<IN, OUT, ACROSS, BACK, SUBTRACT> t;
 	const int index = (int)(blockIdx.x * THREADS + threadIdx.x);
 	const int lanes = LANES ? LANES : p.lanes, line = index / lanes, lane = index % lanes;
 	const size_t plane = ACROSS ? (size_t)line * p.pitch : (size_t)line;
@@ -187,12 +178,12 @@ __global__ void __launch_bounds__(THREADS) pass_kernel(const struct pass p)
 	if (line >= (ACROSS ? p.height : p.width)) /* no barrier follows */
 		return;
 	start_walk(t.w, p, lanes, line, lane, shared);
-	t.weights = (const typename sx_dt_plane<VALUE>::weight *)p.weights + plane;
-	t.subtracted = (const typename sx_dt_plane<VALUE>::cell *)p.subtracted + (SUBTRACT ? plane : 0);
+	t.weights = (const uint16_t *)p.weights + plane;
+	t.subtracted = (const int16_t *)p.subtracted + (SUBTRACT ? plane : 0);
 	t.lowest_pitch = ACROSS ? p.pitch : SX_DT_BESIDE * p.pitch;
-	t.lowest = lane == 0 && p.lowest ? (typename sx_dt_plane<VALUE>::cell *)p.lowest +
-						   (ACROSS ? plane : SX_DT_BESIDE * plane + SX_DT_LEAST)
-					 : NULL;
+	t.lowest = lane == 0 && p.lowest
+			   ? (int16_t *)p.lowest + (ACROSS ? plane : SX_DT_BESIDE * plane + SX_DT_LEAST)
+			   : NULL;
 	t.pitch = p.pitch;
 	t.load(0);
 	t.arrive();
@@ -210,7 +201,7 @@ __global__ void __launch_bounds__(THREADS) pass_kernel(const struct pass p)
 	sx_words_wait<0>();
 }
 
-template <typename IN, typename OUT, typename VALUE, bool ACROSS, bool BACK, bool SUBTRACT>
+template <typename IN, typename OUT, bool ACROSS, bool BACK, bool SUBTRACT>
 cudaError_t launch(const struct pass &p, cudaStream_t stream)
 {
 	const int threads = (ACROSS ? p.height : p.width) * p.lanes;
@@ -219,11 +210,11 @@ cudaError_t launch(const struct pass &p, cudaStream_t stream)
 	const dim3 blocks((unsigned)(threads + THREADS - 1) / THREADS);
 
 	if (p.lanes == 32)
-		SX_LAUNCH((pass_kernel<IN, OUT, VALUE, ACROSS, BACK, SUBTRACT, 32>), blocks, dim3(THREADS),
-			  shared, stream, p);
+		SX_LAUNCH((pass_kernel<IN, OUT, ACROSS, BACK, SUBTRACT, 32>), blocks, dim3(THREADS), shared,
+			  stream, p);
 	else
-		SX_LAUNCH((pass_kernel<IN, OUT, VALUE, ACROSS, BACK, SUBTRACT, 0>), blocks, dim3(THREADS),
-			  shared, stream, p);
+		SX_LAUNCH((pass_kernel<IN, OUT, ACROSS, BACK, SUBTRACT, 0>), blocks, dim3(THREADS), shared,
+			  stream, p);
 	return SX_LAUNCHED();
 }
 
@@ -232,18 +223,12 @@ cudaError_t launch(const struct pass &p, cudaStream_t stream)
 struct sx_fastdt_cuda {
 	struct sx_stereo_params p;
 	struct sx_dt_planes planes;
-	uint8_t *narrow; /* a byte a cell; float and ZNCC: none */
-	uint8_t *wide;	 /* two, or four */
+	uint8_t *narrow; /* a byte a cell: costs, A, codes of B */
+	uint8_t *wide;	 /* two: A, B, U */
 	bool bytes;	 /* A fits narrow */
 	bool held;	 /* V may leave 16 bits, and is held there */
 	bool keep;
-	bool fused; /* costs of ZNCC are made by the pass to the right */
 };
-
-static bool is_real(const struct sx_fastdt_cuda *s)
-{
-	return s->p.fastdt == SX_FASTDT_FLOAT;
-}
 
 static bool is_coded(const struct sx_fastdt_cuda *s)
 {
@@ -268,39 +253,42 @@ static void find_ranges(struct sx_fastdt_cuda *s, const struct sx_fastdt_weights
 	const int a = largest_sum(w, sx_cost_max(s->p.cost)), b = largest_sum(w, a) + (is_coded(s) ? 32 : 0);
 
 	s->bytes = a <= UINT8_MAX;
-	s->held = s->p.fastdt != SX_FASTDT_INT32 && largest_sum(w, largest_sum(w, b)) >= INT16_MAX;
-}
-
-static bool is_fused(const struct sx_fastdt_cuda *s, enum sx_fastdt_costs how, int sms)
-{
-	if (s->p.cost != SX_COST_ZNCC || is_real(s) || !s->bytes)
-		return s->p.cost == SX_COST_ZNCC && is_real(s);
-	return how == SX_FASTDT_COSTS_CHOSEN ? sx_dt_zncc_is_worth_it(&s->planes, &s->p, sms)
-					     : how == SX_FASTDT_COSTS_FUSED;
+	s->held = largest_sum(w, largest_sum(w, b)) >= INT16_MAX;
 }
 
 static void take_planes(struct sx_fastdt_cuda *s, struct sx_cuda_memory *m, const struct sx_fastdt_weights *w)
 {
 	struct sx_dt_planes *p = &s->planes;
-	const size_t element = p->real ? 4 : 2, pixels = (size_t)p->rows * p->pitch;
+	const size_t pixels = (size_t)p->rows * p->pitch;
 
-	p->table = p->real ? sx_cuda_upload(m, w->real, sizeof(w->real))
-			   : sx_cuda_upload(m, w->fixed, sizeof(w->fixed));
-	p->across = sx_cuda_take(m, pixels * element);
-	p->down = sx_cuda_take(m, pixels * element);
-	p->lowest = sx_cuda_take(m, pixels * element);
-	p->gain = sx_cuda_take(m, pixels * 4);
-	p->beside = sx_cuda_take(m, pixels * element * SX_DT_BESIDE);
-	p->keys = (uint32_t *)sx_cuda_take(m, pixels * 4);
+	p->table = (const uint16_t *)sx_cuda_upload(m, w->fixed, sizeof(w->fixed));
+	p->across = (uint16_t *)sx_cuda_take(m, pixels * sizeof(*p->across));
+	p->down = (uint16_t *)sx_cuda_take(m, pixels * sizeof(*p->down));
+	p->lowest = (int16_t *)sx_cuda_take(m, pixels * sizeof(*p->lowest));
+	p->gain = (uint32_t *)sx_cuda_take(m, pixels * sizeof(*p->gain));
+	p->beside = (uint16_t *)sx_cuda_take(m, pixels * sizeof(*p->beside) * SX_DT_BESIDE);
+	p->keys = (uint32_t *)sx_cuda_take(m, pixels * sizeof(*p->keys));
+}
+
+/* Of a volume, and what batches reach behind it. */
+static size_t fastdt_cells(const struct sx_context_config *c)
+{
+	const int rows = (c->height + SX_DT_BATCH - 1) / SX_DT_BATCH * SX_DT_BATCH;
+
+	return ((size_t)c->width * (size_t)rows + SX_DT_BATCH) * (size_t)c->params.stereo.disparities;
+}
+
+size_t sx_fastdt_cuda_cost_bytes(const struct sx_context_config *c)
+{
+	return fastdt_cells(c);
 }
 
 int sx_fastdt_cuda_create(struct sx_fastdt_cuda **ret, struct sx_cuda_memory *m,
-			  const struct sx_context_config *c, enum sx_fastdt_costs costs, int sms)
+			  const struct sx_context_config *c, uint8_t *costs)
 {
 	struct sx_fastdt_cuda *s = (struct sx_fastdt_cuda *)calloc(1, sizeof(*s));
-	const size_t disparities = (size_t)c->params.stereo.disparities;
+	const size_t wide = 2 * fastdt_cells(c);
 	struct sx_fastdt_weights w;
-	size_t cells, wide;
 
 	if (!s)
 		return -ENOMEM;
@@ -310,16 +298,10 @@ int sx_fastdt_cuda_create(struct sx_fastdt_cuda **ret, struct sx_cuda_memory *m,
 	s->planes.height = c->height;
 	s->planes.rows = (c->height + SX_DT_BATCH - 1) / SX_DT_BATCH * SX_DT_BATCH;
 	s->planes.pitch = ((size_t)c->width + SX_DT_BATCH - 1) / SX_DT_BATCH * SX_DT_BATCH;
-	s->planes.real = is_real(s);
 	sx_fastdt_weights_init(&w, &s->p);
 	find_ranges(s, &w);
-	s->fused = is_fused(s, costs, sms);
 	take_planes(s, m, &w);
-	cells = ((size_t)c->width * (size_t)s->planes.rows + SX_DT_BATCH) *
-		disparities; /* and what batches reach */
-	wide = cells * (is_real(s) ? 4 : 2);
-	if (!is_real(s) || !s->fused)
-		s->narrow = (uint8_t *)sx_cuda_take(m, cells);
+	s->narrow = costs;
 	s->wide = (uint8_t *)sx_cuda_take(m, wide);
 	if (m->error != cudaSuccess) {
 		sx_fastdt_cuda_destroy(s);
@@ -336,48 +318,26 @@ void sx_fastdt_cuda_destroy(struct sx_fastdt_cuda *s)
 	free(s);
 }
 
-/* Bytes of a cell: C, if it is a volume, is written and read, then A, B, U. */
+/* Bytes of a cell: C, A, B and U are written, and read again. */
 size_t sx_fastdt_cuda_traffic(const struct sx_fastdt_cuda *s)
 {
 	const size_t cells = (size_t)s->planes.width * (size_t)s->planes.height * (size_t)s->p.disparities;
-	const size_t wide = is_real(s) ? 4 : 2, a = is_real(s) || !s->bytes ? wide : 1,
-		     b = is_coded(s) ? 1 : wide;
+	const size_t a = s->bytes ? 1 : 2, b = is_coded(s) ? 1 : 2;
 
-	return 2 * cells * (!s->fused + a + b + wide);
-}
-
-static cudaError_t run_real(const struct sx_fastdt_cuda *s, struct pass *across, struct pass *down,
-			    cudaStream_t stream)
-{
-	cudaError_t e;
-
-	across->out = s->wide;
-	across->in = s->narrow;
-	if (!s->fused && (e = launch<sx_dt_matches, sx_dt_reals, float, true, false, false>(*across, stream)))
-		return e;
-	across->in = s->wide;
-	across->lowest = s->planes.lowest;
-	e = launch<sx_dt_reals, sx_dt_reals, float, true, true, false>(*across, stream);
-	if (e)
-		return e;
-	down->in = s->wide;
-	down->subtracted = s->planes.lowest;
-	return launch<sx_dt_reals, sx_dt_reals, float, false, false, true>(*down, stream);
+	return 2 * cells * (1 + a + b + 2);
 }
 
 /* Each pass in the cells that it finds, and where. */
 static cudaError_t run_right(const struct sx_fastdt_cuda *s, struct pass p, cudaStream_t stream)
 {
-	if (s->fused)
-		return cudaSuccess;
 	p.in = s->narrow;
 	p.lowest = is_coded(s) ? s->planes.lowest : NULL;
 	if (s->bytes) {
 		p.out = s->narrow;
-		return launch<sx_dt_matches, sx_dt_bytes, int, true, false, false>(p, stream);
+		return launch<sx_dt_matches, sx_dt_bytes, true, false, false>(p, stream);
 	}
 	p.out = s->wide;
-	return launch<sx_dt_matches, sx_dt_halves, int, true, false, false>(p, stream);
+	return launch<sx_dt_matches, sx_dt_halves, true, false, false>(p, stream);
 }
 
 static cudaError_t run_left(const struct sx_fastdt_cuda *s, struct pass p, cudaStream_t stream)
@@ -386,27 +346,27 @@ static cudaError_t run_left(const struct sx_fastdt_cuda *s, struct pass p, cudaS
 	if (is_coded(s)) {
 		p.out = s->narrow;
 		p.subtracted = s->planes.lowest;
-		return s->bytes ? launch<sx_dt_bytes, sx_dt_codes, int, true, true, true>(p, stream)
-				: launch<sx_dt_halves, sx_dt_codes, int, true, true, true>(p, stream);
+		return s->bytes ? launch<sx_dt_bytes, sx_dt_codes, true, true, true>(p, stream)
+				: launch<sx_dt_halves, sx_dt_codes, true, true, true>(p, stream);
 	}
 	p.out = s->wide;
 	p.lowest = s->planes.lowest;
-	return s->bytes ? launch<sx_dt_bytes, sx_dt_halves, int, true, true, false>(p, stream)
-			: launch<sx_dt_halves, sx_dt_halves, int, true, true, false>(p, stream);
+	return s->bytes ? launch<sx_dt_bytes, sx_dt_halves, true, true, false>(p, stream)
+			: launch<sx_dt_halves, sx_dt_halves, true, true, false>(p, stream);
 }
 
 static cudaError_t run_down(const struct sx_fastdt_cuda *s, struct pass p, cudaStream_t stream)
 {
 	if (is_coded(s)) {
 		p.in = s->narrow;
-		return launch<sx_dt_codes, sx_dt_halves, int, false, false, false>(p, stream);
+		return launch<sx_dt_codes, sx_dt_halves, false, false, false>(p, stream);
 	}
 	p.in = s->wide;
 	p.subtracted = s->planes.lowest;
-	return launch<sx_dt_halves, sx_dt_halves, int, false, false, true>(p, stream);
+	return launch<sx_dt_halves, sx_dt_halves, false, false, true>(p, stream);
 }
 
-static cudaError_t run_passes(const struct sx_fastdt_cuda *s, cudaStream_t stream)
+cudaError_t sx_fastdt_cuda_passes(const struct sx_fastdt_cuda *s, cudaStream_t stream)
 {
 	const uint32_t most = (uint32_t)sx_cost_max(s->p.cost) * 0x01010101u;
 	const struct sx_dt_planes *planes = &s->planes;
@@ -418,58 +378,26 @@ static cudaError_t run_passes(const struct sx_fastdt_cuda *s, cudaStream_t strea
 	down.weights = planes->down;
 	down.out = s->wide;
 	down.lowest = planes->beside;
-	if (is_real(s))
-		return run_real(s, &across, &down, stream);
 	if ((e = run_right(s, across, stream)) || (e = run_left(s, across, stream)))
 		return e;
 	return run_down(s, down, stream);
 }
 
-/* The gain needs the image alone, and few threads: it runs beside all else, until "up" asks for it. */
-static cudaError_t begin_gain(const struct sx_fastdt_cuda *s, const struct sx_sgm_cuda_streams *streams,
-			      cudaStream_t stream)
+cudaError_t sx_fastdt_cuda_weights(const struct sx_fastdt_cuda *s, const struct sx_image *grey,
+				   cudaStream_t stream)
 {
-	const int most = s->planes.real && s->p.cost == SX_COST_ZNCC ? 2 : sx_cost_max(s->p.cost);
-	cudaStream_t side = streams ? streams->side[0] : stream;
-	cudaError_t e = cudaSuccess;
-
-	if (streams)
-		e = cudaEventRecord(streams->fork, stream);
-	if (!e && streams)
-		e = cudaStreamWaitEvent(side, streams->fork, 0);
-	if (!e)
-		e = sx_dt_gain_run(&s->planes, most, side);
-	if (!e && streams)
-		e = cudaEventRecord(streams->join[0], side);
-	return e;
+	return sx_dt_weights_run(&s->planes, grey, stream);
 }
 
-/* What the first pass reads; where costs are fused with it, what it writes. */
-static cudaError_t fill_volume(const struct sx_fastdt_cuda *s, const struct sx_image grey[2],
-			       const struct sx_image descriptors[2], cudaStream_t stream)
+cudaError_t sx_fastdt_cuda_gain(const struct sx_fastdt_cuda *s, cudaStream_t stream)
 {
-	if (s->fused)
-		return sx_dt_zncc_run(&s->planes, &s->p, grey, descriptors, is_real(s) ? s->wide : s->narrow,
-				      is_coded(s), stream);
-	return s->p.cost == SX_COST_ZNCC ? sx_zncc_cost_cuda_run(grey, descriptors, &s->p, s->narrow,
-								 SX_ZNCC_SCAN_CHOSEN, stream)
-					 : sx_cost_cuda_run(descriptors, &s->p, s->narrow, stream);
+	return sx_dt_gain_run(&s->planes, sx_cost_max(s->p.cost), stream);
 }
 
-cudaError_t sx_fastdt_cuda_run(const struct sx_fastdt_cuda *s, const struct sx_image grey[2],
-			       const struct sx_image census[2], const struct sx_image *winner,
-			       const struct sx_image *winner_right, const struct sx_image *confidence,
-			       const struct sx_sgm_cuda_streams *streams, cudaStream_t stream)
+cudaError_t sx_fastdt_cuda_winner(const struct sx_fastdt_cuda *s, const struct sx_image *winner,
+				  const struct sx_image *winner_right, const struct sx_image *confidence,
+				  cudaStream_t stream)
 {
-	cudaError_t e;
-
-	if ((e = sx_dt_weights_run(&s->planes, &grey[0], stream)) || (e = begin_gain(s, streams, stream)) ||
-	    (e = fill_volume(s, grey, census, stream)) ||
-	    (e = sx_cuda_mark(streams ? streams->costs : NULL, stream)) || (e = run_passes(s, stream)))
-		return e;
-	if (streams && ((e = cudaStreamWaitEvent(stream, streams->join[0], 0)) ||
-			(e = sx_cuda_mark(streams->between, stream))))
-		return e;
 	return sx_dt_winner_run(&s->planes, &s->p, s->wide, s->keep, s->held, winner, winner_right,
 				confidence, stream);
 }

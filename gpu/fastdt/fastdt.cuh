@@ -19,24 +19,9 @@
 #include "gpu/stereo/sgm_path.cuh"
 #include "stages/stereo/fastdt.h"
 
-/* Values in registers are int or float. What planes hold of them, and of weights: */
-template <typename VALUE> struct sx_dt_plane {
-	typedef int16_t cell;
-	typedef uint16_t weight;
-};
-template <> struct sx_dt_plane<float> {
-	typedef float cell;
-	typedef float weight;
-};
-
 __host__ __device__ __forceinline__ int sx_dt_step(int in, int before, uint16_t weight)
 {
 	return in + ((before * (int)weight + (1 << (SX_FASTDT_WEIGHT_BITS - 1))) >> SX_FASTDT_WEIGHT_BITS);
-}
-
-__device__ __forceinline__ float sx_dt_step(float in, float before, float weight)
-{
-	return __fmaf_rn(before, weight, in);
 }
 
 /* Bytes to the position i of a journey: a product of 32 bits where that is not negative, one instruction of the pipe that has room. */
@@ -51,14 +36,13 @@ template <bool BACK> __device__ __forceinline__ ptrdiff_t sx_dt_apart(int i, int
 struct sx_dt_matches {
 	static const int words = 1;
 
-	template <typename VALUE>
-	static __device__ __forceinline__ void get(VALUE (&v)[4], const uint32_t (&w)[1], uint32_t most)
+	static __device__ __forceinline__ void get(int (&v)[4], const uint32_t (&w)[1], uint32_t most)
 	{
 		const uint32_t cost = most - w[0];
 
 #pragma unroll
 		for (int k = 0; k < 4; k++)
-			v[k] = (VALUE)(int)__byte_perm(cost, 0, 0x4440u | (uint32_t)k);
+			v[k] = (int)__byte_perm(cost, 0, 0x4440u | (uint32_t)k);
 	}
 };
 
@@ -130,23 +114,6 @@ struct sx_dt_halves {
 	}
 };
 
-struct sx_dt_reals {
-	static const int words = 4;
-
-	static __device__ __forceinline__ void get(float (&v)[4], const uint32_t (&w)[4], uint32_t)
-	{
-#pragma unroll
-		for (int k = 0; k < 4; k++)
-			v[k] = __uint_as_float(w[k]);
-	}
-	static __device__ __forceinline__ void put(uint32_t (&w)[4], const float (&v)[4])
-	{
-#pragma unroll
-		for (int k = 0; k < 4; k++)
-			w[k] = __float_as_uint(v[k]);
-	}
-};
-
 __device__ __forceinline__ void sx_dt_pick(uint16_t *e, const uint32_t *words, int i)
 {
 	*e = (uint16_t)(words[i / 2] >> 16 * (i % 2));
@@ -157,19 +124,9 @@ __device__ __forceinline__ void sx_dt_pick(int16_t *e, const uint32_t *words, in
 	*e = (int16_t)(words[i / 2] >> 16 * (i % 2));
 }
 
-__device__ __forceinline__ void sx_dt_pick(float *e, const uint32_t *words, int i)
-{
-	*e = __uint_as_float(words[i]);
-}
-
 __device__ __forceinline__ void sx_dt_put(uint32_t *words, int i, int16_t e)
 {
 	words[i / 2] = __byte_perm(words[i / 2], (uint32_t)(uint16_t)e, i % 2 ? 0x5410 : 0x3254);
-}
-
-__device__ __forceinline__ void sx_dt_put(uint32_t *words, int i, float e)
-{
-	words[i] = __float_as_uint(e);
 }
 
 /* BATCH elements of a plane along a line, from the lowest position on; of a column here. */

@@ -33,13 +33,10 @@ struct work {
 };
 
 /* What of a block's shape is known to the compiler. D: disparities, or 0 where only the work knows; WORDS: of four disparities, a lane's. */
-template <int DISPARITIES, int LANE_WORDS, typename CELLS_OF, typename VALUE> struct shape {
+template <int DISPARITIES, int LANE_WORDS> struct shape {
 	static const int D = DISPARITIES, W = LANE_WORDS;
-	/* of a batch: what fits registers and shared memory */
-	static const int rows = sizeof(typename sx_dt_plane<VALUE>::cell) == 2 && W == 1 ? 8 : 4;
-	typedef CELLS_OF cells;
-	typedef VALUE value;
-	typedef typename sx_dt_plane<VALUE>::weight weight;
+	static const int rows = W == 1 ? 8 : 4; /* of a batch: what fits registers and shared memory */
+	typedef sx_dt_halves cells;
 
 	static __device__ __forceinline__ int disparities(const struct work &w)
 	{
@@ -61,11 +58,6 @@ template <bool HELD> __device__ __forceinline__ int hold(int v)
 	return HELD ? max(min(v, (int)INT16_MAX), (int)INT16_MIN) : v;
 }
 
-template <bool HELD> __device__ __forceinline__ float hold(float v)
-{
-	return v;
-}
-
 /*
  * S << 16 of four cells, and something below it. above: V(d) - V(O). Steps are rounded, so that a sum can come out larger
  * than that of the largest cost, and S would leave 16 bits: then it is held (CAREFUL), or the return value is not 0.
@@ -85,20 +77,8 @@ __device__ __forceinline__ uint32_t sums_of(uint32_t (&s)[4], const int (&above)
 	return over;
 }
 
-template <bool CAREFUL>
-__device__ __forceinline__ uint32_t sums_of(uint32_t (&s)[4], const float (&above)[4], uint32_t factor)
-{
-#pragma unroll
-	for (int j = 0; j < 4; j++)
-		s[j] = (uint32_t)min(max(__float2int_rn(above[j] * __uint_as_float(factor)), 0), 65535) << 16;
-	return 0;
-}
-
 /* What the lanes of a column read of a pixel in the plane beside: all of them the same. */
-template <typename VALUE> struct beside;
-
-template <> struct beside<int> {
-	typedef uint2 words;
+struct beside {
 	uint2 v;
 
 	__device__ __forceinline__ uint32_t factor() const
@@ -115,33 +95,13 @@ template <> struct beside<int> {
 	}
 };
 
-template <> struct beside<float> {
-	typedef uint4 words;
-	uint4 v;
-
-	__device__ __forceinline__ uint32_t factor() const
-	{
-		return v.x;
-	}
-	__device__ __forceinline__ float least() const
-	{
-		return __uint_as_float(v.z);
-	}
-	__device__ __forceinline__ float weight() const
-	{
-		return __uint_as_float(v.w);
-	}
-};
-
 /* A lane on its column. What it reads is loaded a batch ahead, each row into the registers of the one that was used. */
 template <typename S> struct climb {
-	typedef typename beside<typename S::value>::words beside_words;
-
 	uint32_t words[S::rows][S::W][S::cells::words];
-	struct beside<typename S::value> beside[S::rows];
+	struct beside beside[S::rows];
 	struct state {
-		typename S::value v[S::W][4], least;
-		typename S::weight carried;
+		int v[S::W][4], least;
+		uint16_t carried;
 	} at;
 	/* the lane's first word of the column's row 0, and of the row that is loaded next; bytes from row to row */
 	const uint8_t *first, *from;
@@ -163,7 +123,7 @@ template <typename S> struct climb {
 				sx_words_load<S::cells::words>(
 					words[i][k], reinterpret_cast<const uint32_t *>(
 							     from + (size_t)(128 * k * S::cells::words)));
-		beside[i].v = *reinterpret_cast<const beside_words *>(from_beside);
+		beside[i].v = *reinterpret_cast<const uint2 *>(from_beside);
 		from -= row;
 		from_beside -= beside_row;
 	}
@@ -179,9 +139,8 @@ template <typename S, bool HELD, bool CAREFUL>
 __device__ __forceinline__ struct found climb_row(struct climb<S> &c, int i, const struct work &w, int lane,
 						  uint32_t *keys, uint32_t *over)
 {
-	typedef typename S::value value;
 	const int half = S::disparities(w) / 2;
-	const value least = hold<HELD>(sx_dt_step(c.beside[i].least(), c.at.least, c.at.carried));
+	const int least = hold<HELD>(sx_dt_step(c.beside[i].least(), c.at.least, c.at.carried));
 	uint32_t best = NONE;
 
 	c.at.least = least;
@@ -189,7 +148,7 @@ __device__ __forceinline__ struct found climb_row(struct climb<S> &c, int i, con
 	for (int k = 0; k < S::W; k++) {
 		const int d = 2 * (lane + 32 * k);
 		uint32_t key[4];
-		value in[4], above[4];
+		int in[4], above[4];
 
 		S::cells::get(in, c.words[i][k], 0);
 #pragma unroll
@@ -245,9 +204,8 @@ __device__ __forceinline__ void start_climb(struct climb<S> &c, const struct wor
 
 	c.row = (uint32_t)((size_t)w.planes.width * lanes * word);
 	c.first = w.volume + ((size_t)x * lanes + (size_t)lane) * word;
-	c.beside_row = (uint32_t)(w.planes.pitch * sizeof(typename climb<S>::beside_words));
-	c.first_beside =
-		(const uint8_t *)w.planes.beside + (size_t)x * sizeof(typename climb<S>::beside_words);
+	c.beside_row = (uint32_t)(w.planes.pitch * sizeof(uint2));
+	c.first_beside = (const uint8_t *)w.planes.beside + (size_t)x * sizeof(uint2);
 	c.at.carried = 0;
 	c.at.least = 0;
 #pragma unroll

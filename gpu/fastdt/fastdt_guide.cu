@@ -4,8 +4,7 @@
  *
  * Work:    weights: a thread a pixel. Gain: a thread a row, to the right and back, then a thread a column, down and up;
  *          few threads and many steps, meant to run beside the costs and the passes.
- * Memory:  8 positions at a time, the next ones under way. Of a pixel weights read 3 bytes and write 6 (float: 12), the
- *          gain moves 5 * 4 bytes and reads each weight twice.
+ * Memory:  8 positions at a time, the next ones under way. Of a pixel weights read 3 bytes and write 6, the gain moves 5 * 4 bytes and reads each weight twice.
  * Ranges:  G <= 65535 and what rounding adds, times a weight of 15 bits: below 2^31 (sx_params_check()).
  * Shapes:  any. Padding of planes is 0, and no condition is needed there.
  * Speed:   0.15 ms at 1280x384 with few threads, beside the passes; docs/performance.md, "CUDA: FastDT".
@@ -28,10 +27,9 @@ struct guide {
 	int cost_max;
 };
 
-template <typename WEIGHT> __global__ void __launch_bounds__(256) weights_kernel(const struct guide g)
+__global__ void __launch_bounds__(256) weights_kernel(const struct guide g)
 {
 	const int x = (int)(blockIdx.x * 256 + threadIdx.x), y = (int)blockIdx.y;
-	const WEIGHT *table = (const WEIGHT *)g.p.table;
 	const size_t at = (size_t)y * g.p.pitch + (size_t)x;
 
 	if (x >= g.p.width)
@@ -39,57 +37,35 @@ template <typename WEIGHT> __global__ void __launch_bounds__(256) weights_kernel
 
 	const uint8_t *here = g.grey + (size_t)y * g.grey_pitch + x;
 
-	((WEIGHT *)g.p.across)[at] = x > 0 ? table[abs((int)here[0] - here[-1])] : (WEIGHT)0;
-	const WEIGHT down = y > 0 ? table[abs((int)here[0] - *(here - g.grey_pitch))] : (WEIGHT)0;
+	g.p.across[at] = x > 0 ? g.p.table[abs((int)here[0] - here[-1])] : 0;
+	const uint16_t down = y > 0 ? g.p.table[abs((int)here[0] - *(here - g.grey_pitch))] : 0;
 
-	((WEIGHT *)g.p.down)[at] = down;
-	((WEIGHT *)g.p.beside)[SX_DT_BESIDE * at + SX_DT_WEIGHT] = down;
-}
-
-__device__ __forceinline__ uint32_t as_word(int v)
-{
-	return (uint32_t)v;
-}
-
-__device__ __forceinline__ uint32_t as_word(float v)
-{
-	return __float_as_uint(v);
-}
-
-__device__ __forceinline__ void from_word(int *v, uint32_t word)
-{
-	*v = (int)word;
-}
-
-__device__ __forceinline__ void from_word(float *v, uint32_t word)
-{
-	*v = __uint_as_float(word);
+	g.p.down[at] = down;
+	g.p.beside[SX_DT_BESIDE * at + SX_DT_WEIGHT] = down;
 }
 
 /* All rows of the planes, so that those behind the image hold something that can be divided by. */
-template <typename VALUE>
 __global__ void __launch_bounds__(GAIN_THREADS) gain_rows_kernel(const struct guide g)
 {
-	typedef typename sx_dt_plane<VALUE>::weight weight;
 	const int y = (int)(blockIdx.x * GAIN_THREADS + threadIdx.x), batches = (int)g.p.pitch / BATCH;
 
 	if (y >= g.p.rows)
 		return;
 
-	const weight *weights = (const weight *)g.p.across + (size_t)y * g.p.pitch;
-	uint32_t *gain = (uint32_t *)g.p.gain + (size_t)y * g.p.pitch;
-	sx_dt_along<weight, BATCH, true> w, w_next;
+	const uint16_t *weights = g.p.across + (size_t)y * g.p.pitch;
+	uint32_t *gain = g.p.gain + (size_t)y * g.p.pitch;
+	sx_dt_along<uint16_t, BATCH, true> w, w_next;
 	uint32_t out[BATCH], in[BATCH];
-	weight carried = 0;
-	VALUE v = 0;
+	uint16_t carried = 0;
+	int v = 0;
 
 	w.load(weights, 0);
 	for (int b = 0; b < batches; b++) {
 		w_next.load(weights + min(b + 1, batches - 1) * BATCH, 0);
 #pragma unroll
 		for (int i = 0; i < BATCH; i++) {
-			v = sx_dt_step((VALUE)g.cost_max, v, w.get(i));
-			out[i] = as_word(v);
+			v = sx_dt_step(g.cost_max, v, w.get(i));
+			out[i] = (uint32_t)v;
 		}
 		sx_words_store<BATCH>((uint8_t *)(gain + b * BATCH), out);
 		w = w_next;
@@ -103,11 +79,8 @@ __global__ void __launch_bounds__(GAIN_THREADS) gain_rows_kernel(const struct gu
 		sx_words_load<BATCH>(in_next, gain + max(b - 1, 0) * BATCH);
 #pragma unroll
 		for (int i = BATCH - 1; i >= 0; i--) {
-			VALUE a;
-
-			from_word(&a, in[i]);
-			v = sx_dt_step(a, v, carried);
-			out[i] = as_word(v);
+			v = sx_dt_step((int)in[i], v, carried);
+			out[i] = (uint32_t)v;
 			carried = w.get(i);
 		}
 		sx_words_store<BATCH>((uint8_t *)(gain + b * BATCH), out);
@@ -124,29 +97,22 @@ __device__ __forceinline__ uint32_t factor_of(int gain)
 	return UINT32_C(0xffff0000) / (uint32_t)gain;
 }
 
-__device__ __forceinline__ uint32_t factor_of(float gain)
-{
-	return __float_as_uint(65535.0f / gain);
-}
-
-template <typename VALUE>
 __global__ void __launch_bounds__(GAIN_THREADS) gain_columns_kernel(const struct guide g)
 {
-	typedef typename sx_dt_plane<VALUE>::weight weight;
 	const int x = (int)(blockIdx.x * GAIN_THREADS + threadIdx.x), batches = g.p.rows / BATCH;
 	const size_t pitch = g.p.pitch, batch = BATCH * pitch;
 
 	if (x >= g.p.width)
 		return;
 
-	const weight *weights = (const weight *)g.p.down + x;
-	uint32_t *gain = (uint32_t *)g.p.gain + x;
-	constexpr size_t words = SX_DT_BESIDE * sizeof(weight) / 4; /* of the plane beside */
-	uint32_t *factors = (uint32_t *)g.p.beside + (size_t)x * words;
-	sx_dt_along<weight, BATCH, false> w, w_next;
+	const uint16_t *weights = g.p.down + x;
+	uint32_t *gain = g.p.gain + x;
+	constexpr size_t words = SX_DT_BESIDE / 2; /* of the plane beside */
+	uint32_t *factors = reinterpret_cast<uint32_t *>(g.p.beside) + (size_t)x * words;
+	sx_dt_along<uint16_t, BATCH, false> w, w_next;
 	sx_dt_along<uint32_t, BATCH, false> in, in_next;
-	weight carried = 0;
-	VALUE v = 0, a;
+	uint16_t carried = 0;
+	int v = 0;
 
 	w.load(weights, pitch);
 	in.load(gain, pitch);
@@ -157,9 +123,8 @@ __global__ void __launch_bounds__(GAIN_THREADS) gain_columns_kernel(const struct
 		in_next.load(gain + next, pitch);
 #pragma unroll
 		for (int i = 0; i < BATCH; i++) {
-			from_word(&a, in.get(i));
-			v = sx_dt_step(a, v, w.get(i));
-			gain[(size_t)(b * BATCH + i) * pitch] = as_word(v);
+			v = sx_dt_step((int)in.get(i), v, w.get(i));
+			gain[(size_t)(b * BATCH + i) * pitch] = (uint32_t)v;
 		}
 		w = w_next;
 		in = in_next;
@@ -176,8 +141,7 @@ __global__ void __launch_bounds__(GAIN_THREADS) gain_columns_kernel(const struct
 		for (int i = BATCH - 1; i >= 0; i--) {
 			const size_t row = (size_t)(b * BATCH + i) * pitch;
 
-			from_word(&a, in.get(i));
-			v = sx_dt_step(a, v, carried);
+			v = sx_dt_step((int)in.get(i), v, carried);
 			carried = w.get(i);
 			factors[row * words] = factor_of(v);
 			g.p.keys[row + (size_t)x] = 0xffffffffu;
@@ -192,15 +156,6 @@ unsigned blocks_of(int threads, int block)
 	return (unsigned)((threads + block - 1) / block);
 }
 
-template <typename VALUE> cudaError_t run_gain(const struct guide &g, cudaStream_t stream)
-{
-	SX_LAUNCH((gain_rows_kernel<VALUE>), dim3(blocks_of(g.p.rows, GAIN_THREADS)), dim3(GAIN_THREADS), 0,
-		  stream, g);
-	SX_LAUNCH((gain_columns_kernel<VALUE>), dim3(blocks_of(g.p.width, GAIN_THREADS)), dim3(GAIN_THREADS),
-		  0, stream, g);
-	return SX_LAUNCHED();
-}
-
 } // namespace
 
 extern "C" cudaError_t sx_dt_weights_run(const struct sx_dt_planes *p, const struct sx_image *grey,
@@ -209,10 +164,7 @@ extern "C" cudaError_t sx_dt_weights_run(const struct sx_dt_planes *p, const str
 	const struct guide g = {*p, (const uint8_t *)grey->data, grey->pitch, 0};
 	const dim3 blocks(blocks_of(p->width, 256), (unsigned)p->height);
 
-	if (p->real)
-		SX_LAUNCH((weights_kernel<float>), blocks, dim3(256), 0, stream, g);
-	else
-		SX_LAUNCH((weights_kernel<uint16_t>), blocks, dim3(256), 0, stream, g);
+	SX_LAUNCH(weights_kernel, blocks, dim3(256), 0, stream, g);
 	return SX_LAUNCHED();
 }
 
@@ -220,5 +172,8 @@ extern "C" cudaError_t sx_dt_gain_run(const struct sx_dt_planes *p, int cost_max
 {
 	const struct guide g = {*p, NULL, 0, cost_max};
 
-	return p->real ? run_gain<float>(g, stream) : run_gain<int>(g, stream);
+	SX_LAUNCH(gain_rows_kernel, dim3(blocks_of(p->rows, GAIN_THREADS)), dim3(GAIN_THREADS), 0, stream, g);
+	SX_LAUNCH(gain_columns_kernel, dim3(blocks_of(p->width, GAIN_THREADS)), dim3(GAIN_THREADS), 0, stream,
+		  g);
+	return SX_LAUNCHED();
 }

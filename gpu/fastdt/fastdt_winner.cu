@@ -176,20 +176,19 @@ template <typename S, bool HELD, bool CAREFUL> void launch_as(const struct work 
 		  w);
 }
 
-template <typename CELLS_OF, typename VALUE, bool HELD, bool CAREFUL>
-void launch(const struct work &w, cudaStream_t stream)
+template <bool HELD, bool CAREFUL> void launch(const struct work &w, cudaStream_t stream)
 {
 	if (w.disparities == 128)
-		launch_as<struct shape<128, 1, CELLS_OF, VALUE>, HELD, CAREFUL>(w, stream);
+		launch_as<struct shape<128, 1>, HELD, CAREFUL>(w, stream);
 	else if (w.disparities < 128)
-		launch_as<struct shape<0, 1, CELLS_OF, VALUE>, HELD, CAREFUL>(w, stream);
+		launch_as<struct shape<0, 1>, HELD, CAREFUL>(w, stream);
 	else
-		launch_as<struct shape<0, 2, CELLS_OF, VALUE>, HELD, CAREFUL>(w, stream);
+		launch_as<struct shape<0, 2>, HELD, CAREFUL>(w, stream);
 }
 
 /* S as the volume keeps it: words of gpu/stereo/volume.cuh, two bytes a cell. */
 __global__ void __launch_bounds__(256)
-	sum_kernel(const uint8_t *volume, int bytes, int width, int disparities, uint8_t *sum, size_t pitch)
+	sum_kernel(const uint8_t *volume, int width, int disparities, uint8_t *sum, size_t pitch)
 {
 	const int lanes = disparities / 4, i = (int)(blockIdx.x * 256 + threadIdx.x), x = i / lanes,
 		  lane = i % lanes;
@@ -198,7 +197,7 @@ __global__ void __launch_bounds__(256)
 		return;
 
 	const size_t at = ((size_t)blockIdx.y * (size_t)width + (size_t)x) * (size_t)lanes + (size_t)lane;
-	const uint2 s = *reinterpret_cast<const uint2 *>(volume + at * (size_t)bytes);
+	const uint2 s = *reinterpret_cast<const uint2 *>(volume + at * 8);
 	uint32_t *out = reinterpret_cast<uint32_t *>(sum + blockIdx.y * pitch) +
 			(size_t)x * (size_t)(disparities / 2);
 
@@ -228,14 +227,12 @@ extern "C" cudaError_t sx_dt_winner_run(const struct sx_dt_planes *p, const stru
 		keep,
 	};
 
-	if (p->real)
-		launch<sx_dt_reals, float, false, true>(w, stream);
-	else if (s->fastdt == SX_FASTDT_INT8) /* holding what need not be held changes nothing */
-		launch<sx_dt_halves, int, true, true>(w, stream);
+	if (s->fastdt == SX_FASTDT_INT8) /* holding what need not be held changes nothing */
+		launch<true, true>(w, stream);
 	else if (held)
-		launch<sx_dt_halves, int, true, false>(w, stream);
+		launch<true, false>(w, stream);
 	else
-		launch<sx_dt_halves, int, false, false>(w, stream);
+		launch<false, false>(w, stream);
 	SX_LAUNCH(right_kernel, dim3((unsigned)(p->width + 255) / 256, (unsigned)p->height), dim3(256), 0,
 		  stream, w);
 	return SX_LAUNCHED();
@@ -247,7 +244,6 @@ extern "C" cudaError_t sx_dt_sum_run(const struct sx_dt_planes *p, const struct 
 	const int lanes = s->disparities / 4;
 
 	SX_LAUNCH(sum_kernel, dim3((unsigned)(p->width * lanes + 255) / 256, (unsigned)p->height), dim3(256),
-		  0, stream, volume, p->real ? 16 : 8, p->width, s->disparities, (uint8_t *)sum->data,
-		  sum->pitch);
+		  0, stream, volume, p->width, s->disparities, (uint8_t *)sum->data, sum->pitch);
 	return SX_LAUNCHED();
 }

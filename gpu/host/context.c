@@ -104,10 +104,10 @@ static int create_aggregation(struct sx_context *x)
 {
 	struct sx_cuda_stages *s = &x->stages;
 
+	sx_cuda_cost_take(x);
 	return x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT
-		       ? sx_fastdt_cuda_create(&s->fastdt, &x->memory, &x->config, SX_FASTDT_COSTS_CHOSEN,
-					       x->device->sms)
-		       : sx_sgm_cuda_create(&s->sgm, &x->memory, &x->config, x->device->flow, x->device->sms);
+		       ? sx_fastdt_cuda_create(&s->fastdt, &x->memory, &x->config, x->costs)
+		       : sx_sgm_cuda_create(&s->sgm, &x->memory, &x->config, x->costs);
 }
 
 static int create_segmenter(struct sx_context *x)
@@ -223,31 +223,26 @@ static int take_counted(struct sx_context *x, char *why, size_t why_bytes)
 
 static cudaError_t create_events(struct sx_context *x)
 {
-	struct sx_sgm_cuda_streams *s = &x->sides;
-	cudaError_t e = cudaEventCreateWithFlags(&s->fork, cudaEventDisableTiming);
+	struct sx_side_stream *s = &x->side;
+	cudaError_t e;
 
-	if (!e)
-		e = cudaEventCreateWithFlags(&x->copied, cudaEventDisableTiming);
-	for (int i = 0; !e && i < SX_CUDA_SIDE_STREAMS; i++) {
-		e = sx_cuda_stream(x->device, &s->side[i]);
-		if (!e)
-			e = cudaEventCreateWithFlags(&s->join[i], cudaEventDisableTiming);
-	}
-	return e;
+	if ((e = sx_cuda_stream(x->device, &s->stream)) ||
+	    (e = cudaEventCreateWithFlags(&s->fork, cudaEventDisableTiming)) ||
+	    (e = cudaEventCreateWithFlags(&s->join, cudaEventDisableTiming)))
+		return e;
+	return cudaEventCreateWithFlags(&x->copied, cudaEventDisableTiming);
 }
 
 static void destroy_events(struct sx_context *x)
 {
-	if (x->sides.fork)
-		cudaEventDestroy(x->sides.fork);
+	if (x->side.fork)
+		cudaEventDestroy(x->side.fork);
+	if (x->side.join)
+		cudaEventDestroy(x->side.join);
 	if (x->copied)
 		cudaEventDestroy(x->copied);
-	for (int i = 0; i < SX_CUDA_SIDE_STREAMS; i++) {
-		if (x->sides.join[i])
-			cudaEventDestroy(x->sides.join[i]);
-		if (x->sides.side[i])
-			cudaStreamDestroy(x->sides.side[i]);
-	}
+	if (x->side.stream)
+		cudaStreamDestroy(x->side.stream);
 }
 
 /* A frame of nothing: the first real one finds code, clocks and memory as the others do. */
@@ -303,8 +298,7 @@ static int build(struct sx_context *x, char *why, size_t why_bytes)
 int sx_cuda_context_create(struct sx_context **ret, struct sx_device *d, const struct sx_context_config *c,
 			   char *why, size_t why_bytes)
 {
-	int r = sx_context_check(c, sx_backend_cuda.name, SX_CAN_FASTDT_WIDE | SX_CAN_SLANTED_EXACT, why,
-				 why_bytes);
+	int r = sx_context_check(c, sx_backend_cuda.name, SX_CUDA_ABILITIES, why, why_bytes);
 	struct sx_context *x;
 
 	if (r < 0)

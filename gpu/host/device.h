@@ -32,8 +32,8 @@ struct sx_device {
 	int sms, all_sms;
 	int priority; /* of streams */
 	bool integrated, can_map, can_register;
-	bool mapped; /* input path: kernels read pairs where they lie; else copy */
-	enum sx_sgm_flow flow;
+	bool mapped;		/* input path: kernels read pairs where they lie; else copy */
+	bool lean;		/* SGM's paths count bits of descriptors: no cost volume */
 	struct sx_green *green; /* NULL: the whole device */
 	char description[192];
 	char failure[256];

@@ -44,7 +44,9 @@ static void count(struct sx_device *d, const struct sx_transfers *came)
 	atomic_fetch_add_explicit(&d->staged, came->staged, memory_order_relaxed);
 }
 
-static int cuda_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous)
+/* images_read is never called: kernels may read a pair where it lies until the frame is done. */
+static int cuda_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous,
+		       sx_images_read_fn *images_read, void *user)
 {
 	struct sx_device *d = x->device;
 	cudaError_t e;

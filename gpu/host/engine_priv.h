@@ -13,6 +13,7 @@
 #include "gpu/host/engine.h"
 #include "gpu/fastdt/fastdt_cuda.h"
 #include "gpu/slanted/slanted_cuda.h"
+#include "gpu/stixels/cells_cuda.h"
 
 /* Tells by an eventfd that a stream has finished, or failed: a thread that sleeps in the driver until then. */
 struct sx_completion {
@@ -27,6 +28,15 @@ struct sx_completion {
 	/* written before fd becomes readable */
 	_Atomic int error; /* cudaError_t */
 	_Atomic int64_t finished_ns;
+};
+
+/*
+ * Work beside the context's main stream. fork: recorded there, where stream begins; join: recorded on stream, where the main
+ * one waits for it. One stretch of work at a time, each records both anew. Events without timing.
+ */
+struct sx_side_stream {
+	cudaStream_t stream;
+	cudaEvent_t fork, join;
 };
 
 /* A tap's copy for the host, of frame number. */
@@ -96,7 +106,7 @@ struct sx_context {
 	size_t raw_bytes;
 	struct sx_cuda_range staging;
 	struct sx_transfers came;	    /* of the pair that was submitted last */
-	struct sx_image taps[SX_TAP_COUNT]; /* some share memory: see take_taps() */
+	struct sx_image taps[SX_TAP_COUNT]; /* some share memory: see sx_cuda_taps_take() */
 	struct sx_scores_copy scores;
 	struct sx_cuda_road *road;
 	struct sx_segments segments; /* in device memory */
@@ -104,10 +114,11 @@ struct sx_context {
 	uint32_t *offsets, *offsets_device;
 	struct stixel *stixels, *stixels_device;
 	uint32_t capacity; /* of stixels */
+	uint8_t *costs;	   /* the cost volume; NULL: none, see cost.c */
 	struct sx_cuda_stages stages;
 
 	cudaStream_t stream;
-	struct sx_sgm_cuda_streams sides;
+	struct sx_side_stream side;
 	struct sx_stage_clock clock;
 	cudaGraphExec_t graph;
 	struct sx_completion completion;
@@ -128,6 +139,10 @@ void sx_cuda_context_destroy(struct sx_context *x);
 cudaError_t sx_cuda_graph_create(struct sx_context *x);
 /* Durations of the frame that has just finished into result.stage_ns. */
 void sx_cuda_graph_times(struct sx_context *x);
+
+/* cost.c: takes the cost volume where there is one; fills it on x->stream. */
+void sx_cuda_cost_take(struct sx_context *x);
+cudaError_t sx_cuda_cost_run(const struct sx_context *x);
 
 /* input.c: pinned memory of sources, and the way of a pair to the kernels: fills x->input, starts copies. */
 int sx_cuda_pin(struct sx_device *d, void *memory, size_t bytes);

@@ -5,6 +5,7 @@
  */
 #include "gpu/host/engine_priv.h"
 #include "gpu/stamp.h"
+#include "gpu/stereo/winner_cuda.h"
 #include "gpu/zncc/zncc_cuda.h"
 #include "stages/stixels/cells.h"
 
@@ -13,7 +14,7 @@ static uint64_t *stamp(const struct sx_context *x, int index)
 	return x->clock.stamps ? x->clock.stamps + index : NULL;
 }
 
-/* From here on time is that of stage, which ends with stamp number stage. */
+/* From the stamp before on time is that of stage, which ends with stamp number stage. */
 static void begin(struct sx_context *x, enum sx_stage stage)
 {
 	x->clock.since[stage] = x->clock.last;
@@ -27,62 +28,111 @@ static cudaError_t done(struct sx_context *x, enum sx_stage stage)
 	return sx_cuda_mark(stamp(x, stage), x->stream);
 }
 
-/* What windows bring, and with sx_sgm_cuda_run() the cost volume, whose time is the census's too. */
-static cudaError_t ingest_windows(struct sx_context *x)
+/* On the side stream, from here on, beside what comes on the main one; until side_end(), for which side_join() waits. */
+static cudaError_t side_begin(struct sx_context *x)
 {
-	const struct sx_image *tap = x->taps;
-	cudaError_t e;
+	const cudaError_t e = cudaEventRecord(x->side.fork, x->stream);
 
-	if ((e = sx_ingest_cuda_run(x->stages.ingest, x->ingest_input, &tap[SX_TAP_LEFT], x->stream)) ||
-	    (e = done(x, SX_STAGE_INGEST)) ||
-	    (e = sx_zncc_windows_cuda_run(&tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_CENSUS],
-					  x->config.params.stereo.zncc_window, x->stream)))
-		return e;
-	x->sides.costs = stamp(x, SX_STAGE_CENSUS);
-	begin(x, SX_STAGE_CENSUS);
-	return cudaSuccess;
+	return e ? e : cudaStreamWaitEvent(x->side.stream, x->side.fork, 0);
 }
 
-/* Together where they can be: then the time of both is the census's. */
+static cudaError_t side_end(struct sx_context *x)
+{
+	return cudaEventRecord(x->side.join, x->side.stream);
+}
+
+static cudaError_t side_join(struct sx_context *x)
+{
+	return cudaStreamWaitEvent(x->stream, x->side.join, 0);
+}
+
 static cudaError_t ingest(struct sx_context *x)
 {
-	const enum sx_cost cost = x->config.params.stereo.cost;
-	const struct sx_image *tap = x->taps;
-	cudaError_t e;
+	const cudaError_t e =
+		sx_ingest_cuda_run(x->stages.ingest, x->ingest_input, &x->taps[SX_TAP_LEFT], x->stream);
 
-	if (cost == SX_COST_ZNCC)
-		return ingest_windows(x);
-	if (x->config.pixel != SX_PIXEL_Y16) {
-		e = sx_ingest_census_cuda_run(x->ingest_input, x->config.pixel, &tap[SX_TAP_LEFT],
-					      &tap[SX_TAP_LEFT_CENSUS], cost, x->stream);
-		return e ? e : done(x, SX_STAGE_CENSUS);
-	}
-	if ((e = sx_ingest_cuda_run(x->stages.ingest, x->ingest_input, &tap[SX_TAP_LEFT], x->stream)) ||
-	    (e = done(x, SX_STAGE_INGEST)) ||
-	    (e = sx_census_cuda_run(&tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_CENSUS], cost, x->stream)))
-		return e;
-	return done(x, SX_STAGE_CENSUS);
+	return e ? e : done(x, SX_STAGE_INGEST);
 }
 
-static cudaError_t match(struct sx_context *x)
+/* Descriptors of both images. Ingest and census are one kernel where they can be: then the time of both is the census's. */
+static cudaError_t describe(struct sx_context *x)
 {
-	const struct sx_image *tap = x->taps;
+	const struct sx_stereo_params *p = &x->config.params.stereo;
+	const struct sx_image *grey = &x->taps[SX_TAP_LEFT], *descriptors = &x->taps[SX_TAP_LEFT_CENSUS];
+	const bool at_once = p->cost != SX_COST_ZNCC && x->config.pixel != SX_PIXEL_Y16;
+	cudaError_t e = at_once ? cudaSuccess : ingest(x);
+
+	if (e)
+		return e;
+	if (p->cost == SX_COST_ZNCC) /* the census's time goes on: see cost() */
+		return sx_zncc_windows_cuda_run(grey, descriptors, p->zncc_window, x->stream);
+	e = at_once ? sx_ingest_census_cuda_run(x->ingest_input, x->config.pixel, grey, descriptors, p->cost,
+						x->stream)
+		    : sx_census_cuda_run(grey, descriptors, p->cost, x->stream);
+	return e ? e : done(x, SX_STAGE_CENSUS);
+}
+
+/* What FastDT needs of the left image. The gain runs beside costs and passes: it has few threads. */
+static cudaError_t guide(struct sx_context *x)
+{
+	const struct sx_fastdt_cuda *s = x->stages.fastdt;
 	cudaError_t e;
 
-	if ((e = ingest(x)))
+	if (!s)
+		return cudaSuccess;
+	if ((e = sx_fastdt_cuda_weights(s, &x->taps[SX_TAP_LEFT], x->stream)) || (e = side_begin(x)) ||
+	    (e = sx_fastdt_cuda_gain(s, x->side.stream)))
 		return e;
-	/* marks the end of aggregation itself */
-	x->sides.between = stamp(x, SX_STAGE_SGM);
-	begin(x, SX_STAGE_SGM);
-	if (x->stages.fastdt)
-		e = sx_fastdt_cuda_run(x->stages.fastdt, &tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_CENSUS],
-				       &tap[SX_TAP_WINNER], &tap[SX_TAP_WINNER_RIGHT],
-				       &tap[SX_TAP_CONFIDENCE], &x->sides, x->stream);
+	return side_end(x);
+}
+
+/* The time of a cost volume is aggregation's; with windows it is the census's, as correlating them is what takes it. */
+static cudaError_t cost(struct sx_context *x)
+{
+	const cudaError_t e = sx_cuda_cost_run(x);
+
+	return e || x->config.params.stereo.cost != SX_COST_ZNCC ? e : done(x, SX_STAGE_CENSUS);
+}
+
+static cudaError_t aggregate(struct sx_context *x)
+{
+	const struct sx_cuda_stages *s = &x->stages;
+	cudaError_t e;
+
+	if (s->fastdt) { /* but for the last pass: see winner() */
+		e = sx_fastdt_cuda_passes(s->fastdt, x->stream);
+		if (!e)
+			e = side_join(x);
+	} else {
+		e = sx_sgm_cuda_run(s->sgm, &x->taps[SX_TAP_LEFT], &x->taps[SX_TAP_LEFT_CENSUS], x->stream);
+	}
+	return e ? e : done(x, SX_STAGE_SGM);
+}
+
+/* FastDT's last pass, up, and its winner are one kernel: sums of a pixel are in registers there, and never stored. */
+static cudaError_t winner(struct sx_context *x)
+{
+	const struct sx_image *left = &x->taps[SX_TAP_WINNER], *right = &x->taps[SX_TAP_WINNER_RIGHT],
+			      *confidence = &x->taps[SX_TAP_CONFIDENCE];
+	const struct sx_cuda_stages *s = &x->stages;
+	cudaError_t e;
+
+	if (s->fastdt)
+		e = sx_fastdt_cuda_winner(s->fastdt, left, right, confidence, x->stream);
 	else
-		e = sx_sgm_cuda_run(x->stages.sgm, &tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_CENSUS],
-				    &tap[SX_TAP_WINNER], &tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_CONFIDENCE],
-				    &x->sides, x->stream);
+		e = sx_winner_cuda_run(sx_sgm_cuda_volumes(s->sgm), &x->config.params.stereo, left, right,
+				       confidence, x->stream);
 	return e ? e : done(x, SX_STAGE_WINNER);
+}
+
+/* From the pair to the best disparity of each pixel. */
+static cudaError_t match(struct sx_context *x)
+{
+	cudaError_t e;
+
+	if ((e = describe(x)) || (e = guide(x)) || (e = cost(x)) || (e = aggregate(x)))
+		return e;
+	return winner(x);
 }
 
 /* All filters run as one: their time is that of the first. */
@@ -98,18 +148,17 @@ static cudaError_t filter(struct sx_context *x)
 }
 
 /* Few blocks, one after the other: runs beside the reduction, which fills the rest of the device. */
-static cudaError_t find_road(struct sx_context *x, cudaStream_t side)
+static cudaError_t find_road(struct sx_context *x)
 {
 	cudaError_t e;
 
 	x->clock.since[SX_STAGE_ROAD] = x->clock.last;
-	if ((e = cudaEventRecord(x->sides.fork, x->stream)) ||
-	    (e = cudaStreamWaitEvent(side, x->sides.fork, 0)) ||
+	if ((e = side_begin(x)) ||
 	    (e = sx_road_cuda_run(x->stages.road, &x->taps[SX_TAP_DISPARITY], x->input_device, x->road,
-				  side)) ||
-	    (e = sx_cuda_mark(stamp(x, SX_STAGE_ROAD), side)))
+				  x->side.stream)) ||
+	    (e = sx_cuda_mark(stamp(x, SX_STAGE_ROAD), x->side.stream)))
 		return e;
-	return cudaEventRecord(x->sides.join[0], side);
+	return side_end(x);
 }
 
 static cudaError_t reduce(struct sx_context *x)
@@ -146,8 +195,7 @@ static cudaError_t segment(struct sx_context *x)
 	const struct sx_image *columns = &x->taps[SX_TAP_COLUMNS];
 	cudaError_t e;
 
-	if ((e = cudaStreamWaitEvent(x->stream, x->sides.join[0], 0)) ||
-	    (e = sx_cuda_mark(stamp(x, SX_STAMP_JOINED), x->stream)))
+	if ((e = side_join(x)) || (e = sx_cuda_mark(stamp(x, SX_STAMP_JOINED), x->stream)))
 		return e;
 	x->clock.last = SX_STAMP_JOINED;
 	e = choose_stixels(x);
@@ -169,7 +217,7 @@ static cudaError_t run_chain(struct sx_context *x)
 		x->clock.since[i] = -1;
 	x->clock.last = SX_STAMP_BEGIN;
 	if ((e = sx_cuda_mark(stamp(x, SX_STAMP_BEGIN), x->stream)) || (e = match(x)) || (e = filter(x)) ||
-	    (e = find_road(x, x->sides.side[0])) || (e = reduce(x)))
+	    (e = find_road(x)) || (e = reduce(x)))
 		return e;
 	return segment(x);
 }

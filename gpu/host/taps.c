@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "gpu/host/engine_priv.h"
+#include "gpu/stereo/winner_cuda.h"
 #include "stages/taps.h"
 
 void sx_cuda_taps_take(struct sx_context *x)
@@ -47,7 +48,8 @@ static cudaError_t copy(const struct sx_context *x, enum sx_tap tap, const struc
 
 	if (!e && tap == SX_TAP_SUM)
 		e = x->stages.fastdt ? sx_fastdt_cuda_sum(x->stages.fastdt, img, x->stream)
-				     : sx_sgm_cuda_sum(x->stages.sgm, img, x->stream);
+				     : sx_winner_cuda_sum(sx_sgm_cuda_volumes(x->stages.sgm),
+							  &x->config.params.stereo, img, x->stream);
 	if (!e)
 		e = cudaMemcpyAsync(p->host, img->data, p->bytes, cudaMemcpyDeviceToHost, x->stream);
 	if (!e)

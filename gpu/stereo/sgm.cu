@@ -18,11 +18,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "gpu/stereo/cost_cuda.h"
 #include "gpu/stereo/sgm_path.cuh"
 #include "gpu/stages_cuda.h"
 #include "gpu/stereo/winner_cuda.h"
-#include "gpu/zncc/zncc_cuda.h"
 #include "stages/stereo/sgm.h"
 
 #define BATCH 2	   /* pixels that are fetched at a time */
@@ -107,6 +105,8 @@ static __device__ __forceinline__ void walk_ring(struct walk<N, G> *w, struct le
 			sx_words_wait<ahead / BATCH - 1>();
 		}
 		sx_words_load<N>(match, w->ring + i * THREADS * N);
+		if (EDGES)
+			sx_path_fall<N>(&w->s, falls[i]);
 		sx_path_step<N, G, EDGES>(&w->s, &w->lane, match, falls[i], v);
 		if (whole || i < w->left)
 			sx_words_store<N>(w->to, v);
@@ -223,7 +223,8 @@ static __device__ __forceinline__ int level_at(const struct aggregate *a, int x,
 	return __ldg(a->grey + (size_t)y * a->grey_pitch + (size_t)x);
 }
 
-template <int N, int G, typename DESCRIPTOR, bool EDGES>
+/* ASKS: P2 may fall at edges, which the work says. The compiler knows the usual csct without edges. */
+template <int N, int G, typename DESCRIPTOR, bool ASKS>
 __global__ void __launch_bounds__(THREADS) lean_kernel(const struct aggregate a)
 {
 	SX_DYNAMIC_SHARED(uint32_t, falls);
@@ -235,13 +236,14 @@ __global__ void __launch_bounds__(THREADS) lean_kernel(const struct aggregate a)
 	const ptrdiff_t step = (ptrdiff_t)(path.dy * a.width + path.dx) * (4 * N * G);
 	const size_t offset =
 		((size_t)path.y * (size_t)a.width + (size_t)path.x) * (4 * N * G) + (size_t)g * (4 * N);
+	const bool edges = ASKS && a.falls;
 	uint8_t *to = a.path + (size_t)direction * a.path_bytes + offset;
 	struct sx_path_lane lane;
 	struct sx_path_state<N> s;
 	uint32_t match[N], v[N], fall = 0;
-	int before = EDGES ? level_at(&a, path.x, path.y) : 0;
+	int before = edges ? level_at(&a, path.x, path.y) : 0;
 
-	if (EDGES)
+	if (edges)
 		copy_falls(falls, &a);
 	sx_path_lane_init<G>(&lane, g, a.p1, a.p2);
 	sx_path_start(&s, &lane);
@@ -249,14 +251,15 @@ __global__ void __launch_bounds__(THREADS) lean_kernel(const struct aggregate a)
 		const int here = min(t, path.length - 1), x = path.x + here * path.dx,
 			  y = path.y + here * path.dy;
 
-		if (EDGES) {
+		if (edges) {
 			const int level = level_at(&a, x, y);
 
 			fall = falls[abs(level - before)];
 			before = level;
+			sx_path_fall<N>(&s, fall);
 		}
 		count_matches<N, G, DESCRIPTOR>(match, &a, x, y, g);
-		sx_path_step<N, G, EDGES>(&s, &lane, match, fall, v);
+		sx_path_step<N, G, ASKS>(&s, &lane, match, fall, v);
 		if (t < path.length)
 			sx_words_store<N>(to, v);
 		to += step;
@@ -267,33 +270,46 @@ struct sx_sgm_cuda {
 	struct aggregate a;
 	struct sx_stereo_params p;
 	struct sx_cuda_volumes volumes;
-	uint8_t *cost; /* NULL: counted anew in each path */
 	int blocks;
 };
 
-template <int N, int G, bool EDGES>
-static void launch_flow(const struct sx_sgm_cuda *s, const struct aggregate *a, bool wide,
-			cudaStream_t stream)
-{
-	const size_t falls = EDGES ? LEVELS * 4 : 0;
+#define FALLS_BYTES (LEVELS * sizeof(uint32_t)) /* of shared memory, with p2_edge */
 
-	if (s->cost)
-		SX_LAUNCH((stored_kernel<N, G, EDGES>), s->blocks, THREADS,
-			  ahead_of<N>() * THREADS * N * 4 + falls, stream, *a);
-	else if (wide)
-		SX_LAUNCH((lean_kernel<N, G, uint64_t, EDGES>), s->blocks, THREADS, falls, stream, *a);
+template <int N, int G>
+static void launch_stored(const struct sx_sgm_cuda *s, const struct aggregate *a, cudaStream_t stream)
+{
+	constexpr size_t ring = ahead_of<N>() * THREADS * N * 4;
+
+	if (a->falls)
+		SX_LAUNCH((stored_kernel<N, G, true>), s->blocks, THREADS, ring + FALLS_BYTES, stream, *a);
 	else
-		SX_LAUNCH((lean_kernel<N, G, uint32_t, EDGES>), s->blocks, THREADS, falls, stream, *a);
+		SX_LAUNCH((stored_kernel<N, G, false>), s->blocks, THREADS, ring, stream, *a);
 }
 
+template <int N, int G>
+static void launch_lean(const struct sx_sgm_cuda *s, const struct aggregate *a, bool wide,
+			cudaStream_t stream)
+{
+	constexpr bool usual = N == 4 && G <= 8; /* 64 and 128 disparities */
+	const size_t falls = a->falls ? FALLS_BYTES : 0;
+
+	if (wide)
+		SX_LAUNCH((lean_kernel<N, G, uint64_t, true>), s->blocks, THREADS, falls, stream, *a);
+	else if (usual && !a->falls)
+		SX_LAUNCH((lean_kernel<N, G, uint32_t, !usual>), s->blocks, THREADS, 0, stream, *a);
+	else
+		SX_LAUNCH((lean_kernel<N, G, uint32_t, true>), s->blocks, THREADS, falls, stream, *a);
+}
+
+/* wide: descriptors of 64 bits, where there are no costs. */
 template <int N, int G>
 static void launch_paths(const struct sx_sgm_cuda *s, const struct aggregate *a, bool wide,
 			 cudaStream_t stream)
 {
-	if (a->falls)
-		launch_flow<N, G, true>(s, a, wide, stream);
+	if (a->match)
+		launch_stored<N, G>(s, a, stream);
 	else
-		launch_flow<N, G, false>(s, a, wide, stream);
+		launch_lean<N, G>(s, a, wide, stream);
 }
 
 /* Lanes that share a path: 16 bytes a lane where that goes. */
@@ -358,11 +374,10 @@ static void upload_falls(struct sx_sgm_cuda *s, struct sx_cuda_memory *m)
 }
 
 int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const struct sx_context_config *c,
-		       enum sx_sgm_flow flow, int sms)
+		       const uint8_t *costs)
 {
 	struct sx_sgm_cuda *s = (struct sx_sgm_cuda *)calloc(1, sizeof(*s));
 
-	(void)sms;
 	if (!s)
 		return -ENOMEM;
 	s->p = c->params.stereo;
@@ -376,9 +391,7 @@ int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const
 	s->a.path_bytes = ((size_t)c->width * (size_t)c->height * (size_t)s->p.disparities + 255) / 256 * 256;
 	lay_out_grid(s);
 	upload_falls(s, m);
-	/* windows cost more to compare again than costs to read */
-	if (flow == SX_SGM_STORED || s->p.cost == SX_COST_ZNCC)
-		s->cost = (uint8_t *)sx_cuda_take(m, s->a.path_bytes);
+	s->a.match = costs;
 	s->a.path = (uint8_t *)sx_cuda_take(m, (size_t)s->p.paths * s->a.path_bytes);
 	if (m->error != cudaSuccess) {
 		sx_sgm_cuda_destroy(s);
@@ -386,7 +399,6 @@ int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const
 	}
 	if (!c->keep_volume)
 		sx_cuda_lend(m, s->a.path, (size_t)s->p.paths * s->a.path_bytes);
-	s->a.match = s->cost;
 	s->volumes.path = s->a.path;
 	s->volumes.path_bytes = s->a.path_bytes;
 	*ret = s;
@@ -404,48 +416,26 @@ size_t sx_sgm_cuda_traffic(const struct sx_sgm_cuda *s)
 	const size_t paths = (size_t)s->p.paths;
 
 	/* Each path is written, and read by the winner. Stored: M is written, and read by each path. Edges: a byte a pixel. */
-	return cells * (2 * paths + (s->cost ? 1 + paths : 0)) +
+	return cells * (2 * paths + (s->a.match ? 1 + paths : 0)) +
 	       (s->a.falls ? cells / (size_t)s->p.disparities * paths : 0);
 }
 
-static cudaError_t fill_volume(const struct sx_sgm_cuda *s, const struct sx_image grey[2],
-			       const struct sx_image descriptors[2], uint64_t *stamp, cudaStream_t stream)
-{
-	cudaError_t e = s->p.cost == SX_COST_ZNCC ? sx_zncc_cost_cuda_run(grey, descriptors, &s->p, s->cost,
-									  SX_ZNCC_SCAN_CHOSEN, stream)
-						  : sx_cost_cuda_run(descriptors, &s->p, s->cost, stream);
-
-	return e ? e : sx_cuda_mark(stamp, stream);
-}
-
-cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image grey[2],
-			    const struct sx_image census[2], const struct sx_image *winner,
-			    const struct sx_image *winner_right, const struct sx_image *confidence,
-			    const struct sx_sgm_cuda_streams *streams, cudaStream_t stream)
+cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image *left,
+			    const struct sx_image descriptors[2], cudaStream_t stream)
 {
 	struct aggregate a = s->a;
-	cudaError_t e = cudaSuccess;
 
-	a.census.left = (const uint8_t *)census[0].data;
-	a.census.left_pitch = census[0].pitch;
-	a.census.right = (const uint8_t *)census[1].data;
-	a.census.right_pitch = census[1].pitch;
-	a.grey = (const uint8_t *)grey[0].data;
-	a.grey_pitch = grey[0].pitch;
-	if (s->cost)
-		e = fill_volume(s, grey, census, streams ? streams->costs : NULL, stream);
-	if (e != cudaSuccess)
-		return e;
-	launch(s, &a, census[0].pixel == SX_PIXEL_U64, stream);
-	e = SX_LAUNCHED();
-	if (e == cudaSuccess && streams && streams->between)
-		e = sx_cuda_mark(streams->between, stream);
-	if (e != cudaSuccess)
-		return e;
-	return sx_winner_cuda_run(&s->volumes, &s->p, winner, winner_right, confidence, stream);
+	a.census.left = (const uint8_t *)descriptors[0].data;
+	a.census.left_pitch = descriptors[0].pitch;
+	a.census.right = (const uint8_t *)descriptors[1].data;
+	a.census.right_pitch = descriptors[1].pitch;
+	a.grey = (const uint8_t *)left->data;
+	a.grey_pitch = left->pitch;
+	launch(s, &a, descriptors[0].pixel == SX_PIXEL_U64, stream);
+	return SX_LAUNCHED();
 }
 
-cudaError_t sx_sgm_cuda_sum(const struct sx_sgm_cuda *s, const struct sx_image *sum, cudaStream_t stream)
+const struct sx_cuda_volumes *sx_sgm_cuda_volumes(const struct sx_sgm_cuda *s)
 {
-	return sx_winner_cuda_sum(&s->volumes, &s->p, sum, stream);
+	return &s->volumes;
 }

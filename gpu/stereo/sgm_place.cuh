@@ -21,7 +21,7 @@ struct descriptors {
 };
 
 struct aggregate {
-	const uint8_t *match; /* M */
+	const uint8_t *match; /* M; NULL: the lean flow */
 	uint8_t *path;	      /* V of direction i begins at i * path_bytes */
 	size_t path_bytes;
 	struct descriptors census;

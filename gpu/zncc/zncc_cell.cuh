@@ -31,8 +31,8 @@ struct sx_zncc_work {
 	bool no_view; /* the cost is the largest where the right column is outside the image, else that of no correlation */
 };
 
-/* gpu/zncc/zncc_zigzag.cu. window: 3, 5 .. 15. */
-void sx_zncc_zigzag_launch(const struct sx_zncc_work &w, int window, cudaStream_t stream);
+/* gpu/zncc/zncc_zigzag.cu. window: 9, 11, 13 or 15. */
+cudaError_t sx_zncc_zigzag_run(const struct sx_zncc_work &w, int window, cudaStream_t stream);
 
 /* Windows of L x L whose covariance is exact in binary32, and what is added to their sums of products then. */
 template <int L> __host__ __device__ constexpr bool sx_zncc_exact()
@@ -74,11 +74,11 @@ __device__ __forceinline__ uint2 sx_zncc_stat(const struct sx_zncc_work &w, int 
 	return make_uint2(sx_zncc_exact<L>() ? __float_as_uint((float)s1) : (uint32_t)s1, word.y);
 }
 
-/* z; TURNED: -z. p: sum of products and bias; left: TURNED or not, S1 with the sign that z is not to have. */
-template <int L, bool TURNED>
+/* z. p: sum of products and bias; left: S1 with its sign turned. */
+template <int L>
 __device__ __forceinline__ float sx_zncc_correlation(uint32_t p, const uint2 &left, const uint2 &right)
 {
-	constexpr int n = TURNED ? -(L * L) : L * L;
+	constexpr int n = L * L;
 	float covariance;
 
 	if (sx_zncc_exact<L>()) {
@@ -92,10 +92,10 @@ __device__ __forceinline__ float sx_zncc_correlation(uint32_t p, const uint2 &le
 }
 
 /* Bits of MAGIC + MIDDLE + round(z T): of a cell, or turned of a cost, and one more. */
-template <int L, bool TURNED>
+template <int L>
 __device__ __forceinline__ uint32_t sx_zncc_rounded(uint32_t p, const uint2 &left, const uint2 &right)
 {
-	return __float_as_uint(sx_zncc_correlation<L, TURNED>(p, left, right) * (float)SX_ZNCC_SCALE +
+	return __float_as_uint(sx_zncc_correlation<L>(p, left, right) * (float)SX_ZNCC_SCALE +
 			       (SX_ZNCC_MAGIC + SX_ZNCC_MIDDLE));
 }
 

@@ -1,9 +1,9 @@
 /*
  * The cost volume of correlations. Must equal sx_cost_max() less sx_cost_row(), byte for byte, in the layout of
- * gpu/stereo/volume.cuh. Row by row; gpu/zncc/zncc_zigzag.cu has several rows at a time.
+ * gpu/stereo/volume.cuh. Windows of 3 to 7, row by row; gpu/zncc/zncc_zigzag.cu has larger ones, several rows at a time.
  *
  * Work:    a block does WALKS stretches of a row, D/8 threads each: a thread eight disparities (four and their partners D/2
- *          further on), pixel after pixel to the right, as gpu/zncc/zncc_row.cuh says. Plain: every window anew.
+ *          further on), pixel after pixel to the right, as gpu/zncc/zncc_row.cuh says.
  * Memory:  columns of the row and what windows bring, staged in shared memory in four classes by column mod 4, so that
  *          threads, whose disparities are 4 apart, find neighbours; right columns stay in registers for the four pixels that
  *          need them. 8 bytes a thread and pixel stored, neighbours side by side.
@@ -77,24 +77,8 @@ template <int L> struct place {
 	}
 };
 
-/* The products of all columns of the window that begins at c. */
-template <int L>
-__device__ __forceinline__ void add_window(struct sx_zncc_window<L> &w, const struct place<L> &p, int c)
-{
-#pragma unroll
-	for (int h = 0; h < 2; h++)
-#pragma unroll
-		for (int k = 0; k < 4; k++) {
-			w.p[h][k] = shape<L>::bias;
-#pragma unroll
-			for (int j = 0; j < L; j++)
-				w.p[h][k] =
-					sx_zncc_dot<L>(p.left(c + j), p.right(h, c + j + 3 - k), w.p[h][k]);
-		}
-}
-
 /* The window of pixel i is complete: stores its cells. */
-template <int L, bool PLAIN>
+template <int L>
 __device__ __forceinline__ void finish(struct sx_zncc_window<L> &w, const struct place<L> &p,
 				       const struct sx_zncc_work &work, bool check, int i, int i0)
 {
@@ -108,9 +92,8 @@ __device__ __forceinline__ void finish(struct sx_zncc_window<L> &w, const struct
 	for (int h = 0; h < 2; h++)
 #pragma unroll
 		for (int k = 0; k < 4; k++)
-			cells[h][k] =
-				sx_zncc_rounded<L, false>(PLAIN ? w.p[h][k] : sx_zncc_products<L>(w, h, k),
-							  left, w.stat[h][(c + 3 - k) & 3]);
+			cells[h][k] = sx_zncc_rounded<L>(sx_zncc_products<L>(w, h, k), left,
+							 w.stat[h][(c + 3 - k) & 3]);
 	words = make_uint2(sx_zncc_cells(cells[0][0], cells[0][1], cells[1][0], cells[1][1]),
 			   sx_zncc_cells(cells[0][2], cells[0][3], cells[1][2], cells[1][3]));
 	if (check) {
@@ -121,27 +104,22 @@ __device__ __forceinline__ void finish(struct sx_zncc_window<L> &w, const struct
 		*reinterpret_cast<uint2 *>(p.to + (size_t)i * (size_t)work.disparities) = words;
 }
 
-template <int L, bool PLAIN>
+template <int L>
 __device__ __forceinline__ void walk(struct place<L> &p, const struct sx_zncc_work &work, bool check)
 {
 	struct sx_zncc_window<L> w;
 
 	sx_zncc_begin<L>(w, p);
-	if (!PLAIN)
 #pragma unroll
-		for (int c = 0; c < L - 1; c++)
-			sx_zncc_enter<L>(w, p, c);
+	for (int c = 0; c < L - 1; c++)
+		sx_zncc_enter<L>(w, p, c);
 #pragma unroll 1
 	for (int i0 = 0; i0 < p.count; i0 += shape<L>::period) {
 #pragma unroll
 		for (int i = 0; i < shape<L>::period; i++) {
-			if (PLAIN)
-				add_window<L>(w, p, i);
-			else
-				sx_zncc_enter<L>(w, p, i + L - 1);
-			finish<L, PLAIN>(w, p, work, check, i, i0);
-			if (!PLAIN)
-				sx_zncc_leave<L>(w, p, i);
+			sx_zncc_enter<L>(w, p, i + L - 1);
+			finish<L>(w, p, work, check, i, i0);
+			sx_zncc_leave<L>(w, p, i);
 		}
 		p.left_base += shape<L>::period / 4;
 		p.right_base[0] += shape<L>::period / 4;
@@ -169,8 +147,8 @@ __device__ __forceinline__ struct place<L> find_place(const struct shared<L> *s,
 	return p;
 }
 
-template <int L, bool PLAIN>
-__global__ void __launch_bounds__(SX_ZNCC_DISPARITIES_MAX) scan_kernel(const struct sx_zncc_work w)
+template <int L>
+__global__ void __launch_bounds__(SX_ZNCC_DISPARITIES_MAX) row_kernel(const struct sx_zncc_work w)
 {
 	SX_DYNAMIC_SHARED(struct shared<L>, s);
 	const int y = (int)blockIdx.y, x = (int)blockIdx.x * shape<L>::columns;
@@ -182,43 +160,26 @@ __global__ void __launch_bounds__(SX_ZNCC_DISPARITIES_MAX) scan_kernel(const str
 	stage<L>(s->right, s->right_stat, shape<L>::right, w, 1, right - shape<L>::radius,
 		 shape<L>::columns + w.disparities - 1 + 2 * shape<L>::radius, y);
 	__syncthreads();
-	walk<L, PLAIN>(p, w, w.no_view && sx_zncc_any_hidden(w, x, shape<L>::columns));
+	walk<L>(p, w, w.no_view && sx_zncc_any_hidden(w, x, shape<L>::columns));
 }
 
-template <int L, bool PLAIN> void launch(const struct sx_zncc_work &w, cudaStream_t stream)
+template <int L> void launch_row(const struct sx_zncc_work &w, cudaStream_t stream)
 {
-	SX_LAUNCH((scan_kernel<L, PLAIN>),
+	SX_LAUNCH((row_kernel<L>),
 		  dim3((unsigned)((w.width + shape<L>::columns - 1) / shape<L>::columns), (unsigned)w.height),
 		  dim3((unsigned)(WALKS * w.disparities / SX_ZNCC_LANE_CELLS)), sizeof(struct shared<L>),
 		  stream, w);
 }
 
-/*
- * As measured (docs/performance.md): the columns of small windows are one or two DP4A, and rows have little to share; with 7,
- * few multiprocessors see no difference. window / 2 is the index.
- */
-const enum sx_zncc_scan chosen[SX_ZNCC_WINDOW_MAX / 2 + 1] = {
-	SX_ZNCC_SCAN_ROW,    SX_ZNCC_SCAN_ROW,	  SX_ZNCC_SCAN_ROW,    SX_ZNCC_SCAN_ROW,
-	SX_ZNCC_SCAN_ZIGZAG, SX_ZNCC_SCAN_ZIGZAG, SX_ZNCC_SCAN_ZIGZAG, SX_ZNCC_SCAN_ZIGZAG,
-};
-
-template <int L> void launch_scan(const struct sx_zncc_work &w, enum sx_zncc_scan how, cudaStream_t stream)
-{
-	if (how == SX_ZNCC_SCAN_CHOSEN)
-		how = chosen[L / 2];
-	if (how == SX_ZNCC_SCAN_PLAIN)
-		launch<L, true>(w, stream);
-	else if (how == SX_ZNCC_SCAN_ROW)
-		launch<L, false>(w, stream);
-	else
-		sx_zncc_zigzag_launch(w, L, stream);
-}
-
 } // namespace
 
+/*
+ * As measured (docs/performance.md): the columns of small windows are one or two DP4A, and rows have little to share; with 7,
+ * few multiprocessors see no difference.
+ */
 extern "C" cudaError_t sx_zncc_cost_cuda_run(const struct sx_image grey[2], const struct sx_image words[2],
 					     const struct sx_stereo_params *p, uint8_t *volume,
-					     enum sx_zncc_scan how, cudaStream_t stream)
+					     cudaStream_t stream)
 {
 	const struct sx_zncc_work w = {
 		{(const uint8_t *)grey[0].data, (const uint8_t *)grey[1].data},
@@ -235,28 +196,16 @@ extern "C" cudaError_t sx_zncc_cost_cuda_run(const struct sx_image grey[2], cons
 
 	switch (p->zncc_window) {
 	case 3:
-		launch_scan<3>(w, how, stream);
+		launch_row<3>(w, stream);
 		break;
 	case 5:
-		launch_scan<5>(w, how, stream);
+		launch_row<5>(w, stream);
 		break;
 	case 7:
-		launch_scan<7>(w, how, stream);
-		break;
-	case 9:
-		launch_scan<9>(w, how, stream);
-		break;
-	case 11:
-		launch_scan<11>(w, how, stream);
-		break;
-	case 13:
-		launch_scan<13>(w, how, stream);
-		break;
-	case 15:
-		launch_scan<15>(w, how, stream);
+		launch_row<7>(w, stream);
 		break;
 	default:
-		return cudaErrorInvalidValue;
+		return sx_zncc_zigzag_run(w, p->zncc_window, stream);
 	}
 	return SX_LAUNCHED();
 }

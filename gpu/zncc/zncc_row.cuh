@@ -1,5 +1,5 @@
 /*
- * Correlations along a row, for gpu/zncc/zncc_cost.cu and gpu/fastdt/fastdt_zncc.cu. A thread has eight disparities, four and their partners
+ * Correlations along a row, for gpu/zncc/zncc_cost.cu. A thread has eight disparities, four and their partners
  * D/2 further on. Grey levels lie in columns of four rows a word, so that a column of a window is one to four DP4A. From pixel
  * to pixel the column that enters is added and the one that leaves is subtracted; windows of 3 keep the sums of their
  * three columns in registers instead.

@@ -212,8 +212,8 @@ __device__ __forceinline__ void finish(struct window<S, ROWS> &w, const struct s
 			w.stat[v][h][(c + 1) & 1] = s->right.stat[v][place_of(S::right, p.right[h], c + 1)];
 #pragma unroll
 			for (int k = 0; k < 2; k++)
-				cells[h][k] = sx_zncc_rounded<L, false>(w.p[v][h][k], left,
-									w.stat[v][h][(c + 1 - k) & 1]);
+				cells[h][k] =
+					sx_zncc_rounded<L>(w.p[v][h][k], left, w.stat[v][h][(c + 1 - k) & 1]);
 		}
 		word = sx_zncc_cells(cells[0][0], cells[0][1], cells[1][0], cells[1][1]);
 		if (check)
@@ -297,18 +297,9 @@ template <int L, int ROWS, int PIXELS> void launch(const struct sx_zncc_work &w,
 } // namespace
 
 /* Rows and columns by count of instructions, not by measurement. */
-void sx_zncc_zigzag_launch(const struct sx_zncc_work &w, int window, cudaStream_t stream)
+cudaError_t sx_zncc_zigzag_run(const struct sx_zncc_work &w, int window, cudaStream_t stream)
 {
 	switch (window) {
-	case 3:
-		launch<3, 2, 32>(w, stream);
-		break;
-	case 5:
-		launch<5, 2, 32>(w, stream);
-		break;
-	case 7:
-		launch<7, 4, 32>(w, stream);
-		break;
 	case 9:
 		launch<9, 4, 32>(w, stream);
 		break;
@@ -318,8 +309,11 @@ void sx_zncc_zigzag_launch(const struct sx_zncc_work &w, int window, cudaStream_
 	case 13:
 		launch<13, 4, 32>(w, stream);
 		break;
-	default:
+	case 15:
 		launch<15, 4, 32>(w, stream);
 		break;
+	default:
+		return cudaErrorInvalidValue;
 	}
+	return SX_LAUNCHED();
 }

@@ -332,8 +332,8 @@ static void test_pairs_come_in_order_and_end(void **state)
 		assert_int_equal(first_of(&pair.left), i);
 		assert_int_equal(first_of(&pair.right), 100 + i);
 		assert_int_equal(pair.number, i + 1);
-		assert_int_equal(pair.stamp, SX_STAMP_SOFTWARE);
-		assert_int_equal(pair.clock, SX_CLOCK_MONOTONIC);
+		assert_int_equal(pair.stamp, STIXEL_STAMP_SOFTWARE);
+		assert_int_equal(pair.clock, STIXEL_CLOCK_MONOTONIC);
 		assert_true(pair.left_ns >= before && pair.left_ns <= sx_now_ns());
 		sx_source_release(s, &pair);
 	}
@@ -411,7 +411,7 @@ static void test_bad_files_are_skipped(void **state)
 	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), -EBADMSG);
 	assert_non_null(strstr(why, "right0.png: broken PNG"));
 	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), -EBADMSG);
-	assert_non_null(strstr(why, "left1.png: 40x33 pixels, but the first picture has 40x32"));
+	assert_non_null(strstr(why, "left1.png: 40x33 pixels, but the first image has 40x32"));
 	assert_int_equal(sx_source_next(s, &pair, why, sizeof(why)), 1);
 	assert_int_equal(first_of(&pair.left), 2);
 	assert_int_equal(pair.number, 3);

@@ -246,19 +246,15 @@ static void contradictions(void **state)
 		fixture_text("a.conf", "[source]\nkind = synthetic\n[camera]\ncalibration = left.yaml\n"),
 		NULL,
 		"DIR/a.conf:4: [camera] calibration: DIR/left.yaml: ROS camera_info: no baseline in "
-		"projection_matrix "
-		"([0][3] is 0, the left camera): name the right camera's file, or both as LEFT,RIGHT; "
-		"or give baseline_m "
-		"in [camera]\n");
+		"projection_matrix ([0][3] is 0, the left camera): name the right camera's file, or both as "
+		"LEFT,RIGHT; or give baseline_m in [camera]\n");
 	fixture_load(fixture_text("a.conf", "[source]\nkind = synthetic\n[camera]\nfx = 3\nbaseline_m = "
 					    "0.2\ncalibration = right.yaml\n"),
 		     NULL,
 		     "DIR/a.conf:4: [camera] fx: is also in the calibration file DIR/right.yaml "
-		     "(DIR/a.conf:6); which one is "
-		     "meant? An empty 'calibration =' turns the file off\n"
+		     "(DIR/a.conf:6); which one is meant? An empty 'calibration =' turns the file off\n"
 		     "DIR/a.conf:5: [camera] baseline_m: is also in the calibration file DIR/right.yaml "
-		     "(DIR/a.conf:6); which "
-		     "one is meant? An empty 'calibration =' turns the file off\n");
+		     "(DIR/a.conf:6); which one is meant? An empty 'calibration =' turns the file off\n");
 	fixture_load(
 		fixture_text(
 			"a.conf",

@@ -52,14 +52,14 @@ static void bad_tables(void **state)
 	char many[33 * 3 + 1] = "", small[20];
 	struct sx_semantic_params p;
 
-	refuse("", "no class is named");
-	refuse(NULL, "no class is named");
-	refuse(" , ", "no class is named");
+	refuse("", "no class is given");
+	refuse(NULL, "no class is given");
+	refuse(" , ", "no class is given");
 	refuse("road car:vehicle", "entry 2 'car:vehicle': kind 'vehicle', allowed ground, object, sky");
 	refuse("road:", "entry 1 'road:': kind '', allowed ground, object, sky");
 	refuse("road:Ground", "entry 1 'road:Ground': kind 'Ground', allowed ground, object, sky");
 	refuse("road:sky:sky", "entry 1 'road:sky:sky': kind 'sky:sky', allowed ground, object, sky");
-	refuse("a b c b:sky", "entry 4 'b:sky': this class was named before");
+	refuse("a b c b:sky", "entry 4 'b:sky': this class is already listed");
 	refuse("a :sky",
 	       "entry 2 ':sky': allowed is NAME or NAME:KIND, names of 1 to 31 of A-Z a-z 0-9 _ . -");
 	refuse("a b=c", "entry 2 'b=c': allowed is NAME or NAME:KIND, names of 1 to 31 of A-Z a-z 0-9 _ . -");
@@ -118,15 +118,14 @@ static void mistakes_name_their_place(void **state)
 {
 	static const char *const bad[][2] = {
 		{"semantics.classes=a a",
-		 "-s semantics.classes=a a: [semantics] classes: entry 2 'a': this class was "
-		 "named before"},
-		{"semantics.classes=", "-s semantics.classes=: [semantics] classes: no class is named"},
+		 "-s semantics.classes=a a: [semantics] classes: entry 2 'a': this class is already listed"},
+		{"semantics.classes=", "-s semantics.classes=: [semantics] classes: no class is given"},
 		{"semantics.source=a/b",
 		 "-s semantics.source=a/b: [semantics] source: found 'a/b', allowed 1 to 64 of "
 		 "A-Z a-z 0-9 _ . - and no leading dot"},
 		{"semantics.source=.a",
-		 "-s semantics.source=.a: [semantics] source: found '.a', allowed 1 to 64 of "
-		 "A-Z a-z 0-9 _ . - and no leading dot"},
+		 "-s semantics.source=.a: [semantics] source: found '.a', allowed 1 to 64 of A-Z a-z 0-9 _ . "
+		 "- and no leading dot"},
 	};
 	struct sx_settings s;
 

@@ -54,10 +54,16 @@ static struct sx_context *context_of(struct run *r, const struct engine_case *t,
 	return x;
 }
 
+static void run_frame_read_by(struct run *r, struct sx_context *x, const struct engine_frame *f,
+			      sx_images_read_fn *images_read, void *user)
+{
+	assert_int_equal(r->backend->submit(x, &f->pair, NULL, images_read, user), 0);
+	assert_int_equal(r->backend->wait(x, -1), 1);
+}
+
 static void run_frame(struct run *r, struct sx_context *x, const struct engine_frame *f)
 {
-	assert_int_equal(r->backend->submit(x, &f->pair, NULL), 0);
-	assert_int_equal(r->backend->wait(x, -1), 1);
+	run_frame_read_by(r, x, f, NULL, NULL);
 }
 
 static void run_close(struct run *r)
@@ -209,6 +215,7 @@ static void test_stixel_options(void **state)
 static void test_slanted(void **state)
 {
 	engine_cases_slanted(check_2_threads);
+	engine_cases_slanted_exact(check_2_threads);
 }
 
 static void test_fastdt(void **state)
@@ -256,8 +263,8 @@ static void test_contexts(void **state)
 	}
 	for (int round = 0; round < 20; round++) {
 		for (int i = 0; i < CONTEXTS; i++)
-			assert_int_equal(sx_backend_cpu.submit(got[i], &frames[i].pair, NULL), 0);
-		assert_int_equal(sx_backend_cpu.submit(got[0], &frames[0].pair, NULL), -EBUSY);
+			assert_int_equal(sx_backend_cpu.submit(got[i], &frames[i].pair, NULL, NULL, NULL), 0);
+		assert_int_equal(sx_backend_cpu.submit(got[0], &frames[0].pair, NULL, NULL, NULL), -EBUSY);
 		for (int i = CONTEXTS - 1; i >= 0; i--)
 			assert_int_equal(sx_backend_cpu.wait(got[i], -1), 1);
 		for (int i = 0; i < CONTEXTS; i++)
@@ -275,16 +282,21 @@ static void test_contexts(void **state)
 	run_close(&reference);
 }
 
-/* The event becomes readable once per frame; a context may be destroyed with a frame in flight. */
-static int reads; /* thread: of the engine, then ours */
+/* Thread: of the engine, then ours. */
+struct spoilt {
+	const struct sx_pair *pair;
+	int reads;
+};
 
-static void spoil(const struct sx_pair *pair)
+static void spoil(void *user)
 {
-	for (int y = 0; y < pair->left.height; y++) {
-		memset(sx_image_row(&pair->left, y), 0xa5, (size_t)pair->left.width);
-		memset(sx_image_row(&pair->right, y), 0x5a, (size_t)pair->right.width);
+	struct spoilt *s = user;
+
+	for (int y = 0; y < s->pair->left.height; y++) {
+		memset(sx_image_row(&s->pair->left, y), 0xa5, (size_t)s->pair->left.width);
+		memset(sx_image_row(&s->pair->right, y), 0x5a, (size_t)s->pair->right.width);
 	}
-	reads++;
+	s->reads++;
 }
 
 /* Once an engine says so, the images may be overwritten, and it says so once. */
@@ -302,15 +314,14 @@ static void test_images_read(void **state)
 	run_frame(&plain, want, &f);
 	for (int i = 0; i < 2; i++) {
 		struct engine_frame g;
+		struct spoilt spoilt = {.pair = &g.pair};
 		struct sx_context *got;
 
 		engine_frame_init(&g, &t);
-		g.pair.images_read = spoil;
-		reads = 0;
 		assert_true(run_open(&r, backends[i], NULL, 2));
 		got = context_of(&r, &t, true);
-		run_frame(&r, got, &g);
-		assert_int_equal(reads, 1);
+		run_frame_read_by(&r, got, &g, spoil, &spoilt);
+		assert_int_equal(spoilt.reads, 1);
 		assert_true(engine_case_same(&t, (struct engine_output){plain.backend, want},
 					     (struct engine_output){r.backend, got}, "images spoilt:", true));
 		r.backend->context_destroy(got);
@@ -322,6 +333,7 @@ static void test_images_read(void **state)
 	assert_true(engine_frame_finish(&f));
 }
 
+/* The event becomes readable once per frame; a context may be destroyed with a frame in flight. */
 static void test_waiting(void **state)
 {
 	struct engine_case t = engine_case_small(1200);
@@ -337,14 +349,14 @@ static void test_waiting(void **state)
 	pfd.fd = sx_backend_cpu.event_fd(x);
 	assert_int_equal(sx_backend_cpu.wait(x, 0), -ENODATA);
 	assert_int_equal(poll(&pfd, 1, 0), 0);
-	assert_int_equal(sx_backend_cpu.submit(x, &f.pair, &previous), 0);
+	assert_int_equal(sx_backend_cpu.submit(x, &f.pair, &previous, NULL, NULL), 0);
 	assert_int_equal(poll(&pfd, 1, 10000), 1);
 	assert_int_equal(sx_backend_cpu.wait(x, 0), 1);
 	assert_int_equal(poll(&pfd, 1, 0), 0);
 	assert_int_equal(sx_backend_cpu.result(x)->road.origin, SX_ROAD_PREVIOUS);
 	assert_int_equal(sx_backend_cpu.result(x)->road.age, 4);
 	assert_true(sx_backend_cpu.result(x)->finished_ns >= sx_backend_cpu.result(x)->started_ns);
-	assert_int_equal(sx_backend_cpu.submit(x, &f.pair, NULL), 0);
+	assert_int_equal(sx_backend_cpu.submit(x, &f.pair, NULL, NULL, NULL), 0);
 	sx_backend_cpu.context_destroy(x);
 	run_close(&cpu);
 	assert_true(engine_frame_finish(&f));
@@ -379,7 +391,7 @@ static void test_refusals(void **state)
 	assert_null(x);
 	c.params = engine_case_params();
 	assert_int_equal(sx_backend_cpu.context_create(&x, d, &c, why, sizeof(why)), 0);
-	assert_int_equal(sx_backend_cpu.submit(x, &pair, NULL), -EINVAL);
+	assert_int_equal(sx_backend_cpu.submit(x, &pair, NULL, NULL, NULL), -EINVAL);
 	sx_backend_cpu.context_destroy(x);
 	sx_backend_cpu.context_destroy(NULL);
 	sx_backend_cpu.close(d);

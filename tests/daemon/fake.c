@@ -12,6 +12,7 @@
  *	FAKE_WIDTH_AFTER	width after the loss
  *	FAKE_SILENT_AT		no pair comes from this one on
  *	FAKE_CORRUPT_EVERY	every so many pairs one is unreadable
+ *	FAKE_READ_EARLY		the engine has read the images as soon as it has the pair
  *	FAKE_COMPUTE_US		of a frame; FAKE_JITTER_US more for every second one, so that they finish out of order
  *	FAKE_FAIL_AT		the engine fails at this frame
  *	FAKE_HANG_AT		this frame never finishes
@@ -214,7 +215,7 @@ int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t 
 		.right = {slot->pixels, s->info.width, HEIGHT, (size_t)s->info.width, SX_PIXEL_U8},
 		.number = ++s->number,
 		.left_ns = sx_now_ns() - told("FAKE_LATE_US") * 1000,
-		.stamp = SX_STAMP_END_OF_FRAME,
+		.stamp = STIXEL_STAMP_FRAME_END,
 		.slot = slot,
 	};
 	pair->right_ns = pair->left_ns + (told("FAKE_SKEW_US") ? told("FAKE_SKEW_US") : 1) * 1000;
@@ -308,8 +309,9 @@ static int fake_context_create(struct sx_context **ret, struct sx_device *d,
 
 static void finish(struct sx_context *x)
 {
-	if (x->busy)
+	if (x->slot)
 		atomic_store(&x->slot->computing, false);
+	x->slot = NULL;
 	x->busy = false;
 }
 
@@ -322,7 +324,8 @@ static void fake_context_destroy(struct sx_context *x)
 	free(x);
 }
 
-static int fake_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous)
+static int fake_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous,
+		       sx_images_read_fn *images_read, void *user)
 {
 	uint64_t n = ++x->device->frames;
 	long every = told("FAKE_MEASURE_EVERY"), us = told("FAKE_COMPUTE_US");
@@ -360,6 +363,11 @@ static int fake_submit(struct sx_context *x, const struct sx_pair *pair, const s
 						.kind = STIXEL_OBJECT,
 						.label = label_of(pair->scores)};
 		x->offsets[u + 1] = (uint32_t)u + 1;
+	}
+	if (told("FAKE_READ_EARLY")) {
+		atomic_store(&x->slot->computing, false);
+		x->slot = NULL;
+		images_read(user);
 	}
 	us += n % 2 ? told("FAKE_JITTER_US") : 0;
 	x->result.stage_ns[SX_STAGE_SGM] = (int64_t)us * 1000 + 1;

@@ -4,18 +4,22 @@
 import json
 import mmap
 import os
+import queue
 import shutil
 import signal
 import socket
 import struct
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
 STIXELD = os.environ.get("STIXELD", "")
 FAKE = os.environ.get("STIXELD_FAKE", "")
 SANITIZED = bool(os.environ.get("SX_SANITIZED"))
+# Built with libsystemd: the service manager hears of it, and its sockets are taken.
+LIBSYSTEMD = bool(os.environ.get("SX_LIBSYSTEMD"))
 
 # A small pair and a small search: frames take a few milliseconds even with sanitizers.
 SMALL = ["-s", "source.kind=synthetic", "-s", "source.size=160x96", "-s", "stereo.disparities=32",
@@ -34,6 +38,11 @@ def until(condition, seconds=10.0, what="condition"):
         if time.monotonic() > end:
             raise AssertionError("%s: not within %.1f s" % (what, seconds))
         time.sleep(POLL_S)
+
+
+def need_libsystemd():
+    if not LIBSYSTEMD:
+        raise unittest.SkipTest("built without libsystemd")
 
 
 def connect(s, path, seconds=10.0):
@@ -102,6 +111,33 @@ class Ring:
         return [f for f in map(self.frame, range(max(1, head - self.slots + 1), head + 1)) if f]
 
 
+class Manager(threading.Thread):
+    """The service manager's end of NOTIFY_SOCKET. It always reads, since sd_notify() waits for room in a full queue."""
+
+    def __init__(self, path):
+        super().__init__(daemon=True)
+        self.received = queue.SimpleQueue()
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(path)
+        self.start()
+
+    def run(self):
+        while True:
+            data = self.socket.recv(4096)
+            if not data:
+                return
+            self.received.put(data.decode().split("\n"))
+
+    def close(self):
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.join()
+        self.socket.close()
+
+    def take(self):
+        """What has come since the last call."""
+        return [self.received.get() for _ in range(self.received.qsize())]
+
+
 class Instance:
     """A folder for one instance; the daemon may be started in it again and again."""
 
@@ -131,12 +167,11 @@ class Instance:
     def start(self, *args, env=None, notify=False, wait=True, **popen):
         extra = dict(env or {})
         if notify:
-            self.notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
             path = os.path.join(self.top, "notify")
-            if os.path.exists(path):
+            if self.notify:
+                self.notify.close()
                 os.unlink(path)
-            self.notify.bind(path)
-            self.notify.setblocking(False)
+            self.notify = Manager(path)
             extra["NOTIFY_SOCKET"] = path
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen([self.binary, "--instance", self.name, *args], stdout=log, stderr=log,
@@ -147,6 +182,7 @@ class Instance:
 
     def start_activated(self, *args, env=None):
         """Starts it with both sockets made before and passed on, as systemd does."""
+        need_libsystemd()
         sockets = []
         for name, kind in (("status", socket.SOCK_STREAM), ("frames", socket.SOCK_SEQPACKET)):
             s = socket.socket(socket.AF_UNIX, kind)
@@ -282,12 +318,8 @@ class Instance:
     # -- the manager --
     def messages(self):
         """What was sent to the manager since the last call, as lists of lines."""
-        found = []
-        while True:
-            try:
-                found.append(self.notify.recv(4096).decode().split("\n"))
-            except BlockingIOError:
-                return found
+        need_libsystemd()
+        return self.notify.take()
 
     def until_message(self, start, seconds=10.0):
         def look():

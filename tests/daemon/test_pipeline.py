@@ -76,6 +76,19 @@ class Pipeline(TestCase):
         self.assertTrue(all(f.pair == f.number for f in frames))
         self.assertEqual((frames[-1].captured, frames[-1].overload), (200, 0))
 
+    def test_images_go_back_while_their_frame_is_computed(self):
+        for interval in (0, 2000):
+            i = self.fake("-s", "engine.contexts=2", gated=True, interval_us=interval, compute_us=3000, jitter_us=2000,
+                          pairs=200, read_early=1)
+            ring = self.ring(i)
+            self.assertEqual(i.wait(), 0, i.text())
+            frames = ring.frames()
+            last = frames[-1]
+            self.assertEqual((last.captured, last.published + last.overload), (200, 200))
+            for a, b in zip(frames, frames[1:]):
+                self.assertGreater(b.pair, a.pair)
+                self.assertGreater(b.left_ns, a.left_ns)
+
     def test_frames_option_is_exact(self):
         for interval in (0, 1000):
             i = self.fake("--frames", "25", "-s", "engine.contexts=3", gated=True, interval_us=interval, compute_us=2000)
@@ -137,6 +150,10 @@ class Pipeline(TestCase):
         self.assertEqual(s["pid"], old["pid"])
         f = receive(self.stream(i), 3)[-1]
         self.assertEqual((f.width, f.columns), (128, 32))
+        # what the camera before had counted is not forgotten with its pipeline
+        for c in i.status()["source"]["cameras"]:
+            self.assertGreater(c["captured"], 59)
+            self.assertEqual(c["reconnects"], 1)
         self.assertEqual(i.stop(), 0)
         self.assertEqual(i.leftovers(), [])
 

@@ -205,8 +205,8 @@ class Damage(Case):
         other = bytearray(self.data)
         other[8] = 2
         for name, data, kind, text in (
-                ("empty", b"", stixel.NotStixel, "empty is empty: no recording"),
-                ("text", b"x" * 5000, stixel.NotStixel, "text is no recording of stixelctl"),
+                ("empty", b"", stixel.NotStixel, "empty is empty: not a recording"),
+                ("text", b"x" * 5000, stixel.NotStixel, "text is not a recording of stixelctl"),
                 ("short", self.data[:255], stixel.NotStixel, "ends within the header of the recording"),
                 ("other", bytes(other), stixel.OtherVersion,
                  r"a recording of version 2\.0, this module reads version 1")):

@@ -200,7 +200,6 @@ static void set_semantics(struct sx_semantic_params *p)
 static int open_engine(struct run *r)
 {
 	struct sx_errors errors = {0};
-	struct sx_scene_camera c;
 	struct sx_context_config config = {.pixel = SX_PIXEL_U8};
 	int e = sx_settings_load(&r->settings, NULL, r->options.overrides, r->options.override_count, false,
 				 &errors);
@@ -214,9 +213,7 @@ static int open_engine(struct run *r)
 	config.width = r->options.width;
 	config.height = r->options.height;
 	config.params = r->settings.params;
-	sx_scene_camera(config.width, config.height, &c);
-	config.params.camera =
-		(struct sx_camera){c.fx, c.fy, c.cx, c.cy, c.baseline_m, c.height_m, c.pitch_deg};
+	sx_scene_camera(config.width, config.height, &config.params.camera);
 	if (r->options.semantics)
 		set_semantics(&config.params.semantics);
 	r->backend = !strcmp(r->options.engine, "reference") ? &sx_backend_reference
@@ -319,7 +316,7 @@ static int run_frame(struct run *r, struct sx_scene *scene, uint32_t frame, stru
 		pair.scores = &r->noisy.scores;
 	}
 	start = sx_now_ns();
-	e = r->backend->submit(r->context, &pair, NULL);
+	e = r->backend->submit(r->context, &pair, NULL, NULL, NULL);
 	if (e == 0)
 		e = r->backend->wait(r->context, -1);
 	if (e < 0) {

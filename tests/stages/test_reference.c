@@ -61,7 +61,7 @@ static void rig_finish(struct rig *g)
 
 static void run(struct rig *g)
 {
-	assert_int_equal(engine->submit(g->x, &g->pair, NULL), 0);
+	assert_int_equal(engine->submit(g->x, &g->pair, NULL, NULL, NULL), 0);
 	assert_int_equal(engine->wait(g->x, -1), 1);
 }
 
@@ -267,7 +267,7 @@ static void nothing_is_left_of_the_frame_before(void **state)
 		run(&g);
 		copy_frame(&g, &first);
 		check_fill_pair(&other.left.image, &other.right.image, CHECK_NOISE, 3, 2, &r);
-		assert_int_equal(engine->submit(g.x, &other.pair, NULL), 0);
+		assert_int_equal(engine->submit(g.x, &other.pair, NULL, NULL, NULL), 0);
 		assert_int_equal(engine->wait(g.x, 0), 1);
 		run(&g);
 		expect_frame(&g, &first);
@@ -325,17 +325,17 @@ static void misuse_is_refused(void **state)
 	assert_int_equal(engine->wait(g.x, -1), -ENODATA);
 	wrong = g.pair;
 	wrong.right.width--;
-	assert_int_equal(engine->submit(g.x, &wrong, NULL), -EINVAL);
+	assert_int_equal(engine->submit(g.x, &wrong, NULL, NULL, NULL), -EINVAL);
 	wrong = g.pair;
 	wrong.left.pixel = wrong.right.pixel = SX_PIXEL_Y16;
-	assert_int_equal(engine->submit(g.x, &wrong, NULL), -EINVAL);
+	assert_int_equal(engine->submit(g.x, &wrong, NULL, NULL, NULL), -EINVAL);
 	wrong = g.pair;
 	wrong.left.pitch = 63;
-	assert_int_equal(engine->submit(g.x, &wrong, NULL), -EINVAL);
+	assert_int_equal(engine->submit(g.x, &wrong, NULL, NULL, NULL), -EINVAL);
 	assert_int_equal(readable(&g), 0);
-	assert_int_equal(engine->submit(g.x, &g.pair, NULL), 0);
+	assert_int_equal(engine->submit(g.x, &g.pair, NULL, NULL, NULL), 0);
 	assert_int_equal(readable(&g), 1);
-	assert_int_equal(engine->submit(g.x, &g.pair, NULL), -EBUSY);
+	assert_int_equal(engine->submit(g.x, &g.pair, NULL, NULL, NULL), -EBUSY);
 	assert_int_equal(engine->wait(g.x, 0), 1);
 	assert_int_equal(readable(&g), 0);
 	assert_int_equal(engine->wait(g.x, 0), -ENODATA);

@@ -5,8 +5,9 @@ import re
 
 import rule
 
-# options begin with a dash: words of a sentence do not
-PART = re.compile(r'\bpart "?[\w$]+"? ("-[^"]*"|""|-\S+)')
+# options of Meson, in a variable or where a part is built
+SET = re.compile(r'^(\w+)="(-[^"]*)"', re.M)
+BUILD = re.compile(r'^[^#\n]*\b(build "?[\w$]+"? "([^"]*)")', re.M)
 
 
 def check(root):
@@ -15,25 +16,26 @@ def check(root):
         text = rule.read(root, name)
         if name == "meson.build" and "werror=true" in text:
             found.append("meson.build: werror is the default, so that a warning stops a release")
-        for m in PART.finditer(text) if name == "tools/test" else ():
-            sanitizer = "b_sanitize" in m.group(1)
-            if "-Dwerror=" + ("false" if sanitizer else "true") not in m.group(1):
+        known = dict(SET.findall(text))
+        for m in BUILD.finditer(text) if name == "tools/test" else ():
+            options = re.sub(r"\$(\w+)", lambda v: known.get(v.group(1), ""), m.group(2))
+            if "-Dwerror=" + ("false" if "b_sanitize" in options else "true") not in options:
                 found.append("%s:%d: say -Dwerror=true, or false with a sanitizer: %s" % (
-                    name, text.count("\n", 0, m.start()) + 1, m.group(0)))
+                    name, text.count("\n", 0, m.start(1)) + 1, m.group(1)))
     return found
 
 
-GCC = 'part gcc "-Dwerror=true" ""\n'
+GCC = 'plain="-Dwerror=true"\nhas gcc && build gcc "$plain -Dcuda=disabled"\n'
 SOUND = {
     "meson.build": "project('x', 'c', default_options: ['warning_level=3'])\n",
     "a/meson.build": "x = 'werror=true'\n",
-    "tools/test": '# part NAME "OPTIONS"\n' + GCC + 'part tsan "-Db_sanitize=thread -Dwerror=false" "-t 8"\n',
+    "tools/test": '# build NAME "OPTIONS"\n' + GCC + 'build tsan "-Db_sanitize=thread -Dwerror=false" base\n',
 }
 PLANTED = [
     ({"meson.build": "project('x', 'c', default_options: ['werror=true'])\n"}, ["meson.build:", "default"]),
-    ({"tools/test": GCC + 'part clang "-Dcuda=disabled" ""\n'}, ["tools/test:2:", "part clang"]),
-    ({"tools/test": GCC + 'CC=x part "$name" --buildtype=debug "-Dwerror=true"\n'}, ["tools/test:2:", "$name"]),
-    ({"tools/test": GCC + 'part asan "-Dwerror=true -Db_sanitize=address" ""\n'}, ["tools/test:2:", "part asan"]),
+    ({"tools/test": GCC + 'build clang "-Dcuda=disabled"\n'}, ["tools/test:3:", "build clang"]),
+    ({"tools/test": GCC + 'CC=x build "$name" "$other -Dcuda=disabled"\n'}, ["tools/test:3:", "$name"]),
+    ({"tools/test": GCC + 'build asan "$plain -Db_sanitize=address"\n'}, ["tools/test:3:", "build asan"]),
 ]
 
 if __name__ == "__main__":

@@ -130,7 +130,7 @@ static int write_forms(const struct picture *p, const char *folder, const char *
 
 static int write_camera(const struct picture *p, const char *folder)
 {
-	struct sx_scene_camera c;
+	struct sx_camera c;
 	char path[4096];
 	FILE *f;
 

@@ -57,9 +57,7 @@ static const struct sx_usage_option options[] = {
 	{"pair", 0, "LEFT RIGHT", SX_USAGE_TWO, TO(images), .offer = SX_OFFER_FILE,
 	 .help = "these two images instead of the synthetic street"},
 	{"table", 0, NULL, SX_USAGE_FLAG, TO(table),
-	 .help = "the standard cases, each with what the best of the peers reach, the least that was aimed "
-		 "at and "
-		 "the goal; cases on a slice of a GPU need the cuda engine"},
+	 .help = "the standard cases, a row each; those on a slice of a GPU need the cuda engine"},
 	{"frames", 0, "N", SX_USAGE_INT, TO(frames), 1, 100000, .help = "measured frames, default 100"},
 	{"warm-up", 0, "N", SX_USAGE_INT, TO(warm_up), 0, 100000,
 	 .help = "frames before that, not counted; default 5"},

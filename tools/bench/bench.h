@@ -37,7 +37,6 @@ struct bench_case {
 	int width, height, sms;
 	const char *set[8]; /* beside the options' own */
 	enum bench_part part;
-	double peers_ms, bar_ms, goal_ms; /* 0: none is known */
 };
 
 /* Durations of one thing over all frames, ms. */

@@ -165,15 +165,6 @@ static double known(double value)
 	return value > 0 ? value : (double)NAN;
 }
 
-static void add_case(struct sx_text *t, const struct bench_case *c, const struct bench_result *r)
-{
-	sx_json_text(t, "case", c->name);
-	add_series(t, "case_ms", &r->part);
-	sx_json_real(t, "peers_ms", known(c->peers_ms));
-	sx_json_real(t, "bar_ms", known(c->bar_ms));
-	sx_json_real(t, "goal_ms", known(c->goal_ms));
-}
-
 static void add_more(struct sx_text *t, const struct bench_run *b, const struct bench_result *r)
 {
 	add_series(t, "engine_ms", &r->engine);
@@ -194,8 +185,10 @@ static void add_more(struct sx_text *t, const struct bench_run *b, const struct 
 	sx_json_real(t, "stored", known(per_pixel(b, r->stored.traffic_bytes)));
 	sx_json_real(t, "lean", known(per_pixel(b, r->lean.traffic_bytes)));
 	sx_json_close(t, '}');
-	if (b->subject->name)
-		add_case(t, b->subject, r);
+	if (b->subject->name) {
+		sx_json_text(t, "case", b->subject->name);
+		add_series(t, "case_ms", &r->part);
+	}
 }
 
 int bench_print_json(const struct bench_run *b, const struct bench_result *r, FILE *to)
@@ -229,22 +222,18 @@ int bench_print_json(const struct bench_run *b, const struct bench_result *r, FI
 
 void bench_print_row_head(FILE *to)
 {
-	fprintf(to, "%-44s %4s %8s %8s %8s %9s %7s %6s %6s\n", "ms", "SM", "median", "p99", "max",
-		"in flight", "peers", "bar", "goal");
+	fprintf(to, "%-40s %4s %8s %8s %8s %9s\n", "ms", "SM", "median", "p99", "max", "in flight");
 }
 
 void bench_print_row(const struct bench_run *b, const struct bench_result *r, FILE *to)
 {
 	const struct bench_case *c = b->subject;
-	const char *met = c->goal_ms && r->part.median <= c->goal_ms ? "goal"
-			  : c->bar_ms && r->part.median <= c->bar_ms ? "bar"
-								     : "";
 	char sms[16] = "all", chain[16] = "-";
 
 	if (c->sms)
 		snprintf(sms, sizeof(sms), "%d", c->sms);
 	if (c->part == BENCH_CHAIN)
 		snprintf(chain, sizeof(chain), "%.3f", r->pipelined_ms);
-	fprintf(to, "%-44s %4s %8.3f %8.3f %8.3f %9s %7.2f %6.2f %6.2f %s\n", c->name, sms, r->part.median,
-		r->part.p99, r->part.max, chain, c->peers_ms, c->bar_ms, c->goal_ms, met);
+	fprintf(to, "%-40s %4s %8.3f %8.3f %8.3f %9s\n", c->name, sms, r->part.median, r->part.p99,
+		r->part.max, chain);
 }

@@ -42,7 +42,7 @@ static int make_slots(struct bench_run *b, int count, const struct sx_image *lik
 	b->config.width = like->width;
 	b->config.height = like->height;
 	b->config.pixel = like->pixel;
-	if (sx_slots_init(&b->slots, count, SX_LAYOUT_TWO, like->width, like->height, like->pixel, 0, why,
+	if (sx_slots_init(&b->slots, count, SX_LAYOUT_TWO, like->width, like->height, like->pixel, why,
 			  sizeof(why)) < 0)
 		return bench_fail(EX_SOFTWARE, why, NULL);
 	return 0;
@@ -50,7 +50,7 @@ static int make_slots(struct bench_run *b, int count, const struct sx_image *lik
 
 static void keep_pair(struct bench_run *b, const struct sx_image *left, const struct sx_image *right)
 {
-	struct sx_slot *slot = sx_slots_take(&b->slots);
+	struct sx_slot *slot = &b->slots.slot[b->pair_count];
 
 	sx_image_copy(&slot->left, left);
 	sx_image_copy(&slot->right, right);
@@ -87,7 +87,6 @@ static int make_pairs(struct bench_run *b)
 {
 	struct sx_source_params params = b->settings.source;
 	struct sx_source *source = NULL;
-	const struct sx_scene_camera *c;
 	struct sx_pair pair;
 	char why[512] = "";
 	int code = 0;
@@ -101,9 +100,7 @@ static int make_pairs(struct bench_run *b)
 	}
 	if (sx_source_open(&source, &params, 1, why, sizeof(why)) < 0)
 		return bench_fail(EX_USAGE, why, NULL);
-	c = sx_source_info(source)->camera;
-	b->config.params.camera =
-		(struct sx_camera){c->fx, c->fy, c->cx, c->cy, c->baseline_m, c->height_m, c->pitch_deg};
+	b->config.params.camera = *sx_source_info(source)->camera;
 	while (!code && b->pair_count < PAIRS_MAX) {
 		if (sx_source_next(source, &pair, why, sizeof(why)) != 1) {
 			code = bench_fail(EX_SOFTWARE, "the synthetic source ended", why);
@@ -229,7 +226,7 @@ static int run_frame(struct bench_run *b, int i, int64_t *chain_ns, const struct
 	const struct sx_backend *e = b->engine.backend;
 	struct sx_context *x = b->contexts[0];
 	int64_t began_ns = sx_now_ns();
-	int err = e->submit(x, &b->pairs[i % b->pair_count], NULL);
+	int err = e->submit(x, &b->pairs[i % b->pair_count], NULL, NULL, NULL);
 
 	if (err == 0)
 		err = e->wait(x, -1);
@@ -285,7 +282,7 @@ static int run_pipelined(struct bench_run *b, struct bench_result *result)
 				err = bench_run_copy(b, e->result(x));
 		}
 		if (err >= 0 && i < frames)
-			err = e->submit(x, &b->pairs[i % b->pair_count], NULL);
+			err = e->submit(x, &b->pairs[i % b->pair_count], NULL, NULL, NULL);
 	}
 	result->pipelined_ms = (double)(sx_now_ns() - began_ns) / 1e6 / frames;
 	return err < 0 ? err : 0;

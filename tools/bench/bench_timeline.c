@@ -119,7 +119,8 @@ static int collect(struct timeline *t, int i, int timeout_ms)
 static int submit(struct timeline *t, int i)
 {
 	t->rows[i].submit = sx_now_ns();
-	return t->b->engine.backend->submit(t->b->contexts[i % t->b->context_count], &t->pairs[i], NULL);
+	return t->b->engine.backend->submit(t->b->contexts[i % t->b->context_count], &t->pairs[i], NULL, NULL,
+					    NULL);
 }
 
 static int serve(struct timeline *t)
@@ -253,7 +254,8 @@ static int make(struct timeline *t)
 	t->pairs = calloc((size_t)t->frames, sizeof(*t->pairs));
 	if (!t->rows || !t->pairs ||
 	    sx_slots_init(&t->slots, b->context_count + 2, SX_LAYOUT_TWO, b->config.width, b->config.height,
-			  b->config.pixel, 0, why, sizeof(why)) < 0)
+			  b->config.pixel, why, sizeof(why)) < 0 ||
+	    sx_slots_pace(&t->slots, 0, why, sizeof(why)) < 0)
 		return bench_fail(EX_SOFTWARE, "no memory for the timeline", why);
 	for (int i = 0; sx_slots_block(&t->slots, i, &block); i++)
 		if (sx_engine_pin(&b->engine, block.memory, block.bytes) < 0)

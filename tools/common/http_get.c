@@ -184,7 +184,7 @@ int sx_http_get(const char *socket_path, const char *target, int timeout_ms, cha
 	close(fd);
 	if (r < 0) {
 		free(a.text);
-		snprintf(why, why_bytes, "%s gave no usable answer to GET %s: %s", socket_path, target,
+		snprintf(why, why_bytes, "%s did not answer as expected to GET %s: %s", socket_path, target,
 			 r == -EPROTO ? "not a complete HTTP answer" : strerror(-r));
 		return r;
 	}

@@ -22,85 +22,67 @@ enum { STATUS, TOP, WATCH, DUMP, WAIT, SNAPSHOT, METRICS, DOCTOR, RECORD, REPLAY
 static const struct sx_usage_command commands[COMMANDS] = {
 	[STATUS] = {"status", "", .run = RUN(ctl_status), .help = "how the instance is doing",
 		    .more = "State, frames a second, drops, road, power where it is measured, and the time "
-			    "of each stage over the last ten "
-			    "seconds. With --watch into a pipe or a file: one line a refresh."},
+			    "of each stage over the last ten seconds. With --watch into a pipe or a file: "
+			    "one line a refresh."},
 	[TOP] = {"top", "", .run = RUN(ctl_top), .help = "the instance live on a terminal",
 		 .more = "Rate, latency by stage with bars, drops by reason, power, road, cameras, and the "
-			 "stixels as a "
-			 "small picture with the distance that is free left, ahead and right. A daemon that "
-			 "dies is shown, and "
-			 "so is its return. Keys: q quit, p pause, w window of the latencies (1 s, 10 s, "
-			 "since start), Tab and "
-			 "arrows other instances, ? help.\n\n"
+			 "stixels as a small picture with the distance that is free left, ahead and right. A "
+			 "daemon that dies is shown, and so is its return. Keys: q quit, p pause, w window "
+			 "of the latencies (1 s, 10 s, since start), Tab and arrows other instances, ? "
+			 "help.\n\n"
 			 "Into a pipe or a file, on a terminal that cannot place a cursor, and with --once: "
-			 "one page of text. "
-			 "Colours are left out when NO_COLOR is set."},
+			 "one page of text. Colours are left out when NO_COLOR is set."},
 	[WATCH] = {"watch", "", .run = RUN(ctl_watch),
 		   .help = "what a reader gets: rate, lost frames, latency up to its wake-up",
 		   .more = "Reads every frame and prints a line a second, and a summary at the end. Three "
-			   "times "
-			   "are measured: from capture until the daemon has the result, by the header of the "
-			   "frame; "
-			   "from there until this program is awake, which holds packing and copy into the "
-			   "ring, the "
-			   "wake-up by the system and its scheduler; and the age of the picture when the "
-			   "frame was "
-			   "copied and checked. A daemon that ends and comes back is told. docs/latency.md "
-			   "explains "
-			   "the measuring points.\n\n"
+			   "times are measured: from capture until the daemon has the result, by the header "
+			   "of the frame; from there until this program is awake, which holds packing and "
+			   "copy into the ring, the wake-up by the system and its scheduler; and the age of "
+			   "the picture when the frame was copied and checked. A daemon that ends and comes "
+			   "back is told. docs/latency.md explains the measuring points.\n\n"
 			   "With --json one object a second with \"event\":\"second\" and one with "
-			   "\"summary\"; times "
-			   "are microseconds."},
+			   "\"summary\"; times are microseconds."},
 	[DUMP] = {"dump", "", .run = RUN(ctl_dump), .help = "stixels of the next frames as CSV or JSON lines",
 		  .more = "Begins with the newest frame. CSV has the columns of stixel-process, below a line "
-			  "that "
-			  "begins with \"#\"; JSON is one object a line. Frames that were missed are told on "
-			  "stderr."},
+			  "that begins with \"#\"; JSON is one object a line. Frames that were missed are "
+			  "told on stderr."},
 	[WAIT] = {"wait", "", .run = RUN(ctl_wait), .help = "returns when a new frame was published",
 		  .more = "A frame that was published after the call. Waits for the daemon, too."},
 	[SNAPSHOT] = {"snapshot", "FILE.png", 1, 1, SX_OFFER_FILE, RUN(ctl_snapshot),
 		      "draws the newest frame",
 		      "The image below the stixels, left unless told otherwise, is asked for from the "
-		      "daemon; where it has "
-		      "no room for images (output.planes) the ground is dark. On a disparity image only the "
-		      "edges of "
-		      "objects are drawn. --bird adds the free space from above up to 60 m, with lines every "
-		      "10 m; that "
-		      "takes a camera model."},
+		      "daemon; where it has no room for images (output.planes) the ground is dark. On a "
+		      "disparity image only the edges of objects are drawn. --bird adds the free space from "
+		      "above up to 60 m, with lines every 10 m; that takes a camera model."},
 	[METRICS] =
 		{"metrics", "", .run = RUN(ctl_metrics),
 		 .help = "figures in OpenMetrics text, for Prometheus",
 		 .more = "Their names are in docs/metrics.md. With --textfile they go to a file of the node "
-			 "exporter's "
-			 "textfile collector; example units of a timer are in the documentation's folder."},
+			 "exporter's textfile collector; example units of a timer are in the documentation's "
+			 "folder."},
 	[DOCTOR] = {"doctor", "", .run = RUN(ctl_doctor),
 		    .help = "what is wrong with configuration, cameras, GPU, service and limits, and what to "
-			    "do about "
-			    "it",
+			    "do about it",
 		    .more = "Changes nothing. The checks are explained in stixelctl(1)."},
 	[RECORD] =
 		{"record", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_record), "writes frames into a file",
 		 "Every frame as it was published, beginning with the newest; FILE \"-\" is standard output. "
-		 "An "
-		 "instance that is not there yet is waited for, and one that is started anew is followed. "
-		 "Frames "
-		 "that were lost because the disk is too slow are counted and noted in the file. Ctrl-C ends "
-		 "in order; but the file can be read whatever happens, up to the last whole frame. A file "
-		 "that is "
-		 "there already is not overwritten. stixel-recording(5) has the format."},
+		 "An instance that is not there yet is waited for, and one that is started anew is followed. "
+		 "Frames that were lost because the disk is too slow are counted and noted in the file. "
+		 "Ctrl-C ends in order; but the file can be read whatever happens, up to the last whole "
+		 "frame. A file that is there already is not overwritten. stixel-recording(5) has the format."},
 	[REPLAY] =
 		{"replay", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_replay),
 		 "publishes a recording as stixeld would",
 		 "In the ring and on frames.sock of the instance, at the recorded distances in time, so that "
 		 "clients can be developed without a camera. FILE \"-\" is standard input. Epoch and number "
-		 "are new, "
-		 "and all times of a frame move so that it is published now: ages and durations stay as they "
-		 "were. There is no status.sock. An instance that runs is left alone: exit status 73."},
+		 "are new, and all times of a frame move so that it is published now: ages and durations "
+		 "stay as they were. There is no status.sock. An instance that runs is left alone: exit "
+		 "status 73."},
 	[INFO] = {"info", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_info),
 		  "what is in a recording, and whether all of it can be read",
 		  "Reads the whole file. Exit status 65 when a part of it is damaged: everything that is "
-		  "whole is "
-		  "counted, and can be replayed and exported."},
+		  "whole is counted, and can be replayed and exported."},
 	[EXPORT] = {"export", "FILE OUT.mcap", 2, 2, SX_OFFER_FILE, RUN(ctl_export),
 		    "a recording as MCAP, for Foxglove and rerun",
 		    "Channels /INSTANCE/frame (everything, schema stixel.Frame), /INSTANCE/scene and "
@@ -156,8 +138,7 @@ static const struct sx_usage_option options[] = {
 	 .help = "frames that the ring holds, a power of two; default 8"},
 	{"textfile", 0, "FILE", SX_USAGE_TEXT, TO(textfile), .offer = SX_OFFER_FILE, .commands = OF(METRICS),
 	 .help = "write them to FILE, complete or not at all, readable for everybody: for the textfile "
-		 "collector of the "
-		 "node exporter"},
+		 "collector of the node exporter"},
 	{"image", 0, "WHICH", SX_USAGE_CHOICE, TO(image), .words = image_words, .commands = OF(SNAPSHOT),
 	 .help = "what lies below the stixels: left, disparity or none; default left"},
 	{"bird", 0, NULL, SX_USAGE_FLAG, TO(bird), .commands = OF(SNAPSHOT),

@@ -56,7 +56,7 @@ static const struct sx_usage_option options[] = {
 	{"set", 's', "SECTION.KEY=VALUE", SX_USAGE_CALL, .take = take_setting, .offer = SX_OFFER_SETTING,
 	 .many = true, .help = "one setting, after the file's; may be repeated"},
 	{"output", 'o', "DIR", SX_USAGE_TEXT, TO(folder), .offer = SX_OFFER_FOLDER,
-	 .help = "where results go, made if missing; default: here"},
+	 .help = "folder for results, created if missing; default: here"},
 	{"semantics", 0, "FILE", SX_USAGE_CALL, .take = take_scores, .offer = SX_OFFER_FILE, .many = true,
 	 .help = "class scores of the left image, .npy (uint8, classes x rows x columns) or a PNG of class "
 		 "numbers, in the order of semantics.classes; for several pairs once for each, in their "
@@ -84,10 +84,8 @@ static const struct sx_usage usage = {
 		 "NAME.stixels.csv    one line a stixel, below a header line\n"
 		 "NAME.overlay.png    the left image with its stixels, coloured by distance\n\n"
 		 "NAME is LEFT without folder and suffix. Names that would be the same get their folder in "
-		 "front "
-		 "(000012/left.png: 000012_left). Pairs that cannot be read are named and left out; the "
-		 "others are "
-		 "still computed.",
+		 "front (000012/left.png: 000012_left). Pairs that cannot be read are named and left out; "
+		 "the others are still computed.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.own = {.operands = "LEFT RIGHT [LEFT RIGHT]...",
@@ -105,7 +103,7 @@ static int make_folder(const char *path)
 
 	if (mkdir(path, 0777) == 0 || (errno == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
 		return 0;
-	fprintf(stderr, SX_PROGRAM ": cannot make folder %s: %s\n", path,
+	fprintf(stderr, SX_PROGRAM ": cannot create folder %s: %s\n", path,
 		strerror(errno == EEXIST ? ENOTDIR : errno));
 	return EX_CANTCREAT;
 }

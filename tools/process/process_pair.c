@@ -70,7 +70,7 @@ void process_close(struct process *p)
 static int make_slot(struct process *p, const struct sx_image *left, char *why, size_t why_bytes)
 {
 	struct sx_block block;
-	int r = sx_slots_init(&p->slots, 1, SX_LAYOUT_TWO, left->width, left->height, left->pixel, 0, why,
+	int r = sx_slots_init(&p->slots, 1, SX_LAYOUT_TWO, left->width, left->height, left->pixel, why,
 			      why_bytes);
 
 	for (int i = 0; r == 0 && sx_slots_block(&p->slots, i, &block); i++)
@@ -156,7 +156,7 @@ static int compute(struct process *p, const struct process_job *job, const struc
 	sx_image_copy(&pair.left, left);
 	sx_image_copy(&pair.right, right);
 	/* no previous road: each pair stands for itself, whatever order the files come in */
-	r = p->engine.backend->submit(p->context, &pair, NULL);
+	r = p->engine.backend->submit(p->context, &pair, NULL, NULL, NULL);
 	if (r == 0)
 		r = p->engine.backend->wait(p->context, -1);
 	if (r < 0)

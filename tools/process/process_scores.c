@@ -179,7 +179,7 @@ static int check_npy(const struct job *j, const char *header, long shape[3])
 	if (strncmp(descr, "'|u1'", 5) != 0)
 		return refuse(j,
 			      "scores are of type %.*s, expected uint8 ('|u1'): np.rint(255 * "
-			      "p).astype(np.uint8) makes it of probabilities",
+			      "p).astype(np.uint8) converts probabilities",
 			      (int)strcspn(descr, ",}\n"), descr);
 	if (strncmp(order, "False", 5) != 0)
 		return refuse(j, "is in Fortran order, expected C order: np.ascontiguousarray()");
@@ -213,7 +213,7 @@ static int read_npy(const struct job *j, FILE *f, struct process_scores *s)
 	bytes = (size_t)j->classes * s->scores.plane_bytes;
 	if (fread(s->memory, 1, bytes, f) != bytes)
 		return refuse(j, "cut short");
-	return fgetc(f) == EOF ? 0 : refuse(j, "has bytes behind the last score");
+	return fgetc(f) == EOF ? 0 : refuse(j, "has bytes after the last score");
 }
 
 int process_scores_read(struct process_scores *ret, const char *path, int classes, int image_width,

@@ -107,10 +107,9 @@ static const struct sx_usage_exit exits[] = {
 static const struct sx_usage usage = {
 	.program = SX_PROGRAM,
 	.about = "Shows running stixelds in a browser: picture and stixels, disparity, free space from "
-		 "above, charts of "
-		 "latency, frames a second and watts. A client like any other: reads nothing while nobody "
-		 "looks. There is "
-		 "no password: whoever reaches the address sees the camera.",
+		 "above, charts of latency, frames a second and watts. A client like any other: reads "
+		 "nothing while nobody looks. There is no password: whoever reaches the address sees the "
+		 "camera.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.own = {.operands = ""},
@@ -144,8 +143,7 @@ static void tell(const struct web_options *o)
 		if (!web_address_is_loopback(&o->address[i]))
 			sx_log(TOOLS, WARNING,
 			       "%s can be reached from other machines, and there is no password: whoever "
-			       "reaches it sees the "
-			       "camera",
+			       "reaches it sees the camera",
 			       text);
 	}
 }

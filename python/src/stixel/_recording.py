@@ -155,9 +155,9 @@ class Recording:
     def _read_header(self) -> None:
         data = self._at(0, _HEADER_MAX)
         if not data:
-            raise NotStixel(errno.ENODATA, "%s is empty: no recording" % self._path)
+            raise NotStixel(errno.ENODATA, "%s is empty: not a recording" % self._path)
         if data[:8] != _MAGIC:
-            raise NotStixel(errno.EBADMSG, "%s is no recording of stixelctl" % self._path)
+            raise NotStixel(errno.EBADMSG, "%s is not a recording of stixelctl" % self._path)
         if len(data) < _HEADER.size:
             raise NotStixel(errno.EBADMSG, "%s ends within the header of the recording: there is no frame in it"
                             % self._path)

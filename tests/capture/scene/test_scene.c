@@ -161,7 +161,7 @@ static void test_ground_is_a_plane(void **state)
 	open_street(&s, "street", 2, W, H);
 	for (uint32_t frame = 0; frame < 100; frame += 33) {
 		const struct sx_scene_truth *t = &s.truth;
-		const struct sx_scene_camera *c = &s.truth.camera;
+		const struct sx_camera *c = &s.truth.camera;
 		double raised;
 
 		draw(&s, frame);
@@ -361,7 +361,7 @@ static void test_the_camera_moves_forward(void **state)
 	assert_true(b.scene->pose.z - a.scene->pose.z > 0.2 && b.scene->pose.z - a.scene->pose.z < 0.45);
 	for (int y = H * 6 / 10; y < H; y++)
 		for (int x = 0; x < W; x++) {
-			const struct sx_scene_camera *c = &a.truth.camera;
+			const struct sx_camera *c = &a.truth.camera;
 			size_t at = (size_t)(y * W + x);
 			double z, lateral, d, u, v;
 			int i, j, now;

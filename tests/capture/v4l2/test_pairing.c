@@ -17,7 +17,7 @@
 #include "tests/check.h"
 
 /*
- * Adds images, "L10 R12": side and time, numbered from 0, and takes. want: "0+1" a pair, "u2" unpaired, "b3" backlog, in the
+ * Adds images, "L10 R12": side and time, numbered from 0, and takes. want: "0+1" a pair, "u2" unpaired, "o3" overload, in the
  * order of the result.
  */
 static void check_case(struct sx_pairing *p, int *number, const char *images, const char *want)
@@ -36,7 +36,7 @@ static void check_case(struct sx_pairing *p, int *number, const char *images, co
 		n += (size_t)snprintf(got + n, sizeof(got) - n, "%d+%d ", r.pair[0].index, r.pair[1].index);
 	for (int i = 0; i < r.dropped_count; i++)
 		n += (size_t)snprintf(got + n, sizeof(got) - n, "%c%d ",
-				      r.dropped[i].fate == SX_PAIRING_BACKLOG ? 'b' : 'u',
+				      r.dropped[i].fate == SX_PAIRING_OVERLOAD ? 'o' : 'u',
 				      r.dropped[i].index);
 	if (n > 0)
 		got[n - 1] = 0;
@@ -62,13 +62,13 @@ static void test_cases(void **state)
 	check_alone("L10 R12 L13", "2+1 u0"); /* the nearer one, although the other was first */
 	check_alone("L10 L14 R12", "0+2");    /* equally near: the older one */
 	check_alone("L12 R10 R14", "0+1");
-	check_alone("L10 R10 L43 R43 L76 R76", "4+5 b0 b2 b1 b3");
+	check_alone("L10 R10 L43 R43 L76 R76", "4+5 o0 o2 o1 o3");
 	check_alone("L10 L43 R43 L76", "1+2 u0");
 	check_alone("R76 L43 R43 L10", "1+2 u3"); /* in any order */
 	check_alone("L10 L10 R10 R10", "0+2");	  /* twice the same time */
 	check_alone("L10 L20 L30", "");		  /* three may wait */
 	check_alone("L10 L20 L30 L40", "u0");
-	check_alone("L0 R0 L-20 R-20", "0+1 b2 b3"); /* before the epoch */
+	check_alone("L0 R0 L-20 R-20", "0+1 o2 o3"); /* before the epoch */
 }
 
 /* Images wait, and what waits is neither lost nor given twice. */
@@ -128,7 +128,7 @@ static void test_room(void **state)
 struct model_image {
 	int side;
 	int64_t ns;
-	enum { ABSENT, WAITS, PAIRED, UNPAIRED, BACKLOG } fate;
+	enum { ABSENT, WAITS, PAIRED, UNPAIRED, OVERLOAD } fate;
 };
 
 struct model {
@@ -220,7 +220,7 @@ static int model_take(const struct model *now, struct model *then)
 		if (a == of_side)
 			then->images[a].fate = PAIRED;
 		else if (older(now, a, of_side))
-			then->images[a].fate = are_pair(now, a, model_nearest(now, a)) ? BACKLOG : UNPAIRED;
+			then->images[a].fate = are_pair(now, a, model_nearest(now, a)) ? OVERLOAD : UNPAIRED;
 	}
 	model_give_up(then, 0); /* the left side goes first */
 	model_give_up(then, 1);
@@ -244,7 +244,7 @@ static void check_against_model(struct model *m, const struct sx_pairing_result 
 
 		assert_int_equal(image->fate, WAITS); /* in one result only */
 		assert_int_equal(image->side, r->dropped[i].side);
-		image->fate = r->dropped[i].fate == SX_PAIRING_BACKLOG ? BACKLOG : UNPAIRED;
+		image->fate = r->dropped[i].fate == SX_PAIRING_OVERLOAD ? OVERLOAD : UNPAIRED;
 	}
 	for (int i = 0; i < m->count; i++)
 		if (got.images[i].fate != want.images[i].fate)

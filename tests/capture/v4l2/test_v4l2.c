@@ -146,7 +146,7 @@ static void test_no_format(void **state)
 	case_refused(&p, -EINVAL, CASE_LEFT ": 48x34 GREY is asked for, the camera gives 40x34 GREY");
 	left->gives_width = 0;
 	left->field = V4L2_FIELD_INTERLACED;
-	case_refused(&p, -EINVAL, CASE_LEFT ": interlaced pictures (field order 4)");
+	case_refused(&p, -EINVAL, CASE_LEFT ": interlaced images (field order 4)");
 	left->field = 0;
 	left->mplane = true;
 	left->planes = 2;

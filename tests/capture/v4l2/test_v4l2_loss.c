@@ -62,7 +62,7 @@ static void test_silence(void **state)
 	s = case_open(&p, CASE_SLOTS);
 	assert_int_equal(case_next(s, &pair, 30), -ENODEV);
 	assert_non_null(strstr(case_why, "/dev/fake-"));
-	assert_non_null(strstr(case_why, ": no picture for "));
+	assert_non_null(strstr(case_why, ": no image for "));
 	assert_true(sx_now_ns() - began >= 400 * CASE_MS);
 	case_close(s);
 }
@@ -77,7 +77,7 @@ static void test_silence_of_one(void **state)
 	fill_one(cameras[0], 1, CASE_TIME(1));
 	case_expect(s, 0, "");
 	case_wait(s, 6);
-	expect_lost(s, CASE_RIGHT ": no picture for 2");
+	expect_lost(s, CASE_RIGHT ": no image for 2");
 }
 
 /* One camera that gives a single picture and no more. */
@@ -96,7 +96,7 @@ static void test_silence_after_the_first(void **state)
 	case_wait(s, CASE_TIMEOUT_S - 4); /* long since the start, but not since the picture */
 	case_expect(s, 0, "");
 	case_wait(s, 5);
-	expect_lost(s, CASE_LEFT ": no picture for 2");
+	expect_lost(s, CASE_LEFT ": no image for 2");
 }
 
 static void test_never_of_one_time(void **state)
@@ -122,7 +122,7 @@ static void test_never_of_one_time(void **state)
 		if (k == 1)
 			case_wait(s, CASE_TIMEOUT_S + 1);
 	}
-	expect_lost(s, " s: pictures of " CASE_LEFT " and " CASE_RIGHT " are more than 2.0 ms apart");
+	expect_lost(s, " s: images of " CASE_LEFT " and " CASE_RIGHT " are more than 2.0 ms apart");
 }
 
 /* What one camera gives does not hide the other one's damage. */
@@ -134,12 +134,12 @@ static void test_all_damaged(void **state)
 
 	case_wait(s, CASE_TIMEOUT_S - 5);
 	assert_true(fake_fill(cameras[0], &damaged));
-	case_expect(s, -EBADMSG, CASE_LEFT ": short picture (1625 bytes)");
+	case_expect(s, -EBADMSG, CASE_LEFT ": short image (1625 bytes)");
 	fill_one(cameras[1], 1, CASE_TIME(1));
 	case_expect(s, 0, "");
 	case_wait(s, 6);
 	fill_one(cameras[1], 2, CASE_TIME(2));
-	expect_lost(s, " s: " CASE_LEFT ": short picture (1625 bytes)");
+	expect_lost(s, " s: " CASE_LEFT ": short image (1625 bytes)");
 }
 
 /* One camera has no buffer left, as its images wait for a partner; that the other one is damaged is seen all the same. */
@@ -160,10 +160,10 @@ static void test_all_damaged_and_none_left(void **state)
 		assert_true(fake_fill(cameras[1], &damaged));
 		if (k == 3)
 			break;
-		case_expect(s, -EBADMSG, CASE_RIGHT ": damaged picture");
+		case_expect(s, -EBADMSG, CASE_RIGHT ": damaged image");
 		case_wait(s, CASE_TIMEOUT_S / 2 + 1);
 	}
-	expect_lost(s, CASE_RIGHT ": damaged picture");
+	expect_lost(s, CASE_RIGHT ": damaged image");
 }
 
 /* --- not lost --- */
@@ -216,7 +216,7 @@ static void test_source_change(void **state)
 
 	fill_one(cameras[0], 1, CASE_TIME(1));
 	fake_change_source(cameras[1]);
-	expect_lost(s, CASE_RIGHT ": its picture has changed");
+	expect_lost(s, CASE_RIGHT ": its image format has changed");
 }
 
 static void test_poll_error(void **state)

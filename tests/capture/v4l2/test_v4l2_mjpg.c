@@ -98,7 +98,7 @@ static void test_pairs(void **state)
 		}
 		fill_pair(cameras, 23); /* no room */
 		assert_int_equal(case_next(s, &pair[0], 0.02), 0);
-		case_dropped(s, SX_DROP_BACKLOG, 1, 1);
+		case_dropped(s, SX_DROP_OVERLOAD, 1, 1);
 		for (int k = 0; k < CASE_SLOTS; k++) {
 			assert_true(jpeg_case_shows(&pair[k].left, 20 + k));
 			sx_source_release(s, &pair[k]);
@@ -108,8 +108,8 @@ static void test_pairs(void **state)
 	}
 }
 
-/* Pairs that were decoded while nobody looked: the newest, the others are backlog. */
-static void test_backlog(void **state)
+/* Pairs that were decoded while nobody looked: the newest, the others are dropped as overload. */
+static void test_overload(void **state)
 {
 	struct sx_source_params p = case_params();
 	struct fake_camera *cameras[2];
@@ -136,7 +136,7 @@ static void test_backlog(void **state)
 			given++;
 		}
 	sx_source_counters(s, &c);
-	assert_int_equal(given + c.dropped[0][SX_DROP_BACKLOG], 30);
+	assert_int_equal(given + c.dropped[0][SX_DROP_OVERLOAD], 30);
 	assert_true(given > 0);
 	case_balanced(s, 0, 0);
 	case_close(s);
@@ -202,7 +202,7 @@ static void test_empty(void **state)
 	struct sx_source *s = begin(cameras, &p);
 
 	assert_true(fake_fill(cameras[0], &f));
-	case_expect(s, -EBADMSG, CASE_LEFT ": short picture (0 bytes)");
+	case_expect(s, -EBADMSG, CASE_LEFT ": short image (0 bytes)");
 	case_dropped(s, SX_DROP_SHORT, 1, 0);
 	case_close(s);
 }
@@ -252,7 +252,7 @@ static void test_lost(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pairs),  cmocka_unit_test(test_backlog),
+		cmocka_unit_test(test_pairs),  cmocka_unit_test(test_overload),
 		cmocka_unit_test(test_broken), cmocka_unit_test(test_padded),
 		cmocka_unit_test(test_empty),  cmocka_unit_test(test_all_broken),
 		cmocka_unit_test(test_lost),

@@ -36,7 +36,7 @@ static void note(bool good)
 
 static bool compute(const struct sx_backend *b, struct sx_context *x, const struct sx_pair *pair)
 {
-	int r = b->submit(x, pair, NULL);
+	int r = b->submit(x, pair, NULL, NULL, NULL);
 
 	if (r == 0)
 		r = b->wait(x, 30000);
@@ -101,7 +101,7 @@ static void check_again(int n, int frames)
 			       engine_case_same(&t, (struct engine_output){&sx_backend_reference, a},
 						(struct engine_output){test.cuda, one}, test.name, false);
 		if (good && i < frames)
-			good = test.cuda->submit(one, &f.pair, NULL) == 0;
+			good = test.cuda->submit(one, &f.pair, NULL, NULL, NULL) == 0;
 	}
 	for (int i = 0; i < n; i++)
 		if (x[i])

@@ -1,6 +1,6 @@
 /*
  * CUDA's kernel language for the kernel files of gpu/, compiled as C++ for the processor. Kernels run in tests/gpu/emulate/block.cc,
- * launches go to its device.cc.
+ * launches go to its memory.cc.
  *
  * What it checks: results; every lane named by a mask meets in the same warp function; no shuffle reads a lane that
  * is not there; __syncthreads is reached by all threads of a block at one place; nothing relies on lanes, warps or

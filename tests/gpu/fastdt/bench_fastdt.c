@@ -1,7 +1,6 @@
 /*
- * How long FastDT with ZNCC takes from the words of windows to the winner, for the table of gpu/fastdt/fastdt_zncc.cu: each variant and
- * both ways of costs. In ms, best and median: all; costs, with the pass to the right where that makes them; the other passes; up
- * and the winner.
+ * How long FastDT with ZNCC takes from the words of windows to the winner, each variant and window. In ms, best and median:
+ * all; costs; the passes to the right, to the left and down; up and the winner.
  *
  *   bench_fastdt [WIDTH HEIGHT [DISPARITIES [LAUNCHES [SMS]]]]
  *
@@ -20,8 +19,10 @@ enum { MARKS = 4 }; /* before, behind costs, behind passes, at the end */
 struct fastdt {
 	struct bench b;
 	struct sx_image grey[2], words[2], winner[2], confidence;
-	struct sx_sgm_cuda_streams streams;
-	uint64_t *marks; /* of the device */
+	struct sx_stereo_params p;
+	uint8_t *costs;
+	cudaEvent_t fork, join; /* of the side stream */
+	uint64_t *marks;	/* of the device */
 	struct sx_fastdt_cuda *s;
 };
 
@@ -31,9 +32,13 @@ static cudaError_t run(void *arg)
 	const cudaStream_t stream = f->b.stream;
 	cudaError_t e;
 
-	if ((e = sx_cuda_mark(f->marks, stream)) ||
-	    (e = sx_fastdt_cuda_run(f->s, f->grey, f->words, &f->winner[0], &f->winner[1], &f->confidence,
-				    &f->streams, stream)))
+	if ((e = sx_cuda_mark(f->marks, stream)) || (e = sx_fastdt_cuda_weights(f->s, &f->grey[0], stream)) ||
+	    (e = cudaEventRecord(f->fork, stream)) || (e = cudaStreamWaitEvent(f->b.side, f->fork, 0)) ||
+	    (e = sx_fastdt_cuda_gain(f->s, f->b.side)) || (e = cudaEventRecord(f->join, f->b.side)) ||
+	    (e = sx_zncc_cost_cuda_run(f->grey, f->words, &f->p, f->costs, stream)) ||
+	    (e = sx_cuda_mark(f->marks + 1, stream)) || (e = sx_fastdt_cuda_passes(f->s, stream)) ||
+	    (e = cudaStreamWaitEvent(stream, f->join, 0)) || (e = sx_cuda_mark(f->marks + 2, stream)) ||
+	    (e = sx_fastdt_cuda_winner(f->s, &f->winner[0], &f->winner[1], &f->confidence, stream)))
 		return e;
 	return sx_cuda_mark(f->marks + MARKS - 1, stream);
 }
@@ -56,21 +61,17 @@ static void time_parts(struct fastdt *f)
 		bench_print(ms[k], f->b.launches);
 }
 
-static void time_one(struct fastdt *f, struct sx_stereo_params *p, enum sx_fastdt_costs costs)
+static void time_one(struct fastdt *f)
 {
-	static const char *const variants[] = {"auto", "float", "int32", "int16", "int8"}, *const ways[] = {
-												   "chosen",
-												   "separate",
-												   "fused"};
+	const struct sx_stereo_params *p = &f->p;
 	const struct sx_context_config c = {.width = f->b.width, .height = f->b.height, .params.stereo = *p};
 	struct sx_cuda_memory m = {.stream = f->b.stream};
 
-	if (sx_fastdt_cuda_create(&f->s, &m, &c, costs, 1) < 0)
+	f->costs = sx_cuda_take(&m, sx_fastdt_cuda_cost_bytes(&c));
+	if (sx_fastdt_cuda_create(&f->s, &m, &c, f->costs) < 0)
 		bench_must(m.error, "memory");
-	if (p->cost == SX_COST_ZNCC)
-		bench_must(sx_zncc_windows_cuda_run(f->grey, f->words, p->zncc_window, f->b.stream),
-			   "windows");
-	printf("%-5s window %2d %-8s", variants[p->fastdt], p->zncc_window, ways[costs]);
+	bench_must(sx_zncc_windows_cuda_run(f->grey, f->words, p->zncc_window, f->b.stream), "windows");
+	printf("%-5s window %2d", p->fastdt == SX_FASTDT_INT8 ? "int8" : "int16", p->zncc_window);
 	bench_time(&f->b, run, f);
 	printf("; costs");
 	time_parts(f);
@@ -92,41 +93,34 @@ static void take(struct fastdt *f)
 	sx_cuda_take_image(m, &f->confidence, SX_PIXEL_U8, b->width, b->height);
 	f->marks = sx_cuda_take(m, MARKS * sizeof(*f->marks));
 	bench_must(m->error, "memory");
-	f->streams.side[0] = b->side;
-	bench_must(cudaEventCreateWithFlags(&f->streams.fork, cudaEventDisableTiming), "an event");
-	bench_must(cudaEventCreateWithFlags(&f->streams.join[0], cudaEventDisableTiming), "an event");
-	f->streams.costs = f->marks + 1;
-	f->streams.between = f->marks + 2;
+	bench_must(cudaEventCreateWithFlags(&f->fork, cudaEventDisableTiming), "an event");
+	bench_must(cudaEventCreateWithFlags(&f->join, cudaEventDisableTiming), "an event");
 }
 
 int main(int argc, char **argv)
 {
-	struct sx_stereo_params p;
 	struct fastdt f;
+	struct sx_stereo_params *p = &f.p;
 
 	memset(&f, 0, sizeof(f));
 	bench_init(&f.b, argc, argv);
 	take(&f);
-	for (int variant = SX_FASTDT_FLOAT; variant <= SX_FASTDT_INT8; variant++) {
-		/* cells of int32 are those of int16 */
-		for (int window = 3; variant != SX_FASTDT_INT32 && window <= SX_ZNCC_WINDOW_MAX;
-		     window += 2) {
-			memset(&p, 0, sizeof(p));
-			p.cost = SX_COST_ZNCC;
-			p.aggregation = SX_AGGREGATION_FASTDT;
-			p.fastdt = (enum sx_fastdt)variant;
-			p.zncc_window = window;
-			p.disparities = f.b.disparities;
-			p.uniqueness = 95;
-			p.subpixel = SX_SUBPIXEL_TRUNC;
-			sx_stereo_resolve(&p);
-			if (variant != SX_FASTDT_FLOAT)
-				time_one(&f, &p, SX_FASTDT_COSTS_SEPARATE);
-			time_one(&f, &p, SX_FASTDT_COSTS_FUSED);
+	for (int variant = SX_FASTDT_INT16; variant <= SX_FASTDT_INT8; variant++) {
+		for (int window = 3; window <= SX_ZNCC_WINDOW_MAX; window += 2) {
+			memset(p, 0, sizeof(*p));
+			p->cost = SX_COST_ZNCC;
+			p->aggregation = SX_AGGREGATION_FASTDT;
+			p->fastdt = (enum sx_fastdt)variant;
+			p->zncc_window = window;
+			p->disparities = f.b.disparities;
+			p->uniqueness = 95;
+			p->subpixel = SX_SUBPIXEL_TRUNC;
+			sx_stereo_resolve(p);
+			time_one(&f);
 		}
 	}
-	bench_must(cudaEventDestroy(f.streams.fork), "an event");
-	bench_must(cudaEventDestroy(f.streams.join[0]), "an event");
+	bench_must(cudaEventDestroy(f.fork), "an event");
+	bench_must(cudaEventDestroy(f.join), "an event");
 	bench_finish(&f.b);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * FastDT and its winner on the device against sx_fastdt() and sx_winner(): every variant, number of disparities, width
- * of descriptors and reach, images that are flat, saturated, noise, narrower than the disparities; ZNCC by both ways.
+ * FastDT and its winner on the device against sx_fastdt() and sx_winner(): int16 and int8, every number of disparities,
+ * width of descriptors and reach, images that are flat, saturated, noise, narrower than the disparities; costs of ZNCC.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,6 +14,8 @@
 #include <cmocka.h>
 
 #include "gpu/fastdt/fastdt_cuda.h"
+#include "gpu/stereo/cost_cuda.h"
+#include "gpu/zncc/zncc_cuda.h"
 #include "stages/stereo/fastdt.h"
 #include "stages/stereo/winner.h"
 #include "tests/check.h"
@@ -104,16 +106,33 @@ static void fill_windows(const struct sx_cost_input *in, enum content how, const
 		sx_describe(&in->grey[i], &in->descriptor[i], p);
 }
 
+/* From images and descriptors to the winner, all on one stream. */
+static void run_once(const struct sx_fastdt_cuda *s, const struct sx_stereo_params *p, uint8_t *costs,
+		     const struct sx_image grey[2], const struct sx_image descriptors[2],
+		     const struct sx_image got[3], cudaStream_t stream)
+{
+	ON_DEVICE(sx_fastdt_cuda_weights(s, &grey[0], stream));
+	ON_DEVICE(sx_fastdt_cuda_gain(s, stream));
+	if (p->cost == SX_COST_ZNCC)
+		ON_DEVICE(sx_zncc_cost_cuda_run(grey, descriptors, p, costs, stream));
+	else
+		ON_DEVICE(sx_cost_cuda_run(descriptors, p, costs, stream));
+	ON_DEVICE(sx_fastdt_cuda_passes(s, stream));
+	ON_DEVICE(sx_fastdt_cuda_winner(s, &got[0], &got[1], &got[2], stream));
+}
+
 /* S needs keep_volume, which writes it where U was: so without it, too. */
-static void run(const struct sx_context_config *c, enum sx_fastdt_costs costs, const struct sx_cost_input *in,
+static void run(const struct sx_context_config *c, const struct sx_cost_input *in,
 		const struct sx_image want[4], const char *name, uint64_t seed)
 {
 	struct sx_fastdt_cuda *s = NULL;
 	struct sx_image census[2], grey[2], got[4];
 	struct on_device d;
+	uint8_t *costs;
 	char what[192];
 
 	on_device_init(&d);
+	costs = sx_cuda_take(&d.memory, sx_fastdt_cuda_cost_bytes(c));
 	for (int i = 0; i < 2; i++) {
 		grey[i] = on_device_copy(&d, &in->grey[i]);
 		census[i] = on_device_copy(&d, &in->descriptor[i]);
@@ -122,12 +141,12 @@ static void run(const struct sx_context_config *c, enum sx_fastdt_costs costs, c
 		got[i] = on_device_image(&d, want[i].pixel, want[i].width, want[i].height);
 	got[3] = (struct sx_image){sx_cuda_take(&d.memory, want[3].pitch * (size_t)want[3].height),
 				   want[3].width, want[3].height, want[3].pitch, want[3].pixel};
-	assert_int_equal(sx_fastdt_cuda_create(&s, &d.memory, c, costs, 1), 0);
+	assert_int_equal(sx_fastdt_cuda_create(&s, &d.memory, c, costs), 0);
 	assert_true(sx_fastdt_cuda_traffic(s) > 0);
 	/* Kept, twice: nothing of the first run may be left in the second. */
 	for (int i = 0; i < 1 + c->keep_volume; i++)
-		ON_DEVICE(sx_fastdt_cuda_run(s, grey, census, &got[0], &got[1], &got[2], NULL, d.stream));
-	snprintf(what, sizeof(what), "%s way %d %s", name, costs, c->keep_volume ? "kept" : "");
+		run_once(s, &c->params.stereo, costs, grey, census, got, d.stream);
+	snprintf(what, sizeof(what), "%s %s", name, c->keep_volume ? "kept" : "");
 	if (c->keep_volume) {
 		ON_DEVICE(sx_fastdt_cuda_sum(s, &got[3], d.stream));
 		on_device_compare(&d, what, seed, &want[3], &got[3], c->params.stereo.disparities);
@@ -152,7 +171,6 @@ static void check(struct sx_stereo_params p, int width, int height, enum content
 		host_image(SX_PIXEL_U8, width, height),
 		host_image(SX_PIXEL_U16, width * p.disparities, height),
 	};
-	const int ways = p.cost == SX_COST_ZNCC ? SX_FASTDT_COSTS_FUSED + 1 : 1;
 	struct sx_context_config c;
 	char name[160];
 	void *scratch;
@@ -177,9 +195,7 @@ static void check(struct sx_stereo_params p, int width, int height, enum content
 	sx_winner(&want[3], &want[0], &want[1], &want[2], &p);
 	for (int keep = 0; keep < 2; keep++) {
 		c.keep_volume = keep;
-		/* ways differ in what was long before S is kept */
-		for (int i = 0; i < (keep ? 1 : ways); i++)
-			run(&c, (enum sx_fastdt_costs)i, &in, want, name, seed);
+		run(&c, &in, want, name, seed);
 	}
 	for (int i = 0; i < 4; i++)
 		test_free(want[i].data);
@@ -208,7 +224,7 @@ static struct sx_stereo_params common(int disparities, enum sx_fastdt variant)
 static void test_disparities(void **state)
 {
 	for (int d = 32; d <= 256; d += 32)
-		for (int v = SX_FASTDT_FLOAT; v <= SX_FASTDT_INT8; v++)
+		for (int v = SX_FASTDT_INT16; v <= SX_FASTDT_INT8; v++)
 			if (d <= 128 || v % 2 == d / 32 % 2)
 				check(common(d, (enum sx_fastdt)v), 33 + d / 32, d == 128 ? 41 : 32, SMOOTH,
 				      (uint64_t)(d + v));
@@ -218,7 +234,7 @@ static void test_disparities(void **state)
 static void test_shapes(void **state)
 {
 	for (int i = 0; i < 9; i += 2)
-		for (int v = SX_FASTDT_FLOAT; v <= SX_FASTDT_INT8; v++)
+		for (int v = SX_FASTDT_INT16; v <= SX_FASTDT_INT8; v++)
 			check(common(32, (enum sx_fastdt)v), 32 + i, 40 - i, NOISE, (uint64_t)(10 * i + v));
 	check(common(32, SX_FASTDT_INT8), 203, 32, SMOOTH, 1);
 	check(common(32, SX_FASTDT_INT16), 32, 171, SMOOTH, 2);
@@ -227,7 +243,7 @@ static void test_shapes(void **state)
 static void test_costs(void **state)
 {
 	for (int cost = SX_COST_CENSUS; cost <= SX_COST_CENSUS63; cost++) {
-		for (int v = SX_FASTDT_FLOAT; v <= SX_FASTDT_INT8; v++) {
+		for (int v = SX_FASTDT_INT16; v <= SX_FASTDT_INT8; v++) {
 			struct sx_stereo_params p = common(64, (enum sx_fastdt)v);
 
 			p.cost = (enum sx_cost)cost;
@@ -250,7 +266,7 @@ static void test_extremes(void **state)
 		     {SX_COST_CSCT, 2, 8}};
 
 	for (int i = 0; i < 4; i++) {
-		for (int v = SX_FASTDT_FLOAT; v <= SX_FASTDT_INT8; v++) {
+		for (int v = SX_FASTDT_INT16; v <= SX_FASTDT_INT8; v++) {
 			struct sx_stereo_params p = common(32, (enum sx_fastdt)v);
 
 			p.cost = reach[i].cost;
@@ -272,7 +288,7 @@ static struct sx_stereo_params zncc(int window, int disparities, enum sx_fastdt 
 	return p;
 }
 
-/* Every window and number of disparities; right columns outside on either side, and widths around segments. */
+/* Every window and number of disparities; right columns outside on either side. */
 static void test_zncc(void **state)
 {
 	static const int shifts[] = {0, 3, -9, 40, -100};
@@ -280,7 +296,7 @@ static void test_zncc(void **state)
 	for (int window = 3; window <= 15; window += 2) {
 		for (int d = 32; d <= 256; d += 32) {
 			const int n = window / 2 + d / 32;
-			struct sx_stereo_params p = zncc(window, d, (enum sx_fastdt)(1 + n % 4));
+			struct sx_stereo_params p = zncc(window, d, n % 2 ? SX_FASTDT_INT16 : SX_FASTDT_INT8);
 
 			if (d > 128 && n % 3)
 				continue;
@@ -291,10 +307,10 @@ static void test_zncc(void **state)
 	}
 }
 
-/* Rings go round several times, every variant; flat windows; sums of more than a byte, which the pass cannot make. */
+/* Long rows, flat windows, sums of more than a byte. */
 static void test_zncc_variants(void **state)
 {
-	for (int v = SX_FASTDT_FLOAT; v <= SX_FASTDT_INT8; v++) {
+	for (int v = SX_FASTDT_INT16; v <= SX_FASTDT_INT8; v++) {
 		struct sx_stereo_params p = zncc(v % 2 ? 3 : 5, 32, (enum sx_fastdt)v);
 
 		p.out_of_view = SX_OUT_OF_VIEW_MAX;
@@ -310,7 +326,7 @@ static void test_zncc_variants(void **state)
 	}
 }
 
-static size_t traffic_of(struct sx_stereo_params p, enum sx_fastdt_costs costs, int sms)
+static size_t traffic_of(struct sx_stereo_params p)
 {
 	struct sx_context_config c = {.width = 64, .height = 64};
 	struct sx_fastdt_cuda *s = NULL;
@@ -320,31 +336,26 @@ static size_t traffic_of(struct sx_stereo_params p, enum sx_fastdt_costs costs, 
 	sx_stereo_resolve(&p);
 	c.params.stereo = p;
 	on_device_init(&d);
-	assert_int_equal(sx_fastdt_cuda_create(&s, &d.memory, &c, costs, sms), 0);
+	assert_int_equal(sx_fastdt_cuda_create(&s, &d.memory, &c, NULL), 0);
 	bytes = sx_fastdt_cuda_traffic(s);
 	sx_fastdt_cuda_destroy(s);
 	on_device_finish(&d);
 	return bytes;
 }
 
-/* Which way is gone, by what it reads and writes: a volume of costs, or none. */
-static void test_zncc_choice(void **state)
+/* Which cells the passes use, by what they read and write: C, A, B, U. */
+static void test_cells(void **state)
 {
-	const size_t volume = (size_t)2 * 64 * 64;
+	const size_t cells = (size_t)64 * 64 * 128;
 	struct sx_stereo_params p = zncc(5, 128, SX_FASTDT_INT16);
-	const size_t separate = traffic_of(p, SX_FASTDT_COSTS_SEPARATE, 1),
-		     fused = traffic_of(p, SX_FASTDT_COSTS_FUSED, 1);
 
-	assert_int_equal(separate - fused, volume * 128);
-	assert_int_equal(traffic_of(p, SX_FASTDT_COSTS_CHOSEN, 1), fused);
-	assert_int_equal(traffic_of(p, SX_FASTDT_COSTS_CHOSEN, 1000), separate);
+	assert_int_equal(traffic_of(p), 2 * cells * (1 + 1 + 2 + 2));
+	p.fastdt = SX_FASTDT_INT8;
+	assert_int_equal(traffic_of(p), 2 * cells * (1 + 1 + 1 + 2));
 	/* sums of more than a byte */
 	p.fastdt_sigma_space = 5.7;
 	p.fastdt_sigma_range = 1000;
-	assert_int_equal(traffic_of(p, SX_FASTDT_COSTS_FUSED, 1), traffic_of(p, SX_FASTDT_COSTS_SEPARATE, 1));
-	p = zncc(5, 32, SX_FASTDT_FLOAT);
-	assert_int_equal(traffic_of(p, SX_FASTDT_COSTS_SEPARATE, 1000),
-			 traffic_of(p, SX_FASTDT_COSTS_FUSED, 1));
+	assert_int_equal(traffic_of(p), 2 * cells * (1 + 2 + 1 + 2));
 }
 
 static void test_winner(void **state)
@@ -365,7 +376,7 @@ int main(void)
 		cmocka_unit_test(test_disparities),   cmocka_unit_test(test_shapes),
 		cmocka_unit_test(test_costs),	      cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_winner),	      cmocka_unit_test(test_zncc),
-		cmocka_unit_test(test_zncc_variants), cmocka_unit_test(test_zncc_choice),
+		cmocka_unit_test(test_zncc_variants), cmocka_unit_test(test_cells),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

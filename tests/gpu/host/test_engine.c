@@ -107,7 +107,7 @@ static struct sx_context *context_of(const struct sx_backend *backend, struct sx
 static void run_frame(const struct sx_backend *backend, struct sx_context *x, const struct engine_frame *f,
 		      const struct sx_road *previous)
 {
-	assert_int_equal(backend->submit(x, &f->pair, previous), 0);
+	assert_int_equal(backend->submit(x, &f->pair, previous, NULL, NULL), 0);
 	assert_int_equal(backend->wait(x, -1), 1);
 }
 
@@ -240,6 +240,28 @@ static void check_fastdt(const struct engine_case *t)
 static void test_fastdt(void **state)
 {
 	engine_cases_fastdt(check_fastdt);
+}
+
+/* What the reference alone computes is refused with a sentence that says so. */
+static void test_wide_fastdt(void **state)
+{
+	static const char *const names[] = {[SX_FASTDT_FLOAT] = "float", [SX_FASTDT_INT32] = "int32"};
+
+	for (int variant = SX_FASTDT_FLOAT; variant <= SX_FASTDT_INT32; variant++) {
+		const struct engine_case t = engine_case_small(1);
+		struct sx_context_config c = {
+			.width = t.width, .height = t.height, .pixel = t.pixel, .params = t.params};
+		struct sx_context *x = NULL;
+		char why[256] = "", want[128];
+
+		c.params.stereo.aggregation = SX_AGGREGATION_FASTDT;
+		c.params.stereo.fastdt = (enum sx_fastdt)variant;
+		assert_int_equal(cuda->context_create(&x, devices[0], &c, why, sizeof(why)), -ENOTSUP);
+		snprintf(want, sizeof(want),
+			 "stereo.fastdt = %s: only engine.backend = reference computes it", names[variant]);
+		assert_string_equal(why, want);
+		assert_null(x);
+	}
 }
 
 static struct engine_case small_one(uint64_t seed)
@@ -413,8 +435,8 @@ static void check_contexts(int n, int flow)
 	}
 	for (int round = 0; round < repeat; round++) {
 		for (int i = 0; i < n; i++)
-			assert_int_equal(cuda->submit(got[i], &f[i].pair, NULL), 0);
-		assert_int_equal(cuda->submit(got[0], &f[0].pair, NULL), -EBUSY);
+			assert_int_equal(cuda->submit(got[i], &f[i].pair, NULL, NULL, NULL), 0);
+		assert_int_equal(cuda->submit(got[0], &f[0].pair, NULL, NULL, NULL), -EBUSY);
 		for (int i = 0; i < n; i++)
 			assert_int_equal(cuda->wait(got[(i + round) % n], -1), 1);
 		for (int i = 0; i < n; i++) {
@@ -454,14 +476,14 @@ static void test_waiting(void **state)
 	assert_int_equal(cuda->wait(x, 0), -ENODATA);
 	assert_int_equal(poll(&pfd, 1, 0), 0);
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(cuda->submit(x, &f.pair, NULL), 0);
+		assert_int_equal(cuda->submit(x, &f.pair, NULL, NULL, NULL), 0);
 		assert_int_equal(poll(&pfd, 1, 60000), 1);
 		assert_int_equal(cuda->wait(x, 0), 1);
 		assert_int_equal(poll(&pfd, 1, 0), 0);
 		assert_true(cuda->result(x)->finished_ns >= cuda->result(x)->started_ns);
 	}
 	assert_int_equal(cuda->wait(x, 0), -ENODATA);
-	assert_int_equal(cuda->submit(x, &f.pair, NULL), 0);
+	assert_int_equal(cuda->submit(x, &f.pair, NULL, NULL, NULL), 0);
 	cuda->context_destroy(x);
 	assert_true(engine_frame_finish(&f));
 }
@@ -671,12 +693,12 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_zncc),	       cmocka_unit_test(test_edges),
 		cmocka_unit_test(test_extreme_sums),   cmocka_unit_test(test_min_disparity),
 		cmocka_unit_test(test_winner_options), cmocka_unit_test(test_filter_options),
-		cmocka_unit_test(test_fastdt),	       cmocka_unit_test(test_pixel_formats),
-		cmocka_unit_test(test_stixel_options), cmocka_unit_test(test_slanted),
-		cmocka_unit_test(test_scores_in_turn), cmocka_unit_test(test_repeat),
-		cmocka_unit_test(test_previous_road),  cmocka_unit_test(test_contexts),
-		cmocka_unit_test(test_waiting),	       cmocka_unit_test(test_transfers),
-		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_fastdt),	       cmocka_unit_test(test_wide_fastdt),
+		cmocka_unit_test(test_pixel_formats),  cmocka_unit_test(test_stixel_options),
+		cmocka_unit_test(test_slanted),	       cmocka_unit_test(test_scores_in_turn),
+		cmocka_unit_test(test_repeat),	       cmocka_unit_test(test_previous_road),
+		cmocka_unit_test(test_contexts),       cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_transfers),      cmocka_unit_test(test_memory),
 #ifdef SX_EMULATE
 		cmocka_unit_test(test_steady_state),
 #endif

@@ -363,26 +363,21 @@ static void test_memory_limit(void **state)
 	}
 }
 
-/*
- * FastDT: a byte for costs and A, but where costs in float never are in memory; 2 for all else, 4 in float. Planes are less than
- * a fifth of a byte.
- */
+/* FastDT: a byte for costs and A, 2 for all else. Planes are less than a fifth of a byte. */
 static void test_memory_limit_fastdt(void **state)
 {
 	struct sx_context_config c = small();
 
 	c.params.stereo.aggregation = SX_AGGREGATION_FASTDT;
 	c.params.stereo.disparities = 128;
-	for (int variant = SX_FASTDT_FLOAT; variant <= SX_FASTDT_INT8; variant++) {
-		const bool is_float = variant == SX_FASTDT_FLOAT;
-
+	for (int variant = SX_FASTDT_INT16; variant <= SX_FASTDT_INT8; variant++) {
 		c.params.stereo.fastdt = (enum sx_fastdt)variant;
 		c.params.stereo.cost = SX_COST_CSCT;
-		assert_limit(c, 1280, 720, is_float ? 5.2 : 3.2, "memory=1000000,sms=16");
+		assert_limit(c, 1280, 720, 3.2, "memory=1000000,sms=16");
 		c.params.stereo.cost = SX_COST_ZNCC;
 		c.params.stereo.zncc_window = 5;
-		assert_limit(c, 1280, 720, is_float ? 4.2 : 3.2, "memory=1000000,sms=16");
-		assert_limit(c, 1280, 720, is_float ? 4.2 : 3.2, "memory=1000000,sms=132");
+		assert_limit(c, 1280, 720, 3.2, "memory=1000000,sms=16");
+		assert_limit(c, 1280, 720, 3.2, "memory=1000000,sms=132");
 	}
 }
 
@@ -440,8 +435,8 @@ static void pairs_finish(struct pairs *p)
 
 static void run_frame(struct sx_context *x, const struct sx_pair *pair)
 {
-	assert_int_equal(sx_backend_cuda.submit(x, pair, NULL), 0);
-	assert_int_equal(sx_backend_cuda.submit(x, pair, NULL), -EBUSY);
+	assert_int_equal(sx_backend_cuda.submit(x, pair, NULL, NULL, NULL), 0);
+	assert_int_equal(sx_backend_cuda.submit(x, pair, NULL, NULL, NULL), -EBUSY);
 	assert_int_equal(sx_backend_cuda.wait(x, WAIT_MS), 1);
 }
 
@@ -562,7 +557,7 @@ static void test_ways_agree(void **state)
 static void assert_frame_fails(struct sx_device *d, struct sx_context *x, const struct sx_pair *pair)
 {
 	struct pollfd fd = {.fd = sx_backend_cuda.event_fd(x), .events = POLLIN};
-	int r = sx_backend_cuda.submit(x, pair, NULL);
+	int r = sx_backend_cuda.submit(x, pair, NULL, NULL, NULL);
 
 	if (r == 0) {
 		assert_int_equal(poll(&fd, 1, WAIT_MS), 1);
@@ -570,7 +565,7 @@ static void assert_frame_fails(struct sx_device *d, struct sx_context *x, const 
 	}
 	assert_int_equal(r, -EIO);
 	assert_non_null(strstr(sx_backend_cuda.failure(d), "engine cuda: "));
-	assert_int_equal(sx_backend_cuda.submit(x, pair, NULL), -EIO);
+	assert_int_equal(sx_backend_cuda.submit(x, pair, NULL, NULL, NULL), -EIO);
 	assert_int_equal(sx_backend_cuda.wait(x, 0), -ENODATA);
 }
 
@@ -607,7 +602,7 @@ static void test_frame_faults(void **state)
 		run_frame(x[1], &p.apart);
 		fail_at(faults[i].what, faults[i].nth, faults[i].code);
 		assert_frame_fails(d, x[0], &p.apart);
-		assert_int_equal(sx_backend_cuda.submit(x[1], &p.apart, NULL), -EIO);
+		assert_int_equal(sx_backend_cuda.submit(x[1], &p.apart, NULL, NULL, NULL), -EIO);
 		sx_backend_cuda.context_destroy(x[0]);
 		sx_backend_cuda.context_destroy(x[1]);
 		sx_backend_cuda.close(d);
@@ -630,7 +625,7 @@ static void test_stale_record(void **state)
 	d = open_device(&two_contexts);
 	x = make_context(d, &config);
 	run_frame(x, &p.apart);
-	assert_int_equal(sx_backend_cuda.submit(x, &p.apart, NULL), 0);
+	assert_int_equal(sx_backend_cuda.submit(x, &p.apart, NULL, NULL, NULL), 0);
 	x->number++;
 	assert_int_equal(sx_backend_cuda.wait(x, WAIT_MS), -EIO);
 	assert_non_null(strstr(sx_backend_cuda.failure(d), "was not computed"));
@@ -656,13 +651,13 @@ static void test_manners(void **state)
 	assert_int_equal(sx_backend_cuda.wait(x, 0), -ENODATA);
 	wrong = p.apart;
 	wrong.right.width--;
-	assert_int_equal(sx_backend_cuda.submit(x, &wrong, NULL), -EINVAL);
+	assert_int_equal(sx_backend_cuda.submit(x, &wrong, NULL, NULL, NULL), -EINVAL);
 	run_frame(x, &p.apart);
 	assert_true(sx_backend_cuda.result(x)->finished_ns > sx_backend_cuda.result(x)->started_ns);
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		assert_true(sx_backend_cuda.result(x)->stage_ns[i] >= 0);
 	sx_emulate_reset();
-	assert_int_equal(sx_backend_cuda.submit(x, &p.apart, NULL), 0);
+	assert_int_equal(sx_backend_cuda.submit(x, &p.apart, NULL, NULL, NULL), 0);
 	sx_backend_cuda.context_destroy(x);
 	assert_int_equal(sx_emulate_count("freed in flight"), 0);
 	sx_backend_cuda.context_destroy(NULL);

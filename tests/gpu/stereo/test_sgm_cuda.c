@@ -14,6 +14,9 @@
 #include <cmocka.h>
 
 #include "gpu/stages_cuda.h"
+#include "gpu/stereo/cost_cuda.h"
+#include "gpu/stereo/winner_cuda.h"
+#include "gpu/zncc/zncc_cuda.h"
 #include "stages/stereo/sgm.h"
 #include "stages/stereo/winner.h"
 #include "tests/check.h"
@@ -65,15 +68,21 @@ static const uint64_t masks[] = {
 	[SX_COST_CENSUS63] = 0x3fffffffffffffff,
 };
 
-static void run_flow(const struct sx_context_config *c, enum sx_sgm_flow flow, const struct sx_cost_input *in,
+/* lean: no cost volume. Paths and winner, then S. */
+static void run_flow(const struct sx_context_config *c, bool lean, const struct sx_cost_input *in,
 		     const struct sx_image want[4], uint64_t seed)
 {
 	struct on_device d;
 	struct sx_sgm_cuda *s = NULL;
 	struct sx_image grey[2], device[2], got[4];
+	const struct sx_stereo_params *p = &c->params.stereo;
+	const size_t cells = (size_t)c->width * (size_t)c->height * (size_t)p->disparities;
+	uint8_t *costs = NULL;
 	char what[160];
 
 	on_device_init(&d);
+	if (!lean || p->cost == SX_COST_ZNCC)
+		costs = sx_cuda_take(&d.memory, cells);
 	for (int i = 0; i < 2; i++) {
 		grey[i] = on_device_copy(&d, &in->grey[i]);
 		device[i] = on_device_copy(&d, &in->descriptor[i]);
@@ -82,14 +91,20 @@ static void run_flow(const struct sx_context_config *c, enum sx_sgm_flow flow, c
 		got[i] = on_device_image(&d, want[i].pixel, want[i].width, want[i].height);
 	got[3] = (struct sx_image){sx_cuda_take(&d.memory, want[3].pitch * (size_t)want[3].height),
 				   want[3].width, want[3].height, want[3].pitch, want[3].pixel};
-	assert_int_equal(sx_sgm_cuda_create(&s, &d.memory, c, flow, 1), 0);
+	assert_int_equal(sx_sgm_cuda_create(&s, &d.memory, c, costs), 0);
 	assert_true(sx_sgm_cuda_traffic(s) > 0);
 	/* Twice: nothing of the first run may be left in the second. */
-	for (int i = 0; i < 2; i++)
-		ON_DEVICE(sx_sgm_cuda_run(s, grey, device, &got[0], &got[1], &got[2], NULL, d.stream));
-	ON_DEVICE(sx_sgm_cuda_sum(s, &got[3], d.stream));
+	for (int i = 0; i < 2; i++) {
+		if (costs && p->cost == SX_COST_ZNCC)
+			ON_DEVICE(sx_zncc_cost_cuda_run(grey, device, p, costs, d.stream));
+		else if (costs)
+			ON_DEVICE(sx_cost_cuda_run(device, p, costs, d.stream));
+		ON_DEVICE(sx_sgm_cuda_run(s, &grey[0], device, d.stream));
+		ON_DEVICE(sx_winner_cuda_run(sx_sgm_cuda_volumes(s), p, &got[0], &got[1], &got[2], d.stream));
+	}
+	ON_DEVICE(sx_winner_cuda_sum(sx_sgm_cuda_volumes(s), p, &got[3], d.stream));
 	snprintf(what, sizeof(what), "sgm %s %dx%d D %d paths %d cost %d p1 %d p2 %d edge %d min %d view %d",
-		 flow == SX_SGM_LEAN ? "lean" : "stored", c->width, c->height, c->params.stereo.disparities,
+		 lean ? "lean" : "stored", c->width, c->height, c->params.stereo.disparities,
 		 c->params.stereo.paths, c->params.stereo.cost, c->params.stereo.p1, c->params.stereo.p2,
 		 c->params.stereo.p2_edge, c->params.stereo.min_disparity, c->params.stereo.out_of_view);
 	on_device_compare(&d, what, seed, &want[3], &got[3], c->params.stereo.disparities);
@@ -129,8 +144,8 @@ static void check(struct sx_stereo_params p, int width, int height, uint64_t see
 		fill_census(in.descriptor, masks[p.cost], &r);
 	sx_sgm(&in, &want[3], &p, scratch);
 	sx_winner(&want[3], &want[0], &want[1], &want[2], &p);
-	run_flow(&c, SX_SGM_STORED, &in, want, seed);
-	run_flow(&c, SX_SGM_LEAN, &in, want, seed);
+	run_flow(&c, false, &in, want, seed);
+	run_flow(&c, true, &in, want, seed);
 	for (int i = 0; i < 4; i++)
 		test_free(want[i].data);
 	for (int i = 0; i < 2; i++) {

@@ -67,6 +67,23 @@ class Bench(Folder):
         r = self.bench(*SMALL, "--size", "64x48", "--frames", 2)
         self.assertEqual(r.stdout.count("\nchain "), 2)
 
+    def test_table(self):
+        quick = ["--table", "-s", "engine.backend=cpu", "-s", "stereo.disparities=32", "--frames", 1, "--warm-up", 0]
+        lines = self.bench(*quick).stdout.splitlines()
+        self.assertRegex(lines[0], r"^engine cpu \(.+\), 1 frames a case; ")
+        self.assertEqual(lines[2].split(), ["ms", "SM", "median", "p99", "max", "in", "flight"])
+        for line in lines[3:9]:
+            self.assertRegex(line, r"^\S.* all( +[0-9]+\.[0-9]{3}){3} +(-|[0-9.]+)$")
+        self.assertRegex(lines[-1], r"^9 cases limit a GPU's multiprocessors")
+        if os.environ["SX_SANITIZED"]:
+            return  # the large sizes take long there
+        table = json.loads(self.bench(*quick, "--json").stdout)
+        self.assertEqual([j["size"] for j in table], ["1024x440", "1280x720"] + ["1280x384"] * 4)
+        for j in table:
+            self.check(j)
+            self.assertTrue(j["case"])
+            self.assertGreater(j["case_ms"]["median"], 0)
+
     def test_what_the_engine_counts(self):
         j = json.loads(self.bench(*SMALL, "--frames", 3, "--warm-up", 2, "--json").stdout)
         self.assertEqual(j["input"], {"path": "host", "copies_per_frame": 0, "bytes_per_frame": 0,
@@ -128,6 +145,8 @@ class Bench(Folder):
         r = self.bench("-s", "engine.backend=cpu", "-s", "stereo.aggregation=fastdt", "-s", "stereo.fastdt=float", want=78)
         self.assertIn("stereo.fastdt = float: only engine.backend = reference computes it", r.stderr)
         self.bench("-s", "engine.backend=cuda", want=69)
+        r = self.bench(*SMALL, "-s", "stixels.method=slanted-exact", "--frames", 1, want=78, module=MODULE)
+        self.assertIn("stixels.method = slanted-exact: only engine.backend = cpu or reference computes it", r.stderr)
 
 
 if __name__ == "__main__":

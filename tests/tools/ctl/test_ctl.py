@@ -188,7 +188,7 @@ class Running(Folder):
         before = set(os.listdir("/dev/shm"))
         r = subprocess.run(
             [os.environ["STIXEL_SOURCE"] + "/tools/demo", "--seconds", "3", "--picture", picture]
-            + ["--build", os.environ["STIXEL_BUILD"]],
+            + ["--size", "480x200", "--build", os.environ["STIXEL_BUILD"]],
             capture_output=True,
             text=True,
             timeout=120,
@@ -196,10 +196,11 @@ class Running(Folder):
         )
         self.assertEqual(r.returncode, 0, r.stderr)
         lines = r.stdout.splitlines()
+        self.assertRegex(lines[0], r"^engine (cpu|cuda) \(.+\): .")
         self.assertIn("running", lines[-2])  # the first may still be starting
         self.assertIn(picture, lines[-1])
         picture = Png(picture)
-        self.assertEqual((picture.width, picture.height), (640, 240))
+        self.assertEqual((picture.width, picture.height), (480, 200))
         left = {n for n in set(os.listdir("/dev/shm")) - before if "demo-" in n}
         self.assertEqual(left, set())
 
@@ -213,6 +214,7 @@ class Others(Folder):
             stdout=subprocess.PIPE,
             text=True,
         )
+        self.assertIn("engine", p.stdout.readline())
         self.assertIn("fps", p.stdout.readline())
         ring = "stixeld.demo-%d" % p.pid
         self.assertIn(ring, os.listdir("/dev/shm"))

@@ -55,7 +55,7 @@ sys.path.insert(0, os.path.join(SOURCE, "docs", "examples"))
 sys.dont_write_bytecode = True
 import read_recording  # noqa: E402
 
-MAKE = os.path.join(BUILD, "tests", "tools", "make-recording")
+MAKE = os.path.join(BUILD, "tests", "recording", "make-recording")
 FAR_M = 200.0
 KINDS = ["GROUND", "OBJECT", "SKY", "UNKNOWN"]
 

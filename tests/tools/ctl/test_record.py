@@ -21,7 +21,7 @@ sys.dont_write_bytecode = True
 import read_recording  # noqa: E402
 
 CTL = program("stixelctl")
-MAKE = os.path.join(BUILD, "tests", "tools", "make-recording")
+MAKE = os.path.join(BUILD, "tests", "recording", "make-recording")
 SMALL = ("plain", 12, 0)  # encoding, columns, width of the image
 
 
@@ -330,7 +330,7 @@ class Recordings(Folder):
         self.assertIn("%d frames" % info["frames"], r.stdout)
 
     def test_what_is_no_recording(self):
-        for content, words in ((b"", "empty"), (b"hello, world" * 50, "no recording"), (b"STIXREC\n", "header")):
+        for content, words in ((b"", "empty"), (b"hello, world" * 50, "not a recording"), (b"STIXREC\n", "header")):
             path = self.path("x.rec")
             with open(path, "wb") as f:
                 f.write(content)

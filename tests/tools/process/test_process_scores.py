@@ -99,7 +99,7 @@ class Scores(Folder):
                 ("empty.npy", npy(good, shape="(19, 0, 0)"), "0x0 scores for an image of 150x98"),
                 ("huge.npy", npy(good, shape="(19, 99999999, 99999999)"), "99999999x99999999 scores are too many"),
                 ("cut.npy", npy(good)[:-1], "cut short"), ("cut2.npy", npy(good)[:9], "cut short"),
-                ("cut3.npy", npy(good)[:30], "cut short"), ("long.npy", npy(good) + b"x", "behind the last score"),
+                ("cut3.npy", npy(good)[:30], "cut short"), ("long.npy", npy(good) + b"x", "after the last score"),
                 ("version.npy", npy(good, version=4), "a NumPy file of version 4"),
                 ("header.npy", npy(good, version=2, length=1 << 30), "a header of 1073741824 bytes"),
                 ("none.npy", npy(good).replace(b"descr", b"decsr"), "whose header cannot be read"),

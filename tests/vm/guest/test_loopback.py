@@ -102,7 +102,7 @@ class Loopback(TestCase):
 
     def lost(self, i, seconds=5):
         status = i.until_state("no_camera", seconds)
-        self.assertIn("no picture for", status["reason"])
+        self.assertIn("no image for", status["reason"])
         self.assertIsNone(i.process.poll())
         return status["frames"]["published"]
 

@@ -144,7 +144,7 @@ class Uvc(TestCase):
         self.begin()
         self.cameras["left"].tell("hang")
         status = self.i.until_state("no_camera", 5)
-        self.assertIn("no picture for", status["reason"])
+        self.assertIn("no image for", status["reason"])
         time.sleep(2)
         self.cameras["left"].tell("go")
         until_flows(self.i, 12)

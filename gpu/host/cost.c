@@ -1,0 +1,47 @@
+/*
+ * Matching costs of a frame: whether there is a volume of them, and which kernel fills it.
+ *
+ *   cost     SGM, stored flow     SGM, lean flow                          FastDT
+ *   census   cost volume          none: every path counts bits itself     cost volume
+ *   zncc     cost volume          cost volume                             cost volume
+ *
+ * Correlations take more instructions than reading what came of them, so no path computes them again; and FastDT's first
+ * passes work in place.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gpu/host/engine_priv.h"
+#include "gpu/stereo/cost_cuda.h"
+#include "gpu/zncc/zncc_cuda.h"
+
+static bool cost_is_windows(const struct sx_context *x)
+{
+	return x->config.params.stereo.cost == SX_COST_ZNCC;
+}
+
+static bool cost_is_fastdt(const struct sx_context *x)
+{
+	return x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT;
+}
+
+void sx_cuda_cost_take(struct sx_context *x)
+{
+	const struct sx_context_config *c = &x->config;
+	const size_t cells = (size_t)c->width * (size_t)c->height * (size_t)c->params.stereo.disparities;
+
+	if (cost_is_fastdt(x))
+		x->costs = sx_cuda_take(&x->memory, sx_fastdt_cuda_cost_bytes(c));
+	else if (cost_is_windows(x) || !x->device->lean)
+		x->costs = sx_cuda_take(&x->memory, cells);
+}
+
+cudaError_t sx_cuda_cost_run(const struct sx_context *x)
+{
+	const struct sx_stereo_params *p = &x->config.params.stereo;
+	const struct sx_image *grey = &x->taps[SX_TAP_LEFT], *descriptors = &x->taps[SX_TAP_LEFT_CENSUS];
+
+	if (!x->costs)
+		return cudaSuccess;
+	return cost_is_windows(x) ? sx_zncc_cost_cuda_run(grey, descriptors, p, x->costs, x->stream)
+				  : sx_cost_cuda_run(descriptors, p, x->costs, x->stream);
+}

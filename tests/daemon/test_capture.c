@@ -1,0 +1,201 @@
+/*
+ * The capture thread on a V4L2 source whose drivers are played: every pair that the cameras gave is a frame or counted in
+ * frames.dropped, wherever it was thrown away. What the capture thread waits for in poll() is the script's next step, so
+ * that all of it happens in one thread and in one order.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "daemon/pipeline.h"
+#include "tests/capture/v4l2/v4l2_case.h"
+
+#define HELD_MAX 4
+
+/* --- what the capture thread calls of a pipeline --- */
+
+int sx_pipeline_slots(const struct sx_settings *s)
+{
+	return s->engine.contexts + 2;
+}
+
+bool sx_pipeline_fits(const struct sx_source_info *a, const struct sx_source_info *b)
+{
+	return a->width == b->width && a->height == b->height && a->pixel == b->pixel;
+}
+
+void sx_pipeline_pin(struct sx_pipeline *p)
+{
+}
+
+void sx_pipeline_unpin(struct sx_pipeline *p)
+{
+}
+
+void sx_pipeline_end(struct sx_pipeline *p, enum sx_end end, const char *why)
+{
+	fail_msg("the pipeline ends: %s", why);
+}
+
+/* --- the script: one character for each time that the capture thread waits --- */
+
+static struct {
+	struct sx_pipeline p;
+	struct fake_camera *cameras[2];
+	int cameras_count;
+	const char *script;
+	int picture;
+	struct sx_item *held[HELD_MAX];
+	int held_count;
+	uint64_t published;
+} play;
+
+static void fill(int count)
+{
+	for (; count > 0; count--, play.picture++) {
+		const struct fake_frame f = {.pattern = play.picture, .ns = CASE_TIME(play.picture)};
+
+		for (int i = 0; i < play.cameras_count; i++)
+			fake_fill(play.cameras[i], &f); /* without a buffer the driver loses it */
+	}
+}
+
+/* The frame is done: its pair was published. */
+static void publish_all(void)
+{
+	while (play.held_count > 0) {
+		sx_handover_release(play.held[--play.held_count]);
+		play.published++;
+	}
+}
+
+static void take_and_hold(void)
+{
+	struct sx_item *item = sx_handover_take(&play.p.handover);
+
+	assert_non_null(item);
+	assert_true(play.held_count < HELD_MAX);
+	play.held[play.held_count++] = item;
+}
+
+/* 1 to 9: pictures of all cameras. t: the frame thread takes the waiting pair. r: it is done with all. */
+static void step(void)
+{
+	const char what = *play.script;
+
+	if (what)
+		play.script++;
+	if (what >= '1' && what <= '9')
+		fill(what - '0');
+	else if (what == 't')
+		take_and_hold();
+	else if (what == 'r')
+		publish_all();
+	else
+		atomic_store(&play.p.stop, true);
+}
+
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
+int __real_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+	step();
+	return __real_poll(fds, count, 0);
+}
+
+/* --- tests --- */
+
+/* Opens the source with so many slots, plays, and checks the sums. Of the overload so many pairs are the source's. */
+static void check(const struct sx_source_params *p, const char *script, int slots, uint64_t published,
+		  uint64_t overload, uint64_t of_source)
+{
+	struct sx_settings settings = {.source = *p, .engine = {.contexts = 2}};
+	struct sx_telemetry *t;
+	struct sx_source_counters c;
+	uint64_t pairs;
+
+	assert_int_equal(sx_telemetry_create(&t), 0);
+	play.p = (struct sx_pipeline){.c = {.settings = &settings, .telemetry = t, .main_fd = -1}};
+	play.script = script;
+	play.picture = 0;
+	play.published = 0;
+	play.p.source = case_open(p, slots);
+	assert_int_equal(sx_handover_init(&play.p.handover), 0);
+	play.p.info = *sx_source_info(play.p.source);
+	sx_capture_thread(&play.p);
+	publish_all();
+	assert_null(sx_handover_take(&play.p.handover));
+
+	case_balanced(play.p.source, 0, 0);
+	sx_source_counters(play.p.source, &c);
+	pairs = c.captured[0] - c.dropped[0][SX_DROP_FIRST];
+	if (t->captured != pairs || t->captured != play.published + t->overload)
+		fail_msg("%s: %d pairs, captured %d, published %d, dropped %d", script, (int)pairs,
+			 (int)t->captured, (int)play.published, (int)t->overload);
+	assert_int_equal(play.published, published);
+	assert_int_equal(t->overload, overload);
+	assert_int_equal(c.dropped[0][SX_DROP_OVERLOAD], of_source);
+	sx_handover_finish(&play.p.handover);
+	case_close(play.p.source);
+	sx_telemetry_destroy(t);
+}
+
+/* In order: in the source by newer ones, in the waiting place, and for lack of a ticket (two slots, both in frames). */
+static void check_memory(enum sx_source_memory memory)
+{
+	struct sx_source_params p = case_params();
+
+	p.memory = memory;
+	p.buffers = 8;
+	play.cameras_count = 2;
+	case_grey(play.cameras);
+	check(&p, "113tr", 3, 1, 3, 2);
+	case_grey(play.cameras);
+	check(&p, "11111tr1tr", 3, 2, 3, 0);
+	case_grey(play.cameras);
+	check(&p, "11t1t111rr1tr", 2, 3, 3, 3);
+	case_grey(play.cameras);
+	check(&p, "11t1t3r1111tr", 2, 3, 6, 3);
+}
+
+static void test_two_cameras(void **state)
+{
+	check_memory(SX_MEMORY_USERPTR);
+	check_memory(SX_MEMORY_MMAP);
+}
+
+static void test_one_camera(void **state)
+{
+	const struct fake_mode modes[] = {{V4L2_PIX_FMT_GREY, 2 * CASE_W, CASE_H, 30}, {0}};
+	struct sx_source_params p = case_params();
+
+	p.layout = SX_LAYOUT_SIDE_BY_SIDE;
+	p.right = NULL;
+	p.buffers = 8;
+	play.cameras_count = 1;
+	play.cameras[0] = fake_add(CASE_LEFT, modes);
+	check(&p, "14tr", 3, 1, 3, 3);
+	play.cameras[0] = fake_add(CASE_LEFT, modes);
+	check(&p, "11t1t2r1tr", 2, 3, 2, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_two_cameras),
+		cmocka_unit_test(test_one_camera),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

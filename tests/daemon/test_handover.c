@@ -1,0 +1,306 @@
+/*
+ * The hand-over of pairs: newest wins, every pair goes back to its source exactly once, and each change wakes who waits
+ * for it. Also with a capture thread, a frame thread and an engine's thread at full speed (ThreadSanitizer looks on).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "daemon/handover.h"
+
+#define PAIRS 20000
+#define SLOTS (SX_ITEMS_MAX)
+
+/* The source: what it has lent. A slot is lent from take_pair() to sx_source_release(), which must come once. */
+struct slot {
+	_Atomic uint64_t number; /* of the pair that it is lent with; 0: free */
+	uint64_t content;	 /* plain, so that a missing order is seen as a race */
+};
+
+struct sx_source {
+	struct slot slots[SLOTS];
+	_Atomic uint64_t releases, twice;
+};
+
+void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
+{
+	struct slot *slot = pair->slot;
+
+	atomic_fetch_add(&s->releases, 1);
+	if (atomic_exchange_explicit(&slot->number, 0, memory_order_acq_rel) != pair->number)
+		atomic_fetch_add(&s->twice, 1);
+}
+
+/* As sx_source_next(). There must be room: a slot for each item. */
+static void take_pair(struct sx_source *s, struct sx_item *item, uint64_t number)
+{
+	for (int i = 0; i < SLOTS; i++) {
+		struct slot *slot = &s->slots[i];
+
+		if (atomic_load_explicit(&slot->number, memory_order_acquire))
+			continue;
+		slot->content = number;
+		atomic_store_explicit(&slot->number, number, memory_order_relaxed);
+		item->source = s;
+		item->pair = (struct sx_pair){.number = number, .slot = slot};
+		return;
+	}
+	abort();
+}
+
+static struct sx_item *filled(struct sx_handover *h, struct sx_source *s, uint64_t number)
+{
+	struct sx_item *item = sx_handover_free(h);
+
+	assert_non_null(item);
+	take_pair(s, item, number);
+	return item;
+}
+
+/* Whether the thread of this eventfd was woken since it was asked last. */
+static bool woken(int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	bool yes = poll(&p, 1, 0) == 1;
+
+	sx_wake_clear(fd);
+	return yes;
+}
+
+static void expect_woken(const struct sx_handover *h, bool capture, bool frame)
+{
+	assert_int_equal(woken(h->capture_fd), capture);
+	assert_int_equal(woken(h->frame_fd), frame);
+}
+
+static void test_life_of_a_pair(void **state)
+{
+	struct sx_source s = {0};
+	struct sx_handover h;
+	struct sx_item *item;
+
+	assert_int_equal(sx_handover_init(&h), 0);
+	expect_woken(&h, false, false);
+	assert_null(sx_handover_take(&h));
+	assert_int_equal(sx_handover_used(&h), 0);
+	item = filled(&h, &s, 1);
+	assert_int_equal(sx_handover_used(&h), 0); /* until it is put, it is nobody's */
+	assert_ptr_equal(sx_handover_free(&h), item);
+	assert_null(sx_handover_put(item));
+	expect_woken(&h, false, true);
+	assert_true(sx_handover_waits(&h));
+	assert_int_equal(sx_handover_used(&h), 1);
+	assert_ptr_equal(sx_handover_take(&h), item);
+	expect_woken(&h, true, false); /* a source without a pace is asked for the next pair */
+	assert_false(sx_handover_waits(&h));
+	assert_int_equal(sx_handover_used(&h), 1);
+	assert_int_equal(s.releases, 0);
+	sx_handover_release(item);
+	expect_woken(&h, true, false);
+	assert_int_equal(s.releases, 1);
+	assert_int_equal(sx_handover_used(&h), 0);
+	sx_handover_finish(&h);
+	assert_int_equal(s.releases, 1);
+}
+
+/* The engine has read the images: the source has them back at once, and not again when the frame is done. */
+static void test_images_go_back_early(void **state)
+{
+	struct sx_source s = {0};
+	struct sx_handover h;
+	struct sx_item *item, *next;
+
+	assert_int_equal(sx_handover_init(&h), 0);
+	sx_handover_put(filled(&h, &s, 1));
+	item = sx_handover_take(&h);
+	expect_woken(&h, true, true);
+	sx_handover_images_read(item);
+	expect_woken(&h, true, false);
+	assert_int_equal(s.releases, 1);
+	assert_int_equal(sx_handover_used(&h), 1); /* its frame needs number and times */
+	next = filled(&h, &s, 2);
+	assert_ptr_not_equal(next, item);
+	assert_ptr_equal(next->pair.slot, item->pair.slot);
+	sx_handover_images_read(item);
+	sx_handover_release(item);
+	expect_woken(&h, true, false);
+	assert_int_equal(s.releases, 1);
+	assert_int_equal(sx_handover_used(&h), 0);
+	sx_handover_finish(&h);
+	assert_int_equal(s.twice, 0);
+}
+
+static void test_newest_wins(void **state)
+{
+	struct sx_source s = {0};
+	struct sx_handover h;
+	struct sx_item *old = NULL;
+
+	assert_int_equal(sx_handover_init(&h), 0);
+	for (uint64_t n = 1; n <= 100; n++) {
+		struct sx_item *item = filled(&h, &s, n), *replaced = sx_handover_put(item);
+
+		assert_ptr_equal(replaced, old);
+		if (replaced)
+			sx_handover_release(replaced);
+		assert_int_equal(sx_handover_used(&h), 1);
+		old = item;
+	}
+	assert_int_equal(sx_handover_take(&h)->pair.number, 100);
+	assert_int_equal(s.releases, 99);
+	sx_handover_release(old);
+	sx_handover_finish(&h);
+}
+
+static void test_all_in_use(void **state)
+{
+	struct sx_item *items[SX_ITEMS_MAX];
+	struct sx_source s = {0};
+	struct sx_handover h;
+
+	assert_int_equal(sx_handover_init(&h), 0);
+	for (int i = 0; i < SX_ITEMS_MAX; i++) {
+		assert_int_equal(sx_handover_used(&h), i);
+		sx_handover_put(filled(&h, &s, (uint64_t)i + 1));
+		items[i] = sx_handover_take(&h);
+	}
+	assert_null(sx_handover_free(&h));
+	sx_handover_images_read(items[3]);
+	assert_null(sx_handover_free(&h));
+	sx_handover_release(items[3]);
+	assert_ptr_equal(sx_handover_free(&h), items[3]);
+	for (int i = 0; i < SX_ITEMS_MAX; i++)
+		if (i != 3)
+			sx_handover_release(items[i]);
+	assert_int_equal(s.releases, SX_ITEMS_MAX);
+	sx_handover_finish(&h);
+}
+
+/* A pair that waits when both threads have ended goes back, too. */
+static void test_end_with_a_waiting_pair(void **state)
+{
+	struct sx_source s = {0};
+	struct sx_handover h;
+
+	assert_int_equal(sx_handover_init(&h), 0);
+	sx_handover_put(filled(&h, &s, 1));
+	sx_handover_finish(&h);
+	assert_int_equal(s.releases, 1);
+	assert_int_equal(h.capture_fd, -1);
+	assert_int_equal(h.frame_fd, -1);
+}
+
+/* --- threads: capture is the test's own, beside a frame thread and an engine's --- */
+
+struct threads {
+	struct sx_handover h;
+	struct sx_source source;
+	_Atomic(struct sx_item *)
+		computing; /* the frame thread's order to the engine; NULL: it has read the images */
+	atomic_bool over;
+	uint64_t published, out_of_order, wrong; /* frame thread's */
+	uint64_t misread;			 /* engine's */
+};
+
+static void *engine(void *threads)
+{
+	struct threads *t = threads;
+
+	while (!atomic_load(&t->over)) {
+		struct sx_item *item = atomic_load(&t->computing);
+
+		if (!item) {
+			sched_yield();
+			continue;
+		}
+		t->misread += ((struct slot *)item->pair.slot)->content != item->pair.number;
+		sx_handover_images_read(item);
+		atomic_store(&t->computing, NULL);
+	}
+	return NULL;
+}
+
+/* Every other pair is read by the engine first; the others are released as the cuda engine's are. */
+static void *frame(void *threads)
+{
+	struct threads *t = threads;
+	uint64_t last = 0;
+
+	while (last != PAIRS) {
+		struct pollfd p = {.fd = t->h.frame_fd, .events = POLLIN};
+		struct sx_item *item = sx_handover_take(&t->h);
+
+		if (!item) {
+			poll(&p, 1, 100);
+			sx_wake_clear(t->h.frame_fd);
+			continue;
+		}
+		t->out_of_order += item->pair.number <= last;
+		last = item->pair.number;
+		if (last % 2) {
+			atomic_store(&t->computing, item);
+			while (atomic_load(&t->computing))
+				sched_yield();
+		} else {
+			t->wrong += ((struct slot *)item->pair.slot)->content != last;
+		}
+		t->wrong += item->pair.number != last; /* still this frame's */
+		sx_handover_release(item);
+		t->published++;
+	}
+	return NULL;
+}
+
+static void test_threads(void **state)
+{
+	struct threads t = {0};
+	uint64_t replaced = 0;
+	pthread_t threads[2];
+
+	assert_int_equal(sx_handover_init(&t.h), 0);
+	assert_int_equal(pthread_create(&threads[0], NULL, engine, &t), 0);
+	assert_int_equal(pthread_create(&threads[1], NULL, frame, &t), 0);
+	for (uint64_t n = 1; n <= PAIRS; n++) {
+		struct sx_item *old = sx_handover_put(filled(&t.h, &t.source, n));
+
+		if (old)
+			sx_handover_release(old);
+		replaced += old != NULL;
+		if (n % 16 == 0) /* now and then the frame thread catches up */
+			while (sx_handover_waits(&t.h))
+				sched_yield();
+	}
+	pthread_join(threads[1], NULL);
+	atomic_store(&t.over, true);
+	pthread_join(threads[0], NULL);
+	assert_int_equal(sx_handover_used(&t.h), 0);
+	assert_int_equal(t.published + replaced, PAIRS);
+	assert_true(t.published >= PAIRS / 16);
+	assert_int_equal(t.source.releases, PAIRS);
+	assert_int_equal(t.source.twice + t.out_of_order + t.wrong + t.misread, 0);
+	sx_handover_finish(&t.h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_life_of_a_pair),
+		cmocka_unit_test(test_images_go_back_early),
+		cmocka_unit_test(test_newest_wins),
+		cmocka_unit_test(test_all_in_use),
+		cmocka_unit_test(test_end_with_a_waiting_pair),
+		cmocka_unit_test(test_threads),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,268 @@
+/*
+ * Every case of health.c: states and their reasons, the loss of the last ten seconds, and the right to a watchdog ping.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/health.h"
+
+#define S INT64_C(1000000000)
+#define NOW (100 * S)
+
+/* Ten seconds without progress are too long, pairs come 20 times a second, the last one and its frame just now. */
+static struct sx_health_input well(void)
+{
+	return (struct sx_health_input){
+		.now_ns = NOW,
+		.limit_ns = 10 * S,
+		.interval_ns = S / 20,
+		.last_capture_ns = NOW - S / 20,
+		.last_publish_ns = NOW - S / 20,
+		.published = 1000,
+		.captured = 1001,
+	};
+}
+
+static void expect(const struct sx_health_input *in, enum stixel_state state, bool progress, bool serving,
+		   const char *reason)
+{
+	struct sx_health h = {0};
+
+	sx_health_judge(&h, in);
+	assert_string_equal(h.reason, reason);
+	assert_int_equal(h.state, state);
+	assert_int_equal(h.progress, progress);
+	assert_int_equal(h.serving, serving);
+}
+
+static void test_names(void **state)
+{
+	assert_string_equal(sx_health_name(STIXEL_STATE_STARTING), "starting");
+	assert_string_equal(sx_health_name(STIXEL_STATE_NO_CAMERA), "no_camera");
+	assert_string_equal(sx_health_name(STIXEL_STATE_STOPPING), "stopping");
+	assert_string_equal(sx_health_name((enum stixel_state)99), "?");
+}
+
+static void test_running(void **state)
+{
+	struct sx_health_input in = well();
+
+	expect(&in, STIXEL_STATE_RUNNING, true, true, "");
+}
+
+static void test_starting(void **state)
+{
+	struct sx_health_input in = well();
+
+	in.published = 0;
+	in.last_publish_ns = 0;
+	expect(&in, STIXEL_STATE_STARTING, true, false, "no frame yet");
+	in.in_flight_since_ns = NOW - 10 * S; /* just in time */
+	expect(&in, STIXEL_STATE_STARTING, true, false, "no frame yet");
+}
+
+static void test_frame_overdue(void **state)
+{
+	struct sx_health_input in = well();
+
+	/* time counts from when progress could begin: the submission, or the frame before if that is later */
+	in.in_flight_since_ns = NOW - 11 * S;
+	in.last_publish_ns = NOW - 12 * S;
+	expect(&in, STIXEL_STATE_DEGRADED, false, false,
+	       "no frame finished for 11.0 s while one is in flight");
+	in.last_publish_ns = NOW - 10 * S;
+	expect(&in, STIXEL_STATE_RUNNING, true, true, "");
+	in.last_publish_ns--;
+	expect(&in, STIXEL_STATE_DEGRADED, false, false,
+	       "no frame finished for 10.0 s while one is in flight");
+	/* before the camera: a hung engine is what a restart mends */
+	in.absent = true;
+	expect(&in, STIXEL_STATE_DEGRADED, false, false,
+	       "no frame finished for 10.0 s while one is in flight");
+	in.in_flight_since_ns = 0;
+	expect(&in, STIXEL_STATE_NO_CAMERA, true, false, "camera absent, looked for every few seconds");
+}
+
+static void test_silent_source(void **state)
+{
+	struct sx_health_input in = well();
+
+	in.last_capture_ns = NOW - 10 * S;
+	expect(&in, STIXEL_STATE_RUNNING, true, true, "");
+	in.last_capture_ns--;
+	expect(&in, STIXEL_STATE_DEGRADED, false, false, "no pair from the source for 10.0 s");
+	/* a frame in flight is waited for first */
+	in.in_flight_since_ns = NOW - S;
+	expect(&in, STIXEL_STATE_RUNNING, true, true, "");
+	/* a source of one pair in five seconds may miss two */
+	in.in_flight_since_ns = 0;
+	in.interval_ns = 5 * S;
+	in.last_capture_ns = NOW - 15 * S;
+	expect(&in, STIXEL_STATE_RUNNING, true, true, "");
+	in.last_capture_ns--;
+	expect(&in, STIXEL_STATE_DEGRADED, false, false, "no pair from the source for 15.0 s");
+}
+
+static void test_absent(void **state)
+{
+	struct sx_health_input in = well();
+
+	in.absent = true;
+	in.last_capture_ns = NOW - 1000 * S;
+	expect(&in, STIXEL_STATE_NO_CAMERA, true, false, "camera absent, looked for every few seconds");
+	in.absent_why = "";
+	expect(&in, STIXEL_STATE_NO_CAMERA, true, false, "camera absent, looked for every few seconds");
+	in.absent_why = "/dev/video0: No such file or directory";
+	expect(&in, STIXEL_STATE_NO_CAMERA, true, false, "/dev/video0: No such file or directory");
+}
+
+static void test_stopping(void **state)
+{
+	struct sx_health_input in = well();
+
+	in.stopping = in.absent = true;
+	expect(&in, STIXEL_STATE_STOPPING, true, false, "stopping");
+	in.in_flight_since_ns = in.last_publish_ns = NOW - 11 * S;
+	expect(&in, STIXEL_STATE_STOPPING, false, false, "stopping");
+}
+
+/* A second of ticks; of each 100 pairs so many are dropped by overload, so many more unreadable. */
+static void tick(struct sx_health *h, struct sx_health_input *in, int ticks, unsigned overload,
+		 unsigned corrupt)
+{
+	for (int i = 0; i < ticks; i++) {
+		in->now_ns += SX_HEALTH_TICK_NS;
+		in->last_capture_ns = in->last_publish_ns = in->now_ns;
+		in->captured += 100 - corrupt;
+		in->overload += overload;
+		in->corrupt += corrupt;
+		in->published += 100 - overload - corrupt;
+		sx_health_update(h, in);
+	}
+}
+
+static void test_loss_by_overload(void **state)
+{
+	struct sx_health_input in = well();
+	struct sx_health h = {0};
+
+	tick(&h, &in, 100, 10, 0); /* ten of a hundred are not too many */
+	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
+	tick(&h, &in, 40, 11, 0);
+	assert_int_equal(h.state, STIXEL_STATE_DEGRADED);
+	assert_true(h.progress && h.serving);
+	assert_string_equal(h.reason, "engine too slow: 440 of the last 4000 pairs dropped by overload");
+	/* ten seconds later it is forgotten, not earlier */
+	tick(&h, &in, 1, 0, 0);
+	tick(&h, &in, 2, 10, 0);
+	assert_int_equal(h.state, STIXEL_STATE_DEGRADED);
+	tick(&h, &in, 40, 10, 0);
+	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
+	assert_string_equal(h.reason, "");
+}
+
+static void test_loss_by_damage(void **state)
+{
+	struct sx_health_input in = well();
+	struct sx_health h = {0};
+
+	tick(&h, &in, 100, 0, 10);
+	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
+	tick(&h, &in, 41, 0, 11);
+	assert_int_equal(h.state, STIXEL_STATE_DEGRADED);
+	assert_true(h.progress && h.serving);
+	assert_string_equal(h.reason, "440 of the last 4000 pairs were unreadable");
+}
+
+/* Ten lost pairs are no pattern, however few there were in all; eleven are. */
+static void test_few_losses_of_a_cold_start(void **state)
+{
+	struct sx_health_input in = well();
+	struct sx_health h = {0};
+
+	sx_health_update(&h, &in);
+	in.captured += 12;
+	in.overload += 10;
+	sx_health_update(&h, &in);
+	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
+	in.overload++;
+	sx_health_judge(&h, &in); /* without a sample nothing of it is known */
+	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
+	sx_health_update(&h, &in);
+	assert_string_equal(h.reason, "engine too slow: 11 of the last 12 pairs dropped by overload");
+}
+
+static void test_ping_for_each_frame(void **state)
+{
+	struct sx_health_input in = well();
+	struct sx_health h = {0};
+
+	sx_health_update(&h, &in);
+	assert_true(sx_health_may_ping(&h, &in));
+	assert_false(sx_health_may_ping(&h, &in));
+	in.published++;
+	assert_true(sx_health_may_ping(&h, &in));
+	assert_false(sx_health_may_ping(&h, &in));
+}
+
+static void test_ping_without_a_camera(void **state)
+{
+	struct sx_health_input in = well();
+	struct sx_health h = {.pinged_published = in.published};
+
+	in.absent = true;
+	sx_health_update(&h, &in);
+	assert_true(sx_health_may_ping(&h, &in));
+	assert_true(sx_health_may_ping(&h, &in));
+	/* but not while a frame of before hangs in the engine */
+	in.in_flight_since_ns = in.last_publish_ns = NOW - 11 * S;
+	sx_health_update(&h, &in);
+	assert_false(sx_health_may_ping(&h, &in));
+}
+
+static void test_ping_of_a_slow_source(void **state)
+{
+	struct sx_health_input in = well();
+	struct sx_health h = {.pinged_published = in.published};
+
+	in.interval_ns = 6 * S; /* two of them are longer than the limit: no pair need come in time */
+	in.last_capture_ns = NOW - 18 * S;
+	assert_true(sx_health_may_ping(&h, &in));
+	in.last_capture_ns--;
+	assert_false(sx_health_may_ping(&h, &in)); /* three are silence */
+	in.last_capture_ns = NOW - S;
+	in.in_flight_since_ns = NOW - S; /* a pair is there: its frame is waited for */
+	assert_false(sx_health_may_ping(&h, &in));
+	in.in_flight_since_ns = 0;
+	in.interval_ns = 5 * S;
+	assert_false(sx_health_may_ping(&h, &in));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_running),
+		cmocka_unit_test(test_starting),
+		cmocka_unit_test(test_frame_overdue),
+		cmocka_unit_test(test_silent_source),
+		cmocka_unit_test(test_absent),
+		cmocka_unit_test(test_stopping),
+		cmocka_unit_test(test_loss_by_overload),
+		cmocka_unit_test(test_loss_by_damage),
+		cmocka_unit_test(test_few_losses_of_a_cold_start),
+		cmocka_unit_test(test_ping_for_each_frame),
+		cmocka_unit_test(test_ping_without_a_camera),
+		cmocka_unit_test(test_ping_of_a_slow_source),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
