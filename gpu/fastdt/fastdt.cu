@@ -10,7 +10,7 @@
  *          block; weights and what is subtracted one batch ahead into registers.
  * Ranges:  gpu/fastdt/fastdt.cuh.
  * Shapes:  any width and height, D any multiple of 32.
- * Speed:   bound by the integer pipe, with many multiprocessors by waiting; docs/performance.md, "CUDA: FastDT".
+ * Speed:   bound by the integer pipe, with many multiprocessors by waiting; docs/lab-performance.md, "CUDA: FastDT".
  *
  * The plane of the lowest disparity is 0 everywhere once it has been subtracted from itself. So from there on its place
  * belongs to O, whose input is 0 before the subtraction, and everybody knows that V(0) = 0.

@@ -13,7 +13,6 @@
 #include <sysexits.h>
 
 #include "base/clock.h"
-#include "base/spsc.h"
 #include "tools/bench/bench.h"
 
 #define BARS 10	   /* frames that are drawn */
