@@ -455,7 +455,7 @@ static const struct {
 	{260, 150, 4, 4, 19, 4}, {260, 150, 8, 8, 0, 0},
 };
 
-void engine_cases_slanted(engine_case_fn *check)
+static void slanted_cases(enum sx_stixel_method method, engine_case_fn *check)
 {
 	for (int i = 0; i < 28; i++) {
 		struct engine_case t = engine_case_small(1200 + (uint64_t)i);
@@ -465,7 +465,7 @@ void engine_cases_slanted(engine_case_fn *check)
 		t.height = slanted_sizes[i / 2].height;
 		t.params.stixels.width = slanted_sizes[i / 2].cell_width;
 		t.params.stixels.cell_height = slanted_sizes[i / 2].cell_height;
-		t.params.stixels.method = i % 2 ? SX_STIXEL_SLANTED_EXACT : SX_STIXEL_SLANTED;
+		t.params.stixels.method = method;
 		t.params.stixels.reduction = i % 4 > 1 ? SX_REDUCTION_MEAN : SX_REDUCTION_MEDIAN;
 		t.params.stixels.max_per_column = i % 7 == 6 ? 2 : 2160;
 		t.params.semantics.classes = slanted_sizes[i / 2].classes;
@@ -490,6 +490,16 @@ void engine_cases_slanted(engine_case_fn *check)
 		}
 		check(&t);
 	}
+}
+
+void engine_cases_slanted(engine_case_fn *check)
+{
+	slanted_cases(SX_STIXEL_SLANTED, check);
+}
+
+void engine_cases_slanted_exact(engine_case_fn *check)
+{
+	slanted_cases(SX_STIXEL_SLANTED_EXACT, check);
 }
 
 static struct engine_case fastdt_case(uint64_t seed, enum sx_fastdt variant)

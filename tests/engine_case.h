@@ -67,7 +67,8 @@ void engine_cases_winner(engine_case_fn *check);
 void engine_cases_filters(engine_case_fn *check);
 void engine_cases_pixels(engine_case_fn *check);
 void engine_cases_stixels(engine_case_fn *check);
-void engine_cases_slanted(engine_case_fn *check); /* both models; cells, scores, weights, parameters */
-void engine_cases_fastdt(engine_case_fn *check);  /* int16 and int8, which every engine has, with all costs */
+void engine_cases_slanted(engine_case_fn *check); /* cells, scores, weights, parameters */
+void engine_cases_slanted_exact(engine_case_fn *check);
+void engine_cases_fastdt(engine_case_fn *check); /* int16 and int8, which every engine has, with all costs */
 
 #endif

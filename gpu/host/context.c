@@ -298,7 +298,7 @@ static int build(struct sx_context *x, char *why, size_t why_bytes)
 int sx_cuda_context_create(struct sx_context **ret, struct sx_device *d, const struct sx_context_config *c,
 			   char *why, size_t why_bytes)
 {
-	int r = sx_context_check(c, sx_backend_cuda.name, SX_CAN_SLANTED_EXACT, why, why_bytes);
+	int r = sx_context_check(c, sx_backend_cuda.name, SX_CUDA_ABILITIES, why, why_bytes);
 	struct sx_context *x;
 
 	if (r < 0)

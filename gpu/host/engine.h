@@ -9,7 +9,10 @@
 #ifndef SX_GPU_HOST_ENGINE_H
 #define SX_GPU_HOST_ENGINE_H
 
-#include "stages/engine.h"
+#include "stages/context.h"
+
+/* Of enum sx_ability: neither FastDT in float and int32 nor slanted-exact, which nobody runs at the rate of a camera. */
+#define SX_CUDA_ABILITIES 0
 
 extern const struct sx_backend sx_backend_cuda;
 

@@ -15,7 +15,6 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,13 +58,10 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
 	to->scored = scores && scores->data;
 }
 
-/* Bytes of the look-up tables that a mode needs. */
-static __host__ __device__ size_t lookup_bytes(enum slanted_mode mode)
+/* Of the look-up tables, in whole words of uint4. */
+static __host__ __device__ size_t lookup_bytes(void)
 {
-	const size_t bytes = mode == SLANTED_EXACT ? sizeof(struct slanted_lookup)
-						   : offsetof(struct slanted_lookup, outlier);
-
-	return (bytes + 15) / 16 * 16;
+	return (sizeof(struct slanted_lookup) + 15) / 16 * 16;
 }
 
 static __host__ __device__ size_t warp_bytes(int slots)
@@ -74,14 +70,14 @@ static __host__ __device__ size_t warp_bytes(int slots)
 }
 
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
-SLANTED_INLINE void slanted_run_column(const struct slanted_arguments &a, const struct slanted_column &c)
+SLANTED_INLINE void slanted_run_column(const struct slanted_arguments &a, const struct slanted_column &c,
+				       bool scored)
 {
 	struct sx_segment *list = a.list + (size_t)c.u * (size_t)a.rows;
-	const bool scored = CLASSES != SLANTED_NONE;
 	int32_t total;
 	int n;
 
-	slanted_recurrence<MODE, CLASSES>(a, c);
+	slanted_recurrence<MODE, CLASSES>(a, c, scored);
 	n = slanted_back_track(a, c, scored, &total, list);
 	n = slanted_join_sky(c, scored, a.rows, n, list);
 	if (c.lane == 0) {
@@ -91,12 +87,8 @@ SLANTED_INLINE void slanted_run_column(const struct slanted_arguments &a, const 
 }
 
 /* Blocks of a multiprocessor: as many as registers allow without spilling any. */
-#define SLANTED_BLOCKS(mode, classes)      \
-	((mode) == SLANTED_EXACT       ? 2 \
-	 : (mode) == SLANTED_WIDE_SUMS ? 3 \
-	 : (classes) == SLANTED_NONE   ? 6 \
-	 : (classes) == SLANTED_FEW    ? 5 \
-				       : 4)
+#define SLANTED_BLOCKS(mode, classes) \
+	((mode) == SLANTED_WIDE_SUMS ? 3 : (classes) == SLANTED_NONE ? 6 : (classes) == SLANTED_FEW ? 5 : 4)
 
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
 static __global__ void __launch_bounds__(32 * SLANTED_WARPS, SLANTED_BLOCKS(MODE, CLASSES))
@@ -104,7 +96,7 @@ static __global__ void __launch_bounds__(32 * SLANTED_WARPS, SLANTED_BLOCKS(MODE
 {
 	SX_DYNAMIC_SHARED(unsigned char, shared);
 	const int warp = (int)threadIdx.x / 32, u = (int)blockIdx.x * SLANTED_WARPS + warp;
-	const size_t tables = lookup_bytes(MODE);
+	const size_t tables = lookup_bytes();
 	unsigned char *mine = shared + tables + (size_t)warp * warp_bytes(a.slots.all);
 	struct slanted_column c;
 
@@ -120,10 +112,12 @@ static __global__ void __launch_bounds__(32 * SLANTED_WARPS, SLANTED_BLOCKS(MODE
 	c.lane = (int)threadIdx.x & 31;
 	c.top = a.road->top;
 	c.sky_from = a.road->vhor > 1 ? a.road->vhor : 1;
-	if (CLASSES != SLANTED_NONE && a.road->scored)
-		slanted_run_column<MODE, CLASSES>(a, c);
+	if (slanted_asks(MODE, CLASSES))
+		slanted_run_column<MODE, CLASSES>(a, c, a.road->scored);
+	else if (CLASSES != SLANTED_NONE && a.road->scored)
+		slanted_run_column<MODE, CLASSES>(a, c, true);
 	else
-		slanted_run_column<MODE, SLANTED_NONE>(a, c);
+		slanted_run_column<MODE, SLANTED_NONE>(a, c, false);
 }
 
 /* ---- host ------------------------------------------------------------------------------------------------------ */
@@ -142,12 +136,8 @@ typedef void slanted_kernel(const struct slanted_arguments a);
 
 static slanted_kernel *kernel_of(const struct sx_slanted_cuda *s)
 {
-	if (s->mode == SLANTED_EXACT)
-		return s->classes == SLANTED_NONE ? slanted_columns<SLANTED_EXACT, SLANTED_NONE>
-						  : slanted_columns<SLANTED_EXACT, SLANTED_MANY>;
 	if (s->mode == SLANTED_WIDE_SUMS)
-		return s->classes == SLANTED_NONE ? slanted_columns<SLANTED_WIDE_SUMS, SLANTED_NONE>
-						  : slanted_columns<SLANTED_WIDE_SUMS, SLANTED_MANY>;
+		return slanted_columns<SLANTED_WIDE_SUMS, SLANTED_MANY>;
 	return s->classes == SLANTED_NONE  ? slanted_columns<SLANTED_SMALL_SUMS, SLANTED_NONE>
 	       : s->classes == SLANTED_FEW ? slanted_columns<SLANTED_SMALL_SUMS, SLANTED_FEW>
 					   : slanted_columns<SLANTED_SMALL_SUMS, SLANTED_MANY>;
@@ -204,7 +194,6 @@ static void upload(struct sx_slanted_cuda *s, struct sx_cuda_memory *m, const st
 		l->score[i] = t->score[i];
 		l->weight[i] = t->weight[i];
 	}
-	memcpy(l->outlier, t->outlier, sizeof(l->outlier));
 	if (s->classes != SLANTED_NONE)
 		lay_out_slots(&l->slots, t, s->classes == SLANTED_FEW);
 	s->a.slots = l->slots;
@@ -226,8 +215,6 @@ static void take_memory(struct sx_slanted_cuda *s, struct sx_cuda_memory *m)
 	if (slots > 0)
 		s->a.sums =
 			(float *)sx_cuda_take_scratch(m, columns * (rows + 1) * slots * sizeof(*s->a.sums));
-	if (s->mode == SLANTED_EXACT)
-		s->a.cells = (float4 *)sx_cuda_take_scratch(m, columns * rows * sizeof(*s->a.cells));
 }
 
 int sx_slanted_cuda_create(struct sx_slanted_cuda **ret, struct sx_cuda_memory *m, const struct sx_params *p,
@@ -235,8 +222,11 @@ int sx_slanted_cuda_create(struct sx_slanted_cuda **ret, struct sx_cuda_memory *
 {
 	struct sx_slanted_tables *t = NULL;
 	struct sx_slanted_cuda *s;
-	int r = sx_slanted_tables_create(&t, p, height, sx_disparity_range(&p->stereo));
+	int r;
 
+	if (p->stixels.method != SX_STIXEL_SLANTED)
+		return -EINVAL;
+	r = sx_slanted_tables_create(&t, p, height, sx_disparity_range(&p->stereo));
 	if (r < 0)
 		return r;
 	s = (struct sx_slanted_cuda *)calloc(1, sizeof(*s));
@@ -244,7 +234,7 @@ int sx_slanted_cuda_create(struct sx_slanted_cuda **ret, struct sx_cuda_memory *
 		sx_slanted_tables_destroy(t);
 		return -ENOMEM;
 	}
-	s->mode = t->exact ? SLANTED_EXACT : t->rows > SLANTED_SMALL ? SLANTED_WIDE_SUMS : SLANTED_SMALL_SUMS;
+	s->mode = t->rows > SLANTED_SMALL ? SLANTED_WIDE_SUMS : SLANTED_SMALL_SUMS;
 	s->classes = t->classes == 0				   ? SLANTED_NONE
 		     : s->mode == SLANTED_SMALL_SUMS && are_few(t) ? SLANTED_FEW
 								   : SLANTED_MANY;
@@ -252,14 +242,13 @@ int sx_slanted_cuda_create(struct sx_slanted_cuda **ret, struct sx_cuda_memory *
 	s->above = t->above;
 	s->a.sky_most = (int32_t)t->sky_most;
 	s->a.m = t->model;
-	memcpy(s->a.kw, t->kw, sizeof(s->a.kw));
 	s->a.rows = t->rows;
 	s->a.count = columns;
 	s->a.cell_height = t->cell_height;
 	s->a.classes = t->classes;
 	upload(s, m, t);
 	take_memory(s, m);
-	s->shared = lookup_bytes(s->mode) + SLANTED_WARPS * warp_bytes(s->a.slots.all);
+	s->shared = lookup_bytes() + SLANTED_WARPS * warp_bytes(s->a.slots.all);
 	if (m->error == cudaSuccess)
 		m->error = cudaFuncSetAttribute((const void *)kernel_of(s),
 						cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s->shared);

@@ -29,7 +29,16 @@ enum slanted_classes { SLANTED_NONE, SLANTED_FEW, SLANTED_MANY };
 #define SLANTED_SLOTS_MAX (SX_CLASSES_MAX + 3 * 4)
 #define SLANTED_NO_CLASS 255
 
-enum slanted_mode { SLANTED_SMALL_SUMS, SLANTED_WIDE_SUMS, SLANTED_EXACT };
+enum slanted_mode { SLANTED_SMALL_SUMS, SLANTED_WIDE_SUMS };
+
+/*
+ * What a lane computes for a start row is compiled for each set of kinds that can be legal there, where that is run a lot:
+ * columns up to SLANTED_SMALL rows with few classes or none. All others ask row by row, from one copy of the code.
+ */
+SLANTED_INLINE constexpr bool slanted_asks(enum slanted_mode mode, enum slanted_classes classes)
+{
+	return mode == SLANTED_WIDE_SUMS || classes == SLANTED_MANY;
+}
 
 /* first: the first slot of each kind's by enum stixel_kind, count: how many. class_of: SLANTED_NO_CLASS: never seen. */
 struct slanted_slots {
@@ -37,12 +46,11 @@ struct slanted_slots {
 	uint8_t class_of[SLANTED_SLOTS_MAX];
 };
 
-/* By confidence; by probability, 1/256 nats; the exact model's. For indices that are not constants. */
+/* By confidence; by probability, 1/256 nats. For indices that are not constants. */
 struct slanted_lookup {
 	struct slanted_slots slots;
 	float score[256];
 	uint8_t weight[256];
-	uint16_t outlier[3][SX_SLANTED_OUTLIERS]; /* of SLANTED_EXACT only */
 };
 
 /* The road of a frame, by rows of cells; scored: the pair has scores. */
@@ -63,7 +71,6 @@ struct __align__(16) slanted_final
 struct slanted_arguments {
 	struct sx_slanted_model m;
 	struct slanted_slots slots;
-	float kw[3];
 	int rows, count; /* cells of a column; columns */
 	int cell_height, classes;
 	const struct slanted_lookup *lookup;
@@ -77,7 +84,6 @@ struct slanted_arguments {
 	int32_t *total;
 	struct slanted_final *final; /* [count][rows] */
 	float *sums;		     /* [count][rows + 1][slots]: of scores below a row */
-	float4 *cells; /* [count][rows]: disparity, deviation from the ground, weights w, g; of SLANTED_EXACT only */
 };
 
 /* Sums over the rows of all blocks so far. origin: -1: no row with a weight yet. */
@@ -116,11 +122,6 @@ SLANTED_INLINE float *slanted_scores_of(const struct slanted_arguments &a, const
 					int v)
 {
 	return a.sums + ((size_t)c.u * (size_t)(a.rows + 1) + (size_t)v) * (size_t)a.slots.all;
-}
-
-SLANTED_INLINE float4 *slanted_cells_of(const struct slanted_arguments &a, const struct slanted_column &c)
-{
-	return a.cells + (size_t)c.u * (size_t)a.rows;
 }
 
 struct slanted_cell {
@@ -170,19 +171,18 @@ SLANTED_INLINE void slanted_sum_scores(const struct slanted_arguments &a, const 
 }
 
 /* Where the outliers of sky end. */
-template <bool SCORED> SLANTED_INLINE int64_t slanted_sky_most(const struct slanted_arguments &a)
+SLANTED_INLINE int64_t slanted_sky_most(const struct slanted_arguments &a, bool scored)
 {
-	return SCORED ? (int64_t)a.sky_most : INT64_MAX;
+	return scored ? (int64_t)a.sky_most : INT64_MAX;
 }
 
 /* Rows first .. + 31 as start rows into the tile, with what lies below each; rows from `finished` on have no outcome. */
-template <bool SCORED>
 SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const struct slanted_column &c,
-				      int first, int finished)
+				      int first, int finished, bool scored)
 {
 	const int v = first + c.lane;
 	const struct slanted_cell cell = slanted_cell_at(a, c, v);
-	const int64_t most = slanted_sky_most<SCORED>(a);
+	const int64_t most = slanted_sky_most(a, scored);
 	const bool outlier = sx_slanted_sky_part(cell.w, cell.d, most) == most;
 	struct slanted_row row;
 
@@ -204,7 +204,7 @@ SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const s
 	c.tile->base[c.lane].sky_d = outlier ? 1 : cell.d;
 	if (v > 0 && v <= finished)
 		slanted_set_base(a.m, slanted_final_of(a, c, v - 1)->below, &c.tile->base[c.lane]);
-	if (SCORED) {
+	if (scored) {
 		const int words = a.slots.all / 4;
 		const int rows = a.rows - first < SLANTED_ROWS ? a.rows - first : SLANTED_ROWS;
 		const float4 *from = (const float4 *)slanted_scores_of(a, c, first);
@@ -238,15 +238,14 @@ SLANTED_INLINE int slanted_scan_max(int carry, int x, int lane)
 	return carry > x ? carry : x;
 }
 
-template <bool EXACT, bool SCORED>
 SLANTED_INLINE struct slanted_tops slanted_open_block(const struct slanted_arguments &a,
-						      const struct slanted_column &c, int block)
+						      const struct slanted_column &c, int block, bool scored)
 {
 	const int v = block + c.lane;
 	const struct slanted_cell cell = slanted_cell_at(a, c, v);
 	const int32_t e = cell.d - cell.road.ground_q4;
 	const int64_t gv = (int64_t)cell.g * v, ge = (int64_t)cell.g * e, wd = (int64_t)cell.w * cell.d;
-	const int64_t sky = sx_slanted_sky_part(cell.w, cell.d, slanted_sky_most<SCORED>(a));
+	const int64_t sky = sx_slanted_sky_part(cell.w, cell.d, slanted_sky_most(a, scored));
 	struct slanted_carry *carry = &c.tile->carry;
 	const struct slanted_totals *t = &carry->totals;
 	struct slanted_tops r;
@@ -275,12 +274,6 @@ SLANTED_INLINE struct slanted_tops slanted_open_block(const struct slanted_argum
 	r.d0 = origin < 0 ? 0 : slanted_cell_at(a, c, origin).d;
 	c.tile->above[c.lane] =
 		make_float2(v + 1 < a.rows ? (float)a.row[v + 1].ground_q4 : 0.0f, (float)(v + 1 - r.origin));
-	if (EXACT) {
-		if (v < a.rows)
-			slanted_cells_of(a, c)[v] =
-				make_float4((float)cell.d, (float)e, (float)cell.w, (float)cell.g);
-		__syncwarp();
-	}
 	return r;
 }
 

@@ -1,6 +1,5 @@
 /*
- * Slanted stixels of the CUDA engine: cells of disparity and class scores, and the column recurrence. Rules for create,
- * run and destroy: gpu/stages_cuda.h.
+ * Slanted stixels of the CUDA engine: the column recurrence. Rules for create, run and destroy: gpu/stages_cuda.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,23 +12,9 @@
 extern "C" {
 #endif
 
-/* As sx_reduce_cells(). columns: a column a row, as sx_reduce_cuda_run(). */
-cudaError_t sx_cells_cuda_run(const struct sx_image *disparity, const struct sx_image *confidence,
-			      int width_px, int cell_height, enum sx_reduction how,
-			      const struct sx_image *columns, const struct sx_image *columns_confidence,
-			      cudaStream_t stream);
-
-/*
- * As sx_reduce_scores(), of what in says when the kernel runs; nothing where the pair has no scores. columns: U8, rows *
- * classes wide. width, height: of the image.
- */
-cudaError_t sx_cells_cuda_scores(const struct sx_cuda_scores *in, int width, int height, int width_px,
-				 int cell_height, int classes, const struct sx_image *columns,
-				 cudaStream_t stream);
-
 /*
  * height: image rows; columns: how many. in: device address; NULL: no pair has scores. scores: what sx_cells_cuda_scores()
- * made of them.
+ * (gpu/stixels/cells_cuda.h) made of them.
  */
 struct sx_slanted_cuda;
 int sx_slanted_cuda_create(struct sx_slanted_cuda **ret, struct sx_cuda_memory *m, const struct sx_params *p,

@@ -99,13 +99,12 @@ SLANTED_INLINE void slanted_set(struct slanted_sums_wide *s, const struct slante
 	s->d0 = d0;
 }
 
-/* The lowest row goes. GROUND, SKY: whose sums are needed from here on. */
-template <bool GROUND, bool SKY>
+/* The lowest row goes. ground, sky: whose sums are needed from here on. */
 SLANTED_INLINE void slanted_drop(struct slanted_sums_wide *s, const struct slanted_row &r,
-				 const struct slanted_base &base)
+				 const struct slanted_base &base, bool ground, bool sky)
 {
 	sx_slanted_add(&s->s, r.minus_w, r.minus_g, s->y, r.e, r.d - s->d0);
-	if (SKY)
+	if (sky)
 		s->sky += (int64_t)base.minus_sky * base.sky_d;
 	s->y++;
 }
@@ -162,13 +161,12 @@ SLANTED_INLINE void slanted_set(struct slanted_sums_small *s, const struct slant
 	s->sky = wide.sky + SLANTED_BIAS;
 }
 
-template <bool GROUND, bool SKY>
 SLANTED_INLINE void slanted_drop(struct slanted_sums_small *s, const struct slanted_row &r,
-				 const struct slanted_base &base)
+				 const struct slanted_base &base, bool ground, bool sky)
 {
 	const int32_t c = r.d - s->d_origin, wc = r.minus_w * c;
 
-	if (GROUND) {
+	if (ground) {
 		s->n -= r.g;
 		s->x = __fmaf_rn(-r.g, s->y, s->x);
 		s->xx += (uint32_t)(r.minus_g * s->row * s->row);
@@ -181,7 +179,7 @@ SLANTED_INLINE void slanted_drop(struct slanted_sums_small *s, const struct slan
 	s->w -= r.w;
 	s->c += wc;
 	s->cc += (int64_t)wc * c;
-	if (SKY)
+	if (sky)
 		s->sky += (int64_t)base.minus_sky * base.sky_d;
 }
 
@@ -231,17 +229,16 @@ SLANTED_INLINE float slanted_sky(const struct sx_slanted_model &m, const struct 
 
 /* ---- what is below: the costs of sx_slanted_on_object() and so on; from: found again when going back ------------- */
 
-/* SKY: it may be below. What is illegal is 3e38 with or without a prior, and loses every comparison there is. */
-template <bool SKY>
+/* sky: it may be below. What is illegal is 3e38 with or without a prior, and loses every comparison there is. */
 SLANTED_INLINE float slanted_under_object(const struct sx_slanted_model &m, const struct slanted_base &b,
-					  float a, float gravity)
+					  float a, float gravity, bool sky)
 {
 	const float nearer = a - b.object, far = fabsf(a - b.ground_next);
 	const float object = b.on_object + (nearer > 1.0f ? m.cut_order + m.order * nearer : m.cut);
 	const float ground = b.on_ground + (far > 1.0f ? m.cut + gravity * (16.0f + far) : m.cut);
 	const float both = fminf(object, ground);
 
-	return SKY ? fminf(both, b.on_sky_cut) : both;
+	return sky ? fminf(both, b.on_sky_cut) : both;
 }
 
 SLANTED_INLINE float slanted_under_ground(const struct sx_slanted_model &m, const struct slanted_base &b,

@@ -33,9 +33,8 @@ struct slanted_best {
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
 struct slanted_lane {
 	typename slanted_sums_of<MODE>::type sums; struct slanted_own<CLASSES> own; struct slanted_best best;
-	int top;	  /* row */
-	float holes;	  /* rows up to it without a weight; left alone where no ground is legal */
-	int last, origin; /* of SLANTED_EXACT only: row of the warp's highest lane; of the lane's origin */
+	int top;     /* row */
+	float holes; /* rows up to it without a weight; left alone where no ground is legal */
 };
 
 /* ---- class scores ---------------------------------------------------------------------------------------------- */
@@ -111,67 +110,52 @@ template <enum slanted_classes CLASSES> SLANTED_INLINE int slanted_words(const s
 	return CLASSES == SLANTED_FEW ? SLANTED_FEW_SLOTS / 4 : s.all / 4;
 }
 
-/* ---- the exact model ------------------------------------------------------------------------------------------- */
-
-/* What the cells of rows v_bottom .. the lane's top cost with a plane. The whole warp. */
-template <enum stixel_kind KIND>
-SLANTED_INLINE float slanted_cells_fit(const struct slanted_arguments &a, const struct slanted_column &c,
-				       int v_bottom, int top, int last, int origin,
-				       const struct sx_slanted_plane &p)
-{
-	int32_t sum = 0;
-
-	for (int v = v_bottom; v <= last; v++) {
-		const float4 cell = slanted_cells_of(a, c)[v];
-		const float residual =
-			KIND == STIXEL_GROUND ? (p.a + p.b * (float)(v - origin)) - cell.y : p.a - cell.x;
-
-		if (v <= top)
-			sum += c.lookup->outlier[KIND][sx_slanted_outlier(
-				residual, (KIND == STIXEL_GROUND ? cell.w : cell.z) * a.kw[KIND])];
-	}
-	return (float)sum * (1.0f / 1024.0f);
-}
-
 /* ---- one start row --------------------------------------------------------------------------------------------- */
 
-template <enum slanted_classes CLASSES>
-SLANTED_INLINE float slanted_cost(const struct sx_slanted_model &m, float fit, float scores, float below)
+/* What can be legal in a start row, and how it lies: constants wherever slanted_step() is compiled for them. */
+struct slanted_place {
+	bool ground, sky; /* kinds; always objects */
+	bool first;	  /* it is row 0 */
+	bool diagonal;	  /* it is in the block of the top rows: lanes below it have finished */
+	bool scored;	  /* there are class scores */
+};
+
+template <enum stixel_kind KIND, enum slanted_mode MODE, enum slanted_classes CLASSES>
+SLANTED_INLINE float slanted_cost(const struct slanted_arguments &a,
+				  const struct slanted_lane<MODE, CLASSES> &l, const float4 *sums,
+				  bool scored, float fit, float below)
 {
-	return CLASSES == SLANTED_NONE ? fit + below : (fit + scores * m.semantic) + below;
+	if (!scored)
+		return fit + below;
+	return (fit + slanted_least<KIND>(l.own, a.slots, sums) * a.m.semantic) + below;
 }
 
-/*
- * All lanes, start row v in the tile's row r. GROUND, SKY: kinds that can be legal here; FIRST: v is 0; DIAGONAL: lanes
- * below v have finished. Strictly cheaper alone replaces: the longest stixel wins ties.
- */
-template <enum slanted_mode MODE, enum slanted_classes CLASSES, bool GROUND, bool SKY, bool FIRST,
-	  bool DIAGONAL>
+/* All lanes, start row v in the tile's row r. Strictly cheaper alone replaces: the longest stixel wins ties. */
+template <enum slanted_mode MODE, enum slanted_classes CLASSES>
 SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct slanted_column &c,
-				 struct slanted_lane<MODE, CLASSES> *l, int v, int r)
+				 struct slanted_lane<MODE, CLASSES> *l, int v, int r,
+				 const struct slanted_place &place)
 {
 	const struct sx_slanted_model &m = a.m;
 	const struct slanted_row row = c.tile->row[r];
 	const float4 *sums = c.tile_sums + r * slanted_words<CLASSES>(a.slots);
-	const bool alive = !DIAGONAL || v <= l->top;
+	const bool alive = !place.diagonal || v <= l->top;
 	struct slanted_best *best = &l->best;
 	struct slanted_base base;
 
-	if (!FIRST)
+	if (place.first)
+		base = slanted_base();
+	else
 		base = c.tile->base[r];
-	if (GROUND) {
+	if (place.ground) {
 		struct sx_slanted_plane p = slanted_ground(m, l->sums, row.lambda_offset);
 		const float foot = row.ground + (p.a + p.b * slanted_y(l->sums));
 		float cost, below = m.cut;
 
-		if (MODE == SLANTED_EXACT)
-			p.fit = slanted_cells_fit<STIXEL_GROUND>(a, c, v, l->top, l->last, l->origin, p) +
-				sx_slanted_ground_prior(&m, &p, row.lambda_offset, v - l->origin);
-		if (!FIRST)
+		if (!place.first)
 			below = slanted_under_ground(m, base, foot);
 		p.fit = p.fit + l->holes * m.hole;
-		cost = slanted_cost<CLASSES>(m, p.fit, slanted_least<STIXEL_GROUND>(l->own, a.slots, sums),
-					     below);
+		cost = slanted_cost<STIXEL_GROUND>(a, *l, sums, place.scored, p.fit, below);
 		if (cost < best->cost[STIXEL_GROUND] && alive) {
 			best->cost[STIXEL_GROUND] = cost;
 			best->from[STIXEL_GROUND] = v;
@@ -180,38 +164,30 @@ SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct
 		}
 	}
 	{
-		struct sx_slanted_plane p = slanted_object(m, l->sums);
+		const struct sx_slanted_plane p = slanted_object(m, l->sums);
 		float cost, below = m.cut_first_object;
 
-		if (MODE == SLANTED_EXACT)
-			p.fit = slanted_cells_fit<STIXEL_OBJECT>(a, c, v, l->top, l->last, l->origin, p);
-		if (!FIRST)
-			below = slanted_under_object<SKY>(m, base, p.a, row.gravity);
-		cost = slanted_cost<CLASSES>(m, p.fit, slanted_least<STIXEL_OBJECT>(l->own, a.slots, sums),
-					     below);
+		if (!place.first)
+			below = slanted_under_object(m, base, p.a, row.gravity, place.sky);
+		cost = slanted_cost<STIXEL_OBJECT>(a, *l, sums, place.scored, p.fit, below);
 		if (cost < best->cost[STIXEL_OBJECT] && alive) {
 			best->cost[STIXEL_OBJECT] = cost;
 			best->from[STIXEL_OBJECT] = v;
 			best->object = p.a;
 		}
 	}
-	if (SKY) {
-		const struct sx_slanted_plane none = {0.0f, 0.0f, 0.0f};
-		const float fit =
-			MODE == SLANTED_EXACT
-				? slanted_cells_fit<STIXEL_SKY>(a, c, v, l->top, l->last, l->origin, none)
-				: slanted_sky(m, l->sums);
-		const float cost = slanted_cost<CLASSES>(
-			m, fit, slanted_least<STIXEL_SKY>(l->own, a.slots, sums), base.sky);
+	if (place.sky) {
+		const float fit = slanted_sky(m, l->sums);
+		const float cost = slanted_cost<STIXEL_SKY>(a, *l, sums, place.scored, fit, base.sky);
 
 		if (cost < best->cost[STIXEL_SKY] && alive) {
 			best->cost[STIXEL_SKY] = cost;
 			best->from[STIXEL_SKY] = v;
 		}
 	}
-	if (GROUND)
+	if (place.ground)
 		l->holes -= row.hole;
-	slanted_drop<GROUND, SKY>(&l->sums, row, base);
+	slanted_drop(&l->sums, row, base, place.ground, place.sky);
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------------------------- */
@@ -231,33 +207,27 @@ SLANTED_INLINE struct sx_slanted_below slanted_below_of(const struct slanted_col
 	return b;
 }
 
-/* Rows begin .. end - 1 of the tile, which is the block's. Each of them hands over to the next. */
-template <enum slanted_mode MODE, enum slanted_classes CLASSES, bool GROUND, bool SKY>
-SLANTED_INLINE void slanted_triangle(const struct slanted_arguments &a, const struct slanted_column &c,
-				     struct slanted_lane<MODE, CLASSES> *l, int first, int begin, int end)
+/* Hands what the row that has finished costs to the next one of the block. The whole warp. */
+SLANTED_INLINE void slanted_hand_over(const struct slanted_arguments &a, const struct slanted_column &c,
+				      const struct slanted_best &best, int top, int r)
+{
+	if (c.lane == r && r + 1 < SLANTED_ROWS)
+		slanted_set_base(a.m, slanted_below_of(c, best, top), &c.tile->base[r + 1]);
+	__syncwarp();
+}
+
+/* Rows begin .. end - 1 of the tile that begins in row first, all in the same place. Rows of the block hand over. */
+template <enum slanted_mode MODE, enum slanted_classes CLASSES>
+SLANTED_INLINE void slanted_rows(const struct slanted_arguments &a, const struct slanted_column &c,
+				 struct slanted_lane<MODE, CLASSES> *l, int first, int begin, int end,
+				 const struct slanted_place &place)
 {
 #pragma unroll 1
 	for (int r = begin; r < end; r++) {
-		const int v = first + r;
-
-		if (!SKY && v == 0)
-			slanted_step<MODE, CLASSES, GROUND, false, true, true>(a, c, l, v, r);
-		else
-			slanted_step<MODE, CLASSES, GROUND, SKY, false, true>(a, c, l, v, r);
-		if (c.lane == r && r + 1 < SLANTED_ROWS)
-			slanted_set_base(a.m, slanted_below_of(c, l->best, l->top), &c.tile->base[r + 1]);
-		__syncwarp();
+		slanted_step(a, c, l, first + r, r, place);
+		if (place.diagonal)
+			slanted_hand_over(a, c, l->best, l->top, r);
 	}
-}
-
-/* Rows begin .. 31 of a tile below the block. */
-template <enum slanted_mode MODE, enum slanted_classes CLASSES, bool GROUND, bool SKY>
-SLANTED_INLINE void slanted_square(const struct slanted_arguments &a, const struct slanted_column &c,
-				   struct slanted_lane<MODE, CLASSES> *l, int first, int begin, int end)
-{
-#pragma unroll 1
-	for (int r = begin; r < end; r++)
-		slanted_step<MODE, CLASSES, GROUND, SKY, false, false>(a, c, l, first + r, r);
 }
 
 /* Rows of the tile that begins in row first, of `rows`, in which sky may not begin. */
@@ -268,47 +238,83 @@ SLANTED_INLINE int slanted_low_rows(const struct slanted_column &c, int first, i
 	return low < 0 ? 0 : low < rows ? low : rows;
 }
 
-/* The block of top rows from `block` on. */
-template <enum slanted_mode MODE, enum slanted_classes CLASSES, bool GROUND>
+/*
+ * The block of top rows from `block` on: the tiles below it, a square of start and top rows each, then its own, a triangle.
+ * Four loops of either, as ground (argument) and sky may be legal.
+ */
+template <enum slanted_mode MODE, enum slanted_classes CLASSES>
 SLANTED_INLINE void slanted_block(const struct slanted_arguments &a, const struct slanted_column &c,
-				  struct slanted_lane<MODE, CLASSES> *l, int block)
+				  struct slanted_lane<MODE, CLASSES> *l, int block, bool ground, bool scored)
 {
 	const int rows = a.rows - block < SLANTED_ROWS ? a.rows - block : SLANTED_ROWS;
+	struct slanted_place p = {ground, false, false, false, scored};
 	int low;
 
 	for (int first = 0; first < block; first += SLANTED_ROWS) {
+		slanted_load_tile(a, c, first, block, scored);
 		low = slanted_low_rows(c, first, SLANTED_ROWS);
-		slanted_load_tile<CLASSES != SLANTED_NONE>(a, c, first, block);
+		p.sky = false;
+		p.first = true;
 		if (first == 0)
-			slanted_step<MODE, CLASSES, GROUND, false, true, false>(a, c, l, 0, 0);
-		slanted_square<MODE, CLASSES, GROUND, false>(a, c, l, first, first == 0, low);
-		slanted_square<MODE, CLASSES, GROUND, true>(a, c, l, first, low, SLANTED_ROWS);
+			slanted_step(a, c, l, 0, 0, p);
+		p.first = false;
+		slanted_rows(a, c, l, first, first == 0, low, p);
+		p.sky = true;
+		slanted_rows(a, c, l, first, low, SLANTED_ROWS, p);
 	}
+	slanted_load_tile(a, c, block, block, scored);
 	low = slanted_low_rows(c, block, rows);
-	slanted_load_tile<CLASSES != SLANTED_NONE>(a, c, block, block);
-	slanted_triangle<MODE, CLASSES, GROUND, false>(a, c, l, block, 0, low);
-	slanted_triangle<MODE, CLASSES, GROUND, true>(a, c, l, block, low, rows);
+	p.sky = false;
+	p.diagonal = p.first = true;
+	if (block == 0)
+		slanted_rows(a, c, l, 0, 0, 1, p);
+	p.first = false;
+	slanted_rows(a, c, l, block, block == 0, low, p);
+	p.sky = true;
+	slanted_rows(a, c, l, block, low, rows, p);
+}
+
+/* The same in one loop. */
+template <enum slanted_mode MODE, enum slanted_classes CLASSES>
+SLANTED_INLINE void slanted_block_asking(const struct slanted_arguments &a, const struct slanted_column &c,
+					 struct slanted_lane<MODE, CLASSES> *l, int block, bool ground,
+					 bool scored)
+{
+	struct slanted_place p = {ground, false, false, false, scored};
+
+	for (int first = 0; first <= block; first += SLANTED_ROWS) {
+		const int rows = a.rows - first < SLANTED_ROWS ? a.rows - first : SLANTED_ROWS;
+
+		slanted_load_tile(a, c, first, block, scored);
+		p.diagonal = first == block;
+#pragma unroll 1
+		for (int r = 0; r < rows; r++) {
+			p.sky = first + r >= c.sky_from;
+			p.first = first + r == 0;
+			slanted_rows(a, c, l, first, r, r + 1, p);
+		}
+	}
 }
 
 /* The recurrence of the whole column: the outcome of every row. */
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
-SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const struct slanted_column &c)
+SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const struct slanted_column &c,
+				       bool scored)
 {
 	if (c.lane == 0) {
 		c.tile->carry = slanted_carry();
 		c.tile->carry.origin = -1;
 	}
 	__syncwarp();
-	if (CLASSES != SLANTED_NONE)
+	if (scored)
 		slanted_sum_scores(a, c);
 	for (int block = 0; block < a.rows; block += SLANTED_ROWS) {
-		const struct slanted_tops tops =
-			slanted_open_block<MODE == SLANTED_EXACT, CLASSES != SLANTED_NONE>(a, c, block);
+		const struct slanted_tops tops = slanted_open_block(a, c, block, scored);
+		const bool ground = block < c.top; /* some lane may have some */
+
 		struct slanted_lane<MODE, CLASSES> l;
 
 		l.top = block + c.lane;
-		l.last = block + SLANTED_ROWS < a.rows ? block + SLANTED_ROWS - 1 : a.rows - 1;
-		l.origin = tops.origin;
 		l.holes = (float)tops.holes;
 		slanted_set(&l.sums, tops.totals, tops.origin, tops.d0);
 		slanted_own_load(&l.own, slanted_scores_of(a, c, l.top < a.rows ? l.top + 1 : a.rows));
@@ -317,14 +323,15 @@ SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const 
 			l.best.from[k] = 0;
 		}
 		l.best.object = l.best.a = l.best.b = 0.0f;
-		if (block < c.top) {
-			/* less than any: no ground in a lane that may have none */
-			if (l.top >= c.top)
-				l.best.cost[STIXEL_GROUND] = -SX_SLANTED_ILLEGAL;
-			slanted_block<MODE, CLASSES, true>(a, c, &l, block);
-		} else {
-			slanted_block<MODE, CLASSES, false>(a, c, &l, block);
-		}
+		/* less than any: no ground in a lane that may have none */
+		if (ground && l.top >= c.top)
+			l.best.cost[STIXEL_GROUND] = -SX_SLANTED_ILLEGAL;
+		if (slanted_asks(MODE, CLASSES))
+			slanted_block_asking(a, c, &l, block, ground, scored);
+		else if (ground)
+			slanted_block(a, c, &l, block, true, scored);
+		else
+			slanted_block(a, c, &l, block, false, scored);
 		if (l.top < a.rows) {
 			struct slanted_final f;
 

@@ -12,8 +12,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "gpu/slanted/slanted_cuda.h"
-
+#include "gpu/stixels/cells_cuda.h"
 #include "gpu/stixels/sorter.cuh"
 #include "gpu/warp.cuh"
 

@@ -70,12 +70,12 @@ DP_INLINE void dp_lay_out(struct dp_column *c, const struct dp_arguments &a, uns
 }
 
 /* Once per block: tables that all columns share, and row 0 as an illegal start row. */
-template <int W, bool FLOATS, enum dp_place PLACE>
+template <int W, enum dp_place PLACE>
 DP_INLINE void dp_begin(const struct dp_column &c, const struct dp_arguments &a)
 {
 	const int thread = (int)threadIdx.x;
 
-	for (int i = thread; FLOATS && PLACE == DP_NEAR && i <= c.h; i += 32 * W)
+	for (int i = thread; PLACE == DP_NEAR && i <= c.h; i += 32 * W)
 		((float *)c.reciprocal)[i] = a.t.reciprocal[i];
 	if (thread == 0) {
 		struct dp_start none = {0xffffu,   DP_ILLEGAL, DP_ILLEGAL, INT32_MAX,
@@ -280,20 +280,16 @@ DP_INLINE struct dp_carry dp_recurrence(const struct dp_tables &t, const struct 
 	struct dp_state s = dp_state();
 
 	s.carry.object = s.carry.base = s.carry.run = DP_ILLEGAL;
-	for (int half = 0; half < 2; half++) {
-		dp_prepare<W, FLOATS>(t, c, column, 0, half, 0);
-		if (half == 1)
+	for (int j = -1; j < c.blocks; j++) {
+		if (j == 0)
 			s.first = dp_first_object<FLOATS>(t, c, dp_top_of(c, 0), c.lane, &s.first_mean);
-		__syncthreads();
-	}
-	for (int j = 0; j < c.blocks; j++) {
 		if (j > 0)
 			dp_earlier<W, FLOATS>(t, c, &s, j);
 		for (int half = 0; half < 2; half++) {
-			if (c.warp == 0)
+			if (j >= 0 && c.warp == 0)
 				dp_solve<W, FLOATS, AHEAD>(t, c, &s, j, half);
 			else if (j + 1 < c.blocks)
-				dp_prepare<W, FLOATS>(t, c, column, j + 1, half, 1);
+				dp_prepare<W, FLOATS>(t, c, column, j + 1, half, j >= 0);
 			__syncthreads();
 		}
 	}
@@ -326,15 +322,16 @@ DP_INLINE void dp_finish_column(const struct dp_arguments &a, const struct dp_co
 #endif
 #define DP_BLOCKS(warps, place) ((warps) == DP_WARPS_MAX ? 2 : (place) == DP_FAR ? DP_BLOCKS_FAR : 5)
 
-template <int W, bool FLOATS, enum dp_place PLACE>
+template <int W, enum dp_place PLACE>
 __global__ void __launch_bounds__(32 * W, DP_BLOCKS(W, PLACE)) dp_columns(struct dp_arguments a)
 {
 	const int AHEAD = PLACE == DP_FAR ? 1 : 2; /* fewer registers, and others to run meanwhile */
+	const bool FLOATS = PLACE != DP_LARGE;
 	SX_DYNAMIC_SHARED(unsigned char, shared);
 	struct dp_column c;
 
 	dp_lay_out<PLACE>(&c, a, shared);
-	dp_begin<W, FLOATS, PLACE>(c, a);
+	dp_begin<W, PLACE>(c, a);
 	for (int u = (int)blockIdx.x; u < a.count; u = c.fixed->column) {
 		const uint16_t *column = (const uint16_t *)((const char *)a.columns + (size_t)u * a.pitch);
 		struct dp_carry top;
@@ -358,7 +355,6 @@ struct sx_dp_cuda {
 	uint8_t *scratch;
 	unsigned *next;
 	int warps, grid;
-	bool floats; /* how means are computed */
 	enum dp_place place;
 };
 
@@ -392,7 +388,7 @@ static void lay_out(struct sx_dp_cuda *s)
 	l->slab = take(at, ((size_t)s->t.range + 1) * (DP_ROWS + 1) * word);
 	at = s->place == DP_NEAR ? &shared : &l->tables;
 	l->sum = take(at, (rows + 1) * sizeof(int2));
-	l->reciprocal = take(at, s->floats && s->place == DP_NEAR ? (h + 1) * word : 0);
+	l->reciprocal = take(at, s->place == DP_NEAR ? (h + 1) * word : 0);
 	l->excess = take(at, rows * word);
 	l->reach = take(at, blocks * 4 * word);
 	l->from = take(at, rows * word);
@@ -531,12 +527,10 @@ typedef void dp_kernel(struct dp_arguments a);
 static dp_kernel *kernel_of(const struct sx_dp_cuda *s)
 {
 	if (s->place == DP_LARGE)
-		return dp_columns<8, false, DP_LARGE>;
-	if (!s->floats)
-		return dp_columns<8, false, DP_NEAR>;
-	if (s->warps == 8)
-		return dp_columns<8, true, DP_NEAR>;
-	return s->place == DP_NEAR ? dp_columns<4, true, DP_NEAR> : dp_columns<4, true, DP_FAR>;
+		return dp_columns<8, DP_LARGE>;
+	if (s->place == DP_FAR)
+		return dp_columns<4, DP_FAR>;
+	return s->warps == 8 ? dp_columns<8, DP_NEAR> : dp_columns<4, DP_NEAR>;
 }
 
 /* Shared memory that a block may have. */
@@ -574,19 +568,18 @@ static size_t budget(int h, int columns)
 	return share < most ? share : most;
 }
 
-static void configure(struct sx_dp_cuda *s, struct sx_cuda_memory *m, int columns, int sms)
+static void configure(struct sx_dp_cuda *s, struct sx_cuda_memory *m, int columns, int sms, bool floats)
 {
 	const int most = shared_max(m);
 
-	s->warps = columns <= 2 * sms || !s->floats ? 8 : 4;
+	s->warps = columns <= 2 * sms ? 8 : 4;
 	lay_out(s);
 	if (s->warps == 4 && (s->l.shared > most || columns > resident(s, m, sms))) {
 		s->place = DP_FAR;
 		lay_out(s);
 	}
-	if (s->l.shared > most) {
+	if (!floats || s->l.shared > most) {
 		s->place = DP_LARGE;
-		s->floats = false;
 		s->warps = 8;
 		lay_out(s);
 	}
@@ -616,8 +609,7 @@ int sx_dp_cuda_create(struct sx_dp_cuda **ret, struct sx_cuda_memory *m, const s
 	upload_tables(&s->t, m, t);
 	s->t.reciprocal =
 		(const float *)sx_cuda_upload(m, reciprocal, ((size_t)height + 1) * sizeof(*reciprocal));
-	s->floats = fits_float(reciprocal, height, range);
-	configure(s, m, columns, sms);
+	configure(s, m, columns, sms, fits_float(reciprocal, height, range));
 	s->scratch = (uint8_t *)sx_cuda_take_scratch(m, (size_t)s->grid * s->l.scratch);
 	s->next = (unsigned *)sx_cuda_take(m, sizeof(*s->next));
 	if (m->error != cudaSuccess) {

@@ -17,7 +17,7 @@
 
 /*
  * Where tables are. NEAR: in shared memory. FAR: those that grow with the height in scratch, so that more blocks fit a
- * multiprocessor. LARGE: the slab, which grows with the range, is there, too.
+ * multiprocessor. LARGE: the slab, which grows with the range, is there, too; and means are by division, for any size.
  */
 enum dp_place { DP_NEAR, DP_FAR, DP_LARGE };
 

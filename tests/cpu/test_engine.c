@@ -215,6 +215,7 @@ static void test_stixel_options(void **state)
 static void test_slanted(void **state)
 {
 	engine_cases_slanted(check_2_threads);
+	engine_cases_slanted_exact(check_2_threads);
 }
 
 static void test_fastdt(void **state)

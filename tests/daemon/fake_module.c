@@ -1,6 +1,6 @@
 /*
- * A module in place of stixel-cuda.so, for programs that load one: computes what the reference computes, and does
- * what the test wants, told by the environment:
+ * A module in place of stixel-cuda.so, for programs that load one: computes what the reference computes, lacks what the
+ * CUDA engine lacks, and does what the test wants, told by the environment:
  *
  *	FAKE_MODULE_OPEN	"none", "memory", "wrong": opening the device fails
  *	FAKE_MODULE_CREATE	"memory", "cannot": making a context fails
@@ -20,6 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gpu/host/engine.h"
 #include "gpu/module.h"
 
 #if defined(FAKE_OTHER_VERSION)
@@ -135,6 +136,9 @@ static int module_context_create(struct sx_context **ret, struct sx_device *d,
 		snprintf(why, why_bytes, "the cuda engine has no zncc");
 		return -ENOTSUP;
 	}
+	r = sx_context_check(c, "cuda", SX_CUDA_ABILITIES, why, why_bytes);
+	if (r < 0)
+		return r;
 	x = calloc(1, sizeof(*x));
 	MUST(x);
 	x->device = d;

@@ -96,6 +96,17 @@ class Module(TestCase):
         self.refused(70, "a frame of 160x96 needs more memory", create="memory")
         self.refused(78, "the cuda engine has no zncc", create="cannot")
 
+    def test_what_cuda_does_not_compute(self):
+        """Refused under auto too, where a device is usable: what it chose at start remains."""
+        exact = ("-s", "stixels.method=slanted-exact")
+        for backend in ("cuda", "auto"):
+            code, err = self.once("-s", "engine.backend=" + backend, *exact)
+            self.assertEqual(code, 78, err)
+            self.assertIn("stixels.method = slanted-exact: only engine.backend = cpu or reference computes it", err)
+        for args, env in ((["-s", "engine.backend=cpu"], {}), ([], {"open": "none"})):
+            code, err = self.once(*args, *exact, **env)
+            self.assertEqual(code, 0, err)
+
     def test_wrong_modules(self):
         self.refused(69, "version 0.0.9-other, this is ", path=module("other-version"))
         self.refused(69, "built from other sources of version", path=module("other-sizes"))

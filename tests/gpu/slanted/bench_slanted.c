@@ -3,7 +3,7 @@
  *
  *   bench_slanted [WIDTH HEIGHT [DISPARITIES [LAUNCHES [SMS]]]]
  *
- * Cells of 8 and of 4 px: scores of 19 classes at scale 1, columns of a street with them and without, both models, disparity
+ * Cells of 8 and of 4 px: scores of 19 classes at scale 1, columns of a street with them and without, disparity
  * and confidence.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -15,6 +15,7 @@
 #include <stixel.h>
 
 #include "gpu/slanted/slanted_cuda.h"
+#include "gpu/stixels/cells_cuda.h"
 #include "stages/stixels/cells.h"
 #include "tests/check.h"
 #include "tests/gpu/bench.h"
@@ -31,7 +32,7 @@ struct slanted {
 	struct sx_cuda_scores *in, *none; /* device */
 	const struct sx_cuda_scores *given;
 	struct sx_cuda_road *road;
-	struct sx_slanted_cuda *plain, *exact, *chosen;
+	struct sx_slanted_cuda *segmenter;
 	struct sx_segments out;
 };
 
@@ -55,7 +56,7 @@ static cudaError_t run_columns(void *arg)
 {
 	const struct slanted *s = arg;
 
-	return sx_slanted_cuda_run(s->chosen, s->road, s->given, &s->columns, &s->columns_confidence,
+	return sx_slanted_cuda_run(s->segmenter, s->road, s->given, &s->columns, &s->columns_confidence,
 				   &s->scores, &s->out, s->b->stream);
 }
 
@@ -139,18 +140,14 @@ static void fill_params(struct slanted *s)
 		p->semantics.kind[k] = k < 2 || k == 9 ? STIXEL_GROUND : k == 10 ? STIXEL_SKY : STIXEL_OBJECT;
 }
 
-static struct sx_slanted_cuda *create(const struct slanted *s, enum sx_stixel_method method)
+static void create(struct slanted *s)
 {
-	const struct bench *b = s->b;
-	struct sx_slanted_cuda *ret = NULL;
-	struct sx_params p = s->p;
+	struct bench *b = s->b;
 
-	p.stixels.method = method;
-	if (sx_slanted_cuda_create(&ret, &s->b->memory, &p, b->height, b->width / s->cell) < 0) {
+	if (sx_slanted_cuda_create(&s->segmenter, &b->memory, &s->p, b->height, b->width / s->cell) < 0) {
 		fprintf(stderr, "columns: %s\n", cudaGetErrorString(b->memory.error));
 		exit(1);
 	}
-	return ret;
 }
 
 static void take(struct slanted *s)
@@ -170,21 +167,17 @@ static void take(struct slanted *s)
 	s->out.list = sx_cuda_take(&b->memory, n * (size_t)rows * sizeof(*s->out.list));
 	s->out.count = sx_cuda_take(&b->memory, n * sizeof(*s->out.count));
 	s->out.total = sx_cuda_take(&b->memory, n * sizeof(*s->out.total));
-	s->plain = create(s, SX_STIXEL_SLANTED);
-	s->exact = create(s, SX_STIXEL_SLANTED_EXACT);
+	create(s);
 	bench_must(b->memory.error, "memory");
 }
 
 static void time_all(struct slanted *s)
 {
 	time_one(s, "scores, 19 classes", run_scores);
-	for (int exact = 0; exact < 2; exact++) {
-		s->chosen = exact ? s->exact : s->plain;
-		s->given = s->in;
-		time_one(s, exact ? "columns, exact, 19 classes" : "columns, 19 classes", run_columns);
-		s->given = s->none;
-		time_one(s, exact ? "columns, exact, no scores" : "columns, no scores", run_columns);
-	}
+	s->given = s->in;
+	time_one(s, "columns, 19 classes", run_columns);
+	s->given = s->none;
+	time_one(s, "columns, no scores", run_columns);
 	/* the columns are noise from here on */
 	s->p.stixels.reduction = SX_REDUCTION_MEDIAN;
 	time_one(s, "disparity, median", run_cells);
@@ -202,8 +195,7 @@ int main(int argc, char **argv)
 
 		take(&s);
 		time_all(&s);
-		sx_slanted_cuda_destroy(s.plain);
-		sx_slanted_cuda_destroy(s.exact);
+		sx_slanted_cuda_destroy(s.segmenter);
 	}
 	bench_finish(&b);
 	return 0;

@@ -1,5 +1,5 @@
 /*
- * Slanted stixels of gpu/ against the reference: cells of disparity, confidence and class scores, every list, every total.
+ * Slanted stixels of gpu/ against the reference: every list, every total.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,130 +14,14 @@
 #include <cmocka.h>
 #include <stixel.h>
 
+#include "gpu/host/engine.h"
 #include "gpu/slanted/slanted_cuda.h"
 #include "stages/stixels/cells.h"
-#include "stages/stixels/reduce.h"
 #include "stages/stixels/slanted.h"
 #include "tests/gpu/on_device.h"
 #include "tests/stixel_case.h"
 
 enum { G = STIXEL_GROUND, O = STIXEL_OBJECT, S = STIXEL_SKY };
-
-/* ---- cells ----------------------------------------------------------------------------------------------------- */
-
-struct shape {
-	int width, height, width_px, cell_height;
-};
-
-static void check_cells(const struct shape *s, enum sx_reduction how, bool with_confidence,
-			struct check_rng *r)
-{
-	const int columns = s->width / s->width_px, rows = s->height / s->cell_height;
-	struct sx_image d, c, want, want_c, dev_d, dev_c, got, got_c;
-	struct on_device x;
-	char what[80];
-
-	on_device_init(&x);
-	assert_int_equal(sx_image_init(&d, SX_PIXEL_U16, s->width, s->height), 0);
-	assert_int_equal(sx_image_init(&c, SX_PIXEL_U8, s->width, s->height), 0);
-	assert_int_equal(sx_image_init(&want, SX_PIXEL_U16, rows, columns), 0);
-	assert_int_equal(sx_image_init(&want_c, SX_PIXEL_U8, rows, columns), 0);
-	check_fill_disparity(&d, 128, check_below(r, 80), r);
-	if (check_below(r, 2))
-		check_fill(&d, CHECK_NOISE, r); /* far more than a range */
-	check_fill(&c, CHECK_NOISE, r);
-	dev_d = on_device_copy(&x, &d);
-	dev_c = on_device_copy(&x, &c);
-	got = on_device_copy(&x, &want);
-	got_c = on_device_copy(&x, &want_c);
-	sx_reduce_cells(&d, with_confidence ? &c : NULL, s->width_px, s->cell_height, how, &want, &want_c);
-	ON_DEVICE(sx_cells_cuda_run(&dev_d, with_confidence ? &dev_c : NULL, s->width_px, s->cell_height, how,
-				    &got, &got_c, x.stream));
-	snprintf(what, sizeof(what), "cells %dx%d of %dx%d, %s", s->width_px, s->cell_height, s->width,
-		 s->height, how == SX_REDUCTION_MEAN ? "mean" : "median");
-	on_device_compare(&x, what, 0, &want, &got, 0);
-	on_device_compare(&x, what, 1, &want_c, &got_c, 0);
-	sx_image_finish(&d);
-	sx_image_finish(&c);
-	sx_image_finish(&want);
-	sx_image_finish(&want_c);
-	on_device_finish(&x);
-}
-
-static void test_cells(void **state)
-{
-	static const struct shape shapes[] = {
-		{64, 64, 4, 4},	 {131, 67, 4, 4},  {140, 75, 8, 8}, {33, 33, 1, 2},   {70, 41, 3, 5},
-		{65, 50, 5, 6},	 {100, 40, 8, 4},  {99, 70, 9, 8},  {97, 65, 32, 32}, {64, 64, 31, 3},
-		{40, 99, 2, 32}, {66, 64, 16, 16}, {257, 32, 4, 1}, {50, 33, 17, 1},  {32, 32, 32, 32},
-	};
-	struct check_rng r = check_rng_seed(1);
-
-	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
-		check_cells(&shapes[i], SX_REDUCTION_MEDIAN, i % 3 != 1, &r);
-		check_cells(&shapes[i], SX_REDUCTION_MEAN, i % 3 != 2, &r);
-	}
-}
-
-/* gap: bytes between rows, and shift: where the first plane begins: whatever alignment comes of that. */
-static void check_scores(const struct shape *s, int scale, int classes, int gap, int shift,
-			 struct check_rng *r)
-{
-	const int columns = s->width / s->width_px, rows = s->height / s->cell_height;
-	struct sx_scores scores = {.classes = classes, .scale = scale};
-	struct sx_cuda_scores in = {.scale = scale};
-	struct sx_image want, got;
-	struct on_device x;
-	char what[80];
-	uint8_t *memory;
-	size_t bytes;
-
-	on_device_init(&x);
-	scores.width = in.width = (s->width + scale - 1) / scale;
-	scores.height = in.height = (s->height + scale - 1) / scale;
-	scores.pitch = in.pitch = (size_t)(scores.width + gap);
-	scores.plane_bytes = in.plane_bytes = scores.pitch * (size_t)scores.height;
-	bytes = scores.plane_bytes * (size_t)classes + 8;
-	memory = calloc(bytes, 1);
-	assert_non_null(memory);
-	for (size_t i = 0; i < bytes; i++)
-		memory[i] = (uint8_t)(check_below(r, 3) ? check_random(r) : check_below(r, 2) ? 255 : 0);
-	scores.data = memory + shift;
-	in.data = (const uint8_t *)sx_cuda_upload(&x.memory, memory, bytes) + shift;
-	assert_int_equal(sx_image_init(&want, SX_PIXEL_U8, rows * classes, columns), 0);
-	got = on_device_copy(&x, &want);
-	sx_reduce_scores(&scores, s->width, s->height, s->width_px, s->cell_height, &want);
-	ON_DEVICE(sx_cells_cuda_scores(sx_cuda_upload(&x.memory, &in, sizeof(in)), s->width, s->height,
-				       s->width_px, s->cell_height, classes, &got, x.stream));
-	snprintf(what, sizeof(what), "%d scores, %dx%d of %dx%d, scale %d, gap %d, shift %d", classes,
-		 s->width_px, s->cell_height, s->width, s->height, scale, gap, shift);
-	on_device_compare(&x, what, 0, &want, &got, 0);
-	/* none: nothing is written */
-	in.data = NULL;
-	ON_DEVICE(sx_cells_cuda_scores(sx_cuda_upload(&x.memory, &in, sizeof(in)), s->width, s->height,
-				       s->width_px, s->cell_height, classes, &got, x.stream));
-	on_device_compare(&x, "none", 0, &want, &got, 0);
-	sx_image_finish(&want);
-	free(memory);
-	on_device_finish(&x);
-}
-
-static void test_scores(void **state)
-{
-	static const struct shape shapes[] = {{128, 64, 4, 4},	{144, 80, 8, 8}, {70, 43, 4, 4},
-					      {71, 45, 8, 8},	{96, 50, 12, 5}, {67, 33, 5, 1},
-					      {80, 64, 32, 32}, {33, 35, 7, 3}};
-	static const int scales[] = {1, 1, 2, 3, 4, 8, 32}, classes[] = {1, 3, 19, 32};
-	struct check_rng r = check_rng_seed(2);
-	int n = 0;
-
-	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
-		for (size_t k = 0; k < sizeof(scales) / sizeof(*scales); k++, n++)
-			check_scores(&shapes[i], scales[k], classes[(n + k) % 4],
-				     n % 3 ? 0 : check_below(&r, 9), n % 4 == 3 ? check_below(&r, 8) : 0, &r);
-}
-
-/* ---- columns --------------------------------------------------------------------------------------------------- */
 
 struct task {
 	struct sx_params p;
@@ -297,8 +181,7 @@ static void random_model(struct sx_slanted_params *s, struct check_rng *r)
 	s->sky_outlier = check_below(r, 4) ? between(r, 0, 20) : 1000;
 }
 
-static int check_case(enum stixel_case how, int rows, int columns, enum sx_stixel_method method, int classes,
-		      struct check_rng *r)
+static int check_case(enum stixel_case how, int rows, int columns, int classes, struct check_rng *r)
 {
 	const int cell_height = 1 + check_below(r, 5),
 		  height = rows * cell_height + check_below(r, cell_height);
@@ -311,7 +194,7 @@ static int check_case(enum stixel_case how, int rows, int columns, enum sx_stixe
 	t.road = of_rows;
 	t.road.slope /= cell_height;
 	t.road.offset += t.road.slope * (double)(rows * cell_height - height);
-	t.p.stixels.method = method;
+	t.p.stixels.method = SX_STIXEL_SLANTED;
 	t.p.stixels.cell_height = cell_height;
 	if (check_below(r, 3))
 		random_model(&t.p.stixels.slanted, r);
@@ -326,8 +209,8 @@ static int check_case(enum stixel_case how, int rows, int columns, enum sx_stixe
 		assert_int_equal(sx_image_init(&t.scores, SX_PIXEL_U8, rows * classes, columns), 0);
 		fill_scores(&t.scores, classes, r);
 	}
-	snprintf(what, sizeof(what), "%s, method %d, %d classes, cells of %d", stixel_case_name(how),
-		 (int)method, classes, cell_height);
+	snprintf(what, sizeof(what), "%s, %d classes, cells of %d", stixel_case_name(how), classes,
+		 cell_height);
 	t.what = what;
 	found = check_task(&t);
 	sx_image_finish(&t.d);
@@ -346,7 +229,7 @@ static void test_columns(void **state)
 	for (size_t i = 0; i < sizeof(heights) / sizeof(*heights); i++)
 		for (int how = 0; how < CASE_COUNT; how++, n++)
 			found += check_case((enum stixel_case)how, heights[i], heights[i] < 50 ? 6 : 3,
-					    SX_STIXEL_SLANTED, classes[n % 6], &r);
+					    classes[n % 6], &r);
 	assert_in_range(found, 2000, 200000);
 }
 
@@ -357,19 +240,7 @@ static void test_tall_columns(void **state)
 	struct check_rng r = check_rng_seed(4);
 
 	for (int i = 0; i < 4; i++)
-		check_case(i % 2 ? CASE_NOISE : CASE_SCENE, heights[i], 1, SX_STIXEL_SLANTED, classes[i], &r);
-}
-
-static void test_exact(void **state)
-{
-	static const int heights[] = {1, 2, 31, 32, 33, 50, 66}, classes[] = {0, 19, 4};
-	struct check_rng r = check_rng_seed(5);
-	int n = 0;
-
-	for (size_t i = 0; i < sizeof(heights) / sizeof(*heights); i++)
-		for (int how = 0; how < CASE_COUNT; how++, n++)
-			check_case((enum stixel_case)how, heights[i], 2, SX_STIXEL_SLANTED_EXACT,
-				   classes[n % 3], &r);
+		check_case(i % 2 ? CASE_NOISE : CASE_SCENE, heights[i], 1, classes[i], &r);
 }
 
 /* The largest sums: full weights, disparities and ground at both ends of their range. */
@@ -416,31 +287,44 @@ static void test_refuses(void **state)
 {
 	struct sx_params p = stixel_case_params(100);
 	struct sx_slanted_cuda *s = NULL;
-	struct sx_image d = {.width = 64, .height = 64};
 	struct on_device x;
 
-	p.stixels.method = SX_STIXEL_SLANTED;
 	on_device_init(&x);
+	p.stixels.method = SX_STIXEL_SLANTED_EXACT;
+	assert_int_equal(sx_slanted_cuda_create(&s, &x.memory, &p, 100, 10), -EINVAL);
+	p.stixels.method = SX_STIXEL_SLANTED;
 	assert_int_equal(sx_slanted_cuda_create(&s, &x.memory, &p, 2161, 10), -EINVAL);
 	assert_int_equal(sx_slanted_cuda_create(&s, &x.memory, &p, 0, 10), -EINVAL);
 	assert_int_equal(sx_slanted_cuda_create(&s, &x.memory, &p, p.stixels.width - 1, 10), -EINVAL);
 	assert_null(s);
-	assert_int_equal(sx_cells_cuda_run(&d, NULL, 33, 4, SX_REDUCTION_MEAN, NULL, NULL, x.stream),
-			 cudaErrorInvalidValue);
-	assert_int_equal(sx_cells_cuda_run(&d, NULL, 4, 33, SX_REDUCTION_MEAN, NULL, NULL, x.stream),
-			 cudaErrorInvalidValue);
-	assert_int_equal(sx_cells_cuda_scores(NULL, 64, 64, 4, 4, 33, NULL, x.stream), cudaErrorInvalidValue);
 	sx_slanted_cuda_destroy(NULL);
 	on_device_finish(&x);
+}
+
+/* The whole engine, before it takes anything. */
+static void test_exact_is_refused(void **state)
+{
+	const struct sx_engine_params engine = {.backend = SX_BACKEND_CUDA, .contexts = 1};
+	struct sx_context_config c = {
+		.width = 64, .height = 48, .pixel = SX_PIXEL_U8, .params = stixel_case_params(48)};
+	struct sx_context *x = NULL;
+	struct sx_device *d;
+	char why[512] = "";
+
+	c.params.stixels.method = SX_STIXEL_SLANTED_EXACT;
+	assert_int_equal(sx_backend_cuda.open(&d, &engine, why, sizeof(why)), 0);
+	assert_int_equal(sx_backend_cuda.context_create(&x, d, &c, why, sizeof(why)), -ENOTSUP);
+	assert_null(x);
+	assert_string_equal(why, "stixels.method = slanted-exact: only engine.backend = cpu or reference computes it");
+	sx_backend_cuda.close(d);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cells),	cmocka_unit_test(test_scores),
-		cmocka_unit_test(test_columns), cmocka_unit_test(test_tall_columns),
-		cmocka_unit_test(test_exact),	cmocka_unit_test(test_extremes),
-		cmocka_unit_test(test_refuses),
+		cmocka_unit_test(test_columns),		 cmocka_unit_test(test_tall_columns),
+		cmocka_unit_test(test_extremes),	 cmocka_unit_test(test_refuses),
+		cmocka_unit_test(test_exact_is_refused),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -145,6 +145,8 @@ class Bench(Folder):
         r = self.bench("-s", "engine.backend=cpu", "-s", "stereo.aggregation=fastdt", "-s", "stereo.fastdt=float", want=78)
         self.assertIn("stereo.fastdt = float: only engine.backend = reference computes it", r.stderr)
         self.bench("-s", "engine.backend=cuda", want=69)
+        r = self.bench(*SMALL, "-s", "stixels.method=slanted-exact", "--frames", 1, want=78, module=MODULE)
+        self.assertIn("stixels.method = slanted-exact: only engine.backend = cpu or reference computes it", r.stderr)
 
 
 if __name__ == "__main__":

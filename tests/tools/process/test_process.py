@@ -181,6 +181,14 @@ class Pinned(Outputs):
     def test_pairs_lie_in_pinned_memory(self):
         self.assertEqual(self.report(), "frames 3 pins 2 unpins 2 staged 0")
 
+    def test_what_the_engine_does_not_compute(self):
+        r = run("stixel-process", *SMALL, "-s", "engine.backend=cuda", "-s", "stixels.method=slanted-exact", "-o",
+                self.path("out"), self.left, self.right,
+                env=dict(os.environ, STIXEL_MODULE_PATH=os.environ["STIXEL_FAKE_MODULE"]))
+        self.assertEqual(r.returncode, 78, r.stderr)
+        self.assertIn("stixels.method = slanted-exact: only engine.backend = cpu or reference computes it", r.stderr)
+        self.assertEqual(self.listing("out"), [])
+
     def test_memory_that_cannot_be_pinned(self):
         self.assertEqual(self.report(FAKE_MODULE_PIN="no"), "frames 3 pins 0 unpins 0 staged 6")
 
