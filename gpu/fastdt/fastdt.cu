@@ -36,7 +36,7 @@ namespace /* types and templates of one name in two files would be one for the l
 struct pass {
 	const uint8_t *in;
 	uint8_t *out;
-	/* of planes: uint16_t and int16_t, which the kernels say: typed here, they compile to more instructions */
+	/* of planes: uint16_t and int16_t, as kernels say; typed here, they compile to more instructions */
 	const void *weights, *subtracted;
 	void *lowest; /* takes the cells of the first disparity's place; NULL: nobody asks for them */
 	int width, height, lanes;
