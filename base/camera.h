@@ -7,8 +7,8 @@
 #define SX_BASE_CAMERA_H
 
 /*
- * The left camera. fx, fy, cx, cy in px; fx 0: not known. baseline_m: how far to the right of it the right one is;
- * height_m over the road; pitch_deg downwards.
+ * The left camera. fx, fy, cx, cy in px; fx 0: not known. baseline_m: how far to the right of it the right
+ * one is; height_m over the road; pitch_deg downwards.
  */
 struct sx_camera {
 	double fx, fy, cx, cy;

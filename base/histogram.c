@@ -127,11 +127,6 @@ void sx_histogram_summary(const struct sx_histogram *h, struct sx_summary *ret)
 	ret->max_ns = ret->n ? atomic_load_explicit(&h->max_ns, memory_order_acquire) : 0;
 }
 
-void sx_windows_init(struct sx_windows *w)
-{
-	memset(w, 0, sizeof(*w));
-}
-
 /*
  * A part is emptied like a seqlock's object: part 0 first, the counts with release stores, then the new number. A
  * reader that caught a count of the new use therefore also finds the number changed, and leaves the part out.

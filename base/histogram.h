@@ -52,6 +52,7 @@ void sx_histogram_summary(const struct sx_histogram *h, struct sx_summary *ret);
 
 enum sx_window { SX_WINDOW_1S, SX_WINDOW_10S, SX_WINDOW_START };
 
+/* About 115 kB: keep it on the heap. Ready when zeroed. */
 struct sx_windows {
 	struct {
 		_Atomic int64_t part; /* time / SX_WINDOW_PART_NS + 1; 0 while empty or being emptied */
@@ -60,8 +61,6 @@ struct sx_windows {
 	struct sx_histogram start;
 };
 
-/* About 115 kB: keep it on the heap. A zeroed structure is ready. */
-void sx_windows_init(struct sx_windows *w);
 /* Thread: the one that adds. now_ns: CLOCK_MONOTONIC, not falling. */
 void sx_windows_add(struct sx_windows *w, int64_t now_ns, int64_t ns);
 /* Any thread. */

@@ -48,9 +48,8 @@ static atomic_int to_journal = -1; /* -1: not looked yet */
 static _Atomic uint8_t levels[SX_LOG_TOPICS];
 
 static const char *const topic_names[SX_LOG_TOPICS] = {
-	[SX_LOG_BASE] = "base",	    [SX_LOG_STAGES] = "stages",	  [SX_LOG_CPU] = "cpu",
-	[SX_LOG_GPU] = "gpu",	    [SX_LOG_CAPTURE] = "capture", [SX_LOG_IPC] = "ipc",
-	[SX_LOG_CONFIG] = "config", [SX_LOG_DAEMON] = "daemon",	  [SX_LOG_TOOLS] = "tools",
+	[SX_LOG_BASE] = "base",	    [SX_LOG_CAPTURE] = "capture", [SX_LOG_CONFIG] = "config",
+	[SX_LOG_DAEMON] = "daemon", [SX_LOG_TOOLS] = "tools",
 };
 
 static const char *const level_names[] = {
@@ -198,11 +197,11 @@ int sx_log_levels_parse(struct sx_log_levels *ret, const char *text, char *why, 
 		if (equals)
 			topic = find_name(topic_names, 0, SX_LOG_TOPICS, word, (size_t)(equals - word));
 		if (level < 0 || (equals && topic < 0)) {
-			snprintf(why, why_bytes,
-				 "'%.*s' is not a log level: error, warning, notice, info, debug, or "
-				 "TOPIC=LEVEL with topic "
-				 "base, stages, cpu, gpu, capture, ipc, config, daemon, tools",
-				 (int)(length < 64 ? length : 64), word);
+			snprintf(
+				why, why_bytes,
+				"'%.*s' is not a log level: error, warning, notice, info, debug, or TOPIC=LEVEL "
+				"with topic base, capture, config, daemon, tools",
+				(int)(length < 64 ? length : 64), word);
 			return -EINVAL;
 		}
 		for (int t = 0; t < SX_LOG_TOPICS; t++)

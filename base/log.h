@@ -1,5 +1,5 @@
 /*
- * Log lines on stderr: one topic per folder, a level for each topic.
+ * Log lines on stderr: by topic, with a level for each.
  *
  * Under systemd (JOURNAL_STREAM names stderr) a line is "<4>capture: text", otherwise "12:34:56.789 warning
  * capture: text". One write(2) a line. Real-time threads put lines into a ring of their own, the main thread
@@ -26,15 +26,11 @@ enum sx_log_level {
 };
 
 enum sx_log_topic {
-	SX_LOG_BASE,
-	SX_LOG_STAGES,
-	SX_LOG_CPU,
-	SX_LOG_GPU,
-	SX_LOG_CAPTURE,
-	SX_LOG_IPC,
-	SX_LOG_CONFIG,
-	SX_LOG_DAEMON,
-	SX_LOG_TOOLS,
+	SX_LOG_BASE,	/* the log itself */
+	SX_LOG_CAPTURE, /* cameras and other sources */
+	SX_LOG_CONFIG,	/* what is configured, and what of it a reload changes */
+	SX_LOG_DAEMON,	/* state, engine, outputs */
+	SX_LOG_TOOLS,	/* programs beside the daemon */
 	SX_LOG_TOPICS
 };
 
@@ -53,7 +49,7 @@ struct sx_log_levels {
 };
 
 /*
- * "info", "warning capture=debug ipc=error": words separated by spaces or commas, a level alone is for all topics.
+ * "info", "warning capture=debug config=error": words separated by spaces or commas, a level alone is for all topics.
  * -EINVAL with a sentence in why.
  */
 int sx_log_levels_parse(struct sx_log_levels *ret, const char *text, char *why, size_t why_bytes);

@@ -3,15 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/rate.h"
-
-void sx_rate_init(struct sx_rate *r)
-{
-	memset(r, 0, sizeof(*r));
-}
 
 void sx_rate_add(struct sx_rate *r, int64_t now_ns)
 {

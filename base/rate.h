@@ -15,6 +15,7 @@
 #define SX_RATE_PART_NS INT64_C(100000000)
 #define SX_RATE_PARTS 104 /* 101 are read, the rest is slack while a part is being emptied */
 
+/* Ready when zeroed. */
 struct sx_rate {
 	struct {
 		_Atomic int64_t part; /* time / SX_RATE_PART_NS + 1; 0 while empty or being emptied */
@@ -23,8 +24,6 @@ struct sx_rate {
 	} parts[SX_RATE_PARTS];
 };
 
-/* A zeroed structure is ready. */
-void sx_rate_init(struct sx_rate *r);
 /* Thread: the one that counts; real-time safe. now_ns: CLOCK_MONOTONIC, not falling. */
 void sx_rate_add(struct sx_rate *r, int64_t now_ns);
 /* Any thread: events per second over about the last seconds (1 to 10; whole parts, so up to 0.1 s longer). */

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "base/spsc.h"
 
@@ -64,28 +63,6 @@ void sx_spsc_release(struct sx_spsc *q)
 	size_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
 
 	atomic_store_explicit(&q->tail, tail + 1, memory_order_release);
-}
-
-bool sx_spsc_push(struct sx_spsc *q, const void *element)
-{
-	void *to = sx_spsc_reserve(q);
-
-	if (!to)
-		return false;
-	memcpy(to, element, q->element_bytes);
-	sx_spsc_commit(q);
-	return true;
-}
-
-bool sx_spsc_pop(struct sx_spsc *q, void *element)
-{
-	const void *from = sx_spsc_peek(q);
-
-	if (!from)
-		return false;
-	memcpy(element, from, q->element_bytes);
-	sx_spsc_release(q);
-	return true;
 }
 
 size_t sx_spsc_count(const struct sx_spsc *q)

@@ -1,5 +1,5 @@
 /*
- * Single-producer single-consumer ring of fixed-size elements: how a frame changes its thread.
+ * Single-producer single-consumer ring of fixed-size elements: how log lines leave a real-time thread.
  *
  * Lamport's queue with cached peer indices (each side reads the other's index only when its copy says full or
  * empty). Wait-free on both sides, no system call, no allocation. Wake-ups (eventfd) are the caller's.
@@ -10,12 +10,11 @@
 #define SX_BASE_SPSC_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 #define SX_CACHE_LINE 64
 
-/* Indices count pushes and pops for ever; index & (slots - 1) is the slot. */
+/* Indices count elements for ever; index & (slots - 1) is the slot. */
 struct sx_spsc {
 	unsigned char *storage;
 	size_t element_bytes, slots;
@@ -26,22 +25,22 @@ struct sx_spsc {
 };
 
 /*
- * storage: slots * element_bytes bytes, the caller's, stays while the ring is used and is aligned for the element.
+ * storage: slots * element_bytes bytes, the caller's, stays while the ring is used and is aligned for the
+ * element.
  * -EINVAL unless slots is a power of two and element_bytes is not 0. All slots can be filled.
  */
 int sx_spsc_init(struct sx_spsc *q, void *storage, size_t element_bytes, size_t slots);
 
-/* Thread: the producer. False: full, nothing was written. */
-bool sx_spsc_push(struct sx_spsc *q, const void *element);
-/* Thread: the consumer. False: empty, *element is untouched. */
-bool sx_spsc_pop(struct sx_spsc *q, void *element);
-
 /*
- * The same in place: the free slot to write into (NULL: full), published by sx_spsc_commit(); the oldest element
- * (NULL: empty), given back by sx_spsc_release(). A slot that is not committed or released is handed out again.
+ * Thread: the producer. The free slot to write into (NULL: full), published by sx_spsc_commit(); one that is
+ * not committed is handed out again.
  */
 void *sx_spsc_reserve(struct sx_spsc *q);
 void sx_spsc_commit(struct sx_spsc *q);
+/*
+ * Thread: the consumer. The oldest element (NULL: empty), given back by sx_spsc_release(); one that is not
+ * released is handed out again.
+ */
 void *sx_spsc_peek(struct sx_spsc *q);
 void sx_spsc_release(struct sx_spsc *q);
 

@@ -202,8 +202,7 @@ static int find_in_folder(struct found *f, const char *folder, char *why, size_t
 	if (r == 0 && !f->left.count) {
 		snprintf(why, why_bytes,
 			 "%s: no pairs found (image_2/image_3, left*/right*, *_left/*_right, im0/im1, or a "
-			 "folder of "
-			 "these for each pair)",
+			 "folder of these for each pair)",
 			 folder);
 		return -ENOENT;
 	}

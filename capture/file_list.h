@@ -23,18 +23,19 @@ struct sx_file_list {
 /*
  * layout two:
  *   p->left and p->right: two folders or glob patterns; equally many files, paired in natural order.
- *   p->path with {left|right} (any two words, also with a comma; as often as wanted): a pattern with * ? [..] and
- *     %d, %06d. Partners are equal in all that the wildcards stand for.
+ *   p->path with {left|right} (any two words, also with a comma; as often as wanted): a pattern with * ? [..]
+ *     and %d, %06d. Partners are equal in all that the wildcards stand for.
  *   p->path, a folder: first that fits of
  *     1. subfolders image_2/image_3 (KITTI 2015), image_0/image_1, colored_0/colored_1 (2012),
- *        image_02/data and image_03/data, image_00/data and image_01/data (raw), left/right: equal file names;
- *     2. files whose names differ in left/right, Left/Right, LEFT/RIGHT, _L/_R, _l/_r before the ending, or are
- *        im0/im1, im2/im6, view1/view5 (Middlebury);
+ *        image_02/data and image_03/data, image_00/data and image_01/data (raw), left/right: equal file
+ *        names;
+ *     2. files whose names differ in left/right, Left/Right, LEFT/RIGHT, _L/_R, _l/_r before the ending, or
+ *        are im0/im1, im2/im6, view1/view5 (Middlebury);
  *     3. the same rules as 2. in each subfolder.
  * layout side-by-side, top-bottom: p->path is a folder or a pattern.
  *
- * Returns 0; -ENOENT nothing found; -EINVAL a file without partner, unequal counts, or parameters that do not fit;
- * -ENOMEM; with a sentence that names the file. finish accepts a zeroed list.
+ * Returns 0; -ENOENT nothing found; -EINVAL a file without partner, unequal counts, or parameters that do not
+ * fit; -ENOMEM; with a sentence that names the file. finish accepts a zeroed list.
  */
 int sx_file_list_find(struct sx_file_list *ret, const struct sx_source_params *p, char *why,
 		      size_t why_bytes);

@@ -93,7 +93,7 @@ static int compare_entries(const void *a, const void *b)
 	return sx_paths_compare(*(char *const *)a, *(char *const *)b);
 }
 
-void sx_paths_sort(struct sx_paths *p)
+static void paths_sort(struct sx_paths *p)
 {
 	if (p->count)
 		qsort(p->name, p->count, sizeof(*p->name), compare_entries);
@@ -145,7 +145,7 @@ static int list(struct sx_paths *ret, const char *folder, bool folders)
 			r = sx_paths_add(ret, NULL, e->d_name);
 	}
 	closedir(dir);
-	sx_paths_sort(ret);
+	paths_sort(ret);
 	return r;
 }
 
@@ -193,7 +193,7 @@ int sx_paths_expand(struct sx_paths *ret, const char *pattern)
 	for (size_t i = 0; r == 0 && i < g.gl_pathc; i++)
 		r = sx_paths_add(ret, NULL, g.gl_pathv[i]);
 	globfree(&g);
-	sx_paths_sort(ret);
+	paths_sort(ret);
 	return r;
 }
 
@@ -233,7 +233,7 @@ struct out {
 	size_t bytes, used;
 };
 
-static int put(struct out *o, const char *text, size_t n)
+static int path_put(struct out *o, const char *text, size_t n)
 {
 	if (n >= o->bytes - o->used)
 		return -ENAMETOOLONG;
@@ -254,9 +254,9 @@ static size_t put_number(struct out *o, const char *p, int *r)
 	for (size_t i = 0; i < n; i++)
 		digits = 10 * digits + p[1 + i] - '0';
 	if (!digits)
-		*r = put(o, "*", 1);
+		*r = path_put(o, "*", 1);
 	for (long i = 0; *r == 0 && i < digits; i++)
-		*r = put(o, "[0-9]", 5);
+		*r = path_put(o, "[0-9]", 5);
 	return n + 2;
 }
 
@@ -270,12 +270,12 @@ int sx_pattern_side(const char *pattern, int side, char *ret, size_t bytes)
 		size_t length[2], n;
 
 		if (find_sides(pattern, part, length, &end)) {
-			r = put(&o, part[side], length[side]);
+			r = path_put(&o, part[side], length[side]);
 			pattern = end;
 		} else if ((n = put_number(&o, pattern, &r)) > 0) {
 			pattern += n;
 		} else {
-			r = put(&o, pattern++, 1);
+			r = path_put(&o, pattern++, 1);
 		}
 	}
 	return r;
@@ -299,8 +299,11 @@ static size_t wildcard(const char *p)
 	return p[1] && close ? (size_t)(close - p) + 1 : 0;
 }
 
-/* As fnmatch(3) with FNM_PATHNAME, but keeps what each wildcard matched. The depth is bounded by the wildcards. */
-static bool match(const char *p, const char *s, struct piece *pieces, int n)
+/*
+ * As fnmatch(3) with FNM_PATHNAME, but keeps what each wildcard matched. The depth is bounded by the
+ * wildcards.
+ */
+static bool path_match(const char *p, const char *s, struct piece *pieces, int n)
 {
 	char one[64], letter[2];
 	size_t w;
@@ -320,7 +323,7 @@ static bool match(const char *p, const char *s, struct piece *pieces, int n)
 	if (*p == '*') {
 		for (size_t k = 0;; k++) {
 			pieces[n] = (struct piece){s, k};
-			if (match(p + 1, s + k, pieces, n + 1))
+			if (path_match(p + 1, s + k, pieces, n + 1))
 				return true;
 			if (!s[k] || s[k] == '/')
 				return false;
@@ -335,7 +338,7 @@ static bool match(const char *p, const char *s, struct piece *pieces, int n)
 	if (fnmatch(one, letter, 0))
 		return false;
 	pieces[n] = (struct piece){s, 1};
-	return match(p + w, s + 1, pieces, n + 1);
+	return path_match(p + w, s + 1, pieces, n + 1);
 }
 
 int sx_pattern_partner(const char *from, const char *to, const char *path, char *ret, size_t bytes)
@@ -346,7 +349,7 @@ int sx_pattern_partner(const char *from, const char *to, const char *path, char 
 
 	if (bytes)
 		*ret = 0;
-	if (!match(from, path, pieces, 0))
+	if (!path_match(from, path, pieces, 0))
 		return -EINVAL;
 	while (r == 0 && *to) {
 		size_t w = wildcard(to);
@@ -354,14 +357,14 @@ int sx_pattern_partner(const char *from, const char *to, const char *path, char 
 		if (w && !pieces[n].at)
 			return -EINVAL; /* more wildcards than from has: inside a {left|right} part */
 		if (w) {
-			r = put(&o, pieces[n].at, pieces[n].length);
+			r = path_put(&o, pieces[n].at, pieces[n].length);
 			n++;
 			to += w;
 			continue;
 		}
 		if (*to == '\\' && to[1])
 			to++;
-		r = put(&o, to++, 1);
+		r = path_put(&o, to++, 1);
 	}
 	return r;
 }

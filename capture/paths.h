@@ -18,7 +18,6 @@ struct sx_paths {
 int sx_paths_add(struct sx_paths *p, const char *folder, const char *name);
 void sx_paths_finish(struct sx_paths *p);
 /* Natural order: numbers by value, all else by bytes. */
-void sx_paths_sort(struct sx_paths *p);
 int sx_paths_compare(const char *a, const char *b);
 /* By the same order; the list must be sorted. */
 bool sx_paths_has(const struct sx_paths *p, const char *name);
@@ -32,7 +31,10 @@ int sx_paths_expand(struct sx_paths *ret, const char *pattern);
 
 /* Whether the pattern has a {left|right} part. */
 bool sx_pattern_has_sides(const char *pattern);
-/* The glob pattern of one side (0 left, 1 right): {a|b} chosen, %d and %06d made wildcards. -EINVAL, -ENAMETOOLONG. */
+/*
+ * The glob pattern of one side (0 left, 1 right): {a|b} chosen, %d and %06d made wildcards. -EINVAL,
+ * -ENAMETOOLONG.
+ */
 int sx_pattern_side(const char *pattern, int side, char *ret, size_t bytes);
 /* What to has in the place of path's wildcards, for a path that from matches. -EINVAL if it does not. */
 int sx_pattern_partner(const char *from, const char *to, const char *path, char *ret, size_t bytes);

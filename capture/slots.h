@@ -16,8 +16,9 @@
 #define SX_FPS_MAX 1000.0
 
 /*
- * block: the memory of the pair, whole pages: an engine can pin it, and bring both images in one copy. whole: the
- * images in it, left before right; left and right: its halves (side-by-side, top-bottom), or the two images.
+ * block: the memory of the pair, whole pages: an engine can pin it, and bring both images in one copy. whole:
+ * the images in it, left before right; left and right: its halves (side-by-side, top-bottom), or the two
+ * images.
  */
 struct sx_slot {
 	struct sx_block block;
@@ -39,8 +40,9 @@ struct sx_slots {
 };
 
 /*
- * Takes all memory, and has no pace yet. width, height: of one image of the pair. Returns 0 or negative errno (with a
- * sentence); sx_slots_finish() accepts a zeroed and a half-made one, but not one that was never initialised.
+ * Takes all memory, and has no pace yet. width, height: of one image of the pair. Returns 0 or negative errno
+ * (with a sentence); sx_slots_finish() accepts a zeroed and a half-made one, but not one that was never
+ * initialised.
  */
 int sx_slots_init(struct sx_slots *s, int count, enum sx_layout layout, int width, int height,
 		  enum sx_pixel pixel, char *why, size_t why_bytes);
@@ -55,7 +57,10 @@ struct sx_image sx_layout_half(const struct sx_image *whole, enum sx_layout layo
 /* As sx_source_block(): one for each slot. */
 bool sx_slots_block(const struct sx_slots *s, int index, struct sx_block *ret);
 
-/* Thread: capture. A free slot if one is due, else NULL. A tick that finds no free slot is lost, as in a camera. */
+/*
+ * Thread: capture. A free slot if one is due, else NULL. A tick that finds no free slot is lost, as in a
+ * camera.
+ */
 struct sx_slot *sx_slots_take(struct sx_slots *s);
 
 /* Any thread. */

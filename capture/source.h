@@ -1,15 +1,6 @@
 /*
  * Where stereo pairs come from: cameras, image files, a synthetic street.
  *
- * The words of this folder and of daemon/, each for one thing:
- *   buffer  memory that a driver fills; it is the driver's or ours
- *   image   what one camera has seen once: pixels, in a buffer, a slot or a file
- *   slot    memory of ours for the images of a pair that were copied, decoded, read or drawn
- *   pair    a left and a right image of one time, or one image that holds both (struct sx_pair)
- *   ticket  source v4l2: what is known of a pair on its way to the engine and back (v4l2_priv.h)
- *   item    the daemon: a pair between capture thread and frame thread, and who holds it (daemon/handover.h)
- *   flight  the daemon: an engine's context and the item that it computes (daemon/pipeline.h)
- *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SX_CAPTURE_SOURCE_H
@@ -23,7 +14,7 @@
 
 enum sx_source_kind { SX_SOURCE_V4L2, SX_SOURCE_FILES, SX_SOURCE_SYNTHETIC };
 enum sx_layout { SX_LAYOUT_TWO, SX_LAYOUT_SIDE_BY_SIDE, SX_LAYOUT_TOP_BOTTOM };
-/* v4l2: what cameras send. Auto: the cheapest that all of them have in the size and at the rate that is wanted. */
+/* v4l2: what cameras send. Auto: the cheapest that all of them have at the size and rate wanted. */
 enum sx_source_format {
 	SX_FORMAT_AUTO,
 	SX_FORMAT_GREY,
@@ -37,8 +28,8 @@ enum sx_source_format {
 	SX_FORMAT_MJPG
 };
 /*
- * v4l2: where drivers write. userptr: into memory of ours that the engine reads; dmabuf: into buffers of another device or
- * a heap, likewise; mmap: into the driver's own, from which one copy is made. Auto: the first of these that works.
+ * v4l2: where drivers write. userptr: our memory, which the engine reads; dmabuf: buffers of another device
+ * or a heap, likewise; mmap: the driver's own, to be copied once. Auto: the first that works.
  */
 enum sx_source_memory { SX_MEMORY_AUTO, SX_MEMORY_USERPTR, SX_MEMORY_DMABUF, SX_MEMORY_MMAP };
 
@@ -80,7 +71,7 @@ struct sx_source_info {
 	bool paced; /* false: gives a pair whenever asked; the taker sets the pace */
 	/* the camera, where the source knows it better than the configuration (synthetic); NULL elsewhere */
 	const struct sx_camera *camera;
-	/* what else is worth a line in the log: why not another memory, exposure that differs from what was asked for */
+	/* for the log: why not another memory, exposure that differs from what was asked for */
 	char note[256];
 };
 
@@ -98,8 +89,8 @@ enum sx_image_drop {
 const char *sx_image_drop_name(enum sx_image_drop drop);
 
 /*
- * gaps, dropped: v4l2 only. captured is the sum of all that was dropped and all that became part of a pair that was given
- * out. dropped[0][SX_DROP_OVERLOAD] counts pairs, as the other side's do.
+ * gaps, dropped: v4l2 only. captured is the sum of all that was dropped and all that became part of a pair
+ * that was given out. dropped[0][SX_DROP_OVERLOAD] counts pairs, as the other side's do.
  */
 struct sx_source_counters {
 	uint64_t captured[2]; /* images per side */
@@ -115,8 +106,8 @@ struct sx_source;
 /*
  * Opens a source with room for slots pairs in use at once. *ret only on success; otherwise negative errno and
  * one sentence in why (what, where). All memory is taken here.
- * Errors: -ENOENT nothing there, -EBADMSG unreadable data, -EINVAL sizes differ or parameters contradict, -ENODEV a camera is
- * absent, busy or failing: to be tried again later.
+ * Errors: -ENOENT nothing there, -EBADMSG unreadable data, -EINVAL sizes differ or parameters contradict,
+ * -ENODEV a camera is absent, busy or failing: to be tried again later.
  */
 int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots, char *why,
 		   size_t why_bytes);
@@ -131,7 +122,7 @@ struct sx_block {
 };
 /*
  * The blocks of a source, from index 0 on; false behind the last. An engine that reads pairs where they lie
- * (sx_backend.pin) has to know them all, and to forget them before the source is closed. None: pairs lie anywhere.
+ * (sx_backend.pin) has to know them all, and to forget them before the source is closed.
  */
 bool sx_source_block(const struct sx_source *s, int index, struct sx_block *ret);
 
@@ -145,14 +136,14 @@ int sx_source_fd(const struct sx_source *s);
 
 /*
  * Thread: capture. Takes the next pair without waiting. 1: *pair is filled; 0: nothing yet (or all slots in
- * use); -ENODATA: the last pair was given, no more will come; -ENODEV: camera lost, try again after reopening;
- * -EBADMSG: this pair was unreadable and is skipped, why says which (counted as corrupt).
+ * use); -ENODATA: the last pair was given, no more will come; -ENODEV: camera lost, try again after
+ * reopening; -EBADMSG: this pair was unreadable and is skipped, why says which (counted as corrupt).
  */
 int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes);
 
 /*
- * Any thread. Gives the pair's images back; every pair exactly once. Their memory is used again, and buffers go back to
- * their drivers, when sx_source_next() is called next: who releases from another thread wakes the one that takes.
+ * Any thread. Gives the pair's images back; every pair exactly once. Buffers go back to their drivers in the
+ * next sx_source_next(): who releases from another thread wakes the one that takes.
  */
 void sx_source_release(struct sx_source *s, const struct sx_pair *pair);
 

@@ -40,7 +40,9 @@ struct sx_source {
 
 extern const struct sx_source_ops sx_files_ops, sx_synthetic_ops, sx_v4l2_ops;
 
-/* 0, or -EINVAL with a sentence if one image of a pair would be outside 32x32 .. 4096x2160. what: names it. */
+/*
+ * 0, or -EINVAL with a sentence if one image of a pair would be outside 32x32 .. 4096x2160. what: names it.
+ */
 int sx_source_check_size(const char *what, int width, int height, char *why, size_t why_bytes);
 
 /* Fills *pair from a filled slot: views, number, software time stamps; counts it. */

@@ -16,9 +16,6 @@
 #define BLANKS " \t,"
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 
-static const char *const kinds[] = {
-	[STIXEL_GROUND] = "ground", [STIXEL_OBJECT] = "object", [STIXEL_SKY] = "sky"};
-
 /* What is wrong with entry number index, which is text up to length. */
 __attribute__((format(printf, 6, 7))) static int refuse(char *why, size_t why_bytes, int index,
 							const char *text, int length, const char *format, ...)
@@ -36,9 +33,12 @@ __attribute__((format(printf, 6, 7))) static int refuse(char *why, size_t why_by
 /* Kind of the word behind the colon, -1: none of them. */
 static int kind_of(const char *word, size_t length)
 {
-	for (int i = 0; i < (int)(sizeof(kinds) / sizeof(kinds[0])); i++)
-		if (strlen(kinds[i]) == length && memcmp(kinds[i], word, length) == 0)
-			return i;
+	for (int kind = STIXEL_GROUND; kind < STIXEL_UNKNOWN; kind++) {
+		const char *name = stixel_kind_name((unsigned)kind);
+
+		if (strlen(name) == length && memcmp(name, word, length) == 0)
+			return kind;
+	}
 	return -1;
 }
 

@@ -96,7 +96,7 @@ static const char *cpu_describe(const struct sx_device *d)
 }
 
 /* Grows m; content is lost. Huge pages where the system gives them; every page is there afterwards. */
-static int grow(struct sx_shared_memory *m, size_t bytes)
+static int shared_memory_grow(struct sx_shared_memory *m, size_t bytes)
 {
 	size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : 64;
 	uint8_t *data;
@@ -123,19 +123,19 @@ static int share_memory(struct sx_device *d, const struct sx_matcher *m)
 
 	sx_pool_drain(d->pool); /* no frame uses what is about to move */
 	d->layout = (struct sx_matcher){0};
-	r = grow(&d->volume, volume);
+	r = shared_memory_grow(&d->volume, volume);
 	if (r == 0)
-		r = grow(&d->maps, sx_matcher_maps_bytes(m));
+		r = shared_memory_grow(&d->maps, sx_matcher_maps_bytes(m));
 	if (r == 0)
-		r = grow(&d->costs, sx_matcher_costs_bytes(m));
+		r = shared_memory_grow(&d->costs, sx_matcher_costs_bytes(m));
 	if (r == 0)
-		r = grow(&d->planes, planes);
+		r = shared_memory_grow(&d->planes, planes);
 	for (int i = 0; i < sx_pool_threads(d->pool) && r == 0; i++)
-		r = grow(&d->scratch[i], scratch);
+		r = shared_memory_grow(&d->scratch[i], scratch);
 	return r;
 }
 
-static void *take(struct sx_context *x, size_t bytes)
+static void *context_take(struct sx_context *x, size_t bytes)
 {
 	void *memory;
 
@@ -149,11 +149,11 @@ static void *take(struct sx_context *x, size_t bytes)
 }
 
 /* With a margin on both ends, which vector loads may touch. */
-static int take_tap(struct sx_context *x, enum sx_tap tap)
+static int context_take_tap(struct sx_context *x, enum sx_tap tap)
 {
 	const struct sx_tap_shape s = sx_tap_shape(&x->config, tap);
 	size_t pitch = ((size_t)s.width * sx_pixel_bytes(s.pixel) + 63) & ~(size_t)63;
-	uint8_t *data = take(x, pitch * (size_t)s.height + 2 * SX_MATCHER_MARGIN);
+	uint8_t *data = context_take(x, pitch * (size_t)s.height + 2 * SX_MATCHER_MARGIN);
 
 	if (!data)
 		return -ENOMEM;
@@ -162,28 +162,28 @@ static int take_tap(struct sx_context *x, enum sx_tap tap)
 	return 0;
 }
 
-static int take_taps(struct sx_context *x)
+static int context_take_taps(struct sx_context *x)
 {
 	for (int i = 0; i < SX_TAP_COUNT; i++)
-		if (sx_tap_is_kept(&x->config, (enum sx_tap)i) && take_tap(x, (enum sx_tap)i) < 0)
+		if (sx_tap_is_kept(&x->config, (enum sx_tap)i) && context_take_tap(x, (enum sx_tap)i) < 0)
 			return -ENOMEM;
 	sx_taps_share(&x->config, x->taps);
 	return 0;
 }
 
 /* Class scores of cells, where pairs may have some. */
-static int take_scores(struct sx_context *x, int columns, int rows)
+static int context_take_scores(struct sx_context *x, int columns, int rows)
 {
 	const struct sx_params *p = &x->config.params;
 
 	if (!sx_is_slanted(&p->stixels) || p->semantics.classes == 0)
 		return 0;
 	sx_image_layout(&x->scores, SX_PIXEL_U8, rows * p->semantics.classes, columns);
-	x->scores.data = take(x, x->scores.pitch * (size_t)columns);
+	x->scores.data = context_take(x, x->scores.pitch * (size_t)columns);
 	return x->scores.data ? 0 : -ENOMEM;
 }
 
-static int take_memory(struct sx_context *x)
+static int context_take_memory(struct sx_context *x)
 {
 	const struct sx_params *p = &x->config.params;
 	int w = x->config.width, h = x->config.height, columns = sx_reduce_columns(w, p->stixels.width);
@@ -195,7 +195,7 @@ static int take_memory(struct sx_context *x)
 	if (r == 0)
 		r = share_memory(x->device, &x->matcher);
 	if (r == 0)
-		r = take_taps(x);
+		r = context_take_taps(x);
 	if (r == 0)
 		r = sx_road_finder_create(&x->road_finder, p, w, h, range);
 	if (r == 0)
@@ -206,18 +206,18 @@ static int take_memory(struct sx_context *x)
 		return r;
 	x->segments.image_height = h;
 	x->segments.cell_height = sx_cell_height(&p->stixels);
-	r = take_scores(x, columns, rows);
+	r = context_take_scores(x, columns, rows);
 	if (r < 0)
 		return r;
 	if (p->filters.speckle_size > 0) {
-		x->speckle_memory = take(x, sx_speckle_bytes(w, h));
+		x->speckle_memory = context_take(x, sx_speckle_bytes(w, h));
 		if (!x->speckle_memory)
 			return -ENOMEM;
 		sx_speckle_init(&x->speckle, x->matcher.kernels, &p->filters, w, h, x->speckle_memory);
 	}
-	x->offsets = take(x, ((size_t)columns + 1) * sizeof(*x->offsets));
-	x->stixels =
-		take(x, sx_compact_capacity(columns, rows, p->stixels.max_per_column) * sizeof(*x->stixels));
+	x->offsets = context_take(x, ((size_t)columns + 1) * sizeof(*x->offsets));
+	x->stixels = context_take(x, sx_compact_capacity(columns, rows, p->stixels.max_per_column) *
+					     sizeof(*x->stixels));
 	x->bytes += sizeof(*x) + sx_matcher_bytes(&x->matcher) + sx_road_finder_bytes(x->road_finder) +
 		    sx_segmenter_bytes(x->segmenter) + sx_segments_bytes(&x->segments);
 	return x->offsets && x->stixels ? 0 : -ENOMEM;
@@ -284,7 +284,7 @@ static int cpu_context_create(struct sx_context **ret, struct sx_device *d, cons
 		r = complain(why, why_bytes, -errno, "eventfd");
 		goto fail;
 	}
-	r = take_memory(x);
+	r = context_take_memory(x);
 	d->context_bytes += x->bytes;
 	if (r < 0) {
 		snprintf(why, why_bytes, "engine cpu: no memory for %dx%d and %d disparities: %s", c->width,

@@ -48,7 +48,7 @@ static struct sx_image rows_of(const struct sx_image *img, int y0, int y1)
 	return part;
 }
 
-static void book(struct frame *f, enum sx_stage stage)
+static void frame_book(struct frame *f, enum sx_stage stage)
 {
 	int64_t now = sx_now_ns();
 
@@ -164,7 +164,7 @@ static void fastdt_winners_task(void *arg, int index, int worker)
 						      sx_pool_threads(d->pool));
 }
 
-static void smooth(struct frame *f)
+static void frame_aggregate_fastdt(struct frame *f)
 {
 	struct sx_pool *pool = f->x->device->pool;
 	int width = f->x->config.width, height = f->x->config.height;
@@ -173,12 +173,12 @@ static void smooth(struct frame *f)
 	sx_pool_for(pool, sx_pool_threads(pool) + tasks_of(width, SX_FASTDT_PLANE_COLUMNS),
 		    fastdt_planes_task, f);
 	sx_pool_for(pool, sx_fastdt_bands(&f->x->matcher), fastdt_band_task, f);
-	book(f, SX_STAGE_SGM);
+	frame_book(f, SX_STAGE_SGM);
 	sx_pool_for(pool, tasks_of(height, ROWS), fastdt_winners_task, f);
-	book(f, SX_STAGE_WINNER);
+	frame_book(f, SX_STAGE_WINNER);
 }
 
-static void sum_paths(struct frame *f, enum sx_shear shear, bool first)
+static void frame_aggregate_sgm(struct frame *f, enum sx_shear shear, bool first)
 {
 	f->shear = shear;
 	f->first = first;
@@ -186,7 +186,7 @@ static void sum_paths(struct frame *f, enum sx_shear shear, bool first)
 }
 
 /* What costs are made from; of zncc the costs, too. */
-static void describe(struct frame *f)
+static void frame_describe(struct frame *f)
 {
 	struct sx_pool *pool = f->x->device->pool;
 	int height = f->x->config.height;
@@ -197,7 +197,7 @@ static void describe(struct frame *f)
 	} else {
 		sx_pool_for(pool, 2 * tasks_of(height, ROWS), census_task, f);
 	}
-	book(f, SX_STAGE_CENSUS);
+	frame_book(f, SX_STAGE_CENSUS);
 }
 
 static void scores_task(void *arg, int index, int worker)
@@ -222,7 +222,7 @@ static void reduce_scores(struct frame *f)
 		sx_pool_for(x->device->pool, tasks_of(x->segments.capacity, 4), scores_task, f);
 }
 
-static void match(struct frame *f)
+static void frame_match(struct frame *f)
 {
 	struct sx_context *x = f->x;
 	struct sx_pool *pool = x->device->pool;
@@ -233,21 +233,21 @@ static void match(struct frame *f)
 	reduce_scores(f);
 	if (x->images_read)
 		x->images_read(x->user);
-	book(f, SX_STAGE_INGEST);
-	describe(f);
+	frame_book(f, SX_STAGE_INGEST);
+	frame_describe(f);
 	if (x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT) {
-		smooth(f);
+		frame_aggregate_fastdt(f);
 		return;
 	}
 	if (x->config.params.stereo.paths >= 4)
-		sum_paths(f, SX_SHEAR_DOWN, true);
+		frame_aggregate_sgm(f, SX_SHEAR_DOWN, true);
 	if (x->config.params.stereo.paths == 8) {
-		sum_paths(f, SX_SHEAR_RIGHT, false);
-		sum_paths(f, SX_SHEAR_LEFT, false);
+		frame_aggregate_sgm(f, SX_SHEAR_RIGHT, false);
+		frame_aggregate_sgm(f, SX_SHEAR_LEFT, false);
 	}
-	book(f, SX_STAGE_SGM);
+	frame_book(f, SX_STAGE_SGM);
 	sx_pool_for(pool, x->config.height, winner_task, f);
-	book(f, SX_STAGE_WINNER);
+	frame_book(f, SX_STAGE_WINNER);
 }
 
 static void median_task(void *arg, int index, int worker)
@@ -301,7 +301,7 @@ static void confidence_task(void *arg, int index, int worker)
 					       y0, y1);
 }
 
-static void filter(struct frame *f)
+static void frame_filter(struct frame *f)
 {
 	struct sx_context *x = f->x;
 	struct sx_pool *pool = x->device->pool;
@@ -310,17 +310,17 @@ static void filter(struct frame *f)
 
 	if (p->median)
 		sx_pool_for(pool, strips, median_task, f);
-	book(f, SX_STAGE_MEDIAN);
+	frame_book(f, SX_STAGE_MEDIAN);
 	sx_pool_for(pool, strips, left_right_task, f);
-	book(f, SX_STAGE_LEFT_RIGHT);
+	frame_book(f, SX_STAGE_LEFT_RIGHT);
 	if (p->speckle_size > 0) {
 		sx_pool_for(pool, sx_speckle_stripes(&x->speckle), speckle_task, f);
 		sx_speckle_join(&x->speckle, &x->taps[SX_TAP_LEFT_RIGHT]);
 		sx_pool_for(pool, sx_speckle_stripes(&x->speckle), erase_task, f);
 	}
-	book(f, SX_STAGE_SPECKLE);
+	frame_book(f, SX_STAGE_SPECKLE);
 	sx_pool_for(pool, strips, confidence_task, f);
-	book(f, SX_STAGE_CONFIDENCE);
+	frame_book(f, SX_STAGE_CONFIDENCE);
 }
 
 static void histogram_task(void *arg, int index, int worker)
@@ -342,7 +342,7 @@ static void find_road(struct frame *f)
 	if (sx_road_looks(r))
 		sx_pool_for(x->device->pool, tasks_of(r->height - r->first_row, ROWS), histogram_task, f);
 	sx_road_fit(r, x->has_previous ? &x->previous : NULL, &x->result.road);
-	book(f, SX_STAGE_ROAD);
+	frame_book(f, SX_STAGE_ROAD);
 }
 
 /* A part of 8 stixel columns: neighbours in the image, rows of the result. */
@@ -397,16 +397,16 @@ static void make_stixels(struct frame *f)
 	int columns = x->segments.columns;
 
 	sx_pool_for(pool, tasks_of(columns, 8), reduce_task, f);
-	book(f, SX_STAGE_REDUCE);
+	frame_book(f, SX_STAGE_REDUCE);
 	sx_segmenter_begin(x->segmenter, &x->result.road, &x->taps[SX_TAP_COLUMNS_CONFIDENCE],
 			   x->scored ? &x->scores : NULL);
 	sx_pool_for(pool, tasks_of(columns, COLUMNS), segment_task, f);
-	book(f, SX_STAGE_SEGMENT);
+	frame_book(f, SX_STAGE_SEGMENT);
 	f->flags = sx_compact_flags(&x->result.road, &x->config.params);
 	x->result.count =
 		sx_compact_offsets(&x->segments, x->config.params.stixels.max_per_column, x->offsets);
 	sx_pool_for(pool, tasks_of(columns, COLUMNS), compact_task, f);
-	book(f, SX_STAGE_COMPACT);
+	frame_book(f, SX_STAGE_COMPACT);
 }
 
 static bool same_layout(const struct sx_matcher *a, const struct sx_matcher *b)
@@ -419,7 +419,7 @@ static bool same_layout(const struct sx_matcher *a, const struct sx_matcher *b)
 }
 
 /* Contexts of one shape, the usual case, find everything as the frame before left it. */
-static void lay_out(struct sx_context *x)
+static void frame_lay_out(struct sx_context *x)
 {
 	struct sx_device *d = x->device;
 
@@ -461,9 +461,9 @@ void sx_frame_run(void *arg)
 	ssize_t n;
 
 	x->result.started_ns = f.since;
-	lay_out(x);
-	match(&f);
-	filter(&f);
+	frame_lay_out(x);
+	frame_match(&f);
+	frame_filter(&f);
 	find_road(&f);
 	make_stixels(&f);
 	x->result.finished_ns = f.since;

@@ -170,7 +170,7 @@ void *sx_matcher_take(uint8_t *memory, size_t *used, size_t bytes)
 }
 
 /* Values of 4 bytes, with room for window / 2 more before them and a vector after. */
-static void *take_values(uint8_t *memory, size_t *used, const struct sx_matcher *m, size_t values)
+static void *matcher_take_values(uint8_t *memory, size_t *used, const struct sx_matcher *m, size_t values)
 {
 	size_t before = padded((size_t)(m->p.zncc_window / 2) * sizeof(int32_t));
 	uint8_t *p = sx_matcher_take(memory, used, before + values * sizeof(int32_t) + SX_MATCHER_MARGIN);
@@ -178,25 +178,26 @@ static void *take_values(uint8_t *memory, size_t *used, const struct sx_matcher 
 	return p ? p + before : NULL;
 }
 
-static void lay_out_zncc(struct sx_matcher_zncc *z, const struct sx_matcher *m, uint8_t *memory, size_t *used)
+static void matcher_lay_out_zncc(struct sx_matcher_zncc *z, const struct sx_matcher *m, uint8_t *memory,
+				 size_t *used)
 {
 	size_t window = (size_t)m->p.zncc_window, disparities = (size_t)m->p.disparities;
 	size_t width = (size_t)m->width + window,
 	       turned = width + disparities; /* with the window's overhang */
 	size_t terms = window / 2 + 1, products = window > 3 ? width * disparities : 0;
 
-	z->column_sum = take_values(memory, used, m, width);
-	z->column_square = take_values(memory, used, m, width);
-	z->sum = take_values(memory, used, m, width);
-	z->variance = take_values(memory, used, m, width);
+	z->column_sum = matcher_take_values(memory, used, m, width);
+	z->column_square = matcher_take_values(memory, used, m, width);
+	z->sum = matcher_take_values(memory, used, m, width);
+	z->variance = matcher_take_values(memory, used, m, width);
 	z->left_pitch = width;
-	z->left = take_values(memory, used, m, terms * z->left_pitch);
+	z->left = matcher_take_values(memory, used, m, terms * z->left_pitch);
 	z->right_pitch = turned;
-	z->right = take_values(memory, used, m, terms * z->right_pitch);
-	z->left_sum = take_values(memory, used, m, width);
-	z->right_sum = take_values(memory, used, m, turned);
-	z->left_inverse = take_values(memory, used, m, width);
-	z->right_inverse = take_values(memory, used, m, turned);
+	z->right = matcher_take_values(memory, used, m, terms * z->right_pitch);
+	z->left_sum = matcher_take_values(memory, used, m, width);
+	z->right_sum = matcher_take_values(memory, used, m, turned);
+	z->left_inverse = matcher_take_values(memory, used, m, width);
+	z->right_inverse = matcher_take_values(memory, used, m, turned);
 	z->window = sx_matcher_take(memory, used, 2 * disparities * sizeof(int32_t));
 	z->products = sx_matcher_take(memory, used, products * sizeof(int32_t));
 	if (z->products)
@@ -209,18 +210,19 @@ size_t sx_matcher_maps_bytes(const struct sx_matcher *m)
 	return is_fastdt(m) ? sx_fastdt_maps_bytes(m) : 0;
 }
 
-static size_t lay_out_fastdt(struct sx_matcher_scratch *s, const struct sx_matcher *m, uint8_t *memory)
+static size_t matcher_lay_out_fastdt(struct sx_matcher_scratch *s, const struct sx_matcher *m,
+				     uint8_t *memory)
 {
 	size_t used = 0;
 
 	s->bytes = sx_matcher_take(memory, &used, 8 * ((size_t)m->width + SX_MATCHER_MARGIN));
 	s->row_cost = sx_matcher_take(memory, &used, FASTDT_COSTS * (size_t)m->p.disparities);
 	if (m->p.cost == SX_COST_ZNCC)
-		lay_out_zncc(&s->zncc, m, memory, &used);
+		matcher_lay_out_zncc(&s->zncc, m, memory, &used);
 	return used + sx_fastdt_scratch_lay_out(&s->fastdt, m, memory ? memory + used : NULL);
 }
 
-static size_t lay_out(struct sx_matcher_scratch *s, const struct sx_matcher *m, uint8_t *memory)
+static size_t matcher_lay_out(struct sx_matcher_scratch *s, const struct sx_matcher *m, uint8_t *memory)
 {
 	size_t width = (size_t)m->width, disparities = (size_t)m->p.disparities,
 	       block = (size_t)1 << m->word_bits;
@@ -230,7 +232,7 @@ static size_t lay_out(struct sx_matcher_scratch *s, const struct sx_matcher *m, 
 
 	s->memory = memory;
 	if (is_fastdt(m))
-		return lay_out_fastdt(s, m, memory);
+		return matcher_lay_out_fastdt(s, m, memory);
 	s->bytes = sx_matcher_take(memory, &used, 8 * (width + SX_MATCHER_MARGIN));
 	s->cost = sx_matcher_take(memory, &used, band * (size_t)m->height * disparities);
 	s->down = sx_matcher_take(memory, &used, band * (size_t)m->height * disparities);
@@ -246,7 +248,7 @@ static size_t lay_out(struct sx_matcher_scratch *s, const struct sx_matcher *m, 
 	s->side_high = sx_matcher_take(memory, &used, width * sizeof(uint16_t));
 	s->d0 = sx_matcher_take(memory, &used, width * sizeof(uint16_t));
 	if (m->p.cost == SX_COST_ZNCC)
-		lay_out_zncc(&s->zncc, m, memory, &used);
+		matcher_lay_out_zncc(&s->zncc, m, memory, &used);
 	return used;
 }
 
@@ -254,14 +256,14 @@ size_t sx_matcher_scratch_bytes(const struct sx_matcher *m)
 {
 	struct sx_matcher_scratch s;
 
-	return lay_out(&s, m, NULL);
+	return matcher_lay_out(&s, m, NULL);
 }
 
 void sx_matcher_scratch_init(struct sx_matcher_scratch *s, const struct sx_matcher *m, uint8_t *memory)
 {
 	size_t words = ((size_t)2 << m->word_bits) * sx_matcher_sum_pitch(m);
 
-	lay_out(s, m, memory);
+	matcher_lay_out(s, m, memory);
 	if (is_fastdt(m))
 		return;
 	for (size_t i = 0; i < words; i++) /* the margins stay like this */

@@ -2,12 +2,12 @@
  * The matcher of the cpu engine: what its kernels (cpu/kernel_sets.h) compute with, and on. Results equal
  * stages/stereo/census.h, sgm.h, winner.h, median.h and left_right.h byte for byte.
  *
- * How S is made. With E = L - C of a path, 0..P2, S = paths * C + sum of E.
+ * How S is made. The excess cost of a path is E = L - C, 0..P2, so that S = paths * C + sum of E.
  *   1. sgm_band(): the vertical (and diagonal) paths, in bands of a few columns whose cost and E stay in the
  *      second-level cache: down, then up; sum of E of these paths goes to the volume, one byte a cell, or two
  *      when paths * P2 exceeds a byte.
- *   2. winner_row(): cost again, E to the right and to the left, S and the winner of one row, all while the
- *      row is in cache. S is kept nowhere.
+ *   2. winner_row(): cost again, E of the left-to-right and right-to-left paths, S and the winner of one row, all while
+ *      the row is in cache. S is kept nowhere.
  * fastdt makes it otherwise: cpu/fastdt.h.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -90,8 +90,8 @@ struct sx_matcher_scratch {
 	uint8_t *cost, *down; /* band_columns x height x disparities */
 	uint8_t *state;	      /* two rows of band_columns x (disparities + 2 margins) */
 	/* winner_row */
-	uint8_t *row_cost, *row_right; /* cost, E to the right: width x disparities */
-	uint8_t *block_left;	       /* E to the left: two blocks x disparities */
+	uint8_t *row_cost, *row_right; /* cost, E of the left-to-right path: width x disparities */
+	uint8_t *block_left;	       /* E of the right-to-left path: two blocks x disparities */
 	uint16_t *block_sum;	       /* words of two blocks, rows of sum_pitch words with margins */
 	uint16_t *right_sum, *right_x; /* least S and its column by right column, from right to left */
 	uint16_t *s0, *side_low, *side_high, *d0; /* by column; bit 15 of d0: not unique */

@@ -56,7 +56,7 @@ size_t sx_slanted_cpu_bytes(const struct sx_slanted_tables *t)
 }
 
 /* Takes the next n elements of a size, on a cache line of their own; with memory NULL only counts. */
-static void *take(uint8_t *memory, size_t *used, size_t n, size_t bytes)
+static void *slanted_take(uint8_t *memory, size_t *used, size_t n, size_t bytes)
 {
 	void *p = memory ? memory + *used : NULL;
 
@@ -64,31 +64,31 @@ static void *take(uint8_t *memory, size_t *used, size_t n, size_t bytes)
 	return p;
 }
 
-static size_t lay_out(struct sx_slanted_work *w, const struct sx_slanted_tables *t, uint8_t *memory)
+static size_t slanted_lay_out(struct sx_slanted_work *w, const struct sx_slanted_tables *t, uint8_t *memory)
 {
 	const size_t h = (size_t)t->rows + 1 + 8; /* idle lanes */
 	size_t used = 0;
 
 	w->memory = memory;
 	for (int i = 0; i < SX_PREFIXES; i++)
-		w->prefix[i] = take(memory, &used, h, sizeof(double));
-	w->prefix_w = take(memory, &used, h, sizeof(int32_t));
-	w->prefix_g = take(memory, &used, h, sizeof(int32_t));
-	w->prefix_holes = take(memory, &used, h, sizeof(int32_t));
-	w->w = take(memory, &used, h, sizeof(int32_t));
-	w->g = take(memory, &used, h, sizeof(int32_t));
-	w->d = take(memory, &used, h, sizeof(int32_t));
-	w->origin = take(memory, &used, h, sizeof(int32_t));
-	w->at = take(memory, &used, h, sizeof(int32_t));
+		w->prefix[i] = slanted_take(memory, &used, h, sizeof(double));
+	w->prefix_w = slanted_take(memory, &used, h, sizeof(int32_t));
+	w->prefix_g = slanted_take(memory, &used, h, sizeof(int32_t));
+	w->prefix_holes = slanted_take(memory, &used, h, sizeof(int32_t));
+	w->w = slanted_take(memory, &used, h, sizeof(int32_t));
+	w->g = slanted_take(memory, &used, h, sizeof(int32_t));
+	w->d = slanted_take(memory, &used, h, sizeof(int32_t));
+	w->origin = slanted_take(memory, &used, h, sizeof(int32_t));
+	w->at = slanted_take(memory, &used, h, sizeof(int32_t));
 	for (int k = 0; k < t->classes; k++)
-		w->score[k] = take(memory, &used, h, sizeof(int32_t));
-	w->sky_cells = take(memory, &used, h, sizeof(int32_t));
+		w->score[k] = slanted_take(memory, &used, h, sizeof(int32_t));
+	w->sky_cells = slanted_take(memory, &used, h, sizeof(int32_t));
 	for (int k = 0; k < 3; k++) {
-		w->kw[k] = take(memory, &used, h, sizeof(float));
-		w->from[k] = take(memory, &used, h, sizeof(uint16_t));
+		w->kw[k] = slanted_take(memory, &used, h, sizeof(float));
+		w->from[k] = slanted_take(memory, &used, h, sizeof(uint16_t));
 	}
-	w->below = take(memory, &used, h, sizeof(*w->below));
-	w->list = take(memory, &used, h, sizeof(*w->list));
+	w->below = slanted_take(memory, &used, h, sizeof(*w->below));
+	w->list = slanted_take(memory, &used, h, sizeof(*w->list));
 	return used;
 }
 
@@ -96,7 +96,7 @@ size_t sx_slanted_work_bytes(const struct sx_slanted_tables *t)
 {
 	struct sx_slanted_work none;
 
-	return lay_out(&none, t, NULL);
+	return slanted_lay_out(&none, t, NULL);
 }
 
 int sx_slanted_work_init(struct sx_slanted_work *w, const struct sx_slanted_tables *t)
@@ -108,7 +108,7 @@ int sx_slanted_work_init(struct sx_slanted_work *w, const struct sx_slanted_tabl
 		return -ENOMEM;
 	/* rows 0 of the prefix sums are never written, nor is what idle lanes read */
 	memset(memory, 0, bytes);
-	lay_out(w, t, memory);
+	slanted_lay_out(w, t, memory);
 	return 0;
 }
 

@@ -105,7 +105,7 @@ void sx_dp_cpu_frame_set(struct sx_dp_cpu_frame *f, const struct sx_dp_tables *t
 }
 
 /* Takes the next n elements of a size, on a cache line of their own; with memory NULL only counts. */
-static void *take(uint8_t *memory, size_t *used, size_t n, size_t bytes)
+static void *dp_take(uint8_t *memory, size_t *used, size_t n, size_t bytes)
 {
 	void *p = memory ? memory + *used : NULL;
 
@@ -113,29 +113,29 @@ static void *take(uint8_t *memory, size_t *used, size_t n, size_t bytes)
 	return p;
 }
 
-static size_t lay_out(struct sx_dp_work *w, const struct sx_dp_cpu_tables *t, uint8_t *memory)
+static size_t dp_lay_out(struct sx_dp_work *w, const struct sx_dp_cpu_tables *t, uint8_t *memory)
 {
 	const size_t h = (size_t)t->t->height, chunks = h / SX_DP_CHUNK + 1 + SX_DP_CHUNK;
 	size_t used = 0;
 
 	w->memory = memory;
-	w->object = take(memory, &used, (h + 1 + SX_DP_CHUNK) * (size_t)t->pitch, sizeof(int32_t));
-	w->cheapest = take(memory, &used, h + 1, sizeof(int32_t));
-	w->ground = take(memory, &used, h + 1, sizeof(int32_t));
-	w->sky = take(memory, &used, h + 1, sizeof(int32_t));
-	w->sum2 = take(memory, &used, h + 1 + SX_DP_CHUNK, sizeof(int32_t));
-	w->valid = take(memory, &used, h + 1 + SX_DP_CHUNK, sizeof(int32_t));
+	w->object = dp_take(memory, &used, (h + 1 + SX_DP_CHUNK) * (size_t)t->pitch, sizeof(int32_t));
+	w->cheapest = dp_take(memory, &used, h + 1, sizeof(int32_t));
+	w->ground = dp_take(memory, &used, h + 1, sizeof(int32_t));
+	w->sky = dp_take(memory, &used, h + 1, sizeof(int32_t));
+	w->sum2 = dp_take(memory, &used, h + 1 + SX_DP_CHUNK, sizeof(int32_t));
+	w->valid = dp_take(memory, &used, h + 1 + SX_DP_CHUNK, sizeof(int32_t));
 	for (int i = 0; i < SX_DP_RECORDS; i++)
-		w->record[i] = take(memory, &used, h + SX_DP_CHUNK, sizeof(int32_t));
-	w->bound = take(memory, &used, chunks, sizeof(int32_t));
-	w->fresh = take(memory, &used, chunks, sizeof(int32_t));
-	w->prior = take(memory, &used, chunks, sizeof(int32_t));
+		w->record[i] = dp_take(memory, &used, h + SX_DP_CHUNK, sizeof(int32_t));
+	w->bound = dp_take(memory, &used, chunks, sizeof(int32_t));
+	w->fresh = dp_take(memory, &used, chunks, sizeof(int32_t));
+	w->prior = dp_take(memory, &used, chunks, sizeof(int32_t));
 	for (int i = 0; i < 3; i++) {
-		w->cost[i] = take(memory, &used, h, sizeof(int32_t));
-		w->from[i] = take(memory, &used, h, sizeof(uint16_t));
-		w->below[i] = take(memory, &used, h, 1);
+		w->cost[i] = dp_take(memory, &used, h, sizeof(int32_t));
+		w->from[i] = dp_take(memory, &used, h, sizeof(uint16_t));
+		w->below[i] = dp_take(memory, &used, h, 1);
 	}
-	w->support = take(memory, &used, h + 1, sizeof(uint16_t));
+	w->support = dp_take(memory, &used, h + 1, sizeof(uint16_t));
 	return used;
 }
 
@@ -143,7 +143,7 @@ size_t sx_dp_work_bytes(const struct sx_dp_cpu_tables *t)
 {
 	struct sx_dp_work none;
 
-	return lay_out(&none, t, NULL);
+	return dp_lay_out(&none, t, NULL);
 }
 
 int sx_dp_work_init(struct sx_dp_work *w, const struct sx_dp_cpu_tables *t)
@@ -155,7 +155,7 @@ int sx_dp_work_init(struct sx_dp_work *w, const struct sx_dp_cpu_tables *t)
 		return -ENOMEM;
 	/* rows 0 of the prefix sums are never written, and what lies beyond the last row is read by idle lanes */
 	memset(memory, 0, bytes);
-	lay_out(w, t, memory);
+	dp_lay_out(w, t, memory);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /*
- * The capture thread: takes pairs from the source and puts them in the waiting place. Looks for a lost camera.
- * Does not allocate while a source is open; never waits for the frame thread, except where the source has no pace
- * of its own and to get all pairs back before a lost camera is closed.
+ * The capture thread: takes pairs from the source and puts them in the waiting place. Looks for a lost
+ * camera. Does not allocate while a source is open; never waits for the frame thread, except where the source
+ * has no pace of its own and to get all pairs back before a lost camera is closed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,9 +20,9 @@
 
 #define BACKOFF_FIRST_NS SX_NS_PER_S
 #define BACKOFF_MOST_NS (5 * SX_NS_PER_S)
-/* After an event of the devices: udev has rights and links to set; and never more often than this. */
-#define SETTLE_NS (SX_NS_PER_S / 10)
-#define ATTEMPT_NS (SX_NS_PER_S / 4)
+#define SETTLE_NS \
+	(SX_NS_PER_S / 10) /* from a change of a device node to the attempt: udev sets rights and links */
+#define ATTEMPT_NS (SX_NS_PER_S / 4) /* between two attempts, at least */
 /* After so many unreadable pairs in a row each further one is followed by a pause. */
 #define CORRUPT_PATIENCE 10
 #define CORRUPT_PAUSE_MS 20
@@ -71,7 +71,7 @@ static void add_counters(struct sx_source_counters *sum, const struct sx_source 
 	sum->reconnects += last.reconnects;
 }
 
-/* What the source counted, plus what closed ones had counted before. */
+/* Gives telemetry the sums of the open source and of those closed before. */
 static void note_counters(struct capture *c)
 {
 	struct sx_source_counters sum = c->t->closed;
@@ -81,7 +81,10 @@ static void note_counters(struct capture *c)
 	sx_telemetry_source(c->t, &sum);
 }
 
-/* Something happened to the devices: the next attempt is soon, when it has settled, whatever the backoff. */
+/*
+ * A device node changed: the next attempt to open the cameras comes soon, when udev has finished, whatever
+ * the backoff.
+ */
 static void hurry(struct capture *c)
 {
 	int64_t soon = sx_now_ns() + SETTLE_NS;
@@ -93,7 +96,10 @@ static void hurry(struct capture *c)
 		c->retry_ns = soon;
 }
 
-/* The next attempt is after the backoff, or soon if names have come while the last one, or closing, was under way. */
+/*
+ * Sets the next attempt: after the backoff, or soon if device nodes appeared during the last attempt or while
+ * closing.
+ */
 static void wait_for_camera(struct capture *c)
 {
 	c->tried_ns = sx_now_ns();
@@ -163,7 +169,10 @@ static void find_camera(struct capture *c)
 	sx_wake(p->c.main_fd);
 }
 
-/* An unreadable pair. All files of a loop may be: then the thread must not spin. */
+/*
+ * Logs an unreadable pair. Where all files of a loop are unreadable, pauses, so that this thread does not
+ * spin.
+ */
 static void skip_corrupt(struct capture *c, const char *why)
 {
 	struct pollfd fd = {.fd = c->p->handover.capture_fd, .events = POLLIN};
@@ -184,7 +193,7 @@ static void hand_over(struct capture *c, struct sx_item *item)
 	item = sx_handover_put(item);
 	if (!item)
 		return;
-	atomic_fetch_add_explicit(&c->t->overload, 1, memory_order_release);
+	sx_telemetry_add(c->t, SX_FIG_FRAMES_OVERLOAD, 1);
 	sx_handover_release(item);
 }
 

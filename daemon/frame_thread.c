@@ -1,6 +1,7 @@
 /*
- * The frame thread: submits pairs to the contexts, collects what they finish, publishes it. Only writer of the
- * ring. Contexts are used in turn and collected in turn, so frames leave in the order in which pairs came.
+ * The frame thread: submits pairs to the contexts, collects what they finish, publishes it. Only writer of
+ * the ring. Contexts are used in turn and collected in turn, so frames leave in the order in which pairs
+ * came.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,12 +17,15 @@
 
 #define SCORES_MS 1
 
-static struct sx_flight *oldest(struct sx_pipeline *p)
+static struct sx_flight *oldest_flight(struct sx_pipeline *p)
 {
 	return p->collected < p->submitted ? &p->flights[p->collected % (uint64_t)p->context_count] : NULL;
 }
 
-/* The last measured road as the engine wants it: age it has in the frame before the one to be submitted. */
+/*
+ * The last measured road as submit() wants it: its age is counted up to the frame before the one to be
+ * submitted.
+ */
 static const struct sx_road *previous_road(struct sx_pipeline *p, struct sx_road *road)
 {
 	if (!p->has_road)
@@ -41,7 +45,10 @@ static void keep_road(struct sx_pipeline *p, const struct sx_road *road, uint64_
 	p->has_road = true;
 }
 
-/* Images for this frame: all that can be published, or those that somebody asks for. */
+/*
+ * Images to publish with this frame, as bits: all that are configured, or those that a client of frames.sock
+ * asks for.
+ */
 static unsigned images_now(const struct sx_pipeline *p)
 {
 	if (p->c.settings->output.planes_when == SX_PLANES_ALWAYS)
@@ -49,7 +56,10 @@ static unsigned images_now(const struct sx_pipeline *p)
 	return p->stream ? p->images & sx_stream_images(p->stream) : 0;
 }
 
-/* Shows the images where the engine has them; packing copies them. Their number, or a negative error. */
+/*
+ * Fills images with views of the engine's own memory, which sx_frame_pack() copies. Returns their number or
+ * an error.
+ */
 static int peek_images(struct sx_pipeline *p, const struct sx_context *context,
 		       struct stixel_image images[SX_FRAME_IMAGES])
 {
@@ -68,7 +78,7 @@ static int peek_images(struct sx_pipeline *p, const struct sx_context *context,
 			continue;
 		r = p->c.engine->backend->peek(context, taps[i].tap, &view);
 		if (r == -ENOENT && !always)
-			continue; /* an engine that has none: whoever asks sees that none comes */
+			continue; /* this engine keeps no such image: the status says that none comes */
 		if (r < 0)
 			return r;
 		if ((uint32_t)view.width != p->header.image_width ||
@@ -88,7 +98,7 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	struct stixel_frame_header *h = &p->header;
 
 	/* before captured, which is counted before it: no frame says that more were dropped than captured */
-	h->dropped_overload = atomic_load_explicit(&t->overload, memory_order_acquire);
+	h->dropped_overload = sx_telemetry_count(t, SX_FIG_FRAMES_OVERLOAD);
 	h->number = p->collected + 1;
 	h->capture_left_ns = f->item->pair.left_ns;
 	h->capture_right_ns = f->item->pair.right_ns;
@@ -109,14 +119,14 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	h->height_m = result->road.height_m;
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		h->stage_ns[i] = result->stage_ns[i];
-	h->captured = atomic_load_explicit(&t->captured, memory_order_relaxed);
-	h->published = atomic_load_explicit(&t->published, memory_order_relaxed) + 1;
-	h->dropped_unpaired = atomic_load_explicit(&t->unpaired, memory_order_relaxed);
-	h->dropped_corrupt = atomic_load_explicit(&t->corrupt, memory_order_relaxed);
+	h->captured = sx_telemetry_count(t, SX_FIG_FRAMES_CAPTURED);
+	h->published = sx_telemetry_count(t, SX_FIG_FRAMES_PUBLISHED) + 1;
+	h->dropped_unpaired = sx_telemetry_count(t, SX_FIG_FRAMES_UNPAIRED);
+	h->dropped_corrupt = sx_telemetry_count(t, SX_FIG_FRAMES_CORRUPT);
 	h->published_ns = sx_now_ns();
 }
 
-static int publish(struct sx_pipeline *p, const struct sx_flight *f)
+static int publish_frame(struct sx_pipeline *p, const struct sx_flight *f)
 {
 	const struct sx_result *result = p->c.engine->backend->result(f->context);
 	struct stixel_image images[SX_FRAME_IMAGES];
@@ -144,7 +154,7 @@ static int publish(struct sx_pipeline *p, const struct sx_flight *f)
 	return 0;
 }
 
-static void fail(struct sx_pipeline *p, const char *what, const char *reason)
+static void fail_pipeline(struct sx_pipeline *p, const char *what, const char *reason)
 {
 	char why[SX_WHY_BYTES];
 
@@ -153,28 +163,28 @@ static void fail(struct sx_pipeline *p, const char *what, const char *reason)
 }
 
 /* Publishes every frame that is finished, oldest first. False: the pipeline has failed. */
-static bool collect(struct sx_pipeline *p)
+static bool collect_frames(struct sx_pipeline *p)
 {
 	struct sx_flight *f;
 	int r;
 
-	while ((f = oldest(p))) {
+	while ((f = oldest_flight(p))) {
 		r = p->c.engine->backend->wait(f->context, 0);
 		if (r == 0)
 			return true;
 		if (r < 0) {
-			fail(p, "the engine failed", sx_engine_failure(p->c.engine, r));
+			fail_pipeline(p, "the engine failed", sx_engine_failure(p->c.engine, r));
 			return false;
 		}
-		r = publish(p, f);
+		r = publish_frame(p, f);
 		if (r < 0) {
-			fail(p, "cannot be published", strerror(-r));
+			fail_pipeline(p, "cannot be published", strerror(-r));
 			return false;
 		}
 		sx_handover_release(f->item);
 		f->item = NULL;
 		p->collected++;
-		f = oldest(p);
+		f = oldest_flight(p);
 		atomic_store_explicit(&p->c.telemetry->in_flight_since_ns, f ? f->submitted_ns : 0,
 				      memory_order_relaxed);
 		if (p->collected == 1)
@@ -189,7 +199,7 @@ static bool has_all(const struct sx_pipeline *p)
 }
 
 /* 1: a pair was submitted; 0: none waits, no context is free, or no more are wanted; negative: failed. */
-static int submit(struct sx_pipeline *p)
+static int submit_pair(struct sx_pipeline *p)
 {
 	int index = (int)(p->submitted % (uint64_t)p->context_count);
 	struct sx_flight *f = &p->flights[index];
@@ -207,13 +217,13 @@ static int submit(struct sx_pipeline *p)
 	if (p->waits)
 		return 0;
 	f->submitted_ns = sx_now_ns();
-	if (p->submitted == p->collected) /* told before: the reference engine computes inside submit */
+	if (p->submitted == p->collected) /* before submit(), inside of which the reference engine computes */
 		atomic_store_explicit(&p->c.telemetry->in_flight_since_ns, f->submitted_ns,
 				      memory_order_relaxed);
 	r = p->c.engine->backend->submit(f->context, &f->item->pair, previous_road(p, &road),
 					 sx_handover_images_read, f->item);
 	if (r < 0) {
-		fail(p, "the engine refused the pair", sx_engine_failure(p->c.engine, r));
+		fail_pipeline(p, "the engine refused the pair", sx_engine_failure(p->c.engine, r));
 		return r;
 	}
 	p->submitted++;
@@ -222,7 +232,10 @@ static int submit(struct sx_pipeline *p)
 
 static bool is_finished(struct sx_pipeline *p)
 {
-	/* in this order: a pair that was put before the end was noted is seen */
+	/*
+	 * source_ended is read before the waiting place: a pair that was put before the source ended is then
+	 * seen
+	 */
 	bool ended = atomic_load_explicit(&p->source_ended, memory_order_acquire);
 
 	if (p->collected < p->submitted)
@@ -241,13 +254,16 @@ static bool is_finished(struct sx_pipeline *p)
 
 static void wait_for_work(struct sx_pipeline *p)
 {
-	struct sx_flight *f = oldest(p);
+	struct sx_flight *f = oldest_flight(p);
 	struct pollfd fds[2] = {
 		{.fd = p->handover.frame_fd, .events = POLLIN},
 		{.fd = f ? p->c.engine->backend->event_fd(f->context) : -1, .events = POLLIN},
 	};
 
-	/* Scores ring no descriptor: the writer's bell is a futex. While a pair waits for some, they are looked for. */
+	/*
+	 * The score writer signals by futex, which poll() cannot wait for; while a pair waits for scores,
+	 * poll every 1 ms.
+	 */
 	if (poll(fds, 2, p->waits ? SCORES_MS : -1) > 0 && fds[0].revents)
 		sx_wake_clear(p->handover.frame_fd);
 }
@@ -260,9 +276,9 @@ void *sx_frame_thread(void *pipeline)
 	sx_log_realtime_begin();
 	while (r >= 0) {
 		/* collect before submit: a finished frame must not wait for the computation of the next */
-		if (!collect(p) || is_finished(p))
+		if (!collect_frames(p) || is_finished(p))
 			break;
-		r = submit(p);
+		r = submit_pair(p);
 		if (r == 0)
 			wait_for_work(p);
 	}

@@ -13,9 +13,7 @@
 
 const char *sx_health_name(enum stixel_state state)
 {
-	static const char *const names[] = {"starting", "running", "no_camera", "degraded", "stopping"};
-
-	return (unsigned)state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
+	return stixel_state_name(state);
 }
 
 static double seconds(int64_t ns)

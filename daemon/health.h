@@ -1,6 +1,6 @@
 /*
- * Is the instance well? One function from what was counted to a state, a reason, and whether the watchdog may be
- * pinged. It knows no clock and no thread, so that tests/daemon/test_health.c can try every case.
+ * Is the instance well? One function from what was counted to a state, a reason, and whether the watchdog may
+ * be pinged. It knows no clock and no thread, so that tests/daemon/test_health.c can try every case.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -50,8 +50,8 @@ const char *sx_health_name(enum stixel_state state);
 void sx_health_update(struct sx_health *h, const struct sx_health_input *in);
 /* The same without a sample, between ticks. */
 void sx_health_judge(struct sx_health *h, const struct sx_health_input *in);
-/* True when a watchdog ping is due by right: a frame was published since the last one, the camera is known to be
- * absent, or the next pair is not to be expected yet. Notes the ping. */
+/* True when a watchdog ping is due by right: a frame was published since the last one, the camera is known to
+ * be absent, or the next pair is not to be expected yet. Notes the ping. */
 bool sx_health_may_ping(struct sx_health *h, const struct sx_health_input *in);
 
 #endif

@@ -20,12 +20,7 @@
 #define STOP_NS (10 * SX_NS_PER_S) /* for the frame in flight at the end */
 #define HURRY_NS (SX_NS_PER_S / 5) /* the same after a second signal */
 
-static uint64_t load(const _Atomic uint64_t *value)
-{
-	return atomic_load_explicit(value, memory_order_relaxed);
-}
-
-static struct sx_health_input look(struct sx_run *run)
+static struct sx_health_input health_input(struct sx_run *run)
 {
 	const struct sx_telemetry *t = run->telemetry;
 	double fps = run->settings->source.fps;
@@ -35,10 +30,10 @@ static struct sx_health_input look(struct sx_run *run)
 		.last_capture_ns = atomic_load_explicit(&t->last_capture_ns, memory_order_relaxed),
 		.last_publish_ns = atomic_load_explicit(&t->last_publish_ns, memory_order_relaxed),
 		.in_flight_since_ns = atomic_load_explicit(&t->in_flight_since_ns, memory_order_relaxed),
-		.published = atomic_load_explicit(&t->published, memory_order_acquire),
-		.overload = load(&t->overload),
-		.captured = load(&t->captured),
-		.corrupt = load(&t->corrupt),
+		.published = sx_telemetry_count(t, SX_FIG_FRAMES_PUBLISHED),
+		.overload = sx_telemetry_count(t, SX_FIG_FRAMES_OVERLOAD),
+		.captured = sx_telemetry_count(t, SX_FIG_FRAMES_CAPTURED),
+		.corrupt = sx_telemetry_count(t, SX_FIG_FRAMES_CORRUPT),
 		.absent = atomic_load_explicit(&t->absent, memory_order_relaxed),
 		.stopping = run->stopping,
 	};
@@ -53,20 +48,20 @@ static void tell_manager(struct sx_run *run)
 {
 	const struct sx_health *h = &run->health;
 	const char *state = sx_health_name(h->state);
-	uint64_t published = load(&run->telemetry->published);
+	uint64_t published = sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_PUBLISHED);
 
 	if (*h->reason && strcmp(h->reason, state) != 0)
 		sx_notify_send(&run->notify, "STATUS=%s: %s", state, h->reason);
 	else if (h->state == STIXEL_STATE_RUNNING && published > 1)
-		sx_notify_send(&run->notify, "STATUS=%s, %.1f fps, %llu frames, %llu dropped", state,
-			       sx_rate_get(&run->telemetry->rate, 10, sx_now_ns()),
-			       (unsigned long long)published,
-			       (unsigned long long)load(&run->telemetry->overload));
+		sx_notify_send(
+			&run->notify, "STATUS=%s, %.1f fps, %llu frames, %llu dropped", state,
+			sx_rate_get(&run->telemetry->rate, 10, sx_now_ns()), (unsigned long long)published,
+			(unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_OVERLOAD));
 	else
 		sx_notify_send(&run->notify, "STATUS=%s", state);
 }
 
-/* Log, readers and manager learn of a change; a state that lasts is repeated to nobody. */
+/* Tells a change of state to the log, the readers and the service manager, once. */
 static void tell_state(struct sx_run *run)
 {
 	const struct sx_health *h = &run->health;
@@ -103,26 +98,29 @@ static void tell_pages(struct sx_run *run)
 
 	report->state = sx_health_name(h->state);
 	memcpy(report->reason, h->reason, sizeof(report->reason));
-	report->log_lost = sx_log_lost();
+	sx_report_count(report, SX_FIG_LOG_LOST, (int64_t)sx_log_lost());
 	report->images.left = image_state(run->pipeline, STIXEL_PLANE_LEFT);
 	report->images.disparity = image_state(run->pipeline, STIXEL_PLANE_DISPARITY);
 	run->pages->serving = h->serving;
 	if (run->pipeline->stream) {
 		sx_stream_counters(run->pipeline->stream, &stream);
-		report->stream.clients = stream.clients;
-		report->stream.accepted = (int64_t)stream.accepted;
-		report->stream.refused = (int64_t)stream.refused;
-		report->stream.garbage = (int64_t)stream.garbage;
-		report->stream.sent = (int64_t)stream.sent;
-		report->stream.dropped = (int64_t)stream.dropped;
+		sx_report_count(report, SX_FIG_STREAM_CLIENTS, stream.clients);
+		sx_report_count(report, SX_FIG_STREAM_ACCEPTED, (int64_t)stream.accepted);
+		sx_report_count(report, SX_FIG_STREAM_REFUSED, (int64_t)stream.refused);
+		sx_report_count(report, SX_FIG_STREAM_GARBAGE, (int64_t)stream.garbage);
+		sx_report_count(report, SX_FIG_STREAM_SENT, (int64_t)stream.sent);
+		sx_report_count(report, SX_FIG_STREAM_DROPPED, (int64_t)stream.dropped);
 	}
 	sx_pages_done(run->pages);
 }
 
-/* Readers see a heartbeat for as long as nothing is overdue: a hung engine is a hung publisher. */
-static void tick(struct sx_run *run)
+/*
+ * Beats the ring's heartbeat only while no frame is overdue, so that readers see a hung engine as a hung
+ * publisher.
+ */
+static void run_tick(struct sx_run *run)
 {
-	struct sx_health_input in = look(run);
+	struct sx_health_input in = health_input(run);
 
 	sx_health_update(&run->health, &in);
 	tell_state(run);
@@ -135,18 +133,18 @@ static void tick(struct sx_run *run)
 	run->ticks++;
 }
 
-static void ping(struct sx_run *run)
+static void run_ping(struct sx_run *run)
 {
-	struct sx_health_input in = look(run);
+	struct sx_health_input in = health_input(run);
 
 	if (sx_health_may_ping(&run->health, &in))
 		sx_notify_send(&run->notify, "WATCHDOG=1");
 }
 
-/* Something happened that must not wait for the tick. */
-static void look_now(struct sx_run *run)
+/* Judges between two ticks, when a thread of the pipeline has woken main. */
+static void run_look_now(struct sx_run *run)
 {
-	struct sx_health_input in = look(run);
+	struct sx_health_input in = health_input(run);
 
 	sx_health_judge(&run->health, &in);
 	tell_state(run);
@@ -160,7 +158,7 @@ static void order_stop(struct sx_run *run)
 	run->stopping = true;
 	run->stop_by_ns = sx_now_ns() + STOP_NS;
 	sx_notify_send(&run->notify, "STOPPING=1");
-	look_now(run);
+	run_look_now(run);
 	sx_pipeline_stop(run->pipeline);
 }
 
@@ -206,11 +204,11 @@ static void keep_time(struct sx_run *run)
 		run->next_tick_ns += SX_HEALTH_TICK_NS;
 		if (run->next_tick_ns < now)
 			run->next_tick_ns = now + SX_HEALTH_TICK_NS;
-		tick(run);
+		run_tick(run);
 	}
 	if (run->notify.watchdog_ns && now >= run->next_ping_ns) {
 		run->next_ping_ns = now + run->notify.watchdog_ns / 4;
-		ping(run);
+		run_ping(run);
 	}
 }
 
@@ -226,7 +224,7 @@ static void serve_once(struct sx_run *run)
 	if (poll(fds, sizeof(fds) / sizeof(fds[0]), poll_timeout_ms(run)) > 0) {
 		if (fds[1].revents) {
 			sx_wake_clear(run->main_fd);
-			look_now(run);
+			run_look_now(run);
 		}
 		if (fds[2].revents)
 			sx_log_drain();
@@ -302,8 +300,8 @@ int sx_run_loop(struct sx_run *run)
 		code = SX_EXIT_FAILED;
 	}
 	sx_log(DAEMON, INFO, "%llu frames published, %llu pairs dropped by overload, %llu unreadable",
-	       (unsigned long long)load(&run->telemetry->published),
-	       (unsigned long long)load(&run->telemetry->overload),
-	       (unsigned long long)load(&run->telemetry->corrupt));
+	       (unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_PUBLISHED),
+	       (unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_OVERLOAD),
+	       (unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_CORRUPT));
 	return code;
 }

@@ -1,7 +1,7 @@
 /*
- * What the service manager is told, and what it gives, by libsystemd: readiness and state out (sd_notify(3)), the
- * watchdog's period and listening sockets in. Without a manager everything here is a no-op; built without libsystemd
- * also with one, and sx_notify_init() says so. Thread: main.
+ * What the service manager is told, and what it gives, by libsystemd: readiness and state out (sd_notify(3)),
+ * the watchdog's period and listening sockets in. Without a manager everything here is a no-op; built without
+ * libsystemd also with one, and sx_notify_init() says so. Thread: main.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,9 @@ struct sx_notify {
 	bool failed;	     /* a message was not sent, and the log knows */
 };
 
-/* -ENOTSUP with a sentence: a manager expects messages or passes sockets, and this build has no libsystemd. */
+/*
+ * -ENOTSUP with a sentence: a manager expects messages or passes sockets, and this build has no libsystemd.
+ */
 int sx_notify_init(struct sx_notify *n, char *why, size_t why_bytes);
 
 /* Sends one message ("READY=1\nSTATUS=..."), at most 511 bytes. The first that cannot be sent is logged. */

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "config/classes.h"
+#include "config/option.h"
 
 _Static_assert((int)SX_SPAN_COUNT <= SX_REPORT_SPANS, "the report has room for every part of the way");
 _Static_assert(SX_STAGE_COUNT <= SX_REPORT_STAGES, "the report has room for every stage");
@@ -19,16 +20,13 @@ _Static_assert(SX_CLASSES_MAX <= SX_REPORT_CLASSES, "the report has room for eve
 _Static_assert(sizeof(((struct sx_report_semantics *)0)->reason) >= SX_FEED_WHY_BYTES, "and for the reason");
 _Static_assert(SX_DROP_COUNT <= SX_REPORT_DROPS, "the report has room for every reason");
 
-static const char *road_name(uint64_t origin)
-{
-	static const char *const names[] = {"none", "measured", "previous", "calibration"};
-
-	return origin < sizeof(names) / sizeof(names[0]) ? names[origin] : NULL;
-}
-
 static const char *stamp_name(uint64_t stamp)
 {
-	static const char *const names[] = {"start of exposure", "end of frame", "software"};
+	static const char *const names[] = {
+		[STIXEL_STAMP_EXPOSURE_START] = "start of exposure",
+		[STIXEL_STAMP_FRAME_END] = "end of frame",
+		[STIXEL_STAMP_SOFTWARE] = "software",
+	};
 
 	return stamp < sizeof(names) / sizeof(names[0]) ? names[stamp] : NULL;
 }
@@ -64,20 +62,23 @@ static void read_newest(struct sx_report *r, const struct sx_telemetry *t)
 {
 	struct sx_newest n = {0};
 	bool known = sx_telemetry_newest(t, &n) && n.frames > 0;
-	bool road = known && n.road_origin != STIXEL_ROAD_NONE;
 
-	r->stixels.per_frame = known ? (double)n.stixels : (double)NAN;
-	r->stixels.pixels_per_stixel =
-		known && n.stixels ? (double)n.pixels / (double)n.stixels : (double)NAN;
-	r->source.stamp = known ? stamp_name(n.stamp) : NULL;
-	r->road.origin = known ? road_name(n.road_origin) : NULL;
-	r->road.slope = road ? n.slope : (double)NAN;
-	r->road.offset = road ? n.offset : (double)NAN;
-	r->road.horizon_row = road ? n.horizon_row : (double)NAN;
-	r->road.pitch_deg = road ? n.pitch_rad * (180.0 / M_PI) : (double)NAN;
-	r->road.height_m = road ? n.height_m : (double)NAN;
-	r->road.inliers = road ? (int64_t)n.road_inliers : -1;
-	r->road.age_frames = road ? (int64_t)n.road_age : -1;
+	if (!known)
+		return;
+	sx_report_real(r, SX_FIG_STIXELS_PER_FRAME, (double)n.stixels);
+	if (n.stixels)
+		sx_report_real(r, SX_FIG_STIXELS_PIXELS, (double)n.pixels / (double)n.stixels);
+	r->source.stamp = stamp_name(n.stamp);
+	r->road_origin = stixel_road_name((unsigned)n.road_origin);
+	if (n.road_origin == STIXEL_ROAD_NONE)
+		return;
+	sx_report_real(r, SX_FIG_ROAD_SLOPE, n.slope);
+	sx_report_real(r, SX_FIG_ROAD_OFFSET, n.offset);
+	sx_report_real(r, SX_FIG_ROAD_HORIZON, n.horizon_row);
+	sx_report_real(r, SX_FIG_ROAD_PITCH, n.pitch_rad * (180.0 / M_PI));
+	sx_report_real(r, SX_FIG_ROAD_HEIGHT, n.height_m);
+	sx_report_count(r, SX_FIG_ROAD_INLIERS, (int64_t)n.road_inliers);
+	sx_report_count(r, SX_FIG_ROAD_AGE, (int64_t)n.road_age);
 }
 
 /* Only sources with cameras know what happened to the images of a side. */
@@ -87,16 +88,17 @@ static void read_camera(struct sx_report_camera *c, const struct sx_telemetry *t
 
 	if (format)
 		c->format = format;
-	c->captured = (int64_t)load(&t->images[side]);
-	if (c->sequence_gaps < 0)
+	c->count[SX_CAMERA_CAPTURED] = (int64_t)load(&t->images[side]);
+	c->count[SX_CAMERA_RECONNECTS] = (int64_t)load(&t->reconnects);
+	if (c->count[SX_CAMERA_GAPS] < 0)
 		return;
-	c->sequence_gaps = (int64_t)load(&t->gaps[side]);
-	c->errors = 0;
+	c->count[SX_CAMERA_GAPS] = (int64_t)load(&t->gaps[side]);
+	c->count[SX_CAMERA_ERRORS] = 0;
 	for (int i = 0; i < SX_DROP_COUNT; i++) {
 		c->dropped[i].reason = sx_image_drop_name((enum sx_image_drop)i);
 		c->dropped[i].images = (int64_t)load(&t->dropped[side][i]);
 		if (i == SX_DROP_ERROR_FLAG || i == SX_DROP_SHORT || i == SX_DROP_BROKEN)
-			c->errors += c->dropped[i].images;
+			c->count[SX_CAMERA_ERRORS] += c->dropped[i].images;
 	}
 }
 
@@ -107,15 +109,29 @@ static void read_semantics(struct sx_report_semantics *s, const struct sx_teleme
 	s->state = sx_feed_state_name(
 		(enum sx_feed_state)atomic_load_explicit(&t->scores_state, memory_order_relaxed));
 	sx_telemetry_scores_why(t, s->reason);
-	s->matched = (int64_t)load(&t->frames_scores[SX_FEED_SAME]);
-	s->older = (int64_t)load(&t->frames_scores[SX_FEED_OLDER]);
-	s->missing = (int64_t)load(&t->frames_scores[SX_FEED_NONE]);
-	/* late before received, which it is a part of */
-	s->late = (int64_t)load(&t->scores_late);
-	s->received = (int64_t)load(&t->scores_received);
-	s->lost = (int64_t)load(&t->scores_lost);
-	s->refused = (int64_t)load(&t->scores_refused);
-	s->restarts = (int64_t)load(&t->scores_restarts);
+}
+
+/* From the last to the first: of a whole and its parts, the parts are read first. */
+static void read_counts(struct sx_report *r, const struct sx_telemetry *t)
+{
+	for (int i = SX_FIG_END - 1; i >= 0; i--)
+		if (sx_figures[i].kind == SX_FIGURE_COUNTED)
+			r->figure[i].count = (int64_t)sx_telemetry_count(t, (enum sx_figure)i);
+	sx_report_count(r, SX_FIG_SCORES_IN_TIME,
+			r->figure[SX_FIG_SCORES_RECEIVED].count - r->figure[SX_FIG_SCORES_LATE].count);
+}
+
+static void read_transfers(struct sx_report *r, const struct sx_telemetry *t)
+{
+	const double frames = (double)load(&t->copy_frames);
+
+	if (frames == 0)
+		return;
+	sx_report_real(r, SX_FIG_INPUT_COPIES_PER_FRAME,
+		       (double)r->figure[SX_FIG_INPUT_COPIES_IN].count / frames);
+	sx_report_real(r, SX_FIG_INPUT_BYTES_PER_FRAME, (double)load(&t->copied_bytes) / frames);
+	sx_report_real(r, SX_FIG_INPUT_RESULTS_PER_FRAME,
+		       (double)r->figure[SX_FIG_INPUT_COPIES_OUT].count / frames);
 }
 
 /* Thread: HTTP. The whole report as of now. */
@@ -128,29 +144,18 @@ static void take_report(struct sx_pages *p, struct sx_report *r)
 	pthread_mutex_lock(&p->lock);
 	*r = p->report;
 	pthread_mutex_unlock(&p->lock);
-	r->uptime_s = (double)(now - p->started_ns) / 1e9;
-	/* published before captured: a frame between the two reads cannot make more published than captured */
-	r->frames.published = load(&t->published);
-	if (r->frames.published > 1) {
-		r->fps_1s = sx_rate_get(&t->rate, 1, now);
-		r->fps_10s = sx_rate_get(&t->rate, 10, now);
+	sx_report_real(r, SX_FIG_UPTIME, (double)(now - p->started_ns) / 1e9);
+	read_counts(r, t);
+	if (r->figure[SX_FIG_FRAMES_PUBLISHED].count > 1) {
+		sx_report_real(r, SX_FIG_FPS_1S, sx_rate_get(&t->rate, 1, now));
+		sx_report_real(r, SX_FIG_FPS_10S, sx_rate_get(&t->rate, 10, now));
 	}
-	r->frames.overload = load(&t->overload);
-	r->frames.captured = load(&t->captured);
-	r->frames.unpaired = load(&t->unpaired);
-	r->frames.corrupt = load(&t->corrupt);
-	r->engine.input.frames = (int64_t)load(&t->copy_frames);
-	r->engine.input.copies_in = (int64_t)load(&t->copies_in);
-	r->engine.input.copied_bytes = (int64_t)load(&t->copied_bytes);
-	r->engine.input.staged = (int64_t)load(&t->staged);
-	r->engine.input.copies_out = (int64_t)load(&t->copies_out);
+	read_transfers(r, t);
 	memory = atomic_load_explicit(&t->memory, memory_order_relaxed);
 	if (memory)
 		r->source.memory = memory;
-	for (int i = 0; i < r->source.cameras; i++) {
+	for (int i = 0; i < r->source.cameras; i++)
 		read_camera(&r->source.camera[i], t, i);
-		r->source.camera[i].reconnects = (int64_t)load(&t->reconnects);
-	}
 	read_latencies(r, t, &p->stereo, now);
 	read_newest(r, t);
 	read_semantics(&r->semantics, t);
@@ -255,10 +260,9 @@ void sx_pages_done(struct sx_pages *p)
 void sx_pages_set_source(struct sx_pages *p, const struct sx_source_params *params,
 			 const struct sx_source_info *info)
 {
-	static const char *const kinds[] = {"v4l2", "files", "synthetic"};
 	struct sx_report *r = &p->report;
 
-	r->source.kind = kinds[params->kind];
+	r->source.kind = sx_option_find("source", "kind")->words[params->kind];
 	r->source.memory = info->memory;
 	r->source.cameras = info->cameras < 2 ? 1 : 2;
 	for (int i = 0; i < r->source.cameras; i++) {
@@ -270,8 +274,8 @@ void sx_pages_set_source(struct sx_pages *p, const struct sx_source_params *para
 			.width = info->width,
 			.height = info->height,
 			/* files and scenes count unreadable pairs, not sides, and have no numbers */
-			.errors = -1,
-			.sequence_gaps = params->kind == SX_SOURCE_V4L2 ? 0 : -1,
+			.count = {[SX_CAMERA_ERRORS] = -1,
+				  [SX_CAMERA_GAPS] = params->kind == SX_SOURCE_V4L2 ? 0 : -1},
 			.drops = params->kind == SX_SOURCE_V4L2 ? SX_DROP_COUNT : 0,
 		};
 		snprintf(r->source.camera[i].path, sizeof(r->source.camera[i].path), "%s",
@@ -281,7 +285,6 @@ void sx_pages_set_source(struct sx_pages *p, const struct sx_source_params *para
 
 void sx_pages_set_semantics(struct sx_pages *p, const struct sx_settings *settings)
 {
-	static const char *const kinds[] = {"ground", "object", "sky"};
 	struct sx_report_semantics *s = &p->report.semantics;
 	struct sx_semantic_params table;
 	struct sx_class_names names;
@@ -294,7 +297,7 @@ void sx_pages_set_semantics(struct sx_pages *p, const struct sx_settings *settin
 	s->class_count = table.classes;
 	for (int i = 0; i < table.classes; i++) {
 		memcpy(s->name[i], names.name[i], sizeof(names.name[i]));
-		s->kind[i] = kinds[table.kind[i]];
+		s->kind[i] = stixel_kind_name(table.kind[i]);
 	}
 }
 

@@ -218,7 +218,9 @@ int sx_pipeline_open_output(struct sx_pipeline *p, char *why, size_t why_bytes)
 	return r < 0 ? r : create_ring(p, why, why_bytes);
 }
 
-/* Threads inherit the signal mask of main: all blocked. Stacks are bounded, so that mlockall() stays cheap. */
+/*
+ * Threads inherit the signal mask of main: all blocked. Stacks are bounded, so that mlockall() stays cheap.
+ */
 static int start_thread(pthread_t *thread, const char *name, void *(*run)(void *), struct sx_pipeline *p)
 {
 	int error = pthread_create(thread, NULL, run, p);

@@ -4,6 +4,15 @@
  * A pipeline is made for one image size. All of its memory is taken by create, nothing while it runs. When a
  * camera comes back with another size, main destroys it and makes a new one.
  *
+ * The words of capture/ and daemon/, each for one thing:
+ *   buffer  memory that a camera's driver fills; it is with the driver or ours
+ *   image   what one camera has seen once: pixels, in a buffer, a slot or a file
+ *   slot    our own memory for the images of a pair that are copied, decoded, read or drawn (capture/slots.h)
+ *   pair    a left and a right image of one time (base/pair.h)
+ *   ticket  what source v4l2 knows of a pair on its way to the engine and back (capture/v4l2/v4l2_priv.h)
+ *   item    a pair between capture thread and frame thread, and who holds it (handover.h)
+ *   flight  an engine's context, and the item whose frame it computes
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SX_DAEMON_PIPELINE_H
@@ -86,12 +95,15 @@ struct sx_pipeline {
 };
 
 /*
- * Makes everything for pairs of this size but the output. source is taken over on success (NULL: the camera is absent, the
- * capture thread will look for it). Errors, with why: -ENOMEM, and those of the engine.
+ * Makes everything for pairs of this size but the output. source is taken over on success (NULL: the camera
+ * is absent, the capture thread will look for it). Errors, with why: -ENOMEM, and those of the engine.
  */
 int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config *c, struct sx_source *source,
 		       const struct sx_source_info *info, char *why, size_t why_bytes);
-/* Makes ring and stream, as far as the settings want them; then readers see them. Negative errno with why; then destroy. */
+/*
+ * Makes ring and stream, as far as the settings want them; then readers see them. Negative errno with why;
+ * then destroy.
+ */
 int sx_pipeline_open_output(struct sx_pipeline *p, char *why, size_t why_bytes);
 /* Starts both threads. Negative errno with why; then destroy. */
 int sx_pipeline_start(struct sx_pipeline *p, char *why, size_t why_bytes);
@@ -110,8 +122,8 @@ bool sx_pipeline_fits(const struct sx_source_info *a, const struct sx_source_inf
 void *sx_capture_thread(void *pipeline);
 void *sx_frame_thread(void *pipeline);
 /*
- * Main or capture thread, while no frame is in flight: lets the engine read pairs where the source's memory lies, or
- * takes that back. unpin before the source is closed.
+ * Main or capture thread, while no frame is in flight: lets the engine read pairs where the source's memory
+ * lies, or takes that back. unpin before the source is closed.
  */
 void sx_pipeline_pin(struct sx_pipeline *p);
 void sx_pipeline_unpin(struct sx_pipeline *p);

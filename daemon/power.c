@@ -20,7 +20,7 @@ static uint64_t published(const void *user)
 {
 	const struct sx_telemetry *t = user;
 
-	return atomic_load_explicit(&t->published, memory_order_relaxed);
+	return sx_telemetry_count(t, SX_FIG_FRAMES_PUBLISHED);
 }
 
 void sx_run_power_start(struct sx_run *run)
@@ -76,25 +76,25 @@ void sx_pages_read_power(struct sx_report *r, struct sx_sampler *power, int64_t 
 	memcpy(to->scope, look.scope, sizeof(to->scope));
 	memcpy(to->device, look.device, sizeof(to->device));
 	memcpy(to->reason, look.reason, sizeof(to->reason));
-	to->watts = f->watts;
-	to->watts_10s = f->watts_10s;
-	to->joules_per_frame = f->joules_per_frame;
-	to->fps_per_watt = f->fps_per_watt;
-	to->interval_ms = look.interval_ms;
+	sx_report_real(r, SX_FIG_POWER_WATTS, f->watts);
+	sx_report_real(r, SX_FIG_POWER_WATTS_10S, f->watts_10s);
+	sx_report_real(r, SX_FIG_POWER_JOULES_PER_FRAME, f->joules_per_frame);
+	sx_report_real(r, SX_FIG_POWER_FPS_PER_WATT, f->fps_per_watt);
+	sx_report_count(r, SX_FIG_POWER_INTERVAL, look.interval_ms);
 	if (f->age_ns < 0)
 		return;
 	to->stale = f->stale;
-	to->age_ms = f->age_ns / 1000000;
-	to->start_joules = f->joules;
-	to->start_seconds = f->seconds;
-	to->start_frames = (int64_t)f->frames;
+	sx_report_count(r, SX_FIG_POWER_AGE, f->age_ns / 1000000);
+	sx_report_real(r, SX_FIG_ENERGY_JOULES, f->joules);
+	sx_report_real(r, SX_FIG_ENERGY_SECONDS, f->seconds);
+	sx_report_count(r, SX_FIG_ENERGY_FRAMES, (int64_t)f->frames);
 	/* a card has clocks of its own */
 	if (look.gpu_hz >= 0)
-		r->board.gpu_hz = look.gpu_hz;
+		sx_report_count(r, SX_FIG_BOARD_GPU, look.gpu_hz);
 	if (look.gpu_max_hz >= 0)
-		r->board.gpu_max_hz = look.gpu_max_hz;
+		sx_report_count(r, SX_FIG_BOARD_GPU_MAX, look.gpu_max_hz);
 	if (look.memory_hz >= 0)
-		r->board.memory_hz = look.memory_hz;
+		sx_report_count(r, SX_FIG_BOARD_MEMORY, look.memory_hz);
 }
 
 void sx_pages_read_board(struct sx_report *r, const char *root)
@@ -106,10 +106,10 @@ void sx_pages_read_board(struct sx_report *r, const char *root)
 	memcpy(to->model, board.model, sizeof(to->model));
 	memcpy(to->mode, board.mode, sizeof(to->mode));
 	memcpy(to->governor, board.governor, sizeof(to->governor));
-	to->mode_id = board.mode_id;
-	to->cpu_hz = board.cpu_hz;
-	to->cpu_max_hz = board.cpu_max_hz;
-	to->gpu_hz = board.gpu_hz;
-	to->gpu_max_hz = board.gpu_max_hz;
-	to->memory_hz = board.memory_hz;
+	sx_report_count(r, SX_FIG_BOARD_MODE, board.mode_id);
+	sx_report_count(r, SX_FIG_BOARD_CPU, board.cpu_hz);
+	sx_report_count(r, SX_FIG_BOARD_CPU_MAX, board.cpu_max_hz);
+	sx_report_count(r, SX_FIG_BOARD_GPU, board.gpu_hz);
+	sx_report_count(r, SX_FIG_BOARD_GPU_MAX, board.gpu_max_hz);
+	sx_report_count(r, SX_FIG_BOARD_MEMORY, board.memory_hz);
 }

@@ -1,6 +1,6 @@
 /*
- * One life of the daemon: everything is made here, in the order in which it can fail with a clear word, and taken
- * down again.
+ * One life of the daemon: everything is made here, in the order in which it can fail with a clear word, and
+ * taken down again.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/places.h"
 #include "config/config.h"
 #include "daemon/run_priv.h"
 #include "ipc/instance.h"
@@ -26,15 +27,15 @@
 #define ABSENT_WIDTH 640
 #define ABSENT_HEIGHT 480
 
-static int refuse(int code, const char *why)
+static int run_refuse(int code, const char *why)
 {
 	sx_log(DAEMON, ERROR, "%s", why);
 	return code;
 }
 
 /*
- * Signals that are meant for us are read from a descriptor; SIGPIPE and the user's are of no use here. All threads
- * inherit the mask. SIGABRT stays as it is: the watchdog's way to a core dump.
+ * Signals that are meant for us are read from a descriptor; SIGPIPE and the user's are of no use here. All
+ * threads inherit the mask. SIGABRT stays as it is: the watchdog's way to a core dump.
  */
 static int catch_signals(struct sx_run *run)
 {
@@ -53,7 +54,7 @@ static int catch_signals(struct sx_run *run)
 	run->main_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (run->signal_fd >= 0 && run->main_fd >= 0 && sx_log_fd() >= 0)
 		return 0;
-	return refuse(SX_EXIT_FAILED, "no descriptors for signals and events");
+	return run_refuse(SX_EXIT_FAILED, "no descriptors for signals and events");
 }
 
 static void set_log_levels(const struct sx_settings *s)
@@ -74,15 +75,15 @@ static int claim_instance(struct sx_run *run)
 	char why[SX_WHY_BYTES];
 
 	if (sx_runtime_dir(run->options->instance, run->dir, sizeof(run->dir), why, sizeof(why)) < 0)
-		return refuse(SX_EXIT_CREATE, why);
+		return run_refuse(SX_EXIT_CREATE, why);
 	run->lock_fd = sx_instance_lock(run->dir, NULL, why, sizeof(why));
 	if (run->lock_fd < 0)
-		return refuse(SX_EXIT_CREATE, why);
-	if ((size_t)snprintf(run->status_path, sizeof(run->status_path), "%s/status.sock", run->dir) >=
+		return run_refuse(SX_EXIT_CREATE, why);
+	if ((size_t)snprintf(run->status_path, sizeof(run->status_path), "%s/" SX_STATUS_SOCKET, run->dir) >=
 		    sizeof(run->status_path) ||
-	    (size_t)snprintf(run->stream_path, sizeof(run->stream_path), "%s/frames.sock", run->dir) >=
+	    (size_t)snprintf(run->stream_path, sizeof(run->stream_path), "%s/" SX_FRAMES_SOCKET, run->dir) >=
 		    sizeof(run->stream_path))
-		return refuse(SX_EXIT_CREATE, "the path of the runtime directory is too long");
+		return run_refuse(SX_EXIT_CREATE, "the path of the runtime directory is too long");
 	return 0;
 }
 
@@ -94,16 +95,16 @@ static int open_engine(struct sx_run *run)
 	struct sx_report *report;
 
 	if (r == -ENODEV)
-		return refuse(SX_EXIT_GPU, why);
+		return run_refuse(SX_EXIT_GPU, why);
 	if (r < 0)
-		return refuse(r == -EINVAL ? SX_EXIT_CONFIG : SX_EXIT_FAILED, why);
+		return run_refuse(r == -EINVAL ? SX_EXIT_CONFIG : SX_EXIT_FAILED, why);
 	report = sx_pages_edit(run->pages);
 	report->engine.backend = run->engine.backend->name;
 	report->engine.device = run->engine.backend->describe(run->engine.device);
 	report->engine.reason = run->engine.reason;
 	sx_engine_transfers(&run->engine, &transfers);
-	report->engine.input.path = transfers.path;
-	report->engine.contexts = run->settings->engine.contexts;
+	report->engine.input = transfers.path;
+	sx_report_count(report, SX_FIG_ENGINE_CONTEXTS, run->settings->engine.contexts);
 	sx_log(DAEMON, INFO, "engine %s (%s): %s", report->engine.backend, report->engine.device,
 	       report->engine.reason);
 	sx_pages_done(run->pages);
@@ -126,12 +127,12 @@ static int serve_status(struct sx_run *run)
 	if (fd < 0) {
 		fd = sx_status_listen(run->status_path, STATUS_MODE, why, sizeof(why));
 		if (fd < 0)
-			return refuse(SX_EXIT_CREATE, why);
+			return run_refuse(SX_EXIT_CREATE, why);
 		run->status_made = true;
 	}
 	run->stream_fd = sx_notify_listen_fd("frames");
 	if (sx_pages_serve(run->pages, fd, why, sizeof(why)) < 0)
-		return refuse(SX_EXIT_CREATE, why);
+		return run_refuse(SX_EXIT_CREATE, why);
 	return 0;
 }
 
@@ -150,17 +151,17 @@ static int open_source(struct sx_run *run, struct sx_source **ret)
 		return 0;
 	}
 	if (r == -ENOMEM)
-		return refuse(SX_EXIT_FAILED, why);
+		return run_refuse(SX_EXIT_FAILED, why);
 	if (params->kind == SX_SOURCE_FILES)
-		return refuse(SX_EXIT_DATA, why);
-	return refuse(SX_EXIT_CONFIG, why);
+		return run_refuse(SX_EXIT_DATA, why);
+	return run_refuse(SX_EXIT_CONFIG, why);
 }
 
 static int build_failed(int r, const char *why)
 {
 	if (r == -ENODEV)
-		return refuse(SX_EXIT_GPU, why);
-	return refuse(r == -EINVAL || r == -ENOTSUP ? SX_EXIT_CONFIG : SX_EXIT_FAILED, why);
+		return run_refuse(SX_EXIT_GPU, why);
+	return run_refuse(r == -EINVAL || r == -ENOTSUP ? SX_EXIT_CONFIG : SX_EXIT_FAILED, why);
 }
 
 static void tell_pipeline(struct sx_run *run)
@@ -170,10 +171,11 @@ static void tell_pipeline(struct sx_run *run)
 
 	sx_pages_set_source(run->pages, &run->settings->source, &p->info);
 	report->epoch = p->epoch;
-	report->engine.memory_bytes = (int64_t)run->engine.backend->memory(run->engine.device);
-	snprintf(report->ring.path, sizeof(report->ring.path), "%s", p->ring ? sx_ring_path(p->ring) : "");
-	report->ring.bytes = p->ring ? (int64_t)sx_ring_bytes(p->ring) : -1;
-	report->ring.slots = p->ring ? run->settings->output.slots : -1;
+	sx_report_count(report, SX_FIG_ENGINE_MEMORY,
+			(int64_t)run->engine.backend->memory(run->engine.device));
+	snprintf(report->ring_path, sizeof(report->ring_path), "%s", p->ring ? sx_ring_path(p->ring) : "");
+	sx_report_count(report, SX_FIG_RING_BYTES, p->ring ? (int64_t)sx_ring_bytes(p->ring) : -1);
+	sx_report_count(report, SX_FIG_RING_SLOTS, p->ring ? run->settings->output.slots : -1);
 	sx_pages_done(run->pages);
 }
 
@@ -213,7 +215,7 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 	}
 	r = sx_pipeline_open_output(run->pipeline, why, sizeof(why));
 	if (r < 0)
-		return refuse(SX_EXIT_CREATE, why);
+		return run_refuse(SX_EXIT_CREATE, why);
 	tell_pipeline(run);
 	if (s->realtime.lock_memory && mlockall(MCL_CURRENT) < 0)
 		sx_log(DAEMON, WARNING, "realtime.lock_memory is not given: %s (LimitMEMLOCK?)",
@@ -242,7 +244,7 @@ static int set_up(struct sx_run *run)
 	if (sx_notify_init(&run->notify, why, sizeof(why)) < 0)
 		sx_log(DAEMON, WARNING, "%s", why);
 	if (sx_telemetry_create(&run->telemetry) < 0)
-		return refuse(SX_EXIT_FAILED, "not enough memory");
+		return run_refuse(SX_EXIT_FAILED, "not enough memory");
 	sx_pages_init(run->pages, run->telemetry, &run->settings->params.stereo);
 	if ((code = catch_signals(run)) || (code = claim_instance(run)) || (code = open_engine(run)))
 		return code;

@@ -14,7 +14,10 @@
 #include "base/clock.h"
 #include "stixel.h"
 
-/* Half a frame is what tells one picture from the next; where the rate is not known, only the exact time does. */
+/*
+ * Scores belong to the image that is less than half a period away; without a known rate, only to that of the
+ * same time.
+ */
 static int64_t tolerance_ns(const struct sx_settings *settings, const struct sx_source_info *info)
 {
 	double fps = info->fps > 0 ? info->fps : settings->source.fps;
@@ -22,7 +25,7 @@ static int64_t tolerance_ns(const struct sx_settings *settings, const struct sx_
 	return info->paced && fps > 0 ? (int64_t)(0.5e9 / fps) : 0;
 }
 
-static int take_memory(struct sx_block *block, size_t bytes)
+static int scores_take_memory(struct sx_block *block, size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
@@ -56,7 +59,7 @@ int sx_semantics_init(struct sx_semantics *s, const struct sx_settings *settings
 	s->wait_ns = (int64_t)(settings->semantics.wait_ms * 1e6);
 	r = sx_feed_create(&s->feed, &params);
 	for (; r == 0 && s->count < count; s->count++)
-		r = take_memory(&s->block[s->count], sx_feed_bytes(&params));
+		r = scores_take_memory(&s->block[s->count], sx_feed_bytes(&params));
 	if (r == -EINVAL) /* the rest of what it refuses, the configuration has refused before */
 		snprintf(why, why_bytes,
 			 "scores of %d classes for images of %dx%d are too large at semantics.scale = %d",
@@ -74,8 +77,8 @@ void sx_semantics_finish(struct sx_semantics *s)
 	*s = (struct sx_semantics){0};
 }
 
-/* Whoever looks into the log learns when scores begin to fail, why, and when they are back. */
-static void tell(struct sx_semantics *s, enum sx_feed_match match, int64_t now_ns)
+/* Logs when scores begin to be missing, why, and when they are back; counts in telemetry. */
+static void scores_tell(struct sx_semantics *s, enum sx_feed_match match, int64_t now_ns)
 {
 	enum sx_feed_state state = sx_feed_state(s->feed, now_ns);
 	const char *why = sx_feed_why(s->feed);
@@ -100,7 +103,7 @@ static void settle(struct sx_semantics *s, int index, struct sx_pair *pair, enum
 	pair->scores = match == SX_FEED_NONE ? NULL : &s->scores[index];
 	if (match != SX_FEED_SAME)
 		sx_feed_missed(s->feed, pair->left_ns);
-	tell(s, match, now_ns);
+	scores_tell(s, match, now_ns);
 }
 
 bool sx_semantics_ready(struct sx_semantics *s, int index, struct sx_pair *pair)
@@ -116,7 +119,7 @@ bool sx_semantics_ready(struct sx_semantics *s, int index, struct sx_pair *pair)
 	sx_feed_look(s->feed, now_ns);
 	if (!s->until_ns)
 		s->until_ns = now_ns + s->wait_ns;
-	/* nobody waits for a writer that is away, or that has left this picture out */
+	/* no waiting for a writer that is away, or that has left this image out */
 	waits = now_ns < s->until_ns && sx_feed_expects(s->feed, pair->left_ns, now_ns);
 	match = sx_feed_take(s->feed, pair->left_ns, !waits, s->block[index].memory, &s->scores[index]);
 	if (match == SX_FEED_NONE && waits)

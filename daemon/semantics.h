@@ -26,8 +26,8 @@ struct sx_semantics {
 };
 
 /*
- * Takes all memory, count times. Nothing but a zeroed structure when no source is configured. Negative errno with a
- * sentence; then finish.
+ * Takes all memory, count times. Nothing but a zeroed structure when no source is configured. Negative errno
+ * with a sentence; then finish.
  */
 int sx_semantics_init(struct sx_semantics *s, const struct sx_settings *settings, const char *shm_dir,
 		      const struct sx_source_info *info, int count, struct sx_telemetry *telemetry, char *why,
@@ -36,8 +36,8 @@ int sx_semantics_init(struct sx_semantics *s, const struct sx_settings *settings
 void sx_semantics_finish(struct sx_semantics *s);
 
 /*
- * Thread: frame. Gives the pair its scores, if there are any, in memory number index. False: they may still come, ask
- * again within a millisecond; true: the pair may go.
+ * Thread: frame. Gives the pair its scores, if there are any, in memory number index. False: they may still
+ * come, ask again within a millisecond; true: the pair may go.
  */
 bool sx_semantics_ready(struct sx_semantics *s, int index, struct sx_pair *pair);
 /* Thread: frame. STIXEL_FRAME_SCORES and so on for a frame of this pair. */

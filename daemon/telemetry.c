@@ -31,15 +31,21 @@ void sx_telemetry_destroy(struct sx_telemetry *t)
 	free(t);
 }
 
+/* Of something that another counter has summed up. */
+static void put_count(struct sx_telemetry *t, enum sx_figure figure, uint64_t count)
+{
+	atomic_store_explicit(&t->count[figure], count, memory_order_release);
+}
+
 void sx_telemetry_captured(struct sx_telemetry *t, int64_t now_ns, int64_t skew_ns)
 {
 	sx_windows_add(&t->skew, now_ns, skew_ns < 0 ? -skew_ns : skew_ns);
 	atomic_store_explicit(&t->last_capture_ns, now_ns, RELAXED);
-	atomic_fetch_add_explicit(&t->captured, 1, RELAXED);
+	sx_telemetry_add(t, SX_FIG_FRAMES_CAPTURED, 1);
 }
 
 /* Several words that are one thing: written by one thread, never half seen by another. */
-static void store_words(_Atomic uint64_t *sequence, _Atomic uint64_t *to, const void *from, size_t words)
+static void guarded_write(_Atomic uint64_t *sequence, _Atomic uint64_t *to, const void *from, size_t words)
 {
 	uint64_t number = atomic_load_explicit(sequence, RELAXED), word;
 
@@ -53,7 +59,8 @@ static void store_words(_Atomic uint64_t *sequence, _Atomic uint64_t *to, const 
 }
 
 /* False: they were being written all the time. */
-static bool load_words(const _Atomic uint64_t *sequence, const _Atomic uint64_t *from, void *to, size_t words)
+static bool guarded_read(const _Atomic uint64_t *sequence, const _Atomic uint64_t *from, void *to,
+			 size_t words)
 {
 	uint64_t before, after, word;
 
@@ -74,7 +81,7 @@ bool sx_telemetry_newest(const struct sx_telemetry *t, struct sx_newest *ret)
 {
 	struct sx_newest n;
 
-	if (!load_words(&t->newest_sequence, t->newest, &n, SX_NEWEST_WORDS))
+	if (!guarded_read(&t->newest_sequence, t->newest, &n, SX_NEWEST_WORDS))
 		return false;
 	*ret = n;
 	return true;
@@ -86,16 +93,16 @@ void sx_telemetry_source(struct sx_telemetry *t, const struct sx_source_counters
 
 	/* captured first, and overload read first: nobody sees more dropped than captured */
 	overload -= atomic_load_explicit(&t->dropped[0][SX_DROP_OVERLOAD], RELAXED);
-	atomic_fetch_add_explicit(&t->captured, overload, RELAXED);
-	atomic_fetch_add_explicit(&t->overload, overload, memory_order_release);
+	sx_telemetry_add(t, SX_FIG_FRAMES_CAPTURED, overload);
+	sx_telemetry_add(t, SX_FIG_FRAMES_OVERLOAD, overload);
 	for (int side = 0; side < 2; side++) {
 		atomic_store_explicit(&t->images[side], c->captured[side], RELAXED);
 		atomic_store_explicit(&t->gaps[side], c->gaps[side], RELAXED);
 		for (int i = 0; i < SX_DROP_COUNT; i++)
 			atomic_store_explicit(&t->dropped[side][i], c->dropped[side][i], RELAXED);
 	}
-	atomic_store_explicit(&t->corrupt, c->corrupt, RELAXED);
-	atomic_store_explicit(&t->unpaired, c->unpaired, RELAXED);
+	put_count(t, SX_FIG_FRAMES_CORRUPT, c->corrupt);
+	put_count(t, SX_FIG_FRAMES_UNPAIRED, c->unpaired);
 	atomic_store_explicit(&t->reconnects, c->reconnects, RELAXED);
 }
 
@@ -105,13 +112,13 @@ void sx_telemetry_absent(struct sx_telemetry *t, const char *why)
 
 	if (why)
 		snprintf(text, sizeof(text), "%s", why);
-	store_words(&t->absent_sequence, t->absent_why, text, SX_ABSENT_WORDS);
+	guarded_write(&t->absent_sequence, t->absent_why, text, SX_ABSENT_WORDS);
 	atomic_store_explicit(&t->absent, why != NULL, memory_order_release);
 }
 
 void sx_telemetry_absent_why(const struct sx_telemetry *t, char why[SX_ABSENT_BYTES])
 {
-	if (!load_words(&t->absent_sequence, t->absent_why, why, SX_ABSENT_WORDS))
+	if (!guarded_read(&t->absent_sequence, t->absent_why, why, SX_ABSENT_WORDS))
 		*why = 0;
 }
 
@@ -169,32 +176,37 @@ void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_he
 		if (h->stage_ns[i] > 0)
 			add_duration(&t->stages[i], head_ns, h->stage_ns[i]);
 	sx_rate_add(&t->rate, head_ns);
-	store_words(&t->newest_sequence, t->newest, &newest, SX_NEWEST_WORDS);
+	guarded_write(&t->newest_sequence, t->newest, &newest, SX_NEWEST_WORDS);
 	atomic_store_explicit(&t->last_publish_ns, head_ns, RELAXED);
-	atomic_fetch_add_explicit(&t->published, 1, memory_order_release);
+	sx_telemetry_add(t, SX_FIG_FRAMES_PUBLISHED, 1);
 }
 
 void sx_telemetry_scores(struct sx_telemetry *t, enum sx_feed_match match, const struct sx_feed_counters *c,
 			 enum sx_feed_state state, const char *why)
 {
+	static const enum sx_figure frames[] = {
+		[SX_FEED_NONE] = SX_FIG_SCORES_MISSING,
+		[SX_FEED_SAME] = SX_FIG_SCORES_MATCHED,
+		[SX_FEED_OLDER] = SX_FIG_SCORES_OLDER,
+	};
 	char text[SX_FEED_WHY_BYTES] = "", before[SX_FEED_WHY_BYTES];
 
-	atomic_fetch_add_explicit(&t->frames_scores[match], 1, RELAXED);
-	atomic_store_explicit(&t->scores_received, c->received, RELAXED);
-	atomic_store_explicit(&t->scores_late, c->late, RELAXED);
-	atomic_store_explicit(&t->scores_lost, c->lost, RELAXED);
-	atomic_store_explicit(&t->scores_refused, c->refused, RELAXED);
-	atomic_store_explicit(&t->scores_restarts, c->restarts, RELAXED);
+	sx_telemetry_add(t, frames[match], 1);
+	put_count(t, SX_FIG_SCORES_RECEIVED, c->received);
+	put_count(t, SX_FIG_SCORES_LATE, c->late);
+	put_count(t, SX_FIG_SCORES_LOST, c->lost);
+	put_count(t, SX_FIG_SCORES_REFUSED, c->refused);
+	put_count(t, SX_FIG_SCORES_RESTARTS, c->restarts);
 	atomic_store_explicit(&t->scores_state, (int)state, RELAXED);
 	snprintf(text, sizeof(text), "%s", why);
 	sx_telemetry_scores_why(t, before);
 	if (memcmp(text, before, sizeof(text)) != 0)
-		store_words(&t->scores_why_sequence, t->scores_why, text, SX_SCORES_WHY_WORDS);
+		guarded_write(&t->scores_why_sequence, t->scores_why, text, SX_SCORES_WHY_WORDS);
 }
 
 void sx_telemetry_scores_why(const struct sx_telemetry *t, char why[SX_FEED_WHY_BYTES])
 {
-	if (!load_words(&t->scores_why_sequence, t->scores_why, why, SX_SCORES_WHY_WORDS))
+	if (!guarded_read(&t->scores_why_sequence, t->scores_why, why, SX_SCORES_WHY_WORDS))
 		memset(why, 0, SX_FEED_WHY_BYTES);
 }
 
@@ -202,11 +214,11 @@ void sx_telemetry_transfers(struct sx_telemetry *t, const struct sx_transfers *t
 {
 	/* engines that compute in host memory count nothing: every frame came without a copy */
 	uint64_t frames =
-		transfers->frames ? transfers->frames : atomic_load_explicit(&t->published, RELAXED) + 1;
+		transfers->frames ? transfers->frames : sx_telemetry_count(t, SX_FIG_FRAMES_PUBLISHED) + 1;
 
-	atomic_store_explicit(&t->copies_in, transfers->copies_in, RELAXED);
+	put_count(t, SX_FIG_INPUT_COPIES_IN, transfers->copies_in);
+	put_count(t, SX_FIG_INPUT_COPIES_OUT, transfers->copies_out);
+	put_count(t, SX_FIG_INPUT_STAGED, transfers->staged);
 	atomic_store_explicit(&t->copied_bytes, transfers->copied_bytes, RELAXED);
-	atomic_store_explicit(&t->staged, transfers->staged, RELAXED);
-	atomic_store_explicit(&t->copies_out, transfers->copies_out, RELAXED);
 	atomic_store_explicit(&t->copy_frames, frames, RELAXED);
 }

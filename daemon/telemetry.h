@@ -1,8 +1,8 @@
 /*
  * What the pipeline counts and measures: written by its two threads, read by main and the status socket.
  *
- * Everything is an atomic of its own or one of the lock-free histograms, so that no reader can hold a thread of
- * the pipeline up. The durations are those that lie in the frame headers.
+ * Everything is an atomic of its own or one of the lock-free histograms, so that no reader can hold a thread
+ * of the pipeline up. The durations are those that lie in the frame headers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,6 +17,7 @@
 #include "base/rate.h"
 #include "capture/source.h"
 #include "ipc/feed.h"
+#include "ipc/figures.h"
 #include "stages/engine.h"
 #include "stixel.h"
 
@@ -34,8 +35,9 @@ struct sx_newest {
 #define SX_NEWEST_WORDS (sizeof(struct sx_newest) / sizeof(uint64_t))
 
 /*
- * The way of a frame, cut in three. Capture is the earlier of a pair's two capture times: what it stands for (start of
- * exposure, end of frame, software) is in the frame and in the status. docs/latency.md has the picture.
+ * The way of a frame, cut in three. Capture is the earlier of a pair's two capture times: what it stands for
+ * (start of exposure, end of frame, software) is in the frame and in the status. docs/latency.md has the
+ * picture.
  */
 enum sx_span {
 	SX_SPAN_ALL,	 /* capture to head: from the capture time to the frame's number in the ring's head */
@@ -52,17 +54,18 @@ struct sx_duration {
 };
 
 struct sx_telemetry {
+	/* by enum sx_figure, those that are SX_FIGURE_COUNTED; each is written by one thread */
+	_Atomic uint64_t count[SX_FIG_END];
+
 	/* capture thread */
-	_Atomic uint64_t captured; /* pairs that the source had */
-	_Atomic uint64_t
-		overload; /* of them, those that a newer one replaced: while they waited, or in the source */
 	struct sx_source_counters
 		closed; /* what sources that are closed had counted; no other thread looks */
-	_Atomic uint64_t unpaired, corrupt;
 	_Atomic uint64_t images[2], gaps[2]; /* per side */
 	_Atomic uint64_t dropped[2][SX_DROP_COUNT];
 	_Atomic uint64_t reconnects;
-	/* of a camera that came later, words that live for ever; NULL: what was known at the start is right */
+	/*
+	 * of a camera that came later, words that live for ever; NULL: what was known at the start is right
+	 */
 	_Atomic(const char *) memory, format;
 	_Atomic int64_t last_capture_ns;  /* when the last pair came */
 	atomic_bool absent;		  /* camera lost, being looked for */
@@ -71,22 +74,32 @@ struct sx_telemetry {
 	struct sx_windows skew;
 
 	/* frame thread */
-	_Atomic uint64_t published;
 	_Atomic int64_t last_publish_ns;
-	_Atomic uint64_t copy_frames, copies_in, copied_bytes, staged,
-		copies_out;		    /* as struct sx_transfers */
+	_Atomic uint64_t copy_frames, copied_bytes; /* as struct sx_transfers; the rest of it is counts */
 	_Atomic int64_t in_flight_since_ns; /* when the oldest frame in flight was submitted; 0 none */
 	struct sx_rate rate;		    /* frames published */
 	struct sx_duration spans[SX_SPAN_COUNT], stages[SX_STAGE_COUNT];
 	_Atomic uint64_t newest_sequence; /* odd while being written */
 	_Atomic uint64_t newest[SX_NEWEST_WORDS];
-	_Atomic uint64_t frames_scores[3]; /* submitted, by enum sx_feed_match */
-	_Atomic uint64_t scores_received, scores_late, scores_lost, scores_refused,
-		scores_restarts;	      /* as struct sx_feed_counters */
 	_Atomic int scores_state;	      /* enum sx_feed_state */
 	_Atomic uint64_t scores_why_sequence; /* odd while the sentence is being written */
 	_Atomic uint64_t scores_why[SX_SCORES_WHY_WORDS];
 };
+
+/*
+ * Any thread. Whoever counts a whole and its parts adds to the whole first, and whoever reads them reads the
+ * parts first: acquire and release see to it that nobody finds more parts than the whole.
+ */
+static inline uint64_t sx_telemetry_count(const struct sx_telemetry *t, enum sx_figure figure)
+{
+	return atomic_load_explicit(&t->count[figure], memory_order_acquire);
+}
+
+/* Thread: that of the figure. So many more. */
+static inline void sx_telemetry_add(struct sx_telemetry *t, enum sx_figure figure, uint64_t more)
+{
+	atomic_fetch_add_explicit(&t->count[figure], more, memory_order_release);
+}
 
 /* About 2.5 MB, zeroed and touched. */
 int sx_telemetry_create(struct sx_telemetry **ret);
@@ -100,7 +113,10 @@ void sx_telemetry_source(struct sx_telemetry *t, const struct sx_source_counters
 void sx_telemetry_absent(struct sx_telemetry *t, const char *why);
 /* Any thread. Why the camera is absent; empty when it is not known, or changing just now. */
 void sx_telemetry_absent_why(const struct sx_telemetry *t, char why[SX_ABSENT_BYTES]);
-/* Thread: frame. Takes everything from the header of a frame that was just published; head_ns: when it was in the ring. */
+/*
+ * Thread: frame. Takes everything from the header of a frame that was just published; head_ns: when it was in
+ * the ring.
+ */
 void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_header *h, int64_t head_ns);
 /* "capture_to_publish", ...: the word of status and metrics. */
 const char *sx_span_name(enum sx_span span);

@@ -7,7 +7,7 @@
  * Memory:  8 bytes a stamp.
  * Ranges:  nanoseconds of a 64-bit clock, in steps of what the device has: 32 ns on the H200, up to 1 us
  *          elsewhere.
- * Speed:   docs/performance.md, CUDA: host side.
+ * Speed:   docs/lab-performance.md, CUDA: host side.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -106,6 +106,8 @@ enum stixel_plane {
  * stixels[offsets[u] .. offsets[u+1]), bottom to top; offsets[columns] == stixel_count.
  * checksum: CRC-32C (Castagnoli) of everything before the planes (of all when there is none), with this field
  * taken as 0. They are not covered: they are for viewers, and at video size the sum would cost milliseconds.
+ * published_ns is the last time that lies in the frame itself: packing, checksum and the copy into the ring come after it,
+ * and only then do readers see the frame. "capture_to_publish" of the daemon's status ends at that later moment.
  */
 struct stixel_frame_header {
 	uint32_t magic; /* STIXEL_FRAME_MAGIC */
@@ -118,7 +120,7 @@ struct stixel_frame_header {
 	uint64_t number; /* from 1 in each epoch, without gaps */
 	int64_t capture_left_ns, capture_right_ns;
 	int64_t submitted_ns;				 /* handed to the engine */
-	int64_t published_ns;				 /* complete, on its way to the readers */
+	int64_t published_ns;				 /* result taken from the engine, not packed yet */
 	int64_t anchor_monotonic_ns, anchor_realtime_ns; /* the same moment on both clocks */
 	uint8_t clock;	     /* enum stixel_clock: what the camera stamped with, before conversion */
 	uint8_t stamp;	     /* enum stixel_stamp: what the capture times stand for */
@@ -514,7 +516,8 @@ struct stixel_reader;
 
 /*
  * Opens an instance ([A-Za-z0-9_.-], up to 64 characters, no leading dot). The newest frame that lies there
- * counts as new. *reader is set on success only.
+ * counts as new. *reader is set on success only. Sockets (STIXEL_OPEN_STREAM, stixel_fd(), images) are looked for in
+ * /run/stixeld, then $XDG_RUNTIME_DIR/stixeld, then /run/user/UID/stixeld; the first that answers is taken.
  */
 STIXEL_API int stixel_open(struct stixel_reader **reader, const char *instance, unsigned flags);
 /* The same for a ring object or (STIXEL_OPEN_STREAM) a socket that lies elsewhere. */

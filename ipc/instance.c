@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/places.h"
 #include "ipc/why.h"
 
 int sx_instance_check(const char *name, char *why, size_t why_bytes)
@@ -60,34 +61,37 @@ static int ends_in(const char *path, const char *name)
 	return p > n && path[p - n - 1] == '/' && memcmp(path + p - n, name, n) == 0;
 }
 
-static int choose(const char *name, char *dir, size_t bytes)
+/* Without systemd: root's in the system's place, a user's own in the first of the user's. */
+static bool instance_place(const char *name, char *dir, size_t bytes)
 {
-	const char *systemd = getenv("RUNTIME_DIRECTORY"), *user = getenv("XDG_RUNTIME_DIR");
-
-	if (systemd && systemd[0] == '/') {
-		int n = (int)strcspn(systemd, ":"); /* several folders are parted by colons */
-		int used = snprintf(dir, bytes, "%.*s", n, systemd);
-
-		if (used < (int)bytes && !ends_in(dir, name))
-			used += snprintf(dir + used, bytes - (size_t)used, "/%s", name);
-		return used;
-	}
 	if (geteuid() == 0)
-		return snprintf(dir, bytes, "/run/stixeld/%s", name);
-	if (user && user[0] == '/')
-		return snprintf(dir, bytes, "%s/stixeld/%s", user, name);
-	return snprintf(dir, bytes, "/run/user/%u/stixeld/%s", (unsigned)geteuid(), name);
+		return sx_place_path(SX_PLACE_SYSTEM, name, NULL, dir, bytes);
+	return sx_place_path(sx_place_folder(SX_PLACE_RUNTIME, dir, bytes) ? SX_PLACE_RUNTIME : SX_PLACE_USER,
+			     name, NULL, dir, bytes);
+}
+
+static bool instance_folder(const char *name, char *dir, size_t bytes)
+{
+	const char *systemd = getenv("RUNTIME_DIRECTORY");
+	int first, n;
+
+	if (!systemd || systemd[0] != '/')
+		return instance_place(name, dir, bytes);
+	first = (int)strcspn(systemd, ":"); /* several folders are parted by colons */
+	n = snprintf(dir, bytes, "%.*s", first, systemd);
+	if (n >= 0 && (size_t)n < bytes && !ends_in(dir, name))
+		n += snprintf(dir + n, bytes - (size_t)n, "/%s", name);
+	return n >= 0 && (size_t)n < bytes;
 }
 
 int sx_runtime_dir(const char *name, char *dir, size_t dir_bytes, char *why, size_t why_bytes)
 {
 	struct stat st;
-	int n, r = sx_instance_check(name, why, why_bytes);
+	int r = sx_instance_check(name, why, why_bytes);
 
 	if (r < 0)
 		return r;
-	n = choose(name, dir, dir_bytes);
-	if (n < 0 || (size_t)n >= dir_bytes)
+	if (!instance_folder(name, dir, dir_bytes))
 		return sx_why(-ENAMETOOLONG, why, why_bytes, "the path of the runtime folder is too long");
 	r = make_folders(dir);
 	if (r == 0 && stat(dir, &st) < 0)

@@ -14,8 +14,8 @@ int sx_instance_check(const char *name, char *why, size_t why_bytes);
 
 /*
  * The folder of lock and sockets, made if it is not there (0755): $RUNTIME_DIRECTORY as systemd gives it (with
- * /NAME appended unless it ends so); else /run/stixeld/NAME for root; else $XDG_RUNTIME_DIR/stixeld/NAME, or
- * /run/user/UID/stixeld/NAME. Negative errno with a sentence.
+ * /NAME appended unless it ends so); else the system's place for root, the first of the user's places for others
+ * (base/places.h). Negative errno with a sentence.
  */
 int sx_runtime_dir(const char *name, char *dir, size_t dir_bytes, char *why, size_t why_bytes);
 

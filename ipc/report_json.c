@@ -8,8 +8,34 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define SCHEMA 1
+
+/* The figures of one object, which is open. */
+static void add_figures(struct sx_text *t, const struct sx_report *r, const char *object)
+{
+	for (int i = 0; i < SX_FIG_END; i++) {
+		const struct sx_figure_row *row = &sx_figures[i];
+
+		if (!row->key || strcmp(row->object, object) != 0)
+			continue;
+		if (row->kind == SX_FIGURE_REAL)
+			sx_json_real(t, row->key, r->figure[i].real);
+		else
+			sx_json_count(t, row->key, r->figure[i].count);
+	}
+}
+
+/* An object of figures alone, "frames.dropped" as "dropped". */
+static void add_object(struct sx_text *t, const struct sx_report *r, const char *object)
+{
+	const char *dot = strrchr(object, '.');
+
+	sx_json_open(t, dot ? dot + 1 : object, '{');
+	add_figures(t, r, object);
+	sx_json_close(t, '}');
+}
 
 static void add_quantile(struct sx_text *t, const char *key, const struct sx_summary *s, int64_t ns)
 {
@@ -63,10 +89,8 @@ static void add_camera(struct sx_text *t, const struct sx_report_camera *c)
 	sx_json_text(t, "format", c->format);
 	sx_json_count(t, "width", c->width);
 	sx_json_count(t, "height", c->height);
-	sx_json_count(t, "captured", c->captured);
-	sx_json_count(t, "errors", c->errors);
-	sx_json_count(t, "sequence_gaps", c->sequence_gaps);
-	sx_json_count(t, "reconnects", c->reconnects);
+	for (int i = 0; i < SX_CAMERA_END; i++)
+		sx_json_count(t, sx_camera_figures[i].key, c->count[i]);
 	if (c->drops > 0) {
 		sx_json_open(t, "dropped", '{');
 		for (int i = 0; i < c->drops; i++)
@@ -96,25 +120,16 @@ static void add_source(struct sx_text *t, const struct sx_report *r)
 	sx_json_close(t, '}');
 }
 
-static double per_frame(int64_t count, int64_t frames)
-{
-	return frames > 0 ? (double)count / (double)frames : (double)NAN;
-}
-
 static void add_engine(struct sx_text *t, const struct sx_report *r)
 {
 	sx_json_open(t, "engine", '{');
 	sx_json_text(t, "backend", r->engine.backend);
 	sx_json_text(t, "device", r->engine.device);
 	sx_json_text(t, "reason", r->engine.reason);
-	sx_json_count(t, "contexts", r->engine.contexts);
-	sx_json_count(t, "memory_bytes", r->engine.memory_bytes);
+	add_figures(t, r, "engine");
 	sx_json_open(t, "input", '{');
-	sx_json_text(t, "path", r->engine.input.path);
-	sx_json_real(t, "copies_per_frame", per_frame(r->engine.input.copies_in, r->engine.input.frames));
-	sx_json_real(t, "bytes_per_frame", per_frame(r->engine.input.copied_bytes, r->engine.input.frames));
-	sx_json_real(t, "results_per_frame", per_frame(r->engine.input.copies_out, r->engine.input.frames));
-	sx_json_count(t, "staged", r->engine.input.staged);
+	sx_json_text(t, "path", r->engine.input);
+	add_figures(t, r, "engine.input");
 	sx_json_close(t, '}');
 	sx_json_close(t, '}');
 }
@@ -122,35 +137,18 @@ static void add_engine(struct sx_text *t, const struct sx_report *r)
 static void add_frames(struct sx_text *t, const struct sx_report *r)
 {
 	sx_json_open(t, "frames", '{');
-	sx_json_whole(t, "captured", r->frames.captured);
-	sx_json_whole(t, "published", r->frames.published);
-	sx_json_open(t, "dropped", '{');
-	sx_json_whole(t, "overload", r->frames.overload);
-	sx_json_whole(t, "unpaired", r->frames.unpaired);
-	sx_json_whole(t, "corrupt", r->frames.corrupt);
+	add_figures(t, r, "frames");
+	add_object(t, r, "frames.dropped");
 	sx_json_close(t, '}');
-	sx_json_close(t, '}');
-	sx_json_open(t, "fps", '{');
-	sx_json_real(t, "last_1s", r->fps_1s);
-	sx_json_real(t, "last_10s", r->fps_10s);
-	sx_json_close(t, '}');
+	add_object(t, r, "fps");
 }
 
 static void add_results(struct sx_text *t, const struct sx_report *r)
 {
-	sx_json_open(t, "stixels", '{');
-	sx_json_real(t, "per_frame", r->stixels.per_frame);
-	sx_json_real(t, "pixels_per_stixel", r->stixels.pixels_per_stixel);
-	sx_json_close(t, '}');
+	add_object(t, r, "stixels");
 	sx_json_open(t, "road", '{');
-	sx_json_text(t, "origin", r->road.origin);
-	sx_json_real(t, "slope", r->road.slope);
-	sx_json_real(t, "offset", r->road.offset);
-	sx_json_real(t, "horizon_row", r->road.horizon_row);
-	sx_json_real(t, "pitch_deg", r->road.pitch_deg);
-	sx_json_real(t, "height_m", r->road.height_m);
-	sx_json_count(t, "inliers", r->road.inliers);
-	sx_json_count(t, "age_frames", r->road.age_frames);
+	sx_json_text(t, "origin", r->road_origin);
+	add_figures(t, r, "road");
 	sx_json_close(t, '}');
 }
 
@@ -159,49 +157,37 @@ static const char *known(const char *text)
 	return *text ? text : NULL;
 }
 
-static void add_power(struct sx_text *t, const struct sx_report_power *p)
+static void add_power(struct sx_text *t, const struct sx_report *r)
 {
+	const struct sx_report_power *p = &r->power;
+	const int64_t frames = r->figure[SX_FIG_ENERGY_FRAMES].count;
+	const double joules = r->figure[SX_FIG_ENERGY_JOULES].real;
+
 	sx_json_open(t, "power", '{');
 	sx_json_text(t, "source", known(p->source));
 	sx_json_text(t, "scope", known(p->scope));
 	sx_json_text(t, "device", known(p->device));
 	sx_json_text(t, "reason", known(p->reason));
 	sx_json_bool(t, "stale", p->stale);
-	sx_json_real(t, "watts", p->watts);
-	sx_json_real(t, "watts_10s", p->watts_10s);
-	sx_json_real(t, "joules_per_frame", p->joules_per_frame);
-	sx_json_real(t, "fps_per_watt", p->fps_per_watt);
-	sx_json_count(t, "age_ms", p->age_ms);
-	sx_json_count(t, "interval_ms", p->interval_ms);
+	add_figures(t, r, "power");
 	sx_json_open(t, "since_start", '{');
-	sx_json_real(t, "joules", p->start_joules);
-	sx_json_real(t, "seconds", p->start_seconds);
-	sx_json_count(t, "frames", p->start_frames);
-	sx_json_real(t, "joules_per_frame",
-		     p->start_frames > 0 ? p->start_joules / (double)p->start_frames : (double)NAN);
+	add_figures(t, r, "power.since_start");
+	sx_json_real(t, "joules_per_frame", frames > 0 ? joules / (double)frames : (double)NAN);
 	sx_json_close(t, '}');
 	sx_json_close(t, '}');
 }
 
-static void add_semantics(struct sx_text *t, const struct sx_report_semantics *s)
+static void add_semantics(struct sx_text *t, const struct sx_report *r)
 {
+	const struct sx_report_semantics *s = &r->semantics;
+
 	sx_json_open(t, "semantics", '{');
 	sx_json_text(t, "source", known(s->source));
 	if (*s->source) {
 		sx_json_text(t, "state", s->state);
 		sx_json_text(t, "reason", known(s->reason));
-		sx_json_open(t, "frames", '{');
-		sx_json_count(t, "matched", s->matched);
-		sx_json_count(t, "older", s->older);
-		sx_json_count(t, "missing", s->missing);
-		sx_json_close(t, '}');
-		sx_json_open(t, "scores", '{');
-		sx_json_count(t, "received", s->received);
-		sx_json_count(t, "late", s->late);
-		sx_json_count(t, "lost", s->lost);
-		sx_json_count(t, "refused", s->refused);
-		sx_json_count(t, "restarts", s->restarts);
-		sx_json_close(t, '}');
+		add_object(t, r, "semantics.frames");
+		add_object(t, r, "semantics.scores");
 		sx_json_open(t, "classes", '[');
 		for (int i = 0; i < s->class_count; i++) {
 			sx_json_open(t, NULL, '{');
@@ -214,20 +200,16 @@ static void add_semantics(struct sx_text *t, const struct sx_report_semantics *s
 	sx_json_close(t, '}');
 }
 
-static void add_board(struct sx_text *t, const struct sx_report_board *b)
+static void add_board(struct sx_text *t, const struct sx_report *r)
 {
 	sx_json_open(t, "board", '{');
-	sx_json_text(t, "model", known(b->model));
+	sx_json_text(t, "model", known(r->board.model));
 	sx_json_open(t, "power_mode", '{');
-	sx_json_count(t, "id", b->mode_id);
-	sx_json_text(t, "name", known(b->mode));
+	add_figures(t, r, "board.power_mode");
+	sx_json_text(t, "name", known(r->board.mode));
 	sx_json_close(t, '}');
-	sx_json_text(t, "governor", known(b->governor));
-	sx_json_count(t, "cpu_hz", b->cpu_hz);
-	sx_json_count(t, "cpu_max_hz", b->cpu_max_hz);
-	sx_json_count(t, "gpu_hz", b->gpu_hz);
-	sx_json_count(t, "gpu_max_hz", b->gpu_max_hz);
-	sx_json_count(t, "memory_hz", b->memory_hz);
+	sx_json_text(t, "governor", known(r->board.governor));
+	add_figures(t, r, "board");
 	sx_json_close(t, '}');
 }
 
@@ -237,25 +219,15 @@ static void add_outputs(struct sx_text *t, const struct sx_report *r)
 		[SX_IMAGE_OFF] = "off", [SX_IMAGE_IDLE] = "idle", [SX_IMAGE_PUBLISHED] = "published"};
 
 	sx_json_open(t, "ring", '{');
-	sx_json_text(t, "path", *r->ring.path ? r->ring.path : NULL);
-	sx_json_count(t, "bytes", r->ring.bytes);
-	sx_json_count(t, "slots", r->ring.slots);
+	sx_json_text(t, "path", known(r->ring_path));
+	add_figures(t, r, "ring");
 	sx_json_close(t, '}');
 	sx_json_open(t, "images", '{');
 	sx_json_text(t, "left", image_words[r->images.left]);
 	sx_json_text(t, "disparity", image_words[r->images.disparity]);
 	sx_json_close(t, '}');
-	sx_json_open(t, "stream", '{');
-	sx_json_count(t, "clients", r->stream.clients);
-	sx_json_count(t, "dropped", r->stream.dropped);
-	sx_json_count(t, "sent", r->stream.sent);
-	sx_json_count(t, "accepted", r->stream.accepted);
-	sx_json_count(t, "refused", r->stream.refused);
-	sx_json_count(t, "garbage", r->stream.garbage);
-	sx_json_close(t, '}');
-	sx_json_open(t, "log", '{');
-	sx_json_whole(t, "lost", r->log_lost);
-	sx_json_close(t, '}');
+	add_object(t, r, "stream");
+	add_object(t, r, "log");
 }
 
 void sx_report_json(const struct sx_report *r, struct sx_text *t)
@@ -272,15 +244,15 @@ void sx_report_json(const struct sx_report *r, struct sx_text *t)
 	sx_json_text(t, "epoch", r->epoch ? epoch : NULL);
 	sx_json_text(t, "state", r->state);
 	sx_json_text(t, "reason", *r->reason ? r->reason : NULL);
-	sx_json_real(t, "uptime_s", r->uptime_s);
+	add_figures(t, r, "");
 	add_engine(t, r);
 	add_source(t, r);
 	add_frames(t, r);
 	add_latencies(t, r);
 	add_results(t, r);
-	add_semantics(t, &r->semantics);
-	add_power(t, &r->power);
-	add_board(t, &r->board);
+	add_semantics(t, r);
+	add_power(t, r);
+	add_board(t, r);
 	add_outputs(t, r);
 	sx_json_close(t, '}');
 	sx_text_add(t, "\n");

@@ -1,6 +1,6 @@
 /*
- * /metrics: the snapshot as OpenMetrics 1.0 text. Every family is a row or a function here and a row of
- * docs/metrics.md; a family without a known value is left out.
+ * /metrics: the snapshot as OpenMetrics 1.0 text, family by family as in ipc/figures.def. A family has its
+ * figures as samples, or a function here; one without a known value is left out.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,14 +10,18 @@
 #include <math.h>
 #include <string.h>
 
-/* TYPE, UNIT and HELP lines; unit must be the end of the name, or NULL. */
-static void add_family(struct sx_text *t, const char *name, const char *type, const char *unit,
-		       const char *help)
+#include "include/stixel.h"
+#include "ipc/feed.h"
+
+/* TYPE, UNIT and HELP lines. */
+static void add_family(struct sx_text *t, enum sx_family family)
 {
-	sx_text_add(t, "# TYPE %s %s\n", name, type);
-	if (unit)
-		sx_text_add(t, "# UNIT %s %s\n", name, unit);
-	sx_text_add(t, "# HELP %s %s\n", name, help);
+	const struct sx_family_row *row = &sx_families[family];
+
+	sx_text_add(t, "# TYPE %s %s\n", row->name, sx_family_type_name(row->type));
+	if (row->unit)
+		sx_text_add(t, "# UNIT %s %s\n", row->name, row->unit);
+	sx_text_add(t, "# HELP %s %s\n", row->name, row->help);
 }
 
 /* name="value", escaped as the format wants it. */
@@ -35,26 +39,63 @@ static void add_label(struct sx_text *t, const char *name, const char *value)
 	sx_text_add(t, "\"");
 }
 
-static void add_counter(struct sx_text *t, const char *name, const char *help, int64_t value)
+/* "{name="value",", then with "," further ones. */
+static void add_labels(struct sx_text *t, const char *const (*labels)[2], int count)
 {
-	if (value < 0)
-		return;
-	add_family(t, name, "counter", NULL, help);
-	sx_text_add(t, "%s_total %" PRId64 "\n", name, value);
+	for (int i = 0; i < count; i++) {
+		sx_text_add(t, "%s", i ? "," : "{");
+		add_label(t, labels[i][0], labels[i][1]);
+	}
+	sx_text_add(t, "}");
 }
 
-static void add_gauge(struct sx_text *t, const char *name, const char *unit, const char *help, double value)
+/* What an object's figures mean nothing without. */
+static bool is_told(const struct sx_report *r, const char *object)
 {
-	if (!isfinite(value))
-		return;
-	add_family(t, name, "gauge", unit, help);
-	sx_text_add(t, "%s %.9g\n", name, value);
+	if (strcmp(object, "engine.input") == 0)
+		return r->engine.input;
+	if (strncmp(object, "semantics.", 10) == 0)
+		return *r->semantics.source;
+	if (strncmp(object, "power.", 6) == 0) /* counters of energy go together */
+		return *r->power.source && r->figure[SX_FIG_ENERGY_FRAMES].count >= 0;
+	return strcmp(object, "power") != 0 || *r->power.source;
 }
 
-static void add_count_gauge(struct sx_text *t, const char *name, const char *unit, const char *help,
-			    int64_t value)
+static bool is_known(const struct sx_report *r, int figure)
 {
-	add_gauge(t, name, unit, help, value < 0 ? (double)NAN : (double)value);
+	return sx_figures[figure].kind == SX_FIGURE_REAL ? isfinite(r->figure[figure].real)
+							 : r->figure[figure].count >= 0;
+}
+
+static void add_number(struct sx_text *t, const struct sx_report *r, int figure)
+{
+	const bool real = sx_figures[figure].kind == SX_FIGURE_REAL;
+	const int digits = sx_families[sx_figures[figure].family].digits;
+	const union sx_figure_value v = r->figure[figure];
+
+	if (digits)
+		sx_text_add(t, " %.*g\n", digits, real ? v.real : (double)v.count);
+	else
+		sx_text_add(t, " %" PRId64 "\n", v.count);
+}
+
+/* Every figure of the family that is known. */
+static void add_figures(struct sx_text *t, const struct sx_report *r, enum sx_family family)
+{
+	const struct sx_family_row *row = &sx_families[family];
+	bool begun = false;
+
+	for (int i = 0; i < SX_FIG_END; i++) {
+		if (sx_figures[i].family != family || !is_told(r, sx_figures[i].object) || !is_known(r, i))
+			continue;
+		if (!begun)
+			add_family(t, family);
+		begun = true;
+		sx_text_add(t, "%s%s", row->name, row->type == SX_FAMILY_TYPE_COUNTER ? "_total" : "");
+		if (sx_figures[i].label)
+			add_labels(t, (const char *const[][2]){{row->labels, sx_figures[i].label}}, 1);
+		add_number(t, r, i);
+	}
 }
 
 static void add_seconds(struct sx_text *t, int64_t ns)
@@ -97,7 +138,7 @@ static void add_summary(struct sx_text *t, const char *family, const char *key,
 }
 
 /* A family of summaries, told apart by a label; without those that never were. */
-static void add_summaries(struct sx_text *t, const char *family, const char *key, const char *help,
+static void add_summaries(struct sx_text *t, enum sx_family family, const char *key,
 			  const struct sx_report_latency *l, int count)
 {
 	bool begun = false;
@@ -106,251 +147,183 @@ static void add_summaries(struct sx_text *t, const char *family, const char *key
 		if (l[i].start.n == 0)
 			continue;
 		if (!begun)
-			add_family(t, family, "summary", "seconds", help);
+			add_family(t, family);
 		begun = true;
-		add_summary(t, family, key, &l[i]);
+		add_summary(t, sx_families[family].name, key, &l[i]);
 	}
 }
 
-static void add_identity(struct sx_text *t, const struct sx_report *r)
+static void add_info(struct sx_text *t, enum sx_family family, const char *const (*labels)[2], int count)
 {
-	static const char *const states[] = {"starting", "running", "no_camera", "degraded", "stopping"};
+	add_family(t, family);
+	sx_text_add(t, "%s_info", sx_families[family].name);
+	add_labels(t, labels, count);
+	sx_text_add(t, " 1\n");
+}
 
-	add_family(t, "stixeld", "info", NULL, "What runs: version, engine and source.");
-	sx_text_add(t, "stixeld_info{");
-	add_label(t, "instance", r->instance);
-	sx_text_add(t, ",");
-	add_label(t, "version", r->version);
-	sx_text_add(t, ",");
-	add_label(t, "backend", r->engine.backend);
-	sx_text_add(t, ",");
-	add_label(t, "device", r->engine.device);
-	sx_text_add(t, ",");
-	add_label(t, "input", r->engine.input.path);
-	sx_text_add(t, ",");
-	add_label(t, "source", r->source.kind);
-	sx_text_add(t, "} 1\n");
-	add_family(t, "stixeld_state", "stateset", NULL, "State of the instance; one of them is 1.");
-	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
-		sx_text_add(t, "stixeld_state{");
-		add_label(t, "stixeld_state", states[i]);
-		sx_text_add(t, "} %d\n", strcmp(states[i], r->state) == 0);
+/* One sample for each word; the one that is the state is 1. */
+static void add_states(struct sx_text *t, enum sx_family family, const char *const *words, int count,
+		       const char *state)
+{
+	const char *name = sx_families[family].name;
+
+	add_family(t, family);
+	for (int i = 0; i < count; i++) {
+		sx_text_add(t, "%s", name);
+		add_labels(t, (const char *const[][2]){{name, words[i]}}, 1);
+		sx_text_add(t, " %d\n", state && strcmp(words[i], state) == 0);
 	}
-	add_gauge(t, "stixeld_uptime_seconds", "seconds", "Time since the process started.", r->uptime_s);
 }
 
-static void add_frames(struct sx_text *t, const struct sx_report *r)
+/* ---- families that are more than figures ---- */
+
+static void add_identity(struct sx_text *t, const struct sx_report *r, enum sx_family family)
 {
-	static const char dropped[] = "stixeld_frames_dropped";
+	const char *const labels[][2] = {{"instance", r->instance},	 {"version", r->version},
+					 {"backend", r->engine.backend}, {"device", r->engine.device},
+					 {"input", r->engine.input},	 {"source", r->source.kind}};
 
-	add_counter(t, "stixeld_pairs_captured", "Pairs taken from the source.", (int64_t)r->frames.captured);
-	add_counter(t, "stixeld_frames_published", "Frames published.", (int64_t)r->frames.published);
-	add_family(t, dropped, "counter", NULL, "Pairs that did not become a frame, by reason.");
-	sx_text_add(t, "%s_total{reason=\"overload\"} %" PRIu64 "\n", dropped, r->frames.overload);
-	sx_text_add(t, "%s_total{reason=\"unpaired\"} %" PRIu64 "\n", dropped, r->frames.unpaired);
-	sx_text_add(t, "%s_total{reason=\"corrupt\"} %" PRIu64 "\n", dropped, r->frames.corrupt);
-	if (!isfinite(r->fps_1s))
-		return;
-	add_family(t, "stixeld_frames_per_second", "gauge", NULL, "Frames published per second, by window.");
-	sx_text_add(t, "stixeld_frames_per_second{window=\"1s\"} %.6g\n", r->fps_1s);
-	if (isfinite(r->fps_10s))
-		sx_text_add(t, "stixeld_frames_per_second{window=\"10s\"} %.6g\n", r->fps_10s);
+	add_info(t, family, labels, sizeof(labels) / sizeof(labels[0]));
 }
 
-/* One counter with a sample for each camera that knows it; which: 0 captured, 1 errors, 2 gaps, 3 reconnects. */
-static void add_cameras(struct sx_text *t, const struct sx_report *r, int which, const char *name,
-			const char *help)
+static void add_state(struct sx_text *t, const struct sx_report *r, enum sx_family family)
+{
+	const char *words[STIXEL_STATE_STOPPING + 1];
+
+	for (unsigned i = 0; i <= STIXEL_STATE_STOPPING; i++)
+		words[i] = stixel_state_name(i);
+	add_states(t, family, words, STIXEL_STATE_STOPPING + 1, r->state);
+}
+
+/* A sample for each camera that knows it. */
+static void add_cameras(struct sx_text *t, const struct sx_report *r, enum sx_family family)
 {
 	bool begun = false;
+	int which = 0;
 
+	while (sx_camera_figures[which].family != family)
+		which++;
 	for (int i = 0; i < r->source.cameras; i++) {
 		const struct sx_report_camera *c = &r->source.camera[i];
-		const int64_t value[] = {c->captured, c->errors, c->sequence_gaps, c->reconnects};
 
-		if (value[which] < 0)
+		if (c->count[which] < 0)
 			continue;
 		if (!begun)
-			add_family(t, name, "counter", NULL, help);
+			add_family(t, family);
 		begun = true;
-		sx_text_add(t, "%s_total{", name);
-		add_label(t, "side", c->side);
-		sx_text_add(t, "} %" PRId64 "\n", value[which]);
+		sx_text_add(t, "%s_total", sx_families[family].name);
+		add_labels(t, (const char *const[][2]){{"side", c->side}}, 1);
+		sx_text_add(t, " %" PRId64 "\n", c->count[which]);
 	}
 }
 
-static void add_camera_drops(struct sx_text *t, const struct sx_report *r)
+static void add_camera_drops(struct sx_text *t, const struct sx_report *r, enum sx_family family)
 {
-	static const char name[] = "stixeld_camera_dropped";
-
 	if (r->source.cameras < 1 || r->source.camera[0].drops == 0)
 		return;
-	add_family(t, name, "counter", NULL, "Images that became no part of a pair, by side and reason.");
+	add_family(t, family);
 	for (int i = 0; i < r->source.cameras; i++) {
 		const struct sx_report_camera *c = &r->source.camera[i];
 
 		for (int k = 0; k < c->drops; k++) {
-			sx_text_add(t, "%s_total{", name);
-			add_label(t, "side", c->side);
-			sx_text_add(t, ",");
-			add_label(t, "reason", c->dropped[k].reason);
-			sx_text_add(t, "} %" PRId64 "\n", c->dropped[k].images);
+			const char *const labels[][2] = {{"side", c->side}, {"reason", c->dropped[k].reason}};
+
+			sx_text_add(t, "%s_total", sx_families[family].name);
+			add_labels(t, labels, 2);
+			sx_text_add(t, " %" PRId64 "\n", c->dropped[k].images);
 		}
 	}
 }
 
-static void add_latencies(struct sx_text *t, const struct sx_report *r)
+/* Told from the start, without a sample if need be: it is what everybody looks for. */
+static void add_latency(struct sx_text *t, const struct sx_report *r, enum sx_family family)
 {
-	static const char whole[] = "stixeld_capture_to_publish_seconds";
-
-	add_family(t, whole, "summary", "seconds",
-		   "From the earlier capture time of a pair to its frame in the ring.");
+	add_family(t, family);
 	if (r->span_count > 0)
-		add_summary(t, whole, NULL, &r->spans[0]);
-	add_summaries(t, "stixeld_latency_part_seconds", "part", "Parts of that way.", r->spans + 1,
-		      r->span_count - 1);
-	add_summaries(t, "stixeld_stage_seconds", "stage", "Duration of a stage.", r->stages, r->stage_count);
+		add_summary(t, sx_families[family].name, NULL, &r->spans[0]);
+}
+
+static void add_parts(struct sx_text *t, const struct sx_report *r, enum sx_family family)
+{
+	add_summaries(t, family, "part", r->spans + 1, r->span_count - 1);
+}
+
+static void add_stages(struct sx_text *t, const struct sx_report *r, enum sx_family family)
+{
+	add_summaries(t, family, "stage", r->stages, r->stage_count);
+}
+
+/* A figure made of something that is none, of the only sample of its family. */
+static void add_seconds_gauge(struct sx_text *t, enum sx_family family, double seconds)
+{
+	add_family(t, family);
+	sx_text_add(t, "%s %.*g\n", sx_families[family].name, sx_families[family].digits, seconds);
+}
+
+static void add_skew(struct sx_text *t, const struct sx_report *r, enum sx_family family)
+{
 	if (r->source.skew.n > 0)
-		add_gauge(t, "stixeld_pair_skew_p99_seconds", "seconds",
-			  "99 % of the pairs were captured closer together than this.",
-			  (double)r->source.skew.p99_ns / 1e9);
+		add_seconds_gauge(t, family, (double)r->source.skew.p99_ns / 1e9);
 }
 
-static void add_copies(struct sx_text *t, const struct sx_report *r)
+static void add_scores_state(struct sx_text *t, const struct sx_report *r, enum sx_family family)
 {
-	static const char copies[] = "stixeld_engine_copies";
+	const char *words[SX_FEED_READING + 1];
 
-	if (!r->engine.input.path)
-		return;
-	add_family(t, copies, "counter", NULL, "Copies between host and device, by direction.");
-	sx_text_add(t, "%s_total{direction=\"in\"} %" PRId64 "\n", copies, r->engine.input.copies_in);
-	sx_text_add(t, "%s_total{direction=\"out\"} %" PRId64 "\n", copies, r->engine.input.copies_out);
-	add_counter(t, "stixeld_engine_staged_images", "Images that the processor had to copy first.",
-		    r->engine.input.staged);
+	for (int i = 0; i <= SX_FEED_READING; i++)
+		words[i] = sx_feed_state_name((enum sx_feed_state)i);
+	if (*r->semantics.source)
+		add_states(t, family, words, SX_FEED_READING + 1, r->semantics.state);
 }
 
-static void add_power(struct sx_text *t, const struct sx_report_power *p)
+static void add_power(struct sx_text *t, const struct sx_report *r, enum sx_family family)
 {
-	static const char info[] = "stixeld_power", joules[] = "stixeld_energy_joules";
+	const struct sx_report_power *p = &r->power;
+	const char *const labels[][2] = {{"source", p->source}, {"scope", p->scope}, {"device", p->device}};
 
-	if (!*p->source)
-		return;
-	add_family(t, info, "info", NULL, "What measures power, and of what.");
-	sx_text_add(t, "%s_info{", info);
-	add_label(t, "source", p->source);
-	sx_text_add(t, ",");
-	add_label(t, "scope", p->scope);
-	sx_text_add(t, ",");
-	add_label(t, "device", p->device);
-	sx_text_add(t, "} 1\n");
-	add_gauge(t, "stixeld_power_watts", "watts", "Power, mean of the last second.", p->watts);
-	if (p->age_ms >= 0)
-		add_gauge(t, "stixeld_power_age_seconds", "seconds", "Time since the last reading of power.",
-			  (double)p->age_ms / 1e3);
-	add_gauge(t, "stixeld_joules_per_frame", NULL, "Energy for each frame published in the last 10 s.",
-		  p->joules_per_frame);
-	add_gauge(t, "stixeld_fps_per_watt", NULL, "Frames per second for each watt, last 10 s.",
-		  p->fps_per_watt);
-	if (p->start_frames < 0)
-		return;
-	add_family(t, joules, "counter", "joules", "Energy measured since start.");
-	sx_text_add(t, "%s_total %.9g\n", joules, p->start_joules);
-	add_counter(t, "stixeld_energy_frames", "Frames published while energy was measured.",
-		    p->start_frames);
+	if (*p->source)
+		add_info(t, family, labels, 3);
 }
 
-static void add_semantics(struct sx_text *t, const struct sx_report_semantics *s)
+/* Milliseconds in the status, seconds here, as the format wants it. */
+static void add_power_age(struct sx_text *t, const struct sx_report *r, enum sx_family family)
 {
-	static const char states[] = "stixeld_scores_state", frames[] = "stixeld_frames_by_scores";
-	static const char scores[] = "stixeld_scores";
-	static const char *const words[] = {"absent", "refused", "silent", "reading"};
-	const struct {
-		const char *word;
-		int64_t count;
-	} of_frames[] = {{"matched", s->matched}, {"older", s->older}, {"missing", s->missing}},
-	  of_scores[] = {{"in_time", s->received - s->late},
-			 {"late", s->late},
-			 {"lost", s->lost},
-			 {"refused", s->refused}};
+	const int64_t age_ms = r->figure[SX_FIG_POWER_AGE].count;
 
-	if (!*s->source)
-		return;
-	add_family(t, states, "stateset", NULL, "Where class scores are to come from; one of them is 1.");
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		sx_text_add(t, "%s{%s=\"%s\"} %d\n", states, states, words[i],
-			    s->state && strcmp(words[i], s->state) == 0);
-	add_family(t, frames, "counter", NULL, "Frames by the class scores they had.");
-	for (size_t i = 0; i < sizeof(of_frames) / sizeof(of_frames[0]); i++)
-		sx_text_add(t, "%s_total{scores=\"%s\"} %" PRId64 "\n", frames, of_frames[i].word,
-			    of_frames[i].count);
-	add_family(t, scores, "counter", NULL, "Class scores that were written, by what became of them.");
-	for (size_t i = 0; i < sizeof(of_scores) / sizeof(of_scores[0]); i++)
-		sx_text_add(t, "%s_total{fate=\"%s\"} %" PRId64 "\n", scores, of_scores[i].word,
-			    of_scores[i].count);
-	add_counter(t, "stixeld_scores_restarts", "Writers of class scores after the first.", s->restarts);
+	if (*r->power.source && age_ms >= 0)
+		add_seconds_gauge(t, family, (double)age_ms / 1e3);
 }
 
-static void add_board(struct sx_text *t, const struct sx_report_board *b)
+static void add_board(struct sx_text *t, const struct sx_report *r, enum sx_family family)
 {
-	static const char info[] = "stixeld_board", clocks[] = "stixeld_clock_hertz";
-	const struct {
-		const char *domain;
-		int64_t hz;
-	} now[] = {{"cpu", b->cpu_hz}, {"gpu", b->gpu_hz}, {"memory", b->memory_hz}};
-	bool begun = false;
+	const char *const labels[][2] = {{"model", r->board.model}, {"power_mode", r->board.mode}};
 
-	if (*b->model) {
-		add_family(t, info, "info", NULL, "What it runs on, and in which power mode.");
-		sx_text_add(t, "%s_info{", info);
-		add_label(t, "model", b->model);
-		sx_text_add(t, ",");
-		add_label(t, "power_mode", b->mode);
-		sx_text_add(t, "} 1\n");
-	}
-	for (size_t i = 0; i < sizeof(now) / sizeof(now[0]); i++) {
-		if (now[i].hz < 0)
-			continue;
-		if (!begun)
-			add_family(t, clocks, "gauge", "hertz", "Clock just now, by domain.");
-		begun = true;
-		sx_text_add(t, "%s{domain=\"%s\"} %" PRId64 "\n", clocks, now[i].domain, now[i].hz);
-	}
+	if (*r->board.model)
+		add_info(t, family, labels, 2);
 }
+
+static void (*const writers[SX_FAMILY_END])(struct sx_text *t, const struct sx_report *r,
+					    enum sx_family family) = {
+	[SX_FAMILY_INFO] = add_identity,
+	[SX_FAMILY_STATE] = add_state,
+	[SX_FAMILY_CAMERA_CAPTURED] = add_cameras,
+	[SX_FAMILY_CAMERA_ERRORS] = add_cameras,
+	[SX_FAMILY_CAMERA_GAPS] = add_cameras,
+	[SX_FAMILY_CAMERA_RECONNECTS] = add_cameras,
+	[SX_FAMILY_CAMERA_DROPPED] = add_camera_drops,
+	[SX_FAMILY_LATENCY] = add_latency,
+	[SX_FAMILY_LATENCY_PARTS] = add_parts,
+	[SX_FAMILY_STAGES] = add_stages,
+	[SX_FAMILY_SKEW] = add_skew,
+	[SX_FAMILY_SCORES_STATE] = add_scores_state,
+	[SX_FAMILY_POWER] = add_power,
+	[SX_FAMILY_POWER_AGE] = add_power_age,
+	[SX_FAMILY_BOARD] = add_board,
+};
 
 void sx_report_metrics(const struct sx_report *r, struct sx_text *t)
 {
-	add_identity(t, r);
-	add_frames(t, r);
-	add_cameras(t, r, 0, "stixeld_camera_captured", "Images captured, by side.");
-	add_cameras(t, r, 1, "stixeld_camera_errors", "Images that could not be used, by side.");
-	add_cameras(t, r, 2, "stixeld_camera_sequence_gaps", "Images that the driver lost, by side.");
-	add_cameras(t, r, 3, "stixeld_camera_reconnects", "Times the camera was opened again, by side.");
-	add_camera_drops(t, r);
-	add_latencies(t, r);
-	add_gauge(t, "stixeld_stixels_per_frame", NULL, "Stixels in the newest frame.", r->stixels.per_frame);
-	add_gauge(t, "stixeld_pixels_per_stixel", NULL, "Image pixels per stixel in the newest frame.",
-		  r->stixels.pixels_per_stixel);
-	add_gauge(t, "stixeld_road_horizon_row_pixels", "pixels", "Image row of the horizon.",
-		  r->road.horizon_row);
-	add_gauge(t, "stixeld_road_pitch_degrees", "degrees", "Camera pitch over the road, down is positive.",
-		  r->road.pitch_deg);
-	add_gauge(t, "stixeld_road_height_meters", "meters", "Camera height over the road.",
-		  r->road.height_m);
-	add_count_gauge(t, "stixeld_road_age_frames", "frames", "Frames since the road was measured.",
-			r->road.age_frames);
-	add_count_gauge(t, "stixeld_engine_memory_bytes", "bytes", "Memory that the engine holds.",
-			r->engine.memory_bytes);
-	add_copies(t, r);
-	add_count_gauge(t, "stixeld_ring_bytes", "bytes", "Size of the ring in shared memory.",
-			r->ring.bytes);
-	add_count_gauge(t, "stixeld_stream_clients", NULL, "Clients of the frame socket.", r->stream.clients);
-	add_counter(t, "stixeld_stream_frames_sent", "Frames sent to clients.", r->stream.sent);
-	add_counter(t, "stixeld_stream_frames_dropped", "Frames that slow clients missed.",
-		    r->stream.dropped);
-	add_counter(t, "stixeld_stream_clients_refused", "Clients turned away: too many.", r->stream.refused);
-	add_semantics(t, &r->semantics);
-	add_power(t, &r->power);
-	add_board(t, &r->board);
-	add_counter(t, "stixeld_log_lines_lost", "Log lines of real-time threads that were lost.",
-		    (int64_t)r->log_lost);
+	for (int i = 0; i < SX_FAMILY_END; i++)
+		(writers[i] ? writers[i] : add_figures)(t, r, (enum sx_family)i);
 	sx_text_add(t, "# EOF\n");
 }

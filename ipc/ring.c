@@ -338,7 +338,7 @@ void sx_ring_destroy(struct sx_ring *r)
  * Word by word with relaxed atomic stores: readers copy while this runs and throw the copy away, and a plain
  * memcpy() would make that a data race. No slower: the words go out one per cycle.
  */
-static void store_words(uint64_t *to, const uint8_t *from, size_t bytes)
+static void ring_store_words(uint64_t *to, const uint8_t *from, size_t bytes)
 {
 	uint64_t word;
 
@@ -396,7 +396,7 @@ int sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes)
 	memcpy(&h, frame, sizeof(h));
 	if (h.number != n || h.epoch != r->epoch || h.frame_bytes != bytes)
 		return -EINVAL;
-	store_words(sx_ring_begin(r, &n), frame, bytes);
+	ring_store_words(sx_ring_begin(r, &n), frame, bytes);
 	sx_ring_commit(r, bytes);
 	return 0;
 }

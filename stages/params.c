@@ -51,7 +51,7 @@ int sx_disparity_range(const struct sx_stereo_params *p)
 }
 
 /*
- * By docs/accuracy.md. A larger p1 removes noise but turns slanted roads into steps, which become false obstacles.
+ * By docs/lab-accuracy.md. A larger p1 removes noise but turns slanted roads into steps, which become false obstacles.
  * Vertical and diagonal paths cross these steps, so that more of them want a smaller p1.
  */
 static const struct {

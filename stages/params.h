@@ -115,7 +115,7 @@ int sx_cost_max(enum sx_cost cost);
 
 /*
  * Replaces p1, p2, fastdt_sigma_* of 0 and fastdt auto, each on its own, by what was measured best for this
- * cost, aggregation and number of paths (docs/accuracy.md). Engines do so when they make a context; sx_params_check() judges the resolved values.
+ * cost, aggregation and number of paths (docs/lab-accuracy.md). Engines do so when they make a context; sx_params_check() judges the resolved values.
  */
 void sx_stereo_resolve(struct sx_stereo_params *p);
 

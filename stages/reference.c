@@ -104,7 +104,7 @@ static const char *reference_describe(const struct sx_device *d)
 	return "plain C, 1 thread";
 }
 
-static void *take(struct sx_context *x, size_t bytes)
+static void *reference_take(struct sx_context *x, size_t bytes)
 {
 	void *memory;
 
@@ -120,7 +120,7 @@ static int take_taps(struct sx_context *x)
 	for (int i = 0; i < SX_TAP_COUNT; i++) {
 		const struct sx_tap_shape s = sx_tap_shape(&x->config, (enum sx_tap)i);
 		size_t pitch = ((size_t)s.width * sx_pixel_bytes(s.pixel) + 63) & ~(size_t)63;
-		void *data = take(x, pitch * (size_t)s.height);
+		void *data = reference_take(x, pitch * (size_t)s.height);
 
 		if (!data)
 			return -ENOMEM;
@@ -137,8 +137,8 @@ static int take_match_memory(struct sx_context *x)
 	size_t bytes = p->aggregation == SX_AGGREGATION_FASTDT ? sx_fastdt_scratch_bytes(w, h, p)
 							       : sx_sgm_scratch_bytes(w, p);
 
-	x->aggregation_scratch = take(x, bytes);
-	x->speckle_scratch = take(x, sx_speckle_scratch_bytes(w, h));
+	x->aggregation_scratch = reference_take(x, bytes);
+	x->speckle_scratch = reference_take(x, sx_speckle_scratch_bytes(w, h));
 	return x->aggregation_scratch && x->speckle_scratch ? take_taps(x) : -ENOMEM;
 }
 
@@ -165,9 +165,9 @@ static int take_stixel_memory(struct sx_context *x)
 	int w = x->config.width, h = x->config.height, r;
 	int columns = sx_reduce_columns(w, p->stixels.width), rows = sx_cell_rows(&p->stixels, h);
 
-	x->stixels =
-		take(x, sizeof(*x->stixels) * sx_compact_capacity(columns, rows, p->stixels.max_per_column));
-	x->offsets = take(x, sizeof(*x->offsets) * ((size_t)columns + 1));
+	x->stixels = reference_take(x, sizeof(*x->stixels) *
+					       sx_compact_capacity(columns, rows, p->stixels.max_per_column));
+	x->offsets = reference_take(x, sizeof(*x->offsets) * ((size_t)columns + 1));
 	if (!x->stixels || !x->offsets)
 		return -ENOMEM;
 	x->offsets[0] = 0;
@@ -179,7 +179,7 @@ static int take_stixel_memory(struct sx_context *x)
 	x->bytes += sizeof(*x->segments.list) * (size_t)columns * (size_t)rows;
 	if (sx_is_slanted(&p->stixels) && p->semantics.classes > 0) {
 		sx_image_layout(&x->scores, SX_PIXEL_U8, rows * p->semantics.classes, columns);
-		x->scores.data = take(x, x->scores.pitch * (size_t)columns);
+		x->scores.data = reference_take(x, x->scores.pitch * (size_t)columns);
 		if (!x->scores.data)
 			return -ENOMEM;
 	}

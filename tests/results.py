@@ -1,11 +1,12 @@
 # Reads Meson's logs of a test run (testlog.json), and what it knows of a build folder, for tools/test.
 #
-#   results.py count LOG SECOND    "passed failed skipped"; a test that SECOND has (it need not exist) counts as it ended there
+#   results.py count LOG SECOND    "passed failed skipped"; a test that SECOND has (it need not exist) counts as there
 #   results.py again LOG           what may run a second time, by name, one a line
 #   results.py targets FOLDER SUITE...   what the tests of these suites start, as Ninja names it, one a line
 #
-# Tests of programs that wait for each other fail on a machine that does something else for seconds. Up to three of those may
-# run once more, alone; whoever calls says so. Nothing that computes gets a second run, and nothing that a sanitizer spoke about.
+# Tests of programs that wait for each other fail on a machine that does something else for seconds. Up to three of
+# those may run once more, alone; whoever calls says so. Nothing that computes gets a second run, and nothing that a
+# sanitizer spoke about.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json
@@ -48,15 +49,15 @@ def again(entries):
 
 
 def introspect(folder, what):
-    return json.loads(subprocess.run(["meson", "introspect", folder, "--" + what], check=True, stdout=subprocess.PIPE).stdout)
+    return json.loads(subprocess.check_output(["meson", "introspect", folder, "--" + what]))
 
 
 def targets(folder, wanted):
-    """Files below folder; Meson names each test's programs, arguments and "depends" by the identifier of their target."""
+    """Files below folder; a test's "depends" are the identifiers of the targets of its program and arguments."""
     wanted = {"stixeld:" + suite for suite in wanted}
     needed = {i for t in introspect(folder, "tests") if wanted & set(t["suite"]) for i in t["depends"]}
-    return sorted(os.path.relpath(f, os.path.realpath(folder)) for t in introspect(folder, "targets") if t["id"] in needed
-                  for f in t["filename"])
+    return sorted(os.path.relpath(f, os.path.realpath(folder))
+                  for t in introspect(folder, "targets") if t["id"] in needed for f in t["filename"])
 
 
 def main(verb, first, *more):

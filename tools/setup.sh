@@ -67,7 +67,8 @@ has_nvidia_device()
 	nvidia-smi -L 2>/dev/null | grep -q '^GPU'
 }
 
-# Prints the compute capabilities of this machine's NVIDIA devices, such as 87, one a line; nothing where they are not known.
+# Prints the compute capabilities of this machine's NVIDIA devices, such as 87, one a line; nothing where they are not
+# known.
 nvidia_architectures()
 {
 	local answer
@@ -78,7 +79,10 @@ nvidia_architectures()
 	*nvidia,tegra194*) echo 72 ;;
 	*nvidia,tegra234*) echo 87 ;;
 	*nvidia,tegra264*) echo 110 ;;
-	*) (nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null || true) | tr -d . | grep -x '[0-9]*' | sort -nu ;;
+	*)
+		(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null || true) | tr -d . |
+			grep -x '[0-9]*' | sort -nu
+		;;
 	esac || true
 }
 

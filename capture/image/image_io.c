@@ -68,7 +68,7 @@ static int read_all(int fd, uint8_t *data, size_t bytes)
 }
 
 /* The whole file in memory. O_NONBLOCK: a pipe with an image's name must not hang the capture thread. */
-static int load(const char *path, uint8_t **ret, size_t *bytes, char *why, size_t why_bytes)
+static int image_load(const char *path, uint8_t **ret, size_t *bytes, char *why, size_t why_bytes)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r;
 	uint8_t *data = NULL;
@@ -105,7 +105,7 @@ out:
 	return 0;
 }
 
-static int decode(struct sx_image_sink *sink, const uint8_t *data, size_t bytes)
+static int image_decode(struct sx_image_sink *sink, const uint8_t *data, size_t bytes)
 {
 	static const uint8_t png[4] = {0x89, 'P', 'N', 'G'}, jpeg[2] = {0xff, 0xd8};
 
@@ -124,11 +124,11 @@ static int read_image(const char *path, struct sx_image_sink *sink, char *why, s
 {
 	uint8_t *data = NULL;
 	size_t bytes = 0;
-	int r = load(path, &data, &bytes, why, why_bytes);
+	int r = image_load(path, &data, &bytes, why, why_bytes);
 
 	if (r < 0)
 		return r;
-	r = decode(sink, data, bytes);
+	r = image_decode(sink, data, bytes);
 	free(data);
 	if (r == 0)
 		return 0;
@@ -165,52 +165,4 @@ int sx_image_read_into(const char *path, const struct sx_image *dst, char *why, 
 	struct sx_image_sink sink = {.wanted = dst};
 
 	return read_image(path, &sink, why, why_bytes);
-}
-
-int sx_disparity_read(const char *path, struct sx_image *ret, char *why, size_t why_bytes)
-{
-	struct sx_image img;
-	int r = sx_image_read(path, &img, why, why_bytes);
-
-	if (r < 0)
-		return r;
-	if (img.pixel != SX_PIXEL_Y16) {
-		snprintf(why, why_bytes, "%s: a disparity map has 16 bits a pixel, this has %s", path,
-			 sx_pixel_name(img.pixel));
-		sx_image_finish(&img);
-		return -EBADMSG;
-	}
-	for (int y = 0; y < img.height; y++) {
-		uint16_t *p = sx_image_row(&img, y);
-
-		for (int x = 0; x < img.width; x++)
-			p[x] = p[x] ? (uint16_t)((p[x] + 8u) >> 4) : SX_DISPARITY_INVALID;
-	}
-	img.pixel = SX_PIXEL_U16;
-	*ret = img;
-	return 0;
-}
-
-int sx_disparity_write(const char *path, const struct sx_image *q4, char *why, size_t why_bytes)
-{
-	struct sx_image img;
-	int r = sx_image_init(&img, SX_PIXEL_U16, q4->width, q4->height);
-
-	if (r < 0) {
-		snprintf(why, why_bytes, "%s: %s", path, strerror(-r));
-		return r;
-	}
-	for (int y = 0; y < img.height; y++) {
-		const uint16_t *from = sx_image_row(q4, y);
-		uint16_t *to = sx_image_row(&img, y);
-
-		for (int x = 0; x < img.width; x++) {
-			uint32_t p = from[x] ? 16u * from[x] : 1;
-
-			to[x] = from[x] == SX_DISPARITY_INVALID ? 0 : p > 65535 ? 65535 : (uint16_t)p;
-		}
-	}
-	r = sx_png_write(path, &img, why, why_bytes);
-	sx_image_finish(&img);
-	return r;
 }

@@ -16,35 +16,21 @@
 #define SX_IMAGE_FILE_BYTES_MAX (256u << 20)
 
 /*
- * Reads an image as U8, or Y16 if it has 16 bits a sample; colour becomes grey by (77 R + 150 G + 29 B + 128) >> 8
- * (JPEG: its own luminance). The format is told by the content, not by the name. Alpha is ignored.
+ * Reads an image as U8, or Y16 if it has 16 bits a sample; colour becomes grey by (77 R + 150 G + 29 B + 128)
+ * >> 8 (JPEG: its own luminance). The format is told by the content, not by the name. Alpha is ignored.
  *
- * sx_image_read: allocates, *ret only on success. sx_image_read_into: the file must have dst's size and pixel.
- * Errors, with a sentence that starts with the path: -ENOENT, -EACCES, ... as open(2); -EBADMSG not an image, broken,
- * cut short, too large, or other than dst; -ENOTSUP a format that this build cannot read; -ENOMEM.
- * Any thread. A file is never trusted: sizes are checked before memory is taken.
+ * sx_image_read: allocates, *ret only on success. sx_image_read_into: the file must have dst's size and
+ * pixel. Errors, with a sentence that starts with the path: -ENOENT, -EACCES, ... as open(2); -EBADMSG not an
+ * image, broken, cut short, too large, or other than dst; -ENOTSUP a format that this build cannot read;
+ * -ENOMEM. Any thread. A file is never trusted: sizes are checked before memory is taken.
  */
 int sx_image_read(const char *path, struct sx_image *ret, char *why, size_t why_bytes);
 int sx_image_read_into(const char *path, const struct sx_image *dst, char *why, size_t why_bytes);
 
 /*
- * Reads a map of class numbers: a PNG of up to 8 bits, grey or with a palette, as U8 with the stored numbers (those of
- * the palette's entries, not their colours). Otherwise as sx_image_read().
+ * Reads a map of class numbers: a PNG of up to 8 bits, grey or with a palette, as U8 with the stored numbers
+ * (those of the palette's entries, not their colours). Otherwise as sx_image_read().
  */
 int sx_label_map_read(const char *path, struct sx_image *ret, char *why, size_t why_bytes);
-
-/*
- * Writes U8, U16/Y16 (16 bit a sample) or RGB24 as PNG. The file appears under its name only when it is complete.
- * Negative errno, with a sentence that starts with the path.
- */
-int sx_png_write(const char *path, const struct sx_image *img, char *why, size_t why_bytes);
-
-/*
- * Disparity as KITTI stores it: 16-bit PNG, disparity*256, 0 invalid. The image is U16 Q4 with
- * SX_DISPARITY_INVALID. A valid 0 is written as 1 and everything above 255.99 px as 65535, as KITTI's
- * own tools do; reading is (p + 8) >> 4.
- */
-int sx_disparity_read(const char *path, struct sx_image *ret, char *why, size_t why_bytes);
-int sx_disparity_write(const char *path, const struct sx_image *q4, char *why, size_t why_bytes);
 
 #endif

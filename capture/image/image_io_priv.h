@@ -23,8 +23,8 @@ struct sx_image_sink {
 };
 
 /*
- * A decoder knows size and pixel: checks them and provides the image. 0, -EBADMSG or -ENOMEM. To be called once,
- * before any memory is taken that depends on the size.
+ * A decoder knows size and pixel: checks them and provides the image. 0, -EBADMSG or -ENOMEM. To be called
+ * once, before any memory is taken that depends on the size.
  */
 int sx_sink_accept(struct sx_image_sink *sink, long width, long height, enum sx_pixel pixel);
 

@@ -38,8 +38,8 @@ void sx_jpeg_close(struct sx_jpeg *j)
 }
 
 /*
- * A header that fails leaves the decoder (TurboJPEG 2.1) in the middle of it: every further image would be read on from
- * there, and fail. Only decoding cleans up after a failure, and this cannot be decoded.
+ * A header that fails leaves the decoder (TurboJPEG 2.1) in the middle of it: every further image would be
+ * read on from there, and fail. Only decoding cleans up after a failure, and this cannot be decoded.
  */
 static void start_anew(struct sx_jpeg *j)
 {
@@ -49,8 +49,9 @@ static void start_anew(struct sx_jpeg *j)
 	tjDecompress2(j, end, sizeof(end), &pixel, 1, 1, 1, TJPF_GRAY, 0);
 }
 
-int sx_jpeg_size(struct sx_jpeg *j, const uint8_t *data, size_t bytes, int *width, int *height, char *why,
-		 size_t why_bytes)
+/* -EBADMSG and a sentence without a name when that is no JPEG. */
+static int jpeg_size(struct sx_jpeg *j, const uint8_t *data, size_t bytes, int *width, int *height, char *why,
+		     size_t why_bytes)
 {
 	int subsampling, colours;
 
@@ -66,8 +67,8 @@ int sx_jpeg_size(struct sx_jpeg *j, const uint8_t *data, size_t bytes, int *widt
 }
 
 /*
- * A warning means missing or damaged data: such an image is not measured. But for one: many cameras fill up before the end
- * marker (0xd9), when all of the image has been read.
+ * A warning means missing or damaged data: such an image is not measured. But for one: many cameras fill up
+ * before the end marker (0xd9), when all of the image has been read.
  */
 static bool is_harmless(tjhandle j)
 {
@@ -79,7 +80,7 @@ int sx_jpeg_decode(struct sx_jpeg *j, const uint8_t *data, size_t bytes, const s
 		   size_t why_bytes)
 {
 	int width, height;
-	int r = sx_jpeg_size(j, data, bytes, &width, &height, why, why_bytes);
+	int r = jpeg_size(j, data, bytes, &width, &height, why, why_bytes);
 
 	if (r < 0)
 		return r;
@@ -115,8 +116,8 @@ void sx_jpeg_close(struct sx_jpeg *j)
 	(void)j;
 }
 
-int sx_jpeg_size(struct sx_jpeg *j, const uint8_t *data, size_t bytes, int *width, int *height, char *why,
-		 size_t why_bytes)
+static int jpeg_size(struct sx_jpeg *j, const uint8_t *data, size_t bytes, int *width, int *height, char *why,
+		     size_t why_bytes)
 {
 	(void)j, (void)data, (void)bytes, (void)width, (void)height, (void)why, (void)why_bytes;
 	return -ENOTSUP;
@@ -139,7 +140,7 @@ int sx_decode_jpeg(struct sx_image_sink *sink, const uint8_t *data, size_t bytes
 
 	if (r < 0)
 		return r;
-	r = sx_jpeg_size(j, data, bytes, &width, &height, sink->why, sizeof(sink->why));
+	r = jpeg_size(j, data, bytes, &width, &height, sink->why, sizeof(sink->why));
 	if (r == 0)
 		r = sx_sink_accept(sink, width, height, SX_PIXEL_U8);
 	if (r == 0)

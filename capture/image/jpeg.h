@@ -19,12 +19,9 @@ struct sx_jpeg; /* a decoder; thread: one at a time */
 int sx_jpeg_open(struct sx_jpeg **ret, char *why, size_t why_bytes);
 void sx_jpeg_close(struct sx_jpeg *j);
 
-/* Size of the image. -EBADMSG and a sentence without a name when that is no JPEG. */
-int sx_jpeg_size(struct sx_jpeg *j, const uint8_t *data, size_t bytes, int *width, int *height, char *why,
-		 size_t why_bytes);
 /*
- * Decodes into a U8 image of just that size. What lies behind the end of the image is not looked at. -EBADMSG: damaged or
- * cut short, or another size; the image may be written to all the same.
+ * Decodes into a U8 image of just that size. What lies behind the end of the image is not looked at.
+ * -EBADMSG: damaged or cut short, or another size; the image may be written to all the same.
  */
 int sx_jpeg_decode(struct sx_jpeg *j, const uint8_t *data, size_t bytes, const struct sx_image *to, char *why,
 		   size_t why_bytes);

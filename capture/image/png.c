@@ -5,13 +5,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "capture/image/image_io_priv.h"
 
@@ -102,7 +99,7 @@ static bool holds_labels(struct reader *r)
 	return false;
 }
 
-static void decode(struct reader *r)
+static void png_decode(struct reader *r)
 {
 	png_uint_32 width, height;
 	size_t row_bytes;
@@ -132,7 +129,7 @@ static void decode(struct reader *r)
 	to_grey(r, channels);
 }
 
-static void run(struct reader *r)
+static void png_run(struct reader *r)
 {
 	if (setjmp(png_jmpbuf(r->png)))
 		return; /* result is set */
@@ -142,7 +139,7 @@ static void run(struct reader *r)
 	png_set_keep_unknown_chunks(r->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
 	png_set_chunk_malloc_max(r->png, 1 << 20);
 	png_set_chunk_cache_max(r->png, 16);
-	decode(r);
+	png_decode(r);
 }
 
 int sx_decode_png(struct sx_image_sink *sink, const uint8_t *data, size_t bytes)
@@ -153,103 +150,11 @@ int sx_decode_png(struct sx_image_sink *sink, const uint8_t *data, size_t bytes)
 	if (r.png)
 		r.info = png_create_info_struct(r.png);
 	if (r.info)
-		run(&r);
+		png_run(&r);
 	else
 		r.result = -ENOMEM;
 	png_destroy_read_struct(&r.png, &r.info, NULL);
 	free(r.pixels);
 	free(r.rows);
 	return r.result;
-}
-
-struct writer {
-	png_structp png;
-	png_infop info;
-	FILE *file;
-	const char *problem;
-};
-
-static void on_write_error(png_structp png, png_const_charp text)
-{
-	struct writer *w = png_get_error_ptr(png);
-
-	w->problem = "cannot be written";
-	longjmp(png_jmpbuf(png), 1);
-}
-
-static void write_rows(struct writer *w, const struct sx_image *img)
-{
-	bool rgb = img->pixel == SX_PIXEL_RGB24,
-	     wide = img->pixel == SX_PIXEL_U16 || img->pixel == SX_PIXEL_Y16;
-
-	if (setjmp(png_jmpbuf(w->png)))
-		return;
-	png_init_io(w->png, w->file);
-	png_set_IHDR(w->png, w->info, (png_uint_32)img->width, (png_uint_32)img->height, wide ? 16 : 8,
-		     rgb ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE,
-		     PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-	png_set_compression_level(w->png, 3); /* a third of the time of 6 for a twentieth more bytes */
-	png_write_info(w->png, w->info);
-	if (wide && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-		png_set_swap(w->png);
-	for (int y = 0; y < img->height; y++)
-		png_write_row(w->png, sx_image_row(img, y));
-	png_write_end(w->png, NULL);
-}
-
-static int write_png(FILE *file, const struct sx_image *img)
-{
-	struct writer w = {.file = file};
-
-	errno = 0;
-	w.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &w, on_write_error, on_warning);
-	if (w.png)
-		w.info = png_create_info_struct(w.png);
-	if (w.info)
-		write_rows(&w, img);
-	png_destroy_write_struct(&w.png, &w.info);
-	if (w.problem || fflush(file) || ferror(file))
-		return errno ? -errno : -EIO;
-	return 0;
-}
-
-int sx_png_write(const char *path, const struct sx_image *img, char *why, size_t why_bytes)
-{
-	char temporary[4096];
-	FILE *file = NULL;
-	int fd = -1, r;
-
-	if (img->pixel != SX_PIXEL_U8 && img->pixel != SX_PIXEL_U16 && img->pixel != SX_PIXEL_Y16 &&
-	    img->pixel != SX_PIXEL_RGB24) {
-		snprintf(why, why_bytes, "%s: %s pixels cannot be written as PNG", path,
-			 sx_pixel_name(img->pixel));
-		return -EINVAL;
-	}
-	if (snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path) >= (int)sizeof(temporary)) {
-		snprintf(why, why_bytes, "%.80s...: name too long", path);
-		return -ENAMETOOLONG;
-	}
-	fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd >= 0)
-		file = fdopen(fd, "wb");
-	if (!file) {
-		r = -errno;
-		goto fail;
-	}
-	r = write_png(file, img);
-	if (r == 0 && fchmod(fd, 0644) < 0)
-		r = -errno;
-	if (r == 0 && rename(temporary, path) < 0)
-		r = -errno;
-fail:
-	if (file)
-		fclose(file);
-	else if (fd >= 0)
-		close(fd);
-	if (r < 0) {
-		snprintf(why, why_bytes, "%s: %s", path, strerror(-r));
-		if (fd >= 0)
-			unlink(temporary);
-	}
-	return r;
 }

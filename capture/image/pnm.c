@@ -42,7 +42,7 @@ static unsigned sample(const uint8_t *p, long i, bool wide)
 	return wide ? (unsigned)p[2 * i] << 8 | p[2 * i + 1] : p[i];
 }
 
-static void put(const struct sx_image *img, int x, int y, unsigned value)
+static void pnm_put(const struct sx_image *img, int x, int y, unsigned value)
 {
 	if (img->pixel == SX_PIXEL_U8)
 		((uint8_t *)sx_image_row(img, y))[x] = (uint8_t)value;
@@ -65,7 +65,7 @@ static int decode_text(struct sx_image_sink *sink, struct text *t, long white)
 
 			if (v < 0)
 				return sx_sink_refuse(sink, "broken PGM (cut short in row %d)", y);
-			put(&sink->image, x, y, stretch(v > 65535 ? 65535 : (unsigned)v, white));
+			pnm_put(&sink->image, x, y, stretch(v > 65535 ? 65535 : (unsigned)v, white));
 		}
 	return 0;
 }
@@ -85,7 +85,7 @@ static int decode_binary(struct sx_image_sink *sink, const struct text *t, long 
 			if (channels == 3)
 				a = sx_grey16(a, stretch(sample(p, (long)x * 3 + 1, wide), white),
 					      stretch(sample(p, (long)x * 3 + 2, wide), white));
-			put(img, x, y, a);
+			pnm_put(img, x, y, a);
 		}
 	}
 	return 0;

@@ -1,9 +1,10 @@
 /*
- * A synthetic street with known truth. A frame is a function of (name, seed, size, frame number) alone and has
- * the same bytes on every machine: integers, and floating point with + - * / only.
+ * A synthetic street with known truth. A frame is a function of (name, seed, size, frame number) alone and
+ * has the same bytes on every machine: integers, and floating point with + - * / only.
  *
- * The world is made of plane pieces ("facets"). The inverse depth of a plane is an affine function of the image
- * coordinates, so disparity, visibility and texture coordinates of both views are exact at every sub-pixel.
+ * The world is made of plane pieces ("facets"). The inverse depth of a plane is an affine function of the
+ * image coordinates, so disparity, visibility and texture coordinates of both views are exact at every
+ * sub-pixel.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,9 +24,11 @@ struct stixel; /* include/stixel.h */
 struct sx_scene;
 
 /*
- * name: "street" (NULL: street); "open": the same road without buildings, trees and parked cars. Streets that are not
- * flat: "climb" and "fall": a road that begins to climb or fall some way ahead; "ramp": a part of a flat street, with the
- * camera's lane or only the right pavement, leads up. The camera drives up to that place and is then put back.
+ * name: "street" (NULL: street); "open": the same road without buildings, trees and parked cars. Streets that
+ * are not
+ * flat: "climb" and "fall": a road that begins to climb or fall some way ahead; "ramp": a part of a flat
+ * street, with the camera's lane or only the right pavement, leads up. The camera drives up to that place and
+ * is then put back.
  */
 struct sx_scene_params {
 	const char *name;

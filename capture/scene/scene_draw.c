@@ -1,8 +1,9 @@
 /*
  * Which facet is seen where: a disparity buffer, filled facet by facet, row by row.
  *
- * For a plane, 1/z is affine in image coordinates; so are s/z and t/z. A facet's edges are then inequalities that
- * are affine in x on each row, and their intersection is the row's span: no clipping, no rounding of corners.
+ * For a plane, 1/z is affine in image coordinates; so are s/z and t/z. A facet's edges are then inequalities
+ * that are affine in x on each row, and their intersection is the row's span: no clipping, no rounding of
+ * corners.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,7 +39,9 @@ static void dot_ray(const struct sx_camera *c, const double a[3], double scale, 
 	ret[2] = scale * (a[2] - a[0] * c->cx / c->fx - a[1] * c->cy / c->fy);
 }
 
-/* From o + s u + t v = z r: 1/z = (n.r)/(n.o), s/z = ((v x o).r)/(n.o), t/z = ((o x u).r)/(n.o), n = u x v. */
+/*
+ * From o + s u + t v = z r: 1/z = (n.r)/(n.o), s/z = ((v x o).r)/(n.o), t/z = ((o x u).r)/(n.o), n = u x v.
+ */
 static void project(const struct sx_facet *f, const struct sx_scene *scene, int side,
 		    struct sx_projection *ret)
 {
@@ -90,7 +93,7 @@ static bool in_person(const struct sx_facet *f, double a, double h)
 	       (a + leg + 0.2 < 0.24 && a + leg + 0.2 > -0.24);
 }
 
-bool sx_facet_covers(const struct sx_facet *f, const struct sx_texture *texture, double s, double t)
+static bool facet_covers(const struct sx_facet *f, const struct sx_texture *texture, double s, double t)
 {
 	double a = 2 * s / f->s1 - 1, b = 2 * t / f->t1 - 1;
 
@@ -186,8 +189,8 @@ static void draw_facet(struct sx_view *v, const struct sx_scene *scene, int i)
 			double d = sx_affine(p->d, x, y);
 
 			if ((float)d <= depth[x] ||
-			    !sx_facet_covers(f, &scene->texture, sx_affine(p->s, x, y) / d,
-					     sx_affine(p->t, x, y) / d))
+			    !facet_covers(f, &scene->texture, sx_affine(p->s, x, y) / d,
+					  sx_affine(p->t, x, y) / d))
 				continue;
 			depth[x] = (float)d;
 			id[x] = (uint16_t)(i + 1);
@@ -195,7 +198,7 @@ static void draw_facet(struct sx_view *v, const struct sx_scene *scene, int i)
 	}
 }
 
-static void draw(struct sx_view *v, const struct sx_scene *s, int side, bool all)
+static void scene_draw(struct sx_view *v, const struct sx_scene *s, int side, bool all)
 {
 	size_t pixels = (size_t)v->width * (size_t)v->height;
 
@@ -211,12 +214,12 @@ static void draw(struct sx_view *v, const struct sx_scene *s, int side, bool all
 
 void sx_view_draw(struct sx_view *v, const struct sx_scene *s, int side)
 {
-	draw(v, s, side, true);
+	scene_draw(v, s, side, true);
 }
 
 void sx_view_draw_ground(struct sx_view *v, const struct sx_scene *s, int side)
 {
-	draw(v, s, side, false);
+	scene_draw(v, s, side, false);
 }
 
 double sx_view_probe(const struct sx_view *v, const struct sx_scene *s, int i, double x, double y)
@@ -229,7 +232,7 @@ double sx_view_probe(const struct sx_view *v, const struct sx_scene *s, int i, d
 		return 0;
 	a = sx_affine(p->s, x, y) / d;
 	b = sx_affine(p->t, x, y) / d;
-	if (a < 0 || a > f->s1 || b < 0 || b > f->t1 || !sx_facet_covers(f, &s->texture, a, b))
+	if (a < 0 || a > f->s1 || b < 0 || b > f->t1 || !facet_covers(f, &s->texture, a, b))
 		return 0;
 	return d;
 }

@@ -1,6 +1,6 @@
 /*
- * What surfaces look like: tones from edges, periodic patterns and noise, all averaged over the pixel's extent so
- * that both cameras see the same thing at every distance.
+ * What surfaces look like: tones from edges, periodic patterns and noise, all averaged over the pixel's
+ * extent so that both cameras see the same thing at every distance.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -51,8 +51,8 @@ static float grain(const struct sx_texture *t, double x, double y, double texels
 				 y * texels_per_m + (double)(seed >> 8 & 255), f * (float)texels_per_m);
 }
 
-/* s: x from the lane's middle, t: along the street. Rows see the same z in both cameras, so that the filter may
- * be sharper along the street than a still picture would want. */
+/* s: x from the lane's middle, t: along the street. Rows see the same z in both cameras, so that the filter
+ * may be sharper along the street than a still picture would want. */
 static float road(const struct sx_facet *f, const struct sx_texture *texture, double s, double t, float fs,
 		  float ft)
 {

@@ -1,6 +1,6 @@
 /*
- * What stands in the street: everything is placed by the hash of (seed, kind of thing, place number), so that any
- * frame can be built without the frames before it.
+ * What stands in the street: everything is placed by the hash of (seed, kind of thing, place number), so that
+ * any frame can be built without the frames before it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -53,10 +53,13 @@ void sx_street_init(struct sx_street *st, uint64_t seed, bool open)
 	};
 }
 
-static struct sx_facet *add(struct sx_scene *s, enum sx_material material, int kind, float grey,
-			    uint64_t seed)
+static struct sx_facet *street_add(struct sx_scene *s, enum sx_material material, int kind, float grey,
+				   uint64_t seed)
 {
-	/* a frame needs about a third of the room; the last facet is overwritten rather than the memory after it */
+	/*
+	 * a frame needs about a third of the room; the last facet is overwritten rather than the memory after
+	 * it
+	 */
 	struct sx_facet *f = &s->facets[s->count < SX_FACETS_MAX - 1 ? s->count++ : s->count];
 
 	*f = (struct sx_facet){
@@ -127,17 +130,18 @@ static void add_ground(struct sx_scene *s)
 	const struct sx_street *st = &s->street;
 	double left = st->kerb_left - s->pose.x, right = st->kerb_right - s->pose.x, far = 3000;
 	double wrapped = s->pose.z - TEXTURE_WRAP * (double)sx_floor(s->pose.z / TEXTURE_WRAP);
-	struct sx_facet *f = add(s, SX_MATERIAL_ROAD, 0, 96, 0);
+	struct sx_facet *f = street_add(s, SX_MATERIAL_ROAD, 0, 96, 0);
 
 	place_flat(f, left, 0, 0.5, right - left, GROUND_TO);
 	f->s_texture = st->kerb_left;
 	f->t_texture = wrapped + 0.5;
 	for (int side = 0; side < 2; side++) {
-		f = add(s, st->open ? SX_MATERIAL_GRASS : SX_MATERIAL_PAVEMENT, 0, st->open ? 112 : 148, 0);
+		f = street_add(s, st->open ? SX_MATERIAL_GRASS : SX_MATERIAL_PAVEMENT, 0,
+			       st->open ? 112 : 148, 0);
 		place_flat(f, side ? right : left - far, KERB_HEIGHT, 0.5, far, GROUND_TO);
 		f->t_texture = wrapped + 0.5;
 		f->s_texture = 2;
-		f = add(s, SX_MATERIAL_KERB, 0, 168, 0);
+		f = street_add(s, SX_MATERIAL_KERB, 0, 168, 0);
 		place_along(f, st, side ? right : left, 0, 0.5, GROUND_TO, KERB_HEIGHT);
 		f->s_texture = wrapped + 0.5;
 	}
@@ -148,7 +152,7 @@ static void add_hills(struct sx_scene *s)
 	/* far behind everything: a ragged row of trees and roofs at 500 m that moves with the camera */
 	for (int i = -50; i < 50; i++) {
 		uint64_t h = sx_mix(s->street.seed, 991, (uint64_t)(i + 64));
-		struct sx_facet *f = add(s, SX_MATERIAL_HILLS, 1, 118 + 24 * (float)sx_unit(h), h);
+		struct sx_facet *f = street_add(s, SX_MATERIAL_HILLS, 1, 118 + 24 * (float)sx_unit(h), h);
 
 		place_across(f, 10.0 * i, 0, 500 + (double)(i & 1), 10.5, 6 + 14 * sx_unit(sx_mix(h, 1, 1)));
 		f->s_texture = 10.0 * i;
@@ -177,7 +181,7 @@ static void add_house(struct sx_scene *s, int side, int64_t k)
 		back = 5;
 	x = line + (side ? back : -back) - s->pose.x;
 	height = gap ? 2.2 : 3.1 * (double)(2 + (h >> 8) % 4) + 0.6;
-	f = add(s, gap ? SX_MATERIAL_WALL : SX_MATERIAL_FACADE, 1, grey, h);
+	f = street_add(s, gap ? SX_MATERIAL_WALL : SX_MATERIAL_FACADE, 1, grey, h);
 	place_along(f, st, x, 0, z0, z1 - z0, height);
 	if (gap) {
 		f->detail[2] = (h >> 28) % 2 ? 1 : 0;
@@ -188,7 +192,7 @@ static void add_house(struct sx_scene *s, int side, int64_t k)
 		f->detail[3] = (h >> 28) % 3 == 0 ? 1 : 0;
 	}
 	if (!gap) { /* the wall that shows where the neighbour stands back or is lower */
-		f = add(s, SX_MATERIAL_WALL, 1, grey * 0.9f, h);
+		f = street_add(s, SX_MATERIAL_WALL, 1, grey * 0.9f, h);
 		place_across(f, side ? x : x - 14, 0, z0, 14, height);
 		f->light = 0.8f;
 		f->detail[3] = 1;
@@ -222,7 +226,7 @@ static void add_flank(struct sx_scene *s, const struct car *c, enum sx_material 
 
 	if ((c->x > 0) != (inner > 0))
 		return; /* straight ahead: no flank to see */
-	f = add(s, material, 1, c->grey, c->seed);
+	f = street_add(s, material, 1, c->grey, c->seed);
 	place_along(f, &s->street, inner, y, z, length, height);
 	f->inset[0] = inset0;
 	f->inset[1] = inset1;
@@ -236,7 +240,7 @@ static void add_cabin(struct sx_scene *s, const struct car *c)
 	double lean = c->oncoming ? 0.62 : 0.38, lean_far = c->oncoming ? 0.38 : 0.62,
 	       rise = c->roof - c->waist;
 	double slope = sqrt(lean * lean + rise * rise), width = c->width - 0.16;
-	struct sx_facet *f = add(s, SX_MATERIAL_GLASS, 1, c->grey, c->seed);
+	struct sx_facet *f = street_add(s, SX_MATERIAL_GLASS, 1, c->grey, c->seed);
 
 	place_across(f, c->x - 0.5 * width, c->waist, c->z + near_part, width, slope);
 	set_vector(f->v, 0, rise / slope, lean / slope);
@@ -244,7 +248,7 @@ static void add_cabin(struct sx_scene *s, const struct car *c)
 	f->shape = SX_SHAPE_TRAPEZOID;
 	add_flank(s, c, SX_MATERIAL_CABIN_SIDE, c->waist, c->z + near_part, c->length - near_part - far_part,
 		  rise, 0.08, (float)lean, (float)lean_far);
-	f = add(s, SX_MATERIAL_CAR_TOP, 1, c->grey, c->seed);
+	f = street_add(s, SX_MATERIAL_CAR_TOP, 1, c->grey, c->seed);
 	place_flat(f, c->x - 0.5 * width + 0.14, c->roof, c->z + near_part + lean, width - 0.28,
 		   c->length - near_part - far_part - lean - lean_far);
 }
@@ -255,12 +259,12 @@ static void add_car(struct sx_scene *s, const struct car *c)
 
 	if (c->z < SEEN_FROM - c->length || c->z > SEEN_TO)
 		return;
-	f = add(s, SX_MATERIAL_CAR_BACK, 1, c->grey, c->seed);
+	f = street_add(s, SX_MATERIAL_CAR_BACK, 1, c->grey, c->seed);
 	place_across(f, c->x - 0.5 * c->width, 0, c->z, c->width, c->waist);
 	f->light = 0.92f;
 	f->detail[0] = c->oncoming ? 235 : 62;
 	add_flank(s, c, SX_MATERIAL_CAR_SIDE, 0, c->z, c->length, c->waist, 0, 0, 0);
-	f = add(s, SX_MATERIAL_CAR_TOP, 1, c->grey, c->seed);
+	f = street_add(s, SX_MATERIAL_CAR_TOP, 1, c->grey, c->seed);
 	place_flat(f, c->x - 0.5 * c->width, c->waist, c->z, c->width, c->length);
 	add_cabin(s, c);
 	add_shadow(s, c->x - 0.5 * c->width, c->x + 0.5 * c->width, c->z, c->z + c->length);
@@ -273,7 +277,7 @@ static void add_van(struct sx_scene *s, const struct car *c)
 
 	if (c->z < SEEN_FROM - c->length || c->z > SEEN_TO)
 		return;
-	f = add(s, SX_MATERIAL_BOX, 1, c->grey, c->seed);
+	f = street_add(s, SX_MATERIAL_BOX, 1, c->grey, c->seed);
 	place_across(f, c->x - 0.5 * c->width, 0, c->z, c->width, c->roof);
 	f->detail[0] = 0.32f;
 	f->detail[1] = c->grey > 120 ? 60 : 200;
@@ -348,11 +352,11 @@ static void add_traffic(struct sx_scene *s, uint32_t frame)
 
 static void add_lamp(struct sx_scene *s, double x, double z, uint64_t h)
 {
-	struct sx_facet *f = add(s, SX_MATERIAL_POLE, 1, 92, h);
+	struct sx_facet *f = street_add(s, SX_MATERIAL_POLE, 1, 92, h);
 	double reach = x > 0 ? -1.7 : 0.07;
 
 	place_across(f, x - 0.07, 0, z, 0.14, 6.8);
-	f = add(s, SX_MATERIAL_POLE, 1, 92, h);
+	f = street_add(s, SX_MATERIAL_POLE, 1, 92, h);
 	place_across(f, x + reach, 6.7, z, 1.7, 0.12);
 	add_shadow(s, x - 0.1, x + 0.1, z - 0.1, z + 0.1);
 	s->next_object++;
@@ -360,10 +364,10 @@ static void add_lamp(struct sx_scene *s, double x, double z, uint64_t h)
 
 static void add_sign(struct sx_scene *s, double x, double z, uint64_t h)
 {
-	struct sx_facet *f = add(s, SX_MATERIAL_POLE, 1, 120, h);
+	struct sx_facet *f = street_add(s, SX_MATERIAL_POLE, 1, 120, h);
 
 	place_across(f, x - 0.04, 0, z, 0.08, 2.3);
-	f = add(s, SX_MATERIAL_SIGN, 1, 215, h);
+	f = street_add(s, SX_MATERIAL_SIGN, 1, 215, h);
 	place_across(f, x - 0.32, 2.2, z - 0.04, 0.64, 0.64);
 	f->shape = h % 3 ? SX_SHAPE_ELLIPSE : SX_SHAPE_RECTANGLE;
 	s->next_object++;
@@ -372,13 +376,13 @@ static void add_sign(struct sx_scene *s, double x, double z, uint64_t h)
 static void add_tree(struct sx_scene *s, double x, double z, uint64_t h)
 {
 	double radius = 1.3 + 0.2 * (double)(h % 5), height = 2.3 + 0.15 * (double)((h >> 4) % 4);
-	struct sx_facet *f = add(s, SX_MATERIAL_BARK, 1, 74, h);
+	struct sx_facet *f = street_add(s, SX_MATERIAL_BARK, 1, 74, h);
 
 	place_across(f, x - 0.15, 0, z, 0.3, height + 0.8);
 	for (int i = 0; i < 3; i++) { /* three layers of leaves */
 		double r = radius * (i == 1 ? 1 : 0.8);
 
-		f = add(s, SX_MATERIAL_LEAVES, 1, 70 + 9 * (float)i, sx_mix(h, 5, (uint64_t)i));
+		f = street_add(s, SX_MATERIAL_LEAVES, 1, 70 + 9 * (float)i, sx_mix(h, 5, (uint64_t)i));
 		place_across(f, x - r + 0.3 * (i - 1), height, z - 0.7 + 0.7 * i, 2 * r, 2.1 * r);
 		f->shape = SX_SHAPE_CROWN;
 		f->detail[0] = (float)(h >> (8 * i) & 255);
@@ -391,7 +395,8 @@ static void add_tree(struct sx_scene *s, double x, double z, uint64_t h)
 static void add_person(struct sx_scene *s, double x, double z, double phase, uint64_t h)
 {
 	double height = 1.6 + 0.06 * (double)(h % 5);
-	struct sx_facet *f = add(s, SX_MATERIAL_CLOTH, 1, 40 + 150 * (float)sx_unit(sx_mix(h, 1, 4)), h);
+	struct sx_facet *f =
+		street_add(s, SX_MATERIAL_CLOTH, 1, 40 + 150 * (float)sx_unit(sx_mix(h, 1, 4)), h);
 
 	place_across(f, x - 0.27, 0, z, 0.54, height);
 	f->shape = SX_SHAPE_PERSON;

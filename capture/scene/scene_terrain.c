@@ -1,6 +1,7 @@
 /*
- * Streets that are not flat: the flat one is built first, then its ground is cut into pieces that climb or fall, and
- * each thing is put where the ground is now. Cars lean with the road under them; houses stay level, with higher walls.
+ * Streets that are not flat: the flat one is built first, then its ground is cut into pieces that climb or
+ * fall, and each thing is put where the ground is now. Cars lean with the road under them; houses stay level,
+ * with higher walls.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -98,7 +99,10 @@ static double normalise(double v[3])
 	return length;
 }
 
-/* Ground facet i, whose u (kerbs) or v leads along the street: its pieces behind the first knot become new facets. */
+/*
+ * Ground facet i, whose u (kerbs) or v leads along the street: its pieces behind the first knot become new
+ * facets.
+ */
 static void bend(struct sx_scene *s, int i)
 {
 	const struct sx_terrain *t = &s->terrain;

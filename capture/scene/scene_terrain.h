@@ -15,7 +15,9 @@ enum sx_relief { SX_RELIEF_FLAT, SX_RELIEF_CLIMB, SX_RELIEF_FALL, SX_RELIEF_RAMP
 
 #define SX_KNOTS_MAX 8
 
-/* Height of the ground: y between the knots, relative to the camera as z is; 0 left of from_x. count 0: flat. */
+/*
+ * Height of the ground: y between the knots, relative to the camera as z is; 0 left of from_x. count 0: flat.
+ */
 struct sx_terrain {
 	int count;
 	double z[SX_KNOTS_MAX], y[SX_KNOTS_MAX];

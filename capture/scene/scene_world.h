@@ -127,7 +127,6 @@ void sx_view_draw(struct sx_view *v, const struct sx_scene *s, int side);
 void sx_view_draw_ground(struct sx_view *v, const struct sx_scene *s, int side);
 /* Disparity of facet i at any point of the view; 0 if it is not there. */
 double sx_view_probe(const struct sx_view *v, const struct sx_scene *s, int i, double x, double y);
-bool sx_facet_covers(const struct sx_facet *f, const struct sx_texture *texture, double s, double t);
 
 /* scene_shade.c: grey picture of a drawn view, with the camera's own gain and noise. */
 void sx_view_shade(const struct sx_view *v, const struct sx_scene *s, int side, uint32_t frame,

@@ -48,7 +48,7 @@ static struct sx_decode_task *next_task(struct sx_decoders *d)
 	return task;
 }
 
-static void *decode(void *decoder)
+static void *decoder_run(void *decoder)
 {
 	struct decoder *own = decoder;
 	const uint64_t one = 1;
@@ -87,7 +87,7 @@ int sx_decoders_create(struct sx_decoders **ret, int threads, char *why, size_t 
 	for (; r == 0 && d->running < d->count; d->running += r == 0) {
 		struct decoder *own = &d->decoders[d->running];
 
-		r = -pthread_create(&own->thread, NULL, decode, own);
+		r = -pthread_create(&own->thread, NULL, decoder_run, own);
 		if (r == 0)
 			pthread_setname_np(own->thread, "decoder");
 		else

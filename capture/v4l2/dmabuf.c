@@ -1,5 +1,6 @@
 /*
- * dma-buf: heaps (linux/dma-heap.h), udmabuf (linux/udmabuf.h), or the buffers of another V4L2 device (VIDIOC_EXPBUF).
+ * dma-buf: heaps (linux/dma-heap.h), udmabuf (linux/udmabuf.h), or the buffers of another V4L2 device
+ * (VIDIOC_EXPBUF).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -79,8 +80,7 @@ int sx_dmabuf_maker_open(struct sx_dmabuf_maker *m, const char *from, const stru
 	}
 	snprintf(why, why_bytes,
 		 "%s: no buffers for DMA: neither /dev/dma_heap nor /dev/udmabuf can be opened, and "
-		 "source.dmabuf_from "
-		 "names no device",
+		 "source.dmabuf_from names no device",
 		 camera->path);
 	return -ENOTSUP;
 }

@@ -26,8 +26,9 @@ struct sx_dmabuf_maker {
 };
 
 /*
- * from: path of the exporting device, which is then set to the same format as the camera and takes count buffers; NULL: a
- * DMA heap, else udmabuf. -ENOTSUP and a sentence when this machine has none; otherwise the exporter's errno.
+ * from: path of the exporting device, which is then set to the same format as the camera and takes count
+ * buffers; NULL: a DMA heap, else udmabuf. -ENOTSUP and a sentence when this machine has none; otherwise the
+ * exporter's errno.
  */
 int sx_dmabuf_maker_open(struct sx_dmabuf_maker *m, const char *from, const struct sx_v4l2_device *camera,
 			 int count, char *why, size_t why_bytes);
@@ -38,7 +39,10 @@ int sx_dmabuf_make(struct sx_dmabuf_maker *m, size_t bytes, struct sx_dmabuf *re
 		   size_t why_bytes);
 void sx_dmabuf_finish(struct sx_dmabuf *b);
 
-/* Before the processor reads what a device wrote (begin), and after. Errors are the driver's: it has no caches to mind. */
+/*
+ * Before the processor reads what a device wrote (begin), and after. Errors are the driver's: it has no
+ * caches to mind.
+ */
 void sx_dmabuf_sync(const struct sx_dmabuf *b, bool begin);
 
 #endif

@@ -65,7 +65,7 @@ static int partner(const struct sx_pairing *p, int side, int at)
 	return nearest(p, side, p->side[1 - side].images[other].ns) == at ? other : -1;
 }
 
-static void drop(struct sx_pairing_result *r, int side, int index, enum sx_pairing_fate fate)
+static void drop_image(struct sx_pairing_result *r, int side, int index, enum sx_pairing_fate fate)
 {
 	r->dropped[r->dropped_count].side = side;
 	r->dropped[r->dropped_count].index = index;
@@ -88,8 +88,8 @@ static void take_pair(struct sx_pairing *p, int left, int right, struct sx_pairi
 	r->found = true;
 	for (int side = 0; side < 2; side++) {
 		for (int i = 0; i < at[side]; i++)
-			drop(r, side, p->side[side].images[i].index,
-			     partner(p, side, i) >= 0 ? SX_PAIRING_OVERLOAD : SX_PAIRING_UNPAIRED);
+			drop_image(r, side, p->side[side].images[i].index,
+				   partner(p, side, i) >= 0 ? SX_PAIRING_OVERLOAD : SX_PAIRING_UNPAIRED);
 		r->pair[side] = p->side[side].images[at[side]];
 	}
 	for (int side = 0; side < 2; side++)
@@ -108,7 +108,7 @@ static void give_up(struct sx_pairing *p, int side, struct sx_pairing_result *r)
 
 		if (!late && p->side[side].count - n <= SX_PAIRING_WAIT)
 			break;
-		drop(r, side, p->side[side].images[n++].index, SX_PAIRING_UNPAIRED);
+		drop_image(r, side, p->side[side].images[n++].index, SX_PAIRING_UNPAIRED);
 	}
 	remove_oldest(p, side, n);
 }

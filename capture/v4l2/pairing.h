@@ -1,5 +1,6 @@
 /*
- * Which left and which right image belong together: by the time at which they were taken. Pure: knows no camera.
+ * Which left and which right image belong together: by the time at which they were taken. Pure: knows no
+ * camera.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* More images than this never wait on one side: a camera whose partner is silent must get its buffers back. */
+/*
+ * More images than this never wait on one side: a camera whose partner is silent must get its buffers back.
+ */
 #define SX_PAIRING_WAIT 3
 #define SX_PAIRING_ROOM 32
 
@@ -32,7 +35,9 @@ enum sx_pairing_fate {
 	SX_PAIRING_OVERLOAD  /* has one, but a newer pair is there; always both of a pair */
 };
 
-/* found: left, right are the newest pair. dropped: images that will never be given out, the caller's again. */
+/*
+ * found: left, right are the newest pair. dropped: images that will never be given out, the caller's again.
+ */
 struct sx_pairing_result {
 	bool found;
 	struct sx_pairing_image pair[2];
@@ -50,9 +55,9 @@ bool sx_pairing_add(struct sx_pairing *p, int side, int index, int64_t ns);
 bool sx_pairing_forget(struct sx_pairing *p, int side, int index);
 
 /*
- * Takes the newest pair of two images that are nearest to each other and within the tolerance (of two partners that are
- * equally near the older one), and gives up what can no longer become a pair. Every image that was added is in exactly one
- * result, or still waits.
+ * Takes the newest pair of two images that are nearest to each other and within the tolerance (of two
+ * partners that are equally near the older one), and gives up what can no longer become a pair. Every image
+ * that was added is in exactly one result, or still waits.
  */
 void sx_pairing_take(struct sx_pairing *p, struct sx_pairing_result *ret);
 

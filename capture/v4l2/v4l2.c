@@ -1,5 +1,6 @@
 /*
- * Source "v4l2": pairs from one or two cameras while they stream. Setting them up: v4l2_setup.c; MJPG: v4l2_decode.c.
+ * Source "v4l2": pairs from one or two cameras while they stream. Setting them up: v4l2_setup.c; MJPG:
+ * v4l2_decode.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +19,7 @@
 /* What epoll tells: numbers of the cameras, and of the descriptors that are read empty. */
 enum { EVENT_CAMERA, EVENT_TIMER = 2, EVENT_DECODED };
 
-static int watch(struct sx_v4l2 *v, int fd, uint32_t events, uint32_t event)
+static int watch_fd(struct sx_v4l2 *v, int fd, uint32_t events, uint32_t event)
 {
 	struct epoll_event e = {.events = events, .data.u32 = event};
 
@@ -37,15 +38,15 @@ static int open_events(struct sx_v4l2 *v)
 	v->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (v->epoll_fd < 0 || v->timer_fd < 0 || timerfd_settime(v->timer_fd, 0, &each, NULL) < 0)
 		return -errno;
-	r = watch(v, v->timer_fd, EPOLLIN, EVENT_TIMER);
+	r = watch_fd(v, v->timer_fd, EPOLLIN, EVENT_TIMER);
 	if (r == 0 && v->decoders)
-		r = watch(v, sx_decoders_fd(v->decoders), EPOLLIN, EVENT_DECODED);
+		r = watch_fd(v, sx_decoders_fd(v->decoders), EPOLLIN, EVENT_DECODED);
 	for (int i = 0; r == 0 && i < v->count; i++)
-		r = watch(v, v->cameras[i].device.fd, EPOLLIN | EPOLLPRI, EVENT_CAMERA + (uint32_t)i);
+		r = watch_fd(v, v->cameras[i].device.fd, EPOLLIN | EPOLLPRI, EVENT_CAMERA + (uint32_t)i);
 	return r;
 }
 
-static int start(struct sx_v4l2 *v, char *why, size_t why_bytes)
+static int start_cameras(struct sx_v4l2 *v, char *why, size_t why_bytes)
 {
 	struct v4l2_event_subscription changes = {.type = V4L2_EVENT_SOURCE_CHANGE};
 	int r = 0;
@@ -83,7 +84,7 @@ static int v4l2_open(struct sx_source *s, const struct sx_source_params *p, int 
 		snprintf(why, why_bytes, "%s: no descriptors to wait for images: %s", p->left, strerror(-r));
 		return -ENODEV;
 	}
-	return start(v, why, why_bytes);
+	return start_cameras(v, why, why_bytes);
 }
 
 static void v4l2_close(struct sx_source *s)
@@ -134,7 +135,8 @@ static int v4l2_fd(const struct sx_source *s)
 }
 
 /* Damage, and the first image after the start. Returns the reason to drop it, SX_DROP_COUNT: it is good. */
-static enum sx_image_drop judge(const struct sx_v4l2_camera *c, const struct sx_v4l2_filled *f, bool first)
+static enum sx_image_drop judge_image(const struct sx_v4l2_camera *c, const struct sx_v4l2_filled *f,
+				      bool first)
 {
 	const struct sx_v4l2_device *d = &c->device;
 
@@ -153,8 +155,8 @@ static enum sx_image_drop lost_alone(const struct sx_v4l2 *v)
 }
 
 /*
- * The driver has written an image over one that we had. Where that waited for its partner, the new one takes its place;
- * where it is in use, it may be torn, and the new one is given up.
+ * The driver has written an image over one that we had. Where that waited for its partner, the new one takes
+ * its place; where it is in use, it may be torn, and the new one is given up.
  */
 static bool overwritten(struct sx_source *s, int side, int index)
 {
@@ -197,7 +199,7 @@ static int take_image(struct sx_source *s, int side, char *why, size_t why_bytes
 	if (taken == -EALREADY && !overwritten(s, side, f.index))
 		return 1;
 	c->filled[f.index] = f;
-	drop = judge(c, &f, first);
+	drop = judge_image(c, &f, first);
 	if (sx_v4l2_is_damage(drop))
 		snprintf(v->damage, sizeof(v->damage), "%.80s: %s image (%zu bytes)", c->device.path,
 			 drop == SX_DROP_SHORT ? "short" : "damaged", f.bytes);
@@ -303,7 +305,10 @@ static void read_events(struct sx_v4l2 *v, uint32_t events[2])
 	}
 }
 
-/* Buffers that are free go to the drivers, and what these have filled goes to the pairing. Negative: the cameras are lost. */
+/*
+ * Buffers that are free go to the drivers, and what these have filled goes to the pairing. Negative: the
+ * cameras are lost.
+ */
 static int exchange_buffers(struct sx_source *s, char *why, size_t why_bytes)
 {
 	struct sx_v4l2 *v = s->own;
@@ -320,7 +325,10 @@ static int exchange_buffers(struct sx_source *s, char *why, size_t why_bytes)
 	return r < 0 ? r : check_cameras(v, events, why, why_bytes);
 }
 
-/* The newest pair of what waits. 1: *pair is filled; 0: none, or it is being decoded; negative: the cameras are lost. */
+/*
+ * The newest pair of what waits. 1: *pair is filled; 0: none, or it is being decoded; negative: the cameras
+ * are lost.
+ */
 static int next_pair(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
 {
 	struct sx_v4l2 *v = s->own;
@@ -355,7 +363,7 @@ static void count_lost(struct sx_source *s)
 }
 
 /* Damaged images, since the source was opened. */
-static uint64_t damaged(const struct sx_source *s)
+static uint64_t count_of_damaged(const struct sx_source *s)
 {
 	return atomic_load_explicit(&s->corrupt, memory_order_relaxed);
 }
@@ -364,7 +372,7 @@ static uint64_t damaged(const struct sx_source *s)
 static int v4l2_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes)
 {
 	struct sx_v4l2 *v = s->own;
-	const uint64_t damaged_before = damaged(s);
+	const uint64_t damaged_before = count_of_damaged(s);
 	int r = exchange_buffers(s, why, why_bytes);
 
 	if (r >= 0)
@@ -380,7 +388,7 @@ static int v4l2_next(struct sx_source *s, struct sx_pair *pair, char *why, size_
 		count_lost(s);
 		return -ENODEV;
 	}
-	if (damaged(s) == damaged_before)
+	if (count_of_damaged(s) == damaged_before)
 		return 0;
 	snprintf(why, why_bytes, "%s", v->damage);
 	return -EBADMSG;

@@ -1,7 +1,8 @@
 /*
  * Controls of a camera.
  *
- * Source:  the kernel's Video for Linux API, "User Controls", "Camera Control Reference" (exposure in units of 100 us)
+ * Source:  the kernel's Video for Linux API, "User Controls", "Camera Control Reference" (exposure in units
+ * of 100 us)
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +19,9 @@
 #define EXPOSURE_UNIT_MS 0.1
 #define NAME_BYTES 64
 
-/* One question about controls: 1 answered; 0 there is no such, or no further one; negative: the device fails. */
+/*
+ * One question about controls: 1 answered; 0 there is no such, or no further one; negative: the device fails.
+ */
 static int query(const struct sx_v4l2_device *d, struct v4l2_query_ext_ctrl *q, char *why, size_t why_bytes)
 {
 	int r = sx_v4l2_ioctl(d->fd, VIDIOC_QUERY_EXT_CTRL, q);
@@ -31,7 +34,10 @@ static int query(const struct sx_v4l2_device *d, struct v4l2_query_ext_ctrl *q, 
 	return r;
 }
 
-/* The driver's description of a control: 1; 0 it has none of this id, or a disabled one; negative: the device fails. */
+/*
+ * The driver's description of a control: 1; 0 it has none of this id, or a disabled one; negative: the device
+ * fails.
+ */
 static int find_id(const struct sx_v4l2_device *d, uint32_t id, struct v4l2_query_ext_ctrl *ret, char *why,
 		   size_t why_bytes)
 {

@@ -14,9 +14,10 @@ struct sx_v4l2_exposure {
 };
 
 /*
- * Sets what p asks for: exposure, gain, then p->controls in their order. Names are those of the driver in small letters, all
- * else an underscore ("white_balance_automatic"). -EINVAL and a sentence for a control that the camera does not have, a value
- * out of its range, or text that is no list of name=value; the driver's errno otherwise. A locked (inactive) control is set
+ * Sets what p asks for: exposure, gain, then p->controls in their order. Names are those of the driver in
+ * small letters, all else an underscore ("white_balance_automatic"). -EINVAL and a sentence for a control
+ * that the camera does not have, a value out of its range, or text that is no list of name=value; the
+ * driver's errno otherwise. A locked (inactive) control is set
  * all the same: drivers say whether they mind.
  */
 int sx_v4l2_controls_set(const struct sx_v4l2_device *d, const struct sx_source_params *p,

@@ -1,7 +1,8 @@
 /*
  * One V4L2 capture device.
  *
- * Source:  the kernel's Video for Linux API, part I (VIDIOC_QUERYCAP, VIDIOC_ENUM_FRAMESIZES, VIDIOC_S_FMT, ...)
+ * Source:  the kernel's Video for Linux API, part I (VIDIOC_QUERYCAP, VIDIOC_ENUM_FRAMESIZES, VIDIOC_S_FMT,
+ * ...)
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -77,7 +78,9 @@ void sx_v4l2_device_close(struct sx_v4l2_device *d)
 	d->fd = -1;
 }
 
-/* An answer to a question for a list: the end of it, or there is none. Anything else is a device that fails. */
+/*
+ * An answer to a question for a list: the end of it, or there is none. Anything else is a device that fails.
+ */
 static bool is_end(int r)
 {
 	return r == -EINVAL || r == -ENOTTY;
@@ -288,7 +291,10 @@ int sx_v4l2_device_set_format(struct sx_v4l2_device *d, const struct sx_v4l2_for
 	return judge(d, f, width, height, &a, why, why_bytes);
 }
 
-/* The period as a fraction: of whole rates 1/fps, else in microseconds, which is what drivers of cameras count. */
+/*
+ * The period as a fraction: of whole rates 1/fps, else in microseconds, which is what drivers of cameras
+ * count.
+ */
 static struct v4l2_fract period_of(double fps)
 {
 	double whole = floor(fps + 0.5);

@@ -1,8 +1,9 @@
 /*
  * One V4L2 capture device: what it is, what it offers, and what it is set to.
  *
- * Functions leave one sentence in why that begins with the device's path, and return 0 or negative errno: -EINVAL for what
- * no repetition will mend (no such format), anything else for a device that is absent, busy or failing.
+ * Functions leave one sentence in why that begins with the device's path, and return 0 or negative errno:
+ * -EINVAL for what no repetition will mend (no such format), anything else for a device that is absent, busy
+ * or failing.
  * Thread: one at a time.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -36,8 +37,8 @@ void sx_v4l2_device_close(struct sx_v4l2_device *d);
 /* Whether the device offers the format in any size: 1, 0, or the errno of a device that does not answer. */
 int sx_v4l2_device_lists(const struct sx_v4l2_device *d, const struct sx_v4l2_format *f);
 /*
- * Whether the device offers this format and size: 1, and the highest rate of it in *fps (0 when it does not say); 0; or the
- * errno of a device that does not answer.
+ * Whether the device offers this format and size: 1, and the highest rate of it in *fps (0 when it does not
+ * say); 0; or the errno of a device that does not answer.
  */
 int sx_v4l2_device_rate(const struct sx_v4l2_device *d, const struct sx_v4l2_format *f, int width, int height,
 			double *fps);
@@ -45,8 +46,8 @@ int sx_v4l2_device_rate(const struct sx_v4l2_device *d, const struct sx_v4l2_for
 int sx_v4l2_device_size(const struct sx_v4l2_device *d, int *width, int *height, char *why, size_t why_bytes);
 
 /*
- * Pitch and bytes are believed whatever they are; another format or size than asked for is refused (-EINVAL), as are
- * interlaced images.
+ * Pitch and bytes are believed whatever they are; another format or size than asked for is refused (-EINVAL),
+ * as are interlaced images.
  */
 int sx_v4l2_device_set_format(struct sx_v4l2_device *d, const struct sx_v4l2_format *f, int width, int height,
 			      char *why, size_t why_bytes);

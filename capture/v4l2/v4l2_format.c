@@ -19,14 +19,6 @@ const struct sx_v4l2_format sx_v4l2_formats[SX_V4L2_FORMATS] = {
 	{SX_FORMAT_MJPG, "MJPG", V4L2_PIX_FMT_MJPEG, SX_PIXEL_U8, true},
 };
 
-const struct sx_v4l2_format *sx_v4l2_format_of(uint32_t fourcc)
-{
-	for (int i = 0; i < SX_V4L2_FORMATS; i++)
-		if (sx_v4l2_formats[i].fourcc == fourcc)
-			return &sx_v4l2_formats[i];
-	return NULL;
-}
-
 size_t sx_v4l2_format_pitch(const struct sx_v4l2_format *f, int width)
 {
 	return f->compressed ? 0 : (size_t)width * sx_pixel_bytes(f->pixel);

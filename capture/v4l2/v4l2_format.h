@@ -13,8 +13,8 @@
 #include "capture/source.h"
 
 /*
- * pixel: what engines get. Y10 and Y12 lie in 16-bit words, little endian, like Y16, which is stretched per pair. MJPG is
- * decoded to grey first.
+ * pixel: what engines get. Y10 and Y12 lie in 16-bit words, little endian, like Y16, which is stretched per
+ * pair. MJPG is decoded to grey first.
  */
 struct sx_v4l2_format {
 	enum sx_source_format choice;
@@ -24,12 +24,12 @@ struct sx_v4l2_format {
 	bool compressed;
 };
 
-/* The formats, the cheapest first: fewest bytes to move, then least work to get grey; compressed ones last. */
+/*
+ * The formats, the cheapest first: fewest bytes to move, then least work to get grey; compressed ones last.
+ */
 #define SX_V4L2_FORMATS 9
 extern const struct sx_v4l2_format sx_v4l2_formats[SX_V4L2_FORMATS];
 
-/* NULL: none. */
-const struct sx_v4l2_format *sx_v4l2_format_of(uint32_t fourcc);
 /* Smallest pitch of a row, in bytes; 0 for compressed ones. */
 size_t sx_v4l2_format_pitch(const struct sx_v4l2_format *f, int width);
 /* Bytes that a whole image has at this pitch, 1 for compressed ones: fewer mean a short frame. */

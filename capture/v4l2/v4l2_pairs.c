@@ -107,7 +107,9 @@ static int copy_pair(struct sx_v4l2 *v, struct sx_v4l2_ticket *t, char *why, siz
 	return r;
 }
 
-/* A pair of buffers begins its way. 1: *pair is filled; 0: it is being decoded, or there was no room for it. */
+/*
+ * A pair of buffers begins its way. 1: *pair is filled; 0: it is being decoded, or there was no room for it.
+ */
 int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[2], struct sx_pair *pair,
 		       char *why, size_t why_bytes)
 {

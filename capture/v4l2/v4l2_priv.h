@@ -1,8 +1,9 @@
 /*
  * The inside of source "v4l2": one or two cameras, their buffers, and the pairs made of them.
  *
- * An image goes one of two ways. Direct: the driver writes into memory that the engine reads, and a pair lends the buffers until it is
- * released. Copied: the image is copied (mmap) or decoded (MJPG) into a pair slot, and the buffer goes back at once.
+ * An image goes one of two ways. Direct: the driver writes into memory that the engine reads, and a pair
+ * lends the buffers until it is released. Copied: the image is copied (mmap) or decoded (MJPG) into a pair
+ * slot, and the buffer goes back at once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,11 +32,14 @@ struct sx_v4l2_camera {
 enum sx_v4l2_ticket_state {
 	SX_TICKET_FREE,
 	SX_TICKET_DECODING,
-	SX_TICKET_LENT, /* with the pair that was given out */
-	SX_TICKET_RETURNED /* that pair was released: the capture thread gives the buffers back to their drivers */
+	SX_TICKET_LENT,	   /* with the pair that was given out */
+	SX_TICKET_RETURNED /* the pair was released: the capture thread gives the buffers to the drivers */
 };
 
-/* A pair on its way. state is the capture thread's to change, but for the step from LENT to RETURNED: any thread's. */
+/*
+ * A pair on its way. state is the capture thread's to change, but for the step from LENT to RETURNED: any
+ * thread's.
+ */
 struct sx_v4l2_ticket {
 	_Atomic(enum sx_v4l2_ticket_state) state;
 	int index[2]; /* buffers of the cameras */
@@ -65,7 +69,10 @@ struct sx_v4l2 {
 	int epoll_fd, timer_fd;
 };
 
-/* Fills a zeroed v and s->info; the errors of sx_source_open(). Sets devices and takes memory, but starts nothing. */
+/*
+ * Fills a zeroed v and s->info; the errors of sx_source_open(). Sets devices and takes memory, but starts
+ * nothing.
+ */
 int sx_v4l2_set_up(struct sx_source *s, struct sx_v4l2 *v, const struct sx_source_params *p, int slots,
 		   char *why, size_t why_bytes);
 
@@ -74,12 +81,15 @@ int sx_v4l2_set_up(struct sx_source *s, struct sx_v4l2 *v, const struct sx_sourc
 void sx_v4l2_count(_Atomic uint64_t *counter, uint64_t n);
 bool sx_v4l2_is_damage(enum sx_image_drop d);
 /*
- * Counts an image that is dropped, in any case, and gives its buffer back unless *error says that a camera is lost already;
- * if the camera is lost now, *error and why are set.
+ * Counts an image that is dropped, in any case, and gives its buffer back unless *error says that a camera is
+ * lost already; if the camera is lost now, *error and why are set.
  */
 void sx_v4l2_drop(struct sx_source *s, int side, int index, enum sx_image_drop why_dropped, int *error,
 		  char *why, size_t why_bytes);
-/* One camera: the newest image. Two: the newest pair. 1: found is filled; 0: none; negative: the cameras are lost. */
+/*
+ * One camera: the newest image. Two: the newest pair. 1: found is filled; 0: none; negative: the cameras are
+ * lost.
+ */
 int sx_v4l2_find_pair(struct sx_source *s, struct sx_pairing_image found[2], char *why, size_t why_bytes);
 /* These buffers begin their way. 1: *pair is filled; 0: it is being decoded, or there was no room for it. */
 int sx_v4l2_begin_pair(struct sx_source *s, const struct sx_pairing_image found[2], struct sx_pair *pair,
@@ -97,8 +107,8 @@ void sx_v4l2_release(struct sx_source *s, const struct sx_pair *pair);
  */
 void sx_v4l2_decode(struct sx_v4l2 *v, struct sx_v4l2_ticket *t);
 /*
- * The newest pair that is decoded; older ones are dropped as overload, and broken ones, which v->damage names. 1: *ret is
- * ready; 0: none; negative: the camera is lost.
+ * The newest pair that is decoded; older ones are dropped as overload, and broken ones, which v->damage
+ * names. 1: *ret is ready; 0: none; negative: the camera is lost.
  */
 int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_ticket **ret, char *why, size_t why_bytes);
 

@@ -1,7 +1,8 @@
 /*
  * The buffers of one camera.
  *
- * Source:  the kernel's Video for Linux API, "Input/Output": streaming I/O with user pointers, DMA buffers, memory mapping
+ * Source:  the kernel's Video for Linux API, "Input/Output": streaming I/O with user pointers, DMA buffers,
+ * memory mapping
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +25,7 @@ struct request {
 	struct v4l2_plane plane;
 };
 
-static void prepare(const struct sx_v4l2_queue *q, struct request *r)
+static void prepare_request(const struct sx_v4l2_queue *q, struct request *r)
 {
 	memset(r, 0, sizeof(*r));
 	r->b.type = q->device->type;
@@ -44,7 +45,7 @@ const char *sx_v4l2_memory_name(enum sx_source_memory memory)
 	return names[memory];
 }
 
-static int fail(const struct sx_v4l2_queue *q, int r, const char *what, char *why, size_t why_bytes)
+static int queue_failed(const struct sx_v4l2_queue *q, int r, const char *what, char *why, size_t why_bytes)
 {
 	snprintf(why, why_bytes, "%s: %s: %s", q->device->path, what, strerror(-r));
 	return r == -EINVAL ? -EIO : r; /* the request was right: the driver fails */
@@ -68,7 +69,7 @@ static int request_buffers(struct sx_v4l2_queue *q, int wanted, char *why, size_
 	struct v4l2_requestbuffers ask = {.count = (uint32_t)wanted, .type = q->device->type};
 	int r;
 
-	prepare(q, &kind);
+	prepare_request(q, &kind);
 	ask.memory = kind.b.memory;
 	r = can && !(can & needs) ? -ENOTSUP : sx_v4l2_ioctl(q->device->fd, VIDIOC_REQBUFS, &ask);
 	/* a driver that does not say what it can refuses this way what it cannot */
@@ -78,7 +79,7 @@ static int request_buffers(struct sx_v4l2_queue *q, int wanted, char *why, size_
 		return -ENOTSUP;
 	}
 	if (r < 0)
-		return fail(q, r, "VIDIOC_REQBUFS", why, why_bytes);
+		return queue_failed(q, r, "VIDIOC_REQBUFS", why, why_bytes);
 	if (ask.count < SX_V4L2_BUFFERS_MIN) {
 		snprintf(why, why_bytes, "%s: %u buffers instead of %d", q->device->path, ask.count, wanted);
 		return -EIO;
@@ -131,28 +132,28 @@ static int map_driver_memory(struct sx_v4l2_queue *q, char *why, size_t why_byte
 		struct request r;
 		int error;
 
-		prepare(q, &r);
+		prepare_request(q, &r);
 		r.b.index = (uint32_t)i;
 		error = sx_v4l2_ioctl(q->device->fd, VIDIOC_QUERYBUF, &r.b);
 		if (error < 0)
-			return fail(q, error, "VIDIOC_QUERYBUF", why, why_bytes);
+			return queue_failed(q, error, "VIDIOC_QUERYBUF", why, why_bytes);
 		b->bytes = q->device->mplane ? r.plane.length : r.b.length;
 		b->data = sx_v4l2_mmap(q->device->fd, b->bytes,
 				       q->device->mplane ? r.plane.m.mem_offset : r.b.m.offset);
 		if (!b->data)
-			return fail(q, -errno, "mapping a buffer", why, why_bytes);
+			return queue_failed(q, -errno, "mapping a buffer", why, why_bytes);
 	}
 	return 0;
 }
 
 /* The plain errno of VIDIOC_QBUF. */
-static int put(struct sx_v4l2_queue *q, int index)
+static int queue_buffer(struct sx_v4l2_queue *q, int index)
 {
 	struct sx_v4l2_buffer *b = &q->buffers[index];
 	struct request r;
 	int error;
 
-	prepare(q, &r);
+	prepare_request(q, &r);
 	r.b.index = (uint32_t)index;
 	if (q->memory == SX_MEMORY_USERPTR && q->device->mplane) {
 		r.plane.m.userptr = (unsigned long)b->data;
@@ -175,14 +176,14 @@ static int put(struct sx_v4l2_queue *q, int index)
 }
 
 /* Drivers that need contiguous memory notice only when they get the buffer; what else fails here may mend. */
-static int put_first(struct sx_v4l2_queue *q, int index, char *why, size_t why_bytes)
+static int queue_first_buffer(struct sx_v4l2_queue *q, int index, char *why, size_t why_bytes)
 {
-	int r = put(q, index);
+	int r = queue_buffer(q, index);
 	bool refused = r == -EINVAL || r == -EFAULT || r == -ENOTTY || r == -ENOTSUP;
 
 	if (r == 0)
 		return 0;
-	r = fail(q, r, "VIDIOC_QBUF", why, why_bytes);
+	r = queue_failed(q, r, "VIDIOC_QBUF", why, why_bytes);
 	return refused && q->memory != SX_MEMORY_MMAP ? -ENOTSUP : r;
 }
 
@@ -202,7 +203,7 @@ int sx_v4l2_queue_init(struct sx_v4l2_queue *q, struct sx_v4l2_device *d, enum s
 	else if (r == 0)
 		r = map_driver_memory(q, why, why_bytes);
 	for (int i = 0; r == 0 && i < q->count; i++)
-		r = put_first(q, i, why, why_bytes);
+		r = queue_first_buffer(q, i, why, why_bytes);
 	if (r < 0)
 		sx_v4l2_queue_finish(q);
 	return r;
@@ -215,7 +216,7 @@ void sx_v4l2_queue_finish(struct sx_v4l2_queue *q)
 
 	if (!q->device)
 		return;
-	prepare(q, &kind);
+	prepare_request(q, &kind);
 	none.type = kind.b.type;
 	none.memory = kind.b.memory;
 	if (q->streaming)
@@ -237,21 +238,21 @@ int sx_v4l2_queue_start(struct sx_v4l2_queue *q, char *why, size_t why_bytes)
 	int r = sx_v4l2_ioctl(q->device->fd, VIDIOC_STREAMON, &type);
 
 	if (r < 0)
-		return fail(q, r, "VIDIOC_STREAMON", why, why_bytes);
+		return queue_failed(q, r, "VIDIOC_STREAMON", why, why_bytes);
 	q->streaming = true;
 	return 0;
 }
 
 int sx_v4l2_queue_put(struct sx_v4l2_queue *q, int index, char *why, size_t why_bytes)
 {
-	int r = put(q, index);
+	int r = queue_buffer(q, index);
 
-	return r < 0 ? fail(q, r, "VIDIOC_QBUF", why, why_bytes) : 0;
+	return r < 0 ? queue_failed(q, r, "VIDIOC_QBUF", why, why_bytes) : 0;
 }
 
 /*
- * Some drivers stamp by the monotonic clock and do not say so (v4l2loopback before 0.13). No other clock shows a time of the
- * last seconds by chance.
+ * Some drivers stamp by the monotonic clock and do not say so (v4l2loopback before 0.13). No other clock
+ * shows a time of the last seconds by chance.
  */
 static bool is_monotonic(const struct v4l2_buffer *b, int64_t stamp_ns, int64_t now_ns)
 {
@@ -265,7 +266,10 @@ static bool is_monotonic(const struct v4l2_buffer *b, int64_t stamp_ns, int64_t 
 	}
 }
 
-/* Monotonic stamps are taken as they are; all others, copied ones too, say nothing about when the image was taken. */
+/*
+ * Monotonic stamps are taken as they are; all others, copied ones too, say nothing about when the image was
+ * taken.
+ */
 static void read_stamp(const struct v4l2_buffer *b, struct sx_v4l2_filled *f)
 {
 	int64_t now_ns = sx_now_ns();
@@ -289,12 +293,12 @@ int sx_v4l2_queue_take(struct sx_v4l2_queue *q, struct sx_v4l2_filled *ret, char
 	bool ours;
 	int error;
 
-	prepare(q, &r);
+	prepare_request(q, &r);
 	error = sx_v4l2_ioctl(q->device->fd, VIDIOC_DQBUF, &r.b);
 	if (error == -EAGAIN)
 		return 0;
 	if (error < 0)
-		return fail(q, error, "VIDIOC_DQBUF", why, why_bytes);
+		return queue_failed(q, error, "VIDIOC_DQBUF", why, why_bytes);
 	ours = r.b.index < (uint32_t)q->count && !q->buffers[r.b.index].queued;
 	if (r.b.index >= (uint32_t)q->count || (ours && q->memory != SX_MEMORY_MMAP)) {
 		snprintf(why, why_bytes, "%s: the driver gave back buffer %u, which it does not have",

@@ -30,8 +30,9 @@ struct sx_v4l2_queue {
 };
 
 /*
- * A filled buffer. sequence: the driver's number of the image. ns: of clock, converted to nothing; STIXEL_CLOCK_UNKNOWN: the
- * driver does not say, ns is the time of the call then and stamp STIXEL_STAMP_SOFTWARE. damaged: flagged as an error.
+ * A filled buffer. sequence: the driver's number of the image. ns: of clock, converted to nothing;
+ * STIXEL_CLOCK_UNKNOWN: the driver does not say, ns is the time of the call then and stamp
+ * STIXEL_STAMP_SOFTWARE. damaged: flagged as an error.
  */
 struct sx_v4l2_filled {
 	int index;
@@ -44,9 +45,10 @@ struct sx_v4l2_filled {
 };
 
 /*
- * Takes wanted buffers of the device's format (drivers may give other numbers, at least SX_V4L2_BUFFERS_MIN) and puts all of
- * them into the driver, so that it is certain that it takes them. maker: only for dmabuf. -ENOTSUP: the driver does not do
- * this kind of memory. On failure nothing is left behind. Thread: all functions, one at a time.
+ * Takes wanted buffers of the device's format (drivers may give other numbers, at least SX_V4L2_BUFFERS_MIN)
+ * and puts all of them into the driver, so that it is certain that it takes them. maker: only for dmabuf.
+ * -ENOTSUP: the driver does not do this kind of memory. On failure nothing is left behind. Thread: all
+ * functions, one at a time.
  */
 int sx_v4l2_queue_init(struct sx_v4l2_queue *q, struct sx_v4l2_device *d, enum sx_source_memory memory,
 		       int wanted, struct sx_dmabuf_maker *maker, char *why, size_t why_bytes);
@@ -57,8 +59,9 @@ int sx_v4l2_queue_start(struct sx_v4l2_queue *q, char *why, size_t why_bytes);
 /* Gives a buffer to the driver. */
 int sx_v4l2_queue_put(struct sx_v4l2_queue *q, int index, char *why, size_t why_bytes);
 /*
- * 1: *ret is filled and the buffer ours; 0: none is ready; -EALREADY: *ret is filled, but the mapped buffer was ours already: the
- * driver has written over its image (v4l2loopback goes round its buffers without asking); other: the camera is lost.
+ * 1: *ret is filled and the buffer ours; 0: none is ready; -EALREADY: *ret is filled, but the mapped buffer
+ * was ours already: the driver has written over its image (v4l2loopback goes round its buffers without
+ * asking); other: the camera is lost.
  */
 int sx_v4l2_queue_take(struct sx_v4l2_queue *q, struct sx_v4l2_filled *ret, char *why, size_t why_bytes);
 

@@ -93,8 +93,8 @@ static int find_size(struct sx_v4l2 *v, const struct sx_source_params *p, char *
 }
 
 /*
- * The rate that all cameras have with this format: 1 and *common, 0 if that is unknown; 0: not all have it; or negative errno.
- * *without: the first that lacks it, or fails.
+ * The rate that all cameras have with this format: 1 and *common, 0 if that is unknown; 0: not all have it;
+ * or negative errno. *without: the first that lacks it, or fails.
  */
 static int common_rate(const struct sx_v4l2 *v, const struct sx_v4l2_format *f, double *common,
 		       const char **without)
@@ -116,8 +116,8 @@ static int common_rate(const struct sx_v4l2 *v, const struct sx_v4l2_format *f, 
 }
 
 /*
- * Formats in the order in which they are to be tried: those that reach the rate, cheapest first, then those that do not, the
- * fastest first. Returns how many, or negative errno.
+ * Formats in the order in which they are to be tried: those that reach the rate, cheapest first, then those
+ * that do not, the fastest first. Returns how many, or negative errno.
  */
 static int candidates(const struct sx_v4l2 *v, const struct sx_source_params *p,
 		      const struct sx_v4l2_format *list[SX_V4L2_FORMATS], const char **without)

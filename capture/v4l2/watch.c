@@ -1,6 +1,6 @@
 /*
- * Noticing that a camera is back: inotify on the folders that its name lies in, and on the device itself, which others may
- * let go or begin to feed. No netlink: the service has no address family but AF_UNIX.
+ * Noticing that a camera is back: inotify on the folders that its name lies in, and on the device itself,
+ * which others may let go or begin to feed. No netlink: the service has no address family but AF_UNIX.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -5,20 +5,23 @@
  */
 #include "config/cli/completion_priv.h"
 
-static const char bash_instances[] = "# Instances that have a configuration, and those that run.\n"
-				     "%s_instances()\n"
-				     "{\n"
-				     "\tlocal path\n"
-				     "\n"
-				     "\tfor path in /etc/stixeld/*.conf /run/stixeld/*/status.sock \\\n"
-				     "\t\t\"${XDG_RUNTIME_DIR:-/run/user/$UID}\"/stixeld/*/status.sock; do\n"
-				     "\t\t[ -e \"$path\" ] || continue\n"
-				     "\t\tpath=${path%%.conf}\n"
-				     "\t\tpath=${path%%/status.sock}\n"
-				     "\t\tprintf '%%s\\n' \"${path##*/}\"\n"
-				     "\tdone | sort -u\n"
-				     "}\n"
-				     "\n";
+static const char bash_instances[] =
+	"# Instances that have a configuration, and those that run.\n"
+	"%s_instances()\n"
+	"{\n"
+	"\tlocal path\n"
+	"\n"
+	"\tfor path in /etc/stixeld/*.conf " SX_PLACE_SYSTEM_DIR "/*/" SX_STATUS_SOCKET " \\\n"
+	"\t\t\"${" SX_PLACE_VARIABLE ":-" SX_PLACE_USER_DIR "/$UID}\"" SX_PLACE_PROGRAM_DIR
+	"/*/" SX_STATUS_SOCKET " \\\n"
+	"\t\t\"" SX_PLACE_USER_DIR "/$UID\"" SX_PLACE_PROGRAM_DIR "/*/" SX_STATUS_SOCKET "; do\n"
+	"\t\t[ -e \"$path\" ] || continue\n"
+	"\t\tpath=${path%%.conf}\n"
+	"\t\tpath=${path%%/" SX_STATUS_SOCKET "}\n"
+	"\t\tprintf '%%s\\n' \"${path##*/}\"\n"
+	"\tdone | sort -u\n"
+	"}\n"
+	"\n";
 
 static void bash_settings(const char *name, FILE *to)
 {

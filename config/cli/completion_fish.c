@@ -21,10 +21,12 @@ static void instances(const char *name, FILE *to)
 {
 	fprintf(to,
 		"function _%s_instances\n"
-		"\tset -l runtime $XDG_RUNTIME_DIR\n"
-		"\ttest -n \"$runtime\"; or set runtime /run/user/(id -u)\n"
-		"\tfor path in /etc/stixeld/*.conf /run/stixeld/*/status.sock "
-		"$runtime/stixeld/*/status.sock\n"
+		"\tset -l user " SX_PLACE_USER_DIR "/(id -u)\n"
+		"\tset -l runtime $" SX_PLACE_VARIABLE "\n"
+		"\ttest -n \"$runtime\"; or set runtime $user\n"
+		"\tfor path in /etc/stixeld/*.conf " SX_PLACE_SYSTEM_DIR "/*/" SX_STATUS_SOCKET
+		" $runtime" SX_PLACE_PROGRAM_DIR "/*/" SX_STATUS_SOCKET " $user" SX_PLACE_PROGRAM_DIR
+		"/*/" SX_STATUS_SOCKET "\n"
 		"\t\tstring replace -r '(\\.conf|/status\\.sock)$' '' -- $path | string replace -r '^.*/' "
 		"''\n"
 		"\tend | sort -u\n"

@@ -6,6 +6,7 @@
 #ifndef SX_CONFIG_CLI_COMPLETION_PRIV_H
 #define SX_CONFIG_CLI_COMPLETION_PRIV_H
 
+#include "base/places.h"
 #include "config/option.h"
 #include "config/cli/usage_priv.h"
 

@@ -12,8 +12,10 @@ static void instances(const char *name, FILE *to)
 	fprintf(to,
 		"%s_instances() {\n"
 		"\tlocal -aU names\n"
-		"\tnames=(/etc/stixeld/*.conf(N:t:r) /run/stixeld/*/status.sock(N:h:t)\n"
-		"\t\t${XDG_RUNTIME_DIR:-/run/user/$UID}/stixeld/*/status.sock(N:h:t))\n"
+		"\tnames=(/etc/stixeld/*.conf(N:t:r) " SX_PLACE_SYSTEM_DIR "/*/" SX_STATUS_SOCKET "(N:h:t)\n"
+		"\t\t${" SX_PLACE_VARIABLE ":-" SX_PLACE_USER_DIR "/$UID}" SX_PLACE_PROGRAM_DIR
+		"/*/" SX_STATUS_SOCKET "(N:h:t)\n"
+		"\t\t" SX_PLACE_USER_DIR "/$UID" SX_PLACE_PROGRAM_DIR "/*/" SX_STATUS_SOCKET "(N:h:t))\n"
 		"\t_wanted instances expl instance compadd -a names\n"
 		"}\n\n",
 		name);

@@ -107,9 +107,6 @@ int sx_usage_fail(const struct sx_usage *u, const struct sx_usage_command *comma
 
 /* Help of the program, or of one of its commands. */
 void sx_usage_help(const struct sx_usage *u, const struct sx_usage_command *command, FILE *to);
-/* "status [--json] [--watch]": the command with its own options. */
-void sx_usage_synopsis(const struct sx_usage *u, const struct sx_usage_command *command, char *text,
-		       size_t bytes);
 /* true: the option is there for this command; command NULL or the program's own: for all of them. */
 bool sx_usage_belongs(const struct sx_usage *u, const struct sx_usage_option *o,
 		      const struct sx_usage_command *command);

@@ -107,8 +107,9 @@ static void print_exits(const struct sx_usage *u, FILE *to)
 	wrap(to, text, 6, 6);
 }
 
-void sx_usage_synopsis(const struct sx_usage *u, const struct sx_usage_command *command, char *text,
-		       size_t bytes)
+/* "status [--json] [--watch]": the command with its own options. */
+static void command_synopsis(const struct sx_usage *u, const struct sx_usage_command *command, char *text,
+			     size_t bytes)
 {
 	size_t n = 0;
 
@@ -140,7 +141,7 @@ static void print_usage(const struct sx_usage *u, const struct sx_usage_command 
 	const char *c = text;
 	int at = fprintf(to, "Usage: %s", u->program);
 
-	sx_usage_synopsis(u, command, text, sizeof(text));
+	command_synopsis(u, command, text, sizeof(text));
 	while (*c) {
 		int n = (int)(*c == '[' ? strcspn(c, "]") : 0);
 

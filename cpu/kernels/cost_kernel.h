@@ -33,9 +33,8 @@ static ALWAYS_INLINE void vi_store(void *p, vi v)
 }
 
 /* One pixel. right: plane 0 from the byte on that belongs to its disparity 0. */
-static ALWAYS_INLINE void cost_pixel(uint64_t descriptor, const uint8_t *right, size_t pitch,
-				     const uint8_t *outside, vb most, uint8_t *cost, int disparities,
-				     int planes)
+static ALWAYS_INLINE void cost_pixel(uint64_t descriptor, const uint8_t *right, size_t pitch, uint8_t *cost,
+				     int disparities, int planes)
 {
 	vb operand[PLANES_MAX];
 
@@ -46,8 +45,6 @@ static ALWAYS_INLINE void cost_pixel(uint64_t descriptor, const uint8_t *right, 
 
 		for (int k = 1; k < planes; k++)
 			sum = vb_add(sum, vb_distance(operand[k], vb_load(right + (size_t)k * pitch + d)));
-		if (outside)
-			sum = vb_min(vb_or(sum, vb_load(outside + d)), most);
 		vb_store(cost + d, sum);
 	}
 }
@@ -57,20 +54,11 @@ static ALWAYS_INLINE void cost_pixels_of(const struct sx_matcher *m, const uint8
 					 const uint64_t *left64, const uint32_t *left32, int x, int n,
 					 uint8_t *cost, int disparities, int planes)
 {
-	const uint8_t *outside = m->out_of_view;
-	size_t pitch = m->plane_pitch;
 	int at = m->width - 1 - x;
-	vb most = vb_set1(m->cost_max);
 
-	for (int i = 0; i < n; i++, at--, cost += disparities) {
-		uint64_t descriptor = left32 ? left32[x + i] : left64[x + i];
-
-		if (outside)
-			cost_pixel(descriptor, right + at, pitch, outside + at, most, cost, disparities,
-				   planes);
-		else
-			cost_pixel(descriptor, right + at, pitch, NULL, most, cost, disparities, planes);
-	}
+	for (int i = 0; i < n; i++, at--, cost += disparities)
+		cost_pixel(left32 ? left32[x + i] : left64[x + i], right + at, m->plane_pitch, cost,
+			   disparities, planes);
 }
 
 static ALWAYS_INLINE const uint8_t *stored_costs(const struct sx_matcher *m, const struct sx_matcher_frame *f,
@@ -79,21 +67,48 @@ static ALWAYS_INLINE const uint8_t *stored_costs(const struct sx_matcher *m, con
 	return f->costs + ((size_t)y * (size_t)m->width + (size_t)x) * (size_t)m->p.disparities;
 }
 
+/* With out_of_view max: the largest cost where the right column is outside. */
+static __attribute__((noinline)) void cost_out_of_view(const struct sx_matcher *m, int x, int n,
+						       uint8_t *cost)
+{
+	const uint8_t *outside = m->out_of_view + m->width - 1 - x;
+	vb most = vb_set1(m->cost_max);
+
+	for (int i = 0; i < n; i++, outside--)
+		for (int d = 0; d < m->p.disparities; d += VEC_BYTES, cost += VEC_BYTES)
+			vb_store(cost, vb_min(vb_or(vb_load(cost), vb_load(outside + d)), most));
+}
+
+/* Costs that are no CSCT: one function for all kernels that read costs, since compiling it for each takes long. */
+static __attribute__((noinline)) void cost_pixels_other(const struct sx_matcher *m,
+							const struct sx_matcher_frame *f, int y, int x, int n,
+							uint8_t *cost)
+{
+	const uint8_t *right = f->planes + (size_t)y * (size_t)m->planes * m->plane_pitch;
+	const void *left = sx_image_row(&f->census[0], y);
+	int disparities = m->p.disparities;
+
+	if (f->costs)
+		memcpy(cost, stored_costs(m, f, y, x), (size_t)n * (size_t)disparities);
+	else if (m->p.cost == SX_COST_CENSUS48)
+		cost_pixels_of(m, right, left, NULL, x, n, cost, disparities, 48 / VEC_PLANE_BITS);
+	else
+		cost_pixels_of(m, right, left, NULL, x, n, cost, disparities, 64 / VEC_PLANE_BITS);
+}
+
 /* Costs of n pixels of row y from column x on, one after the other. */
 static ALWAYS_INLINE void cost_pixels(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 				      int x, int n, uint8_t *cost, int disparities)
 {
 	const uint8_t *right = f->planes + (size_t)y * (size_t)m->planes * m->plane_pitch;
-	const void *left = sx_image_row(&f->census[0], y);
 
-	if (f->costs)
-		memcpy(cost, stored_costs(m, f, y, x), (size_t)n * (size_t)disparities);
-	else if (m->p.cost == SX_COST_CSCT)
-		cost_pixels_of(m, right, NULL, left, x, n, cost, disparities, 32 / VEC_PLANE_BITS);
-	else if (m->p.cost == SX_COST_CENSUS48)
-		cost_pixels_of(m, right, left, NULL, x, n, cost, disparities, 48 / VEC_PLANE_BITS);
+	if (m->p.cost == SX_COST_CSCT)
+		cost_pixels_of(m, right, NULL, sx_image_row(&f->census[0], y), x, n, cost, disparities,
+			       32 / VEC_PLANE_BITS);
 	else
-		cost_pixels_of(m, right, left, NULL, x, n, cost, disparities, 64 / VEC_PLANE_BITS);
+		cost_pixels_other(m, f, y, x, n, cost);
+	if (m->out_of_view && !f->costs)
+		cost_out_of_view(m, x, n, cost);
 }
 
 #endif

@@ -1,6 +1,14 @@
 /*
  * FastDT of columns and the winner; meaning in stages/stereo/fastdt.h and stages/stereo/winner.h, order of work in cpu/fastdt.h.
  *
+ *   Words (U, V, S) of a pixel: lane i of vector k is disparity k * VEC_WORDS + i.
+ *   Words of a row of a band of n columns, merged by pixel t of the right image, counted from the right: what lies below
+ *   each other has one t, and column i has the disparity t - (n - 1) + i there. lowest[t]: the first column that has one.
+ *
+ *     column n - 1  | d 0 | d 1 | d 2 | ...
+ *     column n - 2        | d 0 | d 1 | d 2 | ...          t = 0, 1, 2 .. from left to right
+ *     column n - 3              | d 0 | d 1 | d 2 | ...
+ *
  * Work:   vectors hold disparities of a pixel. Down: a step. Up: a step, S, and the winner from registers and the first-level
  *         cache; the least S of the right image when the row below is merged. O and G: vectors of columns.
  * Memory: sums of the way down stay in the worker's scratch, about 0.75 MB; the volume is read once, S written nowhere.
@@ -317,8 +325,6 @@ static void fastdt_band(const struct sx_matcher *m, const struct sx_matcher_fram
 {
 	if (m->p.disparities == 128)
 		fastdt_band_of(m, f, i, s, 128);
-	else if (m->p.disparities == 64)
-		fastdt_band_of(m, f, i, s, 64);
 	else
 		fastdt_band_of(m, f, i, s, m->p.disparities);
 }
@@ -351,9 +357,9 @@ static void fastdt_winners(const struct sx_matcher *m, const struct sx_matcher_f
 	for (int i = 1; i < count; i++)
 		dt_join_right(row.right_sum, row.right_x, workers[i].fastdt.right_sum + right,
 			      workers[i].fastdt.right_x + right, m->width);
-	store_winners(m, f, y, &row);
-	store_confidence(m, f, y, &row);
-	store_right(m, f, y, &row);
+	winner_store_disparity(m, f, y, &row);
+	winner_store_confidence(m, f, y, &row);
+	winner_store_right(m, f, y, &row);
 }
 
 #endif

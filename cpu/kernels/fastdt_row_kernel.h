@@ -200,8 +200,6 @@ static void fastdt_row(const struct sx_matcher *m, const struct sx_matcher_frame
 	dt_weights(m, f, y, s);
 	if (m->p.disparities == 128)
 		fastdt_row_of(m, f, y, s, 128);
-	else if (m->p.disparities == 64)
-		fastdt_row_of(m, f, y, s, 64);
 	else
 		fastdt_row_of(m, f, y, s, m->p.disparities);
 }

@@ -1,14 +1,24 @@
 /*
  * Horizontal paths, S and the winner of one row; meaning in stages/stereo/sgm.h and stages/stereo/winner.h.
  *
- * Work:   from left to right: cost, and E to the right. From right to left in blocks of 16 columns (8 with 8
- *         paths): E to the left, then S and the winner of each column, then the least S of the right columns
- *         that the block touches.
- * Words:  w = S << word_bits | column within the block. The low bits are one column's, so comparisons of w
- *         within a column compare S, and the minimum over columns of a block is that of the lowest column,
- *         which is the lowest disparity of a right column. Blocks run from right to left, so that a later block
- *         wins ties for the same reason.
- * Ranges: S <= 1020 with word_bits 4, <= 2040 with word_bits 3 (8 paths): w <= 16335. Weights fit 7 bits:
+ * Work:   from left to right: matching cost C, and the excess cost E = L - C of the left-to-right path. From right to left
+ *         in blocks of 16 columns (8 with 8 paths): E of the right-to-left path, then S and the winner of each column, then
+ *         the least S of the right image's columns that the block touches.
+ *
+ *   a vector of bytes (C, E, L): one column, lane i = disparity k * VEC_BYTES + i of its k-th vector
+ *
+ *           lane     0       1       2            VEC_BYTES - 1
+ *     L     [k]    | d     | d + 1 | d + 2 | ...| d + VEC_BYTES - 1 |
+ *     before       | d - 1 | d     | d + 1 | ...  vb_prev(): the last lane of vector k - 1 comes in at 0
+ *     next         | d + 1 | d + 2 | d + 3 | ...  vb_next(): the first lane of vector k + 1 comes in at the end
+ *
+ *   a word of 16 bits, for each column and disparity          bit 15     bits 14 .. word_bits     word_bits - 1 .. 0
+ *                                                            |   0    |     S (sum of paths)    |  column of block  |
+ *
+ * Words:  the low bits are one column's, so comparisons of words within a column compare S, and the minimum over columns
+ *         of a block is that of the lowest column, which is the lowest disparity of a right column. Blocks run from right
+ *         to left, so that a later block wins ties for the same reason.
+ * Ranges: S <= 1020 with word_bits 4, <= 2040 with word_bits 3 (8 paths): words <= 16335. Weights fit 7 bits:
  *         paths << word_bits <= 64.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -19,15 +29,18 @@
 #include "cpu/kernels/sgm_kernel.h"
 #include "stages/stereo/winner.h"
 
-#define COSTS_AHEAD 4096 /* bytes */
-#define NOT_UNIQUE 0x8000u
+#define COSTS_AHEAD 4096   /* bytes */
+#define NOT_UNIQUE 0x8000u /* bit of a winning disparity: uniqueness has refused it */
+#define WORD_MOST 0x7fff   /* above every word */
+#define SUBPIXEL 16
+#define CONFIDENCE_MOST 255
 
-struct chain {
+struct winner_path {
 	vb l[SX_MATCHER_DISPARITIES_MAX / VEC_BYTES], least, p1, p2;
 };
 
-/* Zero makes the first pixel's E zero, so L = C. */
-static ALWAYS_INLINE void start_chain(struct chain *c, const struct sx_matcher *m, int vectors)
+/* L = 0 before the first pixel makes its excess cost 0, so that L = C there. */
+static ALWAYS_INLINE void winner_path_start(struct winner_path *c, const struct sx_matcher *m, int vectors)
 {
 	for (int k = 0; k < vectors; k++)
 		c->l[k] = vb_set1(0);
@@ -36,8 +49,9 @@ static ALWAYS_INLINE void start_chain(struct chain *c, const struct sx_matcher *
 	c->p2 = vb_set1(m->p.p2);
 }
 
-/* E of the next pixel of the chain, whose L stays in registers. */
-static ALWAYS_INLINE void row_step(struct chain *c, const uint8_t *cost, uint8_t *e, int vectors)
+/* The next pixel of a path, whose L stays in registers; e: its excess cost. */
+static ALWAYS_INLINE void winner_path_step(struct winner_path *c, const uint8_t *cost, uint8_t *e,
+					   int vectors)
 {
 	vb none = vb_set1(255), before = none, min = none;
 
@@ -53,30 +67,30 @@ static ALWAYS_INLINE void row_step(struct chain *c, const uint8_t *cost, uint8_t
 	c->least = vb_min_all(min);
 }
 
-/* Costs of a row, width x disparities: in the scratch, where go_right() puts them, or stored. */
-static ALWAYS_INLINE const uint8_t *row_costs(const struct sx_matcher *m, const struct sx_matcher_frame *f,
-					      int y, const struct sx_matcher_scratch *s)
+/* Costs of a row, width x disparities: in the scratch, where winner_left_to_right() puts them, or stored. */
+static ALWAYS_INLINE const uint8_t *winner_costs(const struct sx_matcher *m, const struct sx_matcher_frame *f,
+						 int y, const struct sx_matcher_scratch *s)
 {
 	return f->costs ? stored_costs(m, f, y, 0) : s->row_cost;
 }
 
 /* Costs of a few pixels, then their steps: the latency of a step hides behind the cost of what follows. */
-static ALWAYS_INLINE void go_right(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
-				   struct sx_matcher_scratch *s, bool edges, int vectors)
+static ALWAYS_INLINE void winner_left_to_right(const struct sx_matcher *m, const struct sx_matcher_frame *f,
+					       int y, struct sx_matcher_scratch *s, bool edges, int vectors)
 {
 	int disparities = vectors * VEC_BYTES, bytes = m->volume_kind == SX_VOLUME_WORDS ? 2 : 1;
 	const uint8_t *volume = f->volume, *grey = sx_image_row(&f->grey[0], y);
-	const uint8_t *cost = row_costs(m, f, y, s);
-	struct chain chain;
+	const uint8_t *cost = winner_costs(m, f, y, s);
+	struct winner_path chain;
 
-	start_chain(&chain, m, vectors);
+	winner_path_start(&chain, m, vectors);
 	if (volume)
 		volume += (size_t)y * (size_t)m->width * (size_t)(disparities * bytes);
 	for (int x = 0; x < m->width; x += 4) {
 		int n = m->width - x < 4 ? m->width - x : 4;
 		size_t at = (size_t)x * (size_t)disparities;
 
-		if (volume) /* go_left() reads it */
+		if (volume) /* winner_right_to_left() reads it */
 			prefetch_far(volume + at * (size_t)bytes, (size_t)(n * disparities * bytes));
 		if (f->costs)
 			prefetch_far(cost + at + COSTS_AHEAD, (size_t)(n * disparities));
@@ -85,19 +99,19 @@ static ALWAYS_INLINE void go_right(const struct sx_matcher *m, const struct sx_m
 		for (int i = 0; i < n; i++, at += (size_t)disparities) {
 			if (edges)
 				chain.p2 = edge_p2(m, grey[x + i], grey[x + i - 1]);
-			row_step(&chain, cost + at, s->row_right + at, vectors);
+			winner_path_step(&chain, cost + at, s->row_right + at, vectors);
 		}
 	}
 }
 
-struct sums {
+struct winner_terms {
 	const uint8_t *cost, *right, *left; /* of one column */
 	const uint8_t *bytes;		    /* volume, or zero */
 	const uint16_t *words;		    /* volume, or NULL */
 	vpair horizontal, vertical;
 };
 
-static ALWAYS_INLINE vw2 sum_of(const struct sums *s, int d, vw column)
+static ALWAYS_INLINE vw2 winner_words(const struct winner_terms *s, int d, vw column)
 {
 	vw2 a = vw2_dot(vb_load(s->right + d), vb_load(s->left + d), s->horizontal), b;
 
@@ -112,7 +126,7 @@ static ALWAYS_INLINE vw2 sum_of(const struct sums *s, int d, vw column)
 }
 
 /* Without a branch for up to 128 disparities: which half holds the winner is hard to predict. */
-static ALWAYS_INLINE int first_bit(const uint64_t *mask, int bits)
+static ALWAYS_INLINE int winner_first_bit(const uint64_t *mask, int bits)
 {
 	int i = 0;
 
@@ -123,16 +137,16 @@ static ALWAYS_INLINE int first_bit(const uint64_t *mask, int bits)
 }
 
 /* The winner of column x, xl of its block; w: its words in block_sum. */
-static ALWAYS_INLINE void column_winner(const struct sx_matcher *m, const struct sums *sums, int x, int xl,
-					uint16_t *w, struct sx_matcher_scratch *s, int vectors)
+static ALWAYS_INLINE void winner_column(const struct sx_matcher *m, const struct winner_terms *sums, int x,
+					int xl, uint16_t *w, struct sx_matcher_scratch *s, int vectors)
 {
 	uint64_t equal[SX_MATCHER_DISPARITIES_MAX / 64] = {0};
 	vw2 v[SX_MATCHER_DISPARITIES_MAX / VEC_BYTES];
-	vw column = vw_set1(xl), least = vw_set1(0x7fff), limit;
+	vw column = vw_set1(xl), least = vw_set1(WORD_MOST), limit;
 	int min, d0, rivals = 0;
 
 	for (int k = 0; k < vectors; k++) {
-		v[k] = sum_of(sums, k * VEC_BYTES, column);
+		v[k] = winner_words(sums, k * VEC_BYTES, column);
 		vw2_store_in_order(w + k * VEC_BYTES, v[k]);
 		least = vw_min(least, vw_min(v[k].lo, v[k].hi));
 	}
@@ -144,7 +158,7 @@ static ALWAYS_INLINE void column_winner(const struct sx_matcher *m, const struct
 		equal[k * VEC_BYTES / 64] |= vw2_mask_equal(v[k], least) << (k * VEC_BYTES % 64);
 		rivals += vw2_count_below(v[k], limit);
 	}
-	d0 = first_bit(equal, vectors * VEC_BYTES);
+	d0 = winner_first_bit(equal, vectors * VEC_BYTES);
 	/* the winner and its neighbours are no rivals; words beside the row are above every limit */
 	for (int i = -1; i <= 1; i++)
 		rivals -= w[d0 + i] < m->rival_limit[s->s0[x]];
@@ -154,15 +168,15 @@ static ALWAYS_INLINE void column_winner(const struct sx_matcher *m, const struct
 }
 
 /* Merges n columns from x0 on, words at w, into the least S by right column, counted from the right as in planes. */
-static ALWAYS_INLINE void merge_right(const struct sx_matcher *m, const uint16_t *w, int x0, int n,
-				      struct sx_matcher_scratch *s, int disparities)
+static ALWAYS_INLINE void winner_merge_right(const struct sx_matcher *m, const uint16_t *w, int x0, int n,
+					     struct sx_matcher_scratch *s, int disparities)
 {
 	size_t pitch = sx_matcher_sum_pitch(m), at = (size_t)(m->width - x0 - n);
 	vw low = vw_set1((1 << m->word_bits) - 1), x = vw_set1(x0);
 
 	for (int t = 0; t < disparities + n - 1; t += VEC_WORDS) {
 		uint16_t *sum = s->right_sum + at + t, *column = s->right_x + at + t;
-		vw min = vw_set1(0x7fff), new, old = vw_load(sum);
+		vw min = vw_set1(WORD_MOST), new, old = vw_load(sum);
 
 		for (int xl = 0; xl < n; xl++)
 			min = vw_min(min, vw_load(w + (size_t)xl * pitch + t - (n - 1) + xl));
@@ -172,8 +186,8 @@ static ALWAYS_INLINE void merge_right(const struct sx_matcher *m, const uint16_t
 	}
 }
 
-static void keep_sums(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y, int x,
-		      const uint16_t *w)
+static void winner_keep_sums(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y, int x,
+			     const uint16_t *w)
 {
 	uint16_t *out = (uint16_t *)sx_image_row(&f->sum, y) + (size_t)x * (size_t)m->p.disparities;
 
@@ -181,63 +195,67 @@ static void keep_sums(const struct sx_matcher *m, const struct sx_matcher_frame 
 		out[d] = (uint16_t)(w[d] >> m->word_bits);
 }
 
-/* A block of columns on its way through go_left(). */
-struct block {
+/* A block of columns on its way through winner_right_to_left(). */
+struct winner_block {
 	int x0, n;
-	uint8_t *left; /* its E to the left */
+	uint8_t *left; /* excess cost of the right-to-left path */
 	uint16_t *words;
 };
 
-static ALWAYS_INLINE struct block block_at(const struct sx_matcher *m, struct sx_matcher_scratch *s, int i)
+static ALWAYS_INLINE struct winner_block winner_block_at(const struct sx_matcher *m,
+							 struct sx_matcher_scratch *s, int i)
 {
 	int size = 1 << m->word_bits, x0 = i * size;
 	size_t half = (size_t)(i & 1) * (size_t)size;
 
-	return (struct block){.x0 = x0,
-			      .n = m->width - x0 < size ? m->width - x0 : size,
-			      .left = s->block_left + half * (size_t)m->p.disparities,
-			      .words = s->block_sum + SX_MATCHER_MARGIN / 2 + half * sx_matcher_sum_pitch(m)};
+	return (struct winner_block){.x0 = x0,
+				     .n = m->width - x0 < size ? m->width - x0 : size,
+				     .left = s->block_left + half * (size_t)m->p.disparities,
+				     .words = s->block_sum + SX_MATCHER_MARGIN / 2 +
+					      half * sx_matcher_sum_pitch(m)};
 }
 
 /* grey: the left image's row, or NULL where P2 is the same everywhere. */
-static ALWAYS_INLINE void step_left(const struct sx_matcher *m, const uint8_t *cost, struct chain *chain,
-				    const struct block *b, int xl, const uint8_t *grey, int vectors)
+static ALWAYS_INLINE void winner_block_step(const struct sx_matcher *m, const uint8_t *cost,
+					    struct winner_path *chain, const struct winner_block *b, int xl,
+					    const uint8_t *grey, int vectors)
 {
 	int disparities = vectors * VEC_BYTES, x = b->x0 + xl;
 
 	if (grey)
 		chain->p2 = edge_p2(m, grey[x], grey[x + 1]);
-	row_step(chain, cost + x * disparities, b->left + xl * disparities, vectors);
+	winner_path_step(chain, cost + x * disparities, b->left + xl * disparities, vectors);
 }
 
 /*
  * Three blocks are in work: the steps of the next one alternate with the winners of this one, so that neither
  * waits for its own latency; the words of the one before have reached the cache when they are merged.
  */
-static ALWAYS_INLINE void go_left(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
-				  struct sx_matcher_scratch *s, bool edges, int vectors)
+static ALWAYS_INLINE void winner_right_to_left(const struct sx_matcher *m, const struct sx_matcher_frame *f,
+					       int y, struct sx_matcher_scratch *s, bool edges, int vectors)
 {
 	int disparities = vectors * VEC_BYTES, weight = 1 << m->word_bits,
 	    last = (m->width - 1) >> m->word_bits;
 	size_t pitch = sx_matcher_sum_pitch(m), row = (size_t)y * (size_t)m->width * (size_t)disparities;
-	const uint8_t *grey = sx_image_row(&f->grey[0], y), *cost = row_costs(m, f, y, s);
-	struct block this = block_at(m, s, last), before = {0};
-	struct sums sums = {.horizontal = vpair_make(weight, weight),
-			    .vertical = vpair_make(weight, weight * m->p.paths)};
-	struct chain chain;
+	const uint8_t *grey = sx_image_row(&f->grey[0], y), *cost = winner_costs(m, f, y, s);
+	struct winner_block this = winner_block_at(m, s, last), before = {0};
+	struct winner_terms sums = {.horizontal = vpair_make(weight, weight),
+				    .vertical = vpair_make(weight, weight * m->p.paths)};
+	struct winner_path chain;
 
-	start_chain(&chain, m, vectors);
+	winner_path_start(&chain, m, vectors);
 	for (int xl = this.n - 1; xl >= 0; xl--)
-		step_left(m, cost, &chain, &this, xl, edges ? grey : NULL, vectors);
+		winner_block_step(m, cost, &chain, &this, xl, edges ? grey : NULL, vectors);
 	for (int i = last; i >= 0; i--) {
-		struct block next = i > 0 ? block_at(m, s, i - 1) : (struct block){0};
+		struct winner_block next = i > 0 ? winner_block_at(m, s, i - 1) : (struct winner_block){0};
 		int ahead = next.n; /* steps to go in the next block */
 
 		for (int xl = 0; xl < this.n || ahead > 0; xl++) {
 			size_t at = (size_t)((this.x0 + xl) * disparities);
 
 			if (ahead-- > 0)
-				step_left(m, cost, &chain, &next, ahead, edges ? grey : NULL, vectors);
+				winner_block_step(m, cost, &chain, &next, ahead, edges ? grey : NULL,
+						  vectors);
 			if (xl >= this.n)
 				continue;
 			sums.cost = cost + at;
@@ -247,17 +265,17 @@ static ALWAYS_INLINE void go_left(const struct sx_matcher *m, const struct sx_ma
 				sums.bytes = (const uint8_t *)f->volume + row + at;
 			else if (m->volume_kind == SX_VOLUME_WORDS)
 				sums.words = (const uint16_t *)f->volume + row + at;
-			column_winner(m, &sums, this.x0 + xl, xl, this.words + (size_t)xl * pitch, s,
+			winner_column(m, &sums, this.x0 + xl, xl, this.words + (size_t)xl * pitch, s,
 				      vectors);
 			if (f->sum.data)
-				keep_sums(m, f, y, this.x0 + xl, this.words + (size_t)xl * pitch);
+				winner_keep_sums(m, f, y, this.x0 + xl, this.words + (size_t)xl * pitch);
 		}
 		if (before.n)
-			merge_right(m, before.words, before.x0, before.n, s, disparities);
+			winner_merge_right(m, before.words, before.x0, before.n, s, disparities);
 		before = this;
 		this = next;
 	}
-	merge_right(m, before.words, before.x0, before.n, s, disparities);
+	winner_merge_right(m, before.words, before.x0, before.n, s, disparities);
 }
 
 /*
@@ -269,8 +287,8 @@ static inline int divide(int a, int b)
 	return (int)((float)a / (float)b);
 }
 
-static void store_winners(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
-			  const struct sx_matcher_scratch *s)
+static void winner_store_disparity(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
+				   const struct sx_matcher_scratch *s)
 {
 	const uint16_t *restrict d0s = s->d0, *restrict s0s = s->s0;
 	const uint16_t *restrict lows = s->side_low, *restrict highs = s->side_high;
@@ -281,16 +299,16 @@ static void store_winners(const struct sx_matcher *m, const struct sx_matcher_fr
 	for (int x = 0; x < width; x++) {
 		int d0 = d0s[x] & (NOT_UNIQUE - 1), low = lows[x], high = highs[x];
 		int inside = (d0 != 0) & (d0 != last) & refine;
-		int den = low - 2 * s0s[x] + high, a = 16 * (low - high) + den, b = 2 * den;
+		int den = low - 2 * s0s[x] + high, a = SUBPIXEL * (low - high) + den, b = 2 * den;
 		int q = divide(a & -inside, (b & -inside) | (inside ^ 1)); /* 0 / 1 outside */
 
-		q = 16 * d0 + q - (down & inside & (q * b > a));
+		q = SUBPIXEL * d0 + q - (down & inside & (q * b > a));
 		out[x] = (uint16_t)(q | -(d0s[x] >> 15));
 	}
 }
 
-static void store_confidence(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
-			     const struct sx_matcher_scratch *s)
+static void winner_store_confidence(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
+				    const struct sx_matcher_scratch *s)
 {
 	const uint16_t *restrict d0s = s->d0, *restrict s0s = s->s0;
 	const uint16_t *restrict lows = s->side_low, *restrict highs = s->side_high;
@@ -300,17 +318,17 @@ static void store_confidence(const struct sx_matcher *m, const struct sx_matcher
 
 	for (int x = 0; x < width; x++) {
 		int d0 = d0s[x] & (NOT_UNIQUE - 1), low = lows[x], high = highs[x];
-		int c = divide(((low > high ? low : high) - s0s[x]) * 255, gamma);
+		int c = divide(((low > high ? low : high) - s0s[x]) * CONFIDENCE_MOST, gamma);
 
 		int end = -((d0 == 0) | (d0 == last)), none = -((d0 == 0) & (high == s0s[x]) & fastdt);
 
-		c = c < 255 ? c : 255;
+		c = c < CONFIDENCE_MOST ? c : CONFIDENCE_MOST;
 		out[x] = (uint8_t)(((c & ~end) | (SX_WINNER_CONFIDENCE_END & end)) & ~none);
 	}
 }
 
-static void store_right(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
-			const struct sx_matcher_scratch *s)
+static void winner_store_right(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
+			       const struct sx_matcher_scratch *s)
 {
 	uint16_t *right = sx_image_row(&f->winner_right, y);
 
@@ -321,8 +339,8 @@ static void store_right(const struct sx_matcher *m, const struct sx_matcher_fram
 static ALWAYS_INLINE void winner_row_of(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 					struct sx_matcher_scratch *s, bool edges, int vectors)
 {
-	go_right(m, f, y, s, edges, vectors);
-	go_left(m, f, y, s, edges, vectors);
+	winner_left_to_right(m, f, y, s, edges, vectors);
+	winner_right_to_left(m, f, y, s, edges, vectors);
 }
 
 static void winner_row(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
@@ -331,7 +349,7 @@ static void winner_row(const struct sx_matcher *m, const struct sx_matcher_frame
 	int vectors = m->p.disparities / VEC_BYTES;
 
 	for (int j = 0; j < m->width + m->p.disparities + SX_MATCHER_MARGIN / 2; j++)
-		s->right_sum[j] = 0x7fff;
+		s->right_sum[j] = WORD_MOST;
 	if (m->p.p2_edge && vectors == 128 / VEC_BYTES)
 		winner_row_of(m, f, y, s, true, 128 / VEC_BYTES);
 	else if (m->p.p2_edge)
@@ -342,9 +360,9 @@ static void winner_row(const struct sx_matcher *m, const struct sx_matcher_frame
 		winner_row_of(m, f, y, s, false, 64 / VEC_BYTES);
 	else
 		winner_row_of(m, f, y, s, false, vectors);
-	store_winners(m, f, y, s);
-	store_confidence(m, f, y, s);
-	store_right(m, f, y, s);
+	winner_store_disparity(m, f, y, s);
+	winner_store_confidence(m, f, y, s);
+	winner_store_right(m, f, y, s);
 }
 
 #endif

@@ -11,7 +11,7 @@
  *          to 32 KB a block; weights and what is subtracted one batch ahead into registers.
  * Ranges:  gpu/fastdt/fastdt.cuh.
  * Shapes:  any width and height, D any multiple of 32.
- * Speed:   bound by the integer pipe, with many multiprocessors by waiting; docs/performance.md, "CUDA:
+ * Speed:   bound by the integer pipe, with many multiprocessors by waiting; docs/lab-performance.md, "CUDA:
  *          FastDT".
  *
  * The plane of the lowest disparity is 0 everywhere once it has been subtracted from itself. So from there on

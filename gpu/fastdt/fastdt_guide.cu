@@ -8,7 +8,7 @@
  *          gain moves 5 * 4 bytes and reads each weight twice.
  * Ranges:  G <= 65535 and what rounding adds, times a weight of 15 bits: below 2^31 (sx_params_check()).
  * Shapes:  any. Padding of planes is 0, and no condition is needed there.
- * Speed:   0.15 ms at 1280x384 with few threads, beside the passes; docs/performance.md, "CUDA: FastDT".
+ * Speed:   0.15 ms at 1280x384 with few threads, beside the passes; docs/lab-performance.md, "CUDA: FastDT".
  *
  * SPDX-License-Identifier: Apache-2.0
  */

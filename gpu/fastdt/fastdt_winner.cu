@@ -11,7 +11,7 @@
  *          Minima of the right image meet in one word a pixel by atomics: D / 8 + 1 of them a pixel.
  * Ranges:  S 16 bits; V(d) - V(O) >= 0 by monotony, its product with R has 48 bits.
  * Shapes:  any width and height, D any multiple of 32 up to 256; below 128 some lanes have nothing to do.
- * Speed:   bound by issued instructions; docs/performance.md, "CUDA: FastDT".
+ * Speed:   bound by issued instructions; docs/lab-performance.md, "CUDA: FastDT".
  *
  * SPDX-License-Identifier: Apache-2.0
  */

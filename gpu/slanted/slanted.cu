@@ -9,7 +9,7 @@
  * Ranges:  as stages/stixels/slanted_fit.h; up to SLANTED_SMALL rows of cells sums fit 32 bits and less (gpu/slanted/slanted_fit.cuh).
  * Shapes:  1 to 2160 rows, any number of columns; up to 32 classes, of which 16 of objects, 4 of ground and one of sky are
  *          the fast case.
- * Speed:   docs/performance.md, CUDA: slanted stixels.
+ * Speed:   docs/lab-performance.md, CUDA: slanted stixels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

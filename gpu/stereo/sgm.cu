@@ -11,7 +11,7 @@
  * Ranges:  gpu/stereo/sgm_path.cuh.
  * Shapes:  any width, height; D any multiple of 32 from 32 to 256; shared memory at most 16 KB a block, 28 KB
  *          for D = 224.
- * Speed:   docs/performance.md, "CUDA: path aggregation".
+ * Speed:   docs/lab-performance.md, "CUDA: path aggregation".
  *
  * SPDX-License-Identifier: Apache-2.0
  */

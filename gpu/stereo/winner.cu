@@ -11,7 +11,7 @@
  *          left for what is under way.
  * Ranges:  S <= 2040. BYTES: 2 (P2 + Cmax) <= 255, so that two V fit a byte; keys: gpu/stereo/winner.cuh.
  * Shapes:  any width, any D; a block's shared memory stays below 48 KB.
- * Speed:   docs/performance.md, CUDA: winner.
+ * Speed:   docs/lab-performance.md, CUDA: winner.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -8,7 +8,7 @@
  *          are whole words wide. Bytes of scores go through shared memory, so that they are written by words: 4.2 KB.
  * Ranges:  32 * 32 values of 16 bits fit 26. Invalid is the largest value.
  * Shapes:  every size; cells 1..32 by 1..32; scores at every scale from 1 to 32, every pitch.
- * Speed:   docs/performance.md, CUDA: slanted stixels.
+ * Speed:   docs/lab-performance.md, CUDA: slanted stixels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

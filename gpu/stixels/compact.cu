@@ -10,7 +10,7 @@
  * Ranges:  2160 cells fit 12 bits, 2160 * 255 fits 20.
  * Shapes:  heights up to 2160, any number of columns. Rows of cells are read by 8, so up to 14 bytes of the padding
  *          behind a row.
- * Speed:   see docs/performance.md, CUDA: columns.
+ * Speed:   see docs/lab-performance.md, CUDA: columns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

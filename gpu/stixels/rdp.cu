@@ -14,7 +14,7 @@
  *          all products and sums of the search are exact, fused or not; so are sums over a block (at most 69 cells).
  *          Sums of x^2 are modulo 2^32: those of one segment fit.
  * Shapes:  heights 1..2160. A block has an odd number of cells, so that 32 lanes read 32 banks.
- * Speed:   see docs/performance.md, CUDA: RDP.
+ * Speed:   see docs/lab-performance.md, CUDA: RDP.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

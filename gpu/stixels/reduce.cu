@@ -10,7 +10,7 @@
  * Ranges:  invalid is the largest value: sorting puts it last, as it does what pads a cell to CAP values. Sums of 32
  *          values fit 22 bits.
  * Shapes:  every size; width 1..32, up to 8 with code of its own. Tiles are read whole, with the padding behind a row.
- * Speed:   see docs/performance.md, CUDA: columns.
+ * Speed:   see docs/lab-performance.md, CUDA: columns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

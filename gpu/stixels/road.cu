@@ -13,7 +13,7 @@
  * Ranges:  sums over 32 rows fit 32 bits when counted from the first of them (create checks it); all others are
  *          64 bits. Doubles as in stages/stixels/road_line.h.
  * Shapes:  every size up to rhos = height + 2 range = 3900. Rows of the map are read by 8 pixels.
- * Speed:   see docs/performance.md, CUDA: road.
+ * Speed:   see docs/lab-performance.md, CUDA: road.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

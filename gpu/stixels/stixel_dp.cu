@@ -12,7 +12,7 @@
  *          range all tables are (dp_place).
  * Ranges:  costs as stages/stixels/stixel_dp.h; DP_ILLEGAL. Means by float where exact, else by division.
  * Shapes:  any height to 2160, any range to 384.
- * Speed:   docs/performance.md, CUDA: stixel DP.
+ * Speed:   docs/lab-performance.md, CUDA: stixel DP.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

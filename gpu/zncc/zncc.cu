@@ -8,7 +8,7 @@
  * Ranges:  of a row of 15: S1 <= 3825, 12 bits, S2 <= 975375, 20 bits. V: exact modulo 2^32, as in
  *          stages/stereo/zncc.c.
  * Shapes:  any width, height and window; coordinates are clamped to the image.
- * Speed:   docs/performance.md, CUDA: ZNCC: adding up each window anew takes longer from windows of 3 on.
+ * Speed:   docs/lab-performance.md, CUDA: ZNCC: adding up each window anew takes longer from windows of 3 on.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -11,7 +11,7 @@
  *          by side.
  * Ranges:  gpu/zncc/zncc_cell.cuh.
  * Shapes:  any width, height, D, minimal disparity and window.
- * Speed:   bound by issued instructions; docs/performance.md, CUDA: ZNCC.
+ * Speed:   bound by issued instructions; docs/lab-performance.md, CUDA: ZNCC.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -178,8 +178,8 @@ template <int L> void launch_row(const struct sx_zncc_work &w, cudaStream_t stre
 } // namespace
 
 /*
- * As measured (docs/performance.md): the columns of small windows are one or two DP4A, and rows have little
- * to share; with 7, few multiprocessors see no difference.
+ * As measured (docs/lab-performance.md): the columns of small windows are one or two DP4A, and rows have
+ * little to share; with 7, few multiprocessors see no difference.
  */
 extern "C" cudaError_t sx_zncc_cost_cuda_run(const struct sx_image grey[2], const struct sx_image words[2],
 					     const struct sx_stereo_params *p, uint8_t *volume,

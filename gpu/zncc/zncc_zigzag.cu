@@ -13,7 +13,7 @@
  *          both pixels that need it. 4 bytes a thread and pixel stored, neighbours side by side.
  * Ranges:  gpu/zncc/zncc_cell.cuh.
  * Shapes:  any width, height, D, minimal disparity and window; shared memory at most 35 KB.
- * Speed:   docs/performance.md, CUDA: ZNCC.
+ * Speed:   docs/lab-performance.md, CUDA: ZNCC.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -12,18 +12,18 @@
 
 int sx_reader_connect(struct stixel_reader *r, struct sx_link *l, unsigned want)
 {
-	int e, best = -ENOENT;
+	int e, first = -ENOENT; /* a place that is not open to us is told rather than one with nobody in it */
 
-	for (int i = 0; i < SX_SOCKETS; i++) {
+	for (int i = 0; i < SX_PLACES; i++) {
 		if (!r->socket_path[i][0])
 			continue;
 		e = sx_link_connect(l, r->socket_path[i], want);
-		if (e == 0)
-			return 0;
-		if (e != -ENOENT)
-			best = e;
+		if (!sx_place_passed(e))
+			return e;
+		if (first == -ENOENT)
+			first = e;
 	}
-	return best;
+	return first;
 }
 
 /* Publisher's own word first; in a container the path may be another one, then the usual ones. */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/places.h"
 #include "ipc/check.h"
 #include "ipc/instance.h"
 
@@ -385,8 +386,6 @@ static int reader_start(struct stixel_reader **ret, struct stixel_reader *r)
 
 int stixel_open(struct stixel_reader **ret, const char *instance, unsigned flags)
 {
-	const char *user = secure_getenv("XDG_RUNTIME_DIR");
-	const size_t room = sizeof(((struct stixel_reader *)0)->socket_path[0]);
 	struct stixel_reader *r;
 
 	if (!ret || (flags & ~FLAGS_KNOWN) || sx_instance_check(instance, NULL, 0) < 0)
@@ -395,11 +394,9 @@ int stixel_open(struct stixel_reader **ret, const char *instance, unsigned flags
 	if (!r)
 		return -ENOMEM;
 	set_path(r->ring_path, sizeof(r->ring_path), "/dev/shm/stixeld.%s", instance);
-	set_path(r->socket_path[0], room, "/run/stixeld/%s/frames.sock", instance);
-	set_path(r->socket_path[1], room, "/run/user/%u/stixeld/%s/frames.sock", (unsigned)geteuid(),
-		 instance);
-	if (user && user[0] == '/')
-		set_path(r->socket_path[2], room, "%s/stixeld/%s/frames.sock", user, instance);
+	for (int place = 0; place < SX_PLACES; place++) /* the path of a place that is not there is empty */
+		sx_place_path((enum sx_place)place, instance, SX_FRAMES_SOCKET, r->socket_path[place],
+			      sizeof(r->socket_path[place]));
 	return reader_start(ret, r);
 }
 

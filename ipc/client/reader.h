@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/places.h"
 #include "include/stixel.h"
 
 /* A SIGKILLed publisher wakes nobody: longest sleep without looking whether it lives. */
@@ -81,12 +82,10 @@ int sx_link_want(struct sx_link *l, unsigned want);
 
 /* ---- reader.c, bell.c ---- */
 
-#define SX_SOCKETS 3
-
 struct stixel_reader {
 	unsigned flags;
 	char ring_path[PATH_MAX];
-	char socket_path[SX_SOCKETS][112]; /* tried in turn; empty without */
+	char socket_path[SX_PLACES][112]; /* of the places, asked in turn; empty without */
 	struct sx_map map;
 	struct sx_link link; /* of the stream */
 	struct sx_link bell; /* of a ring: for poll(), and to ask for images */
@@ -114,7 +113,7 @@ static inline bool sx_reader_attached(const struct stixel_reader *r)
 	return sx_reader_streams(r) ? r->link.fd >= 0 : r->map.base != NULL;
 }
 
-/* Connects to the first of the instance's usual sockets that answers. */
+/* Connects to the first of the instance's places that answers (base/places.h). Negative errno as stixel_open(). */
 int sx_reader_connect(struct stixel_reader *r, struct sx_link *l, unsigned want);
 /* Makes the connection beside the ring what it is to be for (STIXEL_WANT_*; 0: none). -ENOTCONN. */
 int sx_bell_want(struct stixel_reader *r, unsigned want);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/places.h"
 #include "ipc/check.h"
 #include "ipc/client/reader.h"
 #include "ipc/process.h"
@@ -57,8 +58,8 @@ static bool owner_trusted(uid_t uid, const char *path)
 	name = name ? name + 1 : path;
 	if (strncmp(name, "stixeld.", 8) != 0)
 		return false;
-	snprintf(dir, sizeof(dir), "/run/stixeld/%s", name + 8);
-	return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == uid;
+	return sx_place_path(SX_PLACE_SYSTEM, name + 8, NULL, dir, sizeof(dir)) && lstat(dir, &st) == 0 &&
+	       S_ISDIR(st.st_mode) && st.st_uid == uid;
 }
 
 static int map_object(struct sx_map *m, const char *path, unsigned flags)
@@ -170,7 +171,7 @@ uint64_t sx_map_oldest(const struct sx_map *m, uint64_t head)
 }
 
 /* Relaxed atomic loads: the writer may be storing the same words, and then the copy is thrown away. */
-static void load_words(uint8_t *to, const uint64_t *from, size_t bytes)
+static void map_load_words(uint8_t *to, const uint64_t *from, size_t bytes)
 {
 	uint64_t word;
 
@@ -213,7 +214,7 @@ int sx_map_read(const struct sx_map *m, uint64_t n, struct sx_buffer *to, struct
 	r = sx_buffer_reserve(to, (size_t)bytes);
 	if (r < 0)
 		return r;
-	load_words(to->bytes, (const uint64_t *)(at + h->slot_header_bytes), (size_t)bytes);
+	map_load_words(to->bytes, (const uint64_t *)(at + h->slot_header_bytes), (size_t)bytes);
 	if (!still(slot, sequence))
 		return -EAGAIN;
 	r = sx_frame_check(frame, to->bytes, (size_t)bytes);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/places.h"
 #include "ipc/frame.h"
 #include "ipc/instance.h"
 #include "ipc/ring.h"
@@ -61,7 +62,7 @@ static gid_t group_of(const char *folder, const char *name)
 	char text[4096];
 
 	if (group == (gid_t)-1)
-		group = group_at("%s/%s", "/run/stixeld", name);
+		group = group_at("%s/%s", SX_PLACE_SYSTEM_DIR, name);
 	if (group == (gid_t)-1 && getgrnam_r("stixel", &service, text, sizeof(text), &found) == 0 && found &&
 	    is_member(service.gr_gid))
 		group = service.gr_gid;

@@ -44,7 +44,7 @@ static bool is_float(const struct sx_stereo_params *p)
 	return p->fastdt == SX_FASTDT_FLOAT;
 }
 
-static int weight_index(const struct sx_image *guide, int x, int y, int qx, int qy)
+static int fastdt_weight_index(const struct sx_image *guide, int x, int y, int qx, int qy)
 {
 	int a = ((const uint8_t *)sx_image_row(guide, y))[x],
 	    b = ((const uint8_t *)sx_image_row(guide, qy))[qx];
@@ -52,25 +52,25 @@ static int weight_index(const struct sx_image *guide, int x, int y, int qx, int 
 	return a < b ? b - a : a - b;
 }
 
-static int32_t held(int32_t v, const struct sx_stereo_params *p)
+static int32_t fastdt_held(int32_t v, const struct sx_stereo_params *p)
 {
 	if (p->fastdt == SX_FASTDT_INT32)
 		return v;
 	return v < INT16_MIN ? INT16_MIN : v > INT16_MAX ? INT16_MAX : v;
 }
 
-static union cell step(const struct filter *f, union cell in, union cell before, int weight)
+static union cell fastdt_step(const struct filter *f, union cell in, union cell before, int weight)
 {
 	if (is_float(f->p))
 		in.real = fmaf(before.real, f->weights.real[weight], in.real);
 	else
-		in.whole = held(in.whole + ((before.whole * f->weights.fixed[weight] + 16384) >>
-					    SX_FASTDT_WEIGHT_BITS),
-				f->p);
+		in.whole = fastdt_held(in.whole + ((before.whole * f->weights.fixed[weight] + 16384) >>
+						   SX_FASTDT_WEIGHT_BITS),
+				       f->p);
 	return in;
 }
 
-static void subtract(const struct filter *f)
+static void fastdt_subtract(const struct filter *f)
 {
 	for (size_t i = 0; i < f->size; i++)
 		if (is_float(f->p))
@@ -80,7 +80,7 @@ static void subtract(const struct filter *f)
 }
 
 /* dx, dy: where a pass goes; its first pixels stay as they are. */
-static void pass(const struct filter *f, int dx, int dy)
+static void fastdt_pass(const struct filter *f, int dx, int dy)
 {
 	int width = f->guide->width, height = f->guide->height;
 	bool back = dx + dy < 0;
@@ -92,40 +92,40 @@ static void pass(const struct filter *f, int dx, int dy)
 			union cell *here = f->plane + (size_t)y * (size_t)width + x;
 
 			if (qx >= 0 && qx < width && qy >= 0 && qy < height)
-				*here = step(f, *here, *(here - dy * width - dx),
-					     weight_index(f->guide, x, y, qx, qy));
+				*here = fastdt_step(f, *here, *(here - dy * width - dx),
+						    fastdt_weight_index(f->guide, x, y, qx, qy));
 		}
 	}
 }
 
-static void code(const struct filter *f)
+static void fastdt_code(const struct filter *f)
 {
 	for (size_t i = 0; i < f->size; i++)
 		f->plane[i].whole = sx_fastdt_decode(sx_fastdt_encode((int16_t)f->plane[i].whole));
 }
 
 /* All passes over the plane; keep: it is the lowest disparity's, and subtracted from those that follow, too. */
-static void run(const struct filter *f, bool keep)
+static void fastdt_run(const struct filter *f, bool keep)
 {
 	bool early = f->p->fastdt == SX_FASTDT_INT8;
 
-	pass(f, 1, 0);
+	fastdt_pass(f, 1, 0);
 	if (early && keep)
 		memcpy(f->subtracted, f->plane, f->size * sizeof(*f->plane));
 	if (early)
-		subtract(f);
-	pass(f, -1, 0);
+		fastdt_subtract(f);
+	fastdt_pass(f, -1, 0);
 	if (early)
-		code(f);
+		fastdt_code(f);
 	if (!early && keep)
 		memcpy(f->subtracted, f->plane, f->size * sizeof(*f->plane));
 	if (!early)
-		subtract(f);
-	pass(f, 0, 1);
-	pass(f, 0, -1);
+		fastdt_subtract(f);
+	fastdt_pass(f, 0, 1);
+	fastdt_pass(f, 0, -1);
 }
 
-static uint16_t sum_of(const struct filter *f, size_t i)
+static uint16_t fastdt_sum_of(const struct filter *f, size_t i)
 {
 	int64_t s;
 
@@ -139,7 +139,7 @@ static uint16_t sum_of(const struct filter *f, size_t i)
 }
 
 /* G: the largest cost everywhere, through all passes as they are without any subtraction or narrow cells. */
-static void find_gain(struct filter *f)
+static void fastdt_find_gain(struct filter *f)
 {
 	const struct sx_stereo_params *p = f->p;
 	struct sx_stereo_params plain = *p;
@@ -153,16 +153,16 @@ static void find_gain(struct filter *f)
 			f->gain[i].real = p->cost == SX_COST_ZNCC ? 2.0f : (float)sx_cost_max(p->cost);
 		else
 			f->gain[i].whole = sx_cost_max(p->cost);
-	pass(f, 1, 0);
-	pass(f, -1, 0);
-	pass(f, 0, 1);
-	pass(f, 0, -1);
+	fastdt_pass(f, 1, 0);
+	fastdt_pass(f, -1, 0);
+	fastdt_pass(f, 0, 1);
+	fastdt_pass(f, 0, -1);
 	f->p = p;
 	f->plane = plane;
 }
 
-/* The matching costs of disparity d, from where make_costs() left them. */
-static void load(const struct filter *f, const struct sx_image *sum, int d)
+/* The matching costs of disparity d, from where fastdt_make_costs() left them. */
+static void fastdt_load(const struct filter *f, const struct sx_image *sum, int d)
 {
 	size_t step = (size_t)f->p->disparities, width = (size_t)f->guide->width;
 
@@ -176,17 +176,18 @@ static void load(const struct filter *f, const struct sx_image *sum, int d)
 	}
 }
 
-static void store(const struct filter *f, const struct sx_image *sum, int d)
+static void fastdt_store(const struct filter *f, const struct sx_image *sum, int d)
 {
 	size_t step = (size_t)f->p->disparities, width = (size_t)f->guide->width;
 
 	for (size_t i = 0; i < f->size; i++)
 		((uint16_t *)sx_image_row(sum, (int)(i / width)))[i % width * step + (size_t)d] =
-			sum_of(f, i);
+			fastdt_sum_of(f, i);
 }
 
 /* Whole costs to where S will be, real ones to a volume of their own. */
-static void make_costs(const struct filter *f, const struct sx_cost_input *in, const struct sx_image *sum)
+static void fastdt_make_costs(const struct filter *f, const struct sx_cost_input *in,
+			      const struct sx_image *sum)
 {
 	size_t row_cells = (size_t)f->guide->width * (size_t)f->p->disparities;
 
@@ -221,16 +222,16 @@ void sx_fastdt(const struct sx_cost_input *in, const struct sx_image *sum, const
 	f.real_costs = (float *)(f.plane + f.size);
 	f.row_costs = (uint8_t *)(f.plane + f.size);
 	sx_fastdt_weights_init(&f.weights, p);
-	make_costs(&f, in, sum);
-	find_gain(&f);
-	load(&f, sum, 0);
-	run(&f, true);
+	fastdt_make_costs(&f, in, sum);
+	fastdt_find_gain(&f);
+	fastdt_load(&f, sum, 0);
+	fastdt_run(&f, true);
 	memset(f.plane, 0, f.size * sizeof(*f.plane)); /* 0 and 0.0f */
-	run(&f, false);
+	fastdt_run(&f, false);
 	memcpy(f.least, f.plane, f.size * sizeof(*f.plane));
 	for (int d = 0; d < p->disparities; d++) {
-		load(&f, sum, d);
-		run(&f, false);
-		store(&f, sum, d);
+		fastdt_load(&f, sum, d);
+		fastdt_run(&f, false);
+		fastdt_store(&f, sum, d);
 	}
 }

@@ -133,7 +133,8 @@ void sx_rdp_cut(const struct sx_rdp_tables *t, const uint16_t *filled, uint8_t *
 	}
 }
 
-int32_t sx_rdp_ground_slope(const struct sx_road *road)
+/* Slope of the road per row upwards in Q20 px, saturated. */
+static int32_t rdp_ground_slope(const struct sx_road *road)
 {
 	return sx_rdp_slope_of_road(road->slope);
 }
@@ -205,8 +206,18 @@ static int merge(const struct sx_rdp_tables *t, const int32_t *ground_q4, const 
 	return kept;
 }
 
-int sx_rdp_label(const struct sx_rdp_tables *t, const int32_t *ground_q4, int vhor, int32_t ground_slope_q20,
-		 const uint16_t *filled, const uint8_t *cut, struct sx_segment *list)
+/*
+ * Makes segments of cuts: rows c(i-1)+1 .. c(i) (the first from 0). Over the valid cells:
+ * none: unknown; ends at or above vhor and mean < sky: sky; ends below vhor + 2, mean distance from the ground
+ * <= tolerance + 5 % of it, and least-squares slope within half of the ground's (any, if shorter than 3 rows or
+ * so short that the ground changes by less than the tolerance): ground; else object. Then neighbours merge bottom-up: ground, sky and unknown with their like, objects if
+ * their means differ by at most span(lower mean). Ground above an object that is farther away becomes an
+ * object, and neighbours merge once more.
+ * Ground gets its least-squares line. Returns the number of segments in list (at most h).
+ */
+static int rdp_label(const struct sx_rdp_tables *t, const int32_t *ground_q4, int vhor,
+		     int32_t ground_slope_q20, const uint16_t *filled, const uint8_t *cut,
+		     struct sx_segment *list)
 {
 	int n = 0, first = 0;
 
@@ -280,13 +291,13 @@ void sx_rdp_run(struct sx_rdp *r, const struct sx_road *road, const struct sx_im
 		struct sx_segments *out)
 {
 	const int vhor = sx_road_ground(road, r->t->height, r->ground_q4);
-	const int32_t slope = sx_rdp_ground_slope(road);
+	const int32_t slope = rdp_ground_slope(road);
 
 	for (int u = 0; u < columns->height; u++) {
 		sx_rdp_fill(r->t, sx_image_row(columns, u), r->filled);
 		sx_rdp_cut(r->t, r->filled, r->cut, r->stack);
-		out->count[u] = (uint16_t)sx_rdp_label(r->t, r->ground_q4, vhor, slope, r->filled, r->cut,
-						       sx_segments_column(out, u));
+		out->count[u] = (uint16_t)rdp_label(r->t, r->ground_q4, vhor, slope, r->filled, r->cut,
+						    sx_segments_column(out, u));
 		out->total[u] = 0;
 	}
 }

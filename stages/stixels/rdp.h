@@ -41,21 +41,6 @@ void sx_rdp_fill(const struct sx_rdp_tables *t, const uint16_t *column, uint16_t
  */
 void sx_rdp_cut(const struct sx_rdp_tables *t, const uint16_t *filled, uint8_t *cut, uint16_t *stack);
 
-/*
- * Makes segments of cuts: rows c(i-1)+1 .. c(i) (the first from 0). Over the valid cells:
- * none: unknown; ends at or above vhor and mean < sky: sky; ends below vhor + 2, mean distance from the ground
- * <= tolerance + 5 % of it, and least-squares slope within half of the ground's (any, if shorter than 3 rows or
- * so short that the ground changes by less than the tolerance): ground; else object. Then neighbours merge bottom-up: ground, sky and unknown with their like, objects if
- * their means differ by at most span(lower mean). Ground above an object that is farther away becomes an
- * object, and neighbours merge once more.
- * Ground gets its least-squares line. Returns the number of segments in list (at most h).
- */
-int sx_rdp_label(const struct sx_rdp_tables *t, const int32_t *ground_q4, int vhor, int32_t ground_slope_q20,
-		 const uint16_t *filled, const uint8_t *cut, struct sx_segment *list);
-
-/* Slope of the road per row upwards in Q20 px, saturated: the last argument above. */
-int32_t sx_rdp_ground_slope(const struct sx_road *road);
-
 /* Scratch of one thread, and the whole stage: columns as sx_reduce() leaves them. Allocates nothing in run. */
 struct sx_rdp;
 int sx_rdp_create(struct sx_rdp **ret, const struct sx_rdp_tables *t);

@@ -14,7 +14,6 @@
 
 #include "base/clock.h"
 #include "base/histogram.h"
-#include "base/rate.h"
 
 static uint64_t random_state = 88172645463325252u;
 
@@ -208,7 +207,6 @@ static void windows_forget(void **state)
 /* Two values only, the greater one first: whatever a reader sees must be made of them. */
 struct shared {
 	struct sx_windows windows;
-	struct sx_rate rate;
 	_Atomic int64_t now_ns;
 	_Atomic int stop;
 };
@@ -221,11 +219,9 @@ static void *add_frames(void *arg)
 	struct shared *s = arg;
 
 	for (int64_t i = 1; !atomic_load(&s->stop); i++) {
-		int64_t now =
-			i * 2000000; /* 500 a second; parts change every 250 frames, rate parts every 50 */
+		int64_t now = i * 2000000; /* 500 a second; parts change every 250 frames */
 
 		sx_windows_add(&s->windows, now, i % 2 ? SLOW_NS : FAST_NS);
-		sx_rate_add(&s->rate, now);
 		atomic_store(&s->now_ns, now);
 	}
 	return NULL;
@@ -255,66 +251,12 @@ static void readers_see_whole_parts(void **state)
 		sx_windows_read(&s->windows, SX_WINDOW_START, now, &sum);
 		assert_true(sum.n >= last);
 		last = sum.n;
-		assert_true(sx_rate_get(&s->rate, 1, now) <= 501);
 	}
 	atomic_store(&s->stop, 1);
 	pthread_join(thread, NULL);
 	assert_true(reads > 10);
 	assert_true(last > 1000);
 	free(s);
-}
-
-static void rate_of_steady_frames_is_steady(void **state)
-{
-	struct sx_rate r;
-	int64_t t = 77 * SX_NS_PER_S + 123456789;
-
-	sx_rate_init(&r);
-	assert_true(sx_rate_get(&r, 1, t) == 0);
-	for (int i = 0; i < 30 * 15; i++) {
-		sx_rate_add(&r, t);
-		if (i > 30)
-			assert_true(sx_rate_get(&r, 1, t) > 29.99 && sx_rate_get(&r, 1, t) < 30.01);
-		if (i > 300)
-			assert_true(sx_rate_get(&r, 10, t + 20000000) > 29.99 &&
-				    sx_rate_get(&r, 10, t) < 30.01);
-		t += 33333333;
-	}
-}
-
-static void rate_sinks_when_frames_stop(void **state)
-{
-	struct sx_rate r;
-	int64_t t = 5 * SX_NS_PER_S;
-	double last = 101;
-
-	sx_rate_init(&r);
-	for (int i = 0; i < 200; i++, t += 10000000)
-		sx_rate_add(&r, t);
-	assert_true(sx_rate_get(&r, 1, t) > 99.9);
-	for (int i = 1; i <= 12; i++) {
-		double now = sx_rate_get(&r, 1, t + i * (SX_NS_PER_S / 10));
-
-		assert_true(now <= last);
-		if (i == 5) /* half the window is empty */
-			assert_true(now > 40 && now < 70);
-		last = now;
-	}
-	assert_true(last == 0);
-	assert_true(sx_rate_get(&r, 10, t + 2 * SX_NS_PER_S) > 10);
-	assert_true(sx_rate_get(&r, 10, t + 13 * SX_NS_PER_S) == 0);
-}
-
-static void one_frame_has_a_rate(void **state)
-{
-	struct sx_rate r;
-
-	sx_rate_init(&r);
-	sx_rate_add(&r, 1000);
-	assert_true(sx_rate_get(&r, 1, 1000) == 1);
-	assert_true(sx_rate_get(&r, 10, 1000) == 0.1);
-	sx_rate_add(&r, 1000); /* two at the same instant */
-	assert_true(sx_rate_get(&r, 1, 1000) == 2);
 }
 
 int main(void)
@@ -328,9 +270,6 @@ int main(void)
 		cmocka_unit_test(merging_is_adding_both),
 		cmocka_unit_test(windows_forget),
 		cmocka_unit_test(readers_see_whole_parts),
-		cmocka_unit_test(rate_of_steady_frames_is_steady),
-		cmocka_unit_test(rate_sinks_when_frames_stop),
-		cmocka_unit_test(one_frame_has_a_rate),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

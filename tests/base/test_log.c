@@ -83,44 +83,45 @@ static void journal_line(void **state)
 		 (unsigned long long)st.st_ino);
 	setenv("JOURNAL_STREAM", stream, 1);
 	sx_log_to(fd);
-	sx_log(IPC, ERROR, "no %s", "room");
-	sx_log(IPC, NOTICE, "x");
-	assert_string_equal(logged(), "<3>ipc: no room\n<5>ipc: x\n");
+	sx_log(CONFIG, ERROR, "no %s", "room");
+	sx_log(CONFIG, NOTICE, "x");
+	assert_string_equal(logged(), "<3>config: no room\n<5>config: x\n");
 
 	/* another process's journal stream, or rubbish: not ours */
 	snprintf(stream, sizeof(stream), "%llu:%llu", (unsigned long long)st.st_dev,
 		 (unsigned long long)st.st_ino + 1);
 	setenv("JOURNAL_STREAM", stream, 1);
 	sx_log_to(fd);
-	sx_log(IPC, ERROR, "a");
+	sx_log(CONFIG, ERROR, "a");
 	assert_null(strchr(logged(), '<'));
 	setenv("JOURNAL_STREAM", "8", 1);
 	sx_log_to(fd);
-	sx_log(IPC, ERROR, "a");
+	sx_log(CONFIG, ERROR, "a");
 	assert_null(strchr(logged(), '<'));
 }
 
 static void levels_by_topic(void **state)
 {
-	sx_log(GPU, DEBUG, "hidden");
+	sx_log(CAPTURE, DEBUG, "hidden");
 	assert_string_equal(logged(), "");
-	set_levels("warning gpu=debug,ipc=error");
-	sx_log(GPU, DEBUG, "a");
-	sx_log(IPC, WARNING, "hidden");
-	sx_log(IPC, ERROR, "b");
-	sx_log(CPU, INFO, "hidden");
-	sx_log(CPU, WARNING, "c");
+	set_levels("warning capture=debug,config=error");
+	sx_log(CAPTURE, DEBUG, "a");
+	sx_log(CONFIG, WARNING, "hidden");
+	sx_log(CONFIG, ERROR, "b");
+	sx_log(TOOLS, INFO, "hidden");
+	sx_log(TOOLS, WARNING, "c");
 	logged();
 	assert_null(strstr(text, "hidden"));
-	assert_non_null(strstr(text, "gpu: a\n"));
-	assert_non_null(strstr(text, "ipc: b\n"));
-	assert_non_null(strstr(text, "cpu: c\n"));
+	assert_non_null(strstr(text, "capture: a\n"));
+	assert_non_null(strstr(text, "config: b\n"));
+	assert_non_null(strstr(text, "tools: c\n"));
 }
 
 static void bad_levels_are_named(void **state)
 {
-	static const char *const bad[] = {"loud",     "info capture=loud", "camera=info", "=info",
-					  "capture=", "info;debug",	   "capture",	  "INFO"};
+	static const char *const bad[] = {"loud",     "info capture=loud", "camera=info",
+					  "=info",    "capture=",	   "info;debug",
+					  "gpu=info", "capture",	   "INFO"};
 	struct sx_log_levels before, levels;
 	char why[300];
 
@@ -133,7 +134,7 @@ static void bad_levels_are_named(void **state)
 		assert_memory_equal(&levels, &before, sizeof(before));
 	}
 	assert_int_equal(sx_log_levels_parse(&levels, "", why, sizeof(why)), 0);
-	assert_int_equal(levels.level[SX_LOG_IPC], SX_LOG_INFO);
+	assert_int_equal(levels.level[SX_LOG_CONFIG], SX_LOG_INFO);
 }
 
 static void nothing_forges_lines(void **state)
@@ -262,7 +263,7 @@ static void *log_paced(void *arg)
 	if (sx_log_realtime_begin() < 0)
 		return NULL;
 	for (int i = 0; i < 20000; i++)
-		sx_log(CPU, INFO, "%d %d", (int)(intptr_t)arg, i);
+		sx_log(TOOLS, INFO, "%d %d", (int)(intptr_t)arg, i);
 	sx_log_realtime_end();
 	return arg;
 }
@@ -290,13 +291,13 @@ static void several_threads_at_once_lose_nothing_uncounted(void **state)
 	logged();
 	while ((line = strsep(&rest, "\n")) && *line) {
 		int who, number;
-		char *cpu = strstr(line, "cpu: ");
+		char *cpu = strstr(line, "tools: ");
 
 		if (!cpu) {
 			assert_non_null(strstr(line, "were lost"));
 			continue;
 		}
-		assert_int_equal(sscanf(cpu, "cpu: %d %d", &who, &number), 2);
+		assert_int_equal(sscanf(cpu, "tools: %d %d", &who, &number), 2);
 		assert_in_range(who, 1, 3);
 		assert_true(number >= next[who]); /* in order; gaps are what was lost */
 		next[who] = number + 1;

@@ -8,11 +8,34 @@
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
 #include "base/spsc.h"
+
+static bool push(struct sx_spsc *q, int value)
+{
+	int *to = sx_spsc_reserve(q);
+
+	if (!to)
+		return false;
+	*to = value;
+	sx_spsc_commit(q);
+	return true;
+}
+
+static bool pop(struct sx_spsc *q, int *value)
+{
+	const int *from = sx_spsc_peek(q);
+
+	if (!from)
+		return false;
+	*value = *from;
+	sx_spsc_release(q);
+	return true;
+}
 
 static void refuses_bad_sizes(void **state)
 {
@@ -33,22 +56,22 @@ static void fills_every_slot_and_wraps(void **state)
 	int storage[4], out = -1, next_in = 0, next_out = 0;
 
 	assert_int_equal(sx_spsc_init(&q, storage, sizeof(int), 4), 0);
-	assert_false(sx_spsc_pop(&q, &out));
+	assert_false(pop(&q, &out));
 	assert_int_equal(out, -1);
 	for (int round = 0; round < 50; round++) {
 		int fill = round % 5;
 
 		for (int i = 0; i < fill; i++) {
-			assert_true(sx_spsc_push(&q, &next_in));
+			assert_true(push(&q, next_in));
 			next_in++;
 		}
 		assert_int_equal(sx_spsc_count(&q), fill);
 		if (fill == 4) {
-			assert_false(sx_spsc_push(&q, &next_in));
+			assert_false(push(&q, next_in));
 			assert_null(sx_spsc_reserve(&q));
 		}
 		for (int i = 0; i < fill; i++) {
-			assert_true(sx_spsc_pop(&q, &out));
+			assert_true(pop(&q, &out));
 			assert_int_equal(out, next_out++);
 		}
 		assert_null(sx_spsc_peek(&q));
@@ -101,23 +124,26 @@ static void *produce(void *arg)
 
 static void keeps_order_between_threads(void **state)
 {
-	struct message storage[16], m;
+	struct message storage[16];
 	struct sx_spsc q;
 	pthread_t thread;
 	uint32_t next = 0, torn = 0, disordered = 0;
 
-	assert_int_equal(sx_spsc_init(&q, storage, sizeof(m), 16), 0);
+	assert_int_equal(sx_spsc_init(&q, storage, sizeof(storage[0]), 16), 0);
 	assert_int_equal(pthread_create(&thread, NULL, produce, &q), 0);
 	while (next < MESSAGES) {
 		if (sx_spsc_count(&q) > 16)
 			disordered++;
-		if (!sx_spsc_pop(&q, &m)) {
+		const struct message *m = sx_spsc_peek(&q);
+
+		if (!m) {
 			sched_yield();
 			continue;
 		}
 		for (int i = 1; i < 8; i++)
-			torn += m.copy[i] != m.copy[0];
-		disordered += m.copy[0] != next;
+			torn += m->copy[i] != m->copy[0];
+		disordered += m->copy[0] != next;
+		sx_spsc_release(&q);
 		next++;
 	}
 	pthread_join(thread, NULL);

@@ -18,7 +18,8 @@ const char *in_folder(const char *folder, const char *name);
 void write_bytes(const char *path, const void *data, size_t bytes);
 
 /*
- * type: PNG_COLOR_TYPE_*. pixels: 8-bit samples as libpng wants them, or 16-bit in host order, rows without padding.
+ * type: PNG_COLOR_TYPE_*. pixels: 8-bit samples as libpng wants them, or 16-bit in host order, rows without
+ * padding.
  * palette: 256 RGB entries with PNG_COLOR_TYPE_PALETTE. Aborts when it cannot.
  */
 void write_png(const char *path, int width, int height, int bits, int type, int interlaced,

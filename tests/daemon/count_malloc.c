@@ -1,6 +1,6 @@
 /*
- * LD_PRELOAD: counts the allocations of each thread by its name, and writes "name count" lines to $COUNT_MALLOC at
- * the end. Allocations before a thread has its name are counted under the old one.
+ * LD_PRELOAD: counts the allocations of each thread by its name, and writes "name count" lines to
+ * $COUNT_MALLOC at the end. Allocations before a thread has its name are counted under the old one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * A source and an engine that do what the test wants, in place of capture/ and cpu/: stixeld-fake is the daemon with
- * these linked in. Told by the environment:
+ * A source and an engine that do what the test wants, in place of capture/ and cpu/: stixeld-fake is the
+ * daemon with these linked in. Told by the environment:
  *
  *	FAKE_INTERVAL_US	between pairs (0: as fast as they are taken)
  *	FAKE_LATE_US		pairs come so long after they were captured
@@ -13,15 +13,15 @@
  *	FAKE_SILENT_AT		no pair comes from this one on
  *	FAKE_CORRUPT_EVERY	every so many pairs one is unreadable
  *	FAKE_READ_EARLY		the engine has read the images as soon as it has the pair
- *	FAKE_COMPUTE_US		of a frame; FAKE_JITTER_US more for every second one, so that they finish out of order
- *	FAKE_FAIL_AT		the engine fails at this frame
+ *	FAKE_COMPUTE_US		of a frame; FAKE_JITTER_US more for every second one, so that they finish out
+ *	of order FAKE_FAIL_AT		the engine fails at this frame
  *	FAKE_HANG_AT		this frame never finishes
  *	FAKE_MEASURE_EVERY	the road is measured in every so many frames, else the previous one stands in
  *
  * Stixels are labelled with the first byte of the pair's scores, if it has some.
  *
- * Both keep an eye on the daemon and abort when it breaks their contract: a pair released twice or while it is
- * computed on, a busy context, more pairs than slots.
+ * Both keep an eye on the daemon and abort when it breaks their contract: a pair released twice or while it
+ * is computed on, a busy context, more pairs than slots.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -232,7 +232,10 @@ void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
 	MUST(atomic_exchange(&slot->used, false));
 }
 
-/* Pinned memory that is not the source's: scores. Main or capture while no frame is in flight, then the frame thread. */
+/*
+ * Pinned memory that is not the source's: scores. Main or capture while no frame is in flight, then the frame
+ * thread.
+ */
 static struct sx_block blocks[SLOTS_MAX];
 
 static struct sx_block *block_of(const void *memory)

@@ -1,6 +1,6 @@
 /*
- * A module in place of stixel-cuda.so, for programs that load one: computes what the reference computes, lacks what the
- * CUDA engine lacks, and does what the test wants, told by the environment:
+ * A module in place of stixel-cuda.so, for programs that load one: computes what the reference computes,
+ * lacks what the CUDA engine lacks, and does what the test wants, told by the environment:
  *
  *	FAKE_MODULE_OPEN	"none", "memory", "wrong": opening the device fails
  *	FAKE_MODULE_CREATE	"memory", "cannot": making a context fails
@@ -8,8 +8,8 @@
  *	FAKE_MODULE_PIN		"no": memory cannot be pinned
  *	FAKE_MODULE_REPORT	a file that gets one line when the device is closed: what was counted
  *
- * Aborts when the contract is broken: a block pinned twice, unpinned without having been pinned, or gone while it is
- * pinned; pinning while a frame is in flight; a device closed with contexts.
+ * Aborts when the contract is broken: a block pinned twice, unpinned without having been pinned, or gone
+ * while it is pinned; pinning while a frame is in flight; a device closed with contexts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

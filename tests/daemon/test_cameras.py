@@ -7,16 +7,16 @@ import unittest
 
 from harness import SANITIZED, TestCase, until
 
-CAMERA = ["-s", "camera.fx=0", "-s", "camera.fy=0", "-s", "camera.baseline_m=0", "-s", "camera.cx=0", "-s", "camera.cy=0",
-          "-s", "engine.threads=1", "-s", "stereo.disparities=32"]
+CAMERA = ["-s", "camera.fx=0", "-s", "camera.fy=0", "-s", "camera.baseline_m=0", "-s", "camera.cx=0",
+          "-s", "camera.cy=0", "-s", "engine.threads=1", "-s", "stereo.disparities=32"]
 
 
 class Absent(TestCase):
     def v4l2(self, i, *args, left="left", right="right", **more):
         """Cameras in the instance's own folder: names below it."""
         left, right = (os.path.join(i.top, "dev", n) for n in (left, right))
-        return i.start("-s", "source.kind=v4l2", "-s", "source.left=" + left, "-s", "source.right=" + right, *CAMERA, *args,
-                       notify=True, **more)
+        return i.start("-s", "source.kind=v4l2", "-s", "source.left=" + left, "-s", "source.right=" + right, *CAMERA,
+                       *args, notify=True, **more)
 
     def check_absent(self, *args):
         i = self.v4l2(self.instance(), *args)

@@ -1,5 +1,5 @@
-# Figures of /status and /metrics against what somebody else has measured: a client that counts frames and looks at its own
-# clock, a source and an engine (fake.c) whose delays are known.
+# Figures of /status and /metrics against what somebody else has measured: a client that counts frames and looks at its
+# own clock, a source and an engine (fake.c) whose delays are known.
 #
 # SPDX-License-Identifier: Apache-2.0
 import math

@@ -1,6 +1,7 @@
 /*
- * The hand-over of pairs: newest wins, every pair goes back to its source exactly once, and each change wakes who waits
- * for it. Also with a capture thread, a frame thread and an engine's thread at full speed (ThreadSanitizer looks on).
+ * The hand-over of pairs: newest wins, every pair goes back to its source exactly once, and each change wakes
+ * who waits for it. Also with a capture thread, a frame thread and an engine's thread at full speed
+ * (ThreadSanitizer looks on).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +21,9 @@
 #define PAIRS 20000
 #define SLOTS (SX_ITEMS_MAX)
 
-/* The source: what it has lent. A slot is lent from take_pair() to sx_source_release(), which must come once. */
+/*
+ * The source: what it has lent. A slot is lent from take_pair() to sx_source_release(), which must come once.
+ */
 struct slot {
 	_Atomic uint64_t number; /* of the pair that it is lent with; 0: free */
 	uint64_t content;	 /* plain, so that a missing order is seen as a race */
@@ -256,6 +259,7 @@ static void *frame(void *threads)
 		t->wrong += item->pair.number != last; /* still this frame's */
 		sx_handover_release(item);
 		t->published++;
+		sched_yield(); /* the item may be filled again before anything else orders the two threads */
 	}
 	return NULL;
 }

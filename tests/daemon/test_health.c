@@ -1,5 +1,6 @@
 /*
- * Every case of health.c: states and their reasons, the loss of the last ten seconds, and the right to a watchdog ping.
+ * Every case of health.c: states and their reasons, the loss of the last ten seconds, and the right to a
+ * watchdog ping.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +17,10 @@
 #define S INT64_C(1000000000)
 #define NOW (100 * S)
 
-/* Ten seconds without progress are too long, pairs come 20 times a second, the last one and its frame just now. */
+/*
+ * Ten seconds without progress are too long, pairs come 20 times a second, the last one and its frame just
+ * now.
+ */
 static struct sx_health_input well(void)
 {
 	return (struct sx_health_input){

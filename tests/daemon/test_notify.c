@@ -1,6 +1,6 @@
 /*
- * What the service manager hears and gives. The environment is this test's own, the manager a socket. Built twice: with
- * libsystemd (SX_HAVE_SYSTEMD), and without, as on a machine that has none.
+ * What the service manager hears and gives. The environment is this test's own, the manager a socket. Built
+ * twice: with libsystemd (SX_HAVE_SYSTEMD), and without, as on a machine that has none.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -91,7 +91,8 @@ class Pipeline(TestCase):
 
     def test_frames_option_is_exact(self):
         for interval in (0, 1000):
-            i = self.fake("--frames", "25", "-s", "engine.contexts=3", gated=True, interval_us=interval, compute_us=2000)
+            i = self.fake("--frames", "25", "-s", "engine.contexts=3", gated=True, interval_us=interval,
+                          compute_us=2000)
             ring = self.ring(i)
             self.assertEqual(i.wait(), 0)
             self.assertEqual(ring.live()[2], 25)
@@ -161,7 +162,8 @@ class Pipeline(TestCase):
         i = self.instance(binary=FAKE)
         i.start_activated(*ARGS, env={"FAKE_INTERVAL_US": 5000, "FAKE_LOSE_AT": 40, "FAKE_WIDTH_AFTER": 128})
         i.until_published(1)
-        until(lambda: i.process.poll() is not None or i.status()["source"]["cameras"][0]["width"] == 128, 15, "the other camera")
+        until(lambda: i.process.poll() is not None or i.status()["source"]["cameras"][0]["width"] == 128, 15,
+              "the other camera")
         self.assertEqual(receive(self.stream(i), 3)[-1].width, 128)
         self.assertEqual(i.stop(), 0)
 
@@ -174,7 +176,7 @@ class Pipeline(TestCase):
         self.assertEqual(i.stop(), 0)
 
     def test_stop_while_the_camera_is_absent(self):
-        i = self.fake(interval_us=5000, absent=1000)
+        i = self.fake("-s", "source.size=64x48", interval_us=5000, absent=1000)
         i.until_state("no_camera")
         began = time.monotonic()
         self.assertEqual(i.stop(), 0)
@@ -270,8 +272,8 @@ class Pipeline(TestCase):
         def count(pairs):
             i = self.instance(binary=FAKE)
             path = os.path.join(i.top, "count")
-            code, _, text = i.run_once(*ARGS, env={"FAKE_INTERVAL_US": 1000, "FAKE_COMPUTE_US": 1500, "FAKE_PAIRS": pairs,
-                                                   "LD_PRELOAD": library, "COUNT_MALLOC": path})
+            code, _, text = i.run_once(*ARGS, env={"FAKE_INTERVAL_US": 1000, "FAKE_COMPUTE_US": 1500,
+                                                   "FAKE_PAIRS": pairs, "LD_PRELOAD": library, "COUNT_MALLOC": path})
             self.assertEqual(code, 0, text)
             counts = {}
             with open(path) as f:
@@ -317,7 +319,7 @@ class Watchdog(TestCase):
         self.assertTrue(i.until_message("STOPPING=1"))
 
     def test_pings_while_the_camera_is_absent(self):
-        i = self.fake(interval_us=5000, absent=1000)
+        i = self.fake("-s", "source.size=64x48", interval_us=5000, absent=1000)
         i.until_state("no_camera")
         self.assertGreaterEqual(self.pings(i, self.three_periods), 6)
         self.assertTrue(i.until_message("STATUS=no_camera"))

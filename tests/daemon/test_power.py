@@ -104,8 +104,8 @@ class Power(TestCase):
                 return s, (before + after) / 2 - s["power"]["age_ms"] / 1000
 
     def until_power(self, i, seconds, what="power"):
-        return until(lambda: (lambda s: s if (s["power"]["since_start"]["seconds"] or 0) >= seconds else None)(i.status()),
-                     60, "%s for %.1f s" % (what, seconds))
+        return until(lambda: (lambda s: s if (s["power"]["since_start"]["seconds"] or 0) >= seconds else None)(
+                         i.status()), 60, "%s for %.1f s" % (what, seconds))
 
     def test_a_ramp(self):
         i, board = self.start()
@@ -142,13 +142,14 @@ class Power(TestCase):
         i, board = self.start()
         s = self.until_power(i, 1.5)
         self.assertEqual(s["board"], {"model": "NVIDIA Jetson AGX Orin Developer Kit",
-                                      "power_mode": {"id": 2, "name": "MODE_30W"}, "governor": None, "cpu_hz": 1728000000,
-                                      "cpu_max_hz": None, "gpu_hz": 612000000, "gpu_max_hz": None,
+                                      "power_mode": {"id": 2, "name": "MODE_30W"}, "governor": None,
+                                      "cpu_hz": 1728000000, "cpu_max_hz": None, "gpu_hz": 612000000, "gpu_max_hz": None,
                                       "memory_hz": 3199000000})
         m = openmetrics.parse(i.http("/metrics")[2])
         p = i.status()["power"]
         value = openmetrics.value
-        self.assertEqual(value(m, "stixeld_power", "_info", source="ina3221", scope="sum of 3 rails", device=p["device"]), 1)
+        self.assertEqual(value(m, "stixeld_power", "_info", source="ina3221", scope="sum of 3 rails",
+                               device=p["device"]), 1)
         self.assertEqual(value(m, "stixeld_board", "_info", model=s["board"]["model"], power_mode="MODE_30W"), 1)
         for domain, hz in (("cpu", 1728e6), ("gpu", 612e6), ("memory", 3199e6)):
             self.assertEqual(value(m, "stixeld_clock_hertz", domain=domain), hz)
@@ -165,8 +166,8 @@ class Power(TestCase):
         with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "metrics.md")) as f:
             documented = {line.split()[1].strip("`") for line in f if line.startswith("| `stixeld_")}
         self.assertEqual({n for n in documented if n.startswith(("stixeld_power", "stixeld_energy", "stixeld_joules",
-                                                                  "stixeld_fps", "stixeld_board", "stixeld_clock"))} - set(m),
-                         set())
+                                                                  "stixeld_fps", "stixeld_board", "stixeld_clock"))}
+                         - set(m), set())
 
     def test_a_sensor_that_goes_away(self):
         i, board = self.start()
@@ -180,15 +181,15 @@ class Power(TestCase):
         m = openmetrics.parse(i.http("/metrics")[2])
         self.assertNotIn("stixeld_power_watts", m)
         until(lambda: "the power sensor is lost" in i.text(), 20, "the log's line")
-        lost = until(lambda: (lambda s: s if "it is not known which rails" in s["power"]["reason"] else None)(i.status()), 20,
-                     "a search without success")
+        lost = until(lambda: (lambda s: s if "it is not known which rails" in s["power"]["reason"] else None)(
+                         i.status()), 20, "a search without success")
         self.assertIsNone(lost["power"]["source"])
         # it is no matter of the frames
         self.assertGreater(lost["frames"]["published"], before["frames"]["published"])
         board.make()
         measured = lost["power"]["since_start"]["joules"]
-        p = until(lambda: (lambda s: s if s["power"]["since_start"]["joules"] > measured and s["power"]["watts"] else None)(
-            i.status()), 30, "power again")["power"]
+        p = until(lambda: (lambda p: p if p["since_start"]["joules"] > measured and p["watts"] else None)(
+            i.status()["power"]), 30, "power again")
         self.assertFalse(p["stale"])
         self.assertLess(p["watts"], board.watts(time.monotonic()) + 0.1)  # nothing of the time without a sensor
 
@@ -200,9 +201,11 @@ class Power(TestCase):
         i = self.instance()
         i.start(*SMALL, "-s", "power.source=rapl", "-s", "power.root=" + i.top)
         p = until(lambda: (lambda p: p if "RAPL" in p["reason"] else None)(i.status()["power"]), 20, "reason")
-        self.assertEqual([p[k] for k in ("source", "scope", "watts", "joules_per_frame", "fps_per_watt", "age_ms")], [None] * 6)
+        self.assertEqual([p[k] for k in ("source", "scope", "watts", "joules_per_frame", "fps_per_watt", "age_ms")],
+                         [None] * 6)
         self.assertIsNone(p["since_start"]["joules"])
-        until(lambda: "power is not measured: the processor's energy counter (RAPL) is not in" in i.text(), 10, "the log")
+        until(lambda: "power is not measured: the processor's energy counter (RAPL) is not in" in i.text(), 10,
+              "the log")
         self.assertFalse([n for n in openmetrics.parse(i.http("/metrics")[2]) if "power" in n or "joules" in n])
 
     def test_a_card(self):

@@ -261,8 +261,8 @@ class Pages(TestCase):
         self.assertEqual(set(s["power"]), {"source", "scope", "device", "reason", "stale", "watts", "watts_10s",
                                            "joules_per_frame", "fps_per_watt", "age_ms", "interval_ms", "since_start"})
         self.assertEqual(set(s["power"]["since_start"]), {"joules", "seconds", "frames", "joules_per_frame"})
-        self.assertEqual(set(s["board"]), {"model", "power_mode", "governor", "cpu_hz", "cpu_max_hz", "gpu_hz", "gpu_max_hz",
-                                           "memory_hz"})
+        self.assertEqual(set(s["board"]), {"model", "power_mode", "governor", "cpu_hz", "cpu_max_hz", "gpu_hz",
+                                           "gpu_max_hz", "memory_hz"})
         self.assertTrue({"clients", "dropped"} <= set(s["stream"]))
         self.assertEqual(s["ring"]["path"], self.i.ring_path)
         self.assertEqual(s["ring"]["bytes"], os.stat(self.i.ring_path).st_size)
@@ -579,9 +579,11 @@ class ExitCodes(TestCase):
         self.check(78, ["-c", i.top + "/missing.conf"], "missing.conf", i=i)
         self.check(78, [], "kind", i=i)
         # values that only do not go together
-        self.check(78, [*SMALL, "-s", "stereo.p1=100", "-s", "stereo.p2=200"], "stereo.p1 = 100", "stereo.p2 = 200", i=i)
+        self.check(78, [*SMALL, "-s", "stereo.p1=100", "-s", "stereo.p2=200"], "stereo.p1 = 100", "stereo.p2 = 200",
+                   i=i)
         # what this engine does not compute
-        self.check(78, [*SMALL, "-s", "engine.backend=cpu", "-s", "stereo.aggregation=fastdt", "-s", "stereo.fastdt=float"],
+        self.check(78, [*SMALL, "-s", "engine.backend=cpu", "-s", "stereo.aggregation=fastdt", "-s",
+                        "stereo.fastdt=float"],
                    "stereo.fastdt = float: only engine.backend = reference computes it", i=i)
 
     def test_lost_runtime_environment(self):

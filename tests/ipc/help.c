@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,4 +239,43 @@ void help_publish(struct sx_ring *ring, const struct help_shape *shape, uint64_t
 		fprintf(stderr, "sx_ring_publish: %s\n", strerror(-r));
 		abort();
 	}
+}
+
+struct sx_stream_params help_stream_params(const char *path, const struct help_shape *shape, uint64_t epoch)
+{
+	return (struct sx_stream_params){.path = path,
+					 .listen_fd = -1,
+					 .epoch = epoch,
+					 .frame_bytes = help_frame_bytes(shape),
+					 .group = (gid_t)-1};
+}
+
+struct sx_stream *help_stream(const char *path, const struct help_shape *shape, uint64_t epoch)
+{
+	struct sx_stream_params p = help_stream_params(path, shape, epoch);
+	struct sx_stream *s = NULL;
+	char why[256] = "";
+
+	if (sx_stream_create(&s, &p, why, sizeof(why)) < 0)
+		fprintf(stderr, "%s\n", why);
+	return s;
+}
+
+void help_pump(struct sx_stream *s)
+{
+	struct pollfd p = {.fd = sx_stream_fd(s), .events = POLLIN};
+
+	for (int i = 0; i < 100 && poll(&p, 1, 2) == 1; i++)
+		sx_stream_dispatch(s);
+}
+
+void help_stream_publish(struct sx_stream *s, const struct help_shape *shape, uint64_t epoch, uint64_t number)
+{
+	void *bytes = malloc(help_frame_bytes(shape));
+
+	if (!bytes)
+		abort();
+	help_frame(bytes, shape, epoch, number);
+	sx_stream_publish(s, bytes);
+	free(bytes);
 }

@@ -12,6 +12,7 @@
 
 #include "include/stixel.h"
 #include "ipc/ring.h"
+#include "ipc/stream.h"
 
 /* Sizes of a test's frames. Columns of a frame vary from 1 to columns, stixels per column from 0 to 7. */
 struct help_shape {
@@ -38,6 +39,14 @@ struct sx_ring_params help_params(const char *dir, uint64_t epoch);
 struct sx_ring *help_ring(const char *dir, const char *instance, const struct help_shape *shape, int slots,
 			  uint64_t epoch);
 void help_publish(struct sx_ring *ring, const struct help_shape *shape, uint64_t epoch, uint64_t number);
+
+/* A frame socket of its own at path; NULL, and a sentence on stderr. */
+struct sx_stream_params help_stream_params(const char *path, const struct help_shape *shape, uint64_t epoch);
+struct sx_stream *help_stream(const char *path, const struct help_shape *shape, uint64_t epoch);
+/* Serves the clients until nothing is left to do. */
+void help_pump(struct sx_stream *s);
+void help_stream_publish(struct sx_stream *s, const struct help_shape *shape, uint64_t epoch,
+			 uint64_t number);
 
 /* Runs body in a child; the child's exit status is its result. */
 #define CHILD(pid, ...)                  \

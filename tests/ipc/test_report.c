@@ -28,9 +28,10 @@ static struct sx_report example(void)
 	r.version = "1";
 	r.state = "running";
 	r.epoch = UINT64_MAX;
-	r.fps_10s = INFINITY;
+	sx_report_real(&r, SX_FIG_FPS_10S, INFINITY);
 	r.source.cameras = 1;
-	r.source.camera[0] = (struct sx_report_camera){.side = "both", .path = "x\xff\xc3\xa9", .errors = -1};
+	r.source.camera[0] = (struct sx_report_camera){
+		.side = "both", .path = "x\xff\xc3\xa9", .count = {[SX_CAMERA_ERRORS] = -1}};
 	r.spans[0].name = "capture_to_publish";
 	r.span_count = 1;
 	r.stages[0] = (struct sx_report_latency){
@@ -105,9 +106,7 @@ static void drops_by_side_and_reason(void **state)
 	const struct sx_report_camera camera = {
 		.path = "/dev/a",
 		.format = "YUYV",
-		.captured = 100,
-		.errors = 3,
-		.sequence_gaps = 2,
+		.count = {[SX_CAMERA_CAPTURED] = 100, [SX_CAMERA_ERRORS] = 3, [SX_CAMERA_GAPS] = 2},
 		.drops = 2,
 		.dropped = {{"short", 3}, {"unpaired", 0}},
 	};
@@ -171,24 +170,21 @@ static void power_and_board(void **state)
 
 	r.power = (struct sx_report_power){.source = "ina3221",
 					   .scope = "sum of 3 rails",
-					   .device = "VDD_GPU_SOC, VDD_CPU_CV, VIN_SYS_5V0",
-					   .watts = 20.5,
-					   .watts_10s = 20,
-					   .joules_per_frame = 0.5,
-					   .fps_per_watt = 2,
-					   .age_ms = 40,
-					   .interval_ms = 100,
-					   .start_joules = 1000,
-					   .start_seconds = 50,
-					   .start_frames = 1500};
-	r.board = (struct sx_report_board){.model = "Jetson \"AGX\"",
-					   .mode = "MODE_30W",
-					   .mode_id = 2,
-					   .cpu_hz = 1728000000,
-					   .cpu_max_hz = 2000000000,
-					   .gpu_hz = 612000000,
-					   .gpu_max_hz = -1,
-					   .memory_hz = -1};
+					   .device = "VDD_GPU_SOC, VDD_CPU_CV, VIN_SYS_5V0"};
+	sx_report_real(&r, SX_FIG_POWER_WATTS, 20.5);
+	sx_report_real(&r, SX_FIG_POWER_WATTS_10S, 20);
+	sx_report_real(&r, SX_FIG_POWER_JOULES_PER_FRAME, 0.5);
+	sx_report_real(&r, SX_FIG_POWER_FPS_PER_WATT, 2);
+	sx_report_count(&r, SX_FIG_POWER_AGE, 40);
+	sx_report_count(&r, SX_FIG_POWER_INTERVAL, 100);
+	sx_report_real(&r, SX_FIG_ENERGY_JOULES, 1000);
+	sx_report_real(&r, SX_FIG_ENERGY_SECONDS, 50);
+	sx_report_count(&r, SX_FIG_ENERGY_FRAMES, 1500);
+	r.board = (struct sx_report_board){.model = "Jetson \"AGX\"", .mode = "MODE_30W"};
+	sx_report_count(&r, SX_FIG_BOARD_MODE, 2);
+	sx_report_count(&r, SX_FIG_BOARD_CPU, 1728000000);
+	sx_report_count(&r, SX_FIG_BOARD_CPU_MAX, 2000000000);
+	sx_report_count(&r, SX_FIG_BOARD_GPU, 612000000);
 	sx_text_init(&t, data, sizeof(data));
 	sx_report_json(&r, &t);
 	assert_non_null(
@@ -209,8 +205,9 @@ static void power_and_board(void **state)
 	every_size(&r);
 
 	r.power.stale = true;
-	r.power.watts = r.power.watts_10s = r.power.joules_per_frame = r.power.fps_per_watt = NAN;
-	r.power.age_ms = 3200;
+	for (int i = SX_FIG_POWER_WATTS; i <= SX_FIG_POWER_FPS_PER_WATT; i++)
+		sx_report_real(&r, (enum sx_figure)i, NAN);
+	sx_report_count(&r, SX_FIG_POWER_AGE, 3200);
 	snprintf(r.power.reason, sizeof(r.power.reason), "no reading");
 	sx_text_init(&t, data, sizeof(data));
 	sx_report_json(&r, &t);

@@ -43,52 +43,12 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct sx_stream_params params(void)
-{
-	return (struct sx_stream_params){.path = path,
-					 .listen_fd = -1,
-					 .epoch = EPOCH,
-					 .frame_bytes = help_frame_bytes(&small),
-					 .group = (gid_t)-1};
-}
-
-static struct sx_stream *serve(void)
-{
-	struct sx_stream_params p = params();
-	struct sx_stream *s = NULL;
-	char why[256] = "";
-
-	if (sx_stream_create(&s, &p, why, sizeof(why)) < 0)
-		fprintf(stderr, "%s\n", why);
-	assert_non_null(s);
-	return s;
-}
-
-/* Until nothing is left to do. */
-static void pump(struct sx_stream *s)
-{
-	struct pollfd p = {.fd = sx_stream_fd(s), .events = POLLIN};
-
-	for (int i = 0; i < 100 && poll(&p, 1, 2) == 1; i++)
-		sx_stream_dispatch(s);
-}
-
-static void publish(struct sx_stream *s, const struct help_shape *shape, uint64_t number)
-{
-	void *bytes = malloc(help_frame_bytes(shape));
-
-	assert_non_null(bytes);
-	help_frame(bytes, shape, EPOCH, number);
-	sx_stream_publish(s, bytes);
-	free(bytes);
-}
-
 static struct stixel_reader *join(struct sx_stream *s)
 {
 	struct stixel_reader *r = NULL;
 
 	assert_int_equal(stixel_open_path(&r, path, STIXEL_OPEN_STREAM), 0);
-	pump(s);
+	help_pump(s);
 	return r;
 }
 
@@ -104,7 +64,7 @@ static int plain_client(void)
 
 static void frames_arrive_as_packets(void **state)
 {
-	struct sx_stream *s = serve();
+	struct sx_stream *s = help_stream(path, &small, EPOCH);
 	struct stixel_reader *r = join(s);
 	const struct stixel_frame *frame;
 	struct stixel_status status;
@@ -112,8 +72,8 @@ static void frames_arrive_as_packets(void **state)
 
 	assert_int_equal(stixel_wait(r, 0), 0);
 	for (uint64_t n = 1; n <= 30; n++) {
-		publish(s, &small, n);
-		pump(s);
+		help_stream_publish(s, &small, EPOCH, n);
+		help_pump(s);
 		assert_int_equal(stixel_wait(r, 1000), 1);
 		assert_int_equal(stixel_next(r, &frame, &lost), 1);
 		assert_int_equal(frame->header->number, n);
@@ -122,7 +82,7 @@ static void frames_arrive_as_packets(void **state)
 		assert_int_equal(stixel_next(r, &frame, &lost), 0);
 	}
 	sx_stream_set_state(s, STIXEL_STATE_NO_CAMERA);
-	pump(s);
+	help_pump(s);
 	assert_int_equal(stixel_wait(r, 0), 0); /* takes notices in */
 	assert_int_equal(stixel_status(r, &status, sizeof(status)), 0);
 	assert_int_equal(status.state, STIXEL_STATE_NO_CAMERA);
@@ -131,7 +91,7 @@ static void frames_arrive_as_packets(void **state)
 	assert_int_equal(status.head, 30);
 	assert_int_equal(status.pid, getpid());
 	/* One more before the end: it is delivered, then the end is told. */
-	publish(s, &small, 31);
+	help_stream_publish(s, &small, EPOCH, 31);
 	sx_stream_destroy(s);
 	assert_int_equal(stixel_wait(r, 1000), 1);
 	assert_int_equal(stixel_next(r, &frame, NULL), 1);
@@ -147,7 +107,7 @@ static void frames_arrive_as_packets(void **state)
 
 static void who_comes_late_gets_the_newest(void **state)
 {
-	struct sx_stream *s = serve();
+	struct sx_stream *s = help_stream(path, &small, EPOCH);
 	const struct stixel_frame *frame;
 	struct stixel_reader *r;
 	uint64_t lost;
@@ -155,8 +115,8 @@ static void who_comes_late_gets_the_newest(void **state)
 	int fd;
 
 	for (uint64_t n = 1; n <= 9; n++) {
-		publish(s, &small, n);
-		pump(s);
+		help_stream_publish(s, &small, EPOCH, n);
+		help_pump(s);
 	}
 	r = join(s);
 	assert_int_equal(stixel_next(r, &frame, &lost), 1);
@@ -165,11 +125,11 @@ static void who_comes_late_gets_the_newest(void **state)
 	assert_int_equal(stixel_next(r, &frame, &lost), 0);
 	/* Who does not greet begins with the next. */
 	fd = plain_client();
-	pump(s);
+	help_pump(s);
 	bytes = malloc(65536);
 	assert_int_equal(recv(fd, bytes, 65536, 0), -1);
-	publish(s, &small, 10);
-	pump(s);
+	help_stream_publish(s, &small, EPOCH, 10);
+	help_pump(s);
 	assert_true(recv(fd, bytes, 65536, 0) > 700);
 	assert_int_equal(((struct stixel_frame_header *)bytes)->number, 10);
 	assert_int_equal(recv(fd, bytes, 65536, 0), -1);
@@ -181,7 +141,7 @@ static void who_comes_late_gets_the_newest(void **state)
 
 static void a_slow_reader_loses_frames_and_the_newest_comes_next(void **state)
 {
-	struct sx_stream *s = serve();
+	struct sx_stream *s = help_stream(path, &small, EPOCH);
 	struct stixel_reader *r = join(s), *fast = join(s);
 	const struct stixel_frame *frame;
 	struct sx_stream_counters c;
@@ -190,8 +150,8 @@ static void a_slow_reader_loses_frames_and_the_newest_comes_next(void **state)
 	uint64_t taken = 0, lost, sum = 0, last = 0;
 
 	for (uint64_t n = 1; n <= 300; n++) {
-		publish(s, &small, n);
-		pump(s);
+		help_stream_publish(s, &small, EPOCH, n);
+		help_pump(s);
 		assert_int_equal(stixel_latest(fast, &frame), 1);
 		assert_int_equal(frame->header->number, n);
 	}
@@ -210,7 +170,7 @@ static void a_slow_reader_loses_frames_and_the_newest_comes_next(void **state)
 		if (e == 0 && last == 300)
 			break;
 		if (e == 0) {
-			pump(s); /* there is room again */
+			help_pump(s); /* there is room again */
 			continue;
 		}
 		assert_int_equal(e, 1);
@@ -229,7 +189,7 @@ static void a_slow_reader_loses_frames_and_the_newest_comes_next(void **state)
 	assert_int_equal(status.lost, sum);
 	stixel_close(r);
 	stixel_close(fast);
-	pump(s);
+	help_pump(s);
 	sx_stream_counters(s, &c);
 	assert_int_equal(c.clients, 0);
 	sx_stream_destroy(s);
@@ -241,7 +201,7 @@ static void garbage_closes_the_connection(void **state)
 		{0, 1}, {STIXEL_HELLO_MAGIC, 0}, {STIXEL_HELLO_MAGIC, 32}, {STIXEL_FRAME_MAGIC, 1}};
 	static uint8_t large[100000];
 	const struct stixel_hello good = {STIXEL_HELLO_MAGIC, STIXEL_WANT_FRAMES};
-	struct sx_stream *s = serve();
+	struct sx_stream *s = help_stream(path, &small, EPOCH);
 	struct sx_stream_counters c;
 	uint8_t byte[64];
 	int fd;
@@ -249,26 +209,26 @@ static void garbage_closes_the_connection(void **state)
 	for (size_t i = 0; i < 4; i++) {
 		fd = plain_client();
 		assert_int_equal(send(fd, &wrong[i], sizeof(wrong[i]), 0), sizeof(wrong[i]));
-		pump(s);
+		help_pump(s);
 		assert_int_equal(recv(fd, byte, sizeof(byte), 0), 0);
 		close(fd);
 	}
 	for (size_t n = 1; n <= sizeof(large); n = n * 3 + 1) {
 		fd = plain_client();
 		assert_int_equal(send(fd, large, n, 0), (ssize_t)n);
-		pump(s);
+		help_pump(s);
 		assert_int_equal(recv(fd, byte, sizeof(byte), 0), 0);
 		close(fd);
 	}
 	fd = plain_client();
 	assert_int_equal(send(fd, &good, sizeof(good), 0), sizeof(good));
-	pump(s);
+	help_pump(s);
 	assert_int_equal(recv(fd, byte, sizeof(byte), 0), -1); /* open, and nothing to tell */
 	assert_int_equal(send(fd, &good, sizeof(good), 0), sizeof(good));
-	pump(s);
+	help_pump(s);
 	assert_int_equal(recv(fd, byte, sizeof(byte), 0), -1); /* who says it twice has chosen anew */
 	assert_int_equal(send(fd, &wrong[2], sizeof(good), 0), sizeof(good));
-	pump(s);
+	help_pump(s);
 	assert_int_equal(recv(fd, byte, sizeof(byte), 0), 0);
 	close(fd);
 	sx_stream_counters(s, &c);
@@ -279,7 +239,7 @@ static void garbage_closes_the_connection(void **state)
 
 static void places_are_limited(void **state)
 {
-	struct sx_stream_params p = params();
+	struct sx_stream_params p = help_stream_params(path, &small, EPOCH);
 	struct stixel_reader *r[3] = {0};
 	const struct stixel_frame *frame;
 	struct sx_stream_counters c;
@@ -298,14 +258,14 @@ static void places_are_limited(void **state)
 	assert_int_equal(c.refused, 1);
 	/* r[1] reads, r[0] does not: when a third comes, the sleeper's place is given away. */
 	for (uint64_t n = 1; n <= 50; n++) {
-		publish(s, &small, n);
-		pump(s);
+		help_stream_publish(s, &small, EPOCH, n);
+		help_pump(s);
 		assert_int_equal(stixel_latest(r[1], &frame), 1);
 	}
 	usleep(120000);
 	r[2] = join(s);
-	publish(s, &small, 51);
-	pump(s);
+	help_stream_publish(s, &small, EPOCH, 51);
+	help_pump(s);
 	assert_int_equal(stixel_latest(r[2], &frame), 1);
 	assert_int_equal(stixel_latest(r[1], &frame), 1);
 	for (int i = 0; i < 60 && stixel_next(r[0], &frame, NULL) == 1;)
@@ -318,8 +278,8 @@ static void places_are_limited(void **state)
 
 static void what_lies_at_the_path(void **state)
 {
-	struct sx_stream_params p = params();
-	struct sx_stream *s = serve(), *other = NULL;
+	struct sx_stream_params p = help_stream_params(path, &small, EPOCH);
+	struct sx_stream *s = help_stream(path, &small, EPOCH), *other = NULL;
 	char why[256] = "", longer[200];
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	struct stat st;
@@ -336,7 +296,7 @@ static void what_lies_at_the_path(void **state)
 	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
 	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
 	close(fd);
-	s = serve();
+	s = help_stream(path, &small, EPOCH);
 	sx_stream_destroy(s);
 	fd = open(path, O_CREAT | O_WRONLY, 0600);
 	close(fd);
@@ -355,7 +315,7 @@ static void what_lies_at_the_path(void **state)
 
 static void a_socket_can_be_passed_in(void **state)
 {
-	struct sx_stream_params p = params();
+	struct sx_stream_params p = help_stream_params(path, &small, EPOCH);
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	const struct stixel_frame *frame;
 	struct sx_stream *s = NULL;
@@ -379,8 +339,8 @@ static void a_socket_can_be_passed_in(void **state)
 	p.listen_fd = fd;
 	assert_int_equal(sx_stream_create(&s, &p, why, sizeof(why)), 0);
 	r = join(s);
-	publish(s, &small, 1);
-	pump(s);
+	help_stream_publish(s, &small, EPOCH, 1);
+	help_pump(s);
 	assert_int_equal(stixel_latest(r, &frame), 1);
 	stixel_close(r);
 	sx_stream_destroy(s);
@@ -390,15 +350,15 @@ static void a_socket_can_be_passed_in(void **state)
 
 static void what_does_not_fit_is_left_out_and_said(void **state)
 {
-	struct sx_stream *s = serve(), *tiny = NULL;
+	struct sx_stream *s = help_stream(path, &small, EPOCH), *tiny = NULL;
 	struct stixel_reader *r = join(s);
 	const struct stixel_frame *frame;
-	struct sx_stream_params p = params();
+	struct sx_stream_params p = help_stream_params(path, &small, EPOCH);
 	struct sx_stream_counters c;
 	char why[256];
 
-	publish(s, &pictured, 1);
-	pump(s);
+	help_stream_publish(s, &pictured, EPOCH, 1);
+	help_pump(s);
 	assert_int_equal(stixel_next(r, &frame, NULL), 1);
 	assert_int_equal(frame->header->flags, STIXEL_FRAME_PLANE_LEFT_OUT);
 	assert_null(frame->plane);
@@ -410,8 +370,8 @@ static void what_does_not_fit_is_left_out_and_said(void **state)
 	p.frame_bytes = 1000;
 	assert_int_equal(sx_stream_create(&tiny, &p, why, sizeof(why)), 0);
 	r = join(tiny);
-	publish(tiny, &small, 2);
-	pump(tiny);
+	help_stream_publish(tiny, &small, EPOCH, 2);
+	help_pump(tiny);
 	assert_int_equal(stixel_next(r, &frame, NULL), 1);
 	assert_int_equal(frame->header->flags, STIXEL_FRAME_STIXELS_LEFT_OUT);
 	assert_int_equal(frame->header->columns, 0);
@@ -423,7 +383,7 @@ static void what_does_not_fit_is_left_out_and_said(void **state)
 static void large_frames_fit_into_packets(void **state)
 {
 	const struct help_shape wide = {.columns = 1240}; /* about 70 kB */
-	struct sx_stream_params p = params();
+	struct sx_stream_params p = help_stream_params(path, &small, EPOCH);
 	const struct stixel_frame *frame;
 	struct sx_stream *s = NULL;
 	struct stixel_reader *r;
@@ -434,8 +394,8 @@ static void large_frames_fit_into_packets(void **state)
 	assert_int_equal(sx_stream_packet_bytes(s), p.frame_bytes);
 	r = join(s);
 	for (uint64_t n = 1; n <= 20; n++) {
-		publish(s, &wide, n);
-		pump(s);
+		help_stream_publish(s, &wide, EPOCH, n);
+		help_pump(s);
 		assert_int_equal(stixel_next(r, &frame, NULL), 1);
 		assert_true(help_frame_good(frame, &wide));
 	}

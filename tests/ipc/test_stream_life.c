@@ -44,46 +44,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct sx_stream_params params(void)
-{
-	return (struct sx_stream_params){.path = path,
-					 .listen_fd = -1,
-					 .epoch = EPOCH,
-					 .frame_bytes = help_frame_bytes(&small),
-					 .group = (gid_t)-1};
-}
-
-static struct sx_stream *serve(void)
-{
-	struct sx_stream_params p = params();
-	struct sx_stream *s = NULL;
-	char why[256] = "";
-
-	if (sx_stream_create(&s, &p, why, sizeof(why)) < 0)
-		fprintf(stderr, "%s\n", why);
-	assert_non_null(s);
-	return s;
-}
-
-/* Until nothing is left to do. */
-static void pump(struct sx_stream *s)
-{
-	struct pollfd p = {.fd = sx_stream_fd(s), .events = POLLIN};
-
-	for (int i = 0; i < 100 && poll(&p, 1, 2) == 1; i++)
-		sx_stream_dispatch(s);
-}
-
-static void publish(struct sx_stream *s, const struct help_shape *shape, uint64_t number)
-{
-	void *bytes = malloc(help_frame_bytes(shape));
-
-	assert_non_null(bytes);
-	help_frame(bytes, shape, EPOCH, number);
-	sx_stream_publish(s, bytes);
-	free(bytes);
-}
-
 struct pace {
 	struct sx_stream *stream;
 	uint64_t frames;
@@ -95,14 +55,14 @@ static void *publisher(void *arg)
 	struct pace *p = arg;
 
 	for (uint64_t n = 1; n <= p->frames; n++)
-		publish(p->stream, &small, n);
+		help_stream_publish(p->stream, &small, EPOCH, n);
 	atomic_store(&p->done, true);
 	return NULL;
 }
 
 static void a_publisher_in_its_own_thread(void **state)
 {
-	struct pace pace = {.stream = serve(), .frames = 20000};
+	struct pace pace = {.stream = help_stream(path, &small, EPOCH), .frames = 20000};
 	struct pollfd p = {.fd = sx_stream_fd(pace.stream), .events = POLLIN};
 	pthread_t thread;
 	pid_t pid[3];
@@ -133,7 +93,7 @@ static void a_publisher_in_its_own_thread(void **state)
 	for (int greeted = 0; greeted < 3;) {
 		struct sx_stream_client who[3] = {0};
 
-		pump(pace.stream);
+		help_pump(pace.stream);
 		greeted = 0;
 		for (int i = 0; i < sx_stream_clients(pace.stream, who, 3); i++)
 			greeted += (who[i].want & STIXEL_WANT_NOTICES) != 0;
@@ -144,7 +104,7 @@ static void a_publisher_in_its_own_thread(void **state)
 			sx_stream_dispatch(pace.stream);
 	pthread_join(thread, NULL);
 	for (int i = 0; i < 40; i++) /* the slow one gets its last frame when it has read */
-		pump(pace.stream), usleep(2000);
+		help_pump(pace.stream), usleep(2000);
 	sx_stream_destroy(pace.stream);
 	for (int i = 0; i < 3; i++) {
 		waitpid(pid[i], &status, 0);
@@ -156,7 +116,7 @@ static void a_publisher_in_its_own_thread(void **state)
 static void ring_and_bell(uint64_t frames)
 {
 	struct sx_ring_params rp = help_params(dir, EPOCH);
-	struct sx_stream *s = serve();
+	struct sx_stream *s = help_stream(path, &small, EPOCH);
 	struct sx_ring *ring = NULL;
 
 	rp.frame_bytes = help_frame_bytes(&small);
@@ -168,7 +128,7 @@ static void ring_and_bell(uint64_t frames)
 		int64_t until = sx_now_ns() + 3000000;
 
 		help_publish(ring, &small, EPOCH, n); /* the ring first, then the bell */
-		publish(s, &small, n);
+		help_stream_publish(s, &small, EPOCH, n);
 		while (sx_now_ns() < until) {
 			struct pollfd p = {.fd = sx_stream_fd(s), .events = POLLIN};
 
@@ -244,24 +204,24 @@ static void a_stream_is_followed_to_the_next_publisher(void **state)
 	assert_int_equal(stixel_fd(r), -ENOTCONN);
 	stixel_status(r, &status, sizeof(status));
 	assert_int_equal(status.publisher, STIXEL_PUBLISHER_ABSENT);
-	s = serve();
+	s = help_stream(path, &small, EPOCH);
 	assert_int_equal(stixel_wait(r, 60), 0);
 	assert_true(stixel_fd(r) >= 0);
-	pump(s);
-	publish(s, &small, 1);
-	pump(s);
+	help_pump(s);
+	help_stream_publish(s, &small, EPOCH, 1);
+	help_pump(s);
 	assert_int_equal(stixel_next(r, &frame, &lost), 1);
 	sx_stream_destroy(s);
 	assert_int_equal(stixel_wait(r, 20), 0);
-	s = serve();
+	s = help_stream(path, &small, EPOCH);
 	assert_int_equal(stixel_wait(r, 60), 0);
-	pump(s);
+	help_pump(s);
 	/* The same epoch and number again is no news; the next is. */
-	publish(s, &small, 1);
-	pump(s);
+	help_stream_publish(s, &small, EPOCH, 1);
+	help_pump(s);
 	assert_int_equal(stixel_next(r, &frame, &lost), 0);
-	publish(s, &small, 4);
-	pump(s);
+	help_stream_publish(s, &small, EPOCH, 4);
+	help_pump(s);
 	assert_int_equal(stixel_next(r, &frame, &lost), 1);
 	assert_int_equal(lost, 2);
 	stixel_close(r);

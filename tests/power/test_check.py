@@ -27,7 +27,8 @@ class Check(unittest.TestCase):
             self.assertEqual(code, 77)
             self.assertIn("no sensor: the processor's energy counter (RAPL) is not in", out)
             self.put(root, "/sys/firmware/devicetree/base/model", "Jetson")
-            for name, text in (("in1_label", "VDD_IN"), ("in1_input", "5000"), ("curr1_input", "2000"), ("name", "ina3221")):
+            for name, text in (("in1_label", "VDD_IN"), ("in1_input", "5000"), ("curr1_input", "2000"),
+                               ("name", "ina3221")):
                 self.put(root, "/sys/class/hwmon/hwmon0/" + name, text)
             code, out, _ = self.run_it("ina", "2", root)
             self.assertIn("board     Jetson\n", out)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """D1 of disparity maps, as KITTI 2015 defines it: d1.py MAP TRUTH [MAP TRUTH]...
 
-A map is a 16-bit grey PNG, disparity * 256, 0 = none, or a stixels.csv, which is painted back first; the truth is a PNG.
+A map is a 16-bit grey PNG, disparity * 256, 0 = none, or a stixels.csv, which is painted back first; the truth is a
+PNG.
 One line a pair and the mean of all:
   filled   share of wrong pixels after holes are filled as KITTI's development kit does
   all      the same without filling: a hole is wrong

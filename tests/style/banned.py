@@ -43,7 +43,8 @@ def check(root):
 
 
 SOUND = {
-    "base/a.c": '/* strcpy(a, b) */\nint f(void);\nint g(char *s)\n{\n\treturn f("sprintf(1)") + my_system(1) + x->rand(2);\n}\n'
+    "base/a.c": '/* strcpy(a, b) */\nint f(void);\nint g(char *s)\n{\n'
+                '\treturn f("sprintf(1)") + my_system(1) + x->rand(2);\n}\n'
                 "// gets(x)\n",
     "gpu/host/device.c": "void f(void) { cudaDeviceSynchronize(); }\n",
     "meson.build": "add_project_arguments('-ffp-contract=off')\n",

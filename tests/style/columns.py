@@ -5,7 +5,7 @@ import os
 import rule
 
 C = (".c", ".h", ".cu", ".cuh", ".cc")
-SCRIPTS = (".py", ".sh", ".js", "meson.build", "meson_options.txt")
+SCRIPTS = (".py", ".sh", "meson.build", "meson_options.txt")
 
 
 def most(root, name):

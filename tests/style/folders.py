@@ -11,7 +11,7 @@ FILES_MAX = 32  # of a folder's own, meson.build aside
 # Folder, one line, may include ("x/*": x and all of its rooms). A folder may always include itself and include/.
 FOLDERS = [
     ("include", "the installed header: record, frame, ring layout, client library", []),
-    ("base", "image view, pair, clock, log, histogram, queues; libc only", []),
+    ("base", "image view, pair, clock, log, histogram, queues, places of an instance; libc only", []),
     ("stages", "the contract of an engine, parameters, and the reference engine, which calls every stage",
      ["base", "stages/*"]),
     ("stages/stereo", "disparity, what is computed: a contract and plain C for each stage", ["base", "stages"]),
@@ -32,7 +32,7 @@ FOLDERS = [
     ("engines", "which engine computes: choosing one, loading the CUDA module", ["base", "stages", "cpu", "gpu"]),
     ("capture", "where pairs come from: the source interface, image files, the synthetic source",
      ["base", "capture/image", "capture/scene"]),
-    ("capture/image", "image files in and out: PNG, PGM/PPM, JPEG", ["base"]),
+    ("capture/image", "image files in: PNG, PGM/PPM, JPEG", ["base"]),
     ("capture/scene", "the synthetic street, drawn", ["base"]),
     ("capture/v4l2", "V4L2 cameras: devices, buffers, pairing, what happens when one goes away",
      ["base", "capture", "capture/image"]),

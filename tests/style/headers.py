@@ -63,7 +63,8 @@ def commands(c, cxx, name):
 
 def check(root):
     c, cxx = compilers()
-    jobs = [(command, name) for name in rule.files(root, ".h", ".cuh") if not any(fnmatch.fnmatch(name, b) for b in BODIES)
+    jobs = [(command, name) for name in rule.files(root, ".h", ".cuh")
+            if not any(fnmatch.fnmatch(name, b) for b in BODIES)
             for command in commands(c, cxx, name)]
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         return sum(pool.map(lambda job: compile_one(root, *job), jobs), [])

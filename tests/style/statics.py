@@ -41,7 +41,8 @@ PLANTED = [
     (tree("static int __attribute__((format(printf, 2, 3))) refuse(int x, const char *y, ...)\n{\n}\n", 4),
      ["refuse()"]),
     (tree("__attribute__((format(printf, 1, 2))) static int why(const char *y, ...)\n{\n}\n", 4), ["why()"]),
-    (tree("template <int A>\nstatic __global__ void __launch_bounds__(32 * (2)) run(int a)\n{\n}\n", 4), ["base/0.c:2:", "run()"]),
+    (tree("template <int A>\nstatic __global__ void __launch_bounds__(32 * (2)) run(int a)\n{\n}\n", 4),
+     ["base/0.c:2:", "run()"]),
     ({"gpu/a.cu": "static struct a *take(int x);\n"}, ["gpu/a.cu:1:", "take()"]),
 ]
 

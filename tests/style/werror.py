@@ -1,12 +1,12 @@
-# Warnings stop no release, whose compiler may be newer than the project; they stop every build of tools/test, but those with
-# sanitizers, whose own code warns.
+# Warnings stop no release, whose compiler may be newer than the project; they stop every build of tools/test, but those
+# with sanitizers, whose own code warns.
 # SPDX-License-Identifier: Apache-2.0
 import re
 
 import rule
 
 # options of Meson, in a variable or where a part is built
-SET = re.compile(r'^(\w+)="(-[^"]*)"', re.M)
+SET = re.compile(r'^(\w+)\+?="(\s*-[^"]*)"', re.M)
 BUILD = re.compile(r'^[^#\n]*\b(build "?[\w$]+"? "([^"]*)")', re.M)
 
 
@@ -16,7 +16,9 @@ def check(root):
         text = rule.read(root, name)
         if name == "meson.build" and "werror=true" in text:
             found.append("meson.build: werror is the default, so that a warning stops a release")
-        known = dict(SET.findall(text))
+        known = {}
+        for variable, more in SET.findall(text):
+            known[variable] = known.get(variable, "") + more
         for m in BUILD.finditer(text) if name == "tools/test" else ():
             options = re.sub(r"\$(\w+)", lambda v: known.get(v.group(1), ""), m.group(2))
             if "-Dwerror=" + ("false" if "b_sanitize" in options else "true") not in options:

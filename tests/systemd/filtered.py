@@ -1,4 +1,5 @@
-# Runs a command under the unit's SystemCallFilter=, without systemd: no new privileges, and seccomp as systemd would set it.
+# Runs a command under the unit's SystemCallFilter=, without systemd: no new privileges, and seccomp
+# as systemd would set it.
 #
 #   filtered.py [--kill] UNIT... -- COMMAND...     UNIT: the unit, then drop-ins in order
 #   filtered.py [--kill] --save FILE UNIT...       the filter alone, for a machine that has no systemd and no compiler
@@ -70,7 +71,8 @@ def program(units, denied):
 
     def step(code, k, yes=0, no=0):
         return struct.pack("<HBBI", code, yes, no, k)
-    steps = [step(LOAD, ARCHITECTURE_OFFSET), step(JUMP_EQUAL, ARCHITECTURES[platform.machine()], 1, 0), step(RETURN, KILL),
+    steps = [step(LOAD, ARCHITECTURE_OFFSET), step(JUMP_EQUAL, ARCHITECTURES[platform.machine()], 1, 0),
+             step(RETURN, KILL),
              step(LOAD, NUMBER_OFFSET)]
     for n in allowed:
         steps += [step(JUMP_EQUAL, n, 0, 1), step(RETURN, ALLOW)]

@@ -1,4 +1,5 @@
-# Who may read what: the daemon as the unit starts it (its user, group stixel, UMask=0077), readers in that group and not.
+# Who may read what: the daemon as the unit starts it (its user, group stixel, UMask=0077),
+# readers in that group and not.
 # SPDX-License-Identifier: Apache-2.0
 import os
 import shutil
@@ -61,7 +62,8 @@ class Access(unittest.TestCase):
     @classmethod
     def read_by(cls, group, *args, uid=READER):
         """stixelctl as a user whose own group is another, and who is a member of this one, if any."""
-        return subprocess.run([*cls.as_user(uid, uid, *([group] if group else [])), cls.bin + "/stixelctl", "-i", cls.name,
+        return subprocess.run([*cls.as_user(uid, uid, *([group] if group else [])), cls.bin + "/stixelctl", "-i",
+                               cls.name,
                                *args], env=cls.env, capture_output=True, text=True, timeout=60)
 
     def mode(self, path):
@@ -95,6 +97,7 @@ class Access(unittest.TestCase):
 
 if __name__ == "__main__":
     if os.geteuid() != 0 or not shutil.which("setpriv"):
-        print("skipped: takes the identity of other users, so it needs to be root and setpriv (Debian package util-linux)")
+        print("skipped: takes the identity of other users, so it needs to be root and setpriv (Debian package "
+              "util-linux)")
         raise SystemExit(SKIP)
     unittest.main()

@@ -32,7 +32,8 @@ class Filter(unittest.TestCase):
 
     def command(self, filter_arguments, settings=(), *more):
         words = [w for s in (*SMALL, *settings) for w in ("-s", s)]
-        return [*FILTERED, *filter_arguments, "--", STIXELD, "-i", self.name, "-c", self.folder + "/a.conf", *words, *more]
+        return [*FILTERED, *filter_arguments, "--", STIXELD, "-i", self.name, "-c", self.folder + "/a.conf", *words,
+                *more]
 
     def run_it(self, filter_arguments, settings=()):
         r = subprocess.run(self.command(filter_arguments, settings, "--frames", "5"), env=self.env, capture_output=True,
@@ -42,7 +43,8 @@ class Filter(unittest.TestCase):
     def test_a_whole_life(self):
         """Start, frames, readers, status, reload, end."""
         with open(self.folder + "/log", "w") as log:
-            p = subprocess.Popen(self.command(["--kill", UNIT], ["output.planes_when=always"]), env=self.env, stderr=log)
+            p = subprocess.Popen(self.command(["--kill", UNIT], ["output.planes_when=always"]), env=self.env,
+                                 stderr=log)
         self.addCleanup(p.kill)
         for args in (["wait", "--timeout", "1"], ["status"], ["metrics"], ["snapshot", self.folder + "/a.png"]):
             for _ in range(50):

@@ -161,7 +161,8 @@ class Install(unittest.TestCase):
         self.assertEqual(flags.returncode, 0, flags.stderr)
         reader = self.top + "/reader"
         self.addCleanup(lambda: os.path.exists(reader) and os.unlink(reader))
-        r = subprocess.run([*CC, self.path("{datadir}/doc/stixeld/examples/reader.c"), "-o", reader, *flags.stdout.split()],
+        r = subprocess.run([*CC, self.path("{datadir}/doc/stixeld/examples/reader.c"), "-o", reader,
+                            *flags.stdout.split()],
                            capture_output=True, text=True)
         self.assertEqual(r.returncode, 0, r.stderr)
         needed = subprocess.run(["readelf", "-d", reader], capture_output=True, text=True).stdout

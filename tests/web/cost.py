@@ -1,5 +1,5 @@
-# What the dashboard costs: processor time of daemon and stixel-web with nobody, one and ten viewers. Not a test; prints the
-# table of docs/web.md.
+# What the dashboard costs: processor time of daemon and stixel-web with nobody, one and ten viewers. Not a test; prints
+# the table of docs/web.md.
 #
 #   STIXELD=build/daemon/stixeld STIXEL_WEB=build/tools/web/stixel-web tests/web/cost.py [SECTION.KEY=VALUE]...
 #
@@ -49,7 +49,8 @@ def measure(web, daemon, viewers, query):
     seconds = [used(p)[0] - was for p, was in zip((daemon.process, web.process), first)]
     frames = web.status(daemon)["frames"]["published"] - frames
     each = max(1, viewers) * took
-    print("| %s | %.1f | %.1f | %.1f | %.1f | %.0f |" % (viewers_name(viewers, query), 1000 * seconds[0] / frames, 100 * seconds[1] / took, used(web.process)[1],
+    print("| %s | %.1f | %.1f | %.1f | %.1f | %.0f |" % (viewers_name(viewers, query), 1000 * seconds[0] / frames,
+                                                         100 * seconds[1] / took, used(web.process)[1],
                                                  count[0] / each, count[1] / each / 1000))
     for s in streams:
         s.socket.shutdown(2)
@@ -67,7 +68,8 @@ def main():
         daemon.start()
         web = Web(place, "-i", daemon.name)
         time.sleep(3)
-        print("| viewers | daemon, ms of processor a frame | stixel-web, % of a core | its memory, MB | frames/s each | kB/s each |\n"
+        print("| viewers | daemon, ms of processor a frame | stixel-web, % of a core | its memory, MB | frames/s each "
+              "| kB/s each |\n"
               "|---|---|---|---|---|---|")
         for _, viewers, query in CASES:
             measure(web, daemon, viewers, query)

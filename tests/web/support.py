@@ -99,7 +99,8 @@ class Daemon:
 class Web:
     def __init__(self, place, *args):
         self.place = place
-        self.process, self.log = place.start("web-%d.log" % len(place.running), STIXEL_WEB, "--listen", "127.0.0.1:0", *args)
+        self.process, self.log = place.start("web-%d.log" % len(place.running), STIXEL_WEB, "--listen", "127.0.0.1:0",
+                                             *args)
         until(lambda: self.process.poll() is not None or re.search(r"http://\S+/", self.text()), what="address")
         self.port = int(re.findall(r"http://127\.0\.0\.1:(\d+)/", self.text())[-1])
 

@@ -18,7 +18,8 @@ except ImportError:
     webdriver = None
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-MISSING = [name for name, there in (("chromium", CHROMIUM), ("chromium-driver", DRIVER), ("python3-selenium", webdriver)) if not there]
+MISSING = [name for name,
+           there in (("chromium", CHROMIUM), ("chromium-driver", DRIVER), ("python3-selenium", webdriver)) if not there]
 # sum of a canvas's pixels, to see that it changes and is not empty
 SUM = """const c = document.getElementById(arguments[0]), t = document.createElement('canvas');
 t.width = 64; t.height = 64; const k = t.getContext('2d'); k.drawImage(c, 0, 0, 64, 64);
@@ -29,7 +30,8 @@ for (let i = 0; i < d.length; i++) { s += d[i]; h = (h * 31 + d[i]) >>> 0; } ret
 def start_browser(width, height):
     options = Options()
     options.binary_location = CHROMIUM
-    for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=%d,%d" % (width, height)):
+    for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu",
+                 "--window-size=%d,%d" % (width, height)):
         options.add_argument(word)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     return webdriver.Chrome(options=options, service=Service(DRIVER))
@@ -65,7 +67,8 @@ class Browser(unittest.TestCase):
         return tuple(self.browser.execute_script(SUM, name))
 
     def until_word(self, *words):
-        return until(lambda: self.text("state-word") in words, 30, "state %s instead of %s" % (words, self.text("state-word")))
+        return until(lambda: self.text("state-word") in words, 30,
+                     "state %s instead of %s" % (words, self.text("state-word")))
 
     def until_frames(self):
         self.until_word("Running", "Degraded")
@@ -73,7 +76,8 @@ class Browser(unittest.TestCase):
         until(lambda: self.data("frame") > first + 2, 30, "frames")
 
     def pick(self, name, value):
-        self.browser.execute_script("document.querySelector(`input[name=${arguments[0]}][value=${arguments[1]}]`).click()", name, value)
+        self.browser.execute_script("document.querySelector(`input[name=${arguments[0]}][value=${arguments[1]}]`)"
+                                    ".click()", name, value)
 
     def errors(self, allowed=()):
         """What the console complained about."""
@@ -96,7 +100,8 @@ class Browser(unittest.TestCase):
         self.assertRegex(self.text("v-power"), r"^(no sensor|[\d.]+ W, .*)$")
         # nothing left this machine
         asked = [json.loads(e["message"])["message"] for e in self.browser.get_log("performance")]
-        hosts = {m["params"]["request"]["url"].split("/")[2] for m in asked if m["method"] == "Network.requestWillBeSent"
+        hosts = {m["params"]["request"]["url"].split("/")[2] for m in asked
+                 if m["method"] == "Network.requestWillBeSent"
                  and m["params"]["request"]["url"].startswith(("http", "ws"))}
         self.assertEqual(hosts, {"127.0.0.1:%d" % self.web.port})
         self.assertEqual(self.errors(), [])
@@ -132,8 +137,9 @@ class Browser(unittest.TestCase):
         first, second = self.browser.window_handles
         try:
             self.browser.switch_to.window(first)
-            self.browser.execute_script("Object.defineProperty(document, 'hidden', {get: () => window.away, configurable: true});"
-                                        "window.away = true; document.dispatchEvent(new Event('visibilitychange'));")
+            self.browser.execute_script("Object.defineProperty(document, 'hidden', {get: () => window.away, "
+                                        "configurable: true}); window.away = true; "
+                                        "document.dispatchEvent(new Event('visibilitychange'));")
             until(lambda: self.images() == {"left": "idle", "disparity": "idle"}, what="nobody looks")
             self.browser.execute_script("window.away = false; document.dispatchEvent(new Event('visibilitychange'));")
             self.until_frames()
@@ -164,7 +170,8 @@ class Browser(unittest.TestCase):
             wide = self.browser.execute_script("return document.documentElement.scrollWidth")
             self.assertLessEqual(wide, width)
             for name in ("view", "bird", "c-fps", "stages"):
-                r = self.browser.execute_script("const r = document.getElementById(arguments[0]).getBoundingClientRect();"
+                r = self.browser.execute_script("const r = document.getElementById(arguments[0])"
+                                                ".getBoundingClientRect();"
                                                 "return [r.left, r.right, r.height]", name)
                 self.assertGreaterEqual(r[0], 0)
                 self.assertLessEqual(r[1], width)

@@ -149,9 +149,11 @@ class Refusals(Case):
 
     def test_names(self):
         port = self.web.port
-        for host in ("localhost", "localhost:%d" % port, "127.0.0.1", "127.0.0.1:9", "[::1]:80", "robot.local", "ROBOT.local:1"):
+        for host in ("localhost", "localhost:%d" % port, "127.0.0.1", "127.0.0.1:9", "[::1]:80", "robot.local",
+                     "ROBOT.local:1"):
             self.assertEqual(self.web.ask("/healthz", host=host)[0], 200, host)
-        for host in ("evil.example", "evil.example:%d" % port, "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1",
+        for host in ("evil.example", "evil.example:%d" % port, "localhost.evil.example", "127.0.0.1.evil.example",
+                     "10.0.0.1",
                      "[::2]", "localhost:x", "localhost:0", "[::1", "robot.local:80:80", "user@localhost", "a" * 300):
             self.refused(403, "--host", "/healthz", host=host)
         self.assertIn(self.web.ask("/healthz", host="")[0], (400, 403))
@@ -355,7 +357,8 @@ class Life(unittest.TestCase):
         s.next("frame")
 
     def test_no_camera(self):
-        rear = Daemon(self.place, "rear", "source.kind=v4l2", "source.left=/dev/none-left", "source.right=/dev/none-right",
+        rear = Daemon(self.place, "rear", "source.kind=v4l2", "source.left=/dev/none-left",
+                      "source.right=/dev/none-right",
                       "source.size=320x160", "camera.fx=300", "camera.fy=300", "camera.cx=160", "camera.cy=80",
                       "camera.baseline_m=0.2")
         self.addCleanup(rear.forget)
@@ -427,9 +430,12 @@ class CommandLine(unittest.TestCase):
         self.assertRegex(self.run_web("--version")[1], r"^stixel-web \d")
 
     def test_wrong_usage(self):
-        for args, words in [(["--nonsense"], "--help"), (["-i", "../x"], "instance"), (["--listen", "nowhere:80"], "numeric"),
-                            (["--listen", "127.0.0.1"], "ADDRESS:PORT"), (["--listen", "127.0.0.1:99999"], "ADDRESS:PORT"),
-                            (["--listen", "[::1"], "ADDRESS:PORT"), (["--host", "a b"], "--host"), (["--host", ""], "--host"),
+        for args, words in [(["--nonsense"], "--help"), (["-i", "../x"], "instance"),
+                            (["--listen", "nowhere:80"], "numeric"),
+                            (["--listen", "127.0.0.1"], "ADDRESS:PORT"),
+                            (["--listen", "127.0.0.1:99999"], "ADDRESS:PORT"),
+                            (["--listen", "[::1"], "ADDRESS:PORT"), (["--host", "a b"], "--host"),
+                            (["--host", ""], "--host"),
                             (["--host", "a:80"], "without port"), (["--quality", "5"], "10..100"), (["word"], "word"),
                             (["--listen", "1"] * 5, "4 times")]:
             code, out, err = self.run_web(*args)

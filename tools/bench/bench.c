@@ -66,12 +66,11 @@ static const struct sx_usage_option options[] = {
 		 "Orin NX may do"},
 	{"asleep", 0, NULL, SX_USAGE_FLAG, TO(asleep),
 	 .help = "sleep until a frame is done, as the daemon does; otherwise the cuda engine asks the device "
-		 "again and "
-		 "again, so that the chain does not hold the time that the system takes to wake a process"},
+		 "again and again, so that the chain does not hold the time that the system takes to wake a "
+		 "process"},
 	{"timeline", 0, "FILE", SX_USAGE_TEXT, TO(timeline), .offer = SX_OFFER_FILE,
 	 .help = "then capture frames in a thread of its own while others are computed, write when each was "
-		 "captured, "
-		 "submitted, computed and collected (CSV, microseconds), and draw some of them"},
+		 "captured, submitted, computed and collected (CSV, microseconds), and draw some of them"},
 	{"json", 0, NULL, SX_USAGE_FLAG, TO(json),
 	 .help = "one JSON object; several sizes and the table: an array"},
 };
@@ -89,10 +88,8 @@ static const struct sx_usage_exit exits[] = {
 static const struct sx_usage usage = {
 	.program = SX_PROGRAM,
 	.about = "Measures how long an engine takes, stage by stage: median, 99th percentile and maximum, in "
-		 "milliseconds. "
-		 "The chain is from pair in host memory to record in host memory, one frame at a time; then "
-		 "as many frames "
-		 "as there are contexts (engine.contexts) are kept in flight.",
+		 "milliseconds. The chain is from pair in host memory to record in host memory, one frame at "
+		 "a time; then as many frames as there are contexts (engine.contexts) are kept in flight.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.own = {.operands = ""},

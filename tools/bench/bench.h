@@ -51,9 +51,9 @@ struct bench_volume {
 };
 
 /*
- * chain: from pair in host memory to record in host memory, one frame at a time. engine: the share of it between the
- * engine's own start and end. part: what the case asks for. timed: the chain of an engine that measures stages only on
- * demand, while it does. pipelined_ms: from frame to frame with every context busy.
+ * chain: from pair in host memory to record in host memory, one frame at a time. engine: the share of it
+ * between the engine's own start and end. part: what the case asks for. timed: the chain of an engine that
+ * measures stages only on demand, while it does. pipelined_ms: from frame to frame with every context busy.
  */
 struct bench_result {
 	int frames;
@@ -96,14 +96,15 @@ void bench_summarize(struct bench_result *r);
 #define BENCH_SKIPPED (-1)
 int bench_run_open(struct bench_run *b, const struct bench_options *o, const struct bench_case *c);
 int bench_run_measure(struct bench_run *b, struct bench_result *r);
-/* Replaces the contexts. asleep: who waits sleeps, see sx_context_config. 0, or an exit code after a sentence. */
+/* Replaces the contexts. asleep: who waits sleeps (sx_context_config). 0, or an exit code after a message. */
 int bench_run_contexts(struct bench_run *b, int count, bool time_stages, bool asleep);
 /* The finished record into memory that is not the engine's: part of what is measured. */
 int bench_run_copy(struct bench_run *b, const struct sx_result *r);
 /* Accepts a zeroed or half-made one. */
 void bench_run_close(struct bench_run *b);
 
-/* Frames from a capture thread through all contexts: into o->timeline, as CSV, and bars on to. 0 or an exit code. */
+/* Frames from a capture thread through all contexts: into options->timeline, as CSV, and bars on to.
+ * 0 or an exit code. */
 int bench_timeline(struct bench_run *b, FILE *to);
 
 /* Every case of the standard table. 0, or the first exit code. */

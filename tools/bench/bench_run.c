@@ -238,7 +238,7 @@ static int run_frame(struct bench_run *b, int i, int64_t *chain_ns, const struct
 	return err;
 }
 
-/* Frames one after the other; those with a negative number warm up. timed: keeps stages, otherwise the whole. */
+/* Frames one after the other; those with a negative number warm up. timed: keeps stages, else the whole. */
 static int run_frames(struct bench_run *b, struct bench_result *result, bool timed)
 {
 	const struct sx_result *r;
@@ -288,7 +288,7 @@ static int run_pipelined(struct bench_run *b, struct bench_result *result)
 	return err < 0 ? err : 0;
 }
 
-/* What a frame would move and need with path costs kept one way or the other; the engine is opened for the question. */
+/* What a frame would move and need with path costs kept one way or the other; opens the engine to ask. */
 static void ask_volume(struct bench_run *b, enum sx_volume_choice volume, struct bench_volume *ret)
 {
 	struct sx_engine_params p = b->settings.engine;
@@ -313,7 +313,7 @@ static int failed(const struct bench_run *b, int r)
 	return bench_fail(EX_SOFTWARE, "the engine failed", sx_engine_failure(&b->engine, r));
 }
 
-/* An engine that measures stages only on demand is asked in a pass of its own: the whole is measured without. */
+/* An engine that measures stages only on demand is asked in a pass of its own: the whole is timed without. */
 int bench_run_measure(struct bench_run *b, struct bench_result *result)
 {
 	int r = run_frames(b, result, false), code;

@@ -1,6 +1,7 @@
 /*
- * stixel-bench: when each frame was captured, computed and collected. A thread writes pairs into pinned slots, as a
- * camera does; the main thread keeps every context busy and collects in order, as the daemon's frame thread does.
+ * stixel-bench: when each frame was captured, computed and collected. A thread writes pairs into pinned
+ * slots, as a camera does; the main thread keeps every context busy and collects in order, as the daemon's
+ * frame thread does.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +13,6 @@
 #include <sysexits.h>
 
 #include "base/clock.h"
-#include "base/spsc.h"
 #include "tools/bench/bench.h"
 
 #define BARS 10	   /* frames that are drawn */
@@ -177,7 +177,7 @@ static int64_t common(int64_t a, int64_t b, int64_t c, int64_t d)
 }
 
 /* One frame as a line of characters over [zero, zero + COLUMNS * step). */
-static void draw(const struct row *r, int64_t zero, int64_t step, char *line)
+static void timeline_draw(const struct row *r, int64_t zero, int64_t step, char *line)
 {
 	const struct {
 		int64_t from, to;
@@ -212,12 +212,12 @@ static void print_bars(const struct timeline *t, FILE *to)
 		"ms a character\n",
 		(double)span / COLUMNS / 1e6);
 	for (int i = first; i < last; i++) {
-		draw(&t->rows[i], zero, span / COLUMNS + 1, line);
+		timeline_draw(&t->rows[i], zero, span / COLUMNS + 1, line);
 		fprintf(to, "%6d %c |%s|\n", i + 1, 'A' + i % t->b->context_count, line);
 	}
 }
 
-/* Share of the computing time during which a later pair was being captured, and the same of other contexts. */
+/* Share of the computing time during which a later pair was captured, and the same of other contexts. */
 static void print_overlap(const struct timeline *t, FILE *to)
 {
 	int64_t busy = 0, capturing = 0, beside = 0, end = t->rows[t->frames - 1].collected;
@@ -263,7 +263,7 @@ static int make(struct timeline *t)
 	return 0;
 }
 
-static int run(struct timeline *t)
+static int timeline_run(struct timeline *t)
 {
 	pthread_t camera;
 	int error = pthread_create(&camera, NULL, capture, t), r;
@@ -289,7 +289,7 @@ int bench_timeline(struct bench_run *b, FILE *to)
 	if (!code)
 		code = make(&t);
 	if (!code)
-		code = run(&t);
+		code = timeline_run(&t);
 	if (!code)
 		code = write_csv(&t, b->options->timeline);
 	if (!code && to) {

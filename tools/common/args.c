@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,19 +20,6 @@ bool sx_parse_int(const char *text, int min, int max, int *ret)
 	if (end == text || *end || errno || v < min || v > max)
 		return false;
 	*ret = (int)v;
-	return true;
-}
-
-bool sx_parse_seconds(const char *text, double max, int *ret_ms)
-{
-	char *end;
-	double v;
-
-	errno = 0;
-	v = strtod(text, &end);
-	if (end == text || *end || errno || !(v >= 0.0 && v <= max))
-		return false;
-	*ret_ms = (int)lrint(v * 1000.0);
 	return true;
 }
 

@@ -10,8 +10,6 @@
 
 /* The whole text as a number in min..max; false otherwise. */
 bool sx_parse_int(const char *text, int min, int max, int *ret);
-/* Seconds with decimals, 0..max, as milliseconds. */
-bool sx_parse_seconds(const char *text, double max, int *ret_ms);
 /* "left", "disparity", both with a comma between them, or "none": bits 1u << enum stixel_plane. */
 bool sx_parse_images(const char *text, unsigned *kinds);
 /* "1242x375", each 1..65535. */

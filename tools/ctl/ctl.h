@@ -57,13 +57,6 @@ int ctl_export(const struct ctl *c);
 
 /* How long a daemon that works may take to answer. */
 #define CTL_ANSWER_MS 3000
-/*
- * GET target at the status socket of an instance: the system's daemon, then the user's own. The HTTP status code and the
- * body, to be freed, whatever the code; or negative errno as of sx_http_get(). why: a sentence, unless it is 200.
- */
-int ctl_get(const char *instance, const char *target, int timeout_ms, char **body, char *why,
-	    size_t why_bytes);
-
 /* A sentence on stderr why libstixel gave this error; returns the exit code. */
 int ctl_explain(const struct ctl *c, int error);
 /* The same after waiting so long for a frame: also -ETIMEDOUT. */

@@ -14,55 +14,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/common/instances.h"
+#include "tools/common/outfile.h"
 #include "tools/ctl/answer.h"
 #include "tools/ctl/ctl.h"
-#include "tools/common/http_get.h"
-#include "tools/common/outfile.h"
-
-/* Where the socket of an instance may lie: the system's daemon, then the user's own. */
-static int socket_path(const char *instance, int place, char *path, size_t bytes)
-{
-	const char *runtime = getenv("XDG_RUNTIME_DIR");
-
-	switch (place) {
-	case 0:
-		return snprintf(path, bytes, "/run/stixeld/%s/status.sock", instance);
-	case 1:
-		if (runtime && *runtime)
-			return snprintf(path, bytes, "%s/stixeld/%s/status.sock", runtime, instance);
-		return snprintf(path, bytes, "/run/user/%u/stixeld/%s/status.sock", (unsigned)getuid(),
-				instance);
-	default:
-		return -1;
-	}
-}
-
-int ctl_get(const char *instance, const char *target, int timeout_ms, char **body, char *why,
-	    size_t why_bytes)
-{
-	char path[256];
-	int r = -ENOENT;
-
-	*body = NULL;
-	for (int place = 0; r == -ENOENT || r == -ECONNREFUSED; place++) {
-		int n = socket_path(instance, place, path, sizeof(path));
-
-		if (n < 0 || (size_t)n >= sizeof(path))
-			break;
-		r = sx_http_get(path, target, timeout_ms, body, why, why_bytes);
-	}
-	if (r == -ENOENT || r == -ECONNREFUSED)
-		snprintf(why, why_bytes, "no stixeld runs as instance '%s'", instance);
-	else if (r >= 0 && r != 200)
-		snprintf(why, why_bytes, "%s answered %d to GET %s", path, r, target);
-	return r;
-}
 
 /* The body of GET target, to be freed, or NULL and the exit code. */
 static char *ask(const struct ctl *c, const char *target, int *code)
 {
 	char why[512] = "", *body = NULL;
-	int r = ctl_get(c->instance, target, CTL_ANSWER_MS, &body, why, sizeof(why));
+	int r = sx_instance_get(c->instance, target, CTL_ANSWER_MS, &body, why, sizeof(why));
 
 	if (r == 200)
 		return body;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/places.h"
 #include "ipc/frame.h"
 #include "ipc/instance.h"
 #include "ipc/ring.h"
@@ -352,7 +353,8 @@ static int claim(struct player *p, char *why, size_t why_bytes)
 	p->lock = sx_instance_lock(p->dir, NULL, why, why_bytes);
 	if (p->lock < 0)
 		return p->lock;
-	if ((size_t)snprintf(p->socket, sizeof(p->socket), "%s/frames.sock", p->dir) >= sizeof(p->socket)) {
+	if ((size_t)snprintf(p->socket, sizeof(p->socket), "%s/" SX_FRAMES_SOCKET, p->dir) >=
+	    sizeof(p->socket)) {
 		snprintf(why, why_bytes, "the path of the runtime folder is too long for a socket");
 		return -ENAMETOOLONG;
 	}

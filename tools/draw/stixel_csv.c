@@ -32,11 +32,10 @@ static struct fields fields_of(const struct stixel *s, double focal_baseline, co
 	return f;
 }
 
-const char *sx_class_name(unsigned kind)
+/* Kinds of a newer publisher are unknown ones. */
+static const char *class_name(unsigned kind)
 {
-	static const char *const names[] = {"ground", "object", "sky", "unknown"};
-
-	return names[kind < STIXEL_UNKNOWN ? kind : STIXEL_UNKNOWN];
+	return stixel_kind_name(kind < STIXEL_UNKNOWN ? kind : STIXEL_UNKNOWN);
 }
 
 void sx_csv_header(FILE *to)
@@ -49,8 +48,8 @@ void sx_csv_stixel(FILE *to, const struct stixel *s, double focal_baseline)
 	struct fields f = fields_of(s, focal_baseline, "");
 
 	fprintf(to, "%u,%u,%u,%s,%s,%s,%.6f,%u,%u,%s\n", s->column, s->row_top, s->row_bottom,
-		sx_class_name(s->kind), f.disparity, f.depth, s->slope_q14 / 16384.0, s->confidence,
-		s->support, f.label);
+		class_name(s->kind), f.disparity, f.depth, s->slope_q14 / 16384.0, s->confidence, s->support,
+		f.label);
 }
 
 void sx_json_stixel(FILE *to, const struct stixel *s, double focal_baseline)
@@ -61,6 +60,6 @@ void sx_json_stixel(FILE *to, const struct stixel *s, double focal_baseline)
 		"{\"column\":%u,\"row_top\":%u,\"row_bottom\":%u,\"class\":\"%s\",\"disparity\":%s,\"depth_"
 		"m\":%s,"
 		"\"slope\":%.6f,\"confidence\":%u,\"support\":%u,\"label\":%s}",
-		s->column, s->row_top, s->row_bottom, sx_class_name(s->kind), f.disparity, f.depth,
+		s->column, s->row_top, s->row_bottom, class_name(s->kind), f.disparity, f.depth,
 		s->slope_q14 / 16384.0, s->confidence, s->support, f.label);
 }

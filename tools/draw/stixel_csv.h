@@ -21,7 +21,4 @@ void sx_csv_stixel(FILE *to, const struct stixel *s, double focal_baseline);
 /* The same as a JSON object; unknown fields are null. */
 void sx_json_stixel(FILE *to, const struct stixel *s, double focal_baseline);
 
-/* "ground", "object", "sky", "unknown". */
-const char *sx_class_name(unsigned kind);
-
 #endif

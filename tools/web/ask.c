@@ -10,31 +10,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "ipc/instance.h"
-#include "tools/common/http_get.h"
+#include "tools/common/instances.h"
 
-enum { TIMEOUT_MS = 2000, PLACES = 2 };
+enum { TIMEOUT_MS = 2000 };
 
 static const char ring_prefix[] = "stixeld.";
 static const char *const targets[WEB_PAGES] = {
 	[WEB_PAGE_STATUS] = "/status", [WEB_PAGE_METRICS] = "/metrics"};
-
-/* Where the folders of instances may lie: the system's daemons, then the user's own. */
-static void place(int which, char *path, size_t bytes)
-{
-	const char *runtime = getenv("XDG_RUNTIME_DIR");
-
-	if (which == 0)
-		snprintf(path, bytes, "/run/stixeld");
-	else if (runtime && *runtime)
-		snprintf(path, bytes, "%s/stixeld", runtime);
-	else
-		snprintf(path, bytes, "/run/user/%u/stixeld", (unsigned)getuid());
-}
 
 bool web_ask_may(const struct web_names *only, const char *name)
 {
@@ -44,9 +29,19 @@ bool web_ask_may(const struct web_names *only, const char *name)
 	return only->count == 0;
 }
 
-static void add_name(struct web_names *names, const char *name, const struct web_names *only)
+/* Names that are found, and those that are wanted (all if it is empty). */
+struct search {
+	struct web_names *names;
+	const struct web_names *only;
+};
+
+static void ask_add_name(void *user, const char *name)
 {
-	if (sx_instance_check(name, NULL, 0) < 0 || !web_ask_may(only, name) || names->count == WEB_INSTANCES)
+	const struct search *s = user;
+	struct web_names *names = s->names;
+
+	if (sx_instance_check(name, NULL, 0) < 0 || !web_ask_may(s->only, name) ||
+	    names->count == WEB_INSTANCES)
 		return;
 	for (size_t i = 0; i < names->count; i++)
 		if (strcmp(names->name[i], name) == 0)
@@ -54,28 +49,13 @@ static void add_name(struct web_names *names, const char *name, const struct web
 	snprintf(names->name[names->count++], WEB_NAME_BYTES, "%s", name);
 }
 
-static bool has_status(const char *folder, const char *name)
+static void ask_find_rings(struct search *s)
 {
-	char path[4096];
-	struct stat st;
-	int n = snprintf(path, sizeof(path), "%s/%s/status.sock", folder, name);
+	DIR *d = opendir("/dev/shm");
 
-	return n > 0 && (size_t)n < sizeof(path) && stat(path, &st) == 0 && S_ISSOCK(st.st_mode);
-}
-
-static void scan(struct web_names *names, const char *folder, bool rings, const struct web_names *only)
-{
-	DIR *d = opendir(folder);
-	struct dirent *e;
-
-	while (d && (e = readdir(d))) {
-		const char *name = e->d_name;
-
-		if (rings && strncmp(name, ring_prefix, strlen(ring_prefix)) == 0)
-			add_name(names, name + strlen(ring_prefix), only);
-		else if (!rings && name[0] != '.' && has_status(folder, name))
-			add_name(names, name, only);
-	}
+	for (struct dirent *e; d && (e = readdir(d));)
+		if (strncmp(e->d_name, ring_prefix, strlen(ring_prefix)) == 0)
+			ask_add_name(s, e->d_name + strlen(ring_prefix));
 	if (d)
 		closedir(d);
 }
@@ -87,14 +67,11 @@ static int by_name(const void *a, const void *b)
 
 void web_ask_instances(struct web_names *ret, const struct web_names *only)
 {
-	char folder[4000];
+	struct search s = {ret, only};
 
 	memset(ret, 0, sizeof(*ret));
-	scan(ret, "/dev/shm", true, only);
-	for (int i = 0; i < PLACES; i++) {
-		place(i, folder, sizeof(folder));
-		scan(ret, folder, false, only);
-	}
+	ask_find_rings(&s);
+	sx_instances_find(ask_add_name, &s);
 	qsort(ret->name, ret->count, WEB_NAME_BYTES, by_name);
 }
 
@@ -113,23 +90,6 @@ void web_asks_finish(struct web_asks *a)
 			free(a->answer[page][i].body);
 			pthread_mutex_destroy(&a->answer[page][i].lock);
 		}
-}
-
-static int fetch(const char *instance, const char *target, char **body, char *why, size_t why_bytes)
-{
-	char folder[4000], path[4200];
-	int r = -ENOENT;
-
-	for (int i = 0; i < PLACES && (r == -ENOENT || r == -ECONNREFUSED); i++) {
-		place(i, folder, sizeof(folder));
-		snprintf(path, sizeof(path), "%s/%s/status.sock", folder, instance);
-		r = sx_http_get(path, target, TIMEOUT_MS, body, why, why_bytes);
-	}
-	if (r == -ENOENT || r == -ECONNREFUSED) {
-		snprintf(why, why_bytes, "no stixeld runs as instance '%s'", instance);
-		return -ENOENT;
-	}
-	return r;
 }
 
 /* Two names at one place only forget each other's answers. */
@@ -154,7 +114,7 @@ static void renew(struct web_answer *w, const char *instance, enum web_page page
 	w->body = NULL;
 	w->why[0] = '\0';
 	snprintf(w->instance, sizeof(w->instance), "%s", instance);
-	w->code = fetch(instance, targets[page], &w->body, w->why, sizeof(w->why));
+	w->code = sx_instance_get(instance, targets[page], TIMEOUT_MS, &w->body, w->why, sizeof(w->why));
 	w->asked_ns = sx_now_ns();
 }
 

@@ -98,8 +98,10 @@ static void print_layout(void)
 	STIXEL_FIELD(confidence);
 	puts("};");
 	printf("export const DISPARITY_UNKNOWN = %u;\n", STIXEL_DISPARITY_UNKNOWN);
-	printf("export const KIND = {ground: %d, object: %d, sky: %d, unknown: %d};\n", STIXEL_GROUND,
-	       STIXEL_OBJECT, STIXEL_SKY, STIXEL_UNKNOWN);
+	printf("// in the order of their numbers\nexport const KIND = {");
+	for (unsigned kind = STIXEL_GROUND; kind <= STIXEL_UNKNOWN; kind++)
+		printf("%s%s: %u", kind ? ", " : "", stixel_kind_name(kind), kind);
+	puts("};");
 	printf("export const ROAD_NONE = %d;\n", STIXEL_ROAD_NONE);
 	puts("// offsets in a message's header");
 	puts("export const MESSAGE = {");

@@ -371,7 +371,9 @@ static size_t load_file(const char *path, uint8_t *data, size_t room)
 	return n;
 }
 
-/* Cut short at every length, and with random bytes changed: an error with a sentence, or a picture; no more. */
+/*
+ * Cut short at every length, and with random bytes changed: an error with a sentence, or a picture; no more.
+ */
 static void break_file(const char *path, uint64_t seed)
 {
 	static uint8_t good[65536], bad[65536];
@@ -427,82 +429,6 @@ static void test_broken_files(void **state)
 #endif
 }
 
-static void test_writing_gives_back_the_same(void **state)
-{
-	struct sx_image a, b, m;
-
-	assert_int_equal(sx_image_init(&a, SX_PIXEL_U8, W, H), 0);
-	assert_int_equal(sx_image_init(&b, SX_PIXEL_U16, W, H), 0);
-	for (int y = 0; y < H; y++) {
-		fill(sx_image_row(&a, y), W, (uint64_t)y);
-		fill(sx_image_row(&b, y), W * 2, (uint64_t)y + 100);
-	}
-	assert_int_equal(sx_png_write(in_folder(folder, "wa.png"), &a, why, sizeof(why)), 0);
-	assert_int_equal(sx_png_write(in_folder(folder, "wb.png"), &b, why, sizeof(why)), 0);
-	m = read_good(in_folder(folder, "wa.png"), SX_PIXEL_U8);
-	assert_true(check_same("grey", 0, &a, &m, 0));
-	sx_image_finish(&m);
-	m = read_good(in_folder(folder, "wb.png"), SX_PIXEL_Y16);
-	m.pixel = SX_PIXEL_U16;
-	assert_true(check_same("16 bit", 0, &b, &m, 0));
-	sx_image_finish(&m);
-	sx_image_finish(&a);
-	sx_image_finish(&b);
-	assert_int_equal(sx_image_init(&a, SX_PIXEL_RGB24, W, H), 0);
-	for (int y = 0; y < H; y++)
-		fill(sx_image_row(&a, y), W * 3, (uint64_t)y + 200);
-	assert_int_equal(sx_png_write(in_folder(folder, "wc.png"), &a, why, sizeof(why)), 0);
-	m = read_good(in_folder(folder, "wc.png"), SX_PIXEL_U8);
-	for (int i = 0; i < W * H; i++) {
-		const uint8_t *p = (uint8_t *)sx_image_row(&a, i / W) + 3 * (i % W);
-
-		assert_int_equal(at(&m, i % W, i / W), grey(p[0], p[1], p[2]));
-	}
-	sx_image_finish(&m);
-	a.pixel = SX_PIXEL_U32;
-	assert_int_equal(sx_png_write(in_folder(folder, "wd.png"), &a, why, sizeof(why)), -EINVAL);
-	sx_image_finish(&a);
-}
-
-static void test_disparity_files(void **state)
-{
-	static const uint16_t q4[] = {0, 1, 16, 1000, 4095, 4096, 0xfffe, SX_DISPARITY_INVALID};
-	static const uint16_t back[] = {0, 1, 16, 1000, 4095, 4096, 4096, SX_DISPARITY_INVALID};
-	static const uint16_t stored[] = {1, 16, 256, 16000, 65520, 65535, 65535, 0};
-	struct sx_image a = {(void *)(uintptr_t)q4, 8, 1, sizeof(q4), SX_PIXEL_U16}, m;
-	const char *path = in_folder(folder, "d.png");
-
-	assert_int_equal(sx_disparity_write(path, &a, why, sizeof(why)), 0);
-	assert_int_equal(sx_image_read(path, &m, why, sizeof(why)), 0);
-	assert_memory_equal(m.data, stored, sizeof(stored));
-	sx_image_finish(&m);
-	assert_int_equal(sx_disparity_read(path, &m, why, sizeof(why)), 0);
-	assert_int_equal(m.pixel, SX_PIXEL_U16);
-	assert_memory_equal(m.data, back, sizeof(back));
-	sx_image_finish(&m);
-	write_ramp(path, W, H, 0);
-	assert_int_equal(sx_disparity_read(path, &m, why, sizeof(why)), -EBADMSG);
-	assert_non_null(strstr(why, "a disparity map has 16 bits a pixel, this has grey8"));
-}
-
-/* An error leaves no file, neither under its name nor beside it, and an older one untouched. */
-static void test_failed_writing_leaves_nothing(void **state)
-{
-	char missing[300], full[] = "/dev/full/x.png";
-	uint8_t pixels[16] = {0};
-	struct sx_image a = {pixels, 4, 4, 4, SX_PIXEL_U8};
-
-	snprintf(missing, sizeof(missing), "%s/no/such/folder.png", folder);
-	assert_int_equal(sx_png_write(missing, &a, why, sizeof(why)), -ENOENT);
-	assert_non_null(strstr(why, "no/such/folder.png: No such file"));
-	assert_int_equal(sx_png_write(full, &a, why, sizeof(why)), -ENOTDIR);
-	assert_int_equal(mkdir(in_folder(folder, "full/taken.png"), 0755), 0);
-	assert_true(sx_png_write(in_folder(folder, "full/taken.png"), &a, why, sizeof(why)) < 0);
-	assert_int_equal(rmdir(in_folder(folder, "full/taken.png")), 0);
-	snprintf(missing, sizeof(missing), "%s/full", folder);
-	assert_int_equal(rmdir(missing), 0); /* nothing else was in it */
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -517,9 +443,6 @@ int main(void)
 		cmocka_unit_test(test_bombs),
 		cmocka_unit_test(test_must_fit),
 		cmocka_unit_test(test_broken_files),
-		cmocka_unit_test(test_writing_gives_back_the_same),
-		cmocka_unit_test(test_disparity_files),
-		cmocka_unit_test(test_failed_writing_leaves_nothing),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -152,7 +152,9 @@ static void test_wrong_parameters(void **state)
 	sx_scene_destroy(NULL);
 }
 
-/* Ground is where the road's line says, or on the pavement, a kerb (9 cm) higher; never between or elsewhere. */
+/*
+ * Ground is where the road's line says, or on the pavement, a kerb (9 cm) higher; never between or elsewhere.
+ */
 static void test_ground_is_a_plane(void **state)
 {
 	struct street s;
@@ -255,7 +257,9 @@ static void test_disparity_leads_to_the_same_surface(void **state)
 	}
 }
 
-/* The right picture's own depth, seen from the left: a visible point is the nearest thing on the right pixel. */
+/*
+ * The right picture's own depth, seen from the left: a visible point is the nearest thing on the right pixel.
+ */
 static void check_hidden(const char *name)
 {
 	struct street s;
@@ -462,7 +466,10 @@ static struct ground_count count_ground(const struct sx_scene_truth *t)
 	return n;
 }
 
-/* The lowest pixels of a car, above ground: both are at the same distance, but for the wheels' and the bend's height. */
+/*
+ * The lowest pixels of a car, above ground: both are at the same distance, but for the wheels' and the bend's
+ * height.
+ */
 static void check_feet(const struct sx_scene_truth *t)
 {
 	long feet = 0, apart = 0;

@@ -1,9 +1,10 @@
 /*
- * Plays V4L2 drivers: defines the functions of capture/v4l2/v4l2_io.h, so that the source opens cameras that a test has made
- * up. As a kernel, it believes nothing: whoever breaks the contract of the API is aborted with a sentence.
+ * Plays V4L2 drivers: defines the functions of capture/v4l2/v4l2_io.h, so that the source opens cameras that
+ * a test has made up. As a kernel, it believes nothing: whoever breaks the contract of the API is aborted
+ * with a sentence.
  *
- * Waiting is real: a camera's descriptor is an eventfd that counts its filled buffers. What eventfds cannot tell (EPOLLPRI,
- * EPOLLERR) is added behind epoll_wait, which the linker wraps for these tests.
+ * Waiting is real: a camera's descriptor is an eventfd that counts its filled buffers. What eventfds cannot
+ * tell (EPOLLPRI, EPOLLERR) is added behind epoll_wait, which the linker wraps for these tests.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -96,12 +97,18 @@ struct fake_camera {
 
 /* Forgets all cameras and orders. Aborts when something is still open, mapped or exported. */
 void fake_reset(void);
-/* A camera that says that it does everything; modes: up to one whose fourcc is 0. The fake's, until fake_reset(). */
+/*
+ * A camera that says that it does everything; modes: up to one whose fourcc is 0. The fake's, until
+ * fake_reset().
+ */
 struct fake_camera *fake_add(const char *path, const struct fake_mode *modes);
 struct fake_camera *fake_add_control(struct fake_camera *c, const struct fake_control *control);
 struct fake_control *fake_control(struct fake_camera *c, uint32_t id);
 
-/* The nth call from now on (1: the next) of this request fails with this errno; FAKE_ALL_REQUESTS: of open, ioctl and mmap. */
+/*
+ * The nth call from now on (1: the next) of this request fails with this errno; FAKE_ALL_REQUESTS: of open,
+ * ioctl and mmap.
+ */
 void fake_fail(unsigned long request, int nth, int error);
 /* Whether that call has come. */
 bool fake_has_failed(void);

@@ -17,8 +17,8 @@
 #include "tests/check.h"
 
 /*
- * Adds images, "L10 R12": side and time, numbered from 0, and takes. want: "0+1" a pair, "u2" unpaired, "o3" overload, in the
- * order of the result.
+ * Adds images, "L10 R12": side and time, numbered from 0, and takes. want: "0+1" a pair, "u2" unpaired, "o3"
+ * overload, in the order of the result.
  */
 static void check_case(struct sx_pairing *p, int *number, const char *images, const char *want)
 {
@@ -284,8 +284,8 @@ static void test_random(void **state)
 /* --- cameras --- */
 
 /*
- * Two cameras with jitter of up to a quarter of the period together, which lose images, one of which comes later: whatever
- * both took of one time is a pair, and nothing else is.
+ * Two cameras with jitter of up to a quarter of the period together, which lose images, one of which comes
+ * later: whatever both took of one time is a pair, and nothing else is.
  */
 static void test_cameras(void **state)
 {

@@ -1,5 +1,6 @@
 /*
- * Source "v4l2": setting cameras up: what is chosen, what is refused and how, and what a failed attempt leaves behind.
+ * Source "v4l2": setting cameras up: what is chosen, what is refused and how, and what a failed attempt
+ * leaves behind.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

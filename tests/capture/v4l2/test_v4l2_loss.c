@@ -1,6 +1,6 @@
 /*
- * Source "v4l2" when cameras fail: each way of losing them says so in one sentence, counts every image and leaves nothing
- * behind; and those who are slow are not called lost.
+ * Source "v4l2" when cameras fail: each way of losing them says so in one sentence, counts every image and
+ * leaves nothing behind; and those who are slow are not called lost.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -142,7 +142,10 @@ static void test_all_damaged(void **state)
 	expect_lost(s, " s: " CASE_LEFT ": short image (1625 bytes)");
 }
 
-/* One camera has no buffer left, as its images wait for a partner; that the other one is damaged is seen all the same. */
+/*
+ * One camera has no buffer left, as its images wait for a partner; that the other one is damaged is seen all
+ * the same.
+ */
 static void test_all_damaged_and_none_left(void **state)
 {
 	struct sx_source_params p = case_params();

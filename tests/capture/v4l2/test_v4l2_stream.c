@@ -145,7 +145,10 @@ static void test_stamps(void **state)
 		     STIXEL_STAMP_SOFTWARE);
 }
 
-/* A driver that does not name its clock, but plainly means the monotonic one; a second ago, not a second ahead. */
+/*
+ * A driver that does not name its clock, but plainly means the monotonic one; a second ago, not a second
+ * ahead.
+ */
 static void test_stamps_of_no_clock(void **state)
 {
 	for (int sign = -1; sign <= 1; sign += 2) {
@@ -225,7 +228,9 @@ static void test_unpaired(void **state)
 	case_close(s);
 }
 
-/* Of its own memory a driver may write over what is ours (v4l2loopback): a picture is lost, not the camera. */
+/*
+ * Of its own memory a driver may write over what is ours (v4l2loopback): a picture is lost, not the camera.
+ */
 static void test_driver_that_goes_round(void **state)
 {
 	const struct fake_frame over = {.pattern = 2, .ns = CASE_TIME(2), .other_index = 2};
@@ -382,8 +387,8 @@ static bool woken(const struct sx_source *s)
 }
 
 /*
- * The descriptor tells of pictures, and sleeps when there is nothing. A release is silent (its thread wakes the one that
- * takes, daemon/handover.c): the buffers are with their drivers after the next call.
+ * The descriptor tells of pictures, and sleeps when there is nothing. A release is silent (its thread wakes
+ * the one that takes, daemon/handover.c): the buffers are with their drivers after the next call.
  */
 static void test_waking(void **state)
 {

@@ -51,7 +51,9 @@ int case_next(struct sx_source *s, struct sx_pair *pair, double seconds);
 void case_expect(struct sx_source *s, int result, const char *words);
 /* So much time passes in which nothing happens. */
 void case_wait(struct sx_source *s, int seconds);
-/* captured = dropped + given out, on both sides; on_way: images of each side that wait or are being decoded. */
+/*
+ * captured = dropped + given out, on both sides; on_way: images of each side that wait or are being decoded.
+ */
 void case_balanced(const struct sx_source *s, int on_way_left, int on_way_right);
 /* "left/right" of the images dropped for one reason. */
 void case_dropped(const struct sx_source *s, enum sx_image_drop why_dropped, int left, int right);

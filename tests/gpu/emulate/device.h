@@ -42,8 +42,4 @@ void sx_emulate_drain(void);
 bool sx_emulate_forbidden(void);
 bool sx_emulate_capturing(cudaStream_t stream);
 
-/* Is the range inside one allocation of the device, or inside pinned memory? */
-bool sx_emulate_is_device(const void *at, size_t bytes);
-bool sx_emulate_is_pinned(const void *at, size_t bytes);
-
 #endif

@@ -49,15 +49,8 @@ static const std::pair<const char *const, struct range> *find(const void *at, si
 	return (const char *)at + bytes <= r->first + r->second.bytes ? &*r : NULL;
 }
 
-bool sx_emulate_is_device(const void *at, size_t bytes)
-{
-	hold_lock hold(lock);
-	const auto *r = find(at, bytes);
-
-	return r && r->second.kind == DEVICE;
-}
-
-bool sx_emulate_is_pinned(const void *at, size_t bytes)
+/* The range lies inside one allocation of pinned memory. */
+static bool is_pinned(const void *at, size_t bytes)
 {
 	hold_lock hold(lock);
 	const auto *r = find(at, bytes);
@@ -196,7 +189,7 @@ cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned int fla
 {
 	SX_ENTER;
 	*device = NULL;
-	if (flags || !sx_emulate_property("map") || !sx_emulate_is_pinned(host, 1))
+	if (flags || !sx_emulate_property("map") || !is_pinned(host, 1))
 		return sx_emulate_error(cudaErrorInvalidValue);
 	*device = host;
 	return cudaSuccess;
@@ -255,8 +248,8 @@ static cudaError_t copy(void *dst, size_t dst_pitch, const void *src, size_t src
 		return sx_emulate_error(cudaErrorInvalidValue);
 	/* pageable host memory has been read, or has been written, when the call returns */
 	wait |= !sx_emulate_capturing(stream) &&
-		((kind == cudaMemcpyHostToDevice && !sx_emulate_is_pinned(src, src_bytes)) ||
-		 (kind == cudaMemcpyDeviceToHost && !sx_emulate_is_pinned(dst, dst_bytes)));
+		((kind == cudaMemcpyHostToDevice && !is_pinned(src, src_bytes)) ||
+		 (kind == cudaMemcpyDeviceToHost && !is_pinned(dst, dst_bytes)));
 	e = sx_emulate_enqueue(
 		"copy",
 		[=] {

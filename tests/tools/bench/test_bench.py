@@ -142,7 +142,8 @@ class Bench(Folder):
         self.assertIn("cuda", self.bench("--sms", "4", "-s", "engine.backend=cpu", want=64, module=MODULE).stderr)
         self.bench(*SMALL, "--frames", 1, "--timeline", self.path("no", "where"), want=73)
         self.bench("-s", "stereo.paths=3", want=78)
-        r = self.bench("-s", "engine.backend=cpu", "-s", "stereo.aggregation=fastdt", "-s", "stereo.fastdt=float", want=78)
+        floats = ["-s", "stereo.aggregation=fastdt", "-s", "stereo.fastdt=float"]
+        r = self.bench("-s", "engine.backend=cpu", *floats, want=78)
         self.assertIn("stereo.fastdt = float: only engine.backend = reference computes it", r.stderr)
         self.bench("-s", "engine.backend=cuda", want=69)
         r = self.bench(*SMALL, "-s", "stixels.method=slanted-exact", "--frames", 1, want=78, module=MODULE)

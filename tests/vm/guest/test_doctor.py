@@ -45,7 +45,8 @@ class Cameras(TestCase):
 
     def test_a_size_that_they_lack(self):
         found = self.doctor(1, size="640x362")
-        self.assert_found(found, "camera modes", "problem", "/dev/video0 does not offer 640x362, but GREY 320x180 at 60")
+        self.assert_found(found,
+                          "camera modes", "problem", "/dev/video0 does not offer 640x362, but GREY 320x180 at 60")
 
     def test_a_rate_that_they_do_not_reach(self):
         found = self.doctor(0, size="1280x720", fps=30)
@@ -60,7 +61,8 @@ class Cameras(TestCase):
 
     def test_absent(self):
         found = self.doctor(1, right="/dev/video9")
-        self.assert_found(found, "right camera", "problem", "/dev/video9: No such file", "/dev/video1 (vivid-001-vid-cap)")
+        self.assert_found(found, "right camera", "problem", "/dev/video9: No such file",
+                          "/dev/video1 (vivid-001-vid-cap)")
 
     def test_open_elsewhere(self):
         p = self.start("v4l2-ctl", "-d", "/dev/video1", "--stream-mmap", stdout=subprocess.DEVNULL,
@@ -87,7 +89,8 @@ class Rights(TestCase):
 
     def test_the_service_may_not(self):
         os.chmod("/dev/video0", 0o600)
-        self.assert_found(self.doctor(1), "left camera", "problem", "group video, mode 600: user stixeld, as the service")
+        self.assert_found(self.doctor(1), "left camera", "problem",
+                          "group video, mode 600: user stixeld, as the service")
 
     def test_the_service_may_and_you_may_not(self):
         found = self.doctor(0, before=["setpriv", "--reuid=1234", "--regid=1234", "--clear-groups"])

@@ -6,7 +6,8 @@ import os
 import signal
 import tempfile
 
-from guest import (CAMERA, CHEAP, HERE, IMAGES, PAIRS, SIZE, TestCase, camera, camera_settings, images, load, run, unload,
+from guest import (CAMERA, CHEAP, HERE, IMAGES, PAIRS, SIZE, TestCase, camera, camera_settings, images, load, run,
+                   unload,
                    until_flows, words)
 from harness import until
 

@@ -70,7 +70,8 @@ class UnitCase(TestCase):
     """systemd's view of the unit, and the daemon's own by its status."""
 
     SYNTHETIC = {"source.kind": "synthetic", "source.size": "96x64", "source.fps": 5, **CHEAP}
-    CAMERAS = {"source.kind": "v4l2", "source.left": "/dev/video0", "source.right": "/dev/video1", "source.size": "320x180",
+    CAMERAS = {"source.kind": "v4l2", "source.left": "/dev/video0", "source.right": "/dev/video1",
+               "source.size": "320x180",
                "source.fps": 5, "stixels.width": 16, **CHEAP}
 
     def setUp(self):
@@ -112,7 +113,8 @@ class UnitCase(TestCase):
     def stop_seconds(self):
         """From the end of being active to being gone, by systemd's clock."""
         run("systemctl", "stop", UNIT)
-        return (int(self.show("InactiveEnterTimestampMonotonic")) - int(self.show("ActiveExitTimestampMonotonic"))) / 1e6
+        begin, end = (int(self.show(s + "TimestampMonotonic")) for s in ("ActiveExit", "InactiveEnter"))
+        return (end - begin) / 1e6
 
     def until_restarted(self, times, limit=20):
         until(lambda: self.show("NRestarts") == str(times) and self.show("SubState") == "running", limit,
@@ -180,7 +182,8 @@ class Service(UnitCase):
 
     def test_wrong_configuration_is_not_restarted(self):
         self.configure({**self.SYNTHETIC, "source.fps": "-3"})
-        self.assertNotEqual(subprocess.run(["systemctl", "start", UNIT], capture_output=True, check=False).returncode, 0)
+        self.assertNotEqual(subprocess.run(["systemctl", "start", UNIT], capture_output=True, check=False).returncode,
+                            0)
         self.assertEqual((self.show("ActiveState"), self.show("ExecMainStatus")), ("failed", "78"))
         time.sleep(2.5)  # RestartSec=2
         self.assertEqual((self.show("ActiveState"), self.show("NRestarts")), ("failed", "0"))
@@ -193,7 +196,8 @@ class Service(UnitCase):
         self.addCleanup(reader.close)
         epoch, _ = until(reader.next, 10, "a frame")
         os.kill(int(self.show("MainPID")), signal.SIGSEGV)
-        new = until(lambda: (lambda f: f if f and f[0] != epoch else None)(reader.next()), 20, "a frame of the next life")
+        new = until(lambda: (lambda f: f if f and f[0] != epoch else None)(reader.next()), 20,
+                    "a frame of the next life")
         self.assertEqual("%016x" % new[0], self.i.status()["epoch"])
         self.until_restarted(1)
         self.assertEqual(self.show("Result"), "success")
@@ -212,7 +216,8 @@ class Service(UnitCase):
     def test_watchdog_finds_a_hung_engine(self):
         # the main thread lives and answers; only frames stay away. The engine of the tests hangs when it is told to
         shutil.copy(HERE + "/stixeld-fake", "/usr/local/bin/stixeld-fake")
-        self.start({"source.kind": "synthetic"}, "WatchdogSec=2\nRestartSec=300ms\nEnvironment=FAKE_INTERVAL_US=50000 FAKE_HANG_AT=20\n"
+        self.start({"source.kind": "synthetic"},
+                   "WatchdogSec=2\nRestartSec=300ms\nEnvironment=FAKE_INTERVAL_US=50000 FAKE_HANG_AT=20\n"
                    "ExecStart=\nExecStart=/usr/local/bin/stixeld-fake --instance %i -c /etc/stixeld/%i.conf\n")
         self.i.until_published(10)
         self.until_restarted(1)
@@ -267,7 +272,8 @@ class Service(UnitCase):
         self.addCleanup(unload, "vivid")
         self.addCleanup(run, "systemctl", "stop", UNIT)
         self.assertEqual([os.path.realpath("/dev/stixeld/front-" + side) for side in ("left", "right")], nodes())
-        self.start({**self.CAMERAS, "source.left": "/dev/stixeld/front-left", "source.right": "/dev/stixeld/front-right"})
+        self.start({**self.CAMERAS, "source.left": "/dev/stixeld/front-left",
+                    "source.right": "/dev/stixeld/front-right"})
         status = self.i.until_published(2, 20)
         self.assertEqual(camera(status, "right")["path"], "/dev/stixeld/front-right")
 
@@ -285,7 +291,8 @@ class Service(UnitCase):
         files = glob.glob("/lib/systemd/system/stixeld@*")
         self.assertEqual(len(files), 2)
         for f in files:
-            shown = subprocess.run(["systemd-analyze", "verify", "--man=no", f.replace("@.", "@test.")], capture_output=True, text=True,
+            shown = subprocess.run(["systemd-analyze", "verify", "--man=no", f.replace("@.", "@test.")],
+                                   capture_output=True, text=True,
                                    check=False)
             self.assertEqual((shown.returncode, shown.stdout + shown.stderr), (0, ""))
         self.start(self.SYNTHETIC)

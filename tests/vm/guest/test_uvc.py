@@ -98,7 +98,8 @@ class Uvc(TestCase):
         light = []
         for path in paths:
             i = self.daemon({"source.kind": "files", "source.left": path, "source.right": path, "source.fps": 1,
-                             "source.loop": "yes", "output.planes": "left", "output.planes_when": "always"}, SMALL_IMAGES, name="decoder")
+                             "source.loop": "yes", "output.planes": "left", "output.planes_when": "always"},
+                            SMALL_IMAGES, name="decoder")
             i.until_published(1)
             light.append(left_image(i.ring(), 1))
             i.stop()

@@ -83,7 +83,8 @@ class Formats(TestCase):
             with self.subTest(memory=memory):
                 i = self.daemon(camera_settings("/dev/video0", "/dev/video1", format=name, memory=memory, fps=FPS,
                                                 size="%dx%d" % (WIDTH, HEIGHT), dmabuf_from="/dev/video2",
-                                                **{"output.planes": "left", "output.planes_when": "always", "output.slots": "64"}))
+                                                **{"output.planes": "left", "output.planes_when": "always",
+                                                   "output.slots": "64"}))
                 status = i.until_published(3, 30)
                 ring = i.ring()
                 i.process.kill()

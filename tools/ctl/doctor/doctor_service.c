@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "tools/common/args.h"
+#include "tools/common/instances.h"
 #include "tools/ctl/ctl.h"
 #include "tools/ctl/doctor/doctor.h"
 
@@ -329,7 +330,7 @@ static void say_state(struct doctor *d)
 void doctor_instance(struct doctor *d)
 {
 	char why[DOCTOR_WHY_BYTES], *body = NULL;
-	int r = ctl_get(d->instance, "/status", CTL_ANSWER_MS, &body, why, sizeof(why));
+	int r = sx_instance_get(d->instance, "/status", CTL_ANSWER_MS, &body, why, sizeof(why));
 	bool active = strcmp(d->unit.active, "active") == 0;
 
 	if (r == 200)

@@ -3,7 +3,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "tools/common/instances.h"
 #include "tools/ctl/answer.h"
-#include "tools/ctl/ctl.h"
 #include "tools/ctl/top/state.h"
 
 enum { ASK_MS = 1000 };
@@ -62,7 +61,7 @@ void sx_top_ask(struct sx_top *t)
 	json_t *j;
 
 	t->live = false;
-	if (ctl_get(t->instance, "/status", ASK_MS, &body, t->why, sizeof(t->why)) != 200) {
+	if (sx_instance_get(t->instance, "/status", ASK_MS, &body, t->why, sizeof(t->why)) != 200) {
 		remember_all(t, NULL);
 		free(body);
 		return;
@@ -101,53 +100,43 @@ bool sx_top_look(struct sx_top *t)
 	return r > 0;
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
+/* Neighbours of an instance in the order of the names; a name of two places counts once. */
+struct neighbours {
+	const char *name;
+	char next[SX_TOP_NAME_BYTES], before[SX_TOP_NAME_BYTES], first[SX_TOP_NAME_BYTES],
+		last[SX_TOP_NAME_BYTES]; /* empty: none; first and last of all others */
+};
 
-/* ".../NAME/status.sock" becomes NAME, in place. */
-static char *name_of(char *path)
+static void neighbour_take(void *user, const char *name)
 {
-	char *end = strrchr(path, '/'), *begin;
+	struct neighbours *n = user;
+	int order = strcmp(name, n->name);
 
-	*end = 0;
-	begin = strrchr(path, '/');
-	return begin ? begin + 1 : path;
+	if (order == 0 || strlen(name) >= SX_TOP_NAME_BYTES)
+		return;
+	if (order > 0 && (!*n->next || strcmp(name, n->next) < 0))
+		snprintf(n->next, sizeof(n->next), "%s", name);
+	if (order < 0 && strcmp(name, n->before) > 0)
+		snprintf(n->before, sizeof(n->before), "%s", name);
+	if (!*n->first || strcmp(name, n->first) < 0)
+		snprintf(n->first, sizeof(n->first), "%s", name);
+	if (strcmp(name, n->last) > 0)
+		snprintf(n->last, sizeof(n->last), "%s", name);
 }
 
 bool sx_top_neighbour(const struct sx_top *t, int step, char name[SX_TOP_NAME_BYTES])
 {
-	const char *runtime = getenv("XDG_RUNTIME_DIR");
-	char own[256];
-	glob_t found = {0};
-	bool ok = false;
-	int at = -1, count;
+	struct neighbours n = {.name = t->instance};
+	const char *found;
 
-	if (runtime && *runtime)
-		snprintf(own, sizeof(own), "%s/stixeld/*/status.sock", runtime);
+	sx_instances_find(neighbour_take, &n);
+	if (step > 0)
+		found = *n.next ? n.next : n.first;
 	else
-		snprintf(own, sizeof(own), "/run/user/%u/stixeld/*/status.sock", (unsigned)getuid());
-	glob("/run/stixeld/*/status.sock", 0, NULL, &found);
-	glob(own, GLOB_APPEND, NULL, &found);
-	count = (int)found.gl_pathc;
-	for (int i = 0; i < count; i++) {
-		char *word = name_of(found.gl_pathv[i]);
-
-		memmove(found.gl_pathv[i], word, strlen(word) + 1);
-	}
-	if (count)
-		qsort(found.gl_pathv, (size_t)count, sizeof(char *), by_name);
-	for (int i = 0; i < count; i++)
-		if (strcmp(found.gl_pathv[i], t->instance) == 0)
-			at = i;
-	if (count > (at >= 0)) {
-		at = at < 0 ? 0 : (at + step + count) % count;
-		snprintf(name, SX_TOP_NAME_BYTES, "%s", found.gl_pathv[at]);
-		ok = strcmp(name, t->instance) != 0;
-	}
-	globfree(&found);
-	return ok;
+		found = *n.before ? n.before : n.last;
+	if (*found)
+		snprintf(name, SX_TOP_NAME_BYTES, "%s", found);
+	return *found;
 }
 
 json_t *sx_top_latencies(const struct sx_top *t)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import {Birdseye} from "./birdseye.js";
 import {Chart, History} from "./charts.js";
+import {KIND} from "./layout.js";
 import {Link} from "./link.js";
 import {CLASS, DISTANCE} from "./palette.js";
 import {count, number, setText, showCameras, showFacts, showStages} from "./panels.js";
@@ -177,8 +178,8 @@ function paintScale() {
     c.fillStyle = `rgb(${colour})`;
     c.fillRect(255 - i, 0, 1, 1); // near on the left
   });
-  ["ground", "object", "sky"].forEach((name, kind) =>
-    document.querySelector(`.swatches .${name}`).style.setProperty("--swatch", `rgb(${CLASS[kind]})`));
+  Object.entries(KIND).forEach(([name, kind]) =>
+    document.querySelector(`.swatches .${name}`)?.style.setProperty("--swatch", `rgb(${CLASS[kind]})`));
 }
 
 // ---- state ----

@@ -3,7 +3,7 @@
 import {CLASS, DISTANCE, FAR_M, NEAR_M, FAR_PART, NEAR_PART} from "./palette.js";
 import {KIND, ROAD_NONE} from "./layout.js";
 
-const WORDS = ["ground", "object", "sky", "unknown"];
+const WORDS = Object.keys(KIND);
 // weights of colour over a picture, 0..1; and where there is none below
 const OVER = {ground: 0.24, object: 0.59, sky: 0.36}, ALONE = {ground: 0.42, object: 0.92, sky: 0.42};
 const DARK = [18, 20, 26];

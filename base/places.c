@@ -1,0 +1,61 @@
+/*
+ * Where an instance lives: /run/stixeld, XDG_RUNTIME_DIR, /run/user/UID.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/places.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool sx_place_folder(enum sx_place place, char *folder, size_t bytes)
+{
+	const char *runtime = secure_getenv(SX_PLACE_VARIABLE);
+	int n = -1;
+
+	if (place == SX_PLACE_SYSTEM)
+		n = snprintf(folder, bytes, "%s", SX_PLACE_SYSTEM_DIR);
+	else if (place == SX_PLACE_RUNTIME && runtime && runtime[0] == '/')
+		n = snprintf(folder, bytes, "%s%s", runtime, SX_PLACE_PROGRAM_DIR);
+	else if (place == SX_PLACE_USER)
+		n = snprintf(folder, bytes, "%s/%u%s", SX_PLACE_USER_DIR, (unsigned)geteuid(),
+			     SX_PLACE_PROGRAM_DIR);
+	if (n >= 0 && (size_t)n < bytes)
+		return true;
+	folder[0] = 0;
+	return false;
+}
+
+bool sx_place_path(enum sx_place place, const char *instance, const char *file, char *path, size_t bytes)
+{
+	size_t used = 0;
+	int n = -1;
+
+	if (sx_place_folder(place, path, bytes)) {
+		used = strlen(path);
+		n = snprintf(path + used, bytes - used, "/%s%s%s", instance, file ? "/" : "",
+			     file ? file : "");
+	}
+	if (n >= 0 && (size_t)n < bytes - used)
+		return true;
+	path[0] = 0;
+	return false;
+}
+
+bool sx_place_passed(int error)
+{
+	switch (error < 0 ? -error : error) {
+	case ENOENT:
+	case ENOTDIR:
+	case ENAMETOOLONG: /* no socket can lie there */
+	case ECONNREFUSED:
+	case EACCES:
+	case EPERM:
+		return true;
+	default:
+		return false;
+	}
+}

@@ -1,0 +1,47 @@
+/*
+ * Where an instance lives: a folder for lock and sockets, in one of three places. The only text that spells
+ * them; the daemon, libstixel, every program and the completion of the shells take them from here.
+ *
+ * Whoever looks for an instance asks the places in the order of enum sx_place and takes the first that
+ * answers. sx_place_passed() says which failures let it go on.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_BASE_PLACES_H
+#define SX_BASE_PLACES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SX_PLACE_SYSTEM_DIR "/run/stixeld"
+#define SX_PLACE_VARIABLE "XDG_RUNTIME_DIR"
+#define SX_PLACE_USER_DIR "/run/user"	/* /UID follows */
+#define SX_PLACE_PROGRAM_DIR "/stixeld" /* below both places of a user */
+
+/* Of an instance's folder. */
+#define SX_STATUS_SOCKET "status.sock"
+#define SX_FRAMES_SOCKET "frames.sock"
+
+enum sx_place {
+	SX_PLACE_SYSTEM,  /* /run/stixeld: daemons of root and of systemd */
+	SX_PLACE_RUNTIME, /* $XDG_RUNTIME_DIR/stixeld: the user's own */
+	SX_PLACE_USER,	  /* /run/user/UID/stixeld: the same without the variable */
+	SX_PLACES
+};
+
+/*
+ * The folder of a place; folders of instances lie in it. False, and folder is empty: there is no such place
+ * here, because the variable is not set, is no absolute path or must not be trusted (set-user-ID, file
+ * capabilities), or because folder has too few bytes. Nothing is looked up on disk: the folder need not
+ * exist. Any thread, while nobody changes the environment.
+ */
+bool sx_place_folder(enum sx_place place, char *folder, size_t bytes);
+/* The same for FOLDER/instance/file; file may be NULL: FOLDER/instance. The name is checked by the caller. */
+bool sx_place_path(enum sx_place place, const char *instance, const char *file, char *path, size_t bytes);
+/*
+ * Errno (positive or negative) of a connection that failed: nobody listens in this place, or it is not open
+ * to this user: the next place is asked. Anything else comes from an instance that is there.
+ */
+bool sx_place_passed(int error);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * The rows of figures.h as tables.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ipc/figures.h"
+
+#include <stddef.h>
+
+const struct sx_figure_row sx_figures[SX_FIG_END] = {
+#define FIGURE(id, kind, object, key, family, label) \
+	[SX_FIG_##id] = {SX_FIGURE_##kind, object, key, SX_FAMILY_##family, label},
+#include "ipc/figures.def"
+};
+
+const struct sx_camera_row sx_camera_figures[SX_CAMERA_END] = {
+#define CAMERA_FIGURE(id, key, family) [SX_CAMERA_##id] = {key, SX_FAMILY_##family},
+#include "ipc/figures.def"
+};
+
+const struct sx_family_row sx_families[SX_FAMILY_END] = {
+#define FAMILY(id, name, type, unit, digits, labels, help) \
+	[SX_FAMILY_##id] = {name, SX_FAMILY_TYPE_##type, unit, digits, labels, help},
+#include "ipc/figures.def"
+};
+
+const char *sx_family_type_name(enum sx_family_type type)
+{
+	static const char *const names[] = {
+		[SX_FAMILY_TYPE_INFO] = "info",	      [SX_FAMILY_TYPE_STATESET] = "stateset",
+		[SX_FAMILY_TYPE_GAUGE] = "gauge",     [SX_FAMILY_TYPE_COUNTER] = "counter",
+		[SX_FAMILY_TYPE_SUMMARY] = "summary",
+	};
+
+	return names[type];
+}

@@ -1,0 +1,146 @@
+/*
+ * Where an instance lives: the three places, their order, and what is no place.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/places.h"
+
+static void three_places_in_their_order(void **state)
+{
+	char folder[128], want[128];
+
+	assert_int_equal(setenv("XDG_RUNTIME_DIR", "/somewhere/else", 1), 0);
+	assert_int_equal(SX_PLACES, 3);
+	assert_true(sx_place_folder((enum sx_place)0, folder, sizeof(folder)));
+	assert_string_equal(folder, "/run/stixeld");
+	assert_true(sx_place_folder((enum sx_place)1, folder, sizeof(folder)));
+	assert_string_equal(folder, "/somewhere/else/stixeld");
+	assert_true(sx_place_folder((enum sx_place)2, folder, sizeof(folder)));
+	snprintf(want, sizeof(want), "/run/user/%u/stixeld", (unsigned)geteuid());
+	assert_string_equal(folder, want);
+	assert_true(sx_place_path(SX_PLACE_RUNTIME, "cam", NULL, folder, sizeof(folder)));
+	assert_string_equal(folder, "/somewhere/else/stixeld/cam");
+	assert_true(sx_place_path(SX_PLACE_SYSTEM, "cam", SX_FRAMES_SOCKET, folder, sizeof(folder)));
+	assert_string_equal(folder, "/run/stixeld/cam/frames.sock");
+}
+
+static void what_the_variable_must_not_say(void **state)
+{
+	char folder[128] = "old";
+
+	assert_int_equal(unsetenv("XDG_RUNTIME_DIR"), 0);
+	assert_false(sx_place_folder(SX_PLACE_RUNTIME, folder, sizeof(folder)));
+	assert_string_equal(folder, "");
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(setenv("XDG_RUNTIME_DIR", i ? "relative/path" : "", 1), 0);
+		snprintf(folder, sizeof(folder), "old");
+		assert_false(
+			sx_place_path(SX_PLACE_RUNTIME, "cam", SX_STATUS_SOCKET, folder, sizeof(folder)));
+		assert_string_equal(folder, "");
+	}
+	assert_true(sx_place_folder(SX_PLACE_USER, folder, sizeof(folder)));
+}
+
+/* Every size: whole, or nothing at all. */
+static void a_short_buffer_gets_nothing(void **state)
+{
+	static const char want[] = "/a/stixeld/cam/status.sock";
+
+	assert_int_equal(setenv("XDG_RUNTIME_DIR", "/a", 1), 0);
+	for (size_t bytes = 1; bytes < sizeof(want) + 3; bytes++) {
+		char *path = malloc(bytes); /* on the heap: the sanitizer sees one byte too many */
+
+		assert_non_null(path);
+		assert_int_equal(sx_place_path(SX_PLACE_RUNTIME, "cam", SX_STATUS_SOCKET, path, bytes),
+				 bytes >= sizeof(want));
+		assert_string_equal(path, bytes >= sizeof(want) ? want : "");
+		free(path);
+	}
+}
+
+static void who_is_passed(void **state)
+{
+	static const int passed[] = {ENOENT, ENOTDIR, ENAMETOOLONG, ECONNREFUSED, EACCES, EPERM};
+	static const int ends[] = {0, EAGAIN, EBUSY, ETIMEDOUT, EPROTO, EPIPE, ENOMEM};
+
+	for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++) {
+		assert_true(sx_place_passed(passed[i]));
+		assert_true(sx_place_passed(-passed[i]));
+	}
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		assert_false(sx_place_passed(-ends[i]));
+}
+
+/* A set-user-ID copy of this program, run by somebody else, does not believe the variable. */
+static void a_privileged_program_does_not_believe_it(void **state)
+{
+	const char *self = *state;
+	char copy[] = "/tmp/stixel-places-XXXXXX", command[8192];
+	int fd, status;
+	pid_t pid;
+
+	if (geteuid() != 0)
+		skip();
+	fd = mkstemp(copy);
+	assert_true(fd >= 0);
+	close(fd);
+	snprintf(command, sizeof(command), "cp '%s' '%s' && chmod 4755 '%s'", self, copy, copy);
+	pid = fork();
+	if (pid == 0) {
+		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+		_exit(127);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	for (int other = 0; other < 2; other++) {
+		pid = fork();
+		if (pid == 0) {
+			setenv("XDG_RUNTIME_DIR", "/a", 1);
+			if (other && setresuid(65534, 65534, 65534) < 0)
+				_exit(126);
+			execl(copy, copy, "believes", (char *)NULL);
+			_exit(127);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFEXITED(status));
+		if (other && (WEXITSTATUS(status) == 126 || WEXITSTATUS(status) == 3)) {
+			unlink(copy);
+			skip(); /* no other user here, or a file system without set-user-ID */
+		}
+		assert_int_equal(WEXITSTATUS(status), other ? 1 : 0);
+	}
+	assert_int_equal(unlink(copy), 0);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(three_places_in_their_order),
+		cmocka_unit_test(what_the_variable_must_not_say),
+		cmocka_unit_test(a_short_buffer_gets_nothing),
+		cmocka_unit_test(who_is_passed),
+		cmocka_unit_test_prestate(a_privileged_program_does_not_believe_it, argv[0]),
+	};
+	char folder[128];
+
+	if (argc == 2 && strcmp(argv[1], "believes") == 0) {
+		if (getuid() != 0 && geteuid() != 0)
+			return 3;
+		return sx_place_folder(SX_PLACE_RUNTIME, folder, sizeof(folder)) ? 0 : 1;
+	}
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,69 @@
+/*
+ * Status sockets of the instances in all places.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/common/instances.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/places.h"
+#include "tools/common/http_get.h"
+
+int sx_instance_get(const char *instance, const char *target, int timeout_ms, char **body, char *why,
+		    size_t why_bytes)
+{
+	char path[PATH_MAX], first_why[512];
+	int r, first = -ENOENT; /* a place that is not open to us is told rather than one with nobody in it */
+
+	*body = NULL;
+	for (int place = 0; place < SX_PLACES; place++) {
+		if (!sx_place_path((enum sx_place)place, instance, SX_STATUS_SOCKET, path, sizeof(path)))
+			continue;
+		r = sx_http_get(path, target, timeout_ms, body, why, why_bytes);
+		if (r >= 0 && r != 200)
+			snprintf(why, why_bytes, "%s answered %d to GET %s", path, r, target);
+		if (r >= 0 || !sx_place_passed(r))
+			return r;
+		if (first == -ENOENT && r != -ECONNREFUSED) {
+			first = r;
+			snprintf(first_why, sizeof(first_why), "%s", why);
+		}
+	}
+	if (first == -ENOENT)
+		snprintf(why, why_bytes, "no stixeld runs as instance '%s'", instance);
+	else
+		snprintf(why, why_bytes, "%s", first_why);
+	return first;
+}
+
+static bool has_status_socket(const char *folder, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int n = snprintf(path, sizeof(path), "%s/%s/" SX_STATUS_SOCKET, folder, name);
+
+	return n > 0 && (size_t)n < sizeof(path) && stat(path, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
+void sx_instances_find(void (*take)(void *user, const char *name), void *user)
+{
+	char folder[PATH_MAX];
+
+	for (int place = 0; place < SX_PLACES; place++) {
+		DIR *d = NULL;
+
+		if (sx_place_folder((enum sx_place)place, folder, sizeof(folder)))
+			d = opendir(folder);
+		for (struct dirent *e; d && (e = readdir(d));)
+			if (e->d_name[0] != '.' && has_status_socket(folder, e->d_name))
+				take(user, e->d_name);
+		if (d)
+			closedir(d);
+	}
+}
