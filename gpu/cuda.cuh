@@ -1,6 +1,7 @@
 /*
- * What every kernel file includes first: the CUDA headers and the one way to launch. tests/gpu/emulate compiles the
- * same files for the CPU, where a launch means something else; kernels keep to what this header and simd.cuh name.
+ * What every kernel file includes first: the CUDA headers and the one way to launch. tests/gpu/emulate
+ * compiles the same files for the CPU, where a launch means something else; kernels keep to what this header
+ * and simd.cuh name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,7 @@
 /*
- * What a frame's kernels share: where its input lies, and what the host is told. Both blocks are pinned host memory
- * that the device sees, so that one captured graph serves every frame: kernels read addresses, not arguments.
+ * What a frame's kernels share: where its input lies, and what the host is told. Both blocks are pinned host
+ * memory that the device sees, so that one captured graph serves every frame: kernels read addresses, not
+ * arguments.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

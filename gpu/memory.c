@@ -31,7 +31,7 @@ static cudaError_t fill(struct sx_cuda_memory *m, void *block, const void *data,
 	return e ? e : cudaStreamSynchronize(m->stream);
 }
 
-static void *take(struct sx_cuda_memory *m, const void *data, size_t bytes)
+static void *memory_take(struct sx_cuda_memory *m, const void *data, size_t bytes)
 {
 	const size_t whole = rounded(bytes ? bytes : 1, ALIGN);
 	void *block = NULL;
@@ -58,7 +58,7 @@ static void *take(struct sx_cuda_memory *m, const void *data, size_t bytes)
 
 void *sx_cuda_take(struct sx_cuda_memory *m, size_t bytes)
 {
-	return take(m, NULL, bytes);
+	return memory_take(m, NULL, bytes);
 }
 
 void sx_cuda_lend(struct sx_cuda_memory *m, void *block, size_t bytes)
@@ -73,7 +73,7 @@ void *sx_cuda_take_scratch(struct sx_cuda_memory *m, size_t bytes)
 	unsigned char *block = m->lent;
 
 	if (m->error || whole > m->lent_bytes)
-		return take(m, NULL, bytes);
+		return memory_take(m, NULL, bytes);
 	m->lent += whole;
 	m->lent_bytes -= whole;
 	return block;
@@ -81,7 +81,7 @@ void *sx_cuda_take_scratch(struct sx_cuda_memory *m, size_t bytes)
 
 void *sx_cuda_upload(struct sx_cuda_memory *m, const void *data, size_t bytes)
 {
-	return take(m, data, bytes);
+	return memory_take(m, data, bytes);
 }
 
 void sx_cuda_take_image(struct sx_cuda_memory *m, struct sx_image *ret, enum sx_pixel pixel, int width,

@@ -21,8 +21,9 @@ extern "C" {
 
 /*
  * error: the first that happened; everything after it fails at once, so that only the end need be checked.
- * counting: nothing is taken, addresses are made up, only bytes are counted, so that a context knows what it needs
- *   before it takes anything. So whoever takes memory writes to it by sx_cuda_upload() alone until the first run.
+ * counting: nothing is taken, addresses are made up, only bytes are counted, so that a context knows what it
+ *   needs before it takes anything. So whoever takes memory writes to it by sx_cuda_upload() alone until the
+ *   first run.
  * stream: on which content is written (and waited for).
  * lent, lent_bytes: see sx_cuda_lend().
  */
@@ -40,9 +41,10 @@ struct sx_cuda_memory {
 /* Zeroed device memory, 256-byte aligned. NULL after an error. Not while a stream captures. */
 void *sx_cuda_take(struct sx_cuda_memory *m, size_t bytes);
 /*
- * Most of a context's memory is path sums, of which nobody needs anything once the winner is found. lend: they are
- * free from then on, until the next frame begins. scratch: memory for a stage behind that, whose content is lost
- * between frames and is garbage at first: of what was lent while that lasts, else as sx_cuda_take(). No two share any.
+ * Most of a context's memory is path sums, of which nobody needs anything once the winner is found. lend:
+ * they are free from then on, until the next frame begins. scratch: memory for a stage behind that, whose
+ * content is lost between frames and is garbage at first: of what was lent while that lasts, else as
+ * sx_cuda_take(). No two share any.
  */
 void sx_cuda_lend(struct sx_cuda_memory *m, void *block, size_t bytes);
 void *sx_cuda_take_scratch(struct sx_cuda_memory *m, size_t bytes);

@@ -1,8 +1,8 @@
 /*
- * Arithmetic on pairs of small integers. A pair word holds two integers v, |v| < 2048, each as the fp16 number
- * v * 2^-24: the bit pattern of v >= 0 is v itself, that of v < 0 is -v with the sign bit. fp16 adds and compares
- * such numbers exactly (subnormal or below 2^-13, nothing is rounded or flushed), at full rate on every architecture,
- * and its saturation to 0..1 is a clamp at 0. Zero is always +0.
+ * Arithmetic on pairs of small integers. A pair word holds two integers v, |v| < 2048, each as the fp16
+ * number v * 2^-24: the bit pattern of v >= 0 is v itself, that of v < 0 is -v with the sign bit. fp16 adds
+ * and compares such numbers exactly (subnormal or below 2^-13, nothing is rounded or flushed), at full rate
+ * on every architecture, and its saturation to 0..1 is a clamp at 0. Zero is always +0.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

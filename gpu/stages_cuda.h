@@ -1,12 +1,13 @@
 /*
- * The stages of the CUDA engine, in the order they run; gpu/host/graph.c calls them. Kernels of disparity are in gpu/stereo/,
- * those of stixels in gpu/stixels/; costs, winner, gpu/fastdt/, gpu/zncc/ and gpu/slanted/ have headers of their own. The meaning
- * of a stage is that of its header in stages/, the bytes are the same.
+ * The stages of the CUDA engine, in the order they run; gpu/host/graph.c calls them. Kernels of disparity are
+ * in gpu/stereo/, those of stixels in gpu/stixels/; costs, winner, gpu/fastdt/, gpu/zncc/ and gpu/slanted/
+ * have headers of their own. The meaning of a stage is that of its header in stages/, the bytes are the same.
  *
- * create: takes all device memory from m and uploads tables; NULL in *ret stays when it fails (0, -ENOMEM with
- *   m->error set, or -EINVAL). destroy frees host memory only (device memory belongs to m), accepts NULL.
- * run: launches on stream and returns; no allocation, no synchronisation, may be captured into a graph, and is
- *   captured only once: nothing that changes from frame to frame is a kernel argument.
+ * create: takes all device memory from m and uploads tables; NULL in *ret stays when it fails (0, -ENOMEM
+ *   with m->error set, or -EINVAL). destroy frees host memory only (device memory belongs to m), accepts
+ *   NULL.
+ * run: launches on stream and returns; no allocation, no synchronisation, may be captured into a graph, and
+ *   is captured only once: nothing that changes from frame to frame is a kernel argument.
  * Images are device views (sx_cuda_take_image), any pitch that is a multiple of 128 bytes.
  * sms: multiprocessors that the engine may use, where grids are sized by it.
  *
@@ -40,24 +41,28 @@ cudaError_t sx_ingest_cuda_run(const struct sx_ingest_cuda *s, const struct sx_c
 cudaError_t sx_census_cuda_run(const struct sx_image grey[2], const struct sx_image census[2],
 			       enum sx_cost cost, cudaStream_t stream);
 /*
- * Ingest and census in one launch, which saves reading grey back; the bytes of both are those of the two functions
- * above. Not for Y16 (cudaErrorInvalidValue): its grey depends on the whole pair.
+ * Ingest and census in one launch, which saves reading grey back; the bytes of both are those of the two
+ * functions above. Not for Y16 (cudaErrorInvalidValue): its grey depends on the whole pair.
  */
 cudaError_t sx_ingest_census_cuda_run(const struct sx_cuda_input *in, enum sx_pixel pixel,
 				      const struct sx_image grey[2], const struct sx_image census[2],
 				      enum sx_cost cost, cudaStream_t stream);
 
 /*
- * Path aggregation of SGM: all paths in one launch, each into a volume of its own (gpu/stereo/volume.cuh). costs: the cost volume
- * that run reads (the stored flow: fastest where memory is fast), or NULL: every path counts bits of descriptors itself
- * (the lean flow: least traffic, for integrated GPUs; descriptors of zncc have no bits to count).
+ * Path aggregation of SGM: all paths in one launch, each into a volume of its own (gpu/stereo/volume.cuh).
+ * costs: the cost volume that run reads (the stored flow: fastest where memory is fast), or NULL: every path
+ * counts bits of descriptors itself (the lean flow: least traffic, for integrated GPUs; descriptors of zncc
+ * have no bits to count).
  */
 struct sx_sgm_cuda;
 struct sx_cuda_volumes; /* gpu/stereo/winner_cuda.h */
 int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const struct sx_context_config *c,
 		       const uint8_t *costs);
 void sx_sgm_cuda_destroy(struct sx_sgm_cuda *s);
-/* Bytes of device memory read and written per frame, cost volume to winner, counted from the layout: reported, not used. */
+/*
+ * Bytes of device memory read and written per frame, cost volume to winner, counted from the layout:
+ * reported, not used.
+ */
 size_t sx_sgm_cuda_traffic(const struct sx_sgm_cuda *s);
 /* left: grey, read for p2_edge. descriptors: of both images, read by the lean flow. */
 cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image *left,
@@ -67,7 +72,8 @@ const struct sx_cuda_volumes *sx_sgm_cuda_volumes(const struct sx_sgm_cuda *s);
 
 /*
  * All filters at once: median, left-right check, speckles, confidence; one launch, or two with speckles.
- * winner, median: left and right map; median is winner where the filter is off. Maps hold less than 0x1000 or 0xffff.
+ * winner, median: left and right map; median is winner where the filter is off. Maps hold less than 0x1000 or
+ * 0xffff.
  * left_right: is disparity where no speckle filter runs. confidence: that of the winner, changed in place.
  */
 struct sx_filter_cuda;
@@ -79,7 +85,9 @@ cudaError_t sx_filter_cuda_run(const struct sx_filter_cuda *s, const struct sx_i
 			       const struct sx_image *disparity, const struct sx_image *confidence,
 			       cudaStream_t stream);
 
-/* road: device memory of the caller, ground_q4 included. finder: host-made tables of stages/stixels/road.h. */
+/*
+ * road: device memory of the caller, ground_q4 included. finder: host-made tables of stages/stixels/road.h.
+ */
 struct sx_road_finder_cuda;
 int sx_road_cuda_create(struct sx_road_finder_cuda **ret, struct sx_cuda_memory *m,
 			const struct sx_road_finder *finder, int sms);
@@ -109,8 +117,8 @@ cudaError_t sx_rdp_cuda_run(const struct sx_rdp_cuda *s, const struct sx_cuda_ro
 			    cudaStream_t stream);
 
 /*
- * Writes the record into pinned host memory: offsets, stixels, count, road. All pointers as the device sees them. height: of
- * the image.
+ * Writes the record into pinned host memory: offsets, stixels, count, road. All pointers as the device sees
+ * them. height: of the image.
  */
 struct sx_compact_cuda;
 int sx_compact_cuda_create(struct sx_compact_cuda **ret, struct sx_cuda_memory *m, const struct sx_params *p,

@@ -1,5 +1,6 @@
 /*
- * Stamps of the device's clock on their way to the host. A stamp itself is made by sx_cuda_mark() (stages_cuda.h).
+ * Stamps of the device's clock on their way to the host. A stamp itself is made by sx_cuda_mark()
+ * (stages_cuda.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +14,9 @@
 extern "C" {
 #endif
 
-/* Copies stamps[0 .. count-2] to host, as the device addresses it, and stamps host[count-1]. count: 1..1024. */
+/*
+ * Copies stamps[0 .. count-2] to host, as the device addresses it, and stamps host[count-1]. count: 1..1024.
+ */
 cudaError_t sx_stamps_cuda_deliver(const uint64_t *stamps, int count, uint64_t *host, cudaStream_t stream);
 
 #ifdef __cplusplus

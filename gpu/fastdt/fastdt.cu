@@ -1,19 +1,21 @@
 /*
- * FastDT: the passes to the right, to the left and down. Meaning: stages/stereo/fastdt.h; cells and recurrence: gpu/fastdt/fastdt.cuh;
- * up and the winner: gpu/fastdt/fastdt_winner.cu; weights and gain: gpu/fastdt/fastdt_guide.cu.
+ * FastDT: the passes to the right, to the left and down. Meaning: stages/stereo/fastdt.h; cells and
+ * recurrence: gpu/fastdt/fastdt.cuh; up and the winner: gpu/fastdt/fastdt_winner.cu; weights and gain:
+ * gpu/fastdt/fastdt_guide.cu.
  *
- * Work:    D/4 lanes walk a line (a row, a column), four disparities each; lines and lanes are one flat index. Nobody
- *          waits for another lane.
- * Memory:  D bytes of costs a pixel. To the right they are replaced by A, also a byte where the sum of the largest cost
- *          is one; to the left by codes of 8 bits (int8), or B goes to the second volume, of 16 bits a cell; down is done
- *          there in place. Fetched 8 to 24 positions ahead into shared memory, 16 to 32 KB a
- *          block; weights and what is subtracted one batch ahead into registers.
+ * Work:    D/4 lanes walk a line (a row, a column), four disparities each; lines and lanes are one flat
+ *          index. Nobody waits for another lane.
+ * Memory:  D bytes of costs a pixel. To the right they are replaced by A, also a byte where the sum of the
+ *          largest cost is one; to the left by codes of 8 bits (int8), or B goes to the second volume, of 16
+ *          bits a cell; down is done there in place. Fetched 8 to 24 positions ahead into shared memory, 16
+ *          to 32 KB a block; weights and what is subtracted one batch ahead into registers.
  * Ranges:  gpu/fastdt/fastdt.cuh.
  * Shapes:  any width and height, D any multiple of 32.
- * Speed:   bound by the integer pipe, with many multiprocessors by waiting; docs/lab-performance.md, "CUDA: FastDT".
+ * Speed:   bound by the integer pipe, with many multiprocessors by waiting; docs/lab-performance.md, "CUDA:
+ *          FastDT".
  *
- * The plane of the lowest disparity is 0 everywhere once it has been subtracted from itself. So from there on its place
- * belongs to O, whose input is 0 before the subtraction, and everybody knows that V(0) = 0.
+ * The plane of the lowest disparity is 0 everywhere once it has been subtracted from itself. So from there on
+ * its place belongs to O, whose input is 0 before the subtraction, and everybody knows that V(0) = 0.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,6 +36,7 @@ namespace /* types and templates of one name in two files would be one for the l
 struct pass {
 	const uint8_t *in;
 	uint8_t *out;
+	/* of planes: uint16_t and int16_t, as kernels say; typed here, they compile to more instructions */
 	const void *weights, *subtracted;
 	void *lowest; /* takes the cells of the first disparity's place; NULL: nobody asks for them */
 	int width, height, lanes;
@@ -165,7 +168,10 @@ template <typename IN, typename OUT, bool ACROSS, bool BACK, bool SUBTRACT> stru
 	}
 };
 
-/* LANES: of a line, or 0 where only the pass knows; those of 128 disparities are what the compiler should know. */
+/*
+ * LANES: of a line, or 0 where only the pass knows; those of 128 disparities are what the compiler should
+ * know.
+ */
 template <typename IN, typename OUT, bool ACROSS, bool BACK, bool SUBTRACT, int LANES>
 __global__ void __launch_bounds__(THREADS) pass_kernel(const struct pass p)
 {
@@ -202,7 +208,7 @@ __global__ void __launch_bounds__(THREADS) pass_kernel(const struct pass p)
 }
 
 template <typename IN, typename OUT, bool ACROSS, bool BACK, bool SUBTRACT>
-cudaError_t launch(const struct pass &p, cudaStream_t stream)
+cudaError_t launch_pass(const struct pass &p, cudaStream_t stream)
 {
 	const int threads = (ACROSS ? p.height : p.width) * p.lanes;
 	const size_t shared = (size_t)BATCH * batches_of<IN::words>() * THREADS * IN::words * 4;
@@ -334,10 +340,10 @@ static cudaError_t run_right(const struct sx_fastdt_cuda *s, struct pass p, cuda
 	p.lowest = is_coded(s) ? s->planes.lowest : NULL;
 	if (s->bytes) {
 		p.out = s->narrow;
-		return launch<sx_dt_matches, sx_dt_bytes, true, false, false>(p, stream);
+		return launch_pass<sx_dt_matches, sx_dt_bytes, true, false, false>(p, stream);
 	}
 	p.out = s->wide;
-	return launch<sx_dt_matches, sx_dt_halves, true, false, false>(p, stream);
+	return launch_pass<sx_dt_matches, sx_dt_halves, true, false, false>(p, stream);
 }
 
 static cudaError_t run_left(const struct sx_fastdt_cuda *s, struct pass p, cudaStream_t stream)
@@ -346,35 +352,40 @@ static cudaError_t run_left(const struct sx_fastdt_cuda *s, struct pass p, cudaS
 	if (is_coded(s)) {
 		p.out = s->narrow;
 		p.subtracted = s->planes.lowest;
-		return s->bytes ? launch<sx_dt_bytes, sx_dt_codes, true, true, true>(p, stream)
-				: launch<sx_dt_halves, sx_dt_codes, true, true, true>(p, stream);
+		return s->bytes ? launch_pass<sx_dt_bytes, sx_dt_codes, true, true, true>(p, stream)
+				: launch_pass<sx_dt_halves, sx_dt_codes, true, true, true>(p, stream);
 	}
 	p.out = s->wide;
 	p.lowest = s->planes.lowest;
-	return s->bytes ? launch<sx_dt_bytes, sx_dt_halves, true, true, false>(p, stream)
-			: launch<sx_dt_halves, sx_dt_halves, true, true, false>(p, stream);
+	return s->bytes ? launch_pass<sx_dt_bytes, sx_dt_halves, true, true, false>(p, stream)
+			: launch_pass<sx_dt_halves, sx_dt_halves, true, true, false>(p, stream);
 }
 
 static cudaError_t run_down(const struct sx_fastdt_cuda *s, struct pass p, cudaStream_t stream)
 {
 	if (is_coded(s)) {
 		p.in = s->narrow;
-		return launch<sx_dt_codes, sx_dt_halves, false, false, false>(p, stream);
+		return launch_pass<sx_dt_codes, sx_dt_halves, false, false, false>(p, stream);
 	}
 	p.in = s->wide;
 	p.subtracted = s->planes.lowest;
-	return launch<sx_dt_halves, sx_dt_halves, false, false, true>(p, stream);
+	return launch_pass<sx_dt_halves, sx_dt_halves, false, false, true>(p, stream);
 }
 
 cudaError_t sx_fastdt_cuda_passes(const struct sx_fastdt_cuda *s, cudaStream_t stream)
 {
 	const uint32_t most = (uint32_t)sx_cost_max(s->p.cost) * 0x01010101u;
 	const struct sx_dt_planes *planes = &s->planes;
-	struct pass across = {NULL,	     NULL,	     planes->across,	   NULL,	  NULL,
-			      planes->width, planes->height, s->p.disparities / 4, planes->pitch, most};
-	struct pass down = across;
+	struct pass across = {}, down;
 	cudaError_t e;
 
+	across.weights = planes->across;
+	across.width = planes->width;
+	across.height = planes->height;
+	across.lanes = s->p.disparities / 4;
+	across.pitch = planes->pitch;
+	across.most = most;
+	down = across;
 	down.weights = planes->down;
 	down.out = s->wide;
 	down.lowest = planes->beside;

@@ -1,15 +1,16 @@
 /*
  * FastDT on lanes: how values lie in memory, what a lane fetches ahead along its line, and the recurrence.
  *
- * A lane owns four disparities of each pixel of a line, those of one word of gpu/stereo/volume.cuh, in its order, and no lane
- * needs another: planes are independent, but for the one that is subtracted, which has a plane of its own.
+ * A lane owns four disparities of each pixel of a line, those of one word of gpu/stereo/volume.cuh, in its
+ * order, and no lane needs another: planes are independent, but for the one that is subtracted, which has a
+ * plane of its own.
  *
- * Planes (weights, what is subtracted, gain) are [y][x] with a pitch and a number of rows that are multiples of 8, so
- * that batches of 8 positions need no condition there. Padding of weights is 0: nothing passes it.
+ * Planes (weights, what is subtracted, gain) are [y][x] with a pitch and a number of rows that are multiples
+ * of 8, so that batches of 8 positions need no condition there. Padding of weights is 0: nothing passes it.
  *
- * Ranges, by what sx_params_check() allows, Cmax g^4 <= 65535, g: the gain of a pass: 0 <= A <= Cmax g < 400 (mostly
- * below 256, then it is a byte), |B| <= Cmax g^2 < 2048, |U| <= (Cmax g^2 + 31) g < 12000 (31: codes of 8 bits are
- * rounded down), with or without the subtraction. So only "up" can leave 16 bits, and what it reads is the same for int32 and int16.
+ * Ranges, by what sx_params_check() allows, Cmax g^4 <= 65535, g: the gain of a pass: 0 <= A <= Cmax g < 400
+ * (mostly below 256, then it is a byte), |B| <= Cmax g^2 < 2048, |U| <= (Cmax g^2 + 31) g < 12000 (31: codes
+ * of 8 bits are rounded down), with or without the subtraction. So only "up" can leave 16 bits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +25,10 @@ __host__ __device__ __forceinline__ int sx_dt_step(int in, int before, uint16_t 
 	return in + ((before * (int)weight + (1 << (SX_FASTDT_WEIGHT_BITS - 1))) >> SX_FASTDT_WEIGHT_BITS);
 }
 
-/* Bytes to the position i of a journey: a product of 32 bits where that is not negative, one instruction of the pipe that has room. */
+/*
+ * Bytes to the position i of a journey: a product of 32 bits where that is not negative, one instruction of
+ * the pipe that has room.
+ */
 template <bool BACK> __device__ __forceinline__ ptrdiff_t sx_dt_apart(int i, int step)
 {
 	return BACK ? (ptrdiff_t)i * step : (ptrdiff_t)((uint64_t)(uint32_t)i * (uint32_t)step);
@@ -63,11 +67,17 @@ struct sx_dt_bytes {
 	}
 };
 
-/* sx_fastdt_encode() of -2048 on: B is not lower, see above, and so the code with steps of 512 does not occur. */
+/*
+ * sx_fastdt_encode() of -2048 on: B is not lower, see above, and so the code with steps of 512 does not
+ * occur.
+ */
 struct sx_dt_codes {
 	static const int words = 1;
 
-	/* The six bits with ones above them, moved to their place: by 5 or 1, and out of the word for the code 0. */
+	/*
+	 * The six bits with ones above them, moved to their place: by 5 or 1, and out of the word for the
+	 * code 0.
+	 */
 	static __device__ __forceinline__ int decoded(uint32_t w, int k)
 	{
 		const uint32_t code = __byte_perm(w, 0xffffffffu, 0x4440u | (uint32_t)k);
@@ -182,9 +192,10 @@ template <typename E, int BATCH> struct sx_dt_along<E, BATCH, true> {
 };
 
 /*
- * What a lane fetches ahead along its line: N words a position, in BATCHES batches of shared memory that take turns.
- * Batches are aligned, the one at the line's end may be cut short: it is the last one, or BACK the first. It is fetched
- * whole: volumes have room behind their last pixel, and nobody uses what came. Only the lane itself reads what it fetched.
+ * What a lane fetches ahead along its line: N words a position, in BATCHES batches of shared memory that take
+ * turns. Batches are aligned, the one at the line's end may be cut short: it is the last one, or BACK the
+ * first. It is fetched whole: volumes have room behind their last pixel, and nobody uses what came. Only the
+ * lane itself reads what it fetched.
  * THREADS: of the block.
  */
 template <int N, int BATCH, int BATCHES, bool BACK, int THREADS> struct sx_dt_ring {

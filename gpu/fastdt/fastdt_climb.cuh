@@ -1,6 +1,18 @@
 /*
- * FastDT's last pass on a warp a column: S of all disparities of a pixel, in registers and as keys in shared memory, and
- * the winner among them. For gpu/fastdt/fastdt_winner.cu, which says how it is used. Meaning: stages/stereo/fastdt.h, stages/stereo/winner.h.
+ * FastDT's last pass, up: a warp climbs a column of the image. S of all disparities of a pixel is in
+ * registers and as keys in shared memory, and the winner among them is found. gpu/fastdt/fastdt_winner.cu
+ * says how this is used. Meaning: stages/stereo/fastdt.h, stages/stereo/winner.h.
+ *
+ * A lane owns the four cells of word i = lane of gpu/stereo/volume.cuh; with D > 128 those of word lane + 32,
+ * too; with D < 128 the upper lanes have nothing. D = 128:
+ *
+ *   lane 0         lane 1        ...   lane 31
+ *   0, 1, 64, 65   2, 3, 66, 67  ...   62, 63, 126, 127         at.v[k][4]: V of the four cells of word k
+ *
+ * Keys S << 16 | d of a batch in shared memory, row after row upwards. Between columns there is room of empty
+ * keys, so that diagonals, which are the pixels of the right image, have no ends:
+ *
+ *   | PAD: NONE | column 0: d = 0 .. D - 1 | PAD: NONE | column 1: 0 .. D - 1 | ... | column 7: 0 .. D - 1 |
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,6 +28,7 @@
 #define THREADS (32 * COLUMNS)
 #define PAD COLUMNS /* empty keys before and behind those of a column: COLUMNS - 1, made even */
 #define NONE 0xffffffffu
+#define SUM_OF_KEY 0xffff0000u
 
 namespace /* types and templates of one name in two files would be one for the linker */
 {
@@ -28,11 +41,13 @@ struct work {
 	int disparities;
 	int uniqueness;
 	enum sx_subpixel subpixel;
-	bool keep,
-		coded; /* coded: U comes from rounded codes, which make sums of the largest cost exceed it often */
+	bool keep; /* S is left in the volume */
 };
 
-/* What of a block's shape is known to the compiler. D: disparities, or 0 where only the work knows; WORDS: of four disparities, a lane's. */
+/*
+ * What of a block's shape is known to the compiler. D: disparities, or 0 where only the work knows; WORDS: of
+ * four disparities, a lane's.
+ */
 template <int DISPARITIES, int LANE_WORDS> struct shape {
 	static const int D = DISPARITIES, W = LANE_WORDS;
 	static const int rows = W == 1 ? 8 : 4; /* of a batch: what fits registers and shared memory */
@@ -59,8 +74,9 @@ template <bool HELD> __device__ __forceinline__ int hold(int v)
 }
 
 /*
- * S << 16 of four cells, and something below it. above: V(d) - V(O). Steps are rounded, so that a sum can come out larger
- * than that of the largest cost, and S would leave 16 bits: then it is held (CAREFUL), or the return value is not 0.
+ * S << 16 of four cells, and something below it. above: V(d) - V(O). Steps are rounded, so that a sum can
+ * come out larger than that of the largest cost, and S would leave 16 bits: then it is held (CAREFUL), or the
+ * return value is not 0.
  */
 template <bool CAREFUL>
 __device__ __forceinline__ uint32_t sums_of(uint32_t (&s)[4], const int (&above)[4], uint32_t factor)
@@ -95,7 +111,10 @@ struct beside {
 	}
 };
 
-/* A lane on its column. What it reads is loaded a batch ahead, each row into the registers of the one that was used. */
+/*
+ * A lane on its column. What it reads is loaded a batch ahead, each row into the registers of the one that
+ * was used.
+ */
 template <typename S> struct climb {
 	uint32_t words[S::rows][S::W][S::cells::words];
 	struct beside beside[S::rows];
@@ -103,7 +122,7 @@ template <typename S> struct climb {
 		int v[S::W][4], least;
 		uint16_t carried;
 	} at;
-	/* the lane's first word of the column's row 0, and of the row that is loaded next; bytes from row to row */
+	/* the lane's first word of the column's row 0, of the row that is loaded next; bytes between rows */
 	const uint8_t *first, *from;
 	const uint8_t *first_beside, *from_beside;
 	uint32_t row, beside_row;
@@ -129,7 +148,10 @@ template <typename S> struct climb {
 	}
 };
 
-/* What a warp found at a pixel: the winner's key, and which lanes own a sum that makes it ambiguous, near or far. */
+/*
+ * What a warp found at a pixel: the winner's key, and which lanes own a sum that makes it ambiguous, near or
+ * far.
+ */
 struct found {
 	uint32_t key, rivals;
 };
@@ -161,7 +183,7 @@ __device__ __forceinline__ struct found climb_row(struct climb<S> &c, int i, con
 		*over |= sums_of<CAREFUL>(key, above, c.beside[i].factor());
 #pragma unroll
 		for (int j = 0; j < 4; j++)
-			key[j] = (key[j] & 0xffff0000u) | (uint32_t)(d + j % 2 + j / 2 * half);
+			key[j] = (key[j] & SUM_OF_KEY) | (uint32_t)(d + j % 2 + j / 2 * half);
 		if (d < half) {
 			best = min(best, min(min(key[0], key[1]), min(key[2], key[3])));
 			*reinterpret_cast<uint2 *>(keys + d) = make_uint2(key[0], key[1]);
@@ -226,12 +248,15 @@ __device__ __forceinline__ void load_batch(struct climb<S> &c, const struct work
 		c.load(i, w, lane);
 }
 
-/* A batch, whose lowest row is y and which is loaded; the next one is loaded. CUT: some of its rows do not exist. Returns sums_of()'s. */
+/*
+ * A batch, whose lowest row is y and which is loaded; the next one is loaded. CUT: some of its rows do not
+ * exist. Returns sums_of()'s.
+ */
 template <typename S, bool HELD, bool CAREFUL, bool CUT>
 __device__ __forceinline__ uint32_t climb_batch(struct climb<S> &c, const struct work &w, int y, int lane,
 						uint32_t *keys, struct found *founds)
 {
-	struct found mine = {NONE, 0};
+	struct found found_here = {NONE, 0}; /* lane i: of row i */
 	uint32_t over = 0;
 
 	c.go_to(max(y - S::rows, S::rows - 1)); /* the last one is loaded twice */
@@ -241,20 +266,20 @@ __device__ __forceinline__ uint32_t climb_batch(struct climb<S> &c, const struct
 			const struct found f = climb_row<S, HELD, CAREFUL>(
 				c, i, w, lane, keys + i * S::row(S::disparities(w)), &over);
 
-			mine = lane == i ? f : mine;
+			found_here = lane == i ? f : found_here;
 		} else {
 			c.at.carried = c.beside[i].weight();
 		}
 		c.load(i, w, lane);
 	}
 	if (lane < S::rows)
-		founds[lane * COLUMNS] = mine;
+		founds[lane * COLUMNS] = found_here;
 	return over;
 }
 
 /*
- * CAREFUL: sums are held at once; for U from codes, whose rounding makes sums of the largest cost exceed it often. Elsewhere a
- * batch in which that happens is done again.
+ * CAREFUL: sums are held at once; for U from codes, whose rounding makes sums of the largest cost exceed it
+ * often. Elsewhere a batch in which that happens is done again.
  */
 template <typename S, bool HELD, bool CAREFUL>
 __device__ __forceinline__ void climb_any(struct climb<S> &c, const struct work &w, int y, int lane,

@@ -1,5 +1,6 @@
 /*
- * FastDT and its winner on the device. Meaning: stages/stereo/fastdt.h, stages/stereo/winner.h. Used as the stages of stages_cuda.h.
+ * FastDT and its winner on the device. Meaning: stages/stereo/fastdt.h, stages/stereo/winner.h. Used as the
+ * stages of stages_cuda.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,8 +14,8 @@ extern "C" {
 #endif
 
 /*
- * A frame, in this order: weights, costs into the cost volume (gpu/host/cost.c), passes, winner. gain: anywhere between weights
- * and winner, on another stream, too: it needs the weights alone, and few threads.
+ * A frame, in this order: weights, costs into the cost volume (gpu/host/cost.c), passes, winner. gain:
+ * anywhere between weights and winner, on another stream, too: it needs the weights alone, and few threads.
  */
 struct sx_fastdt_cuda;
 /* Of the cost volume: rows of the image, and what batches reach behind the last one. */

@@ -2,9 +2,10 @@
  * What FastDT needs of the left image alone: weights of all edges, and the gain of the largest cost. Meaning:
  * stages/stereo/fastdt.h; planes: gpu/fastdt/fastdt_priv.h.
  *
- * Work:    weights: a thread a pixel. Gain: a thread a row, to the right and back, then a thread a column, down and up;
- *          few threads and many steps, meant to run beside the costs and the passes.
- * Memory:  8 positions at a time, the next ones under way. Of a pixel weights read 3 bytes and write 6, the gain moves 5 * 4 bytes and reads each weight twice.
+ * Work:    weights: a thread a pixel. Gain: a thread a row, to the right and back, then a thread a column,
+ *          down and up; few threads and many steps, meant to run beside the costs and the passes.
+ * Memory:  8 positions at a time, the next ones under way. Of a pixel weights read 3 bytes and write 6, the
+ *          gain moves 5 * 4 bytes and reads each weight twice.
  * Ranges:  G <= 65535 and what rounding adds, times a weight of 15 bits: below 2^31 (sx_params_check()).
  * Shapes:  any. Padding of planes is 0, and no condition is needed there.
  * Speed:   0.15 ms at 1280x384 with few threads, beside the passes; docs/lab-performance.md, "CUDA: FastDT".
@@ -161,17 +162,22 @@ unsigned blocks_of(int threads, int block)
 extern "C" cudaError_t sx_dt_weights_run(const struct sx_dt_planes *p, const struct sx_image *grey,
 					 cudaStream_t stream)
 {
-	const struct guide g = {*p, (const uint8_t *)grey->data, grey->pitch, 0};
 	const dim3 blocks(blocks_of(p->width, 256), (unsigned)p->height);
+	struct guide g = {};
 
+	g.p = *p;
+	g.grey = (const uint8_t *)grey->data;
+	g.grey_pitch = grey->pitch;
 	SX_LAUNCH(weights_kernel, blocks, dim3(256), 0, stream, g);
 	return SX_LAUNCHED();
 }
 
 extern "C" cudaError_t sx_dt_gain_run(const struct sx_dt_planes *p, int cost_max, cudaStream_t stream)
 {
-	const struct guide g = {*p, NULL, 0, cost_max};
+	struct guide g = {};
 
+	g.p = *p;
+	g.cost_max = cost_max;
 	SX_LAUNCH(gain_rows_kernel, dim3(blocks_of(p->rows, GAIN_THREADS)), dim3(GAIN_THREADS), 0, stream, g);
 	SX_LAUNCH(gain_columns_kernel, dim3(blocks_of(p->width, GAIN_THREADS)), dim3(GAIN_THREADS), 0, stream,
 		  g);

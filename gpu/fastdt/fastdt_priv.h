@@ -24,7 +24,10 @@ extern "C" {
 #define SX_DT_LEAST 2
 #define SX_DT_WEIGHT 3
 
-/* Planes beside the volumes, [rows][pitch], in device memory. What "up" wants of a pixel lies together, in four cells. */
+/*
+ * Planes beside the volumes, [rows][pitch], in device memory. What "up" wants of a pixel lies together, in
+ * four cells.
+ */
 struct sx_dt_planes {
 	int width, height, rows; /* rows: height, padded */
 	size_t pitch;		 /* elements */
@@ -37,12 +40,15 @@ struct sx_dt_planes {
 	uint32_t *keys;	  /* of the right map: S << 16 | d, smallest so far */
 };
 
-/* What follows from the left image alone: weights; then gain, and empty keys. cost_max: of each pixel of G. */
+/*
+ * What follows from the left image alone: weights; then gain, and empty keys. cost_max: of each pixel of G.
+ */
 cudaError_t sx_dt_weights_run(const struct sx_dt_planes *p, const struct sx_image *grey, cudaStream_t stream);
 cudaError_t sx_dt_gain_run(const struct sx_dt_planes *p, int cost_max, cudaStream_t stream);
 
 /*
- * "up" and the winner. held: V may leave 16 bits, and is held there. volume: U, 2 bytes a cell; keep: S is left there in its place (sx_dt_sum_run() reads it).
+ * "up" and the winner. held: V may leave 16 bits, and is held there. volume: U, 2 bytes a cell; keep: S is
+ * left there in its place (sx_dt_sum_run() reads it).
  */
 cudaError_t sx_dt_winner_run(const struct sx_dt_planes *p, const struct sx_stereo_params *s, uint8_t *volume,
 			     bool keep, bool held, const struct sx_image *winner,

@@ -1,12 +1,13 @@
 /*
- * FastDT's last pass, up, and the winner. Must equal sx_fastdt() and sx_winner(), byte for byte. Meaning: stages/stereo/fastdt.h,
- * stages/stereo/winner.h; cells and recurrence: gpu/fastdt/fastdt.cuh.
+ * FastDT's last pass, up, and the winner. Must equal sx_fastdt() and sx_winner(), byte for byte. Meaning:
+ * stages/stereo/fastdt.h, stages/stereo/winner.h; cells and recurrence: gpu/fastdt/fastdt.cuh.
  *
- * Work:    a block walks eight columns upwards, a warp each: a lane owns four disparities of each 128, and the warp sees all of a
- *          pixel. It finds the winner while S is in registers, a batch of four or eight rows. Then, behind a barrier,
- *          threads finish pixels of the left image, and take the diagonals of the block's S for the right one.
- * Memory:  reads U once, a batch ahead into registers. Keys S << 16 | d of a batch lie in shared memory, at most 36 KB,
- *          with empty keys around those of each column, so that diagonals have no ends.
+ * Work:    a block walks eight columns upwards, a warp each: a lane owns four disparities of each 128, and
+ *          the warp sees all of a pixel. It finds the winner while S is in registers, a batch of four or
+ *          eight rows. Then, behind a barrier, threads finish pixels of the left image, and take the
+ *          diagonals of the block's S for the right one.
+ * Memory:  reads U once, a batch ahead into registers. Keys S << 16 | d of a batch lie in shared memory, at
+ *          most 36 KB, with empty keys around those of each column, so that diagonals have no ends.
  *          Minima of the right image meet in one word a pixel by atomics: D / 8 + 1 of them a pixel.
  * Ranges:  S 16 bits; V(d) - V(O) >= 0 by monotony, its product with R has 48 bits.
  * Shapes:  any width and height, D any multiple of 32 up to 256; below 128 some lanes have nothing to do.
@@ -28,8 +29,8 @@ __device__ __forceinline__ int lane_of(int d, int disparities)
 }
 
 /*
- * Whether a sum that is neither the winner's nor its neighbours' makes the winner ambiguous. rivals: lanes with any such
- * sum; of the lanes of the winner and its neighbours, two at most, all are looked at again.
+ * Whether a sum that is neither the winner's nor its neighbours' makes the winner ambiguous. rivals: lanes
+ * with any such sum; of the lanes of the winner and its neighbours, two at most, all are looked at again.
  */
 template <int W>
 __device__ __forceinline__ bool is_ambiguous(const uint32_t *keys, const struct found &f, int disparities,
@@ -83,7 +84,8 @@ __device__ __forceinline__ void finish_pixel(const struct work &w, const uint32_
 }
 
 /*
- * Left pixel first_x + c meets the right one first_x - (D - 1) + j at d = c + D - 1 - j, of rows first_row .. first_row + ROWS - 1.
+ * Left pixel first_x + c meets the right one first_x - (D - 1) + j at d = c + D - 1 - j, of rows first_row ..
+ * first_row + ROWS - 1.
  * keys: of the batch; y: of its lowest row, its first.
  */
 template <typename S, int ROWS>
@@ -167,7 +169,7 @@ __global__ void __launch_bounds__(256) right_kernel(const struct work w)
 			(uint16_t)w.planes.keys[(size_t)y * w.planes.pitch + (size_t)x];
 }
 
-template <typename S, bool HELD, bool CAREFUL> void launch_as(const struct work &w, cudaStream_t stream)
+template <typename S, bool HELD, bool CAREFUL> void launch_shape(const struct work &w, cudaStream_t stream)
 {
 	const size_t shared = (size_t)(S::rows * S::row(w.disparities)) * 4;
 
@@ -176,14 +178,14 @@ template <typename S, bool HELD, bool CAREFUL> void launch_as(const struct work 
 		  w);
 }
 
-template <bool HELD, bool CAREFUL> void launch(const struct work &w, cudaStream_t stream)
+template <bool HELD, bool CAREFUL> void launch_climb(const struct work &w, cudaStream_t stream)
 {
 	if (w.disparities == 128)
-		launch_as<struct shape<128, 1>, HELD, CAREFUL>(w, stream);
+		launch_shape<struct shape<128, 1>, HELD, CAREFUL>(w, stream);
 	else if (w.disparities < 128)
-		launch_as<struct shape<0, 1>, HELD, CAREFUL>(w, stream);
+		launch_shape<struct shape<0, 1>, HELD, CAREFUL>(w, stream);
 	else
-		launch_as<struct shape<0, 2>, HELD, CAREFUL>(w, stream);
+		launch_shape<struct shape<0, 2>, HELD, CAREFUL>(w, stream);
 }
 
 /* S as the volume keeps it: words of gpu/stereo/volume.cuh, two bytes a cell. */
@@ -212,27 +214,26 @@ extern "C" cudaError_t sx_dt_winner_run(const struct sx_dt_planes *p, const stru
 					const struct sx_image *winner_right,
 					const struct sx_image *confidence, cudaStream_t stream)
 {
-	const struct work w = {
-		*p,
-		volume,
-		(uint8_t *)winner->data,
-		(uint8_t *)winner_right->data,
-		(uint8_t *)confidence->data,
-		winner->pitch,
-		winner_right->pitch,
-		confidence->pitch,
-		s->disparities,
-		s->uniqueness,
-		s->subpixel,
-		keep,
-	};
+	struct work w = {};
 
+	w.planes = *p;
+	w.volume = volume;
+	w.left = (uint8_t *)winner->data;
+	w.left_pitch = winner->pitch;
+	w.right = (uint8_t *)winner_right->data;
+	w.right_pitch = winner_right->pitch;
+	w.confidence = (uint8_t *)confidence->data;
+	w.confidence_pitch = confidence->pitch;
+	w.disparities = s->disparities;
+	w.uniqueness = s->uniqueness;
+	w.subpixel = s->subpixel;
+	w.keep = keep;
 	if (s->fastdt == SX_FASTDT_INT8) /* holding what need not be held changes nothing */
-		launch<true, true>(w, stream);
+		launch_climb<true, true>(w, stream);
 	else if (held)
-		launch<true, false>(w, stream);
+		launch_climb<true, false>(w, stream);
 	else
-		launch<false, false>(w, stream);
+		launch_climb<false, false>(w, stream);
 	SX_LAUNCH(right_kernel, dim3((unsigned)(p->width + 255) / 256, (unsigned)p->height), dim3(256), 0,
 		  stream, w);
 	return SX_LAUNCHED();

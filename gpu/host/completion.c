@@ -1,7 +1,7 @@
 /*
- * When a frame is done. A thread for each context sleeps in the driver (an event with blocking synchronisation) and
- * writes the eventfd. A host function at the stream's end would need no thread, but CUDA does not call it when the
- * device has failed, and then nobody would ever learn that.
+ * When a frame is done. A thread for each context sleeps in the driver (an event with blocking
+ * synchronisation) and writes the eventfd. A host function at the stream's end would need no thread, but CUDA
+ * does not call it when the device has failed, and then nobody would ever learn that.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "gpu/host/engine_priv.h"
 
-static void *watch(void *completion)
+static void *completion_watch(void *completion)
 {
 	struct sx_completion *c = completion;
 	const uint64_t one = 1;
@@ -37,14 +37,14 @@ static void *watch(void *completion)
 	}
 }
 
-static int start(struct sx_completion *c)
+static int completion_start(struct sx_completion *c)
 {
 	sigset_t all, before;
 	int r;
 
 	sigfillset(&all); /* signals are for the threads of the program */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(&c->thread, NULL, watch, c);
+	r = pthread_create(&c->thread, NULL, completion_watch, c);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (r)
 		return -r;
@@ -72,7 +72,7 @@ int sx_completion_init(struct sx_completion *c, const struct sx_device *d, bool 
 		return sx_cuda_complain(why, why_bytes, e, "no event");
 	if (busy_wait)
 		return 0;
-	r = start(c);
+	r = completion_start(c);
 	if (r < 0)
 		snprintf(why, why_bytes, "engine cuda: no thread: %s", strerror(-r));
 	return r;

@@ -157,7 +157,7 @@ static void destroy_stages(struct sx_cuda_stages *s)
 	*s = (struct sx_cuda_stages){0};
 }
 
-static int take_memory(struct sx_context *x)
+static int context_take_memory(struct sx_context *x)
 {
 	int r;
 
@@ -200,7 +200,7 @@ static int take_counted(struct sx_context *x, char *why, size_t why_bytes)
 	int r;
 
 	x->memory.counting = true;
-	r = take_memory(x);
+	r = context_take_memory(x);
 	destroy_stages(&x->stages);
 	needed = x->memory.bytes + (d->integrated ? x->memory.pinned_bytes : 0);
 	x->memory = (struct sx_cuda_memory){.stream = stream};
@@ -208,7 +208,7 @@ static int take_counted(struct sx_context *x, char *why, size_t why_bytes)
 	if (r == 0 && needed > idle)
 		return refuse_size(x, needed, idle, why, why_bytes);
 	if (r == 0)
-		r = take_memory(x);
+		r = context_take_memory(x);
 	if (r == 0)
 		return 0;
 	cudaGetLastError();

@@ -5,8 +5,8 @@
  *   census   cost volume          none: every path counts bits itself     cost volume
  *   zncc     cost volume          cost volume                             cost volume
  *
- * Correlations take more instructions than reading what came of them, so no path computes them again; and FastDT's first
- * passes work in place.
+ * Correlations take more instructions than reading what came of them, so no path computes them again; and
+ * FastDT's first passes work in place.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -216,7 +216,7 @@ static int choose(struct sx_device *d, const struct sx_engine_params *p, char *w
 	return sx_green_create(&d->green, d->index, p->sms, &d->sms, why, why_bytes);
 }
 
-static void describe(struct sx_device *d)
+static void device_describe(struct sx_device *d)
 {
 	char sms[32];
 
@@ -271,7 +271,7 @@ int sx_cuda_open(struct sx_device **ret, const struct sx_engine_params *p, char 
 		r = refuse_probe(d, e, why, why_bytes);
 		goto fail;
 	}
-	describe(d);
+	device_describe(d);
 	*ret = d;
 	return 0;
 fail:

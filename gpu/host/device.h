@@ -55,8 +55,8 @@ cudaError_t sx_cuda_stream(const struct sx_device *d, cudaStream_t *ret);
 size_t sx_cuda_free_bytes(const struct sx_device *d);
 
 /*
- * The one place where CUDA's codes become errno: -ENOMEM, -ENODEV (no device, none that can be used, driver too
- * old, no code for it), -EIO everything else.
+ * The one place where CUDA's codes become errno: -ENOMEM, -ENODEV (no device, none that can be used, driver
+ * too old, no code for it), -EIO everything else.
  */
 int sx_cuda_errno(cudaError_t e);
 /* The same, with "engine cuda: WHAT: CUDA's words (CUDA's name)" in why. */

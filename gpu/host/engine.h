@@ -1,8 +1,8 @@
 /*
  * The CUDA engine: the same bytes as the reference after every stage.
  *
- * A context is one stream and one captured graph; pairs are read where they lie, or copied once from pinned memory;
- * the record is written by the last kernel into pinned memory that the host reads.
+ * A context is one stream and one captured graph; pairs are read where they lie, or copied once from pinned
+ * memory; the record is written by the last kernel into pinned memory that the host reads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -15,7 +15,9 @@
 #include "gpu/slanted/slanted_cuda.h"
 #include "gpu/stixels/cells_cuda.h"
 
-/* Tells by an eventfd that a stream has finished, or failed: a thread that sleeps in the driver until then. */
+/*
+ * Tells by an eventfd that a stream has finished, or failed: a thread that sleeps in the driver until then.
+ */
 struct sx_completion {
 	const struct sx_device *device;
 	cudaEvent_t event; /* recorded by submit */
@@ -31,8 +33,9 @@ struct sx_completion {
 };
 
 /*
- * Work beside the context's main stream. fork: recorded there, where stream begins; join: recorded on stream, where the main
- * one waits for it. One stretch of work at a time, each records both anew. Events without timing.
+ * Work beside the context's main stream. fork: recorded there, where stream begins; join: recorded on stream,
+ * where the main one waits for it. One stretch of work at a time, each records both anew. Events without
+ * timing.
  */
 struct sx_side_stream {
 	cudaStream_t stream;
@@ -52,8 +55,8 @@ enum { SX_STAMP_BEGIN = SX_STAGE_COUNT, SX_STAMP_JOINED, SX_STAMP_END, SX_STAMP_
 /*
  * stamps: in device memory, NULL: not timed. host: where they are delivered.
  * since: the stamp at which a stage's time begins, -1: it does not run, or in another stage's time.
- * offset_ns: host's clock minus the device's, kept such that no frame begins before it is submitted or ends after it
- *   is known to have ended, so it follows a drift.
+ * offset_ns: host's clock minus the device's, kept such that no frame begins before it is submitted or ends
+ *   after it is known to have ended, so it follows a drift.
  */
 struct sx_stage_clock {
 	uint64_t *stamps, *host, *host_device;
@@ -78,9 +81,9 @@ struct sx_cuda_stages {
 };
 
 /*
- * Class scores on their way. cells: U8, of stixel columns; no data where none are read. raw: room for a frame's scores at
- * scale 1, where they cannot be read in place. in: what kernels read, the input block's own or a copy of it in device
- * memory, as layout says.
+ * Class scores on their way. cells: U8, of stixel columns; no data where none are read. raw: room for a
+ * frame's scores at scale 1, where they cannot be read in place. in: what kernels read, the input block's own
+ * or a copy of it in device memory, as layout says.
  */
 struct sx_scores_copy {
 	struct sx_image cells;
@@ -91,8 +94,9 @@ struct sx_scores_copy {
 
 /*
  * Memory: everything device and host share is in memory; *_device: the same as the device addresses it.
- * input: what kernels read for each frame. ingest_input: what the ingest reads of it: the block itself, or with
- *   input by copy one in device memory, since addresses there change next to never (layout: as it holds them).
+ * input: what kernels read for each frame. ingest_input: what the ingest reads of it: the block itself, or
+ *   with input by copy one in device memory, since addresses there change next to never (layout: as it holds
+ *   them).
  * raw: with input by copy, where pairs are copied to. staging: for pairs that are not pinned.
  */
 struct sx_context {
@@ -130,7 +134,10 @@ struct sx_context {
 	struct sx_result result;
 };
 
-/* context.c: everything a frame needs. destroy accepts NULL and half-made ones, and waits for a frame in flight. */
+/*
+ * context.c: everything a frame needs. destroy accepts NULL and half-made ones, and waits for a frame in
+ * flight.
+ */
 int sx_cuda_context_create(struct sx_context **ret, struct sx_device *d, const struct sx_context_config *c,
 			   char *why, size_t why_bytes);
 void sx_cuda_context_destroy(struct sx_context *x);

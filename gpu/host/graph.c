@@ -28,7 +28,10 @@ static cudaError_t done(struct sx_context *x, enum sx_stage stage)
 	return sx_cuda_mark(stamp(x, stage), x->stream);
 }
 
-/* On the side stream, from here on, beside what comes on the main one; until side_end(), for which side_join() waits. */
+/*
+ * On the side stream, from here on, beside what comes on the main one; until side_end(), for which
+ * side_join() waits.
+ */
 static cudaError_t side_begin(struct sx_context *x)
 {
 	const cudaError_t e = cudaEventRecord(x->side.fork, x->stream);
@@ -46,7 +49,7 @@ static cudaError_t side_join(struct sx_context *x)
 	return cudaStreamWaitEvent(x->stream, x->side.join, 0);
 }
 
-static cudaError_t ingest(struct sx_context *x)
+static cudaError_t chain_ingest(struct sx_context *x)
 {
 	const cudaError_t e =
 		sx_ingest_cuda_run(x->stages.ingest, x->ingest_input, &x->taps[SX_TAP_LEFT], x->stream);
@@ -54,17 +57,20 @@ static cudaError_t ingest(struct sx_context *x)
 	return e ? e : done(x, SX_STAGE_INGEST);
 }
 
-/* Descriptors of both images. Ingest and census are one kernel where they can be: then the time of both is the census's. */
-static cudaError_t describe(struct sx_context *x)
+/*
+ * Descriptors of both images. Ingest and census are one kernel where they can be: then the time of both is
+ * the census's.
+ */
+static cudaError_t chain_describe(struct sx_context *x)
 {
 	const struct sx_stereo_params *p = &x->config.params.stereo;
 	const struct sx_image *grey = &x->taps[SX_TAP_LEFT], *descriptors = &x->taps[SX_TAP_LEFT_CENSUS];
 	const bool at_once = p->cost != SX_COST_ZNCC && x->config.pixel != SX_PIXEL_Y16;
-	cudaError_t e = at_once ? cudaSuccess : ingest(x);
+	cudaError_t e = at_once ? cudaSuccess : chain_ingest(x);
 
 	if (e)
 		return e;
-	if (p->cost == SX_COST_ZNCC) /* the census's time goes on: see cost() */
+	if (p->cost == SX_COST_ZNCC) /* the census's time goes on: see chain_cost() */
 		return sx_zncc_windows_cuda_run(grey, descriptors, p->zncc_window, x->stream);
 	e = at_once ? sx_ingest_census_cuda_run(x->ingest_input, x->config.pixel, grey, descriptors, p->cost,
 						x->stream)
@@ -73,7 +79,7 @@ static cudaError_t describe(struct sx_context *x)
 }
 
 /* What FastDT needs of the left image. The gain runs beside costs and passes: it has few threads. */
-static cudaError_t guide(struct sx_context *x)
+static cudaError_t chain_guide(struct sx_context *x)
 {
 	const struct sx_fastdt_cuda *s = x->stages.fastdt;
 	cudaError_t e;
@@ -86,20 +92,23 @@ static cudaError_t guide(struct sx_context *x)
 	return side_end(x);
 }
 
-/* The time of a cost volume is aggregation's; with windows it is the census's, as correlating them is what takes it. */
-static cudaError_t cost(struct sx_context *x)
+/*
+ * The time of a cost volume is aggregation's; with windows it is the census's, as correlating them is what
+ * takes it.
+ */
+static cudaError_t chain_cost(struct sx_context *x)
 {
 	const cudaError_t e = sx_cuda_cost_run(x);
 
 	return e || x->config.params.stereo.cost != SX_COST_ZNCC ? e : done(x, SX_STAGE_CENSUS);
 }
 
-static cudaError_t aggregate(struct sx_context *x)
+static cudaError_t chain_aggregate(struct sx_context *x)
 {
 	const struct sx_cuda_stages *s = &x->stages;
 	cudaError_t e;
 
-	if (s->fastdt) { /* but for the last pass: see winner() */
+	if (s->fastdt) { /* but for the last pass: see chain_winner() */
 		e = sx_fastdt_cuda_passes(s->fastdt, x->stream);
 		if (!e)
 			e = side_join(x);
@@ -109,8 +118,10 @@ static cudaError_t aggregate(struct sx_context *x)
 	return e ? e : done(x, SX_STAGE_SGM);
 }
 
-/* FastDT's last pass, up, and its winner are one kernel: sums of a pixel are in registers there, and never stored. */
-static cudaError_t winner(struct sx_context *x)
+/*
+ * FastDT's last pass, up, and its winner are one kernel: sums of a pixel are in registers there.
+ */
+static cudaError_t chain_winner(struct sx_context *x)
 {
 	const struct sx_image *left = &x->taps[SX_TAP_WINNER], *right = &x->taps[SX_TAP_WINNER_RIGHT],
 			      *confidence = &x->taps[SX_TAP_CONFIDENCE];
@@ -126,17 +137,18 @@ static cudaError_t winner(struct sx_context *x)
 }
 
 /* From the pair to the best disparity of each pixel. */
-static cudaError_t match(struct sx_context *x)
+static cudaError_t chain_match(struct sx_context *x)
 {
 	cudaError_t e;
 
-	if ((e = describe(x)) || (e = guide(x)) || (e = cost(x)) || (e = aggregate(x)))
+	if ((e = chain_describe(x)) || (e = chain_guide(x)) || (e = chain_cost(x)) ||
+	    (e = chain_aggregate(x)))
 		return e;
-	return winner(x);
+	return chain_winner(x);
 }
 
 /* All filters run as one: their time is that of the first. */
-static cudaError_t filter(struct sx_context *x)
+static cudaError_t chain_filter(struct sx_context *x)
 {
 	const struct sx_image *tap = x->taps;
 	cudaError_t e;
@@ -148,7 +160,7 @@ static cudaError_t filter(struct sx_context *x)
 }
 
 /* Few blocks, one after the other: runs beside the reduction, which fills the rest of the device. */
-static cudaError_t find_road(struct sx_context *x)
+static cudaError_t chain_road(struct sx_context *x)
 {
 	cudaError_t e;
 
@@ -161,7 +173,7 @@ static cudaError_t find_road(struct sx_context *x)
 	return side_end(x);
 }
 
-static cudaError_t reduce(struct sx_context *x)
+static cudaError_t chain_reduce(struct sx_context *x)
 {
 	const struct sx_stixel_params *p = &x->config.params.stixels;
 	const struct sx_image *tap = x->taps;
@@ -190,7 +202,7 @@ static cudaError_t choose_stixels(struct sx_context *x)
 }
 
 /* Its time begins when both road and reduction are done. */
-static cudaError_t segment(struct sx_context *x)
+static cudaError_t chain_segment(struct sx_context *x)
 {
 	const struct sx_image *columns = &x->taps[SX_TAP_COLUMNS];
 	cudaError_t e;
@@ -209,17 +221,17 @@ static cudaError_t segment(struct sx_context *x)
 	return sx_stamps_cuda_deliver(x->clock.stamps, SX_STAMP_COUNT, x->clock.host_device, x->stream);
 }
 
-static cudaError_t run_chain(struct sx_context *x)
+static cudaError_t chain_run(struct sx_context *x)
 {
 	cudaError_t e;
 
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		x->clock.since[i] = -1;
 	x->clock.last = SX_STAMP_BEGIN;
-	if ((e = sx_cuda_mark(stamp(x, SX_STAMP_BEGIN), x->stream)) || (e = match(x)) || (e = filter(x)) ||
-	    (e = find_road(x)) || (e = reduce(x)))
+	if ((e = sx_cuda_mark(stamp(x, SX_STAMP_BEGIN), x->stream)) || (e = chain_match(x)) ||
+	    (e = chain_filter(x)) || (e = chain_road(x)) || (e = chain_reduce(x)))
 		return e;
-	return segment(x);
+	return chain_segment(x);
 }
 
 cudaError_t sx_cuda_graph_create(struct sx_context *x)
@@ -231,7 +243,7 @@ cudaError_t sx_cuda_graph_create(struct sx_context *x)
 	e = cudaStreamBeginCapture(x->stream, cudaStreamCaptureModeThreadLocal);
 	if (e)
 		return e;
-	e = run_chain(x);
+	e = chain_run(x);
 	end = cudaStreamEndCapture(x->stream, &graph);
 	if (!e)
 		e = end;

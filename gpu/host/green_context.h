@@ -12,9 +12,10 @@
 struct sx_green;
 
 /*
- * At least sms multiprocessors of a device, as few as it can split off. granted: how many these are. The device's
- * primary context must exist (cudaSetDevice() and a call that uses it). Needs CUDA 12.5 in build and driver.
- * -ENOTSUP: not with this driver or build, -EINVAL: the device has fewer, -EIO; with a sentence in why.
+ * At least sms multiprocessors of a device, as few as it can split off. granted: how many these are. The
+ * device's primary context must exist (cudaSetDevice() and a call that uses it). Needs CUDA 12.5 in build and
+ * driver. -ENOTSUP: not with this driver or build, -EINVAL: the device has fewer, -EIO; with a sentence in
+ * why.
  */
 int sx_green_create(struct sx_green **ret, int device, int sms, int *granted, char *why, size_t why_bytes);
 /* After its streams. Accepts NULL. */

@@ -1,5 +1,6 @@
 /*
- * How pairs reach the kernels: pinned memory of sources, and for each pair the cheapest way from where it lies.
+ * How pairs reach the kernels: pinned memory of sources, and for each pair the cheapest way from where it
+ * lies.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -225,8 +226,9 @@ static cudaError_t copy_planes(struct sx_context *x, const struct sx_scores *s)
 }
 
 /*
- * Scores are read where they lie if kernels can, else copied once; from memory that is not pinned the runtime copies by way
- * of its own. What kernels are told changes only when pairs begin to have scores, or others, or cease to.
+ * Scores are read where they lie if kernels can, else copied once; from memory that is not pinned the runtime
+ * copies by way of its own. What kernels are told changes only when pairs begin to have scores, or others, or
+ * cease to.
  */
 static cudaError_t set_scores(struct sx_context *x, const struct sx_scores *s)
 {

@@ -38,8 +38,8 @@ static int take_copy(const struct sx_context *x, struct sx_peek *p, size_t bytes
 }
 
 /*
- * On the context's own stream, where nothing runs: the frame has been waited for. A map takes tens of microseconds,
- * less than falling asleep and waking up, so CUDA's default way of waiting is right here.
+ * On the context's own stream, where nothing runs: the frame has been waited for. A map takes tens of
+ * microseconds, less than falling asleep and waking up, so CUDA's default way of waiting is right here.
  */
 static cudaError_t copy(const struct sx_context *x, enum sx_tap tap, const struct sx_peek *p)
 {

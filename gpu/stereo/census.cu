@@ -1,14 +1,14 @@
 /*
  * Census transforms on the GPU, alone or together with ingest. Must equal sx_census() bit for bit.
  *
- * Work:    a block makes a tile of 128 columns and 2 S rows; a thread four columns of rows y and y + S at once, as the
- *          two halves of a pair word, for ROWS rows downwards; its window of 7 x 12 words stays in registers and
- *          moves by one row a step.
- * Memory:  the tile with its border as pair words in shared memory, (S + 6) x 136; so every neighbour is an aligned
- *          word and three 16-byte loads bring four columns' new row. 16-byte stores.
+ * Work:    a block makes a tile of 128 columns and 2 S rows; a thread four columns of rows y and y + S at
+ *          once, as the two halves of a pair word, for ROWS rows downwards; its window of 7 x 12 words stays
+ *          in registers and moves by one row a step.
+ * Memory:  the tile with its border as pair words in shared memory, (S + 6) x 136; so every neighbour is an
+ *          aligned word and three 16-byte loads bring four columns' new row. 16-byte stores.
  * Ranges:  grey 0..255 as pairs; bits of a descriptor in chunks of 16.
- * Shapes:  any size; device images' pitch is a multiple of 128 bytes, so whole words are read and written beyond
- *          the last column. Descriptors there are 0.
+ * Shapes:  any size; device images' pitch is a multiple of 128 bytes, so whole words are read and written
+ *          beyond the last column. Descriptors there are 0.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -45,7 +45,8 @@ struct census_work {
 };
 
 /*
- * FROM: what tiles are made from, pixels of the input block in their format, or FROM_GREY: without ingest, grey is there.
+ * FROM: what tiles are made from, pixels of the input block in their format, or FROM_GREY: without ingest,
+ * grey is there.
  * FROM_ANY: what the work says. The compiler knows csct of U8, the usual one; elsewhere a block asks once.
  */
 #define FROM_GREY SX_PIXEL_U16
@@ -76,7 +77,10 @@ __device__ static uint4 pairs_of(uint32_t a, uint32_t b)
 			  __byte_perm(even_a, even_b, 0x7632), __byte_perm(odd_a, odd_b, 0x7632));
 }
 
-/* x0, y0: the tile's first pixel. What lies outside the image is replaced; no window that counts reaches there. */
+/*
+ * x0, y0: the tile's first pixel. What lies outside the image is replaced; no window that counts reaches
+ * there.
+ */
 template <enum sx_pixel FROM>
 __device__ static void fill_tile(uint32_t *tile, const struct census_work *w, const struct census_images *p,
 				 int x0, int y0)

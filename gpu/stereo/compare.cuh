@@ -23,9 +23,10 @@ __device__ __forceinline__ uint32_t sx_pair_above(uint32_t a, uint32_t b)
 }
 
 /*
- * Bit BIT of both halves of acc, which must be 0, becomes a > b. Below 11 the comparison yields 1.0, and a multiply-add
- * with 2^(BIT - 24) puts it there, as acc is then an integer that fp16 holds exactly (see gpu/simd.cuh); so the work is
- * shared among two pipes. The bits from 11 on go in after all of the lower ones.
+ * Bit BIT of both halves of acc, which must be 0, becomes a > b. Below 11 the comparison yields 1.0, and a
+ * multiply-add with 2^(BIT - 24) puts it there, as acc is then an integer that fp16 holds exactly (see
+ * gpu/simd.cuh); so the work is shared among two pipes. The bits from 11 on go in after all of the lower
+ * ones.
  */
 template <int BIT> __device__ __forceinline__ uint32_t sx_pair_put_above(uint32_t acc, uint32_t a, uint32_t b)
 {

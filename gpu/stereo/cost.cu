@@ -2,11 +2,11 @@
  * The cost volume. Must equal sx_cost_max() less sx_cost_row(), byte for byte, in the layout of
  * gpu/stereo/volume.cuh.
  *
- * Work:    31-bit descriptors and D = 128: matrix products (below), a block a span of a row. Else a thread does 16 disparities
- *          (8 and their partners D/2 further on) of 4 pixels, POPC of left ^ right; the right descriptors that these share
- *          are in registers.
- * Memory:  a block stages the descriptors that it needs in shared memory, for products as bytes of bits (44 KB); a warp
- *          stores whole pixels, 16 bytes a lane.
+ * Work:    31-bit descriptors and D = 128: matrix products (below), a block a span of a row. Else a thread
+ *          does 16 disparities (8 and their partners D/2 further on) of 4 pixels, POPC of left ^ right; the
+ *          right descriptors that these share are in registers.
+ * Memory:  a block stages the descriptors that it needs in shared memory, for products as bytes of bits (44
+ *          KB); a warp stores whole pixels, 16 bytes a lane.
  * Ranges:  costs 0..62 fit a byte. Products: right bytes -2 .. 62, left bytes 0, 1 and 128, sums below 2^14.
  * Shapes:  any width, height, D, minimal disparity.
  * Speed:   docs/lab-performance.md, CUDA: cost volume.
@@ -37,7 +37,8 @@ struct work {
 	uint8_t *volume;
 	int width, disparities, min_disparity;
 	int largest; /* cost */
-	bool no_view; /* the cost is the largest where the right column is outside the image, else that of descriptor 0 */
+	/* where the right column is outside the image the cost is the largest, else that of descriptor 0 */
+	bool no_view;
 };
 
 template <typename T> __device__ __forceinline__ T descriptor(const uint8_t *row, int x)
@@ -56,8 +57,8 @@ __device__ __forceinline__ uint32_t ones(uint64_t v)
 }
 
 /*
- * The descriptors of columns first .. first + count - 1 of a right row into shared memory. A place that is padded by one in
- * every PAD, so that threads whose pixels lie 4 or 8 apart find different banks.
+ * The descriptors of columns first .. first + count - 1 of a right row into shared memory. A place that is
+ * padded by one in every PAD, so that threads whose pixels lie 4 or 8 apart find different banks.
  */
 #define PAD 16
 __host__ __device__ inline int padded(int i)
@@ -161,19 +162,22 @@ template <typename T> static void launch_count(const struct work &w, int height,
 /*
  * Costs by matrix products: 31-bit descriptors, D = 128.
  *
- * A product gives Cmax - C of eight left pixels, 8 columns apart (n, its columns), against eight right ones, 8 columns
- * apart as well (g, its rows), for d even, and in the rows 8 .. 15, of right pixels one column before, for d + 1. As
- * d = 8 (n - g) + what is the same for all, row g and column n is a cell of the 16-byte chunk (n - g) mod 8 of pixel n: in
- * the stretch of 64 right columns at n >= g, in the next one to the left at n < g. So a lane takes each word from one of two
- * products, and a warp stores whole pixels.
+ * A product gives Cmax - C of eight left pixels, 8 columns apart (n, its columns), against eight right ones,
+ * 8 columns apart as well (g, its rows), for d even, and in the rows 8 .. 15, of right pixels one column
+ * before, for d + 1. As d = 8 (n - g) + what is the same for all, row g and column n is a cell of the 16-byte
+ * chunk (n - g) mod 8 of pixel n: in the stretch of 64 right columns at n >= g, in the next one to the left
+ * at n < g. So a lane takes each word from one of two products, and a warp stores whole pixels.
  *   Cmax - C = Cmax - ones(right) + sum over bits of left * (2 right - 1),
- * where the 32nd bit of left is 1 and the 32nd byte of right is Cmax - ones(right). The values of d + 64 are added 256 times:
- * their right bytes are doubled, their left bytes are 128.
+ * where the 32nd bit of left is 1 and the 32nd byte of right is Cmax - ones(right). The values of d + 64 are
+ * added 256 times: their right bytes are doubled, their left bytes are 128.
  */
 #define STRETCH 64 /* columns */
 #define SHIFTS 5   /* of the right columns against the stretch: four words of two pixels */
 #define PRODUCT_DISPARITIES (2 * STRETCH)
-/* Staged: the columns of a span, D more and the shifts; by column mod 8, so that the lanes of a product find neighbours. */
+/*
+ * Staged: the columns of a span, D more and the shifts; by column mod 8, so that the lanes of a product find
+ * neighbours.
+ */
 #define STAGED_BEFORE (PRODUCT_DISPARITIES + 8)
 #define STAGED_CLASS ((SPAN + STAGED_BEFORE) / 8)
 #define STAGED (8 * STAGED_CLASS)
@@ -190,7 +194,10 @@ struct product_shared {
 };
 
 #if SX_HAS_MMA || defined(SX_EMULATE)
-/* count descriptors of a row from column first on; 0 outside. All loads are under way before the first is stored. */
+/*
+ * count descriptors of a row from column first on; 0 outside. All loads are under way before the first is
+ * stored.
+ */
 template <int count>
 __device__ __forceinline__ void stage_descriptors(uint32_t *staged, const uint8_t *row, int first, int width)
 {
@@ -212,7 +219,10 @@ __device__ __forceinline__ void stage_descriptors(uint32_t *staged, const uint8_
 	}
 }
 
-/* The bytes of the right pixel v at column x: t has the bits t, t + 4, t + 8 ... of a descriptor, t = 3 the 32nd. */
+/*
+ * The bytes of the right pixel v at column x: t has the bits t, t + 4, t + 8 ... of a descriptor, t = 3 the
+ * 32nd.
+ */
 __device__ __forceinline__ uint2 right_bytes(const struct work *w, uint32_t v, int x, int t)
 {
 	const uint32_t count = t == 3 ? 1u << 24 : 0;
@@ -241,8 +251,9 @@ __device__ __forceinline__ void stage_operands(struct product_shared *s, const s
 }
 
 /*
- * of: the lane's operand for the first shift. The shifts are 2 columns apart; the last two of them are in the next eight
- * columns, those before the last two in the next eight as well if the first shift is in the upper half of its eight: wrap.
+ * of: the lane's operand for the first shift. The shifts are 2 columns apart; the last two of them are in the
+ * next eight columns, those before the last two in the next eight as well if the first shift is in the upper
+ * half of its eight: wrap.
  */
 __device__ __forceinline__ void load_operands(struct operand (&a)[SHIFTS], const uint4 *of, int wrap)
 {
@@ -270,7 +281,9 @@ __device__ __forceinline__ int4 multiply(const struct operand &a, uint32_t low, 
 	return sx_mma_s8u8(a.word[0], a.word[1], a.word[2], a.word[3], low, high, sum);
 }
 
-/* Of d and, doubled, of d + 64. Gives halves of words of the lane's columns n = 2t (x, z) and 2t + 1 (y, w). */
+/*
+ * Of d and, doubled, of d + 64. Gives halves of words of the lane's columns n = 2t (x, z) and 2t + 1 (y, w).
+ */
 __device__ __forceinline__ int4 product(const struct operand &near, const struct operand &far, uint2 left)
 {
 	return multiply(far, left.x * 128, left.y * 128,
@@ -287,7 +300,10 @@ struct pair_of_stretches {
 	struct operand near[SHIFTS], far[SHIFTS];
 };
 
-/* Where a lane stores: chunks of its columns n = 2t and 2t + 1, and the columns from the first of them to the row's end. */
+/*
+ * Where a lane stores: chunks of its columns n = 2t and 2t + 1, and the columns from the first of them to the
+ * row's end.
+ */
 struct product_store {
 	uint8_t *at;
 	int next; /* bytes from n = 2t to 2t + 1 */
@@ -365,7 +381,7 @@ __global__ void __launch_bounds__(PRODUCT_THREADS, PRODUCT_BLOCKS) product_kerne
 	const int place = (warp & 1) + (warp >> 1) * 4; /* of the warp's columns in eight */
 	const int staged_first = first - w.min_disparity - STAGED_BEFORE;
 	const int wrap = place < 4 ? 0 : (1 - 8 * STAGED_CLASS) * 4;
-	const uint32_t *mine = shared->left + place + 8 * (lane / 4);
+	const uint32_t *left = shared->left + place + 8 * (lane / 4);
 	struct product_store to = first_store(&w, first + place, y);
 	const uint4 *of; /* lane's right operand at the first shift */
 	struct pair_of_stretches s[2];
@@ -386,10 +402,10 @@ __global__ void __launch_bounds__(PRODUCT_THREADS, PRODUCT_BLOCKS) product_kerne
 		for (int i = 0; i < 2; i++) {
 			load_operands(s[i].near, of + (i + 2) * (STRETCH / 8 * 4), wrap);
 			double_operands(s[i].far, s[1 - i].near);
-			store_stretch(&to, &s[i], &s[1 - i], mine + i * STRETCH);
+			store_stretch(&to, &s[i], &s[1 - i], left + i * STRETCH);
 		}
 		of += 2 * STRETCH / 8 * 4;
-		mine += 2 * STRETCH;
+		left += 2 * STRETCH;
 	}
 #else
 	SX_DYNAMIC_SHARED(uint32_t, right);
@@ -414,19 +430,18 @@ static cudaError_t launch_product(const struct work &w, int height, cudaStream_t
 extern "C" cudaError_t sx_cost_cuda_run(const struct sx_image census[2], const struct sx_stereo_params *p,
 					uint8_t *volume, cudaStream_t stream)
 {
-	const struct work w = {
-		(const uint8_t *)census[0].data,
-		(const uint8_t *)census[1].data,
-		census[0].pitch,
-		census[1].pitch,
-		volume,
-		census[0].width,
-		p->disparities,
-		p->min_disparity,
-		sx_cost_max(p->cost),
-		p->out_of_view == SX_OUT_OF_VIEW_MAX,
-	};
+	struct work w = {};
 
+	w.left = (const uint8_t *)census[0].data;
+	w.left_pitch = census[0].pitch;
+	w.right = (const uint8_t *)census[1].data;
+	w.right_pitch = census[1].pitch;
+	w.volume = volume;
+	w.width = census[0].width;
+	w.disparities = p->disparities;
+	w.min_disparity = p->min_disparity;
+	w.largest = sx_cost_max(p->cost);
+	w.no_view = p->out_of_view == SX_OUT_OF_VIEW_MAX;
 	if (census[0].pixel == SX_PIXEL_U32 && w.disparities == PRODUCT_DISPARITIES)
 		launch_product(w, census[0].height, stream);
 	else if (census[0].pixel == SX_PIXEL_U32)

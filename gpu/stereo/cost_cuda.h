@@ -1,5 +1,6 @@
 /*
- * The cost volume: Cmax - C of every cell, in the layout of gpu/stereo/volume.cuh. Meaning: stages/stereo/cost.h.
+ * The cost volume: Cmax - C of every cell, in the layout of gpu/stereo/volume.cuh. Meaning:
+ * stages/stereo/cost.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,18 +1,22 @@
 /*
- * The filters on the GPU: median of both maps, left-right check, speckles, confidence. Must equal sx_median(),
- * sx_left_right(), sx_speckle() and sx_confidence() byte for byte.
+ * The filters on the GPU: median of both maps, left-right check, speckles, confidence. Must equal
+ * sx_median(), sx_left_right(), sx_speckle() and sx_confidence() byte for byte.
  *
- * Work:    a block makes a strip of ROWS whole rows, so that the partner of every pixel is at hand: medians of both
- *          maps into shared memory, the check there, and of the result the connected components, by union-find over
- *          runs of a row: in tiles of 32 columns a warp finds them and what touches by ballots; then the tiles are joined.
- *          Components that are large enough already are done with; the others become nodes of a forest in device
- *          memory. The second of two neighbouring blocks to arrive joins the components across their border; nobody
- *          waits. A second launch erases what has stayed small.
- * Memory:  6 bytes of shared memory per pixel of the strip. Per pixel 4 (ROWS + 2) / ROWS bytes in, mostly from the
- *          cache, and 8 bytes out (both medians, checked map, final map); 2 bytes of label out and in again.
+ * Work:    a block makes a strip of ROWS whole rows, so that the partner of every pixel is at hand: medians
+ *          of both maps into shared memory, the check there, and of the result the connected components, by
+ *          union-find over runs of a row: in tiles of 32 columns a warp finds them and what touches by
+ *          ballots; then the tiles are joined. Components that are large enough already are done with; the
+ *          others become nodes of a forest in device memory. The second of two neighbouring blocks to arrive
+ *          joins the components across their border; nobody waits. A second launch erases what has stayed
+ *          small.
+ * Memory:  6 bytes of shared memory per pixel of the strip. Per pixel 4 (ROWS + 2) / ROWS bytes in, mostly
+ *          from the cache, and 8 bytes out (both medians, checked map, final map); 2 bytes of label out and
+ *          in again.
  * Ranges:  maps: below 0x1000 or 0xffff (256 disparities, Q4), so the median may order them as fp16; labels:
- *          ROWS * width <= 8192; sizes inside a strip as 16 bits, two in a word that is added to: at most 8192.
- * Shapes:  width to 4096 (ROWS 4 up to 2048, then 2), any height; images are the device's, padded to 128 bytes.
+ *          ROWS * width <= 8192; sizes inside a strip as 16 bits, two in a word that is added to: at most
+ *          8192.
+ * Shapes:  width to 4096 (ROWS 4 up to 2048, then 2), any height; images are the device's, padded to 128
+ *          bytes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +37,9 @@
 #define SHARED_MAX 49152
 #define SHARED_PER_PIXEL 6
 
-/* A word of the strip's forest: of the first pixel of a run its parent, of the others TAIL | the first pixel. */
+/*
+ * A word of the strip's forest: of the first pixel of a run its parent, of the others TAIL | the first pixel.
+ */
 #define NO_RUN UINT32_MAX
 #define TAIL 0x80000000u
 
@@ -152,7 +158,10 @@ __device__ __forceinline__ bool are_connected(const struct filter_work *w, int a
 	return (a != INVALID) & (b != INVALID) & (abs(a - b) <= w->connected);
 }
 
-/* A tile: 32 columns of the strip's rows, one a lane. Runs end at its sides, so that one warp can find and join them. */
+/*
+ * A tile: 32 columns of the strip's rows, one a lane. Runs end at its sides, so that one warp can find and
+ * join them.
+ */
 struct filter_tile {
 	int x, lane;
 	bool inside;
@@ -379,7 +388,7 @@ template <int ROWS> __device__ static void join_neighbours(const struct filter_w
 }
 
 template <int ROWS, bool MEDIAN, bool SPECKLE>
-__global__ void __launch_bounds__(THREADS_MAX, BLOCKS_MIN) filter(struct filter_work w)
+__global__ void __launch_bounds__(THREADS_MAX, BLOCKS_MIN) filter_kernel(struct filter_work w)
 {
 	SX_DYNAMIC_SHARED(uint16_t, left);
 	int places = ROWS * w.stride, y = (int)blockIdx.x * ROWS;
@@ -461,7 +470,10 @@ static int take_forest(struct sx_filter_cuda *s, struct sx_cuda_memory *m, const
 	return w->forest.parent && w->forest.size && w->arrived && w->labels ? 0 : -ENOMEM;
 }
 
-/* A group of the median each; where all strips fit side by side, more of them shorten the way to the last barrier. */
+/*
+ * A group of the median each; where all strips fit side by side, more of them shorten the way to the last
+ * barrier.
+ */
 static int threads_of(const struct sx_filter_cuda *s, int height, int sms)
 {
 	const int groups = 2 * s->work.stride / SX_MEDIAN_COLUMNS, strips = (height + s->rows - 1) / s->rows;
@@ -526,13 +538,13 @@ static void launch(const struct sx_filter_cuda *s, struct filter_work w, cudaStr
 		  (unsigned)(w.height + ERASE_Y - 1) / ERASE_Y);
 
 	if (s->median && s->speckle)
-		SX_LAUNCH((filter<ROWS, true, true>), strips, threads, shared, stream, w);
+		SX_LAUNCH((filter_kernel<ROWS, true, true>), strips, threads, shared, stream, w);
 	else if (s->median)
-		SX_LAUNCH((filter<ROWS, true, false>), strips, threads, shared, stream, w);
+		SX_LAUNCH((filter_kernel<ROWS, true, false>), strips, threads, shared, stream, w);
 	else if (s->speckle)
-		SX_LAUNCH((filter<ROWS, false, true>), strips, threads, shared, stream, w);
+		SX_LAUNCH((filter_kernel<ROWS, false, true>), strips, threads, shared, stream, w);
 	else
-		SX_LAUNCH((filter<ROWS, false, false>), strips, threads, shared, stream, w);
+		SX_LAUNCH((filter_kernel<ROWS, false, false>), strips, threads, shared, stream, w);
 	if (s->speckle)
 		SX_LAUNCH((erase<ROWS>), grid, dim3(ERASE_X, ERASE_Y), 0, stream, w);
 }

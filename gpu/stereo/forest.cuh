@@ -1,8 +1,9 @@
 /*
  * Union-find that many threads work on at once: without locks, nobody waits for anybody's progress.
  *
- * A node's word is its parent's index; a root's is its own. Only roots change their parent, by compare-and-swap, and
- * never become roots again; so an ancestor once read stays one, and a search may shorten the way it went.
+ * A node's word is its parent's index; a root's is its own. Only roots change their parent, by
+ * compare-and-swap, and never become roots again; so an ancestor once read stays one, and a search may
+ * shorten the way it went.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,8 +13,9 @@
 #include "gpu/cuda.cuh"
 
 /*
- * Within a block, all of parent in shared memory. The lower index becomes the root, so parents only ever get lower, and
- * a minimum never puts back what another thread has shortened further. Nothing but atomics while threads may write.
+ * Within a block, all of parent in shared memory. The lower index becomes the root, so parents only ever get
+ * lower, and a minimum never puts back what another thread has shortened further. Nothing but atomics while
+ * threads may write.
  */
 __device__ __forceinline__ uint32_t sx_forest_word(uint32_t *parent, uint32_t i)
 {
@@ -50,8 +52,8 @@ __device__ __forceinline__ void sx_forest_join(uint32_t *parent, uint32_t a, uin
 }
 
 /*
- * Across blocks: nodes are components that one block has found, size their pixels. Those that need not be counted any
- * more hang below SX_FOREST_KEPT. Sums are kept at the roots while trees are joined.
+ * Across blocks: nodes are components that one block has found, size their pixels. Those that need not be
+ * counted any more hang below SX_FOREST_KEPT. Sums are kept at the roots while trees are joined.
  */
 #define SX_FOREST_KEPT UINT32_MAX
 
@@ -74,8 +76,8 @@ __device__ __forceinline__ uint32_t sx_forest_root(const struct sx_forest *f, ui
 }
 
 /*
- * node is no root any more: brings what it has counted to its root. Either the one that adds to a node sees that it
- * has a parent, or the one that gave it the parent sees the sum: whoever does takes it on.
+ * node is no root any more: brings what it has counted to its root. Either the one that adds to a node sees
+ * that it has a parent, or the one that gave it the parent sees the sum: whoever does takes it on.
  */
 __device__ __forceinline__ void sx_forest_carry(const struct sx_forest *f, uint32_t node)
 {

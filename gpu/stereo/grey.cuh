@@ -1,5 +1,6 @@
 /*
- * Camera pixels to grey inside a kernel, four at a time: what ingest writes and the census reads. Meaning: stages/stereo/ingest.h.
+ * Camera pixels to grey inside a kernel, four at a time: what ingest writes and the census reads. Meaning:
+ * stages/stereo/ingest.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -78,8 +79,8 @@ __device__ inline uint32_t sx_grey_of_rgb(uint32_t r, uint32_t g, uint32_t b)
 }
 
 /*
- * Grey of the pixels x .. x + 3 of row y, lowest byte first; x a multiple of 4 inside the image. What lies behind
- * the row's end is not defined. Not for Y16, whose grey depends on the whole pair.
+ * Grey of the pixels x .. x + 3 of row y, lowest byte first; x a multiple of 4 inside the image. What lies
+ * behind the row's end is not defined. Not for Y16, whose grey depends on the whole pair.
  */
 template <enum sx_pixel PIXEL> __device__ inline uint32_t sx_grey4(const struct sx_source *s, int x, int y)
 {

@@ -1,9 +1,9 @@
 /*
  * Ingest on the GPU: camera pixels to grey. Must equal sx_ingest() byte for byte.
  *
- * Work:    four pixels of a row a thread, both images in one launch, so that a warp reads 128 bytes a pixel byte
- *          without gaps. Y16 takes two launches: the first reduces the pair's range and keeps the pixels on the
- *          device, so that the source is read once; the second stretches.
+ * Work:    four pixels of a row a thread, both images in one launch, so that a warp reads 128 bytes a pixel
+ *          byte without gaps. Y16 takes two launches: the first reduces the pair's range and keeps the pixels
+ *          on the device, so that the source is read once; the second stretches.
  * Memory:  each source byte once, by aligned words whatever the address (a word that two threads share by
  *          misalignment comes from the cache); 1 byte a pixel out. Y16: 2 bytes a pixel out and in again.
  * Ranges:  510 (p - min) + range <= 511 * 65535 < 2^25.
@@ -115,7 +115,10 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
 	widen(range, low, high);
 }
 
-/* floor((2 * 255 (p - min) + range) / (2 range)): the estimate is off by less than one, the remainder corrects it. */
+/*
+ * floor((2 * 255 (p - min) + range) / (2 range)): the estimate is off by less than one, the remainder
+ * corrects it.
+ */
 __device__ static uint32_t stretched(uint32_t p, uint32_t min, uint32_t range, float inverse)
 {
 	uint32_t n = 510 * (p - min) + range, q = (uint32_t)((float)n * inverse);

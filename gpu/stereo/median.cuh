@@ -1,9 +1,9 @@
 /*
  * Median 3x3 of a disparity map, eight columns and ROWS rows a thread. Meaning: stages/stereo/median.h.
  *
- * A pair word holds rows y and y + ROWS / 2 of one column, so that all neighbours are aligned. Valid disparities are
- * below 0x2000 and 0xffff becomes 0x3fff on the way: such patterns are ordered alike as fp16, whose packed minimum is
- * one instruction from sm_80 on. Sorted columns are shared by three medians:
+ * A pair word holds rows y and y + ROWS / 2 of one column, so that all neighbours are aligned. Valid
+ * disparities are below 0x2000 and 0xffff becomes 0x3fff on the way: such patterns are ordered alike as fp16,
+ * whose packed minimum is one instruction from sm_80 on. Sorted columns are shared by three medians:
  * median of nine = middle of (largest low, middle of the middles, smallest high).
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -53,7 +53,9 @@ __device__ __forceinline__ uint32_t sx_median_middle(uint32_t a, uint32_t b, uin
 	return sx_median_max(sx_median_min(a, b), sx_median_min(sx_median_max(a, b), c));
 }
 
-/* A row's words from column x - 2 to x + 9; only x - 1 .. x + 8 matter. Row and columns outside are replaced. */
+/*
+ * A row's words from column x - 2 to x + 9; only x - 1 .. x + 8 matter. Row and columns outside are replaced.
+ */
 __device__ __forceinline__ void sx_median_load(uint32_t w[6], const struct sx_median_map *m, int x, int y,
 					       int width, int height)
 {
@@ -89,8 +91,8 @@ __device__ __forceinline__ uint32_t sx_median_border(uint32_t filtered, uint32_t
 }
 
 /*
- * out[r]: the words of row y + r, columns x .. x + 7, x a multiple of 8 inside the image. Rows behind the last are
- * made of its repetition.
+ * out[r]: the words of row y + r, columns x .. x + 7, x a multiple of 8 inside the image. Rows behind the
+ * last are made of its repetition.
  */
 template <int ROWS>
 __device__ __forceinline__ void sx_median_group(uint4 out[ROWS], const struct sx_median_map *m, int x, int y,

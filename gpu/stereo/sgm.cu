@@ -1,14 +1,16 @@
 /*
- * Path aggregation of SGM. Meaning: stages/stereo/sgm.h; volumes: gpu/stereo/volume.cuh; recurrence: gpu/stereo/sgm_path.cuh.
+ * Path aggregation of SGM. Meaning: stages/stereo/sgm.h; volumes: gpu/stereo/volume.cuh; recurrence:
+ * gpu/stereo/sgm_path.cuh.
  *
- * Work:    all paths of all directions in one launch, the longest first; a group of 4, 8 or 16 lanes walks one path (a
- *          row, a column, a diagonal), so a warp walks 2 to 8 of them beside each other.
- * Memory:  stored: per pixel and direction D bytes of M are read, up to 8 pixels ahead into shared memory, and D bytes of V
- *          written, up to 16 bytes a lane. Lean: no M; every path counts bits of descriptors, which the caches hold, and
- *          writes D bytes. With p2_edge a byte of the left image for each pixel of a path, a ring ahead, and a table in
- *          shared memory of how far P2 falls.
+ * Work:    all paths of all directions in one launch, the longest first; a group of 4, 8 or 16 lanes walks
+ *          one path (a row, a column, a diagonal), so a warp walks 2 to 8 of them beside each other.
+ * Memory:  stored: per pixel and direction D bytes of M are read, up to 8 pixels ahead into shared memory,
+ *          and D bytes of V written, up to 16 bytes a lane. Lean: no M; every path counts bits of
+ *          descriptors, which the caches hold, and writes D bytes. With p2_edge a byte of the left image for
+ *          each pixel of a path, a ring ahead, and a table in shared memory of how far P2 falls.
  * Ranges:  gpu/stereo/sgm_path.cuh.
- * Shapes:  any width, height; D any multiple of 32 from 32 to 256; shared memory at most 16 KB a block, 28 KB for D = 224.
+ * Shapes:  any width, height; D any multiple of 32 from 32 to 256; shared memory at most 16 KB a block, 28 KB
+ *          for D = 224.
  * Speed:   docs/lab-performance.md, "CUDA: path aggregation".
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -415,7 +417,10 @@ size_t sx_sgm_cuda_traffic(const struct sx_sgm_cuda *s)
 	const size_t cells = (size_t)s->a.width * (size_t)s->a.height * (size_t)s->p.disparities;
 	const size_t paths = (size_t)s->p.paths;
 
-	/* Each path is written, and read by the winner. Stored: M is written, and read by each path. Edges: a byte a pixel. */
+	/*
+	 * Each path is written, and read by the winner. Stored: M is written, and read by each path. Edges: a
+	 * byte a pixel.
+	 */
 	return cells * (2 * paths + (s->a.match ? 1 + paths : 0)) +
 	       (s->a.falls ? cells / (size_t)s->p.disparities * paths : 0);
 }

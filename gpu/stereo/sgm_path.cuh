@@ -1,13 +1,26 @@
 /*
- * The recurrence of one SGM path on a group of G lanes. A lane keeps N words of gpu/stereo/volume.cuh: 4 N disparities, as
- * 2 N pairs; the group the 4 N G disparities of a pixel.
+ * The recurrence of one SGM path on a group of G lanes. A lane keeps N words of gpu/stereo/volume.cuh: 4 N
+ * disparities, as 2 N pairs; the group the 4 N G disparities of a pixel. With D = 128, G = 8 and N = 4:
  *
- * Notation: M = Cmax - C, as stored; V = P2 + Cmax - L, 0 .. P2 + Cmax; m = P2 - max over d of V. To the next pixel
- *   B(d) = max(V(d), V(d-1) - P1, V(d+1) - P1),   H(d) = max(B(d) + m, 0),   V' = H + M',
- * which is stages/stereo/sgm.h with the signs turned: H = P2 - (L' - C'), and its clamp at 0 is part of the fp16 addition. Where P2
- * falls by F at an edge, H is clamped at F: max(B(d) + m - F, 0) + F, and M' + F are added together.
- * V' is formed of four cells at once, as bytes, the way it is stored, and taken apart into pairs again: one
- * instruction a cell less than taking M' apart and packing V'.
+ *                        lane 0          lane 1         ...   lane 7
+ *   match[0], stored[0]  0, 1, 64, 65    8, 9, 72, 73   ...   56, 57, 120, 121     bytes of a word, lowest
+ *    first ...
+ *   match[3], stored[3]  6, 7, 70, 71    ...                  62, 63, 126, 127
+ *
+ *   v[0]                 0 / 64          8 / 72         ...   56 / 120             pairs, low half / high
+ *   half v[1]                 1 / 65          9 / 73         ...   57 / 121
+ *    ...
+ *   v[7]                 7 / 71          15 / 79        ...   63 / 127
+ *
+ * So d - 1 and d + 1 of a pair are pairs again: of the lane itself, or the lanes beside. Below 0 / 64 is none
+ * / 63, above 63 / 127 is 64 / none: a half of the group's other end.
+ *
+ * Notation: M = Cmax - C, as stored; V = P2 + Cmax - L, 0 .. P2 + Cmax; m = P2 - max over d of V. To the next
+ *   pixel B(d) = max(V(d), V(d-1) - P1, V(d+1) - P1),   H(d) = max(B(d) + m, 0),   V' = H + M',
+ * which is stages/stereo/sgm.h with the signs turned: H = P2 - (L' - C'), and its clamp at 0 is part of the
+ * fp16 addition. Where P2 falls by F at an edge, H is clamped at F: max(B(d) + m - F, 0) + F, and M' + F are
+ * added together. V' is formed of four cells at once, as bytes, the way it is stored, and taken apart into
+ * pairs again: one instruction a cell less than taking M' apart and packing V'.
  * Ranges: Cmax + P1 + P2 <= 255, so V is a byte and |B + m - F| < 768: exact in simd.cuh.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -20,6 +33,13 @@
 #define SX_ALL_LANES 0xffffffffu
 /* V where there is no disparity: -1024 twice, below any V, and P1 may still be subtracted. */
 #define SX_PATH_ABSENT 0x84008400u
+/*
+ * __byte_perm() of another lane's pair and absent ones: that pair; absent and its low half; its high half and
+ * absent.
+ */
+#define SX_PATH_AS_IT_IS 0x3210u
+#define SX_PATH_ABSENT_LOW 0x1054u
+#define SX_PATH_HIGH_ABSENT 0x7632u
 
 /* What stays the same along a path. */
 struct sx_path_lane {
@@ -34,16 +54,16 @@ template <int N> struct sx_path_state {
 };
 
 /*
- * The pair below the first one of a pixel is (absent, D/2 - 1): the low half of the last pair, one up. The pair
- * above the last one is (D/2, absent).
+ * The pair below the first one of a pixel is (absent, D/2 - 1): the low half of the last pair, one up. The
+ * pair above the last one is (D/2, absent).
  */
 template <int G>
 __device__ __forceinline__ void sx_path_lane_init(struct sx_path_lane *lane, int g, int p1, int p2)
 {
 	lane->below = (g + G - 1) % G;
 	lane->above = (g + 1) % G;
-	lane->below_bytes = g == 0 ? 0x1054 : 0x3210;
-	lane->above_bytes = g == G - 1 ? 0x7632 : 0x3210;
+	lane->below_bytes = g == 0 ? SX_PATH_ABSENT_LOW : SX_PATH_AS_IT_IS;
+	lane->above_bytes = g == G - 1 ? SX_PATH_HIGH_ABSENT : SX_PATH_AS_IT_IS;
 	lane->p1 = sx_pair(p1);
 	lane->p2 = sx_pair(p2);
 }
@@ -93,8 +113,8 @@ template <int N> __device__ __forceinline__ void sx_path_fall(struct sx_path_sta
 }
 
 /*
- * One pixel on. match: M of the lane's disparities; stored: their V. fall: what sx_path_fall() had, or 0 without it; read with
- * EDGES alone. Every lane of the warp reaches this.
+ * One pixel on. match: M of the lane's disparities; stored: their V. fall: what sx_path_fall() had, or 0
+ * without it; read with EDGES alone. Every lane of the warp reaches this.
  */
 template <int N, int G, bool EDGES>
 __device__ __forceinline__ void sx_path_step(struct sx_path_state<N> *s, const struct sx_path_lane *lane,
@@ -153,8 +173,8 @@ template <int N> __device__ __forceinline__ void sx_words_store(uint8_t *to, con
 }
 
 /*
- * Starts copying N words from global to shared memory; only the same thread reads them, after sx_words_wait().
- * Before sm_80 the thread copies them itself.
+ * Starts copying N words from global to shared memory; only the same thread reads them, after
+ * sx_words_wait(). Before sm_80 the thread copies them itself.
  */
 template <int N> __device__ __forceinline__ void sx_words_copy(uint32_t *shared, const uint8_t *from)
 {

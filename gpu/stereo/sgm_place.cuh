@@ -1,5 +1,6 @@
 /*
- * What the kernels of gpu/stereo/sgm.cu work on, and where each group of lanes finds its path. One file includes this.
+ * What the kernels of gpu/stereo/sgm.cu work on, and where each group of lanes finds its path. One file
+ * includes this.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -58,8 +59,8 @@ struct path {
 };
 
 /*
- * Path k of a direction. In the image mirrored such that the path runs rightwards and downwards, it starts at the
- * left or upper border. Neighbouring k have nearly the same length, so that a warp's paths end together.
+ * Path k of a direction. In the image mirrored such that the path runs rightwards and downwards, it starts at
+ * the left or upper border. Neighbouring k have nearly the same length, so that a warp's paths end together.
  */
 __device__ __forceinline__ void place_path(struct path *p, int k, int width, int height)
 {
@@ -103,7 +104,10 @@ __device__ __forceinline__ struct path find_path(const struct aggregate *a, int 
 	return p;
 }
 
-/* Least and greatest length of a block's paths, the latter at most too large: the same for all threads, known to the compiler. */
+/*
+ * Least and greatest length of a block's paths, the latter at most too large: the same for all threads, known
+ * to the compiler.
+ */
 struct extent {
 	int shortest, longest;
 };

@@ -5,11 +5,11 @@
  *   word & 0x00ff00ff        = the pair (d, d + D/2) of d = 2i,
  *   word >> 8 & 0x00ff00ff   = that of d = 2i + 1,
  *
- * the neighbours d-1 and d+1 of a pair are whole pairs again, and a group of G lanes owns D/G disparities of each
- * pixel as consecutive words, whatever G is. The arithmetic on pairs is that of gpu/simd.cuh.
+ * the neighbours d-1 and d+1 of a pair are whole pairs again, and a group of G lanes owns D/G disparities of
+ * each pixel as consecutive words, whatever G is. The arithmetic on pairs is that of gpu/simd.cuh.
  *
- * Stored are M = Cmax - C, how well a pixel matches, 0 .. Cmax, and per path V = P2 + Cmax - L, 0 .. P2 + Cmax <= 254; so
- * S = sum of L = paths * (P2 + Cmax) - sum of V, and whoever adds up needs no M.
+ * Stored are M = Cmax - C, how well a pixel matches, 0 .. Cmax, and per path V = P2 + Cmax - L, 0 .. P2 +
+ * Cmax <= 254; so S = sum of L = paths * (P2 + Cmax) - sum of V, and whoever adds up needs no M.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,13 +20,5 @@
 #include <stdint.h>
 
 #include "gpu/cuda.cuh"
-
-/* Byte of disparity d inside a pixel. */
-__host__ __device__ inline int sx_volume_byte(int d, int disparities)
-{
-	const int half = disparities / 2, pair = d % half;
-
-	return pair / 2 * 4 + d / half * 2 + pair % 2;
-}
 
 #endif

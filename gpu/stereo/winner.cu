@@ -1,12 +1,14 @@
 /*
  * Winner takes all from stored volumes. Must equal sx_winner() on the S they stand for, byte for byte.
  *
- * Work:    one block per image row. D/16 lanes share a pixel and walk along a segment of the row, two pixels at a time; every
- *          lane adds up V of its 16 disparities and keeps its best and, in registers that move on by one disparity per
- *          pixel, the best on the diagonals that are pixels of the right image. After D/16 pixels each lane finishes one of
- *          them: best of all lanes, rivals, sub-pixel, confidence.
- * Memory:  reads each volume once, 16 bytes a lane and load, 2 pixels ahead; shared: keys of the pixels at hand, 2 D bytes
- *          each, and 4 bytes per column of the row for the right image. L1 must have room left for what is under way.
+ * Work:    one block per image row. D/16 lanes share a pixel and walk along a segment of the row, two pixels
+ *          at a time; every lane adds up V of its 16 disparities and keeps its best and, in registers that
+ *          move on by one disparity per pixel, the best on the diagonals that are pixels of the right image.
+ *          After D/16 pixels each lane finishes one of them: best of all lanes, rivals, sub-pixel,
+ *          confidence.
+ * Memory:  reads each volume once, 16 bytes a lane and load, 2 pixels ahead; shared: keys of the pixels at
+ *          hand, 2 D bytes each, and 4 bytes per column of the row for the right image. L1 must have room
+ *          left for what is under way.
  * Ranges:  S <= 2040. BYTES: 2 (P2 + Cmax) <= 255, so that two V fit a byte; keys: gpu/stereo/winner.cuh.
  * Shapes:  any width, any D; a block's shared memory stays below 48 KB.
  * Speed:   docs/lab-performance.md, CUDA: winner.
@@ -120,7 +122,8 @@ __device__ __forceinline__ void add_up_pairs(uint32_t (&sums)[8], const struct c
 /* What a lane knows about its place. */
 struct place {
 	int lanes, lane; /* of a pixel; in its group */
-	bool live; /* not left over, as some lanes are when D/16 does not divide 32: these follow the last group */
+	/* not left over, as some lanes are when D/16 does not divide 32: these follow the last group */
+	bool live;
 	int start, last_start; /* first pixel of the group, and of the warp's last group */
 	int leaving_at;	       /* of what left the group, in a pixel's row */
 	uint32_t *rows;	       /* of the group's pixels in shared memory */
@@ -128,9 +131,9 @@ struct place {
 };
 
 /*
- * What the right map is made of. SHIFT 6: keys, in the low half of word X + 1 what leaves a group at left pixel X from the
- * lower half of the disparities, for right pixel X + 1 - D/2, and in the high half that of the upper ones, for X + 1 - D.
- * SHIFT 3: the entry of each right pixel, joined by atomic maxima.
+ * What the right map is made of. SHIFT 6: keys, in the low half of word X + 1 what leaves a group at left
+ * pixel X from the lower half of the disparities, for right pixel X + 1 - D/2, and in the high half that of
+ * the upper ones, for X + 1 - D. SHIFT 3: the entry of each right pixel, joined by atomic maxima.
  */
 __host__ __device__ inline int right_words(int shift, int columns, int lanes)
 {
@@ -154,8 +157,9 @@ __device__ __forceinline__ uint4 join_keys(uint4 v, uint32_t a, uint32_t b, uint
 }
 
 /*
- * What has not left at the segment's end. SHIFT 6: it is where pixels behind the end would have left it. Nobody else leaves
- * anything over there, as a segment is not shorter than D/2, and everything that left is there.
+ * What has not left at the segment's end. SHIFT 6: it is where pixels behind the end would have left it.
+ * Nobody else leaves anything over there, as a segment is not shorter than D/2, and everything that left is
+ * there.
  */
 template <int SHIFT>
 __device__ __forceinline__ void offer_rest(uint32_t *right, const uint32_t (&run)[8], int end,

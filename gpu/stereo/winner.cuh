@@ -1,8 +1,8 @@
 /*
  * Winner-takes-all on a group of lanes that walks along an image row: the pieces of gpu/stereo/winner.cu.
  *
- * D/16 lanes make a group and share a pixel; a lane owns 16 disparities as 8 pair words. Word r of lane g is the pair (d, d + D/2)
- * of d = 8 g + r. With D = 128, lanes across, words down, low half / high half:
+ * D/16 lanes make a group and share a pixel; a lane owns 16 disparities as 8 pair words. Word r of lane g is
+ * the pair (d, d + D/2) of d = 8 g + r. With D = 128, lanes across, words down, low half / high half:
  *
  *             lane 0     lane 1     lane 2   ...  lane 7
  *   word 0    0 / 64     8 / 72    16 / 80   ...  56 / 120      a key, 16 bits: V << SHIFT | rank
@@ -10,12 +10,14 @@
  *    ...                                                          SHIFT 3:  vvvvvvvvvvvvv rrr
  *   word 7    7 / 71    15 / 79    23 / 87   ...  63 / 127
  *
- * A block is 8 consecutive disparities: one half of one lane's words; block g is the low half of lane g, block g + D/16 its
- * high half. V is the sum of gpu/stereo/volume.cuh's over the paths: S = largest - V, so the winner has the largest V. The rank
- * falls as d rises, so that the largest key is the winner, lowest d first. As fp16 bit patterns below 0x7c00 keys are ordered like
- * integers: one instruction takes the maximum of two pairs. SHIFT 6, for S <= SX_WINNER_NARROW and D <= 128: the rank is the place
- * in the half, D/2 - 1 - d; inside its own lane a key has the rank of the last lane's, 7 - r, and 8 a lane are added on the way
- * out. SHIFT 3, for any S of ours (up to 2040): the rank is the place in the block, 7 - r.
+ * A block is 8 consecutive disparities: one half of one lane's words; block g is the low half of lane g,
+ * block g + D/16 its high half. V is the sum of gpu/stereo/volume.cuh's over the paths: S = largest - V, so
+ * the winner has the largest V. The rank falls as d rises, so that the largest key is the winner, lowest d
+ * first. As fp16 bit patterns below 0x7c00 keys are ordered like
+ * integers: one instruction takes the maximum of two pairs. SHIFT 6, for S <= SX_WINNER_NARROW and D <= 128:
+ * the rank is the place in the half, D/2 - 1 - d; inside its own lane a key has the rank of the last lane's,
+ * 7 - r, and 8 a lane are added on the way out. SHIFT 3, for any S of ours (up to 2040): the rank is the
+ * place in the block, 7 - r.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -74,10 +76,10 @@ __device__ __forceinline__ uint32_t sx_winner_entry(uint32_t key, int block)
 }
 
 /*
- * One pixel's row in shared memory, as a lane that finishes the pixel reads it: the keys, then the best pair of each lane,
- * then what left the group (SHIFT 6, sx_winner_right()). In every other four lanes the halves of a lane's keys are
- * exchanged, so that eight neighbouring lanes write 16 bytes each without a bank conflict; the strides keep the pixels of
- * a group, and the same pixel of all groups, in different banks.
+ * One pixel's row in shared memory, as a lane that finishes the pixel reads it: the keys, then the best pair
+ * of each lane, then what left the group (SHIFT 6, sx_winner_right()). In every other four lanes the halves
+ * of a lane's keys are exchanged, so that eight neighbouring lanes write 16 bytes each without a bank
+ * conflict; the strides keep the pixels of a group, and the same pixel of all groups, in different banks.
  */
 __host__ __device__ inline int sx_winner_best_at(int lanes)
 {
@@ -194,7 +196,10 @@ __device__ __forceinline__ struct sx_winner_found sx_winner_find(const uint32_t 
 		found.v = (int)(key >> SX_WINNER_NARROW_SHIFT);
 		return found;
 	}
-	/* V << 19 | 31 - block, so that of equal V the lowest block wins; the rank is read where the winner came from. */
+	/*
+	 * V << 19 | 31 - block, so that of equal V the lowest block wins; the rank is read where the winner
+	 * came from.
+	 */
 	const uint32_t v_mask = 0xffffffffu << (16 + SX_WINNER_WIDE_SHIFT), blocks_end = 31;
 	const uint32_t *best = row + sx_winner_best_at(lanes);
 	uint32_t all = 0;
@@ -224,7 +229,10 @@ __device__ __forceinline__ void sx_winner_renew(uint32_t *row, int lanes, unsign
 	row[sx_winner_best_at(lanes) + (int)(place >> 5)] = sx_key_max8(all);
 }
 
-/* Takes the winner and its neighbours out of the keys: what is left are the rivals. Returns the largest V of them. */
+/*
+ * Takes the winner and its neighbours out of the keys: what is left are the rivals. Returns the largest V of
+ * them.
+ */
 template <int LANES, int SHIFT>
 __device__ __forceinline__ int sx_winner_rival(uint32_t *row, int lanes, unsigned before, unsigned winner,
 					       unsigned after)
@@ -242,8 +250,8 @@ __device__ __forceinline__ int sx_winner_rival(uint32_t *row, int lanes, unsigne
 }
 
 /*
- * a / b rounded down, 0 <= a < 2^20, b > 0, inverse: 1 / b, good to 2^-22. (a + 0.5) / b is at least 0.5 / b away from every
- * integer, and the product errs by less than 2^-20 / b.
+ * a / b rounded down, 0 <= a < 2^20, b > 0, inverse: 1 / b, good to 2^-22. (a + 0.5) / b is at least 0.5 / b
+ * away from every integer, and the product errs by less than 2^-20 / b.
  */
 __device__ __forceinline__ int sx_winner_divide(int a, float inverse)
 {
@@ -263,7 +271,10 @@ __device__ __forceinline__ float sx_winner_inverse(int a)
 #endif
 }
 
-/* before, after: how much larger S is there than at the winner; the sum is 0 only at the ends, where nobody asks. */
+/*
+ * before, after: how much larger S is there than at the winner; the sum is 0 only at the ends, where nobody
+ * asks.
+ */
 __device__ __forceinline__ int sx_winner_refine(int before, int after, enum sx_subpixel how)
 {
 	const int den = max(before + after, 1), b = 2 * den;
@@ -308,16 +319,19 @@ __device__ __forceinline__ struct sx_winner_result sx_winner_finish(uint32_t *ro
 }
 
 /*
- * Winner of the right image. Its pixel x meets the left one X at d = X - x, so its cells lie on a diagonal: as the group moves on
- * to X + 1, the best key so far of word r is that of word r + 1, and continues. Per lane, words across, left pixels down:
+ * Winner of the right image. Its pixel x meets the left one X at d = X - x, so its cells lie on a diagonal:
+ * as the group moves on to X + 1, the best key so far of word r is that of word r + 1, and continues. Per
+ * lane, words across, left pixels down:
  *
  *                 word 0    word 1    ...    word 7
- *   pixel X       key ___   key ___          key ->  what leaves at X: of the right pixel X - (8 lane + 7), low half,
- *   pixel X + 1   key    \-> key    \-> ...  key ->   and the one D/2 before it, high half; it enters word 0 of the next lane at
- *                                                    X + 1, 8 ranks up (SHIFT 6), or is joined by atomic maxima (SHIFT 3)
+ *   pixel X       key ___   key ___          key ->  what leaves at X: of the right pixel X - (8 lane + 7),
+ *   low half, pixel X + 1   key    \-> key    \-> ...  key ->   and the one D/2 before it, high half; it
+ *                                                    enters word 0 of the next lane at X + 1, 8 ranks up
+ *                                                    (SHIFT 6), or is joined by atomic maxima (SHIFT 3)
  *
- * run: the best keys so far, by word. Two left pixels at a time, first and second: what leaves at the first is
- * sx_winner_leaves(), at the second run[7] afterwards. enters_first, enters_second: what left the lane before, a pixel earlier.
+ * run: the best keys so far, by word. Two left pixels at a time, first and second: what leaves at the first
+ * is sx_winner_leaves(), at the second run[7] afterwards. enters_first, enters_second: what left the lane
+ * before, a pixel earlier.
  */
 __device__ __forceinline__ uint32_t sx_winner_leaves(const uint32_t (&run)[8], const uint32_t (&first)[8])
 {
@@ -336,13 +350,16 @@ __device__ __forceinline__ void sx_winner_right(uint32_t (&run)[8], const uint32
 }
 
 /*
- * Disparities of two neighbours of the right map, SHIFT 6: low and high are the best keys of both in the lower half of the
- * disparities, and in the upper half. V alone decides between the halves, and ties.
+ * Disparities of two neighbours of the right map, SHIFT 6: low and high are the best keys of both in the
+ * lower half of the disparities, and in the upper half. V alone decides between the halves, and ties.
  */
 __device__ __forceinline__ uint32_t sx_winner_right_pair(uint32_t low, uint32_t high, int lanes)
 {
 	const uint32_t half = (uint32_t)lanes * SX_WINNER_LANE_UP; /* D/2, twice */
-	/* The top bit of a half is never a key's: it survives where low, its rank made the largest, is not below high. */
+	/*
+	 * The top bit of a half is never a key's: it survives where low, its rank made the largest, is not
+	 * below high.
+	 */
 	const uint32_t sentinel = 0x80008000u;
 	const uint32_t low_wins = ((low | sentinel | SX_WINNER_RANK_PAIR) - high) >> 15 & SX_WINNER_RANK_UP,
 		       mask = low_wins * 0xffffu;

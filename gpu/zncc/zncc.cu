@@ -1,11 +1,12 @@
 /*
  * What windows bring to their correlations. Must equal sx_zncc_windows(), word for word.
  *
- * Work:    a block makes 128 columns and 32 rows: first sums along each row, a thread 16 columns of it, then sums of those down
- *          each column, a thread a column; either adds what enters and subtracts what leaves, so that the window's size
- *          does not count.
+ * Work:    a block makes 128 columns and 32 rows: first sums along each row, a thread 16 columns of it, then
+ *          sums of those down each column, a thread a column; either adds what enters and subtracts what
+ *          leaves, so that the window's size does not count.
  * Memory:  the tile with its border as bytes in shared memory, and a row's sums, S1 and S2 in one word.
- * Ranges:  of a row of 15: S1 <= 3825, 12 bits, S2 <= 975375, 20 bits. V: exact modulo 2^32, as in stages/stereo/zncc.c.
+ * Ranges:  of a row of 15: S1 <= 3825, 12 bits, S2 <= 975375, 20 bits. V: exact modulo 2^32, as in
+ *          stages/stereo/zncc.c.
  * Shapes:  any width, height and window; coordinates are clamped to the image.
  * Speed:   docs/lab-performance.md, CUDA: ZNCC: adding up each window anew takes longer from windows of 3 on.
  *
@@ -123,9 +124,12 @@ __global__ void __launch_bounds__(THREADS) running_kernel(const struct work w)
 
 struct images images_of(const struct sx_image *grey, const struct sx_image *words)
 {
-	const struct images p = {(const uint8_t *)grey->data, (uint8_t *)words->data, grey->pitch,
-				 words->pitch};
+	struct images p = {};
 
+	p.grey = (const uint8_t *)grey->data;
+	p.grey_pitch = grey->pitch;
+	p.words = (uint8_t *)words->data;
+	p.words_pitch = words->pitch;
 	return p;
 }
 
@@ -140,9 +144,13 @@ dim3 blocks_of(const struct work &w, int columns, int rows)
 extern "C" cudaError_t sx_zncc_windows_cuda_run(const struct sx_image grey[2], const struct sx_image words[2],
 						int window, cudaStream_t stream)
 {
-	const struct work w = {images_of(&grey[0], &words[0]), images_of(&grey[1], &words[1]), grey[0].width,
-			       grey[0].height, window};
+	struct work w = {};
 
+	w.left = images_of(&grey[0], &words[0]);
+	w.right = images_of(&grey[1], &words[1]);
+	w.width = grey[0].width;
+	w.height = grey[0].height;
+	w.window = window;
 	if (window < 3 || window > SX_ZNCC_WINDOW_MAX || window % 2 == 0)
 		return cudaErrorInvalidValue;
 	SX_LAUNCH(running_kernel, blocks_of(w, COLUMNS, ROWS), dim3(THREADS), 0, stream, w);

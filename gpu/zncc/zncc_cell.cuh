@@ -1,9 +1,10 @@
 /*
- * What the kernels of ZNCC's cost volume share: a block's columns in shared memory, a cell from its sum of products.
+ * What the kernels of ZNCC's cost volume share: a block's columns in shared memory, a cell from its sum of
+ * products.
  *
- * Grey levels are taken less 128, which leaves covariances and variances as they are: |n P| and |S1 S1| <= n^2 2^14 < 2^30. With
- * windows of 3 and 5 they are below 2^24: exact in binary32, where a fused multiply-add rounds nothing; and sums of
- * products may be kept as the bits of a float, so that nothing is converted.
+ * Grey levels are taken less 128, which leaves covariances and variances as they are: |n P| and |S1 S1| <=
+ * n^2 2^14 < 2^30. With windows of 3 and 5 they are below 2^24: exact in binary32, where a fused multiply-add
+ * rounds nothing; and sums of products may be kept as the bits of a float, so that nothing is converted.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +18,10 @@
 #include "stages/stereo/zncc.h"
 
 #define SX_ZNCC_DISPARITIES_MAX 256
-/* 1.5 2^23: to a float with these bits whole numbers below 2^22 may be added as integers, and rounding is to whole numbers. */
+/*
+ * 1.5 2^23: to a float with these bits whole numbers below 2^22 may be added as integers, and rounding is to
+ * whole numbers.
+ */
 #define SX_ZNCC_MAGIC 12582912.0f
 #define SX_ZNCC_MAGIC_BITS 0x4b400000u
 /* One more than Cmax / 2, as ties go to even. */
@@ -28,13 +32,16 @@ struct sx_zncc_work {
 	size_t grey_pitch[2], words_pitch[2];
 	uint8_t *volume;
 	int width, height, disparities, min_disparity;
-	bool no_view; /* the cost is the largest where the right column is outside the image, else that of no correlation */
+	/* where the right column is outside the image the cost is the largest, else that of no correlation */
+	bool no_view;
 };
 
 /* gpu/zncc/zncc_zigzag.cu. window: 9, 11, 13 or 15. */
 cudaError_t sx_zncc_zigzag_run(const struct sx_zncc_work &w, int window, cudaStream_t stream);
 
-/* Windows of L x L whose covariance is exact in binary32, and what is added to their sums of products then. */
+/*
+ * Windows of L x L whose covariance is exact in binary32, and what is added to their sums of products then.
+ */
 template <int L> __host__ __device__ constexpr bool sx_zncc_exact()
 {
 	return L <= 5;
@@ -59,7 +66,10 @@ __device__ __forceinline__ uint32_t sx_zncc_level(const struct sx_zncc_work &w, 
 	return sx_zncc_grey(w, side, x, y) ^ 0x80u;
 }
 
-/* S1 and 1 / sqrt(V) of the window around (x, y); sign: 1, or -1 for S1 turned. Outside the image nothing correlates. */
+/*
+ * S1 and 1 / sqrt(V) of the window around (x, y); sign: 1, or -1 for S1 turned. Outside the image nothing
+ * correlates.
+ */
 template <int L>
 __device__ __forceinline__ uint2 sx_zncc_stat(const struct sx_zncc_work &w, int side, int x, int y, int sign)
 {
@@ -99,14 +109,20 @@ __device__ __forceinline__ uint32_t sx_zncc_rounded(uint32_t p, const uint2 &lef
 			       (SX_ZNCC_MAGIC + SX_ZNCC_MIDDLE));
 }
 
-/* A word of gpu/stereo/volume.cuh from four cells: their low bytes less 1; what MAGIC leaves of the upper ones is taken away. */
+/*
+ * A word of gpu/stereo/volume.cuh from four cells: their low bytes less 1; what MAGIC leaves of the upper
+ * ones is taken away.
+ */
 __device__ __forceinline__ uint32_t sx_zncc_cells(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
 	return ((d * 256 + c) * 256 + b) * 256 + a -
 	       (SX_ZNCC_MAGIC_BITS + (SX_ZNCC_MAGIC_BITS << 8) + 0x01010101u);
 }
 
-/* Ones where a word's right columns are inside the image: costs are the largest elsewhere. partner: of its first disparity. */
+/*
+ * Ones where a word's right columns are inside the image: costs are the largest elsewhere. partner: of its
+ * first disparity.
+ */
 __device__ __forceinline__ uint32_t sx_zncc_visible(const struct sx_zncc_work &w, int partner)
 {
 	const int half = w.disparities / 2;

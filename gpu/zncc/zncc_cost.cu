@@ -1,12 +1,14 @@
 /*
- * The cost volume of correlations. Must equal sx_cost_max() less sx_cost_row(), byte for byte, in the layout of
- * gpu/stereo/volume.cuh. Windows of 3 to 7, row by row; gpu/zncc/zncc_zigzag.cu has larger ones, several rows at a time.
+ * The cost volume of correlations. Must equal sx_cost_max() less sx_cost_row(), byte for byte, in the layout
+ * of gpu/stereo/volume.cuh. Windows of 3 to 7, row by row; gpu/zncc/zncc_zigzag.cu has larger ones, several
+ * rows at a time.
  *
- * Work:    a block does WALKS stretches of a row, D/8 threads each: a thread eight disparities (four and their partners D/2
- *          further on), pixel after pixel to the right, as gpu/zncc/zncc_row.cuh says.
- * Memory:  columns of the row and what windows bring, staged in shared memory in four classes by column mod 4, so that
- *          threads, whose disparities are 4 apart, find neighbours; right columns stay in registers for the four pixels that
- *          need them. 8 bytes a thread and pixel stored, neighbours side by side.
+ * Work:    a block does WALKS stretches of a row, D/8 threads each: a thread eight disparities (four and
+ *          their partners D/2 further on), pixel after pixel to the right, as gpu/zncc/zncc_row.cuh says.
+ * Memory:  columns of the row and what windows bring, staged in shared memory in four classes by column mod
+ *          4, so that threads, whose disparities are 4 apart, find neighbours; right columns stay in
+ *          registers for the four pixels that need them. 8 bytes a thread and pixel stored, neighbours side
+ *          by side.
  * Ranges:  gpu/zncc/zncc_cell.cuh.
  * Shapes:  any width, height, D, minimal disparity and window.
  * Speed:   bound by issued instructions; docs/lab-performance.md, CUDA: ZNCC.
@@ -51,7 +53,9 @@ __device__ __forceinline__ void stage(uint32_t *columns, uint2 *stats, int of_cl
 	}
 }
 
-/* Where a thread is; columns as in gpu/zncc/zncc_row.cuh, counted from the first of the walk's first window. */
+/*
+ * Where a thread is; columns as in gpu/zncc/zncc_row.cuh, counted from the first of the walk's first window.
+ */
 template <int L> struct place {
 	const struct shared<L> *s;
 	int left_base, right_base[2];
@@ -174,26 +178,27 @@ template <int L> void launch_row(const struct sx_zncc_work &w, cudaStream_t stre
 } // namespace
 
 /*
- * As measured (docs/lab-performance.md): the columns of small windows are one or two DP4A, and rows have little to share; with 7,
- * few multiprocessors see no difference.
+ * As measured (docs/lab-performance.md): the columns of small windows are one or two DP4A, and rows have
+ * little to share; with 7, few multiprocessors see no difference.
  */
 extern "C" cudaError_t sx_zncc_cost_cuda_run(const struct sx_image grey[2], const struct sx_image words[2],
 					     const struct sx_stereo_params *p, uint8_t *volume,
 					     cudaStream_t stream)
 {
-	const struct sx_zncc_work w = {
-		{(const uint8_t *)grey[0].data, (const uint8_t *)grey[1].data},
-		{(const uint8_t *)words[0].data, (const uint8_t *)words[1].data},
-		{grey[0].pitch, grey[1].pitch},
-		{words[0].pitch, words[1].pitch},
-		volume,
-		grey[0].width,
-		grey[0].height,
-		p->disparities,
-		p->min_disparity,
-		p->out_of_view == SX_OUT_OF_VIEW_MAX,
-	};
+	struct sx_zncc_work w = {};
 
+	for (int side = 0; side < 2; side++) {
+		w.grey[side] = (const uint8_t *)grey[side].data;
+		w.grey_pitch[side] = grey[side].pitch;
+		w.words[side] = (const uint8_t *)words[side].data;
+		w.words_pitch[side] = words[side].pitch;
+	}
+	w.volume = volume;
+	w.width = grey[0].width;
+	w.height = grey[0].height;
+	w.disparities = p->disparities;
+	w.min_disparity = p->min_disparity;
+	w.no_view = p->out_of_view == SX_OUT_OF_VIEW_MAX;
 	switch (p->zncc_window) {
 	case 3:
 		launch_row<3>(w, stream);

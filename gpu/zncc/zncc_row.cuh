@@ -1,11 +1,12 @@
 /*
- * Correlations along a row, for gpu/zncc/zncc_cost.cu. A thread has eight disparities, four and their partners
- * D/2 further on. Grey levels lie in columns of four rows a word, so that a column of a window is one to four DP4A. From pixel
- * to pixel the column that enters is added and the one that leaves is subtracted; windows of 3 keep the sums of their
- * three columns in registers instead.
+ * Correlations along a row, for gpu/zncc/zncc_cost.cu. A thread has eight disparities, four and their
+ * partners D/2 further on. Grey levels lie in columns of four rows a word, so that a column of a window is
+ * one to four DP4A. From pixel to pixel the column that enters is added and the one that leaves is
+ * subtracted; windows of 3 keep the sums of their three columns in registers instead.
  *
- * Columns are counted from the first of a window. PLACE says where they are: of column c left(c) is the left one, right(h, c)
- * the right one that meets column c + k at disparity 4 lane + k and h D/2 more, right_stat(h, c) what its window brings.
+ * Columns are counted from the first of a window. PLACE says where they are: of column c left(c) is the left
+ * one, right(h, c) the right one that meets column c + k at disparity 4 lane + k and h D/2 more,
+ * right_stat(h, c) what its window brings.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -79,7 +80,10 @@ __device__ __forceinline__ uint32_t sx_zncc_dot(const struct sx_zncc_column<L> &
 	return sum;
 }
 
-/* The last four right columns of each half, by column mod 4, and of those in the middle of windows what they bring. */
+/*
+ * The last four right columns of each half, by column mod 4, and of those in the middle of windows what they
+ * bring.
+ */
 template <int L> struct sx_zncc_window {
 	struct sx_zncc_column<L> enter[2][4], leave[2][4];
 	uint2 stat[2][4];

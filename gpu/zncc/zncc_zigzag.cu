@@ -1,15 +1,16 @@
 /*
- * The cost volume of correlations by zigzag scanning: Chang et al., Real-time stereo matching on embedded GPUs with Z2-ZNCC and
- * FastDT. The bytes are those of gpu/zncc/zncc_cost.cu.
+ * The cost volume of correlations by zigzag scanning: Chang et al., Real-time stereo matching on embedded
+ * GPUs with Z2-ZNCC and FastDT. The bytes are those of gpu/zncc/zncc_cost.cu.
  *
- * Work:    a block does ROWS rows and WALKS stretches of columns, D/4 threads each: a thread two disparities and their partners
- *          D/2 further on, in a column the pixels of all rows, then the next column. Windows of the rows share all but ROWS - 1 of
- *          the rows of a column. Products of what they share are added up once for all of them, four rows a DP4A; each has one
- *          DP4A more for what it alone has. (The paper goes from row to row by four products at the corners.) From column to
- *          column what enters is added and what leaves is subtracted. A sum of products per row stays in a register.
- * Memory:  columns and what windows bring, staged in shared memory in two classes by column mod 2, so that threads, whose
- *          disparities are 2 apart, find neighbours; a right column stays in registers for both pixels that need it. 4 bytes
- *          a thread and pixel stored, neighbours side by side.
+ * Work:    a block does ROWS rows and WALKS stretches of columns, D/4 threads each: a thread two disparities
+ *          and their partners D/2 further on, in a column the pixels of all rows, then the next column.
+ *          Windows of the rows share all but ROWS - 1 of the rows of a column. Products of what they share
+ *          are added up once for all of them, four rows a DP4A; each has one DP4A more for what it alone has.
+ *          (The paper goes from row to row by four products at the corners.) From column to column what
+ *          enters is added and what leaves is subtracted. A sum of products per row stays in a register.
+ * Memory:  columns and what windows bring, staged in shared memory in two classes by column mod 2, so that
+ *          threads, whose disparities are 2 apart, find neighbours; a right column stays in registers for
+ *          both pixels that need it. 4 bytes a thread and pixel stored, neighbours side by side.
  * Ranges:  gpu/zncc/zncc_cell.cuh.
  * Shapes:  any width, height, D, minimal disparity and window; shared memory at most 35 KB.
  * Speed:   docs/lab-performance.md, CUDA: ZNCC.
@@ -69,7 +70,9 @@ template <int N> __device__ __forceinline__ void load_words(uint32_t (&w)[N], co
 	}
 }
 
-/* The sums of rows y .. y + ROWS - 1 in a column have these rows alone: above what all share, and below it. */
+/*
+ * The sums of rows y .. y + ROWS - 1 in a column have these rows alone: above what all share, and below it.
+ */
 template <int L, int ROWS>
 __device__ __forceinline__ uint32_t own_word(const struct sx_zncc_work &w, int side, int x, int y, int v)
 {
@@ -117,8 +120,9 @@ __device__ __forceinline__ void stage(struct staged<S, ROWS, COUNT> &s, const st
 }
 
 /*
- * Where a thread is. Of column c, counted from the one before the walk's first window, left words are at at(left, c), the right
- * ones that meet it at disparity 2 lane + k are those of column c + 1 - k at right[0] (right[1]: D/2 further on).
+ * Where a thread is. Of column c, counted from the one before the walk's first window, left words are at
+ * at(left, c), the right ones that meet it at disparity 2 lane + k are those of column c + 1 - k at right[0]
+ * (right[1]: D/2 further on).
  */
 struct place {
 	int left, right[2];

@@ -1,6 +1,6 @@
 /*
- * What programs share that time kernels on a device, all of it or a part. On the emulator they only show that they run. What fails
- * ends the program: exit 1, 64 wrong usage.
+ * What programs share that time kernels on a device, all of it or a part. On the emulator they only show that
+ * they run. What fails ends the program: exit 1, 64 wrong usage.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,9 @@
 #define BENCH_WARM_UP 3
 #define BENCH_LAUNCHES_MAX 1000
 
-/* usage: [WIDTH HEIGHT [DISPARITIES [LAUNCHES [SMS]]]]. sms: multiprocessors that launches may use; 0: all. */
+/*
+ * usage: [WIDTH HEIGHT [DISPARITIES [LAUNCHES [SMS]]]]. sms: multiprocessors that launches may use; 0: all.
+ */
 struct bench {
 	int width, height, disparities, launches, sms;
 	struct sx_green *green;

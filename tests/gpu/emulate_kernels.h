@@ -15,7 +15,9 @@ extern "C" {
 
 /* Sums of in[0..n) by four warps a block, through shuffles, shared memory and an atomic. */
 cudaError_t emulate_sum(const uint32_t *in, int n, uint32_t *out, cudaStream_t stream);
-/* out[i] = sum over the group of lanes (of 4, 8, 16, 32) that i is in, groups of one warp in different loops. */
+/*
+ * out[i] = sum over the group of lanes (of 4, 8, 16, 32) that i is in, groups of one warp in different loops.
+ */
 cudaError_t emulate_groups(uint32_t *out, int threads, cudaStream_t stream);
 /* Each warp function once; out: 16 words a lane of one warp, of which lanes from `leave` on return first. */
 cudaError_t emulate_lanes(uint32_t *out, int leave, cudaStream_t stream);

@@ -1,5 +1,6 @@
 /*
- * Memory of a CUDA device (or of the emulated one) for tests of single stages: everything waits, errors fail the test.
+ * Memory of a CUDA device (or of the emulated one) for tests of single stages: everything waits, errors fail
+ * the test.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

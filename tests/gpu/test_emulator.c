@@ -1,6 +1,6 @@
 /*
- * The emulator itself: warp functions, barriers and arithmetic give what the CUDA manuals say, mistakes are found,
- * streams, events and graphs keep order where they must.
+ * The emulator itself: warp functions, barriers and arithmetic give what the CUDA manuals say, mistakes are
+ * found, streams, events and graphs keep order where they must.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -211,7 +211,7 @@ static bool fault_shows(enum emulate_fault how, const char *order)
 static void test_silent_faults(void **state)
 {
 	assert_true(fault_shows(EMULATE_LOCK_STEP, "0"));
-#ifndef __SANITIZE_ADDRESS__ /* which guards shared memory itself, so that it holds no garbage (sx_emulate.h) */
+#ifndef __SANITIZE_ADDRESS__ /* which guards shared memory itself: it holds no garbage (sx_emulate.h) */
 	assert_true(fault_shows(EMULATE_LOCK_STEP, "1"));
 	assert_true(fault_shows(EMULATE_UNWRITTEN, "0"));
 	assert_int_equal(host[0], 0xcdcdcdcd);

@@ -1,6 +1,6 @@
 /*
- * How long FastDT with ZNCC takes from the words of windows to the winner, each variant and window. In ms, best and median:
- * all; costs; the passes to the right, to the left and down; up and the winner.
+ * How long FastDT with ZNCC takes from the words of windows to the winner, each variant and window. In ms,
+ * best and median: all; costs; the passes to the right, to the left and down; up and the winner.
  *
  *   bench_fastdt [WIDTH HEIGHT [DISPARITIES [LAUNCHES [SMS]]]]
  *

@@ -1,9 +1,11 @@
 /*
- * FastDT and its winner on the device against sx_fastdt() and sx_winner(): int16 and int8, every number of disparities,
- * width of descriptors and reach, images that are flat, saturated, noise, narrower than the disparities; costs of ZNCC.
+ * FastDT and its winner on the device against sx_fastdt() and sx_winner(): int16 and int8, every number of
+ * disparities, width of descriptors and reach, images that are flat, saturated, noise, narrower than the
+ * disparities; costs of ZNCC.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,11 +16,13 @@
 #include <cmocka.h>
 
 #include "gpu/fastdt/fastdt_cuda.h"
+#include "gpu/host/engine.h"
 #include "gpu/stereo/cost_cuda.h"
 #include "gpu/zncc/zncc_cuda.h"
 #include "stages/stereo/fastdt.h"
 #include "stages/stereo/winner.h"
 #include "tests/check.h"
+#include "tests/engine_case.h"
 #include "tests/gpu/on_device.h"
 
 /* What the images are filled with. */
@@ -59,7 +63,10 @@ static void set(const struct sx_image *img, int x, int y, uint64_t v)
 		((uint64_t *)sx_image_row(img, y))[x] = v;
 }
 
-/* Descriptors of bits bits. Flat: none agrees anywhere, so that sums are the largest; stripes: but at one disparity. */
+/*
+ * Descriptors of bits bits. Flat: none agrees anywhere, so that sums are the largest; stripes: but at one
+ * disparity.
+ */
 static void fill_census(const struct sx_image census[2], int bits, enum content how, struct check_rng *r)
 {
 	for (int y = 0; y < census[0].height; y++) {
@@ -370,6 +377,32 @@ static void test_winner(void **state)
 	}
 }
 
+/* The engine refuses what the reference alone computes, with a sentence that says so. */
+static void test_wide(void **state)
+{
+	static const char *const names[] = {[SX_FASTDT_FLOAT] = "float", [SX_FASTDT_INT32] = "int32"};
+	const struct sx_engine_params engine = {.contexts = 1};
+	struct sx_device *d = NULL;
+	char why[256] = "", want[128];
+
+	assert_int_equal(sx_backend_cuda.open(&d, &engine, why, sizeof(why)), 0);
+	for (int variant = SX_FASTDT_FLOAT; variant <= SX_FASTDT_INT32; variant++) {
+		const struct engine_case t = engine_case_small(1);
+		struct sx_context_config c = {
+			.width = t.width, .height = t.height, .pixel = t.pixel, .params = t.params};
+		struct sx_context *x = NULL;
+
+		c.params.stereo.aggregation = SX_AGGREGATION_FASTDT;
+		c.params.stereo.fastdt = (enum sx_fastdt)variant;
+		assert_int_equal(sx_backend_cuda.context_create(&x, d, &c, why, sizeof(why)), -ENOTSUP);
+		snprintf(want, sizeof(want),
+			 "stereo.fastdt = %s: only engine.backend = reference computes it", names[variant]);
+		assert_string_equal(why, want);
+		assert_null(x);
+	}
+	sx_backend_cuda.close(d);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -377,6 +410,7 @@ int main(void)
 		cmocka_unit_test(test_costs),	      cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_winner),	      cmocka_unit_test(test_zncc),
 		cmocka_unit_test(test_zncc_variants), cmocka_unit_test(test_cells),
+		cmocka_unit_test(test_wide),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,6 +1,6 @@
 /*
- * The CUDA engine against the reference: every output of every stage, byte for byte, over sizes, options, flows of
- * data, contexts in flight. On the emulator (small cases) or on a GPU:
+ * The CUDA engine against the reference: every output of every stage, byte for byte, over sizes, options,
+ * flows of data, contexts in flight. On the emulator (small cases) or on a GPU:
  *
  *   test_gpu_engine_device [--full] [--repeat N] [LEFT.pgm RIGHT.pgm]...
  *
@@ -170,7 +170,10 @@ static void test_costs(void **state)
 	engine_cases_costs(check_case);
 }
 
-/* The reference adds up each window anew, so that few of the large ones are quick; test_zncc_cuda.c has all of them. */
+/*
+ * The reference adds up each window anew, so that few of the large ones are quick; test_zncc_cuda.c has all
+ * of them.
+ */
 static void check_zncc(const struct engine_case *t)
 {
 	const size_t window = (size_t)t->params.stereo.zncc_window;
@@ -240,28 +243,6 @@ static void check_fastdt(const struct engine_case *t)
 static void test_fastdt(void **state)
 {
 	engine_cases_fastdt(check_fastdt);
-}
-
-/* What the reference alone computes is refused with a sentence that says so. */
-static void test_wide_fastdt(void **state)
-{
-	static const char *const names[] = {[SX_FASTDT_FLOAT] = "float", [SX_FASTDT_INT32] = "int32"};
-
-	for (int variant = SX_FASTDT_FLOAT; variant <= SX_FASTDT_INT32; variant++) {
-		const struct engine_case t = engine_case_small(1);
-		struct sx_context_config c = {
-			.width = t.width, .height = t.height, .pixel = t.pixel, .params = t.params};
-		struct sx_context *x = NULL;
-		char why[256] = "", want[128];
-
-		c.params.stereo.aggregation = SX_AGGREGATION_FASTDT;
-		c.params.stereo.fastdt = (enum sx_fastdt)variant;
-		assert_int_equal(cuda->context_create(&x, devices[0], &c, why, sizeof(why)), -ENOTSUP);
-		snprintf(want, sizeof(want),
-			 "stereo.fastdt = %s: only engine.backend = reference computes it", names[variant]);
-		assert_string_equal(why, want);
-		assert_null(x);
-	}
 }
 
 static struct engine_case small_one(uint64_t seed)
@@ -534,8 +515,9 @@ static void test_transfers(void **state)
 }
 
 /*
- * At most 5 bytes a cell and 64 MB, also with what the filters need. On a device these sizes are only made: the
- * emulator computes the frame that warms a context up at its pace, and test_faults.c asks there what would be taken.
+ * At most 5 bytes a cell and 64 MB, also with what the filters need. On a device these sizes are only made:
+ * the emulator computes the frame that warms a context up at its pace, and test_faults.c asks there what
+ * would be taken.
  */
 static void test_memory(void **state)
 {
@@ -569,8 +551,10 @@ static void test_memory(void **state)
 }
 
 #ifdef SX_EMULATE
-/* All that the runtime was asked for: a graph, an event, copies of the pair. Nothing is taken, made or given back, no
- * stream or device is waited for, nothing uses the default stream. */
+/*
+ * All that the runtime was asked for: a graph, an event, copies of the pair. Nothing is taken, made or given back,
+ * no stream or device is waited for, nothing uses the default stream.
+ */
 static void check_steady(int flow)
 {
 	static const char *const of_a_frame[] = {
@@ -693,12 +677,12 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_zncc),	       cmocka_unit_test(test_edges),
 		cmocka_unit_test(test_extreme_sums),   cmocka_unit_test(test_min_disparity),
 		cmocka_unit_test(test_winner_options), cmocka_unit_test(test_filter_options),
-		cmocka_unit_test(test_fastdt),	       cmocka_unit_test(test_wide_fastdt),
-		cmocka_unit_test(test_pixel_formats),  cmocka_unit_test(test_stixel_options),
-		cmocka_unit_test(test_slanted),	       cmocka_unit_test(test_scores_in_turn),
-		cmocka_unit_test(test_repeat),	       cmocka_unit_test(test_previous_road),
-		cmocka_unit_test(test_contexts),       cmocka_unit_test(test_waiting),
-		cmocka_unit_test(test_transfers),      cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_fastdt),	       cmocka_unit_test(test_pixel_formats),
+		cmocka_unit_test(test_stixel_options), cmocka_unit_test(test_slanted),
+		cmocka_unit_test(test_scores_in_turn), cmocka_unit_test(test_repeat),
+		cmocka_unit_test(test_previous_road),  cmocka_unit_test(test_contexts),
+		cmocka_unit_test(test_waiting),	       cmocka_unit_test(test_transfers),
+		cmocka_unit_test(test_memory),
 #ifdef SX_EMULATE
 		cmocka_unit_test(test_steady_state),
 #endif

@@ -1,6 +1,6 @@
 /*
- * The CUDA engine's host side on the emulated device: what it does when calls and kernels fail, what it takes and
- * gives back, and what a frame costs in copies and allocations.
+ * The CUDA engine's host side on the emulated device: what it does when calls and kernels fail, what it takes
+ * and gives back, and what a frame costs in copies and allocations.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -215,8 +215,9 @@ static bool fault_context(const char *name, int nth, int code)
 }
 
 /*
- * Every call that making a context needs fails once, the first, the second, ...; nothing may stay behind. Once by the
- * usual error, and those that lose the device once more by one that does not, so that nothing else fails for it.
+ * Every call that making a context needs fails once, the first, the second, ...; nothing may stay behind.
+ * Once by the usual error, and those that lose the device once more by one that does not, so that nothing
+ * else fails for it.
  */
 static void test_context_faults(void **state)
 {
@@ -314,7 +315,10 @@ static void test_errno(void **state)
 	}
 }
 
-/* Bytes that a context needs, of a cell and besides, from the sentence that refuses it: nothing is taken for that. */
+/*
+ * Bytes that a context needs, of a cell and besides, from the sentence that refuses it: nothing is taken for
+ * that.
+ */
 static void assert_limit(struct sx_context_config c, int width, int height, double bytes, const char *device)
 {
 	const double cells = (double)width * height * c.params.stereo.disparities;

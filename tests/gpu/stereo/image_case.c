@@ -9,6 +9,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static int image_count, image_failures;
+
+void image_report(bool good, const char *what)
+{
+	printf("%sok %d - %s\n", good ? "" : "not ", ++image_count, what);
+	image_failures += !good;
+}
+
+int image_finish(void)
+{
+	printf("1..%d\n", image_count);
+	return image_failures != 0;
+}
+
+bool image_is_large(void)
+{
+	return getenv("SX_TEST_LARGE") != NULL;
+}
+
+void image_take_host(struct sx_image *img, enum sx_pixel pixel, int width, int height)
+{
+	if (sx_image_init(img, pixel, width, height) < 0)
+		abort();
+}
+
 void image_must(cudaError_t e, const char *what)
 {
 	if (!e)

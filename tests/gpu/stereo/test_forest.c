@@ -1,7 +1,7 @@
 /*
- * The union-find of the speckle filter (gpu/stereo/forest.cuh) on real threads, against one that one thread walks: whatever the
- * threads' order, every node names its root at the end, and the root has counted them all. The emulator cannot show
- * this, as its lanes never run at the same time; ThreadSanitizer runs it too.
+ * The union-find of the speckle filter (gpu/stereo/forest.cuh) on real threads, against one that one thread
+ * walks: whatever the threads' order, every node names its root at the end, and the root has counted them
+ * all. The emulator cannot show this, as its lanes never run at the same time; ThreadSanitizer runs it too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -117,7 +117,10 @@ static void test_threads_in_block(void **state)
 	run_threads(true, 1);
 }
 
-/* Across blocks any node may become the root; reads there are volatile, not atomic: nothing for ThreadSanitizer. */
+/*
+ * Across blocks any node may become the root; reads there are volatile, not atomic: nothing for
+ * ThreadSanitizer.
+ */
 #ifndef __SANITIZE_THREAD__
 static void test_threads_across_blocks(void **state)
 {

@@ -1,6 +1,7 @@
 /*
- * Path aggregation on the device against sx_sgm(): both flows, every number of disparities, paths and descriptor width,
- * penalties at their limits, P2 that falls at edges, costs of windows, narrow and wide images.
+ * Path aggregation on the device against sx_sgm(): both flows, every number of disparities, paths and
+ * descriptor width, penalties at their limits, P2 that falls at edges, costs of windows, narrow and wide
+ * images.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +32,9 @@ static struct sx_image host_image(enum sx_pixel pixel, int width, int height)
 	return img;
 }
 
-/* The right image is the left one moved by a few pixels, with wrong bits; every fourth row is noise or flat. */
+/*
+ * The right image is the left one moved by a few pixels, with wrong bits; every fourth row is noise or flat.
+ */
 static void fill_census(const struct sx_image census[2], uint64_t mask, struct check_rng *r)
 {
 	for (int y = 0; y < census[0].height; y++) {
@@ -211,7 +214,10 @@ static void test_penalties(void **state)
 	}
 }
 
-/* From an edge at every level to one at none; P1 near P2, where there is nothing to fall; rings of 4 and 8 pixels. */
+/*
+ * From an edge at every level to one at none; P1 near P2, where there is nothing to fall; rings of 4 and 8
+ * pixels.
+ */
 static void test_edges(void **state)
 {
 	static const int edges[] = {1, 8, 16, 60, 255};

@@ -1,6 +1,6 @@
 /*
- * Cost volume and winner of the CUDA engine equal stages/: every kernel variant at sizes around its segments and batches, then
- * random settings. SX_SEED repeats or extends the random part.
+ * Cost volume and winner of the CUDA engine equal stages/: every kernel variant at sizes around its segments
+ * and batches, then random settings. SX_SEED repeats or extends the random part.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +33,9 @@ static struct sx_stereo_params usual(void)
 	return p;
 }
 
-/* Each disparity range with each number of paths, and P2 on both sides of every limit that chooses a kernel. */
+/*
+ * Each disparity range with each number of paths, and P2 on both sides of every limit that chooses a kernel.
+ */
 static void test_winner_variants(void **state)
 {
 	for (int d = 32; d <= 256; d += 32) {

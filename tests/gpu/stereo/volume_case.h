@@ -1,6 +1,6 @@
 /*
- * Cases of the kernels that write and read volumes: cost volume and winner, against stages/. Used by their unit tests, under
- * the emulator and on a device.
+ * Cases of the kernels that write and read volumes: cost volume and winner, against stages/. Used by their
+ * unit tests, under the emulator and on a device.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 
 enum volume_fill {
 	VOLUME_NOISE, /* every value alike */
-	VOLUME_TIES, /* S of few values: ties everywhere, on the left image's rows and the right one's diagonals */
+	VOLUME_TIES, /* S of few values: ties everywhere, on rows of the left image, diagonals of the right one */
 	VOLUME_WINNER,	/* one clear winner a pixel, rivals near the uniqueness threshold */
 	VOLUME_EXTREME, /* V = 0 or the largest, whole pixels and single cells */
 	VOLUME_FILL_COUNT

@@ -1,5 +1,6 @@
 /*
- * How long ZNCC's kernels take by window, what windows bring and the cost volume: best and median of launches, ms.
+ * How long ZNCC's kernels take by window, what windows bring and the cost volume: best and median of
+ * launches, ms.
  *
  *   bench_zncc [WIDTH HEIGHT [DISPARITIES [LAUNCHES [SMS]]]]
  *

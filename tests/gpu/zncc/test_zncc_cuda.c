@@ -1,6 +1,6 @@
 /*
- * ZNCC on the device against stages/: words of windows, the cost volume, by rows and in zigzag, then the whole chain.
- * SX_SEED repeats or extends the random part.
+ * ZNCC on the device against stages/: words of windows, the cost volume, by rows and in zigzag, then the
+ * whole chain. SX_SEED repeats or extends the random part.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -182,7 +182,10 @@ static struct sx_stereo_params usual(int window, int disparities)
 	return p;
 }
 
-/* Every window with every range of disparities, both ways out of view, widths around a walk of 32 and 36 pixels. */
+/*
+ * Every window with every range of disparities, both ways out of view, widths around a walk of 32 and 36
+ * pixels.
+ */
 static void test_cost_variants(void **state)
 {
 	static const int widths[] = {32, 37, 65, 71}, shifts[] = {0, 1, -7, 128, -128};
