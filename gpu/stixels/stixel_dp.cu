@@ -1,28 +1,29 @@
 /*
- * The stixel DP on the GPU. Must equal sx_dp_run() (stages/stixels/stixel_dp.h), list by list, total by total.
+ * The stixel DP on the GPU. Must equal sx_dp_run() (stages/stixels/stixel_dp.h), list by list, total by
+ * total.
  *
  * A block of 4 or 8 warps takes one column, its rows in blocks of 32; a lane is a top row of the block:
  *
- *	 start rows 0 ..           31 | 32 ..            63 | 64 ..            95
- *	+-----------------------------+---------------------+---------------------+ top rows
- *	| earlier blocks: those that can still matter       | the triangle, one   | 64 = lane 0
- *	| (dp_survivors), listed, in groups of 4 to warps   | start row a step,   |  ..
- *	| (dp_best_of_list), each lane all of its warp's    | warp 0 alone        | 95 = lane 31
- *	+---------------------------------------------------+---------------------+
- *	  warps 1 .. meanwhile: sums, priors, pairs of rows 96 .. 127 (stixel_dp_prepare.cuh)
+ * 	 start rows 0 ..           31 | 32 ..            63 | 64 ..            95
+ * 	+-----------------------------+---------------------+---------------------+ top rows
+ * 	| earlier blocks: those that can still matter       | the triangle, one   | 64 = lane 0
+ * 	| (dp_survivors), listed, in groups of 4 to warps   | start row a step,   |  ..
+ * 	| (dp_best_of_list), each lane all of its warp's    | warp 0 alone        | 95 = lane 31
+ * 	+---------------------------------------------------+---------------------+
+ * 	  warps 1 .. meanwhile: sums, priors, pairs of rows 96 .. 127 (stixel_dp_prepare.cuh)
  *
- *	a pair of the triangle:      mean (sixteenths of a px, 16 bits) | start row << 16; data cost
- *	a row's choice (from):       start row of its object | that of ground or sky << 16, highest bit: on ground
- *	limits of an object's mean:  hi | lo << 16, highest bit: sky may lie on it
+ * a pair of the triangle: mean (sixteenths of a px, 16 bits) | start row << 16; data cost a row's choice
+ * (from): start row of its object | that of ground or sky << 16, highest bit: on ground limits of an object's
+ * mean: hi | lo << 16, highest bit: sky may lie on it
  *
  * The files in the order of the work: stixel_dp_column.cuh, _prepare, _earlier, _triangle, _list.
  *
  * Work:    ground and sky are running minima, only objects need pairs. Columns are handed out by a counter.
- * Memory:  the object table's prefix sums of this block in shared memory, [fn][33], only for means that the column
- *          can have; those of earlier rows in global scratch: every 8th, and of all, every 2nd or every 4th as
- *          many as a budget allows, so that up to 7 cells are added up again. Tables that grow with the height are
- *          in shared memory where all columns fit side by side, else in global scratch; where the range or the
- *          height is too large for both, all tables are (dp_place).
+ * Memory:  the object table's prefix sums of this block in shared memory, [fn][33], only for means that the
+ *          column can have; those of earlier rows in global scratch: every 8th, and of all, every 2nd or
+ *          every 4th as many as a budget allows, so that up to 7 cells are added up again. Tables that grow
+ *          with the height are in shared memory where all columns fit side by side, else in global scratch;
+ *          where the range or the height is too large for both, all tables are (dp_place).
  * Ranges:  costs as stages/stixels/stixel_dp.h; DP_ILLEGAL. Means by float where exact, else by division.
  * Shapes:  any height to 2160, any range to 384.
  * Speed:   docs/performance.md.
@@ -118,7 +119,10 @@ DP_INLINE int dp_shift(const struct dp_arguments &a, const struct dp_column &c)
 	return shift;
 }
 
-/* Rows of the object table and which means the column can have; zeroes what sums begin with. Ends with a barrier. */
+/*
+ * Rows of the object table and which means the column can have; zeroes what sums begin with. Ends with a
+ * barrier.
+ */
 template <int W>
 DP_INLINE void dp_open_column(struct dp_column *c, const struct dp_arguments &a, const uint16_t *column)
 {
@@ -167,7 +171,10 @@ struct dp_state {
 	int first_mean;
 };
 
-/* The cheapest objects of the block's tops that start in earlier blocks, one for each warp, in c.best_of_warp. */
+/*
+ * The cheapest objects of the block's tops that start in earlier blocks, one for each warp, in
+ * c.best_of_warp.
+ */
 template <int W, bool FLOATS>
 DP_INLINE void dp_earlier(const struct dp_tables &t, const struct dp_column &c, struct dp_state *s, int block)
 {
@@ -336,7 +343,10 @@ DP_INLINE void dp_finish_column(const struct dp_arguments &a, const struct dp_co
 	}
 }
 
-/* Blocks of a FAR kernel on a multiprocessor: where there is shared memory for seven, there are to be registers. */
+/*
+ * Blocks of a FAR kernel on a multiprocessor: where there is shared memory for seven, there are to be
+ * registers.
+ */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200
 #define DP_BLOCKS_FAR 7
 #else
@@ -450,8 +460,9 @@ static void dp_fill_reciprocals(float *r, int h)
 }
 
 /*
- * Whether dp_mean_of() may compute in float. Sums up to 16 D h + h / 2 in halves must be exact; and with a reciprocal
- * that is too large by the factor 1 + e, a mean below an integer k <= 16 D, so by at least 1 / 2n, must not reach it.
+ * Whether dp_mean_of() may compute in float. Sums up to 16 D h + h / 2 in halves must be exact; and with a
+ * reciprocal that is too large by the factor 1 + e, a mean below an integer k <= 16 D, so by at least 1 / 2n,
+ * must not reach it.
  */
 static bool dp_fits_float(const float *r, int h, int range)
 {

@@ -1,7 +1,7 @@
 /*
- * The stixel DP (stixel_dp.cu), first: tables as the device has them, what a block of threads knows of its column,
- * the cost of an object from one start row to one top row, and what a row hands on to the next. Meaning:
- * stages/stixels/stixel_dp.h.
+ * The stixel DP (stixel_dp.cu), first: tables as the device has them, what a block of threads knows of its
+ * column, the cost of an object from one start row to one top row, and what a row hands on to the next.
+ * Meaning: stages/stixels/stixel_dp.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,8 +19,9 @@
 #endif
 
 /*
- * Where tables are. NEAR: in shared memory. FAR: those that grow with the height in scratch, so that more blocks fit a
- * multiprocessor. LARGE: the slab, which grows with the range, is there, too; and means are by division, for any size.
+ * Where tables are. NEAR: in shared memory. FAR: those that grow with the height in scratch, so that more
+ * blocks fit a multiprocessor. LARGE: the slab, which grows with the range, is there, too; and means are by
+ * division, for any size.
  */
 enum dp_place { DP_NEAR, DP_FAR, DP_LARGE };
 
@@ -31,8 +32,8 @@ enum dp_place { DP_NEAR, DP_FAR, DP_LARGE };
 #define DP_WARPS_MAX 8
 #define DP_STRIDE 8 /* of the rows of prefix sums that are always kept */
 /*
- * Illegal, as SX_DP_INF. No legal cost exceeds 0x1c000000 in size (the object from row 0 is always legal, 46 nats a
- * row), so one illegal summand is above any legal cost and two do not overflow.
+ * Illegal, as SX_DP_INF. No legal cost exceeds 0x1c000000 in size (the object from row 0 is always legal, 46
+ * nats a row), so one illegal summand is above any legal cost and two do not overflow.
  */
 #define DP_ILLEGAL 0x3fffffff
 #define DP_LEGAL_MAX 0x30000000
@@ -55,7 +56,10 @@ struct __align__(8) dp_order
 	uint16_t hi, lo, cost_hi, cost_lo;
 };
 
-/* Made at create. object: [D + 2][D + 1]; row D: invalid cells, row D + 1: zero (beyond the top); column D as D - 1. */
+/*
+ * Made at create. object: [D + 2][D + 1]; row D: invalid cells, row D + 1: zero (beyond the top); column D as
+ * D - 1.
+ */
 struct dp_tables {
 	int height, range, epsilon_q4;
 	const int32_t *object, *object_min;
@@ -70,8 +74,9 @@ struct dp_tables {
 };
 
 /*
- * A start row for pairs with higher tops: costs of what lies below plus prior, by thresholds on the new mean: on an
- * object (hi | lo << 16; between: illegal), on the base: ground below the horizon, else sky. Row 0 is illegal.
+ * A start row for pairs with higher tops: costs of what lies below plus prior, by thresholds on the new mean:
+ * on an object (hi | lo << 16; between: illegal), on the base: ground below the horizon, else sky. Row 0 is
+ * illegal.
  */
 struct __align__(16) dp_start
 {
@@ -80,7 +85,10 @@ struct __align__(16) dp_start
 	int32_t base_lo, base_above, base_on, base_below;
 };
 
-/* What the triangle needs of a start row that does not depend on costs. P: prefix of ground (below vhor) and sky. */
+/*
+ * What the triangle needs of a start row that does not depend on costs. P: prefix of ground (below vhor) and
+ * sky.
+ */
 struct __align__(16) dp_step
 {
 	int32_t object; /* prior on an object, with the least order cost of cost_hi */
@@ -90,8 +98,8 @@ struct __align__(16) dp_step
 };
 
 /*
- * The pairs of a block's start rows and tops, without waste: start row k <= 16 has entries k .. 31 of line k, by top;
- * k > 16 has the first entries of line 32 - k, from top k on. Row 16 is in line 16 both ways.
+ * The pairs of a block's start rows and tops, without waste: start row k <= 16 has entries k .. 31 of line k,
+ * by top; k > 16 has the first entries of line 32 - k, from top k on. Row 16 is in line 16 both ways.
  */
 #define DP_LINES (DP_ROWS / 2 + 1)
 struct dp_pairs {
@@ -100,8 +108,9 @@ struct dp_pairs {
 };
 
 /*
- * Start rows of earlier blocks that matter to a block, with as many zeros as fill a group, and each warp's best object of
- * them. Everybody has read these before the next block's pairs are prepared, so they are where those will be.
+ * Start rows of earlier blocks that matter to a block, with as many zeros as fill a group, and each warp's
+ * best object of them. Everybody has read these before the next block's pairs are prepared, so they are where
+ * those will be.
  */
 struct dp_candidates {
 	uint16_t list[DP_ROWS_MAX + 8];
@@ -130,13 +139,14 @@ struct dp_column {
 	int32_t *slab, *excess, *reach;
 	int2 *sum;
 	const float *reciprocal;
-	uint32_t *
-		from; /* start row of the object | that of ground or sky << 16, DP_ON_GROUND: of which ground is below */
+	/* start row of the object | that of ground or sky << 16, DP_ON_GROUND: of which ground is below */
+	uint32_t *from;
 	const struct dp_order *order;
 	int32_t order_gap; /* least order cost of cost_lo, less that of cost_hi */
 	/* global */
 	int32_t *rows, *cheap, *table_row;
-	int4 *anchor; /* prefix sums of the object table below rows 8, 16, 24 and 32 of a block, [block][fn] */
+	/* prefix sums of the object table below rows 8, 16, 24 and 32 of a block, [block][fn] */
+	int4 *anchor;
 	struct dp_start *start;
 	const int32_t *object, *ground_q4;
 };
@@ -184,12 +194,12 @@ DP_INLINE int dp_warp_max(int x)
 
 /*
  * Means without a division where sums are exact in float (see dp_fits_float() in stixel_dp.cu): with the
- * reciprocal rounded up, floor(x / n) lies in the low bits of x * (1 / 16 n) + 2^19, in sixteenths, rounded down;
- * the same with 2^23 gives whole px. fn counts from the least fn of the column, so that no valid cell means 0.
- * Sums over rows below v, of n valid cells that add up to s:
- *   x: s + 8 n - 16 least n, a float or an integer; what the mean needs, s + n / 2, follows from x and n
- *   y: bits of the float 2^21 + n, so 4 n and a constant as an integer
- * FLOATS: mean comes with DP_MEAN0, fn with DP_FN0 (dp_bias); else they come as they are
+ * reciprocal rounded up, floor(x / n) lies in the low bits of x * (1 / 16 n) + 2^19, in sixteenths, rounded
+ * down; the same with 2^23 gives whole px. fn counts from the least fn of the column, so that no valid cell
+ * means 0. Sums over rows below v, of n valid cells that add up to s: x: s + 8 n - 16 least n, a float or an
+ * integer; what the mean needs, s + n / 2, follows from x and n y: bits of the float 2^21 + n, so 4 n and a
+ * constant as an integer FLOATS: mean comes with DP_MEAN0, fn with DP_FN0 (dp_bias); else they come as they
+ * are
  */
 #define DP_NO_CELLS 0x4a000000
 template <bool FLOATS> struct dp_bias {
@@ -274,8 +284,8 @@ template <bool FLOATS> DP_INLINE int32_t dp_slab(const struct dp_top &t, int fn)
 #endif
 
 /*
- * Prefix of the object costs below row v of an earlier block: the row that is kept, and the cells from there to v, of
- * which there are MOST at the most: as c.shift has it, or always DP_STRIDE - 1.
+ * Prefix of the object costs below row v of an earlier block: the row that is kept, and the cells from there
+ * to v, of which there are MOST at the most: as c.shift has it, or always DP_STRIDE - 1.
  */
 template <int MOST> DP_INLINE int32_t dp_prefix(const struct dp_column &c, int v, int fn)
 {
@@ -327,7 +337,10 @@ DP_INLINE struct dp_start dp_start_at(const struct dp_column &c, int v)
 	return s;
 }
 
-/* Cost of the object that starts at row v, a row of an earlier block, and ends at the lane's top. MOST: dp_prefix. */
+/*
+ * Cost of the object that starts at row v, a row of an earlier block, and ends at the lane's top. MOST:
+ * dp_prefix.
+ */
 template <bool FLOATS, int MOST>
 DP_INLINE int32_t dp_object(const struct dp_column &c, const struct dp_top &t, const struct dp_start &s,
 			    int v)
@@ -354,8 +367,8 @@ DP_INLINE struct dp_lower dp_lower_of(const struct dp_order *order, int mean)
 }
 
 /*
- * What a row hands on: its costs of object and base, the object's order row, and the cheapest ground or sky offer so
- * far. run_from: where the offer is from, as dp_column.from; kept from block to block only.
+ * What a row hands on: its costs of object and base, the object's order row, and the cheapest ground or sky
+ * offer so far. run_from: where the offer is from, as dp_column.from; kept from block to block only.
  */
 struct dp_carry {
 	int32_t object, base, run;

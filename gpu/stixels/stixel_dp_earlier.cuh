@@ -1,5 +1,6 @@
 /*
- * The stixel DP (stixel_dp.cu), third: the cheapest objects that end in these 32 rows and start in earlier ones.
+ * The stixel DP (stixel_dp.cu), third: the cheapest objects that end in these 32 rows and start in earlier
+ * ones.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,9 +21,9 @@ DP_INLINE int32_t dp_first_object(const struct dp_tables &t, const struct dp_col
 }
 
 /*
- * One warp: how much dearer than the cheapest fn of each cell of this block a candidate may be, at the most, and be
- * worth a look: three real candidates per top row (from row 0: first; the object of the row below extended; the
- * start row of this block).
+ * One warp: how much dearer than the cheapest fn of each cell of this block a candidate may be, at the most,
+ * and be worth a look: three real candidates per top row (from row 0: first; the object of the row below
+ * extended; the start row of this block).
  */
 template <bool FLOATS>
 DP_INLINE int32_t dp_slack(const struct dp_column &c, const struct dp_top &top, const struct dp_carry &carry,
@@ -46,10 +47,11 @@ DP_INLINE int32_t dp_slack(const struct dp_column &c, const struct dp_top &top, 
 }
 
 /*
- * Which start rows of earlier blocks can still matter to this one. Nothing that starts in row v can be cheaper
- * than its cheapest prior, the cheapest fn of each cell up to the next multiple of 8, the cheapest single fn from
- * there to this block, and the cheapest fn of each cell in it. Every warp finds all and lists every W-th group of 4
- * of them, in order, the last one filled up with row 0, which is illegal; returns how many there are.
+ * Which start rows of earlier blocks can still matter to this one. Nothing that starts in row v can be
+ * cheaper than its cheapest prior, the cheapest fn of each cell up to the next multiple of 8, the cheapest
+ * single fn from there to this block, and the cheapest fn of each cell in it. Every warp finds all and lists
+ * every W-th group of 4 of them, in order, the last one filled up with row 0, which is illegal; returns how
+ * many there are.
  */
 template <int W> DP_INLINE int dp_survivors(const struct dp_column &c, int block, int32_t slack)
 {

@@ -1,8 +1,8 @@
 /*
  * The stixel DP (stixel_dp.cu), last: from the costs of a column to its list of segments, by one warp.
- * 
- * Every row has the start rows of its object and of its ground or sky, and of the latter what is below; what is below
- * an object follows from its mean.
+ *
+ * Every row has the start rows of its object and of its ground or sky, and of the latter what is below; what
+ * is below an object follows from its mean.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,7 +37,9 @@ DP_INLINE struct dp_choice dp_below_object(const struct dp_column &c, int v_bott
 	return r;
 }
 
-/* Follows the choices down from the top row: v_bottom | class << 16 and mean, top to bottom. top: its costs. */
+/*
+ * Follows the choices down from the top row: v_bottom | class << 16 and mean, top to bottom. top: its costs.
+ */
 template <bool FLOATS>
 DP_INLINE int dp_back_track(const struct dp_column &c, const struct dp_carry &top, int32_t *total, int2 *way)
 {

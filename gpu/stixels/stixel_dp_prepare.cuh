@@ -1,6 +1,6 @@
 /*
- * The stixel DP (stixel_dp.cu), second: what 32 rows need before any cost is known: prefix sums, priors, bounds of
- * earlier rows, and means and data costs of the pairs among them.
+ * The stixel DP (stixel_dp.cu), second: what 32 rows need before any cost is known: prefix sums, priors,
+ * bounds of earlier rows, and means and data costs of the pairs among them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -97,7 +97,10 @@ DP_INLINE int32_t dp_scan(int32_t x, int lane)
 	return x;
 }
 
-/* One warp: prefix sums of the 32 rows of a block, but for the object table, and what start rows need of them. */
+/*
+ * One warp: prefix sums of the 32 rows of a block, but for the object table, and what start rows need of
+ * them.
+ */
 template <bool FLOATS>
 DP_INLINE void dp_prepare_rows(const struct dp_tables &t, const struct dp_column &c, const uint16_t *column,
 			       int block)
@@ -169,9 +172,9 @@ DP_INLINE void dp_prepare_slab(const struct dp_column &c, int block, int thread,
 }
 
 /*
- * One warp: what lies between the rows of block i and the first row of the block of the slab costs at the least:
- * the cheapest fn of each cell up to the next row that is a multiple of 8 (cheap, and what excess has of it),
- * then the cheapest single fn.
+ * One warp: what lies between the rows of block i and the first row of the block of the slab costs at the
+ * least: the cheapest fn of each cell up to the next row that is a multiple of 8 (cheap, and what excess has
+ * of it), then the cheapest single fn.
  */
 template <int W> DP_INLINE void dp_prepare_reach(const struct dp_column &c, int i)
 {

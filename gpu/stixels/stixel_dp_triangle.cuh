@@ -1,6 +1,6 @@
 /*
- * The stixel DP (stixel_dp.cu), fourth: the rows one by one, each a start row for those above it, and what later
- * ones need of them.
+ * The stixel DP (stixel_dp.cu), fourth: the rows one by one, each a start row for those above it, and what
+ * later ones need of them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,10 +10,10 @@
 #include "gpu/stixels/stixel_dp_column.cuh"
 
 /*
- * One lane, one top row. from_mean: of the best object, as dp_pairs. Order rows: alone, two: of the objects of the last
- * row and of the last two; next: of the best one without both, true of the lane two rows above the start row that was
- * last; early: without the former, of the lane above; lower: of the best one, of the lane of that row. One row ahead
- * (dp_triangle_row), next is what early is else.
+ * One lane, one top row. from_mean: of the best object, as dp_pairs. Order rows: alone, two: of the objects
+ * of the last row and of the last two; next: of the best one without both, true of the lane two rows above
+ * the start row that was last; early: without the former, of the lane above; lower: of the best one, of the
+ * lane of that row. One row ahead (dp_triangle_row), next is what early is else.
  */
 struct dp_lane {
 	int32_t cost;
@@ -45,8 +45,9 @@ DP_INLINE void dp_triangle_base(const struct dp_column &c, struct dp_carry &carr
 }
 
 /*
- * Start row k of the block, for all tops. The chain from row to row is a shuffle, a selection and a minimum: the order
- * row of an object is fetched AHEAD rows before it is needed, those of objects of so many rows are known beforehand.
+ * Start row k of the block, for all tops. The chain from row to row is a shuffle, a selection and a minimum:
+ * the order row of an object is fetched AHEAD rows before it is needed, those of objects of so many rows are
+ * known beforehand.
  */
 template <enum dp_where WHERE, int AHEAD>
 DP_INLINE void dp_triangle_row(const struct dp_column &c, struct dp_lane &l, struct dp_carry &carry,
@@ -111,7 +112,9 @@ DP_INLINE void dp_triangle(const struct dp_column &c, struct dp_lane &l, struct 
 	dp_triangle_rows<DP_ABOVE, UPPER, AHEAD>(c, l, carry, block, k, end);
 }
 
-/* Whether ground is below the base that starts at row v (>= 1), rather than an object; its costs are given. */
+/*
+ * Whether ground is below the base that starts at row v (>= 1), rather than an object; its costs are given.
+ */
 DP_INLINE bool dp_on_ground(const struct dp_column &c, const struct dp_step &s, int v, int32_t object,
 			    int32_t base, const struct dp_lower &lower)
 {
@@ -121,7 +124,10 @@ DP_INLINE bool dp_on_ground(const struct dp_column &c, const struct dp_step &s, 
 	       base + c.fixed->sky_on_ground < (lower.limits >> 31 ? object + s.offer : DP_ILLEGAL);
 }
 
-/* Where the base that ends in the lane's row starts, and on what: the offer was taken where it lowered the run. */
+/*
+ * Where the base that ends in the lane's row starts, and on what: the offer was taken where it lowered the
+ * run.
+ */
 DP_INLINE uint32_t dp_base_from(const struct dp_column &c, const struct dp_lane &l,
 				const struct dp_carry &before, int block, bool on_ground)
 {
@@ -161,7 +167,9 @@ DP_INLINE struct dp_start dp_start_of(const struct dp_column &c, const struct dp
 	return r;
 }
 
-/* One lane a start row: what later blocks need of it. before: costs and order row of the row below the block. */
+/*
+ * One lane a start row: what later blocks need of it. before: costs and order row of the row below the block.
+ */
 template <bool FLOATS>
 DP_INLINE uint32_t dp_close_block(const struct dp_column &c, const struct dp_lane &l,
 				  const struct dp_carry &before, int block)

@@ -23,8 +23,7 @@ static void check_segment(const char *what, int u, int i, const struct sx_segmen
 	    want->disparity_q7 != got->disparity_q7 || want->slope_q14 != got->slope_q14 ||
 	    want->kind != got->kind)
 		fail_msg("%s: column %d segment %d: want rows %d..%d kind %d mean %d line %d %d, got %d..%d "
-			 "kind %d "
-			 "mean %d line %d %d",
+			 "kind %d mean %d line %d %d",
 			 what, u, i, want->v_bottom, want->v_top, want->kind, want->mean_q4,
 			 want->disparity_q7, want->slope_q14, got->v_bottom, got->v_top, got->kind,
 			 got->mean_q4, got->disparity_q7, got->slope_q14);
