@@ -42,7 +42,6 @@ cudaError_t sx_cuda_cost_run(const struct sx_context *x)
 
 	if (!x->costs)
 		return cudaSuccess;
-	return cost_is_windows(x)
-		       ? sx_zncc_cost_cuda_run(grey, descriptors, p, x->costs, SX_ZNCC_SCAN_CHOSEN, x->stream)
-		       : sx_cost_cuda_run(descriptors, p, x->costs, x->stream);
+	return cost_is_windows(x) ? sx_zncc_cost_cuda_run(grey, descriptors, p, x->costs, x->stream)
+				  : sx_cost_cuda_run(descriptors, p, x->costs, x->stream);
 }

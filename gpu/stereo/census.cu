@@ -38,13 +38,18 @@ struct census_images {
 };
 
 struct census_work {
-	const struct sx_cuda_input *in; /* fused with ingest: grey is written */
+	const struct sx_cuda_input *in; /* at once with ingest: grey is written */
 	struct census_images left, right;
 	int width, height;
+	enum sx_pixel from; /* FROM */
 };
 
-/* Without ingest, grey is there. */
+/*
+ * FROM: what tiles are made from, pixels of the input block in their format, or FROM_GREY: without ingest, grey is there.
+ * FROM_ANY: what the work says. The compiler knows csct of U8, the usual one; elsewhere a block asks once.
+ */
 #define FROM_GREY SX_PIXEL_U16
+#define FROM_ANY SX_PIXEL_U64
 
 template <enum sx_pixel FROM>
 __device__ static uint32_t grey4(const struct census_images *p, const struct sx_source *s, int x, int y)
@@ -92,6 +97,29 @@ __device__ static void fill_tile(uint32_t *tile, const struct census_work *w, co
 			keep_grey(w, p, x0 - RX + 4 * word, y0 - RY + row, a);
 			keep_grey(w, p, x0 - RX + 4 * word, y0 - RY + row + S, b);
 		}
+	}
+}
+
+template <>
+__device__ void fill_tile<FROM_ANY>(uint32_t *tile, const struct census_work *w,
+				    const struct census_images *p, int x0, int y0)
+{
+	switch (w->from) {
+	case SX_PIXEL_U8:
+		fill_tile<SX_PIXEL_U8>(tile, w, p, x0, y0);
+		break;
+	case SX_PIXEL_YUYV:
+		fill_tile<SX_PIXEL_YUYV>(tile, w, p, x0, y0);
+		break;
+	case SX_PIXEL_UYVY:
+		fill_tile<SX_PIXEL_UYVY>(tile, w, p, x0, y0);
+		break;
+	case SX_PIXEL_RGB24:
+		fill_tile<SX_PIXEL_RGB24>(tile, w, p, x0, y0);
+		break;
+	default:
+		fill_tile<FROM_GREY>(tile, w, p, x0, y0);
+		break;
 	}
 }
 
@@ -224,12 +252,13 @@ static struct census_images images_of(const struct sx_image *grey, const struct 
 	return p;
 }
 
-static struct census_work work_of(const struct sx_cuda_input *in, const struct sx_image grey[2],
-				  const struct sx_image out[2])
+static struct census_work work_of(const struct sx_cuda_input *in, enum sx_pixel from,
+				  const struct sx_image grey[2], const struct sx_image out[2])
 {
 	struct census_work w = {};
 
 	w.in = in;
+	w.from = from;
 	w.width = grey[0].width;
 	w.height = grey[0].height;
 	w.left = images_of(&grey[0], &out[0]);
@@ -237,23 +266,25 @@ static struct census_work work_of(const struct sx_cuda_input *in, const struct s
 	return w;
 }
 
-template <enum sx_pixel FROM>
-static cudaError_t launch(struct census_work w, enum sx_cost cost, cudaStream_t stream)
+static cudaError_t census_launch(const struct census_work &w, enum sx_cost cost, cudaStream_t stream)
 {
 	dim3 grid((unsigned)(w.width + COLUMNS - 1) / COLUMNS, (unsigned)(w.height + 2 * S - 1) / (2 * S), 2);
 
 	switch (cost) {
 	case SX_COST_CSCT:
-		SX_LAUNCH((census<SX_COST_CSCT, FROM>), grid, 32 * WARPS, 0, stream, w);
+		if (w.from == SX_PIXEL_U8)
+			SX_LAUNCH((census<SX_COST_CSCT, SX_PIXEL_U8>), grid, 32 * WARPS, 0, stream, w);
+		else
+			SX_LAUNCH((census<SX_COST_CSCT, FROM_ANY>), grid, 32 * WARPS, 0, stream, w);
 		break;
 	case SX_COST_CENSUS:
-		SX_LAUNCH((census<SX_COST_CENSUS, FROM>), grid, 32 * WARPS, 0, stream, w);
+		SX_LAUNCH((census<SX_COST_CENSUS, FROM_ANY>), grid, 32 * WARPS, 0, stream, w);
 		break;
 	case SX_COST_CENSUS48:
-		SX_LAUNCH((census<SX_COST_CENSUS48, FROM>), grid, 32 * WARPS, 0, stream, w);
+		SX_LAUNCH((census<SX_COST_CENSUS48, FROM_ANY>), grid, 32 * WARPS, 0, stream, w);
 		break;
 	case SX_COST_CENSUS63:
-		SX_LAUNCH((census<SX_COST_CENSUS63, FROM>), grid, 32 * WARPS, 0, stream, w);
+		SX_LAUNCH((census<SX_COST_CENSUS63, FROM_ANY>), grid, 32 * WARPS, 0, stream, w);
 		break;
 	default:
 		return cudaErrorInvalidValue;
@@ -264,25 +295,21 @@ static cudaError_t launch(struct census_work w, enum sx_cost cost, cudaStream_t 
 cudaError_t sx_census_cuda_run(const struct sx_image grey[2], const struct sx_image census[2],
 			       enum sx_cost cost, cudaStream_t stream)
 {
-	return launch<FROM_GREY>(work_of(NULL, grey, census), cost, stream);
+	return census_launch(work_of(NULL, FROM_GREY, grey, census), cost, stream);
 }
 
 cudaError_t sx_ingest_census_cuda_run(const struct sx_cuda_input *in, enum sx_pixel pixel,
 				      const struct sx_image grey[2], const struct sx_image census[2],
 				      enum sx_cost cost, cudaStream_t stream)
 {
-	struct census_work w = work_of(in, grey, census);
-
 	switch (pixel) {
 	case SX_PIXEL_U8:
 	case SX_PIXEL_NV12:
-		return launch<SX_PIXEL_U8>(w, cost, stream);
+		return census_launch(work_of(in, SX_PIXEL_U8, grey, census), cost, stream);
 	case SX_PIXEL_YUYV:
-		return launch<SX_PIXEL_YUYV>(w, cost, stream);
 	case SX_PIXEL_UYVY:
-		return launch<SX_PIXEL_UYVY>(w, cost, stream);
 	case SX_PIXEL_RGB24:
-		return launch<SX_PIXEL_RGB24>(w, cost, stream);
+		return census_launch(work_of(in, pixel, grey, census), cost, stream);
 	default:
 		return cudaErrorInvalidValue;
 	}

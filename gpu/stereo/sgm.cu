@@ -105,6 +105,8 @@ static __device__ __forceinline__ void walk_ring(struct walk<N, G> *w, struct le
 			sx_words_wait<ahead / BATCH - 1>();
 		}
 		sx_words_load<N>(match, w->ring + i * THREADS * N);
+		if (EDGES)
+			sx_path_fall<N>(&w->s, falls[i]);
 		sx_path_step<N, G, EDGES>(&w->s, &w->lane, match, falls[i], v);
 		if (whole || i < w->left)
 			sx_words_store<N>(w->to, v);
@@ -221,7 +223,8 @@ static __device__ __forceinline__ int level_at(const struct aggregate *a, int x,
 	return __ldg(a->grey + (size_t)y * a->grey_pitch + (size_t)x);
 }
 
-template <int N, int G, typename DESCRIPTOR, bool EDGES>
+/* ASKS: P2 may fall at edges, which the work says. The compiler knows the usual csct without edges. */
+template <int N, int G, typename DESCRIPTOR, bool ASKS>
 __global__ void __launch_bounds__(THREADS) lean_kernel(const struct aggregate a)
 {
 	SX_DYNAMIC_SHARED(uint32_t, falls);
@@ -233,13 +236,14 @@ __global__ void __launch_bounds__(THREADS) lean_kernel(const struct aggregate a)
 	const ptrdiff_t step = (ptrdiff_t)(path.dy * a.width + path.dx) * (4 * N * G);
 	const size_t offset =
 		((size_t)path.y * (size_t)a.width + (size_t)path.x) * (4 * N * G) + (size_t)g * (4 * N);
+	const bool edges = ASKS && a.falls;
 	uint8_t *to = a.path + (size_t)direction * a.path_bytes + offset;
 	struct sx_path_lane lane;
 	struct sx_path_state<N> s;
 	uint32_t match[N], v[N], fall = 0;
-	int before = EDGES ? level_at(&a, path.x, path.y) : 0;
+	int before = edges ? level_at(&a, path.x, path.y) : 0;
 
-	if (EDGES)
+	if (edges)
 		copy_falls(falls, &a);
 	sx_path_lane_init<G>(&lane, g, a.p1, a.p2);
 	sx_path_start(&s, &lane);
@@ -247,14 +251,15 @@ __global__ void __launch_bounds__(THREADS) lean_kernel(const struct aggregate a)
 		const int here = min(t, path.length - 1), x = path.x + here * path.dx,
 			  y = path.y + here * path.dy;
 
-		if (EDGES) {
+		if (edges) {
 			const int level = level_at(&a, x, y);
 
 			fall = falls[abs(level - before)];
 			before = level;
+			sx_path_fall<N>(&s, fall);
 		}
 		count_matches<N, G, DESCRIPTOR>(match, &a, x, y, g);
-		sx_path_step<N, G, EDGES>(&s, &lane, match, fall, v);
+		sx_path_step<N, G, ASKS>(&s, &lane, match, fall, v);
 		if (t < path.length)
 			sx_words_store<N>(to, v);
 		to += step;
@@ -268,29 +273,43 @@ struct sx_sgm_cuda {
 	int blocks;
 };
 
-template <int N, int G, bool EDGES>
-static void launch_flow(const struct sx_sgm_cuda *s, const struct aggregate *a, bool wide,
-			cudaStream_t stream)
-{
-	const size_t falls = EDGES ? LEVELS * 4 : 0;
+#define FALLS_BYTES (LEVELS * sizeof(uint32_t)) /* of shared memory, with p2_edge */
 
-	if (a->match)
-		SX_LAUNCH((stored_kernel<N, G, EDGES>), s->blocks, THREADS,
-			  ahead_of<N>() * THREADS * N * 4 + falls, stream, *a);
-	else if (wide)
-		SX_LAUNCH((lean_kernel<N, G, uint64_t, EDGES>), s->blocks, THREADS, falls, stream, *a);
+template <int N, int G>
+static void launch_stored(const struct sx_sgm_cuda *s, const struct aggregate *a, cudaStream_t stream)
+{
+	constexpr size_t ring = ahead_of<N>() * THREADS * N * 4;
+
+	if (a->falls)
+		SX_LAUNCH((stored_kernel<N, G, true>), s->blocks, THREADS, ring + FALLS_BYTES, stream, *a);
 	else
-		SX_LAUNCH((lean_kernel<N, G, uint32_t, EDGES>), s->blocks, THREADS, falls, stream, *a);
+		SX_LAUNCH((stored_kernel<N, G, false>), s->blocks, THREADS, ring, stream, *a);
 }
 
+template <int N, int G>
+static void launch_lean(const struct sx_sgm_cuda *s, const struct aggregate *a, bool wide,
+			cudaStream_t stream)
+{
+	constexpr bool usual = N == 4 && G <= 8; /* 64 and 128 disparities */
+	const size_t falls = a->falls ? FALLS_BYTES : 0;
+
+	if (wide)
+		SX_LAUNCH((lean_kernel<N, G, uint64_t, true>), s->blocks, THREADS, falls, stream, *a);
+	else if (usual && !a->falls)
+		SX_LAUNCH((lean_kernel<N, G, uint32_t, !usual>), s->blocks, THREADS, 0, stream, *a);
+	else
+		SX_LAUNCH((lean_kernel<N, G, uint32_t, true>), s->blocks, THREADS, falls, stream, *a);
+}
+
+/* wide: descriptors of 64 bits, where there are no costs. */
 template <int N, int G>
 static void launch_paths(const struct sx_sgm_cuda *s, const struct aggregate *a, bool wide,
 			 cudaStream_t stream)
 {
-	if (a->falls)
-		launch_flow<N, G, true>(s, a, wide, stream);
+	if (a->match)
+		launch_stored<N, G>(s, a, stream);
 	else
-		launch_flow<N, G, false>(s, a, wide, stream);
+		launch_lean<N, G>(s, a, wide, stream);
 }
 
 /* Lanes that share a path: 16 bytes a lane where that goes. */

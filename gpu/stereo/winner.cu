@@ -46,7 +46,7 @@ template <int PATHS> struct cells {
 };
 
 /* Read once: what passes by should not take room in L1 from what is under way. */
-__device__ __forceinline__ uint4 load_once(const uint8_t *at)
+__device__ __forceinline__ uint4 winner_load_once(const uint8_t *at)
 {
 #ifdef SX_EMULATE
 	return *reinterpret_cast<const uint4 *>(at);
@@ -61,14 +61,14 @@ __device__ __forceinline__ uint4 load_once(const uint8_t *at)
 }
 
 template <int PATHS>
-__device__ __forceinline__ void load(struct cells<PATHS> &c, const uint8_t *path, size_t path_bytes)
+__device__ __forceinline__ void load_cells(struct cells<PATHS> &c, const uint8_t *path, size_t path_bytes)
 {
 #pragma unroll
 	for (int i = 0; i < PATHS; i++)
-		c.path[i] = load_once(path + (size_t)i * path_bytes);
+		c.path[i] = winner_load_once(path + (size_t)i * path_bytes);
 }
 
-template <int PATHS> __device__ __forceinline__ void clear(struct cells<PATHS> &c)
+template <int PATHS> __device__ __forceinline__ void clear_cells(struct cells<PATHS> &c)
 {
 #pragma unroll
 	for (int i = 0; i < PATHS; i++)
@@ -122,8 +122,9 @@ struct place {
 	int lanes, lane; /* of a pixel; in its group */
 	bool live; /* not left over, as some lanes are when D/16 does not divide 32: these follow the last group */
 	int start, last_start; /* first pixel of the group, and of the warp's last group */
-	int leaving;	       /* place of what left, in the group's rows */
-	uint32_t *rows, *mine; /* of the group, lanes pixels; of the pixel that the lane finishes */
+	int leaving_at;	       /* of what left the group, in a pixel's row */
+	uint32_t *rows;	       /* of the group's pixels in shared memory */
+	uint32_t *own_row;     /* of the pixel that the lane finishes */
 };
 
 /*
@@ -133,10 +134,11 @@ struct place {
  */
 __host__ __device__ inline int right_words(int shift, int columns, int lanes)
 {
-	return shift == 6 ? columns + 16 * lanes : columns;
+	return shift == SX_WINNER_NARROW_SHIFT ? columns + 16 * lanes : columns;
 }
 
-__device__ __forceinline__ void offer(uint32_t *right, uint32_t pair, int x, const struct place &p, int width)
+__device__ __forceinline__ void offer_right(uint32_t *right, uint32_t pair, int x, const struct place &p,
+					    int width)
 {
 	const int high = x - 8 * p.lanes;
 
@@ -146,7 +148,7 @@ __device__ __forceinline__ void offer(uint32_t *right, uint32_t pair, int x, con
 		atomicMax(right + high, sx_winner_entry(pair >> 16, p.lane + p.lanes));
 }
 
-__device__ __forceinline__ uint4 join(uint4 v, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+__device__ __forceinline__ uint4 join_keys(uint4 v, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
 	return make_uint4(sx_key_max(v.x, a), sx_key_max(v.y, b), sx_key_max(v.z, c), sx_key_max(v.w, d));
 }
@@ -159,17 +161,17 @@ template <int SHIFT>
 __device__ __forceinline__ void offer_rest(uint32_t *right, const uint32_t (&run)[8], int end,
 					   const struct place &p, int width)
 {
-	if (SHIFT == 6) {
+	if (SHIFT == SX_WINNER_NARROW_SHIFT) {
 		const int behind = p.lanes - 1 - p.lane;
-		const uint32_t q = (uint32_t)behind * 0x80008u;
+		const uint32_t ranks = (uint32_t)behind * SX_WINNER_LANE_UP;
 		uint4 *at = reinterpret_cast<uint4 *>(right + end + 8 * behind);
 
-		at[0] = join(at[0], run[7] + q, run[6] + q, run[5] + q, run[4] + q);
-		at[1] = join(at[1], run[3] + q, run[2] + q, run[1] + q, run[0] + q);
+		at[0] = join_keys(at[0], run[7] + ranks, run[6] + ranks, run[5] + ranks, run[4] + ranks);
+		at[1] = join_keys(at[1], run[3] + ranks, run[2] + ranks, run[1] + ranks, run[0] + ranks);
 	} else {
 #pragma unroll
 		for (int r = 0; r < 7; r++)
-			offer(right, run[r], end - 1 - (8 * p.lane + r), p, width);
+			offer_right(right, run[r], end - 1 - (8 * p.lane + r), p, width);
 	}
 }
 
@@ -185,30 +187,31 @@ __device__ __forceinline__ void add_up(uint32_t (&sums)[8], const struct cells<P
 /* What left the lane before. All lanes of the warp meet here. */
 template <int SHIFT> __device__ __forceinline__ uint32_t enter_from(uint32_t leaving, const struct place &p)
 {
-	if (SHIFT == 3)
+	if (SHIFT == SX_WINNER_WIDE_SHIFT)
 		return 0;
 	/* The group's first lane reads one that is not its own, and does not use it. */
 	const uint32_t before = __shfl_up_sync(0xffffffffu, leaving, 1);
 
-	return p.lane > 0 ? before + 0x80008u : 0;
+	return p.lane > 0 ? before + SX_WINNER_LANE_UP : 0;
 }
 
 /* Two pixels, x and x + 1, whose rows are at slot; keys: of both. */
 template <int LANES, int SHIFT>
-__device__ __forceinline__ void step(const uint32_t (&keys)[2][8], uint32_t (&run)[8], int x, uint32_t *slot,
-				     const struct place &p, uint32_t *right, const struct work &w)
+__device__ __forceinline__ void step_two_pixels(const uint32_t (&keys)[2][8], uint32_t (&run)[8], int x,
+						uint32_t *slot, const struct place &p, uint32_t *right,
+						const struct work &w)
 {
-	const uint32_t enter = enter_from<SHIFT>(run[7], p), leaves = sx_winner_leaves_a(run, keys[0]);
+	const uint32_t enter = enter_from<SHIFT>(run[7], p), leaves = sx_winner_leaves(run, keys[0]);
 	const int lanes = LANES ? LANES : p.lanes;
 
 	sx_winner_right(run, keys[0], keys[1], enter, enter_from<SHIFT>(leaves, p));
 	if (!p.live)
 		return;
-	sx_winner_put<SHIFT>(slot, keys[0], leaves, lanes, p.lane, p.leaving);
-	sx_winner_put<SHIFT>(slot + sx_winner_row_words(lanes), keys[1], run[7], lanes, p.lane, p.leaving);
-	if (SHIFT == 3) {
-		offer(right, leaves, x - (8 * p.lane + 7), p, w.width);
-		offer(right, run[7], x + 1 - (8 * p.lane + 7), p, w.width);
+	sx_winner_put<SHIFT>(slot, keys[0], leaves, lanes, p.lane, p.leaving_at);
+	sx_winner_put<SHIFT>(slot + sx_winner_row_words(lanes), keys[1], run[7], lanes, p.lane, p.leaving_at);
+	if (SHIFT == SX_WINNER_WIDE_SHIFT) {
+		offer_right(right, leaves, x - (8 * p.lane + 7), p, w.width);
+		offer_right(right, run[7], x + 1 - (8 * p.lane + 7), p, w.width);
 	}
 }
 
@@ -236,10 +239,11 @@ __device__ __forceinline__ void full_batch(struct cells<PATHS> (&ahead)[AHEAD], 
 #pragma unroll
 		for (int i = 0; i < AHEAD; i++)
 			if (u + AHEAD < lanes || more)
-				load<PATHS>(ahead[i], next + i * stride, w.path_bytes);
+				load_cells<PATHS>(ahead[i], next + i * stride, w.path_bytes);
 			else
-				clear<PATHS>(ahead[i]);
-		step<LANES, SHIFT>(keys, run, x + u, p.rows + u * sx_winner_row_words(lanes), p, right, w);
+				clear_cells<PATHS>(ahead[i]);
+		step_two_pixels<LANES, SHIFT>(keys, run, x + u, p.rows + u * sx_winner_row_words(lanes), p,
+					      right, w);
 	}
 }
 
@@ -259,13 +263,14 @@ __device__ __forceinline__ void last_batch(struct cells<PATHS> (&ahead)[AHEAD], 
 			uint32_t sums[8];
 
 			add_up<PATHS, BYTES>(sums, ahead[i]);
-			load<PATHS>(ahead[i], line + next * 16 * p.lanes, w.path_bytes);
+			load_cells<PATHS>(ahead[i], line + next * 16 * p.lanes, w.path_bytes);
 			sx_winner_keys(keys[i], sums, w.scale);
 #pragma unroll
 			for (int r = 0; r < 8; r++)
 				keys[i][r] = x + u + i < w.width ? keys[i][r] : 0;
 		}
-		step<0, SHIFT>(keys, run, x + u, p.rows + u * sx_winner_row_words(p.lanes), p, right, w);
+		step_two_pixels<0, SHIFT>(keys, run, x + u, p.rows + u * sx_winner_row_words(p.lanes), p,
+					  right, w);
 	}
 }
 
@@ -274,14 +279,13 @@ template <int LANES, int SHIFT>
 __device__ __forceinline__ void finish_batch(int x, const struct place &p, uint32_t *right,
 					     const struct work &w)
 {
-	uint32_t *const mine = p.mine;
-
 	x += p.lane;
 	__syncwarp();
-	if (SHIFT == 6 && p.live)
-		right[x + 1] = mine[p.leaving];
+	if (SHIFT == SX_WINNER_NARROW_SHIFT && p.live)
+		right[x + 1] = p.own_row[p.leaving_at];
 	if (p.live && x < w.width) {
-		const struct sx_winner_result r = sx_winner_finish<LANES, SHIFT>(mine, p.lanes, w.options);
+		const struct sx_winner_result r =
+			sx_winner_finish<LANES, SHIFT>(p.own_row, p.lanes, w.options);
 
 		reinterpret_cast<uint16_t *>(w.left + (size_t)blockIdx.x * w.left_pitch)[x] = r.disparity;
 		w.confidence[(size_t)blockIdx.x * w.confidence_pitch + (size_t)x] = r.confidence;
@@ -291,8 +295,8 @@ __device__ __forceinline__ void finish_batch(int x, const struct place &p, uint3
 
 /* The segments of a warp, side by side. */
 template <int LANES, int PATHS, int SHIFT, bool BYTES>
-__device__ __forceinline__ void walk(uint32_t (&run)[8], const struct place &p, uint32_t *right,
-				     const struct work &w)
+__device__ __forceinline__ void walk_segment(uint32_t (&run)[8], const struct place &p, uint32_t *right,
+					     const struct work &w)
 {
 	const int lanes = p.lanes, stride = 16 * lanes, batches = w.segment / lanes;
 	const uint8_t *line =
@@ -305,7 +309,7 @@ __device__ __forceinline__ void walk(uint32_t (&run)[8], const struct place &p, 
 
 #pragma unroll
 	for (int i = 0; i < AHEAD; i++)
-		load<PATHS>(ahead[i], line + min(p.start + i, w.width - 1) * stride, w.path_bytes);
+		load_cells<PATHS>(ahead[i], line + min(p.start + i, w.width - 1) * stride, w.path_bytes);
 	int b = 0;
 
 	for (; b < full; b++, path += lanes * stride) {
@@ -350,7 +354,7 @@ __device__ __forceinline__ void finish_right(uint32_t *right, int lanes, const s
 {
 	uint16_t *out = reinterpret_cast<uint16_t *>(w.right + (size_t)blockIdx.x * w.right_pitch);
 
-	if (SHIFT == 6) {
+	if (SHIFT == SX_WINNER_NARROW_SHIFT) {
 		for (int x = 4 * (int)threadIdx.x; x < w.width; x += 4 * (int)blockDim.x)
 			finish_right_four(right, out, x, lanes, w.width);
 	} else {
@@ -371,8 +375,8 @@ __device__ __forceinline__ struct place find_place(int lanes, uint32_t *words, c
 	p.start = (warp * groups + group) * w.segment;
 	p.last_start = (warp * groups + groups - 1) * w.segment;
 	p.rows = words + (warp * groups + group) * sx_winner_group_words(lanes);
-	p.leaving = sx_winner_leaving_at(lanes) + group % 4;
-	p.mine = p.rows + p.lane * sx_winner_row_words(lanes);
+	p.leaving_at = sx_winner_leaving_at(lanes) + group % 4;
+	p.own_row = p.rows + p.lane * sx_winner_row_words(lanes);
 	return p;
 }
 
@@ -392,7 +396,7 @@ __global__ void __launch_bounds__(32 * WARPS_MAX, BLOCKS(PATHS)) winner_kernel(c
 	for (int r = 0; r < 8; r++)
 		run[r] = 0;
 	__syncthreads();
-	walk<LANES, PATHS, SHIFT, BYTES>(run, p, right, w);
+	walk_segment<LANES, PATHS, SHIFT, BYTES>(run, p, right, w);
 	__syncthreads();
 	if (p.live)
 		offer_rest<SHIFT>(right, run, p.start + w.segment, p, w.width);
@@ -429,7 +433,7 @@ static size_t arrange(struct work *w, int shift, int *warps)
 }
 
 template <int LANES, int PATHS, int SHIFT, bool BYTES>
-static void launch(struct work w, int height, cudaStream_t stream)
+static void launch_winner(struct work w, int height, cudaStream_t stream)
 {
 	int warps;
 	const size_t shared = arrange(&w, SHIFT, &warps);
@@ -442,22 +446,23 @@ static void launch(struct work w, int height, cudaStream_t stream)
 template <int PATHS> static void launch_narrow(const struct work &w, int height, cudaStream_t stream)
 {
 	if (w.disparities == 128)
-		launch<8, PATHS, 6, true>(w, height, stream);
+		launch_winner<8, PATHS, SX_WINNER_NARROW_SHIFT, true>(w, height, stream);
 	else if (w.disparities == 64)
-		launch<4, PATHS, 6, true>(w, height, stream);
+		launch_winner<4, PATHS, SX_WINNER_NARROW_SHIFT, true>(w, height, stream);
 	else
-		launch<0, PATHS, 6, true>(w, height, stream);
+		launch_winner<0, PATHS, SX_WINNER_NARROW_SHIFT, true>(w, height, stream);
 }
 
+/* With 8 paths two V often fit a byte; with less sums that are not narrow nearly never let them. */
 template <int PATHS>
 static void launch_wide(const struct work &w, bool bytes, int height, cudaStream_t stream)
 {
 	if (w.disparities != 128)
-		launch<0, PATHS, 3, false>(w, height, stream);
-	else if (bytes)
-		launch<8, PATHS, 3, true>(w, height, stream);
+		launch_winner<0, PATHS, SX_WINNER_WIDE_SHIFT, false>(w, height, stream);
+	else if (PATHS == 8 && bytes)
+		launch_winner<8, PATHS, SX_WINNER_WIDE_SHIFT, PATHS == 8>(w, height, stream);
 	else
-		launch<8, PATHS, 3, false>(w, height, stream);
+		launch_winner<8, PATHS, SX_WINNER_WIDE_SHIFT, false>(w, height, stream);
 }
 
 static void launch_any(const struct work &w, int paths, int largest, int height, cudaStream_t stream)
@@ -480,24 +485,22 @@ extern "C" cudaError_t sx_winner_cuda_run(const struct sx_cuda_volumes *v, const
 					  const struct sx_image *confidence, cudaStream_t stream)
 {
 	const int largest = p->paths * (p->p2 + sx_cost_max(p->cost)); /* S where every V is 0 */
-	const struct work w = {
-		v->path,
-		v->path_bytes,
-		(uint8_t *)winner->data,
-		(uint8_t *)winner_right->data,
-		(uint8_t *)confidence->data,
-		winner->pitch,
-		winner_right->pitch,
-		confidence->pitch,
-		winner->width,
-		p->disparities,
-		0,
-		0,
-		0,
-		{p->uniqueness, (p->uniqueness - 100) * largest, p->subpixel,
-		 1.0f / (float)sx_winner_rise(p)},
-	};
+	struct work w = {};
 
+	w.path = v->path;
+	w.path_bytes = v->path_bytes;
+	w.left = (uint8_t *)winner->data;
+	w.left_pitch = winner->pitch;
+	w.right = (uint8_t *)winner_right->data;
+	w.right_pitch = winner_right->pitch;
+	w.confidence = (uint8_t *)confidence->data;
+	w.confidence_pitch = confidence->pitch;
+	w.width = winner->width;
+	w.disparities = p->disparities;
+	w.options.uniqueness = p->uniqueness;
+	w.options.limit = (p->uniqueness - 100) * largest;
+	w.options.subpixel = p->subpixel;
+	w.options.rise = 1.0f / (float)sx_winner_rise(p);
 	launch_any(w, p->paths, largest, winner->height, stream);
 	return SX_LAUNCHED();
 }

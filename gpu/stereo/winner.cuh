@@ -1,14 +1,21 @@
 /*
- * Winner takes all on a group of lanes that walks along an image row: the pieces of gpu/stereo/winner.cu and of path kernels
- * that end in a winner. A lane owns 16 disparities of each pixel, as 8 pair words: word r of lane g is the pair
- * (d, d + D/2) of d = 8 g + r; so D/16 lanes make a group, and a block of 8 consecutive disparities is one half of one
- * lane's words.
+ * Winner-takes-all on a group of lanes that walks along an image row: the pieces of gpu/stereo/winner.cu.
  *
- * V is the sum of gpu/stereo/volume.cuh's over the paths: S = largest - V, so the winner has the largest V. A key is V << SHIFT | q,
- * and q falls as d rises, so that the largest key is the winner, lowest d first. As fp16 bit patterns below 0x7c00 keys are
- * ordered like integers: one instruction takes the maximum of two pairs. SHIFT = 6: q = 8 lanes - 1 - (8 g + r), for
- * S <= SX_WINNER_NARROW and D <= 128; inside its own lane a key counts q from 7 - r down, the last lane's way. SHIFT = 3:
- * q = 7 - r, for any S of ours (up to 2040): the place inside a block.
+ * D/16 lanes make a group and share a pixel; a lane owns 16 disparities as 8 pair words. Word r of lane g is the pair (d, d + D/2)
+ * of d = 8 g + r. With D = 128, lanes across, words down, low half / high half:
+ *
+ *             lane 0     lane 1     lane 2   ...  lane 7
+ *   word 0    0 / 64     8 / 72    16 / 80   ...  56 / 120      a key, 16 bits: V << SHIFT | rank
+ *   word 1    1 / 65     9 / 73    17 / 81   ...  57 / 121        SHIFT 6:  vvvvvvvvvv rrrrrr
+ *    ...                                                          SHIFT 3:  vvvvvvvvvvvvv rrr
+ *   word 7    7 / 71    15 / 79    23 / 87   ...  63 / 127
+ *
+ * A block is 8 consecutive disparities: one half of one lane's words; block g is the low half of lane g, block g + D/16 its
+ * high half. V is the sum of gpu/stereo/volume.cuh's over the paths: S = largest - V, so the winner has the largest V. The rank
+ * falls as d rises, so that the largest key is the winner, lowest d first. As fp16 bit patterns below 0x7c00 keys are ordered like
+ * integers: one instruction takes the maximum of two pairs. SHIFT 6, for S <= SX_WINNER_NARROW and D <= 128: the rank is the place
+ * in the half, D/2 - 1 - d; inside its own lane a key has the rank of the last lane's, 7 - r, and 8 a lane are added on the way
+ * out. SHIFT 3, for any S of ours (up to 2040): the rank is the place in the block, 7 - r.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,6 +27,14 @@
 #include "stages/stereo/winner.h"
 
 #define SX_WINNER_NARROW 480
+#define SX_WINNER_NARROW_SHIFT 6
+#define SX_WINNER_WIDE_SHIFT 3
+/* The rank in a narrow key, and in both keys of a pair. */
+#define SX_WINNER_RANKS 63u
+#define SX_WINNER_RANK_PAIR 0x003f003fu
+/* Both keys of a pair one rank up; one lane up: 8 ranks. */
+#define SX_WINNER_RANK_UP 0x00010001u
+#define SX_WINNER_LANE_UP 0x00080008u
 /* Both halves the larger of the two keys. Where there is none is 0. */
 __device__ __forceinline__ uint32_t sx_key_max(uint32_t a, uint32_t b)
 {
@@ -49,18 +64,18 @@ __device__ __forceinline__ void sx_winner_keys(uint32_t (&keys)[8], const uint32
 {
 #pragma unroll
 	for (int r = 0; r < 8; r++)
-		keys[r] = sums[r] * scale + (uint32_t)(7 - r) * 0x10001u;
+		keys[r] = sums[r] * scale + (uint32_t)(7 - r) * SX_WINNER_RANK_UP;
 }
 
-/* V << 8 | 255 - d of one key, SHIFT = 3: ordered as the winner is, lowest d first. block: lane, + lanes for the high half. */
+/* V << 8 | 255 - d of one key, SHIFT 3: ordered as the winner is, lowest d first. */
 __device__ __forceinline__ uint32_t sx_winner_entry(uint32_t key, int block)
 {
-	return (key >> 3) << 8 | (248 - 8 * (uint32_t)block + (key & 7));
+	return (key >> SX_WINNER_WIDE_SHIFT) << 8 | (248 - 8 * (uint32_t)block + (key & 7));
 }
 
 /*
  * One pixel's row in shared memory, as a lane that finishes the pixel reads it: the keys, then the best pair of each lane,
- * then what left the group (SHIFT = 6, sx_winner_right()). In every other four lanes the halves of a lane's keys are
+ * then what left the group (SHIFT 6, sx_winner_right()). In every other four lanes the halves of a lane's keys are
  * exchanged, so that eight neighbouring lanes write 16 bytes each without a bank conflict; the strides keep the pixels of
  * a group, and the same pixel of all groups, in different banks.
  */
@@ -99,14 +114,15 @@ template <int SHIFT>
 __device__ __forceinline__ void sx_winner_put(uint32_t *row, const uint32_t (&keys)[8], uint32_t leaving,
 					      int lanes, int lane, int leaving_at)
 {
-	const uint32_t behind = SHIFT == 6 ? (uint32_t)(lanes - 1 - lane) * 0x80008u : 0;
+	const uint32_t ranks =
+		SHIFT == SX_WINNER_NARROW_SHIFT ? (uint32_t)(lanes - 1 - lane) * SX_WINNER_LANE_UP : 0;
 
 	*reinterpret_cast<uint4 *>(row + sx_winner_word(8 * lane)) =
 		make_uint4(keys[0], keys[1], keys[2], keys[3]);
 	*reinterpret_cast<uint4 *>(row + sx_winner_word(8 * lane + 4)) =
 		make_uint4(keys[4], keys[5], keys[6], keys[7]);
-	row[sx_winner_best_at(lanes) + lane] = sx_key_max8(keys) + behind;
-	if (SHIFT == 6 && lane == lanes - 1)
+	row[sx_winner_best_at(lanes) + lane] = sx_key_max8(keys) + ranks;
+	if (SHIFT == SX_WINNER_NARROW_SHIFT && lane == lanes - 1)
 		row[leaving_at] = leaving;
 }
 
@@ -167,39 +183,43 @@ __device__ __forceinline__ struct sx_winner_found sx_winner_find(const uint32_t 
 {
 	struct sx_winner_found found;
 
-	if (SHIFT == 6) {
-		const uint32_t m = sx_winner_best<LANES>(row, lanes), low = m & 0xffff, high = m >> 16;
-		const bool low_wins = (low | 63) >= high; /* V alone decides between the halves, and ties */
+	if (SHIFT == SX_WINNER_NARROW_SHIFT) {
+		const uint32_t best = sx_winner_best<LANES>(row, lanes), low = best & 0xffff,
+			       high = best >> 16;
+		const bool low_wins =
+			(low | SX_WINNER_RANKS) >= high; /* V alone decides between the halves, and ties */
 		const uint32_t key = low_wins ? low : high;
 
-		found.d = (low_wins ? 8 : 16) * lanes - 1 - (int)(key & 63);
-		found.v = (int)(key >> 6);
+		found.d = (low_wins ? 8 : 16) * lanes - 1 - (int)(key & SX_WINNER_RANKS);
+		found.v = (int)(key >> SX_WINNER_NARROW_SHIFT);
 		return found;
 	}
-	/* V and the block first, counted down; q goes along in the word it came from. */
+	/* V << 19 | 31 - block, so that of equal V the lowest block wins; the rank is read where the winner came from. */
+	const uint32_t v_mask = 0xffffffffu << (16 + SX_WINNER_WIDE_SHIFT), blocks_end = 31;
 	const uint32_t *best = row + sx_winner_best_at(lanes);
 	uint32_t all = 0;
 
 #pragma unroll
 	for (int i = 0; i < (LANES ? LANES : lanes); i++) {
-		const uint32_t low = (best[i] << 16 & 0xfff80000u) | (uint32_t)(31 - i);
-		const uint32_t high = (best[i] & 0xfff80000u) | (uint32_t)(31 - (i + lanes));
+		const uint32_t low = (best[i] << 16 & v_mask) | (blocks_end - (uint32_t)i);
+		const uint32_t high = (best[i] & v_mask) | (blocks_end - (uint32_t)(i + lanes));
 
 		all = max(all, max(low, high));
 	}
-	const int block = 31 - (int)(all & 31), lane = block < lanes ? block : block - lanes;
+	const int block = (int)(blocks_end - (all & blocks_end)),
+		  lane = block < lanes ? block : block - lanes;
 
 	found.d = 8 * block + 7 - (int)(best[lane] >> (block < lanes ? 0 : 16) & 7);
-	found.v = (int)(all >> 19);
+	found.v = (int)(all >> (16 + SX_WINNER_WIDE_SHIFT));
 	return found;
 }
 
-/* A lane's best again, but for q; place: of one of its keys. */
+/* A lane's best again, but for ranks; place: of one of its keys. */
 __device__ __forceinline__ void sx_winner_renew(uint32_t *row, int lanes, unsigned place)
 {
 	const uint4 *keys = reinterpret_cast<const uint4 *>(sx_winner_at(row, place & ~31u));
-	const uint4 a = keys[0], b = keys[1];
-	const uint32_t all[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+	const uint4 first = keys[0], last = keys[1];
+	const uint32_t all[8] = {first.x, first.y, first.z, first.w, last.x, last.y, last.z, last.w};
 
 	row[sx_winner_best_at(lanes) + (int)(place >> 5)] = sx_key_max8(all);
 }
@@ -216,9 +236,9 @@ __device__ __forceinline__ int sx_winner_rival(uint32_t *row, int lanes, unsigne
 	if ((before ^ after) & ~31u)
 		sx_winner_renew(row, lanes, after);
 
-	const uint32_t m = sx_winner_best<LANES>(row, lanes);
+	const uint32_t best = sx_winner_best<LANES>(row, lanes);
 
-	return (int)(max(m & 0xffff, m >> 16) >> SHIFT);
+	return (int)(max(best & 0xffff, best >> 16) >> SHIFT);
 }
 
 /*
@@ -288,37 +308,47 @@ __device__ __forceinline__ struct sx_winner_result sx_winner_finish(uint32_t *ro
 }
 
 /*
- * Best of the right image. Its pixel x meets the left one X at d = X - x: as the group moves on to X + 1, the maximum so far
- * of word r is that of word r + 1, and continues. Two pixels at a time, a and b. At word 7 the low half's maximum
- * leaves for x = X - (8 lane + 7), the high half's for x - D/2: leaves_a, and for b run[7]. enter_a, enter_b: what left the
- * lane before at the pixel before, 8 added to q (SHIFT = 6), or nothing.
+ * Winner of the right image. Its pixel x meets the left one X at d = X - x, so its cells lie on a diagonal: as the group moves on
+ * to X + 1, the best key so far of word r is that of word r + 1, and continues. Per lane, words across, left pixels down:
+ *
+ *                 word 0    word 1    ...    word 7
+ *   pixel X       key ___   key ___          key ->  what leaves at X: of the right pixel X - (8 lane + 7), low half,
+ *   pixel X + 1   key    \-> key    \-> ...  key ->   and the one D/2 before it, high half; it enters word 0 of the next lane at
+ *                                                    X + 1, 8 ranks up (SHIFT 6), or is joined by atomic maxima (SHIFT 3)
+ *
+ * run: the best keys so far, by word. Two left pixels at a time, first and second: what leaves at the first is
+ * sx_winner_leaves(), at the second run[7] afterwards. enters_first, enters_second: what left the lane before, a pixel earlier.
  */
-__device__ __forceinline__ uint32_t sx_winner_leaves_a(const uint32_t (&run)[8], const uint32_t (&a)[8])
+__device__ __forceinline__ uint32_t sx_winner_leaves(const uint32_t (&run)[8], const uint32_t (&first)[8])
 {
-	return sx_key_max(run[6], a[7]);
+	return sx_key_max(run[6], first[7]);
 }
 
-__device__ __forceinline__ void sx_winner_right(uint32_t (&run)[8], const uint32_t (&a)[8],
-						const uint32_t (&b)[8], uint32_t enter_a, uint32_t enter_b)
+__device__ __forceinline__ void sx_winner_right(uint32_t (&run)[8], const uint32_t (&first)[8],
+						const uint32_t (&second)[8], uint32_t enters_first,
+						uint32_t enters_second)
 {
 #pragma unroll
 	for (int r = 7; r > 1; r--)
-		run[r] = sx_key_max(sx_key_max(run[r - 2], a[r - 1]), b[r]);
-	run[1] = sx_key_max(sx_key_max(enter_a, a[0]), b[1]);
-	run[0] = sx_key_max(enter_b, b[0]);
+		run[r] = sx_key_max(sx_key_max(run[r - 2], first[r - 1]), second[r]);
+	run[1] = sx_key_max(sx_key_max(enters_first, first[0]), second[1]);
+	run[0] = sx_key_max(enters_second, second[0]);
 }
 
 /*
- * Words of the right map from two pixels' keys of the lower half of the disparities and of the upper half, SHIFT = 6.
- * V alone decides between the halves, and ties.
+ * Disparities of two neighbours of the right map, SHIFT 6: low and high are the best keys of both in the lower half of the
+ * disparities, and in the upper half. V alone decides between the halves, and ties.
  */
 __device__ __forceinline__ uint32_t sx_winner_right_pair(uint32_t low, uint32_t high, int lanes)
 {
-	const uint32_t half = (uint32_t)lanes * 0x80008u;
-	const uint32_t low_wins = ((low | 0x803f803fu) - high) >> 15 & 0x00010001u, mask = low_wins * 0xffffu;
-	const uint32_t q = ((low & mask) | (high & ~mask)) & 0x003f003fu;
+	const uint32_t half = (uint32_t)lanes * SX_WINNER_LANE_UP; /* D/2, twice */
+	/* The top bit of a half is never a key's: it survives where low, its rank made the largest, is not below high. */
+	const uint32_t sentinel = 0x80008000u;
+	const uint32_t low_wins = ((low | sentinel | SX_WINNER_RANK_PAIR) - high) >> 15 & SX_WINNER_RANK_UP,
+		       mask = low_wins * 0xffffu;
+	const uint32_t rank = ((low & mask) | (high & ~mask)) & SX_WINNER_RANK_PAIR;
 
-	return half - 0x00010001u + (half & ~mask) - q;
+	return half - SX_WINNER_RANK_UP + (half & ~mask) - rank;
 }
 
 #endif

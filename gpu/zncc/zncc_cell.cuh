@@ -31,8 +31,8 @@ struct sx_zncc_work {
 	bool no_view; /* the cost is the largest where the right column is outside the image, else that of no correlation */
 };
 
-/* gpu/zncc/zncc_zigzag.cu. window: 3, 5 .. 15. */
-void sx_zncc_zigzag_launch(const struct sx_zncc_work &w, int window, cudaStream_t stream);
+/* gpu/zncc/zncc_zigzag.cu. window: 9, 11, 13 or 15. */
+cudaError_t sx_zncc_zigzag_run(const struct sx_zncc_work &w, int window, cudaStream_t stream);
 
 /* Windows of L x L whose covariance is exact in binary32, and what is added to their sums of products then. */
 template <int L> __host__ __device__ constexpr bool sx_zncc_exact()

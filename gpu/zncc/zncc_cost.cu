@@ -1,6 +1,6 @@
 /*
  * The cost volume of correlations. Must equal sx_cost_max() less sx_cost_row(), byte for byte, in the layout of
- * gpu/stereo/volume.cuh. Row by row; gpu/zncc/zncc_zigzag.cu has several rows at a time.
+ * gpu/stereo/volume.cuh. Windows of 3 to 7, row by row; gpu/zncc/zncc_zigzag.cu has larger ones, several rows at a time.
  *
  * Work:    a block does WALKS stretches of a row, D/8 threads each: a thread eight disparities (four and their partners D/2
  *          further on), pixel after pixel to the right, as gpu/zncc/zncc_row.cuh says.
@@ -148,7 +148,7 @@ __device__ __forceinline__ struct place<L> find_place(const struct shared<L> *s,
 }
 
 template <int L>
-__global__ void __launch_bounds__(SX_ZNCC_DISPARITIES_MAX) scan_kernel(const struct sx_zncc_work w)
+__global__ void __launch_bounds__(SX_ZNCC_DISPARITIES_MAX) row_kernel(const struct sx_zncc_work w)
 {
 	SX_DYNAMIC_SHARED(struct shared<L>, s);
 	const int y = (int)blockIdx.y, x = (int)blockIdx.x * shape<L>::columns;
@@ -163,38 +163,23 @@ __global__ void __launch_bounds__(SX_ZNCC_DISPARITIES_MAX) scan_kernel(const str
 	walk<L>(p, w, w.no_view && sx_zncc_any_hidden(w, x, shape<L>::columns));
 }
 
-template <int L> void launch(const struct sx_zncc_work &w, cudaStream_t stream)
+template <int L> void launch_row(const struct sx_zncc_work &w, cudaStream_t stream)
 {
-	SX_LAUNCH((scan_kernel<L>),
+	SX_LAUNCH((row_kernel<L>),
 		  dim3((unsigned)((w.width + shape<L>::columns - 1) / shape<L>::columns), (unsigned)w.height),
 		  dim3((unsigned)(WALKS * w.disparities / SX_ZNCC_LANE_CELLS)), sizeof(struct shared<L>),
 		  stream, w);
 }
 
-/*
- * As measured (docs/performance.md): the columns of small windows are one or two DP4A, and rows have little to share; with 7,
- * few multiprocessors see no difference. window / 2 is the index.
- */
-const enum sx_zncc_scan chosen[SX_ZNCC_WINDOW_MAX / 2 + 1] = {
-	SX_ZNCC_SCAN_ROW,    SX_ZNCC_SCAN_ROW,	  SX_ZNCC_SCAN_ROW,    SX_ZNCC_SCAN_ROW,
-	SX_ZNCC_SCAN_ZIGZAG, SX_ZNCC_SCAN_ZIGZAG, SX_ZNCC_SCAN_ZIGZAG, SX_ZNCC_SCAN_ZIGZAG,
-};
-
-template <int L> void launch_scan(const struct sx_zncc_work &w, enum sx_zncc_scan how, cudaStream_t stream)
-{
-	if (how == SX_ZNCC_SCAN_CHOSEN)
-		how = chosen[L / 2];
-	if (how == SX_ZNCC_SCAN_ROW)
-		launch<L>(w, stream);
-	else
-		sx_zncc_zigzag_launch(w, L, stream);
-}
-
 } // namespace
 
+/*
+ * As measured (docs/performance.md): the columns of small windows are one or two DP4A, and rows have little to share; with 7,
+ * few multiprocessors see no difference.
+ */
 extern "C" cudaError_t sx_zncc_cost_cuda_run(const struct sx_image grey[2], const struct sx_image words[2],
 					     const struct sx_stereo_params *p, uint8_t *volume,
-					     enum sx_zncc_scan how, cudaStream_t stream)
+					     cudaStream_t stream)
 {
 	const struct sx_zncc_work w = {
 		{(const uint8_t *)grey[0].data, (const uint8_t *)grey[1].data},
@@ -211,28 +196,16 @@ extern "C" cudaError_t sx_zncc_cost_cuda_run(const struct sx_image grey[2], cons
 
 	switch (p->zncc_window) {
 	case 3:
-		launch_scan<3>(w, how, stream);
+		launch_row<3>(w, stream);
 		break;
 	case 5:
-		launch_scan<5>(w, how, stream);
+		launch_row<5>(w, stream);
 		break;
 	case 7:
-		launch_scan<7>(w, how, stream);
-		break;
-	case 9:
-		launch_scan<9>(w, how, stream);
-		break;
-	case 11:
-		launch_scan<11>(w, how, stream);
-		break;
-	case 13:
-		launch_scan<13>(w, how, stream);
-		break;
-	case 15:
-		launch_scan<15>(w, how, stream);
+		launch_row<7>(w, stream);
 		break;
 	default:
-		return cudaErrorInvalidValue;
+		return sx_zncc_zigzag_run(w, p->zncc_window, stream);
 	}
 	return SX_LAUNCHED();
 }

@@ -21,14 +21,12 @@ cudaError_t sx_zncc_windows_cuda_run(const struct sx_image grey[2], const struct
 				     int window, cudaStream_t stream);
 
 /*
- * How products of windows are added up, with the same bytes; chosen: by gpu/zncc/zncc_cost.cu. Row: what enters a window less
- * what leaves it, along a row. Zigzag: and what rows share is added up once for several of them.
+ * The cost volume, as sx_cost_cuda_run() writes it. volume: width * height * disparities bytes, 256-byte aligned. Products of windows
+ * are added up by what enters a window less what leaves it, along a row (windows of 3 to 7), or in zigzag, where several rows
+ * share what they have in common (9 to 15).
  */
-enum sx_zncc_scan { SX_ZNCC_SCAN_CHOSEN, SX_ZNCC_SCAN_ROW, SX_ZNCC_SCAN_ZIGZAG, SX_ZNCC_SCAN_COUNT };
-/* The cost volume, as sx_cost_cuda_run() writes it. volume: width * height * disparities bytes, 256-byte aligned. */
 cudaError_t sx_zncc_cost_cuda_run(const struct sx_image grey[2], const struct sx_image words[2],
-				  const struct sx_stereo_params *p, uint8_t *volume, enum sx_zncc_scan how,
-				  cudaStream_t stream);
+				  const struct sx_stereo_params *p, uint8_t *volume, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -297,18 +297,9 @@ template <int L, int ROWS, int PIXELS> void launch(const struct sx_zncc_work &w,
 } // namespace
 
 /* Rows and columns by count of instructions, not by measurement. */
-void sx_zncc_zigzag_launch(const struct sx_zncc_work &w, int window, cudaStream_t stream)
+cudaError_t sx_zncc_zigzag_run(const struct sx_zncc_work &w, int window, cudaStream_t stream)
 {
 	switch (window) {
-	case 3:
-		launch<3, 2, 32>(w, stream);
-		break;
-	case 5:
-		launch<5, 2, 32>(w, stream);
-		break;
-	case 7:
-		launch<7, 4, 32>(w, stream);
-		break;
 	case 9:
 		launch<9, 4, 32>(w, stream);
 		break;
@@ -318,8 +309,11 @@ void sx_zncc_zigzag_launch(const struct sx_zncc_work &w, int window, cudaStream_
 	case 13:
 		launch<13, 4, 32>(w, stream);
 		break;
-	default:
+	case 15:
 		launch<15, 4, 32>(w, stream);
 		break;
+	default:
+		return cudaErrorInvalidValue;
 	}
+	return SX_LAUNCHED();
 }

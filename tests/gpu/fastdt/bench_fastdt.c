@@ -35,7 +35,7 @@ static cudaError_t run(void *arg)
 	if ((e = sx_cuda_mark(f->marks, stream)) || (e = sx_fastdt_cuda_weights(f->s, &f->grey[0], stream)) ||
 	    (e = cudaEventRecord(f->fork, stream)) || (e = cudaStreamWaitEvent(f->b.side, f->fork, 0)) ||
 	    (e = sx_fastdt_cuda_gain(f->s, f->b.side)) || (e = cudaEventRecord(f->join, f->b.side)) ||
-	    (e = sx_zncc_cost_cuda_run(f->grey, f->words, &f->p, f->costs, SX_ZNCC_SCAN_CHOSEN, stream)) ||
+	    (e = sx_zncc_cost_cuda_run(f->grey, f->words, &f->p, f->costs, stream)) ||
 	    (e = sx_cuda_mark(f->marks + 1, stream)) || (e = sx_fastdt_cuda_passes(f->s, stream)) ||
 	    (e = cudaStreamWaitEvent(stream, f->join, 0)) || (e = sx_cuda_mark(f->marks + 2, stream)) ||
 	    (e = sx_fastdt_cuda_winner(f->s, &f->winner[0], &f->winner[1], &f->confidence, stream)))

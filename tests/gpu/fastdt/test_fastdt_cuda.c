@@ -114,7 +114,7 @@ static void run_once(const struct sx_fastdt_cuda *s, const struct sx_stereo_para
 	ON_DEVICE(sx_fastdt_cuda_weights(s, &grey[0], stream));
 	ON_DEVICE(sx_fastdt_cuda_gain(s, stream));
 	if (p->cost == SX_COST_ZNCC)
-		ON_DEVICE(sx_zncc_cost_cuda_run(grey, descriptors, p, costs, SX_ZNCC_SCAN_CHOSEN, stream));
+		ON_DEVICE(sx_zncc_cost_cuda_run(grey, descriptors, p, costs, stream));
 	else
 		ON_DEVICE(sx_cost_cuda_run(descriptors, p, costs, stream));
 	ON_DEVICE(sx_fastdt_cuda_passes(s, stream));

@@ -233,15 +233,35 @@ static void check_fastdt(const struct engine_case *t)
 {
 	const struct sx_stereo_params *p = &t->params.stereo;
 
-	/* auto is one of the others; float and int32 are the reference's alone */
-	if (p->fastdt == SX_FASTDT_INT16 || p->fastdt == SX_FASTDT_INT8 ||
-	    (full && p->fastdt == SX_FASTDT_AUTO))
+	if (full || p->fastdt != SX_FASTDT_AUTO) /* which is one of the others */
 		check_case(t);
 }
 
 static void test_fastdt(void **state)
 {
 	engine_cases_fastdt(check_fastdt);
+}
+
+/* What the reference alone computes is refused with a sentence that says so. */
+static void test_wide_fastdt(void **state)
+{
+	static const char *const names[] = {[SX_FASTDT_FLOAT] = "float", [SX_FASTDT_INT32] = "int32"};
+
+	for (int variant = SX_FASTDT_FLOAT; variant <= SX_FASTDT_INT32; variant++) {
+		const struct engine_case t = engine_case_small(1);
+		struct sx_context_config c = {
+			.width = t.width, .height = t.height, .pixel = t.pixel, .params = t.params};
+		struct sx_context *x = NULL;
+		char why[256] = "", want[128];
+
+		c.params.stereo.aggregation = SX_AGGREGATION_FASTDT;
+		c.params.stereo.fastdt = (enum sx_fastdt)variant;
+		assert_int_equal(cuda->context_create(&x, devices[0], &c, why, sizeof(why)), -ENOTSUP);
+		snprintf(want, sizeof(want),
+			 "stereo.fastdt = %s: only engine.backend = reference computes it", names[variant]);
+		assert_string_equal(why, want);
+		assert_null(x);
+	}
 }
 
 static struct engine_case small_one(uint64_t seed)
@@ -673,12 +693,12 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_zncc),	       cmocka_unit_test(test_edges),
 		cmocka_unit_test(test_extreme_sums),   cmocka_unit_test(test_min_disparity),
 		cmocka_unit_test(test_winner_options), cmocka_unit_test(test_filter_options),
-		cmocka_unit_test(test_fastdt),	       cmocka_unit_test(test_pixel_formats),
-		cmocka_unit_test(test_stixel_options), cmocka_unit_test(test_slanted),
-		cmocka_unit_test(test_scores_in_turn), cmocka_unit_test(test_repeat),
-		cmocka_unit_test(test_previous_road),  cmocka_unit_test(test_contexts),
-		cmocka_unit_test(test_waiting),	       cmocka_unit_test(test_transfers),
-		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_fastdt),	       cmocka_unit_test(test_wide_fastdt),
+		cmocka_unit_test(test_pixel_formats),  cmocka_unit_test(test_stixel_options),
+		cmocka_unit_test(test_slanted),	       cmocka_unit_test(test_scores_in_turn),
+		cmocka_unit_test(test_repeat),	       cmocka_unit_test(test_previous_road),
+		cmocka_unit_test(test_contexts),       cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_transfers),      cmocka_unit_test(test_memory),
 #ifdef SX_EMULATE
 		cmocka_unit_test(test_steady_state),
 #endif

@@ -96,8 +96,7 @@ static void run_flow(const struct sx_context_config *c, bool lean, const struct 
 	/* Twice: nothing of the first run may be left in the second. */
 	for (int i = 0; i < 2; i++) {
 		if (costs && p->cost == SX_COST_ZNCC)
-			ON_DEVICE(
-				sx_zncc_cost_cuda_run(grey, device, p, costs, SX_ZNCC_SCAN_CHOSEN, d.stream));
+			ON_DEVICE(sx_zncc_cost_cuda_run(grey, device, p, costs, d.stream));
 		else if (costs)
 			ON_DEVICE(sx_cost_cuda_run(device, p, costs, d.stream));
 		ON_DEVICE(sx_sgm_cuda_run(s, &grey[0], device, d.stream));

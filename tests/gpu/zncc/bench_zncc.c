@@ -1,5 +1,5 @@
 /*
- * How long each way of ZNCC's kernels takes, for the tables of gpu/zncc/zncc.cu and gpu/zncc/zncc_cost.cu: best and median of a kernel's launches, ms.
+ * How long ZNCC's kernels take by window, what windows bring and the cost volume: best and median of launches, ms.
  *
  *   bench_zncc [WIDTH HEIGHT [DISPARITIES [LAUNCHES [SMS]]]]
  *
@@ -15,10 +15,7 @@ struct zncc {
 	struct sx_image grey[2], words[2];
 	struct sx_stereo_params p;
 	uint8_t *volume;
-	int how;
 };
-
-static const char *const scan_names[] = {"chosen", "row", "zigzag"};
 
 static cudaError_t run_sums(void *arg)
 {
@@ -27,18 +24,16 @@ static cudaError_t run_sums(void *arg)
 	return sx_zncc_windows_cuda_run(z->grey, z->words, z->p.zncc_window, z->b.stream);
 }
 
-static cudaError_t run_scan(void *arg)
+static cudaError_t run_volume(void *arg)
 {
 	const struct zncc *z = arg;
 
-	return sx_zncc_cost_cuda_run(z->grey, z->words, &z->p, z->volume, (enum sx_zncc_scan)z->how,
-				     z->b.stream);
+	return sx_zncc_cost_cuda_run(z->grey, z->words, &z->p, z->volume, z->b.stream);
 }
 
-static void time_one(struct zncc *z, const char *what, const char *name, cudaError_t (*run)(void *), int how)
+static void time_one(struct zncc *z, const char *what, cudaError_t (*run)(void *))
 {
-	z->how = how;
-	printf("%-6s window %2d %-8s", what, z->p.zncc_window, name);
+	printf("%-6s window %2d", what, z->p.zncc_window);
 	bench_time(&z->b, run, z);
 	printf("\n");
 }
@@ -57,9 +52,8 @@ int main(int argc, char **argv)
 	z.volume = sx_cuda_take(&b->memory, (size_t)b->width * (size_t)b->height * (size_t)b->disparities);
 	bench_must(b->memory.error, "memory");
 	for (z.p.zncc_window = 3; z.p.zncc_window <= 15; z.p.zncc_window += 2) {
-		time_one(&z, "words", "", run_sums, 0);
-		for (int how = SX_ZNCC_SCAN_ROW; how < SX_ZNCC_SCAN_COUNT; how++)
-			time_one(&z, "volume", scan_names[how], run_scan, how);
+		time_one(&z, "words", run_sums);
+		time_one(&z, "volume", run_volume);
 	}
 	bench_finish(b);
 	return 0;

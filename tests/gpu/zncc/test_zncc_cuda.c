@@ -1,6 +1,6 @@
 /*
- * ZNCC on the device against stages/: words of windows by both ways of summation, the cost volume by both ways of scanning, then the
- * whole chain. SX_SEED repeats or extends the random part.
+ * ZNCC on the device against stages/: words of windows, the cost volume, by rows and in zigzag, then the whole chain.
+ * SX_SEED repeats or extends the random part.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -107,8 +107,7 @@ static void test_wrong_windows(void **state)
 
 		assert_int_equal(sx_zncc_windows_cuda_run(none, none, windows[i], NULL),
 				 cudaErrorInvalidValue);
-		assert_int_equal(sx_zncc_cost_cuda_run(none, none, &p, NULL, SX_ZNCC_SCAN_CHOSEN, NULL),
-				 cudaErrorInvalidValue);
+		assert_int_equal(sx_zncc_cost_cuda_run(none, none, &p, NULL, NULL), cudaErrorInvalidValue);
 	}
 }
 
@@ -152,24 +151,20 @@ static void check_cost(const struct sx_stereo_params *p, int width, int height, 
 	uint8_t *got = test_malloc(guarded);
 	struct pair pair;
 	uint8_t *volume;
+	char what[160];
 
 	open_pair(&pair, width, height, fill, p->min_disparity + 11, p->zncc_window, seed);
 	volume = sx_cuda_take(&pair.d.memory, guarded);
-	for (int i = 0; i < SX_ZNCC_SCAN_COUNT; i++) {
-		char what[160];
-
-		snprintf(what, sizeof(what), "seed %llu / cost %dx%d window %d D %d min %d view %d %s way %d",
-			 (unsigned long long)seed, width, height, p->zncc_window, p->disparities,
-			 p->min_disparity, p->out_of_view, check_fill_name(fill), i);
-		memset(got, GUARD, guarded);
-		on_device_write(&pair.d, got, volume, guarded);
-		ON_DEVICE(sx_zncc_cost_cuda_run(pair.device_grey, pair.device_words, p, volume,
-						(enum sx_zncc_scan)i, pair.d.stream));
-		on_device_read(&pair.d, volume, got, guarded);
-		assert_true(same_volume(what, &pair, got, p));
-		for (size_t k = bytes; k < guarded; k++)
-			assert_int_equal(got[k], GUARD);
-	}
+	snprintf(what, sizeof(what), "seed %llu / cost %dx%d window %d D %d min %d view %d %s",
+		 (unsigned long long)seed, width, height, p->zncc_window, p->disparities, p->min_disparity,
+		 p->out_of_view, check_fill_name(fill));
+	memset(got, GUARD, guarded);
+	on_device_write(&pair.d, got, volume, guarded);
+	ON_DEVICE(sx_zncc_cost_cuda_run(pair.device_grey, pair.device_words, p, volume, pair.d.stream));
+	on_device_read(&pair.d, volume, got, guarded);
+	assert_true(same_volume(what, &pair, got, p));
+	for (size_t k = bytes; k < guarded; k++)
+		assert_int_equal(got[k], GUARD);
 	test_free(got);
 	close_pair(&pair);
 }
