@@ -1,15 +1,19 @@
 /*
- * Slanted stixels on the GPU. Must equal sx_slanted_run() (stages/stixels/slanted.h), list by list, total by total.
+ * Slanted stixels on the GPU. Must equal sx_slanted_run() (stages/stixels/slanted.h), list by list, total by
+ * total.
  *
- * Work:    a warp takes one column, 32 top rows at a time, one a lane; start rows come upwards, the same for all lanes, and
- *          leave the lanes' sums one by one. In the block where a row is start and top, it hands what it costs to the next
- *          through shared memory. No barrier between warps. Then the warp follows the choices down.
- * Memory:  start rows in tiles of 32 in shared memory: 80 bytes a row, and 4 a slot of classes. The outcome of each row (32
- *          bytes) and sums of class scores in global scratch, read again for every 32 top rows above.
- * Ranges:  as stages/stixels/slanted_fit.h; up to SLANTED_SMALL rows of cells sums fit 32 bits and less (gpu/slanted/slanted_fit.cuh).
- * Shapes:  1 to 2160 rows, any number of columns; up to 32 classes, of which 16 of objects, 4 of ground and one of sky are
- *          the fast case.
- * Speed:   docs/lab-performance.md, CUDA: slanted stixels.
+ * Work:    a warp takes one column, 32 top rows at a time, one a lane; start rows come upwards, the same for
+ *          all lanes, and leave the lanes' sums one by one. In the block where a row is start and top, it
+ *          hands what it costs to the next through shared memory. No barrier between warps. Then the warp
+ *          follows the choices down.
+ * Memory:  start rows in tiles of 32 in shared memory: 80 bytes a row, and 4 a slot of classes. The outcome
+ *          of each row (32 bytes) and sums of class scores in global scratch, read again for every 32 top
+ *          rows above.
+ * Ranges:  as stages/stixels/slanted_fit.h; up to SLANTED_SMALL rows of cells sums fit 32 bits and less
+ *          (gpu/slanted/slanted_fit.cuh).
+ * Shapes:  1 to 2160 rows, any number of columns; up to 32 classes, of which 16 of objects, 4 of ground and
+ *          one of sky are the fast case.
+ * Speed:   docs/lab-performance.md.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,9 +34,9 @@ extern "C" {
 
 /* One block: the road by rows of cells, as sx_slanted_frame_set(). */
 static __global__ void __launch_bounds__(ROAD_THREADS)
-	set_road(const struct sx_cuda_road *from, const struct sx_cuda_scores *scores,
-		 const struct slanted_arguments a, int height, int above, struct slanted_road *to,
-		 struct sx_slanted_row *row)
+	slanted_set_road(const struct sx_cuda_road *from, const struct sx_cuda_scores *scores,
+			 const struct slanted_arguments a, int height, int above, struct slanted_road *to,
+			 struct sx_slanted_row *row)
 {
 	const double slope = from->road.slope, offset = from->road.offset, limit = SX_SLANTED_MAX_Q4 + 1;
 	__shared__ int vhor;
@@ -59,12 +63,12 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
 }
 
 /* Of the look-up tables, in whole words of uint4. */
-static __host__ __device__ size_t lookup_bytes(void)
+static __host__ __device__ size_t slanted_lookup_bytes(void)
 {
 	return (sizeof(struct slanted_lookup) + 15) / 16 * 16;
 }
 
-static __host__ __device__ size_t warp_bytes(int slots)
+static __host__ __device__ size_t slanted_warp_bytes(int slots)
 {
 	return sizeof(struct slanted_tile) + (size_t)SLANTED_ROWS * (size_t)slots * sizeof(float);
 }
@@ -96,8 +100,8 @@ static __global__ void __launch_bounds__(32 * SLANTED_WARPS, SLANTED_BLOCKS(MODE
 {
 	SX_DYNAMIC_SHARED(unsigned char, shared);
 	const int warp = (int)threadIdx.x / 32, u = (int)blockIdx.x * SLANTED_WARPS + warp;
-	const size_t tables = lookup_bytes();
-	unsigned char *mine = shared + tables + (size_t)warp * warp_bytes(a.slots.all);
+	const size_t tables = slanted_lookup_bytes();
+	unsigned char *mine = shared + tables + (size_t)warp * slanted_warp_bytes(a.slots.all);
 	struct slanted_column c;
 
 	for (size_t i = threadIdx.x; i < tables / 16; i += 32 * SLANTED_WARPS)
@@ -120,7 +124,7 @@ static __global__ void __launch_bounds__(32 * SLANTED_WARPS, SLANTED_BLOCKS(MODE
 		slanted_run_column<MODE, SLANTED_NONE>(a, c, false);
 }
 
-/* ---- host ------------------------------------------------------------------------------------------------------ */
+/* ---- host ---------------------------------------------------------------------------------------------- */
 
 struct sx_slanted_cuda {
 	struct slanted_arguments a; /* what is the same for every run */
@@ -134,7 +138,7 @@ struct sx_slanted_cuda {
 
 typedef void slanted_kernel(const struct slanted_arguments a);
 
-static slanted_kernel *kernel_of(const struct sx_slanted_cuda *s)
+static slanted_kernel *slanted_kernel_of(const struct sx_slanted_cuda *s)
 {
 	if (s->mode == SLANTED_WIDE_SUMS)
 		return slanted_columns<SLANTED_WIDE_SUMS, SLANTED_MANY>;
@@ -143,7 +147,7 @@ static slanted_kernel *kernel_of(const struct sx_slanted_cuda *s)
 					   : slanted_columns<SLANTED_SMALL_SUMS, SLANTED_MANY>;
 }
 
-static int count_of(const struct sx_slanted_tables *t, int kind)
+static int slanted_count_of(const struct sx_slanted_tables *t, int kind)
 {
 	int n = 0;
 
@@ -152,14 +156,14 @@ static int count_of(const struct sx_slanted_tables *t, int kind)
 	return n;
 }
 
-static void lay_out_slots(struct slanted_slots *s, const struct sx_slanted_tables *t, bool few)
+static void slanted_lay_out_slots(struct slanted_slots *s, const struct sx_slanted_tables *t, bool few)
 {
 	static const int order[3] = {STIXEL_OBJECT, STIXEL_GROUND, STIXEL_SKY};
 	static const int least[3] = {SLANTED_FEW_OBJECTS, SLANTED_FEW_GROUNDS, 1};
 	int at = 0;
 
 	for (int i = 0; i < 3; i++) {
-		const int kind = order[i], found = count_of(t, kind);
+		const int kind = order[i], found = slanted_count_of(t, kind);
 		const int n = few && found < least[i] ? least[i] : found > 0 ? found : 1;
 		int to = s->first[kind] = at;
 
@@ -176,13 +180,15 @@ static void lay_out_slots(struct slanted_slots *s, const struct sx_slanted_table
 	s->all = at;
 }
 
-static bool are_few(const struct sx_slanted_tables *t)
+static bool slanted_are_few(const struct sx_slanted_tables *t)
 {
-	return count_of(t, STIXEL_OBJECT) <= SLANTED_FEW_OBJECTS &&
-	       count_of(t, STIXEL_GROUND) <= SLANTED_FEW_GROUNDS && count_of(t, STIXEL_SKY) <= 1;
+	return slanted_count_of(t, STIXEL_OBJECT) <= SLANTED_FEW_OBJECTS &&
+	       slanted_count_of(t, STIXEL_GROUND) <= SLANTED_FEW_GROUNDS &&
+	       slanted_count_of(t, STIXEL_SKY) <= 1;
 }
 
-static void upload(struct sx_slanted_cuda *s, struct sx_cuda_memory *m, const struct sx_slanted_tables *t)
+static void slanted_upload(struct sx_slanted_cuda *s, struct sx_cuda_memory *m,
+			   const struct sx_slanted_tables *t)
 {
 	struct slanted_lookup *l = (struct slanted_lookup *)calloc(1, sizeof(*l) + 16);
 
@@ -195,14 +201,14 @@ static void upload(struct sx_slanted_cuda *s, struct sx_cuda_memory *m, const st
 		l->weight[i] = t->weight[i];
 	}
 	if (s->classes != SLANTED_NONE)
-		lay_out_slots(&l->slots, t, s->classes == SLANTED_FEW);
+		slanted_lay_out_slots(&l->slots, t, s->classes == SLANTED_FEW);
 	s->a.slots = l->slots;
 	/* whole words are read */
 	s->a.lookup = (const struct slanted_lookup *)sx_cuda_upload(m, l, sizeof(*l) + 16);
 	free(l);
 }
 
-static void take_memory(struct sx_slanted_cuda *s, struct sx_cuda_memory *m)
+static void slanted_take_memory(struct sx_slanted_cuda *s, struct sx_cuda_memory *m)
 {
 	const size_t rows = (size_t)s->a.rows, columns = (size_t)s->a.count, slots = (size_t)s->a.slots.all;
 
@@ -235,9 +241,9 @@ int sx_slanted_cuda_create(struct sx_slanted_cuda **ret, struct sx_cuda_memory *
 		return -ENOMEM;
 	}
 	s->mode = t->rows > SLANTED_SMALL ? SLANTED_WIDE_SUMS : SLANTED_SMALL_SUMS;
-	s->classes = t->classes == 0				   ? SLANTED_NONE
-		     : s->mode == SLANTED_SMALL_SUMS && are_few(t) ? SLANTED_FEW
-								   : SLANTED_MANY;
+	s->classes = t->classes == 0					   ? SLANTED_NONE
+		     : s->mode == SLANTED_SMALL_SUMS && slanted_are_few(t) ? SLANTED_FEW
+									   : SLANTED_MANY;
 	s->height = height;
 	s->above = t->above;
 	s->a.sky_most = (int32_t)t->sky_most;
@@ -246,11 +252,11 @@ int sx_slanted_cuda_create(struct sx_slanted_cuda **ret, struct sx_cuda_memory *
 	s->a.count = columns;
 	s->a.cell_height = t->cell_height;
 	s->a.classes = t->classes;
-	upload(s, m, t);
-	take_memory(s, m);
-	s->shared = lookup_bytes() + SLANTED_WARPS * warp_bytes(s->a.slots.all);
+	slanted_upload(s, m, t);
+	slanted_take_memory(s, m);
+	s->shared = slanted_lookup_bytes() + SLANTED_WARPS * slanted_warp_bytes(s->a.slots.all);
 	if (m->error == cudaSuccess)
-		m->error = cudaFuncSetAttribute((const void *)kernel_of(s),
+		m->error = cudaFuncSetAttribute((const void *)slanted_kernel_of(s),
 						cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s->shared);
 	sx_slanted_tables_destroy(t);
 	if (m->error != cudaSuccess) {
@@ -272,7 +278,7 @@ cudaError_t sx_slanted_cuda_run(const struct sx_slanted_cuda *s, const struct sx
 				const struct sx_segments *out, cudaStream_t stream)
 {
 	const unsigned grid = ((unsigned)s->a.count + SLANTED_WARPS - 1) / SLANTED_WARPS;
-	slanted_kernel *const kernel = kernel_of(s);
+	slanted_kernel *const kernel = slanted_kernel_of(s);
 	struct slanted_arguments a = s->a;
 
 	a.columns = (const uint8_t *)columns->data;
@@ -288,8 +294,8 @@ cudaError_t sx_slanted_cuda_run(const struct sx_slanted_cuda *s, const struct sx
 	a.list = out->list;
 	a.list_count = out->count;
 	a.total = out->total;
-	SX_LAUNCH(set_road, 1, ROAD_THREADS, 0, stream, road, s->classes == SLANTED_NONE ? NULL : in, a,
-		  s->height, s->above, s->road, s->row);
+	SX_LAUNCH(slanted_set_road, 1, ROAD_THREADS, 0, stream, road, s->classes == SLANTED_NONE ? NULL : in,
+		  a, s->height, s->above, s->road, s->row);
 	SX_LAUNCH((kernel), grid, 32 * SLANTED_WARPS, s->shared, stream, a);
 	return SX_LAUNCHED();
 }

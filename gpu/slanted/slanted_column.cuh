@@ -18,9 +18,9 @@
 #define SLANTED_ALL SX_WARP_ALL_LANES
 
 /*
- * Classes as the kernels have them, in slots: those of objects first, then ground, then sky, each kind filled up to a
- * multiple of 4 by its first class again; a kind without classes has one that is never seen. FEW: at most so many of
- * each that a thread has its row's sums in registers.
+ * Classes as the kernels have them, in slots: those of objects first, then ground, then sky, each kind filled
+ * up to a multiple of 4 by its first class again; a kind without classes has one that is never seen. FEW: at
+ * most so many of each that a thread has its row's sums in registers.
  */
 enum slanted_classes { SLANTED_NONE, SLANTED_FEW, SLANTED_MANY };
 #define SLANTED_FEW_OBJECTS 16
@@ -32,15 +32,19 @@ enum slanted_classes { SLANTED_NONE, SLANTED_FEW, SLANTED_MANY };
 enum slanted_mode { SLANTED_SMALL_SUMS, SLANTED_WIDE_SUMS };
 
 /*
- * What a lane computes for a start row is compiled for each set of kinds that can be legal there, where that is run a lot:
- * columns up to SLANTED_SMALL rows with few classes or none. All others ask row by row, from one copy of the code.
+ * What a lane computes for a start row is compiled for each set of kinds that can be legal there, where that
+ * is run a lot: columns up to SLANTED_SMALL rows with few classes or none. All others ask row by row, from
+ * one copy of the code.
  */
 SLANTED_INLINE constexpr bool slanted_asks(enum slanted_mode mode, enum slanted_classes classes)
 {
 	return mode == SLANTED_WIDE_SUMS || classes == SLANTED_MANY;
 }
 
-/* first: the first slot of each kind's by enum stixel_kind, count: how many. class_of: SLANTED_NO_CLASS: never seen. */
+/*
+ * first: the first slot of each kind's by enum stixel_kind, count: how many. class_of: SLANTED_NO_CLASS:
+ * never seen.
+ */
 struct slanted_slots {
 	int all, first[3], count[3];
 	uint8_t class_of[SLANTED_SLOTS_MAX];
@@ -98,11 +102,13 @@ struct __align__(16) slanted_tile
 	struct slanted_row row[SLANTED_ROWS];
 	struct slanted_base base[SLANTED_ROWS];
 	struct slanted_carry carry;
-	float2 above
-		[SLANTED_ROWS]; /* of the row above each top: expected ground, distance from the top's origin */
+	/* of the row above each top: expected ground, distance from the top's origin */
+	float2 above[SLANTED_ROWS];
 };
 
-/* Where things of the column lie is computed anew from u each time: it would take registers from the steps. */
+/*
+ * Where things of the column lie is computed anew from u each time: it would take registers from the steps.
+ */
 struct slanted_column {
 	const struct slanted_lookup *lookup;
 	struct slanted_tile *tile;
@@ -176,7 +182,10 @@ SLANTED_INLINE int64_t slanted_sky_most(const struct slanted_arguments &a, bool 
 	return scored ? (int64_t)a.sky_most : INT64_MAX;
 }
 
-/* Rows first .. + 31 as start rows into the tile, with what lies below each; rows from `finished` on have no outcome. */
+/*
+ * Rows first .. + 31 as start rows into the tile, with what lies below each; rows from `finished` on have no
+ * outcome.
+ */
 SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const struct slanted_column &c,
 				      int first, int finished, bool scored)
 {

@@ -1,5 +1,6 @@
 /*
- * Slanted stixels of the CUDA engine: the column recurrence. Rules for create, run and destroy: gpu/stages_cuda.h.
+ * Slanted stixels of the CUDA engine: the column recurrence. Rules for create, run and destroy:
+ * gpu/stages_cuda.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,8 +14,8 @@ extern "C" {
 #endif
 
 /*
- * height: image rows; columns: how many. in: device address; NULL: no pair has scores. scores: what sx_cells_cuda_scores()
- * (gpu/stixels/cells_cuda.h) made of them.
+ * height: image rows; columns: how many. in: device address; NULL: no pair has scores. scores: what
+ * sx_cells_cuda_scores() (gpu/stixels/cells_cuda.h) made of them.
  */
 struct sx_slanted_cuda;
 int sx_slanted_cuda_create(struct sx_slanted_cuda **ret, struct sx_cuda_memory *m, const struct sx_params *p,

@@ -1,9 +1,11 @@
 /*
- * Slanted stixels on the GPU: sums over the rows of a candidate and what its kinds cost, in the fewest instructions.
- * The same values as stages/stixels/slanted_fit.h and stages/stixels/slanted_prior.h, bit for bit.
+ * Slanted stixels on the GPU: sums over the rows of a candidate and what its kinds cost, in the fewest
+ * instructions. The same values as stages/stixels/slanted_fit.h and stages/stixels/slanted_prior.h, bit for
+ * bit.
  *
- * Sums are exact, in whichever form: up to SLANTED_SMALL rows those of weights and of rows are whole floats (below 2^24),
- * others 32 bits, and 64 bits only three, which carry the bias that makes two floats of them without a conversion.
+ * Sums are exact, in whichever form: up to SLANTED_SMALL rows those of weights and of rows are whole floats
+ * (below 2^24), others 32 bits, and 64 bits only three, which carry the bias that makes two floats of them
+ * without a conversion.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +23,10 @@
 /* 255 * 360 * 359 / 2 < 2^24; 255 * 360^3 / 3 < 2^32; 255 * 12287 * 360 < 2^31; 255 * 12287^2 * 360 < 2^45 */
 #define SLANTED_SMALL 360
 
-/* A row of cells as it leaves the sums: weights, w as an object, g as ground, 0 where there is nothing; and its road. */
+/*
+ * A row of cells as it leaves the sums: weights, w as an object, g as ground, 0 where there is nothing; and
+ * its road.
+ */
 struct __align__(16) slanted_row
 {
 	float w;
@@ -45,7 +50,10 @@ struct __align__(16) slanted_base
 	int32_t minus_sky, sky_d;
 };
 
-/* 1 / x, rounded to nearest, where neither is subnormal: all that ptxas makes of the division but its special cases. */
+/*
+ * 1 / x, rounded to nearest, where neither is subnormal: all that ptxas makes of the division but its special
+ * cases.
+ */
 SLANTED_INLINE float slanted_reciprocal(float x)
 {
 #if defined(SX_EMULATE) || !defined(__CUDA_ARCH__)
@@ -60,7 +68,10 @@ SLANTED_INLINE float slanted_reciprocal(float x)
 
 #define SLANTED_BIAS ((int64_t)0x4b400000 << 23)
 
-/* (float)(s - SLANTED_BIAS) for less than 2^45: bits become two whole floats, the second rounding is the only one. */
+/*
+ * (float)(s - SLANTED_BIAS) for less than 2^45: bits become two whole floats, the second rounding is the only
+ * one.
+ */
 SLANTED_INLINE float slanted_unbias(int64_t s)
 {
 	const float high = __int_as_float((int)(s >> 23)) - 12582913.0f; /* 1.5 * 2^23 + 1 */
@@ -227,9 +238,11 @@ SLANTED_INLINE float slanted_sky(const struct sx_slanted_model &m, const struct 
 	return slanted_unbias(s.sky) * m.k_sky;
 }
 
-/* ---- what is below: the costs of sx_slanted_on_object() and so on; from: found again when going back ------------- */
+/* ---- what is below: the costs of sx_slanted_on_object() and so on; from: found again when going back --- */
 
-/* sky: it may be below. What is illegal is 3e38 with or without a prior, and loses every comparison there is. */
+/*
+ * sky: it may be below. What is illegal is 3e38 with or without a prior, and loses every comparison there is.
+ */
 SLANTED_INLINE float slanted_under_object(const struct sx_slanted_model &m, const struct slanted_base &b,
 					  float a, float gravity, bool sky)
 {

@@ -148,8 +148,9 @@ SLANTED_INLINE int slanted_back_track(const struct slanted_arguments &a, const s
 }
 
 /*
- * Moves the n segments to the front. Without scores sky on sky only raises the top of the one below, and of several only
- * the topmost writes. A lane a segment; what is written lies at or before what has been read. Returns how many remain.
+ * Moves the n segments to the front. Without scores sky on sky only raises the top of the one below, and of
+ * several only the topmost writes. A lane a segment; what is written lies at or before what has been read.
+ * Returns how many remain.
  */
 SLANTED_INLINE int slanted_join_sky(const struct slanted_column &c, bool scored, int rows, int n,
 				    struct sx_segment *list)

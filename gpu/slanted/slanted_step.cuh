@@ -1,6 +1,6 @@
 /*
- * Slanted stixels on the GPU: the recurrence of a column by one warp. A lane is a top row; start rows come upwards, the
- * same for all lanes, and leave the lanes' sums one by one.
+ * Slanted stixels on the GPU: the recurrence of a column by one warp. A lane is a top row; start rows come
+ * upwards, the same for all lanes, and leave the lanes' sums one by one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,7 +37,7 @@ struct slanted_lane {
 	float holes; /* rows up to it without a weight; left alone where no ground is legal */
 };
 
-/* ---- class scores ---------------------------------------------------------------------------------------------- */
+/* ---- class scores -------------------------------------------------------------------------------------- */
 
 SLANTED_INLINE void slanted_own_load(struct slanted_own<SLANTED_NONE> *, const float *)
 {
@@ -110,9 +110,11 @@ template <enum slanted_classes CLASSES> SLANTED_INLINE int slanted_words(const s
 	return CLASSES == SLANTED_FEW ? SLANTED_FEW_SLOTS / 4 : s.all / 4;
 }
 
-/* ---- one start row --------------------------------------------------------------------------------------------- */
+/* ---- one start row ------------------------------------------------------------------------------------- */
 
-/* What can be legal in a start row, and how it lies: constants wherever slanted_step() is compiled for them. */
+/*
+ * What can be legal in a start row, and how it lies: constants wherever slanted_step() is compiled for them.
+ */
 struct slanted_place {
 	bool ground, sky; /* kinds; always objects */
 	bool first;	  /* it is row 0 */
@@ -130,7 +132,9 @@ SLANTED_INLINE float slanted_cost(const struct slanted_arguments &a,
 	return (fit + slanted_least<KIND>(l.own, a.slots, sums) * a.m.semantic) + below;
 }
 
-/* All lanes, start row v in the tile's row r. Strictly cheaper alone replaces: the longest stixel wins ties. */
+/*
+ * All lanes, start row v in the tile's row r. Strictly cheaper alone replaces: the longest stixel wins ties.
+ */
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
 SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct slanted_column &c,
 				 struct slanted_lane<MODE, CLASSES> *l, int v, int r,
@@ -190,7 +194,7 @@ SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct
 	slanted_drop(&l->sums, row, base, place.ground, place.sky);
 }
 
-/* ---- blocks ---------------------------------------------------------------------------------------------------- */
+/* ---- blocks -------------------------------------------------------------------------------------------- */
 
 /* What the rows above need of a lane that has finished. */
 SLANTED_INLINE struct sx_slanted_below slanted_below_of(const struct slanted_column &c,
@@ -216,7 +220,10 @@ SLANTED_INLINE void slanted_hand_over(const struct slanted_arguments &a, const s
 	__syncwarp();
 }
 
-/* Rows begin .. end - 1 of the tile that begins in row first, all in the same place. Rows of the block hand over. */
+/*
+ * Rows begin .. end - 1 of the tile that begins in row first, all in the same place. Rows of the block hand
+ * over.
+ */
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
 SLANTED_INLINE void slanted_rows(const struct slanted_arguments &a, const struct slanted_column &c,
 				 struct slanted_lane<MODE, CLASSES> *l, int first, int begin, int end,
@@ -239,8 +246,8 @@ SLANTED_INLINE int slanted_low_rows(const struct slanted_column &c, int first, i
 }
 
 /*
- * The block of top rows from `block` on: the tiles below it, a square of start and top rows each, then its own, a triangle.
- * Four loops of either, as ground (argument) and sky may be legal.
+ * The block of top rows from `block` on: the tiles below it, a square of start and top rows each, then its
+ * own, a triangle. Four loops of either, as ground (argument) and sky may be legal.
  */
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
 SLANTED_INLINE void slanted_block(const struct slanted_arguments &a, const struct slanted_column &c,

@@ -1,11 +1,12 @@
 /*
  * Cells of several rows on the GPU. Must equal sx_reduce_cells() and sx_reduce_scores() byte for byte.
  *
- * Work:    disparity, confidence: a thread makes a cell, neighbours in x; a median of more than SORT_MAX pixels is a warp's,
- *          found bit by bit. Scores: a block makes 32 columns of CELL_ROWS rows in all classes, a warp one class and row of
- *          them at a time.
- * Memory:  all is read once, neighbours in x by neighbouring lanes; scores by words where they lie on words and cells
- *          are whole words wide. Bytes of scores go through shared memory, so that they are written by words: 4.2 KB.
+ * Work:    disparity, confidence: a thread makes a cell, neighbours in x; a median of more than SORT_MAX
+ *          pixels is a warp's, found bit by bit. Scores: a block makes 32 columns of CELL_ROWS rows in all
+ *          classes, a warp one class and row of them at a time.
+ * Memory:  all is read once, neighbours in x by neighbouring lanes; scores by words where they lie on words
+ *          and cells are whole words wide. Bytes of scores go through shared memory, so that they are written
+ *          by words: 4.2 KB.
  * Ranges:  32 * 32 values of 16 bits fit 26. Invalid is the largest value.
  * Shapes:  every size; cells 1..32 by 1..32; scores at every scale from 1 to 32, every pitch.
  * Speed:   docs/lab-performance.md, CUDA: slanted stixels.
@@ -22,7 +23,7 @@
 #define SORT_MAX 64
 #define CELL_ROWS 4 /* of a block's scores: their bytes are whole words in any number of classes */
 
-/* ---- disparity and confidence ---------------------------------------------------------------------------------- */
+/* ---- disparity and confidence -------------------------------------------------------------------------- */
 
 struct cells {
 	const uint8_t *disparity, *confidence; /* confidence: NULL, or of every pixel */
@@ -205,7 +206,7 @@ extern "C" cudaError_t sx_cells_cuda_run(const struct sx_image *disparity, const
 	return SX_LAUNCHED();
 }
 
-/* ---- scores ---------------------------------------------------------------------------------------------------- */
+/* ---- scores -------------------------------------------------------------------------------------------- */
 
 struct score_cells {
 	const struct sx_cuda_scores *in;

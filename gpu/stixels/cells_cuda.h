@@ -1,6 +1,6 @@
 /*
- * Columns of the CUDA engine: cells of disparity and confidence for every method, of class scores for the slanted ones. Rules
- * for run: gpu/stages_cuda.h.
+ * Columns of the CUDA engine: cells of disparity and confidence for every method, of class scores for the
+ * slanted ones. Rules for run: gpu/stages_cuda.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,8 +20,8 @@ cudaError_t sx_cells_cuda_run(const struct sx_image *disparity, const struct sx_
 			      cudaStream_t stream);
 
 /*
- * As sx_reduce_scores(), of what in says when the kernel runs; nothing where the pair has no scores. columns: U8, rows *
- * classes wide. width, height: of the image.
+ * As sx_reduce_scores(), of what in says when the kernel runs; nothing where the pair has no scores. columns:
+ * U8, rows * classes wide. width, height: of the image.
  */
 cudaError_t sx_cells_cuda_scores(const struct sx_cuda_scores *in, int width, int height, int width_px,
 				 int cell_height, int classes, const struct sx_image *columns,

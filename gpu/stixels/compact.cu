@@ -1,15 +1,16 @@
 /*
- * Compaction on the GPU: writes the record straight into pinned host memory. Must equal sx_compact() byte for byte.
+ * Compaction on the GPU: writes the record straight into pinned host memory. Must equal sx_compact() byte for
+ * byte.
  *
- * Work:    a warp takes one stixel column; each block sums the counts of all columns before its own, so that one
- *          kernel does. A lane scans 8 cells at a time into running sums of the column, then a lane makes one stixel
- *          from two of these sums.
- * Memory:  per column and frame once: cells, confidences, segments. 4 bytes of shared memory per cell: valid cells
- *          in the upper 12 bits, sum of confidences in the lower 20. Stixels leave as 16 bytes a lane, neighbours in
- *          one stretch: full writes across PCIe.
+ * Work:    a warp takes one stixel column; each block sums the counts of all columns before its own, so that
+ *          one kernel does. A lane scans 8 cells at a time into running sums of the column, then a lane makes
+ *          one stixel from two of these sums.
+ * Memory:  per column and frame once: cells, confidences, segments. 4 bytes of shared memory per cell: valid
+ *          cells in the upper 12 bits, sum of confidences in the lower 20. Stixels leave as 16 bytes a lane,
+ *          neighbours in one stretch: full writes across PCIe.
  * Ranges:  2160 cells fit 12 bits, 2160 * 255 fits 20.
- * Shapes:  heights up to 2160, any number of columns. Rows of cells are read by 8, so up to 14 bytes of the padding
- *          behind a row.
+ * Shapes:  heights up to 2160, any number of columns. Rows of cells are read by 8, so up to 14 bytes of the
+ *          padding behind a row.
  * Speed:   see docs/lab-performance.md, CUDA: columns.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -2,17 +2,19 @@
  * Column segmentation by RDP on the GPU. Must equal sx_rdp_run() byte for byte.
  *
  * Work:    a warp takes one column, from cells to published segments.
- *          Cut: depth first. Pieces longer than SMALL are searched by the whole warp. Shorter ones are put by and then
- *          cut to the end by one lane each, 32 at a time, without a word between lanes: most of the tree's nodes are
- *          in there. What lies above is found in the bits of the cuts made so far, so there is no stack.
- *          Label: sums up to any row come from 32 running sums (one per block of cells) and less than one block of
- *          cells, so that a lane judges a segment of any length in the time of a block. Neighbours merge in groups:
- *          all lanes try at once how far a group reaches.
- * Memory:  the column is read once, segments are written once. Shared: 4 bytes per cell, 4 per row of the ground,
- *          0.9 KB per warp. Columns of more than WORK segments keep them in their output list meanwhile.
- * Ranges:  cells are floats, invalid ones NaN, which loses every comparison. |distance| * run < 16 * 384 * 2160 < 2^24, so
- *          all products and sums of the search are exact, fused or not; so are sums over a block (at most 69 cells).
- *          Sums of x^2 are modulo 2^32: those of one segment fit.
+ *          Cut: depth first. Pieces longer than SMALL are searched by the whole warp. Shorter ones are put by
+ *          and then cut to the end by one lane each, 32 at a time, without a word between lanes: most of the
+ *          tree's nodes are in there. What lies above is found in the bits of the cuts made so far, so there
+ *          is no stack.
+ *          Label: sums up to any row come from 32 running sums (one per block of cells) and less than one
+ *          block of cells, so that a lane judges a segment of any length in the time of a block. Neighbours
+ *          merge in groups: all lanes try at once how far a group reaches.
+ * Memory:  the column is read once, segments are written once. Shared: 4 bytes per cell, 4 per row of the
+ *          ground, 0.9 KB per warp. Columns of more than WORK segments keep them in their output list
+ *          meanwhile.
+ * Ranges:  cells are floats, invalid ones NaN, which loses every comparison. |distance| * run < 16 * 384 *
+ *          2160 < 2^24, so all products and sums of the search are exact, fused or not; so are sums over a
+ *          block (at most 69 cells). Sums of x^2 are modulo 2^32: those of one segment fit.
  * Shapes:  heights 1..2160. A block has an odd number of cells, so that 32 lanes read 32 banks.
  * Speed:   see docs/lab-performance.md, CUDA: RDP.
  *
@@ -59,7 +61,7 @@ struct column {
 	int lane;
 };
 
-/* ---- cells ---------------------------------------------------------------------------------------------------- */
+/* ---- cells --------------------------------------------------------------------------------------------- */
 
 __device__ __forceinline__ float invalid_cell(void)
 {
@@ -119,11 +121,11 @@ __device__ __forceinline__ float last_valid(const struct column *c, int height)
 	return 0;
 }
 
-/* ---- cut ------------------------------------------------------------------------------------------------------ */
+/* ---- cut ----------------------------------------------------------------------------------------------- */
 
 /*
- * The cell between first and last to cut at, 0 if there is none. With run = last - first, the distance times run of
- * cell i is |d_first * run + rise * (i - first) - d_i * run|.
+ * The cell between first and last to cut at, 0 if there is none. With run = last - first, the distance times
+ * run of cell i is |d_first * run + rise * (i - first) - d_i * run|.
  */
 __device__ __forceinline__ int farthest(const struct sx_rdp_cuda *s, const struct column *c, int first,
 					int last)
@@ -250,7 +252,7 @@ __device__ __forceinline__ void cut_column(const struct sx_rdp_cuda *s, const st
 	cut_small_pieces(s, c, small);
 }
 
-/* ---- sums ----------------------------------------------------------------------------------------------------- */
+/* ---- sums ---------------------------------------------------------------------------------------------- */
 
 /* Sums over the valid cells from row 0 on; x is the row. */
 struct sums {
@@ -329,7 +331,10 @@ __device__ __forceinline__ struct sums sum_up_to(const struct sx_rdp_cuda *s, co
 	return r;
 }
 
-/* Turns sums up to a lane's row into those between the row of the lane before and it; *carry: of the lanes before. */
+/*
+ * Turns sums up to a lane's row into those between the row of the lane before and it; *carry: of the lanes
+ * before.
+ */
 __device__ __forceinline__ struct sums between(struct sums up_to, struct sums *carry, int lane)
 {
 	struct sums r;
@@ -361,7 +366,7 @@ __device__ __forceinline__ struct sx_rdp_sums from_row(const struct sums *a, int
 	return r;
 }
 
-/* ---- segments ------------------------------------------------------------------------------------------------- */
+/* ---- segments ------------------------------------------------------------------------------------------ */
 
 /* A segment before it is published: three words of column.work. Its first row is that after the one below. */
 struct entry {
@@ -476,9 +481,10 @@ __device__ __forceinline__ uint32_t bits_above(int i)
 }
 
 /*
- * 32 entries at a time, one per lane. up_to_n, up_to_d: their sums up to the lane. valid: lanes that have one.
- * reach(): the first lane from `next` on that does not join the group of that kind, whose sums before lane next are n
- *   and d; the number of entries if all join.
+ * 32 entries at a time, one per lane. up_to_n, up_to_d: their sums up to the lane. valid: lanes that have
+ * one.
+ * reach(): the first lane from `next` on that does not join the group of that kind, whose sums before lane next
+ *   are n and d; the number of entries if all join.
  */
 struct batch {
 	struct entry e;
@@ -554,8 +560,8 @@ __device__ __forceinline__ struct entry entry_of_lane(const struct entry *e, int
 }
 
 /*
- * Merges neighbours bottom-up, in place; returns how many remain. RELABEL: before that, ground above an object that is
- * farther away becomes an object; no two of these are neighbours, since they have merged.
+ * Merges neighbours bottom-up, in place; returns how many remain. RELABEL: before that, ground above an
+ * object that is farther away becomes an object; no two of these are neighbours, since they have merged.
  */
 template <bool RELABEL>
 __device__ __forceinline__ int merge(const struct sx_rdp_cuda *s, const struct column *c, int n)
@@ -645,7 +651,7 @@ __device__ __forceinline__ void publish(const struct sx_rdp_cuda *s, const struc
 	}
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------------ */
+/* ---- all of it ----------------------------------------------------------------------------------------- */
 
 static __global__ void __launch_bounds__(32 * WARPS_MAX)
 	segment(const struct sx_rdp_cuda s, const struct sx_cuda_road *road, const uint8_t *cells,

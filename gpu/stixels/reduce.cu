@@ -1,15 +1,16 @@
 /*
  * Column reduction on the GPU. Must equal sx_reduce() byte for byte.
  *
- * Work:    a block makes 32 rows of `columns` stixel columns (a power of two, so that a tile is at most 128 px wide);
- *          a warp takes one column at a time, a lane one row of it, so that 32 results are neighbours in the
- *          transposed output.
- * Memory:  the tile is read once, by words, neighbours in x by neighbouring lanes, several loads of a thread in flight;
- *          in shared memory its rows are an odd number of words apart, so that the 32 lanes of a column read 32 banks.
- *          12.4 KB.
- * Ranges:  invalid is the largest value: sorting puts it last, as it does what pads a cell to CAP values. Sums of 32
- *          values fit 22 bits.
- * Shapes:  every size; width 1..32, up to 8 with code of its own. Tiles are read whole, with the padding behind a row.
+ * Work:    a block makes 32 rows of `columns` stixel columns (a power of two, so that a tile is at most 128
+ *          px wide); a warp takes one column at a time, a lane one row of it, so that 32 results are
+ *          neighbours in the transposed output.
+ * Memory:  the tile is read once, by words, neighbours in x by neighbouring lanes, several loads of a thread
+ *          in flight; in shared memory its rows are an odd number of words apart, so that the 32 lanes of a
+ *          column read 32 banks. 12.4 KB.
+ * Ranges:  invalid is the largest value: sorting puts it last, as it does what pads a cell to CAP values.
+ *          Sums of 32 values fit 22 bits.
+ * Shapes:  every size; width 1..32, up to 8 with code of its own. Tiles are read whole, with the padding
+ *          behind a row.
  * Speed:   see docs/lab-performance.md, CUDA: columns.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -47,8 +48,8 @@ struct tile {
 };
 
 /*
- * px from x on, of 32 rows: a lane has 4 px of each of its warp's rows. Loads first: they wait for memory together.
- * Nothing is read behind the pitch.
+ * px from x on, of 32 rows: a lane has 4 px of each of its warp's rows. Loads first: they wait for memory
+ * together. Nothing is read behind the pitch.
  */
 __device__ __forceinline__ void load_tile(const struct reduction *p, uint32_t x, int px, int bottom,
 					  struct tile *tile)
@@ -86,7 +87,10 @@ __device__ __forceinline__ uint32_t word_at(const uint32_t *row, int first, int 
 	return __funnelshift_r(row[first / 4 + i], row[first / 4 + i + 1], (unsigned)shift);
 }
 
-/* CAP values, width of them of the cell, at least LEAST valid ones or none. valid[i]: 1 in each byte whose value is. */
+/*
+ * CAP values, width of them of the cell, at least LEAST valid ones or none. valid[i]: 1 in each byte whose
+ * value is.
+ */
 template <int CAP, int LEAST, bool MEDIAN>
 __device__ __forceinline__ uint32_t reduce_cell(const uint32_t *row, int first, int width, uint32_t *valid)
 {
@@ -172,33 +176,33 @@ static __global__ void __launch_bounds__(THREADS) reduce(const struct reduction 
 }
 
 template <int CAP, bool SURE, bool MEDIAN>
-static void launch_one(const struct reduction *p, dim3 grid, cudaStream_t stream)
+static void reduce_launch_one(const struct reduction *p, dim3 grid, cudaStream_t stream)
 {
 	SX_LAUNCH((reduce<CAP, SURE, MEDIAN>), grid, THREADS, 0, stream, *p);
 }
 
-template <bool MEDIAN> static void launch(const struct reduction *p, dim3 grid, cudaStream_t stream)
+template <bool MEDIAN> static void reduce_launch(const struct reduction *p, dim3 grid, cudaStream_t stream)
 {
 	switch (p->width) {
 	case 1:
-		return launch_one<1, true, MEDIAN>(p, grid, stream);
+		return reduce_launch_one<1, true, MEDIAN>(p, grid, stream);
 	case 2:
-		return launch_one<2, true, MEDIAN>(p, grid, stream);
+		return reduce_launch_one<2, true, MEDIAN>(p, grid, stream);
 	case 3:
-		return launch_one<3, true, MEDIAN>(p, grid, stream);
+		return reduce_launch_one<3, true, MEDIAN>(p, grid, stream);
 	case 4:
-		return launch_one<4, true, MEDIAN>(p, grid, stream);
+		return reduce_launch_one<4, true, MEDIAN>(p, grid, stream);
 	case 5:
-		return launch_one<5, true, MEDIAN>(p, grid, stream);
+		return reduce_launch_one<5, true, MEDIAN>(p, grid, stream);
 	case 6:
-		return launch_one<6, true, MEDIAN>(p, grid, stream);
+		return reduce_launch_one<6, true, MEDIAN>(p, grid, stream);
 	case 7:
-		return launch_one<7, true, MEDIAN>(p, grid, stream);
+		return reduce_launch_one<7, true, MEDIAN>(p, grid, stream);
 	case 8:
-		return launch_one<8, true, MEDIAN>(p, grid, stream);
+		return reduce_launch_one<8, true, MEDIAN>(p, grid, stream);
 	default:
-		return p->width <= 16 ? launch_one<16, false, MEDIAN>(p, grid, stream)
-				      : launch_one<32, false, MEDIAN>(p, grid, stream);
+		return p->width <= 16 ? reduce_launch_one<16, false, MEDIAN>(p, grid, stream)
+				      : reduce_launch_one<32, false, MEDIAN>(p, grid, stream);
 	}
 }
 
@@ -227,8 +231,8 @@ extern "C" cudaError_t sx_reduce_cuda_run(const struct sx_image *disparity, cons
 	const dim3 grid((unsigned)((p.count + p.tile - 1) / p.tile), (unsigned)((p.height + 31) / 32));
 
 	if (how == SX_REDUCTION_MEDIAN)
-		launch<true>(&p, grid, stream);
+		reduce_launch<true>(&p, grid, stream);
 	else
-		launch<false>(&p, grid, stream);
+		reduce_launch<false>(&p, grid, stream);
 	return SX_LAUNCHED();
 }

@@ -1,17 +1,17 @@
 /*
- * Road estimation on the GPU. Must equal sx_road_find() and sx_road_ground() byte for byte, but for the three fields
- * that sx_road_describe() fills in on the host.
+ * Road estimation on the GPU. Must equal sx_road_find() and sx_road_ground() byte for byte, but for the three
+ * fields that sx_road_describe() fills in on the host.
  *
- * Work:    histogram: a block per image row; a thread takes 8 pixels and adds runs of equal ones, since on a road a
- *          row has nearly one disparity. Cells that may be above the threshold, judged by the row's own maximum, go to
- *          a list. lines: a block per angle of the Hough transform lets the list vote for it and the two beside,
- *          so that it finds its own peaks; the block that is done last chooses and refines the line and writes
- *          the ground of all rows.
- * Memory:  the map is read once, the list by every block of the second kernel, from L2. Votes never leave shared
- *          memory (12 bytes per rho). Nothing depends on the order of atomics: the list may have any order,
- *          candidates are compared by key.
- * Ranges:  sums over 32 rows fit 32 bits when counted from the first of them (create checks it); all others are
- *          64 bits. Doubles as in stages/stixels/road_line.h.
+ * Work:    histogram: a block per image row; a thread takes 8 pixels and adds runs of equal ones, since on a
+ *          road a row has nearly one disparity. Cells that may be above the threshold, judged by the row's
+ *          own maximum, go to a list. lines: a block per angle of the Hough transform lets the list vote for
+ *          it and the two beside, so that it finds its own peaks; the block that is done last chooses and
+ *          refines the line and writes the ground of all rows.
+ * Memory:  the map is read once, the list by every block of the second kernel, from L2. Votes never leave
+ *          shared memory (12 bytes per rho). Nothing depends on the order of atomics: the list may have any
+ *          order, candidates are compared by key.
+ * Ranges:  sums over 32 rows fit 32 bits when counted from the first of them (create checks it); all others
+ *          are 64 bits. Doubles as in stages/stixels/road_line.h.
  * Shapes:  every size up to rhos = height + 2 range = 3900. Rows of the map are read by 8 pixels.
  * Speed:   see docs/lab-performance.md, CUDA: road.
  *
@@ -111,7 +111,7 @@ extern "C" int sx_road_cuda_create(struct sx_road_finder_cuda **ret, struct sx_c
 	return 0;
 }
 
-/* ---- histogram ----------------------------------------------------------------------------------------------- */
+/* ---- histogram ----------------------------------------------------------------------------------------- */
 
 __device__ __forceinline__ void add_run(uint32_t *bins, int k, uint32_t n, int range)
 {
@@ -236,7 +236,7 @@ static __global__ void __launch_bounds__(ROW_THREADS)
 		list_points(&s, y, bins, sum, &sh, bins + s.pitch);
 }
 
-/* ---- lines --------------------------------------------------------------------------------------------------- */
+/* ---- lines --------------------------------------------------------------------------------------------- */
 
 /* Shared memory of a block of the second kernel, besides the votes. */
 struct line_shared {
@@ -373,7 +373,9 @@ __device__ __forceinline__ void add_rows(const struct sx_road_finder_cuda *s, do
 	sums->syk += syk + (int64_t)sk * y0;
 }
 
-/* One round of least squares from sh->slope, sh->offset; leaves the new line and the sums there. Whole block. */
+/*
+ * One round of least squares from sh->slope, sh->offset; leaves the new line and the sums there. Whole block.
+ */
 __device__ __forceinline__ void refine(const struct sx_road_finder_cuda *s, struct line_shared *sh)
 {
 	const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
@@ -411,7 +413,10 @@ __device__ __forceinline__ void refine(const struct sx_road_finder_cuda *s, stru
 	__syncthreads();
 }
 
-/* The first candidate that is a road, in sh->slope, sh->offset, sh->total; in every thread whether there is one. */
+/*
+ * The first candidate that is a road, in sh->slope, sh->offset, sh->total; in every thread whether there is
+ * one.
+ */
 __device__ __forceinline__ bool measure(const struct sx_road_finder_cuda *s, struct line_shared *sh,
 					uint32_t weight)
 {

@@ -9,8 +9,8 @@
 #include "gpu/cuda.cuh"
 
 /*
- * Batcher's odd-even merge sort of N values as steps P, K; every index is a constant. END: the power of two from N on;
- * values that would lie behind N are the largest and stay there.
+ * Batcher's odd-even merge sort of N values as steps P, K; every index is a constant. END: the power of two
+ * from N on; values that would lie behind N are the largest and stay there.
  */
 template <int N, int END, int P, int K> struct sorter {
 	static const int next_p = K == 1 ? 2 * P : P, next_k = K == 1 ? 2 * P : K / 2;

@@ -1,18 +1,32 @@
 /*
- * The stixel DP on the GPU. Must equal sx_dp_run() (stages/stixels/stixel_dp.h), list by list, total by total.
+ * The stixel DP on the GPU. Must equal sx_dp_run() (stages/stixels/stixel_dp.h), list by list, total by
+ * total.
  *
- * Work:    a block of W warps per column, rows in blocks of 32, lane = top row. Ground and sky are running
- *          minima. Objects: start rows of earlier blocks that can still matter (dp_survivors) are listed and shared
- *          out to the warps; the triangle of the block is one warp's, while the others prepare the next block.
- *          Columns are handed out by a counter.
- * Memory:  the object table's prefix sums of this block in shared memory, [fn][33], only for means that the column
- *          can have; those of earlier rows in global scratch: every 8th, and of all, every 2nd or every 4th as many
- *          as a budget allows, so that up to 7 cells are added up again. Tables that grow with the height are in shared
- *          memory where all columns fit side by side, else in global scratch; on cards that lack shared memory for the
- *          range all tables are (dp_place).
+ * A block of 4 or 8 warps takes one column, its rows in blocks of 32; a lane is a top row of the block:
+ *
+ *	 start rows 0 ..           31 | 32 ..            63 | 64 ..            95
+ *	+-----------------------------+---------------------+---------------------+ top rows
+ *	| earlier blocks: those that can still matter       | the triangle, one   | 64 = lane 0
+ *	| (dp_survivors), listed, in groups of 4 to warps   | start row a step,   |  ..
+ *	| (dp_best_of_list), each lane all of its warp's    | warp 0 alone        | 95 = lane 31
+ *	+---------------------------------------------------+---------------------+
+ *	 warps 1 .. meanwhile: sums, priors, pairs of rows 96 .. 127 (stixel_dp_prepare.cuh)
+ *
+ *	a pair of the triangle:      mean (sixteenths of a px, 16 bits) | start row << 16; data cost
+ *	a row's choice (from):       start row of its object | that of ground or sky << 16, highest bit: on ground
+ *	limits of an object's mean:  hi | lo << 16, highest bit: sky may lie on it
+ *
+ * The files in the order of the work: stixel_dp_column.cuh, _prepare, _earlier, _triangle, _list.
+ *
+ * Work:    ground and sky are running minima, only objects need pairs. Columns are handed out by a counter.
+ * Memory:  the object table's prefix sums of this block in shared memory, [fn][33], only for means that the
+ *          column can have; those of earlier rows in global scratch: every 8th, and of all, every 2nd or
+ *          every 4th as many as a budget allows, so that up to 7 cells are added up again. Tables that grow
+ *          with the height are in shared memory where all columns fit side by side, else in global scratch;
+ *          where the range or the height is too large for both, all tables are (dp_place).
  * Ranges:  costs as stages/stixels/stixel_dp.h; DP_ILLEGAL. Means by float where exact, else by division.
  * Shapes:  any height to 2160, any range to 384.
- * Speed:   docs/lab-performance.md, CUDA: stixel DP.
+ * Speed:   docs/lab-performance.md.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,12 +36,16 @@
 #include <string.h>
 
 #include "gpu/stages_cuda.h"
+#include "gpu/stixels/stixel_dp_column.cuh"
+#include "gpu/stixels/stixel_dp_prepare.cuh"
+#include "gpu/stixels/stixel_dp_earlier.cuh"
+#include "gpu/stixels/stixel_dp_triangle.cuh"
 #include "gpu/stixels/stixel_dp_list.cuh"
 
 /* What the kernel is given: the same for every frame. */
 struct dp_arguments {
-	struct dp_tables t;
-	struct dp_layout l;
+	struct dp_tables tables;
+	struct dp_layout layout;
 	const struct sx_cuda_road *road;
 	const uint16_t *columns;
 	size_t pitch; /* bytes */
@@ -43,12 +61,12 @@ struct dp_arguments {
 template <enum dp_place PLACE>
 DP_INLINE void dp_lay_out(struct dp_column *c, const struct dp_arguments &a, unsigned char *shared)
 {
-	const struct dp_layout &l = a.l;
+	const struct dp_layout &l = a.layout;
 	uint8_t *scratch = a.scratch + (size_t)blockIdx.x * l.scratch,
 		*tables = PLACE == DP_NEAR ? shared : scratch;
 
-	c->h = a.t.h;
-	c->blocks = (a.t.h + DP_ROWS - 1) / DP_ROWS;
+	c->height = a.tables.height;
+	c->blocks = (a.tables.height + DP_ROWS - 1) / DP_ROWS;
 	c->vhor = a.road->vhor;
 	c->ground_q4 = a.road->ground_q4;
 	c->lane = (int)threadIdx.x & 31;
@@ -56,12 +74,12 @@ DP_INLINE void dp_lay_out(struct dp_column *c, const struct dp_arguments &a, uns
 	c->fixed = (struct dp_fixed *)shared;
 	c->slab = (int32_t *)((PLACE == DP_LARGE ? scratch : shared) + l.slab);
 	c->sum = (int2 *)(tables + l.sum);
-	c->reciprocal = PLACE == DP_NEAR ? (const float *)(tables + l.reciprocal) : a.t.reciprocal;
+	c->reciprocal = PLACE == DP_NEAR ? (const float *)(tables + l.reciprocal) : a.tables.reciprocal;
 	c->excess = (int32_t *)(tables + l.excess);
 	c->reach = (int32_t *)(tables + l.reach);
 	c->from = (uint32_t *)(tables + l.from);
-	c->order = a.t.order;
-	c->order_gap = a.t.order_lo - a.t.order_hi;
+	c->order = a.tables.order;
+	c->order_gap = a.tables.order_lo - a.tables.order_hi;
 	c->rows = (int32_t *)(scratch + l.rows);
 	c->anchor = (int4 *)(scratch + l.anchor);
 	c->start = (struct dp_start *)(scratch + l.start);
@@ -75,12 +93,16 @@ DP_INLINE void dp_begin(const struct dp_column &c, const struct dp_arguments &a)
 {
 	const int thread = (int)threadIdx.x;
 
-	for (int i = thread; PLACE == DP_NEAR && i <= c.h; i += 32 * W)
-		((float *)c.reciprocal)[i] = a.t.reciprocal[i];
+	for (int i = thread; PLACE == DP_NEAR && i <= c.height; i += 32 * W)
+		((float *)c.reciprocal)[i] = a.tables.reciprocal[i];
 	if (thread == 0) {
-		struct dp_start none = {0xffffu,   DP_ILLEGAL, DP_ILLEGAL, INT32_MAX,
-					INT32_MIN, DP_ILLEGAL, DP_ILLEGAL, DP_ILLEGAL};
+		struct dp_start none;
 
+		none.object_limits = 0xffffu; /* hi: no mean is above, lo: nor below */
+		none.object_above = none.object_below = DP_ILLEGAL;
+		none.base_hi = INT32_MAX;
+		none.base_lo = INT32_MIN;
+		none.base_above = none.base_on = none.base_below = DP_ILLEGAL;
 		c.start[0] = none;
 	}
 }
@@ -88,7 +110,7 @@ DP_INLINE void dp_begin(const struct dp_column &c, const struct dp_arguments &a)
 /* How many of the prefix sums' rows there is memory for: every one, or every 2nd, 4th or 8th. */
 DP_INLINE int dp_shift(const struct dp_arguments &a, const struct dp_column &c)
 {
-	const int most = (int)((a.l.scratch - a.l.rows) / sizeof(int32_t)) / c.span,
+	const int most = (int)((a.layout.scratch - a.layout.rows) / sizeof(int32_t)) / c.span,
 		  rows = DP_ROWS * c.blocks;
 	int shift = 0;
 
@@ -97,11 +119,14 @@ DP_INLINE int dp_shift(const struct dp_arguments &a, const struct dp_column &c)
 	return shift;
 }
 
-/* Rows of the object table and which means the column can have; zeroes what sums begin with. Ends with a barrier. */
+/*
+ * Rows of the object table and which means the column can have; zeroes what sums begin with. Ends with a
+ * barrier.
+ */
 template <int W>
 DP_INLINE void dp_open_column(struct dp_column *c, const struct dp_arguments &a, const uint16_t *column)
 {
-	const struct dp_tables &t = a.t;
+	const struct dp_tables &t = a.tables;
 	int least = t.range, most = -1;
 
 	if (threadIdx.x == 0) {
@@ -112,9 +137,10 @@ DP_INLINE void dp_open_column(struct dp_column *c, const struct dp_arguments &a,
 	}
 	__syncthreads();
 	for (int v = (int)threadIdx.x; v < DP_ROWS * c->blocks; v += 32 * W) {
-		const int cell = v < c->h ? column[v] : SX_DISPARITY_INVALID;
+		const int cell = v < c->height ? column[v] : SX_DISPARITY_INVALID;
 
-		c->table_row[v] = (v < c->h ? dp_table_row(t, (uint16_t)cell) : t.range + 1) * (t.range + 1);
+		c->table_row[v] =
+			(v < c->height ? dp_table_row(t, (uint16_t)cell) : t.range + 1) * (t.range + 1);
 		if (cell != SX_DISPARITY_INVALID) {
 			const int px = (dp_min(cell, 16 * t.range - 1) + 8) >> 4;
 
@@ -145,7 +171,10 @@ struct dp_state {
 	int first_mean;
 };
 
-/* The cheapest objects of the block's tops that start in earlier blocks, one for each warp, in c.part. */
+/*
+ * The cheapest objects of the block's tops that start in earlier blocks, one for each warp, in
+ * c.best_of_warp.
+ */
 template <int W, bool FLOATS>
 DP_INLINE void dp_earlier(const struct dp_tables &t, const struct dp_column &c, struct dp_state *s, int block)
 {
@@ -175,7 +204,7 @@ DP_INLINE void dp_earlier(const struct dp_tables &t, const struct dp_column &c, 
 	default:
 		best = dp_best_of_list<W, FLOATS, DP_STRIDE - 1>(c, top, block, count);
 	}
-	dp_candidates_of(c, block)->part[c.warp * 32 + c.lane] = best;
+	dp_candidates_of(c, block)->best_of_warp[c.warp * 32 + c.lane] = best;
 	__syncthreads();
 }
 
@@ -197,7 +226,7 @@ DP_INLINE void dp_merge(const struct dp_column &c, struct dp_state *s, int block
 	l->cost = s->first;
 	if (block > 0) {
 		for (int w = 0; w < W; w++) {
-			const int2 x = dp_candidates_of(c, block)->part[w * 32 + c.lane];
+			const int2 x = dp_candidates_of(c, block)->best_of_warp[w * 32 + c.lane];
 
 			if (x.x < l->cost || (x.x == l->cost && x.y < from)) {
 				l->cost = x.x;
@@ -217,7 +246,7 @@ DP_INLINE void dp_merge(const struct dp_column &c, struct dp_state *s, int block
 	s->before = s->carry;
 }
 
-/* Warp 0: one half of the block's rows, once everything from earlier blocks is in c.part. */
+/* Warp 0: one half of the block's rows, once everything from earlier blocks is in c.best_of_warp. */
 template <int W, bool FLOATS, int AHEAD>
 DP_INLINE void dp_solve(const struct dp_tables &t, const struct dp_column &c, struct dp_state *s, int block,
 			int half)
@@ -237,7 +266,7 @@ DP_INLINE void dp_solve(const struct dp_tables &t, const struct dp_column &c, st
 		return;
 	}
 	dp_triangle<true, AHEAD>(c, s->lane, *carry, block);
-	last = dp_min(DP_ROWS, c.h - DP_ROWS * block) - 1;
+	last = dp_min(DP_ROWS, c.height - DP_ROWS * block) - 1;
 	carry->run_from = __shfl_sync(DP_ALL, dp_close_block<FLOATS>(c, s->lane, s->before, block), last);
 	carry->object = __shfl_sync(DP_ALL, s->lane.cost, last);
 	carry->lower = dp_lower_of(c.order, __shfl_sync(DP_ALL, s->lane.from_mean, last) & 0xffff);
@@ -307,14 +336,17 @@ DP_INLINE void dp_finish_column(const struct dp_arguments &a, const struct dp_co
 	int32_t total;
 	int n = dp_back_track<FLOATS>(c, top, &total, way);
 
-	n = dp_write_list(c, way, n, q14, a.list + (size_t)u * (size_t)c.h);
+	n = dp_write_list(c, way, n, q14, a.list + (size_t)u * (size_t)c.height);
 	if (c.lane == 0) {
 		a.list_count[u] = (uint16_t)n;
 		a.total[u] = total;
 	}
 }
 
-/* Blocks of a FAR kernel on a multiprocessor: where there is shared memory for seven, there are to be registers. */
+/*
+ * Blocks of a FAR kernel on a multiprocessor: where there is shared memory for seven, there are to be
+ * registers.
+ */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200
 #define DP_BLOCKS_FAR 7
 #else
@@ -337,7 +369,7 @@ __global__ void __launch_bounds__(32 * W, DP_BLOCKS(W, PLACE)) dp_columns(struct
 		struct dp_carry top;
 
 		dp_open_column<W>(&c, a, column);
-		top = dp_recurrence<W, FLOATS, AHEAD>(a.t, c, column);
+		top = dp_recurrence<W, FLOATS, AHEAD>(a.tables, c, column);
 		if (c.warp == 0)
 			dp_finish_column<FLOATS>(a, c, top, u);
 		/* all blocks together ask a.count times, so that the counter wraps to 0 */
@@ -350,15 +382,15 @@ __global__ void __launch_bounds__(32 * W, DP_BLOCKS(W, PLACE)) dp_columns(struct
 /* ---- host ---- */
 
 struct sx_dp_cuda {
-	struct dp_tables t;
-	struct dp_layout l;
+	struct dp_tables tables;
+	struct dp_layout layout;
 	uint8_t *scratch;
 	unsigned *next;
 	int warps, grid;
 	enum dp_place place;
 };
 
-static int take(int *at, size_t bytes)
+static int dp_take_shared(int *at, size_t bytes)
 {
 	const int r = *at;
 
@@ -366,7 +398,7 @@ static int take(int *at, size_t bytes)
 	return r;
 }
 
-static size_t take_scratch(size_t *at, size_t bytes)
+static size_t dp_take_scratch(size_t *at, size_t bytes)
 {
 	const size_t r = *at;
 
@@ -375,47 +407,47 @@ static size_t take_scratch(size_t *at, size_t bytes)
 }
 
 /* Of the tables in shared memory; those that are in scratch come behind each other from 0 on. */
-static void lay_out(struct sx_dp_cuda *s)
+static void dp_place_shared(struct sx_dp_cuda *s)
 {
-	const size_t h = (size_t)s->t.h, blocks = (h + DP_ROWS - 1) / DP_ROWS, rows = blocks * DP_ROWS,
-		     word = sizeof(int32_t);
-	struct dp_layout *l = &s->l;
+	const size_t h = (size_t)s->tables.height, blocks = (h + DP_ROWS - 1) / DP_ROWS,
+		     rows = blocks * DP_ROWS, word = sizeof(int32_t);
+	struct dp_layout *l = &s->layout;
 	int shared = 0, *at;
 
 	memset(l, 0, sizeof(*l));
-	take(&shared, sizeof(struct dp_fixed));
+	dp_take_shared(&shared, sizeof(struct dp_fixed));
 	at = s->place == DP_LARGE ? &l->tables : &shared;
-	l->slab = take(at, ((size_t)s->t.range + 1) * (DP_ROWS + 1) * word);
+	l->slab = dp_take_shared(at, ((size_t)s->tables.range + 1) * (DP_ROWS + 1) * word);
 	at = s->place == DP_NEAR ? &shared : &l->tables;
-	l->sum = take(at, (rows + 1) * sizeof(int2));
-	l->reciprocal = take(at, s->place == DP_NEAR ? (h + 1) * word : 0);
-	l->excess = take(at, rows * word);
-	l->reach = take(at, blocks * 4 * word);
-	l->from = take(at, rows * word);
+	l->sum = dp_take_shared(at, (rows + 1) * sizeof(int2));
+	l->reciprocal = dp_take_shared(at, s->place == DP_NEAR ? (h + 1) * word : 0);
+	l->excess = dp_take_shared(at, rows * word);
+	l->reach = dp_take_shared(at, blocks * 4 * word);
+	l->from = dp_take_shared(at, rows * word);
 	l->shared = shared;
 }
 
 /* bytes: what a block may have; what others leave of it goes to rows, see dp_shift(). */
-static void lay_out_scratch(struct dp_layout *l, int h, int range, size_t bytes)
+static void dp_place_scratch(struct dp_layout *l, int h, int range, size_t bytes)
 {
 	const size_t blocks = (size_t)(h + DP_ROWS - 1) / DP_ROWS, rows = blocks * DP_ROWS,
 		     word = sizeof(int32_t), columns = (size_t)range + 1, all = rows * columns * word;
 	size_t others;
 
 	l->scratch = 0;
-	take_scratch(&l->scratch, (size_t)l->tables);
-	l->anchor = take_scratch(&l->scratch, blocks * columns * sizeof(int4));
-	l->start = take_scratch(&l->scratch, rows * sizeof(struct dp_start));
-	l->cheap = take_scratch(&l->scratch, (rows + 1) * word);
-	l->table_row = take_scratch(&l->scratch, rows * word);
+	dp_take_scratch(&l->scratch, (size_t)l->tables);
+	l->anchor = dp_take_scratch(&l->scratch, blocks * columns * sizeof(int4));
+	l->start = dp_take_scratch(&l->scratch, rows * sizeof(struct dp_start));
+	l->cheap = dp_take_scratch(&l->scratch, (rows + 1) * word);
+	l->table_row = dp_take_scratch(&l->scratch, rows * word);
 	others = l->scratch;
-	l->rows = take_scratch(&l->scratch, bytes <= others	   ? 0
-					    : bytes - others < all ? bytes - others
-								   : all);
+	l->rows = dp_take_scratch(&l->scratch, bytes <= others	      ? 0
+					       : bytes - others < all ? bytes - others
+								      : all);
 }
 
 /* 1 / (16 n), rounded up. */
-static void fill_reciprocals(float *r, int h)
+static void dp_fill_reciprocals(float *r, int h)
 {
 	r[0] = 0.0f;
 	for (int n = 1; n <= h; n++) {
@@ -428,10 +460,11 @@ static void fill_reciprocals(float *r, int h)
 }
 
 /*
- * Whether dp_mean_of() may compute in float. Sums up to 16 D h + h / 2 in halves must be exact; and with a reciprocal
- * that is too large by the factor 1 + e, a mean below an integer k <= 16 D, so by at least 1 / 2n, must not reach it.
+ * Whether dp_mean_of() may compute in float. Sums up to 16 D h + h / 2 in halves must be exact; and with a
+ * reciprocal that is too large by the factor 1 + e, a mean below an integer k <= 16 D, so by at least 1 / 2n,
+ * must not reach it.
  */
-static bool fits_float(const float *r, int h, int range)
+static bool dp_fits_float(const float *r, int h, int range)
 {
 	if ((int64_t)h * (32 * range + 1) >= 1 << 24)
 		return false;
@@ -441,7 +474,7 @@ static bool fits_float(const float *r, int h, int range)
 	return true;
 }
 
-static void upload_objects(struct dp_tables *d, struct sx_cuda_memory *m, const struct sx_dp_tables *t)
+static void dp_upload_objects(struct dp_tables *d, struct sx_cuda_memory *m, const struct sx_dp_tables *t)
 {
 	const size_t n = (size_t)t->range;
 	int32_t *object = (int32_t *)calloc((n + 2) * (n + 1) + n + 1, sizeof(*object));
@@ -466,7 +499,7 @@ static void upload_objects(struct dp_tables *d, struct sx_cuda_memory *m, const 
 }
 
 /* Costs of one kind span ln(16 D) nats and a little, which is below 16 bits in Q12; limits are below 32 D. */
-static void upload_order(struct dp_tables *d, struct sx_cuda_memory *m, const struct sx_dp_tables *t)
+static void dp_upload_order(struct dp_tables *d, struct sx_cuda_memory *m, const struct sx_dp_tables *t)
 {
 	const int n = 16 * t->range;
 	struct dp_order *order = (struct dp_order *)calloc((size_t)n, sizeof(*order));
@@ -490,15 +523,15 @@ static void upload_order(struct dp_tables *d, struct sx_cuda_memory *m, const st
 	free(order);
 }
 
-static void upload_tables(struct dp_tables *d, struct sx_cuda_memory *m, const struct sx_dp_tables *t)
+static void dp_upload_tables(struct dp_tables *d, struct sx_cuda_memory *m, const struct sx_dp_tables *t)
 {
 	const size_t by_ground = (16 * (size_t)t->range + 1) * sizeof(int32_t);
 
-	d->h = t->height;
+	d->height = t->height;
 	d->range = t->range;
 	d->epsilon_q4 = t->epsilon_q4;
-	upload_objects(d, m, t);
-	upload_order(d, m, t);
+	dp_upload_objects(d, m, t);
+	dp_upload_order(d, m, t);
 	d->base_ground = (const int32_t *)sx_cuda_upload(m, t->base_ground, by_ground);
 	d->precision_ground = (const int32_t *)sx_cuda_upload(m, t->precision_ground, by_ground);
 	d->gravity_above = (const int32_t *)sx_cuda_upload(m, t->gravity_above, by_ground);
@@ -524,7 +557,7 @@ static void upload_tables(struct dp_tables *d, struct sx_cuda_memory *m, const s
 
 typedef void dp_kernel(struct dp_arguments a);
 
-static dp_kernel *kernel_of(const struct sx_dp_cuda *s)
+static dp_kernel *dp_kernel_of(const struct sx_dp_cuda *s)
 {
 	if (s->place == DP_LARGE)
 		return dp_columns<8, DP_LARGE>;
@@ -534,7 +567,7 @@ static dp_kernel *kernel_of(const struct sx_dp_cuda *s)
 }
 
 /* Shared memory that a block may have. */
-static int shared_max(struct sx_cuda_memory *m)
+static int dp_shared_max(struct sx_cuda_memory *m)
 {
 	int device = 0, bytes = 0;
 
@@ -546,46 +579,47 @@ static int shared_max(struct sx_cuda_memory *m)
 }
 
 /* Blocks that run at once. */
-static int resident(const struct sx_dp_cuda *s, struct sx_cuda_memory *m, int sms)
+static int dp_resident(const struct sx_dp_cuda *s, struct sx_cuda_memory *m, int sms)
 {
-	const void *kernel = (const void *)kernel_of(s);
+	const void *kernel = (const void *)dp_kernel_of(s);
 	int per_sm = 0;
 
 	if (m->error == cudaSuccess)
 		m->error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-						s->l.shared);
+						s->layout.shared);
 	if (m->error == cudaSuccess)
 		m->error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, 32 * s->warps,
-									 (size_t)s->l.shared);
+									 (size_t)s->layout.shared);
 	return (per_sm > 0 ? per_sm : 1) * sms;
 }
 
 /* Bytes of scratch to keep to, if the least that is needed allows. */
-static size_t budget(int h, int columns)
+static size_t dp_budget(int h, int columns)
 {
 	const size_t share = (size_t)256 * (size_t)h * (size_t)columns, most = (size_t)28 << 20;
 
 	return share < most ? share : most;
 }
 
-static void configure(struct sx_dp_cuda *s, struct sx_cuda_memory *m, int columns, int sms, bool floats)
+static void dp_configure(struct sx_dp_cuda *s, struct sx_cuda_memory *m, int columns, int sms, bool floats)
 {
-	const int most = shared_max(m);
+	const int most = dp_shared_max(m);
 
 	s->warps = columns <= 2 * sms ? 8 : 4;
-	lay_out(s);
-	if (s->warps == 4 && (s->l.shared > most || columns > resident(s, m, sms))) {
+	dp_place_shared(s);
+	if (s->warps == 4 && (s->layout.shared > most || columns > dp_resident(s, m, sms))) {
 		s->place = DP_FAR;
-		lay_out(s);
+		dp_place_shared(s);
 	}
-	if (!floats || s->l.shared > most) {
+	if (!floats || s->layout.shared > most) {
 		s->place = DP_LARGE;
 		s->warps = 8;
-		lay_out(s);
+		dp_place_shared(s);
 	}
-	s->grid = resident(s, m, sms);
+	s->grid = dp_resident(s, m, sms);
 	s->grid = s->grid < columns ? s->grid : columns;
-	lay_out_scratch(&s->l, s->t.h, s->t.range, budget(s->t.h, columns) / (size_t)s->grid);
+	dp_place_scratch(&s->layout, s->tables.height, s->tables.range,
+			 dp_budget(s->tables.height, columns) / (size_t)s->grid);
 }
 
 int sx_dp_cuda_create(struct sx_dp_cuda **ret, struct sx_cuda_memory *m, const struct sx_params *p,
@@ -605,12 +639,12 @@ int sx_dp_cuda_create(struct sx_dp_cuda **ret, struct sx_cuda_memory *m, const s
 		r = -ENOMEM;
 		goto fail;
 	}
-	fill_reciprocals(reciprocal, height);
-	upload_tables(&s->t, m, t);
-	s->t.reciprocal =
+	dp_fill_reciprocals(reciprocal, height);
+	dp_upload_tables(&s->tables, m, t);
+	s->tables.reciprocal =
 		(const float *)sx_cuda_upload(m, reciprocal, ((size_t)height + 1) * sizeof(*reciprocal));
-	configure(s, m, columns, sms, fits_float(reciprocal, height, range));
-	s->scratch = (uint8_t *)sx_cuda_take_scratch(m, (size_t)s->grid * s->l.scratch);
+	dp_configure(s, m, columns, sms, dp_fits_float(reciprocal, height, range));
+	s->scratch = (uint8_t *)sx_cuda_take_scratch(m, (size_t)s->grid * s->layout.scratch);
 	s->next = (unsigned *)sx_cuda_take(m, sizeof(*s->next));
 	if (m->error != cudaSuccess) {
 		r = -ENOMEM;
@@ -636,11 +670,11 @@ cudaError_t sx_dp_cuda_run(const struct sx_dp_cuda *s, const struct sx_cuda_road
 			   const struct sx_image *columns, const struct sx_segments *out, cudaStream_t stream)
 {
 	struct dp_arguments a;
-	dp_kernel *kernel = kernel_of(s);
+	dp_kernel *kernel = dp_kernel_of(s);
 
 	memset(&a, 0, sizeof(a));
-	a.t = s->t;
-	a.l = s->l;
+	a.tables = s->tables;
+	a.layout = s->layout;
 	a.road = road;
 	a.columns = (const uint16_t *)columns->data;
 	a.pitch = columns->pitch;
@@ -650,6 +684,6 @@ cudaError_t sx_dp_cuda_run(const struct sx_dp_cuda *s, const struct sx_cuda_road
 	a.total = out->total;
 	a.scratch = s->scratch;
 	a.next = s->next;
-	SX_LAUNCH((kernel), (unsigned)s->grid, 32 * (unsigned)s->warps, (size_t)s->l.shared, stream, a);
+	SX_LAUNCH((kernel), (unsigned)s->grid, 32 * (unsigned)s->warps, (size_t)s->layout.shared, stream, a);
 	return SX_LAUNCHED();
 }

@@ -1,8 +1,8 @@
 /*
- * From the costs of a column to its list of segments, by one warp (stixel_dp.cu).
+ * The stixel DP (stixel_dp.cu), last: from the costs of a column to its list of segments, by one warp.
  *
- * Every row has the start rows of its object and of its ground or sky, and of the latter what is below; what is below an
- * object follows from its mean.
+ * Every row has the start rows of its object and of its ground or sky, and of the latter what is below; what
+ * is below an object follows from its mean.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 
 #include <stixel.h>
 
-#include "gpu/stixels/stixel_dp_block.cuh"
+#include "gpu/stixels/stixel_dp_column.cuh"
 
 /* Row of the segment's start and class of what is below (of row 0: anything). */
 struct dp_choice {
@@ -21,7 +21,7 @@ struct dp_choice {
 template <bool FLOATS>
 DP_INLINE struct dp_choice dp_below_object(const struct dp_column &c, int v_bottom, int mean)
 {
-	struct dp_choice r = {v_bottom, DP_O};
+	struct dp_choice r = {v_bottom, DP_OBJECT};
 
 	if (r.v > 0) {
 		const struct dp_start s = dp_start_at(c, r.v);
@@ -32,28 +32,30 @@ DP_INLINE struct dp_choice dp_below_object(const struct dp_column &c, int v_bott
 
 		/* the cheaper of both is the base's only where it is strictly cheaper than the object's */
 		if (on_base < dp_prior_on_object(s, m, bias))
-			r.below = r.v - 1 < c.vhor ? DP_G : DP_S;
+			r.below = r.v - 1 < c.vhor ? DP_GROUND : DP_SKY;
 	}
 	return r;
 }
 
-/* Follows the choices down from the top row: v_bottom | class << 16 and mean, top to bottom. top: its costs. */
+/*
+ * Follows the choices down from the top row: v_bottom | class << 16 and mean, top to bottom. top: its costs.
+ */
 template <bool FLOATS>
 DP_INLINE int dp_back_track(const struct dp_column &c, const struct dp_carry &top, int32_t *total, int2 *way)
 {
-	const int last = c.h - 1;
-	int n = 0, class_ = last < c.vhor ? DP_G : DP_O;
+	const int last = c.height - 1;
+	int n = 0, class_ = last < c.vhor ? DP_GROUND : DP_OBJECT;
 
 	/* ties: ground, object, sky */
 	if (last < c.vhor ? top.object < top.base : top.base < top.object)
-		class_ = last < c.vhor ? DP_O : DP_S;
-	*total = class_ == DP_O ? top.object : top.base;
+		class_ = last < c.vhor ? DP_OBJECT : DP_SKY;
+	*total = class_ == DP_OBJECT ? top.object : top.base;
 	for (int v = last; v >= 0; n++) {
 		const uint32_t from = c.from[v];
-		struct dp_choice r = {(int)(from >> 16 & 0x7fffu), from >> 31 ? DP_G : DP_O};
+		struct dp_choice r = {(int)(from >> 16 & 0x7fffu), from >> 31 ? DP_GROUND : DP_OBJECT};
 		int mean = 0;
 
-		if (class_ == DP_O) {
+		if (class_ == DP_OBJECT) {
 			r.v = (int)(from & 0xffffu);
 			mean = dp_mean_of<FLOATS>(c, c.sum[v + 1], c.sum[r.v]).mean - dp_bias<FLOATS>::mean;
 			r = dp_below_object<FLOATS>(c, r.v, mean);
@@ -73,18 +75,18 @@ DP_INLINE struct sx_segment dp_segment(const struct dp_column &c, int v_bottom, 
 {
 	struct sx_segment s;
 
-	if (kind == DP_O && mean < 16 && v_bottom >= c.vhor)
-		kind = DP_S;
-	if (kind == DP_O && c.sum[v_top + 1].y == c.sum[v_bottom].y)
+	if (kind == DP_OBJECT && mean < 16 && v_bottom >= c.vhor)
+		kind = DP_SKY;
+	if (kind == DP_OBJECT && c.sum[v_top + 1].y == c.sum[v_bottom].y)
 		kind = STIXEL_UNKNOWN;
 	s.v_bottom = (uint16_t)v_bottom;
 	s.v_top = (uint16_t)v_top;
-	s.mean_q4 = (uint16_t)(kind == DP_O ? mean : 0);
+	s.mean_q4 = (uint16_t)(kind == DP_OBJECT ? mean : 0);
 	s.disparity_q7 = (uint16_t)(kind == STIXEL_UNKNOWN ? STIXEL_DISPARITY_UNKNOWN
-				    : kind == DP_O	   ? 8 * mean
-				    : kind == DP_G	   ? 8 * dp_clamp(c.ground_q4[v_bottom], 0, 8191)
+				    : kind == DP_OBJECT	   ? 8 * mean
+				    : kind == DP_GROUND	   ? 8 * dp_clamp(c.ground_q4[v_bottom], 0, 8191)
 							   : 0);
-	s.slope_q14 = (int16_t)(kind == DP_G ? slope : 0);
+	s.slope_q14 = (int16_t)(kind == DP_GROUND ? slope : 0);
 	s.kind = (uint8_t)kind;
 	s.label = 0;
 	return s;
@@ -97,7 +99,7 @@ DP_INLINE struct sx_segment dp_segment(const struct dp_column &c, int v_bottom, 
 DP_INLINE int dp_write_list(const struct dp_column &c, const int2 *way, int n, int slope,
 			    struct sx_segment *list)
 {
-	int kept = 0, last_kind = DP_G;
+	int kept = 0, last_kind = DP_GROUND;
 
 	for (int first = 0; first < n; first += 32) {
 		const int i = first + c.lane;
@@ -107,7 +109,7 @@ DP_INLINE int dp_write_list(const struct dp_column &c, const int2 *way, int n, i
 
 		if (i < n) {
 			const int2 w = way[n - 1 - i];
-			const int v_top = i + 1 < n ? (way[n - 2 - i].x & 0xffff) - 1 : c.h - 1;
+			const int v_top = i + 1 < n ? (way[n - 2 - i].x & 0xffff) - 1 : c.height - 1;
 
 			s = dp_segment(c, w.x & 0xffff, v_top, w.x >> 16, w.y, slope);
 			kind = s.kind;
@@ -116,7 +118,7 @@ DP_INLINE int dp_write_list(const struct dp_column &c, const int2 *way, int n, i
 		if (c.lane == 0)
 			kind_below = last_kind;
 		last_kind = __shfl_sync(DP_ALL, kind, 31);
-		keeps = __ballot_sync(DP_ALL, i < n && !(kind == DP_S && kind_below == DP_S));
+		keeps = __ballot_sync(DP_ALL, i < n && !(kind == DP_SKY && kind_below == DP_SKY));
 		if (keeps >> c.lane & 1)
 			list[kept + __popc(keeps & ((1u << c.lane) - 1))] = s;
 		__syncwarp();

@@ -21,7 +21,7 @@ class Configured(unittest.TestCase):
         self.in_path = self.toolkit("one", "13.1", KNOWN)
 
     def toolkit(self, name, release, knows=None):
-        """Looks like one as long as nothing is compiled. knows: what --list-gpu-arch prints; None: it has no such flag."""
+        """Looks like one as long as nothing is compiled. knows: what --list-gpu-arch prints."""
         path = os.path.join(self.folder, name)
         os.makedirs(path + "/bin")
         os.mkdir(path + "/lib64")
@@ -101,7 +101,8 @@ class Arguments(Configured):
         self.assertNotIn("--compress-mode=size", words)
         # the last one is there for later devices too
         self.assertEqual([w for w in words if w.startswith("arch=")],
-                         ["arch=compute_87,code=sm_87", "arch=compute_90,code=sm_90", "arch=compute_90,code=compute_90"])
+                         ["arch=compute_87,code=sm_87", "arch=compute_90,code=sm_90",
+                          "arch=compute_90,code=compute_90"])
 
 
 class Devices(Configured):
@@ -131,7 +132,8 @@ class Devices(Configured):
         self.assert_archs(self.ALL + " (all: this nvcc does not know 61, which is here)")
 
     def test_what_nvidia_smi_says(self):
-        for script, want in (("echo 8.7", ["87"]), ("printf '12.0\\n9.0\\n9.0\\n'", ["90", "120"]), ("echo '[N/A]'", []),
+        for script, want in (("echo 8.7", ["87"]), ("printf '12.0\\n9.0\\n9.0\\n'", ["90", "120"]),
+                             ("echo '[N/A]'", []),
                              ("echo 'NVIDIA-SMI has failed: no driver'; exit 9", []),
                              ("echo 'Field \"compute_cap\" is not a valid field to query.'; exit 2", [])):
             self.devices(script)

@@ -1,10 +1,11 @@
 /*
- * How long the kernels of slanted stixels take, for docs/lab-performance.md: best and median of their launches, ms.
+ * How long the kernels of slanted stixels take, for docs/lab-performance.md: best and median of their launches,
+ * ms.
  *
  *   bench_slanted [WIDTH HEIGHT [DISPARITIES [LAUNCHES [SMS]]]]
  *
- * Cells of 8 and of 4 px: scores of 19 classes at scale 1, columns of a street with them and without, disparity
- * and confidence.
+ * Cells of 8 and of 4 px: scores of 19 classes at scale 1, columns of a street with them and without,
+ * disparity and confidence.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

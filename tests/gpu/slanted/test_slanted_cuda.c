@@ -51,8 +51,7 @@ static void check_column(const struct task *t, int u, const struct sx_segments *
 	for (int i = 0; i < want->count[u] && i < got->count[u]; i++)
 		if (memcmp(&a[i], &b[i], sizeof(*a)) != 0)
 			fail_msg("%s, %d rows, column %d, segment %d: want rows %d..%d kind %d label %d mean "
-				 "%d line "
-				 "%d %d, got %d..%d %d %d %d %d %d",
+				 "%d line %d %d, got %d..%d %d %d %d %d %d",
 				 t->what, rows_of(t), u, i, a[i].v_bottom, a[i].v_top, a[i].kind, a[i].label,
 				 a[i].mean_q4, a[i].disparity_q7, a[i].slope_q14, b[i].v_bottom, b[i].v_top,
 				 b[i].kind, b[i].label, b[i].mean_q4, b[i].disparity_q7, b[i].slope_q14);
@@ -70,7 +69,9 @@ static void read_segments(struct on_device *x, const struct sx_segments *dev, co
 	on_device_read(x, dev->total, to->total, n * sizeof(*to->total));
 }
 
-/* With scores where the task has them, then without, then with again: a run finds what the one before left. */
+/*
+ * With scores where the task has them, then without, then with again: a run finds what the one before left.
+ */
 static int check_task(const struct task *t)
 {
 	const int rows = rows_of(t), columns = t->d.height;
@@ -135,7 +136,9 @@ static void set_classes(struct sx_params *p, int classes, bool usual, struct che
 								   : O);
 }
 
-/* One class that leads for a stretch of rows, the others by noise; or noise alone, or only what is certain. */
+/*
+ * One class that leads for a stretch of rows, the others by noise; or noise alone, or only what is certain.
+ */
 static void fill_scores(const struct sx_image *scores, int classes, struct check_rng *r)
 {
 	for (int u = 0; u < scores->height; u++) {
@@ -315,7 +318,8 @@ static void test_exact_is_refused(void **state)
 	assert_int_equal(sx_backend_cuda.open(&d, &engine, why, sizeof(why)), 0);
 	assert_int_equal(sx_backend_cuda.context_create(&x, d, &c, why, sizeof(why)), -ENOTSUP);
 	assert_null(x);
-	assert_string_equal(why, "stixels.method = slanted-exact: only engine.backend = cpu or reference computes it");
+	assert_string_equal(
+		why, "stixels.method = slanted-exact: only engine.backend = cpu or reference computes it");
 	sx_backend_cuda.close(d);
 }
 

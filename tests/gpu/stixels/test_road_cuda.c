@@ -1,5 +1,6 @@
 /*
- * The road of the CUDA engine against stages/stixels/road.c, byte for byte: planes, noise, fallbacks, every size.
+ * The road of the CUDA engine against stages/stixels/road.c, byte for byte: planes, noise, fallbacks, every
+ * size.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

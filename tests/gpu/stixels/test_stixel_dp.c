@@ -17,7 +17,10 @@
 #include "stages/stixels/stixel_dp.h"
 #include "tests/stixel_case.h"
 
-/* One height and range: both sides, columns in host memory (what the emulator calls device memory is host memory). */
+/*
+ * One height and range: both sides, columns in host memory (what the emulator calls device memory is host
+ * memory).
+ */
 struct rig {
 	struct sx_params params;
 	struct sx_dp_tables *tables;
@@ -151,7 +154,10 @@ static void test_little_shared_memory(void **state)
 	unsetenv("SX_EMULATE_DEVICE");
 }
 
-/* Blocks of 4 warps: columns that fit side by side have their tables in shared memory, more have not; and little scratch. */
+/*
+ * Blocks of 4 warps: columns that fit side by side have their tables in shared memory, more have not; and
+ * little scratch.
+ */
 static void test_places(void **state)
 {
 	struct check_rng r = check_rng_seed(47);

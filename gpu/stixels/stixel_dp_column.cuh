@@ -1,11 +1,14 @@
 /*
- * The parts of the stixel DP kernel (stixel_dp.cu): tables as the device has them, what a block knows of its column,
- * and the arithmetic of one pair of start row and top row. Meaning: stages/stixels/stixel_dp.h.
+ * The stixel DP (stixel_dp.cu), first: tables as the device has them, what a block of threads knows of its
+ * column, the cost of an object from one start row to one top row, and what a row hands on to the next.
+ * Meaning: stages/stixels/stixel_dp.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_GPU_STIXELS_STIXEL_DP_CUH
-#define SX_GPU_STIXELS_STIXEL_DP_CUH
+#ifndef SX_GPU_STIXELS_STIXEL_DP_COLUMN_CUH
+#define SX_GPU_STIXELS_STIXEL_DP_COLUMN_CUH
+
+#include <stixel.h>
 
 #include "gpu/cuda.cuh"
 #include "gpu/frame.h"
@@ -16,8 +19,9 @@
 #endif
 
 /*
- * Where tables are. NEAR: in shared memory. FAR: those that grow with the height in scratch, so that more blocks fit a
- * multiprocessor. LARGE: the slab, which grows with the range, is there, too; and means are by division, for any size.
+ * Where tables are. NEAR: in shared memory. FAR: those that grow with the height in scratch, so that more
+ * blocks fit a multiprocessor. LARGE: the slab, which grows with the range, is there, too; and means are by
+ * division, for any size.
  */
 enum dp_place { DP_NEAR, DP_FAR, DP_LARGE };
 
@@ -28,8 +32,8 @@ enum dp_place { DP_NEAR, DP_FAR, DP_LARGE };
 #define DP_WARPS_MAX 8
 #define DP_STRIDE 8 /* of the rows of prefix sums that are always kept */
 /*
- * Illegal, as SX_DP_INF. No legal cost exceeds 0x1c000000 in size (the object from row 0 is always legal, 46 nats a
- * row), so one illegal summand is above any legal cost and two do not overflow.
+ * Illegal, as SX_DP_INF. No legal cost exceeds 0x1c000000 in size (the object from row 0 is always legal, 46
+ * nats a row), so one illegal summand is above any legal cost and two do not overflow.
  */
 #define DP_ILLEGAL 0x3fffffff
 #define DP_LEGAL_MAX 0x30000000
@@ -38,7 +42,13 @@ enum dp_place { DP_NEAR, DP_FAR, DP_LARGE };
 /* In dp_order.lo: the lower object may carry sky. */
 #define DP_UNDER_SKY 0x8000u
 
-enum { DP_G = 0, DP_O = 1, DP_S = 2 };
+enum { DP_GROUND = STIXEL_GROUND, DP_OBJECT = STIXEL_OBJECT, DP_SKY = STIXEL_SKY };
+
+/* Selectors of __byte_perm(): a 16-bit half of the first word below one of the second. */
+#define DP_LOW_LOW 0x5410
+#define DP_HIGH_LOW 0x5432
+#define DP_LOW_HIGH 0x7610
+#define DP_HIGH_HIGH 0x7632
 
 /* sx_dp_order in 8 bytes: costs less the least of their kind, which are in dp_tables. */
 struct __align__(8) dp_order
@@ -46,14 +56,17 @@ struct __align__(8) dp_order
 	uint16_t hi, lo, cost_hi, cost_lo;
 };
 
-/* Made at create. object: [D + 2][D + 1]; row D: invalid cells, row D + 1: zero (beyond the top); column D as D - 1. */
+/*
+ * Made at create. object: [D + 2][D + 1]; row D: invalid cells, row D + 1: zero (beyond the top); column D as
+ * D - 1.
+ */
 struct dp_tables {
-	int h, range, epsilon_q4;
+	int height, range, epsilon_q4;
 	const int32_t *object, *object_min;
 	const struct dp_order *order;
 	int32_t order_hi, order_lo;
 	const int32_t *base_ground, *precision_ground, *length, *gravity_above, *gravity_below;
-	const float *reciprocal; /* [h + 1]: 1 / (16 n), rounded up; 0 at 0 */
+	const float *reciprocal; /* [height + 1]: 1 / (16 n), rounded up; 0 at 0 */
 	int32_t base_sky, precision_sky, uniform_ground, uniform_sky;
 	int32_t valid_ground, valid_sky, invalid_ground, invalid_sky;
 	int32_t gravity_on, object_on_sky, ground_next, object_next, ln2;
@@ -61,8 +74,9 @@ struct dp_tables {
 };
 
 /*
- * A start row for pairs with higher tops: costs of what lies below plus prior, by thresholds on the new mean: on an
- * object (hi | lo << 16; between: illegal), on the base: ground below the horizon, else sky. Row 0 is illegal.
+ * A start row for pairs with higher tops: costs of what lies below plus prior, by thresholds on the new mean:
+ * on an object (hi | lo << 16; between: illegal), on the base: ground below the horizon, else sky. Row 0 is
+ * illegal.
  */
 struct __align__(16) dp_start
 {
@@ -71,7 +85,10 @@ struct __align__(16) dp_start
 	int32_t base_lo, base_above, base_on, base_below;
 };
 
-/* What the triangle needs of a start row that does not depend on costs. P: prefix of ground (below vhor) and sky. */
+/*
+ * What the triangle needs of a start row that does not depend on costs. P: prefix of ground (below vhor) and
+ * sky.
+ */
 struct __align__(16) dp_step
 {
 	int32_t object; /* prior on an object, with the least order cost of cost_hi */
@@ -81,8 +98,8 @@ struct __align__(16) dp_step
 };
 
 /*
- * The pairs of a block's start rows and tops, without waste: start row k <= 16 has entries k .. 31 of line k, by top;
- * k > 16 has the first entries of line 32 - k, from top k on. Row 16 is in line 16 both ways.
+ * The pairs of a block's start rows and tops, without waste: start row k <= 16 has entries k .. 31 of line k,
+ * by top; k > 16 has the first entries of line 32 - k, from top k on. Row 16 is in line 16 both ways.
  */
 #define DP_LINES (DP_ROWS / 2 + 1)
 struct dp_pairs {
@@ -91,12 +108,13 @@ struct dp_pairs {
 };
 
 /*
- * Start rows of earlier blocks that matter to a block, with as many zeros as fill a group, and each warp's best object of
- * them. Everybody has read these before the next block's pairs are prepared, so they are where those will be.
+ * Start rows of earlier blocks that matter to a block, with as many zeros as fill a group, and each warp's
+ * best object of them. Everybody has read these before the next block's pairs are prepared, so they are where
+ * those will be.
  */
 struct dp_candidates {
 	uint16_t list[DP_ROWS_MAX + 8];
-	int2 part[DP_WARPS_MAX * 32];
+	int2 best_of_warp[DP_WARPS_MAX * 32];
 };
 
 /* Shared memory of fixed size; two of what is prepared for the next block. */
@@ -115,19 +133,20 @@ struct dp_layout {
 
 /* What a block knows while it works on a column; lives in registers. */
 struct dp_column {
-	int h, blocks, vhor, span, least, lane, warp;
+	int height, blocks, vhor, span, least, lane, warp; /* span: means from least on */
 	int shift; /* of these sums rows has every 2^shift-th row, nothing if that is DP_STRIDE */
 	struct dp_fixed *fixed;
 	int32_t *slab, *excess, *reach;
 	int2 *sum;
 	const float *reciprocal;
-	uint32_t *
-		from; /* start row of the object | that of ground or sky << 16, DP_ON_GROUND: of which ground is below */
+	/* start row of the object | that of ground or sky << 16, DP_ON_GROUND: of which ground is below */
+	uint32_t *from;
 	const struct dp_order *order;
 	int32_t order_gap; /* least order cost of cost_lo, less that of cost_hi */
 	/* global */
 	int32_t *rows, *cheap, *table_row;
-	int4 *anchor; /* prefix sums of the object table below rows 8, 16, 24 and 32 of a block, [block][fn] */
+	/* prefix sums of the object table below rows 8, 16, 24 and 32 of a block, [block][fn] */
+	int4 *anchor;
 	struct dp_start *start;
 	const int32_t *object, *ground_q4;
 };
@@ -150,6 +169,11 @@ DP_INLINE int dp_max(int a, int b)
 	return a > b ? a : b;
 }
 
+DP_INLINE int dp_clamp(int x, int lo, int hi)
+{
+	return dp_min(dp_max(x, lo), hi);
+}
+
 DP_INLINE int dp_warp_min(int x)
 {
 #if defined(SX_EMULATE) || __CUDA_ARCH__ < 800
@@ -169,13 +193,13 @@ DP_INLINE int dp_warp_max(int x)
 /* ---- mean of a pair ---- */
 
 /*
- * Means without a division where sums are exact in float (see fits_float() in stixel_dp.cu): with the
- * reciprocal rounded up, floor(x / n) lies in the low bits of x * (1 / 16 n) + 2^19, in sixteenths, rounded down;
- * the same with 2^23 gives whole px. fn counts from the least fn of the column, so that no valid cell means 0.
- * Sums over rows below v, of n valid cells that add up to s:
- *   x: s + 8 n - 16 least n, a float or an integer; what the mean needs, s + n / 2, follows from x and n
- *   y: bits of the float 2^21 + n, so 4 n and a constant as an integer
- * FLOATS: mean comes with DP_MEAN0, fn with DP_FN0 (dp_bias); else they come as they are
+ * Means without a division where sums are exact in float (see dp_fits_float() in stixel_dp.cu): with the
+ * reciprocal rounded up, floor(x / n) lies in the low bits of x * (1 / 16 n) + 2^19, in sixteenths, rounded
+ * down; the same with 2^23 gives whole px. fn counts from the least fn of the column, so that no valid cell
+ * means 0. Sums over rows below v, of n valid cells that add up to s: x: s + 8 n - 16 least n, a float or an
+ * integer; what the mean needs, s + n / 2, follows from x and n y: bits of the float 2^21 + n, so 4 n and a
+ * constant as an integer FLOATS: mean comes with DP_MEAN0, fn with DP_FN0 (dp_bias); else they come as they
+ * are
  */
 #define DP_NO_CELLS 0x4a000000
 template <bool FLOATS> struct dp_bias {
@@ -260,8 +284,8 @@ template <bool FLOATS> DP_INLINE int32_t dp_slab(const struct dp_top &t, int fn)
 #endif
 
 /*
- * Prefix of the object costs below row v of an earlier block: the row that is kept, and the cells from there to v, of
- * which there are MOST at the most: as c.shift has it, or always DP_STRIDE - 1.
+ * Prefix of the object costs below row v of an earlier block: the row that is kept, and the cells from there
+ * to v, of which there are MOST at the most: as c.shift has it, or always DP_STRIDE - 1.
  */
 template <int MOST> DP_INLINE int32_t dp_prefix(const struct dp_column &c, int v, int fn)
 {
@@ -283,8 +307,8 @@ template <int MOST> DP_INLINE int32_t dp_prefix(const struct dp_column &c, int v
 /* bias: that of the mean. */
 DP_INLINE int32_t dp_prior_on_object(const struct dp_start &s, int mean, int bias)
 {
-	const int hi = (int)__byte_perm(s.object_limits, (uint32_t)bias, 0x7610),
-		  lo = (int)__byte_perm(s.object_limits, (uint32_t)bias, 0x7632);
+	const int hi = (int)__byte_perm(s.object_limits, (uint32_t)bias, DP_LOW_HIGH),
+		  lo = (int)__byte_perm(s.object_limits, (uint32_t)bias, DP_HIGH_HIGH);
 
 	return mean > hi ? s.object_above : mean < lo ? s.object_below : DP_ILLEGAL;
 }
@@ -300,12 +324,23 @@ DP_INLINE int32_t dp_prior(const struct dp_start &s, int mean, int bias)
 DP_INLINE struct dp_start dp_start_at(const struct dp_column &c, int v)
 {
 	const int4 a = ((const int4 *)(c.start + v))[0], b = ((const int4 *)(c.start + v))[1];
-	const struct dp_start s = {(uint32_t)a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+	struct dp_start s;
 
+	s.object_limits = (uint32_t)a.x;
+	s.object_above = a.y;
+	s.object_below = a.z;
+	s.base_hi = a.w;
+	s.base_lo = b.x;
+	s.base_above = b.y;
+	s.base_on = b.z;
+	s.base_below = b.w;
 	return s;
 }
 
-/* Cost of the object that starts at row v, a row of an earlier block, and ends at the lane's top. MOST: dp_prefix. */
+/*
+ * Cost of the object that starts at row v, a row of an earlier block, and ends at the lane's top. MOST:
+ * dp_prefix.
+ */
 template <bool FLOATS, int MOST>
 DP_INLINE int32_t dp_object(const struct dp_column &c, const struct dp_top &t, const struct dp_start &s,
 			    int v)
@@ -316,69 +351,41 @@ DP_INLINE int32_t dp_object(const struct dp_column &c, const struct dp_top &t, c
 	       dp_prefix<MOST>(c, v, m.fn - dp_bias<FLOATS>::fn);
 }
 
-/* ---- rows ---- */
+/* ---- the state of the recurrence ---- */
 
-/* The cheaper of outlier and gaussian, as stages/stixels/stixel_dp.c. */
-DP_INLINE int32_t dp_pixel_cost(int d, int f, int32_t base, int32_t precision, int32_t uniform)
+/* The order row of a lower object, packed: hi | lo << 16, cost_hi | cost_lo << 16. */
+struct dp_lower {
+	uint32_t limits, costs;
+};
+
+DP_INLINE struct dp_lower dp_lower_of(const struct dp_order *order, int mean)
 {
-	const int64_t e = d - f, gauss = base + ((precision * (e * e)) >> 16);
+	const uint2 x = __ldg((const uint2 *)(order + mean));
+	const struct dp_lower l = {x.x, x.y};
 
-	return gauss < uniform ? (int32_t)gauss : uniform;
+	return l;
 }
 
-DP_INLINE int dp_clamp(int x, int lo, int hi)
+/*
+ * What a row hands on: its costs of object and base, the object's order row, and the cheapest ground or sky
+ * offer so far. run_from: where the offer is from, as dp_column.from; kept from block to block only.
+ */
+struct dp_carry {
+	int32_t object, base, run;
+	uint32_t run_from;
+	struct dp_lower lower;
+};
+
+/* Prior and lower object's cost of row v on an object. pair: mean | v << 16. */
+DP_INLINE int32_t dp_on_object(const struct dp_column &c, const struct dp_lower &l, int pair, int v,
+			       int32_t object, const struct dp_step &s)
 {
-	return dp_min(dp_max(x, lo), hi);
-}
+	const int hi = (int)__byte_perm(l.limits, (uint32_t)v, DP_LOW_LOW),
+		  lo = (int)__byte_perm(l.limits & ~(DP_UNDER_SKY << 16), (uint32_t)v, DP_HIGH_LOW);
+	const int32_t on = object + s.object, above = on + (int32_t)(l.costs & 0xffffu),
+		      below = on + (c.order_gap + (int32_t)(l.costs >> 16));
 
-/* The prior of start row v >= 1, as sx_dp_frame_set(); offer without its prefix sum. */
-template <bool FLOATS>
-DP_INLINE struct dp_step dp_row_prior(const struct dp_tables &t, const struct dp_column &c, int v)
-{
-	const int p = v - 1, len = t.length[v], ground = c.ground_q4[p];
-	struct dp_step s;
-
-	s.object = len + (v < c.vhor ? t.object_next : t.ln2) + t.order_hi;
-	s.offer = len + (v < c.vhor ? t.ground_next : t.ln2);
-	if (p < c.vhor) {
-		const int g = dp_clamp(ground, 0, 16 * t.range), next = t.object_next + len;
-
-		s.hi = g + t.epsilon_q4;
-		s.lo = g - t.epsilon_q4;
-		s.cost_hi = next + t.gravity_above[g];
-		s.cost_on = next + t.gravity_on;
-		s.cost_lo = next + t.gravity_below[g];
-	} else {
-		s.hi = t.epsilon_q4;
-		s.lo = -1;
-		s.cost_hi = len + t.object_on_sky;
-		s.cost_on = s.cost_lo = DP_ILLEGAL;
-	}
-	s.hi += dp_bias<FLOATS>::mean;
-	s.lo += dp_bias<FLOATS>::mean;
-	s.after = 0;
-	return s;
-}
-
-/* Cost of a cell as ground or sky, whichever may be there. */
-DP_INLINE int32_t dp_base_cost(const struct dp_tables &t, const struct dp_column &c, int v, bool valid, int d)
-{
-	if (v < c.vhor) {
-		const int f = dp_max(c.ground_q4[v], 0), g = dp_min(f, 16 * t.range);
-
-		return valid ? dp_pixel_cost(d, f, t.base_ground[g], t.precision_ground[g],
-					     t.uniform_ground) +
-				       t.valid_ground
-			     : t.invalid_ground;
-	}
-	return valid ? dp_pixel_cost(d, 0, t.base_sky, t.precision_sky, t.uniform_sky) + t.valid_sky
-		     : t.invalid_sky;
-}
-
-/* Row of the object table for a cell; whole px of it, for the columns of the table that a column needs. */
-DP_INLINE int dp_table_row(const struct dp_tables &t, uint16_t cell)
-{
-	return cell == SX_DISPARITY_INVALID ? t.range : dp_min((cell + 8) >> 4, t.range - 1);
+	return pair > hi ? above : pair < lo ? below : DP_ILLEGAL;
 }
 
 #endif

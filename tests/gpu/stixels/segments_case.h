@@ -1,0 +1,20 @@
+/*
+ * What tests of columns give to kernels: a road, and lists of segments, in device memory that x owns.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TESTS_GPU_STIXELS_SEGMENTS_CASE_H
+#define SX_TESTS_GPU_STIXELS_SEGMENTS_CASE_H
+
+#include "gpu/stages_cuda.h"
+#include "tests/gpu/on_device.h"
+
+#define SEGMENTS_CASE_NUMBER 77 /* of the frame, in the road */
+
+/* height: rows of ground that the road gets. */
+struct sx_cuda_road *segments_case_road(struct on_device *x, const struct sx_road *road, int height);
+
+/* A copy of like, whose lists, counts and totals are those of like. */
+struct sx_segments segments_case_upload(struct on_device *x, const struct sx_segments *like);
+
+#endif
