@@ -310,8 +310,6 @@ DP_INLINE struct dp_carry dp_recurrence(const struct dp_tables &t, const struct 
 
 	s.carry.object = s.carry.base = s.carry.run = DP_ILLEGAL;
 	for (int j = -1; j < c.blocks; j++) {
-		if (j == 0)
-			s.first = dp_first_object<FLOATS>(t, c, dp_top_of(c, 0), c.lane, &s.first_mean);
 		if (j > 0)
 			dp_earlier<W, FLOATS>(t, c, &s, j);
 		for (int half = 0; half < 2; half++) {
@@ -319,6 +317,9 @@ DP_INLINE struct dp_carry dp_recurrence(const struct dp_tables &t, const struct 
 				dp_solve<W, FLOATS, AHEAD>(t, c, &s, j, half);
 			else if (j + 1 < c.blocks)
 				dp_prepare<W, FLOATS>(t, c, column, j + 1, half, j >= 0);
+			if (j < 0 && half == 1) /* while the slab is still that of block 0 */
+				s.first =
+					dp_first_object<FLOATS>(t, c, dp_top_of(c, 0), c.lane, &s.first_mean);
 			__syncthreads();
 		}
 	}
