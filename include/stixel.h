@@ -157,7 +157,7 @@ struct stixel_frame_header {
 	char stage_name[STIXEL_STAGES][STIXEL_STAGE_NAME_BYTES]; /* "sgm", zero padded, last byte 0 */
 	/* since 1.1: a second plane behind the first, of another kind; as plane_* above */
 	uint32_t plane2_kind, plane2_width, plane2_height, plane2_pitch, plane2_offset, plane2_bytes;
-	int64_t scores_ns; /* since 1.2: capture time of the picture that the class scores are of; 0 without scores */
+	int64_t scores_ns; /* since 1.2: capture time of the class scores' picture; 0 without scores */
 };
 STIXEL_AT(stixel_frame_header, abi_major, 4);
 STIXEL_AT(stixel_frame_header, abi_minor, 6);

@@ -5,7 +5,8 @@
  *   vb      VEC_BYTES unsigned bytes                 vw       VEC_BYTES/2 words, 0..32767
  *   vw2     the words of one vb, in an order of this file's own: two vw that only the vw2_* functions, and
  *           element-wise operations on both halves, may look at
- *   vi, vu, vf  VEC_BYTES/4 integers, signed and unsigned, and floats: the compiler's vectors, + - * and conversions are its
+ *   vi, vu, vf  VEC_BYTES/4 integers, signed and unsigned, and floats: the compiler's vectors,
+ *           + - * and conversions are its
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -21,8 +21,8 @@ struct piece {
 };
 
 struct line {
-	double a, b,
-		fit; /* at row v: a + b (v - vb), above the expected ground of that row, or a alone; px / 16 */
+	/* fit at row v: a + b (v - vb), above the expected ground of that row, or a alone; px / 16 */
+	double a, b, fit;
 };
 
 static double weight(const struct rig *g, int v)
