@@ -197,11 +197,10 @@ int sx_log_levels_parse(struct sx_log_levels *ret, const char *text, char *why, 
 		if (equals)
 			topic = find_name(topic_names, 0, SX_LOG_TOPICS, word, (size_t)(equals - word));
 		if (level < 0 || (equals && topic < 0)) {
-			snprintf(
-				why, why_bytes,
-				"'%.*s' is not a log level: error, warning, notice, info, debug, or TOPIC=LEVEL "
-				"with topic base, capture, config, daemon, tools",
-				(int)(length < 64 ? length : 64), word);
+			snprintf(why, why_bytes,
+				 "'%.*s' is not a log level: error, warning, notice, info, debug, or "
+				 "TOPIC=LEVEL with topic base, capture, config, daemon, tools",
+				 (int)(length < 64 ? length : 64), word);
 			return -EINVAL;
 		}
 		for (int t = 0; t < SX_LOG_TOPICS; t++)

@@ -224,7 +224,8 @@ const struct sx_option sx_options[] = {
 	    "sgm: p2 falls to half between pixels that differ by this many grey levels; 0: it is the same "
 	    "everywhere"),
 	CHOICE("stereo", "fastdt", params.stereo.fastdt, enum sx_fastdt, fastdts, "auto", RESTART,
-	       "fastdt: its numbers; auto: int16, as exact as float; float and int32: engine.backend = reference"),
+	       "fastdt: its numbers; auto: int16, as exact as float; float and int32: engine.backend = "
+	       "reference"),
 	REAL("stereo", "sigma_space", params.stereo.fastdt_sigma_space, "0", 0, 5, "px", RESTART,
 	     "fastdt: how far costs reach where the image is flat; 0: the best for the cost"),
 	REAL("stereo", "sigma_range", params.stereo.fastdt_sigma_range, "0", 0, 1000, NULL, RESTART,
@@ -258,7 +259,8 @@ const struct sx_option sx_options[] = {
 	    "how long an older road is used when none is measured"),
 
 	CHOICE("stixels", "method", params.stixels.method, enum sx_stixel_method, methods, "dp", RESTART,
-	       "dynamic programming, slanted stixels (exact: with outliers, slow, not on cuda), or Ramer-Douglas-Peucker"),
+	       "dynamic programming, slanted stixels (exact: with outliers, slow, not on cuda), or "
+	       "Ramer-Douglas-Peucker"),
 	INT("stixels", "width", params.stixels.width, "5", 1, 32, "px", RESTART, "width of a stixel column"),
 	INT("stixels", "cell_height", params.stixels.cell_height, "0", 0, 32, "px", RESTART,
 	    "slanted: image rows that become one; 0: as many as the width; others: always 1"),

@@ -225,8 +225,7 @@ static bool fits(struct sx_feed *f, const struct stixel_scores_header *h, int64_
 	    h->image_height != (uint32_t)p->image_height || h->scale < (uint32_t)p->scale) {
 		sx_why(0, f->why, sizeof(f->why),
 		       "scores of %u classes for images of %ux%u at scale %u: expected are %d classes, "
-		       "%dx%d, "
-		       "scale %d or coarser",
+		       "%dx%d, scale %d or coarser",
 		       h->classes, h->image_width, h->image_height, h->scale, p->classes, p->image_width,
 		       p->image_height, p->scale);
 		return false;

@@ -149,8 +149,7 @@ static void every_error_at_once(void **state)
 		"-s stereo.p2=256: [stereo] p2: found '256', allowed 0..255\n"
 		"-s median=no: expected SECTION.KEY=VALUE, did you mean filters.median?\n"
 		"DIR/a.conf:27: [log] levels: 'loud' is not a log level: error, warning, notice, info, "
-		"debug, or TOPIC=LEVEL with topic base, capture, config, daemon, "
-		"tools\n");
+		"debug, or TOPIC=LEVEL with topic base, capture, config, daemon, tools\n");
 }
 
 static void overrides_that_are_none(void **state)
@@ -368,10 +367,18 @@ static void files_that_cannot_be_read(void **state)
 /* Any bytes: sentences or settings, never anything else (the sanitizers watch). */
 static void garbage(void **state)
 {
-	static const char seed[] =
-		"[source]\nkind = synthetic\nfps = 30 fps\nsize = 640x480\n[stereo]\np1 = 7 ; x\n"
-		"[camera]\nfx = 7.5e2\nbaseline_m = 0.1 m\n[log]\nlevels = info capture=debug\n# the end, with "
-		"room\n";
+	static const char seed[] = "[source]\n"
+				   "kind = synthetic\n"
+				   "fps = 30 fps\n"
+				   "size = 640x480\n"
+				   "[stereo]\n"
+				   "p1 = 7 ; x\n"
+				   "[camera]\n"
+				   "fx = 7.5e2\n"
+				   "baseline_m = 0.1 m\n"
+				   "[log]\n"
+				   "levels = info capture=debug\n"
+				   "# the end, with room\n";
 	uint64_t x = 88172645463325252u;
 	char text[sizeof(seed)], said[100];
 	int accepted = 0, refused = 0;

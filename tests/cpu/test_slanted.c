@@ -67,8 +67,7 @@ static void compare(const struct rig *g, const char *what)
 		for (int i = 0; i < g->want.count[u]; i++)
 			if (i >= g->got.count[u] || memcmp(&want[i], &got[i], sizeof(*want)) != 0)
 				fail_msg("%s, %d rows, column %d: segment %d of %d and %d: rows %d..%d kind "
-					 "%d "
-					 "disparity %d slope %d label %d, want %d..%d %d %d %d %d",
+					 "%d disparity %d slope %d label %d, want %d..%d %d %d %d %d",
 					 what, g->columns.width, u, i, g->got.count[u], g->want.count[u],
 					 got[i].v_bottom, got[i].v_top, got[i].kind, got[i].disparity_q7,
 					 got[i].slope_q14, got[i].label, want[i].v_bottom, want[i].v_top,

@@ -403,8 +403,7 @@ static bool judge_painted(const struct run *r)
 			percent(s->called[k][k], s->truth[k]) >= o->min_called[k];
 	if (!good)
 		printf("NOT GOOD ENOUGH: asked for wrong disparity of ground, objects <= %g, %g %%, called "
-		       "so >= "
-		       "%g, %g %%\n",
+		       "so >= %g, %g %%\n",
 		       o->max_painted[0], o->max_painted[1], o->min_called[0], o->min_called[1]);
 	if (o->semantics &&
 	    (class_score_iou(&r->labels.classes) < class_score_iou(&r->noisy_labels.classes) ||
@@ -427,8 +426,7 @@ static int judge(const struct run *r)
 			(double)r->score.false_positives[k] <= o->max_each[k] * (double)r->score.pairs;
 	if (!good)
 		printf("NOT GOOD ENOUGH: asked for detected >= %g %%, D1 <= %g %%, pairs with false "
-		       "positives <= "
-		       "%g, %g, %g %%, false positives per pair <= %g, %g, %g\n",
+		       "positives <= %g, %g, %g %%, false positives per pair <= %g, %g, %g\n",
 		       o->min_detection, o->max_d1, o->max_false[0], o->max_false[1], o->max_false[2],
 		       o->max_each[0], o->max_each[1], o->max_each[2]);
 	return !(judge_painted(r) && good);

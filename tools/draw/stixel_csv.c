@@ -57,9 +57,8 @@ void sx_json_stixel(FILE *to, const struct stixel *s, double focal_baseline)
 	struct fields f = fields_of(s, focal_baseline, "null");
 
 	fprintf(to,
-		"{\"column\":%u,\"row_top\":%u,\"row_bottom\":%u,\"class\":\"%s\",\"disparity\":%s,\"depth_"
-		"m\":%s,"
-		"\"slope\":%.6f,\"confidence\":%u,\"support\":%u,\"label\":%s}",
+		"{\"column\":%u,\"row_top\":%u,\"row_bottom\":%u,\"class\":\"%s\",\"disparity\":%s,"
+		"\"depth_m\":%s,\"slope\":%.6f,\"confidence\":%u,\"support\":%u,\"label\":%s}",
 		s->column, s->row_top, s->row_bottom, class_name(s->kind), f.disparity, f.depth,
 		s->slope_q14 / 16384.0, s->confidence, s->support, f.label);
 }
