@@ -229,8 +229,9 @@ static int check_partners(const char *from, const char *to, const struct sx_path
 		int r = sx_pattern_partner(from, to, mine->name[i], partner, sizeof(partner));
 
 		if (r == -EINVAL) {
-			snprintf(why, why_bytes, "%s: partner of %s cannot be told (wildcards inside {|}?)",
-				 to, mine->name[i]);
+			snprintf(why, why_bytes,
+				 "%s: partner of %s cannot be determined (wildcards inside {|}?)", to,
+				 mine->name[i]);
 			return r;
 		}
 		if (r == 0 && !sx_paths_has(others, partner))

@@ -82,7 +82,7 @@ int sx_slots_pace(struct sx_slots *s, double fps, char *why, size_t why_bytes)
 	int r;
 
 	if (!(fps >= 0 && fps <= SX_FPS_MAX) || (fps > 0 && fps < 0.001)) {
-		snprintf(why, why_bytes, "%g pairs a second: 0 (no pace) or 0.001 to %g are possible", fps,
+		snprintf(why, why_bytes, "%g pairs a second, allowed are 0 (no pace) or 0.001 to %g", fps,
 			 SX_FPS_MAX);
 		return -EINVAL;
 	}
@@ -105,7 +105,7 @@ int sx_slots_init(struct sx_slots *s, int count, enum sx_layout layout, int widt
 
 	*s = (struct sx_slots){.fd = -1};
 	if (count < 1 || count > SX_SLOTS_MAX) {
-		snprintf(why, why_bytes, "%d pair slots: 1 to %d are possible", count, SX_SLOTS_MAX);
+		snprintf(why, why_bytes, "%d pair slots, allowed are 1 to %d", count, SX_SLOTS_MAX);
 		return -EINVAL;
 	}
 	s->slot = calloc((size_t)count, sizeof(*s->slot));

@@ -51,7 +51,7 @@ static void raise_priority(const struct sx_pipeline *p)
 		return;
 	error = pthread_setschedparam(pthread_self(), SCHED_FIFO, &wanted);
 	if (error)
-		sx_log(CAPTURE, WARNING, "realtime.priority = %d is not given: %s (LimitRTPRIO?)",
+		sx_log(CAPTURE, WARNING, "realtime.priority = %d is not permitted: %s (LimitRTPRIO?)",
 		       wanted.sched_priority, strerror(error));
 }
 

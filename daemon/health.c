@@ -98,7 +98,7 @@ void sx_health_judge(struct sx_health *h, const struct sx_health_input *in)
 	else if (in->absent)
 		decide(h, STIXEL_STATE_NO_CAMERA, true, false, "%s",
 		       in->absent_why && *in->absent_why ? in->absent_why
-							 : "camera absent, looked for every few seconds");
+							 : "camera absent, retried every few seconds");
 	else if (!in->in_flight_since_ns && silence > silence_limit_ns(in))
 		decide(h, STIXEL_STATE_DEGRADED, false, false, "no pair from the source for %.1f s",
 		       seconds(silence));

@@ -179,7 +179,7 @@ static void read_signals(struct sx_run *run)
 			run->stop_by_ns = by < run->stop_by_ns ? by : run->stop_by_ns;
 			continue;
 		}
-		sx_log(DAEMON, INFO, "%s: the frame in flight is finished, then the end",
+		sx_log(DAEMON, INFO, "%s: finishing the frame in flight, then exiting",
 		       s.ssi_signo == SIGTERM ? "SIGTERM" : "SIGINT");
 		order_stop(run);
 	}
@@ -242,7 +242,7 @@ static int rebuild(struct sx_run *run)
 	struct sx_source *source = NULL;
 	int code;
 
-	sx_log(DAEMON, NOTICE, "%s: the pipeline is made anew", run->pipeline->why);
+	sx_log(DAEMON, NOTICE, "%s: rebuilding the pipeline", run->pipeline->why);
 	sx_pipeline_destroy(run->pipeline, &source);
 	run->pipeline = NULL;
 	code = sx_run_build(run, source);
@@ -254,7 +254,7 @@ static int rebuild(struct sx_run *run)
 static void give_up(struct sx_run *run)
 {
 	sx_log_drain();
-	sx_log(DAEMON, ERROR, "the frame in flight did not finish: ending without it");
+	sx_log(DAEMON, ERROR, "the frame in flight did not finish: exiting without it");
 	if (run->pipeline->ring)
 		unlink(sx_ring_path(run->pipeline->ring));
 	if (run->pipeline->stream && run->stream_fd < 0)

@@ -21,7 +21,7 @@ static bool take_frames(void *target, const char *text, char *why, size_t why_by
 	o->frames = strtoull(text, &end, 10);
 	if (*text >= '0' && *text <= '9' && !*end && !errno && o->frames > 0)
 		return true;
-	snprintf(why, why_bytes, "wants a number from 1");
+	snprintf(why, why_bytes, "needs a number from 1");
 	return false;
 }
 
@@ -47,11 +47,11 @@ static const struct sx_usage_option options[] = {
 	 .many = true, .help = "overrides one key; may be given often, the last one wins"},
 	{"instance", 'i', "NAME", SX_USAGE_TEXT, TO(instance), .offer = SX_OFFER_INSTANCE,
 	 .help = "name of ring and sockets: letters, digits, \"_\", \".\", \"-\"; default: default"},
-	{"frames", 0, "N", SX_USAGE_CALL, .take = take_frames, .help = "end after N published frames"},
+	{"frames", 0, "N", SX_USAGE_CALL, .take = take_frames, .help = "exit after N published frames"},
 	{"check-config", 0, NULL, SX_USAGE_FLAG, TO(check),
-	 .help = "say everything that is wrong with the configuration, open nothing, and end"},
+	 .help = "check the configuration, report every error, open nothing, and exit"},
 	{"print-config", 0, NULL, SX_USAGE_FLAG, TO(print),
-	 .help = "print the configuration with every key, its range and its default, and end"},
+	 .help = "print the configuration with every key, its range and its default, and exit"},
 };
 
 static const struct sx_usage_exit exits[] = {
@@ -67,8 +67,9 @@ static const struct sx_usage_exit exits[] = {
 
 static const struct sx_usage usage = {
 	.program = "stixeld",
-	.about = "Stereo pairs in, stixels out: into shared memory, /dev/shm/stixeld.NAME.\n"
-		 "SIGTERM and SIGINT end in order, a second one hurries; SIGHUP rereads the configuration.",
+	.about =
+		"Stereo pairs in, stixels out: into shared memory, /dev/shm/stixeld.NAME.\n"
+		"SIGTERM and SIGINT end it in order, a second one at once; SIGHUP rereads the configuration.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.own = {.operands = ""},

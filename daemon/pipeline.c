@@ -189,7 +189,7 @@ int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config
 	atomic_store(&c->telemetry->format, NULL);
 	r = sx_handover_init(&p->handover);
 	if (r < 0) {
-		snprintf(why, why_bytes, "no descriptor for an event: %s", strerror(-r));
+		snprintf(why, why_bytes, "cannot create an eventfd: %s", strerror(-r));
 		goto fail;
 	}
 	r = create_frame(p);

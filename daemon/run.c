@@ -54,7 +54,7 @@ static int catch_signals(struct sx_run *run)
 	run->main_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (run->signal_fd >= 0 && run->main_fd >= 0 && sx_log_fd() >= 0)
 		return 0;
-	return run_refuse(SX_EXIT_FAILED, "no descriptors for signals and events");
+	return run_refuse(SX_EXIT_FAILED, "cannot create descriptors for signals and events");
 }
 
 static void set_log_levels(const struct sx_settings *s)
@@ -218,7 +218,7 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 		return run_refuse(SX_EXIT_CREATE, why);
 	tell_pipeline(run);
 	if (s->realtime.lock_memory && mlockall(MCL_CURRENT) < 0)
-		sx_log(DAEMON, WARNING, "realtime.lock_memory is not given: %s (LimitMEMLOCK?)",
+		sx_log(DAEMON, WARNING, "realtime.lock_memory is not permitted: %s (LimitMEMLOCK?)",
 		       strerror(errno));
 	r = sx_pipeline_start(run->pipeline, why, sizeof(why));
 	if (r < 0)

@@ -91,7 +91,7 @@ static void scores_tell(struct sx_semantics *s, enum sx_feed_match match, int64_
 				 : state == SX_FEED_READING ? "those of its picture did not come in time"
 							    : "the writer is silent");
 	else
-		sx_condition_clear(&s->missing, now_ns, SX_LOG_DAEMON, "class scores are there again");
+		sx_condition_clear(&s->missing, now_ns, SX_LOG_DAEMON, "class scores are available again");
 	sx_feed_counters(s->feed, &counters);
 	sx_telemetry_scores(s->telemetry, match, &counters, state, why);
 }

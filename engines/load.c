@@ -63,7 +63,7 @@ static int check(void *handle, const char *path, const struct sx_backend **ret, 
 	const struct sx_backend *backend = dlsym(handle, SX_MODULE_BACKEND_SYMBOL);
 
 	if (!its || !backend) {
-		snprintf(why, why_bytes, "%s is no engine of this program: it has no %s", path,
+		snprintf(why, why_bytes, "%s is not an engine of this program: it has no %s", path,
 			 its ? SX_MODULE_BACKEND_SYMBOL : SX_MODULE_SYMBOL);
 		return -ENOEXEC;
 	}

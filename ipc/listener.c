@@ -23,7 +23,7 @@ int sx_listener_check(int fd, char *why, size_t why_bytes)
 	if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &a) < 0 ||
 	    getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &b) < 0 ||
 	    getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &c) < 0)
-		return sx_why(-errno, why, why_bytes, "the frame socket passed in is no socket: %s",
+		return sx_why(-errno, why, why_bytes, "the frame socket passed in is not a socket: %s",
 			      strerror(errno));
 	if (domain != AF_UNIX || type != SOCK_SEQPACKET || !listens)
 		return sx_why(-EINVAL, why, why_bytes,
@@ -47,7 +47,7 @@ static int clear_path(const struct sockaddr_un *address, char *why, size_t why_b
 		return sx_why(-EADDRINUSE, why, why_bytes, "%s exists and is not a socket", path);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return sx_why(-errno, why, why_bytes, "cannot make a socket: %s", strerror(errno));
+		return sx_why(-errno, why, why_bytes, "cannot create a socket: %s", strerror(errno));
 	r = connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 ? -errno : 0;
 	close(fd);
 	if (r != -ECONNREFUSED && r != -ENOENT)
@@ -93,7 +93,7 @@ int sx_listener_make(const char *path, mode_t mode, gid_t group, char *why, size
 		return r;
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return sx_why(-errno, why, why_bytes, "cannot make a socket: %s", strerror(errno));
+		return sx_why(-errno, why, why_bytes, "cannot create a socket: %s", strerror(errno));
 	r = bind_and_listen(fd, &address, mode, group);
 	if (r < 0) {
 		close(fd);

@@ -145,7 +145,7 @@ int sx_status_start(struct sx_status_server **ret, int listen_fd, const struct s
 				   (unsigned)SX_STATUS_IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 				   (size_t)SX_STATUS_REQUEST_BYTES, MHD_OPTION_END);
 	if (!s->http) {
-		snprintf(why, why_bytes, "the HTTP server's thread does not start: %s", strerror(errno));
+		snprintf(why, why_bytes, "cannot start the HTTP server's thread: %s", strerror(errno));
 		r = -EAGAIN;
 		goto fail;
 	}

@@ -82,7 +82,7 @@ static int measure_packet(struct sx_stream *s, size_t frame_bytes, char *why, si
 	socklen_t n = sizeof(got);
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return sx_why(-errno, why, why_bytes, "cannot make a socket: %s", strerror(errno));
+		return sx_why(-errno, why, why_bytes, "cannot create a socket: %s", strerror(errno));
 	if (frame_bytes > PACKET_MAX)
 		frame_bytes = PACKET_MAX;
 	if (frame_bytes < smallest)

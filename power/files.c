@@ -72,12 +72,12 @@ int sx_file_number(const char *path, int64_t min, int64_t max, int64_t *ret, cha
 	errno = 0;
 	value = strtoll(text, &end, 10);
 	if (end == text || *end || errno) {
-		snprintf(why, why_bytes, "%s: found '%s', a whole number is wanted", path, text);
+		snprintf(why, why_bytes, "%s: found '%s', expected a whole number", path, text);
 		return -EINVAL;
 	}
 	if (value < min || value > max) {
-		snprintf(why, why_bytes, "%s: %" PRId64 " cannot be, it must lie in %" PRId64 "..%" PRId64,
-			 path, value, min, max);
+		snprintf(why, why_bytes, "%s: %" PRId64 " is out of range %" PRId64 "..%" PRId64, path, value,
+			 min, max);
 		return -EINVAL;
 	}
 	*ret = value;

@@ -67,7 +67,7 @@ static int ina_read(struct sx_power_sensor *sensor, struct sx_power_reading *r, 
 		counted = counted && *s->rail[i].energy;
 	}
 	if (watts < 0.0) {
-		snprintf(why, why_bytes, "%s: %.3f W, less than nothing", s->head.device, watts);
+		snprintf(why, why_bytes, "%s: %.3f W, below zero", s->head.device, watts);
 		return -ERANGE;
 	}
 	for (int i = 0; counted && i < s->count; i++) {

@@ -118,7 +118,7 @@ static int find_device(struct nvml *s, const char *gpu, const char *bus_id, char
 	} else {
 		result = s->lib.count(&count);
 		if (result == NVML_SUCCESS && count != 1) {
-			snprintf(why, why_bytes, "NVML: %u GPUs: say which one by power.gpu", count);
+			snprintf(why, why_bytes, "NVML: %u GPUs: set power.gpu to choose one", count);
 			return count ? -EINVAL : -ENODEV;
 		}
 		gpu = "the only one";
@@ -224,7 +224,7 @@ int sx_nvml_open(struct sx_power_sensor **ret, const struct sx_power_params *p,
 		goto fail;
 	result = s->lib.init();
 	if (result != NVML_SUCCESS) {
-		snprintf(why, why_bytes, "NVML does not start: %s", s->lib.error_string(result));
+		snprintf(why, why_bytes, "NVML cannot be started: %s", s->lib.error_string(result));
 		r = -ENODEV;
 		goto fail;
 	}

@@ -234,8 +234,7 @@ static int sum_chosen(const struct sx_rails *rails, const char *chosen, struct s
 		i = find_label(rails, label);
 		list_labels(rails, all, sizeof(all));
 		if (i == -1)
-			snprintf(why, why_bytes, "power.rails: there is no rail '%s'; there are: %s", label,
-				 all);
+			snprintf(why, why_bytes, "power.rails: unknown rail '%s', available: %s", label, all);
 		else if (i == -2)
 			snprintf(why, why_bytes, "power.rails: several rails are called '%s'", label);
 		else if (sum->count == SX_RAIL_SUM_MAX)
@@ -244,14 +243,14 @@ static int sum_chosen(const struct sx_rails *rails, const char *chosen, struct s
 			return -EINVAL;
 		for (int k = 0; k < sum->count; k++)
 			if (sum->rail[k] == i) {
-				snprintf(why, why_bytes, "power.rails: '%s' is named twice", label);
+				snprintf(why, why_bytes, "power.rails: '%s' is listed twice", label);
 				return -EINVAL;
 			}
 		sum->rail[sum->count++] = i;
 	}
 	if (sum->count > 0)
 		return 0;
-	snprintf(why, why_bytes, "power.rails names no rail");
+	snprintf(why, why_bytes, "power.rails lists no rail");
 	return -EINVAL;
 }
 
@@ -293,16 +292,16 @@ static int sum_known(const struct sx_rails *rails, struct sx_rail_sum *sum, char
 	}
 	list_labels(rails, all, sizeof(all));
 	if (nearest && find_label(rails, nearest) == -2)
-		snprintf(why, why_bytes, "several rails are called '%s'; there are: %s", nearest, all);
+		snprintf(why, why_bytes, "several rails are called '%s'; available: %s", nearest, all);
 	else if (nearest)
-		snprintf(why, why_bytes, "the rails do not make up the whole, '%s' is missing; there are: %s",
-			 nearest, all);
+		snprintf(why, why_bytes,
+			 "the rails do not add up to the total, '%s' is missing; there are: %s", nearest,
+			 all);
 	else if (rails->count)
-		snprintf(
-			why, why_bytes,
-			"it is not known which rails of this board make up the whole: say so by power.rails; "
-			"there are: %s",
-			all);
+		snprintf(why, why_bytes,
+			 "it is not known which rails of this board add up to the total: set power.rails; "
+			 "available: %s",
+			 all);
 	else
 		snprintf(why, why_bytes, "%d INA monitor%s, but no rail with a name", rails->chips,
 			 rails->chips == 1 ? "" : "s");

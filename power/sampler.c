@@ -213,7 +213,7 @@ int sx_sampler_start(struct sx_sampler **ret, const struct sx_power_params *p,
 	s->user = user;
 	s->interval_ms = p->interval_ms;
 	s->reading = (struct sx_power_reading){.gpu_hz = -1, .gpu_max_hz = -1, .memory_hz = -1};
-	snprintf(s->why, sizeof(s->why), "a sensor is being looked for");
+	snprintf(s->why, sizeof(s->why), "searching for a sensor");
 	sx_meter_init(&s->meter, p->interval_ms * INT64_C(1000000));
 	pthread_mutex_init(&s->lock, NULL);
 	sx_cond_init(&s->wake);

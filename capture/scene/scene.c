@@ -64,8 +64,7 @@ int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, char
 	struct sx_scene *s;
 
 	if (name < 0) {
-		snprintf(why, why_bytes,
-			 "scene '%s' is unknown: there are 'street', 'open', 'climb', 'fall' and 'ramp'",
+		snprintf(why, why_bytes, "unknown scene '%s', allowed street, open, climb, fall, ramp",
 			 p->name);
 		return -EINVAL;
 	}

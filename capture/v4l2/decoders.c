@@ -91,7 +91,7 @@ int sx_decoders_create(struct sx_decoders **ret, int threads, char *why, size_t 
 		if (r == 0)
 			pthread_setname_np(own->thread, "decoder");
 		else
-			snprintf(why, why_bytes, "no thread to decode JPEG: %s", strerror(-r));
+			snprintf(why, why_bytes, "cannot start a thread to decode JPEG: %s", strerror(-r));
 	}
 	if (r < 0) {
 		sx_decoders_destroy(d);

@@ -42,8 +42,8 @@ static int look_at_capabilities(struct sx_v4l2_device *d, char *why, size_t why_
 	if (!(can & (V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_VIDEO_CAPTURE_MPLANE)) ||
 	    !(can & V4L2_CAP_STREAMING)) {
 		/* a loopback device is none while nobody feeds it */
-		snprintf(why, why_bytes, "%s (%s) captures no video, or not now", d->path,
-			 (const char *)c.card);
+		snprintf(why, why_bytes, "%s (%s) is not a video capture device, or not at the moment",
+			 d->path, (const char *)c.card);
 		return -ENODEV;
 	}
 	d->mplane = !(can & V4L2_CAP_VIDEO_CAPTURE);

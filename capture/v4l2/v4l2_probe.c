@@ -60,7 +60,7 @@ int sx_v4l2_probe(const char *path, struct sx_v4l2_mode *modes, int max, char *n
 			count = listed;
 	}
 	if (count < 0)
-		snprintf(why, why_bytes, "%s: what it offers cannot be read: %s", path, strerror(-count));
+		snprintf(why, why_bytes, "%s: its formats cannot be read: %s", path, strerror(-count));
 	sx_v4l2_device_close(&d);
 	return count;
 }

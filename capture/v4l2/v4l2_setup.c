@@ -81,8 +81,7 @@ static int find_size(struct sx_v4l2 *v, const struct sx_source_params *p, char *
 		if (r < 0)
 			return later(r);
 		if (v->count == 2 && (width[0] != width[1] || height[0] != height[1])) {
-			snprintf(why, why_bytes,
-				 "%s is set to %dx%d, %s to %dx%d: source.size has to say which", d->path,
+			snprintf(why, why_bytes, "%s is set to %dx%d, %s to %dx%d: set source.size", d->path,
 				 width[0], height[0], e->path, width[1], height[1]);
 			return -EINVAL;
 		}
@@ -165,7 +164,7 @@ static int set_format(struct sx_v4l2 *v, const struct sx_source_params *p, char 
 	int n = candidates(v, p, list, &without), r = -EINVAL, fault = 0;
 
 	if (n < 0) {
-		snprintf(why, why_bytes, "%s: what it offers cannot be read: %s", without, strerror(-n));
+		snprintf(why, why_bytes, "%s: its formats cannot be read: %s", without, strerror(-n));
 		return later(n);
 	}
 	snprintf(why, why_bytes, "%s: no %dx%d in %s%s (stixelctl doctor lists what it has)", without,
@@ -226,7 +225,7 @@ static int set_controls(struct sx_v4l2 *v, const struct sx_source_params *p, cha
 	if (v->count == 2 && (a->exposure_ms != b->exposure_ms || a->gain != b->gain)) {
 		exposure_text(a, left);
 		exposure_text(b, right);
-		snprintf(why, why_bytes, "%s takes %s, %s %s: both must be alike", v->cameras[0].device.path,
+		snprintf(why, why_bytes, "%s takes %s, %s %s: both must be equal", v->cameras[0].device.path,
 			 left, v->cameras[1].device.path, right);
 		return -EINVAL;
 	}
@@ -370,7 +369,7 @@ int sx_v4l2_set_up(struct sx_source *s, struct sx_v4l2 *v, const struct sx_sourc
 
 	v->layout = p->layout;
 	if (slots < 1 || slots > SX_V4L2_PAIRS_MAX) {
-		snprintf(why, why_bytes, "%d pairs in use: 1 to %d are possible", slots, SX_V4L2_PAIRS_MAX);
+		snprintf(why, why_bytes, "%d pairs in use, allowed are 1 to %d", slots, SX_V4L2_PAIRS_MAX);
 		return -EINVAL;
 	}
 	if ((r = open_cameras(v, p, why, why_bytes)) < 0 || (r = find_size(v, p, why, why_bytes)) < 0 ||

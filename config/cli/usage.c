@@ -72,7 +72,7 @@ static bool read_number(const char *text, double min, double max, bool whole, do
 
 static bool read_choice(const struct sx_usage_option *o, const char *text, int *ret, char *why, size_t bytes)
 {
-	size_t n = (size_t)snprintf(why, bytes, "wants");
+	size_t n = (size_t)snprintf(why, bytes, "needs");
 
 	for (int i = 0; o->words[i]; i++) {
 		if (strcmp(o->words[i], text) == 0) {
@@ -104,14 +104,14 @@ static bool store(const struct sx_usage_option *o, const struct given *g, void *
 		((const char **)field)[1] = g->second;
 		return true;
 	case SX_USAGE_INT:
-		snprintf(why, bytes, "wants a whole number in %.0f..%.0f", o->min, o->max);
+		snprintf(why, bytes, "needs a whole number in %.0f..%.0f", o->min, o->max);
 		if (read_number(g->text, o->min, o->max, true, &v))
 			*(int *)field = (int)v;
 		else
 			return false;
 		return true;
 	case SX_USAGE_SECONDS:
-		snprintf(why, bytes, "wants seconds in %g..%.0f", o->min, o->max);
+		snprintf(why, bytes, "needs seconds in %g..%.0f", o->min, o->max);
 		if (read_number(g->text, o->min, o->max, false, &v))
 			*(int *)field = (int)lrint(v * 1000.0);
 		else
@@ -207,9 +207,9 @@ static int refuse(const struct sx_usage *u, const struct table *t, int result, c
 	const struct sx_usage_option *o = optopt ? row_of(t, optopt) : NULL;
 
 	if (result == ':' && o)
-		return sx_usage_fail(u, NULL, "--%s wants %s", o->name, o->argument);
+		return sx_usage_fail(u, NULL, "--%s needs %s", o->name, o->argument);
 	if (o)
-		return sx_usage_fail(u, NULL, "--%s takes no word", o->name);
+		return sx_usage_fail(u, NULL, "--%s takes no argument", o->name);
 	if (optopt && strncmp(argv[optind - 1], "--", 2) != 0)
 		return sx_usage_fail(u, NULL, "unknown option -%c", optopt);
 	return sx_usage_fail(u, NULL, "unknown option %s", argv[optind - 1]);
@@ -232,7 +232,7 @@ static int collect(const struct sx_usage *u, const struct table *t, int argc, ch
 		g->text = optarg;
 		if (g->row->kind == SX_USAGE_TWO) {
 			if (!argv[optind] || argv[optind][0] == '-')
-				return sx_usage_fail(u, NULL, "--%s wants %s", g->row->name,
+				return sx_usage_fail(u, NULL, "--%s needs %s", g->row->name,
 						     g->row->argument);
 			g->second = argv[optind++];
 		}
@@ -258,13 +258,13 @@ static int generate(const struct sx_usage *u, const char *what, const char *file
 	if (strcmp(what, "man") != 0) {
 		ok = sx_usage_completion(u, what, stdout);
 		if (!ok)
-			return sx_usage_fail(u, NULL, "--generate wants bash, zsh, fish or man, not '%s'",
+			return sx_usage_fail(u, NULL, "--generate needs bash, zsh, fish or man, not '%s'",
 					     what);
 		return fflush(stdout) == 0 ? 0 : EX_IOERR;
 	}
 	from = file ? fopen(file, "re") : NULL;
 	if (!from)
-		return sx_usage_fail(u, NULL, "--generate man wants a page to fill");
+		return sx_usage_fail(u, NULL, "--generate man needs a page to fill");
 	ok = sx_usage_man(u, from, stdout) && fflush(stdout) == 0;
 	fclose(from);
 	if (!ok)
@@ -306,10 +306,10 @@ static int check_operands(const struct sx_usage *u, const struct sx_usage_words 
 	const struct sx_usage_command *c = w->command;
 
 	if (w->operand_count < c->least)
-		return sx_usage_fail(u, c, "%s%swants %s", c->name ? c->name : "", c->name ? " " : "",
+		return sx_usage_fail(u, c, "%s%sneeds %s", c->name ? c->name : "", c->name ? " " : "",
 				     c->operands);
 	if (w->operand_count > c->most)
-		return sx_usage_fail(u, c, "%s%s'%s' is too much", c->name ? c->name : "",
+		return sx_usage_fail(u, c, "%s%sunexpected argument '%s'", c->name ? c->name : "",
 				     c->name ? ": " : "", w->operands[c->most]);
 	return -1;
 }

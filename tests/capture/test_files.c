@@ -586,7 +586,7 @@ static void test_synthetic_source(void **state)
 	assert_ptr_equal((char *)a.left.data + 64, a.right.data);
 	sx_source_close(s);
 	p.scene = "moon";
-	expect_not_open(&p, -EINVAL, "scene 'moon' is unknown");
+	expect_not_open(&p, -EINVAL, "unknown scene 'moon'");
 	p.scene = NULL;
 	p.width = 5000;
 	expect_not_open(&p, -EINVAL, "size of the synthetic source: 5000x48 is outside");

@@ -91,7 +91,7 @@ static void test_frame_overdue(void **state)
 	expect(&in, STIXEL_STATE_DEGRADED, false, false,
 	       "no frame finished for 10.0 s while one is in flight");
 	in.in_flight_since_ns = 0;
-	expect(&in, STIXEL_STATE_NO_CAMERA, true, false, "camera absent, looked for every few seconds");
+	expect(&in, STIXEL_STATE_NO_CAMERA, true, false, "camera absent, retried every few seconds");
 }
 
 static void test_silent_source(void **state)
@@ -120,9 +120,9 @@ static void test_absent(void **state)
 
 	in.absent = true;
 	in.last_capture_ns = NOW - 1000 * S;
-	expect(&in, STIXEL_STATE_NO_CAMERA, true, false, "camera absent, looked for every few seconds");
+	expect(&in, STIXEL_STATE_NO_CAMERA, true, false, "camera absent, retried every few seconds");
 	in.absent_why = "";
-	expect(&in, STIXEL_STATE_NO_CAMERA, true, false, "camera absent, looked for every few seconds");
+	expect(&in, STIXEL_STATE_NO_CAMERA, true, false, "camera absent, retried every few seconds");
 	in.absent_why = "/dev/video0: No such file or directory";
 	expect(&in, STIXEL_STATE_NO_CAMERA, true, false, "/dev/video0: No such file or directory");
 }

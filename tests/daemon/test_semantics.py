@@ -220,7 +220,7 @@ class Semantics(TestCase):
         self.assertEqual(f.label, 3)
         s = self.state(i)
         self.assertEqual((s["state"], s["reason"], s["scores"]["restarts"]), ("reading", None, 3))
-        self.assertIn("class scores are there again", until(
+        self.assertIn("class scores are available again", until(
             lambda: (lambda t: t if "again" in t else None)(i.text()), 10, "end of the condition in the log"))
 
     def test_killed_in_the_middle(self):

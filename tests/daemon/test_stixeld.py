@@ -178,12 +178,12 @@ class Life(TestCase):
         with open("/proc/%d/status" % i.process.pid) as f:
             locked = int([line for line in f if line.startswith("VmLck")][0].split()[1])
         # ThreadSanitizer swallows mlockall()
-        self.assertTrue(locked > 1000 or SANITIZED or "realtime.lock_memory is not given" in i.text(), i.text())
+        self.assertTrue(locked > 1000 or SANITIZED or "realtime.lock_memory is not permitted" in i.text(), i.text())
         policies = {}
         for tid in os.listdir("/proc/%d/task" % i.process.pid):
             with open("/proc/%d/task/%s/comm" % (i.process.pid, tid)) as f:
                 policies[f.read().strip()] = os.sched_getscheduler(int(tid))
-        if "realtime.priority = 7 is not given" not in i.text():
+        if "realtime.priority = 7 is not permitted" not in i.text():
             self.assertEqual(policies.pop("capture"), os.SCHED_FIFO)
         self.assertEqual(set(policies.values()), {os.SCHED_OTHER}, policies)
         self.assertEqual(i.stop(), 0)
@@ -508,7 +508,7 @@ class ExitCodes(TestCase):
 
     def test_usage_64(self):
         self.check(64, ["--nonsense"], "nonsense", "--help")
-        self.check(64, ["-s"], "--set wants SECTION.KEY=VALUE")
+        self.check(64, ["-s"], "--set needs SECTION.KEY=VALUE")
         self.check(64, ["stray"], "'stray'")
         for n in ("0", "-1", "x", "1x", "", "99999999999999999999999"):
             self.check(64, [*SMALL, "--frames", n], "--frames")

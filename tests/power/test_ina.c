@@ -139,11 +139,11 @@ static void rails_can_be_chosen(void **state)
 	assert_string_equal(s->scope, "rail VDD_SYS_GPU");
 	sx_power_close(s);
 	p.rails = "VDD_IN VDD_MIX";
-	refuse(&p, -EINVAL, "there is no rail 'VDD_MIX'; there are: VDD_SYS_GPU, VDD_SYS_SOC,");
+	refuse(&p, -EINVAL, "unknown rail 'VDD_MIX', available: VDD_SYS_GPU, VDD_SYS_SOC,");
 	p.rails = "VDD_IN VDD_IN";
-	refuse(&p, -EINVAL, "'VDD_IN' is named twice");
+	refuse(&p, -EINVAL, "'VDD_IN' is listed twice");
 	p.rails = ", ";
-	refuse(&p, -EINVAL, "names no rail");
+	refuse(&p, -EINVAL, "lists no rail");
 	p.rails = "VDD_SYS_GPU VDD_SYS_SOC VDD_4V0_WIFI VDD_IN VDD_SYS_CPU VDD_SYS_DDR VDD_MUX VDD_1V8_IO "
 		  "VDD_3V3_SYS";
 	refuse(&p, -EINVAL, "more than 8 rails");
@@ -190,7 +190,7 @@ static void boards_that_nobody_knows(void **state)
 	tree_put(&t, "/sys/class/hwmon/hwmon0/in2_label", "MOTOR\n");
 	tree_put(&t, "/sys/class/hwmon/hwmon0/in2_input", "12000\n");
 	tree_put(&t, "/sys/class/hwmon/hwmon0/curr2_input", "250\n");
-	refuse(&p, -EINVAL, "say so by power.rails; there are: MOTOR");
+	refuse(&p, -EINVAL, "set power.rails; available: MOTOR");
 	/* auto has nothing else to offer, and says what it found before what it did not */
 	p.source = SX_POWER_AUTO;
 	refuse(&p, -EINVAL, "it is not known which rails");
@@ -227,15 +227,15 @@ static void values_that_cannot_be(void **state)
 	static const struct {
 		const char *text, *words;
 	} bad[] = {
-		{"", "found '', a whole number is wanted"},
+		{"", "found '', expected a whole number"},
 		{"12,5\n", "found '12,5'"},
 		{"0x10\n", "found '0x10'"},
 		{"1.5\n", "found '1.5'"},
 		{"-\n", "found '-'"},
 		{"99999999999999999999\n", "found '99999999999999999999'"},
 		{"5000 mV\n", "found '5000 mV'"},
-		{"-1\n", "-1 cannot be, it must lie in 0..100000"},
-		{"100001\n", "100001 cannot be"},
+		{"-1\n", "-1 is out of range 0..100000"},
+		{"100001\n", "100001 is out of range"},
 	};
 	struct sx_power_reading r;
 	struct sx_power_sensor *s;
@@ -285,7 +285,7 @@ static void currents_below_nothing(void **state)
 	CLOSE(watts(s), tree_watts(1) + tree_watts(2) - 5.0 * 0.08);
 	tree_put(&t, "/sys/class/hwmon/hwmon9/curr1_input", "-10000\n");
 	assert_int_equal(sx_power_read(s, &r, why, sizeof(why)), -ERANGE);
-	assert_non_null(strstr(why, "less than nothing"));
+	assert_non_null(strstr(why, "below zero"));
 	assert_true(isnan(r.watts));
 	sx_power_close(s);
 	tree_remove(&t);

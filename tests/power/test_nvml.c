@@ -126,8 +126,8 @@ static void auto_does_not_mix(void **state)
 	assert_int_equal(fake->starts, 0);
 	fake->init = 9;
 	assert_int_equal(open_with(&s, SX_POWER_AUTO, NULL, &on_card, why), -ENODEV);
-	assert_non_null(
-		strstr(why, "NVML does not start: Driver Not Loaded; this board has no INA power monitor"));
+	assert_non_null(strstr(
+		why, "NVML cannot be started: Driver Not Loaded; this board has no INA power monitor"));
 }
 
 static void which_card(void **state)
@@ -140,7 +140,7 @@ static void which_card(void **state)
 	assert_string_equal(s->device, "NVIDIA Played 9000, energy counter");
 	sx_power_close(s);
 	fake->count = 4;
-	refuse(NULL, &on_some_gpu, -EINVAL, "4 GPUs: say which one by power.gpu");
+	refuse(NULL, &on_some_gpu, -EINVAL, "4 GPUs: set power.gpu to choose one");
 	refuse("4", &on_card, -ENODEV, "NVML: GPU 4: Invalid Argument");
 	refuse("first", &on_card, -EINVAL, "power.gpu: found 'first', allowed is an index, a UUID");
 	refuse("-1", &on_card, -EINVAL, "power.gpu: found '-1'");

@@ -180,7 +180,7 @@ static void none_and_then_one(void **state)
 
 	tree_create(&t);
 	s = start(&t);
-	l = until(s, absent, "looked for");
+	l = until(s, absent, "searching for a sensor");
 	assert_int_equal(l.changes, 1);
 	assert_non_null(strstr(l.reason, "no INA power monitor"));
 	assert_true(l.figures.age_ns < 0);

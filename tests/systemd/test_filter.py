@@ -69,7 +69,7 @@ class Filter(unittest.TestCase):
         self.assertEqual(self.run_it(["--kill", UNIT], wish)[0], -signal.SIGSYS)
         code, log = self.run_it([UNIT], wish)
         self.assertEqual(code, 0, log)
-        self.assertIn("realtime.priority = 1 is not given", log)
+        self.assertIn("realtime.priority = 1 is not permitted", log)
         code, log = self.run_it(["--kill", UNIT, REALTIME], [*wish, "realtime.lock_memory=yes"])
         self.assertEqual(code, 0, log)
 

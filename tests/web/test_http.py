@@ -141,9 +141,9 @@ class Refusals(Case):
         self.refused(400, "instance", "/api//status")
         self.refused(400, "instance", "/api/%s/status" % ("n" * 65))
         for query in ("fps=0", "fps=-3", "fps=10x", "fps=", "fps=99999"):
-            self.refused(400, "fps wants a number", "/api/%s/stream?%s" % (name, query))
+            self.refused(400, "fps needs a number", "/api/%s/stream?%s" % (name, query))
         for query in ("images=right", "images=left,", "images=none,left", "images=leftdisparity"):
-            self.refused(400, "images wants", "/api/%s/stream?%s" % (name, query))
+            self.refused(400, "images needs", "/api/%s/stream?%s" % (name, query))
         self.refused(400, "body", "/", headers=["Content-Length: 5"])
         self.refused(400, "body", "/", headers=["Transfer-Encoding: chunked"])
 

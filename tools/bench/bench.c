@@ -36,7 +36,7 @@ static bool take_size(void *target, const char *text, char *why, size_t why_byte
 	if (o->size_count == BENCH_SIZES_MAX)
 		snprintf(why, why_bytes, "may be given %d times", BENCH_SIZES_MAX);
 	else if (!sx_parse_size(text, &o->size[o->size_count].width, &o->size[o->size_count].height))
-		snprintf(why, why_bytes, "wants WIDTHxHEIGHT, such as 1280x720");
+		snprintf(why, why_bytes, "needs WIDTHxHEIGHT, such as 1280x720");
 	else {
 		o->size_count++;
 		return true;

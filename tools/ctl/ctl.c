@@ -39,13 +39,13 @@ static const struct sx_usage_command commands[COMMANDS] = {
 			   "of the frame; from there until this program is awake, which holds packing and "
 			   "copy into the ring, the wake-up by the system and its scheduler; and the age of "
 			   "the picture when the frame was copied and checked. A daemon that ends and comes "
-			   "back is told. docs/latency.md explains the measuring points.\n\n"
+			   "back is reported. docs/latency.md explains the measuring points.\n\n"
 			   "With --json one object a second with \"event\":\"second\" and one with "
 			   "\"summary\"; times are microseconds."},
 	[DUMP] = {"dump", "", .run = RUN(ctl_dump), .help = "stixels of the next frames as CSV or JSON lines",
 		  .more = "Begins with the newest frame. CSV has the columns of stixel-process, below a line "
-			  "that begins with \"#\"; JSON is one object a line. Frames that were missed are "
-			  "told on stderr."},
+			  "that begins with \"#\"; JSON is one object a line. Missed frames are reported on "
+			  "stderr."},
 	[WAIT] = {"wait", "", .run = RUN(ctl_wait), .help = "returns when a new frame was published",
 		  .more = "A frame that was published after the call. Waits for the daemon, too."},
 	[SNAPSHOT] = {"snapshot", "FILE.png", 1, 1, SX_OFFER_FILE, RUN(ctl_snapshot),
@@ -67,10 +67,10 @@ static const struct sx_usage_command commands[COMMANDS] = {
 	[RECORD] =
 		{"record", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_record), "writes frames into a file",
 		 "Every frame as it was published, beginning with the newest; FILE \"-\" is standard output. "
-		 "An instance that is not there yet is waited for, and one that is started anew is followed. "
-		 "Frames that were lost because the disk is too slow are counted and noted in the file. "
-		 "Ctrl-C ends in order; but the file can be read whatever happens, up to the last whole "
-		 "frame. A file that is there already is not overwritten. stixel-recording(5) has the format."},
+		 "Waits for an instance that does not exist yet, and follows one that is restarted. Frames "
+		 "that were lost because the disk is too slow are counted and noted in the file. Ctrl-C ends "
+		 "in order; but the file can be read whatever happens, up to the last whole frame. An "
+		 "existing file is not overwritten. stixel-recording(5) has the format."},
 	[REPLAY] =
 		{"replay", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_replay),
 		 "publishes a recording as stixeld would",
@@ -104,16 +104,16 @@ static const struct sx_usage_option options[] = {
 	{"interval", 0, "S", SX_USAGE_SECONDS, TO(interval_ms), 0.1, 3600, .commands = OF(STATUS),
 	 .help = "with --watch: seconds between refreshes, default 1"},
 	{"interval", 0, "S", SX_USAGE_SECONDS, TO(interval_ms), 0.1, 3600, .commands = OF(TOP),
-	 .help = "seconds between looks at the status, default 1"},
+	 .help = "seconds between queries of the status, default 1"},
 	{"once", 0, NULL, SX_USAGE_FLAG, TO(once), .commands = OF(TOP), .help = "print one page as text"},
 	{"frames", 0, "N", SX_USAGE_INT, TO(frames), 0, 1000000000, .commands = OF(STATUS),
 	 .help = "with --watch: refreshes; 0 = without end, the default"},
 	{"frames", 0, "N", SX_USAGE_INT, TO(frames), 0, 1000000000, .commands = OF(DUMP),
 	 .help = "this many; 0 = without end; default 1"},
 	{"frames", 0, "N", SX_USAGE_INT, TO(frames), 0, 1000000000,
-	 .commands = OF(WATCH) | OF(RECORD) | OF(REPLAY), .help = "end after N frames"},
+	 .commands = OF(WATCH) | OF(RECORD) | OF(REPLAY), .help = "exit after N frames"},
 	{"duration", 0, "S", SX_USAGE_SECONDS, TO(duration_ms), 0.1, 1000000,
-	 .commands = OF(WATCH) | OF(RECORD), .help = "end after S seconds; default: Ctrl-C"},
+	 .commands = OF(WATCH) | OF(RECORD), .help = "exit after S seconds; default: Ctrl-C"},
 	{"timeout", 0, "S", SX_USAGE_SECONDS, TO(timeout_ms), 0, 1000000, .commands = OF(DUMP) | OF(SNAPSHOT),
 	 .help = "give up after S seconds without a frame, default 5"},
 	{"timeout", 0, "S", SX_USAGE_SECONDS, TO(timeout_ms), 0, 1000000, .commands = OF(WAIT),
@@ -131,20 +131,20 @@ static const struct sx_usage_option options[] = {
 	{"loop", 0, NULL, SX_USAGE_FLAG, TO(loop), .commands = OF(REPLAY),
 	 .help = "again and again until Ctrl-C"},
 	{"start", 0, "S", SX_USAGE_SECONDS, TO(start_ms), 0, 1000000, .commands = OF(REPLAY),
-	 .help = "begin S seconds after the beginning"},
+	 .help = "start S seconds into the recording"},
 	{"no-scene", 0, NULL, SX_USAGE_FLAG, TO(no_scene), .commands = OF(EXPORT),
 	 .help = "leave out /scene and /points: an eighth of the size, without images"},
 	{"slots", 0, "N", SX_USAGE_INT, TO(slots), 2, 1024, .commands = OF(REPLAY),
 	 .help = "frames that the ring holds, a power of two; default 8"},
 	{"textfile", 0, "FILE", SX_USAGE_TEXT, TO(textfile), .offer = SX_OFFER_FILE, .commands = OF(METRICS),
-	 .help = "write them to FILE, complete or not at all, readable for everybody: for the textfile "
+	 .help = "write them to FILE, complete or not at all, readable by everybody: for the textfile "
 		 "collector of the node exporter"},
 	{"image", 0, "WHICH", SX_USAGE_CHOICE, TO(image), .words = image_words, .commands = OF(SNAPSHOT),
 	 .help = "what lies below the stixels: left, disparity or none; default left"},
 	{"bird", 0, NULL, SX_USAGE_FLAG, TO(bird), .commands = OF(SNAPSHOT),
 	 .help = "beside it the free space from above"},
 	{"config", 'c', "FILE", SX_USAGE_TEXT, TO(config), .offer = SX_OFFER_FILE, .commands = OF(DOCTOR),
-	 .help = "configuration to look at, default /etc/stixeld/NAME.conf"},
+	 .help = "configuration to check, default /etc/stixeld/NAME.conf"},
 };
 
 static const struct sx_usage_exit exits[] = {

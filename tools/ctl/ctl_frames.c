@@ -23,7 +23,7 @@ int ctl_explain(const struct ctl *c, int error)
 	if (error == -ENOENT)
 		return ctl_fail(code, "no stixeld runs as instance '%s'", c->instance);
 	if (error == -EINVAL)
-		return ctl_fail(EX_USAGE, "'%s' cannot be the name of an instance", c->instance);
+		return ctl_fail(EX_USAGE, "'%s' is not a valid instance name", c->instance);
 	return ctl_fail(code, "instance '%s': %s", c->instance, stixel_strerror(error));
 }
 

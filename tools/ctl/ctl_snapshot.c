@@ -125,9 +125,7 @@ static int save_frame(const struct ctl *c, const struct stixel_frame *f)
 	int code;
 
 	if (c->bird && !(h->fx > 0.0 && h->baseline_m > 0.0))
-		return ctl_fail(CTL_NOTHING,
-				"instance '%s' knows no camera model, so there are no metres to draw: --bird "
-				"needs it",
+		return ctl_fail(CTL_NOTHING, "instance '%s' has no camera model, which --bird needs",
 				c->instance);
 	code = draw(c, f, &rgb) < 0 ? ctl_fail(EX_SOFTWARE, "cannot draw a frame of %" PRIu32 "x%" PRIu32,
 					       h->image_width, h->image_height)

@@ -196,7 +196,7 @@ static void tell_restart(struct watch *w, const struct stixel_frame_header *h)
 		w->all.restarts++;
 		if (!w->c->json) {
 			print_time();
-			puts(" stixeld was started anew: frames count from 1 again");
+			puts(" stixeld was restarted: frames count from 1 again");
 		}
 	}
 	w->epoch = h->epoch;

@@ -70,7 +70,7 @@ static int open_file(struct recorder *r)
 		r->made = r->fd >= 0;
 	}
 	if (r->fd < 0 && errno == EEXIST)
-		return ctl_fail(EX_CANTCREAT, "%s is there already: remove it, or take another name", path);
+		return ctl_fail(EX_CANTCREAT, "%s already exists: remove it, or choose another name", path);
 	return r->fd < 0 ? ctl_fail(EX_CANTCREAT, "cannot write %s: %s", file_of(r->c), strerror(errno)) : 0;
 }
 
@@ -140,7 +140,7 @@ static int note_publisher(struct recorder *r, uint64_t epoch)
 		memcpy(p.version, status.version, sizeof(p.version));
 	}
 	if (r->epoch)
-		note(r, "was started anew");
+		note(r, "was restarted");
 	r->epoch = epoch;
 	r->number = 0;
 	r->absence_told = false;
@@ -227,8 +227,7 @@ static void tell_absence(struct recorder *r)
 	    status.publisher != STIXEL_PUBLISHER_ABSENT || r->absence_told)
 		return;
 	r->absence_told = true;
-	note(r, r->epoch ? "has ended: waiting for it to come back"
-			 : "is awaited: nobody publishes under this name yet");
+	note(r, r->epoch ? "has ended: waiting for it to come back" : "is not running yet: waiting for it");
 }
 
 /* The reason for which it ended; 0: as it was told to. *reading: it was the instance, not the file. */
@@ -304,7 +303,7 @@ int ctl_record(const struct ctl *c)
 	int e, code;
 
 	if (c->images && !sx_parse_images(c->images, &r.images))
-		return ctl_fail(EX_USAGE, "--images wants left, disparity, left,disparity or none, not %s",
+		return ctl_fail(EX_USAGE, "--images needs left, disparity, left,disparity or none, not %s",
 				c->images);
 	if (c->compress && !sx_record_codec_built())
 		return ctl_fail(EX_USAGE, "--compress: this stixelctl was built without zstd");

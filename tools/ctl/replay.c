@@ -281,7 +281,8 @@ static void say_damage(struct player *p, const struct sx_record *record)
 {
 	sx_status_line_clear(&p->line);
 	if (!p->rounds)
-		ctl_fail(0, "%s: %" PRIu64 " bytes from byte %" PRIu64 " are no whole record (%s): left out",
+		ctl_fail(0,
+			 "%s: %" PRIu64 " bytes from byte %" PRIu64 " are not a whole record (%s): skipped",
 			 p->c->operands[0], record->bytes, record->offset, record->why);
 }
 
@@ -396,9 +397,9 @@ int ctl_replay(const struct ctl *c)
 	int r, code;
 
 	if (c->rate && !parse_rate(c->rate, &p.rate))
-		return ctl_fail(EX_USAGE, "--rate wants a factor, 0.01 to 1000, not %s", c->rate);
+		return ctl_fail(EX_USAGE, "--rate needs a factor, 0.01 to 1000, not %s", c->rate);
 	if (c->slots & (c->slots - 1))
-		return ctl_fail(EX_USAGE, "--slots wants a power of two, not %d", c->slots);
+		return ctl_fail(EX_USAGE, "--slots needs a power of two, not %d", c->slots);
 	if (c->rate && c->max)
 		return ctl_fail(EX_USAGE, "--rate and --max contradict each other");
 	r = sx_recording_open(&p.recording, c->operands[0], why, sizeof(why));

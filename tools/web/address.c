@@ -63,12 +63,12 @@ int web_address_parse(struct web_address *ret, const char *text, char *why, size
 		snprintf(name, sizeof(name), "127.0.0.1");
 	} else if (!split(text, name, sizeof(name), &port_text) || !port_text ||
 		   !sx_parse_int(port_text, 0, 65535, &port)) {
-		snprintf(why, why_bytes, "wants ADDRESS:PORT, such as 127.0.0.1:8470 or [::1]:8470");
+		snprintf(why, why_bytes, "needs ADDRESS:PORT, such as 127.0.0.1:8470 or [::1]:8470");
 		return -EINVAL;
 	}
 	if (!parse_numeric(ret, strcmp(name, "localhost") == 0 ? "127.0.0.1" : name)) {
 		snprintf(why, why_bytes,
-			 "wants a numeric address before the port, such as 127.0.0.1 or [::1]");
+			 "needs a numeric address before the port, such as 127.0.0.1 or [::1]");
 		return -EINVAL;
 	}
 	if (ret->socket.ss_family == AF_INET)

@@ -99,7 +99,7 @@ static enum MHD_Result route_instance(struct web_server *s, struct MHD_Connectio
 
 	if (!what || n >= sizeof(name))
 		return web_refuse(c, MHD_HTTP_NOT_FOUND,
-				  "not found: it wants /api/INSTANCE/status or the like");
+				  "not found: expected /api/INSTANCE/status or similar");
 	memcpy(name, path, n);
 	name[n] = '\0';
 	if (sx_instance_check(name, why, sizeof(why)) < 0)
@@ -161,14 +161,13 @@ static enum MHD_Result check_request(struct web_server *s, struct MHD_Connection
 			      MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST)))
 		return web_refuse(
 			c, MHD_HTTP_FORBIDDEN,
-			"by this name nobody may ask here: start stixel-web with --host NAME, or use its "
-			"address");
+			"host name not allowed: start stixel-web with --host NAME, or use its address");
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return web_refuse(c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD");
 	if (has_header(c, MHD_HTTP_HEADER_CONTENT_LENGTH) || has_header(c, MHD_HTTP_HEADER_TRANSFER_ENCODING))
-		return web_refuse(c, MHD_HTTP_BAD_REQUEST, "a request with a body is not understood");
+		return web_refuse(c, MHD_HTTP_BAD_REQUEST, "requests with a body are not supported");
 	if (is_cross_site(c))
-		return web_refuse(c, MHD_HTTP_FORBIDDEN, "not for pages of other sites");
+		return web_refuse(c, MHD_HTTP_FORBIDDEN, "not allowed for pages of other sites");
 	*refused = false;
 	return MHD_YES;
 }
@@ -296,7 +295,7 @@ int web_server_start(struct web_server *s, const int *fds, size_t count, char *w
 	}
 	if (started == count)
 		return 0;
-	snprintf(why, why_bytes, "the HTTP server's thread does not start: %s", strerror(errno));
+	snprintf(why, why_bytes, "cannot start the HTTP server's thread: %s", strerror(errno));
 	while (started < count)
 		close(fds[started++]);
 	web_server_stop(s);

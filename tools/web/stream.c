@@ -219,14 +219,14 @@ static int parse_query(struct MHD_Connection *m, struct web_viewer *v, enum MHD_
 	int fps = 0;
 
 	if (fps_text && !sx_parse_int(fps_text, 1, FPS_MOST, &fps)) {
-		*done = web_refuse(m, MHD_HTTP_BAD_REQUEST, "fps wants a number, 1 to %d, not '%.40s'",
+		*done = web_refuse(m, MHD_HTTP_BAD_REQUEST, "fps needs a number, 1 to %d, not '%.40s'",
 				   FPS_MOST, fps_text);
 		return -EINVAL;
 	}
 	if (images && !sx_parse_images(images, &kinds)) {
 		*done = web_refuse(
 			m, MHD_HTTP_BAD_REQUEST,
-			"images wants left, disparity, both with a comma between them, or none; not '%.40s'",
+			"images needs left, disparity, both with a comma between them, or none; not '%.40s'",
 			images);
 		return -EINVAL;
 	}

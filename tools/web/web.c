@@ -42,7 +42,7 @@ static bool take_instance(void *target, const char *text, char *why, size_t why_
 
 	if (sx_instance_check(text, NULL, 0) < 0)
 		snprintf(why, why_bytes,
-			 "wants up to 64 letters, digits, \"_\", \".\" and \"-\", no dot at first");
+			 "needs up to 64 letters, digits, \"_\", \".\" and \"-\", no dot at first");
 	else if (only->count == WEB_INSTANCES)
 		snprintf(why, why_bytes, "may be given %d times", WEB_INSTANCES);
 	else {
@@ -74,7 +74,7 @@ static bool take_host(void *target, const char *text, char *why, size_t why_byte
 	if (hosts->names == WEB_HOSTS)
 		snprintf(why, why_bytes, "may be given %d times", WEB_HOSTS);
 	else if (!web_host_check(text))
-		snprintf(why, why_bytes, "wants a name without port, such as robot.local");
+		snprintf(why, why_bytes, "needs a name without port, such as robot.local");
 	else {
 		hosts->name[hosts->names++] = text;
 		return true;
@@ -86,13 +86,12 @@ static bool take_host(void *target, const char *text, char *why, size_t why_byte
 
 static const struct sx_usage_option options[] = {
 	{"instance", 'i', "NAME", SX_USAGE_CALL, .take = take_instance, .offer = SX_OFFER_INSTANCE,
-	 .many = true,
-	 .help = "show this instance and no other; may be repeated; default: every one that is there"},
+	 .many = true, .help = "show only this instance; may be repeated; default: every one that exists"},
 	{"listen", 0, "ADDRESS:PORT", SX_USAGE_CALL, .take = take_listen, .many = true,
 	 .help = "where to listen, default " DEFAULT_LISTEN
 		 "; [::1]:8470 for IPv6; may be repeated, up to 4 times"},
 	{"host", 0, "NAME", SX_USAGE_CALL, .take = take_host, .many = true,
-	 .help = "a name by which browsers may ask, beside localhost and the address; may be repeated, up to "
+	 .help = "a host name allowed in requests, beside localhost and the address; may be repeated, up to "
 		 "8 times"},
 	{"quality", 0, "N", SX_USAGE_INT, TO(quality), 10, 100, .help = "of JPEG pictures, default 75"},
 };

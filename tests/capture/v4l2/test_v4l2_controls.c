@@ -165,7 +165,7 @@ static void test_cameras_that_clamp(void **state)
 	p.exposure_ms = 20;
 	fake_control(cameras[0], EXPOSURE)->most_taken = 166;
 	case_refused(&p, -EINVAL,
-		     CASE_LEFT " takes exposure 16.6 ms, " CASE_RIGHT " exposure 20 ms: both must be alike");
+		     CASE_LEFT " takes exposure 16.6 ms, " CASE_RIGHT " exposure 20 ms: both must be equal");
 	fake_control(cameras[1], EXPOSURE)->most_taken = 166;
 	s = open_with(&p, "exposure 16.6 ms");
 	case_close(s);
@@ -173,7 +173,7 @@ static void test_cameras_that_clamp(void **state)
 	p.exposure_ms = SX_CONTROL_KEEP;
 	p.gain = 90;
 	fake_control(cameras[1], V4L2_CID_GAIN)->most_taken = 64;
-	case_refused(&p, -EINVAL, CASE_LEFT " takes gain 90, " CASE_RIGHT " gain 64: both must be alike");
+	case_refused(&p, -EINVAL, CASE_LEFT " takes gain 90, " CASE_RIGHT " gain 64: both must be equal");
 	p.exposure_ms = 20;
 	case_refused(&p, -EINVAL,
 		     CASE_LEFT " takes exposure 20 ms, gain 90, " CASE_RIGHT " exposure 20 ms, gain 64");

@@ -23,7 +23,7 @@ struct target {
 
 static bool take(void *target, const char *text, char *why, size_t why_bytes)
 {
-	snprintf(why, why_bytes, "wants no x");
+	snprintf(why, why_bytes, "needs no x");
 	((struct target *)target)->many++;
 	return strchr(text, 'x') == NULL;
 }
@@ -128,19 +128,19 @@ static void test_refused(void **state)
 	BAD("unknown command third; try prog", "third");
 	BAD("unknown option --none; try prog", "first --none");
 	BAD("unknown option -q; try prog", "-q");
-	BAD("--text wants WORD; try prog", "first --text");
-	BAD("--flag takes no word; try prog", "first --flag=1");
-	BAD("first: 'x' is too much; try prog first", "first x");
-	BAD("second wants A [B]; try prog second", "second");
-	BAD("second: 'c' is too much; try prog second", "second a b c");
+	BAD("--text needs WORD; try prog", "first --text");
+	BAD("--flag takes no argument; try prog", "first --flag=1");
+	BAD("first: unexpected argument 'x'; try prog first", "first x");
+	BAD("second needs A [B]; try prog second", "second");
+	BAD("second: unexpected argument 'c'; try prog second", "second a b c");
 	BAD("second has no option --flag; try prog second", "second a --flag");
-	BAD("--number wants a whole number in -5..100, not '101'; try prog first", "first -n 101");
-	BAD("--number wants a whole number in 1000..2000, not '5'; try prog second", "second a -n 5");
-	BAD("--seconds wants seconds in 0.1..60, not 'nan'; try prog first", "first --seconds nan");
-	BAD("--choice wants red, green, not 'blue'; try prog first", "first --choice blue");
-	BAD("--two wants LEFT RIGHT; try prog", "first --two l");
-	BAD("--two wants LEFT RIGHT; try prog", "first --two l -n 3");
-	BAD("--many wants no x, not 'x'; try prog first", "first -m x");
+	BAD("--number needs a whole number in -5..100, not '101'; try prog first", "first -n 101");
+	BAD("--number needs a whole number in 1000..2000, not '5'; try prog second", "second a -n 5");
+	BAD("--seconds needs seconds in 0.1..60, not 'nan'; try prog first", "first --seconds nan");
+	BAD("--choice needs red, green, not 'blue'; try prog first", "first --choice blue");
+	BAD("--two needs LEFT RIGHT; try prog", "first --two l");
+	BAD("--two needs LEFT RIGHT; try prog", "first --two l -n 3");
+	BAD("--many needs no x, not 'x'; try prog first", "first -m x");
 	for (int i = 0; i < 7; i++) {
 		static const char *const bad[7] = {"", "1.5", "1e1", "0x5", "--5", "5x", "nan"};
 		char line[64];

@@ -370,7 +370,7 @@ class Export(Folder):
             f.write(b"\xff" * 64)
             f.truncate(os.path.getsize(source) * 3 // 4)
         path, r = self.export(source)
-        self.assertIn("no whole record", r.stderr)
+        self.assertIn("not a whole record", r.stderr)
         self.assertIn("ends within a record", r.stderr)
         numbers = [m.number for _, m in self.read(path)["/front/frame"]]
         self.assertGreater(len(numbers), 20)

@@ -101,7 +101,7 @@ class Recordings(Folder):
     def start_recorder(self, name, path, *args):
         """One that waits for its instance: it says so."""
         p = self.start("-i", name, "record", path, *args)
-        self.assertIn(b"awaited", p.stderr.readline())
+        self.assertIn(b"waiting for it", p.stderr.readline())
         return p
 
     def ended(self, p, want=0):
@@ -255,7 +255,7 @@ class Recordings(Folder):
             player.kill()
             player.wait()
             if before > 10000:
-                self.assertIn(b"started anew", recorder.stderr.readline())
+                self.assertIn(b"restarted", recorder.stderr.readline())
             self.assertIn(b"has ended", recorder.stderr.readline())
         recorder.send_signal(signal.SIGINT)
         self.ended(recorder)
@@ -291,7 +291,7 @@ class Recordings(Folder):
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
         recorder = self.start("-i", name, "record", path, preexec_fn=limit)
-        self.assertIn(b"awaited", recorder.stderr.readline())
+        self.assertIn(b"waiting for it", recorder.stderr.readline())
         player = self.start("-i", name, "replay", made, "--loop")
         _, err = self.ended(recorder, 73)
         self.assertIn(path, err)
@@ -326,7 +326,7 @@ class Recordings(Folder):
         r = self.ctl("info", made, want=65)
         self.assertIn("damage     ", r.stdout)
         r = self.ctl("-i", name, "replay", made)
-        self.assertIn("no whole record", r.stderr)
+        self.assertIn("not a whole record", r.stderr)
         self.assertIn("%d frames" % info["frames"], r.stdout)
 
     def test_what_is_no_recording(self):

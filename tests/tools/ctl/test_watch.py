@@ -155,7 +155,7 @@ class Watch(unittest.TestCase):
         seen = []
         publisher.until_watched(p)
         publisher.go()
-        while not any("started anew" in line for line in seen[-1:]):
+        while not any("restarted" in line for line in seen[-1:]):
             seen.append(p.stdout.readline())
             self.assertNotEqual(seen[-1], "", seen)
         publisher.done()

@@ -94,7 +94,7 @@ class Rights(TestCase):
 
     def test_the_service_may_and_you_may_not(self):
         found = self.doctor(0, before=["setpriv", "--reuid=1234", "--regid=1234", "--clear-groups"])
-        self.assert_found(found, "left camera", "warning", "you may not open it", "usermod -aG video")
+        self.assert_found(found, "left camera", "warning", "you are not allowed to open it", "usermod -aG video")
         self.assert_found(found, "readers", "warning", "usermod -aG stixel")
 
     def test_the_user_is_there(self):

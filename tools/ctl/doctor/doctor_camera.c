@@ -127,12 +127,12 @@ static void say_rights(struct doctor *d, const struct camera *c, bool mine)
 	} else if (!mine) {
 		snprintf(advice, sizeof(advice),
 			 (c->st.st_mode & 060) == 060 && c->st.st_gid
-				 ? "usermod -aG %s YOU, then log in anew; or run doctor as root"
+				 ? "usermod -aG %s YOU, then log in again; or run doctor as root"
 				 : "run doctor as root",
 			 group);
 		doctor_say(d, its ? DOCTOR_WARNING : DOCTOR_PROBLEM, c->check, advice,
-			   "%s: you may not open it (group %s, mode %03o)%s", c->path, group,
-			   (unsigned)c->st.st_mode & 0777, its ? ", the service may" : "");
+			   "%s: you are not allowed to open it (group %s, mode %03o)%s", c->path, group,
+			   (unsigned)c->st.st_mode & 0777, its ? ", the service is" : "");
 	}
 }
 

@@ -80,7 +80,7 @@ static void say_account(struct doctor *d, const struct sx_power_sensor *s)
 		doctor_say(d, DOCTOR_WARNING, "power",
 			   "copy power.conf from /usr/share/doc/stixeld/examples to "
 			   "/etc/systemd/system/stixeld@.service.d, and restart the service",
-			   "user %s, as the service, may not read the processor's energy counter",
+			   "user %s, as the service, is not allowed to read the processor's energy counter",
 			   d->service.name);
 }
 
@@ -107,7 +107,7 @@ void doctor_power(struct doctor *d)
 	if (!p.root)
 		p.root = d->root;
 	if (p.source == SX_POWER_NONE) {
-		doctor_say(d, DOCTOR_OK, "power", NULL, "the configuration does not want it measured");
+		doctor_say(d, DOCTOR_OK, "power", NULL, "the configuration switches it off");
 	} else {
 		r = sx_power_open(&s, &p, &engine, why, sizeof(why));
 		if (r < 0) {

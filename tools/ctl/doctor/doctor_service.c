@@ -159,7 +159,7 @@ static void say_unit(struct doctor *d)
 			   u->exit_code, u->restarts);
 	else if (strcmp(u->sub, "auto-restart") == 0)
 		doctor_say(d, DOCTOR_PROBLEM, "unit", advice_for(u->exit_code, advice, sizeof(advice), d),
-			   "stixeld@%s is being restarted for the %d. time (%s, exit status %d)", d->instance,
+			   "stixeld@%s is being restarted, attempt %d (%s, exit status %d)", d->instance,
 			   u->restarts + 1, u->result, u->exit_code);
 	else if (u->restarts > 0)
 		doctor_say(d, DOCTOR_WARNING, "unit", "journalctl -u says why",
@@ -262,8 +262,9 @@ static void say_readers(struct doctor *d)
 	for (int i = 0; i < count; i++)
 		if (mine[i] == readers)
 			return;
-	doctor_say(d, DOCTOR_WARNING, "readers", "usermod -aG stixel YOU, then log in anew",
-		   "you are not in group " READERS ": frames and status of the service are closed to you");
+	doctor_say(d, DOCTOR_WARNING, "readers", "usermod -aG stixel YOU, then log in again",
+		   "you are not in group " READERS
+		   ": frames and status of the service are not accessible to you");
 }
 
 void doctor_service(struct doctor *d)
@@ -271,7 +272,7 @@ void doctor_service(struct doctor *d)
 	read_unit(d);
 	read_service_account(d);
 	if (!d->unit.answered) {
-		doctor_say(d, DOCTOR_OK, "unit", NULL, "no systemd answers here: nothing to look at");
+		doctor_say(d, DOCTOR_OK, "unit", NULL, "systemd does not answer: nothing to check");
 	} else if (!d->unit.loaded) {
 		doctor_say(d, DOCTOR_OK, "unit", NULL,
 			   "stixeld@.service is not installed: the daemon is started by hand");
@@ -344,10 +345,10 @@ void doctor_instance(struct doctor *d)
 	if (r == -ENOENT || r == -ECONNREFUSED)
 		doctor_say(d, active ? DOCTOR_PROBLEM : DOCTOR_OK, "instance", NULL,
 			   "no stixeld runs as '%s'%s", d->instance,
-			   active ? ", or its socket is closed to you" : "");
+			   active ? ", or its socket is not accessible to you" : "");
 	else if (r == -EACCES)
 		doctor_say(d, DOCTOR_WARNING, "instance",
-			   "usermod -aG stixel YOU, then log in anew, or ask as root", "%s", why);
+			   "usermod -aG stixel YOU, then log in again, or ask as root", "%s", why);
 	else
 		doctor_say(d, DOCTOR_PROBLEM, "instance",
 			   "if that lasts, the daemon hangs: systemctl restart", "%s",

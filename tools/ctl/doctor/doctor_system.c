@@ -62,7 +62,8 @@ static void look_at_ring(struct doctor *d, const char *folder, const char *name)
 	if (fd < 0) {
 		if (own && errno == EACCES)
 			doctor_say(d, DOCTOR_WARNING, "shared memory",
-				   "usermod -aG stixel YOU, then log in anew", "%s is closed to you", path);
+				   "usermod -aG stixel YOU, then log in again", "%s is not accessible to you",
+				   path);
 		return;
 	}
 	n = pread(fd, &h, sizeof(h), 0);

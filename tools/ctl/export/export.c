@@ -84,7 +84,7 @@ static void say_damage(struct exporter *e, const struct sx_record *record)
 {
 	e->damaged++;
 	sx_status_line_clear(&e->line);
-	ctl_fail(0, "%s: %" PRIu64 " bytes from byte %" PRIu64 " are no whole record (%s): left out",
+	ctl_fail(0, "%s: %" PRIu64 " bytes from byte %" PRIu64 " are not a whole record (%s): skipped",
 		 e->c->operands[0], record->bytes, record->offset, record->why);
 }
 
