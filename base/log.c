@@ -87,7 +87,7 @@ void sx_log_to(int fd)
 	atomic_store(&to_journal, fd_is_journal(fd));
 }
 
-static void put(int64_t realtime_ns, unsigned topic, unsigned level, const char *text)
+static void log_put(int64_t realtime_ns, unsigned topic, unsigned level, const char *text)
 {
 	char buf[SX_LOG_TEXT_BYTES + 64];
 	time_t s = (time_t)(realtime_ns / SX_NS_PER_S);
@@ -156,7 +156,7 @@ static void write_args(enum sx_log_topic topic, enum sx_log_level level, const c
 		put_in_ring(own_ring, topic, level, format, args);
 	} else {
 		format_text(text, format, args);
-		put(sx_clock_ns(CLOCK_REALTIME), topic, level, text);
+		log_put(sx_clock_ns(CLOCK_REALTIME), topic, level, text);
 	}
 	errno = saved;
 }
@@ -266,7 +266,7 @@ static int drain_ring(struct ring *ring)
 	if (state == RING_FREE || state == RING_OPENING)
 		return 0;
 	for (; n < 2 * RING_LINES && (line = sx_spsc_peek(&ring->queue)); n++) {
-		put(line->realtime_ns, line->topic, line->level, line->text);
+		log_put(line->realtime_ns, line->topic, line->level, line->text);
 		sx_spsc_release(&ring->queue);
 	}
 	lost = atomic_load_explicit(&ring->lost, memory_order_relaxed);

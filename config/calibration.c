@@ -20,7 +20,8 @@
 #define PRINCIPAL_MAX_PX 10000.0
 #define SAME_PX 0.1 /* printed calibrations are rounded; a disparity step is 0.0625 px */
 
-__attribute__((format(printf, 3, 4))) static int refuse(char *why, size_t why_bytes, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int calibration_refuse(char *why, size_t why_bytes,
+								    const char *format, ...)
 {
 	va_list args;
 
@@ -41,15 +42,16 @@ static int from_right(struct sx_calibration *c, const struct sx_calibration_raw 
 		      double left_offset, char *why, size_t why_bytes)
 {
 	if (right[7] != 0 && fabs(right[7]) > fabs(right[3]))
-		return refuse(why, why_bytes,
-			      "%s: cameras one above the other (%s[1][3] = %g) are not supported",
-			      raw->format, raw->right_name, right[7]);
+		return calibration_refuse(why, why_bytes,
+					  "%s: cameras one above the other (%s[1][3] = %g) are not supported",
+					  raw->format, raw->right_name, right[7]);
 	c->baseline_m = (left_offset - right[3]) / right[0];
 	if (c->baseline_m < 0)
-		return refuse(why, why_bytes,
-			      "%s: the baseline is %g m: left and right are swapped, or the sign of %s[0][3] "
-			      "= %g is wrong",
-			      raw->format, c->baseline_m, raw->right_name, right[3]);
+		return calibration_refuse(
+			why, why_bytes,
+			"%s: the baseline is %g m: left and right are swapped, or the sign of %s[0][3] "
+			"= %g is wrong",
+			raw->format, c->baseline_m, raw->right_name, right[3]);
 	return 0;
 }
 
@@ -66,7 +68,7 @@ static int from_matrices(struct sx_calibration *c, const struct sx_calibration_r
 		return 0;
 	if (raw->have_left && (!same(raw->left[0], raw->right[0]) || !same(raw->left[5], raw->right[5]) ||
 			       !same(raw->left[2], raw->right[2]) || !same(raw->left[6], raw->right[6])))
-		return refuse(
+		return calibration_refuse(
 			why, why_bytes,
 			"%s: %s (fx %g, fy %g, cx %g, cy %g) and %s (fx %g, fy %g, cx %g, cy %g) differ: not "
 			"rectified to one camera with zero disparity at infinity",
@@ -87,10 +89,11 @@ static int from_q(struct sx_calibration *c, const struct sx_calibration_raw *raw
 		return 0;
 	c->baseline_m = fabs(1 / q[14]);
 	if (!same(q[15] / q[14], 0))
-		return refuse(why, why_bytes,
-			      "%s: Q[3][3] = %g: the principal points differ by %g px, rectify with zero "
-			      "disparity at infinity",
-			      raw->format, q[15], q[15] / q[14]);
+		return calibration_refuse(
+			why, why_bytes,
+			"%s: Q[3][3] = %g: the principal points differ by %g px, rectify with zero "
+			"disparity at infinity",
+			raw->format, q[15], q[15] / q[14]);
 	return 0;
 }
 
@@ -101,7 +104,8 @@ static int from_plain(struct sx_calibration *c, const struct sx_calibration_raw 
 
 	for (int i = 0; i < 4; i++)
 		if (!raw->have_plain[i])
-			return refuse(why, why_bytes, "%s: '%s' is missing", raw->format, names[i]);
+			return calibration_refuse(why, why_bytes, "%s: '%s' is missing", raw->format,
+						  names[i]);
 	c->fx = raw->plain[0];
 	c->fy = raw->plain[1];
 	c->cx = raw->plain[2];
@@ -109,13 +113,14 @@ static int from_plain(struct sx_calibration *c, const struct sx_calibration_raw 
 	if (raw->have_plain[4]) {
 		c->baseline_m = raw->plain[4];
 		if (!(c->baseline_m > 0))
-			return refuse(why, why_bytes, "%s: baseline_m is %g, must be positive", raw->format,
-				      c->baseline_m);
+			return calibration_refuse(why, why_bytes, "%s: baseline_m is %g, must be positive",
+						  raw->format, c->baseline_m);
 	}
 	if (raw->have_cx_right && !same(raw->cx_right, c->cx))
-		return refuse(why, why_bytes,
-			      "%s: cx %g and cx_right %g differ: rectify with zero disparity at infinity",
-			      raw->format, c->cx, raw->cx_right);
+		return calibration_refuse(
+			why, why_bytes,
+			"%s: cx %g and cx_right %g differ: rectify with zero disparity at infinity",
+			raw->format, c->cx, raw->cx_right);
 	return 0;
 }
 
@@ -124,41 +129,45 @@ static int check(const struct sx_calibration *c, const struct sx_calibration_raw
 {
 	/* written so that a NaN fails */
 	if (!(c->fx > 0 && c->fx <= FOCAL_MAX_PX && c->fy > 0 && c->fy <= FOCAL_MAX_PX))
-		return refuse(why, why_bytes,
-			      "%s: focal lengths %g and %g px, must be above 0 and at most %g", raw->format,
-			      c->fx, c->fy, FOCAL_MAX_PX);
+		return calibration_refuse(why, why_bytes,
+					  "%s: focal lengths %g and %g px, must be above 0 and at most %g",
+					  raw->format, c->fx, c->fy, FOCAL_MAX_PX);
 	if (!(fabs(c->cx) <= PRINCIPAL_MAX_PX && fabs(c->cy) <= PRINCIPAL_MAX_PX))
-		return refuse(why, why_bytes, "%s: principal point %g, %g, must be within %g px", raw->format,
-			      c->cx, c->cy, PRINCIPAL_MAX_PX);
+		return calibration_refuse(why, why_bytes, "%s: principal point %g, %g, must be within %g px",
+					  raw->format, c->cx, c->cy, PRINCIPAL_MAX_PX);
 	if (!(c->baseline_m >= 0 && c->baseline_m <= BASELINE_MAX_M))
-		return refuse(why, why_bytes,
-			      "%s: baseline %g m, must be at most %g m: was it calibrated in millimetres?",
-			      raw->format, c->baseline_m, BASELINE_MAX_M);
+		return calibration_refuse(
+			why, why_bytes,
+			"%s: baseline %g m, must be at most %g m: was it calibrated in millimetres?",
+			raw->format, c->baseline_m, BASELINE_MAX_M);
 	if (!(raw->width >= 0 && raw->width <= 65535 && raw->height >= 0 && raw->height <= 65535) ||
 	    raw->width != floor(raw->width) || raw->height != floor(raw->height))
-		return refuse(why, why_bytes, "%s: image size %gx%g", raw->format, raw->width, raw->height);
+		return calibration_refuse(why, why_bytes, "%s: image size %gx%g", raw->format, raw->width,
+					  raw->height);
 	return 0;
 }
 
 static int tell_missing_baseline(const struct sx_calibration_raw *raw, char *why, size_t why_bytes)
 {
 	if (raw->have_left && raw->have_right)
-		refuse(why, why_bytes, "%s: %s and %s have no baseline between them ([0][3] are equal)",
-		       raw->format, raw->left_name, raw->right_name);
+		calibration_refuse(why, why_bytes,
+				   "%s: %s and %s have no baseline between them ([0][3] are equal)",
+				   raw->format, raw->left_name, raw->right_name);
 	else if (raw->have_q)
-		refuse(why, why_bytes, "%s: Q has no baseline (Q[3][2] is 0)", raw->format);
+		calibration_refuse(why, why_bytes, "%s: Q has no baseline (Q[3][2] is 0)", raw->format);
 	else if (raw->have_left || raw->have_right)
-		refuse(why, why_bytes,
-		       "%s: no baseline in %s ([0][3] is 0, the left camera): name the right camera's file, "
-		       "or both as LEFT,RIGHT",
-		       raw->format, raw->have_left ? raw->left_name : raw->right_name);
+		calibration_refuse(
+			why, why_bytes,
+			"%s: no baseline in %s ([0][3] is 0, the left camera): name the right camera's file, "
+			"or both as LEFT,RIGHT",
+			raw->format, raw->have_left ? raw->left_name : raw->right_name);
 	else
-		refuse(why, why_bytes, "%s: 'baseline_m' is missing", raw->format);
+		calibration_refuse(why, why_bytes, "%s: 'baseline_m' is missing", raw->format);
 	return 1;
 }
 
-static int finish(struct sx_calibration *ret, const struct sx_calibration_raw *raw, char *why,
-		  size_t why_bytes)
+static int calibration_finish(struct sx_calibration *ret, const struct sx_calibration_raw *raw, char *why,
+			      size_t why_bytes)
 {
 	struct sx_calibration c = {.format = raw->format};
 	int r;
@@ -192,7 +201,7 @@ static int read_raw(struct sx_calibration_raw *raw, const char *path, char *why,
 	}
 	memset(raw, 0, sizeof(*raw));
 	if (strlen(text) != size)
-		r = refuse(reason, sizeof(reason), "not a text file (NUL byte)");
+		r = calibration_refuse(reason, sizeof(reason), "not a text file (NUL byte)");
 	else if (sx_calibration_is_yaml(text))
 		r = sx_calibration_yaml(raw, text, size, reason, sizeof(reason));
 	else
@@ -208,10 +217,11 @@ static int join(struct sx_calibration_raw *left, const struct sx_calibration_raw
 		size_t why_bytes)
 {
 	if (!left->have_left || left->have_right || !right->have_left || right->have_right)
-		return refuse(why, why_bytes, "two files must be one camera_info file of each camera");
+		return calibration_refuse(why, why_bytes,
+					  "two files must be one camera_info file of each camera");
 	if (left->width != right->width || left->height != right->height)
-		return refuse(why, why_bytes, "image sizes differ: left %gx%g, right %gx%g", left->width,
-			      left->height, right->width, right->height);
+		return calibration_refuse(why, why_bytes, "image sizes differ: left %gx%g, right %gx%g",
+					  left->width, left->height, right->width, right->height);
 	left->have_right = true;
 	left->left_name = "left projection_matrix";
 	left->right_name = "right projection_matrix";
@@ -228,7 +238,7 @@ int sx_calibration_read(struct sx_calibration *ret, const char *path, char *why,
 
 	if (snprintf(first, sizeof(first), "%.*s", comma ? (int)(comma - path) : (int)strlen(path), path) >=
 	    (int)sizeof(first))
-		return refuse(why, why_bytes, "the file's name is too long");
+		return calibration_refuse(why, why_bytes, "the file's name is too long");
 	r = read_raw(&raw, first, why, why_bytes);
 	if (r < 0)
 		return r;
@@ -244,7 +254,7 @@ int sx_calibration_read(struct sx_calibration *ret, const char *path, char *why,
 		memcpy(raw.right, raw.left, sizeof(raw.right));
 	}
 	if (r >= 0)
-		r = finish(ret, &raw, reason, sizeof(reason));
+		r = calibration_finish(ret, &raw, reason, sizeof(reason));
 	if (r)
 		snprintf(why, why_bytes, "%s: %s", path, reason);
 	return r;

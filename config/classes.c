@@ -17,8 +17,9 @@
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 
 /* What is wrong with entry number index, which is text up to length. */
-__attribute__((format(printf, 6, 7))) static int refuse(char *why, size_t why_bytes, int index,
-							const char *text, int length, const char *format, ...)
+__attribute__((format(printf, 6, 7))) static int classes_refuse(char *why, size_t why_bytes, int index,
+								const char *text, int length,
+								const char *format, ...)
 {
 	int n = snprintf(why, why_bytes, "entry %d '%.*s': ", index + 1, length < 40 ? length : 40, text);
 	va_list list;
@@ -62,20 +63,21 @@ int sx_classes_parse(const char *text, struct sx_semantic_params *p, struct sx_c
 		size_t name = strcspn(at, ":" BLANKS);
 
 		if (i == SX_CLASSES_MAX)
-			return refuse(why, why_bytes, i, at, length, "at most %d classes are allowed",
-				      SX_CLASSES_MAX);
+			return classes_refuse(why, why_bytes, i, at, length, "at most %d classes are allowed",
+					      SX_CLASSES_MAX);
 		if (name == 0 || name >= SX_CLASS_NAME_BYTES || strspn(at, LETTERS) < name)
-			return refuse(why, why_bytes, i, at, length,
-				      "allowed is NAME or NAME:KIND, names of 1 to %d of A-Z a-z 0-9 _ . -",
-				      SX_CLASS_NAME_BYTES - 1);
+			return classes_refuse(
+				why, why_bytes, i, at, length,
+				"allowed is NAME or NAME:KIND, names of 1 to %d of A-Z a-z 0-9 _ . -",
+				SX_CLASS_NAME_BYTES - 1);
 		if (at[name] == ':')
 			kind = kind_of(at + name + 1, (size_t)length - name - 1);
 		if (kind < 0)
-			return refuse(
+			return classes_refuse(
 				why, why_bytes, i, at, length, "kind '%.*s', allowed ground, object, sky",
 				length - (int)name - 1 < 40 ? length - (int)name - 1 : 40, at + name + 1);
 		if (is_known(&known, i, at, name))
-			return refuse(why, why_bytes, i, at, length, "this class is already listed");
+			return classes_refuse(why, why_bytes, i, at, length, "this class is already listed");
 		memcpy(known.name[i], at, name);
 		read.kind[i] = (uint8_t)kind;
 		read.classes++;

@@ -82,7 +82,8 @@ void sx_option_allowed(const struct sx_option *o, char text[SX_OPTION_ALLOWED_BY
 }
 
 /* What was found, what is allowed, and a hint where one helps. Returns -EINVAL. */
-static int refuse(const struct sx_option *o, const char *text, const char *what, char *why, size_t why_bytes)
+static int value_refuse(const struct sx_option *o, const char *text, const char *what, char *why,
+			size_t why_bytes)
 {
 	char allowed[SX_OPTION_ALLOWED_BYTES];
 
@@ -103,7 +104,7 @@ static int read_bool(const struct sx_option *o, bool *ret, const char *text, cha
 			*ret = i & 1;
 			return 0;
 		}
-	return refuse(o, text, "", why, why_bytes);
+	return value_refuse(o, text, "", why, why_bytes);
 }
 
 /* The rest after a number: nothing, or the row's unit. */
@@ -116,12 +117,12 @@ static int check_unit(const struct sx_option *o, const char *text, const char *r
 	if (!*rest || (o->unit && !strcmp(rest, o->unit)))
 		return 0;
 	if (*rest == '#')
-		return refuse(o, text, "", why, why_bytes);
+		return value_refuse(o, text, "", why, why_bytes);
 	if (o->unit)
 		snprintf(what, sizeof(what), " (unit '%.20s' instead of '%s')", rest, o->unit);
 	else
 		snprintf(what, sizeof(what), " (this number has no unit)");
-	return refuse(o, text, what, why, why_bytes);
+	return value_refuse(o, text, what, why, why_bytes);
 }
 
 static bool follows_rule(enum sx_option_rule rule, int64_t v)
@@ -146,16 +147,16 @@ static int read_whole(const struct sx_option *o, int64_t *ret, const char *text,
 	int r = sx_number_whole(text, &v, &rest);
 
 	if (r == -EINVAL)
-		return refuse(o, text, " (not a number)", why, why_bytes);
+		return value_refuse(o, text, " (not a number)", why, why_bytes);
 	if (r < 0) /* far beyond any range */
-		return refuse(o, text, "", why, why_bytes);
+		return value_refuse(o, text, "", why, why_bytes);
 	if (!sx_number_real(text, &real, &rest) && real != (double)v)
-		return refuse(o, text, " (not a whole number)", why, why_bytes);
+		return value_refuse(o, text, " (not a whole number)", why, why_bytes);
 	r = check_unit(o, text, rest, why, why_bytes);
 	if (r < 0)
 		return r;
 	if ((double)v < o->min || (double)v > o->max || !follows_rule(o->rule, v))
-		return refuse(o, text, "", why, why_bytes);
+		return value_refuse(o, text, "", why, why_bytes);
 	*ret = v;
 	return 0;
 }
@@ -167,12 +168,12 @@ static int read_real(const struct sx_option *o, double *ret, const char *text, c
 	int r = sx_number_real(text, &v, &rest);
 
 	if (r < 0)
-		return refuse(o, text, " (not a number)", why, why_bytes);
+		return value_refuse(o, text, " (not a number)", why, why_bytes);
 	r = check_unit(o, text, rest, why, why_bytes);
 	if (r < 0)
 		return r;
 	if (!(v >= o->min && v <= o->max))
-		return refuse(o, text, "", why, why_bytes);
+		return value_refuse(o, text, "", why, why_bytes);
 	*ret = v;
 	return 0;
 }
@@ -205,7 +206,7 @@ static int read_text(const struct sx_option *o, const char **ret, const char *te
 	char *copy = NULL;
 
 	if (fault)
-		return refuse(o, text, fault, why, why_bytes);
+		return value_refuse(o, text, fault, why, why_bytes);
 	if (*text) {
 		copy = strdup(text);
 		if (!copy)
@@ -229,7 +230,7 @@ static int read_choice(const struct sx_option *o, int *ret, const char *text, ch
 	near = sx_nearest_word(text, o->words);
 	if (near)
 		snprintf(what, sizeof(what), " (did you mean '%s'?)", near);
-	return refuse(o, text, what, why, why_bytes);
+	return value_refuse(o, text, what, why, why_bytes);
 }
 
 static int read_size(const struct sx_option *o, int *ret, const char *text, char *why, size_t why_bytes)
@@ -243,11 +244,11 @@ static int read_size(const struct sx_option *o, int *ret, const char *text, char
 	}
 	if (sx_number_whole(text, &width, &rest) < 0 || *rest != 'x' ||
 	    sx_number_whole(rest + 1, &height, &rest) < 0)
-		return refuse(o, text, " (not a size)", why, why_bytes);
+		return value_refuse(o, text, " (not a size)", why, why_bytes);
 	rest += strspn(rest, " \t");
 	if ((*rest && strcmp(rest, "px")) || width < SIZE_MIN || width > SIZE_MAX_WIDTH ||
 	    height < SIZE_MIN || height > SIZE_MAX_HEIGHT)
-		return refuse(o, text, "", why, why_bytes);
+		return value_refuse(o, text, "", why, why_bytes);
 	ret[0] = (int)width;
 	ret[1] = (int)height;
 	return 0;

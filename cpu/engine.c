@@ -32,7 +32,7 @@ static int complain(char *why, size_t why_bytes, int r, const char *what)
 	return r;
 }
 
-static void describe(struct sx_device *d)
+static void engine_describe(struct sx_device *d)
 {
 	int threads = sx_pool_threads(d->pool), n;
 
@@ -82,7 +82,7 @@ static int cpu_open(struct sx_device **ret, const struct sx_engine_params *p, ch
 		complain(why, why_bytes, r, "worker threads");
 		goto fail;
 	}
-	describe(d);
+	engine_describe(d);
 	*ret = d;
 	return 0;
 fail:

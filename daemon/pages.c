@@ -31,7 +31,7 @@ static const char *stamp_name(uint64_t stamp)
 	return stamp < sizeof(names) / sizeof(names[0]) ? names[stamp] : NULL;
 }
 
-static uint64_t load(const _Atomic uint64_t *value)
+static uint64_t counter_load(const _Atomic uint64_t *value)
 {
 	return atomic_load_explicit(value, memory_order_relaxed);
 }
@@ -88,15 +88,15 @@ static void read_camera(struct sx_report_camera *c, const struct sx_telemetry *t
 
 	if (format)
 		c->format = format;
-	c->count[SX_CAMERA_CAPTURED] = (int64_t)load(&t->images[side]);
-	c->count[SX_CAMERA_RECONNECTS] = (int64_t)load(&t->reconnects);
+	c->count[SX_CAMERA_CAPTURED] = (int64_t)counter_load(&t->images[side]);
+	c->count[SX_CAMERA_RECONNECTS] = (int64_t)counter_load(&t->reconnects);
 	if (c->count[SX_CAMERA_GAPS] < 0)
 		return;
-	c->count[SX_CAMERA_GAPS] = (int64_t)load(&t->gaps[side]);
+	c->count[SX_CAMERA_GAPS] = (int64_t)counter_load(&t->gaps[side]);
 	c->count[SX_CAMERA_ERRORS] = 0;
 	for (int i = 0; i < SX_DROP_COUNT; i++) {
 		c->dropped[i].reason = sx_image_drop_name((enum sx_image_drop)i);
-		c->dropped[i].images = (int64_t)load(&t->dropped[side][i]);
+		c->dropped[i].images = (int64_t)counter_load(&t->dropped[side][i]);
 		if (i == SX_DROP_ERROR_FLAG || i == SX_DROP_SHORT || i == SX_DROP_BROKEN)
 			c->count[SX_CAMERA_ERRORS] += c->dropped[i].images;
 	}
@@ -123,13 +123,13 @@ static void read_counts(struct sx_report *r, const struct sx_telemetry *t)
 
 static void read_transfers(struct sx_report *r, const struct sx_telemetry *t)
 {
-	const double frames = (double)load(&t->copy_frames);
+	const double frames = (double)counter_load(&t->copy_frames);
 
 	if (frames == 0)
 		return;
 	sx_report_real(r, SX_FIG_INPUT_COPIES_PER_FRAME,
 		       (double)r->figure[SX_FIG_INPUT_COPIES_IN].count / frames);
-	sx_report_real(r, SX_FIG_INPUT_BYTES_PER_FRAME, (double)load(&t->copied_bytes) / frames);
+	sx_report_real(r, SX_FIG_INPUT_BYTES_PER_FRAME, (double)counter_load(&t->copied_bytes) / frames);
 	sx_report_real(r, SX_FIG_INPUT_RESULTS_PER_FRAME,
 		       (double)r->figure[SX_FIG_INPUT_COPIES_OUT].count / frames);
 }

@@ -118,7 +118,7 @@ static pid_t read_owner(int fd)
 	return pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
 }
 
-static int refuse(int fd, const char *path, pid_t *owner, char *why, size_t why_bytes)
+static int instance_refuse(int fd, const char *path, pid_t *owner, char *why, size_t why_bytes)
 {
 	pid_t pid = read_owner(fd);
 
@@ -149,7 +149,7 @@ int sx_instance_lock(const char *dir, pid_t *owner, char *why, size_t why_bytes)
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		r = -errno;
 		if (r == -EWOULDBLOCK)
-			return refuse(fd, path, owner, why, why_bytes);
+			return instance_refuse(fd, path, owner, why, why_bytes);
 		close(fd);
 		return sx_why(r, why, why_bytes, "cannot lock %s: %s", path, strerror(-r));
 	}

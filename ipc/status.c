@@ -22,7 +22,7 @@ struct sx_status_server {
 	void *user;
 };
 
-static int refuse(int r, const char *path, char *why, size_t why_bytes)
+static int status_refuse(int r, const char *path, char *why, size_t why_bytes)
 {
 	snprintf(why, why_bytes, "%s: %s", path, strerror(-r));
 	return r;
@@ -41,14 +41,14 @@ int sx_status_listen(const char *path, unsigned mode, char *why, size_t why_byte
 	memcpy(a.sun_path, path, strlen(path) + 1);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return refuse(-errno, path, why, why_bytes);
+		return status_refuse(-errno, path, why, why_bytes);
 	unlink(path);
 	/* Nobody can connect before listen(): the mode is right by then. */
 	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 || chmod(path, mode) < 0 ||
 	    listen(fd, SOMAXCONN) < 0) {
 		r = -errno;
 		close(fd);
-		return refuse(r, path, why, why_bytes);
+		return status_refuse(r, path, why, why_bytes);
 	}
 	return fd;
 }

@@ -113,7 +113,7 @@ static int take_listener(struct sx_stream *s, const struct sx_stream_params *p, 
 	return s->listen < 0 ? s->listen : 0;
 }
 
-static int watch(struct sx_stream *s, int op, int fd, unsigned events, uint32_t tag)
+static int stream_watch(struct sx_stream *s, int op, int fd, unsigned events, uint32_t tag)
 {
 	struct epoll_event e = {.events = events, .data.u32 = tag};
 
@@ -134,11 +134,11 @@ static int make_loop(struct sx_stream *s)
 	t.it_value.tv_nsec = t.it_interval.tv_nsec = (long)(s->period_ms % 1000) * 1000000;
 	if (timerfd_settime(s->timer, 0, &t, NULL) < 0)
 		return -errno;
-	r = watch(s, EPOLL_CTL_ADD, s->listen, EPOLLIN, TAG_LISTEN);
+	r = stream_watch(s, EPOLL_CTL_ADD, s->listen, EPOLLIN, TAG_LISTEN);
 	if (r == 0)
-		r = watch(s, EPOLL_CTL_ADD, s->wake, EPOLLIN, TAG_WAKE);
+		r = stream_watch(s, EPOLL_CTL_ADD, s->wake, EPOLLIN, TAG_WAKE);
 	if (r == 0)
-		r = watch(s, EPOLL_CTL_ADD, s->timer, EPOLLIN, TAG_TIMER);
+		r = stream_watch(s, EPOLL_CTL_ADD, s->timer, EPOLLIN, TAG_TIMER);
 	s->listening = true;
 	return r;
 }
@@ -326,7 +326,7 @@ static void flush(struct sx_stream *s, uint32_t i)
 		c->progress_ns = sx_now_ns();
 	if (r >= 0 && c->watched != (c->due != 0)) {
 		c->watched = c->due != 0;
-		r = watch(s, EPOLL_CTL_MOD, c->fd, c->watched ? EPOLLIN | EPOLLOUT : EPOLLIN, i);
+		r = stream_watch(s, EPOLL_CTL_MOD, c->fd, c->watched ? EPOLLIN | EPOLLOUT : EPOLLIN, i);
 	}
 	if (r < 0)
 		drop_client(s, c);
@@ -387,7 +387,7 @@ static void admit(struct sx_stream *s, int fd)
 	c->seen.uid = who.uid;
 	s->count.accepted++;
 	s->count.clients++;
-	if (watch(s, EPOLL_CTL_ADD, fd, EPOLLIN, (uint32_t)(c - s->client)) < 0)
+	if (stream_watch(s, EPOLL_CTL_ADD, fd, EPOLLIN, (uint32_t)(c - s->client)) < 0)
 		drop_client(s, c);
 }
 
@@ -405,7 +405,7 @@ static void accept_all(struct sx_stream *s)
 		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
 			/* Still readable: would spin. The timer looks again. */
 			s->listening = false;
-			(void)watch(s, EPOLL_CTL_MOD, s->listen, 0, TAG_LISTEN);
+			(void)stream_watch(s, EPOLL_CTL_MOD, s->listen, 0, TAG_LISTEN);
 		}
 		return;
 	}
@@ -472,7 +472,7 @@ static void on_timer(struct sx_stream *s)
 
 	(void)!read(s->timer, &n, sizeof(n));
 	flush_all(s, STIXEL_WANT_NOTICES | STIXEL_WANT_BELL, DUE_NOTICE);
-	if (!s->listening && watch(s, EPOLL_CTL_MOD, s->listen, EPOLLIN, TAG_LISTEN) == 0)
+	if (!s->listening && stream_watch(s, EPOLL_CTL_MOD, s->listen, EPOLLIN, TAG_LISTEN) == 0)
 		s->listening = true;
 }
 

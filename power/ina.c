@@ -89,7 +89,7 @@ static void ina_close(struct sx_power_sensor *sensor)
 static const struct sx_power_kind kind = {.read = ina_read, .close = ina_close};
 
 /* "GPU, CPU at 1-0040; CV at 1-0041" */
-static void describe(struct ina *s, const char *scope)
+static void ina_describe(struct ina *s, const char *scope)
 {
 	size_t used = 0, bytes = sizeof(s->head.device);
 
@@ -131,7 +131,7 @@ int sx_ina_open(struct sx_power_sensor **ret, const struct sx_power_params *p, c
 	s->count = sum.count;
 	for (int i = 0; i < sum.count; i++)
 		s->rail[i] = rails->rail[sum.rail[i]];
-	describe(s, sum.scope);
+	ina_describe(s, sum.scope);
 	free(rails);
 	*ret = &s->head;
 	return 0;

@@ -44,7 +44,7 @@ struct nvml {
 	int64_t gpu_hz, gpu_max_hz, memory_hz;
 };
 
-static int load(struct library *lib, char *why, size_t why_bytes)
+static int nvml_load(struct library *lib, char *why, size_t why_bytes)
 {
 	const struct {
 		const char *name;
@@ -85,7 +85,7 @@ static int load(struct library *lib, char *why, size_t why_bytes)
 	return 0;
 }
 
-static int tell(const struct nvml *s, int result, const char *what, char *why, size_t why_bytes)
+static int nvml_tell(const struct nvml *s, int result, const char *what, char *why, size_t why_bytes)
 {
 	snprintf(why, why_bytes, "NVML: %s: %s", what, s->lib.error_string(result));
 	return result == NVML_ERROR_NO_PERMISSION ? -EACCES : -EIO;
@@ -155,12 +155,12 @@ static int nvml_read(struct sx_power_sensor *sensor, struct sx_power_reading *r,
 	if (s->counts) {
 		result = s->lib.energy(s->device, &mj);
 		if (result != NVML_SUCCESS)
-			return tell(s, result, "energy", why, why_bytes);
+			return nvml_tell(s, result, "energy", why, why_bytes);
 		r->joules = (double)mj / 1e3;
 	} else {
 		result = s->lib.power(s->device, &mw);
 		if (result != NVML_SUCCESS)
-			return tell(s, result, "power", why, why_bytes);
+			return nvml_tell(s, result, "power", why, why_bytes);
 		r->watts = (double)mw / 1e3;
 	}
 	if (s->reads++ % CLOCKS_EVERY == 0)
@@ -192,11 +192,11 @@ static int look_at_device(struct nvml *s, const char *bus_id, char *why, size_t 
 
 	s->counts = result == NVML_SUCCESS;
 	if (!s->counts && result != NVML_ERROR_NOT_SUPPORTED)
-		return tell(s, result, "energy", why, why_bytes);
+		return nvml_tell(s, result, "energy", why, why_bytes);
 	if (!s->counts) {
 		result = s->lib.power(s->device, &mw);
 		if (result != NVML_SUCCESS)
-			return tell(s, result, "power", why, why_bytes);
+			return nvml_tell(s, result, "power", why, why_bytes);
 	}
 	if (s->lib.name(s->device, name, sizeof(name)) != NVML_SUCCESS)
 		snprintf(name, sizeof(name), "GPU");
@@ -219,7 +219,7 @@ int sx_nvml_open(struct sx_power_sensor **ret, const struct sx_power_params *p,
 	s->head.kind = &kind;
 	snprintf(s->head.source, sizeof(s->head.source), "nvml");
 	snprintf(s->head.scope, sizeof(s->head.scope), "GPU board");
-	r = load(&s->lib, why, why_bytes);
+	r = nvml_load(&s->lib, why, why_bytes);
 	if (r < 0)
 		goto fail;
 	result = s->lib.init();

@@ -43,7 +43,8 @@ static bool connected(const char *label)
 	return *label && strcasecmp(label, "NC") != 0;
 }
 
-static struct sx_rail *add(struct sx_rails *rails, const char *label, const char *chip, const char *place)
+static struct sx_rail *rails_add(struct sx_rails *rails, const char *label, const char *chip,
+				 const char *place)
 {
 	struct sx_rail *r;
 
@@ -96,7 +97,7 @@ static void find_ina3221(struct sx_rails *rails, const char *folder, const char 
 
 		sx_file_path(path, "%s/in%d_label", folder, i);
 		sx_file_text(path, label, sizeof(label));
-		r = add(rails, label, "ina3221", place);
+		r = rails_add(rails, label, "ina3221", place);
 		if (!r)
 			continue;
 		sx_file_path(r->volts, "%s/in%d_input", folder, i);
@@ -114,7 +115,7 @@ static void find_ina3221x(struct sx_rails *rails, const char *folder, const char
 
 		sx_file_path(path, "%s/rail_name_%d", folder, i);
 		sx_file_text(path, label, sizeof(label));
-		r = add(rails, label, "ina3221x", place);
+		r = rails_add(rails, label, "ina3221x", place);
 		if (r)
 			sx_file_path(r->power, "%s/in_power%d_input", folder, i);
 	}
@@ -131,7 +132,7 @@ static void find_single(struct sx_rails *rails, const char *folder, const char *
 		sx_file_path(path, "%s/%s", folder, names[i]);
 		sx_file_text(path, label, sizeof(label));
 	}
-	r = add(rails, label, chip, place);
+	r = rails_add(rails, label, chip, place);
 	if (!r)
 		return;
 	r->power_per_watt = 1000000;

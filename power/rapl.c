@@ -80,7 +80,7 @@ static void rapl_close(struct sx_power_sensor *sensor)
 
 static const struct sx_power_kind kind = {.read = rapl_read, .close = rapl_close};
 
-static bool add(struct rapl *s, const char *folder)
+static bool rapl_add(struct rapl *s, const char *folder)
 {
 	struct zone *z = &s->zone[s->count];
 	char path[SX_FILE_PATH_BYTES], why[16];
@@ -105,9 +105,9 @@ static void look_at(struct rapl *s, const char *root, const char *folder_name)
 	    !sx_file_path(path, "%s/name", folder) || sx_file_text(path, name, sizeof(name)) < 0)
 		return;
 	if (!part && strncmp(name, "package", strlen("package")) == 0)
-		s->packages += add(s, folder);
+		s->packages += rapl_add(s, folder);
 	else if (part && strcmp(name, "dram") == 0)
-		s->memories += add(s, folder);
+		s->memories += rapl_add(s, folder);
 }
 
 int sx_rapl_open(struct sx_power_sensor **ret, const struct sx_power_params *p, char *why, size_t why_bytes)

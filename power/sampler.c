@@ -167,7 +167,7 @@ static bool wait_until(struct sx_sampler *s, int64_t ns)
 	return quit;
 }
 
-static void *run(void *arg)
+static void *sampler_run(void *arg)
 {
 	struct sx_sampler *s = arg;
 	int64_t due = sx_now_ns(), now;
@@ -189,7 +189,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-static void finish(struct sx_sampler *s)
+static void sampler_finish(struct sx_sampler *s)
 {
 	pthread_cond_destroy(&s->wake);
 	pthread_mutex_destroy(&s->lock);
@@ -217,9 +217,9 @@ int sx_sampler_start(struct sx_sampler **ret, const struct sx_power_params *p,
 	sx_meter_init(&s->meter, p->interval_ms * INT64_C(1000000));
 	pthread_mutex_init(&s->lock, NULL);
 	sx_cond_init(&s->wake);
-	r = sx_thread_start(&s->thread, run, s);
+	r = sx_thread_start(&s->thread, sampler_run, s);
 	if (r < 0) {
-		finish(s);
+		sampler_finish(s);
 		return r;
 	}
 	*ret = s;
@@ -239,7 +239,7 @@ void sx_sampler_stop(struct sx_sampler *s)
 	clock_gettime(CLOCK_REALTIME, &by);
 	by.tv_sec += STOP_NS / SX_NS_PER_S;
 	if (pthread_timedjoin_np(s->thread, NULL, &by) == 0)
-		finish(s);
+		sampler_finish(s);
 }
 
 void sx_sampler_look(struct sx_sampler *s, int64_t now_ns, struct sx_sampler_look *ret)

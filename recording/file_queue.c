@@ -62,7 +62,7 @@ static void took(struct sx_file_queue *q, size_t bytes)
 		q->begin = 0; /* stays in the same pages while the disk keeps up */
 }
 
-static void *run(void *user)
+static void *queue_run(void *user)
 {
 	struct sx_file_queue *q = user;
 
@@ -111,7 +111,7 @@ int sx_file_queue_create(struct sx_file_queue **ret, int fd, size_t room, const 
 	memset(q->memory, 1, room); /* taken now, not while the disk is slow; 0 would become calloc() */
 	pthread_mutex_init(&q->lock, NULL);
 	sx_cond_init(&q->changed);
-	r = sx_thread_start(&q->thread, run, q);
+	r = sx_thread_start(&q->thread, queue_run, q);
 	if (r < 0) {
 		free(q->memory);
 		free(q);

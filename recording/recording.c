@@ -146,7 +146,7 @@ static const void *take_struct(void *to, size_t bytes, const struct sx_record_he
 }
 
 /* 1: there is something to give out; 0: pass over it; negative: why it is no whole record. */
-static int take(struct sx_recording *r, const struct sx_record_head *h, struct sx_record *record)
+static int recording_take(struct sx_recording *r, const struct sx_record_head *h, struct sx_record *record)
 {
 	int e;
 
@@ -214,7 +214,7 @@ static int tell_cut(struct sx_recording *r)
  * One step: 1 there is a record, which lies whole in the window; 0 passed over something; -ENODATA the end. Beginning
  * with a bad record every place is tried, so that none that is whole is lost, whatever a damaged length says.
  */
-static int step(struct sx_recording *r, struct sx_record *record)
+static int recording_step(struct sx_recording *r, struct sx_record *record)
 {
 	int64_t have = need(r, sizeof(struct sx_record_head));
 	size_t bytes;
@@ -244,7 +244,7 @@ static int step(struct sx_recording *r, struct sx_record *record)
 	}
 	if (r->bad_bytes) /* first say what was before it; then here again */
 		return tell_damage(r, record);
-	e = take(r, head_here(r), record);
+	e = recording_take(r, head_here(r), record);
 	if (e == -EBADMSG || e == -EPROTONOSUPPORT)
 		damaged(r,
 			e == -EBADMSG ? "a frame contradicts itself" : "a frame is of another major version",
@@ -259,14 +259,14 @@ int sx_recording_next(struct sx_recording *r, struct sx_record *record)
 	int e;
 
 	do
-		e = step(r, record);
+		e = recording_step(r, record);
 	while (e == 0);
 	return e == -ENODATA ? tell_cut(r) : e;
 }
 
 /* ---- opening ---- */
 
-static int refuse(int error, const char *path, const char *what, char *why, size_t why_bytes)
+static int recording_refuse(int error, const char *path, const char *what, char *why, size_t why_bytes)
 {
 	return sx_why(error, why, why_bytes, "%s %s", strcmp(path, "-") == 0 ? "standard input" : path, what);
 }
@@ -300,14 +300,14 @@ static int take_header(struct sx_recording *r, const char *path, char *why, size
 	if (have < 0)
 		return sx_why((int)have, why, why_bytes, "cannot read %s: %s", path, strerror((int)-have));
 	if (have == 0)
-		return refuse(-ENODATA, path, "is empty: not a recording", why, why_bytes);
+		return recording_refuse(-ENODATA, path, "is empty: not a recording", why, why_bytes);
 	memcpy(h, r->window, have < (int64_t)sizeof(*h) ? (size_t)have : sizeof(*h));
 	if (have < 8 || h->magic != SX_RECORDING_MAGIC)
-		return refuse(-EBADMSG, path, "is not a recording of stixelctl", why, why_bytes);
+		return recording_refuse(-EBADMSG, path, "is not a recording of stixelctl", why, why_bytes);
 	if (have < (int64_t)sizeof(*h))
-		return refuse(-EBADMSG, path,
-			      "ends within the header of the recording: there is no frame in it", why,
-			      why_bytes);
+		return recording_refuse(-EBADMSG, path,
+					"ends within the header of the recording: there is no frame in it",
+					why, why_bytes);
 	if (h->major != SX_RECORDING_MAJOR)
 		return sx_why(-EPROTONOSUPPORT, why, why_bytes,
 			      "%s is a recording of version %u.%u, this program reads version %u", path,

@@ -14,7 +14,7 @@
 #include "ipc/crc32c.h"
 #include "recording/recording_codec.h"
 
-static int put(struct sx_recording_writer *w, const void *data, size_t bytes)
+static int recording_put(struct sx_recording_writer *w, const void *data, size_t bytes)
 {
 	if (w->error == 0 && bytes)
 		w->error = w->sink(w->user, data, bytes);
@@ -29,9 +29,9 @@ static int put_record(struct sx_recording_writer *w, struct sx_record_head *h, c
 	h->magic = SX_RECORD_MAGIC;
 	h->content_crc = sx_crc32c(0, content, h->bytes);
 	h->head_crc = sx_crc32c(0, h, offsetof(struct sx_record_head, head_crc));
-	put(w, h, sizeof(*h));
-	put(w, content, h->bytes);
-	if (put(w, zeros, padding) == 0)
+	recording_put(w, h, sizeof(*h));
+	recording_put(w, content, h->bytes);
+	if (recording_put(w, zeros, padding) == 0)
 		w->offset += sizeof(*h) + h->bytes + padding;
 	return w->error;
 }
@@ -73,7 +73,7 @@ int sx_recording_begin(struct sx_recording_writer *w, sx_recording_sink_fn *sink
 	snprintf(h.instance, sizeof(h.instance), "%s", instance);
 	snprintf(h.recorder, sizeof(h.recorder), "%s", SX_VERSION);
 	h.checksum = sx_crc32c(0, &h, sizeof(h));
-	if (put(w, &h, sizeof(h)) == 0)
+	if (recording_put(w, &h, sizeof(h)) == 0)
 		w->offset = sizeof(h);
 	return w->error;
 }

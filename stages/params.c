@@ -20,7 +20,8 @@ struct reason {
 	size_t bytes;
 };
 
-__attribute__((format(printf, 2, 3))) static int refuse(const struct reason *r, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int params_refuse(const struct reason *r, const char *format,
+							       ...)
 {
 	va_list args;
 
@@ -92,12 +93,13 @@ static int check_fastdt(const struct sx_stereo_params *p, const struct reason *r
 	double gain, sum;
 
 	if (!(p->fastdt_sigma_space > 0 && p->fastdt_sigma_range > 0))
-		return refuse(r, "stereo.sigma_space = %g and stereo.sigma_range = %g: must be positive",
-			      p->fastdt_sigma_space, p->fastdt_sigma_range);
+		return params_refuse(r,
+				     "stereo.sigma_space = %g and stereo.sigma_range = %g: must be positive",
+				     p->fastdt_sigma_space, p->fastdt_sigma_range);
 	gain = 1 / (1 - exp(-1 / p->fastdt_sigma_space));
 	sum = sx_cost_max(p->cost) * gain * gain * gain * gain;
 	if (!(sum <= UINT16_MAX))
-		return refuse(
+		return params_refuse(
 			r,
 			"stereo.sigma_space = %g: sums of the largest matching cost %d would reach %.0f, "
 			"and must not exceed %d",
@@ -108,9 +110,9 @@ static int check_fastdt(const struct sx_stereo_params *p, const struct reason *r
 static int check_aggregation(const struct sx_stereo_params *p, const struct reason *r)
 {
 	if (p->cost == SX_COST_ZNCC && (p->zncc_window < 3 || p->zncc_window > 15 || p->zncc_window % 2 == 0))
-		return refuse(r, "stereo.window = %d: must be odd, from 3 to 15", p->zncc_window);
+		return params_refuse(r, "stereo.window = %d: must be odd, from 3 to 15", p->zncc_window);
 	if (p->p2_edge < 0 || p->p2_edge > 255)
-		return refuse(r, "stereo.p2_edge = %d: must be from 0 to 255", p->p2_edge);
+		return params_refuse(r, "stereo.p2_edge = %d: must be from 0 to 255", p->p2_edge);
 	if (p->aggregation == SX_AGGREGATION_FASTDT)
 		return check_fastdt(p, r);
 	return 0;
@@ -123,34 +125,38 @@ static int check_stereo(const struct sx_stereo_params *asked, const struct reaso
 
 	sx_stereo_resolve(p);
 	if (p->disparities < 32 || p->disparities > 256 || p->disparities % 32)
-		return refuse(r, "stereo.disparities = %d: must be a multiple of 32 from 32 to 256",
-			      p->disparities);
+		return params_refuse(r, "stereo.disparities = %d: must be a multiple of 32 from 32 to 256",
+				     p->disparities);
 	if (p->min_disparity < -128 || p->min_disparity > 128)
-		return refuse(r, "stereo.min_disparity = %d: must be from -128 to 128", p->min_disparity);
+		return params_refuse(r, "stereo.min_disparity = %d: must be from -128 to 128",
+				     p->min_disparity);
 	if (p->paths != 2 && p->paths != 4 && p->paths != 8)
-		return refuse(r, "stereo.paths = %d: must be 2, 4 or 8", p->paths);
+		return params_refuse(r, "stereo.paths = %d: must be 2, 4 or 8", p->paths);
 	if (p->p1 < 1 || p->p2 < p->p1)
-		return refuse(r, "stereo.p1 = %d and stereo.p2 = %d: p1 must be at least 1 and at most p2",
-			      p->p1, p->p2);
+		return params_refuse(
+			r, "stereo.p1 = %d and stereo.p2 = %d: p1 must be at least 1 and at most p2", p->p1,
+			p->p2);
 	/* Each on its own first: the sum of two large ones would overflow. */
 	if (p->p1 > COST_LIMIT || p->p2 > COST_LIMIT || largest + p->p1 + p->p2 > COST_LIMIT)
-		return refuse(
+		return params_refuse(
 			r,
 			"stereo.p1 = %d and stereo.p2 = %d: with the largest matching cost %d their sum "
 			"must not exceed %d",
 			p->p1, p->p2, largest, COST_LIMIT);
 	if (p->uniqueness < 1 || p->uniqueness > 100)
-		return refuse(r, "stereo.uniqueness = %d: must be from 1 to 100 percent", p->uniqueness);
+		return params_refuse(r, "stereo.uniqueness = %d: must be from 1 to 100 percent",
+				     p->uniqueness);
 	return check_aggregation(p, r);
 }
 
 static int check_filters(const struct sx_filter_params *p, const struct reason *r)
 {
 	if (p->left_right < -1)
-		return refuse(r, "filters.left_right = %d: must be -1 (no check) or a tolerance in pixels",
-			      p->left_right);
+		return params_refuse(
+			r, "filters.left_right = %d: must be -1 (no check) or a tolerance in pixels",
+			p->left_right);
 	if (p->speckle_size < 0 || p->speckle_range < 0)
-		return refuse(
+		return params_refuse(
 			r, "filters.speckle_size = %d and filters.speckle_range = %d: must not be negative",
 			p->speckle_size, p->speckle_range);
 	return 0;
@@ -160,12 +166,13 @@ static int check_filters(const struct sx_filter_params *p, const struct reason *
 static int check_camera(const struct sx_camera *c, const struct reason *r)
 {
 	if (!isfinite(c->cx) || !isfinite(c->cy) || !(fabs(c->pitch_deg) < 90))
-		return refuse(r, "camera.cx = %g, cy = %g, pitch_deg = %g: must be numbers, pitch below 90",
-			      c->cx, c->cy, c->pitch_deg);
+		return params_refuse(
+			r, "camera.cx = %g, cy = %g, pitch_deg = %g: must be numbers, pitch below 90", c->cx,
+			c->cy, c->pitch_deg);
 	if (c->fx == 0 && c->fy == 0 && c->baseline_m == 0)
 		return 0;
 	if (!(c->fx > 0 && c->fy > 0 && c->baseline_m > 0 && c->height_m > 0))
-		return refuse(
+		return params_refuse(
 			r,
 			"camera.fx = %g, fy = %g, baseline_m = %g, height_m = %g: must all be positive, "
 			"or fx, fy and baseline_m all 0 for no camera model",
@@ -178,14 +185,15 @@ static int check_road(const struct sx_params *p, const struct reason *r)
 	const struct sx_road_params *road = &p->road;
 
 	if (road->mode == SX_ROAD_CALIBRATED && !(p->camera.fx > 0))
-		return refuse(r, "road.mode = calibrated needs a camera model, and camera.fx is %g",
-			      p->camera.fx);
+		return params_refuse(r, "road.mode = calibrated needs a camera model, and camera.fx is %g",
+				     p->camera.fx);
 	if (road->threshold < 1 || road->threshold > 100 || road->top < 0 || road->top > 90)
-		return refuse(r, "road.threshold = %d, road.top = %d: must be 1..100 and 0..90 percent",
-			      road->threshold, road->top);
+		return params_refuse(r,
+				     "road.threshold = %d, road.top = %d: must be 1..100 and 0..90 percent",
+				     road->threshold, road->top);
 	if (!(road->min_height_m < road->max_height_m))
-		return refuse(r, "road.min_height_m = %g must be below road.max_height_m = %g",
-			      road->min_height_m, road->max_height_m);
+		return params_refuse(r, "road.min_height_m = %g must be below road.max_height_m = %g",
+				     road->min_height_m, road->max_height_m);
 	return 0;
 }
 
@@ -194,14 +202,15 @@ static int check_probabilities(const struct sx_stixel_params *p, const struct re
 	double sum = p->p_invalid_ground + p->p_invalid_object + p->p_invalid_sky;
 
 	if (!(fabs(sum - 1) <= 1e-6))
-		return refuse(
+		return params_refuse(
 			r,
 			"stixels.p_invalid_ground = %g, p_invalid_object = %g, p_invalid_sky = %g: must "
 			"sum up to 1, not %g",
 			p->p_invalid_ground, p->p_invalid_object, p->p_invalid_sky, sum);
 	if (!(p->p_gravity + p->p_below_ground < 1))
-		return refuse(r, "stixels.p_gravity = %g and p_below_ground = %g: must sum up to less than 1",
-			      p->p_gravity, p->p_below_ground);
+		return params_refuse(
+			r, "stixels.p_gravity = %g and p_below_ground = %g: must sum up to less than 1",
+			p->p_gravity, p->p_below_ground);
 	return 0;
 }
 
@@ -212,35 +221,37 @@ static int check_slanted(const struct sx_params *p, const struct reason *r)
 	const double weights[] = {s->cut, s->gravity, s->order, s->gap, s->hole, s->semantic, s->sky_outlier};
 
 	if (p->stixels.cell_height < 0 || p->stixels.cell_height > 32)
-		return refuse(r, "stixels.cell_height = %d: must be from 1 to 32, or 0 for that of the width",
-			      p->stixels.cell_height);
+		return params_refuse(
+			r, "stixels.cell_height = %d: must be from 1 to 32, or 0 for that of the width",
+			p->stixels.cell_height);
 	if (!(s->sigma_ground_px >= 0.01 && s->sigma_object_px >= 0.01 && s->sigma_sky_px >= 0.01))
-		return refuse(r,
-			      "stixels.slanted_sigma_ground_px = %g, slanted_sigma_object_px = %g, "
-			      "slanted_sigma_sky_px = %g: must be at least 0.01",
-			      s->sigma_ground_px, s->sigma_object_px, s->sigma_sky_px);
+		return params_refuse(r,
+				     "stixels.slanted_sigma_ground_px = %g, slanted_sigma_object_px = %g, "
+				     "slanted_sigma_sky_px = %g: must be at least 0.01",
+				     s->sigma_ground_px, s->sigma_object_px, s->sigma_sky_px);
 	if (!(s->offset_px >= s->sigma_ground_px / 16))
-		return refuse(r,
-			      "stixels.slanted_offset_px = %g: must be at least a sixteenth of "
-			      "slanted_sigma_ground_px = %g",
-			      s->offset_px, s->sigma_ground_px);
+		return params_refuse(r,
+				     "stixels.slanted_offset_px = %g: must be at least a sixteenth of "
+				     "slanted_sigma_ground_px = %g",
+				     s->offset_px, s->sigma_ground_px);
 	if (!(s->confidence_full > 0 && s->confidence_full <= 1))
-		return refuse(r, "stixels.slanted_confidence_full = %g: must be above 0 and at most 1",
-			      s->confidence_full);
+		return params_refuse(r, "stixels.slanted_confidence_full = %g: must be above 0 and at most 1",
+				     s->confidence_full);
 	if (!(s->roughness >= 0 && s->roughness <= 1))
-		return refuse(r, "stixels.slanted_roughness = %g: must be from 0 to 1", s->roughness);
+		return params_refuse(r, "stixels.slanted_roughness = %g: must be from 0 to 1", s->roughness);
 	if (!(s->slope_px > 0))
-		return refuse(r, "stixels.slanted_slope_px = %g: must be positive", s->slope_px);
+		return params_refuse(r, "stixels.slanted_slope_px = %g: must be positive", s->slope_px);
 	for (size_t i = 0; i < sizeof(weights) / sizeof(*weights); i++)
 		if (!(weights[i] >= 0 && weights[i] <= 1000))
-			return refuse(r,
-				      "stixels.slanted_cut = %g, slanted_gravity = %g, slanted_order = %g, "
-				      "slanted_gap = %g, slanted_hole = %g, slanted_semantic = %g, "
-				      "slanted_sky_outlier = %g: must be from 0 to 1000",
-				      s->cut, s->gravity, s->order, s->gap, s->hole, s->semantic,
-				      s->sky_outlier);
+			return params_refuse(
+				r,
+				"stixels.slanted_cut = %g, slanted_gravity = %g, slanted_order = %g, "
+				"slanted_gap = %g, slanted_hole = %g, slanted_semantic = %g, "
+				"slanted_sky_outlier = %g: must be from 0 to 1000",
+				s->cut, s->gravity, s->order, s->gap, s->hole, s->semantic, s->sky_outlier);
 	if (s->above < 0 || s->above > 100)
-		return refuse(r, "stixels.slanted_above = %d: must be from 0 to 100 percent", s->above);
+		return params_refuse(r, "stixels.slanted_above = %d: must be from 0 to 100 percent",
+				     s->above);
 	return 0;
 }
 
@@ -248,11 +259,12 @@ static int check_slanted(const struct sx_params *p, const struct reason *r)
 static int check_semantics(const struct sx_semantic_params *s, const struct reason *r)
 {
 	if (s->classes < 0 || s->classes > SX_CLASSES_MAX)
-		return refuse(r, "%d semantic classes: must be at most %d", s->classes, SX_CLASSES_MAX);
+		return params_refuse(r, "%d semantic classes: must be at most %d", s->classes,
+				     SX_CLASSES_MAX);
 	for (int k = 0; k < s->classes; k++)
 		if (s->kind[k] > 2)
-			return refuse(r, "semantic class %d: its kind %d is not ground, object or sky", k,
-				      s->kind[k]);
+			return params_refuse(r, "semantic class %d: its kind %d is not ground, object or sky",
+					     k, s->kind[k]);
 	return 0;
 }
 
@@ -262,17 +274,19 @@ static int check_stixels(const struct sx_params *p, int width, const struct reas
 	int e;
 
 	if (s->width < 1 || s->width > 32 || s->width > width)
-		return refuse(r, "stixels.width = %d: must be from 1 to 32 and at most the image width %d",
-			      s->width, width);
+		return params_refuse(
+			r, "stixels.width = %d: must be from 1 to 32 and at most the image width %d",
+			s->width, width);
 	if (!(s->sigma_object_px > 0 && s->sigma_ground_px > 0 && s->sigma_sky_px > 0))
-		return refuse(r,
-			      "stixels.sigma_object_px = %g, sigma_ground_px = %g, sigma_sky_px = %g: must "
-			      "be positive",
-			      s->sigma_object_px, s->sigma_ground_px, s->sigma_sky_px);
+		return params_refuse(
+			r,
+			"stixels.sigma_object_px = %g, sigma_ground_px = %g, sigma_sky_px = %g: must "
+			"be positive",
+			s->sigma_object_px, s->sigma_ground_px, s->sigma_sky_px);
 	if (!(2 * s->epsilon_px <= p->stereo.disparities))
-		return refuse(r,
-			      "stixels.epsilon_px = %g: twice that must not exceed stereo.disparities = %d",
-			      s->epsilon_px, p->stereo.disparities);
+		return params_refuse(
+			r, "stixels.epsilon_px = %g: twice that must not exceed stereo.disparities = %d",
+			s->epsilon_px, p->stereo.disparities);
 	if (sx_is_slanted(s) &&
 	    ((e = check_slanted(p, r)) < 0 || (e = check_semantics(&p->semantics, r)) < 0))
 		return e;
@@ -285,7 +299,7 @@ int sx_params_check(const struct sx_params *p, int width, int height, char *why,
 	int e;
 
 	if (width < 32 || width > 4096 || height < 32 || height > 2160)
-		return refuse(&r, "image size %dx%d: must be from 32x32 to 4096x2160", width, height);
+		return params_refuse(&r, "image size %dx%d: must be from 32x32 to 4096x2160", width, height);
 	if ((e = check_stereo(&p->stereo, &r)) < 0 || (e = check_filters(&p->filters, &r)) < 0 ||
 	    (e = check_camera(&p->camera, &r)) < 0 || (e = check_road(p, &r)) < 0)
 		return e;

@@ -268,8 +268,8 @@ static void copy_map(const struct sx_image *from, const struct sx_image *to)
 	memcpy(to->data, from->data, from->pitch * (size_t)from->height); /* taps of one shape */
 }
 
-static void match(struct sx_context *x, const struct sx_pair *pair, sx_images_read_fn *images_read,
-		  void *user, int64_t *t)
+static void reference_match(struct sx_context *x, const struct sx_pair *pair, sx_images_read_fn *images_read,
+			    void *user, int64_t *t)
 {
 	const struct sx_stereo_params *p = &x->config.params.stereo;
 	struct sx_image *tap = x->taps;
@@ -299,7 +299,7 @@ static void match(struct sx_context *x, const struct sx_pair *pair, sx_images_re
 	book(x, SX_STAGE_WINNER, t);
 }
 
-static void filter(struct sx_context *x, int64_t *t)
+static void reference_filter(struct sx_context *x, int64_t *t)
 {
 	const struct sx_filter_params *f = &x->config.params.filters;
 	struct sx_image *tap = x->taps;
@@ -359,8 +359,8 @@ static int reference_submit(struct sx_context *x, const struct sx_pair *pair, co
 	if (sx_context_check_pair(&x->config, pair) < 0)
 		return -EINVAL;
 	x->result.started_ns = t;
-	match(x, pair, images_read, user, &t);
-	filter(x, &t);
+	reference_match(x, pair, images_read, user, &t);
+	reference_filter(x, &t);
 	segment(x, pair, previous, &t);
 	x->result.finished_ns = t;
 	x->busy = true;

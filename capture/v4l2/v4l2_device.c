@@ -15,7 +15,7 @@
 
 #include "capture/v4l2/v4l2_io.h"
 
-static int fail(const struct sx_v4l2_device *d, int r, const char *what, char *why, size_t why_bytes)
+static int device_fail(const struct sx_v4l2_device *d, int r, const char *what, char *why, size_t why_bytes)
 {
 	snprintf(why, why_bytes, "%s: %s: %s", d->path, what, strerror(-r));
 	return r == -EINVAL ? -EIO : r; /* the request was right: the driver fails */
@@ -37,7 +37,7 @@ static int look_at_capabilities(struct sx_v4l2_device *d, char *why, size_t why_
 		return -EINVAL;
 	}
 	if (r < 0)
-		return fail(d, r, "VIDIOC_QUERYCAP", why, why_bytes);
+		return device_fail(d, r, "VIDIOC_QUERYCAP", why, why_bytes);
 	can = c.capabilities & V4L2_CAP_DEVICE_CAPS ? c.device_caps : c.capabilities;
 	if (!(can & (V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_VIDEO_CAPTURE_MPLANE)) ||
 	    !(can & V4L2_CAP_STREAMING)) {
@@ -233,7 +233,7 @@ int sx_v4l2_device_size(const struct sx_v4l2_device *d, int *width, int *height,
 	int r = sx_v4l2_ioctl(d->fd, VIDIOC_G_FMT, &f);
 
 	if (r < 0)
-		return fail(d, r, "VIDIOC_G_FMT", why, why_bytes);
+		return device_fail(d, r, "VIDIOC_G_FMT", why, why_bytes);
 	a = read_format(d, &f);
 	*width = a.width;
 	*height = a.height;
@@ -285,7 +285,7 @@ int sx_v4l2_device_set_format(struct sx_v4l2_device *d, const struct sx_v4l2_for
 	r = sx_v4l2_ioctl(d->fd, VIDIOC_S_FMT, &set);
 	if (r < 0) {
 		snprintf(what, sizeof(what), "%dx%d %s cannot be set", width, height, f->name);
-		return fail(d, r, what, why, why_bytes);
+		return device_fail(d, r, what, why, why_bytes);
 	}
 	a = read_format(d, &set);
 	return judge(d, f, width, height, &a, why, why_bytes);
@@ -317,7 +317,7 @@ int sx_v4l2_device_set_rate(struct sx_v4l2_device *d, double fps, char *why, siz
 		r = sx_v4l2_ioctl(d->fd, VIDIOC_S_PARM, &p);
 	}
 	if (r < 0)
-		return fail(d, r, "the rate cannot be set", why, why_bytes);
+		return device_fail(d, r, "the rate cannot be set", why, why_bytes);
 	d->fps = rate_of(&p.parm.capture.timeperframe);
 	return 0;
 }

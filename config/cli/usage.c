@@ -202,7 +202,7 @@ static const struct sx_usage_option *row_of(const struct table *t, int value)
 }
 
 /* The sentence about what getopt_long() refused. */
-static int refuse(const struct sx_usage *u, const struct table *t, int result, char **argv)
+static int usage_refuse(const struct sx_usage *u, const struct table *t, int result, char **argv)
 {
 	const struct sx_usage_option *o = optopt ? row_of(t, optopt) : NULL;
 
@@ -227,7 +227,7 @@ static int collect(const struct sx_usage *u, const struct table *t, int argc, ch
 		struct given *g = &given[*count];
 
 		if (c == '?' || c == ':')
-			return refuse(u, t, c, argv);
+			return usage_refuse(u, t, c, argv);
 		g->row = row_of(t, c);
 		g->text = optarg;
 		if (g->row->kind == SX_USAGE_TWO) {
@@ -314,8 +314,8 @@ static int check_operands(const struct sx_usage *u, const struct sx_usage_words 
 	return -1;
 }
 
-static int finish(const struct sx_usage *u, void *target, char **argv, int argc, const struct given *given,
-		  int count, struct sx_usage_words *ret)
+static int usage_finish(const struct sx_usage *u, void *target, char **argv, int argc,
+			const struct given *given, int count, struct sx_usage_words *ret)
 {
 	const struct sx_usage_command *command = u->commands ? NULL : &u->own;
 	int code;
@@ -346,7 +346,7 @@ int sx_usage_parse(const struct sx_usage *u, void *target, int argc, char **argv
 	make_table(u, &t);
 	code = collect(u, &t, argc, argv, given, &count);
 	if (code < 0)
-		code = finish(u, target, argv, argc, given, count, ret);
+		code = usage_finish(u, target, argv, argc, given, count, ret);
 	free(given);
 	return code;
 }

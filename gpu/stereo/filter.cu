@@ -530,7 +530,7 @@ static struct sx_median_map map_of(const struct sx_image *src, const struct sx_i
 }
 
 template <int ROWS>
-static void launch(const struct sx_filter_cuda *s, struct filter_work w, cudaStream_t stream)
+static void filter_launch(const struct sx_filter_cuda *s, struct filter_work w, cudaStream_t stream)
 {
 	unsigned strips = (unsigned)(w.height + ROWS - 1) / ROWS, threads = (unsigned)s->threads;
 	size_t shared = (size_t)(ROWS * w.stride) * SHARED_PER_PIXEL;
@@ -565,8 +565,8 @@ cudaError_t sx_filter_cuda_run(const struct sx_filter_cuda *s, const struct sx_i
 	w.confidence = (uint8_t *)confidence->data;
 	w.confidence_pitch = confidence->pitch;
 	if (s->rows == 4)
-		launch<4>(s, w, stream);
+		filter_launch<4>(s, w, stream);
 	else
-		launch<2>(s, w, stream);
+		filter_launch<2>(s, w, stream);
 	return SX_LAUNCHED();
 }

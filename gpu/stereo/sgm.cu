@@ -320,7 +320,7 @@ static int lanes_of(int disparities)
 	return disparities <= 64 ? 4 : disparities == 256 ? 16 : 8;
 }
 
-static void launch(const struct sx_sgm_cuda *s, const struct aggregate *a, bool wide, cudaStream_t stream)
+static void sgm_launch(const struct sx_sgm_cuda *s, const struct aggregate *a, bool wide, cudaStream_t stream)
 {
 	switch (s->p.disparities) {
 	case 32:
@@ -436,7 +436,7 @@ cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image *
 	a.census.right_pitch = descriptors[1].pitch;
 	a.grey = (const uint8_t *)left->data;
 	a.grey_pitch = left->pitch;
-	launch(s, &a, descriptors[0].pixel == SX_PIXEL_U64, stream);
+	sgm_launch(s, &a, descriptors[0].pixel == SX_PIXEL_U64, stream);
 	return SX_LAUNCHED();
 }
 

@@ -209,7 +209,8 @@ static int stream_take(struct stixel_reader *r, bool next, uint64_t *missed)
 
 /* ---- interface ---- */
 
-static int take(struct stixel_reader *r, const struct stixel_frame **frame, bool next, uint64_t *missed)
+static int reader_take(struct stixel_reader *r, const struct stixel_frame **frame, bool next,
+		       uint64_t *missed)
 {
 	int e;
 
@@ -238,7 +239,7 @@ int stixel_latest(struct stixel_reader *r, const struct stixel_frame **frame)
 
 	if (!r || !frame)
 		return -EINVAL;
-	e = take(r, frame, false, &missed);
+	e = reader_take(r, frame, false, &missed);
 	r->count.skipped += missed;
 	return e;
 }
@@ -250,7 +251,7 @@ int stixel_next(struct stixel_reader *r, const struct stixel_frame **frame, uint
 
 	if (!r || !frame)
 		return -EINVAL;
-	e = take(r, frame, true, &missed);
+	e = reader_take(r, frame, true, &missed);
 	r->count.lost += missed;
 	if (lost)
 		*lost = missed;

@@ -47,8 +47,8 @@ static inline int16_t smaller(int16_t a, int16_t b)
 }
 
 /* L(p, .) from L(q, .). 16-bit lanes throughout, so that the compiler can take eight disparities at once. */
-static void step(const uint8_t *cost, const int16_t *before, int16_t *here, const struct sx_stereo_params *p,
-		 int16_t p2)
+static void sgm_step(const uint8_t *cost, const int16_t *before, int16_t *here,
+		     const struct sx_stereo_params *p, int16_t p2)
 {
 	int16_t p1 = (int16_t)p->p1, m = ABSENT;
 
@@ -62,13 +62,13 @@ static void step(const uint8_t *cost, const int16_t *before, int16_t *here, cons
 	}
 }
 
-static void start(const uint8_t *cost, int16_t *here, int disparities)
+static void sgm_start(const uint8_t *cost, int16_t *here, int disparities)
 {
 	for (int d = 0; d < disparities; d++)
 		here[d] = cost[d];
 }
 
-static void add(uint16_t *sum, const int16_t *here, int disparities, bool first)
+static void sgm_add(uint16_t *sum, const int16_t *here, int disparities, bool first)
 {
 	for (int d = 0; d < disparities; d++)
 		sum[d] = (uint16_t)(here[d] + (first ? 0 : sum[d]));
@@ -108,13 +108,14 @@ static void aggregate_pixel(struct sweep *s, int x, int y, uint16_t *sum)
 		int16_t *here = s->paths[i].row + (size_t)x * s->stride + 1;
 
 		if (qx < 0 || qx >= s->width || qy < 0 || qy >= s->height) {
-			start(cost, here, s->p->disparities);
+			sgm_start(cost, here, s->p->disparities);
 		} else {
 			const int16_t *row = steps[i].dy ? s->paths[i].previous_row : s->paths[i].row;
 
-			step(cost, row + (size_t)qx * s->stride + 1, here, s->p, p2_between(s, x, y, qx, qy));
+			sgm_step(cost, row + (size_t)qx * s->stride + 1, here, s->p,
+				 p2_between(s, x, y, qx, qy));
 		}
-		add(sum, here, s->p->disparities, s->sign > 0 && i == 0);
+		sgm_add(sum, here, s->p->disparities, s->sign > 0 && i == 0);
 	}
 }
 

@@ -29,7 +29,8 @@ struct sx_slanted {
 	bool scored;
 };
 
-static void load(struct sx_slanted *s, const uint16_t *d, const uint8_t *confidence, const uint8_t *scores)
+static void slanted_load(struct sx_slanted *s, const uint16_t *d, const uint8_t *confidence,
+			 const uint8_t *scores)
 {
 	const struct sx_slanted_tables *t = s->t;
 
@@ -74,7 +75,7 @@ struct rows {
 };
 
 /* Adds row v, or with sign -1 takes it away. */
-static void add(const struct sx_slanted *s, struct rows *r, int v, int sign)
+static void slanted_add(const struct sx_slanted *s, struct rows *r, int v, int sign)
 {
 	const int32_t d = s->d[v];
 
@@ -89,7 +90,7 @@ static struct rows rows_of(const struct sx_slanted *s, int v_bottom, int v_top)
 	struct rows r = {.v_bottom = v_bottom, .v_top = v_top, .origin = s->origin[v_top]};
 
 	for (int v = v_bottom; v <= v_top; v++)
-		add(s, &r, v, 1);
+		slanted_add(s, &r, v, 1);
 	return r;
 }
 
@@ -139,8 +140,8 @@ static float ground_at(const struct sx_slanted *s, const struct sx_slanted_plane
 	return (float)s->frame.row[v].ground_q4 + (p->a + p->b * (float)(v - origin));
 }
 
-static struct sx_slanted_step step(const struct sx_slanted *s, const struct rows *r, int kind,
-				   const struct sx_slanted_plane *p)
+static struct sx_slanted_step slanted_step_of(const struct sx_slanted *s, const struct rows *r, int kind,
+					      const struct sx_slanted_plane *p)
 {
 	const struct sx_slanted_model *m = &s->t->model;
 	const struct sx_slanted_below *b = &s->below[r->v_bottom - 1];
@@ -170,7 +171,7 @@ static void consider(struct sx_slanted *s, const struct rows *r, int kind)
 	float cost;
 
 	if (r->v_bottom > 0)
-		on = step(s, r, kind, &p);
+		on = slanted_step_of(s, r, kind, &p);
 	cost = sx_slanted_energy(m, p.fit, score_of(s, kind, r->v_bottom, r->v_top, &label), on.cost);
 	if (!(cost < b->cost[kind]))
 		return;
@@ -195,7 +196,7 @@ static void recurrence(struct sx_slanted *s)
 					consider(s, &r, kind);
 			if (r.v_bottom == v_top)
 				break;
-			add(s, &r, r.v_bottom++, -1);
+			slanted_add(s, &r, r.v_bottom++, -1);
 		}
 	}
 }
@@ -289,8 +290,8 @@ void sx_slanted_run(struct sx_slanted *s, const struct sx_road *road, const stru
 	for (int u = 0; u < columns->height; u++) {
 		int n;
 
-		load(s, sx_image_row(columns, u), confidence ? sx_image_row(confidence, u) : NULL,
-		     scores ? sx_image_row(scores, u) : NULL);
+		slanted_load(s, sx_image_row(columns, u), confidence ? sx_image_row(confidence, u) : NULL,
+			     scores ? sx_image_row(scores, u) : NULL);
 		recurrence(s);
 		n = back_track(s, &out->total[u]);
 		out->count[u] = (uint16_t)sx_slanted_publish(s->t, &s->frame, s->scored, s->list, n,

@@ -53,7 +53,7 @@ static void span(char *text, size_t bytes, double seconds)
 		snprintf(text, bytes, "%ld:%02ld", t / 60, t % 60);
 }
 
-static void describe(char *text, uint64_t done, double seconds)
+static void progress_describe(char *text, uint64_t done, double seconds)
 {
 	double rate = seconds > 0.0 ? (double)done / seconds : 0.0;
 	int decimals = rate < 10.0 ? 1 : 0;
@@ -77,6 +77,6 @@ void sx_progress_update(uint64_t done)
 		return;
 	if (work.total && done > work.total)
 		done = work.total;
-	describe(text, done, (double)(now_ns - work.began_ns) / 1e9);
+	progress_describe(text, done, (double)(now_ns - work.began_ns) / 1e9);
 	sx_status_line_show(&work.line, work.total ? (double)done / (double)work.total : -1.0, "%s", text);
 }

@@ -79,7 +79,7 @@ static struct sx_image part_of(const struct sx_image *rgb, int x, int width)
 	return part;
 }
 
-static int draw(const struct ctl *c, const struct stixel_frame *f, struct sx_image *rgb)
+static int snapshot_draw(const struct ctl *c, const struct stixel_frame *f, struct sx_image *rgb)
 {
 	const int width = (int)f->header->image_width, height = (int)f->header->image_height;
 	const int bird = c->bird ? sx_bird_width(height) : 0;
@@ -127,9 +127,10 @@ static int save_frame(const struct ctl *c, const struct stixel_frame *f)
 	if (c->bird && !(h->fx > 0.0 && h->baseline_m > 0.0))
 		return ctl_fail(CTL_NOTHING, "instance '%s' has no camera model, which --bird needs",
 				c->instance);
-	code = draw(c, f, &rgb) < 0 ? ctl_fail(EX_SOFTWARE, "cannot draw a frame of %" PRIu32 "x%" PRIu32,
-					       h->image_width, h->image_height)
-				    : save(c, &rgb);
+	code = snapshot_draw(c, f, &rgb) < 0
+		       ? ctl_fail(EX_SOFTWARE, "cannot draw a frame of %" PRIu32 "x%" PRIu32, h->image_width,
+				  h->image_height)
+		       : save(c, &rgb);
 	sx_image_finish(&rgb);
 	if (code)
 		return code;

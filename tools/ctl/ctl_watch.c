@@ -259,7 +259,7 @@ static int print_second(struct watch *w)
 	return fflush(stdout) == 0 ? 0 : -errno;
 }
 
-static int watch(struct watch *w)
+static int watch_run(struct watch *w)
 {
 	const struct stixel_frame *f;
 	int64_t next_ns = sx_now_ns();
@@ -291,7 +291,7 @@ int ctl_watch(const struct ctl *c)
 	r = stixel_open(&w.reader, c->instance, STIXEL_OPEN_FOLLOW);
 	if (r < 0)
 		return ctl_explain(c, r);
-	r = watch(&w);
+	r = watch_run(&w);
 	if (r == 0 && c->json)
 		print_json(&w, &w.all, "summary", sx_now_ns());
 	else if (r == 0)

@@ -184,7 +184,7 @@ static bool enough(const struct recorder *r)
 		sx_now_ns() - r->began_ns >= (int64_t)r->c->duration_ms * 1000000);
 }
 
-static void tell(struct recorder *r)
+static void record_tell(struct recorder *r)
 {
 	const struct sx_record_end *end = &r->writer.end;
 	double seconds = r->began_ns ? (double)(sx_now_ns() - r->began_ns) / 1e9 : 0.0;
@@ -231,7 +231,7 @@ static void tell_absence(struct recorder *r)
 }
 
 /* The reason for which it ended; 0: as it was told to. *reading: it was the instance, not the file. */
-static int run(struct recorder *r, bool *reading)
+static int record_run(struct recorder *r, bool *reading)
 {
 	int e = 1;
 
@@ -244,7 +244,7 @@ static int run(struct recorder *r, bool *reading)
 		else if (e == 0 || e == -EINTR)
 			e = 1;
 		*reading = e < 0 && !r->writer.error;
-		tell(r);
+		record_tell(r);
 	}
 	return e < 0 ? e : 0;
 }
@@ -263,7 +263,7 @@ static void tell_missing_images(const struct recorder *r)
 					   : "disparity");
 }
 
-static int finish(struct recorder *r, int error, bool reading)
+static int record_finish(struct recorder *r, int error, bool reading)
 {
 	const struct sx_record_end *end = &r->writer.end;
 	int file = end_file(r, reading ? 0 : error);
@@ -293,8 +293,8 @@ static int record(struct recorder *r)
 	if (e < 0)
 		return ctl_fail(EX_CANTCREAT, "cannot write %s: %s", file_of(r->c), strerror(-e));
 	sx_status_line_begin(&r->line, stderr);
-	e = run(r, &reading);
-	return finish(r, e, reading);
+	e = record_run(r, &reading);
+	return record_finish(r, e, reading);
 }
 
 int ctl_record(const struct ctl *c)

@@ -82,7 +82,7 @@ static void add_frame(struct summary *s, const struct stixel_frame_header *h)
 		life_of(s)->frames++;
 }
 
-static void add(struct summary *s, const struct sx_record *record)
+static void info_add(struct summary *s, const struct sx_record *record)
 {
 	switch (record->kind) {
 	case SX_RECORD_FRAME:
@@ -117,7 +117,7 @@ static int read_all(struct sx_recording *recording, struct summary *s)
 
 	sx_status_line_begin(&line, stderr);
 	while (!ctl_stopped && (r = sx_recording_next(recording, &record)) > 0) {
-		add(s, &record);
+		info_add(s, &record);
 		sx_status_line_show(
 			&line, state->total_bytes ? (double)state->offset / (double)state->total_bytes : -1.0,
 			"%" PRIu64 " frames", s->frames);

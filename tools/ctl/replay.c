@@ -259,7 +259,7 @@ static int publish(struct player *p, const struct stixel_frame *frame, char *why
 	return 0;
 }
 
-static void tell(struct player *p)
+static void replay_tell(struct player *p)
 {
 	const struct sx_recording_state *s = sx_recording_state(p->recording);
 	double share = -1.0;
@@ -322,7 +322,7 @@ static int play(struct player *p, char *why, size_t why_bytes)
 			r = publish(p, &record.frame, why, why_bytes);
 		else if (record.kind == SX_RECORD_DAMAGE)
 			say_damage(p, &record);
-		tell(p);
+		replay_tell(p);
 	}
 	return r;
 }

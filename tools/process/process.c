@@ -181,7 +181,7 @@ static void note_unread_scores(const struct process *p, const struct sx_settings
 			method == SX_STIXEL_DP ? "dp" : "rdp");
 }
 
-static int run(struct process *p, char **files, int count)
+static int process_run(struct process *p, char **files, int count)
 {
 	struct sx_settings settings = {0};
 	struct process_job *jobs = NULL;
@@ -228,7 +228,7 @@ int main(int argc, char **argv)
 	/* the pair at hand is finished, so that nothing half written stays behind; a second signal ends at once */
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	code = run(&p, words.operands, words.operand_count / 2);
+	code = process_run(&p, words.operands, words.operand_count / 2);
 	free(p.scores);
 	if (stop_signal)
 		raise(stop_signal);

@@ -17,9 +17,9 @@
 #include "tools/process/process_scores.h"
 #include "tools/common/progress.h"
 
-static int fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int pair_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static int fail(int code, const char *format, ...)
+static int pair_fail(int code, const char *format, ...)
 {
 	va_list args;
 
@@ -89,7 +89,7 @@ static int fit_context(struct process *p, const struct process_job *job, const s
 		return 0;
 	drop_context(p);
 	if (sx_settings_check_size(p->settings, left->width, left->height, why, sizeof(why)) < 0)
-		return fail(EX_DATAERR, "%s: %s", job->left, why);
+		return pair_fail(EX_DATAERR, "%s: %s", job->left, why);
 	p->config = (struct sx_context_config){.width = left->width,
 					       .height = left->height,
 					       .pixel = left->pixel,
@@ -103,9 +103,9 @@ static int fit_context(struct process *p, const struct process_job *job, const s
 	if (r == 0)
 		return 0;
 	if (r == -EINVAL)
-		return fail(EX_DATAERR, "%s: %s", job->left, why);
-	return fail(r == -EOPNOTSUPP ? EX_CONFIG : EX_SOFTWARE, "engine %s: %s", p->engine.backend->name,
-		    *why ? why : strerror(-r));
+		return pair_fail(EX_DATAERR, "%s: %s", job->left, why);
+	return pair_fail(r == -EOPNOTSUPP ? EX_CONFIG : EX_SOFTWARE, "engine %s: %s", p->engine.backend->name,
+			 *why ? why : strerror(-r));
 }
 
 static double density(const struct process *p)
@@ -160,11 +160,11 @@ static int compute(struct process *p, const struct process_job *job, const struc
 	if (r == 0)
 		r = p->engine.backend->wait(p->context, -1);
 	if (r < 0)
-		return fail(EX_SOFTWARE, "%s: engine %s failed: %s", job->left, p->engine.backend->name,
-			    sx_engine_failure(&p->engine, r));
+		return pair_fail(EX_SOFTWARE, "%s: engine %s failed: %s", job->left, p->engine.backend->name,
+				 sx_engine_failure(&p->engine, r));
 	r = process_write(p, job->name, why, sizeof(why));
 	if (r < 0)
-		return fail(EX_CANTCREAT, "%s", why);
+		return pair_fail(EX_CANTCREAT, "%s", why);
 	print_line(p, job);
 	return 0;
 }
@@ -178,16 +178,16 @@ int process_pair(struct process *p, const struct process_job *job)
 
 	if (sx_image_read(job->left, &left, why, sizeof(why)) < 0 ||
 	    sx_image_read(job->right, &right, why, sizeof(why)) < 0)
-		code = fail(EX_DATAERR, "%s", why);
+		code = pair_fail(EX_DATAERR, "%s", why);
 	else if (left.width != right.width || left.height != right.height)
-		code = fail(EX_DATAERR, "sizes differ: %s is %dx%d, %s is %dx%d", job->left, left.width,
-			    left.height, job->right, right.width, right.height);
+		code = pair_fail(EX_DATAERR, "sizes differ: %s is %dx%d, %s is %dx%d", job->left, left.width,
+				 left.height, job->right, right.width, right.height);
 	else if (left.pixel != right.pixel)
-		code = fail(EX_DATAERR, "formats differ: %s is %s, %s is %s", job->left,
-			    sx_pixel_name(left.pixel), job->right, sx_pixel_name(right.pixel));
+		code = pair_fail(EX_DATAERR, "formats differ: %s is %s, %s is %s", job->left,
+				 sx_pixel_name(left.pixel), job->right, sx_pixel_name(right.pixel));
 	else if (job->scores && process_scores_read(&scores, job->scores, p->classes.classes, left.width,
 						    left.height, why, sizeof(why)) < 0)
-		code = fail(EX_DATAERR, "%s", why);
+		code = pair_fail(EX_DATAERR, "%s", why);
 	else
 		code = compute(p, job, &left, &right, job->scores ? &scores.scores : NULL);
 	process_scores_finish(&scores);

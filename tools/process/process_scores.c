@@ -28,7 +28,7 @@ struct job {
 	size_t why_bytes;
 };
 
-__attribute__((format(printf, 2, 3))) static int refuse(const struct job *j, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int scores_refuse(const struct job *j, const char *format, ...)
 {
 	int n = snprintf(j->why, j->why_bytes, "%s: ", j->path);
 	va_list list;
@@ -42,12 +42,12 @@ __attribute__((format(printf, 2, 3))) static int refuse(const struct job *j, con
 
 static int no_memory(const struct job *j)
 {
-	refuse(j, "not enough memory");
+	scores_refuse(j, "not enough memory");
 	return -ENOMEM;
 }
 
 /* Sizes, and memory for them; rows without a gap. */
-static int take_memory(const struct job *j, struct process_scores *s, int width, int height)
+static int scores_take_memory(const struct job *j, struct process_scores *s, int width, int height)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes;
 	int scale = 1;
@@ -56,7 +56,7 @@ static int take_memory(const struct job *j, struct process_scores *s, int width,
 						(j->image_height + scale - 1) / scale != height))
 		scale++;
 	if (scale > SX_SCORES_SCALE_MAX)
-		return refuse(
+		return scores_refuse(
 			j,
 			"%dx%d scores for an image of %dx%d: its size divided by 1 to %d and rounded up "
 			"is expected",
@@ -86,7 +86,7 @@ static int read_labels(const struct job *j, struct process_scores *s)
 
 	if (r < 0)
 		return r;
-	r = take_memory(j, s, map.width, map.height);
+	r = scores_take_memory(j, s, map.width, map.height);
 	if (r < 0)
 		goto out;
 	memset(s->memory, 0, (size_t)j->classes * s->scores.plane_bytes);
@@ -98,7 +98,7 @@ static int read_labels(const struct job *j, struct process_scores *s)
 			if (row[x] < j->classes) {
 				to[row[x] * s->scores.plane_bytes + (size_t)x] = 255;
 			} else if (row[x] != UNKNOWN) {
-				r = refuse(
+				r = scores_refuse(
 					j,
 					"class %d at row %d, column %d, but semantics.classes has %d (0 to "
 					"%d; 255: unknown)",
@@ -131,19 +131,19 @@ static int read_header(const struct job *j, FILE *f, char header[NPY_HEADER_MAX 
 	uint32_t length;
 
 	if (fread(start, 10, 1, f) != 1)
-		return refuse(j, "cut short");
+		return scores_refuse(j, "cut short");
 	length = start[8] | (uint32_t)start[9] << 8;
 	if (start[6] >= 2) {
 		if (fread(start + 10, 2, 1, f) != 1)
-			return refuse(j, "cut short");
+			return scores_refuse(j, "cut short");
 		length |= (uint32_t)start[10] << 16 | (uint32_t)start[11] << 24;
 	}
 	if (start[6] < 1 || start[6] > 3 || length > NPY_HEADER_MAX)
-		return refuse(
+		return scores_refuse(
 			j, "a NumPy file of version %u with a header of %u bytes; 1 to 3 and %u can be read",
 			start[6], length, NPY_HEADER_MAX);
 	if (fread(header, 1, length, f) != length)
-		return refuse(j, "cut short");
+		return scores_refuse(j, "cut short");
 	header[length] = 0;
 	return 0;
 }
@@ -165,7 +165,8 @@ static int read_shape(const struct job *j, const char *text, long shape[3])
 	if (*at == ')')
 		return 0;
 other:
-	return refuse(j, "shape %.*s), expected (classes, rows, columns)", (int)strcspn(text, ")\n"), text);
+	return scores_refuse(j, "shape %.*s), expected (classes, rows, columns)", (int)strcspn(text, ")\n"),
+			     text);
 }
 
 static int check_npy(const struct job *j, const char *header, long shape[3])
@@ -175,21 +176,22 @@ static int check_npy(const struct job *j, const char *header, long shape[3])
 	int r;
 
 	if (!descr || !order || !size)
-		return refuse(j, "a NumPy file whose header cannot be read");
+		return scores_refuse(j, "a NumPy file whose header cannot be read");
 	if (strncmp(descr, "'|u1'", 5) != 0)
-		return refuse(j,
-			      "scores are of type %.*s, expected uint8 ('|u1'): np.rint(255 * "
-			      "p).astype(np.uint8) converts probabilities",
-			      (int)strcspn(descr, ",}\n"), descr);
+		return scores_refuse(j,
+				     "scores are of type %.*s, expected uint8 ('|u1'): np.rint(255 * "
+				     "p).astype(np.uint8) converts probabilities",
+				     (int)strcspn(descr, ",}\n"), descr);
 	if (strncmp(order, "False", 5) != 0)
-		return refuse(j, "is in Fortran order, expected C order: np.ascontiguousarray()");
+		return scores_refuse(j, "is in Fortran order, expected C order: np.ascontiguousarray()");
 	r = read_shape(j, size, shape);
 	if (r < 0)
 		return r;
 	if (shape[0] != j->classes)
-		return refuse(j, "has %ld classes, but semantics.classes has %d", shape[0], j->classes);
+		return scores_refuse(j, "has %ld classes, but semantics.classes has %d", shape[0],
+				     j->classes);
 	if (shape[1] > SX_IMAGE_FILE_HEIGHT_MAX || shape[2] > SX_IMAGE_FILE_WIDTH_MAX)
-		return refuse(j, "%ldx%ld scores are too many", shape[2], shape[1]);
+		return scores_refuse(j, "%ldx%ld scores are too many", shape[2], shape[1]);
 	return 0;
 }
 
@@ -207,13 +209,13 @@ static int read_npy(const struct job *j, FILE *f, struct process_scores *s)
 		r = check_npy(j, header, shape);
 	free(header);
 	if (r == 0)
-		r = take_memory(j, s, (int)shape[2], (int)shape[1]);
+		r = scores_take_memory(j, s, (int)shape[2], (int)shape[1]);
 	if (r < 0)
 		return r;
 	bytes = (size_t)j->classes * s->scores.plane_bytes;
 	if (fread(s->memory, 1, bytes, f) != bytes)
-		return refuse(j, "cut short");
-	return fgetc(f) == EOF ? 0 : refuse(j, "has bytes after the last score");
+		return scores_refuse(j, "cut short");
+	return fgetc(f) == EOF ? 0 : scores_refuse(j, "has bytes after the last score");
 }
 
 int process_scores_read(struct process_scores *ret, const char *path, int classes, int image_width,
@@ -237,7 +239,7 @@ int process_scores_read(struct process_scores *ret, const char *path, int classe
 	} else if (memcmp(start, "\x89PNG", 4) == 0) {
 		r = read_labels(&j, &s);
 	} else {
-		r = refuse(&j, "neither a NumPy file (.npy) of scores nor a PNG of class numbers");
+		r = scores_refuse(&j, "neither a NumPy file (.npy) of scores nor a PNG of class numbers");
 	}
 	fclose(f);
 	if (r < 0) {

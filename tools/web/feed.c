@@ -138,7 +138,7 @@ static uint32_t how_it_ended(const struct web_feed *feed)
 }
 
 /* Tells the viewers what is known of the publisher, if it is something else than before. */
-static void tell(struct web_feed *feed, struct stixel_reader *reader, int error)
+static void feed_tell(struct web_feed *feed, struct stixel_reader *reader, int error)
 {
 	struct stixel_status s = {0};
 	struct web_notice *n = &feed->notice;
@@ -213,7 +213,7 @@ static bool read_on(struct web_feed *feed, struct stixel_reader *reader)
 			ask_images(reader, wants);
 		asked = wants;
 		r = take_one(feed, reader, wants, due_ns);
-		tell(feed, reader, r < 0 ? r : 0);
+		feed_tell(feed, reader, r < 0 ? r : 0);
 		if (r < 0)
 			return true;
 		if (r > 0) /* from when it was due, so that the rate is kept; but nothing is made up for */
@@ -222,7 +222,7 @@ static bool read_on(struct web_feed *feed, struct stixel_reader *reader)
 	return false;
 }
 
-static void *run(void *arg)
+static void *feed_run(void *arg)
 {
 	struct web_feed *feed = arg;
 	struct web_feeds *all = feed->all;
@@ -237,7 +237,7 @@ static void *run(void *arg)
 		if (r == 0)
 			on = read_on(feed, reader);
 		else
-			tell(feed, NULL, r);
+			feed_tell(feed, NULL, r);
 		stixel_close(reader);
 		reader = NULL;
 		if (on) {
@@ -270,7 +270,7 @@ static struct web_feed *find_feed(struct web_feeds *f, const char *instance)
 }
 
 /* Under the lock. */
-static int start(struct web_feed *feed, const char *instance)
+static int feed_start(struct web_feed *feed, const char *instance)
 {
 	pthread_attr_t attributes;
 	pthread_t thread;
@@ -282,7 +282,7 @@ static int start(struct web_feed *feed, const char *instance)
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	r = pthread_create(&thread, &attributes, run, feed);
+	r = pthread_create(&thread, &attributes, feed_run, feed);
 	pthread_attr_destroy(&attributes);
 	if (r)
 		return -r;
@@ -304,7 +304,7 @@ int web_feed_join(struct web_feeds *f, struct web_viewer *v, const char *instanc
 	if (!feed || f->viewers >= WEB_VIEWERS || f->stopping)
 		r = -EBUSY;
 	else if (!feed->running)
-		r = start(feed, instance);
+		r = feed_start(feed, instance);
 	if (r == 0) {
 		v->feed = feed;
 		v->next = feed->viewers;

@@ -112,7 +112,7 @@ static int take_frame(struct stixel_reader *reader, const struct stixel_frame **
 	return got;
 }
 
-static int draw(const struct stixel_frame *f, struct sx_image *rgb)
+static int page_draw(const struct stixel_frame *f, struct sx_image *rgb)
 {
 	const struct stixel_frame_header *h = f->header;
 	struct stixel_image plane = {0};
@@ -151,7 +151,7 @@ static enum MHD_Result send_drawn(struct web_server *s, struct MHD_Connection *c
 	unsigned long bytes = 0;
 	enum MHD_Result done;
 
-	if (jpeg && draw(frame, &rgb) == 0 &&
+	if (jpeg && page_draw(frame, &rgb) == 0 &&
 	    tjCompress2(jpeg, rgb.data, rgb.width, (int)rgb.pitch, rgb.height, TJPF_RGB, &data, &bytes,
 			TJSAMP_444, s->quality, TJFLAG_FASTDCT) == 0)
 		done = web_reply(c, MHD_HTTP_OK, "image/jpeg", (const char *)data, bytes);

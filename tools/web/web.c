@@ -30,7 +30,7 @@ struct web_options {
 /* What it keeps of answers and connections is too much for a stack. */
 static struct web_server server;
 
-static int fail(int code, const char *text)
+static int web_fail(int code, const char *text)
 {
 	fprintf(stderr, SX_PROGRAM ": %s\n", text);
 	return code;
@@ -127,12 +127,12 @@ static int listen_all(struct web_options *o, int *fds)
 			continue;
 		while (i > 0)
 			close(fds[--i]);
-		return fail(EX_CANTCREAT, why);
+		return web_fail(EX_CANTCREAT, why);
 	}
 	return 0;
 }
 
-static void tell(const struct web_options *o)
+static void web_tell(const struct web_options *o)
 {
 	char text[80];
 
@@ -155,7 +155,7 @@ static void serve_until(const sigset_t *ends)
 		web_server_tick(&server);
 }
 
-static int run(struct web_options *o)
+static int web_run(struct web_options *o)
 {
 	int fds[WEB_ADDRESSES], code;
 	char why[256];
@@ -176,8 +176,8 @@ static int run(struct web_options *o)
 	server.hosts.addresses = o->addresses;
 	server.quality = o->quality;
 	if (web_server_start(&server, fds, o->addresses, why, sizeof(why)) < 0)
-		return fail(EX_OSERR, why);
-	tell(o);
+		return web_fail(EX_OSERR, why);
+	web_tell(o);
 	serve_until(&ends);
 	web_server_stop(&server);
 	return 0;
@@ -193,6 +193,6 @@ int main(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (!o.addresses && !take_listen(&o, DEFAULT_LISTEN, why, sizeof(why)))
-		return fail(EX_SOFTWARE, why);
-	return run(&o);
+		return web_fail(EX_SOFTWARE, why);
+	return web_run(&o);
 }

@@ -103,7 +103,7 @@ bool doctor_is_jetson(const struct doctor *d)
 	return access(doctor_path(d, "/etc/nv_tegra_release", path, sizeof(path)), F_OK) == 0;
 }
 
-static int finish(struct doctor *d)
+static int doctor_finish(struct doctor *d)
 {
 	const char *result = level_names[d->problems   ? DOCTOR_PROBLEM
 					 : d->warnings ? DOCTOR_WARNING
@@ -154,7 +154,7 @@ int ctl_doctor(const struct ctl *c)
 		checks[i](d);
 		fflush(stdout); /* the next one may take seconds */
 	}
-	code = finish(d);
+	code = doctor_finish(d);
 	json_decref(d->checks);
 	json_decref(d->status);
 	sx_settings_finish(&d->settings);

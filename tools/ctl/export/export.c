@@ -132,7 +132,7 @@ static int conclude(struct exporter *e)
 	return 0;
 }
 
-static int run(struct exporter *e)
+static int export_run(struct exporter *e)
 {
 	const char *instance = sx_recording_header(e->recording)->instance;
 	bool reading = false;
@@ -173,7 +173,7 @@ int ctl_export(const struct ctl *c)
 	if (r < 0)
 		return ctl_fail(EX_DATAERR, "%s", why);
 	r = sx_outfile_open(&e.file, c->operands[1]);
-	code = r < 0 ? cannot_write(&e, r) : run(&e);
+	code = r < 0 ? cannot_write(&e, r) : export_run(&e);
 	sx_outfile_abort(&e.file);
 	sx_mcap_destroy(e.mcap);
 	sx_messages_destroy(e.messages);

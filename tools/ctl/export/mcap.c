@@ -94,7 +94,7 @@ static void *grow(struct bytes *b, size_t more)
 	return b->at + b->count - more;
 }
 
-static void add(struct bytes *b, const void *data, size_t bytes)
+static void mcap_add(struct bytes *b, const void *data, size_t bytes)
 {
 	void *to = grow(b, bytes);
 
@@ -114,7 +114,7 @@ static void add_number(struct bytes *b, uint64_t n, int bytes)
 static void add_text(struct bytes *b, const char *text)
 {
 	add_number(b, strlen(text), 4);
-	add(b, text, strlen(text));
+	mcap_add(b, text, strlen(text));
 }
 
 /* A record begins: where its length will stand. */
@@ -135,7 +135,7 @@ static void end(struct bytes *b, size_t began)
 
 /* ---- the file ---- */
 
-static void put(struct sx_mcap *m, const void *data, size_t bytes)
+static void mcap_put(struct sx_mcap *m, const void *data, size_t bytes)
 {
 	if (m->error || !bytes)
 		return;
@@ -152,7 +152,7 @@ static void put_bytes(struct sx_mcap *m, struct bytes *b)
 	if (b->failed)
 		m->error = m->error ? m->error : -ENOMEM;
 	else
-		put(m, b->at, b->count);
+		mcap_put(m, b->at, b->count);
 	b->count = 0;
 }
 
@@ -164,7 +164,7 @@ static void add_schema(struct bytes *b, const struct schema *s, int id)
 	add_text(b, s->name);
 	add_text(b, s->encoding);
 	add_number(b, s->bytes, 4);
-	add(b, s->data, s->bytes);
+	mcap_add(b, s->data, s->bytes);
 	end(b, began);
 }
 
@@ -197,7 +197,7 @@ int sx_mcap_create(struct sx_mcap **ret, FILE *f, bool compress)
 		return -ENOMEM;
 	}
 #endif
-	put(m, magic, sizeof(magic));
+	mcap_put(m, magic, sizeof(magic));
 	began = begin(&b, HEADER);
 	add_text(&b, ""); /* profile */
 	add_text(&b, "stixelctl " SX_VERSION);
@@ -280,7 +280,7 @@ static int put_message_indexes(struct sx_mcap *m, uint64_t at[SX_MCAP_CHANNELS])
 		began = begin(&b, MESSAGE_INDEX);
 		add_number(&b, (uint64_t)i + 1, 2);
 		add_number(&b, index->count, 4);
-		add(&b, index->at, index->count);
+		mcap_add(&b, index->at, index->count);
 		end(&b, began);
 		b.failed |= index->failed;
 		put_bytes(m, &b);
@@ -309,7 +309,7 @@ static void put_chunk(struct sx_mcap *m)
 	add_number(&b, crc32_z(0, m->chunk.at, m->chunk.count), 4);
 	add_text(&b, compression(m));
 	add_number(&b, content->count, 8);
-	add(&b, content->at, content->count);
+	mcap_add(&b, content->at, content->count);
 	end(&b, began);
 	put_bytes(m, &b);
 	free(b.at);
@@ -360,7 +360,7 @@ int sx_mcap_message(struct sx_mcap *m, int channel, uint64_t log_ns, uint64_t pu
 	add_number(&m->chunk, c->sequence++, 4);
 	add_number(&m->chunk, log_ns, 8);
 	add_number(&m->chunk, publish_ns, 8);
-	add(&m->chunk, data, bytes);
+	mcap_add(&m->chunk, data, bytes);
 	end(&m->chunk, began);
 	add_number(&c->index, log_ns, 8);
 	add_number(&c->index, at, 8);
@@ -452,7 +452,7 @@ int sx_mcap_finish(struct sx_mcap *m)
 	put_bytes(m, &b);
 	free(b.at);
 	put_summary(m);
-	put(m, magic, sizeof(magic));
+	mcap_put(m, magic, sizeof(magic));
 	return m->error;
 }
 

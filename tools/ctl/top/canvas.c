@@ -55,7 +55,7 @@ void sx_canvas_put(struct sx_canvas *c, int x, int y, uint32_t ch, enum sx_canva
 }
 
 /* The next character of UTF-8 text; anything broken is one "?" a byte. */
-static uint32_t decode(const char **text)
+static uint32_t canvas_decode(const char **text)
 {
 	const unsigned char *s = (const unsigned char *)*text;
 	int more = *s < 0x80		     ? 0
@@ -95,7 +95,7 @@ int sx_canvas_text(struct sx_canvas *c, int x, int y, int end, enum sx_canvas_co
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	for (; *s && x < end; x++)
-		sx_canvas_put(c, x, y, shown(c, decode(&s)), colour, SX_C_PLAIN);
+		sx_canvas_put(c, x, y, shown(c, canvas_decode(&s)), colour, SX_C_PLAIN);
 	if (*s && x == end && x > 0)
 		sx_canvas_put(c, x - 1, y, c->utf8 ? 0x2026 : '~', colour, SX_C_PLAIN);
 	return x;

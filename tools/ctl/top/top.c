@@ -107,7 +107,7 @@ static void show(struct view *v)
 }
 
 /* The status once an interval, the picture a few times a second, keys at once. */
-static void run(struct view *v)
+static void top_run(struct view *v)
 {
 	int64_t ask_ns = 0;
 	int step_ms = v->interval_ms < PICTURE_MS ? v->interval_ms : PICTURE_MS;
@@ -138,7 +138,7 @@ int ctl_top(const struct ctl *c)
 		code = once(&top);
 	else {
 		if (sx_screen_fit(&v.page) == 0)
-			run(&v);
+			top_run(&v);
 		sx_screen_close();
 		sx_canvas_finish(&v.page);
 	}
