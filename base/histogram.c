@@ -37,8 +37,8 @@ void sx_histogram_init(struct sx_histogram *h)
 }
 
 /*
- * One writer: load and store instead of a locked addition. Release, so that a reader who sees the new count also
- * sees that its part was taken into use again (see sx_windows_read).
+ * One writer: load and store instead of a locked addition. Release, so that a reader who sees the new count
+ * also sees that its part was taken into use again (see sx_windows_read).
  */
 static void count_up(_Atomic uint32_t *count, uint32_t by)
 {
@@ -128,8 +128,9 @@ void sx_histogram_summary(const struct sx_histogram *h, struct sx_summary *ret)
 }
 
 /*
- * A part is emptied like a seqlock's object: part 0 first, the counts with release stores, then the new number. A
- * reader that caught a count of the new use therefore also finds the number changed, and leaves the part out.
+ * A part is emptied like a seqlock's object: part 0 first, the counts with release stores, then the
+ * new number. A reader that caught a count of the new use therefore also finds the number changed,
+ * and leaves the part out.
  */
 static void part_reuse(struct sx_windows *w, unsigned i, int64_t part)
 {

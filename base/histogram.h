@@ -5,8 +5,8 @@
  * equal buckets, so that a quantile is within 1.6 % of a value that was added. Values beyond 2^40 ns (18 min)
  * share the last bucket; max stays exact.
  *
- * Thread: one thread adds, any other may read or merge at the same time and sees each addition whole or not at
- * all. Counts stop at 2^32 - 1 in a bucket instead of wrapping.
+ * Thread: one thread adds, any other may read or merge at the same time and sees each addition whole or not
+ * at all. Counts stop at 2^32 - 1 in a bucket instead of wrapping.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +36,10 @@ void sx_histogram_init(struct sx_histogram *h);
 void sx_histogram_add(struct sx_histogram *h, int64_t ns);
 /* Adds everything in from to into, which no other thread adds to. */
 void sx_histogram_merge(struct sx_histogram *into, const struct sx_histogram *from);
-/* The value of rank ceil(n * permille / 1000), at least rank 1: middle of its bucket, never above max. 0 if empty. */
+/*
+ * The value of rank ceil(n * permille / 1000), at least rank 1: middle of its bucket, never above max.
+ * 0 if empty.
+ */
 int64_t sx_histogram_quantile(const struct sx_histogram *h, unsigned permille);
 /* Additions below ns; exact when ns is a power of two. */
 uint64_t sx_histogram_below(const struct sx_histogram *h, int64_t ns);
@@ -44,8 +47,8 @@ uint64_t sx_histogram_below(const struct sx_histogram *h, int64_t ns);
 void sx_histogram_summary(const struct sx_histogram *h, struct sx_summary *ret);
 
 /*
- * The same over time: the last second, the last ten seconds and since start, by half-second parts that are reused
- * in turn. "Last 1 s" is the running half second and the two before it, so it spans 1.0 to 1.5 s.
+ * The same over time: the last second, the last ten seconds and since start, by half-second parts that are
+ * reused in turn. "Last 1 s" is the running half second and the two before it, so it spans 1.0 to 1.5 s.
  */
 #define SX_WINDOW_PART_NS INT64_C(500000000)
 #define SX_WINDOW_PARTS 24 /* 21 are read, the rest is slack while a part is being emptied */

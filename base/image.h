@@ -37,8 +37,8 @@ size_t sx_pixel_bytes(enum sx_pixel pixel);
 const char *sx_pixel_name(enum sx_pixel pixel);
 
 /*
- * How an image lies in memory: rows padded to 64 bytes. Fills all of *img but data (NULL) and returns the bytes it
- * needs; 0 for a size < 1 or > 65535.
+ * How an image lies in memory: rows padded to 64 bytes. Fills all of *img but data (NULL) and returns the
+ * bytes it needs; 0 for a size < 1 or > 65535.
  */
 size_t sx_image_layout(struct sx_image *img, enum sx_pixel pixel, int width, int height);
 

@@ -64,7 +64,9 @@ static bool printed(enum sx_log_topic topic, enum sx_log_level level)
 	return level <= (most ? most - 1 : (unsigned)SX_LOG_INFO);
 }
 
-/* JOURNAL_STREAM is DEVICE:INODE of the journal's socket; inherited by children that may have another stderr. */
+/*
+ * JOURNAL_STREAM is DEVICE:INODE of the journal's socket; inherited by children that may have another stderr.
+ */
 static bool fd_is_journal(int fd)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -108,7 +110,10 @@ static void log_put(int64_t realtime_ns, unsigned topic, unsigned level, const c
 			     topic_names[topic], text);
 	else
 		n = snprintf(buf, sizeof(buf), "%s %s: %s\n", level_names[level], topic_names[topic], text);
-	/* One write, so that lines of several threads do not mix. A full pipe or a closed stderr costs the line. */
+	/*
+	 * One write, so that lines of several threads do not mix.
+	 * A full pipe or a closed stderr costs the line.
+	 */
 	while (write(fd, buf, (size_t)n) < 0 && errno == EINTR)
 		;
 }

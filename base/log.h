@@ -49,25 +49,33 @@ struct sx_log_levels {
 };
 
 /*
- * "info", "warning capture=debug config=error": words separated by spaces or commas, a level alone is for all topics.
- * -EINVAL with a sentence in why.
+ * "info", "warning capture=debug config=error": words separated by spaces or commas, a level alone is for all
+ * topics. -EINVAL with a sentence in why.
  */
 int sx_log_levels_parse(struct sx_log_levels *ret, const char *text, char *why, size_t why_bytes);
 void sx_log_levels_set(const struct sx_log_levels *levels); /* any thread, at any time */
 
-/* Where lines go, stderr unless said otherwise; looks at JOURNAL_STREAM again. Thread: main, before others. */
+/*
+ * Where lines go, stderr unless said otherwise; looks at JOURNAL_STREAM again. Thread: main, before others.
+ */
 void sx_log_to(int fd);
 
 /*
- * Makes the calling thread real-time for the log until sx_log_realtime_end(): its lines go through a ring of 64.
- * -EAGAIN when 8 threads have one already. End: after it the ring is free as soon as it has been printed.
+ * Makes the calling thread real-time for the log until sx_log_realtime_end(): its lines go through a ring of
+ * 64. -EAGAIN when 8 threads have one already. End: after it the ring is free as soon as it has been printed.
  */
 int sx_log_realtime_begin(void);
 void sx_log_realtime_end(void);
 
-/* An eventfd, readable when a ring has lines; made at the first call, negative errno. Thread: main, before others. */
+/*
+ * An eventfd, readable when a ring has lines; made at the first call, negative errno.
+ * Thread: main, before others.
+ */
 int sx_log_fd(void);
-/* Thread: main. Prints what lies in the rings, oldest first per thread, and what was lost. Returns lines printed. */
+/*
+ * Thread: main. Prints what lies in the rings, oldest first per thread, and what was lost.
+ * Returns lines printed.
+ */
 int sx_log_drain(void);
 /* Lines lost in full rings since start. */
 uint64_t sx_log_lost(void);
@@ -76,8 +84,8 @@ uint64_t sx_log_lost(void);
  * Conditions that persist are logged when they begin, once a minute with their count, and when they end:
  *	sx_condition_hit(&late, now, SX_LOG_CAPTURE, SX_LOG_WARNING, "left: frame late by %u us", us);
  *	sx_condition_clear(&late, now, SX_LOG_CAPTURE, "left: frames in time again");
- * The end is logged at the first clear that comes 2 s or more after the last hit, so that a condition which comes
- * and goes every frame is still two lines. A zeroed structure is ready. Thread: one at a time.
+ * The end is logged at the first clear that comes 2 s or more after the last hit, so that a condition which
+ * comes and goes every frame is still two lines. A zeroed structure is ready. Thread: one at a time.
  */
 struct sx_condition {
 	bool on;

@@ -12,7 +12,9 @@ void sx_rate_add(struct sx_rate *r, int64_t now_ns)
 	unsigned i = (unsigned)(part % SX_RATE_PARTS);
 	uint64_t offset = (uint64_t)(now_ns - (part - 1) * SX_RATE_PART_NS), last;
 
-	/* release stores after part 0: a reader that sees any of them also sees that the part changed hands */
+	/*
+	 * release stores after part 0: a reader that sees any of them also sees that the part changed hands
+	 */
 	if (atomic_load_explicit(&r->parts[i].part, memory_order_relaxed) != part) {
 		atomic_store_explicit(&r->parts[i].part, 0, memory_order_relaxed);
 		atomic_store_explicit(&r->parts[i].first_ns, now_ns, memory_order_release);

@@ -2,7 +2,8 @@
  * Events per second over the last 1 s and 10 s.
  *
  * Taken from the times of the first and the last event of the window, not from their count alone: 30 frames a
- * second read 30.0, not 29 and 31 in turn. When events stop, the rate sinks and is 0 once the window is empty.
+ * second read 30.0, not 29 and 31 in turn. When events stop, the rate sinks and is 0
+ * once the window is empty.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

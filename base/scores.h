@@ -13,9 +13,10 @@
 #define SX_SCORES_SCALE_MAX 32
 
 /*
- * data: probabilities in 1/255, [class][row][column], rows pitch bytes apart and planes plane_bytes. Image pixel (x, y)
- * has the scores of (x / scale, y / scale): width = ceil(image width / scale), height likewise; scale 1..32.
- * Scores of one pixel need not add up to 255. captured_ns: capture time of the left image, CLOCK_MONOTONIC.
+ * data: probabilities in 1/255, [class][row][column], rows pitch bytes apart and planes plane_bytes.
+ * Image pixel (x, y) has the scores of (x / scale, y / scale): width = ceil(image width / scale), height
+ * likewise; scale 1..32. Scores of one pixel need not add up to 255. captured_ns: capture time of the
+ * left image, CLOCK_MONOTONIC.
  * Memory: the owner's, until the pair that carries it is released.
  */
 struct sx_scores {

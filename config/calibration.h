@@ -22,9 +22,9 @@ struct sx_calibration {
 };
 
 /*
- * path: a file, or two separated by a comma. 0, or 1 when everything but the baseline is there (why says what is
- * missing). -EINVAL: not a usable calibration, -ENOENT, -EACCES, ...: cannot be read; why names file and reason.
- * *ret is only written when it returns 0 or 1.
+ * path: a file, or two separated by a comma. 0, or 1 when everything but the baseline is there (why says what
+ * is missing). -EINVAL: not a usable calibration, -ENOENT, -EACCES, ...: cannot be read; why names file and
+ * reason. *ret is only written when it returns 0 or 1.
  */
 int sx_calibration_read(struct sx_calibration *ret, const char *path, char *why, size_t why_bytes);
 

@@ -56,8 +56,8 @@ static int read_sequence(yaml_document_t *doc, yaml_node_t *node, double *ret, i
 }
 
 /*
- * 1: the matrix is there, 0: no such key, -EINVAL: it is not rows x cols finite numbers. Matrices are mappings with
- * rows, cols and data (OpenCV, ROS), or a bare list (a printed CameraInfo message).
+ * 1: the matrix is there, 0: no such key, -EINVAL: it is not rows x cols finite numbers. Matrices are
+ * mappings with rows, cols and data (OpenCV, ROS), or a bare list (a printed CameraInfo message).
  */
 static int read_matrix(yaml_document_t *doc, yaml_node_t *root, const char *key, int rows, int cols,
 		       double *ret, char *why, size_t why_bytes)
@@ -169,7 +169,10 @@ int sx_calibration_yaml(struct sx_calibration_raw *raw, const char *text, size_t
 	size_t skip = 0;
 	int r;
 
-	/* OpenCV writes "%YAML:1.0", which is not YAML: the line is left out, its line end kept for the numbering */
+	/*
+	 * OpenCV writes "%YAML:1.0", which is not YAML: the line is left out, its line
+	 * end kept for the numbering
+	 */
 	if (!strncmp(text, "%YAML:", 6))
 		skip = strcspn(text, "\n");
 	if (nested_too_deeply(text)) {

@@ -17,9 +17,10 @@ struct sx_class_names {
 };
 
 /*
- * Reads "road:ground car sky:sky": names in the order of the planes, each with the kind of its stixels (ground, object,
- * sky; object where it does not say). p and names (may be NULL) are written on success. -EINVAL with a sentence that
- * names the entry: an empty table, more than SX_CLASSES_MAX, a name twice or of other characters than A-Z a-z 0-9 _ . -
+ * Reads "road:ground car sky:sky": names in the order of the planes, each with the kind of its stixels
+ * (ground, object, sky; object where it does not say). p and names (may be NULL) are written on success.
+ * -EINVAL with a sentence that names the entry: an empty table, more than SX_CLASSES_MAX, a name twice or of
+ * other characters than A-Z a-z 0-9 _ . -
  */
 int sx_classes_parse(const char *text, struct sx_semantic_params *p, struct sx_class_names *names, char *why,
 		     size_t why_bytes);

@@ -29,11 +29,12 @@ void sx_errors_print(const struct sx_errors *e, FILE *to);
 void sx_errors_finish(struct sx_errors *e);
 
 /*
- * file: the main file, NULL for none (defaults and overrides only). It must exist; its drop-in folder need not.
- * overrides: "SECTION.KEY=VALUE" as of -s, count of them. source_required: a configuration without source.kind is an
- * error (the daemon); stixel-process brings its own images and says false.
- * 0, or -EINVAL with every error found in errors, -ENOENT/-EACCES/... (also a sentence) when file cannot be read,
- * -ENOMEM. *ret is only written on success.
+ * file: the main file, NULL for none (defaults and overrides only). It must exist; its
+ * drop-in folder need not.
+ * overrides: "SECTION.KEY=VALUE" as of -s, count of them. source_required: a configuration without
+ * source.kind is an error (the daemon); stixel-process brings its own images and says false.
+ * 0, or -EINVAL with every error found in errors, -ENOENT/-EACCES/... (also a sentence) when file cannot be
+ * read, -ENOMEM. *ret is only written on success.
  */
 int sx_settings_load(struct sx_settings *ret, const char *file, const char *const *overrides, int count,
 		     bool source_required, struct sx_errors *errors);
@@ -43,8 +44,8 @@ int sx_settings_init(struct sx_settings *ret);
 void sx_settings_finish(struct sx_settings *s);
 
 /*
- * What a reload would change. changed counts keys whose value differs, restart those of them that need a restart;
- * their names go to text as "stereo.p1, source.fps", cut with "..." when it is short.
+ * What a reload would change. changed counts keys whose value differs, restart those of them that need a
+ * restart; their names go to text as "stereo.p1, source.fps", cut with "..." when it is short.
  */
 struct sx_settings_diff {
 	int changed, restart;
@@ -56,8 +57,8 @@ void sx_settings_diff(const struct sx_settings *old, const struct sx_settings *n
 int sx_settings_take_live(struct sx_settings *s, const struct sx_settings *new);
 
 /*
- * Everything that needs the size of the images: sx_params_check(), and the size in the calibration file against it.
- * -EINVAL with a sentence in why. To be asked when the source is open.
+ * Everything that needs the size of the images: sx_params_check(), and the size in the calibration file
+ * against it. -EINVAL with a sentence in why. To be asked when the source is open.
  */
 int sx_settings_check_size(const struct sx_settings *s, int width, int height, char *why, size_t why_bytes);
 
@@ -65,7 +66,9 @@ int sx_settings_check_size(const struct sx_settings *s, int width, int height, c
 void sx_config_help(FILE *to);
 /* A commented file with every key: help, range, default, value. Loading it gives the same settings. */
 void sx_config_print(const struct sx_settings *s, FILE *to);
-/* {"source": {"fps": {"value": 30, "default": 0, "unit": "1/s", "restart": true}, ...}, ...} for GET /config. */
+/*
+ * {"source": {"fps": {"value": 30, "default": 0, "unit": "1/s", "restart": true}, ...}, ...} for GET /config.
+ */
 void sx_config_json(const struct sx_settings *s, FILE *to);
 /* scdoc input of stixeld.conf(5). */
 void sx_config_man(FILE *to);

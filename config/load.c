@@ -1,5 +1,6 @@
 /*
- * Loading the configuration: defaults, main file, drop-ins, overrides, calibration, and what only the whole can tell.
+ * Loading the configuration: defaults, main file, drop-ins, overrides, calibration, and what
+ * only the whole can tell.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

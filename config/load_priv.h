@@ -12,7 +12,9 @@
 #define SX_CONFIG_FILE_BYTES (256 * 1024)
 #define SX_CONFIG_FILES 256 /* drop-ins of one instance */
 
-/* where: "FILE:12" or "-s stereo.p1=8"; empty: still the default. file: index of the file, 0 for overrides. */
+/*
+ * where: "FILE:12" or "-s stereo.p1=8"; empty: still the default. file: index of the file, 0 for overrides.
+ */
 struct sx_origin {
 	char where[288];
 	int file;
@@ -28,14 +30,18 @@ struct sx_load {
 };
 
 /*
- * One KEY = VALUE: finds the row, reads the value, remembers where it came from; everything wrong becomes a sentence.
- * where: as in struct sx_origin. folder: of the file, for relative names of calibration files; NULL: as they are.
+ * One KEY = VALUE: finds the row, reads the value, remembers where it came from; everything wrong becomes
+ * a sentence. where: as in struct sx_origin. folder: of the file, for relative names of calibration
+ * files; NULL: as they are.
  */
 void sx_load_set(struct sx_load *l, const char *section, const char *key, const char *value,
 		 const char *where, const char *folder);
 /* Says that a section does not exist, with the nearest one that does. False: it exists. */
 bool sx_load_unknown_section(struct sx_load *l, const char *section, const char *where);
-/* Reads one file. Negative errno when it cannot be read (a sentence is there); errors inside only make sentences. */
+/*
+ * Reads one file. Negative errno when it cannot be read (a sentence is there);
+ * errors inside only make sentences.
+ */
 int sx_load_file(struct sx_load *l, const char *path);
 /* Images of that size and the one in the calibration file, if it has one; false with a sentence. */
 bool sx_settings_size_fits(const struct sx_settings *s, int width, int height, char *why, size_t why_bytes);

@@ -8,7 +8,10 @@
 
 #include <stdio.h>
 
-/* Text with what scdoc marks up by made harmless. A line that begins with one of "#[-|" would still mean something. */
+/*
+ * Text with what scdoc marks up by made harmless. A line that begins with one of "#[-|"
+ * would still mean something.
+ */
 void sx_man_text(const char *text, FILE *to);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * In place of parse.c and calibration_yaml.c in a build of the engines alone, which has neither inih nor libyaml:
- * settings are given by -s.
+ * In place of parse.c and calibration_yaml.c in a build of the engines alone, which has neither inih nor
+ * libyaml: settings are given by -s.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * The option table. Every key of the configuration exists once, here. A row comes together with the code that obeys
- * it: an option that does nothing is worse than none.
+ * The option table. Every key of the configuration exists once, here. A row comes together with the code that
+ * obeys it: an option that does nothing is worse than none.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

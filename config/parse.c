@@ -1,6 +1,6 @@
 /*
- * One configuration file. inih splits the lines; this reader hands it one clean line at a time, so that line numbers
- * are ours, every bad line is reported, and nothing is cut silently.
+ * One configuration file. inih splits the lines; this reader hands it one clean line at a time, so that line
+ * numbers are ours, every bad line is reported, and nothing is cut silently.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -100,7 +100,10 @@ static bool check_line(struct parse *p, const char *line, size_t length, int roo
 	return !p->skip;
 }
 
-/* ini_reader: the next line that inih may see. Never a blank at the start: inih would join it to the line before. */
+/*
+ * ini_reader: the next line that inih may see. Never a blank at the start: inih would
+ * join it to the line before.
+ */
 static char *next_line(char *to, int room, void *stream)
 {
 	struct parse *p = stream;

@@ -1,6 +1,7 @@
 /*
- * Which kernels compute: one set for each instruction set, and the one place that chooses. Bodies are written once
- * (cpu/kernels/) on vectors of one name (cpu/vec/), and compiled once for each table (matcher_*.c, segment_*.c).
+ * Which kernels compute: one set for each instruction set, and the one place that chooses. Bodies are
+ * written once (cpu/kernels/) on vectors of one name (cpu/vec/), and compiled once for each table
+ * (matcher_*.c, segment_*.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +19,10 @@ struct sx_matcher_kernels {
 	/* Descriptors of rows [y0, y1) of side 0 left, 1 right. */
 	void (*census_rows)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int side, int y0,
 			    int y1, struct sx_matcher_scratch *s);
-	/* Cost zncc: words of sx_zncc_windows() of rows [y0, y1) of a side; then, of both sides, costs of rows. */
+	/*
+	 * Cost zncc: words of sx_zncc_windows() of rows [y0, y1) of a side;
+	 * then, of both sides, costs of rows.
+	 */
 	void (*zncc_words_rows)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int side,
 				int y0, int y1, struct sx_matcher_scratch *s);
 	void (*zncc_rows)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y0, int y1,
@@ -77,7 +81,10 @@ struct sx_kernels {
 	bool (*machine_runs)(void);
 };
 
-/* The widest set that this machine runs, or (name not NULL) that of the name; NULL: unknown, or not for this machine. */
+/*
+ * The widest set that this machine runs, or (name not NULL) that of the name;
+ * NULL: unknown, or not for this machine.
+ */
 const struct sx_kernels *sx_kernels_choose(const char *name);
 /* The set whose matcher suits a number of disparities, a multiple of 32: k, or the next narrower one. */
 const struct sx_kernels *sx_kernels_for(const struct sx_kernels *k, int disparities);

@@ -6,8 +6,8 @@
  *   1. sgm_band(): the vertical (and diagonal) paths, in bands of a few columns whose cost and E stay in the
  *      second-level cache: down, then up; sum of E of these paths goes to the volume, one byte a cell, or two
  *      when paths * P2 exceeds a byte.
- *   2. winner_row(): cost again, E of the left-to-right and right-to-left paths, S and the winner of one row, all while
- *      the row is in cache. S is kept nowhere.
+ *   2. winner_row(): cost again, E of the left-to-right and right-to-left paths, S and the winner of one row,
+ *      all while the row is in cache. S is kept nowhere.
  * fastdt makes it otherwise: cpu/fastdt.h.
  *
  * SPDX-License-Identifier: Apache-2.0

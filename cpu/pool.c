@@ -17,8 +17,8 @@
 #include "base/thread.h"
 
 /*
- * How long an idle worker looks for the next loop before it sleeps. Loops of one frame follow each other within
- * a few microseconds, and waking a thread costs some 50 us; between frames every worker sleeps.
+ * How long an idle worker looks for the next loop before it sleeps. Loops of one frame follow each other
+ * within a few microseconds, and waking a thread costs some 50 us; between frames every worker sleeps.
  */
 #define SPIN_NS 40000
 

@@ -1,6 +1,6 @@
 /*
- * Slanted stixels of the cpu engine: what a column needs besides stages/stixels/slanted.h. Lists and totals equal
- * sx_slanted_run().
+ * Slanted stixels of the cpu engine: what a column needs besides stages/stixels/slanted.h. Lists and
+ * totals equal sx_slanted_run().
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -54,7 +54,9 @@ void sx_slanted_work_finish(struct sx_slanted_work *w);
 /* Bytes of one worker's scratch. */
 size_t sx_slanted_work_bytes(const struct sx_slanted_tables *t);
 
-/* One column of cells with their confidence (or NULL) and scores (or NULL) becomes a list; returns the count. */
+/*
+ * One column of cells with their confidence (or NULL) and scores (or NULL) becomes a list; returns the count.
+ */
 typedef int sx_slanted_column_fn(const struct sx_slanted_cpu *c, const struct sx_slanted_frame *f,
 				 struct sx_slanted_work *w, const uint16_t *column, const uint8_t *confidence,
 				 const uint8_t *scores, struct sx_segment *list, int32_t *total);

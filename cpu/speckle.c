@@ -138,8 +138,8 @@ static void join_runs(struct sx_speckle_run *runs, uint32_t a, uint32_t b)
 }
 
 /*
- * Joins the runs of row y with those above that they touch. Of pixels in a row that touch, only the first of the
- * same two runs counts.
+ * Joins the runs of row y with those above that they touch. Of pixels in a row that touch, only the first of
+ * the same two runs counts.
  */
 static void join_rows(struct sx_speckle *s, int y, const struct bits *touch, const struct bits *left,
 		      const struct bits *left_above)

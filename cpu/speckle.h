@@ -34,7 +34,9 @@ struct sx_speckle {
 	uint32_t *row, *row_end;
 };
 
-/* memory: sx_speckle_bytes() bytes, 8-byte aligned, content ignored; stays the caller's. width: up to 4096. */
+/*
+ * memory: sx_speckle_bytes() bytes, 8-byte aligned, content ignored; stays the caller's. width: up to 4096.
+ */
 size_t sx_speckle_bytes(int width, int height);
 void sx_speckle_init(struct sx_speckle *s, const struct sx_matcher_kernels *k,
 		     const struct sx_filter_params *p, int width, int height, void *memory);

@@ -153,7 +153,10 @@ int sx_dp_work_init(struct sx_dp_work *w, const struct sx_dp_cpu_tables *t)
 
 	if (!memory)
 		return -ENOMEM;
-	/* rows 0 of the prefix sums are never written, and what lies beyond the last row is read by idle lanes */
+	/*
+	 * rows 0 of the prefix sums are never written, and what lies beyond the last
+	 * row is read by idle lanes
+	 */
 	memset(memory, 0, bytes);
 	dp_lay_out(w, t, memory);
 	return 0;

@@ -1,6 +1,6 @@
 /*
- * The stixel DP of the cpu engine: what a column needs besides stages/stixels/stixel_dp.h. Lists, totals and every cost
- * equal sx_dp_run().
+ * The stixel DP of the cpu engine: what a column needs besides stages/stixels/stixel_dp.h. Lists, totals and
+ * every cost equal sx_dp_run().
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,9 @@
 /* Start rows are bounded and pruned in chunks of this many. */
 #define SX_DP_CHUNK 8
 
-/* Tables of one context, in the layout of the kernels; shared by all workers, read only while a frame runs. */
+/*
+ * Tables of one context, in the layout of the kernels; shared by all workers, read only while a frame runs.
+ */
 struct sx_dp_cpu_tables {
 	const struct sx_dp_tables *t;
 	int pitch;	     /* range, to the next multiple of 8 */

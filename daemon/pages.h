@@ -1,8 +1,8 @@
 /*
  * The pages of the status socket: /status, /metrics, /healthz, /config.
  *
- * Main stores what it knows once a tick; the HTTP thread copies that under a lock which the pipeline never takes,
- * and adds what the telemetry's atomics say.
+ * Main stores what it knows once a tick; the HTTP thread copies that under a lock which the pipeline never
+ * takes, and adds what the telemetry's atomics say.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -21,18 +21,18 @@ struct sx_engine {
 };
 
 /*
- * Opens the backend that p asks for. auto: cuda if its module is there and a device opens, else cpu; the reason says
- * which and why. The module is loaded for cuda and auto only. Nothing falls back later.
- * Negative errno with a sentence in why; -ENODEV: a GPU was asked for and none is usable (no module, no device, no
- * code for it); -EINVAL: wrong configuration.
+ * Opens the backend that p asks for. auto: cuda if its module is there and a device opens, else cpu; the
+ * reason says which and why. The module is loaded for cuda and auto only. Nothing falls back later.
+ * Negative errno with a sentence in why; -ENODEV: a GPU was asked for and none is usable (no module, no
+ * device, no code for it); -EINVAL: wrong configuration.
  */
 int sx_engine_open(struct sx_engine *e, const struct sx_engine_params *p, char *why, size_t why_bytes);
 /* Accepts a zeroed one. After all of its contexts are gone; what is still pinned is unpinned. */
 void sx_engine_close(struct sx_engine *e);
 
 /*
- * Memory that pairs will lie in. Both while no frame is in flight, by the thread that submits or with it at rest.
- * pin: 0, also where the engine needs no pinning; negative errno: pairs in it cost one more copy.
+ * Memory that pairs will lie in. Both while no frame is in flight, by the thread that submits or with it at
+ * rest. pin: 0, also where the engine needs no pinning; negative errno: pairs in it cost one more copy.
  * unpin_all: before the memory goes away.
  */
 int sx_engine_pin(struct sx_engine *e, void *memory, size_t bytes);

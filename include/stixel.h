@@ -101,13 +101,14 @@ enum stixel_plane {
 #define STIXEL_FRAME_SCORES_MISSING 8u /* they did not come in time: it was done without */
 
 /*
- * A frame lies as: this header (header_bytes); uint32 offsets[columns + 1]; stixels, column by column; up to two
- * image planes, published for those who ask (stixel_want_images()). Stixels of column u are
+ * A frame lies as: this header (header_bytes); uint32 offsets[columns + 1]; stixels, column by column; up to
+ * two image planes, published for those who ask (stixel_want_images()). Stixels of column u are
  * stixels[offsets[u] .. offsets[u+1]), bottom to top; offsets[columns] == stixel_count.
  * checksum: CRC-32C (Castagnoli) of everything before the planes (of all when there is none), with this field
  * taken as 0. They are not covered: they are for viewers, and at video size the sum would cost milliseconds.
- * published_ns is the last time that lies in the frame itself: packing, checksum and the copy into the ring come after it,
- * and only then do readers see the frame. "capture_to_publish" of the daemon's status ends at that later moment.
+ * published_ns is the last time that lies in the frame itself: packing, checksum and the copy into the
+ * ring come after it, and only then do readers see the frame. "capture_to_publish" of the daemon's status
+ * ends at that later moment.
  */
 struct stixel_frame_header {
 	uint32_t magic; /* STIXEL_FRAME_MAGIC */
@@ -217,7 +218,10 @@ STIXEL_AT(stixel_frame_header, plane2_bytes, 684);
 STIXEL_AT(stixel_frame_header, scores_ns, 688);
 STIXEL_SIZE(stixel_frame_header, 696);
 
-/* A frame that has been checked: sizes, order, checksum. Who owns the memory says the function that filled it. */
+/*
+ * A frame that has been checked: sizes, order, checksum.
+ * Who owns the memory says the function that filled it.
+ */
 struct stixel_frame {
 	const struct stixel_frame_header *header;
 	const uint32_t *offsets;      /* columns + 1 */
@@ -281,7 +285,10 @@ static inline double stixel_disparity_px(const struct stixel *s)
 	return s->disparity_q7 == STIXEL_DISPARITY_UNKNOWN ? 0.0 : s->disparity_q7 / 128.0;
 }
 
-/* Distance along the optical axis at row_bottom, m; 0 when unknown, infinitely far, or without a camera model. */
+/*
+ * Distance along the optical axis at row_bottom, m; 0 when unknown, infinitely far,
+ * or without a camera model.
+ */
 static inline double stixel_depth_m(const struct stixel_frame_header *h, const struct stixel *s)
 {
 	double d = stixel_disparity_px(s);
@@ -314,7 +321,9 @@ enum stixel_state {
 	STIXEL_STATE_REPLACED = 6 /* a newer publisher has taken the name */
 };
 
-/* Immutable once the object has its name. Sizes and offsets count, not sizeof: a newer minor may be larger. */
+/*
+ * Immutable once the object has its name. Sizes and offsets count, not sizeof: a newer minor may be larger.
+ */
 struct stixel_ring_header {
 	uint64_t magic; /* STIXEL_RING_MAGIC */
 	uint16_t abi_major, abi_minor;
@@ -392,10 +401,10 @@ STIXEL_SIZE(stixel_ring_slot, 64);
 /* ---- class scores (since 1.2): /dev/shm/stixel-scores.NAME, written by a perception process ----------- */
 
 /*
- * The ring above the other way round: a process that runs a segmentation network writes, stixeld reads. Same header,
- * live part and slots, with this magic; in each slot struct stixel_scores_header and, at data_offset, the planes:
- * the score of class c at row y, column x is byte c * plane_bytes + y * pitch + x, a probability in 1/255. Image pixel
- * (x, y) has the scores of (x / scale, y / scale).
+ * The ring above the other way round: a process that runs a segmentation network writes, stixeld reads. Same
+ * header, live part and slots, with this magic; in each slot struct stixel_scores_header and, at data_offset,
+ * the planes: the score of class c at row y, column x is byte c * plane_bytes + y * pitch + x, a probability
+ * in 1/255. Image pixel (x, y) has the scores of (x / scale, y / scale).
  */
 #define STIXEL_SCORES_RING_MAGIC UINT64_C(0x524f435358495453) /* "STIXSCOR" */
 #define STIXEL_SCORES_MAGIC 0x43585453u			      /* "STXC" */
@@ -440,8 +449,9 @@ STIXEL_SIZE(stixel_scores_header, 128);
 /* ---- frames.sock: SOCK_SEQPACKET -------------------------------------------------------------------- */
 
 /*
- * Who only connects gets frames, one packet each. A client may send a stixel_hello to choose, and (since 1.1) more
- * of them to choose anew; whatever else it sends closes the connection. A slow client misses frames, never delays them, and next gets the newest.
+ * Who only connects gets frames, one packet each. A client may send a stixel_hello to choose, and (since 1.1)
+ * more of them to choose anew; whatever else it sends closes the connection. A slow client misses frames,
+ * never delays them, and next gets the newest.
  */
 #define STIXEL_HELLO_MAGIC 0x48585453u	/* "STXH" */
 #define STIXEL_NOTICE_MAGIC 0x4e585453u /* "STXN" */
@@ -516,26 +526,30 @@ struct stixel_reader;
 
 /*
  * Opens an instance ([A-Za-z0-9_.-], up to 64 characters, no leading dot). The newest frame that lies there
- * counts as new. *reader is set on success only. Sockets (STIXEL_OPEN_STREAM, stixel_fd(), images) are looked for in
- * /run/stixeld, then $XDG_RUNTIME_DIR/stixeld, then /run/user/UID/stixeld; the first that answers is taken.
+ * counts as new. *reader is set on success only. Sockets (STIXEL_OPEN_STREAM, stixel_fd(), images)
+ * are looked for in /run/stixeld, then $XDG_RUNTIME_DIR/stixeld, then /run/user/UID/stixeld; the
+ * first that answers is taken.
  */
 STIXEL_API int stixel_open(struct stixel_reader **reader, const char *instance, unsigned flags);
 /* The same for a ring object or (STIXEL_OPEN_STREAM) a socket that lies elsewhere. */
 STIXEL_API int stixel_open_path(struct stixel_reader **reader, const char *path, unsigned flags);
 /* Accepts NULL. Frames of this reader are gone. */
 STIXEL_API void stixel_close(struct stixel_reader *reader);
-/* Leaves the present publisher and opens the one that has the name now. Without FOLLOW: after -ESTALE, -EPIPE. */
+/*
+ * Leaves the present publisher and opens the one that has the name now.
+ * Without FOLLOW: after -ESTALE, -EPIPE.
+ */
 STIXEL_API int stixel_reopen(struct stixel_reader *reader);
 
 /*
  * Waits for a frame that was not taken yet. 1: there is one; 0: none within timeout_ms (-1: no limit, 0: only
- * look). Also returns when the publisher ended, died or was replaced, then with the error. Death without a word
- * (SIGKILL) is noticed within a quarter of a second.
+ * look). Also returns when the publisher ended, died or was replaced, then with the error. Death without a
+ * word (SIGKILL) is noticed within a quarter of a second.
  */
 STIXEL_API int stixel_wait(struct stixel_reader *reader, int timeout_ms);
 /*
- * Takes the newest frame, skipping older ones. 1: *frame is set; 0: nothing new. Never waits. *frame and what it
- * points to belong to the reader and stay until its next latest, next, reopen or close.
+ * Takes the newest frame, skipping older ones. 1: *frame is set; 0: nothing new. Never waits. *frame and what
+ * it points to belong to the reader and stay until its next latest, next, reopen or close.
  */
 STIXEL_API int stixel_latest(struct stixel_reader *reader, const struct stixel_frame **frame);
 /*
@@ -546,17 +560,17 @@ STIXEL_API int stixel_next(struct stixel_reader *reader, const struct stixel_fra
 /*
  * A descriptor for poll() beside others (POLLIN), made at the first call: readable when it is time to call
  * stixel_latest() or stixel_next() until they return 0 (or an error). It is the reader's connection to
- * frames.sock: -ENOTCONN when the publisher has none or there is no publisher (ask again by and by). Never read
- * from it. It changes when the publisher does, so ask before each poll(): that costs nothing.
+ * frames.sock: -ENOTCONN when the publisher has none or there is no publisher (ask again by and by). Never
+ * read from it. It changes when the publisher does, so ask before each poll(): that costs nothing.
  */
 STIXEL_API int stixel_fd(struct stixel_reader *reader);
 
 /*
- * Asks the publisher for image planes: it copies them into the ring only while somebody asks (output.planes says which
- * it has room for, output.planes_when). kinds: bits 1u << enum stixel_plane, 0 to ask no more. They come with one of
- * the next frames (stixel_image()), until the reader is closed; with FOLLOW each new publisher is asked again, also
- * one that comes later. -ENOTSUP on a stream, -ENOTCONN when there is no publisher or it has no frames.sock (with
- * FOLLOW that is 0: asked by and by).
+ * Asks the publisher for image planes: it copies them into the ring only while somebody asks (output.planes
+ * says which it has room for, output.planes_when). kinds: bits 1u << enum stixel_plane, 0 to ask no more.
+ * They come with one of the next frames (stixel_image()), until the reader is closed; with FOLLOW each new
+ * publisher is asked again, also one that comes later. -ENOTSUP on a stream, -ENOTCONN when there is no
+ * publisher or it has no frames.sock (with FOLLOW that is 0: asked by and by).
  */
 STIXEL_API int stixel_want_images(struct stixel_reader *reader, unsigned kinds);
 
@@ -608,7 +622,10 @@ struct stixel_scores_format {
 	const char *folder; /* where the ring lies; NULL: /dev/shm */
 };
 
-/* Where the next scores go: data[c * plane_bytes + y * pitch + x]. It lies in shared memory and holds what it held. */
+/*
+ * Where the next scores go: data[c * plane_bytes + y * pitch + x].
+ * It lies in shared memory and holds what it held.
+ */
 struct stixel_scores_planes {
 	uint8_t *data;
 	uint32_t classes, width, height, pitch;
@@ -616,17 +633,18 @@ struct stixel_scores_planes {
 };
 
 /*
- * Makes the ring of this name (semantics.source of the daemons that are to read it; names are those of instances).
- * bytes: sizeof(*format). A ring that has the name already is replaced; its writer, if there is still one, gets
- * -ESTALE. The ring is given to the group of the instance of the same name, or to group stixel, where the caller is a
- * member: stixeld reads what belongs to root, to its own user, or to its group. -EINVAL: a name or number that is out of range, or more
- * than 256 MB of scores; -EPERM: the name belongs to another user; -ENOSPC, ... as the system says.
+ * Makes the ring of this name (semantics.source of the daemons that are to read it; names are those of
+ * instances). bytes: sizeof(*format). A ring that has the name already is replaced; its writer, if there is
+ * still one, gets -ESTALE. The ring is given to the group of the instance of the same name, or to group
+ * stixel, where the caller is a member: stixeld reads what belongs to root, to its own user, or to its group.
+ * -EINVAL: a name or number that is out of range, or more than 256 MB of scores; -EPERM: the name belongs to
+ * another user; -ENOSPC, ... as the system says.
  */
 STIXEL_API int stixel_scores_create(struct stixel_scores **scores, const char *name,
 				    const struct stixel_scores_format *format, size_t bytes);
 /*
- * Where the next scores are to be put, directly into shared memory. Without a commit it may be called again. -ESTALE:
- * another writer took the name.
+ * Where the next scores are to be put, directly into shared memory. Without a commit it may be called again.
+ * -ESTALE: another writer took the name.
  */
 STIXEL_API int stixel_scores_begin(struct stixel_scores *scores, struct stixel_scores_planes *planes);
 /*

@@ -1,5 +1,6 @@
 /*
- * Checks a frame from its bytes alone: nothing in it is believed before it was compared with the size in hand.
+ * Checks a frame from its bytes alone: nothing in it is believed before it was
+ * compared with the size in hand.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

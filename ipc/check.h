@@ -19,8 +19,8 @@ bool sx_lists_agree(const struct stixel_frame_header *h, const uint32_t *offsets
 uint32_t sx_frame_checksum(const void *frame, const struct stixel_frame_header *h);
 
 /*
- * The header of a ring of this magic in an object of so many bytes. 0, -EPROTO: none, or damaged; -EPROTONOSUPPORT:
- * of another major version or byte order.
+ * The header of a ring of this magic in an object of so many bytes. 0, -EPROTO: none, or damaged;
+ * -EPROTONOSUPPORT: of another major version or byte order.
  */
 int sx_ring_check(const struct stixel_ring_header *h, uint64_t magic, uint64_t object_bytes);
 

@@ -128,8 +128,9 @@ static bool read_at(const struct sx_feed *f, void *to, size_t bytes, uint64_t at
 /* ---- the ring ---- */
 
 /*
- * /dev/shm is open to all. Only who is a member of a group, or root, can give a file to that group: so what belongs to
- * ours was put there by one of those who are meant to. What others may write to, anybody may have written.
+ * /dev/shm is open to all. Only who is a member of a group, or root, can give a file to that group: so
+ * what belongs to ours was put there by one of those who are meant to. What others may write to,
+ * anybody may have written.
  */
 static bool owner_trusted(const struct stat *st)
 {
@@ -183,7 +184,10 @@ static void attach(struct sx_feed *f, int64_t now_ns)
 	f->count.restarts += f->lives++ > 0;
 }
 
-/* The name leads to another object now. Gone without a successor means nothing while the writer has not said so. */
+/*
+ * The name leads to another object now. Gone without a successor means nothing while
+ * the writer has not said so.
+ */
 static bool must_leave(struct sx_feed *f, uint32_t state, int64_t now_ns)
 {
 	struct stat st;

@@ -1,9 +1,9 @@
 /*
  * Reader's side of class scores: finds those of a picture by its capture time, and copies them once.
  *
- * The writer is another process, perhaps a less careful one. Its ring is therefore never mapped: a writer that cuts its
- * object short would kill whoever looks at the map with SIGBUS. pread() from shared memory is a copy as well, straight
- * into the memory of the pair, and can only fall short. Nothing here waits.
+ * The writer is another process, perhaps a less careful one. Its ring is therefore never mapped: a writer
+ * that cuts its object short would kill whoever looks at the map with SIGBUS. pread() from shared memory is a
+ * copy as well, straight into the memory of the pair, and can only fall short. Nothing here waits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -58,9 +58,9 @@ void sx_feed_look(struct sx_feed *f, int64_t now_ns);
 
 enum sx_feed_match { SX_FEED_NONE, SX_FEED_SAME, SX_FEED_OLDER };
 /*
- * Copies the scores of the picture captured at captured_ns, as of the last look, to to (sx_feed_bytes() of room) and
- * fills *scores: those nearest in time within the tolerance, of equally near ones the newer; else, with older, the
- * newest that are not older than allowed.
+ * Copies the scores of the picture captured at captured_ns, as of the last look, to to (sx_feed_bytes() of
+ * room) and fills *scores: those nearest in time within the tolerance, of equally near ones the newer; else,
+ * with older, the newest that are not older than allowed.
  */
 enum sx_feed_match sx_feed_take(struct sx_feed *f, int64_t captured_ns, bool older, void *to,
 				struct sx_scores *scores);

@@ -66,8 +66,9 @@ static int bind_and_listen(int fd, const struct sockaddr_un *address, mode_t mod
 	if (bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0)
 		return -errno;
 	/*
-	 * Nobody can connect before listen(): the mode is right by then. As long a queue as the system allows: a
-	 * reader that connects without blocking is refused (EAGAIN) when it is full, and waiting costs us nothing.
+	 * Nobody can connect before listen(): the mode is right by then. As long a queue as the system
+	 * allows: a reader that connects without blocking is refused (EAGAIN) when it is full, and
+	 * waiting costs us nothing.
 	 */
 	if ((group != (gid_t)-1 && chown(path, (uid_t)-1, group) < 0) || chmod(path, mode) < 0 ||
 	    listen(fd, SOMAXCONN) < 0) {

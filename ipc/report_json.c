@@ -1,5 +1,6 @@
 /*
- * /status: the snapshot as JSON. Monitors rely on the keys; new ones may be added, none is renamed or removed.
+ * /status: the snapshot as JSON. Monitors rely on the keys; new ones may be added,
+ * none is renamed or removed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -141,7 +141,9 @@ static int make_object(struct sx_ring *r, const struct sx_ring_params *p, char *
 		r->map = NULL;
 		return sx_why(-errno, why, why_bytes, "cannot map %s: %s", r->path, strerror(errno));
 	}
-	/* A page fault in publish would cost time, not correctness; the limit on locked memory may be small. */
+	/*
+	 * A page fault in publish would cost time, not correctness; the limit on locked memory may be small.
+	 */
 	(void)!mlock(r->map, r->bytes);
 	return 0;
 }
@@ -215,7 +217,10 @@ static void earlier_close(struct earlier *e)
 	e->page = NULL;
 }
 
-/* A user's daemon and the system's have different locks but share the name: root must not take it from a user. */
+/*
+ * A user's daemon and the system's have different locks but share the name: root must
+ * not take it from a user.
+ */
 static int earlier_check(const struct earlier *e, const char *path, char *why, size_t why_bytes)
 {
 	const struct stixel_ring_header *h = (const struct stixel_ring_header *)e->page;
@@ -360,7 +365,10 @@ void *sx_ring_begin(struct sx_ring *r, uint64_t *number)
 	struct stixel_ring_slot *slot = slot_of(r, n);
 
 	__atomic_store_n(&slot->sequence, 2 * n - 1, __ATOMIC_RELAXED);
-	/* Orders the odd number before the payload; release on the store itself would order only what is earlier. */
+	/*
+	 * Orders the odd number before the payload; release on the store itself would
+	 * order only what is earlier.
+	 */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	*number = n;
 	return slot + 1;

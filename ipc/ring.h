@@ -33,9 +33,9 @@ struct sx_ring_params {
 struct sx_ring;
 
 /*
- * Makes the object, complete, then gives it the name stixeld.INSTANCE in one step. The caller holds the lock of
- * the instance (instance.h): what an earlier life left is swept away, its readers are told (REPLACED).
- * All memory is taken and touched here. On error a sentence in why; nothing is left behind.
+ * Makes the object, complete, then gives it the name stixeld.INSTANCE in one step. The caller holds the lock
+ * of the instance (instance.h): what an earlier life left is swept away, its readers are told (REPLACED). All
+ * memory is taken and touched here. On error a sentence in why; nothing is left behind.
  * Errors: -ENOSPC shared memory is full, -EADDRINUSE the name belongs to a live publisher of another user,
  * -EPERM the name belongs to another user, -EINVAL parameters.
  */
@@ -45,15 +45,16 @@ int sx_ring_create(struct sx_ring **ret, const struct sx_ring_params *p, char *w
 void sx_ring_destroy(struct sx_ring *r);
 
 /*
- * Thread: frame (one publisher). Publishes a packed frame (frame.h), whose epoch is the ring's and whose number
- * is the last one's plus 1. Does not block, allocates nothing. -EINVAL wrong number or epoch, -ENOBUFS too large.
+ * Thread: frame (one publisher). Publishes a packed frame (frame.h), whose epoch is the ring's and
+ * whose number is the last one's plus 1. Does not block, allocates nothing. -EINVAL wrong number or
+ * epoch, -ENOBUFS too large.
  */
 int sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes);
 
 /*
- * The same in two steps, for who writes its frame where it will lie: begin gives frame_bytes of the slot that frame
- * *number (the last one's plus 1) goes to, and takes that slot away from the readers; again, without a commit, the
- * same one. commit publishes what was written there.
+ * The same in two steps, for who writes its frame where it will lie: begin gives frame_bytes of the slot that
+ * frame *number (the last one's plus 1) goes to, and takes that slot away from the readers; again, without a
+ * commit, the same one. commit publishes what was written there.
  */
 void *sx_ring_begin(struct sx_ring *r, uint64_t *number);
 void sx_ring_commit(struct sx_ring *r, size_t bytes);

@@ -1,5 +1,6 @@
 /*
- * Class scores in shared memory (include/stixel.h): sizes and rules, one copy for who writes and who reads them.
+ * Class scores in shared memory (include/stixel.h): sizes and rules, one copy for who
+ * writes and who reads them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +23,10 @@
 bool sx_scores_layout(struct stixel_scores_header *h, uint32_t classes, uint32_t image_width,
 		      uint32_t image_height, uint32_t scale);
 
-/* True when *h, of which bytes lie in its slot, is as sx_scores_layout() and the rules of a newer minor have it. */
+/*
+ * True when *h, of which bytes lie in its slot, is as sx_scores_layout() and the rules
+ * of a newer minor have it.
+ */
 bool sx_scores_agree(const struct stixel_scores_header *h, uint64_t bytes);
 
 #endif

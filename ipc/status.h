@@ -1,5 +1,6 @@
 /*
- * The status socket: HTTP/1.1 on a Unix stream socket, so that `curl --unix-socket` and every monitor can ask.
+ * The status socket: HTTP/1.1 on a Unix stream socket, so that `curl --unix-socket`
+ * and every monitor can ask.
  *
  * Read only: GET and HEAD of a fixed list of pages. Requests, answers, connections and idle time are bounded;
  * a page is written by the server's own thread, which shares nothing with the pipeline but atomics.
@@ -34,8 +35,8 @@ int sx_status_listen(const char *path, unsigned mode, char *why, size_t why_byte
 
 /*
  * Serves pages (count of them, kept by the caller while the server lives) on a listening socket, own or
- * passed by systemd; the server closes it, also on failure. Call with all signals blocked: the thread inherits
- * that. -ENOTSOCK: not a listening Unix stream socket; -ENOMEM, -EAGAIN: no thread.
+ * passed by systemd; the server closes it, also on failure. Call with all signals blocked: the thread
+ * inherits that. -ENOTSOCK: not a listening Unix stream socket; -ENOMEM, -EAGAIN: no thread.
  */
 int sx_status_start(struct sx_status_server **ret, int listen_fd, const struct sx_status_page *pages,
 		    size_t count, void *user, char *why, size_t why_bytes);

@@ -1,7 +1,7 @@
 /*
- * The frame socket's server. The frame thread leaves its newest frame in one of three buffers; the main thread
- * takes it from there and sends it to whoever can take it now. A client that cannot is marked, and gets the newest
- * frame when it can again: no queue, nothing to bound.
+ * The frame socket's server. The frame thread leaves its newest frame in one of three buffers; the main
+ * thread takes it from there and sends it to whoever can take it now. A client that cannot is marked, and
+ * gets the newest frame when it can again: no queue, nothing to bound.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -18,7 +18,8 @@
 
 struct sx_stream_params {
 	const char *path; /* of the socket; the caller holds the lock of the instance */
-	int listen_fd; /* -1, or a listening SOCK_SEQPACKET socket (socket activation): then path is not made */
+	/* -1, or a listening SOCK_SEQPACKET socket (socket activation): then path is not made */
+	int listen_fd;
 	uint64_t epoch;		 /* as in the frames */
 	size_t frame_bytes;	 /* of the largest frame, without a plane */
 	int clients;		 /* most at a time, 1..64; 0: 16 */
@@ -46,14 +47,16 @@ struct sx_stream_client {
 
 struct sx_stream;
 
-/* A sentence in why on error: -EADDRINUSE something that is not our socket lies at path, -ENAMETOOLONG, ... */
+/*
+ * A sentence in why on error: -EADDRINUSE something that is not our socket lies at path, -ENAMETOOLONG, ...
+ */
 int sx_stream_create(struct sx_stream **ret, const struct sx_stream_params *p, char *why, size_t why_bytes);
 /* Closes all clients; removes the socket unless it was passed in. Accepts NULL. */
 void sx_stream_destroy(struct sx_stream *s);
 
 /*
- * Thread: frame (one publisher). Hands a packed frame over and wakes the loop. Never blocks: one copy into one of
- * three buffers taken in turn. The frame's plane stays behind when it does not fit.
+ * Thread: frame (one publisher). Hands a packed frame over and wakes the loop. Never blocks: one copy into
+ * one of three buffers taken in turn. The frame's plane stays behind when it does not fit.
  */
 void sx_stream_publish(struct sx_stream *s, const void *frame);
 /* Any thread. Images that clients ask for now: bits 1u << enum stixel_plane. */

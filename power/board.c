@@ -97,7 +97,10 @@ static void read_cpu(struct sx_board *b, const char *root)
 	}
 }
 
-/* Boards name their GPU by address and chip, newer ones by its parts: 17000000.ga10b, 17000000.gpu, gpu-gpc-0. */
+/*
+ * Boards name their GPU by address and chip, newer ones by its parts: 17000000.ga10b,
+ * 17000000.gpu, gpu-gpc-0.
+ */
 static void read_gpu(struct sx_board *b, const char *root)
 {
 	static const char *const words[] = {"gpu", "gp10b", "gv11b", "ga10b"};

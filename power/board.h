@@ -1,6 +1,6 @@
 /*
- * What the computer is, its power mode and clocks: looked at, never changed. Everything is read from small files; no
- * program is started.
+ * What the computer is, its power mode and clocks: looked at, never changed. Everything is read from small
+ * files; no program is started.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

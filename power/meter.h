@@ -1,7 +1,7 @@
 /*
- * From readings to energy: watts are integrated (trapezoid), counters are subtracted, frames are counted in the same
- * spans of time. A span over which nothing is known (a sensor that did not answer, a counter that was set back) is left
- * out of energy, time and frames alike, so that every quotient stays right.
+ * From readings to energy: watts are integrated (trapezoid), counters are subtracted, frames are counted in
+ * the same spans of time. A span over which nothing is known (a sensor that did not answer, a counter that
+ * was set back) is left out of energy, time and frames alike, so that every quotient stays right.
  *
  * Knows no clock and no sensor, so that every case can be tried. Thread: one at a time.
  *

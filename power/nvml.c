@@ -1,6 +1,7 @@
 /*
- * NVML: the power of a discrete NVIDIA card, as its driver tells. The library belongs to the driver, so it is loaded
- * when it is wanted and never linked. Its energy counter (Volta and later) comes first; older cards say watts only.
+ * NVML: the power of a discrete NVIDIA card, as its driver tells. The library belongs to the driver, so
+ * it is loaded when it is wanted and never linked. Its energy counter (Volta and later) comes first;
+ * older cards say watts only.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -63,7 +64,9 @@ static int nvml_load(struct library *lib, char *why, size_t why_bytes)
 		{"nvmlDeviceGetClockInfo", &lib->clock},
 		{"nvmlDeviceGetMaxClockInfo", &lib->max_clock},
 	};
-	/* never closed: a driver's library is not made for coming and going, and a second dlopen() finds it */
+	/*
+	 * never closed: a driver's library is not made for coming and going, and a second dlopen() finds it
+	 */
 	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 
 	if (!handle) {

@@ -16,13 +16,19 @@
 #define CHANNELS 3 /* of an INA3221 */
 #define FOLDERS 64
 
-/* Boards, by what their monitors call the rails; the first whose labels are all there. docs/power.md tells the sources. */
+/*
+ * Boards, by what their monitors call the rails; the first whose labels are all there.
+ * docs/power.md tells the sources.
+ */
 static const struct whole {
 	const char *scope, *labels[SX_RAIL_SUM_MAX];
 } wholes[] = {
 	/* AGX Thor: an INA238 at the input of the carrier board */
 	{"board", {"VIN"}},
-	/* Xavier NX, Orin NX, Orin Nano, TX2, TX1: the input of the module. TX's VDD_MUX is the carrier board's. */
+	/*
+	 * Xavier NX, Orin NX, Orin Nano, TX2, TX1: the input of the module.
+	 * TX's VDD_MUX is the carrier board's.
+	 */
 	{"module", {"VDD_IN"}},
 	/* Nano */
 	{"module", {"POM_5V_IN"}},

@@ -1,5 +1,6 @@
 /*
- * Rails that a board measures: what INA monitors there are, whatever their driver, and what adds up to the whole.
+ * Rails that a board measures: what INA monitors there are, whatever their driver, and
+ * what adds up to the whole.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +12,10 @@
 #define SX_RAILS_MAX 32
 #define SX_RAIL_SUM_MAX 8
 
-/* Of the files, either the power alone or voltage and current are there; energy is rare. Empty: there is none. */
+/*
+ * Of the files, either the power alone or voltage and current are there; energy is rare.
+ * Empty: there is none.
+ */
 struct sx_rail {
 	char label[SX_FILE_NAME_BYTES];				     /* "VDD_IN" */
 	char chip[16];						     /* "ina3221", "ina3221x", "ina238" */
@@ -38,8 +42,9 @@ struct sx_rail_sum {
 };
 
 /*
- * What adds up to the whole: chosen (labels with blanks or commas between), or, when that is NULL, what is known of
- * boards with such labels. -ENODEV: there is no monitor; -EINVAL with a sentence in why: it cannot be told.
+ * What adds up to the whole: chosen (labels with blanks or commas between), or, when that is NULL,
+ * what is known of boards with such labels. -ENODEV: there is no monitor; -EINVAL with a sentence
+ * in why: it cannot be told.
  */
 int sx_rails_sum(const struct sx_rails *rails, const char *chosen, struct sx_rail_sum *sum, char *why,
 		 size_t why_bytes);

@@ -1,8 +1,8 @@
 /*
  * RAPL: energy counters of Intel's and AMD's processors, in /sys/class/powercap.
  *
- * Packages, and the memory that they count apart. Not "psys", which some firmware never calibrated, and no part of a
- * package (core, uncore), which is in it already.
+ * Packages, and the memory that they count apart. Not "psys", which some firmware never calibrated, and no
+ * part of a package (core, uncore), which is in it already.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

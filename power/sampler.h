@@ -1,6 +1,6 @@
 /*
- * Reads a sensor again and again in a thread of its own, and keeps what the meter makes of it. A sensor that goes away
- * is looked for again; one that never was, too.
+ * Reads a sensor again and again in a thread of its own, and keeps what the meter makes of it. A sensor that
+ * goes away is looked for again; one that never was, too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,8 +26,8 @@ struct sx_sampler_look {
 };
 
 /*
- * Starts the thread, which also opens the sensor: a driver may take its time. p and engine are copied. Negative errno.
- * Thread: main.
+ * Starts the thread, which also opens the sensor: a driver may take its time. p and engine are copied.
+ * Negative errno. Thread: main.
  */
 int sx_sampler_start(struct sx_sampler **ret, const struct sx_power_params *p,
 		     const struct sx_power_engine *engine, sx_sampler_frames_fn *frames, const void *user);

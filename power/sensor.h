@@ -1,9 +1,9 @@
 /*
- * Where the watts come from: one sensor out of several kinds, chosen when it is opened. Nothing is ever changed: no
- * limit, no mode, no clock.
+ * Where the watts come from: one sensor out of several kinds, chosen when it is opened. Nothing is ever
+ * changed: no limit, no mode, no clock.
  *
- * A read may block for milliseconds (a bus of 400 kHz, a driver that wakes a card): never in a thread that frames pass.
- * Thread: one at a time.
+ * A read may block for milliseconds (a bus of 400 kHz, a driver that wakes a card): never in a thread that
+ * frames pass. Thread: one at a time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,8 +35,8 @@ struct sx_power_kind {
 struct sx_power_sensor {
 	const struct sx_power_kind *kind;
 	char source[16]; /* "ina3221", "ina3221x", "ina238", "nvml", "rapl" */
-	char scope
-		[64]; /* of what: "module", "board", "sum of 3 rails", "GPU board", "2 processors and memory" */
+	/* of what: "module", "board", "sum of 3 rails", "GPU board", "2 processors and memory" */
+	char scope[64];
 	char device[160]; /* which one, for people */
 	int least_ms;	  /* its values do not change faster; 0: not known */
 };
@@ -48,11 +48,11 @@ struct sx_power_engine {
 };
 
 /*
- * Opens the sensor that p asks for and reads it once. auto: the board's own monitors (INA), else the GPU's (NVML) if
- * the engine computes on one, else the processor's (RAPL). Never the processor's watts for a GPU's work, or the other
- * way round.
- * Negative errno with a sentence in why: -ENODEV there is none, -EACCES it may not be read, -EINVAL the configuration
- * does not fit this machine.
+ * Opens the sensor that p asks for and reads it once. auto: the board's own monitors (INA), else the GPU's
+ * (NVML) if the engine computes on one, else the processor's (RAPL). Never the processor's watts for a GPU's
+ * work, or the other way round.
+ * Negative errno with a sentence in why: -ENODEV there is none, -EACCES it may not be read, -EINVAL the
+ * configuration does not fit this machine.
  */
 int sx_power_open(struct sx_power_sensor **ret, const struct sx_power_params *p,
 		  const struct sx_power_engine *engine, char *why, size_t why_bytes);

@@ -1,7 +1,8 @@
 /*
  * A file that is written behind the caller's back: a disk that stops for a second does not stop him.
  *
- * Bytes wait in bounded memory, and a thread of its own writes them in order. When the memory is full the caller waits.
+ * Bytes wait in bounded memory, and a thread of its own writes them in order. When the memory
+ * is full the caller waits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,8 +16,8 @@
 struct sx_file_queue;
 
 /*
- * fd stays the caller's. room: bytes that may wait. stop: once it is set, a file that takes nothing for five seconds
- * is given up (-ETIMEDOUT); may be NULL. -ENOMEM, -EAGAIN no thread.
+ * fd stays the caller's. room: bytes that may wait. stop: once it is set, a file that takes nothing for five
+ * seconds is given up (-ETIMEDOUT); may be NULL. -ENOMEM, -EAGAIN no thread.
  */
 int sx_file_queue_create(struct sx_file_queue **ret, int fd, size_t room, const volatile sig_atomic_t *stop);
 /* 0, or the negative errno of the write that failed: from then on nothing is taken. */

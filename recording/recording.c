@@ -67,7 +67,10 @@ static int make_room(struct sx_recording *r, size_t bytes)
 	return 0;
 }
 
-/* Tries to have so many bytes in the window. How many there are: fewer only at the end of the file; negative errno. */
+/*
+ * Tries to have so many bytes in the window. How many there are: fewer only at the end of the file;
+ * negative errno.
+ */
 static int64_t need(struct sx_recording *r, size_t bytes)
 {
 	while (r->end - r->begin < bytes && !r->eof) {
@@ -211,8 +214,9 @@ static int tell_cut(struct sx_recording *r)
 }
 
 /*
- * One step: 1 there is a record, which lies whole in the window; 0 passed over something; -ENODATA the end. Beginning
- * with a bad record every place is tried, so that none that is whole is lost, whatever a damaged length says.
+ * One step: 1 there is a record, which lies whole in the window; 0 passed over something; -ENODATA
+ * the end. Beginning with a bad record every place is tried, so that none that is whole is lost,
+ * whatever a damaged length says.
  */
 static int recording_step(struct sx_recording *r, struct sx_record *record)
 {
@@ -286,7 +290,9 @@ static bool header_sizes_good(const struct sx_recording_header *h)
 	       h->endian == STIXEL_ENDIAN;
 }
 
-/* The header is good, or its damage is told with the first record: the frames behind it are none the worse. */
+/*
+ * The header is good, or its damage is told with the first record: the frames behind it are none the worse.
+ */
 static int take_header(struct sx_recording *r, const char *path, char *why, size_t why_bytes)
 {
 	struct sx_recording_header *h = &r->header;

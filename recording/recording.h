@@ -38,27 +38,28 @@ struct sx_recording_state {
 };
 
 /*
- * Opens a recording; path "-": standard input. Negative errno with a sentence: -EBADMSG no recording, or a header that is
- * damaged; -ENODATA an empty file; -EPROTONOSUPPORT another major version; else why it cannot be opened or read.
- * A seekable, finished file has state.end from the beginning.
+ * Opens a recording; path "-": standard input. Negative errno with a sentence: -EBADMSG no recording, or a
+ * header that is damaged; -ENODATA an empty file; -EPROTONOSUPPORT another major version; else why it cannot
+ * be opened or read. A seekable, finished file has state.end from the beginning.
  */
 int sx_recording_open(struct sx_recording **ret, const char *path, char *why, size_t why_bytes);
 void sx_recording_close(struct sx_recording *r); /* accepts NULL */
 const struct sx_recording_header *sx_recording_header(const struct sx_recording *r);
 const struct sx_recording_state *sx_recording_state(const struct sx_recording *r);
 /*
- * The next record: 1; 0 at the end; negative errno when the file cannot be read or memory is short. *record points into r,
+ * The next record: 1; 0 at the end; negative errno when the file cannot be read or memory is
+ * short. *record points into r,
  * until the next call. -EINTR: a signal handler ran; nothing is lost by calling again.
  */
 int sx_recording_next(struct sx_recording *r, struct sx_record *record);
 /*
- * For a pipe, before each read that might wait: wait(user, fd) returns 0 when there is something to read, or a negative
- * error, which sx_recording_next() then returns.
+ * For a pipe, before each read that might wait: wait(user, fd) returns 0 when there is something to read, or
+ * a negative error, which sx_recording_next() then returns.
  */
 void sx_recording_on_wait(struct sx_recording *r, int (*wait)(void *user, int fd), void *user);
 /*
- * By the index, to the last frame at or before time_ns, or the first there is: 0. -ESPIPE: no index, or not seekable; then
- * nothing has changed, and the way is to read on.
+ * By the index, to the last frame at or before time_ns, or the first there is: 0. -ESPIPE: no index, or not
+ * seekable; then nothing has changed, and the way is to read on.
  */
 int sx_recording_seek(struct sx_recording *r, int64_t time_ns);
 /* To the first record. -ESPIPE: not seekable. */

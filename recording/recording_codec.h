@@ -17,8 +17,8 @@ bool sx_record_codec_built(void);
 int sx_record_codec_create(struct sx_record_codec **ret);
 void sx_record_codec_destroy(struct sx_record_codec *c);
 /*
- * Both set *content to memory of c, valid until its next use. decode: plain_bytes must come out. -EBADMSG: not what it
- * says it is; -ENOTSUP: built without; -ENOMEM.
+ * Both set *content to memory of c, valid until its next use. decode: plain_bytes must come out. -EBADMSG:
+ * not what it says it is; -ENOTSUP: built without; -ENOMEM.
  */
 int sx_record_decode(struct sx_record_codec *c, unsigned encoding, const void **content, size_t bytes,
 		     size_t plain_bytes);

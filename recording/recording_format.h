@@ -1,9 +1,10 @@
 /*
  * A recording: the frames of an instance in a file, as they were published (docs/recording.md).
  *
- * A file is a header and records, all a multiple of 8 bytes, little endian. Every record carries the checksums of
- * its head and of its content, so a file that was cut anywhere, or damaged, is read as far as there is a whole record.
- * Minor versions append fields and add kinds of records; readers take sizes from the file and pass over the unknown.
+ * A file is a header and records, all a multiple of 8 bytes, little endian. Every record carries the
+ * checksums of its head and of its content, so a file that was cut anywhere, or damaged, is read as far as
+ * there is a whole record. Minor versions append fields and add kinds of records; readers take sizes from the
+ * file and pass over the unknown.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

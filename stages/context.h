@@ -9,23 +9,28 @@
 #include "stages/engine.h"
 
 /*
- * Scores of a pair that the configuration has a use for, or NULL: only the slanted methods read them, and only where
- * classes are configured.
+ * Scores of a pair that the configuration has a use for, or NULL: only the slanted methods read them, and
+ * only where classes are configured.
  */
 const struct sx_scores *sx_context_scores(const struct sx_context_config *c, const struct sx_pair *pair);
 
-/* Choices that not every backend computes: FastDT in float and int32 (int16 and int8 all do), slanted-exact. */
+/*
+ * Choices that not every backend computes: FastDT in float and int32 (int16 and int8 all do), slanted-exact.
+ */
 enum sx_ability { SX_CAN_FASTDT_WIDE = 1, SX_CAN_SLANTED_EXACT = 2 };
 
 /*
  * Checks sizes, pixel format, parameters, and that the backend named engine can do what they ask for.
- * abilities: SX_CAN_* bits. 0; -EINVAL wrong value, -ENOTSUP not computed by this engine; both with one sentence in
- * why, the latter's names the key, its value and the engines that compute it.
+ * abilities: SX_CAN_* bits. 0; -EINVAL wrong value, -ENOTSUP not computed by this engine; both with one
+ * sentence in why, the latter's names the key, its value and the engines that compute it.
  */
 int sx_context_check(const struct sx_context_config *c, const char *engine, unsigned abilities, char *why,
 		     size_t why_bytes);
 
-/* 0, or -EINVAL when the pair's images or scores differ from each other or from the configuration in size or format. */
+/*
+ * 0, or -EINVAL when the pair's images or scores differ from each other or from the
+ * configuration in size or format.
+ */
 int sx_context_check_pair(const struct sx_context_config *c, const struct sx_pair *pair);
 
 #endif

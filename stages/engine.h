@@ -37,10 +37,10 @@ struct sx_engine_params {
 };
 
 /*
- * How pairs came to the engine and results left it, counted since open; each copy is counted where it is asked for.
- * path: "mapped" (kernels read the pair where it lies), "copy" (one asynchronous copy an image from pinned memory),
- * "host" (engines that compute in host memory). staged: images that were not pinned and had to be copied by the
- * processor first.
+ * How pairs came to the engine and results left it, counted since open; each copy is counted where it is
+ * asked for. path: "mapped" (kernels read the pair where it lies), "copy" (one asynchronous copy an image
+ * from pinned memory), "host" (engines that compute in host memory). staged: images that were not pinned and
+ * had to be copied by the processor first.
  */
 struct sx_transfers {
 	const char *path;
@@ -81,7 +81,8 @@ enum sx_tap {
 	SX_TAP_LEFT_RIGHT, /* U16 Q4 after the left-right check, min_disparity added */
 	SX_TAP_DISPARITY,  /* U16 Q4, final */
 	SX_TAP_CONFIDENCE, /* U8, final */
-	SX_TAP_COLUMNS, /* U16 Q4: cells of a column x columns, one row per stixel column, index 0 = image bottom */
+	/* U16 Q4: cells of a column x columns, one row per stixel column, index 0 = image bottom */
+	SX_TAP_COLUMNS,
 	SX_TAP_COLUMNS_CONFIDENCE, /* U8, same shape */
 	SX_TAP_COUNT
 };
@@ -91,8 +92,12 @@ struct sx_context_config {
 	enum sx_pixel pixel; /* of the pairs that will come */
 	struct sx_params params;
 	bool keep_volume; /* checks only: keep S for SX_TAP_SUM (2 more bytes per cell) */
-	bool time_stages; /* cuda: measure stage_ns, which takes part of the time measured; others always do */
-	/* cuda, for measurements: wait asks the device again and again instead of sleeping; event_fd stays silent */
+	/* cuda: measure stage_ns, which takes part of the time measured; others always do */
+	bool time_stages;
+	/*
+	 * cuda, for measurements: wait asks the device again and again instead of sleeping;
+	 * event_fd stays silent
+	 */
 	bool busy_wait;
 };
 
@@ -113,8 +118,9 @@ struct sx_result {
 };
 
 /*
- * Called once a frame, by a thread of the engine, as soon as it has read the images and scores of a pair: their memory can
- * be used again while the frame is still being computed. Engines that read until the end of the frame (cuda) do not call it.
+ * Called once a frame, by a thread of the engine, as soon as it has read the images and scores of a pair:
+ * their memory can be used again while the frame is still being computed. Engines that read until the end of
+ * the frame (cuda) do not call it.
  */
 typedef void sx_images_read_fn(void *user);
 
@@ -122,9 +128,9 @@ typedef void sx_images_read_fn(void *user);
  * Thread: one thread submits to and collects from all contexts of a device.
  * context_create resolves the parameters (sx_stereo_resolve) and takes all memory; submit, wait and result
  *   allocate nothing.
- * submit: starts a pair and returns at once (the reference engine computes inside submit). pair must stay until the
- *   frame is done, its images until then or until images_read (may be NULL) is called with user. previous: last road that was
- *   found and its age, or NULL.
+ * submit: starts a pair and returns at once (the reference engine computes inside submit). pair must stay
+ *   until the frame is done, its images until then or until images_read (may be NULL) is called with user.
+ *   previous: last road that was found and its age, or NULL.
  *   -EINVAL: the pair differs from the configuration; -EBUSY: the frame before has not been waited for.
  * event_fd: becomes readable when the submitted frame is done (an eventfd; wait() drains it).
  * wait: 1 done, 0 not within timeout_ms (-1: for ever), negative errno when the frame failed; -ENODATA when
@@ -149,8 +155,9 @@ struct sx_backend {
 	/* Bytes that the device and all its contexts hold. */
 	size_t (*memory)(const struct sx_device *d);
 	/*
-	 * Optional (NULL: pairs may lie anywhere). pin makes host memory of a source readable to the device until unpin or
-	 * close; 0, or negative errno: pairs in it then cost one more copy. Not while a frame is in flight.
+	 * Optional (NULL: pairs may lie anywhere). pin makes host memory of a source readable to the
+	 * device until unpin or close; 0, or negative errno: pairs in it then cost one more copy. Not
+	 * while a frame is in flight.
 	 */
 	int (*pin)(struct sx_device *d, void *memory, size_t bytes);
 	void (*unpin)(struct sx_device *d, void *memory);
@@ -159,7 +166,9 @@ struct sx_backend {
 	const char *(*failure)(const struct sx_device *d);
 	/* Optional: PCI address of the card that computes, "0000:1b:00.0"; NULL: it is none. */
 	const char *(*bus_id)(const struct sx_device *d);
-	/* Optional: bytes of device memory that path aggregation reads and writes per frame, by its layout. */
+	/*
+	 * Optional: bytes of device memory that path aggregation reads and writes per frame, by its layout.
+	 */
 	size_t (*traffic)(const struct sx_context *x);
 };
 

@@ -52,8 +52,8 @@ int sx_disparity_range(const struct sx_stereo_params *p)
 }
 
 /*
- * By docs/lab-accuracy.md. A larger p1 removes noise but turns slanted roads into steps, which become false obstacles.
- * Vertical and diagonal paths cross these steps, so that more of them want a smaller p1.
+ * By docs/lab-accuracy.md. A larger p1 removes noise but turns slanted roads into steps, which become false
+ * obstacles. Vertical and diagonal paths cross these steps, so that more of them want a smaller p1.
  */
 static const struct {
 	int p1, p2;
@@ -87,7 +87,10 @@ void sx_stereo_resolve(struct sx_stereo_params *p)
 	resolve_fastdt(p);
 }
 
-/* Sums of all passes must fit 16 bits, and 31 with 15 more for the weight: a pass grows constant input 1 / (1 - K) fold. */
+/*
+ * Sums of all passes must fit 16 bits, and 31 with 15 more for the weight: a pass grows
+ * constant input 1 / (1 - K) fold.
+ */
 static int check_fastdt(const struct sx_stereo_params *p, const struct reason *r)
 {
 	double gain, sum;
@@ -214,7 +217,10 @@ static int check_probabilities(const struct sx_stixel_params *p, const struct re
 	return 0;
 }
 
-/* Within these bounds float keeps what the fit needs (docs/algorithm.md, slanted stixels), and nothing is infinite. */
+/*
+ * Within these bounds float keeps what the fit needs (docs/algorithm.md, slanted stixels),
+ * and nothing is infinite.
+ */
 static int check_slanted(const struct sx_params *p, const struct reason *r)
 {
 	const struct sx_slanted_params *s = &p->stixels.slanted;

@@ -30,7 +30,10 @@ enum sx_out_of_view { SX_OUT_OF_VIEW_ZERO, SX_OUT_OF_VIEW_MAX };
 enum sx_subpixel { SX_SUBPIXEL_OFF, SX_SUBPIXEL_TRUNC, SX_SUBPIXEL_FLOOR };
 enum sx_median_border { SX_MEDIAN_BORDER_COPY, SX_MEDIAN_BORDER_ZERO };
 enum sx_road_mode { SX_ROAD_VDISPARITY, SX_ROAD_CALIBRATED };
-/* slanted: planes, energies of whole stixels in closed form; slanted-exact: with outliers, cell by cell (slow). */
+/*
+ * slanted: planes, energies of whole stixels in closed form;
+ * slanted-exact: with outliers, cell by cell (slow).
+ */
 enum sx_stixel_method { SX_STIXEL_DP, SX_STIXEL_SLANTED, SX_STIXEL_RDP, SX_STIXEL_SLANTED_EXACT };
 enum sx_reduction { SX_REDUCTION_MEDIAN, SX_REDUCTION_MEAN };
 
@@ -46,8 +49,8 @@ struct sx_stereo_params {
 	enum sx_subpixel subpixel;
 	int zncc_window; /* l of zncc: 3, 5 .. 15 px */
 	/*
-	 * sgm: difference of grey levels between neighbours along a path at which p2 has fallen to half, 1..255; 0: p2 is
-	 * the same everywhere. Falls to p1 + 1 at least (sgm.h).
+	 * sgm: difference of grey levels between neighbours along a path at which p2 has fallen to half,
+	 * 1..255; 0: p2 is the same everywhere. Falls to p1 + 1 at least (sgm.h).
 	 */
 	int p2_edge;
 	enum sx_fastdt fastdt;
@@ -77,7 +80,8 @@ struct sx_road_params {
 struct sx_stixel_params {
 	enum sx_stixel_method method;
 	int width; /* px, 1..32 */
-	int cell_height; /* px, 0..32: rows of a cell of the slanted methods, 0: as width; others have cells of one row */
+	/* px, 0..32: rows of a cell of the slanted methods, 0: as width; others have cells of one row */
+	int cell_height;
 	enum sx_reduction reduction;
 	int max_per_column; /* published stixels of a column, 1..2160 */
 	double sigma_object_px, sigma_ground_px, sigma_sky_px;
@@ -95,7 +99,10 @@ struct sx_stixel_params {
 	struct sx_slanted_params slanted;
 };
 
-/* What the class scores of a pair are of. kind: enum stixel_kind that stixels of a class may have: ground, object or sky. */
+/*
+ * What the class scores of a pair are of. kind: enum stixel_kind that stixels of a class may
+ * have: ground, object or sky.
+ */
 struct sx_semantic_params {
 	int classes; /* 0..SX_CLASSES_MAX; 0: pairs have no scores */
 	uint8_t kind[SX_CLASSES_MAX];
@@ -115,7 +122,8 @@ int sx_cost_max(enum sx_cost cost);
 
 /*
  * Replaces p1, p2, fastdt_sigma_* of 0 and fastdt auto, each on its own, by what was measured best for this
- * cost, aggregation and number of paths (docs/lab-accuracy.md). Engines do so when they make a context; sx_params_check() judges the resolved values.
+ * cost, aggregation and number of paths (docs/lab-accuracy.md). Engines do so when they make a context;
+ * sx_params_check() judges the resolved values.
  */
 void sx_stereo_resolve(struct sx_stereo_params *p);
 

@@ -21,11 +21,14 @@ struct sx_tap_shape {
 /* Of a tap, whatever is on or off. */
 struct sx_tap_shape sx_tap_shape(const struct sx_context_config *c, enum sx_tap tap);
 /*
- * False: an engine that keeps no more than it must keeps no image of its own: S without keep_volume, and the outputs
- * of filters that are off, which are those of the stage before.
+ * False: an engine that keeps no more than it must keeps no image of its own: S without keep_volume, and the
+ * outputs of filters that are off, which are those of the stage before.
  */
 bool sx_tap_is_kept(const struct sx_context_config *c, enum sx_tap tap);
-/* Gives the taps of filters that are off the image of the stage before. taps: all, those that are kept being set. */
+/*
+ * Gives the taps of filters that are off the image of the stage before.
+ * taps: all, those that are kept being set.
+ */
 void sx_taps_share(const struct sx_context_config *c, struct sx_image taps[SX_TAP_COUNT]);
 
 #ifdef __cplusplus

@@ -535,7 +535,10 @@ static void fastdt_sizes(engine_case_fn *check, enum sx_fastdt variant)
 	}
 }
 
-/* Largest sums: flat images and no limit to the right of them; each cost, with the largest sigma_s that it may have. */
+/*
+ * Largest sums: flat images and no limit to the right of them;
+ * each cost, with the largest sigma_s that it may have.
+ */
 static void fastdt_extremes(engine_case_fn *check, enum sx_fastdt variant)
 {
 	static const struct {

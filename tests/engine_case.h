@@ -1,6 +1,6 @@
 /*
- * What tests of engines share: pairs, parameters and sizes that have shown mistakes, and the comparison of all that
- * two engines give for one pair.
+ * What tests of engines share: pairs, parameters and sizes that have shown mistakes, and the comparison of
+ * all that two engines give for one pair.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -42,8 +42,8 @@ struct sx_context *engine_case_context(const struct sx_backend *backend, struct 
 				       const struct engine_case *t, bool keep_volume);
 
 /*
- * True when every tap and the result are the same; otherwise lines on stderr that begin with how. volume: S too
- * (both contexts keep it).
+ * True when every tap and the result are the same; otherwise lines on stderr that begin with how. volume: S
+ * too (both contexts keep it).
  */
 struct engine_output {
 	const struct sx_backend *backend;

@@ -1,5 +1,6 @@
 /*
- * What is true of a frame of the synthetic street (capture/scene/scene.h): pixel by pixel, and as stixels. For tests alone.
+ * What is true of a frame of the synthetic street (capture/scene/scene.h): pixel by pixel, and as
+ * stixels. For tests alone.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,9 +18,9 @@
  * disparity: px, at the pixel's centre; sky 0. kind: enum stixel_kind (ground, object, sky).
  * object: number of the thing seen, 0 for sky and ground; the same number is the same thing within a frame.
  * visible: 1 if the same point is seen in the right picture too, else 0 (hidden, or outside of it).
- * label: class, by Cityscapes' 19 numbers. ground: px, what is seen without all that stands on it; 0 where nothing is.
- * Ground disparity of row y of a flat street, and of others up to where it ends: road_slope*y + road_offset (the
- * pavements lie a kerb higher).
+ * label: class, by Cityscapes' 19 numbers. ground: px, what is seen without all that stands on it; 0 where
+ * nothing is. Ground disparity of row y of a flat street, and of others up to where it ends:
+ * road_slope*y + road_offset (the pavements lie a kerb higher).
  * camera: of this frame; its pitch swings about the nominal one.
  */
 struct sx_scene_truth {
@@ -40,10 +41,11 @@ void sx_scene_truth_finish(struct sx_scene_truth *t);
 void sx_scene_truth(struct sx_scene *s, uint32_t frame, struct sx_scene_truth *t);
 
 /*
- * True stixels of columns [u*width, +width), u < t->width/width: each row has the kind (and object) of most of its
- * pixels, equal rows are joined. They cover each column from bottom to top. disparity_q7: mean of an object's
- * rows, ground at row_bottom (slope: of the flat road), sky 0; objects nearer to infinity than 1 px of disparity count as sky.
- * ret: room for columns * t->height; offsets: columns + 1. Returns the number of columns.
+ * True stixels of columns [u*width, +width), u < t->width/width: each row has the kind (and object) of
+ * most of its pixels, equal rows are joined. They cover each column from bottom to top. disparity_q7:
+ * mean of an object's rows, ground at row_bottom (slope: of the flat road), sky 0; objects nearer to
+ * infinity than 1 px of disparity count as sky. ret: room for columns * t->height; offsets: columns + 1.
+ * Returns the number of columns.
  */
 int sx_scene_stixels(const struct sx_scene_truth *t, int width, struct stixel *ret, uint32_t *offsets);
 

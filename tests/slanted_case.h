@@ -1,5 +1,6 @@
 /*
- * Parameters of slanted stixels for tests that do not say their own: every prior and every limit of the model at work.
+ * Parameters of slanted stixels for tests that do not say their own: every prior and every
+ * limit of the model at work.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

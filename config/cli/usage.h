@@ -1,11 +1,11 @@
 /*
- * The command line of a program as rows of a table: what parses it, --help, the man page and the completion of the
- * shells are made from the same rows.
+ * The command line of a program as rows of a table: what parses it, --help, the man page and the completion
+ * of the shells are made from the same rows.
  *
  *	PROGRAM [OPTIONS] [COMMAND] [OPTIONS] [OPERANDS]
  *
- * Every program also has --help (-h; after a command: of that command), --version, and --generate, which is not told
- * to users: it prints the completion of a shell, or fills a man page, while the program is built.
+ * Every program also has --help (-h; after a command: of that command), --version, and --generate, which is
+ * not told to users: it prints the completion of a shell, or fills a man page, while the program is built.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -39,7 +39,9 @@ enum sx_usage_offer {
 /* For sx_usage_option.commands: an option of some commands only. */
 #define SX_USAGE_OF(command) (UINT32_C(1) << (command))
 
-/* One option. The same name may stand in several rows for different commands, all with or all without a word. */
+/*
+ * One option. The same name may stand in several rows for different commands, all with or all without a word.
+ */
 struct sx_usage_option {
 	const char *name;     /* long, without "--" */
 	char letter;	      /* short, 0: none */
@@ -66,8 +68,8 @@ struct sx_usage_command {
 	enum sx_usage_offer offer;
 	sx_usage_run *run;
 	const char *help; /* one line; no full stop */
-	const char *
-		more; /* sentences for its own --help and the man page, lines and paragraphs as cut by '\n'; NULL: none */
+	/* sentences for its own --help and the man page, lines and paragraphs as cut by '\n'; NULL: none */
+	const char *more;
 };
 
 struct sx_usage_exit {
@@ -96,12 +98,14 @@ struct sx_usage_words {
 };
 
 /*
- * Puts the options into target. -1: go on; else the exit code: help was printed (0), or a sentence about what is wrong
- * (64, EX_USAGE). Options may stand anywhere; "--" ends them.
+ * Puts the options into target. -1: go on; else the exit code: help was printed (0), or a sentence about what
+ * is wrong (64, EX_USAGE). Options may stand anywhere; "--" ends them.
  */
 int sx_usage_parse(const struct sx_usage *u, void *target, int argc, char **argv, struct sx_usage_words *ret);
 
-/* "PROGRAM: ...; try --help" on stderr, with the command's name where there is one (NULL: none). Returns 64. */
+/*
+ * "PROGRAM: ...; try --help" on stderr, with the command's name where there is one (NULL: none). Returns 64.
+ */
 int sx_usage_fail(const struct sx_usage *u, const struct sx_usage_command *command, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -114,8 +118,8 @@ bool sx_usage_belongs(const struct sx_usage *u, const struct sx_usage_option *o,
 /* The completion of "bash", "zsh" or "fish"; false for another shell. */
 bool sx_usage_completion(const struct sx_usage *u, const char *shell, FILE *to);
 /*
- * Copies a page in scdoc's language from one file to another; its lines @SYNOPSIS@, @COMMANDS@, @OPTIONS@ and @EXITS@
- * become what the table has. false: a read or write error, or an unknown @WORD@.
+ * Copies a page in scdoc's language from one file to another; its lines @SYNOPSIS@, @COMMANDS@, @OPTIONS@ and
+ * @EXITS@ become what the table has. false: a read or write error, or an unknown @WORD@.
  */
 bool sx_usage_man(const struct sx_usage *u, FILE *from, FILE *to);
 

@@ -13,7 +13,8 @@ enum { SX_USAGE_HELP, SX_USAGE_VERSION, SX_USAGE_GENERATE, SX_USAGE_BUILTINS };
 extern const struct sx_usage_option sx_usage_builtins[SX_USAGE_BUILTINS];
 
 /*
- * Row i of the program's options and then of --help and --version, which are told to users; NULL after the last.
+ * Row i of the program's options and then of --help and --version, which are told to
+ * users; NULL after the last.
  */
 const struct sx_usage_option *sx_usage_row(const struct sx_usage *u, int i);
 

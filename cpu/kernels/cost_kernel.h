@@ -1,8 +1,8 @@
 /*
  * Cost kernel; meaning in stages/stereo/cost.h.
  *
- * Work:   per left pixel one operand for each plane of its descriptor, then per VEC_BYTES disparities and plane
- *         a load, a table look-up (or a population count) and an addition.
+ * Work:   per left pixel one operand for each plane of its descriptor, then per VEC_BYTES disparities and
+ *         plane a load, a table look-up (or a population count) and an addition.
  *         Costs that are stored (zncc) are copied.
  * Ranges: sums of at most 16 nibbles or 8 bytes: 0..64.
  *
@@ -79,7 +79,10 @@ static __attribute__((noinline)) void cost_out_of_view(const struct sx_matcher *
 			vb_store(cost, vb_min(vb_or(vb_load(cost), vb_load(outside + d)), most));
 }
 
-/* Costs that are no CSCT: one function for all kernels that read costs, since compiling it for each takes long. */
+/*
+ * Costs that are no CSCT: one function for all kernels that read costs, since
+ * compiling it for each takes long.
+ */
 static __attribute__((noinline)) void cost_pixels_other(const struct sx_matcher *m,
 							const struct sx_matcher_frame *f, int y, int x, int n,
 							uint8_t *cost)

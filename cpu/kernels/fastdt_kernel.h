@@ -1,19 +1,23 @@
 /*
- * FastDT of columns and the winner; meaning in stages/stereo/fastdt.h and stages/stereo/winner.h, order of work in cpu/fastdt.h.
+ * FastDT of columns and the winner; meaning in stages/stereo/fastdt.h and stages/stereo/winner.h, order
+ * of work in cpu/fastdt.h.
  *
  *   Words (U, V, S) of a pixel: lane i of vector k is disparity k * VEC_WORDS + i.
- *   Words of a row of a band of n columns, merged by pixel t of the right image, counted from the right: what lies below
- *   each other has one t, and column i has the disparity t - (n - 1) + i there. lowest[t]: the first column that has one.
+ *   Words of a row of a band of n columns, merged by pixel t of the right image, counted from the right: what
+ *   lies below each other has one t, and column i has the disparity t - (n - 1) + i there. lowest[t]: the
+ *   first column that has one.
  *
  *     column n - 1  | d 0 | d 1 | d 2 | ...
  *     column n - 2        | d 0 | d 1 | d 2 | ...          t = 0, 1, 2 .. from left to right
  *     column n - 3              | d 0 | d 1 | d 2 | ...
  *
- * Work:   vectors hold disparities of a pixel. Down: a step. Up: a step, S, and the winner from registers and the first-level
- *         cache; the least S of the right image when the row below is merged. O and G: vectors of columns.
- * Memory: sums of the way down stay in the worker's scratch, about 0.75 MB; the volume is read once, S written nowhere.
- * Ranges: sums of three passes are below 12000 (65535 (1 - K) and what rounding adds), so that only "up" needs to be
- *         held to 16 bits. V(d) - V(O) is 0..65535; R >= 65536, so S is held to 65535.
+ * Work:   vectors hold disparities of a pixel. Down: a step. Up: a step, S, and the winner from
+ *         registers and the first-level cache; the least S of the right image when the row below is
+ *         merged. O and G: vectors of columns.
+ * Memory: sums of the way down stay in the worker's scratch, about 0.75 MB; the volume is read
+ * once, S written nowhere.
+ * Ranges: sums of three passes are below 12000 (65535 (1 - K) and what rounding adds), so that only "up"
+ *         needs to be held to 16 bits. V(d) - V(O) is 0..65535; R >= 65536, so S is held to 65535.
  * Shapes: any; a band's last columns may be missing.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -30,8 +34,8 @@ static ALWAYS_INLINE int dt_hold(int v)
 }
 
 /*
- * A step of n pixels of O or G; before: those that they come from. Functions of their own, as inlined pointers are no longer
- * known to be apart.
+ * A step of n pixels of O or G; before: those that they come from. Functions of their own, as inlined
+ * pointers are no longer known to be apart.
  */
 static __attribute__((noinline)) void dt_step_free(int32_t *restrict at, const int32_t *restrict before,
 						   const int32_t *restrict weights, int n)
@@ -47,7 +51,9 @@ static __attribute__((noinline)) void dt_step_held(int32_t *restrict at, const i
 		at[i] = dt_hold(at[i] + dt_scale(before[i], weights[i]));
 }
 
-/* G to what S is multiplied by. A double holds both numbers, and tells their quotient from the next integer. */
+/*
+ * G to what S is multiplied by. A double holds both numbers, and tells their quotient from the next integer.
+ */
 static void dt_plane_end(int32_t *gain, int n)
 {
 	for (int i = 0; i < n; i++)
@@ -144,7 +150,10 @@ struct dt_gain {
 
 static ALWAYS_INLINE struct dt_gain dt_gain_of(int r)
 {
-	/* quotients lie further from integers than floats round; high is 0 where rounding has made G exceed 65535 */
+	/*
+	 * quotients lie further from integers than floats round;
+	 * high is 0 where rounding has made G exceed 65535
+	 */
 	int high = r >> 16, most = (int)(65535.0f / (float)(high + !high));
 
 	return (struct dt_gain){vw_set1(high), vw_set1(r & 0xffff), vw_set1(most)};
@@ -204,7 +213,9 @@ static ALWAYS_INLINE void dt_winner(const struct sx_matcher *m, const struct sx_
 	    d0 = vw_min_all(vw_where_equal(least->sum, vw_set1((int)s0), least->d, vw_set1(0xffff)));
 	vw rival;
 
-	/* S(k) is a rival's if 100 S0 > uniqueness * S(k), that is S(k) <= floor((100 S0 - 1) / uniqueness) */
+	/*
+	 * S(k) is a rival's if 100 S0 > uniqueness * S(k), that is S(k) <= floor((100 S0 - 1) / uniqueness)
+	 */
 	limit = s0 ? (uint32_t)((100 * s0 - 1) * m->uniqueness_inverse >> 40) : 0;
 	limit = limit < UINT16_MAX ? limit : UINT16_MAX;
 	rival = vw_set1((int)limit);
@@ -223,8 +234,8 @@ static ALWAYS_INLINE void dt_winner(const struct sx_matcher *m, const struct sx_
 }
 
 /*
- * lowest[t]: the first column of the band that has a disparity for pixel t of the right image, counted from the right as in
- * planes, so that d = t - (n - 1) + column; beyond all columns where none has.
+ * lowest[t]: the first column of the band that has a disparity for pixel t of the right image, counted from
+ * the right as in planes, so that d = t - (n - 1) + column; beyond all columns where none has.
  */
 static void dt_start_merge(const struct dt_band *b, struct sx_matcher_scratch *s, int disparities)
 {
@@ -236,8 +247,9 @@ static void dt_start_merge(const struct dt_band *b, struct sx_matcher_scratch *s
 }
 
 /*
- * Merges a row of the band into the least S by right pixel. The lowest column is the lowest disparity, so it wins ties; a word
- * beside a pixel's S is never below what is there, and lowest[] is the answer where all are 65535.
+ * Merges a row of the band into the least S by right pixel. The lowest column is the lowest
+ * disparity, so it wins ties; a word beside a pixel's S is never below what is there, and lowest[] is
+ * the answer where all are 65535.
  */
 static ALWAYS_INLINE void dt_merge(const struct sx_matcher *m, const struct dt_band *b, int y,
 				   const uint16_t *words, const struct sx_matcher_scratch *s, int disparities)
@@ -270,8 +282,8 @@ static void dt_keep_sums(const struct sx_matcher_frame *f, int x, int y, const u
 }
 
 /*
- * Winners are looked for when all S of the row are made, and a row is merged when the next one is: words have then reached the
- * cache, and the latencies of the columns overlap.
+ * Winners are looked for when all S of the row are made, and a row is merged when the next one is: words have
+ * then reached the cache, and the latencies of the columns overlap.
  */
 static ALWAYS_INLINE void dt_band_up(const struct sx_matcher *m, const struct sx_matcher_frame *f,
 				     const struct dt_band *b, struct sx_matcher_scratch *s, int disparities)

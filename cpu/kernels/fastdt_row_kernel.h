@@ -1,12 +1,14 @@
 /*
- * FastDT of rows: costs and the passes to the right and to the left; meaning in stages/stereo/fastdt.h, what follows in
- * cpu/kernels/fastdt_kernel.h.
+ * FastDT of rows: costs and the passes to the right and to the left; meaning in stages/stereo/fastdt.h, what
+ * follows in cpu/kernels/fastdt_kernel.h.
  *
- * Work:   vectors hold disparities of a pixel; a step is a rounding product of 16 bits and an addition, the planes O and G ride
- *         along as scalars. Costs of four pixels, then their steps to the right; at the end of the row the steps to the left.
+ * Work:   vectors hold disparities of a pixel; a step is a rounding product of 16 bits and an addition, the
+ *         planes O and G ride along as scalars. Costs of four pixels, then their steps to the right; at the
+ *         end of the row the steps to the left.
  * Memory: a row of A stays in the second-level cache; the volume is written past the caches, once.
- * Ranges: with K the largest weight, Cmax / (1 - K)^4 <= 65535 (sx_params_check), so that A and B and their differences are
- *         below 2048 (see sx_fastdt_lowest) and nothing needs to be held; all products round within 16 bits.
+ * Ranges: with K the largest weight, Cmax / (1 - K)^4 <= 65535 (sx_params_check), so that A and B and
+ *         their differences are below 2048 (see sx_fastdt_lowest) and nothing needs to be held; all
+ *         products round within 16 bits.
  * Shapes: any.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -27,8 +29,8 @@ static ALWAYS_INLINE int dt_scale(int v, int weight)
 }
 
 /*
- * Codes of this engine: the values that sx_fastdt_encode() keeps, numbered downwards from 0, for v >= -2048: -64 is -128,
- * -124 is -2048. Either line of the two is the larger (and back, the lesser) where it holds.
+ * Codes of this engine: the values that sx_fastdt_encode() keeps, numbered downwards from 0, for v >= -2048:
+ * -64 is -128, -124 is -2048. Either line of the two is the larger (and back, the lesser) where it holds.
  */
 static ALWAYS_INLINE vw dt_encode(vw v)
 {

@@ -27,7 +27,9 @@ static ALWAYS_INLINE void find_partners(const uint16_t *left, const uint16_t *ri
 	}
 }
 
-/* The conditions of a row: k and found are wrong if k >= 0 and |found - d| > tolerance, or k is not in view. */
+/*
+ * The conditions of a row: k and found are wrong if k >= 0 and |found - d| > tolerance, or k is not in view.
+ */
 struct left_right {
 	vw tolerance, before_0, before_view, end_of_view; /* columns + BIAS */
 	vw offset, least, at_least; /* added to left; where left <= least: at_least instead */

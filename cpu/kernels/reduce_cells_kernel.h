@@ -1,10 +1,11 @@
 /*
- * Reduction to cells of several rows on lanes; included by segment_avx2.c and segment_plain.c. Meaning in stages/stixels/reduce.h.
+ * Reduction to cells of several rows on lanes; included by segment_avx2.c and segment_plain.c. Meaning in
+ * stages/stixels/reduce.h.
  *
- * Work:   16 cells of one stixel column at a time: lanes are cells, their pixels lie in one array each; a network of
- *         exchanges sorts them (merge exchange, which takes any number). Class scores: rows of a band of cells are added up
- *         first, each as often as image rows show it, then the columns of every cell. Loops over lanes and rows are left to
- *         the compiler.
+ * Work:   16 cells of one stixel column at a time: lanes are cells, their pixels lie in one array each; a
+ *         network of exchanges sorts them (merge exchange, which takes any number). Class scores: rows of a
+ *         band of cells are added up first, each as often as image rows show it, then the columns of every
+ *         cell. Loops over lanes and rows are left to the compiler.
  * Ranges: sums of 1024 pixels: disparity < 2^26, confidence and scores < 2^18; of 32 rows of scores < 2^13.
  * Shapes: any width, height and pitch.
  *

@@ -1,9 +1,10 @@
 /*
- * Column reduction on lanes; included by segment_avx2.c and segment_plain.c. Meaning in stages/stixels/reduce.h.
+ * Column reduction on lanes; included by segment_avx2.c and segment_plain.c. Meaning in
+ * stages/stixels/reduce.h.
  *
- * Work:   16 rows of one stixel column at a time: their pixels are transposed into one array per pixel column,
- *         then lanes are rows: a sorting network, and a pick by the number of valid pixels. Loops over lanes are
- *         left to the compiler, which has the instructions (16-bit minimum and maximum).
+ * Work:   16 rows of one stixel column at a time: their pixels are transposed into one array per pixel
+ *         column, then lanes are rows: a sorting network, and a pick by the number of valid pixels. Loops
+ *         over lanes are left to the compiler, which has the instructions (16-bit minimum and maximum).
  * Ranges: sums of 32 pixels: confidence < 2^13, disparity < 2^21. Quotients: see divide_confidence(), mean().
  * Shapes: any width, height and pitch.
  *
@@ -53,7 +54,9 @@ RD_INLINE void count_valid(struct reduce_block *b, int width)
 			b->valid[l] = (uint16_t)(b->valid[l] + (b->d[i][l] != SX_DISPARITY_INVALID));
 }
 
-/* (2 s + w) / (2 w) by multiplication: 2 s + w < 2^14, so the error stays below 2^-7 < 1 / 64 <= 1 / (2 w). */
+/*
+ * (2 s + w) / (2 w) by multiplication: 2 s + w < 2^14, so the error stays below 2^-7 < 1 / 64 <= 1 / (2 w).
+ */
 RD_INLINE void divide_confidence(struct reduce_block *b, int width)
 {
 	const uint32_t reciprocal = ((1u << 21) + 2 * (uint32_t)width - 1) / (2 * (uint32_t)width);
@@ -90,7 +93,9 @@ RD_INLINE void median(struct reduce_block *b, int width)
 			b->out[l] = b->valid[l] / 2 == i ? b->d[i < width ? i : 0][l] : b->out[l];
 }
 
-/* (2 s + n) / (2 n) in float: quotient < 2^16, 2 n <= 64, so a rounded quotient cannot reach the next integer */
+/*
+ * (2 s + n) / (2 n) in float: quotient < 2^16, 2 n <= 64, so a rounded quotient cannot reach the next integer
+ */
 RD_INLINE void mean(struct reduce_block *b, int width)
 {
 	uint32_t sum[RD_LANES] = {0};

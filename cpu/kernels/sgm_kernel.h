@@ -1,8 +1,9 @@
 /*
  * Path kernels; meaning in stages/stereo/sgm.h.
  *
- *   A band of n columns, sheared for the diagonals (shear 1: a column to the right each row). Column b holds L of one
- *   pixel, lane i of its vector k the disparity k * VEC_BYTES + i; a path runs from column b to column b of the next row.
+ *   A band of n columns, sheared for the diagonals (shear 1: a column to the right each row). Column b holds
+ *   L of one pixel, lane i of its vector k the disparity k * VEC_BYTES + i; a path runs from column b to
+ *   column b of the next row.
  *
  *     row y       | b 0 | b 1 | b 2 | ... | b n-1 |
  *     row y + 1         | b 0 | b 1 | b 2 | ... | b n-1 |
@@ -10,10 +11,10 @@
  *
  * Work:   a band is some columns wide (sheared by one column a row for the diagonals); its chains are
  *         independent, so their latencies overlap. A diagonal chain that starts at the image's side finds the
- *         state that the band was cleared to, which yields L = C, whatever its P2: a grey level beside the image is
- *         read for it.
- * Memory: matching costs, and excess costs E = L - C of the way down, stay in the worker's scratch, about 1 MB; the
- *         volume is written once.
+ *         state that the band was cleared to, which yields L = C, whatever its P2: a grey level beside
+ *         the image is read for it.
+ * Memory: matching costs, and excess costs E = L - C of the way down, stay in the worker's scratch, about 1
+ *         MB; the volume is written once.
  * Ranges: L <= Cmax + P2 and L + P1 <= 255 (sx_params_check); the neighbours of d = 0 and of the last d that
  *         do not exist are 255, and never the lesser of two before P1 is added.
  *
@@ -27,7 +28,9 @@
 #include "cpu/kernels/cost_kernel.h"
 #include "cpu/matcher.h"
 
-/* Excess cost of one step. at, before, next: L of the pixel before at d, d - 1 and d + 1; least: its minimum. */
+/*
+ * Excess cost of one step. at, before, next: L of the pixel before at d, d - 1 and d + 1; least: its minimum.
+ */
 static ALWAYS_INLINE vb path_step(vb at, vb before, vb next, vb least, vb p1, vb p2)
 {
 	vb t = vb_min(vb_add(vb_min(before, next), p1), at);
@@ -128,8 +131,8 @@ static int clip_band(const struct band *b, const struct sx_matcher *m, int y, in
 }
 
 /*
- * Right descriptors, or stored costs, that columns [x, x + n) of row y will need: pieces of rows far apart, which no
- * hardware sees.
+ * Right descriptors, or stored costs, that columns [x, x + n) of row y will need: pieces of rows far
+ * apart, which no hardware sees.
  */
 static ALWAYS_INLINE void prefetch_row(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 				       int x, int n, int disparities)

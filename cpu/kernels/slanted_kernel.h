@@ -1,11 +1,13 @@
 /*
- * Slanted stixels on lanes; included by segment_avx2.c and segment_plain.c. Meaning in stages/stixels/slanted.h, operations and their
- * order in stages/stixels/slanted_fit.h and slanted_prior.h: what is a vector here does the same to every lane.
+ * Slanted stixels on lanes; included by segment_avx2.c and segment_plain.c. Meaning in
+ * stages/stixels/slanted.h, operations and their order in stages/stixels/slanted_fit.h and slanted_prior.h:
+ * what is a vector here does the same to every lane.
  *
- * Work:   8 rows v_top are lanes of one block, blocks from the bottom up; v_bottom runs upwards for all lanes at once. Row
- *         v_bottom - 1 is finished when it is asked for: it lies in an earlier block, or its lane has seen all its starts.
- *         Sums begin as those of rows 0 .. v_top and lose row v_bottom in each step. Of a candidate only its cost
- *         is kept; planes and kinds below are computed again for the few that win.
+ * Work:   8 rows v_top are lanes of one block, blocks from the bottom up; v_bottom runs upwards for all
+ *         lanes at once. Row v_bottom - 1 is finished when it is asked for: it lies in an earlier block,
+ *         or its lane has seen all its starts. Sums begin as those of rows 0 .. v_top and lose row
+ *         v_bottom in each step. Of a candidate only its cost is kept; planes and kinds below are
+ *         computed again for the few that win.
  * Ranges: sums are whole numbers below 2^47, held as doubles: exact, and rounded once when they become float.
  * Shapes: any number of rows; lanes beyond the last read zeros, and are dropped.
  *

@@ -1,5 +1,6 @@
 /*
- * Which pixels the speckle filter connects; meaning in stages/stereo/speckle.h. Left to the compiler's vectors.
+ * Which pixels the speckle filter connects; meaning in stages/stereo/speckle.h. Left
+ * to the compiler's vectors.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

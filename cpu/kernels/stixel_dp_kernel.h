@@ -1,13 +1,15 @@
 /*
  * One column of the stixel DP on vectors of 32 bits; included by segment_avx2.c and segment_plain.c.
  *
- * Work:    rows bottom to top. Ground and sky are running minima, O(h): their data cost separates into a term of
- *          v_top and one of v_bottom. Objects look at pairs, lanes are start rows: everything that a start row's
- *          prior can say is 2 x 2 thresholds on the new mean and five costs, made when the row below is done.
+ * Work:    rows bottom to top. Ground and sky are running minima, O(h): their data cost separates into
+ *          a term of v_top and one of v_bottom. Objects look at pairs, lanes are start rows: everything
+ *          that a start row's prior can say is 2 x 2 thresholds on the new mean and five costs, made
+ *          when the row below is done.
  * Pruning: start rows come in chunks of 8. bound[k] + cheapest[v_top + 1] is what no object that starts in
- *          chunk k can undercut: cheapest prior, cheapest fn per cell from start to chunk end, cheapest single
- *          fn from there to the row where the bound was last renewed, cheapest fn per cell since. A chunk is
- *          looked at only if that is not above the cost of a real candidate: the last best one, extended.
+ *          chunk k can undercut: cheapest prior, cheapest fn per cell from start to chunk end,
+ *          cheapest single fn from there to the row where the bound was last renewed, cheapest fn per
+ *          cell since. A chunk is looked at only if that is not above the cost of a real candidate:
+ *          the last best one, extended.
  * Means:   floor(2 s / n) by one float division is exact in the ranges of vi_divide(), corrected beyond;
  *          mean_q4 = (t + 1) >> 1 and fn = (t + 16) >> 5 follow from it without another.
  * Ranges:  as stages/stixels/stixel_dp.h; ILLEGAL + data < 2^31, and above any legal cost.
@@ -274,8 +276,8 @@ DP_INLINE unsigned worth_a_look(const struct sx_dp_work *w, int word, int chunks
 /* ---- rows ---- */
 
 /*
- * The cheapest object that ends at v_top and starts below it. Little of it waits for the row before: the limit
- * is that row's guess, extended, and the start row v_top itself is not looked at here.
+ * The cheapest object that ends at v_top and starts below it. Little of it waits for the row before: the
+ * limit is that row's guess, extended, and the start row v_top itself is not looked at here.
  */
 DP_INLINE struct lanes best_from_below(const struct dp *x, int v_top, int guess)
 {
@@ -370,8 +372,8 @@ DP_INLINE int32_t one_row(const struct dp *x, const int32_t *r, uint16_t cell)
 }
 
 /*
- * All that segments which start at row v >= 1 need to know; v - 1 is done. cell: of row v. *alone: cost of the
- * object of this one row. Returns the cheapest object prior.
+ * All that segments which start at row v >= 1 need to know; v - 1 is done. cell: of row v. *alone: cost of
+ * the object of this one row. Returns the cheapest object prior.
  */
 DP_INLINE int32_t open_row(const struct dp *x, int v, uint16_t cell, struct running *ground,
 			   struct running *sky, int32_t *alone)

@@ -1,9 +1,9 @@
 /*
  * Horizontal paths, S and the winner of one row; meaning in stages/stereo/sgm.h and stages/stereo/winner.h.
  *
- * Work:   from left to right: matching cost C, and the excess cost E = L - C of the left-to-right path. From right to left
- *         in blocks of 16 columns (8 with 8 paths): E of the right-to-left path, then S and the winner of each column, then
- *         the least S of the right image's columns that the block touches.
+ * Work:   from left to right: matching cost C, and the excess cost E = L - C of the left-to-right path. From
+ *         right to left in blocks of 16 columns (8 with 8 paths): E of the right-to-left path, then S and the
+ *         winner of each column, then the least S of the right image's columns that the block touches.
  *
  *   a vector of bytes (C, E, L): one column, lane i = disparity k * VEC_BYTES + i of its k-th vector
  *
@@ -15,9 +15,9 @@
  *   a word of 16 bits, for each column and disparity          bit 15     bits 14 .. word_bits     word_bits - 1 .. 0
  *                                                            |   0    |     S (sum of paths)    |  column of block  |
  *
- * Words:  the low bits are one column's, so comparisons of words within a column compare S, and the minimum over columns
- *         of a block is that of the lowest column, which is the lowest disparity of a right column. Blocks run from right
- *         to left, so that a later block wins ties for the same reason.
+ * Words:  the low bits are one column's, so comparisons of words within a column compare S, and the minimum
+ *         over columns of a block is that of the lowest column, which is the lowest disparity of a right
+ *         column. Blocks run from right to left, so that a later block wins ties for the same reason.
  * Ranges: S <= 1020 with word_bits 4, <= 2040 with word_bits 3 (8 paths): words <= 16335. Weights fit 7 bits:
  *         paths << word_bits <= 64.
  *
@@ -167,7 +167,10 @@ static ALWAYS_INLINE void winner_column(const struct sx_matcher *m, const struct
 	s->d0[x] = (uint16_t)(d0 | (rivals > 0 ? NOT_UNIQUE : 0));
 }
 
-/* Merges n columns from x0 on, words at w, into the least S by right column, counted from the right as in planes. */
+/*
+ * Merges n columns from x0 on, words at w, into the least S by right column, counted
+ * from the right as in planes.
+ */
 static ALWAYS_INLINE void winner_merge_right(const struct sx_matcher *m, const uint16_t *w, int x0, int n,
 					     struct sx_matcher_scratch *s, int disparities)
 {
@@ -279,8 +282,9 @@ static ALWAYS_INLINE void winner_right_to_left(const struct sx_matcher *m, const
 }
 
 /*
- * a / b, rounded towards zero. A float holds both (|a|, b < 2^24) and keeps a quotient that is no integer at least 1/b away
- * from one: exact for quotients below 4500 with b < 2^11, below 32 with b < 2^19, and where b is a power of two.
+ * a / b, rounded towards zero. A float holds both (|a|, b < 2^24) and keeps a quotient that is no integer
+ * at least 1/b away from one: exact for quotients below 4500 with b < 2^11, below 32 with b < 2^19, and
+ * where b is a power of two.
  */
 static inline int divide(int a, int b)
 {

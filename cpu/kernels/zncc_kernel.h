@@ -1,15 +1,17 @@
 /*
  * Windows and costs of zero-mean normalised cross-correlation; meaning in stages/stereo/zncc.h.
  *
- * Work:   words: sums of window columns, to which a row of the image comes and from which one goes, then l of them a
- *         pixel. Costs: the same with products. Per column and VEC_BYTES disparities the sum of a window column's
- *         products (a row that comes and one that goes are one dot product of pairs; windows of 3 sum their rows anew),
- *         added to the window's sum while the column l before leaves it, then four float operations a cell.
- * Memory: products of a row's window columns in the worker's scratch, 4 bytes a cell of a row, read and written once a
- *         row; windows of 3 keep two columns in registers. Columns go in tiles, disparities inside them, so that sums stay
- *         in registers and whole lines of costs leave for memory.
+ * Work:   words: sums of window columns, to which a row of the image comes and from which one goes, then l of
+ *         them a pixel. Costs: the same with products. Per column and VEC_BYTES disparities the sum of a
+ *         window column's products (a row that comes and one that goes are one dot product of pairs; windows
+ *         of 3 sum their rows anew), added to the window's sum while the column l before leaves it, then four
+ *         float operations a cell.
+ * Memory: products of a row's window columns in the worker's scratch, 4 bytes a cell of a row, read and
+ *         written once a row; windows of 3 keep two columns in registers. Columns go in tiles, disparities
+ *         inside them, so that sums stay in registers and whole lines of costs leave for memory.
  * Ranges: grey levels are taken 128 lower, which a covariance does not see: I' in -128..127, n I' and S1' in
- *         -28800..28800 fit words; n sum L' R' and S1' S1' are below 8.3e8, so no sum reaches 2^31. By Cauchy-Schwarz
+ *         -28800..28800 fit words; n sum L' R' and S1' S1' are below 8.3e8, so no
+ *         sum reaches 2^31. By Cauchy-Schwarz
  *         |z| exceeds 1 by rounding alone, so costs need no clamp.
  * Shapes: any width; costs out of view are written over afterwards.
  *
@@ -68,8 +70,8 @@ static void move_column_sums(const uint8_t *restrict in, const uint8_t *restrict
 }
 
 /*
- * S1 and V from sums of window columns; runs up to VEC_INTS - 1 values past the end, over anything. Unsigned for that, and
- * since n S2 can exceed 31 bits, which V cannot.
+ * S1 and V from sums of window columns; runs up to VEC_INTS - 1 values past the end, over anything. Unsigned
+ * for that, and since n S2 can exceed 31 bits, which V cannot.
  */
 static void sum_windows(const int32_t *sum, const int32_t *square, int width, int l, int32_t *s1, int32_t *v)
 {
@@ -119,9 +121,9 @@ static void zncc_words_rows(const struct sx_matcher *m, const struct sx_matcher_
 }
 
 /*
- * What a row's costs are made from. Left values are by column -r .. width-1+r, right ones by j, as in the planes of
- * census_kernel.h: j belongs to right column width - 1 - min_disparity - j, held to the image, so that disparities of left
- * column u are j = width - 1 - u and the following.
+ * What a row's costs are made from. Left values are by column -r .. width-1+r, right ones by j, as in the
+ * planes of census_kernel.h: j belongs to right column width - 1 - min_disparity - j, held to the image, so
+ * that disparities of left column u are j = width - 1 - u and the following.
  */
 struct zncc_row {
 	const int32_t *left,
@@ -145,8 +147,8 @@ static void pair_rows(const uint8_t *restrict a, const uint8_t *restrict b, int 
 }
 
 /*
- * Values of a right row, one a column, by j from -r to width + disparities - 2 + r. What is beside the image's first or
- * last column by more than r counts for costs out of view alone.
+ * Values of a right row, one a column, by j from -r to width + disparities - 2 + r. What is beside the
+ * image's first or last column by more than r counts for costs out of view alone.
  */
 static void turn_values(const struct sx_matcher *m, const int32_t *restrict in, int r, int32_t *restrict out)
 {
@@ -182,7 +184,9 @@ static void prepare_words(const struct sx_matcher *m, const struct sx_matcher_fr
 	split_words(sx_image_row(&f->census[0], y), m->width, -1, mean, 0xffff, z->left_sum, z->left_inverse);
 }
 
-/* n times the products of window column u, 4 vectors from disparity d on; from: what to add them to, or NULL. */
+/*
+ * n times the products of window column u, 4 vectors from disparity d on; from: what to add them to, or NULL.
+ */
 static ALWAYS_INLINE void column_products(const struct zncc_row *z, int u, int d, int terms,
 					  const int32_t *from, vi v[4])
 {
@@ -225,8 +229,8 @@ static ALWAYS_INLINE void window_costs(const struct zncc_row *z, int x, int d, c
 }
 
 /*
- * Columns [x0, x1) from disparity d on: a window column comes, the cost is made, a window column goes. products: of column
- * x0 - r. out: the costs, a pixel after the other.
+ * Columns [x0, x1) from disparity d on: a window column comes, the cost is made, a window column goes.
+ * products: of column x0 - r. out: the costs, a pixel after the other.
  */
 static ALWAYS_INLINE void wide_tile(const struct zncc_row *z, int x0, int x1, int d, int terms, bool add,
 				    uint8_t *out)

@@ -1,6 +1,6 @@
 /*
- * Vectors of 32 bytes by AVX2. Every vec_*.h defines the same types and operations; the kernels (cpu/kernels/) are
- * written once on top of them, and matcher_*.c compile them once for each.
+ * Vectors of 32 bytes by AVX2. Every vec_*.h defines the same types and operations; the kernels
+ * (cpu/kernels/) are written once on top of them, and matcher_*.c compile them once for each.
  *
  *   vb      VEC_BYTES unsigned bytes                 vw       VEC_BYTES/2 words, 0..32767
  *   vw2     the words of one vb, in an order of this file's own: two vw that only the vw2_* functions, and

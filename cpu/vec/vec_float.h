@@ -1,6 +1,6 @@
 /*
- * Vectors of 8 floats and integers and of 8 doubles, for slanted stixels: the compiler's own vectors, so that one text
- * serves every instruction set that a file is compiled for.
+ * Vectors of 8 floats and integers and of 8 doubles, for slanted stixels: the compiler's own vectors, so that
+ * one text serves every instruction set that a file is compiled for.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,10 @@
 
 #include "cpu/vec/vec_inline.h"
 
-/* Where registers are shorter gcc remarks that such arguments have no calling convention; all functions are inline, or of one file. */
+/*
+ * Where registers are shorter gcc remarks that such arguments have no calling convention;
+ * all functions are inline, or of one file.
+ */
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 #define VF_INLINE static ALWAYS_INLINE

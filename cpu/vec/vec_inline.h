@@ -1,6 +1,6 @@
 /*
- * Kernels are one function each, so that what is constant in a call is constant in its loops. Under gcc's sanitizers they need not
- * be, and take a fifth of the time to compile.
+ * Kernels are one function each, so that what is constant in a call is constant in its loops. Under gcc's
+ * sanitizers they need not be, and take a fifth of the time to compile.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

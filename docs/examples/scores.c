@@ -1,6 +1,6 @@
 /*
- * Gives stixeld scores from standard input: for each picture its capture time (int64_t, CLOCK_MONOTONIC, ns), then the
- * planes of its classes, a byte a score, without gaps.
+ * Gives stixeld scores from standard input: for each picture its capture time (int64_t, CLOCK_MONOTONIC, ns),
+ * then the planes of its classes, a byte a score, without gaps.
  * cc scores.c $(pkg-config --cflags --libs stixel) -o scores && network | ./scores front 19 1280 720 4
  *
  * SPDX-License-Identifier: Apache-2.0

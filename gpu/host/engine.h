@@ -11,7 +11,10 @@
 
 #include "stages/context.h"
 
-/* Of enum sx_ability: neither FastDT in float and int32 nor slanted-exact, which nobody runs at the rate of a camera. */
+/*
+ * Of enum sx_ability: neither FastDT in float and int32 nor slanted-exact, which nobody runs
+ * at the rate of a camera.
+ */
 #define SX_CUDA_ABILITIES 0
 
 extern const struct sx_backend sx_backend_cuda;

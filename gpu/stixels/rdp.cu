@@ -483,8 +483,8 @@ __device__ __forceinline__ uint32_t bits_above(int i)
 /*
  * 32 entries at a time, one per lane. up_to_n, up_to_d: their sums up to the lane. valid: lanes that have
  * one.
- * reach(): the first lane from `next` on that does not join the group of that kind, whose sums before lane next
- *   are n and d; the number of entries if all join.
+ * reach(): the first lane from `next` on that does not join the group of that kind, whose sums before lane
+ *   next are n and d; the number of entries if all join.
  */
 struct batch {
 	struct entry e;

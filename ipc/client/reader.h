@@ -69,8 +69,8 @@ enum sx_packet { SX_PACKET_NONE, SX_PACKET_NOTICE, SX_PACKET_FRAME };
 int sx_link_connect(struct sx_link *l, const char *path, unsigned want);
 void sx_link_close(struct sx_link *l);
 /*
- * Takes notices until a frame or nothing comes: a frame is left in the socket (*bytes its size). -EPIPE at the end
- * of the connection.
+ * Takes notices until a frame or nothing comes: a frame is left in the socket (*bytes its size). -EPIPE at
+ * the end of the connection.
  */
 int sx_link_peek(struct sx_link *l, size_t *bytes);
 /* Takes the packet that peek found. Bytes, or negative errno. */
@@ -113,7 +113,10 @@ static inline bool sx_reader_attached(const struct stixel_reader *r)
 	return sx_reader_streams(r) ? r->link.fd >= 0 : r->map.base != NULL;
 }
 
-/* Connects to the first of the instance's places that answers (base/places.h). Negative errno as stixel_open(). */
+/*
+ * Connects to the first of the instance's places that answers (base/places.h).
+ * Negative errno as stixel_open().
+ */
 int sx_reader_connect(struct stixel_reader *r, struct sx_link *l, unsigned want);
 /* Makes the connection beside the ring what it is to be for (STIXEL_WANT_*; 0: none). -ENOTCONN. */
 int sx_bell_want(struct stixel_reader *r, unsigned want);

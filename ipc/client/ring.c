@@ -1,5 +1,6 @@
 /*
- * Reader's side of the ring: maps an object read-only, believes nothing in it, copies frames under the seqlock.
+ * Reader's side of the ring: maps an object read-only, believes nothing in it, copies
+ * frames under the seqlock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -44,8 +45,8 @@ int sx_buffer_reserve(struct sx_buffer *b, size_t bytes)
 /* ---- attaching ---- */
 
 /*
- * /dev/shm is open to all: before the daemon starts, anybody may put an object there. Trusted are root, ourselves,
- * and who owns the instance's folder in /run, where only root and systemd make folders.
+ * /dev/shm is open to all: before the daemon starts, anybody may put an object there. Trusted are root,
+ * ourselves, and who owns the instance's folder in /run, where only root and systemd make folders.
  */
 static bool owner_trusted(uid_t uid, const char *path)
 {
@@ -114,7 +115,10 @@ static void watch_process(struct sx_map *m)
 	/* After the descriptor was opened: what is true now stays true of it. */
 	start = sx_process_start(pid);
 	if (start && m->header.pid_start_ticks && start != m->header.pid_start_ticks) {
-		/* Another process, most likely; in a sandbox with a /proc of its own perhaps not: the heartbeat says. */
+		/*
+		 * Another process, most likely; in a sandbox with a /proc of its own perhaps
+		 * not: the heartbeat says.
+		 */
 		m->same_namespace = false;
 		m->stranger = true;
 	}

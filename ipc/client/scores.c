@@ -52,8 +52,9 @@ static gid_t group_at(const char *format, const char *folder, const char *name)
 }
 
 /*
- * stixeld reads what belongs to its group, and only members can give it to that: the group of what the instance of
- * this name has made; when it has not been started yet, that of the service. -1: the caller's own.
+ * stixeld reads what belongs to its group, and only members can give it to that: the group of
+ * what the instance of this name has made; when it has not been started yet, that of the
+ * service. -1: the caller's own.
  */
 static gid_t group_of(const char *folder, const char *name)
 {

@@ -1,6 +1,6 @@
 /*
- * Reader's side of frames.sock: packets, told apart by their first four bytes. Unknown ones are passed over, so
- * that a newer publisher may send more kinds.
+ * Reader's side of frames.sock: packets, told apart by their first four bytes. Unknown ones are passed over,
+ * so that a newer publisher may send more kinds.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +36,10 @@ int sx_link_connect(struct sx_link *l, const char *path, unsigned want)
 	r = connect(l->fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : sx_link_want(l, want);
 	if (r < 0) {
 		sx_link_close(l);
-		/* A socket that nobody listens on is what a dead publisher leaves; EPIPE: refused, too many clients. */
+		/*
+		 * A socket that nobody listens on is what a dead publisher leaves;
+		 * EPIPE: refused, too many clients.
+		 */
 		return r == -ECONNREFUSED ? -ENOENT : r == -EPROTOTYPE ? -EPROTO : r == -EPIPE ? -EAGAIN : r;
 	}
 	l->heard_ns = sx_now_ns();

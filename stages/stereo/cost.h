@@ -1,5 +1,6 @@
 /*
- * Matching cost of a pixel and its candidates: Hamming distance of census descriptors, or correlation of windows.
+ * Matching cost of a pixel and its candidates: Hamming distance of census descriptors,
+ * or correlation of windows.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,8 +26,9 @@ void sx_describe(const struct sx_image *grey, const struct sx_image *descriptors
 
 /*
  * Costs of image row y: cost[x * disparities + d] compares the left pixel at x with the right one at
- * x - d - min_disparity, 0..sx_cost_max(): bits that differ, or sx_zncc_cost(). Where that column is outside the right
- * image (on either side): out_of_view zero: the right descriptor is 0, as in libSGM, and a correlation is 0;
+ * x - d - min_disparity, 0..sx_cost_max(): bits that differ, or sx_zncc_cost(). Where that column is
+ * outside the right image (on either side): out_of_view zero: the right descriptor is 0, as in
+ * libSGM, and a correlation is 0;
  * max: sx_cost_max().
  *
  * cost: width * disparities bytes.

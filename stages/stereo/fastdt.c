@@ -104,7 +104,9 @@ static void fastdt_code(const struct filter *f)
 		f->plane[i].whole = sx_fastdt_decode(sx_fastdt_encode((int16_t)f->plane[i].whole));
 }
 
-/* All passes over the plane; keep: it is the lowest disparity's, and subtracted from those that follow, too. */
+/*
+ * All passes over the plane; keep: it is the lowest disparity's, and subtracted from those that follow, too.
+ */
 static void fastdt_run(const struct filter *f, bool keep)
 {
 	bool early = f->p->fastdt == SX_FASTDT_INT8;

@@ -16,10 +16,10 @@
  * min_disparity of the right image, whose disparity is right(k), k = x - d. The pixel becomes invalid if
  *   k >= 0 and |right(k) - d| > left_right, or
  *   unless left_right_keep: the partner is out of view (column < 0 or >= width), or k < 0.
- * For min_disparity = 0 the second line is just k < 0. Otherwise the shifted frame and the right image differ:
- * with min_disparity > 0 a partner can lie left of the image although k >= 0 (its right(k) is made of
- * out-of-view costs and proves nothing); with min_disparity < 0 a partner can be in view where the shifted map
- * does not reach (k < 0), and is then as unproven as one out of view. left_right_keep is libSGM's rule.
+ * For min_disparity = 0 the second line is just k < 0. Otherwise the shifted frame and the right image
+ * differ: with min_disparity > 0 a partner can lie left of the image although k >= 0 (its right(k) is made of
+ * out-of-view costs and proves nothing); with min_disparity < 0 a partner can be in view where the shifted
+ * map does not reach (k < 0), and is then as unproven as one out of view. left_right_keep is libSGM's rule.
  *
  * Then, also without the check, 16 * min_disparity is added to every valid pixel; sums below 0 become 0: a
  * point beyond infinity is at infinity.

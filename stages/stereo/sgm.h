@@ -20,10 +20,10 @@ extern "C" {
  *   L(p,d) = C(p,d)                                                             if q is outside the image
  *   L(p,d) = C(p,d) + min(L(q,d) - m, L(q,d-1) - m + P1, L(q,d+1) - m + P1, P2)  otherwise, m = min_k L(q,k)
  * where the terms d-1 < 0 and d+1 >= disparities are absent, and P2 is
- *   p2, or with p2_edge, A = round(256 p2_edge / (p2_edge + |I(p) - I(q)|)), halves up: max(P1 + 1, p2 A / 256) rounded
- *   down, at most p2; I: left grey image
- * (Hirschmueller, section 2.3: a jump of disparity is cheap where the left image has an edge). S(p,d) = sum of L(p,d) over the paths:
- *   2: right, left. 4: and down, up. 8: and the four diagonals.
+ *   p2, or with p2_edge, A = round(256 p2_edge / (p2_edge + |I(p) - I(q)|)), halves up:
+ *   max(P1 + 1, p2 A / 256) rounded down, at most p2; I: left grey image
+ * (Hirschmueller, section 2.3: a jump of disparity is cheap where the left image has an edge).
+ *   S(p,d) = sum of L(p,d) over the paths: 2: right, left. 4: and down, up. 8: and the four diagonals.
  * Ranges: Cmax + P1 + P2 <= 255 (sx_params_check), so every L and every term of the minimum fits 8 bits;
  * S <= paths * (Cmax + P2) <= 2040.
  *

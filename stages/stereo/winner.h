@@ -22,7 +22,8 @@ static inline int sx_winner_rise(const struct sx_stereo_params *p)
 }
 
 /*
- * sum: S of sx_sgm() or sx_fastdt(), U16, width * disparities wide. All outputs have width x height pixels. D = disparities.
+ * sum: S of sx_sgm() or sx_fastdt(), U16, width * disparities wide. All outputs have width x height
+ * pixels. D = disparities.
  *
  * left: U16 Q4 in the shifted frame (min_disparity is not added here), 0xffff invalid.
  *   d0 = the lowest d of minimal S. Invalid if some k with |k - d0| > 1 has 100 * S(d0) > uniqueness * S(k)
@@ -31,8 +32,9 @@ static inline int sx_winner_rise(const struct sx_stereo_params *p)
  *   / rounding towards zero (subpixel trunc) or down (floor); 16 d0 at the ends and with subpixel off.
  * right: U16 integer disparities, also shifted: right(x) = the lowest d that minimises S(x+d, d) over x + d <
  *   width; belongs to column x - min_disparity of the right image. Always valid.
- * confidence: U8, min(255, (max(S(d0-1), S(d0+1)) - S(d0)) * 255 / sx_winner_rise()), 25 for d0 = 0 and d0 = D-1,
- *   fastdt: 0 for d0 = 0 where S(0) = S(1), as where nothing was told from the plane that is subtracted. Independent of validity: sx_confidence() masks it after the filters.
+ * confidence: U8, min(255, (max(S(d0-1), S(d0+1)) - S(d0)) * 255 / sx_winner_rise()), 25 for d0 = 0 and
+ *   d0 = D-1, fastdt: 0 for d0 = 0 where S(0) = S(1), as where nothing was told from the plane that is
+ *   subtracted. Independent of validity: sx_confidence() masks it after the filters.
  */
 void sx_winner(const struct sx_image *sum, const struct sx_image *left, const struct sx_image *right,
 	       const struct sx_image *confidence, const struct sx_stereo_params *p);

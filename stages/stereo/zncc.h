@@ -1,7 +1,7 @@
 /*
  * Zero-mean normalised cross-correlation of square windows, as a matching cost of whole numbers.
- * Chang, Zha et al.: Real-time stereo matching on embedded GPUs with Z2-ZNCC and FastDT (the windows' sums, T);
- * the arithmetic below is exact, so that every order of summation gives the same cost.
+ * Chang, Zha et al.: Real-time stereo matching on embedded GPUs with Z2-ZNCC and FastDT (the windows' sums,
+ * T); the arithmetic below is exact, so that every order of summation gives the same cost.
  *
  * Over a window of l x l pixels, n = l * l, coordinates clamped to the image:
  *   S1 = sum I, S2 = sum I^2, V = n S2 - S1^2                                        of each pixel
@@ -51,8 +51,8 @@ void sx_zncc_windows(const struct sx_image *grey, const struct sx_image *words, 
 
 /*
  * z of the windows around (x, y) of the left image and (partner, y) of the right one, partner in 0..width-1:
- * z = (float(N) * 1/sqrt(V(L))) * 1/sqrt(V(R)) in binary32, one rounding a step. 0 where a window is flat. Can exceed
- * 1 by one unit of its last place.
+ * z = (float(N) * 1/sqrt(V(L))) * 1/sqrt(V(R)) in binary32, one rounding a step. 0 where a window is flat.
+ * Can exceed 1 by one unit of its last place.
  */
 float sx_zncc(const struct sx_image grey[2], const struct sx_image words[2], int x, int partner, int y,
 	      int window);

@@ -15,7 +15,10 @@ static inline bool sx_is_slanted(const struct sx_stixel_params *p)
 	return p->method == SX_STIXEL_SLANTED || p->method == SX_STIXEL_SLANTED_EXACT;
 }
 
-/* Image rows of one cell, and cells of a column of height image rows: whole ones, rows that remain are at the top. */
+/*
+ * Image rows of one cell, and cells of a column of height image rows: whole ones, rows
+ * that remain are at the top.
+ */
 static inline int sx_cell_height(const struct sx_stixel_params *p)
 {
 	return !sx_is_slanted(p) ? 1 : p->cell_height > 0 ? p->cell_height : p->width;

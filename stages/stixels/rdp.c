@@ -208,11 +208,12 @@ static int merge(const struct sx_rdp_tables *t, const int32_t *ground_q4, const 
 
 /*
  * Makes segments of cuts: rows c(i-1)+1 .. c(i) (the first from 0). Over the valid cells:
- * none: unknown; ends at or above vhor and mean < sky: sky; ends below vhor + 2, mean distance from the ground
- * <= tolerance + 5 % of it, and least-squares slope within half of the ground's (any, if shorter than 3 rows or
- * so short that the ground changes by less than the tolerance): ground; else object. Then neighbours merge bottom-up: ground, sky and unknown with their like, objects if
- * their means differ by at most span(lower mean). Ground above an object that is farther away becomes an
- * object, and neighbours merge once more.
+ * none: unknown; ends at or above vhor and mean < sky: sky; ends below vhor + 2, mean distance from the
+ * ground <= tolerance + 5 % of it, and least-squares slope within half of the ground's (any, if shorter
+ * than 3 rows or so short that the ground changes by less than the tolerance): ground; else object.
+ * Then neighbours merge bottom-up: ground, sky and unknown with their like, objects if their means
+ * differ by at most span(lower mean). Ground above an object that is farther away becomes an object,
+ * and neighbours merge once more.
  * Ground gets its least-squares line. Returns the number of segments in list (at most h).
  */
 static int rdp_label(const struct sx_rdp_tables *t, const int32_t *ground_q4, int vhor,

@@ -1,6 +1,6 @@
 /*
- * Column segmentation by Ramer-Douglas-Peucker: a column is cut where it departs from the straight line between
- * the ends of a segment by more than epsilon, again and again (GPU RDP column segmentation, see
+ * Column segmentation by Ramer-Douglas-Peucker: a column is cut where it departs from the straight line
+ * between the ends of a segment by more than epsilon, again and again (GPU RDP column segmentation, see
  * docs/algorithm.md, RDP); then the pieces get the classes of the DP, so that both publish one record.
  *
  * Everything is integer. Rows count up from the image bottom.
@@ -28,20 +28,23 @@ size_t sx_rdp_tables_bytes(const struct sx_rdp_tables *t); /* what create took *
 
 /*
  * Fill: an invalid run takes the value of the nearest valid cell below, a leading run that of the first valid
- * cell, a column without any 0. filled[i]: value in Q4 below range, with SX_RDP_FILLED set where it was invalid.
+ * cell, a column without any 0. filled[i]: value in Q4 below range, with SX_RDP_FILLED
+ * set where it was invalid.
  */
 #define SX_RDP_FILLED 0x8000u
 void sx_rdp_fill(const struct sx_rdp_tables *t, const uint16_t *column, uint16_t *filled);
 
 /*
- * The cuts 0 = c0 < c1 < .. < cm = h - 1 of a filled column, into cut[h] as 1 or 0. A segment f..l is cut at the
- * cell between of the largest vertical distance, the lowest one on ties, if that distance is > epsilon:
+ * The cuts 0 = c0 < c1 < .. < cm = h - 1 of a filled column, into cut[h] as 1 or 0. A segment f..l is cut at
+ * the cell between of the largest vertical distance, the lowest one on ties, if that distance is > epsilon:
  * |(d_l - d_f)(i - f) - (d_i - d_f)(l - f)| > epsilon (l - f). Filled cells are never cut at.
  * stack: h entries of scratch.
  */
 void sx_rdp_cut(const struct sx_rdp_tables *t, const uint16_t *filled, uint8_t *cut, uint16_t *stack);
 
-/* Scratch of one thread, and the whole stage: columns as sx_reduce() leaves them. Allocates nothing in run. */
+/*
+ * Scratch of one thread, and the whole stage: columns as sx_reduce() leaves them. Allocates nothing in run.
+ */
 struct sx_rdp;
 int sx_rdp_create(struct sx_rdp **ret, const struct sx_rdp_tables *t);
 void sx_rdp_destroy(struct sx_rdp *r);

@@ -1,5 +1,6 @@
 /*
- * RDP: the arithmetic of labels, for stages/stixels/rdp.c and gpu/stixels/rdp.cu, so in the common subset of C and CUDA.
+ * RDP: the arithmetic of labels, for stages/stixels/rdp.c and gpu/stixels/rdp.cu, so in the
+ * common subset of C and CUDA.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * Column reduction: the disparity map becomes stixel columns, a few pixels wide and one row high, transposed so
- * that a column lies in one stretch of memory (hernandez-juarez 2017, section 4; docs/algorithm.md).
+ * Column reduction: the disparity map becomes stixel columns, a few pixels wide and one row high, transposed
+ * so that a column lies in one stretch of memory (hernandez-juarez 2017, section 4; docs/algorithm.md).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,16 +30,17 @@ void sx_reduce(const struct sx_image *disparity, const struct sx_image *confiden
 	       enum sx_reduction how, struct sx_image *columns, struct sx_image *columns_confidence);
 
 /*
- * The same with cells cell_height rows high: columns are floor(H / cell_height) wide, row 0 is the lowest cell, image rows
- * that remain at the top are not used. The median, mean and share are those of all pixels of a cell. cell_height 1..32.
+ * The same with cells cell_height rows high: columns are floor(H / cell_height) wide, row 0 is the lowest
+ * cell, image rows that remain at the top are not used. The median, mean and share are those of all pixels of
+ * a cell. cell_height 1..32.
  */
 void sx_reduce_cells(const struct sx_image *disparity, const struct sx_image *confidence, int width_px,
 		     int cell_height, enum sx_reduction how, struct sx_image *columns,
 		     struct sx_image *columns_confidence);
 
 /*
- * Class scores of cells: U8, (rows * classes) wide and one row per stixel column: [v][class], mean over the pixels of the
- * cell, rounded half up; image: their width and height in px.
+ * Class scores of cells: U8, (rows * classes) wide and one row per stixel column: [v][class], mean over the
+ * pixels of the cell, rounded half up; image: their width and height in px.
  */
 void sx_reduce_scores(const struct sx_scores *scores, int image_width, int image_height, int width_px,
 		      int cell_height, struct sx_image *columns);

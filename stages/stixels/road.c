@@ -217,7 +217,9 @@ static bool next_line(const struct sx_road_finder *f, const struct line *last, s
 	return best.votes > 0;
 }
 
-/* One round of least squares over the cells within 1 px of the line; false, with zero sums, when degenerate. */
+/*
+ * One round of least squares over the cells within 1 px of the line; false, with zero sums, when degenerate.
+ */
 static bool refine(const struct sx_road_finder *f, double *slope, double *offset, struct sx_road_sums *s)
 {
 	*s = (struct sx_road_sums){0};

@@ -1,7 +1,7 @@
 /*
- * Lines in the v-disparity histogram: the formulas that every engine evaluates with the same operations in the same
- * order (doubles, + - * / sqrt and rounding to integer alone; no contraction). For stages/stixels/road.c and gpu/stixels/road.cu,
- * so in the common subset of C and CUDA.
+ * Lines in the v-disparity histogram: the formulas that every engine evaluates with the same operations in
+ * the same order (doubles, + - * / sqrt and rounding to integer alone; no contraction). For
+ * stages/stixels/road.c and gpu/stixels/road.cu, so in the common subset of C and CUDA.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -26,8 +26,8 @@ struct sx_segment {
 };
 
 /*
- * The lists of all columns. Row v is the image rows v * cell_height .. + cell_height - 1 above the lowest of image_height;
- * rows of the image that are left at its top belong to no cell.
+ * The lists of all columns. Row v is the image rows v * cell_height .. + cell_height - 1 above the lowest of
+ * image_height; rows of the image that are left at its top belong to no cell.
  * Column u: list[u * capacity .. + count[u]); capacity is the number of rows, so no
  * list can overflow. total: the DP's energy of the column in Q12 nats, 0 of rdp.
  */

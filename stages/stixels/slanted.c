@@ -1,6 +1,6 @@
 /*
- * Slanted stixels, plainly: see slanted.h. Every candidate (v_bottom, v_top, kind) in turn, its sums taken from those of
- * the one that began a row lower; cpu/ and gpu/ have fast forms of the same numbers.
+ * Slanted stixels, plainly: see slanted.h. Every candidate (v_bottom, v_top, kind) in turn, its sums taken
+ * from those of the one that began a row lower; cpu/ and gpu/ have fast forms of the same numbers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,7 +47,10 @@ static void slanted_load(struct sx_slanted *s, const uint16_t *d, const uint8_t 
 		s->score[i + t->classes] = s->score[i] + t->score[scores[i]];
 }
 
-/* Energy of the cheapest class of a kind, the first on ties; where there is none, of a class that is never seen. */
+/*
+ * Energy of the cheapest class of a kind, the first on ties;
+ * where there is none, of a class that is never seen.
+ */
 static int32_t score_of(const struct sx_slanted *s, int kind, int v_bottom, int v_top, uint8_t *label)
 {
 	const struct sx_slanted_tables *t = s->t;

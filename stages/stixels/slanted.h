@@ -1,10 +1,11 @@
 /*
- * Slanted stixels (hernandez-juarez, espinosa, vazquez, lopez, moure: 3D perception with slanted stixels on GPU, TPDS
- * 2021): each column becomes the cheapest sequence of ground planes, upright objects and sky; disparities weigh by their
- * confidence, class scores join where a pair has them. docs/algorithm.md, slanted stixels.
+ * Slanted stixels (hernandez-juarez, espinosa, vazquez, lopez, moure: 3D perception with slanted
+ * stixels on GPU, TPDS 2021): each column becomes the cheapest sequence of ground planes, upright
+ * objects and sky; disparities weigh by their confidence, class scores join where a pair has them.
+ * docs/algorithm.md, slanted stixels.
  *
- * Rows are cells, counted up from the image bottom. Arithmetic of a candidate: stages/stixels/slanted_fit.h, slanted_prior.h,
- * slanted_list.h.
+ * Rows are cells, counted up from the image bottom. Arithmetic of a candidate: stages/stixels/slanted_fit.h,
+ * slanted_prior.h, slanted_list.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,9 +24,9 @@ extern "C" {
 #endif
 
 /*
- * Made once per context; the only place with log and exp. Plain data: no pointers, to be copied to any machine.
- * score: energy of a mean probability, 1/256 nats (0 counts as half a step). outlier[kind]: the exact model's cost of a
- * squared residual, 1/1024 nats; kw[kind]: its argument's factor per weight.
+ * Made once per context; the only place with log and exp. Plain data: no pointers, to be copied to any
+ * machine. score: energy of a mean probability, 1/256 nats (0 counts as half a step). outlier[kind]: the
+ * exact model's cost of a squared residual, 1/1024 nats; kw[kind]: its argument's factor per weight.
  */
 struct sx_slanted_tables {
 	struct sx_slanted_model model;
@@ -48,8 +49,8 @@ int sx_slanted_tables_create(struct sx_slanted_tables **ret, const struct sx_par
 void sx_slanted_tables_destroy(struct sx_slanted_tables *t);
 
 /*
- * The road of one frame. vhor: rows from the bottom that expect ground above 0; rows below top may be ground. slope: 1/16 px
- * per row upwards.
+ * The road of one frame. vhor: rows from the bottom that expect ground above 0; rows below top may be ground.
+ * slope: 1/16 px per row upwards.
  */
 struct sx_slanted_frame {
 	struct sx_slanted_row *row; /* [rows] */
@@ -62,8 +63,9 @@ void sx_slanted_frame_set(struct sx_slanted_frame *f, const struct sx_slanted_ta
 			  const struct sx_road *road);
 
 /*
- * Makes the segments of a list of choices, bottom to top; returns how many. Without scores an object nearer to infinity
- * than 1 px that begins above the horizon becomes sky, and sky joins sky; an object without weight is unknown.
+ * Makes the segments of a list of choices, bottom to top; returns how many. Without scores an object
+ * nearer to infinity than 1 px that begins above the horizon becomes sky, and sky joins sky; an object
+ * without weight is unknown.
  */
 int sx_slanted_publish(const struct sx_slanted_tables *t, const struct sx_slanted_frame *f, bool scored,
 		       const struct sx_slanted_choice *choice, int n, struct sx_segment *list);
@@ -74,10 +76,11 @@ int sx_slanted_create(struct sx_slanted **ret, const struct sx_slanted_tables *t
 void sx_slanted_destroy(struct sx_slanted *s);
 
 /*
- * The reference. columns: U16 Q4, rows wide, one row per column (sx_reduce_cells); confidence: U8, same shape, or NULL:
+ * The reference. columns: U16 Q4, rows wide, one row per column (sx_reduce_cells); confidence:
+ * U8, same shape, or NULL:
  * every valid cell weighs 255. scores: U8, rows * classes wide, [v][class] (sx_reduce_scores), or NULL.
- * Ties: the longest stixel; object before ground before sky below; ground before object before sky at the top; of the
- * classes the first. Thread: the owner of s; allocates nothing.
+ * Ties: the longest stixel; object before ground before sky below; ground before object before sky at the
+ * top; of the classes the first. Thread: the owner of s; allocates nothing.
  */
 void sx_slanted_run(struct sx_slanted *s, const struct sx_road *road, const struct sx_image *columns,
 		    const struct sx_image *confidence, const struct sx_image *scores,

@@ -1,8 +1,9 @@
 /*
- * Slanted stixels: the arithmetic of one candidate (rows v_bottom .. v_top of a column as ground, object or sky), for
- * stages/, cpu/ and gpu/, as stages/stixels/slanted_model.h.
+ * Slanted stixels: the arithmetic of one candidate (rows v_bottom .. v_top of a column as ground, object or
+ * sky), for stages/, cpu/ and gpu/, as stages/stixels/slanted_model.h.
  *
- * Sums are exact integers, so any way to them is right; what follows is float, each operation rounded, in this order.
+ * Sums are exact integers, so any way to them is right; what follows is float, each
+ * operation rounded, in this order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,10 +13,10 @@
 #include "stages/stixels/slanted_model.h"
 
 /*
- * Sums over the rows of a stixel, rows y and disparities c counted from the highest row of weight > 0 at or below v_top,
- * the origin: both are small where the stixel is one thing. e: disparity less expected ground. As ground, with weights g:
- * n, x, xx, e, xe, ee; as an object, with weights w: w, c, cc. 2160 rows give |x| < 2^30, the rest below
- * 2^47.
+ * Sums over the rows of a stixel, rows y and disparities c counted from the highest row of weight > 0 at or
+ * below v_top, the origin: both are small where the stixel is one thing. e: disparity less expected ground.
+ * As ground, with weights g: n, x, xx, e, xe, ee; as an object, with weights w: w, c, cc. 2160 rows give
+ * |x| < 2^30, the rest below 2^47.
  */
 struct sx_slanted_sums {
 	int32_t n, x, w;
@@ -47,16 +48,19 @@ SX_SLANTED float sx_slanted_float(int64_t s)
 	return high * 16777216.0f + low;
 }
 
-/* Disparity less expected ground = a + b y; objects: b = 0, a their disparity. fit: energy of data and plane prior. */
+/*
+ * Disparity less expected ground = a + b y; objects: b = 0, a their disparity.
+ * fit: energy of data and plane prior.
+ */
 struct sx_slanted_plane {
 	float a, b, fit;
 };
 
 /*
- * y: v_bottom - origin; lambda_offset: of row v_bottom. Above the origin there is no data, and all comes out as 0.
- * Elsewhere the origin has a weight of 1 at least, all weights with lambda_offset are below 620000 (sx_params_check()), and
- * that share of the determinant's terms is what is left of them at worst: twice what their rounding can take, so it is
- * positive.
+ * y: v_bottom - origin; lambda_offset: of row v_bottom. Above the origin there is no data, and all comes out
+ * as 0. Elsewhere the origin has a weight of 1 at least, all weights with lambda_offset are below 620000
+ * (sx_params_check()), and that share of the determinant's terms is what is left of them at worst: twice what
+ * their rounding can take, so it is positive.
  */
 SX_SLANTED struct sx_slanted_plane sx_slanted_ground(const struct sx_slanted_model *m,
 						     const struct sx_slanted_sums *s, float lambda_offset,

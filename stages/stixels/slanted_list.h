@@ -1,5 +1,6 @@
 /*
- * Slanted stixels: what is published of a stixel, for stages/, cpu/ and gpu/, as stages/stixels/slanted_fit.h.
+ * Slanted stixels: what is published of a stixel, for stages/, cpu/ and gpu/, as
+ * stages/stixels/slanted_fit.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +24,9 @@ struct sx_slanted_choice {
 	struct sx_slanted_plane plane; /* objects: a; ground: a, b */
 };
 
-/* What else it takes: struct sx_slanted_frame's, whether there were scores, and expected ground at v_bottom. */
+/*
+ * What else it takes: struct sx_slanted_frame's, whether there were scores, and expected ground at v_bottom.
+ */
 struct sx_slanted_geometry {
 	int vhor, cell_height;
 	bool scored;
@@ -36,7 +39,10 @@ SX_SLANTED float sx_slanted_clamp(float x, float lo, float hi)
 	return x < lo ? lo : x > hi ? hi : x;
 }
 
-/* 1/16 px per cell become 1/16384 px per row; a plane has its value in the centre of a cell, a record in the last row. */
+/*
+ * 1/16 px per cell become 1/16384 px per row; a plane has its value in the centre of a cell,
+ * a record in the last row.
+ */
 SX_SLANTED void sx_slanted_ground_line(const struct sx_slanted_geometry *g, const struct sx_slanted_choice *c,
 				       struct sx_segment *s)
 {
@@ -49,8 +55,8 @@ SX_SLANTED void sx_slanted_ground_line(const struct sx_slanted_geometry *g, cons
 }
 
 /*
- * Without scores an object nearer to infinity than 1 px that begins above the horizon is sky; an object without weight is
- * unknown.
+ * Without scores an object nearer to infinity than 1 px that begins above the horizon is sky; an object
+ * without weight is unknown.
  */
 SX_SLANTED struct sx_segment sx_slanted_segment(const struct sx_slanted_geometry *g,
 						const struct sx_slanted_choice *c)

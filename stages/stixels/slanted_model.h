@@ -1,6 +1,6 @@
 /*
- * Slanted stixels: the constants of the model, and what a frame's road makes of them in a row, for stages/, cpu/ and gpu/,
- * so in the common subset of C and CUDA. docs/algorithm.md, slanted stixels, has the formulas.
+ * Slanted stixels: the constants of the model, and what a frame's road makes of them in a row, for stages/,
+ * cpu/ and gpu/, so in the common subset of C and CUDA. docs/algorithm.md, slanted stixels, has the formulas.
  *
  * Units: disparity 1/16 px, rows are cells, weights 1/255; energies nats.
  *
@@ -36,9 +36,9 @@ struct sx_slanted_model {
 };
 
 /*
- * A row of cells. A real road leaves its plane by so many centimetres, which are the more pixels of disparity the nearer it
- * is: noise of ground, of the prior at its foot and of where things stand on it grows with the disparity that is expected
- * there. As a weight: sigma^2 / (sigma^2 + (roughness g)^2).
+ * A row of cells. A real road leaves its plane by so many centimetres, which are the more pixels of disparity
+ * the nearer it is: noise of ground, of the prior at its foot and of where things stand on it grows with the
+ * disparity that is expected there. As a weight: sigma^2 / (sigma^2 + (roughness g)^2).
  */
 struct sx_slanted_row {
 	int32_t ground_q4;   /* expected ground at the centre, within +-(SX_SLANTED_MAX_Q4 + 1) */

@@ -1,5 +1,6 @@
 /*
- * Slanted stixels: what it costs to put one stixel on another, for stages/, cpu/ and gpu/, as stages/stixels/slanted_fit.h.
+ * Slanted stixels: what it costs to put one stixel on another, for stages/, cpu/ and gpu/, as
+ * stages/stixels/slanted_fit.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +11,10 @@
 
 #include "stages/stixels/slanted_fit.h"
 
-/* The cheapest columns up to a row p that end with each kind there: cost, SX_SLANTED_ILLEGAL if there is none. */
+/*
+ * The cheapest columns up to a row p that end with each kind there: cost,
+ * SX_SLANTED_ILLEGAL if there is none.
+ */
 struct sx_slanted_below {
 	float cost[3];	   /* by enum stixel_kind */
 	float object;	   /* disparity of the last object, 1/16 px */
@@ -35,8 +39,8 @@ SX_SLANTED void sx_slanted_consider(struct sx_slanted_step *s, const struct sx_s
 }
 
 /*
- * a: disparity of the new object; gravity: of its lowest row. Within 1/16 px it stands on the ground, or is as far as the
- * object below.
+ * a: disparity of the new object; gravity: of its lowest row. Within 1/16 px it stands on the ground, or is
+ * as far as the object below.
  */
 SX_SLANTED struct sx_slanted_step sx_slanted_on_object(const struct sx_slanted_model *m,
 						       const struct sx_slanted_below *b, float a,
@@ -51,7 +55,10 @@ SX_SLANTED struct sx_slanted_step sx_slanted_on_object(const struct sx_slanted_m
 	return s;
 }
 
-/* a: disparity of the new ground in its lowest row. It does not begin nearer than the object below, nor on sky. */
+/*
+ * a: disparity of the new ground in its lowest row. It does not begin nearer than the
+ * object below, nor on sky.
+ */
 SX_SLANTED struct sx_slanted_step sx_slanted_on_ground(const struct sx_slanted_model *m,
 						       const struct sx_slanted_below *b, float a)
 {

@@ -56,8 +56,8 @@ static void fill_model(struct sx_slanted_tables *t, const struct sx_slanted_para
 }
 
 /*
- * -ln of the mixture of outliers (uniform over the range) and the gaussian exp(-r2) / (sigma sqrt pi), less what it is at
- * r2 = 0: with few outliers that is r2 itself, as in the model without them.
+ * -ln of the mixture of outliers (uniform over the range) and the gaussian exp(-r2) / (sigma sqrt pi), less
+ * what it is at r2 = 0: with few outliers that is r2 itself, as in the model without them.
  */
 static void fill_outliers(uint16_t *cost, double p_outlier, double sigma_px, int range)
 {

@@ -17,8 +17,8 @@
 enum { G = STIXEL_GROUND, O = STIXEL_OBJECT, S = STIXEL_SKY };
 
 /*
- * P[v + 1] - P[w]: sum over rows w .. v. cost[c][v]: cheapest column up to row v that ends with class c there;
- * from[c][v]: start row of that last segment and class of the one below it.
+ * P[v + 1] - P[w]: sum over rows w .. v. cost[c][v]: cheapest column up to row v that ends with class c
+ * there; from[c][v]: start row of that last segment and class of the one below it.
  */
 struct choice {
 	uint16_t v_bottom;

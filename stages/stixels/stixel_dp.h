@@ -1,7 +1,8 @@
 /*
- * Multi-layer stixels by dynamic programming (hernandez-juarez, espinosa, vazquez, lopez, moure: GPU-accelerated
- * real-time stixel computation, WACV 2017): each column becomes the cheapest sequence of ground, object and sky
- * segments. Energies are int32 Q12 nats; docs/algorithm.md, stixel DP, has formulas and corrections.
+ * Multi-layer stixels by dynamic programming (hernandez-juarez, espinosa, vazquez, lopez, moure:
+ * GPU-accelerated real-time stixel computation, WACV 2017): each column becomes the cheapest sequence of
+ * ground, object and sky segments. Energies are int32 Q12 nats; docs/algorithm.md, stixel DP, has
+ * formulas and corrections.
  *
  * Rows count up from the image bottom. Every logarithm and error function is in a host-made table that lives
  * as long as a context: the tables depend on the road only through ground disparities in Q4, so a new road
@@ -31,12 +32,15 @@ struct sx_dp_order {
 
 /*
  * Made once per context from parameters, camera, height h and range D (disparities that a map can hold).
- * Values are Q12 nats unless said otherwise, each clamped so that no column's sum can reach SX_DP_INF, whatever
- * the parameters (probabilities down to 1e-12, sigmas down to 1/64 px, h to 2160).
+ * Values are Q12 nats unless said otherwise, each clamped so that no column's sum can reach SX_DP_INF,
+ * whatever the parameters (probabilities down to 1e-12, sigmas down to 1/64 px, h to 2160).
  */
 struct sx_dp_tables {
 	int height, range, epsilon_q4;
-	/* Pixel costs. object[dq][fn], dq = rounded disparity, row D for an invalid cell; fn = mean of the object */
+	/*
+	 * Pixel costs. object[dq][fn], dq = rounded disparity, row D for an invalid cell;
+	 * fn = mean of the object
+	 */
 	int32_t *object; /* [D + 1][D] */
 	int32_t *base_ground,
 		*precision_ground; /* [16 D + 1] by ground Q4, clamped; precision: Q20 1/(2 sigma^2) */
@@ -55,8 +59,8 @@ struct sx_dp_tables {
 };
 
 /*
- * range: sx_disparity_range(). -EINVAL for h outside 1..2160 or D outside 1..384, -ENOMEM. Without a camera model
- * (fx 0) there are no depth spans: noise and order use the pixel sigmas and 0.
+ * range: sx_disparity_range(). -EINVAL for h outside 1..2160 or D outside 1..384, -ENOMEM. Without a camera
+ * model (fx 0) there are no depth spans: noise and order use the pixel sigmas and 0.
  */
 int sx_dp_tables_create(struct sx_dp_tables **ret, const struct sx_params *p, int height, int range);
 void sx_dp_tables_destroy(struct sx_dp_tables *t);
@@ -65,7 +69,9 @@ size_t sx_dp_tables_bytes(const struct sx_dp_tables *t); /* what create took */
 /* Disparity span of an object of depth extent depth_order_m at a mean, both Q4; 0 at 0. Shared with rdp. */
 int sx_dp_depth_span_q4(const struct sx_params *p, int mean_q4);
 
-/* All of the prior that depends on the start row v_bottom only (>= 1); SX_DP_INF: illegal. p = v_bottom - 1. */
+/*
+ * All of the prior that depends on the start row v_bottom only (>= 1); SX_DP_INF: illegal. p = v_bottom - 1.
+ */
 struct sx_dp_row {
 	int32_t object_on_object; /* plus order[].cost_* */
 	int32_t hi, lo, cost_hi, cost_on,
@@ -92,9 +98,9 @@ int32_t sx_dp_ground_cost(const struct sx_dp_tables *t, int32_t ground_q4, uint1
 int32_t sx_dp_sky_cost(const struct sx_dp_tables *t, uint16_t d);
 
 /*
- * Completes a finished list in place: fills disparity and slope, relabels objects closer to infinity than 1 px
- * that start above the horizon as sky and merges sky with sky; an object without any valid cell that is left
- * below the horizon is unknown. Returns the new count. support[v]: valid cells of the rows below v.
+ * Completes a finished list in place: fills disparity and slope, relabels objects closer to infinity than 1
+ * px that start above the horizon as sky and merges sky with sky; an object without any valid cell that is
+ * left below the horizon is unknown. Returns the new count. support[v]: valid cells of the rows below v.
  */
 int sx_dp_finish_list(const struct sx_dp_frame *f, const uint16_t *support, struct sx_segment *list, int n);
 

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 
 #define SQRT_2PI 2.50662827463100050242
-/* Nats that one entry may have: a pixel takes two (46), a cut three at most (62); 2160 rows stay below INF. */
+/*
+ * Nats that one entry may have: a pixel takes two (46), a cut three at most (62); 2160 rows stay below INF.
+ */
 #define PIXEL_LIMIT 32.0
 #define VALID_LIMIT 14.0
 #define PRIOR_LIMIT 24.0

@@ -29,8 +29,9 @@ const char *fixture_write(const char *name, const void *bytes, size_t size);
 const char *fixture_text(const char *name, const char *text);
 
 /*
- * Loads main file (may be NULL) and overrides (NULL at the end). Fails the test unless the sentences are exactly
- * expected (newline after each; "DIR" stands for the folder), and the result is 0 for none, -EINVAL otherwise.
+ * Loads main file (may be NULL) and overrides (NULL at the end). Fails the test unless the sentences
+ * are exactly expected (newline after each; "DIR" stands for the folder), and the result is 0 for
+ * none, -EINVAL otherwise.
  */
 struct sx_settings *fixture_load(const char *file, const char *const *overrides, const char *expected);
 

@@ -1,6 +1,6 @@
 /*
- * The cpu engine against the reference: every output of every stage, byte for byte, over sizes, options, vector
- * widths and numbers of threads.
+ * The cpu engine against the reference: every output of every stage, byte for byte, over sizes, options,
+ * vector widths and numbers of threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -79,8 +79,8 @@ static bool same_outputs(const struct engine_case *t, const struct sx_context *w
 }
 
 /*
- * Threads are the same whatever the vectors: ThreadSanitizer, ten times slower, gets one width a case, in turn. (gcc says
- * so by a macro, clang by a feature.)
+ * Threads are the same whatever the vectors: ThreadSanitizer, ten times slower, gets one width a case, in
+ * turn. (gcc says so by a macro, clang by a feature.)
  */
 static bool is_left_out(int simd)
 {

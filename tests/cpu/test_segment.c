@@ -1,5 +1,6 @@
 /*
- * The cpu engine's segmenter with dp and rdp against the reference, byte for byte, on every kernel that this machine has.
+ * The cpu engine's segmenter with dp and rdp against the reference, byte for byte, on every
+ * kernel that this machine has.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * Slanted stixels of the cpu engine against the reference, column by column and byte for byte, on every kernel that this
- * machine has.
+ * Slanted stixels of the cpu engine against the reference, column by column and byte for byte, on every
+ * kernel that this machine has.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -174,8 +174,8 @@ static void test_heights_and_horizons(void **state)
 }
 
 /*
- * Scores that leave one kind alone, over columns that fit it badly and with dear cuts: long stixels whose energies are so
- * large that the last bit of each shows in the total.
+ * Scores that leave one kind alone, over columns that fit it badly and with dear cuts: long stixels whose
+ * energies are so large that the last bit of each shows in the total.
  */
 static void test_every_bit(void **state)
 {

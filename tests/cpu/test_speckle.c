@@ -1,6 +1,6 @@
 /*
- * The speckle filter in stripes against the reference: widths around words of bits, sizes and ranges from none
- * to everything, components that cross stripes.
+ * The speckle filter in stripes against the reference: widths around words of bits, sizes and ranges from
+ * none to everything, components that cross stripes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * A publisher without cameras, for tests of programs that read: ring, frame socket and lock as the daemon has them,
- * frames that prove themselves.
+ * A publisher without cameras, for tests of programs that read: ring, frame socket and lock as the daemon has
+ * them, frames that prove themselves.
  *
  *	ipc-publisher INSTANCE FRAMES FPS [held]
  *

@@ -1,5 +1,6 @@
 /*
- * What the tests of class scores share: a writer whose scores prove themselves, and a feed that is asked for them.
+ * What the tests of class scores share: a writer whose scores prove themselves, and a
+ * feed that is asked for them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +32,9 @@ int64_t at(int ms);
 struct stixel_scores_format format(void);
 struct stixel_scores *writer_of(struct stixel_scores_format f);
 struct stixel_scores *writer(void);
-/* Every byte that belongs to a score follows from the capture time; what is between them is left as it was. */
+/*
+ * Every byte that belongs to a score follows from the capture time; what is between them is left as it was.
+ */
 uint8_t score(int64_t captured_ns, uint32_t c, uint32_t y, uint32_t x);
 void put(const struct stixel_scores_planes *p, int64_t captured_ns);
 void give(struct stixel_scores *w, int64_t captured_ns);
@@ -43,7 +46,9 @@ struct sx_feed *feed(void);
 struct sx_feed_counters counters(const struct sx_feed *f);
 /* A look that is later than any pause between attempts: what is there is found. */
 void look(struct sx_feed *f);
-/* Looks, takes the scores for a picture and checks every byte. Which they are, in ms as at() has it; -1 none. */
+/*
+ * Looks, takes the scores for a picture and checks every byte. Which they are, in ms as at() has it; -1 none.
+ */
 int64_t take_with(struct sx_feed *f, int64_t captured_ns, bool older, enum sx_feed_match want);
 int64_t take(struct sx_feed *f, int64_t captured_ns);
 void none(struct sx_feed *f, int64_t captured_ns);

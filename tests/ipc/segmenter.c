@@ -1,10 +1,11 @@
 /*
- * A perception process without a network, for tests of who reads class scores: scores that prove themselves, for the
- * pictures that it is told of.
+ * A perception process without a network, for tests of who reads class scores: scores that prove themselves,
+ * for the pictures that it is told of.
  *
  *	ipc-segmenter FOLDER NAME CLASSES WIDTHxHEIGHT SCALE
  *
- * Says "ready" when the ring is there. Then takes lines from standard input, and answers each with "ok", or an error:
+ * Says "ready" when the ring is there. Then takes lines from standard input, and answers
+ * each with "ok", or an error:
  *	CAPTURE_NS BYTE		gives scores of that picture, all of them BYTE
  *	begin BYTE		fills the next ones halfway, and leaves them so
  * Ends with its input; killed, it leaves what a killed writer leaves.

@@ -155,7 +155,10 @@ static void sizes_that_lie_are_refused(void **state)
 		x ^= x << 13;
 		x ^= x >> 7;
 		x ^= x << 17;
-		/* 32-bit fields: sizes 8..23, counts 88..127, planes 256..279 and 664..687; offsets behind them. */
+		/*
+		 * 32-bit fields: sizes 8..23, counts 88..127, planes 256..279 and 664..687;
+		 * offsets behind them.
+		 */
 		switch (round % 5) {
 		case 0:
 			((uint32_t *)out)[2 + (x >> 8) % 4] = (uint32_t)(x >> 32) >> (x & 31);

@@ -1,9 +1,9 @@
 /*
- * Publishers and readers are killed with SIGKILL at random moments, some thousand times; a reader must never be
- * given a damaged frame, and must go on with the next publisher.
+ * Publishers and readers are killed with SIGKILL at random moments, some thousand times; a reader must never
+ * be given a damaged frame, and must go on with the next publisher.
  *
- * The control (KILL_CONTROL) is this program with a reader that does not check again after it copied: if that one
- * sees no damage, the test could not have seen any, and fails.
+ * The control (KILL_CONTROL) is this program with a reader that does not check again after it copied: if that
+ * one sees no damage, the test could not have seen any, and fails.
  *
  * SX_KILL_SECONDS, SX_KILL_SEED: longer runs, other runs.
  *
@@ -145,7 +145,10 @@ static uint64_t run(unsigned seed, int64_t until_ns)
 	for (int i = 0; i <= READERS; i++)
 		pid[i] = start(i, rand_r(&seed));
 	while (sx_now_ns() < until_ns) {
-		/* Mostly the publisher. Short lives end while the object is made, long ones while frames flow. */
+		/*
+		 * Mostly the publisher. Short lives end while the object is made,
+		 * long ones while frames flow.
+		 */
 		int who = rand_r(&seed) % 3 ? 0 : 1 + (int)(rand_r(&seed) % READERS);
 		unsigned span_us = rand_r(&seed) % 4 ? 3000 : 20000;
 

@@ -389,7 +389,10 @@ static void waiting_times(void **state)
 	t = sx_now_ns();
 	assert_int_equal(stixel_wait(r, 330), 0); /* more than one slice */
 	assert_in_range(sx_now_ns() - t, 330000000, 3000000000);
-	/* A frame ends the wait at once, not at the end of a slice; the best of ten, as the machine may be busy. */
+	/*
+	 * A frame ends the wait at once, not at the end of a slice;
+	 * the best of ten, as the machine may be busy.
+	 */
 	CHILD(pid, {
 		for (uint64_t n = 1; n <= 10; n++) {
 			usleep(20000);

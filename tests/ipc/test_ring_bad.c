@@ -481,7 +481,10 @@ static void an_ordinary_user_can_do_it(void **state)
 
 int main(void)
 {
-	/* Only root can be another user; entries without a name do not count, where skipped ones count as failed. */
+	/*
+	 * Only root can be another user; entries without a name do not count, where
+	 * skipped ones count as failed.
+	 */
 	const bool root = geteuid() == 0;
 	const struct CMUnitTest none = {0};
 	const struct CMUnitTest tests[] = {

@@ -363,7 +363,10 @@ static struct tally kill_writers(struct sx_feed *f)
 }
 
 #ifdef KILL_CONTROL
-/* This program with a feed that does not look twice: it must see damage, or killed_writers could not have seen any. */
+/*
+ * This program with a feed that does not look twice: it must see damage, or killed_writers
+ * could not have seen any.
+ */
 static void without_the_second_look(void **state)
 {
 	struct sx_feed *f = feed();

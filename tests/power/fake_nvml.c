@@ -1,5 +1,6 @@
 /*
- * A played libnvidia-ml.so.1. FAKE_NVML_WATTS in the environment: the energy counter runs by itself at so many watts.
+ * A played libnvidia-ml.so.1. FAKE_NVML_WATTS in the environment: the energy counter runs by
+ * itself at so many watts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

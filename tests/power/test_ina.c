@@ -1,5 +1,6 @@
 /*
- * INA monitors: every board by its labels, nothing counted twice, and what is said when something is not as it should.
+ * INA monitors: every board by its labels, nothing counted twice, and what is said when
+ * something is not as it should.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -82,7 +82,10 @@ static void assert_joules(double got, double want)
 		fail_msg("%.9g J, not %.9g", got, want);
 }
 
-/* Packages and their memory; not what is in a package already, not the whole platform, not the same by another way. */
+/*
+ * Packages and their memory; not what is in a package already, not the whole platform, not
+ * the same by another way.
+ */
 static void a_server(void **state)
 {
 	struct sx_power_sensor *s;

@@ -120,7 +120,9 @@ static void a_board(void **state)
 	tree_remove(&t);
 }
 
-/* It is told as stale first, then as lost; what was measured stays; under another name it is the same again. */
+/*
+ * It is told as stale first, then as lost; what was measured stays; under another name it is the same again.
+ */
 static void unplugged_and_back(void **state)
 {
 	const struct tree_board *b = tree_board("orin-nano");

@@ -271,7 +271,9 @@ static void make_single(const struct tree *t, const struct tree_chip *c, int num
 	PUT(t, folder, "power1_input", "%.0f\n", tree_watts(channel) * 1e6);
 }
 
-/* What lies there too: temperatures, fans, and a USB-C supply that tells what was negotiated, not what flows. */
+/*
+ * What lies there too: temperatures, fans, and a USB-C supply that tells what was negotiated, not what flows.
+ */
 static void make_decoys(const struct tree *t)
 {
 	tree_put(t, "/sys/class/hwmon/hwmon0/name", "tmp451\n");

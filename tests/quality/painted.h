@@ -16,7 +16,8 @@
 #define QUALITY_KINDS 3	   /* ground, object, sky */
 
 /*
- * By true kind, in rows that stixels cover: what remains at the top belongs to no cell. wrong: no disparity, or off by > 3 px and > 5 % of the true one (sky: 0 px). called: by the kind that the
+ * By true kind, in rows that stixels cover: what remains at the top belongs to no cell. wrong: no
+ * disparity, or off by > 3 px and > 5 % of the true one (sky: 0 px). called: by the kind that the
  * stixel has, unknown in none.
  */
 struct painted_score {
@@ -37,8 +38,10 @@ struct label_score {
 void score_painted(struct painted_score *s, const struct sx_scene_truth *t, int width, int first, int last,
 		   const struct stixel_list *got);
 
-/* Labels of stixels, and the most probable class of each pixel of the scores, in the same pixels. Kinds are kinds of
- * classes: a pixel's true kind is its class's too. */
+/*
+ * Labels of stixels, and the most probable class of each pixel of the scores, in the same pixels. Kinds are
+ * kinds of classes: a pixel's true kind is its class's too.
+ */
 void score_labels(struct label_score *stixels, struct label_score *input, const struct sx_scene_truth *t,
 		  int width, int first, int last, const struct stixel_list *got,
 		  const struct sx_scores *scores);
@@ -50,8 +53,9 @@ double class_score_iou(const struct class_score *s);
 uint8_t class_kind(int label);
 
 /*
- * Class scores as a network might give them: borders are off by some pixels, patches have any other class, and how sure it
- * is varies from block to block; what is left of 255 goes to the other classes alike. One score a pixel.
+ * Class scores as a network might give them: borders are off by some pixels, patches have any other
+ * class, and how sure it is varies from block to block; what is left of 255 goes to the other classes
+ * alike. One score a pixel.
  */
 struct noisy_scores {
 	struct sx_scores scores;

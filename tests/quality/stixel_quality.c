@@ -273,8 +273,11 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100 * (double)part / (double)whole : 0;
 }
 
-/* Compares the engine's last frame with the truth, where both can be known: not in the columns at the left whose
- * ground the right camera does not see, nor in those at the right where the census window leaves the picture. */
+/*
+ * Compares the engine's last frame with the truth, where both can be known: not in the columns at
+ * the left whose ground the right camera does not see, nor in those at the right where the census
+ * window leaves the picture.
+ */
 static int score(struct run *r, const struct sx_scene_truth *t)
 {
 	const struct sx_result *result = r->backend->result(r->context);

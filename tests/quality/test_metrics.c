@@ -71,7 +71,10 @@ static void test_d1_needs_both_limits(void **state)
 	assert_true(s.error_sum > 5.99 && s.error_sum < 6.01); /* 4 + 2 */
 }
 
-/* Six columns of 5 px. Ground rows 20..39, an object above; the estimate's object reaches down to row bottom[u]. */
+/*
+ * Six columns of 5 px. Ground rows 20..39, an object above;
+ * the estimate's object reaches down to row bottom[u].
+ */
 static struct stixel_score score(struct fixture *f, const int bottom[6], int truth_bottom)
 {
 	struct stixel truth[12], got[12];

@@ -25,7 +25,10 @@ struct fixture {
 	struct stixel_list list;
 };
 
-/* Two columns of 4 px: road from 40 px at the bottom, 2 px less each row, an object (car) at 20 px, sky; each the truth. */
+/*
+ * Two columns of 4 px: road from 40 px at the bottom, 2 px less each row, an object (car) at 20 px, sky;
+ * each the truth.
+ */
 static void init(struct fixture *f)
 {
 	memset(f, 0, sizeof(*f));

@@ -3,8 +3,8 @@
  *
  *	make-recording FRAMES FPS COLUMNS PLANE LIVES plain|zstd
  *
- * PLANE: width of a disparity image, 0 none; its height is half of that. LIVES: the publisher is started anew so often
- * within the recording, with one frame lost at each start but the first.
+ * PLANE: width of a disparity image, 0 none; its height is half of that. LIVES: the publisher is started anew
+ * so often within the recording, with one frame lost at each start but the first.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,6 @@
 /*
- * Recordings: what is written is read; cut anywhere or damaged anywhere, everything that is whole is read, and only that.
+ * Recordings: what is written is read; cut anywhere or damaged anywhere, everything that is
+ * whole is read, and only that.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -317,7 +318,10 @@ static int frame_at(size_t byte)
 	return -1;
 }
 
-/* One bit wrong: that record is lost and told, each other frame is read, and none is given out that is not whole. */
+/*
+ * One bit wrong: that record is lost and told, each other frame is read, and none is
+ * given out that is not whole.
+ */
 static void test_flipped_bits(void **state)
 {
 	make(&pictures, FRAMES, false);
@@ -364,8 +368,8 @@ static void seal_record(struct sx_record_head *h)
 }
 
 /*
- * All checksums are good, and the one record, of a frame's header alone, claims content far behind the end of the file,
- * and of what was read of it. Nothing there is looked at.
+ * All checksums are good, and the one record, of a frame's header alone, claims content far behind the end of
+ * the file, and of what was read of it. Nothing there is looked at.
  */
 static void claim(unsigned encoding, uint32_t plain_bytes)
 {
@@ -494,8 +498,8 @@ static void test_queue_keeps_order(void **state)
 
 		memset(ten, i, sizeof(ten));
 		/*
-		 * The pipe takes 3097 bytes at least (it waits for room for a whole write) and the queue 1000: make
-		 * room before they are full, or nobody does, and enough for the rest.
+		 * The pipe takes 3097 bytes at least (it waits for room for a whole write) and the queue
+		 * 1000: make room before they are full, or nobody does, and enough for the rest.
 		 */
 		if (i == 400)
 			n = read_at_least(pipes[0], got, 0, 2500);

@@ -1,9 +1,11 @@
 /*
- * Plays image files into v4l2loopback devices: each file is one frame, and all devices get theirs at the same moment.
+ * Plays image files into v4l2loopback devices: each file is one frame, and all devices get
+ * theirs at the same moment.
  *
  *	feeder FOURCC WIDTHxHEIGHT FPS DEVICE FILE... [-- DEVICE FILE...]...
  *
- * The files of a device are played in a circle, for ever. A test kills it, or stops it by a signal, as it likes.
+ * The files of a device are played in a circle, for ever. A test kills it, or stops it
+ * by a signal, as it likes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -3,8 +3,9 @@
  *
  *	stereo-images FOLDER WIDTHxHEIGHT COUNT
  *
- * makes FOLDER/left-N.pgm, .grey, .yuyv, .uyvy, .nv12, .jpg, and the same for the right camera, and camera.conf with the
- * section [camera] that goes with them. Chroma is not neutral, so that who takes it for light is found out.
+ * makes FOLDER/left-N.pgm, .grey, .yuyv, .uyvy, .nv12, .jpg, and the same for the right camera, and
+ * camera.conf with the section [camera] that goes with them. Chroma is not neutral, so that who takes
+ * it for light is found out.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

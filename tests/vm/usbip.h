@@ -1,6 +1,6 @@
 /*
- * The device's side of USB/IP: requests of a USB host come over a socket, and answers go back. The host is vhci_hcd, a
- * driver of this kernel, which takes the other end of the socket.
+ * The device's side of USB/IP: requests of a USB host come over a socket, and answers go back. The host is
+ * vhci_hcd, a driver of this kernel, which takes the other end of the socket.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,13 +23,18 @@ struct usbip_request {
 	uint8_t data[512];	      /* from the host; longer is refused */
 };
 
-/* Plugs a high-speed device into a port (0 to 7) of the machine: a socket, or negative errno. Closing it unplugs. */
+/*
+ * Plugs a high-speed device into a port (0 to 7) of the machine: a socket, or negative errno.
+ * Closing it unplugs.
+ */
 int usbip_attach(int port);
 
 /* Waits for the next request. -ENODEV: the host has gone; -EPROTO: it is not understood. */
 int usbip_receive(int fd, struct usbip_request *r);
 
-/* status: 0, or negative errno (-EPIPE: stall). length: bytes of data, or how many the host's own were taken. */
+/*
+ * status: 0, or negative errno (-EPIPE: stall). length: bytes of data, or how many the host's own were taken.
+ */
 int usbip_answer(int fd, const struct usbip_request *r, int status, const void *data, size_t length);
 int usbip_answer_unlink(int fd, const struct usbip_request *r, int status);
 

@@ -1,11 +1,11 @@
 /*
- * A USB camera made of software: uvcvideo, the kernel's real driver, sees a device with MJPEG and YUYV that plays
- * image files. Needs the modules vhci_hcd and uvcvideo.
+ * A USB camera made of software: uvcvideo, the kernel's real driver, sees a device with MJPEG and YUYV that
+ * plays image files. Needs the modules vhci_hcd and uvcvideo.
  *
  *	uvc-camera PORT SERIAL WIDTHxHEIGHT FPS FILE.jpg FILE.yuyv [FILE.jpg FILE.yuyv]...
  *
- * Frame number n begins at n periods of the system's clock, and shows pair n of the files, counted around: two cameras
- * are in step without knowing of each other. Lines on stdin are obeyed at the next frame:
+ * Frame number n begins at n periods of the system's clock, and shows pair n of the files, counted around:
+ * two cameras are in step without knowing of each other. Lines on stdin are obeyed at the next frame:
  *
  *	short	half of one frame is sent
  *	error	one frame has the error bit

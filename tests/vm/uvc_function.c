@@ -1,6 +1,6 @@
 /*
- * A camera as in "USB Device Class Definition for Video Devices" 1.0: a camera terminal with exposure, a processing
- * unit with gain, and one stream over a bulk endpoint.
+ * A camera as in "USB Device Class Definition for Video Devices" 1.0: a camera terminal with exposure, a
+ * processing unit with gain, and one stream over a bulk endpoint.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * One HTTP GET over a Unix socket. HTTP/1.1 with "Connection: close" to our own server: a full client would be
- * a dependency for one line of text. Everything is bounded: time, header, body.
+ * One HTTP GET over a Unix socket. HTTP/1.1 with "Connection: close" to our own server: a full client would
+ * be a dependency for one line of text. Everything is bounded: time, header, body.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -20,8 +20,8 @@ struct sx_settings_args {
 /* false: too many. */
 bool sx_settings_args_add(struct sx_settings_args *a, const char *text);
 /*
- * Loads the settings for a tool that brings its own images. 0, or the exit code after every error was printed to
- * stderr.
+ * Loads the settings for a tool that brings its own images. 0, or the exit code after every
+ * error was printed to stderr.
  */
 int sx_settings_args_load(struct sx_settings *ret, const struct sx_settings_args *a, const char *program);
 

@@ -1,7 +1,8 @@
 /*
  * stixelctl: command line.
  *
- * A new command is a number, a row and a function; a new option is a row. Help, man page and completion follow.
+ * A new command is a number, a row and a function; a new option is a row. Help, man
+ * page and completion follow.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

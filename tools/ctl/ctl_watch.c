@@ -1,5 +1,6 @@
 /*
- * stixelctl watch: what a reader of the ring gets, measured where it reads. docs/latency.md has the measuring points.
+ * stixelctl watch: what a reader of the ring gets, measured where it reads. docs/latency.md
+ * has the measuring points.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -24,7 +24,10 @@
 #include "tools/common/status_line.h"
 
 enum { SLICE_MS = 200 };
-/* What a disk may fall behind before frames are lost: three quarters of a second of images, a minute of stixels. */
+/*
+ * What a disk may fall behind before frames are lost: three quarters of a second of
+ * images, a minute of stixels.
+ */
 #define QUEUE_BYTES ((size_t)32 << 20)
 
 struct recorder {
@@ -270,7 +273,10 @@ static int record_finish(struct recorder *r, int error, bool reading)
 	double mb = (double)sx_file_queue_written(r->queue) / 1e6;
 
 	sx_status_line_clear(&r->line);
-	/* -EPIPE: who reads the pipe has enough. Of what was queued nobody knows here how much a full disk took. */
+	/*
+	 * -EPIPE: who reads the pipe has enough. Of what was queued nobody knows here
+	 * how much a full disk took.
+	 */
 	if (file < 0 && file != -EPIPE)
 		return ctl_fail(EX_CANTCREAT,
 				"cannot write %s: %s, after %.1f MB; every whole frame in it can be read",

@@ -1,5 +1,6 @@
 /*
- * stixelctl replay: a recording is published again, as the daemon would: any client can be developed without a camera.
+ * stixelctl replay: a recording is published again, as the daemon would: any client can be
+ * developed without a camera.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +29,10 @@ enum { SLOTS = 8, HEARTBEAT_MS = 1000, PER_COLUMN = 64 };
 /* Longer ones, as between two lives of the publisher, are not waited for to the end. */
 #define PAUSE_MAX_NS (60 * SX_NS_PER_S)
 
-/* From the ring to the first frame: who waits for the instance looks twenty times a second, and is to miss none. */
+/*
+ * From the ring to the first frame: who waits for the instance looks twenty times a
+ * second, and is to miss none.
+ */
 #define SETTLE_NS (SX_NS_PER_S / 4)
 
 struct player {
@@ -175,7 +179,8 @@ static int64_t due(struct player *p, int64_t recorded_ns)
 		return p->due_ns = now_ns + SETTLE_NS;
 	if (p->c->max)
 		return now_ns;
-	if (!p->recorded_ns) /* the first one; or the first of another round, at the distance of the last two */
+	/* the first one; or the first of another round, at the distance of the last two */
+	if (!p->recorded_ns)
 		step_ns = p->spacing_ns;
 	else
 		p->spacing_ns = step_ns;
@@ -191,8 +196,8 @@ static int64_t due(struct player *p, int64_t recorded_ns)
 }
 
 /*
- * All times of a frame move by the same amount, so that it was published now: its ages and durations are what they
- * were, and it is as old as a live one.
+ * All times of a frame move by the same amount, so that it was published now: its ages and durations are what
+ * they were, and it is as old as a live one.
  */
 static void renew(struct player *p, uint8_t *frame)
 {
@@ -237,7 +242,9 @@ static int publish(struct player *p, const struct stixel_frame *frame, char *why
 
 	if (r < 0)
 		return r;
-	/* A new life there is one here; so is a frame that does not fit, as after a change of the image size. */
+	/*
+	 * A new life there is one here; so is a frame that does not fit, as after a change of the image size.
+	 */
 	if (!p->ring || h->epoch != p->recorded_epoch || h->frame_bytes > p->capacity ||
 	    bare > p->capacity_bare) {
 		choose_capacity(p, h);

@@ -79,7 +79,9 @@ static void draw_object(struct sx_image *rgb, const struct stixel *s, const stru
 
 	if (!p->outline)
 		tint(rgb, x0, s->row_top, x1, s->row_bottom, colour, p->opaque ? ALPHA_OPAQUE : ALPHA_OBJECT);
-	/* edges: the top bright and one to the side dark, so that each stixel can be told from its neighbours */
+	/*
+	 * edges: the top bright and one to the side dark, so that each stixel can be told from its neighbours
+	 */
 	if (s->row_bottom - s->row_top >= 3)
 		tint(rgb, x0, s->row_top, x1, s->row_top, (struct sx_rgb){255, 255, 255},
 		     p->outline ? ALPHA_TOP : ALPHA_SIDE);

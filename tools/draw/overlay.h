@@ -45,15 +45,20 @@ int sx_overlay_disparity(struct sx_image *rgb, const struct sx_image *disparity,
 			 const struct sx_overlay_params *p);
 
 /*
- * Ends of the colour scale, in px of disparity: with a camera 4 m and 60 m, without one the search range and a
- * thirtieth of it.
+ * Ends of the colour scale, in px of disparity: with a camera 4 m and 60 m, without one the search
+ * range and a thirtieth of it.
  */
 struct sx_palette_range sx_overlay_range(const struct sx_overlay_params *p);
 
-/* White letters, 7 px high times scale: digits, "m", "p", "x" and space; what is outside the image is cut off. */
+/*
+ * White letters, 7 px high times scale: digits, "m", "p", "x" and space;
+ * what is outside the image is cut off.
+ */
 void sx_legend_text(struct sx_image *rgb, int x, int y, int scale, const char *text);
 
-/* The bar of distances, lower right; nothing if the image is too small for it. Called by sx_overlay_draw(). */
+/*
+ * The bar of distances, lower right; nothing if the image is too small for it. Called by sx_overlay_draw().
+ */
 void sx_legend_draw(struct sx_image *rgb, const struct sx_overlay_params *p);
 
 #endif

@@ -18,7 +18,9 @@ struct sx_rgb {
  */
 struct sx_rgb sx_palette_turbo(double t);
 
-/* Where disparity d stands between far (0) and near (1) on a logarithmic scale, as distances are perceived. */
+/*
+ * Where disparity d stands between far (0) and near (1) on a logarithmic scale, as distances are perceived.
+ */
 struct sx_palette_range {
 	double near_px, far_px; /* disparities of the ends, near_px > far_px > 0 */
 };
@@ -30,8 +32,9 @@ struct sx_rgb sx_palette_distance(const struct sx_palette_range *r, double dispa
 struct sx_rgb sx_palette_distance_at(double place);
 
 /*
- * Colours of classes (enum stixel_kind; others are unknown): the road's violet of the driving data sets, orange and a light
- * blue. They differ in lightness too, so that they can be told apart with each kind of colour blindness.
+ * Colours of classes (enum stixel_kind; others are unknown): the road's violet of the driving data
+ * sets, orange and a light blue. They differ in lightness too, so that they can be told apart with each
+ * kind of colour blindness.
  */
 struct sx_rgb sx_palette_class(unsigned kind);
 

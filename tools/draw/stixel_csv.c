@@ -1,6 +1,6 @@
 /*
- * Stixels as text. Four decimals of disparity (steps of 1/128 px) and six of slope (1/16384) name each value of the
- * record unmistakably.
+ * Stixels as text. Four decimals of disparity (steps of 1/128 px) and six of slope (1/16384) name each value
+ * of the record unmistakably.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

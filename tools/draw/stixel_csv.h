@@ -14,8 +14,8 @@ struct stixel;
 void sx_csv_header(FILE *to);
 /*
  * One row. disparity (px) and slope (px a row upwards) are the record's, exactly; depth_m is
- * focal_baseline / disparity. Fields that are unknown are empty: disparity and depth without a measurement, depth at
- * disparity 0 or with focal_baseline 0 (no camera), label when there is none.
+ * focal_baseline / disparity. Fields that are unknown are empty: disparity and depth without a measurement,
+ * depth at disparity 0 or with focal_baseline 0 (no camera), label when there is none.
  */
 void sx_csv_stixel(FILE *to, const struct stixel *s, double focal_baseline);
 /* The same as a JSON object; unknown fields are null. */

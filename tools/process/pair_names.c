@@ -18,7 +18,9 @@ struct entry {
 	int folders; /* how many of its folders the name has in front */
 };
 
-/* Folder resolved, so that "../left.png" gets a folder's name and not two dots; the file's own name as given. */
+/*
+ * Folder resolved, so that "../left.png" gets a folder's name and not two dots; the file's own name as given.
+ */
 static char *resolve(const char *path)
 {
 	const char *slash = strrchr(path, '/');

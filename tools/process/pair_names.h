@@ -8,9 +8,9 @@
 
 /*
  * names[i] of left[i], count of them: its file name without the last suffix. Names that collide get their
- * folder in front ("frame1_left", "frame2_left"), as many as are needed; names that still collide (left.png and
- * left.pgm of one folder) get "-2", "-3". No two names are equal. *names: malloc'ed strings in a malloc'ed
- * table, freed by sx_pair_names_free(). -ENOMEM.
+ * folder in front ("frame1_left", "frame2_left"), as many as are needed; names that still collide (left.png
+ * and left.pgm of one folder) get "-2", "-3". No two names are equal. *names: malloc'ed strings in a
+ * malloc'ed table, freed by sx_pair_names_free(). -ENOMEM.
  */
 int sx_pair_names(char ***names, const char *const *left, int count);
 void sx_pair_names_free(char **names, int count);

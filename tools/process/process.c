@@ -225,7 +225,10 @@ int main(int argc, char **argv)
 		free(p.scores);
 		return code;
 	}
-	/* the pair at hand is finished, so that nothing half written stays behind; a second signal ends at once */
+	/*
+	 * the pair at hand is finished, so that nothing half written stays behind;
+	 * a second signal ends at once
+	 */
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	code = process_run(&p, words.operands, words.operand_count / 2);

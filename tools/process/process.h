@@ -23,9 +23,9 @@ struct process_job {
 };
 
 /*
- * The engine, and its context for pairs of the size and format that came last, with the memory that they are put
- * into: an engine that reads pairs where they lie has it pinned. A run of equal pairs makes one context; another size
- * makes another.
+ * The engine, and its context for pairs of the size and format that came last, with the memory that they are
+ * put into: an engine that reads pairs where they lie has it pinned. A run of equal pairs makes one context;
+ * another size makes another.
  */
 struct process {
 	struct sx_settings_args args;
@@ -47,9 +47,9 @@ int process_open(struct process *p, const struct sx_settings *settings);
 void process_close(struct process *p);
 
 /*
- * One pair, from files to files; prints its line. 0, or an exit code after a sentence on stderr: EX_DATAERR for this
- * pair's images; EX_CANTCREAT for a result that cannot be written; others end the run. No result is left half
- * written.
+ * One pair, from files to files; prints its line. 0, or an exit code after a sentence on stderr:
+ * EX_DATAERR for this pair's images; EX_CANTCREAT for a result that cannot be written; others end the
+ * run. No result is left half written.
  */
 int process_pair(struct process *p, const struct process_job *job);
 

@@ -114,7 +114,10 @@ out:
 
 /* ---- NumPy's format ---- */
 
-/* The text behind 'KEY': in a header, which is a literal of Python with keys in any order; NULL: it is not there. */
+/*
+ * The text behind 'KEY': in a header, which is a literal of Python with keys in any order;
+ * NULL: it is not there.
+ */
 static const char *value_of(const char *header, const char *key)
 {
 	char quoted[32];

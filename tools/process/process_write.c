@@ -1,6 +1,6 @@
 /*
- * stixel-process: disparity, stixels and overlay as files. All are written under temporary names first, so that a
- * pair leaves either all of its results or those of an earlier run.
+ * stixel-process: disparity, stixels and overlay as files. All are written under temporary names first, so
+ * that a pair leaves either all of its results or those of an earlier run.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,8 +26,8 @@ static double focal_baseline(const struct process *p)
 }
 
 /*
- * KITTI's form: disparity * 256, 0 is invalid. A measured disparity of 0 (sky) becomes 1, the smallest value that is
- * valid there; 256 px and more, which 16 bits cannot hold, become 65535.
+ * KITTI's form: disparity * 256, 0 is invalid. A measured disparity of 0 (sky) becomes 1, the smallest value
+ * that is valid there; 256 px and more, which 16 bits cannot hold, become 65535.
  */
 static uint16_t kitti(uint16_t q4)
 {

@@ -45,8 +45,8 @@ void web_asks_init(struct web_asks *a);
 void web_asks_finish(struct web_asks *a);
 
 /*
- * The page of an instance, not older than WEB_ANSWER_AGE_MS. Returns its HTTP status and the body, to be freed; or
- * negative errno and a sentence in why: -ENOENT nobody runs, -ETIMEDOUT no answer.
+ * The page of an instance, not older than WEB_ANSWER_AGE_MS. Returns its HTTP status and the body, to be
+ * freed; or negative errno and a sentence in why: -ENOENT nobody runs, -ETIMEDOUT no answer.
  */
 int web_ask(struct web_asks *a, const char *instance, enum web_page page, char **body, char *why,
 	    size_t why_bytes);

@@ -120,8 +120,8 @@ static void publish(struct web_feed *feed, const struct stixel_frame *frame, uns
 }
 
 /*
- * A reader that follows forgets how the one before ended. What lies there tells: a ring without its publisher is what a
- * crash leaves, an orderly end takes it away.
+ * A reader that follows forgets how the one before ended. What lies there tells: a ring without its publisher
+ * is what a crash leaves, an orderly end takes it away.
  */
 static uint32_t how_it_ended(const struct web_feed *feed)
 {

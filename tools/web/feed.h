@@ -1,8 +1,9 @@
 /*
- * Feeds: an instance that somebody looks at is read by one thread, for all its viewers; others are not read at all.
+ * Feeds: an instance that somebody looks at is read by one thread, for all its viewers;
+ * others are not read at all.
  *
- * The thread asks the daemon for the images that the viewers want together, and for none as soon as the last has gone.
- * Viewers take the newest frame when they are ready for one; nothing is queued.
+ * The thread asks the daemon for the images that the viewers want together, and for none as soon as the last
+ * has gone. Viewers take the newest frame when they are ready for one; nothing is queued.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +32,10 @@ struct web_notice {
 	int64_t heartbeat_age_ns;
 };
 
-/* One who looks. wants: bits 1u << enum web_picture; interval_ns: between frames, 0 every one. Set before joining. */
+/*
+ * One who looks. wants: bits 1u << enum web_picture; interval_ns: between frames, 0 every one.
+ * Set before joining.
+ */
 struct web_viewer {
 	struct web_feed *feed;
 	struct web_viewer *next;

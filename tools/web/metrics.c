@@ -1,8 +1,9 @@
 /*
  * /metrics: stixel-web's own figures, and those of all instances in one OpenMetrics document.
  *
- * A document may have each family once, so those of several daemons are merged: a family of the first document takes
- * the samples of all. Each sample gets the label instance, by which stixeld_info tells them apart, too.
+ * A document may have each family once, so those of several daemons are merged: a family of the
+ * first document takes the samples of all. Each sample gets the label instance, by which
+ * stixeld_info tells them apart, too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,9 +1,10 @@
 /*
  * One frame of an instance on its way to browsers.
  *
- * The left image goes as JPEG. The disparity goes as PNG with a palette: each pixel has exactly the colour of its
- * distance and holes have exact edges, which JPEG smears, for as many bytes as a JPEG without chroma subsampling and
- * an eighth of the 16-bit values (docs/web.md has the figures). The browser does not compute a pixel of it.
+ * The left image goes as JPEG. The disparity goes as PNG with a palette: each pixel has exactly the
+ * colour of its distance and holes have exact edges, which JPEG smears, for as many bytes as a JPEG
+ * without chroma subsampling and an eighth of the 16-bit values (docs/web.md has the figures). The
+ * browser does not compute a pixel of it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,6 @@
 /*
- * One frame of an instance on its way to browsers: its record, and its images, coded when the first viewer sends them.
+ * One frame of an instance on its way to browsers: its record, and its images, coded when the
+ * first viewer sends them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +17,10 @@
 
 enum web_picture { WEB_LEFT, WEB_DISPARITY, WEB_PICTURES };
 
-/* Pixels without gaps between rows; NULL: the frame has none. coded: made once, NULL until then and if that failed. */
+/*
+ * Pixels without gaps between rows; NULL: the frame has none.
+ * coded: made once, NULL until then and if that failed.
+ */
 struct web_image {
 	int width, height;
 	void *pixels;
@@ -44,8 +48,8 @@ struct web_packet *web_packet_ref(struct web_packet *p);
 void web_packet_unref(struct web_packet *p);
 
 /*
- * The image as JPEG (left) or PNG (disparity, in the colours of tools/draw/palette.c), coded at the first call. It lives as
- * long as the packet; bytes 0: there is none. Any thread; takes a few milliseconds.
+ * The image as JPEG (left) or PNG (disparity, in the colours of tools/draw/palette.c), coded at the first
+ * call. It lives as long as the packet; bytes 0: there is none. Any thread; takes a few milliseconds.
  */
 const void *web_packet_code(struct web_packet *p, enum web_picture which, int quality, size_t *bytes);
 

@@ -1,9 +1,9 @@
 /*
  * stixel-web's HTTP server, by libmicrohttpd: routes, and what is refused before a route is looked for.
  *
- * A thread for each connection, of a bounded number: a stream sleeps until there is a frame, and a status that a hung
- * daemon does not give holds up nobody else. One thread with suspended connections would save a few hundred kB, and
- * make every one of these waits a state machine.
+ * A thread for each connection, of a bounded number: a stream sleeps until there is a frame, and a status
+ * that a hung daemon does not give holds up nobody else. One thread with suspended connections would save a
+ * few hundred kB, and make every one of these waits a state machine.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -245,7 +245,8 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *c, const char *
 	enum MHD_Result r;
 	bool refused;
 
-	if (!*request) { /* the headers are here; an answer now would end the connection, and most want to keep it */
+	/* the headers are here; an answer now would end the connection, and most want to keep it */
+	if (!*request) {
 		*request = &seen;
 		set_waiting(&s->patience, waiting_place(c), false);
 		atomic_fetch_add(&s->counts.requests, 1);

@@ -49,8 +49,8 @@ struct web_server {
 };
 
 /*
- * Serves on these listening sockets, which it takes over, also on failure. Call with all signals blocked. -EAGAIN with
- * a sentence: no thread.
+ * Serves on these listening sockets, which it takes over, also on failure. Call with all signals blocked.
+ * -EAGAIN with a sentence: no thread.
  */
 int web_server_start(struct web_server *s, const int *fds, size_t count, char *why, size_t why_bytes);
 /* Ends all connections, waits for their threads. */

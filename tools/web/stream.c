@@ -1,9 +1,9 @@
 /*
  * The long answer of /api/NAME/stream: messages of a header and a payload, always of the newest frame.
  *
- * Each viewer has a thread of its own (the server's mode), which sleeps here until there is something newer than what
- * was sent last, and sends it whole before it looks again. So a slow viewer misses frames and holds one; nothing piles
- * up in this process, and little in the kernel (SO_SNDBUF, TCP_NOTSENT_LOWAT).
+ * Each viewer has a thread of its own (the server's mode), which sleeps here until there is something newer
+ * than what was sent last, and sends it whole before it looks again. So a slow viewer misses frames and holds
+ * one; nothing piles up in this process, and little in the kernel (SO_SNDBUF, TCP_NOTSENT_LOWAT).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * What goes to browsers: messages of a header and a payload, one after the other. docs/web.md describes them for other
- * programs; tools/web/page/wire.js reads them.
+ * What goes to browsers: messages of a header and a payload, one after the other. docs/web.md describes them
+ * for other programs; tools/web/page/wire.js reads them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,8 +24,8 @@ struct web_message {
 	uint32_t magic; /* WEB_MESSAGE_MAGIC */
 	uint32_t kind;	/* enum web_message_kind: pass over others */
 	uint32_t bytes;
-	uint32_t
-		skipped; /* frames: that were due since the stream began, and not sent because the viewer was slow */
+	/* frames: that were due since the stream began, and not sent because the viewer was slow */
+	uint32_t skipped;
 	uint64_t number; /* of the frame that it belongs to; 0 notices */
 	uint32_t age_us; /* of the picture, when it was taken up for sending */
 	uint32_t reserved;

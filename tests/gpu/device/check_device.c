@@ -1,7 +1,8 @@
 /*
- * The CUDA engine on a real device against the reference: every tap and the record, over the sizes, settings and
- * fillings of tests/engine_case.h, with both ways to keep path costs and both ways of input; the same frame again and
- * again; several contexts in flight; image files. Needs no library that a machine with a GPU may lack.
+ * The CUDA engine on a real device against the reference: every tap and the record, over the sizes,
+ * settings and fillings of tests/engine_case.h, with both ways to keep path costs and both ways of input;
+ * the same frame again and again; several contexts in flight; image files. Needs no library that a
+ * machine with a GPU may lack.
  *
  *	check_device [--quick] [LEFT RIGHT]...
  *

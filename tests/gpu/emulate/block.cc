@@ -1,6 +1,6 @@
 /*
- * Blocks of a kernel: every thread is a fiber, lanes meet in warp functions and barriers. One warp runs until all
- * its lanes wait, then the next.
+ * Blocks of a kernel: every thread is a fiber, lanes meet in warp functions and barriers. One warp runs until
+ * all its lanes wait, then the next.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -224,7 +224,9 @@ static void meet_all(unsigned warp, unsigned lanes, enum sx_lanes_op op)
 		lane_of(warp, (unsigned)__builtin_ctz(m))->value = result;
 }
 
-/* Ends m when all living lanes of its mask are there: results, and on they go. False when some are missing. */
+/*
+ * Ends m when all living lanes of its mask are there: results, and on they go. False when some are missing.
+ */
 static bool meet(unsigned warp, struct meeting *m)
 {
 	struct warp *w = &b.warps[warp];
@@ -398,7 +400,10 @@ static void run_block(struct sx_order *order)
 	}
 }
 
-/* Blocks 0, 1, 2, 4, 8 ... find garbage in shared memory, the others what the block before left: cheap, and enough. */
+/*
+ * Blocks 0, 1, 2, 4, 8 ... find garbage in shared memory, the others what the block before
+ * left: cheap, and enough.
+ */
 static void spoil_shared(uint64_t nth)
 {
 	if (nth & (nth - 1))

@@ -1,6 +1,6 @@
 /*
- * Functions of the CUDA runtime that the emulator has. Included behind the toolkit's own header these must repeat
- * its prototypes: tests/gpu/prototypes.c.
+ * Functions of the CUDA runtime that the emulator has. Included behind the toolkit's own header these must
+ * repeat its prototypes: tests/gpu/prototypes.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

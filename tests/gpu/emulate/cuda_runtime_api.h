@@ -1,6 +1,6 @@
 /*
- * The part of the CUDA runtime's interface that gpu/ uses, for machines with or without a toolkit: names and values
- * are those of CUDA 12.0 (no green contexts). Prototypes: cuda_functions.h.
+ * The part of the CUDA runtime's interface that gpu/ uses, for machines with or without a toolkit: names and
+ * values are those of CUDA 12.0 (no green contexts). Prototypes: cuda_functions.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

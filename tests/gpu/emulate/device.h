@@ -13,8 +13,8 @@
 #include "tests/gpu/emulate/emulate.h"
 
 /*
- * First line of a runtime function: counts the call and returns the error that was ordered for it, or that of a lost
- * device. Thread: any.
+ * First line of a runtime function: counts the call and returns the error that was ordered for it, or that of
+ * a lost device. Thread: any.
  */
 cudaError_t sx_emulate_enter(const char *function);
 /* Remembers an error for cudaGetLastError and returns it; some errors lose the device. */
@@ -34,7 +34,9 @@ size_t sx_emulate_shared_max(void);
 
 /* kind: "kernel", "copy", "set" or "host", counted when it runs. Recorded when the stream captures. */
 cudaError_t sx_emulate_enqueue(const char *kind, std::function<void()> run, cudaStream_t stream);
-/* Until the stream has done all it was given, as a part of another call: it cannot be made to fail by itself. */
+/*
+ * Until the stream has done all it was given, as a part of another call: it cannot be made to fail by itself.
+ */
 cudaError_t sx_emulate_wait(cudaStream_t stream);
 /* Waits for all streams, as giving memory back does; counted when there was something to wait for. */
 void sx_emulate_drain(void);

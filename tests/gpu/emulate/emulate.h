@@ -19,14 +19,15 @@ extern "C" {
 #endif
 
 /*
- * Since the reset: calls of a runtime function ("cudaMalloc"; launches are "cudaLaunchKernel"), or what the device ran
- * ("kernel", "copy", "set", "host"); "freed in flight": memory while something ran or waited to run; "default stream";
+ * Since the reset: calls of a runtime function ("cudaMalloc"; launches are "cudaLaunchKernel"), or what
+ * the device ran ("kernel", "copy", "set", "host"); "freed in flight": memory while something ran or
+ * waited to run; "default stream";
  * now: "device bytes" and "pinned bytes" that are taken, "streams held", "events held", "graphs held".
  */
 unsigned long long sx_emulate_count(const char *what);
 /*
- * The first thing that was called or ran since the reset and is not among the names that allowed lists, NULL behind
- * the last; NULL when there is none. What uses the default stream is counted as "default stream" too.
+ * The first thing that was called or ran since the reset and is not among the names that allowed lists, NULL
+ * behind the last; NULL when there is none. What uses the default stream is counted as "default stream" too.
  */
 const char *sx_emulate_other_than(const char *const *allowed);
 /* Counts from 0, and a lost device is back. Not while it works. */

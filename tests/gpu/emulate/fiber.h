@@ -8,7 +8,10 @@
 
 #include <stddef.h>
 
-/* stack, bytes: of a fiber that was made; the caller's own are learnt when it is first left. fake: AddressSanitizer's. */
+/*
+ * stack, bytes: of a fiber that was made; the caller's own are learnt when it is first left.
+ * fake: AddressSanitizer's.
+ */
 struct sx_fiber {
 	void *sp;
 	const void *stack;

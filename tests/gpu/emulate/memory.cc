@@ -222,7 +222,10 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
 	return cudaSuccess;
 }
 
-/* Does a side of a copy lie where its kind says? Variables of kernel files are device memory that we do not know. */
+/*
+ * Does a side of a copy lie where its kind says? Variables of kernel files are device
+ * memory that we do not know.
+ */
 static bool is_where(const void *at, size_t bytes, bool device)
 {
 	hold_lock hold(lock);

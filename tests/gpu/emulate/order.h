@@ -1,6 +1,6 @@
 /*
- * In which order what may run in any order does run, here: SX_EMULATE_ORDER = 0 or unset ascending, 1 descending,
- * any other number a shuffle of that seed.
+ * In which order what may run in any order does run, here: SX_EMULATE_ORDER = 0 or unset ascending, 1
+ * descending, any other number a shuffle of that seed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

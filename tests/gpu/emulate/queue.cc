@@ -1,6 +1,6 @@
 /*
- * Streams, events and graphs. A thread of its own is the device: it takes what may run, from any stream, in any order
- * that events and streams allow (order.h), and runs it to its end.
+ * Streams, events and graphs. A thread of its own is the device: it takes what may run, from any stream, in
+ * any order that events and streams allow (order.h), and runs it to its end.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

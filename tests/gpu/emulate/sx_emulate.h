@@ -1,12 +1,12 @@
 /*
- * CUDA's kernel language for the kernel files of gpu/, compiled as C++ for the processor. Kernels run in tests/gpu/emulate/block.cc,
- * launches go to its memory.cc.
+ * CUDA's kernel language for the kernel files of gpu/, compiled as C++ for the processor. Kernels run in
+ * tests/gpu/emulate/block.cc, launches go to its memory.cc.
  *
- * What it checks: results; every lane named by a mask meets in the same warp function; no shuffle reads a lane that
- * is not there; __syncthreads is reached by all threads of a block at one place; nothing relies on lanes, warps or
- * blocks running in a certain order (SX_EMULATE_ORDER); shared and device memory is not read before it is written
- * (both start as garbage); work of several streams is ordered by events; a captured graph needs no more order than
- * its edges give; with sanitizers also bounds, alignment and overflow.
+ * What it checks: results; every lane named by a mask meets in the same warp function; no shuffle reads a
+ * lane that is not there; __syncthreads is reached by all threads of a block at one place; nothing relies on
+ * lanes, warps or blocks running in a certain order (SX_EMULATE_ORDER); shared and device memory is not read
+ * before it is written (both start as garbage); work of several streams is ordered by events; a captured
+ * graph needs no more order than its edges give; with sanitizers also bounds, alignment and overflow.
  * What it cannot: races inside what runs between two meetings of lanes, memory ordering, time, registers.
  *
  * SPDX-License-Identifier: Apache-2.0

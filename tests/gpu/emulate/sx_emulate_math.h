@@ -1,5 +1,6 @@
 /*
- * CUDA's device functions that need no other lane: atomics, bits, rounding, caching loads. Part of sx_emulate.h.
+ * CUDA's device functions that need no other lane: atomics, bits, rounding, caching
+ * loads. Part of sx_emulate.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -296,7 +297,9 @@ SX_TO_INTEGERS(long long, ll, LLONG_MIN, LLONG_MAX)
 #undef SX_TO_INTEGERS
 #undef SX_TO_INTEGER
 
-/* Arithmetic with a named rounding: nearest is what the compiler does, the others turn the processor's mode. */
+/*
+ * Arithmetic with a named rounding: nearest is what the compiler does, the others turn the processor's mode.
+ */
 template <typename F> inline auto sx_emulate_rounded(int mode, F f) -> decltype(f())
 {
 	if (mode == FE_TONEAREST)

@@ -552,8 +552,8 @@ static void test_memory(void **state)
 
 #ifdef SX_EMULATE
 /*
- * All that the runtime was asked for: a graph, an event, copies of the pair. Nothing is taken, made or given back,
- * no stream or device is waited for, nothing uses the default stream.
+ * All that the runtime was asked for: a graph, an event, copies of the pair. Nothing is taken, made or given
+ * back, no stream or device is waited for, nothing uses the default stream.
  */
 static void check_steady(int flow)
 {

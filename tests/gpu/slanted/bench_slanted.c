@@ -1,6 +1,6 @@
 /*
- * How long the kernels of slanted stixels take, for docs/lab-performance.md: best and median of their launches,
- * ms.
+ * How long the kernels of slanted stixels take, for docs/lab-performance.md: best and
+ * median of their launches, ms.
  *
  *   bench_slanted [WIDTH HEIGHT [DISPARITIES [LAUNCHES [SMS]]]]
  *

@@ -103,7 +103,10 @@ void join_all(const struct work &w, int first)
 	}
 }
 
-/* As count_runs() of gpu/stereo/filter.cu. Each thread a stretch of the nodes, the last one first, when ways to roots are longest. */
+/*
+ * As count_runs() of gpu/stereo/filter.cu. Each thread a stretch of the nodes, the last one first, when
+ * ways to roots are longest.
+ */
 void count_all(const struct work &w, int share)
 {
 	const int begin = w.nodes * share / w.threads;

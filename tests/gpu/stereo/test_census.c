@@ -1,6 +1,6 @@
 /*
- * Ingest and census, apart and at once, of the CUDA engine against the reference, byte for byte. SX_TEST_LARGE=1 in the
- * environment: also sizes that only a real device does quickly.
+ * Ingest and census, apart and at once, of the CUDA engine against the reference, byte for byte.
+ * SX_TEST_LARGE=1 in the environment: also sizes that only a real device does quickly.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -14,7 +14,8 @@
 
 enum volume_fill {
 	VOLUME_NOISE, /* every value alike */
-	VOLUME_TIES, /* S of few values: ties everywhere, on rows of the left image, diagonals of the right one */
+	/* S of few values: ties everywhere, on rows of the left image, diagonals of the right one */
+	VOLUME_TIES,
 	VOLUME_WINNER,	/* one clear winner a pixel, rivals near the uniqueness threshold */
 	VOLUME_EXTREME, /* V = 0 or the largest, whole pixels and single cells */
 	VOLUME_FILL_COUNT

@@ -1,7 +1,7 @@
 /*
- * The power of the machine it runs on, by the sampler as the daemon has it: for boards and cards that nobody has tried
- * yet. Of a card, energy by its counter is compared with the watts that the driver tells. Needs no library but the
- * driver's own.
+ * The power of the machine it runs on, by the sampler as the daemon has it: for boards and cards that nobody
+ * has tried yet. Of a card, energy by its counter is compared with the watts that the driver tells. Needs no
+ * library but the driver's own.
  *
  *	check_power [ina|nvml|rapl|auto] [SECONDS] [ROOT]
  *

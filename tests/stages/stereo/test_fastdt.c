@@ -1,6 +1,6 @@
 /*
- * FastDT against its definition, line by line in plain integers; the 8-bit code over all inputs; what a filter that ends
- * at edges must do.
+ * FastDT against its definition, line by line in plain integers; the 8-bit code over all inputs; what a
+ * filter that ends at edges must do.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -111,7 +111,10 @@ static void check_random_sums(int width, int height, int values, int base, const
 
 static void equals_definition(void **state)
 {
-	/* few values: ties; 2041: all that 8 paths can give; high base: small differences of large sums; 65536: fastdt's */
+	/*
+	 * few values: ties; 2041: all that 8 paths can give; high base: small differences of large sums;
+	 * 65536: fastdt's
+	 */
 	static const int shapes[][2] = {{1, 1}, {1, 7}, {31, 2}, {70, 3}},
 			 values[][2] = {{1, 0},	    {2, 0},	{5, 0},	    {2041, 0},
 					{40, 2001}, {300, 900}, {65536, 0}, {9000, 56536}};

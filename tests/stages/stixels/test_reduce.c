@@ -98,7 +98,10 @@ static void test_known_cells(void **state)
 	assert_int_equal(cell[2], SX_DISPARITY_INVALID);
 }
 
-/* Every pixel of a cell, whatever lies where; cells count from the bottom, what remains at the top and right is not used. */
+/*
+ * Every pixel of a cell, whatever lies where; cells count from the bottom, what remains at the
+ * top and right is not used.
+ */
 static void check_cells(int w, int h, int width, int rows, int invalid_percent, struct check_rng *r)
 {
 	const int columns = w / width, cells = h / rows;

@@ -1,6 +1,6 @@
 /*
- * Slanted stixels against definitions: totals against a second DP in double that fits every stixel anew, against every
- * segmentation of short columns; trouble; the two models.
+ * Slanted stixels against definitions: totals against a second DP in double that fits every stixel anew,
+ * against every segmentation of short columns; trouble; the two models.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -152,7 +152,10 @@ static double first(const struct rig *g, const struct piece *a)
 	return g->p.stixels.slanted.cut * (a->c == O ? 2 : 1);
 }
 
-/* Every prefix that ends with a class keeps its cheapest last stixel: as documented, not the best of all columns. */
+/*
+ * Every prefix that ends with a class keeps its cheapest last stixel: as documented, not
+ * the best of all columns.
+ */
 static double second_dp(const struct rig *g)
 {
 	static const int order[3] = {O, G, S};
@@ -235,8 +238,8 @@ static struct sx_params random_params(int rows, int i, struct check_rng *r)
 }
 
 /*
- * Totals are rounded to 24 bits many times over. Where two choices cost the same, rounding may remember the other one,
- * and what stands on it then costs something else: rare enough to be counted.
+ * Totals are rounded to 24 bits many times over. Where two choices cost the same, rounding may remember the
+ * other one, and what stands on it then costs something else: rare enough to be counted.
  */
 static void test_against_double(void **state)
 {
@@ -263,7 +266,9 @@ static void test_against_double(void **state)
 		fail_msg("%d of %d columns cost something else", other, n);
 }
 
-/* Without priors between stixels what is remembered of a prefix cannot matter, and the DP is the best of all. */
+/*
+ * Without priors between stixels what is remembered of a prefix cannot matter, and the DP is the best of all.
+ */
 static void test_every_segmentation(void **state)
 {
 	struct check_rng r = check_rng_seed(42);

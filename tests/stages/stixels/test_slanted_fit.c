@@ -1,6 +1,6 @@
 /*
- * Arithmetic of slanted stixels: energies in closed form against residuals summed up in double, ranges of the sums at the
- * largest sizes, the conversion to float, tables against their formulas.
+ * Arithmetic of slanted stixels: energies in closed form against residuals summed up in double, ranges of the
+ * sums at the largest sizes, the conversion to float, tables against their formulas.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -88,8 +88,8 @@ static void check_near(const char *what, double got, double want, double toleran
 }
 
 /*
- * What the fit promises: 1e-3 of the energy, and 5e-6 of what the column would cost as the expected ground (a float has 24
- * bits, and the sums hold that); what is below 1e-3 nats decides nothing.
+ * What the fit promises: 1e-3 of the energy, and 5e-6 of what the column would cost as the expected ground (a
+ * float has 24 bits, and the sums hold that); what is below 1e-3 nats decides nothing.
  */
 static void check_column(const struct column *c, const struct sx_slanted_model *m)
 {
@@ -208,7 +208,10 @@ static bool fits(int64_t x)
 	return x < (int64_t)1 << 47 && x > -((int64_t)1 << 47);
 }
 
-/* The largest column there is: 2160 rows of the largest weight; sums against double, which holds them exactly up to 2^53. */
+/*
+ * The largest column there is: 2160 rows of the largest weight;
+ * sums against double, which holds them exactly up to 2^53.
+ */
 static void test_ranges(void **state)
 {
 	struct column *c = calloc(1, sizeof(*c));

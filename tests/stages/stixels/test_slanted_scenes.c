@@ -1,5 +1,6 @@
 /*
- * Slanted stixels on columns of known truth: roads that climb and fall, things on them, cells of planes, class scores.
+ * Slanted stixels on columns of known truth: roads that climb and fall, things on them, cells
+ * of planes, class scores.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

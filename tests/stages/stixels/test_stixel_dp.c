@@ -1,6 +1,7 @@
 /*
- * The stixel DP against definitions: tables against their formulas in double, lists against a second DP without
- * prefix sums and against every possible segmentation of short columns, totals against the list itself.
+ * The stixel DP against definitions: tables against their formulas in double, lists against a
+ * second DP without prefix sums and against every possible segmentation of short columns, totals
+ * against the list itself.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -82,7 +83,9 @@ static int64_t data_cost(const struct problem *q, const struct piece *a)
 	return sum;
 }
 
-/* Rows of the table of transitions, as docs/algorithm.md has them; -1: illegal (no prior is negative enough). */
+/*
+ * Rows of the table of transitions, as docs/algorithm.md has them; -1: illegal (no prior is negative enough).
+ */
 #define ILLEGAL INT64_MIN
 
 static int64_t first_cost(const struct problem *q, const struct piece *a)
@@ -342,8 +345,8 @@ static int64_t energy_of_list(const struct problem *q, struct cell (*best)[3])
 }
 
 /*
- * A sequence in which no prior looks at the mean below is found for certain; otherwise the DP remembers one mean
- * per row and class, so it can only come out above. Both happen here, the second rarely.
+ * A sequence in which no prior looks at the mean below is found for certain; otherwise the DP remembers one
+ * mean per row and class, so it can only come out above. Both happen here, the second rarely.
  */
 static void test_every_segmentation(void **state)
 {

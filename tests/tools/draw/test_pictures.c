@@ -21,9 +21,9 @@
 enum { COLUMNS = 30, WIDTH = 300, HEIGHT = 120 };
 
 /*
- * Camera 1 m above a flat road, fx 300 px, baseline 0.4 m: disparity 120 / m. Left third: a wall at 10 m. Middle: road
- * to the horizon. Right third: a wall at 20 m, two stray columns at 2 m, then one whose ground ends at
- * 10 m; the last column knows nothing.
+ * Camera 1 m above a flat road, fx 300 px, baseline 0.4 m: disparity 120 / m. Left third: a wall at 10 m.
+ * Middle: road to the horizon. Right third: a wall at 20 m, two stray columns at 2 m, then one whose ground
+ * ends at 10 m; the last column knows nothing.
  */
 static struct stixel stixels[3 * COLUMNS];
 static uint32_t offsets[COLUMNS + 1];

@@ -1,6 +1,6 @@
 /*
- * stixelctl doctor: what its checks share. Each check looks at one thing, changes nothing, and says what it found by
- * doctor_say(); none depends on another one's verdict, but for the configuration, which comes first.
+ * stixelctl doctor: what its checks share. Each check looks at one thing, changes nothing, and says what it
+ * found by doctor_say(); none depends on another one's verdict, but for the configuration, which comes first.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

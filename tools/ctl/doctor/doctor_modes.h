@@ -24,8 +24,9 @@ struct doctor_offer {
 };
 
 /*
- * The first mode of a that a and b (NULL: a alone) both offer and that fulfils the wish; without a size in the wish the
- * largest of the first format that they share. The rate of *ret is the lower one of both, its size a single one.
+ * The first mode of a that a and b (NULL: a alone) both offer and that fulfils the wish; without a size
+ * in the wish the largest of the first format that they share. The rate of *ret is the lower one of
+ * both, its size a single one.
  */
 bool doctor_mode(const struct doctor_offer *a, const struct doctor_offer *b, const struct doctor_wish *wish,
 		 struct sx_v4l2_mode *ret);

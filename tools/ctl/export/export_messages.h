@@ -38,8 +38,8 @@ void sx_messages_destroy(struct sx_messages *m); /* accepts NULL */
 /* This frame is what messages are made of, until the next. -ENOMEM. */
 int sx_messages_frame(struct sx_messages *m, const struct stixel_frame *frame);
 /*
- * The bytes of a message, in memory of m until the next call; 0: this frame has none (no image, no camera model, or the
- * same calibration as before). -ENOMEM.
+ * The bytes of a message, in memory of m until the next call; 0: this frame has none (no image, no camera
+ * model, or the same calibration as before). -ENOMEM.
  */
 int64_t sx_messages_pack(struct sx_messages *m, enum sx_message which, const void **bytes);
 /* CLOCK_REALTIME of a moment of the frame, by its own anchor. */

@@ -1,8 +1,8 @@
 /*
  * Stixels in space: what a 3-D viewer shows of a frame.
  *
- * Frame "camera": left rectified camera; x right, y down, z along the optical axis, m. Frame "road": origin on the road
- * below the camera; x forward, y left, z up.
+ * Frame "camera": left rectified camera; x right, y down, z along the optical axis, m. Frame "road": origin
+ * on the road below the camera; x forward, y left, z up.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +27,10 @@ struct sx_scene_box {
 	double r, g, b;
 };
 
-/* A piece of the ground, or of a leaning object: four corners, bottom left, bottom right, top right, top left. */
+/*
+ * A piece of the ground, or of a leaning object: four corners, bottom left, bottom
+ * right, top right, top left.
+ */
 struct sx_scene_quad {
 	struct sx_scene_point corner[4];
 };
@@ -49,7 +52,10 @@ struct sx_scene {
 
 /* Distances are known: there is a camera model. */
 bool sx_scene_has_camera(const struct stixel_frame_header *h);
-/* Replaces what is in the scene; sky, and what has no disparity, has no place. -ENOMEM. A zeroed scene is ready. */
+/*
+ * Replaces what is in the scene; sky, and what has no disparity, has no place. -ENOMEM.
+ * A zeroed scene is ready.
+ */
 int sx_scene_fill(struct sx_scene *s, const struct stixel_frame *frame);
 void sx_scene_finish(struct sx_scene *s);
 

@@ -262,7 +262,10 @@ static const char *compression(const struct sx_mcap *m)
 	return m->compress ? "zstd" : "";
 }
 
-/* Message indexes follow their chunk; where each lies goes into the chunk's index. Returns how many there are. */
+/*
+ * Message indexes follow their chunk; where each lies goes into the chunk's index.
+ * Returns how many there are.
+ */
 static int put_message_indexes(struct sx_mcap *m, uint64_t at[SX_MCAP_CHANNELS])
 {
 	struct bytes b = {0};

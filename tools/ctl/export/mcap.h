@@ -1,5 +1,6 @@
 /*
- * Writes an MCAP file (mcap.dev/spec, version 0): chunks, indexes, statistics and every checksum that the format has.
+ * Writes an MCAP file (mcap.dev/spec, version 0): chunks, indexes, statistics and every
+ * checksum that the format has.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,9 +17,9 @@
 struct sx_mcap;
 
 /*
- * Writes to f from its beginning, front to back; f stays the caller's. compress: chunks by zstd, where this was built
- * with it. What text and schema data point to is kept, not copied. -ENOMEM. Errors of writing are told by finish, and by
- * ferror(f).
+ * Writes to f from its beginning, front to back; f stays the caller's. compress: chunks by zstd, where this
+ * was built with it. What text and schema data point to is kept, not copied. -ENOMEM. Errors of writing are
+ * told by finish, and by ferror(f).
  */
 int sx_mcap_create(struct sx_mcap **ret, FILE *f, bool compress);
 /* Before the first message. The id, from 1; -ENOBUFS. */

@@ -1,5 +1,6 @@
 /*
- * A page of character cells: what `stixelctl top` shows, before it is known whether a terminal or a file shows it.
+ * A page of character cells: what `stixelctl top` shows, before it is known whether a
+ * terminal or a file shows it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -52,8 +53,8 @@ void sx_canvas_clear(struct sx_canvas *c);
 void sx_canvas_put(struct sx_canvas *c, int x, int y, uint32_t ch, enum sx_canvas_colour fg,
 		   enum sx_canvas_colour bg);
 /*
- * Text from column x on, up to column end (exclusive), where too much is cut with a mark. Control characters and
- * whatever has not the width of one column become "?". Returns the column behind the text.
+ * Text from column x on, up to column end (exclusive), where too much is cut with a mark. Control characters
+ * and whatever has not the width of one column become "?". Returns the column behind the text.
  */
 int sx_canvas_text(struct sx_canvas *c, int x, int y, int end, enum sx_canvas_colour colour,
 		   const char *format, ...) __attribute__((format(printf, 6, 7)));

@@ -110,7 +110,10 @@ int sx_page_table(struct sx_canvas *c, const struct sx_top *t, int y, int rows, 
 {
 	json_t *table = sx_top_latencies(t), *row;
 	json_t *whole = json_object_get(table, "capture_to_publish");
-	/* all bars by one measure: the worst of 100 frames fills the place, unless it is so bad that nothing else shows */
+	/*
+	 * all bars by one measure: the worst of 100 frames fills the place, unless it is so
+	 * bad that nothing else shows
+	 */
 	double full = fmin(ms(whole, "p99"), 3.0 * ms(whole, "p50")), least = threshold(table, rows - 1);
 	const char *key;
 	int bottom = y + rows;

@@ -72,7 +72,9 @@ static const struct stixel *stixel_at(const struct stixel_frame *f, double x, do
 	return NULL;
 }
 
-/* Colour of a rectangle of the image: what most of it is; objects with their mean place between far and near. */
+/*
+ * Colour of a rectangle of the image: what most of it is; objects with their mean place between far and near.
+ */
 static enum sx_canvas_colour look(const struct stixel_frame *f, const struct sx_palette_range *range,
 				  double x, double y, double width, double height)
 {

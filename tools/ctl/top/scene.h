@@ -12,12 +12,14 @@
 #define SX_FREE_PARTS 3 /* left, ahead, right: thirds of the image */
 
 /*
- * Distance of the nearest object in each third, m: the one that all but two columns reach beyond, so that a stray
- * stixel does not count. INFINITY: no object. False: no camera model, or too few columns to tell.
+ * Distance of the nearest object in each third, m: the one that all but two columns reach beyond, so that a
+ * stray stixel does not count. INFINITY: no object. False: no camera model, or too few columns to tell.
  */
 bool sx_scene_free(const struct stixel_frame *f, double metres[SX_FREE_PARTS]);
 
-/* Cells that the picture takes of a place of that size: the image's shape is kept. Both 0: there is no room. */
+/*
+ * Cells that the picture takes of a place of that size: the image's shape is kept. Both 0: there is no room.
+ */
 void sx_scene_size(const struct stixel_frame *f, int width, int height, int *cells_x, int *cells_y);
 /* Draws it there. Colours: two pixels a cell; without colours by characters, near ones dark. */
 void sx_scene_draw(struct sx_canvas *c, const struct stixel_frame *f, int x, int y, int width, int height);

@@ -187,7 +187,10 @@ enum sx_screen_key sx_screen_key(int timeout_ms)
 	bool gone;
 	int ch;
 
-	/* a terminal that went away is readable for ever where SIGHUP is ignored: its keys first, then the end */
+	/*
+	 * a terminal that went away is readable for ever where SIGHUP is ignored: its
+	 * keys first, then the end
+	 */
 	gone = poll(&p, 1, timeout_ms) > 0 && p.revents & (POLLHUP | POLLERR | POLLNVAL);
 	if (gone && !(p.revents & POLLIN))
 		return SX_KEY_QUIT;

@@ -22,8 +22,8 @@ enum sx_screen_key {
 };
 
 /*
- * Takes the terminal of standard input and output, until sx_screen_close(). False: there is none that can place a
- * cursor, or this program was built without ncurses; nothing has changed then.
+ * Takes the terminal of standard input and output, until sx_screen_close(). False: there is none that can
+ * place a cursor, or this program was built without ncurses; nothing has changed then.
  */
 bool sx_screen_open(void);
 void sx_screen_close(void);

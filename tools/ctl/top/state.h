@@ -1,5 +1,6 @@
 /*
- * What `stixelctl top` knows of an instance: its last /status, its newest frame, and the last minutes of a few figures.
+ * What `stixelctl top` knows of an instance: its last /status, its newest frame, and the last
+ * minutes of a few figures.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -41,7 +42,9 @@ void sx_top_finish(struct sx_top *t);
 void sx_top_ask(struct sx_top *t);
 /* Looks for a newer frame; never waits. True: there is one. */
 bool sx_top_look(struct sx_top *t);
-/* Name of the instance after (step 1) or before (-1) this one among those that run; false: there is no other. */
+/*
+ * Name of the instance after (step 1) or before (-1) this one among those that run; false: there is no other.
+ */
 bool sx_top_neighbour(const struct sx_top *t, int step, char name[SX_TOP_NAME_BYTES]);
 /* The latencies of the chosen window, NULL: the daemon has none. */
 json_t *sx_top_latencies(const struct sx_top *t);
