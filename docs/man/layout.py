@@ -28,10 +28,13 @@ def fields(header, name):
             continue
         said = plain(after) or (comment or "")
         comment = None
-        words = re.match(r"\s*(const )?(struct \w+|\w+) (.*)", re.sub(r"/\*.*?\*/", "", code, flags=re.S).replace("\n", " "))
+        words = re.match(r"\s*(const )?(struct \w+|\w+) (.*)",
+                         re.sub(r"/\*.*?\*/", "", code, flags=re.S).replace("\n", " "))
         for item in words.group(3).split(","):
             field, array = re.match(r"\s*\**(\w+)((?:\[\w+\])*)", item).groups()
-            size = int(re.search(r"(\d+)_t$|char$", words.group(2)).group(1) or 8) // 8 if "double" not in words.group(2) else 8
+            bits = 64 if "double" in words.group(2) else int(
+                re.search(r"(\d+)_t$|char$", words.group(2)).group(1) or 8)
+            size = bits // 8
             count = 1
             for n in re.findall(r"\[(\w+)\]", array):
                 count *= int(n) if n.isdigit() else int(re.search(r"#define %s (\d+)" % n, header).group(1))

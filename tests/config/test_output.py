@@ -25,7 +25,8 @@ class Output(unittest.TestCase):
 
     def test_json_has_every_value(self):
         self.assertGreater(len(self.keys), 60)
-        self.assertEqual(list(self.json), ["source", "camera", "stereo", "filters", "road", "stixels", "semantics", "engine",
+        self.assertEqual(list(self.json),
+                         ["source", "camera", "stereo", "filters", "road", "stixels", "semantics", "engine",
                                            "output", "power", "realtime", "log"])
         self.assertEqual(self.json["output"]["slots"], {"value": 8, "default": 8, "unit": "frames",
                                                           "restart": True})

@@ -4,10 +4,10 @@
 Usage: count_sass.py [--arch 87,110]... [--kernel REGEX] [--cells N] [--ceiling X] [--list] FILE
 
 FILE: object, module or cubin. For every kernel whose name matches, the innermost loop that stores most is found and its
-instructions are counted by class. A cell of a path is stored as one byte (gpu/stereo/volume.cuh), so the bytes that a lane
-stores in one turn of the loop are the cells that it did: instructions / bytes = lane-instructions per path-cell. --cells
-gives the cells of a lane and turn where a kernel does not store them. Branches that skip a part are counted as if
-everything ran, so the figure is an upper limit. --list: registers and local memory of all kernels.
+instructions are counted by class. A cell of a path is stored as one byte (gpu/stereo/volume.cuh), so the bytes that a
+lane stores in one turn of the loop are the cells that it did: instructions / bytes = lane-instructions per path-cell.
+--cells gives the cells of a lane and turn where a kernel does not store them. Branches that skip a part are counted as
+if everything ran, so the figure is an upper limit. --list: registers and local memory of all kernels.
 
 Exit: 0; 1 a kernel is above the ceiling, or one of FILE spills; 77 no disassembler (cuobjdump and nvdisasm of the CUDA
 toolkit, or of the Python packages nvidia-cuda-cuobjdump and nvidia-cuda-nvdisasm); 2 nothing to count.
@@ -24,7 +24,8 @@ import sys
 CLASSES = [
     ("min/max", r"HMNMX2|VIMNMX|VHMNMX|IMNMX|VIADDMNMX|FMNMX"),
     ("fp16", r"HADD2|HFMA2|HMUL2|HSET2|HSETP2"),
-    ("integer", r"IADD|IMAD|LEA|IABS|ISETP|SHF|ISCADD|UIADD|UIMAD|ULEA|USHF|UISETP|VIADD|POPC|SEL|USEL|FADD|FMUL|FFMA|IDP|I2F[A-Z]*"),
+    ("integer", r"IADD|IMAD|LEA|IABS|ISETP|SHF|ISCADD|UIADD|UIMAD|ULEA|USHF|UISETP|VIADD|POPC|SEL|USEL|FADD|FMUL|FFMA|"
+                r"IDP|I2F[A-Z]*"),
     ("logic/permute", r"LOP3|PRMT|ULOP3|UPRMT|PLOP3|BMSK|SGXT|LOP"),
     ("shuffle", r"SHFL|VOTE|REDUX|MATCH"),
     ("memory", r"LDG|STG|LDS|STS|LDL|STL|LDC|ULDC|LDGSTS|LD|ST|ATOM|RED|LDGDEPBAR|DEPBAR|LDCU"),

@@ -1,5 +1,5 @@
-# The folders: what each is for, and whose headers it may include. This table is the only one: includes.py enforces it, and
-# the tables in docs/architecture.md and CONTRIBUTING.md are made from it.
+# The folders: what each is for, and whose headers it may include. This table is the only one: includes.py enforces it,
+# and the tables in docs/architecture.md and CONTRIBUTING.md are made from it.
 # Usage: folders.py ROOT [--write | --self-check]; --write brings both documents up to date.
 # SPDX-License-Identifier: Apache-2.0
 import os
@@ -17,7 +17,8 @@ FOLDERS = [
     ("stages/stereo", "disparity, what is computed: a contract and plain C for each stage", ["base", "stages"]),
     ("stages/stixels", "stixels, what is computed: road, columns, segmenters, record", ["base", "stages"]),
     ("cpu", "the same bytes, fast: worker threads, a frame's tasks, choice of kernels", ["base", "stages/*"]),
-    ("cpu/kernels", "bodies of kernels, compiled once for each instruction set", ["base", "stages/*", "cpu", "cpu/vec"]),
+    ("cpu/kernels", "bodies of kernels, compiled once for each instruction set",
+     ["base", "stages/*", "cpu", "cpu/vec"]),
     ("cpu/vec", "vectors of each instruction set under the same names", ["base"]),
     ("gpu", "what all rooms of the CUDA engine share: contracts of its stages, device memory, warp primitives",
      ["base", "stages/*"]),
@@ -57,10 +58,12 @@ FOLDERS = [
      ["base", "ipc", "recording", "config/*", "tools/common", "tools/draw", "tools/ctl/*"]),
     ("tools/ctl/doctor", "stixelctl doctor: what is wrong with this machine; asks cameras, engine and sensors itself",
      ["base", "ipc", "config", "capture/*", "engines", "power", "tools/common", "tools/ctl"]),
-    ("tools/ctl/top", "stixelctl top: the live page in a terminal", ["base", "ipc", "tools/common", "tools/draw", "tools/ctl"]),
+    ("tools/ctl/top", "stixelctl top: the live page in a terminal",
+     ["base", "ipc", "tools/common", "tools/draw", "tools/ctl"]),
     ("tools/ctl/export", "stixelctl export: recordings as MCAP",
      ["base", "ipc", "recording", "tools/common", "tools/draw", "tools/ctl"]),
-    ("tools/web", "stixel-web: the dashboard's server, and its page", ["base", "ipc", "config/cli", "tools/common", "tools/draw"]),
+    ("tools/web", "stixel-web: the dashboard's server, and its page",
+     ["base", "ipc", "config/cli", "tools/common", "tools/draw"]),
     ("python", "the Python module stixel, over libstixel", []),
     ("systemd", "unit, status socket, user, camera names, drop-ins, example configuration; no program", []),
     ("docs", "this documentation, man pages, examples", []),
@@ -135,7 +138,8 @@ def write(root):
             f.write(p[0] + BEGIN + table() + END + p[2])
 
 
-SOUND = {"CONTRIBUTING.md": "text\n" + BEGIN + table() + END + "more\n", **{"base/f%d.c" % i: "" for i in range(FILES_MAX)},
+SOUND = {"CONTRIBUTING.md": "text\n" + BEGIN + table() + END + "more\n",
+         **{"base/f%d.c" % i: "" for i in range(FILES_MAX)},
          "base/meson.build": ""}
 PLANTED = [
     ({"base/g.c": ""}, ["base:1:", "%d files" % (FILES_MAX + 1)]),

@@ -66,7 +66,8 @@ def write_png(path, rows, bits=8):
 
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "wb") as f:
-        f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", len(rows[0]), len(rows), bits, 0, 0, 0, 0)))
+        f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR",
+                                             struct.pack(">IIBBBBB", len(rows[0]), len(rows), bits, 0, 0, 0, 0)))
         f.write(chunk(b"IDAT", zlib.compress(raw)) + chunk(b"IEND", b""))
 
 

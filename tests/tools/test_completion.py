@@ -57,8 +57,10 @@ class Completion(unittest.TestCase):
             with self.subTest(line):
                 name = line.split()[0]
                 words = re.findall(r"[^\s=]+|=", line) + ([""] if line.endswith((" ", "=")) else [])
-                script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); %s; printf "%%s\\n" "${COMPREPLY[@]}"'
-                r = subprocess.run(["bash", "-c", script % ("_" + name.replace("-", "_")), "bash", FILES + "/" + name, *words],
+                script = ('source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); %s; '
+                          'printf "%%s\\n" "${COMPREPLY[@]}"')
+                r = subprocess.run(["bash", "-c", script % ("_" + name.replace("-", "_")), "bash", FILES + "/" + name,
+                                    *words],
                                    capture_output=True, text=True, cwd=self.folder, env=self.env, timeout=60)
                 self.assertEqual(r.stderr, "")
                 self.check(set(r.stdout.split()), line, wanted, unwanted)

@@ -53,7 +53,8 @@ class Fake:
                 body = json.dumps({"schema": 1, "instance": "x", "pid": 1, "state": "running", "version": self.place})
                 if target == b"/metrics":
                     body = '# TYPE place info\n# HELP place Here.\nplace_info{place="%s"} 1\n# EOF\n' % self.place
-                c.sendall(("HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (len(body), body)).encode())
+                c.sendall(("HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (len(body),
+                                                                                                     body)).encode())
 
     def frames(self, listening):
         while True:

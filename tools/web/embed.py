@@ -7,7 +7,8 @@ import hashlib
 import os
 import sys
 
-TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8",
+         ".css": "text/css; charset=utf-8",
          ".svg": "image/svg+xml"}
 
 
@@ -17,7 +18,8 @@ def rows(data):
 
 
 def main(out, files):
-    text = ["/* Made by tools/web/embed.py. SPDX-License-Identifier: Apache-2.0 */", '#include "tools/web/server.h"', ""]
+    text = ["/* Made by tools/web/embed.py. SPDX-License-Identifier: Apache-2.0 */", '#include "tools/web/server.h"',
+            ""]
     table = []
     for number, path in enumerate(files):
         with open(path, "rb") as f:

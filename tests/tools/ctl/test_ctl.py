@@ -307,7 +307,8 @@ class Power(Folder):
     def test_page(self):
         hwmon = self.path("sys/class/hwmon/hwmon0")
         os.makedirs(hwmon)
-        for name, text in (("name", "ina3221"), ("in1_label", "VDD_IN"), ("in1_input", "5000"), ("curr1_input", "1500")):
+        for name, text in (("name", "ina3221"), ("in1_label", "VDD_IN"), ("in1_input", "5000"),
+                           ("curr1_input", "1500")):
             with open(os.path.join(hwmon, name), "w") as f:
                 f.write(text + "\n")
         daemon = Daemon("power", "power.root=" + self.folder)

@@ -78,7 +78,8 @@ class Doctor(Folder):
         if answer["result"] == "ok":
             self.assertEqual(lines[-1], "nothing is wrong")
         else:
-            self.assertRegex(lines[-1], r"^%d problems?, %d warnings?$" % (levels.count("problem"), levels.count("warning")))
+            self.assertRegex(lines[-1],
+                             r"^%d problems?, %d warnings?$" % (levels.count("problem"), levels.count("warning")))
         found = {}
         for c in answer["checks"]:
             found.setdefault(c["check"], []).append((c["level"], c["text"], c.get("advice", "")))
@@ -96,7 +97,8 @@ class Nothing(Doctor):
     def test_nothing_is_wrong(self):
         self.systemctl(ActiveState="inactive", SubState="dead", StatusText="")
         found = self.doctor(want=0)
-        self.assertEqual(sorted(found), ["clocks", "configuration", "engine", "instance", "limits", "power", "shared memory", "unit"])
+        self.assertEqual(sorted(found),
+                         ["clocks", "configuration", "engine", "instance", "limits", "power", "shared memory", "unit"])
         self.assertIn("cpu (", found["engine"][0][1])
         self.assertIn("started at boot", found["unit"][0][1])
 
@@ -128,9 +130,11 @@ class Configuration(Doctor):
         self.assertIn("nonsense", texts[1])
 
     def test_size_and_calibration_differ(self):
-        calibration = self.put("/etc/c.yaml", "image_width: 640\nimage_height: 480\nprojection_matrix:\n  rows: 3\n  cols: 4\n"
+        calibration = self.put("/etc/c.yaml",
+                               "image_width: 640\nimage_height: 480\nprojection_matrix:\n  rows: 3\n  cols: 4\n"
                                "  data: [700, 0, 320, -84, 0, 700, 240, 0, 0, 0, 1, 0]\n")
-        path = self.put("/etc/a.conf", "[source]\nkind=synthetic\nsize=800x600\n[camera]\ncalibration=%s\n" % calibration)
+        path = self.put("/etc/a.conf",
+                        "[source]\nkind=synthetic\nsize=800x600\n[camera]\ncalibration=%s\n" % calibration)
         self.only(self.doctor("-c", path), "configuration", "problem", "640x480", "800x600")
 
     def test_images(self):
@@ -148,7 +152,8 @@ class Cameras(Doctor):
     def test_absent_device(self):
         self.put("/sys/class/video4linux/video7/name", "Some Camera\n")
         found = self.doctor("-c", self.cameras("/dev/none-left", "/dev/none-right"))
-        self.only(found, "left camera", "problem", "/dev/none-left", "No such file", "source.left", "/dev/video7 (Some Camera)")
+        self.only(found, "left camera", "problem", "/dev/none-left", "No such file", "source.left",
+                  "/dev/video7 (Some Camera)")
         self.only(found, "right camera", "problem", "/dev/none-right")
 
     def test_names_that_are_no_text(self):
@@ -208,19 +213,24 @@ class Engine(Doctor):
         self.assertIn("550.54", found["GPU driver"][0][1])
 
     def test_a_module_that_works(self):
-        found = self.doctor("-c", self.engine("auto"), env={"STIXEL_MODULE_PATH": os.environ["STIXEL_FAKE_MODULE"]}, want=0)
+        found = self.doctor("-c", self.engine("auto"), env={"STIXEL_MODULE_PATH": os.environ["STIXEL_FAKE_MODULE"]},
+                            want=0)
         self.assertIn("cuda (", found["engine"][0][1])
 
 
 class Service(Doctor):
     def test_failed(self):
-        for code, word in ((78, "configuration is wrong"), (69, "no usable GPU"), (73, "another daemon"), (9, "journalctl")):
-            self.systemctl(ActiveState="failed", SubState="failed", Result="exit-code", ExecMainStatus=code, NRestarts=3)
-            self.only(self.doctor(), "unit", "problem", "failed (exit-code, exit status %d) after 3 restarts" % code, word,
+        for code, word in ((78, "configuration is wrong"), (69, "no usable GPU"), (73, "another daemon"),
+                           (9, "journalctl")):
+            self.systemctl(ActiveState="failed", SubState="failed", Result="exit-code", ExecMainStatus=code,
+                           NRestarts=3)
+            self.only(self.doctor(), "unit", "problem", "failed (exit-code, exit status %d) after 3 restarts" % code,
+                      word,
                       "journalctl -u stixeld@front")
 
     def test_restarting(self):
-        self.systemctl(ActiveState="activating", SubState="auto-restart", Result="watchdog", ExecMainStatus=6, NRestarts=4)
+        self.systemctl(ActiveState="activating", SubState="auto-restart", Result="watchdog", ExecMainStatus=6,
+                       NRestarts=4)
         self.only(self.doctor(), "unit", "problem", "restarted, attempt 5 (watchdog")
 
     def test_restarted(self):
@@ -237,7 +247,8 @@ class Service(Doctor):
         self.put("/etc/nv_tegra_release", "# R36 (release), REVISION: 2.0\n")
         self.systemctl(ActiveState="inactive", SubState="dead")
         self.only(self.doctor("-c", path, env=module, want=0), "engine", "warning", "hides the GPU", "jetson.conf")
-        self.systemctl(ActiveState="inactive", SubState="dead", DeviceAllow="char-video4linux rw\nDeviceAllow=/dev/nvmap rw")
+        self.systemctl(ActiveState="inactive", SubState="dead",
+                       DeviceAllow="char-video4linux rw\nDeviceAllow=/dev/nvmap rw")
         self.assertEqual([f[0] for f in self.doctor("-c", path, env=module, want=0)["engine"]], ["ok"])
 
     def test_drop_ins_that_take_too_much(self):
@@ -254,7 +265,8 @@ class Service(Doctor):
         self.assertFalse(any("hides cameras" in f[1] for f in self.doctor("-c", path)["unit"]))
 
     def test_limits(self):
-        path = self.put("/etc/l.conf", "[source]\nkind=synthetic\n[engine]\nbackend=cpu\n[realtime]\npriority=20\nlock_memory=yes\n")
+        path = self.put("/etc/l.conf",
+                        "[source]\nkind=synthetic\n[engine]\nbackend=cpu\n[realtime]\npriority=20\nlock_memory=yes\n")
         self.systemctl(ActiveState="inactive", SubState="dead")
         bad = [f for f in self.doctor("-c", path)["limits"] if f[0] == "problem"]
         self.assertEqual(len(bad), 2)

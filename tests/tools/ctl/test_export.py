@@ -1,5 +1,6 @@
-# stixelctl export, read by the public MCAP packages: every message is compared with the recording, every checksum checked.
-# The packages come from PyPI into a folder of the build, once; without them the test is skipped, unless SX_REQUIRE_PYPI is set.
+# stixelctl export, read by the public MCAP packages: every message is compared with the recording, every
+# checksum checked. The packages come from PyPI into a folder of the build, once; without them the test is
+# skipped, unless SX_REQUIRE_PYPI is set.
 # SPDX-License-Identifier: Apache-2.0
 import math
 import os
@@ -15,7 +16,8 @@ VENV = os.path.join(os.environ["STIXEL_BUILD"], "tests", "tools", "venv-mcap")
 
 
 def skip(why):
-    print("test_export: %s: %s" % ("FAILED, SX_REQUIRE_PYPI is set" if os.environ.get("SX_REQUIRE_PYPI") else "skipped", why))
+    print("test_export: %s: %s" % ("FAILED, SX_REQUIRE_PYPI is set" if os.environ.get("SX_REQUIRE_PYPI") else "skipped",
+                                   why))
     sys.exit(1 if os.environ.get("SX_REQUIRE_PYPI") else 77)
 
 
@@ -25,7 +27,8 @@ def run_in_venv():
     if not os.path.exists(done):
         shutil.rmtree(VENV, ignore_errors=True)
         for command in ([sys.executable, "-m", "venv", VENV],
-                        [VENV + "/bin/pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "2", "--timeout",
+                        [VENV + "/bin/pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "2",
+                         "--timeout",
                          "20", *PACKAGES]):
             try:
                 r = subprocess.run(command, capture_output=True, text=True, timeout=150, check=False)
@@ -40,7 +43,8 @@ def run_in_venv():
 
 
 if not os.environ.get("SX_IN_VENV"):
-    if subprocess.run([os.path.join(os.environ["STIXEL_BUILD"], "tools", "stixelctl"), "export", "/dev/null", "/dev/null"],
+    if subprocess.run([os.path.join(os.environ["STIXEL_BUILD"], "tools", "stixelctl"), "export", "/dev/null",
+                       "/dev/null"],
                       capture_output=True, text=True, check=False).stderr.count("built without"):
         skip("stixelctl was built without export")
     run_in_venv()
@@ -73,8 +77,8 @@ class Header:
         self.min_disparity, self.count, self.inliers = struct.unpack_from("<iII", f, 116)
         (self.fx, self.fy, self.cx, self.cy, self.baseline_m, self.slope, self.offset, self.horizon, self.pitch,
          self.height_m) = struct.unpack_from("<10d", f, 128)
-        self.road_age, _, self.captured, self.published, self.overload, self.unpaired, self.corrupt = struct.unpack_from(
-            "<II5Q", f, 208)
+        (self.road_age, _, self.captured, self.published, self.overload, self.unpaired,
+         self.corrupt) = struct.unpack_from("<II5Q", f, 208)
         self.stage_ns = struct.unpack_from("<16q", f, 280)[:self.stages]
         self.stage_names = [f[408 + 16 * i:424 + 16 * i].rstrip(b"\0").decode() for i in range(self.stages)]
 
@@ -126,7 +130,8 @@ class Export(Folder):
         return found
 
     def check_frame(self, h, frame, m):
-        pairs = [(m.epoch, h.epoch), (m.number, h.number), (m.capture_left_ns, h.left_ns), (m.capture_right_ns, h.right_ns),
+        pairs = [(m.epoch, h.epoch), (m.number, h.number), (m.capture_left_ns, h.left_ns),
+                 (m.capture_right_ns, h.right_ns),
                  (m.submitted_ns, h.submitted_ns), (m.published_ns, h.published_ns),
                  (m.anchor_monotonic_ns, h.monotonic_ns), (m.anchor_realtime_ns, h.realtime_ns), (m.clock, h.clock),
                  (m.stamp, h.stamp), (m.flags, h.flags), (m.image_width, h.width), (m.image_height, h.height),
@@ -195,14 +200,16 @@ class Export(Folder):
             for p, want in zip(t.points, corners):
                 self.near((p.x, p.y, p.z), want, "corner")
             quads = [t.indices[i:i + 6] for i in range(0, len(t.indices), 6)]
-            self.assertEqual([list(q) for q in quads], [[4 * i + k for k in (0, 1, 2, 0, 2, 3)] for i in range(len(corners) // 4)])
+            self.assertEqual([list(q) for q in quads], [[4 * i + k for k in (0, 1, 2, 0, 2, 3)] for i
+                                                        in range(len(corners) // 4)])
         return len(boxes), len(corners)
 
     def check_points(self, h, frame, m):
         """Points up the middle of each stixel, with its colour."""
         self.assertEqual((m.frame_id, m.point_stride), ("front/camera", 16))
         names = [(f.name, f.offset, f.type) for f in m.fields]
-        self.assertEqual(names, [("x", 0, 7), ("y", 4, 7), ("z", 8, 7), ("red", 12, 1), ("green", 13, 1), ("blue", 14, 1),
+        self.assertEqual(names,
+                         [("x", 0, 7), ("y", 4, 7), ("z", 8, 7), ("red", 12, 1), ("green", 13, 1), ("blue", 14, 1),
                                  ("alpha", 15, 1)])
         want, ground = [], []
         for column, top, bottom, _, q7, slope, kind, *_ in read_recording.stixels(frame):
@@ -266,7 +273,8 @@ class Export(Folder):
         for c in calibrations:
             self.assertEqual(list(c.K), [h.fx, 0, h.cx, 0, h.fy, h.cy, 0, 0, 1])
             self.assertEqual(list(c.P), [h.fx, 0, h.cx, 0, 0, h.fy, h.cy, 0, 0, 0, 1, 0])
-            self.assertEqual((c.width, c.height, list(c.D), list(c.R)), (h.width, h.height, [0] * 5, [1, 0, 0, 0, 1, 0, 0, 0, 1]))
+            self.assertEqual((c.width, c.height, list(c.D), list(c.R)),
+                             (h.width, h.height, [0] * 5, [1, 0, 0, 0, 1, 0, 0, 0, 1]))
         self.assertNotIn("/front/left", found)
 
     def test_from_a_compressed_recording_and_many_chunks(self):
@@ -294,7 +302,8 @@ class Export(Folder):
         with subprocess.Popen([program("stixeld"), "-c", self.path("c.conf"), "--instance", name], env=env,
                               stderr=subprocess.DEVNULL) as daemon:
             try:
-                r = run("stixelctl", "-i", name, "record", self.path("s.rec"), "--frames", 12, "--images", "left,disparity",
+                r = run("stixelctl", "-i", name, "record", self.path("s.rec"), "--frames", 12, "--images",
+                        "left,disparity",
                         "--duration", 60, env=env)
                 self.assertEqual(r.returncode, 0, r.stderr)
             finally:
@@ -338,7 +347,8 @@ class Export(Folder):
                     want = descriptor_pb2.DescriptorProto()
                     official.CopyToProto(want)
                     key = [(f.number, f.name, f.type, f.label, f.type_name) for f in message.field]
-                    self.assertEqual(sorted(key), sorted((f.number, f.name, f.type, f.label, f.type_name) for f in want.field),
+                    self.assertEqual(sorted(key),
+                                     sorted((f.number, f.name, f.type, f.label, f.type_name) for f in want.field),
                                      message.name)
                     messages += 1
         self.assertGreater(messages, 20)
@@ -349,7 +359,8 @@ class Export(Folder):
         source, frames = self.make(9, 20, 0, 1)
         whole = os.path.getsize(self.export(source)[0])
         found = self.read(self.export(source, "--no-scene")[0])
-        self.assertEqual(set(self.schemas), {"/front/" + t for t in ("frame", "transform", "calibration", "left", "disparity")})
+        self.assertEqual(set(self.schemas),
+                         {"/front/" + t for t in ("frame", "transform", "calibration", "left", "disparity")})
         self.assertEqual(len(found["/front/frame"]), 9)
         self.assertLess(os.path.getsize(self.path("a.mcap")), whole * 0.7)
 

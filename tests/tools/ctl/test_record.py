@@ -1,4 +1,5 @@
-# stixelctl record, replay, info: a recording replayed and recorded again is the same; whatever happens, what is whole is read.
+# stixelctl record, replay, info: a recording replayed and recorded again is the same; whatever
+# happens, what is whole is read.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
@@ -350,8 +351,10 @@ class Recordings(Folder):
         self.assertIn("no frame", r.stderr)
 
     def test_usage(self):
-        for args in (["record"], ["replay"], ["info"], ["record", "x", "--images", "right"], ["replay", "x", "--rate", "0"],
-                     ["replay", "x", "--rate", "2", "--max"], ["info", "x", "--loop"], ["record", "x", "--duration", "x"],
+        for args in (["record"], ["replay"], ["info"], ["record", "x", "--images", "right"],
+                     ["replay", "x", "--rate", "0"],
+                     ["replay", "x", "--rate", "2", "--max"], ["info", "x", "--loop"],
+                     ["record", "x", "--duration", "x"],
                      ["replay", "x", "--slots", "1"], ["replay", "x", "--slots", "7"], ["record", "x", "y"]):
             with self.subTest(args):
                 r = self.ctl(*args, want=64)

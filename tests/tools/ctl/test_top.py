@@ -258,7 +258,8 @@ class DeathAndReturn(unittest.TestCase):
             daemon.process.send_signal(signal.SIGCONT)
 
     def test_nobody(self):
-        r = subprocess.run([program("stixelctl"), "-i", "nobody-%d" % os.getpid(), "top", "--once"], capture_output=True,
+        r = subprocess.run([program("stixelctl"), "-i", "nobody-%d" % os.getpid(), "top", "--once"],
+                           capture_output=True,
                            text=True, timeout=60)
         self.assertEqual((r.returncode, r.stdout), (1, ""))
         self.assertIn("nobody-", r.stderr)

@@ -123,7 +123,8 @@ class Watch(unittest.TestCase):
         self.assertEqual(p.returncode, 0, err)
         events = [json.loads(line) for line in out.splitlines()]
         summary = events[-1]
-        self.assertEqual((summary["event"], summary["frames"], summary["lost"], summary["restarts"]), ("summary", 40, 0, 0))
+        self.assertEqual((summary["event"], summary["frames"], summary["lost"], summary["restarts"]),
+                         ("summary", 40, 0, 0))
         self.assertEqual({e["event"] for e in events[:-1]}, {"second"})
         self.assertLessEqual(sum(e["frames"] for e in events[:-1]), 40)
         latency = summary["latency_us"]

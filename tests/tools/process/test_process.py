@@ -164,7 +164,7 @@ class Results(Outputs):
 
 
 class Pinned(Outputs):
-    """An engine that reads pairs where they lie: a module that counts, and aborts when memory goes while it is pinned."""
+    """An engine that reads pairs where they lie: a module that counts, and aborts when pinned memory goes."""
 
     def report(self, **env):
         small = [self.path("small", n + ".pgm") for n in ("left", "right")]

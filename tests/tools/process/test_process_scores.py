@@ -95,7 +95,8 @@ class Scores(Folder):
                 ("four.npy", npy(good, shape="(19, 25, 38, 1)"), "shape (19, 25, 38, 1), expected"),
                 ("minus.npy", npy(good, shape="(19, -25, 38)"), "expected (classes, rows, columns)"),
                 ("classes.npy", npy(good[1:]), "has 18 classes, but semantics.classes has 19"),
-                ("size.npy", npy([[bytes(39)] * 25] * CLASSES), "39x25 scores for an image of 150x98: its size divided"),
+                ("size.npy", npy([[bytes(39)] * 25] * CLASSES),
+                 "39x25 scores for an image of 150x98: its size divided"),
                 ("empty.npy", npy(good, shape="(19, 0, 0)"), "0x0 scores for an image of 150x98"),
                 ("huge.npy", npy(good, shape="(19, 99999999, 99999999)"), "99999999x99999999 scores are too many"),
                 ("cut.npy", npy(good)[:-1], "cut short"), ("cut2.npy", npy(good)[:9], "cut short"),
@@ -113,7 +114,8 @@ class Scores(Folder):
                       self.process("--semantics", self.path("deep.png"), self.left, self.right, want=65))
         self.assertIn("No such file", self.process("--semantics", self.path("no.npy"), self.left, self.right, want=65))
         write_png(self.path("size.png"), [[0] * (WIDTH + 1)] * HEIGHT)
-        self.assertIn("151x98 scores", self.process("--semantics", self.path("size.png"), self.left, self.right, want=65))
+        self.assertIn("151x98 scores",
+                      self.process("--semantics", self.path("size.png"), self.left, self.right, want=65))
         # of the good one, and nothing of the others
         self.assertEqual(self.listing("out"), ["left.disparity.png", "left.overlay.png", "left.stixels.csv"])
 
