@@ -10,10 +10,11 @@
  *           lane     0       1       2            VEC_BYTES - 1
  *     L     [k]    | d     | d + 1 | d + 2 | ...| d + VEC_BYTES - 1 |
  *     before       | d - 1 | d     | d + 1 | ...  vb_prev(): the last lane of vector k - 1 comes in at 0
- *     next         | d + 1 | d + 2 | d + 3 | ...  vb_next(): the first lane of vector k + 1 comes in at the end
+ *     next         | d + 1 | d + 2 | d + 3 | ...  vb_next(): the first lane of vector k + 1 comes in last
  *
- *   a word of 16 bits, for each column and disparity          bit 15     bits 14 .. word_bits     word_bits - 1 .. 0
- *                                                            |   0    |     S (sum of paths)    |  column of block  |
+ *   a word of 16 bits, for each column and disparity
+ *     bit 15  | bits 14 .. word_bits  | word_bits - 1 .. 0
+ *       0     | S (sum of path costs) | column of the block
  *
  * Words:  the low bits are one column's, so comparisons of words within a column compare S, and the minimum
  *         over columns of a block is that of the lowest column, which is the lowest disparity of a right

@@ -13,7 +13,8 @@
  *	 warps 1 .. meanwhile: sums, priors, pairs of rows 96 .. 127 (stixel_dp_prepare.cuh)
  *
  *	a pair of the triangle:      mean (sixteenths of a px, 16 bits) | start row << 16; data cost
- *	a row's choice (from):       start row of its object | that of ground or sky << 16, highest bit: on ground
+ *	a row's choice (from):       start row of its object | that of ground or sky << 16,
+ *	                             highest bit: on ground
  *	limits of an object's mean:  hi | lo << 16, highest bit: sky may lie on it
  *
  * The files in the order of the work: stixel_dp_column.cuh, _prepare, _earlier, _triangle, _list.

@@ -25,7 +25,7 @@ def prose(text):
 
 
 def anchors(text):
-    """Of each heading, as GitHub makes them: lower case, without punctuation, blanks as dashes, numbered when repeated."""
+    """Of each heading, as GitHub makes them: lower case, no punctuation, blanks as dashes, numbered when repeated."""
     text = FENCE.sub(blank, text)
     found, seen = set(OWN_ANCHOR.findall(text)), {}
     for heading in HEADING.findall(text):
@@ -67,7 +67,8 @@ def check(root):
 
 
 SOUND = {
-    "README.md": "# One\n\n[a](docs/a.md), [its part](docs/a.md#what-it-isnt-two-words),\n[here](#one), [far](https://x.y/z#q),\n"
+    "README.md": "# One\n\n[a](docs/a.md), [its part](docs/a.md#what-it-isnt-two-words),\n"
+                 "[here](#one), [far](https://x.y/z#q),\n"
                  "[folder](docs), ![p](docs/p.svg \"t\"), [wrapped\nwords](docs/a.md), `[code](none.md)`\n\n"
                  "```\n[code](none.md)\n# no heading\n```\n\n[b]: docs/a.md\n\n"
                  "[NAME]: no definition, as words follow\n",
