@@ -208,6 +208,7 @@ const struct sx_option sx_options[] = {
 		 "px", RESTART, "search range"),
 	INT("stereo", "min_disparity", params.stereo.min_disparity, "0", -128, 128, "px", RESTART,
 	    "smallest disparity that is searched"),
+	/* 0 is resolved by sx_stereo_resolve() (stages/params.c), from a table by cost and paths */
 	INT("stereo", "p1", params.stereo.p1, "0", 0, 255, NULL, RESTART,
 	    "penalty of a disparity step of 1; 0: the best for cost and paths (csct: 10, with 8 paths 6)"),
 	INT("stereo", "p2", params.stereo.p2, "0", 0, 255, NULL, RESTART,

@@ -193,7 +193,7 @@ static void hand_over(struct capture *c, struct sx_item *item)
 	item = sx_handover_put(item);
 	if (!item)
 		return;
-	sx_telemetry_add(c->t, SX_FIG_FRAMES_OVERLOAD, 1);
+	sx_telemetry_add(c->t, SX_FIG_DROPPED_OVERLOAD, 1);
 	sx_handover_release(item);
 }
 

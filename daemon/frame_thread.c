@@ -98,7 +98,7 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	struct stixel_frame_header *h = &p->header;
 
 	/* before captured, which is counted before it: no frame says that more were dropped than captured */
-	h->dropped_overload = sx_telemetry_count(t, SX_FIG_FRAMES_OVERLOAD);
+	h->dropped_overload = sx_telemetry_count(t, SX_FIG_DROPPED_OVERLOAD);
 	h->number = p->collected + 1;
 	h->capture_left_ns = f->item->pair.left_ns;
 	h->capture_right_ns = f->item->pair.right_ns;
@@ -121,8 +121,8 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 		h->stage_ns[i] = result->stage_ns[i];
 	h->captured = sx_telemetry_count(t, SX_FIG_FRAMES_CAPTURED);
 	h->published = sx_telemetry_count(t, SX_FIG_FRAMES_PUBLISHED) + 1;
-	h->dropped_unpaired = sx_telemetry_count(t, SX_FIG_FRAMES_UNPAIRED);
-	h->dropped_corrupt = sx_telemetry_count(t, SX_FIG_FRAMES_CORRUPT);
+	h->dropped_unpaired = sx_telemetry_count(t, SX_FIG_DROPPED_UNPAIRED);
+	h->dropped_corrupt = sx_telemetry_count(t, SX_FIG_DROPPED_CORRUPT);
 	h->published_ns = sx_now_ns();
 }
 

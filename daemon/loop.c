@@ -25,15 +25,15 @@ static struct sx_health_input health_input(struct sx_run *run)
 	const struct sx_telemetry *t = run->telemetry;
 	double fps = run->settings->source.fps;
 	struct sx_health_input in = {
-		.limit_ns = run->notify.watchdog_ns ? run->notify.watchdog_ns : SX_HEALTH_LIMIT_NS,
+		.limit_ns = run->service.watchdog_ns ? run->service.watchdog_ns : SX_HEALTH_LIMIT_NS,
 		.interval_ns = fps > 0 ? (int64_t)(1e9 / fps) : 0,
 		.last_capture_ns = atomic_load_explicit(&t->last_capture_ns, memory_order_relaxed),
 		.last_publish_ns = atomic_load_explicit(&t->last_publish_ns, memory_order_relaxed),
 		.in_flight_since_ns = atomic_load_explicit(&t->in_flight_since_ns, memory_order_relaxed),
 		.published = sx_telemetry_count(t, SX_FIG_FRAMES_PUBLISHED),
-		.overload = sx_telemetry_count(t, SX_FIG_FRAMES_OVERLOAD),
+		.overload = sx_telemetry_count(t, SX_FIG_DROPPED_OVERLOAD),
 		.captured = sx_telemetry_count(t, SX_FIG_FRAMES_CAPTURED),
-		.corrupt = sx_telemetry_count(t, SX_FIG_FRAMES_CORRUPT),
+		.corrupt = sx_telemetry_count(t, SX_FIG_DROPPED_CORRUPT),
 		.absent = atomic_load_explicit(&t->absent, memory_order_relaxed),
 		.stopping = run->stopping,
 	};
@@ -51,14 +51,14 @@ static void tell_manager(struct sx_run *run)
 	uint64_t published = sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_PUBLISHED);
 
 	if (*h->reason && strcmp(h->reason, state) != 0)
-		sx_notify_send(&run->notify, "STATUS=%s: %s", state, h->reason);
+		sx_service_send(&run->service, "STATUS=%s: %s", state, h->reason);
 	else if (h->state == STIXEL_STATE_RUNNING && published > 1)
-		sx_notify_send(
-			&run->notify, "STATUS=%s, %.1f fps, %llu frames, %llu dropped", state,
+		sx_service_send(
+			&run->service, "STATUS=%s, %.1f fps, %llu frames, %llu dropped", state,
 			sx_rate_get(&run->telemetry->rate, 10, sx_now_ns()), (unsigned long long)published,
-			(unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_OVERLOAD));
+			(unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_DROPPED_OVERLOAD));
 	else
-		sx_notify_send(&run->notify, "STATUS=%s", state);
+		sx_service_send(&run->service, "STATUS=%s", state);
 }
 
 /* Tells a change of state to the log, the readers and the service manager, once. */
@@ -138,7 +138,7 @@ static void run_ping(struct sx_run *run)
 	struct sx_health_input in = health_input(run);
 
 	if (sx_health_may_ping(&run->health, &in))
-		sx_notify_send(&run->notify, "WATCHDOG=1");
+		sx_service_send(&run->service, "WATCHDOG=1");
 }
 
 /* Judges between two ticks, when a thread of the pipeline has woken main. */
@@ -157,7 +157,7 @@ static void order_stop(struct sx_run *run)
 		return;
 	run->stopping = true;
 	run->stop_by_ns = sx_now_ns() + STOP_NS;
-	sx_notify_send(&run->notify, "STOPPING=1");
+	sx_service_send(&run->service, "STOPPING=1");
 	run_look_now(run);
 	sx_pipeline_stop(run->pipeline);
 }
@@ -189,7 +189,7 @@ static int poll_timeout_ms(const struct sx_run *run)
 {
 	int64_t due = run->next_tick_ns, left;
 
-	if (run->notify.watchdog_ns && run->next_ping_ns < due)
+	if (run->service.watchdog_ns && run->next_ping_ns < due)
 		due = run->next_ping_ns;
 	left = due - sx_now_ns();
 	return left <= 0 ? 0 : (int)(left / 1000000) + 1;
@@ -206,8 +206,8 @@ static void keep_time(struct sx_run *run)
 			run->next_tick_ns = now + SX_HEALTH_TICK_NS;
 		run_tick(run);
 	}
-	if (run->notify.watchdog_ns && now >= run->next_ping_ns) {
-		run->next_ping_ns = now + run->notify.watchdog_ns / 4;
+	if (run->service.watchdog_ns && now >= run->next_ping_ns) {
+		run->next_ping_ns = now + run->service.watchdog_ns / 4;
 		run_ping(run);
 	}
 }
@@ -285,7 +285,7 @@ int sx_run_loop(struct sx_run *run)
 	int code = 0;
 
 	run->next_tick_ns = run->next_ping_ns = sx_now_ns();
-	sx_notify_send(&run->notify, "READY=1\nSTATUS=starting");
+	sx_service_ready(&run->service, "starting");
 	for (;;) {
 		serve(run);
 		sx_log_drain();
@@ -301,7 +301,7 @@ int sx_run_loop(struct sx_run *run)
 	}
 	sx_log(DAEMON, INFO, "%llu frames published, %llu pairs dropped by overload, %llu unreadable",
 	       (unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_PUBLISHED),
-	       (unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_OVERLOAD),
-	       (unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_CORRUPT));
+	       (unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_DROPPED_OVERLOAD),
+	       (unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_DROPPED_CORRUPT));
 	return code;
 }

@@ -68,8 +68,8 @@ void sx_run_reload(struct sx_run *run)
 	int r;
 
 	/* Type=notify-reload wants the time; older managers ignore it. */
-	sx_notify_send(&run->notify, "RELOADING=1\nMONOTONIC_USEC=%lld\nSTATUS=rereading the configuration",
-		       (long long)(sx_now_ns() / 1000));
+	sx_service_send(&run->service, "RELOADING=1\nMONOTONIC_USEC=%lld\nSTATUS=rereading the configuration",
+			(long long)(sx_now_ns() / 1000));
 	r = sx_settings_load(&new, run->options->file, run->options->overrides, run->options->override_count,
 			     true, &errors);
 	if (r < 0) {
@@ -79,5 +79,5 @@ void sx_run_reload(struct sx_run *run)
 		sx_settings_finish(&new);
 	}
 	sx_errors_finish(&errors);
-	sx_notify_send(&run->notify, "READY=1");
+	sx_service_ready(&run->service, NULL);
 }

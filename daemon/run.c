@@ -116,7 +116,7 @@ static int serve_status(struct sx_run *run)
 {
 	struct sx_report *report = sx_pages_edit(run->pages);
 	char why[SX_WHY_BYTES];
-	int fd = sx_notify_listen_fd("status");
+	int fd = sx_service_listen_fd("status");
 
 	report->instance = run->options->instance;
 	report->version = SX_VERSION;
@@ -130,7 +130,7 @@ static int serve_status(struct sx_run *run)
 			return run_refuse(SX_EXIT_CREATE, why);
 		run->status_made = true;
 	}
-	run->stream_fd = sx_notify_listen_fd("frames");
+	run->stream_fd = sx_service_listen_fd("frames");
 	if (sx_pages_serve(run->pages, fd, why, sizeof(why)) < 0)
 		return run_refuse(SX_EXIT_CREATE, why);
 	return 0;
@@ -241,7 +241,7 @@ static int set_up(struct sx_run *run)
 	int code;
 
 	set_log_levels(run->settings);
-	if (sx_notify_init(&run->notify, why, sizeof(why)) < 0)
+	if (sx_service_init(&run->service, why, sizeof(why)) < 0)
 		sx_log(DAEMON, WARNING, "%s", why);
 	if (sx_telemetry_create(&run->telemetry) < 0)
 		return run_refuse(SX_EXIT_FAILED, "not enough memory");

@@ -7,7 +7,7 @@
 #define SX_DAEMON_RUN_PRIV_H
 
 #include "daemon/health.h"
-#include "daemon/notify.h"
+#include "daemon/service_manager.h"
 #include "daemon/pages.h"
 #include "daemon/pipeline.h"
 #include "daemon/run.h"
@@ -23,7 +23,7 @@ struct sx_run {
 	bool status_made; /* status_path is ours to remove */
 	int stream_fd;	  /* passed by systemd, or -1 */
 	int lock_fd, signal_fd, main_fd;
-	struct sx_notify notify;
+	struct sx_service service;
 	struct sx_engine engine;
 	struct sx_telemetry *telemetry;
 	struct sx_pages *pages;

@@ -94,15 +94,15 @@ void sx_telemetry_source(struct sx_telemetry *t, const struct sx_source_counters
 	/* captured first, and overload read first: nobody sees more dropped than captured */
 	overload -= atomic_load_explicit(&t->dropped[0][SX_DROP_OVERLOAD], RELAXED);
 	sx_telemetry_add(t, SX_FIG_FRAMES_CAPTURED, overload);
-	sx_telemetry_add(t, SX_FIG_FRAMES_OVERLOAD, overload);
+	sx_telemetry_add(t, SX_FIG_DROPPED_OVERLOAD, overload);
 	for (int side = 0; side < 2; side++) {
 		atomic_store_explicit(&t->images[side], c->captured[side], RELAXED);
 		atomic_store_explicit(&t->gaps[side], c->gaps[side], RELAXED);
 		for (int i = 0; i < SX_DROP_COUNT; i++)
 			atomic_store_explicit(&t->dropped[side][i], c->dropped[side][i], RELAXED);
 	}
-	put_count(t, SX_FIG_FRAMES_CORRUPT, c->corrupt);
-	put_count(t, SX_FIG_FRAMES_UNPAIRED, c->unpaired);
+	put_count(t, SX_FIG_DROPPED_CORRUPT, c->corrupt);
+	put_count(t, SX_FIG_DROPPED_UNPAIRED, c->unpaired);
 	atomic_store_explicit(&t->reconnects, c->reconnects, RELAXED);
 }
 

@@ -13,7 +13,7 @@
 #include "gpu/host/engine.h"
 #include "gpu/fastdt/fastdt_cuda.h"
 #include "gpu/slanted/slanted_cuda.h"
-#include "gpu/stixels/cells_cuda.h"
+#include "gpu/stixels/reduce_cells_cuda.h"
 
 /*
  * Tells by an eventfd that a stream has finished, or failed: a thread that sleeps in the driver until then.

@@ -179,12 +179,13 @@ static cudaError_t chain_reduce(struct sx_context *x)
 	const struct sx_image *tap = x->taps;
 	cudaError_t e;
 
-	e = sx_cells_cuda_run(&tap[SX_TAP_DISPARITY], &tap[SX_TAP_CONFIDENCE], p->width, sx_cell_height(p),
-			      p->reduction, &tap[SX_TAP_COLUMNS], &tap[SX_TAP_COLUMNS_CONFIDENCE], x->stream);
+	e = sx_reduce_cells_cuda_run(&tap[SX_TAP_DISPARITY], &tap[SX_TAP_CONFIDENCE], p->width,
+				     sx_cell_height(p), p->reduction, &tap[SX_TAP_COLUMNS],
+				     &tap[SX_TAP_COLUMNS_CONFIDENCE], x->stream);
 	if (!e && x->scores.cells.data)
-		e = sx_cells_cuda_scores(x->scores.in, x->config.width, x->config.height, p->width,
-					 sx_cell_height(p), x->config.params.semantics.classes,
-					 &x->scores.cells, x->stream);
+		e = sx_reduce_cells_cuda_scores(x->scores.in, x->config.width, x->config.height, p->width,
+						sx_cell_height(p), x->config.params.semantics.classes,
+						&x->scores.cells, x->stream);
 	return e ? e : done(x, SX_STAGE_REDUCE);
 }
 

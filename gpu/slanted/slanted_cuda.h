@@ -15,7 +15,7 @@ extern "C" {
 
 /*
  * height: image rows; columns: how many. in: device address; NULL: no pair has scores. scores: what
- * sx_cells_cuda_scores() (gpu/stixels/cells_cuda.h) made of them.
+ * sx_reduce_cells_cuda_scores() (gpu/stixels/reduce_cells_cuda.h) made of them.
  */
 struct sx_slanted_cuda;
 int sx_slanted_cuda_create(struct sx_slanted_cuda **ret, struct sx_cuda_memory *m, const struct sx_params *p,

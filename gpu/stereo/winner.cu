@@ -1,5 +1,6 @@
 /*
- * Winner takes all from stored volumes. Must equal sx_winner() on the S they stand for, byte for byte.
+ * Winner-takes-all from stored volumes, with uniqueness, sub-pixel and the right map. Must equal sx_winner()
+ * on the S they stand for, byte for byte. The uniqueness test is in sx_winner_finish(), winner.cuh.
  *
  * Work:    one block per image row. D/16 lanes share a pixel and walk along a segment of the row, two pixels
  *          at a time; every lane adds up V of its 16 disparities and keeps its best and, in registers that

@@ -1,5 +1,6 @@
 /*
- * Column reduction on the GPU. Must equal sx_reduce() byte for byte.
+ * Column reduction on the GPU, for plain stixels: cells of one row. Must equal sx_reduce() byte for byte. The
+ * chain comes here through sx_reduce_cells_cuda_run() (reduce_cells.cu), which has cells of several rows.
  *
  * Work:    a block makes 32 rows of `columns` stixel columns (a power of two, so that a tile is at most 128
  *          px wide); a warp takes one column at a time, a lane one row of it, so that 32 results are

@@ -16,7 +16,7 @@
 #include <stixel.h>
 
 #include "gpu/slanted/slanted_cuda.h"
-#include "gpu/stixels/cells_cuda.h"
+#include "gpu/stixels/reduce_cells_cuda.h"
 #include "stages/stixels/cells.h"
 #include "tests/check.h"
 #include "tests/gpu/bench.h"
@@ -41,16 +41,17 @@ static cudaError_t run_cells(void *arg)
 {
 	const struct slanted *s = arg;
 
-	return sx_cells_cuda_run(&s->disparity, &s->confidence, s->cell, s->cell, s->p.stixels.reduction,
-				 &s->columns, &s->columns_confidence, s->b->stream);
+	return sx_reduce_cells_cuda_run(&s->disparity, &s->confidence, s->cell, s->cell,
+					s->p.stixels.reduction, &s->columns, &s->columns_confidence,
+					s->b->stream);
 }
 
 static cudaError_t run_scores(void *arg)
 {
 	const struct slanted *s = arg;
 
-	return sx_cells_cuda_scores(s->in, s->b->width, s->b->height, s->cell, s->cell, CLASSES, &s->scores,
-				    s->b->stream);
+	return sx_reduce_cells_cuda_scores(s->in, s->b->width, s->b->height, s->cell, s->cell, CLASSES,
+					   &s->scores, s->b->stream);
 }
 
 static cudaError_t run_columns(void *arg)

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "gpu/stixels/cells_cuda.h"
+#include "gpu/stixels/reduce_cells_cuda.h"
 #include "stages/stixels/reduce.h"
 #include "tests/check.h"
 #include "tests/gpu/on_device.h"
@@ -42,8 +42,8 @@ static void check_cells(const struct shape *s, enum sx_reduction how, bool with_
 	got = on_device_copy(&x, &want);
 	got_c = on_device_copy(&x, &want_c);
 	sx_reduce_cells(&d, with_confidence ? &c : NULL, s->width_px, s->cell_height, how, &want, &want_c);
-	ON_DEVICE(sx_cells_cuda_run(&dev_d, with_confidence ? &dev_c : NULL, s->width_px, s->cell_height, how,
-				    &got, &got_c, x.stream));
+	ON_DEVICE(sx_reduce_cells_cuda_run(&dev_d, with_confidence ? &dev_c : NULL, s->width_px,
+					   s->cell_height, how, &got, &got_c, x.stream));
 	snprintf(what, sizeof(what), "cells %dx%d of %dx%d, %s", s->width_px, s->cell_height, s->width,
 		 s->height, how == SX_REDUCTION_MEAN ? "mean" : "median");
 	on_device_compare(&x, what, 0, &want, &got, 0);
@@ -98,15 +98,15 @@ static void check_scores(const struct shape *s, int scale, int classes, int gap,
 	assert_int_equal(sx_image_init(&want, SX_PIXEL_U8, rows * classes, columns), 0);
 	got = on_device_copy(&x, &want);
 	sx_reduce_scores(&scores, s->width, s->height, s->width_px, s->cell_height, &want);
-	ON_DEVICE(sx_cells_cuda_scores(sx_cuda_upload(&x.memory, &in, sizeof(in)), s->width, s->height,
-				       s->width_px, s->cell_height, classes, &got, x.stream));
+	ON_DEVICE(sx_reduce_cells_cuda_scores(sx_cuda_upload(&x.memory, &in, sizeof(in)), s->width, s->height,
+					      s->width_px, s->cell_height, classes, &got, x.stream));
 	snprintf(what, sizeof(what), "%d scores, %dx%d of %dx%d, scale %d, gap %d, shift %d", classes,
 		 s->width_px, s->cell_height, s->width, s->height, scale, gap, shift);
 	on_device_compare(&x, what, 0, &want, &got, 0);
 	/* none: nothing is written */
 	in.data = NULL;
-	ON_DEVICE(sx_cells_cuda_scores(sx_cuda_upload(&x.memory, &in, sizeof(in)), s->width, s->height,
-				       s->width_px, s->cell_height, classes, &got, x.stream));
+	ON_DEVICE(sx_reduce_cells_cuda_scores(sx_cuda_upload(&x.memory, &in, sizeof(in)), s->width, s->height,
+					      s->width_px, s->cell_height, classes, &got, x.stream));
 	on_device_compare(&x, "none", 0, &want, &got, 0);
 	sx_image_finish(&want);
 	free(memory);
@@ -134,11 +134,12 @@ static void test_refuses(void **state)
 	struct on_device x;
 
 	on_device_init(&x);
-	assert_int_equal(sx_cells_cuda_run(&d, NULL, 33, 4, SX_REDUCTION_MEAN, NULL, NULL, x.stream),
+	assert_int_equal(sx_reduce_cells_cuda_run(&d, NULL, 33, 4, SX_REDUCTION_MEAN, NULL, NULL, x.stream),
 			 cudaErrorInvalidValue);
-	assert_int_equal(sx_cells_cuda_run(&d, NULL, 4, 33, SX_REDUCTION_MEAN, NULL, NULL, x.stream),
+	assert_int_equal(sx_reduce_cells_cuda_run(&d, NULL, 4, 33, SX_REDUCTION_MEAN, NULL, NULL, x.stream),
 			 cudaErrorInvalidValue);
-	assert_int_equal(sx_cells_cuda_scores(NULL, 64, 64, 4, 4, 33, NULL, x.stream), cudaErrorInvalidValue);
+	assert_int_equal(sx_reduce_cells_cuda_scores(NULL, 64, 64, 4, 4, 33, NULL, x.stream),
+			 cudaErrorInvalidValue);
 	on_device_finish(&x);
 }
 

@@ -21,7 +21,7 @@
 #include <cmocka.h>
 
 #include "base/log.h"
-#include "daemon/notify.h"
+#include "daemon/service_manager.h"
 
 static const char *const variables[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID",
 					"LISTEN_FDS",	 "LISTEN_PID",	  "LISTEN_FDNAMES"};
@@ -36,13 +36,13 @@ static int set_up(void **state)
 static void test_nobody_listens(void **state)
 {
 	char why[256] = "";
-	struct sx_notify n;
+	struct sx_service n;
 
-	assert_int_equal(sx_notify_init(&n, why, sizeof(why)), 0);
+	assert_int_equal(sx_service_init(&n, why, sizeof(why)), 0);
 	assert_int_equal(n.watchdog_ns, 0);
-	sx_notify_send(&n, "READY=%d", 1);
+	sx_service_send(&n, "READY=%d", 1);
 	assert_false(n.failed);
-	assert_int_equal(sx_notify_listen_fd("status"), -1);
+	assert_int_equal(sx_service_listen_fd("status"), -1);
 	assert_string_equal(why, "");
 }
 
@@ -75,17 +75,17 @@ static void test_messages_arrive(void **state)
 {
 	char name[64], got[600] = "", why[256], text[600];
 	int fd = open_manager(name);
-	struct sx_notify n;
+	struct sx_service n;
 
 	setenv("NOTIFY_SOCKET", name, 1);
-	assert_int_equal(sx_notify_init(&n, why, sizeof(why)), 0);
-	sx_notify_send(&n, "READY=1\nSTATUS=%s, %d frames", "running", 7);
+	assert_int_equal(sx_service_init(&n, why, sizeof(why)), 0);
+	sx_service_send(&n, "READY=1\nSTATUS=%s, %d frames", "running", 7);
 	assert_int_equal(recv(fd, got, sizeof(got), 0), strlen("READY=1\nSTATUS=running, 7 frames"));
 	assert_string_equal(got, "READY=1\nSTATUS=running, 7 frames");
 	/* what is too long is not sent cut */
 	memset(text, 'x', sizeof(text));
 	text[sizeof(text) - 1] = 0;
-	sx_notify_send(&n, "STATUS=%s", text);
+	sx_service_send(&n, "STATUS=%s", text);
 	assert_int_equal(recv(fd, got, sizeof(got), 0), -1);
 	assert_int_equal(errno, EAGAIN);
 	assert_false(n.failed);
@@ -97,7 +97,7 @@ static void test_failure_is_logged_once(void **state)
 {
 	static const char *const names[] = {"/nowhere/notify", "nonsense"};
 	char text[4096], why[256];
-	struct sx_notify n;
+	struct sx_service n;
 
 	for (size_t i = 0; i < 2; i++) {
 		int pipes[2];
@@ -105,10 +105,10 @@ static void test_failure_is_logged_once(void **state)
 
 		assert_int_equal(pipe(pipes), 0);
 		setenv("NOTIFY_SOCKET", names[i], 1);
-		assert_int_equal(sx_notify_init(&n, why, sizeof(why)), 0);
+		assert_int_equal(sx_service_init(&n, why, sizeof(why)), 0);
 		sx_log_to(pipes[1]);
-		sx_notify_send(&n, "READY=1");
-		sx_notify_send(&n, "WATCHDOG=1");
+		sx_service_send(&n, "READY=1");
+		sx_service_send(&n, "WATCHDOG=1");
 		sx_log_to(STDERR_FILENO);
 		close(pipes[1]);
 		bytes = read(pipes[0], text, sizeof(text) - 1);
@@ -124,16 +124,16 @@ static void test_failure_is_logged_once(void **state)
 static void test_watchdog_of_this_process(void **state)
 {
 	char why[256];
-	struct sx_notify n;
+	struct sx_service n;
 
 	setenv("WATCHDOG_USEC", "400000", 1);
-	sx_notify_init(&n, why, sizeof(why));
+	sx_service_init(&n, why, sizeof(why));
 	assert_int_equal(n.watchdog_ns, 400000000);
 	set_pid("WATCHDOG_PID", getpid());
-	sx_notify_init(&n, why, sizeof(why));
+	sx_service_init(&n, why, sizeof(why));
 	assert_int_equal(n.watchdog_ns, 400000000);
 	set_pid("WATCHDOG_PID", getppid());
-	sx_notify_init(&n, why, sizeof(why));
+	sx_service_init(&n, why, sizeof(why));
 	assert_int_equal(n.watchdog_ns, 0);
 }
 
@@ -141,11 +141,11 @@ static void test_watchdog_that_is_none(void **state)
 {
 	static const char *const values[] = {"0", "-1", "many", "18446744073709551614", "9300000000000000"};
 	char why[256];
-	struct sx_notify n;
+	struct sx_service n;
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		setenv("WATCHDOG_USEC", values[i], 1);
-		sx_notify_init(&n, why, sizeof(why));
+		sx_service_init(&n, why, sizeof(why));
 		assert_int_equal(n.watchdog_ns, 0);
 	}
 }
@@ -157,23 +157,23 @@ static int child_of_sockets(void)
 		return 1;
 	setenv("LISTEN_FDS", "2", 1);
 	setenv("LISTEN_FDNAMES", "status:frames", 1);
-	if (sx_notify_listen_fd("status") != -1) /* nobody says whom they are for */
+	if (sx_service_listen_fd("status") != -1) /* nobody says whom they are for */
 		return 2;
 	set_pid("LISTEN_PID", getppid());
-	if (sx_notify_listen_fd("status") != -1)
+	if (sx_service_listen_fd("status") != -1)
 		return 3;
 	set_pid("LISTEN_PID", getpid());
-	if (sx_notify_listen_fd("status") != 3 || sx_notify_listen_fd("frames") != 4)
+	if (sx_service_listen_fd("status") != 3 || sx_service_listen_fd("frames") != 4)
 		return 4;
-	if (sx_notify_listen_fd("stat") != -1 || sx_notify_listen_fd("statuses") != -1)
+	if (sx_service_listen_fd("stat") != -1 || sx_service_listen_fd("statuses") != -1)
 		return 5;
 	if (!(fcntl(3, F_GETFD) & FD_CLOEXEC) || !(fcntl(4, F_GETFD) & FD_CLOEXEC))
 		return 6;
 	setenv("LISTEN_FDNAMES", "status", 1); /* two sockets, one name */
-	if (sx_notify_listen_fd("status") != -1)
+	if (sx_service_listen_fd("status") != -1)
 		return 7;
 	unsetenv("LISTEN_FDNAMES");
-	return sx_notify_listen_fd("status") != -1 ? 8 : 0;
+	return sx_service_listen_fd("status") != -1 ? 8 : 0;
 }
 
 static void test_sockets_by_name(void **state)
@@ -196,17 +196,17 @@ static void test_missing_library_is_named(void **state)
 
 	for (size_t i = 0; i < 3; i++) {
 		char why[256] = "";
-		struct sx_notify n;
+		struct sx_service n;
 
 		set_up(state);
 		setenv(names[i], "1", 1);
-		assert_int_equal(sx_notify_init(&n, why, sizeof(why)), -ENOTSUP);
+		assert_int_equal(sx_service_init(&n, why, sizeof(why)), -ENOTSUP);
 		assert_ptr_equal(strstr(why, names[i]), why);
 		assert_non_null(strstr(why, "libsystemd"));
 		assert_true(strlen(why) < SX_LOG_TEXT_BYTES);
 		assert_int_equal(n.watchdog_ns, 0);
-		sx_notify_send(&n, "READY=1");
-		assert_int_equal(sx_notify_listen_fd("status"), -1);
+		sx_service_send(&n, "READY=1");
+		assert_int_equal(sx_service_listen_fd("status"), -1);
 	}
 }
 

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/notify.h"
+#include "daemon/service_manager.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -16,18 +16,18 @@
 #ifdef SX_HAVE_SYSTEMD
 #include <systemd/sd-daemon.h>
 
-int sx_notify_init(struct sx_notify *n, char *why, size_t why_bytes)
+int sx_service_init(struct sx_service *n, char *why, size_t why_bytes)
 {
 	uint64_t watchdog_us = 0;
 
 	(void)why, (void)why_bytes;
-	*n = (struct sx_notify){0};
+	*n = (struct sx_service){0};
 	if (sd_watchdog_enabled(0, &watchdog_us) > 0 && watchdog_us < INT64_MAX / 1000)
 		n->watchdog_ns = (int64_t)watchdog_us * 1000;
 	return 0;
 }
 
-void sx_notify_send(struct sx_notify *n, const char *format, ...)
+void sx_service_send(struct sx_service *n, const char *format, ...)
 {
 	char text[512]; /* not sd_notifyf(), which allocates */
 	va_list args;
@@ -45,7 +45,7 @@ void sx_notify_send(struct sx_notify *n, const char *format, ...)
 	n->failed = n->failed || r < 0;
 }
 
-int sx_notify_listen_fd(const char *name)
+int sx_service_listen_fd(const char *name)
 {
 	char **names = NULL;
 	int count = sd_listen_fds_with_names(0, &names), fd = -1;
@@ -62,11 +62,11 @@ int sx_notify_listen_fd(const char *name)
 
 #else
 
-int sx_notify_init(struct sx_notify *n, char *why, size_t why_bytes)
+int sx_service_init(struct sx_service *n, char *why, size_t why_bytes)
 {
 	static const char *const variables[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "LISTEN_FDS"};
 
-	*n = (struct sx_notify){0};
+	*n = (struct sx_service){0};
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
 		if (!getenv(variables[i]))
 			continue;
@@ -80,15 +80,23 @@ int sx_notify_init(struct sx_notify *n, char *why, size_t why_bytes)
 	return 0;
 }
 
-void sx_notify_send(struct sx_notify *n, const char *format, ...)
+void sx_service_send(struct sx_service *n, const char *format, ...)
 {
 	(void)n, (void)format;
 }
 
-int sx_notify_listen_fd(const char *name)
+int sx_service_listen_fd(const char *name)
 {
 	(void)name;
 	return -1;
 }
 
 #endif
+
+void sx_service_ready(struct sx_service *n, const char *status)
+{
+	if (status)
+		sx_service_send(n, "READY=1\nSTATUS=%s", status);
+	else
+		sx_service_send(n, "READY=1");
+}

@@ -13,7 +13,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "gpu/stixels/cells_cuda.h"
+#include "gpu/stixels/reduce_cells_cuda.h"
 #include "gpu/stixels/sorter.cuh"
 #include "gpu/warp.cuh"
 
@@ -161,10 +161,12 @@ static __global__ void __launch_bounds__(THREADS, 2) medians_of_warps(const stru
 		write_cell(p, u, v, 2 * n < (uint32_t)pixels ? INVALID : median, confidence);
 }
 
-extern "C" cudaError_t sx_cells_cuda_run(const struct sx_image *disparity, const struct sx_image *confidence,
-					 int width_px, int cell_height, enum sx_reduction how,
-					 const struct sx_image *columns,
-					 const struct sx_image *columns_confidence, cudaStream_t stream)
+extern "C" cudaError_t sx_reduce_cells_cuda_run(const struct sx_image *disparity,
+						const struct sx_image *confidence, int width_px,
+						int cell_height, enum sx_reduction how,
+						const struct sx_image *columns,
+						const struct sx_image *columns_confidence,
+						cudaStream_t stream)
 {
 	const int pixels = width_px * cell_height;
 	struct cells p = {};
@@ -339,9 +341,9 @@ static __global__ void __launch_bounds__(THREADS) cells_of_scores(const struct s
 	store_scores(p, out);
 }
 
-extern "C" cudaError_t sx_cells_cuda_scores(const struct sx_cuda_scores *in, int width, int height,
-					    int width_px, int cell_height, int classes,
-					    const struct sx_image *columns, cudaStream_t stream)
+extern "C" cudaError_t sx_reduce_cells_cuda_scores(const struct sx_cuda_scores *in, int width, int height,
+						   int width_px, int cell_height, int classes,
+						   const struct sx_image *columns, cudaStream_t stream)
 {
 	struct score_cells p = {};
 
