@@ -116,9 +116,7 @@ static __global__ void __launch_bounds__(32 * SLANTED_WARPS, SLANTED_BLOCKS(MODE
 	c.lane = (int)threadIdx.x & 31;
 	c.top = a.road->top;
 	c.sky_from = a.road->vhor > 1 ? a.road->vhor : 1;
-	if (slanted_asks(MODE, CLASSES))
-		slanted_run_column<MODE, CLASSES>(a, c, a.road->scored);
-	else if (CLASSES != SLANTED_NONE && a.road->scored)
+	if (CLASSES != SLANTED_NONE && a.road->scored)
 		slanted_run_column<MODE, CLASSES>(a, c, true);
 	else
 		slanted_run_column<MODE, SLANTED_NONE>(a, c, false);
@@ -141,7 +139,8 @@ typedef void slanted_kernel(const struct slanted_arguments a);
 static slanted_kernel *slanted_kernel_of(const struct sx_slanted_cuda *s)
 {
 	if (s->mode == SLANTED_WIDE_SUMS)
-		return slanted_columns<SLANTED_WIDE_SUMS, SLANTED_MANY>;
+		return s->classes == SLANTED_NONE ? slanted_columns<SLANTED_WIDE_SUMS, SLANTED_NONE>
+						  : slanted_columns<SLANTED_WIDE_SUMS, SLANTED_MANY>;
 	return s->classes == SLANTED_NONE  ? slanted_columns<SLANTED_SMALL_SUMS, SLANTED_NONE>
 	       : s->classes == SLANTED_FEW ? slanted_columns<SLANTED_SMALL_SUMS, SLANTED_FEW>
 					   : slanted_columns<SLANTED_SMALL_SUMS, SLANTED_MANY>;

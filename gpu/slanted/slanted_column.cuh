@@ -32,16 +32,6 @@ enum slanted_classes { SLANTED_NONE, SLANTED_FEW, SLANTED_MANY };
 enum slanted_mode { SLANTED_SMALL_SUMS, SLANTED_WIDE_SUMS };
 
 /*
- * What a lane computes for a start row is compiled for each set of kinds that can be legal there, where that
- * is run a lot: columns up to SLANTED_SMALL rows with few classes or none. All others ask row by row, from
- * one copy of the code.
- */
-SLANTED_INLINE constexpr bool slanted_asks(enum slanted_mode mode, enum slanted_classes classes)
-{
-	return mode == SLANTED_WIDE_SUMS || classes == SLANTED_MANY;
-}
-
-/*
  * first: the first slot of each kind's by enum stixel_kind, count: how many. class_of: SLANTED_NO_CLASS:
  * never seen.
  */

@@ -281,28 +281,6 @@ SLANTED_INLINE void slanted_block(const struct slanted_arguments &a, const struc
 	slanted_rows(a, c, l, block, low, rows, p);
 }
 
-/* The same in one loop. */
-template <enum slanted_mode MODE, enum slanted_classes CLASSES>
-SLANTED_INLINE void slanted_block_asking(const struct slanted_arguments &a, const struct slanted_column &c,
-					 struct slanted_lane<MODE, CLASSES> *l, int block, bool ground,
-					 bool scored)
-{
-	struct slanted_place p = {ground, false, false, false, scored};
-
-	for (int first = 0; first <= block; first += SLANTED_ROWS) {
-		const int rows = a.rows - first < SLANTED_ROWS ? a.rows - first : SLANTED_ROWS;
-
-		slanted_load_tile(a, c, first, block, scored);
-		p.diagonal = first == block;
-#pragma unroll 1
-		for (int r = 0; r < rows; r++) {
-			p.sky = first + r >= c.sky_from;
-			p.first = first + r == 0;
-			slanted_rows(a, c, l, first, r, r + 1, p);
-		}
-	}
-}
-
 /* The recurrence of the whole column: the outcome of every row. */
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
 SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const struct slanted_column &c,
@@ -333,9 +311,7 @@ SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const 
 		/* less than any: no ground in a lane that may have none */
 		if (ground && l.top >= c.top)
 			l.best.cost[STIXEL_GROUND] = -SX_SLANTED_ILLEGAL;
-		if (slanted_asks(MODE, CLASSES))
-			slanted_block_asking(a, c, &l, block, ground, scored);
-		else if (ground)
+		if (ground)
 			slanted_block(a, c, &l, block, true, scored);
 		else
 			slanted_block(a, c, &l, block, false, scored);

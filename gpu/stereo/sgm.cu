@@ -225,8 +225,7 @@ static __device__ __forceinline__ int level_at(const struct aggregate *a, int x,
 	return __ldg(a->grey + (size_t)y * a->grey_pitch + (size_t)x);
 }
 
-/* ASKS: P2 may fall at edges, which the work says. The compiler knows the usual csct without edges. */
-template <int N, int G, typename DESCRIPTOR, bool ASKS>
+template <int N, int G, typename DESCRIPTOR, bool EDGES>
 __global__ void __launch_bounds__(THREADS) lean_kernel(const struct aggregate a)
 {
 	SX_DYNAMIC_SHARED(uint32_t, falls);
@@ -238,14 +237,13 @@ __global__ void __launch_bounds__(THREADS) lean_kernel(const struct aggregate a)
 	const ptrdiff_t step = (ptrdiff_t)(path.dy * a.width + path.dx) * (4 * N * G);
 	const size_t offset =
 		((size_t)path.y * (size_t)a.width + (size_t)path.x) * (4 * N * G) + (size_t)g * (4 * N);
-	const bool edges = ASKS && a.falls;
 	uint8_t *to = a.path + (size_t)direction * a.path_bytes + offset;
 	struct sx_path_lane lane;
 	struct sx_path_state<N> s;
 	uint32_t match[N], v[N], fall = 0;
-	int before = edges ? level_at(&a, path.x, path.y) : 0;
+	int before = EDGES ? level_at(&a, path.x, path.y) : 0;
 
-	if (edges)
+	if (EDGES)
 		copy_falls(falls, &a);
 	sx_path_lane_init<G>(&lane, g, a.p1, a.p2);
 	sx_path_start(&s, &lane);
@@ -253,7 +251,7 @@ __global__ void __launch_bounds__(THREADS) lean_kernel(const struct aggregate a)
 		const int here = min(t, path.length - 1), x = path.x + here * path.dx,
 			  y = path.y + here * path.dy;
 
-		if (edges) {
+		if (EDGES) {
 			const int level = level_at(&a, x, y);
 
 			fall = falls[abs(level - before)];
@@ -261,7 +259,7 @@ __global__ void __launch_bounds__(THREADS) lean_kernel(const struct aggregate a)
 			sx_path_fall<N>(&s, fall);
 		}
 		count_matches<N, G, DESCRIPTOR>(match, &a, x, y, g);
-		sx_path_step<N, G, ASKS>(&s, &lane, match, fall, v);
+		sx_path_step<N, G, EDGES>(&s, &lane, match, fall, v);
 		if (t < path.length)
 			sx_words_store<N>(to, v);
 		to += step;
@@ -288,19 +286,16 @@ static void launch_stored(const struct sx_sgm_cuda *s, const struct aggregate *a
 		SX_LAUNCH((stored_kernel<N, G, false>), s->blocks, THREADS, ring, stream, *a);
 }
 
-template <int N, int G>
+template <int N, int G, bool EDGES>
 static void launch_lean(const struct sx_sgm_cuda *s, const struct aggregate *a, bool wide,
 			cudaStream_t stream)
 {
-	constexpr bool usual = N == 4 && G <= 8; /* 64 and 128 disparities */
-	const size_t falls = a->falls ? FALLS_BYTES : 0;
+	const size_t falls = EDGES ? FALLS_BYTES : 0;
 
 	if (wide)
-		SX_LAUNCH((lean_kernel<N, G, uint64_t, true>), s->blocks, THREADS, falls, stream, *a);
-	else if (usual && !a->falls)
-		SX_LAUNCH((lean_kernel<N, G, uint32_t, !usual>), s->blocks, THREADS, 0, stream, *a);
+		SX_LAUNCH((lean_kernel<N, G, uint64_t, EDGES>), s->blocks, THREADS, falls, stream, *a);
 	else
-		SX_LAUNCH((lean_kernel<N, G, uint32_t, true>), s->blocks, THREADS, falls, stream, *a);
+		SX_LAUNCH((lean_kernel<N, G, uint32_t, EDGES>), s->blocks, THREADS, falls, stream, *a);
 }
 
 /* wide: descriptors of 64 bits, where there are no costs. */
@@ -310,8 +305,10 @@ static void launch_paths(const struct sx_sgm_cuda *s, const struct aggregate *a,
 {
 	if (a->match)
 		launch_stored<N, G>(s, a, stream);
+	else if (a->falls)
+		launch_lean<N, G, true>(s, a, wide, stream);
 	else
-		launch_lean<N, G>(s, a, wide, stream);
+		launch_lean<N, G, false>(s, a, wide, stream);
 }
 
 /* Lanes that share a path: 16 bytes a lane where that goes. */
