@@ -107,8 +107,6 @@ static __device__ __forceinline__ void walk_ring(struct walk<N, G> *w, struct le
 			sx_words_wait<ahead / BATCH - 1>();
 		}
 		sx_words_load<N>(match, w->ring + i * THREADS * N);
-		if (EDGES)
-			sx_path_fall<N>(&w->s, falls[i]);
 		sx_path_step<N, G, EDGES>(&w->s, &w->lane, match, falls[i], v);
 		if (whole || i < w->left)
 			sx_words_store<N>(w->to, v);
@@ -256,7 +254,6 @@ __global__ void __launch_bounds__(THREADS) lean_kernel(const struct aggregate a)
 
 			fall = falls[abs(level - before)];
 			before = level;
-			sx_path_fall<N>(&s, fall);
 		}
 		count_matches<N, G, DESCRIPTOR>(match, &a, x, y, g);
 		sx_path_step<N, G, EDGES>(&s, &lane, match, fall, v);

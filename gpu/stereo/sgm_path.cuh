@@ -87,10 +87,11 @@ template <int G> __device__ __forceinline__ uint32_t sx_path_reduce(uint32_t v)
 	return sx_pair_max_across(v);
 }
 
-/* H of the lane's pairs at the next pixel, less F. Every lane of the warp reaches this. */
+/* H of the lane's pairs at the next pixel, limited by m. Every lane of the warp reaches this. */
 template <int N, int G>
 __device__ __forceinline__ void sx_path_best(const struct sx_path_state<N> *s,
-					     const struct sx_path_lane *lane, uint32_t (&h)[2 * N])
+					     const struct sx_path_lane *lane, uint32_t m,
+					     uint32_t (&h)[2 * N])
 {
 	uint32_t beside[2 * N + 2];
 
@@ -103,18 +104,12 @@ __device__ __forceinline__ void sx_path_best(const struct sx_path_state<N> *s,
 					lane->above_bytes);
 #pragma unroll
 	for (int i = 0; i < 2 * N; i++)
-		h[i] = sx_pair_add_clamp(sx_pair_max(sx_pair_max(beside[i], beside[i + 2]), s->v[i]), s->m);
-}
-
-/* P2 falls by F, which fall has in each of four bytes, on the way to the next pixel. */
-template <int N> __device__ __forceinline__ void sx_path_fall(struct sx_path_state<N> *s, uint32_t fall)
-{
-	s->m = sx_pair_sub(s->m, sx_pair_even(fall));
+		h[i] = sx_pair_add_clamp(sx_pair_max(sx_pair_max(beside[i], beside[i + 2]), s->v[i]), m);
 }
 
 /*
- * One pixel on. match: M of the lane's disparities; stored: their V. fall: what sx_path_fall() had, or 0
- * without it; read with EDGES alone. Every lane of the warp reaches this.
+ * One pixel on. match: M of the lane's disparities; stored: their V. fall: F, by which P2 falls, in each of
+ * four bytes; read with EDGES alone. Every lane of the warp reaches this.
  */
 template <int N, int G, bool EDGES>
 __device__ __forceinline__ void sx_path_step(struct sx_path_state<N> *s, const struct sx_path_lane *lane,
@@ -122,7 +117,7 @@ __device__ __forceinline__ void sx_path_step(struct sx_path_state<N> *s, const s
 {
 	uint32_t h[2 * N];
 
-	sx_path_best<N, G>(s, lane, h);
+	sx_path_best<N, G>(s, lane, EDGES ? sx_pair_sub(s->m, sx_pair_even(fall)) : s->m, h);
 #pragma unroll
 	for (int i = 0; i < N; i++) {
 		stored[i] = sx_pair_bytes(h[2 * i] + match[i] + (EDGES ? fall : 0), h[2 * i + 1]);

@@ -64,7 +64,7 @@ DP_INLINE void dp_lay_out(struct dp_column *c, const struct dp_arguments &a, uns
 {
 	const struct dp_layout &l = a.layout;
 	uint8_t *scratch = a.scratch + (size_t)blockIdx.x * l.scratch,
-		*tables = PLACE == DP_NEAR ? shared : scratch;
+		*tables = PLACE == DP_NEAR || PLACE == DP_DIVIDED ? shared : scratch;
 
 	c->height = a.tables.height;
 	c->blocks = (a.tables.height + DP_ROWS - 1) / DP_ROWS;
@@ -360,7 +360,7 @@ template <int W, enum dp_place PLACE>
 __global__ void __launch_bounds__(32 * W, DP_BLOCKS(W, PLACE)) dp_columns(struct dp_arguments a)
 {
 	const int AHEAD = PLACE == DP_FAR ? 1 : 2; /* fewer registers, and others to run meanwhile */
-	const bool FLOATS = PLACE != DP_LARGE;
+	const bool FLOATS = PLACE == DP_NEAR || PLACE == DP_FAR;
 	SX_DYNAMIC_SHARED(unsigned char, shared);
 	struct dp_column c;
 
@@ -420,7 +420,7 @@ static void dp_place_shared(struct sx_dp_cuda *s)
 	dp_take_shared(&shared, sizeof(struct dp_fixed));
 	at = s->place == DP_LARGE ? &l->tables : &shared;
 	l->slab = dp_take_shared(at, ((size_t)s->tables.range + 1) * (DP_ROWS + 1) * word);
-	at = s->place == DP_NEAR ? &shared : &l->tables;
+	at = s->place == DP_NEAR || s->place == DP_DIVIDED ? &shared : &l->tables;
 	l->sum = dp_take_shared(at, (rows + 1) * sizeof(int2));
 	l->reciprocal = dp_take_shared(at, s->place == DP_NEAR ? (h + 1) * word : 0);
 	l->excess = dp_take_shared(at, rows * word);
@@ -563,6 +563,8 @@ static dp_kernel *dp_kernel_of(const struct sx_dp_cuda *s)
 {
 	if (s->place == DP_LARGE)
 		return dp_columns<8, DP_LARGE>;
+	if (s->place == DP_DIVIDED)
+		return dp_columns<8, DP_DIVIDED>;
 	if (s->place == DP_FAR)
 		return dp_columns<4, DP_FAR>;
 	return s->warps == 8 ? dp_columns<8, DP_NEAR> : dp_columns<4, DP_NEAR>;
@@ -607,13 +609,14 @@ static void dp_configure(struct sx_dp_cuda *s, struct sx_cuda_memory *m, int col
 {
 	const int most = dp_shared_max(m);
 
-	s->warps = columns <= 2 * sms ? 8 : 4;
+	s->warps = columns <= 2 * sms || !floats ? 8 : 4;
+	s->place = floats ? DP_NEAR : DP_DIVIDED;
 	dp_place_shared(s);
 	if (s->warps == 4 && (s->layout.shared > most || columns > dp_resident(s, m, sms))) {
 		s->place = DP_FAR;
 		dp_place_shared(s);
 	}
-	if (!floats || s->layout.shared > most) {
+	if (s->layout.shared > most) {
 		s->place = DP_LARGE;
 		s->warps = 8;
 		dp_place_shared(s);

@@ -20,10 +20,10 @@
 
 /*
  * Where tables are. NEAR: in shared memory. FAR: those that grow with the height in scratch, so that more
- * blocks fit a multiprocessor. LARGE: the slab, which grows with the range, is there, too; and means are by
- * division, for any size.
+ * blocks fit a multiprocessor. DIVIDED: as NEAR, but means are by division, as floats are not exact. LARGE:
+ * that, and the slab, which grows with the range, is in scratch, too; for any size.
  */
-enum dp_place { DP_NEAR, DP_FAR, DP_LARGE };
+enum dp_place { DP_NEAR, DP_FAR, DP_DIVIDED, DP_LARGE };
 
 #define DP_INLINE static __device__ __forceinline__
 #define DP_ALL 0xffffffffu

@@ -16,6 +16,8 @@ from support import BUILD, Folder, program, run
 
 WEB = os.path.join(BUILD, "tools/web/stixel-web")
 LIBRARY = os.path.join(BUILD, "ipc/libstixel.so.1")
+# a library with a sanitizer in it cannot be loaded into a Python without
+LOADABLE = not os.environ.get("SX_SANITIZED")
 STREAM = 2  # STIXEL_OPEN_STREAM
 OPEN = """
 import ctypes, sys
@@ -142,6 +144,8 @@ class Places(Folder):
             self.assertEqual(names.count(self.name), 1, names)
             self.assertEqual(json.loads(status)["version"], fake.place)
             self.assertIn('place="%s"' % fake.place, metrics)
+        if not LOADABLE:
+            return
         before = fake.readers
         r = subprocess.run([sys.executable, "-c", OPEN, LIBRARY, self.name], env=self.env, timeout=60)
         self.assertEqual(r.returncode, 0)
@@ -177,8 +181,9 @@ class Places(Folder):
         r = run("stixelctl", "status", "-i", self.name, env=self.env, cwd=self.folder)
         self.assertEqual(r.returncode, 1)
         self.assertIn("no stixeld runs as instance '%s'" % self.name, r.stderr)
-        r = subprocess.run([sys.executable, "-c", OPEN, LIBRARY, self.name], env=self.env, cwd=self.folder)
-        self.assertEqual(r.returncode, 2)  # -ENOENT
+        if LOADABLE:
+            r = subprocess.run([sys.executable, "-c", OPEN, LIBRARY, self.name], env=self.env, cwd=self.folder)
+            self.assertEqual(r.returncode, 2)  # -ENOENT
 
     def test_nobody(self):
         self.assertEqual(run("stixelctl", "status", "-i", self.name, env=self.env).returncode, 1)
