@@ -112,7 +112,7 @@ class Loopback(TestCase):
         self.feeder.kill()
         self.feeder.wait()
         n = self.lost(i)
-        until(lambda: "captures no video" in i.status()["reason"], 10, "no camera without its feeder")
+        until(lambda: "is not a video capture device" in i.status()["reason"], 10, "no camera without its feeder")
         self.feeder = self.feed("GREY", images("left", "grey"), images("right", "grey"))
         # the node did not go: nobody tells the daemon, which looks every few seconds
         until_flows(i, 15)
