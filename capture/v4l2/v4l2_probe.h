@@ -19,7 +19,7 @@ struct sx_v4l2_mode {
 /*
  * The modes of the device at path, cheapest format first, sizes as the driver lists them, at most max of
  * them; its name into name. Opens and closes the device and changes nothing. The number of modes, or negative
- * errno and a sentence in why: -ENOENT, -EACCES, -ENODEV (no video capture device), -EINVAL (not a V4L2 device).
+ * errno and a sentence in why: -ENOENT, -EACCES, -ENODEV (no capture device), -EINVAL (not a V4L2 device).
  * -EBUSY only from drivers that admit one user.
  */
 int sx_v4l2_probe(const char *path, struct sx_v4l2_mode *modes, int max, char *name, size_t name_bytes,
