@@ -93,7 +93,7 @@ static void a_privileged_program_does_not_believe_it(void **state)
 	pid_t pid;
 
 	if (geteuid() != 0)
-		skip();
+		skip(); /* only root can make a program that runs as another user */
 	fd = mkstemp(copy);
 	assert_true(fd >= 0);
 	close(fd);

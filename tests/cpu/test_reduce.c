@@ -23,39 +23,57 @@ static const struct sx_segment_kernels *kernels_of(const char *simd)
 	return k ? k->segment : NULL;
 }
 
+/* A map with its confidences, and what comes of them by definition and by a kernel. */
+struct reduced {
+	struct check_image d, c, want, want_c, got, got_c;
+};
+
+/* w, h: of the map; cells: rows of cells in each of the columns. */
+static void reduced_init(struct reduced *m, int w, int h, int cells, int columns, int invalid_percent,
+			 struct check_rng *r)
+{
+	check_image_init(&m->d, SX_PIXEL_U16, w, h, 3);
+	check_image_init(&m->c, SX_PIXEL_U8, w, h, 5);
+	check_image_init(&m->want, SX_PIXEL_U16, cells, columns, 0);
+	check_image_init(&m->want_c, SX_PIXEL_U8, cells, columns, 0);
+	check_image_init(&m->got, SX_PIXEL_U16, cells, columns, 1);
+	check_image_init(&m->got_c, SX_PIXEL_U8, cells, columns, 2);
+	check_fill_disparity(&m->d.image, 4095, invalid_percent, r);
+	check_fill(&m->c.image, CHECK_NEAR_255, r);
+}
+
+static void reduced_finish(struct reduced *m)
+{
+	check_image_finish(&m->d);
+	check_image_finish(&m->c);
+	check_image_finish(&m->want);
+	check_image_finish(&m->want_c);
+	check_image_finish(&m->got);
+	check_image_finish(&m->got_c);
+}
+
 static void check_reduce(int w, int h, int width, int invalid_percent, struct check_rng *r)
 {
 	const int columns = sx_reduce_columns(w, width);
-	struct check_image d, c, want, want_c, got, got_c;
+	struct reduced m;
 
-	check_image_init(&d, SX_PIXEL_U16, w, h, 3);
-	check_image_init(&c, SX_PIXEL_U8, w, h, 5);
-	check_image_init(&want, SX_PIXEL_U16, h, columns, 0);
-	check_image_init(&want_c, SX_PIXEL_U8, h, columns, 0);
-	check_image_init(&got, SX_PIXEL_U16, h, columns, 1);
-	check_image_init(&got_c, SX_PIXEL_U8, h, columns, 2);
-	check_fill_disparity(&d.image, 4095, invalid_percent, r);
-	check_fill(&c.image, CHECK_NEAR_255, r);
+	reduced_init(&m, w, h, h, columns, invalid_percent, r);
 	for (size_t i = 0; i < 2 * sizeof(simds) / sizeof(*simds); i++) {
 		const struct sx_segment_kernels *k = kernels_of(simds[i / 2]);
 		const enum sx_reduction how = i % 2 ? SX_REDUCTION_MEAN : SX_REDUCTION_MEDIAN;
 
 		if (!k)
 			continue;
-		sx_reduce(&d.image, &c.image, width, how, &want.image, &want_c.image);
-		k->reduce(&d.image, &c.image, width, how, &got.image, &got_c.image);
-		assert_true(check_same("reduce", (uint64_t)width, &want.image, &got.image, 0));
-		assert_true(check_same("reduce confidence", (uint64_t)width, &want_c.image, &got_c.image, 0));
-		k->reduce(&d.image, NULL, width, how, &got.image, NULL);
-		assert_true(check_same("reduce alone", (uint64_t)width, &want.image, &got.image, 0));
-		assert_true(check_guards(&got, "columns") && check_guards(&got_c, "confidence"));
+		sx_reduce(&m.d.image, &m.c.image, width, how, &m.want.image, &m.want_c.image);
+		k->reduce(&m.d.image, &m.c.image, width, how, &m.got.image, &m.got_c.image);
+		assert_true(check_same("reduce", (uint64_t)width, &m.want.image, &m.got.image, 0));
+		assert_true(
+			check_same("reduce confidence", (uint64_t)width, &m.want_c.image, &m.got_c.image, 0));
+		k->reduce(&m.d.image, NULL, width, how, &m.got.image, NULL);
+		assert_true(check_same("reduce alone", (uint64_t)width, &m.want.image, &m.got.image, 0));
+		assert_true(check_guards(&m.got, "columns") && check_guards(&m.got_c, "confidence"));
 	}
-	check_image_finish(&d);
-	check_image_finish(&c);
-	check_image_finish(&want);
-	check_image_finish(&want_c);
-	check_image_finish(&got);
-	check_image_finish(&got_c);
+	reduced_finish(&m);
 }
 
 static void test_reduction(void **state)
@@ -72,36 +90,25 @@ static void test_reduction(void **state)
 static void check_cells(int w, int h, int width, int rows, int invalid_percent, struct check_rng *r)
 {
 	const int columns = w / width, cells = h / rows;
-	struct check_image d, c, want, want_c, got, got_c;
+	struct reduced m;
 
-	check_image_init(&d, SX_PIXEL_U16, w, h, 3);
-	check_image_init(&c, SX_PIXEL_U8, w, h, 5);
-	check_image_init(&want, SX_PIXEL_U16, cells, columns, 0);
-	check_image_init(&want_c, SX_PIXEL_U8, cells, columns, 0);
-	check_image_init(&got, SX_PIXEL_U16, cells, columns, 1);
-	check_image_init(&got_c, SX_PIXEL_U8, cells, columns, 2);
-	check_fill_disparity(&d.image, 4095, invalid_percent, r);
-	check_fill(&c.image, CHECK_NEAR_255, r);
+	reduced_init(&m, w, h, cells, columns, invalid_percent, r);
 	for (size_t i = 0; i < 2 * sizeof(simds) / sizeof(*simds); i++) {
 		const struct sx_segment_kernels *k = kernels_of(simds[i / 2]);
 		const enum sx_reduction how = i % 2 ? SX_REDUCTION_MEAN : SX_REDUCTION_MEDIAN;
 
 		if (!k)
 			continue;
-		sx_reduce_cells(&d.image, &c.image, width, rows, how, &want.image, &want_c.image);
-		k->reduce_cells(&d.image, &c.image, width, rows, how, &got.image, &got_c.image);
-		assert_true(check_same("cells", (uint64_t)width, &want.image, &got.image, 0));
-		assert_true(check_same("cells' confidence", (uint64_t)width, &want_c.image, &got_c.image, 0));
-		k->reduce_cells(&d.image, NULL, width, rows, how, &got.image, NULL);
-		assert_true(check_same("cells alone", (uint64_t)width, &want.image, &got.image, 0));
-		assert_true(check_guards(&got, "columns") && check_guards(&got_c, "confidence"));
+		sx_reduce_cells(&m.d.image, &m.c.image, width, rows, how, &m.want.image, &m.want_c.image);
+		k->reduce_cells(&m.d.image, &m.c.image, width, rows, how, &m.got.image, &m.got_c.image);
+		assert_true(check_same("cells", (uint64_t)width, &m.want.image, &m.got.image, 0));
+		assert_true(
+			check_same("cells' confidence", (uint64_t)width, &m.want_c.image, &m.got_c.image, 0));
+		k->reduce_cells(&m.d.image, NULL, width, rows, how, &m.got.image, NULL);
+		assert_true(check_same("cells alone", (uint64_t)width, &m.want.image, &m.got.image, 0));
+		assert_true(check_guards(&m.got, "columns") && check_guards(&m.got_c, "confidence"));
 	}
-	check_image_finish(&d);
-	check_image_finish(&c);
-	check_image_finish(&want);
-	check_image_finish(&want_c);
-	check_image_finish(&got);
-	check_image_finish(&got_c);
+	reduced_finish(&m);
 }
 
 static void test_cells(void **state)

@@ -10,24 +10,9 @@
 #include <cmocka.h>
 
 #include "stages/stereo/left_right.h"
-#include "tests/check.h"
+#include "tests/stages/stereo/map_case.h"
 
 #define NONE SX_DISPARITY_INVALID
-
-static const int shapes[][3] = {{1, 1, 0},  {1, 6, 2},	{6, 1, 0},  {2, 2, 1},	  {3, 3, 0},
-				{7, 5, 13}, {33, 4, 0}, {64, 9, 1}, {101, 31, 27}};
-
-#define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
-
-static uint16_t at(const struct sx_image *img, int x, int y)
-{
-	return ((const uint16_t *)sx_image_row(img, y))[x];
-}
-
-static void put(const struct sx_image *img, int x, int y, uint16_t v)
-{
-	((uint16_t *)sx_image_row(img, y))[x] = v;
-}
 
 /* One row through the check. */
 #define ROW 8

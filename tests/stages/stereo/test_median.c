@@ -10,22 +10,7 @@
 #include <cmocka.h>
 
 #include "stages/stereo/median.h"
-#include "tests/check.h"
-
-static const int shapes[][3] = {{1, 1, 0},  {1, 6, 2},	{6, 1, 0},  {2, 2, 1},	  {3, 3, 0},
-				{7, 5, 13}, {33, 4, 0}, {64, 9, 1}, {101, 31, 27}};
-
-#define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
-
-static uint16_t at(const struct sx_image *img, int x, int y)
-{
-	return ((const uint16_t *)sx_image_row(img, y))[x];
-}
-
-static void put(const struct sx_image *img, int x, int y, uint16_t v)
-{
-	((uint16_t *)sx_image_row(img, y))[x] = v;
-}
+#include "tests/stages/stereo/map_case.h"
 
 static int by_value(const void *a, const void *b)
 {
