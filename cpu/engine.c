@@ -18,9 +18,9 @@
 #include <stixel.h>
 
 #include "cpu/engine_priv.h"
+#include "stages/context.h"
 #include "stages/stixels/cells.h"
 #include "stages/stixels/compact.h"
-#include "stages/context.h"
 #include "stages/stixels/reduce.h"
 #include "stages/taps.h"
 

@@ -10,10 +10,10 @@
 
 #include "base/clock.h"
 #include "cpu/engine_priv.h"
-#include "stages/stixels/cells.h"
-#include "stages/stixels/compact.h"
 #include "stages/context.h"
 #include "stages/stereo/ingest.h"
+#include "stages/stixels/cells.h"
+#include "stages/stixels/compact.h"
 
 #define ROWS 8	     /* rows of a task in stages that are quick per row */
 #define ZNCC_ROWS 16 /* of a task that makes costs, which begins by summing a window's rows */

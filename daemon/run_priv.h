@@ -7,10 +7,10 @@
 #define SX_DAEMON_RUN_PRIV_H
 
 #include "daemon/health.h"
-#include "daemon/service_manager.h"
 #include "daemon/pages.h"
 #include "daemon/pipeline.h"
 #include "daemon/run.h"
+#include "daemon/service_manager.h"
 #include "engines/select.h"
 #include "power/sampler.h"
 

@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "stages/stixels/cells.h"
 #include "stages/stereo/ingest.h"
+#include "stages/stixels/cells.h"
 
 /* Why an engine of these abilities does not take p, the same words for every engine; NULL: it does. */
 static const char *context_refusal(const struct sx_params *p, unsigned abilities)

@@ -16,26 +16,26 @@
 #include <stixel.h>
 
 #include "base/clock.h"
-#include "stages/stixels/cells.h"
-#include "stages/stixels/compact.h"
-#include "stages/stereo/confidence.h"
 #include "stages/context.h"
-#include "stages/stereo/cost.h"
 #include "stages/engine.h"
+#include "stages/stereo/confidence.h"
+#include "stages/stereo/cost.h"
 #include "stages/stereo/fastdt.h"
 #include "stages/stereo/ingest.h"
 #include "stages/stereo/left_right.h"
 #include "stages/stereo/median.h"
+#include "stages/stereo/sgm.h"
+#include "stages/stereo/speckle.h"
+#include "stages/stereo/winner.h"
+#include "stages/stixels/cells.h"
+#include "stages/stixels/compact.h"
 #include "stages/stixels/rdp.h"
 #include "stages/stixels/reduce.h"
 #include "stages/stixels/road.h"
 #include "stages/stixels/segment.h"
-#include "stages/stereo/sgm.h"
 #include "stages/stixels/slanted.h"
-#include "stages/stereo/speckle.h"
 #include "stages/stixels/stixel_dp.h"
 #include "stages/taps.h"
-#include "stages/stereo/winner.h"
 
 struct sx_device {
 	size_t bytes; /* of all contexts */

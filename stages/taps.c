@@ -5,8 +5,8 @@
  */
 #include "stages/taps.h"
 
-#include "stages/stixels/cells.h"
 #include "stages/stereo/cost.h"
+#include "stages/stixels/cells.h"
 #include "stages/stixels/reduce.h"
 
 struct sx_tap_shape sx_tap_shape(const struct sx_context_config *c, enum sx_tap tap)

@@ -10,9 +10,9 @@
 #ifndef SX_CAPTURE_V4L2_V4L2_PRIV_H
 #define SX_CAPTURE_V4L2_V4L2_PRIV_H
 
+#include "capture/source_kinds.h"
 #include "capture/v4l2/decoders.h"
 #include "capture/v4l2/pairing.h"
-#include "capture/source_kinds.h"
 #include "capture/v4l2/v4l2_controls.h"
 #include "capture/v4l2/v4l2_queue.h"
 

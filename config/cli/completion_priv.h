@@ -7,8 +7,8 @@
 #define SX_CONFIG_CLI_COMPLETION_PRIV_H
 
 #include "base/places.h"
-#include "config/option.h"
 #include "config/cli/usage_priv.h"
+#include "config/option.h"
 
 /* "_stixel_bench": a shell's function may not have a "-" in its name. */
 const char *sx_completion_name(const struct sx_usage *u);

@@ -6,8 +6,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "config/config.h"
 #include "config/cli/usage_priv.h"
+#include "config/config.h"
 
 enum { WIDTH = 79, COLUMN_MAX = 24 };
 

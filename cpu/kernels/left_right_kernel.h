@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-#include "cpu/matcher.h"
 #include "cpu/kernels/winner_kernel.h"
+#include "cpu/matcher.h"
 
 #define BIAS 8192 /* keeps columns and their differences positive: they are above -BIAS and below BIAS */
 

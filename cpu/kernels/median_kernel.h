@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-#include "cpu/matcher.h"
 #include "cpu/kernels/winner_kernel.h"
+#include "cpu/matcher.h"
 
 static ALWAYS_INLINE void sort2(vw *a, vw *b)
 {

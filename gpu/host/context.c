@@ -11,9 +11,9 @@
 #include <stixel.h>
 
 #include "gpu/host/engine_priv.h"
+#include "stages/context.h"
 #include "stages/stixels/cells.h"
 #include "stages/stixels/compact.h"
-#include "stages/context.h"
 #include "stages/stixels/reduce.h"
 
 #define WARM_UP_MS 60000

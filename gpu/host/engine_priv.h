@@ -9,9 +9,9 @@
 #include <pthread.h>
 #include <semaphore.h>
 
+#include "gpu/fastdt/fastdt_cuda.h"
 #include "gpu/host/device.h"
 #include "gpu/host/engine.h"
-#include "gpu/fastdt/fastdt_cuda.h"
 #include "gpu/slanted/slanted_cuda.h"
 #include "gpu/stixels/reduce_cells_cuda.h"
 

@@ -13,8 +13,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "gpu/stereo/cost_cuda.h"
 #include "gpu/cuda.cuh"
+#include "gpu/stereo/cost_cuda.h"
 #include "gpu/stereo/mma.cuh"
 
 #define COUNT_THREADS 128

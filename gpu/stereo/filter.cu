@@ -24,9 +24,9 @@
 #include <stdlib.h>
 
 #include "gpu/cuda.cuh"
+#include "gpu/stages_cuda.h"
 #include "gpu/stereo/forest.cuh"
 #include "gpu/stereo/median.cuh"
-#include "gpu/stages_cuda.h"
 
 #define ALL_LANES 0xffffffffu
 #define INVALID ((int)SX_DISPARITY_INVALID)

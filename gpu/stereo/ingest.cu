@@ -15,8 +15,8 @@
 #include <stdlib.h>
 
 #include "gpu/cuda.cuh"
-#include "gpu/stereo/grey.cuh"
 #include "gpu/stages_cuda.h"
+#include "gpu/stereo/grey.cuh"
 
 #define BLOCK_X 64
 #define BLOCK_Y 4

@@ -20,8 +20,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "gpu/stereo/sgm_path.cuh"
 #include "gpu/stages_cuda.h"
+#include "gpu/stereo/sgm_path.cuh"
 #include "gpu/stereo/winner_cuda.h"
 #include "stages/stereo/sgm.h"
 

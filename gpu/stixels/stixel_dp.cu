@@ -38,10 +38,10 @@
 
 #include "gpu/stages_cuda.h"
 #include "gpu/stixels/stixel_dp_column.cuh"
-#include "gpu/stixels/stixel_dp_prepare.cuh"
 #include "gpu/stixels/stixel_dp_earlier.cuh"
-#include "gpu/stixels/stixel_dp_triangle.cuh"
 #include "gpu/stixels/stixel_dp_list.cuh"
+#include "gpu/stixels/stixel_dp_prepare.cuh"
+#include "gpu/stixels/stixel_dp_triangle.cuh"
 
 /* What the kernel is given: the same for every frame. */
 struct dp_arguments {

@@ -6,8 +6,8 @@
 #ifndef SX_TESTS_CAPTURE_IMAGE_FILES_H
 #define SX_TESTS_CAPTURE_IMAGE_FILES_H
 
-#include <stdint.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* A new folder under $TMPDIR or /tmp; aborts without one. folder_remove deletes it with all below. */
 void folder_make(char path[256]);

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <png.h>
+#include <cmocka.h>
 
 #include "base/clock.h"
 #include "capture/file_list.h"

@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <ftw.h>
+#include <cmocka.h>
 
 /* Places and labels: docs/power.md names their sources. */
 const struct tree_board tree_boards[] = {

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <stixel.h>
 #include "tests/scene_truth.h"
+#include <stixel.h>
 
 static double first_object(const struct stixel *s, const struct stixel *end)
 {

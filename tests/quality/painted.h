@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "base/scores.h"
-#include "tests/scene_truth.h"
 #include "tests/quality/metrics.h"
+#include "tests/scene_truth.h"
 
 #define QUALITY_CLASSES 19 /* Cityscapes' */
 #define QUALITY_KINDS 3	   /* ground, object, sky */

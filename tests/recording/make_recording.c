@@ -15,8 +15,8 @@
 
 #include "base/clock.h"
 #include "ipc/frame.h"
-#include "tests/ipc/help.h"
 #include "recording/recording_write.h"
+#include "tests/ipc/help.h"
 
 static int sink(void *user, const void *data, size_t bytes)
 {

@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,14 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <cmocka.h>
 
 #include "ipc/crc32c.h"
 #include "ipc/frame.h"
-#include "tests/ipc/help.h"
 #include "recording/file_queue.h"
 #include "recording/recording.h"
 #include "recording/recording_codec.h"
 #include "recording/recording_write.h"
+#include "tests/ipc/help.h"
 
 #define EPOCH 77u
 #define FRAMES 6

@@ -13,15 +13,15 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "stages/stereo/confidence.h"
 #include "stages/engine.h"
+#include "stages/stereo/confidence.h"
 #include "stages/stereo/left_right.h"
 #include "stages/stereo/median.h"
 #include "stages/stereo/speckle.h"
 #include "stages/stereo/winner.h"
-#include <stixel.h>
 #include "tests/check.h"
 #include "tests/stages/sound_params.h"
+#include <stixel.h>
 
 static const struct sx_backend *const engine = &sx_backend_reference;
 

@@ -12,9 +12,9 @@
 
 #include "base/clock.h"
 #include "stixel.h"
-#include "tools/draw/bird.h"
-#include "tools/ctl/ctl.h"
 #include "tools/common/outfile.h"
+#include "tools/ctl/ctl.h"
+#include "tools/draw/bird.h"
 #include "tools/draw/overlay.h"
 #include "tools/draw/picture.h"
 

@@ -15,13 +15,13 @@
 
 #include "base/clock.h"
 #include "ipc/frame.h"
-#include "tools/common/args.h"
-#include "tools/ctl/ctl.h"
 #include "recording/file_queue.h"
 #include "recording/recording.h"
 #include "recording/recording_codec.h"
 #include "recording/recording_write.h"
+#include "tools/common/args.h"
 #include "tools/common/status_line.h"
+#include "tools/ctl/ctl.h"
 
 enum { SLICE_MS = 200 };
 /*

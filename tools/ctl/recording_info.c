@@ -12,9 +12,9 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "tools/ctl/ctl.h"
 #include "recording/recording.h"
 #include "tools/common/status_line.h"
+#include "tools/ctl/ctl.h"
 
 /* So many places of damage and lives are told one by one; all are counted. */
 enum { TELL = 10 };

@@ -20,9 +20,9 @@
 #include "ipc/instance.h"
 #include "ipc/ring.h"
 #include "ipc/stream.h"
-#include "tools/ctl/ctl.h"
 #include "recording/recording.h"
 #include "tools/common/status_line.h"
+#include "tools/ctl/ctl.h"
 
 enum { SLOTS = 8, HEARTBEAT_MS = 1000, PER_COLUMN = 64 };
 

@@ -13,9 +13,9 @@
 #include <sysexits.h>
 
 #include "config/cli/usage.h"
+#include "tools/common/progress.h"
 #include "tools/process/pair_names.h"
 #include "tools/process/process.h"
-#include "tools/common/progress.h"
 
 static volatile sig_atomic_t stop_signal;
 

@@ -12,10 +12,10 @@
 
 #include "capture/image/image_io.h"
 #include "config/classes.h"
+#include "tools/common/progress.h"
 #include "tools/common/settings_args.h"
 #include "tools/process/process.h"
 #include "tools/process/process_scores.h"
-#include "tools/common/progress.h"
 
 static int pair_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

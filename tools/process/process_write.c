@@ -13,8 +13,8 @@
 #include "tools/common/outfile.h"
 #include "tools/draw/overlay.h"
 #include "tools/draw/picture.h"
-#include "tools/process/process.h"
 #include "tools/draw/stixel_csv.h"
+#include "tools/process/process.h"
 
 typedef int write_fn(const struct process *p, FILE *f);
 

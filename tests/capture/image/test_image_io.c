@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <png.h>
+#include <cmocka.h>
 #ifdef SX_HAVE_JPEG
 #include <turbojpeg.h>
 #endif

@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "capture/v4l2/decoders.h"
 #include "capture/image/jpeg.h"
+#include "capture/v4l2/decoders.h"
 #include "tests/capture/v4l2/jpeg_case.h"
 #include "tests/check.h"
 

@@ -14,13 +14,13 @@
 #ifndef SX_TESTS_GPU_EMULATE_SX_EMULATE_H
 #define SX_TESTS_GPU_EMULATE_SX_EMULATE_H
 
+#include <functional>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <functional>
 #include <tuple>
 #include <utility>
 

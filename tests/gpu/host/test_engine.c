@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <stixel.h>
+#include <cmocka.h>
 
 #include "gpu/module.h"
 #include "tests/engine_case.h"

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <stixel.h>
+#include <cmocka.h>
 
 #include "gpu/host/engine_priv.h"
 #include "tests/check.h"

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <stixel.h>
+#include <cmocka.h>
 
 #include "gpu/host/engine.h"
 #include "gpu/slanted/slanted_cuda.h"

@@ -8,9 +8,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <cmocka.h>
 
 #include "tests/check.h"
 #include "tests/gpu/stereo/volume_case.h"

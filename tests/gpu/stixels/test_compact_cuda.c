@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <stixel.h>
+#include <cmocka.h>
 
 #include "gpu/stages_cuda.h"
 #include "stages/stixels/cells.h"

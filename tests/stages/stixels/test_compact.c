@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <stixel.h>
+#include <cmocka.h>
 
 #include "stages/stixels/compact.h"
 #include "tests/stixel_case.h"

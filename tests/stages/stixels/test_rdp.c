@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <stixel.h>
+#include <cmocka.h>
 
 #include "stages/stixels/rdp.h"
 #include "tests/stixel_case.h"

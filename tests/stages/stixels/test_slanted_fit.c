@@ -10,8 +10,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
 #include <stixel.h>
+#include <cmocka.h>
 
 #include "stages/stixels/slanted.h"
 #include "tests/stixel_case.h"

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <stixel.h>
+#include <cmocka.h>
 
 #include "stages/stixels/stixel_dp.h"
 #include "tests/stixel_case.h"

@@ -13,10 +13,10 @@
 #include <cmocka.h>
 
 #include "stixel.h"
+#include "tools/ctl/top/scene.h"
 #include "tools/draw/bird.h"
 #include "tools/draw/free_space.h"
 #include "tools/draw/palette.h"
-#include "tools/ctl/top/scene.h"
 
 enum { COLUMNS = 30, WIDTH = 300, HEIGHT = 120 };
 

@@ -14,9 +14,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "stixel.h"
 #include "ipc/frame.h"
 #include "ipc/process.h"
+#include "stixel.h"
 #include "tools/ctl/doctor/doctor.h"
 
 /* ---- shared memory ---- */

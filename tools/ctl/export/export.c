@@ -11,11 +11,11 @@
 
 #include "tools/ctl/ctl.h"
 #ifdef SX_HAVE_PROTOBUF
+#include "recording/recording.h"
+#include "tools/common/outfile.h"
+#include "tools/common/status_line.h"
 #include "tools/ctl/export/export_messages.h"
 #include "tools/ctl/export/mcap.h"
-#include "tools/common/outfile.h"
-#include "recording/recording.h"
-#include "tools/common/status_line.h"
 
 struct exporter {
 	const struct ctl *c;

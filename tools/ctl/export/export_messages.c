@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "tools/ctl/export/export_scene.h"
 #include "recording/recording.h"
+#include "tools/ctl/export/export_scene.h"
 
 /* Made by tools/ctl/export/proto/embed.py. */
 extern const unsigned char sx_schema_CameraCalibration[], sx_schema_FrameTransform[], sx_schema_PointCloud[],

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tools/ctl/top/scene.h"
 #include "tools/draw/free_space.h"
 #include "tools/draw/overlay.h"
-#include "tools/ctl/top/scene.h"
 
 enum { SAMPLES_X = 3, SAMPLES_Y = 2, STRAY = 2, COLUMNS_MAX = 4096 };
 
