@@ -92,7 +92,7 @@ static const char *const subpixels[] = {
 static const char *const median_borders[] = {
 	[SX_MEDIAN_BORDER_COPY] = "copy", [SX_MEDIAN_BORDER_ZERO] = "zero", NULL};
 static const char *const road_modes[] = {
-	[SX_ROAD_VDISPARITY] = "v-disparity", [SX_ROAD_CALIBRATED] = "calibrated", NULL};
+	[SX_ROAD_PLANE] = "plane", [SX_ROAD_CALIBRATED] = "calibrated", NULL};
 static const char *const methods[] = {[SX_STIXEL_DP] = "dp",
 				      [SX_STIXEL_SLANTED] = "slanted",
 				      [SX_STIXEL_RDP] = "rdp",
@@ -244,10 +244,8 @@ const struct sx_option sx_options[] = {
 	INT("filters", "speckle_range", params.filters.speckle_range, "1", 0, 255, "px", RESTART,
 	    "step of disparity inside one island"),
 
-	CHOICE("road", "mode", params.road.mode, enum sx_road_mode, road_modes, "v-disparity", RESTART,
+	CHOICE("road", "mode", params.road.mode, enum sx_road_mode, road_modes, "plane", RESTART,
 	       "measured in every frame, or taken from [camera]"),
-	INT("road", "threshold", params.road.threshold, "20", 1, 100, "%", RESTART,
-	    "cells above this share of the histogram's maximum vote"),
 	INT("road", "top", params.road.top, "33", 0, 90, "%", RESTART,
 	    "share of the height, from the top, that is ignored"),
 	REAL("road", "min_height_m", params.road.min_height_m, "0.5", 0.01, 100, "m", RESTART,
@@ -256,6 +254,8 @@ const struct sx_option sx_options[] = {
 	     "largest plausible camera height"),
 	REAL("road", "max_pitch_deg", params.road.max_pitch_deg, "50", 0, 60, "deg", RESTART,
 	     "largest plausible pitch"),
+	REAL("road", "max_roll_deg", params.road.max_roll_deg, "6", 0, 45, "deg", RESTART,
+	     "largest plausible lean of the road to one side"),
 	INT("road", "max_age", params.road.max_age, "30", 0, 1000, "frames", RESTART,
 	    "how long an older road is used when none is measured"),
 

@@ -14,6 +14,7 @@
 #include "cpu/segment.h"
 #include "cpu/speckle.h"
 #include "stages/engine.h"
+#include "stages/stixels/road_finder.h"
 #include "stages/stixels/segment.h"
 
 /* Memory that all contexts share, since one frame computes at a time; grows when a context is created. */
@@ -41,6 +42,7 @@ struct sx_context {
 	struct sx_speckle speckle;
 	void *speckle_memory;
 	struct sx_road_finder *road_finder;
+	int32_t road_scores[SX_ROAD_CANDIDATES];
 	struct sx_segmenter *segmenter;
 	struct sx_segments segments;
 	struct sx_image scores; /* of cells: U8, [column][row][class]; without data where no pair has any */

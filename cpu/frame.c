@@ -323,25 +323,27 @@ static void frame_filter(struct frame *f)
 	frame_book(f, SX_STAGE_CONFIDENCE);
 }
 
-static void histogram_task(void *arg, int index, int worker)
+#define CANDIDATES 16 /* of a road, a task */
+
+static void road_task(void *arg, int index, int worker)
 {
 	struct frame *f = arg;
-	struct sx_road_finder *r = f->x->road_finder;
-	int y0 = r->first_row + index * ROWS, y1 = end_of(y0, ROWS, r->height);
+	struct sx_context *x = f->x;
 
 	(void)worker;
-	for (int y = y0; y < y1; y++)
-		sx_road_histogram_row(r, &f->x->taps[SX_TAP_DISPARITY], y);
+	for (int i = index * CANDIDATES; i < (index + 1) * CANDIDATES; i++)
+		x->road_scores[i] = sx_road_score(x->road_finder, i);
 }
 
 static void find_road(struct frame *f)
 {
 	struct sx_context *x = f->x;
-	struct sx_road_finder *r = x->road_finder;
 
-	if (sx_road_looks(r))
-		sx_pool_for(x->device->pool, tasks_of(r->height - r->first_row, ROWS), histogram_task, f);
-	sx_road_fit(r, x->has_previous ? &x->previous : NULL, &x->result.road);
+	if (sx_road_looks(x->road_finder)) {
+		sx_road_sample(x->road_finder, &x->taps[SX_TAP_DISPARITY]);
+		sx_pool_for(x->device->pool, SX_ROAD_CANDIDATES / CANDIDATES, road_task, f);
+	}
+	sx_road_fit(x->road_finder, x->road_scores, x->has_previous ? &x->previous : NULL, &x->result.road);
 	frame_book(f, SX_STAGE_ROAD);
 }
 

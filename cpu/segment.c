@@ -159,7 +159,7 @@ static void slanted_columns(struct sx_segmenter *s, const struct sx_image *colum
 {
 	for (int u = u0; u < u1; u++)
 		out->count[u] = (uint16_t)s->kernels->slanted_column(
-			s->slanted_cpu, &s->slanted_frame, &s->slanted[worker], sx_image_row(columns, u),
+			s->slanted_cpu, &s->slanted_frame, &s->slanted[worker], u, sx_image_row(columns, u),
 			s->confidence ? sx_image_row(s->confidence, u) : NULL,
 			s->scores ? sx_image_row(s->scores, u) : NULL, sx_segments_column(out, u),
 			&out->total[u]);

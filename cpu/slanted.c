@@ -80,6 +80,7 @@ static size_t slanted_lay_out(struct sx_slanted_work *w, const struct sx_slanted
 	w->d = slanted_take(memory, &used, h, sizeof(int32_t));
 	w->origin = slanted_take(memory, &used, h, sizeof(int32_t));
 	w->at = slanted_take(memory, &used, h, sizeof(int32_t));
+	w->ground = slanted_take(memory, &used, h, sizeof(int32_t));
 	for (int k = 0; k < t->classes; k++)
 		w->score[k] = slanted_take(memory, &used, h, sizeof(int32_t));
 	w->sky_cells = slanted_take(memory, &used, h, sizeof(int32_t));

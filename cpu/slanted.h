@@ -30,6 +30,7 @@ struct sx_slanted_work {
 	int32_t *prefix_holes;		/* [rows + 1]: cells without a weight */
 	int32_t *w, *g, *d, *origin;	/* [rows] */
 	int32_t *at;			/* [rows]: disparity of the origin */
+	int32_t *ground;		/* [rows]: expected in this column, 1/16 px */
 	int32_t *score[SX_CLASSES_MAX]; /* [rows + 1]: prefix sums; of classes by kind, ground first */
 	int32_t *sky_cells;		/* [rows + 1]: prefix sums of the exact model's sky */
 	float *kw[3];			/* [rows]: weights times the exact model's factors */
@@ -58,7 +59,8 @@ size_t sx_slanted_work_bytes(const struct sx_slanted_tables *t);
  * One column of cells with their confidence (or NULL) and scores (or NULL) becomes a list; returns the count.
  */
 typedef int sx_slanted_column_fn(const struct sx_slanted_cpu *c, const struct sx_slanted_frame *f,
-				 struct sx_slanted_work *w, const uint16_t *column, const uint8_t *confidence,
-				 const uint8_t *scores, struct sx_segment *list, int32_t *total);
+				 struct sx_slanted_work *w, int u, const uint16_t *column,
+				 const uint8_t *confidence, const uint8_t *scores, struct sx_segment *list,
+				 int32_t *total);
 
 #endif

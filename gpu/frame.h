@@ -37,7 +37,7 @@ struct sx_cuda_input {
 
 /*
  * The road of one frame on the device; written by the road stage, read by the segmenters and the compaction.
- * road: pitch_rad, height_m and horizon_row are filled in by the host (sx_road_describe), as they need atan.
+ * road: what sx_road_describe() fills in, the host does, as it needs atan.
  * ground_q4[height]: as sx_road_ground(), v from the bottom.
  */
 struct sx_cuda_road {

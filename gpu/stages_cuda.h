@@ -86,7 +86,7 @@ cudaError_t sx_filter_cuda_run(const struct sx_filter_cuda *s, const struct sx_i
 			       cudaStream_t stream);
 
 /*
- * road: device memory of the caller, ground_q4 included. finder: host-made tables of stages/stixels/road.h.
+ * road: device memory of the caller, ground_q4 included. finder: its view and parameters are copied.
  */
 struct sx_road_finder_cuda;
 int sx_road_cuda_create(struct sx_road_finder_cuda **ret, struct sx_cuda_memory *m,

@@ -37,6 +37,15 @@ __device__ __forceinline__ uint32_t sx_warp_min(uint32_t v)
 	SX_WARP_REDUCE(min, v < w ? v : w);
 }
 
+__device__ __forceinline__ int64_t sx_warp_sum64(int64_t v)
+{
+	long long sum = v;
+
+	for (int i = 16; i > 0; i >>= 1)
+		sum += __shfl_xor_sync(SX_WARP_ALL_LANES, sum, i);
+	return sum;
+}
+
 /* Sum over this lane and those before it. */
 template <typename T> __device__ __forceinline__ T sx_warp_prefix(T v, int lane)
 {

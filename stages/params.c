@@ -190,10 +190,10 @@ static int check_road(const struct sx_params *p, const struct reason *r)
 	if (road->mode == SX_ROAD_CALIBRATED && !(p->camera.fx > 0))
 		return params_refuse(r, "road.mode = calibrated needs a camera model, and camera.fx is %g",
 				     p->camera.fx);
-	if (road->threshold < 1 || road->threshold > 100 || road->top < 0 || road->top > 90)
-		return params_refuse(r,
-				     "road.threshold = %d, road.top = %d: must be 1..100 and 0..90 percent",
-				     road->threshold, road->top);
+	if (road->top < 0 || road->top > 90 || !(road->max_roll_deg >= 0 && road->max_roll_deg <= 45))
+		return params_refuse(
+			r, "road.top = %d, road.max_roll_deg = %g: must be 0..90 percent and 0..45 degrees",
+			road->top, road->max_roll_deg);
 	if (!(road->min_height_m < road->max_height_m))
 		return params_refuse(r, "road.min_height_m = %g must be below road.max_height_m = %g",
 				     road->min_height_m, road->max_height_m);

@@ -29,7 +29,7 @@ enum sx_out_of_view { SX_OUT_OF_VIEW_ZERO, SX_OUT_OF_VIEW_MAX };
 /* Rounding of the parabola: C division (as libSGM), floor, or none. */
 enum sx_subpixel { SX_SUBPIXEL_OFF, SX_SUBPIXEL_TRUNC, SX_SUBPIXEL_FLOOR };
 enum sx_median_border { SX_MEDIAN_BORDER_COPY, SX_MEDIAN_BORDER_ZERO };
-enum sx_road_mode { SX_ROAD_VDISPARITY, SX_ROAD_CALIBRATED };
+enum sx_road_mode { SX_ROAD_PLANE, SX_ROAD_CALIBRATED };
 /*
  * slanted: planes, energies of whole stixels in closed form;
  * slanted-exact: with outliers, cell by cell (slow).
@@ -69,10 +69,9 @@ struct sx_filter_params {
 
 struct sx_road_params {
 	enum sx_road_mode mode;
-	int threshold;			   /* percent of the v-disparity maximum, 1..100 */
 	int top;			   /* percent of the height: rows above are not looked at, 0..90 */
 	double min_height_m, max_height_m; /* accepted camera heights */
-	double max_pitch_deg;
+	double max_pitch_deg, max_roll_deg;
 	int max_age; /* frames that an older road may stand in, 0..1000 */
 };
 

@@ -31,11 +31,11 @@ struct sx_params engine_case_params(void)
 			   .subpixel = SX_SUBPIXEL_TRUNC,
 			   .zncc_window = 5},
 		.filters = {.median = true, .left_right = 1, .speckle_range = 1},
-		.road = {.threshold = 20,
-			 .top = 33,
+		.road = {.top = 33,
 			 .min_height_m = 0.5,
 			 .max_height_m = 3,
 			 .max_pitch_deg = 50,
+			 .max_roll_deg = 6,
 			 .max_age = 30},
 		.stixels = {.width = 5,
 			    .max_per_column = 128,
@@ -437,10 +437,10 @@ void engine_cases_stixels(engine_case_fn *check)
 		t.params.stixels.width = i < 2 ? 1 : i < 4 ? 7 : 32;
 		t.params.stixels.reduction = i & 2 ? SX_REDUCTION_MEAN : SX_REDUCTION_MEDIAN;
 		t.params.stixels.max_per_column = i & 4 ? 2 : 2160;
-		t.params.road.mode = i & 2 ? SX_ROAD_CALIBRATED : SX_ROAD_VDISPARITY;
+		t.params.road.mode = i & 2 ? SX_ROAD_CALIBRATED : SX_ROAD_PLANE;
 		if (i == 6 || i == 7) {
 			t.params.camera = (struct sx_camera){0};
-			t.params.road.mode = SX_ROAD_VDISPARITY;
+			t.params.road.mode = SX_ROAD_PLANE;
 		}
 		check(&t);
 	}
@@ -474,7 +474,7 @@ static void slanted_cases(enum sx_stixel_method method, engine_case_fn *check)
 		t.score_scale = slanted_sizes[i / 2].scale;
 		t.fill = i % 6 == 5 ? CHECK_FLAT : i % 6 == 3 ? CHECK_STEPS : CHECK_NOISE;
 		t.params.camera.cy = t.height * 0.45;
-		t.params.road.mode = i % 3 ? SX_ROAD_CALIBRATED : SX_ROAD_VDISPARITY;
+		t.params.road.mode = i % 3 ? SX_ROAD_CALIBRATED : SX_ROAD_PLANE;
 		t.params.camera.height_m = 0.3 + (i % 4) * 0.6;
 		s->confidence = (enum sx_confidence_weight)(i % 3);
 		s->above = i % 4 == 3 ? 100 : 15 * (i % 4);
@@ -486,7 +486,7 @@ static void slanted_cases(enum sx_stixel_method method, engine_case_fn *check)
 		s->cut = i % 9 == 8 ? 0 : 4;
 		if (i == 26 || i == 27) {
 			t.params.camera = (struct sx_camera){0};
-			t.params.road.mode = SX_ROAD_VDISPARITY;
+			t.params.road.mode = SX_ROAD_PLANE;
 		}
 		check(&t);
 	}

@@ -19,13 +19,13 @@ struct sx_params stixel_case_params(int height)
 			   .baseline_m = 0.54,
 			   .height_m = 1.65},
 		.stereo = {.disparities = 128},
-		.road = {.threshold = 20,
-			 .top = 33,
+		.road = {.top = 33,
 			 .min_height_m = 0.5,
 			 .max_height_m = 3.0,
 			 .max_pitch_deg = 50,
+			 .max_roll_deg = 6,
 			 .max_age = 30},
-		.stixels = {.width = 5,
+		.stixels = {.width = STIXEL_CASE_WIDTH,
 			    .max_per_column = 128,
 			    .sigma_object_px = 1.0,
 			    .sigma_ground_px = 1.5,
@@ -97,6 +97,21 @@ struct sx_road stixel_case_road(int height, int vhor, double bottom_px)
 		road.horizon_row = horizon;
 	}
 	return road;
+}
+
+void stixel_case_lean(struct sx_road *road, int columns, double px)
+{
+	road->cross = px / (STIXEL_CASE_WIDTH * columns);
+	road->axis = 0.5 * (STIXEL_CASE_WIDTH * columns - 1);
+}
+
+struct sx_road stixel_case_road_in(const struct sx_road *road, int u)
+{
+	struct sx_road r = *road;
+
+	r.offset += road->cross * (STIXEL_CASE_WIDTH * u + 0.5 * (STIXEL_CASE_WIDTH - 1) - road->axis);
+	r.cross = r.axis = 0;
+	return r;
 }
 
 const char *stixel_case_name(enum stixel_case how)
@@ -179,6 +194,9 @@ void stixel_case_column(enum stixel_case how, const struct sx_road *road, int ra
 void stixel_case_columns(enum stixel_case how, const struct sx_road *road, int range,
 			 const struct sx_image *columns, struct check_rng *r)
 {
-	for (int u = 0; u < columns->height; u++)
-		stixel_case_column(how, road, range, columns->width, sx_image_row(columns, u), r);
+	for (int u = 0; u < columns->height; u++) {
+		const struct sx_road seen = stixel_case_road_in(road, u);
+
+		stixel_case_column(how, &seen, range, columns->width, sx_image_row(columns, u), r);
+	}
 }

@@ -10,6 +10,8 @@
 #include "stages/stixels/road.h"
 #include "tests/check.h"
 
+enum { STIXEL_CASE_WIDTH = 5 }; /* of a column, px */
+
 /* A KITTI-like camera over an image of height rows and the defaults of docs/algorithm.md. */
 struct sx_params stixel_case_params(int height);
 /* The same with every number of the stixel model drawn anew. */
@@ -17,6 +19,10 @@ struct sx_params stixel_case_random_params(int height, struct check_rng *r);
 
 /* A road whose horizon leaves vhor rows below it (any of 0..height) and reaches bottom_px in the last row. */
 struct sx_road stixel_case_road(int height, int vhor, double bottom_px);
+/* Lets it lean: px more disparity at the right end of the columns than at the left, none in their middle. */
+void stixel_case_lean(struct sx_road *road, int columns, double px);
+/* The road as column u sees it, without a lean. */
+struct sx_road stixel_case_road_in(const struct sx_road *road, int u);
 
 enum stixel_case {
 	CASE_SCENE,   /* road, objects, sky, 0.4 px noise, outliers, invalid cells and a hole */
@@ -29,7 +35,7 @@ enum stixel_case {
 	CASE_COUNT
 };
 const char *stixel_case_name(enum stixel_case how);
-/* d[height], v up, Q4 below 16 * range or invalid. */
+/* d[height], v up, Q4 below 16 * range or invalid; of a road without a lean. */
 void stixel_case_column(enum stixel_case how, const struct sx_road *road, int range, int height, uint16_t *d,
 			struct check_rng *r);
 /* A U16 image, one column per row. */

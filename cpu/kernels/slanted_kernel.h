@@ -28,6 +28,7 @@ struct sl_column {
 	const struct sx_slanted_tables *t;
 	const struct sx_slanted_frame *f;
 	struct sx_slanted_work *w;
+	struct sx_slanted_place place;
 	int rows;
 	bool scored;
 };
@@ -71,9 +72,10 @@ static void sl_load(const struct sl_column *col, const uint16_t *d, const uint8_
 		const int32_t w = valid ? confidence ? col->t->weight[confidence[v]] : 255 : 0;
 		const int32_t dv = w == 0 ? 0 : d[v] > SX_SLANTED_MAX_Q4 ? SX_SLANTED_MAX_Q4 : d[v];
 		const int32_t g = sx_slanted_ground_weight(w, col->f->row[v].share);
-		const double gx = (double)g * v, e = dv - col->f->row[v].ground_q4, ge = g * e,
-			     wd = (double)w * dv;
+		const int32_t ground = sx_slanted_expected(col->f->row[v].ground_q4, col->place.shift);
+		const double gx = (double)g * v, e = dv - ground, ge = g * e, wd = (double)w * dv;
 
+		s->ground[v] = ground;
 		s->w[v] = w;
 		s->g[v] = g;
 		s->d[v] = dv;
@@ -138,7 +140,7 @@ static struct sx_slanted_plane sl_plane(const struct sl_column *col, int kind, i
 /* Value of a plane of ground at row v; origin: the row that it counts from. */
 static float sl_ground_at(const struct sl_column *col, const struct sx_slanted_plane *p, int origin, int v)
 {
-	return (float)col->f->row[v].ground_q4 + (p->a + p->b * (float)(v - origin));
+	return (float)col->w->ground[v] + (p->a + p->b * (float)(v - origin));
 }
 
 static uint8_t sl_below_of(const struct sl_column *col, int kind, int v_bottom, int v_top,
@@ -188,7 +190,7 @@ VF_INLINE void sl_begin(const struct sl_column *col, struct sl_block *b, int fir
 	struct vd x, n, e, d, on, atw;
 
 	b->first = first;
-	b->ground = first < col->f->top;
+	b->ground = first < col->place.top;
 	b->top = vs_count() + first;
 	b->origin = vs_load(s->origin + first);
 	b->o = vd_of_ints(b->origin);
@@ -235,7 +237,7 @@ VF_INLINE void sl_remove(const struct sl_column *col, struct sl_block *b, int v)
 	b->c = vd_sub(b->c, wc);
 	b->cc = vd_less(b->cc, wc, c);
 	if (b->ground) {
-		const int32_t e = d - col->f->row[v].ground_q4, ge = g * e;
+		const int32_t e = d - col->w->ground[v], ge = g * e;
 		const struct vd y = vd_sub(vd_set1(v), b->o), row = vd_set1(ge);
 
 		b->n -= g;
@@ -279,7 +281,7 @@ VF_INLINE vf sl_cells(const struct sl_column *col, const struct sl_block *b, int
 		if (col->w->w[v] == 0)
 			continue;
 		if (kind == SL_G)
-			r = (a + slope * vf_of_ints(v - b->origin)) - (float)(d - col->f->row[v].ground_q4);
+			r = (a + slope * vf_of_ints(v - b->origin)) - (float)(d - col->w->ground[v]);
 		else
 			r = a - (float)d;
 		r = (r * r) * col->w->kw[kind][v] + 0.5f;
@@ -340,7 +342,7 @@ VF_INLINE void sl_ground(const struct sl_column *col, struct sl_block *b, int v_
 	const vf e = vf_of_doubles(b->e), xe = vf_of_doubles(b->xe);
 	const vf r = 1.0f / (n * xx - x * x);
 	const vf a = (e * xx - x * xe) * r, slope = (n * xe - x * e) * r;
-	const vf at = a + slope * bottom, value = (float)col->f->row[v_bottom].ground_q4 + at;
+	const vf at = a + slope * bottom, value = (float)col->w->ground[v_bottom] + at;
 	vf fit, below = vf_set1(m->cut);
 
 	if (col->t->exact) {
@@ -362,7 +364,7 @@ VF_INLINE void sl_ground(const struct sl_column *col, struct sl_block *b, int v_
 		below = vf_where(value - p->object <= 1.0f, cut + p->cost[SL_O], vf_set1(SX_SLANTED_ILLEGAL));
 		below = vf_min(below, vf_where(gap > 1.0f, vf_set1(m->cut_gap), cut) + p->cost[SL_G]);
 	}
-	sl_keep(col, b, SL_G, v_bottom, fit, below, legal & (b->top < col->f->top));
+	sl_keep(col, b, SL_G, v_bottom, fit, below, legal & (b->top < col->place.top));
 }
 
 VF_INLINE void sl_sky(const struct sl_column *col, struct sl_block *b, int v_bottom, vs legal)
@@ -415,7 +417,7 @@ static void sl_recurrence(const struct sl_column *col)
 			if (b.ground)
 				sl_ground(col, &b, v, legal);
 			sl_object(col, &b, v, legal);
-			if (v > 0 && v >= col->f->vhor)
+			if (v > 0 && v >= col->place.vhor)
 				sl_sky(col, &b, v, legal);
 			if (v >= first)
 				sl_finish_row(col, &b, v);
@@ -462,11 +464,18 @@ static int sl_back_track(const struct sl_column *col, int32_t *total)
 }
 
 static int slanted_column(const struct sx_slanted_cpu *c, const struct sx_slanted_frame *f,
-			  struct sx_slanted_work *w, const uint16_t *column, const uint8_t *confidence,
+			  struct sx_slanted_work *w, int u, const uint16_t *column, const uint8_t *confidence,
 			  const uint8_t *scores, struct sx_segment *list, int32_t *total)
 {
 	const struct sl_column col = {
-		.c = c, .t = c->t, .f = f, .w = w, .rows = c->t->rows, .scored = scores && c->t->classes > 0};
+		.c = c,
+		.t = c->t,
+		.f = f,
+		.w = w,
+		.place = sx_slanted_place_of(f, c->t, u),
+		.rows = c->t->rows,
+		.scored = scores && c->t->classes > 0,
+	};
 
 	sl_load(&col, column, confidence);
 	if (col.scored)
@@ -474,7 +483,7 @@ static int slanted_column(const struct sx_slanted_cpu *c, const struct sx_slante
 	if (c->t->exact)
 		sl_prefix_exact(&col);
 	sl_recurrence(&col);
-	return sx_slanted_publish(c->t, f, col.scored, w->list, sl_back_track(&col, total), list);
+	return sx_slanted_publish(c->t, f, &col.place, col.scored, w->list, sl_back_track(&col, total), list);
 }
 
 #endif

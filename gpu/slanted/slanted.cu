@@ -35,29 +35,21 @@ extern "C" {
 /* One block: the road by rows of cells, as sx_slanted_frame_set(). */
 static __global__ void __launch_bounds__(ROAD_THREADS)
 	slanted_set_road(const struct sx_cuda_road *from, const struct sx_cuda_scores *scores,
-			 const struct slanted_arguments a, int height, int above, struct slanted_road *to,
+			 const struct slanted_arguments a, int height, struct slanted_road *to,
 			 struct sx_slanted_row *row)
 {
 	const double slope = from->road.slope, offset = from->road.offset, limit = SX_SLANTED_MAX_Q4 + 1;
-	__shared__ int vhor;
 
-	if (threadIdx.x == 0)
-		vhor = a.rows;
-	__syncthreads();
 	for (int v = (int)threadIdx.x; v < a.rows; v += ROAD_THREADS) {
 		const double y = (height - 1 - v * a.cell_height) - 0.5 * (a.cell_height - 1);
 		const double g = 16.0 * (slope * y + offset);
-		const int32_t q4 = (int32_t)rint(g > limit ? limit : g < -limit ? -limit : g);
 
-		row[v] = sx_slanted_row_of(&a.m, q4);
-		if (q4 <= 0)
-			atomicMin(&vhor, v);
+		row[v] = sx_slanted_row_of(&a.m, (int32_t)rint(g > limit ? limit : g < -limit ? -limit : g));
 	}
-	__syncthreads();
 	if (threadIdx.x > 0)
 		return;
-	to->vhor = vhor;
-	to->top = vhor == 0 ? 0 : vhor + above < a.rows ? vhor + above : a.rows;
+	to->cross = from->road.cross;
+	to->axis = from->road.axis;
 	to->slope = (float)(-16.0 * slope * a.cell_height);
 	to->scored = scores && scores->data;
 }
@@ -114,8 +106,7 @@ static __global__ void __launch_bounds__(32 * SLANTED_WARPS, SLANTED_BLOCKS(MODE
 	c.tile_sums = (float4 *)(mine + sizeof(struct slanted_tile));
 	c.u = u;
 	c.lane = (int)threadIdx.x & 31;
-	c.top = a.road->top;
-	c.sky_from = a.road->vhor > 1 ? a.road->vhor : 1;
+	slanted_set_place(a, c);
 	if (CLASSES != SLANTED_NONE && a.road->scored)
 		slanted_run_column<MODE, CLASSES>(a, c, true);
 	else
@@ -128,7 +119,7 @@ struct sx_slanted_cuda {
 	struct slanted_arguments a; /* what is the same for every run */
 	enum slanted_mode mode;
 	enum slanted_classes classes;
-	int height, above;
+	int height;
 	struct slanted_road *road;
 	struct sx_slanted_row *row;
 	size_t shared;
@@ -244,12 +235,13 @@ int sx_slanted_cuda_create(struct sx_slanted_cuda **ret, struct sx_cuda_memory *
 		     : s->mode == SLANTED_SMALL_SUMS && slanted_are_few(t) ? SLANTED_FEW
 									   : SLANTED_MANY;
 	s->height = height;
-	s->above = t->above;
 	s->a.sky_most = (int32_t)t->sky_most;
 	s->a.m = t->model;
 	s->a.rows = t->rows;
 	s->a.count = columns;
 	s->a.cell_height = t->cell_height;
+	s->a.width = t->width;
+	s->a.above = t->above;
 	s->a.classes = t->classes;
 	slanted_upload(s, m, t);
 	slanted_take_memory(s, m);
@@ -294,7 +286,7 @@ cudaError_t sx_slanted_cuda_run(const struct sx_slanted_cuda *s, const struct sx
 	a.list_count = out->count;
 	a.total = out->total;
 	SX_LAUNCH(slanted_set_road, 1, ROAD_THREADS, 0, stream, road, s->classes == SLANTED_NONE ? NULL : in,
-		  a, s->height, s->above, s->road, s->row);
+		  a, s->height, s->road, s->row);
 	SX_LAUNCH((kernel), grid, 32 * SLANTED_WARPS, s->shared, stream, a);
 	return SX_LAUNCHED();
 }

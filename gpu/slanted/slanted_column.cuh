@@ -7,6 +7,7 @@
 #define SX_GPU_SLANTED_SLANTED_COLUMN_CUH
 
 #include "base/image.h"
+#include "stages/stixels/road_ground.h"
 #include "stages/stixels/slanted_list.h"
 
 #include "gpu/slanted/slanted_cuda.h"
@@ -47,10 +48,11 @@ struct slanted_lookup {
 	uint8_t weight[256];
 };
 
-/* The road of a frame, by rows of cells; scored: the pair has scores. */
+/* The road of a frame; scored: the pair has scores. */
 struct slanted_road {
-	int vhor, top, scored;
+	double cross, axis; /* of struct sx_road */
 	float slope;
+	int scored;
 };
 
 /* A row's outcome: cheapest columns up to it, where their last stixels begin, by kind. */
@@ -67,6 +69,8 @@ struct slanted_arguments {
 	struct slanted_slots slots;
 	int rows, count; /* cells of a column; columns */
 	int cell_height, classes;
+	int width; /* of a column, px */
+	int above; /* rows above the horizon that may be ground */
 	const struct slanted_lookup *lookup;
 	const struct slanted_road *road;
 	const struct sx_slanted_row *row;
@@ -94,6 +98,8 @@ struct __align__(16) slanted_tile
 	struct slanted_carry carry;
 	/* of the row above each top: expected ground, distance from the top's origin */
 	float2 above[SLANTED_ROWS];
+	int32_t shift; /* as struct sx_slanted_place */
+	int vhor, top;
 };
 
 /*
@@ -103,8 +109,7 @@ struct slanted_column {
 	const struct slanted_lookup *lookup;
 	struct slanted_tile *tile;
 	float4 *tile_sums; /* [SLANTED_ROWS][slots / 4] */
-	int u, lane, top;
-	int sky_from; /* the first row that sky may begin in */
+	int u, lane;
 };
 
 SLANTED_INLINE struct slanted_final *slanted_final_of(const struct slanted_arguments &a,
@@ -120,9 +125,44 @@ SLANTED_INLINE float *slanted_scores_of(const struct slanted_arguments &a, const
 	return a.sums + ((size_t)c.u * (size_t)(a.rows + 1) + (size_t)v) * (size_t)a.slots.all;
 }
 
+/* Expected in this column. */
+SLANTED_INLINE int32_t slanted_ground_of(const struct slanted_arguments &a, const struct slanted_column &c,
+					 int v)
+{
+	return sx_slanted_expected(a.row[v].ground_q4, c.tile->shift);
+}
+
+/* The first row that sky may begin in. */
+SLANTED_INLINE int slanted_sky_from(const struct slanted_column &c)
+{
+	return c.tile->vhor > 1 ? c.tile->vhor : 1;
+}
+
+/* The road in this column, as sx_slanted_place_of(). Whole warp. */
+SLANTED_INLINE void slanted_set_place(const struct slanted_arguments &a, const struct slanted_column &c)
+{
+	const int32_t shift = sx_road_shift_q4(a.road->cross, a.road->axis, c.u, a.width);
+	unsigned ground = SLANTED_ALL;
+	int vhor = 0;
+
+	for (int first = 0; first < a.rows && ground == SLANTED_ALL; first += SLANTED_ROWS) {
+		const int v = first + c.lane;
+
+		ground = __ballot_sync(SLANTED_ALL,
+				       v < a.rows && sx_slanted_expected(a.row[v].ground_q4, shift) > 0);
+		vhor += __popc(ground & ~(ground + 1)); /* of the lowest rows, without a gap */
+	}
+	if (c.lane == 0) {
+		c.tile->shift = shift;
+		c.tile->vhor = vhor;
+		c.tile->top = vhor == 0 ? 0 : vhor + a.above < a.rows ? vhor + a.above : a.rows;
+	}
+	__syncwarp();
+}
+
 struct slanted_cell {
 	int32_t w, g, d;
-	struct sx_slanted_row road;
+	struct sx_slanted_row road; /* with the ground of this column */
 };
 
 /* Of a row from 0 on; above the column there is nothing. */
@@ -141,6 +181,7 @@ SLANTED_INLINE struct slanted_cell slanted_cell_at(const struct slanted_argument
 		if (r.w > 0)
 			r.d = d > SX_SLANTED_MAX_Q4 ? SX_SLANTED_MAX_Q4 : d;
 		r.road = a.row[v];
+		r.road.ground_q4 = slanted_ground_of(a, c, v);
 		r.g = sx_slanted_ground_weight(r.w, r.road.share);
 	}
 	return r;
@@ -259,7 +300,7 @@ SLANTED_INLINE struct slanted_tops slanted_open_block(const struct slanted_argum
 	r.totals.w = slanted_scan(t->w, cell.w, c.lane);
 	r.totals.d = slanted_scan(t->d, wd, c.lane);
 	r.totals.dd = slanted_scan(t->dd, wd * cell.d, c.lane);
-	r.totals.sky = slanted_scan(t->sky, v >= c.sky_from ? sky : 0, c.lane);
+	r.totals.sky = slanted_scan(t->sky, v >= slanted_sky_from(c) ? sky : 0, c.lane);
 	r.holes = carry->holes + (int)sx_warp_prefix((uint32_t)(cell.w == 0), c.lane);
 	origin = slanted_scan_max(carry->origin, cell.w > 0 ? v : -1, c.lane);
 	__syncwarp();
@@ -271,8 +312,8 @@ SLANTED_INLINE struct slanted_tops slanted_open_block(const struct slanted_argum
 	__syncwarp();
 	r.origin = origin < 0 ? v : origin;
 	r.d0 = origin < 0 ? 0 : slanted_cell_at(a, c, origin).d;
-	c.tile->above[c.lane] =
-		make_float2(v + 1 < a.rows ? (float)a.row[v + 1].ground_q4 : 0.0f, (float)(v + 1 - r.origin));
+	c.tile->above[c.lane] = make_float2(v + 1 < a.rows ? (float)slanted_ground_of(a, c, v + 1) : 0.0f,
+					    (float)(v + 1 - r.origin));
 	return r;
 }
 

@@ -8,15 +8,6 @@
 
 #include "gpu/slanted/slanted_column.cuh"
 
-SLANTED_INLINE int64_t slanted_warp_sum(int64_t x)
-{
-	long long sum = x;
-
-	for (int i = 16; i > 0; i >>= 1)
-		sum += __shfl_xor_sync(SLANTED_ALL, sum, i);
-	return sum;
-}
-
 /* The rows of a stixel: all that the reference knows of them, in every lane. */
 struct slanted_piece {
 	struct sx_slanted_sums sums;
@@ -46,12 +37,12 @@ SLANTED_INLINE struct slanted_piece slanted_piece_of(const struct slanted_argume
 	r.sums.n = (int32_t)sx_warp_sum((uint32_t)s.n);
 	r.sums.w = (int32_t)sx_warp_sum((uint32_t)s.w);
 	r.sums.x = (int32_t)sx_warp_sum((uint32_t)s.x);
-	r.sums.xx = slanted_warp_sum(s.xx);
-	r.sums.e = slanted_warp_sum(s.e);
-	r.sums.xe = slanted_warp_sum(s.xe);
-	r.sums.ee = slanted_warp_sum(s.ee);
-	r.sums.c = slanted_warp_sum(s.c);
-	r.sums.cc = slanted_warp_sum(s.cc);
+	r.sums.xx = sx_warp_sum64(s.xx);
+	r.sums.e = sx_warp_sum64(s.e);
+	r.sums.xe = sx_warp_sum64(s.xe);
+	r.sums.ee = sx_warp_sum64(s.ee);
+	r.sums.c = sx_warp_sum64(s.c);
+	r.sums.cc = sx_warp_sum64(s.cc);
 	return r;
 }
 
@@ -106,7 +97,7 @@ SLANTED_INLINE int slanted_kind_below(const struct slanted_arguments &a, const s
 	if (s.kind == STIXEL_SKY)
 		return sx_slanted_on_sky(&a.m, &below).from;
 	return sx_slanted_on_ground(&a.m, &below,
-				    (float)a.row[s.v_bottom].ground_q4 +
+				    (float)slanted_ground_of(a, c, s.v_bottom) +
 					    (s.plane.a + s.plane.b * (float)((int)s.v_bottom - s.origin)))
 		.from;
 }
@@ -131,11 +122,11 @@ SLANTED_INLINE int slanted_back_track(const struct slanted_arguments &a, const s
 		const struct sx_slanted_choice choice = slanted_choice_of(a, c, scored, kind, v_bottom, v);
 		struct sx_slanted_geometry g;
 
-		g.vhor = a.road->vhor;
+		g.vhor = c.tile->vhor;
 		g.cell_height = a.cell_height;
 		g.scored = scored;
 		g.slope = a.road->slope;
-		g.ground_q4 = a.row[v_bottom].ground_q4;
+		g.ground_q4 = slanted_ground_of(a, c, v_bottom);
 		n++;
 		if (c.lane == 0)
 			list[a.rows - n] = sx_slanted_segment(&g, &choice);

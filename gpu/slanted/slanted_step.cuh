@@ -203,7 +203,7 @@ SLANTED_INLINE struct sx_slanted_below slanted_below_of(const struct slanted_col
 	const float2 above = c.tile->above[c.lane];
 	struct sx_slanted_below b;
 
-	b.cost[STIXEL_GROUND] = top < c.top ? best.cost[STIXEL_GROUND] : SX_SLANTED_ILLEGAL;
+	b.cost[STIXEL_GROUND] = top < c.tile->top ? best.cost[STIXEL_GROUND] : SX_SLANTED_ILLEGAL;
 	b.cost[STIXEL_OBJECT] = best.cost[STIXEL_OBJECT];
 	b.cost[STIXEL_SKY] = best.cost[STIXEL_SKY];
 	b.object = best.object;
@@ -240,7 +240,7 @@ SLANTED_INLINE void slanted_rows(const struct slanted_arguments &a, const struct
 /* Rows of the tile that begins in row first, of `rows`, in which sky may not begin. */
 SLANTED_INLINE int slanted_low_rows(const struct slanted_column &c, int first, int rows)
 {
-	const int low = c.sky_from - first;
+	const int low = slanted_sky_from(c) - first;
 
 	return low < 0 ? 0 : low < rows ? low : rows;
 }
@@ -295,7 +295,7 @@ SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const 
 		slanted_sum_scores(a, c);
 	for (int block = 0; block < a.rows; block += SLANTED_ROWS) {
 		const struct slanted_tops tops = slanted_open_block(a, c, block, scored);
-		const bool ground = block < c.top; /* some lane may have some */
+		const bool ground = block < c.tile->top; /* some lane may have some */
 
 		struct slanted_lane<MODE, CLASSES> l;
 
@@ -309,7 +309,7 @@ SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const 
 		}
 		l.best.object = l.best.a = l.best.b = 0.0f;
 		/* less than any: no ground in a lane that may have none */
-		if (ground && l.top >= c.top)
+		if (ground && l.top >= c.tile->top)
 			l.best.cost[STIXEL_GROUND] = -SX_SLANTED_ILLEGAL;
 		if (ground)
 			slanted_block(a, c, &l, block, true, scored);

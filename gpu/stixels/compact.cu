@@ -74,7 +74,7 @@ extern "C" int sx_compact_cuda_create(struct sx_compact_cuda **ret, struct sx_cu
 	s->flags = p->stixels.method == SX_STIXEL_RDP ? STIXEL_FLAG_RDP
 		   : sx_is_slanted(&p->stixels)	      ? STIXEL_FLAG_SLANTED
 						      : 0;
-	s->fallback = p->road.mode == SX_ROAD_VDISPARITY ? STIXEL_FLAG_ROAD_FALLBACK : 0;
+	s->fallback = p->road.mode == SX_ROAD_PLANE ? STIXEL_FLAG_ROAD_FALLBACK : 0;
 	*ret = s;
 	return 0;
 }

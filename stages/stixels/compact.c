@@ -24,7 +24,7 @@ uint8_t sx_compact_flags(const struct sx_road *road, const struct sx_params *p)
 {
 	uint8_t flags = 0;
 
-	if (p->road.mode == SX_ROAD_VDISPARITY && road->origin != SX_ROAD_MEASURED)
+	if (p->road.mode == SX_ROAD_PLANE && road->origin != SX_ROAD_MEASURED)
 		flags |= STIXEL_FLAG_ROAD_FALLBACK;
 	if (p->stixels.method == SX_STIXEL_RDP)
 		flags |= STIXEL_FLAG_RDP;

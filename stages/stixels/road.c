@@ -1,5 +1,6 @@
 /*
- * Road estimation, see road.h: v-disparity histogram, integer Hough transform, least squares, fallbacks.
+ * Road estimation, see road.h: samples of the corridor, planes through three of them, least squares over what
+ * lies on the best, fallbacks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,23 +10,17 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "stages/stixels/road_line.h"
+#include "stages/stixels/road_finder.h"
 
 #define PI 3.14159265358979323846
-
-/* A line of the Hough transform: k * cos + y * sin = rho. */
-struct line {
-	int votes, angle, rho;
-};
 
 int sx_road_ground(const struct sx_road *road, int height, int32_t *ground_q4)
 {
 	int vhor = 0;
 
 	for (int v = 0; v < height; v++) {
-		ground_q4[v] = sx_road_line_ground_q4(road->slope, road->offset, height - 1 - v);
+		ground_q4[v] = sx_road_row_ground_q4(road->slope, road->offset, height - 1 - v);
 		if (vhor == v && ground_q4[v] > 0)
 			vhor = v + 1;
 	}
@@ -35,10 +30,12 @@ int sx_road_ground(const struct sx_road *road, int height, int32_t *ground_q4)
 void sx_road_describe(const struct sx_camera *c, struct sx_road *road)
 {
 	const double t = (c->cy + road->offset / road->slope) / c->fy;
+	const double r = road->cross * c->fx / (road->slope * c->fy);
 
 	road->horizon_row = -road->offset / road->slope;
 	road->pitch_rad = atan(t);
-	road->height_m = c->baseline_m * (c->fx / c->fy) / (road->slope * sqrt(1.0 + t * t));
+	road->roll_rad = atan(r);
+	road->height_m = c->baseline_m * (c->fx / c->fy) / (road->slope * sqrt((1.0 + t * t) + r * r));
 }
 
 static bool has_model(const struct sx_camera *c)
@@ -58,9 +55,34 @@ void sx_road_calibrated(const struct sx_camera *c, struct sx_road *road)
 	*road = (struct sx_road){
 		.slope = per_m * cos(pitch),
 		.offset = per_m * (c->fy * sin(pitch) - c->cy * cos(pitch)),
+		.axis = c->cx,
 		.origin = SX_ROAD_FROM_CALIBRATION,
 	};
 	sx_road_describe(c, road);
+}
+
+static void set_view(struct sx_road_finder *f, const struct sx_params *p, int width, int height)
+{
+	const struct sx_camera *c = &p->camera;
+	const double fb = c->fx * c->baseline_m;
+
+	f->view = (struct sx_road_view){
+		.camera = *c,
+		.min_height_m = p->road.min_height_m,
+		.max_height_m = p->road.max_height_m,
+		.tan_max_pitch = tan(p->road.max_pitch_deg * (PI / 180.0)),
+		.tan_max_roll = tan(p->road.max_roll_deg * (PI / 180.0)),
+		.per_px = 16.0 * c->baseline_m / SX_ROAD_CORRIDOR_M,
+		.width = width,
+		.height = height,
+		.first_row = height * p->road.top / 100,
+		.least_q4 = 16,
+	};
+	if (!has_model(c))
+		return;
+	f->view.tolerance = SX_ROAD_TOLERANCE_M * c->fy / fb;
+	if (16.0 * fb / SX_ROAD_REACH_M > 16.0)
+		f->view.least_q4 = (int)ceil(16.0 * fb / SX_ROAD_REACH_M);
 }
 
 int sx_road_finder_create(struct sx_road_finder **ret, const struct sx_params *p, int width, int height,
@@ -74,212 +96,123 @@ int sx_road_finder_create(struct sx_road_finder **ret, const struct sx_params *p
 	if (!f)
 		return -ENOMEM;
 	f->params = p->road;
-	f->camera = p->camera;
-	f->width = width;
-	f->height = height;
-	f->range = range;
-	f->first_row = height * p->road.top / 100;
-	f->first_column = width / 10;
-	f->end_column = width - width / 10;
-	/* 25 rows of a line must be seen, fewer in small images */
-	f->needed_votes = (height - f->first_row) / 3 < 25 ? (height - f->first_row) / 3 : 25;
-	f->tan_max_pitch = tan(p->road.max_pitch_deg * (PI / 180.0));
+	set_view(f, p, width, height);
 	sx_road_calibrated(&p->camera, &f->calibrated);
-	f->rhos = height + 2 * range;
-	for (int i = 0; i < SX_HOUGH_ANGLES; i++) {
-		f->cos_q14[i] = (int16_t)lrint(cos((SX_HOUGH_FIRST + i) * (PI / 180.0)) * 16384.0);
-		f->sin_q14[i] = (int16_t)lrint(sin((SX_HOUGH_FIRST + i) * (PI / 180.0)) * 16384.0);
-	}
-	f->histogram = calloc((size_t)height * (size_t)range, sizeof(*f->histogram));
-	f->points = calloc((size_t)height * (size_t)range, sizeof(*f->points));
-	f->votes = calloc((size_t)SX_HOUGH_ANGLES * (size_t)f->rhos, sizeof(*f->votes));
-	if (!f->histogram || !f->points || !f->votes) {
-		sx_road_finder_destroy(f);
-		return -ENOMEM;
-	}
 	*ret = f;
 	return 0;
 }
 
 void sx_road_finder_destroy(struct sx_road_finder *f)
 {
-	if (!f)
-		return;
-	free(f->histogram);
-	free(f->points);
-	free(f->votes);
 	free(f);
 }
 
 size_t sx_road_finder_bytes(const struct sx_road_finder *f)
 {
-	return sizeof(*f) +
-	       (size_t)f->height * (size_t)f->range * (sizeof(*f->histogram) + sizeof(*f->points)) +
-	       (size_t)SX_HOUGH_ANGLES * (size_t)f->rhos * sizeof(*f->votes);
+	return sizeof(*f);
 }
 
-void sx_road_histogram_row(struct sx_road_finder *f, const struct sx_image *disparity, int y)
+void sx_road_sample(struct sx_road_finder *f, const struct sx_image *disparity)
 {
-	uint16_t *bins = f->histogram + (size_t)y * (size_t)f->range;
-	const uint16_t *d = sx_image_row(disparity, y);
+	const struct sx_road_view *w = &f->view;
+	int n = 0;
 
-	memset(bins, 0, (size_t)f->range * sizeof(*bins));
-	for (int x = f->first_column; x < f->end_column; x++) {
-		int k = (d[x] + 8) >> 4; /* invalid is far out of range */
+	for (int j = 0; j < SX_ROAD_GRID; j++) {
+		const int y = sx_road_grid_y(w, j);
+		const uint16_t *row = sx_image_row(disparity, y);
 
-		if (k < f->range)
-			bins[k]++;
-	}
-	bins[0] = 0; /* sky and what is far away tell nothing about the ground */
-}
+		for (int i = 0; i < SX_ROAD_GRID; i++) {
+			const int x = sx_road_grid_x(w, i);
 
-/* Cells above the threshold. Returns how many; *weight: pixels in all cells. */
-static int set_points(struct sx_road_finder *f, int64_t *weight)
-{
-	const size_t first = (size_t)f->first_row * (size_t)f->range;
-	const size_t end = (size_t)f->height * (size_t)f->range;
-	int max = 0, n = 0;
-
-	*weight = 0;
-	for (size_t i = first; i < end; i++) {
-		max = f->histogram[i] > max ? f->histogram[i] : max;
-		*weight += f->histogram[i];
-	}
-	for (int y = f->first_row; y < f->height; y++) {
-		const uint16_t *bins = f->histogram + (size_t)y * (size_t)f->range;
-
-		for (int k = 1; k < f->range; k++)
-			if (100 * (int)bins[k] > f->params.threshold * max)
-				f->points[n++] = (uint32_t)y << 16 | (uint32_t)k;
-	}
-	return n;
-}
-
-static void vote(struct sx_road_finder *f, int points)
-{
-	memset(f->votes, 0, (size_t)SX_HOUGH_ANGLES * (size_t)f->rhos * sizeof(*f->votes));
-	for (int a = 0; a < SX_HOUGH_ANGLES; a++) {
-		uint16_t *votes = f->votes + (size_t)a * (size_t)f->rhos + f->range;
-		const int c = f->cos_q14[a], s = f->sin_q14[a];
-
-		for (int i = 0; i < points; i++) {
-			const int y = (int)(f->points[i] >> 16), k = (int)(f->points[i] & 0xffff);
-
-			votes[(k * c + y * s + 8192) >> 14]++;
-		}
-	}
-}
-
-static bool plausible(const struct sx_road_finder *f, double slope, double offset)
-{
-	return sx_road_line_plausible(&f->camera, &f->params, f->tan_max_pitch, slope, offset);
-}
-
-static void line_of(const struct sx_road_finder *f, const struct line *l, double *slope, double *offset)
-{
-	sx_road_line_of_hough(f->cos_q14[l->angle], f->sin_q14[l->angle], l->rho, slope, offset);
-}
-
-/* Order of candidates: votes falling, then angle rising, then rho rising. */
-static bool before(const struct line *a, const struct line *b)
-{
-	if (a->votes != b->votes)
-		return a->votes > b->votes;
-	return a->angle != b->angle ? a->angle < b->angle : a->rho < b->rho;
-}
-
-static bool is_peak(const struct sx_road_finder *f, const uint16_t *v)
-{
-	return v[0] > v[-1] && v[0] >= v[1] && v[0] > v[-f->rhos] && v[0] >= v[f->rhos];
-}
-
-/* The first plausible candidate after *last in the order; false if there is none. */
-static bool next_line(const struct sx_road_finder *f, const struct line *last, struct line *ret)
-{
-	struct line best = {.votes = -1};
-
-	for (int a = 1; a < SX_HOUGH_ANGLES - 1; a++) {
-		const uint16_t *votes = f->votes + (size_t)a * (size_t)f->rhos;
-
-		for (int i = 1; i < f->rhos - 1; i++) {
-			const struct line l = {votes[i], a, i - f->range};
-			double slope, offset;
-
-			if (l.votes <= f->needed_votes || l.votes < best.votes || !is_peak(f, votes + i) ||
-			    !before(last, &l) || !before(&l, &best))
+			if (!sx_road_inside(w, x, row[x]))
 				continue;
-			line_of(f, &l, &slope, &offset);
-			if (plausible(f, slope, offset))
-				best = l;
+			f->x[n] = x;
+			f->y[n] = y;
+			f->d[n++] = row[x];
 		}
 	}
-	*ret = best;
-	return best.votes > 0;
+	f->samples = n;
 }
 
-/*
- * One round of least squares over the cells within 1 px of the line; false, with zero sums, when degenerate.
- */
-static bool refine(const struct sx_road_finder *f, double *slope, double *offset, struct sx_road_sums *s)
+static bool candidate_plane(const struct sx_road_finder *f, int candidate, struct sx_road_plane *p)
 {
-	*s = (struct sx_road_sums){0};
-	for (int y = f->first_row; y < f->height; y++) {
-		const uint16_t *bins = f->histogram + (size_t)y * (size_t)f->range;
-		int first, last;
+	int32_t x[3], y[3], d[3];
 
-		sx_road_line_near(*slope, *offset, y, f->range, &first, &last);
-		for (int k = first; k <= last; k++) {
-			const int64_t w = bins[k];
+	if (f->samples < SX_ROAD_LEAST)
+		return false;
+	for (int k = 0; k < 3; k++) {
+		const int i = sx_road_draw(candidate, k, f->samples);
 
-			s->cells++;
-			s->n += w;
-			s->sy += w * y;
-			s->sk += w * k;
-			s->syy += w * y * y;
-			s->syk += w * y * k;
-		}
+		x[k] = f->x[i];
+		y[k] = f->y[i];
+		d[k] = f->d[i];
 	}
-	if (sx_road_line_solve(s, slope, offset))
-		return true;
-	s->n = 0;
-	return false;
+	return sx_road_through(x, y, d, p) && sx_road_plausible(&f->view, p);
 }
 
-static bool measure(struct sx_road_finder *f, int64_t weight, struct sx_road *road)
+int32_t sx_road_score(const struct sx_road_finder *f, int candidate)
 {
-	const int64_t all_cells = (int64_t)(f->height - f->first_row) * f->range;
-	struct line l = {.votes = 65536};
+	struct sx_road_fixed fixed;
+	struct sx_road_plane p;
+	int32_t score = 0;
 
-	for (int tries = 0; tries < SX_ROAD_TRIES && next_line(f, &l, &l); tries++) {
-		struct sx_road_sums s;
-		double slope, offset;
-
-		line_of(f, &l, &slope, &offset);
-		for (int i = 0; i < SX_ROAD_REFINEMENTS; i++)
-			if (!refine(f, &slope, &offset, &s))
-				break;
-		if (!sx_road_line_dense(&s, all_cells, weight) || !plausible(f, slope, offset))
-			continue;
-		*road = (struct sx_road){.slope = slope,
-					 .offset = offset,
-					 .inliers = (uint32_t)s.n,
-					 .origin = SX_ROAD_MEASURED};
-		sx_road_describe(&f->camera, road);
-		return true;
-	}
-	return false;
+	if (!candidate_plane(f, candidate, &p))
+		return INT32_MIN;
+	fixed = sx_road_fix(&f->view, &p);
+	for (int i = 0; i < f->samples; i += SX_ROAD_STRIDE)
+		score += sx_road_side(&fixed, f->x[i], f->y[i], f->d[i]);
+	return score;
 }
 
-void sx_road_fit(struct sx_road_finder *f, const struct sx_road *previous, struct sx_road *road)
+/* One round of least squares over what lies on the plane. False when that is no road. */
+static bool refine(const struct sx_road_finder *f, struct sx_road_plane *p, uint32_t *inliers)
 {
-	int64_t weight;
+	const struct sx_road_fixed fixed = sx_road_fix(&f->view, p);
+	const int cx = sx_road_centre_x(&f->view), cy = sx_road_centre_y(&f->view);
+	struct sx_road_sums s = {0};
 
+	for (int i = 0; i < f->samples; i++)
+		if (sx_road_side(&fixed, f->x[i], f->y[i], f->d[i]) > 0)
+			sx_road_add(&s, f->x[i] - cx, f->y[i] - cy, f->d[i]);
+	*inliers = (uint32_t)s.samples;
+	return sx_road_enough(s.samples, f->samples) && sx_road_solve(&f->view, &s, p) &&
+	       sx_road_plausible(&f->view, p);
+}
+
+static bool measure(const struct sx_road_finder *f, const int32_t *scores, struct sx_road *road)
+{
+	struct sx_road_plane p;
+	uint32_t inliers = 0;
+	int best = 0;
+
+	for (int i = 1; i < SX_ROAD_CANDIDATES; i++)
+		if (scores[i] > scores[best])
+			best = i;
+	if (scores[best] <= 0 || !candidate_plane(f, best, &p))
+		return false;
+	for (int i = 0; i < SX_ROAD_REFINEMENTS; i++)
+		if (!refine(f, &p, &inliers))
+			return false;
+	*road = (struct sx_road){
+		.slope = p.slope,
+		.offset = p.at_origin + p.cross * f->view.camera.cx,
+		.cross = p.cross,
+		.axis = f->view.camera.cx,
+		.inliers = inliers,
+		.origin = SX_ROAD_MEASURED,
+	};
+	sx_road_describe(&f->view.camera, road);
+	return true;
+}
+
+void sx_road_fit(const struct sx_road_finder *f, const int32_t *scores, const struct sx_road *previous,
+		 struct sx_road *road)
+{
 	if (!sx_road_looks(f)) {
 		*road = f->calibrated;
 		return;
 	}
-	vote(f, set_points(f, &weight));
-	if (measure(f, weight, road))
+	if (measure(f, scores, road))
 		return;
 	if (previous && sx_road_lasts(previous, f->params.max_age)) {
 		*road = *previous;
@@ -293,8 +226,12 @@ void sx_road_fit(struct sx_road_finder *f, const struct sx_road *previous, struc
 void sx_road_find(struct sx_road_finder *f, const struct sx_image *disparity, const struct sx_road *previous,
 		  struct sx_road *road)
 {
-	if (sx_road_looks(f))
-		for (int y = f->first_row; y < f->height; y++)
-			sx_road_histogram_row(f, disparity, y);
-	sx_road_fit(f, previous, road);
+	int32_t scores[SX_ROAD_CANDIDATES];
+
+	if (sx_road_looks(f)) {
+		sx_road_sample(f, disparity);
+		for (int i = 0; i < SX_ROAD_CANDIDATES; i++)
+			scores[i] = sx_road_score(f, i);
+	}
+	sx_road_fit(f, scores, previous, road);
 }

@@ -1,6 +1,7 @@
 /*
- * Road (ground plane) estimation from the v-disparity histogram (hernandez-juarez 2017, section 3; labayrade
- * 2002), all decisions in integers: see docs/algorithm.md, road.
+ * Road (ground plane) estimation: the plane disparity = slope * y + cross * x + offset that most of what
+ * the camera sees of its own corridor lies on (RANSAC, fischler 1981, with a fixed sequence of candidates),
+ * all decisions in integers: see docs/algorithm.md, road.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,6 +9,7 @@
 #define SX_STAGES_STIXELS_ROAD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/image.h"
@@ -21,57 +23,44 @@ enum sx_road_origin {
 };
 
 /*
- * Ground disparity of image row y (down, px): slope * y + offset, px. horizon_row = -offset / slope.
- * Ground of row y in Q4 is rne(16 * (slope * y + offset)), in double, nowhere computed differently.
+ * Ground disparity of the pixel x (right), y (down): slope * y + offset + cross * (x - axis), px.
+ * horizon_row = -offset / slope, at the axis. Ground of row y at the axis in Q4 is
+ * rne(16 * (slope * y + offset)), in double, nowhere computed differently; a column of stixels adds a
+ * constant, sx_road_shift_q4().
  */
 struct sx_road {
 	double slope, offset;
+	double cross; /* px a column: the road leans against the camera */
+	double axis;  /* column: the camera's cx */
 	double horizon_row;
 	double pitch_rad; /* camera looks down: positive */
-	double height_m;
-	uint32_t inliers; /* weight of the histogram cells on the line */
+	double roll_rad;  /* the road comes nearer to the right: positive */
+	double height_m;  /* above the plane */
+	uint32_t inliers; /* samples on the plane */
 	uint32_t age;	  /* frames since it was measured */
 	enum sx_road_origin origin;
 };
 
 /* Ground disparities are kept within +-SX_GROUND_MAX_Q4, far outside of any disparity range. */
 #define SX_GROUND_MAX_Q4 65535
+/* What a column adds, likewise. */
+#define SX_ROAD_SHIFT_MAX_Q4 6143
 
 /*
- * Ground of all rows, v counted from the image bottom: ground_q4[height], negative above the horizon.
- * Returns vhor: how many rows from the bottom have ground_q4 > 0. vhor is the first row that is not ground.
+ * Ground of all rows at the axis, v counted from the image bottom: ground_q4[height], negative above the
+ * horizon. Returns vhor: how many rows from the bottom have ground_q4 > 0. vhor is the first row that is not
+ * ground.
  */
 int sx_road_ground(const struct sx_road *road, int height, int32_t *ground_q4);
 
-/* Fills in what follows from slope (> 0) and offset: horizon_row, pitch_rad, height_m. */
+/* Fills in what follows from slope (> 0), offset and cross: horizon_row, pitch_rad, roll_rad, height_m. */
 void sx_road_describe(const struct sx_camera *camera, struct sx_road *road);
 
 /* The road that camera.height_m and camera.pitch_deg say; SX_ROAD_NONE (no ground: vhor 0) without fx. */
 void sx_road_calibrated(const struct sx_camera *camera, struct sx_road *road);
 
-/*
- * Memory of the search: histogram, votes. One per frame in flight.
- * The Hough transform sees angles SX_HOUGH_FIRST .. +SX_HOUGH_ANGLES-1 degrees (the outer two only as
- * neighbours), rho from -range px. cos_q14, sin_q14: host-made, the shared input of all engines.
- */
-#define SX_HOUGH_FIRST 94
-#define SX_HOUGH_ANGLES 86
-
-struct sx_road_finder {
-	struct sx_road_params params;
-	struct sx_camera camera;
-	int width, height, range;
-	int first_row;		      /* image rows above are not looked at */
-	int first_column, end_column; /* the central 80 % */
-	int needed_votes;	      /* a line must have more */
-	double tan_max_pitch;
-	struct sx_road calibrated;
-	uint16_t *histogram; /* [height][range]: pixels of row y with rounded disparity k */
-	uint16_t *votes;     /* [SX_HOUGH_ANGLES][rhos] */
-	uint32_t *points;    /* set cells, y << 16 | k */
-	int rhos;	     /* height + 2 * range */
-	int16_t cos_q14[SX_HOUGH_ANGLES], sin_q14[SX_HOUGH_ANGLES];
-};
+/* The search for a road. One per frame in flight. */
+struct sx_road_finder;
 
 /*
  * range: disparities that the map can hold, sx_disparity_range(). Takes all memory. -EINVAL when a size is
@@ -84,25 +73,14 @@ size_t sx_road_finder_bytes(const struct sx_road_finder *f); /* what create took
 
 /*
  * disparity: U16 Q4, final (min_disparity added). previous: the road of the frame that was finished last,
- * whatever its origin, or NULL. Without a line in this frame the previous road stands in while it is at most
+ * whatever its origin, or NULL. Without a plane in this frame the previous road stands in while it is at most
  * max_age frames old, then the calibrated one. mode = calibrated looks at nothing.
- * A line counts as a road when the camera can have it (height, pitch) and the cells within 1 px of it are on
- * average more than twice as full as all cells.
- * *road is a function of map, parameters and previous alone. Ties: more votes, then smaller angle, then
- * smaller rho. Thread: the owner of f; allocates nothing.
+ * A plane counts as a road when the camera can have it (height, pitch, roll) and a quarter of what is seen of
+ * the corridor lies on it.
+ * *road is a function of map, parameters and previous alone. Ties: the candidate that was drawn first.
+ * Thread: the owner of f; allocates nothing.
  */
 void sx_road_find(struct sx_road_finder *f, const struct sx_image *disparity, const struct sx_road *previous,
 		  struct sx_road *road);
-
-/*
- * The two halves of sx_road_find(), for engines that fill the histogram in their own way: rows first_row ..
- * height-1, where sx_road_looks() (not with mode = calibrated, nor without a camera model).
- */
-static inline bool sx_road_looks(const struct sx_road_finder *f)
-{
-	return f->params.mode == SX_ROAD_VDISPARITY && f->calibrated.origin != SX_ROAD_NONE;
-}
-void sx_road_histogram_row(struct sx_road_finder *f, const struct sx_image *disparity, int y);
-void sx_road_fit(struct sx_road_finder *f, const struct sx_road *previous, struct sx_road *road);
 
 #endif

@@ -20,23 +20,27 @@ struct choice {
 struct sx_slanted {
 	const struct sx_slanted_tables *t;
 	struct sx_slanted_frame frame;
-	int32_t *d, *w, *g; /* [rows]: 1/16 px, 0 where w is; 0..255; likewise as ground */
-	int32_t *origin;    /* [rows]: highest row of weight > 0 at or below; itself if there is none */
-	int32_t *score;	    /* [rows + 1][classes]: sums over the rows below */
+	struct sx_slanted_place at; /* of the column */
+	int32_t *ground;	    /* [rows]: expected, 1/16 px */
+	int32_t *d, *w, *g;	    /* [rows]: 1/16 px, 0 where w is; 0..255; likewise as ground */
+	int32_t *origin; /* [rows]: highest row of weight > 0 at or below; itself if there is none */
+	int32_t *score;	 /* [rows + 1][classes]: sums over the rows below */
 	struct sx_slanted_below *below; /* [rows] */
 	struct choice *from[3];		/* [rows] */
 	struct sx_slanted_choice *list; /* [rows] */
 	bool scored;
 };
 
-static void slanted_load(struct sx_slanted *s, const uint16_t *d, const uint8_t *confidence,
+static void slanted_load(struct sx_slanted *s, int u, const uint16_t *d, const uint8_t *confidence,
 			 const uint8_t *scores)
 {
 	const struct sx_slanted_tables *t = s->t;
 
+	s->at = sx_slanted_place_of(&s->frame, t, u);
 	for (int v = 0; v < t->rows; v++) {
 		const bool valid = d[v] != SX_DISPARITY_INVALID;
 
+		s->ground[v] = sx_slanted_expected(s->frame.row[v].ground_q4, s->at.shift);
 		s->w[v] = valid ? confidence ? t->weight[confidence[v]] : 255 : 0;
 		s->g[v] = sx_slanted_ground_weight(s->w[v], s->frame.row[v].share);
 		s->d[v] = s->w[v] == 0 ? 0 : d[v] > SX_SLANTED_MAX_Q4 ? SX_SLANTED_MAX_Q4 : d[v];
@@ -82,7 +86,7 @@ static void slanted_add(const struct sx_slanted *s, struct rows *r, int v, int s
 {
 	const int32_t d = s->d[v];
 
-	sx_slanted_add(&r->sums, sign * s->w[v], sign * s->g[v], v - r->origin, d - s->frame.row[v].ground_q4,
+	sx_slanted_add(&r->sums, sign * s->w[v], sign * s->g[v], v - r->origin, d - s->ground[v],
 		       d - s->d[r->origin]);
 	r->holes += s->w[v] == 0 ? sign : 0;
 	r->dd += sign * sx_slanted_sky_part(s->w[v], d, s->scored ? s->t->sky_most : INT64_MAX);
@@ -106,9 +110,9 @@ static float cells_fit(const struct sx_slanted *s, const struct rows *r, int kin
 	int32_t sum = 0;
 
 	for (int v = r->v_bottom; v <= r->v_top; v++) {
-		const float residual = kind == G ? (p->a + p->b * (float)(v - r->origin)) -
-							   (float)(s->d[v] - s->frame.row[v].ground_q4)
-						 : p->a - (float)s->d[v];
+		const float residual =
+			kind == G ? (p->a + p->b * (float)(v - r->origin)) - (float)(s->d[v] - s->ground[v])
+				  : p->a - (float)s->d[v];
 
 		sum += t->outlier[kind][sx_slanted_outlier(residual, (float)w[v] * t->kw[kind])];
 	}
@@ -140,7 +144,7 @@ static struct sx_slanted_plane fit(const struct sx_slanted *s, const struct rows
 /* Disparity of a piece of ground at row v; origin: the row that it counts from. */
 static float ground_at(const struct sx_slanted *s, const struct sx_slanted_plane *p, int origin, int v)
 {
-	return (float)s->frame.row[v].ground_q4 + (p->a + p->b * (float)(v - origin));
+	return (float)s->ground[v] + (p->a + p->b * (float)(v - origin));
 }
 
 static struct sx_slanted_step slanted_step_of(const struct sx_slanted *s, const struct rows *r, int kind,
@@ -159,8 +163,8 @@ static struct sx_slanted_step slanted_step_of(const struct sx_slanted *s, const 
 static bool legal(const struct sx_slanted *s, const struct rows *r, int kind)
 {
 	if (kind == G)
-		return r->v_top < s->frame.top;
-	return kind == O || (r->v_bottom > 0 && r->v_bottom >= s->frame.vhor);
+		return r->v_top < s->at.top;
+	return kind == O || (r->v_bottom > 0 && r->v_bottom >= s->at.vhor);
 }
 
 /* Only what is strictly cheaper replaces: the longest stixel wins ties. */
@@ -248,6 +252,7 @@ int sx_slanted_create(struct sx_slanted **ret, const struct sx_slanted_tables *t
 		return -ENOMEM;
 	s->t = t;
 	s->frame.row = calloc(h, sizeof(*s->frame.row));
+	s->ground = calloc(h, sizeof(*s->ground));
 	s->d = calloc(h, sizeof(*s->d));
 	s->w = calloc(h, sizeof(*s->w));
 	s->g = calloc(h, sizeof(*s->g));
@@ -260,7 +265,8 @@ int sx_slanted_create(struct sx_slanted **ret, const struct sx_slanted_tables *t
 		if (!s->from[k])
 			goto fail;
 	}
-	if (!s->frame.row || !s->d || !s->w || !s->g || !s->origin || !s->score || !s->below || !s->list)
+	if (!s->frame.row || !s->ground || !s->d || !s->w || !s->g || !s->origin || !s->score || !s->below ||
+	    !s->list)
 		goto fail;
 	*ret = s;
 	return 0;
@@ -274,6 +280,7 @@ void sx_slanted_destroy(struct sx_slanted *s)
 	if (!s)
 		return;
 	free(s->frame.row);
+	free(s->ground);
 	free(s->d);
 	free(s->w);
 	free(s->g);
@@ -293,11 +300,11 @@ void sx_slanted_run(struct sx_slanted *s, const struct sx_road *road, const stru
 	for (int u = 0; u < columns->height; u++) {
 		int n;
 
-		slanted_load(s, sx_image_row(columns, u), confidence ? sx_image_row(confidence, u) : NULL,
+		slanted_load(s, u, sx_image_row(columns, u), confidence ? sx_image_row(confidence, u) : NULL,
 			     scores ? sx_image_row(scores, u) : NULL);
 		recurrence(s);
 		n = back_track(s, &out->total[u]);
-		out->count[u] = (uint16_t)sx_slanted_publish(s->t, &s->frame, s->scored, s->list, n,
+		out->count[u] = (uint16_t)sx_slanted_publish(s->t, &s->frame, &s->at, s->scored, s->list, n,
 							     sx_segments_column(out, u));
 	}
 }

@@ -31,6 +31,7 @@ extern "C" {
 struct sx_slanted_tables {
 	struct sx_slanted_model model;
 	int height, cell_height; /* image rows; of a cell */
+	int width;		 /* of a column, px */
 	int rows;		 /* cells of a column */
 	int above;		 /* rows above the horizon that may be ground */
 	int classes;
@@ -48,13 +49,10 @@ int sx_slanted_tables_create(struct sx_slanted_tables **ret, const struct sx_par
 			     int range);
 void sx_slanted_tables_destroy(struct sx_slanted_tables *t);
 
-/*
- * The road of one frame. vhor: rows from the bottom that expect ground above 0; rows below top may be ground.
- * slope: 1/16 px per row upwards.
- */
+/* The road of one frame. slope: 1/16 px per row upwards. */
 struct sx_slanted_frame {
 	struct sx_slanted_row *row; /* [rows] */
-	int vhor, top;
+	double cross, axis;	    /* of struct sx_road */
 	float slope;
 };
 
@@ -63,12 +61,24 @@ void sx_slanted_frame_set(struct sx_slanted_frame *f, const struct sx_slanted_ta
 			  const struct sx_road *road);
 
 /*
+ * The road in column u: shift: what its ground has more than the axis, 1/16 px. vhor: rows from the bottom
+ * that expect ground above 0; rows below top may be ground.
+ */
+struct sx_slanted_place {
+	int32_t shift;
+	int vhor, top;
+};
+struct sx_slanted_place sx_slanted_place_of(const struct sx_slanted_frame *f,
+					    const struct sx_slanted_tables *t, int u);
+
+/*
  * Makes the segments of a list of choices, bottom to top; returns how many. Without scores an object
  * nearer to infinity than 1 px that begins above the horizon becomes sky, and sky joins sky; an object
  * without weight is unknown.
  */
-int sx_slanted_publish(const struct sx_slanted_tables *t, const struct sx_slanted_frame *f, bool scored,
-		       const struct sx_slanted_choice *choice, int n, struct sx_segment *list);
+int sx_slanted_publish(const struct sx_slanted_tables *t, const struct sx_slanted_frame *f,
+		       const struct sx_slanted_place *at, bool scored, const struct sx_slanted_choice *choice,
+		       int n, struct sx_segment *list);
 
 /* Scratch of the reference. */
 struct sx_slanted;

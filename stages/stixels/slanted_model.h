@@ -41,8 +41,8 @@ struct sx_slanted_model {
  * disparity that is expected there. As a weight: sigma^2 / (sigma^2 + (roughness g)^2).
  */
 struct sx_slanted_row {
-	int32_t ground_q4;   /* expected ground at the centre, within +-(SX_SLANTED_MAX_Q4 + 1) */
-	int32_t share;	     /* what a measurement weighs as ground, of 32768: 1 at least */
+	int32_t ground_q4; /* expected at the axis, in the cell's centre, within +-(SX_SLANTED_MAX_Q4 + 1) */
+	int32_t share;	   /* what a measurement weighs as ground, of 32768: 1 at least */
 	float lambda_offset; /* of ground that begins in this row, */
 	float gravity;	     /* and of an object */
 };
@@ -59,6 +59,16 @@ SX_SLANTED struct sx_slanted_row sx_slanted_row_of(const struct sx_slanted_model
 	r.lambda_offset = m->lambda_offset * share;
 	r.gravity = m->gravity * share;
 	return r;
+}
+
+/* Expected ground of a row in a column whose ground has `shift` more disparity than the axis, 1/16 px. */
+SX_SLANTED int32_t sx_slanted_expected(int32_t ground_q4, int32_t shift)
+{
+	const int32_t g = ground_q4 + shift;
+
+	return g < -(SX_SLANTED_MAX_Q4 + 1) ? -(SX_SLANTED_MAX_Q4 + 1)
+	       : g > SX_SLANTED_MAX_Q4 + 1  ? SX_SLANTED_MAX_Q4 + 1
+					    : g;
 }
 
 /* Of a measurement of weight w, in 0..255: 0 only if w is. */

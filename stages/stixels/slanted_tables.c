@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "stages/stixels/cells.h"
+#include "stages/stixels/road_ground.h"
 
 #define SQRT_PI 1.77245385090551602730
 
@@ -83,6 +84,7 @@ int sx_slanted_tables_create(struct sx_slanted_tables **ret, const struct sx_par
 	if (!t)
 		return -ENOMEM;
 	t->height = height;
+	t->width = p->stixels.width;
 	t->cell_height = sx_cell_height(&p->stixels);
 	t->rows = sx_cell_rows(&p->stixels, height);
 	t->above = (height * s->above / 100 + t->cell_height - 1) / t->cell_height;
@@ -115,7 +117,6 @@ void sx_slanted_frame_set(struct sx_slanted_frame *f, const struct sx_slanted_ta
 {
 	const double limit = SX_SLANTED_MAX_Q4 + 1;
 
-	f->vhor = 0;
 	for (int v = 0; v < t->rows; v++) {
 		/* the centre of the cell's image rows */
 		const double y = (t->height - 1 - v * t->cell_height) - 0.5 * (t->cell_height - 1);
@@ -124,23 +125,35 @@ void sx_slanted_frame_set(struct sx_slanted_frame *f, const struct sx_slanted_ta
 		const double q4 = rint(g > limit ? limit : g < -limit ? -limit : g);
 
 		f->row[v] = sx_slanted_row_of(&t->model, (int32_t)q4);
-		if (f->row[v].ground_q4 > 0 && f->vhor == v)
-			f->vhor = v + 1;
 	}
-	f->top = f->vhor + t->above < t->rows ? f->vhor + t->above : t->rows;
-	if (f->vhor == 0)
-		f->top = 0;
+	f->cross = road->cross;
+	f->axis = road->axis;
 	f->slope = (float)(-16.0 * road->slope * t->cell_height);
 }
 
-int sx_slanted_publish(const struct sx_slanted_tables *t, const struct sx_slanted_frame *f, bool scored,
-		       const struct sx_slanted_choice *choice, int n, struct sx_segment *list)
+struct sx_slanted_place sx_slanted_place_of(const struct sx_slanted_frame *f,
+					    const struct sx_slanted_tables *t, int u)
+{
+	struct sx_slanted_place p = {.shift = sx_road_shift_q4(f->cross, f->axis, u, t->width)};
+
+	while (p.vhor < t->rows && sx_slanted_expected(f->row[p.vhor].ground_q4, p.shift) > 0)
+		p.vhor++;
+	p.top = p.vhor + t->above < t->rows ? p.vhor + t->above : t->rows;
+	if (p.vhor == 0)
+		p.top = 0;
+	return p;
+}
+
+int sx_slanted_publish(const struct sx_slanted_tables *t, const struct sx_slanted_frame *f,
+		       const struct sx_slanted_place *at, bool scored, const struct sx_slanted_choice *choice,
+		       int n, struct sx_segment *list)
 {
 	int kept = 0;
 
 	for (int i = 0; i < n; i++) {
-		const struct sx_slanted_geometry g = {f->vhor, t->cell_height, scored, f->slope,
-						      f->row[choice[i].v_bottom].ground_q4};
+		const struct sx_slanted_geometry g = {
+			at->vhor, t->cell_height, scored, f->slope,
+			sx_slanted_expected(f->row[choice[i].v_bottom].ground_q4, at->shift)};
 		const struct sx_segment s = sx_slanted_segment(&g, &choice[i]);
 
 		if (kept && !scored && s.kind == S && list[kept - 1].kind == S)

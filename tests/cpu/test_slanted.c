@@ -160,9 +160,10 @@ static void test_heights_and_horizons(void **state)
 						      : i % 10 == 1 ? h
 								    : check_below(&r, h + 1);
 		const struct sx_params p = random_params(h, (int)i, &r);
-		const struct sx_road road = stixel_case_road(h, vhor, 5 + check_below(&r, 100));
+		struct sx_road road = stixel_case_road(h, vhor, 5 + check_below(&r, 100));
 		struct rig g;
 
+		stixel_case_lean(&road, 3, check_below(&r, 81) - 40);
 		rig_init(&g, &p, 3, h, 128);
 		for (int how = 0; how < CASE_COUNT; how++) {
 			fill(&g, (enum stixel_case)how, &road, 128, &r);
@@ -183,7 +184,7 @@ static void test_every_bit(void **state)
 
 	for (int i = 0; i < 60; i++) {
 		const int h = 40 + check_below(&r, 100);
-		const struct sx_road road = stixel_case_road(h, h / 2 + check_below(&r, h / 2), 60);
+		struct sx_road road = stixel_case_road(h, h / 2 + check_below(&r, h / 2), 60);
 		struct sx_params p = random_params(h, 1 + i % 4, &r);
 		struct rig g;
 
@@ -193,6 +194,7 @@ static void test_every_bit(void **state)
 		p.stixels.slanted.semantic = 1000;
 		p.stixels.slanted.cut = 1000;
 		p.stixels.slanted.above = 100;
+		stixel_case_lean(&road, 16, check_below(&r, 31) - 15);
 		rig_init(&g, &p, 16, h, 128);
 		fill(&g, i % 2 ? CASE_NOISE : CASE_SCENE, &road, 128, &r);
 		for (int u = 0; u < 16; u++)
@@ -210,13 +212,14 @@ static void test_every_bit(void **state)
 static void check_large(int height, int cell, int range, enum stixel_case how, struct check_rng *r)
 {
 	struct sx_params p = random_params(height, 0, r);
-	const struct sx_road road = stixel_case_road(height, height / 2, range);
+	struct sx_road road = stixel_case_road(height, height / 2, range);
 	struct rig g;
 
 	p.stixels.cell_height = cell;
 	if (how == CASE_NOISE)
 		p.stixels.slanted.roughness = 0; /* the largest weights */
 	p.semantics.classes = 19;
+	stixel_case_lean(&road, 2, how == CASE_NOISE ? 0 : 20);
 	rig_init(&g, &p, 2, height, range);
 	fill(&g, how, &(struct sx_road){0}, range, r);
 	check_kernels(&g, &p, height, range, &road, how != CASE_NOISE, true, stixel_case_name(how));

@@ -16,7 +16,7 @@ static inline struct sx_params sound_params(void)
 		.stereo = {SX_COST_CSCT, SX_AGGREGATION_SGM, 4, 128, 0, 7, 86, SX_OUT_OF_VIEW_ZERO, 95,
 			   SX_SUBPIXEL_TRUNC, .zncc_window = 5},
 		.filters = {true, SX_MEDIAN_BORDER_COPY, 1, false, 0, 1},
-		.road = {SX_ROAD_VDISPARITY, 20, 33, 0.5, 3, 50, 30},
+		.road = {SX_ROAD_PLANE, 33, 0.5, 3, 50, 6, 30},
 		.stixels = {.method = SX_STIXEL_DP,
 			    .width = 5,
 			    .reduction = SX_REDUCTION_MEDIAN,

@@ -129,7 +129,7 @@ static void filters_and_camera_are_checked(void **state)
 	ACCEPTED((p.camera = (struct sx_camera){0}));
 	REFUSED("road.mode", (p.camera = (struct sx_camera){0}, p.road.mode = SX_ROAD_CALIBRATED));
 	REFUSED("max_height_m = 0.2", p.road.max_height_m = 0.2);
-	REFUSED("threshold = 0", p.road.threshold = 0);
+	REFUSED("max_roll_deg = 46", p.road.max_roll_deg = 46);
 	REFUSED("top = 91", p.road.top = 91);
 }
 

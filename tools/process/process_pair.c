@@ -135,8 +135,9 @@ static void print_line(const struct process *p, const struct process_job *job)
 	       p->config.height, (double)(result->finished_ns - result->started_ns) / 1e6, density(p),
 	       result->count, origins[road->origin <= SX_ROAD_FROM_CALIBRATION ? road->origin : 0]);
 	if (road->origin != SX_ROAD_NONE)
-		printf(" (height %.2f m, pitch %.2f deg, horizon row %.1f)", road->height_m,
-		       road->pitch_rad * 57.29577951308232, road->horizon_row);
+		printf(" (height %.2f m, pitch %.2f deg, roll %.2f deg, horizon row %.1f)", road->height_m,
+		       road->pitch_rad * 57.29577951308232, road->roll_rad * 57.29577951308232,
+		       road->horizon_row);
 	putchar('\n');
 	fflush(stdout);
 }

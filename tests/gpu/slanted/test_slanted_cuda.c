@@ -188,12 +188,12 @@ static int check_case(enum stixel_case how, int rows, int columns, int classes, 
 {
 	const int cell_height = 1 + check_below(r, 5),
 		  height = rows * cell_height + check_below(r, cell_height);
-	const struct sx_road of_rows =
-		stixel_case_road(rows, check_below(r, rows + 1), 20 + check_below(r, 60));
+	struct sx_road of_rows = stixel_case_road(rows, check_below(r, rows + 1), 20 + check_below(r, 60));
 	struct task t = {.p = stixel_case_params(rows), .height = height, .range = 128};
 	char what[80];
 	int found;
 
+	stixel_case_lean(&of_rows, columns, check_below(r, 61) - 30);
 	t.road = of_rows;
 	t.road.slope /= cell_height;
 	t.road.offset += t.road.slope * (double)(rows * cell_height - height);
@@ -276,9 +276,11 @@ static void test_extremes(void **state)
 	static const struct sx_road roads[] = {{.slope = 1e6, .offset = -1e6},
 					       {.slope = 0, .offset = 1e9},
 					       {.slope = 0, .offset = -1e9},
-					       {.slope = -3, .offset = 100}};
+					       {.slope = -3, .offset = 100},
+					       {.slope = 1, .offset = -70, .cross = 1e6, .axis = 9},
+					       {.slope = 1, .cross = -1e300, .axis = -1e300}};
 
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 6; i++)
 		check_extreme(i % 2 ? 150 : 360, i * 40, &roads[i]);
 #ifndef SX_EMULATE
 	check_extreme(2160, 1000, &roads[0]);

@@ -71,7 +71,9 @@ static void check_record(const struct record *got, uint32_t n, const uint32_t *o
 	assert_true(got->out->road.slope == road->slope && got->out->road.offset == road->offset &&
 		    got->out->road.horizon_row == road->horizon_row && got->out->road.age == road->age &&
 		    got->out->road.origin == road->origin && got->out->road.inliers == road->inliers &&
-		    got->out->road.pitch_rad == road->pitch_rad && got->out->road.height_m == road->height_m);
+		    got->out->road.pitch_rad == road->pitch_rad &&
+		    got->out->road.height_m == road->height_m && got->out->road.roll_rad == road->roll_rad &&
+		    got->out->road.cross == road->cross && got->out->road.axis == road->axis);
 	assert_memory_equal(got->offsets, offsets, (size_t)(columns + 1) * sizeof(*offsets));
 	for (uint32_t i = 0; i < n; i++)
 		if (memcmp(&got->stixels[i], &stixels[i], sizeof(*stixels)))
@@ -141,7 +143,7 @@ static void test_compact(void **state)
 
 		p.stixels.method = methods[i % 3];
 		p.stixels.cell_height = 1 + (int)i % 6;
-		p.road.mode = i % 2 ? SX_ROAD_VDISPARITY : SX_ROAD_CALIBRATED;
+		p.road.mode = i % 2 ? SX_ROAD_PLANE : SX_ROAD_CALIBRATED;
 		p.stixels.max_per_column = i % 4 ? 128 : 1 + check_below(&r, 9);
 		check_compact(&p, heights[i], 1 + check_below(&r, 40), 1 + (int)i * 4, i % 3 != 1, &r);
 	}

@@ -32,6 +32,9 @@ void rig_init(struct rig *g, const struct sx_params *p, int height, const struct
 	assert_int_equal(sx_segments_init(&g->out, 1, g->rows), 0);
 	g->f.row = g->row;
 	sx_slanted_frame_set(&g->f, g->t, road);
+	g->at = sx_slanted_place_of(&g->f, g->t, 0);
+	for (int v = 0; v < g->rows; v++)
+		g->ground[v] = sx_slanted_expected(g->row[v].ground_q4, g->at.shift);
 }
 
 void rig_finish(struct rig *g)
@@ -67,7 +70,9 @@ const struct sx_segment *rig_run(struct rig *g)
 
 void rig_random_column(struct rig *g, int i, struct check_rng *r)
 {
-	stixel_case_column((enum stixel_case)(i % CASE_COUNT), &g->road, 128, g->rows, g->d, r);
+	const struct sx_road seen = stixel_case_road_in(&g->road, 0);
+
+	stixel_case_column((enum stixel_case)(i % CASE_COUNT), &seen, 128, g->rows, g->d, r);
 	g->confident = i % 3 != 0;
 	g->scored = i % 4 == 3;
 	for (int v = 0; v < g->rows; v++)

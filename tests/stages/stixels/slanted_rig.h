@@ -25,8 +25,10 @@ struct rig {
 	uint16_t d[ROWS];
 	uint8_t c[ROWS], scores[ROWS * CLASSES];
 	bool confident, scored;
-	struct sx_slanted_frame f; /* the road by rows */
+	struct sx_slanted_frame f; /* the road by rows, */
 	struct sx_slanted_row row[ROWS];
+	struct sx_slanted_place at; /* and in the column */
+	int32_t ground[ROWS];
 };
 
 /* Cells of one row; classes: ground, two of objects, sky. */

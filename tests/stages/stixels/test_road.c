@@ -1,5 +1,6 @@
 /*
- * Road estimation: known planes under outliers, what must not be taken for a road, the order of fallbacks.
+ * Road estimation: known planes under outliers, things beside and on the road, what must not be taken for a
+ * road, the order of fallbacks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,28 +13,67 @@
 
 #include <cmocka.h>
 
+#include "stages/stixels/road_ground.h"
 #include "tests/stixel_case.h"
 
 enum { W = 320, H = 240, RANGE = 128 };
 
-/* A camera of that height and pitch above a plane: every pixel below the horizon, outlier_percent random. */
-static void draw_plane(const struct sx_camera *c, int outlier_percent, int invalid_percent,
-		       struct sx_image *d, struct check_rng *r)
-{
-	struct sx_road plane;
+#define RADIANS (acos(-1) / 180)
 
-	sx_road_calibrated(c, &plane);
+/* A flat world below the camera: its plane n P = height, of camera coordinates right, down, ahead. */
+struct world {
+	struct sx_camera c;
+	double n[3];
+	double noise_px; /* as much to both sides */
+	int outlier_percent, invalid_percent;
+	int range; /* of disparities; beyond it nothing is seen */
+};
+
+static struct world world_of(const struct sx_camera *c, double roll_deg)
+{
+	const double r = tan(roll_deg * RADIANS), t = tan(c->pitch_deg * RADIANS);
+	const double length = sqrt(1 + t * t + r * r);
+
+	return (struct world){*c, {r / length, 1 / length, t / length}, 0.5, 30, 10, RANGE};
+}
+
+/* The ray of a pixel, 1 ahead. */
+static void ray_of(const struct world *w, int x, int y, double ray[3])
+{
+	ray[0] = (x - w->c.cx) / w->c.fx;
+	ray[1] = (y - w->c.cy) / w->c.fy;
+	ray[2] = 1;
+}
+
+/* 1 / distance ahead, 0 where there is none. */
+static double plane_at(const struct world *w, const double ray[3])
+{
+	const double k = (w->n[0] * ray[0] + w->n[1] * ray[1] + w->n[2] * ray[2]) / w->c.height_m;
+
+	return k > 0 ? k : 0;
+}
+
+/* What a pixel of that 1 / distance reads. */
+static uint16_t pixel(const struct world *w, double near, struct check_rng *r)
+{
+	const double noise = w->noise_px * (check_below(r, 2001) - 1000) / 1000;
+	const double q4 = floor(16 * (w->c.fx * w->c.baseline_m * near + noise) + 0.5);
+
+	if (check_below(r, 100) < w->invalid_percent)
+		return SX_DISPARITY_INVALID;
+	if (check_below(r, 100) < w->outlier_percent)
+		return (uint16_t)check_below(r, 16 * w->range);
+	return q4 >= 16 * w->range ? (uint16_t)SX_DISPARITY_INVALID : (uint16_t)(q4 < 0 ? 0 : q4);
+}
+
+static void draw_plane(const struct world *w, struct sx_image *d, struct check_rng *r)
+{
 	for (int y = 0; y < d->height; y++)
 		for (int x = 0; x < d->width; x++) {
-			double px = plane.slope * y + plane.offset + (check_below(r, 101) - 50) / 100.0;
-			uint16_t *p = (uint16_t *)sx_image_row(d, y) + x;
+			double ray[3];
 
-			px = px < 0 ? 0 : px;
-			*p = (uint16_t)(16 * px + 0.5 < 16 * RANGE - 1 ? 16 * px + 0.5 : 16 * RANGE - 1);
-			if (check_below(r, 100) < outlier_percent)
-				*p = (uint16_t)check_below(r, 16 * RANGE);
-			if (check_below(r, 100) < invalid_percent)
-				*p = SX_DISPARITY_INVALID;
+			ray_of(w, x, y, ray);
+			((uint16_t *)sx_image_row(d, y))[x] = pixel(w, plane_at(w, ray), r);
 		}
 }
 
@@ -50,72 +90,202 @@ static struct sx_params params(double height_m, double pitch_deg, double baselin
 	return p;
 }
 
-static uint32_t pixels_of_plane(const struct sx_road *plane)
+static struct sx_road find(const struct sx_params *p, const struct sx_image *d,
+			   const struct sx_road *previous)
 {
-	uint32_t rows = 0;
+	struct sx_road_finder *f;
+	struct sx_road road;
 
-	for (int y = H * 33 / 100; y < H; y++) {
-		const double d = plane->slope * y + plane->offset;
-
-		rows += d >= 1 && d < RANGE - 1;
-	}
-	return rows * W;
+	assert_int_equal(sx_road_finder_create(&f, p, d->width, d->height, RANGE), 0);
+	sx_road_find(f, d, previous, &road);
+	sx_road_finder_destroy(f);
+	return road;
 }
 
-static void check_plane(const struct sx_params *p, uint64_t seed)
+/* How far off a road may be. */
+struct limits {
+	double angle_deg, height; /* of the height */
+};
+
+static void check_world(const struct world *w, const struct sx_road *got, const struct limits *most,
+			const char *what)
 {
+	const double pitch = atan(w->n[2] / w->n[1]) / RADIANS, roll = atan(w->n[0] / w->n[1]) / RADIANS;
+
+	if (got->origin != SX_ROAD_MEASURED || fabs(got->pitch_rad / RADIANS - pitch) > most->angle_deg ||
+	    fabs(got->roll_rad / RADIANS - roll) > most->angle_deg ||
+	    fabs(got->height_m / w->c.height_m - 1) > most->height)
+		fail_msg(
+			"%s, height %g, pitch %g, roll %g: origin %d, height %g, pitch %g, roll %g, %u on it",
+			what, w->c.height_m, pitch, roll, got->origin, got->height_m,
+			got->pitch_rad / RADIANS, got->roll_rad / RADIANS, got->inliers);
+	assert_int_equal(got->age, 0);
+	assert_true(got->axis == w->c.cx);
+	assert_true(fabs(got->horizon_row + got->offset / got->slope) < 1e-9);
+}
+
+/* Through what it says of pixels: disparities of the plane itself, wherever in the image. */
+static void check_disparities(const struct world *w, const struct sx_road *got, double most_px)
+{
+	for (int y = H / 2; y < H; y += 17)
+		for (int x = 0; x < W; x += 13) {
+			const double d = got->slope * y + got->offset + got->cross * (x - got->axis);
+			double ray[3];
+
+			ray_of(w, x, y, ray);
+			if (plane_at(w, ray) > 0)
+				assert_true(fabs(d - w->c.fx * w->c.baseline_m * plane_at(w, ray)) < most_px);
+		}
+}
+
+static void check_plane(const struct sx_params *p, double roll_deg, uint64_t seed)
+{
+	static const struct limits most = {0.2, 0.015};
+	const struct world w = world_of(&p->camera, roll_deg);
 	struct check_rng r = check_rng_seed(seed);
-	struct sx_road_finder *f;
-	struct sx_road want, got;
+	struct sx_road got;
 	struct sx_image d;
 
 	assert_int_equal(sx_image_init(&d, SX_PIXEL_U16, W, H), 0);
-	assert_int_equal(sx_road_finder_create(&f, p, W, H, RANGE), 0);
-	draw_plane(&p->camera, 30, 10, &d, &r);
-	sx_road_calibrated(&p->camera, &want);
-	sx_road_find(f, &d, NULL, &got);
-	if (got.origin != SX_ROAD_MEASURED || fabs(got.horizon_row - want.horizon_row) > 1 ||
-	    fabs(got.slope / want.slope - 1) > 0.02)
-		fail_msg("height %g pitch %g: origin %d slope %g horizon %g, want %g and %g",
-			 p->camera.height_m, p->camera.pitch_deg, got.origin, got.slope, got.horizon_row,
-			 want.slope, want.horizon_row);
-	assert_true(fabs(got.pitch_rad - want.pitch_rad) < 1.0 / p->camera.fy);
-	assert_true(fabs(got.height_m / p->camera.height_m - 1) < 0.03);
-	/* six in ten of the central pixels that see the plane within the range */
-	assert_true(got.inliers > pixels_of_plane(&want) * 8 / 10 * 6 / 10);
-	assert_int_equal(got.age, 0);
-	sx_road_finder_destroy(f);
+	draw_plane(&w, &d, &r);
+	got = find(p, &d, NULL);
+	check_world(&w, &got, &most, "plane");
+	check_disparities(&w, &got, 0.5);
 	sx_image_finish(&d);
 }
 
-static void test_plane_with_outliers(void **state)
+static void test_planes_with_outliers(void **state)
 {
 	uint64_t seed = 1;
 
 	for (double height = 0.8; height < 2.6; height += 0.4)
-		for (double pitch = -6; pitch <= 12; pitch += 3) {
-			const struct sx_params p = params(height, pitch, 0.5);
+		for (double pitch = -6; pitch <= 12; pitch += 3)
+			for (double roll = -5; roll <= 5; roll += 2.5) {
+				const struct sx_params p = params(height, pitch, 0.5);
 
-			check_plane(&p, seed++);
-		}
+				check_plane(&p, roll, seed++);
+			}
 }
 
-/* fx and fy differ: the plane's slope follows fx / fy. */
-static void test_pixels_that_are_not_square(void **state)
+/* fx and fy differ: the plane's slopes follow; the axis is not the image's middle. */
+static void test_other_cameras(void **state)
 {
 	struct sx_params p = params(1.5, 4, 0.5);
 	struct sx_road road;
 
 	p.camera.fy = 360;
-	check_plane(&p, 77);
-	sx_road_calibrated(&p.camera, &road);
+	check_plane(&p, 0, 77);
+	check_plane(&p, -4, 78);
+	p.camera.cx = 110;
+	p.camera.cy = 100;
+	check_plane(&p, 4, 79);
 	/* a point 1.5 m below the camera and 10 m ahead, by projection; pitch 0 keeps it simple */
 	p.camera.pitch_deg = 0;
 	sx_road_calibrated(&p.camera, &road);
 	assert_true(fabs(road.slope * (p.camera.cy + 360 * 1.5 / 10) + road.offset - 300 * 0.5 / 10) < 1e-9);
 	assert_true(fabs(road.horizon_row - p.camera.cy) < 1e-9);
 	assert_true(fabs(road.height_m - 1.5) < 1e-9);
+	assert_true(road.cross == 0 && road.roll_rad == 0 && road.axis == 110);
 }
+
+/* ---- parked cars: boxes on both sides, their sides along the road ---- */
+
+struct box {
+	double low[3], high[3];
+};
+
+/* 1 / distance ahead of where the ray enters, 0: it does not. */
+static double box_at(const struct box *b, const double ray[3])
+{
+	double enter = 0, leave = INFINITY;
+
+	for (int k = 0; k < 3; k++) {
+		const double t0 = b->low[k] / ray[k], t1 = b->high[k] / ray[k];
+
+		if (ray[k] == 0 && (b->low[k] > 0 || b->high[k] < 0))
+			return 0;
+		if (ray[k] == 0)
+			continue;
+		enter = fmax(enter, fmin(t0, t1));
+		leave = fmin(leave, fmax(t0, t1));
+	}
+	return enter > 0 && enter <= leave ? 1 / enter : 0;
+}
+
+/* Cars of 4 m with gaps between them, and one ahead on the road. free_m: from the axis to the cars. */
+static void draw_street(const struct world *w, double free_m, double gap_m, struct sx_image *d,
+			struct check_rng *r)
+{
+	const double top = w->c.height_m - 1.5;
+
+	for (int y = 0; y < d->height; y++)
+		for (int x = 0; x < d->width; x++) {
+			double ray[3], near;
+
+			ray_of(w, x, y, ray);
+			near = plane_at(w, ray);
+			for (int i = 0; i < 2 * 6; i++) {
+				const double side = i % 2 ? free_m : -free_m - 1.8;
+				const double z = 3 + i / 2 * (4 + gap_m) + (i % 2 ? 1 : 0);
+				const struct box car = {{side, top, z}, {side + 1.8, 9, z + 4}};
+
+				near = fmax(near, box_at(&car, ray));
+			}
+			near = fmax(near, box_at(&(struct box){{-0.9, top, 18}, {0.9, 9, 22}}, ray));
+			((uint16_t *)sx_image_row(d, y))[x] = pixel(w, near, r);
+		}
+}
+
+static void test_parked_cars(void **state)
+{
+	static const struct limits most = {0.2, 0.01};
+	struct check_rng r = check_rng_seed(5);
+	struct sx_image d;
+
+	assert_int_equal(sx_image_init(&d, SX_PIXEL_U16, W, H), 0);
+	for (int i = 0; i < 60; i++) {
+		const struct sx_params p = params(1.2 + 0.2 * (i % 3), i % 4, 0.5);
+		struct world w = world_of(&p.camera, i % 5 - 2);
+		struct sx_road got;
+
+		w.outlier_percent = 5;
+		draw_street(&w, 1.2 + 0.2 * (i / 3 % 4), i % 2 ? 1 : 3, &d, &r);
+		got = find(&p, &d, NULL);
+		check_world(&w, &got, &most, "cars");
+	}
+	sx_image_finish(&d);
+}
+
+/* A platform fills more of the corridor than the road: what has something below it is no road. */
+static void test_platform(void **state)
+{
+	static const struct limits most = {0.5, 0.01};
+	const struct sx_params p = params(2, 0, 0.5);
+	struct world w = world_of(&p.camera, 0);
+	struct check_rng r = check_rng_seed(6);
+	struct sx_image d;
+
+	w.outlier_percent = 0;
+	assert_int_equal(sx_image_init(&d, SX_PIXEL_U16, W, H), 0);
+	for (int i = 0; i < 8; i++) {
+		const struct box platform = {{-9, 1.2, 0}, {0.05 * i, 9, 60}};
+		struct sx_road got;
+
+		for (int y = 0; y < H; y++)
+			for (int x = 0; x < W; x++) {
+				double ray[3];
+
+				ray_of(&w, x, y, ray);
+				((uint16_t *)sx_image_row(&d, y))[x] =
+					pixel(&w, fmax(plane_at(&w, ray), box_at(&platform, ray)), &r);
+			}
+		got = find(&p, &d, NULL);
+		check_world(&w, &got, &most, "platform");
+	}
+	sx_image_finish(&d);
+}
+
+/* ---- ground of rows and columns ---- */
 
 static void test_ground_of_rows(void **state)
 {
@@ -145,10 +315,37 @@ static void test_ground_of_rows(void **state)
 	assert_int_equal(g[7 - 5], 2);
 }
 
+static void test_shift_of_columns(void **state)
+{
+	/* centres of columns of 5 px: 2, 7, 12; of 4 px: 1.5, 5.5 */
+	assert_int_equal(sx_road_shift_q4(0.25, 2, 0, 5), 0);
+	assert_int_equal(sx_road_shift_q4(0.25, 2, 1, 5), 20);
+	assert_int_equal(sx_road_shift_q4(0.25, 2, 2, 5), 40);
+	assert_int_equal(sx_road_shift_q4(-0.25, 2, 2, 5), -40);
+	assert_int_equal(sx_road_shift_q4(0.25, 12, 0, 5), -40);
+	assert_int_equal(sx_road_shift_q4(0.25, 0, 0, 4), 6);
+	assert_int_equal(sx_road_shift_q4(0.25, 0, 1, 4), 22);
+	assert_int_equal(sx_road_shift_q4(0.25, 0, 3, 1), 12);
+	assert_int_equal(sx_road_shift_q4(0, 1e300, 7, 32), 0);
+	/* ties to the even number */
+	assert_int_equal(sx_road_shift_q4(1 / 32.0, 0, 1, 1), 0);
+	assert_int_equal(sx_road_shift_q4(1 / 32.0, 0, 3, 1), 2);
+	assert_int_equal(sx_road_shift_q4(1 / 32.0, 0, 5, 1), 2);
+	/* kept within bounds, whatever the road */
+	assert_int_equal(sx_road_shift_q4(1, 0, 1000, 1), SX_ROAD_SHIFT_MAX_Q4);
+	assert_int_equal(sx_road_shift_q4(-1, 0, 1000, 1), -SX_ROAD_SHIFT_MAX_Q4);
+	assert_int_equal(sx_road_shift_q4(1e300, -1e300, 1, 1), SX_ROAD_SHIFT_MAX_Q4);
+	assert_int_equal(sx_road_shift_q4(1e300, 1e300, 1, 1), -SX_ROAD_SHIFT_MAX_Q4);
+}
+
+/* ---- fallbacks ---- */
+
 static void test_order_of_fallbacks(void **state)
 {
 	struct sx_params p = params(1.5, 4, 0.5);
-	const struct sx_road measured = {.slope = 0.5, .offset = -70, .origin = SX_ROAD_MEASURED};
+	const struct world w = world_of(&p.camera, 0);
+	const struct sx_road measured = {
+		.slope = 0.5, .offset = -70, .cross = 0.01, .axis = 3, .origin = SX_ROAD_MEASURED};
 	struct check_rng r = check_rng_seed(9);
 	struct sx_road_finder *f;
 	struct sx_road previous, road;
@@ -157,16 +354,17 @@ static void test_order_of_fallbacks(void **state)
 	p.road.max_age = 3;
 	assert_int_equal(sx_image_init(&d, SX_PIXEL_U16, W, H), 0);
 	assert_int_equal(sx_road_finder_create(&f, &p, W, H, RANGE), 0);
+	assert_true(sx_road_finder_bytes(f) > 0);
 	memset(d.data, 0xff, d.pitch * (size_t)d.height);
 	sx_road_find(f, &d, NULL, &road);
 	assert_int_equal(road.origin, SX_ROAD_FROM_CALIBRATION);
-	assert_true(fabs(road.pitch_rad - 4 * acos(-1) / 180) < 1e-12);
+	assert_true(fabs(road.pitch_rad - 4 * RADIANS) < 1e-12);
 	previous = measured;
 	for (uint32_t age = 1; age <= 3; age++) {
 		sx_road_find(f, &d, &previous, &road);
 		assert_int_equal(road.origin, SX_ROAD_PREVIOUS);
 		assert_int_equal(road.age, age);
-		assert_true(road.slope == 0.5);
+		assert_true(road.slope == 0.5 && road.cross == 0.01 && road.axis == 3);
 		previous = road;
 	}
 	sx_road_find(f, &d, &previous, &road);
@@ -174,89 +372,145 @@ static void test_order_of_fallbacks(void **state)
 	previous = road; /* a calibrated road is not one that was found */
 	sx_road_find(f, &d, &previous, &road);
 	assert_int_equal(road.origin, SX_ROAD_FROM_CALIBRATION);
-	draw_plane(&p.camera, 0, 0, &d, &r);
+	draw_plane(&w, &d, &r);
 	sx_road_find(f, &d, &measured, &road);
 	assert_int_equal(road.origin, SX_ROAD_MEASURED);
+	assert_true(road.slope != 0.5);
 	sx_road_finder_destroy(f);
 	p.road.mode = SX_ROAD_CALIBRATED;
-	assert_int_equal(sx_road_finder_create(&f, &p, W, H, RANGE), 0);
-	sx_road_find(f, &d, &measured, &road);
-	assert_int_equal(road.origin, SX_ROAD_FROM_CALIBRATION);
-	sx_road_finder_destroy(f);
-	p.road.mode = SX_ROAD_VDISPARITY;
+	assert_int_equal(find(&p, &d, &measured).origin, SX_ROAD_FROM_CALIBRATION);
+	p.road.mode = SX_ROAD_PLANE;
 	p.camera.fx = p.camera.fy = p.camera.baseline_m = 0;
-	assert_int_equal(sx_road_finder_create(&f, &p, W, H, RANGE), 0);
-	sx_road_find(f, &d, NULL, &road);
-	assert_int_equal(road.origin, SX_ROAD_NONE);
-	sx_road_finder_destroy(f);
+	assert_int_equal(find(&p, &d, NULL).origin, SX_ROAD_NONE);
 	sx_image_finish(&d);
 	assert_int_equal(sx_road_finder_create(&f, &p, 0, H, RANGE), -EINVAL);
+	assert_int_equal(sx_road_finder_create(&f, &p, W, 65536, RANGE), -EINVAL);
+	assert_int_equal(sx_road_finder_create(&f, &p, W, H, 0), -EINVAL);
+	sx_road_finder_destroy(NULL);
 }
 
-/* A wall, an empty sky, noise, a plane outside the accepted heights: not a road. */
-static void test_what_is_not_a_road(void **state)
+/* ---- what is not a road ---- */
+
+/* The map is one of another camera's road. */
+static void check_no_plane(const char *what, double height_m, double pitch_deg, double roll_deg,
+			   uint64_t seed)
 {
-	struct sx_params p = params(1.5, 0, 0.5);
-	struct check_rng r = check_rng_seed(4);
-	struct sx_road_finder *f;
+	const struct sx_params p = params(1.5, 0, 0.5), other = params(height_m, pitch_deg, 0.5);
+	struct world w = world_of(&other.camera, roll_deg);
+	struct check_rng r = check_rng_seed(seed);
 	struct sx_road road;
 	struct sx_image d;
 
 	assert_int_equal(sx_image_init(&d, SX_PIXEL_U16, W, H), 0);
-	assert_int_equal(sx_road_finder_create(&f, &p, W, H, RANGE), 0);
-	for (int kind = 0; kind < 4; kind++) {
-		struct sx_params other = params(6, 0, 0.5);
-
-		draw_plane(&other.camera, 0, 0, &d, &r);
-		for (int y = 0; y < H && kind < 3; y++)
-			for (int x = 0; x < W; x++)
-				((uint16_t *)sx_image_row(&d, y))[x] =
-					(uint16_t)(kind == 0   ? 20 * 16
-						   : kind == 1 ? 0
-							       : check_below(&r, 16 * RANGE));
-		sx_road_find(f, &d, NULL, &road);
-		if (road.origin != SX_ROAD_FROM_CALIBRATION)
-			fail_msg("kind %d: slope %g offset %g height %g from %u", kind, road.slope,
-				 road.offset, road.height_m, road.inliers);
-	}
-	sx_road_finder_destroy(f);
+	w.outlier_percent = seed % 2 ? 30 : 0;
+	draw_plane(&w, &d, &r);
+	road = find(&p, &d, NULL);
+	if (road.origin != SX_ROAD_FROM_CALIBRATION)
+		fail_msg("%s: height %g pitch %g roll %g from %u", what, road.height_m,
+			 road.pitch_rad / RADIANS, road.roll_rad / RADIANS, road.inliers);
 	sx_image_finish(&d);
+}
+
+static void test_roads_of_other_cameras(void **state)
+{
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		check_no_plane("too high", 4.5, 0, 0, seed);
+		check_no_plane("too low", 0.3, 0, 0, seed);
+		check_no_plane("leans to the left", 1.5, 0, -12, seed);
+		check_no_plane("leans to the right", 1.5, 0, 12, seed);
+		check_no_plane("looks down", 1.5, 60, 0, seed);
+	}
+}
+
+static void fill_pixel(struct sx_image *d, int kind, int x, int y, struct check_rng *r)
+{
+	const int noise = check_below(r, 17) - 8;
+	const int q4[] = {
+		20 * 16 + noise,				 /* a wall across, */
+		60 * 16 + noise,				 /* and near, */
+		0,						 /* the sky, */
+		check_below(r, 16 * RANGE),			 /* noise, */
+		abs(x - W / 2) * 150 * 16 / 300 / 2 * 2 + noise, /* walls of a corridor, */
+		(40 - y / 8) * 16 + noise,			 /* something that hangs over */
+	};
+
+	((uint16_t *)sx_image_row(d, y))[x] = (uint16_t)(q4[kind] < 0 ? 0 : q4[kind]);
+}
+
+static void test_what_is_not_a_road(void **state)
+{
+	static const char *const names[] = {"wall", "near wall", "sky", "noise", "corridor", "overhang"};
+	const struct sx_params p = params(1.5, 0, 0.5);
+	struct check_rng r = check_rng_seed(4);
+	struct sx_image d;
+
+	assert_int_equal(sx_image_init(&d, SX_PIXEL_U16, W, H), 0);
+	for (int i = 0; i < 6 * 8; i++) {
+		struct sx_road road;
+
+		for (int y = 0; y < H; y++)
+			for (int x = 0; x < W; x++)
+				fill_pixel(&d, i % 6, x, y, &r);
+		road = find(&p, &d, NULL);
+		if (road.origin != SX_ROAD_FROM_CALIBRATION)
+			fail_msg("%s: slope %g offset %g cross %g height %g from %u", names[i % 6],
+				 road.slope, road.offset, road.cross, road.height_m, road.inliers);
+	}
+	sx_image_finish(&d);
+}
+
+/* ---- sizes ---- */
+
+static bool same(const struct sx_road *a, const struct sx_road *b)
+{
+	return a->slope == b->slope && a->offset == b->offset && a->cross == b->cross && a->axis == b->axis &&
+	       a->horizon_row == b->horizon_row && a->pitch_rad == b->pitch_rad &&
+	       a->roll_rad == b->roll_rad && a->height_m == b->height_m && a->inliers == b->inliers &&
+	       a->age == b->age && a->origin == b->origin;
 }
 
 /* Same map, same answer, whatever was there before; any size and content without a stray access (ASan). */
 static void test_repeatable_at_any_size(void **state)
 {
-	static const int sizes[][3] = {{32, 32, 32}, {33, 2160, 384}, {4096, 40, 128}, {101, 67, 64}};
+	static const int sizes[][3] = {{32, 32, 32},	  {33, 2160, 384}, {4096, 40, 128}, {101, 67, 64},
+				       {3840, 2160, 384}, {1, 1, 1},	   {7, 90, 4096}};
 	struct check_rng r = check_rng_seed(8);
 
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		struct sx_params p = stixel_case_params(sizes[i][1]);
 		struct sx_road_finder *f;
-		struct sx_road a = {0}, b;
-		struct sx_image d;
+		struct sx_road a, b, other;
+		struct sx_image map, noise;
+		struct world w;
 
-		p.road.top = (int)i * 30;
-		assert_int_equal(sx_image_init(&d, SX_PIXEL_U16, sizes[i][0], sizes[i][1]), 0);
+		p.camera.cx = sizes[i][0] / 2.0;
+		p.road.top = (int)i * 15;
+		w = world_of(&p.camera, 3);
+		w.range = sizes[i][2];
+		assert_int_equal(sx_image_init(&map, SX_PIXEL_U16, sizes[i][0], sizes[i][1]), 0);
+		assert_int_equal(sx_image_init(&noise, SX_PIXEL_U16, sizes[i][0], sizes[i][1]), 0);
 		assert_int_equal(sx_road_finder_create(&f, &p, sizes[i][0], sizes[i][1], sizes[i][2]), 0);
-		for (int round = 0; round < 3; round++) {
-			draw_plane(&p.camera, 40, 20, &d, &r);
-			sx_road_find(f, &d, NULL, &a);
-			check_fill(&d, CHECK_NOISE, &r);
-			sx_road_find(f, &d, NULL, &b);
-			sx_road_find(f, &d, NULL, &a);
-			assert_memory_equal(&a, &b, sizeof(a));
-		}
+		draw_plane(&w, &map, &r);
+		check_fill(&noise, CHECK_NOISE, &r);
+		sx_road_find(f, &map, NULL, &a);
+		sx_road_find(f, &noise, NULL, &other);
+		sx_road_find(f, &map, NULL, &b);
+		assert_true(same(&a, &b));
+		assert_int_equal(a.origin, i == 1 || i == 4 ? SX_ROAD_MEASURED : a.origin);
 		sx_road_finder_destroy(f);
-		sx_image_finish(&d);
+		sx_image_finish(&map);
+		sx_image_finish(&noise);
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plane_with_outliers), cmocka_unit_test(test_pixels_that_are_not_square),
-		cmocka_unit_test(test_ground_of_rows),	    cmocka_unit_test(test_order_of_fallbacks),
-		cmocka_unit_test(test_what_is_not_a_road),  cmocka_unit_test(test_repeatable_at_any_size),
+		cmocka_unit_test(test_planes_with_outliers), cmocka_unit_test(test_other_cameras),
+		cmocka_unit_test(test_parked_cars),	     cmocka_unit_test(test_platform),
+		cmocka_unit_test(test_ground_of_rows),	     cmocka_unit_test(test_shift_of_columns),
+		cmocka_unit_test(test_order_of_fallbacks),   cmocka_unit_test(test_roads_of_other_cameras),
+		cmocka_unit_test(test_what_is_not_a_road),   cmocka_unit_test(test_repeatable_at_any_size),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

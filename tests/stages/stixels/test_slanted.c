@@ -71,7 +71,7 @@ static struct line fit(const struct rig *g, const struct piece *a)
 
 	for (int v = a->vb; v <= a->vt; v++) {
 		const double w = weight_as(g, a->c, v), t = v - a->vb, d = w > 0 ? g->d[v] : 0;
-		const double e = a->c == G ? d - g->row[v].ground_q4 : d;
+		const double e = a->c == G ? d - g->ground[v] : d;
 
 		n += w;
 		x += w * t;
@@ -92,9 +92,9 @@ static struct line fit(const struct rig *g, const struct piece *a)
 		if (weight(g, v) == 0)
 			l.fit += a->c == G ? s->hole : 0;
 		else
-			l.fit += cell_cost(g, a->c, v,
-					   l.a + l.b * (v - a->vb) + (a->c == G ? g->row[v].ground_q4 : 0) -
-						   g->d[v]);
+			l.fit +=
+				cell_cost(g, a->c, v,
+					  l.a + l.b * (v - a->vb) + (a->c == G ? g->ground[v] : 0) - g->d[v]);
 	return l;
 }
 
@@ -117,7 +117,7 @@ static double score(const struct rig *g, const struct piece *a)
 
 static bool legal(const struct rig *g, const struct piece *a)
 {
-	return a->c == O || (a->c == G ? a->vt < g->f.top : a->vb > 0 && a->vb >= g->f.vhor);
+	return a->c == O || (a->c == G ? a->vt < g->at.top : a->vb > 0 && a->vb >= g->at.vhor);
 }
 
 /* Of a on b whose line is lb; the boundary is at a's lowest row. */
@@ -125,8 +125,8 @@ static double prior(const struct rig *g, const struct piece *a, const struct lin
 		    const struct line *lb)
 {
 	const struct sx_slanted_params *s = &g->p.stixels.slanted;
-	const double below = b->c == G ? g->row[a->vb].ground_q4 + lb->a + lb->b * (a->vb - b->vb) : lb->a;
-	const double above = a->c == G ? g->row[a->vb].ground_q4 + la->a : la->a, off = above - below;
+	const double below = b->c == G ? g->ground[a->vb] + lb->a + lb->b * (a->vb - b->vb) : lb->a;
+	const double above = a->c == G ? g->ground[a->vb] + la->a : la->a, off = above - below;
 
 	switch (3 * a->c + b->c) {
 	case 3 * O + G:
@@ -214,6 +214,16 @@ static double every_segmentation(const struct rig *g, int from, const struct pie
 
 /* ---- tests ---- */
 
+/* The axis lies somewhere beside the column: up to 10 px more ground or less. */
+static struct sx_road random_road(int rows, int vhor, double bottom_px, struct check_rng *r)
+{
+	struct sx_road road = stixel_case_road(rows, vhor, bottom_px);
+
+	road.cross = (check_below(r, 21) - 10) / 100.0;
+	road.axis = check_below(r, 100);
+	return road;
+}
+
 static struct sx_params random_params(int rows, int i, struct check_rng *r)
 {
 	struct sx_params p = rig_params(rows);
@@ -248,7 +258,7 @@ static void test_against_double(void **state)
 
 	for (int i = 0; i < 700; i++) {
 		const int rows = 1 + check_below(&r, i % 7 ? 24 : ROWS);
-		const struct sx_road road = stixel_case_road(rows, check_below(&r, rows + 1), 40);
+		const struct sx_road road = random_road(rows, check_below(&r, rows + 1), 40, &r);
 		const struct sx_params p = random_params(rows, i, &r);
 		struct rig g;
 		double want;
@@ -275,7 +285,7 @@ static void test_every_segmentation(void **state)
 
 	for (int i = 0; i < 400; i++) {
 		const int rows = 1 + i % 7;
-		const struct sx_road road = stixel_case_road(rows, i % 2 ? 0 : check_below(&r, rows + 1), 8);
+		const struct sx_road road = random_road(rows, i % 2 ? 0 : check_below(&r, rows + 1), 8, &r);
 		struct sx_params p = random_params(rows, i, &r);
 		struct rig g;
 		double best;
@@ -286,7 +296,7 @@ static void test_every_segmentation(void **state)
 		rig_run(&g);
 		best = every_segmentation(&g, 0, NULL, NULL);
 		if (rig_total(&g) < best - 0.04 - 1e-4 * best ||
-		    (g.f.top == 0 && rig_total(&g) > best + 0.04 + 1e-4 * best))
+		    (g.at.top == 0 && rig_total(&g) > best + 0.04 + 1e-4 * best))
 			fail_msg("column %d: %f, best of all %f", i, rig_total(&g), best);
 		rig_finish(&g);
 	}
@@ -298,7 +308,7 @@ static void test_trouble(void **state)
 
 	for (int i = 0; i < 1200; i++) {
 		const int rows = i % 6 == 0 ? 1 : 1 + check_below(&r, ROWS);
-		const struct sx_road road = stixel_case_road(rows, check_below(&r, rows + 1), 1 + i % 120);
+		const struct sx_road road = random_road(rows, check_below(&r, rows + 1), 1 + i % 120, &r);
 		struct sx_params p = random_params(rows, i, &r);
 		const int how = i / 6 % 6;
 		struct rig g;

@@ -314,16 +314,33 @@ static void test_tables(void **state)
 	sx_slanted_destroy(NULL);
 }
 
+/* The horizon of a road that leans lies elsewhere in each column. */
+static void check_place(const struct sx_slanted_frame *f, const struct sx_slanted_tables *t,
+			const struct sx_road *road, int u, int cell)
+{
+	const struct sx_slanted_place at = sx_slanted_place_of(f, t, u);
+	const struct sx_road seen = stixel_case_road_in(road, u);
+	const double shift = 16 * (seen.offset - road->offset);
+
+	check_near("shift", at.shift, shift, 0.5 + 1e-9);
+	/* the row's ground and the shift are rounded, and half a Q4 is the road's slope over so many rows */
+	check_near("horizon", (at.vhor - 0.5) * cell, 403 - 0.5 + seen.offset / seen.slope,
+		   cell + 1 / (16 * seen.slope));
+	assert_true(at.top >= at.vhor && (at.top - at.vhor) * cell < 61 + cell);
+}
+
 /* Expected ground in the middle of each cell; rows below the top of the image that belong to no cell. */
 static void test_frame(void **state)
 {
 	struct sx_params p = stixel_case_params(403);
-	const struct sx_road road = stixel_case_road(403, 200, 50);
+	struct sx_road road = stixel_case_road(403, 200, 50);
+	struct sx_slanted_place at;
 	struct sx_slanted_frame f;
 	struct sx_slanted_tables *t;
 	struct sx_slanted_row row[403];
 
 	p.stixels.method = SX_STIXEL_SLANTED;
+	stixel_case_lean(&road, 40, -6);
 	for (int cell = 1; cell <= 32; cell++) {
 		p.stixels.cell_height = cell;
 		assert_int_equal(sx_slanted_tables_create(&t, &p, 403, 128), 0);
@@ -336,12 +353,13 @@ static void test_frame(void **state)
 			for (int y = 403 - (v + 1) * cell; y < 403 - v * cell; y++)
 				mean += 16 * (road.slope * y + road.offset) / cell;
 			check_near("ground", row[v].ground_q4, mean, 0.5 + 1e-9);
-			assert_int_equal(v<f.vhor, row[v].ground_q4> 0);
 		}
 		check_near("slope", (double)f.slope, -16 * road.slope * cell, 1e-4);
-		assert_true(f.top >= f.vhor && (f.top - f.vhor) * cell < 61 + cell);
+		for (int u = 0; u < 40; u++)
+			check_place(&f, t, &road, u, cell);
 		sx_slanted_frame_set(&f, t, &(struct sx_road){0});
-		assert_true(f.vhor == 0 && f.top == 0);
+		at = sx_slanted_place_of(&f, t, 7);
+		assert_true(at.vhor == 0 && at.top == 0 && at.shift == 0);
 		sx_slanted_tables_destroy(t);
 	}
 }

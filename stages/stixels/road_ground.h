@@ -1,0 +1,62 @@
+/*
+ * What follows from a road: ground of rows and of columns of stixels, how long it may stand in. For stages/,
+ * cpu/ and gpu/, so in the common subset of C and CUDA.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_STAGES_STIXELS_ROAD_GROUND_H
+#define SX_STAGES_STIXELS_ROAD_GROUND_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stages/stixels/road.h"
+
+#ifdef __CUDACC__
+#define SX_ROAD_INLINE static __host__ __device__ inline
+#else
+#define SX_ROAD_INLINE static inline
+#endif
+
+/* May the road of an earlier frame stand in once more? */
+SX_ROAD_INLINE bool sx_road_lasts(const struct sx_road *previous, int max_age)
+{
+	return (previous->origin == SX_ROAD_MEASURED || previous->origin == SX_ROAD_PREVIOUS) &&
+	       (int64_t)previous->age + 1 <= max_age;
+}
+
+/* Ground of an image row at the axis, in Q4, not rounded. */
+SX_ROAD_INLINE double sx_road_row_q4(double slope, double offset, int y)
+{
+	return 16.0 * (slope * (double)y + offset);
+}
+
+SX_ROAD_INLINE int32_t sx_road_clamp_q4(double q4)
+{
+	return (int32_t)rint(q4 > SX_GROUND_MAX_Q4    ? SX_GROUND_MAX_Q4
+			     : q4 < -SX_GROUND_MAX_Q4 ? -SX_GROUND_MAX_Q4
+						      : q4);
+}
+
+/* The same as sx_road_ground() has it. */
+SX_ROAD_INLINE int32_t sx_road_row_ground_q4(double slope, double offset, int y)
+{
+	return sx_road_clamp_q4(sx_road_row_q4(slope, offset, y));
+}
+
+/*
+ * How much more disparity the ground has in a column of stixels than at the axis, Q4, of any row. Column u of
+ * width px has its centre at u * width + (width - 1) / 2.
+ */
+SX_ROAD_INLINE int32_t sx_road_shift_q4(double cross, double axis, int u, int width)
+{
+	const double x = (double)(u * width) + 0.5 * (double)(width - 1);
+	const double q4 = 16.0 * (cross * (x - axis));
+
+	return (int32_t)rint(q4 > SX_ROAD_SHIFT_MAX_Q4	  ? SX_ROAD_SHIFT_MAX_Q4
+			     : q4 < -SX_ROAD_SHIFT_MAX_Q4 ? -SX_ROAD_SHIFT_MAX_Q4
+							  : q4);
+}
+
+#endif

@@ -1,0 +1,87 @@
+/*
+ * Planes through samples of the disparity map: the formulas that every engine evaluates with the same
+ * operations in the same order (integers, and doubles with + - * / sqrt and rounding to integer alone; no
+ * contraction). For stages/stixels/road.c, cpu/ and gpu/, so in the common subset of C and CUDA.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_STAGES_STIXELS_ROAD_PLANE_H
+#define SX_STAGES_STIXELS_ROAD_PLANE_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stages/stixels/road_view.h"
+
+/* Disparities beyond this, in px, at any corner of the image: not a plane that is looked at. */
+#define SX_ROAD_LIMIT_PX 8192.0
+
+/* A plane: ground disparity slope * y + cross * x + at_origin, px. */
+struct sx_road_plane {
+	double slope, cross, at_origin;
+};
+
+/* The plane through three samples x, y, d (Q4). False: they lie on a line. */
+SX_ROAD_INLINE bool sx_road_through(const int32_t x[3], const int32_t y[3], const int32_t d[3],
+				    struct sx_road_plane *p)
+{
+	const int64_t x1 = x[1] - x[0], y1 = y[1] - y[0], d1 = d[1] - d[0];
+	const int64_t x2 = x[2] - x[0], y2 = y[2] - y[0], d2 = d[2] - d[0];
+	const int64_t det = 16 * (x1 * y2 - x2 * y1);
+
+	if (det == 0)
+		return false;
+	p->slope = (double)(x1 * d2 - x2 * d1) / (double)det;
+	p->cross = (double)(d1 * y2 - d2 * y1) / (double)det;
+	p->at_origin = ((double)d[0] / 16.0 - p->slope * (double)y[0]) - p->cross * (double)x[0];
+	return true;
+}
+
+/* Is this a road that the camera can have? */
+SX_ROAD_INLINE bool sx_road_plausible(const struct sx_road_view *w, const struct sx_road_plane *p)
+{
+	const struct sx_camera *c = &w->camera;
+	const double right = p->cross * (double)w->width, bottom = p->slope * (double)w->height;
+	double t, r, height;
+
+	if (!(p->slope > 0.0) || !(bottom < SX_ROAD_LIMIT_PX) || !(right < SX_ROAD_LIMIT_PX) ||
+	    !(right > -SX_ROAD_LIMIT_PX) || !(p->at_origin < SX_ROAD_LIMIT_PX) ||
+	    !(p->at_origin > -SX_ROAD_LIMIT_PX))
+		return false;
+	t = (c->cy + (p->at_origin + p->cross * c->cx) / p->slope) / c->fy;
+	r = p->cross * c->fx / (p->slope * c->fy);
+	height = c->baseline_m * (c->fx / c->fy) / (p->slope * sqrt((1.0 + t * t) + r * r));
+	return t <= w->tan_max_pitch && t >= -w->tan_max_pitch && r <= w->tan_max_roll &&
+	       r >= -w->tan_max_roll && height >= w->min_height_m && height <= w->max_height_m;
+}
+
+/* A plausible plane in integers: disparity at x, y in Q16 px, and how much of a disparity is tolerance. */
+struct sx_road_fixed {
+	int32_t slope, cross, at_origin;
+	int32_t tolerance; /* Q12 */
+};
+
+SX_ROAD_INLINE struct sx_road_fixed sx_road_fix(const struct sx_road_view *w, const struct sx_road_plane *p)
+{
+	const double tolerance = p->slope * w->tolerance;
+	struct sx_road_fixed f;
+
+	f.slope = (int32_t)rint(p->slope * 65536.0);
+	f.cross = (int32_t)rint(p->cross * 65536.0);
+	f.at_origin = (int32_t)rint(p->at_origin * 65536.0);
+	f.tolerance = (int32_t)rint((tolerance < 1.0 ? tolerance : 1.0) * 4096.0);
+	return f;
+}
+
+/* 1: the sample lies on the plane; -1: clearly below it, where a road has nothing; else 0. d: Q4. */
+SX_ROAD_INLINE int32_t sx_road_side(const struct sx_road_fixed *f, int32_t x, int32_t y, int32_t d)
+{
+	const int32_t off = (d << 12) - ((f->slope * y + f->cross * x) + f->at_origin);
+	const int32_t part = d * f->tolerance;
+	const int32_t most = part > SX_ROAD_TOLERANCE_Q16 ? part : SX_ROAD_TOLERANCE_Q16;
+
+	return off <= most ? off >= -most ? 1 : off < -2 * most ? -1 : 0 : 0;
+}
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * Where the search for a road looks at the disparity map, and what of it. Formulas as in road_plane.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_STAGES_STIXELS_ROAD_VIEW_H
+#define SX_STAGES_STIXELS_ROAD_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/camera.h"
+#include "base/image.h"
+#include "stages/stixels/road_ground.h"
+
+/* Columns and rows of the grid of samples, each; the map is looked at in so many places at most. */
+#define SX_ROAD_GRID 64
+#define SX_ROAD_SAMPLES (SX_ROAD_GRID * SX_ROAD_GRID)
+#define SX_ROAD_CANDIDATES 256 /* planes through three samples */
+#define SX_ROAD_STRIDE 4       /* a candidate is judged by every fourth sample, */
+#define SX_ROAD_REFINEMENTS 4  /* the best of them refined over all */
+
+/* The camera's corridor: what is looked at of the world. */
+#define SX_ROAD_CORRIDOR_M 4.0	    /* to each side */
+#define SX_ROAD_REACH_M 40.0	    /* ahead */
+#define SX_ROAD_TOLERANCE_M 0.06    /* how far the road's surface lies from its plane, in height, */
+#define SX_ROAD_TOLERANCE_Q16 32768 /* and 0.5 px of disparity at least */
+#define SX_ROAD_LEAST 32	    /* samples on the plane of a road, and one in SX_ROAD_SHARE of all */
+#define SX_ROAD_SHARE 4
+
+/* What the samples are measured with; host-made, from camera and parameters alone. */
+struct sx_road_view {
+	struct sx_camera camera;
+	double min_height_m, max_height_m, tan_max_pitch, tan_max_roll;
+	double per_px;	  /* of disparity, 1/16 px, that a sample needs a px beside the axis */
+	double tolerance; /* of the disparity, times the plane's slope: SX_ROAD_TOLERANCE_M in height */
+	int width, height;
+	int first_row; /* image rows above are not looked at */
+	int least_q4;  /* disparity of SX_ROAD_REACH_M */
+};
+
+/* Image column and row of a place of the grid. */
+SX_ROAD_INLINE int sx_road_grid_x(const struct sx_road_view *w, int i)
+{
+	return (int)(((int64_t)(2 * i + 1) * w->width) / (2 * SX_ROAD_GRID));
+}
+SX_ROAD_INLINE int sx_road_grid_y(const struct sx_road_view *w, int i)
+{
+	return w->first_row + (int)(((int64_t)(2 * i + 1) * (w->height - w->first_row)) / (2 * SX_ROAD_GRID));
+}
+
+/* Does a sample of disparity d (Q4, or SX_DISPARITY_INVALID) lie in the corridor? */
+SX_ROAD_INLINE bool sx_road_inside(const struct sx_road_view *w, int x, uint16_t d)
+{
+	const double beside = (double)x - w->camera.cx;
+
+	return d != SX_DISPARITY_INVALID && d >= w->least_q4 &&
+	       (beside < 0.0 ? -beside : beside) * w->per_px <= (double)d;
+}
+
+/* The three samples of a candidate, of n: the fixed sequence. */
+SX_ROAD_INLINE int sx_road_draw(int candidate, int which, int n)
+{
+	uint32_t s = (uint32_t)(3 * candidate + which + 1) * 2654435761u;
+
+	s = (s ^ s >> 16) * 2246822507u;
+	s = (s ^ s >> 13) * 3266489909u;
+	s ^= s >> 16;
+	return (int)((uint64_t)s * (uint32_t)n >> 32);
+}
+
+#endif
