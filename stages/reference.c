@@ -29,6 +29,7 @@
 #include "stages/stereo/winner.h"
 #include "stages/stixels/cells.h"
 #include "stages/stixels/compact.h"
+#include "stages/stixels/evidence.h"
 #include "stages/stixels/rdp.h"
 #include "stages/stixels/reduce.h"
 #include "stages/stixels/road.h"
@@ -53,6 +54,7 @@ struct sx_context {
 	struct sx_rdp *rdp;
 	struct sx_slanted_tables *slanted_tables; /* or a slanted one */
 	struct sx_slanted *slanted;
+	struct sx_image cells, cells_confidence; /* of slanted methods: sx_evidence() */
 	struct sx_image scores; /* of cells */
 	struct sx_segments segments;
 	struct stixel *stixels;
@@ -177,6 +179,14 @@ static int take_stixel_memory(struct sx_context *x)
 	x->segments.image_height = h;
 	x->segments.cell_height = sx_cell_height(&p->stixels);
 	x->bytes += sizeof(*x->segments.list) * (size_t)columns * (size_t)rows;
+	if (sx_is_slanted(&p->stixels)) {
+		sx_image_layout(&x->cells, SX_PIXEL_U16, rows, columns);
+		sx_image_layout(&x->cells_confidence, SX_PIXEL_U8, rows, columns);
+		x->cells.data = reference_take(x, x->cells.pitch * (size_t)columns);
+		x->cells_confidence.data = reference_take(x, x->cells_confidence.pitch * (size_t)columns);
+		if (!x->cells.data || !x->cells_confidence.data)
+			return -ENOMEM;
+	}
 	if (sx_is_slanted(&p->stixels) && p->semantics.classes > 0) {
 		sx_image_layout(&x->scores, SX_PIXEL_U8, rows * p->semantics.classes, columns);
 		x->scores.data = reference_take(x, x->scores.pitch * (size_t)columns);
@@ -193,6 +203,8 @@ static void reference_context_destroy(struct sx_context *x)
 		return;
 	for (int i = 0; i < SX_TAP_COUNT; i++)
 		free(x->taps[i].data);
+	free(x->cells.data);
+	free(x->cells_confidence.data);
 	free(x->aggregation_scratch);
 	free(x->speckle_scratch);
 	free(x->stixels);
@@ -334,10 +346,12 @@ static void segment(struct sx_context *x, const struct sx_pair *pair, const stru
 	sx_reduce_cells(&tap[SX_TAP_DISPARITY], &tap[SX_TAP_CONFIDENCE], p->stixels.width,
 			sx_cell_height(&p->stixels), p->stixels.reduction, &tap[SX_TAP_COLUMNS],
 			&tap[SX_TAP_COLUMNS_CONFIDENCE]);
+	if (x->slanted)
+		sx_evidence(&tap[SX_TAP_LEFT], &tap[SX_TAP_COLUMNS], &tap[SX_TAP_COLUMNS_CONFIDENCE],
+			    &p->stixels, &x->cells, &x->cells_confidence);
 	book(x, SX_STAGE_REDUCE, t);
 	if (x->slanted)
-		sx_slanted_run(x->slanted, &x->result.road, &tap[SX_TAP_COLUMNS],
-			       &tap[SX_TAP_COLUMNS_CONFIDENCE], scores ? &x->scores : NULL, &x->segments);
+		sx_slanted_run(x->slanted, &x->result.road, &x->cells, &x->cells_confidence, scores ? &x->scores : NULL, &x->segments);
 	else if (x->rdp)
 		sx_rdp_run(x->rdp, &x->result.road, &tap[SX_TAP_COLUMNS], &x->segments);
 	else

@@ -38,10 +38,11 @@ static void slanted_load(struct sx_slanted *s, int u, const uint16_t *d, const u
 
 	s->at = sx_slanted_place_of(&s->frame, t, u);
 	for (int v = 0; v < t->rows; v++) {
-		const bool valid = d[v] != SX_DISPARITY_INVALID;
+		const bool valid = d[v] != SX_DISPARITY_INVALID && v >= s->at.unseen;
+		const int32_t w = valid ? confidence ? t->weight[confidence[v]] : 255 : 0;
 
 		s->ground[v] = sx_slanted_expected(s->frame.row[v].ground_q4, s->at.shift);
-		s->w[v] = valid ? confidence ? t->weight[confidence[v]] : 255 : 0;
+		s->w[v] = sx_slanted_weight(s->frame.least, w, d[v], s->ground[v]);
 		s->g[v] = sx_slanted_ground_weight(s->w[v], s->frame.row[v].share);
 		s->d[v] = s->w[v] == 0 ? 0 : d[v] > SX_SLANTED_MAX_Q4 ? SX_SLANTED_MAX_Q4 : d[v];
 		s->origin[v] = s->w[v] == 0 && v > 0 && s->w[s->origin[v - 1]] > 0 ? s->origin[v - 1] : v;
@@ -118,6 +119,7 @@ static float cells_fit(const struct sx_slanted *s, const struct rows *r, int kin
 	}
 	return (float)sum * (1.0f / 1024.0f) +
 	       (kind == G ? sx_slanted_ground_prior(&t->model, p, s->frame.row[r->v_bottom].lambda_offset,
+						    s->frame.row[r->v_bottom].lambda_slope,
 						    r->v_bottom - r->origin)
 			  : 0.0f);
 }
@@ -129,7 +131,7 @@ static struct sx_slanted_plane fit(const struct sx_slanted *s, const struct rows
 
 	if (kind == G)
 		p = sx_slanted_ground(m, &r->sums, s->frame.row[r->v_bottom].lambda_offset,
-				      r->v_bottom - r->origin);
+				      s->frame.row[r->v_bottom].lambda_slope, r->v_bottom - r->origin);
 	else if (kind == O)
 		p = sx_slanted_object(m, &r->sums, s->d[r->origin]);
 	else
@@ -164,7 +166,9 @@ static bool legal(const struct sx_slanted *s, const struct rows *r, int kind)
 {
 	if (kind == G)
 		return r->v_top < s->at.top;
-	return kind == O || (r->v_bottom > 0 && r->v_bottom >= s->at.vhor);
+	if (kind == O)
+		return r->v_bottom >= s->at.unseen || r->v_top < s->at.unseen;
+	return r->v_bottom > 0 && r->v_bottom >= s->at.vhor;
 }
 
 /* Only what is strictly cheaper replaces: the longest stixel wins ties. */

@@ -36,6 +36,7 @@ struct sx_slanted_tables {
 	int above;		 /* rows above the horizon that may be ground */
 	int classes;
 	bool exact;
+	float least; /* share of the expected ground that a measurement has at least */
 	int64_t sky_most;    /* sx_slanted_sky_part(), with scores; less than 2^31 */
 	uint8_t weight[256]; /* by confidence */
 	uint8_t kind[SX_CLASSES_MAX];
@@ -49,11 +50,11 @@ int sx_slanted_tables_create(struct sx_slanted_tables **ret, const struct sx_par
 			     int range);
 void sx_slanted_tables_destroy(struct sx_slanted_tables *t);
 
-/* The road of one frame. slope: 1/16 px per row upwards. */
+/* The road of one frame. slope: 1/16 px per row upwards; least: as the tables', 0 of a road nobody has seen. */
 struct sx_slanted_frame {
 	struct sx_slanted_row *row; /* [rows] */
 	double cross, axis;	    /* of struct sx_road */
-	float slope;
+	float slope, least;
 };
 
 /* row: the owner's, t->rows entries. */
@@ -62,11 +63,13 @@ void sx_slanted_frame_set(struct sx_slanted_frame *f, const struct sx_slanted_ta
 
 /*
  * The road in column u: shift: what its ground has more than the axis, 1/16 px. vhor: rows from the bottom
- * that expect ground above 0; rows below top may be ground.
+ * that expect ground above 0; rows below top may be ground. unseen: rows from the bottom whose ground, and
+ * what stands before it, the right camera does not have in its image; they count as not measured, and an
+ * object does not go on from there.
  */
 struct sx_slanted_place {
 	int32_t shift;
-	int vhor, top;
+	int vhor, top, unseen;
 };
 struct sx_slanted_place sx_slanted_place_of(const struct sx_slanted_frame *f,
 					    const struct sx_slanted_tables *t, int u);
@@ -86,9 +89,8 @@ int sx_slanted_create(struct sx_slanted **ret, const struct sx_slanted_tables *t
 void sx_slanted_destroy(struct sx_slanted *s);
 
 /*
- * The reference. columns: U16 Q4, rows wide, one row per column (sx_reduce_cells); confidence:
- * U8, same shape, or NULL:
- * every valid cell weighs 255. scores: U8, rows * classes wide, [v][class] (sx_reduce_scores), or NULL.
+ * The reference. columns: U16 Q4, rows wide, one row per column (sx_evidence); confidence: U8, same shape, or
+ * NULL: every valid cell weighs 255. scores: U8, rows * classes wide, [v][class] (sx_reduce_scores), or NULL.
  * Ties: the longest stixel; object before ground before sky below; ground before object before sky at the
  * top; of the classes the first. Thread: the owner of s; allocates nothing.
  */

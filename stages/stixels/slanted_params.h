@@ -20,7 +20,8 @@ struct sx_slanted_params {
 	/* how far ground lies from a plane, as a share of its disparity (of the camera's height) */
 	double roughness;
 	double offset_px; /* how far the foot of a ground stixel lies from the road, far away, */
-	double slope_px;  /* and how much steeper it is, px per image row */
+	double slope_px;  /* and how much steeper it is, px per image row, */
+	double bend_px;	  /* near; twice as much where the road has this disparity, then with its square */
 	int above;	  /* percent of the image height that ground may reach above the road's horizon */
 	double cut;	  /* of each stixel */
 	/* of an object off the ground: this times (1 + px of disparity), less where ground is rough */
@@ -30,6 +31,9 @@ struct sx_slanted_params {
 	double hole;	    /* of a cell of ground without a disparity */
 	double semantic;    /* weight of the class scores' energy */
 	double sky_outlier; /* with scores: what a cell can cost as sky at most */
+	double below;	    /* share of the expected ground by which a measurement below it counts as none */
+	int sky_grey;	    /* least grey level of blank sky, 0..256; 256: there is none */
+	int fill_px;	    /* how far to each side holes are filled from, px, 0..512; 0: not at all */
 };
 
 #endif

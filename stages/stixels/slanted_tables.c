@@ -40,6 +40,7 @@ static void fill_model(struct sx_slanted_tables *t, const struct sx_slanted_para
 					 (s->offset_px * s->offset_px)),
 		.lambda_slope =
 			(float)(255.0 * s->sigma_ground_px * s->sigma_ground_px / (slope_px * slope_px)),
+		.bend = (float)(16.0 * s->bend_px),
 		.roughness = (float)(s->roughness / (16.0 * s->sigma_ground_px)),
 		.k_ground = (float)nats_per_unit(s->sigma_ground_px),
 		.k_object = (float)nats_per_unit(s->sigma_object_px),
@@ -91,6 +92,7 @@ int sx_slanted_tables_create(struct sx_slanted_tables **ret, const struct sx_par
 	t->classes = p->semantics.classes;
 	t->exact = p->stixels.method == SX_STIXEL_SLANTED_EXACT;
 	t->sky_most = (int64_t)fmin(s->sky_outlier / nats_per_unit(s->sigma_sky_px), INT32_MAX);
+	t->least = (float)(1.0 - s->below);
 	fill_model(t, s);
 	for (int c = 0; c < 256; c++) {
 		t->weight[c] = (uint8_t)floor(weight_of(c, s) + 0.5);
@@ -128,6 +130,8 @@ void sx_slanted_frame_set(struct sx_slanted_frame *f, const struct sx_slanted_ta
 	}
 	f->cross = road->cross;
 	f->axis = road->axis;
+	/* a road that is not known from measurements may be wrong, what was measured is not */
+	f->least = road->origin == SX_ROAD_MEASURED || road->origin == SX_ROAD_PREVIOUS ? t->least : 0.0f;
 	f->slope = (float)(-16.0 * road->slope * t->cell_height);
 }
 
@@ -136,6 +140,11 @@ struct sx_slanted_place sx_slanted_place_of(const struct sx_slanted_frame *f,
 {
 	struct sx_slanted_place p = {.shift = sx_road_shift_q4(f->cross, f->axis, u, t->width)};
 
+	/* its left border lies in the image of the right camera as far left: what is nearer is out of view */
+	const int32_t limit = 16 * (u * t->width + t->width / 2 - 4);
+
+	while (p.unseen < t->rows && sx_slanted_expected(f->row[p.unseen].ground_q4, p.shift) > limit)
+		p.unseen++;
 	while (p.vhor < t->rows && sx_slanted_expected(f->row[p.vhor].ground_q4, p.shift) > 0)
 		p.vhor++;
 	p.top = p.vhor + t->above < t->rows ? p.vhor + t->above : t->rows;
