@@ -326,8 +326,6 @@ const struct sx_option sx_options[] = {
 	     "slanted: how far the foot of a ground stixel far away lies from the road"),
 	REAL("stixels", "slanted_slope_px", params.stixels.slanted.slope_px, "0.04", 0.001, 16, "px", RESTART,
 	     "slanted: how much steeper than the road ground is, per image row"),
-	REAL("stixels", "slanted_bend_px", params.stixels.slanted.bend_px, "40", 0, 256, "px", RESTART,
-	     "slanted: disparity of the road at which that is twice as much; grows with the square of distance"),
 	INT("stixels", "slanted_above", params.stixels.slanted.above, "15", 0, 100, "%", RESTART,
 	    "slanted: how far above the horizon ground may reach, of the image height"),
 	REAL("stixels", "slanted_cut", params.stixels.slanted.cut, "11", 0, 1000, NULL, RESTART,

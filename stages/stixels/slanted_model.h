@@ -25,7 +25,6 @@
 /* What is constant in a context. lambda_*: prior of the plane as weight; k_*: nats of a squared residual. */
 struct sx_slanted_model {
 	float lambda_offset, lambda_slope;
-	float bend;	 /* expected ground at which a road bends as much as it does anyway, 1/16 px */
 	float roughness; /* standard deviations of ground by 1/16 px that is expected */
 	float k_ground, k_object, k_sky;
 	float cut, cut_first_object;
@@ -40,29 +39,24 @@ struct sx_slanted_model {
  * A row of cells. A real road leaves its plane by so many centimetres, which are the more pixels of disparity
  * the nearer it is: noise of ground, of the prior at its foot and of where things stand on it grows with the
  * disparity that is expected there. As a weight: sigma^2 / (sigma^2 + (roughness g)^2).
- * Far away it has had room to bend: the slope's deviation grows with 1 + (bend / g)^2, up to 1024 times.
  */
 struct sx_slanted_row {
 	int32_t ground_q4; /* expected at the axis, in the cell's centre, within +-(SX_SLANTED_MAX_Q4 + 1) */
 	int32_t share;	   /* what a measurement weighs as ground, of 32768: 1 at least */
 	float lambda_offset; /* of ground that begins in this row, */
-	float lambda_slope;
-	float gravity; /* and of an object */
+	float gravity;	     /* and of an object */
 };
 
 SX_SLANTED struct sx_slanted_row sx_slanted_row_of(const struct sx_slanted_model *m, int32_t ground_q4)
 {
 	const float rough = ground_q4 > 0 ? m->roughness * (float)ground_q4 : 0.0f;
 	const float share = 1.0f / (1.0f + rough * rough);
-	const float bend = m->bend / (ground_q4 > 16 ? (float)ground_q4 : 16.0f);
-	const float part = 1.0f / (1.0f + bend * bend), straight = part > 0.0009765625f ? part : 0.0009765625f;
 	const int32_t parts = (int32_t)(share * 32768.0f + 0.5f);
 	struct sx_slanted_row r;
 
 	r.ground_q4 = ground_q4;
 	r.share = parts > 0 ? parts : 1;
 	r.lambda_offset = m->lambda_offset * share;
-	r.lambda_slope = m->lambda_slope * (straight * straight);
 	r.gravity = m->gravity * share;
 	return r;
 }

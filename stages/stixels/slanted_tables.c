@@ -40,7 +40,6 @@ static void fill_model(struct sx_slanted_tables *t, const struct sx_slanted_para
 					 (s->offset_px * s->offset_px)),
 		.lambda_slope =
 			(float)(255.0 * s->sigma_ground_px * s->sigma_ground_px / (slope_px * slope_px)),
-		.bend = (float)(16.0 * s->bend_px),
 		.roughness = (float)(s->roughness / (16.0 * s->sigma_ground_px)),
 		.k_ground = (float)nats_per_unit(s->sigma_ground_px),
 		.k_object = (float)nats_per_unit(s->sigma_object_px),
