@@ -132,7 +132,7 @@ static struct sx_slanted_plane sl_plane(const struct sl_column *col, int kind, i
 
 	if (kind == SL_G)
 		p = sx_slanted_ground(&col->t->model, &s, col->f->row[v_bottom].lambda_offset,
-				      v_bottom - col->w->origin[v_top]);
+				      col->f->lambda_slope, v_bottom - col->w->origin[v_top]);
 	if (kind == SL_O)
 		p = sx_slanted_object(&col->t->model, &s, col->w->at[v_top]);
 	return p;
@@ -336,10 +336,10 @@ VF_INLINE void sl_ground(const struct sl_column *col, struct sl_block *b, int v_
 {
 	const struct sx_slanted_model *m = &col->t->model;
 	const vf bottom = vf_of_ints(vs_min(v_bottom - b->origin, vs_set1(0)));
-	const float lambda_offset = col->f->row[v_bottom].lambda_offset;
+	const float lambda_offset = col->f->row[v_bottom].lambda_offset, lambda_slope = col->f->lambda_slope;
 	const vf foot = lambda_offset * bottom;
 	const vf n = vf_of_ints(b->n) + lambda_offset, x = vf_of_ints(b->x) + foot;
-	const vf xx = (vf_of_doubles(b->xx) + foot * bottom) + m->lambda_slope;
+	const vf xx = (vf_of_doubles(b->xx) + foot * bottom) + lambda_slope;
 	const vf e = vf_of_doubles(b->e), xe = vf_of_doubles(b->xe);
 	const vf r = 1.0f / (n * xx - x * x);
 	const vf a = (e * xx - x * xe) * r, slope = (n * xe - x * e) * r;
@@ -348,7 +348,7 @@ VF_INLINE void sl_ground(const struct sl_column *col, struct sl_block *b, int v_
 
 	if (col->t->exact) {
 		fit = sl_cells(col, b, SL_G, v_bottom, a, slope) +
-		      (lambda_offset * (at * at) + m->lambda_slope * (slope * slope)) * m->k_ground;
+		      (lambda_offset * (at * at) + lambda_slope * (slope * slope)) * m->k_ground;
 	} else {
 		const vf off_a = (a * n + slope * x) - e, off_b = (a * x + slope * xx) - xe;
 		const vf rest = (vf_of_doubles(b->ee) - a * e) - slope * xe;
@@ -418,7 +418,8 @@ static void sl_recurrence(const struct sl_column *col)
 			if (b.ground)
 				sl_ground(col, &b, v, legal);
 			/* not from rows that are not seen to those that are */
-			sl_object(col, &b, v, v < col->place.unseen ? legal & (b.top < col->place.unseen) : legal);
+			sl_object(col, &b, v,
+				  v < col->place.unseen ? legal & (b.top < col->place.unseen) : legal);
 			if (v > 0 && v >= col->place.vhor)
 				sl_sky(col, &b, v, legal);
 			if (v >= first)

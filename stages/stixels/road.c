@@ -20,7 +20,7 @@ int sx_road_ground(const struct sx_road *road, int height, int32_t *ground_q4)
 	int vhor = 0;
 
 	for (int v = 0; v < height; v++) {
-		ground_q4[v] = sx_road_row_ground_q4(road->slope, road->offset, height - 1 - v);
+		ground_q4[v] = sx_road_row_ground_q4(road, height - 1 - v);
 		if (vhor == v && ground_q4[v] > 0)
 			vhor = v + 1;
 	}
@@ -61,6 +61,11 @@ void sx_road_calibrated(const struct sx_camera *c, struct sx_road *road)
 	sx_road_describe(c, road);
 }
 
+static int column_of(double x, int width)
+{
+	return x > 0 ? x < width ? (int)x : width : 0;
+}
+
 static void set_view(struct sx_road_finder *f, const struct sx_params *p, int width, int height)
 {
 	const struct sx_camera *c = &p->camera;
@@ -75,11 +80,16 @@ static void set_view(struct sx_road_finder *f, const struct sx_params *p, int wi
 		.per_px = 16.0 * c->baseline_m / SX_ROAD_CORRIDOR_M,
 		.width = width,
 		.height = height,
+		.end_column = width,
+		.end_row = height,
 		.first_row = height * p->road.top / 100,
 		.least_q4 = 16,
 	};
 	if (!has_model(c))
 		return;
+	f->view.far_first_column =
+		column_of(c->cx - c->fx * SX_ROAD_CORRIDOR_M / SX_ROAD_BEND_BESIDE_M, width);
+	f->view.far_end_column = column_of(c->cx + c->fx * SX_ROAD_CORRIDOR_M / SX_ROAD_BEND_BESIDE_M, width);
 	f->view.tolerance = SX_ROAD_TOLERANCE_M * c->fy / fb;
 	if (16.0 * fb / SX_ROAD_REACH_M > 16.0)
 		f->view.least_q4 = (int)ceil(16.0 * fb / SX_ROAD_REACH_M);
@@ -112,9 +122,9 @@ size_t sx_road_finder_bytes(const struct sx_road_finder *f)
 	return sizeof(*f);
 }
 
-void sx_road_sample(struct sx_road_finder *f, const struct sx_image *disparity)
+static void take_samples(struct sx_road_finder *f, const struct sx_road_view *w,
+			 const struct sx_image *disparity)
 {
-	const struct sx_road_view *w = &f->view;
 	int n = 0;
 
 	for (int j = 0; j < SX_ROAD_GRID; j++) {
@@ -134,6 +144,11 @@ void sx_road_sample(struct sx_road_finder *f, const struct sx_image *disparity)
 	f->samples = n;
 }
 
+void sx_road_sample(struct sx_road_finder *f, const struct sx_image *disparity)
+{
+	take_samples(f, &f->view, disparity);
+}
+
 static bool candidate_plane(const struct sx_road_finder *f, int candidate, struct sx_road_plane *p)
 {
 	int32_t x[3], y[3], d[3];
@@ -150,18 +165,44 @@ static bool candidate_plane(const struct sx_road_finder *f, int candidate, struc
 	return sx_road_through(x, y, d, p) && sx_road_plausible(&f->view, p);
 }
 
+static int32_t score_of(const struct sx_road_finder *f, const struct sx_road_fixed *fixed)
+{
+	int32_t score = 0;
+
+	for (int i = 0; i < f->samples; i += SX_ROAD_STRIDE)
+		score += sx_road_side(fixed, f->x[i], f->y[i], f->d[i]);
+	return score;
+}
+
 int32_t sx_road_score(const struct sx_road_finder *f, int candidate)
 {
 	struct sx_road_fixed fixed;
 	struct sx_road_plane p;
-	int32_t score = 0;
 
 	if (!candidate_plane(f, candidate, &p))
 		return INT32_MIN;
 	fixed = sx_road_fix(&f->view, &p);
-	for (int i = 0; i < f->samples; i += SX_ROAD_STRIDE)
-		score += sx_road_side(&fixed, f->x[i], f->y[i], f->d[i]);
-	return score;
+	return score_of(f, &fixed);
+}
+
+void sx_road_sample_far(struct sx_road_finder *f, const struct sx_image *disparity)
+{
+	const struct sx_road_view far = sx_road_far(&f->view, &f->plane);
+
+	take_samples(f, &far, disparity);
+}
+
+int32_t sx_road_bend_score(const struct sx_road_finder *f, int round, int candidate)
+{
+	const struct sx_road_knee knee = sx_road_knee_of(round, &f->knee, candidate);
+	struct sx_road_fixed fixed = sx_road_fix(&f->view, &f->plane);
+	double bend, row;
+
+	if (!sx_road_bend(&f->view, &f->plane, &knee, &bend, &row))
+		return INT32_MIN;
+	fixed.bend = (int32_t)rint(bend * 65536.0);
+	fixed.bend_row = (int32_t)row;
+	return score_of(f, &fixed);
 }
 
 /* One round of least squares over what lies on the plane. False when that is no road. */
@@ -179,48 +220,63 @@ static bool refine(const struct sx_road_finder *f, struct sx_road_plane *p, uint
 	       sx_road_plausible(&f->view, p);
 }
 
-static bool measure(const struct sx_road_finder *f, const int32_t *scores, struct sx_road *road)
+void sx_road_measure(struct sx_road_finder *f, const int32_t *scores)
 {
 	struct sx_road_plane p;
-	uint32_t inliers = 0;
 	int best = 0;
 
+	f->found = false;
 	for (int i = 1; i < SX_ROAD_CANDIDATES; i++)
 		if (scores[i] > scores[best])
 			best = i;
 	if (scores[best] <= 0 || !candidate_plane(f, best, &p))
-		return false;
+		return;
 	for (int i = 0; i < SX_ROAD_REFINEMENTS; i++)
-		if (!refine(f, &p, &inliers))
-			return false;
-	*road = (struct sx_road){
-		.slope = p.slope,
-		.offset = p.at_origin + p.cross * f->view.camera.cx,
-		.cross = p.cross,
-		.axis = f->view.camera.cx,
-		.inliers = inliers,
-		.origin = SX_ROAD_MEASURED,
-	};
-	sx_road_describe(&f->view.camera, road);
-	return true;
+		if (!refine(f, &p, &f->inliers))
+			return;
+	f->plane = p;
+	f->found = true;
 }
 
-void sx_road_fit(const struct sx_road_finder *f, const int32_t *scores, const struct sx_road *previous,
-		 struct sx_road *road)
+void sx_road_choose_bend(struct sx_road_finder *f, int round, const int32_t *scores)
 {
-	if (!sx_road_looks(f)) {
-		*road = f->calibrated;
-		return;
-	}
-	if (measure(f, scores, road))
-		return;
-	if (previous && sx_road_lasts(previous, f->params.max_age)) {
+	int best = 0;
+
+	for (int i = 1; i < SX_ROAD_BENDS; i++)
+		if (scores[i] > scores[best])
+			best = i;
+	f->knee = sx_road_knee_of(round, &f->knee, best);
+	f->bend_score = scores[best];
+}
+
+static void set_bend(const struct sx_road_finder *f, struct sx_road *road)
+{
+	const struct sx_road_fixed plane = sx_road_fix(&f->view, &f->plane);
+
+	if (sx_road_bends(f->bend_score, score_of(f, &plane), f->samples))
+		sx_road_bend(&f->view, &f->plane, &f->knee, &road->bend, &road->bend_row);
+}
+
+void sx_road_finish(const struct sx_road_finder *f, const struct sx_road *previous, struct sx_road *road)
+{
+	if (sx_road_looks(f) && f->found) {
+		*road = (struct sx_road){
+			.slope = f->plane.slope,
+			.offset = f->plane.at_origin + f->plane.cross * f->view.camera.cx,
+			.cross = f->plane.cross,
+			.axis = f->view.camera.cx,
+			.inliers = f->inliers,
+			.origin = SX_ROAD_MEASURED,
+		};
+		set_bend(f, road);
+		sx_road_describe(&f->view.camera, road);
+	} else if (sx_road_looks(f) && previous && sx_road_lasts(previous, f->params.max_age)) {
 		*road = *previous;
 		road->origin = SX_ROAD_PREVIOUS;
 		road->age++;
-		return;
+	} else {
+		*road = f->calibrated;
 	}
-	*road = f->calibrated;
 }
 
 void sx_road_find(struct sx_road_finder *f, const struct sx_image *disparity, const struct sx_road *previous,
@@ -232,6 +288,14 @@ void sx_road_find(struct sx_road_finder *f, const struct sx_image *disparity, co
 		sx_road_sample(f, disparity);
 		for (int i = 0; i < SX_ROAD_CANDIDATES; i++)
 			scores[i] = sx_road_score(f, i);
+		sx_road_measure(f, scores);
+		for (int round = 0; f->found && round < SX_ROAD_BEND_ROUNDS; round++) {
+			if (round == 0)
+				sx_road_sample_far(f, disparity);
+			for (int i = 0; i < SX_ROAD_BENDS; i++)
+				scores[i] = sx_road_bend_score(f, round, i);
+			sx_road_choose_bend(f, round, scores);
+		}
 	}
-	sx_road_fit(f, scores, previous, road);
+	sx_road_finish(f, previous, road);
 }

@@ -31,8 +31,8 @@ enum sx_road_origin {
  */
 struct sx_road {
 	double slope, offset;
-	double cross; /* px a column: the road leans against the camera */
-	double axis;  /* column: the camera's cx */
+	double cross;	       /* px a column: the road leans against the camera */
+	double axis;	       /* column: the camera's cx */
 	double bend, bend_row; /* px a row; 0: a plane as far as one sees */
 	double horizon_row;
 	double pitch_rad; /* camera looks down: positive */

@@ -6,12 +6,18 @@
 #ifndef SX_STAGES_STIXELS_ROAD_FINDER_H
 #define SX_STAGES_STIXELS_ROAD_FINDER_H
 
+#include "stages/stixels/road_bend.h"
 #include "stages/stixels/road_sums.h"
 
 struct sx_road_finder {
 	struct sx_road_params params;
 	struct sx_road_view view;
 	struct sx_road calibrated;
+	struct sx_road_plane plane; /* sx_road_measure()'s, where found */
+	uint32_t inliers;
+	bool found;
+	struct sx_road_knee knee; /* sx_road_choose_bend()'s */
+	int32_t bend_score;
 	int samples;					/* of the frame, in the corridor */
 	int32_t x[SX_ROAD_SAMPLES], y[SX_ROAD_SAMPLES]; /* of each: column, row, */
 	int32_t d[SX_ROAD_SAMPLES]; /* and disparity, Q4; rows downwards, columns to the right */
@@ -32,11 +38,19 @@ void sx_road_sample(struct sx_road_finder *f, const struct sx_image *disparity);
  */
 int32_t sx_road_score(const struct sx_road_finder *f, int candidate);
 
-/*
- * The rest: of SX_ROAD_CANDIDATES scores the candidate of the highest score, the first on ties, refined; or
- * what stands in.
- */
-void sx_road_fit(const struct sx_road_finder *f, const int32_t *scores, const struct sx_road *previous,
-		 struct sx_road *road);
+/* Of SX_ROAD_CANDIDATES scores the candidate of the highest, the first on ties, refined: the plane, if any. */
+void sx_road_measure(struct sx_road_finder *f, const int32_t *scores);
+
+/* Where it was found: samples of where a bend of it shows. */
+void sx_road_sample_far(struct sx_road_finder *f, const struct sx_image *disparity);
+
+/* As sx_road_score(), of a bend; rounds from 0. */
+int32_t sx_road_bend_score(const struct sx_road_finder *f, int round, int candidate);
+
+/* Of SX_ROAD_BENDS scores of a round that of the highest, the first on ties. */
+void sx_road_choose_bend(struct sx_road_finder *f, int round, const int32_t *scores);
+
+/* The road: plane and bend, or what stands in for them. */
+void sx_road_finish(const struct sx_road_finder *f, const struct sx_road *previous, struct sx_road *road);
 
 #endif

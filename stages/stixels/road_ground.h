@@ -26,10 +26,12 @@ SX_ROAD_INLINE bool sx_road_lasts(const struct sx_road *previous, int max_age)
 	       (int64_t)previous->age + 1 <= max_age;
 }
 
-/* Ground of an image row at the axis, in Q4, not rounded. */
-SX_ROAD_INLINE double sx_road_row_q4(double slope, double offset, int y)
+/* Ground of an image row, or between two, at the axis, in Q4, not rounded. */
+SX_ROAD_INLINE double sx_road_row_q4(const struct sx_road *road, double y)
 {
-	return 16.0 * (slope * (double)y + offset);
+	const double above = y < road->bend_row ? road->bend_row - y : 0.0;
+
+	return 16.0 * ((road->slope * y + road->offset) + road->bend * above);
 }
 
 SX_ROAD_INLINE int32_t sx_road_clamp_q4(double q4)
@@ -40,9 +42,9 @@ SX_ROAD_INLINE int32_t sx_road_clamp_q4(double q4)
 }
 
 /* The same as sx_road_ground() has it. */
-SX_ROAD_INLINE int32_t sx_road_row_ground_q4(double slope, double offset, int y)
+SX_ROAD_INLINE int32_t sx_road_row_ground_q4(const struct sx_road *road, int y)
 {
-	return sx_road_clamp_q4(sx_road_row_q4(slope, offset, y));
+	return sx_road_clamp_q4(sx_road_row_q4(road, (double)y));
 }
 
 /*

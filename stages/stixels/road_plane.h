@@ -59,7 +59,8 @@ SX_ROAD_INLINE bool sx_road_plausible(const struct sx_road_view *w, const struct
 /* A plausible plane in integers: disparity at x, y in Q16 px, and how much of a disparity is tolerance. */
 struct sx_road_fixed {
 	int32_t slope, cross, at_origin;
-	int32_t tolerance; /* Q12 */
+	int32_t tolerance;	/* Q12 */
+	int32_t bend, bend_row; /* more in each row above that one */
 };
 
 SX_ROAD_INLINE struct sx_road_fixed sx_road_fix(const struct sx_road_view *w, const struct sx_road_plane *p)
@@ -71,13 +72,15 @@ SX_ROAD_INLINE struct sx_road_fixed sx_road_fix(const struct sx_road_view *w, co
 	f.cross = (int32_t)rint(p->cross * 65536.0);
 	f.at_origin = (int32_t)rint(p->at_origin * 65536.0);
 	f.tolerance = (int32_t)rint((tolerance < 1.0 ? tolerance : 1.0) * 4096.0);
+	f.bend = f.bend_row = 0;
 	return f;
 }
 
 /* 1: the sample lies on the plane; -1: clearly below it, where a road has nothing; else 0. d: Q4. */
 SX_ROAD_INLINE int32_t sx_road_side(const struct sx_road_fixed *f, int32_t x, int32_t y, int32_t d)
 {
-	const int32_t off = (d << 12) - ((f->slope * y + f->cross * x) + f->at_origin);
+	const int32_t above = y < f->bend_row ? f->bend_row - y : 0;
+	const int32_t off = (d << 12) - ((f->slope * y + f->cross * x) + (f->at_origin + f->bend * above));
 	const int32_t part = d * f->tolerance;
 	const int32_t most = part > SX_ROAD_TOLERANCE_Q16 ? part : SX_ROAD_TOLERANCE_Q16;
 

@@ -43,7 +43,7 @@ SX_ROAD_INLINE int sx_road_centre_x(const struct sx_road_view *w)
 }
 SX_ROAD_INLINE int sx_road_centre_y(const struct sx_road_view *w)
 {
-	return (w->first_row + w->height) / 2;
+	return (w->first_row + w->end_row) / 2;
 }
 
 /* The least-squares plane. False when there is none. */

@@ -35,18 +35,21 @@ struct sx_road_view {
 	double per_px;	  /* of disparity, 1/16 px, that a sample needs a px beside the axis */
 	double tolerance; /* of the disparity, times the plane's slope: SX_ROAD_TOLERANCE_M in height */
 	int width, height;
-	int first_row; /* image rows above are not looked at */
-	int least_q4;  /* disparity of SX_ROAD_REACH_M */
+	/* what is looked at: columns, rows, disparities from there on (SX_ROAD_REACH_M) */
+	int first_column, end_column, first_row, end_row, least_q4;
+	int far_first_column, far_end_column; /* of sx_road_far() */
 };
 
 /* Image column and row of a place of the grid. */
 SX_ROAD_INLINE int sx_road_grid_x(const struct sx_road_view *w, int i)
 {
-	return (int)(((int64_t)(2 * i + 1) * w->width) / (2 * SX_ROAD_GRID));
+	return w->first_column +
+	       (int)(((int64_t)(2 * i + 1) * (w->end_column - w->first_column)) / (2 * SX_ROAD_GRID));
 }
 SX_ROAD_INLINE int sx_road_grid_y(const struct sx_road_view *w, int i)
 {
-	return w->first_row + (int)(((int64_t)(2 * i + 1) * (w->height - w->first_row)) / (2 * SX_ROAD_GRID));
+	return w->first_row +
+	       (int)(((int64_t)(2 * i + 1) * (w->end_row - w->first_row)) / (2 * SX_ROAD_GRID));
 }
 
 /* Does a sample of disparity d (Q4, or SX_DISPARITY_INVALID) lie in the corridor? */

@@ -119,7 +119,7 @@ static float cells_fit(const struct sx_slanted *s, const struct rows *r, int kin
 	}
 	return (float)sum * (1.0f / 1024.0f) +
 	       (kind == G ? sx_slanted_ground_prior(&t->model, p, s->frame.row[r->v_bottom].lambda_offset,
-						    r->v_bottom - r->origin)
+						    s->frame.lambda_slope, r->v_bottom - r->origin)
 			  : 0.0f);
 }
 
@@ -130,7 +130,7 @@ static struct sx_slanted_plane fit(const struct sx_slanted *s, const struct rows
 
 	if (kind == G)
 		p = sx_slanted_ground(m, &r->sums, s->frame.row[r->v_bottom].lambda_offset,
-				      r->v_bottom - r->origin);
+				      s->frame.lambda_slope, r->v_bottom - r->origin);
 	else if (kind == O)
 		p = sx_slanted_object(m, &r->sums, s->d[r->origin]);
 	else

@@ -57,18 +57,18 @@ struct sx_slanted_plane {
 };
 
 /*
- * y: v_bottom - origin; lambda_offset: of row v_bottom. Above the origin there is no data, and all comes out
+ * y: v_bottom - origin; lambda_offset: of row v_bottom, lambda_slope: of the frame. Above the origin there is no data, and all comes out
  * as 0. Elsewhere the origin has a weight of 1 at least, all weights with lambda_offset are below 620000
  * (sx_params_check()), and that share of the determinant's terms is what is left of them at worst: twice what
  * their rounding can take, so it is positive.
  */
 SX_SLANTED struct sx_slanted_plane sx_slanted_ground(const struct sx_slanted_model *m,
 						     const struct sx_slanted_sums *s, float lambda_offset,
-						     int y)
+						     float lambda_slope, int y)
 {
 	const float bottom = y < 0 ? (float)y : 0.0f, foot = lambda_offset * bottom;
 	const float n = (float)s->n + lambda_offset, x = (float)s->x + foot;
-	const float xx = (sx_slanted_float(s->xx) + foot * bottom) + m->lambda_slope;
+	const float xx = (sx_slanted_float(s->xx) + foot * bottom) + lambda_slope;
 	const float e = sx_slanted_float(s->e), xe = sx_slanted_float(s->xe);
 	const float r = 1.0f / (n * xx - x * x);
 	struct sx_slanted_plane p;
@@ -87,11 +87,11 @@ SX_SLANTED struct sx_slanted_plane sx_slanted_ground(const struct sx_slanted_mod
 
 /* Of the plane's prior alone. */
 SX_SLANTED float sx_slanted_ground_prior(const struct sx_slanted_model *m, const struct sx_slanted_plane *p,
-					 float lambda_offset, int y)
+					 float lambda_offset, float lambda_slope, int y)
 {
 	const float foot = p->a + p->b * (float)y;
 
-	return (lambda_offset * (foot * foot) + m->lambda_slope * (p->b * p->b)) * m->k_ground;
+	return (lambda_offset * (foot * foot) + lambda_slope * (p->b * p->b)) * m->k_ground;
 }
 
 /* With what `holes` cells of it without a disparity cost. */

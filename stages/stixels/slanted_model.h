@@ -24,7 +24,7 @@
 
 /* What is constant in a context. lambda_*: prior of the plane as weight; k_*: nats of a squared residual. */
 struct sx_slanted_model {
-	float lambda_offset, lambda_slope;
+	float lambda_offset, lambda_slope, lambda_bent; /* slope: of a plane, of a road that bends */
 	float roughness; /* standard deviations of ground by 1/16 px that is expected */
 	float k_ground, k_object, k_sky;
 	float cut, cut_first_object;

@@ -20,7 +20,8 @@ struct sx_slanted_params {
 	/* how far ground lies from a plane, as a share of its disparity (of the camera's height) */
 	double roughness;
 	double offset_px; /* how far the foot of a ground stixel lies from the road, far away, */
-	double slope_px;  /* and how much steeper it is, px per image row */
+	double slope_px;  /* and how much steeper it is, px per image row, */
+	double bent_px;	  /* likewise where the road was seen to climb or fall */
 	int above;	  /* percent of the image height that ground may reach above the road's horizon */
 	double cut;	  /* of each stixel */
 	/* of an object off the ground: this times (1 + px of disparity), less where ground is rough */

@@ -33,13 +33,13 @@ static double nats_per_unit(double sigma_px)
 
 static void fill_model(struct sx_slanted_tables *t, const struct sx_slanted_params *s)
 {
-	const double slope_px = s->slope_px * t->cell_height;
+	const double slope_px = s->slope_px * t->cell_height, bent_px = s->bent_px * t->cell_height;
+	const double weight = 255.0 * s->sigma_ground_px * s->sigma_ground_px;
 
 	t->model = (struct sx_slanted_model){
-		.lambda_offset = (float)(255.0 * s->sigma_ground_px * s->sigma_ground_px /
-					 (s->offset_px * s->offset_px)),
-		.lambda_slope =
-			(float)(255.0 * s->sigma_ground_px * s->sigma_ground_px / (slope_px * slope_px)),
+		.lambda_offset = (float)(weight / (s->offset_px * s->offset_px)),
+		.lambda_slope = (float)(weight / (slope_px * slope_px)),
+		.lambda_bent = (float)(weight / (bent_px * bent_px)),
 		.roughness = (float)(s->roughness / (16.0 * s->sigma_ground_px)),
 		.k_ground = (float)nats_per_unit(s->sigma_ground_px),
 		.k_object = (float)nats_per_unit(s->sigma_object_px),
@@ -121,8 +121,7 @@ void sx_slanted_frame_set(struct sx_slanted_frame *f, const struct sx_slanted_ta
 	for (int v = 0; v < t->rows; v++) {
 		/* the centre of the cell's image rows */
 		const double y = (t->height - 1 - v * t->cell_height) - 0.5 * (t->cell_height - 1);
-		const double g = 16.0 * (road->slope * y + road->offset);
-
+		const double g = sx_road_row_q4(road, y);
 		const double q4 = rint(g > limit ? limit : g < -limit ? -limit : g);
 
 		f->row[v] = sx_slanted_row_of(&t->model, (int32_t)q4);
@@ -131,6 +130,7 @@ void sx_slanted_frame_set(struct sx_slanted_frame *f, const struct sx_slanted_ta
 	f->axis = road->axis;
 	/* a road that is not known from measurements may be wrong, what was measured is not */
 	f->least = road->origin == SX_ROAD_MEASURED || road->origin == SX_ROAD_PREVIOUS ? t->least : 0.0f;
+	f->lambda_slope = road->bend != 0.0 ? t->model.lambda_bent : t->model.lambda_slope;
 	f->slope = (float)(-16.0 * road->slope * t->cell_height);
 }
 

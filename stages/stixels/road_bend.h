@@ -1,0 +1,90 @@
+/*
+ * Where the road leaves its plane: a knee from which on it climbs or falls, one of a fixed list. For
+ * stages/stixels/road.c and gpu/stixels/road.cu, as stages/stixels/road_plane.h.
+ *
+ * A road of grade t from z ahead on has, at the same row, the plane's slope times h / (h + t z); h: height of
+ * the camera. So one number a row says all of it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_STAGES_STIXELS_ROAD_BEND_H
+#define SX_STAGES_STIXELS_ROAD_BEND_H
+
+#include "stages/stixels/road_plane.h"
+
+#define SX_ROAD_BENDS 256	  /* candidates of a round: 16 distances times 16 grades */
+#define SX_ROAD_BEND_ROUNDS 2	  /* the second round the best of the first */
+#define SX_ROAD_BEND_FIRST_M 10.0 /* distances, and from one to the next */
+#define SX_ROAD_BEND_STEP_M 3.0
+#define SX_ROAD_BEND_FALLS 6	   /* grades -6 to -1 %, then 1 to 10 % */
+#define SX_ROAD_BEND_REACH 0.12	   /* how far above the horizon is looked, as a tangent */
+#define SX_ROAD_BEND_BESIDE_M 15.0 /* the corridor is looked at as wide as it is so far ahead */
+/* A bend must explain so many samples (of every SX_ROAD_STRIDE-th) more than the plane; of all one in */
+#define SX_ROAD_BEND_LEAST 16
+#define SX_ROAD_BEND_SHARE 44 /* so many more, */
+#define SX_ROAD_BEND_ON 9     /* and so many altogether: else it is a heap of other things */
+
+/* Where the road begins to climb, m ahead, and by how much. */
+struct sx_road_knee {
+	double z, grade;
+};
+
+/* The part of the image in which a bend shows: rows from 10 m ahead up to where the road could be. */
+SX_ROAD_INLINE struct sx_road_view sx_road_far(const struct sx_road_view *w, const struct sx_road_plane *p)
+{
+	const double at_axis = p->at_origin + p->cross * w->camera.cx, horizon = -at_axis / p->slope;
+	const double near = w->camera.fx * w->camera.baseline_m / SX_ROAD_BEND_FIRST_M;
+	const double first = rint(horizon - SX_ROAD_BEND_REACH * w->camera.fy);
+	const double end = rint((near - at_axis) / p->slope) + 1.0;
+	struct sx_road_view far = *w;
+
+	far.first_row = first > 0.0 ? first < w->height - 1 ? (int)first : w->height - 1 : 0;
+	far.end_row = end < w->height ? end > far.first_row + 1 ? (int)end : far.first_row + 1 : w->height;
+	far.first_column = w->far_first_column;
+	far.end_column = w->far_end_column;
+	far.least_q4 = 16;
+	return far;
+}
+
+/* Of a round; best: that of the round before. */
+SX_ROAD_INLINE struct sx_road_knee sx_road_knee_of(int round, const struct sx_road_knee *best, int candidate)
+{
+	const int steep = candidate % 16, step = candidate / 16;
+	struct sx_road_knee k;
+
+	if (round > 0) {
+		k.z = best->z + (step - 8) * (SX_ROAD_BEND_STEP_M / 8.0);
+		k.grade = best->grade + (steep - 8) / 800.0;
+		return k;
+	}
+	k.z = SX_ROAD_BEND_FIRST_M + SX_ROAD_BEND_STEP_M * step;
+	k.grade = (steep < SX_ROAD_BEND_FALLS ? steep - SX_ROAD_BEND_FALLS : steep - SX_ROAD_BEND_FALLS + 1) /
+		  100.0;
+	return k;
+}
+
+/* What a knee adds to the plane; false: the road would end below the ground or above the camera. */
+SX_ROAD_INLINE bool sx_road_bend(const struct sx_road_view *w, const struct sx_road_plane *p,
+				 const struct sx_road_knee *k, double *bend, double *row)
+{
+	const double height = w->camera.baseline_m * (w->camera.fx / w->camera.fy) / p->slope;
+	const double beyond = height + k->grade * k->z;
+	const double at_axis = p->at_origin + p->cross * w->camera.cx;
+
+	if (!(k->z > 0.0) || !(beyond > 0.25 * height))
+		return false;
+	*row = rint((w->camera.fx * w->camera.baseline_m / k->z - at_axis) / p->slope);
+	*bend = p->slope * (1.0 - height / beyond);
+	return *row >= 0.0 && *row < w->height;
+}
+
+/* Does a bend explain enough more than the plane, of so many samples? */
+SX_ROAD_INLINE bool sx_road_bends(int32_t score, int32_t score_of_plane, int samples)
+{
+	const int32_t gain = score > 0 ? score - score_of_plane : 0;
+
+	return gain >= SX_ROAD_BEND_LEAST && gain * SX_ROAD_BEND_SHARE >= samples &&
+	       score * SX_ROAD_BEND_ON >= samples;
+}
+
+#endif
