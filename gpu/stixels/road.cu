@@ -4,8 +4,9 @@
  *
  * Work:    one block does it all: its warps look at the grid's places and keep those in the corridor, in
  *          their order; a thread makes the plane of a candidate; a warp judges one candidate after the other;
- *          then rounds of least squares over all samples, and the ground of all rows.
- * Memory:  4096 disparities at most are read, each once; samples and candidates lie in shared memory, 37 KiB.
+ *          then rounds of least squares over all samples; the same again with samples of what lies far ahead
+ *          and bends of the plane as candidates; and the ground of all rows.
+ * Memory:  twice 4096 disparities at most are read; samples and candidates lie in shared memory, 41 KiB.
  *          Nothing is kept between frames.
  * Ranges:  sums of a refinement are 64 bits, all else of a sample 32; doubles as in
  *          stages/stixels/road_plane.h. A score is 1024 at most and fits a key with its candidate.
@@ -73,6 +74,9 @@ struct road_shared {
 	uint32_t key[ROAD_WARPS];
 	uint32_t possible[SX_ROAD_CANDIDATES / 32]; /* a bit each: a road that the camera can have */
 	uint32_t inliers;
+	struct sx_road_view far; /* where a bend shows */
+	struct sx_road_knee knee;
+	int32_t bend_score;
 	int solved, vhor;
 };
 
@@ -165,8 +169,34 @@ __device__ __forceinline__ int32_t score_of(const struct road_shared *sh, int sa
 }
 
 /*
- * The candidate of the highest score, the first on ties, in sh->plane and sh->fixed. False, in all threads:
- * none is worth anything. Whole block.
+ * Of the possible candidates the one of the highest score, the first on ties: score plus SCORE_BIAS, and
+ * 65535 less its number; 0: none is possible. All threads get it. Whole block.
+ */
+#define SCORE_BIAS 2048
+__device__ __forceinline__ uint32_t best_key(struct road_shared *sh, int samples)
+{
+	const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+	uint32_t best = 0;
+
+	__syncthreads();
+	for (int i = warp; i < SX_ROAD_CANDIDATES; i += ROAD_WARPS) {
+		uint32_t key;
+
+		if (!(sh->possible[i / 32] >> i % 32 & 1))
+			continue;
+		key = (uint32_t)(score_of(sh, samples, i) + SCORE_BIAS) << 16 | (uint32_t)(65535 - i);
+		best = key > best ? key : best;
+	}
+	if (lane == 0)
+		sh->key[warp] = best;
+	__syncthreads();
+	for (int w = 0; w < ROAD_WARPS; w++)
+		best = sh->key[w] > best ? sh->key[w] : best;
+	return best;
+}
+
+/*
+ * The best plane in sh->plane and sh->fixed. False, in all threads: none is worth anything. Whole block.
  */
 __device__ __forceinline__ bool best_candidate(const struct sx_road_view *view, struct road_shared *sh,
 					       int samples)
@@ -174,7 +204,7 @@ __device__ __forceinline__ bool best_candidate(const struct sx_road_view *view, 
 	const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
 	const int mine = (int)threadIdx.x;
 	struct sx_road_plane plane = {};
-	uint32_t best = 0;
+	uint32_t best;
 
 	if (mine < SX_ROAD_CANDIDATES) {
 		const bool possible = candidate_plane(view, sh, samples, mine, &plane);
@@ -185,30 +215,13 @@ __device__ __forceinline__ bool best_candidate(const struct sx_road_view *view, 
 		if (lane == 0)
 			sh->possible[warp] = bits;
 	}
-	__syncthreads();
-	for (int i = warp; i < SX_ROAD_CANDIDATES; i += ROAD_WARPS) {
-		int32_t score;
-
-		if (!(sh->possible[i / 32] >> i % 32 & 1))
-			continue;
-		score = score_of(sh, samples, i);
-		if (score > 0) {
-			const uint32_t key = (uint32_t)score << 16 | (uint32_t)(65535 - i);
-
-			best = key > best ? key : best;
-		}
-	}
-	if (lane == 0)
-		sh->key[warp] = best;
-	__syncthreads();
-	for (int w = 0; w < ROAD_WARPS; w++)
-		best = sh->key[w] > best ? sh->key[w] : best;
-	if (best > 0 && mine == 65535 - (int)(best & 0xffff)) {
+	best = best_key(sh, samples);
+	if (best >> 16 > SCORE_BIAS && mine == 65535 - (int)(best & 0xffff)) {
 		sh->plane = plane;
 		sh->fixed = sh->candidate[mine];
 	}
 	__syncthreads();
-	return best > 0;
+	return best >> 16 > SCORE_BIAS;
 }
 
 /* ---- refinement ---------------------------------------------------------------------------------------- */
@@ -273,6 +286,66 @@ __device__ __forceinline__ bool refine(const struct sx_road_view *view, struct r
 	return sh->solved;
 }
 
+/* ---- bend ---------------------------------------------------------------------------------------------- */
+
+/* A round: the best knee in sh->knee, its score in sh->bend_score. Whole block. */
+__device__ __forceinline__ void choose_bend(const struct sx_road_view *view, struct road_shared *sh,
+					    int samples, int round)
+{
+	const int mine = (int)threadIdx.x;
+	uint32_t best;
+
+	if (mine < SX_ROAD_BENDS) {
+		const struct sx_road_knee knee = sx_road_knee_of(round, &sh->knee, mine);
+		double bend, row;
+		const bool possible = sx_road_bend(view, &sh->plane, &knee, &bend, &row);
+		const uint32_t bits = __ballot_sync(SX_WARP_ALL_LANES, possible);
+
+		if (possible) {
+			struct sx_road_fixed f = sh->fixed;
+
+			f.bend = (int32_t)rint(bend * 65536.0);
+			f.bend_row = (int32_t)row;
+			sh->candidate[mine] = f;
+		}
+		if (mine % 32 == 0)
+			sh->possible[mine / 32] = bits;
+	}
+	best = best_key(sh, samples);
+	if (mine == 0) {
+		const int number = best ? 65535 - (int)(best & 0xffff) : 0;
+
+		sh->knee = sx_road_knee_of(round, &sh->knee, number);
+		sh->bend_score = best ? (int32_t)(best >> 16) - SCORE_BIAS : INT32_MIN;
+	}
+	__syncthreads();
+}
+
+/* The best bend of sh->plane, whose fixed form is sh->fixed. Whole block. */
+__device__ __forceinline__ void find_bend(const struct sx_road_view *view, struct road_shared *sh,
+					  const uint8_t *map, size_t pitch)
+{
+	int samples;
+
+	if (threadIdx.x == 0)
+		sh->far = sx_road_far(view, &sh->plane);
+	__syncthreads();
+	samples = take_samples(&sh->far, sh, map, pitch);
+#pragma unroll 1
+	for (int round = 0; round < SX_ROAD_BEND_ROUNDS; round++)
+		choose_bend(view, sh, samples, round);
+	if (threadIdx.x < 32) {
+		if (threadIdx.x == 0)
+			sh->candidate[0] = sh->fixed;
+		__syncwarp();
+		const int32_t score = score_of(sh, samples, 0);
+
+		if (threadIdx.x == 0)
+			sh->solved = sx_road_bends(sh->bend_score, score, samples);
+	}
+	__syncthreads();
+}
+
 /* The plane in sh->plane, what lies on it in sh->inliers; true where there is one. Whole block. */
 __device__ __forceinline__ bool measure(const struct sx_road_finder_cuda *s, struct road_shared *sh,
 					const uint8_t *map, size_t pitch)
@@ -285,6 +358,7 @@ __device__ __forceinline__ bool measure(const struct sx_road_finder_cuda *s, str
 	for (int i = 0; i < SX_ROAD_REFINEMENTS; i++)
 		if (!refine(&s->view, sh, samples))
 			return false;
+	find_bend(&s->view, sh, map, pitch);
 	return true;
 }
 
@@ -293,11 +367,11 @@ __device__ __forceinline__ bool measure(const struct sx_road_finder_cuda *s, str
 /* Ground of sh->road, and its vhor, for which sh->vhor must be height. Whole block. */
 __device__ __forceinline__ void write_ground(struct road_shared *sh, int height, struct sx_cuda_road *road)
 {
-	const double slope = sh->road.slope, offset = sh->road.offset;
+	const struct sx_road *line = &sh->road;
 	int32_t *ground = road->ground_q4;
 
 	for (int v = (int)threadIdx.x; v < height; v += ROAD_THREADS) {
-		const int32_t g = sx_road_row_ground_q4(slope, offset, height - 1 - v);
+		const int32_t g = sx_road_row_ground_q4(line, height - 1 - v);
 
 		ground[v] = g;
 		if (g <= 0)
@@ -344,6 +418,8 @@ static __global__ void __launch_bounds__(ROAD_THREADS, 1)
 			r.axis = s.view.camera.cx;
 			r.inliers = sh.inliers;
 			r.origin = SX_ROAD_MEASURED;
+			if (sh.solved)
+				sx_road_bend(&s.view, &sh.plane, &sh.knee, &r.bend, &r.bend_row);
 		} else {
 			fall_back(&s, &sh.input, &r);
 		}

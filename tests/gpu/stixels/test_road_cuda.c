@@ -25,7 +25,7 @@ struct rig {
 	struct sx_cuda_input *in, *dev_in;
 	struct sx_cuda_road *road;
 	int32_t *dev_ground, *want_ground, *got_ground;
-	int measured;
+	int measured, bent;
 };
 
 static void rig_init(struct rig *g, const struct sx_params *p, int w, int h, int range)
@@ -63,10 +63,10 @@ static void rig_finish(struct rig *g)
 
 static bool same(const struct sx_road *a, const struct sx_road *b)
 {
-	const double x[] = {a->slope,	    a->offset,	  a->cross,    a->axis,
-			    a->horizon_row, a->pitch_rad, a->roll_rad, a->height_m};
-	const double y[] = {b->slope,	    b->offset,	  b->cross,    b->axis,
-			    b->horizon_row, b->pitch_rad, b->roll_rad, b->height_m};
+	const double x[] = {a->slope,	  a->offset,   a->cross,    a->axis, a->horizon_row,
+			    a->pitch_rad, a->roll_rad, a->height_m, a->bend, a->bend_row};
+	const double y[] = {b->slope,	  b->offset,   b->cross,    b->axis, b->horizon_row,
+			    b->pitch_rad, b->roll_rad, b->height_m, b->bend, b->bend_row};
 
 	return !memcmp(x, y, sizeof(x)) && a->inliers == b->inliers && a->age == b->age &&
 	       a->origin == b->origin;
@@ -103,6 +103,7 @@ static struct sx_road check_road(struct rig *g, const char *what, const struct s
 	assert_ptr_equal(got.ground_q4, g->dev_ground);
 	assert_memory_equal(g->got_ground, g->want_ground, (size_t)h * sizeof(*g->want_ground));
 	g->measured += want.origin == SX_ROAD_MEASURED;
+	g->bent += want.bend != 0.0;
 	return want;
 }
 
@@ -132,9 +133,12 @@ static void draw(struct rig *g, const struct sx_params *p, int range, int outlie
 	c.pitch_deg += check_below(r, 200) / 100.0 - 1;
 	sx_road_calibrated(&c, &plane);
 	plane.cross = plane.slope * (check_below(r, 21) - 10) / 100.0;
+	plane.bend_row = check_below(r, h);
+	plane.bend = plane.slope * (check_below(r, 13) - 4) / 10.0;
 	for (int y = 0; y < h; y++)
 		for (int x = 0; x < w; x++) {
-			double d = 16 * (plane.slope * y + plane.offset + plane.cross * (x - plane.axis)) +
+			double d = 16 * (plane.slope * y + plane.offset + plane.cross * (x - plane.axis) +
+					 plane.bend * (y < plane.bend_row ? plane.bend_row - y : 0)) +
 				   check_below(r, 17) - 8;
 
 			d = d < 0 ? 0 : d < 16 * range - 1 ? d : 16 * range - 1;
@@ -153,7 +157,7 @@ static void test_planes(void **state)
 				       {161, 120, 45}, {200, 33, 128}, {256, 160, 128}, {320, 240, 256},
 				       {90, 301, 384}, {1, 1, 1},      {4000, 9, 64},	{640, 480, 128}};
 	struct check_rng r = check_rng_seed(1);
-	int measured = 0, roads = 0;
+	int measured = 0, roads = 0, bent = 0;
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		const int *s = sizes[i];
@@ -168,9 +172,11 @@ static void test_planes(void **state)
 			check_road(&g, "plane", NULL);
 		}
 		measured += g.measured;
+		bent += g.bent;
 		rig_finish(&g);
 	}
 	assert_in_range(measured, roads / 3, roads - 1);
+	assert_in_range(bent, 4, roads - 1);
 }
 
 /* Everything that has no road in it: patches, noise, nothing; with cameras that may lie anyhow. */

@@ -287,6 +287,65 @@ static void test_platform(void **state)
 
 /* ---- ground of rows and columns ---- */
 
+/* The flat world up to z ahead, from there on a road of that grade. Pitch and roll 0. */
+static void draw_hill(const struct world *w, double z, double grade, struct sx_image *d, struct check_rng *r)
+{
+	for (int y = 0; y < d->height; y++)
+		for (int x = 0; x < d->width; x++) {
+			double ray[3], near;
+
+			ray_of(w, x, y, ray);
+			near = ray[1] / w->c.height_m;
+			if (near < 1 / z) /* height - grade (Z - z) = ray Z */
+				near = (ray[1] + grade) / (w->c.height_m + grade * z);
+			((uint16_t *)sx_image_row(d, y))[x] = pixel(w, near > 0 ? near : 0, r);
+		}
+}
+
+static void check_hill(double z, double grade, bool bends, uint64_t seed)
+{
+	struct sx_params p = params(1.5, 0, 0.5);
+	struct check_rng r = check_rng_seed(seed);
+	struct sx_image d;
+	struct sx_road road;
+	struct world w;
+	double worst = 0;
+
+	p.camera.fx = p.camera.fy = 700;
+	w = world_of(&p.camera, 0);
+	w.outlier_percent = 10;
+	assert_int_equal(sx_image_init(&d, SX_PIXEL_U16, W, H), 0);
+	draw_hill(&w, z, grade, &d, &r);
+	road = find(&p, &d, NULL);
+	assert_int_equal(road.origin, SX_ROAD_MEASURED);
+	/* from near to as far as the road is above the horizon or 60 m ahead */
+	for (int y = H - 1; y >= 0; y--) {
+		const double ray = (y - p.camera.cy) / p.camera.fy, flat = ray / 1.5;
+		const double near = flat >= 1 / z ? flat : (ray + grade) / (1.5 + grade * z);
+		const double off = fabs(sx_road_row_q4(&road, y) / 16 - 350 * near);
+
+		if (near > 1 / 60.0 && off > worst)
+			worst = off;
+	}
+	if (bends != (road.bend != 0) || (bends && (road.bend > 0) != (grade > 0)) || worst > 0.75)
+		fail_msg("%g m ahead %g %%: bend %g from row %g, %g px off", z, 100 * grade, road.bend,
+			 road.bend_row, worst);
+	sx_image_finish(&d);
+}
+
+/* Hills are followed, and a flat road has none. */
+static void test_hills(void **state)
+{
+	uint64_t seed = 60;
+
+	for (double z = 14; z < 30; z += 5)
+		for (int percent = 6; percent <= 10; percent += 2)
+			check_hill(z, percent / 100.0, true, seed++);
+	check_hill(16, -0.04, true, seed++);
+	for (int i = 0; i < 10; i++)
+		check_hill(20, 0, false, seed++);
+}
+
 static void test_ground_of_rows(void **state)
 {
 	struct sx_road road = {.slope = 0.25, .offset = -10};
@@ -466,7 +525,7 @@ static bool same(const struct sx_road *a, const struct sx_road *b)
 	return a->slope == b->slope && a->offset == b->offset && a->cross == b->cross && a->axis == b->axis &&
 	       a->horizon_row == b->horizon_row && a->pitch_rad == b->pitch_rad &&
 	       a->roll_rad == b->roll_rad && a->height_m == b->height_m && a->inliers == b->inliers &&
-	       a->age == b->age && a->origin == b->origin;
+	       a->age == b->age && a->origin == b->origin && a->bend == b->bend && a->bend_row == b->bend_row;
 }
 
 /* Same map, same answer, whatever was there before; any size and content without a stray access (ASan). */
@@ -506,11 +565,17 @@ static void test_repeatable_at_any_size(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_planes_with_outliers), cmocka_unit_test(test_other_cameras),
-		cmocka_unit_test(test_parked_cars),	     cmocka_unit_test(test_platform),
-		cmocka_unit_test(test_ground_of_rows),	     cmocka_unit_test(test_shift_of_columns),
-		cmocka_unit_test(test_order_of_fallbacks),   cmocka_unit_test(test_roads_of_other_cameras),
-		cmocka_unit_test(test_what_is_not_a_road),   cmocka_unit_test(test_repeatable_at_any_size),
+		cmocka_unit_test(test_planes_with_outliers),
+		cmocka_unit_test(test_other_cameras),
+		cmocka_unit_test(test_parked_cars),
+		cmocka_unit_test(test_platform),
+		cmocka_unit_test(test_ground_of_rows),
+		cmocka_unit_test(test_shift_of_columns),
+		cmocka_unit_test(test_order_of_fallbacks),
+		cmocka_unit_test(test_roads_of_other_cameras),
+		cmocka_unit_test(test_what_is_not_a_road),
+		cmocka_unit_test(test_repeatable_at_any_size),
+		cmocka_unit_test(test_hills),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
