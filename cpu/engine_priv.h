@@ -45,6 +45,8 @@ struct sx_context {
 	int32_t road_scores[SX_ROAD_CANDIDATES];
 	struct sx_segmenter *segmenter;
 	struct sx_segments segments;
+	struct sx_image cells, cells_confidence; /* sx_evidence(); of slanted methods, */
+	uint8_t *blank;				 /* and which cells are: [row][column] */
 	struct sx_image scores; /* of cells: U8, [column][row][class]; without data where no pair has any */
 	uint32_t *offsets;
 	struct stixel *stixels;

@@ -15,9 +15,10 @@
 #include "stages/stixels/cells.h"
 #include "stages/stixels/compact.h"
 
-#define ROWS 8	     /* rows of a task in stages that are quick per row */
-#define ZNCC_ROWS 16 /* of a task that makes costs, which begins by summing a window's rows */
-#define COLUMNS 4    /* stixel columns of a task of the segmentation */
+#define ROWS 8		 /* rows of a task in stages that are quick per row */
+#define ZNCC_ROWS 16	 /* of a task that makes costs, which begins by summing a window's rows */
+#define COLUMNS 4	 /* stixel columns of a task of the segmentation, */
+#define WEIGH_COLUMNS 32 /* and of one that fills holes, which looks at as many again beside it */
 
 struct frame {
 	struct sx_context *x;
@@ -371,13 +372,41 @@ static void reduce_task(void *arg, int index, int worker)
 						       &columns, &columns_confidence);
 }
 
+/* Which cells of a row are blank. */
+static void blank_task(void *arg, int index, int worker)
+{
+	struct sx_context *x = ((struct frame *)arg)->x;
+	const int n = x->cells.height;
+
+	(void)worker;
+	x->device->kernels->segment->blank_cells(&x->taps[SX_TAP_LEFT], &x->config.params.stixels, index, n,
+						 x->blank + (size_t)index * (size_t)n);
+}
+
+static void weigh_task(void *arg, int index, int worker)
+{
+	struct sx_context *x = ((struct frame *)arg)->x;
+	const int u0 = index * WEIGH_COLUMNS;
+
+	(void)worker;
+	x->device->kernels->segment->weigh_columns(
+		&x->taps[SX_TAP_COLUMNS], &x->taps[SX_TAP_COLUMNS_CONFIDENCE], &x->config.params.stixels,
+		x->blank, u0, end_of(u0, WEIGH_COLUMNS, x->cells.height), &x->cells, &x->cells_confidence);
+}
+
+/* What is segmented. */
+static const struct sx_image *columns_of(const struct sx_context *x)
+{
+	return x->cells.data ? &x->cells : &x->taps[SX_TAP_COLUMNS];
+}
+
 static void segment_task(void *arg, int index, int worker)
 {
 	struct frame *f = arg;
 	struct sx_context *x = f->x;
 	int u0 = index * COLUMNS, u1 = end_of(u0, COLUMNS, x->segments.columns);
 
-	sx_segmenter_columns(x->segmenter, &x->taps[SX_TAP_COLUMNS], u0, u1, worker, &x->segments);
+	sx_segmenter_columns(x->segmenter, columns_of(x), u0, u1, worker, &x->segments);
 }
 
 static void compact_task(void *arg, int index, int worker)
@@ -399,8 +428,12 @@ static void make_stixels(struct frame *f)
 	int columns = x->segments.columns;
 
 	sx_pool_for(pool, tasks_of(columns, 8), reduce_task, f);
+	if (x->cells.data) {
+		sx_pool_for(pool, x->cells.width, blank_task, f);
+		sx_pool_for(pool, tasks_of(columns, WEIGH_COLUMNS), weigh_task, f);
+	}
 	frame_book(f, SX_STAGE_REDUCE);
-	sx_segmenter_begin(x->segmenter, &x->result.road, &x->taps[SX_TAP_COLUMNS_CONFIDENCE],
+	sx_segmenter_begin(x->segmenter, &x->result.road, x->cells.data ? &x->cells_confidence : NULL,
 			   x->scored ? &x->scores : NULL);
 	sx_pool_for(pool, tasks_of(columns, COLUMNS), segment_task, f);
 	frame_book(f, SX_STAGE_SEGMENT);
