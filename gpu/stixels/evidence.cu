@@ -75,7 +75,8 @@ __device__ __forceinline__ bool is_blank(const struct evidence &p, int u, int v)
 
 /*
  * Bits of cells that are sky, of 32 rows a word from the top of the image down, until there is no more in any
- * column; returns how many words. blank: of a step, in turns. Lane and its columns are the same in every warp, which so all know as much.
+ * column; returns how many words. blank: of a step, in turns. A lane's column is the same in every warp, so
+ * that all know as much.
  */
 __device__ __forceinline__ int find_sky(const struct evidence &p, uint32_t blank[2][WARPS],
 					uint32_t sky[COLUMNS][STEPS])

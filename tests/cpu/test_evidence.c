@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "cpu/kernel_sets.h"
+#include "stages/stixels/evidence.h"
 #include "tests/evidence_case.h"
 
 static const char *const simds[] = {"plain", "avx2"};
@@ -37,9 +38,20 @@ static void check_kernels(const struct evidence_case *t, const struct sx_segment
 	free(blank);
 }
 
+static int count_of(const struct sx_image *img, int value)
+{
+	int n = 0;
+
+	for (int u = 0; u < img->height; u++)
+		for (int v = 0; v < img->width; v++)
+			n += ((const uint8_t *)sx_image_row(img, u))[v] == value;
+	return n;
+}
+
 static void test_cases(void **state)
 {
 	struct check_rng r = check_rng_seed(71);
+	int sky = 0, filled = 0;
 
 	for (int i = 0; i < EVIDENCE_CASES; i++) {
 		struct evidence_case t;
@@ -51,8 +63,14 @@ static void test_cases(void **state)
 			if (k)
 				check_kernels(&t, k->segment, 1 + check_below(&r, 40));
 		}
+		sky += count_of(&t.want_c, SX_SKY_CONFIDENCE) - count_of(&t.confidence, SX_SKY_CONFIDENCE);
+		filled +=
+			count_of(&t.want_c, SX_FILL_CONFIDENCE) - count_of(&t.confidence, SX_FILL_CONFIDENCE);
 		evidence_case_finish(&t);
 	}
+	/* cases that are some */
+	assert_in_range(sky, 5000, 1000000);
+	assert_in_range(filled, 5000, 1000000);
 }
 
 int main(void)
