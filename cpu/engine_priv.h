@@ -67,5 +67,7 @@ struct sx_context {
 
 /* Computes the frame of x on the pool's leader. arg: struct sx_context. */
 void sx_frame_run(void *arg);
+/* On all workers, from the taps of columns into cells: as sx_evidence(). */
+void sx_evidence_run(struct sx_context *x);
 
 #endif

@@ -372,28 +372,6 @@ static void reduce_task(void *arg, int index, int worker)
 						       &columns, &columns_confidence);
 }
 
-/* Which cells of a row are blank. */
-static void blank_task(void *arg, int index, int worker)
-{
-	struct sx_context *x = ((struct frame *)arg)->x;
-	const int n = x->cells.height;
-
-	(void)worker;
-	x->device->kernels->segment->blank_cells(&x->taps[SX_TAP_LEFT], &x->config.params.stixels, index, n,
-						 x->blank + (size_t)index * (size_t)n);
-}
-
-static void weigh_task(void *arg, int index, int worker)
-{
-	struct sx_context *x = ((struct frame *)arg)->x;
-	const int u0 = index * WEIGH_COLUMNS;
-
-	(void)worker;
-	x->device->kernels->segment->weigh_columns(
-		&x->taps[SX_TAP_COLUMNS], &x->taps[SX_TAP_COLUMNS_CONFIDENCE], &x->config.params.stixels,
-		x->blank, u0, end_of(u0, WEIGH_COLUMNS, x->cells.height), &x->cells, &x->cells_confidence);
-}
-
 /* What is segmented. */
 static const struct sx_image *columns_of(const struct sx_context *x)
 {
@@ -428,10 +406,8 @@ static void make_stixels(struct frame *f)
 	int columns = x->segments.columns;
 
 	sx_pool_for(pool, tasks_of(columns, 8), reduce_task, f);
-	if (x->cells.data) {
-		sx_pool_for(pool, x->cells.width, blank_task, f);
-		sx_pool_for(pool, tasks_of(columns, WEIGH_COLUMNS), weigh_task, f);
-	}
+	if (x->cells.data)
+		sx_evidence_run(x);
 	frame_book(f, SX_STAGE_REDUCE);
 	sx_segmenter_begin(x->segmenter, &x->result.road, x->cells.data ? &x->cells_confidence : NULL,
 			   x->scored ? &x->scores : NULL);

@@ -418,7 +418,8 @@ static void sl_recurrence(const struct sl_column *col)
 			if (b.ground)
 				sl_ground(col, &b, v, legal);
 			/* not from rows that are not seen to those that are */
-			sl_object(col, &b, v, v < col->place.unseen ? legal & (b.top < col->place.unseen) : legal);
+			sl_object(col, &b, v,
+				  v < col->place.unseen ? legal & (b.top < col->place.unseen) : legal);
 			if (v > 0 && v >= col->place.vhor)
 				sl_sky(col, &b, v, legal);
 			if (v >= first)

@@ -2,10 +2,10 @@
  * What cells tell the slanted methods, on the GPU. Must equal sx_evidence() (stages/stixels/evidence.h) byte
  * for byte.
  *
- * Work:   a block makes 8 columns. Its threads look for the sky from the top down, 32 rows of cells at a time,
- *         a thread a cell, until sky has ended in each column: most of the image is never read, and of a cell
- *         no row of pixels behind the first that is not blank. Then a warp takes a column, lanes along it;
- *         holes walk to either side.
+ * Work:   a block makes 8 columns. Its threads look for the sky from the top down, 32 rows of cells at a
+ *         time, a thread a cell, until sky has ended in each column: most of the image is never read, and
+ *         of a cell no row of pixels behind the first that is not blank. Then a warp takes a column, lanes
+ *         along it; holes walk to either side.
  * Memory: 2.3 KB of shared memory, a bit a cell. Columns are read and written once, words of neighbouring
  *         rows by neighbouring lanes; a hole reads those of other columns, which caches have.
  * Ranges: whole numbers of 16 bits at most. Invalid is the largest value.

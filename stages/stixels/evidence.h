@@ -16,8 +16,8 @@
 extern "C" {
 #endif
 
-#define SX_BLANK_RANGE 8	/* grey levels of a blank cell differ by this at most */
-#define SX_FILL_CONFIDENCE 10	/* of a hole's disparity, of 255 */
+#define SX_BLANK_RANGE 8      /* grey levels of a blank cell differ by this at most */
+#define SX_FILL_CONFIDENCE 10 /* of a hole's disparity, of 255 */
 #define SX_SKY_CONFIDENCE 255
 
 /* Columns to each side that a hole is filled from; 0: not at all, as where confidence counts for nothing. */

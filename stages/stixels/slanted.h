@@ -36,7 +36,7 @@ struct sx_slanted_tables {
 	int above;		 /* rows above the horizon that may be ground */
 	int classes;
 	bool exact;
-	float least; /* share of the expected ground that a measurement has at least */
+	float least;	     /* share of the expected ground that a measurement has at least */
 	int64_t sky_most;    /* sx_slanted_sky_part(), with scores; less than 2^31 */
 	uint8_t weight[256]; /* by confidence */
 	uint8_t kind[SX_CLASSES_MAX];
@@ -50,7 +50,9 @@ int sx_slanted_tables_create(struct sx_slanted_tables **ret, const struct sx_par
 			     int range);
 void sx_slanted_tables_destroy(struct sx_slanted_tables *t);
 
-/* The road of one frame. slope: 1/16 px per row upwards; least: as the tables', 0 of a road nobody has seen. */
+/*
+ * The road of one frame. slope: 1/16 px per row upwards; least: as the tables', 0 of a road nobody has seen.
+ */
 struct sx_slanted_frame {
 	struct sx_slanted_row *row; /* [rows] */
 	double cross, axis;	    /* of struct sx_road */

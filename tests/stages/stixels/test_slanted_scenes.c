@@ -197,7 +197,7 @@ static void test_scores_decide(void **state)
 	rig_finish(&g);
 }
 
-/* A road that stays far away longer than it is expected to, or a hole in it: rows 10 to 19 measure half of it. */
+/* What is in row 15 of a road whose rows 10 to 19 measure half of it. */
 static int kind_behind_the_road(enum sx_road_origin origin, double below)
 {
 	struct sx_params p = rig_params(ROWS);
@@ -219,8 +219,9 @@ static int kind_behind_the_road(enum sx_road_origin origin, double below)
 	return kind;
 }
 
-/* What was matched in a puddle lies behind the road, which goes on; but a road from before any measurement may
- * be wrong, so that everything counts.
+/*
+ * What was matched in a puddle lies behind the road, which goes on; but a road that nobody has measured may be
+ * wrong, so that everything counts.
  */
 static void test_behind_the_road(void **state)
 {
