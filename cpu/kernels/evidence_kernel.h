@@ -3,7 +3,7 @@
  * stages/stixels/evidence.h.
  *
  * Work:   rows of cells first: the least and the largest grey level of the pixels above each other, then of
- *         those beside each other, a byte a cell. Then parts of columns: the last valid disparity and how far
+ *         1, 2, 4 and so on beside each other, wherever a cell begins; a byte a cell. Then parts of columns: the last valid disparity and how far
  *         away it is, for all rows of a column at once, from the left and then from the right, each beginning
  *         outside of the part; sky at last, from the top down to where it ends. Loops over pixels and rows
  *         are left to the compiler.
@@ -24,12 +24,22 @@
 #define EV_WIDTH 4096
 #define EV_ROWS 2160
 
+/* Each with the one `step` farther on. */
+static inline void ev_join(uint8_t *least, uint8_t *most, int n, int step)
+{
+	for (int x = 0; x + step < n; x++)
+		least[x] = least[x + step] < least[x] ? least[x + step] : least[x];
+	for (int x = 0; x + step < n; x++)
+		most[x] = most[x + step] > most[x] ? most[x + step] : most[x];
+}
+
 /* 1 where a cell of row v is blank; blank: of its columns. */
 static void blank_cells(const struct sx_image *left, const struct sx_stixel_params *p, int v, int columns,
 			uint8_t *blank)
 {
 	const int rows = sx_cell_height(p), y0 = left->height - (v + 1) * rows, width = columns * p->width;
 	uint8_t least[EV_WIDTH], most[EV_WIDTH];
+	int joined = 1; /* pixels beside each other */
 
 	memcpy(least, sx_image_row(left, y0), (size_t)width);
 	memcpy(most, least, (size_t)width);
@@ -41,13 +51,13 @@ static void blank_cells(const struct sx_image *left, const struct sx_stixel_para
 			most[x] = grey[x] > most[x] ? grey[x] : most[x];
 		}
 	}
+	for (; 2 * joined <= p->width; joined *= 2)
+		ev_join(least, most, width, joined);
+	if (joined < p->width)
+		ev_join(least, most, width, p->width - joined);
 	for (int u = 0; u < columns; u++) {
-		int low = 255, high = 0;
+		const int low = least[u * p->width], high = most[u * p->width];
 
-		for (int x = u * p->width; x < (u + 1) * p->width; x++) {
-			low = least[x] < low ? least[x] : low;
-			high = most[x] > high ? most[x] : high;
-		}
 		blank[u] = low >= p->slanted.sky_grey && high - low <= SX_BLANK_RANGE;
 	}
 }
@@ -65,36 +75,46 @@ static inline void ev_start(struct ev_last *s, int rows, int reach)
 		s->age[v] = (int16_t)(reach + 1);
 }
 
-static inline void ev_next(struct ev_last *s, const uint16_t *restrict d, int rows)
+/* All bits where it is so: compilers make vectors of masks, less so of conditions. */
+#define EV_MASK(condition) ((uint16_t) - (condition))
+
+static inline void ev_next(struct ev_last *restrict s, const uint16_t *restrict d, int rows)
 {
 	for (int v = 0; v < rows; v++) {
-		const bool valid = d[v] != SX_DISPARITY_INVALID;
+		const uint16_t hole = EV_MASK(d[v] == SX_DISPARITY_INVALID);
 
-		s->d[v] = valid ? d[v] : s->d[v];
-		s->age[v] = valid ? 0 : (int16_t)(s->age[v] + 1);
+		s->d[v] = (uint16_t)((s->d[v] & hole) | (d[v] & ~hole));
+		s->age[v] = (int16_t)((s->age[v] + 1) & hole);
 	}
 }
 
-static inline void ev_from_left(const struct ev_last *s, int rows, int reach, uint16_t *restrict to)
+/* An invalid disparity has all bits. */
+static inline void ev_from_left(const struct ev_last *restrict s, int rows, int16_t reach,
+				uint16_t *restrict to)
 {
 	for (int v = 0; v < rows; v++)
-		to[v] = s->age[v] <= reach ? s->d[v] : SX_DISPARITY_INVALID;
+		to[v] = s->d[v] | EV_MASK(s->age[v] > reach);
 }
 
-/* to: what has come from the left; an invalid one is the largest. */
-static inline void ev_from_right(const struct ev_last *s, const uint16_t *restrict d,
-				 const uint8_t *restrict confidence, int rows, int reach,
-				 uint16_t *restrict to, uint8_t *restrict to_confidence)
+/* to: what has come from the left. */
+static inline void ev_from_right(const struct ev_last *restrict s, int rows, int16_t reach,
+				 uint16_t *restrict to)
 {
 	for (int v = 0; v < rows; v++) {
-		const uint16_t left = to[v], right = s->age[v] <= reach ? s->d[v] : SX_DISPARITY_INVALID;
-		const uint16_t farther = left < right ? left : right;
-		const uint16_t both = left == SX_DISPARITY_INVALID ? left : farther;
+		const uint16_t left = to[v], right = s->d[v] | EV_MASK(s->age[v] > reach);
 
-		to[v] = both;
-		to_confidence[v] = d[v] == SX_DISPARITY_INVALID && both != SX_DISPARITY_INVALID
-					   ? SX_FILL_CONFIDENCE
-					   : confidence[v];
+		to[v] = (left < right ? left : right) | EV_MASK(left == SX_DISPARITY_INVALID);
+	}
+}
+
+/* d: as it was, filled: as it has become. */
+static inline void ev_confidence(const uint16_t *restrict d, const uint16_t *restrict filled,
+				 const uint8_t *restrict confidence, int rows, uint8_t *restrict to)
+{
+	for (int v = 0; v < rows; v++) {
+		const uint8_t same = (uint8_t)EV_MASK(d[v] == filled[v]);
+
+		to[v] = (uint8_t)((confidence[v] & same) | (SX_FILL_CONFIDENCE & ~same));
 	}
 }
 
@@ -119,7 +139,8 @@ static void weigh_columns(const struct sx_image *columns, const struct sx_image 
 			  const struct sx_stixel_params *p, const uint8_t *blank, int u0, int u1,
 			  struct sx_image *cells, struct sx_image *cells_confidence)
 {
-	const int rows = columns->width, n = columns->height, reach = sx_fill_reach(p);
+	const int rows = columns->width, n = columns->height;
+	const int16_t reach = (int16_t)sx_fill_reach(p);
 	const int end = u1 + reach < n ? u1 + reach : n;
 	struct ev_last s;
 
@@ -132,9 +153,11 @@ static void weigh_columns(const struct sx_image *columns, const struct sx_image 
 	ev_start(&s, rows, reach);
 	for (int u = end - 1; u >= u0; u--) {
 		ev_next(&s, sx_image_row(columns, u), rows);
-		if (u < u1)
-			ev_from_right(&s, sx_image_row(columns, u), sx_image_row(confidence, u), rows, reach,
-				      sx_image_row(cells, u), sx_image_row(cells_confidence, u));
+		if (u >= u1)
+			continue;
+		ev_from_right(&s, rows, reach, sx_image_row(cells, u));
+		ev_confidence(sx_image_row(columns, u), sx_image_row(cells, u), sx_image_row(confidence, u),
+			      rows, sx_image_row(cells_confidence, u));
 	}
 	for (int u = u0; u < u1; u++)
 		ev_sky(blank + u, n, rows, sx_image_row(cells, u), sx_image_row(cells_confidence, u));

@@ -220,8 +220,8 @@ static int kind_behind_the_road(enum sx_road_origin origin, double below)
 }
 
 /*
- * What was matched in a puddle lies behind the road, which goes on; but a road that nobody has measured may be
- * wrong, so that everything counts.
+ * What was matched in a puddle lies behind the road, which goes on; but a road that nobody has measured
+ * may be wrong, so that everything counts.
  */
 static void test_behind_the_road(void **state)
 {
