@@ -3,10 +3,10 @@
  * stages/stixels/evidence.h.
  *
  * Work:   rows of cells first: the least and the largest grey level of the pixels above each other, then of
- *         1, 2, 4 and so on beside each other, wherever a cell begins; a byte a cell. Then parts of columns: the last valid disparity and how far
- *         away it is, for all rows of a column at once, from the left and then from the right, each beginning
- *         outside of the part; sky at last, from the top down to where it ends. Loops over pixels and rows
- *         are left to the compiler.
+ *         1, 2, 4 and so on beside each other, wherever a cell begins; a byte a cell. Then parts of columns:
+ *         the last valid disparity and how far away it is, for all rows of a column at once, from the left
+ *         and then from the right, each beginning outside of the part; sky at last, from the top down to
+ *         where it ends. Loops over pixels and rows are left to the compiler.
  * Ranges: ages are whole numbers up to the number of columns, plus 513.
  * Shapes: any width, height and pitch; up to 2160 rows of cells, images up to 4096 wide.
  *
