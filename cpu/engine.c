@@ -176,11 +176,26 @@ static int context_take_scores(struct sx_context *x, int columns, int rows)
 {
 	const struct sx_params *p = &x->config.params;
 
-	if (!sx_is_slanted(&p->stixels) || p->semantics.classes == 0)
+	if (p->semantics.classes == 0)
 		return 0;
 	sx_image_layout(&x->scores, SX_PIXEL_U8, rows * p->semantics.classes, columns);
 	x->scores.data = context_take(x, x->scores.pitch * (size_t)columns);
 	return x->scores.data ? 0 : -ENOMEM;
+}
+
+/* What slanted methods read of cells. */
+static int context_take_cells(struct sx_context *x, int columns, int rows)
+{
+	if (!sx_is_slanted(&x->config.params.stixels))
+		return 0;
+	sx_image_layout(&x->cells, SX_PIXEL_U16, rows, columns);
+	sx_image_layout(&x->cells_confidence, SX_PIXEL_U8, rows, columns);
+	x->cells.data = context_take(x, x->cells.pitch * (size_t)columns);
+	x->cells_confidence.data = context_take(x, x->cells_confidence.pitch * (size_t)columns);
+	x->blank = context_take(x, (size_t)columns * (size_t)rows);
+	if (!x->cells.data || !x->cells_confidence.data || !x->blank)
+		return -ENOMEM;
+	return context_take_scores(x, columns, rows);
 }
 
 static int context_take_memory(struct sx_context *x)
@@ -206,7 +221,7 @@ static int context_take_memory(struct sx_context *x)
 		return r;
 	x->segments.image_height = h;
 	x->segments.cell_height = sx_cell_height(&p->stixels);
-	r = context_take_scores(x, columns, rows);
+	r = context_take_cells(x, columns, rows);
 	if (r < 0)
 		return r;
 	if (p->filters.speckle_size > 0) {
@@ -251,6 +266,9 @@ static void cpu_context_destroy(struct sx_context *x)
 	for (int i = 0; i < SX_TAP_COUNT; i++)
 		free(x->owned[i]);
 	free(x->speckle_memory);
+	free(x->cells.data);
+	free(x->cells_confidence.data);
+	free(x->blank);
 	free(x->scores.data);
 	free(x->offsets);
 	free(x->stixels);

@@ -45,6 +45,8 @@ struct sx_context {
 	int32_t road_scores[SX_ROAD_CANDIDATES];
 	struct sx_segmenter *segmenter;
 	struct sx_segments segments;
+	struct sx_image cells, cells_confidence; /* sx_evidence(); of slanted methods, */
+	uint8_t *blank;				 /* and which cells are: [row][column] */
 	struct sx_image scores; /* of cells: U8, [column][row][class]; without data where no pair has any */
 	uint32_t *offsets;
 	struct stixel *stixels;
@@ -65,5 +67,7 @@ struct sx_context {
 
 /* Computes the frame of x on the pool's leader. arg: struct sx_context. */
 void sx_frame_run(void *arg);
+/* On all workers, from the taps of columns into cells: as sx_evidence(). */
+void sx_evidence_run(struct sx_context *x);
 
 #endif

@@ -26,8 +26,8 @@ size_t sx_segmenter_bytes(const struct sx_segmenter *s);
 
 /*
  * Once per frame, then columns [u0, u1) on any worker, each column once. Same lists as sx_dp_run(),
- * sx_slanted_run() or sx_rdp_run(). columns: U16 Q4 as sx_reduce() or sx_reduce_cells() leaves them, of the
- * whole image. confidence, scores: their shape, or NULL; for slanted alone, and until the last column.
+ * sx_slanted_run() or sx_rdp_run(). columns: U16 Q4 as sx_reduce() leaves them, or sx_evidence() for slanted,
+ * of the whole image. confidence, scores: their shape, or NULL; for slanted alone, and until the last column.
  */
 void sx_segmenter_begin(struct sx_segmenter *s, const struct sx_road *road, const struct sx_image *confidence,
 			const struct sx_image *scores);

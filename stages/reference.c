@@ -55,7 +55,7 @@ struct sx_context {
 	struct sx_slanted_tables *slanted_tables; /* or a slanted one */
 	struct sx_slanted *slanted;
 	struct sx_image cells, cells_confidence; /* of slanted methods: sx_evidence() */
-	struct sx_image scores; /* of cells */
+	struct sx_image scores;			 /* of cells */
 	struct sx_segments segments;
 	struct stixel *stixels;
 	uint32_t *offsets;
@@ -351,7 +351,8 @@ static void segment(struct sx_context *x, const struct sx_pair *pair, const stru
 			    &p->stixels, &x->cells, &x->cells_confidence);
 	book(x, SX_STAGE_REDUCE, t);
 	if (x->slanted)
-		sx_slanted_run(x->slanted, &x->result.road, &x->cells, &x->cells_confidence, scores ? &x->scores : NULL, &x->segments);
+		sx_slanted_run(x->slanted, &x->result.road, &x->cells, &x->cells_confidence,
+			       scores ? &x->scores : NULL, &x->segments);
 	else if (x->rdp)
 		sx_rdp_run(x->rdp, &x->result.road, &tap[SX_TAP_COLUMNS], &x->segments);
 	else

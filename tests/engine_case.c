@@ -484,6 +484,9 @@ static void slanted_cases(enum sx_stixel_method method, engine_case_fn *check)
 		s->hole = i % 5 / 4.0;
 		s->roughness = i % 3 ? 0.025 : 0;
 		s->cut = i % 9 == 8 ? 0 : 4;
+		s->below = i % 4 / 4.0;
+		s->sky_grey = i % 4 == 3 ? 256 : 60 * (i % 4); /* bars and flat images are sky */
+		s->fill_px = i % 5 == 2 ? 0 : 8 << i % 5;
 		if (i == 26 || i == 27) {
 			t.params.camera = (struct sx_camera){0};
 			t.params.road.mode = SX_ROAD_PLANE;

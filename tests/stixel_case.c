@@ -105,6 +105,16 @@ void stixel_case_lean(struct sx_road *road, int columns, double px)
 	road->axis = 0.5 * (STIXEL_CASE_WIDTH * columns - 1);
 }
 
+struct sx_road stixel_case_road_of_width(const struct sx_road *road, int width)
+{
+	const double wider = (double)width / STIXEL_CASE_WIDTH;
+	struct sx_road r = *road;
+
+	r.cross = road->cross / wider;
+	r.axis = (road->axis + 0.5) * wider - 0.5;
+	return r;
+}
+
 struct sx_road stixel_case_road_in(const struct sx_road *road, int u)
 {
 	struct sx_road r = *road;

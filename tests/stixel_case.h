@@ -21,6 +21,8 @@ struct sx_params stixel_case_random_params(int height, struct check_rng *r);
 struct sx_road stixel_case_road(int height, int vhor, double bottom_px);
 /* Lets it lean: px more disparity at the right end of the columns than at the left, none in their middle. */
 void stixel_case_lean(struct sx_road *road, int columns, double px);
+/* The same road under columns of another width, px. */
+struct sx_road stixel_case_road_of_width(const struct sx_road *road, int width);
 /* The road as column u sees it, without a lean. */
 struct sx_road stixel_case_road_in(const struct sx_road *road, int u);
 

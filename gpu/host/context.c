@@ -49,6 +49,15 @@ static void take_segments(struct sx_context *x)
 	};
 }
 
+static void take_cells(struct sx_context *x, struct sx_image *ret, enum sx_pixel pixel)
+{
+	const struct sx_image *columns = &x->taps[SX_TAP_COLUMNS];
+
+	*ret = (struct sx_image){.width = columns->width, .height = columns->height, .pixel = pixel};
+	ret->pitch = ((size_t)columns->width * sx_pixel_bytes(pixel) + 127) / 128 * 128;
+	ret->data = sx_cuda_take_scratch(&x->memory, ret->pitch * (size_t)columns->height);
+}
+
 /* What host and device share. */
 static void take_shared(struct sx_context *x)
 {
@@ -115,8 +124,11 @@ static int create_segmenter(struct sx_context *x)
 	const struct sx_params *p = &x->config.params;
 	const int h = x->config.height, columns = x->segments.columns, sms = x->device->sms;
 
-	if (sx_is_slanted(&p->stixels))
+	if (sx_is_slanted(&p->stixels)) {
+		take_cells(x, &x->cells, SX_PIXEL_U16);
+		take_cells(x, &x->cells_confidence, SX_PIXEL_U8);
 		return sx_slanted_cuda_create(&x->stages.slanted, &x->memory, p, h, columns);
+	}
 	return p->stixels.method == SX_STIXEL_RDP
 		       ? sx_rdp_cuda_create(&x->stages.rdp, &x->memory, p, h, columns, sms)
 		       : sx_dp_cuda_create(&x->stages.dp, &x->memory, p, h, columns, sms);

@@ -109,8 +109,9 @@ struct sx_context {
 	uint8_t *raw;
 	size_t raw_bytes;
 	struct sx_cuda_range staging;
-	struct sx_transfers came;	    /* of the pair that was submitted last */
-	struct sx_image taps[SX_TAP_COUNT]; /* some share memory: see sx_cuda_taps_take() */
+	struct sx_transfers came;		 /* of the pair that was submitted last */
+	struct sx_image taps[SX_TAP_COUNT];	 /* some share memory: see sx_cuda_taps_take() */
+	struct sx_image cells, cells_confidence; /* sx_evidence(); of slanted methods */
 	struct sx_scores_copy scores;
 	struct sx_cuda_road *road;
 	struct sx_segments segments; /* in device memory */

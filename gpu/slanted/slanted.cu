@@ -51,6 +51,8 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
 	to->cross = from->road.cross;
 	to->axis = from->road.axis;
 	to->slope = (float)(-16.0 * slope * a.cell_height);
+	to->least = from->road.origin == SX_ROAD_MEASURED || from->road.origin == SX_ROAD_PREVIOUS ? a.least
+												   : 0.0f;
 	to->scored = scores && scores->data;
 }
 
@@ -242,6 +244,7 @@ int sx_slanted_cuda_create(struct sx_slanted_cuda **ret, struct sx_cuda_memory *
 	s->a.cell_height = t->cell_height;
 	s->a.width = t->width;
 	s->a.above = t->above;
+	s->a.least = t->least;
 	s->a.classes = t->classes;
 	slanted_upload(s, m, t);
 	slanted_take_memory(s, m);

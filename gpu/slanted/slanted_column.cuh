@@ -48,10 +48,10 @@ struct slanted_lookup {
 	uint8_t weight[256];
 };
 
-/* The road of a frame; scored: the pair has scores. */
+/* The road of a frame; least: as struct sx_slanted_frame; scored: the pair has scores. */
 struct slanted_road {
 	double cross, axis; /* of struct sx_road */
-	float slope;
+	float slope, least;
 	int scored;
 };
 
@@ -69,8 +69,9 @@ struct slanted_arguments {
 	struct slanted_slots slots;
 	int rows, count; /* cells of a column; columns */
 	int cell_height, classes;
-	int width; /* of a column, px */
-	int above; /* rows above the horizon that may be ground */
+	int width;   /* of a column, px */
+	int above;   /* rows above the horizon that may be ground */
+	float least; /* of the expected ground, of a road that was measured */
 	const struct slanted_lookup *lookup;
 	const struct slanted_road *road;
 	const struct sx_slanted_row *row;
@@ -99,7 +100,8 @@ struct __align__(16) slanted_tile
 	/* of the row above each top: expected ground, distance from the top's origin */
 	float2 above[SLANTED_ROWS];
 	int32_t shift; /* as struct sx_slanted_place */
-	int vhor, top;
+	int vhor, top, unseen;
+	float least; /* of the road */
 };
 
 /*
@@ -138,24 +140,36 @@ SLANTED_INLINE int slanted_sky_from(const struct slanted_column &c)
 	return c.tile->vhor > 1 ? c.tile->vhor : 1;
 }
 
+/* Lowest rows that expect more ground than limit, without a gap. Whole warp. */
+SLANTED_INLINE int slanted_rows_above(const struct slanted_arguments &a, int lane, int32_t shift,
+				      int32_t limit)
+{
+	unsigned ground = SLANTED_ALL;
+	int n = 0;
+
+	for (int first = 0; first < a.rows && ground == SLANTED_ALL; first += SLANTED_ROWS) {
+		const int v = first + lane;
+
+		ground = __ballot_sync(SLANTED_ALL,
+				       v < a.rows && sx_slanted_expected(a.row[v].ground_q4, shift) > limit);
+		n += __popc(ground & ~(ground + 1));
+	}
+	return n;
+}
+
 /* The road in this column, as sx_slanted_place_of(). Whole warp. */
 SLANTED_INLINE void slanted_set_place(const struct slanted_arguments &a, const struct slanted_column &c)
 {
 	const int32_t shift = sx_road_shift_q4(a.road->cross, a.road->axis, c.u, a.width);
-	unsigned ground = SLANTED_ALL;
-	int vhor = 0;
+	const int vhor = slanted_rows_above(a, c.lane, shift, 0);
+	const int unseen = slanted_rows_above(a, c.lane, shift, 16 * (c.u * a.width + a.width / 2 - 4));
 
-	for (int first = 0; first < a.rows && ground == SLANTED_ALL; first += SLANTED_ROWS) {
-		const int v = first + c.lane;
-
-		ground = __ballot_sync(SLANTED_ALL,
-				       v < a.rows && sx_slanted_expected(a.row[v].ground_q4, shift) > 0);
-		vhor += __popc(ground & ~(ground + 1)); /* of the lowest rows, without a gap */
-	}
 	if (c.lane == 0) {
 		c.tile->shift = shift;
 		c.tile->vhor = vhor;
 		c.tile->top = vhor == 0 ? 0 : vhor + a.above < a.rows ? vhor + a.above : a.rows;
+		c.tile->unseen = unseen;
+		c.tile->least = a.road->least;
 	}
 	__syncwarp();
 }
@@ -174,14 +188,15 @@ SLANTED_INLINE struct slanted_cell slanted_cell_at(const struct slanted_argument
 	if (v < a.rows) {
 		const int d = ((const uint16_t *)(a.columns + (size_t)c.u * a.columns_pitch))[v];
 
-		if (d != SX_DISPARITY_INVALID)
+		r.road = a.row[v];
+		r.road.ground_q4 = sx_slanted_expected(r.road.ground_q4, c.tile->shift);
+		if (d != SX_DISPARITY_INVALID && v >= c.tile->unseen)
 			r.w = a.confidence ? c.lookup->weight[a.confidence[(size_t)c.u * a.confidence_pitch +
 									   (size_t)v]]
 					   : 255;
+		r.w = sx_slanted_weight(c.tile->least, r.w, d, r.road.ground_q4);
 		if (r.w > 0)
 			r.d = d > SX_SLANTED_MAX_Q4 ? SX_SLANTED_MAX_Q4 : d;
-		r.road = a.row[v];
-		r.road.ground_q4 = slanted_ground_of(a, c, v);
 		r.g = sx_slanted_ground_weight(r.w, r.road.share);
 	}
 	return r;
@@ -237,7 +252,7 @@ SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const s
 	row.ground = (float)cell.road.ground_q4;
 	row.hole = cell.w == 0;
 	row.minus_ge = -cell.g * row.e;
-	row.unused = 0;
+	row.object_below = v < c.tile->unseen ? c.tile->unseen : a.rows;
 	__syncwarp();
 	c.tile->row[c.lane] = row;
 	c.tile->base[c.lane].minus_sky = outlier ? -(int32_t)most : -cell.w * cell.d;

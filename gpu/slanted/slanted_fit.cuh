@@ -37,7 +37,8 @@ struct __align__(16) slanted_row
 	float lambda_offset;
 	float ground; /* expected in this row */
 	float hole;   /* 1: the cell has no weight */
-	int32_t minus_ge, unused;
+	int32_t minus_ge;
+	int32_t object_below; /* top rows of objects that begin here lie below it */
 };
 
 /* What a stixel that begins in a row stands on: of struct sx_slanted_below of the row before. */

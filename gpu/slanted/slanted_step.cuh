@@ -116,7 +116,7 @@ template <enum slanted_classes CLASSES> SLANTED_INLINE int slanted_words(const s
  * What can be legal in a start row, and how it lies: constants wherever slanted_step() is compiled for them.
  */
 struct slanted_place {
-	bool ground, sky; /* kinds; always objects */
+	bool ground, sky; /* kinds; objects wherever the row says */
 	bool first;	  /* it is row 0 */
 	bool diagonal;	  /* it is in the block of the top rows: lanes below it have finished */
 	bool scored;	  /* there are class scores */
@@ -174,7 +174,7 @@ SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct
 		if (!place.first)
 			below = slanted_under_object(m, base, p.a, row.gravity, place.sky);
 		cost = slanted_cost<STIXEL_OBJECT>(a, *l, sums, place.scored, p.fit, below);
-		if (cost < best->cost[STIXEL_OBJECT] && alive) {
+		if (cost < best->cost[STIXEL_OBJECT] && alive && l->top < row.object_below) {
 			best->cost[STIXEL_OBJECT] = cost;
 			best->from[STIXEL_OBJECT] = v;
 			best->object = p.a;

@@ -1,6 +1,6 @@
 /*
- * Columns of the CUDA engine: cells of disparity and confidence for every method, of class scores for the
- * slanted ones. Rules for run: gpu/stages_cuda.h.
+ * Columns of the CUDA engine: cells of disparity and confidence for every method, of class scores and what
+ * cells tell beyond their disparity for the slanted ones. Rules for run: gpu/stages_cuda.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,6 +29,12 @@ cudaError_t sx_reduce_cells_cuda_run(const struct sx_image *disparity, const str
 cudaError_t sx_reduce_cells_cuda_scores(const struct sx_cuda_scores *in, int width, int height, int width_px,
 					int cell_height, int classes, const struct sx_image *columns,
 					cudaStream_t stream);
+
+/* As sx_evidence(). cudaErrorInvalidValue for more than 2160 rows of cells. */
+cudaError_t sx_evidence_cuda_run(const struct sx_image *left, const struct sx_image *columns,
+				 const struct sx_image *confidence, const struct sx_stixel_params *params,
+				 const struct sx_image *cells, const struct sx_image *cells_confidence,
+				 cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -131,6 +131,8 @@ static struct sx_params random_params(int height, int i, struct check_rng *r)
 		p.semantics.kind[k] = (uint8_t)check_below(r, i % 5 ? 3 : 2);
 	s->confidence = (enum sx_confidence_weight)(i / 2 % 3);
 	s->above = check_below(r, 101);
+	/* the first of three or more columns is out of view in part, or all are seen */
+	p.stixels.width = i % 7 == 6 ? STIXEL_CASE_WIDTH : i % 7 < 3 ? 1000 : 8 + check_below(r, 200);
 	if (i % 2) {
 		s->sigma_ground_px = 0.3 + check_below(r, 30) / 10.0;
 		s->sigma_object_px = 0.1 + check_below(r, 30) / 10.0;
@@ -145,6 +147,7 @@ static struct sx_params random_params(int height, int i, struct check_rng *r)
 		s->semantic = check_below(r, 30) / 10.0;
 		s->confidence_full = 0.1 + check_below(r, 10) / 10.0;
 		s->roughness = check_below(r, 4) ? check_below(r, 100) / 1000.0 : check_below(r, 2);
+		s->below = check_below(r, 21) / 20.0;
 		s->sky_outlier = check_below(r, 4) ? check_below(r, 100) / 5.0 : 1000;
 	}
 	return p;
@@ -160,14 +163,16 @@ static void test_heights_and_horizons(void **state)
 						      : i % 10 == 1 ? h
 								    : check_below(&r, h + 1);
 		const struct sx_params p = random_params(h, (int)i, &r);
-		struct sx_road road = stixel_case_road(h, vhor, 5 + check_below(&r, 100));
+		struct sx_road road = stixel_case_road(h, vhor, 5 + check_below(&r, 100)), seen;
 		struct rig g;
 
 		stixel_case_lean(&road, 3, check_below(&r, 81) - 40);
+		seen = stixel_case_road_of_width(&road, p.stixels.width);
+		seen.origin = i % 4 == 2 ? SX_ROAD_FROM_CALIBRATION : SX_ROAD_MEASURED;
 		rig_init(&g, &p, 3, h, 128);
 		for (int how = 0; how < CASE_COUNT; how++) {
 			fill(&g, (enum stixel_case)how, &road, 128, &r);
-			check_kernels(&g, &p, h, 128, &road, how % 3 != 1, how % 4 != 1,
+			check_kernels(&g, &p, h, 128, &seen, how % 3 != 1, how % 4 != 1,
 				      stixel_case_name((enum stixel_case)how));
 		}
 		rig_finish(&g);
@@ -186,6 +191,7 @@ static void test_every_bit(void **state)
 		const int h = 40 + check_below(&r, 100);
 		struct sx_road road = stixel_case_road(h, h / 2 + check_below(&r, h / 2), 60);
 		struct sx_params p = random_params(h, 1 + i % 4, &r);
+		struct sx_road seen;
 		struct rig g;
 
 		p.semantics.classes = 2;
@@ -195,6 +201,7 @@ static void test_every_bit(void **state)
 		p.stixels.slanted.cut = 1000;
 		p.stixels.slanted.above = 100;
 		stixel_case_lean(&road, 16, check_below(&r, 31) - 15);
+		seen = stixel_case_road_of_width(&road, p.stixels.width);
 		rig_init(&g, &p, 16, h, 128);
 		fill(&g, i % 2 ? CASE_NOISE : CASE_SCENE, &road, 128, &r);
 		for (int u = 0; u < 16; u++)
@@ -204,7 +211,7 @@ static void test_every_bit(void **state)
 				cell[0] = i % 3 < 2 || v > h / 2 ? 255 : 0;
 				cell[1] = (uint8_t)(255 - cell[0]);
 			}
-		check_kernels(&g, &p, h, 128, &road, i % 5 != 4, true, "one kind");
+		check_kernels(&g, &p, h, 128, &seen, i % 5 != 4, true, "one kind");
 		rig_finish(&g);
 	}
 }
@@ -220,6 +227,8 @@ static void check_large(int height, int cell, int range, enum stixel_case how, s
 		p.stixels.slanted.roughness = 0; /* the largest weights */
 	p.semantics.classes = 19;
 	stixel_case_lean(&road, 2, how == CASE_NOISE ? 0 : 20);
+	road = stixel_case_road_of_width(&road, p.stixels.width);
+	p.stixels.slanted.below = how == CASE_NOISE ? 1 : 0.15;
 	rig_init(&g, &p, 2, height, range);
 	fill(&g, how, &(struct sx_road){0}, range, r);
 	check_kernels(&g, &p, height, range, &road, how != CASE_NOISE, true, stixel_case_name(how));

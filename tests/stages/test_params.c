@@ -160,6 +160,13 @@ static void slanted_stixels_are_checked(void **state)
 	REFUSED("slanted_semantic = nan", SLANTED(p.stixels.slanted.semantic = NAN));
 	REFUSED("slanted_cut = -1", SLANTED(p.stixels.slanted.cut = -1));
 	REFUSED("slanted_above = 101", SLANTED(p.stixels.slanted.above = 101));
+	REFUSED("slanted_below = 1.5", SLANTED(p.stixels.slanted.below = 1.5));
+	REFUSED("slanted_below = nan", SLANTED(p.stixels.slanted.below = NAN));
+	REFUSED("slanted_sky_grey = 257", SLANTED(p.stixels.slanted.sky_grey = 257));
+	REFUSED("slanted_sky_grey = -1", SLANTED(p.stixels.slanted.sky_grey = -1));
+	REFUSED("slanted_fill_px = 513", SLANTED(p.stixels.slanted.fill_px = 513));
+	REFUSED("slanted_fill_px = -1", SLANTED(p.stixels.slanted.fill_px = -1));
+	ACCEPTED(SLANTED((p.stixels.slanted.below = 1, p.stixels.slanted.sky_grey = 256)));
 	REFUSED("33 semantic classes", SLANTED(p.semantics.classes = 33));
 	REFUSED("class 1: its kind 3", SLANTED((p.semantics.classes = 2, p.semantics.kind[1] = 3)));
 	ACCEPTED(SLANTED(p.stixels.cell_height = 32));

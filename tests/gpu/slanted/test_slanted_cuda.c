@@ -182,6 +182,7 @@ static void random_model(struct sx_slanted_params *s, struct check_rng *r)
 	s->confidence_full = check_below(r, 4) ? between(r, 0.1, 1) : 1;
 	s->roughness = check_below(r, 4) ? between(r, 0, 0.1) : check_below(r, 2);
 	s->sky_outlier = check_below(r, 4) ? between(r, 0, 20) : 1000;
+	s->below = check_below(r, 4) ? between(r, 0, 1) : 1;
 }
 
 static int check_case(enum stixel_case how, int rows, int columns, int classes, struct check_rng *r)
@@ -194,7 +195,13 @@ static int check_case(enum stixel_case how, int rows, int columns, int classes, 
 	int found;
 
 	stixel_case_lean(&of_rows, columns, check_below(r, 61) - 30);
-	t.road = of_rows;
+	/* the first columns are out of view in part, or all are seen */
+	t.p.stixels.width = check_below(r, 4) == 0 ? STIXEL_CASE_WIDTH
+			    : check_below(r, 2)	   ? 1000
+						   : 8 + check_below(r, 100);
+	t.road = stixel_case_road_of_width(&of_rows, t.p.stixels.width);
+	if (check_below(r, 4) == 0)
+		t.road.origin = SX_ROAD_FROM_CALIBRATION;
 	t.road.slope /= cell_height;
 	t.road.offset += t.road.slope * (double)(rows * cell_height - height);
 	t.p.stixels.method = SX_STIXEL_SLANTED;
@@ -258,6 +265,7 @@ static void check_extreme(int rows, int kind, const struct sx_road *road)
 	t.p.stixels.cell_height = 1;
 	t.p.stixels.slanted.roughness = 0; /* full weights as ground too */
 	t.p.stixels.slanted.above = 100;
+	t.p.stixels.width = 1000; /* all are in view */
 	assert_int_equal(sx_image_init(&t.d, SX_PIXEL_U16, rows, 4), 0);
 	for (int v = 0; v < rows; v++) {
 		const uint16_t values[] = {SX_SLANTED_MAX_Q4, v % 2 ? 0xfffe : 0,

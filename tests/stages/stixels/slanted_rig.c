@@ -16,6 +16,7 @@ struct sx_params rig_params(int rows)
 
 	p.stixels.method = SX_STIXEL_SLANTED;
 	p.stixels.cell_height = 1;
+	p.stixels.width = 1000; /* the right camera sees all of the first column */
 	p.stixels.slanted.slope_px = 1;
 	p.semantics.classes = CLASSES;
 	memcpy(p.semantics.kind, kinds, sizeof(kinds));
@@ -70,8 +71,10 @@ const struct sx_segment *rig_run(struct rig *g)
 
 void rig_random_column(struct rig *g, int i, struct check_rng *r)
 {
-	const struct sx_road seen = stixel_case_road_in(&g->road, 0);
+	struct sx_road seen = g->road;
 
+	seen.offset += g->at.shift / 16.0;
+	seen.cross = seen.axis = 0;
 	stixel_case_column((enum stixel_case)(i % CASE_COUNT), &seen, 128, g->rows, g->d, r);
 	g->confident = i % 3 != 0;
 	g->scored = i % 4 == 3;

@@ -25,9 +25,16 @@ struct line {
 	double a, b, fit;
 };
 
+/* None out of view, or behind a road that was measured. */
 static double weight(const struct rig *g, int v)
 {
-	return g->d[v] == SX_DISPARITY_INVALID ? 0 : g->confident ? g->t->weight[g->c[v]] : 255;
+	const double least = g->road.origin == SX_ROAD_MEASURED ? 1 - g->p.stixels.slanted.below : 0;
+
+	if (g->d[v] == SX_DISPARITY_INVALID || v < g->at.unseen)
+		return 0;
+	if (g->d[v] + 16 < (double)(float)least * g->ground[v])
+		return 0;
+	return g->confident ? g->t->weight[g->c[v]] : 255;
 }
 
 /* Ground's noise grows with the disparity that is expected: sigma^2 by sigma^2 + (roughness g)^2. */
@@ -117,7 +124,9 @@ static double score(const struct rig *g, const struct piece *a)
 
 static bool legal(const struct rig *g, const struct piece *a)
 {
-	return a->c == O || (a->c == G ? a->vt < g->at.top : a->vb > 0 && a->vb >= g->at.vhor);
+	if (a->c == O)
+		return a->vb >= g->at.unseen || a->vt < g->at.unseen;
+	return a->c == G ? a->vt < g->at.top : a->vb > 0 && a->vb >= g->at.vhor;
 }
 
 /* Of a on b whose line is lb; the boundary is at a's lowest row. */
@@ -220,7 +229,9 @@ static struct sx_road random_road(int rows, int vhor, double bottom_px, struct c
 	struct sx_road road = stixel_case_road(rows, vhor, bottom_px);
 
 	road.cross = (check_below(r, 21) - 10) / 100.0;
-	road.axis = check_below(r, 100);
+	road.axis = 450 + check_below(r, 100);
+	if (check_below(r, 3) == 0)
+		road.origin = SX_ROAD_FROM_CALIBRATION;
 	return road;
 }
 
@@ -231,6 +242,8 @@ static struct sx_params random_params(int rows, int i, struct check_rng *r)
 
 	p.stixels.method = i % 5 == 4 ? SX_STIXEL_SLANTED_EXACT : SX_STIXEL_SLANTED;
 	s->confidence = (enum sx_confidence_weight)(i % 3);
+	if (i % 3 == 1) /* the lower rows are out of view */
+		p.stixels.width = 8 + check_below(r, 80);
 	if (i % 2) {
 		s->sigma_ground_px = 0.5 + check_below(r, 20) / 10.0;
 		s->sigma_object_px = 0.5 + check_below(r, 20) / 10.0;
@@ -242,6 +255,7 @@ static struct sx_params random_params(int rows, int i, struct check_rng *r)
 		s->confidence_full = 0.2 + check_below(r, 9) / 10.0;
 		s->roughness = check_below(r, 11) / 100.0;
 		s->hole = check_below(r, 5) / 4.0;
+		s->below = check_below(r, 21) / 20.0;
 		s->sky_outlier = check_below(r, 12);
 	}
 	return p;

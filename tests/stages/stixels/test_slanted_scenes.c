@@ -197,6 +197,84 @@ static void test_scores_decide(void **state)
 	rig_finish(&g);
 }
 
+/* What is in row 15 of a road whose rows 10 to 19 measure half of it. */
+static int kind_behind_the_road(enum sx_road_origin origin, double below)
+{
+	struct sx_params p = rig_params(ROWS);
+	struct sx_road road = stixel_case_road(ROWS, 40, 50);
+	int kind = -1;
+	struct rig g;
+
+	road.origin = origin;
+	p.stixels.slanted.below = below;
+	p.stixels.slanted.hole = 0.1;
+	rig_init(&g, &p, ROWS, &road);
+	for (int v = 0; v < ROWS; v++)
+		g.d[v] = (uint16_t)(v >= 40 ? 0 : v >= 10 && v < 20 ? 300 : g.row[v].ground_q4);
+	rig_run(&g);
+	for (int i = 0; i < g.out.count[0]; i++)
+		if (g.out.list[i].v_bottom <= 15 && g.out.list[i].v_top >= 15)
+			kind = g.out.list[i].kind;
+	rig_finish(&g);
+	return kind;
+}
+
+/*
+ * What was matched in a puddle lies behind the road, which goes on; but a road that nobody has measured
+ * may be wrong, so that everything counts.
+ */
+static void test_behind_the_road(void **state)
+{
+	assert_int_equal(kind_behind_the_road(SX_ROAD_MEASURED, 0.15), G);
+	assert_int_equal(kind_behind_the_road(SX_ROAD_PREVIOUS, 0.15), G);
+	assert_int_equal(kind_behind_the_road(SX_ROAD_FROM_CALIBRATION, 0.15), O);
+	assert_int_equal(kind_behind_the_road(SX_ROAD_MEASURED, 1), O);
+	assert_int_equal(kind_behind_the_road(SX_ROAD_MEASURED, 0.6), O);
+}
+
+/*
+ * The lowest rows of the first columns are out of the right camera's view. What seems to be measured there
+ * says nothing, and the object above does not reach down to it.
+ */
+static void test_out_of_view(void **state)
+{
+	struct sx_params p = rig_params(ROWS);
+	const struct sx_road road = stixel_case_road(ROWS, 40, 50);
+	struct sx_slanted_place at;
+	struct rig g;
+	int total;
+
+	p.stixels.width = 60; /* 26 px */
+	rig_init(&g, &p, ROWS, &road);
+	at = g.at;
+	assert_in_range(at.unseen, 17, 22);
+	assert_true(g.ground[at.unseen - 1] > 26 * 16 && g.ground[at.unseen] <= 26 * 16);
+	for (int v = 0; v < ROWS; v++)
+		g.d[v] = 416;
+	rig_run(&g);
+	total = g.out.total[0];
+	for (int i = 0; i < g.out.count[0]; i++)
+		if (g.out.list[i].kind == O)
+			assert_true(g.out.list[i].v_bottom >= at.unseen || g.out.list[i].v_top < at.unseen);
+	assert_int_equal(g.out.list[0].kind, G);
+	assert_int_equal(g.out.list[0].v_top, at.unseen - 1);
+	assert_int_equal(g.out.list[1].kind, O);
+	for (int v = 0; v < at.unseen; v++)
+		g.d[v] = v % 2 ? 0 : 5000;
+	rig_run(&g);
+	assert_int_equal(g.out.total[0], total);
+	rig_finish(&g);
+	/* farther right all of it is seen, and one object from the bottom */
+	p.stixels.width = 1000;
+	rig_init(&g, &p, ROWS, &road);
+	assert_int_equal(g.at.unseen, 0);
+	for (int v = 0; v < ROWS; v++)
+		g.d[v] = 800;
+	rig_run(&g);
+	assert_int_equal(g.out.count[0], 1);
+	rig_finish(&g);
+}
+
 /* Where scores say sky, a few wrong disparities do not make it an object; alone they do. */
 static void test_outliers_in_the_sky(void **state)
 {
@@ -247,6 +325,8 @@ int main(void)
 		cmocka_unit_test(test_roughness),
 		cmocka_unit_test(test_first_object),
 		cmocka_unit_test(test_cells_of_a_plane),
+		cmocka_unit_test(test_behind_the_road),
+		cmocka_unit_test(test_out_of_view),
 		cmocka_unit_test(test_scores_decide),
 		cmocka_unit_test(test_outliers_in_the_sky),
 		cmocka_unit_test(test_kind_without_class),

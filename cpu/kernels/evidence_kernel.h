@@ -1,0 +1,166 @@
+/*
+ * What cells tell the slanted methods, on lanes; included by segment_avx2.c and segment_plain.c. Meaning in
+ * stages/stixels/evidence.h.
+ *
+ * Work:   rows of cells first: the least and the largest grey level of the pixels above each other, then of
+ *         1, 2, 4 and so on beside each other, wherever a cell begins; a byte a cell. Then parts of columns:
+ *         the last valid disparity and how far away it is, for all rows of a column at once, from the left
+ *         and then from the right, each beginning outside of the part; sky at last, from the top down to
+ *         where it ends. Loops over pixels and rows are left to the compiler.
+ * Ranges: ages are whole numbers up to the number of columns, plus 513.
+ * Shapes: any width, height and pitch; up to 2160 rows of cells, images up to 4096 wide.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CPU_KERNELS_EVIDENCE_KERNEL_H
+#define SX_CPU_KERNELS_EVIDENCE_KERNEL_H
+
+#include <string.h>
+
+#include "cpu/vec/vec_inline.h"
+#include "stages/stixels/cells.h"
+#include "stages/stixels/evidence.h"
+
+#define EV_WIDTH 4096
+#define EV_ROWS 2160
+
+/* Each with the one `step` farther on. */
+static inline void ev_join(uint8_t *least, uint8_t *most, int n, int step)
+{
+	for (int x = 0; x + step < n; x++)
+		least[x] = least[x + step] < least[x] ? least[x + step] : least[x];
+	for (int x = 0; x + step < n; x++)
+		most[x] = most[x + step] > most[x] ? most[x + step] : most[x];
+}
+
+/* 1 where a cell of row v is blank; blank: of its columns. */
+static void blank_cells(const struct sx_image *left, const struct sx_stixel_params *p, int v, int columns,
+			uint8_t *blank)
+{
+	const int rows = sx_cell_height(p), y0 = left->height - (v + 1) * rows, width = columns * p->width;
+	uint8_t least[EV_WIDTH], most[EV_WIDTH];
+	int joined = 1; /* pixels beside each other */
+
+	memcpy(least, sx_image_row(left, y0), (size_t)width);
+	memcpy(most, least, (size_t)width);
+	for (int y = y0 + 1; y < y0 + rows; y++) {
+		const uint8_t *grey = sx_image_row(left, y);
+
+		for (int x = 0; x < width; x++) {
+			least[x] = grey[x] < least[x] ? grey[x] : least[x];
+			most[x] = grey[x] > most[x] ? grey[x] : most[x];
+		}
+	}
+	for (; 2 * joined <= p->width; joined *= 2)
+		ev_join(least, most, width, joined);
+	if (joined < p->width)
+		ev_join(least, most, width, p->width - joined);
+	for (int u = 0; u < columns; u++) {
+		const int low = least[u * p->width], high = most[u * p->width];
+
+		blank[u] = low >= p->slanted.sky_grey && high - low <= SX_BLANK_RANGE;
+	}
+}
+
+/* Of every row: the last valid disparity on the way, and how many columns ago it was. */
+struct ev_last {
+	uint16_t d[EV_ROWS];
+	int16_t age[EV_ROWS];
+};
+
+static inline void ev_start(struct ev_last *s, int rows, int reach)
+{
+	memset(s->d, 0xff, sizeof(*s->d) * (size_t)rows);
+	for (int v = 0; v < rows; v++)
+		s->age[v] = (int16_t)(reach + 1);
+}
+
+/* All bits where it is so: compilers make vectors of masks, less so of conditions. */
+#define EV_MASK(condition) ((uint16_t) - (condition))
+
+static inline void ev_next(struct ev_last *restrict s, const uint16_t *restrict d, int rows)
+{
+	for (int v = 0; v < rows; v++) {
+		const uint16_t hole = EV_MASK(d[v] == SX_DISPARITY_INVALID);
+
+		s->d[v] = (uint16_t)((s->d[v] & hole) | (d[v] & ~hole));
+		s->age[v] = (int16_t)((s->age[v] + 1) & hole);
+	}
+}
+
+/* An invalid disparity has all bits. */
+static inline void ev_from_left(const struct ev_last *restrict s, int rows, int16_t reach,
+				uint16_t *restrict to)
+{
+	for (int v = 0; v < rows; v++)
+		to[v] = s->d[v] | EV_MASK(s->age[v] > reach);
+}
+
+/* to: what has come from the left. */
+static inline void ev_from_right(const struct ev_last *restrict s, int rows, int16_t reach,
+				 uint16_t *restrict to)
+{
+	for (int v = 0; v < rows; v++) {
+		const uint16_t left = to[v], right = s->d[v] | EV_MASK(s->age[v] > reach);
+
+		to[v] = (left < right ? left : right) | EV_MASK(left == SX_DISPARITY_INVALID);
+	}
+}
+
+/* d: as it was, filled: as it has become. */
+static inline void ev_confidence(const uint16_t *restrict d, const uint16_t *restrict filled,
+				 const uint8_t *restrict confidence, int rows, uint8_t *restrict to)
+{
+	for (int v = 0; v < rows; v++) {
+		const uint8_t same = (uint8_t)EV_MASK(d[v] == filled[v]);
+
+		to[v] = (uint8_t)((confidence[v] & same) | (SX_FILL_CONFIDENCE & ~same));
+	}
+}
+
+/* blank: [row][columns] of blank_cells(). */
+static inline void ev_sky(const uint8_t *blank, int columns, int rows, uint16_t *to, uint8_t *to_confidence)
+{
+	int full = 0; /* cells that are not blank, on each other */
+
+	for (int v = rows - 1; v >= 0 && full < 2; v--) {
+		if (blank[(size_t)v * (size_t)columns]) {
+			full = 0;
+			to[v] = 0;
+			to_confidence[v] = SX_SKY_CONFIDENCE;
+		} else {
+			full++;
+		}
+	}
+}
+
+/* Columns u0 .. u1 - 1. */
+static void weigh_columns(const struct sx_image *columns, const struct sx_image *confidence,
+			  const struct sx_stixel_params *p, const uint8_t *blank, int u0, int u1,
+			  struct sx_image *cells, struct sx_image *cells_confidence)
+{
+	const int rows = columns->width, n = columns->height;
+	const int16_t reach = (int16_t)sx_fill_reach(p);
+	const int end = u1 + reach < n ? u1 + reach : n;
+	struct ev_last s;
+
+	ev_start(&s, rows, reach);
+	for (int u = u0 > reach ? u0 - reach : 0; u < u1; u++) {
+		ev_next(&s, sx_image_row(columns, u), rows);
+		if (u >= u0)
+			ev_from_left(&s, rows, reach, sx_image_row(cells, u));
+	}
+	ev_start(&s, rows, reach);
+	for (int u = end - 1; u >= u0; u--) {
+		ev_next(&s, sx_image_row(columns, u), rows);
+		if (u >= u1)
+			continue;
+		ev_from_right(&s, rows, reach, sx_image_row(cells, u));
+		ev_confidence(sx_image_row(columns, u), sx_image_row(cells, u), sx_image_row(confidence, u),
+			      rows, sx_image_row(cells_confidence, u));
+	}
+	for (int u = u0; u < u1; u++)
+		ev_sky(blank + u, n, rows, sx_image_row(cells, u), sx_image_row(cells_confidence, u));
+}
+
+#endif

@@ -1,0 +1,74 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tests/evidence_case.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "stages/stixels/cells.h"
+#include "stages/stixels/evidence.h"
+
+static void case_image(struct sx_image *img, enum sx_pixel pixel, int width, int height)
+{
+	if (sx_image_init(img, pixel, width, height) < 0)
+		abort();
+}
+
+/* Cells of one grey level, some with a pixel that differs by about as much as may be; the higher the more. */
+static void fill_left(const struct evidence_case *t, struct check_rng *r)
+{
+	const int w = t->p.width, h = sx_cell_height(&t->p), rows = t->columns.width;
+
+	check_fill(&t->left, CHECK_NOISE, r);
+	for (int u = 0; u < t->columns.height; u++) {
+		const int bright = check_below(r, 4) ? 230 : 200 + check_below(r, 50);
+
+		for (int v = 0; v < rows; v++) {
+			const int y0 = t->left.height - (v + 1) * h, at = check_below(r, w * h);
+
+			if (check_below(r, rows + 1) > v + rows / 4)
+				continue;
+			for (int y = y0; y < y0 + h; y++)
+				for (int x = 0; x < w; x++)
+					((uint8_t *)sx_image_row(&t->left, y))[u * w + x] = (uint8_t)bright;
+			if (check_below(r, 6) == 0)
+				((uint8_t *)sx_image_row(&t->left, y0 + at / w))[u * w + at % w] =
+					(uint8_t)(bright + check_below(r, 23) - 11);
+		}
+	}
+}
+
+void evidence_case_init(struct evidence_case *t, int i, struct check_rng *r)
+{
+	static const int reaches[] = {0, 1, 7, 40, 128, 512};
+	const int w = i < 64 ? 1 + i % 32 : 1 + check_below(r, 9);
+	const int h = i < 64 ? 1 + (i * 13 + i / 32) % 32 : 1 + check_below(r, 9);
+	const int columns = 1 + check_below(r, i % 3 ? 20 : 90);
+	const int rows = i % 20 == 19 ? 2160 / h : 1 + check_below(r, i % 4 ? 12 : 140);
+
+	*t = (struct evidence_case){.p = {.method = SX_STIXEL_SLANTED, .width = w, .cell_height = h}};
+	t->p.slanted.sky_grey = i % 5 == 4 ? check_below(r, 257) : 215;
+	t->p.slanted.fill_px = reaches[check_below(r, 6)];
+	t->p.slanted.confidence = (enum sx_confidence_weight)(i % 7 % 3);
+	case_image(&t->left, SX_PIXEL_U8, columns * w + check_below(r, w), rows * h + check_below(r, h));
+	case_image(&t->columns, SX_PIXEL_U16, rows, columns);
+	case_image(&t->confidence, SX_PIXEL_U8, rows, columns);
+	case_image(&t->want, SX_PIXEL_U16, rows, columns);
+	case_image(&t->want_c, SX_PIXEL_U8, rows, columns);
+	fill_left(t, r);
+	check_fill_disparity(&t->columns, 128, i % 4 == 3 ? 97 : check_below(r, 60), r);
+	check_fill(&t->confidence, CHECK_NOISE, r);
+	sx_evidence(&t->left, &t->columns, &t->confidence, &t->p, &t->want, &t->want_c);
+	snprintf(t->what, sizeof(t->what), "case %d, %d columns of %d cells of %dx%d, filled up to %d px", i,
+		 columns, rows, w, h, t->p.slanted.fill_px);
+}
+
+void evidence_case_finish(struct evidence_case *t)
+{
+	sx_image_finish(&t->left);
+	sx_image_finish(&t->columns);
+	sx_image_finish(&t->confidence);
+	sx_image_finish(&t->want);
+	sx_image_finish(&t->want_c);
+}

@@ -1,0 +1,68 @@
+/*
+ * Evidence of gpu/ against the reference, byte for byte.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "gpu/stixels/reduce_cells_cuda.h"
+#include "tests/evidence_case.h"
+#include "tests/gpu/on_device.h"
+
+static void check_case(const struct evidence_case *t)
+{
+	struct sx_image left, columns, confidence, cells, cells_confidence;
+	struct on_device x;
+
+	on_device_init(&x);
+	left = on_device_copy(&x, &t->left);
+	columns = on_device_copy(&x, &t->columns);
+	confidence = on_device_copy(&x, &t->confidence);
+	cells = on_device_image(&x, SX_PIXEL_U16, t->columns.width, t->columns.height);
+	cells_confidence = on_device_image(&x, SX_PIXEL_U8, t->columns.width, t->columns.height);
+	ON_DEVICE(sx_evidence_cuda_run(&left, &columns, &confidence, &t->p, &cells, &cells_confidence,
+				       x.stream));
+	on_device_compare(&x, t->what, 0, &t->want, &cells, 0);
+	on_device_compare(&x, t->what, 1, &t->want_c, &cells_confidence, 0);
+	on_device_finish(&x);
+}
+
+static void test_cases(void **state)
+{
+	struct check_rng r = check_rng_seed(72);
+
+	for (int i = 0; i < EVIDENCE_CASES; i++) {
+		struct evidence_case t;
+
+		evidence_case_init(&t, i, &r);
+		check_case(&t);
+		evidence_case_finish(&t);
+	}
+}
+
+static void test_refuses(void **state)
+{
+	const struct sx_image tall = {.width = 2161, .height = 1};
+	struct on_device x;
+
+	on_device_init(&x);
+	assert_int_equal(sx_evidence_cuda_run(&tall, &tall, &tall, NULL, NULL, NULL, x.stream),
+			 cudaErrorInvalidValue);
+	on_device_finish(&x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_refuses),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

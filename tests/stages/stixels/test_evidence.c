@@ -1,0 +1,260 @@
+/*
+ * What cells tell beyond their disparity: sky from the top down, holes from the farther side.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "stages/stixels/cells.h"
+#include "stages/stixels/evidence.h"
+#include "tests/check.h"
+
+enum { W = 4, H = 3, COLUMNS = 12, ROWS = 10, EXTRA = 2 }; /* a cell; rows above the last whole one */
+enum { INVALID = SX_DISPARITY_INVALID };
+
+/* Dark, every cell 160 with confidence 77; holes go as far as two columns. */
+struct rig {
+	struct sx_stixel_params p;
+	uint8_t grey[ROWS * H + EXTRA][COLUMNS * W];
+	uint16_t d[COLUMNS][ROWS], cells[COLUMNS][ROWS];
+	uint8_t c[COLUMNS][ROWS], cells_c[COLUMNS][ROWS];
+};
+
+static struct rig rig_of(void)
+{
+	struct rig g = {.p = {.method = SX_STIXEL_SLANTED, .width = W, .cell_height = H}};
+
+	g.p.slanted.sky_grey = 200;
+	g.p.slanted.fill_px = 2 * W;
+	memset(g.grey, 20, sizeof(g.grey));
+	memset(g.c, 77, sizeof(g.c));
+	for (int u = 0; u < COLUMNS; u++)
+		for (int v = 0; v < ROWS; v++)
+			g.d[u][v] = 160;
+	return g;
+}
+
+static void run(struct rig *g)
+{
+	const struct sx_image left = {g->grey, COLUMNS * W, ROWS * H + EXTRA, COLUMNS * W, SX_PIXEL_U8};
+	const struct sx_image d = {g->d, ROWS, COLUMNS, sizeof(*g->d), SX_PIXEL_U16};
+	const struct sx_image c = {g->c, ROWS, COLUMNS, sizeof(*g->c), SX_PIXEL_U8};
+	struct sx_image cells = {g->cells, ROWS, COLUMNS, sizeof(*g->cells), SX_PIXEL_U16};
+	struct sx_image cells_c = {g->cells_c, ROWS, COLUMNS, sizeof(*g->cells_c), SX_PIXEL_U8};
+
+	memset(g->cells, 0xaa, sizeof(g->cells));
+	memset(g->cells_c, 0xaa, sizeof(g->cells_c));
+	sx_evidence(&left, &d, &c, &g->p, &cells, &cells_c);
+}
+
+static uint8_t *pixel(struct rig *g, int u, int v, int x, int y)
+{
+	return &g->grey[EXTRA + (ROWS - 1 - v) * H + y][u * W + x];
+}
+
+static void paint(struct rig *g, int u, int v, int grey)
+{
+	for (int y = 0; y < H; y++)
+		memset(pixel(g, u, v, 0, y), grey, W);
+}
+
+/* Rows of column u that are sky, as bits; what is not has remained as it was. */
+static unsigned sky_of(struct rig *g, int u)
+{
+	unsigned sky = 0;
+
+	run(g);
+	for (int v = 0; v < ROWS; v++) {
+		if (g->cells[u][v] == 0 && g->cells_c[u][v] == SX_SKY_CONFIDENCE) {
+			sky |= 1u << v;
+			continue;
+		}
+		assert_int_equal(g->cells[u][v], g->d[u][v]);
+		assert_int_equal(g->cells_c[u][v], g->c[u][v]);
+	}
+	return sky;
+}
+
+static void nothing_is_said_of_what_was_measured(void **state)
+{
+	struct rig g = rig_of();
+
+	for (int u = 0; u < COLUMNS; u++)
+		assert_int_equal(sky_of(&g, u), 0);
+}
+
+static void sky_reaches_the_upper_edge(void **state)
+{
+	struct rig g = rig_of();
+
+	for (int v = 0; v < 7; v++) /* a bright wall */
+		paint(&g, 3, v, 230);
+	assert_int_equal(sky_of(&g, 3), 0);
+	for (int v = 6; v < ROWS; v++)
+		paint(&g, 5, v, 230);
+	assert_int_equal(sky_of(&g, 5), 0x3c0);
+	for (int v = 0; v < ROWS; v++)
+		paint(&g, 7, v, 230);
+	assert_int_equal(sky_of(&g, 7), 0x3ff);
+	assert_int_equal(sky_of(&g, 6), 0);
+}
+
+/* A wire across the sky, also at the upper edge; two cells of it end it, and nothing begins it anew. */
+static void one_cell_does_not_end_sky(void **state)
+{
+	struct rig g = rig_of();
+
+	for (int v = 2; v < ROWS; v++)
+		paint(&g, 0, v, 230);
+	paint(&g, 0, 9, 100);
+	paint(&g, 0, 7, 100);
+	paint(&g, 0, 5, 100);
+	assert_int_equal(sky_of(&g, 0), 0x15c);
+	paint(&g, 0, 6, 100);
+	assert_int_equal(sky_of(&g, 0), 0x100);
+	paint(&g, 0, 8, 100);
+	assert_int_equal(sky_of(&g, 0), 0);
+}
+
+static void blank_is_bright_and_even(void **state)
+{
+	struct rig g = rig_of();
+
+	for (int x = 0; x < W; x++)
+		for (int y = 0; y < H; y++) {
+			paint(&g, 4, 9, 200);
+			assert_int_equal(sky_of(&g, 4), 0x200);
+			*pixel(&g, 4, 9, x, y) = 199;
+			assert_int_equal(sky_of(&g, 4), 0);
+			*pixel(&g, 4, 9, x, y) = 200 + SX_BLANK_RANGE;
+			assert_int_equal(sky_of(&g, 4), 0x200);
+			*pixel(&g, 4, 9, x, y) = 200 + SX_BLANK_RANGE + 1;
+			assert_int_equal(sky_of(&g, 4), 0);
+		}
+	/* rows that belong to no cell do not count, nor do neighbours */
+	paint(&g, 4, 9, 255);
+	assert_int_equal(sky_of(&g, 4), 0x200);
+	g.p.slanted.sky_grey = 255;
+	assert_int_equal(sky_of(&g, 4), 0x200);
+	g.p.slanted.sky_grey = 256;
+	assert_int_equal(sky_of(&g, 4), 0);
+}
+
+static void check_filled(const struct rig *g, int u, int v, int d)
+{
+	assert_int_equal(g->cells[u][v], d);
+	assert_int_equal(g->cells_c[u][v], d == INVALID ? 77 : SX_FILL_CONFIDENCE);
+}
+
+static void holes_take_the_farther_side(void **state)
+{
+	struct rig g = rig_of();
+
+	g.d[5][1] = g.d[5][2] = g.d[5][3] = INVALID;
+	g.d[4][1] = 320, g.d[6][1] = 480;
+	g.d[4][2] = 320, g.d[6][2] = 48;
+	g.d[4][3] = g.d[6][3] = 0;
+	run(&g);
+	check_filled(&g, 5, 1, 320);
+	check_filled(&g, 5, 2, 48);
+	check_filled(&g, 5, 3, 0);
+	assert_int_equal(g.cells[4][1], 320);
+	assert_int_equal(g.cells_c[4][1], 77);
+}
+
+/* Two columns to each side; what was filled fills nothing. */
+static void holes_are_filled_from_near_by(void **state)
+{
+	struct rig g = rig_of();
+
+	for (int u = 3; u < 8; u++)
+		g.d[u][4] = INVALID;
+	g.d[2][4] = 100, g.d[8][4] = 60;
+	run(&g);
+	check_filled(&g, 3, 4, 100);
+	check_filled(&g, 4, 4, 100);
+	check_filled(&g, 5, 4, INVALID);
+	check_filled(&g, 6, 4, INVALID); /* nothing to the left */
+	check_filled(&g, 7, 4, INVALID);
+	g.p.slanted.fill_px = 3 * W - 1; /* whole columns */
+	run(&g);
+	check_filled(&g, 5, 4, INVALID);
+	g.p.slanted.fill_px = 3 * W;
+	run(&g);
+	check_filled(&g, 3, 4, 100);
+	check_filled(&g, 5, 4, 60);
+	check_filled(&g, 6, 4, INVALID);
+	g.p.slanted.fill_px = 512; /* more than there are */
+	run(&g);
+	check_filled(&g, 3, 4, 60);
+	check_filled(&g, 7, 4, 60);
+}
+
+static void borders_of_the_image(void **state)
+{
+	struct rig g = rig_of();
+
+	g.d[0][4] = g.d[1][4] = INVALID;
+	g.d[COLUMNS - 1][4] = g.d[COLUMNS - 2][4] = INVALID;
+	run(&g);
+	check_filled(&g, 0, 4, INVALID);
+	check_filled(&g, 1, 4, INVALID);
+	check_filled(&g, COLUMNS - 2, 4, 160);
+	check_filled(&g, COLUMNS - 1, 4, 160);
+}
+
+/* Where confidence counts for nothing a guess would weigh as much as a measurement. */
+static void filling_is_switched_off(void **state)
+{
+	struct rig g = rig_of();
+
+	g.d[5][5] = INVALID;
+	g.p.slanted.confidence = SX_WEIGHT_LINEAR;
+	run(&g);
+	check_filled(&g, 5, 5, 160);
+	g.p.slanted.confidence = SX_WEIGHT_EQUAL;
+	run(&g);
+	check_filled(&g, 5, 5, INVALID);
+	g.p.slanted.confidence = SX_WEIGHT_SQUARED;
+	g.p.slanted.fill_px = W - 1;
+	run(&g);
+	check_filled(&g, 5, 5, INVALID);
+}
+
+/* Holes of the sky are sky, and sky fills nothing: what was matched in it does. */
+static void sky_before_filling(void **state)
+{
+	struct rig g = rig_of();
+
+	paint(&g, 5, 9, 230);
+	g.d[5][9] = INVALID;
+	assert_int_equal(sky_of(&g, 5), 0x200);
+	g.d[5][9] = 90;
+	g.d[6][9] = INVALID;
+	run(&g);
+	check_filled(&g, 6, 9, 90);
+	assert_int_equal(g.cells[5][9], 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_said_of_what_was_measured),
+		cmocka_unit_test(sky_reaches_the_upper_edge),
+		cmocka_unit_test(one_cell_does_not_end_sky),
+		cmocka_unit_test(blank_is_bright_and_even),
+		cmocka_unit_test(holes_take_the_farther_side),
+		cmocka_unit_test(holes_are_filled_from_near_by),
+		cmocka_unit_test(borders_of_the_image),
+		cmocka_unit_test(filling_is_switched_off),
+		cmocka_unit_test(sky_before_filling),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
