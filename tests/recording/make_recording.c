@@ -44,6 +44,11 @@ static void make_sensible(uint8_t *bytes, uint64_t epoch, uint64_t number, int64
 	h.road_offset = -40.0;
 	h.pitch_rad = 0.02 + 0.001 * (double)(number % 7);
 	h.height_m = 1.5;
+	h.road_cross = 0.003 * (double)(number % 5);
+	h.road_axis = h.cx;
+	h.road_bend = 0.01;
+	h.road_bend_row = 200.0;
+	h.roll_rad = 0.01 * (double)(number % 5);
 	h.captured = h.published = number;
 	memcpy(bytes, &h, sizeof(h));
 	sx_frame_restamp(bytes, epoch, number);
