@@ -138,7 +138,7 @@ struct stixel_frame_header {
 	uint32_t road_inliers; /* measurements on the road */
 	double fx, fy, cx, cy; /* px; rectified left camera; fx 0 = no camera model */
 	double baseline_m;     /* m */
-	double road_slope;     /* ground disparity of image row y at column road_axis: slope * y + offset, px */
+	double road_slope; /* ground disparity of image row y at column road_axis: slope * y + offset, px */
 	double road_offset;
 	double horizon_row;	   /* image row, px; at column road_axis */
 	double pitch_rad;	   /* camera looks down: positive */
@@ -165,9 +165,9 @@ struct stixel_frame_header {
 	 * disparity of pixel x, y: slope * y + offset + cross * (x - axis), and in rows above bend_row
 	 * (y < bend_row) + bend * (bend_row - y), as stixel_ground_disparity() has it
 	 */
-	double road_cross;    /* px a column: the road leans against the camera */
-	double road_axis;     /* image column, px */
-	double road_bend;     /* px a row: the road climbs (> 0) or falls; 0: it is a plane as far as one sees */
+	double road_cross; /* px a column: the road leans against the camera */
+	double road_axis;  /* image column, px */
+	double road_bend;  /* px a row: the road climbs (> 0) or falls; 0: it is a plane as far as one sees */
 	double road_bend_row; /* image row, px */
 	double roll_rad;      /* of the camera over the road; it comes nearer to the right: positive */
 };

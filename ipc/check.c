@@ -73,9 +73,9 @@ static bool sizes_fit(const struct stixel_frame_header *h, size_t bytes)
 	uint64_t stixels_end = h->stixels_offset + (uint64_t)h->stixel_count * sizeof(struct stixel);
 
 	return h->frame_bytes <= bytes && h->frame_bytes % 8 == 0 &&
-	       h->header_bytes >= STIXEL_HEADER_BYTES_LEAST && h->header_bytes % 8 == 0 && h->columns <= COLUMNS_MAX && offsets_end <= h->stixels_offset &&
-	       h->stixels_offset % 8 == 0 && planes_fit(h) &&
-	       stixels_end <= (h->plane_kind ? h->plane_offset : h->frame_bytes);
+	       h->header_bytes >= STIXEL_HEADER_BYTES_LEAST && h->header_bytes % 8 == 0 &&
+	       h->columns <= COLUMNS_MAX && offsets_end <= h->stixels_offset && h->stixels_offset % 8 == 0 &&
+	       planes_fit(h) && stixels_end <= (h->plane_kind ? h->plane_offset : h->frame_bytes);
 }
 
 static bool names_end(const struct stixel_frame_header *h)

@@ -169,7 +169,7 @@ def of_1_2(data):
 
 def seal(data):
     """The same with the right checksum."""
-    h = np.frombuffer(data, stixel.HEADER, 1)[0]
+    h = np.frombuffer(data.ljust(stixel.HEADER.itemsize, b"\0"), stixel.HEADER, 1)[0]
     end = int(h["plane_offset"]) if h["plane_kind"] else int(h["frame_bytes"])
     crc = _check.crc32c(data[:12] + b"\0\0\0\0" + data[16:end])
     return data[:12] + crc.to_bytes(4, "little") + data[16:]

@@ -12,7 +12,8 @@ import numpy as np
 
 from ._crc32c import crc32c
 from ._errors import error_of
-from ._layout import ABI_MAJOR, COLUMNS_MAX, FRAME_MAGIC, HEADER, HEADER_BYTES_LEAST, STAGES, STIXEL, CFrame, Plane, header_of
+from ._layout import (ABI_MAJOR, COLUMNS_MAX, FRAME_MAGIC, HEADER, HEADER_BYTES_LEAST, STAGES, STIXEL, CFrame, Plane,
+                      header_of)
 from ._library import library_or_none
 
 def _plane_fits(h: Any, name: str, before: int) -> bool:

@@ -66,7 +66,7 @@ class Road(NamedTuple):
     height_m: float  #: of the camera above the road, m
     age: int  #: frames since it was measured
     inliers: int  #: measurements on the plane
-    cross: float = 0.0  #: px a column: the road leans against the camera. 0, like the rest, of publishers before ABI 1.3
+    cross: float = 0.0  #: px a column: the road leans against the camera. All 0 before ABI 1.3
     axis: float = 0.0  #: image column, px
     bend: float = 0.0  #: px a row: the road climbs (> 0) or falls; 0: a plane as far as one sees
     bend_row: float = 0.0  #: px

@@ -142,7 +142,8 @@ class Export(Folder):
                  (m.road.slope, h.slope), (m.road.offset, h.offset), (m.road.horizon_row, h.horizon),
                  (m.road.pitch_rad, h.pitch), (m.road.height_m, h.height_m), (m.road.inliers, h.inliers),
                  (m.road.cross, h.cross), (m.road.axis, h.axis), (m.road.bend, h.bend), (m.road.bend_row, h.bend_row),
-                 (m.road.roll_rad, h.roll), (m.road.age, h.road_age), (m.captured, h.captured), (m.published, h.published),
+                 (m.road.roll_rad, h.roll), (m.road.age, h.road_age), (m.captured, h.captured),
+                 (m.published, h.published),
                  (m.dropped_overload, h.overload), (m.dropped_unpaired, h.unpaired), (m.dropped_corrupt, h.corrupt),
                  ([s.name for s in m.stages], h.stage_names), (tuple(s.ns for s in m.stages), h.stage_ns)]
         for got, want in pairs:
