@@ -308,12 +308,12 @@ static void frames_shrink(void **state)
 	assert_int_equal(frame.header->flags, STIXEL_FRAME_PLANE_LEFT_OUT);
 	assert_null(frame.plane);
 	assert_true(help_frame_good(&frame, &both));
-	assert_int_equal(sx_frame_shrink(b, plain - 8, a), 704);
-	assert_int_equal(stixel_parse(&frame, b, 704), 0);
+	assert_int_equal(sx_frame_shrink(b, plain - 8, a), 744);
+	assert_int_equal(stixel_parse(&frame, b, 744), 0);
 	assert_int_equal(frame.header->flags, STIXEL_FRAME_PLANE_LEFT_OUT | STIXEL_FRAME_STIXELS_LEFT_OUT);
 	assert_int_equal(frame.header->columns, 0);
 	assert_int_equal(frame.header->number, 5);
-	assert_int_equal(sx_frame_shrink(b, 703, a), -ENOBUFS);
+	assert_int_equal(sx_frame_shrink(b, 743, a), -ENOBUFS);
 	free(a);
 	free(b);
 }

@@ -79,7 +79,8 @@ class Header:
          self.height_m) = struct.unpack_from("<10d", f, 128)
         (self.road_age, _, self.captured, self.published, self.overload, self.unpaired,
          self.corrupt) = struct.unpack_from("<II5Q", f, 208)
-        self.cross, self.axis, self.bend, self.bend_row, self.roll = struct.unpack_from("<5d", f, 696)
+        self.cross, self.axis, self.bend, self.bend_row, self.roll = (
+            struct.unpack_from("<5d", f, 696) if struct.unpack_from("<I", f, 8)[0] >= 736 else (0,) * 5)
         self.stage_ns = struct.unpack_from("<16q", f, 280)[:self.stages]
         self.stage_names = [f[408 + 16 * i:424 + 16 * i].rstrip(b"\0").decode() for i in range(self.stages)]
 
@@ -101,10 +102,11 @@ class Export(Folder):
         for x, y in zip(a, b, strict=True):
             self.assertTrue(math.isclose(x, y, rel_tol=1e-9, abs_tol=1e-9), (what, a, b))
 
-    def make(self, frames, columns, plane, lives, encoding="plain"):
+    def make(self, frames, columns, plane, lives, encoding="plain", version=()):
         path = self.path("a.rec")
         with open(path, "wb") as f:
-            subprocess.run([MAKE, *map(str, (frames, 30, columns, plane, lives, encoding))], stdout=f, check=True)
+            subprocess.run([MAKE, *map(str, (frames, 30, columns, plane, lives, encoding, *version))], stdout=f,
+                           check=True)
         return path, [c for kind, _, c in read_recording.records(path) if kind == read_recording.FRAME]
 
     def export(self, source, *options):
@@ -282,6 +284,12 @@ class Export(Folder):
             self.assertEqual((c.width, c.height, list(c.D), list(c.R)),
                              (h.width, h.height, [0] * 5, [1, 0, 0, 0, 1, 0, 0, 0, 1]))
         self.assertNotIn("/front/left", found)
+
+    def test_from_an_older_publisher(self):
+        source, frames = self.make(10, 40, 64, 1, version=["1.2"])
+        found = self.read(self.export(source)[0])
+        self.check_all(frames, found, True)
+        self.assertEqual({m.road.cross for _, m in found["/front/frame"]}, {0.0})
 
     def test_from_a_compressed_recording_and_many_chunks(self):
         zstd = "without zstd" not in run("stixelctl", "record", "/dev", "--compress").stderr
