@@ -114,8 +114,13 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	h->road_age = result->road.age;
 	h->road_slope = result->road.slope;
 	h->road_offset = result->road.offset;
+	h->road_cross = result->road.cross;
+	h->road_axis = result->road.axis;
+	h->road_bend = result->road.bend;
+	h->road_bend_row = result->road.bend_row;
 	h->horizon_row = result->road.horizon_row;
 	h->pitch_rad = result->road.pitch_rad;
+	h->roll_rad = result->road.roll_rad;
 	h->height_m = result->road.height_m;
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		h->stage_ns[i] = result->stage_ns[i];

@@ -74,8 +74,13 @@ static void read_newest(struct sx_report *r, const struct sx_telemetry *t)
 		return;
 	sx_report_real(r, SX_FIG_ROAD_SLOPE, n.slope);
 	sx_report_real(r, SX_FIG_ROAD_OFFSET, n.offset);
+	sx_report_real(r, SX_FIG_ROAD_CROSS, n.cross);
+	sx_report_real(r, SX_FIG_ROAD_AXIS, n.axis);
+	sx_report_real(r, SX_FIG_ROAD_BEND, n.bend);
+	sx_report_real(r, SX_FIG_ROAD_BEND_ROW, n.bend_row);
 	sx_report_real(r, SX_FIG_ROAD_HORIZON, n.horizon_row);
 	sx_report_real(r, SX_FIG_ROAD_PITCH, n.pitch_rad * (180.0 / M_PI));
+	sx_report_real(r, SX_FIG_ROAD_ROLL, n.roll_rad * (180.0 / M_PI));
 	sx_report_real(r, SX_FIG_ROAD_HEIGHT, n.height_m);
 	sx_report_count(r, SX_FIG_ROAD_INLIERS, (int64_t)n.road_inliers);
 	sx_report_count(r, SX_FIG_ROAD_AGE, (int64_t)n.road_age);

@@ -166,8 +166,13 @@ void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_he
 		.stamp = h->stamp,
 		.slope = h->road_slope,
 		.offset = h->road_offset,
+		.cross = h->road_cross,
+		.axis = h->road_axis,
+		.bend = h->road_bend,
+		.bend_row = h->road_bend_row,
 		.horizon_row = h->horizon_row,
 		.pitch_rad = h->pitch_rad,
+		.roll_rad = h->roll_rad,
 		.height_m = h->height_m,
 	};
 

@@ -33,7 +33,7 @@ extern "C" {
 #define STIXEL_SIZE(type, bytes) STIXEL_ASSERT(sizeof(struct type) == (bytes), #type)
 
 #define STIXEL_ABI_MAJOR 1
-#define STIXEL_ABI_MINOR 2
+#define STIXEL_ABI_MINOR 3
 
 /* ---- the record -------------------------------------------------------------------------------------- */
 
@@ -76,6 +76,7 @@ STIXEL_SIZE(stixel, 16);
 
 #define STIXEL_FRAME_MAGIC 0x46585453u	    /* "STXF" */
 #define STIXEL_FRAME_BYTES_MAX (256u << 20) /* whatever says it is larger is damaged */
+#define STIXEL_HEADER_BYTES_LEAST 696u	    /* header_bytes of publishers up to 1.2 */
 #define STIXEL_STAGES 16
 #define STIXEL_STAGE_NAME_BYTES 16
 
@@ -134,12 +135,12 @@ struct stixel_frame_header {
 	uint32_t disparities;		    /* search range, px */
 	int32_t min_disparity;		    /* px */
 	uint32_t stixel_count;
-	uint32_t road_inliers; /* weight of the measurements on the road line */
+	uint32_t road_inliers; /* measurements on the road */
 	double fx, fy, cx, cy; /* px; rectified left camera; fx 0 = no camera model */
 	double baseline_m;     /* m */
-	double road_slope;     /* ground disparity of image row y: slope * y + offset, px */
+	double road_slope; /* ground disparity of image row y at column road_axis: slope * y + offset, px */
 	double road_offset;
-	double horizon_row;	   /* image row, px */
+	double horizon_row;	   /* image row, px; at column road_axis */
 	double pitch_rad;	   /* camera looks down: positive */
 	double height_m;	   /* camera above the road */
 	uint32_t road_age;	   /* frames since the road was measured */
@@ -159,6 +160,16 @@ struct stixel_frame_header {
 	/* since 1.1: a second plane behind the first, of another kind; as plane_* above */
 	uint32_t plane2_kind, plane2_width, plane2_height, plane2_pitch, plane2_offset, plane2_bytes;
 	int64_t scores_ns; /* since 1.2: capture time of the class scores' picture; 0 without scores */
+	/*
+	 * since 1.3, where header_bytes reaches so far: stixel_ground_of() has 0 for older publishers. Ground
+	 * disparity of pixel x, y: slope * y + offset + cross * (x - axis), and in rows above bend_row
+	 * (y < bend_row) + bend * (bend_row - y), as stixel_ground_disparity() has it
+	 */
+	double road_cross; /* px a column: the road leans against the camera */
+	double road_axis;  /* image column, px */
+	double road_bend;  /* px a row: the road climbs (> 0) or falls; 0: it is a plane as far as one sees */
+	double road_bend_row; /* image row, px */
+	double roll_rad;      /* of the camera over the road; it comes nearer to the right: positive */
 };
 STIXEL_AT(stixel_frame_header, abi_major, 4);
 STIXEL_AT(stixel_frame_header, abi_minor, 6);
@@ -216,7 +227,12 @@ STIXEL_AT(stixel_frame_header, plane2_kind, 664);
 STIXEL_AT(stixel_frame_header, plane2_offset, 680);
 STIXEL_AT(stixel_frame_header, plane2_bytes, 684);
 STIXEL_AT(stixel_frame_header, scores_ns, 688);
-STIXEL_SIZE(stixel_frame_header, 696);
+STIXEL_AT(stixel_frame_header, road_cross, 696);
+STIXEL_AT(stixel_frame_header, road_axis, 704);
+STIXEL_AT(stixel_frame_header, road_bend, 712);
+STIXEL_AT(stixel_frame_header, road_bend_row, 720);
+STIXEL_AT(stixel_frame_header, roll_rad, 728);
+STIXEL_SIZE(stixel_frame_header, 736);
 
 /*
  * A frame that has been checked: sizes, order, checksum.
@@ -294,6 +310,36 @@ static inline double stixel_depth_m(const struct stixel_frame_header *h, const s
 	double d = stixel_disparity_px(s);
 
 	return d > 0.0 ? h->fx * h->baseline_m / d : 0.0;
+}
+
+/* The whole road of a frame: the header's fields of these names. */
+struct stixel_ground {
+	double slope, offset;
+	double cross, axis, bend, bend_row, roll_rad; /* 0 for publishers before 1.3 */
+};
+
+/* (since 1.3) The road of a frame of any version; all 0 without one. */
+static inline struct stixel_ground stixel_ground_of(const struct stixel_frame_header *h)
+{
+	struct stixel_ground g = {h->road_slope, h->road_offset, 0.0, 0.0, 0.0, 0.0, 0.0};
+
+	if (h->header_bytes >= offsetof(struct stixel_frame_header, roll_rad) + sizeof(double)) {
+		g.cross = h->road_cross;
+		g.axis = h->road_axis;
+		g.bend = h->road_bend;
+		g.bend_row = h->road_bend_row;
+		g.roll_rad = h->roll_rad;
+	}
+	return g;
+}
+
+/* (since 1.3) Ground disparity of pixel x, y, px: negative or 0 above the horizon, 0 without a road. */
+static inline double stixel_ground_disparity(const struct stixel_frame_header *h, double x, double y)
+{
+	struct stixel_ground g = stixel_ground_of(h);
+	double d = g.slope * y + g.offset + g.cross * (x - g.axis);
+
+	return y < g.bend_row ? d + g.bend * (g.bend_row - y) : d;
 }
 
 /* Age of the frame's picture now, ns: from the older of both captures; now_ns: CLOCK_MONOTONIC. */

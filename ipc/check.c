@@ -72,10 +72,10 @@ static bool sizes_fit(const struct stixel_frame_header *h, size_t bytes)
 	uint64_t offsets_end = h->header_bytes + ((uint64_t)h->columns + 1) * sizeof(uint32_t);
 	uint64_t stixels_end = h->stixels_offset + (uint64_t)h->stixel_count * sizeof(struct stixel);
 
-	return h->frame_bytes <= bytes && h->frame_bytes % 8 == 0 && h->header_bytes >= sizeof(*h) &&
-	       h->header_bytes % 8 == 0 && h->columns <= COLUMNS_MAX && offsets_end <= h->stixels_offset &&
-	       h->stixels_offset % 8 == 0 && planes_fit(h) &&
-	       stixels_end <= (h->plane_kind ? h->plane_offset : h->frame_bytes);
+	return h->frame_bytes <= bytes && h->frame_bytes % 8 == 0 &&
+	       h->header_bytes >= STIXEL_HEADER_BYTES_LEAST && h->header_bytes % 8 == 0 &&
+	       h->columns <= COLUMNS_MAX && offsets_end <= h->stixels_offset && h->stixels_offset % 8 == 0 &&
+	       planes_fit(h) && stixels_end <= (h->plane_kind ? h->plane_offset : h->frame_bytes);
 }
 
 static bool names_end(const struct stixel_frame_header *h)
@@ -95,7 +95,7 @@ int sx_frame_check(struct stixel_frame *frame, const void *data, size_t bytes)
 
 	if (!data || (uintptr_t)data % 8 != 0)
 		return -EINVAL;
-	if (bytes < sizeof(*h) || h->magic != STIXEL_FRAME_MAGIC)
+	if (bytes < STIXEL_HEADER_BYTES_LEAST || h->magic != STIXEL_FRAME_MAGIC)
 		return -EBADMSG;
 	if (h->abi_major != STIXEL_ABI_MAJOR)
 		return -EPROTONOSUPPORT;
@@ -133,7 +133,7 @@ int sx_ring_check(const struct stixel_ring_header *h, uint64_t magic, uint64_t o
 	if (!is_power_of_two(h->slot_count) || h->slot_count < 2 || h->slots_offset % 64 ||
 	    h->slot_stride % 64 || h->slot_header_bytes < sizeof(struct stixel_ring_slot) ||
 	    h->slot_header_bytes % 8 || h->frame_capacity > STIXEL_FRAME_BYTES_MAX ||
-	    h->frame_capacity < sizeof(struct stixel_frame_header) ||
+	    h->frame_capacity < STIXEL_HEADER_BYTES_LEAST ||
 	    (uint64_t)h->slot_header_bytes + h->frame_capacity > h->slot_stride)
 		return -EPROTO;
 	if (slots_end > h->total_bytes || h->total_bytes > object_bytes || h->total_bytes > SIZE_MAX ||

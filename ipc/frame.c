@@ -20,9 +20,9 @@ static uint64_t round_up(uint64_t n)
 	return (n + 7) & ~UINT64_C(7);
 }
 
-static uint64_t stixels_offset(uint32_t columns)
+static uint64_t stixels_offset(uint64_t header_bytes, uint32_t columns)
 {
-	return round_up(sizeof(struct stixel_frame_header) + ((uint64_t)columns + 1) * sizeof(uint32_t));
+	return round_up(header_bytes + ((uint64_t)columns + 1) * sizeof(uint32_t));
 }
 
 static uint64_t pixel_bytes(unsigned kind)
@@ -53,16 +53,30 @@ size_t sx_frame_bytes(uint32_t columns, uint32_t stixels, size_t image_bytes)
 
 	if (image_bytes > STIXEL_FRAME_BYTES_MAX)
 		return 0;
-	bytes = stixels_offset(columns) + (uint64_t)stixels * sizeof(struct stixel) + round_up(image_bytes);
+	bytes = stixels_offset(sizeof(struct stixel_frame_header), columns) +
+		(uint64_t)stixels * sizeof(struct stixel) + round_up(image_bytes);
 	return bytes <= STIXEL_FRAME_BYTES_MAX ? (size_t)bytes : 0;
+}
+
+/* What there is of our struct in a frame of any version: older publishers have less of it. */
+static size_t header_bytes(const struct stixel_frame_header *h)
+{
+	return h->header_bytes < sizeof(*h) ? STIXEL_HEADER_BYTES_LEAST : sizeof(*h);
+}
+
+static void load_header(struct stixel_frame_header *h, const void *frame)
+{
+	memset(h, 0, sizeof(*h));
+	memcpy(h, frame, STIXEL_HEADER_BYTES_LEAST);
+	memcpy(h, frame, header_bytes(h));
 }
 
 /* Writes the header to the frame, sum included; everything before the planes lies there already. */
 static void seal(uint8_t *frame, struct stixel_frame_header *h)
 {
-	memcpy(frame, h, sizeof(*h));
+	memcpy(frame, h, header_bytes(h));
 	h->checksum = sx_frame_checksum(frame, h);
-	memcpy(frame, h, sizeof(*h));
+	memcpy(frame, h, header_bytes(h));
 }
 
 static bool images_agree(const struct stixel_image *images, int count)
@@ -145,7 +159,7 @@ int64_t sx_frame_pack(void *out, size_t room, struct stixel_frame_header *h, con
 	h->abi_minor = STIXEL_ABI_MINOR;
 	h->header_bytes = sizeof(*h);
 	h->frame_bytes = (uint32_t)bytes;
-	h->stixels_offset = (uint32_t)stixels_offset(h->columns);
+	h->stixels_offset = (uint32_t)stixels_offset(sizeof(*h), h->columns);
 	place_images(h, images, image_count, h->stixels_offset + list_bytes);
 	for (int i = 0; i < STIXEL_STAGES; i++)
 		h->stage_name[i][STIXEL_STAGE_NAME_BYTES - 1] = 0;
@@ -166,7 +180,7 @@ void sx_frame_restamp(void *frame, uint64_t epoch, uint64_t number)
 {
 	struct stixel_frame_header h;
 
-	memcpy(&h, frame, sizeof(h));
+	load_header(&h, frame);
 	h.epoch = epoch;
 	h.number = number;
 	seal(frame, &h);
@@ -183,12 +197,12 @@ int64_t sx_frame_shrink(void *out, size_t room, const void *frame)
 {
 	struct stixel_frame_header h;
 
-	memcpy(&h, frame, sizeof(h));
+	load_header(&h, frame);
 	if (h.plane_kind)
 		drop_images(&h);
 	if (h.frame_bytes > room) {
 		h.columns = h.stixel_count = 0;
-		h.stixels_offset = (uint32_t)stixels_offset(0);
+		h.stixels_offset = (uint32_t)stixels_offset(h.header_bytes, 0);
 		h.frame_bytes = h.stixels_offset;
 		h.flags |= STIXEL_FRAME_STIXELS_LEFT_OUT;
 	}
@@ -197,7 +211,7 @@ int64_t sx_frame_shrink(void *out, size_t room, const void *frame)
 	/* Without stixels what is copied behind the header is one offset: the first, and that is 0. */
 	memcpy(out, frame, h.frame_bytes);
 	if (h.flags & STIXEL_FRAME_STIXELS_LEFT_OUT)
-		memset((uint8_t *)out + sizeof(h), 0, h.frame_bytes - sizeof(h));
+		memset((uint8_t *)out + h.header_bytes, 0, h.frame_bytes - h.header_bytes);
 	seal(out, &h);
 	return h.frame_bytes;
 }

@@ -399,9 +399,9 @@ int sx_ring_publish(struct sx_ring *r, const void *frame, size_t bytes)
 
 	if (bytes > r->frame_capacity)
 		return -ENOBUFS;
-	if (bytes < sizeof(h) || bytes % 8)
+	if (bytes < STIXEL_HEADER_BYTES_LEAST || bytes % 8)
 		return -EINVAL;
-	memcpy(&h, frame, sizeof(h));
+	memcpy(&h, frame, STIXEL_HEADER_BYTES_LEAST);
 	if (h.number != n || h.epoch != r->epoch || h.frame_bytes != bytes)
 		return -EINVAL;
 	ring_store_words(sx_ring_begin(r, &n), frame, bytes);

@@ -202,7 +202,7 @@ void sx_stream_publish(struct sx_stream *s, const void *frame)
 	struct stixel_frame_header h;
 	uint8_t *to = s->buffer[s->back];
 
-	memcpy(&h, frame, sizeof(h));
+	memcpy(&h, frame, STIXEL_HEADER_BYTES_LEAST);
 	if (h.frame_bytes <= s->packet_bytes) {
 		memcpy(to, frame, h.frame_bytes);
 	} else {

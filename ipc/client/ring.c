@@ -213,7 +213,7 @@ int sx_map_read(const struct sx_map *m, uint64_t n, struct sx_buffer *to, struct
 	if (sequence < 2 * n) /* though head says that it is complete */
 		return -EBADMSG;
 	bytes = __atomic_load_n(&slot->frame_bytes, __ATOMIC_RELAXED);
-	if (bytes > h->frame_capacity || bytes < sizeof(struct stixel_frame_header) || bytes % 8)
+	if (bytes > h->frame_capacity || bytes < STIXEL_HEADER_BYTES_LEAST || bytes % 8)
 		return still(slot, sequence) ? -EBADMSG : -EAGAIN;
 	r = sx_buffer_reserve(to, (size_t)bytes);
 	if (r < 0)

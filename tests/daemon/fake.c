@@ -345,7 +345,16 @@ static int fake_submit(struct sx_context *x, const struct sx_pair *pair, const s
 		.columns = (uint32_t)x->columns,
 		.count = (uint32_t)x->columns,
 		.started_ns = sx_now_ns(),
-		.road = {.slope = 0.25, .offset = -5, .horizon_row = 20, .height_m = 1.5, .inliers = 100},
+		.road = {.slope = 0.25,
+			 .offset = -5,
+			 .cross = 0.0625,
+			 .axis = 30,
+			 .bend = 0.125,
+			 .bend_row = 25,
+			 .horizon_row = 20,
+			 .roll_rad = 0.03125,
+			 .height_m = 1.5,
+			 .inliers = 100},
 	};
 	if (previous)
 		MUST(previous->origin == SX_ROAD_MEASURED);

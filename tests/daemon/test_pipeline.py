@@ -3,6 +3,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import ctypes
+import math
 import os
 import signal
 import socket
@@ -96,6 +97,17 @@ class Pipeline(TestCase):
             ring = self.ring(i)
             self.assertEqual(i.wait(), 0)
             self.assertEqual(ring.live()[2], 25)
+
+    def test_the_whole_road_is_published(self):
+        i = self.fake(gated=True, interval_us=10000, compute_us=1000)
+        ring = self.ring(i)
+        road = until(lambda: (lambda s: s["road"] if s["road"]["slope"] else None)(i.status()), 10, "a road")
+        self.assertEqual([road[k] for k in ("slope", "offset", "cross", "axis", "bend", "bend_row", "horizon_row")],
+                         [0.25, -5, 0.0625, 30, 0.125, 25, 20])
+        self.assertAlmostEqual(road["roll_deg"], math.degrees(0.03125), places=5)
+        self.assertIn("stixeld_road_roll_degrees 1.79", i.http("/metrics")[2])
+        i.stop()
+        self.assertEqual({f.road for f in ring.frames()}, {(0.25, -5, 20, 0.0625, 30, 0.125, 25, 0.03125)})
 
     def test_age_of_the_road_counts_frames(self):
         for contexts in (1, 2, 4):

@@ -136,6 +136,25 @@ size_t help_frame(void *out, const struct help_shape *shape, uint64_t epoch, uin
 	return (size_t)bytes;
 }
 
+size_t help_frame_of_1_2(void *frame)
+{
+	const uint32_t cut = sizeof(struct stixel_frame_header) - STIXEL_HEADER_BYTES_LEAST;
+	struct stixel_frame_header *h = frame;
+	const uint32_t behind = h->frame_bytes - h->header_bytes;
+
+	h->abi_minor = 2;
+	h->header_bytes -= cut;
+	h->stixels_offset -= cut;
+	h->frame_bytes -= cut;
+	if (h->plane_kind)
+		h->plane_offset -= cut;
+	if (h->plane2_kind)
+		h->plane2_offset -= cut;
+	memmove((uint8_t *)frame + STIXEL_HEADER_BYTES_LEAST, h + 1, behind);
+	sx_frame_restamp(frame, h->epoch, h->number);
+	return STIXEL_HEADER_BYTES_LEAST + behind;
+}
+
 bool help_frame_good(const struct stixel_frame *frame, const struct help_shape *shape)
 {
 	struct help_shape same = *shape;

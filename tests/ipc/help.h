@@ -24,6 +24,8 @@ struct help_shape {
 size_t help_frame_bytes(const struct help_shape *shape);
 /* Packs frame number of epoch into a buffer of help_frame_bytes(); returns its bytes. */
 size_t help_frame(void *out, const struct help_shape *shape, uint64_t epoch, uint64_t number);
+/* Makes of a packed frame one of 1.2, whose header ends before road_cross; returns its bytes. */
+size_t help_frame_of_1_2(void *frame);
 /* True when every byte is what help_frame() wrote (planes too, when the frame has one). */
 bool help_frame_good(const struct stixel_frame *frame, const struct help_shape *shape);
 

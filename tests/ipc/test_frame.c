@@ -173,7 +173,7 @@ static void sizes_that_lie_are_refused(void **state)
 			((uint32_t *)out)[166 + (x >> 8) % 6] = (uint32_t)(x >> 32) >> (x & 31);
 			break;
 		default:
-			((uint32_t *)out)[174 + (x >> 8) % 4] = (uint32_t)(x >> 32) >> (x & 31);
+			((uint32_t *)out)[184 + (x >> 8) % 4] = (uint32_t)(x >> 32) >> (x & 31);
 		}
 		h = (struct stixel_frame_header *)out;
 		if (h->frame_bytes <= bytes && h->plane_offset <= bytes && h->frame_bytes >= sizeof(*h) &&
@@ -289,8 +289,8 @@ static void contradictions_are_not_packed(void **state)
 #undef PACK
 	h = good;
 	assert_int_equal(sx_frame_pack(out, 64, &h, offsets, list, NULL, 0), -ENOBUFS);
-	assert_int_equal(sx_frame_bytes(3, 2, 0), 696 + 16 + 32);
-	assert_int_equal(sx_frame_bytes(4, 2, 0), 696 + 24 + 32);
+	assert_int_equal(sx_frame_bytes(3, 2, 0), 736 + 16 + 32);
+	assert_int_equal(sx_frame_bytes(4, 2, 0), 736 + 24 + 32);
 	assert_int_equal(sx_frame_bytes(1, UINT32_MAX, 0), 0);
 	assert_int_equal(sx_frame_bytes(1, 1, SIZE_MAX), 0);
 }
@@ -308,14 +308,79 @@ static void frames_shrink(void **state)
 	assert_int_equal(frame.header->flags, STIXEL_FRAME_PLANE_LEFT_OUT);
 	assert_null(frame.plane);
 	assert_true(help_frame_good(&frame, &both));
-	assert_int_equal(sx_frame_shrink(b, plain - 8, a), 704);
-	assert_int_equal(stixel_parse(&frame, b, 704), 0);
+	assert_int_equal(sx_frame_shrink(b, plain - 8, a), 744);
+	assert_int_equal(stixel_parse(&frame, b, 744), 0);
 	assert_int_equal(frame.header->flags, STIXEL_FRAME_PLANE_LEFT_OUT | STIXEL_FRAME_STIXELS_LEFT_OUT);
 	assert_int_equal(frame.header->columns, 0);
 	assert_int_equal(frame.header->number, 5);
-	assert_int_equal(sx_frame_shrink(b, 703, a), -ENOBUFS);
+	assert_int_equal(sx_frame_shrink(b, 743, a), -ENOBUFS);
 	free(a);
 	free(b);
+}
+
+static void the_ground_leans_and_bends(void **state)
+{
+	struct stixel_frame_header h = {.header_bytes = sizeof(h),
+					.road_slope = 0.5,
+					.road_offset = -50,
+					.road_cross = 0.01,
+					.road_axis = 300,
+					.road_bend = 0.25,
+					.road_bend_row = 120,
+					.roll_rad = 0.02};
+
+	assert_float_equal(stixel_ground_disparity(&h, 300, 200), 50, 1e-12);
+	assert_float_equal(stixel_ground_disparity(&h, 400, 200), 51, 1e-12);
+	assert_float_equal(stixel_ground_disparity(&h, 300, 120), 10, 1e-12);
+	assert_float_equal(stixel_ground_disparity(&h, 200, 100), 4, 1e-12);
+	assert_float_equal(stixel_ground_of(&h).roll_rad, 0.02, 0);
+	h.header_bytes = STIXEL_HEADER_BYTES_LEAST;
+	assert_float_equal(stixel_ground_disparity(&h, 200, 100), 0, 1e-12);
+	assert_float_equal(stixel_ground_of(&h).roll_rad, 0, 0);
+}
+
+/* Their memory ends where they end: a look beyond is an error that the sanitizer sees. */
+static void frames_of_older_publishers_are_read(void **state)
+{
+	size_t room = help_frame_bytes(&both), bytes, n;
+	uint64_t *packed = malloc(room), *out, *shrunk = malloc(room);
+	struct stixel_image left;
+	struct stixel_frame frame;
+
+	bytes = help_frame(packed, &both, 9, 5);
+	assert_int_equal(stixel_parse(&frame, packed, bytes), 0);
+	n = frame.header->stixel_count;
+	assert_true(n > 0);
+	bytes = help_frame_of_1_2(packed);
+	out = malloc(bytes);
+	memcpy(out, packed, bytes);
+	assert_int_equal(stixel_parse(&frame, out, bytes), 0);
+	assert_int_equal(frame.header->abi_minor, 2);
+	assert_int_equal(frame.header->stixel_count, n);
+	assert_int_equal(frame.offsets[frame.header->columns], n);
+	assert_int_equal(stixel_image(&frame, STIXEL_PLANE_LEFT, &left), 1);
+	assert_float_equal(stixel_ground_of(frame.header).cross, 0, 0);
+	sx_frame_restamp(out, 10, 6);
+	assert_int_equal(stixel_parse(&frame, out, bytes), 0);
+	assert_int_equal(frame.header->number, 6);
+	bytes = frame.header->plane_offset;
+	assert_int_equal(sx_frame_shrink(shrunk, bytes, out), bytes);
+	assert_int_equal(stixel_parse(&frame, shrunk, bytes), 0);
+	assert_int_equal(frame.header->stixel_count, n);
+	assert_int_equal(sx_frame_shrink(shrunk, 704, out), 704);
+	free(out);
+	out = malloc(704);
+	memcpy(out, shrunk, 704);
+	assert_int_equal(stixel_parse(&frame, out, 704), 0);
+	assert_int_equal(frame.header->columns, 0);
+	assert_float_equal(stixel_ground_of(frame.header).roll_rad, 0, 0);
+	sx_frame_restamp(out, 10, 7);
+	assert_int_equal(stixel_parse(&frame, out, 704), 0);
+	for (bytes = 696; bytes < 704; bytes++)
+		assert_int_equal(stixel_parse(&frame, out, bytes), -EBADMSG);
+	free(out);
+	free(shrunk);
+	free(packed);
 }
 
 static void helpers(void **state)
@@ -355,6 +420,8 @@ int main(void)
 		cmocka_unit_test(images_come_as_they_are),
 		cmocka_unit_test(contradictions_are_not_packed),
 		cmocka_unit_test(frames_shrink),
+		cmocka_unit_test(the_ground_leans_and_bends),
+		cmocka_unit_test(frames_of_older_publishers_are_read),
 		cmocka_unit_test(helpers),
 	};
 

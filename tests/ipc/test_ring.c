@@ -79,6 +79,33 @@ static void a_frame_arrives_as_it_was(void **state)
 	assert_int_equal(help_dir_count(dir), 0);
 }
 
+static void a_frame_of_an_older_publisher_arrives(void **state)
+{
+	const size_t room = help_frame_bytes(&pictured);
+	struct sx_ring *ring = help_ring(dir, "a", &pictured, 4, 77);
+	const struct stixel_frame *frame = NULL;
+	uint64_t *bytes = malloc(room);
+	struct stixel_reader *r;
+
+	assert_non_null(ring);
+	r = open_reader(0);
+	for (uint64_t n = 1; n <= 20; n++) {
+		size_t length;
+
+		help_frame(bytes, &pictured, 77, n);
+		length = help_frame_of_1_2(bytes);
+		assert_int_equal(sx_ring_publish(ring, bytes, length), 0);
+		assert_int_equal(stixel_next(r, &frame, NULL), 1);
+		assert_int_equal(frame->header->header_bytes, STIXEL_HEADER_BYTES_LEAST);
+		assert_int_equal(frame->header->frame_bytes, length);
+		assert_memory_equal(frame->bytes, bytes, length);
+		assert_float_equal(stixel_ground_of(frame->header).cross, 0, 0);
+	}
+	free(bytes);
+	stixel_close(r);
+	sx_ring_destroy(ring);
+}
+
 static void frames_that_were_missed_are_counted(void **state)
 {
 	struct sx_ring *ring = help_ring(dir, "a", &small, 8, 5);
@@ -446,6 +473,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(a_frame_arrives_as_it_was),
+		T(a_frame_of_an_older_publisher_arrives),
 		T(frames_that_were_missed_are_counted),
 		T(the_writer_refuses_wrong_frames),
 		T(mode_is_as_asked),

@@ -139,7 +139,7 @@ def pack(columns, images=(), **header):
             i += 1
         offsets[u + 1] = i
     h = np.zeros((), stixel.HEADER)
-    h["magic"], h["abi_major"], h["abi_minor"], h["header_bytes"] = 0x46585453, 1, 1, h.itemsize
+    h["magic"], h["abi_major"], h["abi_minor"], h["header_bytes"] = 0x46585453, 1, 3, h.itemsize
     h["epoch"], h["number"], h["image_width"], h["image_height"], h["column_width"] = 7, 1, 640, 480, 5
     h["columns"], h["stixel_count"] = len(columns), len(stixels)
     h["stixels_offset"] = (h.itemsize + offsets.nbytes + 7) // 8 * 8
@@ -156,9 +156,20 @@ def pack(columns, images=(), **header):
     return seal(data)
 
 
+def of_1_2(data):
+    """The same frame, without images, from a publisher of ABI 1.2, whose header ends before road_cross."""
+    h = np.frombuffer(data, stixel.HEADER, 1).copy()
+    cut = h.itemsize - 696
+    body = data[h.itemsize:]
+    h["abi_minor"], h["header_bytes"] = 2, 696
+    h["frame_bytes"] -= cut
+    h["stixels_offset"] -= cut
+    return seal(h.tobytes()[:696] + body)
+
+
 def seal(data):
     """The same with the right checksum."""
-    h = np.frombuffer(data, stixel.HEADER, 1)[0]
+    h = np.frombuffer(data.ljust(stixel.HEADER.itemsize, b"\0"), stixel.HEADER, 1)[0]
     end = int(h["plane_offset"]) if h["plane_kind"] else int(h["frame_bytes"])
     crc = _check.crc32c(data[:12] + b"\0\0\0\0" + data[16:end])
     return data[:12] + crc.to_bytes(4, "little") + data[16:]

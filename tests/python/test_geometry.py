@@ -64,6 +64,41 @@ class ByHand(unittest.TestCase):
                   [[0, 0, 2], [10 * math.cos(a), 0, 2 - 10 * math.sin(a)], [0, -3, 2],
                    [-math.sin(a), 0, 2 - math.cos(a)]])
 
+    def test_roll(self):
+        # a road by its plane in camera coordinates: n P = height, n pointing down into it
+        roll, pitch, height = math.radians(4), math.radians(3), 1.5
+        normal = np.array([math.tan(roll), 1, math.tan(pitch)])
+        length = np.linalg.norm(normal)
+        slope = 0.5 * 500 / 400 / (height * length)
+        cross = math.tan(roll) * slope * 400 / 500
+        road = {"road_origin": 1, "road_slope": slope, "road_offset": slope * (math.tan(pitch) * 400 - 240),
+                "road_cross": cross, "road_axis": 320, "pitch_rad": pitch, "roll_rad": roll, "height_m": height}
+        disparity = np.full((24, 40), 160, "<u2")
+        f = stixel.load(pack([[]], [(Plane.DISPARITY, disparity)], **road, **CAMERA))
+        x, y = np.array([100, 320, 600]), np.array([300, 400, 479])
+        d = f.road.disparity(y, x)
+        self.same(d, slope * y + road["road_offset"] + cross * (x - 320))
+        self.same(f.road.disparity(y), slope * y + road["road_offset"])
+        points = f.camera.point(x, y, d)
+        self.same(points @ normal / length, [height] * 3)  # what the road's numbers mean
+        vehicle = f.road.to_vehicle(points)
+        self.same(vehicle[:, 2], [0, 0, 0])
+        turn = f.road.turn()
+        self.same(turn @ turn.T, np.eye(3))
+        self.assertAlmostEqual(np.linalg.det(turn), 1, places=12)
+        self.same(turn[2], -normal / length)
+        axis = turn @ [0, 0, 1]
+        self.assertGreater(axis[0], 0.9)
+        self.assertAlmostEqual(axis[1], 0, places=12)
+        np.testing.assert_allclose(f.cloud("vehicle"), f.road.to_vehicle(f.cloud()), rtol=1e-5, atol=1e-5)
+
+    def test_a_road_that_bends(self):
+        f = self.frame([[]], road_origin=1, road_slope=0.5, road_offset=-50, road_cross=0.01, road_axis=320,
+                       road_bend=0.25, road_bend_row=120)
+        self.same(f.road.disparity([200, 120, 100]), [50, 10, 5])
+        self.same(f.road.disparity(np.array([200, 100]), 220), [49, 4])
+        self.same(f.road.disparity(100, [220, 320]), [4, 5])
+
     def test_what_is_not_known_is_nan(self):
         columns = [[{"row_bottom": 9, "row_top": 5, "disparity_q7": UNKNOWN, "kind": 3},
                     {"row_bottom": 4, "row_top": 0, "disparity_q7": 0, "kind": 2}]]

@@ -1,10 +1,10 @@
 /*
  * Writes a recording of frames that follow from their number, to standard output.
  *
- *	make-recording FRAMES FPS COLUMNS PLANE LIVES plain|zstd
+ *	make-recording FRAMES FPS COLUMNS PLANE LIVES plain|zstd [1.2]
  *
  * PLANE: width of a disparity image, 0 none; its height is half of that. LIVES: the publisher is started anew
- * so often within the recording, with one frame lost at each start but the first.
+ * so often within the recording, with one frame lost at each start but the first. 1.2: frames of that ABI.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -44,13 +44,18 @@ static void make_sensible(uint8_t *bytes, uint64_t epoch, uint64_t number, int64
 	h.road_offset = -40.0;
 	h.pitch_rad = 0.02 + 0.001 * (double)(number % 7);
 	h.height_m = 1.5;
+	h.road_cross = 0.003 * (double)(number % 5);
+	h.road_axis = h.cx;
+	h.road_bend = 0.01;
+	h.road_bend_row = 200.0;
+	h.roll_rad = 0.01 * (double)(number % 5);
 	h.captured = h.published = number;
 	memcpy(bytes, &h, sizeof(h));
 	sx_frame_restamp(bytes, epoch, number);
 }
 
 static int write_life(struct sx_recording_writer *w, const struct help_shape *shape, uint64_t life,
-		      uint64_t frames, int64_t first_ns, double step_ns)
+		      uint64_t frames, int64_t first_ns, double step_ns, bool older)
 {
 	size_t room = help_frame_bytes(shape);
 	struct sx_record_publisher publisher = {.epoch = 1000 + life, .pid = 77, .version = "0.0.test"};
@@ -66,6 +71,8 @@ static int write_life(struct sx_recording_writer *w, const struct help_shape *sh
 
 		make_sensible(bytes, 1000 + life, i + 1 + (life != 0),
 			      first_ns + (int64_t)((double)i * step_ns));
+		if (older)
+			n = help_frame_of_1_2(bytes);
 		r = stixel_parse(&frame, bytes, n);
 		if (r == 0)
 			r = sx_recording_frame(w, &frame);
@@ -82,7 +89,7 @@ int main(int argc, char **argv)
 	double step_ns;
 	int r;
 
-	if (argc != 7)
+	if (argc != 7 && argc != 8)
 		return 64;
 	frames = strtoull(argv[1], NULL, 10);
 	step_ns = 1e9 / strtod(argv[2], NULL);
@@ -93,7 +100,8 @@ int main(int argc, char **argv)
 	r = sx_recording_begin(&w, sink, NULL, "front", strcmp(argv[6], "zstd") == 0);
 	for (uint64_t i = 0; r == 0 && i < lives; i++)
 		r = write_life(&w, &shape, i, frames / lives,
-			       (int64_t)(1e12 + (double)(i * (frames / lives)) * step_ns), step_ns);
+			       (int64_t)(1e12 + (double)(i * (frames / lives)) * step_ns), step_ns,
+			       argc == 8);
 	if (r == 0)
 		r = sx_recording_end(&w);
 	sx_recording_finish(&w);

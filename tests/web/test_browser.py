@@ -127,6 +127,16 @@ class Browser(unittest.TestCase):
         self.browser.switch_to.active_element.send_keys("\ue015" * 6)
         until(lambda: any(w in self.text("probe") for w in ("object", "ground", "sky", "no stixel")), what="probe")
 
+    def test_the_ground_leans_and_bends(self):
+        self.open()
+        got = self.browser.execute_async_script("""const done = arguments[arguments.length - 1];
+            import("/wire.js").then(({groundDisparity}) => {
+              const frame = {ground: {slope: 0.5, offset: -50, cross: 0.01, axis: 300, bend: 0.25, bendRow: 120}};
+              done([[300, 200], [400, 200], [300, 120], [200, 100]].map(([x, y]) => groundDisparity(frame, x, y)));
+            });""")
+        for value, want in zip(got, (50, 51, 10, 4), strict=True):
+            self.assertAlmostEqual(value, want)
+
     def images(self):
         return (self.web.status(self.daemon) or {}).get("images")
 

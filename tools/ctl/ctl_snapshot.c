@@ -54,13 +54,13 @@ static int draw_front(const struct ctl *c, const struct stixel_frame *f, struct 
 		.column_width = (int)h->column_width,
 		.disparities = (int)h->disparities,
 		.focal_baseline = h->fx * h->baseline_m,
-		.horizon_row = h->road_origin == STIXEL_ROAD_NONE ? NAN : h->horizon_row,
 		.legend = !over || c->image == CTL_IMAGE_LEFT, /* the colours of disparities are others */
 		.outline = over && c->image == CTL_IMAGE_DISPARITY,
 		.opaque = !over,
 	};
 	int r;
 
+	sx_overlay_road(&params, h);
 	if (over && c->image == CTL_IMAGE_DISPARITY)
 		r = sx_overlay_disparity(rgb, &image, &params);
 	else

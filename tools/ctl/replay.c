@@ -204,7 +204,7 @@ static void renew(struct player *p, uint8_t *frame)
 	struct stixel_frame_header h;
 	int64_t shift_ns;
 
-	memcpy(&h, frame, sizeof(h));
+	memcpy(&h, frame, STIXEL_HEADER_BYTES_LEAST);
 	shift_ns = sx_recorded_ns_since(sx_now_ns(), h.published_ns);
 	h.capture_left_ns = sx_recorded_ns_add(h.capture_left_ns, shift_ns);
 	h.capture_right_ns = sx_recorded_ns_add(h.capture_right_ns, shift_ns);
@@ -212,7 +212,7 @@ static void renew(struct player *p, uint8_t *frame)
 	h.published_ns = sx_recorded_ns_add(h.published_ns, shift_ns);
 	h.anchor_monotonic_ns = sx_now_ns();
 	h.anchor_realtime_ns = sx_clock_ns(CLOCK_REALTIME);
-	memcpy(frame, &h, sizeof(h));
+	memcpy(frame, &h, STIXEL_HEADER_BYTES_LEAST);
 	sx_frame_restamp(frame, p->epoch, ++p->number);
 }
 

@@ -8,10 +8,11 @@
 #include "stixel.h"
 #include "tools/draw/free_space.h"
 
-/* Of the ground at an image row, by the road that the frame has. */
-static double ground_m(const struct stixel_frame_header *h, double row)
+/* Of the ground in the middle of a column at an image row, by the road that the frame has. */
+static double ground_m(const struct stixel_frame_header *h, uint32_t column, double row)
 {
-	double disparity_px = h->road_slope * row + h->road_offset;
+	double middle = (double)column * h->column_width + 0.5 * ((double)h->column_width - 1.0);
+	double disparity_px = stixel_ground_disparity(h, middle, row);
 
 	return disparity_px > 0.0 ? h->fx * h->baseline_m / disparity_px : (double)INFINITY;
 }
@@ -32,7 +33,7 @@ double sx_free_space_m(const struct stixel_frame *f, uint32_t column, bool *obje
 		}
 		/* a gap is not an end: the object above it tells how far it is */
 		if (s[i].kind == STIXEL_GROUND)
-			free_m = ground_m(f->header, s[i].row_top);
+			free_m = ground_m(f->header, column, s[i].row_top);
 		else if (s[i].kind == STIXEL_SKY)
 			break;
 	}

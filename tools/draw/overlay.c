@@ -113,15 +113,24 @@ static void draw_stixel(struct sx_image *rgb, const struct stixel *s, const stru
 	}
 }
 
-static void draw_horizon(struct sx_image *rgb, double row)
+void sx_overlay_road(struct sx_overlay_params *p, const struct stixel_frame_header *h)
 {
-	int y;
+	const struct stixel_ground g = stixel_ground_of(h);
 
-	if (!(row >= 0.0 && row < rgb->height))
-		return;
-	y = (int)row;
-	for (int x = 0; x < rgb->width; x += 12)
-		tint(rgb, x, y, x + 5, y, horizon_colour, 150);
+	p->horizon_row = h->road_origin == STIXEL_ROAD_NONE ? (double)NAN : h->horizon_row;
+	p->horizon_axis = g.axis;
+	p->horizon_lean = g.slope > 0.0 ? -g.cross / g.slope : 0.0;
+}
+
+/* Each dash lies level, at the row of its middle. */
+static void draw_horizon(struct sx_image *rgb, const struct sx_overlay_params *p)
+{
+	for (int x = 0; x < rgb->width; x += 12) {
+		double row = p->horizon_row + p->horizon_lean * (x + 2.5 - p->horizon_axis);
+
+		if (row >= 0.0 && row < rgb->height)
+			tint(rgb, x, (int)row, x + 5, (int)row, horizon_colour, 150);
+	}
 }
 
 void sx_overlay_draw(struct sx_image *rgb, const struct stixel *stixels, uint32_t count,
@@ -131,7 +140,7 @@ void sx_overlay_draw(struct sx_image *rgb, const struct stixel *stixels, uint32_
 
 	for (uint32_t i = 0; i < count; i++)
 		draw_stixel(rgb, &stixels[i], p, &range);
-	draw_horizon(rgb, p->horizon_row);
+	draw_horizon(rgb, p);
 	if (p->legend)
 		sx_legend_draw(rgb, p);
 }

@@ -14,17 +14,19 @@
 #include "tools/draw/palette.h"
 
 struct stixel;
+struct stixel_frame_header;
 
 /*
  * column_width: of a stixel, px. disparities: the largest that may occur, px; sets the colour scale when the
  * camera is unknown. focal_baseline: fx * baseline_m, 0 = unknown; then the scale is in metres.
- * horizon_row: of the road, px from the top, drawn as a dotted line; NaN = none.
+ * horizon_row: of the road at column horizon_axis, px from the top, drawn as a dotted line; NaN = none;
+ * horizon_lean: how many rows it goes down a column to the right: sx_overlay_road() fills them in.
  */
 struct sx_overlay_params {
 	int column_width;
 	int disparities;
 	double focal_baseline;
-	double horizon_row;
+	double horizon_row, horizon_axis, horizon_lean;
 	bool legend;
 	bool outline; /* only edges of objects: the picture below has colours of its own */
 	bool opaque;  /* strong colours: there is no picture below that should show */
@@ -35,6 +37,9 @@ struct sx_overlay_params {
  * -EINVAL for another format or size.
  */
 int sx_overlay_background(struct sx_image *rgb, const struct sx_image *left);
+
+/* The horizon of a frame's road, none where it has no road. */
+void sx_overlay_road(struct sx_overlay_params *p, const struct stixel_frame_header *h);
 
 /* Draws count stixels; parts outside the image are cut off. Any values are safe. */
 void sx_overlay_draw(struct sx_image *rgb, const struct stixel *stixels, uint32_t count,

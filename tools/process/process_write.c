@@ -73,12 +73,15 @@ static int write_stixels(const struct process *p, FILE *f)
 static struct sx_overlay_params overlay_params(const struct process *p)
 {
 	const struct sx_road *road = &p->engine.backend->result(p->context)->road;
+	bool known = road->origin != SX_ROAD_NONE;
 
 	return (struct sx_overlay_params){
 		.column_width = p->config.params.stixels.width,
 		.disparities = sx_disparity_range(&p->config.params.stereo),
 		.focal_baseline = focal_baseline(p),
-		.horizon_row = road->origin == SX_ROAD_NONE ? NAN : road->horizon_row,
+		.horizon_row = known ? road->horizon_row : NAN,
+		.horizon_axis = road->axis,
+		.horizon_lean = known ? -road->cross / road->slope : 0.0,
 		.legend = true,
 	};
 }

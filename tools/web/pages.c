@@ -122,7 +122,6 @@ static int page_draw(const struct stixel_frame *f, struct sx_image *rgb)
 		.column_width = (int)h->column_width,
 		.disparities = (int)h->disparities,
 		.focal_baseline = h->fx * h->baseline_m,
-		.horizon_row = h->road_origin == STIXEL_ROAD_NONE ? NAN : h->horizon_row,
 		.legend = true,
 		.opaque = !over_image,
 	};
@@ -137,6 +136,7 @@ static int page_draw(const struct stixel_frame *f, struct sx_image *rgb)
 					 .height = (int)plane.height,
 					 .pitch = plane.pitch,
 					 .pixel = SX_PIXEL_U8};
+	sx_overlay_road(&params, h);
 	r = sx_overlay_background(rgb, over_image ? &left : NULL);
 	sx_overlay_draw(rgb, f->stixels, h->stixel_count, &params);
 	return r;

@@ -78,6 +78,11 @@ static void print_frame(void)
 	FIELD(road_offset);
 	FIELD(horizon_row);
 	FIELD(height_m);
+	FIELD(road_cross);
+	FIELD(road_axis);
+	FIELD(road_bend);
+	FIELD(road_bend_row);
+	FIELD(roll_rad);
 	puts("};");
 }
 

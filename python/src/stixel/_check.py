@@ -12,7 +12,8 @@ import numpy as np
 
 from ._crc32c import crc32c
 from ._errors import error_of
-from ._layout import ABI_MAJOR, COLUMNS_MAX, FRAME_MAGIC, HEADER, STAGES, STIXEL, CFrame, Plane
+from ._layout import (ABI_MAJOR, COLUMNS_MAX, FRAME_MAGIC, HEADER, HEADER_BYTES_LEAST, STAGES, STIXEL, CFrame, Plane,
+                      header_of)
 from ._library import library_or_none
 
 def _plane_fits(h: Any, name: str, before: int) -> bool:
@@ -37,7 +38,7 @@ def _sizes_fit(h: Any, size: int) -> bool:
     header, total, columns = int(h["header_bytes"]), int(h["frame_bytes"]), int(h["columns"])
     start = int(h["stixels_offset"])
     end = start + int(h["stixel_count"]) * STIXEL.itemsize
-    return (total <= size and total % 8 == 0 and header >= HEADER.itemsize and header % 8 == 0
+    return (total <= size and total % 8 == 0 and header >= HEADER_BYTES_LEAST and header % 8 == 0
             and columns <= COLUMNS_MAX and header + (columns + 1) * 4 <= start and start % 8 == 0 and _planes_fit(h)
             and end <= (int(h["plane_offset"]) if h["plane_kind"] else total))
 
@@ -64,9 +65,9 @@ def _lists_agree(data: bytes, h: Any) -> bool:
 
 def verdict_in_python(data: bytes) -> int:
     """0 for a whole frame, or the negative errno that stixel_parse() gives."""
-    if len(data) < HEADER.itemsize:
+    if len(data) < HEADER_BYTES_LEAST:
         return -errno.EBADMSG
-    h = np.frombuffer(data, HEADER, 1)[0]
+    h = header_of(data)
     if h["magic"] != FRAME_MAGIC:
         return -errno.EBADMSG
     if h["abi_major"] != ABI_MAJOR:

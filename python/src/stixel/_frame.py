@@ -12,8 +12,8 @@ import numpy as np
 
 from ._check import check
 from ._geometry import Camera, Road, disparity_cloud, stixel_disparity, stixel_quads
-from ._layout import (HEADER, IMAGE_DISPARITY_INVALID, IMAGE_DISPARITY_PER_PX, STIXEL, Clock, FrameFlag, Kind,
-                      Plane, RoadOrigin, Stamp)
+from ._layout import (IMAGE_DISPARITY_INVALID, IMAGE_DISPARITY_PER_PX, STIXEL, Clock, FrameFlag, Kind, Plane,
+                      RoadOrigin, Stamp, header_of)
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -49,7 +49,7 @@ class Frame:
         """data: a frame that has been checked. Use stixel.load() for others."""
         self._data = data
         self._missed = missed
-        self._header = np.frombuffer(data, HEADER, 1)[0]
+        self._header = header_of(data)
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return Frame, (self._data, self._missed)
@@ -200,7 +200,8 @@ class Frame:
         h = self._header
         return Road(RoadOrigin(int(h["road_origin"])), float(h["road_slope"]), float(h["road_offset"]),
                     float(h["horizon_row"]), float(h["pitch_rad"]), float(h["height_m"]), int(h["road_age"]),
-                    int(h["road_inliers"]))
+                    int(h["road_inliers"]), float(h["road_cross"]), float(h["road_axis"]), float(h["road_bend"]),
+                    float(h["road_bend_row"]), float(h["roll_rad"]))
 
     @property
     def stixels(self) -> NDArray[Any]:
@@ -319,4 +320,4 @@ def load(data: BytesLike) -> Frame:
     """A frame from its bytes: Frame.raw, a packet of frames.sock, a recording. Checked; Damaged, OtherVersion."""
     copy = bytes(data)
     check(copy, "load")
-    return Frame(copy[:int(np.frombuffer(copy, HEADER, 1)[0]["frame_bytes"])])
+    return Frame(copy[:int(header_of(copy)["frame_bytes"])])

@@ -52,34 +52,52 @@ class Camera(NamedTuple):
 
 
 class Road(NamedTuple):
-    """The road model of a frame: a straight line in row and disparity, seen by a camera without roll."""
+    """The road model of a frame: a plane, with a bend where it begins to climb or to fall.
+
+    Ground disparity of pixel x, y: slope * y + offset + cross * (x - axis), and in rows above bend_row (y < bend_row)
+    + bend * (bend_row - y). Heights and vehicle coordinates are those of the plane.
+    """
 
     origin: RoadOrigin  #: where it comes from; NONE: all is 0
-    slope: float  #: ground disparity of image row y is slope * y + offset, px
+    slope: float  #: ground disparity of image row y at column axis is slope * y + offset, px
     offset: float
-    horizon_row: float  #: px
+    horizon_row: float  #: px, at column axis
     pitch_rad: float  #: the camera looks down: positive
     height_m: float  #: of the camera above the road, m
     age: int  #: frames since it was measured
-    inliers: int  #: weight of the measurements on the line
+    inliers: int  #: measurements on the plane
+    cross: float = 0.0  #: px a column: the road leans against the camera. All 0 before ABI 1.3
+    axis: float = 0.0  #: image column, px
+    bend: float = 0.0  #: px a row: the road climbs (> 0) or falls; 0: a plane as far as one sees
+    bend_row: float = 0.0  #: px
+    roll_rad: float = 0.0  #: the road comes nearer to the right: positive
 
     @property
     def known(self) -> bool:
         """Whether there is a road model."""
         return self.origin != RoadOrigin.NONE
 
-    def disparity(self, row: Any) -> Any:
-        """Ground disparity of image rows, px; negative above the horizon."""
-        return self.slope * np.asarray(row, np.float64) + self.offset
+    def disparity(self, row: Any, column: Any = None) -> Any:
+        """Ground disparity at image rows and columns (the axis without), px; negative above the horizon."""
+        y = np.asarray(row, np.float64)
+        d = self.slope * y + self.offset + self.bend * np.maximum(self.bend_row - y, 0.0)
+        return d if column is None else d + self.cross * (np.asarray(column, np.float64) - self.axis)
+
+    def turn(self) -> Floats:
+        """The rotation (3, 3) from camera to vehicle coordinates: the roll about the optical axis, then the pitch."""
+        pitch = np.arctan(np.tan(self.pitch_rad) * np.cos(self.roll_rad))  # of the optical axis over the plane
+        cos, sin, roll_cos, roll_sin = np.cos(pitch), np.sin(pitch), np.cos(self.roll_rad), np.sin(self.roll_rad)
+        return np.array([[-sin * roll_sin, -sin * roll_cos, cos], [-roll_cos, roll_sin, 0.0],
+                         [-cos * roll_sin, -cos * roll_cos, -sin]])
 
     def to_vehicle(self, points: Any) -> Floats:
         """Points (..., 3) from camera to vehicle coordinates, m; nan without a road model."""
         p = np.asarray(points, np.float64)
         if not self.known:
             return np.full(p.shape, np.nan)
-        cos, sin = np.cos(self.pitch_rad), np.sin(self.pitch_rad)
-        x, y, z = p[..., 0], p[..., 1], p[..., 2]
-        return np.stack([z * cos - y * sin, -x, self.height_m - y * cos - z * sin], -1)
+        turned = p @ self.turn().T
+        turned[..., 2] += self.height_m
+        return turned
 
 
 def stixel_disparity(stixels: Any, rows: Any) -> Floats:
@@ -103,7 +121,7 @@ def stixel_quads(stixels: Any, column_width: int, camera: Camera) -> Floats:
 def disparity_cloud(disparity: NDArray[np.float32], camera: Camera, road: Optional[Road]) -> NDArray[np.float32]:
     """Points (height, width, 3) of a disparity image (px, nan invalid): in vehicle coordinates with a road.
 
-    All of a point is its depth times what depends on its row or its column alone.
+    All of a point is its depth times what depends on its row plus what depends on its column.
     """
     points = np.full(disparity.shape + (3,), np.nan, np.float32)
     if not camera.known or road is not None and not road.known:
@@ -119,9 +137,7 @@ def disparity_cloud(disparity: NDArray[np.float32], camera: Camera, road: Option
         np.multiply(depth, down, out=points[..., 1])
         points[..., 2] = depth
     else:
-        cos, sin = np.float32(np.cos(road.pitch_rad)), np.float32(np.sin(road.pitch_rad))
-        np.multiply(depth, cos - down * sin, out=points[..., 0])
-        np.multiply(depth, -right, out=points[..., 1])
-        np.multiply(depth, down * cos + sin, out=points[..., 2])
-        np.subtract(np.float32(road.height_m), points[..., 2], out=points[..., 2])
+        for i, (a, b, c) in enumerate(road.turn().astype(np.float32)):
+            np.multiply(depth, a * right + (b * down + c), out=points[..., i])
+        points[..., 2] += np.float32(road.height_m)
     return points

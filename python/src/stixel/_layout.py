@@ -10,6 +10,7 @@ import numpy as np
 
 ABI_MAJOR = 1
 FRAME_MAGIC = 0x46585453
+HEADER_BYTES_LEAST = 696
 STAGES = 16
 STAGE_NAME_BYTES = 16
 COLUMNS_MAX = 65536
@@ -147,7 +148,17 @@ HEADER = np.dtype([
     ("plane_offset", "<u4"), ("plane_bytes", "<u4"),
     ("stage_ns", "<i8", (STAGES,)), ("stage_name", "S%d" % STAGE_NAME_BYTES, (STAGES,)),
     ("plane2_kind", "<u4"), ("plane2_width", "<u4"), ("plane2_height", "<u4"), ("plane2_pitch", "<u4"),
-    ("plane2_offset", "<u4"), ("plane2_bytes", "<u4"), ("scores_ns", "<i8")])
+    ("plane2_offset", "<u4"), ("plane2_bytes", "<u4"), ("scores_ns", "<i8"),
+    ("road_cross", "<f8"), ("road_axis", "<f8"), ("road_bend", "<f8"), ("road_bend_row", "<f8"), ("roll_rad", "<f8")])
+
+
+def header_of(data: bytes) -> Any:
+    """The header of a frame of any version, from HEADER_BYTES_LEAST bytes on: fields of newer ones are 0."""
+    if len(data) >= HEADER.itemsize:
+        h = np.frombuffer(data, HEADER, 1)[0]
+        if h["header_bytes"] >= HEADER.itemsize:
+            return h
+    return np.frombuffer(data[:HEADER_BYTES_LEAST].ljust(HEADER.itemsize, b"\0"), HEADER, 1)[0]
 
 
 class CFrame(ctypes.Structure):

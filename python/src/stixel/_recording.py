@@ -18,7 +18,7 @@ from ._check import verdict
 from ._crc32c import crc32c
 from ._errors import NotStixel, NotSupported, OtherVersion, StixelError
 from ._frame import Frame
-from ._layout import HEADER
+from ._layout import header_of
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -239,7 +239,7 @@ class Recording:
             if code:
                 return ("a frame is of another major version" if code == -errno.EPROTONOSUPPORT
                         else "a frame contradicts itself")
-            return Frame(content[:int(np.frombuffer(content, HEADER, 1)[0]["frame_bytes"])])
+            return Frame(content[:int(header_of(content)["frame_bytes"])])
         if kind == _PUBLISHER and len(content) >= _LIFE_OF.size:
             epoch, pid, version = _LIFE_OF.unpack_from(content)
             return Life(epoch, pid, version.split(b"\0")[0].decode("ascii", "replace"))

@@ -79,6 +79,8 @@ class Header:
          self.height_m) = struct.unpack_from("<10d", f, 128)
         (self.road_age, _, self.captured, self.published, self.overload, self.unpaired,
          self.corrupt) = struct.unpack_from("<II5Q", f, 208)
+        self.cross, self.axis, self.bend, self.bend_row, self.roll = (
+            struct.unpack_from("<5d", f, 696) if struct.unpack_from("<I", f, 8)[0] >= 736 else (0,) * 5)
         self.stage_ns = struct.unpack_from("<16q", f, 280)[:self.stages]
         self.stage_names = [f[408 + 16 * i:424 + 16 * i].rstrip(b"\0").decode() for i in range(self.stages)]
 
@@ -100,10 +102,11 @@ class Export(Folder):
         for x, y in zip(a, b, strict=True):
             self.assertTrue(math.isclose(x, y, rel_tol=1e-9, abs_tol=1e-9), (what, a, b))
 
-    def make(self, frames, columns, plane, lives, encoding="plain"):
+    def make(self, frames, columns, plane, lives, encoding="plain", version=()):
         path = self.path("a.rec")
         with open(path, "wb") as f:
-            subprocess.run([MAKE, *map(str, (frames, 30, columns, plane, lives, encoding))], stdout=f, check=True)
+            subprocess.run([MAKE, *map(str, (frames, 30, columns, plane, lives, encoding, *version))], stdout=f,
+                           check=True)
         return path, [c for kind, _, c in read_recording.records(path) if kind == read_recording.FRAME]
 
     def export(self, source, *options):
@@ -140,7 +143,9 @@ class Export(Folder):
                  (m.camera.cy, h.cy), (m.camera.baseline_m, h.baseline_m), (m.road.origin, h.road_origin),
                  (m.road.slope, h.slope), (m.road.offset, h.offset), (m.road.horizon_row, h.horizon),
                  (m.road.pitch_rad, h.pitch), (m.road.height_m, h.height_m), (m.road.inliers, h.inliers),
-                 (m.road.age, h.road_age), (m.captured, h.captured), (m.published, h.published),
+                 (m.road.cross, h.cross), (m.road.axis, h.axis), (m.road.bend, h.bend), (m.road.bend_row, h.bend_row),
+                 (m.road.roll_rad, h.roll), (m.road.age, h.road_age), (m.captured, h.captured),
+                 (m.published, h.published),
                  (m.dropped_overload, h.overload), (m.dropped_unpaired, h.unpaired), (m.dropped_corrupt, h.corrupt),
                  ([s.name for s in m.stages], h.stage_names), (tuple(s.ns for s in m.stages), h.stage_ns)]
         for got, want in pairs:
@@ -234,9 +239,12 @@ class Export(Folder):
         self.assertEqual((m.parent_frame_id, m.child_frame_id), ("front/road", "front/camera"))
         t, q = m.translation, (m.rotation.x, m.rotation.y, m.rotation.z, m.rotation.w)
         self.near((t.x, t.y, t.z), (0, 0, h.height_m))
-        # the optical axis looks ahead and down by the pitch, the image's right is the road's right
-        self.near(rotate(q, (0, 0, 1)), (math.cos(h.pitch), 0, -math.sin(h.pitch)))
-        self.near(rotate(q, (1, 0, 0)), (0, -1, 0))
+        # the optical axis looks ahead and down; straight down lies where pitch and roll say, in the camera
+        down = (math.tan(h.roll), 1, math.tan(h.pitch))
+        length = math.hypot(*down)
+        self.near(rotate(q, tuple(x / length for x in down)), (0, 0, -1))
+        sine = math.tan(h.pitch) / length
+        self.near(rotate(q, (0, 0, 1)), (math.sqrt(1 - sine * sine), 0, -sine))
 
     def check_all(self, frames, found, plane):
         boxes = corners = 0
@@ -276,6 +284,12 @@ class Export(Folder):
             self.assertEqual((c.width, c.height, list(c.D), list(c.R)),
                              (h.width, h.height, [0] * 5, [1, 0, 0, 0, 1, 0, 0, 0, 1]))
         self.assertNotIn("/front/left", found)
+
+    def test_from_an_older_publisher(self):
+        source, frames = self.make(10, 40, 64, 1, version=["1.2"])
+        found = self.read(self.export(source)[0])
+        self.check_all(frames, found, True)
+        self.assertEqual({m.road.cross for _, m in found["/front/frame"]}, {0.0})
 
     def test_from_a_compressed_recording_and_many_chunks(self):
         zstd = "without zstd" not in run("stixelctl", "record", "/dev", "--compress").stderr

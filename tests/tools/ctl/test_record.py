@@ -82,10 +82,11 @@ class Recordings(Folder):
     def ring(self, name):
         return os.path.exists("/dev/shm/stixeld." + name)
 
-    def make(self, frames, fps=100, lives=1, kind=SMALL):
+    def make(self, frames, fps=100, lives=1, kind=SMALL, version=()):
         path = self.path("made-%d-%d.rec" % (frames, lives))
         with open(path, "wb") as f:
-            subprocess.run([MAKE, *map(str, (frames, fps, kind[1], kind[2], lives, kind[0]))], stdout=f, check=True)
+            subprocess.run([MAKE, *map(str, (frames, fps, kind[1], kind[2], lives, kind[0], *version))], stdout=f,
+                           check=True)
         return path
 
     def start(self, *args, **more):
@@ -153,6 +154,11 @@ class Recordings(Folder):
         _, got, info = self.there_and_back(made, "--slots", 64, "--rate", 0.25)
         self.assertEqual([number_of(f) for f in got], list(range(1, 21)) * 3)
         self.assertEqual([p["frames"] for p in info["publishers"]], [20, 20, 20])
+
+    def test_from_an_older_publisher(self):
+        want, got, _ = self.there_and_back(self.make(40, version=["1.2"]), "--slots", 64)
+        for f in want + got:
+            self.assertEqual(struct.unpack_from("<HI", f, 6), (2, 696))
 
     def test_compressed(self):
         if "without zstd" in run("stixelctl", "record", "/dev", "--compress").stderr:

@@ -209,6 +209,32 @@ static void test_horizon(void **state)
 	drop(&v);
 }
 
+static void test_horizon_leans(void **state)
+{
+	const struct stixel_frame_header h = {.header_bytes = sizeof(h),
+					      .road_origin = STIXEL_ROAD_MEASURED,
+					      .road_slope = 0.5,
+					      .road_cross = -0.25,
+					      .road_axis = 32,
+					      .horizon_row = 24.0};
+	const struct stixel_frame_header none = {.header_bytes = sizeof(h)};
+	struct sx_overlay_params p = plain;
+	struct scene v;
+
+	make(&v, 64, 48);
+	sx_overlay_road(&p, &h);
+	sx_overlay_draw(&v.rgb, NULL, 0, &p);
+	assert_true(at(&v, 0, 9).r > 150); /* 24 + 0.5 (2.5 - 32) = 9.25 */
+	assert_true(at(&v, 60, 39).r > 150);
+	assert_int_equal(at(&v, 0, 24).r, 100);
+	drop(&v);
+	make(&v, 64, 48);
+	sx_overlay_road(&p, &none);
+	sx_overlay_draw(&v.rgb, NULL, 0, &p);
+	assert_int_equal(at(&v, 0, 0).r, 100);
+	drop(&v);
+}
+
 static void test_disparity_picture(void **state)
 {
 	struct scene v;
@@ -267,6 +293,7 @@ int main(void)
 		cmocka_unit_test(test_any_record_is_safe),
 		cmocka_unit_test(test_legend_from_small_to_large),
 		cmocka_unit_test(test_horizon),
+		cmocka_unit_test(test_horizon_leans),
 		cmocka_unit_test(test_disparity_picture),
 		cmocka_unit_test(test_wrong_shapes_are_refused),
 		cmocka_unit_test(test_png_refuses_and_reports),

@@ -96,6 +96,14 @@ static void test_free_space(void **state)
 	assert_float_equal(metres[0], 10.0, 0.01);
 	assert_true(isinf(metres[1]));
 	assert_float_equal(metres[2], 20.0, 0.01); /* two strays do not count */
+	/* row 70: 12 px; 0.2 px more a pixel from the axis, of 40; 0.1 px more a row, of 10 */
+	header.header_bytes = sizeof(header);
+	header.road_cross = 0.2;
+	header.road_axis = 10.0 * (COLUMNS - 2) + 4.5 - 40.0;
+	header.road_bend = 0.1;
+	header.road_bend_row = 80;
+	assert_float_equal(sx_free_space_m(&f, COLUMNS - 2, &object), 120.0 / (12 + 0.2 * 40 + 0.1 * 10),
+			   0.01);
 	header.fx = 0;
 	assert_false(sx_scene_free(&f, metres));
 }

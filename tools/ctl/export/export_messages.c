@@ -202,6 +202,7 @@ static void fill_stixels(struct sx_messages *m)
 static int64_t pack_frame(struct sx_messages *m, const void **bytes)
 {
 	const struct stixel_frame_header *h = m->frame->header;
+	const struct stixel_ground ground = stixel_ground_of(h);
 	Stixel__Stage stage[STIXEL_STAGES], *stages[STIXEL_STAGES];
 	Stixel__Camera camera = STIXEL__CAMERA__INIT;
 	Stixel__Frame f = STIXEL__FRAME__INIT;
@@ -210,7 +211,9 @@ static int64_t pack_frame(struct sx_messages *m, const void **bytes)
 	camera.fx = h->fx, camera.fy = h->fy, camera.cx = h->cx, camera.cy = h->cy;
 	camera.baseline_m = h->baseline_m;
 	road.origin = (Stixel__RoadOrigin)h->road_origin;
-	road.slope = h->road_slope, road.offset = h->road_offset;
+	road.slope = ground.slope, road.offset = ground.offset, road.cross = ground.cross;
+	road.axis = ground.axis, road.bend = ground.bend, road.bend_row = ground.bend_row;
+	road.roll_rad = ground.roll_rad;
 	road.horizon_row = h->horizon_row, road.pitch_rad = h->pitch_rad, road.height_m = h->height_m;
 	road.inliers = h->road_inliers, road.age = h->road_age;
 	for (unsigned i = 0; i < h->stage_count; i++) {
@@ -385,7 +388,7 @@ static int64_t pack_calibration(struct sx_messages *m, const void **bytes)
 
 	if (same_calibration(h, &m->calibration))
 		return 0;
-	m->calibration = *h;
+	memcpy(&m->calibration, h, STIXEL_HEADER_BYTES_LEAST); /* older ones have no more */
 	c.timestamp = &time, c.frame_id = m->camera_id;
 	c.width = h->image_width, c.height = h->image_height;
 	c.distortion_model = model; /* images are rectified: all zero */

@@ -185,13 +185,21 @@ void sx_scene_finish(struct sx_scene *s)
 
 void sx_scene_camera_pose(const struct stixel_frame_header *h, double *height_m, double q[4])
 {
-	double pitch = h->road_origin == STIXEL_ROAD_NONE ? 0.0 : h->pitch_rad;
+	bool road = h->road_origin != STIXEL_ROAD_NONE;
+	double roll = road ? stixel_ground_of(h).roll_rad : 0.0;
+	/* the optical axis goes down by this, once the roll is taken out */
+	double pitch = road ? atan(tan(h->pitch_rad) * cos(roll)) : 0.0;
 	double s = 0.5 * sin(pitch / 2.0), c = 0.5 * cos(pitch / 2.0);
+	double roll_s = sin(roll / 2.0), roll_c = cos(roll / 2.0);
+	double x = -c - s, y = c + s, z = -c + s, w = c - s;
 
-	*height_m = h->road_origin == STIXEL_ROAD_NONE ? 0.0 : h->height_m;
-	/* Pitch about y (0, 2s, 0, 2c), after the turn of the axes (-1/2, 1/2, -1/2, 1/2). */
-	q[0] = -c - s;
-	q[1] = c + s;
-	q[2] = -c + s;
-	q[3] = c - s;
+	*height_m = road ? h->height_m : 0.0;
+	/*
+	 * Pitch about y (0, 2s, 0, 2c), after the turn of the axes (-1/2, 1/2, -1/2, 1/2): x, y, z, w; before
+	 * both the roll about the optical axis.
+	 */
+	q[0] = x * roll_c + y * roll_s;
+	q[1] = y * roll_c - x * roll_s;
+	q[2] = z * roll_c + w * roll_s;
+	q[3] = w * roll_c - z * roll_s;
 }

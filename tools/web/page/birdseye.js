@@ -3,6 +3,7 @@
 import {KIND, ROAD_NONE} from "./layout.js";
 import {CLASS} from "./palette.js";
 import {distanceColour, scaleOf} from "./view.js";
+import {groundDisparity} from "./wire.js";
 
 const STEP_M = {20: 5, 40: 10, 80: 20};
 
@@ -16,7 +17,7 @@ export function freeDistances(frame, range) {
       if (s.kind[i] === KIND.object && s.disparity[i] > nearest)
         nearest = s.disparity[i];
       if (s.kind[i] === KIND.ground && frame.road !== ROAD_NONE) {
-        const road = frame.roadSlope * s.top[i] + frame.roadOffset; // at its far end
+        const road = groundDisparity(frame, u * frame.columnWidth + (frame.columnWidth - 1) / 2, s.top[i]); // its far end
         ground = Math.max(ground, road > 0.05 ? fb / road : Infinity);
       }
     }

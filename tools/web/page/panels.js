@@ -77,7 +77,7 @@ function facts(status, seen) {
     ["Source", status ? `${status.source?.kind ?? NONE}, ${camera?.width ?? NONE} \u00d7 ${camera?.height ?? NONE}, ${camera?.format ?? NONE}` : NONE],
     ["Frames", status ? `${count(status.frames?.published)} published of ${count(status.frames?.captured)} captured` : NONE],
     ["Dropped", dropped ? `${count(dropped.overload)} overload, ${count(dropped.unpaired)} unpaired, ${count(dropped.corrupt)} corrupt` : NONE],
-    ["Road", road?.origin ? `${road.origin}; camera ${number(road.height_m, 2)} m high, pitch ${number(road.pitch_deg, 2)}\u00b0` : NONE],
+    ["Road", road?.origin ? `${road.origin}; camera ${number(road.height_m, 2)} m high, pitch ${number(road.pitch_deg, 2)}\u00b0, roll ${number(road.roll_deg, 2)}\u00b0` : NONE],
     ["Stixels", status ? `${count(status.stixels?.per_frame)} a frame, ${count(status.stixels?.pixels_per_stixel)} pixels each` : NONE],
     ["Power", status ? powerWords(status.power) : NONE],
     ["Board", status ? boardWords(status.board) : NONE],

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import {CLASS, DISTANCE, FAR_M, NEAR_M, FAR_PART, NEAR_PART} from "./palette.js";
 import {KIND, ROAD_NONE} from "./layout.js";
+import {groundDisparity} from "./wire.js";
 
 const WORDS = Object.keys(KIND);
 // weights of colour over a picture, 0..1; and where there is none below
@@ -140,10 +141,14 @@ export class CameraView {
       c.drawImage(this.layer, 0, 0, frame.columns * frame.columnWidth * zoomX, height);
       this.sides(zoomX, zoomY);
     }
-    if (frame.road !== ROAD_NONE && frame.horizon >= 0 && frame.horizon < frame.height) {
+    if (frame.road !== ROAD_NONE) {
+      const {axis, cross, slope} = frame.ground, lean = slope > 0 ? -cross / slope : 0; // rows a column
       c.fillStyle = "rgba(255,255,255,0.6)";
-      for (let x = 0; x < width; x += 12 * ratio)
-        c.fillRect(x, Math.round(frame.horizon * zoomY), 5 * ratio, ratio);
+      for (let x = 0; x < width; x += 12 * ratio) {
+        const row = frame.horizon + lean * ((x + 2.5 * ratio) / zoomX - axis);
+        if (row >= 0 && row < frame.height)
+          c.fillRect(x, Math.round(row * zoomY), 5 * ratio, ratio);
+      }
     }
     this.measure(zoomX, zoomY, ratio);
   }
@@ -165,7 +170,7 @@ export class CameraView {
     }
     const d = found >= 0 ? s.disparity[found] : 0, fb = frame.fx * frame.baseline;
     // a ground stixel's distance is that of the road in the probe's own row
-    const here = found >= 0 && s.kind[found] === KIND.ground ? frame.roadSlope * probe.y + frame.roadOffset : d;
+    const here = found >= 0 && s.kind[found] === KIND.ground ? groundDisparity(frame, probe.x, probe.y) : d;
     const words = [found >= 0 ? WORDS[s.kind[found]] : "no stixel"];
     if (here > 0.05)
       words.push(fb > 0 ? `${(fb / here).toFixed(1)} m` : `${here.toFixed(1)} px`);

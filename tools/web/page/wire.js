@@ -68,6 +68,20 @@ function readStixels(view, at, count) {
   return s;
 }
 
+// Publishers before 1.3 have a shorter header: their road does not lean.
+function readGround(real, header) {
+  const whole = header >= FRAME.roll_rad + 8, later = (at) => whole ? real(at) : 0;
+  return {
+    slope: real(FRAME.road_slope), offset: real(FRAME.road_offset), cross: later(FRAME.road_cross),
+    axis: later(FRAME.road_axis), bend: later(FRAME.road_bend), bendRow: later(FRAME.road_bend_row),
+  };
+}
+
+// Ground disparity of pixel x, y, px: stixel_ground_disparity().
+export function groundDisparity({ground: g}, x, y) {
+  return g.slope * y + g.offset + g.cross * (x - g.axis) + (y < g.bendRow ? g.bend * (g.bendRow - y) : 0);
+}
+
 // A frame as include/stixel.h describes it.
 export function readFrame(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -82,7 +96,7 @@ export function readFrame(bytes) {
     number: whole(view, FRAME.number), width: u32(FRAME.image_width), height: u32(FRAME.image_height),
     columns, columnWidth: u32(FRAME.column_width), disparities: u32(FRAME.disparities),
     fx: real(FRAME.fx), cx: real(FRAME.cx), baseline: real(FRAME.baseline_m),
-    road: view.getUint8(FRAME.road_origin), roadSlope: real(FRAME.road_slope), roadOffset: real(FRAME.road_offset),
+    road: view.getUint8(FRAME.road_origin), ground: readGround(real, header),
     horizon: real(FRAME.horizon_row), offsets, stixels: readStixels(view, u32(FRAME.stixels_offset), count),
   };
 }
