@@ -259,10 +259,10 @@ const struct sx_option sx_options[] = {
 	INT("road", "max_age", params.road.max_age, "30", 0, 1000, "frames", RESTART,
 	    "how long an older road is used when none is measured"),
 
-	CHOICE("stixels", "method", params.stixels.method, enum sx_stixel_method, methods, "dp", RESTART,
+	CHOICE("stixels", "method", params.stixels.method, enum sx_stixel_method, methods, "slanted", RESTART,
 	       "dynamic programming, slanted stixels (exact: with outliers, slow, not on cuda), or "
 	       "Ramer-Douglas-Peucker"),
-	INT("stixels", "width", params.stixels.width, "5", 1, 32, "px", RESTART, "width of a stixel column"),
+	INT("stixels", "width", params.stixels.width, "4", 1, 32, "px", RESTART, "width of a stixel column"),
 	INT("stixels", "cell_height", params.stixels.cell_height, "0", 0, 32, "px", RESTART,
 	    "slanted: image rows that become one; 0: as many as the width; others: always 1"),
 	CHOICE("stixels", "reduction", params.stixels.reduction, enum sx_reduction, reductions, "median",

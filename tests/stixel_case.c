@@ -105,6 +105,12 @@ void stixel_case_lean(struct sx_road *road, int columns, double px)
 	road->axis = 0.5 * (STIXEL_CASE_WIDTH * columns - 1);
 }
 
+void stixel_case_bend(struct sx_road *road, int height, struct check_rng *r)
+{
+	road->bend_row = check_below(r, height);
+	road->bend = road->slope * (check_below(r, 13) - 4) / 10.0;
+}
+
 struct sx_road stixel_case_road_of_width(const struct sx_road *road, int width)
 {
 	const double wider = (double)width / STIXEL_CASE_WIDTH;

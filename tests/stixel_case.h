@@ -21,6 +21,9 @@ struct sx_params stixel_case_random_params(int height, struct check_rng *r);
 struct sx_road stixel_case_road(int height, int vhor, double bottom_px);
 /* Lets it lean: px more disparity at the right end of the columns than at the left, none in their middle. */
 void stixel_case_lean(struct sx_road *road, int columns, double px);
+
+/* It climbs or falls from a row of height on; one in thirteen goes straight on. */
+void stixel_case_bend(struct sx_road *road, int height, struct check_rng *r);
 /* The same road under columns of another width, px. */
 struct sx_road stixel_case_road_of_width(const struct sx_road *road, int width);
 /* The road as column u sees it, without a lean. */

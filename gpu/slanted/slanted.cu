@@ -38,21 +38,31 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
 			 const struct slanted_arguments a, int height, struct slanted_road *to,
 			 struct sx_slanted_row *row)
 {
-	const double slope = from->road.slope, offset = from->road.offset, limit = SX_SLANTED_MAX_Q4 + 1;
+	const double limit = SX_SLANTED_MAX_Q4 + 1;
+	const struct sx_road road = from->road;
+	__shared__ int knee;
 
+	if (threadIdx.x == 0)
+		knee = a.rows;
+	__syncthreads();
 	for (int v = (int)threadIdx.x; v < a.rows; v += ROAD_THREADS) {
 		const double y = (height - 1 - v * a.cell_height) - 0.5 * (a.cell_height - 1);
-		const double g = 16.0 * (slope * y + offset);
+		const double g = sx_road_row_q4(&road, y);
 
+		if (y < road.bend_row)
+			atomicMin(&knee, v);
 		row[v] = sx_slanted_row_of(&a.m, (int32_t)rint(g > limit ? limit : g < -limit ? -limit : g));
 	}
+	__syncthreads();
 	if (threadIdx.x > 0)
 		return;
-	to->cross = from->road.cross;
-	to->axis = from->road.axis;
-	to->slope = (float)(-16.0 * slope * a.cell_height);
-	to->least = from->road.origin == SX_ROAD_MEASURED || from->road.origin == SX_ROAD_PREVIOUS ? a.least
-												   : 0.0f;
+	to->cross = road.cross;
+	to->axis = road.axis;
+	to->slope = (float)(-16.0 * road.slope * a.cell_height);
+	to->bent = (float)(-16.0 * (road.slope - road.bend) * a.cell_height);
+	to->knee = knee;
+	to->lambda_slope = road.bend != 0.0 ? a.m.lambda_bent : a.m.lambda_slope;
+	to->least = road.origin == SX_ROAD_MEASURED || road.origin == SX_ROAD_PREVIOUS ? a.least : 0.0f;
 	to->scored = scores && scores->data;
 }
 
@@ -108,6 +118,7 @@ static __global__ void __launch_bounds__(32 * SLANTED_WARPS, SLANTED_BLOCKS(MODE
 	c.tile_sums = (float4 *)(mine + sizeof(struct slanted_tile));
 	c.u = u;
 	c.lane = (int)threadIdx.x & 31;
+	c.lambda_slope = a.road->lambda_slope;
 	slanted_set_place(a, c);
 	if (CLASSES != SLANTED_NONE && a.road->scored)
 		slanted_run_column<MODE, CLASSES>(a, c, true);

@@ -50,9 +50,9 @@ struct slanted_lookup {
 
 /* The road of a frame; least: as struct sx_slanted_frame; scored: the pair has scores. */
 struct slanted_road {
-	double cross, axis; /* of struct sx_road */
-	float slope, least;
-	int scored;
+	double cross, axis;			/* of struct sx_road */
+	float slope, bent, least, lambda_slope; /* of struct sx_slanted_frame */
+	int knee, scored;
 };
 
 /* A row's outcome: cheapest columns up to it, where their last stixels begin, by kind. */
@@ -112,6 +112,7 @@ struct slanted_column {
 	struct slanted_tile *tile;
 	float4 *tile_sums; /* [SLANTED_ROWS][slots / 4] */
 	int u, lane;
+	float lambda_slope; /* of the frame */
 };
 
 SLANTED_INLINE struct slanted_final *slanted_final_of(const struct slanted_arguments &a,
@@ -162,7 +163,7 @@ SLANTED_INLINE void slanted_set_place(const struct slanted_arguments &a, const s
 {
 	const int32_t shift = sx_road_shift_q4(a.road->cross, a.road->axis, c.u, a.width);
 	const int vhor = slanted_rows_above(a, c.lane, shift, 0);
-	const int unseen = slanted_rows_above(a, c.lane, shift, 16 * (c.u * a.width + a.width / 2 - 4));
+	const int unseen = slanted_rows_above(a, c.lane, shift, sx_slanted_in_view(c.u, a.width));
 
 	if (c.lane == 0) {
 		c.tile->shift = shift;

@@ -127,9 +127,10 @@ SLANTED_INLINE float slanted_y(const struct slanted_sums_wide &s)
 }
 
 SLANTED_INLINE struct sx_slanted_plane slanted_ground(const struct sx_slanted_model &m,
-						      const struct slanted_sums_wide &s, float lambda_offset)
+						      const struct slanted_sums_wide &s, float lambda_offset,
+						      float lambda_slope)
 {
-	return sx_slanted_ground(&m, &s.s, lambda_offset, s.y);
+	return sx_slanted_ground(&m, &s.s, lambda_offset, lambda_slope, s.y);
 }
 
 SLANTED_INLINE struct sx_slanted_plane slanted_object(const struct sx_slanted_model &m,
@@ -201,11 +202,12 @@ SLANTED_INLINE float slanted_y(const struct slanted_sums_small &s)
 }
 
 SLANTED_INLINE struct sx_slanted_plane slanted_ground(const struct sx_slanted_model &m,
-						      const struct slanted_sums_small &s, float lambda_offset)
+						      const struct slanted_sums_small &s, float lambda_offset,
+						      float lambda_slope)
 {
 	const float bottom = fminf(s.y, 0.0f), foot = lambda_offset * bottom;
 	const float n = s.n + lambda_offset, x = s.x + foot;
-	const float xx = ((float)s.xx + foot * bottom) + m.lambda_slope;
+	const float xx = ((float)s.xx + foot * bottom) + lambda_slope;
 	const float e = (float)s.e, xe = slanted_unbias(s.xe);
 	const float r = slanted_reciprocal(n * xx - x * x);
 	struct sx_slanted_plane p;

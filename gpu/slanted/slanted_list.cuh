@@ -80,7 +80,7 @@ SLANTED_INLINE struct sx_slanted_choice slanted_choice_of(const struct slanted_a
 	r.plane.a = r.plane.b = r.plane.fit = 0.0f;
 	if (kind == STIXEL_GROUND)
 		r.plane = sx_slanted_ground(&a.m, &piece.sums, a.row[v_bottom].lambda_offset,
-					    v_bottom - piece.origin);
+					    a.road->lambda_slope, v_bottom - piece.origin);
 	else if (kind == STIXEL_OBJECT)
 		r.plane = sx_slanted_object(&a.m, &piece.sums, piece.d0);
 	return r;
@@ -125,7 +125,7 @@ SLANTED_INLINE int slanted_back_track(const struct slanted_arguments &a, const s
 		g.vhor = c.tile->vhor;
 		g.cell_height = a.cell_height;
 		g.scored = scored;
-		g.slope = a.road->slope;
+		g.slope = v_bottom < a.road->knee ? a.road->slope : a.road->bent;
 		g.ground_q4 = slanted_ground_of(a, c, v_bottom);
 		n++;
 		if (c.lane == 0)

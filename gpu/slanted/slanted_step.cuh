@@ -152,7 +152,7 @@ SLANTED_INLINE void slanted_step(const struct slanted_arguments &a, const struct
 	else
 		base = c.tile->base[r];
 	if (place.ground) {
-		struct sx_slanted_plane p = slanted_ground(m, l->sums, row.lambda_offset);
+		struct sx_slanted_plane p = slanted_ground(m, l->sums, row.lambda_offset, c.lambda_slope);
 		const float foot = row.ground + (p.a + p.b * slanted_y(l->sums));
 		float cost, below = m.cut;
 

@@ -51,13 +51,14 @@ int sx_slanted_tables_create(struct sx_slanted_tables **ret, const struct sx_par
 void sx_slanted_tables_destroy(struct sx_slanted_tables *t);
 
 /*
- * The road of one frame. slope: 1/16 px per row upwards; least: as the tables', 0 of a road nobody has seen;
+ * The road of one frame. slope: 1/16 px per row upwards, from row `knee` on `bent`; least: as the tables', 0 of a road nobody has seen;
  * lambda_slope: the model's.
  */
 struct sx_slanted_frame {
 	struct sx_slanted_row *row; /* [rows] */
 	double cross, axis;	    /* of struct sx_road */
-	float slope, least, lambda_slope;
+	float slope, bent, least, lambda_slope;
+	int knee;
 };
 
 /* row: the owner's, t->rows entries. */

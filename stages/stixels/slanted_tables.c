@@ -118,6 +118,7 @@ void sx_slanted_frame_set(struct sx_slanted_frame *f, const struct sx_slanted_ta
 {
 	const double limit = SX_SLANTED_MAX_Q4 + 1;
 
+	f->knee = t->rows;
 	for (int v = 0; v < t->rows; v++) {
 		/* the centre of the cell's image rows */
 		const double y = (t->height - 1 - v * t->cell_height) - 0.5 * (t->cell_height - 1);
@@ -125,6 +126,8 @@ void sx_slanted_frame_set(struct sx_slanted_frame *f, const struct sx_slanted_ta
 		const double q4 = rint(g > limit ? limit : g < -limit ? -limit : g);
 
 		f->row[v] = sx_slanted_row_of(&t->model, (int32_t)q4);
+		if (y < road->bend_row && v < f->knee)
+			f->knee = v;
 	}
 	f->cross = road->cross;
 	f->axis = road->axis;
@@ -132,6 +135,7 @@ void sx_slanted_frame_set(struct sx_slanted_frame *f, const struct sx_slanted_ta
 	f->least = road->origin == SX_ROAD_MEASURED || road->origin == SX_ROAD_PREVIOUS ? t->least : 0.0f;
 	f->lambda_slope = road->bend != 0.0 ? t->model.lambda_bent : t->model.lambda_slope;
 	f->slope = (float)(-16.0 * road->slope * t->cell_height);
+	f->bent = (float)(-16.0 * (road->slope - road->bend) * t->cell_height);
 }
 
 struct sx_slanted_place sx_slanted_place_of(const struct sx_slanted_frame *f,
@@ -139,8 +143,7 @@ struct sx_slanted_place sx_slanted_place_of(const struct sx_slanted_frame *f,
 {
 	struct sx_slanted_place p = {.shift = sx_road_shift_q4(f->cross, f->axis, u, t->width)};
 
-	/* its left border lies in the image of the right camera as far left: what is nearer is out of view */
-	const int32_t limit = 16 * (u * t->width + t->width / 2 - 4);
+	const int32_t limit = sx_slanted_in_view(u, t->width);
 
 	while (p.unseen < t->rows && sx_slanted_expected(f->row[p.unseen].ground_q4, p.shift) > limit)
 		p.unseen++;
@@ -160,7 +163,7 @@ int sx_slanted_publish(const struct sx_slanted_tables *t, const struct sx_slante
 
 	for (int i = 0; i < n; i++) {
 		const struct sx_slanted_geometry g = {
-			at->vhor, t->cell_height, scored, f->slope,
+			at->vhor, t->cell_height, scored, choice[i].v_bottom < f->knee ? f->slope : f->bent,
 			sx_slanted_expected(f->row[choice[i].v_bottom].ground_q4, at->shift)};
 		const struct sx_segment s = sx_slanted_segment(&g, &choice[i]);
 

@@ -167,6 +167,8 @@ static void test_heights_and_horizons(void **state)
 		struct rig g;
 
 		stixel_case_lean(&road, 3, check_below(&r, 81) - 40);
+		if (i % 3)
+			stixel_case_bend(&road, h, &r);
 		seen = stixel_case_road_of_width(&road, p.stixels.width);
 		seen.origin = i % 4 == 2 ? SX_ROAD_FROM_CALIBRATION : SX_ROAD_MEASURED;
 		rig_init(&g, &p, 3, h, 128);

@@ -154,6 +154,7 @@ static void slanted_stixels_are_checked(void **state)
 	REFUSED("slanted_sigma_sky_px = 0.001", SLANTED(p.stixels.slanted.sigma_sky_px = 0.001));
 	REFUSED("slanted_offset_px = 0.05", SLANTED(p.stixels.slanted.offset_px = 0.05));
 	REFUSED("slanted_slope_px = 0", SLANTED(p.stixels.slanted.slope_px = 0));
+	REFUSED("slanted_bent_px = 0", SLANTED(p.stixels.slanted.bent_px = 0));
 	REFUSED("slanted_confidence_full = 0", SLANTED(p.stixels.slanted.confidence_full = 0));
 	REFUSED("slanted_roughness = 1.5", SLANTED(p.stixels.slanted.roughness = 1.5));
 	REFUSED("slanted_sky_outlier = -1", SLANTED(p.stixels.slanted.sky_outlier = -1));

@@ -195,6 +195,8 @@ static int check_case(enum stixel_case how, int rows, int columns, int classes, 
 	int found;
 
 	stixel_case_lean(&of_rows, columns, check_below(r, 61) - 30);
+	if (check_below(r, 2))
+		stixel_case_bend(&of_rows, rows, r);
 	/* the first columns are out of view in part, or all are seen */
 	t.p.stixels.width = check_below(r, 4) == 0 ? STIXEL_CASE_WIDTH
 			    : check_below(r, 2)	   ? 1000

@@ -71,7 +71,8 @@ static double cell_cost(const struct rig *g, int c, int v, double residual)
 static struct line fit(const struct rig *g, const struct piece *a)
 {
 	const struct sx_slanted_params *s = &g->p.stixels.slanted;
-	const double ratio = s->sigma_ground_px / s->offset_px, steep = s->sigma_ground_px / s->slope_px;
+	const double slope_px = g->road.bend != 0 ? s->bent_px : s->slope_px;
+	const double ratio = s->sigma_ground_px / s->offset_px, steep = s->sigma_ground_px / slope_px;
 	const double la = 255 * ratio * ratio * share(g, a->vb), lb = 255 * steep * steep;
 	double n = 0, x = 0, xx = 0, y = 0, xy = 0;
 	struct line l = {0, 0, 0};
@@ -230,6 +231,8 @@ static struct sx_road random_road(int rows, int vhor, double bottom_px, struct c
 
 	road.cross = (check_below(r, 21) - 10) / 100.0;
 	road.axis = 450 + check_below(r, 100);
+	if (check_below(r, 2))
+		stixel_case_bend(&road, rows, r);
 	if (check_below(r, 3) == 0)
 		road.origin = SX_ROAD_FROM_CALIBRATION;
 	return road;
@@ -248,6 +251,7 @@ static struct sx_params random_params(int rows, int i, struct check_rng *r)
 		s->sigma_ground_px = 0.5 + check_below(r, 20) / 10.0;
 		s->sigma_object_px = 0.5 + check_below(r, 20) / 10.0;
 		s->slope_px = 0.2 + check_below(r, 20) / 10.0;
+		s->bent_px = 0.2 + check_below(r, 20) / 10.0;
 		s->cut = check_below(r, 12);
 		s->gravity = check_below(r, 4);
 		s->order = check_below(r, 4);

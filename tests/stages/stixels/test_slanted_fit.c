@@ -100,10 +100,10 @@ static void check_column(const struct column *c, const struct sx_slanted_model *
 	double a, b, want, mean = 0, n = 0, rest = 0, sky = 0;
 
 	sum_up(c, &s, &dd);
-	p = sx_slanted_ground(m, &s, m->lambda_offset, -c->o);
+	p = sx_slanted_ground(m, &s, m->lambda_offset, m->lambda_slope, -c->o);
 	want = kg * best_plane(c, m, &a, &b);
 	check_near("ground", (double)p.fit, want, 1e-3 * want + 1e-3 + 5e-6 * kg * residual(c, 0, 0));
-	check_near("ground prior", (double)sx_slanted_ground_prior(m, &p, m->lambda_offset, -c->o),
+	check_near("ground prior", (double)sx_slanted_ground_prior(m, &p, m->lambda_offset, m->lambda_slope, -c->o),
 		   kg * ((double)m->lambda_offset * (a - b * c->o) * (a - b * c->o) +
 			 (double)m->lambda_slope * b * b),
 		   1e-2 * want + 1e-3 + 5e-6 * kg * residual(c, 0, 0));
@@ -186,7 +186,7 @@ static void test_prior_planes(void **state)
 	p.stixels.method = SX_STIXEL_SLANTED;
 	assert_int_equal(sx_slanted_tables_create(&t, &p, 400, 128), 0);
 	for (int y = -2160; y <= 2160; y += 40) {
-		q = sx_slanted_ground(&t->model, &none, t->model.lambda_offset, y);
+		q = sx_slanted_ground(&t->model, &none, t->model.lambda_offset, t->model.lambda_slope, y);
 		assert_true(q.a == 0 && q.b == 0 && q.fit == 0);
 	}
 	q = sx_slanted_object(&t->model, &none, 77);
@@ -198,7 +198,7 @@ static void test_prior_planes(void **state)
 	assert_int_equal(sx_slanted_tables_create(&t, &p, 400, 128), 0);
 	for (int y = 0; y > -50; y--)
 		sx_slanted_add(&s, 200, 200, y, 160, 0);
-	q = sx_slanted_ground(&t->model, &s, t->model.lambda_offset, -49);
+	q = sx_slanted_ground(&t->model, &s, t->model.lambda_offset, t->model.lambda_slope, -49);
 	assert_true(fabsf(q.a) < 32 && fabsf(q.b) < 0.01f);
 	sx_slanted_tables_destroy(t);
 }
