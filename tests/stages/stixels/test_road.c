@@ -304,14 +304,14 @@ static void draw_hill(const struct world *w, double z, double grade, struct sx_i
 
 static void check_hill(double z, double grade, bool bends, uint64_t seed)
 {
-	struct sx_params p = params(1.5, 0, 0.5);
+	struct sx_params p = params(1.5, 0, 0.9);
 	struct check_rng r = check_rng_seed(seed);
 	struct sx_image d;
 	struct sx_road road;
 	struct world w;
 	double worst = 0;
 
-	p.camera.fx = p.camera.fy = 700;
+	p.camera.fx = p.camera.fy = 400;
 	w = world_of(&p.camera, 0);
 	w.outlier_percent = 10;
 	assert_int_equal(sx_image_init(&d, SX_PIXEL_U16, W, H), 0);
@@ -322,7 +322,7 @@ static void check_hill(double z, double grade, bool bends, uint64_t seed)
 	for (int y = H - 1; y >= 0; y--) {
 		const double ray = (y - p.camera.cy) / p.camera.fy, flat = ray / 1.5;
 		const double near = flat >= 1 / z ? flat : (ray + grade) / (1.5 + grade * z);
-		const double off = fabs(sx_road_row_q4(&road, y) / 16 - 350 * near);
+		const double off = fabs(sx_road_row_q4(&road, y) / 16 - 360 * near);
 
 		if (near > 1 / 60.0 && off > worst)
 			worst = off;
