@@ -28,7 +28,7 @@ struct frame {
 	bool first;
 	uint8_t flags;
 	int64_t since;
-	int round; /* of the search for a bend of the road */
+	int round; /* of the search for a bend of the road; -1: for its plane */
 };
 
 static int tasks_of(int n, int per_task)
@@ -334,17 +334,8 @@ static void road_task(void *arg, int index, int worker)
 
 	(void)worker;
 	for (int i = index * CANDIDATES; i < (index + 1) * CANDIDATES; i++)
-		x->road_scores[i] = sx_road_score(x->road_finder, i);
-}
-
-static void bend_task(void *arg, int index, int worker)
-{
-	struct frame *f = arg;
-	struct sx_context *x = f->x;
-
-	(void)worker;
-	for (int i = index * CANDIDATES; i < (index + 1) * CANDIDATES; i++)
-		x->road_scores[i] = sx_road_bend_score(x->road_finder, f->round, i);
+		x->road_scores[i] = f->round < 0 ? sx_road_score(x->road_finder, i)
+						 : sx_road_bend_score(x->road_finder, f->round, i);
 }
 
 static void find_road(struct frame *f)
@@ -352,13 +343,14 @@ static void find_road(struct frame *f)
 	struct sx_context *x = f->x;
 
 	if (sx_road_looks(x->road_finder)) {
+		f->round = -1;
 		sx_road_sample(x->road_finder, &x->taps[SX_TAP_DISPARITY]);
 		sx_pool_for(x->device->pool, SX_ROAD_CANDIDATES / CANDIDATES, road_task, f);
 		sx_road_measure(x->road_finder, x->road_scores);
 		for (f->round = 0; x->road_finder->found && f->round < SX_ROAD_BEND_ROUNDS; f->round++) {
 			if (f->round == 0)
 				sx_road_sample_far(x->road_finder, &x->taps[SX_TAP_DISPARITY]);
-			sx_pool_for(x->device->pool, SX_ROAD_BENDS / CANDIDATES, bend_task, f);
+			sx_pool_for(x->device->pool, SX_ROAD_BENDS / CANDIDATES, road_task, f);
 			sx_road_choose_bend(x->road_finder, f->round, x->road_scores);
 		}
 	}

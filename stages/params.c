@@ -246,9 +246,9 @@ static int check_slanted(const struct sx_params *p, const struct reason *r)
 	if (!(s->roughness >= 0 && s->roughness <= 1))
 		return params_refuse(r, "stixels.slanted_roughness = %g: must be from 0 to 1", s->roughness);
 	if (!(s->slope_px > 0 && s->bent_px > 0))
-		return params_refuse(
-			r, "stixels.slanted_slope_px = %g, slanted_bent_px = %g: must be positive",
-			s->slope_px, s->bent_px);
+		return params_refuse(r,
+				     "stixels.slanted_slope_px = %g, slanted_bent_px = %g: must be positive",
+				     s->slope_px, s->bent_px);
 	for (size_t i = 0; i < sizeof(weights) / sizeof(*weights); i++)
 		if (!(weights[i] >= 0 && weights[i] <= 1000))
 			return params_refuse(

@@ -23,8 +23,8 @@ enum sx_road_origin {
 };
 
 /*
- * Ground disparity of the pixel x (right), y (down): slope * y + offset + cross * (x - axis), px; in rows above
- * bend_row (y < bend_row) and bend * (bend_row - y), where the road climbs (> 0) or falls.
+ * Ground disparity of the pixel x (right), y (down): slope * y + offset + cross * (x - axis), px; in rows
+ * above bend_row (y < bend_row) and bend * (bend_row - y), where the road climbs (> 0) or falls.
  * horizon_row = -offset / slope, at the axis. Ground of row y at the axis in Q4 is
  * rne(16 * (slope * y + offset)), in double, nowhere computed differently; a column of stixels adds a
  * constant, sx_road_shift_q4().

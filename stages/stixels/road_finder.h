@@ -38,7 +38,7 @@ void sx_road_sample(struct sx_road_finder *f, const struct sx_image *disparity);
  */
 int32_t sx_road_score(const struct sx_road_finder *f, int candidate);
 
-/* Of SX_ROAD_CANDIDATES scores the candidate of the highest, the first on ties, refined: the plane, if any. */
+/* Of SX_ROAD_CANDIDATES scores that of the highest, the first on ties, refined: the plane, if any. */
 void sx_road_measure(struct sx_road_finder *f, const int32_t *scores);
 
 /* Where it was found: samples of where a bend of it shows. */

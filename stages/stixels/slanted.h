@@ -51,8 +51,8 @@ int sx_slanted_tables_create(struct sx_slanted_tables **ret, const struct sx_par
 void sx_slanted_tables_destroy(struct sx_slanted_tables *t);
 
 /*
- * The road of one frame. slope: 1/16 px per row upwards, from row `knee` on `bent`; least: as the tables', 0 of a road nobody has seen;
- * lambda_slope: the model's.
+ * The road of one frame. slope: 1/16 px per row upwards, from row `knee` on `bent`; least: as the tables', 0
+ * of a road nobody has seen; lambda_slope: the model's.
  */
 struct sx_slanted_frame {
 	struct sx_slanted_row *row; /* [rows] */

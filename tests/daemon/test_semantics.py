@@ -100,7 +100,7 @@ class Semantics(TestCase):
         self.assertTrue(all((f.flags, f.scores_ns, f.label) == (0, 0, 255) for f in i.ring().frames()))
 
     def test_nobody_writes(self):
-        i = self.fake("-s", "semantics.wait_ms=1000", interval_us=5000)
+        i = self.fake("-s", "semantics.wait_ms=1000", "-s", "stixels.method=dp", interval_us=5000)
         s = i.until_published(20)  # nobody is waited for
         self.assertEqual(s["state"], "running")
         s = self.state(i)

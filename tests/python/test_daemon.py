@@ -106,7 +106,7 @@ class Images(support.TestCase):
             # each stixel is about the disparity of its pixels
             px, close = frame.disparity, []
             for s, d_px in zip(frame.stixels, frame.stixel_disparity):
-                rows = px[s["row_top"]:s["row_bottom"] + 1, s["column"] * 5:s["column"] * 5 + 5]
+                rows = px[s["row_top"]:s["row_bottom"] + 1, s["column"] * 4:s["column"] * 4 + 4]
                 if s["kind"] == stixel.Kind.OBJECT and np.isfinite(rows).sum() > 20:
                     close.append(abs(np.nanmedian(rows) - d_px) < 1)
             self.assertGreater(len(close), 5)

@@ -103,7 +103,8 @@ static void check_column(const struct column *c, const struct sx_slanted_model *
 	p = sx_slanted_ground(m, &s, m->lambda_offset, m->lambda_slope, -c->o);
 	want = kg * best_plane(c, m, &a, &b);
 	check_near("ground", (double)p.fit, want, 1e-3 * want + 1e-3 + 5e-6 * kg * residual(c, 0, 0));
-	check_near("ground prior", (double)sx_slanted_ground_prior(m, &p, m->lambda_offset, m->lambda_slope, -c->o),
+	check_near("ground prior",
+		   (double)sx_slanted_ground_prior(m, &p, m->lambda_offset, m->lambda_slope, -c->o),
 		   kg * ((double)m->lambda_offset * (a - b * c->o) * (a - b * c->o) +
 			 (double)m->lambda_slope * b * b),
 		   1e-2 * want + 1e-3 + 5e-6 * kg * residual(c, 0, 0));

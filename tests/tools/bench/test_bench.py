@@ -36,7 +36,7 @@ class Bench(Folder):
                 j = json.loads(r.stdout)
                 self.check(j)
                 self.assertEqual((j["engine"], j["size"], j["disparities"]), (engine, "160x96", 32))
-                self.assertEqual((j["method"], j["frames"]), ("dp", 7))
+                self.assertEqual((j["method"], j["frames"]), ("slanted", 7))
                 self.assertIn("census", j["stages"])
 
     def test_method(self):

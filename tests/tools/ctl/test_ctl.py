@@ -103,7 +103,7 @@ class Running(Folder):
 
     def test_dump(self):
         lines = self.ctl("dump").stdout.splitlines()
-        self.assertRegex(lines[0], r"^# frame \d+ epoch [0-9a-f]{16} .* size 320x160 columns 64 stixels \d+ road ")
+        self.assertRegex(lines[0], r"^# frame \d+ epoch [0-9a-f]{16} .* size 320x160 columns 80 stixels \d+ road ")
         self.assertEqual(lines[1], CSV_HEADER)
         self.assertEqual(len(lines) - 2, int(lines[0].split("stixels ")[1].split()[0]))
 
@@ -113,7 +113,7 @@ class Running(Folder):
         numbers = [f["number"] for f in frames]
         self.assertEqual(numbers, list(range(numbers[0], numbers[0] + 3)))
         for f in frames:
-            self.assertEqual((f["width"], f["height"], f["columns"], f["column_width"]), (320, 160, 64, 5))
+            self.assertEqual((f["width"], f["height"], f["columns"], f["column_width"]), (320, 160, 80, 4))
             below = {}
             for s in f["stixels"]:
                 self.assertEqual(s["row_bottom"], below.get(s["column"], 160) - 1)

@@ -66,7 +66,7 @@ class Results(Outputs):
         columns = {}
         for s in self.stixels():
             columns.setdefault(int(s["column"]), []).append(s)
-        self.assertEqual(sorted(columns), list(range(WIDTH // 5)))
+        self.assertEqual(sorted(columns), list(range(WIDTH // 4)))
         for stixels in columns.values():
             below = HEIGHT
             for s in stixels:
@@ -78,7 +78,7 @@ class Results(Outputs):
             self.assertEqual(below, 0)
 
     def test_stixels_agree_with_disparity(self):
-        self.process(self.left, self.right)
+        self.process("-s", "stixels.method=dp", "-s", "stixels.width=5", self.left, self.right)
         d = Png(self.path("out", "left.disparity.png"))
         compared = 0
         for s in self.stixels():
