@@ -58,9 +58,9 @@ struct sx_slanted_plane {
 
 /*
  * y: v_bottom - origin; lambda_offset: of row v_bottom, lambda_slope: of the frame. Above the origin there is
- * no data, and all comes out as 0. Elsewhere the origin has a weight of 1 at least, all weights with lambda_offset are below 620000
- * (sx_params_check()), and that share of the determinant's terms is what is left of them at worst: twice what
- * their rounding can take, so it is positive.
+ * no data, and all comes out as 0. Elsewhere the origin has a weight of 1 at least, all weights with
+ * lambda_offset are below 620000 (sx_params_check()), and that share of the determinant's terms is what is
+ * left of them at worst: twice what their rounding can take, so it is positive.
  */
 SX_SLANTED struct sx_slanted_plane sx_slanted_ground(const struct sx_slanted_model *m,
 						     const struct sx_slanted_sums *s, float lambda_offset,

@@ -11,6 +11,7 @@
 
 /* As the stereo and stixel programs of docs/peers.md, which have no speckle filter. */
 #define CHAIN "filters.speckle_size=0"
+#define DP "stixels.method=dp", "stixels.width=5"
 #define RDP_BY_PIXEL "stixels.method=rdp", "stixels.width=1"
 /* The two matching costs and the two aggregations of Chang et al., in the size that they time. */
 #define SYSTEM(name, sms, cost, aggregation)                                                           \
@@ -25,7 +26,7 @@ static const struct bench_case cases[] = {
 	{"chain 1024x440", 1024, 440, 8, {CHAIN}, BENCH_CHAIN},
 	{"chain 2048x1024", 2048, 1024, 16, {CHAIN}, BENCH_CHAIN},
 	{"matcher 1280x720, 8 paths", 1280, 720, 0, {CHAIN, "stereo.paths=8"}, BENCH_MATCHER},
-	{"stixels by dp, 1024x440", 1024, 440, 16, {CHAIN}, BENCH_SEGMENT},
+	{"stixels by dp, 1024x440", 1024, 440, 16, {CHAIN, DP}, BENCH_SEGMENT},
 	{"stixels by rdp, 1242 columns of 1024", 1242, 1024, 8, {CHAIN, RDP_BY_PIXEL}, BENCH_SEGMENT},
 	SYSTEM("S1 matcher, zncc and sgm, 1280x384", 0, "zncc", "sgm"),
 	SYSTEM("S2 matcher, csct and sgm, 1280x384", 0, "csct", "sgm"),

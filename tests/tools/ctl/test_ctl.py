@@ -118,7 +118,7 @@ class Running(Folder):
             for s in f["stixels"]:
                 self.assertEqual(s["row_bottom"], below.get(s["column"], 160) - 1)
                 below[s["column"]] = s["row_top"]
-            self.assertEqual(below, dict.fromkeys(range(64), 0))
+            self.assertEqual(below, dict.fromkeys(range(80), 0))
 
     def test_dump_into_a_closed_pipe(self):
         p = subprocess.Popen(
