@@ -61,9 +61,10 @@ void sx_road_calibrated(const struct sx_camera *c, struct sx_road *road)
 	sx_road_describe(c, road);
 }
 
+/* Within the image, wherever the camera's axis lies. */
 static int column_of(double x, int width)
 {
-	return x > 0 ? x < width ? (int)x : width : 0;
+	return x > 0 ? x < width - 1 ? (int)x : width - 1 : 0;
 }
 
 static void set_view(struct sx_road_finder *f, const struct sx_params *p, int width, int height)

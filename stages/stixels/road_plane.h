@@ -15,7 +15,7 @@
 #include "stages/stixels/road_view.h"
 
 /* Disparities beyond this, in px, at any corner of the image: not a plane that is looked at. */
-#define SX_ROAD_LIMIT_PX 8192.0
+#define SX_ROAD_LIMIT_PX 2048.0
 
 /* A plane: ground disparity slope * y + cross * x + at_origin, px. */
 struct sx_road_plane {

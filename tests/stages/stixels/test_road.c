@@ -528,6 +528,29 @@ static bool same(const struct sx_road *a, const struct sx_road *b)
 	       a->age == b->age && a->origin == b->origin && a->bend == b->bend && a->bend_row == b->bend_row;
 }
 
+/* The axis may lie outside of the image, to either side: a part of a larger one. */
+static void test_axis_outside(void **state)
+{
+	const struct limits most = {0.5, 0.02};
+
+	for (int side = 0; side < 2; side++) {
+		struct sx_params p = params(1.5, 2, 0.5);
+		struct check_rng r = check_rng_seed(70);
+		struct sx_road road;
+		struct sx_image d;
+		struct world w;
+
+		p.camera.cx = side ? W + 20 : -20;
+		w = world_of(&p.camera, 2);
+		assert_int_equal(sx_image_init(&d, SX_PIXEL_U16, W, H), 0);
+		draw_plane(&w, &d, &r);
+		road = find(&p, &d, NULL);
+		check_world(&w, &road, &most, side ? "axis to the right" : "axis to the left");
+		assert_true(road.bend == 0);
+		sx_image_finish(&d);
+	}
+}
+
 /* Same map, same answer, whatever was there before; any size and content without a stray access (ASan). */
 static void test_repeatable_at_any_size(void **state)
 {
@@ -576,6 +599,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_not_a_road),
 		cmocka_unit_test(test_repeatable_at_any_size),
 		cmocka_unit_test(test_hills),
+		cmocka_unit_test(test_axis_outside),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
