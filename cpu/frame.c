@@ -15,10 +15,9 @@
 #include "stages/stixels/cells.h"
 #include "stages/stixels/compact.h"
 
-#define ROWS 8		 /* rows of a task in stages that are quick per row */
-#define ZNCC_ROWS 16	 /* of a task that makes costs, which begins by summing a window's rows */
-#define COLUMNS 4	 /* stixel columns of a task of the segmentation, */
-#define WEIGH_COLUMNS 32 /* and of one that fills holes, which looks at as many again beside it */
+#define ROWS 8	     /* rows of a task in stages that are quick per row */
+#define ZNCC_ROWS 16 /* of a task that makes costs, which begins by summing a window's rows */
+#define COLUMNS 4    /* stixel columns of a task of the segmentation */
 
 struct frame {
 	struct sx_context *x;
