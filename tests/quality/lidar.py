@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""Measures stixels on real roads against lidar: KITTI 2015 (https://www.cvlibs.net/datasets/kitti).
+
+Usage: tests/quality/lidar.py STIXEL_PROCESS TRAINING [-s KEY=VALUE]... [--names FILE] [-v]
+
+TRAINING: the folder with image_2, image_3, disp_noc_0 and calib_cam_to_cam. --names: a file with one name a line, such
+as 000001_10, of the pairs to take; otherwise all. -v: a line for every pair.
+
+The true road is the plane that most lidar points in the camera's own corridor (4 m to each side, up to 40 m ahead) lie
+within 6 cm of: RANSAC, then least squares. A point is upright where another one, at most 2 columns beside it and at
+nearly its distance, lies 0.25 to 1 m above or below. Ground: within 0.15 m of the road, and not the foot of something
+upright over 0.4 m. Obstacle: upright, 0.4 to 3 m above the road. Both within 60 m. Mean over pairs, percent:
+  false   ground in object stixels
+  missed  obstacle in ground, sky or unknown
+  dist    obstacle in objects whose disparity is off by more than 3 px and 5 %
+  near    columns whose first obstacle is nearer than 0.7 times the true one, where the truth is mostly ground
+  far     columns whose first obstacle is farther than 1.43 times the true one
+  edge    columns 0 to 7 below the horizon in objects: nothing can be matched there
+What lidar does not see, such as sky, counts nowhere.
+SPDX-License-Identifier: Apache-2.0
+"""
+import argparse
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+from PIL import Image
+
+KINDS = {"ground": 0, "object": 1, "sky": 2, "unknown": 3}
+NAMES = ("false", "missed", "dist", "near", "far", "edge")
+
+
+def calibration(path):
+    """fx, fy, cx, cy in px and the baseline in m of the rectified colour cameras."""
+    lines = dict(line.split(":", 1) for line in open(path) if ":" in line)
+    left, right = (np.array(lines["P_rect_0%d" % i].split(), float).reshape(3, 4) for i in (2, 3))
+    return left[0, 0], left[1, 1], left[0, 2], left[1, 2], (left[0, 3] - right[0, 3]) / left[0, 0]
+
+
+def road_plane(d, y, x, baseline):
+    """slope, cross, offset of the plane d = slope y + cross x + offset, by height above it."""
+    rng, best, best_count = np.random.default_rng(1), None, -1
+    some = rng.integers(0, len(d), 4000)
+
+    def height(p, d, y, x):
+        return ((d - p[1] * x - p[2]) / p[0] - y) * baseline / d
+
+    for _ in range(1500):
+        i = rng.integers(0, len(d), 3)
+        try:
+            p = np.linalg.solve(np.c_[y[i], x[i], np.ones(3)], d[i])
+        except np.linalg.LinAlgError:
+            continue
+        if not baseline / 3.5 < p[0] < baseline / 0.7 or abs(p[1]) > 0.06 * baseline:
+            continue
+        count = (np.abs(height(p, d[some], y[some], x[some])) < 0.06).sum()
+        if count > best_count:
+            best, best_count = p, count
+    for _ in range(5):
+        on = np.abs(height(best, d, y, x)) < 0.06
+        best = np.linalg.lstsq(np.c_[y[on], x[on], np.ones(on.sum())] / d[on, None], np.ones(on.sum()), rcond=None)[0]
+    return best
+
+
+def find_upright(x, z, h, width, fb):
+    """Which points are upright, and which are the feet of something that is."""
+    upright, foot = np.zeros(len(h), bool), np.zeros(len(h), bool)
+    order = np.argsort(x, kind="stable")
+    by_column = x[order]
+    noise = 0.3 * z * z / fb  # m of 0.3 px
+    for column in range(width):
+        first, end, low, high = np.searchsorted(by_column, [column, column + 1, column - 2, column + 3])
+        mine, near = order[first:end], order[low:high]
+        if not len(mine):
+            continue
+        dh = h[near][None] - h[mine][:, None]
+        dz = np.abs(z[near][None] - z[mine][:, None])
+        one = (np.abs(dh) >= 0.25) & (np.abs(dh) < 1) & (dz <= np.abs(dh) + noise[mine][:, None])
+        upright[mine] = one.any(1)
+        foot[mine] = (one & (dh > 0) & (h[near][None] > 0.4)).any(1)
+    return upright, foot
+
+
+class Truth:
+    """What lidar says of a pair."""
+
+    def __init__(self, training, name):
+        self.camera = fx, _, cx, _, baseline = calibration(
+            os.path.join(training, "calib_cam_to_cam", name.split("_")[0] + ".txt"))
+        disparity = np.asarray(Image.open(os.path.join(training, "disp_noc_0", name + ".png")), float) / 256
+        self.height, self.width = disparity.shape
+        self.fb = fx * baseline
+        self.y, self.x = np.nonzero(disparity > 0)
+        self.d = disparity[self.y, self.x]
+        self.z = self.fb / self.d
+        corridor = (self.y > 0.5 * self.height) & (np.abs((self.x - cx) * self.z / fx) < 4) & (self.z < 40)
+        p = road_plane(self.d[corridor], self.y[corridor].astype(float), self.x[corridor].astype(float), baseline)
+        h = ((self.d - p[1] * self.x - p[2]) / p[0] - self.y) * self.z / fx
+        upright, foot = find_upright(self.x, self.z, h, self.width, self.fb)
+        self.ground = (self.z < 60) & (np.abs(h) < 0.15) & ~foot
+        self.obstacle = (self.z < 60) & upright & (h > 0.4) & (h < 3)
+        self.horizon = (-p[2] - p[1] * cx) / p[0]
+
+    def figures(self, kind, disparity):
+        """By NAMES, percent; kind, disparity: of every pixel, from stixels, kind -1 where there is none."""
+        k, q = kind[self.y, self.x], disparity[self.y, self.x]
+        ground, obstacle = self.ground & (k >= 0), self.obstacle & (k >= 0)
+        off = np.abs(q - self.d)
+        near, far = self.first_obstacles(kind, disparity, k, q, obstacle)
+        return [percent(k[ground] == 1), percent(k[obstacle] != 1),
+                percent(((off > 3) & (off > 0.05 * self.d))[obstacle & (k == 1)]), near, far,
+                percent(kind[int(self.horizon) + 10:, :8] == 1)]
+
+    def first_obstacles(self, kind, disparity, k, q, obstacle):
+        """near and far."""
+        order = np.argsort(self.x, kind="stable")
+        by_column = self.x[order]
+        near, far = [], []
+        for column in range(2, self.width - 2, 5):
+            mine = order[slice(*np.searchsorted(by_column, [column - 2, column + 3]))]
+            obstacles = mine[obstacle[mine]]
+            if len(obstacles) < 3:
+                continue
+            first = np.sort(self.z[obstacles])[len(obstacles) // 10]
+            nearer = mine[(k[mine] == 1) & (q[mine] * 0.7 * first > self.fb)]
+            near.append(len(nearer) >= 3 and self.ground[nearer].mean() > 0.5)
+            rows = np.nonzero((kind[:, column] == 1) & (disparity[:, column] > 0.5))[0]
+            rows = rows[rows > 0.3 * self.height]
+            far.append(not len(rows) or self.fb / disparity[rows, column].max() > 1.43 * first)
+        return percent(np.array(near)), percent(np.array(far))
+
+
+def percent(which):
+    return 100 * np.mean(which) if np.size(which) else 0.0
+
+
+def paint(path, truth, width):
+    """Kind and disparity of every pixel."""
+    kind = np.full((truth.height, truth.width), -1)
+    disparity = np.zeros(kind.shape)
+    with open(path, newline="") as f:
+        for s in csv.DictReader(f):
+            x = int(s["column"]) * width
+            where = np.s_[int(s["row_top"]):int(s["row_bottom"]) + 1, x:x + width]
+            kind[where] = KINDS[s["class"]]
+            disparity[where] = float(s["disparity"] or 0)
+    return kind, disparity
+
+
+def measure(program, training, name, settings, width):
+    truth = Truth(training, name)
+    words = ["-s", "stixels.width=%d" % width]
+    for key, value in zip(("fx", "fy", "cx", "cy", "baseline_m"), truth.camera):
+        words += ["-s", "camera.%s=%.9g" % (key, value)]
+    for setting in settings:
+        words += ["-s", setting]
+    with tempfile.TemporaryDirectory() as out:
+        subprocess.run([program] + words + ["-o", out] + [os.path.join(training, side, name + ".png")
+                                                          for side in ("image_2", "image_3")],
+                       check=True, stdout=subprocess.DEVNULL)
+        return truth.figures(*paint(os.path.join(out, name + ".stixels.csv"), truth, width))
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("program")
+    p.add_argument("training")
+    p.add_argument("-s", action="append", default=[], metavar="KEY=VALUE")
+    p.add_argument("--names")
+    p.add_argument("-v", action="store_true")
+    a = p.parse_args()
+    names = sorted(f[:-4] for f in os.listdir(os.path.join(a.training, "disp_noc_0")) if f.endswith(".png"))
+    if a.names:
+        with open(a.names) as f:
+            names = f.read().split()
+    if not names:
+        sys.exit("lidar.py: no pairs in %s" % a.training)
+    width = next((int(s.split("=")[1]) for s in reversed(a.s) if s.startswith("stixels.width=")), 4)
+    rows = []
+    for name in names:
+        rows.append(measure(a.program, a.training, name, a.s, width))
+        if a.v:
+            print(name, *("%s %.2f" % f for f in zip(NAMES, rows[-1])), flush=True)
+    print("%d pairs:" % len(rows), *("%s %.2f" % f for f in zip(NAMES, np.mean(rows, 0))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+# The measure against lidar, on points that are few enough to know the answer.
+# SPDX-License-Identifier: Apache-2.0
+import sys
+import unittest
+
+try:
+    import numpy as np
+
+    import lidar
+except ImportError:
+    sys.exit(77)
+
+FX, BASELINE = 700.0, 0.5
+
+
+class Lidar(unittest.TestCase):
+    def test_plane_under_outliers(self):
+        rng = np.random.default_rng(3)
+        x, y = rng.uniform(0, 1200, 3000), rng.uniform(200, 370, 3000)
+        d = 0.3 * y + 0.01 * x - 55
+        d[:900] += rng.uniform(2, 30, 900)
+        p = lidar.road_plane(d, y, x, BASELINE)
+        np.testing.assert_allclose(p, (0.3, 0.01, -55), rtol=1e-3)
+
+    def test_upright_and_its_foot(self):
+        # a post at 10 m of 0.1, 0.5 and 1 m height; a point of the road; a slope of one in two
+        x = np.array([5, 5, 6, 20, 40, 40])
+        z = np.array([10, 10, 10, 10, 10, 10.8])
+        h = np.array([0.1, 0.5, 1.0, 0, 0.1, 0.5])
+        upright, foot = lidar.find_upright(x, z, h, 50, FX * BASELINE)
+        self.assertEqual(upright.tolist(), [True, True, True, False, False, False])
+        self.assertEqual(foot.tolist(), [True, True, False, False, False, False])
+
+    def test_figures(self):
+        t = lidar.Truth.__new__(lidar.Truth)
+        t.height, t.width, t.fb, t.horizon = 40, 20, FX * BASELINE, 5
+        t.x, t.y = np.repeat(np.arange(20), 4), np.tile([20, 25, 30, 35], 20)
+        t.d = np.full(80, 35.0)
+        t.z = t.fb / t.d
+        t.ground = t.y >= 30
+        t.obstacle = t.y < 30
+        kind, disparity = np.full((40, 20), 1), np.full((40, 20), 35.0)
+        kind[30:] = 0
+        self.assertEqual(t.figures(kind, disparity)[:5], [0, 0, 0, 0, 0])
+        kind[30:, :10] = 1  # half of the ground in objects
+        kind[20, :] = 2  # half of the obstacles in the sky
+        disparity[25, :5] = 31  # a quarter of the rest off
+        self.assertEqual(t.figures(kind, disparity)[:3], [50, 50, 25])
+        self.assertEqual(t.figures(kind, disparity / 2)[4], 100)  # all are too far
+
+
+if __name__ == "__main__":
+    unittest.main()
