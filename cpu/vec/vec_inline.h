@@ -1,5 +1,5 @@
 /*
- * Kernels are one function each, so that what is constant in a call is constant in its loops. Under gcc's
+ * Kernels are one function each, so that what is constant in a call is constant in its loops. Under
  * sanitizers they need not be, and take a fifth of the time to compile.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -80,15 +80,10 @@ static bool same_outputs(const struct engine_case *t, const struct sx_context *w
 
 /*
  * Threads are the same whatever the vectors: ThreadSanitizer, ten times slower, gets one width a case, in
- * turn. (gcc says so by a macro, clang by a feature.)
+ * turn.
  */
 static bool is_left_out(int simd)
 {
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define __SANITIZE_THREAD__ 1
-#endif
-#endif
 #ifdef __SANITIZE_THREAD__
 	static int turn;
 

@@ -266,7 +266,7 @@ static void *frame(void *threads)
 
 static void test_threads(void **state)
 {
-	struct threads t = {0};
+	struct threads t = {.wrong = 0};
 	uint64_t replaced = 0;
 	pthread_t threads[2];
 

@@ -35,7 +35,7 @@ ok(exported == declared and len(declared) > 10, "exports what the header declare
    f"exported {sorted(exported)}, declared {sorted(declared)}")
 ok(not others, "no data is exported", others)
 dynamic = "\n".join(lines("readelf", "-d", LIBRARY))
-needed = set(re.findall(r"NEEDED.*\[(.*)\]", dynamic)) - {"libasan.so.8", "libubsan.so.1"}
+needed = {n for n in re.findall(r"NEEDED.*\[(.*)\]", dynamic) if not re.match("lib[au]b?san", n)}
 ok(all(n.startswith(("libc.so", "ld-linux")) for n in needed), "needs libc alone", needed)
 ok("[libstixel.so.1]" in dynamic, "has a soname", dynamic)
 with open(EXAMPLE, encoding="utf-8") as f:

@@ -12,7 +12,7 @@
 
 #include <sx_emulate.h>
 
-#ifdef SX_EMULATE_ASAN
+#ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/common_interface_defs.h>
 #define STACK_BYTES ((size_t)256 << 10)
 #else
@@ -145,7 +145,7 @@ void sx_fiber_init(struct sx_fiber *f, void (*entry)(void))
 
 static void arrived(struct sx_fiber *self)
 {
-#ifdef SX_EMULATE_ASAN
+#ifdef __SANITIZE_ADDRESS__
 	const void *stack;
 	size_t bytes;
 
@@ -162,7 +162,7 @@ static void arrived(struct sx_fiber *self)
 void sx_fiber_switch(struct sx_fiber *from, struct sx_fiber *to)
 {
 	leaving = from;
-#ifdef SX_EMULATE_ASAN
+#ifdef __SANITIZE_ADDRESS__
 	__sanitizer_start_switch_fiber(&from->fake, to->stack, to->bytes);
 #endif
 	sx_fiber_swap(&from->sp, to->sp);

@@ -18,7 +18,7 @@
 
 #define GARBAGE 0xdb
 #define GUARD 0xa7
-#ifdef SX_EMULATE_ASAN
+#ifdef __SANITIZE_ADDRESS__
 #define GUARD_BYTES ((size_t)0) /* it has its own */
 #else
 #define GUARD_BYTES ((size_t)256)

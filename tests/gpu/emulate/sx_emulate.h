@@ -41,14 +41,7 @@
  * Blocks run one after the other, so shared memory is static. A section of its own lets block.cc fill it with
  * garbage; AddressSanitizer guards only variables in usual sections, so there it is left to that.
  */
-#if defined(__SANITIZE_ADDRESS__)
-#define SX_EMULATE_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SX_EMULATE_ASAN 1
-#endif
-#endif
-#ifdef SX_EMULATE_ASAN
+#ifdef __SANITIZE_ADDRESS__
 #define __shared__ static
 #else
 #define __shared__ static __attribute__((section("sx_shared")))
