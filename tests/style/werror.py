@@ -38,7 +38,7 @@ PLANTED = [
     ({"meson.build": "project('x', 'c', default_options: ['werror=true'])\n"}, ["meson.build:", "default"]),
     ({"tools/test": GCC + 'build clang "-Dcuda=disabled"\n'}, ["tools/test:3:", "build clang"]),
     ({"tools/test": GCC + 'CC=x build "$name" "$other -Dcuda=disabled"\n'}, ["tools/test:3:", "$name"]),
-    ({"tools/test": GCC + 'build asan "$plain -Db_sanitize=address"\n'}, ["tools/test:3:", "build asan"]),
+    ({"tools/test": GCC + 'build asan "-Db_sanitize=address"\n'}, ["tools/test:3:", "build asan"]),
 ]
 
 if __name__ == "__main__":
