@@ -120,19 +120,27 @@ SLANTED_INLINE int slanted_back_track(const struct slanted_arguments &a, const s
 	for (int v = a.rows - 1; v >= 0;) {
 		const int v_bottom = slanted_final_of(a, c, v)->from[kind];
 		const struct sx_slanted_choice choice = slanted_choice_of(a, c, scored, kind, v_bottom, v);
+		struct sx_slanted_choice shown = choice;
 		struct sx_slanted_geometry g;
 
-		g.vhor = c.tile->vhor;
-		g.cell_height = a.cell_height;
-		g.scored = scored;
-		g.slope = v_bottom < a.road->knee ? a.road->slope : a.road->bent;
-		g.ground_q4 = slanted_ground_of(a, c, v_bottom);
-		n++;
-		if (c.lane == 0)
-			list[a.rows - n] = sx_slanted_segment(&g, &choice);
+		if (sx_slanted_cut_unseen(&shown, c.tile->unseen)) {
+			g.vhor = c.tile->vhor;
+			g.cell_height = a.cell_height;
+			g.scored = scored;
+			g.slope = (int)shown.v_bottom < a.road->knee ? a.road->slope : a.road->bent;
+			g.ground_q4 = slanted_ground_of(a, c, shown.v_bottom);
+			n++;
+			if (c.lane == 0)
+				list[a.rows - n] = sx_slanted_segment(&g, &shown);
+		}
 		if (v_bottom > 0)
 			kind = slanted_kind_below(a, c, choice);
 		v = v_bottom - 1;
+	}
+	if (c.tile->unseen > 0) {
+		n++;
+		if (c.lane == 0)
+			list[a.rows - n] = sx_slanted_unseen_segment(c.tile->unseen);
 	}
 	__syncwarp();
 	return n;

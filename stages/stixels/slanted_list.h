@@ -83,6 +83,35 @@ SX_SLANTED struct sx_segment sx_slanted_segment(const struct sx_slanted_geometry
 	return s;
 }
 
+/*
+ * Rows below `unseen` (struct sx_slanted_place) are published as one unknown stixel: what the right camera
+ * does not see is not called free. False: nothing is left of this choice; else it begins above them. No
+ * measured object is cut: cells there have no weight, and an object lies wholly below or wholly above.
+ */
+SX_SLANTED bool sx_slanted_cut_unseen(struct sx_slanted_choice *c, int unseen)
+{
+	if ((int)c->v_top < unseen)
+		return false;
+	if ((int)c->v_bottom < unseen)
+		c->v_bottom = (uint16_t)unseen;
+	return true;
+}
+
+/* That stixel; unseen: 1 at least. */
+SX_SLANTED struct sx_segment sx_slanted_unseen_segment(int unseen)
+{
+	struct sx_segment s;
+
+	s.v_bottom = 0;
+	s.v_top = (uint16_t)(unseen - 1);
+	s.mean_q4 = 0;
+	s.disparity_q7 = STIXEL_DISPARITY_UNKNOWN;
+	s.slope_q14 = 0;
+	s.kind = STIXEL_UNKNOWN;
+	s.label = STIXEL_LABEL_NONE;
+	return s;
+}
+
 /* The energy of a column as struct sx_segments has it. */
 SX_SLANTED int32_t sx_slanted_total(float cost)
 {

@@ -161,12 +161,19 @@ int sx_slanted_publish(const struct sx_slanted_tables *t, const struct sx_slante
 {
 	int kept = 0;
 
+	if (at->unseen > 0)
+		list[kept++] = sx_slanted_unseen_segment(at->unseen);
 	for (int i = 0; i < n; i++) {
-		const struct sx_slanted_geometry g = {
-			at->vhor, t->cell_height, scored, choice[i].v_bottom < f->knee ? f->slope : f->bent,
-			sx_slanted_expected(f->row[choice[i].v_bottom].ground_q4, at->shift)};
-		const struct sx_segment s = sx_slanted_segment(&g, &choice[i]);
+		struct sx_slanted_choice c = choice[i];
+		struct sx_slanted_geometry g = {
+			.vhor = at->vhor, .cell_height = t->cell_height, .scored = scored};
+		struct sx_segment s;
 
+		if (!sx_slanted_cut_unseen(&c, at->unseen))
+			continue;
+		g.slope = c.v_bottom < f->knee ? f->slope : f->bent;
+		g.ground_q4 = sx_slanted_expected(f->row[c.v_bottom].ground_q4, at->shift);
+		s = sx_slanted_segment(&g, &c);
 		if (kept && !scored && s.kind == S && list[kept - 1].kind == S)
 			list[kept - 1].v_top = s.v_top;
 		else

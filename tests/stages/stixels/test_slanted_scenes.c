@@ -256,8 +256,10 @@ static void test_out_of_view(void **state)
 	for (int i = 0; i < g.out.count[0]; i++)
 		if (g.out.list[i].kind == O)
 			assert_true(g.out.list[i].v_bottom >= at.unseen || g.out.list[i].v_top < at.unseen);
-	assert_int_equal(g.out.list[0].kind, G);
+	assert_int_equal(g.out.list[0].kind, STIXEL_UNKNOWN);
 	assert_int_equal(g.out.list[0].v_top, at.unseen - 1);
+	assert_int_equal(g.out.list[0].disparity_q7, STIXEL_DISPARITY_UNKNOWN);
+	assert_int_equal(g.out.list[0].label, STIXEL_LABEL_NONE);
 	assert_int_equal(g.out.list[1].kind, O);
 	for (int v = 0; v < at.unseen; v++)
 		g.d[v] = v % 2 ? 0 : 5000;
@@ -273,6 +275,81 @@ static void test_out_of_view(void **state)
 	rig_run(&g);
 	assert_int_equal(g.out.count[0], 1);
 	rig_finish(&g);
+}
+
+/*
+ * Ground that goes on above the rows that are not seen begins there, with the line it had. With scores that
+ * know better, and with a road that bends in those rows, too.
+ */
+static void test_ground_out_of_view(void **state)
+{
+	for (int i = 0; i < 8; i++) {
+		struct sx_params p = rig_params(ROWS);
+		struct sx_road road = stixel_case_road(ROWS, 40, 50);
+		struct sx_slanted_choice whole = {.v_top = 39, .kind = G, .valid = true, .origin = 39};
+		const struct sx_segment *list;
+		struct sx_segment got[2];
+		struct rig g;
+		int seen;
+
+		p.stixels.width = 60; /* 26 px */
+		if (i & 4) {
+			road.bend = 0.2;
+			road.bend_row = ROWS - 10;
+		}
+		rig_init(&g, &p, ROWS, &road);
+		seen = g.at.unseen;
+		assert_in_range(seen, 10, 30);
+		g.scored = i & 2;
+		for (int v = 0; v < ROWS; v++) {
+			g.d[v] = (uint16_t)(v >= 40 ? 0 : g.ground[v] + (i & 1 ? 8 : 0));
+			memset(g.scores + v * CLASSES, 2, CLASSES);
+			g.scores[v * CLASSES + (v < 40 ? 0 : 3)] = 240;
+		}
+		list = rig_run(&g);
+		assert_int_equal(list[0].kind, STIXEL_UNKNOWN);
+		assert_int_equal(list[0].v_top, seen - 1);
+		assert_int_equal(list[0].label, STIXEL_LABEL_NONE);
+		assert_int_equal(list[1].kind, G);
+		assert_int_equal(list[1].v_bottom, seen);
+		assert_int_equal(list[1].label, g.scored ? 0 : STIXEL_LABEL_NONE);
+		assert_in_range(abs(list[1].disparity_q7 - 8 * g.d[seen]), 0, 8 * 16);
+		/* a line of 1 px a row more than the road, as it is at the row where it begins now */
+		whole.plane.b = 16;
+		assert_int_equal(sx_slanted_publish(g.t, &g.f, &g.at, false, &whole, 1, got), 2);
+		assert_in_range(abs(got[1].disparity_q7 - 8 * (g.ground[seen] - 16 * (39 - seen))), 0, 1);
+		assert_in_range(abs(got[1].slope_q14 - 16384 -
+				    (int)(1024 * (seen < g.f.knee ? g.f.slope : g.f.bent))),
+				0, 1);
+		rig_finish(&g);
+	}
+}
+
+/*
+ * Whatever is in a column: below there is one unknown segment, and there are no more segments than rows.
+ */
+static void test_publish_out_of_view(void **state)
+{
+	struct check_rng r = check_rng_seed(46);
+
+	for (int i = 0; i < 400; i++) {
+		const int rows = 1 + check_below(&r, ROWS);
+		const struct sx_road road = stixel_case_road(rows, 1 + check_below(&r, rows), 40);
+		struct sx_params p = rig_params(rows);
+		struct rig g;
+
+		p.stixels.width = 8 + check_below(&r, 80);
+		rig_init(&g, &p, rows, &road);
+		rig_random_column(&g, i, &r);
+		rig_run(&g);
+		assert_in_range(g.out.count[0], 1, rows);
+		if (g.at.unseen > 0) {
+			assert_int_equal(g.out.list[0].kind, STIXEL_UNKNOWN);
+			assert_int_equal(g.out.list[0].v_top, g.at.unseen - 1);
+			assert_int_equal(g.out.list[0].mean_q4 | g.out.list[0].slope_q14, 0);
+		}
+		rig_finish(&g);
+	}
 }
 
 /* Where scores say sky, a few wrong disparities do not make it an object; alone they do. */
@@ -327,6 +404,8 @@ int main(void)
 		cmocka_unit_test(test_cells_of_a_plane),
 		cmocka_unit_test(test_behind_the_road),
 		cmocka_unit_test(test_out_of_view),
+		cmocka_unit_test(test_ground_out_of_view),
+		cmocka_unit_test(test_publish_out_of_view),
 		cmocka_unit_test(test_scores_decide),
 		cmocka_unit_test(test_outliers_in_the_sky),
 		cmocka_unit_test(test_kind_without_class),
