@@ -19,6 +19,7 @@
 #ifndef STIXEL_H
 #define STIXEL_H
 
+#include <math.h> /* HUGE_VAL */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -340,6 +341,48 @@ static inline double stixel_ground_disparity(const struct stixel_frame_header *h
 	double d = g.slope * y + g.offset + g.cross * (x - g.axis);
 
 	return y < g.bend_row ? d + g.bend * (g.bend_row - y) : d;
+}
+
+/* What ends the free space of a column. */
+enum stixel_free {
+	STIXEL_FREE_UNSEEN = 0, /* nobody knows: an unknown stixel, no ground at all, no camera model */
+	STIXEL_FREE_GROUND = 1, /* no obstacle: the ground goes on to its end, most often the horizon */
+	STIXEL_FREE_OBJECT = 2	/* an object */
+};
+
+/*
+ * (since 1.3) How far a column is known to be free along the optical axis, m; *end says what is there, enum
+ * stixel_free. The lowest object or unknown stixel ends it: OBJECT at its distance; UNSEEN where the ground
+ * below it ends, so 0 where it is the foot of the column. HUGE_VAL: infinitely far.
+ */
+static inline double stixel_free_space_m(const struct stixel_frame *frame, uint32_t column, int *end)
+{
+	const struct stixel_frame_header *h = frame->header;
+	const double middle = (double)column * h->column_width + 0.5 * ((double)h->column_width - 1.0);
+	const double focal_baseline = h->fx * h->baseline_m;
+	double free_m = 0.0, d;
+	uint32_t count, i;
+	const struct stixel *s = stixel_column(frame, column, &count);
+
+	*end = STIXEL_FREE_UNSEEN;
+	for (i = 0; focal_baseline > 0.0 && i < count; i++) {
+		if (s[i].kind == STIXEL_SKY)
+			continue;
+		if (s[i].kind == STIXEL_GROUND) {
+			d = stixel_ground_disparity(h, middle, s[i].row_top);
+			*end = STIXEL_FREE_GROUND;
+		} else if (s[i].kind == STIXEL_OBJECT && s[i].disparity_q7 != STIXEL_DISPARITY_UNKNOWN) {
+			d = stixel_disparity_px(&s[i]);
+			*end = STIXEL_FREE_OBJECT;
+		} else {
+			*end = STIXEL_FREE_UNSEEN;
+			break;
+		}
+		free_m = d > 0.0 ? focal_baseline / d : HUGE_VAL;
+		if (*end == STIXEL_FREE_OBJECT)
+			break;
+	}
+	return free_m;
 }
 
 /* Age of the frame's picture now, ns: from the older of both captures; now_ns: CLOCK_MONOTONIC. */

@@ -4,17 +4,17 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "stixel.h"
 #include "tools/draw/bird.h"
-#include "tools/draw/free_space.h"
 #include "tools/draw/overlay.h"
 
 enum { LINE_M = 10, BESIDE_M = 20 };
 static const double object_m = 1.0; /* how deep an object is drawn: stixels show only its front */
 
-static const struct sx_rgb dark = {18, 20, 26};
+static const struct sx_rgb unseen = {18, 20, 26};
 static const struct sx_rgb behind = {34, 37, 46};
 static const struct sx_rgb road = {104, 66, 118};
 static const struct sx_rgb line = {255, 255, 255};
@@ -22,6 +22,21 @@ static const struct sx_rgb line = {255, 255, 255};
 int sx_bird_width(int height)
 {
 	return (int)(height * 2.0 * BESIDE_M / SX_BIRD_FAR_M);
+}
+
+/* Of the lowest object above what was not seen; infinite: there is none. */
+static double object_beyond_m(const struct stixel_frame *f, uint32_t column)
+{
+	uint32_t count;
+	const struct stixel *s = stixel_column(f, column, &count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		const double metres = stixel_depth_m(f->header, &s[i]);
+
+		if (s[i].kind == STIXEL_OBJECT && metres > 0.0)
+			return metres;
+	}
+	return (double)INFINITY;
 }
 
 /* What stands at a place of the ground: across to the right, ahead. */
@@ -32,15 +47,20 @@ static struct sx_rgb look(const struct stixel_frame *f, double across_m, double 
 	const struct sx_overlay_params p = {.focal_baseline = focal_baseline};
 	const struct sx_palette_range range = sx_overlay_range(&p);
 	double column_px = h->cx + h->fx * across_m / ahead_m, reach;
-	bool object;
+	uint32_t column;
+	int end;
 
 	if (!(column_px >= 0.0 && column_px < (double)h->columns * h->column_width))
-		return dark;
-	reach = sx_free_space_m(f, (uint32_t)column_px / h->column_width, &object);
+		return unseen;
+	column = (uint32_t)column_px / h->column_width;
+	reach = stixel_free_space_m(f, column, &end);
 	if (ahead_m < reach)
 		return road;
-	return object && ahead_m < reach + object_m ? sx_palette_distance(&range, focal_baseline / reach)
-						    : behind;
+	if (end == STIXEL_FREE_UNSEEN)
+		reach = object_beyond_m(f, column);
+	if (end != STIXEL_FREE_GROUND && ahead_m >= reach && ahead_m < reach + object_m)
+		return sx_palette_distance(&range, focal_baseline / reach);
+	return end == STIXEL_FREE_UNSEEN ? unseen : behind;
 }
 
 /* Lines of equal distance, with their numbers. */

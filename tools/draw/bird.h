@@ -15,8 +15,9 @@ int sx_bird_width(int height);
 /*
  * Draws into rgb (RGB24): the camera stands at the lower edge and looks up the page, SX_BIRD_FAR_M reach to
  * the upper edge, both scales are the same. Free space in the road's colour up to the first object of each
- * stixel column, that object by its distance, what lies behind it and beside the image dark; lines every 10
- * m. -EINVAL: no camera model, or another pixel format.
+ * stixel column, that object by its distance, what lies behind it dark. Darkest is what was not seen: beside
+ * the image, and the whole ray of a column whose foot is unknown, but for its first object. Lines every 10 m.
+ * -EINVAL: no camera model, or another pixel format.
  */
 #define SX_BIRD_FAR_M 60.0
 int sx_bird_draw(struct sx_image *rgb, const struct stixel_frame *f);

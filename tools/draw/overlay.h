@@ -1,5 +1,6 @@
 /*
- * Draws stixels over an image: objects coloured by distance, ground and sky tinted, unknown left alone.
+ * Draws stixels over an image: objects coloured by distance, ground and sky tinted; unknown, which is
+ * neither free nor a wall, keeps the picture's grey.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

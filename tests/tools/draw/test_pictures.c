@@ -15,7 +15,6 @@
 #include "stixel.h"
 #include "tools/ctl/top/scene.h"
 #include "tools/draw/bird.h"
-#include "tools/draw/free_space.h"
 #include "tools/draw/palette.h"
 
 enum { COLUMNS = 30, WIDTH = 300, HEIGHT = 120 };
@@ -23,7 +22,7 @@ enum { COLUMNS = 30, WIDTH = 300, HEIGHT = 120 };
 /*
  * Camera 1 m above a flat road, fx 300 px, baseline 0.4 m: disparity 120 / m. Left third: a wall at 10 m.
  * Middle: road to the horizon. Right third: a wall at 20 m, two stray columns at 2 m, then one whose ground
- * ends at 10 m; the last column knows nothing.
+ * ends at 10 m; the last column knows nothing. Column 0 does not see the ground nearer than 5 m.
  */
 static struct stixel stixels[3 * COLUMNS];
 static uint32_t offsets[COLUMNS + 1];
@@ -66,6 +65,10 @@ static struct stixel_frame make(void)
 			add(u, 70, HEIGHT - 1, STIXEL_GROUND, 0);
 		} else if (u == 25 || u == 26) {
 			add(u, 0, HEIGHT - 1, STIXEL_OBJECT, 2);
+		} else if (u == 0) {
+			add(u, 100, HEIGHT - 1, STIXEL_UNKNOWN, 0);
+			add(u, 70, 99, STIXEL_GROUND, 0);
+			add(u, 0, 69, STIXEL_OBJECT, 10);
 		} else if (u < 10 || u >= 20) {
 			add(u, u < 10 ? 70 : 55, HEIGHT - 1, STIXEL_GROUND, 0);
 			add(u, 0, u < 10 ? 69 : 54, STIXEL_OBJECT, u < 10 ? 10 : 20);
@@ -82,16 +85,27 @@ static void test_free_space(void **state)
 {
 	struct stixel_frame f = make();
 	double metres[SX_FREE_PARTS];
-	bool object;
+	int end;
 
-	assert_float_equal(sx_free_space_m(&f, 3, &object), 10.0, 0.01);
-	assert_true(object);
-	assert_true(isinf(sx_free_space_m(&f, 15, &object)));
-	assert_false(object);
-	assert_float_equal(sx_free_space_m(&f, COLUMNS - 1, &object), 0.0, 0.0);
-	assert_false(object);
-	assert_float_equal(sx_free_space_m(&f, COLUMNS - 2, &object), 10.0, 0.01);
-	assert_false(object);
+	assert_float_equal(stixel_free_space_m(&f, 3, &end), 10.0, 0.01);
+	assert_int_equal(end, STIXEL_FREE_OBJECT);
+	assert_true(isinf(stixel_free_space_m(&f, 15, &end)));
+	assert_int_equal(end, STIXEL_FREE_GROUND);
+	assert_float_equal(stixel_free_space_m(&f, COLUMNS - 1, &end), 0.0, 0.0);
+	assert_int_equal(end, STIXEL_FREE_UNSEEN);
+	assert_float_equal(stixel_free_space_m(&f, COLUMNS, &end), 0.0, 0.0);
+	assert_int_equal(end, STIXEL_FREE_UNSEEN);
+	assert_float_equal(stixel_free_space_m(&f, COLUMNS - 2, &end), 10.0, 0.01);
+	assert_int_equal(end, STIXEL_FREE_GROUND);
+	assert_float_equal(stixel_free_space_m(&f, 0, &end), 0.0, 0.0);
+	assert_int_equal(end, STIXEL_FREE_UNSEEN);
+	/* an object that lies at an unknown distance: up to it the road is seen */
+	stixels[offsets[4] - 1].disparity_q7 = STIXEL_DISPARITY_UNKNOWN;
+	assert_float_equal(stixel_free_space_m(&f, 3, &end), 10.0, 0.01);
+	assert_int_equal(end, STIXEL_FREE_UNSEEN);
+	stixels[offsets[4] - 1].disparity_q7 = 0; /* infinitely far */
+	assert_true(isinf(stixel_free_space_m(&f, 3, &end)));
+	assert_int_equal(end, STIXEL_FREE_OBJECT);
 	assert_true(sx_scene_free(&f, metres));
 	assert_float_equal(metres[0], 10.0, 0.01);
 	assert_true(isinf(metres[1]));
@@ -102,10 +116,17 @@ static void test_free_space(void **state)
 	header.road_axis = 10.0 * (COLUMNS - 2) + 4.5 - 40.0;
 	header.road_bend = 0.1;
 	header.road_bend_row = 80;
-	assert_float_equal(sx_free_space_m(&f, COLUMNS - 2, &object), 120.0 / (12 + 0.2 * 40 + 0.1 * 10),
+	assert_float_equal(stixel_free_space_m(&f, COLUMNS - 2, &end), 120.0 / (12 + 0.2 * 40 + 0.1 * 10),
 			   0.01);
+	/* a third that nobody sees is neither free nor a wall */
+	for (uint32_t u = 0; u < 8; u++)
+		stixels[offsets[u]].kind = STIXEL_UNKNOWN;
+	assert_true(sx_scene_free(&f, metres));
+	assert_true(isnan(metres[0]) && isinf(metres[1]));
 	header.fx = 0;
 	assert_false(sx_scene_free(&f, metres));
+	assert_float_equal(stixel_free_space_m(&f, 15, &end), 0.0, 0.0);
+	assert_int_equal(end, STIXEL_FREE_UNSEEN);
 }
 
 /* The pixel of a place on the ground. */
@@ -141,7 +162,10 @@ static void test_bird(void **state)
 		    at(&rgb, -3, 10.5).g > road.g + 40); /* which is there, */
 	assert_true(same(at(&rgb, -3, 13), behind));	 /* and hides what is behind it */
 	assert_true(same(at(&rgb, 4, 18), road));
-	assert_true(same(at(&rgb, 8.55, 18), behind)); /* the column that knows nothing is not free */
+	assert_true(same(at(&rgb, 8.55, 18), outside));	    /* the column that knows nothing is not free */
+	assert_true(same(at(&rgb, -2.42, 5), outside));	    /* nor what the right camera does not see, */
+	assert_true(same(at(&rgb, -4.11, 8.5), outside));   /* nor what lies beyond; */
+	assert_true(at(&rgb, -5.08, 10.5).g > road.g + 40); /* but the wall is there */
 	assert_true(same(at(&rgb, 4.35, 9.5), road));
 	assert_true(same(at(&rgb, 4.75, 10.5), behind)); /* where the ground ends is no object */
 	header.fx = 0;

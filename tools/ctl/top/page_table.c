@@ -140,6 +140,8 @@ static int free_part(struct sx_canvas *c, int x, int y, int end, const char *wor
 	enum sx_canvas_colour colour = metres < 5.0 ? SX_C_BAD : metres < 15.0 ? SX_C_WARN : SX_C_GOOD;
 
 	x = sx_canvas_text(c, x, y, end, SX_C_LABEL, "%s", words);
+	if (isnan(metres))
+		return sx_canvas_text(c, x, y, end, SX_C_DIM, "not seen") + 2;
 	if (metres > 999.0)
 		return sx_canvas_text(c, x, y, end, SX_C_GOOD, "free") + 2;
 	return sx_canvas_text(c, x, y, end, colour, "%.1f m", metres) + 2;

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "tools/ctl/top/scene.h"
-#include "tools/draw/free_space.h"
 #include "tools/draw/overlay.h"
 
 enum { SAMPLES_X = 3, SAMPLES_Y = 2, STRAY = 2, COLUMNS_MAX = 4096 };
@@ -37,15 +36,17 @@ bool sx_scene_free(const struct stixel_frame *f, double metres[SX_FREE_PARTS])
 		return false;
 	for (uint32_t part = 0; part < SX_FREE_PARTS; part++) {
 		uint32_t begin = columns * part / SX_FREE_PARTS, end = columns * (part + 1) / SX_FREE_PARTS;
+		size_t seen = 0;
 
 		for (uint32_t u = begin; u < end; u++) {
-			bool object;
-			double m = sx_free_space_m(f, u, &object);
+			int what;
+			double m = stixel_free_space_m(f, u, &what);
 
-			reach[u - begin] = object ? m : (double)INFINITY;
+			if (what != STIXEL_FREE_UNSEEN)
+				reach[seen++] = what == STIXEL_FREE_OBJECT ? m : (double)INFINITY;
 		}
-		qsort(reach, end - begin, sizeof(reach[0]), by_size);
-		metres[part] = reach[STRAY];
+		qsort(reach, seen, sizeof(reach[0]), by_size);
+		metres[part] = seen > STRAY ? reach[STRAY] : (double)NAN;
 	}
 	return true;
 }

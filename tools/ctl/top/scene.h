@@ -13,7 +13,8 @@
 
 /*
  * Distance of the nearest object in each third, m: the one that all but two columns reach beyond, so that a
- * stray stixel does not count. INFINITY: no object. False: no camera model, or too few columns to tell.
+ * stray stixel does not count. INFINITY: no object. Columns that are not seen (STIXEL_FREE_UNSEEN) count
+ * for nothing; NAN: too few others. False: no camera model, or too few columns to tell.
  */
 bool sx_scene_free(const struct stixel_frame *f, double metres[SX_FREE_PARTS]);
 
