@@ -7,21 +7,25 @@ import {groundDisparity} from "./wire.js";
 
 const STEP_M = {20: 5, 40: 10, 80: 20};
 
-// How far each column is free, m: to its nearest object, else as far as its ground was seen.
+// How far each column is known to be free, m, as stixel_free_space_m() of <stixel.h>: up to its lowest object, or to
+// what is unknown (0 where that is its foot), else as far as its ground was seen.
 export function freeDistances(frame, range) {
   const {columns, offsets, stixels: s} = frame, fb = frame.fx * frame.baseline;
   const free = new Float32Array(columns);
   for (let u = 0; u < columns; u++) {
-    let nearest = 0, ground = 0;
+    let reach = 0;
     for (let i = offsets[u]; i < offsets[u + 1]; i++) {
-      if (s.kind[i] === KIND.object && s.disparity[i] > nearest)
-        nearest = s.disparity[i];
-      if (s.kind[i] === KIND.ground && frame.road !== ROAD_NONE) {
-        const road = groundDisparity(frame, u * frame.columnWidth + (frame.columnWidth - 1) / 2, s.top[i]); // its far end
-        ground = Math.max(ground, road > 0.05 ? fb / road : Infinity);
-      }
+      const object = s.kind[i] === KIND.object && s.disparity[i] > 0;
+      if (s.kind[i] === KIND.sky)
+        continue;
+      if (object)
+        reach = fb / s.disparity[i];
+      if (object || s.kind[i] !== KIND.ground)
+        break;
+      const road = groundDisparity(frame, u * frame.columnWidth + (frame.columnWidth - 1) / 2, s.top[i]); // its far end
+      reach = frame.road === ROAD_NONE ? 0 : road > 0 ? fb / road : Infinity;
     }
-    free[u] = Math.min(range, nearest ? fb / nearest : ground);
+    free[u] = Math.min(range, reach);
   }
   return free;
 }
