@@ -22,11 +22,11 @@ try:
                 continue
             first = frame.first_obstacles()
             feet = frame.points("vehicle")[first[first >= 0], 0]  # X forward, Y left, Z up: their lower ends
-            free = []
+            free, unseen = [], np.isnan(frame.free_space()).mean()
             for name, lane in LANES.items():
-                inside = np.abs(feet[:, 1] - lane * WIDTH_M) < WIDTH_M / 2  # nan, at an unknown place: is not
+                inside = np.abs(feet[:, 1] - lane * WIDTH_M) < WIDTH_M / 2  # nan, not seen: is not
                 free.append("%s %5.1f m" % (name, feet[inside, 0].min(initial=np.inf)))
-            print("frame %d: %s" % (frame.number, ", ".join(free)), flush=True)
+            print("frame %d: %s, %.0f %% not seen" % (frame.number, ", ".join(free), 100 * unseen), flush=True)
             time.sleep(0.1)  # frames in between are passed over: frame.missed
 except stixel.StixelError as e:
     sys.exit(str(e))

@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import sys
 
+import numpy as np
 from matplotlib import pyplot
 from matplotlib.collections import PolyCollection
 
@@ -28,8 +29,8 @@ image.set_title("frame %d, %s" % (frame.number, frame.captured_at.strftime("%Y-%
 
 first = frame.first_obstacles()
 feet = frame.points("vehicle")[first[first >= 0], 0]  # X forward, Y left, Z up
-feet = feet[feet[:, 0] > 0]  # not those at an unknown place
-map_.fill([0, *feet[:, 1]], [0, *feet[:, 0]], color="tab:green", alpha=0.2, label="free")
+free = np.nan_to_num(feet)  # what is not seen is not free: back to the camera
+map_.fill([0, *free[:, 1]], [0, *free[:, 0]], color="tab:green", alpha=0.2, label="free")
 map_.plot(feet[:, 1], feet[:, 0], ".", color="tab:red", label="first obstacle")
 map_.set(xlim=(15, -15), ylim=(0, 40), xlabel="left, m", ylabel="ahead, m", aspect="equal")
 map_.legend()

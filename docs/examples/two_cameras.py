@@ -16,7 +16,7 @@ async def watch(name: str) -> None:
     with stixel.open(name, follow=True) as reader:
         async for frame in reader:
             free = frame.free_space()
-            ahead = np.fmin.reduce(free[len(free) // 3:2 * len(free) // 3], initial=np.inf)  # passes over nan
+            ahead = np.fmin.reduce(free[len(free) // 3:2 * len(free) // 3], initial=np.nan)  # over what is not seen
             print("%s: frame %d, free ahead %.1f m" % (name, frame.number, ahead), flush=True)
 
 

@@ -52,7 +52,8 @@ class Program(support.TestCase):
 
 
 class Module(Program):
-    LINE = (r"^\d\d:\d\d:\d\d\.\d{3}  frame \d+: \d+ stixels, (nearest +\d+\.\d\d m in column \d+|no obstacle), "
+    LINE = (r"^\d\d:\d\d:\d\d\.\d{3}  frame \d+: \d+ stixels, "
+            r"(nearest +\d+\.\d\d m in column \d+|no obstacle|nothing seen), "
             r"\d+\.\d ms old(, \d+ lost)?$")
 
     def test_lines_until_interrupted(self):
@@ -147,7 +148,7 @@ class Examples(Program):
                                             d.name)
         self.assertEqual((code, err), (0, ""))
         for line in lines:
-            self.assertRegex(line, r"^frame \d+: left +\S+ m, ahead +\S+ m, right +\S+ m$")
+            self.assertRegex(line, r"^frame \d+: left +\S+ m, ahead +\S+ m, right +\S+ m, \d+ % not seen$")
         ahead = [float(re.search(r"ahead +(\S+)", line).group(1)) for line in lines]
         self.assertTrue(all(2 < m for m in ahead), lines)
         d.stop()

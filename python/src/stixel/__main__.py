@@ -32,7 +32,7 @@ def line(frame: stixel.Frame) -> str:
     """What a frame says of itself, in one line."""
     free = frame.free_space()
     seen = np.where(np.isfinite(free), free, np.inf)
-    nearest = "no obstacle"
+    nearest = "nothing seen" if np.isnan(free).all() else "no obstacle"
     if len(seen) and np.isfinite(seen.min()):
         nearest = "nearest %6.2f m in column %d" % (seen.min(), seen.argmin())
     lost = ", %d lost" % frame.missed if frame.missed else ""

@@ -294,10 +294,11 @@ class Frame:
     def first_obstacles(self) -> NDArray[np.intp]:
         """For each column the index (into stixels) of the lowest stixel that is an obstacle, -1 without one.
 
-        An obstacle is an object, or what is unknown: where nothing was measured, nothing is free.
+        An obstacle is an object, or what is unknown: where nothing was measured, nothing is free. Unknown at the
+        foot of a column is what the right camera does not see.
         """
         kinds = self.stixels["kind"]
-        found = np.flatnonzero((kinds == Kind.OBJECT) | (kinds == Kind.UNKNOWN))
+        found = np.flatnonzero((kinds != Kind.GROUND) & (kinds != Kind.SKY))  # kinds of newer publishers are unknown
         columns, first = np.unique(self.stixels["column"][found], return_index=True)
         result = np.full(self.columns, -1, np.intp)
         result[columns] = found[first]
@@ -306,13 +307,18 @@ class Frame:
     def free_space(self) -> Floats:
         """For each column the distance of the first obstacle along the optical axis, m.
 
-        inf: none is seen; nan: there is one at an unknown distance (kind UNKNOWN), or there is no camera model.
+        inf: none is seen; nan: not seen. That is a column with something at an unknown distance (kind UNKNOWN), one
+        without ground or obstacle, and any without a camera model: where stixel_free_space_m() of <stixel.h> has
+        STIXEL_FREE_UNSEEN.
         """
         first = self.first_obstacles()
+        result = np.full(len(first), np.nan)
         if not self.camera.known:
-            return np.full(len(first), np.nan)
-        result = np.full(len(first), np.inf)
-        result[first >= 0] = self.depth[first[first >= 0]]
+            return result
+        kinds = self.stixels["kind"]
+        result[self.stixels["column"][kinds == Kind.GROUND]] = np.inf
+        found = first[first >= 0]
+        result[first >= 0] = np.where(kinds[found] == Kind.OBJECT, self.depth[found], np.nan)
         return result
 
 
