@@ -127,6 +127,20 @@ class Browser(unittest.TestCase):
         self.browser.switch_to.active_element.send_keys("\ue015" * 6)
         until(lambda: any(w in self.text("probe") for w in ("object", "ground", "sky", "no stixel")), what="probe")
 
+    def test_what_is_not_seen_is_not_free(self):
+        self.open()
+        # columns: ground and sky; ground and an object; the same above a foot that is unknown; an unknown between; none
+        kinds = [[0, 2], [0, 1], [3, 0, 1], [0, 3, 1], []]
+        disparity = {0: 20, 1: 10, 2: 0, 3: 0}
+        tops = {0: 100, 1: 40, 2: 0, 3: 140}
+        flat = [k for column in kinds for k in column]
+        frame = {"columns": 5, "columnWidth": 4, "fx": 100, "baseline": 1, "road": 1, "offsets": [0, 2, 4, 7, 10, 10],
+                 "ground": {"slope": 0.1, "offset": -5, "cross": 0, "axis": 0, "bend": 0, "bendRow": 0},
+                 "stixels": {"kind": flat, "disparity": [disparity[k] for k in flat], "top": [tops[k] for k in flat]}}
+        free = self.browser.execute_async_script("""const [frame, done] = arguments;
+            import("/birdseye.js").then((m) => done([...m.freeDistances(frame, 80)]));""", frame)
+        self.assertEqual(free, [20, 10, 0, 20, 0])
+
     def test_the_ground_leans_and_bends(self):
         self.open()
         got = self.browser.execute_async_script("""const done = arguments[arguments.length - 1];
