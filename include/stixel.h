@@ -41,6 +41,7 @@ extern "C" {
 #define STIXEL_DISPARITY_UNKNOWN 0xffffu
 #define STIXEL_LABEL_NONE 255u
 
+/* unknown: not measured, so neither free nor a wall */
 enum stixel_kind { STIXEL_GROUND = 0, STIXEL_OBJECT = 1, STIXEL_SKY = 2, STIXEL_UNKNOWN = 3 };
 
 /* bits of struct stixel.flags */
