@@ -197,6 +197,8 @@ const struct sx_option sx_options[] = {
 	     "height of the left camera above the road"),
 	REAL("camera", "pitch_deg", params.camera.pitch_deg, "0", -60, 60, "deg", RESTART,
 	     "how far the camera looks down"),
+	REAL("camera", "roll_deg", params.camera.roll_deg, "0", -30, 30, "deg", RESTART,
+	     "how far it leans: positive where the road comes nearer to the right"),
 
 	CHOICE("stereo", "cost", params.stereo.cost, enum sx_cost, costs, "csct", RESTART,
 	       "matching cost: centre-symmetric census, census variants, zero-mean correlation"),
@@ -255,7 +257,7 @@ const struct sx_option sx_options[] = {
 	REAL("road", "max_pitch_deg", params.road.max_pitch_deg, "50", 0, 60, "deg", RESTART,
 	     "largest plausible pitch"),
 	REAL("road", "max_roll_deg", params.road.max_roll_deg, "6", 0, 45, "deg", RESTART,
-	     "largest plausible lean of the road to one side"),
+	     "largest plausible lean of the road to one side, against camera.roll_deg"),
 	INT("road", "max_age", params.road.max_age, "30", 0, 1000, "frames", RESTART,
 	    "how long an older road is used when none is measured"),
 

@@ -88,7 +88,7 @@ enum stixel_road {
 	STIXEL_ROAD_NONE = 0,	    /* no camera model: slope and offset are 0 */
 	STIXEL_ROAD_MEASURED = 1,   /* found in this frame */
 	STIXEL_ROAD_PREVIOUS = 2,   /* found road_age frames ago */
-	STIXEL_ROAD_CALIBRATION = 3 /* from camera height and pitch */
+	STIXEL_ROAD_CALIBRATION = 3 /* from camera height, pitch and roll */
 };
 enum stixel_plane {
 	STIXEL_PLANE_NONE = 0,

@@ -168,10 +168,12 @@ static int check_filters(const struct sx_filter_params *p, const struct reason *
 /* All zero: no camera model. */
 static int check_camera(const struct sx_camera *c, const struct reason *r)
 {
-	if (!isfinite(c->cx) || !isfinite(c->cy) || !(fabs(c->pitch_deg) < 90))
+	if (!isfinite(c->cx) || !isfinite(c->cy) || !(fabs(c->pitch_deg) < 90) || !(fabs(c->roll_deg) <= 30))
 		return params_refuse(
-			r, "camera.cx = %g, cy = %g, pitch_deg = %g: must be numbers, pitch below 90", c->cx,
-			c->cy, c->pitch_deg);
+			r,
+			"camera.cx = %g, cy = %g, pitch_deg = %g, roll_deg = %g: must be numbers, "
+			"pitch below 90, roll -30..30",
+			c->cx, c->cy, c->pitch_deg, c->roll_deg);
 	if (c->fx == 0 && c->fy == 0 && c->baseline_m == 0)
 		return 0;
 	if (!(c->fx > 0 && c->fy > 0 && c->baseline_m > 0 && c->height_m > 0))

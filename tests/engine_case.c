@@ -438,6 +438,7 @@ void engine_cases_stixels(engine_case_fn *check)
 		t.params.stixels.reduction = i & 2 ? SX_REDUCTION_MEAN : SX_REDUCTION_MEDIAN;
 		t.params.stixels.max_per_column = i & 4 ? 2 : 2160;
 		t.params.road.mode = i & 2 ? SX_ROAD_CALIBRATED : SX_ROAD_PLANE;
+		t.params.camera.roll_deg = i - 4;
 		if (i == 6 || i == 7) {
 			t.params.camera = (struct sx_camera){0};
 			t.params.road.mode = SX_ROAD_PLANE;
@@ -476,6 +477,7 @@ static void slanted_cases(enum sx_stixel_method method, engine_case_fn *check)
 		t.params.camera.cy = t.height * 0.45;
 		t.params.road.mode = i % 3 ? SX_ROAD_CALIBRATED : SX_ROAD_PLANE;
 		t.params.camera.height_m = 0.3 + (i % 4) * 0.6;
+		t.params.camera.roll_deg = i % 7 * 4 - 12;
 		s->confidence = (enum sx_confidence_weight)(i % 3);
 		s->above = i % 4 == 3 ? 100 : 15 * (i % 4);
 		s->slope_px = i % 5 ? 0.125 : 1;

@@ -45,16 +45,19 @@ static bool has_model(const struct sx_camera *c)
 
 void sx_road_calibrated(const struct sx_camera *c, struct sx_road *road)
 {
-	const double pitch = c->pitch_deg * (PI / 180.0);
+	const double pitch = c->pitch_deg * (PI / 180.0), lean = tan(c->roll_deg * (PI / 180.0));
+	const double across = lean * cos(pitch);
 	double per_m;
 
 	*road = (struct sx_road){.origin = SX_ROAD_NONE};
 	if (!has_model(c))
 		return;
-	per_m = c->baseline_m / c->height_m * (c->fx / c->fy);
+	/* the plane's normal is (tan roll, 1, tan pitch), shortened to 1 */
+	per_m = c->baseline_m / c->height_m * (c->fx / c->fy) / sqrt(1.0 + across * across);
 	*road = (struct sx_road){
 		.slope = per_m * cos(pitch),
 		.offset = per_m * (c->fy * sin(pitch) - c->cy * cos(pitch)),
+		.cross = per_m * cos(pitch) * (c->fy / c->fx) * lean,
 		.axis = c->cx,
 		.origin = SX_ROAD_FROM_CALIBRATION,
 	};
@@ -77,7 +80,8 @@ static void set_view(struct sx_road_finder *f, const struct sx_params *p, int wi
 		.min_height_m = p->road.min_height_m,
 		.max_height_m = p->road.max_height_m,
 		.tan_max_pitch = tan(p->road.max_pitch_deg * (PI / 180.0)),
-		.tan_max_roll = tan(p->road.max_roll_deg * (PI / 180.0)),
+		.tan_least_roll = tan((c->roll_deg - p->road.max_roll_deg) * (PI / 180.0)),
+		.tan_most_roll = tan((c->roll_deg + p->road.max_roll_deg) * (PI / 180.0)),
 		.per_px = 16.0 * c->baseline_m / SX_ROAD_CORRIDOR_M,
 		.width = width,
 		.height = height,

@@ -58,7 +58,7 @@ int sx_road_ground(const struct sx_road *road, int height, int32_t *ground_q4);
 /* Fills in what follows from slope (> 0), offset and cross: horizon_row, pitch_rad, roll_rad, height_m. */
 void sx_road_describe(const struct sx_camera *camera, struct sx_road *road);
 
-/* The road that camera.height_m and camera.pitch_deg say; SX_ROAD_NONE (no ground: vhor 0) without fx. */
+/* The road that camera.height_m, pitch_deg and roll_deg say; SX_ROAD_NONE (no ground: vhor 0) without fx. */
 void sx_road_calibrated(const struct sx_camera *camera, struct sx_road *road);
 
 /* The search for a road. One per frame in flight. */
@@ -77,8 +77,8 @@ size_t sx_road_finder_bytes(const struct sx_road_finder *f); /* what create took
  * disparity: U16 Q4, final (min_disparity added). previous: the road of the frame that was finished last,
  * whatever its origin, or NULL. Without a plane in this frame the previous road stands in while it is at most
  * max_age frames old, then the calibrated one. mode = calibrated looks at nothing.
- * A plane counts as a road when the camera can have it (height, pitch, roll) and a quarter of what is seen of
- * the corridor lies on it.
+ * A plane counts as a road when the camera can have it (height, pitch, roll about camera.roll_deg) and a
+ * quarter of what is seen of the corridor lies on it.
  * *road is a function of map, parameters and previous alone. Ties: the candidate that was drawn first.
  * Thread: the owner of f; allocates nothing.
  */

@@ -52,8 +52,8 @@ SX_ROAD_INLINE bool sx_road_plausible(const struct sx_road_view *w, const struct
 	t = (c->cy + (p->at_origin + p->cross * c->cx) / p->slope) / c->fy;
 	r = p->cross * c->fx / (p->slope * c->fy);
 	height = c->baseline_m * (c->fx / c->fy) / (p->slope * sqrt((1.0 + t * t) + r * r));
-	return t <= w->tan_max_pitch && t >= -w->tan_max_pitch && r <= w->tan_max_roll &&
-	       r >= -w->tan_max_roll && height >= w->min_height_m && height <= w->max_height_m;
+	return t <= w->tan_max_pitch && t >= -w->tan_max_pitch && r <= w->tan_most_roll &&
+	       r >= w->tan_least_roll && height >= w->min_height_m && height <= w->max_height_m;
 }
 
 /* A plausible plane in integers: disparity at x, y in Q16 px, and how much of a disparity is tolerance. */

@@ -31,7 +31,7 @@
 /* What the samples are measured with; host-made, from camera and parameters alone. */
 struct sx_road_view {
 	struct sx_camera camera;
-	double min_height_m, max_height_m, tan_max_pitch, tan_max_roll;
+	double min_height_m, max_height_m, tan_max_pitch, tan_least_roll, tan_most_roll;
 	double per_px;	  /* of disparity, 1/16 px, that a sample needs a px beside the axis */
 	double tolerance; /* of the disparity, times the plane's slope: SX_ROAD_TOLERANCE_M in height */
 	int width, height;

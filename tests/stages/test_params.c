@@ -126,6 +126,9 @@ static void filters_and_camera_are_checked(void **state)
 	REFUSED("fx = nan", p.camera.fx = NAN);
 	REFUSED("cx = inf", p.camera.cx = INFINITY);
 	REFUSED("pitch_deg = 90", p.camera.pitch_deg = 90);
+	REFUSED("roll_deg = 31", p.camera.roll_deg = 31);
+	REFUSED("roll_deg = nan", p.camera.roll_deg = NAN);
+	ACCEPTED(p.camera.roll_deg = -30);
 	ACCEPTED((p.camera = (struct sx_camera){0}));
 	REFUSED("road.mode", (p.camera = (struct sx_camera){0}, p.road.mode = SX_ROAD_CALIBRATED));
 	REFUSED("max_height_m = 0.2", p.road.max_height_m = 0.2);

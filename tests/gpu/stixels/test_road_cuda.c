@@ -134,7 +134,7 @@ static void draw(struct rig *g, const struct sx_params *p, int range, int outlie
 	c.height_m *= 0.8 + check_below(r, 40) / 100.0;
 	c.pitch_deg += check_below(r, 200) / 100.0 - 1;
 	sx_road_calibrated(&c, &plane);
-	plane.cross = plane.slope * (check_below(r, 21) - 10) / 100.0;
+	plane.cross += plane.slope * (check_below(r, 21) - 10) / 100.0;
 	plane.bend_row = check_below(r, h);
 	plane.bend = plane.slope * (check_below(r, 13) - 4) / 10.0;
 	for (int y = 0; y < h; y++)
@@ -167,6 +167,7 @@ static void test_planes(void **state)
 		struct rig g;
 
 		p.road.top = check_below(&r, 3) * 30;
+		p.camera.roll_deg = (int)(i % 4) * 4 - 6;
 		p.camera.cx = s[0] * (0.3 + check_below(&r, 5) / 10.0);
 		rig_init(&g, &p, s[0], s[1], s[2]);
 		for (int round = 0; round < 6; round++, roads++) {
@@ -264,13 +265,17 @@ static void test_fallbacks(void **state)
 static void test_calibrated(void **state)
 {
 	struct sx_params p = params(100, 77, 3);
+	struct sx_road road;
 	struct check_rng r = check_rng_seed(4);
 	struct rig g;
 
 	p.road.mode = SX_ROAD_CALIBRATED;
+	p.camera.roll_deg = 5;
 	rig_init(&g, &p, 100, 77, 64);
 	draw(&g, &p, 64, 0, &r);
-	assert_int_equal(check_road(&g, "calibrated", NULL).origin, SX_ROAD_FROM_CALIBRATION);
+	road = check_road(&g, "calibrated", NULL);
+	assert_int_equal(road.origin, SX_ROAD_FROM_CALIBRATION);
+	assert_true(road.roll_rad > 0.08 && road.cross > 0);
 	rig_finish(&g);
 	p.road.mode = SX_ROAD_PLANE;
 	p.camera.fx = 0;
