@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "daemon/pipeline.h"
 #include "ipc/frame.h"
+#include "stages/stixels/road_ground.h"
 
 #define SCORES_MS 1
 
@@ -92,6 +93,14 @@ static int peek_images(struct sx_pipeline *p, const struct sx_context *context,
 	return n;
 }
 
+static void fill_sigmas(struct stixel_frame_header *h, const struct sx_road *road)
+{
+	h->pitch_sigma_rad = sx_road_sigma_at(road->pitch_sigma_rad, SX_ROAD_WALK_RAD, road->age);
+	h->roll_sigma_rad = sx_road_sigma_at(road->roll_sigma_rad, SX_ROAD_WALK_RAD, road->age);
+	h->height_sigma_m =
+		sx_road_sigma_at(road->height_sigma_m, SX_ROAD_WALK_HEIGHT * road->height_m, road->age);
+}
+
 static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const struct sx_result *result)
 {
 	const struct sx_telemetry *t = p->c.telemetry;
@@ -122,6 +131,7 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	h->pitch_rad = result->road.pitch_rad;
 	h->roll_rad = result->road.roll_rad;
 	h->height_m = result->road.height_m;
+	fill_sigmas(h, &result->road);
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		h->stage_ns[i] = result->stage_ns[i];
 	h->captured = sx_telemetry_count(t, SX_FIG_FRAMES_CAPTURED);

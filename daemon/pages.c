@@ -82,6 +82,11 @@ static void read_newest(struct sx_report *r, const struct sx_telemetry *t)
 	sx_report_real(r, SX_FIG_ROAD_PITCH, n.pitch_rad * (180.0 / M_PI));
 	sx_report_real(r, SX_FIG_ROAD_ROLL, n.roll_rad * (180.0 / M_PI));
 	sx_report_real(r, SX_FIG_ROAD_HEIGHT, n.height_m);
+	if (n.height_sigma_m > 0) {
+		sx_report_real(r, SX_FIG_ROAD_PITCH_SIGMA, n.pitch_sigma_rad * (180.0 / M_PI));
+		sx_report_real(r, SX_FIG_ROAD_ROLL_SIGMA, n.roll_sigma_rad * (180.0 / M_PI));
+		sx_report_real(r, SX_FIG_ROAD_HEIGHT_SIGMA, n.height_sigma_m);
+	}
 	sx_report_count(r, SX_FIG_ROAD_INLIERS, (int64_t)n.road_inliers);
 	sx_report_count(r, SX_FIG_ROAD_AGE, (int64_t)n.road_age);
 }

@@ -174,6 +174,9 @@ void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_he
 		.pitch_rad = h->pitch_rad,
 		.roll_rad = h->roll_rad,
 		.height_m = h->height_m,
+		.pitch_sigma_rad = h->pitch_sigma_rad,
+		.roll_sigma_rad = h->roll_sigma_rad,
+		.height_sigma_m = h->height_sigma_m,
 	};
 
 	add_spans(t, h, head_ns);

@@ -28,6 +28,7 @@ struct sx_newest {
 	uint64_t road_origin, road_inliers, road_age;
 	uint64_t stamp; /* enum stixel_stamp */
 	double slope, offset, cross, axis, bend, bend_row, horizon_row, pitch_rad, roll_rad, height_m;
+	double pitch_sigma_rad, roll_sigma_rad, height_sigma_m;
 };
 #define SX_ABSENT_BYTES 160 /* of the sentence why the camera is absent */
 #define SX_ABSENT_WORDS (SX_ABSENT_BYTES / sizeof(uint64_t))

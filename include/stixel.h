@@ -172,6 +172,12 @@ struct stixel_frame_header {
 	double road_bend;  /* px a row: the road climbs (> 0) or falls; 0: it is a plane as far as one sees */
 	double road_bend_row; /* image row, px */
 	double roll_rad;      /* of the camera over the road; it comes nearer to the right: positive */
+	/*
+	 * Standard deviations of pitch_rad, roll_rad and height_m. 0: not known, as of a road from the
+	 * calibration. Of an older road they grow with road_age. What measurements have in common (a wrong
+	 * calibration, a road that is no plane) is not in them: see docs/algorithm.md, road
+	 */
+	double pitch_sigma_rad, roll_sigma_rad, height_sigma_m;
 };
 STIXEL_AT(stixel_frame_header, abi_major, 4);
 STIXEL_AT(stixel_frame_header, abi_minor, 6);
@@ -234,7 +240,10 @@ STIXEL_AT(stixel_frame_header, road_axis, 704);
 STIXEL_AT(stixel_frame_header, road_bend, 712);
 STIXEL_AT(stixel_frame_header, road_bend_row, 720);
 STIXEL_AT(stixel_frame_header, roll_rad, 728);
-STIXEL_SIZE(stixel_frame_header, 736);
+STIXEL_AT(stixel_frame_header, pitch_sigma_rad, 736);
+STIXEL_AT(stixel_frame_header, roll_sigma_rad, 744);
+STIXEL_AT(stixel_frame_header, height_sigma_m, 752);
+STIXEL_SIZE(stixel_frame_header, 760);
 
 /*
  * A frame that has been checked: sizes, order, checksum.
@@ -317,20 +326,24 @@ static inline double stixel_depth_m(const struct stixel_frame_header *h, const s
 /* The whole road of a frame: the header's fields of these names. */
 struct stixel_ground {
 	double slope, offset;
-	double cross, axis, bend, bend_row, roll_rad; /* 0 for publishers before 1.3 */
+	double cross, axis, bend, bend_row, roll_rad;		/* 0 for publishers before 1.3, */
+	double pitch_sigma_rad, roll_sigma_rad, height_sigma_m; /* likewise */
 };
 
 /* (since 1.3) The road of a frame of any version; all 0 without one. */
 static inline struct stixel_ground stixel_ground_of(const struct stixel_frame_header *h)
 {
-	struct stixel_ground g = {h->road_slope, h->road_offset, 0.0, 0.0, 0.0, 0.0, 0.0};
+	struct stixel_ground g = {h->road_slope, h->road_offset, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
 
-	if (h->header_bytes >= offsetof(struct stixel_frame_header, roll_rad) + sizeof(double)) {
+	if (h->header_bytes >= offsetof(struct stixel_frame_header, height_sigma_m) + sizeof(double)) {
 		g.cross = h->road_cross;
 		g.axis = h->road_axis;
 		g.bend = h->road_bend;
 		g.bend_row = h->road_bend_row;
 		g.roll_rad = h->roll_rad;
+		g.pitch_sigma_rad = h->pitch_sigma_rad;
+		g.roll_sigma_rad = h->roll_sigma_rad;
+		g.height_sigma_m = h->height_sigma_m;
 	}
 	return g;
 }

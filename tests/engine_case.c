@@ -150,8 +150,11 @@ static void describe_case(char *text, size_t bytes, const struct engine_case *t,
 
 static bool same_road(const struct sx_road *a, const struct sx_road *b)
 {
-	return a->slope == b->slope && a->offset == b->offset && a->inliers == b->inliers &&
-	       a->age == b->age && a->origin == b->origin;
+	return a->slope == b->slope && a->offset == b->offset && a->cross == b->cross &&
+	       a->pitch_rad == b->pitch_rad && a->roll_rad == b->roll_rad && a->height_m == b->height_m &&
+	       a->pitch_sigma_rad == b->pitch_sigma_rad && a->roll_sigma_rad == b->roll_sigma_rad &&
+	       a->height_sigma_m == b->height_sigma_m && a->inliers == b->inliers && a->age == b->age &&
+	       a->origin == b->origin;
 }
 
 static bool same_result(const char *what, const struct sx_result *want, const struct sx_result *got)

@@ -220,6 +220,8 @@ static __global__ void compact(const struct record r)
 		((uint32_t *)&r.out->road)[lane] = ((const uint32_t *)&r.road->road)[lane];
 }
 
+static_assert(sizeof(struct sx_road) / 4 <= 32, "a word a lane");
+
 extern "C" cudaError_t sx_compact_cuda_run(const struct sx_compact_cuda *s,
 					   const struct sx_segments *segments, const struct sx_image *columns,
 					   const struct sx_image *columns_confidence,

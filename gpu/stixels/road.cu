@@ -251,6 +251,7 @@ __device__ __forceinline__ void sum_samples(const struct sx_road_view *view, str
 	s.yy = sx_warp_sum64(s.yy);
 	s.xd = sx_warp_sum64(s.xd);
 	s.yd = sx_warp_sum64(s.yd);
+	s.dd = sx_warp_sum64(s.dd);
 	if (lane == 0)
 		sh->sum[warp] = s;
 	__syncthreads();
@@ -418,6 +419,7 @@ static __global__ void __launch_bounds__(ROAD_THREADS, 1)
 			r.axis = s.view.camera.cx;
 			r.inliers = sh.inliers;
 			r.origin = SX_ROAD_MEASURED;
+			sx_road_sigmas(&s.view, &sh.sum[0], &sh.plane, &r);
 			if (sh.solved)
 				sx_road_bend(&s.view, &sh.plane, &sh.knee, &r.bend, &r.bend_row);
 		} else {

@@ -211,7 +211,7 @@ int32_t sx_road_bend_score(const struct sx_road_finder *f, int round, int candid
 }
 
 /* One round of least squares over what lies on the plane. False when that is no road. */
-static bool refine(const struct sx_road_finder *f, struct sx_road_plane *p, uint32_t *inliers)
+static bool refine(const struct sx_road_finder *f, struct sx_road_plane *p, struct sx_road_sums *sums)
 {
 	const struct sx_road_fixed fixed = sx_road_fix(&f->view, p);
 	const int cx = sx_road_centre_x(&f->view), cy = sx_road_centre_y(&f->view);
@@ -220,7 +220,7 @@ static bool refine(const struct sx_road_finder *f, struct sx_road_plane *p, uint
 	for (int i = 0; i < f->samples; i++)
 		if (sx_road_side(&fixed, f->x[i], f->y[i], f->d[i]) > 0)
 			sx_road_add(&s, f->x[i] - cx, f->y[i] - cy, f->d[i]);
-	*inliers = (uint32_t)s.samples;
+	*sums = s;
 	return sx_road_enough(s.samples, f->samples) && sx_road_solve(&f->view, &s, p) &&
 	       sx_road_plausible(&f->view, p);
 }
@@ -237,7 +237,7 @@ void sx_road_measure(struct sx_road_finder *f, const int32_t *scores)
 	if (scores[best] <= 0 || !candidate_plane(f, best, &p))
 		return;
 	for (int i = 0; i < SX_ROAD_REFINEMENTS; i++)
-		if (!refine(f, &p, &f->inliers))
+		if (!refine(f, &p, &f->sums))
 			return;
 	f->plane = p;
 	f->found = true;
@@ -270,11 +270,12 @@ void sx_road_finish(const struct sx_road_finder *f, const struct sx_road *previo
 			.offset = f->plane.at_origin + f->plane.cross * f->view.camera.cx,
 			.cross = f->plane.cross,
 			.axis = f->view.camera.cx,
-			.inliers = f->inliers,
+			.inliers = (uint32_t)f->sums.samples,
 			.origin = SX_ROAD_MEASURED,
 		};
 		set_bend(f, road);
 		sx_road_describe(&f->view.camera, road);
+		sx_road_sigmas(&f->view, &f->sums, &f->plane, road);
 	} else if (sx_road_looks(f) && previous && sx_road_lasts(previous, f->params.max_age)) {
 		*road = *previous;
 		road->origin = SX_ROAD_PREVIOUS;

@@ -38,6 +38,8 @@ struct sx_road {
 	double pitch_rad; /* camera looks down: positive */
 	double roll_rad;  /* the road comes nearer to the right: positive */
 	double height_m;  /* above the plane */
+	/* standard deviations (road_sigma.h), as it was measured; 0: not known */
+	double pitch_sigma_rad, roll_sigma_rad, height_sigma_m;
 	uint32_t inliers; /* samples on the plane */
 	uint32_t age;	  /* frames since it was measured */
 	enum sx_road_origin origin;

@@ -7,14 +7,14 @@
 #define SX_STAGES_STIXELS_ROAD_FINDER_H
 
 #include "stages/stixels/road_bend.h"
-#include "stages/stixels/road_sums.h"
+#include "stages/stixels/road_sigma.h"
 
 struct sx_road_finder {
 	struct sx_road_params params;
 	struct sx_road_view view;
 	struct sx_road calibrated;
-	struct sx_road_plane plane; /* sx_road_measure()'s, where found */
-	uint32_t inliers;
+	struct sx_road_plane plane; /* sx_road_measure()'s, where found, */
+	struct sx_road_sums sums;   /* of the samples that it is made of */
 	bool found;
 	struct sx_road_knee knee; /* sx_road_choose_bend()'s */
 	int32_t bend_score;

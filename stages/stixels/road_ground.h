@@ -1,6 +1,6 @@
 /*
- * What follows from a road: ground of rows and of columns of stixels, how long it may stand in. For stages/,
- * cpu/ and gpu/, so in the common subset of C and CUDA.
+ * What follows from a road: ground of rows and of columns of stixels, how long it may stand in, how sure
+ * it is then. For stages/, cpu/, gpu/ and daemon/, so in the common subset of C and CUDA.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,6 +24,16 @@ SX_ROAD_INLINE bool sx_road_lasts(const struct sx_road *previous, int max_age)
 {
 	return (previous->origin == SX_ROAD_MEASURED || previous->origin == SX_ROAD_PREVIOUS) &&
 	       (int64_t)previous->age + 1 <= max_age;
+}
+
+/* How far pitch and roll, and the height as a share of it, walk from one frame to the next. */
+#define SX_ROAD_WALK_RAD 0.00087
+#define SX_ROAD_WALK_HEIGHT 0.002
+
+/* Standard deviation of a road of that age: as measured, and what it has walked since. 0: not known. */
+SX_ROAD_INLINE double sx_road_sigma_at(double measured, double walk, uint32_t age)
+{
+	return measured > 0.0 ? sqrt(measured * measured + walk * walk * (double)age) : 0.0;
 }
 
 /* Ground of an image row, or between two, at the axis, in Q4, not rounded. */

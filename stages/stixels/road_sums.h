@@ -13,7 +13,7 @@
 
 /* Sums over the samples on a plane; x and y count from the centre of what is looked at. */
 struct sx_road_sums {
-	int64_t samples, n, x, y, d, xx, xy, yy, xd, yd;
+	int64_t samples, n, x, y, d, xx, xy, yy, xd, yd, dd;
 };
 
 /*
@@ -34,6 +34,7 @@ SX_ROAD_INLINE void sx_road_add(struct sx_road_sums *s, int32_t x, int32_t y, in
 	s->yy += wy * y;
 	s->xd += wx * d;
 	s->yd += wy * d;
+	s->dd += w * d * d;
 }
 
 /* The centre that sums count from. */

@@ -354,6 +354,9 @@ static int fake_submit(struct sx_context *x, const struct sx_pair *pair, const s
 			 .horizon_row = 20,
 			 .roll_rad = 0.03125,
 			 .height_m = 1.5,
+			 .pitch_sigma_rad = 0.0078125,
+			 .roll_sigma_rad = 0.015625,
+			 .height_sigma_m = 0.25,
 			 .inliers = 100},
 	};
 	if (previous)

@@ -69,7 +69,7 @@ class Frame:
         self.road_origin, self.stage_count = data[90], data[91]
         self.width, self.height, self.columns = struct.unpack_from("<3I", data, 96)
         self.count, = struct.unpack_from("<I", data, 120)
-        self.road = struct.unpack_from("<3d", data, 168) + struct.unpack_from("<5d", data, 696)
+        self.road = struct.unpack_from("<3d", data, 168) + struct.unpack_from("<8d", data, 696)
         self.road_age, = struct.unpack_from("<I", data, 208)
         self.captured, self.published, self.overload, self.unpaired, self.corrupt = struct.unpack_from(
             "<5Q", data, 216)

@@ -105,9 +105,14 @@ class Pipeline(TestCase):
         self.assertEqual([road[k] for k in ("slope", "offset", "cross", "axis", "bend", "bend_row", "horizon_row")],
                          [0.25, -5, 0.0625, 30, 0.125, 25, 20])
         self.assertAlmostEqual(road["roll_deg"], math.degrees(0.03125), places=5)
+        self.assertAlmostEqual(road["pitch_sigma_deg"], math.degrees(0.0078125), places=5)
+        self.assertAlmostEqual(road["roll_sigma_deg"], math.degrees(0.015625), places=5)
+        self.assertEqual(road["height_sigma_m"], 0.25)
         self.assertIn("stixeld_road_roll_degrees 1.79", i.http("/metrics")[2])
+        self.assertIn("stixeld_road_height_sigma_meters 0.25", i.http("/metrics")[2])
         i.stop()
-        self.assertEqual({f.road for f in ring.frames()}, {(0.25, -5, 20, 0.0625, 30, 0.125, 25, 0.03125)})
+        self.assertEqual({f.road for f in ring.frames()}, {(0.25, -5, 20, 0.0625, 30, 0.125, 25, 0.03125,
+                                                           0.0078125, 0.015625, 0.25)})
 
     def test_age_of_the_road_counts_frames(self):
         for contexts in (1, 2, 4):

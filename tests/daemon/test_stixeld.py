@@ -313,7 +313,8 @@ class Pages(TestCase):
                                     "stixeld_scores", "stixeld_frames_by_scores"))}  # and test_semantics.py
         depends |= {"stixeld_joules_per_frame", "stixeld_fps_per_watt", "stixeld_road_horizon_row_pixels",
                     "stixeld_road_pitch_degrees", "stixeld_road_roll_degrees", "stixeld_road_height_meters",
-                    "stixeld_road_age_frames"}
+                    "stixeld_road_pitch_sigma_degrees", "stixeld_road_roll_sigma_degrees",
+                    "stixeld_road_height_sigma_meters", "stixeld_road_age_frames"}
         self.assertEqual(documented - set(m) - depends,
                          {"stixeld_camera_errors", "stixeld_camera_sequence_gaps", "stixeld_camera_dropped"})
 

@@ -289,8 +289,8 @@ static void contradictions_are_not_packed(void **state)
 #undef PACK
 	h = good;
 	assert_int_equal(sx_frame_pack(out, 64, &h, offsets, list, NULL, 0), -ENOBUFS);
-	assert_int_equal(sx_frame_bytes(3, 2, 0), 736 + 16 + 32);
-	assert_int_equal(sx_frame_bytes(4, 2, 0), 736 + 24 + 32);
+	assert_int_equal(sx_frame_bytes(3, 2, 0), 760 + 16 + 32);
+	assert_int_equal(sx_frame_bytes(4, 2, 0), 760 + 24 + 32);
 	assert_int_equal(sx_frame_bytes(1, UINT32_MAX, 0), 0);
 	assert_int_equal(sx_frame_bytes(1, 1, SIZE_MAX), 0);
 }
@@ -308,12 +308,12 @@ static void frames_shrink(void **state)
 	assert_int_equal(frame.header->flags, STIXEL_FRAME_PLANE_LEFT_OUT);
 	assert_null(frame.plane);
 	assert_true(help_frame_good(&frame, &both));
-	assert_int_equal(sx_frame_shrink(b, plain - 8, a), 744);
-	assert_int_equal(stixel_parse(&frame, b, 744), 0);
+	assert_int_equal(sx_frame_shrink(b, plain - 8, a), 768);
+	assert_int_equal(stixel_parse(&frame, b, 768), 0);
 	assert_int_equal(frame.header->flags, STIXEL_FRAME_PLANE_LEFT_OUT | STIXEL_FRAME_STIXELS_LEFT_OUT);
 	assert_int_equal(frame.header->columns, 0);
 	assert_int_equal(frame.header->number, 5);
-	assert_int_equal(sx_frame_shrink(b, 743, a), -ENOBUFS);
+	assert_int_equal(sx_frame_shrink(b, 767, a), -ENOBUFS);
 	free(a);
 	free(b);
 }
@@ -327,16 +327,23 @@ static void the_ground_leans_and_bends(void **state)
 					.road_axis = 300,
 					.road_bend = 0.25,
 					.road_bend_row = 120,
-					.roll_rad = 0.02};
+					.roll_rad = 0.02,
+					.pitch_sigma_rad = 0.003,
+					.roll_sigma_rad = 0.004,
+					.height_sigma_m = 0.05};
 
 	assert_float_equal(stixel_ground_disparity(&h, 300, 200), 50, 1e-12);
 	assert_float_equal(stixel_ground_disparity(&h, 400, 200), 51, 1e-12);
 	assert_float_equal(stixel_ground_disparity(&h, 300, 120), 10, 1e-12);
 	assert_float_equal(stixel_ground_disparity(&h, 200, 100), 4, 1e-12);
 	assert_float_equal(stixel_ground_of(&h).roll_rad, 0.02, 0);
+	assert_float_equal(stixel_ground_of(&h).pitch_sigma_rad, 0.003, 0);
+	assert_float_equal(stixel_ground_of(&h).roll_sigma_rad, 0.004, 0);
+	assert_float_equal(stixel_ground_of(&h).height_sigma_m, 0.05, 0);
 	h.header_bytes = STIXEL_HEADER_BYTES_LEAST;
 	assert_float_equal(stixel_ground_disparity(&h, 200, 100), 0, 1e-12);
 	assert_float_equal(stixel_ground_of(&h).roll_rad, 0, 0);
+	assert_float_equal(stixel_ground_of(&h).height_sigma_m, 0, 0);
 }
 
 /* Their memory ends where they end: a look beyond is an error that the sanitizer sees. */

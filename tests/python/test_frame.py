@@ -55,14 +55,15 @@ class Values(unittest.TestCase):
         f = self.frame(number=9, captured=12, published=9, dropped_overload=1, dropped_unpaired=2, dropped_corrupt=3,
                        clock=1, stamp=2, road_origin=2, road_slope=0.25, road_offset=-50, horizon_row=200,
                        pitch_rad=0.01, height_m=1.5, road_age=4, road_inliers=99, road_cross=0.01,
-                       road_axis=320, road_bend=0.125, road_bend_row=230, roll_rad=0.02, fx=500, fy=501, cx=320, cy=240,
-                       baseline_m=0.5, disparities=128, flags=1, stage_count=2,
+                       road_axis=320, road_bend=0.125, road_bend_row=230, roll_rad=0.02, pitch_sigma_rad=0.003,
+                       roll_sigma_rad=0.004, height_sigma_m=0.05, fx=500, fy=501, cx=320, cy=240, baseline_m=0.5,
+                       disparities=128, flags=1, stage_count=2,
                        stage_name=[b"census", b"sgm"] + [b""] * 14, stage_ns=[1000, 2000] + [0] * 14)
         self.assertEqual((f.number, f.epoch, f.missed), (9, 7, 0))
         self.assertEqual(f.counts, (12, 9, 1, 2, 3))
         self.assertEqual((f.clock, f.stamp), (stixel.Clock.REALTIME, stixel.Stamp.SOFTWARE))
         self.assertEqual(f.road, (stixel.RoadOrigin.PREVIOUS, 0.25, -50, 200, 0.01, 1.5, 4, 99, 0.01, 320, 0.125, 230,
-                                  0.02))
+                                  0.02, 0.003, 0.004, 0.05))
         self.assertEqual(f.camera, (500, 501, 320, 240, 0.5))
         self.assertEqual(f.stages, {"census": 1000, "sgm": 2000})
         self.assertEqual(f.flags, stixel.FrameFlag.PLANE_LEFT_OUT)
@@ -126,9 +127,9 @@ class Values(unittest.TestCase):
 
     def test_an_older_publisher(self):
         old = stixel.load(of_1_2(pack(COLUMNS, road_origin=1, road_slope=0.25, road_offset=-50, height_m=1.5,
-                                      road_cross=0.01, roll_rad=0.02)))
+                                      road_cross=0.01, roll_rad=0.02, height_sigma_m=0.05)))
         self.assertEqual(old.header["abi_minor"], 2)
-        self.assertEqual(old.road, (stixel.RoadOrigin.MEASURED, 0.25, -50, 0, 0, 1.5, 0, 0, 0, 0, 0, 0, 0))
+        self.assertEqual(old.road, (stixel.RoadOrigin.MEASURED, 0.25, -50, 0, 0, 1.5) + (0,) * 10)
         self.assertEqual(old.stixels.tobytes(), self.frame().stixels.tobytes())
         self.assertEqual(old.offsets.tolist(), [0, 2, 2, 3])
         empty = stixel.load(of_1_2(pack([])))
@@ -201,7 +202,7 @@ class Damage(unittest.TestCase):
             data = pack([[dict({"row_bottom": 400, "row_top": 300}, **values)], []])
             self.assertEqual(self.verdict(data, values), -errno.EBADMSG, values)
         for offsets in ([0, 2, 1, 3], [1, 2, 2, 3], [0, 2, 2, 2], [0, 4, 2, 3]):
-            data = self.plain[:736] + np.array(offsets, "<u4").tobytes() + self.plain[736 + 16:]
+            data = self.plain[:760] + np.array(offsets, "<u4").tobytes() + self.plain[760 + 16:]
             self.assertEqual(self.verdict(seal(data), offsets), -errno.EBADMSG, offsets)
 
     def test_noise_in_sealed_headers(self):

@@ -14,6 +14,7 @@
 #include "cpu/engine.h"
 #include "tests/quality/metrics.h"
 #include "tests/quality/painted.h"
+#include "tests/quality/road_score.h"
 
 #define OVERRIDES_MAX 64
 
@@ -43,6 +44,7 @@ struct run {
 	struct disparity_score disparity;
 	struct stixel_score score;
 	struct painted_score painted;
+	struct road_score road;
 	struct noisy_scores noisy;
 	struct label_score labels, noisy_labels;
 	int64_t engine_ns;
@@ -295,6 +297,7 @@ static int score(struct run *r, const struct sx_scene_truth *t)
 		return -EPROTO;
 	}
 	score_disparity(&r->disparity, t, &q4);
+	score_road(&r->road, &t->camera, &result->road);
 	if (first > last || last >= columns)
 		return 0;
 	score_stixels(&r->score, t, width, first, last, &truth, &got, r->scratch);
@@ -417,6 +420,12 @@ static bool judge_painted(const struct run *r)
 	return good;
 }
 
+/* Is the plane at the camera not the whole road? */
+static bool road_ends(const struct options *o)
+{
+	return o->scene && strcmp(o->scene, "street") && strcmp(o->scene, "open");
+}
+
 /* 0 or 1: the exit status. */
 static int judge(const struct run *r)
 {
@@ -432,6 +441,10 @@ static int judge(const struct run *r)
 		       "positives <= %g, %g, %g %%, false positives per pair <= %g, %g, %g\n",
 		       o->min_detection, o->max_d1, o->max_false[0], o->max_false[1], o->max_false[2],
 		       o->max_each[0], o->max_each[1], o->max_each[2]);
+	if (!road_ends(o) && !judge_road(&r->road)) {
+		printf("NOT GOOD ENOUGH: asked for roads within 2 sigma in 85 %%, sigma <= 4 times rms\n");
+		good = false;
+	}
 	return !(judge_painted(r) && good);
 }
 
@@ -454,6 +467,7 @@ int main(int argc, char **argv)
 	}
 	print(&r);
 	print_painted(&r);
+	print_road(stdout, &r.road);
 	e = judge(&r);
 	finish(&r);
 	return e;

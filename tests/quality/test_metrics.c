@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/quality/metrics.h"
+#include "tests/quality/road_score.h"
 
 #define W 30
 #define H 40
@@ -154,9 +155,39 @@ static void test_hidden_ground_and_far_aside_are_other_spaces(void **state)
 			 2); /* 2 and 3; their neighbours 1 and 4 still count as near */
 }
 
+/* Roads that are off by as much as they say; by more than twice that; by a fifth of it. */
+static void roads_are_as_sure_as_they_say(void **state)
+{
+	const struct sx_camera truth = {.height_m = 1.5};
+
+	for (int k = 0; k < 3; k++) {
+		const double off = k == 0 ? 1 : k == 1 ? 2.5 : 0.2;
+		struct sx_road road = {.origin = SX_ROAD_MEASURED,
+				       .pitch_rad = 0.01 * off,
+				       .roll_rad = -0.02 * off,
+				       .height_m = 1.5 + 0.03 * off,
+				       .pitch_sigma_rad = 0.01,
+				       .roll_sigma_rad = 0.02,
+				       .height_sigma_m = 0.03};
+		struct road_score s = {0};
+
+		for (int i = 0; i < 20; i++) {
+			assert_true(judge_road(&s)); /* too few */
+			score_road(&s, &truth, &road);
+		}
+		assert_int_equal(judge_road(&s), k == 0);
+		road.origin = SX_ROAD_PREVIOUS;
+		score_road(&s, &truth, &road);
+		assert_int_equal(s.frames, 21);
+		assert_int_equal(s.measured, 20);
+		assert_int_equal(s.within[ROAD_ROLL], k == 1 ? 0 : 20);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(roads_are_as_sure_as_they_say),
 		cmocka_unit_test(test_d1_needs_both_limits),
 		cmocka_unit_test(test_detection_is_more_than_half),
 		cmocka_unit_test(test_false_positive_is_more_than_30_pixels),

@@ -49,6 +49,9 @@ static void make_sensible(uint8_t *bytes, uint64_t epoch, uint64_t number, int64
 	h.road_bend = 0.01;
 	h.road_bend_row = 200.0;
 	h.roll_rad = 0.01 * (double)(number % 5);
+	h.pitch_sigma_rad = 0.001;
+	h.roll_sigma_rad = 0.002;
+	h.height_sigma_m = 0.03;
 	h.captured = h.published = number;
 	memcpy(bytes, &h, sizeof(h));
 	sx_frame_restamp(bytes, epoch, number);

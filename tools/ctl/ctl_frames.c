@@ -77,10 +77,12 @@ static void print_json(const struct stixel_frame *f)
 	       ",\"capture_right_ns\":%" PRId64 ",\"published_ns\":%" PRId64 ",\"width\":%" PRIu32
 	       ",\"height\":%" PRIu32 ",\"columns\":%" PRIu32 ",\"column_width\":%" PRIu32
 	       ",\"road\":{\"origin\":\"%s\",\"slope\":%.9g,\"offset\":%.9g,\"cross\":%.9g,\"axis\":%.9g"
-	       ",\"bend\":%.9g,\"bend_row\":%.9g},\"stage_us\":{",
+	       ",\"bend\":%.9g,\"bend_row\":%.9g,\"pitch_sigma_rad\":%.9g,\"roll_sigma_rad\":%.9g"
+	       ",\"height_sigma_m\":%.9g},\"stage_us\":{",
 	       h->number, h->epoch, h->capture_left_ns, h->capture_right_ns, h->published_ns, h->image_width,
 	       h->image_height, h->columns, h->column_width, stixel_road_name(h->road_origin), road.slope,
-	       road.offset, road.cross, road.axis, road.bend, road.bend_row);
+	       road.offset, road.cross, road.axis, road.bend, road.bend_row, road.pitch_sigma_rad,
+	       road.roll_sigma_rad, road.height_sigma_m);
 	for (unsigned i = 0; i < h->stage_count && i < STIXEL_STAGES; i++)
 		printf("%s\"%.*s\":%.3f", i ? "," : "", STIXEL_STAGE_NAME_BYTES, h->stage_name[i],
 		       (double)h->stage_ns[i] / 1e3);

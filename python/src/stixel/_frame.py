@@ -201,7 +201,8 @@ class Frame:
         return Road(RoadOrigin(int(h["road_origin"])), float(h["road_slope"]), float(h["road_offset"]),
                     float(h["horizon_row"]), float(h["pitch_rad"]), float(h["height_m"]), int(h["road_age"]),
                     int(h["road_inliers"]), float(h["road_cross"]), float(h["road_axis"]), float(h["road_bend"]),
-                    float(h["road_bend_row"]), float(h["roll_rad"]))
+                    float(h["road_bend_row"]), float(h["roll_rad"]), float(h["pitch_sigma_rad"]),
+                    float(h["roll_sigma_rad"]), float(h["height_sigma_m"]))
 
     @property
     def stixels(self) -> NDArray[Any]:

@@ -71,6 +71,9 @@ class Road(NamedTuple):
     bend: float = 0.0  #: px a row: the road climbs (> 0) or falls; 0: a plane as far as one sees
     bend_row: float = 0.0  #: px
     roll_rad: float = 0.0  #: the road comes nearer to the right: positive
+    pitch_sigma_rad: float = 0.0  #: standard deviations; 0: not known, as of a road from the calibration
+    roll_sigma_rad: float = 0.0
+    height_sigma_m: float = 0.0
 
     @property
     def known(self) -> bool:

@@ -149,7 +149,8 @@ HEADER = np.dtype([
     ("stage_ns", "<i8", (STAGES,)), ("stage_name", "S%d" % STAGE_NAME_BYTES, (STAGES,)),
     ("plane2_kind", "<u4"), ("plane2_width", "<u4"), ("plane2_height", "<u4"), ("plane2_pitch", "<u4"),
     ("plane2_offset", "<u4"), ("plane2_bytes", "<u4"), ("scores_ns", "<i8"),
-    ("road_cross", "<f8"), ("road_axis", "<f8"), ("road_bend", "<f8"), ("road_bend_row", "<f8"), ("roll_rad", "<f8")])
+    ("road_cross", "<f8"), ("road_axis", "<f8"), ("road_bend", "<f8"), ("road_bend_row", "<f8"), ("roll_rad", "<f8"),
+    ("pitch_sigma_rad", "<f8"), ("roll_sigma_rad", "<f8"), ("height_sigma_m", "<f8")])
 
 
 def header_of(data: bytes) -> Any:

@@ -65,10 +65,12 @@ static void rig_finish(struct rig *g)
 
 static bool same(const struct sx_road *a, const struct sx_road *b)
 {
-	const double x[] = {a->slope,	  a->offset,   a->cross,    a->axis, a->horizon_row,
-			    a->pitch_rad, a->roll_rad, a->height_m, a->bend, a->bend_row};
-	const double y[] = {b->slope,	  b->offset,   b->cross,    b->axis, b->horizon_row,
-			    b->pitch_rad, b->roll_rad, b->height_m, b->bend, b->bend_row};
+	const double x[] = {a->slope,		a->offset,	   a->cross,	     a->axis, a->horizon_row,
+			    a->pitch_rad,	a->roll_rad,	   a->height_m,	     a->bend, a->bend_row,
+			    a->pitch_sigma_rad, a->roll_sigma_rad, a->height_sigma_m};
+	const double y[] = {b->slope,		b->offset,	   b->cross,	     b->axis, b->horizon_row,
+			    b->pitch_rad,	b->roll_rad,	   b->height_m,	     b->bend, b->bend_row,
+			    b->pitch_sigma_rad, b->roll_sigma_rad, b->height_sigma_m};
 
 	return !memcmp(x, y, sizeof(x)) && a->inliers == b->inliers && a->age == b->age &&
 	       a->origin == b->origin;

@@ -265,8 +265,12 @@ static void test_order_of_fallbacks(void **state)
 {
 	struct sx_params p = params(1.5, 4, 0.5);
 	const struct world w = world_of(&p.camera, 0);
-	const struct sx_road measured = {
-		.slope = 0.5, .offset = -70, .cross = 0.01, .axis = 3, .origin = SX_ROAD_MEASURED};
+	const struct sx_road measured = {.slope = 0.5,
+					 .offset = -70,
+					 .cross = 0.01,
+					 .axis = 3,
+					 .roll_sigma_rad = 0.001,
+					 .origin = SX_ROAD_MEASURED};
 	struct check_rng r = check_rng_seed(9);
 	struct sx_road_finder *f;
 	struct sx_road previous, road;
@@ -288,6 +292,7 @@ static void test_order_of_fallbacks(void **state)
 		assert_int_equal(road.origin, SX_ROAD_PREVIOUS);
 		assert_int_equal(road.age, age);
 		assert_true(road.slope == 0.5 && road.cross == 0.01 && road.axis == 3);
+		assert_true(road.roll_sigma_rad == 0.001); /* as measured */
 		previous = road;
 	}
 	sx_road_find(f, &d, &previous, &road);
@@ -389,7 +394,9 @@ static bool same(const struct sx_road *a, const struct sx_road *b)
 	return a->slope == b->slope && a->offset == b->offset && a->cross == b->cross && a->axis == b->axis &&
 	       a->horizon_row == b->horizon_row && a->pitch_rad == b->pitch_rad &&
 	       a->roll_rad == b->roll_rad && a->height_m == b->height_m && a->inliers == b->inliers &&
-	       a->age == b->age && a->origin == b->origin && a->bend == b->bend && a->bend_row == b->bend_row;
+	       a->age == b->age && a->origin == b->origin && a->bend == b->bend &&
+	       a->bend_row == b->bend_row && a->pitch_sigma_rad == b->pitch_sigma_rad &&
+	       a->roll_sigma_rad == b->roll_sigma_rad && a->height_sigma_m == b->height_sigma_m;
 }
 
 /* The axis may lie outside of the image, to either side: a part of a larger one. */

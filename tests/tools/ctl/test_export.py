@@ -79,8 +79,8 @@ class Header:
          self.height_m) = struct.unpack_from("<10d", f, 128)
         (self.road_age, _, self.captured, self.published, self.overload, self.unpaired,
          self.corrupt) = struct.unpack_from("<II5Q", f, 208)
-        self.cross, self.axis, self.bend, self.bend_row, self.roll = (
-            struct.unpack_from("<5d", f, 696) if struct.unpack_from("<I", f, 8)[0] >= 736 else (0,) * 5)
+        self.cross, self.axis, self.bend, self.bend_row, self.roll, *self.sigmas = (
+            struct.unpack_from("<8d", f, 696) if struct.unpack_from("<I", f, 8)[0] >= 760 else (0,) * 8)
         self.stage_ns = struct.unpack_from("<16q", f, 280)[:self.stages]
         self.stage_names = [f[408 + 16 * i:424 + 16 * i].rstrip(b"\0").decode() for i in range(self.stages)]
 
@@ -144,7 +144,9 @@ class Export(Folder):
                  (m.road.slope, h.slope), (m.road.offset, h.offset), (m.road.horizon_row, h.horizon),
                  (m.road.pitch_rad, h.pitch), (m.road.height_m, h.height_m), (m.road.inliers, h.inliers),
                  (m.road.cross, h.cross), (m.road.axis, h.axis), (m.road.bend, h.bend), (m.road.bend_row, h.bend_row),
-                 (m.road.roll_rad, h.roll), (m.road.age, h.road_age), (m.captured, h.captured),
+                 (m.road.roll_rad, h.roll),
+                 ([m.road.pitch_sigma_rad, m.road.roll_sigma_rad, m.road.height_sigma_m], h.sigmas),
+                 (m.road.age, h.road_age), (m.captured, h.captured),
                  (m.published, h.published),
                  (m.dropped_overload, h.overload), (m.dropped_unpaired, h.unpaired), (m.dropped_corrupt, h.corrupt),
                  ([s.name for s in m.stages], h.stage_names), (tuple(s.ns for s in m.stages), h.stage_ns)]

@@ -213,7 +213,8 @@ static int64_t pack_frame(struct sx_messages *m, const void **bytes)
 	road.origin = (Stixel__RoadOrigin)h->road_origin;
 	road.slope = ground.slope, road.offset = ground.offset, road.cross = ground.cross;
 	road.axis = ground.axis, road.bend = ground.bend, road.bend_row = ground.bend_row;
-	road.roll_rad = ground.roll_rad;
+	road.roll_rad = ground.roll_rad, road.pitch_sigma_rad = ground.pitch_sigma_rad;
+	road.roll_sigma_rad = ground.roll_sigma_rad, road.height_sigma_m = ground.height_sigma_m;
 	road.horizon_row = h->horizon_row, road.pitch_rad = h->pitch_rad, road.height_m = h->height_m;
 	road.inliers = h->road_inliers, road.age = h->road_age;
 	for (unsigned i = 0; i < h->stage_count; i++) {
