@@ -372,7 +372,7 @@ enum stixel_free {
 static inline double stixel_free_space_m(const struct stixel_frame *frame, uint32_t column, int *end)
 {
 	const struct stixel_frame_header *h = frame->header;
-	const double middle = (double)column * h->column_width + 0.5 * ((double)h->column_width - 1.0);
+	const double width = h->column_width, middle = column * width + 0.5 * (width - 1.0);
 	const double focal_baseline = h->fx * h->baseline_m;
 	double free_m = 0.0, d;
 	uint32_t count, i;
