@@ -33,6 +33,7 @@ static uint8_t label_of(enum sx_material m)
 	case SX_MATERIAL_CABIN_SIDE:
 	case SX_MATERIAL_BOX:
 		return CAR;
+	case SX_MATERIAL_RAIL: /* Cityscapes: a void class */
 	case SX_MATERIAL_POLE:
 		return POLE;
 	case SX_MATERIAL_SIGN:
@@ -58,10 +59,11 @@ int sx_scene_truth_init(struct sx_scene_truth *t, const struct sx_scene *s)
 		.kind = calloc(pixels, 1),
 		.visible = calloc(pixels, 1),
 		.label = calloc(pixels, 1),
+		.through = calloc(pixels, 1),
 		.object = calloc(pixels, sizeof(*t->object)),
 		.ground = calloc(pixels, sizeof(*t->ground)),
 	};
-	if (t->disparity && t->kind && t->visible && t->label && t->object && t->ground)
+	if (t->disparity && t->kind && t->visible && t->label && t->through && t->object && t->ground)
 		return 0;
 	sx_scene_truth_finish(t);
 	return -ENOMEM;
@@ -73,6 +75,7 @@ void sx_scene_truth_finish(struct sx_scene_truth *t)
 	free(t->kind);
 	free(t->visible);
 	free(t->label);
+	free(t->through);
 	free(t->object);
 	free(t->ground);
 	*t = (struct sx_scene_truth){0};
@@ -98,6 +101,27 @@ static bool is_visible(const struct sx_scene *s, int x, int y, double d)
 	return true;
 }
 
+/* Whether a fence stands before (x, y), whose disparity is d. */
+static bool is_through(const struct sx_scene *s, int x, int y, double d)
+{
+	const struct sx_view *v = &s->view[0];
+
+	for (int i = 0; i < s->count; i++) {
+		const struct sx_facet *f = &s->facets[i];
+		const struct sx_projection *p = &v->projection[i];
+		double nearer, a, b;
+
+		if (f->shape != SX_SHAPE_BARS)
+			continue;
+		nearer = sx_affine(p->d, x, y);
+		a = sx_affine(p->s, x, y);
+		b = sx_affine(p->t, x, y);
+		if (nearer > d && a >= 0 && a <= f->s1 * nearer && b >= 0 && b <= f->t1 * nearer)
+			return true;
+	}
+	return false;
+}
+
 void sx_scene_truth(struct sx_scene *s, uint32_t frame, struct sx_scene_truth *t)
 {
 	const struct sx_camera *c = &s->camera;
@@ -116,9 +140,11 @@ void sx_scene_truth(struct sx_scene *s, uint32_t frame, struct sx_scene_truth *t
 	sx_view_draw(&s->view[1], s, 1);
 	t->camera = *c;
 	t->camera.pitch_deg = s->pose.pitch_deg;
+	t->road_cross = c->baseline_m / c->height_m * s->street.verge.cross;
 	t->road_slope = c->baseline_m / c->height_m * s->pose.cos_pitch * (c->fx / c->fy);
 	t->road_offset =
-		c->baseline_m / c->height_m * (c->fx * s->pose.sin_pitch - c->cy * s->pose.cos_pitch);
+		c->baseline_m / c->height_m *
+		(c->fx * s->pose.sin_pitch - c->cy * s->pose.cos_pitch - c->cx * s->street.verge.cross);
 	for (int y = 0; y < t->height; y++)
 		for (int x = 0; x < t->width; x++) {
 			size_t at = (size_t)y * (size_t)t->width + (size_t)x;
@@ -130,7 +156,23 @@ void sx_scene_truth(struct sx_scene *s, uint32_t frame, struct sx_scene_truth *t
 			t->label[at] = f ? label_of((enum sx_material)f->material) : SKY;
 			t->object[at] = f ? f->object : 0;
 			t->visible[at] = is_visible(s, x, y, d);
+			t->through[at] = s->street.verge.on && is_through(s, x, y, d);
 		}
+}
+
+struct sx_scene_point sx_scene_point(const struct sx_scene_truth *t, int x, int y)
+{
+	const struct sx_camera *c = &t->camera;
+	double d = (double)t->disparity[(size_t)y * (size_t)t->width + (size_t)x], z;
+
+	if (d <= 0)
+		return (struct sx_scene_point){0};
+	z = c->fx * c->baseline_m / d;
+	/* of the way down from the camera to the road, as much is left as the road is nearer */
+	return (struct sx_scene_point){
+		.height = c->height_m * (1 - (t->road_slope * y + t->road_cross * x + t->road_offset) / d),
+		.distance = z,
+	};
 }
 
 /* One row of a stixel column: what most of its pixels are. */

@@ -20,16 +20,17 @@
  * visible: 1 if the same point is seen in the right picture too, else 0 (hidden, or outside of it).
  * label: class, by Cityscapes' 19 numbers. ground: px, what is seen without all that stands on it; 0 where
  * nothing is. Ground disparity of row y of a flat street, and of others up to where it ends:
- * road_slope*y + road_offset (the pavements lie a kerb higher).
+ * road_slope*y + road_cross*x + road_offset (the pavements lie a kerb higher).
+ * through: 1 if it is seen between the bars of a fence, and so neither free nor an obstacle.
  * camera: of this frame; its pitch swings about the nominal one.
  */
 struct sx_scene_truth {
 	int width, height;
 	float *disparity;
-	uint8_t *kind, *visible, *label;
+	uint8_t *kind, *visible, *label, *through;
 	uint16_t *object;
 	float *ground;
-	double road_slope, road_offset;
+	double road_slope, road_cross, road_offset;
 	struct sx_camera camera;
 };
 
@@ -39,6 +40,12 @@ void sx_scene_truth_finish(struct sx_scene_truth *t);
 
 /* Truth of the frame that sx_scene_render() draws under the same number. Same thread rule. */
 void sx_scene_truth(struct sx_scene *s, uint32_t frame, struct sx_scene_truth *t);
+
+/* m that what is seen at a pixel is above the plane of the road, and how far it is away; 0 m away: sky. */
+struct sx_scene_point {
+	double height, distance;
+};
+struct sx_scene_point sx_scene_point(const struct sx_scene_truth *t, int x, int y);
 
 /*
  * True stixels of columns [u*width, +width), u < t->width/width: each row has the kind (and object) of

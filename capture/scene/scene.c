@@ -10,15 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/scene/scene_light.h"
 #include "capture/scene/scene_world.h"
 
 static const struct {
 	const char *name;
-	bool open;
 	enum sx_relief relief;
+	bool open, verge, cargo;
 } names[] = {
-	{"street", false, SX_RELIEF_FLAT}, {"open", true, SX_RELIEF_FLAT},  {"climb", false, SX_RELIEF_CLIMB},
-	{"fall", false, SX_RELIEF_FALL},   {"ramp", false, SX_RELIEF_RAMP},
+	{.name = "street"},
+	{.name = "open", .open = true},
+	{.name = "climb", .relief = SX_RELIEF_CLIMB},
+	{.name = "fall", .relief = SX_RELIEF_FALL},
+	{.name = "ramp", .relief = SX_RELIEF_RAMP},
+	{.name = "verge", .verge = true},
+	{.name = "cargo", .open = true, .cargo = true},
 };
 
 static int find_name(const char *name)
@@ -58,13 +64,32 @@ static int init_view(struct sx_view *v, int width, int height)
 	return v->depth && v->id && v->projection ? 0 : -ENOMEM;
 }
 
+/* What a white sky and a wet road take beside. */
+static int init_light(struct sx_scene *s, int side)
+{
+	const struct sx_scene_params *p = &s->params;
+
+	s->view[side].white =
+		calloc((size_t)(p->width + 1) * (size_t)(p->height + 1), sizeof(*s->view[side].white));
+	return s->view[side].white ? init_view(&s->mirrored[side], p->width, p->height) : -ENOMEM;
+}
+
+static void finish_view(struct sx_view *v)
+{
+	free(v->depth);
+	free(v->id);
+	free(v->projection);
+	free(v->white);
+}
+
 int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, char *why, size_t why_bytes)
 {
 	int name = find_name(p->name);
 	struct sx_scene *s;
 
 	if (name < 0) {
-		snprintf(why, why_bytes, "unknown scene '%s', allowed street, open, climb, fall, ramp",
+		snprintf(why, why_bytes,
+			 "unknown scene '%s', allowed street, open, climb, fall, ramp, verge, cargo",
 			 p->name);
 		return -EINVAL;
 	}
@@ -81,10 +106,15 @@ int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, char
 	sx_scene_camera(p->width, p->height, &s->camera);
 	sx_street_init(&s->street, p->seed, names[name].open);
 	s->street.relief = names[name].relief;
+	s->street.cargo = names[name].cargo;
+	if (names[name].verge)
+		sx_verge_init(s);
 	s->facets = calloc(SX_FACETS_MAX, sizeof(*s->facets));
 	if (!s->facets || sx_texture_init(&s->texture, s->street.seed) < 0 ||
 	    init_view(&s->view[0], p->width, p->height) < 0 ||
 	    init_view(&s->view[1], p->width, p->height) < 0)
+		goto fail;
+	if (names[name].verge && (init_light(s, 0) < 0 || init_light(s, 1) < 0))
 		goto fail;
 	*ret = s;
 	return 0;
@@ -99,9 +129,8 @@ void sx_scene_destroy(struct sx_scene *s)
 	if (!s)
 		return;
 	for (int side = 0; side < 2; side++) {
-		free(s->view[side].depth);
-		free(s->view[side].id);
-		free(s->view[side].projection);
+		finish_view(&s->view[side]);
+		finish_view(&s->mirrored[side]);
 	}
 	sx_texture_finish(&s->texture);
 	free(s->facets);
@@ -118,6 +147,10 @@ void sx_scene_render(struct sx_scene *s, uint32_t frame, struct sx_image *left, 
 	sx_street_build(s, frame);
 	for (int side = 0; side < 2; side++) {
 		sx_view_draw(&s->view[side], s, side);
+		if (s->street.verge.on) {
+			sx_view_draw_mirrored(&s->mirrored[side], s, side);
+			sx_light_prepare(&s->view[side], s);
+		}
 		sx_view_shade(&s->view[side], s, side, frame, side ? right : left);
 	}
 }

@@ -28,7 +28,9 @@ struct sx_scene;
  * are not
  * flat: "climb" and "fall": a road that begins to climb or fall some way ahead; "ramp": a part of a flat
  * street, with the camera's lane or only the right pavement, leads up. The camera drives up to that place and
- * is then put back.
+ * is then put back. "verge": a road that leans, with kerbs, a fence and houses on one side, grass, guard rail
+ * and bank on the other, white sky, flare and puddles; kerbs, pavements and banks are ground, rails and bars
+ * of fences objects. "cargo": the open road, empty but for small things of known size and distance.
  */
 struct sx_scene_params {
 	const char *name;

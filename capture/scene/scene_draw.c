@@ -93,6 +93,14 @@ static bool in_person(const struct sx_facet *f, double a, double h)
 	       (a + leg + 0.2 < 0.24 && a + leg + 0.2 > -0.24);
 }
 
+/* Bars of 3 cm every 13 cm, between two rails. */
+static bool in_bars(const struct sx_facet *f, double s, double t)
+{
+	double bar = s / 0.13;
+
+	return bar - (double)sx_floor(bar) < 0.23 || (t > 0.08 && t < 0.14) || t > f->t1 - 0.05;
+}
+
 static bool facet_covers(const struct sx_facet *f, const struct sx_texture *texture, double s, double t)
 {
 	double a = 2 * s / f->s1 - 1, b = 2 * t / f->t1 - 1;
@@ -108,6 +116,8 @@ static bool facet_covers(const struct sx_facet *f, const struct sx_texture *text
 		return in_crown(f, texture, a, b, s, t);
 	case SX_SHAPE_PERSON:
 		return in_person(f, a, t / f->t1);
+	case SX_SHAPE_BARS:
+		return in_bars(f, s, t);
 	}
 	return false;
 }
@@ -198,28 +208,40 @@ static void draw_facet(struct sx_view *v, const struct sx_scene *scene, int i)
 	}
 }
 
-static void scene_draw(struct sx_view *v, const struct sx_scene *s, int side, bool all)
+static void begin(struct sx_view *v)
 {
 	size_t pixels = (size_t)v->width * (size_t)v->height;
 
 	memset(v->depth, 0, pixels * sizeof(*v->depth));
 	memset(v->id, 0, pixels * sizeof(*v->id));
-	for (int i = 0; i < s->count; i++) {
-		if (!all && s->facets[i].kind != 0)
-			continue;
-		project(&s->facets[i], s, side, &v->projection[i]);
-		draw_facet(v, s, i);
-	}
+}
+
+static void draw_one(struct sx_view *v, const struct sx_scene *s, int side, int i)
+{
+	project(&s->facets[i], s, side, &v->projection[i]);
+	draw_facet(v, s, i);
 }
 
 void sx_view_draw(struct sx_view *v, const struct sx_scene *s, int side)
 {
-	scene_draw(v, s, side, true);
+	begin(v);
+	for (int i = 0; i < s->count; i++)
+		draw_one(v, s, side, i);
 }
 
 void sx_view_draw_ground(struct sx_view *v, const struct sx_scene *s, int side)
 {
-	scene_draw(v, s, side, false);
+	begin(v);
+	for (int i = 0; i < s->count; i++)
+		if (s->facets[i].kind == 0)
+			draw_one(v, s, side, i);
+}
+
+void sx_view_draw_mirrored(struct sx_view *v, const struct sx_scene *s, int side)
+{
+	begin(v);
+	for (int i = s->count; i < s->mirrored_to; i++)
+		draw_one(v, s, side, i);
 }
 
 double sx_view_probe(const struct sx_view *v, const struct sx_scene *s, int i, double x, double y)

@@ -257,6 +257,19 @@ static float cloth(const struct sx_facet *f, const struct sx_texture *texture, d
 	       7 * grain(texture, s, t, 10, fs, f->seed >> 9);
 }
 
+/* Sheet metal of two waves, in pieces of 4 m: nearly the same all along. */
+static float rail(const struct sx_facet *f, const struct sx_texture *texture, double s, double t, float fs,
+		  float ft)
+{
+	float y = (float)(t / f->t1), gy = ft / (float)f->t1, foot = fs > ft ? fs : ft;
+	float tone = f->grey + 3 * grain(texture, s, t, 40, foot, f->seed) +
+		     4 * grain(texture, s, t, 3, foot, f->seed >> 8);
+
+	tone -= 45 * (inside(y, 0.0f, 0.16f, gy) + inside(y, 0.44f, 0.6f, gy));
+	tone += 30 * (inside(y, 0.2f, 0.34f, gy) + inside(y, 0.74f, 0.9f, gy));
+	return tone - 35 * pulse(s, 4, 0, 0.03, fs);
+}
+
 float sx_material_tone(const struct sx_facet *f, const struct sx_texture *texture, double s, double t,
 		       float fs, float ft)
 {
@@ -303,6 +316,8 @@ float sx_material_tone(const struct sx_facet *f, const struct sx_texture *textur
 		       11 * grain(texture, s, t, 12, foot, f->seed >> 9);
 	case SX_MATERIAL_CLOTH:
 		return cloth(f, texture, s, t, foot);
+	case SX_MATERIAL_RAIL:
+		return rail(f, texture, s, t, fs, ft);
 	case SX_MATERIAL_HILLS:
 		return f->grey + 9 * grain(texture, s + f->s_texture, t, 2, foot, f->seed);
 	}

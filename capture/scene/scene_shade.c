@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "capture/scene/scene_light.h"
 #include "capture/scene/scene_world.h"
 
 /* Shadows that may touch the ground seen on one image row. */
@@ -18,7 +19,7 @@ static void select_shadows(const struct sx_scene *s, double y, struct row_shadow
 	double yn = (y - c->cy) / c->fy, down = s->pose.sin_pitch + yn * s->pose.cos_pitch, z;
 
 	ret->count = 0;
-	if (s->terrain.count) { /* a row may see the ground at several distances */
+	if (s->terrain.count || s->street.verge.on) { /* a row may see the ground at several distances */
 		while (ret->count < s->shadow_count) {
 			ret->list[ret->count] = &s->shadows[ret->count];
 			ret->count++;
@@ -57,7 +58,7 @@ static float shadow_at(const struct row_shadows *rows, float x, float z)
 	return light;
 }
 
-static float sky_at(const struct sx_scene *s, double x, double y)
+float sx_view_sky(const struct sx_scene *s, double x, double y)
 {
 	const struct sx_camera *c = &s->camera;
 	double a = (x - c->cx) / c->fx, b = (c->cy - y) / c->fy + s->pose.sin_pitch;
@@ -65,12 +66,42 @@ static float sky_at(const struct sx_scene *s, double x, double y)
 	float cloud = sx_texture_sample(&s->texture, a * 180 + 31, b * 420, (float)(180 / c->fx)) +
 		      sx_texture_sample(&s->texture, a * 40 + 3, b * 90, 1);
 
-	return s->street.sky - 60 * up + 5 * cloud;
+	return s->street.sky - 60 * up + 5 * cloud +
+	       (s->street.verge.on ? sx_light_glare(&s->street.verge, a, b) : 0);
 }
 
 static float absolute(double x)
 {
 	return (float)(x < 0 ? -x : x);
+}
+
+/* What the wet road shows at (x, y): things upside down, or the sky. */
+static float facet_at(const struct sx_view *v, const struct sx_scene *scene, int i, double x, double y,
+		      const struct row_shadows *rows);
+
+static float mirrored_at(const struct sx_view *v, const struct sx_scene *s, double x, double y)
+{
+	static const struct row_shadows none;
+	int i = v->id[(size_t)(y + 0.5) * (size_t)v->width + (size_t)(x + 0.5)] - 1;
+	double horizon = s->camera.cy + s->camera.fy * s->pose.sin_pitch;
+
+	/* between pixel centres the facet may end */
+	if (i >= 0 && sx_view_probe(v, s, i, x, y) > 0)
+		return facet_at(v, s, i, x, y, &none);
+	return sx_view_sky(s, x, 2 * horizon - y) - 20;
+}
+
+/* tone: of the dry road at s, t. */
+static float wet_road(const struct sx_view *v, const struct sx_scene *scene, const struct sx_facet *f,
+		      double x, double y, double s, double t, float foot, float tone)
+{
+	float wet = sx_light_wet(scene, s + f->s_texture, t + f->t_texture, foot);
+
+	if (wet <= 0)
+		return tone;
+	tone *= 1 - 0.35f * wet;
+	wet *= scene->street.verge.wet;
+	return tone * (1 - wet) + wet * mirrored_at(&scene->mirrored[v - scene->view], scene, x, y);
 }
 
 /* Tone of facet i at (x, y), which it must cover. */
@@ -88,11 +119,13 @@ static float facet_at(const struct sx_view *v, const struct sx_scene *scene, int
 	fs = fs > 1e-4f ? fs : 1e-4f;
 	ft = ft > 1e-4f ? ft : 1e-4f;
 	tone = sx_material_tone(f, &scene->texture, s, t, fs, ft) * f->light;
-	if (f->kind == 0 && rows->count && scene->terrain.count)
+	if (f->kind == 0 && rows->count && (scene->terrain.count || scene->street.verge.on))
 		tone *= shadow_at(rows, (float)(f->origin[0] + s * f->u[0] + t * f->v[0]),
 				  (float)(f->origin[2] + s * f->u[2] + t * f->v[2]));
 	else if (f->kind == 0 && rows->count)
 		tone *= shadow_at(rows, (float)(f->origin[0] + s), (float)(f->origin[2] + t));
+	if (f->material == SX_MATERIAL_ROAD && scene->street.verge.on)
+		tone = wet_road(v, scene, f, x, y, s, t, 0.2f * ft > fs ? 0.2f * ft : fs, tone);
 	far = (float)(scene->camera.fx * scene->camera.baseline_m * inverse);
 	haze = far / (far + scene->street.haze);
 	return tone + (scene->street.sky - 12 - tone) * haze;
@@ -113,7 +146,7 @@ static float sample_between(const struct sx_view *v, const struct sx_scene *s, c
 			best = *ids - 1;
 		}
 	}
-	return best < 0 ? sky_at(s, x, y) : facet_at(v, s, best, x, y, rows);
+	return best < 0 ? sx_view_sky(s, x, y) : facet_at(v, s, best, x, y, rows);
 }
 
 /* Different ids around a pixel, without the sky's 0, which ends the list. */
@@ -151,7 +184,7 @@ static float pixel_at(const struct sx_view *v, const struct sx_scene *s, int x, 
 	float sum = 0;
 
 	if (!is_edge(v, x, y))
-		return id ? facet_at(v, s, id - 1, x, y, rows) : sky_at(s, x, y);
+		return id ? facet_at(v, s, id - 1, x, y, rows) : sx_view_sky(s, x, y);
 	gather(v, x, y, ids);
 	for (int k = 0; k < 4; k++)
 		sum += sample_between(v, s, ids, x + dx[k], y + dy[k], rows);
@@ -185,7 +218,11 @@ void sx_view_shade(const struct sx_view *v, const struct sx_scene *s, int side, 
 
 		select_shadows(s, y, &rows);
 		for (int x = 0; x < v->width; x++) {
-			float tone = pixel_at(v, s, x, y, &rows) * st->gain[side] + st->offset[side];
+			float tone = pixel_at(v, s, x, y, &rows);
+
+			if (st->verge.on)
+				tone += sx_light_lens(v, s, side, x, y);
+			tone = tone * st->gain[side] + st->offset[side];
 
 			/* read noise and, with brightness, shot noise */
 			tone += st->noise * (0.6f + 0.004f * tone) * next_noise(&state) + 0.5f;

@@ -6,13 +6,8 @@
  */
 #include <math.h>
 
+#include "capture/scene/scene_place.h"
 #include "capture/scene/scene_world.h"
-
-#define SEEN_FROM 1.5 /* m: things nearer than this are behind the bonnet */
-#define SEEN_TO 170.0 /* m */
-#define GROUND_TO 4000.0
-#define KERB_HEIGHT 0.09
-#define TEXTURE_WRAP 1024.0 /* all periods of the ground divide it */
 
 enum dice {
 	D_STREET,
@@ -38,6 +33,7 @@ void sx_street_init(struct sx_street *st, uint64_t seed, bool open)
 		.open = open,
 		.kerb_right = sx_pick(h, D_STREET, 0, 3.9, 4.4),
 		.kerb_left = -sx_pick(h, D_STREET, 1, 7.4, 7.9),
+		.kerb_height = 0.09,
 		.pavement = sx_pick(h, D_STREET, 2, 2.6, 4.6),
 		.speed = sx_pick(h, D_STREET, 3, 0.22, 0.42),
 		.parked = open ? 0.25 : sx_pick(h, D_STREET, 4, 0.3, 0.75),
@@ -53,96 +49,34 @@ void sx_street_init(struct sx_street *st, uint64_t seed, bool open)
 	};
 }
 
-static struct sx_facet *street_add(struct sx_scene *s, enum sx_material material, int kind, float grey,
-				   uint64_t seed)
+/* Whether a side has a pavement and houses. */
+static bool is_built(const struct sx_street *st, int side)
 {
-	/*
-	 * a frame needs about a third of the room; the last facet is overwritten rather than the memory after
-	 * it
-	 */
-	struct sx_facet *f = &s->facets[s->count < SX_FACETS_MAX - 1 ? s->count++ : s->count];
-
-	*f = (struct sx_facet){
-		.material = (uint8_t)material,
-		.kind = (uint8_t)kind,
-		.grey = grey,
-		.light = 1,
-		.seed = seed,
-		.object = kind == 1 ? s->next_object : 0,
-	};
-	return f;
-}
-
-static void set_vector(double v[3], double x, double y, double z)
-{
-	v[0] = x;
-	v[1] = y;
-	v[2] = z;
-}
-
-/* Upright, across the street: faces the camera. */
-static void place_across(struct sx_facet *f, double x, double y, double z, double width, double height)
-{
-	set_vector(f->origin, x, y, z);
-	set_vector(f->u, 1, 0, 0);
-	set_vector(f->v, 0, 1, 0);
-	f->s1 = width;
-	f->t1 = height;
-}
-
-/* Upright, along the street: faces the middle of the street, or turns away from it. */
-static void place_along(struct sx_facet *f, const struct sx_street *st, double x, double y, double z,
-			double length, double height)
-{
-	set_vector(f->origin, x, y, z);
-	set_vector(f->u, 0, 0, 1);
-	set_vector(f->v, 0, 1, 0);
-	f->s1 = length;
-	f->t1 = height;
-	f->light = 0.86f + 0.24f * (x > 0 ? -st->sun_side : st->sun_side);
-}
-
-static void place_flat(struct sx_facet *f, double x, double y, double z, double width, double length)
-{
-	set_vector(f->origin, x, y, z);
-	set_vector(f->u, 1, 0, 0);
-	set_vector(f->v, 0, 0, 1);
-	f->s1 = width;
-	f->t1 = length;
-}
-
-static void add_shadow(struct sx_scene *s, double x0, double x1, double z0, double z1)
-{
-	double reach = 0.9 * (double)s->street.sun_side;
-
-	if (s->shadow_count == SX_SHADOWS_MAX)
-		return;
-	s->shadows[s->shadow_count++] = (struct sx_shadow){
-		(float)(x0 + (reach < 0 ? reach : 0) - 0.1),
-		(float)(x1 + (reach > 0 ? reach : 0) + 0.1),
-		(float)(z0 - 0.15),
-		(float)(z1 + 0.15),
-	};
+	return !st->open && (!st->verge.on || side == st->verge.town_side);
 }
 
 static void add_ground(struct sx_scene *s)
 {
 	const struct sx_street *st = &s->street;
 	double left = st->kerb_left - s->pose.x, right = st->kerb_right - s->pose.x, far = 3000;
-	double wrapped = s->pose.z - TEXTURE_WRAP * (double)sx_floor(s->pose.z / TEXTURE_WRAP);
-	struct sx_facet *f = street_add(s, SX_MATERIAL_ROAD, 0, 96, 0);
+	double wrapped = s->pose.z - SX_TEXTURE_WRAP * (double)sx_floor(s->pose.z / SX_TEXTURE_WRAP);
+	struct sx_facet *f = sx_place_facet(s, SX_MATERIAL_ROAD, 0, 96, 0);
 
-	place_flat(f, left, 0, 0.5, right - left, GROUND_TO);
+	sx_place_flat(f, left, 0, 0.5, right - left, SX_GROUND_TO);
 	f->s_texture = st->kerb_left;
 	f->t_texture = wrapped + 0.5;
 	for (int side = 0; side < 2; side++) {
-		f = street_add(s, st->open ? SX_MATERIAL_GRASS : SX_MATERIAL_PAVEMENT, 0,
-			       st->open ? 112 : 148, 0);
-		place_flat(f, side ? right : left - far, KERB_HEIGHT, 0.5, far, GROUND_TO);
-		f->t_texture = wrapped + 0.5;
-		f->s_texture = 2;
-		f = street_add(s, SX_MATERIAL_KERB, 0, 168, 0);
-		place_along(f, st, side ? right : left, 0, 0.5, GROUND_TO, KERB_HEIGHT);
+		if (!is_built(st, side) && !st->open) {
+			sx_verge_ground(s, side, side ? right : left, wrapped + 0.5);
+		} else {
+			f = sx_place_facet(s, st->open ? SX_MATERIAL_GRASS : SX_MATERIAL_PAVEMENT, 0,
+					   st->open ? 112 : 148, 0);
+			sx_place_flat(f, side ? right : left - far, st->kerb_height, 0.5, far, SX_GROUND_TO);
+			f->t_texture = wrapped + 0.5;
+			f->s_texture = 2;
+		}
+		f = sx_place_facet(s, SX_MATERIAL_KERB, 0, 168, 0);
+		sx_place_along(f, st, side ? right : left, 0, 0.5, SX_GROUND_TO, st->kerb_height);
 		f->s_texture = wrapped + 0.5;
 	}
 }
@@ -152,9 +86,10 @@ static void add_hills(struct sx_scene *s)
 	/* far behind everything: a ragged row of trees and roofs at 500 m that moves with the camera */
 	for (int i = -50; i < 50; i++) {
 		uint64_t h = sx_mix(s->street.seed, 991, (uint64_t)(i + 64));
-		struct sx_facet *f = street_add(s, SX_MATERIAL_HILLS, 1, 118 + 24 * (float)sx_unit(h), h);
+		struct sx_facet *f = sx_place_facet(s, SX_MATERIAL_HILLS, 1, 118 + 24 * (float)sx_unit(h), h);
 
-		place_across(f, 10.0 * i, 0, 500 + (double)(i & 1), 10.5, 6 + 14 * sx_unit(sx_mix(h, 1, 1)));
+		sx_place_across(f, 10.0 * i, 0, 500 + (double)(i & 1), 10.5,
+				6 + 14 * sx_unit(sx_mix(h, 1, 1)));
 		f->s_texture = 10.0 * i;
 		s->next_object++;
 	}
@@ -181,8 +116,8 @@ static void add_house(struct sx_scene *s, int side, int64_t k)
 		back = 5;
 	x = line + (side ? back : -back) - s->pose.x;
 	height = gap ? 2.2 : 3.1 * (double)(2 + (h >> 8) % 4) + 0.6;
-	f = street_add(s, gap ? SX_MATERIAL_WALL : SX_MATERIAL_FACADE, 1, grey, h);
-	place_along(f, st, x, 0, z0, z1 - z0, height);
+	f = sx_place_facet(s, gap ? SX_MATERIAL_WALL : SX_MATERIAL_FACADE, 1, grey, h);
+	sx_place_along(f, st, x, 0, z0, z1 - z0, height);
 	if (gap) {
 		f->detail[2] = (h >> 28) % 2 ? 1 : 0;
 	} else {
@@ -192,8 +127,8 @@ static void add_house(struct sx_scene *s, int side, int64_t k)
 		f->detail[3] = (h >> 28) % 3 == 0 ? 1 : 0;
 	}
 	if (!gap) { /* the wall that shows where the neighbour stands back or is lower */
-		f = street_add(s, SX_MATERIAL_WALL, 1, grey * 0.9f, h);
-		place_across(f, side ? x : x - 14, 0, z0, 14, height);
+		f = sx_place_facet(s, SX_MATERIAL_WALL, 1, grey * 0.9f, h);
+		sx_place_across(f, side ? x : x - 14, 0, z0, 14, height);
 		f->light = 0.8f;
 		f->detail[3] = 1;
 	}
@@ -205,6 +140,8 @@ static void add_houses(struct sx_scene *s)
 	for (int side = 0; side < 2; side++) {
 		int64_t first = sx_floor(s->pose.z / 15) - 2;
 
+		if (!is_built(&s->street, side))
+			continue;
 		for (int64_t k = first; k < first + 16; k++)
 			add_house(s, side, k);
 	}
@@ -226,8 +163,8 @@ static void add_flank(struct sx_scene *s, const struct car *c, enum sx_material 
 
 	if ((c->x > 0) != (inner > 0))
 		return; /* straight ahead: no flank to see */
-	f = street_add(s, material, 1, c->grey, c->seed);
-	place_along(f, &s->street, inner, y, z, length, height);
+	f = sx_place_facet(s, material, 1, c->grey, c->seed);
+	sx_place_along(f, &s->street, inner, y, z, length, height);
 	f->inset[0] = inset0;
 	f->inset[1] = inset1;
 	f->shape = inset0 > 0 || inset1 > 0 ? SX_SHAPE_TRAPEZOID : SX_SHAPE_RECTANGLE;
@@ -240,34 +177,34 @@ static void add_cabin(struct sx_scene *s, const struct car *c)
 	double lean = c->oncoming ? 0.62 : 0.38, lean_far = c->oncoming ? 0.38 : 0.62,
 	       rise = c->roof - c->waist;
 	double slope = sqrt(lean * lean + rise * rise), width = c->width - 0.16;
-	struct sx_facet *f = street_add(s, SX_MATERIAL_GLASS, 1, c->grey, c->seed);
+	struct sx_facet *f = sx_place_facet(s, SX_MATERIAL_GLASS, 1, c->grey, c->seed);
 
-	place_across(f, c->x - 0.5 * width, c->waist, c->z + near_part, width, slope);
-	set_vector(f->v, 0, rise / slope, lean / slope);
+	sx_place_across(f, c->x - 0.5 * width, c->waist, c->z + near_part, width, slope);
+	sx_set_vector(f->v, 0, rise / slope, lean / slope);
 	f->inset[0] = f->inset[1] = 0.14f;
 	f->shape = SX_SHAPE_TRAPEZOID;
 	add_flank(s, c, SX_MATERIAL_CABIN_SIDE, c->waist, c->z + near_part, c->length - near_part - far_part,
 		  rise, 0.08, (float)lean, (float)lean_far);
-	f = street_add(s, SX_MATERIAL_CAR_TOP, 1, c->grey, c->seed);
-	place_flat(f, c->x - 0.5 * width + 0.14, c->roof, c->z + near_part + lean, width - 0.28,
-		   c->length - near_part - far_part - lean - lean_far);
+	f = sx_place_facet(s, SX_MATERIAL_CAR_TOP, 1, c->grey, c->seed);
+	sx_place_flat(f, c->x - 0.5 * width + 0.14, c->roof, c->z + near_part + lean, width - 0.28,
+		      c->length - near_part - far_part - lean - lean_far);
 }
 
 static void add_car(struct sx_scene *s, const struct car *c)
 {
 	struct sx_facet *f;
 
-	if (c->z < SEEN_FROM - c->length || c->z > SEEN_TO)
+	if (c->z < SX_SEEN_FROM - c->length || c->z > SX_SEEN_TO)
 		return;
-	f = street_add(s, SX_MATERIAL_CAR_BACK, 1, c->grey, c->seed);
-	place_across(f, c->x - 0.5 * c->width, 0, c->z, c->width, c->waist);
+	f = sx_place_facet(s, SX_MATERIAL_CAR_BACK, 1, c->grey, c->seed);
+	sx_place_across(f, c->x - 0.5 * c->width, 0, c->z, c->width, c->waist);
 	f->light = 0.92f;
 	f->detail[0] = c->oncoming ? 235 : 62;
 	add_flank(s, c, SX_MATERIAL_CAR_SIDE, 0, c->z, c->length, c->waist, 0, 0, 0);
-	f = street_add(s, SX_MATERIAL_CAR_TOP, 1, c->grey, c->seed);
-	place_flat(f, c->x - 0.5 * c->width, c->waist, c->z, c->width, c->length);
+	f = sx_place_facet(s, SX_MATERIAL_CAR_TOP, 1, c->grey, c->seed);
+	sx_place_flat(f, c->x - 0.5 * c->width, c->waist, c->z, c->width, c->length);
 	add_cabin(s, c);
-	add_shadow(s, c->x - 0.5 * c->width, c->x + 0.5 * c->width, c->z, c->z + c->length);
+	sx_place_shadow(s, c->x - 0.5 * c->width, c->x + 0.5 * c->width, c->z, c->z + c->length);
 	s->next_object++;
 }
 
@@ -275,16 +212,16 @@ static void add_van(struct sx_scene *s, const struct car *c)
 {
 	struct sx_facet *f;
 
-	if (c->z < SEEN_FROM - c->length || c->z > SEEN_TO)
+	if (c->z < SX_SEEN_FROM - c->length || c->z > SX_SEEN_TO)
 		return;
-	f = street_add(s, SX_MATERIAL_BOX, 1, c->grey, c->seed);
-	place_across(f, c->x - 0.5 * c->width, 0, c->z, c->width, c->roof);
+	f = sx_place_facet(s, SX_MATERIAL_BOX, 1, c->grey, c->seed);
+	sx_place_across(f, c->x - 0.5 * c->width, 0, c->z, c->width, c->roof);
 	f->detail[0] = 0.32f;
 	f->detail[1] = c->grey > 120 ? 60 : 200;
 	add_flank(s, c, SX_MATERIAL_BOX, 0, c->z, c->length, c->roof, 0, 0, 0);
 	s->facets[s->count - 1].detail[0] = 0.32f;
 	s->facets[s->count - 1].detail[1] = c->grey > 120 ? 60 : 200;
-	add_shadow(s, c->x - 0.5 * c->width, c->x + 0.5 * c->width, c->z, c->z + c->length);
+	sx_place_shadow(s, c->x - 0.5 * c->width, c->x + 0.5 * c->width, c->z, c->z + c->length);
 	s->next_object++;
 }
 
@@ -352,23 +289,23 @@ static void add_traffic(struct sx_scene *s, uint32_t frame)
 
 static void add_lamp(struct sx_scene *s, double x, double z, uint64_t h)
 {
-	struct sx_facet *f = street_add(s, SX_MATERIAL_POLE, 1, 92, h);
+	struct sx_facet *f = sx_place_facet(s, SX_MATERIAL_POLE, 1, 92, h);
 	double reach = x > 0 ? -1.7 : 0.07;
 
-	place_across(f, x - 0.07, 0, z, 0.14, 6.8);
-	f = street_add(s, SX_MATERIAL_POLE, 1, 92, h);
-	place_across(f, x + reach, 6.7, z, 1.7, 0.12);
-	add_shadow(s, x - 0.1, x + 0.1, z - 0.1, z + 0.1);
+	sx_place_across(f, x - 0.07, 0, z, 0.14, 6.8);
+	f = sx_place_facet(s, SX_MATERIAL_POLE, 1, 92, h);
+	sx_place_across(f, x + reach, 6.7, z, 1.7, 0.12);
+	sx_place_shadow(s, x - 0.1, x + 0.1, z - 0.1, z + 0.1);
 	s->next_object++;
 }
 
 static void add_sign(struct sx_scene *s, double x, double z, uint64_t h)
 {
-	struct sx_facet *f = street_add(s, SX_MATERIAL_POLE, 1, 120, h);
+	struct sx_facet *f = sx_place_facet(s, SX_MATERIAL_POLE, 1, 120, h);
 
-	place_across(f, x - 0.04, 0, z, 0.08, 2.3);
-	f = street_add(s, SX_MATERIAL_SIGN, 1, 215, h);
-	place_across(f, x - 0.32, 2.2, z - 0.04, 0.64, 0.64);
+	sx_place_across(f, x - 0.04, 0, z, 0.08, 2.3);
+	f = sx_place_facet(s, SX_MATERIAL_SIGN, 1, 215, h);
+	sx_place_across(f, x - 0.32, 2.2, z - 0.04, 0.64, 0.64);
 	f->shape = h % 3 ? SX_SHAPE_ELLIPSE : SX_SHAPE_RECTANGLE;
 	s->next_object++;
 }
@@ -376,19 +313,19 @@ static void add_sign(struct sx_scene *s, double x, double z, uint64_t h)
 static void add_tree(struct sx_scene *s, double x, double z, uint64_t h)
 {
 	double radius = 1.3 + 0.2 * (double)(h % 5), height = 2.3 + 0.15 * (double)((h >> 4) % 4);
-	struct sx_facet *f = street_add(s, SX_MATERIAL_BARK, 1, 74, h);
+	struct sx_facet *f = sx_place_facet(s, SX_MATERIAL_BARK, 1, 74, h);
 
-	place_across(f, x - 0.15, 0, z, 0.3, height + 0.8);
+	sx_place_across(f, x - 0.15, 0, z, 0.3, height + 0.8);
 	for (int i = 0; i < 3; i++) { /* three layers of leaves */
 		double r = radius * (i == 1 ? 1 : 0.8);
 
-		f = street_add(s, SX_MATERIAL_LEAVES, 1, 70 + 9 * (float)i, sx_mix(h, 5, (uint64_t)i));
-		place_across(f, x - r + 0.3 * (i - 1), height, z - 0.7 + 0.7 * i, 2 * r, 2.1 * r);
+		f = sx_place_facet(s, SX_MATERIAL_LEAVES, 1, 70 + 9 * (float)i, sx_mix(h, 5, (uint64_t)i));
+		sx_place_across(f, x - r + 0.3 * (i - 1), height, z - 0.7 + 0.7 * i, 2 * r, 2.1 * r);
 		f->shape = SX_SHAPE_CROWN;
 		f->detail[0] = (float)(h >> (8 * i) & 255);
 		f->detail[1] = (float)(h >> (8 * i + 4) & 255);
 	}
-	add_shadow(s, x - 0.8 * radius, x + 0.8 * radius, z - 0.8 * radius, z + 0.8 * radius);
+	sx_place_shadow(s, x - 0.8 * radius, x + 0.8 * radius, z - 0.8 * radius, z + 0.8 * radius);
 	s->next_object++;
 }
 
@@ -396,14 +333,14 @@ static void add_person(struct sx_scene *s, double x, double z, double phase, uin
 {
 	double height = 1.6 + 0.06 * (double)(h % 5);
 	struct sx_facet *f =
-		street_add(s, SX_MATERIAL_CLOTH, 1, 40 + 150 * (float)sx_unit(sx_mix(h, 1, 4)), h);
+		sx_place_facet(s, SX_MATERIAL_CLOTH, 1, 40 + 150 * (float)sx_unit(sx_mix(h, 1, 4)), h);
 
-	place_across(f, x - 0.27, 0, z, 0.54, height);
+	sx_place_across(f, x - 0.27, 0, z, 0.54, height);
 	f->shape = SX_SHAPE_PERSON;
 	f->detail[0] = (float)sx_wave(phase);
 	f->detail[1] = 35 + 90 * (float)sx_unit(sx_mix(h, 2, 4));
 	f->detail[2] = 120 + 50 * (float)sx_unit(sx_mix(h, 3, 4));
-	add_shadow(s, x - 0.2, x + 0.2, z - 0.15, z + 0.15);
+	sx_place_shadow(s, x - 0.2, x + 0.2, z - 0.15, z + 0.15);
 	s->next_object++;
 }
 
@@ -425,9 +362,9 @@ static void add_furniture(struct sx_scene *s, int side)
 {
 	const struct sx_street *st = &s->street;
 	double x = (side ? st->kerb_right + 0.5 : st->kerb_left - 0.5) - s->pose.x, out = side ? 1 : -1;
-	double from = s->pose.z + SEEN_FROM;
+	double from = s->pose.z + SX_SEEN_FROM;
 
-	for (int64_t k = sx_floor(from / 12); 12.0 * (double)k < from + SEEN_TO - 20; k++) {
+	for (int64_t k = sx_floor(from / 12); 12.0 * (double)k < from + SX_SEEN_TO - 20; k++) {
 		uint64_t h = sx_mix(st->seed, D_TREE + 100 * (uint64_t)side, (uint64_t)k);
 		double z = 12.0 * (double)k - s->pose.z, wide = st->pavement;
 
@@ -453,7 +390,7 @@ static void add_people(struct sx_scene *s, int side, uint32_t frame)
 		double across = 0.9 + (st->pavement - 1.5) * sx_unit(sx_mix(h, 4, 2));
 		double z = 7.0 * (double)k + 5 * sx_unit(sx_mix(h, 5, 2)) - way;
 
-		if (sx_unit(h) < st->people && z > SEEN_FROM)
+		if (sx_unit(h) < st->people && z > SX_SEEN_FROM)
 			add_person(s, (side ? st->kerb_right + across : st->kerb_left - across) - s->pose.x,
 				   z, (double)frame / 26 + sx_unit(h), h);
 	}
@@ -481,17 +418,24 @@ void sx_street_build(struct sx_scene *s, uint32_t frame)
 	s->next_object = 1;
 	add_ground(s);
 	add_hills(s);
+	if (s->street.cargo) {
+		sx_cargo_add(s, frame);
+		return;
+	}
 	add_traffic(s, frame);
 	for (int side = 0; side < 2; side++) {
-		if (!s->street.open || side)
+		if (is_built(&s->street, side) || (s->street.open && side))
 			add_parked(s, side);
-		if (s->street.open)
+		if (!is_built(&s->street, side))
 			continue;
 		add_people(s, side, frame);
 		add_furniture(s, side);
 	}
-	if (!s->street.open)
-		add_houses(s);
+	add_houses(s);
+	if (s->street.verge.on) {
+		sx_verge_add(s);
+		sx_verge_finish(s);
+	}
 	if (s->street.relief != SX_RELIEF_FLAT)
 		sx_terrain_apply(s, frame);
 }

@@ -5,11 +5,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <math.h>
 #include <stddef.h>
 
 #include <stixel.h>
 
+#include "capture/scene/scene_place.h"
 #include "capture/scene/scene_world.h"
 
 #define DICE 500
@@ -89,16 +89,6 @@ static struct sx_facet *copy(struct sx_scene *s, const struct sx_facet *f)
 	return &s->facets[s->count++];
 }
 
-/* Length of the vector, which becomes 1. */
-static double normalise(double v[3])
-{
-	double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-
-	for (int k = 0; k < 3; k++)
-		v[k] /= length;
-	return length;
-}
-
 /*
  * Ground facet i, whose u (kerbs) or v leads along the street: its pieces behind the first knot become new
  * facets.
@@ -124,7 +114,7 @@ static void bend(struct sx_scene *s, int i)
 		f->origin[1] += t->y[k];
 		f->origin[2] = t->z[k];
 		along[1] = (t->y[k + 1] - t->y[k]) / (t->z[k + 1] - t->z[k]);
-		length = dz * normalise(along);
+		length = dz * sx_normalise(along);
 		*(kerb ? &f->s1 : &f->t1) = length;
 		*(kerb ? &f->s_texture : &f->t_texture) += way;
 		way += length;
@@ -180,7 +170,7 @@ static void add_ramp_wall(struct sx_scene *s)
 			.material = SX_MATERIAL_WALL,
 		};
 
-		f.s1 = normalise(f.u);
+		f.s1 = sx_normalise(f.u);
 		copy(s, &f);
 	}
 	s->next_object++;
@@ -211,12 +201,12 @@ static void shear(struct sx_facet *f, double base, double grade, double z)
 
 	f->origin[1] += base + grade * (f->origin[2] - z);
 	f->u[1] += grade * f->u[2];
-	length = normalise(f->u);
+	length = sx_normalise(f->u);
 	f->s1 *= length;
 	f->inset[0] *= (float)length;
 	f->inset[1] *= (float)length;
 	f->v[1] += grade * f->v[2];
-	f->t1 *= normalise(f->v);
+	f->t1 *= sx_normalise(f->v);
 }
 
 static void lift(struct sx_scene *s, int first, int end)

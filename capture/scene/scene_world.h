@@ -13,56 +13,13 @@
 #include <stdint.h>
 
 #include "capture/scene/scene.h"
+#include "capture/scene/scene_cargo.h"
+#include "capture/scene/scene_facet.h"
 #include "capture/scene/scene_noise.h"
 #include "capture/scene/scene_terrain.h"
+#include "capture/scene/scene_verge.h"
 
 #define SX_FACETS_MAX 2048
-
-enum sx_shape {
-	SX_SHAPE_RECTANGLE,
-	SX_SHAPE_TRAPEZOID, /* sides lean inwards to the top by inset[0] (left) and inset[1] (right), m */
-	SX_SHAPE_ELLIPSE,
-	SX_SHAPE_CROWN, /* ragged ellipse with holes */
-	SX_SHAPE_PERSON
-};
-
-enum sx_material {
-	SX_MATERIAL_ROAD,
-	SX_MATERIAL_PAVEMENT,
-	SX_MATERIAL_GRASS,
-	SX_MATERIAL_KERB,
-	SX_MATERIAL_FACADE,
-	SX_MATERIAL_WALL, /* side of a house, garden wall */
-	SX_MATERIAL_CAR_BACK,
-	SX_MATERIAL_CAR_SIDE,
-	SX_MATERIAL_CAR_TOP,
-	SX_MATERIAL_GLASS,
-	SX_MATERIAL_CABIN_SIDE,
-	SX_MATERIAL_BOX,
-	SX_MATERIAL_POLE,
-	SX_MATERIAL_SIGN,
-	SX_MATERIAL_BARK,
-	SX_MATERIAL_LEAVES,
-	SX_MATERIAL_CLOTH,
-	SX_MATERIAL_HILLS
-};
-
-/*
- * A piece of a plane: origin + s*u + t*v, 0 <= s <= s1, 0 <= t <= t1, u and v of length 1.
- * s_texture, t_texture: added to s and t before the material is asked, so that texture sticks to the world.
- */
-struct sx_facet {
-	double origin[3], u[3], v[3];
-	double s1, t1;
-	double s_texture, t_texture;
-	float inset[2];
-	float grey;  /* base tone, 0..255 */
-	float light; /* factor of its orientation to the sun */
-	float detail[4];
-	uint64_t seed;
-	uint16_t object;
-	uint8_t kind, shape, material;
-};
 
 /* Soft dark patch on the ground: x0..x1, z0..z1 relative to the camera. */
 struct sx_shadow {
@@ -87,15 +44,17 @@ struct sx_view {
 	float *depth; /* disparity; 0 where sky */
 	uint16_t *id;
 	struct sx_projection *projection; /* of each facet */
+	uint32_t *white;		  /* scene_light.c; NULL where no sky is white */
 };
 
 /* What a seed decides once. */
 struct sx_street {
 	uint64_t seed;
-	bool open;
+	bool open, cargo;
 	enum sx_relief relief;
+	struct sx_verge verge;
 	double kerb_right, kerb_left;	       /* x of the kerbs */
-	double pavement;		       /* width */
+	double pavement, kerb_height;	       /* width, height */
 	double speed;			       /* m per frame */
 	double parked, trees, people, traffic; /* shares of places taken */
 	float sun_side;			       /* -1..1: light from the left or from the right */
@@ -115,7 +74,10 @@ struct sx_scene {
 	struct sx_shadow shadows[SX_SHADOWS_MAX];
 	int shadow_count;
 	uint16_t next_object;
-	struct sx_view view[2];
+	struct sx_cargo cargo[SX_CARGO_MAX];
+	int cargo_count;
+	int mirrored_to; /* facets from count on are what a wet road mirrors */
+	struct sx_view view[2], mirrored[2];
 };
 
 /* scene_street.c: fills facets, shadows and pose for a frame. */
@@ -125,17 +87,15 @@ void sx_street_build(struct sx_scene *s, uint32_t frame);
 /* scene_draw.c: which facet is seen where; of all, or of the ground's alone. */
 void sx_view_draw(struct sx_view *v, const struct sx_scene *s, int side);
 void sx_view_draw_ground(struct sx_view *v, const struct sx_scene *s, int side);
+void sx_view_draw_mirrored(struct sx_view *v, const struct sx_scene *s, int side);
 /* Disparity of facet i at any point of the view; 0 if it is not there. */
 double sx_view_probe(const struct sx_view *v, const struct sx_scene *s, int i, double x, double y);
 
 /* scene_shade.c: grey picture of a drawn view, with the camera's own gain and noise. */
 void sx_view_shade(const struct sx_view *v, const struct sx_scene *s, int side, uint32_t frame,
 		   struct sx_image *ret);
-
-/* scene_material.c: tone of a point of a facet, 0..255 before light, haze and camera.
- * fs, ft: extent of the pixel in s and t, m. */
-float sx_material_tone(const struct sx_facet *f, const struct sx_texture *texture, double s, double t,
-		       float fs, float ft);
+/* Tone of the sky there. */
+float sx_view_sky(const struct sx_scene *s, double x, double y);
 
 static inline double sx_affine(const double p[3], double x, double y)
 {

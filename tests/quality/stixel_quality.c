@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,9 @@
 #include "base/clock.h"
 #include "config/config.h"
 #include "cpu/engine.h"
+#include "tests/quality/lidar_figures.h"
 #include "tests/quality/metrics.h"
+#include "tests/quality/options.h"
 #include "tests/quality/painted.h"
 #include "tests/quality/road_score.h"
 
@@ -29,6 +30,7 @@ struct options {
 	double max_each[SPACES];			 /* false positives per pair */
 	double max_painted[2], min_called[2];		 /* percent of ground, objects */
 };
+#include "tests/quality/small_things.h"
 
 /* Everything of a run; freed as a whole. */
 struct run {
@@ -45,151 +47,13 @@ struct run {
 	struct stixel_score score;
 	struct painted_score painted;
 	struct road_score road;
+	struct lidar_figures figures;
+	struct small_things small;
 	struct noisy_scores noisy;
 	struct label_score labels, noisy_labels;
 	int64_t engine_ns;
 	char why[512];
 };
-
-static const char usage[] =
-	"Usage: stixel-quality [OPTION]...\n"
-	"Runs an engine over frames of synthetic streets and compares with their truth.\n"
-	"  -e, --engine NAME          reference or cpu (cpu)\n"
-	"  -n, --seeds N              streets, one frame of each (20)\n"
-	"      --first N              first seed (1)\n"
-	"      --size WxH             of a picture (640x240)\n"
-	"      --scene NAME           street, open, climb, fall or ramp\n"
-	"      --semantics noise      with class scores made from the true ones; exit 1 if the stixels' "
-	"labels\n"
-	"                             or kinds are worse than these (intersection over union)\n"
-	"  -s SECTION.KEY=VALUE       setting, as of stixeld\n"
-	"  -v, --verbose              a line for every street\n"
-	"      --min-detection P      exit 1 if less than P % of the true stixels are detected\n"
-	"      --max-d1 P             exit 1 if D1 of pixels seen by both cameras is more than P %\n"
-	"      --max-false L,M,C      exit 1 if more than this % of the pairs have a false positive in free "
-	"space:\n"
-	"                             literal, measurable, driving corridor (metrics.h says what these "
-	"are)\n"
-	"      --max-each L,M,C       exit 1 if there are more false positives than these per pair, on "
-	"average\n"
-	"      --max-painted G,O      exit 1 if more than this % of the pixels of ground, of objects have a "
-	"wrong\n"
-	"                             disparity, as painted back from the stixels\n"
-	"      --min-called G,O       exit 1 if less than this % of the pixels of ground are called ground, "
-	"of\n"
-	"                             objects objects\n";
-
-enum {
-	OPT_FIRST = 256,
-	OPT_SIZE,
-	OPT_SCENE,
-	OPT_DETECTION,
-	OPT_D1,
-	OPT_FALSE,
-	OPT_EACH,
-	OPT_SEMANTICS,
-	OPT_PAINTED,
-	OPT_CALLED
-};
-
-static const struct option long_options[] = {
-	{"engine", required_argument, NULL, 'e'},
-	{"seeds", required_argument, NULL, 'n'},
-	{"first", required_argument, NULL, OPT_FIRST},
-	{"size", required_argument, NULL, OPT_SIZE},
-	{"scene", required_argument, NULL, OPT_SCENE},
-	{"verbose", no_argument, NULL, 'v'},
-	{"min-detection", required_argument, NULL, OPT_DETECTION},
-	{"max-d1", required_argument, NULL, OPT_D1},
-	{"max-false", required_argument, NULL, OPT_FALSE},
-	{"max-each", required_argument, NULL, OPT_EACH},
-	{"semantics", required_argument, NULL, OPT_SEMANTICS},
-	{"max-painted", required_argument, NULL, OPT_PAINTED},
-	{"min-called", required_argument, NULL, OPT_CALLED},
-	{"help", no_argument, NULL, 'h'},
-	{0},
-};
-
-static bool take_spaces(double ret[SPACES])
-{
-	char rest;
-
-	return sscanf(optarg, "%lf,%lf,%lf%c", &ret[LITERAL], &ret[MEASURABLE], &ret[CORRIDOR], &rest) == 3;
-}
-
-static bool take_two(double ret[2])
-{
-	char rest;
-
-	return sscanf(optarg, "%lf,%lf%c", &ret[0], &ret[1], &rest) == 2;
-}
-
-/* False for an argument that does not fit its option. */
-static bool take_option(struct options *o, int c)
-{
-	char rest;
-
-	switch (c) {
-	case 'e':
-		o->engine = optarg;
-		return true;
-	case 'n':
-		return sscanf(optarg, "%d%c", &o->seeds, &rest) == 1 && o->seeds > 0;
-	case OPT_FIRST:
-		return sscanf(optarg, "%u%c", &o->first, &rest) == 1;
-	case OPT_SIZE:
-		return sscanf(optarg, "%dx%d%c", &o->width, &o->height, &rest) == 2;
-	case OPT_SCENE:
-		o->scene = optarg;
-		return true;
-	case 's':
-		if (o->override_count == OVERRIDES_MAX)
-			return false;
-		o->overrides[o->override_count++] = optarg;
-		return true;
-	case 'v':
-		o->verbose = true;
-		return true;
-	case OPT_DETECTION:
-		return sscanf(optarg, "%lf%c", &o->min_detection, &rest) == 1;
-	case OPT_D1:
-		return sscanf(optarg, "%lf%c", &o->max_d1, &rest) == 1;
-	case OPT_FALSE:
-		return take_spaces(o->max_false);
-	case OPT_EACH:
-		return take_spaces(o->max_each);
-	case OPT_SEMANTICS:
-		o->semantics = true;
-		return !strcmp(optarg, "noise");
-	case OPT_PAINTED:
-		return take_two(o->max_painted);
-	case OPT_CALLED:
-		return take_two(o->min_called);
-	}
-	return false;
-}
-
-static int parse(struct options *o, int argc, char **argv)
-{
-	int c;
-
-	*o = (struct options){.engine = "cpu", .width = 640, .height = 240, .seeds = 20, .first = 1};
-	o->max_each[LITERAL] = o->max_each[MEASURABLE] = o->max_each[CORRIDOR] = 1e9;
-	o->max_painted[0] = o->max_painted[1] = 100;
-	o->max_d1 = o->max_false[LITERAL] = o->max_false[MEASURABLE] = o->max_false[CORRIDOR] = 100;
-	while ((c = getopt_long(argc, argv, "e:n:s:vh", long_options, NULL)) >= 0) {
-		if (c == 'h') {
-			fputs(usage, stdout);
-			exit(0);
-		}
-		if (!take_option(o, c)) {
-			if (c != '?')
-				fprintf(stderr, "stixel-quality: bad value '%s'\n", optarg);
-			return -EINVAL;
-		}
-	}
-	return optind == argc ? 0 : -EINVAL;
-}
 
 /* Cityscapes' classes, as the scene's truth has them. */
 static void set_semantics(struct sx_semantic_params *p)
@@ -280,7 +144,7 @@ static double percent(uint64_t part, uint64_t whole)
  * the left whose ground the right camera does not see, nor in those at the right where the census
  * window leaves the picture.
  */
-static int score(struct run *r, const struct sx_scene_truth *t)
+static int score(struct run *r, const struct sx_scene *scene, const struct sx_scene_truth *t)
 {
 	const struct sx_result *result = r->backend->result(r->context);
 	int width = r->settings.params.stixels.width,
@@ -302,6 +166,8 @@ static int score(struct run *r, const struct sx_scene_truth *t)
 		return 0;
 	score_stixels(&r->score, t, width, first, last, &truth, &got, r->scratch);
 	score_painted(&r->painted, t, width, first, last, &got);
+	score_figures(&r->figures, t, &r->left, width, first, last, &got);
+	score_small(&r->small, scene, t, width, &got);
 	if (r->options.semantics)
 		score_labels(&r->labels, &r->noisy_labels, t, width, first, last, &got, &r->noisy.scores);
 	return 0;
@@ -330,7 +196,7 @@ static int run_frame(struct run *r, struct sx_scene *scene, uint32_t frame, stru
 		return e;
 	}
 	r->engine_ns += sx_now_ns() - start;
-	return score(r, t);
+	return score(r, scene, t);
 }
 
 static int run_seed(struct run *r, unsigned seed)
@@ -445,16 +311,17 @@ static int judge(const struct run *r)
 		printf("NOT GOOD ENOUGH: asked for roads within 2 sigma in 85 %%, sigma <= 4 times rms\n");
 		good = false;
 	}
+	good &= judge_figures(&r->figures, o->max_figures);
+	good &= judge_small(&r->small, o->min_small);
 	return !(judge_painted(r) && good);
 }
 
 int main(int argc, char **argv)
 {
 	struct run r = {0};
-	int e = parse(&r.options, argc, argv);
+	int e = parse_options(&r.options, argc, argv);
 
 	if (e < 0) {
-		fputs(usage, stderr);
 		return 64;
 	}
 	e = prepare(&r);
@@ -468,6 +335,8 @@ int main(int argc, char **argv)
 	print(&r);
 	print_painted(&r);
 	print_road(stdout, &r.road);
+	print_figures(&r.figures);
+	print_small(&r.small);
 	e = judge(&r);
 	finish(&r);
 	return e;

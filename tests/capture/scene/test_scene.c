@@ -143,7 +143,8 @@ static void test_wrong_parameters(void **state)
 	char why[200];
 
 	assert_int_equal(sx_scene_create(&s, &p, why, sizeof(why)), -22);
-	assert_string_equal(why, "unknown scene 'strete', allowed street, open, climb, fall, ramp");
+	assert_string_equal(why,
+			    "unknown scene 'strete', allowed street, open, climb, fall, ramp, verge, cargo");
 	p = (struct sx_scene_params){"street", 1, 31, H};
 	assert_int_equal(sx_scene_create(&s, &p, why, sizeof(why)), -22);
 	assert_string_equal(why, "scene size 31x180 is outside 32x32 to 4096x2160");

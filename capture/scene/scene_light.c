@@ -1,0 +1,79 @@
+/*
+ * Glare, bloom, flare, wet patches.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "capture/scene/scene_light.h"
+
+#define BLOOM_RADIUS 0.0125 /* rad: 9 px of KITTI's camera */
+#define BLOOM 150	    /* tone in the midst of white; half of it at a straight edge */
+#define WHITE 262	    /* tone before gain that both cameras show as 255 or nearly so */
+
+static float square(float x)
+{
+	return x * x;
+}
+
+float sx_light_glare(const struct sx_verge *v, double a, double b)
+{
+	float r2 = square(((float)a - v->glare_at) / v->glare_width) + square(((float)b - 0.1f) / 0.5f);
+
+	return r2 >= 1 ? 0 : v->glare * (1 - r2) * (1.5f - 0.5f * (1 - r2));
+}
+
+/* white: sums over all rows above and columns to the left, one row and column more than the view. */
+void sx_light_prepare(struct sx_view *v, const struct sx_scene *s)
+{
+	size_t pitch = (size_t)v->width + 1;
+
+	for (int y = 0; y < v->height; y++) {
+		const uint16_t *id = v->id + (size_t)y * (size_t)v->width;
+		const uint32_t *above = v->white + (size_t)y * pitch;
+		uint32_t *here = v->white + (size_t)(y + 1) * pitch, sum = 0;
+
+		for (int x = 0; x < v->width; x++) {
+			sum += !id[x] && sx_view_sky(s, x, y) >= WHITE;
+			here[x + 1] = above[x + 1] + sum;
+		}
+	}
+}
+
+static int clamp(int x, int lo, int hi)
+{
+	return x < lo ? lo : x > hi ? hi : x;
+}
+
+static float bloom(const struct sx_view *v, const struct sx_scene *s, int x, int y)
+{
+	int r = clamp((int)(s->camera.fx * BLOOM_RADIUS + 0.5), 1, 64);
+	int x0 = clamp(x - r, 0, v->width), x1 = clamp(x + r + 1, 0, v->width);
+	int y0 = clamp(y - r, 0, v->height), y1 = clamp(y + r + 1, 0, v->height);
+	const uint32_t *top = v->white + (size_t)y0 * ((size_t)v->width + 1),
+		       *end = v->white + (size_t)y1 * ((size_t)v->width + 1);
+	uint32_t sum = end[x1] - end[x0] - top[x1] + top[x0];
+
+	return BLOOM * (float)sum / (float)((x1 - x0) * (y1 - y0));
+}
+
+float sx_light_lens(const struct sx_view *v, const struct sx_scene *s, int side, int x, int y)
+{
+	float tone = bloom(v, s, x, y);
+
+	for (int i = 0; i < SX_FLARE_SPOTS; i++) {
+		float dx = (float)x - s->street.verge.flare[i].x[side],
+		      dy = (float)y - s->street.verge.flare[i].y[side];
+		float r2 = (dx * dx + dy * dy) / square(s->street.verge.flare[i].radius);
+
+		if (r2 < 1) /* a disc with a soft rim */
+			tone += s->street.verge.flare[i].light * (r2 < 0.6f ? 1 : (1 - r2) * 2.5f);
+	}
+	return tone;
+}
+
+float sx_light_wet(const struct sx_scene *s, double x, double z, float foot)
+{
+	float n = sx_texture_sample(&s->texture, x * 5 + 77, z * 2.5 + 31, foot * 5),
+	      share = 1.5f * (n - 0.5f);
+
+	return share < 0 ? 0 : share > 1 ? 1 : share;
+}

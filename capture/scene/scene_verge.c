@@ -1,0 +1,173 @@
+/*
+ * Beside the road: grass banks, guard rails, fences; and a road that leans.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "capture/scene/scene_verge.h"
+
+#include <stixel.h>
+
+#include "capture/scene/scene_place.h"
+#include "capture/scene/scene_world.h"
+
+#define DICE 600
+#define SECTION 16.0 /* m of rail or fence, all of it or nothing */
+#define SECTIONS 8
+#define RAIL_POSTS 4.0	 /* m from one to the next */
+#define BANK_FROM 2.6	 /* m from the kerb to a bank, at least: behind the rail */
+#define MIRRORED_TO 70.0 /* m */
+
+static double dice(const struct sx_scene *s, int64_t number, double lo, double hi)
+{
+	return sx_pick(s->street.seed, DICE, number, lo, hi);
+}
+
+/* Spots lie on a line through the picture's middle, and not alike in two lenses. */
+static void choose_flare(struct sx_scene *s)
+{
+	double w = s->params.width, h = s->params.height, px = s->camera.fx / 721.5;
+	double x = dice(s, 20, -0.4, 0.4), y = dice(s, 21, -0.3, -0.45);
+
+	for (int i = 0; i < SX_FLARE_SPOTS; i++) {
+		double along = dice(s, 30 + i, -1, 1);
+
+		for (int side = 0; side < 2; side++) {
+			double aside = side ? dice(s, 40 + i, -60, 60) * px : 0;
+
+			s->street.verge.flare[i].x[side] = (float)((0.5 + along * x) * w + aside);
+			s->street.verge.flare[i].y[side] =
+				(float)((0.5 + along * y) * h + (side ? dice(s, 50 + i, -6, 6) * px : 0));
+		}
+		s->street.verge.flare[i].radius = (float)(dice(s, 60 + i, 7, 26) * px);
+		s->street.verge.flare[i].light = (float)dice(s, 70 + i, 20, 60);
+	}
+}
+
+void sx_verge_init(struct sx_scene *s)
+{
+	s->street.verge = (struct sx_verge){
+		.on = true,
+		.town_side = dice(s, 0, 0, 1) < 0.5,
+		.cross = dice(s, 1, -0.0524, 0.0524),
+		.grass = dice(s, 2, BANK_FROM, 4.5),
+		.bank_grade = dice(s, 3, 0.2, 0.5),
+		.bank_rise = dice(s, 4, 0.5, 2.5),
+		.rail_top = dice(s, 5, 0.3, 0.7),
+		.fence_top = dice(s, 6, 0.9, 1.2),
+		.glare_at = (float)dice(s, 7, -0.4, 0.4),
+		.glare_width = (float)dice(s, 8, 0.35, 0.8),
+		.glare = (float)dice(s, 9, 110, 190),
+		.wet = (float)dice(s, 10, 0.25, 0.6),
+	};
+	s->street.kerb_height = dice(s, 11, 0.08, 0.15);
+	s->street.parked *= 0.4; /* or they hide fence and pavement */
+	choose_flare(s);
+}
+
+void sx_verge_ground(struct sx_scene *s, int side, double x, double texture_z)
+{
+	const struct sx_verge *v = &s->street.verge;
+	const double out = side ? 1 : -1, high = s->street.kerb_height;
+	const double widths[] = {v->grass, v->bank_rise / v->bank_grade, 3000};
+	double at = x, y = high, way = 0;
+
+	for (int i = 0; i < 3; i++) {
+		struct sx_facet *f = sx_place_facet(s, SX_MATERIAL_GRASS, STIXEL_GROUND, 104, 0);
+		double length, rise = i == 1 ? v->bank_rise : 0;
+
+		sx_place_flat(f, at, y, 0.5, 0, SX_GROUND_TO);
+		sx_set_vector(f->u, out * widths[i], rise, 0);
+		length = sx_normalise(f->u);
+		f->s1 = length;
+		f->s_texture = way + 2;
+		f->t_texture = texture_z;
+		f->light = i == 1 ? 0.92f : 1;
+		at += out * widths[i];
+		y += rise;
+		way += length;
+	}
+}
+
+/* A beam, and posts that stand behind it. */
+static void add_rail(struct sx_scene *s, double x, double z, uint64_t h)
+{
+	const double top = s->street.verge.rail_top, high = top > 0.4 ? 0.3 : 0.2;
+	const double ground = s->street.kerb_height;
+	struct sx_facet *f = sx_place_facet(s, SX_MATERIAL_RAIL, STIXEL_OBJECT, 150, h);
+
+	sx_place_along(f, &s->street, x, top - high, z, SECTION, high);
+	for (int i = 0; i < (int)(SECTION / RAIL_POSTS); i++) {
+		f = sx_place_facet(s, SX_MATERIAL_POLE, STIXEL_OBJECT, 110, h);
+		sx_place_across(f, x - 0.06 + (x > 0 ? 0.08 : -0.08), ground - 0.1,
+				z + RAIL_POSTS * (i + 0.5), 0.12, top - ground + 0.08);
+	}
+	sx_place_shadow(s, x - 0.1, x + 0.1, z, z + SECTION);
+	s->next_object++;
+}
+
+/* Bars: what is behind shows between them. */
+static void add_fence(struct sx_scene *s, double x, double z, uint64_t h)
+{
+	const double ground = s->street.kerb_height;
+	struct sx_facet *f = sx_place_facet(s, SX_MATERIAL_POLE, STIXEL_OBJECT,
+					    40 + 30 * (float)sx_unit(sx_mix(h, 1, 1)), h);
+
+	sx_place_along(f, &s->street, x, ground, z, SECTION, s->street.verge.fence_top);
+	f->shape = SX_SHAPE_BARS;
+	s->next_object++;
+}
+
+void sx_verge_add(struct sx_scene *s)
+{
+	const struct sx_street *st = &s->street;
+	const int town = st->verge.town_side;
+	double kerbs[2] = {st->kerb_left - s->pose.x, st->kerb_right - s->pose.x};
+	double fence = kerbs[town] + (town ? 0.3 : -0.3), rail = kerbs[!town] + (town ? -0.6 : 0.6);
+
+	for (int64_t k = sx_floor(s->pose.z / SECTION), end = k + SECTIONS; k < end; k++) {
+		uint64_t h = sx_mix(st->seed, DICE + 1, (uint64_t)k);
+		double z = SECTION * (double)k - s->pose.z;
+
+		if (h % 4)
+			add_rail(s, rail, z, h);
+		if ((h >> 8) % 5 < 3)
+			add_fence(s, fence, z, h);
+	}
+}
+
+/* The world upside down under the road: what stands there, as the wet road shows it. */
+static void add_mirrored(struct sx_scene *s)
+{
+	s->mirrored_to = s->count;
+	for (int i = 0; i < s->count && s->mirrored_to < SX_FACETS_MAX; i++) {
+		struct sx_facet *f = &s->facets[i];
+
+		if (f->kind != STIXEL_OBJECT || f->origin[2] > MIRRORED_TO || f->shape == SX_SHAPE_BARS)
+			continue;
+		f = &s->facets[s->mirrored_to++];
+		*f = s->facets[i];
+		f->origin[1] = -f->origin[1];
+		f->u[1] = -f->u[1];
+		f->v[1] = -f->v[1];
+	}
+}
+
+void sx_verge_finish(struct sx_scene *s)
+{
+	const double cross = s->street.verge.cross;
+
+	add_mirrored(s);
+	for (int i = 0; i < s->mirrored_to; i++) {
+		struct sx_facet *f = &s->facets[i];
+		double length;
+
+		f->origin[1] += cross * f->origin[0];
+		f->u[1] += cross * f->u[0];
+		length = sx_normalise(f->u);
+		f->s1 *= length;
+		f->inset[0] *= (float)length;
+		f->inset[1] *= (float)length;
+		f->v[1] += cross * f->v[0];
+		f->t1 *= sx_normalise(f->v);
+	}
+}

@@ -1,0 +1,33 @@
+/*
+ * What stixel-quality is asked for.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TESTS_QUALITY_OPTIONS_H
+#define SX_TESTS_QUALITY_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "tests/quality/lidar_figures.h"
+#include "tests/quality/metrics.h"
+
+#define OVERRIDES_MAX 64
+
+struct options {
+	const char *engine, *scene;
+	int width, height, seeds;
+	unsigned first;
+	bool verbose, semantics;
+	const char *overrides[OVERRIDES_MAX];
+	int override_count;
+	double min_detection, max_d1, max_false[SPACES]; /* percent; pairs with a false positive */
+	double max_each[SPACES];			 /* false positives per pair */
+	double max_painted[2], min_called[2];		 /* percent of ground, objects */
+	double max_figures[FIGURES];			 /* lidar_figures.h, percent */
+	double min_small[2];				 /* small_things.h, percent: up to 20 m, farther */
+};
+
+/* -EINVAL, with the usage on standard error. */
+int parse_options(struct options *o, int argc, char **argv);
+
+#endif

@@ -1,0 +1,99 @@
+/*
+ * Small things by size and distance.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tests/quality/small_things.h"
+
+#include <stdio.h>
+
+#include "capture/scene/scene_world.h"
+
+#define NEAR_TO 20.0 /* m */
+#define OFF 0.10
+
+static bool is_covered(const struct stixel_list *got, int u, int y, double want)
+{
+	for (uint32_t i = got->offsets[u]; i < got->offsets[u + 1]; i++) {
+		const struct stixel *s = &got->stixels[i];
+		double d = s->disparity_q7 / 128.0;
+
+		if (y >= s->row_top && y <= s->row_bottom)
+			return s->kind == STIXEL_OBJECT && d * (1 + OFF) > want && d * (1 - OFF) < want;
+	}
+	return false;
+}
+
+static void score_thing(struct small_things *s, const struct sx_cargo *thing, const struct sx_scene_truth *t,
+			int width, const struct stixel_list *got)
+{
+	int pixels = 0, covered = 0, columns = t->width / width;
+
+	for (int y = 0; y < t->height; y++)
+		for (int x = 0; x < columns * width; x++) {
+			size_t at = (size_t)y * (size_t)t->width + (size_t)x;
+
+			if (t->object[at] != thing->object)
+				continue;
+			pixels++;
+			covered += is_covered(got, x / width, y, (double)t->disparity[at]);
+		}
+	s->asked[thing->size][thing->distance]++;
+	s->detected[thing->size][thing->distance] += 2 * covered > pixels;
+	s->touched[thing->size][thing->distance] += covered > 0;
+}
+
+void score_small(struct small_things *s, const struct sx_scene *scene, const struct sx_scene_truth *t,
+		 int width, const struct stixel_list *got)
+{
+	for (int i = 0; i < scene->cargo_count; i++)
+		score_thing(s, &scene->cargo[i], t, width, got);
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100 * (double)part / (double)whole : 0;
+}
+
+void print_small(const struct small_things *s)
+{
+	uint64_t all = 0;
+
+	for (int i = 0; i < SX_CARGO_SIZES; i++)
+		for (int k = 0; k < SX_CARGO_DISTANCES; k++)
+			all += s->asked[i][k];
+	if (!all)
+		return;
+	printf("%llu small things, detected (touched), %%\n%-16s", (unsigned long long)all, "");
+	for (int k = 0; k < SX_CARGO_DISTANCES; k++)
+		printf("%7.0f m   ", sx_cargo_distances[k]);
+	printf("\n");
+	for (int i = 0; i < SX_CARGO_SIZES; i++) {
+		printf("%-16s", sx_cargo_sizes[i].name);
+		for (int k = 0; k < SX_CARGO_DISTANCES; k++)
+			printf("%5.0f (%3.0f)", percent(s->detected[i][k], s->asked[i][k]),
+			       percent(s->touched[i][k], s->asked[i][k]));
+		printf("\n");
+	}
+}
+
+bool judge_small(const struct small_things *s, const double min[2])
+{
+	uint64_t asked[2] = {0}, detected[2] = {0};
+	bool good;
+
+	for (int i = 0; i < SX_CARGO_SIZES; i++)
+		for (int k = 0; k < SX_CARGO_DISTANCES; k++) {
+			int far = sx_cargo_distances[k] > NEAR_TO;
+
+			asked[far] += s->asked[i][k];
+			detected[far] += s->detected[i][k];
+		}
+	if (asked[0] + asked[1])
+		printf("all sizes: detected %.1f %% up to %.0f m, %.1f %% farther\n",
+		       percent(detected[0], asked[0]), NEAR_TO, percent(detected[1], asked[1]));
+	good = percent(detected[0], asked[0]) >= min[0] && percent(detected[1], asked[1]) >= min[1];
+	if (!good)
+		printf("NOT GOOD ENOUGH: asked for small things detected >= %g, %g %%\n", min[0], min[1]);
+	return good;
+}
