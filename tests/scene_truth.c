@@ -98,6 +98,10 @@ static bool is_visible(const struct sx_scene *s, int x, int y, double d)
 		if (id && sx_view_probe(v, s, id - 1, at, y) > d * (1 + 1e-6) + 1e-3)
 			return false;
 	}
+	for (int k = 0; s->street.verge.on && k < s->count; k++) /* bars may be thinner than a pixel */
+		if (s->facets[k].shape == SX_SHAPE_BARS &&
+		    sx_view_probe(v, s, k, at, y) > d * (1 + 1e-6) + 1e-3)
+			return false;
 	return true;
 }
 

@@ -11,7 +11,7 @@
 #define GROUND_HIGH 0.15
 #define OBSTACLE_FROM 0.4
 #define OBSTACLE_TO 3.0
-#define WHITE 250
+#define WHITE 255
 #define EDGE 8	 /* px */
 #define ENOUGH 3 /* px of an obstacle in a column */
 

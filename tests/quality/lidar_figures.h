@@ -9,7 +9,7 @@
  *   dist    obstacle in objects whose disparity is off by more than 3 px and 5 %
  *   near    columns whose first obstacle is nearer than 0.7 times the true one, where ground is true
  *   far     columns whose first obstacle is farther than 1.43 times the true one
- *   white   white (250 and more) sky in object stixels
+ *   white   saturated (255) sky in object stixels
  *   edge    ground in object stixels, in columns 0 to 7: nothing can be matched there
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -53,6 +53,17 @@ static void draw(struct street *s, uint32_t frame)
 	sx_scene_truth(s->scene, frame, &s->truth);
 }
 
+/* Light that two cameras do not see alike. */
+static void put_out_light(struct street *s)
+{
+	struct sx_verge *v = &s->scene->street.verge;
+
+	v->glare = 0;
+	v->wet = 0;
+	for (int i = 0; i < SX_FLARE_SPOTS; i++)
+		v->flare[i].light = 0;
+}
+
 static uint64_t add_hash(uint64_t h, const void *data, size_t bytes)
 {
 	const uint8_t *p = data;
@@ -99,6 +110,8 @@ static void test_the_same_bytes_on_every_machine(void **state)
 		{"climb", 2, 5, UINT64_C(0x59a12395588fea19), UINT64_C(0xaf4b857740a1b462)},
 		{"fall", 4, 77, UINT64_C(0xd0cb4e00094d741e), UINT64_C(0x1037e71d51c394be)},
 		{"ramp", 5, 31, UINT64_C(0x9782ec5f33d6603f), UINT64_C(0x5a9a26049eb60b29)},
+		{"verge", 6, 12, UINT64_C(0xbbc2e897106bf99f), UINT64_C(0xdc58bb9f8c0f5ae8)},
+		{"cargo", 7, 9, UINT64_C(0xbbd5bf0365ad0df5), UINT64_C(0x3988d922908e8084)},
 	};
 
 	for (size_t i = 0; i < sizeof(stored) / sizeof(stored[0]); i++) {
@@ -233,14 +246,15 @@ static double residual(const struct street *s, double shift, double gain, double
 
 static void test_disparity_leads_to_the_same_surface(void **state)
 {
-	static const char *const names[] = {"street", "climb", "fall", "ramp"};
+	static const char *const names[] = {"street", "climb", "fall", "ramp", "verge"};
 
-	for (unsigned seed = 1; seed < 9; seed++) {
+	for (unsigned seed = 1; seed < 10; seed++) {
 		struct street s;
 		struct fit f = {0};
 		double gain, offset, exact, off[2];
 
-		open_street(&s, names[seed % 4], seed, W, H);
+		open_street(&s, names[seed % 5], seed, W, H);
+		put_out_light(&s);
 		draw(&s, 10 * seed);
 		residual(&s, 0, 1, 0, &f);
 		assert_true(f.n > W * H / 8);
@@ -250,6 +264,8 @@ static void test_disparity_leads_to_the_same_surface(void **state)
 		exact = residual(&s, 0, gain, offset, NULL);
 		off[0] = residual(&s, 0.5, gain, offset, NULL);
 		off[1] = residual(&s, -0.5, gain, offset, NULL);
+		print_message("# %s %u: %.2f, half a pixel beside %.2f, %.2f\n", names[seed % 5], seed, exact,
+			      off[0], off[1]);
 		/* noise of two pictures, and clearly better than half a pixel beside */
 		assert_true(exact < 4.5);
 		assert_true(exact < 0.8 * off[0] && exact < 0.8 * off[1]);
@@ -297,6 +313,7 @@ static void test_hidden_pixels_are_hidden(void **state)
 {
 	check_hidden("street");
 	check_hidden("ramp");
+	check_hidden("verge");
 }
 
 static void check_column(const struct street *s, const struct stixel *list, uint32_t n, int u, int width)
@@ -513,9 +530,9 @@ static void test_roads_climb_and_fall(void **state)
 /* Classes fit kinds: nothing but ground is road or pavement, nothing but sky is sky. */
 static void test_labels_fit_kinds(void **state)
 {
-	static const char *const names[] = {"street", "open", "ramp"};
+	static const char *const names[] = {"street", "open", "ramp", "verge"};
 
-	for (unsigned k = 0; k < 3; k++) {
+	for (unsigned k = 0; k < 4; k++) {
 		long labels[19] = {0};
 		struct street s;
 
@@ -535,6 +552,146 @@ static void test_labels_fit_kinds(void **state)
 	}
 }
 
+/* What of a road's edge is where: pixels. */
+struct verge_count {
+	long road, raised, bank, rail, through, white;
+};
+
+static void count_verge(const struct street *s, struct verge_count *n)
+{
+	const struct sx_street *st = &s->scene->street;
+	const struct sx_scene_truth *t = &s->truth;
+
+	for (int i = 0; i < W * H; i++) {
+		struct sx_scene_point p = sx_scene_point(t, i % W, i / W);
+		uint8_t grey = ((uint8_t *)sx_image_row(&s->left, i / W))[i % W];
+
+		n->white += t->kind[i] == STIXEL_SKY && grey == 255;
+		n->through += t->through[i];
+		if (t->kind[i] != STIXEL_GROUND) {
+			const struct sx_facet *f = t->kind[i] == STIXEL_SKY
+							   ? NULL
+							   : &s->scene->facets[s->scene->view[0].id[i] - 1];
+
+			if (!f || f->material != SX_MATERIAL_RAIL)
+				continue;
+			n->rail++;
+			assert_true(p.height > st->verge.rail_top - 0.31 &&
+				    p.height < st->verge.rail_top + 1e-3);
+			continue;
+		}
+		/* on the road, at a kerb or on what lies as high, or on the bank, whatever the road's lean */
+		assert_true(p.height > -1e-3 && p.height < st->kerb_height + st->verge.bank_rise + 1e-3);
+		n->road += p.height < 1e-3;
+		n->raised += p.height > st->kerb_height - 1e-3 && p.height < st->kerb_height + 1e-3;
+		n->bank += p.height > st->kerb_height + 1e-3;
+		assert_true(t->label[i] != 0 || p.height < 1e-3);
+	}
+}
+
+static void test_verges_are_verges(void **state)
+{
+	struct verge_count n = {0};
+	double least = 1, most = 0;
+
+	for (unsigned seed = 1; seed <= 8; seed++) {
+		struct street s;
+		double cross;
+
+		open_street(&s, "verge", seed, W, H);
+		draw(&s, 23 * seed);
+		count_verge(&s, &n);
+		cross = s.truth.road_cross * s.truth.camera.height_m / s.truth.camera.baseline_m;
+		cross = cross < 0 ? -cross : cross;
+		assert_true(cross < 0.0525); /* tan(3 deg) */
+		least = cross < least ? cross : least;
+		most = cross > most ? cross : most;
+		assert_true(s.scene->mirrored_to > s.scene->count && s.scene->mirrored_to < SX_FACETS_MAX);
+		assert_true(s.scene->count < SX_FACETS_MAX / 2);
+		close_street(&s);
+	}
+	print_message(
+		"# road %ld, pavement and grass %ld, bank %ld, rail %ld, through a fence %ld, white %ld\n",
+		n.road, n.raised, n.bank, n.rail, n.through, n.white);
+	assert_true(n.road > W * H && n.raised > W * H / 10 && n.bank > W * H / 10);
+	assert_true(n.rail > W * H / 100 && n.through > W * H / 200 && n.white > W * H / 4);
+	assert_true(least < 0.02 && most > 0.03);
+}
+
+/* Light, and what a lens and a wet road make of it, is no surface: the truth does not see it. */
+static void test_light_is_not_in_the_truth(void **state)
+{
+	struct street lit, dull;
+	long spots[2] = {0}, wet = 0;
+
+	open_street(&lit, "verge", 3, W, H);
+	open_street(&dull, "verge", 3, W, H);
+	put_out_light(&dull);
+	draw(&lit, 4);
+	draw(&dull, 4);
+	assert_true(hash_truth(&lit) == hash_truth(&dull));
+	for (int i = 0; i < W * H; i++) {
+		const uint8_t *a[2] = {sx_image_row(&lit.left, i / W), sx_image_row(&lit.right, i / W)};
+		const uint8_t *b[2] = {sx_image_row(&dull.left, i / W), sx_image_row(&dull.right, i / W)};
+
+		for (int side = 0; side < 2; side++)
+			spots[side] +=
+				lit.truth.kind[i] == STIXEL_GROUND && a[side][i % W] > b[side][i % W] + 15;
+		wet += lit.truth.label[i] == 0 && abs(a[0][i % W] - b[0][i % W]) > 8;
+	}
+	print_message("# brighter: %ld, %ld; other road: %ld\n", spots[0], spots[1], wet);
+	assert_true(spots[0] > 50 && spots[1] > 50 && wet > W * H / 200);
+	close_street(&lit);
+	close_street(&dull);
+}
+
+/* As large and as far as it is said to be, whole, and in both pictures. */
+static void check_thing(const struct street *s, const struct sx_cargo *thing)
+{
+	const struct sx_scene_truth *t = &s->truth;
+	const struct sx_cargo_size *size = &sx_cargo_sizes[thing->size];
+	double want = sx_cargo_distances[thing->distance], high = 0, px = t->camera.fx / want;
+	int left = t->width, right = -1, hidden = 0, pixels = 0;
+
+	for (int i = 0; i < t->width * t->height; i++) {
+		struct sx_scene_point p;
+
+		if (t->object[i] != thing->object)
+			continue;
+		p = sx_scene_point(t, i % t->width, i / t->width);
+		assert_true(p.distance > 0.979 * want && p.distance < 1.021 * want + size->height);
+		assert_true(p.height > -1e-3 && p.height < size->height + 1e-3);
+		high = p.height > high ? p.height : high;
+		left = i % t->width < left ? i % t->width : left;
+		right = i % t->width > right ? i % t->width : right;
+		pixels++;
+		hidden += !t->visible[i];
+	}
+	assert_true(pixels >= (int)(size->width * px * 0.97) * (int)(size->height * px * 0.97));
+	assert_true(right - left + 1 >= (int)(size->width * px * 0.97));
+	assert_true(high > size->height - 1.5 / px);
+	assert_int_equal(hidden, 0);
+}
+
+static void test_cargo_is_where_it_is_said_to_be(void **state)
+{
+	long things = 0;
+
+	for (unsigned seed = 1; seed <= 3; seed++) {
+		struct street s;
+
+		open_street(&s, "cargo", seed, 1242, 375);
+		for (uint32_t frame = 0; frame < 3; frame++) {
+			draw(&s, frame);
+			things += s.scene->cargo_count;
+			for (int i = 0; i < s.scene->cargo_count; i++)
+				check_thing(&s, &s.scene->cargo[i]);
+		}
+		close_street(&s);
+	}
+	assert_in_range(things, 9 * SX_CARGO_MAX * 8 / 10, 9 * SX_CARGO_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -550,6 +707,9 @@ int main(void)
 		cmocka_unit_test(test_streets_are_streets),
 		cmocka_unit_test(test_roads_climb_and_fall),
 		cmocka_unit_test(test_labels_fit_kinds),
+		cmocka_unit_test(test_verges_are_verges),
+		cmocka_unit_test(test_light_is_not_in_the_truth),
+		cmocka_unit_test(test_cargo_is_where_it_is_said_to_be),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
