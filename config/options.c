@@ -180,7 +180,7 @@ const struct sx_option sx_options[] = {
 	UNSIGNED("source", "seed", source.seed, "1", 0, 4294967295.0, NULL, RESTART,
 		 "synthetic: same seed, same images"),
 	TEXT("source", "scene", source.scene, "street", RESTART,
-	     "synthetic: street, open (no houses), climb, fall, ramp, verge, cargo; [camera] is then its own"),
+	     "synthetic: street, open (no houses), climb, fall, ramp, verge, cargo; it sets [camera]"),
 
 	TEXT("camera", "calibration", calibration, "", RESTART,
 	     "OpenCV or ROS YAML, KITTI or plain text file with fx .. baseline_m; two ROS files: LEFT,RIGHT"),

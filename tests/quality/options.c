@@ -42,8 +42,8 @@ static const char usage[] =
 	"                             exit 1 if the figures as on lidar are more than this %: false, "
 	"missed, low,\n"
 	"                             dist, near, far, white, edge (lidar_figures.h says what these are)\n"
-	"      --min-small N,F        exit 1 if less than this % of the small things are detected, up to 20 m "
-	"and\n"
+	"      --min-small N,F        exit 1 if less than this % of the small things are detected, up to 20 "
+	"m and\n"
 	"                             farther\n";
 
 enum {

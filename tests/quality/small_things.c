@@ -55,8 +55,25 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100 * (double)part / (double)whole : 0;
 }
 
+/* Percent of all sizes up to NEAR_TO and farther. */
+static void detected_of_all(const struct small_things *s, double ret[2])
+{
+	uint64_t asked[2] = {0}, detected[2] = {0};
+
+	for (int i = 0; i < SX_CARGO_SIZES; i++)
+		for (int k = 0; k < SX_CARGO_DISTANCES; k++) {
+			int far = sx_cargo_distances[k] > NEAR_TO;
+
+			asked[far] += s->asked[i][k];
+			detected[far] += s->detected[i][k];
+		}
+	for (int far = 0; far < 2; far++)
+		ret[far] = percent(detected[far], asked[far]);
+}
+
 void print_small(const struct small_things *s)
 {
+	double shares[2];
 	uint64_t all = 0;
 
 	for (int i = 0; i < SX_CARGO_SIZES; i++)
@@ -75,25 +92,17 @@ void print_small(const struct small_things *s)
 			       percent(s->touched[i][k], s->asked[i][k]));
 		printf("\n");
 	}
+	detected_of_all(s, shares);
+	printf("all sizes: detected %.1f %% up to %.0f m, %.1f %% farther\n", shares[0], NEAR_TO, shares[1]);
 }
 
 bool judge_small(const struct small_things *s, const double min[2])
 {
-	uint64_t asked[2] = {0}, detected[2] = {0};
-	bool good;
+	double shares[2];
 
-	for (int i = 0; i < SX_CARGO_SIZES; i++)
-		for (int k = 0; k < SX_CARGO_DISTANCES; k++) {
-			int far = sx_cargo_distances[k] > NEAR_TO;
-
-			asked[far] += s->asked[i][k];
-			detected[far] += s->detected[i][k];
-		}
-	if (asked[0] + asked[1])
-		printf("all sizes: detected %.1f %% up to %.0f m, %.1f %% farther\n",
-		       percent(detected[0], asked[0]), NEAR_TO, percent(detected[1], asked[1]));
-	good = percent(detected[0], asked[0]) >= min[0] && percent(detected[1], asked[1]) >= min[1];
-	if (!good)
-		printf("NOT GOOD ENOUGH: asked for small things detected >= %g, %g %%\n", min[0], min[1]);
-	return good;
+	detected_of_all(s, shares);
+	if (shares[0] >= min[0] && shares[1] >= min[1])
+		return true;
+	fprintf(stderr, "NOT GOOD ENOUGH: asked for small things detected >= %g, %g %%\n", min[0], min[1]);
+	return false;
 }

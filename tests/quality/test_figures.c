@@ -21,7 +21,7 @@
 #define COLUMNS (W / COLUMN)
 #define LAST (COLUMNS - 1)
 
-/* Sky in rows 0..7, white left of x 16; below a wall 5 m away; ground from row 24 on. Stixels say just that. */
+/* Sky in rows 0..7, white left of x 16; then a wall 5 m away; ground from row 24 on. So say the stixels. */
 struct fixture {
 	float disparity[W * H];
 	uint8_t kind[W * H], visible[W * H], through[W * H], grey[W * H];
@@ -80,7 +80,7 @@ static void check(const struct fixture *f, const uint64_t bad[FIGURES], const ui
 	}
 }
 
-/* 24 px across: ground 16 rows, low 5 (0.175 to 0.375 m), obstacle 9; six columns; 8x8 px of white; the edge. */
+/* 24 px across: ground 16 rows, low 5 (0.175 to 0.375 m), obstacle 9; 6 columns; 8x8 px of white; edge. */
 static const uint64_t all[FIGURES] = {24 * 16, 24 * 9, 24 * 5, 24 * 9, 6, 6, 64, 8 * 16};
 
 static void test_all_is_well(void **state)
