@@ -24,12 +24,21 @@ static bool is_covered(const struct stixel_list *got, int u, int y, double want)
 	return false;
 }
 
-static void score_thing(struct small_things *s, const struct sx_cargo *thing, const struct sx_scene_truth *t,
-			int width, const struct stixel_list *got)
+static bool is_matched(const struct sx_scene_truth *t, size_t at, uint16_t q4)
 {
-	int pixels = 0, covered = 0, columns = t->width / width;
+	double d = q4 / 16.0, want = (double)t->disparity[at];
 
-	for (int y = 0; y < t->height; y++)
+	return q4 != SX_DISPARITY_INVALID && 2 * d > want + (double)t->ground[at] && d * (1 - OFF) < want;
+}
+
+static void score_thing(struct small_things *s, const struct sx_cargo *thing, const struct sx_scene_truth *t,
+			int width, const struct stixel_list *got, const struct sx_image *q4)
+{
+	int pixels = 0, covered = 0, matched = 0, columns = t->width / width;
+
+	for (int y = 0; y < t->height; y++) {
+		const uint16_t *map = sx_image_row(q4, y);
+
 		for (int x = 0; x < columns * width; x++) {
 			size_t at = (size_t)y * (size_t)t->width + (size_t)x;
 
@@ -37,17 +46,20 @@ static void score_thing(struct small_things *s, const struct sx_cargo *thing, co
 				continue;
 			pixels++;
 			covered += is_covered(got, x / width, y, (double)t->disparity[at]);
+			matched += is_matched(t, at, map[x]);
 		}
+	}
 	s->asked[thing->size][thing->distance]++;
 	s->detected[thing->size][thing->distance] += 2 * covered > pixels;
 	s->touched[thing->size][thing->distance] += covered > 0;
+	s->matched[thing->size][thing->distance] += 2 * matched > pixels;
 }
 
 void score_small(struct small_things *s, const struct sx_scene *scene, const struct sx_scene_truth *t,
-		 int width, const struct stixel_list *got)
+		 int width, const struct stixel_list *got, const struct sx_image *q4)
 {
 	for (int i = 0; i < scene->cargo_count; i++)
-		score_thing(s, &scene->cargo[i], t, width, got);
+		score_thing(s, &scene->cargo[i], t, width, got, q4);
 }
 
 static double percent(uint64_t part, uint64_t whole)
@@ -81,15 +93,16 @@ void print_small(const struct small_things *s)
 			all += s->asked[i][k];
 	if (!all)
 		return;
-	printf("%llu small things, detected (touched), %%\n%-16s", (unsigned long long)all, "");
+	printf("%llu small things, detected (touched, matched), %%\n%-16s", (unsigned long long)all, "");
 	for (int k = 0; k < SX_CARGO_DISTANCES; k++)
-		printf("%7.0f m   ", sx_cargo_distances[k]);
+		printf("%9.0f m     ", sx_cargo_distances[k]);
 	printf("\n");
 	for (int i = 0; i < SX_CARGO_SIZES; i++) {
 		printf("%-16s", sx_cargo_sizes[i].name);
 		for (int k = 0; k < SX_CARGO_DISTANCES; k++)
-			printf("%5.0f (%3.0f)", percent(s->detected[i][k], s->asked[i][k]),
-			       percent(s->touched[i][k], s->asked[i][k]));
+			printf("%5.0f (%3.0f,%4.0f)", percent(s->detected[i][k], s->asked[i][k]),
+			       percent(s->touched[i][k], s->asked[i][k]),
+			       percent(s->matched[i][k], s->asked[i][k]));
 		printf("\n");
 	}
 	detected_of_all(s, shares);

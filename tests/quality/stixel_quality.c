@@ -167,7 +167,7 @@ static int score(struct run *r, const struct sx_scene *scene, const struct sx_sc
 	score_stixels(&r->score, t, width, first, last, &truth, &got, r->scratch);
 	score_painted(&r->painted, t, width, first, last, &got);
 	score_figures(&r->figures, t, &r->left, width, first, last, &got);
-	score_small(&r->small, scene, t, width, &got);
+	score_small(&r->small, scene, t, width, &got, &q4);
 	if (r->options.semantics)
 		score_labels(&r->labels, &r->noisy_labels, t, width, first, last, &got, &r->noisy.scores);
 	return 0;

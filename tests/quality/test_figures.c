@@ -23,7 +23,7 @@
 
 /* Sky in rows 0..7, white left of x 16; then a wall 5 m away; ground from row 24 on. So say the stixels. */
 struct fixture {
-	float disparity[W * H];
+	float disparity[W * H], ground[W * H];
 	uint8_t kind[W * H], visible[W * H], through[W * H], grey[W * H];
 	uint16_t object[W * H];
 	struct sx_scene_truth t;
@@ -41,6 +41,7 @@ static void init(struct fixture *f)
 		.width = W,
 		.height = H,
 		.disparity = f->disparity,
+		.ground = f->ground,
 		.kind = f->kind,
 		.visible = f->visible,
 		.through = f->through,
@@ -139,6 +140,8 @@ static void test_small_things(void **state)
 {
 	static const double all_near[2] = {100, 0}, all_far[2] = {0, 100};
 	static struct sx_scene scene;
+	uint16_t q4[W * H];
+	struct sx_image map = {q4, W, H, W * sizeof(*q4), SX_PIXEL_U16};
 	struct small_things s = {0};
 	struct fixture f;
 
@@ -148,16 +151,24 @@ static void test_small_things(void **state)
 	for (int y = 20; y < 24; y++)
 		for (int x = 8; x < 16; x++)
 			f.object[y * W + x] = 5;
-	score_small(&s, &scene, &f.t, COLUMN, &f.got);
+	for (int i = 0; i < W * H; i++) {
+		f.ground[i] = 8;
+		q4[i] = i % W < 12 ? SX_DISPARITY_INVALID : 9 * 16 + 1; /* half of the thing */
+	}
+	score_small(&s, &scene, &f.t, COLUMN, &f.got, &map);
 	assert_true(judge_small(&s, all_near));
-	assert_false(judge_small(&s, all_far));	  /* none was there */
+	assert_false(judge_small(&s, all_far)); /* none was there */
+	assert_int_equal(s.matched[2][0], 0);
+	q4[20 * W + 8] = 9 * 16 + 1;
 	f.stixels[3 * 2 + 1].disparity_q7 = 1152; /* 9 px of 10: within 10 % of the distance no more */
-	score_small(&s, &scene, &f.t, COLUMN, &f.got);
+	score_small(&s, &scene, &f.t, COLUMN, &f.got, &map);
 	f.stixels[3 * 3 + 1].kind = STIXEL_GROUND;
-	score_small(&s, &scene, &f.t, COLUMN, &f.got);
+	q4[20 * W + 9] = 9 * 16; /* as near to the ground */
+	score_small(&s, &scene, &f.t, COLUMN, &f.got, &map);
 	assert_int_equal(s.asked[2][0], 3);
 	assert_int_equal(s.touched[2][0], 2);
 	assert_int_equal(s.detected[2][0], 1);
+	assert_int_equal(s.matched[2][0], 2);
 	assert_false(judge_small(&s, all_near));
 }
 
