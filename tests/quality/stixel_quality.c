@@ -16,20 +16,6 @@
 #include "tests/quality/options.h"
 #include "tests/quality/painted.h"
 #include "tests/quality/road_score.h"
-
-#define OVERRIDES_MAX 64
-
-struct options {
-	const char *engine, *scene;
-	int width, height, seeds;
-	unsigned first;
-	bool verbose, semantics;
-	const char *overrides[OVERRIDES_MAX];
-	int override_count;
-	double min_detection, max_d1, max_false[SPACES]; /* percent; pairs with a false positive */
-	double max_each[SPACES];			 /* false positives per pair */
-	double max_painted[2], min_called[2];		 /* percent of ground, objects */
-};
 #include "tests/quality/small_things.h"
 
 /* Everything of a run; freed as a whole. */
