@@ -258,7 +258,7 @@ int sx_option_read(const struct sx_option *o, struct sx_settings *s, const char 
 		   size_t why_bytes)
 {
 	void *field = field_of(o, s);
-	int64_t whole;
+	int64_t whole = 0;
 	int r;
 
 	switch (o->kind) {
