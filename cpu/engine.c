@@ -192,8 +192,8 @@ static int context_take_cells(struct sx_context *x, int columns, int rows)
 	sx_image_layout(&x->cells_confidence, SX_PIXEL_U8, rows, columns);
 	x->cells.data = context_take(x, x->cells.pitch * (size_t)columns);
 	x->cells_confidence.data = context_take(x, x->cells_confidence.pitch * (size_t)columns);
-	x->blank = context_take(x, (size_t)columns * (size_t)rows);
-	if (!x->cells.data || !x->cells_confidence.data || !x->blank)
+	x->bright = context_take(x, (size_t)columns * (size_t)rows);
+	if (!x->cells.data || !x->cells_confidence.data || !x->bright)
 		return -ENOMEM;
 	return context_take_scores(x, columns, rows);
 }
@@ -268,7 +268,7 @@ static void cpu_context_destroy(struct sx_context *x)
 	free(x->speckle_memory);
 	free(x->cells.data);
 	free(x->cells_confidence.data);
-	free(x->blank);
+	free(x->bright);
 	free(x->scores.data);
 	free(x->offsets);
 	free(x->stixels);

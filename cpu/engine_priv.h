@@ -46,7 +46,7 @@ struct sx_context {
 	struct sx_segmenter *segmenter;
 	struct sx_segments segments;
 	struct sx_image cells, cells_confidence; /* sx_evidence(); of slanted methods, */
-	uint8_t *blank;				 /* and which cells are: [row][column] */
+	uint8_t *bright;			 /* and what their pixels say: [row][column] */
 	struct sx_image scores; /* of cells: U8, [column][row][class]; without data where no pair has any */
 	uint32_t *offsets;
 	struct stixel *stixels;

@@ -7,15 +7,15 @@
 
 #define PART 32 /* columns of a task that fills holes, which looks at some beside it too */
 
-/* A row of cells: which are blank. */
-static void blank_task(void *arg, int index, int worker)
+/* A row of cells: what their pixels say. */
+static void bright_task(void *arg, int index, int worker)
 {
 	struct sx_context *x = arg;
 	const int n = x->cells.height;
 
 	(void)worker;
-	x->device->kernels->segment->blank_cells(&x->taps[SX_TAP_LEFT], &x->config.params.stixels, index, n,
-						 x->blank + (size_t)index * (size_t)n);
+	x->device->kernels->segment->bright_cells(&x->taps[SX_TAP_LEFT], &x->config.params.stixels, index, n,
+						  x->bright + (size_t)index * (size_t)n);
 }
 
 static void weigh_task(void *arg, int index, int worker)
@@ -26,13 +26,13 @@ static void weigh_task(void *arg, int index, int worker)
 	(void)worker;
 	x->device->kernels->segment->weigh_columns(
 		&x->taps[SX_TAP_COLUMNS], &x->taps[SX_TAP_COLUMNS_CONFIDENCE], &x->config.params.stixels,
-		x->blank, u0, u1, &x->cells, &x->cells_confidence);
+		x->bright, u0, u1, &x->cells, &x->cells_confidence);
 }
 
 void sx_evidence_run(struct sx_context *x)
 {
 	struct sx_pool *pool = x->device->pool;
 
-	sx_pool_for(pool, x->cells.width, blank_task, x);
+	sx_pool_for(pool, x->cells.width, bright_task, x);
 	sx_pool_for(pool, (x->cells.height + PART - 1) / PART, weigh_task, x);
 }

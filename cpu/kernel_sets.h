@@ -67,13 +67,13 @@ struct sx_segment_kernels {
 	void (*reduce_scores)(const struct sx_scores *scores, int image_width, int image_height, int width_px,
 			      int cell_height, int v0, int v1, struct sx_image *columns);
 	/*
-	 * sx_evidence() in two steps. First which cells of row v are blank: a byte for each of n columns;
-	 * then, with those of all rows (blank[row][column]), columns u0 .. u1 - 1.
+	 * sx_evidence() in two steps. First what the pixels of row v say: a byte for each of n columns;
+	 * then, with those of all rows (bright[row][column]), columns u0 .. u1 - 1.
 	 */
-	void (*blank_cells)(const struct sx_image *left, const struct sx_stixel_params *p, int v, int n,
-			    uint8_t *blank);
+	void (*bright_cells)(const struct sx_image *left, const struct sx_stixel_params *p, int v, int n,
+			     uint8_t *bright);
 	void (*weigh_columns)(const struct sx_image *columns, const struct sx_image *confidence,
-			      const struct sx_stixel_params *p, const uint8_t *blank, int u0, int u1,
+			      const struct sx_stixel_params *p, const uint8_t *bright, int u0, int u1,
 			      struct sx_image *cells, struct sx_image *cells_confidence);
 };
 

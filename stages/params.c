@@ -264,12 +264,14 @@ static int check_slanted(const struct sx_params *p, const struct reason *r)
 				     s->above);
 	if (!(s->below >= 0 && s->below <= 1))
 		return params_refuse(r, "stixels.slanted_below = %g: must be from 0 to 1", s->below);
-	if (s->sky_grey < 0 || s->sky_grey > 256 || s->fill_px < 0 || s->fill_px > 512)
+	if (s->sky_grey < 0 || s->sky_grey > 256 || s->saturated < 0 || s->saturated > 256)
 		return params_refuse(
-			r,
-			"stixels.slanted_sky_grey = %d, slanted_fill_px = %d: must be from 0 to 256 "
-			"and from 0 to 512",
-			s->sky_grey, s->fill_px);
+			r, "stixels.slanted_sky_grey = %d, slanted_saturated = %d: must be from 0 to 256",
+			s->sky_grey, s->saturated);
+	if (s->fill_px < 0 || s->fill_px > 512 || s->feet_px < 0 || s->feet_px > 512)
+		return params_refuse(
+			r, "stixels.slanted_fill_px = %d, slanted_feet_px = %d: must be from 0 to 512",
+			s->fill_px, s->feet_px);
 	return 0;
 }
 

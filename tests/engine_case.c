@@ -491,7 +491,9 @@ static void slanted_cases(enum sx_stixel_method method, engine_case_fn *check)
 		s->cut = i % 9 == 8 ? 0 : 4;
 		s->below = i % 4 / 4.0;
 		s->sky_grey = i % 4 == 3 ? 256 : 60 * (i % 4); /* bars and flat images are sky */
+		s->saturated = i % 3 == 1 ? 80 * (i % 4) : 256;
 		s->fill_px = i % 5 == 2 ? 0 : 8 << i % 5;
+		s->feet_px = i % 3 ? 8 << i % 3 : 0;
 		if (i == 26 || i == 27) {
 			t.params.camera = (struct sx_camera){0};
 			t.params.road.mode = SX_ROAD_PLANE;

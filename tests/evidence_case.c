@@ -49,6 +49,7 @@ void evidence_case_init(struct evidence_case *t, int i, struct check_rng *r)
 
 	*t = (struct evidence_case){.p = {.method = SX_STIXEL_SLANTED, .width = w, .cell_height = h}};
 	t->p.slanted.sky_grey = i % 5 == 4 ? check_below(r, 257) : 215;
+	t->p.slanted.saturated = i % 3 == 2 ? check_below(r, 257) : 212;
 	t->p.slanted.fill_px = reaches[check_below(r, 6)];
 	t->p.slanted.confidence = (enum sx_confidence_weight)(i % 7 % 3);
 	case_image(&t->left, SX_PIXEL_U8, columns * w + check_below(r, w), rows * h + check_below(r, h));

@@ -5,8 +5,8 @@
  * Work:   rows of cells first: the least and the largest grey level of the pixels above each other, then of
  *         1, 2, 4 and so on beside each other, wherever a cell begins; a byte a cell. Then parts of columns:
  *         the last valid disparity and how far away it is, for all rows of a column at once, from the left
- *         and then from the right, each beginning outside of the part; sky at last, from the top down to
- *         where it ends. Loops over pixels and rows are left to the compiler.
+ *         and then from the right, each beginning outside of the part; then what is saturated; sky at last,
+ *         from the top down to where it ends. Loops over pixels and rows are left to the compiler.
  * Ranges: ages are whole numbers up to the number of columns, plus 513.
  * Shapes: any width, height and pitch; up to 2160 rows of cells, images up to 4096 wide.
  *
@@ -33,9 +33,12 @@ static inline void ev_join(uint8_t *least, uint8_t *most, int n, int step)
 		most[x] = most[x + step] > most[x] ? most[x + step] : most[x];
 }
 
-/* 1 where a cell of row v is blank; blank: of its columns. */
-static void blank_cells(const struct sx_image *left, const struct sx_stixel_params *p, int v, int columns,
-			uint8_t *blank)
+/* What the pixels of a cell say, as bits. */
+enum ev_pixels { EV_BLANK = 1, EV_SATURATED = 2 };
+
+/* That of row v; bright: of its columns. */
+static void bright_cells(const struct sx_image *left, const struct sx_stixel_params *p, int v, int columns,
+			 uint8_t *bright)
 {
 	const int rows = sx_cell_height(p), y0 = left->height - (v + 1) * rows, width = columns * p->width;
 	uint8_t least[EV_WIDTH], most[EV_WIDTH];
@@ -58,7 +61,8 @@ static void blank_cells(const struct sx_image *left, const struct sx_stixel_para
 	for (int u = 0; u < columns; u++) {
 		const int low = least[u * p->width], high = most[u * p->width];
 
-		blank[u] = low >= p->slanted.sky_grey && high - low <= SX_BLANK_RANGE;
+		bright[u] = (low >= p->slanted.sky_grey && high - low <= SX_BLANK_RANGE ? EV_BLANK : 0) |
+			    (low >= p->slanted.saturated ? EV_SATURATED : 0);
 	}
 }
 
@@ -118,13 +122,25 @@ static inline void ev_confidence(const uint16_t *restrict d, const uint16_t *res
 	}
 }
 
-/* blank: [row][columns] of blank_cells(). */
-static inline void ev_sky(const uint8_t *blank, int columns, int rows, uint16_t *to, uint8_t *to_confidence)
+/* bright: [row][columns] of bright_cells(). */
+static inline void ev_saturated(const uint8_t *bright, int columns, int rows, uint16_t *to,
+				uint8_t *to_confidence)
+{
+	for (int v = 0; 2 * v < rows; v++) {
+		if (bright[(size_t)v * (size_t)columns] & EV_SATURATED) {
+			to[v] = SX_DISPARITY_INVALID;
+			to_confidence[v] = 0;
+		}
+	}
+}
+
+/* Comes last. */
+static inline void ev_sky(const uint8_t *bright, int columns, int rows, uint16_t *to, uint8_t *to_confidence)
 {
 	int full = 0; /* cells that are not blank, on each other */
 
 	for (int v = rows - 1; v >= 0 && full < 2; v--) {
-		if (blank[(size_t)v * (size_t)columns]) {
+		if (bright[(size_t)v * (size_t)columns] & EV_BLANK) {
 			full = 0;
 			to[v] = 0;
 			to_confidence[v] = SX_SKY_CONFIDENCE;
@@ -136,7 +152,7 @@ static inline void ev_sky(const uint8_t *blank, int columns, int rows, uint16_t 
 
 /* Columns u0 .. u1 - 1. */
 static void weigh_columns(const struct sx_image *columns, const struct sx_image *confidence,
-			  const struct sx_stixel_params *p, const uint8_t *blank, int u0, int u1,
+			  const struct sx_stixel_params *p, const uint8_t *bright, int u0, int u1,
 			  struct sx_image *cells, struct sx_image *cells_confidence)
 {
 	const int rows = columns->width, n = columns->height;
@@ -159,8 +175,10 @@ static void weigh_columns(const struct sx_image *columns, const struct sx_image 
 		ev_confidence(sx_image_row(columns, u), sx_image_row(cells, u), sx_image_row(confidence, u),
 			      rows, sx_image_row(cells_confidence, u));
 	}
-	for (int u = u0; u < u1; u++)
-		ev_sky(blank + u, n, rows, sx_image_row(cells, u), sx_image_row(cells_confidence, u));
+	for (int u = u0; u < u1; u++) {
+		ev_saturated(bright + u, n, rows, sx_image_row(cells, u), sx_image_row(cells_confidence, u));
+		ev_sky(bright + u, n, rows, sx_image_row(cells, u), sx_image_row(cells_confidence, u));
+	}
 }
 
 #endif

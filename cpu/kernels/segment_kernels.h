@@ -13,11 +13,11 @@
 #include "cpu/kernels/slanted_kernel.h"
 #include "cpu/kernels/stixel_dp_kernel.h"
 
-#define SX_SEGMENT_KERNELS                                                                                \
-	{                                                                                                 \
-		.dp_column = dp_column, .slanted_column = slanted_column, .reduce = reduce,               \
-		.reduce_cells = reduce_cells, .reduce_scores = reduce_scores, .blank_cells = blank_cells, \
-		.weigh_columns = weigh_columns,                                                           \
+#define SX_SEGMENT_KERNELS                                                                                  \
+	{                                                                                                   \
+		.dp_column = dp_column, .slanted_column = slanted_column, .reduce = reduce,                 \
+		.reduce_cells = reduce_cells, .reduce_scores = reduce_scores, .bright_cells = bright_cells, \
+		.weigh_columns = weigh_columns,                                                             \
 	}
 
 #endif

@@ -87,6 +87,7 @@ SLANTED_INLINE void slanted_run_column(const struct slanted_arguments &a, const 
 
 	slanted_recurrence<MODE, CLASSES>(a, c, scored);
 	n = slanted_back_track(a, c, scored, &total, list);
+	slanted_rise(a, c, n, list + (a.rows - n));
 	n = slanted_join_sky(c, scored, a.rows, n, list);
 	if (c.lane == 0) {
 		a.list_count[c.u] = (uint16_t)n;

@@ -124,7 +124,6 @@ SLANTED_INLINE int slanted_back_track(const struct slanted_arguments &a, const s
 		struct sx_slanted_geometry g;
 
 		if (sx_slanted_cut_unseen(&shown, c.tile->unseen)) {
-			g.vhor = c.tile->vhor;
 			g.cell_height = a.cell_height;
 			g.scored = scored;
 			g.slope = (int)shown.v_bottom < a.road->knee ? a.road->slope : a.road->bent;
@@ -144,6 +143,34 @@ SLANTED_INLINE int slanted_back_track(const struct slanted_arguments &a, const s
 	}
 	__syncwarp();
 	return n;
+}
+
+/*
+ * Objects give the ground that they stand on what lies before them, as rise() in
+ * stages/stixels/slanted_tables.c. list: the first of the n segments; a lane an object, which alone writes
+ * its v_bottom and the v_top of the ground.
+ */
+SLANTED_INLINE void slanted_rise(const struct slanted_arguments &a, const struct slanted_column &c, int n,
+				 struct sx_segment *list)
+{
+	for (int i = 1 + c.lane; i < n; i += SLANTED_ROWS) {
+		struct sx_segment s = list[i];
+		const int first = s.v_bottom;
+		int most;
+
+		if (s.kind != STIXEL_OBJECT || list[i - 1].kind != STIXEL_GROUND)
+			continue;
+		most = first + sx_slanted_feet(&a.m, &s);
+		while ((int)s.v_bottom < most &&
+		       sx_slanted_is_before(&list[i - 1], &s, a.cell_height,
+					    slanted_ground_of(a, c, s.v_bottom - 1)))
+			s.v_bottom++;
+		if ((int)s.v_bottom > first) {
+			list[i].v_bottom = s.v_bottom;
+			list[i - 1].v_top = (uint16_t)(s.v_bottom - 1);
+		}
+	}
+	__syncwarp();
 }
 
 /*

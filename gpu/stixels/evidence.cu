@@ -5,7 +5,7 @@
  * Work:   a block makes 8 columns. Its threads look for the sky from the top down, 32 rows of cells at a
  *         time, a thread a cell, until sky has ended in each column: most of the image is never read, and
  *         of a cell no row of pixels behind the first that is not blank. Then a warp takes a column, lanes
- *         along it; holes walk to either side.
+ *         along it; those of the lower half look whether they are saturated, holes walk to either side.
  * Memory: 2.3 KB of shared memory, a bit a cell. Columns are read and written once, words of neighbouring
  *         rows by neighbouring lanes; a hole reads those of other columns, which caches have.
  * Ranges: whole numbers of 16 bits at most. Invalid is the largest value.
@@ -33,7 +33,7 @@ struct evidence {
 	size_t left_pitch, columns_pitch, confidence_pitch, cells_pitch, cells_confidence_pitch;
 	int height, count, rows; /* of the image; columns; cells of a column */
 	int width_px, cell_height;
-	int grey, reach;
+	int grey, saturated, reach;
 };
 
 /* Grey levels of a cell. */
@@ -47,7 +47,8 @@ __device__ __forceinline__ void add_level(struct levels *s, uint32_t grey)
 	s->most = grey > s->most ? grey : s->most;
 }
 
-__device__ __forceinline__ bool is_blank(const struct evidence &p, int u, int v)
+/* All pixels of a cell: `bright` at least, and within `range` levels. */
+__device__ __forceinline__ bool is_bright(const struct evidence &p, int u, int v, int bright, uint32_t range)
 {
 	const uint8_t *row = p.left + (size_t)(p.height - (v + 1) * p.cell_height) * p.left_pitch +
 			     (size_t)(u * p.width_px);
@@ -67,7 +68,7 @@ __device__ __forceinline__ bool is_blank(const struct evidence &p, int u, int v)
 			for (int x = 0; x < p.width_px; x++)
 				add_level(&s, row[x]);
 		}
-		if ((int)s.least < p.grey || s.most - s.least > SX_BLANK_RANGE)
+		if ((int)s.least < bright || s.most - s.least > range)
 			return false;
 	}
 	return true;
@@ -89,8 +90,10 @@ __device__ __forceinline__ int find_sky(const struct evidence &p, uint32_t blank
 
 	for (; step * 32 < p.rows && !__all_sync(SX_WARP_ALL_LANES, ended); step++) {
 		const int down = 32 * step + 4 * warp + lane / COLUMNS;
-		const unsigned found = __ballot_sync(
-			SX_WARP_ALL_LANES, !ended && down < p.rows && is_blank(p, u, p.rows - 1 - down));
+		const unsigned found =
+			__ballot_sync(SX_WARP_ALL_LANES,
+				      !ended && down < p.rows &&
+					      is_bright(p, u, p.rows - 1 - down, p.grey, SX_BLANK_RANGE));
 		uint32_t word = 0, pairs;
 
 		if (lane == 0)
@@ -156,6 +159,9 @@ static __global__ void __launch_bounds__(THREADS) weigh_cells(const struct evide
 		if (down / 32 < known && (sky[warp][down / 32] >> down % 32 & 1)) {
 			d = 0;
 			c = SX_SKY_CONFIDENCE;
+		} else if (2 * v < p.rows && p.saturated < 256 && is_bright(p, u, v, p.saturated, 255)) {
+			d = INVALID;
+			c = 0;
 		} else if (d == INVALID) {
 			d = fill(p, u, v);
 			c = d == INVALID ? c : SX_FILL_CONFIDENCE;
@@ -191,6 +197,7 @@ extern "C" cudaError_t sx_evidence_cuda_run(const struct sx_image *left, const s
 	p.width_px = params->width;
 	p.cell_height = sx_cell_height(params);
 	p.grey = params->slanted.sky_grey;
+	p.saturated = params->slanted.saturated;
 	p.reach = sx_fill_reach(params);
 	SX_LAUNCH(weigh_cells, (unsigned)(p.count + COLUMNS - 1) / COLUMNS, THREADS, 0, stream, p);
 	return SX_LAUNCHED();

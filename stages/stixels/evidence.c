@@ -9,7 +9,9 @@
 
 #include "stages/stixels/cells.h"
 
-static bool is_blank(const struct sx_image *left, int u, int v, const struct sx_stixel_params *p)
+/* Are all pixels of a cell `bright` at least, and within `range` levels? */
+static bool is_bright(const struct sx_image *left, int u, int v, const struct sx_stixel_params *p, int bright,
+		      int range)
 {
 	const int rows = sx_cell_height(p), y0 = left->height - (v + 1) * rows;
 	int least = 255, most = 0;
@@ -22,7 +24,7 @@ static bool is_blank(const struct sx_image *left, int u, int v, const struct sx_
 			most = grey[x] > most ? grey[x] : most;
 		}
 	}
-	return least >= p->slanted.sky_grey && most - least <= SX_BLANK_RANGE;
+	return least >= bright && most - least <= range;
 }
 
 static uint16_t beside(const struct sx_image *columns, int u, int v, int step, int reach)
@@ -58,7 +60,8 @@ void sx_evidence(const struct sx_image *left, const struct sx_image *columns,
 		int full = 0; /* cells that are not blank, on each other */
 
 		for (int v = columns->width - 1; v >= 0; v--) {
-			const bool blank = full < 2 && is_blank(left, u, v, p);
+			const bool blank =
+				full < 2 && is_bright(left, u, v, p, p->slanted.sky_grey, SX_BLANK_RANGE);
 
 			full = blank ? 0 : full < 2 ? full + 1 : 2;
 			to[v] = d[v];
@@ -66,6 +69,10 @@ void sx_evidence(const struct sx_image *left, const struct sx_image *columns,
 			if (blank) {
 				to[v] = 0;
 				to_confidence[v] = SX_SKY_CONFIDENCE;
+			} else if (2 * v < columns->width &&
+				   is_bright(left, u, v, p, p->slanted.saturated, 255)) {
+				to[v] = SX_DISPARITY_INVALID;
+				to_confidence[v] = 0;
 			} else if (d[v] == SX_DISPARITY_INVALID) {
 				to[v] = filled(columns, u, v, reach);
 				to_confidence[v] = to[v] == SX_DISPARITY_INVALID ? c[v] : SX_FILL_CONFIDENCE;

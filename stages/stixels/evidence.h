@@ -34,8 +34,10 @@ static inline int sx_fill_reach(const struct sx_stixel_params *p)
  * From the top of a column down, blank cells are sky (disparity 0) until two of a column that are not blank
  * lie on each other. An invalid cell takes the smaller disparity of the nearest valid ones to its left and
  * right, within sx_fill_reach(), of the left one if there is none to the right; without one to the left it
- * stays a hole: the left border is what the right camera does not see. Sky comes before filling, and cells
- * are filled from what was measured alone. Thread: any; allocates nothing.
+ * stays a hole: the left border is what the right camera does not see. A cell of the lower half of the rows
+ * all of whose pixels are slanted.saturated at least becomes a hole, with confidence 0. Sky comes first, then
+ * what is saturated, and cells are filled from what was measured alone, be it saturated or sky. Thread: any;
+ * allocates nothing.
  */
 void sx_evidence(const struct sx_image *left, const struct sx_image *columns,
 		 const struct sx_image *confidence, const struct sx_stixel_params *p, struct sx_image *cells,

@@ -81,8 +81,8 @@ struct sx_slanted_place sx_slanted_place_of(const struct sx_slanted_frame *f,
 /*
  * Makes the segments of a list of choices, bottom to top; returns how many, t->rows at most. The unseen
  * rows become one unknown segment, and ground that covered them begins above. Without scores an object nearer
- * to infinity than 1 px that begins above the horizon becomes sky, and sky joins sky; an object without
- * weight is unknown.
+ * to infinity than 1 px that begins where ground would be as well becomes sky, and sky joins sky; an object
+ * without weight is unknown.
  */
 int sx_slanted_publish(const struct sx_slanted_tables *t, const struct sx_slanted_frame *f,
 		       const struct sx_slanted_place *at, bool scored, const struct sx_slanted_choice *choice,

@@ -28,7 +28,7 @@ struct sx_slanted_choice {
  * What else it takes: struct sx_slanted_frame's, whether there were scores, and expected ground at v_bottom.
  */
 struct sx_slanted_geometry {
-	int vhor, cell_height;
+	int cell_height;
 	bool scored;
 	float slope;
 	int32_t ground_q4;
@@ -55,8 +55,8 @@ SX_SLANTED void sx_slanted_ground_line(const struct sx_slanted_geometry *g, cons
 }
 
 /*
- * Without scores an object nearer to infinity than 1 px that begins above the horizon is sky; an object
- * without weight is unknown.
+ * Without scores an object nearer to infinity than 1 px that begins where ground would be as well is sky; an
+ * object without weight is unknown.
  */
 SX_SLANTED struct sx_segment sx_slanted_segment(const struct sx_slanted_geometry *g,
 						const struct sx_slanted_choice *c)
@@ -71,7 +71,7 @@ SX_SLANTED struct sx_segment sx_slanted_segment(const struct sx_slanted_geometry
 	s.label = c->label;
 	if (c->kind == STIXEL_GROUND) {
 		sx_slanted_ground_line(g, c, &s);
-	} else if (c->kind == STIXEL_OBJECT && !g->scored && c->plane.a < 16.0f && c->v_bottom >= g->vhor) {
+	} else if (c->kind == STIXEL_OBJECT && !g->scored && c->plane.a < 16.0f && g->ground_q4 < 16) {
 		s.kind = STIXEL_SKY;
 	} else if (c->kind == STIXEL_OBJECT && !c->valid) {
 		s.kind = STIXEL_UNKNOWN;
@@ -97,7 +97,31 @@ SX_SLANTED bool sx_slanted_cut_unseen(struct sx_slanted_choice *c, int unseen)
 	return true;
 }
 
-/* That stixel; unseen: 1 at least. */
+/* The most rows that an object loses to the ground below it: a quarter of its own. */
+SX_SLANTED int sx_slanted_feet(const struct sx_slanted_model *m, const struct sx_segment *object)
+{
+	const int quarter = (object->v_top - object->v_bottom + 1) / 4;
+
+	return m->feet < quarter ? m->feet : quarter;
+}
+
+/*
+ * An upright object stands where the ground below it has its disparity. What the search gives it below that
+ * is ground before it, which the matcher has smeared it over, and the cell in which it stands. Whether the
+ * object's lowest cell is such a one, by the road in the cell below it, road_q4, and by the line of the
+ * ground as well: on a road that climbs or falls the one may be wrong, on a piece that rises to the object
+ * the other.
+ */
+SX_SLANTED bool sx_slanted_is_before(const struct sx_segment *ground, const struct sx_segment *object,
+				     int cell_height, int32_t road_q4)
+{
+	const int32_t halves = 2 * (object->v_bottom - 1 - ground->v_bottom) * cell_height + cell_height - 1;
+
+	return road_q4 > (int32_t)object->mean_q4 &&
+	       ground->disparity_q7 * 256 + ground->slope_q14 * halves > object->mean_q4 * 2048;
+}
+
+/* The unknown stixel of unseen rows; unseen: 1 at least. */
 SX_SLANTED struct sx_segment sx_slanted_unseen_segment(int unseen)
 {
 	struct sx_segment s;

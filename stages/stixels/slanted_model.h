@@ -33,6 +33,7 @@ struct sx_slanted_model {
 	float cut_gap;
 	float hole;	/* of a cell of ground */
 	float semantic; /* nats of 1/256 */
+	int feet;	/* rows by which an object may be shortened from below */
 };
 
 /*

@@ -53,6 +53,7 @@ static void fill_model(struct sx_slanted_tables *t, const struct sx_slanted_para
 		.cut_gap = (float)(s->cut + s->gap),
 		.hole = (float)s->hole,
 		.semantic = (float)(s->semantic / 256.0),
+		.feet = s->feet_px / t->cell_height,
 	};
 }
 
@@ -155,6 +156,21 @@ struct sx_slanted_place sx_slanted_place_of(const struct sx_slanted_frame *f,
 	return p;
 }
 
+/* Gives the ground that `object` stands on what lies before it: sx_slanted_is_before(). */
+static void rise(const struct sx_slanted_tables *t, const struct sx_slanted_frame *f, int32_t shift,
+		 struct sx_segment *ground, struct sx_segment *object)
+{
+	for (int n = sx_slanted_feet(&t->model, object); n > 0; n--) {
+		const struct sx_slanted_row *below = f->row + object->v_bottom - 1;
+
+		if (!sx_slanted_is_before(ground, object, t->cell_height,
+					  sx_slanted_expected(below->ground_q4, shift)))
+			break;
+		object->v_bottom++;
+		ground->v_top++;
+	}
+}
+
 int sx_slanted_publish(const struct sx_slanted_tables *t, const struct sx_slanted_frame *f,
 		       const struct sx_slanted_place *at, bool scored, const struct sx_slanted_choice *choice,
 		       int n, struct sx_segment *list)
@@ -165,8 +181,7 @@ int sx_slanted_publish(const struct sx_slanted_tables *t, const struct sx_slante
 		list[kept++] = sx_slanted_unseen_segment(at->unseen);
 	for (int i = 0; i < n; i++) {
 		struct sx_slanted_choice c = choice[i];
-		struct sx_slanted_geometry g = {
-			.vhor = at->vhor, .cell_height = t->cell_height, .scored = scored};
+		struct sx_slanted_geometry g = {.cell_height = t->cell_height, .scored = scored};
 		struct sx_segment s;
 
 		if (!sx_slanted_cut_unseen(&c, at->unseen))
@@ -174,6 +189,8 @@ int sx_slanted_publish(const struct sx_slanted_tables *t, const struct sx_slante
 		g.slope = c.v_bottom < f->knee ? f->slope : f->bent;
 		g.ground_q4 = sx_slanted_expected(f->row[c.v_bottom].ground_q4, at->shift);
 		s = sx_slanted_segment(&g, &c);
+		if (kept && s.kind == STIXEL_OBJECT && list[kept - 1].kind == STIXEL_GROUND)
+			rise(t, f, at->shift, &list[kept - 1], &s);
 		if (kept && !scored && s.kind == S && list[kept - 1].kind == S)
 			list[kept - 1].v_top = s.v_top;
 		else

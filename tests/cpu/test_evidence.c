@@ -19,23 +19,23 @@ static const char *const simds[] = {"plain", "avx2"};
 static void check_kernels(const struct evidence_case *t, const struct sx_segment_kernels *k, int part)
 {
 	const int rows = t->columns.width, n = t->columns.height;
-	uint8_t *blank = malloc((size_t)rows * (size_t)n);
+	uint8_t *bright = malloc((size_t)rows * (size_t)n);
 	struct check_image d, c;
 
-	assert_non_null(blank);
+	assert_non_null(bright);
 	check_image_init(&d, SX_PIXEL_U16, rows, n, 3);
 	check_image_init(&c, SX_PIXEL_U8, rows, n, 5);
 	for (int v = 0; v < rows; v++)
-		k->blank_cells(&t->left, &t->p, v, n, blank + (size_t)v * (size_t)n);
+		k->bright_cells(&t->left, &t->p, v, n, bright + (size_t)v * (size_t)n);
 	for (int u = 0; u < n; u += part)
-		k->weigh_columns(&t->columns, &t->confidence, &t->p, blank, u, u + part < n ? u + part : n,
+		k->weigh_columns(&t->columns, &t->confidence, &t->p, bright, u, u + part < n ? u + part : n,
 				 &d.image, &c.image);
 	assert_true(check_same(t->what, 0, &t->want, &d.image, 0));
 	assert_true(check_same(t->what, 0, &t->want_c, &c.image, 0));
 	assert_true(check_guards(&d, "cells") && check_guards(&c, "confidence"));
 	check_image_finish(&d);
 	check_image_finish(&c);
-	free(blank);
+	free(bright);
 }
 
 static int count_of(const struct sx_image *img, int value)

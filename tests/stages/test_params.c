@@ -168,8 +168,12 @@ static void slanted_stixels_are_checked(void **state)
 	REFUSED("slanted_below = nan", SLANTED(p.stixels.slanted.below = NAN));
 	REFUSED("slanted_sky_grey = 257", SLANTED(p.stixels.slanted.sky_grey = 257));
 	REFUSED("slanted_sky_grey = -1", SLANTED(p.stixels.slanted.sky_grey = -1));
+	REFUSED("slanted_saturated = 257", SLANTED(p.stixels.slanted.saturated = 257));
+	REFUSED("slanted_saturated = -1", SLANTED(p.stixels.slanted.saturated = -1));
 	REFUSED("slanted_fill_px = 513", SLANTED(p.stixels.slanted.fill_px = 513));
 	REFUSED("slanted_fill_px = -1", SLANTED(p.stixels.slanted.fill_px = -1));
+	REFUSED("slanted_feet_px = 513", SLANTED(p.stixels.slanted.feet_px = 513));
+	REFUSED("slanted_feet_px = -1", SLANTED(p.stixels.slanted.feet_px = -1));
 	ACCEPTED(SLANTED((p.stixels.slanted.below = 1, p.stixels.slanted.sky_grey = 256)));
 	REFUSED("33 semantic classes", SLANTED(p.semantics.classes = 33));
 	REFUSED("class 1: its kind 3", SLANTED((p.semantics.classes = 2, p.semantics.kind[1] = 3)));

@@ -11,7 +11,7 @@ COMPLEXITY_MAX = 30
 EXCEPTIONS = 3  # of LINES_MAX, single files
 # Lines of a file, first pattern that fits. A smell rather than a law: an exception stands here with its reason.
 LINES_MAX = [
-    ("include/stixel.h", 770, "the public header: one file on purpose"),
+    ("include/stixel.h", 790, "the public header: one file on purpose"),
     ("stages/engine.h", 200, "the engine interface in one piece"),
     ("ipc/stream.c", 620, "one state machine of clients"),
     ("tests/*", 700, "cases lie side by side"),

@@ -18,6 +18,7 @@ struct sx_params rig_params(int rows)
 	p.stixels.cell_height = 1;
 	p.stixels.width = 1000; /* the right camera sees all of the first column */
 	p.stixels.slanted.slope_px = 1;
+	p.stixels.slanted.feet_px = 0;
 	p.semantics.classes = CLASSES;
 	memcpy(p.semantics.kind, kinds, sizeof(kinds));
 	return p;

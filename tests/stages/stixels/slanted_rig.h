@@ -31,7 +31,7 @@ struct rig {
 	int32_t ground[ROWS];
 };
 
-/* Cells of one row; classes: ground, two of objects, sky. */
+/* Cells of one row; objects keep their feet; classes: ground, two of objects, sky. */
 struct sx_params rig_params(int rows);
 /* height: of the image, ROWS cells of p at most. Fails the test if it cannot be had. */
 void rig_init(struct rig *g, const struct sx_params *p, int height, const struct sx_road *road);

@@ -1,5 +1,6 @@
 /*
- * What cells tell beyond their disparity: sky from the top down, holes from the farther side.
+ * What cells tell beyond their disparity: sky from the top down, holes from the farther side, nothing where
+ * they are saturated.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,6 +31,7 @@ static struct rig rig_of(void)
 	struct rig g = {.p = {.method = SX_STIXEL_SLANTED, .width = W, .cell_height = H}};
 
 	g.p.slanted.sky_grey = 200;
+	g.p.slanted.saturated = 256;
 	g.p.slanted.fill_px = 2 * W;
 	memset(g.grey, 20, sizeof(g.grey));
 	memset(g.c, 77, sizeof(g.c));
@@ -241,6 +243,45 @@ static void sky_before_filling(void **state)
 	assert_int_equal(g.cells[5][9], 0);
 }
 
+/* White road, also one that was not matched; a white van; white sky. */
+static void saturated_cells_are_holes(void **state)
+{
+	struct rig g = rig_of();
+
+	g.p.slanted.saturated = 250;
+	paint(&g, 3, 2, 250);
+	paint(&g, 4, 4, 255);
+	paint(&g, 5, 5, 255); /* upper half */
+	paint(&g, 6, 3, 255);
+	*pixel(&g, 6, 3, W - 1, H - 1) = 249;
+	g.d[4][2] = g.d[2][4] = g.d[6][2] = INVALID;
+	g.d[3][2] = 90, g.d[3][4] = 95;
+	run(&g);
+	assert_int_equal(g.cells[3][2], INVALID);
+	assert_int_equal(g.cells_c[3][2], 0);
+	assert_int_equal(g.cells[4][4], INVALID);
+	assert_int_equal(g.cells_c[4][4], 0);
+	assert_int_equal(g.cells[5][5], 160);
+	assert_int_equal(g.cells[6][3], 160);
+	assert_int_equal(g.cells_c[6][3], 77);
+	check_filled(&g, 4, 2, 90); /* from what was measured */
+	check_filled(&g, 2, 4, 95);
+	g.d[3][2] = INVALID; /* no holes to fill */
+	run(&g);
+	assert_int_equal(g.cells[3][2], INVALID);
+	for (int v = 0; v < ROWS; v++)
+		paint(&g, 3, v, 255);
+	run(&g);
+	for (int v = 0; v < ROWS; v++)
+		assert_int_equal(g.cells[3][v], 0);
+	g.p.slanted.saturated = 256;
+	paint(&g, 3, 9, 20), paint(&g, 3, 8, 20);
+	g.d[3][2] = 90;
+	run(&g);
+	assert_int_equal(g.cells[3][2], 90);
+	assert_int_equal(g.cells[3][0], 160);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -253,6 +294,7 @@ int main(void)
 		cmocka_unit_test(borders_of_the_image),
 		cmocka_unit_test(filling_is_switched_off),
 		cmocka_unit_test(sky_before_filling),
+		cmocka_unit_test(saturated_cells_are_holes),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -352,6 +352,111 @@ static void test_publish_out_of_view(void **state)
 	}
 }
 
+/*
+ * What is made of a ground stixel up to row 19 that leaves the road by `lift` px at its foot and `steeper`
+ * px a row, and of an object of 16 rows on it with the road's disparity in row `stands`: the object's lowest
+ * row.
+ */
+static int foot_of(int feet_px, int cell_height, double lift, double steeper, int stands)
+{
+	struct sx_params p = rig_params(ROWS);
+	const struct sx_road road = stixel_case_road(ROWS * cell_height, 60 * cell_height, 100);
+	struct sx_slanted_choice choice[2] = {
+		{.v_top = 19, .kind = G, .valid = true, .plane = {(float)(16 * lift), (float)(16 * steeper)}},
+		{.v_bottom = 20, .v_top = 35, .kind = O, .valid = true},
+	};
+	struct sx_segment got[2];
+	struct rig g;
+
+	p.stixels.cell_height = cell_height;
+	p.stixels.slanted.feet_px = feet_px;
+	rig_init(&g, &p, ROWS * cell_height, &road);
+	choice[1].plane.a = (float)g.ground[stands];
+	assert_int_equal(sx_slanted_publish(g.t, &g.f, &g.at, false, choice, 2, got), 2);
+	assert_int_equal(got[0].v_bottom, 0);
+	assert_int_equal(got[0].v_top, got[1].v_bottom - 1);
+	assert_int_equal(got[1].v_top, 35);
+	assert_int_equal(got[1].mean_q4, g.ground[stands]);
+	rig_finish(&g);
+	return got[1].v_bottom;
+}
+
+/* Rows before the one in which it stands, and that one, are ground. */
+static void test_feet(void **state)
+{
+	for (int cell = 1; cell <= 4; cell *= 2) {
+		const int feet = 4 * cell;
+
+		assert_int_equal(foot_of(feet, cell, 0, 0, 15), 20); /* ground is behind it already */
+		assert_int_equal(foot_of(feet, cell, 0, 0, 19), 20);
+		assert_int_equal(foot_of(feet, cell, 0, 0, 20), 21);
+		assert_int_equal(foot_of(feet, cell, 0, 0, 22), 23);
+		assert_int_equal(foot_of(feet, cell, 0, 0, 23), 24);
+		assert_int_equal(foot_of(feet, cell, 0, 0, 40), 24); /* a quarter of it */
+		assert_int_equal(foot_of(100 * cell, cell, 0, 0, 40), 24);
+		assert_int_equal(foot_of(2 * cell, cell, 0, 0, 40), 22);     /* feet_px */
+		assert_int_equal(foot_of(3 * cell - 1, cell, 0, 0, 40), 22); /* whole cells */
+		assert_int_equal(foot_of(0, cell, 0, 0, 40), 20);
+		/* the ground lies lower, or falls, and ends sooner; that it climbs does not make it longer */
+		assert_int_equal(foot_of(feet, cell, -4, 0, 22), 21);
+		assert_int_equal(foot_of(feet, cell, -6, 0, 22), 20);
+		assert_int_equal(foot_of(feet, cell, 0, -0.35, 22), 20);
+		assert_int_equal(foot_of(feet, cell, 4, 0.25, 22), 23);
+	}
+}
+
+/* Ground alone is given something; an object on an object keeps its foot, and so does sky. */
+static void test_only_ground_takes_feet(void **state)
+{
+	struct sx_params p = rig_params(ROWS);
+	const struct sx_road road = stixel_case_road(ROWS, 60, 100);
+	const struct sx_slanted_choice choice[4] = {
+		{.v_top = 9, .kind = O, .valid = true, .plane = {800, 0}},
+		{.v_bottom = 10, .v_top = 19, .kind = O, .valid = true, .plane = {16, 0}},
+		{.v_bottom = 20, .v_top = 29, .kind = G, .valid = true, .origin = 20},
+		{.v_bottom = 30, .v_top = 63, .kind = S, .valid = true},
+	};
+	struct sx_segment got[4];
+	struct rig g;
+
+	p.stixels.slanted.feet_px = 8;
+	rig_init(&g, &p, ROWS, &road);
+	assert_int_equal(sx_slanted_publish(g.t, &g.f, &g.at, false, choice, 4, got), 4);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(got[i].v_bottom, choice[i].v_bottom);
+		assert_int_equal(got[i].v_top, choice[i].v_top);
+	}
+	rig_finish(&g);
+}
+
+/* At infinity, where the road has not quite ended, is the skyline; nearer by, it is something. */
+static void test_sky_begins_with_the_road_below_a_pixel(void **state)
+{
+	for (int i = 0; i < 3; i++) {
+		const struct sx_params p = rig_params(ROWS);
+		const struct sx_road road = stixel_case_road(ROWS, 60, 30);
+		struct sx_slanted_choice choice[2] = {
+			{.kind = G, .valid = true},
+			{.v_top = 63, .kind = O, .valid = true, .plane = {i == 2 ? 17 : 12, 0}},
+		};
+		struct sx_segment got[2];
+		struct rig g;
+		int v = 0;
+
+		rig_init(&g, &p, ROWS, &road);
+		while (g.ground[v] >= 16)
+			v++;
+		assert_true(g.ground[v] > 0);
+		choice[1].v_bottom = (uint16_t)(i == 1 ? v - 1 : v);
+		choice[0].v_top = (uint16_t)(choice[1].v_bottom - 1);
+		assert_int_equal(sx_slanted_publish(g.t, &g.f, &g.at, false, choice, 2, got), 2);
+		assert_int_equal(got[1].kind, i == 0 ? S : O);
+		assert_int_equal(sx_slanted_publish(g.t, &g.f, &g.at, true, choice, 2, got), 2);
+		assert_int_equal(got[1].kind, O);
+		rig_finish(&g);
+	}
+}
+
 /* Where scores say sky, a few wrong disparities do not make it an object; alone they do. */
 static void test_outliers_in_the_sky(void **state)
 {
@@ -407,6 +512,9 @@ int main(void)
 		cmocka_unit_test(test_ground_out_of_view),
 		cmocka_unit_test(test_publish_out_of_view),
 		cmocka_unit_test(test_scores_decide),
+		cmocka_unit_test(test_feet),
+		cmocka_unit_test(test_only_ground_takes_feet),
+		cmocka_unit_test(test_sky_begins_with_the_road_below_a_pixel),
 		cmocka_unit_test(test_outliers_in_the_sky),
 		cmocka_unit_test(test_kind_without_class),
 	};
