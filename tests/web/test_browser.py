@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -96,6 +97,8 @@ class Browser(unittest.TestCase):
         until(lambda: self.pixels("c-latency") != chart, what="another chart")
         until(lambda: self.text("now-fps") not in ("", "\u2013"), what="fps")
         self.assertIn("synthetic", self.text("facts"))
+        road = r"measured; camera 1\.\d\d ± \d\.\d\d m high, pitch -?\d\.\d\d ± \d\.\d\d°, roll -?\d\.\d\d ± \d\.\d\d°"
+        until(lambda: re.search(road, self.text("facts")), what="the road and how sure it is")
         self.assertIn("sgm", self.text("stages"))
         self.assertRegex(self.text("v-power"), r"^(no sensor|[\d.]+ W, .*)$")
         # nothing left this machine

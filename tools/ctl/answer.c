@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,6 +41,18 @@ const char *sx_answer_number(json_t *j, const char *path, double scale, int deci
 		snprintf(s, sizeof(pool[0]), "%.*f", decimals, json_number_value(v) * scale);
 	else
 		snprintf(s, sizeof(pool[0]), "-");
+	return s;
+}
+
+const char *sx_answer_estimate(json_t *j, const char *path, const char *sigma, int decimals)
+{
+	static char pool[4][64];
+	static int next;
+	char *s = pool[next++ % 4];
+	const bool known = json_is_number(sx_answer_find(j, sigma));
+
+	snprintf(s, sizeof(pool[0]), "%s%s%s", sx_answer_number(j, path, 1, decimals), known ? " +-" : "",
+		 known ? sx_answer_number(j, sigma, 1, decimals) : "");
 	return s;
 }
 

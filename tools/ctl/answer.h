@@ -14,6 +14,8 @@ json_t *sx_answer_find(json_t *j, const char *path);
 const char *sx_answer_text(json_t *j, const char *path);
 /* A number in so many decimals, times scale. Sixteen may be in use at once. */
 const char *sx_answer_number(json_t *j, const char *path, double scale, int decimals);
+/* "1.20 +-0.10", with its standard deviation at `sigma` where there is one. Four may be in use at once. */
+const char *sx_answer_estimate(json_t *j, const char *path, const char *sigma, int decimals);
 /* "01:02:03", "4 d 01:02:03"; until the next call. */
 const char *sx_answer_span(double seconds);
 

@@ -179,10 +179,12 @@ static void print_page(json_t *j)
 	       sx_answer_number(j, "frames.dropped.overload", 1, 0),
 	       sx_answer_number(j, "frames.dropped.unpaired", 1, 0),
 	       sx_answer_number(j, "frames.dropped.corrupt", 1, 0));
-	printf("road      %s, height %s m, pitch %s, roll %s deg, horizon %s\n",
-	       sx_answer_text(j, "road.origin"), sx_answer_number(j, "road.height_m", 1, 2),
-	       sx_answer_number(j, "road.pitch_deg", 1, 2), sx_answer_number(j, "road.roll_deg", 1, 2),
-	       sx_answer_number(j, "road.horizon_row", 1, 1));
+	printf("road      %s, horizon %s, camera %s m high,\n"
+	       "          pitch %s deg, roll %s deg\n",
+	       sx_answer_text(j, "road.origin"), sx_answer_number(j, "road.horizon_row", 1, 1),
+	       sx_answer_estimate(j, "road.height_m", "road.height_sigma_m", 2),
+	       sx_answer_estimate(j, "road.pitch_deg", "road.pitch_sigma_deg", 2),
+	       sx_answer_estimate(j, "road.roll_deg", "road.roll_sigma_deg", 2));
 	printf("stixels   %s a frame, %s pixels each; stream: %s clients\n",
 	       sx_answer_number(j, "stixels.per_frame", 1, 0),
 	       sx_answer_number(j, "stixels.pixels_per_stixel", 1, 0),

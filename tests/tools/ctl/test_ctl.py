@@ -76,6 +76,8 @@ class Running(Folder):
         self.assertTrue(all(len(line) <= 80 for line in lines), r.stdout)
         for word in ("running", "320 x 160", "capture to publish", "synthetic", str(self.daemon.process.pid)):
             self.assertIn(word, r.stdout)
+        self.assertRegex(r.stdout, r"measured, horizon [\d.]+, camera 1\.\d\d \+-0\.\d\d m high,\n"
+                         r" +pitch -?[\d.]+ \+-0\.\d\d deg, roll -?[\d.]+ \+-0\.\d\d deg\n")
         self.assertRegex(r.stdout, "sgm|stages below")  # on a busy machine a small stage may not be worth a row
         self.assertNotIn("\033", r.stdout)
 

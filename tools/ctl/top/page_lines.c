@@ -154,9 +154,9 @@ static void line_road(const struct line *l)
 	x = say(l, x, measured ? SX_C_PLAIN : SX_C_WARN, sx_answer_text(l->j, "road.origin"));
 	sx_canvas_text(l->c, x, l->y, l->end, SX_C_PLAIN,
 		       ", height %s m, pitch %s, roll %s deg, horizon row %s, %s frames old",
-		       sx_answer_number(l->j, "road.height_m", 1, 2),
-		       sx_answer_number(l->j, "road.pitch_deg", 1, 2),
-		       sx_answer_number(l->j, "road.roll_deg", 1, 2),
+		       sx_answer_estimate(l->j, "road.height_m", "road.height_sigma_m", 2),
+		       sx_answer_estimate(l->j, "road.pitch_deg", "road.pitch_sigma_deg", 2),
+		       sx_answer_estimate(l->j, "road.roll_deg", "road.roll_sigma_deg", 2),
 		       sx_answer_number(l->j, "road.horizon_row", 1, 1),
 		       sx_answer_number(l->j, "road.age_frames", 1, 0));
 }

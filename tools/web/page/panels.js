@@ -70,6 +70,13 @@ function boardWords(b) {
     b?.gpu_hz > 0 && `GPU ${clock(b.gpu_hz, b.gpu_max_hz)}`, b?.governor && `governor ${b.governor}`].filter(Boolean).join(", ") || NONE;
 }
 
+// With standard deviations where the road was measured.
+function roadWords(r) {
+  const estimate = (value, sigma) => number(value, 2) + (Number.isFinite(sigma) ? ` \u00b1 ${number(sigma, 2)}` : "");
+  return `${r.origin}; camera ${estimate(r.height_m, r.height_sigma_m)} m high, pitch ${estimate(r.pitch_deg, r.pitch_sigma_deg)}\u00b0, ` +
+    `roll ${estimate(r.roll_deg, r.roll_sigma_deg)}\u00b0`;
+}
+
 function facts(status, seen) {
   const camera = status?.source?.cameras?.[0], road = status?.road, dropped = status?.frames?.dropped;
   return [
@@ -77,7 +84,7 @@ function facts(status, seen) {
     ["Source", status ? `${status.source?.kind ?? NONE}, ${camera?.width ?? NONE} \u00d7 ${camera?.height ?? NONE}, ${camera?.format ?? NONE}` : NONE],
     ["Frames", status ? `${count(status.frames?.published)} published of ${count(status.frames?.captured)} captured` : NONE],
     ["Dropped", dropped ? `${count(dropped.overload)} overload, ${count(dropped.unpaired)} unpaired, ${count(dropped.corrupt)} corrupt` : NONE],
-    ["Road", road?.origin ? `${road.origin}; camera ${number(road.height_m, 2)} m high, pitch ${number(road.pitch_deg, 2)}\u00b0, roll ${number(road.roll_deg, 2)}\u00b0` : NONE],
+    ["Road", road?.origin ? roadWords(road) : NONE],
     ["Stixels", status ? `${count(status.stixels?.per_frame)} a frame, ${count(status.stixels?.pixels_per_stixel)} pixels each` : NONE],
     ["Power", status ? powerWords(status.power) : NONE],
     ["Board", status ? boardWords(status.board) : NONE],
