@@ -641,7 +641,7 @@ class SlowEngine(TestCase):
         i.start("-s", "source.kind=synthetic", "-s", "source.size=" + self.SOME, "-s", "stereo.disparities=64", "-s",
                 "engine.backend=reference", "-s", "source.fps=50", "-s", "output.slots=64")
         ring = i.ring()
-        i.until_published(6, 60)
+        i.until_published(12, 60)
         self.assertEqual(i.stop(), 0)
         frames = ring.frames()[1:]
         self.assertGreater(frames[-1].overload, 5)

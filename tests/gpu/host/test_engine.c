@@ -29,7 +29,7 @@
 #define FLOWS 4
 #ifdef SX_EMULATE
 #ifdef __SANITIZE_ADDRESS__
-#define CELLS_MAX ((size_t)80000)
+#define CELLS_MAX ((size_t)40000)
 #else
 #define CELLS_MAX ((size_t)300000)
 #endif

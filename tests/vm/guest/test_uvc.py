@@ -186,7 +186,8 @@ class Uvc(TestCase):
             if n == 25:  # by then the allocator has all that it keeps
                 memory = memory_kb()
         self.assertLessEqual(open_files(), files + 1)  # a status request is being closed
-        self.assertLess(memory_kb() - memory, 500, "kB more than after half of the times")
+        # 40 a time; on a busy machine up to 800 in all come by chance, as memory that was not used before
+        self.assertLess(memory_kb() - memory, 1000, "kB more than after half of the times")
         self.assertEqual(status["pid"], pid)
         self.assertEqual(len(glob.glob("/dev/video*")), 4)
         self.end()
