@@ -63,6 +63,8 @@ static const struct sx_usage_option options[] = {
 		 "order"},
 	{"disparity-colour", 0, NULL, SX_USAGE_FLAG, TO(colour),
 	 .help = "also write NAME.disparity-colour.png, for looking at"},
+	{"disparity-filled", 0, NULL, SX_USAGE_FLAG, TO(filled),
+	 .help = "also write NAME.disparity-filled.png: holes closed by the stixels that they lie in"},
 };
 
 static const struct sx_usage_exit exits[] = {

@@ -31,7 +31,7 @@ struct process {
 	struct sx_settings_args args;
 	const struct sx_settings *settings;
 	const char *folder;  /* where results go */
-	bool colour;	     /* also NAME.disparity-colour.png */
+	bool colour, filled; /* also NAME.disparity-colour.png, NAME.disparity-filled.png */
 	const char **scores; /* files of --semantics, one for each pair; scores_count of them */
 	int scores_count;
 	struct sx_semantic_params classes; /* what they are of; none without --semantics */

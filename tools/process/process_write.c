@@ -14,6 +14,7 @@
 #include "tools/draw/overlay.h"
 #include "tools/draw/picture.h"
 #include "tools/draw/stixel_csv.h"
+#include "tools/process/filled.h"
 #include "tools/process/process.h"
 
 typedef int write_fn(const struct process *p, FILE *f);
@@ -38,8 +39,9 @@ static uint16_t kitti(uint16_t q4)
 	return q4 > 0xfff ? 0xffff : (uint16_t)(q4 << 4);
 }
 
-static int write_disparity(const struct process *p, FILE *f)
+static int write_map(const struct process *p, FILE *f, bool filled)
 {
+	const struct sx_result *result = p->engine.backend->result(p->context);
 	struct sx_image q4, out;
 	int r;
 
@@ -48,16 +50,29 @@ static int write_disparity(const struct process *p, FILE *f)
 		r = sx_image_init(&out, SX_PIXEL_U16, q4.width, q4.height);
 	if (r < 0)
 		return r;
-	for (int y = 0; y < q4.height; y++) {
-		const uint16_t *from = sx_image_row(&q4, y);
-		uint16_t *to = sx_image_row(&out, y);
+	sx_image_copy(&out, &q4);
+	if (filled)
+		r = sx_filled(&out, result->stixels, result->count, p->config.params.stixels.width);
+	for (int y = 0; y < out.height; y++) {
+		uint16_t *d = sx_image_row(&out, y);
 
-		for (int x = 0; x < q4.width; x++)
-			to[x] = kitti(from[x]);
+		for (int x = 0; x < out.width; x++)
+			d[x] = kitti(d[x]);
 	}
-	r = sx_picture_write(f, &out);
+	if (r == 0)
+		r = sx_picture_write(f, &out);
 	sx_image_finish(&out);
 	return r;
+}
+
+static int write_disparity(const struct process *p, FILE *f)
+{
+	return write_map(p, f, false);
+}
+
+static int write_filled(const struct process *p, FILE *f)
+{
+	return write_map(p, f, true);
 }
 
 static int write_stixels(const struct process *p, FILE *f)
@@ -132,10 +147,18 @@ static const struct output {
 	{"disparity.png", write_disparity},
 	{"stixels.csv", write_stixels},
 	{"overlay.png", write_overlay},
-	{"disparity-colour.png", write_colour}, /* last: only when asked for */
+	/* when asked for */
+	{"disparity-colour.png", write_colour},
+	{"disparity-filled.png", write_filled},
 };
 
 #define OUTPUTS (sizeof(outputs) / sizeof(outputs[0]))
+
+/* Some only when asked for. */
+static bool is_wanted(const struct process *p, const struct output *o)
+{
+	return o->write == write_colour ? p->colour : o->write != write_filled || p->filled;
+}
 
 static int write_one(const struct process *p, const struct output *o, const char *name,
 		     struct sx_outfile *file)
@@ -153,17 +176,19 @@ static int write_one(const struct process *p, const struct output *o, const char
 int process_write(const struct process *p, const char *name, char *why, size_t why_bytes)
 {
 	static struct sx_outfile files[OUTPUTS]; /* 32 kB of paths: not on the stack */
-	size_t count = p->colour ? OUTPUTS : OUTPUTS - 1, i;
+	size_t i;
 	int r = 0;
 
 	memset(files, 0, sizeof(files));
-	for (i = 0; i < count; i++) {
-		r = write_one(p, &outputs[i], name, &files[i]);
+	for (i = 0; i < OUTPUTS; i++) {
+		if (is_wanted(p, &outputs[i]))
+			r = write_one(p, &outputs[i], name, &files[i]);
 		if (r < 0)
 			goto fail;
 	}
-	for (i = 0; i < count; i++) {
-		r = sx_outfile_commit(&files[i]);
+	for (i = 0; i < OUTPUTS; i++) {
+		if (is_wanted(p, &outputs[i]))
+			r = sx_outfile_commit(&files[i]);
 		if (r < 0)
 			goto fail;
 	}
@@ -171,7 +196,7 @@ int process_write(const struct process *p, const char *name, char *why, size_t w
 fail:
 	snprintf(why, why_bytes, "cannot write %s/%s.%s: %s", p->folder, name, outputs[i].suffix,
 		 strerror(-r));
-	for (size_t k = 0; k < count; k++)
+	for (size_t k = 0; k < OUTPUTS; k++)
 		sx_outfile_abort(&files[k]);
 	return r;
 }

@@ -119,10 +119,16 @@ class Results(Outputs):
         self.assertGreater(len(colours), 100)
         self.assertTrue(any(r != g or g != b for r, g, b in colours))
 
-    def test_colour_picture_only_when_asked(self):
+    def test_more_pictures_only_when_asked(self):
         self.process(self.left, self.right)
         self.assertEqual(self.listing("out"), ["left.disparity.png", "left.overlay.png", "left.stixels.csv"])
-        self.process("--disparity-colour", self.left, self.right)
+        self.process("--disparity-colour", "--disparity-filled", self.left, self.right)
+        # what was measured stays, and what was not is closed
+        d, filled = (Png(self.path("out", "left.disparity%s.png" % s)) for s in ("", "-filled"))
+        both = [(a, b) for x, y in zip(d.rows, filled.rows) for a, b in zip(x, y)]
+        self.assertTrue(all(a == b for a, b in both if a))
+        self.assertGreater(sum(a == 0 for a, _ in both), 100)
+        self.assertLess(sum(b == 0 for _, b in both), sum(a == 0 for a, _ in both) / 10)
         self.assertEqual(Png(self.path("out", "left.disparity-colour.png")).channels, 3)
 
     def test_line(self):
