@@ -273,7 +273,9 @@ class Instance:
 
     def http(self, page, method="GET"):
         """(status, headers, body)"""
-        reply = self.raw(b"%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" % (method.encode(), page.encode()))
+        request = b"%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" % (method.encode(), page.encode())
+        # once more: who says nothing for a while is closed, and on an emulated machine this side may be late
+        reply = self.raw(request) or self.raw(request)
         head, _, body = reply.partition(b"\r\n\r\n")
         lines = head.decode().split("\r\n")
         headers = {k.strip().lower(): v.strip() for k, v in (line.split(":", 1) for line in lines[1:])}
