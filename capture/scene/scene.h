@@ -24,9 +24,8 @@ struct stixel; /* include/stixel.h */
 struct sx_scene;
 
 /*
- * name: "street" (NULL: street); "open": the same road without buildings, trees and parked cars. Streets that
- * are not
- * flat: "climb" and "fall": a road that begins to climb or fall some way ahead; "ramp": a part of a flat
+ * name: "street" (NULL: street); "open": the same road without buildings, trees and parked cars. Not flat are
+ * "climb" and "fall", a road that begins to climb or fall some way ahead, and "ramp": a part of a flat
  * street, with the camera's lane or only the right pavement, leads up. The camera drives up to that place and
  * is then put back. "verge": a road that leans, with kerbs, a fence and houses on one side, grass, guard rail
  * and bank on the other, white sky, flare and puddles; kerbs, pavements and banks are ground, rails and bars

@@ -45,12 +45,8 @@ static void add_shadow(struct sx_scene *s, const struct place *p, double height,
 {
 	const double reach = height * (double)s->street.sun_side;
 
-	s->shadows[s->shadow_count++] = (struct sx_shadow){
-		(float)(p->x - p->half + (reach < 0 ? reach : 0)),
-		(float)(p->x + p->half + (reach > 0 ? reach : 0)),
-		(float)(p->z - 0.02),
-		(float)(p->z + deep + 0.06),
-	};
+	sx_place_dark(s, p->x - p->half + (reach < 0 ? reach : 0), p->x + p->half + (reach > 0 ? reach : 0),
+		      p->z - 0.02, p->z + deep + 0.06);
 }
 
 static void add_thing(struct sx_scene *s, const struct place *p, double height, uint64_t h)

@@ -34,49 +34,63 @@ void sx_set_vector(double v[3], double x, double y, double z)
 	v[2] = z;
 }
 
-/* Upright, across the street: faces the camera. */
-void sx_place_across(struct sx_facet *f, double x, double y, double z, double width, double height)
+static void put(struct sx_facet *f, double x, double y, double z, double s1, double t1)
 {
 	sx_set_vector(f->origin, x, y, z);
-	sx_set_vector(f->u, 1, 0, 0);
-	sx_set_vector(f->v, 0, 1, 0);
-	f->s1 = width;
-	f->t1 = height;
+	f->s1 = s1;
+	f->t1 = t1;
 }
 
-/* Upright, along the street: faces the middle of the street, or turns away from it. */
+void sx_place_across(struct sx_facet *f, double x, double y, double z, double width, double height)
+{
+	put(f, x, y, z, width, height);
+	sx_set_vector(f->u, 1, 0, 0);
+	sx_set_vector(f->v, 0, 1, 0);
+}
+
 void sx_place_along(struct sx_facet *f, const struct sx_street *st, double x, double y, double z,
 		    double length, double height)
 {
-	sx_set_vector(f->origin, x, y, z);
+	put(f, x, y, z, length, height);
 	sx_set_vector(f->u, 0, 0, 1);
 	sx_set_vector(f->v, 0, 1, 0);
-	f->s1 = length;
-	f->t1 = height;
 	f->light = 0.86f + 0.24f * (x > 0 ? -st->sun_side : st->sun_side);
 }
 
 void sx_place_flat(struct sx_facet *f, double x, double y, double z, double width, double length)
 {
-	sx_set_vector(f->origin, x, y, z);
+	put(f, x, y, z, width, length);
 	sx_set_vector(f->u, 1, 0, 0);
 	sx_set_vector(f->v, 0, 0, 1);
-	f->s1 = width;
-	f->t1 = length;
+}
+
+void sx_place_dark(struct sx_scene *s, double x0, double x1, double z0, double z1)
+{
+	if (s->shadow_count == SX_SHADOWS_MAX)
+		return;
+	s->shadows[s->shadow_count++] = (struct sx_shadow){(float)x0, (float)x1, (float)z0, (float)z1};
 }
 
 void sx_place_shadow(struct sx_scene *s, double x0, double x1, double z0, double z1)
 {
-	double reach = 0.9 * (double)s->street.sun_side;
+	const double reach = 0.9 * (double)s->street.sun_side;
 
-	if (s->shadow_count == SX_SHADOWS_MAX)
-		return;
-	s->shadows[s->shadow_count++] = (struct sx_shadow){
-		(float)(x0 + (reach < 0 ? reach : 0) - 0.1),
-		(float)(x1 + (reach > 0 ? reach : 0) + 0.1),
-		(float)(z0 - 0.15),
-		(float)(z1 + 0.15),
-	};
+	sx_place_dark(s, x0 + (reach < 0 ? reach : 0) - 0.1, x1 + (reach > 0 ? reach : 0) + 0.1, z0 - 0.15,
+		      z1 + 0.15);
+}
+
+void sx_place_sheared(struct sx_facet *f, double base, double by_x, double by_z, double z)
+{
+	double length;
+
+	f->origin[1] += base + by_z * (f->origin[2] - z) + by_x * f->origin[0];
+	f->u[1] += by_x * f->u[0] + by_z * f->u[2];
+	length = sx_normalise(f->u);
+	f->s1 *= length;
+	f->inset[0] *= (float)length;
+	f->inset[1] *= (float)length;
+	f->v[1] += by_x * f->v[0] + by_z * f->v[2];
+	f->t1 *= sx_normalise(f->v);
 }
 
 double sx_normalise(double v[3])

@@ -26,7 +26,10 @@ void sx_place_across(struct sx_facet *f, double x, double y, double z, double wi
 void sx_place_along(struct sx_facet *f, const struct sx_street *st, double x, double y, double z,
 		    double length, double height);
 void sx_place_flat(struct sx_facet *f, double x, double y, double z, double width, double length);
-/* Of a thing on the ground between x0 and x1, z0 and z1. */
+/* Shadow between x0 and x1, z0 and z1; of a thing that stands on the ground there. Too many are left out. */
+void sx_place_dark(struct sx_scene *s, double x0, double x1, double z0, double z1);
 void sx_place_shadow(struct sx_scene *s, double x0, double x1, double z0, double z1);
+/* Lifts each point by base + by_x * its x + by_z * (its z - z): upright things stay upright. */
+void sx_place_sheared(struct sx_facet *f, double base, double by_x, double by_z, double z);
 
 #endif

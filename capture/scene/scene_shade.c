@@ -75,10 +75,10 @@ static float absolute(double x)
 	return (float)(x < 0 ? -x : x);
 }
 
-/* What the wet road shows at (x, y): things upside down, or the sky. */
 static float facet_at(const struct sx_view *v, const struct sx_scene *scene, int i, double x, double y,
 		      const struct row_shadows *rows);
 
+/* What the wet road shows at (x, y): things upside down, or the sky. */
 static float mirrored_at(const struct sx_view *v, const struct sx_scene *s, double x, double y)
 {
 	static const struct row_shadows none;

@@ -194,21 +194,6 @@ static void extent(const struct sx_scene *s, int first, int end, double z[2], do
 	}
 }
 
-/* Lifts each point by base + grade * (its z - z): upright things stay upright. */
-static void shear(struct sx_facet *f, double base, double grade, double z)
-{
-	double length;
-
-	f->origin[1] += base + grade * (f->origin[2] - z);
-	f->u[1] += grade * f->u[2];
-	length = sx_normalise(f->u);
-	f->s1 *= length;
-	f->inset[0] *= (float)length;
-	f->inset[1] *= (float)length;
-	f->v[1] += grade * f->v[2];
-	f->t1 *= sx_normalise(f->v);
-}
-
 static void lift(struct sx_scene *s, int first, int end)
 {
 	double z[2], x, near, far, grade;
@@ -219,7 +204,7 @@ static void lift(struct sx_scene *s, int first, int end)
 	if (z[1] - z[0] <= LEANS_TO) {
 		grade = z[1] - z[0] > 0.1 ? (far - near) / (z[1] - z[0]) : 0;
 		for (int i = first; i < end; i++)
-			shear(&s->facets[i], near, grade, z[0]);
+			sx_place_sheared(&s->facets[i], near, 0, grade, z[0]);
 		return;
 	}
 	for (int i = first; i < end; i++) {

@@ -154,20 +154,7 @@ static void add_mirrored(struct sx_scene *s)
 
 void sx_verge_finish(struct sx_scene *s)
 {
-	const double cross = s->street.verge.cross;
-
 	add_mirrored(s);
-	for (int i = 0; i < s->mirrored_to; i++) {
-		struct sx_facet *f = &s->facets[i];
-		double length;
-
-		f->origin[1] += cross * f->origin[0];
-		f->u[1] += cross * f->u[0];
-		length = sx_normalise(f->u);
-		f->s1 *= length;
-		f->inset[0] *= (float)length;
-		f->inset[1] *= (float)length;
-		f->v[1] += cross * f->v[0];
-		f->t1 *= sx_normalise(f->v);
-	}
+	for (int i = 0; i < s->mirrored_to; i++)
+		sx_place_sheared(&s->facets[i], 0, s->street.verge.cross, 0, 0);
 }
