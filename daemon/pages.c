@@ -112,13 +112,14 @@ static void read_camera(struct sx_report_camera *c, const struct sx_telemetry *t
 	}
 }
 
+/* The reason first, and counts after it: it is written when all else has been counted. */
 static void read_semantics(struct sx_report_semantics *s, const struct sx_telemetry *t)
 {
 	if (!*s->source)
 		return;
+	sx_telemetry_scores_why(t, s->reason);
 	s->state = sx_feed_state_name(
 		(enum sx_feed_state)atomic_load_explicit(&t->scores_state, memory_order_relaxed));
-	sx_telemetry_scores_why(t, s->reason);
 }
 
 /* From the last to the first: of a whole and its parts, the parts are read first. */
@@ -155,6 +156,7 @@ static void take_report(struct sx_pages *p, struct sx_report *r)
 	*r = p->report;
 	pthread_mutex_unlock(&p->lock);
 	sx_report_real(r, SX_FIG_UPTIME, (double)(now - p->started_ns) / 1e9);
+	read_semantics(&r->semantics, t);
 	read_counts(r, t);
 	if (r->figure[SX_FIG_FRAMES_PUBLISHED].count > 1) {
 		sx_report_real(r, SX_FIG_FPS_1S, sx_rate_get(&t->rate, 1, now));
@@ -168,7 +170,6 @@ static void take_report(struct sx_pages *p, struct sx_report *r)
 		read_camera(&r->source.camera[i], t, i);
 	read_latencies(r, t, &p->stereo, now);
 	read_newest(r, t);
-	read_semantics(&r->semantics, t);
 	sx_pages_read_board(r, p->root);
 	sx_pages_read_power(r, p->power, now);
 }

@@ -214,9 +214,7 @@ class Semantics(TestCase):
             self.assertEqual(s["state"], "refused")
             self.assertIn("expected are 19 classes, 64x48, scale 4 or coarser", s["reason"])
             wrong.close()
-        # the reason is told a moment before it counts
-        until(lambda: self.state(i)["scores"]["refused"] == 3, 10, "three refused")
-        self.assertEqual(self.state(i)["scores"]["received"], 0)
+        self.assertEqual((s["scores"]["refused"], s["scores"]["received"]), (3, 0))
         self.steady(self.segmenter(i, scale=7), 0, 3)
         f = self.until_frame(i, lambda f: f.flags == SCORES, "frame with scores")
         self.assertEqual(f.label, 3)
