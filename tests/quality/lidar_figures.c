@@ -50,13 +50,9 @@ static enum what what_at(const struct sx_scene_truth *t, int x, int y, double *d
 
 static double said_at(const struct stixel_list *got, int u, int y)
 {
-	for (uint32_t i = got->offsets[u]; i < got->offsets[u + 1]; i++) {
-		const struct stixel *s = &got->stixels[i];
+	const struct stixel *s = stixel_at(got, u, y);
 
-		if (y >= s->row_top && y <= s->row_bottom)
-			return s->kind == STIXEL_OBJECT ? s->disparity_q7 / 128.0 : -1;
-	}
-	return -1;
+	return s && s->kind == STIXEL_OBJECT ? s->disparity_q7 / 128.0 : -1;
 }
 
 static void score_pixel(struct lidar_figures *s, const struct pixel *p, double want)
@@ -153,17 +149,12 @@ void score_figures(struct lidar_figures *s, const struct sx_scene_truth *t, cons
 	}
 }
 
-static double percent(const struct lidar_figures *s, int figure)
-{
-	return s->all[figure] ? 100 * (double)s->bad[figure] / (double)s->all[figure] : 0;
-}
-
 void print_figures(const struct lidar_figures *s)
 {
 	printf("as on lidar, %%:");
 	for (int i = 0; i < FIGURES; i++)
 		if (s->all[i])
-			printf(" %s %.2f", names[i], percent(s, i));
+			printf(" %s %.2f", names[i], percent(s->bad[i], s->all[i]));
 	printf("\n");
 }
 
@@ -172,8 +163,8 @@ bool judge_figures(const struct lidar_figures *s, const double max[FIGURES])
 	bool good = true;
 
 	for (int i = 0; i < FIGURES; i++)
-		if (percent(s, i) > max[i]) {
-			fprintf(stderr, "NOT GOOD ENOUGH: asked for %s <= %g %%\n", names[i], max[i]);
+		if (percent(s->bad[i], s->all[i]) > max[i]) {
+			printf("NOT GOOD ENOUGH: asked for %s <= %g %%\n", names[i], max[i]);
 			good = false;
 		}
 	return good;

@@ -8,6 +8,14 @@
 #include <stdbool.h>
 #include <string.h>
 
+const struct stixel *stixel_at(const struct stixel_list *list, int u, int y)
+{
+	for (uint32_t i = list->offsets[u]; i < list->offsets[u + 1]; i++)
+		if (y >= list->stixels[i].row_top && y <= list->stixels[i].row_bottom)
+			return &list->stixels[i];
+	return NULL;
+}
+
 static double absolute(double x)
 {
 	return x < 0 ? -x : x;

@@ -53,6 +53,15 @@ struct stixel_list {
 	const uint32_t *offsets; /* columns + 1 */
 };
 
+/* The stixel of column u in image row y; NULL: there is none. */
+const struct stixel *stixel_at(const struct stixel_list *list, int u, int y);
+
+/* 0 of nothing. */
+static inline double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100 * (double)part / (double)whole : 0;
+}
+
 void score_disparity(struct disparity_score *s, const struct sx_scene_truth *t, const struct sx_image *q4);
 
 /*

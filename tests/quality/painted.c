@@ -33,15 +33,6 @@ static bool is_wrong(double got, double want)
 	return got < 0 || (error > 3 && error > 0.05 * want);
 }
 
-/* The stixel of row y, NULL if there is none. */
-static const struct stixel *stixel_at(const struct stixel_list *list, int u, int y)
-{
-	for (uint32_t i = list->offsets[u]; i < list->offsets[u + 1]; i++)
-		if (y >= list->stixels[i].row_top && y <= list->stixels[i].row_bottom)
-			return &list->stixels[i];
-	return NULL;
-}
-
 void score_painted(struct painted_score *s, const struct sx_scene_truth *t, int width, int first, int last,
 		   const struct stixel_list *got)
 {

@@ -14,14 +14,10 @@
 
 static bool is_covered(const struct stixel_list *got, int u, int y, double want)
 {
-	for (uint32_t i = got->offsets[u]; i < got->offsets[u + 1]; i++) {
-		const struct stixel *s = &got->stixels[i];
-		double d = s->disparity_q7 / 128.0;
+	const struct stixel *s = stixel_at(got, u, y);
+	const double d = s ? s->disparity_q7 / 128.0 : 0;
 
-		if (y >= s->row_top && y <= s->row_bottom)
-			return s->kind == STIXEL_OBJECT && d * (1 + OFF) > want && d * (1 - OFF) < want;
-	}
-	return false;
+	return s && s->kind == STIXEL_OBJECT && d * (1 + OFF) > want && d * (1 - OFF) < want;
 }
 
 static bool is_matched(const struct sx_scene_truth *t, size_t at, uint16_t q4)
@@ -60,11 +56,6 @@ void score_small(struct small_things *s, const struct sx_scene *scene, const str
 {
 	for (int i = 0; i < scene->cargo_count; i++)
 		score_thing(s, &scene->cargo[i], t, width, got, q4);
-}
-
-static double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100 * (double)part / (double)whole : 0;
 }
 
 /* Percent of all sizes up to NEAR_TO and farther. */
@@ -116,6 +107,6 @@ bool judge_small(const struct small_things *s, const double min[2])
 	detected_of_all(s, shares);
 	if (shares[0] >= min[0] && shares[1] >= min[1])
 		return true;
-	fprintf(stderr, "NOT GOOD ENOUGH: asked for small things detected >= %g, %g %%\n", min[0], min[1]);
+	printf("NOT GOOD ENOUGH: asked for small things detected >= %g, %g %%\n", min[0], min[1]);
 	return false;
 }

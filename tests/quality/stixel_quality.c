@@ -120,11 +120,6 @@ static void finish(struct run *r)
 	sx_settings_finish(&r->settings);
 }
 
-static double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100 * (double)part / (double)whole : 0;
-}
-
 /*
  * Compares the engine's last frame with the truth, where both can be known: not in the columns at
  * the left whose ground the right camera does not see, nor in those at the right where the census
