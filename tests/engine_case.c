@@ -150,7 +150,8 @@ static void describe_case(char *text, size_t bytes, const struct engine_case *t,
 
 static bool same_road(const struct sx_road *a, const struct sx_road *b)
 {
-	return a->slope == b->slope && a->offset == b->offset && a->cross == b->cross &&
+	return a->slope == b->slope && a->offset == b->offset && a->cross == b->cross && a->axis == b->axis &&
+	       a->bend == b->bend && a->bend_row == b->bend_row && a->horizon_row == b->horizon_row &&
 	       a->pitch_rad == b->pitch_rad && a->roll_rad == b->roll_rad && a->height_m == b->height_m &&
 	       a->pitch_sigma_rad == b->pitch_sigma_rad && a->roll_sigma_rad == b->roll_sigma_rad &&
 	       a->height_sigma_m == b->height_sigma_m && a->inliers == b->inliers && a->age == b->age &&

@@ -633,7 +633,7 @@ class Files(TestCase):
 
 class SlowEngine(TestCase):
     # slow enough, and no slower: sanitizers take ten times as long
-    SOME, MANY = ("320x120", "480x320") if SANITIZED else ("640x240", "1280x960")
+    SOME, MANY = ("480x160", "480x320") if SANITIZED else ("640x240", "1280x960")
 
     def test_newest_wins_with_the_reference_engine(self):
         i = self.instance()
@@ -641,7 +641,7 @@ class SlowEngine(TestCase):
         i.start("-s", "source.kind=synthetic", "-s", "source.size=" + self.SOME, "-s", "stereo.disparities=64", "-s",
                 "engine.backend=reference", "-s", "source.fps=50", "-s", "output.slots=64")
         ring = i.ring()
-        i.until_published(12, 60)
+        i.until_published(6, 60)
         self.assertEqual(i.stop(), 0)
         frames = ring.frames()[1:]
         self.assertGreater(frames[-1].overload, 5)
