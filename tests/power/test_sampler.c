@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -51,6 +52,22 @@ static void pause_ms(int ms)
 	const struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
 
 	nanosleep(&t, NULL);
+}
+
+/* All sensors of a board at once, in place of what was there: half of them are another board to a sampler. */
+static void plug(const struct tree *t, const char *board)
+{
+	char from[96], to[96];
+	struct tree aside;
+
+	tree_create(&aside);
+	tree_make(&aside, tree_board(board));
+	snprintf(from, sizeof(from), "%s/sys", aside.root);
+	snprintf(to, sizeof(to), "%s/sys", t->root);
+	if (access(to, F_OK) == 0)
+		tree_delete(t, "/sys");
+	assert_int_equal(rename(from, to), 0);
+	tree_remove(&aside);
 }
 
 /* Looks until what is asked for is so. */
@@ -142,7 +159,7 @@ static void unplugged_and_back(void **state)
 	assert_int_equal(l.changes, before.changes + 1);
 	assert_true(l.figures.stale && l.figures.joules >= before.figures.joules);
 	before = l;
-	tree_make(&t, b);
+	plug(&t, b->name);
 	l = until(s, present, "found again");
 	assert_int_equal(l.changes, before.changes + 1);
 	joules_before = before.figures.joules;
@@ -165,8 +182,7 @@ static void another_sensor_begins_anew(void **state)
 	before = until(s, told_by_frame, "known by frame");
 	tree_delete(&t, "/sys/class/hwmon/hwmon9");
 	until(s, absent, "lost");
-	tree_delete(&t, "/sys");
-	tree_make(&t, tree_board("thor"));
+	plug(&t, "thor");
 	l = until(s, present, "found");
 	assert_string_equal(l.scope, "board");
 	assert_true(l.figures.seconds < before.figures.seconds || l.figures.joules == 0.0);
@@ -186,7 +202,7 @@ static void none_and_then_one(void **state)
 	assert_int_equal(l.changes, 1);
 	assert_non_null(strstr(l.reason, "no INA power monitor"));
 	assert_true(l.figures.age_ns < 0);
-	tree_make(&t, tree_board("nano"));
+	plug(&t, "nano");
 	l = until(s, present, "found");
 	assert_int_equal(l.changes, 2);
 	assert_string_equal(l.source, "ina3221x");
