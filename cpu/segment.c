@@ -18,7 +18,8 @@ struct sx_segmenter {
 	const struct sx_segment_kernels *kernels;
 	struct sx_dp_tables *dp_tables;
 	struct sx_dp_cpu_tables *dp_cpu_tables;
-	struct sx_dp_cpu_frame frame;
+	struct sx_dp_frame dp_frame;
+	struct sx_dp_cpu_place place[SX_POOL_THREADS_MAX];
 	struct sx_dp_work dp[SX_POOL_THREADS_MAX];
 	struct sx_rdp_tables *rdp_tables;
 	struct sx_rdp *rdp[SX_POOL_THREADS_MAX];
@@ -37,12 +38,14 @@ static int create_dp(struct sx_segmenter *s, const struct sx_params *p, int heig
 
 	if ((r = sx_dp_tables_create(&s->dp_tables, p, height, range)) < 0 ||
 	    (r = sx_dp_cpu_tables_create(&s->dp_cpu_tables, s->dp_tables)) < 0 ||
-	    (r = sx_dp_cpu_frame_init(&s->frame, height)) < 0)
+	    (r = sx_dp_frame_init(&s->dp_frame, height)) < 0)
 		return r;
 	for (int i = 0; i < threads && r == 0; i++)
-		r = sx_dp_work_init(&s->dp[i], s->dp_cpu_tables);
+		if ((r = sx_dp_cpu_place_init(&s->place[i], height)) == 0)
+			r = sx_dp_work_init(&s->dp[i], s->dp_cpu_tables);
 	s->bytes = sx_dp_tables_bytes(s->dp_tables) + sx_dp_cpu_tables_bytes(s->dp_cpu_tables) +
-		   sx_dp_cpu_frame_bytes(height) + (size_t)threads * sx_dp_work_bytes(s->dp_cpu_tables);
+		   sx_dp_frame_bytes(height) +
+		   (size_t)threads * (sx_dp_cpu_place_bytes(height) + sx_dp_work_bytes(s->dp_cpu_tables));
 	return r;
 }
 
@@ -108,11 +111,12 @@ void sx_segmenter_destroy(struct sx_segmenter *s)
 	if (!s)
 		return;
 	for (int i = 0; i < SX_POOL_THREADS_MAX; i++) {
+		sx_dp_cpu_place_finish(&s->place[i]);
 		sx_dp_work_finish(&s->dp[i]);
 		sx_rdp_destroy(s->rdp[i]);
 		sx_slanted_work_finish(&s->slanted[i]);
 	}
-	sx_dp_cpu_frame_finish(&s->frame);
+	sx_dp_frame_finish(&s->dp_frame);
 	sx_dp_cpu_tables_destroy(s->dp_cpu_tables);
 	sx_dp_tables_destroy(s->dp_tables);
 	sx_rdp_tables_destroy(s->rdp_tables);
@@ -136,7 +140,7 @@ void sx_segmenter_begin(struct sx_segmenter *s, const struct sx_road *road, cons
 	if (s->slanted_tables)
 		sx_slanted_frame_set(&s->slanted_frame, s->slanted_tables, road);
 	if (s->dp_tables)
-		sx_dp_cpu_frame_set(&s->frame, s->dp_tables, road);
+		sx_dp_frame_set(&s->dp_frame, s->dp_tables, road);
 }
 
 static void rdp_columns(struct sx_segmenter *s, const struct sx_image *columns, int u0, int u1, int worker,
@@ -151,7 +155,24 @@ static void rdp_columns(struct sx_segmenter *s, const struct sx_image *columns, 
 	lists.count += u0;
 	lists.total += u0;
 	lists.columns = u1 - u0;
-	sx_rdp_run(s->rdp[worker], &s->road, &part, &lists);
+	sx_rdp_run(s->rdp[worker], &s->road, &part, u0, &lists);
+}
+
+/* Neighbours mostly have the same shift. */
+static void dp_columns(struct sx_segmenter *s, const struct sx_image *columns, int u0, int u1, int worker,
+		       struct sx_segments *out)
+{
+	struct sx_dp_cpu_place *place = &s->place[worker];
+
+	for (int u = u0; u < u1; u++) {
+		const int32_t shift = sx_dp_shift_q4(&s->dp_frame, s->dp_tables, u);
+
+		if (u == u0 || shift != place->shift_q4)
+			sx_dp_cpu_place_set(place, s->dp_tables, &s->dp_frame, shift);
+		out->count[u] = (uint16_t)s->kernels->dp_column(s->dp_cpu_tables, place, &s->dp[worker], u,
+								sx_image_row(columns, u),
+								sx_segments_column(out, u), &out->total[u]);
+	}
 }
 
 static void slanted_columns(struct sx_segmenter *s, const struct sx_image *columns, int u0, int u1,
@@ -168,16 +189,10 @@ static void slanted_columns(struct sx_segmenter *s, const struct sx_image *colum
 void sx_segmenter_columns(struct sx_segmenter *s, const struct sx_image *columns, int u0, int u1, int worker,
 			  struct sx_segments *out)
 {
-	if (s->rdp_tables) {
+	if (s->rdp_tables)
 		rdp_columns(s, columns, u0, u1, worker, out);
-		return;
-	}
-	if (s->slanted_tables) {
+	else if (s->slanted_tables)
 		slanted_columns(s, columns, u0, u1, worker, out);
-		return;
-	}
-	for (int u = u0; u < u1; u++)
-		out->count[u] = (uint16_t)s->kernels->dp_column(s->dp_cpu_tables, &s->frame, &s->dp[worker],
-								sx_image_row(columns, u),
-								sx_segments_column(out, u), &out->total[u]);
+	else
+		dp_columns(s, columns, u0, u1, worker, out);
 }

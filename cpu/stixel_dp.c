@@ -1,5 +1,5 @@
 /*
- * Tables, frame and scratch of the cpu engine's stixel DP.
+ * Tables, places and scratch of the cpu engine's stixel DP.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -63,44 +63,46 @@ size_t sx_dp_cpu_tables_bytes(const struct sx_dp_cpu_tables *t)
 	       (n + 1) * sizeof(*t->object_min) + (16 * n + 1) * sizeof(*t->sky);
 }
 
-int sx_dp_cpu_frame_init(struct sx_dp_cpu_frame *f, int height)
+int sx_dp_cpu_place_init(struct sx_dp_cpu_place *p, int height)
 {
-	struct sx_dp_cpu_frame n = {
+	struct sx_dp_cpu_place n = {
 		.base = calloc((size_t)height, sizeof(*n.base)),
 		.precision = calloc((size_t)height, sizeof(*n.precision)),
 	};
 
-	if (!n.base || !n.precision || sx_dp_frame_init(&n.f, height) < 0) {
-		sx_dp_cpu_frame_finish(&n);
+	if (!n.base || !n.precision || sx_dp_place_init(&n.p, height) < 0) {
+		sx_dp_cpu_place_finish(&n);
 		return -ENOMEM;
 	}
-	*f = n;
+	*p = n;
 	return 0;
 }
 
-size_t sx_dp_cpu_frame_bytes(int height)
+size_t sx_dp_cpu_place_bytes(int height)
 {
-	const struct sx_dp_cpu_frame f = {0};
+	const struct sx_dp_cpu_place p = {0};
 
-	return sx_dp_frame_bytes(height) + (size_t)height * (sizeof(*f.base) + sizeof(*f.precision));
+	return sx_dp_place_bytes(height) + (size_t)height * (sizeof(*p.base) + sizeof(*p.precision));
 }
 
-void sx_dp_cpu_frame_finish(struct sx_dp_cpu_frame *f)
+void sx_dp_cpu_place_finish(struct sx_dp_cpu_place *p)
 {
-	sx_dp_frame_finish(&f->f);
-	free(f->base);
-	free(f->precision);
-	*f = (struct sx_dp_cpu_frame){0};
+	sx_dp_place_finish(&p->p);
+	free(p->base);
+	free(p->precision);
+	*p = (struct sx_dp_cpu_place){0};
 }
 
-void sx_dp_cpu_frame_set(struct sx_dp_cpu_frame *f, const struct sx_dp_tables *t, const struct sx_road *road)
+void sx_dp_cpu_place_set(struct sx_dp_cpu_place *p, const struct sx_dp_tables *t, const struct sx_dp_frame *f,
+			 int32_t shift_q4)
 {
-	sx_dp_frame_set(&f->f, t, road);
+	sx_dp_place_set(&p->p, t, f, shift_q4);
+	p->shift_q4 = shift_q4;
 	for (int v = 0; v < t->height; v++) {
-		const int g = f->f.ground_q4[v], row = g < 0 ? 0 : g > 16 * t->range ? 16 * t->range : g;
+		const int g = p->p.ground_q4[v], row = g < 0 ? 0 : g > 16 * t->range ? 16 * t->range : g;
 
-		f->base[v] = t->base_ground[row];
-		f->precision[v] = t->precision_ground[row];
+		p->base[v] = t->base_ground[row];
+		p->precision[v] = t->precision_ground[row];
 	}
 }
 

@@ -58,27 +58,29 @@ struct sx_dp_work {
 	uint16_t *support;		      /* [h + 1] */
 };
 
-/* The road of a frame, with the parameters of each row's ground beside it; shared by all workers. */
-struct sx_dp_cpu_frame {
-	struct sx_dp_frame f;
+/* The road of columns of one shift, with the parameters of each row's ground beside it; one a worker. */
+struct sx_dp_cpu_place {
+	struct sx_dp_place p;
 	int32_t *base, *precision;
+	int32_t shift_q4;
 };
 
 int sx_dp_cpu_tables_create(struct sx_dp_cpu_tables **ret, const struct sx_dp_tables *t);
 void sx_dp_cpu_tables_destroy(struct sx_dp_cpu_tables *t);
 size_t sx_dp_cpu_tables_bytes(const struct sx_dp_cpu_tables *t); /* what create took */
-int sx_dp_cpu_frame_init(struct sx_dp_cpu_frame *f, int height);
-size_t sx_dp_cpu_frame_bytes(int height); /* what init takes */
-void sx_dp_cpu_frame_finish(struct sx_dp_cpu_frame *f);
-void sx_dp_cpu_frame_set(struct sx_dp_cpu_frame *f, const struct sx_dp_tables *t, const struct sx_road *road);
+int sx_dp_cpu_place_init(struct sx_dp_cpu_place *p, int height);
+size_t sx_dp_cpu_place_bytes(int height); /* what init takes */
+void sx_dp_cpu_place_finish(struct sx_dp_cpu_place *p);
+void sx_dp_cpu_place_set(struct sx_dp_cpu_place *p, const struct sx_dp_tables *t, const struct sx_dp_frame *f,
+			 int32_t shift_q4);
 int sx_dp_work_init(struct sx_dp_work *w, const struct sx_dp_cpu_tables *t);
 void sx_dp_work_finish(struct sx_dp_work *w);
 /* Bytes of one worker's scratch. */
 size_t sx_dp_work_bytes(const struct sx_dp_cpu_tables *t);
 
-/* One column of h cells becomes a list; returns the count. */
-typedef int sx_dp_column_fn(const struct sx_dp_cpu_tables *t, const struct sx_dp_cpu_frame *f,
-			    struct sx_dp_work *w, const uint16_t *column, struct sx_segment *list,
+/* Column u of h cells becomes a list; returns the count. */
+typedef int sx_dp_column_fn(const struct sx_dp_cpu_tables *t, const struct sx_dp_cpu_place *p,
+			    struct sx_dp_work *w, int u, const uint16_t *column, struct sx_segment *list,
 			    int32_t *total);
 
 #endif

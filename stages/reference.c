@@ -354,7 +354,7 @@ static void segment(struct sx_context *x, const struct sx_pair *pair, const stru
 		sx_slanted_run(x->slanted, &x->result.road, &x->cells, &x->cells_confidence,
 			       scores ? &x->scores : NULL, &x->segments);
 	else if (x->rdp)
-		sx_rdp_run(x->rdp, &x->result.road, &tap[SX_TAP_COLUMNS], &x->segments);
+		sx_rdp_run(x->rdp, &x->result.road, &tap[SX_TAP_COLUMNS], 0, &x->segments);
 	else
 		sx_dp_run(x->dp, &x->result.road, &tap[SX_TAP_COLUMNS], &x->segments);
 	book(x, SX_STAGE_SEGMENT, t);

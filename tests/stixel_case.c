@@ -105,6 +105,13 @@ void stixel_case_lean(struct sx_road *road, int columns, double px)
 	road->axis = 0.5 * (STIXEL_CASE_WIDTH * columns - 1);
 }
 
+void stixel_case_place(struct sx_params *p, struct sx_road *road, int columns, struct check_rng *r)
+{
+	p->stixels.width = check_below(r, 2) ? STIXEL_CASE_WIDTH : 32;
+	stixel_case_lean(road, columns, 6.0 * (check_below(r, 3) - 1));
+	*road = stixel_case_road_of_width(road, p->stixels.width);
+}
+
 void stixel_case_bend(struct sx_road *road, int height, struct check_rng *r)
 {
 	road->bend_row = check_below(r, height);

@@ -22,6 +22,12 @@ struct sx_road stixel_case_road(int height, int vhor, double bottom_px);
 /* Lets it lean: px more disparity at the right end of the columns than at the left, none in their middle. */
 void stixel_case_lean(struct sx_road *road, int columns, double px);
 
+/*
+ * Where columns may lie: the road leans to either side or not, and columns are so narrow that the right
+ * camera sees little of it, or so wide that it sees most.
+ */
+void stixel_case_place(struct sx_params *p, struct sx_road *road, int columns, struct check_rng *r);
+
 /* It climbs or falls from a row of height on; one in thirteen goes straight on. */
 void stixel_case_bend(struct sx_road *road, int height, struct check_rng *r);
 /* The same road under columns of another width, px. */

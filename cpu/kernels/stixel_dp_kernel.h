@@ -37,7 +37,7 @@ enum { G = STIXEL_GROUND, O = STIXEL_OBJECT, S = STIXEL_SKY };
 struct dp {
 	const struct sx_dp_cpu_tables *c;
 	const struct sx_dp_tables *t;
-	const struct sx_dp_frame *f;
+	const struct sx_dp_place *place;
 	struct sx_dp_work *w;
 	int h;
 	int fn_least,
@@ -48,11 +48,11 @@ struct dp {
 
 /* ---- prefix sums ---- */
 
-DP_INLINE int32_t ground_cost(const struct dp *x, const struct sx_dp_cpu_frame *frame, int v, int d)
+DP_INLINE int32_t ground_cost(const struct dp *x, const struct sx_dp_cpu_place *place, int v, int d)
 {
-	const int g = frame->f.ground_q4[v];
-	const int64_t e = d - (g > 0 ? g : 0);
-	const int64_t gauss = frame->base[v] + ((frame->precision[v] * (e * e)) >> 16);
+	const int g = place->p.ground_q4[v];
+	const int64_t above = d - (g > 0 ? g : 0), e = above > 0 ? above : 0;
+	const int64_t gauss = place->base[v] + ((place->precision[v] * (e * e)) >> 16);
 
 	return (gauss < x->t->uniform_ground ? (int32_t)gauss : x->t->uniform_ground) + x->t->valid_ground;
 }
@@ -66,10 +66,10 @@ DP_INLINE int rounded(const struct dp *x, uint16_t cell)
 }
 
 /* All sums but those of the object table. */
-DP_INLINE void prefix_sums(struct dp *x, const struct sx_dp_cpu_frame *frame, const uint16_t *column)
+DP_INLINE void prefix_sums(struct dp *x, const struct sx_dp_cpu_place *place, const uint16_t *column)
 {
 	struct sx_dp_work *w = x->w;
-	const int max = 16 * x->t->range - 1, vhor = frame->f.vhor;
+	const int max = 16 * x->t->range - 1, vhor = place->p.vhor;
 	int least = x->t->range - 1, most = 0;
 
 	for (int v = 0; v < x->h; v++) {
@@ -82,7 +82,7 @@ DP_INLINE void prefix_sums(struct dp *x, const struct sx_dp_cpu_frame *frame, co
 		if (v >= vhor)
 			w->sky[v + 1] += x->c->sky[valid ? d : max + 1];
 		else
-			w->ground[v + 1] += valid ? ground_cost(x, frame, v, d) : x->t->invalid_ground;
+			w->ground[v + 1] += valid ? ground_cost(x, place, v, d) : x->t->invalid_ground;
 		w->sum2[v + 1] = w->sum2[v] + (valid ? 2 * d : 0);
 		w->valid[v + 1] = w->valid[v] + valid;
 		w->support[v + 1] = (uint16_t)w->valid[v + 1];
@@ -379,12 +379,12 @@ DP_INLINE int32_t open_row(const struct dp *x, int v, uint16_t cell, struct runn
 			   struct running *sky, int32_t *alone)
 {
 	const struct sx_dp_work *w = x->w;
-	const struct sx_dp_row *r = &x->f->rows[v];
+	const struct sx_dp_row *r = &x->place->rows[v];
 	const int p = v - 1;
 	const int mp = (twice_mean(w, w->from[O][p], p) + 1) >> 1;
 	const struct sx_dp_order *o = &x->t->order[mp];
 	const int32_t on_object = w->cost[O][p] + r->object_on_object, on_ground = w->cost[G][p];
-	const int32_t base = p < x->f->vhor ? on_ground : w->cost[S][p];
+	const int32_t base = p < x->place->vhor ? on_ground : w->cost[S][p];
 	const int32_t hi = sum_or_illegal(base, r->cost_hi), on = sum_or_illegal(base, r->cost_on);
 	const int32_t lo = sum_or_illegal(base, r->cost_lo);
 	const int32_t least =
@@ -442,7 +442,7 @@ DP_INLINE void forget_column(const struct dp *x)
 DP_INLINE void recurrence(const struct dp *x, const uint16_t *column)
 {
 	struct sx_dp_work *w = x->w;
-	const int vhor = x->f->vhor;
+	const int vhor = x->place->vhor;
 	struct running ground = {x->t->first_ground, 0, G}, sky = {SX_DP_INF, 0, O};
 	/* first objects that end above the horizon are the cheaper ones: the bound takes these */
 	int32_t prior = x->t->first_object;
@@ -488,7 +488,7 @@ DP_INLINE uint8_t below_object(const struct dp *x, int v_bottom, int v_top)
 
 	get_record(x->w, v_bottom, r);
 	if (prior_on_base(r, m) < prior_on_object(r, m))
-		return v_bottom - 1 < x->f->vhor ? G : S;
+		return v_bottom - 1 < x->place->vhor ? G : S;
 	return O;
 }
 
@@ -523,24 +523,25 @@ DP_INLINE int back_track(const struct dp *x, struct sx_segment *list, int32_t *t
 	return n;
 }
 
-DP_INLINE int solve(struct dp *x, const struct sx_dp_cpu_frame *frame, const uint16_t *column,
+DP_INLINE int solve(struct dp *x, const struct sx_dp_cpu_place *place, int u, const uint16_t *column,
 		    struct sx_segment *list, int32_t *total)
 {
-	prefix_sums(x, frame, column);
+	prefix_sums(x, place, column);
 	forget_column(x);
 	recurrence(x, column);
-	return sx_dp_finish_list(x->f, x->w->support, list, back_track(x, list, total));
+	return sx_dp_finish_list(x->place, sx_dp_unseen(x->place, x->t, u), x->w->support, list,
+				 back_track(x, list, total));
 }
 
-static int dp_column(const struct sx_dp_cpu_tables *t, const struct sx_dp_cpu_frame *f, struct sx_dp_work *w,
-		     const uint16_t *column, struct sx_segment *list, int32_t *total)
+static int dp_column(const struct sx_dp_cpu_tables *t, const struct sx_dp_cpu_place *p, struct sx_dp_work *w,
+		     int u, const uint16_t *column, struct sx_segment *list, int32_t *total)
 {
-	struct dp x = {.c = t, .t = t->t, .f = &f->f, .w = w, .h = t->t->height, .small = t->small};
+	struct dp x = {.c = t, .t = t->t, .place = &p->p, .w = w, .h = t->t->height, .small = t->small};
 
 	if (!x.small)
-		return solve(&x, f, column, list, total);
+		return solve(&x, p, u, column, list, total);
 	x.small = true; /* a constant from here on */
-	return solve(&x, f, column, list, total);
+	return solve(&x, p, u, column, list, total);
 }
 
 #endif

@@ -163,7 +163,7 @@ SLANTED_INLINE void slanted_set_place(const struct slanted_arguments &a, const s
 {
 	const int32_t shift = sx_road_shift_q4(a.road->cross, a.road->axis, c.u, a.width);
 	const int vhor = slanted_rows_above(a, c.lane, shift, 0);
-	const int unseen = slanted_rows_above(a, c.lane, shift, sx_slanted_in_view(c.u, a.width));
+	const int unseen = slanted_rows_above(a, c.lane, shift, sx_road_in_view_q4(c.u, a.width));
 
 	if (c.lane == 0) {
 		c.tile->shift = shift;

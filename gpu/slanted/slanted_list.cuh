@@ -139,7 +139,7 @@ SLANTED_INLINE int slanted_back_track(const struct slanted_arguments &a, const s
 	if (c.tile->unseen > 0) {
 		n++;
 		if (c.lane == 0)
-			list[a.rows - n] = sx_slanted_unseen_segment(c.tile->unseen);
+			list[a.rows - n] = sx_segment_unseen(c.tile->unseen);
 	}
 	__syncwarp();
 	return n;

@@ -42,6 +42,7 @@
 #include "gpu/stixels/stixel_dp_list.cuh"
 #include "gpu/stixels/stixel_dp_prepare.cuh"
 #include "gpu/stixels/stixel_dp_triangle.cuh"
+#include "stages/stixels/road_ground.h"
 
 /* What the kernel is given: the same for every frame. */
 struct dp_arguments {
@@ -68,8 +69,7 @@ DP_INLINE void dp_lay_out(struct dp_column *c, const struct dp_arguments &a, uns
 
 	c->height = a.tables.height;
 	c->blocks = (a.tables.height + DP_ROWS - 1) / DP_ROWS;
-	c->vhor = a.road->vhor;
-	c->ground_q4 = a.road->ground_q4;
+	c->axis_q4 = a.road->ground_q4;
 	c->lane = (int)threadIdx.x & 31;
 	c->warp = (int)threadIdx.x >> 5;
 	c->fixed = (struct dp_fixed *)shared;
@@ -121,21 +121,25 @@ DP_INLINE int dp_shift(const struct dp_arguments &a, const struct dp_column &c)
 }
 
 /*
- * Rows of the object table and which means the column can have; zeroes what sums begin with. Ends with a
- * barrier.
+ * The road of column u, rows of the object table and which means the column can have; zeroes what sums begin
+ * with. Ends with a barrier.
  */
 template <int W>
-DP_INLINE void dp_open_column(struct dp_column *c, const struct dp_arguments &a, const uint16_t *column)
+DP_INLINE void dp_open_column(struct dp_column *c, const struct dp_arguments &a, const uint16_t *column,
+			      int u)
 {
 	const struct dp_tables &t = a.tables;
-	int least = t.range, most = -1;
+	const int32_t in_view = sx_road_in_view_q4(u, t.width);
+	int least = t.range, most = -1, vhor = c->height, unseen = c->height;
 
 	if (threadIdx.x == 0) {
 		c->fixed->prefix = c->cheap[0] = 0;
 		c->sum[0] = make_int2(0, DP_NO_CELLS);
 		c->fixed->least = t.range;
 		c->fixed->most = -1;
+		c->fixed->vhor = c->fixed->unseen = c->height;
 	}
+	c->shift_q4 = sx_road_shift_q4(a.road->road.cross, a.road->road.axis, u, t.width);
 	__syncthreads();
 	for (int v = (int)threadIdx.x; v < DP_ROWS * c->blocks; v += 32 * W) {
 		const int cell = v < c->height ? column[v] : SX_DISPARITY_INVALID;
@@ -148,16 +152,25 @@ DP_INLINE void dp_open_column(struct dp_column *c, const struct dp_arguments &a,
 			least = dp_min(least, px);
 			most = dp_max(most, px);
 		}
+		if (v < c->height && dp_ground(*c, v) <= 0)
+			vhor = dp_min(vhor, v);
+		if (v < c->height && dp_ground(*c, v) <= in_view)
+			unseen = dp_min(unseen, v);
 	}
 	least = dp_warp_min(least);
 	most = dp_warp_max(most);
+	vhor = dp_warp_min(vhor);
+	unseen = dp_warp_min(unseen);
 	if (c->lane == 0) {
 		atomicMin(&c->fixed->least, least);
 		atomicMax(&c->fixed->most, most);
+		atomicMin(&c->fixed->vhor, vhor);
+		atomicMin(&c->fixed->unseen, unseen);
 	}
 	__syncthreads();
 	least = c->fixed->least;
 	most = c->fixed->most;
+	c->vhor = c->fixed->vhor;
 	c->least = most < 0 ? 0 : least;
 	c->span = most < 0 ? 1 : most - least + 1;
 	c->object = t.object + c->least;
@@ -370,7 +383,7 @@ __global__ void __launch_bounds__(32 * W, DP_BLOCKS(W, PLACE)) dp_columns(struct
 		const uint16_t *column = (const uint16_t *)((const char *)a.columns + (size_t)u * a.pitch);
 		struct dp_carry top;
 
-		dp_open_column<W>(&c, a, column);
+		dp_open_column<W>(&c, a, column, u);
 		top = dp_recurrence<W, FLOATS, AHEAD>(a.tables, c, column);
 		if (c.warp == 0)
 			dp_finish_column<FLOATS>(a, c, top, u);
@@ -532,6 +545,7 @@ static void dp_upload_tables(struct dp_tables *d, struct sx_cuda_memory *m, cons
 	d->height = t->height;
 	d->range = t->range;
 	d->epsilon_q4 = t->epsilon_q4;
+	d->width = t->width;
 	dp_upload_objects(d, m, t);
 	dp_upload_order(d, m, t);
 	d->base_ground = (const int32_t *)sx_cuda_upload(m, t->base_ground, by_ground);

@@ -61,7 +61,7 @@ struct __align__(8) dp_order
  * D - 1.
  */
 struct dp_tables {
-	int height, range, epsilon_q4;
+	int height, range, epsilon_q4, width;
 	const int32_t *object, *object_min;
 	const struct dp_order *order;
 	int32_t order_hi, order_lo;
@@ -122,7 +122,7 @@ struct dp_fixed {
 	struct dp_pairs pairs[2];
 	struct dp_step step[2 * DP_ROWS];
 	int32_t sky_on_ground; /* prior at the horizon, less P of it */
-	int32_t prefix, least, most, slack, column, pad[2];
+	int32_t prefix, least, most, slack, column, vhor, unseen;
 };
 
 /* Dynamic shared memory and global scratch of one block, in bytes. tables: of those in scratch instead. */
@@ -134,6 +134,7 @@ struct dp_layout {
 /* What a block knows while it works on a column; lives in registers. */
 struct dp_column {
 	int height, blocks, vhor, span, least, lane, warp; /* span: means from least on */
+	int32_t shift_q4;				   /* ground here, less that at the axis */
 	int shift; /* of these sums rows has every 2^shift-th row, nothing if that is DP_STRIDE */
 	struct dp_fixed *fixed;
 	int32_t *slab, *excess, *reach;
@@ -148,7 +149,7 @@ struct dp_column {
 	/* prefix sums of the object table below rows 8, 16, 24 and 32 of a block, [block][fn] */
 	int4 *anchor;
 	struct dp_start *start;
-	const int32_t *object, *ground_q4;
+	const int32_t *object, *axis_q4; /* axis: ground there */
 };
 
 #define DP_ON_GROUND 0x8000u
@@ -172,6 +173,12 @@ DP_INLINE int dp_max(int a, int b)
 DP_INLINE int dp_clamp(int x, int lo, int hi)
 {
 	return dp_min(dp_max(x, lo), hi);
+}
+
+/* Ground of the column. */
+DP_INLINE int dp_ground(const struct dp_column &c, int v)
+{
+	return c.axis_q4[v] + c.shift_q4;
 }
 
 DP_INLINE int dp_warp_min(int x)

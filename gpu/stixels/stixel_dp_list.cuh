@@ -84,7 +84,7 @@ DP_INLINE struct sx_segment dp_segment(const struct dp_column &c, int v_bottom, 
 	s.mean_q4 = (uint16_t)(kind == DP_OBJECT ? mean : 0);
 	s.disparity_q7 = (uint16_t)(kind == STIXEL_UNKNOWN ? STIXEL_DISPARITY_UNKNOWN
 				    : kind == DP_OBJECT	   ? 8 * mean
-				    : kind == DP_GROUND	   ? 8 * dp_clamp(c.ground_q4[v_bottom], 0, 8191)
+				    : kind == DP_GROUND	   ? 8 * dp_clamp(dp_ground(c, v_bottom), 0, 8191)
 							   : 0);
 	s.slope_q14 = (int16_t)(kind == DP_GROUND ? slope : 0);
 	s.kind = (uint8_t)kind;
@@ -93,38 +93,43 @@ DP_INLINE struct sx_segment dp_segment(const struct dp_column &c, int v_bottom, 
 }
 
 /*
- * Turns the way into the list, as sx_dp_finish_list(): a lane a segment; sky on sky only raises the top of
- * the one below. Returns how many remain.
+ * Turns the way into the list, as sx_dp_finish_list(): a lane a segment; what the right camera does not see
+ * is one unknown segment; sky on sky only raises the top of the one below. Returns how many remain.
  */
 DP_INLINE int dp_write_list(const struct dp_column &c, const int2 *way, int n, int slope,
 			    struct sx_segment *list)
 {
-	int kept = 0, last_kind = DP_GROUND;
+	const int unseen = c.fixed->unseen;
+	int kept = unseen > 0, last_kind = STIXEL_UNKNOWN;
 
+	if (unseen > 0 && c.lane == 0)
+		list[0] = sx_segment_unseen(unseen);
 	for (int first = 0; first < n; first += 32) {
 		const int i = first + c.lane;
 		struct sx_segment s;
-		int kind = STIXEL_UNKNOWN, kind_below;
+		int kind = STIXEL_UNKNOWN, kind_below, v_top = -1;
 		unsigned keeps;
 
-		if (i < n) {
+		if (i < n)
+			v_top = i + 1 < n ? (way[n - 2 - i].x & 0xffff) - 1 : c.height - 1;
+		if (v_top >= unseen) {
 			const int2 w = way[n - 1 - i];
-			const int v_top = i + 1 < n ? (way[n - 2 - i].x & 0xffff) - 1 : c.height - 1;
 
-			s = dp_segment(c, w.x & 0xffff, v_top, w.x >> 16, w.y, slope);
+			s = dp_segment(c, dp_max(w.x & 0xffff, unseen), v_top, w.x >> 16, w.y, slope);
 			kind = s.kind;
 		}
 		kind_below = __shfl_up_sync(DP_ALL, kind, 1);
 		if (c.lane == 0)
 			kind_below = last_kind;
 		last_kind = __shfl_sync(DP_ALL, kind, 31);
-		keeps = __ballot_sync(DP_ALL, i < n && !(kind == DP_SKY && kind_below == DP_SKY));
+		keeps = __ballot_sync(DP_ALL, v_top >= unseen && !(kind == DP_SKY && kind_below == DP_SKY));
 		if (keeps >> c.lane & 1)
 			list[kept + __popc(keeps & ((1u << c.lane) - 1))] = s;
 		__syncwarp();
 		/* of several merged ones only the topmost writes */
 		{
-			const unsigned merged = __ballot_sync(DP_ALL, i < n && !(keeps >> c.lane & 1));
+			const unsigned merged =
+				__ballot_sync(DP_ALL, v_top >= unseen && !(keeps >> c.lane & 1));
 
 			if (merged >> c.lane & 1 && (c.lane == 31 || !(merged >> (c.lane + 1) & 1)))
 				list[kept + __popc(keeps & ((1u << c.lane) - 1)) - 1].v_top = s.v_top;

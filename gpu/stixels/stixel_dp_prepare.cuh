@@ -25,7 +25,7 @@ DP_INLINE int32_t dp_pixel_cost(int d, int f, int32_t base, int32_t precision, i
 template <bool FLOATS>
 DP_INLINE struct dp_step dp_row_prior(const struct dp_tables &t, const struct dp_column &c, int v)
 {
-	const int p = v - 1, len = t.length[v], ground = c.ground_q4[p];
+	const int p = v - 1, len = t.length[v], ground = dp_ground(c, p);
 	struct dp_step s;
 
 	s.object = len + (v < c.vhor ? t.object_next : t.ln2) + t.order_hi;
@@ -54,9 +54,9 @@ DP_INLINE struct dp_step dp_row_prior(const struct dp_tables &t, const struct dp
 DP_INLINE int32_t dp_base_cost(const struct dp_tables &t, const struct dp_column &c, int v, bool valid, int d)
 {
 	if (v < c.vhor) {
-		const int f = dp_max(c.ground_q4[v], 0), g = dp_min(f, 16 * t.range);
+		const int f = dp_max(dp_ground(c, v), 0), g = dp_min(f, 16 * t.range);
 
-		return valid ? dp_pixel_cost(d, f, t.base_ground[g], t.precision_ground[g],
+		return valid ? dp_pixel_cost(dp_max(d, f), f, t.base_ground[g], t.precision_ground[g],
 					     t.uniform_ground) +
 				       t.valid_ground
 			     : t.invalid_ground;
@@ -126,7 +126,7 @@ DP_INLINE void dp_prepare_rows(const struct dp_tables &t, const struct dp_column
 		step.offer -= prefix - own;
 	if (in && v == c.vhor)
 		c.fixed->sky_on_ground =
-			c.ground_q4[dp_max(v - 1, 0)] < 16 ? t.length[v] - (prefix - own) : DP_ILLEGAL;
+			dp_ground(c, dp_max(v - 1, 0)) < 16 ? t.length[v] - (prefix - own) : DP_ILLEGAL;
 	step.after = prefix;
 	c.fixed->step[(block & 1) * DP_ROWS + c.lane] = step;
 	__syncwarp();

@@ -14,11 +14,12 @@
 #include <stixel.h>
 
 #include "stages/stixels/rdp_label.h"
+#include "stages/stixels/road_ground.h"
 #include "stages/stixels/stixel_dp.h"
 
 struct sx_rdp {
 	const struct sx_rdp_tables *t;
-	int32_t *ground_q4;
+	int32_t *axis_q4, *ground_q4; /* ground at the axis, and of the column */
 	uint16_t *filled, *stack;
 	uint8_t *cut;
 };
@@ -46,6 +47,7 @@ int sx_rdp_tables_create(struct sx_rdp_tables **ret, const struct sx_params *p, 
 	}
 	t->height = height;
 	t->range = range;
+	t->width = p->stixels.width;
 	t->epsilon_q4 = q4(p->stixels.rdp_epsilon_px);
 	t->sky_q4 = q4(p->stixels.rdp_sky_px);
 	t->ground_q4 = q4(p->stixels.rdp_ground_px);
@@ -208,15 +210,16 @@ static int merge(const struct sx_rdp_tables *t, const int32_t *ground_q4, const 
 
 /*
  * Makes segments of cuts: rows c(i-1)+1 .. c(i) (the first from 0). Over the valid cells:
- * none: unknown; ends at or above vhor and mean < sky: sky; ends below vhor + 2, mean distance from the
- * ground <= tolerance + 5 % of it, and least-squares slope within half of the ground's (any, if shorter
- * than 3 rows or so short that the ground changes by less than the tolerance): ground; else object.
+ * none, or rows that the right camera does not see: unknown; ends at or above vhor and mean < sky: sky; ends
+ * below vhor + 2, mean distance from the ground <= tolerance + 5 % of it, and least-squares slope within half
+ * of the ground's (any, if shorter than 3 rows or so short that the ground changes by less than the
+ * tolerance): ground; else object.
  * Then neighbours merge bottom-up: ground, sky and unknown with their like, objects if their means
  * differ by at most span(lower mean). Ground above an object that is farther away becomes an object,
  * and neighbours merge once more.
  * Ground gets its least-squares line. Returns the number of segments in list (at most h).
  */
-static int rdp_label(const struct sx_rdp_tables *t, const int32_t *ground_q4, int vhor,
+static int rdp_label(const struct sx_rdp_tables *t, const int32_t *ground_q4, int vhor, int unseen,
 		     int32_t ground_slope_q20, const uint16_t *filled, const uint8_t *cut,
 		     struct sx_segment *list)
 {
@@ -225,14 +228,16 @@ static int rdp_label(const struct sx_rdp_tables *t, const int32_t *ground_q4, in
 	for (int v = 0; v < t->height; v++) {
 		struct sx_rdp_sums s;
 
-		/* row 0 is a cut, but belongs to the segment above it */
-		if (!cut[v] || (v == 0 && t->height > 1))
+		/* row 0 is a cut, but belongs to the segment above it, unless it alone is not seen */
+		if (!cut[v] || (v == 0 && t->height > 1 && unseen != 1))
 			continue;
 		s = sums_of(filled, ground_q4, first, v);
-		list[n++] = (struct sx_segment){.v_bottom = (uint16_t)first,
-						.v_top = (uint16_t)v,
-						.mean_q4 = (uint16_t)mean_of(&s),
-						.kind = kind_of(t, &s, first, v, vhor, ground_slope_q20)};
+		list[n++] = (struct sx_segment){
+			.v_bottom = (uint16_t)first,
+			.v_top = (uint16_t)v,
+			.mean_q4 = (uint16_t)mean_of(&s),
+			.kind = v < unseen ? STIXEL_UNKNOWN
+					   : kind_of(t, &s, first, v, vhor, ground_slope_q20)};
 		first = v + 1;
 	}
 	n = merge(t, ground_q4, filled, list, n);
@@ -249,6 +254,15 @@ static int rdp_label(const struct sx_rdp_tables *t, const int32_t *ground_q4, in
 	return n;
 }
 
+/* What the right camera does not see is one piece. */
+static void join_unseen(uint8_t *cut, int unseen)
+{
+	if (unseen == 0)
+		return;
+	memset(cut, 0, (size_t)unseen);
+	cut[unseen - 1] = 1;
+}
+
 int sx_rdp_create(struct sx_rdp **ret, const struct sx_rdp_tables *t)
 {
 	const size_t h = (size_t)t->height;
@@ -257,11 +271,12 @@ int sx_rdp_create(struct sx_rdp **ret, const struct sx_rdp_tables *t)
 	if (!r)
 		return -ENOMEM;
 	r->t = t;
+	r->axis_q4 = calloc(h, sizeof(*r->axis_q4));
 	r->ground_q4 = calloc(h, sizeof(*r->ground_q4));
 	r->filled = calloc(h, sizeof(*r->filled));
 	r->stack = calloc(h, sizeof(*r->stack));
 	r->cut = calloc(h, 1);
-	if (!r->ground_q4 || !r->filled || !r->stack || !r->cut) {
+	if (!r->axis_q4 || !r->ground_q4 || !r->filled || !r->stack || !r->cut) {
 		sx_rdp_destroy(r);
 		return -ENOMEM;
 	}
@@ -273,14 +288,15 @@ size_t sx_rdp_bytes(const struct sx_rdp_tables *t)
 {
 	const struct sx_rdp r = {0};
 
-	return sizeof(r) + (size_t)t->height * (sizeof(*r.ground_q4) + sizeof(*r.filled) + sizeof(*r.stack) +
-						sizeof(*r.cut));
+	return sizeof(r) + (size_t)t->height * (sizeof(*r.axis_q4) + sizeof(*r.ground_q4) +
+						sizeof(*r.filled) + sizeof(*r.stack) + sizeof(*r.cut));
 }
 
 void sx_rdp_destroy(struct sx_rdp *r)
 {
 	if (!r)
 		return;
+	free(r->axis_q4);
 	free(r->ground_q4);
 	free(r->filled);
 	free(r->stack);
@@ -288,17 +304,23 @@ void sx_rdp_destroy(struct sx_rdp *r)
 	free(r);
 }
 
-void sx_rdp_run(struct sx_rdp *r, const struct sx_road *road, const struct sx_image *columns,
+void sx_rdp_run(struct sx_rdp *r, const struct sx_road *road, const struct sx_image *columns, int first,
 		struct sx_segments *out)
 {
-	const int vhor = sx_road_ground(road, r->t->height, r->ground_q4);
+	const int h = r->t->height;
 	const int32_t slope = rdp_ground_slope(road);
 
+	sx_road_ground(road, h, r->axis_q4);
 	for (int u = 0; u < columns->height; u++) {
+		const int32_t shift = sx_road_shift_q4(road->cross, road->axis, first + u, r->t->width);
+		const int vhor = sx_road_column_ground(r->axis_q4, h, shift, r->ground_q4);
+		const int unseen = sx_road_unseen_rows(r->ground_q4, h, first + u, r->t->width);
+
 		sx_rdp_fill(r->t, sx_image_row(columns, u), r->filled);
 		sx_rdp_cut(r->t, r->filled, r->cut, r->stack);
-		out->count[u] = (uint16_t)rdp_label(r->t, r->ground_q4, vhor, slope, r->filled, r->cut,
-						    sx_segments_column(out, u));
+		join_unseen(r->cut, unseen);
+		out->count[u] = (uint16_t)rdp_label(r->t, r->ground_q4, vhor, unseen, slope, r->filled,
+						    r->cut, sx_segments_column(out, u));
 		out->total[u] = 0;
 	}
 }

@@ -16,7 +16,7 @@
 #include "stages/stixels/segment.h"
 
 struct sx_rdp_tables {
-	int height, range;
+	int height, range, width;	   /* width: px of a column */
 	int epsilon_q4, sky_q4, ground_q4; /* rdp_*_px; ground: without the 5 % */
 	uint16_t *span_q4; /* [16 range]: objects whose means differ by at most this are one */
 };
@@ -43,13 +43,14 @@ void sx_rdp_fill(const struct sx_rdp_tables *t, const uint16_t *column, uint16_t
 void sx_rdp_cut(const struct sx_rdp_tables *t, const uint16_t *filled, uint8_t *cut, uint16_t *stack);
 
 /*
- * Scratch of one thread, and the whole stage: columns as sx_reduce() leaves them. Allocates nothing in run.
+ * Scratch of one thread, and the whole stage: columns as sx_reduce() leaves them, from column `first` of the
+ * image on. Allocates nothing in run.
  */
 struct sx_rdp;
 int sx_rdp_create(struct sx_rdp **ret, const struct sx_rdp_tables *t);
 void sx_rdp_destroy(struct sx_rdp *r);
 size_t sx_rdp_bytes(const struct sx_rdp_tables *t); /* what create takes */
-void sx_rdp_run(struct sx_rdp *r, const struct sx_road *road, const struct sx_image *columns,
+void sx_rdp_run(struct sx_rdp *r, const struct sx_road *road, const struct sx_image *columns, int first,
 		struct sx_segments *out);
 
 #endif

@@ -27,6 +27,28 @@ int sx_road_ground(const struct sx_road *road, int height, int32_t *ground_q4)
 	return vhor;
 }
 
+int sx_road_column_ground(const int32_t *axis_q4, int height, int32_t shift_q4, int32_t *ground_q4)
+{
+	int vhor = 0;
+
+	for (int v = 0; v < height; v++) {
+		ground_q4[v] = axis_q4[v] + shift_q4;
+		if (vhor == v && ground_q4[v] > 0)
+			vhor = v + 1;
+	}
+	return vhor;
+}
+
+int sx_road_unseen_rows(const int32_t *ground_q4, int height, int u, int width)
+{
+	const int32_t limit = sx_road_in_view_q4(u, width);
+	int rows = 0;
+
+	while (rows < height && ground_q4[rows] > limit)
+		rows++;
+	return rows;
+}
+
 void sx_road_describe(const struct sx_camera *c, struct sx_road *road)
 {
 	const double t = (c->cy + road->offset / road->slope) / c->fy;

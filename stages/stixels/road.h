@@ -56,6 +56,10 @@ struct sx_road {
  * ground.
  */
 int sx_road_ground(const struct sx_road *road, int height, int32_t *ground_q4);
+/* The same of a column of stixels, which has shift_q4 (sx_road_shift_q4()) more ground than the axis. */
+int sx_road_column_ground(const int32_t *axis_q4, int height, int32_t shift_q4, int32_t *ground_q4);
+/* How many rows from the bottom have ground that column u of width px has no partner for; 0..height. */
+int sx_road_unseen_rows(const int32_t *ground_q4, int height, int u, int width);
 
 /* Fills in what follows from slope (> 0), offset and cross: horizon_row, pitch_rad, roll_rad, height_m. */
 void sx_road_describe(const struct sx_camera *camera, struct sx_road *road);

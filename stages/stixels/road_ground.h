@@ -71,4 +71,15 @@ SX_ROAD_INLINE int32_t sx_road_shift_q4(double cross, double axis, int u, int wi
 							  : q4);
 }
 
+/*
+ * The largest disparity that column u of width px can be matched at, less half a window of the descriptors:
+ * what is nearer lies out of the right camera's view. Q4, 0 at least.
+ */
+SX_ROAD_INLINE int32_t sx_road_in_view_q4(int u, int width)
+{
+	const int32_t x = u * width + width / 2 - 4;
+
+	return x > 0 ? 16 * x : 0;
+}
+
 #endif

@@ -11,6 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <stixel.h>
+
+#ifdef __CUDACC__
+#define SX_SEGMENT_INLINE static __host__ __device__ inline
+#else
+#define SX_SEGMENT_INLINE static inline
+#endif
+
 /*
  * One segment: rows v_bottom .. v_top, both inclusive. The segments of a column lie bottom to top, the first
  * starts at row 0, the last ends at the top row, there are no gaps.
@@ -24,6 +32,24 @@ struct sx_segment {
 	uint8_t kind;  /* enum stixel_kind */
 	uint8_t label; /* class, 255 none; of the slanted methods only */
 };
+
+/*
+ * The unknown segment of the lowest `rows` rows, 1 at least, where the right camera does not see the ground
+ * (sx_road_in_view_q4()): what cannot be measured is neither free nor a wall.
+ */
+SX_SEGMENT_INLINE struct sx_segment sx_segment_unseen(int rows)
+{
+	struct sx_segment s;
+
+	s.v_bottom = 0;
+	s.v_top = (uint16_t)(rows - 1);
+	s.mean_q4 = 0;
+	s.disparity_q7 = STIXEL_DISPARITY_UNKNOWN;
+	s.slope_q14 = 0;
+	s.kind = STIXEL_UNKNOWN;
+	s.label = STIXEL_LABEL_NONE;
+	return s;
+}
 
 /*
  * The lists of all columns. Row v is the image rows v * cell_height .. + cell_height - 1 above the lowest of

@@ -121,21 +121,6 @@ SX_SLANTED bool sx_slanted_is_before(const struct sx_segment *ground, const stru
 	       ground->disparity_q7 * 256 + ground->slope_q14 * halves > object->mean_q4 * 2048;
 }
 
-/* The unknown stixel of unseen rows; unseen: 1 at least. */
-SX_SLANTED struct sx_segment sx_slanted_unseen_segment(int unseen)
-{
-	struct sx_segment s;
-
-	s.v_bottom = 0;
-	s.v_top = (uint16_t)(unseen - 1);
-	s.mean_q4 = 0;
-	s.disparity_q7 = STIXEL_DISPARITY_UNKNOWN;
-	s.slope_q14 = 0;
-	s.kind = STIXEL_UNKNOWN;
-	s.label = STIXEL_LABEL_NONE;
-	return s;
-}
-
 /* The energy of a column as struct sx_segments has it. */
 SX_SLANTED int32_t sx_slanted_total(float cost)
 {

@@ -81,17 +81,6 @@ SX_SLANTED int32_t sx_slanted_weight(float least, int32_t w, int32_t d, int32_t 
 	return (float)(d + 16) < least * (float)ground ? 0 : w;
 }
 
-/*
- * The largest disparity that column u of width px can be matched at, less half a window of the descriptors:
- * what is nearer lies out of the right camera's view. 1/16 px, 0 at least.
- */
-SX_SLANTED int32_t sx_slanted_in_view(int u, int width)
-{
-	const int32_t x = u * width + width / 2 - 4;
-
-	return x > 0 ? 16 * x : 0;
-}
-
 /* Of a measurement of weight w, in 0..255: 0 only if w is. */
 SX_SLANTED int32_t sx_slanted_ground_weight(int32_t w, int32_t share)
 {

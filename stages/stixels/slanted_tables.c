@@ -144,7 +144,7 @@ struct sx_slanted_place sx_slanted_place_of(const struct sx_slanted_frame *f,
 {
 	struct sx_slanted_place p = {.shift = sx_road_shift_q4(f->cross, f->axis, u, t->width)};
 
-	const int32_t limit = sx_slanted_in_view(u, t->width);
+	const int32_t limit = sx_road_in_view_q4(u, t->width);
 
 	while (p.unseen < t->rows && sx_slanted_expected(f->row[p.unseen].ground_q4, p.shift) > limit)
 		p.unseen++;
@@ -178,7 +178,7 @@ int sx_slanted_publish(const struct sx_slanted_tables *t, const struct sx_slante
 	int kept = 0;
 
 	if (at->unseen > 0)
-		list[kept++] = sx_slanted_unseen_segment(at->unseen);
+		list[kept++] = sx_segment_unseen(at->unseen);
 	for (int i = 0; i < n; i++) {
 		struct sx_slanted_choice c = choice[i];
 		struct sx_slanted_geometry g = {.cell_height = t->cell_height, .scored = scored};

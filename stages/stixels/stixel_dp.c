@@ -14,6 +14,8 @@
 
 #include <stixel.h>
 
+#include "stages/stixels/road_ground.h"
+
 enum { G = STIXEL_GROUND, O = STIXEL_OBJECT, S = STIXEL_SKY };
 
 /*
@@ -27,6 +29,7 @@ struct choice {
 struct sx_dp {
 	const struct sx_dp_tables *t;
 	struct sx_dp_frame frame;
+	struct sx_dp_place place;    /* of the column */
 	int32_t *ground, *sky, *sum; /* [h + 1] */
 	uint16_t *support;	     /* [h + 1] */
 	int32_t *object;	     /* [h + 1][D] */
@@ -36,31 +39,50 @@ struct sx_dp {
 
 int sx_dp_frame_init(struct sx_dp_frame *f, int height)
 {
-	struct sx_dp_frame n = {
-		.ground_q4 = calloc((size_t)height, sizeof(*n.ground_q4)),
-		.rows = calloc((size_t)height, sizeof(*n.rows)),
-	};
-
-	if (!n.ground_q4 || !n.rows) {
-		sx_dp_frame_finish(&n);
-		return -ENOMEM;
-	}
-	*f = n;
-	return 0;
+	*f = (struct sx_dp_frame){.axis_q4 = calloc((size_t)height, sizeof(*f->axis_q4))};
+	return f->axis_q4 ? 0 : -ENOMEM;
 }
 
 size_t sx_dp_frame_bytes(int height)
 {
 	const struct sx_dp_frame f = {0};
 
-	return (size_t)height * (sizeof(*f.ground_q4) + sizeof(*f.rows));
+	return (size_t)height * sizeof(*f.axis_q4);
 }
 
 void sx_dp_frame_finish(struct sx_dp_frame *f)
 {
-	free(f->ground_q4);
-	free(f->rows);
+	free(f->axis_q4);
 	*f = (struct sx_dp_frame){0};
+}
+
+int sx_dp_place_init(struct sx_dp_place *p, int height)
+{
+	struct sx_dp_place n = {
+		.ground_q4 = calloc((size_t)height, sizeof(*n.ground_q4)),
+		.rows = calloc((size_t)height, sizeof(*n.rows)),
+	};
+
+	if (!n.ground_q4 || !n.rows) {
+		sx_dp_place_finish(&n);
+		return -ENOMEM;
+	}
+	*p = n;
+	return 0;
+}
+
+size_t sx_dp_place_bytes(int height)
+{
+	const struct sx_dp_place p = {0};
+
+	return (size_t)height * (sizeof(*p.ground_q4) + sizeof(*p.rows));
+}
+
+void sx_dp_place_finish(struct sx_dp_place *p)
+{
+	free(p->ground_q4);
+	free(p->rows);
+	*p = (struct sx_dp_place){0};
 }
 
 static int clamp(int x, int lo, int hi)
@@ -68,18 +90,18 @@ static int clamp(int x, int lo, int hi)
 	return x < lo ? lo : x > hi ? hi : x;
 }
 
-static struct sx_dp_row row_prior(const struct sx_dp_tables *t, const struct sx_dp_frame *f, int v)
+static struct sx_dp_row row_prior(const struct sx_dp_tables *t, const struct sx_dp_place *at, int v)
 {
 	const int p = v - 1, len = t->length[v], eps = t->epsilon_q4;
 	struct sx_dp_row r = {
-		.object_on_object = len + (v < f->vhor ? t->object_next : t->ln2),
-		.ground = p < f->vhor && v < f->vhor ? t->ground_next + len : SX_DP_INF,
-		.sky_on_object = v >= f->vhor ? t->ln2 + len : SX_DP_INF,
-		.sky_on_ground = v >= f->vhor && f->ground_q4[p] < 16 ? len : SX_DP_INF,
+		.object_on_object = len + (v < at->vhor ? t->object_next : t->ln2),
+		.ground = p < at->vhor && v < at->vhor ? t->ground_next + len : SX_DP_INF,
+		.sky_on_object = v >= at->vhor ? t->ln2 + len : SX_DP_INF,
+		.sky_on_ground = v >= at->vhor && at->ground_q4[p] < 16 ? len : SX_DP_INF,
 	};
 
-	if (p < f->vhor) {
-		const int g = clamp(f->ground_q4[p], 0, 16 * t->range);
+	if (p < at->vhor) {
+		const int g = clamp(at->ground_q4[p], 0, 16 * t->range);
 
 		r.hi = g + eps;
 		r.lo = g - eps;
@@ -99,10 +121,24 @@ void sx_dp_frame_set(struct sx_dp_frame *f, const struct sx_dp_tables *t, const 
 {
 	const double slope = rint(-16384.0 * road->slope);
 
-	f->vhor = sx_road_ground(road, t->height, f->ground_q4);
+	sx_road_ground(road, t->height, f->axis_q4);
+	f->cross = road->cross;
+	f->axis = road->axis;
 	f->slope_q14 = (int16_t)(slope > INT16_MAX ? INT16_MAX : slope < INT16_MIN ? INT16_MIN : slope);
+}
+
+int32_t sx_dp_shift_q4(const struct sx_dp_frame *f, const struct sx_dp_tables *t, int u)
+{
+	return sx_road_shift_q4(f->cross, f->axis, u, t->width);
+}
+
+void sx_dp_place_set(struct sx_dp_place *p, const struct sx_dp_tables *t, const struct sx_dp_frame *f,
+		     int32_t shift_q4)
+{
+	p->vhor = sx_road_column_ground(f->axis_q4, t->height, shift_q4, p->ground_q4);
+	p->slope_q14 = f->slope_q14;
 	for (int v = 1; v < t->height; v++)
-		f->rows[v] = row_prior(t, f, v);
+		p->rows[v] = row_prior(t, p, v);
 }
 
 /* The cheaper of outlier and gaussian: 64 bits, since a small sigma makes the square large. */
@@ -119,7 +155,7 @@ int32_t sx_dp_ground_cost(const struct sx_dp_tables *t, int32_t ground_q4, uint1
 
 	if (d == SX_DISPARITY_INVALID)
 		return t->invalid_ground;
-	return pixel_cost(d, f, t->base_ground[g], t->precision_ground[g], t->uniform_ground) +
+	return pixel_cost(d > f ? d : f, f, t->base_ground[g], t->precision_ground[g], t->uniform_ground) +
 	       t->valid_ground;
 }
 
@@ -136,12 +172,12 @@ static void prefix_sums(struct sx_dp *dp, const uint16_t *column)
 	const int n = t->range;
 
 	for (int v = 0; v < t->height; v++) {
-		const bool valid = column[v] != SX_DISPARITY_INVALID, low = v < dp->frame.vhor;
+		const bool valid = column[v] != SX_DISPARITY_INVALID, low = v < dp->place.vhor;
 		const uint16_t d = valid && column[v] > 16 * n - 1 ? (uint16_t)(16 * n - 1) : column[v];
 		const int dq = valid ? clamp((d + 8) >> 4, 0, n - 1) : n;
 
 		dp->ground[v + 1] =
-			dp->ground[v] + (low ? sx_dp_ground_cost(t, dp->frame.ground_q4[v], d) : 0);
+			dp->ground[v] + (low ? sx_dp_ground_cost(t, dp->place.ground_q4[v], d) : 0);
 		dp->sky[v + 1] = dp->sky[v] + (low ? 0 : sx_dp_sky_cost(t, d));
 		dp->sum[v + 1] = dp->sum[v] + (valid ? d : 0);
 		dp->support[v + 1] = (uint16_t)(dp->support[v] + valid);
@@ -188,7 +224,7 @@ static void consider(struct best *b, const struct sx_dp *dp, uint8_t c, int p, i
 static struct best below_object(const struct sx_dp *dp, int v_bottom, int m)
 {
 	const int p = v_bottom - 1;
-	const struct sx_dp_row *r = &dp->frame.rows[v_bottom];
+	const struct sx_dp_row *r = &dp->place.rows[v_bottom];
 	const struct sx_dp_order *o = &dp->t->order[mean_q4(dp, dp->from[O][p].v_bottom, p)];
 	struct best b = {SX_DP_INF, O};
 
@@ -196,7 +232,7 @@ static struct best below_object(const struct sx_dp *dp, int v_bottom, int m)
 		consider(&b, dp, O, p, r->object_on_object + o->cost_hi);
 	else if (m < o->lo)
 		consider(&b, dp, O, p, r->object_on_object + o->cost_lo);
-	consider(&b, dp, p < dp->frame.vhor ? G : S, p,
+	consider(&b, dp, p < dp->place.vhor ? G : S, p,
 		 m > r->hi   ? r->cost_hi
 		 : m < r->lo ? r->cost_lo
 			     : r->cost_on);
@@ -207,8 +243,8 @@ static struct best below_ground(const struct sx_dp *dp, int v_bottom)
 {
 	struct best b = {SX_DP_INF, O};
 
-	consider(&b, dp, O, v_bottom - 1, dp->frame.rows[v_bottom].ground);
-	consider(&b, dp, G, v_bottom - 1, dp->frame.rows[v_bottom].ground);
+	consider(&b, dp, O, v_bottom - 1, dp->place.rows[v_bottom].ground);
+	consider(&b, dp, G, v_bottom - 1, dp->place.rows[v_bottom].ground);
 	return b;
 }
 
@@ -218,8 +254,8 @@ static struct best below_sky(const struct sx_dp *dp, int v_bottom)
 	struct best b = {SX_DP_INF, O};
 
 	if (mean_q4(dp, dp->from[O][p].v_bottom, p) >= dp->t->epsilon_q4)
-		consider(&b, dp, O, p, dp->frame.rows[v_bottom].sky_on_object);
-	consider(&b, dp, G, p, dp->frame.rows[v_bottom].sky_on_ground);
+		consider(&b, dp, O, p, dp->place.rows[v_bottom].sky_on_object);
+	consider(&b, dp, G, p, dp->place.rows[v_bottom].sky_on_ground);
 	return b;
 }
 
@@ -235,7 +271,7 @@ static void relax(struct sx_dp *dp, uint8_t c, int v_top, int v_bottom, struct b
 static void first_segments(struct sx_dp *dp, int v_top)
 {
 	const struct sx_dp_tables *t = dp->t;
-	const bool low = v_top < dp->frame.vhor;
+	const bool low = v_top < dp->place.vhor;
 
 	for (uint8_t c = 0; c < 3; c++)
 		dp->cost[c][v_top] = SX_DP_INF;
@@ -247,7 +283,7 @@ static void first_segments(struct sx_dp *dp, int v_top)
 
 static void recurrence(struct sx_dp *dp)
 {
-	const int vhor = dp->frame.vhor;
+	const int vhor = dp->place.vhor;
 
 	for (int v_top = 0; v_top < dp->t->height; v_top++) {
 		first_segments(dp, v_top);
@@ -295,31 +331,54 @@ static int back_track(const struct sx_dp *dp, struct sx_segment *list, int32_t *
 	return n;
 }
 
-static void publishable(const struct sx_dp_frame *f, const uint16_t *support, struct sx_segment *s)
+static void publishable(const struct sx_dp_place *at, const uint16_t *support, struct sx_segment *s)
 {
-	const int ground = clamp(f->ground_q4[s->v_bottom], 0, 8191); /* 8 * 8191 fits 16 bits */
+	const int ground = clamp(at->ground_q4[s->v_bottom], 0, 8191); /* 8 * 8191 fits 16 bits */
 
-	if (s->kind == O && s->mean_q4 < 16 && s->v_bottom >= f->vhor)
+	if (s->kind == O && s->mean_q4 < 16 && s->v_bottom >= at->vhor)
 		s->kind = S;
 	if (s->kind == O && support[s->v_top + 1] == support[s->v_bottom])
 		s->kind = STIXEL_UNKNOWN;
 	if (s->kind != O)
 		s->mean_q4 = 0;
-	s->slope_q14 = s->kind == G ? f->slope_q14 : 0;
+	s->slope_q14 = s->kind == G ? at->slope_q14 : 0;
 	s->disparity_q7 = s->kind == STIXEL_UNKNOWN ? STIXEL_DISPARITY_UNKNOWN
 			  : s->kind == O	    ? (uint16_t)(8 * s->mean_q4)
 			  : s->kind == G	    ? (uint16_t)(8 * ground)
 						    : 0;
 }
 
-int sx_dp_finish_list(const struct sx_dp_frame *f, const uint16_t *support, struct sx_segment *list, int n)
+int sx_dp_unseen(const struct sx_dp_place *p, const struct sx_dp_tables *t, int u)
+{
+	return sx_road_unseen_rows(p->ground_q4, t->height, u, t->width);
+}
+
+static int cut_unseen(struct sx_segment *list, int n, int unseen)
+{
+	int gone = 0;
+
+	if (unseen == 0)
+		return n;
+	while (gone < n && list[gone].v_top < unseen)
+		gone++;
+	memmove(list + 1, list + gone, (size_t)(n - gone) * sizeof(*list));
+	list[0] = sx_segment_unseen(unseen);
+	if (gone < n)
+		list[1].v_bottom = (uint16_t)unseen;
+	return n - gone + 1;
+}
+
+int sx_dp_finish_list(const struct sx_dp_place *p, int unseen, const uint16_t *support,
+		      struct sx_segment *list, int n)
 {
 	int kept = 0;
+
+	n = cut_unseen(list, n, unseen);
 
 	for (int i = 0; i < n; i++) {
 		struct sx_segment s = list[i];
 
-		publishable(f, support, &s);
+		publishable(p, support, &s);
 		if (kept && s.kind == S && list[kept - 1].kind == S)
 			list[kept - 1].v_top = s.v_top;
 		else
@@ -336,7 +395,7 @@ int sx_dp_create(struct sx_dp **ret, const struct sx_dp_tables *t)
 	if (!dp)
 		return -ENOMEM;
 	dp->t = t;
-	if (sx_dp_frame_init(&dp->frame, t->height) < 0)
+	if (sx_dp_frame_init(&dp->frame, t->height) < 0 || sx_dp_place_init(&dp->place, t->height) < 0)
 		goto fail;
 	dp->ground = calloc(h + 1, sizeof(*dp->ground));
 	dp->sky = calloc(h + 1, sizeof(*dp->sky));
@@ -363,6 +422,7 @@ void sx_dp_destroy(struct sx_dp *dp)
 	if (!dp)
 		return;
 	sx_dp_frame_finish(&dp->frame);
+	sx_dp_place_finish(&dp->place);
 	free(dp->ground);
 	free(dp->sky);
 	free(dp->sum);
@@ -383,9 +443,11 @@ void sx_dp_run(struct sx_dp *dp, const struct sx_road *road, const struct sx_ima
 		struct sx_segment *list = sx_segments_column(out, u);
 		int n;
 
+		sx_dp_place_set(&dp->place, dp->t, &dp->frame, sx_dp_shift_q4(&dp->frame, dp->t, u));
 		prefix_sums(dp, sx_image_row(columns, u));
 		recurrence(dp);
 		n = back_track(dp, list, &out->total[u]);
-		out->count[u] = (uint16_t)sx_dp_finish_list(&dp->frame, dp->support, list, n);
+		out->count[u] = (uint16_t)sx_dp_finish_list(&dp->place, sx_dp_unseen(&dp->place, dp->t, u),
+							    dp->support, list, n);
 	}
 }

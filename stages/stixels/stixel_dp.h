@@ -5,8 +5,9 @@
  * formulas and corrections.
  *
  * Rows count up from the image bottom. Every logarithm and error function is in a host-made table that lives
- * as long as a context: the tables depend on the road only through ground disparities in Q4, so a new road
- * costs one pass over the rows (sx_dp_frame_set), in integers, on whatever runs the frame.
+ * as long as a context: the tables depend on the road only through ground disparities in Q4, so another
+ * column of a road that leans costs one pass over the rows (sx_dp_place_set), in integers, on whatever runs
+ * the frame.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,6 +38,7 @@ struct sx_dp_order {
  */
 struct sx_dp_tables {
 	int height, range, epsilon_q4;
+	int width; /* px of a column */
 	/*
 	 * Pixel costs. object[dq][fn], dq = rounded disparity, row D for an invalid cell;
 	 * fn = mean of the object
@@ -80,11 +82,10 @@ struct sx_dp_row {
 	int32_t sky_on_object, sky_on_ground;
 };
 
-/* The road of one frame as the DP sees it. ground_q4: signed; vhor 0..h; rows[0] is not used. */
+/* The road of one frame as the DP sees it. axis_q4: its ground at the axis, signed. */
 struct sx_dp_frame {
-	int32_t *ground_q4;
-	struct sx_dp_row *rows;
-	int vhor;
+	int32_t *axis_q4; /* [h] */
+	double cross, axis;
 	int16_t slope_q14; /* of ground segments, per row upwards, saturated */
 };
 
@@ -92,17 +93,40 @@ int sx_dp_frame_init(struct sx_dp_frame *f, int height);
 size_t sx_dp_frame_bytes(int height); /* what init takes */
 void sx_dp_frame_finish(struct sx_dp_frame *f);
 void sx_dp_frame_set(struct sx_dp_frame *f, const struct sx_dp_tables *t, const struct sx_road *road);
+/* How much more ground column u has than the axis: sx_road_shift_q4(). */
+int32_t sx_dp_shift_q4(const struct sx_dp_frame *f, const struct sx_dp_tables *t, int u);
 
-/* Cost of one cell as ground (v < vhor) and as sky. d: Q4 or SX_DISPARITY_INVALID. */
+/* The road as columns of one shift have it. ground_q4: signed; vhor 0..h; rows[0] is not used. */
+struct sx_dp_place {
+	int32_t *ground_q4;
+	struct sx_dp_row *rows;
+	int vhor;
+	int16_t slope_q14; /* of the frame */
+};
+
+int sx_dp_place_init(struct sx_dp_place *p, int height);
+size_t sx_dp_place_bytes(int height); /* what init takes */
+void sx_dp_place_finish(struct sx_dp_place *p);
+void sx_dp_place_set(struct sx_dp_place *p, const struct sx_dp_tables *t, const struct sx_dp_frame *f,
+		     int32_t shift_q4);
+
+/*
+ * Cost of one cell as ground (v < vhor) and as sky. d: Q4 or SX_DISPARITY_INVALID. What lies below the ground
+ * is noise: it costs as what lies on it.
+ */
 int32_t sx_dp_ground_cost(const struct sx_dp_tables *t, int32_t ground_q4, uint16_t d);
 int32_t sx_dp_sky_cost(const struct sx_dp_tables *t, uint16_t d);
 
 /*
- * Completes a finished list in place: fills disparity and slope, relabels objects closer to infinity than 1
- * px that start above the horizon as sky and merges sky with sky; an object without any valid cell that is
- * left below the horizon is unknown. Returns the new count. support[v]: valid cells of the rows below v.
+ * Completes a finished list in place: the `unseen` lowest rows (sx_road_unseen_rows()) become one unknown
+ * segment, and what reaches into them begins above; fills disparity and slope, relabels objects closer to
+ * infinity than 1 px that start above the horizon as sky and merges sky with sky; an object without any valid
+ * cell that is left below the horizon is unknown. Returns the new count, at most the number of rows.
+ * support[v]: valid cells of the rows below v.
  */
-int sx_dp_finish_list(const struct sx_dp_frame *f, const uint16_t *support, struct sx_segment *list, int n);
+int sx_dp_finish_list(const struct sx_dp_place *p, int unseen, const uint16_t *support,
+		      struct sx_segment *list, int n);
+int sx_dp_unseen(const struct sx_dp_place *p, const struct sx_dp_tables *t, int u);
 
 /* Scratch of the reference: about 4 (h + 1) D bytes. */
 struct sx_dp;

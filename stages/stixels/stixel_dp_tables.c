@@ -166,6 +166,7 @@ int sx_dp_tables_create(struct sx_dp_tables **ret, const struct sx_params *p, in
 		return -ENOMEM;
 	t->height = height;
 	t->range = range;
+	t->width = p->stixels.width;
 	t->epsilon_q4 = (int)floor(16.0 * p->stixels.epsilon_px + 0.5);
 	t->object = calloc((n + 1) * n, sizeof(*t->object));
 	t->base_ground = calloc(16 * n + 1, sizeof(*t->base_ground));

@@ -115,7 +115,7 @@ static void check_both(struct rig *g, struct sx_params *p, int h, int range, con
 		snprintf(name, sizeof(name), "dp %s %s", simds[i], what);
 		compare(g, name, range, vhor);
 		p->stixels.method = SX_STIXEL_RDP;
-		sx_rdp_run(g->rdp, road, &g->columns, &g->want);
+		sx_rdp_run(g->rdp, road, &g->columns, 0, &g->want);
 		run_cpu(g, p, h, range, road, k);
 		snprintf(name, sizeof(name), "rdp %s %s", simds[i], what);
 		compare(g, name, range, vhor);
@@ -125,9 +125,10 @@ static void check_both(struct rig *g, struct sx_params *p, int h, int range, con
 static void check_size(int h, int range, int vhor, int columns, bool random, struct check_rng *r)
 {
 	struct sx_params p = random ? stixel_case_random_params(h, r) : stixel_case_params(h);
-	const struct sx_road road = stixel_case_road(h, vhor, range * (0.3 + check_below(r, 100) / 100.0));
+	struct sx_road road = stixel_case_road(h, vhor, range * (0.3 + check_below(r, 100) / 100.0));
 	struct rig g;
 
+	stixel_case_place(&p, &road, columns, r);
 	rig_init(&g, &p, columns, h, range);
 	for (int how = 0; how < CASE_COUNT; how++) {
 		stixel_case_columns((enum stixel_case)how, &road, range, &g.columns, r);

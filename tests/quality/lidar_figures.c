@@ -164,7 +164,7 @@ bool judge_figures(const struct lidar_figures *s, const double max[FIGURES])
 
 	for (int i = 0; i < FIGURES; i++)
 		if (percent(s->bad[i], s->all[i]) > max[i]) {
-			printf("NOT GOOD ENOUGH: asked for %s <= %g %%\n", names[i], max[i]);
+			fprintf(stderr, "NOT GOOD ENOUGH: asked for %s <= %g %%\n", names[i], max[i]);
 			good = false;
 		}
 	return good;

@@ -107,6 +107,6 @@ bool judge_small(const struct small_things *s, const double min[2])
 	detected_of_all(s, shares);
 	if (shares[0] >= min[0] && shares[1] >= min[1])
 		return true;
-	printf("NOT GOOD ENOUGH: asked for small things detected >= %g, %g %%\n", min[0], min[1]);
+	fprintf(stderr, "NOT GOOD ENOUGH: asked for small things detected >= %g, %g %%\n", min[0], min[1]);
 	return false;
 }

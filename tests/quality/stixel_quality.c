@@ -255,13 +255,14 @@ static bool judge_painted(const struct run *r)
 		good &= percent(s->wrong[k], s->truth[k]) <= o->max_painted[k] &&
 			percent(s->called[k][k], s->truth[k]) >= o->min_called[k];
 	if (!good)
-		printf("NOT GOOD ENOUGH: asked for wrong disparity of ground, objects <= %g, %g %%, called "
-		       "so >= %g, %g %%\n",
-		       o->max_painted[0], o->max_painted[1], o->min_called[0], o->min_called[1]);
+		fprintf(stderr,
+			"NOT GOOD ENOUGH: asked for wrong disparity of ground, objects <= %g, %g %%, called "
+			"so >= %g, %g %%\n",
+			o->max_painted[0], o->max_painted[1], o->min_called[0], o->min_called[1]);
 	if (o->semantics &&
 	    (class_score_iou(&r->labels.classes) < class_score_iou(&r->noisy_labels.classes) ||
 	     class_score_iou(&r->labels.kinds) < class_score_iou(&r->noisy_labels.kinds))) {
-		printf("NOT GOOD ENOUGH: labels or kinds are worse than the input's\n");
+		fprintf(stderr, "NOT GOOD ENOUGH: labels or kinds are worse than the input's\n");
 		good = false;
 	}
 	return good;
@@ -284,12 +285,14 @@ static int judge(const struct run *r)
 		good &= percent(r->score.pairs_with_false[k], r->score.pairs) <= o->max_false[k] &&
 			(double)r->score.false_positives[k] <= o->max_each[k] * (double)r->score.pairs;
 	if (!good)
-		printf("NOT GOOD ENOUGH: asked for detected >= %g %%, D1 <= %g %%, pairs with false "
-		       "positives <= %g, %g, %g %%, false positives per pair <= %g, %g, %g\n",
-		       o->min_detection, o->max_d1, o->max_false[0], o->max_false[1], o->max_false[2],
-		       o->max_each[0], o->max_each[1], o->max_each[2]);
+		fprintf(stderr,
+			"NOT GOOD ENOUGH: asked for detected >= %g %%, D1 <= %g %%, pairs with false "
+			"positives <= %g, %g, %g %%, false positives per pair <= %g, %g, %g\n",
+			o->min_detection, o->max_d1, o->max_false[0], o->max_false[1], o->max_false[2],
+			o->max_each[0], o->max_each[1], o->max_each[2]);
 	if (!road_ends(o) && !judge_road(&r->road)) {
-		printf("NOT GOOD ENOUGH: asked for roads within 2 sigma in 85 %%, sigma <= 4 times rms\n");
+		fprintf(stderr,
+			"NOT GOOD ENOUGH: asked for roads within 2 sigma in 85 %%, sigma <= 4 times rms\n");
 		good = false;
 	}
 	good &= judge_figures(&r->figures, o->max_figures);

@@ -59,7 +59,7 @@ static int check_rdp(const char *what, const struct sx_params *p, const struct s
 	assert_int_equal(sx_rdp_create(&ref, t), 0);
 	assert_int_equal(sx_segments_init(&want, n, h), 0);
 	assert_int_equal(sx_segments_init(&got, n, h), 0);
-	sx_rdp_run(ref, road, columns, &want);
+	sx_rdp_run(ref, road, columns, 0, &want);
 
 	assert_int_equal(sx_rdp_cuda_create(&s, &x.memory, p, h, n, 132), 0);
 	dev = segments_case_upload(&x, &got);
@@ -86,11 +86,12 @@ static void check_rdp_case(enum stixel_case how, int h, int columns, struct chec
 	static const int ranges[] = {32, 64, 96, 128, 256};
 	const int range = ranges[check_below(r, 5)];
 	struct sx_params p = check_below(r, 3) ? stixel_case_params(h) : stixel_case_random_params(h, r);
-	const struct sx_road road =
+	struct sx_road road =
 		stixel_case_road(h, check_below(r, h + 1), range / 3 + check_below(r, range / 2));
 	struct sx_image image;
 	char what[80];
 
+	stixel_case_place(&p, &road, columns, r);
 	p.stixels.method = SX_STIXEL_RDP;
 	p.stereo.disparities = range;
 	p.stereo.min_disparity = 0;
@@ -119,7 +120,7 @@ static void test_rdp_extremes(void **state)
 {
 	enum { H = 2160 };
 	struct sx_params p = stixel_case_params(H);
-	struct sx_road road = stixel_case_road(H, 1000, 383);
+	struct sx_road road = stixel_case_road(H, 1000, 10);
 	struct check_rng r = check_rng_seed(3);
 	struct sx_image image;
 
@@ -142,7 +143,10 @@ static void test_rdp_extremes(void **state)
 			d[v] = (uint16_t)values[u];
 		}
 	}
+	p.stixels.width = 32; /* all columns see all of a road that is far away */
 	assert_in_range(check_rdp("extremes", &p, &road, &image, 384), 3000, 6 * H);
+	road = stixel_case_road(H, 1000, 383);
+	check_rdp("nearest road", &p, &road, &image, 384);
 	road.slope = 1e300;
 	check_rdp("steepest road", &p, &road, &image, 384);
 	p.stixels.rdp_epsilon_px = 256;

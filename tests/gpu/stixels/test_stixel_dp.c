@@ -100,10 +100,11 @@ static void check_columns(struct rig *g, const struct sx_road *road, int vhor, c
 /* sms: many give each column a block of 8 warps, few let blocks of 4 take one column after another. */
 static void check_size(int h, int range, int vhor, int columns, int sms, bool random, struct check_rng *r)
 {
-	const struct sx_params p = random ? stixel_case_random_params(h, r) : stixel_case_params(h);
-	const struct sx_road road = stixel_case_road(h, vhor, range * (0.3 + check_below(r, 100) / 100.0));
+	struct sx_params p = random ? stixel_case_random_params(h, r) : stixel_case_params(h);
+	struct sx_road road = stixel_case_road(h, vhor, range * (0.3 + check_below(r, 100) / 100.0));
 	struct rig g;
 
+	stixel_case_place(&p, &road, columns, r);
 	rig_init(&g, &p, columns, h, range, sms);
 	for (int u = 0; u < columns; u++)
 		stixel_case_column((enum stixel_case)(u % CASE_COUNT), &road, range, h,
@@ -218,9 +219,10 @@ static void test_odd_columns(void **state)
 	for (int kind = 0; kind < 6; kind++) {
 		const int h = 90 + check_below(&r, 40), vhor = check_below(&r, h + 1);
 		struct sx_params p = stixel_case_random_params(h, &r);
-		const struct sx_road road = stixel_case_road(h, vhor, 40);
+		struct sx_road road = stixel_case_road(h, vhor, 40);
 		struct rig g;
 
+		stixel_case_place(&p, &road, 6, &r);
 		if (kind % 2)
 			p.stixels.p_order = kind == 1 ? 0.999999 : 0.000001;
 		if (kind == 2)

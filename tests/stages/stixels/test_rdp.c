@@ -120,9 +120,9 @@ static void test_extremes(void **state)
 	}
 	for (int u = 0; u < 3; u++)
 		check_cuts(t, sx_image_row(&columns, u), "extreme");
-	sx_rdp_run(r, &road, &columns, &out);
+	sx_rdp_run(r, &road, &columns, 0, &out);
 	road.slope = 1e300;
-	sx_rdp_run(r, &road, &columns, &out);
+	sx_rdp_run(r, &road, &columns, 0, &out);
 	for (int u = 0; u < 3; u++)
 		assert_int_equal(sx_segments_column(&out, u)[out.count[u] - 1].v_top, MAX - 1);
 	sx_image_finish(&columns);
@@ -131,6 +131,9 @@ static void test_extremes(void **state)
 	sx_rdp_tables_destroy(t);
 	assert_int_equal(sx_rdp_tables_create(&t, &p, 0, 64), -EINVAL);
 }
+
+/* A column all of whose ground has a partner. */
+enum { IN_VIEW = 40 };
 
 struct rig {
 	struct sx_rdp_tables *t;
@@ -175,7 +178,7 @@ static void test_labels_of_a_scene(void **state)
 				  : v < 140 ? 0
 					    : 0xffff);
 	d[10] = d[11] = 0xffff;
-	sx_rdp_run(g.r, &road, &g.column, &g.out);
+	sx_rdp_run(g.r, &road, &g.column, IN_VIEW, &g.out);
 	s = sx_segments_column(&g.out, 0);
 	assert_int_equal(g.out.count[0], 4);
 	assert_int_equal(s[0].kind, STIXEL_GROUND);
@@ -217,7 +220,7 @@ static void test_short_ground_may_be_flat(void **state)
 			d[v] = (uint16_t)(v < flat ? ground[flat / 2] : v < VHOR ? ground[v] : 0);
 		d[flat] = (uint16_t)(d[flat] +
 				     60); /* cuts the column there: one wrong cell, an object of its own */
-		sx_rdp_run(g.r, &road, &g.column, &g.out);
+		sx_rdp_run(g.r, &road, &g.column, IN_VIEW, &g.out);
 		assert_int_equal(s[0].v_bottom, 0);
 		assert_int_equal(s[0].kind, flat == 9 ? STIXEL_GROUND : STIXEL_OBJECT);
 	}
@@ -239,7 +242,7 @@ static void test_merging(void **state)
 	/* 40 px and 3 m of depth: span 9.6 px. 33 px is the same object, 25 px is not, then nothing valid */
 	for (int v = 0; v < H; v++)
 		d[v] = (uint16_t)(v < 20 ? 640 : v < 40 ? 33 * 16 : 20 * 16);
-	sx_rdp_run(g.r, &none, &g.column, &g.out);
+	sx_rdp_run(g.r, &none, &g.column, IN_VIEW, &g.out);
 	s = sx_segments_column(&g.out, 0);
 	assert_int_equal(g.out.count[0], 2);
 	assert_int_equal(s[0].v_top, 39);
@@ -247,7 +250,7 @@ static void test_merging(void **state)
 	assert_int_equal(s[1].mean_q4, 320);
 
 	memset(d, 0xff, H * 2);
-	sx_rdp_run(g.r, &road, &g.column, &g.out);
+	sx_rdp_run(g.r, &road, &g.column, IN_VIEW, &g.out);
 	assert_int_equal(g.out.count[0], 1);
 	assert_int_equal(s[0].kind, STIXEL_UNKNOWN);
 
@@ -255,9 +258,44 @@ static void test_merging(void **state)
 	sx_road_ground(&road, H, ground);
 	for (int v = 0; v < H; v++)
 		d[v] = (uint16_t)(v < 20 ? 2 * 16 : v < 40 ? ground[v] : 0);
-	sx_rdp_run(g.r, &road, &g.column, &g.out);
+	sx_rdp_run(g.r, &road, &g.column, IN_VIEW, &g.out);
 	for (int i = 0; i < g.out.count[0]; i++)
 		assert_int_not_equal(s[i].kind, STIXEL_GROUND);
+	rig_finish(&g);
+}
+
+/* A column sees its own ground and not that of the axis, nor what has no partner. */
+static void test_leans_and_border(void **state)
+{
+	enum { H = 150, VHOR = 90, COLUMNS = 40 };
+	const struct sx_params p = stixel_case_params(H);
+	struct sx_road road = stixel_case_road(H, VHOR, 30);
+	const struct sx_segment *s;
+	struct rig g;
+
+	stixel_case_lean(&road, COLUMNS, 24);
+	rig_init(&g, &p, H);
+	s = sx_segments_column(&g.out, 0);
+	for (int u = 0; u < COLUMNS; u++) {
+		const struct sx_road here = stixel_case_road_in(&road, u);
+		int32_t ground[H];
+		int unseen = 0;
+
+		sx_road_ground(&here, H, ground);
+		for (int v = 0; v < H; v++)
+			((uint16_t *)g.column.data)[v] = (uint16_t)(ground[v] > 0 ? ground[v] : 0);
+		while (unseen < H && ground[unseen] > 16 * (5 * u + 2 - 4) && ground[unseen] > 0)
+			unseen++;
+		sx_rdp_run(g.r, &road, &g.column, u, &g.out);
+		if (unseen > 0) {
+			assert_int_equal(s[0].kind, STIXEL_UNKNOWN);
+			assert_true(abs(s[0].v_top + 1 - unseen) <= 1); /* this ground is rounded otherwise */
+		}
+		for (int i = unseen > 0; i < g.out.count[0]; i++)
+			assert_int_equal(s[i].kind, i == (unseen > 0) && ground[s[i].v_bottom + 3] > 0
+							    ? STIXEL_GROUND
+							    : STIXEL_SKY);
+	}
 	rig_finish(&g);
 }
 
@@ -276,7 +314,7 @@ static void test_lists_are_whole(void **state)
 
 		rig_init(&g, &p, h);
 		stixel_case_columns((enum stixel_case)(round % CASE_COUNT), &road, 64, &g.column, &rng);
-		sx_rdp_run(g.r, &road, &g.column, &g.out);
+		sx_rdp_run(g.r, &road, &g.column, check_below(&rng, 20), &g.out);
 		s = sx_segments_column(&g.out, 0);
 		for (int i = 0; i < g.out.count[0]; i++) {
 			assert_int_equal(s[i].v_bottom, next);
@@ -298,6 +336,7 @@ int main(void)
 		cmocka_unit_test(test_labels_of_a_scene),
 		cmocka_unit_test(test_short_ground_may_be_flat),
 		cmocka_unit_test(test_merging),
+		cmocka_unit_test(test_leans_and_border),
 		cmocka_unit_test(test_lists_are_whole),
 	};
 

@@ -1,7 +1,6 @@
 /*
- * The stixel DP against definitions: tables against their formulas in double, lists against a
- * second DP without prefix sums and against every possible segmentation of short columns, totals
- * against the list itself.
+ * The stixel DP against definitions: lists against a second DP without prefix sums and against every possible
+ * segmentation of short columns, totals against the list itself.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,8 +22,8 @@ enum { G = STIXEL_GROUND, O = STIXEL_OBJECT, S = STIXEL_SKY };
 /* A column and everything that its cost depends on. */
 struct problem {
 	const struct sx_dp_tables *t;
-	int32_t ground[2160];
-	int vhor, h;
+	int32_t axis[2160], ground[2160]; /* of the road: at its axis, in the column */
+	int vhor, unseen, h;
 	const uint16_t *d;
 };
 
@@ -71,9 +70,9 @@ static int64_t data_cost(const struct problem *q, const struct piece *a)
 		if (a->c == O)
 			sum += t->object[dq * t->range + fn];
 		else if (a->c == G)
-			sum += valid ? t->valid_ground + gauss_or_outlier(d - f, t->base_ground[row],
-									  t->precision_ground[row],
-									  t->uniform_ground)
+			sum += valid ? t->valid_ground +
+					       gauss_or_outlier(d > f ? d - f : 0, t->base_ground[row],
+								t->precision_ground[row], t->uniform_ground)
 				     : t->invalid_ground;
 		else
 			sum += valid ? t->valid_sky + gauss_or_outlier(d, t->base_sky, t->precision_sky,
@@ -226,13 +225,19 @@ static int publish(const struct problem *q, struct cell (*best)[3], struct piece
 			break;
 		b = &best[b->piece.vb - 1][b->below];
 	}
+	if (q->unseen > 0)
+		out[kept++] = (struct piece){0, q->unseen - 1, STIXEL_UNKNOWN};
 	for (int i = n - 1; i >= 0; i--) {
 		struct piece a = reversed[i];
+		const int m = mean(q, a.vb, a.vt, 1); /* of what is cut off, too */
 		bool any = false;
 
+		if (a.vt < q->unseen)
+			continue;
+		a.vb = a.vb < q->unseen ? q->unseen : a.vb;
 		for (int v = a.vb; v <= a.vt; v++)
 			any |= q->d[v] != SX_DISPARITY_INVALID;
-		if (a.c == O && a.vb >= q->vhor && mean(q, a.vb, a.vt, 1) < 16)
+		if (a.c == O && a.vb >= q->vhor && m < 16)
 			a.c = S;
 		else if (a.c == O && !any)
 			a.c = STIXEL_UNKNOWN;
@@ -263,7 +268,8 @@ static void check_invariants(const struct problem *q, const struct sx_segment *l
 		}
 		if (list[i].kind == G)
 			assert_false(i && list[i - 1].kind == S);
-		if (list[i].kind == O)
+		/* one that reached into what is not seen keeps the mean of all of it */
+		if (list[i].kind == O && (q->unseen == 0 || list[i].v_bottom > q->unseen))
 			assert_int_equal(list[i].disparity_q7,
 					 8 * mean(q, list[i].v_bottom, list[i].v_top, 1));
 	}
@@ -274,6 +280,7 @@ struct rig {
 	struct sx_dp *dp;
 	struct sx_segments out;
 	struct sx_image columns;
+	struct sx_road road;
 	struct problem q;
 };
 
@@ -298,8 +305,28 @@ static void rig_finish(struct rig *r)
 
 static void run(struct rig *r, const struct sx_road *road)
 {
-	r->q.vhor = sx_road_ground(road, r->q.h, r->q.ground);
+	r->road = *road;
+	sx_road_ground(road, r->q.h, r->q.axis);
 	sx_dp_run(r->dp, road, &r->columns, &r->out);
+}
+
+/* Column u of width px: its ground, and how much of that is in view. */
+static void enter_column(struct rig *r, int u)
+{
+	const int width = r->t->width;
+	const double more = r->road.cross * (u * width + 0.5 * (width - 1) - r->road.axis);
+	const int in_view = 16 * (u * width + width / 2 - 4);
+	struct problem *q = &r->q;
+
+	q->d = sx_image_row(&r->columns, u);
+	q->vhor = q->unseen = 0;
+	for (int v = 0; v < q->h; v++) {
+		q->ground[v] = q->axis[v] + (int32_t)rint(16.0 * more);
+		if (q->vhor == v && q->ground[v] > 0)
+			q->vhor++;
+		if (q->unseen == v && q->ground[v] > (in_view > 0 ? in_view : 0))
+			q->unseen++;
+	}
 }
 
 /* Compares column u with the plain recurrence; the total of the best list is its energy. */
@@ -310,7 +337,7 @@ static int64_t compare_with_plain(struct rig *r, int u, struct cell (*best)[3])
 	int64_t total;
 	int n;
 
-	r->q.d = sx_image_row(&r->columns, u);
+	enter_column(r, u);
 	solve(&r->q, best);
 	n = publish(&r->q, best, want, &total);
 	assert_int_equal(r->out.total[u], total);
@@ -357,10 +384,11 @@ static void test_every_segmentation(void **state)
 	for (int round = 0; round < 150; round++) {
 		const int h = 1 + check_below(&rng, 8), range = 4 + check_below(&rng, 60);
 		const int vhor = check_below(&rng, h + 1);
-		const struct sx_params p = stixel_case_random_params(h, &rng);
-		const struct sx_road road = stixel_case_road(h, vhor, 1 + check_below(&rng, range));
+		struct sx_params p = stixel_case_random_params(h, &rng);
+		struct sx_road road = stixel_case_road(h, vhor, 1 + check_below(&rng, range));
 		struct rig r;
 
+		stixel_case_place(&p, &road, CASE_COUNT, &rng);
 		rig_init(&r, &p, CASE_COUNT, h, range);
 		for (int u = 0; u < CASE_COUNT; u++)
 			stixel_case_column((enum stixel_case)u, &road, range, h, sx_image_row(&r.columns, u),
@@ -395,11 +423,11 @@ static void test_longer_columns_and_ties(void **state)
 	for (int round = 0; round < 18; round++) {
 		const int h = heights[round % 3], range = round % 2 ? 64 : 17;
 		const int vhor = round < 3 ? 0 : round < 6 ? h : check_below(&rng, h + 1);
-		const struct sx_params p =
-			round % 4 ? stixel_case_random_params(h, &rng) : stixel_case_params(h);
-		const struct sx_road road = stixel_case_road(h, vhor, range * 0.8);
+		struct sx_params p = round % 4 ? stixel_case_random_params(h, &rng) : stixel_case_params(h);
+		struct sx_road road = stixel_case_road(h, vhor, range * 0.8);
 		struct rig r;
 
+		stixel_case_place(&p, &road, CASE_COUNT, &rng);
 		rig_init(&r, &p, CASE_COUNT, h, range);
 		for (int u = 0; u < CASE_COUNT; u++)
 			stixel_case_column((enum stixel_case)u, &road, range, h, sx_image_row(&r.columns, u),
@@ -414,131 +442,30 @@ static void test_longer_columns_and_ties(void **state)
 	}
 }
 
-/* ---- tables ---- */
-
-static void near_q12(int32_t got, double nats)
-{
-	if (fabs(got - 4096.0 * nats) > 1.01)
-		fail_msg("table has %d, the formula says %.3f", got, 4096.0 * nats);
-}
-
-static double formula(double d, double f, double sigma, double outlier, double range)
-{
-	const double mass = 0.5 * (erf((range - f) / (sqrt(2) * sigma)) - erf(-f / (sqrt(2) * sigma)));
-	const double gauss = log(mass) + log(sigma * sqrt(2 * acos(-1))) - log(1 - outlier) +
-			     (d - f) * (d - f) / (2 * sigma * sigma);
-
-	return fmin(log(range) - log(outlier), gauss);
-}
-
-static void test_pixel_costs(void **state)
-{
-	const struct sx_params p = stixel_case_params(375);
-	const struct sx_stixel_params *s = &p.stixels;
-	const double fb = 707.09 * 0.54, hc = 1.65, log_valid_g = log(1 - 0.21), log_valid_o = log(1 - 0.33);
-	struct sx_dp_tables *t;
-
-	assert_int_equal(sx_dp_tables_create(&t, &p, 375, 128), 0);
-	for (int fn = 0; fn < 128; fn += 3)
-		for (int dq = 0; dq < 128; dq++) {
-			const double noise = fn * fn * s->depth_noise_m / fb;
-
-			near_q12(t->object[dq * 128 + fn],
-				 formula(dq, fn, sqrt(1 + noise * noise), 0.15, 128) - log_valid_o);
-		}
-	near_q12(t->object[128 * 128 + 5], -log(0.33));
-	for (int g = 0; g <= 16 * 128; g += 7)
-		for (int d = 0; d < 2048; d += 61) {
-			const double f = g / 16.0, a = f / hc * 0.05, b = fb / hc * 0.005;
-			const double want = formula(d / 16.0, f, sqrt(1.5 * 1.5 + a * a + b * b), 0.15, 128);
-
-			/* the precision has 20 bits: up to 6 px^2 * 256 * 2^-21 * 4096 units */
-			assert_true(fabs(sx_dp_ground_cost(t, g, (uint16_t)d) - 4096 * (want - log_valid_g)) <
-				    8);
-		}
-	/* paper parameters: object 1.081, sky -1.566 with sigma 0.1: costs may be negative */
-	near_q12(t->base_sky, formula(0, 0, 0.5, 0.4, 128));
-	near_q12(sx_dp_ground_cost(t, 50, SX_DISPARITY_INVALID), -log(0.21));
-	near_q12(sx_dp_sky_cost(t, SX_DISPARITY_INVALID), -log(0.21));
-	assert_int_equal(sx_dp_ground_cost(t, -999, 3), sx_dp_ground_cost(t, 0, 3));
-	/* the residual is not clamped where the table index is */
-	assert_true(sx_dp_ground_cost(t, 16 * 128 + 400, 2040) > sx_dp_ground_cost(t, 16 * 128, 2040));
-	sx_dp_tables_destroy(t);
-}
-
-static void test_priors(void **state)
-{
-	const struct sx_params p = stixel_case_params(100);
-	const double fb = 707.09 * 0.54;
-	const struct sx_road road = stixel_case_road(100, 60, 40);
-	struct sx_dp_tables *t;
-	struct sx_dp_frame f;
-
-	assert_int_equal(sx_dp_tables_create(&t, &p, 100, 64), 0);
-	assert_int_equal(sx_dp_frame_init(&f, 100), 0);
-	sx_dp_frame_set(&f, t, &road);
-	assert_int_equal(f.vhor, 60);
-	for (int m = 16; m < 1024; m++) {
-		const double mp = m / 16.0, r = mp - fb / (fb / mp + 3.0);
-		const int q = (int)floor(16 * r + 0.5);
-
-		assert_int_equal(t->order[m].hi, m + q);
-		assert_int_equal(t->order[m].lo, m - q);
-		assert_true(abs(t->order[m].cost_hi -
-				(int)(4096 * (log(fmax(64 - mp - q / 16.0, 1 / 16.0)) - log(0.2)))) <= 2);
-		assert_true(abs(t->order[m].cost_lo -
-				(int)(4096 * (log(fmax(mp - q / 16.0, 1 / 16.0)) - log(0.8)))) <= 2);
-	}
-	assert_int_equal(t->order[0].hi, 0);
-	near_q12(t->first_ground, log(100) + log(2));
-	near_q12(t->first_object, log(100) + log(64));
-	near_q12(t->first_object_low, log(100) + log(64) + log(2));
-	for (int v = 1; v < 100; v++) {
-		const struct sx_dp_row *r = &f.rows[v];
-		const double len = log(100 - v), g = f.ground_q4[v - 1] / 16.0;
-
-		assert_true(fabs(r->object_on_object - 4096 * (len + (v < 60 ? -log(0.7) : log(2)))) <= 2);
-		assert_int_equal(r->ground < SX_DP_INF, v < 60);
-		assert_int_equal(r->sky_on_object < SX_DP_INF, v >= 60);
-		assert_int_equal(r->sky_on_ground < SX_DP_INF, v >= 60 && f.ground_q4[v - 1] < 16);
-		if (v <= 60) {
-			assert_int_equal(r->hi, f.ground_q4[v - 1] + 16);
-			assert_true(fabs(r->cost_hi - 4096 * (len - log(0.7) - log(0.1) + log(63 - g))) <= 3);
-			assert_true(fabs(r->cost_on - 4096 * (len - log(0.7) - log(0.86) + log(2))) <= 3);
-			assert_true(fabs(r->cost_lo - 4096 * (len - log(0.7) - log(0.04) +
-							      log(fmax(g - 1, 1 / 16.0)))) <= 3);
-		} else {
-			assert_int_equal(r->hi, 16);
-			assert_true(fabs(r->cost_hi - 4096 * (len + log(63))) <= 2);
-			assert_int_equal(r->cost_on, SX_DP_INF);
-		}
-	}
-	sx_dp_frame_finish(&f);
-	sx_dp_tables_destroy(t);
-}
-
 /* ---- scenes ---- */
 
 static void test_scene_is_found(void **state)
 {
 	enum { H = 150, RANGE = 64, VHOR = 90 };
-	const struct sx_params p = stixel_case_params(H);
+	struct sx_params p = stixel_case_params(H);
 	const struct sx_road road = stixel_case_road(H, VHOR, 40);
 	const struct sx_segment *s;
+	int32_t ground[H];
 	struct rig r;
 	uint16_t *d;
 
-	rig_init(&r, &p, 2, H, RANGE);
-	d = sx_image_row(&r.columns, 0);
-	sx_road_ground(&road, H, r.q.ground);
+	p.stixels.width = 32; /* columns 2 and 3 see all of the road */
+	rig_init(&r, &p, 4, H, RANGE);
+	d = sx_image_row(&r.columns, 2);
+	sx_road_ground(&road, H, ground);
 	for (int v = 0; v < H; v++)
-		d[v] = (uint16_t)(v < 40 ? r.q.ground[v] : v < 70 ? 30 * 16 : v < 110 ? 9 * 16 : 0);
-	d = sx_image_row(&r.columns, 1); /* a road that runs into the sky: no object between */
+		d[v] = (uint16_t)(v < 40 ? ground[v] : v < 70 ? 30 * 16 : v < 110 ? 9 * 16 : 0);
+	d = sx_image_row(&r.columns, 3); /* a road that runs into the sky: no object between */
 	for (int v = 0; v < H; v++)
-		d[v] = (uint16_t)(v < VHOR ? r.q.ground[v] : 0);
+		d[v] = (uint16_t)(v < VHOR ? ground[v] : 0);
 	run(&r, &road);
-	s = sx_segments_column(&r.out, 0);
-	assert_int_equal(r.out.count[0], 4);
+	s = sx_segments_column(&r.out, 2);
+	assert_int_equal(r.out.count[2], 4);
 	assert_int_equal(s[0].kind, G);
 	assert_int_equal(s[1].kind, O);
 	assert_int_equal(s[2].kind, O);
@@ -550,9 +477,74 @@ static void test_scene_is_found(void **state)
 	assert_int_equal(s[0].disparity_q7, 40 * 128);
 	assert_true(s[0].slope_q14 < 0);
 	assert_true(abs(s[0].slope_q14 + (int)(road.slope * 16384)) <= 1);
-	assert_int_equal(r.out.count[1], 2);
-	assert_int_equal(sx_segments_column(&r.out, 1)[1].kind, S);
-	assert_int_equal(sx_segments_column(&r.out, 1)[1].v_bottom, VHOR);
+	assert_int_equal(r.out.count[3], 2);
+	assert_int_equal(sx_segments_column(&r.out, 3)[1].kind, S);
+	assert_int_equal(sx_segments_column(&r.out, 3)[1].v_bottom, VHOR);
+	rig_finish(&r);
+}
+
+/* Each column has its own ground; a line in v alone would make objects of one side. */
+static void test_leaning_road(void **state)
+{
+	enum { H = 150, COLUMNS = 40 };
+	const struct sx_params p = stixel_case_params(H);
+	struct sx_road road = stixel_case_road(H, 90, 30);
+	struct rig r;
+
+	stixel_case_lean(&road, COLUMNS, 24);
+	rig_init(&r, &p, COLUMNS, H, 64);
+	for (int u = 0; u < COLUMNS; u++) {
+		const struct sx_road here = stixel_case_road_in(&road, u);
+		int32_t ground[H];
+
+		sx_road_ground(&here, H, ground);
+		for (int v = 0; v < H; v++)
+			((uint16_t *)sx_image_row(&r.columns, u))[v] =
+				(uint16_t)(ground[v] > 0 ? ground[v] : 0);
+	}
+	run(&r, &road);
+	for (int u = 12; u < COLUMNS; u++) {
+		const struct sx_segment *s = sx_segments_column(&r.out, u);
+
+		enter_column(&r, u);
+		assert_int_equal(r.q.unseen, 0);
+		assert_int_equal(r.out.count[u], 2);
+		assert_int_equal(s[0].kind, G);
+		assert_int_equal(s[0].disparity_q7, 8 * r.q.ground[0]);
+		assert_int_equal(s[1].kind, S);
+		assert_int_equal(s[1].v_bottom, r.q.vhor);
+	}
+	rig_finish(&r);
+}
+
+/* At the left border rows whose ground has no partner are unknown, and what was found there begins above. */
+static void test_unseen_rows(void **state)
+{
+	enum { H = 100, VHOR = 60, COLUMNS = 8 };
+	const struct sx_params p = stixel_case_params(H);
+	const struct sx_road road = stixel_case_road(H, VHOR, 30); /* half a px a row */
+	struct rig r;
+
+	rig_init(&r, &p, COLUMNS, H, 64);
+	for (int u = 0; u < COLUMNS; u++)
+		for (int v = 0; v < H; v++) /* an object over all of the column */
+			((uint16_t *)sx_image_row(&r.columns, u))[v] = 20 * 16;
+	run(&r, &road);
+	for (int u = 0; u < COLUMNS; u++) {
+		const struct sx_segment *s = sx_segments_column(&r.out, u);
+
+		enter_column(&r, u);
+		assert_int_equal(r.q.unseen, u == 0 ? VHOR : u == 7 ? 0 : r.q.unseen);
+		assert_int_equal(r.out.count[u], u == 7 ? 1 : 2);
+		if (u == 7)
+			continue;
+		assert_int_equal(s[0].kind, STIXEL_UNKNOWN);
+		assert_int_equal(s[0].disparity_q7, STIXEL_DISPARITY_UNKNOWN);
+		assert_int_equal(s[0].v_top, r.q.unseen - 1);
+		assert_int_equal(s[1].kind, O);
+		assert_int_equal(s[1].v_bottom, r.q.unseen);
+		assert_int_equal(s[1].disparity_q7, 20 * 128);
+	}
 	rig_finish(&r);
 }
 
@@ -605,9 +597,9 @@ static void test_extremes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pixel_costs),	   cmocka_unit_test(test_priors),
 		cmocka_unit_test(test_every_segmentation), cmocka_unit_test(test_longer_columns_and_ties),
-		cmocka_unit_test(test_scene_is_found),	   cmocka_unit_test(test_nothing_valid),
+		cmocka_unit_test(test_scene_is_found),	   cmocka_unit_test(test_leaning_road),
+		cmocka_unit_test(test_unseen_rows),	   cmocka_unit_test(test_nothing_valid),
 		cmocka_unit_test(test_extremes),
 	};
 
