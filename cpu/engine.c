@@ -183,11 +183,9 @@ static int context_take_scores(struct sx_context *x, int columns, int rows)
 	return x->scores.data ? 0 : -ENOMEM;
 }
 
-/* What slanted methods read of cells. */
+/* What is segmented. */
 static int context_take_cells(struct sx_context *x, int columns, int rows)
 {
-	if (!sx_is_slanted(&x->config.params.stixels))
-		return 0;
 	sx_image_layout(&x->cells, SX_PIXEL_U16, rows, columns);
 	sx_image_layout(&x->cells_confidence, SX_PIXEL_U8, rows, columns);
 	x->cells.data = context_take(x, x->cells.pitch * (size_t)columns);

@@ -1,5 +1,5 @@
 /*
- * What cells tell the slanted methods, spread over the workers.
+ * What cells tell beyond what was matched, spread over the workers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -381,19 +381,13 @@ static void reduce_task(void *arg, int index, int worker)
 						       &columns, &columns_confidence);
 }
 
-/* What is segmented. */
-static const struct sx_image *columns_of(const struct sx_context *x)
-{
-	return x->cells.data ? &x->cells : &x->taps[SX_TAP_COLUMNS];
-}
-
 static void segment_task(void *arg, int index, int worker)
 {
 	struct frame *f = arg;
 	struct sx_context *x = f->x;
 	int u0 = index * COLUMNS, u1 = end_of(u0, COLUMNS, x->segments.columns);
 
-	sx_segmenter_columns(x->segmenter, columns_of(x), u0, u1, worker, &x->segments);
+	sx_segmenter_columns(x->segmenter, &x->cells, u0, u1, worker, &x->segments);
 }
 
 static void compact_task(void *arg, int index, int worker)
@@ -415,10 +409,9 @@ static void make_stixels(struct frame *f)
 	int columns = x->segments.columns;
 
 	sx_pool_for(pool, tasks_of(columns, 8), reduce_task, f);
-	if (x->cells.data)
-		sx_evidence_run(x);
+	sx_evidence_run(x);
 	frame_book(f, SX_STAGE_REDUCE);
-	sx_segmenter_begin(x->segmenter, &x->result.road, x->cells.data ? &x->cells_confidence : NULL,
+	sx_segmenter_begin(x->segmenter, &x->result.road, &x->cells_confidence,
 			   x->scored ? &x->scores : NULL);
 	sx_pool_for(pool, tasks_of(columns, COLUMNS), segment_task, f);
 	frame_book(f, SX_STAGE_SEGMENT);

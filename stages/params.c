@@ -264,10 +264,6 @@ static int check_slanted(const struct sx_params *p, const struct reason *r)
 				     s->above);
 	if (!(s->below >= 0 && s->below <= 1))
 		return params_refuse(r, "stixels.slanted_below = %g: must be from 0 to 1", s->below);
-	if (s->sky_grey < 0 || s->sky_grey > 256 || s->saturated < 0 || s->saturated > 256)
-		return params_refuse(
-			r, "stixels.slanted_sky_grey = %d, slanted_saturated = %d: must be from 0 to 256",
-			s->sky_grey, s->saturated);
 	if (s->fill_px < 0 || s->fill_px > 512 || s->feet_px < 0 || s->feet_px > 512)
 		return params_refuse(
 			r, "stixels.slanted_fill_px = %d, slanted_feet_px = %d: must be from 0 to 512",
@@ -285,6 +281,14 @@ static int check_semantics(const struct sx_semantic_params *s, const struct reas
 		if (s->kind[k] > 2)
 			return params_refuse(r, "semantic class %d: its kind %d is not ground, object or sky",
 					     k, s->kind[k]);
+	return 0;
+}
+
+static int check_evidence(const struct sx_stixel_params *s, const struct reason *r)
+{
+	if (s->sky_grey < 0 || s->sky_grey > 256 || s->saturated < 0 || s->saturated > 256)
+		return params_refuse(r, "stixels.sky_grey = %d, saturated = %d: must be from 0 to 256",
+				     s->sky_grey, s->saturated);
 	return 0;
 }
 
@@ -309,6 +313,8 @@ static int check_stixels(const struct sx_params *p, int width, const struct reas
 			s->epsilon_px, p->stereo.disparities);
 	if (sx_is_slanted(s) &&
 	    ((e = check_slanted(p, r)) < 0 || (e = check_semantics(&p->semantics, r)) < 0))
+		return e;
+	if ((e = check_evidence(s, r)) < 0)
 		return e;
 	return check_probabilities(s, r);
 }

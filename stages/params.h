@@ -92,6 +92,9 @@ struct sx_stixel_params {
 	double sigma_height_m, sigma_pitch_rad;
 	double p_invalid; /* share of pixels without disparity, 0..0.9 */
 	double p_invalid_ground, p_invalid_object, p_invalid_sky; /* class given invalid; sum 1 */
+	/* evidence.h */
+	int sky_grey;  /* least grey level of blank sky, 0..256; 256: there is none */
+	int saturated; /* grey level from which a cell of the lower half tells nothing, 0..256; 256: none */
 	double rdp_epsilon_px; /* largest vertical distance of a sample from its segment */
 	double rdp_sky_px;     /* RDP: mean below this above the horizon is sky */
 	double rdp_ground_px;  /* RDP: tolerance of ground residuals, plus 5 % of the ground */

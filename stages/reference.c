@@ -54,7 +54,7 @@ struct sx_context {
 	struct sx_rdp *rdp;
 	struct sx_slanted_tables *slanted_tables; /* or a slanted one */
 	struct sx_slanted *slanted;
-	struct sx_image cells, cells_confidence; /* of slanted methods: sx_evidence() */
+	struct sx_image cells, cells_confidence; /* sx_evidence() */
 	struct sx_image scores;			 /* of cells */
 	struct sx_segments segments;
 	struct stixel *stixels;
@@ -179,14 +179,12 @@ static int take_stixel_memory(struct sx_context *x)
 	x->segments.image_height = h;
 	x->segments.cell_height = sx_cell_height(&p->stixels);
 	x->bytes += sizeof(*x->segments.list) * (size_t)columns * (size_t)rows;
-	if (sx_is_slanted(&p->stixels)) {
-		sx_image_layout(&x->cells, SX_PIXEL_U16, rows, columns);
-		sx_image_layout(&x->cells_confidence, SX_PIXEL_U8, rows, columns);
-		x->cells.data = reference_take(x, x->cells.pitch * (size_t)columns);
-		x->cells_confidence.data = reference_take(x, x->cells_confidence.pitch * (size_t)columns);
-		if (!x->cells.data || !x->cells_confidence.data)
-			return -ENOMEM;
-	}
+	sx_image_layout(&x->cells, SX_PIXEL_U16, rows, columns);
+	sx_image_layout(&x->cells_confidence, SX_PIXEL_U8, rows, columns);
+	x->cells.data = reference_take(x, x->cells.pitch * (size_t)columns);
+	x->cells_confidence.data = reference_take(x, x->cells_confidence.pitch * (size_t)columns);
+	if (!x->cells.data || !x->cells_confidence.data)
+		return -ENOMEM;
 	if (sx_is_slanted(&p->stixels) && p->semantics.classes > 0) {
 		sx_image_layout(&x->scores, SX_PIXEL_U8, rows * p->semantics.classes, columns);
 		x->scores.data = reference_take(x, x->scores.pitch * (size_t)columns);
@@ -346,17 +344,16 @@ static void segment(struct sx_context *x, const struct sx_pair *pair, const stru
 	sx_reduce_cells(&tap[SX_TAP_DISPARITY], &tap[SX_TAP_CONFIDENCE], p->stixels.width,
 			sx_cell_height(&p->stixels), p->stixels.reduction, &tap[SX_TAP_COLUMNS],
 			&tap[SX_TAP_COLUMNS_CONFIDENCE]);
-	if (x->slanted)
-		sx_evidence(&tap[SX_TAP_LEFT], &tap[SX_TAP_COLUMNS], &tap[SX_TAP_COLUMNS_CONFIDENCE],
-			    &p->stixels, &x->cells, &x->cells_confidence);
+	sx_evidence(&tap[SX_TAP_LEFT], &tap[SX_TAP_COLUMNS], &tap[SX_TAP_COLUMNS_CONFIDENCE], &p->stixels,
+		    &x->cells, &x->cells_confidence);
 	book(x, SX_STAGE_REDUCE, t);
 	if (x->slanted)
 		sx_slanted_run(x->slanted, &x->result.road, &x->cells, &x->cells_confidence,
 			       scores ? &x->scores : NULL, &x->segments);
 	else if (x->rdp)
-		sx_rdp_run(x->rdp, &x->result.road, &tap[SX_TAP_COLUMNS], 0, &x->segments);
+		sx_rdp_run(x->rdp, &x->result.road, &x->cells, 0, &x->segments);
 	else
-		sx_dp_run(x->dp, &x->result.road, &tap[SX_TAP_COLUMNS], &x->segments);
+		sx_dp_run(x->dp, &x->result.road, &x->cells, &x->segments);
 	book(x, SX_STAGE_SEGMENT, t);
 	x->result.count = sx_compact(&x->segments, &tap[SX_TAP_COLUMNS], &tap[SX_TAP_COLUMNS_CONFIDENCE],
 				     &x->result.road, p, x->offsets, x->stixels);

@@ -59,6 +59,7 @@ struct sx_params engine_case_params(void)
 			    .rdp_epsilon_px = 2,
 			    .rdp_sky_px = 1,
 			    .rdp_ground_px = 1.5,
+			    EVIDENCE_CASE,
 			    .slanted = SLANTED_CASE},
 	};
 }
@@ -441,6 +442,8 @@ void engine_cases_stixels(engine_case_fn *check)
 		t.params.stixels.width = i < 2 ? 1 : i < 4 ? 7 : 32;
 		t.params.stixels.reduction = i & 2 ? SX_REDUCTION_MEAN : SX_REDUCTION_MEDIAN;
 		t.params.stixels.max_per_column = i & 4 ? 2 : 2160;
+		t.params.stixels.sky_grey = i % 3 ? 60 * (i % 3) : 256;
+		t.params.stixels.saturated = i % 3 ? 256 : 80;
 		t.params.road.mode = i & 2 ? SX_ROAD_CALIBRATED : SX_ROAD_PLANE;
 		t.params.camera.roll_deg = i - 4;
 		if (i == 6 || i == 7) {
@@ -491,8 +494,9 @@ static void slanted_cases(enum sx_stixel_method method, engine_case_fn *check)
 		s->roughness = i % 3 ? 0.025 : 0;
 		s->cut = i % 9 == 8 ? 0 : 4;
 		s->below = i % 4 / 4.0;
-		s->sky_grey = i % 4 == 3 ? 256 : 60 * (i % 4); /* bars and flat images are sky */
-		s->saturated = i % 3 == 1 ? 80 * (i % 4) : 256;
+		t.params.stixels.sky_grey =
+			i % 4 == 3 ? 256 : 60 * (i % 4); /* bars and flat images are sky */
+		t.params.stixels.saturated = i % 3 == 1 ? 80 * (i % 4) : 256;
 		s->fill_px = i % 5 == 2 ? 0 : 8 << i % 5;
 		s->feet_px = i % 3 ? 8 << i % 3 : 0;
 		if (i == 26 || i == 27) {

@@ -47,9 +47,11 @@ void evidence_case_init(struct evidence_case *t, int i, struct check_rng *r)
 	const int columns = 1 + check_below(r, i % 3 ? 20 : 90);
 	const int rows = i % 20 == 19 ? 2160 / h : 1 + check_below(r, i % 4 ? 12 : 140);
 
-	*t = (struct evidence_case){.p = {.method = SX_STIXEL_SLANTED, .width = w, .cell_height = h}};
-	t->p.slanted.sky_grey = i % 5 == 4 ? check_below(r, 257) : 215;
-	t->p.slanted.saturated = i % 3 == 2 ? check_below(r, 257) : 212;
+	*t = (struct evidence_case){.p = {.method = h == 1 && i % 2 ? SX_STIXEL_DP : SX_STIXEL_SLANTED,
+					  .width = w,
+					  .cell_height = h}};
+	t->p.sky_grey = i % 5 == 4 ? check_below(r, 257) : 215;
+	t->p.saturated = i % 3 == 2 ? check_below(r, 257) : 212;
 	t->p.slanted.fill_px = reaches[check_below(r, 6)];
 	t->p.slanted.confidence = (enum sx_confidence_weight)(i % 7 % 3);
 	case_image(&t->left, SX_PIXEL_U8, columns * w + check_below(r, w), rows * h + check_below(r, h));

@@ -47,6 +47,7 @@ struct sx_params stixel_case_params(int height)
 			    .rdp_epsilon_px = 2.0,
 			    .rdp_sky_px = 1.0,
 			    .rdp_ground_px = 1.5,
+			    EVIDENCE_CASE,
 			    .slanted = SLANTED_CASE},
 	};
 }

@@ -1,6 +1,6 @@
 /*
- * What cells tell the slanted methods, on lanes; included by segment_avx2.c and segment_plain.c. Meaning in
- * stages/stixels/evidence.h.
+ * What cells tell beyond what was matched, on lanes; included by segment_avx2.c and segment_plain.c. Meaning
+ * in stages/stixels/evidence.h.
  *
  * Work:   rows of cells first: the least and the largest grey level of the pixels above each other, then of
  *         1, 2, 4 and so on beside each other, wherever a cell begins; a byte a cell. Then parts of columns:
@@ -18,7 +18,6 @@
 #include <string.h>
 
 #include "cpu/vec/vec_inline.h"
-#include "stages/stixels/cells.h"
 #include "stages/stixels/evidence.h"
 
 #define EV_WIDTH 4096
@@ -61,8 +60,8 @@ static void bright_cells(const struct sx_image *left, const struct sx_stixel_par
 	for (int u = 0; u < columns; u++) {
 		const int low = least[u * p->width], high = most[u * p->width];
 
-		bright[u] = (low >= p->slanted.sky_grey && high - low <= SX_BLANK_RANGE ? EV_BLANK : 0) |
-			    (low >= p->slanted.saturated ? EV_SATURATED : 0);
+		bright[u] = (low >= p->sky_grey && high - low <= SX_BLANK_RANGE ? EV_BLANK : 0) |
+			    (low >= p->saturated ? EV_SATURATED : 0);
 	}
 }
 

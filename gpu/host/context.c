@@ -124,11 +124,10 @@ static int create_segmenter(struct sx_context *x)
 	const struct sx_params *p = &x->config.params;
 	const int h = x->config.height, columns = x->segments.columns, sms = x->device->sms;
 
-	if (sx_is_slanted(&p->stixels)) {
-		take_cells(x, &x->cells, SX_PIXEL_U16);
-		take_cells(x, &x->cells_confidence, SX_PIXEL_U8);
+	take_cells(x, &x->cells, SX_PIXEL_U16);
+	take_cells(x, &x->cells_confidence, SX_PIXEL_U8);
+	if (sx_is_slanted(&p->stixels))
 		return sx_slanted_cuda_create(&x->stages.slanted, &x->memory, p, h, columns);
-	}
 	return p->stixels.method == SX_STIXEL_RDP
 		       ? sx_rdp_cuda_create(&x->stages.rdp, &x->memory, p, h, columns, sms)
 		       : sx_dp_cuda_create(&x->stages.dp, &x->memory, p, h, columns, sms);

@@ -186,7 +186,7 @@ static cudaError_t chain_reduce(struct sx_context *x)
 		e = sx_reduce_cells_cuda_scores(x->scores.in, x->config.width, x->config.height, p->width,
 						sx_cell_height(p), x->config.params.semantics.classes,
 						&x->scores.cells, x->stream);
-	if (!e && x->stages.slanted)
+	if (!e)
 		e = sx_evidence_cuda_run(&tap[SX_TAP_LEFT], &tap[SX_TAP_COLUMNS],
 					 &tap[SX_TAP_COLUMNS_CONFIDENCE], p, &x->cells, &x->cells_confidence,
 					 x->stream);
@@ -195,11 +195,11 @@ static cudaError_t chain_reduce(struct sx_context *x)
 
 static cudaError_t choose_stixels(struct sx_context *x)
 {
-	const struct sx_image *columns = &x->taps[SX_TAP_COLUMNS];
+	const struct sx_image *columns = &x->cells;
 	const struct sx_cuda_stages *s = &x->stages;
 
 	if (s->slanted)
-		return sx_slanted_cuda_run(s->slanted, x->road, x->scores.in, &x->cells, &x->cells_confidence,
+		return sx_slanted_cuda_run(s->slanted, x->road, x->scores.in, columns, &x->cells_confidence,
 					   &x->scores.cells, &x->segments, x->stream);
 	return s->rdp ? sx_rdp_cuda_run(s->rdp, x->road, columns, &x->segments, x->stream)
 		      : sx_dp_cuda_run(s->dp, x->road, columns, &x->segments, x->stream);

@@ -1,6 +1,6 @@
 /*
- * What cells tell the slanted methods, on the GPU. Must equal sx_evidence() (stages/stixels/evidence.h) byte
- * for byte.
+ * What cells tell beyond what was matched, on the GPU. Must equal sx_evidence() (stages/stixels/evidence.h)
+ * byte for byte.
  *
  * Work:   a block makes 8 columns. Its threads look for the sky from the top down, 32 rows of cells at a
  *         time, a thread a cell, until sky has ended in each column: most of the image is never read, and
@@ -14,7 +14,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "stages/stixels/cells.h"
 #include "stages/stixels/evidence.h"
 
 #include "gpu/stixels/reduce_cells_cuda.h"
@@ -196,8 +195,8 @@ extern "C" cudaError_t sx_evidence_cuda_run(const struct sx_image *left, const s
 	p.rows = columns->width;
 	p.width_px = params->width;
 	p.cell_height = sx_cell_height(params);
-	p.grey = params->slanted.sky_grey;
-	p.saturated = params->slanted.saturated;
+	p.grey = params->sky_grey;
+	p.saturated = params->saturated;
 	p.reach = sx_fill_reach(params);
 	SX_LAUNCH(weigh_cells, (unsigned)(p.count + COLUMNS - 1) / COLUMNS, THREADS, 0, stream, p);
 	return SX_LAUNCHED();

@@ -7,8 +7,6 @@
 
 #include <stdbool.h>
 
-#include "stages/stixels/cells.h"
-
 /* Are all pixels of a cell `bright` at least, and within `range` levels? */
 static bool is_bright(const struct sx_image *left, int u, int v, const struct sx_stixel_params *p, int bright,
 		      int range)
@@ -60,8 +58,7 @@ void sx_evidence(const struct sx_image *left, const struct sx_image *columns,
 		int full = 0; /* cells that are not blank, on each other */
 
 		for (int v = columns->width - 1; v >= 0; v--) {
-			const bool blank =
-				full < 2 && is_bright(left, u, v, p, p->slanted.sky_grey, SX_BLANK_RANGE);
+			const bool blank = full < 2 && is_bright(left, u, v, p, p->sky_grey, SX_BLANK_RANGE);
 
 			full = blank ? 0 : full < 2 ? full + 1 : 2;
 			to[v] = d[v];
@@ -69,8 +66,7 @@ void sx_evidence(const struct sx_image *left, const struct sx_image *columns,
 			if (blank) {
 				to[v] = 0;
 				to_confidence[v] = SX_SKY_CONFIDENCE;
-			} else if (2 * v < columns->width &&
-				   is_bright(left, u, v, p, p->slanted.saturated, 255)) {
+			} else if (2 * v < columns->width && is_bright(left, u, v, p, p->saturated, 255)) {
 				to[v] = SX_DISPARITY_INVALID;
 				to_confidence[v] = 0;
 			} else if (d[v] == SX_DISPARITY_INVALID) {

@@ -1,8 +1,8 @@
 /*
- * Evidence: what cells tell the slanted methods beyond what was matched in them. Sky, where the image is
+ * Evidence: what cells tell every method beyond what was matched in them. Sky, where the image is
  * bright and blank from its upper edge on: matching smears its surroundings into it. Holes, which take over
  * what lies beside them: what hides a surface from one camera is in front of it, so the farther side counts.
- * docs/algorithm.md, slanted stixels.
+ * docs/algorithm.md, evidence.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,6 +11,7 @@
 
 #include "base/image.h"
 #include "stages/params.h"
+#include "stages/stixels/cells.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,22 +21,26 @@ extern "C" {
 #define SX_FILL_CONFIDENCE 10 /* of a hole's disparity, of 255 */
 #define SX_SKY_CONFIDENCE 255
 
-/* Columns to each side that a hole is filled from; 0: not at all, as where confidence counts for nothing. */
+/*
+ * Columns to each side that a hole is filled from; 0: not at all, as where confidence counts for nothing: by
+ * methods that do not know it, and where slanted stixels weigh everything alike.
+ */
 static inline int sx_fill_reach(const struct sx_stixel_params *p)
 {
-	return p->slanted.confidence == SX_WEIGHT_EQUAL ? 0 : p->slanted.fill_px / p->width;
+	return !sx_is_slanted(p) || p->slanted.confidence == SX_WEIGHT_EQUAL ? 0
+									     : p->slanted.fill_px / p->width;
 }
 
 /*
  * left: U8, the image. columns: U16 Q4, confidence: U8: cells as sx_reduce_cells() left them. cells,
  * cells_confidence: the same shapes, not the same memory; every cell is written.
  *
- * A cell is blank when all of its pixels are slanted.sky_grey at least and differ by SX_BLANK_RANGE at most.
+ * A cell is blank when all of its pixels are sky_grey at least and differ by SX_BLANK_RANGE at most.
  * From the top of a column down, blank cells are sky (disparity 0) until two of a column that are not blank
  * lie on each other. An invalid cell takes the smaller disparity of the nearest valid ones to its left and
  * right, within sx_fill_reach(), of the left one if there is none to the right; without one to the left it
  * stays a hole: the left border is what the right camera does not see. A cell of the lower half of the rows
- * all of whose pixels are slanted.saturated at least becomes a hole, with confidence 0. Sky comes first, then
+ * all of whose pixels are saturated at least becomes a hole, with confidence 0. Sky comes first, then
  * what is saturated, and cells are filled from what was measured alone, be it saturated or sky. Thread: any;
  * allocates nothing.
  */

@@ -32,10 +32,8 @@ struct sx_slanted_params {
 	double semantic;    /* weight of the class scores' energy */
 	double sky_outlier; /* with scores: what a cell can cost as sky at most */
 	double below;	    /* share of the expected ground by which a measurement below it counts as none */
-	int sky_grey;	    /* least grey level of blank sky, 0..256; 256: there is none */
-	int saturated; /* grey level from which a cell of the lower half tells nothing, 0..256; 256: none */
-	int fill_px;   /* how far to each side holes are filled from, px, 0..512; 0: not at all */
-	int feet_px;   /* how much of an object's lower end may become ground, image rows, 0..512 */
+	int fill_px;	    /* how far to each side holes are filled from, px, 0..512; 0: not at all */
+	int feet_px;	    /* how much of an object's lower end may become ground, image rows, 0..512 */
 };
 
 #endif

@@ -41,6 +41,7 @@ static inline struct sx_params sound_params(void)
 			    .rdp_epsilon_px = 2,
 			    .rdp_sky_px = 1,
 			    .rdp_ground_px = 1,
+			    EVIDENCE_CASE,
 			    .slanted = SLANTED_CASE},
 	};
 }

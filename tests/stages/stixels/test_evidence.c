@@ -30,8 +30,8 @@ static struct rig rig_of(void)
 {
 	struct rig g = {.p = {.method = SX_STIXEL_SLANTED, .width = W, .cell_height = H}};
 
-	g.p.slanted.sky_grey = 200;
-	g.p.slanted.saturated = 256;
+	g.p.sky_grey = 200;
+	g.p.saturated = 256;
 	g.p.slanted.fill_px = 2 * W;
 	memset(g.grey, 20, sizeof(g.grey));
 	memset(g.c, 77, sizeof(g.c));
@@ -141,9 +141,9 @@ static void blank_is_bright_and_even(void **state)
 	/* rows that belong to no cell do not count, nor do neighbours */
 	paint(&g, 4, 9, 255);
 	assert_int_equal(sky_of(&g, 4), 0x200);
-	g.p.slanted.sky_grey = 255;
+	g.p.sky_grey = 255;
 	assert_int_equal(sky_of(&g, 4), 0x200);
-	g.p.slanted.sky_grey = 256;
+	g.p.sky_grey = 256;
 	assert_int_equal(sky_of(&g, 4), 0);
 }
 
@@ -226,6 +226,12 @@ static void filling_is_switched_off(void **state)
 	g.p.slanted.fill_px = W - 1;
 	run(&g);
 	check_filled(&g, 5, 5, INVALID);
+	g.p.slanted.fill_px = 2 * W;
+	for (int method = 0; method < 2; method++) { /* that know no confidence */
+		g.p.method = method ? SX_STIXEL_RDP : SX_STIXEL_DP;
+		run(&g);
+		check_filled(&g, 5, 5, INVALID);
+	}
 }
 
 /* Holes of the sky are sky, and sky fills nothing: what was matched in it does. */
@@ -248,7 +254,7 @@ static void saturated_cells_are_holes(void **state)
 {
 	struct rig g = rig_of();
 
-	g.p.slanted.saturated = 250;
+	g.p.saturated = 250;
 	paint(&g, 3, 2, 250);
 	paint(&g, 4, 4, 255);
 	paint(&g, 5, 5, 255); /* upper half */
@@ -274,7 +280,7 @@ static void saturated_cells_are_holes(void **state)
 	run(&g);
 	for (int v = 0; v < ROWS; v++)
 		assert_int_equal(g.cells[3][v], 0);
-	g.p.slanted.saturated = 256;
+	g.p.saturated = 256;
 	paint(&g, 3, 9, 20), paint(&g, 3, 8, 20);
 	g.d[3][2] = 90;
 	run(&g);
