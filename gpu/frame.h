@@ -42,7 +42,6 @@ struct sx_cuda_input {
  */
 struct sx_cuda_road {
 	struct sx_road road;
-	int32_t vhor;
 	int32_t *ground_q4;
 	uint32_t number; /* of the input */
 };

@@ -529,8 +529,7 @@ DP_INLINE int solve(struct dp *x, const struct sx_dp_cpu_place *place, int u, co
 	prefix_sums(x, place, column);
 	forget_column(x);
 	recurrence(x, column);
-	return sx_dp_finish_list(x->place, sx_dp_unseen(x->place, x->t, u), x->w->support, list,
-				 back_track(x, list, total));
+	return sx_dp_finish_list(x->place, x->t, u, x->w->support, list, back_track(x, list, total));
 }
 
 static int dp_column(const struct sx_dp_cpu_tables *t, const struct sx_dp_cpu_place *p, struct sx_dp_work *w,

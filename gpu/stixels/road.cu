@@ -77,7 +77,7 @@ struct road_shared {
 	struct sx_road_view far; /* where a bend shows */
 	struct sx_road_knee knee;
 	int32_t bend_score;
-	int solved, vhor;
+	int solved;
 };
 
 /* ---- samples ------------------------------------------------------------------------------------------- */
@@ -365,22 +365,11 @@ __device__ __forceinline__ bool measure(const struct sx_road_finder_cuda *s, str
 
 /* ---- what comes of it ---------------------------------------------------------------------------------- */
 
-/* Ground of sh->road, and its vhor, for which sh->vhor must be height. Whole block. */
-__device__ __forceinline__ void write_ground(struct road_shared *sh, int height, struct sx_cuda_road *road)
+/* Whole block. */
+__device__ __forceinline__ void write_ground(const struct sx_road *road, int height, int32_t *axis_q4)
 {
-	const struct sx_road *line = &sh->road;
-	int32_t *ground = road->ground_q4;
-
-	for (int v = (int)threadIdx.x; v < height; v += ROAD_THREADS) {
-		const int32_t g = sx_road_row_ground_q4(line, height - 1 - v);
-
-		ground[v] = g;
-		if (g <= 0)
-			atomicMin(&sh->vhor, v);
-	}
-	__syncthreads();
-	if (threadIdx.x == 0)
-		road->vhor = sh->vhor;
+	for (int v = (int)threadIdx.x; v < height; v += ROAD_THREADS)
+		axis_q4[v] = sx_road_row_ground_q4(road, height - 1 - v);
 }
 
 /* What happens when no plane was found. One thread. */
@@ -426,12 +415,11 @@ static __global__ void __launch_bounds__(ROAD_THREADS, 1)
 			fall_back(&s, &sh.input, &r);
 		}
 		sh.road = r;
-		sh.vhor = s.view.height;
 		road->road = r;
 		road->number = sh.input.number;
 	}
 	__syncthreads();
-	write_ground(&sh, s.view.height, road);
+	write_ground(&sh.road, s.view.height, road->ground_q4);
 }
 
 extern "C" cudaError_t sx_road_cuda_run(const struct sx_road_finder_cuda *s, const struct sx_image *disparity,

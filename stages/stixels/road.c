@@ -15,38 +15,32 @@
 
 #define PI 3.14159265358979323846
 
-int sx_road_ground(const struct sx_road *road, int height, int32_t *ground_q4)
+void sx_road_ground(const struct sx_road *road, int height, int32_t *axis_q4)
 {
-	int vhor = 0;
+	for (int v = 0; v < height; v++)
+		axis_q4[v] = sx_road_row_ground_q4(road, height - 1 - v);
+}
 
-	for (int v = 0; v < height; v++) {
-		ground_q4[v] = sx_road_row_ground_q4(road, height - 1 - v);
-		if (vhor == v && ground_q4[v] > 0)
-			vhor = v + 1;
-	}
-	return vhor;
+/* Rows from the bottom on whose ground is above a limit. */
+static int rows_above(const int32_t *ground_q4, int height, int32_t limit_q4)
+{
+	int rows = 0;
+
+	while (rows < height && ground_q4[rows] > limit_q4)
+		rows++;
+	return rows;
 }
 
 int sx_road_column_ground(const int32_t *axis_q4, int height, int32_t shift_q4, int32_t *ground_q4)
 {
-	int vhor = 0;
-
-	for (int v = 0; v < height; v++) {
+	for (int v = 0; v < height; v++)
 		ground_q4[v] = axis_q4[v] + shift_q4;
-		if (vhor == v && ground_q4[v] > 0)
-			vhor = v + 1;
-	}
-	return vhor;
+	return rows_above(ground_q4, height, 0);
 }
 
 int sx_road_unseen_rows(const int32_t *ground_q4, int height, int u, int width)
 {
-	const int32_t limit = sx_road_in_view_q4(u, width);
-	int rows = 0;
-
-	while (rows < height && ground_q4[rows] > limit)
-		rows++;
-	return rows;
+	return rows_above(ground_q4, height, sx_road_in_view_q4(u, width));
 }
 
 void sx_road_describe(const struct sx_camera *c, struct sx_road *road)

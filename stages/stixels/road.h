@@ -50,13 +50,12 @@ struct sx_road {
 /* What a column adds, likewise. */
 #define SX_ROAD_SHIFT_MAX_Q4 6143
 
+/* Ground of all rows at the axis, v from the image bottom: axis_q4[height], negative above the horizon. */
+void sx_road_ground(const struct sx_road *road, int height, int32_t *axis_q4);
 /*
- * Ground of all rows at the axis, v counted from the image bottom: ground_q4[height], negative above the
- * horizon. Returns vhor: how many rows from the bottom have ground_q4 > 0. vhor is the first row that is not
- * ground.
+ * That of a column of stixels, which has shift_q4 (sx_road_shift_q4()) more; may be the same memory. Returns
+ * vhor: how many rows from the bottom have ground_q4 > 0. vhor is the first row that is not ground.
  */
-int sx_road_ground(const struct sx_road *road, int height, int32_t *ground_q4);
-/* The same of a column of stixels, which has shift_q4 (sx_road_shift_q4()) more ground than the axis. */
 int sx_road_column_ground(const int32_t *axis_q4, int height, int32_t shift_q4, int32_t *ground_q4);
 /* How many rows from the bottom have ground that column u of width px has no partner for; 0..height. */
 int sx_road_unseen_rows(const int32_t *ground_q4, int height, int u, int width);

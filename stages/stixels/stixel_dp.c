@@ -348,11 +348,6 @@ static void publishable(const struct sx_dp_place *at, const uint16_t *support, s
 						    : 0;
 }
 
-int sx_dp_unseen(const struct sx_dp_place *p, const struct sx_dp_tables *t, int u)
-{
-	return sx_road_unseen_rows(p->ground_q4, t->height, u, t->width);
-}
-
 static int cut_unseen(struct sx_segment *list, int n, int unseen)
 {
 	int gone = 0;
@@ -368,13 +363,12 @@ static int cut_unseen(struct sx_segment *list, int n, int unseen)
 	return n - gone + 1;
 }
 
-int sx_dp_finish_list(const struct sx_dp_place *p, int unseen, const uint16_t *support,
-		      struct sx_segment *list, int n)
+int sx_dp_finish_list(const struct sx_dp_place *p, const struct sx_dp_tables *t, int u,
+		      const uint16_t *support, struct sx_segment *list, int n)
 {
 	int kept = 0;
 
-	n = cut_unseen(list, n, unseen);
-
+	n = cut_unseen(list, n, sx_road_unseen_rows(p->ground_q4, t->height, u, t->width));
 	for (int i = 0; i < n; i++) {
 		struct sx_segment s = list[i];
 
@@ -447,7 +441,6 @@ void sx_dp_run(struct sx_dp *dp, const struct sx_road *road, const struct sx_ima
 		prefix_sums(dp, sx_image_row(columns, u));
 		recurrence(dp);
 		n = back_track(dp, list, &out->total[u]);
-		out->count[u] = (uint16_t)sx_dp_finish_list(&dp->place, sx_dp_unseen(&dp->place, dp->t, u),
-							    dp->support, list, n);
+		out->count[u] = (uint16_t)sx_dp_finish_list(&dp->place, dp->t, u, dp->support, list, n);
 	}
 }

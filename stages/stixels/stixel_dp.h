@@ -118,15 +118,15 @@ int32_t sx_dp_ground_cost(const struct sx_dp_tables *t, int32_t ground_q4, uint1
 int32_t sx_dp_sky_cost(const struct sx_dp_tables *t, uint16_t d);
 
 /*
- * Completes a finished list in place: the `unseen` lowest rows (sx_road_unseen_rows()) become one unknown
- * segment, and what reaches into them begins above; fills disparity and slope, relabels objects closer to
- * infinity than 1 px that start above the horizon as sky and merges sky with sky; an object without any valid
- * cell that is left below the horizon is unknown. Returns the new count, at most the number of rows.
+ * Completes the finished list of column u in place: the lowest rows, which the right camera does not see
+ * (sx_road_unseen_rows()), become one unknown segment, and what reaches into them begins above; fills
+ * disparity and slope, relabels objects closer to infinity than 1 px that start above the horizon as sky and
+ * merges sky with sky; an object without any valid cell that is left below the horizon is unknown. Returns
+ * the new count, at most the number of rows.
  * support[v]: valid cells of the rows below v.
  */
-int sx_dp_finish_list(const struct sx_dp_place *p, int unseen, const uint16_t *support,
-		      struct sx_segment *list, int n);
-int sx_dp_unseen(const struct sx_dp_place *p, const struct sx_dp_tables *t, int u);
+int sx_dp_finish_list(const struct sx_dp_place *p, const struct sx_dp_tables *t, int u,
+		      const uint16_t *support, struct sx_segment *list, int n);
 
 /* Scratch of the reference: about 4 (h + 1) D bytes. */
 struct sx_dp;

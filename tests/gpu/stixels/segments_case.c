@@ -19,7 +19,7 @@ struct sx_cuda_road *segments_case_road(struct on_device *x, const struct sx_roa
 	struct sx_cuda_road *ret;
 
 	assert_non_null(ground);
-	r.vhor = sx_road_ground(road, height, ground);
+	sx_road_ground(road, height, ground);
 	r.ground_q4 = sx_cuda_upload(&x->memory, ground, (size_t)height * sizeof(*ground));
 	ret = sx_cuda_upload(&x->memory, &r, sizeof(r));
 	ON_DEVICE(x->memory.error);

@@ -88,8 +88,8 @@ static void check_columns(struct rig *g, const struct sx_road *road, int vhor, c
 	const int h = g->columns.width, n = g->columns.height;
 
 	g->road.road = *road;
-	g->road.vhor = sx_road_ground(road, h, g->road.ground_q4);
-	assert_int_equal(g->road.vhor, vhor);
+	sx_road_ground(road, h, g->road.ground_q4);
+	assert_int_equal(sx_road_column_ground(g->road.ground_q4, h, 0, g->road.ground_q4), vhor);
 	sx_dp_run(g->reference, road, &g->columns, &g->want);
 	memset(g->got.count, 0xaa, (size_t)n * sizeof(*g->got.count));
 	assert_int_equal(sx_dp_cuda_run(g->dp, &g->road, &g->columns, &g->got, g->stream), cudaSuccess);

@@ -208,26 +208,33 @@ static void test_hills(void **state)
 		check_hill(20, 0, false, seed++);
 }
 
+/* Of a column that has what the axis has. */
+static int ground_of(const struct sx_road *road, int height, int32_t *ground_q4)
+{
+	sx_road_ground(road, height, ground_q4);
+	return sx_road_column_ground(ground_q4, height, 0, ground_q4);
+}
+
 static void test_ground_of_rows(void **state)
 {
 	struct sx_road road = {.slope = 0.25, .offset = -10};
 	int32_t g[100];
 
 	/* ground > 0 from y = 41: 59 rows; row 40 has 0 and is not ground */
-	assert_int_equal(sx_road_ground(&road, 100, g), 59);
+	assert_int_equal(ground_of(&road, 100, g), 59);
 	assert_int_equal(g[0], 16 * 99 / 4 - 160);
 	assert_int_equal(g[58], 4);
 	assert_int_equal(g[59], 0);
 	assert_int_equal(g[60], -4);
 	road.offset = 5;
-	assert_int_equal(sx_road_ground(&road, 100, g), 100);
+	assert_int_equal(ground_of(&road, 100, g), 100);
 	road.offset = -1000;
-	assert_int_equal(sx_road_ground(&road, 100, g), 0);
+	assert_int_equal(ground_of(&road, 100, g), 0);
 	road = (struct sx_road){.slope = 1e200, .offset = -1e200};
 	sx_road_ground(&road, 100, g);
 	assert_int_equal(g[0], SX_GROUND_MAX_Q4);
 	road = (struct sx_road){0};
-	assert_int_equal(sx_road_ground(&road, 100, g), 0);
+	assert_int_equal(ground_of(&road, 100, g), 0);
 	/* ties of the rounding go to the even number */
 	road = (struct sx_road){.slope = 1 / 32.0, .offset = 0};
 	sx_road_ground(&road, 8, g);

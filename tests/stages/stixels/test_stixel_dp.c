@@ -532,17 +532,21 @@ static void test_unseen_rows(void **state)
 	run(&r, &road);
 	for (int u = 0; u < COLUMNS; u++) {
 		const struct sx_segment *s = sx_segments_column(&r.out, u);
+		int unseen;
 
 		enter_column(&r, u);
-		assert_int_equal(r.q.unseen, u == 0 ? VHOR : u == 7 ? 0 : r.q.unseen);
+		/* row v has (59.5 - v) / 59.5 of 30 px; the column sees 5 u - 2 px */
+		unseen = (int)ceil(59.5 * (1 - (5 * u - 2) / 30.0));
+		unseen = u == 0 ? VHOR : unseen < 0 ? 0 : unseen;
+		assert_int_equal(r.q.unseen, unseen);
 		assert_int_equal(r.out.count[u], u == 7 ? 1 : 2);
 		if (u == 7)
 			continue;
 		assert_int_equal(s[0].kind, STIXEL_UNKNOWN);
 		assert_int_equal(s[0].disparity_q7, STIXEL_DISPARITY_UNKNOWN);
-		assert_int_equal(s[0].v_top, r.q.unseen - 1);
+		assert_int_equal(s[0].v_top, unseen - 1);
 		assert_int_equal(s[1].kind, O);
-		assert_int_equal(s[1].v_bottom, r.q.unseen);
+		assert_int_equal(s[1].v_bottom, unseen);
 		assert_int_equal(s[1].disparity_q7, 20 * 128);
 	}
 	rig_finish(&r);
