@@ -49,7 +49,7 @@ extern const int sx_option_count;
 extern const struct sx_section sx_sections[];
 extern const int sx_section_count;
 
-#define SX_OPTION_MAX 128	    /* rows: a bound for arrays beside the table; options.c asserts it */
+#define SX_OPTION_MAX 160	    /* rows: a bound for arrays beside the table; options.c asserts it */
 #define SX_OPTION_TEXT_BYTES 512    /* longest value, with its 0 */
 #define SX_OPTION_ALLOWED_BYTES 160 /* longest description of what is allowed */
 

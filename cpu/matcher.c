@@ -28,7 +28,7 @@ static enum sx_volume volume_kind(const struct sx_stereo_params *p)
 
 	if (stored == 0)
 		return SX_VOLUME_NONE;
-	return stored * p->p2 <= UINT8_MAX ? SX_VOLUME_BYTES : SX_VOLUME_WORDS;
+	return stored * p->p2_vertical <= UINT8_MAX ? SX_VOLUME_BYTES : SX_VOLUME_WORDS;
 }
 
 static int band_columns(const struct sx_matcher *m)
@@ -63,7 +63,7 @@ static int make_out_of_view(struct sx_matcher *m)
 /* S(k) is a rival's if 100 S0 > uniqueness * S(k), that is S(k) <= floor((100 S0 - 1) / uniqueness). */
 static int make_rival_limit(struct sx_matcher *m)
 {
-	int most = m->p.paths * (m->cost_max + m->p.p2);
+	int most = sx_sgm_largest(&m->p);
 
 	m->rival_limit = malloc(((size_t)most + 1) * sizeof(*m->rival_limit));
 	if (!m->rival_limit)
@@ -102,7 +102,8 @@ int sx_matcher_init(struct sx_matcher *m, const struct sx_matcher_kernels *k,
 	*m = (struct sx_matcher){.kernels = k, .p = *p, .width = width, .height = height};
 	m->cost_max = sx_cost_max(p->cost);
 	for (int edge = 0; edge < 256; edge++)
-		m->edge_p2[edge] = (uint8_t)sx_sgm_p2(p, edge);
+		for (int horizontal = 0; horizontal < 2; horizontal++)
+			m->edge_p2[horizontal][edge] = (uint8_t)sx_sgm_p2(p, horizontal, edge);
 	m->volume_kind = volume_kind(p);
 	m->word_bits = p->paths == 8 ? 3 : 4;
 	m->planes = descriptor_bits(p->cost) / k->plane_bits;
@@ -128,7 +129,7 @@ void sx_matcher_finish(struct sx_matcher *m)
 
 size_t sx_matcher_bytes(const struct sx_matcher *m)
 {
-	size_t sums = (size_t)(m->p.paths * (m->cost_max + m->p.p2)) + 1;
+	size_t sums = (size_t)sx_sgm_largest(&m->p) + 1;
 
 	return (m->out_of_view ? m->plane_pitch : 0) + (m->rival_limit ? sums * sizeof(*m->rival_limit) : 0);
 }

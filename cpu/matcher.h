@@ -55,7 +55,8 @@ struct sx_matcher {
 	/* fastdt */
 	int32_t weights[256];	     /* by difference of grey levels */
 	uint64_t uniqueness_inverse; /* 2^40 / uniqueness, rounded up */
-	uint8_t edge_p2[256];	     /* with p2_edge: P2 by the difference of grey levels */
+	/* with p2_edge: P2 by difference of grey levels, of vertical and diagonal and of horizontal paths */
+	uint8_t edge_p2[2][256];
 };
 
 /* Buffers of a frame; planes: right descriptors, see sx_matcher_planes_bytes(). */

@@ -53,17 +53,18 @@ int sx_disparity_range(const struct sx_stereo_params *p)
 
 /*
  * By docs/lab-accuracy.md. A larger p1 removes noise but turns slanted roads into steps, which become false
- * obstacles. Vertical and diagonal paths cross these steps, so that more of them want a smaller p1.
+ * obstacles. Vertical and diagonal paths cross these steps: they want a smaller p1, and the more so the more
+ * of them there are.
  */
 static const struct {
-	int p1, p2;
+	int p1, p2, p1_vertical, p2_vertical;
 } penalties[][3] = {
 	/* 2, 4, 8 paths */
-	[SX_COST_CSCT] = {{10, 84}, {10, 86}, {6, 86}},
-	[SX_COST_CENSUS] = {{20, 140}, {20, 140}, {12, 140}},
-	[SX_COST_CENSUS48] = {{20, 140}, {20, 140}, {8, 110}},
-	[SX_COST_CENSUS63] = {{20, 140}, {20, 140}, {12, 140}},
-	[SX_COST_ZNCC] = {{20, 120}, {24, 140}, {6, 80}},
+	[SX_COST_CSCT] = {{8, 60, 8, 60}, {12, 60, 8, 86}, {12, 60, 6, 86}},
+	[SX_COST_CENSUS] = {{20, 100, 20, 100}, {24, 100, 14, 140}, {24, 100, 9, 140}},
+	[SX_COST_CENSUS48] = {{20, 100, 20, 100}, {24, 100, 14, 140}, {24, 100, 7, 110}},
+	[SX_COST_CENSUS63] = {{20, 100, 20, 100}, {24, 100, 14, 140}, {24, 100, 9, 140}},
+	[SX_COST_ZNCC] = {{16, 84, 16, 84}, {20, 100, 12, 140}, {20, 100, 8, 120}},
 };
 
 static void resolve_fastdt(struct sx_stereo_params *p)
@@ -80,6 +81,10 @@ void sx_stereo_resolve(struct sx_stereo_params *p)
 {
 	int paths = p->paths == 8 ? 2 : p->paths == 4;
 
+	if (p->p1_vertical == 0)
+		p->p1_vertical = p->p1 ? p->p1 : penalties[p->cost][paths].p1_vertical;
+	if (p->p2_vertical == 0)
+		p->p2_vertical = p->p2 ? p->p2 : penalties[p->cost][paths].p2_vertical;
 	if (p->p1 == 0)
 		p->p1 = penalties[p->cost][paths].p1;
 	if (p->p2 == 0)
@@ -121,10 +126,29 @@ static int check_aggregation(const struct sx_stereo_params *p, const struct reas
 	return 0;
 }
 
+/* which: what follows p1 and p2 in the names of the two keys. */
+static int check_penalties(const struct sx_stereo_params *p, int p1, int p2, const char *which,
+			   const struct reason *r)
+{
+	int largest = sx_cost_max(p->cost);
+
+	if (p1 < 1 || p2 < p1)
+		return params_refuse(
+			r, "stereo.p1%s = %d and stereo.p2%s = %d: p1%s must be at least 1 and at most p2%s",
+			which, p1, which, p2, which, which);
+	/* Each on its own first: the sum of two large ones would overflow. */
+	if (p1 > COST_LIMIT || p2 > COST_LIMIT || largest + p1 + p2 > COST_LIMIT)
+		return params_refuse(
+			r,
+			"stereo.p1%s = %d and stereo.p2%s = %d: with the largest matching cost %d their sum "
+			"must not exceed %d",
+			which, p1, which, p2, largest, COST_LIMIT);
+	return 0;
+}
+
 static int check_stereo(const struct sx_stereo_params *asked, const struct reason *r)
 {
 	struct sx_stereo_params resolved = *asked, *p = &resolved;
-	int largest = sx_cost_max(p->cost);
 
 	sx_stereo_resolve(p);
 	if (p->disparities < 32 || p->disparities > 256 || p->disparities % 32)
@@ -135,17 +159,9 @@ static int check_stereo(const struct sx_stereo_params *asked, const struct reaso
 				     p->min_disparity);
 	if (p->paths != 2 && p->paths != 4 && p->paths != 8)
 		return params_refuse(r, "stereo.paths = %d: must be 2, 4 or 8", p->paths);
-	if (p->p1 < 1 || p->p2 < p->p1)
-		return params_refuse(
-			r, "stereo.p1 = %d and stereo.p2 = %d: p1 must be at least 1 and at most p2", p->p1,
-			p->p2);
-	/* Each on its own first: the sum of two large ones would overflow. */
-	if (p->p1 > COST_LIMIT || p->p2 > COST_LIMIT || largest + p->p1 + p->p2 > COST_LIMIT)
-		return params_refuse(
-			r,
-			"stereo.p1 = %d and stereo.p2 = %d: with the largest matching cost %d their sum "
-			"must not exceed %d",
-			p->p1, p->p2, largest, COST_LIMIT);
+	if (check_penalties(p, p->p1, p->p2, "", r) < 0 ||
+	    check_penalties(p, p->p1_vertical, p->p2_vertical, "_vertical", r) < 0)
+		return -EINVAL;
 	if (p->uniqueness < 1 || p->uniqueness > 100)
 		return params_refuse(r, "stereo.uniqueness = %d: must be from 1 to 100 percent",
 				     p->uniqueness);

@@ -43,7 +43,11 @@ struct sx_stereo_params {
 	int paths;	   /* 2, 4, 8 */
 	int disparities;   /* 32..256, multiple of 32, px */
 	int min_disparity; /* -128..128 px: candidates are min_disparity .. min_disparity+disparities-1 */
-	int p1, p2;	   /* 0 < p1 <= p2, Cmax + p1 + p2 <= 255; 0: see sx_stereo_resolve() */
+	/*
+	 * Penalties of horizontal paths, and of vertical and diagonal ones (sgm.h): 0 < p1 <= p2,
+	 * Cmax + p1 + p2 <= 255; 0: see sx_stereo_resolve()
+	 */
+	int p1, p2, p1_vertical, p2_vertical;
 	enum sx_out_of_view out_of_view;
 	int uniqueness; /* percent, 1..100; best must be below this share of any rival; 100 = off */
 	enum sx_subpixel subpixel;
@@ -124,8 +128,9 @@ int sx_cost_max(enum sx_cost cost);
 
 /*
  * Replaces p1, p2, fastdt_sigma_* of 0 and fastdt auto, each on its own, by what was measured best for this
- * cost, aggregation and number of paths (docs/lab-accuracy.md). Engines do so when they make a context;
- * sx_params_check() judges the resolved values.
+ * cost, aggregation and number of paths (docs/lab-accuracy.md); p1_vertical of 0 likewise, or by p1 where
+ * that is given; p2_vertical the same way. Engines do so when they make a context; sx_params_check() judges
+ * the resolved values.
  */
 void sx_stereo_resolve(struct sx_stereo_params *p);
 

@@ -143,9 +143,9 @@ static void describe_case(char *text, size_t bytes, const struct engine_case *t,
 	const struct sx_stereo_params *p = &t->params.stereo;
 
 	snprintf(text, bytes,
-		 "%s %s, %s %dx%d+%d D %d min %d paths %d cost %d p2 %d window %d edge %d fastdt %d", how,
+		 "%s %s, %s %dx%d+%d D %d min %d paths %d cost %d p2 %d %d window %d edge %d fastdt %d", how,
 		 tap, check_fill_name(t->fill), t->width, t->height, t->padding, p->disparities,
-		 p->min_disparity, p->paths, p->cost, p->p2, p->zncc_window, p->p2_edge,
+		 p->min_disparity, p->paths, p->cost, p->p2, p->p2_vertical, p->zncc_window, p->p2_edge,
 		 p->aggregation == SX_AGGREGATION_FASTDT ? (int)p->fastdt : -1);
 }
 
@@ -315,7 +315,10 @@ void engine_cases_zncc(engine_case_fn *check)
 	}
 }
 
-/* P2 of each step from the left image; p2 and its least value, p1 + 1, apart, close and the same. */
+/*
+ * P2 of each step from the left image; p2 and its least value, p1 + 1, apart, close and the same; vertical
+ * paths with the penalties of the others or their own.
+ */
 void engine_cases_edges(engine_case_fn *check)
 {
 	static const enum sx_cost costs[] = {SX_COST_CSCT, SX_COST_CENSUS, SX_COST_ZNCC};
@@ -332,11 +335,13 @@ void engine_cases_edges(engine_case_fn *check)
 		p->disparities = i < 9 ? 64 : i < 15 ? 128 : 96;
 		p->p2_edge = edges[i % 4];
 		p->p2 = i % 6 == 5 ? p->p1 : i % 6 == 4 ? p->p1 + 1 : i % 6 == 3 ? 20 : 180;
+		p->p1_vertical = i % 2 ? 0 : 6;
+		p->p2_vertical = i % 4 < 2 ? 0 : 60;
 		check(&t);
 	}
 }
 
-/* Penalties on both sides of what one byte holds for 2 and for 6 stored paths. */
+/* Penalties on both sides of what one byte holds for 2 and for 6 stored paths; directions differ or not. */
 void engine_cases_paths(engine_case_fn *check)
 {
 	static const int p2[] = {10, 42, 43, 127, 128, 180};
@@ -344,13 +349,18 @@ void engine_cases_paths(engine_case_fn *check)
 
 	for (int i = 0; i < 18; i++) {
 		struct engine_case t = engine_case_small(400 + (uint64_t)i);
+		struct sx_stereo_params *p = &t.params.stereo;
 
 		t.width = 55 + i;
-		t.params.stereo.paths = paths[i % 3];
-		t.params.stereo.p2 = p2[i / 3];
-		t.params.stereo.p1 = i % 2 ? 5 : t.params.stereo.p2 < 40 ? 1 : 40;
-		if (i % 4 == 1 && t.params.stereo.p2 <= 180)
-			t.params.stereo.cost = SX_COST_CENSUS;
+		p->paths = paths[i % 3];
+		p->p2 = p2[i / 3];
+		p->p1 = i % 2 ? 5 : p->p2 < 40 ? 1 : 40;
+		if (i % 4 == 1)
+			p->cost = SX_COST_CENSUS;
+		if (i % 4 >= 2) {
+			p->p2_vertical = p2[5 - i / 3];
+			p->p1_vertical = p->p2_vertical < 40 ? 2 : 30;
+		}
 		check(&t);
 	}
 }

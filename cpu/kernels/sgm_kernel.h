@@ -39,9 +39,9 @@ static ALWAYS_INLINE vb path_step(vb at, vb before, vb next, vb least, vb p1, vb
 }
 
 /* P2 of a step between two pixels of the left image. */
-static ALWAYS_INLINE vb edge_p2(const struct sx_matcher *m, int grey, int before)
+static ALWAYS_INLINE vb edge_p2(const struct sx_matcher *m, bool horizontal, int grey, int before)
 {
-	return vb_set1(m->edge_p2[grey < before ? before - grey : grey - before]);
+	return vb_set1(m->edge_p2[horizontal][grey < before ? before - grey : grey - before]);
 }
 
 /* from, to: L of a pixel and of the next one of its chain; *least: minimum of from, then of to. */
@@ -151,7 +151,7 @@ static ALWAYS_INLINE void sweep_down(const struct sx_matcher *m, const struct sx
 				     struct band *b, struct sx_matcher_scratch *s, bool edges,
 				     int disparities)
 {
-	vb p1 = vb_set1(m->p.p1), p2 = vb_set1(m->p.p2);
+	vb p1 = vb_set1(m->p.p1_vertical), p2 = vb_set1(m->p.p2_vertical);
 
 	for (int y = 0; y < m->height; y++) {
 		const uint8_t *grey = sx_image_row(&f->grey[0], y);
@@ -167,7 +167,7 @@ static ALWAYS_INLINE void sweep_down(const struct sx_matcher *m, const struct sx
 			size_t at = row + (size_t)(i * disparities), state = (size_t)i * b->pitch;
 
 			if (edges)
-				p2 = edge_p2(m, grey[x + i], grey_before[x + i - b->shear]);
+				p2 = edge_p2(m, false, grey[x + i], grey_before[x + i - b->shear]);
 			chain_step(b->state[0] + state, b->state[1] + state, &b->least[i], s->cost + at,
 				   s->down + at, p1, p2, disparities);
 		}
@@ -211,7 +211,7 @@ static ALWAYS_INLINE void sweep_up(const struct sx_matcher *m, const struct sx_m
 				   struct band *b, bool first, struct sx_matcher_scratch *s, bool edges,
 				   int disparities)
 {
-	vb p1 = vb_set1(m->p.p1), p2 = vb_set1(m->p.p2);
+	vb p1 = vb_set1(m->p.p1_vertical), p2 = vb_set1(m->p.p2_vertical);
 	uint8_t up[SX_MATCHER_DISPARITIES_MAX];
 
 	for (int y = m->height - 1; y >= 0; y--) {
@@ -232,7 +232,7 @@ static ALWAYS_INLINE void sweep_up(const struct sx_matcher *m, const struct sx_m
 			size_t cell = ((size_t)y * (size_t)m->width + (size_t)(x + i)) * (size_t)disparities;
 
 			if (edges)
-				p2 = edge_p2(m, grey[x + i], grey_before[x + i + b->shear]);
+				p2 = edge_p2(m, false, grey[x + i], grey_before[x + i + b->shear]);
 			chain_step(b->state[0] + state, b->state[1] + state, &b->least[i], s->cost + at, up,
 				   p1, p2, disparities);
 			if (m->volume_kind == SX_VOLUME_BYTES)

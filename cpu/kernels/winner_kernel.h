@@ -99,7 +99,7 @@ static ALWAYS_INLINE void winner_left_to_right(const struct sx_matcher *m, const
 			cost_pixels(m, f, y, x, n, s->row_cost + at, disparities);
 		for (int i = 0; i < n; i++, at += (size_t)disparities) {
 			if (edges)
-				chain.p2 = edge_p2(m, grey[x + i], grey[x + i - 1]);
+				chain.p2 = edge_p2(m, true, grey[x + i], grey[x + i - 1]);
 			winner_path_step(&chain, cost + at, s->row_right + at, vectors);
 		}
 	}
@@ -227,7 +227,7 @@ static ALWAYS_INLINE void winner_block_step(const struct sx_matcher *m, const ui
 	int disparities = vectors * VEC_BYTES, x = b->x0 + xl;
 
 	if (grey)
-		chain->p2 = edge_p2(m, grey[x], grey[x + 1]);
+		chain->p2 = edge_p2(m, true, grey[x], grey[x + 1]);
 	winner_path_step(chain, cost + x * disparities, b->left + xl * disparities, vectors);
 }
 

@@ -29,10 +29,12 @@
 #define LEVELS 256 /* of grey */
 
 /* How far P2 falls, in each of four bytes. All threads of the block. */
-static __device__ __forceinline__ void copy_falls(uint32_t *to, const struct aggregate *a)
+static __device__ __forceinline__ void copy_falls(uint32_t *to, const struct aggregate *a, int direction)
 {
+	const uint8_t *from = a->falls + is_horizontal(direction) * LEVELS;
+
 	for (int i = (int)threadIdx.x; i < LEVELS; i += THREADS)
-		to[i] = a->falls[i] * 0x01010101u;
+		to[i] = from[i] * 0x01010101u;
 	__syncthreads();
 }
 
@@ -147,7 +149,7 @@ static __device__ __forceinline__ void start_walk(struct walk<N, G> *w, struct l
 	w->step = (ptrdiff_t)(path.dy * a->width + path.dx) * (4 * N * G);
 	w->ring = ring + threadIdx.x * N;
 	w->left = path.length;
-	sx_path_lane_init<G>(&w->lane, g, a->p1, a->p2);
+	sx_path_lane_init<G>(&w->lane, g, a->p1[is_horizontal(direction)], a->p2[is_horizontal(direction)]);
 	sx_path_start(&w->s, &w->lane);
 #pragma unroll
 	for (int i = 0; i < ahead_of<N>() - BATCH; i += BATCH)
@@ -167,7 +169,7 @@ __global__ void __launch_bounds__(THREADS) stored_kernel(const struct aggregate 
 	struct levels<N> l;
 
 	if (EDGES)
-		copy_falls(falls, &a);
+		copy_falls(falls, &a, direction);
 	start_walk<N, G, EDGES>(&w, &l, &a, direction, first_block, ring, falls);
 	for (; e.shortest >= 2 * ahead_of<N>(); e.shortest -= ahead_of<N>(), e.longest -= ahead_of<N>())
 		walk_ring<N, G, EDGES, true>(&w, &l);
@@ -242,8 +244,8 @@ __global__ void __launch_bounds__(THREADS) lean_kernel(const struct aggregate a)
 	int before = EDGES ? level_at(&a, path.x, path.y) : 0;
 
 	if (EDGES)
-		copy_falls(falls, &a);
-	sx_path_lane_init<G>(&lane, g, a.p1, a.p2);
+		copy_falls(falls, &a, direction);
+	sx_path_lane_init<G>(&lane, g, a.p1[is_horizontal(direction)], a.p2[is_horizontal(direction)]);
 	sx_path_start(&s, &lane);
 	for (int t = 0; t < longest; t++) {
 		const int here = min(t, path.length - 1), x = path.x + here * path.dx,
@@ -360,12 +362,12 @@ static void lay_out_grid(struct sx_sgm_cuda *s)
 /* Nothing for P2 that never falls. */
 static void upload_falls(struct sx_sgm_cuda *s, struct sx_cuda_memory *m)
 {
-	uint8_t falls[LEVELS];
+	uint8_t falls[2 * LEVELS];
 
 	if (s->p.p2_edge == 0)
 		return;
-	for (int i = 0; i < LEVELS; i++)
-		falls[i] = (uint8_t)(s->p.p2 - sx_sgm_p2(&s->p, i));
+	for (int i = 0; i < 2 * LEVELS; i++)
+		falls[i] = (uint8_t)(s->a.p2[i / LEVELS] - sx_sgm_p2(&s->p, i / LEVELS, i % LEVELS));
 	s->a.falls = (const uint8_t *)sx_cuda_upload(m, falls, sizeof(falls));
 }
 
@@ -379,8 +381,10 @@ int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const
 	s->p = c->params.stereo;
 	s->a.width = c->width;
 	s->a.height = c->height;
-	s->a.p1 = s->p.p1;
-	s->a.p2 = s->p.p2;
+	for (int horizontal = 0; horizontal < 2; horizontal++) {
+		s->a.p1[horizontal] = sx_sgm_penalties(&s->p, horizontal).p1;
+		s->a.p2[horizontal] = sx_sgm_penalties(&s->p, horizontal).p2;
+	}
 	s->a.cost_max = sx_cost_max(s->p.cost);
 	s->a.min_disparity = s->p.min_disparity;
 	s->a.beyond_is_max = s->p.out_of_view == SX_OUT_OF_VIEW_MAX;

@@ -28,8 +28,9 @@ struct aggregate {
 	struct descriptors census;
 	const uint8_t *grey; /* left image, for falls */
 	size_t grey_pitch;
-	const uint8_t *falls; /* by difference of grey levels, how far P2 falls; NULL: it never does */
-	int width, height, p1, p2, cost_max;
+	const uint8_t *falls; /* by [horizontal][difference of grey levels], how far P2 falls; NULL: never */
+	int width, height, cost_max;
+	int p1[2], p2[2]; /* [1]: of horizontal paths */
 	int min_disparity, beyond_is_max;
 	int first_block[DIRECTIONS_MAX]; /* of the grid; INT32_MAX for directions that are not taken */
 };
@@ -46,6 +47,12 @@ __host__ __device__ __forceinline__ int dx_of(int direction)
 __host__ __device__ __forceinline__ int dy_of(int direction)
 {
 	return (int)(DY_BITS >> 2 * direction & 3) - 1;
+}
+
+/* 1 or 0: an index of penalties. */
+__host__ __device__ __forceinline__ int is_horizontal(int direction)
+{
+	return dy_of(direction) == 0;
 }
 
 __host__ __device__ __forceinline__ int paths_of(int dx, int dy, int width, int height)

@@ -10,7 +10,8 @@
  * Memory:  reads each volume once, 16 bytes a lane and load, 2 pixels ahead; shared: keys of the pixels at
  *          hand, 2 D bytes each, and 4 bytes per column of the row for the right image. L1 must have room
  *          left for what is under way.
- * Ranges:  S <= 2040. BYTES: 2 (P2 + Cmax) <= 255, so that two V fit a byte; keys: gpu/stereo/winner.cuh.
+ * Ranges:  S <= 2040. BYTES: 2 (P2 + Cmax) <= 255 for every path, so that two V fit a byte; keys:
+ *          gpu/stereo/winner.cuh.
  * Shapes:  any width, any D; a block's shared memory stays below 48 KB.
  * Speed:   docs/lab-performance.md, CUDA: winner.
  *
@@ -21,6 +22,7 @@
 #include "gpu/simd.cuh"
 #include "gpu/stereo/volume.cuh"
 #include "gpu/stereo/winner_cuda.h"
+#include "stages/stereo/sgm.h"
 #include "stages/stereo/winner.h"
 
 #define AHEAD 2 /* pixels loaded ahead and worked on together; D/16 is a multiple */
@@ -470,9 +472,12 @@ static void launch_wide(const struct work &w, bool bytes, int height, cudaStream
 		launch_winner<8, PATHS, SX_WINNER_WIDE_SHIFT, false>(w, height, stream);
 }
 
-static void launch_any(const struct work &w, int paths, int largest, int height, cudaStream_t stream)
+static void launch_any(const struct work &w, const struct sx_stereo_params *p, int height,
+		       cudaStream_t stream)
 {
-	const bool bytes = 2 * largest / paths <= 255;
+	const int paths = p->paths, largest = sx_sgm_largest(p);
+	const int p2 = paths > 2 && p->p2_vertical > p->p2 ? p->p2_vertical : p->p2;
+	const bool bytes = 2 * (p2 + sx_cost_max(p->cost)) <= 255;
 	const bool narrow = bytes && w.disparities <= 128 && largest <= SX_WINNER_NARROW;
 
 	if (paths == 8)
@@ -489,7 +494,6 @@ extern "C" cudaError_t sx_winner_cuda_run(const struct sx_cuda_volumes *v, const
 					  const struct sx_image *winner, const struct sx_image *winner_right,
 					  const struct sx_image *confidence, cudaStream_t stream)
 {
-	const int largest = p->paths * (p->p2 + sx_cost_max(p->cost)); /* S where every V is 0 */
 	struct work w = {};
 
 	w.path = v->path;
@@ -503,10 +507,10 @@ extern "C" cudaError_t sx_winner_cuda_run(const struct sx_cuda_volumes *v, const
 	w.width = winner->width;
 	w.disparities = p->disparities;
 	w.options.uniqueness = p->uniqueness;
-	w.options.limit = (p->uniqueness - 100) * largest;
+	w.options.limit = (p->uniqueness - 100) * sx_sgm_largest(p);
 	w.options.subpixel = p->subpixel;
 	w.options.rise = 1.0f / (float)sx_winner_rise(p);
-	launch_any(w, p->paths, largest, winner->height, stream);
+	launch_any(w, p, winner->height, stream);
 	return SX_LAUNCHED();
 }
 
@@ -541,7 +545,7 @@ extern "C" cudaError_t sx_winner_cuda_sum(const struct sx_cuda_volumes *v, const
 	const unsigned blocks = (unsigned)(width * (p->disparities / 4) + 255) / 256;
 
 	SX_LAUNCH(sum_kernel, dim3(blocks, (unsigned)sum->height), dim3(256), 0, stream, v->path,
-		  v->path_bytes, p->paths, p->paths * (p->p2 + sx_cost_max(p->cost)), width, p->disparities,
-		  (uint8_t *)sum->data, sum->pitch);
+		  v->path_bytes, p->paths, sx_sgm_largest(p), width, p->disparities, (uint8_t *)sum->data,
+		  sum->pitch);
 	return SX_LAUNCHED();
 }

@@ -47,14 +47,14 @@ static inline int16_t smaller(int16_t a, int16_t b)
 }
 
 /* L(p, .) from L(q, .). 16-bit lanes throughout, so that the compiler can take eight disparities at once. */
-static void sgm_step(const uint8_t *cost, const int16_t *before, int16_t *here,
-		     const struct sx_stereo_params *p, int16_t p2)
+static void sgm_step(const uint8_t *cost, const int16_t *before, int16_t *here, int disparities, int16_t p1,
+		     int16_t p2)
 {
-	int16_t p1 = (int16_t)p->p1, m = ABSENT;
+	int16_t m = ABSENT;
 
-	for (int d = 0; d < p->disparities; d++)
+	for (int d = 0; d < disparities; d++)
 		m = smaller(m, before[d]);
-	for (int d = 0; d < p->disparities; d++) {
+	for (int d = 0; d < disparities; d++) {
 		int16_t beside = (int16_t)(smaller(before[d - 1], before[d + 1]) + p1);
 		int16_t best = smaller(smaller(before[d], beside), (int16_t)(m + p2));
 
@@ -74,17 +74,30 @@ static void sgm_add(uint16_t *sum, const int16_t *here, int disparities, bool fi
 		sum[d] = (uint16_t)(here[d] + (first ? 0 : sum[d]));
 }
 
-int sx_sgm_p2(const struct sx_stereo_params *p, int edge)
+struct sx_penalties sx_sgm_penalties(const struct sx_stereo_params *p, bool horizontal)
 {
+	struct sx_penalties along = {p->p1, p->p2}, across = {p->p1_vertical, p->p2_vertical};
+
+	return horizontal ? along : across;
+}
+
+int sx_sgm_p2(const struct sx_stereo_params *p, bool horizontal, int edge)
+{
+	struct sx_penalties of = sx_sgm_penalties(p, horizontal);
 	int share, p2;
 
 	if (p->p2_edge == 0)
-		return p->p2;
+		return of.p2;
 	share = (512 * p->p2_edge + p->p2_edge + edge) / (2 * (p->p2_edge + edge));
-	p2 = p->p2 * share >> 8;
-	if (p2 <= p->p1)
-		p2 = p->p1 + 1;
-	return p2 < p->p2 ? p2 : p->p2;
+	p2 = of.p2 * share >> 8;
+	if (p2 <= of.p1)
+		p2 = of.p1 + 1;
+	return p2 < of.p2 ? p2 : of.p2;
+}
+
+int sx_sgm_largest(const struct sx_stereo_params *p)
+{
+	return p->paths * sx_cost_max(p->cost) + 2 * p->p2 + (p->paths - 2) * p->p2_vertical;
 }
 
 static int16_t p2_between(const struct sweep *s, int x, int y, int qx, int qy)
@@ -93,10 +106,10 @@ static int16_t p2_between(const struct sweep *s, int x, int y, int qx, int qy)
 	int a, b;
 
 	if (s->p->p2_edge == 0)
-		return (int16_t)s->p->p2;
+		return (int16_t)sx_sgm_p2(s->p, y == qy, 0);
 	a = ((const uint8_t *)sx_image_row(grey, y))[x];
 	b = ((const uint8_t *)sx_image_row(grey, qy))[qx];
-	return (int16_t)sx_sgm_p2(s->p, a < b ? b - a : a - b);
+	return (int16_t)sx_sgm_p2(s->p, y == qy, a < b ? b - a : a - b);
 }
 
 static void aggregate_pixel(struct sweep *s, int x, int y, uint16_t *sum)
@@ -112,8 +125,8 @@ static void aggregate_pixel(struct sweep *s, int x, int y, uint16_t *sum)
 		} else {
 			const int16_t *row = steps[i].dy ? s->paths[i].previous_row : s->paths[i].row;
 
-			sgm_step(cost, row + (size_t)qx * s->stride + 1, here, s->p,
-				 p2_between(s, x, y, qx, qy));
+			sgm_step(cost, row + (size_t)qx * s->stride + 1, here, s->p->disparities,
+				 (int16_t)sx_sgm_penalties(s->p, y == qy).p1, p2_between(s, x, y, qx, qy));
 		}
 		sgm_add(sum, here, s->p->disparities, s->sign > 0 && i == 0);
 	}

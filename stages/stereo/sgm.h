@@ -7,6 +7,7 @@
 #ifndef SX_STAGES_STEREO_SGM_H
 #define SX_STAGES_STEREO_SGM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "stages/stereo/cost.h"
@@ -19,13 +20,14 @@ extern "C" {
  * For each path direction r, with q = p - r and C the matching cost (cost.h):
  *   L(p,d) = C(p,d)                                                             if q is outside the image
  *   L(p,d) = C(p,d) + min(L(q,d) - m, L(q,d-1) - m + P1, L(q,d+1) - m + P1, P2)  otherwise, m = min_k L(q,k)
- * where the terms d-1 < 0 and d+1 >= disparities are absent, and P2 is
+ * where the terms d-1 < 0 and d+1 >= disparities are absent; P1 and p2 are those of sx_sgm_penalties(); and
+ * P2 is
  *   p2, or with p2_edge, A = round(256 p2_edge / (p2_edge + |I(p) - I(q)|)), halves up:
  *   max(P1 + 1, p2 A / 256) rounded down, at most p2; I: left grey image
  * (Hirschmueller, section 2.3: a jump of disparity is cheap where the left image has an edge).
  *   S(p,d) = sum of L(p,d) over the paths: 2: right, left. 4: and down, up. 8: and the four diagonals.
  * Ranges: Cmax + P1 + P2 <= 255 (sx_params_check), so every L and every term of the minimum fits 8 bits;
- * S <= paths * (Cmax + P2) <= 2040.
+ * S <= sx_sgm_largest() <= 2040.
  *
  * sum: U16, width * disparities wide, S[y][x][d] with d fastest.
  * scratch: sx_sgm_scratch_bytes() bytes, 64-byte aligned, content ignored.
@@ -34,8 +36,21 @@ void sx_sgm(const struct sx_cost_input *in, const struct sx_image *sum, const st
 	    void *scratch);
 size_t sx_sgm_scratch_bytes(int width, const struct sx_stereo_params *p);
 
+struct sx_penalties {
+	int p1, p2;
+};
+
+/*
+ * Penalties of horizontal paths, or of vertical and diagonal ones. They differ because roads do: from row to
+ * row the disparity of ground goes on by a fraction of a pixel, along a row it stays. p: resolved.
+ */
+struct sx_penalties sx_sgm_penalties(const struct sx_stereo_params *p, bool horizontal);
+
 /* P2 of a step between pixels whose grey levels differ by edge, 0..255. p: resolved. */
-int sx_sgm_p2(const struct sx_stereo_params *p, int edge);
+int sx_sgm_p2(const struct sx_stereo_params *p, bool horizontal, int edge);
+
+/* The largest S: Cmax + p2 of every path. p: resolved. */
+int sx_sgm_largest(const struct sx_stereo_params *p);
 
 #ifdef __cplusplus
 }

@@ -173,7 +173,7 @@ static void what_only_the_whole_can_tell(void **state)
 	fixture_load(fixture_text("a.conf", SOURCE "[stereo]\np1 = 200\np2 = 100\n"), NULL,
 		     "stereo.p1 = 200 and stereo.p2 = 100: p1 must be at least 1 and at most p2\n");
 	fixture_load(fixture_text("a.conf", SOURCE "[stixels]\np_invalid_sky = 0.3\n[stereo]\np2=250"), NULL,
-		     "stereo.p1 = 10 and stereo.p2 = 250: with the largest matching cost 31 their sum must "
+		     "stereo.p1 = 12 and stereo.p2 = 250: with the largest matching cost 31 their sum must "
 		     "not exceed 255\n");
 }
 

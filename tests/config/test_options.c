@@ -250,7 +250,7 @@ static void random_value(const struct sx_option *o, char *text, size_t bytes)
 		snprintf(text, bytes, "%s", o->initial);
 		return;
 	}
-	if (!strcmp(o->key, "p1"))
+	if (!strncmp(o->key, "p1", 2))
 		max = 80;
 	if (!strcmp(o->key, "epsilon_px"))
 		max = 16;
@@ -281,7 +281,7 @@ static void random_value(const struct sx_option *o, char *text, size_t bytes)
 			 32 + (int)(random_u64() % 2128));
 		break;
 	default:
-		if (!strcmp(o->key, "p2"))
+		if (!strcmp(o->key, "p2") || !strcmp(o->key, "p2_vertical"))
 			snprintf(text, bytes, "%d", 80 + (int)(random_u64() % 30));
 		else if (o->rule == SX_RULE_POWER_OF_TWO)
 			snprintf(text, bytes, "%d", 2 << random_u64() % 3);

@@ -89,6 +89,9 @@ static void sum_of_penalties_fits_8_bits(void **state)
 		assert_int_equal(sx_cost_max(cost), most[cost]);
 		ACCEPTED((p.stereo.cost = cost, p.stereo.p1 = p1, p.stereo.p2 = p2));
 		REFUSED("255", (p.stereo.cost = cost, p.stereo.p1 = p1, p.stereo.p2 = p2 + 1));
+		ACCEPTED((p.stereo.cost = cost, p.stereo.p1_vertical = p1, p.stereo.p2_vertical = p2));
+		REFUSED("stereo.p2_vertical",
+			(p.stereo.cost = cost, p.stereo.p1_vertical = p1, p.stereo.p2_vertical = p2 + 1));
 	}
 	REFUSED("255", (p.stereo.p1 = 0x7fffffff, p.stereo.p2 = 0x7fffffff)); /* must not overflow */
 }
@@ -97,22 +100,38 @@ static void zero_penalties_are_resolved(void **state)
 {
 	for (int cost = SX_COST_CSCT; cost <= SX_COST_ZNCC; cost++) {
 		for (int paths = 2; paths <= 8; paths *= 2) {
-			struct sx_stereo_params chosen = {.cost = cost, .paths = paths}, own = chosen;
+			struct sx_stereo_params chosen = {.cost = cost, .paths = paths}, own = chosen, again;
 
 			ACCEPTED((p.stereo.cost = cost, p.stereo.paths = paths,
-				  p.stereo.p1 = p.stereo.p2 = 0));
+				  p.stereo.p1 = p.stereo.p2 = p.stereo.p1_vertical = p.stereo.p2_vertical =
+					  0));
 			sx_stereo_resolve(&chosen);
 			assert_in_range(chosen.p1, 1, chosen.p2);
 			assert_true(sx_cost_max(cost) + chosen.p1 + chosen.p2 <= 255);
-			own.p1 = 3; /* a value of one's own stays, the other is filled in */
+			assert_in_range(chosen.p1_vertical, 1, chosen.p2_vertical);
+			assert_true(sx_cost_max(cost) + chosen.p1_vertical + chosen.p2_vertical <= 255);
+			/* a value of one's own stays, in every direction; the other is filled in */
+			own.p1 = 3;
 			sx_stereo_resolve(&own);
 			assert_int_equal(own.p1, 3);
+			assert_int_equal(own.p1_vertical, 3);
 			assert_int_equal(own.p2, chosen.p2);
-			sx_stereo_resolve(&chosen); /* nothing left to do */
+			assert_int_equal(own.p2_vertical, chosen.p2_vertical);
+			again = own;
+			sx_stereo_resolve(&again); /* nothing left to do */
+			assert_memory_equal(&again, &own, sizeof(own));
+			own = again =
+				(struct sx_stereo_params){.cost = cost, .paths = paths, .p2_vertical = 90};
+			sx_stereo_resolve(&own);
+			assert_int_equal(own.p2_vertical, 90); /* nor does this one touch the other three */
+			assert_int_equal(own.p1, chosen.p1);
 			assert_int_equal(own.p2, chosen.p2);
+			assert_int_equal(own.p1_vertical, chosen.p1_vertical);
 		}
 	}
-	REFUSED("p2 = 86: p1 must", (p.stereo.p1 = 101, p.stereo.p2 = 0));
+	REFUSED("p2 = 60: p1 must", (p.stereo.p1 = 101, p.stereo.p2 = 0));
+	REFUSED("p2_vertical = 86: p1_vertical must be at least 1 and at most p2_vertical",
+		(p.stereo.p1_vertical = 87, p.stereo.p2 = p.stereo.p2_vertical = 0));
 }
 
 static void filters_and_camera_are_checked(void **state)

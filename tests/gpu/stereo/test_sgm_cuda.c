@@ -106,9 +106,11 @@ static void run_flow(const struct sx_context_config *c, bool lean, const struct 
 		ON_DEVICE(sx_winner_cuda_run(sx_sgm_cuda_volumes(s), p, &got[0], &got[1], &got[2], d.stream));
 	}
 	ON_DEVICE(sx_winner_cuda_sum(sx_sgm_cuda_volumes(s), p, &got[3], d.stream));
-	snprintf(what, sizeof(what), "sgm %s %dx%d D %d paths %d cost %d p1 %d p2 %d edge %d min %d view %d",
+	snprintf(what, sizeof(what),
+		 "sgm %s %dx%d D %d paths %d cost %d p1 %d %d p2 %d %d edge %d min %d view %d",
 		 lean ? "lean" : "stored", c->width, c->height, c->params.stereo.disparities,
-		 c->params.stereo.paths, c->params.stereo.cost, c->params.stereo.p1, c->params.stereo.p2,
+		 c->params.stereo.paths, c->params.stereo.cost, c->params.stereo.p1,
+		 c->params.stereo.p1_vertical, c->params.stereo.p2, c->params.stereo.p2_vertical,
 		 c->params.stereo.p2_edge, c->params.stereo.min_disparity, c->params.stereo.out_of_view);
 	on_device_compare(&d, what, seed, &want[3], &got[3], c->params.stereo.disparities);
 	for (int i = 0; i < 3; i++)
@@ -192,7 +194,7 @@ static void test_costs(void **state)
 		struct sx_stereo_params p = common(64, 4);
 
 		p.cost = (enum sx_cost)cost;
-		p.p1 = p.p2 = 0;
+		p.p1 = p.p2 = p.p1_vertical = p.p2_vertical = 0;
 		p.min_disparity = cost == SX_COST_CENSUS ? -17 : 9;
 		p.out_of_view = cost == SX_COST_CENSUS48 ? SX_OUT_OF_VIEW_MAX : SX_OUT_OF_VIEW_ZERO;
 		sx_stereo_resolve(&p);
@@ -200,16 +202,20 @@ static void test_costs(void **state)
 	}
 }
 
-/* P2 below Cmax, P1 = P2, and both as large as the range allows. */
+/* P2 below Cmax, P1 = P2, and both as large as the range allows; the same in all directions, or not. */
 static void test_penalties(void **state)
 {
-	static const int penalties[][2] = {{1, 1}, {7, 7}, {1, 223}, {112, 112}, {5, 20}};
+	enum { COUNT = 5 };
+	static const int penalties[COUNT][2] = {{1, 1}, {7, 7}, {1, 223}, {112, 112}, {5, 20}};
 
-	for (size_t i = 0; i < sizeof(penalties) / sizeof(penalties[0]); i++) {
+	for (size_t i = 0; i < 2 * COUNT; i++) {
 		struct sx_stereo_params p = common(32, i % 2 ? 4 : 8);
+		const int *vertical = penalties[(i + (i < COUNT ? 0 : 3)) % COUNT];
 
-		p.p1 = penalties[i][0];
-		p.p2 = penalties[i][1];
+		p.p1 = penalties[i % COUNT][0];
+		p.p2 = penalties[i % COUNT][1];
+		p.p1_vertical = vertical[0];
+		p.p2_vertical = vertical[1];
 		check(p, 39, 34, 10 + i);
 	}
 }
@@ -228,6 +234,7 @@ static void test_edges(void **state)
 		p.cost = i % 4 == 1 ? SX_COST_CENSUS : SX_COST_CSCT;
 		p.p2_edge = edges[i / 2];
 		p.p2 = i == 4 ? p.p1 : i == 5 ? p.p1 + 1 : p.p2;
+		p.p2_vertical = i == 4 ? p.p1_vertical + 1 : i == 5 ? p.p1_vertical : p.p2_vertical;
 		check(p, i % 2 ? 41 : 53, i == 3 ? 66 : 32, 20 + i);
 	}
 }
@@ -238,7 +245,7 @@ static void test_windows(void **state)
 		struct sx_stereo_params p = common(i % 2 ? 64 : 96, i % 2 ? 8 : 4);
 
 		p.cost = SX_COST_ZNCC;
-		p.p1 = p.p2 = 0;
+		p.p1 = p.p2 = p.p1_vertical = p.p2_vertical = 0;
 		p.zncc_window = i < 2 ? 3 : 7;
 		p.p2_edge = i % 2 ? 16 : 0;
 		p.min_disparity = i == 2 ? -9 : 3;

@@ -45,8 +45,9 @@ static void test_winner_variants(void **state)
 
 				p.disparities = d;
 				p.paths = path_counts[i];
-				p.p1 = 10;
+				p.p1 = p.p1_vertical = 10;
 				p.p2 = p2;
+				p.p2_vertical = d % 64 ? p2 : 260 - p2;
 				assert_true(volume_case_winner(&p, 75, 2, VOLUME_NOISE, (uint64_t)(d + p2)));
 				assert_true(volume_case_winner(&p, 75, 2, VOLUME_TIES, (uint64_t)(d + p2)));
 			}
@@ -96,7 +97,7 @@ static void test_winner_options(void **state)
 				sx_stereo_resolve(&p);
 				assert_true(volume_case_winner(&p, 100, 2, (enum volume_fill)how, i));
 				p.cost = SX_COST_CENSUS;
-				p.p1 = p.p2 = 0;
+				p.p1 = p.p2 = p.p1_vertical = p.p2_vertical = 0;
 				sx_stereo_resolve(&p);
 				assert_true(volume_case_winner(&p, 100, 2, (enum volume_fill)how, i));
 			}
@@ -139,6 +140,8 @@ static struct sx_stereo_params random_params(struct check_rng *r)
 	p.subpixel = (enum sx_subpixel)check_below(r, 3);
 	p.p1 = 1 + check_below(r, 20);
 	p.p2 = p.p1 + check_below(r, 255 - sx_cost_max(p.cost) - 2 * p.p1 + 1);
+	p.p1_vertical = p.p1;
+	p.p2_vertical = p.p1 + check_below(r, 255 - sx_cost_max(p.cost) - 2 * p.p1 + 1);
 	return p;
 }
 

@@ -13,6 +13,7 @@
 #include "gpu/stereo/cost_cuda.h"
 #include "gpu/stereo/winner_cuda.h"
 #include "stages/stereo/cost.h"
+#include "stages/stereo/sgm.h"
 #include "stages/stereo/winner.h"
 #include "tests/check.h"
 
@@ -111,7 +112,7 @@ static void fill(uint8_t *volumes, size_t path_bytes, const struct sx_image *sum
 		 const struct sx_stereo_params *p, enum volume_fill how, uint64_t seed)
 {
 	struct check_rng r = check_rng_seed(seed);
-	int width = sum->width / p->disparities, largest = p->p2 + sx_cost_max(p->cost);
+	int width = sum->width / p->disparities;
 
 	for (int y = 0; y < sum->height; y++) {
 		uint16_t *s = sx_image_row(sum, y);
@@ -120,10 +121,11 @@ static void fill(uint8_t *volumes, size_t path_bytes, const struct sx_image *sum
 			int winner = check_below(&r, p->disparities);
 
 			for (int d = 0; d < p->disparities; d++) {
-				int left = p->paths * largest;
+				int left = sx_sgm_largest(p);
 
 				for (int i = 0; i < p->paths; i++) {
-					int v = filled(how, largest, &r, d, winner);
+					int p2 = sx_sgm_penalties(p, i < 2).p2; /* right, left, the others */
+					int v = filled(how, p2 + sx_cost_max(p->cost), &r, d, winner);
 					size_t at = ((size_t)y * (size_t)width + (size_t)x) *
 						    (size_t)p->disparities;
 
@@ -141,9 +143,10 @@ static void fill(uint8_t *volumes, size_t path_bytes, const struct sx_image *sum
 static void describe(char *text, size_t bytes, const char *what, const struct sx_stereo_params *p, int width,
 		     int height)
 {
-	snprintf(text, bytes, "%s %dx%d D %d paths %d cost %d p2 %d uniqueness %d subpixel %d min %d view %d",
-		 what, width, height, p->disparities, p->paths, p->cost, p->p2, p->uniqueness, p->subpixel,
-		 p->min_disparity, p->out_of_view);
+	snprintf(text, bytes,
+		 "%s %dx%d D %d paths %d cost %d p2 %d %d uniqueness %d subpixel %d min %d view %d", what,
+		 width, height, p->disparities, p->paths, p->cost, p->p2, p->p2_vertical, p->uniqueness,
+		 p->subpixel, p->min_disparity, p->out_of_view);
 }
 
 bool volume_case_winner(const struct sx_stereo_params *p, int width, int height, enum volume_fill how,

@@ -24,26 +24,31 @@ struct problem {
 	const struct sx_stereo_params *p;
 };
 
+static int p1_of(const struct problem *q, int rx, int ry)
+{
+	return ry == 0 ? q->p->p1 : q->p->p1_vertical;
+}
+
 /* Of a step from (qx, qy), by its formula in real numbers. */
 static int p2_of(const struct problem *q, int x, int y, int qx, int qy)
 {
 	const struct sx_stereo_params *p = q->p;
 	int edge = abs(((const uint8_t *)sx_image_row(q->grey, y))[x] -
 		       ((const uint8_t *)sx_image_row(q->grey, qy))[qx]);
-	int p2;
+	int most = y == qy ? p->p2 : p->p2_vertical, p1 = p1_of(q, x - qx, y - qy), p2;
 
 	if (!p->p2_edge)
-		return p->p2;
-	p2 = (int)floor(p->p2 * floor(256 / (1 + (double)edge / p->p2_edge) + 0.5) / 256);
-	p2 = p2 > p->p1 ? p2 : p->p1 + 1;
-	return p2 < p->p2 ? p2 : p->p2;
+		return most;
+	p2 = (int)floor(most * floor(256 / (1 + (double)edge / p->p2_edge) + 0.5) / 256);
+	p2 = p2 > p1 ? p2 : p1 + 1;
+	return p2 < most ? p2 : most;
 }
 
 /* L_r(x, y, .) by recursion along the path, in plain integers. */
 static void path_cost(const struct problem *q, int x, int y, int rx, int ry, int *l)
 {
 	const uint8_t *c = q->cost + (size_t)(y * q->width + x) * (size_t)q->p->disparities;
-	int before[D_MOST], least, p2, n = q->p->disparities;
+	int before[D_MOST], least, p1 = p1_of(q, rx, ry), p2, n = q->p->disparities;
 
 	if (x - rx < 0 || x - rx >= q->width || y - ry < 0 || y - ry >= q->height) {
 		for (int d = 0; d < n; d++)
@@ -59,14 +64,14 @@ static void path_cost(const struct problem *q, int x, int y, int rx, int ry, int
 	for (int d = 0; d < n; d++) {
 		int best = before[d] - least;
 
-		if (d > 0 && before[d - 1] - least + q->p->p1 < best)
-			best = before[d - 1] - least + q->p->p1;
-		if (d < n - 1 && before[d + 1] - least + q->p->p1 < best)
-			best = before[d + 1] - least + q->p->p1;
+		if (d > 0 && before[d - 1] - least + p1 < best)
+			best = before[d - 1] - least + p1;
+		if (d < n - 1 && before[d + 1] - least + p1 < best)
+			best = before[d + 1] - least + p1;
 		if (p2 < best)
 			best = p2;
 		l[d] = c[d] + best;
-		assert_true(l[d] <= sx_cost_max(q->p->cost) + q->p->p2);
+		assert_true(l[d] <= sx_cost_max(q->p->cost) + (ry == 0 ? q->p->p2 : q->p->p2_vertical));
 	}
 }
 
@@ -144,8 +149,8 @@ static void check_one(int width, int height, const struct sx_stereo_params *p, b
 		sx_cost_row(&in, y, p, q.cost + (size_t)y * row);
 	define_sum(&q, &want.image);
 	sx_sgm(&in, &got.image, p, scratch);
-	snprintf(what, sizeof(what), "sgm paths %d p1 %d p2 %d cost %d%s", p->paths, p->p1, p->p2,
-		 (int)p->cost, extreme ? " extreme" : "");
+	snprintf(what, sizeof(what), "sgm paths %d p1 %d %d p2 %d %d cost %d%s", p->paths, p->p1,
+		 p->p1_vertical, p->p2, p->p2_vertical, (int)p->cost, extreme ? " extreme" : "");
 	assert_true(check_same(what, seed, &want.image, &got.image, p->disparities));
 	assert_true(check_guards(&got, what));
 	check_image_finish(&grey);
@@ -159,18 +164,19 @@ static void check_one(int width, int height, const struct sx_stereo_params *p, b
 
 static const struct {
 	enum sx_cost cost;
-	int p1, p2, min_disparity, out_of_view, p2_edge;
+	int p1, p2, p1_vertical, p2_vertical, min_disparity, out_of_view, p2_edge;
 } settings[] = {
-	{SX_COST_CSCT, 7, 86, 0, SX_OUT_OF_VIEW_ZERO, 0},
-	{SX_COST_CSCT, 1, 1, -3, SX_OUT_OF_VIEW_MAX, 0},
-	{SX_COST_CSCT, 112, 112, 2, SX_OUT_OF_VIEW_ZERO, 0},
-	{SX_COST_CENSUS, 10, 120, 0, SX_OUT_OF_VIEW_MAX, 0},
-	{SX_COST_CENSUS, 1, 192, 0, SX_OUT_OF_VIEW_ZERO, 0},
-	{SX_COST_CENSUS, 96, 97, -16, SX_OUT_OF_VIEW_ZERO, 0},
-	{SX_COST_CSCT, 7, 86, 0, SX_OUT_OF_VIEW_ZERO, 16},
-	{SX_COST_CSCT, 1, 1, 0, SX_OUT_OF_VIEW_ZERO, 3},
-	{SX_COST_CENSUS, 60, 120, -5, SX_OUT_OF_VIEW_MAX, 1},
-	{SX_COST_CENSUS, 1, 192, 0, SX_OUT_OF_VIEW_ZERO, 255},
+	{SX_COST_CSCT, 7, 86, 7, 86, 0, SX_OUT_OF_VIEW_ZERO, 0},
+	{SX_COST_CSCT, 14, 60, 8, 86, 0, SX_OUT_OF_VIEW_ZERO, 0},
+	{SX_COST_CSCT, 1, 1, 1, 1, -3, SX_OUT_OF_VIEW_MAX, 0},
+	{SX_COST_CSCT, 112, 112, 1, 223, 2, SX_OUT_OF_VIEW_ZERO, 0},
+	{SX_COST_CENSUS, 10, 120, 30, 60, 0, SX_OUT_OF_VIEW_MAX, 0},
+	{SX_COST_CENSUS, 1, 192, 1, 192, 0, SX_OUT_OF_VIEW_ZERO, 0},
+	{SX_COST_CENSUS, 96, 97, 96, 97, -16, SX_OUT_OF_VIEW_ZERO, 0},
+	{SX_COST_CSCT, 7, 86, 3, 120, 0, SX_OUT_OF_VIEW_ZERO, 16},
+	{SX_COST_CSCT, 1, 1, 5, 90, 0, SX_OUT_OF_VIEW_ZERO, 3},
+	{SX_COST_CENSUS, 60, 120, 2, 40, -5, SX_OUT_OF_VIEW_MAX, 1},
+	{SX_COST_CENSUS, 1, 192, 1, 192, 0, SX_OUT_OF_VIEW_ZERO, 255},
 };
 
 static void equals_definition(void **state)
@@ -188,6 +194,8 @@ static void equals_definition(void **state)
 									     settings[i].min_disparity,
 								     .p1 = settings[i].p1,
 								     .p2 = settings[i].p2,
+								     .p1_vertical = settings[i].p1_vertical,
+								     .p2_vertical = settings[i].p2_vertical,
 								     .p2_edge = settings[i].p2_edge,
 								     .out_of_view = settings[i].out_of_view};
 
@@ -195,11 +203,18 @@ static void equals_definition(void **state)
 				}
 }
 
-/* Symmetry: the sum of four paths over a transposed image is the transposed sum. */
+/* Symmetry: the sum of four paths over a transposed image, its penalties too, is the transposed sum. */
 static void transposes(void **state)
 {
 	enum { N = 11, D = 32 };
-	struct sx_stereo_params p = {.cost = SX_COST_CSCT, .paths = 4, .disparities = D, .p1 = 7, .p2 = 86};
+	const struct sx_stereo_params p = {.cost = SX_COST_CSCT,
+					   .paths = 4,
+					   .disparities = D,
+					   .p1 = 7,
+					   .p2 = 86,
+					   .p1_vertical = 5,
+					   .p2_vertical = 90};
+	struct sx_stereo_params turned_p = p;
 	static uint32_t flat[N][N], zero[N][N], turned[N][N];
 	static uint16_t a[N][N * D], b[N][N * D];
 	struct sx_image l = {flat, N, N, sizeof(flat[0]), SX_PIXEL_U32};
@@ -217,7 +232,9 @@ static void transposes(void **state)
 		for (int x = 0; x < N; x++)
 			turned[x][y] = flat[y][x] = check_random(&rng) >> 1;
 	sx_sgm(&in, &sa, &p, scratch);
-	sx_sgm(&turned_in, &sb, &p, scratch);
+	turned_p.p1 = p.p1_vertical, turned_p.p1_vertical = p.p1;
+	turned_p.p2 = p.p2_vertical, turned_p.p2_vertical = p.p2;
+	sx_sgm(&turned_in, &sb, &turned_p, scratch);
 	for (int y = 0; y < N; y++)
 		for (int x = 0; x < N; x++)
 			for (int d = 0; d < D; d++)
