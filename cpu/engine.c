@@ -18,6 +18,7 @@
 #include <stixel.h>
 
 #include "cpu/engine_priv.h"
+#include "cpu/sky.h"
 #include "stages/context.h"
 #include "stages/stixels/cells.h"
 #include "stages/stixels/compact.h"
@@ -186,12 +187,16 @@ static int context_take_scores(struct sx_context *x, int columns, int rows)
 /* What is segmented. */
 static int context_take_cells(struct sx_context *x, int columns, int rows)
 {
+	const size_t sky = (size_t)rows * (size_t)sx_sky_words(columns) * sizeof(*x->sky);
+
 	sx_image_layout(&x->cells, SX_PIXEL_U16, rows, columns);
 	sx_image_layout(&x->cells_confidence, SX_PIXEL_U8, rows, columns);
 	x->cells.data = context_take(x, x->cells.pitch * (size_t)columns);
 	x->cells_confidence.data = context_take(x, x->cells_confidence.pitch * (size_t)columns);
 	x->bright = context_take(x, (size_t)columns * (size_t)rows);
-	if (!x->cells.data || !x->cells_confidence.data || !x->bright)
+	x->blank = context_take(x, sky);
+	x->sky = context_take(x, sky);
+	if (!x->cells.data || !x->cells_confidence.data || !x->bright || !x->blank || !x->sky)
 		return -ENOMEM;
 	return context_take_scores(x, columns, rows);
 }
@@ -267,6 +272,8 @@ static void cpu_context_destroy(struct sx_context *x)
 	free(x->cells.data);
 	free(x->cells_confidence.data);
 	free(x->bright);
+	free(x->blank);
+	free(x->sky);
 	free(x->scores.data);
 	free(x->offsets);
 	free(x->stixels);

@@ -14,7 +14,7 @@
 #include "cpu/segment.h"
 #include "cpu/speckle.h"
 #include "stages/engine.h"
-#include "stages/stixels/road_finder.h"
+#include "stages/road/road_finder.h"
 #include "stages/stixels/segment.h"
 
 /* Memory that all contexts share, since one frame computes at a time; grows when a context is created. */
@@ -47,6 +47,7 @@ struct sx_context {
 	struct sx_segments segments;
 	struct sx_image cells, cells_confidence; /* sx_evidence(); of slanted methods, */
 	uint8_t *bright;			 /* and what their pixels say: [row][column] */
+	uint32_t *blank, *sky;			 /* [row][sx_sky_words()], cpu/sky.h */
 	struct sx_image scores; /* of cells: U8, [column][row][class]; without data where no pair has any */
 	uint32_t *offsets;
 	struct stixel *stixels;

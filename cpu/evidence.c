@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cpu/engine_priv.h"
+#include "cpu/sky.h"
 
 #define PART 32 /* columns of a task that fills holes, which looks at some beside it too */
 
@@ -12,10 +13,12 @@ static void bright_task(void *arg, int index, int worker)
 {
 	struct sx_context *x = arg;
 	const int n = x->cells.height;
+	uint8_t *bright = x->bright + (size_t)index * (size_t)n;
 
 	(void)worker;
 	x->device->kernels->segment->bright_cells(&x->taps[SX_TAP_LEFT], &x->config.params.stixels, index, n,
-						  x->bright + (size_t)index * (size_t)n);
+						  bright);
+	sx_sky_pack(bright, n, x->blank + (size_t)index * (size_t)sx_sky_words(n));
 }
 
 static void weigh_task(void *arg, int index, int worker)
@@ -27,6 +30,8 @@ static void weigh_task(void *arg, int index, int worker)
 	x->device->kernels->segment->weigh_columns(
 		&x->taps[SX_TAP_COLUMNS], &x->taps[SX_TAP_COLUMNS_CONFIDENCE], &x->config.params.stixels,
 		x->bright, u0, u1, &x->cells, &x->cells_confidence);
+	sx_sky_weigh(x->sky, sx_sky_words(x->cells.height), &x->config.params, &x->result.road,
+		     x->config.height, u0, u1, &x->cells, &x->cells_confidence);
 }
 
 void sx_evidence_run(struct sx_context *x)
@@ -34,5 +39,6 @@ void sx_evidence_run(struct sx_context *x)
 	struct sx_pool *pool = x->device->pool;
 
 	sx_pool_for(pool, x->cells.width, bright_task, x);
+	sx_sky_spread(x->blank, x->cells.width, sx_sky_words(x->cells.height), x->sky);
 	sx_pool_for(pool, (x->cells.height + PART - 1) / PART, weigh_task, x);
 }

@@ -52,6 +52,9 @@ struct sx_matcher_kernels {
 				int y1);
 };
 
+/* What the pixels of a cell say, as bits: sky_grey and even, saturated. */
+enum sx_cell_pixels { SX_CELL_BLANK = 1, SX_CELL_SATURATED = 2 };
+
 /* From the disparity map to lists of segments. */
 struct sx_segment_kernels {
 	sx_dp_column_fn *dp_column;
@@ -67,8 +70,9 @@ struct sx_segment_kernels {
 	void (*reduce_scores)(const struct sx_scores *scores, int image_width, int image_height, int width_px,
 			      int cell_height, int v0, int v1, struct sx_image *columns);
 	/*
-	 * sx_evidence() in two steps. First what the pixels of row v say: a byte for each of n columns;
-	 * then, with those of all rows (bright[row][column]), columns u0 .. u1 - 1.
+	 * sx_evidence() in two steps, without sky (cpu/sky.h). First what the pixels of row v say: a byte
+	 * (enum sx_cell_pixels) for each of n columns; then, with those of all rows (bright[row][column]),
+	 * columns u0 .. u1 - 1.
 	 */
 	void (*bright_cells)(const struct sx_image *left, const struct sx_stixel_params *p, int v, int n,
 			     uint8_t *bright);

@@ -50,13 +50,14 @@ struct sx_matcher {
 	int band_columns; /* columns of a band of sgm_band() */
 	int planes;	  /* planes of a descriptor, VEC_PLANE_BITS each */
 	size_t plane_pitch;
-	uint8_t *out_of_view;  /* plane_pitch bytes: 0xff where the right column is outside; NULL for zero */
-	uint16_t *rival_limit; /* sgm: by S0: words below this are rivals */
+	uint8_t *out_of_view; /* plane_pitch bytes: 0xff where the right column is outside; NULL for zero */
+	/* sgm */
+	uint16_t *rival_limit; /* by S0: words below this are rivals */
+	/* with p2_edge: P2 by difference of grey levels, of vertical and diagonal and of horizontal paths */
+	uint8_t edge_p2[2][256];
 	/* fastdt */
 	int32_t weights[256];	     /* by difference of grey levels */
 	uint64_t uniqueness_inverse; /* 2^40 / uniqueness, rounded up */
-	/* with p2_edge: P2 by difference of grey levels, of vertical and diagonal and of horizontal paths */
-	uint8_t edge_p2[2][256];
 };
 
 /* Buffers of a frame; planes: right descriptors, see sx_matcher_planes_bytes(). */

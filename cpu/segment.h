@@ -8,7 +8,7 @@
 
 #include "base/image.h"
 #include "stages/params.h"
-#include "stages/stixels/road.h"
+#include "stages/road/road.h"
 #include "stages/stixels/segment.h"
 
 struct sx_segmenter;

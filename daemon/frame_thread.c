@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "daemon/pipeline.h"
 #include "ipc/frame.h"
-#include "stages/stixels/road_ground.h"
+#include "stages/road/road_ground.h"
 
 #define SCORES_MS 1
 

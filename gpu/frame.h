@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stages/stixels/road.h"
+#include "stages/road/road.h"
 
 /* struct sx_scores of a frame, as kernels read it; data: NULL where the pair has none. */
 struct sx_cuda_scores {

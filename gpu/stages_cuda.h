@@ -19,7 +19,7 @@
 #include "gpu/frame.h"
 #include "gpu/memory.h"
 #include "stages/engine.h"
-#include "stages/stixels/road.h"
+#include "stages/road/road.h"
 #include "stages/stixels/segment.h"
 
 #ifdef __cplusplus

@@ -13,7 +13,7 @@
 #include "base/image.h"
 #include "base/pair.h"
 #include "stages/params.h"
-#include "stages/stixels/road.h"
+#include "stages/road/road.h"
 
 struct stixel;	   /* include/stixel.h */
 struct sx_device;  /* a backend's own: worker threads, GPU */

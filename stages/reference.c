@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "stages/context.h"
 #include "stages/engine.h"
+#include "stages/road/road.h"
 #include "stages/stereo/confidence.h"
 #include "stages/stereo/cost.h"
 #include "stages/stereo/fastdt.h"
@@ -32,7 +33,6 @@
 #include "stages/stixels/evidence.h"
 #include "stages/stixels/rdp.h"
 #include "stages/stixels/reduce.h"
-#include "stages/stixels/road.h"
 #include "stages/stixels/segment.h"
 #include "stages/stixels/slanted.h"
 #include "stages/stixels/stixel_dp.h"
@@ -344,8 +344,8 @@ static void segment(struct sx_context *x, const struct sx_pair *pair, const stru
 	sx_reduce_cells(&tap[SX_TAP_DISPARITY], &tap[SX_TAP_CONFIDENCE], p->stixels.width,
 			sx_cell_height(&p->stixels), p->stixels.reduction, &tap[SX_TAP_COLUMNS],
 			&tap[SX_TAP_COLUMNS_CONFIDENCE]);
-	sx_evidence(&tap[SX_TAP_LEFT], &tap[SX_TAP_COLUMNS], &tap[SX_TAP_COLUMNS_CONFIDENCE], &p->stixels,
-		    &x->cells, &x->cells_confidence);
+	sx_evidence(&tap[SX_TAP_LEFT], &tap[SX_TAP_COLUMNS], &tap[SX_TAP_COLUMNS_CONFIDENCE], p,
+		    &x->result.road, &x->cells, &x->cells_confidence);
 	book(x, SX_STAGE_REDUCE, t);
 	if (x->slanted)
 		sx_slanted_run(x->slanted, &x->result.road, &x->cells, &x->cells_confidence,

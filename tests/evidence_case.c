@@ -15,10 +15,13 @@ static void case_image(struct sx_image *img, enum sx_pixel pixel, int width, int
 		abort();
 }
 
-/* Cells of one grey level, some with a pixel that differs by about as much as may be; the higher the more. */
-static void fill_left(const struct evidence_case *t, struct check_rng *r)
+/*
+ * Cells of one grey level, one in `uneven` with a pixel that differs by about as much as may be; the higher
+ * the more.
+ */
+static void fill_left(const struct evidence_case *t, int uneven, struct check_rng *r)
 {
-	const int w = t->p.width, h = sx_cell_height(&t->p), rows = t->columns.width;
+	const int w = t->p.stixels.width, h = sx_cell_height(&t->p.stixels), rows = t->columns.width;
 
 	check_fill(&t->left, CHECK_NOISE, r);
 	for (int u = 0; u < t->columns.height; u++) {
@@ -32,11 +35,28 @@ static void fill_left(const struct evidence_case *t, struct check_rng *r)
 			for (int y = y0; y < y0 + h; y++)
 				for (int x = 0; x < w; x++)
 					((uint8_t *)sx_image_row(&t->left, y))[u * w + x] = (uint8_t)bright;
-			if (check_below(r, 6) == 0)
+			if (check_below(r, uneven) == 0)
 				((uint8_t *)sx_image_row(&t->left, y0 + at / w))[u * w + at % w] =
 					(uint8_t)(bright + check_below(r, 23) - 11);
 		}
 	}
+}
+
+/* Its horizon lies anywhere in the image or near it; one in eight has no camera, one in eight no road. */
+static void road_of(struct evidence_case *t, int i, struct check_rng *r)
+{
+	if (i % 8 == 6)
+		return;
+	t->road.slope = 0.001 * (1 + check_below(r, 600));
+	t->road.offset = -t->road.slope * check_below(r, t->left.height + 20);
+	t->road.cross = 0.0005 * (check_below(r, 101) - 50);
+	t->road.axis = 0.5 * t->left.width;
+	if (i % 8 == 5)
+		t->road.bend = 0.0005 * check_below(r, 100),
+		t->road.bend_row = check_below(r, t->left.height);
+	if (i % 8 != 7)
+		t->p.camera = (struct sx_camera){
+			.fx = 700, .fy = 690, .baseline_m = 0.1 + 0.05 * check_below(r, 20)};
 }
 
 void evidence_case_init(struct evidence_case *t, int i, struct check_rng *r)
@@ -44,27 +64,31 @@ void evidence_case_init(struct evidence_case *t, int i, struct check_rng *r)
 	static const int reaches[] = {0, 1, 7, 40, 128, 512};
 	const int w = i < 64 ? 1 + i % 32 : 1 + check_below(r, 9);
 	const int h = i < 64 ? 1 + (i * 13 + i / 32) % 32 : 1 + check_below(r, 9);
-	const int columns = 1 + check_below(r, i % 3 ? 20 : 90);
-	const int rows = i % 20 == 19 ? 2160 / h : 1 + check_below(r, i % 4 ? 12 : 140);
+	const int columns = i % 40 == 33 ? 4096 / w : 1 + check_below(r, i % 3 ? 20 : i % 9 ? 90 : 120);
+	const int rows = i % 20 == 19	? 2160 / h
+			 : i % 40 == 33 ? 60 + check_below(r, 60)
+					: 1 + check_below(r, i % 4 ? 12 : 140);
 
-	*t = (struct evidence_case){.p = {.method = h == 1 && i % 2 ? SX_STIXEL_DP : SX_STIXEL_SLANTED,
-					  .width = w,
-					  .cell_height = h}};
-	t->p.sky_grey = i % 5 == 4 ? check_below(r, 257) : 215;
-	t->p.saturated = i % 3 == 2 ? check_below(r, 257) : 212;
-	t->p.slanted.fill_px = reaches[check_below(r, 6)];
-	t->p.slanted.confidence = (enum sx_confidence_weight)(i % 7 % 3);
+	*t = (struct evidence_case){
+		.p.stixels = {.method = h == 1 && i % 2 ? SX_STIXEL_DP : SX_STIXEL_SLANTED,
+			      .width = w,
+			      .cell_height = h}};
+	t->p.stixels.sky_grey = i % 5 == 4 ? check_below(r, 257) : 215;
+	t->p.stixels.saturated = i % 3 == 2 ? check_below(r, 257) : 212;
+	t->p.stixels.slanted.fill_px = reaches[check_below(r, 6)];
+	t->p.stixels.slanted.confidence = (enum sx_confidence_weight)(i % 7 % 3);
 	case_image(&t->left, SX_PIXEL_U8, columns * w + check_below(r, w), rows * h + check_below(r, h));
 	case_image(&t->columns, SX_PIXEL_U16, rows, columns);
 	case_image(&t->confidence, SX_PIXEL_U8, rows, columns);
 	case_image(&t->want, SX_PIXEL_U16, rows, columns);
 	case_image(&t->want_c, SX_PIXEL_U8, rows, columns);
-	fill_left(t, r);
+	fill_left(t, i % 4 == 1 ? 300 : 6, r);
 	check_fill_disparity(&t->columns, 128, i % 4 == 3 ? 97 : check_below(r, 60), r);
 	check_fill(&t->confidence, CHECK_NOISE, r);
-	sx_evidence(&t->left, &t->columns, &t->confidence, &t->p, &t->want, &t->want_c);
+	road_of(t, i, r);
+	sx_evidence(&t->left, &t->columns, &t->confidence, &t->p, &t->road, &t->want, &t->want_c);
 	snprintf(t->what, sizeof(t->what), "case %d, %d columns of %d cells of %dx%d, filled up to %d px", i,
-		 columns, rows, w, h, t->p.slanted.fill_px);
+		 columns, rows, w, h, t->p.stixels.slanted.fill_px);
 }
 
 void evidence_case_finish(struct evidence_case *t)

@@ -8,11 +8,13 @@
 #define SX_TESTS_EVIDENCE_CASE_H
 
 #include "stages/params.h"
+#include "stages/road/road.h"
 #include "tests/check.h"
 
 /* want, want_c: by definition. */
 struct evidence_case {
-	struct sx_stixel_params p;
+	struct sx_params p;
+	struct sx_road road;
 	struct sx_image left, columns, confidence, want, want_c;
 	char what[96];
 };

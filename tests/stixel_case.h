@@ -7,7 +7,7 @@
 #define SX_TESTS_STIXEL_CASE_H
 
 #include "stages/params.h"
-#include "stages/stixels/road.h"
+#include "stages/road/road.h"
 #include "tests/check.h"
 
 enum { STIXEL_CASE_WIDTH = 5 }; /* of a column, px */

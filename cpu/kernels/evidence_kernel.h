@@ -5,8 +5,8 @@
  * Work:   rows of cells first: the least and the largest grey level of the pixels above each other, then of
  *         1, 2, 4 and so on beside each other, wherever a cell begins; a byte a cell. Then parts of columns:
  *         the last valid disparity and how far away it is, for all rows of a column at once, from the left
- *         and then from the right, each beginning outside of the part; then what is saturated; sky at last,
- *         from the top down to where it ends. Loops over pixels and rows are left to the compiler.
+ *         and then from the right, each beginning outside of the part; then what is saturated. Loops over
+ *         pixels and rows are left to the compiler. Sky comes last, in cpu/sky.c.
  * Ranges: ages are whole numbers up to the number of columns, plus 513.
  * Shapes: any width, height and pitch; up to 2160 rows of cells, images up to 4096 wide.
  *
@@ -17,8 +17,10 @@
 
 #include <string.h>
 
+#include "cpu/kernel_sets.h"
 #include "cpu/vec/vec_inline.h"
 #include "stages/stixels/evidence.h"
+#include "stages/stixels/sky.h"
 
 #define EV_WIDTH 4096
 #define EV_ROWS 2160
@@ -32,10 +34,7 @@ static inline void ev_join(uint8_t *least, uint8_t *most, int n, int step)
 		most[x] = most[x + step] > most[x] ? most[x + step] : most[x];
 }
 
-/* What the pixels of a cell say, as bits. */
-enum ev_pixels { EV_BLANK = 1, EV_SATURATED = 2 };
-
-/* That of row v; bright: of its columns. */
+/* Of row v; bright: of its columns. */
 static void bright_cells(const struct sx_image *left, const struct sx_stixel_params *p, int v, int columns,
 			 uint8_t *bright)
 {
@@ -60,8 +59,8 @@ static void bright_cells(const struct sx_image *left, const struct sx_stixel_par
 	for (int u = 0; u < columns; u++) {
 		const int low = least[u * p->width], high = most[u * p->width];
 
-		bright[u] = (low >= p->sky_grey && high - low <= SX_BLANK_RANGE ? EV_BLANK : 0) |
-			    (low >= p->saturated ? EV_SATURATED : 0);
+		bright[u] = (low >= p->sky_grey && high - low <= SX_BLANK_RANGE ? SX_CELL_BLANK : 0) |
+			    (low >= p->saturated ? SX_CELL_SATURATED : 0);
 	}
 }
 
@@ -126,25 +125,9 @@ static inline void ev_saturated(const uint8_t *bright, int columns, int rows, ui
 				uint8_t *to_confidence)
 {
 	for (int v = 0; 2 * v < rows; v++) {
-		if (bright[(size_t)v * (size_t)columns] & EV_SATURATED) {
+		if (bright[(size_t)v * (size_t)columns] & SX_CELL_SATURATED) {
 			to[v] = SX_DISPARITY_INVALID;
 			to_confidence[v] = 0;
-		}
-	}
-}
-
-/* Comes last. */
-static inline void ev_sky(const uint8_t *bright, int columns, int rows, uint16_t *to, uint8_t *to_confidence)
-{
-	int full = 0; /* cells that are not blank, on each other */
-
-	for (int v = rows - 1; v >= 0 && full < 2; v--) {
-		if (bright[(size_t)v * (size_t)columns] & EV_BLANK) {
-			full = 0;
-			to[v] = 0;
-			to_confidence[v] = SX_SKY_CONFIDENCE;
-		} else {
-			full++;
 		}
 	}
 }
@@ -174,10 +157,8 @@ static void weigh_columns(const struct sx_image *columns, const struct sx_image 
 		ev_confidence(sx_image_row(columns, u), sx_image_row(cells, u), sx_image_row(confidence, u),
 			      rows, sx_image_row(cells_confidence, u));
 	}
-	for (int u = u0; u < u1; u++) {
+	for (int u = u0; u < u1; u++)
 		ev_saturated(bright + u, n, rows, sx_image_row(cells, u), sx_image_row(cells_confidence, u));
-		ev_sky(bright + u, n, rows, sx_image_row(cells, u), sx_image_row(cells_confidence, u));
-	}
 }
 
 #endif

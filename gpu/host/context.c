@@ -126,6 +126,7 @@ static int create_segmenter(struct sx_context *x)
 
 	take_cells(x, &x->cells, SX_PIXEL_U16);
 	take_cells(x, &x->cells_confidence, SX_PIXEL_U8);
+	sx_sky_cuda_take(&x->sky, &x->memory, columns, x->segments.capacity);
 	if (sx_is_slanted(&p->stixels))
 		return sx_slanted_cuda_create(&x->stages.slanted, &x->memory, p, h, columns);
 	return p->stixels.method == SX_STIXEL_RDP

@@ -14,6 +14,7 @@
 #include "gpu/host/engine.h"
 #include "gpu/slanted/slanted_cuda.h"
 #include "gpu/stixels/reduce_cells_cuda.h"
+#include "gpu/stixels/sky_cuda.h"
 
 /*
  * Tells by an eventfd that a stream has finished, or failed: a thread that sleeps in the driver until then.
@@ -112,6 +113,7 @@ struct sx_context {
 	struct sx_transfers came;		 /* of the pair that was submitted last */
 	struct sx_image taps[SX_TAP_COUNT];	 /* some share memory: see sx_cuda_taps_take() */
 	struct sx_image cells, cells_confidence; /* sx_evidence(); of slanted methods */
+	struct sx_sky_cuda sky;
 	struct sx_scores_copy scores;
 	struct sx_cuda_road *road;
 	struct sx_segments segments; /* in device memory */

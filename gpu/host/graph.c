@@ -190,6 +190,8 @@ static cudaError_t chain_reduce(struct sx_context *x)
 		e = sx_evidence_cuda_run(&tap[SX_TAP_LEFT], &tap[SX_TAP_COLUMNS],
 					 &tap[SX_TAP_COLUMNS_CONFIDENCE], p, &x->cells, &x->cells_confidence,
 					 x->stream);
+	if (!e)
+		e = sx_sky_cuda_find(&x->sky, &tap[SX_TAP_LEFT], p, x->stream);
 	return e ? e : done(x, SX_STAGE_REDUCE);
 }
 
@@ -214,8 +216,9 @@ static cudaError_t chain_segment(struct sx_context *x)
 	if ((e = side_join(x)) || (e = sx_cuda_mark(stamp(x, SX_STAMP_JOINED), x->stream)))
 		return e;
 	x->clock.last = SX_STAMP_JOINED;
-	e = choose_stixels(x);
-	if (e || (e = done(x, SX_STAGE_SEGMENT)))
+	if ((e = sx_sky_cuda_weigh(&x->sky, x->road, &x->config.params, &x->cells, &x->cells_confidence,
+				   x->stream)) ||
+	    (e = choose_stixels(x)) || (e = done(x, SX_STAGE_SEGMENT)))
 		return e;
 	begin(x, SX_STAGE_COMPACT);
 	e = sx_compact_cuda_run(x->stages.compact, &x->segments, columns, &x->taps[SX_TAP_COLUMNS_CONFIDENCE],

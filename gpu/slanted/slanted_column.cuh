@@ -7,7 +7,7 @@
 #define SX_GPU_SLANTED_SLANTED_COLUMN_CUH
 
 #include "base/image.h"
-#include "stages/stixels/road_ground.h"
+#include "stages/road/road_ground.h"
 #include "stages/stixels/slanted_list.h"
 
 #include "gpu/slanted/slanted_cuda.h"

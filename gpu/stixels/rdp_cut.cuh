@@ -9,7 +9,7 @@
 #include "base/image.h"
 #include "gpu/cuda.cuh"
 #include "gpu/warp.cuh"
-#include "stages/stixels/road_ground.h"
+#include "stages/road/road_ground.h"
 
 #define RDP_SMALL 32 /* rows between the ends of a small piece; its cuts are bits 1 .. 31 */
 #define RDP_WORK 64  /* segments of a column that shared memory holds */

@@ -30,7 +30,7 @@ cudaError_t sx_reduce_cells_cuda_scores(const struct sx_cuda_scores *in, int wid
 					int cell_height, int classes, const struct sx_image *columns,
 					cudaStream_t stream);
 
-/* As sx_evidence(). cudaErrorInvalidValue for more than 2160 rows of cells. */
+/* As sx_evidence(), without sky (gpu/stixels/sky_cuda.h). */
 cudaError_t sx_evidence_cuda_run(const struct sx_image *left, const struct sx_image *columns,
 				 const struct sx_image *confidence, const struct sx_stixel_params *params,
 				 const struct sx_image *cells, const struct sx_image *cells_confidence,

@@ -9,7 +9,7 @@
  * Memory:  twice 4096 disparities at most are read; samples and candidates lie in shared memory, 41 KiB.
  *          Nothing is kept between frames.
  * Ranges:  sums of a refinement are 64 bits, all else of a sample 32; doubles as in
- *          stages/stixels/road_plane.h. A score is 1024 at most and fits a key with its candidate.
+ *          stages/road/road_plane.h. A score is 1024 at most and fits a key with its candidate.
  * Shapes:  every size.
  * Speed:   see docs/lab-performance.md, CUDA: road.
  *
@@ -22,7 +22,7 @@
 
 #include "gpu/cuda.cuh"
 #include "gpu/warp.cuh"
-#include "stages/stixels/road_finder.h"
+#include "stages/road/road_finder.h"
 
 #define ROAD_THREADS 512
 #define ROAD_WARPS (ROAD_THREADS / 32)

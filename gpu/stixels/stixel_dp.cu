@@ -42,7 +42,7 @@
 #include "gpu/stixels/stixel_dp_list.cuh"
 #include "gpu/stixels/stixel_dp_prepare.cuh"
 #include "gpu/stixels/stixel_dp_triangle.cuh"
-#include "stages/stixels/road_ground.h"
+#include "stages/road/road_ground.h"
 
 /* What the kernel is given: the same for every frame. */
 struct dp_arguments {

@@ -5,25 +5,7 @@
  */
 #include "stages/stixels/evidence.h"
 
-#include <stdbool.h>
-
-/* Are all pixels of a cell `bright` at least, and within `range` levels? */
-static bool is_bright(const struct sx_image *left, int u, int v, const struct sx_stixel_params *p, int bright,
-		      int range)
-{
-	const int rows = sx_cell_height(p), y0 = left->height - (v + 1) * rows;
-	int least = 255, most = 0;
-
-	for (int y = y0; y < y0 + rows; y++) {
-		const uint8_t *grey = (const uint8_t *)sx_image_row(left, y) + u * p->width;
-
-		for (int x = 0; x < p->width; x++) {
-			least = grey[x] < least ? grey[x] : least;
-			most = grey[x] > most ? grey[x] : most;
-		}
-	}
-	return least >= bright && most - least <= range;
-}
+#include "stages/stixels/sky.h"
 
 static uint16_t beside(const struct sx_image *columns, int u, int v, int step, int reach)
 {
@@ -44,34 +26,42 @@ static uint16_t filled(const struct sx_image *columns, int u, int v, int reach)
 	return left == SX_DISPARITY_INVALID || left < right ? left : right;
 }
 
-void sx_evidence(const struct sx_image *left, const struct sx_image *columns,
-		 const struct sx_image *confidence, const struct sx_stixel_params *p, struct sx_image *cells,
-		 struct sx_image *cells_confidence)
+/* What the cell says if it is not sky. */
+static void weigh(const struct sx_image *left, const struct sx_image *columns,
+		  const struct sx_stixel_params *p, int u, int v, uint16_t *d, uint8_t *confidence)
 {
-	const int reach = sx_fill_reach(p);
+	if (2 * v < columns->width && sx_cell_is_bright(left, u, v, p, p->saturated, 255)) {
+		*d = SX_DISPARITY_INVALID;
+		*confidence = 0;
+	} else if (*d == SX_DISPARITY_INVALID) {
+		*d = filled(columns, u, v, sx_fill_reach(p));
+		*confidence = *d == SX_DISPARITY_INVALID ? *confidence : SX_FILL_CONFIDENCE;
+	}
+}
 
+void sx_evidence(const struct sx_image *left, const struct sx_image *columns,
+		 const struct sx_image *confidence, const struct sx_params *p, const struct sx_road *road,
+		 struct sx_image *cells, struct sx_image *cells_confidence)
+{
+	const int32_t rise = sx_sky_rise_q8(road->slope, sx_sky_metres(&p->camera));
+	const int rows = sx_cell_height(&p->stixels);
+
+	sx_sky_find(left, &p->stixels, cells_confidence);
 	for (int u = 0; u < columns->height; u++) {
-		const uint16_t *d = sx_image_row(columns, u);
-		const uint8_t *c = sx_image_row(confidence, u);
+		const int32_t shift = sx_road_shift_q4(road->cross, road->axis, u, p->stixels.width);
 		uint16_t *to = sx_image_row(cells, u);
 		uint8_t *to_confidence = sx_image_row(cells_confidence, u);
-		int full = 0; /* cells that are not blank, on each other */
 
-		for (int v = columns->width - 1; v >= 0; v--) {
-			const bool blank = full < 2 && is_bright(left, u, v, p, p->sky_grey, SX_BLANK_RANGE);
+		for (int v = 0; v < columns->width; v++) {
+			const int32_t axis = sx_road_row_ground_q4(road, left->height - 1 - v * rows);
+			const bool sky = to_confidence[v];
 
-			full = blank ? 0 : full < 2 ? full + 1 : 2;
-			to[v] = d[v];
-			to_confidence[v] = c[v];
-			if (blank) {
+			to[v] = ((const uint16_t *)sx_image_row(columns, u))[v];
+			to_confidence[v] = ((const uint8_t *)sx_image_row(confidence, u))[v];
+			weigh(left, columns, &p->stixels, u, v, &to[v], &to_confidence[v]);
+			if (sky && sx_sky_is_above(axis + shift, to[v], rise)) {
 				to[v] = 0;
 				to_confidence[v] = SX_SKY_CONFIDENCE;
-			} else if (2 * v < columns->width && is_bright(left, u, v, p, p->saturated, 255)) {
-				to[v] = SX_DISPARITY_INVALID;
-				to_confidence[v] = 0;
-			} else if (d[v] == SX_DISPARITY_INVALID) {
-				to[v] = filled(columns, u, v, reach);
-				to_confidence[v] = to[v] == SX_DISPARITY_INVALID ? c[v] : SX_FILL_CONFIDENCE;
 			}
 		}
 	}

@@ -1,8 +1,7 @@
 /*
- * Evidence: what cells tell every method beyond what was matched in them. Sky, where the image is
- * bright and blank from its upper edge on: matching smears its surroundings into it. Holes, which take over
- * what lies beside them: what hides a surface from one camera is in front of it, so the farther side counts.
- * docs/algorithm.md, evidence.
+ * Evidence: what cells tell every method beyond what was matched in them. Sky (sky.h), into which matching
+ * smears its surroundings. Holes, which take over what lies beside them: what hides a surface from one camera
+ * is in front of it, so the farther side counts. docs/algorithm.md, evidence.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,13 +10,13 @@
 
 #include "base/image.h"
 #include "stages/params.h"
+#include "stages/road/road.h"
 #include "stages/stixels/cells.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define SX_BLANK_RANGE 8      /* grey levels of a blank cell differ by this at most */
 #define SX_FILL_CONFIDENCE 10 /* of a hole's disparity, of 255 */
 #define SX_SKY_CONFIDENCE 255
 
@@ -32,21 +31,19 @@ static inline int sx_fill_reach(const struct sx_stixel_params *p)
 }
 
 /*
- * left: U8, the image. columns: U16 Q4, confidence: U8: cells as sx_reduce_cells() left them. cells,
- * cells_confidence: the same shapes, not the same memory; every cell is written.
+ * left: U8, the image. columns: U16 Q4, confidence: U8: cells as sx_reduce_cells() left them. road: of this
+ * frame. cells, cells_confidence: the same shapes as those, not the same memory; every cell is written.
  *
- * A cell is blank when all of its pixels are sky_grey at least and differ by SX_BLANK_RANGE at most.
- * From the top of a column down, blank cells are sky (disparity 0) until two of a column that are not blank
- * lie on each other. An invalid cell takes the smaller disparity of the nearest valid ones to its left and
+ * A cell of the lower half of the rows all of whose pixels are saturated at least becomes a hole, with
+ * confidence 0. Any other invalid cell takes the smaller disparity of the nearest valid ones to its left and
  * right, within sx_fill_reach(), of the left one if there is none to the right; without one to the left it
- * stays a hole: the left border is what the right camera does not see. A cell of the lower half of the rows
- * all of whose pixels are saturated at least becomes a hole, with confidence 0. Sky comes first, then
- * what is saturated, and cells are filled from what was measured alone, be it saturated or sky. Thread: any;
- * allocates nothing.
+ * stays a hole: the left border is what the right camera does not see. Cells are filled from what was
+ * measured alone, be it saturated or sky. What sx_sky_find() finds is sky (disparity 0) then, whatever was
+ * matched there, if that is sx_sky_is_above(). Thread: any; allocates nothing.
  */
 void sx_evidence(const struct sx_image *left, const struct sx_image *columns,
-		 const struct sx_image *confidence, const struct sx_stixel_params *p, struct sx_image *cells,
-		 struct sx_image *cells_confidence);
+		 const struct sx_image *confidence, const struct sx_params *p, const struct sx_road *road,
+		 struct sx_image *cells, struct sx_image *cells_confidence);
 
 #ifdef __cplusplus
 }

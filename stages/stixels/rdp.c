@@ -13,8 +13,8 @@
 
 #include <stixel.h>
 
+#include "stages/road/road_ground.h"
 #include "stages/stixels/rdp_label.h"
-#include "stages/stixels/road_ground.h"
 #include "stages/stixels/stixel_dp.h"
 
 struct sx_rdp {

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "stages/road/road_ground.h"
 #include "stages/stixels/cells.h"
-#include "stages/stixels/road_ground.h"
 
 #define SQRT_PI 1.77245385090551602730
 

@@ -14,7 +14,7 @@
 
 #include <stixel.h>
 
-#include "stages/stixels/road_ground.h"
+#include "stages/road/road_ground.h"
 
 enum { G = STIXEL_GROUND, O = STIXEL_OBJECT, S = STIXEL_SKY };
 

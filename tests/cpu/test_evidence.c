@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "cpu/kernel_sets.h"
+#include "cpu/sky.h"
 #include "stages/stixels/evidence.h"
 #include "tests/evidence_case.h"
 
@@ -18,24 +19,37 @@ static const char *const simds[] = {"plain", "avx2"};
 /* Parts of part columns, as tasks take them. */
 static void check_kernels(const struct evidence_case *t, const struct sx_segment_kernels *k, int part)
 {
-	const int rows = t->columns.width, n = t->columns.height;
+	const int rows = t->columns.width, n = t->columns.height, words = sx_sky_words(n);
 	uint8_t *bright = malloc((size_t)rows * (size_t)n);
+	uint32_t *blank = malloc((size_t)(rows * words) * sizeof(*blank));
+	uint32_t *sky = malloc((size_t)(rows * words) * sizeof(*sky));
 	struct check_image d, c;
 
 	assert_non_null(bright);
+	assert_non_null(blank);
+	assert_non_null(sky);
 	check_image_init(&d, SX_PIXEL_U16, rows, n, 3);
 	check_image_init(&c, SX_PIXEL_U8, rows, n, 5);
-	for (int v = 0; v < rows; v++)
-		k->bright_cells(&t->left, &t->p, v, n, bright + (size_t)v * (size_t)n);
-	for (int u = 0; u < n; u += part)
-		k->weigh_columns(&t->columns, &t->confidence, &t->p, bright, u, u + part < n ? u + part : n,
-				 &d.image, &c.image);
+	for (int v = 0; v < rows; v++) {
+		k->bright_cells(&t->left, &t->p.stixels, v, n, bright + (size_t)v * (size_t)n);
+		sx_sky_pack(bright + (size_t)v * (size_t)n, n, blank + v * words);
+	}
+	sx_sky_spread(blank, rows, words, sky);
+	for (int u = 0; u < n; u += part) {
+		const int end = u + part < n ? u + part : n;
+
+		k->weigh_columns(&t->columns, &t->confidence, &t->p.stixels, bright, u, end, &d.image,
+				 &c.image);
+		sx_sky_weigh(sky, words, &t->p, &t->road, t->left.height, u, end, &d.image, &c.image);
+	}
 	assert_true(check_same(t->what, 0, &t->want, &d.image, 0));
 	assert_true(check_same(t->what, 0, &t->want_c, &c.image, 0));
 	assert_true(check_guards(&d, "cells") && check_guards(&c, "confidence"));
 	check_image_finish(&d);
 	check_image_finish(&c);
 	free(bright);
+	free(blank);
+	free(sky);
 }
 
 static int count_of(const struct sx_image *img, int value)

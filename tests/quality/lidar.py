@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Measures stixels on real roads against lidar: KITTI 2015 (https://www.cvlibs.net/datasets/kitti).
 
-Usage: tests/quality/lidar.py STIXEL_PROCESS TRAINING [-s KEY=VALUE]... [--names FILE] [-v]
+Usage: tests/quality/lidar.py STIXEL_PROCESS TRAINING [-s KEY=VALUE]... [--names FILE] [--white FILE] [-v]
 
 TRAINING: the folder with image_2, image_3, disp_noc_0 and calib_cam_to_cam. --names: a file with one name a line, such
-as 000001_10, of the pairs to take; otherwise all. -v: a line for every pair.
+as 000001_10, of the pairs to take; otherwise all. --white: another one, of pairs whose white area at the upper edge
+was looked at and is nothing but sky. -v: a line for every pair.
 
 The true road is the plane that most lidar points in the camera's own corridor (4 m to each side, up to 40 m ahead) lie
 within 6 cm of: RANSAC, then least squares. A point is upright where another one, at most 2 columns beside it and at
@@ -16,7 +17,9 @@ upright over 0.4 m. Obstacle: upright, 0.4 to 3 m above the road. Both within 60
   near    columns whose first obstacle is nearer than 0.7 times the true one, where the truth is mostly ground
   far     columns whose first obstacle is farther than 1.43 times the true one
   edge    columns 0 to 7 below the horizon in objects: nothing can be matched there
-What lidar does not see, such as sky, counts nowhere.
+Of the pairs of --white, from the picture, since lidar does not see the sky:
+  white   white (250 and more), joined to the upper edge, above the horizon, in objects nearer than 60 m
+  things  what stands before it: darker than 128, above the horizon, at most 8 px from it, in sky
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
@@ -30,7 +33,7 @@ import numpy as np
 from PIL import Image
 
 KINDS = {"ground": 0, "object": 1, "sky": 2, "unknown": 3}
-NAMES = ("false", "missed", "dist", "near", "far", "edge")
+NAMES = ("false", "missed", "dist", "near", "far", "edge", "white", "things")
 
 
 def calibration(path):
@@ -84,10 +87,38 @@ def find_upright(x, z, h, width, fb):
     return upright, foot
 
 
-class Truth:
-    """What lidar says of a pair."""
+def white_sky(grey, horizon):
+    """White that is joined to the upper edge: down from it, and to the sides."""
+    white = grey >= 250
+    white[max(0, int(horizon)):] = False
+    sky, before = white & (np.arange(len(grey)) == 0)[:, None], None
+    while before is None or (sky != before).any():
+        before = sky.copy()
+        sky[1:] |= before[:-1]
+        sky[:, 1:] |= before[:, :-1]
+        sky[:, :-1] |= before[:, 1:]
+        sky &= white
+    return sky
 
-    def __init__(self, training, name):
+
+def things_before(sky, grey, horizon):
+    """Dark pixels at most 8 px, along rows and columns, from the white sky."""
+    near = sky.copy()
+    for _ in range(8):
+        before = near.copy()
+        near[1:] |= before[:-1]
+        near[:-1] |= before[1:]
+        near[:, 1:] |= before[:, :-1]
+        near[:, :-1] |= before[:, 1:]
+    near &= grey < 128
+    near[max(0, int(horizon)):] = False
+    return near
+
+
+class Truth:
+    """What lidar says of a pair, and of a white sky its picture."""
+
+    def __init__(self, training, name, white=False):
         self.camera = fx, _, cx, _, baseline = calibration(
             os.path.join(training, "calib_cam_to_cam", name.split("_")[0] + ".txt"))
         disparity = np.asarray(Image.open(os.path.join(training, "disp_noc_0", name + ".png")), float) / 256
@@ -103,6 +134,11 @@ class Truth:
         self.ground = (self.z < 60) & (np.abs(h) < 0.15) & ~foot
         self.obstacle = (self.z < 60) & upright & (h > 0.4) & (h < 3)
         self.horizon = (-p[2] - p[1] * cx) / p[0]
+        self.sky = self.things = np.zeros(disparity.shape, bool)
+        if white:
+            grey = np.asarray(Image.open(os.path.join(training, "image_2", name + ".png")).convert("L"))
+            self.sky = white_sky(grey, self.horizon)
+            self.things = things_before(self.sky, grey, self.horizon)
 
     def figures(self, kind, disparity):
         """By NAMES, percent; kind, disparity: of every pixel, from stixels, kind -1 where there is none."""
@@ -112,7 +148,9 @@ class Truth:
         near, far = self.first_obstacles(kind, disparity, k, q, obstacle)
         return [percent(k[ground] == 1), percent(k[obstacle] != 1),
                 percent(((off > 3) & (off > 0.05 * self.d))[obstacle & (k == 1)]), near, far,
-                percent(kind[int(self.horizon) + 10:, :8] == 1)]
+                percent(kind[int(self.horizon) + 10:, :8] == 1),
+                percent(((kind == 1) & (disparity > self.fb / 60))[self.sky], np.nan),
+                percent(kind[self.things] == 2, np.nan)]
 
     def first_obstacles(self, kind, disparity, k, q, obstacle):
         """near and far."""
@@ -133,8 +171,8 @@ class Truth:
         return percent(np.array(near)), percent(np.array(far))
 
 
-def percent(which):
-    return 100 * np.mean(which) if np.size(which) else 0.0
+def percent(which, of_none=0.0):
+    return 100 * np.mean(which) if np.size(which) else of_none
 
 
 def paint(path, truth, width):
@@ -150,8 +188,8 @@ def paint(path, truth, width):
     return kind, disparity
 
 
-def measure(program, training, name, settings, width):
-    truth = Truth(training, name)
+def measure(program, training, name, white, settings, width):
+    truth = Truth(training, name, white)
     words = ["-s", "stixels.width=%d" % width]
     for key, value in zip(("fx", "fy", "cx", "cy", "baseline_m"), truth.camera):
         words += ["-s", "camera.%s=%.9g" % (key, value)]
@@ -164,27 +202,33 @@ def measure(program, training, name, settings, width):
         return truth.figures(*paint(os.path.join(out, name + ".stixels.csv"), truth, width))
 
 
+def names_in(path):
+    with open(path) as f:
+        return f.read().split()
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("program")
     p.add_argument("training")
     p.add_argument("-s", action="append", default=[], metavar="KEY=VALUE")
     p.add_argument("--names")
+    p.add_argument("--white")
     p.add_argument("-v", action="store_true")
     a = p.parse_args()
     names = sorted(f[:-4] for f in os.listdir(os.path.join(a.training, "disp_noc_0")) if f.endswith(".png"))
-    if a.names:
-        with open(a.names) as f:
-            names = f.read().split()
+    names = names_in(a.names) if a.names else names
+    white = names_in(a.white) if a.white else []
     if not names:
         sys.exit("lidar.py: no pairs in %s" % a.training)
     width = next((int(s.split("=")[1]) for s in reversed(a.s) if s.startswith("stixels.width=")), 4)
     rows = []
     for name in names:
-        rows.append(measure(a.program, a.training, name, a.s, width))
+        rows.append(measure(a.program, a.training, name, name in white, a.s, width))
         if a.v:
             print(name, *("%s %.2f" % f for f in zip(NAMES, rows[-1])), flush=True)
-    print("%d pairs:" % len(rows), *("%s %.2f" % f for f in zip(NAMES, np.mean(rows, 0))))
+    shown = [i for i in range(len(NAMES)) if not np.isnan(np.array(rows)[:, i]).all()]
+    print("%d pairs:" % len(rows), *("%s %.2f" % (NAMES[i], np.nanmean(rows, 0)[i]) for i in shown))
 
 
 if __name__ == "__main__":

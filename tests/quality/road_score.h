@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "base/camera.h"
-#include "stages/stixels/road.h"
+#include "stages/road/road.h"
 
 enum { ROAD_PITCH, ROAD_ROLL, ROAD_HEIGHT, ROAD_ERRORS };
 

@@ -39,6 +39,7 @@ class Lidar(unittest.TestCase):
         t.z = t.fb / t.d
         t.ground = t.y >= 30
         t.obstacle = t.y < 30
+        t.sky = t.things = np.zeros((40, 20), bool)
         kind, disparity = np.full((40, 20), 1), np.full((40, 20), 35.0)
         kind[30:] = 0
         self.assertEqual(t.figures(kind, disparity)[:5], [0, 0, 0, 0, 0])
@@ -47,6 +48,27 @@ class Lidar(unittest.TestCase):
         disparity[25, :5] = 31  # a quarter of the rest off
         self.assertEqual(t.figures(kind, disparity)[:3], [50, 50, 25])
         self.assertEqual(t.figures(kind, disparity / 2)[4], 100)  # all are too far
+        self.assertTrue(np.isnan(t.figures(kind, disparity)[6:]).all())
+        t.sky = np.arange(40)[:, None] < np.full(20, 4)
+        t.things = ~t.sky & (np.arange(40)[:, None] < 6)
+        kind[:3, 5:], disparity[:3, :5] = 2, t.fb / 61
+        kind[4:6, :4] = 2
+        self.assertEqual(t.figures(kind, disparity)[6:], [25, 20])
+
+    def test_white_sky(self):
+        grey = np.full((30, 40), 60, np.uint8)
+        grey[:12, 10:] = 255  # sky, a wire across it, and a lamp before it; a white wall, and white road
+        grey[5] = 60
+        grey[5, 39] = 255
+        grey[8:10, 20:22] = 100
+        grey[3:8, 2:5] = 255
+        grey[20:] = 255
+        sky = lidar.white_sky(grey, 15)
+        self.assertTrue(sky[:5, 10:].all() and sky[6:8, 10:].all() and sky[5, 39])
+        self.assertEqual(sky.sum(), 12 * 30 - 29 - 4)
+        things = lidar.things_before(sky, grey, 15)
+        self.assertTrue(things[5, 10:39].all() and things[8:10, 20:22].all() and things[0, 2:10].all())
+        self.assertFalse(things[0, 1] or things[15:].any() or things[sky].any() or things[3:8, 2:5].any())
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 /*
- * The road of the CUDA engine against stages/stixels/road.c, byte for byte: planes, noise, fallbacks, every
+ * The road of the CUDA engine against stages/road/road.c, byte for byte: planes, noise, fallbacks, every
  * size.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "gpu/stages_cuda.h"
-#include "stages/stixels/road_ground.h"
+#include "stages/road/road_ground.h"
 #include "tests/gpu/on_device.h"
 #include "tests/stixel_case.h"
 

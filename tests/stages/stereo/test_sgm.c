@@ -24,9 +24,14 @@ struct problem {
 	const struct sx_stereo_params *p;
 };
 
-static int p1_of(const struct problem *q, int rx, int ry)
+static int p1_of(const struct problem *q, int ry)
 {
 	return ry == 0 ? q->p->p1 : q->p->p1_vertical;
+}
+
+static int p2_most(const struct problem *q, int ry)
+{
+	return ry == 0 ? q->p->p2 : q->p->p2_vertical;
 }
 
 /* Of a step from (qx, qy), by its formula in real numbers. */
@@ -35,7 +40,7 @@ static int p2_of(const struct problem *q, int x, int y, int qx, int qy)
 	const struct sx_stereo_params *p = q->p;
 	int edge = abs(((const uint8_t *)sx_image_row(q->grey, y))[x] -
 		       ((const uint8_t *)sx_image_row(q->grey, qy))[qx]);
-	int most = y == qy ? p->p2 : p->p2_vertical, p1 = p1_of(q, x - qx, y - qy), p2;
+	int most = p2_most(q, y - qy), p1 = p1_of(q, y - qy), p2;
 
 	if (!p->p2_edge)
 		return most;
@@ -48,7 +53,7 @@ static int p2_of(const struct problem *q, int x, int y, int qx, int qy)
 static void path_cost(const struct problem *q, int x, int y, int rx, int ry, int *l)
 {
 	const uint8_t *c = q->cost + (size_t)(y * q->width + x) * (size_t)q->p->disparities;
-	int before[D_MOST], least, p1 = p1_of(q, rx, ry), p2, n = q->p->disparities;
+	int before[D_MOST], least, p1 = p1_of(q, ry), p2, n = q->p->disparities;
 
 	if (x - rx < 0 || x - rx >= q->width || y - ry < 0 || y - ry >= q->height) {
 		for (int d = 0; d < n; d++)
@@ -71,7 +76,7 @@ static void path_cost(const struct problem *q, int x, int y, int rx, int ry, int
 		if (p2 < best)
 			best = p2;
 		l[d] = c[d] + best;
-		assert_true(l[d] <= sx_cost_max(q->p->cost) + (ry == 0 ? q->p->p2 : q->p->p2_vertical));
+		assert_true(l[d] <= sx_cost_max(q->p->cost) + p2_most(q, ry));
 	}
 }
 

@@ -13,14 +13,16 @@
 
 #include "stages/stixels/cells.h"
 #include "stages/stixels/evidence.h"
+#include "stages/stixels/sky.h"
 #include "tests/check.h"
 
 enum { W = 4, H = 3, COLUMNS = 12, ROWS = 10, EXTRA = 2 }; /* a cell; rows above the last whole one */
 enum { INVALID = SX_DISPARITY_INVALID };
 
-/* Dark, every cell 160 with confidence 77; holes go as far as two columns. */
+/* Dark, every cell 160 with confidence 77; holes go as far as two columns. No road is known. */
 struct rig {
-	struct sx_stixel_params p;
+	struct sx_params p;
+	struct sx_road road;
 	uint8_t grey[ROWS * H + EXTRA][COLUMNS * W];
 	uint16_t d[COLUMNS][ROWS], cells[COLUMNS][ROWS];
 	uint8_t c[COLUMNS][ROWS], cells_c[COLUMNS][ROWS];
@@ -28,11 +30,11 @@ struct rig {
 
 static struct rig rig_of(void)
 {
-	struct rig g = {.p = {.method = SX_STIXEL_SLANTED, .width = W, .cell_height = H}};
+	struct rig g = {.p.stixels = {.method = SX_STIXEL_SLANTED, .width = W, .cell_height = H}};
 
-	g.p.sky_grey = 200;
-	g.p.saturated = 256;
-	g.p.slanted.fill_px = 2 * W;
+	g.p.stixels.sky_grey = 200;
+	g.p.stixels.saturated = 256;
+	g.p.stixels.slanted.fill_px = 2 * W;
 	memset(g.grey, 20, sizeof(g.grey));
 	memset(g.c, 77, sizeof(g.c));
 	for (int u = 0; u < COLUMNS; u++)
@@ -51,7 +53,7 @@ static void run(struct rig *g)
 
 	memset(g->cells, 0xaa, sizeof(g->cells));
 	memset(g->cells_c, 0xaa, sizeof(g->cells_c));
-	sx_evidence(&left, &d, &c, &g->p, &cells, &cells_c);
+	sx_evidence(&left, &d, &c, &g->p, &g->road, &cells, &cells_c);
 }
 
 static uint8_t *pixel(struct rig *g, int u, int v, int x, int y)
@@ -80,6 +82,12 @@ static unsigned sky_of(struct rig *g, int u)
 		assert_int_equal(g->cells_c[u][v], g->c[u][v]);
 	}
 	return sky;
+}
+
+static void check_filled(const struct rig *g, int u, int v, int d)
+{
+	assert_int_equal(g->cells[u][v], d);
+	assert_int_equal(g->cells_c[u][v], d == INVALID ? 77 : SX_FILL_CONFIDENCE);
 }
 
 static void nothing_is_said_of_what_was_measured(void **state)
@@ -123,6 +131,102 @@ static void one_cell_does_not_end_sky(void **state)
 	assert_int_equal(sky_of(&g, 0), 0);
 }
 
+/*
+ * From above, . blank: a wire that is two cells thick and hangs to the right, a pole under its left half.
+ * What is under it is sky as far as it is joined to the right or left of a wire's end.
+ */
+static void sky_goes_on_behind_wires(void **state)
+{
+	static const char *const image[ROWS] = {
+		"............", /* 9 */
+		"######......", /* 8 */
+		"########....", /* 7 */
+		"..#...##....", /* 6 */
+		"..#.........", /* 5 */
+		"..#.........", /* 4 */
+		"..##########", /* 3 */
+		"..##########", /* 2 */
+		"..#.........", /* 1 */
+		"############", /* 0 */
+	};
+	struct rig g = rig_of();
+
+	for (int u = 0; u < COLUMNS; u++)
+		for (int v = 0; v < ROWS; v++)
+			if (image[ROWS - 1 - v][u] == '.')
+				paint(&g, u, v, 230);
+	for (int u = 0; u < COLUMNS; u++)
+		assert_int_equal(sky_of(&g, u), u < 3 ? 0x200 : u < 6 ? 0x230 : u < 8 ? 0x330 : 0x3f0);
+	/* a second round goes past the pole, where that ends */
+	paint(&g, 2, 4, 230);
+	for (int u = 0; u < 3; u++)
+		assert_int_equal(sky_of(&g, u), u < 2 ? 0x21e : 0x210);
+	/* what begins left of a wire */
+	paint(&g, 2, 4, 20);
+	paint(&g, 0, 8, 230);
+	for (int u = 0; u < 3; u++)
+		assert_int_equal(sky_of(&g, u), u == 0 ? 0x37e : u == 1 ? 0x37e & ~0x100 & ~0x80 : 0x200);
+}
+
+/* Rooms that lie on each other, with doors at either end in turns. */
+static void sky_turns_twice(void **state)
+{
+	struct rig g = rig_of();
+
+	for (int u = 0; u < COLUMNS; u++)
+		for (int v = 0; v < ROWS; v += 3)
+			paint(&g, u, v, 230);
+	for (int v = 1; v < ROWS; v += 3) {
+		const int door = v % 6 == 1 ? 0 : COLUMNS - 1;
+
+		paint(&g, door, v, 230), paint(&g, door, v + 1, 230);
+	}
+	/* down to the second; along it and down, along the third and down; not along the fourth */
+	for (int u = 0; u < COLUMNS; u++)
+		assert_int_equal(sky_of(&g, u), u == 0 ? 0x3cf : u == COLUMNS - 1 ? 0x278 : 0x248);
+}
+
+/*
+ * Row v has ground of -12 v sixteenths of a pixel, a metre is 3 px of disparity at 1 px, so that sky lies at
+ * most as near as that: what was matched nearer would stand lower than 4 m.
+ */
+static void low_walls_are_no_sky(void **state)
+{
+	struct rig g = rig_of();
+
+	g.p.camera = (struct sx_camera){.fx = 700, .fy = 350, .baseline_m = 0.25};
+	g.road = (struct sx_road){.slope = 0.25, .offset = -0.25 * (ROWS * H + EXTRA - 1), .axis = 21.5};
+	for (int v = 0; v < ROWS; v++)
+		paint(&g, 5, v, 230);
+	assert_int_equal(sky_of(&g, 5), 0);
+	g.d[5][9] = 12 * 9, g.d[5][8] = 12 * 8 + 1, g.d[5][7] = 12 * 7, g.d[5][0] = 0;
+	assert_int_equal(sky_of(&g, 5), 0x281);
+	g.road.cross = 1.0 / 16 / W; /* a sixteenth more ground in the next column */
+	paint(&g, 6, 9, 230);
+	g.d[6][9] = 12 * 9;
+	assert_int_equal(sky_of(&g, 5), 0x281);
+	assert_int_equal(sky_of(&g, 6), 0);
+	g.d[6][9] = 12 * 9 - 1;
+	assert_int_equal(sky_of(&g, 6), 0x200);
+	/* a hole that nothing fills is 8 px away, any other where it was filled from */
+	g.p.stixels.slanted.fill_px = 0;
+	g.d[5][9] = INVALID;
+	assert_int_equal(sky_of(&g, 5), 0x081);
+	g.road.offset -= 20.0 / 16;
+	assert_int_equal(sky_of(&g, 5), 0x381);
+	g.p.stixels.slanted.fill_px = W;
+	assert_int_equal(sky_of(&g, 5), 0x181 | 0x200);
+	g.d[4][9] = 12 * 9 + 21, g.d[6][9] = 400;
+	run(&g);
+	check_filled(&g, 5, 9, 12 * 9 + 21);
+	/* no camera, no road: sky is what it looks like */
+	g.road.offset = 0;
+	g.p.camera = (struct sx_camera){0};
+	g.road.slope = 0, g.road.cross = 0;
+	g.d[5][9] = 400;
+	assert_int_equal(sky_of(&g, 5), 0x3ff);
+}
+
 static void blank_is_bright_and_even(void **state)
 {
 	struct rig g = rig_of();
@@ -141,16 +245,10 @@ static void blank_is_bright_and_even(void **state)
 	/* rows that belong to no cell do not count, nor do neighbours */
 	paint(&g, 4, 9, 255);
 	assert_int_equal(sky_of(&g, 4), 0x200);
-	g.p.sky_grey = 255;
+	g.p.stixels.sky_grey = 255;
 	assert_int_equal(sky_of(&g, 4), 0x200);
-	g.p.sky_grey = 256;
+	g.p.stixels.sky_grey = 256;
 	assert_int_equal(sky_of(&g, 4), 0);
-}
-
-static void check_filled(const struct rig *g, int u, int v, int d)
-{
-	assert_int_equal(g->cells[u][v], d);
-	assert_int_equal(g->cells_c[u][v], d == INVALID ? 77 : SX_FILL_CONFIDENCE);
 }
 
 static void holes_take_the_farther_side(void **state)
@@ -183,15 +281,15 @@ static void holes_are_filled_from_near_by(void **state)
 	check_filled(&g, 5, 4, INVALID);
 	check_filled(&g, 6, 4, INVALID); /* nothing to the left */
 	check_filled(&g, 7, 4, INVALID);
-	g.p.slanted.fill_px = 3 * W - 1; /* whole columns */
+	g.p.stixels.slanted.fill_px = 3 * W - 1; /* whole columns */
 	run(&g);
 	check_filled(&g, 5, 4, INVALID);
-	g.p.slanted.fill_px = 3 * W;
+	g.p.stixels.slanted.fill_px = 3 * W;
 	run(&g);
 	check_filled(&g, 3, 4, 100);
 	check_filled(&g, 5, 4, 60);
 	check_filled(&g, 6, 4, INVALID);
-	g.p.slanted.fill_px = 512; /* more than there are */
+	g.p.stixels.slanted.fill_px = 512; /* more than there are */
 	run(&g);
 	check_filled(&g, 3, 4, 60);
 	check_filled(&g, 7, 4, 60);
@@ -216,19 +314,19 @@ static void filling_is_switched_off(void **state)
 	struct rig g = rig_of();
 
 	g.d[5][5] = INVALID;
-	g.p.slanted.confidence = SX_WEIGHT_LINEAR;
+	g.p.stixels.slanted.confidence = SX_WEIGHT_LINEAR;
 	run(&g);
 	check_filled(&g, 5, 5, 160);
-	g.p.slanted.confidence = SX_WEIGHT_EQUAL;
+	g.p.stixels.slanted.confidence = SX_WEIGHT_EQUAL;
 	run(&g);
 	check_filled(&g, 5, 5, INVALID);
-	g.p.slanted.confidence = SX_WEIGHT_SQUARED;
-	g.p.slanted.fill_px = W - 1;
+	g.p.stixels.slanted.confidence = SX_WEIGHT_SQUARED;
+	g.p.stixels.slanted.fill_px = W - 1;
 	run(&g);
 	check_filled(&g, 5, 5, INVALID);
-	g.p.slanted.fill_px = 2 * W;
+	g.p.stixels.slanted.fill_px = 2 * W;
 	for (int method = 0; method < 2; method++) { /* that know no confidence */
-		g.p.method = method ? SX_STIXEL_RDP : SX_STIXEL_DP;
+		g.p.stixels.method = method ? SX_STIXEL_RDP : SX_STIXEL_DP;
 		run(&g);
 		check_filled(&g, 5, 5, INVALID);
 	}
@@ -254,7 +352,7 @@ static void saturated_cells_are_holes(void **state)
 {
 	struct rig g = rig_of();
 
-	g.p.saturated = 250;
+	g.p.stixels.saturated = 250;
 	paint(&g, 3, 2, 250);
 	paint(&g, 4, 4, 255);
 	paint(&g, 5, 5, 255); /* upper half */
@@ -280,7 +378,7 @@ static void saturated_cells_are_holes(void **state)
 	run(&g);
 	for (int v = 0; v < ROWS; v++)
 		assert_int_equal(g.cells[3][v], 0);
-	g.p.saturated = 256;
+	g.p.stixels.saturated = 256;
 	paint(&g, 3, 9, 20), paint(&g, 3, 8, 20);
 	g.d[3][2] = 90;
 	run(&g);
@@ -294,6 +392,9 @@ int main(void)
 		cmocka_unit_test(nothing_is_said_of_what_was_measured),
 		cmocka_unit_test(sky_reaches_the_upper_edge),
 		cmocka_unit_test(one_cell_does_not_end_sky),
+		cmocka_unit_test(sky_goes_on_behind_wires),
+		cmocka_unit_test(sky_turns_twice),
+		cmocka_unit_test(low_walls_are_no_sky),
 		cmocka_unit_test(blank_is_bright_and_even),
 		cmocka_unit_test(holes_take_the_farther_side),
 		cmocka_unit_test(holes_are_filled_from_near_by),

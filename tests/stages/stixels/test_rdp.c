@@ -284,7 +284,7 @@ static void test_leans_and_border(void **state)
 		sx_road_ground(&here, H, ground);
 		for (int v = 0; v < H; v++)
 			((uint16_t *)g.column.data)[v] = (uint16_t)(ground[v] > 0 ? ground[v] : 0);
-		while (unseen < H && ground[unseen] > 16 * (5 * u + 2 - 4) && ground[unseen] > 0)
+		while (unseen < H && (u < 2 || ground[unseen] > 16 * (5 * u + 2 - 4)))
 			unseen++;
 		sx_rdp_run(g.r, &road, &g.column, u, &g.out);
 		if (unseen > 0) {

@@ -275,6 +275,19 @@ static void test_out_of_view(void **state)
 	rig_run(&g);
 	assert_int_equal(g.out.count[0], 1);
 	rig_finish(&g);
+	/* what has less than 4 px in view sees nothing at all */
+	for (p.stixels.width = 15; p.stixels.width <= 16; p.stixels.width++) {
+		rig_init(&g, &p, ROWS, &road);
+		rig_run(&g);
+		if (p.stixels.width == 15)
+			assert_int_equal(g.at.unseen, ROWS);
+		else
+			assert_in_range(g.at.unseen, 30, ROWS - 1);
+		assert_int_equal(g.out.list[0].kind, STIXEL_UNKNOWN);
+		assert_int_equal(g.out.list[0].v_top, g.at.unseen - 1);
+		assert_int_equal(g.out.count[0] == 1, p.stixels.width == 15);
+		rig_finish(&g);
+	}
 }
 
 /*

@@ -5,8 +5,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_STAGES_STIXELS_ROAD_H
-#define SX_STAGES_STIXELS_ROAD_H
+#ifndef SX_STAGES_ROAD_ROAD_H
+#define SX_STAGES_ROAD_ROAD_H
 
 #include <stdbool.h>
 #include <stddef.h>

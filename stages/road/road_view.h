@@ -3,15 +3,15 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_STAGES_STIXELS_ROAD_VIEW_H
-#define SX_STAGES_STIXELS_ROAD_VIEW_H
+#ifndef SX_STAGES_ROAD_ROAD_VIEW_H
+#define SX_STAGES_ROAD_ROAD_VIEW_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/camera.h"
 #include "base/image.h"
-#include "stages/stixels/road_ground.h"
+#include "stages/road/road_ground.h"
 
 /* Columns and rows of the grid of samples, each; the map is looked at in so many places at most. */
 #define SX_ROAD_GRID 64

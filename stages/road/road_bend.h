@@ -1,16 +1,16 @@
 /*
  * Where the road leaves its plane: a knee from which on it climbs or falls, one of a fixed list. For
- * stages/stixels/road.c and gpu/stixels/road.cu, as stages/stixels/road_plane.h.
+ * stages/road/road.c and gpu/stixels/road.cu, as stages/road/road_plane.h.
  *
  * A road of grade t from z ahead on has, at the same row, the plane's slope times h / (h + t z); h: height of
  * the camera. So one number a row says all of it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_STAGES_STIXELS_ROAD_BEND_H
-#define SX_STAGES_STIXELS_ROAD_BEND_H
+#ifndef SX_STAGES_ROAD_ROAD_BEND_H
+#define SX_STAGES_ROAD_ROAD_BEND_H
 
-#include "stages/stixels/road_plane.h"
+#include "stages/road/road_plane.h"
 
 #define SX_ROAD_BENDS 256	  /* candidates of a round: 16 distances times 16 grades */
 #define SX_ROAD_BEND_ROUNDS 2	  /* the second round the best of the first */

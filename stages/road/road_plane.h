@@ -1,18 +1,18 @@
 /*
  * Planes through samples of the disparity map: the formulas that every engine evaluates with the same
  * operations in the same order (integers, and doubles with + - * / sqrt and rounding to integer alone; no
- * contraction). For stages/stixels/road.c, cpu/ and gpu/, so in the common subset of C and CUDA.
+ * contraction). For stages/road/road.c, cpu/ and gpu/, so in the common subset of C and CUDA.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_STAGES_STIXELS_ROAD_PLANE_H
-#define SX_STAGES_STIXELS_ROAD_PLANE_H
+#ifndef SX_STAGES_ROAD_ROAD_PLANE_H
+#define SX_STAGES_ROAD_ROAD_PLANE_H
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "stages/stixels/road_view.h"
+#include "stages/road/road_view.h"
 
 /* Disparities beyond this, in px, at any corner of the image: not a plane that is looked at. */
 #define SX_ROAD_LIMIT_PX 2048.0

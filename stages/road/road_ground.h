@@ -4,14 +4,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_STAGES_STIXELS_ROAD_GROUND_H
-#define SX_STAGES_STIXELS_ROAD_GROUND_H
+#ifndef SX_STAGES_ROAD_ROAD_GROUND_H
+#define SX_STAGES_ROAD_ROAD_GROUND_H
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "stages/stixels/road.h"
+#include "stages/road/road.h"
 
 #ifdef __CUDACC__
 #define SX_ROAD_INLINE static __host__ __device__ inline
@@ -71,15 +71,22 @@ SX_ROAD_INLINE int32_t sx_road_shift_q4(double cross, double axis, int u, int wi
 							  : q4);
 }
 
+/* Less of disparity is too far away to tell anything by it, Q4. */
+#define SX_VIEW_LEAST_Q4 64
+/* Below any ground. */
+#define SX_VIEW_NONE_Q4 (-(SX_GROUND_MAX_Q4 + SX_ROAD_SHIFT_MAX_Q4 + 1))
+
 /*
  * The largest disparity that column u of width px can be matched at, less half a window of the descriptors:
- * what is nearer lies out of the right camera's view. Q4, 0 at least.
+ * what is nearer lies out of the right camera's view. Q4; SX_VIEW_NONE_Q4 where that is less than
+ * SX_VIEW_LEAST_Q4: all that such a column could tell of is out of the range of stereo, so that nothing in
+ * it is seen.
  */
 SX_ROAD_INLINE int32_t sx_road_in_view_q4(int u, int width)
 {
-	const int32_t x = u * width + width / 2 - 4;
+	const int32_t q4 = 16 * (u * width + width / 2 - 4);
 
-	return x > 0 ? 16 * x : 0;
+	return q4 >= SX_VIEW_LEAST_Q4 ? q4 : SX_VIEW_NONE_Q4;
 }
 
 #endif

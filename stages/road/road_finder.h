@@ -3,11 +3,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_STAGES_STIXELS_ROAD_FINDER_H
-#define SX_STAGES_STIXELS_ROAD_FINDER_H
+#ifndef SX_STAGES_ROAD_ROAD_FINDER_H
+#define SX_STAGES_ROAD_ROAD_FINDER_H
 
-#include "stages/stixels/road_bend.h"
-#include "stages/stixels/road_sigma.h"
+#include "stages/road/road_bend.h"
+#include "stages/road/road_sigma.h"
 
 struct sx_road_finder {
 	struct sx_road_params params;

@@ -3,13 +3,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_STAGES_STIXELS_ROAD_SUMS_H
-#define SX_STAGES_STIXELS_ROAD_SUMS_H
+#ifndef SX_STAGES_ROAD_ROAD_SUMS_H
+#define SX_STAGES_ROAD_ROAD_SUMS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "stages/stixels/road_plane.h"
+#include "stages/road/road_plane.h"
 
 /* Sums over the samples on a plane; x and y count from the centre of what is looked at. */
 struct sx_road_sums {

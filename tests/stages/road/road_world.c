@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "tests/stages/stixels/road_world.h"
+#include "tests/stages/road/road_world.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

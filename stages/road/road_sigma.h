@@ -12,10 +12,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_STAGES_STIXELS_ROAD_SIGMA_H
-#define SX_STAGES_STIXELS_ROAD_SIGMA_H
+#ifndef SX_STAGES_ROAD_ROAD_SIGMA_H
+#define SX_STAGES_ROAD_ROAD_SIGMA_H
 
-#include "stages/stixels/road_sums.h"
+#include "stages/road/road_sums.h"
 
 #define SX_ROAD_ALIKE 20.0
 #define SX_ROAD_FAR_PX 0.2 /* of disparity, at the horizon; nothing in the last row */

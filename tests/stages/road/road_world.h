@@ -3,12 +3,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_TESTS_STAGES_STIXELS_ROAD_WORLD_H
-#define SX_TESTS_STAGES_STIXELS_ROAD_WORLD_H
+#ifndef SX_TESTS_STAGES_ROAD_ROAD_WORLD_H
+#define SX_TESTS_STAGES_ROAD_ROAD_WORLD_H
 
 #include <math.h>
 
-#include "stages/stixels/road.h"
+#include "stages/road/road.h"
 #include "tests/stixel_case.h"
 
 enum { W = 320, H = 240, RANGE = 128 };

@@ -4,14 +4,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "stages/stixels/road.h"
+#include "stages/road/road.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "stages/stixels/road_finder.h"
+#include "stages/road/road_finder.h"
 
 #define PI 3.14159265358979323846
 

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "stages/stixels/road_ground.h"
-#include "tests/stages/stixels/road_world.h"
+#include "stages/road/road_ground.h"
+#include "tests/stages/road/road_world.h"
 
 static void test_planes_with_outliers(void **state)
 {

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "stages/stixels/road_sigma.h"
-#include "tests/stages/stixels/road_world.h"
+#include "stages/road/road_sigma.h"
+#include "tests/stages/road/road_world.h"
 
 /* ---- roll ---- */
 
