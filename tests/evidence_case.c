@@ -59,15 +59,33 @@ static void road_of(struct evidence_case *t, int i, struct check_rng *r)
 			.fx = 700, .fy = 690, .baseline_m = 0.1 + 0.05 * check_below(r, 20)};
 }
 
+/* Cells of w x h pixels. */
+struct shape {
+	int w, h, columns, rows;
+};
+
+static struct shape shape_of(int i, struct check_rng *r)
+{
+	struct shape s = {1, 1, 4096, 48}; /* as many bits, twice, as a block of a GPU has memory unasked */
+
+	if (i == EVIDENCE_CASES - 1)
+		return s;
+	s.w = i < 64 ? 1 + i % 32 : 1 + check_below(r, 9);
+	s.h = i < 64 ? 1 + (i * 13 + i / 32) % 32 : 1 + check_below(r, 9);
+	s.columns = 1 + check_below(r, i % 3 ? 20 : 90);
+	s.rows = 1 + check_below(r, i % 4 ? 12 : 140);
+	if (i % 20 == 19)
+		s.rows = 2160 / s.h;
+	if (i % 40 == 33)
+		s.columns = 4096 / s.w, s.rows = 60 + check_below(r, 60);
+	return s;
+}
+
 void evidence_case_init(struct evidence_case *t, int i, struct check_rng *r)
 {
 	static const int reaches[] = {0, 1, 7, 40, 128, 512};
-	const int w = i < 64 ? 1 + i % 32 : 1 + check_below(r, 9);
-	const int h = i < 64 ? 1 + (i * 13 + i / 32) % 32 : 1 + check_below(r, 9);
-	const int columns = i % 40 == 33 ? 4096 / w : 1 + check_below(r, i % 3 ? 20 : i % 9 ? 90 : 120);
-	const int rows = i % 20 == 19	? 2160 / h
-			 : i % 40 == 33 ? 60 + check_below(r, 60)
-					: 1 + check_below(r, i % 4 ? 12 : 140);
+	const struct shape s = shape_of(i, r);
+	const int w = s.w, h = s.h, columns = s.columns, rows = s.rows;
 
 	*t = (struct evidence_case){
 		.p.stixels = {.method = h == 1 && i % 2 ? SX_STIXEL_DP : SX_STIXEL_SLANTED,

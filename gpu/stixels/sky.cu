@@ -6,7 +6,7 @@
  *         thread a word goes down its columns, all rows; a warp a row goes along it, as one long addition
  *         whose carries are found by ballots. With the road known, a warp a word of what was found, a lane
  *         a cell.
- * Memory: two bits a cell, 8 KB at 1242x375 and cells of 4x4; the one block has up to 48 KB of them in shared
+ * Memory: two bits a cell, 8 KB at 1242x375 and cells of 4x4; the one block has up to 47 KB of them in shared
  *         memory, and leaves more where they are. Of a cell that is not blank the pixels up to the first such
  *         row are read.
  * Ranges: whole numbers of 32 bits.
@@ -28,7 +28,7 @@
 #define THREADS (32 * WARPS)
 #define SPREAD_THREADS 1024
 #define AHEAD 8
-#define SHARED_MAX (48 * 1024 / 4) /* words */
+#define SHARED_MAX (47 * 1024 / 4) /* words; 48 KB a block, and it has others */
 
 struct blank_work {
 	struct sx_bright_image left;
