@@ -238,7 +238,8 @@ const struct sx_option sx_options[] = {
 	REAL("stereo", "sigma_range", params.stereo.fastdt_sigma_range, "0", 0, 1000, NULL, RESTART,
 	     "fastdt: grey levels of an edge that ends it; 0: the best for the cost"),
 
-	BOOL("filters", "median", params.filters.median, "yes", RESTART, "median of 3x3"),
+	BOOL("filters", "median", params.filters.median, "no", RESTART,
+	     "median of 3x3 of both maps, before the other filters"),
 	CHOICE("filters", "median_border", params.filters.median_border, enum sx_median_border,
 	       median_borders, "copy", RESTART, "outermost pixels of the median: kept, or 0"),
 	INT("filters", "left_right", params.filters.left_right, "2", -1, 255, "px", RESTART,
@@ -249,6 +250,8 @@ const struct sx_option sx_options[] = {
 	    "islands up to this many pixels are removed; 0: off"),
 	INT("filters", "speckle_range", params.filters.speckle_range, "1", 0, 255, "px", RESTART,
 	    "step of disparity inside one island"),
+	BOOL("filters", "smooth", params.filters.smooth, "yes", RESTART,
+	     "last of all, median of what is given along 7 px of columns, then rows; closes small holes"),
 
 	CHOICE("road", "mode", params.road.mode, enum sx_road_mode, road_modes, "plane", RESTART,
 	       "measured in every frame, or taken from [camera]"),

@@ -273,7 +273,7 @@ static void left_right_task(void *arg, int index, int worker)
 	(void)worker;
 	f->x->matcher.kernels->left_right_rows(&tap[SX_TAP_MEDIAN], &tap[SX_TAP_MEDIAN_RIGHT],
 					       &tap[SX_TAP_LEFT_RIGHT], &f->x->config.params.filters,
-					       f->x->config.params.stereo.min_disparity, y0, y1);
+					       &f->x->config.params.stereo, y0, y1);
 }
 
 static void speckle_task(void *arg, int index, int worker)
@@ -281,7 +281,7 @@ static void speckle_task(void *arg, int index, int worker)
 	struct sx_context *x = ((struct frame *)arg)->x;
 
 	(void)worker;
-	sx_speckle_stripe(&x->speckle, &x->taps[SX_TAP_LEFT_RIGHT], &x->taps[SX_TAP_DISPARITY], index);
+	sx_speckle_stripe(&x->speckle, &x->taps[SX_TAP_LEFT_RIGHT], &x->taps[SX_TAP_SPECKLE], index);
 }
 
 static void erase_task(void *arg, int index, int worker)
@@ -289,7 +289,17 @@ static void erase_task(void *arg, int index, int worker)
 	struct sx_context *x = ((struct frame *)arg)->x;
 
 	(void)worker;
-	sx_speckle_erase(&x->speckle, &x->taps[SX_TAP_DISPARITY], index);
+	sx_speckle_erase(&x->speckle, &x->taps[SX_TAP_SPECKLE], index);
+}
+
+static void smooth_task(void *arg, int index, int worker)
+{
+	struct frame *f = arg;
+	int y0 = index * ROWS, y1 = end_of(y0, ROWS, f->x->config.height);
+
+	(void)worker;
+	f->x->matcher.kernels->smooth_rows(&f->x->taps[SX_TAP_SPECKLE], &f->x->taps[SX_TAP_DISPARITY], y0,
+					   y1);
 }
 
 static void confidence_task(void *arg, int index, int worker)
@@ -320,6 +330,9 @@ static void frame_filter(struct frame *f)
 		sx_pool_for(pool, sx_speckle_stripes(&x->speckle), erase_task, f);
 	}
 	frame_book(f, SX_STAGE_SPECKLE);
+	if (p->smooth)
+		sx_pool_for(pool, strips, smooth_task, f);
+	frame_book(f, SX_STAGE_SMOOTH);
 	sx_pool_for(pool, strips, confidence_task, f);
 	frame_book(f, SX_STAGE_CONFIDENCE);
 }
@@ -343,12 +356,12 @@ static void find_road(struct frame *f)
 
 	if (sx_road_looks(x->road_finder)) {
 		f->round = -1;
-		sx_road_sample(x->road_finder, &x->taps[SX_TAP_DISPARITY]);
+		sx_road_sample(x->road_finder, &x->taps[SX_TAP_LEFT_RIGHT]);
 		sx_pool_for(x->device->pool, SX_ROAD_CANDIDATES / CANDIDATES, road_task, f);
 		sx_road_measure(x->road_finder, x->road_scores);
 		for (f->round = 0; x->road_finder->found && f->round < SX_ROAD_BEND_ROUNDS; f->round++) {
 			if (f->round == 0)
-				sx_road_sample_far(x->road_finder, &x->taps[SX_TAP_DISPARITY]);
+				sx_road_sample_far(x->road_finder, &x->taps[SX_TAP_LEFT_RIGHT]);
 			sx_pool_for(x->device->pool, SX_ROAD_BENDS / CANDIDATES, road_task, f);
 			sx_road_choose_bend(x->road_finder, f->round, x->road_scores);
 		}

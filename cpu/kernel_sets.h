@@ -45,7 +45,8 @@ struct sx_matcher_kernels {
 			    enum sx_median_border border, int y0, int y1);
 	void (*left_right_rows)(const struct sx_image *left, const struct sx_image *right,
 				const struct sx_image *dst, const struct sx_filter_params *f,
-				int min_disparity, int y0, int y1);
+				const struct sx_stereo_params *p, int y0, int y1);
+	void (*smooth_rows)(const struct sx_image *src, const struct sx_image *dst, int y0, int y1);
 	/* flags[x] = 1 where a[x] and b[x] are valid and differ by at most limit, else 0. */
 	void (*connected_row)(const uint16_t *a, const uint16_t *b, int n, int limit, uint8_t *flags);
 	void (*confidence_rows)(const struct sx_image *disparity, const struct sx_image *confidence, int y0,

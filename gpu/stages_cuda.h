@@ -71,19 +71,29 @@ cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image *
 const struct sx_cuda_volumes *sx_sgm_cuda_volumes(const struct sx_sgm_cuda *s);
 
 /*
- * All filters at once: median, left-right check, speckles, confidence; one launch, or two with speckles.
+ * All filters. check: median, left-right check and the components of speckles, in one launch; left_right is
+ * there after it. finish: islands are erased, the map is smoothed, a launch each, unless
+ * sx_filter_cuda_is_done().
  * winner, median: left and right map; median is winner where the filter is off. Maps hold less than 0x1000 or
  * 0xffff.
- * left_right: is disparity where no speckle filter runs. confidence: that of the winner, changed in place.
+ * left_right: is speckle where no speckle filter runs; speckle: is disparity where nothing is smoothed.
+ * confidence: that of the winner, changed in place.
  */
 struct sx_filter_cuda;
 int sx_filter_cuda_create(struct sx_filter_cuda **ret, struct sx_cuda_memory *m,
 			  const struct sx_context_config *c, int sms);
 void sx_filter_cuda_destroy(struct sx_filter_cuda *s);
-cudaError_t sx_filter_cuda_run(const struct sx_filter_cuda *s, const struct sx_image winner[2],
-			       const struct sx_image median[2], const struct sx_image *left_right,
-			       const struct sx_image *disparity, const struct sx_image *confidence,
-			       cudaStream_t stream);
+cudaError_t sx_filter_cuda_check(const struct sx_filter_cuda *s, const struct sx_image winner[2],
+				 const struct sx_image median[2], const struct sx_image *left_right,
+				 const struct sx_image *speckle, const struct sx_image *confidence,
+				 cudaStream_t stream);
+bool sx_filter_cuda_is_done(const struct sx_filter_cuda *s);
+cudaError_t sx_filter_cuda_finish(const struct sx_filter_cuda *s, const struct sx_image *speckle,
+				  const struct sx_image *disparity, const struct sx_image *confidence,
+				  cudaStream_t stream);
+/* Of the finished map; not in place. confidence: of the winner, becomes that of dst. */
+cudaError_t sx_smooth_cuda_run(const struct sx_image *src, const struct sx_image *dst,
+			       const struct sx_image *confidence, cudaStream_t stream);
 
 /*
  * road: device memory of the caller, ground_q4 included. finder: its view and parameters are copied.

@@ -57,6 +57,7 @@ enum sx_stage {
 	SX_STAGE_MEDIAN,
 	SX_STAGE_LEFT_RIGHT,
 	SX_STAGE_SPECKLE,
+	SX_STAGE_SMOOTH,
 	SX_STAGE_CONFIDENCE,
 	SX_STAGE_ROAD,
 	SX_STAGE_REDUCE,
@@ -79,6 +80,7 @@ enum sx_tap {
 	SX_TAP_MEDIAN,
 	SX_TAP_MEDIAN_RIGHT,
 	SX_TAP_LEFT_RIGHT, /* U16 Q4 after the left-right check, min_disparity added */
+	SX_TAP_SPECKLE,	   /* U16 Q4 without islands, before it is smoothed */
 	SX_TAP_DISPARITY,  /* U16 Q4, final */
 	SX_TAP_CONFIDENCE, /* U8, final */
 	/* U16 Q4: cells of a column x columns, one row per stixel column, index 0 = image bottom */

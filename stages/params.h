@@ -63,12 +63,13 @@ struct sx_stereo_params {
 };
 
 struct sx_filter_params {
-	bool median;
+	bool median; /* 3x3 of both maps, before the others */
 	enum sx_median_border median_border;
 	int left_right;	      /* tolerance, px; -1 = no check */
 	bool left_right_keep; /* pixels whose partner is out of view stay valid */
 	int speckle_size;     /* px; components up to this size go; 0 = off */
 	int speckle_range;    /* px of disparity between neighbours of one component */
+	bool smooth;	      /* sx_smooth() after all others */
 };
 
 struct sx_road_params {
@@ -129,8 +130,7 @@ int sx_cost_max(enum sx_cost cost);
 /*
  * Replaces p1, p2, fastdt_sigma_* of 0 and fastdt auto, each on its own, by what was measured best for this
  * cost, aggregation and number of paths (docs/lab-accuracy.md); p1_vertical of 0 likewise, or by p1 where
- * that is given; p2_vertical the same way. Engines do so when they make a context; sx_params_check() judges
- * the resolved values.
+ * that is given; p2_vertical the same. Engines do so when they make a context; sx_params_check() comes after.
  */
 void sx_stereo_resolve(struct sx_stereo_params *p);
 

@@ -26,6 +26,7 @@
 #include "stages/stereo/left_right.h"
 #include "stages/stereo/median.h"
 #include "stages/stereo/sgm.h"
+#include "stages/stereo/smooth.h"
 #include "stages/stereo/speckle.h"
 #include "stages/stereo/winner.h"
 #include "stages/stixels/cells.h"
@@ -66,12 +67,11 @@ struct sx_context {
 };
 
 static const char *const stage_names[SX_STAGE_COUNT] = {
-	[SX_STAGE_INGEST] = "ingest",	[SX_STAGE_CENSUS] = "census",
-	[SX_STAGE_SGM] = "sgm",		[SX_STAGE_WINNER] = "winner",
-	[SX_STAGE_MEDIAN] = "median",	[SX_STAGE_LEFT_RIGHT] = "left_right",
-	[SX_STAGE_SPECKLE] = "speckle", [SX_STAGE_CONFIDENCE] = "confidence",
-	[SX_STAGE_ROAD] = "road",	[SX_STAGE_REDUCE] = "reduce",
-	[SX_STAGE_SEGMENT] = "segment", [SX_STAGE_COMPACT] = "compact",
+	[SX_STAGE_INGEST] = "ingest",	[SX_STAGE_CENSUS] = "census", [SX_STAGE_SGM] = "sgm",
+	[SX_STAGE_WINNER] = "winner",	[SX_STAGE_MEDIAN] = "median", [SX_STAGE_LEFT_RIGHT] = "left_right",
+	[SX_STAGE_SPECKLE] = "speckle", [SX_STAGE_SMOOTH] = "smooth", [SX_STAGE_CONFIDENCE] = "confidence",
+	[SX_STAGE_ROAD] = "road",	[SX_STAGE_REDUCE] = "reduce", [SX_STAGE_SEGMENT] = "segment",
+	[SX_STAGE_COMPACT] = "compact",
 };
 
 const char *sx_stage_name(enum sx_stage stage, const struct sx_stereo_params *p)
@@ -323,11 +323,16 @@ static void reference_filter(struct sx_context *x, int64_t *t)
 	}
 	book(x, SX_STAGE_MEDIAN, t);
 	sx_left_right(&tap[SX_TAP_MEDIAN], &tap[SX_TAP_MEDIAN_RIGHT], &tap[SX_TAP_LEFT_RIGHT], f,
-		      x->config.params.stereo.min_disparity);
+		      &x->config.params.stereo);
 	book(x, SX_STAGE_LEFT_RIGHT, t);
-	copy_map(&tap[SX_TAP_LEFT_RIGHT], &tap[SX_TAP_DISPARITY]);
-	sx_speckle(&tap[SX_TAP_DISPARITY], f, x->speckle_scratch);
+	copy_map(&tap[SX_TAP_LEFT_RIGHT], &tap[SX_TAP_SPECKLE]);
+	sx_speckle(&tap[SX_TAP_SPECKLE], f, x->speckle_scratch);
 	book(x, SX_STAGE_SPECKLE, t);
+	if (f->smooth)
+		sx_smooth(&tap[SX_TAP_SPECKLE], &tap[SX_TAP_DISPARITY]);
+	else
+		copy_map(&tap[SX_TAP_SPECKLE], &tap[SX_TAP_DISPARITY]);
+	book(x, SX_STAGE_SMOOTH, t);
 	sx_confidence(&tap[SX_TAP_DISPARITY], &tap[SX_TAP_CONFIDENCE]);
 	book(x, SX_STAGE_CONFIDENCE, t);
 }
@@ -339,7 +344,7 @@ static void segment(struct sx_context *x, const struct sx_pair *pair, const stru
 	const struct sx_params *p = &x->config.params;
 	struct sx_image *tap = x->taps;
 
-	sx_road_find(x->road, &tap[SX_TAP_DISPARITY], previous, &x->result.road);
+	sx_road_find(x->road, &tap[SX_TAP_LEFT_RIGHT], previous, &x->result.road);
 	book(x, SX_STAGE_ROAD, t);
 	sx_reduce_cells(&tap[SX_TAP_DISPARITY], &tap[SX_TAP_CONFIDENCE], p->stixels.width,
 			sx_cell_height(&p->stixels), p->stixels.reduction, &tap[SX_TAP_COLUMNS],

@@ -49,6 +49,8 @@ bool sx_tap_is_kept(const struct sx_context_config *c, enum sx_tap tap)
 		return c->params.filters.median;
 	case SX_TAP_LEFT_RIGHT:
 		return c->params.filters.speckle_size > 0;
+	case SX_TAP_SPECKLE:
+		return c->params.filters.smooth;
 	default:
 		return true;
 	}
@@ -60,6 +62,8 @@ void sx_taps_share(const struct sx_context_config *c, struct sx_image taps[SX_TA
 		taps[SX_TAP_MEDIAN] = taps[SX_TAP_WINNER];
 		taps[SX_TAP_MEDIAN_RIGHT] = taps[SX_TAP_WINNER_RIGHT];
 	}
+	if (!sx_tap_is_kept(c, SX_TAP_SPECKLE))
+		taps[SX_TAP_SPECKLE] = taps[SX_TAP_DISPARITY];
 	if (!sx_tap_is_kept(c, SX_TAP_LEFT_RIGHT))
-		taps[SX_TAP_LEFT_RIGHT] = taps[SX_TAP_DISPARITY];
+		taps[SX_TAP_LEFT_RIGHT] = taps[SX_TAP_SPECKLE];
 }

@@ -13,9 +13,9 @@
 #include "tests/slanted_case.h"
 
 static const char *const tap_names[SX_TAP_COUNT] = {
-	"left",	     "right",	     "left-census", "right-census",	  "sum",
-	"winner",    "winner-right", "median",	    "median-right",	  "left-right",
-	"disparity", "confidence",   "columns",	    "columns-confidence",
+	"left",	   "right",	   "left-census", "right-census", "sum",
+	"winner",  "winner-right", "median",	  "median-right", "left-right",
+	"speckle", "disparity",	   "confidence",  "columns",	  "columns-confidence",
 };
 
 struct sx_params engine_case_params(void)
@@ -30,7 +30,7 @@ struct sx_params engine_case_params(void)
 			   .uniqueness = 95,
 			   .subpixel = SX_SUBPIXEL_TRUNC,
 			   .zncc_window = 5},
-		.filters = {.median = true, .left_right = 1, .speckle_range = 1},
+		.filters = {.left_right = 1, .speckle_range = 1, .smooth = true},
 		.road = {.top = 33,
 			 .min_height_m = 0.5,
 			 .max_height_m = 3,
@@ -421,6 +421,7 @@ void engine_cases_filters(engine_case_fn *check)
 		f->left_right_keep = i & 2;
 		f->speckle_size = i & 4 ? 3 + 20 * (i & 8) : 0;
 		f->speckle_range = i % 3;
+		f->smooth = i % 5 != 2;
 		t.height = 30 + 7 * i < 32 ? 32 : 30 + 7 * i;
 		check(&t);
 	}

@@ -4,9 +4,9 @@
  *
  * Work:   rows of cells first: the least and the largest grey level of the pixels above each other, then of
  *         1, 2, 4 and so on beside each other, wherever a cell begins; a byte a cell. Then parts of columns:
- *         the last valid disparity and how far away it is, for all rows of a column at once, from the left
- *         and then from the right, each beginning outside of the part; then what is saturated. Loops over
- *         pixels and rows are left to the compiler. Sky comes last, in cpu/sky.c.
+ *         the last valid disparity and how far away it is, for all rows of a column at once, from the left,
+ *         beginning outside of the part; then what is saturated. Loops over pixels and rows are left to the
+ *         compiler. Sky comes last, in cpu/sky.c.
  * Ranges: ages are whole numbers up to the number of columns, plus 513.
  * Shapes: any width, height and pitch; up to 2160 rows of cells, images up to 4096 wide.
  *
@@ -91,22 +91,10 @@ static inline void ev_next(struct ev_last *restrict s, const uint16_t *restrict 
 }
 
 /* An invalid disparity has all bits. */
-static inline void ev_from_left(const struct ev_last *restrict s, int rows, int16_t reach,
-				uint16_t *restrict to)
+static inline void ev_fill(const struct ev_last *restrict s, int rows, int16_t reach, uint16_t *restrict to)
 {
 	for (int v = 0; v < rows; v++)
 		to[v] = s->d[v] | EV_MASK(s->age[v] > reach);
-}
-
-/* to: what has come from the left. */
-static inline void ev_from_right(const struct ev_last *restrict s, int rows, int16_t reach,
-				 uint16_t *restrict to)
-{
-	for (int v = 0; v < rows; v++) {
-		const uint16_t left = to[v], right = s->d[v] | EV_MASK(s->age[v] > reach);
-
-		to[v] = (left < right ? left : right) | EV_MASK(left == SX_DISPARITY_INVALID);
-	}
 }
 
 /* d: as it was, filled: as it has become. */
@@ -139,21 +127,14 @@ static void weigh_columns(const struct sx_image *columns, const struct sx_image 
 {
 	const int rows = columns->width, n = columns->height;
 	const int16_t reach = (int16_t)sx_fill_reach(p);
-	const int end = u1 + reach < n ? u1 + reach : n;
 	struct ev_last s;
 
 	ev_start(&s, rows, reach);
 	for (int u = u0 > reach ? u0 - reach : 0; u < u1; u++) {
 		ev_next(&s, sx_image_row(columns, u), rows);
-		if (u >= u0)
-			ev_from_left(&s, rows, reach, sx_image_row(cells, u));
-	}
-	ev_start(&s, rows, reach);
-	for (int u = end - 1; u >= u0; u--) {
-		ev_next(&s, sx_image_row(columns, u), rows);
-		if (u >= u1)
+		if (u < u0)
 			continue;
-		ev_from_right(&s, rows, reach, sx_image_row(cells, u));
+		ev_fill(&s, rows, reach, sx_image_row(cells, u));
 		ev_confidence(sx_image_row(columns, u), sx_image_row(cells, u), sx_image_row(confidence, u),
 			      rows, sx_image_row(cells_confidence, u));
 	}

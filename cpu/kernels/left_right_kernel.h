@@ -13,6 +13,7 @@
 
 #include "cpu/kernels/winner_kernel.h"
 #include "cpu/matcher.h"
+#include "stages/stereo/left_right.h"
 
 #define BIAS 8192 /* keeps columns and their differences positive: they are above -BIAS and below BIAS */
 
@@ -28,24 +29,27 @@ static ALWAYS_INLINE void find_partners(const uint16_t *left, const uint16_t *ri
 }
 
 /*
- * The conditions of a row: k and found are wrong if k >= 0 and |found - d| > tolerance, or k is not in view.
+ * The conditions of a row: k and found are wrong if k >= 0 and |found - d| > tolerance, or k is not in view,
+ * or the column is end or beyond.
  */
 struct left_right {
-	vw tolerance, before_0, before_view, end_of_view; /* columns + BIAS */
+	vw tolerance, before_0, before_view, end_of_view, end; /* columns + BIAS */
 	vw offset, least, at_least; /* added to left; where left <= least: at_least instead */
 };
 
-static ALWAYS_INLINE struct left_right make_left_right(const struct sx_filter_params *f, int min_disparity,
-						       int width)
+static ALWAYS_INLINE struct left_right make_left_right(const struct sx_filter_params *f,
+						       const struct sx_stereo_params *p, int width)
 {
 	bool off = f->left_right < 0, keep = off || f->left_right_keep;
-	int offset = 16 * min_disparity, first = min_disparity > 0 ? min_disparity : 0;
+	int min_disparity = p->min_disparity, offset = 16 * min_disparity;
+	int first = min_disparity > 0 ? min_disparity : 0;
 
 	return (struct left_right){
 		.tolerance = vw_set1(off || f->left_right > BIAS ? BIAS : f->left_right),
 		.before_0 = vw_set1(BIAS - 1),
 		.before_view = vw_set1(keep ? 0 : BIAS + first - 1),
 		.end_of_view = vw_set1(keep ? INT16_MAX : BIAS + min_disparity + width),
+		.end = vw_set1(keep ? INT16_MAX : BIAS + width - sx_left_right_border(p)),
 		.offset = vw_set1(offset),
 		.least = vw_set1(offset < 0 ? -offset : 0),
 		.at_least = vw_set1(offset > 0 ? offset : 0),
@@ -62,6 +66,7 @@ static ALWAYS_INLINE vw check_partners(const struct left_right *c, vw left, vw f
 
 	wrong = vw_or(wrong, vw_where_greater(k, c->before_view, zero, bad));
 	wrong = vw_or(wrong, vw_where_greater(c->end_of_view, k, zero, bad));
+	wrong = vw_or(wrong, vw_where_greater(c->end, column, zero, bad));
 	wrong = vw_or(wrong, vw_where_greater(d, vw_set1((SX_DISPARITY_INVALID >> 4) - 1), bad, zero));
 	return vw_or(value, wrong);
 }
@@ -90,10 +95,10 @@ static ALWAYS_INLINE void left_right_row(const struct left_right *c, const uint1
 }
 
 static void left_right_rows(const struct sx_image *left, const struct sx_image *right,
-			    const struct sx_image *dst, const struct sx_filter_params *f, int min_disparity,
-			    int y0, int y1)
+			    const struct sx_image *dst, const struct sx_filter_params *f,
+			    const struct sx_stereo_params *p, int y0, int y1)
 {
-	struct left_right c = make_left_right(f, min_disparity, left->width);
+	struct left_right c = make_left_right(f, p, left->width);
 
 	for (int y = y0; y < y1; y++)
 		left_right_row(&c, sx_image_row(left, y), sx_image_row(right, y), sx_image_row(dst, y),

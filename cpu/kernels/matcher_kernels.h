@@ -13,6 +13,7 @@
 #include "cpu/kernels/left_right_kernel.h"
 #include "cpu/kernels/median_kernel.h"
 #include "cpu/kernels/sgm_kernel.h"
+#include "cpu/kernels/smooth_kernel.h"
 #include "cpu/kernels/speckle_kernel.h"
 #include "cpu/kernels/winner_kernel.h"
 #include "cpu/kernels/zncc_kernel.h"
@@ -23,8 +24,8 @@
 		.zncc_words_rows = zncc_words_rows, .zncc_rows = zncc_rows, .sgm_band = sgm_band,         \
 		.winner_row = winner_row, .fastdt_row = fastdt_row, .fastdt_planes = fastdt_planes,       \
 		.fastdt_band = fastdt_band, .fastdt_winners = fastdt_winners, .median_rows = median_rows, \
-		.left_right_rows = left_right_rows, .connected_row = connected_row,                       \
-		.confidence_rows = confidence_rows,                                                       \
+		.left_right_rows = left_right_rows, .smooth_rows = smooth_rows,                           \
+		.connected_row = connected_row, .confidence_rows = confidence_rows,                       \
 	}
 
 #endif

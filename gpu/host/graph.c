@@ -147,30 +147,37 @@ static cudaError_t chain_match(struct sx_context *x)
 	return chain_winner(x);
 }
 
-/* All filters run as one: their time is that of the first. */
-static cudaError_t chain_filter(struct sx_context *x)
-{
-	const struct sx_image *tap = x->taps;
-	cudaError_t e;
-
-	e = sx_filter_cuda_run(x->stages.filter, &tap[SX_TAP_WINNER], &tap[SX_TAP_MEDIAN],
-			       &tap[SX_TAP_LEFT_RIGHT], &tap[SX_TAP_DISPARITY], &tap[SX_TAP_CONFIDENCE],
-			       x->stream);
-	return e ? e : done(x, SX_STAGE_MEDIAN);
-}
-
-/* Few blocks, one after the other: runs beside the reduction, which fills the rest of the device. */
+/*
+ * Few blocks, one after the other: runs beside all that comes until the stixels are chosen, which fills the
+ * rest of the device.
+ */
 static cudaError_t chain_road(struct sx_context *x)
 {
 	cudaError_t e;
 
 	x->clock.since[SX_STAGE_ROAD] = x->clock.last;
 	if ((e = side_begin(x)) ||
-	    (e = sx_road_cuda_run(x->stages.road, &x->taps[SX_TAP_DISPARITY], x->input_device, x->road,
+	    (e = sx_road_cuda_run(x->stages.road, &x->taps[SX_TAP_LEFT_RIGHT], x->input_device, x->road,
 				  x->side.stream)) ||
 	    (e = sx_cuda_mark(stamp(x, SX_STAGE_ROAD), x->side.stream)))
 		return e;
 	return side_end(x);
+}
+
+/* Median to components of speckles count as median, erasing them and smoothing as smooth. */
+static cudaError_t chain_filter(struct sx_context *x)
+{
+	const struct sx_image *tap = x->taps;
+	const struct sx_filter_cuda *s = x->stages.filter;
+	cudaError_t e;
+
+	if ((e = sx_filter_cuda_check(s, &tap[SX_TAP_WINNER], &tap[SX_TAP_MEDIAN], &tap[SX_TAP_LEFT_RIGHT],
+				      &tap[SX_TAP_SPECKLE], &tap[SX_TAP_CONFIDENCE], x->stream)) ||
+	    (e = done(x, SX_STAGE_MEDIAN)) || (e = chain_road(x)) || sx_filter_cuda_is_done(s))
+		return e;
+	e = sx_filter_cuda_finish(s, &tap[SX_TAP_SPECKLE], &tap[SX_TAP_DISPARITY], &tap[SX_TAP_CONFIDENCE],
+				  x->stream);
+	return e ? e : done(x, SX_STAGE_SMOOTH);
 }
 
 static cudaError_t chain_reduce(struct sx_context *x)
@@ -236,7 +243,7 @@ static cudaError_t chain_run(struct sx_context *x)
 		x->clock.since[i] = -1;
 	x->clock.last = SX_STAMP_BEGIN;
 	if ((e = sx_cuda_mark(stamp(x, SX_STAMP_BEGIN), x->stream)) || (e = chain_match(x)) ||
-	    (e = chain_filter(x)) || (e = chain_road(x)) || (e = chain_reduce(x)))
+	    (e = chain_filter(x)) || (e = chain_reduce(x)))
 		return e;
 	return chain_segment(x);
 }

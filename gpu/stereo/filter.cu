@@ -1,6 +1,6 @@
 /*
- * The filters on the GPU: median of both maps, left-right check, speckles, confidence. Must equal
- * sx_median(), sx_left_right(), sx_speckle() and sx_confidence() byte for byte.
+ * The filters on the GPU: median of both maps, left-right check, speckles, confidence if nothing comes after.
+ * Must equal sx_median(), sx_left_right(), sx_speckle() and sx_confidence() byte for byte.
  *
  * Work:    a block makes a strip of ROWS whole rows, so that the partner of every pixel is at hand: medians
  *          of both maps into shared memory, the check there, and of the result the connected components, by
@@ -27,6 +27,7 @@
 #include "gpu/stages_cuda.h"
 #include "gpu/stereo/forest.cuh"
 #include "gpu/stereo/median.cuh"
+#include "stages/stereo/left_right.h"
 
 #define ALL_LANES 0xffffffffu
 #define INVALID ((int)SX_DISPARITY_INVALID)
@@ -44,20 +45,20 @@
 #define TAIL 0x80000000u
 
 struct filter_work {
-	struct sx_median_map left, right; /* dst: NULL without median */
-	uint8_t *checked, *final_map, *confidence, *labels;
+	struct sx_median_map left, right;		    /* dst: NULL without median */
+	uint8_t *checked, *final_map, *confidence, *labels; /* confidence: NULL where it is smooth.cu's */
 	size_t checked_pitch, final_pitch, confidence_pitch, labels_pitch;
 	struct sx_forest forest;
 	uint32_t *arrived; /* one a border between strips: how many of its two blocks have come */
 	uint32_t size_limit;
 	int width, height, stride, connected; /* stride: of a row in shared memory, pixels, a multiple of 8 */
-	int tolerance, keep, min_disparity;
+	int tolerance, keep, min_disparity, end; /* end: columns from there on are not measured */
 	enum sx_median_border border;
 };
 
 struct sx_filter_cuda {
 	struct filter_work work; /* but images */
-	bool median, speckle;
+	bool median, speckle, smooth;
 	int rows, threads;
 };
 
@@ -110,7 +111,7 @@ __device__ __forceinline__ int checked(const struct filter_work *w, const uint16
 	if (w->tolerance >= 0 && good) {
 		if (k >= 0 && abs((int)right[k] - d) > w->tolerance)
 			good = false;
-		if (!w->keep && (k < 0 || partner < 0 || partner >= w->width))
+		if (!w->keep && (k < 0 || partner < 0 || partner >= w->width || x >= w->end))
 			good = false;
 	}
 	return good ? max(v + 16 * w->min_disparity, 0) : INVALID;
@@ -143,6 +144,8 @@ __device__ static void check_strip(const struct filter_work *w, int y, uint16_t 
 		if (w->checked)
 			*reinterpret_cast<uint32_t *>(w->checked + (size_t)(y + row) * w->checked_pitch +
 						      2 * x) = both;
+		if (!w->confidence)
+			continue;
 		if (a == INVALID)
 			w->confidence[(size_t)(y + row) * w->confidence_pitch + x] = 0;
 		if (b == INVALID && x + 1 < w->width)
@@ -448,7 +451,8 @@ template <int ROWS> __global__ void __launch_bounds__(ERASE_X *ERASE_Y) erase(st
 		}
 		if (small) {
 			map[x + i] = SX_DISPARITY_INVALID;
-			w.confidence[(size_t)y * w.confidence_pitch + x + i] = 0;
+			if (w.confidence)
+				w.confidence[(size_t)y * w.confidence_pitch + x + i] = 0;
 		}
 	}
 }
@@ -501,9 +505,11 @@ int sx_filter_cuda_create(struct sx_filter_cuda **ret, struct sx_cuda_memory *m,
 	w->tolerance = f->left_right;
 	w->keep = f->left_right_keep;
 	w->min_disparity = c->params.stereo.min_disparity;
+	w->end = c->width - sx_left_right_border(&c->params.stereo);
 	w->border = f->median_border;
 	s->median = f->median;
 	s->speckle = f->speckle_size > 0;
+	s->smooth = f->smooth;
 	s->rows = 4 * w->stride * SHARED_PER_PIXEL <= SHARED_MAX ? 4 : 2;
 	s->threads = threads_of(s, c->height, sms);
 	r = s->rows * w->stride * SHARED_PER_PIXEL > SHARED_MAX ? -EINVAL
@@ -530,12 +536,10 @@ static struct sx_median_map map_of(const struct sx_image *src, const struct sx_i
 }
 
 template <int ROWS>
-static void filter_launch(const struct sx_filter_cuda *s, struct filter_work w, cudaStream_t stream)
+static void check_launch(const struct sx_filter_cuda *s, struct filter_work w, cudaStream_t stream)
 {
 	unsigned strips = (unsigned)(w.height + ROWS - 1) / ROWS, threads = (unsigned)s->threads;
 	size_t shared = (size_t)(ROWS * w.stride) * SHARED_PER_PIXEL;
-	dim3 grid((unsigned)(w.width + 8 * ERASE_X - 1) / (8 * ERASE_X),
-		  (unsigned)(w.height + ERASE_Y - 1) / ERASE_Y);
 
 	if (s->median && s->speckle)
 		SX_LAUNCH((filter_kernel<ROWS, true, true>), strips, threads, shared, stream, w);
@@ -545,14 +549,21 @@ static void filter_launch(const struct sx_filter_cuda *s, struct filter_work w, 
 		SX_LAUNCH((filter_kernel<ROWS, false, true>), strips, threads, shared, stream, w);
 	else
 		SX_LAUNCH((filter_kernel<ROWS, false, false>), strips, threads, shared, stream, w);
-	if (s->speckle)
-		SX_LAUNCH((erase<ROWS>), grid, dim3(ERASE_X, ERASE_Y), 0, stream, w);
 }
 
-cudaError_t sx_filter_cuda_run(const struct sx_filter_cuda *s, const struct sx_image winner[2],
-			       const struct sx_image median[2], const struct sx_image *left_right,
-			       const struct sx_image *disparity, const struct sx_image *confidence,
-			       cudaStream_t stream)
+static void set_speckle(struct filter_work *w, const struct sx_image *speckle,
+			const struct sx_image *confidence, bool smooth)
+{
+	w->final_map = (uint8_t *)speckle->data;
+	w->final_pitch = speckle->pitch;
+	w->confidence = smooth ? NULL : (uint8_t *)confidence->data;
+	w->confidence_pitch = confidence->pitch;
+}
+
+cudaError_t sx_filter_cuda_check(const struct sx_filter_cuda *s, const struct sx_image winner[2],
+				 const struct sx_image median[2], const struct sx_image *left_right,
+				 const struct sx_image *speckle, const struct sx_image *confidence,
+				 cudaStream_t stream)
 {
 	struct filter_work w = s->work;
 
@@ -560,13 +571,31 @@ cudaError_t sx_filter_cuda_run(const struct sx_filter_cuda *s, const struct sx_i
 	w.right = map_of(&winner[1], &median[1]);
 	w.checked = s->speckle ? (uint8_t *)left_right->data : NULL;
 	w.checked_pitch = left_right->pitch;
-	w.final_map = (uint8_t *)disparity->data;
-	w.final_pitch = disparity->pitch;
-	w.confidence = (uint8_t *)confidence->data;
-	w.confidence_pitch = confidence->pitch;
+	set_speckle(&w, speckle, confidence, s->smooth);
 	if (s->rows == 4)
-		filter_launch<4>(s, w, stream);
+		check_launch<4>(s, w, stream);
 	else
-		filter_launch<2>(s, w, stream);
+		check_launch<2>(s, w, stream);
 	return SX_LAUNCHED();
+}
+
+bool sx_filter_cuda_is_done(const struct sx_filter_cuda *s)
+{
+	return !s->speckle && !s->smooth;
+}
+
+cudaError_t sx_filter_cuda_finish(const struct sx_filter_cuda *s, const struct sx_image *speckle,
+				  const struct sx_image *disparity, const struct sx_image *confidence,
+				  cudaStream_t stream)
+{
+	struct filter_work w = s->work;
+	dim3 grid((unsigned)(w.width + 8 * ERASE_X - 1) / (8 * ERASE_X),
+		  (unsigned)(w.height + ERASE_Y - 1) / ERASE_Y);
+
+	set_speckle(&w, speckle, confidence, s->smooth);
+	if (s->speckle && s->rows == 4)
+		SX_LAUNCH((erase<4>), grid, dim3(ERASE_X, ERASE_Y), 0, stream, w);
+	else if (s->speckle)
+		SX_LAUNCH((erase<2>), grid, dim3(ERASE_X, ERASE_Y), 0, stream, w);
+	return s->smooth ? sx_smooth_cuda_run(speckle, disparity, confidence, stream) : SX_LAUNCHED();
 }

@@ -3,10 +3,10 @@
  * byte for byte where there is no sky; that is sky.cu's.
  *
  * Work:   a warp takes a column, lanes along it; those of the lower half look whether they are saturated,
- *         holes walk to either side.
+ *         holes walk to the left.
  * Memory: columns are read and written once, words of neighbouring rows by neighbouring lanes; a hole reads
  *         those of other columns, which caches have.
- * Ranges: whole numbers of 16 bits at most. Invalid is the largest value.
+ * Ranges: whole numbers of 16 bits at most.
  * Shapes: any; cells 1..32 by 1..32, of a width of whole words by words.
  * Speed:  docs/lab-performance.md, CUDA: slanted stixels.
  *
@@ -35,25 +35,24 @@ __device__ __forceinline__ uint32_t column_at(const struct evidence &p, int u, i
 	return ((const uint16_t *)(p.columns + (size_t)u * p.columns_pitch))[v];
 }
 
-/* The nearest of another column, at most reach away. */
-__device__ __forceinline__ uint32_t beside(const struct evidence &p, int u, int v, int step)
-{
-	uint32_t d = INVALID;
-
-	for (int n = 0; n < p.reach && d == INVALID; n++) {
-		u += step;
-		if (u < 0 || u >= p.count)
-			break;
-		d = column_at(p, u, v);
-	}
-	return d;
-}
-
+/* The nearest to the left, at most reach away. Four are asked at once, since each takes its time to come. */
 __device__ __forceinline__ uint32_t fill(const struct evidence &p, int u, int v)
 {
-	const uint32_t left = beside(p, u, v, -1);
+	const int end = max(u - p.reach, 0);
+	uint32_t d = INVALID;
 
-	return left == INVALID ? left : min(left, beside(p, u, v, 1));
+	while (d == INVALID && u > end) {
+		uint32_t next[4];
+
+#pragma unroll
+		for (int i = 0; i < 4; i++)
+			next[i] = u - 1 - i >= end ? column_at(p, u - 1 - i, v) : INVALID;
+#pragma unroll
+		for (int i = 3; i >= 0; i--)
+			d = next[i] == INVALID ? d : next[i];
+		u -= 4;
+	}
+	return d;
 }
 
 static __global__ void __launch_bounds__(THREADS) weigh_cells(const struct evidence p)

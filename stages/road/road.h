@@ -79,8 +79,9 @@ void sx_road_finder_destroy(struct sx_road_finder *f);
 size_t sx_road_finder_bytes(const struct sx_road_finder *f); /* what create took */
 
 /*
- * disparity: U16 Q4, final (min_disparity added). previous: the road of the frame that was finished last,
- * whatever its origin, or NULL. Without a plane in this frame the previous road stands in while it is at most
+ * disparity: U16 Q4, after the left-right check, min_disparity added; islands and noise harm no plane, and
+ * other filters can run meanwhile. previous: the road of the frame that was finished last, whatever its
+ * origin, or NULL. Without a plane in this frame the previous road stands in while it is at most
  * max_age frames old, then the calibrated one. mode = calibrated looks at nothing.
  * A plane counts as a road when the camera can have it (height, pitch, roll about camera.roll_deg) and a
  * quarter of what is seen of the corridor lies on it.

@@ -7,23 +7,15 @@
 
 #include "stages/stixels/sky.h"
 
-static uint16_t beside(const struct sx_image *columns, int u, int v, int step, int reach)
+static uint16_t filled(const struct sx_image *columns, int u, int v, int reach)
 {
-	for (int i = u + step, n = 0; n < reach && i >= 0 && i < columns->height; i += step, n++) {
+	for (int i = u - 1; i >= 0 && i >= u - reach; i--) {
 		const uint16_t d = ((const uint16_t *)sx_image_row(columns, i))[v];
 
 		if (d != SX_DISPARITY_INVALID)
 			return d;
 	}
 	return SX_DISPARITY_INVALID;
-}
-
-/* SX_DISPARITY_INVALID is the largest value. */
-static uint16_t filled(const struct sx_image *columns, int u, int v, int reach)
-{
-	const uint16_t left = beside(columns, u, v, -1, reach), right = beside(columns, u, v, 1, reach);
-
-	return left == SX_DISPARITY_INVALID || left < right ? left : right;
 }
 
 /* What the cell says if it is not sky. */

@@ -1,7 +1,7 @@
 /*
  * Evidence: what cells tell every method beyond what was matched in them. Sky (sky.h), into which matching
- * smears its surroundings. Holes, which take over what lies beside them: what hides a surface from one camera
- * is in front of it, so the farther side counts. docs/algorithm.md, evidence.
+ * smears its surroundings. Holes, which take over what lies to their left: what hides a surface from the
+ * right camera begins at its right. docs/algorithm.md, evidence.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@ extern "C" {
 #define SX_SKY_CONFIDENCE 255
 
 /*
- * Columns to each side that a hole is filled from; 0: not at all, as where confidence counts for nothing: by
+ * Columns to the left that a hole is filled from; 0: not at all, as where confidence counts for nothing: by
  * methods that do not know it, and where slanted stixels weigh everything alike.
  */
 static inline int sx_fill_reach(const struct sx_stixel_params *p)
@@ -35,11 +35,10 @@ static inline int sx_fill_reach(const struct sx_stixel_params *p)
  * frame. cells, cells_confidence: the same shapes as those, not the same memory; every cell is written.
  *
  * A cell of the lower half of the rows all of whose pixels are saturated at least becomes a hole, with
- * confidence 0. Any other invalid cell takes the smaller disparity of the nearest valid ones to its left and
- * right, within sx_fill_reach(), of the left one if there is none to the right; without one to the left it
- * stays a hole: the left border is what the right camera does not see. Cells are filled from what was
- * measured alone, be it saturated or sky. What sx_sky_find() finds is sky (disparity 0) then, whatever was
- * matched there, if that is sx_sky_is_above(). Thread: any; allocates nothing.
+ * confidence 0. Any other invalid cell takes the disparity of the nearest valid one to its left, within
+ * sx_fill_reach(); without one it stays a hole: the left border is what the right camera does not see. Cells
+ * are filled from what was measured alone, be it saturated or sky. What sx_sky_find() finds is sky (disparity
+ * 0) then, whatever was matched there, if that is sx_sky_is_above(). Thread: any; allocates nothing.
  */
 void sx_evidence(const struct sx_image *left, const struct sx_image *columns,
 		 const struct sx_image *confidence, const struct sx_params *p, const struct sx_road *road,

@@ -32,7 +32,7 @@ class Output(unittest.TestCase):
                                                           "restart": True})
         self.assertEqual(self.json["source"]["kind"], {"value": "synthetic", "default": None, "restart": True})
         self.assertEqual(self.json["camera"]["baseline_m"]["unit"], "m")
-        self.assertIs(self.json["filters"]["median"]["value"], True)
+        self.assertIs(self.json["filters"]["smooth"]["value"], True)
         self.assertIs(self.json["log"]["levels"]["restart"], False)
 
     def test_json_escapes(self):

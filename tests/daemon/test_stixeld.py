@@ -15,8 +15,8 @@ import unittest
 import openmetrics
 from harness import SANITIZED, SMALL, STIXELD, TestCase, receive, until
 
-STAGES = ["ingest", "census", "sgm", "winner", "median", "left_right", "speckle", "confidence", "road", "reduce",
-          "segment", "compact"]
+STAGES = ["ingest", "census", "sgm", "winner", "median", "left_right", "speckle", "smooth", "confidence", "road",
+          "reduce", "segment", "compact"]
 SPANS = ["capture_to_publish", "capture_to_engine", "engine_to_result", "result_to_publish"]
 FREE = ["-s", "source.fps=0"]
 

@@ -17,6 +17,7 @@
 #include "stages/stereo/confidence.h"
 #include "stages/stereo/left_right.h"
 #include "stages/stereo/median.h"
+#include "stages/stereo/smooth.h"
 #include "stages/stereo/speckle.h"
 #include "stages/stereo/winner.h"
 #include "tests/check.h"
@@ -180,10 +181,14 @@ static void check_taps(const struct sx_context_config *c, uint64_t seed)
 	median_right = tap(&g, SX_TAP_MEDIAN_RIGHT);
 	assert_true(check_same("tap median", seed, &left.image, &median, 0));
 	assert_true(check_same("tap right median", seed, &right.image, &median_right, 0));
-	sx_left_right(&median, &median_right, &left.image, f, c->params.stereo.min_disparity);
+	sx_left_right(&median, &median_right, &left.image, f, &c->params.stereo);
 	view = tap(&g, SX_TAP_LEFT_RIGHT);
 	assert_true(check_same("tap left-right", seed, &left.image, &view, 0));
 	sx_speckle(&left.image, f, scratch);
+	view = tap(&g, SX_TAP_SPECKLE);
+	assert_true(check_same("tap speckle", seed, &left.image, &view, 0));
+	if (f->smooth)
+		sx_smooth(&view, &left.image);
 	view = tap(&g, SX_TAP_DISPARITY);
 	assert_true(check_same("tap disparity", seed, &left.image, &view, 0));
 	sx_confidence(&left.image, &confidence.image);
@@ -208,7 +213,8 @@ static void taps_are_the_stages(void **state)
 							     .left_right = (int)(seed % 4) - 1,
 							     .left_right_keep = seed % 2,
 							     .speckle_size = seed % 3 ? 20 : 0,
-							     .speckle_range = 1};
+							     .speckle_range = 1,
+							     .smooth = seed % 3 != 1};
 		check_taps(&c, seed);
 	}
 }

@@ -13,18 +13,20 @@
 #include "stages/stereo/confidence.h"
 #include "stages/stereo/left_right.h"
 #include "stages/stereo/median.h"
+#include "stages/stereo/smooth.h"
 #include "stages/stereo/speckle.h"
 #include "tests/gpu/stereo/image_case.h"
 
 struct filter_case {
 	struct image_size size;
 	struct sx_filter_params filters;
+	enum sx_cost cost;
 	int min_disparity, limit, invalid_percent;
 	bool noise;
 	uint64_t seed;
 };
 
-enum { WINNER, WINNER_RIGHT, MEDIAN, MEDIAN_RIGHT, LEFT_RIGHT, DISPARITY, CONFIDENCE, MAPS };
+enum { WINNER, WINNER_RIGHT, MEDIAN, MEDIAN_RIGHT, LEFT_RIGHT, SPECKLE, DISPARITY, CONFIDENCE, MAPS };
 
 static void fill_maps(struct sx_image *map, const struct filter_case *c, struct check_rng *rng)
 {
@@ -50,6 +52,7 @@ static void fill_maps(struct sx_image *map, const struct filter_case *c, struct 
 static void filter_reference(struct sx_image *map, const struct filter_case *c)
 {
 	const struct sx_filter_params *f = &c->filters;
+	const struct sx_stereo_params p = {.cost = c->cost, .min_disparity = c->min_disparity};
 	void *scratch = malloc(sx_speckle_scratch_bytes(c->size.width, c->size.height));
 
 	if (!scratch)
@@ -61,9 +64,13 @@ static void filter_reference(struct sx_image *map, const struct filter_case *c)
 		check_copy(&map[WINNER], &map[MEDIAN]);
 		check_copy(&map[WINNER_RIGHT], &map[MEDIAN_RIGHT]);
 	}
-	sx_left_right(&map[MEDIAN], &map[MEDIAN_RIGHT], &map[LEFT_RIGHT], f, c->min_disparity);
-	check_copy(&map[LEFT_RIGHT], &map[DISPARITY]);
-	sx_speckle(&map[DISPARITY], f, scratch);
+	sx_left_right(&map[MEDIAN], &map[MEDIAN_RIGHT], &map[LEFT_RIGHT], f, &p);
+	check_copy(&map[LEFT_RIGHT], &map[SPECKLE]);
+	sx_speckle(&map[SPECKLE], f, scratch);
+	if (f->smooth)
+		sx_smooth(&map[SPECKLE], &map[DISPARITY]);
+	else
+		check_copy(&map[SPECKLE], &map[DISPARITY]);
 	sx_confidence(&map[DISPARITY], &map[CONFIDENCE]);
 	free(scratch);
 }
@@ -79,15 +86,17 @@ static void take_maps(struct sx_cuda_memory *m, struct sx_image *host, struct sx
 	}
 	if (!c->filters.median)
 		memcpy(&device[MEDIAN], &device[WINNER], 2 * sizeof(device[0]));
+	if (!c->filters.smooth)
+		device[SPECKLE] = device[DISPARITY];
 	if (!c->filters.speckle_size)
-		device[LEFT_RIGHT] = device[DISPARITY];
+		device[LEFT_RIGHT] = device[SPECKLE];
 }
 
 static bool filter_frame(const struct filter_case *c, const struct sx_filter_cuda *s, struct sx_image *host,
 			 const struct sx_image *device, cudaStream_t stream)
 {
 	static const char *const names[] = {"winner",	  "right winner", "median",    "right median",
-					    "left_right", "disparity",	  "confidence"};
+					    "left_right", "speckle",	  "disparity", "confidence"};
 	bool good = true;
 
 	image_send(&device[WINNER], &host[WINNER]);
@@ -95,9 +104,13 @@ static bool filter_frame(const struct filter_case *c, const struct sx_filter_cud
 	image_send(&device[CONFIDENCE], &host[CONFIDENCE]);
 	image_must(cudaStreamSynchronize(NULL), "sending");
 	filter_reference(host, c);
-	image_must(sx_filter_cuda_run(s, &device[WINNER], &device[MEDIAN], &device[LEFT_RIGHT],
-				      &device[DISPARITY], &device[CONFIDENCE], stream),
+	image_must(sx_filter_cuda_check(s, &device[WINNER], &device[MEDIAN], &device[LEFT_RIGHT],
+					&device[SPECKLE], &device[CONFIDENCE], stream),
 		   "filter");
+	if (!sx_filter_cuda_is_done(s))
+		image_must(sx_filter_cuda_finish(s, &device[SPECKLE], &device[DISPARITY], &device[CONFIDENCE],
+						 stream),
+			   "filter");
 	image_must(cudaStreamSynchronize(stream), "filter");
 	for (int i = 0; i < MAPS; i++)
 		good &= image_is(&device[i], &host[i], names[i], c->seed);
@@ -116,6 +129,7 @@ static bool filter_case(const struct filter_case *c)
 
 	config.params.filters = c->filters;
 	config.params.stereo.min_disparity = c->min_disparity;
+	config.params.stereo.cost = c->cost;
 	image_must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
 	take_maps(&m, host, device, c);
 	if (sx_filter_cuda_create(&s, &m, &config, c->seed % 2 ? 1 : 100) < 0)
@@ -138,13 +152,14 @@ static void test_filter(void)
 						  {1242, 375}, {1023, 441}, {2048, 97}, {2049, 101},
 						  {4096, 58},  {4095, 131}};
 	static const struct sx_filter_params filters[] = {
-		{true, SX_MEDIAN_BORDER_COPY, 1, false, 100, 1},
-		{true, SX_MEDIAN_BORDER_ZERO, 1, true, 0, 1},
-		{false, SX_MEDIAN_BORDER_COPY, -1, false, 20, 0},
-		{true, SX_MEDIAN_BORDER_COPY, 0, false, 6, 2},
-		{false, SX_MEDIAN_BORDER_COPY, 2, true, 0, 0},
-		{true, SX_MEDIAN_BORDER_ZERO, -1, true, 3000, 1},
-		{true, SX_MEDIAN_BORDER_COPY, 3, true, 40, 100000},
+		{false, SX_MEDIAN_BORDER_COPY, 2, false, 100, 1, true}, /* the default */
+		{true, SX_MEDIAN_BORDER_COPY, 1, false, 100, 1, false},
+		{true, SX_MEDIAN_BORDER_ZERO, 1, true, 0, 1, false},
+		{false, SX_MEDIAN_BORDER_COPY, -1, false, 20, 0, true},
+		{true, SX_MEDIAN_BORDER_COPY, 0, false, 6, 2, false},
+		{false, SX_MEDIAN_BORDER_COPY, 2, true, 0, 0, true},
+		{true, SX_MEDIAN_BORDER_ZERO, -1, true, 3000, 1, true},
+		{true, SX_MEDIAN_BORDER_COPY, 3, true, 40, 100000, false},
 	};
 	static const int min_disparities[] = {0, 0, 17, -9, 128, -128};
 	uint64_t seed = 100;
@@ -153,6 +168,7 @@ static void test_filter(void)
 		for (int k = 0; k < IMAGE_LENGTH(filters); k++) {
 			struct filter_case c = {sizes[i],
 						filters[k],
+						k % 4 == 1 ? SX_COST_ZNCC : SX_COST_CSCT,
 						min_disparities[(i + k) % IMAGE_LENGTH(min_disparities)],
 						k % 3 ? 64 : 256,
 						k % 2 ? 30 : 5,

@@ -20,14 +20,21 @@ struct row {
 	uint16_t left[ROW], right[ROW], out[ROW];
 };
 
-static void check_row(struct row *row, int tolerance, bool keep, int min_disparity)
+static void check_row_of(struct row *row, int tolerance, bool keep, enum sx_cost cost, int min_disparity)
 {
+	const struct sx_stereo_params p = {.cost = cost, .min_disparity = min_disparity};
 	struct sx_filter_params f = {.left_right = tolerance, .left_right_keep = keep};
 	struct sx_image l = {row->left, ROW, 1, sizeof(row->left), SX_PIXEL_U16};
 	struct sx_image r = {row->right, ROW, 1, sizeof(row->right), SX_PIXEL_U16};
 	struct sx_image o = {row->out, ROW, 1, sizeof(row->out), SX_PIXEL_U16};
 
-	sx_left_right(&l, &r, &o, &f, min_disparity);
+	sx_left_right(&l, &r, &o, &f, &p);
+}
+
+/* With a cost that has no border. */
+static void check_row(struct row *row, int tolerance, bool keep, int min_disparity)
+{
+	check_row_of(row, tolerance, keep, SX_COST_ZNCC, min_disparity);
 }
 
 static void expect(const struct row *row, const int *want)
@@ -61,6 +68,22 @@ static void left_right_by_hand(void **state)
 	expect(&row, (int[]){53, 53, 53, -1, 53, 53, 53, 53});
 }
 
+/* Columns without a descriptor: four of the census, whatever they say. */
+static void left_right_border(void **state)
+{
+	struct row row = slanted();
+
+	check_row_of(&row, 2, false, SX_COST_CSCT, 0);
+	expect(&row, (int[]){-1, -1, -1, 53, -1, -1, -1, -1});
+	check_row_of(&row, 2, false, SX_COST_CENSUS48, -1);
+	expect(&row, (int[]){-1, -1, -1, 37, -1, -1, -1, -1});
+	/* libSGM's rule, and no check at all, know no border */
+	check_row_of(&row, 2, true, SX_COST_CSCT, 0);
+	expect(&row, (int[]){53, 53, 53, 53, 53, 53, 53, 53});
+	check_row_of(&row, -1, false, SX_COST_CENSUS, 0);
+	expect(&row, (int[]){53, 53, 53, 53, 53, 53, 53, 53});
+}
+
 static void left_right_shifted(void **state)
 {
 	struct row row = slanted();
@@ -88,7 +111,9 @@ static void left_right_in_place(void **state)
 		const int *s = shapes[seed % SHAPES];
 		struct check_rng r = check_rng_seed(seed);
 		struct check_image left, right, out;
-		int minima[] = {0, 16, -16, -128};
+		const int minima[] = {0, 16, -16, -128};
+		const struct sx_stereo_params p = {.cost = seed % 5 ? SX_COST_CSCT : SX_COST_ZNCC,
+						   .min_disparity = minima[seed % 4]};
 		struct sx_filter_params f = {.left_right = (int)(seed % 4) - 1,
 					     .left_right_keep = seed % 3 == 0};
 
@@ -104,8 +129,8 @@ static void left_right_in_place(void **state)
 			for (int x = 0; x < s[0]; x++)
 				if (at(&left.image, x, y) != NONE)
 					put(&left.image, x, y, at(&left.image, x, y) % 90);
-		sx_left_right(&left.image, &right.image, &out.image, &f, minima[seed % 4]);
-		sx_left_right(&left.image, &right.image, &left.image, &f, minima[seed % 4]);
+		sx_left_right(&left.image, &right.image, &out.image, &f, &p);
+		sx_left_right(&left.image, &right.image, &left.image, &f, &p);
 		assert_true(check_same("left-right in place", seed, &out.image, &left.image, 0));
 		assert_true(check_guards(&out, "left-right") && check_guards(&left, "left-right in place"));
 		check_image_finish(&left);
@@ -118,6 +143,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(left_right_by_hand),
+		cmocka_unit_test(left_right_border),
 		cmocka_unit_test(left_right_shifted),
 		cmocka_unit_test(left_right_in_place),
 	};

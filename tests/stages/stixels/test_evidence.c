@@ -1,6 +1,6 @@
 /*
- * What cells tell beyond their disparity: sky from the top down, holes from the farther side, nothing where
- * they are saturated.
+ * What cells tell beyond their disparity: sky from the top down, holes from the left, nothing where they are
+ * saturated.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -215,8 +215,9 @@ static void low_walls_are_no_sky(void **state)
 	g.road.offset -= 20.0 / 16;
 	assert_int_equal(sky_of(&g, 5), 0x381);
 	g.p.stixels.slanted.fill_px = W;
-	assert_int_equal(sky_of(&g, 5), 0x181 | 0x200);
-	g.d[4][9] = 12 * 9 + 21, g.d[6][9] = 400;
+	g.d[4][9] = 12 * 9 + 20, g.d[6][9] = 400;
+	assert_int_equal(sky_of(&g, 5), 0x381);
+	g.d[4][9] = 12 * 9 + 21, g.d[6][9] = 0;
 	run(&g);
 	check_filled(&g, 5, 9, 12 * 9 + 21);
 	/* no camera, no road: sky is what it looks like */
@@ -251,23 +252,23 @@ static void blank_is_bright_and_even(void **state)
 	assert_int_equal(sky_of(&g, 4), 0);
 }
 
-static void holes_take_the_farther_side(void **state)
+static void holes_take_the_left_side(void **state)
 {
 	struct rig g = rig_of();
 
 	g.d[5][1] = g.d[5][2] = g.d[5][3] = INVALID;
 	g.d[4][1] = 320, g.d[6][1] = 480;
 	g.d[4][2] = 320, g.d[6][2] = 48;
-	g.d[4][3] = g.d[6][3] = 0;
+	g.d[4][3] = 0;
 	run(&g);
 	check_filled(&g, 5, 1, 320);
-	check_filled(&g, 5, 2, 48);
+	check_filled(&g, 5, 2, 320);
 	check_filled(&g, 5, 3, 0);
 	assert_int_equal(g.cells[4][1], 320);
 	assert_int_equal(g.cells_c[4][1], 77);
 }
 
-/* Two columns to each side; what was filled fills nothing. */
+/* Two columns; what was filled fills nothing. */
 static void holes_are_filled_from_near_by(void **state)
 {
 	struct rig g = rig_of();
@@ -279,7 +280,7 @@ static void holes_are_filled_from_near_by(void **state)
 	check_filled(&g, 3, 4, 100);
 	check_filled(&g, 4, 4, 100);
 	check_filled(&g, 5, 4, INVALID);
-	check_filled(&g, 6, 4, INVALID); /* nothing to the left */
+	check_filled(&g, 6, 4, INVALID);
 	check_filled(&g, 7, 4, INVALID);
 	g.p.stixels.slanted.fill_px = 3 * W - 1; /* whole columns */
 	run(&g);
@@ -287,12 +288,12 @@ static void holes_are_filled_from_near_by(void **state)
 	g.p.stixels.slanted.fill_px = 3 * W;
 	run(&g);
 	check_filled(&g, 3, 4, 100);
-	check_filled(&g, 5, 4, 60);
+	check_filled(&g, 5, 4, 100);
 	check_filled(&g, 6, 4, INVALID);
 	g.p.stixels.slanted.fill_px = 512; /* more than there are */
 	run(&g);
-	check_filled(&g, 3, 4, 60);
-	check_filled(&g, 7, 4, 60);
+	check_filled(&g, 3, 4, 100);
+	check_filled(&g, 7, 4, 100);
 }
 
 static void borders_of_the_image(void **state)
@@ -359,7 +360,7 @@ static void saturated_cells_are_holes(void **state)
 	paint(&g, 6, 3, 255);
 	*pixel(&g, 6, 3, W - 1, H - 1) = 249;
 	g.d[4][2] = g.d[2][4] = g.d[6][2] = INVALID;
-	g.d[3][2] = 90, g.d[3][4] = 95;
+	g.d[3][2] = 90, g.d[1][4] = 95;
 	run(&g);
 	assert_int_equal(g.cells[3][2], INVALID);
 	assert_int_equal(g.cells_c[3][2], 0);
@@ -396,7 +397,7 @@ int main(void)
 		cmocka_unit_test(sky_turns_twice),
 		cmocka_unit_test(low_walls_are_no_sky),
 		cmocka_unit_test(blank_is_bright_and_even),
-		cmocka_unit_test(holes_take_the_farther_side),
+		cmocka_unit_test(holes_take_the_left_side),
 		cmocka_unit_test(holes_are_filled_from_near_by),
 		cmocka_unit_test(borders_of_the_image),
 		cmocka_unit_test(filling_is_switched_off),
