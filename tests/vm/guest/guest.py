@@ -39,7 +39,7 @@ def load(module, *parameters):
 
 def unload(module):
     """Waits for those who have just closed it."""
-    until(lambda: subprocess.run(["rmmod", module], capture_output=True, check=False).returncode == 0, 10,
+    until(lambda: subprocess.run(["rmmod", module], capture_output=True, check=False).returncode == 0, 30,
           "rmmod " + module)
 
 
