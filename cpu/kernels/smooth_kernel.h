@@ -93,8 +93,9 @@ static void smooth_rows(const struct sx_image *src, const struct sx_image *dst, 
 	uint16_t *middle = line + BESIDE;
 	const int width = src->width;
 
-	memset(line, 0xff, sizeof(line));
-	memset(outside, 0xff, sizeof(outside));
+	memset(line, 0xff, BESIDE * sizeof(*line));
+	if (y0 < SX_SMOOTH_RADIUS || y1 + SX_SMOOTH_RADIUS > src->height)
+		memset(outside, 0xff, sizeof(outside));
 	for (int y = y0; y < y1; y++) {
 		const uint16_t *rows[SMOOTH_LINE];
 

@@ -199,7 +199,14 @@ static void test_winner_options(void **state)
 
 static void test_filter_options(void **state)
 {
+	struct engine_case widest = engine_case_small(1400); /* rows of filters lie on stacks */
+
 	engine_cases_filters(check_3_threads);
+	widest.width = 4096;
+	widest.height = 32;
+	widest.params.stereo.disparities = 32;
+	widest.params.filters.median = true;
+	check_2_threads(&widest);
 }
 
 static void test_pixel_formats(void **state)

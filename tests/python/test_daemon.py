@@ -52,7 +52,7 @@ class Figures(support.TestCase):
                              [w[k] for k in ("column", "row_top", "row_bottom", "confidence", "support")])
             self.assertEqual(stixel.Kind(s["kind"]).name.lower(), w["class"])
             self.assertEqual(None if s["label"] == 255 else s["label"], w["label"])
-            self.assertAlmostEqual(s["slope_q14"] / 16384, w["slope"], delta=6e-7)  # of six printed places
+            self.assertEqual(float("%.6f" % (s["slope_q14"] / 16384)), w["slope"])
             self.assertEqual(None if math.isnan(disparity) else round(disparity, 4), w["disparity"])
             if not np.isfinite(depth):
                 self.assertIsNone(w["depth_m"])
