@@ -107,8 +107,10 @@ static const char *const backends[] = {[SX_BACKEND_AUTO] = "auto",
 				       [SX_BACKEND_CUDA] = "cuda",
 				       [SX_BACKEND_REFERENCE] = "reference",
 				       NULL};
-static const char *const volumes[] = {
-	[SX_VOLUME_AUTO] = "auto", [SX_VOLUME_STORED] = "stored", [SX_VOLUME_LEAN] = "lean", NULL};
+static const char *const volumes[] = {[SX_VOLUME_AUTO] = "auto",
+				      [SX_VOLUME_STORED] = "stored",
+				      [SX_VOLUME_CHECKPOINT] = "checkpoint",
+				      NULL};
 static const char *const inputs[] = {
 	[SX_INPUT_AUTO] = "auto", [SX_INPUT_MAPPED] = "mapped", [SX_INPUT_COPY] = "copy", NULL};
 static const char *const planes[] = {[SX_PLANES_NONE] = "none",
@@ -385,8 +387,8 @@ const struct sx_option sx_options[] = {
 	INT("engine", "threads", engine.threads, "0", 0, 64, NULL, RESTART,
 	    "cpu: worker threads; 0: one for each available core"),
 	CHOICE("engine", "volume", engine.volume, enum sx_volume_choice, volumes, "auto", RESTART,
-	       "cuda: path costs stored (fast memory), or little traffic (lean); auto: lean on an integrated "
-	       "GPU"),
+	       "cuda: path costs stored (fast memory), or formed anew from checkpoints (slow memory; csct, "
+	       "2 or 4 paths); auto: checkpoint on an integrated GPU"),
 	CHOICE("engine", "input", engine.input, enum sx_input_choice, inputs, "auto", RESTART,
 	       "cuda: read pairs where they lie (mapped), or copy them; auto: mapped on an integrated GPU"),
 

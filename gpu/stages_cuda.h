@@ -49,10 +49,9 @@ cudaError_t sx_ingest_census_cuda_run(const struct sx_cuda_input *in, enum sx_pi
 				      enum sx_cost cost, cudaStream_t stream);
 
 /*
- * Path aggregation of SGM: all paths in one launch, each into a volume of its own (gpu/stereo/volume.cuh).
- * costs: the cost volume that run reads (the stored flow: fastest where memory is fast), or NULL: every path
- * counts bits of descriptors itself (the lean flow: least traffic, for integrated GPUs; descriptors of zncc
- * have no bits to count).
+ * Path aggregation of SGM, stored flow, which is fastest where memory is fast (else:
+ * gpu/stereo/checkpoint_cuda.h): all paths in one launch, each into a volume of its own
+ * (gpu/stereo/volume.cuh). costs: the cost volume that run reads.
  */
 struct sx_sgm_cuda;
 struct sx_cuda_volumes; /* gpu/stereo/winner_cuda.h */
@@ -64,9 +63,8 @@ void sx_sgm_cuda_destroy(struct sx_sgm_cuda *s);
  * reported, not used.
  */
 size_t sx_sgm_cuda_traffic(const struct sx_sgm_cuda *s);
-/* left: grey, read for p2_edge. descriptors: of both images, read by the lean flow. */
-cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image *left,
-			    const struct sx_image descriptors[2], cudaStream_t stream);
+/* left: grey, read for p2_edge. */
+cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image *left, cudaStream_t stream);
 /* Where run leaves the paths, for the winner. Belongs to s. */
 const struct sx_cuda_volumes *sx_sgm_cuda_volumes(const struct sx_sgm_cuda *s);
 

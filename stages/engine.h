@@ -21,8 +21,11 @@ struct sx_context; /* a backend's own: every buffer of one frame in flight */
 
 enum sx_backend_choice { SX_BACKEND_AUTO, SX_BACKEND_CPU, SX_BACKEND_CUDA, SX_BACKEND_REFERENCE };
 
-/* cuda: where path sums live (gpu/stages_cuda.h). Auto: lean on an integrated GPU, stored otherwise. */
-enum sx_volume_choice { SX_VOLUME_AUTO, SX_VOLUME_STORED, SX_VOLUME_LEAN };
+/*
+ * cuda: where path costs live (gpu/stereo/checkpoint_cuda.h). Auto: checkpoint on an integrated GPU, else
+ * stored.
+ */
+enum sx_volume_choice { SX_VOLUME_AUTO, SX_VOLUME_STORED, SX_VOLUME_CHECKPOINT };
 /* cuda: how pairs reach the kernels. Auto: mapped on an integrated GPU, copy otherwise. */
 enum sx_input_choice { SX_INPUT_AUTO, SX_INPUT_MAPPED, SX_INPUT_COPY };
 

@@ -114,6 +114,8 @@ static int create_aggregation(struct sx_context *x)
 	struct sx_cuda_stages *s = &x->stages;
 
 	sx_cuda_cost_take(x);
+	if (sx_cuda_cost_is_checkpoint(x))
+		return sx_checkpoint_cuda_create(&s->checkpoint, &x->memory, &x->config, x->device->sms);
 	return x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT
 		       ? sx_fastdt_cuda_create(&s->fastdt, &x->memory, &x->config, x->costs)
 		       : sx_sgm_cuda_create(&s->sgm, &x->memory, &x->config, x->costs);
@@ -158,6 +160,7 @@ static void destroy_stages(struct sx_cuda_stages *s)
 {
 	sx_ingest_cuda_destroy(s->ingest);
 	sx_sgm_cuda_destroy(s->sgm);
+	sx_checkpoint_cuda_destroy(s->checkpoint);
 	sx_fastdt_cuda_destroy(s->fastdt);
 	sx_filter_cuda_destroy(s->filter);
 	sx_road_cuda_destroy(s->road);

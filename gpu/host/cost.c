@@ -1,12 +1,9 @@
 /*
  * Matching costs of a frame: whether there is a volume of them, and which kernel fills it.
  *
- *   cost     SGM, stored flow     SGM, lean flow                          FastDT
- *   census   cost volume          none: every path counts bits itself     cost volume
- *   zncc     cost volume          cost volume                             cost volume
- *
- * Correlations take more instructions than reading what came of them, so no path computes them again; and
- * FastDT's first passes work in place.
+ *   SGM, stored flow        cost volume
+ *   SGM, checkpoint flow    none: costs are formed anew wherever a path wants them
+ *   FastDT                  cost volume, as its first passes work in place
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,6 +21,11 @@ static bool cost_is_fastdt(const struct sx_context *x)
 	return x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT;
 }
 
+bool sx_cuda_cost_is_checkpoint(const struct sx_context *x)
+{
+	return x->device->checkpoint && !sx_checkpoint_cuda_refuses(&x->config.params.stereo);
+}
+
 void sx_cuda_cost_take(struct sx_context *x)
 {
 	const struct sx_context_config *c = &x->config;
@@ -31,7 +33,7 @@ void sx_cuda_cost_take(struct sx_context *x)
 
 	if (cost_is_fastdt(x))
 		x->costs = sx_cuda_take(&x->memory, sx_fastdt_cuda_cost_bytes(c));
-	else if (cost_is_windows(x) || !x->device->lean)
+	else if (!sx_cuda_cost_is_checkpoint(x))
 		x->costs = sx_cuda_take(&x->memory, cells);
 }
 

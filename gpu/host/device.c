@@ -205,7 +205,7 @@ static int choose(struct sx_device *d, const struct sx_engine_params *p, char *w
 		return -ENODEV;
 	}
 	d->mapped = p->input == SX_INPUT_AUTO ? d->integrated : p->input == SX_INPUT_MAPPED;
-	d->lean = p->volume == SX_VOLUME_AUTO ? d->integrated : p->volume == SX_VOLUME_LEAN;
+	d->checkpoint = p->volume == SX_VOLUME_AUTO ? d->integrated : p->volume == SX_VOLUME_CHECKPOINT;
 	if (p->sms == 0)
 		return 0;
 	if (p->sms < 0 || p->sms > d->all_sms) {
@@ -225,7 +225,8 @@ static void device_describe(struct sx_device *d)
 	else
 		snprintf(sms, sizeof(sms), "%d SMs", d->all_sms);
 	snprintf(d->description, sizeof(d->description), "%s, sm_%d, %s, input %s, %s volumes", d->name,
-		 d->capability, sms, d->mapped ? "mapped" : "by copy", d->lean ? "lean" : "stored");
+		 d->capability, sms, d->mapped ? "mapped" : "by copy",
+		 d->checkpoint ? "checkpoint" : "stored");
 }
 
 void sx_cuda_close(struct sx_device *d)

@@ -33,7 +33,7 @@ struct sx_device {
 	int priority; /* of streams */
 	bool integrated, can_map, can_register;
 	bool mapped;		/* input path: kernels read pairs where they lie; else copy */
-	bool lean;		/* SGM's paths count bits of descriptors: no cost volume */
+	bool checkpoint;	/* SGM's path costs are formed anew where settings allow it */
 	struct sx_green *green; /* NULL: the whole device */
 	char description[192];
 	char failure[256];

@@ -136,8 +136,11 @@ static const char *cuda_bus_id(const struct sx_device *d)
 
 static size_t cuda_traffic(const struct sx_context *x)
 {
-	return x->stages.fastdt ? sx_fastdt_cuda_traffic(x->stages.fastdt)
-				: sx_sgm_cuda_traffic(x->stages.sgm);
+	const struct sx_cuda_stages *s = &x->stages;
+
+	if (s->fastdt)
+		return sx_fastdt_cuda_traffic(s->fastdt);
+	return s->checkpoint ? sx_checkpoint_cuda_traffic(s->checkpoint) : sx_sgm_cuda_traffic(s->sgm);
 }
 
 const struct sx_backend sx_backend_cuda = {

@@ -13,6 +13,7 @@
 #include "gpu/host/device.h"
 #include "gpu/host/engine.h"
 #include "gpu/slanted/slanted_cuda.h"
+#include "gpu/stereo/checkpoint_cuda.h"
 #include "gpu/stixels/reduce_cells_cuda.h"
 #include "gpu/stixels/sky_cuda.h"
 
@@ -70,7 +71,8 @@ struct sx_stage_clock {
 /* The stages that hold tables or scratch. */
 struct sx_cuda_stages {
 	struct sx_ingest_cuda *ingest;
-	struct sx_sgm_cuda *sgm; /* one of both */
+	struct sx_sgm_cuda *sgm; /* one of these */
+	struct sx_checkpoint_cuda *checkpoint;
 	struct sx_fastdt_cuda *fastdt;
 	struct sx_filter_cuda *filter;
 	struct sx_road_finder *finder;
@@ -150,7 +152,10 @@ cudaError_t sx_cuda_graph_create(struct sx_context *x);
 /* Durations of the frame that has just finished into result.stage_ns. */
 void sx_cuda_graph_times(struct sx_context *x);
 
-/* cost.c: takes the cost volume where there is one; fills it on x->stream. */
+/*
+ * cost.c: which flow path costs take; takes the cost volume where there is one; fills it on x->stream.
+ */
+bool sx_cuda_cost_is_checkpoint(const struct sx_context *x);
 void sx_cuda_cost_take(struct sx_context *x);
 cudaError_t sx_cuda_cost_run(const struct sx_context *x);
 

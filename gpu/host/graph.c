@@ -103,17 +103,28 @@ static cudaError_t chain_cost(struct sx_context *x)
 	return e || x->config.params.stereo.cost != SX_COST_ZNCC ? e : done(x, SX_STAGE_CENSUS);
 }
 
+static struct sx_checkpoint_images images_of(const struct sx_context *x)
+{
+	const struct sx_image *tap = x->taps;
+
+	return (struct sx_checkpoint_images){&tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_CENSUS], &tap[SX_TAP_WINNER],
+					     &tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_CONFIDENCE]};
+}
+
 static cudaError_t chain_aggregate(struct sx_context *x)
 {
 	const struct sx_cuda_stages *s = &x->stages;
+	const struct sx_checkpoint_images i = images_of(x);
 	cudaError_t e;
 
-	if (s->fastdt) { /* but for the last pass: see chain_winner() */
+	if (s->checkpoint) { /* but for the paths to the right, which the winner's kernel walks */
+		e = sx_checkpoint_cuda_paths(s->checkpoint, &i, x->stream);
+	} else if (s->fastdt) { /* but for the last pass: see chain_winner() */
 		e = sx_fastdt_cuda_passes(s->fastdt, x->stream);
 		if (!e)
 			e = side_join(x);
 	} else {
-		e = sx_sgm_cuda_run(s->sgm, &x->taps[SX_TAP_LEFT], &x->taps[SX_TAP_LEFT_CENSUS], x->stream);
+		e = sx_sgm_cuda_run(s->sgm, &x->taps[SX_TAP_LEFT], x->stream);
 	}
 	return e ? e : done(x, SX_STAGE_SGM);
 }
@@ -126,9 +137,12 @@ static cudaError_t chain_winner(struct sx_context *x)
 	const struct sx_image *left = &x->taps[SX_TAP_WINNER], *right = &x->taps[SX_TAP_WINNER_RIGHT],
 			      *confidence = &x->taps[SX_TAP_CONFIDENCE];
 	const struct sx_cuda_stages *s = &x->stages;
+	const struct sx_checkpoint_images i = images_of(x);
 	cudaError_t e;
 
-	if (s->fastdt)
+	if (s->checkpoint)
+		e = sx_checkpoint_cuda_winner(s->checkpoint, &i, x->stream);
+	else if (s->fastdt)
 		e = sx_fastdt_cuda_winner(s->fastdt, left, right, confidence, x->stream);
 	else
 		e = sx_winner_cuda_run(sx_sgm_cuda_volumes(s->sgm), &x->config.params.stereo, left, right,

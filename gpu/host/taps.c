@@ -37,6 +37,12 @@ static int take_copy(const struct sx_context *x, struct sx_peek *p, size_t bytes
 	return 0;
 }
 
+static const struct sx_cuda_volumes *volumes_of(const struct sx_context *x)
+{
+	return x->stages.checkpoint ? sx_checkpoint_cuda_volumes(x->stages.checkpoint)
+				    : sx_sgm_cuda_volumes(x->stages.sgm);
+}
+
 /*
  * On the context's own stream, where nothing runs: the frame has been waited for. A map takes tens of
  * microseconds, less than falling asleep and waking up, so CUDA's default way of waiting is right here.
@@ -47,9 +53,9 @@ static cudaError_t copy(const struct sx_context *x, enum sx_tap tap, const struc
 	cudaError_t e = sx_cuda_enter(x->device);
 
 	if (!e && tap == SX_TAP_SUM)
-		e = x->stages.fastdt ? sx_fastdt_cuda_sum(x->stages.fastdt, img, x->stream)
-				     : sx_winner_cuda_sum(sx_sgm_cuda_volumes(x->stages.sgm),
-							  &x->config.params.stereo, img, x->stream);
+		e = x->stages.fastdt
+			    ? sx_fastdt_cuda_sum(x->stages.fastdt, img, x->stream)
+			    : sx_winner_cuda_sum(volumes_of(x), &x->config.params.stereo, img, x->stream);
 	if (!e)
 		e = cudaMemcpyAsync(p->host, img->data, p->bytes, cudaMemcpyDeviceToHost, x->stream);
 	if (!e)

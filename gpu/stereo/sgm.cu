@@ -1,13 +1,12 @@
 /*
- * Path aggregation of SGM. Meaning: stages/stereo/sgm.h; volumes: gpu/stereo/volume.cuh; recurrence:
- * gpu/stereo/sgm_path.cuh.
+ * Path aggregation of SGM, stored flow. Meaning: stages/stereo/sgm.h; volumes: gpu/stereo/volume.cuh;
+ * recurrence: gpu/stereo/sgm_path.cuh.
  *
  * Work:    all paths of all directions in one launch, the longest first; a group of 4, 8 or 16 lanes walks
  *          one path (a row, a column, a diagonal), so a warp walks 2 to 8 of them beside each other.
- * Memory:  stored: per pixel and direction D bytes of M are read, up to 8 pixels ahead into shared memory,
- *          and D bytes of V written, up to 16 bytes a lane. Lean: no M; every path counts bits of
- *          descriptors, which the caches hold, and writes D bytes. With p2_edge a byte of the left image for
- *          each pixel of a path, a ring ahead, and a table in shared memory of how far P2 falls.
+ * Memory:  per pixel and direction D bytes of M are read, up to 8 pixels ahead into shared memory, and D
+ *          bytes of V written, up to 16 bytes a lane. With p2_edge a byte of the left image for each pixel of
+ *          a path, a ring ahead, and a table in shared memory of how far P2 falls.
  * Ranges:  gpu/stereo/sgm_path.cuh.
  * Shapes:  any width, height; D any multiple of 32 from 32 to 256; shared memory at most 16 KB a block, 28 KB
  *          for D = 224.
@@ -178,93 +177,6 @@ __global__ void __launch_bounds__(THREADS) stored_kernel(const struct aggregate 
 	sx_words_wait<0>();
 }
 
-static __device__ __forceinline__ uint32_t bits_of(uint32_t v)
-{
-	return (uint32_t)__popc(v);
-}
-
-static __device__ __forceinline__ uint32_t bits_of(uint64_t v)
-{
-	return (uint32_t)__popc((uint32_t)v) + (uint32_t)__popc((uint32_t)(v >> 32));
-}
-
-/* M of one cell; partner: column of the right image. */
-template <typename DESCRIPTOR>
-static __device__ __forceinline__ uint32_t match_of(const struct aggregate *a, DESCRIPTOR left,
-						    const DESCRIPTOR *right, int partner)
-{
-	const bool inside = partner >= 0 && partner < a->width;
-	const DESCRIPTOR other = inside ? __ldg(right + partner) : 0;
-
-	return !inside && a->beyond_is_max ? 0 : (uint32_t)a->cost_max - bits_of((DESCRIPTOR)(left ^ other));
-}
-
-/* M of a lane's disparities at a pixel. */
-template <int N, int G, typename DESCRIPTOR>
-static __device__ __forceinline__ void count_matches(uint32_t (&match)[N], const struct aggregate *a, int x,
-						     int y, int g)
-{
-	const DESCRIPTOR *right =
-		reinterpret_cast<const DESCRIPTOR *>(a->census.right + (size_t)y * a->census.right_pitch);
-	const DESCRIPTOR left = __ldg(
-		reinterpret_cast<const DESCRIPTOR *>(a->census.left + (size_t)y * a->census.left_pitch) + x);
-	const int first = x - a->min_disparity - 2 * N * g;
-
-#pragma unroll
-	for (int i = 0; i < N; i++) {
-		match[i] = 0;
-#pragma unroll
-		for (int b = 0; b < 4; b++)
-			match[i] |= match_of(a, left, right, first - 2 * i - (b & 1) - (b >> 1) * (2 * N * G))
-				    << 8 * b;
-	}
-}
-
-static __device__ __forceinline__ int level_at(const struct aggregate *a, int x, int y)
-{
-	return __ldg(a->grey + (size_t)y * a->grey_pitch + (size_t)x);
-}
-
-template <int N, int G, typename DESCRIPTOR, bool EDGES>
-__global__ void __launch_bounds__(THREADS) lean_kernel(const struct aggregate a)
-{
-	SX_DYNAMIC_SHARED(uint32_t, falls);
-	const int g = (int)threadIdx.x % G;
-	int first_block;
-	const int direction = find_direction(&a, &first_block);
-	const struct path path = find_path<G>(&a, direction, first_block);
-	const int longest = extent_of<G>(&a, direction, first_block).longest;
-	const ptrdiff_t step = (ptrdiff_t)(path.dy * a.width + path.dx) * (4 * N * G);
-	const size_t offset =
-		((size_t)path.y * (size_t)a.width + (size_t)path.x) * (4 * N * G) + (size_t)g * (4 * N);
-	uint8_t *to = a.path + (size_t)direction * a.path_bytes + offset;
-	struct sx_path_lane lane;
-	struct sx_path_state<N> s;
-	uint32_t match[N], v[N], fall = 0;
-	int before = EDGES ? level_at(&a, path.x, path.y) : 0;
-
-	if (EDGES)
-		copy_falls(falls, &a, direction);
-	sx_path_lane_init<G>(&lane, g, a.p1[is_horizontal(direction)], a.p2[is_horizontal(direction)]);
-	sx_path_start(&s, &lane);
-	for (int t = 0; t < longest; t++) {
-		const int here = min(t, path.length - 1), x = path.x + here * path.dx,
-			  y = path.y + here * path.dy;
-
-		if (EDGES) {
-			const int level = level_at(&a, x, y);
-
-			fall = falls[abs(level - before)];
-			before = level;
-		}
-		count_matches<N, G, DESCRIPTOR>(match, &a, x, y, g);
-		sx_path_step<N, G, EDGES>(&s, &lane, match, fall, v);
-		if (t < path.length)
-			sx_words_store<N>(to, v);
-		to += step;
-	}
-}
-
 struct sx_sgm_cuda {
 	struct aggregate a;
 	struct sx_stereo_params p;
@@ -275,7 +187,7 @@ struct sx_sgm_cuda {
 #define FALLS_BYTES (LEVELS * sizeof(uint32_t)) /* of shared memory, with p2_edge */
 
 template <int N, int G>
-static void launch_stored(const struct sx_sgm_cuda *s, const struct aggregate *a, cudaStream_t stream)
+static void launch_paths(const struct sx_sgm_cuda *s, const struct aggregate *a, cudaStream_t stream)
 {
 	constexpr size_t ring = ahead_of<N>() * THREADS * N * 4;
 
@@ -285,63 +197,38 @@ static void launch_stored(const struct sx_sgm_cuda *s, const struct aggregate *a
 		SX_LAUNCH((stored_kernel<N, G, false>), s->blocks, THREADS, ring, stream, *a);
 }
 
-template <int N, int G, bool EDGES>
-static void launch_lean(const struct sx_sgm_cuda *s, const struct aggregate *a, bool wide,
-			cudaStream_t stream)
-{
-	const size_t falls = EDGES ? FALLS_BYTES : 0;
-
-	if (wide)
-		SX_LAUNCH((lean_kernel<N, G, uint64_t, EDGES>), s->blocks, THREADS, falls, stream, *a);
-	else
-		SX_LAUNCH((lean_kernel<N, G, uint32_t, EDGES>), s->blocks, THREADS, falls, stream, *a);
-}
-
-/* wide: descriptors of 64 bits, where there are no costs. */
-template <int N, int G>
-static void launch_paths(const struct sx_sgm_cuda *s, const struct aggregate *a, bool wide,
-			 cudaStream_t stream)
-{
-	if (a->match)
-		launch_stored<N, G>(s, a, stream);
-	else if (a->falls)
-		launch_lean<N, G, true>(s, a, wide, stream);
-	else
-		launch_lean<N, G, false>(s, a, wide, stream);
-}
-
 /* Lanes that share a path: 16 bytes a lane where that goes. */
 static int lanes_of(int disparities)
 {
 	return disparities <= 64 ? 4 : disparities == 256 ? 16 : 8;
 }
 
-static void sgm_launch(const struct sx_sgm_cuda *s, const struct aggregate *a, bool wide, cudaStream_t stream)
+static void sgm_launch(const struct sx_sgm_cuda *s, const struct aggregate *a, cudaStream_t stream)
 {
 	switch (s->p.disparities) {
 	case 32:
-		launch_paths<2, 4>(s, a, wide, stream);
+		launch_paths<2, 4>(s, a, stream);
 		break;
 	case 64:
-		launch_paths<4, 4>(s, a, wide, stream);
+		launch_paths<4, 4>(s, a, stream);
 		break;
 	case 96:
-		launch_paths<3, 8>(s, a, wide, stream);
+		launch_paths<3, 8>(s, a, stream);
 		break;
 	case 128:
-		launch_paths<4, 8>(s, a, wide, stream);
+		launch_paths<4, 8>(s, a, stream);
 		break;
 	case 160:
-		launch_paths<5, 8>(s, a, wide, stream);
+		launch_paths<5, 8>(s, a, stream);
 		break;
 	case 192:
-		launch_paths<6, 8>(s, a, wide, stream);
+		launch_paths<6, 8>(s, a, stream);
 		break;
 	case 224:
-		launch_paths<7, 8>(s, a, wide, stream);
+		launch_paths<7, 8>(s, a, stream);
 		break;
 	default:
-		launch_paths<4, 16>(s, a, wide, stream);
+		launch_paths<4, 16>(s, a, stream);
 		break;
 	}
 }
@@ -385,9 +272,6 @@ int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const
 		s->a.p1[horizontal] = sx_sgm_penalties(&s->p, horizontal).p1;
 		s->a.p2[horizontal] = sx_sgm_penalties(&s->p, horizontal).p2;
 	}
-	s->a.cost_max = sx_cost_max(s->p.cost);
-	s->a.min_disparity = s->p.min_disparity;
-	s->a.beyond_is_max = s->p.out_of_view == SX_OUT_OF_VIEW_MAX;
 	s->a.path_bytes = ((size_t)c->width * (size_t)c->height * (size_t)s->p.disparities + 255) / 256 * 256;
 	lay_out_grid(s);
 	upload_falls(s, m);
@@ -401,6 +285,7 @@ int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const
 		sx_cuda_lend(m, s->a.path, (size_t)s->p.paths * s->a.path_bytes);
 	s->volumes.path = s->a.path;
 	s->volumes.path_bytes = s->a.path_bytes;
+	s->volumes.volumes = s->p.paths;
 	*ret = s;
 	return 0;
 }
@@ -416,25 +301,19 @@ size_t sx_sgm_cuda_traffic(const struct sx_sgm_cuda *s)
 	const size_t paths = (size_t)s->p.paths;
 
 	/*
-	 * Each path is written, and read by the winner. Stored: M is written, and read by each path. Edges: a
-	 * byte a pixel.
+	 * Each path is written, and read by the winner; M is written, and read by each path. Edges: a byte a
+	 * pixel.
 	 */
-	return cells * (2 * paths + (s->a.match ? 1 + paths : 0)) +
-	       (s->a.falls ? cells / (size_t)s->p.disparities * paths : 0);
+	return cells * (2 * paths + 1 + paths) + (s->a.falls ? cells / (size_t)s->p.disparities * paths : 0);
 }
 
-cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image *left,
-			    const struct sx_image descriptors[2], cudaStream_t stream)
+cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image *left, cudaStream_t stream)
 {
 	struct aggregate a = s->a;
 
-	a.census.left = (const uint8_t *)descriptors[0].data;
-	a.census.left_pitch = descriptors[0].pitch;
-	a.census.right = (const uint8_t *)descriptors[1].data;
-	a.census.right_pitch = descriptors[1].pitch;
 	a.grey = (const uint8_t *)left->data;
 	a.grey_pitch = left->pitch;
-	sgm_launch(s, &a, descriptors[0].pixel == SX_PIXEL_U64, stream);
+	sgm_launch(s, &a, stream);
 	return SX_LAUNCHED();
 }
 

@@ -43,7 +43,7 @@
 
 /* What stays the same along a path. */
 struct sx_path_lane {
-	int below, above; /* lanes of the group that own the disparities next to this lane's */
+	int below, above; /* lanes of the warp that own the disparities next to this lane's */
 	uint32_t below_bytes, above_bytes;
 	uint32_t p1, p2; /* pairs */
 };
@@ -54,14 +54,18 @@ template <int N> struct sx_path_state {
 };
 
 /*
+ * A group's lanes in the warp are APART from each other: g * APART + which group, or with APART = 1 g behind
+ * the first of the group.
  * The pair below the first one of a pixel is (absent, D/2 - 1): the low half of the last pair, one up. The
  * pair above the last one is (D/2, absent).
  */
-template <int G>
+template <int G, int APART = 1>
 __device__ __forceinline__ void sx_path_lane_init(struct sx_path_lane *lane, int g, int p1, int p2)
 {
-	lane->below = (g + G - 1) % G;
-	lane->above = (g + 1) % G;
+	const int first = (int)threadIdx.x % 32 - g * APART;
+
+	lane->below = first + (g + G - 1) % G * APART;
+	lane->above = first + (g + 1) % G * APART;
 	lane->below_bytes = g == 0 ? SX_PATH_ABSENT_LOW : SX_PATH_AS_IT_IS;
 	lane->above_bytes = g == G - 1 ? SX_PATH_HIGH_ABSENT : SX_PATH_AS_IT_IS;
 	lane->p1 = sx_pair(p1);
@@ -78,17 +82,23 @@ __device__ __forceinline__ void sx_path_start(struct sx_path_state<N> *s, const 
 	s->m = lane->p2;
 }
 
-/* The group's maximum of both halves, in both halves. */
-template <int G> __device__ __forceinline__ uint32_t sx_path_reduce(uint32_t v)
+/* The group's maximum of each half. */
+template <int G, int APART> __device__ __forceinline__ uint32_t sx_path_reduce_halves(uint32_t v)
 {
 #pragma unroll
 	for (int i = 1; i < G; i *= 2)
-		v = sx_pair_max(v, __shfl_xor_sync(SX_ALL_LANES, v, i, G));
-	return sx_pair_max_across(v);
+		v = sx_pair_max(v, __shfl_xor_sync(SX_ALL_LANES, v, i * APART));
+	return v;
+}
+
+/* That of both halves, in both. */
+template <int G, int APART = 1> __device__ __forceinline__ uint32_t sx_path_reduce(uint32_t v)
+{
+	return sx_pair_max_across(sx_path_reduce_halves<G, APART>(v));
 }
 
 /* H of the lane's pairs at the next pixel, limited by m. Every lane of the warp reaches this. */
-template <int N, int G>
+template <int N>
 __device__ __forceinline__ void sx_path_best(const struct sx_path_state<N> *s,
 					     const struct sx_path_lane *lane, uint32_t m,
 					     uint32_t (&h)[2 * N])
@@ -98,33 +108,99 @@ __device__ __forceinline__ void sx_path_best(const struct sx_path_state<N> *s,
 #pragma unroll
 	for (int i = 0; i < 2 * N; i++)
 		beside[i + 1] = sx_pair_sub(s->v[i], lane->p1);
-	beside[0] = __byte_perm(__shfl_sync(SX_ALL_LANES, beside[2 * N], lane->below, G), SX_PATH_ABSENT,
+	beside[0] = __byte_perm(__shfl_sync(SX_ALL_LANES, beside[2 * N], lane->below), SX_PATH_ABSENT,
 				lane->below_bytes);
-	beside[2 * N + 1] = __byte_perm(__shfl_sync(SX_ALL_LANES, beside[1], lane->above, G), SX_PATH_ABSENT,
+	beside[2 * N + 1] = __byte_perm(__shfl_sync(SX_ALL_LANES, beside[1], lane->above), SX_PATH_ABSENT,
 					lane->above_bytes);
 #pragma unroll
 	for (int i = 0; i < 2 * N; i++)
 		h[i] = sx_pair_add_clamp(sx_pair_max(sx_pair_max(beside[i], beside[i + 2]), s->v[i]), m);
 }
 
+/* What limits the next pixel, once V of this one are known. */
+template <int N, int G, int APART>
+__device__ __forceinline__ void sx_path_limit(struct sx_path_state<N> *s, const struct sx_path_lane *lane)
+{
+	s->m = sx_pair_sub(lane->p2, sx_path_reduce<G, APART>(sx_pair_max_of<2 * N>(s->v)));
+}
+
+/* A path goes on from what was stored at a pixel. Every lane of the warp reaches this. */
+template <int N, int G, int APART>
+__device__ __forceinline__ void sx_path_resume(struct sx_path_state<N> *s, const struct sx_path_lane *lane,
+					       const uint32_t (&stored)[N])
+{
+#pragma unroll
+	for (int i = 0; i < N; i++) {
+		s->v[2 * i] = sx_pair_even(stored[i]);
+		s->v[2 * i + 1] = sx_pair_odd(stored[i]);
+	}
+	sx_path_limit<N, G, APART>(s, lane);
+}
+
 /*
  * One pixel on. match: M of the lane's disparities; stored: their V. fall: F, by which P2 falls, in each of
  * four bytes; read with EDGES alone. Every lane of the warp reaches this.
  */
-template <int N, int G, bool EDGES>
+template <int N, int G, bool EDGES, int APART = 1>
 __device__ __forceinline__ void sx_path_step(struct sx_path_state<N> *s, const struct sx_path_lane *lane,
 					     const uint32_t (&match)[N], uint32_t fall, uint32_t (&stored)[N])
 {
 	uint32_t h[2 * N];
 
-	sx_path_best<N, G>(s, lane, EDGES ? sx_pair_sub(s->m, sx_pair_even(fall)) : s->m, h);
+	sx_path_best<N>(s, lane, EDGES ? sx_pair_sub(s->m, sx_pair_even(fall)) : s->m, h);
 #pragma unroll
-	for (int i = 0; i < N; i++) {
+	for (int i = 0; i < N; i++)
 		stored[i] = sx_pair_bytes(h[2 * i] + match[i] + (EDGES ? fall : 0), h[2 * i + 1]);
-		s->v[2 * i] = sx_pair_even(stored[i]);
-		s->v[2 * i + 1] = sx_pair_odd(stored[i]);
-	}
-	s->m = sx_pair_sub(lane->p2, sx_path_reduce<G>(sx_pair_max_of<2 * N>(s->v)));
+	sx_path_resume<N, G, APART>(s, lane, stored);
+}
+
+/* V at the next pixel where M comes as pairs, and V is not stored: sx_path_words() would have it. m stays. */
+template <int N, bool EDGES>
+__device__ __forceinline__ void sx_path_next(struct sx_path_state<N> *s, const struct sx_path_lane *lane,
+					     const uint32_t (&match)[2 * N], uint32_t fall)
+{
+	uint32_t h[2 * N];
+
+	sx_path_best<N>(s, lane, EDGES ? sx_pair_sub(s->m, sx_pair_even(fall)) : s->m, h);
+#pragma unroll
+	for (int i = 0; i < 2 * N; i++)
+		s->v[i] = h[i] + match[i] + (EDGES ? sx_pair_even(fall) : 0);
+}
+
+/* One pixel on along a path, and along two, whose maxima then cross the lanes together. */
+template <int N, int G, bool EDGES, int APART>
+__device__ __forceinline__ void sx_path_step_pairs(struct sx_path_state<N> *s,
+						   const struct sx_path_lane *lane,
+						   const uint32_t (&match)[2 * N], uint32_t fall)
+{
+	sx_path_next<N, EDGES>(s, lane, match, fall);
+	sx_path_limit<N, G, APART>(s, lane);
+}
+
+template <int N, int G, bool EDGES, int APART>
+__device__ __forceinline__ void sx_path_step_two(struct sx_path_state<N> (&s)[2],
+						 const struct sx_path_lane *lane,
+						 const uint32_t (&match)[2][2 * N], const uint32_t (&fall)[2])
+{
+	uint32_t a, b, m;
+
+	sx_path_next<N, EDGES>(&s[0], lane, match[0], fall[0]);
+	sx_path_next<N, EDGES>(&s[1], lane, match[1], fall[1]);
+	a = sx_pair_max_of<2 * N>(s[0].v);
+	b = sx_pair_max_of<2 * N>(s[1].v);
+	m = sx_pair_max(__byte_perm(a, b, 0x5410), __byte_perm(a, b, 0x7632));
+	m = sx_pair_sub(lane->p2, sx_path_reduce_halves<G, APART>(m));
+	s[0].m = __byte_perm(m, 0, 0x1010);
+	s[1].m = __byte_perm(m, 0, 0x3232);
+}
+
+/* Pairs as bytes, the way they are stored. */
+template <int N>
+__device__ __forceinline__ void sx_path_words(uint32_t (&words)[N], const uint32_t (&pairs)[2 * N])
+{
+#pragma unroll
+	for (int i = 0; i < N; i++)
+		words[i] = sx_pair_bytes(pairs[2 * i], pairs[2 * i + 1]);
 }
 
 /* Bytes that a lane's words can be moved by at once, as their addresses are multiples of 4 N. */

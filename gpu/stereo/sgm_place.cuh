@@ -15,23 +15,15 @@
 #define THREADS 128
 #define DIRECTIONS_MAX 8
 
-/* Descriptors, for the lean flow. */
-struct descriptors {
-	const uint8_t *left, *right;
-	size_t left_pitch, right_pitch;
-};
-
 struct aggregate {
-	const uint8_t *match; /* M; NULL: the lean flow */
+	const uint8_t *match; /* M */
 	uint8_t *path;	      /* V of direction i begins at i * path_bytes */
 	size_t path_bytes;
-	struct descriptors census;
 	const uint8_t *grey; /* left image, for falls */
 	size_t grey_pitch;
 	const uint8_t *falls; /* by [horizontal][difference of grey levels], how far P2 falls; NULL: never */
-	int width, height, cost_max;
-	int p1[2], p2[2]; /* [1]: of horizontal paths */
-	int min_disparity, beyond_is_max;
+	int width, height;
+	int p1[2], p2[2];		 /* [1]: of horizontal paths */
 	int first_block[DIRECTIONS_MAX]; /* of the grid; INT32_MAX for directions that are not taken */
 };
 

@@ -472,20 +472,22 @@ static void launch_wide(const struct work &w, bool bytes, int height, cudaStream
 		launch_winner<8, PATHS, SX_WINNER_WIDE_SHIFT, false>(w, height, stream);
 }
 
-static void launch_any(const struct work &w, const struct sx_stereo_params *p, int height,
+static void launch_any(const struct work &w, const struct sx_stereo_params *p, int volumes, int height,
 		       cudaStream_t stream)
 {
-	const int paths = p->paths, largest = sx_sgm_largest(p);
-	const int p2 = paths > 2 && p->p2_vertical > p->p2 ? p->p2_vertical : p->p2;
-	const bool bytes = 2 * (p2 + sx_cost_max(p->cost)) <= 255;
+	const int paths = volumes, largest = sx_sgm_largest(p);
+	const int p2 = p->paths > 2 && p->p2_vertical > p->p2 ? p->p2_vertical : p->p2;
+	const bool bytes = paths == p->paths && 2 * (p2 + sx_cost_max(p->cost)) <= 255;
 	const bool narrow = bytes && w.disparities <= 128 && largest <= SX_WINNER_NARROW;
 
 	if (paths == 8)
 		launch_wide<8>(w, bytes, height, stream);
 	else if (paths == 4)
 		narrow ? launch_narrow<4>(w, height, stream) : launch_wide<4>(w, bytes, height, stream);
-	else
+	else if (paths == 2)
 		narrow ? launch_narrow<2>(w, height, stream) : launch_wide<2>(w, bytes, height, stream);
+	else
+		launch_wide<1>(w, bytes, height, stream);
 }
 
 } // namespace
@@ -510,7 +512,7 @@ extern "C" cudaError_t sx_winner_cuda_run(const struct sx_cuda_volumes *v, const
 	w.options.limit = (p->uniqueness - 100) * sx_sgm_largest(p);
 	w.options.subpixel = p->subpixel;
 	w.options.rise = 1.0f / (float)sx_winner_rise(p);
-	launch_any(w, p, winner->height, stream);
+	launch_any(w, p, v->volumes, winner->height, stream);
 	return SX_LAUNCHED();
 }
 
@@ -545,7 +547,7 @@ extern "C" cudaError_t sx_winner_cuda_sum(const struct sx_cuda_volumes *v, const
 	const unsigned blocks = (unsigned)(width * (p->disparities / 4) + 255) / 256;
 
 	SX_LAUNCH(sum_kernel, dim3(blocks, (unsigned)sum->height), dim3(256), 0, stream, v->path,
-		  v->path_bytes, p->paths, sx_sgm_largest(p), width, p->disparities, (uint8_t *)sum->data,
+		  v->path_bytes, v->volumes, sx_sgm_largest(p), width, p->disparities, (uint8_t *)sum->data,
 		  sum->pitch);
 	return SX_LAUNCHED();
 }

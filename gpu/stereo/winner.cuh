@@ -106,22 +106,22 @@ __host__ __device__ inline int sx_winner_group_words(int lanes)
 	return words + (((lanes + 3) / 4 * 4 - words) & 31);
 }
 
-/* Place of word i = 8 lane + r. */
-__device__ __forceinline__ int sx_winner_word(int i)
+/* Place of word i = 8 lane + r. APART: of a group's lanes in the warp, 1 or 4. */
+template <int APART> __device__ __forceinline__ int sx_winner_word(int i)
 {
-	return i ^ (i >> 3 & 4);
+	return i ^ (APART == 1 ? i >> 3 & 4 : i >> 1 & 4);
 }
 
-template <int SHIFT>
+template <int SHIFT, int APART = 1>
 __device__ __forceinline__ void sx_winner_put(uint32_t *row, const uint32_t (&keys)[8], uint32_t leaving,
 					      int lanes, int lane, int leaving_at)
 {
 	const uint32_t ranks =
 		SHIFT == SX_WINNER_NARROW_SHIFT ? (uint32_t)(lanes - 1 - lane) * SX_WINNER_LANE_UP : 0;
 
-	*reinterpret_cast<uint4 *>(row + sx_winner_word(8 * lane)) =
+	*reinterpret_cast<uint4 *>(row + sx_winner_word<APART>(8 * lane)) =
 		make_uint4(keys[0], keys[1], keys[2], keys[3]);
-	*reinterpret_cast<uint4 *>(row + sx_winner_word(8 * lane + 4)) =
+	*reinterpret_cast<uint4 *>(row + sx_winner_word<APART>(8 * lane + 4)) =
 		make_uint4(keys[4], keys[5], keys[6], keys[7]);
 	row[sx_winner_best_at(lanes) + lane] = sx_key_max8(keys) + ranks;
 	if (SHIFT == SX_WINNER_NARROW_SHIFT && lane == lanes - 1)
@@ -141,13 +141,13 @@ struct sx_winner_result {
 };
 
 /* Place of disparity d, in bytes. LANES: lanes, or 0 where only lanes knows. */
-template <int LANES> __device__ __forceinline__ unsigned sx_winner_place(unsigned d, int lanes)
+template <int LANES, int APART> __device__ __forceinline__ unsigned sx_winner_place(unsigned d, int lanes)
 {
 	const unsigned half = 8 * (unsigned)(LANES ? LANES : lanes);
 	const unsigned high = d >= half,
 		       i = LANES && !(LANES & (LANES - 1)) ? d % half : d - (high ? half : 0);
 
-	return 4 * (unsigned)sx_winner_word((int)i) + (high ? 2 : 0);
+	return 4 * (unsigned)sx_winner_word<APART>((int)i) + (high ? 2 : 0);
 }
 
 __device__ __forceinline__ uint16_t *sx_winner_at(uint32_t *row, unsigned place)
@@ -286,15 +286,15 @@ __device__ __forceinline__ int sx_winner_refine(int before, int after, enum sx_s
 }
 
 /* One lane finishes one pixel; overwrites its keys. */
-template <int LANES, int SHIFT>
+template <int LANES, int SHIFT, int APART = 1>
 __device__ __forceinline__ struct sx_winner_result sx_winner_finish(uint32_t *row, int lanes,
 								    const struct sx_winner_options &o)
 {
 	const struct sx_winner_found best = sx_winner_find<LANES, SHIFT>(row, lanes);
 	const int end = 16 * lanes - 1;
-	const unsigned winner_at = sx_winner_place<LANES>((unsigned)best.d, lanes),
-		       before_at = sx_winner_place<LANES>((unsigned)max(best.d - 1, 0), lanes),
-		       after_at = sx_winner_place<LANES>((unsigned)min(best.d + 1, end), lanes);
+	const unsigned winner_at = sx_winner_place<LANES, APART>((unsigned)best.d, lanes),
+		       before_at = sx_winner_place<LANES, APART>((unsigned)max(best.d - 1, 0), lanes),
+		       after_at = sx_winner_place<LANES, APART>((unsigned)min(best.d + 1, end), lanes);
 	const int before = best.v - (*sx_winner_at(row, before_at) >> SHIFT);
 	const int after = best.v - (*sx_winner_at(row, after_at) >> SHIFT);
 	const bool at_end = best.d == 0 || best.d == end;

@@ -18,12 +18,13 @@ extern "C" {
 #endif
 
 /*
- * Device memory in the layout of gpu/stereo/volume.cuh: V of path i at path + i * path_bytes, i < p->paths;
- * S = paths * (P2 + Cmax) - sum of V. path_bytes is a multiple of 256.
+ * Device memory in the layout of gpu/stereo/volume.cuh: volume i at path + i * path_bytes, V of a path, or of
+ * two paths added; S = sx_sgm_largest() - sum of all. path_bytes is a multiple of 256.
  */
 struct sx_cuda_volumes {
 	const uint8_t *path;
 	size_t path_bytes;
+	int volumes; /* 2, 4, 8: one a path; 1, 2: one for two */
 };
 
 /* winner, winner_right, confidence: as in stages/stereo/winner.h, all of width x height pixels. */

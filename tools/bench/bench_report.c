@@ -111,12 +111,12 @@ static void print_memory(const struct bench_run *b, const struct bench_result *r
 			"copies\n",
 			t->path, per_frame(r, t->copies_in), per_frame(r, t->copied_bytes),
 			(unsigned long long)t->staged, per_frame(r, t->copies_out));
-	if (r->stored.traffic_bytes && r->lean.traffic_bytes)
+	if (r->stored.traffic_bytes && r->checkpoint.traffic_bytes)
 		fprintf(to,
-			"path costs stored: %.0f bytes moved a pixel, %.1f MB a context; lean: %.0f bytes, "
-			"%.1f MB\n",
+			"path costs stored: %.0f bytes moved a pixel, %.1f MB a context; checkpoint: %.0f "
+			"bytes, %.1f MB\n",
 			per_pixel(b, r->stored.traffic_bytes), (double)r->stored.memory_bytes / 1e6,
-			per_pixel(b, r->lean.traffic_bytes), (double)r->lean.memory_bytes / 1e6);
+			per_pixel(b, r->checkpoint.traffic_bytes), (double)r->checkpoint.memory_bytes / 1e6);
 }
 
 void bench_print_text(const struct bench_run *b, const struct bench_result *r, FILE *to)
@@ -183,7 +183,7 @@ static void add_more(struct sx_text *t, const struct bench_run *b, const struct 
 	sx_json_close(t, '}');
 	sx_json_open(t, "traffic_bytes_per_pixel", '{');
 	sx_json_real(t, "stored", known(per_pixel(b, r->stored.traffic_bytes)));
-	sx_json_real(t, "lean", known(per_pixel(b, r->lean.traffic_bytes)));
+	sx_json_real(t, "checkpoint", known(per_pixel(b, r->checkpoint.traffic_bytes)));
 	sx_json_close(t, '}');
 	if (b->subject->name) {
 		sx_json_text(t, "case", b->subject->name);

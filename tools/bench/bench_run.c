@@ -335,7 +335,7 @@ int bench_run_measure(struct bench_run *b, struct bench_result *result)
 	}
 	if (b->engine.backend->traffic) {
 		ask_volume(b, SX_VOLUME_STORED, &result->stored);
-		ask_volume(b, SX_VOLUME_LEAN, &result->lean);
+		ask_volume(b, SX_VOLUME_CHECKPOINT, &result->checkpoint);
 	}
 	bench_summarize(result);
 	return 0;

@@ -46,9 +46,9 @@ static const struct flow {
 	enum sx_input_choice input;
 } flows[FLOWS] = {
 	{"stored, copy", SX_VOLUME_STORED, SX_INPUT_COPY},
-	{"lean, copy", SX_VOLUME_LEAN, SX_INPUT_COPY},
+	{"checkpoint, copy", SX_VOLUME_CHECKPOINT, SX_INPUT_COPY},
 	{"stored, mapped", SX_VOLUME_STORED, SX_INPUT_MAPPED},
-	{"lean, mapped", SX_VOLUME_LEAN, SX_INPUT_MAPPED},
+	{"checkpoint, mapped", SX_VOLUME_CHECKPOINT, SX_INPUT_MAPPED},
 };
 
 static const struct sx_backend *const cuda = &sx_backend_cuda;

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "gpu/stages_cuda.h"
+#include "gpu/stereo/checkpoint_cuda.h"
 #include "gpu/stereo/cost_cuda.h"
 #include "gpu/stereo/winner_cuda.h"
 #include "gpu/zncc/zncc_cuda.h"
@@ -71,55 +72,105 @@ static const uint64_t masks[] = {
 	[SX_COST_CENSUS63] = 0x3fffffffffffffff,
 };
 
-/* lean: no cost volume. Paths and winner, then S. */
-static void run_flow(const struct sx_context_config *c, bool lean, const struct sx_cost_input *in,
-		     const struct sx_image want[4], uint64_t seed)
-{
+/* What a flow is compared on: winner of both images, confidence, S. */
+struct flow {
 	struct on_device d;
-	struct sx_sgm_cuda *s = NULL;
-	struct sx_image grey[2], device[2], got[4];
-	const struct sx_stereo_params *p = &c->params.stereo;
-	const size_t cells = (size_t)c->width * (size_t)c->height * (size_t)p->disparities;
-	uint8_t *costs = NULL;
-	char what[160];
+	struct sx_image grey[2], descriptors[2], got[4];
+	const struct sx_context_config *c;
+	const struct sx_image *want;
+	uint64_t seed;
+};
 
-	on_device_init(&d);
-	if (!lean || p->cost == SX_COST_ZNCC)
-		costs = sx_cuda_take(&d.memory, cells);
+static void begin_flow(struct flow *f, const struct sx_context_config *c, const struct sx_cost_input *in,
+		       const struct sx_image want[4], uint64_t seed)
+{
+	on_device_init(&f->d);
 	for (int i = 0; i < 2; i++) {
-		grey[i] = on_device_copy(&d, &in->grey[i]);
-		device[i] = on_device_copy(&d, &in->descriptor[i]);
+		f->grey[i] = on_device_copy(&f->d, &in->grey[i]);
+		f->descriptors[i] = on_device_copy(&f->d, &in->descriptor[i]);
 	}
 	for (int i = 0; i < 3; i++)
-		got[i] = on_device_image(&d, want[i].pixel, want[i].width, want[i].height);
-	got[3] = (struct sx_image){sx_cuda_take(&d.memory, want[3].pitch * (size_t)want[3].height),
-				   want[3].width, want[3].height, want[3].pitch, want[3].pixel};
-	assert_int_equal(sx_sgm_cuda_create(&s, &d.memory, c, costs), 0);
+		f->got[i] = on_device_image(&f->d, want[i].pixel, want[i].width, want[i].height);
+	f->got[3] = (struct sx_image){sx_cuda_take(&f->d.memory, want[3].pitch * (size_t)want[3].height),
+				      want[3].width, want[3].height, want[3].pitch, want[3].pixel};
+	f->c = c;
+	f->want = want;
+	f->seed = seed;
+}
+
+/* volumes: S of them is compared too, unless NULL. */
+static void end_flow(struct flow *f, const char *name, const struct sx_cuda_volumes *volumes)
+{
+	const struct sx_stereo_params *p = &f->c->params.stereo;
+	char what[200];
+
+	snprintf(what, sizeof(what),
+		 "sgm %s %dx%d D %d paths %d cost %d p1 %d %d p2 %d %d edge %d min %d view %d", name,
+		 f->c->width, f->c->height, p->disparities, p->paths, p->cost, p->p1, p->p1_vertical, p->p2,
+		 p->p2_vertical, p->p2_edge, p->min_disparity, p->out_of_view);
+	if (volumes) {
+		ON_DEVICE(sx_winner_cuda_sum(volumes, p, &f->got[3], f->d.stream));
+		on_device_compare(&f->d, what, f->seed, &f->want[3], &f->got[3], p->disparities);
+	}
+	for (int i = 0; i < 3; i++)
+		on_device_compare(&f->d, what, f->seed, &f->want[i], &f->got[i], 0);
+}
+
+static void run_stored(const struct sx_context_config *c, const struct sx_cost_input *in,
+		       const struct sx_image want[4], uint64_t seed)
+{
+	const struct sx_stereo_params *p = &c->params.stereo;
+	struct sx_sgm_cuda *s = NULL;
+	struct flow f;
+	uint8_t *costs;
+
+	begin_flow(&f, c, in, want, seed);
+	costs = sx_cuda_take(&f.d.memory, (size_t)c->width * (size_t)c->height * (size_t)p->disparities);
+	assert_int_equal(sx_sgm_cuda_create(&s, &f.d.memory, c, costs), 0);
 	assert_true(sx_sgm_cuda_traffic(s) > 0);
 	/* Twice: nothing of the first run may be left in the second. */
 	for (int i = 0; i < 2; i++) {
-		if (costs && p->cost == SX_COST_ZNCC)
-			ON_DEVICE(sx_zncc_cost_cuda_run(grey, device, p, costs, d.stream));
-		else if (costs)
-			ON_DEVICE(sx_cost_cuda_run(device, p, costs, d.stream));
-		ON_DEVICE(sx_sgm_cuda_run(s, &grey[0], device, d.stream));
-		ON_DEVICE(sx_winner_cuda_run(sx_sgm_cuda_volumes(s), p, &got[0], &got[1], &got[2], d.stream));
+		if (p->cost == SX_COST_ZNCC)
+			ON_DEVICE(sx_zncc_cost_cuda_run(f.grey, f.descriptors, p, costs, f.d.stream));
+		else
+			ON_DEVICE(sx_cost_cuda_run(f.descriptors, p, costs, f.d.stream));
+		ON_DEVICE(sx_sgm_cuda_run(s, &f.grey[0], f.d.stream));
+		ON_DEVICE(sx_winner_cuda_run(sx_sgm_cuda_volumes(s), p, &f.got[0], &f.got[1], &f.got[2],
+					     f.d.stream));
 	}
-	ON_DEVICE(sx_winner_cuda_sum(sx_sgm_cuda_volumes(s), p, &got[3], d.stream));
-	snprintf(what, sizeof(what),
-		 "sgm %s %dx%d D %d paths %d cost %d p1 %d %d p2 %d %d edge %d min %d view %d",
-		 lean ? "lean" : "stored", c->width, c->height, c->params.stereo.disparities,
-		 c->params.stereo.paths, c->params.stereo.cost, c->params.stereo.p1,
-		 c->params.stereo.p1_vertical, c->params.stereo.p2, c->params.stereo.p2_vertical,
-		 c->params.stereo.p2_edge, c->params.stereo.min_disparity, c->params.stereo.out_of_view);
-	on_device_compare(&d, what, seed, &want[3], &got[3], c->params.stereo.disparities);
-	for (int i = 0; i < 3; i++)
-		on_device_compare(&d, what, seed, &want[i], &got[i], 0);
+	end_flow(&f, "stored", sx_sgm_cuda_volumes(s));
 	sx_sgm_cuda_destroy(s);
-	on_device_finish(&d);
+	on_device_finish(&f.d);
 }
 
-static void check(struct sx_stereo_params p, int width, int height, uint64_t seed)
+/* keep: sums stay in memory, and are compared; else the winner is found where they are formed, or not. */
+static void run_checkpoint(const struct sx_context_config *without, bool keep, int sms,
+			   const struct sx_cost_input *in, const struct sx_image want[4], uint64_t seed)
+{
+	struct sx_context_config c = *without;
+	struct sx_checkpoint_cuda *s = NULL;
+	struct flow f;
+
+	c.keep_volume = keep;
+	begin_flow(&f, &c, in, want, seed);
+	assert_int_equal(sx_checkpoint_cuda_create(&s, &f.d.memory, &c, sms), 0);
+	assert_true(sx_checkpoint_cuda_traffic(s) > 0);
+	for (int i = 0; i < 2; i++) {
+		const struct sx_checkpoint_images images = {&f.grey[0], f.descriptors, &f.got[0], &f.got[1],
+							    &f.got[2]};
+
+		ON_DEVICE(sx_checkpoint_cuda_paths(s, &images, f.d.stream));
+		ON_DEVICE(sx_checkpoint_cuda_winner(s, &images, f.d.stream));
+	}
+	if (keep)
+		assert_non_null(sx_checkpoint_cuda_volumes(s));
+	end_flow(&f, keep ? "checkpoint, sums kept" : "checkpoint",
+		 keep ? sx_checkpoint_cuda_volumes(s) : NULL);
+	sx_checkpoint_cuda_destroy(s);
+	on_device_finish(&f.d);
+}
+
+static void check_flows(struct sx_stereo_params p, int width, int height, uint64_t seed, bool only_checkpoint)
 {
 	const enum sx_pixel pixel = p.cost == SX_COST_CSCT ? SX_PIXEL_U32 : SX_PIXEL_U64;
 	struct check_rng r = check_rng_seed(seed);
@@ -149,8 +200,13 @@ static void check(struct sx_stereo_params p, int width, int height, uint64_t see
 		fill_census(in.descriptor, masks[p.cost], &r);
 	sx_sgm(&in, &want[3], &p, scratch);
 	sx_winner(&want[3], &want[0], &want[1], &want[2], &p);
-	run_flow(&c, false, &in, want, seed);
-	run_flow(&c, true, &in, want, seed);
+	if (!only_checkpoint)
+		run_stored(&c, &in, want, seed);
+	if (only_checkpoint)
+		assert_null(sx_checkpoint_cuda_refuses(&p));
+	/* rows in one part, and in two where they are long enough */
+	for (int i = 0; i < (only_checkpoint ? 4 : 2) && !sx_checkpoint_cuda_refuses(&p); i++)
+		run_checkpoint(&c, i % 2, i < 2 ? 1 : 999, &in, want, seed);
 	for (int i = 0; i < 4; i++)
 		test_free(want[i].data);
 	for (int i = 0; i < 2; i++) {
@@ -158,6 +214,11 @@ static void check(struct sx_stereo_params p, int width, int height, uint64_t see
 		test_free(in.descriptor[i].data);
 	}
 	free(scratch);
+}
+
+static void check(struct sx_stereo_params p, int width, int height, uint64_t seed)
+{
+	check_flows(p, width, height, seed, false);
 }
 
 static struct sx_stereo_params common(int disparities, int paths)
@@ -255,12 +316,70 @@ static void test_windows(void **state)
 	}
 }
 
+/*
+ * What the stored flow does not care about: bands and segments that end early, blocks of 32 columns, warps of
+ * 4 rows.
+ */
+static void test_checkpoints(void **state)
+{
+	static const struct {
+		int disparities, paths, width, height, min_disparity, edge, p2, p2_vertical;
+		enum sx_out_of_view view;
+	} cases[] = {
+		{128, 4, 363, 33, 0, 0, 0, 0, SX_OUT_OF_VIEW_ZERO},
+		{128, 4, 160, 40, -37, 0, 0, 0, SX_OUT_OF_VIEW_MAX},
+		{128, 4, 33, 41, 21, 0, 0, 0, SX_OUT_OF_VIEW_MAX},
+		{128, 4, 400, 32, 5, 0, 60, 60, SX_OUT_OF_VIEW_ZERO},
+		{128, 2, 135, 34, 0, 0, 0, 0, SX_OUT_OF_VIEW_ZERO},
+		{128, 4, 47, 39, 0, 30, 0, 0, SX_OUT_OF_VIEW_ZERO},
+		{128, 2, 47, 32, 3, 9, 0, 0, SX_OUT_OF_VIEW_ZERO},
+		{128, 4, 134, 35, 0, 0, 96, 96, SX_OUT_OF_VIEW_ZERO}, /* sums that are not narrow; 254 */
+		{128, 4, 40, 37, 0, 12, 96, 96, SX_OUT_OF_VIEW_MAX},
+		{64, 4, 97, 43, -3, 0, 96, 20, SX_OUT_OF_VIEW_MAX},
+		{192, 4, 64, 32, 0, 0, 0, 0, SX_OUT_OF_VIEW_ZERO},
+		{256, 4, 70, 36, 0, 0, 0, 0, SX_OUT_OF_VIEW_MAX},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sx_stereo_params p = common(cases[i].disparities, cases[i].paths);
+
+		p.min_disparity = cases[i].min_disparity;
+		p.p2_edge = cases[i].edge;
+		p.p2 = cases[i].p2 ? cases[i].p2 : p.p2;
+		p.p2_vertical = cases[i].p2_vertical ? cases[i].p2_vertical : p.p2_vertical;
+		p.out_of_view = cases[i].view;
+		p.uniqueness = i % 3 == 2 ? 100 : 95;
+		p.subpixel = (enum sx_subpixel)(i % 3);
+		check_flows(p, cases[i].width, cases[i].height, 60 + i, true);
+	}
+}
+
+static void test_checkpoints_refused(void **state)
+{
+	struct sx_stereo_params p = common(128, 4);
+
+	assert_null(sx_checkpoint_cuda_refuses(&p));
+	p.p2_vertical = 97;
+	assert_non_null(sx_checkpoint_cuda_refuses(&p));
+	p = common(128, 8);
+	assert_non_null(sx_checkpoint_cuda_refuses(&p));
+	p = common(96, 4);
+	assert_non_null(sx_checkpoint_cuda_refuses(&p));
+	p = common(128, 4);
+	p.cost = SX_COST_CENSUS;
+	assert_non_null(sx_checkpoint_cuda_refuses(&p));
+	p = common(128, 4);
+	p.aggregation = SX_AGGREGATION_FASTDT;
+	assert_non_null(sx_checkpoint_cuda_refuses(&p));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_disparities), cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_costs),	    cmocka_unit_test(test_penalties),
 		cmocka_unit_test(test_edges),	    cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_checkpoints), cmocka_unit_test(test_checkpoints_refused),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

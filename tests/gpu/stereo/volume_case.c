@@ -163,7 +163,7 @@ bool volume_case_winner(const struct sx_stereo_params *p, int width, int height,
 	static const char *const names[] = {"left", "right", "confidence", "sum"};
 	struct sx_image got[4];
 	uint8_t *volumes = calloc(1, bytes), *device = take(bytes);
-	struct sx_cuda_volumes v = {device, path_bytes};
+	struct sx_cuda_volumes v = {device, path_bytes, p->paths};
 	bool same = true;
 
 	if (!volumes)

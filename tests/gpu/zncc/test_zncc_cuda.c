@@ -268,9 +268,9 @@ static void check_engine(const struct engine_case *t, enum sx_volume_choice volu
 	run_frame(want, a, &f);
 	for (int i = 0; i < 2; i++) {
 		run_frame(got, b, &f);
-		assert_true(engine_case_same(t, (struct engine_output){want, a},
-					     (struct engine_output){got, b},
-					     volume == SX_VOLUME_LEAN ? "lean:" : "stored:", true));
+		assert_true(
+			engine_case_same(t, (struct engine_output){want, a}, (struct engine_output){got, b},
+					 volume == SX_VOLUME_CHECKPOINT ? "checkpoint:" : "stored:", true));
 	}
 	assert_true(got->traffic(b) > 0);
 	want->context_destroy(a);
@@ -300,7 +300,7 @@ static void test_engine(void **state)
 		p->p1 = p->p2 = 0;
 		p->p2_edge = i % 2 ? 16 : 0;
 		p->paths = i == 2 ? 8 : i == 4 ? 2 : 4;
-		check_engine(&t, i % 2 ? SX_VOLUME_LEAN : SX_VOLUME_STORED,
+		check_engine(&t, i % 2 ? SX_VOLUME_CHECKPOINT : SX_VOLUME_STORED,
 			     i < 3 ? SX_INPUT_COPY : SX_INPUT_MAPPED);
 	}
 }

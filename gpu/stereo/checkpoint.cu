@@ -1,0 +1,247 @@
+/*
+ * The checkpoint flow, host side; and the right descriptors as its kernels read them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gpu/stereo/checkpoint.cuh"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "gpu/stereo/checkpoint_cuda.h"
+#include "stages/stereo/sgm.h"
+#include "stages/stereo/winner.h"
+
+#define THREADS 128
+#define BYTE_MAX 255
+#define WARPS_WANTED 8	 /* of a multiprocessor, when rows are walked */
+#define LEAST_SEGMENTS 2 /* of the second part, without what overlaps */
+#define ROUND 32	 /* columns: those of the widest block */
+
+/* Right descriptors of the columns from first on; 0 where the image has none. */
+static __global__ void __launch_bounds__(THREADS)
+	spread_kernel(const uint8_t *descriptors, size_t pitch, int width, int first, uint32_t *to,
+		      int to_pitch)
+{
+	const int i = (int)(blockIdx.x * THREADS + threadIdx.x), x = first + i;
+	const uint32_t *row = reinterpret_cast<const uint32_t *>(descriptors + blockIdx.y * pitch);
+
+	if (i < to_pitch)
+		to[(size_t)blockIdx.y * (size_t)to_pitch + (size_t)i] = x >= 0 && x < width ? row[x] : 0;
+}
+
+struct sx_checkpoint_cuda {
+	struct sx_checkpoint_work w;
+	struct sx_stereo_params p;
+	uint32_t *right;
+	struct sx_cuda_volumes volumes;
+};
+
+static int largest_p2(const struct sx_stereo_params *p)
+{
+	return p->paths > 2 && p->p2_vertical > p->p2 ? p->p2_vertical : p->p2;
+}
+
+const char *sx_checkpoint_cuda_refuses(const struct sx_stereo_params *p)
+{
+	if (p->aggregation != SX_AGGREGATION_SGM || p->cost != SX_COST_CSCT)
+		return "it is for costs of csct";
+	if (p->paths > 4)
+		return "it is for 2 or 4 paths";
+	if (p->disparities % 64)
+		return "it is for 64, 128, 192 or 256 disparities";
+	if (2 * (largest_p2(p) + sx_cost_max(p->cost)) > BYTE_MAX)
+		return "the sum of two paths' costs does not fit a byte";
+	return NULL;
+}
+
+/* Whether the rows' kernel finds the winner. */
+static bool finds_winner(const struct sx_context_config *c, const struct sx_stereo_params *p)
+{
+	return !c->keep_volume && p->disparities == 128 && sx_sgm_largest(p) <= SX_WINNER_NARROW;
+}
+
+static void set_penalties(struct sx_checkpoint_cuda *s, struct sx_cuda_memory *m)
+{
+	uint8_t falls[2 * SX_CHECKPOINT_LEVELS];
+
+	for (int horizontal = 0; horizontal < 2; horizontal++) {
+		const struct sx_penalties of = sx_sgm_penalties(&s->p, horizontal);
+
+		s->w.p1[horizontal] = of.p1;
+		s->w.p2[horizontal] = of.p2;
+		for (int i = 0; i < SX_CHECKPOINT_LEVELS; i++)
+			falls[horizontal * SX_CHECKPOINT_LEVELS + i] =
+				(uint8_t)(of.p2 - sx_sgm_p2(&s->p, horizontal, i));
+	}
+	if (s->w.rare)
+		s->w.falls = (const uint8_t *)sx_cuda_upload(m, falls, sizeof(falls));
+}
+
+static void set_winner(struct sx_checkpoint_work *w, const struct sx_stereo_params *p)
+{
+	w->scale = 1u << SX_WINNER_NARROW_SHIFT;
+	w->options.uniqueness = p->uniqueness;
+	w->options.limit = (p->uniqueness - 100) * sx_sgm_largest(p);
+	w->options.subpixel = p->subpixel;
+	w->options.rise = 1.0f / (float)sx_winner_rise(p);
+}
+
+/*
+ * Two parts of each row where one would leave multiprocessors with less than eight warps: a walk to the right
+ * more, and with the winner D columns twice, but half as long.
+ */
+static void set_parts(struct sx_checkpoint_work *w, bool winner, int disparities, int sms)
+{
+	const int overlap = winner ? disparities / SX_CHECKPOINT_EVERY : 0;
+	const int owned = (w->segments + overlap) / 2;
+
+	if ((w->height + SX_CHECKPOINT_APART - 1) / SX_CHECKPOINT_APART >= WARPS_WANTED * sms ||
+	    owned <= overlap + LEAST_SEGMENTS)
+		return;
+	w->owned = owned;
+	w->second = owned - overlap;
+}
+
+static size_t rounded(size_t bytes)
+{
+	return (bytes + 255) / 256 * 256;
+}
+
+/* In one block, which is lent until the next frame unless somebody wants to see the sums. */
+static void take_volumes(struct sx_checkpoint_cuda *s, struct sx_cuda_memory *m,
+			 const struct sx_context_config *c)
+{
+	struct sx_checkpoint_work *w = &s->w;
+	const size_t d = (size_t)s->p.disparities, width = (size_t)c->width, height = (size_t)c->height;
+	const bool vertical = s->p.paths > 2, horizontal = !finds_winner(c, &s->p);
+	const size_t volume = rounded(width * height * d), down = rounded((size_t)(w->bands - 1) * width * d),
+		     leftwards = rounded((size_t)w->segments * height * d), rightwards = rounded(height * d);
+	const size_t bytes = leftwards + (vertical ? volume + down : 0) + (horizontal ? volume : 0) +
+			     (w->second ? rightwards : 0);
+	uint8_t *at = (uint8_t *)sx_cuda_take(m, bytes);
+
+	if (!at)
+		return;
+	s->volumes.path = at;
+	s->volumes.path_bytes = volume;
+	s->volumes.volumes = vertical + horizontal;
+	if (horizontal)
+		w->horizontal = at, at += volume;
+	if (vertical)
+		w->vertical = at, at += volume, w->down = at, at += down;
+	w->leftwards = at, at += leftwards;
+	if (w->second)
+		w->rightwards = at;
+	if (!c->keep_volume)
+		sx_cuda_lend(m, (void *)(uintptr_t)s->volumes.path, bytes);
+}
+
+static cudaError_t prepare(void)
+{
+	const cudaError_t e = sx_checkpoint_paths_prepare();
+
+	return e ? e : sx_checkpoint_rows_prepare();
+}
+
+int sx_checkpoint_cuda_create(struct sx_checkpoint_cuda **ret, struct sx_cuda_memory *m,
+			      const struct sx_context_config *c, int sms)
+{
+	struct sx_checkpoint_cuda *s = (struct sx_checkpoint_cuda *)calloc(1, sizeof(*s));
+	struct sx_checkpoint_work *w;
+
+	if (!s)
+		return -ENOMEM;
+	w = &s->w;
+	s->p = c->params.stereo;
+	w->width = c->width;
+	w->height = c->height;
+	w->bands = (c->height + SX_CHECKPOINT_EVERY - 1) / SX_CHECKPOINT_EVERY;
+	w->segments = (c->width + SX_CHECKPOINT_EVERY - 1) / SX_CHECKPOINT_EVERY;
+	w->right_pitch = s->p.disparities + (c->width + ROUND - 1) / ROUND * ROUND;
+	w->min_disparity = s->p.min_disparity;
+	w->beyond_is_max = s->p.out_of_view == SX_OUT_OF_VIEW_MAX;
+	w->rare = w->beyond_is_max || s->p.p2_edge;
+	set_penalties(s, m);
+	set_winner(w, &s->p);
+	w->right = s->right =
+		(uint32_t *)sx_cuda_take(m, sizeof(uint32_t) * (size_t)w->right_pitch * (size_t)c->height);
+	set_parts(w, finds_winner(c, &s->p), s->p.disparities, sms);
+	take_volumes(s, m, c);
+	if (m->error == cudaSuccess && !m->counting)
+		m->error = prepare();
+	if (m->error != cudaSuccess) {
+		sx_checkpoint_cuda_destroy(s);
+		return -ENOMEM;
+	}
+	*ret = s;
+	return 0;
+}
+
+void sx_checkpoint_cuda_destroy(struct sx_checkpoint_cuda *s)
+{
+	free(s);
+}
+
+size_t sx_checkpoint_cuda_traffic(const struct sx_checkpoint_cuda *s)
+{
+	const struct sx_checkpoint_work *w = &s->w;
+	const size_t pixels = (size_t)w->width * (size_t)w->height, d = (size_t)s->p.disparities;
+	const size_t checkpoints = 2 * pixels * d / SX_CHECKPOINT_EVERY;
+	/* The right image's descriptors are spread; those of both are read by each walk. */
+	const size_t descriptors = 2 * pixels * sizeof(uint32_t);
+	size_t bytes = descriptors + checkpoints + 2 * descriptors;
+
+	if (w->vertical)
+		bytes += 2 * pixels * d + checkpoints + 2 * descriptors;
+	if (w->horizontal)
+		bytes += 2 * pixels * d;
+	return bytes;
+}
+
+static struct sx_checkpoint_work work_of(const struct sx_checkpoint_cuda *s,
+					 const struct sx_checkpoint_images *i)
+{
+	struct sx_checkpoint_work w = s->w;
+
+	w.left = (const uint32_t *)i->descriptors[0].data;
+	w.left_pitch = (int)(i->descriptors[0].pitch / sizeof(uint32_t));
+	w.grey = (const uint8_t *)i->left->data;
+	w.grey_pitch = i->left->pitch;
+	w.winner = (uint8_t *)i->winner->data;
+	w.winner_pitch = i->winner->pitch;
+	w.winner_right = (uint8_t *)i->winner_right->data;
+	w.right_map_pitch = i->winner_right->pitch;
+	w.confidence = (uint8_t *)i->confidence->data;
+	w.confidence_pitch = i->confidence->pitch;
+	return w;
+}
+
+cudaError_t sx_checkpoint_cuda_paths(const struct sx_checkpoint_cuda *s, const struct sx_checkpoint_images *i,
+				     cudaStream_t stream)
+{
+	const struct sx_checkpoint_work w = work_of(s, i);
+	const struct sx_image *right = &i->descriptors[1];
+	const unsigned blocks = (unsigned)(w.right_pitch + THREADS - 1) / THREADS;
+
+	SX_LAUNCH(spread_kernel, dim3(blocks, (unsigned)right->height), dim3(THREADS), 0, stream,
+		  (const uint8_t *)right->data, right->pitch, right->width,
+		  -s->p.min_disparity - s->p.disparities, s->right, w.right_pitch);
+	return sx_checkpoint_paths_run(&w, s->p.disparities, stream);
+}
+
+cudaError_t sx_checkpoint_cuda_winner(const struct sx_checkpoint_cuda *s,
+				      const struct sx_checkpoint_images *i, cudaStream_t stream)
+{
+	const struct sx_checkpoint_work w = work_of(s, i);
+	const cudaError_t e = sx_checkpoint_rows_run(&w, s->p.disparities, stream);
+
+	return e || !w.horizontal ? e
+				  : sx_winner_cuda_run(&s->volumes, &s->p, i->winner, i->winner_right,
+						       i->confidence, stream);
+}
+
+const struct sx_cuda_volumes *sx_checkpoint_cuda_volumes(const struct sx_checkpoint_cuda *s)
+{
+	return s->w.horizontal ? &s->volumes : NULL;
+}

@@ -1,0 +1,121 @@
+/*
+ * What the kernels of the checkpoint flow work on. gpu/stereo/checkpoint_cuda.h says what the flow does.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_GPU_STEREO_CHECKPOINT_CUH
+#define SX_GPU_STEREO_CHECKPOINT_CUH
+
+#include "gpu/stereo/match.cuh"
+#include "gpu/stereo/sgm_path.cuh"
+#include "gpu/stereo/winner.cuh"
+
+#define SX_CHECKPOINT_EVERY 8 /* pixels of a path: rows of a band, columns of a segment */
+#define SX_CHECKPOINT_GROUP 8 /* lanes of a path */
+#define SX_CHECKPOINT_APART 4 /* of these in the warp; paths, or pairs of them, of a warp */
+#define SX_CHECKPOINT_LEVELS 256
+
+/*
+ * D = 32 N disparities. Volumes: [y][x][D] in the layout of gpu/stereo/volume.cuh. Checkpoints: V of one
+ * pixel, as it is in a volume: down: of the last row of band b at [b][x]; leftwards: of the first column of
+ * segment b + 1 at [y][b].
+ */
+struct sx_checkpoint_work {
+	const uint32_t *left,
+		*right; /* descriptors; right: from column min_disparity - D on, see spread_kernel() */
+	int left_pitch, right_pitch; /* words */
+	int width, height, bands, segments;
+	uint8_t *vertical;   /* sums of V down and up; NULL: no such paths */
+	uint8_t *horizontal; /* sums of V to the right and to the left; NULL: the winner is found at once */
+	uint8_t *down, *leftwards;
+	/*
+	 * Rows are walked in two parts where there are too few of them for the device: the second begins at
+	 * this segment, at a checkpoint of the paths to the right, V at [y]; its own columns begin at segment
+	 * owned, D columns further on where the winner is found, as a column of the right image meets so
+	 * many. NULL: one part.
+	 */
+	uint8_t *rightwards;
+	int second, owned;
+	int p1[2], p2[2]; /* [1]: of horizontal paths */
+	int min_disparity;
+	/* P2 falls at edges, or costs are the largest beyond the image; kernels have a form for both */
+	int rare;
+	int beyond_is_max;
+	const uint8_t *grey; /* left image, for falls */
+	size_t grey_pitch;
+	const uint8_t *falls; /* by [horizontal][difference of grey levels], how far P2 falls */
+	uint8_t *winner, *winner_right, *confidence;
+	size_t winner_pitch, right_map_pitch, confidence_pitch;
+	uint32_t scale; /* of keys */
+	struct sx_winner_options options;
+};
+
+template <int N>
+__device__ __forceinline__ void sx_checkpoint_lane(struct sx_path_lane *lane,
+						   const struct sx_checkpoint_work &w, int horizontal)
+{
+	sx_path_lane_init<SX_CHECKPOINT_GROUP, SX_CHECKPOINT_APART>(
+		lane, (int)threadIdx.x % 32 / SX_CHECKPOINT_APART, w.p1[horizontal], w.p2[horizontal]);
+}
+
+template <int N, bool RARE>
+__device__ __forceinline__ void sx_checkpoint_step(struct sx_path_state<N> *s,
+						   const struct sx_path_lane &lane,
+						   const uint32_t (&match)[N], uint32_t fall,
+						   uint32_t (&stored)[N])
+{
+	sx_path_step<N, SX_CHECKPOINT_GROUP, RARE, SX_CHECKPOINT_APART>(s, &lane, match, fall, stored);
+}
+
+template <int N, bool RARE>
+__device__ __forceinline__ void sx_checkpoint_step_pairs(struct sx_path_state<N> *s,
+							 const struct sx_path_lane &lane,
+							 const uint32_t (&match)[2 * N], uint32_t fall)
+{
+	sx_path_step_pairs<N, SX_CHECKPOINT_GROUP, RARE, SX_CHECKPOINT_APART>(s, &lane, match, fall);
+}
+
+/* How far P2 falls, in each of four bytes. All threads of the block. */
+__device__ __forceinline__ void sx_checkpoint_falls(uint32_t *to, const struct sx_checkpoint_work &w,
+						    int horizontal)
+{
+	for (int i = (int)threadIdx.x; i < SX_CHECKPOINT_LEVELS; i += (int)blockDim.x)
+		to[i] = w.falls[horizontal * SX_CHECKPOINT_LEVELS + i] * 0x01010101u;
+	__syncthreads();
+}
+
+/* Of the step between two pixels; at the image's border they are the same, and nothing falls. */
+__device__ __forceinline__ uint32_t sx_checkpoint_fall(const uint32_t *falls,
+						       const struct sx_checkpoint_work &w, int x, int y,
+						       int dx, int dy)
+{
+	const int x0 = min(x, w.width - 1), y0 = min(y, w.height - 1), x1 = min(max(x0 + dx, 0), w.width - 1),
+		  y1 = min(max(y0 + dy, 0), w.height - 1);
+
+	return falls[abs((int)__ldg(w.grey + (size_t)y0 * w.grey_pitch + (size_t)x0) -
+			 (int)__ldg(w.grey + (size_t)y1 * w.grey_pitch + (size_t)x1))];
+}
+
+/*
+ * checkpoint_paths.cu: everything but the paths to the right; checkpoint_rows.cu: these and the winner.
+ * prepare: once, before they are captured.
+ */
+cudaError_t sx_checkpoint_paths_run(const struct sx_checkpoint_work *w, int disparities, cudaStream_t stream);
+cudaError_t sx_checkpoint_rows_run(const struct sx_checkpoint_work *w, int disparities, cudaStream_t stream);
+cudaError_t sx_checkpoint_paths_prepare(void);
+cudaError_t sx_checkpoint_rows_prepare(void);
+
+/*
+ * Kernels that shall share a multiprocessor must agree on how its L1 is split. bytes: dynamic shared memory.
+ */
+template <typename T> cudaError_t sx_checkpoint_prepare(T *kernel, size_t bytes)
+{
+	const cudaError_t e =
+		cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, 100);
+
+	return e ? e : cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+}
+
+#define SX_CHECKPOINT_FALLS_BYTES (4 * SX_CHECKPOINT_LEVELS)
+
+#endif

@@ -1,0 +1,129 @@
+/*
+ * Paths of the checkpoint flow but those to the right: gpu/stereo/checkpoint_columns.cuh and
+ * checkpoint_walk.cuh.
+ *
+ * Work:    down; then up and to the left, in one launch, so that the blocks that walk to the left, a warp
+ *          four rows, fill up what those that walk up leave over.
+ * Shapes:  any width, height; D = 64, 128, 192, 256.
+ * Speed:   docs/lab-performance.md, "CUDA: checkpoints".
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gpu/stereo/checkpoint_columns.cuh"
+#include "gpu/stereo/checkpoint_walk.cuh"
+
+/* Blocks whose registers should fit a multiprocessor. */
+#define DOWN_BLOCKS(N) (((N) > 4 ? 8 : 20) / WARPS)
+#define UP_BLOCKS(N) (((N) > 4 ? 8 : 16) / WARPS)
+
+namespace
+{
+
+template <int N, bool RARE>
+__global__ void __launch_bounds__(THREADS, DOWN_BLOCKS(N)) down_kernel(const struct sx_checkpoint_work w)
+{
+	SX_DYNAMIC_SHARED(uint32_t, shared);
+
+	walk_down<N, RARE>(shared, w);
+}
+
+__host__ __device__ __forceinline__ int row_blocks(const struct sx_checkpoint_work &w)
+{
+	return (w.height + WARPS * GROUPS - 1) / (WARPS * GROUPS);
+}
+
+/* blocks: that walk up. */
+template <int N, bool RARE>
+__global__ void __launch_bounds__(THREADS, UP_BLOCKS(N))
+	up_left_kernel(const struct sx_checkpoint_work w, int blocks)
+{
+	SX_DYNAMIC_SHARED(uint32_t, shared);
+	const int warp = (int)threadIdx.x / 32, row_block = (int)blockIdx.x - blocks, rows = row_blocks(w);
+	const int row_warp = row_block % rows * WARPS + warp;
+	uint32_t *const ring = shared + warp * GROUPS * ring_stride<N>(), *const falls =
+										  shared +
+										  WARPS * GROUPS *
+											  ring_stride<N>();
+
+	if (row_block < 0) {
+		walk_up<N, RARE>(shared, w);
+		return;
+	}
+	if (RARE)
+		sx_checkpoint_falls(falls, w, 1);
+	if (row_warp * GROUPS >= w.height)
+		return;
+	if (row_block < rows)
+		walk_leftwards<N, RARE>(ring, falls, row_warp, w);
+	else
+		walk_rightwards<N, RARE>(ring, falls, row_warp, w);
+}
+
+template <int N> constexpr size_t down_bytes()
+{
+	return 4 * down_words<N>();
+}
+
+template <int N> constexpr size_t up_left_bytes()
+{
+	return 4 * (up_words<N>() > WARPS * GROUPS * ring_stride<N>() ? up_words<N>()
+								      : WARPS * GROUPS * ring_stride<N>());
+}
+
+template <int N, bool RARE> void launch(const struct sx_checkpoint_work &w, cudaStream_t stream)
+{
+	const int columns = w.vertical ? (w.width + COLUMNS - 1) / COLUMNS : 0,
+		  rows = row_blocks(w) * (w.rightwards ? 2 : 1);
+	const size_t falls = RARE ? SX_CHECKPOINT_FALLS_BYTES : 0;
+
+	if (columns && w.bands > 1)
+		SX_LAUNCH((down_kernel<N, RARE>), dim3((unsigned)columns), dim3(THREADS),
+			  down_bytes<N>() + falls, stream, w);
+	SX_LAUNCH((up_left_kernel<N, RARE>), dim3((unsigned)(columns + rows)), dim3(THREADS),
+		  up_left_bytes<N>() + falls, stream, w, columns);
+}
+
+template <int N> void launch_any(const struct sx_checkpoint_work &w, cudaStream_t stream)
+{
+	if (w.rare)
+		launch<N, true>(w, stream);
+	else
+		launch<N, false>(w, stream);
+}
+
+template <int N> cudaError_t prepare()
+{
+	const size_t down = down_bytes<N>() + SX_CHECKPOINT_FALLS_BYTES,
+		     up = up_left_bytes<N>() + SX_CHECKPOINT_FALLS_BYTES;
+	cudaError_t e;
+
+	if ((e = sx_checkpoint_prepare(down_kernel<N, false>, down)) ||
+	    (e = sx_checkpoint_prepare(down_kernel<N, true>, down)) ||
+	    (e = sx_checkpoint_prepare(up_left_kernel<N, false>, up)))
+		return e;
+	return sx_checkpoint_prepare(up_left_kernel<N, true>, up);
+}
+
+} // namespace
+
+cudaError_t sx_checkpoint_paths_prepare(void)
+{
+	cudaError_t e;
+
+	if ((e = prepare<2>()) || (e = prepare<4>()) || (e = prepare<6>()))
+		return e;
+	return prepare<8>();
+}
+
+cudaError_t sx_checkpoint_paths_run(const struct sx_checkpoint_work *w, int disparities, cudaStream_t stream)
+{
+	if (disparities == 64)
+		launch_any<2>(*w, stream);
+	else if (disparities == 128)
+		launch_any<4>(*w, stream);
+	else if (disparities == 192)
+		launch_any<6>(*w, stream);
+	else
+		launch_any<8>(*w, stream);
+	return SX_LAUNCHED();
+}

@@ -1,0 +1,162 @@
+/*
+ * M = Cmax - C of census descriptors of 31 bits, for groups of eight lanes that walk along paths: lane 4 g +
+ * t of a warp is lane g of group t (gpu/stereo/sgm_path.cuh, APART = 4) and owns the disparities 2 N g .. 2 N
+ * g + 2 N - 1 and D/2 more, D = 32 N. A call gives the pairs of two neighbouring pixels x and x + 1 of each
+ * of the four groups, which may lie anywhere.
+ *
+ * Where the device has products of bits (mma.m16n8k256, one instruction from sm_80 to sm_90): row i of A
+ * times column n of B is the number of bits that both have. A lane's 32-bit piece t of the 256 bits is its
+ * own group's, piece t + 4 as well, so that
+ *
+ *   A  row g:        right descriptor r of a column that the lane's disparities meet   | ~r
+ *      row g + 8:    that of the column behind it                                      | ~r
+ *   B  column 2t:    in the pieces of group t left descriptor l of its pixel x         | ~l     0 elsewhere
+ *      column 2t+1:  that of x + 1
+ *   C  row g, g + 8, columns 2t, 2t+1: ones(l & r) + ones(~l & ~r) = M, where lane 4 g + t wants it.
+ *
+ * One right column serves disparity d of pixel x and d + 1 of x + 1, so 2 (N + 1) products give the 8 N cells
+ * of every lane. Nothing is exchanged between lanes, and operands are registers as they were loaded.
+ * Elsewhere, and in the emulator, POPC.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_GPU_STEREO_MATCH_CUH
+#define SX_GPU_STEREO_MATCH_CUH
+
+#include "gpu/cuda.cuh"
+
+#if !defined(SX_EMULATE) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && __CUDA_ARCH__ < 1000
+#define SX_HAS_BIT_PRODUCTS 1
+#else
+#define SX_HAS_BIT_PRODUCTS 0
+#endif
+
+#define SX_MATCH_BITS 0x7fffffffu
+
+/* Left descriptors of a group's two pixels: as loaded, and as sx_match_pairs() wants them. */
+struct sx_match_left {
+	uint32_t a, b;
+};
+
+/* at: descriptor of the lane's group's pixel x; that of x + 1 is behind it. */
+__device__ __forceinline__ struct sx_match_left sx_match_load(const uint32_t *at)
+{
+	struct sx_match_left l;
+
+#if SX_HAS_BIT_PRODUCTS
+	l.a = at[threadIdx.x >> 2 & 1];
+	l.b = 0;
+#else
+	l.a = at[0];
+	l.b = at[1];
+#endif
+	return l;
+}
+
+__device__ __forceinline__ struct sx_match_left sx_match_ready(struct sx_match_left l)
+{
+#if SX_HAS_BIT_PRODUCTS
+	const uint32_t mask = (threadIdx.x >> 3 & 3) == (threadIdx.x & 3) ? SX_MATCH_BITS : 0;
+
+	l.b = ~l.a & mask;
+	l.a = l.a & mask;
+#else
+	l.a = ~l.a & SX_MATCH_BITS;
+	l.b = ~l.b & SX_MATCH_BITS;
+#endif
+	return l;
+}
+
+/* Right descriptors of two neighbouring columns, as operands. */
+struct sx_match_two {
+	uint32_t r0, r1;
+#if SX_HAS_BIT_PRODUCTS
+	uint32_t not_r0, not_r1;
+#endif
+};
+
+/* at: 8-byte aligned. */
+__device__ __forceinline__ struct sx_match_two sx_match_two_at(const uint32_t *at)
+{
+	const uint2 r = *reinterpret_cast<const uint2 *>(at);
+	struct sx_match_two two;
+
+	two.r0 = r.x;
+	two.r1 = r.y;
+#if SX_HAS_BIT_PRODUCTS
+	two.not_r0 = ~r.x;
+	two.not_r1 = ~r.y;
+#endif
+	return two;
+}
+
+/* Matches of the first with x, with x + 1, of the second with both. */
+__device__ __forceinline__ void sx_match_product(uint32_t (&c)[4], const struct sx_match_left &left,
+						 const struct sx_match_two &two)
+{
+#if SX_HAS_BIT_PRODUCTS
+	asm("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+	    "{%8, %9}, {%10, %10, %10, %10};"
+	    : "=r"(c[0]), "=r"(c[1]), "=r"(c[2]), "=r"(c[3])
+	    : "r"(two.r0), "r"(two.r1), "r"(two.not_r0), "r"(two.not_r1), "r"(left.a), "r"(left.b), "r"(0));
+#else
+	c[0] = (uint32_t)__popc(left.a ^ two.r0);
+	c[1] = (uint32_t)__popc(left.b ^ two.r0);
+	c[2] = (uint32_t)__popc(left.a ^ two.r1);
+	c[3] = (uint32_t)__popc(left.b ^ two.r1);
+#endif
+}
+
+__device__ __forceinline__ uint32_t sx_match_pair(uint32_t low, uint32_t high)
+{
+#ifdef SX_EMULATE
+	return low + 65536 * high;
+#else
+	uint32_t r;
+
+	asm("mad.lo.u32 %0, %1, 65536, %2;" : "=r"(r) : "r"(high), "r"(low));
+	return r;
+#endif
+}
+
+/*
+ * M of the pixels x and x + 1. near: 2 N + 2 right columns; the second is the one that x meets at disparity
+ * 2 N g + 2 N - 1, the last the one that x + 1 meets at 2 N g; far: those D/2 columns before. Every lane of
+ * the warp reaches this.
+ */
+template <int N>
+__device__ __forceinline__ void sx_match_pairs(uint32_t (&first)[2 * N], uint32_t (&second)[2 * N],
+					       const struct sx_match_left &left,
+					       const struct sx_match_two *near,
+					       const struct sx_match_two *far)
+{
+#pragma unroll
+	for (int k = 0; k <= 2 * N; k += 2) {
+		uint32_t low[4], high[4];
+
+		sx_match_product(low, left, near[k / 2]);
+		sx_match_product(high, left, far[k / 2]);
+		if (k > 0) {
+			first[2 * N - k] = sx_match_pair(low[0], high[0]);
+			second[2 * N + 1 - k] = sx_match_pair(low[1], high[1]);
+			second[2 * N - k] = sx_match_pair(low[3], high[3]);
+		}
+		if (k < 2 * N)
+			first[2 * N - 1 - k] = sx_match_pair(low[2], high[2]);
+	}
+}
+
+/* M where the right column is outside the image. column: the one that the lane's first disparity meets. */
+template <int N>
+__device__ __forceinline__ void sx_match_hide(uint32_t (&match)[2 * N], int column, int width)
+{
+#pragma unroll
+	for (int r = 0; r < 2 * N; r++) {
+		const int near = column - r, far = near - 16 * N;
+
+		match[r] &= (near >= 0 && near < width ? 0xffffu : 0) |
+			    (far >= 0 && far < width ? 0xffff0000u : 0);
+	}
+}
+
+#endif
