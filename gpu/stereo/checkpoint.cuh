@@ -21,8 +21,8 @@
  * segment b + 1 at [y][b].
  */
 struct sx_checkpoint_work {
-	const uint32_t *left,
-		*right; /* descriptors; right: from column min_disparity - D on, see spread_kernel() */
+	/* descriptors; right: those that columns from -D on meet at disparity 0, see spread_kernel() */
+	const uint32_t *left, *right;
 	int left_pitch, right_pitch; /* words */
 	int width, height, bands, segments;
 	uint8_t *vertical;   /* sums of V down and up; NULL: no such paths */

@@ -210,8 +210,8 @@ template <int N> __host__ __device__ constexpr int up_words()
 template <int N, bool RARE>
 __device__ __forceinline__ void walk_up(uint32_t *band, const struct sx_checkpoint_work &w)
 {
-	uint32_t *const matches = band + band_words<N>() + threadIdx.x * N, *const falls =
-										    band + up_words<N>();
+	uint32_t *const matches = band + band_words<N>() + threadIdx.x * N;
+	uint32_t *const falls = band + up_words<N>();
 	const struct column_place p = find_column();
 	const size_t row = (size_t)w.width * (32 * N), at = (size_t)p.x * (32 * N) + 4 * N * p.g;
 	struct sx_path_lane lane;

@@ -40,10 +40,8 @@ __global__ void __launch_bounds__(THREADS, UP_BLOCKS(N))
 	SX_DYNAMIC_SHARED(uint32_t, shared);
 	const int warp = (int)threadIdx.x / 32, row_block = (int)blockIdx.x - blocks, rows = row_blocks(w);
 	const int row_warp = row_block % rows * WARPS + warp;
-	uint32_t *const ring = shared + warp * GROUPS * ring_stride<N>(), *const falls =
-										  shared +
-										  WARPS * GROUPS *
-											  ring_stride<N>();
+	uint32_t *const rings = shared + warp * GROUPS * ring_stride<N>();
+	uint32_t *const falls = shared + WARPS * GROUPS * ring_stride<N>();
 
 	if (row_block < 0) {
 		walk_up<N, RARE>(shared, w);
@@ -54,9 +52,9 @@ __global__ void __launch_bounds__(THREADS, UP_BLOCKS(N))
 	if (row_warp * GROUPS >= w.height)
 		return;
 	if (row_block < rows)
-		walk_leftwards<N, RARE>(ring, falls, row_warp, w);
+		walk_leftwards<N, RARE>(rings, falls, row_warp, w);
 	else
-		walk_rightwards<N, RARE>(ring, falls, row_warp, w);
+		walk_rightwards<N, RARE>(rings, falls, row_warp, w);
 }
 
 template <int N> constexpr size_t down_bytes()

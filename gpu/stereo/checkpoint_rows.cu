@@ -167,8 +167,8 @@ template <int N> struct walk {
 	const uint8_t *vertical, *checkpoints; /* of the row, or NULL */
 	uint32_t checkpoint[N];		       /* of the segment at hand */
 	uint8_t *horizontal;
-	uint32_t *mine,
-		*ring; /* shared memory: the lane's words of the segment's first column; right descriptors */
+	/* shared memory: the lane's words of the segment's first column; right descriptors */
+	uint32_t *mine, *ring;
 	const uint32_t *falls;
 };
 
@@ -322,9 +322,8 @@ template <int N, bool RARE, bool WINNER, bool PARTS>
 __global__ void __launch_bounds__(32, ROW_WARPS(N)) rows_kernel(const struct sx_checkpoint_work w)
 {
 	SX_DYNAMIC_SHARED(uint32_t, shared);
-	uint32_t *const rings = shared + GROUPS * group_words<N, WINNER>(), *const falls =
-										    rings +
-										    GROUPS * ring_stride<N>();
+	uint32_t *const rings = shared + GROUPS * group_words<N, WINNER>();
+	uint32_t *const falls = rings + GROUPS * ring_stride<N>();
 	const struct row_place p = find_row(w, (int)blockIdx.x);
 	uint32_t *const columns = shared + p.group * group_words<N, WINNER>();
 	const size_t line = (size_t)p.y * (size_t)w.width * (32 * N) + 4 * N * p.g;

@@ -1,7 +1,7 @@
 /*
  * Horizontal paths of the checkpoint flow: what a warp that walks four rows in segments of eight columns, a
- * group of eight lanes one, has of their descriptors; and the walk to the left, of which V of every eighth
- * column is stored.
+ * group of eight lanes one, has of their descriptors; and the walks that make checkpoints, to the left one
+ * every eighth column, to the right one where a second part of the row begins.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -142,7 +142,7 @@ __device__ __forceinline__ void walk_left(struct sx_path_state<N> *s, const stru
 	}
 }
 
-/* warp: of the grid; ring: GROUPS * ring_stride() words of it; falls: of horizontal paths. */
+/* warp: of the grid; rings: GROUPS * ring_stride() words, its own; falls: of horizontal paths. */
 template <int N, bool RARE>
 __device__ __forceinline__ void walk_leftwards(uint32_t *rings, const uint32_t *falls, int warp,
 					       const struct sx_checkpoint_work &w)
@@ -194,7 +194,7 @@ __device__ __forceinline__ void walk_leftwards(uint32_t *rings, const uint32_t *
 	sx_words_wait<0>();
 }
 
-/* To the right as far as the second part begins: V of the column before. ring as above. */
+/* To the right as far as the second part begins: V of the column before. The rest as above. */
 template <int N, bool RARE>
 __device__ __forceinline__ void walk_rightwards(uint32_t *rings, const uint32_t *falls, int warp,
 						const struct sx_checkpoint_work &w)

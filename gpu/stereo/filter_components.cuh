@@ -1,0 +1,277 @@
+/*
+ * Speckles of the filters' strips: connected components by union-find over runs of a row, first inside a
+ * strip, in shared memory, then across its borders to both neighbours, in a forest in device memory
+ * (gpu/stereo/forest.cuh). One file includes this.
+ *
+ * Ranges:  ROWS * width <= 8192; sizes inside a strip as 16 bits, two in a word that is added to.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_GPU_STEREO_FILTER_COMPONENTS_CUH
+#define SX_GPU_STEREO_FILTER_COMPONENTS_CUH
+
+#include "gpu/cuda.cuh"
+#include "gpu/stereo/forest.cuh"
+#include "gpu/stereo/median.cuh"
+#include "stages/stereo/left_right.h"
+
+#define ALL_LANES 0xffffffffu
+#define INVALID ((int)SX_DISPARITY_INVALID)
+
+/*
+ * A word of the strip's forest: of the first pixel of a run its parent, of the others TAIL | the first pixel.
+ */
+#define NO_RUN UINT32_MAX
+#define TAIL 0x80000000u
+
+/* What a launch of the filters works on. */
+struct filter_work {
+	struct sx_median_map left, right;		    /* dst: NULL without median */
+	uint8_t *checked, *final_map, *confidence, *labels; /* confidence: NULL where it is smooth.cu's */
+	size_t checked_pitch, final_pitch, confidence_pitch, labels_pitch;
+	struct sx_forest forest;
+	uint32_t *arrived; /* one a border between strips: how many of its two blocks have come */
+	uint32_t size_limit;
+	int width, height, stride, connected; /* stride: of a row in shared memory, pixels, a multiple of 8 */
+	int tolerance, keep, min_disparity, end; /* end: columns from there on are not measured */
+	enum sx_median_border border;
+};
+
+/* ---- components of a strip ---- */
+
+/* Without branches, as whole warps ask. */
+__device__ __forceinline__ bool are_connected(const struct filter_work *w, int a, int b)
+{
+	return (a != INVALID) & (b != INVALID) & (abs(a - b) <= w->connected);
+}
+
+/*
+ * A tile: 32 columns of the strip's rows, one a lane. Runs end at its sides, so that one warp can find and
+ * join them.
+ */
+struct filter_tile {
+	int x, lane;
+	bool inside;
+};
+
+__device__ __forceinline__ bool tile_at(struct filter_tile *t, const struct filter_work *w, int i)
+{
+	t->lane = (int)threadIdx.x % 32;
+	t->x = 32 * i + t->lane;
+	t->inside = t->x < w->width;
+	return 32 * i < w->width;
+}
+
+/* The warps take the tiles in turn. Lanes that were apart are together again for the next tile. */
+#define FOR_TILES(t, w) \
+	for (int i_ = (int)threadIdx.x / 32; __syncwarp(), tile_at(&(t), w, i_); i_ += (int)blockDim.x / 32)
+
+/* Lane of the run's first pixel; starts: bits of the lanes where runs start. */
+__device__ __forceinline__ uint32_t first_of(uint32_t starts, int lane)
+{
+	return (uint32_t)(31 - __clz((int)(starts & ((2u << lane) - 1))));
+}
+
+/* Bits of the lanes whose run must join that above: of neighbours that touch the same two runs one does. */
+__device__ __forceinline__ uint32_t joints(uint32_t touching, uint32_t connected, uint32_t connected_above)
+{
+	return touching & ~(touching << 1 & connected & connected_above);
+}
+
+/* Finds the runs and joins them inside tiles. */
+template <int ROWS>
+__device__ static void join_tiles(const struct filter_work *w, int y, const uint16_t *map, uint32_t *parent)
+{
+	struct filter_tile t;
+
+	FOR_TILES(t, w)
+	{
+		uint32_t starts[ROWS], connected[ROWS], join[ROWS];
+		int above = INVALID;
+
+#pragma unroll
+		for (int r = 0; r < ROWS; r++) {
+			const uint32_t at = (uint32_t)(r * w->stride + t.x);
+			const int v = t.inside && y + r < w->height ? map[at] : INVALID,
+				  left = __shfl_up_sync(ALL_LANES, v, 1);
+			const bool beside = (t.lane != 0) & are_connected(w, v, left);
+
+			connected[r] = __ballot_sync(ALL_LANES, beside);
+			starts[r] = __ballot_sync(ALL_LANES, (v != INVALID) & !beside);
+			join[r] = __ballot_sync(ALL_LANES, are_connected(w, v, above));
+			if (r)
+				join[r] = joints(join[r], connected[r], connected[r - 1]);
+			if (t.x < w->stride)
+				parent[at] =
+					v == INVALID ? NO_RUN
+					: beside
+						? TAIL | (at - (uint32_t)t.lane + first_of(starts[r], t.lane))
+						: at;
+			above = v;
+		}
+		__syncwarp();
+#pragma unroll
+		for (int r = 1; r < ROWS; r++) {
+			const uint32_t at = (uint32_t)(r * w->stride + t.x - t.lane);
+
+			if (join[r] >> t.lane & 1)
+				sx_forest_join(parent, at + first_of(starts[r], t.lane),
+					       at - (uint32_t)w->stride + first_of(starts[r - 1], t.lane));
+		}
+	}
+}
+
+__device__ __forceinline__ uint32_t run_of(uint32_t *parent, uint32_t at)
+{
+	const uint32_t p = sx_forest_word(parent, at);
+
+	return p & TAIL ? p & ~TAIL : at;
+}
+
+/* Joins the runs on both sides of the borders between tiles. */
+template <int ROWS>
+__device__ static void join_sides(const struct filter_work *w, int y, const uint16_t *map, uint32_t *parent)
+{
+	const int sides = (w->width - 1) / 32;
+
+	for (int i = (int)threadIdx.x; i < ROWS * sides; i += (int)blockDim.x) {
+		const int r = i % ROWS, x = 32 * (i / ROWS + 1);
+		const uint32_t at = (uint32_t)(r * w->stride + x);
+
+		if (y + r < w->height && are_connected(w, map[at], map[at - 1]))
+			sx_forest_join(parent, at, run_of(parent, at - 1));
+	}
+}
+
+/* Sums the lengths of runs at their roots; every first pixel then names its root. sizes: 16 bits a place. */
+template <int ROWS>
+__device__ static void count_runs(const struct filter_work *w, uint32_t *parent, uint32_t *sizes)
+{
+	struct filter_tile t;
+
+	FOR_TILES(t, w)
+	{
+		uint32_t word[ROWS], tails[ROWS];
+
+#pragma unroll
+		for (int r = 0; r < ROWS; r++) {
+			word[r] = t.inside ? sx_forest_word(parent, (uint32_t)(r * w->stride + t.x)) : NO_RUN;
+			tails[r] = __ballot_sync(ALL_LANES, (word[r] != NO_RUN) & (word[r] >= TAIL));
+		}
+#pragma unroll
+		for (int r = 0; r < ROWS; r++) {
+			const uint32_t at = (uint32_t)(r * w->stride + t.x);
+			const uint32_t behind = ~tails[r] & ~((2u << t.lane) - 1);
+
+			if (!(word[r] & TAIL)) {
+				const uint32_t root = sx_forest_find(parent, at);
+				const uint32_t length =
+					(uint32_t)((behind ? __ffs((int)behind) - 1 : 32) - t.lane);
+
+				atomicMin(&parent[at], root);
+				atomicAdd(&sizes[root / 2], length << (16 * (root % 2)));
+			}
+		}
+	}
+}
+
+/* Labels: 0: nothing to decide; otherwise 1 + the place of the component's root, a node of the forest. */
+template <int ROWS>
+__device__ static void label_strip(const struct filter_work *w, int y, const uint32_t *parent,
+				   const uint16_t *sizes)
+{
+	const uint32_t base = blockIdx.x * (uint32_t)(ROWS * w->stride);
+	struct filter_tile t;
+
+	FOR_TILES(t, w)
+	{
+#pragma unroll
+		for (int r = 0; r < ROWS; r++) {
+			const uint32_t at = (uint32_t)(r * w->stride + t.x);
+			const uint32_t word = t.inside ? parent[at] : NO_RUN;
+			uint32_t label = 0;
+
+			if (word != NO_RUN) {
+				const uint32_t root = word & TAIL ? parent[word & ~TAIL] : word;
+
+				label = sizes[root] <= w->size_limit ? root + 1 : 0;
+			}
+			if (label == at + 1) {
+				w->forest.parent[base + at] = base + at;
+				w->forest.size[base + at] = sizes[at];
+			}
+			if (t.inside && y + r < w->height)
+				*reinterpret_cast<uint16_t *>(w->labels + (size_t)(y + r) * w->labels_pitch +
+							      2 * t.x) = (uint16_t)label;
+		}
+	}
+}
+
+/* ---- across strips ---- */
+
+__device__ __forceinline__ int load_u16(const uint8_t *data, size_t pitch, int x, int y)
+{
+	return __ldcg(reinterpret_cast<const uint16_t *>(data + (size_t)y * pitch) + x);
+}
+
+__device__ __forceinline__ uint32_t node_of(uint32_t base, int label)
+{
+	return label ? base + (uint32_t)label - 1 : SX_FOREST_KEPT;
+}
+
+/* Joins row y, the first of strip, to the row above. */
+template <int ROWS> __device__ static void join_border(const struct filter_work *w, int strip)
+{
+	const uint32_t places = (uint32_t)(ROWS * w->stride), base = (uint32_t)strip * places;
+	const int y = strip * ROWS;
+	struct filter_tile t;
+
+	FOR_TILES(t, w)
+	{
+		const int v = t.inside ? load_u16(w->checked, w->checked_pitch, t.x, y) : INVALID,
+			  above = t.inside ? load_u16(w->checked, w->checked_pitch, t.x, y - 1) : INVALID,
+			  left = __shfl_up_sync(ALL_LANES, v, 1),
+			  above_left = __shfl_up_sync(ALL_LANES, above, 1);
+		/* what the first lane lacks makes it join once more than it must */
+		const uint32_t beside = __ballot_sync(ALL_LANES, (t.lane != 0) & are_connected(w, v, left)),
+			       beside_above = __ballot_sync(
+				       ALL_LANES, (t.lane != 0) & are_connected(w, above, above_left)),
+			       touching = __ballot_sync(ALL_LANES, are_connected(w, v, above));
+
+		if (joints(touching, beside, beside_above) >> t.lane & 1) {
+			const int label = load_u16(w->labels, w->labels_pitch, t.x, y),
+				  label_above = load_u16(w->labels, w->labels_pitch, t.x, y - 1);
+
+			if (label || label_above)
+				sx_forest_unite(&w->forest, node_of(base, label),
+						node_of(base - places, label_above));
+		}
+	}
+}
+
+/*
+ * Everything of this block is in memory. Of the two blocks at a border the second one joins them.
+ * second[2]: shared memory.
+ */
+template <int ROWS> __device__ static void join_neighbours(const struct filter_work *w, uint32_t *second)
+{
+	int strip = (int)blockIdx.x, strips = (int)gridDim.x;
+
+	__threadfence();
+	__syncthreads();
+	if (threadIdx.x < 2) {
+		int border = strip + (int)threadIdx.x; /* above this strip, below it */
+		bool last = border > 0 && border < strips && atomicAdd(&w->arrived[border], 1u) == 1;
+
+		if (last)
+			w->arrived[border] = 0; /* for the next frame */
+		second[threadIdx.x] = last;
+		__threadfence();
+	}
+	__syncthreads();
+	for (int i = 0; i < 2; i++)
+		if (second[i])
+			join_border<ROWS>(w, strip + i);
+}
+
+#endif
