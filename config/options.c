@@ -387,8 +387,8 @@ const struct sx_option sx_options[] = {
 	INT("engine", "threads", engine.threads, "0", 0, 64, NULL, RESTART,
 	    "cpu: worker threads; 0: one for each available core"),
 	CHOICE("engine", "volume", engine.volume, enum sx_volume_choice, volumes, "auto", RESTART,
-	       "cuda: path costs stored (fast memory), or formed anew from checkpoints (slow memory; csct, "
-	       "2 or 4 paths); auto: checkpoint on an integrated GPU"),
+	       "cuda: path costs in memory, or formed anew (csct, 2 or 4 paths); auto: checkpoint on an "
+	       "integrated GPU"),
 	CHOICE("engine", "input", engine.input, enum sx_input_choice, inputs, "auto", RESTART,
 	       "cuda: read pairs where they lie (mapped), or copy them; auto: mapped on an integrated GPU"),
 
