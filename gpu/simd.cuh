@@ -104,17 +104,29 @@ __device__ __forceinline__ uint32_t sx_pair_odd(uint32_t w)
 	return __byte_perm(w, 0, 0x4341);
 }
 
-/* The inverse for values 0..255; a multiplication, since the pipe of shifts and logic is the busy one. */
-__device__ __forceinline__ uint32_t sx_pair_bytes(uint32_t even, uint32_t odd)
+/* low + FACTOR high by a multiplication, since the pipe of shifts and logic is the busy one. */
+template <uint32_t FACTOR> __device__ __forceinline__ uint32_t sx_join(uint32_t low, uint32_t high)
 {
 #ifdef SX_EMULATE
-	return even + 256 * odd;
+	return low + FACTOR * high;
 #else
 	uint32_t r;
 
-	asm("mad.lo.u32 %0, %1, 256, %2;" : "=r"(r) : "r"(odd), "r"(even));
+	asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(r) : "r"(high), "n"(FACTOR), "r"(low));
 	return r;
 #endif
+}
+
+/* The inverse of both for values 0..255. */
+__device__ __forceinline__ uint32_t sx_pair_bytes(uint32_t even, uint32_t odd)
+{
+	return sx_join<256>(even, odd);
+}
+
+/* Two values 0..255 as a pair. */
+__device__ __forceinline__ uint32_t sx_pair_join(uint32_t low, uint32_t high)
+{
+	return sx_join<65536>(low, high);
 }
 
 /* Both halves the larger of the two. */

@@ -23,7 +23,7 @@ static bool cost_is_fastdt(const struct sx_context *x)
 
 bool sx_cuda_cost_is_checkpoint(const struct sx_context *x)
 {
-	return x->device->checkpoint && !sx_checkpoint_cuda_refuses(&x->config.params.stereo);
+	return x->device->checkpoint && sx_checkpoint_cuda_takes(&x->config.params.stereo);
 }
 
 void sx_cuda_cost_take(struct sx_context *x)

@@ -9,11 +9,8 @@
 #include <stdlib.h>
 
 #include "gpu/stereo/checkpoint_cuda.h"
-#include "stages/stereo/sgm.h"
-#include "stages/stereo/winner.h"
 
 #define THREADS 128
-#define BYTE_MAX 255
 #define WARPS_WANTED 8	 /* of a multiprocessor, when rows are walked */
 #define LEAST_SEGMENTS 2 /* of the second part, without what overlaps */
 #define ROUND 32	 /* columns: those of the widest block */
@@ -37,22 +34,10 @@ struct sx_checkpoint_cuda {
 	struct sx_cuda_volumes volumes;
 };
 
-static int largest_p2(const struct sx_stereo_params *p)
+bool sx_checkpoint_cuda_takes(const struct sx_stereo_params *p)
 {
-	return p->paths > 2 && p->p2_vertical > p->p2 ? p->p2_vertical : p->p2;
-}
-
-const char *sx_checkpoint_cuda_refuses(const struct sx_stereo_params *p)
-{
-	if (p->aggregation != SX_AGGREGATION_SGM || p->cost != SX_COST_CSCT)
-		return "it is for costs of csct";
-	if (p->paths > 4)
-		return "it is for 2 or 4 paths";
-	if (p->disparities % 64)
-		return "it is for 64, 128, 192 or 256 disparities";
-	if (2 * (largest_p2(p) + sx_cost_max(p->cost)) > BYTE_MAX)
-		return "the sum of two paths' costs does not fit a byte";
-	return NULL;
+	return p->aggregation == SX_AGGREGATION_SGM && p->cost == SX_COST_CSCT && p->paths <= 4 &&
+	       p->disparities % 64 == 0 && sx_winner_two_fit(p);
 }
 
 /* Whether the rows' kernel finds the winner. */
@@ -63,28 +48,14 @@ static bool finds_winner(const struct sx_context_config *c, const struct sx_ster
 
 static void set_penalties(struct sx_checkpoint_cuda *s, struct sx_cuda_memory *m)
 {
-	uint8_t falls[2 * SX_CHECKPOINT_LEVELS];
-
 	for (int horizontal = 0; horizontal < 2; horizontal++) {
 		const struct sx_penalties of = sx_sgm_penalties(&s->p, horizontal);
 
 		s->w.p1[horizontal] = of.p1;
 		s->w.p2[horizontal] = of.p2;
-		for (int i = 0; i < SX_CHECKPOINT_LEVELS; i++)
-			falls[horizontal * SX_CHECKPOINT_LEVELS + i] =
-				(uint8_t)(of.p2 - sx_sgm_p2(&s->p, horizontal, i));
 	}
 	if (s->w.rare)
-		s->w.falls = (const uint8_t *)sx_cuda_upload(m, falls, sizeof(falls));
-}
-
-static void set_winner(struct sx_checkpoint_work *w, const struct sx_stereo_params *p)
-{
-	w->scale = 1u << SX_WINNER_NARROW_SHIFT;
-	w->options.uniqueness = p->uniqueness;
-	w->options.limit = (p->uniqueness - 100) * sx_sgm_largest(p);
-	w->options.subpixel = p->subpixel;
-	w->options.rise = 1.0f / (float)sx_winner_rise(p);
+		s->w.falls = sx_falls_upload(m, &s->p);
 }
 
 /*
@@ -110,11 +81,11 @@ static size_t rounded(size_t bytes)
 
 /* In one block, which is lent until the next frame unless somebody wants to see the sums. */
 static void take_volumes(struct sx_checkpoint_cuda *s, struct sx_cuda_memory *m,
-			 const struct sx_context_config *c)
+			 const struct sx_context_config *c, bool horizontal)
 {
 	struct sx_checkpoint_work *w = &s->w;
 	const size_t d = (size_t)s->p.disparities, width = (size_t)c->width, height = (size_t)c->height;
-	const bool vertical = s->p.paths > 2, horizontal = !finds_winner(c, &s->p);
+	const bool vertical = s->p.paths > 2;
 	const size_t volume = rounded(width * height * d), down = rounded((size_t)(w->bands - 1) * width * d),
 		     leftwards = rounded((size_t)w->segments * height * d), rightwards = rounded(height * d);
 	const size_t bytes = leftwards + (vertical ? volume + down : 0) + (horizontal ? volume : 0) +
@@ -137,17 +108,18 @@ static void take_volumes(struct sx_checkpoint_cuda *s, struct sx_cuda_memory *m,
 		sx_cuda_lend(m, (void *)(uintptr_t)s->volumes.path, bytes);
 }
 
-static cudaError_t prepare(void)
+static cudaError_t prepare(const struct sx_checkpoint_cuda *s)
 {
-	const cudaError_t e = sx_checkpoint_paths_prepare();
+	const cudaError_t e = sx_checkpoint_paths_prepare(&s->w, s->p.disparities);
 
-	return e ? e : sx_checkpoint_rows_prepare();
+	return e ? e : sx_checkpoint_rows_prepare(&s->w, s->p.disparities);
 }
 
 int sx_checkpoint_cuda_create(struct sx_checkpoint_cuda **ret, struct sx_cuda_memory *m,
 			      const struct sx_context_config *c, int sms)
 {
 	struct sx_checkpoint_cuda *s = (struct sx_checkpoint_cuda *)calloc(1, sizeof(*s));
+	const bool winner = finds_winner(c, &c->params.stereo);
 	struct sx_checkpoint_work *w;
 
 	if (!s)
@@ -163,13 +135,14 @@ int sx_checkpoint_cuda_create(struct sx_checkpoint_cuda **ret, struct sx_cuda_me
 	w->beyond_is_max = s->p.out_of_view == SX_OUT_OF_VIEW_MAX;
 	w->rare = w->beyond_is_max || s->p.p2_edge;
 	set_penalties(s, m);
-	set_winner(w, &s->p);
+	w->scale = 1u << SX_WINNER_NARROW_SHIFT;
+	w->options = sx_winner_options_of(&s->p);
 	w->right = s->right =
 		(uint32_t *)sx_cuda_take(m, sizeof(uint32_t) * (size_t)w->right_pitch * (size_t)c->height);
-	set_parts(w, finds_winner(c, &s->p), s->p.disparities, sms);
-	take_volumes(s, m, c);
+	set_parts(w, winner, s->p.disparities, sms);
+	take_volumes(s, m, c, !winner);
 	if (m->error == cudaSuccess && !m->counting)
-		m->error = prepare();
+		m->error = prepare(s);
 	if (m->error != cudaSuccess) {
 		sx_checkpoint_cuda_destroy(s);
 		return -ENOMEM;

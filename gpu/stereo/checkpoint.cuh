@@ -6,6 +6,7 @@
 #ifndef SX_GPU_STEREO_CHECKPOINT_CUH
 #define SX_GPU_STEREO_CHECKPOINT_CUH
 
+#include "gpu/stereo/falls.cuh"
 #include "gpu/stereo/match.cuh"
 #include "gpu/stereo/sgm_path.cuh"
 #include "gpu/stereo/winner.cuh"
@@ -13,7 +14,6 @@
 #define SX_CHECKPOINT_EVERY 8 /* pixels of a path: rows of a band, columns of a segment */
 #define SX_CHECKPOINT_GROUP 8 /* lanes of a path */
 #define SX_CHECKPOINT_APART 4 /* of these in the warp; paths, or pairs of them, of a warp */
-#define SX_CHECKPOINT_LEVELS 256
 
 /*
  * D = 32 N disparities. Volumes: [y][x][D] in the layout of gpu/stereo/volume.cuh. Checkpoints: V of one
@@ -43,7 +43,7 @@ struct sx_checkpoint_work {
 	int beyond_is_max;
 	const uint8_t *grey; /* left image, for falls */
 	size_t grey_pitch;
-	const uint8_t *falls; /* by [horizontal][difference of grey levels], how far P2 falls */
+	const uint8_t *falls; /* gpu/stereo/falls.cuh */
 	uint8_t *winner, *winner_right, *confidence;
 	size_t winner_pitch, right_map_pitch, confidence_pitch;
 	uint32_t scale; /* of keys */
@@ -75,15 +75,6 @@ __device__ __forceinline__ void sx_checkpoint_step_pairs(struct sx_path_state<N>
 	sx_path_step_pairs<N, SX_CHECKPOINT_GROUP, RARE, SX_CHECKPOINT_APART>(s, &lane, match, fall);
 }
 
-/* How far P2 falls, in each of four bytes. All threads of the block. */
-__device__ __forceinline__ void sx_checkpoint_falls(uint32_t *to, const struct sx_checkpoint_work &w,
-						    int horizontal)
-{
-	for (int i = (int)threadIdx.x; i < SX_CHECKPOINT_LEVELS; i += (int)blockDim.x)
-		to[i] = w.falls[horizontal * SX_CHECKPOINT_LEVELS + i] * 0x01010101u;
-	__syncthreads();
-}
-
 /* Of the step between two pixels; at the image's border they are the same, and nothing falls. */
 __device__ __forceinline__ uint32_t sx_checkpoint_fall(const uint32_t *falls,
 						       const struct sx_checkpoint_work &w, int x, int y,
@@ -98,12 +89,12 @@ __device__ __forceinline__ uint32_t sx_checkpoint_fall(const uint32_t *falls,
 
 /*
  * checkpoint_paths.cu: everything but the paths to the right; checkpoint_rows.cu: these and the winner.
- * prepare: once, before they are captured.
+ * prepare: once, before a run with the same w is captured.
  */
 cudaError_t sx_checkpoint_paths_run(const struct sx_checkpoint_work *w, int disparities, cudaStream_t stream);
 cudaError_t sx_checkpoint_rows_run(const struct sx_checkpoint_work *w, int disparities, cudaStream_t stream);
-cudaError_t sx_checkpoint_paths_prepare(void);
-cudaError_t sx_checkpoint_rows_prepare(void);
+cudaError_t sx_checkpoint_paths_prepare(const struct sx_checkpoint_work *w, int disparities);
+cudaError_t sx_checkpoint_rows_prepare(const struct sx_checkpoint_work *w, int disparities);
 
 /*
  * Kernels that shall share a multiprocessor must agree on how its L1 is split. bytes: dynamic shared memory.
@@ -115,7 +106,5 @@ template <typename T> cudaError_t sx_checkpoint_prepare(T *kernel, size_t bytes)
 
 	return e ? e : cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
 }
-
-#define SX_CHECKPOINT_FALLS_BYTES (4 * SX_CHECKPOINT_LEVELS)
 
 #endif

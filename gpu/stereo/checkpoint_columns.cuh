@@ -120,7 +120,7 @@ __device__ __forceinline__ void walk_down(uint32_t *bands, const struct sx_check
 	struct sx_path_state<N> s[2];
 
 	if (RARE)
-		sx_checkpoint_falls(falls, w, 0);
+		sx_falls_copy(falls, w.falls, 0, (int)blockDim.x);
 	sx_checkpoint_lane<N>(&lane, w, 0);
 	sx_path_start(&s[0], &lane);
 	sx_path_start(&s[1], &lane);
@@ -218,7 +218,7 @@ __device__ __forceinline__ void walk_up(uint32_t *band, const struct sx_checkpoi
 	struct sx_path_state<N> up, other, down; /* other: of the other column */
 
 	if (RARE)
-		sx_checkpoint_falls(falls, w, 0);
+		sx_falls_copy(falls, w.falls, 0, (int)blockDim.x);
 	sx_checkpoint_lane<N>(&lane, w, 0);
 	sx_path_start(&up, &lane);
 	other = up;

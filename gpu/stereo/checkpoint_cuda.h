@@ -28,12 +28,12 @@ extern "C" {
 #endif
 
 /*
- * NULL, or why these settings (resolved) take the stored flow: the flow is for costs of csct, 2 or 4 paths,
- * 64, 128, 192 or 256 disparities, and penalties such that the sum of two paths' costs fits a byte.
+ * Whether these settings (resolved) may go this way, else stored: costs of csct, 2 or 4 paths, 64, 128, 192
+ * or 256 disparities, and penalties such that the sum of two paths' costs fits a byte.
  */
-const char *sx_checkpoint_cuda_refuses(const struct sx_stereo_params *p);
+bool sx_checkpoint_cuda_takes(const struct sx_stereo_params *p);
 
-/* As described in gpu/stages_cuda.h. c: settings that are not refused. */
+/* As described in gpu/stages_cuda.h. c: settings that it takes. sms: rows are walked in parts by it. */
 struct sx_checkpoint_cuda;
 int sx_checkpoint_cuda_create(struct sx_checkpoint_cuda **ret, struct sx_cuda_memory *m,
 			      const struct sx_context_config *c, int sms);
@@ -54,8 +54,8 @@ cudaError_t sx_checkpoint_cuda_winner(const struct sx_checkpoint_cuda *s,
 				      const struct sx_checkpoint_images *i, cudaStream_t stream);
 
 /*
- * Sums of pairs of paths, where they are in memory: with c->keep_volume, or where rows does not find the
- * winner; NULL elsewhere. Belongs to s.
+ * Sums of pairs of paths, where they are in memory: with c->keep_volume, or where the winner is found in
+ * memory; NULL elsewhere. Belongs to s.
  */
 const struct sx_cuda_volumes *sx_checkpoint_cuda_volumes(const struct sx_checkpoint_cuda *s);
 

@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(THREADS, UP_BLOCKS(N))
 		return;
 	}
 	if (RARE)
-		sx_checkpoint_falls(falls, w, 1);
+		sx_falls_copy(falls, w.falls, 1, (int)blockDim.x);
 	if (row_warp * GROUPS >= w.height)
 		return;
 	if (row_block < rows)
@@ -72,13 +72,21 @@ template <int N, bool RARE> void launch(const struct sx_checkpoint_work &w, cuda
 {
 	const int columns = w.vertical ? (w.width + COLUMNS - 1) / COLUMNS : 0,
 		  rows = row_blocks(w) * (w.rightwards ? 2 : 1);
-	const size_t falls = RARE ? SX_CHECKPOINT_FALLS_BYTES : 0;
+	const size_t falls = RARE ? SX_FALLS_SHARED : 0;
 
 	if (columns && w.bands > 1)
 		SX_LAUNCH((down_kernel<N, RARE>), dim3((unsigned)columns), dim3(THREADS),
 			  down_bytes<N>() + falls, stream, w);
 	SX_LAUNCH((up_left_kernel<N, RARE>), dim3((unsigned)(columns + rows)), dim3(THREADS),
 		  up_left_bytes<N>() + falls, stream, w, columns);
+}
+
+template <int N, bool RARE> cudaError_t prepare()
+{
+	const size_t falls = RARE ? SX_FALLS_SHARED : 0;
+	const cudaError_t e = sx_checkpoint_prepare(down_kernel<N, RARE>, down_bytes<N>() + falls);
+
+	return e ? e : sx_checkpoint_prepare(up_left_kernel<N, RARE>, up_left_bytes<N>() + falls);
 }
 
 template <int N> void launch_any(const struct sx_checkpoint_work &w, cudaStream_t stream)
@@ -89,28 +97,20 @@ template <int N> void launch_any(const struct sx_checkpoint_work &w, cudaStream_
 		launch<N, false>(w, stream);
 }
 
-template <int N> cudaError_t prepare()
+template <int N> cudaError_t prepare_any(const struct sx_checkpoint_work &w)
 {
-	const size_t down = down_bytes<N>() + SX_CHECKPOINT_FALLS_BYTES,
-		     up = up_left_bytes<N>() + SX_CHECKPOINT_FALLS_BYTES;
-	cudaError_t e;
-
-	if ((e = sx_checkpoint_prepare(down_kernel<N, false>, down)) ||
-	    (e = sx_checkpoint_prepare(down_kernel<N, true>, down)) ||
-	    (e = sx_checkpoint_prepare(up_left_kernel<N, false>, up)))
-		return e;
-	return sx_checkpoint_prepare(up_left_kernel<N, true>, up);
+	return w.rare ? prepare<N, true>() : prepare<N, false>();
 }
 
 } // namespace
 
-cudaError_t sx_checkpoint_paths_prepare(void)
+cudaError_t sx_checkpoint_paths_prepare(const struct sx_checkpoint_work *w, int disparities)
 {
-	cudaError_t e;
-
-	if ((e = prepare<2>()) || (e = prepare<4>()) || (e = prepare<6>()))
-		return e;
-	return prepare<8>();
+	if (disparities == 64)
+		return prepare_any<2>(*w);
+	if (disparities == 128)
+		return prepare_any<4>(*w);
+	return disparities == 192 ? prepare_any<6>(*w) : prepare_any<8>(*w);
 }
 
 cudaError_t sx_checkpoint_paths_run(const struct sx_checkpoint_work *w, int disparities, cudaStream_t stream)

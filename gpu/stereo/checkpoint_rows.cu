@@ -332,7 +332,7 @@ __global__ void __launch_bounds__(32, ROW_WARPS(N)) rows_kernel(const struct sx_
 	int b;
 
 	if (RARE)
-		sx_checkpoint_falls(falls, w, 1);
+		sx_falls_copy(falls, w.falls, 1, (int)blockDim.x);
 	sx_checkpoint_lane<N>(&k.lane, w, 1);
 	start_walk<N, PARTS>(&k, &part, p, w);
 	k.falls = falls;
@@ -374,8 +374,8 @@ void launch_rows(const struct sx_checkpoint_work &w, cudaStream_t stream)
 	const dim3 blocks((unsigned)(w.height + GROUPS - 1) / GROUPS, PARTS ? 2 : 1);
 
 	if (w.rare)
-		SX_LAUNCH((rows_kernel<N, true, WINNER, PARTS>), blocks, dim3(32),
-			  bytes + SX_CHECKPOINT_FALLS_BYTES, stream, w);
+		SX_LAUNCH((rows_kernel<N, true, WINNER, PARTS>), blocks, dim3(32), bytes + SX_FALLS_SHARED,
+			  stream, w);
 	else
 		SX_LAUNCH((rows_kernel<N, false, WINNER, PARTS>), blocks, dim3(32), bytes, stream, w);
 }
@@ -388,31 +388,30 @@ template <int N, bool WINNER> void launch_any(const struct sx_checkpoint_work &w
 		launch_rows<N, WINNER, false>(w, stream);
 }
 
-template <int N, bool WINNER, bool PARTS> cudaError_t prepare_one()
+template <int N, bool WINNER, bool PARTS> cudaError_t prepare(const struct sx_checkpoint_work &w)
 {
-	const size_t bytes = rows_bytes<N, WINNER>() + SX_CHECKPOINT_FALLS_BYTES;
-	const cudaError_t e = sx_checkpoint_prepare(rows_kernel<N, false, WINNER, PARTS>, bytes);
+	constexpr size_t bytes = rows_bytes<N, WINNER>();
 
-	return e ? e : sx_checkpoint_prepare(rows_kernel<N, true, WINNER, PARTS>, bytes);
+	return w.rare ? sx_checkpoint_prepare(rows_kernel<N, true, WINNER, PARTS>, bytes + SX_FALLS_SHARED)
+		      : sx_checkpoint_prepare(rows_kernel<N, false, WINNER, PARTS>, bytes);
 }
 
-template <int N, bool WINNER> cudaError_t prepare()
+template <int N, bool WINNER> cudaError_t prepare_any(const struct sx_checkpoint_work &w)
 {
-	const cudaError_t e = prepare_one<N, WINNER, false>();
-
-	return e ? e : prepare_one<N, WINNER, true>();
+	return w.rightwards ? prepare<N, WINNER, true>(w) : prepare<N, WINNER, false>(w);
 }
 
 } // namespace
 
-cudaError_t sx_checkpoint_rows_prepare(void)
+cudaError_t sx_checkpoint_rows_prepare(const struct sx_checkpoint_work *w, int disparities)
 {
-	cudaError_t e;
-
-	if ((e = prepare<4, true>()) || (e = prepare<2, false>()) || (e = prepare<4, false>()) ||
-	    (e = prepare<6, false>()))
-		return e;
-	return prepare<8, false>();
+	if (!w->horizontal)
+		return prepare_any<4, true>(*w);
+	if (disparities == 64)
+		return prepare_any<2, false>(*w);
+	if (disparities == 128)
+		return prepare_any<4, false>(*w);
+	return disparities == 192 ? prepare_any<6, false>(*w) : prepare_any<8, false>(*w);
 }
 
 cudaError_t sx_checkpoint_rows_run(const struct sx_checkpoint_work *w, int disparities, cudaStream_t stream)

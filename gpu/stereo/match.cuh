@@ -23,7 +23,7 @@
 #ifndef SX_GPU_STEREO_MATCH_CUH
 #define SX_GPU_STEREO_MATCH_CUH
 
-#include "gpu/cuda.cuh"
+#include "gpu/simd.cuh"
 
 #if !defined(SX_EMULATE) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && __CUDA_ARCH__ < 1000
 #define SX_HAS_BIT_PRODUCTS 1
@@ -107,18 +107,6 @@ __device__ __forceinline__ void sx_match_product(uint32_t (&c)[4], const struct 
 #endif
 }
 
-__device__ __forceinline__ uint32_t sx_match_pair(uint32_t low, uint32_t high)
-{
-#ifdef SX_EMULATE
-	return low + 65536 * high;
-#else
-	uint32_t r;
-
-	asm("mad.lo.u32 %0, %1, 65536, %2;" : "=r"(r) : "r"(high), "r"(low));
-	return r;
-#endif
-}
-
 /*
  * M of the pixels x and x + 1. near: 2 N + 2 right columns; the second is the one that x meets at disparity
  * 2 N g + 2 N - 1, the last the one that x + 1 meets at 2 N g; far: those D/2 columns before. Every lane of
@@ -137,12 +125,12 @@ __device__ __forceinline__ void sx_match_pairs(uint32_t (&first)[2 * N], uint32_
 		sx_match_product(low, left, near[k / 2]);
 		sx_match_product(high, left, far[k / 2]);
 		if (k > 0) {
-			first[2 * N - k] = sx_match_pair(low[0], high[0]);
-			second[2 * N + 1 - k] = sx_match_pair(low[1], high[1]);
-			second[2 * N - k] = sx_match_pair(low[3], high[3]);
+			first[2 * N - k] = sx_pair_join(low[0], high[0]);
+			second[2 * N + 1 - k] = sx_pair_join(low[1], high[1]);
+			second[2 * N - k] = sx_pair_join(low[3], high[3]);
 		}
 		if (k < 2 * N)
-			first[2 * N - 1 - k] = sx_match_pair(low[2], high[2]);
+			first[2 * N - 1 - k] = sx_pair_join(low[2], high[2]);
 	}
 }
 

@@ -20,22 +20,12 @@
 #include <stdlib.h>
 
 #include "gpu/stages_cuda.h"
+#include "gpu/stereo/falls.cuh"
 #include "gpu/stereo/sgm_path.cuh"
 #include "gpu/stereo/winner_cuda.h"
 #include "stages/stereo/sgm.h"
 
-#define BATCH 2	   /* pixels that are fetched at a time */
-#define LEVELS 256 /* of grey */
-
-/* How far P2 falls, in each of four bytes. All threads of the block. */
-static __device__ __forceinline__ void copy_falls(uint32_t *to, const struct aggregate *a, int direction)
-{
-	const uint8_t *from = a->falls + is_horizontal(direction) * LEVELS;
-
-	for (int i = (int)threadIdx.x; i < LEVELS; i += THREADS)
-		to[i] = from[i] * 0x01010101u;
-	__syncthreads();
-}
+#define BATCH 2 /* pixels that are fetched at a time */
 
 /* Pixels that are fetched ahead: a power of two, ring of at most 16 KB a block. */
 template <int N> __host__ __device__ constexpr int ahead_of()
@@ -168,7 +158,7 @@ __global__ void __launch_bounds__(THREADS) stored_kernel(const struct aggregate 
 	struct levels<N> l;
 
 	if (EDGES)
-		copy_falls(falls, &a, direction);
+		sx_falls_copy(falls, a.falls, is_horizontal(direction), THREADS);
 	start_walk<N, G, EDGES>(&w, &l, &a, direction, first_block, ring, falls);
 	for (; e.shortest >= 2 * ahead_of<N>(); e.shortest -= ahead_of<N>(), e.longest -= ahead_of<N>())
 		walk_ring<N, G, EDGES, true>(&w, &l);
@@ -184,15 +174,14 @@ struct sx_sgm_cuda {
 	int blocks;
 };
 
-#define FALLS_BYTES (LEVELS * sizeof(uint32_t)) /* of shared memory, with p2_edge */
-
 template <int N, int G>
 static void launch_paths(const struct sx_sgm_cuda *s, const struct aggregate *a, cudaStream_t stream)
 {
 	constexpr size_t ring = ahead_of<N>() * THREADS * N * 4;
 
 	if (a->falls)
-		SX_LAUNCH((stored_kernel<N, G, true>), s->blocks, THREADS, ring + FALLS_BYTES, stream, *a);
+		SX_LAUNCH((stored_kernel<N, G, true>), s->blocks, THREADS, ring + SX_FALLS_SHARED, stream,
+			  *a);
 	else
 		SX_LAUNCH((stored_kernel<N, G, false>), s->blocks, THREADS, ring, stream, *a);
 }
@@ -246,18 +235,6 @@ static void lay_out_grid(struct sx_sgm_cuda *s)
 	}
 }
 
-/* Nothing for P2 that never falls. */
-static void upload_falls(struct sx_sgm_cuda *s, struct sx_cuda_memory *m)
-{
-	uint8_t falls[2 * LEVELS];
-
-	if (s->p.p2_edge == 0)
-		return;
-	for (int i = 0; i < 2 * LEVELS; i++)
-		falls[i] = (uint8_t)(s->a.p2[i / LEVELS] - sx_sgm_p2(&s->p, i / LEVELS, i % LEVELS));
-	s->a.falls = (const uint8_t *)sx_cuda_upload(m, falls, sizeof(falls));
-}
-
 int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const struct sx_context_config *c,
 		       const uint8_t *costs)
 {
@@ -274,7 +251,8 @@ int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const
 	}
 	s->a.path_bytes = ((size_t)c->width * (size_t)c->height * (size_t)s->p.disparities + 255) / 256 * 256;
 	lay_out_grid(s);
-	upload_falls(s, m);
+	if (s->p.p2_edge)
+		s->a.falls = sx_falls_upload(m, &s->p);
 	s->a.match = costs;
 	s->a.path = (uint8_t *)sx_cuda_take(m, (size_t)s->p.paths * s->a.path_bytes);
 	if (m->error != cudaSuccess) {

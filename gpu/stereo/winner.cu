@@ -472,19 +472,18 @@ static void launch_wide(const struct work &w, bool bytes, int height, cudaStream
 		launch_winner<8, PATHS, SX_WINNER_WIDE_SHIFT, false>(w, height, stream);
 }
 
+/* volumes: as many as paths, or of two paths each, which are not added as bytes again. */
 static void launch_any(const struct work &w, const struct sx_stereo_params *p, int volumes, int height,
 		       cudaStream_t stream)
 {
-	const int paths = volumes, largest = sx_sgm_largest(p);
-	const int p2 = p->paths > 2 && p->p2_vertical > p->p2 ? p->p2_vertical : p->p2;
-	const bool bytes = paths == p->paths && 2 * (p2 + sx_cost_max(p->cost)) <= 255;
-	const bool narrow = bytes && w.disparities <= 128 && largest <= SX_WINNER_NARROW;
+	const bool bytes = volumes == p->paths && sx_winner_two_fit(p);
+	const bool narrow = bytes && w.disparities <= 128 && sx_sgm_largest(p) <= SX_WINNER_NARROW;
 
-	if (paths == 8)
+	if (volumes == 8)
 		launch_wide<8>(w, bytes, height, stream);
-	else if (paths == 4)
+	else if (volumes == 4)
 		narrow ? launch_narrow<4>(w, height, stream) : launch_wide<4>(w, bytes, height, stream);
-	else if (paths == 2)
+	else if (volumes == 2)
 		narrow ? launch_narrow<2>(w, height, stream) : launch_wide<2>(w, bytes, height, stream);
 	else
 		launch_wide<1>(w, bytes, height, stream);
@@ -508,10 +507,7 @@ extern "C" cudaError_t sx_winner_cuda_run(const struct sx_cuda_volumes *v, const
 	w.confidence_pitch = confidence->pitch;
 	w.width = winner->width;
 	w.disparities = p->disparities;
-	w.options.uniqueness = p->uniqueness;
-	w.options.limit = (p->uniqueness - 100) * sx_sgm_largest(p);
-	w.options.subpixel = p->subpixel;
-	w.options.rise = 1.0f / (float)sx_winner_rise(p);
+	w.options = sx_winner_options_of(p);
 	launch_any(w, p, v->volumes, winner->height, stream);
 	return SX_LAUNCHED();
 }

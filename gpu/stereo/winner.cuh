@@ -26,6 +26,7 @@
 
 #include "gpu/cuda.cuh"
 #include "stages/params.h"
+#include "stages/stereo/sgm.h"
 #include "stages/stereo/winner.h"
 
 #define SX_WINNER_NARROW 480
@@ -134,6 +135,23 @@ struct sx_winner_options {
 	enum sx_subpixel subpixel;
 	float rise; /* 1 / (60 paths) */
 };
+
+/* p: resolved, as below. */
+static inline struct sx_winner_options sx_winner_options_of(const struct sx_stereo_params *p)
+{
+	const struct sx_winner_options o = {p->uniqueness, (p->uniqueness - 100) * sx_sgm_largest(p),
+					    p->subpixel, 1.0f / (float)sx_winner_rise(p)};
+
+	return o;
+}
+
+/* Whether the sum of V of any two paths fits a byte. */
+static inline bool sx_winner_two_fit(const struct sx_stereo_params *p)
+{
+	const int p2 = p->paths > 2 && p->p2_vertical > p->p2 ? p->p2_vertical : p->p2;
+
+	return 2 * (p2 + sx_cost_max(p->cost)) <= UINT8_MAX;
+}
 
 struct sx_winner_result {
 	uint16_t disparity;

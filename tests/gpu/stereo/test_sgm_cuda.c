@@ -203,9 +203,9 @@ static void check_flows(struct sx_stereo_params p, int width, int height, uint64
 	if (!only_checkpoint)
 		run_stored(&c, &in, want, seed);
 	if (only_checkpoint)
-		assert_null(sx_checkpoint_cuda_refuses(&p));
+		assert_true(sx_checkpoint_cuda_takes(&p));
 	/* rows in one part, and in two where they are long enough */
-	for (int i = 0; i < (only_checkpoint ? 4 : 2) && !sx_checkpoint_cuda_refuses(&p); i++)
+	for (int i = 0; i < (only_checkpoint ? 4 : 2) && sx_checkpoint_cuda_takes(&p); i++)
 		run_checkpoint(&c, i % 2, i < 2 ? 1 : 999, &in, want, seed);
 	for (int i = 0; i < 4; i++)
 		test_free(want[i].data);
@@ -358,19 +358,19 @@ static void test_checkpoints_refused(void **state)
 {
 	struct sx_stereo_params p = common(128, 4);
 
-	assert_null(sx_checkpoint_cuda_refuses(&p));
+	assert_true(sx_checkpoint_cuda_takes(&p));
 	p.p2_vertical = 97;
-	assert_non_null(sx_checkpoint_cuda_refuses(&p));
+	assert_false(sx_checkpoint_cuda_takes(&p));
 	p = common(128, 8);
-	assert_non_null(sx_checkpoint_cuda_refuses(&p));
+	assert_false(sx_checkpoint_cuda_takes(&p));
 	p = common(96, 4);
-	assert_non_null(sx_checkpoint_cuda_refuses(&p));
+	assert_false(sx_checkpoint_cuda_takes(&p));
 	p = common(128, 4);
 	p.cost = SX_COST_CENSUS;
-	assert_non_null(sx_checkpoint_cuda_refuses(&p));
+	assert_false(sx_checkpoint_cuda_takes(&p));
 	p = common(128, 4);
 	p.aggregation = SX_AGGREGATION_FASTDT;
-	assert_non_null(sx_checkpoint_cuda_refuses(&p));
+	assert_false(sx_checkpoint_cuda_takes(&p));
 }
 
 int main(void)

@@ -1,0 +1,41 @@
+/*
+ * How far P2 falls where the left image has an edge: a table by difference of grey levels, one for vertical
+ * and diagonal paths and one for horizontal ones. Meaning: sx_sgm_p2().
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_GPU_STEREO_FALLS_CUH
+#define SX_GPU_STEREO_FALLS_CUH
+
+#include "gpu/cuda.cuh"
+#include "gpu/memory.h"
+#include "stages/stereo/sgm.h"
+
+#define SX_FALLS_LEVELS 256				     /* of grey */
+#define SX_FALLS_SHARED (SX_FALLS_LEVELS * sizeof(uint32_t)) /* bytes of a block's copy */
+
+/* Both, by [horizontal][difference]. p: resolved. NULL after an error. */
+static inline const uint8_t *sx_falls_upload(struct sx_cuda_memory *m, const struct sx_stereo_params *p)
+{
+	uint8_t falls[2 * SX_FALLS_LEVELS];
+
+	for (int i = 0; i < 2 * SX_FALLS_LEVELS; i++) {
+		const int horizontal = i / SX_FALLS_LEVELS;
+
+		falls[i] = (uint8_t)(sx_sgm_penalties(p, horizontal).p2 -
+				     sx_sgm_p2(p, horizontal, i % SX_FALLS_LEVELS));
+	}
+	return (const uint8_t *)sx_cuda_upload(m, falls, sizeof(falls));
+}
+
+/* One of them to shared memory, each fall in each of four bytes. All threads of the block. */
+__device__ __forceinline__ void sx_falls_copy(uint32_t *to, const uint8_t *falls, int horizontal, int threads)
+{
+	const uint8_t *from = falls + horizontal * SX_FALLS_LEVELS;
+
+	for (int i = (int)threadIdx.x; i < SX_FALLS_LEVELS; i += threads)
+		to[i] = from[i] * 0x01010101u;
+	__syncthreads();
+}
+
+#endif
