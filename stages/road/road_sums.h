@@ -18,23 +18,24 @@ struct sx_road_sums {
 
 /*
  * A disparity is off by its own noise and by what the road is rough, which grows with it: a sample weighs
- * 1 / (d^2 + (10 px)^2). d: Q4, 16..65534.
+ * 1 / (d^2 + (10 px)^2), at most 2596. d: Q4, 16..65534. Products of two fit 32 bits.
  */
 SX_ROAD_INLINE void sx_road_add(struct sx_road_sums *s, int32_t x, int32_t y, int32_t d)
 {
-	const int64_t w = 67108864u / ((uint32_t)d * (uint32_t)d + 25600u) + 1, wx = w * x, wy = w * y;
+	const int32_t w = (int32_t)(67108864u / ((uint32_t)d * (uint32_t)d + 25600u)) + 1;
+	const int32_t wx = w * x, wy = w * y, wd = w * d;
 
 	s->samples++;
 	s->n += w;
 	s->x += wx;
 	s->y += wy;
-	s->d += w * d;
-	s->xx += wx * x;
-	s->xy += wx * y;
-	s->yy += wy * y;
-	s->xd += wx * d;
-	s->yd += wy * d;
-	s->dd += w * d * d;
+	s->d += wd;
+	s->xx += (int64_t)wx * x;
+	s->xy += (int64_t)wx * y;
+	s->yy += (int64_t)wy * y;
+	s->xd += (int64_t)wx * d;
+	s->yd += (int64_t)wy * d;
+	s->dd += (int64_t)wd * d;
 }
 
 /* The centre that sums count from. */
