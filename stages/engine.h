@@ -37,6 +37,7 @@ struct sx_engine_params {
 	int sms;      /* cuda: multiprocessors to use, for measurements; 0 = all */
 	enum sx_volume_choice volume;
 	enum sx_input_choice input;
+	int spin_us; /* cuda: polls for a frame from so long before its expected end on, 0..1000; 0: sleeps */
 };
 
 /*

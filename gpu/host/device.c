@@ -205,6 +205,7 @@ static int choose(struct sx_device *d, const struct sx_engine_params *p, char *w
 		return -ENODEV;
 	}
 	d->mapped = p->input == SX_INPUT_AUTO ? d->integrated : p->input == SX_INPUT_MAPPED;
+	d->spin_us = p->spin_us;
 	d->checkpoint = p->volume == SX_VOLUME_AUTO ? d->integrated : p->volume == SX_VOLUME_CHECKPOINT;
 	if (p->sms == 0)
 		return 0;

@@ -31,6 +31,7 @@ struct sx_device {
 	int capability;	 /* 90: sm_90 */
 	int sms, all_sms;
 	int priority; /* of streams */
+	int spin_us;  /* engine.spin_us */
 	bool integrated, can_map, can_register;
 	bool mapped;		/* input path: kernels read pairs where they lie; else copy */
 	bool checkpoint;	/* SGM's path costs are formed anew where settings allow it */

@@ -18,12 +18,18 @@
 #include "gpu/stixels/sky_cuda.h"
 
 /*
- * Tells by an eventfd that a stream has finished, or failed: a thread that sleeps in the driver until then.
+ * Tells by an eventfd that a stream has finished, or failed: a thread of its own waits for that.
+ * spin_ns: how long before the expected end it begins to ask instead of sleeping, and how long after it it
+ * still asks; 0: never. took_ns: the last frames from submit to their end, the thread's alone; 0: not yet.
  */
+#define SX_COMPLETION_FRAMES 16
 struct sx_completion {
 	const struct sx_device *device;
 	cudaEvent_t event; /* recorded by submit */
 	bool busy_wait;	   /* no thread: whoever waits asks the event */
+	int64_t spin_ns, took_ns[SX_COMPLETION_FRAMES];
+	unsigned frames;
+	_Atomic int64_t submitted_ns; /* written before submitted is posted */
 	sem_t submitted;
 	pthread_t thread;
 	bool has_semaphore, runs;

@@ -2,14 +2,15 @@
  * Road estimation on the GPU. Must equal sx_road_find() and sx_road_ground() byte for byte, but for the four
  * fields that sx_road_describe() fills in on the host.
  *
- * Work:    three launches, each of which ends where the best of a search is to be known. find_plane, one block:
- *          its warps look at the grid's places and keep those in the corridor, in their order; a thread makes
- *          the plane of a candidate; a warp judges one candidate after the other; then rounds of least squares
- *          over all samples. judge_bends, a few blocks that share the candidates: samples of what lies far
- *          ahead, in each block all of them, and bends of the plane as candidates. finish_road: the same with
- *          those of the second round; the block that is done last makes the road and the ground of all rows.
- * Memory:  4096 disparities at most are read, once in each block; samples and candidates lie in shared memory,
- *          41 KiB. What a launch leaves for the next is struct road_search.
+ * Work:    three launches, each of which ends where the best of a search is to be known. find_plane, one
+ *          block: its warps look at the grid's places and keep those in the corridor, in their order; a
+ *          thread makes the plane of a candidate; a warp judges one candidate after the other; then rounds of
+ *          least squares over all samples. judge_bends, a few blocks that share the candidates: samples of
+ *          what lies far ahead, in each block all of them, and bends of the plane as candidates. finish_road:
+ *          the same with those of the second round; the block that is done last makes the road and the ground
+ *          of all rows.
+ * Memory:  4096 disparities at most are read, once in each block; samples and candidates lie in shared
+ *          memory, 41 KiB. What a launch leaves for the next is struct road_search.
  * Ranges:  sums of a refinement are 64 bits, all else of a sample 32; doubles as in
  *          stages/road/road_plane.h. A score is 1024 at most and fits a key with its candidate.
  * Shapes:  every size.
