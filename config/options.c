@@ -391,7 +391,7 @@ const struct sx_option sx_options[] = {
 	       "integrated GPU"),
 	CHOICE("engine", "input", engine.input, enum sx_input_choice, inputs, "auto", RESTART,
 	       "cuda: read pairs where they lie (mapped), or copy them; auto: mapped on an integrated GPU"),
-	INT("engine", "spin_us", engine.spin_us, "100", 0, 1000, "us", RESTART,
+	INT("engine", "spin_us", engine.spin_us, "200", 0, 1000, "us", RESTART,
 	    "cuda: poll for a frame from so long before its expected end on, instead of sleeping; 0: never"),
 
 	INT_RULE("output", "slots", output.slots, SX_RULE_POWER_OF_TWO, "8", 2, 1024, "frames", RESTART,

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -17,6 +18,7 @@
 #include "stages/road/road_ground.h"
 
 #define SCORES_MS 1
+#define TIMER_SLACK_NS 1000UL /* the system's own is 50000: too much for sleep_ns() */
 
 static struct sx_flight *oldest_flight(struct sx_pipeline *p)
 {
@@ -267,19 +269,39 @@ static bool is_finished(struct sx_pipeline *p)
 	return true;
 }
 
+/*
+ * How long to sleep, ns; -1: until something happens. 0, so that everything is looked at again at once: while
+ * a frame is about to be done.
+ */
+static int64_t sleep_ns(const struct sx_pipeline *p, const struct sx_flight *f)
+{
+	const struct sx_backend *backend = p->c.engine->backend;
+	/*
+	 * The score writer signals by futex, which poll() cannot wait for; while a pair waits for scores,
+	 * poll every 1 ms.
+	 */
+	const int64_t most_ns = p->waits ? SCORES_MS * INT64_C(1000000) : -1, now_ns = sx_now_ns();
+	int64_t from_ns, until_ns;
+
+	if (!f || !backend->nearly_done || !backend->nearly_done(f->context, &from_ns, &until_ns) ||
+	    now_ns >= until_ns)
+		return most_ns;
+	if (now_ns >= from_ns)
+		return 0;
+	return most_ns >= 0 && most_ns < from_ns - now_ns ? most_ns : from_ns - now_ns;
+}
+
 static void wait_for_work(struct sx_pipeline *p)
 {
 	struct sx_flight *f = oldest_flight(p);
+	const int64_t ns = sleep_ns(p, f);
+	const struct timespec timeout = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 	struct pollfd fds[2] = {
 		{.fd = p->handover.frame_fd, .events = POLLIN},
 		{.fd = f ? p->c.engine->backend->event_fd(f->context) : -1, .events = POLLIN},
 	};
 
-	/*
-	 * The score writer signals by futex, which poll() cannot wait for; while a pair waits for scores,
-	 * poll every 1 ms.
-	 */
-	if (poll(fds, 2, p->waits ? SCORES_MS : -1) > 0 && fds[0].revents)
+	if (ppoll(fds, 2, ns < 0 ? NULL : &timeout, NULL) > 0 && fds[0].revents)
 		sx_wake_clear(p->handover.frame_fd);
 }
 
@@ -289,6 +311,7 @@ void *sx_frame_thread(void *pipeline)
 	int r = 0;
 
 	sx_log_realtime_begin();
+	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0UL, 0UL, 0UL); /* a failure makes frames late by it */
 	while (r >= 0) {
 		/* collect before submit: a finished frame must not wait for the computation of the next */
 		if (!collect_frames(p) || is_finished(p))

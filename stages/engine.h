@@ -138,7 +138,9 @@ typedef void sx_images_read_fn(void *user);
  *   until the frame is done, its images until then or until images_read (may be NULL) is called with user.
  *   previous: last road that was found and its age, or NULL.
  *   -EINVAL: the pair differs from the configuration; -EBUSY: the frame before has not been waited for.
- * event_fd: becomes readable when the submitted frame is done (an eventfd; wait() drains it).
+ * event_fd: becomes readable when the submitted frame is done (an eventfd; wait() drains it). Where
+ * nearly_done
+ *   is followed it may become readable later than the frame was waited for, and means nothing then.
  * wait: 1 done, 0 not within timeout_ms (-1: for ever), negative errno when the frame failed; -ENODATA when
  *   none was submitted.
  */
@@ -155,6 +157,11 @@ struct sx_backend {
 		      sx_images_read_fn *images_read, void *user);
 	int (*event_fd)(const struct sx_context *x);
 	int (*wait)(struct sx_context *x, int timeout_ms);
+	/*
+	 * Optional (NULL: never). When, by sx_now_ns(), the submitted frame should be done: calling wait(x,
+	 * 0) again and again from from_ns to until_ns learns it sooner than who sleeps. False: not known.
+	 */
+	bool (*nearly_done)(const struct sx_context *x, int64_t *from_ns, int64_t *until_ns);
 	const struct sx_result *(*result)(const struct sx_context *x);
 	/* View of a tap of the last frame; -ENOENT when this engine or configuration does not keep it. */
 	int (*peek)(const struct sx_context *x, enum sx_tap tap, struct sx_image *view);

@@ -1,12 +1,11 @@
 /*
- * When a frame is done. A thread for each context waits for that and writes the eventfd. A host function at
- * the stream's end would need no thread, but CUDA does not call it when the device has failed, and then
- * nobody would ever learn that.
+ * When a frame is done. A thread for each context sleeps in the driver (an event with blocking
+ * synchronisation) and writes the eventfd. A host function at the stream's end would need no thread, but CUDA
+ * does not call it when the device has failed, and then nobody would ever learn that.
  *
- * Being woken by the driver (an event with blocking synchronisation) comes late: an interrupt, and a
- * processor that has gone to sleep. So the thread sleeps by the clock until shortly before the shortest of
- * the last frames was done, and then asks the device again and again (engine.spin_us); a frame that takes
- * much longer is slept for in the driver after all.
+ * Two threads that are woken one after the other come late: an interrupt, and processors that have gone to
+ * sleep. So whoever waits is told when the frame should be done, as the shortest of those before it was, and
+ * may ask the device itself around that time (engine.spin_us); the thread then tells what is known already.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,75 +15,29 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "gpu/host/engine_priv.h"
 
-#define TIMER_SLACK_NS 1000L /* the system's own is 50000 */
-
-static void sleep_until(int64_t ns)
-{
-	const struct timespec at = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
-		;
-}
-
-/*
- * The shortest of the last frames: whoever sleeps longer than a frame takes is late. Frames that become
- * shorter are found done spin_ns earlier each time. 0: not known yet.
- */
-static int64_t expected_ns(const struct sx_completion *c)
-{
-	int64_t least = INT64_MAX;
-
-	for (int i = 0; i < SX_COMPLETION_FRAMES; i++)
-		least = c->took_ns[i] < least ? c->took_ns[i] : least;
-	return c->spin_ns > 0 ? least : 0;
-}
-
-/* Returns when the frame was found done. */
-static int64_t wait_for_frame(struct sx_completion *c, cudaError_t *e)
-{
-	const int64_t submitted_ns = atomic_load_explicit(&c->submitted_ns, memory_order_relaxed);
-	const int64_t expected = expected_ns(c), until_ns = submitted_ns + expected + c->spin_ns;
-	int64_t now_ns;
-
-	*e = cudaErrorNotReady;
-	if (expected > 0) {
-		sleep_until(submitted_ns + expected - c->spin_ns);
-		do
-			*e = cudaEventQuery(c->event);
-		while (*e == cudaErrorNotReady && sx_now_ns() < until_ns);
-	}
-	if (*e == cudaErrorNotReady)
-		*e = cudaEventSynchronize(c->event);
-	now_ns = sx_now_ns();
-	c->took_ns[c->frames++ % SX_COMPLETION_FRAMES] = now_ns - submitted_ns;
-	return now_ns;
-}
-
 static void *completion_watch(void *completion)
 {
 	struct sx_completion *c = completion;
 	const uint64_t one = 1;
-	int64_t now_ns;
 	cudaError_t e = sx_cuda_enter(c->device);
 	ssize_t n;
 
-	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0); /* without it only later */
-	for (;;) {
+	for (uint32_t frame = 1;; frame++) {
 		while (sem_wait(&c->submitted) < 0)
 			; /* interrupted by a debugger: signals are blocked */
 		if (atomic_load_explicit(&c->stop, memory_order_acquire))
 			return NULL;
-		now_ns = e ? sx_now_ns() : wait_for_frame(c, &e);
-		atomic_store_explicit(&c->finished_ns, now_ns, memory_order_relaxed);
-		atomic_store_explicit(&c->error, (int)e, memory_order_release);
-		n = write(c->fd, &one, sizeof(one)); /* the counter is 0 here: cannot fail */
+		if (!e)
+			e = cudaEventSynchronize(c->event);
+		c->told.error = e;
+		c->told.finished_ns = sx_now_ns();
+		atomic_store_explicit(&c->told.frame, frame, memory_order_release);
+		n = write(c->fd, &one, sizeof(one)); /* far from full: cannot fail */
 		(void)n;
 	}
 }
@@ -151,38 +104,77 @@ cudaError_t sx_completion_submit(struct sx_completion *c, cudaStream_t stream)
 {
 	cudaError_t e = cudaEventRecord(c->event, stream);
 
-	if (e || c->busy_wait)
+	if (e)
 		return e;
-	atomic_store_explicit(&c->submitted_ns, sx_now_ns(), memory_order_relaxed);
-	sem_post(&c->submitted);
+	c->frame++;
+	c->submitted_ns = sx_now_ns();
+	if (!c->busy_wait)
+		sem_post(&c->submitted);
 	return cudaSuccess;
 }
 
-static int ask_until(struct sx_completion *c, int timeout_ms)
+static int found_done(struct sx_completion *c, cudaError_t e, int64_t now_ns)
 {
-	const int64_t until_ns = timeout_ms < 0 ? INT64_MAX : sx_now_ns() + timeout_ms * INT64_C(1000000);
-	cudaError_t e;
-
-	while ((e = cudaEventQuery(c->event)) == cudaErrorNotReady)
-		if (timeout_ms >= 0 && sx_now_ns() > until_ns)
-			return 0;
-	atomic_store_explicit(&c->finished_ns, sx_now_ns(), memory_order_relaxed);
-	atomic_store_explicit(&c->error, (int)e, memory_order_release);
+	c->error = e;
+	c->finished_ns = now_ns;
+	c->took_ns[c->frame % SX_COMPLETION_FRAMES] = now_ns - c->submitted_ns;
 	return 1;
+}
+
+bool sx_completion_nearly(const struct sx_completion *c, int64_t *from_ns, int64_t *until_ns)
+{
+	int64_t least_ns = INT64_MAX;
+
+	for (int i = 0; i < SX_COMPLETION_FRAMES; i++)
+		least_ns = c->took_ns[i] < least_ns ? c->took_ns[i] : least_ns;
+	*from_ns = c->submitted_ns + least_ns - c->spin_ns;
+	*until_ns = c->submitted_ns + least_ns + c->spin_ns;
+	return c->spin_ns > 0 && least_ns > 0;
+}
+
+/* Whether the frame is done, by who knows it first: the thread, or the device. Does not wait. */
+static int ask(struct sx_completion *c)
+{
+	cudaError_t e = cudaErrorNotReady;
+
+	if (!c->busy_wait && atomic_load_explicit(&c->told.frame, memory_order_acquire) == c->frame)
+		return found_done(c, c->told.error, c->told.finished_ns);
+	if (c->busy_wait || c->spin_ns > 0)
+		e = cudaEventQuery(c->event);
+	return e == cudaErrorNotReady ? 0 : found_done(c, e, sx_now_ns());
+}
+
+/* What the thread has told of frames that were found done without it is read too, and means nothing. */
+static int wait_asleep(struct sx_completion *c, int timeout_ms)
+{
+	struct pollfd pfd = {.fd = c->fd, .events = POLLIN};
+	uint64_t count;
+	int r = poll(&pfd, 1, timeout_ms);
+
+	if (r < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (r > 0 && read(c->fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		return -errno;
+	return r;
 }
 
 int sx_completion_wait(struct sx_completion *c, int timeout_ms)
 {
-	struct pollfd pfd = {.fd = c->fd, .events = POLLIN};
-	uint64_t count;
-	int r;
+	const int64_t until_ns = timeout_ms < 0 ? INT64_MAX : sx_now_ns() + timeout_ms * INT64_C(1000000);
+	int r = wait_asleep(c, 0), done;
 
-	if (c->busy_wait)
-		return ask_until(c, timeout_ms);
-	r = poll(&pfd, 1, timeout_ms);
 	if (r < 0)
-		return errno == EINTR ? 0 : -errno;
-	if (r == 0)
-		return 0;
-	return read(c->fd, &count, sizeof(count)) == sizeof(count) ? 1 : -errno;
+		return r;
+	while (!(done = ask(c))) {
+		const int64_t left_ns = until_ns - sx_now_ns();
+
+		if (left_ns <= 0)
+			return 0;
+		if (c->busy_wait)
+			continue;
+		r = wait_asleep(c, timeout_ms < 0 ? -1 : (int)((left_ns + 999999) / 1000000));
+		if (r < 0)
+			return r;
+	}
+	return done;
 }

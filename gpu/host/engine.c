@@ -22,7 +22,7 @@ cudaError_t sx_cuda_launch(struct sx_context *x)
 int sx_cuda_collect(struct sx_context *x)
 {
 	struct sx_device *d = x->device;
-	const cudaError_t e = (cudaError_t)atomic_load_explicit(&x->completion.error, memory_order_acquire);
+	const cudaError_t e = x->completion.error;
 
 	if (e)
 		return sx_cuda_fail(d, e, "computing a frame");
@@ -75,6 +75,11 @@ static int cuda_event_fd(const struct sx_context *x)
 	return x->completion.fd;
 }
 
+static bool cuda_nearly_done(const struct sx_context *x, int64_t *from_ns, int64_t *until_ns)
+{
+	return x->busy && sx_completion_nearly(&x->completion, from_ns, until_ns);
+}
+
 static int cuda_wait(struct sx_context *x, int timeout_ms)
 {
 	int r;
@@ -88,7 +93,7 @@ static int cuda_wait(struct sx_context *x, int timeout_ms)
 	r = sx_cuda_collect(x);
 	if (r < 0)
 		return r;
-	x->result.finished_ns = atomic_load_explicit(&x->completion.finished_ns, memory_order_relaxed);
+	x->result.finished_ns = x->completion.finished_ns;
 	x->result.count = x->output->count;
 	x->result.road = x->output->road;
 	if (x->result.road.origin == SX_ROAD_MEASURED)
@@ -153,6 +158,7 @@ const struct sx_backend sx_backend_cuda = {
 	.submit = cuda_submit,
 	.event_fd = cuda_event_fd,
 	.wait = cuda_wait,
+	.nearly_done = cuda_nearly_done,
 	.result = cuda_result,
 	.peek = sx_cuda_taps_peek,
 	.memory = cuda_memory,

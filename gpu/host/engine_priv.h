@@ -18,26 +18,31 @@
 #include "gpu/stixels/sky_cuda.h"
 
 /*
- * Tells by an eventfd that a stream has finished, or failed: a thread of its own waits for that.
- * spin_ns: how long before the expected end it begins to ask instead of sleeping, and how long after it it
- * still asks; 0: never. took_ns: the last frames from submit to their end, the thread's alone; 0: not yet.
+ * Tells by an eventfd that a stream has finished, or failed: a thread of its own sleeps in the driver until
+ * then. Who waits may also ask the device, which is sooner: spin_ns before the expected end and after it; 0:
+ * never. frame: number of the one that was submitted last, from 1. error, finished_ns: of the last that was
+ * waited for. took_ns: the last frames from submit to their end; 0: not yet.
  */
 #define SX_COMPLETION_FRAMES 16
 struct sx_completion {
 	const struct sx_device *device;
 	cudaEvent_t event; /* recorded by submit */
 	bool busy_wait;	   /* no thread: whoever waits asks the event */
+	uint32_t frame;
+	cudaError_t error;
+	int64_t finished_ns, submitted_ns;
 	int64_t spin_ns, took_ns[SX_COMPLETION_FRAMES];
-	unsigned frames;
-	_Atomic int64_t submitted_ns; /* written before submitted is posted */
 	sem_t submitted;
 	pthread_t thread;
 	bool has_semaphore, runs;
 	atomic_bool stop;
 	int fd;
-	/* written before fd becomes readable */
-	_Atomic int error; /* cudaError_t */
-	_Atomic int64_t finished_ns;
+	/* by the thread; written before fd becomes readable, error and finished_ns before frame */
+	struct {
+		cudaError_t error;
+		int64_t finished_ns;
+		_Atomic uint32_t frame;
+	} told;
 };
 
 /*
@@ -190,9 +195,11 @@ int sx_cuda_collect(struct sx_context *x);
 int sx_completion_init(struct sx_completion *c, const struct sx_device *d, bool busy_wait, char *why,
 		       size_t why_bytes);
 void sx_completion_finish(struct sx_completion *c);
-/* Everything on stream so far, then fd. */
+/* Everything on stream so far, then fd. Submit, nearly and wait: one thread. */
 cudaError_t sx_completion_submit(struct sx_completion *c, cudaStream_t stream);
 /* 1, 0 not within timeout_ms, negative errno. */
 int sx_completion_wait(struct sx_completion *c, int timeout_ms);
+/* When it is worth asking again and again; false: not known, or never. */
+bool sx_completion_nearly(const struct sx_completion *c, int64_t *from_ns, int64_t *until_ns);
 
 #endif

@@ -14,7 +14,10 @@
  *	FAKE_CORRUPT_EVERY	every so many pairs one is unreadable
  *	FAKE_READ_EARLY		the engine has read the images as soon as it has the pair
  *	FAKE_COMPUTE_US		of a frame; FAKE_JITTER_US more for every second one, so that they finish out
- *	of order FAKE_FAIL_AT		the engine fails at this frame
+ *				of order
+ *	FAKE_NEARLY_US		who asks from so long before FAKE_COMPUTE_US until so long after it learns
+ *				that a frame is done; the descriptor tells it FAKE_TELL_LATE_US later
+ *	FAKE_FAIL_AT		the engine fails at this frame
  *	FAKE_HANG_AT		this frame never finishes
  *	FAKE_MEASURE_EVERY	the road is measured in every so many frames, else the previous one stands in
  *
@@ -271,6 +274,7 @@ struct sx_context {
 	struct sx_device *device;
 	int fd, columns, height;
 	bool busy, fails;
+	int64_t done_ns;
 	struct slot *slot;
 	struct sx_result result;
 	struct stixel stixels[COLUMNS_MAX];
@@ -388,7 +392,16 @@ static int fake_submit(struct sx_context *x, const struct sx_pair *pair, const s
 	x->result.stage_ns[SX_STAGE_SGM] = (int64_t)us * 1000 + 1;
 	if (told("FAKE_HANG_AT") && n == (uint64_t)told("FAKE_HANG_AT"))
 		return 0;
+	x->done_ns = x->result.started_ns + us * 1000;
+	us += told("FAKE_TELL_LATE_US");
 	return arm(x->fd, us > 0 ? us : 1, 0);
+}
+
+static bool fake_nearly_done(const struct sx_context *x, int64_t *from_ns, int64_t *until_ns)
+{
+	*from_ns = x->result.started_ns + (told("FAKE_COMPUTE_US") - told("FAKE_NEARLY_US")) * 1000;
+	*until_ns = x->result.started_ns + (told("FAKE_COMPUTE_US") + told("FAKE_NEARLY_US")) * 1000;
+	return told("FAKE_NEARLY_US") > 0;
 }
 
 static int fake_event_fd(const struct sx_context *x)
@@ -401,8 +414,10 @@ static int fake_wait(struct sx_context *x, int timeout_ms)
 	uint64_t times;
 
 	MUST(timeout_ms == 0 && x->busy);
-	if (read(x->fd, &times, sizeof(times)) < 0)
+	if (read(x->fd, &times, sizeof(times)) < 0 &&
+	    !(told("FAKE_NEARLY_US") && x->done_ns > 0 && sx_now_ns() >= x->done_ns))
 		return 0;
+	x->done_ns = 0;
 	finish(x);
 	return x->fails ? -EIO : 1;
 }
@@ -478,6 +493,7 @@ const struct sx_backend sx_backend_cpu = {
 	.submit = fake_submit,
 	.event_fd = fake_event_fd,
 	.wait = fake_wait,
+	.nearly_done = fake_nearly_done,
 	.result = fake_result,
 	.peek = fake_peek,
 	.memory = fake_memory,

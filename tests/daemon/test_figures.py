@@ -94,6 +94,22 @@ class Figures(TestCase):
         self.assertAlmostEqual(status["source"]["pair_skew_us"]["p50"] / 700, 1, delta=BUCKET - 1)
         self.assertEqual(table["result_to_publish"]["n"], whole["n"])
 
+    def test_asked_for_in_time(self):
+        """A frame is asked for around its expected end; one that takes longer is waited for asleep."""
+        compute, longer, late = 20000, 30000, 60000
+        for nearly in (0, 3000):
+            i = self.fake("-s", "engine.contexts=1", interval_us=150000, compute_us=compute, jitter_us=longer,
+                          tell_late_us=late, nearly_us=nearly, pairs=12)
+            until(lambda i=i: i.status()["frames"]["published"] >= 10, 30, "frames")
+            spent = [((f.published_ns - f.submitted_ns) / 1000, f.number % 2) for f in i.ring().frames()]
+            for us, is_longer in spent:
+                self.assertGreaterEqual(us, compute + is_longer * longer)
+                if is_longer or not nearly:
+                    self.assertGreaterEqual(us, compute + late)
+            if nearly:
+                self.assertLess(rank([us for us, is_longer in spent if not is_longer], 500), compute + late / 2)
+            i.stop()
+
     def test_quantiles_of_all_frames(self):
         """Every frame is still in the ring: the quantiles are those of its headers, the sums too."""
         i = self.fake(interval_us=3000, compute_us=500, jitter_us=4000, silent_at=300)

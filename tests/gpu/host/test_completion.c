@@ -51,20 +51,41 @@ static void take_time(void *us)
 	usleep((useconds_t)(uintptr_t)us);
 }
 
-/* A frame of us: the descriptor tells once, and not before it is done. Returns what it came to. */
-static cudaError_t run_frame(struct watched *w, unsigned us)
+static void submit(struct watched *w, unsigned us)
 {
-	struct pollfd fd = {.fd = w->completion.fd, .events = POLLIN};
-	const int64_t began_ns = sx_now_ns();
-
 	assert_int_equal(cudaLaunchHostFunc(w->stream, take_time, (void *)(uintptr_t)us), cudaSuccess);
 	assert_int_equal(sx_completion_submit(&w->completion, w->stream), cudaSuccess);
-	assert_int_equal(poll(&fd, 1, WAIT_MS), 1);
-	assert_int_equal(sx_completion_wait(&w->completion, 0), 1);
-	assert_int_equal(poll(&fd, 1, 0), 0);
-	if (!atomic_load(&w->completion.error))
-		assert_true(atomic_load(&w->completion.finished_ns) - began_ns >= us * INT64_C(1000));
-	return (cudaError_t)atomic_load(&w->completion.error);
+}
+
+static bool is_readable(const struct watched *w, int timeout_ms)
+{
+	struct pollfd fd = {.fd = w->completion.fd, .events = POLLIN};
+
+	return poll(&fd, 1, timeout_ms) == 1;
+}
+
+/* A frame of us, waited for as the daemon does: asked for when it should be done, else slept for. */
+static cudaError_t run_frame(struct watched *w, unsigned us)
+{
+	struct sx_completion *c = &w->completion;
+	const int64_t began_ns = sx_now_ns();
+	int64_t from_ns, until_ns;
+	int r;
+
+	submit(w, us);
+	while ((r = sx_completion_wait(c, 0)) == 0) {
+		const bool known = sx_completion_nearly(c, &from_ns, &until_ns);
+		const int64_t now_ns = sx_now_ns();
+
+		if (known && now_ns < from_ns)
+			is_readable(w, (int)((from_ns - now_ns) / 1000000));
+		else if (!known || now_ns >= until_ns)
+			assert_true(is_readable(w, WAIT_MS));
+	}
+	assert_int_equal(r, 1);
+	if (!c->error)
+		assert_true(c->finished_ns - began_ns >= us * INT64_C(1000));
+	return c->error;
 }
 
 static void run_frames(struct watched *w, int count, unsigned us)
@@ -73,51 +94,97 @@ static void run_frames(struct watched *w, int count, unsigned us)
 		assert_int_equal(run_frame(w, us), cudaSuccess);
 }
 
+/* Told by the descriptor alone, once a frame. */
 static void test_asleep(void **state)
+{
+	struct watched w;
+	int64_t from_ns, until_ns;
+
+	watched_init(&w, 0);
+	for (int i = 0; i < 2 * SX_COMPLETION_FRAMES; i++) {
+		submit(&w, 500);
+		assert_false(sx_completion_nearly(&w.completion, &from_ns, &until_ns));
+		assert_true(is_readable(&w, WAIT_MS));
+		assert_int_equal(sx_completion_wait(&w.completion, 0), 1);
+		assert_int_equal(w.completion.error, cudaSuccess);
+		assert_false(is_readable(&w, 0));
+	}
+	assert_int_equal(sx_emulate_count("cudaEventQuery"), 0);
+	watched_finish(&w);
+}
+
+static void test_timeout(void **state)
 {
 	struct watched w;
 
 	watched_init(&w, 0);
-	run_frames(&w, 2 * SX_COMPLETION_FRAMES, 500);
-	assert_int_equal(sx_emulate_count("cudaEventQuery"), 0);
-	assert_int_equal(sx_emulate_count("cudaEventSynchronize"), 2 * SX_COMPLETION_FRAMES);
+	submit(&w, 300000);
+	assert_int_equal(sx_completion_wait(&w.completion, 0), 0);
+	assert_int_equal(sx_completion_wait(&w.completion, 20), 0);
+	assert_int_equal(sx_completion_wait(&w.completion, -1), 1);
 	watched_finish(&w);
 }
 
-/* Asks as soon as it knows how long frames take; a frame that takes much longer is slept for. */
+/* When it should be done is known from as many frames as are kept on, and is that of the shortest. */
+static void test_expected(void **state)
+{
+	struct watched w;
+	int64_t from_ns, until_ns, least_ns;
+
+	watched_init(&w, 1000);
+	for (int i = 0; i < SX_COMPLETION_FRAMES; i++) {
+		submit(&w, i == 5 ? 2000 : 60000);
+		assert_false(sx_completion_nearly(&w.completion, &from_ns, &until_ns));
+		assert_int_equal(sx_completion_wait(&w.completion, -1), 1);
+	}
+	submit(&w, 3000);
+	assert_true(sx_completion_nearly(&w.completion, &from_ns, &until_ns));
+	least_ns = w.completion.took_ns[6]; /* of the sixth frame: they count from 1 */
+	assert_true(least_ns >= 2000000);
+	assert_int_equal(from_ns, w.completion.submitted_ns + least_ns - 1000000);
+	assert_int_equal(until_ns, w.completion.submitted_ns + least_ns + 1000000);
+	assert_int_equal(sx_completion_wait(&w.completion, -1), 1);
+	watched_finish(&w);
+}
+
+/*
+ * Found done by asking; one that takes much longer by the thread; shorter ones are not slept through for
+ * long.
+ */
 static void test_asks(void **state)
 {
 	struct watched w;
 
-	watched_init(&w, 1000);
-	run_frames(&w, SX_COMPLETION_FRAMES, 3000);
-	assert_int_equal(sx_emulate_count("cudaEventQuery"), 0);
-	run_frames(&w, 4, 3000);
-	assert_in_range(sx_emulate_count("cudaEventQuery"), 4, 1000000000);
+	watched_init(&w, 10000);
+	run_frames(&w, SX_COMPLETION_FRAMES, 60000);
 	sx_emulate_reset();
-	run_frames(&w, 1, 100000);
-	assert_int_equal(sx_emulate_count("cudaEventSynchronize"), 1);
+	run_frames(&w, 2, 60000);
+	assert_in_range(sx_emulate_count("cudaEventQuery"), 3, 1000000000);
+	run_frames(&w, 1, 200000);
+	run_frames(&w, 6, 10);
+	assert_true(w.completion.took_ns[w.completion.frame % SX_COMPLETION_FRAMES] < 40000000);
 	watched_finish(&w);
 }
 
-/* Frames become shorter than those before: each that is noticed late makes the next be asked for earlier. */
-static void test_overslept(void **state)
+/* What the thread tells of a frame that was found done without it is not taken for the next one's end. */
+static void test_told_late(void **state)
 {
 	struct watched w;
-	int64_t before_ns, took_ns;
 
-	watched_init(&w, 10000);
-	run_frames(&w, SX_COMPLETION_FRAMES, 100000);
-	before_ns = INT64_C(95000000);
-	for (int i = 0; i < 4; i++) {
-		run_frames(&w, 1, 10);
-		took_ns = w.completion.took_ns[(w.completion.frames - 1) % SX_COMPLETION_FRAMES];
-		assert_true(took_ns < before_ns);
-		before_ns = took_ns;
+	watched_init(&w, 1000);
+	for (int i = 0; i < 20; i++) {
+		int64_t began_ns;
+
+		submit(&w, 100);
+		while (sx_completion_wait(&w.completion, 0) == 0)
+			;
+		began_ns = sx_now_ns();
+		submit(&w, 100000);
+		assert_true(is_readable(&w, WAIT_MS)); /* of the first, if that was not told before */
+		if (sx_completion_wait(&w.completion, 0) == 0)
+			assert_int_equal(sx_completion_wait(&w.completion, -1), 1);
+		assert_true(w.completion.finished_ns - began_ns >= 100000000);
 	}
-	run_frames(&w, 2 * SX_COMPLETION_FRAMES, 10);
-	took_ns = w.completion.took_ns[(w.completion.frames - 1) % SX_COMPLETION_FRAMES];
-	assert_true(took_ns < 30000000);
 	watched_finish(&w);
 }
 
@@ -140,10 +207,9 @@ static void test_failure(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_asleep),
-		cmocka_unit_test(test_asks),
-		cmocka_unit_test(test_overslept),
-		cmocka_unit_test(test_failure),
+		cmocka_unit_test(test_asleep),	  cmocka_unit_test(test_timeout),
+		cmocka_unit_test(test_expected),  cmocka_unit_test(test_asks),
+		cmocka_unit_test(test_told_late), cmocka_unit_test(test_failure),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
