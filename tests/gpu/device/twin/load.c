@@ -1,0 +1,285 @@
+/*
+ * Loads: starting, stopping, what they moved.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tests/gpu/device/twin/load.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "tests/gpu/bench.h"
+
+#define MEMORY_BYTES ((size_t)4 << 30)
+#define FAR_BYTES_MAX ((size_t)32 << 30)
+#define START_NS 300000000 /* by then blocks run, or there is no room for them */
+
+static uint32_t *volatile told_of_all; /* of the one load of this program */
+
+const char *twin_kind_name(enum twin_kind kind)
+{
+	static const char *const names[TWIN_KINDS] = {
+		[TWIN_READ] = "read",	    [TWIN_WRITE] = "write", [TWIN_COPY] = "copy",
+		[TWIN_SECTORS] = "sectors", [TWIN_PAGES] = "pages", [TWIN_SCATTER] = "scatter",
+		[TWIN_ATOMICS] = "atomics", [TWIN_HOT] = "hot",	    [TWIN_SUMS] = "sums",
+		[TWIN_SUMS_64] = "sums-64",
+	};
+
+	return names[kind];
+}
+
+void twin_load_end_all(void)
+{
+	uint32_t *told = told_of_all;
+
+	if (told)
+		((volatile uint32_t *)told)[0] = ((volatile uint32_t *)told)[1] = 1;
+}
+
+static void *take_shared(size_t bytes, void *device)
+{
+	void *host = NULL;
+
+	bench_must(cudaHostAlloc(&host, bytes, cudaHostAllocMapped | cudaHostAllocPortable), "pinned memory");
+	memset(host, 0, bytes);
+	bench_must(cudaHostGetDevicePointer((void **)device, host, 0), "pinned memory");
+	return host;
+}
+
+/* Memory for all kinds in one block; the far one takes at most half of what is free. */
+static void take_memory(struct twin_load *l)
+{
+	size_t idle = 0, all = 0;
+
+	bench_must(cudaMemGetInfo(&idle, &all), "asking for free memory");
+	l->bytes = MEMORY_BYTES;
+	while (l->bytes > idle / 2)
+		l->bytes /= 2;
+	l->far_bytes = FAR_BYTES_MAX;
+	while (l->far_bytes > l->bytes && l->far_bytes > idle / 2)
+		l->far_bytes /= 2;
+	bench_must(cudaMalloc(&l->memory, l->far_bytes), "memory of loads");
+	bench_must(cudaMemset(l->memory, 0, l->far_bytes), "memory of loads");
+	bench_must(cudaMalloc((void **)&l->word, 4 * sizeof(*l->word)), "words of loads");
+	bench_must(cudaMemset(l->word, 0, 4 * sizeof(*l->word)), "words of loads");
+	l->told = take_shared(2 * sizeof(*l->told), &l->told_device);
+	l->block = take_shared(TWIN_BLOCKS_MAX * sizeof(*l->block), &l->block_device);
+	l->keeper = take_shared(TWIN_KEEPERS * sizeof(*l->keeper), &l->keeper_device);
+	told_of_all = l->told;
+	atexit(twin_load_end_all);
+}
+
+/* As much of the cache as the device lets set aside; where it lets none, the loads alone must do. */
+static void set_cache_aside(struct twin_load *l)
+{
+	struct cudaDeviceProp p;
+	cudaStreamAttrValue v = {0};
+
+	bench_must(cudaGetDeviceProperties(&p, 0), "asking for the cache");
+	l->cache_bytes = (size_t)p.l2CacheSize;
+	l->window_bytes = (size_t)p.accessPolicyMaxWindowSize;
+	l->kept_bytes = (size_t)p.persistingL2CacheMaxSize;
+	if (l->kept_bytes > l->window_bytes)
+		l->kept_bytes = l->window_bytes;
+	l->kept_bytes &= ~(size_t)0xffff;
+	if (!l->kept_bytes)
+		return;
+	bench_must(cudaMalloc(&l->kept, l->kept_bytes), "memory that stays in the cache");
+	bench_must(cudaMemset(l->kept, 0, l->kept_bytes), "memory that stays in the cache");
+	v.accessPolicyWindow.base_ptr = l->kept;
+	v.accessPolicyWindow.num_bytes = l->kept_bytes;
+	v.accessPolicyWindow.hitRatio = 1;
+	v.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
+	v.accessPolicyWindow.missProp = cudaAccessPropertyStreaming;
+	if (cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, l->kept_bytes) ||
+	    cudaStreamSetAttribute(l->keep_stream, cudaStreamAttributeAccessPolicyWindow, &v)) {
+		printf("no cache can be set aside: %s; its lines are only touched again and again\n",
+		       cudaGetErrorString(cudaGetLastError()));
+		fflush(stdout);
+	}
+}
+
+/* Every kind runs for a moment; loading a kernel later would wait for the load that runs then. */
+static void warm_up(struct twin_load *l)
+{
+	struct twin_load_told told;
+
+	for (int k = 0; k < TWIN_KINDS; k++) {
+		twin_load_start(l, (enum twin_kind)k, l->sms, 0.01);
+		twin_load_stop(l, &told);
+	}
+	twin_load_keep(l, 0.01);
+	twin_load_release(l);
+}
+
+int twin_load_init(struct twin_load *l, int slice, char *why, size_t why_bytes)
+{
+	int r;
+
+	memset(l, 0, sizeof(*l));
+	bench_must(cudaSetDevice(0), "the device");
+	bench_must(cudaFree(NULL), "a context");
+	take_memory(l);
+	bench_must(cudaDeviceSynchronize(), "clearing memory");
+	r = twin_rest_create(&l->rest, 0, slice, &l->sms, why, why_bytes);
+	if (r < 0)
+		return r;
+	bench_must(twin_rest_enter(l->rest), "entering the rest");
+	bench_must(twin_rest_stream(l->rest, &l->stream), "a stream of the rest");
+	bench_must(twin_rest_stream(l->rest, &l->keep_stream), "a stream of the rest");
+	bench_must(cudaEventCreateWithFlags(&l->ended, cudaEventDisableTiming), "an event");
+	set_cache_aside(l);
+	bench_must(cudaStreamSynchronize(0), "clearing memory");
+	warm_up(l);
+	return 0;
+}
+
+void twin_load_finish(struct twin_load *l)
+{
+	struct twin_load_told told;
+
+	if (!l->memory)
+		return;
+	twin_load_stop(l, &told);
+	twin_load_release(l);
+	if (l->rest) {
+		bench_must(twin_rest_enter(l->rest), "entering the rest");
+		cudaEventDestroy(l->ended);
+		cudaStreamDestroy(l->stream);
+		cudaStreamDestroy(l->keep_stream);
+	}
+	twin_rest_destroy(l->rest);
+	bench_must(cudaSetDevice(0), "the device");
+	told_of_all = NULL;
+	cudaFree(l->memory);
+	cudaFree(l->kept);
+	cudaFree(l->word);
+	cudaFreeHost(l->told);
+	cudaFreeHost(l->block);
+	cudaFreeHost(l->keeper);
+	memset(l, 0, sizeof(*l));
+}
+
+int twin_load_most(const struct twin_load *l, enum twin_kind kind)
+{
+	int each = 0;
+
+	bench_must(twin_load_blocks(kind, &each), "asking for room");
+	if (each > 1)
+		each--; /* for a keeper */
+	return each * l->sms < TWIN_BLOCKS_MAX ? each * l->sms : TWIN_BLOCKS_MAX;
+}
+
+/* Waits until blocks have said that they run; how many have. */
+static int await_blocks(const struct twin_block *b, int blocks)
+{
+	const int64_t end = sx_now_ns() + START_NS;
+	int running = 0;
+
+	do {
+		running = 0;
+		for (int i = 0; i < blocks; i++)
+			running += ((const volatile struct twin_block *)b)[i].started != 0;
+	} while (running < blocks && sx_now_ns() < end);
+	return running;
+}
+
+void twin_load_keep(struct twin_load *l, double seconds)
+{
+	const struct twin_work w = {.memory = l->kept,
+				    .bytes = l->kept_bytes,
+				    .told = l->told_device + 1,
+				    .stop = l->word + 2,
+				    .limit_ns = (uint64_t)(seconds * 1e9),
+				    .blocks = l->keeper_device};
+
+	if (!l->kept_bytes || l->keeps)
+		return;
+	memset(l->keeper, 0, TWIN_KEEPERS * sizeof(*l->keeper));
+	((volatile uint32_t *)l->told)[1] = 0;
+	bench_must(twin_rest_enter(l->rest), "entering the rest");
+	bench_must(cudaMemsetAsync(l->word + 2, 0, 2 * sizeof(*l->word), l->keep_stream), "a keeper");
+	bench_must(twin_keep_run(TWIN_KEEPERS, &w, l->keep_stream), "a keeper");
+	l->keeps = true;
+	await_blocks(l->keeper, TWIN_KEEPERS);
+}
+
+void twin_load_release(struct twin_load *l)
+{
+	if (!l->keeps)
+		return;
+	((volatile uint32_t *)l->told)[1] = 1;
+	bench_must(twin_rest_enter(l->rest), "entering the rest");
+	bench_must(cudaStreamSynchronize(l->keep_stream), "a keeper");
+	if (cudaCtxResetPersistingL2Cache()) /* else its lines stay long after it */
+		cudaGetLastError();
+	l->keeps = false;
+}
+
+void twin_load_start(struct twin_load *l, enum twin_kind kind, int blocks, double seconds)
+{
+	const struct twin_work w = {.memory = l->memory,
+				    .bytes = kind == TWIN_PAGES ? l->far_bytes : l->bytes,
+				    .told = l->told_device,
+				    .stop = l->word,
+				    .limit_ns = (uint64_t)(seconds * 1e9),
+				    .blocks = l->block_device};
+
+	if (blocks <= 0 || l->runs)
+		return;
+	memset(l->block, 0, TWIN_BLOCKS_MAX * sizeof(*l->block));
+	((volatile uint32_t *)l->told)[0] = 0;
+	bench_must(twin_rest_enter(l->rest), "entering the rest");
+	bench_must(cudaMemsetAsync(l->word, 0, 2 * sizeof(*l->word), l->stream), "a load");
+	bench_must(twin_load_run(kind, blocks, &w, l->stream), "a load");
+	bench_must(cudaEventRecord(l->ended, l->stream), "a load");
+	l->runs = true;
+	l->blocks = blocks;
+	l->kind = kind;
+	await_blocks(l->block, blocks);
+}
+
+/* Of the blocks that ran: they began and ended at about the same time. */
+static void sum_up(const struct twin_load *l, struct twin_load_told *ret)
+{
+	const double bytes = (double)twin_load_pass_bytes(l->kind);
+
+	for (int i = 0; i < l->blocks; i++) {
+		if (!l->block[i].ns)
+			continue;
+		ret->blocks++;
+		ret->gbs += (double)l->block[i].passes * bytes / (double)l->block[i].ns;
+	}
+}
+
+void twin_load_stop(struct twin_load *l, struct twin_load_told *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->lasted = true;
+	if (!l->runs)
+		return;
+	bench_must(twin_rest_enter(l->rest), "entering the rest");
+	ret->lasted = cudaEventQuery(l->ended) == cudaErrorNotReady;
+	((volatile uint32_t *)l->told)[0] = 1;
+	bench_must(cudaStreamSynchronize(l->stream), "a load");
+	l->runs = false;
+	sum_up(l, ret);
+}
+
+void twin_load_where(struct twin_load *l, uint32_t *seen)
+{
+	uint32_t *device;
+
+	bench_must(twin_rest_enter(l->rest), "entering the rest");
+	bench_must(cudaMalloc((void **)&device, TWIN_MULTIPROCESSORS_MAX * sizeof(*seen)), "memory");
+	bench_must(cudaMemset(device, 0, TWIN_MULTIPROCESSORS_MAX * sizeof(*seen)), "memory");
+	bench_must(cudaStreamSynchronize(0), "memory");
+	bench_must(twin_where_run(device, 4 * l->sms, l->stream), "looking where blocks run");
+	bench_must(cudaStreamSynchronize(l->stream), "looking where blocks run");
+	bench_must(cudaMemcpy(seen, device, TWIN_MULTIPROCESSORS_MAX * sizeof(*seen), cudaMemcpyDeviceToHost),
+		   "looking where blocks run");
+	cudaFree(device);
+}
