@@ -77,6 +77,7 @@ static void set_cache_aside(struct twin_load *l)
 {
 	struct cudaDeviceProp p;
 	cudaStreamAttrValue v = {0};
+	cudaError_t e;
 
 	bench_must(cudaGetDeviceProperties(&p, 0), "asking for the cache");
 	l->cache_bytes = (size_t)p.l2CacheSize;
@@ -94,12 +95,15 @@ static void set_cache_aside(struct twin_load *l)
 	v.accessPolicyWindow.hitRatio = 1;
 	v.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
 	v.accessPolicyWindow.missProp = cudaAccessPropertyStreaming;
-	if (cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, l->kept_bytes) ||
-	    cudaStreamSetAttribute(l->keep_stream, cudaStreamAttributeAccessPolicyWindow, &v)) {
-		printf("no cache can be set aside: %s; its lines are only touched again and again\n",
-		       cudaGetErrorString(cudaGetLastError()));
-		fflush(stdout);
-	}
+	e = cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, l->kept_bytes);
+	if (!e)
+		e = cudaStreamSetAttribute(l->keep_stream, cudaStreamAttributeAccessPolicyWindow, &v);
+	if (!e)
+		return;
+	cudaGetLastError();
+	printf("no cache can be set aside (%s): its lines are only touched again and again\n",
+	       cudaGetErrorString(e));
+	fflush(stdout);
 }
 
 /* Every kind runs for a moment; loading a kernel later would wait for the load that runs then. */

@@ -346,7 +346,7 @@ int main(int argc, char **argv)
 	alarm((unsigned)options.seconds + 5);
 	if (cudaGetDeviceCount(&devices) || devices == 0) {
 		fprintf(stderr, "this machine has no CUDA device\n");
-		return SKIPPED;
+		return getenv("SX_REQUIRE_GPU") ? 1 : SKIPPED; /* as tests/gpu/need_device.c */
 	}
 	for (int i = 0; i < BOARDS; i++)
 		left += options.chosen[i];
