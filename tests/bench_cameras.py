@@ -29,6 +29,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "dae
 from harness import Instance, until  # noqa: E402
 
 POLL_S = 0.02
+FPS_MAX = 1000  # source.fps
 SLOTS = 64  # of the ring: many times what comes between two looks
 PAIRS = 8  # drawn, and taken in turn
 START_S = 60  # a GPU's context and its kernels take a while
@@ -346,6 +347,10 @@ def main():
     a = arguments()
     if not find(a.build, "daemon/stixeld", "stixeld", "bin/stixeld"):
         print(f"{a.build}: there is no stixeld in it", file=sys.stderr)
+        return 64
+    if a.rate * max(a.cameras) > FPS_MAX:
+        print(f"--rate {a.rate:g} of {max(a.cameras)} cameras are more than the {FPS_MAX} pairs a second that one "
+              "source gives (source.fps)", file=sys.stderr)
         return 64
     signal.signal(signal.SIGTERM, end_by_signal)
     signal.signal(signal.SIGINT, end_by_signal)
