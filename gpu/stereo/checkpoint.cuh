@@ -50,6 +50,27 @@ struct sx_checkpoint_work {
 	struct sx_winner_options options;
 };
 
+/*
+ * f(n) with the N that disparities mean, as n.value: kernels have it as a template argument. What the flow takes
+ * (sx_checkpoint_cuda_takes()) and nothing else.
+ */
+template <int N> struct sx_checkpoint_size {
+	static constexpr int value = N;
+};
+template <typename F> auto sx_checkpoint_with(int disparities, F f) -> decltype(f(sx_checkpoint_size<2>()))
+{
+	switch (disparities) {
+	case 64:
+		return f(sx_checkpoint_size<2>());
+	case 128:
+		return f(sx_checkpoint_size<4>());
+	case 192:
+		return f(sx_checkpoint_size<6>());
+	default:
+		return f(sx_checkpoint_size<8>());
+	}
+}
+
 template <int N>
 __device__ __forceinline__ void sx_checkpoint_lane(struct sx_path_lane *lane,
 						   const struct sx_checkpoint_work &w, int horizontal)

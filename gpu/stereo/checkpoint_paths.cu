@@ -106,22 +106,11 @@ template <int N> cudaError_t prepare_any(const struct sx_checkpoint_work &w)
 
 cudaError_t sx_checkpoint_paths_prepare(const struct sx_checkpoint_work *w, int disparities)
 {
-	if (disparities == 64)
-		return prepare_any<2>(*w);
-	if (disparities == 128)
-		return prepare_any<4>(*w);
-	return disparities == 192 ? prepare_any<6>(*w) : prepare_any<8>(*w);
+	return sx_checkpoint_with(disparities, [w](auto n) { return prepare_any<n.value>(*w); });
 }
 
 cudaError_t sx_checkpoint_paths_run(const struct sx_checkpoint_work *w, int disparities, cudaStream_t stream)
 {
-	if (disparities == 64)
-		launch_any<2>(*w, stream);
-	else if (disparities == 128)
-		launch_any<4>(*w, stream);
-	else if (disparities == 192)
-		launch_any<6>(*w, stream);
-	else
-		launch_any<8>(*w, stream);
+	sx_checkpoint_with(disparities, [=](auto n) { launch_any<n.value>(*w, stream); });
 	return SX_LAUNCHED();
 }

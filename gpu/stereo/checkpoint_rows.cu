@@ -407,24 +407,14 @@ cudaError_t sx_checkpoint_rows_prepare(const struct sx_checkpoint_work *w, int d
 {
 	if (!w->horizontal)
 		return prepare_any<4, true>(*w);
-	if (disparities == 64)
-		return prepare_any<2, false>(*w);
-	if (disparities == 128)
-		return prepare_any<4, false>(*w);
-	return disparities == 192 ? prepare_any<6, false>(*w) : prepare_any<8, false>(*w);
+	return sx_checkpoint_with(disparities, [w](auto n) { return prepare_any<n.value, false>(*w); });
 }
 
 cudaError_t sx_checkpoint_rows_run(const struct sx_checkpoint_work *w, int disparities, cudaStream_t stream)
 {
 	if (!w->horizontal)
 		launch_any<4, true>(*w, stream);
-	else if (disparities == 64)
-		launch_any<2, false>(*w, stream);
-	else if (disparities == 128)
-		launch_any<4, false>(*w, stream);
-	else if (disparities == 192)
-		launch_any<6, false>(*w, stream);
 	else
-		launch_any<8, false>(*w, stream);
+		sx_checkpoint_with(disparities, [=](auto n) { launch_any<n.value, false>(*w, stream); });
 	return SX_LAUNCHED();
 }
