@@ -51,8 +51,8 @@ struct sx_checkpoint_work {
 };
 
 /*
- * f(n) with the N that disparities mean, as n.value: kernels have it as a template argument. What the flow takes
- * (sx_checkpoint_cuda_takes()) and nothing else.
+ * f(n) with the N that disparities mean, as n.value: kernels have it as a template argument. What the flow
+ * takes (sx_checkpoint_cuda_takes()) and nothing else.
  */
 template <int N> struct sx_checkpoint_size {
 	static constexpr int value = N;
