@@ -416,7 +416,8 @@ def row_text(form, work, off, factor):
     text += "\t .instructions = {%.5g, %.5g, %.5g, %.5g},\n" % tuple(unit)
     text += "\t .counted = %s,\n\t .efficiency = %.3f,\n" % (
         "false" if slots_only else "true", 1 if slots_only or not any(unit) else work["efficiency"])
-    text += "\t .floor_%s = %.4g,\n" % (kind, work["floor"])
+    if work["floor"]:
+        text += "\t .floor_%s = %.4g,\n" % (kind, work["floor"])
     text += "\t .bytes = {%.4g, %.4g},\n" % work["bytes"]
     text += "\t .factor = {%s},\n" % ", ".join("%.3f" % f for f in factor)
     text += "\t .off = {%.0f, %.0f},\n\t .own = %s},\n" % (
@@ -439,7 +440,9 @@ def table():
     out.write("};\nconst int sx_work_count = sizeof(sx_work_table) / sizeof(sx_work_table[0]);\n\n"
               "const struct sx_work_chain sx_work_chains[] = {\n")
     for (flow, disparities), values in sorted((k, v) for k, v in off.items() if isinstance(k, tuple)):
-        out.write("\t{SX_VOLUME_%s, %d, {%.0f, %.0f}},\n" % (flow.upper(), disparities, min(values), max(values)))
+        own = len({r["size"] for r in timed if int(r["disparities"]) == disparities}) < 2
+        out.write("\t{SX_VOLUME_%s, %d, {%.0f, %.0f}, %s},\n" % (flow.upper(), disparities, min(values), max(values),
+                                                               "true" if own else "false"))
     out.write("};\nconst int sx_work_chain_count = sizeof(sx_work_chains) / sizeof(sx_work_chains[0]);\n\n")
     out.write("const double sx_work_host_ms = %.4f;\nconst double sx_work_copy_ms = %.4g;\n" % beside)
     return out.getvalue()
@@ -457,7 +460,7 @@ def main():
         sys.stdout.write(table())
     elif args == ["table", "--check"]:
         with open(TABLE) as f:
-            if f.read() != table():
+            if "".join(f.read().split()) != "".join(table().split()):  # clang-format breaks lines
                 fail("predict/work_table.c is not what `count_work.py table` makes of tests/gpu/work")
     else:
         sys.exit(__doc__.split("\n\n")[1])

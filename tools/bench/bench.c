@@ -71,6 +71,9 @@ static const struct sx_usage_option options[] = {
 	{"timeline", 0, "FILE", SX_USAGE_TEXT, TO(timeline), .offer = SX_OFFER_FILE,
 	 .help = "then capture frames in a thread of its own while others are computed, write when each was "
 		 "captured, submitted, computed and collected (CSV, microseconds), and draw some of them"},
+	{"board", 0, "NAME", SX_USAGE_CHOICE, TO(board), .words = bench_board_words,
+	 .help = "measure nothing: predict the cuda engine on a Jetson from counted instructions and bytes, "
+		 "and how far such predictions are off; needs no GPU. list: the boards"},
 	{"json", 0, NULL, SX_USAGE_FLAG, TO(json),
 	 .help = "one JSON object; several sizes and the table: an array"},
 };
@@ -98,8 +101,22 @@ static const struct sx_usage usage = {
 	.settings = true,
 };
 
+/* What there is to measure has no meaning where nothing is measured. */
+static int check_board(const struct bench_options *o)
+{
+	if (o->table || o->images[0] || o->sms || o->timeline || o->asleep || o->frames || o->warm_up >= 0)
+		return bench_fail(
+			EX_USAGE,
+			"--board predicts and measures nothing: no --table, --pair, --sms, --timeline, "
+			"--asleep, --frames or --warm-up",
+			NULL);
+	return -1;
+}
+
 static int check_options(const struct bench_options *o)
 {
+	if (o->board >= 0)
+		return check_board(o);
 	if (o->images[0] && o->size_count)
 		return bench_fail(EX_USAGE,
 				  "--size and --pair exclude each other: images have their own size", NULL);
@@ -163,13 +180,17 @@ static int run_sizes(const struct bench_options *o)
 
 int main(int argc, char **argv)
 {
-	struct bench_options o = {.frames = 100, .warm_up = 5};
+	struct bench_options o = {.warm_up = -1, .board = -1};
 	struct sx_usage_words words;
 	int code = sx_usage_parse(&usage, &o, argc, argv, &words);
 
 	if (code < 0)
 		code = check_options(&o);
+	if (o.frames == 0)
+		o.frames = 100;
+	if (o.warm_up < 0)
+		o.warm_up = 5;
 	if (code < 0)
-		code = o.table ? bench_table(&o) : run_sizes(&o);
+		code = o.board >= 0 ? bench_board(&o) : o.table ? bench_table(&o) : run_sizes(&o);
 	return code;
 }

@@ -26,6 +26,7 @@ struct bench_options {
 	int frames, warm_up, sms;
 	bool json, table, asleep;
 	const char *timeline; /* file, or NULL */
+	int board;	      /* of bench_board_words; -1: none, so it measures */
 };
 
 /* What of a frame's time counts in a row of the table. */
@@ -109,6 +110,11 @@ int bench_timeline(struct bench_run *b, FILE *to);
 
 /* Every case of the standard table. 0, or the first exit code. */
 int bench_table(const struct bench_options *o);
+
+/* "list", then the names of predict/boards.h, and NULL. */
+extern const char *const bench_board_words[];
+/* Predicts a board instead of measuring this machine, or lists them. 0 or an exit code. */
+int bench_board(const struct bench_options *o);
 
 /* Text, or one JSON object. */
 void bench_print_text(const struct bench_run *b, const struct bench_result *r, FILE *to);
