@@ -164,19 +164,31 @@ static int build_failed(int r, const char *why)
 	return run_refuse(r == -EINVAL || r == -ENOTSUP ? SX_EXIT_CONFIG : SX_EXIT_FAILED, why);
 }
 
+/* What became of engine.volume; empty: the engine has no choice. */
+static const char *volume_of(const struct sx_run *run)
+{
+	const struct sx_backend *backend = run->engine.backend;
+
+	return backend->volume ? backend->volume(run->pipeline->flights[0].context) : "";
+}
+
 static void tell_pipeline(struct sx_run *run)
 {
 	struct sx_pipeline *p = run->pipeline;
+	const char *volume = volume_of(run);
 	struct sx_report *report = sx_pages_edit(run->pages);
 
 	sx_pages_set_source(run->pages, &run->settings->source, &p->info);
 	report->epoch = p->epoch;
+	snprintf(report->engine.volume, sizeof(report->engine.volume), "%s", volume);
 	sx_report_count(report, SX_FIG_ENGINE_MEMORY,
 			(int64_t)run->engine.backend->memory(run->engine.device));
 	snprintf(report->ring_path, sizeof(report->ring_path), "%s", p->ring ? sx_ring_path(p->ring) : "");
 	sx_report_count(report, SX_FIG_RING_BYTES, p->ring ? (int64_t)sx_ring_bytes(p->ring) : -1);
 	sx_report_count(report, SX_FIG_RING_SLOTS, p->ring ? run->settings->output.slots : -1);
 	sx_pages_done(run->pages);
+	if (*volume)
+		sx_log(DAEMON, INFO, "%s", volume);
 }
 
 int sx_run_build(struct sx_run *run, struct sx_source *source)

@@ -96,6 +96,7 @@ struct sx_report {
 	struct {
 		const char *backend, *device, *reason;
 		const char *input; /* "mapped", "copy", "host" */
+		char volume[256];  /* what became of engine.volume and why; empty: the engine has no choice */
 	} engine;
 	struct {
 		const char *kind, *memory;

@@ -127,6 +127,7 @@ static void add_engine(struct sx_text *t, const struct sx_report *r)
 	sx_json_text(t, "backend", r->engine.backend);
 	sx_json_text(t, "device", r->engine.device);
 	sx_json_text(t, "reason", r->engine.reason);
+	sx_json_text(t, "volume", *r->engine.volume ? r->engine.volume : NULL);
 	add_figures(t, r, "engine");
 	sx_json_open(t, "input", '{');
 	sx_json_text(t, "path", r->engine.input);

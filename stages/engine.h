@@ -22,8 +22,8 @@ struct sx_context; /* a backend's own: every buffer of one frame in flight */
 enum sx_backend_choice { SX_BACKEND_AUTO, SX_BACKEND_CPU, SX_BACKEND_CUDA, SX_BACKEND_REFERENCE };
 
 /*
- * cuda: where path costs live (gpu/stereo/checkpoint_cuda.h). Auto: checkpoint on an integrated GPU, else
- * stored.
+ * cuda: where path costs live (gpu/stereo/checkpoint_cuda.h). Auto: what is predicted to be faster
+ * (predict/predict.h).
  */
 enum sx_volume_choice { SX_VOLUME_AUTO, SX_VOLUME_STORED, SX_VOLUME_CHECKPOINT };
 /* cuda: how pairs reach the kernels. Auto: mapped on an integrated GPU, copy otherwise. */
@@ -183,6 +183,11 @@ struct sx_backend {
 	 * Optional: bytes of device memory that path aggregation reads and writes per frame, by its layout.
 	 */
 	size_t (*traffic)(const struct sx_context *x);
+	/*
+	 * Optional: what became of engine.volume and why, one sentence for log and status; valid while the
+	 * context lives.
+	 */
+	const char *(*volume)(const struct sx_context *x);
 };
 
 extern const struct sx_backend sx_backend_reference;

@@ -114,7 +114,7 @@ static int create_aggregation(struct sx_context *x)
 	struct sx_cuda_stages *s = &x->stages;
 
 	sx_cuda_cost_take(x);
-	if (sx_cuda_cost_is_checkpoint(x))
+	if (x->checkpoint)
 		return sx_checkpoint_cuda_create(&s->checkpoint, &x->memory, &x->config, x->device->sms);
 	return x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT
 		       ? sx_fastdt_cuda_create(&s->fastdt, &x->memory, &x->config, x->costs)
@@ -328,6 +328,7 @@ int sx_cuda_context_create(struct sx_context **ret, struct sx_device *d, const s
 	x->completion.fd = -1;
 	x->config = *c;
 	sx_stereo_resolve(&x->config.params.stereo);
+	sx_cuda_volume_choose(x);
 	r = build(x, why, why_bytes);
 	if (r < 0) {
 		sx_cuda_context_destroy(x);

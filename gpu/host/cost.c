@@ -21,11 +21,6 @@ static bool cost_is_fastdt(const struct sx_context *x)
 	return x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT;
 }
 
-bool sx_cuda_cost_is_checkpoint(const struct sx_context *x)
-{
-	return x->device->checkpoint && sx_checkpoint_cuda_takes(&x->config.params.stereo);
-}
-
 void sx_cuda_cost_take(struct sx_context *x)
 {
 	const struct sx_context_config *c = &x->config;
@@ -33,7 +28,7 @@ void sx_cuda_cost_take(struct sx_context *x)
 
 	if (cost_is_fastdt(x))
 		x->costs = sx_cuda_take(&x->memory, sx_fastdt_cuda_cost_bytes(c));
-	else if (!sx_cuda_cost_is_checkpoint(x))
+	else if (!x->checkpoint)
 		x->costs = sx_cuda_take(&x->memory, cells);
 }
 

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "gpu/host/device.h"
+#include "gpu/host/engine_priv.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -156,7 +156,8 @@ static cudaError_t ask(struct sx_device *d)
 		snprintf(d->bus_id, sizeof(d->bus_id), "%04x:%02x:%02x.0",
 			 (unsigned)properties.pciDomainID & 0xffffu, (unsigned)properties.pciBusID & 0xffu,
 			 (unsigned)properties.pciDeviceID & 0xffu);
-	return cudaFree(NULL); /* makes the device's context */
+	e = sx_cuda_volume_ask(d);
+	return e ? e : cudaFree(NULL); /* makes the device's context */
 }
 
 /* One kernel, start to end: code for this device, a working stream, memory that both sides see. */
@@ -206,7 +207,7 @@ static int choose(struct sx_device *d, const struct sx_engine_params *p, char *w
 	}
 	d->mapped = p->input == SX_INPUT_AUTO ? d->integrated : p->input == SX_INPUT_MAPPED;
 	d->spin_us = p->spin_us;
-	d->checkpoint = p->volume == SX_VOLUME_AUTO ? d->integrated : p->volume == SX_VOLUME_CHECKPOINT;
+	d->volume = p->volume;
 	if (p->sms == 0)
 		return 0;
 	if (p->sms < 0 || p->sms > d->all_sms) {
@@ -225,9 +226,8 @@ static void device_describe(struct sx_device *d)
 		snprintf(sms, sizeof(sms), "%d of %d SMs", d->sms, d->all_sms);
 	else
 		snprintf(sms, sizeof(sms), "%d SMs", d->all_sms);
-	snprintf(d->description, sizeof(d->description), "%s, sm_%d, %s, input %s, %s volumes", d->name,
-		 d->capability, sms, d->mapped ? "mapped" : "by copy",
-		 d->checkpoint ? "checkpoint" : "stored");
+	snprintf(d->description, sizeof(d->description), "%s, sm_%d, %s, input %s", d->name, d->capability,
+		 sms, d->mapped ? "mapped" : "by copy");
 }
 
 void sx_cuda_close(struct sx_device *d)

@@ -13,6 +13,7 @@
 
 #include "gpu/host/green_context.h"
 #include "gpu/stages_cuda.h"
+#include "predict/boards.h"
 #include "stages/engine.h"
 
 #define SX_CUDA_RANGES_MAX 256
@@ -33,8 +34,10 @@ struct sx_device {
 	int priority; /* of streams */
 	int spin_us;  /* engine.spin_us */
 	bool integrated, can_map, can_register;
-	bool mapped;		/* input path: kernels read pairs where they lie; else copy */
-	bool checkpoint;	/* SGM's path costs are formed anew where settings allow it */
+	bool mapped;			  /* input path: kernels read pairs where they lie; else copy */
+	enum sx_volume_choice volume;	  /* as it was asked for; contexts choose (volume.c) */
+	struct sx_predict_device figures; /* for predictions, if has_figures; sms: not set */
+	bool has_figures;
 	struct sx_green *green; /* NULL: the whole device */
 	char description[192];
 	char failure[256];

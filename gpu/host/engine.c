@@ -148,6 +148,11 @@ static size_t cuda_traffic(const struct sx_context *x)
 	return s->checkpoint ? sx_checkpoint_cuda_traffic(s->checkpoint) : sx_sgm_cuda_traffic(s->sgm);
 }
 
+static const char *cuda_volume(const struct sx_context *x)
+{
+	return x->volume;
+}
+
 const struct sx_backend sx_backend_cuda = {
 	.name = "cuda",
 	.open = sx_cuda_open,
@@ -168,4 +173,5 @@ const struct sx_backend sx_backend_cuda = {
 	.failure = cuda_failure,
 	.bus_id = cuda_bus_id,
 	.traffic = cuda_traffic,
+	.volume = cuda_volume,
 };

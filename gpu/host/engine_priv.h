@@ -16,6 +16,7 @@
 #include "gpu/stereo/checkpoint_cuda.h"
 #include "gpu/stixels/reduce_cells_cuda.h"
 #include "gpu/stixels/sky_cuda.h"
+#include "predict/predict.h"
 
 /*
  * Tells by an eventfd that a stream has finished, or failed: a thread of its own sleeps in the driver until
@@ -134,6 +135,8 @@ struct sx_context {
 	uint32_t *offsets, *offsets_device;
 	struct stixel *stixels, *stixels_device;
 	uint32_t capacity; /* of stixels */
+	bool checkpoint;   /* path costs are formed anew, not stored */
+	char volume[256];  /* how engine.volume came to that, a sentence */
 	uint8_t *costs;	   /* the cost volume; NULL: none, see cost.c */
 	struct sx_cuda_stages stages;
 
@@ -164,9 +167,13 @@ cudaError_t sx_cuda_graph_create(struct sx_context *x);
 void sx_cuda_graph_times(struct sx_context *x);
 
 /*
- * cost.c: which flow path costs take; takes the cost volume where there is one; fills it on x->stream.
+ * volume.c: figures of the device that predictions need; which flow path costs of x take (its parameters are
+ * resolved), and why.
  */
-bool sx_cuda_cost_is_checkpoint(const struct sx_context *x);
+cudaError_t sx_cuda_volume_ask(struct sx_device *d);
+void sx_cuda_volume_choose(struct sx_context *x);
+
+/* cost.c: takes the cost volume where there is one; fills it on x->stream. */
 void sx_cuda_cost_take(struct sx_context *x);
 cudaError_t sx_cuda_cost_run(const struct sx_context *x);
 

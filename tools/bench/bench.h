@@ -81,6 +81,7 @@ struct bench_run {
 	struct sx_context *contexts[BENCH_CONTEXTS_MAX];
 	int context_count;
 	char device[160]; /* the backend's own words */
+	char volume[256]; /* what became of engine.volume and why; empty: the engine has no choice */
 	void *record;	  /* where the finished frame is copied to, as the daemon copies it into the ring */
 	size_t record_bytes;
 };

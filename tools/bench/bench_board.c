@@ -92,8 +92,8 @@ static void print_text(const struct board_run *r)
 	       "disparities\n%s\n\n",
 	       b->title, b->mode, d->capability, d->sms, d->clock_hz / 1e9, d->bytes_per_s / 1e9, r->width,
 	       r->height, r->params.stereo.disparities, r->volume);
-	printf("%-10s %-9s %9s %9s %9s %9s  %-6s %s\n", "", "ms", "", "issue", "floor", "bytes", "by",
-	       "on slices");
+	printf("%-10s %-9s %9s %9s %9s %9s  %-6s %s\n", "", "", "ms", "issue", "floor", "bytes", "by",
+	       "off by");
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		if (r->p.stage[i].runs)
 			print_stage(r, i);
@@ -103,8 +103,8 @@ static void print_text(const struct board_run *r)
 static void add_off(struct sx_text *t, const int off[2], bool own)
 {
 	sx_json_open(t, "slices_off_percent", '[');
-	sx_json_count(t, NULL, off[0]);
-	sx_json_count(t, NULL, off[1]);
+	sx_json_real(t, NULL, off[0]); /* a count is not negative */
+	sx_json_real(t, NULL, off[1]);
 	sx_json_close(t, ']');
 	sx_json_bool(t, "slices_of_one_size", own);
 }

@@ -127,6 +127,8 @@ void bench_print_text(const struct bench_run *b, const struct bench_result *r, F
 		b->engine.backend->name, b->device, b->config.width, b->config.height, p->stereo.disparities,
 		cost_name(p), p->stereo.aggregation == SX_AGGREGATION_FASTDT ? "fastdt" : "sgm",
 		p->stereo.paths, method_name(p), r->frames);
+	if (*b->volume)
+		fprintf(to, "%s\n\n", b->volume);
 	fprintf(to, "%-12s %9s %9s %9s\n", "ms", "median", "p99", "max");
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		if (has_run(&r->stage[i]))
@@ -174,6 +176,7 @@ static void add_more(struct sx_text *t, const struct bench_run *b, const struct 
 	sx_json_real(t, "timed_ms", r->timed_apart ? whole_us(r->timed.median) : (double)NAN);
 	sx_json_real(t, "pipelined_ms", whole_us(r->pipelined_ms));
 	sx_json_whole(t, "memory_bytes", r->memory_bytes);
+	sx_json_text(t, "volume", *b->volume ? b->volume : NULL);
 	sx_json_open(t, "input", '{');
 	sx_json_text(t, "path", r->transfers.path);
 	sx_json_real(t, "copies_per_frame", per_frame(r, r->transfers.copies_in));

@@ -155,7 +155,10 @@ static int open_engine(struct bench_run *b)
 	for (int i = 0; sx_slots_block(&b->slots, i, &block); i++)
 		if (sx_engine_pin(&b->engine, block.memory, block.bytes) < 0)
 			return bench_fail(EX_SOFTWARE, "memory for pairs cannot be pinned", NULL);
-	return bench_run_contexts(b, b->settings.engine.contexts, false, b->options->asleep);
+	code = bench_run_contexts(b, b->settings.engine.contexts, false, b->options->asleep);
+	if (!code && b->engine.backend->volume)
+		snprintf(b->volume, sizeof(b->volume), "%s", b->engine.backend->volume(b->contexts[0]));
+	return code;
 }
 
 int bench_run_open(struct bench_run *b, const struct bench_options *o, const struct bench_case *c)

@@ -171,6 +171,8 @@ static void print_page(json_t *j)
 	       sx_answer_span(json_number_value(sx_answer_find(j, "uptime_s"))), sx_answer_text(j, "version"),
 	       sx_answer_number(j, "pid", 1, 0));
 	printf("engine    %s: %s\n", sx_answer_text(j, "engine.backend"), sx_answer_text(j, "engine.device"));
+	if (json_string_value(sx_answer_find(j, "engine.volume")))
+		printf("          %s\n", sx_answer_text(j, "engine.volume"));
 	print_source(j);
 	printf("frames    %s a second (last 10 s: %s), %s published of %s captured\n",
 	       sx_answer_number(j, "fps.last_1s", 1, 1), sx_answer_number(j, "fps.last_10s", 1, 1),

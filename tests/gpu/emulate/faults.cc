@@ -186,8 +186,18 @@ long long sx_emulate_property(const char *name)
 		const char *name;
 		long long value;
 	} usual[] = {
-		{"devices", 1},	       {"sms", 16},	  {"cc", 90},	    {"integrated", 0}, {"map", 1},
-		{"memory", 8LL << 30}, {"driver", 12000}, {"l2", 32 << 20}, {"register", 1},
+		{"devices", 1},
+		{"sms", 16},
+		{"cc", 90},
+		{"integrated", 0},
+		{"map", 1},
+		{"memory", 8LL << 30},
+		{"driver", 12000},
+		{"l2", 32 << 20},
+		{"register", 1},
+		{"clock", 1980000},
+		{"memory_clock", 3201000},
+		{"bus", 6144},
 	};
 	const size_t length = strlen(name);
 

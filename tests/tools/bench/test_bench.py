@@ -118,6 +118,59 @@ class Bench(Folder):
             for a, b in zip(rows, rows[contexts:]):
                 self.assertLessEqual(a["collected_us"], b["submit_us"] + 0.1)  # a context takes one frame at a time
 
+    def board(self, *args, want=0):
+        return self.bench("--board", *args, want=want)
+
+    def test_board(self):
+        r = self.board("orin-nx", "--size", "1242x375")
+        lines = r.stdout.splitlines()
+        self.assertRegex(lines[0], r"^predicted, not measured: engine cuda \(Jetson Orin NX 16 GB, .*, 1242x375, 128 disp")
+        self.assertRegex(lines[1], r"^engine.volume = auto: checkpoint, predicted [\d.]+ ms for [\d.]+ of stored$")
+        stages = [line.split()[1] for line in lines if line.startswith("predicted  ")]
+        self.assertEqual(stages, ["census", "sgm", "winner", "median", "smooth", "road", "reduce", "segment", "compact",
+                                  "host", "chain"])
+        self.assertRegex(r.stdout, r"(?m)^predicted  chain +[\d.]+ +-\d+ to \+\d+ %$")
+        j = json.loads(self.board("orin-nx", "--size", "1242x375", "--json").stdout)
+        self.assertEqual((j["predicted"], j["board"], j["size"], j["disparities"], j["volume"], j["not_predicted"]),
+                         (True, "orin-nx", "1242x375", 128, "checkpoint", None))
+        ms = {name: stage["ms"] for name, stage in j["stages"].items()}
+        beside = min(ms["smooth"] + ms["reduce"], ms["road"])
+        self.assertAlmostEqual(j["chain_ms"], sum(ms.values()) - beside + j["host_ms"], delta=0.01)
+        for stage in j["stages"].values():
+            self.assertAlmostEqual(stage["ms"], max(stage["bytes_ms"], (stage["issue_ms"] ** 2 +
+                                                                        stage["floor_ms"] ** 2) ** 0.5), delta=0.002)
+            self.assertLessEqual(*stage["slices_off_percent"])
+        self.assertIn("%.3f" % j["chain_ms"], r.stdout)
+
+    def test_board_settings(self):
+        j = json.loads(self.board("thor", "-s", "engine.volume=stored", "--json").stdout)
+        self.assertEqual((j["volume"], j["size"]), ("stored", "1242x375"))
+        self.assertEqual(json.loads(self.board("thor", "-s", "source.size=640x480", "--json").stdout)["size"], "640x480")
+        both = json.loads(self.board("thor", "--size", "640x480", "--size", "1280x720", "--json").stdout)
+        self.assertEqual([j["size"] for j in both], ["640x480", "1280x720"])
+        self.assertLess(2 * both[0]["chain_ms"], both[1]["chain_ms"])
+        r = self.board("thor", "-s", "stereo.cost=zncc")
+        self.assertRegex(r.stdout, r"(?m)^predicted  chain +unknown$")
+        self.assertIn("not predicted: stereo.cost = zncc: counted for csct", r.stdout)
+        j = json.loads(self.board("thor", "-s", "stixels.method=dp", "--json").stdout)
+        self.assertEqual((j["chain_ms"], j["stages"]["segment"]["ms"]), (None, None))
+        self.assertIn("stixels.method = dp", j["not_predicted"])
+        self.assertGreater(j["stages"]["sgm"]["ms"], 0)
+
+    def test_board_list(self):
+        names = [line.split()[0] for line in self.board("list").stdout.splitlines()[1:]]
+        self.assertIn("agx-orin", names)
+        self.assertIn("needs list, %s, not" % ", ".join(names), self.board("nano", want=64).stderr)
+        for name in names:
+            self.assertEqual(json.loads(self.board(name, "--json").stdout)["board"], name)
+
+    def test_board_refused(self):
+        for more in (["--sms", 8], ["--table"], ["--timeline", "x"], ["--pair", "a", "b"], ["--frames", 5],
+                     ["--warm-up", 0], ["--asleep"], ["-s", "engine.backend=cpu"]):
+            with self.subTest(more):
+                self.assertIn("--board", self.board("thor", *more, want=64).stderr)
+        self.assertTrue(self.board("thor", "--size", "8x8", want=78).stderr)
+
     def test_refused(self):
         for args in (
             ["--sms", "4"],

@@ -75,6 +75,7 @@ void doctor_service(struct doctor *d); /* unit, and the account it runs as */
 void doctor_instance(struct doctor *d);
 void doctor_cameras(struct doctor *d);
 void doctor_engine(struct doctor *d);
+void doctor_speed(struct doctor *d); /* of a GPU: after doctor_engine() */
 void doctor_memory(struct doctor *d);
 void doctor_limits(struct doctor *d);
 void doctor_clocks(struct doctor *d);

@@ -1,0 +1,66 @@
+/*
+ * engine.volume of a context: which flow its path costs take, by prediction where that is left open.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gpu/host/engine_priv.h"
+
+#define KHZ 1e3
+#define EDGES 2 /* memory transfers a clock */
+
+/* Of a card: what the driver says of it. */
+static cudaError_t ask_card(struct sx_device *d, int clock_khz)
+{
+	int memory_khz = 0, bus_bits = 0;
+	cudaError_t e;
+
+	if ((e = cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, d->index)) ||
+	    (e = cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, d->index)))
+		return e;
+	d->figures = (struct sx_predict_device){
+		.clock_hz = clock_khz * KHZ,
+		.bytes_per_s = EDGES * KHZ * memory_khz * (bus_bits / 8.0),
+		.copies = true,
+	};
+	d->has_figures = clock_khz > 0 && memory_khz > 0 && bus_bits > 0;
+	return cudaSuccess;
+}
+
+/* The driver of an integrated GPU knows its clock, but not its memory. */
+static void look_up_board(struct sx_device *d, int clock_khz)
+{
+	const struct sx_predict_board *b =
+		sx_predict_board_of_gpu(d->capability, d->all_sms, clock_khz * KHZ);
+
+	if (!b)
+		return;
+	d->figures = b->device;
+	if (clock_khz > 0)
+		d->figures.clock_hz = clock_khz * KHZ;
+	d->has_figures = true;
+}
+
+cudaError_t sx_cuda_volume_ask(struct sx_device *d)
+{
+	int clock_khz = 0;
+	cudaError_t e = cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, d->index);
+
+	if (!e && !d->integrated)
+		e = ask_card(d, clock_khz);
+	else if (!e)
+		look_up_board(d, clock_khz);
+	d->figures.capability = d->capability;
+	return e;
+}
+
+void sx_cuda_volume_choose(struct sx_context *x)
+{
+	const struct sx_device *d = x->device;
+	const struct sx_predict_case c = {&x->config.params, x->config.width, x->config.height};
+	struct sx_predict_device figures = d->figures;
+
+	figures.sms = d->sms; /* of a slice, which keeps the whole memory */
+	x->checkpoint = sx_predict_volume(d->has_figures ? &figures : NULL, d->integrated, &c, d->volume,
+					  x->volume, sizeof(x->volume)) == SX_VOLUME_CHECKPOINT &&
+			sx_checkpoint_cuda_takes(&x->config.params.stereo);
+}

@@ -1,0 +1,148 @@
+/*
+ * engine.volume on emulated devices: which flow path costs take, and that the sentence about it is true.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "gpu/host/engine_priv.h"
+#include "tests/check.h"
+#include "tests/stixel_case.h"
+
+/* Not so small that what is walked one after the other decides. */
+enum { WIDTH = 256, HEIGHT = 128 };
+
+static const struct sx_engine_params one_context = {.backend = SX_BACKEND_CUDA, .contexts = 1};
+
+static struct sx_context_config usual(int width, int height)
+{
+	struct sx_context_config c = {.width = width, .height = height, .pixel = SX_PIXEL_U8};
+
+	c.params = stixel_case_params(height);
+	c.params.stereo = (struct sx_stereo_params){
+		.cost = SX_COST_CSCT, .paths = 4, .disparities = 128, .uniqueness = 95};
+	return c;
+}
+
+/*
+ * A context of settings on a device: whether its flow is the one that the sentence names, which it has to begin with
+ * (what a frame moves tells the flow), and has these words.
+ */
+static void assert_volume(const char *device, enum sx_volume_choice asked, const struct sx_context_config *c,
+			  bool checkpoint, const char *words)
+{
+	const double cells = (double)c->width * c->height * c->params.stereo.disparities;
+	struct sx_engine_params p = one_context;
+	struct sx_device *d = NULL;
+	struct sx_context *x = NULL;
+	char why_not[512] = "";
+	const char *why;
+	double moved;
+
+	setenv("SX_EMULATE_DEVICE", device, 1);
+	p.volume = asked;
+	if (sx_backend_cuda.open(&d, &p, why_not, sizeof(why_not)) < 0 ||
+	    sx_backend_cuda.context_create(&x, d, c, why_not, sizeof(why_not)) < 0)
+		fail_msg("%s: %s", device, why_not);
+	why = sx_backend_cuda.volume(x);
+	moved = (double)sx_backend_cuda.traffic(x) / cells;
+	if (!strstr(why, words) || strncmp(why, "engine.volume = ", 16) != 0)
+		fail_msg("%s: '%s' does not say '%s'", device, why, words);
+	if ((moved < 7) != checkpoint)
+		fail_msg("%s: '%s', but %.1f bytes a cell are moved", device, why, moved);
+	sx_backend_cuda.context_destroy(x);
+	sx_backend_cuda.close(d);
+	unsetenv("SX_EMULATE_DEVICE");
+}
+
+#define H200 "integrated=0,sms=132,cc=90"
+
+static void test_choice(void **state)
+{
+	static const char *const boards[] = {
+		"integrated=1,cc=87,sms=8,clock=918000",
+		"integrated=1,cc=72,sms=6,clock=1100000",
+		"integrated=1,cc=101,sms=20,clock=1575000",
+	};
+	struct sx_context_config c = usual(WIDTH, HEIGHT);
+
+	for (size_t i = 0; i < sizeof(boards) / sizeof(boards[0]); i++)
+		assert_volume(boards[i], SX_VOLUME_AUTO, &c, true, "auto: checkpoint, predicted ");
+	assert_volume(H200, SX_VOLUME_AUTO, &c, false, "auto: stored, predicted ");
+	/* a card with the memory of a board */
+	assert_volume("integrated=0,sms=24,cc=89,clock=2500000,memory_clock=5000000,bus=64", SX_VOLUME_AUTO,
+		      &c, true, "auto: checkpoint, predicted ");
+}
+
+static void test_without_prediction(void **state)
+{
+	static const char jetson[] = "integrated=1,cc=87,sms=8,clock=918000";
+	struct sx_context_config c = usual(40, 36);
+
+	/* nothing is known of it */
+	assert_volume("integrated=1,sms=14,cc=87", SX_VOLUME_AUTO, &c, true, "no figures of this GPU");
+	assert_volume("integrated=0,sms=24,cc=89,memory_clock=0", SX_VOLUME_AUTO, &c, false,
+		      "no figures of this GPU");
+	/* asked for */
+	assert_volume(jetson, SX_VOLUME_STORED, &c, false, "= stored");
+	assert_volume(H200, SX_VOLUME_CHECKPOINT, &c, true, "= checkpoint");
+	/* and what it is not for */
+	c.params.stereo.disparities = 192;
+	assert_volume(jetson, SX_VOLUME_AUTO, &c, true,
+		      "integrated; not predicted (stereo.disparities = 192");
+	assert_volume(H200, SX_VOLUME_AUTO, &c, false, "a card; not predicted (stereo.disparities = 192");
+	c.params.stereo.disparities = 96;
+	assert_volume(jetson, SX_VOLUME_AUTO, &c, false,
+		      "auto: stored, as checkpoint is for 64, 128, 192 or 256");
+	c.params.stereo.disparities = 64;
+	c.params.stereo.cost = SX_COST_CENSUS;
+	assert_volume(H200, SX_VOLUME_CHECKPOINT, &c, false,
+		      "checkpoint: stored, as checkpoint is for stereo.cost = csct");
+	c.params.stereo.cost = SX_COST_CSCT;
+	c.params.stereo.paths = 8;
+	assert_volume(H200, SX_VOLUME_CHECKPOINT, &c, false,
+		      "stored, as checkpoint is for stereo.paths = 2 or 4");
+	c.params.stereo.paths = 4;
+	c.params.stereo.p2_vertical = 97;
+	assert_volume(H200, SX_VOLUME_CHECKPOINT, &c, false, "stored, as checkpoint is for P2 up to 96");
+}
+
+/* predict/ may not include gpu/: it says of itself what the flow takes. */
+static void test_agreement(void **state)
+{
+	struct sx_stereo_params p = usual(40, 36).params.stereo;
+
+	for (int cost = SX_COST_CSCT; cost <= SX_COST_ZNCC; cost++)
+		for (int paths = 2; paths <= 8; paths *= 2)
+			for (int disparities = 32; disparities <= 256; disparities += 32)
+				for (int p2 = 90; p2 < 100; p2++)
+					for (int aggregation = 0; aggregation < 2; aggregation++) {
+						p.cost = (enum sx_cost)cost;
+						p.paths = paths;
+						p.disparities = disparities;
+						p.aggregation = (enum sx_aggregation)aggregation;
+						p.p1 = p.p1_vertical = 8;
+						p.p2 = p2;
+						p.p2_vertical = 189 - p2;
+						assert_int_equal(sx_checkpoint_cuda_takes(&p),
+								 !sx_predict_checkpoint_refuses(&p));
+					}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_choice),
+		cmocka_unit_test(test_without_prediction),
+		cmocka_unit_test(test_agreement),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
