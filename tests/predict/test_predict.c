@@ -24,7 +24,7 @@ static const char *slices;
 /* An H200, or a slice of it, as tests/gpu/count_work.py has it. */
 static struct sx_predict_device slice_of(int sms)
 {
-	return (struct sx_predict_device){90, sms, 1.755e9, 4.8e12, true};
+	return (struct sx_predict_device){90, sms, 1.98e9, 4.8e12, true};
 }
 
 /* The defaults of the configuration, resolved. */
