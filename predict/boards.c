@@ -1,16 +1,16 @@
 /*
  * The table of boards.
  *
- * Multiprocessors, clocks, bandwidth and caches are those of NVIDIA's data sheets of the modules; of Orin Nano Super and
- * Orin NX Super those of JetPack 6.2's "Super" modes. 20 multiprocessors and 32 MB of cache of Thor are what owners
- * read on one (NVIDIA's forum, topic 356355). No figure here was measured by this project.
+ * Multiprocessors, clocks, bandwidth and caches are those of NVIDIA's data sheets of the modules; of Orin
+ * Nano Super and Orin NX Super those of JetPack 6.2's "Super" modes. 20 multiprocessors and 32 MB of cache
+ * of Thor are what owners read on one (NVIDIA's forum, topic 356355). No figure here was measured by this
+ * project.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "predict/boards.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define GHZ *1e9
@@ -92,15 +92,4 @@ const struct sx_predict_board *sx_predict_board_of_gpu(int capability, int sms, 
 			found = board_nearer(found, b, clock_hz);
 	}
 	return found;
-}
-
-const char *sx_predict_board_names(char *to, size_t bytes)
-{
-	size_t used = 0;
-
-	*to = '\0';
-	for (int i = 0; i < sx_predict_board_count && used < bytes; i++)
-		used += (size_t)snprintf(to + used, bytes - used, "%s%s", used ? ", " : "",
-					 sx_predict_boards[i].name);
-	return to;
 }

@@ -40,7 +40,5 @@ const struct sx_predict_board *sx_predict_board_find(const char *name);
 const struct sx_predict_board *sx_predict_board_of_model(const char *model, double clock_hz);
 /* The same by what CUDA says of an integrated GPU. */
 const struct sx_predict_board *sx_predict_board_of_gpu(int capability, int sms, double clock_hz);
-/* "xavier, xavier-nx, ..." into to; returns to. */
-const char *sx_predict_board_names(char *to, size_t bytes);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * How long a frame would take on a device that nobody measured: counted instructions and bytes, and a formula.
+ * How long a frame would take on a device that nobody measured: counted instructions and bytes, and a
+ * formula.
  *
  *   issue  warp instructions / (4 a clock and multiprocessor) / efficiency
  *   floor  cycles of what is walked one after the other, however large the device is
@@ -7,9 +8,10 @@
  *   stage  the longer of sqrt(issue^2 + floor^2) and bytes
  *   chain  sum of the stages, but of road and what runs beside it the longer; and the host's share
  *
- * Instructions of other architectures are those of sm_90 times how much longer their code is; of sm_72, which CUDA 13
- * does not compile, those of sm_75. The table is work.h. Nothing here was measured on a board: who prints a figure of
- * this says "predicted", and how far the formula is off where it can be tested.
+ * Instructions of other architectures are those of sm_90 times how much longer their code is; of sm_72,
+ * which CUDA 13 does not compile, those of sm_75. The table is work.h. Nothing here was measured on a
+ * board: who prints a figure of this says "predicted", and how far the formula is off where it can be
+ * tested.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,8 +22,8 @@
 #include "predict/work.h"
 
 /*
- * Of the memory's peak: what aggregation reached of an H200's 4.8 TB/s at 2048x1024 (0.75; the winner 0.85). Not
- * measured on a board.
+ * Of the memory's peak: what aggregation reached of an H200's 4.8 TB/s at 2048x1024 (0.75; the winner
+ * 0.85). Not measured on a board.
  */
 #define SX_PREDICT_BANDWIDTH 0.75
 
@@ -46,8 +48,8 @@ struct sx_prediction {
 	double host_ms;			   /* launch, and copies over a bus */
 	double chain_ms;		   /* NAN: not predicted */
 	const struct sx_work_chain *chain; /* how far the chain is off; NULL: not predicted */
-	char missing
-		[192]; /* empty, or the first setting that was not counted: "stereo.paths = 8: counted for 4" */
+	/* Empty, or the first setting that was not counted: "stereo.paths = 8: counted for 4". */
+	char missing[192];
 };
 
 /* volume: stored, checkpoint; or auto, which means what sx_predict_volume() chooses. */
@@ -59,14 +61,15 @@ double sx_predict_paths_ms(const struct sx_predict_device *d, const struct sx_pr
 			   enum sx_volume_choice volume);
 
 /*
- * Why the checkpoint flow is not for these settings (resolved), as "checkpoint is for stereo.cost = csct"; NULL: it is
- * (the same as sx_checkpoint_cuda_takes()).
+ * Why the checkpoint flow is not for these settings (resolved), as "checkpoint is for stereo.cost = csct";
+ * NULL: it is (the same as sx_checkpoint_cuda_takes()).
  */
 const char *sx_predict_checkpoint_refuses(const struct sx_stereo_params *p);
 
 /*
- * engine.volume = asked on this device (NULL: nothing is known of it; integrated: part of the processor's chip): what
- * it becomes, and in why one sentence, such as "engine.volume = auto: checkpoint, predicted 4.4 ms for 9.5 of stored".
+ * engine.volume = asked on this device (NULL: nothing is known of it; integrated: part of the processor's
+ * chip): what it becomes, and in why one sentence, such as "engine.volume = auto: checkpoint, predicted 4.4
+ * ms for 9.5 of stored".
  */
 enum sx_volume_choice sx_predict_volume(const struct sx_predict_device *d, bool integrated,
 					const struct sx_predict_case *c, enum sx_volume_choice asked,

@@ -1,8 +1,9 @@
 /*
  * The work of each stage of the CUDA engine, counted on one device: what predictions are made of.
  *
- * The table is made by tests/gpu/count_work.py, which says how it was counted and fitted. All of it is of the default
- * chain with the synthetic street: csct, 4 paths, 64 or 128 disparities, slanted stixels with cells of 4x4 px.
+ * The table is made by tests/gpu/count_work.py, which says how it was counted and fitted. All of it is of
+ * the default chain with the synthetic street: csct, 4 paths, 64 or 128 disparities, slanted stixels with
+ * cells of 4x4 px.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,12 +16,12 @@
 
 /* Architectures whose code was counted; others go by the nearest one below. */
 enum sx_work_arch { SX_WORK_SM75, SX_WORK_SM87, SX_WORK_SM90, SX_WORK_SM110, SX_WORK_ARCHS };
-/* What instructions are counted by: cells of the volume, pixels, cells of stixels, pairs of them in a column. */
+/* Instructions are counted by cells of the volume, pixels, cells of stixels, pairs of them in a column. */
 enum sx_work_unit { SX_WORK_CELL, SX_WORK_PIXEL, SX_WORK_STIXEL_CELL, SX_WORK_STIXEL_PAIR, SX_WORK_UNITS };
 
 /*
- * One stage. volume: the way to keep path costs that it is of, auto: either. disparities 0, speckle -1: any (speckle 1:
- * with the filter, 0: without).
+ * One stage. volume: the way to keep path costs that it is of, auto: either. disparities 0, speckle -1: any
+ * (speckle 1: with the filter, 0: without).
  */
 struct sx_work {
 	enum sx_stage stage;
@@ -34,8 +35,8 @@ struct sx_work {
 	double bytes[2];	      /* of memory, by cell and pixel */
 	double factor[SX_WORK_ARCHS]; /* instructions beside those of sm_90, counted in compiled code */
 	/*
-	 * Percent that the formula is off on slices of the device, least and most; each size predicted without itself,
-	 * or (own) not: it was timed in one size alone.
+	 * Percent that the formula is off on slices of the device, least and most; each size predicted
+	 * without itself, or (own) not: it was timed in one size alone.
 	 */
 	int off[2];
 	bool own;

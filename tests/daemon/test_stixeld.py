@@ -222,7 +222,8 @@ class Pages(TestCase):
         self.assertRegex(s["epoch"], r"^[0-9a-f]{16}$")
         self.assertIsNone(s["reason"])
         self.assertTrue(0 < s["uptime_s"] < 1000)
-        self.assertEqual(set(s["engine"]), {"backend", "device", "reason", "volume", "contexts", "memory_bytes", "input"})
+        self.assertEqual(set(s["engine"]), {"backend", "device", "reason", "volume", "contexts", "memory_bytes",
+                                            "input"})
         self.assertEqual(s["engine"]["input"], {"path": "host", "copies_per_frame": 0, "bytes_per_frame": 0,
                                                 "results_per_frame": 0, "staged": 0})
         self.assertEqual(s["engine"]["backend"], "cpu")

@@ -262,9 +262,10 @@ def per_unit_bytes(form, counted):
         return sum_counts(counted, form, "2048x1024", "memory_bytes")["2048x1024"] / (2048 * 1024 * 128), 0
     # counted only where it fits the cache: the layout's (sx_sgm_cuda_traffic(), sx_checkpoint_cuda_traffic())
     descriptors = 8 / form["disparities"]
-    return {("sgm", "stored"): 9, ("winner", "stored"): 4,
-            ("sgm", "checkpoint"): 4 * descriptors + 0.375 + 1, ("winner", "checkpoint"): 2 * 1 + 0.125 + descriptors + 1,
-            }[form["stage"], form["flow"]], 0
+    moved = {("sgm", "stored"): 9, ("winner", "stored"): 4,
+             ("sgm", "checkpoint"): 4 * descriptors + 3 / 8 + 1,
+             ("winner", "checkpoint"): descriptors + 1 / 8 + 1 + 2}
+    return moved[form["stage"], form["flow"]], 0
 
 
 def instructions(unit, size, disparities):
@@ -410,8 +411,7 @@ def row_text(form, work, off, factor):
     kind = FLOOR.get(form["stage"]) or FLOOR[form["stage"], form["flow"]]
     slots_only = form["stage"] == "median" and form["speckle"] == 0
     unit = [u / work["efficiency"] if slots_only else u for u in work["unit"]]
-    fields = ["SX_STAGE_" + form["stage"].upper(),
-              {None: "SX_VOLUME_AUTO", "stored": "SX_VOLUME_STORED", "checkpoint": "SX_VOLUME_CHECKPOINT"}[form["flow"]],
+    fields = ["SX_STAGE_" + form["stage"].upper(), "SX_VOLUME_" + (form["flow"] or "auto").upper(),
               str(form["disparities"]), str(form["speckle"])]
     text = "\t{" + ", ".join(fields) + ",\n"
     text += "\t .instructions = {%.5g, %.5g, %.5g, %.5g},\n" % tuple(unit)
@@ -433,8 +433,8 @@ def table():
     for form, work in zip(all_forms(), works):
         work["whole"] = len({r["size"] for r in timed if is_of(form, r)}) < 2
     out = io.StringIO()
-    out.write("/*\n * Work of the stages of the CUDA engine. Made by tests/gpu/count_work.py from tests/gpu/work; not to be"
-              "\n * edited.\n *\n * SPDX-License-Identifier: Apache-2.0\n */\n#include \"predict/work.h\"\n\n"
+    out.write("/*\n * Work of the stages of the CUDA engine. Made by tests/gpu/count_work.py from tests/gpu/work; "
+              "not to be\n * edited.\n *\n * SPDX-License-Identifier: Apache-2.0\n */\n#include \"predict/work.h\"\n\n"
               "const struct sx_work sx_work_table[] = {\n")
     for i, (form, work) in enumerate(zip(all_forms(), works)):
         out.write(row_text(form, work, off[i], factors(form, counted, code)))

@@ -49,7 +49,7 @@ static const char *off_text(char *to, size_t bytes, const int off[2], bool own)
 	return to;
 }
 
-static void print_stage(const struct board_run *r, int i)
+static void board_stage(const struct board_run *r, int i)
 {
 	const struct sx_predict_stage *s = &r->p.stage[i];
 	const char *name = sx_stage_name((enum sx_stage)i, &r->params.stereo);
@@ -63,7 +63,7 @@ static void print_stage(const struct board_run *r, int i)
 		       off_text(off, sizeof(off), s->work->off, s->work->own));
 }
 
-static void print_chain(const struct board_run *r)
+static void board_chain(const struct board_run *r)
 {
 	const struct sx_prediction *p = &r->p;
 	char off[48];
@@ -75,29 +75,32 @@ static void print_chain(const struct board_run *r)
 	}
 	printf("predicted  %-9s %9.3f %39s %s\n", "chain", p->chain_ms, "",
 	       off_text(off, sizeof(off), p->chain->off, p->chain->own));
-	printf("\npredicted, not measured: %.1f frames a second, one at a time. ms is the longer of bytes and "
-	       "sqrt(issue^2 + floor^2);\nsmooth and reduce run beside road. Last column: how far the same "
-	       "formula is off on slices of an H200 with 24, 16 and 8\nmultiprocessors, %s\n",
-	       1000 / p->chain_ms,
-	       p->chain->own ? "each size predicted without itself (*: timed in one size, so fitted to it)"
-			     : "each size predicted without itself");
+	printf("\npredicted, not measured: %.1f frames a second, one at a time. ms is the longer of bytes "
+	       "and sqrt(issue^2 + floor^2);\nsmooth and reduce run beside road. Last column: how far the "
+	       "same formula is off on slices of an H200 with 24, 16 and 8\nmultiprocessors, each size "
+	       "predicted without itself%s\n",
+	       1000 / p->chain_ms, p->chain->own ? " (*: timed in one size, so fitted to it)" : "");
+	if (r->board->device.capability < 75)
+		printf("Instructions are those of sm_75, as CUDA 13, with which they were counted, does not "
+		       "compile sm_%d\n",
+		       r->board->device.capability);
 }
 
-static void print_text(const struct board_run *r)
+static void board_text(const struct board_run *r)
 {
 	const struct sx_predict_board *b = r->board;
 	const struct sx_predict_device *d = &b->device;
 
-	printf("predicted, not measured: engine cuda (%s, %s: sm_%d, %d SMs at %.3f GHz, %.1f GB/s), %dx%d, %d "
-	       "disparities\n%s\n\n",
+	printf("predicted, not measured: engine cuda (%s, %s: sm_%d, %d SMs at %.3f GHz, %.1f GB/s), %dx%d, "
+	       "%d disparities\n%s\n\n",
 	       b->title, b->mode, d->capability, d->sms, d->clock_hz / 1e9, d->bytes_per_s / 1e9, r->width,
 	       r->height, r->params.stereo.disparities, r->volume);
 	printf("%-10s %-9s %9s %9s %9s %9s  %-6s %s\n", "", "", "ms", "issue", "floor", "bytes", "by",
 	       "off by");
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		if (r->p.stage[i].runs)
-			print_stage(r, i);
-	print_chain(r);
+			board_stage(r, i);
+	board_chain(r);
 }
 
 static void add_off(struct sx_text *t, const int off[2], bool own)
@@ -145,7 +148,7 @@ static void add_board(struct sx_text *t, const struct sx_predict_board *b)
 	sx_json_close(t, '}');
 }
 
-static int print_json(const struct board_run *r)
+static int board_json(const struct board_run *r)
 {
 	const struct sx_prediction *p = &r->p;
 	char data[8192], size[32];
@@ -187,8 +190,8 @@ static int predict_size(const struct bench_options *o, const struct sx_settings 
 	sx_predict_volume(&r->board->device, true, &c, s->engine.volume, r->volume, sizeof(r->volume));
 	sx_predict(&r->p, &r->board->device, &c, s->engine.volume);
 	if (o->json)
-		return print_json(r);
-	print_text(r);
+		return board_json(r);
+	board_text(r);
 	return 0;
 }
 

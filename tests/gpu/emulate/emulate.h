@@ -2,8 +2,8 @@
  * What a test may ask the emulated device, beside the runtime's own interface.
  *
  * SX_EMULATE_ORDER   order.h
- * SX_EMULATE_DEVICE  properties, such as "integrated=1,sms=8,cc=87,memory=1073741824,devices=0,map=0"; clock and memory_clock in
- *                    kHz, bus in bits
+ * SX_EMULATE_DEVICE  properties, such as "integrated=1,sms=8,cc=87,memory=1073741824,devices=0,map=0"; clocks
+ *                    in kHz, bus in bits: properties.cc
  * SX_EMULATE_FAIL    "cudaMalloc:7" fails the seventh call since the reset, "kernel:3" the third kernel
  *                    on the device ("copy", "set", "host" as well); "...:7+" that and all later ones;
  *                    "...:7=719" with that error code; "kernel:3=hang" never ends, "kernel:3=skip" is not

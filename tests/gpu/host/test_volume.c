@@ -31,8 +31,8 @@ static struct sx_context_config usual(int width, int height)
 }
 
 /*
- * A context of settings on a device: whether its flow is the one that the sentence names, which it has to begin with
- * (what a frame moves tells the flow), and has these words.
+ * A context of settings on a device: whether its flow is the one that the sentence names, which it has to
+ * begin with (what a frame moves tells the flow), and has these words.
  */
 static void assert_volume(const char *device, enum sx_volume_choice asked, const struct sx_context_config *c,
 			  bool checkpoint, const char *words)

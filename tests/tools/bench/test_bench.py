@@ -124,7 +124,7 @@ class Bench(Folder):
     def test_board(self):
         r = self.board("orin-nx", "--size", "1242x375")
         lines = r.stdout.splitlines()
-        self.assertRegex(lines[0], r"^predicted, not measured: engine cuda \(Jetson Orin NX 16 GB, .*, 1242x375, 128 disp")
+        self.assertRegex(lines[0], r"^predicted, not measured: .*\(Jetson Orin NX 16 GB, .*, 1242x375, 128 disp")
         self.assertRegex(lines[1], r"^engine.volume = auto: checkpoint, predicted [\d.]+ ms for [\d.]+ of stored$")
         stages = [line.split()[1] for line in lines if line.startswith("predicted  ")]
         self.assertEqual(stages, ["census", "sgm", "winner", "median", "smooth", "road", "reduce", "segment", "compact",
@@ -145,7 +145,8 @@ class Bench(Folder):
     def test_board_settings(self):
         j = json.loads(self.board("thor", "-s", "engine.volume=stored", "--json").stdout)
         self.assertEqual((j["volume"], j["size"]), ("stored", "1242x375"))
-        self.assertEqual(json.loads(self.board("thor", "-s", "source.size=640x480", "--json").stdout)["size"], "640x480")
+        j = json.loads(self.board("thor", "-s", "source.size=640x480", "--json").stdout)
+        self.assertEqual(j["size"], "640x480")
         both = json.loads(self.board("thor", "--size", "640x480", "--size", "1280x720", "--json").stdout)
         self.assertEqual([j["size"] for j in both], ["640x480", "1280x720"])
         self.assertLess(2 * both[0]["chain_ms"], both[1]["chain_ms"])

@@ -36,17 +36,16 @@ static void say_speed(struct doctor *d, const struct sx_prediction *p, const str
 	const double most_ms = 1000 / s->fps, share = p->chain_ms / most_ms;
 	const bool late = share > 1;
 
-	doctor_say(
-		d, late ? DOCTOR_WARNING : DOCTOR_OK, "speed",
-		late ? "lower source.fps, source.size or stereo.disparities, or choose a faster power mode"
-		     : NULL,
-		"predicted, not measured: %.1f ms a frame of %dx%d on a %s at %.2f GHz (such predictions were "
-		"%+d to %+d %% off on slices of an H200), %.0f %% of what source.fps = %g leaves%s",
-		p->chain_ms, s->width, s->height, title, device->clock_hz / 1e9, p->chain->off[0],
-		p->chain->off[1], 100 * share, s->fps,
-		late		 ? ": the rate is out of reach"
-		: share > NEARLY ? ": little remains for anything else"
-				 : "");
+	doctor_say(d, late ? DOCTOR_WARNING : DOCTOR_OK, "speed",
+		   late ? "lower source.fps, source.size or stereo.disparities, or choose a faster power mode"
+			: NULL,
+		   "predicted, not measured: %.1f ms a frame of %dx%d on a %s at %.2f GHz (such predictions "
+		   "were %+d to %+d %% off on slices of an H200), %.0f %% of what source.fps = %g leaves%s",
+		   p->chain_ms, s->width, s->height, title, device->clock_hz / 1e9, p->chain->off[0],
+		   p->chain->off[1], 100 * share, s->fps,
+		   late		    ? ": the rate is out of reach"
+		   : share > NEARLY ? ": little remains for anything else"
+				    : "");
 }
 
 void doctor_speed(struct doctor *d)
