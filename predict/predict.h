@@ -8,9 +8,9 @@
  *   stage  the longer of sqrt(issue^2 + floor^2) and bytes
  *   chain  sum of the stages, but of road and what runs beside it the longer; and the host's share
  *
- * Instructions of other architectures are those of sm_90 times how much longer their code is; of sm_72,
- * which CUDA 13 does not compile, those of sm_75. The table is work.h. Nothing here was measured on a
- * board: who prints a figure of this says "predicted", and how far the formula is off where it can be
+ * Instructions and floors of other architectures are those of sm_90 times how much longer their code is; of
+ * sm_72, which CUDA 13 does not compile, those of sm_75. The table is work.h. Nothing here was measured on
+ * a board: who prints a figure of this says "predicted", and how far the formula is off where it can be
  * tested.
  *
  * SPDX-License-Identifier: Apache-2.0

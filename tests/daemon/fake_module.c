@@ -118,7 +118,9 @@ static void module_close(struct sx_device *d)
 
 static const char *module_describe(const struct sx_device *d)
 {
-	return "fake device";
+	const char *told = getenv("FAKE_MODULE_DEVICE");
+
+	return told ? told : "fake device";
 }
 
 static int module_context_create(struct sx_context **ret, struct sx_device *d,
@@ -255,8 +257,14 @@ static void module_transfers(const struct sx_device *d, struct sx_transfers *t)
 	*t = d->transfers;
 }
 
+static const char *module_volume(const struct sx_context *x)
+{
+	return "engine.volume = auto: stored, as this is a fake";
+}
+
 const struct sx_backend sx_backend_cuda = {
 	.name = "cuda",
+	.volume = module_volume,
 	.open = module_open,
 	.close = module_close,
 	.describe = module_describe,

@@ -44,6 +44,8 @@ class Module(TestCase):
         self.assertEqual((s["backend"], s["device"], s["reason"]),
                          ("cuda", "fake device", "asked for by engine.backend"))
         self.assertEqual(s["memory_bytes"], 123456789)
+        self.assertEqual(s["volume"], "engine.volume = auto: stored, as this is a fake")
+        self.assertIn(s["volume"], i.text())
         self.assertEqual(s["input"], {"path": "copy", "copies_per_frame": 2, "bytes_per_frame": 2 * 96 * 192,
                                       "results_per_frame": 1, "staged": 0})
         body = i.http("/metrics")[2]

@@ -57,6 +57,9 @@ class Bench(Folder):
         self.assertIn("160x96", r.stdout)
         self.assertRegex(r.stdout, r"(?m)^chain +[0-9.]+ +[0-9.]+ +[0-9.]+$")
         self.assertIn("3 frames", r.stdout)
+        self.assertNotIn("engine.volume", r.stdout)
+        r = self.bench(*SMALL, "--frames", 1, module=MODULE)
+        self.assertRegex(r.stdout, r"(?m)^engine.volume = auto: stored, as this is a fake$")
 
     def test_sizes(self):
         r = self.bench(*SMALL, "--size", "64x48", "--frames", 2, "--json")
@@ -94,6 +97,7 @@ class Bench(Folder):
         j = json.loads(self.bench(*SMALL, "--frames", 3, "--sms", 7, "--json", module=MODULE).stdout)
         self.check(j)
         self.assertEqual((j["engine"], j["device"], j["sms"], j["contexts"]), ("cuda", "fake device", 7, 2))
+        self.assertEqual(j["volume"], "engine.volume = auto: stored, as this is a fake")
         # pairs lie in pinned memory: nothing is staged
         self.assertEqual(j["input"], {"path": "copy", "copies_per_frame": 2, "bytes_per_frame": 2 * 96 * 192,
                                       "results_per_frame": 1, "staged": 0})

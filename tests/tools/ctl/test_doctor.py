@@ -221,11 +221,12 @@ class Engine(Doctor):
 class Speed(Doctor):
     """Predictions: only where a GPU computes, on a board of the table, for a size and a rate that are known."""
 
-    def speed(self, source, more="", model="NVIDIA Jetson Orin Nano Developer Kit", hz=624750000, backend="auto"):
+    def speed(self, source, more="", model="NVIDIA Jetson Orin Nano Developer Kit", hz=624750000, backend="auto",
+              device="Orin, sm_87, 8 SMs, input mapped"):
         self.put("/sys/firmware/devicetree/base/model", model + "\0")
         self.put("/sys/class/devfreq/17000000.gpu/max_freq", "%d\n" % hz)
         text = "[source]\nkind=synthetic\n%s[engine]\nbackend=%s\n%s" % (source, backend, more)
-        module = {"STIXEL_MODULE_PATH": os.environ["STIXEL_FAKE_MODULE"]}
+        module = {"STIXEL_MODULE_PATH": os.environ["STIXEL_FAKE_MODULE"], "FAKE_MODULE_DEVICE": device}
         return self.doctor("-c", self.put("/etc/s.conf", text), env=module, want=0)
 
     def test_out_of_reach(self):
@@ -255,11 +256,16 @@ class Speed(Doctor):
         text = "not predicted for a Jetson Orin Nano 8 GB: stereo.paths = 8: counted for 4"
         self.assertEqual(found["speed"], [("ok", text, "")])
 
+    def test_a_smaller_module_of_the_same_name(self):
+        for device, is_told in (("Orin, sm_87, 4 SMs, input mapped", False), ("Orin", True)):
+            found = self.speed("size=1280x720\nfps=30\n", device=device)
+            self.assertEqual("speed" in found, is_told, device)
+
     def test_nothing_to_say(self):
-        for source, model, backend in (("size=1280x720\nfps=0\n", "NVIDIA Jetson AGX Orin", "auto"),
-                                       ("fps=30\n", "NVIDIA Jetson AGX Orin", "auto"),
+        for source, model, backend in (("size=1280x720\nfps=0\n", "NVIDIA Jetson Orin NX", "auto"),
+                                       ("fps=30\n", "NVIDIA Jetson Orin NX", "auto"),
                                        ("size=1280x720\nfps=30\n", "Some Other Board", "auto"),
-                                       ("size=1280x720\nfps=30\n", "NVIDIA Jetson AGX Orin", "cpu")):
+                                       ("size=1280x720\nfps=30\n", "NVIDIA Jetson Orin NX", "cpu")):
             self.assertNotIn("speed", self.speed(source, model=model, backend=backend), (source, model, backend))
 
 

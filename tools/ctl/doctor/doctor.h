@@ -49,6 +49,7 @@ struct doctor {
 	struct doctor_unit unit;
 	bool gpu;	     /* the engine that was opened computes on a GPU; */
 	char gpu_bus_id[24]; /* its PCI address, empty: none */
+	int gpu_sms;	     /* multiprocessors, 0: it does not say */
 	json_t *status;	     /* of the running instance; NULL: none runs, or it does not answer */
 	json_t *checks;
 	int warnings, problems;

@@ -52,6 +52,17 @@ static void say_nodes(struct doctor *d)
 				d->service.name);
 }
 
+/* "..., 8 SMs, ..." of a description; 0: it does not say. */
+static int count_sms(const char *description)
+{
+	const char *at = strstr(description, " SMs");
+	int sms = 0;
+
+	while (at && at > description && at[-1] >= '0' && at[-1] <= '9')
+		at--;
+	return at && sscanf(at, "%6d SMs", &sms) == 1 ? sms : 0;
+}
+
 void doctor_engine(struct doctor *d)
 {
 	const struct sx_engine_params *p = &d->settings.engine;
@@ -79,6 +90,7 @@ void doctor_engine(struct doctor *d)
 			   e.backend->describe(e.device), e.reason);
 	d->gpu = strcmp(e.backend->name, "cuda") == 0;
 	if (d->gpu) {
+		d->gpu_sms = count_sms(e.backend->describe(e.device));
 		bus_id = e.backend->bus_id ? e.backend->bus_id(e.device) : NULL;
 		snprintf(d->gpu_bus_id, sizeof(d->gpu_bus_id), "%s", bus_id ? bus_id : "");
 		say_nodes(d);

@@ -12,7 +12,10 @@
 
 #define NEARLY 0.8 /* of the time that a frame may take */
 
-/* The board of the table that this is, at the clock that its power mode allows. False: none of it. */
+/*
+ * The board of the table that this is, at the clock that its power mode allows. False: none of it; smaller
+ * modules of the same name, and power modes that switch multiprocessors off, have fewer of them.
+ */
 static bool find_board(const struct doctor *d, struct sx_predict_device *device, const char **title)
 {
 	const struct sx_predict_board *known;
@@ -20,7 +23,7 @@ static bool find_board(const struct doctor *d, struct sx_predict_device *device,
 
 	sx_board_read(&b, d->root);
 	known = sx_predict_board_of_model(b.model, (double)b.gpu_max_hz);
-	if (!known)
+	if (!known || (d->gpu_sms && d->gpu_sms != known->device.sms))
 		return false;
 	*device = known->device;
 	*title = known->title;
