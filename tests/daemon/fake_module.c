@@ -5,6 +5,7 @@
  *	FAKE_MODULE_OPEN	"none", "memory", "wrong": opening the device fails
  *	FAKE_MODULE_CREATE	"memory", "cannot": making a context fails
  *	FAKE_MODULE_FAIL_AT	this frame fails
+ *	FAKE_MODULE_DEVICE	words in place of "fake device"
  *	FAKE_MODULE_PIN		"no": memory cannot be pinned
  *	FAKE_MODULE_REPORT	a file that gets one line when the device is closed: what was counted
  *
@@ -118,9 +119,9 @@ static void module_close(struct sx_device *d)
 
 static const char *module_describe(const struct sx_device *d)
 {
-	const char *told = getenv("FAKE_MODULE_DEVICE");
+	const char *words = getenv("FAKE_MODULE_DEVICE");
 
-	return told ? told : "fake device";
+	return words ? words : "fake device";
 }
 
 static int module_context_create(struct sx_context **ret, struct sx_device *d,

@@ -17,7 +17,7 @@ counts: one run for each size and way to keep path costs (stored, checkpoint), s
 sass: objects of all kernels with code for 75, 87, 90 and 110:
     nvcc -O3 (the other arguments of gpu/meson.build) -gencode arch=compute_75,code=sm_75 ... -c gpu/stereo/sgm.cu
 slices: needs CUDA 12.5. A driver gives multiprocessors by eights (sm_90): those that it gave are written, not asked.
-    CLOCK_HZ below is the clock meanwhile (nvidia-smi --query-gpu=clocks.sm): no error of the fit would show a wrong one.
+    CLOCK_HZ below is the clock meanwhile (nvidia-smi --query-gpu=clocks.sm): no error of the fit shows a wrong one.
 
 The fit. A stage takes sqrt(issue^2 + floor^2), or what its bytes take, whichever is longer. issue: warp instructions /
 (4 a clock and multiprocessor) / efficiency; floor: cycles of what is walked one after the other, by rows, columns or

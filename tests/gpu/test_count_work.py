@@ -1,5 +1,5 @@
 # count_work.py: what it reads of a profiler's CSV and of stixel-bench; the table itself is compared by `table --check`.
-# Usage: test_count_work.py COUNT_WORK.py
+# Usage: test_count_work.py PATH-OF-THE-SCRIPT
 # SPDX-License-Identifier: Apache-2.0
 import csv
 import io
@@ -77,7 +77,8 @@ class CountWork(unittest.TestCase):
         self.assertEqual(len(rows), 32)  # four sizes, the whole and three slices, two ways
         self.assertEqual({r["sms"] for r in rows}, {"24"})
         self.assertEqual((rows[0]["chain"], rows[0]["sgm"], rows[0]["winner"]), ("1.500", "0.500", "0.000"))
-        self.assertIn("broken", self.run_script("slices", self.put("c", "#!/bin/sh\necho broken >&2; exit 1\n"), want=1))
+        broken = self.put("broken", "#!/bin/sh\necho it is broken >&2; exit 1\n")
+        self.assertIn("it is broken", self.run_script("slices", broken, want=1))
 
 
 if __name__ == "__main__":
