@@ -29,20 +29,6 @@ struct board_run {
 	struct sx_prediction p;
 };
 
-static int board_list(void)
-{
-	printf("%-16s %-22s %-11s %6s %4s %6s %7s %8s\n", "board", "", "mode", "code", "SM", "GHz", "GB/s",
-	       "cache KB");
-	for (int i = 0; i < sx_predict_board_count; i++) {
-		const struct sx_predict_board *b = &sx_predict_boards[i];
-
-		printf("%-16s %-22s %-11s  sm_%-3d %3d %6.3f %7.1f %8d\n", b->name, b->title, b->mode,
-		       b->device.capability, b->device.sms, b->device.clock_hz / 1e9,
-		       b->device.bytes_per_s / 1e9, b->cache_kb);
-	}
-	return 0;
-}
-
 static const char *off_text(char *to, size_t bytes, const int off[2], bool own)
 {
 	snprintf(to, bytes, "%+d to %+d %%%s", off[0], off[1], own ? " *" : "");
@@ -148,6 +134,46 @@ static void add_board(struct sx_text *t, const struct sx_predict_board *b)
 	sx_json_close(t, '}');
 }
 
+static void list_text(void)
+{
+	printf("%-16s %-22s %-11s %6s %4s %6s %7s %8s\n", "board", "", "mode", "code", "SM", "GHz", "GB/s",
+	       "cache KB");
+	for (int i = 0; i < sx_predict_board_count; i++) {
+		const struct sx_predict_board *b = &sx_predict_boards[i];
+
+		printf("%-16s %-22s %-11s  sm_%-3d %3d %6.3f %7.1f %8d\n", b->name, b->title, b->mode,
+		       b->device.capability, b->device.sms, b->device.clock_hz / 1e9,
+		       b->device.bytes_per_s / 1e9, b->cache_kb);
+	}
+}
+
+static int list_json(void)
+{
+	char data[4096];
+	struct sx_text t;
+
+	sx_text_init(&t, data, sizeof(data));
+	sx_json_open(&t, NULL, '[');
+	for (int i = 0; i < sx_predict_board_count; i++) {
+		sx_json_open(&t, NULL, '{');
+		add_board(&t, &sx_predict_boards[i]);
+		sx_json_close(&t, '}');
+	}
+	sx_json_close(&t, ']');
+	if (t.cut)
+		return bench_fail(EX_SOFTWARE, "cannot print the result", strerror(EOVERFLOW));
+	puts(data);
+	return 0;
+}
+
+static int board_list(bool json)
+{
+	if (json)
+		return list_json();
+	list_text();
+	return 0;
+}
+
 static int board_json(const struct board_run *r)
 {
 	const struct sx_prediction *p = &r->p;
@@ -225,7 +251,7 @@ int bench_board(const struct bench_options *o)
 	int code;
 
 	if (strcmp(bench_board_words[o->board], "list") == 0)
-		return board_list();
+		return board_list(o->json);
 	code = sx_settings_args_load(&s, &o->args, SX_PROGRAM);
 	if (code)
 		return code;

@@ -165,6 +165,7 @@ class Bench(Folder):
     def test_board_list(self):
         names = [line.split()[0] for line in self.board("list").stdout.splitlines()[1:]]
         self.assertIn("agx-orin", names)
+        self.assertEqual([b["board"] for b in json.loads(self.board("list", "--json").stdout)], names)
         self.assertIn("needs list, %s, not" % ", ".join(names), self.board("nano", want=64).stderr)
         for name in names:
             self.assertEqual(json.loads(self.board(name, "--json").stdout)["board"], name)
