@@ -53,7 +53,7 @@ KERNELS = {
     "rows_kernel": ("winner", "loops"), "winner_kernel": ("winner", "loops"),
     "filter_kernel": ("median", "whole"),
     "erase": ("smooth", "whole"), "smooth_tile": ("smooth", "whole"),
-    "find_road": ("road", "whole"),
+    "find_plane": ("road", "whole"), "judge_bends": ("road", "whole"), "finish_road": ("road", "whole"),
     "medians": ("reduce", "whole"), "weigh_cells": ("reduce", "whole"), "find_blank": ("reduce", "whole"),
     "spread_sky": ("reduce", "whole"),
     "weigh_sky": ("segment", "whole"), "slanted_set_road": ("segment", "whole"),
