@@ -37,7 +37,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.path.join(HERE, "work")
 TABLE = os.path.join(HERE, "..", "..", "predict", "work_table.c")
-CLOCK_HZ = 1.98e9  # of the H200 when its slices were timed; why: docs/lab-performance.md
+CLOCK_HZ = 1.98e9  # of the H200 when its slices were timed, by nvidia-smi
 BYTES_A_SECOND = 4.8e12
 BANDWIDTH_SHARE = 0.75  # as predict/predict.c
 ISSUES = 4  # warp instructions a clock and multiprocessor
@@ -115,7 +115,7 @@ def counts(paths):
     print("size,disparities,flow,kernel,instructions,memory_bytes,l2_bytes")
     for path in paths:
         settings, frames = profile(path)
-        road = [sum(k["smsp__inst_executed.sum"] for k in f if k["word"] == "find_road") for f in frames]
+        road = [sum(k["smsp__inst_executed.sum"] for k in f if KERNELS[k["word"]][0] == "road") for f in frames]
         # in a black image nothing is found, and little looked for
         frames = [f for f, n in zip(frames, road) if n > max(road) / 2]
         flow = flow_of(frames[0])
@@ -443,7 +443,7 @@ def table():
               "const struct sx_work_chain sx_work_chains[] = {\n")
     for (flow, disparities), values in sorted((k, v) for k, v in off.items() if isinstance(k, tuple)):
         own = len({r["size"] for r in timed if int(r["disparities"]) == disparities}) < 2
-        out.write("\t{SX_VOLUME_%s, %d, {%.0f, %.0f}, %s},\n" % (flow.upper(), disparities, min(values), max(values),
+        out.write("\t{SX_VOLUME_%s, %d, {%d, %d}, %s},\n" % (flow.upper(), disparities, round(min(values)), round(max(values)),
                                                                "true" if own else "false"))
     out.write("};\nconst int sx_work_chain_count = sizeof(sx_work_chains) / sizeof(sx_work_chains[0]);\n\n")
     out.write("const double sx_work_host_ms = %.4f;\nconst double sx_work_copy_ms = %.4g;\n" % beside)

@@ -29,7 +29,7 @@ def profile(kernels, device="NVIDIA H200, sm_90, 132 SMs, input by copy"):
 
 def frame(road, flow="void stored_kernel<4, 8, 0>(aggregate)"):
     return [("stamp_kernel(unsigned long *)", 6), ("void census<0, 0>(census_work)", 5 * road), (flow, 7 * road),
-            ("find_road(sx_road_finder_cuda, int)", road)]
+            ("find_plane(sx_road_finder_cuda, int)", road)]
 
 
 class CountWork(unittest.TestCase):
@@ -53,8 +53,8 @@ class CountWork(unittest.TestCase):
     def test_counts(self):
         path = self.put("a.csv", profile(frame(BLACK) + frame(FIRST) + frame(SECOND)))
         rows = {r["kernel"]: r for r in self.run_script("counts", path)}
-        self.assertEqual(sorted(rows), ["census<0, 0>", "find_road", "stored_kernel<4, 8, 0>"])
-        road = rows["find_road"]
+        self.assertEqual(sorted(rows), ["census<0, 0>", "find_plane", "stored_kernel<4, 8, 0>"])
+        road = rows["find_plane"]
         self.assertEqual((road["size"], road["disparities"], road["flow"]), ("640x480", "128", "stored"))
         # means of the two frames that are not black; memory: read and written
         self.assertEqual([int(road[k]) for k in ("instructions", "memory_bytes", "l2_bytes")],
