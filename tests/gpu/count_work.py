@@ -443,8 +443,8 @@ def table():
               "const struct sx_work_chain sx_work_chains[] = {\n")
     for (flow, disparities), values in sorted((k, v) for k, v in off.items() if isinstance(k, tuple)):
         own = len({r["size"] for r in timed if int(r["disparities"]) == disparities}) < 2
-        out.write("\t{SX_VOLUME_%s, %d, {%d, %d}, %s},\n" % (flow.upper(), disparities, round(min(values)), round(max(values)),
-                                                               "true" if own else "false"))
+        out.write("\t{SX_VOLUME_%s, %d, {%d, %d}, %s},\n" % (
+            flow.upper(), disparities, round(min(values)), round(max(values)), "true" if own else "false"))
     out.write("};\nconst int sx_work_chain_count = sizeof(sx_work_chains) / sizeof(sx_work_chains[0]);\n\n")
     out.write("const double sx_work_host_ms = %.4f;\nconst double sx_work_copy_ms = %.4g;\n" % beside)
     return out.getvalue()
