@@ -253,8 +253,8 @@ static int run_variant(enum sx_volume_choice volume, enum sx_input_choice input,
 	test.volume = volume;
 	test.quick = quick;
 	check_all(quick, files, file);
-	printf("# %s: %u checks, %u failed\n", test.cuda->describe(test.device), test.checks - before,
-	       test.failed - failed);
+	printf("# %s, volume %s: %u checks, %u failed\n", test.cuda->describe(test.device), volumes[volume],
+	       test.checks - before, test.failed - failed);
 	fflush(stdout);
 	test.cuda->close(test.device);
 	return 0;
