@@ -110,15 +110,26 @@ static void sgm_task(void *arg, int index, int worker)
 {
 	struct frame *f = arg;
 
-	f->x->matcher.kernels->sgm_band(&f->x->matcher, &f->match, f->shear, index, f->first,
-					&f->x->device->laid_out[worker]);
+	const struct sx_matcher *m = &f->x->matcher;
+	struct sx_matcher_scratch *s = &f->x->device->laid_out[worker];
+
+	if (m->volume_kind == SX_VOLUME_GAINS)
+		m->kernels->gain_band(m, &f->match, index, s);
+	else
+		m->kernels->sgm_band(m, &f->match, f->shear, index, f->first, s);
 }
 
 static void winner_task(void *arg, int index, int worker)
 {
 	struct frame *f = arg;
 
-	f->x->matcher.kernels->winner_row(&f->x->matcher, &f->match, index, &f->x->device->laid_out[worker]);
+	const struct sx_matcher *m = &f->x->matcher;
+	struct sx_matcher_scratch *s = &f->x->device->laid_out[worker];
+
+	if (m->volume_kind == SX_VOLUME_GAINS)
+		m->kernels->gain_row(m, &f->match, index, s);
+	else
+		m->kernels->winner_row(m, &f->match, index, s);
 }
 
 /* Rows' costs and the horizontal passes. */

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cpu/kernel_sets.h"
 #include "stages/stereo/sgm.h"
@@ -22,12 +23,33 @@ static size_t padded(size_t bytes)
 	return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
+/* The limit of S of rivals of S0: S(k) is one's if 100 S0 > uniqueness * S(k). */
+static int rival_above(const struct sx_stereo_params *p, int s0)
+{
+	return s0 == 0 ? 0 : (100 * s0 - 1) / p->uniqueness + 1;
+}
+
+#define GAIN_BITS 32 /* of CSCT: one is the same in all descriptors, so that each gain is at least 1 */
+
+/* Whether sums of gains of two paths fit bytes, and what a rival's word is above its limit 8 bits more. */
+static bool gains_fit(const struct sx_stereo_params *p)
+{
+	int along = p->p2 + GAIN_BITS, across = p->p2_vertical + GAIN_BITS, most = sx_sgm_largest(p);
+
+	return p->aggregation == SX_AGGREGATION_SGM && p->cost == SX_COST_CSCT && p->paths == 4 &&
+	       p->p2_edge == 0 && p->out_of_view == SX_OUT_OF_VIEW_ZERO &&
+	       p->disparities <= SX_MATCHER_GAIN_DISPARITIES && 2 * along <= UINT8_MAX &&
+	       2 * across <= UINT8_MAX && rival_above(p, most) - most <= UINT8_MAX;
+}
+
 static enum sx_volume volume_kind(const struct sx_stereo_params *p)
 {
 	int stored = p->paths - 2;
 
 	if (stored == 0)
 		return SX_VOLUME_NONE;
+	if (gains_fit(p))
+		return SX_VOLUME_GAINS;
 	return stored * p->p2_vertical <= UINT8_MAX ? SX_VOLUME_BYTES : SX_VOLUME_WORDS;
 }
 
@@ -60,21 +82,50 @@ static int make_out_of_view(struct sx_matcher *m)
 	return 0;
 }
 
-/* S(k) is a rival's if 100 S0 > uniqueness * S(k), that is S(k) <= floor((100 S0 - 1) / uniqueness). */
+/* Greatest S, or sum of gains. */
+static int sum_most(const struct sx_matcher *m)
+{
+	return m->volume_kind == SX_VOLUME_GAINS ? m->gain_most : sx_sgm_largest(&m->p);
+}
+
 static int make_rival_limit(struct sx_matcher *m)
 {
-	int most = sx_sgm_largest(&m->p);
+	int most = sum_most(m);
 
 	m->rival_limit = malloc(((size_t)most + 1) * sizeof(*m->rival_limit));
 	if (!m->rival_limit)
 		return -ENOMEM;
 	for (int s0 = 0; s0 <= most; s0++) {
-		int limit = s0 == 0 ? 0 : (100 * s0 - 1) / m->p.uniqueness + 1;
+		int limit = rival_above(&m->p, s0);
 
+		if (m->volume_kind == SX_VOLUME_GAINS) {
+			int g = limit < most ? most - limit : 0;
+
+			m->rival_limit[most - s0] = (uint16_t)(g << 7 | 127);
+			continue;
+		}
 		m->rival_limit[s0] =
 			limit << m->word_bits < INT16_MAX ? (uint16_t)(limit << m->word_bits) : INT16_MAX;
 	}
 	return 0;
+}
+
+/* Places of disparities among interleaved vectors of k bytes. */
+static void make_gains(struct sx_matcher *m, int k)
+{
+	int last = m->p.disparities - 1;
+
+	m->residues = m->p.disparities / k;
+	m->plane_pitch = padded((size_t)(m->width + m->p.disparities) / (size_t)m->residues + 1);
+	m->gain_most = 4 * GAIN_BITS + 2 * m->p.p2 + 2 * m->p.p2_vertical;
+	for (int d = 0; d <= last; d++) {
+		int place = d % m->residues * k + d / m->residues;
+
+		m->gain_place[d + 1] = (uint8_t)place;
+		m->gain_rank[place] = (uint8_t)(127 - d);
+	}
+	m->gain_place[0] = m->gain_place[1];
+	m->gain_place[last + 2] = m->gain_place[last + 1];
 }
 
 static bool is_fastdt(const struct sx_matcher *m)
@@ -108,6 +159,9 @@ int sx_matcher_init(struct sx_matcher *m, const struct sx_matcher_kernels *k,
 	m->word_bits = p->paths == 8 ? 3 : 4;
 	m->planes = descriptor_bits(p->cost) / k->plane_bits;
 	m->plane_pitch = padded((size_t)width + (size_t)p->disparities);
+	m->residues = 1;
+	if (m->volume_kind == SX_VOLUME_GAINS)
+		make_gains(m, k->bytes);
 	m->band_columns = band_columns(m);
 	if (p->out_of_view == SX_OUT_OF_VIEW_MAX)
 		r = make_out_of_view(m);
@@ -129,7 +183,7 @@ void sx_matcher_finish(struct sx_matcher *m)
 
 size_t sx_matcher_bytes(const struct sx_matcher *m)
 {
-	size_t sums = (size_t)sx_sgm_largest(&m->p) + 1;
+	size_t sums = (size_t)sum_most(m) + 1;
 
 	return (m->out_of_view ? m->plane_pitch : 0) + (m->rival_limit ? sums * sizeof(*m->rival_limit) : 0);
 }
@@ -140,7 +194,7 @@ size_t sx_matcher_volume_bytes(const struct sx_matcher *m)
 
 	if (is_fastdt(m))
 		return sx_fastdt_volume_bytes(m);
-	return m->volume_kind == SX_VOLUME_NONE ? 0 : m->volume_kind == SX_VOLUME_BYTES ? cells : 2 * cells;
+	return m->volume_kind == SX_VOLUME_NONE ? 0 : m->volume_kind == SX_VOLUME_WORDS ? 2 * cells : cells;
 }
 
 size_t sx_matcher_costs_bytes(const struct sx_matcher *m)
@@ -152,7 +206,13 @@ size_t sx_matcher_costs_bytes(const struct sx_matcher *m)
 
 size_t sx_matcher_planes_bytes(const struct sx_matcher *m)
 {
-	return padded((size_t)m->height * (size_t)m->planes * m->plane_pitch + SX_MATCHER_MARGIN);
+	return padded((size_t)m->height * (size_t)(m->residues * m->planes) * m->plane_pitch +
+		      SX_MATCHER_MARGIN);
+}
+
+size_t sx_matcher_turned_bytes(const struct sx_matcher *m)
+{
+	return m->volume_kind == SX_VOLUME_GAINS ? (size_t)m->residues * m->plane_pitch : 0;
 }
 
 int sx_matcher_bands(const struct sx_matcher *m, enum sx_shear shear)
@@ -229,12 +289,13 @@ static size_t matcher_lay_out(struct sx_matcher_scratch *s, const struct sx_matc
 	       block = (size_t)1 << m->word_bits;
 	size_t band = m->volume_kind == SX_VOLUME_NONE ? 0 : (size_t)m->band_columns;
 	size_t right = (width + disparities + SX_MATCHER_MARGIN) * sizeof(uint16_t);
-	size_t used = 0;
+	size_t turned = sx_matcher_turned_bytes(m), used = 0;
 
 	s->memory = memory;
 	if (is_fastdt(m))
 		return matcher_lay_out_fastdt(s, m, memory);
 	s->bytes = sx_matcher_take(memory, &used, 8 * (width + SX_MATCHER_MARGIN));
+	s->turned = sx_matcher_take(memory, &used, turned);
 	s->cost = sx_matcher_take(memory, &used, band * (size_t)m->height * disparities);
 	s->down = sx_matcher_take(memory, &used, band * (size_t)m->height * disparities);
 	s->state = sx_matcher_take(memory, &used, 2 * band * sx_matcher_state_pitch(m));
@@ -267,6 +328,7 @@ void sx_matcher_scratch_init(struct sx_matcher_scratch *s, const struct sx_match
 	matcher_lay_out(s, m, memory);
 	if (is_fastdt(m))
 		return;
+	memset(s->turned, 0, sx_matcher_turned_bytes(m));
 	for (size_t i = 0; i < words; i++) /* the margins stay like this */
 		s->block_sum[i] = INT16_MAX;
 }

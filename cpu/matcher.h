@@ -8,7 +8,8 @@
  *      when paths * P2 exceeds a byte.
  *   2. winner_row(): cost again, E of the left-to-right and right-to-left paths, S and the winner of one row,
  *      all while the row is in cache. S is kept nowhere.
- * fastdt makes it otherwise: cpu/fastdt.h.
+ * Where sums of two paths fit a byte, as with the default penalties, L itself is summed, as what it falls short of
+ * a bound: cpu/kernels/gain_kernel.h. fastdt makes S otherwise: cpu/fastdt.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,12 +27,14 @@
 /* Bytes that vector code may touch before and after a row. */
 #define SX_MATCHER_MARGIN 128
 #define SX_MATCHER_DISPARITIES_MAX 256
+#define SX_MATCHER_GAIN_DISPARITIES 128 /* at most, of SX_VOLUME_GAINS */
 #define SX_MATCHER_TILE 16 /* columns whose costs of zncc are made together */
 
 enum sx_volume {
 	SX_VOLUME_NONE,	 /* 2 paths: only horizontal ones */
 	SX_VOLUME_BYTES, /* [y][x][d] */
-	SX_VOLUME_WORDS	 /* [y][x][d], words times weight, in vw2 order within VEC_BYTES cells */
+	SX_VOLUME_WORDS, /* [y][x][d], words times weight, in vw2 order within VEC_BYTES cells */
+	SX_VOLUME_GAINS	 /* [y][x], disparities interleaved: cpu/kernels/gain_kernel.h */
 };
 
 /* Direction of a family of bands: how many columns a band moves to the right from row to row. */
@@ -49,10 +52,14 @@ struct sx_matcher {
 	int word_bits; /* words hold S << word_bits; a block of 1 << word_bits columns shares its low bits */
 	int band_columns; /* columns of a band of sgm_band() */
 	int planes;	  /* planes of a descriptor, VEC_PLANE_BITS each */
-	size_t plane_pitch;
+	int residues;	  /* parts that a plane lies in: 1; gains: disparities / VEC_BYTES */
+	size_t plane_pitch; /* of a part */
 	uint8_t *out_of_view; /* plane_pitch bytes: 0xff where the right column is outside; NULL for zero */
 	/* sgm */
-	uint16_t *rival_limit; /* by S0: words below this are rivals */
+	uint16_t *rival_limit; /* by S0: words below this are rivals; gains: by their sum, words above it */
+	/* gains: sum of gains and S, 127 - d by place, and places of d - 1, the ends' own beside them */
+	int gain_most;
+	uint8_t gain_rank[SX_MATCHER_GAIN_DISPARITIES], gain_place[SX_MATCHER_GAIN_DISPARITIES + 2];
 	/* with p2_edge: P2 by difference of grey levels, of vertical and diagonal and of horizontal paths */
 	uint8_t edge_p2[2][256];
 	/* fastdt */
@@ -88,6 +95,7 @@ struct sx_matcher_scratch {
 	uint8_t *memory; /* what is allocated */
 	/* census_rows: byte planes of one row */
 	uint8_t *bytes;
+	uint8_t *turned; /* gains: a plane before it is parted */
 	/* sgm_band */
 	uint8_t *cost, *down; /* band_columns x height x disparities */
 	uint8_t *state;	      /* two rows of band_columns x (disparities + 2 margins) */
@@ -110,6 +118,7 @@ size_t sx_matcher_bytes(const struct sx_matcher *m); /* what init took */
 size_t sx_matcher_volume_bytes(const struct sx_matcher *m);
 size_t sx_matcher_costs_bytes(const struct sx_matcher *m); /* of frame's costs */
 size_t sx_matcher_planes_bytes(const struct sx_matcher *m);
+size_t sx_matcher_turned_bytes(const struct sx_matcher *m); /* of scratch's turned */
 size_t sx_matcher_scratch_bytes(const struct sx_matcher *m);
 /* Lays s out in memory of that size, 64-byte aligned, and fills what the kernels expect there. */
 void sx_matcher_scratch_init(struct sx_matcher_scratch *s, const struct sx_matcher *m, uint8_t *memory);

@@ -131,23 +131,70 @@ static void join_planes_64(const uint8_t *planes, size_t pitch, int count, int w
  * Byte planes of a right row into the planes that the cost reads: byte j belongs to right column
  * width - 1 - min_disparity - j. Bytes whose column is outside stay 0, as they were when memory was taken.
  */
-static void turn_planes(const struct sx_matcher *m, const uint8_t *bytes, size_t pitch, uint8_t *out)
+static void turn_plane(const struct sx_matcher *m, const uint8_t *bytes, size_t pitch, int plane, uint8_t *out)
 {
 	int width = m->width, first = -m->p.min_disparity; /* j of the last column */
 	int room = width + m->p.disparities - 1;
 	int from = first < 0 ? -first : 0, to = width < room - first ? width : room - first;
+	const uint8_t *in = bytes + (size_t)(plane * VEC_PLANE_BITS / 8) * pitch + width - VEC_BYTES;
+	uint8_t *p = out + first;
+	int high = plane * VEC_PLANE_BITS % 8 ? 1 : 0, i = from;
 
-	for (int plane = 0; plane < m->planes; plane++) {
-		const uint8_t *in = bytes + (size_t)(plane * VEC_PLANE_BITS / 8) * pitch + width - VEC_BYTES;
-		uint8_t *p = out + (size_t)plane * m->plane_pitch + first;
-		int high = plane * VEC_PLANE_BITS % 8 ? 1 : 0, i = from;
+	for (; i + VEC_BYTES <= to; i += VEC_BYTES)
+		vb_store(p + i, vb_plane(vb_reverse(vb_load(in - i)), high));
+	for (; i < to; i++)
+		p[i] = (uint8_t)(VEC_PLANE_BITS == 8 ? in[VEC_BYTES - 1 - i]
+				 : high		     ? in[VEC_BYTES - 1 - i] >> 4
+						     : in[VEC_BYTES - 1 - i] & 15);
+}
 
-		for (; i + VEC_BYTES <= to; i += VEC_BYTES)
-			vb_store(p + i, vb_plane(vb_reverse(vb_load(in - i)), high));
-		for (; i < to; i++)
-			p[i] = (uint8_t)(VEC_PLANE_BITS == 8 ? in[VEC_BYTES - 1 - i]
-					 : high		     ? in[VEC_BYTES - 1 - i] >> 4
-							     : in[VEC_BYTES - 1 - i] & 15);
+/*
+ * Byte n j + r goes to byte j of row r, of n rows that lie pitch apart. Halving a sequence by even and odd bytes
+ * log n times leaves the residues in order.
+ */
+static ALWAYS_INLINE void part_plane(const uint8_t *in, size_t bytes, int n, uint8_t *out, size_t pitch)
+{
+	for (size_t j = 0; j < bytes; j += VEC_BYTES) {
+		vb v[8], t[8];
+
+		for (int r = 0; r < n; r++)
+			v[r] = vb_load(in + (size_t)n * j + (size_t)(r * VEC_BYTES));
+		for (int stage = 1; stage < n; stage *= 2) {
+			for (int r = 0; r < n / 2; r++) {
+				t[r] = vb_even(v[2 * r], v[2 * r + 1]);
+				t[n / 2 + r] = vb_odd(v[2 * r], v[2 * r + 1]);
+			}
+			for (int r = 0; r < n; r++)
+				v[r] = t[r];
+		}
+		for (int r = 0; r < n; r++)
+			vb_store(out + (size_t)r * pitch + j, v[r]);
+	}
+}
+
+static void part_plane_any(const uint8_t *in, size_t bytes, int n, uint8_t *out, size_t pitch)
+{
+	for (int r = 0; r < n; r++)
+		for (size_t j = 0; j < bytes; j++)
+			out[(size_t)r * pitch + j] = in[(size_t)n * j + (size_t)r];
+}
+
+/* The planes of a row; with gains [residue][plane]. */
+static void turn_planes(const struct sx_matcher *m, const uint8_t *bytes, size_t pitch, uint8_t *out,
+			struct sx_matcher_scratch *s)
+{
+	size_t apart = (size_t)m->planes * m->plane_pitch;
+
+	for (int plane = 0; plane < m->planes; plane++, out += m->plane_pitch) {
+		turn_plane(m, bytes, pitch, plane, m->residues > 1 ? s->turned : out);
+		if (m->residues == 2)
+			part_plane(s->turned, m->plane_pitch, 2, out, apart);
+		else if (m->residues == 4)
+			part_plane(s->turned, m->plane_pitch, 4, out, apart);
+		else if (m->residues == 8)
+			part_plane(s->turned, m->plane_pitch, 8, out, apart);
+		else if (m->residues > 1)
+			part_plane_any(s->turned, m->plane_pitch, m->residues, out, apart);
 	}
 }
 
@@ -171,7 +218,9 @@ static void census_rows(const struct sx_matcher *m, const struct sx_matcher_fram
 			join_planes_64(s->bytes, pitch, bytes, m->width, out);
 		if (side == 1)
 			turn_planes(m, s->bytes, pitch,
-				    f->planes + (size_t)y * (size_t)m->planes * m->plane_pitch);
+				    f->planes +
+					    (size_t)y * (size_t)(m->residues * m->planes) * m->plane_pitch,
+				    s);
 	}
 }
 

@@ -345,5 +345,102 @@ static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
 	return (uint32_t)_mm256_movemask_epi8(vb_snarrow(_mm256_cmpeq_epi16(_mm256_min_epu16(a, x), a),
 							 _mm256_cmpeq_epi16(_mm256_min_epu16(b, x), b)));
 }
+/* a - b, not below 0. */
+static inline vb vb_sub_held(vb a, vb b)
+{
+	return _mm256_subs_epu8(a, b);
+}
+
+static inline vb vb_max(vb a, vb b)
+{
+	return _mm256_max_epu8(a, b);
+}
+
+/* Element i is v[i-1], element 0 is 0. */
+static inline vb vb_up(vb v)
+{
+	return _mm256_alignr_epi8(v, _mm256_permute2x128_si256(v, v, 0x08), 15);
+}
+
+/* Element i is v[i+1], the last element is 0. */
+static inline vb vb_down(vb v)
+{
+	return _mm256_alignr_epi8(_mm256_permute2x128_si256(v, v, 0x81), v, 1);
+}
+
+/* 255 less the greatest byte, in every element. */
+static inline vb vb_max_all_left(vb v)
+{
+	__m128i m = _mm_max_epu8(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+
+	m = _mm_xor_si128(m, _mm_set1_epi8(-1));
+	m = _mm_minpos_epu16(_mm_min_epu8(m, _mm_srli_epi16(m, 8)));
+	return _mm256_broadcastb_epi8(m);
+}
+
+static inline int vb_first(vb v)
+{
+	return _mm256_cvtsi256_si32(v) & 0xff;
+}
+
+/* Whether any byte is not 0. */
+static inline int vb_any(vb v)
+{
+	return !_mm256_testz_si256(v, v);
+}
+
+/* Bytes 0, 2, 4, ... of a, then of b; and bytes 1, 3, 5, ... */
+static inline vb vb_even(vb a, vb b)
+{
+	const __m256i low = _mm256_set1_epi16(0xff);
+
+	return _mm256_permute4x64_epi64(
+		_mm256_packus_epi16(_mm256_and_si256(a, low), _mm256_and_si256(b, low)), 0xd8);
+}
+
+static inline vb vb_odd(vb a, vb b)
+{
+	return _mm256_permute4x64_epi64(
+		_mm256_packus_epi16(_mm256_srli_epi16(a, 8), _mm256_srli_epi16(b, 8)), 0xd8);
+}
+
+/* 128 (a + b) + low; a + b: 0..511, low: 0..127. */
+static inline vw2 vw2_sum(vb a, vb b, vb low)
+{
+	return (vw2){_mm256_avg_epu16(_mm256_unpacklo_epi8(low, a), _mm256_unpacklo_epi8(low, b)),
+		     _mm256_avg_epu16(_mm256_unpackhi_epi8(low, a), _mm256_unpackhi_epi8(low, b))};
+}
+
+/* Word i, in order, is v's word i + 1, the last is 0. */
+static inline vw2 vw2_down(vw2 v)
+{
+	return (vw2){_mm256_alignr_epi8(v.hi, v.lo, 2),
+		     _mm256_alignr_epi8(_mm256_permute2x128_si256(v.lo, v.lo, 0x81), v.hi, 2)};
+}
+
+/* Words up to 32767 as bytes, at most 255, in order. */
+static inline vb vw2_narrow(vw2 v)
+{
+	return _mm256_packus_epi16(v.lo, v.hi);
+}
+
+/* a - b, not below 0. */
+static inline vw vw_usub_held(vw a, vw b)
+{
+	return _mm256_subs_epu16(a, b);
+}
+
+static inline int vw_umax_all(vw v)
+{
+	__m128i m = _mm_max_epu16(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+
+	return ~_mm_cvtsi128_si32(_mm_minpos_epu16(_mm_xor_si128(m, _mm_set1_epi8(-1)))) & 0xffff;
+}
+
+static inline int vw_first(vw v)
+{
+	return _mm256_cvtsi256_si32(v) & 0xffff;
+}
+
 
 #endif

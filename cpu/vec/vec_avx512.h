@@ -300,5 +300,107 @@ static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
 {
 	return (uint64_t)_mm512_cmple_epu16_mask(b, x) << 32 | _mm512_cmple_epu16_mask(a, x);
 }
+static inline vb vb_sub_held(vb a, vb b)
+{
+	return _mm512_subs_epu8(a, b);
+}
+
+static inline vb vb_max(vb a, vb b)
+{
+	return _mm512_max_epu8(a, b);
+}
+
+static const uint8_t vec_up[64] __attribute__((aligned(64))) = {
+	0,  0,	1,  2,	3,  4,	5,  6,	7,  8,	9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+	21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42,
+	43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62};
+
+static inline vb vb_up(vb v)
+{
+	return _mm512_maskz_permutexvar_epi8(~UINT64_C(1), _mm512_load_si512(vec_up), v);
+}
+
+static const uint8_t vec_down[64] __attribute__((aligned(64))) = {
+	1,  2,	3,  4,	5,  6,	7,  8,	9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
+	23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44,
+	45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 0};
+
+static inline vb vb_down(vb v)
+{
+	return _mm512_maskz_permutexvar_epi8(~UINT64_C(0) >> 1, _mm512_load_si512(vec_down), v);
+}
+
+static inline vb vb_max_all_left(vb v)
+{
+	__m256i a = _mm256_max_epu8(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
+	__m128i m = _mm_max_epu8(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
+
+	m = _mm_xor_si128(m, _mm_set1_epi8(-1));
+	m = _mm_minpos_epu16(_mm_min_epu8(m, _mm_srli_epi16(m, 8)));
+	return _mm512_broadcastb_epi8(m);
+}
+
+static inline int vb_first(vb v)
+{
+	return _mm512_cvtsi512_si32(v) & 0xff;
+}
+
+static inline int vb_any(vb v)
+{
+	return _mm512_test_epi8_mask(v, v) != 0;
+}
+
+static const uint8_t vec_even[64] __attribute__((aligned(64))) = {
+	0,  2,	4,  6,	8,  10, 12,  14,  16,  18,  20,	 22,  24,  26,	28,  30,  32,  34,  36,	 38,  40, 42,
+	44, 46, 48, 50, 52, 54, 56,  58,  60,  62,  64,	 66,  68,  70,	72,  74,  76,  78,  80,	 82,  84, 86,
+	88, 90, 92, 94, 96, 98, 100, 102, 104, 106, 108, 110, 112, 114, 116, 118, 120, 122, 124, 126};
+
+static inline vb vb_even(vb a, vb b)
+{
+	return _mm512_permutex2var_epi8(a, _mm512_load_si512(vec_even), b);
+}
+
+static inline vb vb_odd(vb a, vb b)
+{
+	return _mm512_permutex2var_epi8(
+		a, _mm512_or_si512(_mm512_load_si512(vec_even), _mm512_set1_epi8(1)), b);
+}
+
+static inline vw2 vw2_sum(vb a, vb b, vb low)
+{
+	return (vw2){_mm512_avg_epu16(_mm512_unpacklo_epi8(low, a), _mm512_unpacklo_epi8(low, b)),
+		     _mm512_avg_epu16(_mm512_unpackhi_epi8(low, a), _mm512_unpackhi_epi8(low, b))};
+}
+
+static inline vw2 vw2_down(vw2 v)
+{
+	__m512i lo = _mm512_alignr_epi64(_mm512_setzero_si512(), v.lo, 2);
+
+	return (vw2){_mm512_alignr_epi8(v.hi, v.lo, 2), _mm512_alignr_epi8(lo, v.hi, 2)};
+}
+
+static inline vb vw2_narrow(vw2 v)
+{
+	return _mm512_packus_epi16(v.lo, v.hi);
+}
+
+static inline vw vw_usub_held(vw a, vw b)
+{
+	return _mm512_subs_epu16(a, b);
+}
+
+static inline int vw_umax_all(vw v)
+{
+	__m256i a = _mm256_max_epu16(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
+	__m128i m = _mm_max_epu16(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
+
+	return ~_mm_cvtsi128_si32(_mm_minpos_epu16(_mm_xor_si128(m, _mm_set1_epi8(-1)))) & 0xffff;
+}
+
+static inline int vw_first(vw v)
+{
+	return _mm512_cvtsi512_si32(v) & 0xffff;
+}
+
 
 #endif

@@ -297,5 +297,83 @@ static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
 	m = vandq_u8(m, vld1q_u8(bits));
 	return vaddv_u8(vget_low_u8(m)) | (uint64_t)vaddv_u8(vget_high_u8(m)) << 8;
 }
+static inline vb vb_sub_held(vb a, vb b)
+{
+	return vqsubq_u8(a, b);
+}
+
+static inline vb vb_max(vb a, vb b)
+{
+	return vmaxq_u8(a, b);
+}
+
+static inline vb vb_up(vb v)
+{
+	return vextq_u8(vdupq_n_u8(0), v, 15);
+}
+
+static inline vb vb_down(vb v)
+{
+	return vextq_u8(v, vdupq_n_u8(0), 1);
+}
+
+static inline vb vb_max_all_left(vb v)
+{
+	return vmvnq_u8(vdupq_n_u8(vmaxvq_u8(v)));
+}
+
+static inline int vb_first(vb v)
+{
+	return vgetq_lane_u8(v, 0);
+}
+
+static inline int vb_any(vb v)
+{
+	return vmaxvq_u32(vreinterpretq_u32_u8(v)) != 0;
+}
+
+static inline vb vb_even(vb a, vb b)
+{
+	return vuzp1q_u8(a, b);
+}
+
+static inline vb vb_odd(vb a, vb b)
+{
+	return vuzp2q_u8(a, b);
+}
+
+static inline vw2 vw2_sum(vb a, vb b, vb low)
+{
+	uint16x8_t lo = vshlq_n_u16(vaddl_u8(vget_low_u8(a), vget_low_u8(b)), 7);
+	uint16x8_t hi = vshlq_n_u16(vaddl_high_u8(a, b), 7);
+
+	return (vw2){vaddw_u8(lo, vget_low_u8(low)), vaddw_high_u8(hi, low)};
+}
+
+static inline vw2 vw2_down(vw2 v)
+{
+	return (vw2){vextq_u16(v.lo, v.hi, 1), vextq_u16(v.hi, vdupq_n_u16(0), 1)};
+}
+
+static inline vb vw2_narrow(vw2 v)
+{
+	return vqmovn_high_u16(vqmovn_u16(v.lo), v.hi);
+}
+
+static inline vw vw_usub_held(vw a, vw b)
+{
+	return vqsubq_u16(a, b);
+}
+
+static inline int vw_umax_all(vw v)
+{
+	return vmaxvq_u16(v);
+}
+
+static inline int vw_first(vw v)
+{
+	return vgetq_lane_u16(v, 0);
+}
+
 
 #endif

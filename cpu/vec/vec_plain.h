@@ -434,5 +434,95 @@ static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
 	vec_bytes((vw)((vec_u16)a <= (vec_u16)x), (vw)((vec_u16)b <= (vec_u16)x), bits, bytes);
 	return vec_sum(bytes[0]) | vec_sum(bytes[1]) << 8;
 }
+static inline vb vb_max(vb a, vb b)
+{
+	vb less = (vb)(a < b);
+
+	return (b & less) | (a & ~less);
+}
+
+static inline vb vb_sub_held(vb a, vb b)
+{
+	return (a - b) & (vb)(a > b);
+}
+
+static inline vb vb_up(vb v)
+{
+	return vb_prev(vb_set1(0), v);
+}
+
+static inline vb vb_down(vb v)
+{
+	return vb_next(v, vb_set1(0));
+}
+
+static inline vb vb_max_all_left(vb v)
+{
+	return vb_min_all(~v);
+}
+
+static inline int vb_first(vb v)
+{
+	return v[0];
+}
+
+static inline int vb_any(vb v)
+{
+	uint64_t half[2];
+
+	memcpy(half, &v, sizeof(half));
+	return (half[0] | half[1]) != 0;
+}
+
+static inline vb vb_even(vb a, vb b)
+{
+	return VEC_SHUFFLE(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+}
+
+static inline vb vb_odd(vb a, vb b)
+{
+	return VEC_SHUFFLE(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+}
+
+static inline vw2 vw2_sum(vb a, vb b, vb low)
+{
+	return (vw2){(vw)((vec_u16)(vec_low(a) + vec_low(b)) << 7) + vec_low(low),
+		     (vw)((vec_u16)(vec_high(a) + vec_high(b)) << 7) + vec_high(low)};
+}
+
+static inline vw2 vw2_down(vw2 v)
+{
+	vb lo = (vb)v.lo, hi = (vb)v.hi;
+
+	return (vw2){(vw)VEC_SHUFFLE(lo, hi, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17),
+		     (vw)vb_down(vb_down(hi))};
+}
+
+static inline vw vw_usub_held(vw a, vw b)
+{
+	return vw_sub(a, vw_umin(a, b));
+}
+
+static inline vb vw2_narrow(vw2 v)
+{
+	vec_half lo = __builtin_convertvector(vw_umin(v.lo, vw_set1(255)), vec_half);
+	vec_half hi = __builtin_convertvector(vw_umin(v.hi, vw_set1(255)), vec_half);
+	vb bytes;
+
+	memcpy(&bytes, &lo, sizeof(lo));
+	memcpy((uint8_t *)&bytes + sizeof(lo), &hi, sizeof(hi));
+	return bytes;
+}
+
+static inline int vw_umax_all(vw v)
+{
+	return ~vw_min_all(~v) & 0xffff;
+}
+
+static inline int vw_first(vw v)
+{
+	return (uint16_t)v[0];
+}
+
 
 #endif

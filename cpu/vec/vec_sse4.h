@@ -313,5 +313,86 @@ static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
 	return (uint64_t)_mm_movemask_epi8(_mm_packs_epi16(_mm_cmpeq_epi16(_mm_min_epu16(a, x), a),
 							   _mm_cmpeq_epi16(_mm_min_epu16(b, x), b)));
 }
+static inline vb vb_sub_held(vb a, vb b)
+{
+	return _mm_subs_epu8(a, b);
+}
+
+static inline vb vb_max(vb a, vb b)
+{
+	return _mm_max_epu8(a, b);
+}
+
+static inline vb vb_up(vb v)
+{
+	return _mm_slli_si128(v, 1);
+}
+
+static inline vb vb_down(vb v)
+{
+	return _mm_srli_si128(v, 1);
+}
+
+static inline vb vb_max_all_left(vb v)
+{
+	__m128i m = _mm_xor_si128(v, _mm_set1_epi8(-1));
+
+	m = _mm_minpos_epu16(_mm_min_epu8(m, _mm_srli_epi16(m, 8)));
+	return _mm_shuffle_epi8(m, _mm_setzero_si128());
+}
+
+static inline int vb_first(vb v)
+{
+	return _mm_cvtsi128_si32(v) & 0xff;
+}
+
+static inline int vb_any(vb v)
+{
+	return !_mm_testz_si128(v, v);
+}
+
+static inline vb vb_even(vb a, vb b)
+{
+	const __m128i low = _mm_set1_epi16(0xff);
+
+	return _mm_packus_epi16(_mm_and_si128(a, low), _mm_and_si128(b, low));
+}
+
+static inline vb vb_odd(vb a, vb b)
+{
+	return _mm_packus_epi16(_mm_srli_epi16(a, 8), _mm_srli_epi16(b, 8));
+}
+
+static inline vw2 vw2_sum(vb a, vb b, vb low)
+{
+	return (vw2){_mm_avg_epu16(_mm_unpacklo_epi8(low, a), _mm_unpacklo_epi8(low, b)),
+		     _mm_avg_epu16(_mm_unpackhi_epi8(low, a), _mm_unpackhi_epi8(low, b))};
+}
+
+static inline vw2 vw2_down(vw2 v)
+{
+	return (vw2){_mm_alignr_epi8(v.hi, v.lo, 2), _mm_srli_si128(v.hi, 2)};
+}
+
+static inline vb vw2_narrow(vw2 v)
+{
+	return _mm_packus_epi16(v.lo, v.hi);
+}
+
+static inline vw vw_usub_held(vw a, vw b)
+{
+	return _mm_subs_epu16(a, b);
+}
+
+static inline int vw_umax_all(vw v)
+{
+	return ~_mm_cvtsi128_si32(_mm_minpos_epu16(_mm_xor_si128(v, _mm_set1_epi8(-1)))) & 0xffff;
+}
+
+static inline int vw_first(vw v)
+{
+	return _mm_cvtsi128_si32(v) & 0xffff;
+}
+
 
 #endif

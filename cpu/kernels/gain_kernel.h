@@ -1,0 +1,219 @@
+/*
+ * Path kernels where sums of two paths fit a byte (SX_VOLUME_GAINS, cpu/matcher.h); meaning in
+ * stages/stereo/sgm.h.
+ *
+ * A gain is what a cost falls short of a bound: of matching costs 32 - C, the bits in which descriptors agree;
+ * of path costs Q = P2 + 32 - L. Then bytes that saturate at 0 say what takes two operations on costs:
+ *
+ *     Q = max(0, max(Q', max(Q'(d-1), Q'(d+1)) - P1) - (max Q' - P2)) + gain     Q': the pixel before
+ *
+ * and a disparity that does not exist has gain 0, which is what shifts bring in.
+ *
+ *   128 disparities are n = 128 / VEC_BYTES vectors, interleaved: lane i of vector k is disparity n i + k. So
+ *   neighbours are whole vectors, but for one shift at either end.
+ *
+ *           lane     0       1        2             VEC_BYTES - 1
+ *     Q     [k]    | k     | n + k  | 2 n + k | ...
+ *     before       | k - 1 | ...                    vector k - 1; of vector 0: vb_up(vector n - 1)
+ *     next         | k + 1 | ...                    vector k + 1; of vector n - 1: vb_down(vector 0)
+ *
+ *   The right descriptors lie like that, too (sx_matcher_planes_bytes()): residue r of a plane has the bytes
+ *   n j + r, so that vector k of a pixel is VEC_BYTES bytes that lie together.
+ *
+ * Work:   per vector of a path 6 operations, and 2 shifts a pixel; a plane of cost 2 (avx512) or 1, and an
+ *         addition.
+ * Memory: a band as in sgm_kernel.h; Q of the way down is both the state of the next row and what the way up adds
+ *         to its own.
+ * Ranges: Q <= P2 + 32, 2 (P2 + 32) <= 255; max Q' >= P2 as the best disparity's Q is P2 + its gain.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CPU_KERNELS_GAIN_KERNEL_H
+#define SX_CPU_KERNELS_GAIN_KERNEL_H
+
+#include "cpu/kernels/sgm_kernel.h"
+
+#define GAIN_PLANES (32 / VEC_PLANE_BITS)
+#define GAIN_VECTORS_MAX (SX_MATCHER_GAIN_DISPARITIES / VEC_BYTES)
+
+/* The right descriptors of row y. */
+static ALWAYS_INLINE const uint8_t *gain_planes(const struct sx_matcher *m, const struct sx_matcher_frame *f,
+						int y)
+{
+	return f->planes + (size_t)y * (size_t)(m->residues * m->planes) * m->plane_pitch;
+}
+
+/* 32 - C of one pixel. planes: of the row, from byte j of residue 0 on; its disparity 0 has residue r. */
+static ALWAYS_INLINE void gain_cost(uint32_t descriptor, const uint8_t *planes, int r, size_t pitch,
+				    uint8_t *gain, int vectors)
+{
+	vb operand[GAIN_PLANES];
+
+	for (int i = 0; i < GAIN_PLANES; i++)
+		operand[i] = vb_operand(~descriptor >> (i * VEC_PLANE_BITS) & ((1u << VEC_PLANE_BITS) - 1));
+	for (int k = 0; k < vectors; k++, r++) {
+		const uint8_t *p = planes + (size_t)r * GAIN_PLANES * pitch;
+		vb sum;
+
+		if (r >= vectors)
+			p = planes + (size_t)(r - vectors) * GAIN_PLANES * pitch + 1;
+		sum = vb_distance(operand[0], vb_load(p));
+		for (int i = 1; i < GAIN_PLANES; i++)
+			sum = vb_add(sum, vb_distance(operand[i], vb_load(p + (size_t)i * pitch)));
+		vb_store(gain + k * VEC_BYTES, sum);
+	}
+}
+
+/* n pixels of row y from column x on. */
+static ALWAYS_INLINE void gain_costs(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
+				     int x, int n, uint8_t *gain, int vectors)
+{
+	const uint32_t *left = sx_image_row(&f->census[0], y);
+	unsigned at = (unsigned)(m->width - 1 - x), by = (unsigned)vectors;
+	int r = (int)(at % by);
+	const uint8_t *planes = gain_planes(m, f, y) + at / by;
+
+	for (int i = 0; i < n; i++, gain += vectors * VEC_BYTES) {
+		gain_cost(left[x + i], planes, r, m->plane_pitch, gain, vectors);
+		if (r-- == 0) {
+			r = vectors - 1;
+			planes--;
+		}
+	}
+}
+
+struct gain_path {
+	vb gain[GAIN_VECTORS_MAX];
+	vb least; /* 255 less the greatest of them */
+	vb p1, p2_left; /* 255 less P2 */
+};
+
+static ALWAYS_INLINE struct gain_path gain_path_of(int p1, int p2)
+{
+	return (struct gain_path){.p1 = vb_set1(p1), .p2_left = vb_set1(255 - p2)};
+}
+
+/* Before the first pixel all disparities have gain P2, so that L = C there. */
+static ALWAYS_INLINE void gain_path_start(struct gain_path *c, int vectors)
+{
+	for (int k = 0; k < vectors; k++)
+		c->gain[k] = vb_sub(vb_set1(255), c->p2_left);
+	c->least = c->p2_left;
+}
+
+/* The next pixel of a path; gain: its 32 - C; to: its Q, or NULL. */
+static ALWAYS_INLINE void gain_path_step(struct gain_path *c, const uint8_t *gain, uint8_t *to, int vectors)
+{
+	vb floor = vb_sub(c->p2_left, c->least), most = vb_set1(0);
+	vb before = vb_up(c->gain[vectors - 1]), last = vb_down(c->gain[0]);
+
+	for (int k = 0; k < vectors; k++) {
+		vb at = c->gain[k], beside = vb_max(before, k + 1 < vectors ? c->gain[k + 1] : last);
+		vb step = vb_sub_held(vb_max(vb_sub_held(beside, c->p1), at), floor);
+
+		c->gain[k] = vb_add(step, vb_load(gain + k * VEC_BYTES));
+		most = vb_max(most, c->gain[k]);
+		if (to)
+			vb_store(to + k * VEC_BYTES, c->gain[k]);
+		before = at;
+	}
+	c->least = vb_max_all_left(most);
+}
+
+/* A step of one of many paths whose state is in memory: Q at from, 255 less their greatest at *least. */
+static ALWAYS_INLINE void gain_chain_step(struct gain_path *c, const uint8_t *from, uint8_t *least,
+					  const uint8_t *gain, uint8_t *to, int vectors)
+{
+	for (int k = 0; k < vectors; k++)
+		c->gain[k] = vb_load(from + k * VEC_BYTES);
+	c->least = vb_set1(*least);
+	gain_path_step(c, gain, to, vectors);
+	*least = (uint8_t)vb_first(c->least);
+}
+
+/* What gain_costs() will read for columns [x, x + n) of row y. */
+static ALWAYS_INLINE void gain_prefetch(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
+					int x, int n, int vectors)
+{
+	const uint8_t *p = gain_planes(m, f, y) + (m->width - x - n) / vectors;
+
+	if (y >= m->height)
+		return;
+	for (int i = 0; i < vectors * GAIN_PLANES; i++, p += m->plane_pitch) {
+		__builtin_prefetch(p);
+		__builtin_prefetch(p + VEC_BYTES + n / vectors);
+	}
+}
+
+/* Columns [x, x + n) of a band: where their values of row y are in cost and down. */
+static ALWAYS_INLINE size_t gain_band_row(const struct sx_matcher *m, int y, int vectors)
+{
+	return (size_t)y * (size_t)(m->band_columns * vectors * VEC_BYTES);
+}
+
+static ALWAYS_INLINE void gain_sweep_down(const struct sx_matcher *m, const struct sx_matcher_frame *f, int x,
+					  int n, struct sx_matcher_scratch *s, int vectors)
+{
+	struct gain_path c = gain_path_of(m->p.p1_vertical, m->p.p2_vertical);
+	size_t cells = (size_t)(vectors * VEC_BYTES);
+	uint8_t least[64];
+	const uint8_t *from = s->state;
+
+	memset(s->state, m->p.p2_vertical, (size_t)n * cells);
+	memset(least, 255 - m->p.p2_vertical, sizeof(least));
+	for (int y = 0; y < m->height; y++) {
+		size_t row = gain_band_row(m, y, vectors);
+
+		gain_prefetch(m, f, y + 2, x, n, vectors);
+		gain_costs(m, f, y, x, n, s->cost + row, vectors);
+		for (int i = 0; i < n; i++)
+			gain_chain_step(&c, from + (size_t)i * cells, &least[i],
+					s->cost + row + (size_t)i * cells, s->down + row + (size_t)i * cells,
+					vectors);
+		from = s->down + row;
+	}
+}
+
+static ALWAYS_INLINE void gain_sweep_up(const struct sx_matcher *m, const struct sx_matcher_frame *f, int x,
+					int n, struct sx_matcher_scratch *s, int vectors)
+{
+	struct gain_path c = gain_path_of(m->p.p1_vertical, m->p.p2_vertical);
+	size_t cells = (size_t)(vectors * VEC_BYTES);
+	uint8_t least[64];
+
+	memset(s->state, m->p.p2_vertical, (size_t)n * cells);
+	memset(least, 255 - m->p.p2_vertical, sizeof(least));
+	for (int y = m->height - 1; y >= 0; y--) {
+		size_t row = gain_band_row(m, y, vectors);
+		uint8_t *volume = (uint8_t *)f->volume + ((size_t)y * (size_t)m->width + (size_t)x) * cells;
+
+		for (int i = 0; i < n; i++, row += cells, volume += cells) {
+			uint8_t *state = s->state + (size_t)i * cells;
+
+			gain_chain_step(&c, state, &least[i], s->cost + row, state, vectors);
+			for (int k = 0; k < vectors; k++)
+				vb_stream(volume + k * VEC_BYTES,
+					  vb_add(c.gain[k], vb_load(s->down + row + k * VEC_BYTES)));
+		}
+	}
+}
+
+static ALWAYS_INLINE void gain_band_of(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,
+				       struct sx_matcher_scratch *s, int vectors)
+{
+	int x = i * m->band_columns, n = m->width - x < m->band_columns ? m->width - x : m->band_columns;
+
+	gain_sweep_down(m, f, x, n, s, vectors);
+	gain_sweep_up(m, f, x, n, s, vectors);
+}
+
+static void gain_band(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,
+		      struct sx_matcher_scratch *s)
+{
+	if (m->residues == 128 / VEC_BYTES)
+		gain_band_of(m, f, i, s, 128 / VEC_BYTES);
+	else
+		gain_band_of(m, f, i, s, m->residues);
+}
+
+#endif
