@@ -127,7 +127,7 @@ static void winner_task(void *arg, int index, int worker)
 	struct sx_matcher_scratch *s = &f->x->device->laid_out[worker];
 
 	if (m->volume_kind == SX_VOLUME_GAINS)
-		m->kernels->gain_row(m, &f->match, index, s);
+		m->kernels->gain_rows(m, &f->match, index, s);
 	else
 		m->kernels->winner_row(m, &f->match, index, s);
 }
@@ -258,7 +258,7 @@ static void frame_match(struct frame *f)
 		frame_aggregate_sgm(f, SX_SHEAR_LEFT, false);
 	}
 	frame_book(f, SX_STAGE_SGM);
-	sx_pool_for(pool, x->config.height, winner_task, f);
+	sx_pool_for(pool, sx_matcher_row_tasks(&x->matcher), winner_task, f);
 	frame_book(f, SX_STAGE_WINNER);
 }
 

@@ -32,11 +32,11 @@ struct sx_matcher_kernels {
 			 int i, bool first, struct sx_matcher_scratch *s);
 	void (*winner_row)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 			   struct sx_matcher_scratch *s);
-	/* The same two with SX_VOLUME_GAINS. */
+	/* The same two with SX_VOLUME_GAINS; i counts SX_MATCHER_GAIN_ROWS rows. */
 	void (*gain_band)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,
 			  struct sx_matcher_scratch *s);
-	void (*gain_row)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
-			 struct sx_matcher_scratch *s);
+	void (*gain_rows)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,
+			  struct sx_matcher_scratch *s);
 	/* See cpu/fastdt.h. Row y; columns of task i; band i; row y from what all workers have found. */
 	void (*fastdt_row)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 			   struct sx_matcher_scratch *s);

@@ -215,6 +215,17 @@ size_t sx_matcher_turned_bytes(const struct sx_matcher *m)
 	return m->volume_kind == SX_VOLUME_GAINS ? (size_t)m->residues * m->plane_pitch : 0;
 }
 
+/* Rows that a worker has in work together. */
+static int rows_together(const struct sx_matcher *m)
+{
+	return m->volume_kind == SX_VOLUME_GAINS ? SX_MATCHER_GAIN_ROWS : 1;
+}
+
+int sx_matcher_row_tasks(const struct sx_matcher *m)
+{
+	return (m->height + rows_together(m) - 1) / rows_together(m);
+}
+
 int sx_matcher_bands(const struct sx_matcher *m, enum sx_shear shear)
 {
 	int columns = m->width + (shear == SX_SHEAR_DOWN ? 0 : m->height - 1);
@@ -289,7 +300,7 @@ static size_t matcher_lay_out(struct sx_matcher_scratch *s, const struct sx_matc
 	       block = (size_t)1 << m->word_bits;
 	size_t band = m->volume_kind == SX_VOLUME_NONE ? 0 : (size_t)m->band_columns;
 	size_t right = (width + disparities + SX_MATCHER_MARGIN) * sizeof(uint16_t);
-	size_t turned = sx_matcher_turned_bytes(m), used = 0;
+	size_t rows = (size_t)rows_together(m), turned = sx_matcher_turned_bytes(m), used = 0;
 
 	s->memory = memory;
 	if (is_fastdt(m))
@@ -299,16 +310,16 @@ static size_t matcher_lay_out(struct sx_matcher_scratch *s, const struct sx_matc
 	s->cost = sx_matcher_take(memory, &used, band * (size_t)m->height * disparities);
 	s->down = sx_matcher_take(memory, &used, band * (size_t)m->height * disparities);
 	s->state = sx_matcher_take(memory, &used, 2 * band * sx_matcher_state_pitch(m));
-	s->row_cost = sx_matcher_take(memory, &used, width * disparities);
-	s->row_right = sx_matcher_take(memory, &used, width * disparities);
+	s->row_cost = sx_matcher_take(memory, &used, rows * width * disparities);
+	s->row_right = sx_matcher_take(memory, &used, rows * width * disparities);
 	s->block_left = sx_matcher_take(memory, &used, 2 * block * disparities);
 	s->block_sum = sx_matcher_take(memory, &used, 2 * block * sx_matcher_sum_pitch(m) * sizeof(uint16_t));
 	s->right_sum = sx_matcher_take(memory, &used, right);
-	s->right_x = sx_matcher_take(memory, &used, right);
-	s->s0 = sx_matcher_take(memory, &used, width * sizeof(uint16_t));
-	s->side_low = sx_matcher_take(memory, &used, width * sizeof(uint16_t));
-	s->side_high = sx_matcher_take(memory, &used, width * sizeof(uint16_t));
-	s->d0 = sx_matcher_take(memory, &used, width * sizeof(uint16_t));
+	s->right_x = sx_matcher_take(memory, &used, rows * right);
+	s->s0 = sx_matcher_take(memory, &used, rows * width * sizeof(uint16_t));
+	s->side_low = sx_matcher_take(memory, &used, rows * width * sizeof(uint16_t));
+	s->side_high = sx_matcher_take(memory, &used, rows * width * sizeof(uint16_t));
+	s->d0 = sx_matcher_take(memory, &used, rows * width * sizeof(uint16_t));
 	if (m->p.cost == SX_COST_ZNCC)
 		matcher_lay_out_zncc(&s->zncc, m, memory, &used);
 	return used;

@@ -28,6 +28,7 @@
 #define SX_MATCHER_MARGIN 128
 #define SX_MATCHER_DISPARITIES_MAX 256
 #define SX_MATCHER_GAIN_DISPARITIES 128 /* at most, of SX_VOLUME_GAINS */
+#define SX_MATCHER_GAIN_ROWS 2 /* that are in work together, to hide each other's latency */
 #define SX_MATCHER_TILE 16 /* columns whose costs of zncc are made together */
 
 enum sx_volume {
@@ -127,6 +128,7 @@ size_t sx_matcher_maps_bytes(const struct sx_matcher *m); /* of struct sx_fastdt
 /* Takes bytes of memory at *used, or only counts when memory is NULL. */
 void *sx_matcher_take(uint8_t *memory, size_t *used, size_t bytes);
 
+int sx_matcher_row_tasks(const struct sx_matcher *m); /* of winner_row() or gain_rows() */
 int sx_matcher_bands(const struct sx_matcher *m, enum sx_shear shear);
 
 /* Words of a row of block_sum: room for windows that start before or end after the disparities. */

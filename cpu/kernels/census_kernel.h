@@ -149,16 +149,18 @@ static void turn_plane(const struct sx_matcher *m, const uint8_t *bytes, size_t 
 }
 
 /*
- * Byte n j + r goes to byte j of row r, of n rows that lie pitch apart. Halving a sequence by even and odd bytes
- * log n times leaves the residues in order.
+ * Byte n j + r goes to byte j of row r, of n rows that lie pitch apart, all its bits turned. Halving a sequence by
+ * even and odd bytes log n times leaves the residues in order.
  */
 static ALWAYS_INLINE void part_plane(const uint8_t *in, size_t bytes, int n, uint8_t *out, size_t pitch)
 {
+	vb ones = vb_set1((1 << VEC_PLANE_BITS) - 1);
+
 	for (size_t j = 0; j < bytes; j += VEC_BYTES) {
 		vb v[8], t[8];
 
 		for (int r = 0; r < n; r++)
-			v[r] = vb_load(in + (size_t)n * j + (size_t)(r * VEC_BYTES));
+			v[r] = vb_sub(ones, vb_load(in + (size_t)n * j + (size_t)(r * VEC_BYTES)));
 		for (int stage = 1; stage < n; stage *= 2) {
 			for (int r = 0; r < n / 2; r++) {
 				t[r] = vb_even(v[2 * r], v[2 * r + 1]);
@@ -176,25 +178,37 @@ static void part_plane_any(const uint8_t *in, size_t bytes, int n, uint8_t *out,
 {
 	for (int r = 0; r < n; r++)
 		for (size_t j = 0; j < bytes; j++)
-			out[(size_t)r * pitch + j] = in[(size_t)n * j + (size_t)r];
+			out[(size_t)r * pitch + j] =
+				(uint8_t)((1 << VEC_PLANE_BITS) - 1 - in[(size_t)n * j + (size_t)r]);
+}
+
+static void part_planes(const struct sx_matcher *m, const uint8_t *in, uint8_t *out)
+{
+	size_t apart = (size_t)m->planes * m->plane_pitch;
+
+	if (m->residues == 1)
+		part_plane(in, m->plane_pitch, 1, out, apart);
+	else if (m->residues == 2)
+		part_plane(in, m->plane_pitch, 2, out, apart);
+	else if (m->residues == 4)
+		part_plane(in, m->plane_pitch, 4, out, apart);
+	else if (m->residues == 8)
+		part_plane(in, m->plane_pitch, 8, out, apart);
+	else
+		part_plane_any(in, m->plane_pitch, m->residues, out, apart);
 }
 
 /* The planes of a row; with gains [residue][plane]. */
 static void turn_planes(const struct sx_matcher *m, const uint8_t *bytes, size_t pitch, uint8_t *out,
 			struct sx_matcher_scratch *s)
 {
-	size_t apart = (size_t)m->planes * m->plane_pitch;
-
 	for (int plane = 0; plane < m->planes; plane++, out += m->plane_pitch) {
-		turn_plane(m, bytes, pitch, plane, m->residues > 1 ? s->turned : out);
-		if (m->residues == 2)
-			part_plane(s->turned, m->plane_pitch, 2, out, apart);
-		else if (m->residues == 4)
-			part_plane(s->turned, m->plane_pitch, 4, out, apart);
-		else if (m->residues == 8)
-			part_plane(s->turned, m->plane_pitch, 8, out, apart);
-		else if (m->residues > 1)
-			part_plane_any(s->turned, m->plane_pitch, m->residues, out, apart);
+		if (m->volume_kind != SX_VOLUME_GAINS) {
+			turn_plane(m, bytes, pitch, plane, out);
+			continue;
+		}
+		turn_plane(m, bytes, pitch, plane, s->turned);
+		part_planes(m, s->turned, out);
 	}
 }
 

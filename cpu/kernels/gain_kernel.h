@@ -43,24 +43,62 @@ static ALWAYS_INLINE const uint8_t *gain_planes(const struct sx_matcher *m, cons
 	return f->planes + (size_t)y * (size_t)(m->residues * m->planes) * m->plane_pitch;
 }
 
-/* 32 - C of one pixel. planes: of the row, from byte j of residue 0 on; its disparity 0 has residue r. */
-static ALWAYS_INLINE void gain_cost(uint32_t descriptor, const uint8_t *planes, int r, size_t pitch,
-				    uint8_t *gain, int vectors)
+/* Planes of VEC_BYTES right descriptors, every n-th from byte q of the planes on. */
+static ALWAYS_INLINE void gain_load(const uint8_t *planes, unsigned q, size_t pitch, vb right[GAIN_PLANES],
+				    int vectors)
 {
-	vb operand[GAIN_PLANES];
+	unsigned n = (unsigned)vectors;
+	const uint8_t *p = planes + (size_t)(q % n) * GAIN_PLANES * pitch + q / n;
 
 	for (int i = 0; i < GAIN_PLANES; i++)
-		operand[i] = vb_operand(~descriptor >> (i * VEC_PLANE_BITS) & ((1u << VEC_PLANE_BITS) - 1));
-	for (int k = 0; k < vectors; k++, r++) {
-		const uint8_t *p = planes + (size_t)r * GAIN_PLANES * pitch;
-		vb sum;
+		right[i] = vb_load(p + (size_t)i * pitch);
+}
 
-		if (r >= vectors)
-			p = planes + (size_t)(r - vectors) * GAIN_PLANES * pitch + 1;
-		sum = vb_distance(operand[0], vb_load(p));
-		for (int i = 1; i < GAIN_PLANES; i++)
-			sum = vb_add(sum, vb_distance(operand[i], vb_load(p + (size_t)i * pitch)));
-		vb_store(gain + k * VEC_BYTES, sum);
+static ALWAYS_INLINE void gain_operands(const uint32_t *descriptor, vb operand[GAIN_PLANES])
+{
+	const uint8_t *bytes = (const uint8_t *)descriptor; /* loads that spread a byte are free */
+	const int byte_of = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 3 : 0;
+
+	for (int i = 0; i < GAIN_PLANES; i++)
+		operand[i] = vb_operand(bytes[byte_of ^ i * VEC_PLANE_BITS / 8] >> i * VEC_PLANE_BITS % 8 &
+					((1 << VEC_PLANE_BITS) - 1));
+}
+
+static ALWAYS_INLINE vb gain_of(const vb operand[GAIN_PLANES], const vb right[GAIN_PLANES])
+{
+	vb sum = vb_distance(operand[0], right[0]);
+
+	for (int i = 1; i < GAIN_PLANES; i++)
+		sum = vb_add(sum, vb_distance(operand[i], right[i]));
+	return sum;
+}
+
+/*
+ * 32 - C of four pixels, the first of which has its disparity 0 at byte q of the planes. Neighbours share all
+ * vectors but one; with room for them in registers each is loaded once.
+ */
+static ALWAYS_INLINE void gain_costs_4(const uint32_t *left, const uint8_t *planes, unsigned q, size_t pitch,
+				       uint8_t *gain, int vectors)
+{
+	vb operand[GAIN_PLANES];
+#if VEC_BYTES == 64
+	vb right[4 + GAIN_VECTORS_MAX][GAIN_PLANES];
+
+	for (int u = 0; u < 3 + vectors; u++)
+		gain_load(planes, q - 3 + (unsigned)u, pitch, right[u], vectors);
+#endif
+	for (int i = 0; i < 4; i++) {
+		gain_operands(&left[i], operand);
+		for (int k = 0; k < vectors; k++, gain += VEC_BYTES) {
+#if VEC_BYTES == 64
+			vb_store(gain, gain_of(operand, right[3 - i + k]));
+#else
+			vb right[GAIN_PLANES];
+
+			gain_load(planes, q - (unsigned)i + (unsigned)k, pitch, right, vectors);
+			vb_store(gain, gain_of(operand, right));
+#endif
+		}
 	}
 }
 
@@ -68,16 +106,19 @@ static ALWAYS_INLINE void gain_cost(uint32_t descriptor, const uint8_t *planes, 
 static ALWAYS_INLINE void gain_costs(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 				     int x, int n, uint8_t *gain, int vectors)
 {
-	const uint32_t *left = sx_image_row(&f->census[0], y);
-	unsigned at = (unsigned)(m->width - 1 - x), by = (unsigned)vectors;
-	int r = (int)(at % by);
-	const uint8_t *planes = gain_planes(m, f, y) + at / by;
+	const uint32_t *left = (const uint32_t *)sx_image_row(&f->census[0], y) + x;
+	const uint8_t *planes = gain_planes(m, f, y);
+	unsigned q = (unsigned)(m->width - 1 - x);
 
-	for (int i = 0; i < n; i++, gain += vectors * VEC_BYTES) {
-		gain_cost(left[x + i], planes, r, m->plane_pitch, gain, vectors);
-		if (r-- == 0) {
-			r = vectors - 1;
-			planes--;
+	for (; n >= 4; n -= 4, left += 4, q -= 4, gain += 4 * vectors * VEC_BYTES)
+		gain_costs_4(left, planes, q, m->plane_pitch, gain, vectors);
+	for (; n > 0; n--, left++, q--) {
+		vb operand[GAIN_PLANES], right[GAIN_PLANES];
+
+		gain_operands(left, operand);
+		for (int k = 0; k < vectors; k++, gain += VEC_BYTES) {
+			gain_load(planes, q + (unsigned)k, m->plane_pitch, right, vectors);
+			vb_store(gain, gain_of(operand, right));
 		}
 	}
 }

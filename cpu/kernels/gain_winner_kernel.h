@@ -25,24 +25,32 @@
 
 #define GAIN_RANK_BITS 7
 #define GAIN_RANK_MOST 127
+#define GAIN_ROWS SX_MATCHER_GAIN_ROWS
+#define VOLUME_AHEAD 16 /* columns */
 
-/* Costs of a few pixels, then their steps: the latency of a step hides behind the cost of what follows. */
+/*
+ * Rows [y, y + rows). Costs of a few pixels, then their steps, of one row after the other: the latency of a step
+ * hides behind the costs of what follows, and behind the other row's.
+ */
 static ALWAYS_INLINE void gain_left_to_right(const struct sx_matcher *m, const struct sx_matcher_frame *f,
-					     int y, struct sx_matcher_scratch *s, int vectors)
+					     int y, int rows, const struct sx_matcher_scratch *s, int vectors)
 {
 	size_t cells = (size_t)(vectors * VEC_BYTES);
-	const uint8_t *volume = (const uint8_t *)f->volume + (size_t)y * (size_t)m->width * cells;
-	struct gain_path c = gain_path_of(m->p.p1, m->p.p2);
+	struct gain_path c[GAIN_ROWS];
 
-	gain_path_start(&c, vectors);
+	for (int r = 0; r < rows; r++) {
+		c[r] = gain_path_of(m->p.p1, m->p.p2);
+		gain_path_start(&c[r], vectors);
+	}
 	for (int x = 0; x < m->width; x += 4) {
 		int n = m->width - x < 4 ? m->width - x : 4;
 		size_t at = (size_t)x * cells;
 
-		prefetch_far(volume + at, (size_t)n * cells); /* gain_right_to_left() reads it */
-		gain_costs(m, f, y, x, n, s->row_cost + at, vectors);
+		for (int r = 0; r < rows; r++)
+			gain_costs(m, f, y + r, x, n, s[r].row_cost + at, vectors);
 		for (int i = 0; i < n; i++, at += cells)
-			gain_path_step(&c, s->row_cost + at, s->row_right + at, vectors);
+			for (int r = 0; r < rows; r++)
+				gain_path_step(&c[r], s[r].row_cost + at, s[r].row_right + at, vectors);
 	}
 }
 
@@ -63,7 +71,7 @@ static ALWAYS_INLINE int gain_has_rival(const vw2 *word, const vb *rank, int d0,
 /* The winner of column x. most: its greatest word; horizontal, vertical: sums of its gains. */
 static ALWAYS_INLINE void gain_store_winner(const struct sx_matcher *m, int x, int most,
 					    const uint8_t *horizontal, const uint8_t *vertical, int rival,
-					    struct sx_matcher_scratch *s)
+					    const struct sx_matcher_scratch *s)
 {
 	int d0 = GAIN_RANK_MOST - (most & GAIN_RANK_MOST);
 	int low = m->gain_place[d0], high = m->gain_place[d0 + 2];
@@ -86,44 +94,72 @@ static void gain_keep_sums(const struct sx_matcher *m, const struct sx_matcher_f
 	}
 }
 
+/* A row on its way from right to left. */
+struct gain_row {
+	struct gain_path path;
+	vw2 right[GAIN_VECTORS_MAX]; /* the right image's, by the disparity of the pixel before */
+	const uint8_t *volume;
+};
+
+static ALWAYS_INLINE void gain_row_start(struct gain_row *g, const struct sx_matcher *m,
+					 const struct sx_matcher_frame *f, int y, int vectors)
+{
+	size_t row = (size_t)y * (size_t)m->width * (size_t)(vectors * VEC_BYTES);
+
+	g->path = gain_path_of(m->p.p1, m->p.p2);
+	gain_path_start(&g->path, vectors);
+	memset(g->right, 0, sizeof(g->right));
+	g->volume = (const uint8_t *)f->volume + row;
+}
+
+/* Column x of row y. */
+static ALWAYS_INLINE void gain_row_step(struct gain_row *g, const struct sx_matcher *m,
+					const struct sx_matcher_frame *f, int y, int x, const vb *rank,
+					const struct sx_matcher_scratch *s, int vectors)
+{
+	size_t at = (size_t)x * (size_t)(vectors * VEC_BYTES);
+	uint8_t horizontal[SX_MATCHER_GAIN_DISPARITIES] __attribute__((aligned(64)));
+	vw2 word[GAIN_VECTORS_MAX], last = vw2_down(g->right[0]);
+	vw most = vw_set1(0), limit;
+	int all, d0;
+
+	gain_path_step(&g->path, s->row_cost + at, NULL, vectors);
+	for (int k = 0; k < vectors; k++) {
+		vb sum = vb_add(g->path.gain[k], vb_load(s->row_right + at + k * VEC_BYTES));
+		vw2 moved = k + 1 < vectors ? g->right[k + 1] : last;
+
+		vb_store(horizontal + k * VEC_BYTES, sum);
+		word[k] = vw2_sum(sum, vb_load(g->volume + at + k * VEC_BYTES), rank[k]);
+		most = vw_umax(most, vw_umax(word[k].lo, word[k].hi));
+		g->right[k] = (vw2){vw_umax(moved.lo, word[k].lo), vw_umax(moved.hi, word[k].hi)};
+	}
+	s->right_x[x] = (uint16_t)vw_first(g->right[0].lo);
+	all = vw_umax_all(most);
+	d0 = GAIN_RANK_MOST - (all & GAIN_RANK_MOST);
+	limit = vw_set1(m->rival_limit[all >> GAIN_RANK_BITS]);
+	gain_store_winner(m, x, all, horizontal, g->volume + at,
+			  gain_has_rival(word, rank, d0, limit, vectors), s);
+	if (f->sum.data)
+		gain_keep_sums(m, f, y, x, horizontal, g->volume + at);
+}
+
 static ALWAYS_INLINE void gain_right_to_left(const struct sx_matcher *m, const struct sx_matcher_frame *f,
-					     int y, struct sx_matcher_scratch *s, int vectors)
+					     int y, int rows, const struct sx_matcher_scratch *s, int vectors)
 {
 	size_t cells = (size_t)(vectors * VEC_BYTES);
-	const uint8_t *volume = (const uint8_t *)f->volume + (size_t)y * (size_t)m->width * cells;
-	struct gain_path c = gain_path_of(m->p.p1, m->p.p2);
-	uint8_t horizontal[SX_MATCHER_GAIN_DISPARITIES] __attribute__((aligned(64)));
-	vw2 right[GAIN_VECTORS_MAX];
+	struct gain_row g[GAIN_ROWS];
 	vb rank[GAIN_VECTORS_MAX];
 
-	gain_path_start(&c, vectors);
-	memset(right, 0, sizeof(right));
+	for (int r = 0; r < rows; r++)
+		gain_row_start(&g[r], m, f, y + r, vectors);
 	for (int k = 0; k < vectors; k++)
 		rank[k] = vb_load(m->gain_rank + k * VEC_BYTES);
 	for (int x = m->width - 1; x >= 0; x--) {
-		size_t at = (size_t)x * cells;
-		vw2 word[GAIN_VECTORS_MAX], last = vw2_down(right[0]);
-		vw most = vw_set1(0);
-		int all;
-
-		gain_path_step(&c, s->row_cost + at, NULL, vectors);
-		for (int k = 0; k < vectors; k++) {
-			vb sum = vb_add(c.gain[k], vb_load(s->row_right + at + k * VEC_BYTES));
-			vw2 moved = k + 1 < vectors ? right[k + 1] : last;
-
-			vb_store(horizontal + k * VEC_BYTES, sum);
-			word[k] = vw2_sum(sum, vb_load(volume + at + k * VEC_BYTES), rank[k]);
-			most = vw_umax(most, vw_umax(word[k].lo, word[k].hi));
-			right[k] = (vw2){vw_umax(moved.lo, word[k].lo), vw_umax(moved.hi, word[k].hi)};
+		for (int r = 0; r < rows; r++) {
+			/* whatever lies there: nothing is written, and before the image are other rows, or nobody's */
+			prefetch_read(g[r].volume + (ptrdiff_t)(x - VOLUME_AHEAD) * (ptrdiff_t)cells, cells);
+			gain_row_step(&g[r], m, f, y + r, x, rank, &s[r], vectors);
 		}
-		s->right_x[x] = (uint16_t)vw_first(right[0].lo);
-		all = vw_umax_all(most);
-		gain_store_winner(m, x, all, horizontal, volume + at,
-				  gain_has_rival(word, rank, GAIN_RANK_MOST - (all & GAIN_RANK_MOST),
-						 vw_set1(m->rival_limit[all >> GAIN_RANK_BITS]), vectors),
-				  s);
-		if (f->sum.data)
-			gain_keep_sums(m, f, y, x, horizontal, volume + at);
 	}
 }
 
@@ -136,23 +172,47 @@ static void gain_store_right(const struct sx_matcher *m, const struct sx_matcher
 		right[x] = (uint16_t)(GAIN_RANK_MOST - (s->right_x[x] & GAIN_RANK_MOST));
 }
 
-static ALWAYS_INLINE void gain_row_of(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
-				      struct sx_matcher_scratch *s, int vectors)
+static ALWAYS_INLINE void gain_rows_of(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
+				       int rows, const struct sx_matcher_scratch *s, int vectors)
 {
-	gain_left_to_right(m, f, y, s, vectors);
-	gain_right_to_left(m, f, y, s, vectors);
+	gain_left_to_right(m, f, y, rows, s, vectors);
+	gain_right_to_left(m, f, y, rows, s, vectors);
 }
 
-static void gain_row(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
-		     struct sx_matcher_scratch *s)
+/* Row r's part of what two rows need. */
+static struct sx_matcher_scratch gain_scratch(const struct sx_matcher *m, const struct sx_matcher_scratch *s,
+					      int r)
 {
-	if (m->residues == 128 / VEC_BYTES)
-		gain_row_of(m, f, y, s, 128 / VEC_BYTES);
+	struct sx_matcher_scratch part = *s;
+	size_t columns = (size_t)r * (size_t)m->width, cells = columns * (size_t)m->p.disparities;
+
+	part.row_cost += cells;
+	part.row_right += cells;
+	part.right_x += columns;
+	part.s0 += columns;
+	part.side_low += columns;
+	part.side_high += columns;
+	part.d0 += columns;
+	return part;
+}
+
+static void gain_rows(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,
+		      struct sx_matcher_scratch *s)
+{
+	struct sx_matcher_scratch part[GAIN_ROWS] = {gain_scratch(m, s, 0), gain_scratch(m, s, 1)};
+	int y = i * GAIN_ROWS, rows = m->height - y < GAIN_ROWS ? m->height - y : GAIN_ROWS;
+
+	if (m->residues != 128 / VEC_BYTES)
+		gain_rows_of(m, f, y, rows, part, m->residues);
+	else if (rows == GAIN_ROWS)
+		gain_rows_of(m, f, y, GAIN_ROWS, part, 128 / VEC_BYTES);
 	else
-		gain_row_of(m, f, y, s, m->residues);
-	winner_store_disparity(m, f, y, s);
-	winner_store_confidence(m, f, y, s);
-	gain_store_right(m, f, y, s);
+		gain_rows_of(m, f, y, 1, part, 128 / VEC_BYTES);
+	for (int r = 0; r < rows; r++) {
+		winner_store_disparity(m, f, y + r, &part[r]);
+		winner_store_confidence(m, f, y + r, &part[r]);
+		gain_store_right(m, f, y + r, &part[r]);
+	}
 }
 
 #endif
