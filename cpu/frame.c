@@ -258,6 +258,8 @@ static void frame_match(struct frame *f)
 		frame_aggregate_sgm(f, SX_SHEAR_LEFT, false);
 	}
 	frame_book(f, SX_STAGE_SGM);
+	if (x->matcher.volume_kind == SX_VOLUME_GAINS)
+		sx_matcher_up_begin(&f->match.up, &x->matcher);
 	sx_pool_for(pool, sx_matcher_row_tasks(&x->matcher), winner_task, f);
 	frame_book(f, SX_STAGE_WINNER);
 }
@@ -487,6 +489,8 @@ static struct sx_matcher_frame matcher_frame(const struct sx_context *x)
 		f.costs = x->device->costs.data;
 	if (x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT)
 		sx_fastdt_maps_init(&f.maps, &x->matcher, x->device->maps.data);
+	else if (x->matcher.volume_kind == SX_VOLUME_GAINS)
+		sx_matcher_up_init(&f.up, &x->matcher, x->device->maps.data);
 	return f;
 }
 

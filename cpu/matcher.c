@@ -31,15 +31,15 @@ static int rival_above(const struct sx_stereo_params *p, int s0)
 
 #define GAIN_BITS 32 /* of CSCT: one is the same in all descriptors, so that each gain is at least 1 */
 
-/* Whether sums of gains of two paths fit bytes, and what a rival's word is above its limit 8 bits more. */
+/* Whether sums of gains of two paths fit bytes. */
 static bool gains_fit(const struct sx_stereo_params *p)
 {
-	int along = p->p2 + GAIN_BITS, across = p->p2_vertical + GAIN_BITS, most = sx_sgm_largest(p);
+	int along = p->p2 + GAIN_BITS, across = p->p2_vertical + GAIN_BITS;
 
 	return p->aggregation == SX_AGGREGATION_SGM && p->cost == SX_COST_CSCT && p->paths == 4 &&
 	       p->p2_edge == 0 && p->out_of_view == SX_OUT_OF_VIEW_ZERO &&
 	       p->disparities <= SX_MATCHER_GAIN_DISPARITIES && 2 * along <= UINT8_MAX &&
-	       2 * across <= UINT8_MAX && rival_above(p, most) - most <= UINT8_MAX;
+	       2 * across <= UINT8_MAX;
 }
 
 static enum sx_volume volume_kind(const struct sx_stereo_params *p)
@@ -56,7 +56,11 @@ static enum sx_volume volume_kind(const struct sx_stereo_params *p)
 static int band_columns(const struct sx_matcher *m)
 {
 	size_t column = 2 * (size_t)m->height * (size_t)m->p.disparities;
-	int n = (int)(BAND_BYTES / column) / 4 * 4;
+	int n;
+
+	if (m->volume_kind == SX_VOLUME_GAINS)
+		return SX_MATCHER_GAIN_COLUMNS;
+	n = (int)(BAND_BYTES / column) / 4 * 4;
 
 	return n < 4 ? 4 : n > BAND_COLUMNS_MAX ? BAND_COLUMNS_MAX : n;
 }
@@ -99,9 +103,7 @@ static int make_rival_limit(struct sx_matcher *m)
 		int limit = rival_above(&m->p, s0);
 
 		if (m->volume_kind == SX_VOLUME_GAINS) {
-			int g = limit < most ? most - limit : 0;
-
-			m->rival_limit[most - s0] = (uint16_t)(g << 7 | 127);
+			m->rival_limit[most - s0] = (uint16_t)(limit < most ? most - limit : 0);
 			continue;
 		}
 		m->rival_limit[s0] =
@@ -277,8 +279,33 @@ static void matcher_lay_out_zncc(struct sx_matcher_zncc *z, const struct sx_matc
 	z->tile = sx_matcher_take(memory, used, SX_MATCHER_TILE * disparities);
 }
 
+static size_t lay_out_up(struct sx_matcher_up *up, const struct sx_matcher *m, uint8_t *memory)
+{
+	size_t used = 0, width = (size_t)m->width, tasks = (size_t)sx_matcher_row_tasks(m);
+
+	up->gain = sx_matcher_take(memory, &used, width * (size_t)m->p.disparities);
+	up->least = sx_matcher_take(memory, &used, width);
+	up->walked = sx_matcher_take(memory, &used, tasks * sizeof(*up->walked));
+	return used;
+}
+
+void sx_matcher_up_init(struct sx_matcher_up *up, const struct sx_matcher *m, uint8_t *memory)
+{
+	lay_out_up(up, m, memory);
+}
+
+void sx_matcher_up_begin(struct sx_matcher_up *up, const struct sx_matcher *m)
+{
+	for (int i = 0; i < sx_matcher_row_tasks(m); i++)
+		atomic_store_explicit(&up->walked[i].columns, 0, memory_order_relaxed);
+}
+
 size_t sx_matcher_maps_bytes(const struct sx_matcher *m)
 {
+	struct sx_matcher_up up;
+
+	if (m->volume_kind == SX_VOLUME_GAINS)
+		return lay_out_up(&up, m, NULL);
 	return is_fastdt(m) ? sx_fastdt_maps_bytes(m) : 0;
 }
 
@@ -299,16 +326,19 @@ static size_t matcher_lay_out(struct sx_matcher_scratch *s, const struct sx_matc
 	size_t width = (size_t)m->width, disparities = (size_t)m->p.disparities,
 	       block = (size_t)1 << m->word_bits;
 	size_t band = m->volume_kind == SX_VOLUME_NONE ? 0 : (size_t)m->band_columns;
+	size_t band_cells = band * (size_t)m->height * disparities;
 	size_t right = (width + disparities + SX_MATCHER_MARGIN) * sizeof(uint16_t);
 	size_t rows = (size_t)rows_together(m), turned = sx_matcher_turned_bytes(m), used = 0;
+
+	bool gains = m->volume_kind == SX_VOLUME_GAINS;
 
 	s->memory = memory;
 	if (is_fastdt(m))
 		return matcher_lay_out_fastdt(s, m, memory);
 	s->bytes = sx_matcher_take(memory, &used, 8 * (width + SX_MATCHER_MARGIN));
 	s->turned = sx_matcher_take(memory, &used, turned);
-	s->cost = sx_matcher_take(memory, &used, band * (size_t)m->height * disparities);
-	s->down = sx_matcher_take(memory, &used, band * (size_t)m->height * disparities);
+	s->cost = sx_matcher_take(memory, &used, gains ? 4 * disparities : band_cells);
+	s->down = sx_matcher_take(memory, &used, gains ? 0 : band_cells);
 	s->state = sx_matcher_take(memory, &used, 2 * band * sx_matcher_state_pitch(m));
 	s->row_cost = sx_matcher_take(memory, &used, rows * width * disparities);
 	s->row_right = sx_matcher_take(memory, &used, rows * width * disparities);

@@ -16,6 +16,7 @@
 #ifndef SX_CPU_MATCHER_H
 #define SX_CPU_MATCHER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,6 +29,7 @@
 #define SX_MATCHER_MARGIN 128
 #define SX_MATCHER_DISPARITIES_MAX 256
 #define SX_MATCHER_GAIN_DISPARITIES 128 /* at most, of SX_VOLUME_GAINS */
+#define SX_MATCHER_GAIN_COLUMNS 32 /* of a band */
 #define SX_MATCHER_GAIN_ROWS 2 /* that are in work together, to hide each other's latency */
 #define SX_MATCHER_TILE 16 /* columns whose costs of zncc are made together */
 
@@ -57,7 +59,7 @@ struct sx_matcher {
 	size_t plane_pitch; /* of a part */
 	uint8_t *out_of_view; /* plane_pitch bytes: 0xff where the right column is outside; NULL for zero */
 	/* sgm */
-	uint16_t *rival_limit; /* by S0: words below this are rivals; gains: by their sum, words above it */
+	uint16_t *rival_limit; /* by S0: words below this are rivals; gains: by their sum, sums above it */
 	/* gains: sum of gains and S, 127 - d by place, and places of d - 1, the ends' own beside them */
 	int gain_most;
 	uint8_t gain_rank[SX_MATCHER_GAIN_DISPARITIES], gain_place[SX_MATCHER_GAIN_DISPARITIES + 2];
@@ -68,12 +70,22 @@ struct sx_matcher {
 	uint64_t uniqueness_inverse; /* 2^40 / uniqueness, rounded up */
 };
 
+/* gains: the way up, of the row that it has reached in each column. */
+struct sx_matcher_up {
+	uint8_t *gain, *least; /* width x disparities; 255 less the greatest, by column */
+	struct sx_matcher_walked {
+		_Atomic int columns; /* that a task has left behind */
+		char alone[60];	     /* in its line */
+	} *walked;		     /* sx_matcher_row_tasks() */
+};
+
 /* Buffers of a frame; planes: right descriptors, see sx_matcher_planes_bytes(). */
 struct sx_matcher_frame {
 	struct sx_image grey[2], census[2];
 	uint8_t *planes;
 	void *volume;
 	struct sx_fastdt_maps maps;
+	struct sx_matcher_up up;
 	/* 64-byte aligned. zncc: costs [y][x][d]; the others make them where they need them */
 	uint8_t *costs;
 	struct sx_image winner, winner_right, confidence;
@@ -98,7 +110,7 @@ struct sx_matcher_scratch {
 	uint8_t *bytes;
 	uint8_t *turned; /* gains: a plane before it is parted */
 	/* sgm_band */
-	uint8_t *cost, *down; /* band_columns x height x disparities */
+	uint8_t *cost, *down; /* band_columns x height x disparities; gains: cost of 4 columns */
 	uint8_t *state;	      /* two rows of band_columns x (disparities + 2 margins) */
 	/* winner_row */
 	uint8_t *row_cost, *row_right; /* cost, E of the left-to-right path: width x disparities */
@@ -124,7 +136,10 @@ size_t sx_matcher_scratch_bytes(const struct sx_matcher *m);
 /* Lays s out in memory of that size, 64-byte aligned, and fills what the kernels expect there. */
 void sx_matcher_scratch_init(struct sx_matcher_scratch *s, const struct sx_matcher *m, uint8_t *memory);
 
-size_t sx_matcher_maps_bytes(const struct sx_matcher *m); /* of struct sx_fastdt_maps */
+size_t sx_matcher_maps_bytes(const struct sx_matcher *m); /* of struct sx_fastdt_maps or sx_matcher_up */
+void sx_matcher_up_init(struct sx_matcher_up *up, const struct sx_matcher *m, uint8_t *memory);
+/* Before the tasks of gain_rows() of a frame. */
+void sx_matcher_up_begin(struct sx_matcher_up *up, const struct sx_matcher *m);
 /* Takes bytes of memory at *used, or only counts when memory is NULL. */
 void *sx_matcher_take(uint8_t *memory, size_t *used, size_t bytes);
 

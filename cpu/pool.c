@@ -68,6 +68,16 @@ static void pause_briefly(void)
 #endif
 }
 
+#define PAUSES 1000
+
+void sx_pool_pause(unsigned turn)
+{
+	if (turn < PAUSES)
+		pause_briefly();
+	else
+		sched_yield();
+}
+
 static uint32_t tasks_left(uint64_t ticket)
 {
 	return (uint32_t)ticket;

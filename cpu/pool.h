@@ -20,7 +20,10 @@ struct sx_pool_job {
 	struct sx_pool_job *next;
 };
 
-/* index: 0 .. count-1, in any order; worker: 0 .. threads-1, no two tasks at a time have the same. */
+/*
+ * index: 0 .. count-1, begun in this order, so that a task may wait for one before it, by sx_pool_pause(); worker: 0 .. threads-1, no two tasks at a
+ * time have the same.
+ */
 typedef void sx_pool_task_fn(void *arg, int index, int worker);
 
 /* CPUs that this process may use, 1..SX_POOL_THREADS_MAX. */
@@ -37,6 +40,8 @@ void sx_pool_submit(struct sx_pool *p, struct sx_pool_job *job);
 /* Waits until no job runs or waits. Thread: any, but not a job. */
 void sx_pool_drain(struct sx_pool *p);
 
+/* What a task does between looks at another's work, turn 0, 1, ...: little at first, then it gives way. */
+void sx_pool_pause(unsigned turn);
 /*
  * Calls fn for every index and returns when all calls have returned; their writes are then visible to the
  * caller and to every later task. Thread: the running job only. Allocates nothing.

@@ -22,8 +22,8 @@
  *
  * Work:   per vector of a path 6 operations, and 2 shifts a pixel; a plane of cost 2 (avx512) or 1, and an
  *         addition.
- * Memory: a band as in sgm_kernel.h; Q of the way down is both the state of the next row and what the way up adds
- *         to its own.
+ * Memory: the way down goes in bands of some columns, whose state stays in the first-level cache, and writes the
+ *         volume; the way up goes with the rows (gain_winner_kernel.h).
  * Ranges: Q <= P2 + 32, 2 (P2 + 32) <= 255; max Q' >= P2 as the best disparity's Q is P2 + its gain.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -34,6 +34,7 @@
 #include "cpu/kernels/sgm_kernel.h"
 
 #define GAIN_PLANES (32 / VEC_PLANE_BITS)
+#define GAIN_PIXELS 4 /* whose costs are made together */
 #define GAIN_VECTORS_MAX (SX_MATCHER_GAIN_DISPARITIES / VEC_BYTES)
 
 /* The right descriptors of row y. */
@@ -48,10 +49,10 @@ static ALWAYS_INLINE void gain_load(const uint8_t *planes, unsigned q, size_t pi
 				    int vectors)
 {
 	unsigned n = (unsigned)vectors;
-	const uint8_t *p = planes + (size_t)(q % n) * GAIN_PLANES * pitch + q / n;
+	size_t at = (size_t)(q % n) * GAIN_PLANES * pitch + q / n;
 
 	for (int i = 0; i < GAIN_PLANES; i++)
-		right[i] = vb_load(p + (size_t)i * pitch);
+		right[i] = vb_load(planes + (size_t)i * pitch + at);
 }
 
 static ALWAYS_INLINE void gain_operands(const uint32_t *descriptor, vb operand[GAIN_PLANES])
@@ -59,9 +60,16 @@ static ALWAYS_INLINE void gain_operands(const uint32_t *descriptor, vb operand[G
 	const uint8_t *bytes = (const uint8_t *)descriptor; /* loads that spread a byte are free */
 	const int byte_of = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 3 : 0;
 
-	for (int i = 0; i < GAIN_PLANES; i++)
-		operand[i] = vb_operand(bytes[byte_of ^ i * VEC_PLANE_BITS / 8] >> i * VEC_PLANE_BITS % 8 &
-					((1 << VEC_PLANE_BITS) - 1));
+	for (int i = 0; i < 4; i++) {
+		unsigned byte = bytes[byte_of ^ i];
+
+		if (VEC_PLANE_BITS == 8) {
+			operand[i] = vb_operand(byte);
+		} else {
+			operand[2 * i % GAIN_PLANES] = vb_operand(byte & 15);
+			operand[(2 * i + 1) % GAIN_PLANES] = vb_operand(byte >> 4);
+		}
+	}
 }
 
 static ALWAYS_INLINE vb gain_of(const vb operand[GAIN_PLANES], const vb right[GAIN_PLANES])
@@ -74,24 +82,24 @@ static ALWAYS_INLINE vb gain_of(const vb operand[GAIN_PLANES], const vb right[GA
 }
 
 /*
- * 32 - C of four pixels, the first of which has its disparity 0 at byte q of the planes. Neighbours share all
- * vectors but one; with room for them in registers each is loaded once.
+ * 32 - C of GAIN_PIXELS pixels. The first has its disparity 0 at byte q of the planes. Neighbours share all vectors but one; with room for
+ * them in registers each is loaded once.
  */
-static ALWAYS_INLINE void gain_costs_4(const uint32_t *left, const uint8_t *planes, unsigned q, size_t pitch,
-				       uint8_t *gain, int vectors)
+static ALWAYS_INLINE void gain_costs_all(const uint32_t *left, const uint8_t *planes, unsigned q, size_t pitch,
+					 uint8_t *gain, int vectors)
 {
 	vb operand[GAIN_PLANES];
 #if VEC_BYTES == 64
-	vb right[4 + GAIN_VECTORS_MAX][GAIN_PLANES];
+	vb right[GAIN_PIXELS + GAIN_VECTORS_MAX][GAIN_PLANES];
 
-	for (int u = 0; u < 3 + vectors; u++)
-		gain_load(planes, q - 3 + (unsigned)u, pitch, right[u], vectors);
+	for (int u = 0; u < GAIN_PIXELS - 1 + vectors; u++)
+		gain_load(planes, q - (GAIN_PIXELS - 1) + (unsigned)u, pitch, right[u], vectors);
 #endif
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < GAIN_PIXELS; i++) {
 		gain_operands(&left[i], operand);
 		for (int k = 0; k < vectors; k++, gain += VEC_BYTES) {
 #if VEC_BYTES == 64
-			vb_store(gain, gain_of(operand, right[3 - i + k]));
+			vb_store(gain, gain_of(operand, right[GAIN_PIXELS - 1 - i + k]));
 #else
 			vb right[GAIN_PLANES];
 
@@ -102,7 +110,7 @@ static ALWAYS_INLINE void gain_costs_4(const uint32_t *left, const uint8_t *plan
 	}
 }
 
-/* n pixels of row y from column x on. */
+/* n pixels of row y from column x on, at most GAIN_PIXELS. */
 static ALWAYS_INLINE void gain_costs(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 				     int x, int n, uint8_t *gain, int vectors)
 {
@@ -110,14 +118,16 @@ static ALWAYS_INLINE void gain_costs(const struct sx_matcher *m, const struct sx
 	const uint8_t *planes = gain_planes(m, f, y);
 	unsigned q = (unsigned)(m->width - 1 - x);
 
-	for (; n >= 4; n -= 4, left += 4, q -= 4, gain += 4 * vectors * VEC_BYTES)
-		gain_costs_4(left, planes, q, m->plane_pitch, gain, vectors);
-	for (; n > 0; n--, left++, q--) {
+	if (n == GAIN_PIXELS) {
+		gain_costs_all(left, planes, q, m->plane_pitch, gain, vectors);
+		return;
+	}
+	for (int i = 0; i < n; i++) {
 		vb operand[GAIN_PLANES], right[GAIN_PLANES];
 
-		gain_operands(left, operand);
+		gain_operands(&left[i], operand);
 		for (int k = 0; k < vectors; k++, gain += VEC_BYTES) {
-			gain_load(planes, q + (unsigned)k, m->plane_pitch, right, vectors);
+			gain_load(planes, q - (unsigned)i + (unsigned)k, m->plane_pitch, right, vectors);
 			vb_store(gain, gain_of(operand, right));
 		}
 	}
@@ -142,8 +152,8 @@ static ALWAYS_INLINE void gain_path_start(struct gain_path *c, int vectors)
 	c->least = c->p2_left;
 }
 
-/* The next pixel of a path; gain: its 32 - C; to: its Q, or NULL. */
-static ALWAYS_INLINE void gain_path_step(struct gain_path *c, const uint8_t *gain, uint8_t *to, int vectors)
+/* The next pixel of a path; gain: its 32 - C. */
+static ALWAYS_INLINE void gain_path_step(struct gain_path *c, const uint8_t *gain, int vectors)
 {
 	vb floor = vb_sub(c->p2_left, c->least), most = vb_set1(0);
 	vb before = vb_up(c->gain[vectors - 1]), last = vb_down(c->gain[0]);
@@ -154,21 +164,25 @@ static ALWAYS_INLINE void gain_path_step(struct gain_path *c, const uint8_t *gai
 
 		c->gain[k] = vb_add(step, vb_load(gain + k * VEC_BYTES));
 		most = vb_max(most, c->gain[k]);
-		if (to)
-			vb_store(to + k * VEC_BYTES, c->gain[k]);
 		before = at;
 	}
 	c->least = vb_max_all_left(most);
 }
 
-/* A step of one of many paths whose state is in memory: Q at from, 255 less their greatest at *least. */
-static ALWAYS_INLINE void gain_chain_step(struct gain_path *c, const uint8_t *from, uint8_t *least,
-					  const uint8_t *gain, uint8_t *to, int vectors)
+/* One of many paths whose state lies in memory: Q, and 255 less the greatest. */
+static ALWAYS_INLINE void gain_path_load(struct gain_path *c, const uint8_t *state, const uint8_t *least,
+					 int vectors)
 {
 	for (int k = 0; k < vectors; k++)
-		c->gain[k] = vb_load(from + k * VEC_BYTES);
+		c->gain[k] = vb_load(state + k * VEC_BYTES);
 	c->least = vb_set1(*least);
-	gain_path_step(c, gain, to, vectors);
+}
+
+static ALWAYS_INLINE void gain_path_store(const struct gain_path *c, uint8_t *state, uint8_t *least,
+					  int vectors)
+{
+	for (int k = 0; k < vectors; k++)
+		vb_store(state + k * VEC_BYTES, c->gain[k]);
 	*least = (uint8_t)vb_first(c->least);
 }
 
@@ -180,72 +194,50 @@ static ALWAYS_INLINE void gain_prefetch(const struct sx_matcher *m, const struct
 
 	if (y >= m->height)
 		return;
-	for (int i = 0; i < vectors * GAIN_PLANES; i++, p += m->plane_pitch) {
-		__builtin_prefetch(p);
-		__builtin_prefetch(p + VEC_BYTES + n / vectors);
-	}
+	prefetch_read((const uint8_t *)sx_image_row(&f->census[0], y) + (size_t)x * sizeof(uint32_t),
+		      (size_t)n * sizeof(uint32_t));
+	for (int i = 0; i < vectors * GAIN_PLANES; i++, p += m->plane_pitch)
+		prefetch_read(p, (size_t)(VEC_BYTES + n / vectors + LINE));
 }
 
-/* Columns [x, x + n) of a band: where their values of row y are in cost and down. */
-static ALWAYS_INLINE size_t gain_band_row(const struct sx_matcher *m, int y, int vectors)
+/* The paths of columns [x, x + n) of row y on their way down, n at most GAIN_PIXELS; state, least: of the row before. */
+static ALWAYS_INLINE void gain_band_step(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
+					 int x, int n, struct gain_path *c, uint8_t *state, uint8_t *least,
+					 int vectors)
 {
-	return (size_t)y * (size_t)(m->band_columns * vectors * VEC_BYTES);
-}
-
-static ALWAYS_INLINE void gain_sweep_down(const struct sx_matcher *m, const struct sx_matcher_frame *f, int x,
-					  int n, struct sx_matcher_scratch *s, int vectors)
-{
-	struct gain_path c = gain_path_of(m->p.p1_vertical, m->p.p2_vertical);
 	size_t cells = (size_t)(vectors * VEC_BYTES);
-	uint8_t least[64];
-	const uint8_t *from = s->state;
+	uint8_t *volume = (uint8_t *)f->volume + ((size_t)y * (size_t)m->width + (size_t)x) * cells;
+	uint8_t cost[GAIN_PIXELS * SX_MATCHER_GAIN_DISPARITIES] __attribute__((aligned(64)));
 
-	memset(s->state, m->p.p2_vertical, (size_t)n * cells);
-	memset(least, 255 - m->p.p2_vertical, sizeof(least));
-	for (int y = 0; y < m->height; y++) {
-		size_t row = gain_band_row(m, y, vectors);
-
-		gain_prefetch(m, f, y + 2, x, n, vectors);
-		gain_costs(m, f, y, x, n, s->cost + row, vectors);
-		for (int i = 0; i < n; i++)
-			gain_chain_step(&c, from + (size_t)i * cells, &least[i],
-					s->cost + row + (size_t)i * cells, s->down + row + (size_t)i * cells,
-					vectors);
-		from = s->down + row;
+	gain_costs(m, f, y, x, n, cost, vectors);
+	for (int i = 0; i < n; i++, volume += cells, state += cells) {
+		gain_path_load(c, state, &least[i], vectors);
+		gain_path_step(c, cost + (size_t)i * cells, vectors);
+		gain_path_store(c, state, &least[i], vectors);
+		for (int k = 0; k < vectors; k++)
+			vb_stream(volume + k * VEC_BYTES, c->gain[k]);
 	}
 }
 
-static ALWAYS_INLINE void gain_sweep_up(const struct sx_matcher *m, const struct sx_matcher_frame *f, int x,
-					int n, struct sx_matcher_scratch *s, int vectors)
-{
-	struct gain_path c = gain_path_of(m->p.p1_vertical, m->p.p2_vertical);
-	size_t cells = (size_t)(vectors * VEC_BYTES);
-	uint8_t least[64];
-
-	memset(s->state, m->p.p2_vertical, (size_t)n * cells);
-	memset(least, 255 - m->p.p2_vertical, sizeof(least));
-	for (int y = m->height - 1; y >= 0; y--) {
-		size_t row = gain_band_row(m, y, vectors);
-		uint8_t *volume = (uint8_t *)f->volume + ((size_t)y * (size_t)m->width + (size_t)x) * cells;
-
-		for (int i = 0; i < n; i++, row += cells, volume += cells) {
-			uint8_t *state = s->state + (size_t)i * cells;
-
-			gain_chain_step(&c, state, &least[i], s->cost + row, state, vectors);
-			for (int k = 0; k < vectors; k++)
-				vb_stream(volume + k * VEC_BYTES,
-					  vb_add(c.gain[k], vb_load(s->down + row + k * VEC_BYTES)));
-		}
-	}
-}
-
+/* Also sets the way up of these columns back to where it begins. */
 static ALWAYS_INLINE void gain_band_of(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,
 				       struct sx_matcher_scratch *s, int vectors)
 {
+	struct gain_path c = gain_path_of(m->p.p1_vertical, m->p.p2_vertical);
+	size_t cells = (size_t)(vectors * VEC_BYTES);
 	int x = i * m->band_columns, n = m->width - x < m->band_columns ? m->width - x : m->band_columns;
+	uint8_t least[SX_MATCHER_GAIN_COLUMNS];
 
-	gain_sweep_down(m, f, x, n, s, vectors);
-	gain_sweep_up(m, f, x, n, s, vectors);
+	memset(least, 255 - m->p.p2_vertical, (size_t)n);
+	memset(s->state, m->p.p2_vertical, (size_t)n * cells);
+	memset(f->up.least + x, 255 - m->p.p2_vertical, (size_t)n);
+	memset(f->up.gain + (size_t)x * cells, m->p.p2_vertical, (size_t)n * cells);
+	for (int y = 0; y < m->height; y++) {
+		gain_prefetch(m, f, y + 2, x, n, vectors);
+		for (int j = 0; j < n; j += GAIN_PIXELS)
+			gain_band_step(m, f, y, x + j, n - j < GAIN_PIXELS ? n - j : GAIN_PIXELS, &c,
+				       s->state + (size_t)j * cells, least + j, vectors);
+	}
 }
 
 static void gain_band(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,

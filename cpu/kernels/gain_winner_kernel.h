@@ -22,145 +22,217 @@
 
 #include "cpu/kernels/gain_kernel.h"
 #include "cpu/kernels/winner_kernel.h"
+#include "cpu/pool.h"
 
 #define GAIN_RANK_BITS 7
 #define GAIN_RANK_MOST 127
 #define GAIN_ROWS SX_MATCHER_GAIN_ROWS
+#define GAIN_STRIDE 32  /* columns between looks at the rows below */
 #define VOLUME_AHEAD 16 /* columns */
 
-/*
- * Rows [y, y + rows). Costs of a few pixels, then their steps, of one row after the other: the latency of a step
- * hides behind the costs of what follows, and behind the other row's.
- */
-static ALWAYS_INLINE void gain_left_to_right(const struct sx_matcher *m, const struct sx_matcher_frame *f,
-					     int y, int rows, const struct sx_matcher_scratch *s, int vectors)
+/* Waits until the rows below have walked past columns [.., x) with their way up. */
+static ALWAYS_INLINE void gain_wait(const struct sx_matcher_up *up, int task, int x)
 {
-	size_t cells = (size_t)(vectors * VEC_BYTES);
-	struct gain_path c[GAIN_ROWS];
-
-	for (int r = 0; r < rows; r++) {
-		c[r] = gain_path_of(m->p.p1, m->p.p2);
-		gain_path_start(&c[r], vectors);
-	}
-	for (int x = 0; x < m->width; x += 4) {
-		int n = m->width - x < 4 ? m->width - x : 4;
-		size_t at = (size_t)x * cells;
-
-		for (int r = 0; r < rows; r++)
-			gain_costs(m, f, y + r, x, n, s[r].row_cost + at, vectors);
-		for (int i = 0; i < n; i++, at += cells)
-			for (int r = 0; r < rows; r++)
-				gain_path_step(&c[r], s[r].row_cost + at, s[r].row_right + at, vectors);
-	}
+	if (task == 0)
+		return;
+	for (unsigned turn = 0;
+	     atomic_load_explicit(&up->walked[task - 1].columns, memory_order_acquire) < x; turn++)
+		sx_pool_pause(turn);
 }
 
-/* Whether a word above limit is neither that of d0 nor of a neighbour. */
-static ALWAYS_INLINE int gain_has_rival(const vw2 *word, const vb *rank, int d0, vw limit, int vectors)
+/* One pixel of a row, at byte `at` of it; up: at the row below. The sum of both ways is kept. */
+static ALWAYS_INLINE void gain_ascend(struct gain_path *up, struct gain_path *right, size_t at,
+				      const struct sx_matcher_scratch *s, int vectors)
 {
-	vb beside = vb_set1(GAIN_RANK_MOST - 1 - d0), rival = vb_set1(0);
+	gain_path_step(up, s->row_cost + at, vectors);
+	gain_path_step(right, s->row_cost + at, vectors);
+	for (int k = 0; k < vectors; k++)
+		vb_store(s->row_right + at + k * VEC_BYTES, vb_add(up->gain[k], right->gain[k]));
+}
+
+/* Column x of the first row, and the column before of the second, which takes over the first one's way up. */
+static ALWAYS_INLINE void gain_ascend_both(const struct sx_matcher *m, const struct sx_matcher_frame *f, int x,
+					   int rows, struct gain_path *up, struct gain_path *right,
+					   const struct sx_matcher_scratch *s, int vectors)
+{
+	size_t cells = (size_t)(vectors * VEC_BYTES), at = (size_t)x * cells;
+
+	if (rows > 1 && x > 0) {
+		gain_ascend(up, &right[1], at - cells, &s[1], vectors);
+		gain_path_store(up, f->up.gain + at - cells, &f->up.least[x - 1], vectors);
+	}
+	if (x == m->width)
+		return;
+	gain_path_load(up, f->up.gain + at, &f->up.least[x], vectors);
+	gain_ascend(up, &right[0], at, &s[0], vectors);
+	if (rows == 1)
+		gain_path_store(up, f->up.gain + at, &f->up.least[x], vectors);
+}
+
+/* Costs of a few pixels, then their steps, of both rows: so nothing waits for what is in work as well. */
+static ALWAYS_INLINE void gain_left_to_right(const struct sx_matcher *m, const struct sx_matcher_frame *f,
+					     int task, int y, int rows, const struct sx_matcher_scratch *s,
+					     int vectors)
+{
+	struct gain_path up = gain_path_of(m->p.p1_vertical, m->p.p2_vertical), right[GAIN_ROWS];
+	size_t cells = (size_t)(vectors * VEC_BYTES);
+
+	for (int r = 0; r < rows; r++) {
+		right[r] = gain_path_of(m->p.p1, m->p.p2);
+		gain_path_start(&right[r], vectors);
+	}
+	for (int x = 0; x < m->width; x += GAIN_PIXELS) {
+		int n = m->width - x < GAIN_PIXELS ? m->width - x : GAIN_PIXELS;
+
+		if (x % GAIN_STRIDE == 0)
+			gain_wait(&f->up, task, x + GAIN_STRIDE < m->width ? x + GAIN_STRIDE : m->width);
+		for (int r = 0; r < rows; r++)
+			gain_costs(m, f, y - r, x, n, s[r].row_cost + (size_t)x * cells, vectors);
+		for (int i = 0; i < n; i++)
+			gain_ascend_both(m, f, x + i, rows, &up, right, s, vectors);
+		if (x % GAIN_STRIDE == GAIN_STRIDE - GAIN_PIXELS)
+			atomic_store_explicit(&f->up.walked[task].columns, x + n - 1, memory_order_release);
+	}
+	if (rows > 1)
+		gain_ascend_both(m, f, m->width, rows, &up, right, s, vectors);
+	atomic_store_explicit(&f->up.walked[task].columns, m->width, memory_order_release);
+}
+
+/*
+ * Whether a + b > limit somewhere that is neither d0 nor beside it. a + b + odd is above an even limit where half of
+ * it, rounded up, is above the half.
+ */
+static ALWAYS_INLINE int gain_has_rival(const uint8_t *a, const uint8_t *b, const vb *rank, int d0, int limit,
+					int vectors)
+{
+	vb odd = vb_set1(limit & 1), half = vb_set1((limit + 1) >> 1), rival = vb_set1(0);
+	vb beside = vb_set1(GAIN_RANK_MOST - 1 - d0);
 
 	for (int k = 0; k < vectors; k++) {
-		vw2 above = {vw_usub_held(word[k].lo, limit), vw_usub_held(word[k].hi, limit)};
+		vb mean = vb_mean(vb_add(vb_load(a + k * VEC_BYTES), odd), vb_load(b + k * VEC_BYTES));
 		vb far = vb_sub_held(vb_sub(rank[k], beside), vb_set1(2)); /* 0: d0 - 1, d0 or d0 + 1 */
 
-		rival = vb_or(rival, vb_min(vw2_narrow(above), far));
+		rival = vb_or(rival, vb_min(vb_sub_held(mean, half), far));
 	}
 	return vb_any(rival);
 }
 
-/* The winner of column x. most: its greatest word; horizontal, vertical: sums of its gains. */
-static ALWAYS_INLINE void gain_store_winner(const struct sx_matcher *m, int x, int most,
-					    const uint8_t *horizontal, const uint8_t *vertical, int rival,
-					    const struct sx_matcher_scratch *s)
-{
-	int d0 = GAIN_RANK_MOST - (most & GAIN_RANK_MOST);
-	int low = m->gain_place[d0], high = m->gain_place[d0 + 2];
-
-	s->s0[x] = (uint16_t)(m->gain_most - (most >> GAIN_RANK_BITS));
-	s->side_low[x] = (uint16_t)(m->gain_most - horizontal[low] - vertical[low]);
-	s->side_high[x] = (uint16_t)(m->gain_most - horizontal[high] - vertical[high]);
-	s->d0[x] = (uint16_t)(d0 | (rival ? NOT_UNIQUE : 0));
-}
-
 static void gain_keep_sums(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y, int x,
-			   const uint8_t *horizontal, const uint8_t *vertical)
+			   const uint8_t *a, const uint8_t *b)
 {
 	uint16_t *out = (uint16_t *)sx_image_row(&f->sum, y) + (size_t)x * (size_t)m->p.disparities;
 
 	for (int d = 0; d < m->p.disparities; d++) {
 		int at = m->gain_place[d + 1];
 
-		out[d] = (uint16_t)(m->gain_most - horizontal[at] - vertical[at]);
+		out[d] = (uint16_t)(m->gain_most - a[at] - b[at]);
 	}
 }
 
-/* A row on its way from right to left. */
+/* What a row on its way from right to left carries on. */
 struct gain_row {
 	struct gain_path path;
 	vw2 right[GAIN_VECTORS_MAX]; /* the right image's, by the disparity of the pixel before */
-	const uint8_t *volume;
+	vw most;		     /* words of the pixel before, of which the greatest is its winner's */
 };
 
-static ALWAYS_INLINE void gain_row_start(struct gain_row *g, const struct sx_matcher *m,
-					 const struct sx_matcher_frame *f, int y, int vectors)
-{
-	size_t row = (size_t)y * (size_t)m->width * (size_t)(vectors * VEC_BYTES);
+/* Where it finds and leaves things. sum: of the ways left and down, of two pixels. */
+struct gain_row_place {
+	int y;
+	const uint8_t *volume;
+	uint8_t (*sum)[SX_MATCHER_GAIN_DISPARITIES];
+	const struct sx_matcher_scratch *s;
+};
 
-	g->path = gain_path_of(m->p.p1, m->p.p2);
-	gain_path_start(&g->path, vectors);
-	memset(g->right, 0, sizeof(g->right));
-	g->volume = (const uint8_t *)f->volume + row;
-}
-
-/* Column x of row y. */
-static ALWAYS_INLINE void gain_row_step(struct gain_row *g, const struct sx_matcher *m,
-					const struct sx_matcher_frame *f, int y, int x, const vb *rank,
-					const struct sx_matcher_scratch *s, int vectors)
+/* Words of column x, for both images. */
+static ALWAYS_INLINE void gain_row_step(struct gain_row *g, const struct gain_row_place *w, int x,
+					const vb *rank, int vectors)
 {
 	size_t at = (size_t)x * (size_t)(vectors * VEC_BYTES);
-	uint8_t horizontal[SX_MATCHER_GAIN_DISPARITIES] __attribute__((aligned(64)));
-	vw2 word[GAIN_VECTORS_MAX], last = vw2_down(g->right[0]);
-	vw most = vw_set1(0), limit;
-	int all, d0;
+	vw2 last = vw2_down(g->right[0]);
+	vw most = vw_set1(0);
 
-	gain_path_step(&g->path, s->row_cost + at, NULL, vectors);
+	gain_path_step(&g->path, w->s->row_cost + at, vectors);
 	for (int k = 0; k < vectors; k++) {
-		vb sum = vb_add(g->path.gain[k], vb_load(s->row_right + at + k * VEC_BYTES));
-		vw2 moved = k + 1 < vectors ? g->right[k + 1] : last;
+		vb sum = vb_add(g->path.gain[k], vb_load(w->volume + at + k * VEC_BYTES));
+		vw2 moved = k + 1 < vectors ? g->right[k + 1] : last, word;
 
-		vb_store(horizontal + k * VEC_BYTES, sum);
-		word[k] = vw2_sum(sum, vb_load(g->volume + at + k * VEC_BYTES), rank[k]);
-		most = vw_umax(most, vw_umax(word[k].lo, word[k].hi));
-		g->right[k] = (vw2){vw_umax(moved.lo, word[k].lo), vw_umax(moved.hi, word[k].hi)};
+		vb_store(w->sum[x & 1] + k * VEC_BYTES, sum);
+		word = vw2_sum(sum, vb_load(w->s->row_right + at + k * VEC_BYTES), rank[k]);
+		most = vw_umax(most, vw_umax(word.lo, word.hi));
+		g->right[k] = (vw2){vw_umax(moved.lo, word.lo), vw_umax(moved.hi, word.hi)};
 	}
-	s->right_x[x] = (uint16_t)vw_first(g->right[0].lo);
-	all = vw_umax_all(most);
-	d0 = GAIN_RANK_MOST - (all & GAIN_RANK_MOST);
-	limit = vw_set1(m->rival_limit[all >> GAIN_RANK_BITS]);
-	gain_store_winner(m, x, all, horizontal, g->volume + at,
-			  gain_has_rival(word, rank, d0, limit, vectors), s);
+	g->most = most;
+	w->s->right_x[x] = (uint16_t)vw_first(g->right[0].lo);
+}
+
+static ALWAYS_INLINE void gain_row_start(struct gain_row *g, const struct gain_row_place *w,
+					 const struct sx_matcher *m, const vb *rank, int vectors)
+{
+	g->path = gain_path_of(m->p.p1, m->p.p2);
+	gain_path_start(&g->path, vectors);
+	for (int k = 0; k < GAIN_VECTORS_MAX; k++)
+		g->right[k] = (vw2){vw_set1(0), vw_set1(0)};
+	gain_row_step(g, w, m->width - 1, rank, vectors);
+}
+
+/* The winner of column x, from its words. */
+static ALWAYS_INLINE void gain_row_end(const struct gain_row *g, const struct gain_row_place *w,
+				       const struct sx_matcher *m, const struct sx_matcher_frame *f, int x,
+				       const vb *rank, int vectors)
+{
+	const struct sx_matcher_scratch *s = w->s;
+	const uint8_t *a = w->sum[x & 1], *b = s->row_right + (size_t)x * (size_t)(vectors * VEC_BYTES);
+	int most = vw_umax_all(g->most), d0 = GAIN_RANK_MOST - (most & GAIN_RANK_MOST);
+	int low = m->gain_place[d0], high = m->gain_place[d0 + 2], sum = most >> GAIN_RANK_BITS;
+	int rival = gain_has_rival(a, b, rank, d0, m->rival_limit[sum], vectors);
+
+	s->s0[x] = (uint16_t)(m->gain_most - sum);
+	s->side_low[x] = (uint16_t)(m->gain_most - a[low] - b[low]);
+	s->side_high[x] = (uint16_t)(m->gain_most - a[high] - b[high]);
+	s->d0[x] = (uint16_t)(d0 | (rival ? NOT_UNIQUE : 0));
 	if (f->sum.data)
-		gain_keep_sums(m, f, y, x, horizontal, g->volume + at);
+		gain_keep_sums(m, f, w->y, x, a, b);
+}
+
+/* Column x's winner is found while the words of the next are made, so that neither waits for the other. */
+static ALWAYS_INLINE void gain_row_both(struct gain_row *g, const struct gain_row_place *w,
+					const struct sx_matcher *m, const struct sx_matcher_frame *f, int x,
+					const vb *rank, int vectors)
+{
+	size_t cells = (size_t)(vectors * VEC_BYTES);
+
+	if (x > VOLUME_AHEAD)
+		prefetch_read(w->volume + (size_t)(x - 1 - VOLUME_AHEAD) * cells, cells);
+	gain_row_end(g, w, m, f, x, rank, vectors);
+	gain_row_step(g, w, x - 1, rank, vectors);
 }
 
 static ALWAYS_INLINE void gain_right_to_left(const struct sx_matcher *m, const struct sx_matcher_frame *f,
 					     int y, int rows, const struct sx_matcher_scratch *s, int vectors)
 {
-	size_t cells = (size_t)(vectors * VEC_BYTES);
-	struct gain_row g[GAIN_ROWS];
+	uint8_t sum[GAIN_ROWS][2][SX_MATCHER_GAIN_DISPARITIES] __attribute__((aligned(64)));
+	size_t row = (size_t)m->width * (size_t)(vectors * VEC_BYTES);
+	const uint8_t *volume = (const uint8_t *)f->volume + (size_t)y * row;
+	struct gain_row_place first = {y, volume, sum[0], &s[0]},
+			      second = {y - 1, rows > 1 ? volume - row : NULL, sum[1], &s[1]};
+	struct gain_row a, b; /* apart, so that they stay in registers */
 	vb rank[GAIN_VECTORS_MAX];
 
-	for (int r = 0; r < rows; r++)
-		gain_row_start(&g[r], m, f, y + r, vectors);
 	for (int k = 0; k < vectors; k++)
 		rank[k] = vb_load(m->gain_rank + k * VEC_BYTES);
-	for (int x = m->width - 1; x >= 0; x--) {
-		for (int r = 0; r < rows; r++) {
-			/* whatever lies there: nothing is written, and before the image are other rows, or nobody's */
-			prefetch_read(g[r].volume + (ptrdiff_t)(x - VOLUME_AHEAD) * (ptrdiff_t)cells, cells);
-			gain_row_step(&g[r], m, f, y + r, x, rank, &s[r], vectors);
-		}
+	gain_row_start(&a, &first, m, rank, vectors);
+	b = a;
+	if (rows > 1)
+		gain_row_start(&b, &second, m, rank, vectors);
+	for (int x = m->width - 1; x > 0; x--) {
+		gain_row_both(&a, &first, m, f, x, rank, vectors);
+		if (rows > 1)
+			gain_row_both(&b, &second, m, f, x, rank, vectors);
 	}
+	gain_row_end(&a, &first, m, f, 0, rank, vectors);
+	if (rows > 1)
+		gain_row_end(&b, &second, m, f, 0, rank, vectors);
 }
 
 static void gain_store_right(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
@@ -172,10 +244,10 @@ static void gain_store_right(const struct sx_matcher *m, const struct sx_matcher
 		right[x] = (uint16_t)(GAIN_RANK_MOST - (s->right_x[x] & GAIN_RANK_MOST));
 }
 
-static ALWAYS_INLINE void gain_rows_of(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
-				       int rows, const struct sx_matcher_scratch *s, int vectors)
+static ALWAYS_INLINE void gain_rows_of(const struct sx_matcher *m, const struct sx_matcher_frame *f, int task,
+				       int y, int rows, const struct sx_matcher_scratch *s, int vectors)
 {
-	gain_left_to_right(m, f, y, rows, s, vectors);
+	gain_left_to_right(m, f, task, y, rows, s, vectors);
 	gain_right_to_left(m, f, y, rows, s, vectors);
 }
 
@@ -196,22 +268,23 @@ static struct sx_matcher_scratch gain_scratch(const struct sx_matcher *m, const 
 	return part;
 }
 
+/* Task i: two rows, from the image's lower end up. It waits for tasks before it. */
 static void gain_rows(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,
 		      struct sx_matcher_scratch *s)
 {
 	struct sx_matcher_scratch part[GAIN_ROWS] = {gain_scratch(m, s, 0), gain_scratch(m, s, 1)};
-	int y = i * GAIN_ROWS, rows = m->height - y < GAIN_ROWS ? m->height - y : GAIN_ROWS;
+	int y = m->height - 1 - i * GAIN_ROWS, rows = y + 1 < GAIN_ROWS ? y + 1 : GAIN_ROWS;
 
 	if (m->residues != 128 / VEC_BYTES)
-		gain_rows_of(m, f, y, rows, part, m->residues);
+		gain_rows_of(m, f, i, y, rows, part, m->residues);
 	else if (rows == GAIN_ROWS)
-		gain_rows_of(m, f, y, GAIN_ROWS, part, 128 / VEC_BYTES);
+		gain_rows_of(m, f, i, y, GAIN_ROWS, part, 128 / VEC_BYTES);
 	else
-		gain_rows_of(m, f, y, 1, part, 128 / VEC_BYTES);
+		gain_rows_of(m, f, i, y, 1, part, 128 / VEC_BYTES);
 	for (int r = 0; r < rows; r++) {
-		winner_store_disparity(m, f, y + r, &part[r]);
-		winner_store_confidence(m, f, y + r, &part[r]);
-		gain_store_right(m, f, y + r, &part[r]);
+		winner_store_disparity(m, f, y - r, &part[r]);
+		winner_store_confidence(m, f, y - r, &part[r]);
+		gain_store_right(m, f, y - r, &part[r]);
 	}
 }
 

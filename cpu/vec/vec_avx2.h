@@ -356,6 +356,12 @@ static inline vb vb_max(vb a, vb b)
 	return _mm256_max_epu8(a, b);
 }
 
+/* (a + b + 1) / 2 */
+static inline vb vb_mean(vb a, vb b)
+{
+	return _mm256_avg_epu8(a, b);
+}
+
 /* Element i is v[i-1], element 0 is 0. */
 static inline vb vb_up(vb v)
 {
@@ -416,18 +422,6 @@ static inline vw2 vw2_down(vw2 v)
 {
 	return (vw2){_mm256_alignr_epi8(v.hi, v.lo, 2),
 		     _mm256_alignr_epi8(_mm256_permute2x128_si256(v.lo, v.lo, 0x81), v.hi, 2)};
-}
-
-/* Words up to 32767 as bytes, at most 255, in order. */
-static inline vb vw2_narrow(vw2 v)
-{
-	return _mm256_packus_epi16(v.lo, v.hi);
-}
-
-/* a - b, not below 0. */
-static inline vw vw_usub_held(vw a, vw b)
-{
-	return _mm256_subs_epu16(a, b);
 }
 
 static inline int vw_umax_all(vw v)

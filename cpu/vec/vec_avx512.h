@@ -310,6 +310,11 @@ static inline vb vb_max(vb a, vb b)
 	return _mm512_max_epu8(a, b);
 }
 
+static inline vb vb_mean(vb a, vb b)
+{
+	return _mm512_avg_epu8(a, b);
+}
+
 static const uint8_t vec_up[64] __attribute__((aligned(64))) = {
 	0,  0,	1,  2,	3,  4,	5,  6,	7,  8,	9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
 	21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42,
@@ -377,16 +382,6 @@ static inline vw2 vw2_down(vw2 v)
 	__m512i lo = _mm512_alignr_epi64(_mm512_setzero_si512(), v.lo, 2);
 
 	return (vw2){_mm512_alignr_epi8(v.hi, v.lo, 2), _mm512_alignr_epi8(lo, v.hi, 2)};
-}
-
-static inline vb vw2_narrow(vw2 v)
-{
-	return _mm512_packus_epi16(v.lo, v.hi);
-}
-
-static inline vw vw_usub_held(vw a, vw b)
-{
-	return _mm512_subs_epu16(a, b);
 }
 
 static inline int vw_umax_all(vw v)

@@ -307,6 +307,11 @@ static inline vb vb_max(vb a, vb b)
 	return vmaxq_u8(a, b);
 }
 
+static inline vb vb_mean(vb a, vb b)
+{
+	return vrhaddq_u8(a, b);
+}
+
 static inline vb vb_up(vb v)
 {
 	return vextq_u8(vdupq_n_u8(0), v, 15);
@@ -353,16 +358,6 @@ static inline vw2 vw2_sum(vb a, vb b, vb low)
 static inline vw2 vw2_down(vw2 v)
 {
 	return (vw2){vextq_u16(v.lo, v.hi, 1), vextq_u16(v.hi, vdupq_n_u16(0), 1)};
-}
-
-static inline vb vw2_narrow(vw2 v)
-{
-	return vqmovn_high_u16(vqmovn_u16(v.lo), v.hi);
-}
-
-static inline vw vw_usub_held(vw a, vw b)
-{
-	return vqsubq_u16(a, b);
 }
 
 static inline int vw_umax_all(vw v)

@@ -446,6 +446,11 @@ static inline vb vb_sub_held(vb a, vb b)
 	return (a - b) & (vb)(a > b);
 }
 
+static inline vb vb_mean(vb a, vb b)
+{
+	return (a | b) - (((a ^ b) >> 1) & vb_set1(127));
+}
+
 static inline vb vb_up(vb v)
 {
 	return vb_prev(vb_set1(0), v);
@@ -496,22 +501,6 @@ static inline vw2 vw2_down(vw2 v)
 
 	return (vw2){(vw)VEC_SHUFFLE(lo, hi, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17),
 		     (vw)vb_down(vb_down(hi))};
-}
-
-static inline vw vw_usub_held(vw a, vw b)
-{
-	return vw_sub(a, vw_umin(a, b));
-}
-
-static inline vb vw2_narrow(vw2 v)
-{
-	vec_half lo = __builtin_convertvector(vw_umin(v.lo, vw_set1(255)), vec_half);
-	vec_half hi = __builtin_convertvector(vw_umin(v.hi, vw_set1(255)), vec_half);
-	vb bytes;
-
-	memcpy(&bytes, &lo, sizeof(lo));
-	memcpy((uint8_t *)&bytes + sizeof(lo), &hi, sizeof(hi));
-	return bytes;
 }
 
 static inline int vw_umax_all(vw v)

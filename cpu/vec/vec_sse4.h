@@ -323,6 +323,11 @@ static inline vb vb_max(vb a, vb b)
 	return _mm_max_epu8(a, b);
 }
 
+static inline vb vb_mean(vb a, vb b)
+{
+	return _mm_avg_epu8(a, b);
+}
+
 static inline vb vb_up(vb v)
 {
 	return _mm_slli_si128(v, 1);
@@ -372,16 +377,6 @@ static inline vw2 vw2_sum(vb a, vb b, vb low)
 static inline vw2 vw2_down(vw2 v)
 {
 	return (vw2){_mm_alignr_epi8(v.hi, v.lo, 2), _mm_srli_si128(v.hi, 2)};
-}
-
-static inline vb vw2_narrow(vw2 v)
-{
-	return _mm_packus_epi16(v.lo, v.hi);
-}
-
-static inline vw vw_usub_held(vw a, vw b)
-{
-	return _mm_subs_epu16(a, b);
 }
 
 static inline int vw_umax_all(vw v)
