@@ -3,7 +3,7 @@
  * stages/stixels/slanted.h, operations and their order in stages/stixels/slanted_fit.h and slanted_prior.h:
  * what is a vector here does the same to every lane.
  *
- * Work:   8 rows v_top are lanes of one block, blocks from the bottom up; v_bottom runs upwards for all
+ * Work:   VF_LANES rows v_top are lanes of one block, blocks from the bottom up; v_bottom runs upwards for all
  *         lanes at once. Row v_bottom - 1 is finished when it is asked for: it lies in an earlier block,
  *         or its lane has seen all its starts. Sums begin as those of rows 0 .. v_top and lose row
  *         v_bottom in each step. Of a candidate only its cost is kept; planes and kinds below are
@@ -209,9 +209,9 @@ VF_INLINE void sl_begin(const struct sl_column *col, struct sl_block *b, int fir
 	b->xx = vd_less(b->xx, b->o, vd_sub(vd_add(x, x), on));
 	x = vd_sub(x, on);
 	b->x = vs_of_floats(vf_set1(0.0f));
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < VF_LANES / 2; i++) {
 		b->x[i] = (int32_t)x.lo[i];
-		b->x[i + 4] = (int32_t)x.hi[i];
+		b->x[i + VF_LANES / 2] = (int32_t)x.hi[i];
 	}
 	b->e = e;
 	b->xe = vd_less(vd_load(s->prefix[SX_PREFIX_XE] + first + 1), b->o, e);

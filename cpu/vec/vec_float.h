@@ -1,5 +1,5 @@
 /*
- * Vectors of 8 floats and integers and of 8 doubles, for slanted stixels: the compiler's own vectors, so that
+ * Vectors of VF_LANES floats and integers and of as many doubles, for slanted stixels: the compiler's own vectors, so that
  * one text serves every instruction set that a file is compiled for.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -22,30 +22,38 @@
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 #define VF_INLINE static ALWAYS_INLINE
+#ifdef __AVX2__
 #define VF_LANES 8
-typedef float vf __attribute__((vector_size(32)));
-typedef int32_t vs __attribute__((vector_size(32)));
-typedef double vd4 __attribute__((vector_size(32)));
-typedef float vf4 __attribute__((vector_size(16)));
+#else
+#define VF_LANES 4 /* as registers have: compilers take longer comparisons and conversions apart, lane by lane */
+#endif
+typedef float vf __attribute__((vector_size(4 * VF_LANES)));
+typedef int32_t vs __attribute__((vector_size(4 * VF_LANES)));
+typedef double vd_half __attribute__((vector_size(4 * VF_LANES)));
+typedef float vf_half __attribute__((vector_size(2 * VF_LANES)));
 
-/* 8 doubles; integers up to 2^53 are exact. */
+/* VF_LANES doubles; integers up to 2^53 are exact. */
 struct vd {
-	vd4 lo, hi;
+	vd_half lo, hi;
 };
 
 VF_INLINE vf vf_set1(float x)
 {
-	return (vf){x, x, x, x, x, x, x, x};
+	return x - (vf){0};
 }
 
 VF_INLINE vs vs_set1(int32_t x)
 {
-	return (vs){x, x, x, x, x, x, x, x};
+	return x - (vs){0};
 }
 
 VF_INLINE vs vs_count(void)
 {
+#if VF_LANES == 8
 	return (vs){0, 1, 2, 3, 4, 5, 6, 7};
+#else
+	return (vs){0, 1, 2, 3};
+#endif
 }
 
 VF_INLINE vs vs_load(const int32_t *p)
@@ -61,13 +69,13 @@ VF_INLINE struct vd vd_load(const double *p)
 	struct vd v;
 
 	memcpy(&v.lo, p, sizeof(v.lo));
-	memcpy(&v.hi, p + 4, sizeof(v.hi));
+	memcpy(&v.hi, p + VF_LANES / 2, sizeof(v.hi));
 	return v;
 }
 
 VF_INLINE struct vd vd_set1(double x)
 {
-	return (struct vd){{x, x, x, x}, {x, x, x, x}};
+	return (struct vd){x - (vd_half){0}, x - (vd_half){0}};
 }
 
 VF_INLINE struct vd vd_add(struct vd a, struct vd b)
@@ -89,8 +97,8 @@ VF_INLINE struct vd vd_mul(struct vd a, struct vd b)
 VF_INLINE struct vd vd_less(struct vd c, struct vd a, struct vd b)
 {
 #ifdef __FMA__
-	return (struct vd){(vd4)_mm256_fnmadd_pd((__m256d)a.lo, (__m256d)b.lo, (__m256d)c.lo),
-			   (vd4)_mm256_fnmadd_pd((__m256d)a.hi, (__m256d)b.hi, (__m256d)c.hi)};
+	return (struct vd){(vd_half)_mm256_fnmadd_pd((__m256d)a.lo, (__m256d)b.lo, (__m256d)c.lo),
+			   (vd_half)_mm256_fnmadd_pd((__m256d)a.hi, (__m256d)b.hi, (__m256d)c.hi)};
 #else
 	return vd_sub(c, vd_mul(a, b));
 #endif
@@ -99,18 +107,24 @@ VF_INLINE struct vd vd_less(struct vd c, struct vd a, struct vd b)
 /* To nearest even, as a conversion of the integer would. */
 VF_INLINE vf vf_of_doubles(struct vd a)
 {
-	const vf4 lo = __builtin_convertvector(a.lo, vf4), hi = __builtin_convertvector(a.hi, vf4);
+	const vf_half lo = __builtin_convertvector(a.lo, vf_half), hi = __builtin_convertvector(a.hi, vf_half);
 
-#if defined(__clang__) || __GNUC__ >= 12
+#if VF_LANES == 8 && (defined(__clang__) || __GNUC__ >= 12)
 	return __builtin_shufflevector(lo, hi, 0, 1, 2, 3, 4, 5, 6, 7);
-#else /* gcc's own, older shuffle makes no vector longer */
+#elif VF_LANES == 8 /* gcc's own, older shuffle makes no vector longer */
 	return (vf){lo[0], lo[1], lo[2], lo[3], hi[0], hi[1], hi[2], hi[3]};
+#else
+	return (vf){lo[0], lo[1], hi[0], hi[1]};
 #endif
 }
 
 VF_INLINE struct vd vd_of_ints(vs a)
 {
+#if VF_LANES == 8
 	return (struct vd){{a[0], a[1], a[2], a[3]}, {a[4], a[5], a[6], a[7]}};
+#else
+	return (struct vd){{a[0], a[1]}, {a[2], a[3]}};
+#endif
 }
 
 VF_INLINE vf vf_of_ints(vs a)
