@@ -2,8 +2,9 @@
  * Reduction to cells of several rows on lanes; included by segment_avx2.c and segment_plain.c. Meaning in
  * stages/stixels/reduce.h.
  *
- * Work:   16 cells of one stixel column at a time: lanes are cells, their pixels lie in one array each; a
- *         network of exchanges sorts them (merge exchange, which takes any number). Class scores: rows of a
+ * Work:   16 cells at a time, 8 neighbours in each of two rows of cells: lanes are cells, their first pixels lie in
+ *         one array, and so on; a network of exchanges sorts them (merge exchange, which takes any number). Cells of
+ *         4 columns come apart by shuffles, others pixel by pixel. Class scores: rows of a
  *         band of cells are added up first, each as often as image rows show it, then the columns of every
  *         cell. Loops over lanes and rows are left to the compiler.
  * Ranges: sums of 1024 pixels: disparity < 2^26, confidence and scores < 2^18; of 32 rows of scores < 2^13.
@@ -20,43 +21,66 @@
 #include "stages/stixels/reduce.h"
 
 #define RC_LANES 16
+#define RC_SIDE (RC_LANES / 2) /* cells beside each other */
 #define RC_PIXELS (32 * 32)
 
 struct cells_block {
 	uint16_t d[RC_PIXELS][RC_LANES];
+	uint8_t c[RC_PIXELS][RC_LANES]; /* confidence */
 	uint32_t sum[RC_LANES], confidence[RC_LANES];
 	uint16_t valid[RC_LANES], out[RC_LANES];
 };
 
-struct cells_map {
-	const struct sx_image *disparity, *confidence; /* confidence may be NULL */
-	int width, rows;
-};
-
-/* One cell's pixels into a lane. */
-static inline void load_cell(struct cells_block *b, const struct cells_map *m, int lane, int x, int y0)
+/* Row i of pixels of RC_SIDE cells that are 4 wide into their lanes: of disparities, of confidence. */
+static inline void load_row_4(struct cells_block *b, int i, int lane, const uint16_t *d, const uint8_t *c)
 {
-	uint32_t sum = 0, confidence = 0, n = 0, i = 0;
-
-	for (int y = y0; y < y0 + m->rows; y++) {
-		const uint16_t *d = (const uint16_t *)sx_image_row(m->disparity, y) + x;
-		const uint8_t *c = m->confidence ? (const uint8_t *)sx_image_row(m->confidence, y) + x : NULL;
-
-		for (int k = 0; k < m->width; k++, i++) {
-			const uint32_t mask = d[k] == SX_DISPARITY_INVALID ? 0 : ~0u;
-
-			b->d[i][lane] = d[k];
-			sum += d[k] & mask;
-			n -= mask;
-			confidence += c ? c[k] & mask : 0;
-		}
+	for (int l = 0; l < RC_SIDE; l++) {
+		b->d[i][lane + l] = d[4 * l];
+		b->d[i + 1][lane + l] = d[4 * l + 1];
+		b->d[i + 2][lane + l] = d[4 * l + 2];
+		b->d[i + 3][lane + l] = d[4 * l + 3];
 	}
-	b->sum[lane] = sum;
-	b->valid[lane] = (uint16_t)n;
-	b->confidence[lane] = (2 * confidence + i) / (2 * i);
+	for (int l = 0; c && l < RC_SIDE; l++) {
+		b->c[i][lane + l] = c[4 * l];
+		b->c[i + 1][lane + l] = c[4 * l + 1];
+		b->c[i + 2][lane + l] = c[4 * l + 2];
+		b->c[i + 3][lane + l] = c[4 * l + 3];
+	}
 }
 
-static inline void exchange_cells(uint16_t *low, uint16_t *high)
+/* The same of n cells of any width; the last one fills the lanes beyond it. */
+static inline void load_row(struct cells_block *b, int i, int lane, const uint16_t *d, const uint8_t *c, int n,
+			    int width)
+{
+	for (int l = 0; l < RC_SIDE; l++) {
+		const int x = (l < n ? l : n - 1) * width;
+
+		for (int k = 0; k < width; k++) {
+			b->d[i + k][lane + l] = d[x + k];
+			b->c[i + k][lane + l] = c ? c[x + k] : 0;
+		}
+	}
+}
+
+static inline void count_cells(struct cells_block *b, int pixels)
+{
+	memset(b->sum, 0, sizeof(b->sum));
+	memset(b->valid, 0, sizeof(b->valid));
+	memset(b->confidence, 0, sizeof(b->confidence));
+	for (int i = 0; i < pixels; i++) {
+		for (int l = 0; l < RC_LANES; l++) {
+			const uint16_t mask = b->d[i][l] == SX_DISPARITY_INVALID ? 0 : 0xffff;
+
+			b->valid[l] = (uint16_t)(b->valid[l] - mask);
+			b->sum[l] += b->d[i][l] & mask;
+			b->confidence[l] += b->c[i][l] & mask;
+		}
+	}
+	for (int l = 0; l < RC_LANES; l++)
+		b->confidence[l] = (2 * b->confidence[l] + (uint32_t)pixels) / (2 * (uint32_t)pixels);
+}
+
+static inline void exchange_cells(uint16_t *restrict low, uint16_t *restrict high)
 {
 	for (int l = 0; l < RC_LANES; l++) {
 		const uint16_t a = low[l], b = high[l];
@@ -105,29 +129,61 @@ static inline void pick_cells(struct cells_block *b, int pixels, enum sx_reducti
 	}
 }
 
+/* Where cells lie, and go to. */
+struct cells_map {
+	const struct sx_image *disparity, *confidence; /* confidence may be NULL */
+	struct sx_image *columns, *columns_confidence;
+	int width, rows;
+};
+
+/* n cells of row v of cells from column u on, into lanes from `lane` on. */
+static inline void load_cells(struct cells_block *b, const struct cells_map *m, int lane, int u, int v, int n)
+{
+	const int y0 = m->disparity->height - (v + 1) * m->rows, x = u * m->width;
+
+	for (int y = y0, i = 0; y < y0 + m->rows; y++, i += m->width) {
+		const uint16_t *d = (const uint16_t *)sx_image_row(m->disparity, y) + x;
+		const uint8_t *c = m->confidence ? (const uint8_t *)sx_image_row(m->confidence, y) + x : NULL;
+
+		if (n == RC_SIDE && m->width == 4)
+			load_row_4(b, i, lane, d, c);
+		else
+			load_row(b, i, lane, d, c, n, m->width);
+	}
+}
+
+static inline void store_cells(const struct cells_block *b, const struct cells_map *m, int lane, int u, int v,
+			       int n)
+{
+	for (int l = 0; l < n; l++)
+		((uint16_t *)sx_image_row(m->columns, u + l))[v] = b->out[lane + l];
+	for (int l = 0; m->confidence && l < n; l++)
+		((uint8_t *)sx_image_row(m->columns_confidence, u + l))[v] = (uint8_t)b->confidence[lane + l];
+}
+
 static void reduce_cells(const struct sx_image *disparity, const struct sx_image *confidence, int width_px,
 			 int cell_height, enum sx_reduction how, struct sx_image *columns,
 			 struct sx_image *columns_confidence)
 {
-	const struct cells_map m = {disparity, confidence, width_px, cell_height};
-	const int h = disparity->height, w = sx_reduce_columns(disparity->width, width_px);
-	const int cells = h / cell_height;
+	const struct cells_map m = {disparity, confidence, columns, columns_confidence, width_px, cell_height};
+	const int w = sx_reduce_columns(disparity->width, width_px), cells = disparity->height / cell_height;
+	const int pixels = width_px * cell_height;
 	struct cells_block b;
 
-	memset(b.d, 0, sizeof(b.d[0]) * (size_t)(width_px * cell_height));
-	for (int v = 0; v < cells; v += RC_LANES) {
-		const int n = cells - v < RC_LANES ? cells - v : RC_LANES;
+	memset(b.d, 0, sizeof(b.d[0]) * (size_t)pixels);
+	memset(b.c, 0, sizeof(b.c[0]) * (size_t)pixels);
+	for (int u = 0; u < w; u += RC_SIDE) {
+		const int n = w - u < RC_SIDE ? w - u : RC_SIDE;
 
-		for (int u = 0; u < w; u++) {
-			for (int l = 0; l < RC_LANES; l++)
-				load_cell(&b, &m, l, u * width_px,
-					  h - (v + 1 + (l < n ? l : n - 1)) * cell_height);
-			pick_cells(&b, width_px * cell_height, how);
-			for (int l = 0; l < n; l++)
-				((uint16_t *)sx_image_row(columns, u))[v + l] = b.out[l];
-			for (int l = 0; confidence && l < n; l++)
-				((uint8_t *)sx_image_row(columns_confidence, u))[v + l] =
-					(uint8_t)b.confidence[l];
+		for (int v = 0; v < cells; v += 2) {
+			load_cells(&b, &m, 0, u, v, n);
+			if (v + 1 < cells)
+				load_cells(&b, &m, RC_SIDE, u, v + 1, n);
+			count_cells(&b, pixels);
+			pick_cells(&b, pixels, how);
+			store_cells(&b, &m, 0, u, v, n);
+			if (v + 1 < cells)
+				store_cells(&b, &m, RC_SIDE, u, v + 1, n);
 		}
 	}
 }
