@@ -34,14 +34,14 @@ static bool machine_runs_avx512(void)
 }
 #endif
 
-/* The segmenter has no vectors of its own for SSE, AVX-512 and NEON. */
+/* The segmenter has vectors of its own for AVX2; the others are one text, compiled for each. */
 static const struct sx_kernels kernel_sets[] = {
 #ifdef SX_HAVE_AVX512
-	{"avx512", &sx_matcher_kernels_avx512, &sx_segment_kernels_avx2, machine_runs_avx512},
+	{"avx512", &sx_matcher_kernels_avx512, &sx_segment_kernels_avx512, machine_runs_avx512},
 #endif
 #ifdef SX_HAVE_AVX2
 	{"avx2", &sx_matcher_kernels_avx2, &sx_segment_kernels_avx2, machine_runs_avx2},
-	{"sse4", &sx_matcher_kernels_sse4, &sx_segment_kernels_plain, machine_runs_sse4},
+	{"sse4", &sx_matcher_kernels_sse4, &sx_segment_kernels_sse4, machine_runs_sse4},
 #endif
 #ifdef SX_HAVE_NEON
 	{"neon", &sx_matcher_kernels_neon, &sx_segment_kernels_plain, every_machine},

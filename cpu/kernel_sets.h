@@ -90,7 +90,8 @@ struct sx_segment_kernels {
 /* Those of other machines are declared, too; they exist nowhere (cpu/meson.build). */
 extern const struct sx_matcher_kernels sx_matcher_kernels_plain, sx_matcher_kernels_sse4,
 	sx_matcher_kernels_avx2, sx_matcher_kernels_avx512, sx_matcher_kernels_neon;
-extern const struct sx_segment_kernels sx_segment_kernels_plain, sx_segment_kernels_avx2;
+extern const struct sx_segment_kernels sx_segment_kernels_plain, sx_segment_kernels_sse4,
+	sx_segment_kernels_avx2, sx_segment_kernels_avx512;
 
 /* name: "plain", "sse4", "avx2", "avx512", "neon". */
 struct sx_kernels {
