@@ -30,7 +30,7 @@ static bool machine_runs_avx512(void)
 {
 	return machine_runs_avx2() && __builtin_cpu_supports("avx512bw") &&
 	       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
-	       __builtin_cpu_supports("avx512bitalg");
+	       __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("avx512dq");
 }
 #endif
 

@@ -66,7 +66,7 @@ static void *slanted_take(uint8_t *memory, size_t *used, size_t n, size_t bytes)
 
 static size_t slanted_lay_out(struct sx_slanted_work *w, const struct sx_slanted_tables *t, uint8_t *memory)
 {
-	const size_t h = (size_t)t->rows + 1 + 8; /* idle lanes */
+	const size_t h = (size_t)t->rows + 1 + SX_SLANTED_IDLE;
 	size_t used = 0;
 
 	w->memory = memory;

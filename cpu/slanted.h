@@ -22,7 +22,9 @@ enum sx_slanted_prefix {
 	SX_PREFIXES
 };
 
-/* Scratch of one worker; arrays reach 8 entries beyond their last row, which idle lanes read. */
+#define SX_SLANTED_IDLE 16
+
+/* Scratch of one worker; arrays reach SX_SLANTED_IDLE entries beyond their last row, which idle lanes read. */
 struct sx_slanted_work {
 	void *memory;
 	double *prefix[SX_PREFIXES];	/* [rows + 1] */

@@ -22,7 +22,9 @@
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 #define VF_INLINE static ALWAYS_INLINE
-#ifdef __AVX2__
+#if defined(__AVX512VL__)
+#define VF_LANES 16
+#elif defined(__AVX2__)
 #define VF_LANES 8
 #else
 #define VF_LANES 4 /* as registers have: compilers take longer comparisons and conversions apart, lane by lane */
@@ -49,7 +51,9 @@ VF_INLINE vs vs_set1(int32_t x)
 
 VF_INLINE vs vs_count(void)
 {
-#if VF_LANES == 8
+#if VF_LANES == 16
+	return (vs){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+#elif VF_LANES == 8
 	return (vs){0, 1, 2, 3, 4, 5, 6, 7};
 #else
 	return (vs){0, 1, 2, 3};
@@ -96,7 +100,10 @@ VF_INLINE struct vd vd_mul(struct vd a, struct vd b)
 /* c - a b, rounded once or twice: the same where all of it is whole numbers below 2^53. */
 VF_INLINE struct vd vd_less(struct vd c, struct vd a, struct vd b)
 {
-#ifdef __FMA__
+#if VF_LANES == 16
+	return (struct vd){(vd_half)_mm512_fnmadd_pd((__m512d)a.lo, (__m512d)b.lo, (__m512d)c.lo),
+			   (vd_half)_mm512_fnmadd_pd((__m512d)a.hi, (__m512d)b.hi, (__m512d)c.hi)};
+#elif VF_LANES == 8
 	return (struct vd){(vd_half)_mm256_fnmadd_pd((__m256d)a.lo, (__m256d)b.lo, (__m256d)c.lo),
 			   (vd_half)_mm256_fnmadd_pd((__m256d)a.hi, (__m256d)b.hi, (__m256d)c.hi)};
 #else
@@ -107,6 +114,10 @@ VF_INLINE struct vd vd_less(struct vd c, struct vd a, struct vd b)
 /* To nearest even, as a conversion of the integer would. */
 VF_INLINE vf vf_of_doubles(struct vd a)
 {
+#if VF_LANES == 16
+	return (vf)_mm512_insertf64x4(_mm512_castpd256_pd512((__m256d)_mm512_cvtpd_ps((__m512d)a.lo)),
+				      (__m256d)_mm512_cvtpd_ps((__m512d)a.hi), 1);
+#else
 	const vf_half lo = __builtin_convertvector(a.lo, vf_half), hi = __builtin_convertvector(a.hi, vf_half);
 
 #if VF_LANES == 8 && (defined(__clang__) || __GNUC__ >= 12)
@@ -116,11 +127,15 @@ VF_INLINE vf vf_of_doubles(struct vd a)
 #else
 	return (vf){lo[0], lo[1], hi[0], hi[1]};
 #endif
+#endif
 }
 
 VF_INLINE struct vd vd_of_ints(vs a)
 {
-#if VF_LANES == 8
+#if VF_LANES == 16
+	return (struct vd){(vd_half)_mm512_cvtepi32_pd(_mm512_castsi512_si256((__m512i)a)),
+			   (vd_half)_mm512_cvtepi32_pd(_mm512_extracti64x4_epi64((__m512i)a, 1))};
+#elif VF_LANES == 8
 	return (struct vd){{a[0], a[1], a[2], a[3]}, {a[4], a[5], a[6], a[7]}};
 #else
 	return (struct vd){{a[0], a[1]}, {a[2], a[3]}};
@@ -141,7 +156,9 @@ VF_INLINE vs vs_of_floats(vf a)
 /* a where mask (all bits or none), else b */
 VF_INLINE vf vf_where(vs mask, vf a, vf b)
 {
-#ifdef __AVX2__
+#if VF_LANES == 16
+	return (vf)_mm512_mask_blend_ps(_mm512_movepi32_mask((__m512i)mask), (__m512)b, (__m512)a);
+#elif VF_LANES == 8
 	return (vf)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)mask);
 #else
 	return (vf)((mask & (vs)a) | (~mask & (vs)b));
@@ -156,7 +173,9 @@ VF_INLINE vs vs_where(vs mask, vs a, vs b)
 /* Neither a NaN nor two zeros of which the sign would matter. */
 VF_INLINE vf vf_min(vf a, vf b)
 {
-#ifdef __AVX2__
+#if VF_LANES == 16
+	return (vf)_mm512_min_ps((__m512)a, (__m512)b);
+#elif VF_LANES == 8
 	return (vf)_mm256_min_ps((__m256)a, (__m256)b);
 #else
 	return vf_where(a < b, a, b);
@@ -165,7 +184,9 @@ VF_INLINE vf vf_min(vf a, vf b)
 
 VF_INLINE vs vs_min(vs a, vs b)
 {
-#ifdef __AVX2__
+#if VF_LANES == 16
+	return (vs)_mm512_min_epi32((__m512i)a, (__m512i)b);
+#elif VF_LANES == 8
 	return (vs)_mm256_min_epi32((__m256i)a, (__m256i)b);
 #else
 	return vs_where(a < b, a, b);
@@ -185,7 +206,9 @@ VF_INLINE vf vf_abs(vf a)
 /* table[index] */
 VF_INLINE vs vs_gather(const int32_t *table, vs index)
 {
-#ifdef __AVX2__
+#if VF_LANES == 16
+	return (vs)_mm512_i32gather_epi32((__m512i)index, table, 4);
+#elif VF_LANES == 8
 	return (vs)_mm256_i32gather_epi32(table, (__m256i)index, 4);
 #else
 	vs v;
