@@ -29,9 +29,9 @@
 #define SX_MATCHER_MARGIN 128
 #define SX_MATCHER_DISPARITIES_MAX 256
 #define SX_MATCHER_GAIN_DISPARITIES 128 /* at most, of SX_VOLUME_GAINS */
-#define SX_MATCHER_GAIN_COLUMNS 32 /* of a band */
-#define SX_MATCHER_GAIN_ROWS 2 /* that are in work together, to hide each other's latency */
-#define SX_MATCHER_TILE 16 /* columns whose costs of zncc are made together */
+#define SX_MATCHER_GAIN_COLUMNS 32	/* of a band */
+#define SX_MATCHER_GAIN_ROWS 2		/* that are in work together, to hide each other's latency */
+#define SX_MATCHER_TILE 16		/* columns whose costs of zncc are made together */
 
 enum sx_volume {
 	SX_VOLUME_NONE,	 /* 2 paths: only horizontal ones */
@@ -53,10 +53,10 @@ struct sx_matcher {
 	int cost_max;
 	enum sx_volume volume_kind;
 	int word_bits; /* words hold S << word_bits; a block of 1 << word_bits columns shares its low bits */
-	int band_columns; /* columns of a band of sgm_band() */
-	int planes;	  /* planes of a descriptor, VEC_PLANE_BITS each */
-	int residues;	  /* parts that a plane lies in: 1; gains: disparities / VEC_BYTES */
-	size_t plane_pitch; /* of a part */
+	int band_columns;     /* columns of a band of sgm_band() */
+	int planes;	      /* planes of a descriptor, VEC_PLANE_BITS each */
+	int residues;	      /* parts that a plane lies in: 1; gains: disparities / VEC_BYTES */
+	size_t plane_pitch;   /* of a part */
 	uint8_t *out_of_view; /* plane_pitch bytes: 0xff where the right column is outside; NULL for zero */
 	/* sgm */
 	uint16_t *rival_limit; /* by S0: words below this are rivals; gains: by their sum, sums above it */
@@ -76,7 +76,7 @@ struct sx_matcher_up {
 	struct sx_matcher_walked {
 		_Atomic int columns; /* that a task has left behind */
 		char alone[60];	     /* in its line */
-	} *walked;		     /* sx_matcher_row_tasks() */
+	} * walked;		     /* sx_matcher_row_tasks() */
 };
 
 /* Buffers of a frame; planes: right descriptors, see sx_matcher_planes_bytes(). */

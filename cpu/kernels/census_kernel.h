@@ -131,7 +131,8 @@ static void join_planes_64(const uint8_t *planes, size_t pitch, int count, int w
  * Byte planes of a right row into the planes that the cost reads: byte j belongs to right column
  * width - 1 - min_disparity - j. Bytes whose column is outside stay 0, as they were when memory was taken.
  */
-static void turn_plane(const struct sx_matcher *m, const uint8_t *bytes, size_t pitch, int plane, uint8_t *out)
+static void turn_plane(const struct sx_matcher *m, const uint8_t *bytes, size_t pitch, int plane,
+		       uint8_t *out)
 {
 	int width = m->width, first = -m->p.min_disparity; /* j of the last column */
 	int room = width + m->p.disparities - 1;

@@ -85,8 +85,8 @@ static ALWAYS_INLINE vb gain_of(const vb operand[GAIN_PLANES], const vb right[GA
  * 32 - C of GAIN_PIXELS pixels. The first has its disparity 0 at byte q of the planes. Neighbours share all vectors but one; with room for
  * them in registers each is loaded once.
  */
-static ALWAYS_INLINE void gain_costs_all(const uint32_t *left, const uint8_t *planes, unsigned q, size_t pitch,
-					 uint8_t *gain, int vectors)
+static ALWAYS_INLINE void gain_costs_all(const uint32_t *left, const uint8_t *planes, unsigned q,
+					 size_t pitch, uint8_t *gain, int vectors)
 {
 	vb operand[GAIN_PLANES];
 #if VEC_BYTES == 64
@@ -135,7 +135,7 @@ static ALWAYS_INLINE void gain_costs(const struct sx_matcher *m, const struct sx
 
 struct gain_path {
 	vb gain[GAIN_VECTORS_MAX];
-	vb least; /* 255 less the greatest of them */
+	vb least;	/* 255 less the greatest of them */
 	vb p1, p2_left; /* 255 less P2 */
 };
 

@@ -27,7 +27,7 @@
 #define GAIN_RANK_BITS 7
 #define GAIN_RANK_MOST 127
 #define GAIN_ROWS SX_MATCHER_GAIN_ROWS
-#define GAIN_STRIDE 32  /* columns between looks at the rows below */
+#define GAIN_STRIDE 32	/* columns between looks at the rows below */
 #define VOLUME_AHEAD 16 /* columns */
 
 /* Waits until the rows below have walked past columns [.., x) with their way up. */
@@ -35,8 +35,8 @@ static ALWAYS_INLINE void gain_wait(const struct sx_matcher_up *up, int task, in
 {
 	if (task == 0)
 		return;
-	for (unsigned turn = 0;
-	     atomic_load_explicit(&up->walked[task - 1].columns, memory_order_acquire) < x; turn++)
+	for (unsigned turn = 0; atomic_load_explicit(&up->walked[task - 1].columns, memory_order_acquire) < x;
+	     turn++)
 		sx_pool_pause(turn);
 }
 
@@ -51,8 +51,8 @@ static ALWAYS_INLINE void gain_ascend(struct gain_path *up, struct gain_path *ri
 }
 
 /* Column x of the first row, and the column before of the second, which takes over the first one's way up. */
-static ALWAYS_INLINE void gain_ascend_both(const struct sx_matcher *m, const struct sx_matcher_frame *f, int x,
-					   int rows, struct gain_path *up, struct gain_path *right,
+static ALWAYS_INLINE void gain_ascend_both(const struct sx_matcher *m, const struct sx_matcher_frame *f,
+					   int x, int rows, struct gain_path *up, struct gain_path *right,
 					   const struct sx_matcher_scratch *s, int vectors)
 {
 	size_t cells = (size_t)(vectors * VEC_BYTES), at = (size_t)x * cells;

@@ -19,14 +19,15 @@
 #include "cpu/kernels/winner_kernel.h"
 #include "cpu/kernels/zncc_kernel.h"
 
-#define SX_MATCHER_KERNELS                                                                                \
-	{                                                                                                 \
-		.bytes = VEC_BYTES, .plane_bits = VEC_PLANE_BITS, .census_rows = census_rows,             \
-		.zncc_words_rows = zncc_words_rows, .zncc_rows = zncc_rows, .sgm_band = sgm_band,         \
-		.winner_row = winner_row, .gain_band = gain_band, .gain_rows = gain_rows, .fastdt_row = fastdt_row, .fastdt_planes = fastdt_planes,       \
-		.fastdt_band = fastdt_band, .fastdt_winners = fastdt_winners, .median_rows = median_rows, \
-		.left_right_rows = left_right_rows, .smooth_rows = smooth_rows,                           \
-		.connected_row = connected_row, .confidence_rows = confidence_rows,                       \
+#define SX_MATCHER_KERNELS                                                                            \
+	{                                                                                             \
+		.bytes = VEC_BYTES, .plane_bits = VEC_PLANE_BITS, .census_rows = census_rows,         \
+		.zncc_words_rows = zncc_words_rows, .zncc_rows = zncc_rows, .sgm_band = sgm_band,     \
+		.winner_row = winner_row, .gain_band = gain_band, .gain_rows = gain_rows,             \
+		.fastdt_row = fastdt_row, .fastdt_planes = fastdt_planes, .fastdt_band = fastdt_band, \
+		.fastdt_winners = fastdt_winners, .median_rows = median_rows,                         \
+		.left_right_rows = left_right_rows, .smooth_rows = smooth_rows,                       \
+		.connected_row = connected_row, .confidence_rows = confidence_rows,                   \
 	}
 
 #endif

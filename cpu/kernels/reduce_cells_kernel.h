@@ -49,8 +49,8 @@ static inline void load_row_4(struct cells_block *b, int i, int lane, const uint
 }
 
 /* The same of n cells of any width; the last one fills the lanes beyond it. */
-static inline void load_row(struct cells_block *b, int i, int lane, const uint16_t *d, const uint8_t *c, int n,
-			    int width)
+static inline void load_row(struct cells_block *b, int i, int lane, const uint16_t *d, const uint8_t *c,
+			    int n, int width)
 {
 	for (int l = 0; l < RC_SIDE; l++) {
 		const int x = (l < n ? l : n - 1) * width;
@@ -165,7 +165,8 @@ static void reduce_cells(const struct sx_image *disparity, const struct sx_image
 			 int cell_height, enum sx_reduction how, struct sx_image *columns,
 			 struct sx_image *columns_confidence)
 {
-	const struct cells_map m = {disparity, confidence, columns, columns_confidence, width_px, cell_height};
+	const struct cells_map m = {disparity,		confidence, columns,
+				    columns_confidence, width_px,   cell_height};
 	const int w = sx_reduce_columns(disparity->width, width_px), cells = disparity->height / cell_height;
 	const int pixels = width_px * cell_height;
 	struct cells_block b;

@@ -406,8 +406,8 @@ static inline vb vb_even(vb a, vb b)
 
 static inline vb vb_odd(vb a, vb b)
 {
-	return _mm256_permute4x64_epi64(
-		_mm256_packus_epi16(_mm256_srli_epi16(a, 8), _mm256_srli_epi16(b, 8)), 0xd8);
+	return _mm256_permute4x64_epi64(_mm256_packus_epi16(_mm256_srli_epi16(a, 8), _mm256_srli_epi16(b, 8)),
+					0xd8);
 }
 
 /* 128 (a + b) + low; a + b: 0..511, low: 0..127. */
@@ -435,6 +435,5 @@ static inline int vw_first(vw v)
 {
 	return _mm256_cvtsi256_si32(v) & 0xffff;
 }
-
 
 #endif

@@ -356,8 +356,8 @@ static inline int vb_any(vb v)
 }
 
 static const uint8_t vec_even[64] __attribute__((aligned(64))) = {
-	0,  2,	4,  6,	8,  10, 12,  14,  16,  18,  20,	 22,  24,  26,	28,  30,  32,  34,  36,	 38,  40, 42,
-	44, 46, 48, 50, 52, 54, 56,  58,  60,  62,  64,	 66,  68,  70,	72,  74,  76,  78,  80,	 82,  84, 86,
+	0,  2,	4,  6,	8,  10, 12,  14,  16,  18,  20,	 22,  24,  26,	28,  30,  32,  34,  36,	 38, 40, 42,
+	44, 46, 48, 50, 52, 54, 56,  58,  60,  62,  64,	 66,  68,  70,	72,  74,  76,  78,  80,	 82, 84, 86,
 	88, 90, 92, 94, 96, 98, 100, 102, 104, 106, 108, 110, 112, 114, 116, 118, 120, 122, 124, 126};
 
 static inline vb vb_even(vb a, vb b)
@@ -367,8 +367,8 @@ static inline vb vb_even(vb a, vb b)
 
 static inline vb vb_odd(vb a, vb b)
 {
-	return _mm512_permutex2var_epi8(
-		a, _mm512_or_si512(_mm512_load_si512(vec_even), _mm512_set1_epi8(1)), b);
+	return _mm512_permutex2var_epi8(a, _mm512_or_si512(_mm512_load_si512(vec_even), _mm512_set1_epi8(1)),
+					b);
 }
 
 static inline vw2 vw2_sum(vb a, vb b, vb low)
@@ -396,6 +396,5 @@ static inline int vw_first(vw v)
 {
 	return _mm512_cvtsi512_si32(v) & 0xffff;
 }
-
 
 #endif

@@ -27,7 +27,8 @@
 #elif defined(__AVX2__)
 #define VF_LANES 8
 #else
-#define VF_LANES 4 /* as registers have: compilers take longer comparisons and conversions apart, lane by lane */
+#define VF_LANES \
+	4 /* as registers have: compilers take longer comparisons and conversions apart, lane by lane */
 #endif
 typedef float vf __attribute__((vector_size(4 * VF_LANES)));
 typedef int32_t vs __attribute__((vector_size(4 * VF_LANES)));
@@ -118,7 +119,8 @@ VF_INLINE vf vf_of_doubles(struct vd a)
 	return (vf)_mm512_insertf64x4(_mm512_castpd256_pd512((__m256d)_mm512_cvtpd_ps((__m512d)a.lo)),
 				      (__m256d)_mm512_cvtpd_ps((__m512d)a.hi), 1);
 #else
-	const vf_half lo = __builtin_convertvector(a.lo, vf_half), hi = __builtin_convertvector(a.hi, vf_half);
+	const vf_half lo = __builtin_convertvector(a.lo, vf_half),
+		      hi = __builtin_convertvector(a.hi, vf_half);
 
 #if VF_LANES == 8 && (defined(__clang__) || __GNUC__ >= 12)
 	return __builtin_shufflevector(lo, hi, 0, 1, 2, 3, 4, 5, 6, 7);

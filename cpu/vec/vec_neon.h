@@ -370,5 +370,4 @@ static inline int vw_first(vw v)
 	return vgetq_lane_u16(v, 0);
 }
 
-
 #endif

@@ -513,5 +513,4 @@ static inline int vw_first(vw v)
 	return (uint16_t)v[0];
 }
 
-
 #endif

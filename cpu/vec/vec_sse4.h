@@ -389,5 +389,4 @@ static inline int vw_first(vw v)
 	return _mm_cvtsi128_si32(v) & 0xffff;
 }
 
-
 #endif

@@ -182,6 +182,39 @@ static void test_paths(void **state)
 	engine_cases_paths(check_2_threads);
 }
 
+/*
+ * Path costs as gains (cpu/kernels/gain_kernel.h): penalties up to which sums of two paths fit a byte, and the next
+ * larger ones; every number of vectors, widths and heights that leave a remainder.
+ */
+static void test_gains(void **state)
+{
+	static const struct {
+		int p1, p2, p1_vertical, p2_vertical, disparities, uniqueness, width, height;
+	} cases[] = {
+		{1, 1, 1, 1, 128, 95, 67, 33},	    {1, 2, 95, 95, 128, 100, 131, 34},
+		{95, 95, 95, 95, 128, 1, 66, 35},   {30, 95, 1, 96, 128, 95, 65, 36},
+		{12, 96, 8, 95, 128, 95, 64, 37},   {12, 60, 8, 86, 96, 50, 333, 41},
+		{12, 60, 8, 86, 96, 95, 101, 45},   {12, 60, 8, 86, 32, 62, 102, 64},
+		{12, 60, 8, 86, 128, 61, 1242, 33}, {60, 60, 86, 86, 64, 95, 259, 99},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct engine_case t = engine_case_small(1500 + i);
+		struct sx_stereo_params *p = &t.params.stereo;
+
+		t.width = cases[i].width;
+		t.height = cases[i].height;
+		t.fill = i % 3 == 0 ? CHECK_NOISE : i % 3 == 1 ? CHECK_STEPS : CHECK_CHECKERBOARD;
+		p->p1 = cases[i].p1;
+		p->p2 = cases[i].p2;
+		p->p1_vertical = cases[i].p1_vertical;
+		p->p2_vertical = cases[i].p2_vertical;
+		p->disparities = cases[i].disparities;
+		p->uniqueness = cases[i].uniqueness;
+		check_case(&t, 1u << (1 + i % 4));
+	}
+}
+
 static void test_extreme_sums(void **state)
 {
 	engine_cases_extreme_sums(check_2_threads);
@@ -436,13 +469,14 @@ int main(void)
 		cmocka_unit_test(test_sizes),	       cmocka_unit_test(test_fills),
 		cmocka_unit_test(test_costs),	       cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_zncc),	       cmocka_unit_test(test_edges),
-		cmocka_unit_test(test_extreme_sums),   cmocka_unit_test(test_min_disparity),
-		cmocka_unit_test(test_winner_options), cmocka_unit_test(test_filter_options),
-		cmocka_unit_test(test_pixel_formats),  cmocka_unit_test(test_stixel_options),
-		cmocka_unit_test(test_slanted),	       cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_contexts),       cmocka_unit_test(test_waiting),
-		cmocka_unit_test(test_refusals),       cmocka_unit_test(test_images_read),
-		cmocka_unit_test(test_memory),	       cmocka_unit_test(test_fastdt),
+		cmocka_unit_test(test_gains),	       cmocka_unit_test(test_extreme_sums),
+		cmocka_unit_test(test_min_disparity),  cmocka_unit_test(test_winner_options),
+		cmocka_unit_test(test_filter_options), cmocka_unit_test(test_pixel_formats),
+		cmocka_unit_test(test_stixel_options), cmocka_unit_test(test_slanted),
+		cmocka_unit_test(test_threads),	       cmocka_unit_test(test_contexts),
+		cmocka_unit_test(test_waiting),	       cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_images_read),    cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_fastdt),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
