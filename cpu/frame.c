@@ -110,26 +110,15 @@ static void sgm_task(void *arg, int index, int worker)
 {
 	struct frame *f = arg;
 
-	const struct sx_matcher *m = &f->x->matcher;
-	struct sx_matcher_scratch *s = &f->x->device->laid_out[worker];
-
-	if (m->volume_kind == SX_VOLUME_GAINS)
-		m->kernels->gain_band(m, &f->match, index, s);
-	else
-		m->kernels->sgm_band(m, &f->match, f->shear, index, f->first, s);
+	sx_matcher_band(&f->x->matcher, &f->match, f->shear, index, f->first,
+			&f->x->device->laid_out[worker]);
 }
 
 static void winner_task(void *arg, int index, int worker)
 {
 	struct frame *f = arg;
 
-	const struct sx_matcher *m = &f->x->matcher;
-	struct sx_matcher_scratch *s = &f->x->device->laid_out[worker];
-
-	if (m->volume_kind == SX_VOLUME_GAINS)
-		m->kernels->gain_rows(m, &f->match, index, s);
-	else
-		m->kernels->winner_row(m, &f->match, index, s);
+	sx_matcher_rows(&f->x->matcher, &f->match, index, &f->x->device->laid_out[worker]);
 }
 
 /* Rows' costs and the horizontal passes. */
@@ -258,8 +247,7 @@ static void frame_match(struct frame *f)
 		frame_aggregate_sgm(f, SX_SHEAR_LEFT, false);
 	}
 	frame_book(f, SX_STAGE_SGM);
-	if (x->matcher.volume_kind == SX_VOLUME_GAINS)
-		sx_matcher_up_begin(&f->match.up, &x->matcher);
+	sx_matcher_rows_begin(&x->matcher, &f->match);
 	sx_pool_for(pool, sx_matcher_row_tasks(&x->matcher), winner_task, f);
 	frame_book(f, SX_STAGE_WINNER);
 }
@@ -487,10 +475,7 @@ static struct sx_matcher_frame matcher_frame(const struct sx_context *x)
 
 	if (x->config.params.stereo.cost == SX_COST_ZNCC)
 		f.costs = x->device->costs.data;
-	if (x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT)
-		sx_fastdt_maps_init(&f.maps, &x->matcher, x->device->maps.data);
-	else if (x->matcher.volume_kind == SX_VOLUME_GAINS)
-		sx_matcher_up_init(&f.up, &x->matcher, x->device->maps.data);
+	sx_matcher_maps_init(&f, &x->matcher, x->device->maps.data);
 	return f;
 }
 

@@ -212,7 +212,7 @@ size_t sx_matcher_planes_bytes(const struct sx_matcher *m)
 		      SX_MATCHER_MARGIN);
 }
 
-size_t sx_matcher_turned_bytes(const struct sx_matcher *m)
+static size_t turned_bytes(const struct sx_matcher *m)
 {
 	return m->volume_kind == SX_VOLUME_GAINS ? (size_t)m->residues * m->plane_pitch : 0;
 }
@@ -233,6 +233,30 @@ int sx_matcher_bands(const struct sx_matcher *m, enum sx_shear shear)
 	int columns = m->width + (shear == SX_SHEAR_DOWN ? 0 : m->height - 1);
 
 	return (columns + m->band_columns - 1) / m->band_columns;
+}
+
+void sx_matcher_band(const struct sx_matcher *m, const struct sx_matcher_frame *f, enum sx_shear shear, int i,
+		     bool first, struct sx_matcher_scratch *s)
+{
+	if (m->volume_kind == SX_VOLUME_GAINS)
+		m->kernels->gain_band(m, f, i, s);
+	else
+		m->kernels->sgm_band(m, f, shear, i, first, s);
+}
+
+void sx_matcher_rows_begin(const struct sx_matcher *m, const struct sx_matcher_frame *f)
+{
+	for (int i = 0; m->volume_kind == SX_VOLUME_GAINS && i < sx_matcher_row_tasks(m); i++)
+		atomic_store_explicit(&f->up.walked[i].columns, 0, memory_order_relaxed);
+}
+
+void sx_matcher_rows(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,
+		     struct sx_matcher_scratch *s)
+{
+	if (m->volume_kind == SX_VOLUME_GAINS)
+		m->kernels->gain_rows(m, f, i, s);
+	else
+		m->kernels->winner_row(m, f, i, s);
 }
 
 void *sx_matcher_take(uint8_t *memory, size_t *used, size_t bytes)
@@ -289,17 +313,6 @@ static size_t lay_out_up(struct sx_matcher_up *up, const struct sx_matcher *m, u
 	return used;
 }
 
-void sx_matcher_up_init(struct sx_matcher_up *up, const struct sx_matcher *m, uint8_t *memory)
-{
-	lay_out_up(up, m, memory);
-}
-
-void sx_matcher_up_begin(struct sx_matcher_up *up, const struct sx_matcher *m)
-{
-	for (int i = 0; i < sx_matcher_row_tasks(m); i++)
-		atomic_store_explicit(&up->walked[i].columns, 0, memory_order_relaxed);
-}
-
 size_t sx_matcher_maps_bytes(const struct sx_matcher *m)
 {
 	struct sx_matcher_up up;
@@ -307,6 +320,14 @@ size_t sx_matcher_maps_bytes(const struct sx_matcher *m)
 	if (m->volume_kind == SX_VOLUME_GAINS)
 		return lay_out_up(&up, m, NULL);
 	return is_fastdt(m) ? sx_fastdt_maps_bytes(m) : 0;
+}
+
+void sx_matcher_maps_init(struct sx_matcher_frame *f, const struct sx_matcher *m, uint8_t *memory)
+{
+	if (m->volume_kind == SX_VOLUME_GAINS)
+		lay_out_up(&f->up, m, memory);
+	else if (is_fastdt(m))
+		sx_fastdt_maps_init(&f->maps, m, memory);
 }
 
 static size_t matcher_lay_out_fastdt(struct sx_matcher_scratch *s, const struct sx_matcher *m,
@@ -328,7 +349,7 @@ static size_t matcher_lay_out(struct sx_matcher_scratch *s, const struct sx_matc
 	size_t band = m->volume_kind == SX_VOLUME_NONE ? 0 : (size_t)m->band_columns;
 	size_t band_cells = band * (size_t)m->height * disparities;
 	size_t right = (width + disparities + SX_MATCHER_MARGIN) * sizeof(uint16_t);
-	size_t rows = (size_t)rows_together(m), turned = sx_matcher_turned_bytes(m), used = 0;
+	size_t rows = (size_t)rows_together(m), turned = turned_bytes(m), used = 0;
 
 	bool gains = m->volume_kind == SX_VOLUME_GAINS;
 
@@ -369,7 +390,7 @@ void sx_matcher_scratch_init(struct sx_matcher_scratch *s, const struct sx_match
 	matcher_lay_out(s, m, memory);
 	if (is_fastdt(m))
 		return;
-	memset(s->turned, 0, sx_matcher_turned_bytes(m));
+	memset(s->turned, 0, turned_bytes(m));
 	for (size_t i = 0; i < words; i++) /* the margins stay like this */
 		s->block_sum[i] = INT16_MAX;
 }

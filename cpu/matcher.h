@@ -8,8 +8,8 @@
  *      when paths * P2 exceeds a byte.
  *   2. winner_row(): cost again, E of the left-to-right and right-to-left paths, S and the winner of one row,
  *      all while the row is in cache. S is kept nowhere.
- * Where sums of two paths fit a byte, as with the default penalties, L itself is summed, as what it falls short of
- * a bound: cpu/kernels/gain_kernel.h. fastdt makes S otherwise: cpu/fastdt.h.
+ * Where sums of two paths fit a byte, as with the default penalties, L itself is summed, as what it falls
+ * short of a bound: cpu/kernels/gain_kernel.h. fastdt makes S otherwise: cpu/fastdt.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -131,20 +131,27 @@ size_t sx_matcher_bytes(const struct sx_matcher *m); /* what init took */
 size_t sx_matcher_volume_bytes(const struct sx_matcher *m);
 size_t sx_matcher_costs_bytes(const struct sx_matcher *m); /* of frame's costs */
 size_t sx_matcher_planes_bytes(const struct sx_matcher *m);
-size_t sx_matcher_turned_bytes(const struct sx_matcher *m); /* of scratch's turned */
 size_t sx_matcher_scratch_bytes(const struct sx_matcher *m);
 /* Lays s out in memory of that size, 64-byte aligned, and fills what the kernels expect there. */
 void sx_matcher_scratch_init(struct sx_matcher_scratch *s, const struct sx_matcher *m, uint8_t *memory);
 
-size_t sx_matcher_maps_bytes(const struct sx_matcher *m); /* of struct sx_fastdt_maps or sx_matcher_up */
-void sx_matcher_up_init(struct sx_matcher_up *up, const struct sx_matcher *m, uint8_t *memory);
-/* Before the tasks of gain_rows() of a frame. */
-void sx_matcher_up_begin(struct sx_matcher_up *up, const struct sx_matcher *m);
+size_t sx_matcher_maps_bytes(const struct sx_matcher *m); /* of maps or up */
+void sx_matcher_maps_init(struct sx_matcher_frame *f, const struct sx_matcher *m, uint8_t *memory);
 /* Takes bytes of memory at *used, or only counts when memory is NULL. */
 void *sx_matcher_take(uint8_t *memory, size_t *used, size_t bytes);
 
-int sx_matcher_row_tasks(const struct sx_matcher *m); /* of winner_row() or gain_rows() */
+/*
+ * sgm: a frame is sx_matcher_band(), i below sx_matcher_bands(), for each family of paths, the first of which
+ * writes the volume; then sx_matcher_rows_begin() and sx_matcher_rows(), i below sx_matcher_row_tasks(), in
+ * this order.
+ */
 int sx_matcher_bands(const struct sx_matcher *m, enum sx_shear shear);
+void sx_matcher_band(const struct sx_matcher *m, const struct sx_matcher_frame *f, enum sx_shear shear, int i,
+		     bool first, struct sx_matcher_scratch *s);
+int sx_matcher_row_tasks(const struct sx_matcher *m);
+void sx_matcher_rows_begin(const struct sx_matcher *m, const struct sx_matcher_frame *f);
+void sx_matcher_rows(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,
+		     struct sx_matcher_scratch *s);
 
 /* Words of a row of block_sum: room for windows that start before or end after the disparities. */
 static inline size_t sx_matcher_sum_pitch(const struct sx_matcher *m)

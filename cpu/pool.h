@@ -21,8 +21,8 @@ struct sx_pool_job {
 };
 
 /*
- * index: 0 .. count-1, begun in this order, so that a task may wait for one before it, by sx_pool_pause(); worker: 0 .. threads-1, no two tasks at a
- * time have the same.
+ * index: 0 .. count-1, begun in this order, so that a task may wait for one before it, by sx_pool_pause().
+ * worker: 0 .. threads-1, no two tasks at a time have the same.
  */
 typedef void sx_pool_task_fn(void *arg, int index, int worker);
 
@@ -42,6 +42,7 @@ void sx_pool_drain(struct sx_pool *p);
 
 /* What a task does between looks at another's work, turn 0, 1, ...: little at first, then it gives way. */
 void sx_pool_pause(unsigned turn);
+
 /*
  * Calls fn for every index and returns when all calls have returned; their writes are then visible to the
  * caller and to every later task. Thread: the running job only. Allocates nothing.

@@ -24,7 +24,7 @@ enum sx_slanted_prefix {
 
 #define SX_SLANTED_IDLE 16
 
-/* Scratch of one worker; arrays reach SX_SLANTED_IDLE entries beyond their last row, which idle lanes read. */
+/* Scratch of one worker; arrays reach SX_SLANTED_IDLE entries beyond their last row: idle lanes read them. */
 struct sx_slanted_work {
 	void *memory;
 	double *prefix[SX_PREFIXES];	/* [rows + 1] */

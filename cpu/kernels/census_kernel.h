@@ -150,8 +150,8 @@ static void turn_plane(const struct sx_matcher *m, const uint8_t *bytes, size_t 
 }
 
 /*
- * Byte n j + r goes to byte j of row r, of n rows that lie pitch apart, all its bits turned. Halving a sequence by
- * even and odd bytes log n times leaves the residues in order.
+ * Byte n j + r goes to byte j of row r, of n rows that lie pitch apart, all its bits turned. Halving a
+ * sequence by even and odd bytes log n times leaves the residues in order.
  */
 static ALWAYS_INLINE void part_plane(const uint8_t *in, size_t bytes, int n, uint8_t *out, size_t pitch)
 {

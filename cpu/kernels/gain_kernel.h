@@ -2,8 +2,8 @@
  * Path kernels where sums of two paths fit a byte (SX_VOLUME_GAINS, cpu/matcher.h); meaning in
  * stages/stereo/sgm.h.
  *
- * A gain is what a cost falls short of a bound: of matching costs 32 - C, the bits in which descriptors agree;
- * of path costs Q = P2 + 32 - L. Then bytes that saturate at 0 say what takes two operations on costs:
+ * A gain is what a cost falls short of a bound: of matching costs 32 - C, the bits in which descriptors
+ * agree; of path costs Q = P2 + 32 - L. Then bytes that saturate at 0 say what takes two operations on costs:
  *
  *     Q = max(0, max(Q', max(Q'(d-1), Q'(d+1)) - P1) - (max Q' - P2)) + gain     Q': the pixel before
  *
@@ -22,8 +22,8 @@
  *
  * Work:   per vector of a path 6 operations, and 2 shifts a pixel; a plane of cost 2 (avx512) or 1, and an
  *         addition.
- * Memory: the way down goes in bands of some columns, whose state stays in the first-level cache, and writes the
- *         volume; the way up goes with the rows (gain_winner_kernel.h).
+ * Memory: the way down goes in bands of some columns, whose state stays in the first-level cache, and writes
+ *         the volume; the way up goes with the rows (gain_winner_kernel.h).
  * Ranges: Q <= P2 + 32, 2 (P2 + 32) <= 255; max Q' >= P2 as the best disparity's Q is P2 + its gain.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -82,8 +82,8 @@ static ALWAYS_INLINE vb gain_of(const vb operand[GAIN_PLANES], const vb right[GA
 }
 
 /*
- * 32 - C of GAIN_PIXELS pixels. The first has its disparity 0 at byte q of the planes. Neighbours share all vectors but one; with room for
- * them in registers each is loaded once.
+ * 32 - C of GAIN_PIXELS pixels. The first has its disparity 0 at byte q of the planes. Neighbours share all
+ * vectors but one; with room for them in registers each is loaded once.
  */
 static ALWAYS_INLINE void gain_costs_all(const uint32_t *left, const uint8_t *planes, unsigned q,
 					 size_t pitch, uint8_t *gain, int vectors)
@@ -190,17 +190,18 @@ static ALWAYS_INLINE void gain_path_store(const struct gain_path *c, uint8_t *st
 static ALWAYS_INLINE void gain_prefetch(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 					int x, int n, int vectors)
 {
-	const uint8_t *p = gain_planes(m, f, y) + (m->width - x - n) / vectors;
+	const uint8_t *p;
 
 	if (y >= m->height)
 		return;
+	p = gain_planes(m, f, y) + (m->width - x - n) / vectors;
 	prefetch_read((const uint8_t *)sx_image_row(&f->census[0], y) + (size_t)x * sizeof(uint32_t),
 		      (size_t)n * sizeof(uint32_t));
 	for (int i = 0; i < vectors * GAIN_PLANES; i++, p += m->plane_pitch)
 		prefetch_read(p, (size_t)(VEC_BYTES + n / vectors + LINE));
 }
 
-/* The paths of columns [x, x + n) of row y on their way down, n at most GAIN_PIXELS; state, least: of the row before. */
+/* Columns [x, x + n) of row y, at most GAIN_PIXELS, on their way down; state, least: of the row before. */
 static ALWAYS_INLINE void gain_band_step(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 					 int x, int n, struct gain_path *c, uint8_t *state, uint8_t *least,
 					 int vectors)

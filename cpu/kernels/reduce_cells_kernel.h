@@ -2,9 +2,9 @@
  * Reduction to cells of several rows on lanes; included by segment_avx2.c and segment_plain.c. Meaning in
  * stages/stixels/reduce.h.
  *
- * Work:   16 cells at a time, 8 neighbours in each of two rows of cells: lanes are cells, their first pixels lie in
- *         one array, and so on; a network of exchanges sorts them (merge exchange, which takes any number). Cells of
- *         4 columns come apart by shuffles, others pixel by pixel. Class scores: rows of a
+ * Work:   16 cells at a time, 8 neighbours in each of two rows of cells: lanes are cells, their first pixels
+ *         lie in one array, and so on; a network of exchanges sorts them (merge exchange, which takes any
+ *         number). Cells of 4 columns come apart by shuffles, others pixel by pixel. Class scores: rows of a
  *         band of cells are added up first, each as often as image rows show it, then the columns of every
  *         cell. Loops over lanes and rows are left to the compiler.
  * Ranges: sums of 1024 pixels: disparity < 2^26, confidence and scores < 2^18; of 32 rows of scores < 2^13.

@@ -3,8 +3,8 @@
  * stages/stixels/slanted.h, operations and their order in stages/stixels/slanted_fit.h and slanted_prior.h:
  * what is a vector here does the same to every lane.
  *
- * Work:   VF_LANES rows v_top are lanes of one block, blocks from the bottom up; v_bottom runs upwards for all
- *         lanes at once. Row v_bottom - 1 is finished when it is asked for: it lies in an earlier block,
+ * Work:   VF_LANES rows v_top are lanes of one block, blocks from the bottom up; v_bottom runs upwards for
+ *         all lanes at once. Row v_bottom - 1 is finished when it is asked for: it lies in an earlier block,
  *         or its lane has seen all its starts. Sums begin as those of rows 0 .. v_top and lose row
  *         v_bottom in each step. Of a candidate only its cost is kept; planes and kinds below are
  *         computed again for the few that win.

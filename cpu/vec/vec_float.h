@@ -1,6 +1,6 @@
 /*
- * Vectors of VF_LANES floats and integers and of as many doubles, for slanted stixels: the compiler's own vectors, so that
- * one text serves every instruction set that a file is compiled for.
+ * Vectors of VF_LANES floats and integers and of as many doubles, for slanted stixels: the compiler's own
+ * vectors, so that one text serves every instruction set that a file is compiled for.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -183,8 +183,8 @@ static void test_paths(void **state)
 }
 
 /*
- * Path costs as gains (cpu/kernels/gain_kernel.h): penalties up to which sums of two paths fit a byte, and the next
- * larger ones; every number of vectors, widths and heights that leave a remainder.
+ * Path costs as gains (cpu/kernels/gain_kernel.h): penalties up to which sums of two paths fit a byte, and
+ * the next larger ones; every number of vectors, widths and heights that leave a remainder.
  */
 static void test_gains(void **state)
 {
