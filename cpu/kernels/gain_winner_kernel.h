@@ -2,9 +2,9 @@
  * Horizontal paths, S and the winner of one row, on gains (gain_kernel.h); meaning in stages/stereo/sgm.h and
  * stages/stereo/winner.h.
  *
- * Work:   from left to right: gains of matching costs, the path's, and those of the way up, which goes on in
- *         the rows above: two rows are in work, the upper one a column behind. From right to left: the path's,
- *         and with the volume, pixel by pixel, words from which both winners come:
+ * Work:   from left to right: gains of matching costs, the path's, and those of the way up, which goes on
+ *         in the rows above: two rows are in work, the upper one a column behind. From right to left: the
+ *         path's, and with the volume, pixel by pixel, words from which both winners come:
  *
  *   bits 15 .. 7            | 6 .. 0
  *   sum of the four gains   | 127 - d
@@ -13,8 +13,8 @@
  *         winners come from words that walk with the pixels: those at disparity d belong to right column
  *         x - d, at the next pixel's disparity d - 1. So they move down by one and take the greater of
  *         themselves and the pixel's words; what is at disparity 0 has met all its pixels.
- * Memory: the way up, one row of the image, is all that rows share; a task waits until the one before has left
- *         a column behind. Nothing else leaves the rows but their results.
+ * Memory: the way up, one row of the image, is all that rows share; a task waits until the one before has
+ *         left a column behind. Nothing else leaves the rows but their results.
  * Ranges: sums of gains <= 510; S = gain_most - sum.
  *
  * SPDX-License-Identifier: Apache-2.0
