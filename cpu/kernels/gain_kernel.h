@@ -246,6 +246,8 @@ static void gain_band(const struct sx_matcher *m, const struct sx_matcher_frame 
 {
 	if (m->residues == 128 / VEC_BYTES)
 		gain_band_of(m, f, i, s, 128 / VEC_BYTES);
+	else if (m->residues == 64 / VEC_BYTES)
+		gain_band_of(m, f, i, s, 64 / VEC_BYTES);
 	else
 		gain_band_of(m, f, i, s, m->residues);
 }

@@ -277,12 +277,12 @@ static void gain_rows(const struct sx_matcher *m, const struct sx_matcher_frame 
 	struct sx_matcher_scratch part[GAIN_ROWS] = {gain_scratch(m, s, 0), gain_scratch(m, s, 1)};
 	int y = m->height - 1 - i * GAIN_ROWS, rows = y + 1 < GAIN_ROWS ? y + 1 : GAIN_ROWS;
 
-	if (m->residues != 128 / VEC_BYTES)
+	if (rows < GAIN_ROWS || (m->residues != 128 / VEC_BYTES && m->residues != 64 / VEC_BYTES))
 		gain_rows_of(m, f, i, y, rows, part, m->residues);
-	else if (rows == GAIN_ROWS)
+	else if (m->residues == 128 / VEC_BYTES)
 		gain_rows_of(m, f, i, y, GAIN_ROWS, part, 128 / VEC_BYTES);
 	else
-		gain_rows_of(m, f, i, y, 1, part, 128 / VEC_BYTES);
+		gain_rows_of(m, f, i, y, GAIN_ROWS, part, 64 / VEC_BYTES);
 	for (int r = 0; r < rows; r++) {
 		winner_store_disparity(m, f, y - r, &part[r]);
 		winner_store_confidence(m, f, y - r, &part[r]);
