@@ -68,7 +68,7 @@ static void pause_briefly(void)
 #endif
 }
 
-#define PAUSES 1000
+#define PAUSES 100 /* some microseconds */
 
 void sx_pool_pause(unsigned turn)
 {
