@@ -19,6 +19,9 @@
 #include "tools/ctl/answer.h"
 #include "tools/ctl/ctl.h"
 
+#define PAGE_COLUMNS 80
+#define INDENT 10 /* of what a word at the left names */
+
 /* The body of GET target, to be freed, or NULL and the exit code. */
 static char *ask(const struct ctl *c, const char *target, int *code)
 {
@@ -159,20 +162,36 @@ static void print_latencies(json_t *j)
 		printf("and %d stages below 2 %%\n", small);
 }
 
+/* A sentence under what it belongs to, in lines of the page's width. NULL: none. */
+static void print_sentence(const char *text)
+{
+	while (text && *text) {
+		int n = (int)strlen(text);
+
+		if (n > PAGE_COLUMNS - INDENT) {
+			for (n = PAGE_COLUMNS - INDENT; n > 0 && text[n] != ' '; n--)
+				;
+			if (n == 0) /* one long word */
+				n = PAGE_COLUMNS - INDENT;
+		}
+		printf("%*s%.*s\n", INDENT, "", n, text);
+		text += n;
+		text += *text == ' ';
+	}
+}
+
 static void print_page(json_t *j)
 {
 	bool colours = use_colour();
-	const char *state = sx_answer_text(j, "state"),
-		   *reason = json_string_value(sx_answer_find(j, "reason"));
+	const char *state = sx_answer_text(j, "state");
 
-	printf("stixeld '%s'  %s%s%s%s%s%s, up %s, version %s, pid %s\n", sx_answer_text(j, "instance"),
-	       colour(state, colours), state, colours ? "\033[0m" : "", reason ? " (" : "",
-	       reason ? reason : "", reason ? ")" : "",
+	printf("stixeld '%s'  %s%s%s, up %s, version %s, pid %s\n", sx_answer_text(j, "instance"),
+	       colour(state, colours), state, colours ? "\033[0m" : "",
 	       sx_answer_span(json_number_value(sx_answer_find(j, "uptime_s"))), sx_answer_text(j, "version"),
 	       sx_answer_number(j, "pid", 1, 0));
+	print_sentence(json_string_value(sx_answer_find(j, "reason")));
 	printf("engine    %s: %s\n", sx_answer_text(j, "engine.backend"), sx_answer_text(j, "engine.device"));
-	if (json_string_value(sx_answer_find(j, "engine.volume")))
-		printf("          %s\n", sx_answer_text(j, "engine.volume"));
+	print_sentence(json_string_value(sx_answer_find(j, "engine.volume")));
 	print_source(j);
 	printf("frames    %s a second (last 10 s: %s), %s published of %s captured\n",
 	       sx_answer_number(j, "fps.last_1s", 1, 1), sx_answer_number(j, "fps.last_10s", 1, 1),

@@ -258,7 +258,8 @@ class Others(Folder):
                 if "no_camera" in r.stdout:
                     break
                 time.sleep(0.1)
-            self.assertIn("no_camera (/dev/none-left: No such file or directory)", r.stdout, r.stderr)
+            self.assertRegex(r.stdout, "  no_camera, .*\n {10}/dev/none-left: No such file or directory\n", r.stderr)
+            self.assertTrue(all(len(line) <= 80 for line in r.stdout.splitlines()), r.stdout)
         finally:
             self.assertEqual(daemon.stop(), 0)
 
