@@ -20,8 +20,6 @@ const char *sx_predict_checkpoint_refuses(const struct sx_stereo_params *p)
 		return "checkpoint is for stereo.cost = csct";
 	if (p->paths > 4)
 		return "checkpoint is for stereo.paths = 2 or 4";
-	if (p->disparities % 64)
-		return "checkpoint is for 64, 128, 192 or 256 disparities";
 	if (2 * (p2 + sx_cost_max(p->cost)) > BYTE_MAX)
 		return "checkpoint is for P2 up to 96, so that the sum of two paths fits a byte";
 	return NULL;

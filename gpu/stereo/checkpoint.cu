@@ -37,7 +37,7 @@ struct sx_checkpoint_cuda {
 bool sx_checkpoint_cuda_takes(const struct sx_stereo_params *p)
 {
 	return p->aggregation == SX_AGGREGATION_SGM && p->cost == SX_COST_CSCT && p->paths <= 4 &&
-	       p->disparities % 64 == 0 && sx_winner_two_fit(p);
+	       sx_winner_two_fit(p);
 }
 
 /* Whether the rows' kernel finds the winner. */

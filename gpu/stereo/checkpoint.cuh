@@ -57,15 +57,23 @@ struct sx_checkpoint_work {
 template <int N> struct sx_checkpoint_size {
 	static constexpr int value = N;
 };
-template <typename F> auto sx_checkpoint_with(int disparities, F f) -> decltype(f(sx_checkpoint_size<2>()))
+template <typename F> auto sx_checkpoint_with(int disparities, F f) -> decltype(f(sx_checkpoint_size<1>()))
 {
 	switch (disparities) {
+	case 32:
+		return f(sx_checkpoint_size<1>());
 	case 64:
 		return f(sx_checkpoint_size<2>());
+	case 96:
+		return f(sx_checkpoint_size<3>());
 	case 128:
 		return f(sx_checkpoint_size<4>());
+	case 160:
+		return f(sx_checkpoint_size<5>());
 	case 192:
 		return f(sx_checkpoint_size<6>());
+	case 224:
+		return f(sx_checkpoint_size<7>());
 	default:
 		return f(sx_checkpoint_size<8>());
 	}

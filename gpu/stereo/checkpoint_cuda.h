@@ -28,8 +28,8 @@ extern "C" {
 #endif
 
 /*
- * Whether these settings (resolved) may go this way, else stored: costs of csct, 2 or 4 paths, 64, 128, 192
- * or 256 disparities, and penalties such that the sum of two paths' costs fits a byte.
+ * Whether these settings (resolved) may go this way, else stored: costs of csct, 2 or 4 paths, and penalties
+ * such that the sum of two paths' costs fits a byte.
  */
 bool sx_checkpoint_cuda_takes(const struct sx_stereo_params *p);
 

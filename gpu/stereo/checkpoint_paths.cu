@@ -4,7 +4,7 @@
  *
  * Work:    down; then up and to the left, in one launch, so that the blocks that walk to the left, a warp
  *          four rows, fill up what those that walk up leave over.
- * Shapes:  any width, height; D = 64, 128, 192, 256.
+ * Shapes:  any width, height; D = 32, 64, .. 256.
  * Speed:   docs/lab-performance.md, "CUDA: checkpoints".
  *
  * SPDX-License-Identifier: Apache-2.0

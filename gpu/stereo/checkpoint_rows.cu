@@ -10,7 +10,7 @@
  *          keys take their place. The right map: what leaves the lower half of the disparities waits D/2
  *          columns in a ring. 15 KB a warp.
  * Ranges:  2 (P2 + Cmax) <= 255, so that sums of two paths are bytes. Winner: S <= SX_WINNER_NARROW, D = 128.
- * Shapes:  any width, height; D = 64, 128, 192, 256.
+ * Shapes:  any width, height; D = 32, 64, .. 256.
  * Speed:   docs/lab-performance.md, "CUDA: checkpoints".
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -86,7 +86,8 @@ template <int N>
 __device__ __forceinline__ void load_ring(struct window<N> *n, const uint32_t *ring, int x0, int first,
 					  int count, int g)
 {
-	constexpr int together = N % 4 == 0 ? 4 : 2; /* twos between which the ring does not end */
+	/* twos between which the ring does not end */
+	constexpr int together = N % 4 == 0 ? 4 : N % 2 == 0 ? 2 : 1;
 
 #pragma unroll
 	for (int h = 0; h < 2; h++)

@@ -338,6 +338,13 @@ static void test_checkpoints(void **state)
 		{64, 4, 97, 43, -3, 0, 96, 20, SX_OUT_OF_VIEW_MAX},
 		{192, 4, 64, 32, 0, 0, 0, 0, SX_OUT_OF_VIEW_ZERO},
 		{256, 4, 70, 36, 0, 0, 0, 0, SX_OUT_OF_VIEW_MAX},
+		{32, 4, 90, 33, 7, 0, 96, 96, SX_OUT_OF_VIEW_MAX}, /* words one at a time: odd D / 32 */
+		{32, 2, 77, 35, 0, 8, 0, 0, SX_OUT_OF_VIEW_ZERO},
+		{96, 4, 300, 39, -5, 20, 0, 0, SX_OUT_OF_VIEW_MAX}, /* once around the rings */
+		{160, 4, 301, 32, 0, 0, 96, 1, SX_OUT_OF_VIEW_ZERO},
+		{160, 2, 49, 34, 100, 0, 0, 0, SX_OUT_OF_VIEW_MAX},
+		{224, 4, 600, 35, -2, 0, 0, 96, SX_OUT_OF_VIEW_ZERO},
+		{224, 4, 65, 41, 0, 40, 0, 0, SX_OUT_OF_VIEW_MAX},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -362,8 +369,6 @@ static void test_checkpoints_refused(void **state)
 	p.p2_vertical = 97;
 	assert_false(sx_checkpoint_cuda_takes(&p));
 	p = common(128, 8);
-	assert_false(sx_checkpoint_cuda_takes(&p));
-	p = common(96, 4);
 	assert_false(sx_checkpoint_cuda_takes(&p));
 	p = common(128, 4);
 	p.cost = SX_COST_CENSUS;
