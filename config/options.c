@@ -109,6 +109,7 @@ static const char *const backends[] = {[SX_BACKEND_AUTO] = "auto",
 				       NULL};
 static const char *const volumes[] = {[SX_VOLUME_AUTO] = "auto",
 				      [SX_VOLUME_STORED] = "stored",
+				      [SX_VOLUME_COUNTED] = "counted",
 				      [SX_VOLUME_CHECKPOINT] = "checkpoint",
 				      NULL};
 static const char *const inputs[] = {
@@ -387,8 +388,8 @@ const struct sx_option sx_options[] = {
 	INT("engine", "threads", engine.threads, "0", 0, 64, NULL, RESTART,
 	    "cpu: worker threads; 0: one for each available core"),
 	CHOICE("engine", "volume", engine.volume, enum sx_volume_choice, volumes, "auto", RESTART,
-	       "cuda: path costs in memory, or formed anew (csct, 2 or 4 paths); auto: what is predicted "
-	       "to be faster"),
+	       "cuda: costs and path costs in memory; without costs, which paths count (csct, 2 or 4 paths); "
+	       "or both formed anew (csct); auto: what is predicted to be faster"),
 	CHOICE("engine", "input", engine.input, enum sx_input_choice, inputs, "auto", RESTART,
 	       "cuda: read pairs where they lie (mapped), or copy them; auto: mapped on an integrated GPU"),
 	INT("engine", "spin_us", engine.spin_us, "200", 0, 1000, "us", RESTART,

@@ -51,7 +51,9 @@ cudaError_t sx_ingest_census_cuda_run(const struct sx_cuda_input *in, enum sx_pi
 /*
  * Path aggregation of SGM, stored flow, which is fastest where memory is fast (else:
  * gpu/stereo/checkpoint_cuda.h): all paths in one launch, each into a volume of its own
- * (gpu/stereo/volume.cuh). costs: the cost volume that run reads.
+ * (gpu/stereo/volume.cuh). costs: the cost volume that run reads; NULL: paths count their costs themselves,
+ * from descriptors (-EINVAL but for costs of csct and 2 or 4 paths; fast where bits are multiplied, see
+ * sx_predict_counted_refuses()).
  */
 struct sx_sgm_cuda;
 struct sx_cuda_volumes; /* gpu/stereo/winner_cuda.h */
@@ -63,8 +65,9 @@ void sx_sgm_cuda_destroy(struct sx_sgm_cuda *s);
  * reported, not used.
  */
 size_t sx_sgm_cuda_traffic(const struct sx_sgm_cuda *s);
-/* left: grey, read for p2_edge. */
-cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image *left, cudaStream_t stream);
+/* left: grey, read for p2_edge. descriptors: of both images, read without a cost volume. */
+cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image *left,
+			    const struct sx_image *descriptors, cudaStream_t stream);
 /* Where run leaves the paths, for the winner. Belongs to s. */
 const struct sx_cuda_volumes *sx_sgm_cuda_volumes(const struct sx_sgm_cuda *s);
 

@@ -171,6 +171,8 @@ void sx_predict(struct sx_prediction *ret, const struct sx_predict_device *d, co
 	    (volume == SX_VOLUME_CHECKPOINT && sx_predict_checkpoint_refuses(&a->stereo)))
 		volume = sx_predict_volume(d, !d->copies, c, volume, why, sizeof(why));
 	*ret = (struct sx_prediction){.volume = volume, .host_ms = sx_work_host_ms};
+	if (volume == SX_VOLUME_COUNTED)
+		lacks(ret, "engine.volume = counted: counted for stored and checkpoint");
 	if (d->copies)
 		ret->host_ms += sx_work_copy_ms * c->width * c->height;
 	for (int i = 0; i < SX_STAGE_COUNT; i++) {

@@ -52,7 +52,10 @@ struct sx_prediction {
 	char missing[192];
 };
 
-/* volume: stored, checkpoint; or auto, which means what sx_predict_volume() chooses. */
+/*
+ * volume: stored, checkpoint; or auto, which means what sx_predict_volume() chooses. counted is measured, not
+ * predicted: aggregation and chain are missing.
+ */
 void sx_predict(struct sx_prediction *ret, const struct sx_predict_device *d, const struct sx_predict_case *c,
 		enum sx_volume_choice volume);
 
@@ -65,6 +68,12 @@ double sx_predict_paths_ms(const struct sx_predict_device *d, const struct sx_pr
  * NULL: it is (the same as sx_checkpoint_cuda_takes()).
  */
 const char *sx_predict_checkpoint_refuses(const struct sx_stereo_params *p);
+
+/*
+ * Why paths are not to count their costs themselves with these settings (resolved) on this device; NULL: they
+ * may.
+ */
+const char *sx_predict_counted_refuses(const struct sx_stereo_params *p, int capability);
 
 /*
  * engine.volume = asked on this device (NULL: nothing is known of it; integrated: part of the processor's

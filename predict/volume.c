@@ -9,6 +9,19 @@
 #include "predict/predict.h"
 
 #define BYTE_MAX 255
+#define ISSUES 4 /* a clock and multiprocessor */
+
+/* Compute capabilities with products of bits in one instruction (gpu/stereo/match.cuh). */
+#define PRODUCTS_FROM 80
+#define PRODUCTS_BELOW 100
+
+/*
+ * Aggregation with costs that are counted, as measured on an H200 and slices of it with D = 128: warp
+ * instructions that could have been issued a cell, and cycles a pixel of a row, which is the longest path.
+ */
+#define COUNTED_SLOTS 1.19
+#define COUNTED_ROW_CYCLES 285.0
+#define COUNTED_MEASURED 128
 
 const char *sx_predict_checkpoint_refuses(const struct sx_stereo_params *p)
 {
@@ -27,7 +40,48 @@ const char *sx_predict_checkpoint_refuses(const struct sx_stereo_params *p)
 
 static const char *word(enum sx_volume_choice volume)
 {
-	return volume == SX_VOLUME_STORED ? "stored" : volume == SX_VOLUME_CHECKPOINT ? "checkpoint" : "auto";
+	static const char *const words[] = {[SX_VOLUME_AUTO] = "auto",
+					    [SX_VOLUME_STORED] = "stored",
+					    [SX_VOLUME_COUNTED] = "counted",
+					    [SX_VOLUME_CHECKPOINT] = "checkpoint"};
+
+	return words[volume];
+}
+
+const char *sx_predict_counted_refuses(const struct sx_stereo_params *p, int capability)
+{
+	if (p->aggregation != SX_AGGREGATION_SGM)
+		return "counted is for stereo.aggregation = sgm";
+	if (p->cost != SX_COST_CSCT)
+		return "counted is for stereo.cost = csct";
+	if (p->paths > 4)
+		return "counted is for stereo.paths = 2 or 4";
+	if (capability < PRODUCTS_FROM || capability >= PRODUCTS_BELOW)
+		return "counted is for GPUs that multiply bits, sm_80 to sm_90";
+	return NULL;
+}
+
+static double counted_ms(const struct sx_predict_device *d, const struct sx_predict_case *c)
+{
+	const double cells = (double)c->width * c->height * c->params->stereo.disparities;
+	const double issue = cells * COUNTED_SLOTS / (ISSUES * d->sms * d->clock_hz),
+		     row = c->width * COUNTED_ROW_CYCLES / d->clock_hz,
+		     bytes = cells * c->params->stereo.paths / (d->bytes_per_s * SX_PREDICT_BANDWIDTH);
+
+	return 1e3 * fmax(hypot(issue, row), bytes);
+}
+
+/* Instead of stored, on cards, and where it was measured. */
+static bool counted_is_faster(const struct sx_predict_device *d, const struct sx_predict_case *c, double *ms)
+{
+	const struct sx_stereo_params *p = &c->params->stereo;
+	struct sx_prediction stored;
+
+	if (!d->copies || sx_predict_counted_refuses(p, d->capability) || p->disparities != COUNTED_MEASURED)
+		return false;
+	sx_predict(&stored, d, c, SX_VOLUME_STORED);
+	*ms = counted_ms(d, c);
+	return *ms < stored.stage[SX_STAGE_SGM].ms;
 }
 
 /* What was not counted for a prediction; empty: nothing. */
@@ -63,9 +117,12 @@ enum sx_volume_choice sx_predict_volume(const struct sx_predict_device *d, bool 
 {
 	const char *refused = sx_predict_checkpoint_refuses(&c->params->stereo);
 	enum sx_volume_choice volume;
-	double stored, checkpoint;
+	double stored, checkpoint, counted;
 
-	if (asked == SX_VOLUME_STORED || (asked == SX_VOLUME_CHECKPOINT && !refused)) {
+	if (asked == SX_VOLUME_COUNTED)
+		refused = d ? sx_predict_counted_refuses(&c->params->stereo, d->capability)
+			    : "no figures of this GPU";
+	if (asked == SX_VOLUME_STORED || (asked != SX_VOLUME_AUTO && !refused)) {
 		snprintf(why, why_bytes, "engine.volume = %s", word(asked));
 		return asked;
 	}
@@ -78,6 +135,13 @@ enum sx_volume_choice sx_predict_volume(const struct sx_predict_device *d, bool 
 	if (isnan(stored) || isnan(checkpoint))
 		return choose_blindly(d, integrated, c, why, why_bytes);
 	volume = checkpoint < stored ? SX_VOLUME_CHECKPOINT : SX_VOLUME_STORED;
+	if (volume == SX_VOLUME_STORED && counted_is_faster(d, c, &counted)) {
+		snprintf(why, why_bytes,
+			 "engine.volume = auto: counted, paths predicted %.3g ms; stored and winner "
+			 "%.3g, checkpoint %.3g",
+			 counted, stored, checkpoint);
+		return SX_VOLUME_COUNTED;
+	}
 	snprintf(why, why_bytes, "engine.volume = auto: %s, predicted %.3g ms for %.3g of %s", word(volume),
 		 fmin(stored, checkpoint), fmax(stored, checkpoint),
 		 word(volume == SX_VOLUME_STORED ? SX_VOLUME_CHECKPOINT : SX_VOLUME_STORED));

@@ -114,7 +114,7 @@ static int create_aggregation(struct sx_context *x)
 	struct sx_cuda_stages *s = &x->stages;
 
 	sx_cuda_cost_take(x);
-	if (x->checkpoint)
+	if (x->flow == SX_VOLUME_CHECKPOINT)
 		return sx_checkpoint_cuda_create(&s->checkpoint, &x->memory, &x->config, x->device->sms);
 	return x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT
 		       ? sx_fastdt_cuda_create(&s->fastdt, &x->memory, &x->config, x->costs)

@@ -2,6 +2,7 @@
  * Matching costs of a frame: whether there is a volume of them, and which kernel fills it.
  *
  *   SGM, stored flow        cost volume
+ *   SGM, counted flow       none: each path counts what it wants
  *   SGM, checkpoint flow    none: costs are formed anew wherever a path wants them
  *   FastDT                  cost volume, as its first passes work in place
  *
@@ -28,7 +29,7 @@ void sx_cuda_cost_take(struct sx_context *x)
 
 	if (cost_is_fastdt(x))
 		x->costs = sx_cuda_take(&x->memory, sx_fastdt_cuda_cost_bytes(c));
-	else if (!x->checkpoint)
+	else if (x->flow == SX_VOLUME_STORED)
 		x->costs = sx_cuda_take(&x->memory, cells);
 }
 

@@ -134,10 +134,10 @@ struct sx_context {
 	struct sx_cuda_output *output, *output_device;
 	uint32_t *offsets, *offsets_device;
 	struct stixel *stixels, *stixels_device;
-	uint32_t capacity; /* of stixels */
-	bool checkpoint;   /* path costs are formed anew, not stored */
-	char volume[256];  /* how engine.volume came to that, a sentence */
-	uint8_t *costs;	   /* the cost volume; NULL: none, see cost.c */
+	uint32_t capacity;	    /* of stixels */
+	enum sx_volume_choice flow; /* of costs and paths, not auto */
+	char volume[256];	    /* how engine.volume came to that, a sentence */
+	uint8_t *costs;		    /* the cost volume; NULL: none, see cost.c */
 	struct sx_cuda_stages stages;
 
 	cudaStream_t stream;

@@ -124,7 +124,7 @@ static cudaError_t chain_aggregate(struct sx_context *x)
 		if (!e)
 			e = side_join(x);
 	} else {
-		e = sx_sgm_cuda_run(s->sgm, &x->taps[SX_TAP_LEFT], x->stream);
+		e = sx_sgm_cuda_run(s->sgm, &x->taps[SX_TAP_LEFT], &x->taps[SX_TAP_LEFT_CENSUS], x->stream);
 	}
 	return e ? e : done(x, SX_STAGE_SGM);
 }

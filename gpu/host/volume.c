@@ -60,7 +60,6 @@ void sx_cuda_volume_choose(struct sx_context *x)
 	struct sx_predict_device figures = d->figures;
 
 	figures.sms = d->sms; /* of a slice, which keeps the whole memory */
-	x->checkpoint = sx_predict_volume(d->has_figures ? &figures : NULL, d->integrated, &c, d->volume,
-					  x->volume, sizeof(x->volume)) == SX_VOLUME_CHECKPOINT &&
-			sx_checkpoint_cuda_takes(&x->config.params.stereo);
+	x->flow = sx_predict_volume(d->has_figures ? &figures : NULL, d->integrated, &c, d->volume, x->volume,
+				    sizeof(x->volume));
 }

@@ -30,7 +30,6 @@ static __global__ void __launch_bounds__(THREADS)
 struct sx_checkpoint_cuda {
 	struct sx_checkpoint_work w;
 	struct sx_stereo_params p;
-	uint32_t *right;
 	struct sx_cuda_volumes volumes;
 };
 
@@ -46,16 +45,46 @@ static bool finds_winner(const struct sx_context_config *c, const struct sx_ster
 	return !c->keep_volume && p->disparities == 128 && sx_sgm_largest(p) <= SX_WINNER_NARROW;
 }
 
-static void set_penalties(struct sx_checkpoint_cuda *s, struct sx_cuda_memory *m)
+static void set_penalties(struct sx_checkpoint_work *w, struct sx_cuda_memory *m,
+			  const struct sx_stereo_params *p)
 {
 	for (int horizontal = 0; horizontal < 2; horizontal++) {
-		const struct sx_penalties of = sx_sgm_penalties(&s->p, horizontal);
+		const struct sx_penalties of = sx_sgm_penalties(p, horizontal);
 
-		s->w.p1[horizontal] = of.p1;
-		s->w.p2[horizontal] = of.p2;
+		w->p1[horizontal] = of.p1;
+		w->p2[horizontal] = of.p2;
 	}
-	if (s->w.rare)
-		s->w.falls = sx_falls_upload(m, &s->p);
+	if (w->rare)
+		w->falls = sx_falls_upload(m, p);
+}
+
+void sx_checkpoint_describe(struct sx_checkpoint_work *w, struct sx_cuda_memory *m,
+			    const struct sx_context_config *c)
+{
+	const struct sx_stereo_params *p = &c->params.stereo;
+
+	w->width = c->width;
+	w->height = c->height;
+	w->bands = (c->height + SX_CHECKPOINT_EVERY - 1) / SX_CHECKPOINT_EVERY;
+	w->segments = (c->width + SX_CHECKPOINT_EVERY - 1) / SX_CHECKPOINT_EVERY;
+	w->right_pitch = p->disparities + (c->width + ROUND - 1) / ROUND * ROUND;
+	w->min_disparity = p->min_disparity;
+	w->beyond_is_max = p->out_of_view == SX_OUT_OF_VIEW_MAX;
+	w->rare = w->beyond_is_max || p->p2_edge;
+	set_penalties(w, m, p);
+	w->spread =
+		(uint32_t *)sx_cuda_take(m, sizeof(uint32_t) * (size_t)w->right_pitch * (size_t)c->height);
+	w->right = w->spread;
+}
+
+void sx_checkpoint_spread(const struct sx_checkpoint_work *w, int disparities, const struct sx_image *right,
+			  cudaStream_t stream)
+{
+	const unsigned blocks = (unsigned)(w->right_pitch + THREADS - 1) / THREADS;
+
+	SX_LAUNCH(spread_kernel, dim3(blocks, (unsigned)right->height), dim3(THREADS), 0, stream,
+		  (const uint8_t *)right->data, right->pitch, right->width, -w->min_disparity - disparities,
+		  w->spread, w->right_pitch);
 }
 
 /*
@@ -126,19 +155,9 @@ int sx_checkpoint_cuda_create(struct sx_checkpoint_cuda **ret, struct sx_cuda_me
 		return -ENOMEM;
 	w = &s->w;
 	s->p = c->params.stereo;
-	w->width = c->width;
-	w->height = c->height;
-	w->bands = (c->height + SX_CHECKPOINT_EVERY - 1) / SX_CHECKPOINT_EVERY;
-	w->segments = (c->width + SX_CHECKPOINT_EVERY - 1) / SX_CHECKPOINT_EVERY;
-	w->right_pitch = s->p.disparities + (c->width + ROUND - 1) / ROUND * ROUND;
-	w->min_disparity = s->p.min_disparity;
-	w->beyond_is_max = s->p.out_of_view == SX_OUT_OF_VIEW_MAX;
-	w->rare = w->beyond_is_max || s->p.p2_edge;
-	set_penalties(s, m);
+	sx_checkpoint_describe(w, m, c);
 	w->scale = 1u << SX_WINNER_NARROW_SHIFT;
 	w->options = sx_winner_options_of(&s->p);
-	w->right = s->right =
-		(uint32_t *)sx_cuda_take(m, sizeof(uint32_t) * (size_t)w->right_pitch * (size_t)c->height);
 	set_parts(w, winner, s->p.disparities, sms);
 	take_volumes(s, m, c, !winner);
 	if (m->error == cudaSuccess && !m->counting)
@@ -194,12 +213,8 @@ cudaError_t sx_checkpoint_cuda_paths(const struct sx_checkpoint_cuda *s, const s
 				     cudaStream_t stream)
 {
 	const struct sx_checkpoint_work w = work_of(s, i);
-	const struct sx_image *right = &i->descriptors[1];
-	const unsigned blocks = (unsigned)(w.right_pitch + THREADS - 1) / THREADS;
 
-	SX_LAUNCH(spread_kernel, dim3(blocks, (unsigned)right->height), dim3(THREADS), 0, stream,
-		  (const uint8_t *)right->data, right->pitch, right->width,
-		  -s->p.min_disparity - s->p.disparities, s->right, w.right_pitch);
+	sx_checkpoint_spread(&w, s->p.disparities, &i->descriptors[1], stream);
 	return sx_checkpoint_paths_run(&w, s->p.disparities, stream);
 }
 

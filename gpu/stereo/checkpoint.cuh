@@ -9,7 +9,9 @@
 #include "gpu/stereo/falls.cuh"
 #include "gpu/stereo/match.cuh"
 #include "gpu/stereo/sgm_path.cuh"
+#include "gpu/memory.h"
 #include "gpu/stereo/winner.cuh"
+#include "stages/engine.h"
 
 #define SX_CHECKPOINT_EVERY 8 /* pixels of a path: rows of a band, columns of a segment */
 #define SX_CHECKPOINT_GROUP 8 /* lanes of a path */
@@ -23,6 +25,7 @@
 struct sx_checkpoint_work {
 	/* descriptors; right: those that columns from -D on meet at disparity 0, see spread_kernel() */
 	const uint32_t *left, *right;
+	uint32_t *spread; /* right, as who fills it sees it */
 	int left_pitch, right_pitch; /* words */
 	int width, height, bands, segments;
 	uint8_t *vertical;   /* sums of V down and up; NULL: no such paths */
@@ -115,6 +118,16 @@ __device__ __forceinline__ uint32_t sx_checkpoint_fall(const uint32_t *falls,
 	return falls[abs((int)__ldg(w.grey + (size_t)y0 * w.grey_pitch + (size_t)x0) -
 			 (int)__ldg(w.grey + (size_t)y1 * w.grey_pitch + (size_t)x1))];
 }
+
+/*
+ * What all walks need of the settings, and memory for the right descriptors as they read them: all of w down
+ * to falls, without volumes and checkpoints.
+ */
+void sx_checkpoint_describe(struct sx_checkpoint_work *w, struct sx_cuda_memory *m,
+			    const struct sx_context_config *c);
+/* Fills it, before a frame's first walk. */
+void sx_checkpoint_spread(const struct sx_checkpoint_work *w, int disparities, const struct sx_image *right,
+			  cudaStream_t stream);
 
 /*
  * checkpoint_paths.cu: everything but the paths to the right; checkpoint_rows.cu: these and the winner.

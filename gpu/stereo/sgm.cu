@@ -21,6 +21,7 @@
 
 #include "gpu/stages_cuda.h"
 #include "gpu/stereo/falls.cuh"
+#include "gpu/stereo/sgm_counted.cuh"
 #include "gpu/stereo/sgm_path.cuh"
 #include "gpu/stereo/winner_cuda.h"
 #include "stages/stereo/sgm.h"
@@ -172,6 +173,8 @@ struct sx_sgm_cuda {
 	struct sx_stereo_params p;
 	struct sx_cuda_volumes volumes;
 	int blocks;
+	bool counts; /* no cost volume */
+	struct sx_counted_work counted;
 };
 
 template <int N, int G>
@@ -235,14 +238,29 @@ static void lay_out_grid(struct sx_sgm_cuda *s)
 	}
 }
 
+static void create_counted(struct sx_sgm_cuda *s, struct sx_cuda_memory *m, const struct sx_context_config *c)
+{
+	sx_checkpoint_describe(&s->counted.w, m, c);
+	s->counted.path = s->a.path;
+	s->counted.path_bytes = s->a.path_bytes;
+	s->counted.paths = s->p.paths;
+	if (m->error == cudaSuccess && !m->counting)
+		m->error = sx_counted_prepare(&s->counted, s->p.disparities);
+}
+
 int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const struct sx_context_config *c,
 		       const uint8_t *costs)
 {
-	struct sx_sgm_cuda *s = (struct sx_sgm_cuda *)calloc(1, sizeof(*s));
+	struct sx_sgm_cuda *s;
 
+	if (!costs && m->error == cudaSuccess &&
+	    (c->params.stereo.cost != SX_COST_CSCT || c->params.stereo.paths > 4))
+		return -EINVAL;
+	s = (struct sx_sgm_cuda *)calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
 	s->p = c->params.stereo;
+	s->counts = !costs;
 	s->a.width = c->width;
 	s->a.height = c->height;
 	for (int horizontal = 0; horizontal < 2; horizontal++) {
@@ -251,10 +269,12 @@ int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const
 	}
 	s->a.path_bytes = ((size_t)c->width * (size_t)c->height * (size_t)s->p.disparities + 255) / 256 * 256;
 	lay_out_grid(s);
-	if (s->p.p2_edge)
+	if (s->p.p2_edge && !s->counts)
 		s->a.falls = sx_falls_upload(m, &s->p);
 	s->a.match = costs;
 	s->a.path = (uint8_t *)sx_cuda_take(m, (size_t)s->p.paths * s->a.path_bytes);
+	if (s->counts)
+		create_counted(s, m, c);
 	if (m->error != cudaSuccess) {
 		sx_sgm_cuda_destroy(s);
 		return -ENOMEM;
@@ -278,17 +298,35 @@ size_t sx_sgm_cuda_traffic(const struct sx_sgm_cuda *s)
 	const size_t cells = (size_t)s->a.width * (size_t)s->a.height * (size_t)s->p.disparities;
 	const size_t paths = (size_t)s->p.paths;
 
-	/*
-	 * Each path is written, and read by the winner; M is written, and read by each path. Edges: a byte a
-	 * pixel.
-	 */
-	return cells * (2 * paths + 1 + paths) + (s->a.falls ? cells / (size_t)s->p.disparities * paths : 0);
+	/* Each path is written, and read by the winner. Edges: a byte a pixel and path. */
+	const size_t bytes =
+		2 * cells * paths + (s->p.p2_edge ? cells / (size_t)s->p.disparities * paths : 0);
+	const size_t descriptors = cells / (size_t)s->p.disparities * sizeof(uint32_t);
+
+	/* M is written, and read by each path; or descriptors of both images, the right one's spread before. */
+	return bytes + (s->counts ? 2 * descriptors * (1 + paths) : cells * (1 + paths));
 }
 
-cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image *left, cudaStream_t stream)
+static cudaError_t run_counted(const struct sx_sgm_cuda *s, const struct sx_image *left,
+			       const struct sx_image *descriptors, cudaStream_t stream)
+{
+	struct sx_counted_work c = s->counted;
+
+	c.w.left = (const uint32_t *)descriptors[0].data;
+	c.w.left_pitch = (int)(descriptors[0].pitch / sizeof(uint32_t));
+	c.w.grey = (const uint8_t *)left->data;
+	c.w.grey_pitch = left->pitch;
+	sx_checkpoint_spread(&c.w, s->p.disparities, &descriptors[1], stream);
+	return sx_counted_run(&c, s->p.disparities, stream);
+}
+
+cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image *left,
+			    const struct sx_image *descriptors, cudaStream_t stream)
 {
 	struct aggregate a = s->a;
 
+	if (s->counts)
+		return run_counted(s, left, descriptors, stream);
 	a.grey = (const uint8_t *)left->data;
 	a.grey_pitch = left->pitch;
 	sgm_launch(s, &a, stream);

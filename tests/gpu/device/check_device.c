@@ -232,7 +232,8 @@ static void check_all(bool quick, int files, char **file)
 static int run_variant(enum sx_volume_choice volume, enum sx_input_choice input, int sms, bool quick,
 		       int files, char **file)
 {
-	static const char *const volumes[] = {"auto", "stored", "checkpoint"}, *const inputs[] = {"auto",
+	static const char *const volumes[] = {"auto", "stored", "counted", "checkpoint"}, *const inputs[] = {
+												  "auto",
 												  "mapped",
 												  "copy"};
 	const struct sx_engine_params p = {.backend = SX_BACKEND_CUDA,
@@ -265,11 +266,10 @@ static const struct {
 	enum sx_input_choice input;
 	int sms;
 	bool quick;
-} variants[] = {{SX_VOLUME_STORED, SX_INPUT_COPY, 0, false},
-		{SX_VOLUME_CHECKPOINT, SX_INPUT_MAPPED, 0, false},
-		{SX_VOLUME_STORED, SX_INPUT_MAPPED, 0, false},
-		{SX_VOLUME_CHECKPOINT, SX_INPUT_COPY, 0, false},
-		{SX_VOLUME_CHECKPOINT, SX_INPUT_COPY, 8, true}};
+} variants[] = {
+	{SX_VOLUME_STORED, SX_INPUT_COPY, 0, false},	{SX_VOLUME_CHECKPOINT, SX_INPUT_MAPPED, 0, false},
+	{SX_VOLUME_STORED, SX_INPUT_MAPPED, 0, false},	{SX_VOLUME_CHECKPOINT, SX_INPUT_COPY, 0, false},
+	{SX_VOLUME_CHECKPOINT, SX_INPUT_COPY, 8, true}, {SX_VOLUME_COUNTED, SX_INPUT_COPY, 0, false}};
 #define VARIANTS ((int)(sizeof(variants) / sizeof(variants[0])))
 
 /* Those from first on, count of them. */

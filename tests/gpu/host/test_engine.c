@@ -26,7 +26,7 @@
 #include "tests/gpu/emulate/emulate.h"
 #endif
 
-#define FLOWS 4
+#define FLOWS 5
 #ifdef SX_EMULATE
 #ifdef __SANITIZE_ADDRESS__
 #define CELLS_MAX ((size_t)40000)
@@ -49,6 +49,7 @@ static const struct flow {
 	{"checkpoint, copy", SX_VOLUME_CHECKPOINT, SX_INPUT_COPY},
 	{"stored, mapped", SX_VOLUME_STORED, SX_INPUT_MAPPED},
 	{"checkpoint, mapped", SX_VOLUME_CHECKPOINT, SX_INPUT_MAPPED},
+	{"counted, copy", SX_VOLUME_COUNTED, SX_INPUT_COPY},
 };
 
 static const struct sx_backend *const cuda = &sx_backend_cuda;

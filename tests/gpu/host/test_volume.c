@@ -34,8 +34,8 @@ static struct sx_context_config usual(int width, int height)
  * A context of settings on a device: whether its flow is the one that the sentence names, which it has to
  * begin with (what a frame moves tells the flow), and has these words.
  */
-static void assert_volume(const char *device, enum sx_volume_choice asked, const struct sx_context_config *c,
-			  bool checkpoint, const char *words)
+static void assert_moves(const char *device, enum sx_volume_choice asked, const struct sx_context_config *c,
+			 double least, double most, const char *words)
 {
 	const double cells = (double)c->width * c->height * c->params.stereo.disparities;
 	struct sx_engine_params p = one_context;
@@ -54,11 +54,24 @@ static void assert_volume(const char *device, enum sx_volume_choice asked, const
 	moved = (double)sx_backend_cuda.traffic(x) / cells;
 	if (!strstr(why, words) || strncmp(why, "engine.volume = ", 16) != 0)
 		fail_msg("%s: '%s' does not say '%s'", device, why, words);
-	if ((moved < 7) != checkpoint)
+	if (moved < least || moved > most)
 		fail_msg("%s: '%s', but %.1f bytes a cell are moved", device, why, moved);
 	sx_backend_cuda.context_destroy(x);
 	sx_backend_cuda.close(d);
 	unsetenv("SX_EMULATE_DEVICE");
+}
+
+static void assert_volume(const char *device, enum sx_volume_choice asked, const struct sx_context_config *c,
+			  bool checkpoint, const char *words)
+{
+	assert_moves(device, asked, c, checkpoint ? 0 : 12.5, checkpoint ? 7 : 100, words);
+}
+
+/* Path costs alone: written and read, four of them; and descriptors. */
+static void assert_counted(const char *device, enum sx_volume_choice asked, const struct sx_context_config *c,
+			   const char *words)
+{
+	assert_moves(device, asked, c, 8, 10, words);
 }
 
 #define H200 "integrated=0,sms=132,cc=90"
@@ -74,7 +87,9 @@ static void test_choice(void **state)
 
 	for (size_t i = 0; i < sizeof(boards) / sizeof(boards[0]); i++)
 		assert_volume(boards[i], SX_VOLUME_AUTO, &c, true, "auto: checkpoint, predicted ");
-	assert_volume(H200, SX_VOLUME_AUTO, &c, false, "auto: stored, predicted ");
+	/* all of a card, where memory is what holds it up; and a slice of one, where it is not */
+	assert_counted(H200, SX_VOLUME_AUTO, &c, "auto: counted, paths predicted ");
+	assert_volume("integrated=0,sms=16,cc=90", SX_VOLUME_AUTO, &c, false, "auto: stored, predicted ");
 	/* a card with the memory of a board */
 	assert_volume("integrated=0,sms=24,cc=89,clock=2500000,memory_clock=5000000,bus=64", SX_VOLUME_AUTO,
 		      &c, true, "auto: checkpoint, predicted ");
@@ -92,6 +107,16 @@ static void test_without_prediction(void **state)
 	/* asked for */
 	assert_volume(jetson, SX_VOLUME_STORED, &c, false, "= stored");
 	assert_volume(H200, SX_VOLUME_CHECKPOINT, &c, true, "= checkpoint");
+	assert_counted(H200, SX_VOLUME_COUNTED, &c, "= counted");
+	assert_volume("integrated=1,cc=110,sms=20,clock=1575000", SX_VOLUME_COUNTED, &c, false,
+		      "counted: stored, as counted is for GPUs that multiply bits");
+	c.params.stereo.cost = SX_COST_CENSUS;
+	assert_volume(H200, SX_VOLUME_COUNTED, &c, false,
+		      "counted: stored, as counted is for stereo.cost = csct");
+	c.params.stereo.cost = SX_COST_CSCT;
+	c.params.stereo.paths = 8;
+	assert_volume(H200, SX_VOLUME_COUNTED, &c, false, "stored, as counted is for stereo.paths = 2 or 4");
+	c.params.stereo.paths = 4;
 	/* and what it is not for */
 	c.params.stereo.disparities = 192;
 	assert_volume(jetson, SX_VOLUME_AUTO, &c, true,

@@ -19,6 +19,7 @@
 #include "gpu/stereo/cost_cuda.h"
 #include "gpu/stereo/winner_cuda.h"
 #include "gpu/zncc/zncc_cuda.h"
+#include "predict/predict.h"
 #include "stages/stereo/sgm.h"
 #include "stages/stereo/winner.h"
 #include "tests/check.h"
@@ -116,29 +117,34 @@ static void end_flow(struct flow *f, const char *name, const struct sx_cuda_volu
 		on_device_compare(&f->d, what, f->seed, &f->want[i], &f->got[i], 0);
 }
 
-static void run_stored(const struct sx_context_config *c, const struct sx_cost_input *in,
+/* counted: without a cost volume. */
+static void run_stored(const struct sx_context_config *c, bool counted, const struct sx_cost_input *in,
 		       const struct sx_image want[4], uint64_t seed)
 {
 	const struct sx_stereo_params *p = &c->params.stereo;
 	struct sx_sgm_cuda *s = NULL;
 	struct flow f;
-	uint8_t *costs;
+	uint8_t *costs = NULL;
 
 	begin_flow(&f, c, in, want, seed);
-	costs = sx_cuda_take(&f.d.memory, (size_t)c->width * (size_t)c->height * (size_t)p->disparities);
+	if (!counted)
+		costs = sx_cuda_take(&f.d.memory,
+				     (size_t)c->width * (size_t)c->height * (size_t)p->disparities);
 	assert_int_equal(sx_sgm_cuda_create(&s, &f.d.memory, c, costs), 0);
 	assert_true(sx_sgm_cuda_traffic(s) > 0);
 	/* Twice: nothing of the first run may be left in the second. */
 	for (int i = 0; i < 2; i++) {
-		if (p->cost == SX_COST_ZNCC)
+		if (counted)
+			; /* nothing to prepare */
+		else if (p->cost == SX_COST_ZNCC)
 			ON_DEVICE(sx_zncc_cost_cuda_run(f.grey, f.descriptors, p, costs, f.d.stream));
 		else
 			ON_DEVICE(sx_cost_cuda_run(f.descriptors, p, costs, f.d.stream));
-		ON_DEVICE(sx_sgm_cuda_run(s, &f.grey[0], f.d.stream));
+		ON_DEVICE(sx_sgm_cuda_run(s, &f.grey[0], f.descriptors, f.d.stream));
 		ON_DEVICE(sx_winner_cuda_run(sx_sgm_cuda_volumes(s), p, &f.got[0], &f.got[1], &f.got[2],
 					     f.d.stream));
 	}
-	end_flow(&f, "stored", sx_sgm_cuda_volumes(s));
+	end_flow(&f, counted ? "counted" : "stored", sx_sgm_cuda_volumes(s));
 	sx_sgm_cuda_destroy(s);
 	on_device_finish(&f.d);
 }
@@ -201,7 +207,9 @@ static void check_flows(struct sx_stereo_params p, int width, int height, uint64
 	sx_sgm(&in, &want[3], &p, scratch);
 	sx_winner(&want[3], &want[0], &want[1], &want[2], &p);
 	if (!only_checkpoint)
-		run_stored(&c, &in, want, seed);
+		run_stored(&c, false, &in, want, seed);
+	if (!sx_predict_counted_refuses(&p, 90))
+		run_stored(&c, true, &in, want, seed);
 	if (only_checkpoint)
 		assert_true(sx_checkpoint_cuda_takes(&p));
 	/* rows in one part, and in two where they are long enough */

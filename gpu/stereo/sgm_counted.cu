@@ -1,0 +1,256 @@
+/*
+ * Path aggregation of SGM, counted flow: as gpu/stereo/sgm.cu, but without a cost volume. Each path counts
+ * its costs from descriptors, by products of bits (gpu/stereo/match.cuh).
+ *
+ * Work:    all paths in one launch, the longest first. Horizontal: a warp walks four rows, a group of eight
+ *          lanes one (gpu/stereo/checkpoint_walk.cuh); vertical: a warp walks eight neighbouring columns, a
+ *          group two (gpu/stereo/checkpoint_columns.cuh).
+ * Memory:  D bytes of V a pixel and path are written; descriptors are read through shared memory.
+ * Ranges:  gpu/stereo/sgm_path.cuh.
+ * Shapes:  any width, height; D any multiple of 32 from 32 to 256; horizontal and vertical paths.
+ * Speed:   docs/lab-performance.md, "CUDA: path aggregation".
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gpu/stereo/checkpoint_columns.cuh"
+#include "gpu/stereo/checkpoint_walk.cuh"
+#include "gpu/stereo/sgm_counted.cuh"
+
+/* Blocks whose registers should fit a multiprocessor. */
+#define COUNTED_BLOCKS(N) (((N) > 4 ? 8 : (N) > 2 ? 16 : 20) / WARPS)
+
+namespace
+{
+
+/* V of one pixel to its place. */
+template <int N> __device__ __forceinline__ void store_path(uint8_t *to, const struct sx_path_state<N> &s)
+{
+	uint32_t words[N];
+
+	sx_path_words<N>(words, s.v);
+	sx_words_store<N>(to, words);
+}
+
+/* to: of the lane, in the row's first pixel. whole: the segment's columns are all in the image. */
+template <int N, bool RARE, bool whole>
+__device__ __forceinline__ void walk_segment(struct sx_path_state<N> *s, const struct sx_path_lane &lane,
+					     struct window<N> *n, const uint32_t *ring, const uint32_t *falls,
+					     int x0, bool leftwards, uint8_t *to, const struct row_place &p,
+					     const struct sx_checkpoint_work &w)
+{
+#pragma unroll
+	for (int k = 0; k < SEGMENT; k += 2) {
+		const int i = leftwards ? SEGMENT - 2 - k : k;
+		uint32_t match[2][2 * N];
+		__syncwarp(); /* operands of all pairs at once would not fit the registers */
+		load_ring<N>(n, ring, x0, leftwards ? i / 2 : i / 2 + N, 1, p.g);
+		match_two<N, RARE>(match[0], match[1], *n, i, x0, p, w);
+#pragma unroll
+		for (int h = 0; h < 2; h++) {
+			const int u = leftwards ? 1 - h : h, x = x0 + i + u;
+
+			if (whole || x < w.width) {
+				step_row<N, RARE>(s, lane, match[u], falls, x, leftwards ? -1 : 1, p, w);
+				if (p.live)
+					store_path<N>(to + (size_t)x * (32 * N), *s);
+			}
+		}
+	}
+}
+
+/* warp: of the grid; ring: of the lane's group; path: V of the direction. */
+template <int N, bool RARE>
+__device__ __forceinline__ void walk_row_left(uint32_t *ring, const uint32_t *falls, int warp, uint8_t *path,
+					      const struct sx_checkpoint_work &w)
+{
+	const struct row_place p = find_row(w, warp);
+	const int last = w.segments - 1;
+	uint8_t *const to = path + (size_t)p.y * (size_t)w.width * (32 * N) + 4 * N * p.g;
+	struct sx_path_lane lane;
+	struct sx_path_state<N> s;
+	struct sx_match_left next[SEGMENT / 2];
+	struct window<N> n;
+
+	sx_checkpoint_lane<N>(&lane, w, 1);
+	sx_path_start(&s, &lane);
+	for (int i = 4 * N; i > -AHEAD; i--)
+		fetch_ring<N>(ring, p, SEGMENT * (last + i), w);
+	load_left(n.left, p, SEGMENT * last);
+	load_left(next, p, SEGMENT * max(last - 1, 0));
+	sx_words_wait<AHEAD - 1>();
+	__syncwarp();
+	load_ring<N>(&n, ring, SEGMENT * last, SEGMENT / 2, N, p.g);
+	walk_segment<N, RARE, false>(&s, lane, &n, ring, falls, SEGMENT * last, true, to, p, w);
+	for (int b = last - 1; b >= 0; b--) {
+#pragma unroll
+		for (int i = 0; i < SEGMENT / 2; i++)
+			n.left[i] = next[i];
+		load_left(next, p, SEGMENT * max(b - 1, 0));
+		fetch_ring<N>(ring, p, SEGMENT * (b + 1 - AHEAD), w);
+		sx_words_wait<AHEAD - 1>();
+		__syncwarp();
+#pragma unroll
+		for (int h = 0; h < 2; h++)
+#pragma unroll
+			for (int k = N - 1; k >= 0; k--)
+				n.right[h][k + SEGMENT / 2] = n.right[h][k];
+		walk_segment<N, RARE, true>(&s, lane, &n, ring, falls, SEGMENT * b, true, to, p, w);
+	}
+	sx_words_wait<0>();
+}
+
+template <int N, bool RARE>
+__device__ __forceinline__ void walk_row_right(uint32_t *ring, const uint32_t *falls, int warp, uint8_t *path,
+					       const struct sx_checkpoint_work &w)
+{
+	const struct row_place p = find_row(w, warp);
+	const int whole = w.width / SEGMENT;
+	uint8_t *const to = path + (size_t)p.y * (size_t)w.width * (32 * N) + 4 * N * p.g;
+	struct sx_path_lane lane;
+	struct sx_path_state<N> s;
+	struct sx_match_left next[SEGMENT / 2];
+	struct window<N> n;
+
+	sx_checkpoint_lane<N>(&lane, w, 1);
+	sx_path_start(&s, &lane);
+	for (int i = 0; i <= 4 * N + AHEAD - 1; i++)
+		fetch_ring<N>(ring, p, SEGMENT * i, w);
+	load_left(next, p, 0);
+	sx_words_wait<AHEAD - 1>();
+	__syncwarp();
+	load_ring<N>(&n, ring, -SEGMENT, SEGMENT / 2, N, p.g); /* what the first segment shares */
+	for (int b = 0; b < w.segments; b++) {
+#pragma unroll
+		for (int i = 0; i < SEGMENT / 2; i++)
+			n.left[i] = next[i];
+		load_left(next, p, SEGMENT * min(b + 1, w.segments - 1));
+		fetch_ring<N>(ring, p, SEGMENT * (b + AHEAD) + 32 * N, w);
+		sx_words_wait<AHEAD>();
+		__syncwarp();
+#pragma unroll
+		for (int h = 0; h < 2; h++)
+#pragma unroll
+			for (int k = 0; k < N; k++)
+				n.right[h][k] = n.right[h][k + SEGMENT / 2];
+		if (b < whole)
+			walk_segment<N, RARE, true>(&s, lane, &n, ring, falls, SEGMENT * b, false, to, p, w);
+		else
+			walk_segment<N, RARE, false>(&s, lane, &n, ring, falls, SEGMENT * b, false, to, p, w);
+	}
+	sx_words_wait<0>();
+}
+
+/* A band's rows, in the path's direction. shared: as walk_down(). */
+template <int N, bool RARE, bool UP>
+__device__ __forceinline__ void walk_columns(uint32_t *bands, uint8_t *path,
+					     const struct sx_checkpoint_work &w)
+{
+	uint32_t *const falls = bands + down_words<N>();
+	const struct column_place p = find_column();
+	const size_t row = (size_t)w.width * (32 * N);
+	const int last = w.bands - 1;
+	uint8_t *const to = path + (size_t)p.x * (32 * N) + 4 * N * p.g;
+	struct sx_path_lane lane;
+	struct sx_path_state<N> s[2];
+
+	sx_checkpoint_lane<N>(&lane, w, 0);
+	sx_path_start(&s[0], &lane);
+	sx_path_start(&s[1], &lane);
+	fetch_band<N>(bands, w, UP ? last : 0);
+	sx_words_wait<0>();
+	__syncthreads();
+	for (int i = 0; i < w.bands; i++) {
+		const int b = UP ? last - i : i, count = min(ROWS, w.height - b * ROWS);
+		const uint32_t *band = bands + (i & 1) * band_words<N>();
+
+		fetch_band<N>(bands + (~i & 1) * band_words<N>(), w, UP ? b - 1 : b + 1);
+#pragma unroll unrolled < N>()
+		for (int j = 0; j < ROWS; j++) {
+			const int k = UP ? ROWS - 1 - j : j, y = b * ROWS + k;
+			uint32_t match[2][2 * N], fall[2];
+
+			if (k >= count) /* the same for all threads */
+				continue;
+			match_row<N, RARE>(match, band + k * row_words<N>(), p, w);
+#pragma unroll
+			for (int c = 0; c < 2; c++)
+				fall[c] = RARE ? sx_checkpoint_fall(falls, w, p.x + c, y, 0, UP ? 1 : -1) : 0;
+			sx_path_step_two<N, SX_CHECKPOINT_GROUP, RARE, SX_CHECKPOINT_APART>(s, &lane, match,
+											    fall);
+#pragma unroll
+			for (int c = 0; c < 2; c++)
+				if (p.x + c < w.width)
+					store_path<N>(to + (size_t)y * row + c * (32 * N), s[c]);
+		}
+		sx_words_wait<0>();
+		__syncthreads();
+	}
+}
+
+/* blockIdx.y: right, left, down, up; blockIdx.x: of the direction, which may have fewer. */
+template <int N, bool RARE>
+__global__ void __launch_bounds__(THREADS, COUNTED_BLOCKS(N)) counted_kernel(const struct sx_counted_work c)
+{
+	SX_DYNAMIC_SHARED(uint32_t, shared);
+	const struct sx_checkpoint_work &w = c.w;
+	const int direction = (int)blockIdx.y, warp = (int)threadIdx.x / 32;
+	const bool horizontal = direction < 2;
+	const int row_warp = (int)blockIdx.x * WARPS + warp;
+	uint32_t *const ring =
+		shared + (warp * GROUPS + (int)threadIdx.x % SX_CHECKPOINT_APART) * ring_stride<N>();
+	uint32_t *const falls = shared + (horizontal ? WARPS * GROUPS * ring_stride<N>() : down_words<N>());
+	uint8_t *const path = c.path + (size_t)direction * c.path_bytes;
+
+	if (RARE)
+		sx_falls_copy(falls, w.falls, horizontal, (int)blockDim.x);
+	if (horizontal ? row_warp * GROUPS >= w.height : (int)blockIdx.x * COLUMNS >= w.width)
+		return;
+	if (direction == 0)
+		walk_row_right<N, RARE>(ring, falls, row_warp, path, w);
+	else if (horizontal)
+		walk_row_left<N, RARE>(ring, falls, row_warp, path, w);
+	else if (direction == 2)
+		walk_columns<N, RARE, false>(shared, path, w);
+	else
+		walk_columns<N, RARE, true>(shared, path, w);
+}
+
+template <int N> constexpr size_t counted_bytes()
+{
+	return 4 * (down_words<N>() > WARPS * GROUPS * ring_stride<N>() ? down_words<N>()
+									: WARPS * GROUPS * ring_stride<N>());
+}
+
+template <int N, bool RARE> void launch(const struct sx_counted_work &c, cudaStream_t stream)
+{
+	const int rows = (c.w.height + WARPS * GROUPS - 1) / (WARPS * GROUPS),
+		  columns = (c.w.width + COLUMNS - 1) / COLUMNS;
+	const dim3 blocks((unsigned)(c.paths > 2 && columns > rows ? columns : rows), (unsigned)c.paths);
+
+	SX_LAUNCH((counted_kernel<N, RARE>), blocks, dim3(THREADS),
+		  counted_bytes<N>() + (RARE ? SX_FALLS_SHARED : 0), stream, c);
+}
+
+} // namespace
+
+cudaError_t sx_counted_prepare(const struct sx_counted_work *c, int disparities)
+{
+	return sx_checkpoint_with(disparities, [c](auto n) {
+		constexpr size_t bytes = counted_bytes<n.value>();
+
+		return c->w.rare
+			       ? sx_checkpoint_prepare(counted_kernel<n.value, true>, bytes + SX_FALLS_SHARED)
+			       : sx_checkpoint_prepare(counted_kernel<n.value, false>, bytes);
+	});
+}
+
+cudaError_t sx_counted_run(const struct sx_counted_work *c, int disparities, cudaStream_t stream)
+{
+	sx_checkpoint_with(disparities, [=](auto n) {
+		if (c->w.rare)
+			launch<n.value, true>(*c, stream);
+		else
+			launch<n.value, false>(*c, stream);
+	});
+	return SX_LAUNCHED();
+}

@@ -1,0 +1,23 @@
+/*
+ * What gpu/stereo/sgm_counted.cu works on.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_GPU_STEREO_SGM_COUNTED_CUH
+#define SX_GPU_STEREO_SGM_COUNTED_CUH
+
+#include "gpu/stereo/checkpoint.cuh"
+
+/* w: its descriptors, sizes, penalties and falls; nothing else of it is read. path: see struct aggregate. */
+struct sx_counted_work {
+	struct sx_checkpoint_work w;
+	uint8_t *path;
+	size_t path_bytes;
+	int paths; /* 2 or 4 */
+};
+
+/* prepare: once, before a run with the same c is captured. */
+cudaError_t sx_counted_prepare(const struct sx_counted_work *c, int disparities);
+cudaError_t sx_counted_run(const struct sx_counted_work *c, int disparities, cudaStream_t stream);
+
+#endif
