@@ -31,8 +31,6 @@ const char *sx_predict_checkpoint_refuses(const struct sx_stereo_params *p)
 		return "checkpoint is for stereo.aggregation = sgm";
 	if (p->cost != SX_COST_CSCT)
 		return "checkpoint is for stereo.cost = csct";
-	if (p->paths > 4)
-		return "checkpoint is for stereo.paths = 2 or 4";
 	if (2 * (p2 + sx_cost_max(p->cost)) > BYTE_MAX)
 		return "checkpoint is for P2 up to 96, so that the sum of two paths fits a byte";
 	return NULL;

@@ -35,14 +35,14 @@ struct sx_checkpoint_cuda {
 
 bool sx_checkpoint_cuda_takes(const struct sx_stereo_params *p)
 {
-	return p->aggregation == SX_AGGREGATION_SGM && p->cost == SX_COST_CSCT && p->paths <= 4 &&
-	       sx_winner_two_fit(p);
+	return p->aggregation == SX_AGGREGATION_SGM && p->cost == SX_COST_CSCT && sx_winner_two_fit(p);
 }
 
 /* Whether the rows' kernel finds the winner. */
 static bool finds_winner(const struct sx_context_config *c, const struct sx_stereo_params *p)
 {
-	return !c->keep_volume && p->disparities == 128 && sx_sgm_largest(p) <= SX_WINNER_NARROW;
+	return !c->keep_volume && p->disparities == 128 && p->paths <= 4 &&
+	       sx_sgm_largest(p) <= SX_WINNER_NARROW;
 }
 
 static void set_penalties(struct sx_checkpoint_work *w, struct sx_cuda_memory *m,
@@ -73,8 +73,10 @@ void sx_checkpoint_describe(struct sx_checkpoint_work *w, struct sx_cuda_memory 
 	w->rare = w->beyond_is_max || p->p2_edge;
 	set_penalties(w, m, p);
 	w->spread =
-		(uint32_t *)sx_cuda_take(m, sizeof(uint32_t) * (size_t)w->right_pitch * (size_t)c->height);
-	w->right = w->spread;
+		(uint32_t *)sx_cuda_take(m, sizeof(uint32_t) * ((size_t)w->right_pitch * (size_t)c->height +
+								2 * (size_t)SX_CHECKPOINT_SLACK));
+	if (w->spread)
+		w->right = w->spread += SX_CHECKPOINT_SLACK;
 }
 
 void sx_checkpoint_spread(const struct sx_checkpoint_work *w, int disparities, const struct sx_image *right,
@@ -114,10 +116,10 @@ static void take_volumes(struct sx_checkpoint_cuda *s, struct sx_cuda_memory *m,
 {
 	struct sx_checkpoint_work *w = &s->w;
 	const size_t d = (size_t)s->p.disparities, width = (size_t)c->width, height = (size_t)c->height;
-	const bool vertical = s->p.paths > 2;
+	const int columns = s->p.paths > 4 ? 3 : s->p.paths > 2; /* vertical, diagonal ones */
 	const size_t volume = rounded(width * height * d), down = rounded((size_t)(w->bands - 1) * width * d),
 		     leftwards = rounded((size_t)w->segments * height * d), rightwards = rounded(height * d);
-	const size_t bytes = leftwards + (vertical ? volume + down : 0) + (horizontal ? volume : 0) +
+	const size_t bytes = leftwards + (size_t)columns * (volume + down) + (horizontal ? volume : 0) +
 			     (w->second ? rightwards : 0);
 	uint8_t *at = (uint8_t *)sx_cuda_take(m, bytes);
 
@@ -125,11 +127,17 @@ static void take_volumes(struct sx_checkpoint_cuda *s, struct sx_cuda_memory *m,
 		return;
 	s->volumes.path = at;
 	s->volumes.path_bytes = volume;
-	s->volumes.volumes = vertical + horizontal;
+	s->volumes.volumes = columns + horizontal;
 	if (horizontal)
 		w->horizontal = at, at += volume;
-	if (vertical)
-		w->vertical = at, at += volume, w->down = at, at += down;
+	if (columns)
+		w->vertical = at, at += volume;
+	for (int i = 0; i < columns - 1; i++)
+		w->diagonal[i] = at, at += volume;
+	if (columns)
+		w->down = at, at += down;
+	for (int i = 0; i < columns - 1; i++)
+		w->down_diagonal[i] = at, at += down;
 	w->leftwards = at, at += leftwards;
 	if (w->second)
 		w->rightwards = at;
@@ -139,8 +147,9 @@ static void take_volumes(struct sx_checkpoint_cuda *s, struct sx_cuda_memory *m,
 
 static cudaError_t prepare(const struct sx_checkpoint_cuda *s)
 {
-	const cudaError_t e = sx_checkpoint_paths_prepare(&s->w, s->p.disparities);
+	cudaError_t e = sx_checkpoint_paths_prepare(&s->w, s->p.disparities);
 
+	e = e ? e : sx_checkpoint_diagonals_prepare(&s->w, s->p.disparities);
 	return e ? e : sx_checkpoint_rows_prepare(&s->w, s->p.disparities);
 }
 
@@ -185,7 +194,7 @@ size_t sx_checkpoint_cuda_traffic(const struct sx_checkpoint_cuda *s)
 	size_t bytes = descriptors + checkpoints + 2 * descriptors;
 
 	if (w->vertical)
-		bytes += 2 * pixels * d + checkpoints + 2 * descriptors;
+		bytes += (w->diagonal[0] ? 3 : 1) * (2 * pixels * d + checkpoints + 2 * descriptors);
 	if (w->horizontal)
 		bytes += 2 * pixels * d;
 	return bytes;
@@ -213,9 +222,11 @@ cudaError_t sx_checkpoint_cuda_paths(const struct sx_checkpoint_cuda *s, const s
 				     cudaStream_t stream)
 {
 	const struct sx_checkpoint_work w = work_of(s, i);
+	cudaError_t e;
 
 	sx_checkpoint_spread(&w, s->p.disparities, &i->descriptors[1], stream);
-	return sx_checkpoint_paths_run(&w, s->p.disparities, stream);
+	e = sx_checkpoint_paths_run(&w, s->p.disparities, stream);
+	return e ? e : sx_checkpoint_diagonals_run(&w, s->p.disparities, stream);
 }
 
 cudaError_t sx_checkpoint_cuda_winner(const struct sx_checkpoint_cuda *s,

@@ -6,26 +6,33 @@
 #ifndef SX_GPU_STEREO_CHECKPOINT_CUH
 #define SX_GPU_STEREO_CHECKPOINT_CUH
 
+#include "gpu/memory.h"
 #include "gpu/stereo/falls.cuh"
 #include "gpu/stereo/match.cuh"
 #include "gpu/stereo/sgm_path.cuh"
-#include "gpu/memory.h"
 #include "gpu/stereo/winner.cuh"
 #include "stages/engine.h"
 
 #define SX_CHECKPOINT_EVERY 8 /* pixels of a path: rows of a band, columns of a segment */
 #define SX_CHECKPOINT_GROUP 8 /* lanes of a path */
 #define SX_CHECKPOINT_APART 4 /* of these in the warp; paths, or pairs of them, of a warp */
+#define SX_CHECKPOINT_SLACK 32
 
 /*
  * D = 32 N disparities. Volumes: [y][x][D] in the layout of gpu/stereo/volume.cuh. Checkpoints: V of one
  * pixel, as it is in a volume: down: of the last row of band b at [b][x]; leftwards: of the first column of
  * segment b + 1 at [y][b].
+ *
+ * A diagonal is a column that moves by skew columns a row, 1 or -1; its two paths, down and up along it, are
+ * added like vertical ones.
  */
 struct sx_checkpoint_work {
-	/* descriptors; right: those that columns from -D on meet at disparity 0, see spread_kernel() */
+	/*
+	 * descriptors; right: those that columns from -D on meet at disparity 0, see spread_kernel(), with
+	 * SX_CHECKPOINT_SLACK words before the first row and behind the last
+	 */
 	const uint32_t *left, *right;
-	uint32_t *spread; /* right, as who fills it sees it */
+	uint32_t *spread;	     /* right, as who fills it sees it */
 	int left_pitch, right_pitch; /* words */
 	int width, height, bands, segments;
 	uint8_t *vertical;   /* sums of V down and up; NULL: no such paths */
@@ -39,7 +46,7 @@ struct sx_checkpoint_work {
 	 */
 	uint8_t *rightwards;
 	int second, owned;
-	int p1[2], p2[2]; /* [1]: of horizontal paths */
+	int p1[2], p2[2]; /* [0]: of vertical and diagonal paths, [1]: of horizontal ones */
 	int min_disparity;
 	/* P2 falls at edges, or costs are the largest beyond the image; kernels have a form for both */
 	int rare;
@@ -51,6 +58,8 @@ struct sx_checkpoint_work {
 	size_t winner_pitch, right_map_pitch, confidence_pitch;
 	uint32_t scale; /* of keys */
 	struct sx_winner_options options;
+	/* the same as vertical and down of the diagonals with skew 1 and -1; NULL: no such paths */
+	uint8_t *diagonal[2], *down_diagonal[2];
 };
 
 /*
@@ -130,9 +139,13 @@ void sx_checkpoint_spread(const struct sx_checkpoint_work *w, int disparities, c
 			  cudaStream_t stream);
 
 /*
- * checkpoint_paths.cu: everything but the paths to the right; checkpoint_rows.cu: these and the winner.
+ * checkpoint_paths.cu: everything but diagonal paths and those to the right; checkpoint_diagonals.cu: the
+ * former, if there are any; checkpoint_rows.cu: the latter, and the winner.
  * prepare: once, before a run with the same w is captured.
  */
+cudaError_t sx_checkpoint_diagonals_run(const struct sx_checkpoint_work *w, int disparities,
+					cudaStream_t stream);
+cudaError_t sx_checkpoint_diagonals_prepare(const struct sx_checkpoint_work *w, int disparities);
 cudaError_t sx_checkpoint_paths_run(const struct sx_checkpoint_work *w, int disparities, cudaStream_t stream);
 cudaError_t sx_checkpoint_rows_run(const struct sx_checkpoint_work *w, int disparities, cudaStream_t stream);
 cudaError_t sx_checkpoint_paths_prepare(const struct sx_checkpoint_work *w, int disparities);

@@ -1,10 +1,13 @@
 /*
- * Vertical paths of the checkpoint flow: down and up, of which only the sum of both is stored.
+ * Vertical and diagonal paths of the checkpoint flow: down and up, of which only the sum of both is stored.
  *
  * Work:    a block walks 16 neighbouring columns, a warp eight of them, a group of eight lanes two. Down: V
  *          of every eighth row is stored. Up: in bands of eight rows from the bottom; costs of a band, then
  *          for each column down again from the checkpoint, V stays in registers, and up, where both are
- *          added.
+ *          added. A diagonal is a column that moves by skew columns a row; a block walks those of its
+ *          rows in which it has pixels of the image. Where a diagonal is outside M is 0, for all
+ *          disparities: V, whatever it is, is then the same for all of them, and so a path starts as if
+ *          from nothing when it enters the image: H = P2 (sx_path_start()).
  * Memory:  descriptors of a band in shared memory (5 KB with D = 128), down those of the next one as well.
  *          Up: M of a band, each lane its own: 16 KB with D = 128.
  * Ranges:  2 (P2 + Cmax) <= 255, so that the sum is a byte.
@@ -20,6 +23,9 @@
 #define WARPS 2 /* of a block */
 #define COLUMNS (8 * WARPS)
 #define THREADS (32 * WARPS)
+/* Blocks whose registers should fit a multiprocessor. */
+#define DOWN_BLOCKS(N) (((N) > 4 ? 8 : 20) / WARPS)
+#define UP_BLOCKS(N) (((N) > 4 ? 8 : 16) / WARPS)
 
 namespace /* types and templates of one name in two files would be one for the linker */
 {
@@ -48,11 +54,82 @@ template <int N> __host__ __device__ constexpr int match_words()
 	return ROWS * 2 * THREADS * N;
 }
 
-/* By THREADS / ROWS threads a row, 16 bytes each. Bands and rows beyond the image are its last ones again. */
+/* What a lane knows about its place. */
+struct column_place {
+	int g, column;	 /* lane of the group; its first column, in the block */
+	int x, skew;	 /* of the image: the column's in row 0, and by how much it moves on a row */
+	int first, last; /* bands in which the block has pixels of the image */
+};
+
+template <bool DIAGONAL> __device__ __forceinline__ int column_at(const struct column_place &p, int y)
+{
+	return DIAGONAL ? p.x + p.skew * y : p.x;
+}
+
+template <bool DIAGONAL>
+__device__ __forceinline__ struct column_place find_column(const struct sx_checkpoint_work &w)
+{
+	const int last_row = w.height - 1;
+	int x0 = (int)blockIdx.x * COLUMNS;
+	struct column_place p;
+
+	p.skew = 0;
+	p.first = 0;
+	p.last = w.bands - 1;
+	if (DIAGONAL) {
+		int first, last;
+
+		p.skew = blockIdx.y ? -1 : 1;
+		x0 -= blockIdx.y ? 0 : last_row;
+		first = blockIdx.y ? x0 - (w.width - 1) : -(x0 + COLUMNS - 1);
+		last = blockIdx.y ? x0 + COLUMNS - 1 : w.width - 1 - x0;
+		p.first = max(first, 0) / ROWS;
+		p.last = min(last, last_row) / ROWS;
+	}
+	p.g = (int)threadIdx.x % 32 / SX_CHECKPOINT_APART;
+	p.column = (int)threadIdx.x / 32 * 8 + (int)threadIdx.x % SX_CHECKPOINT_APART * 2;
+	p.x = x0 + p.column;
+	return p;
+}
+
+/*
+ * Rows of a diagonal band begin anywhere: words one at a time. Right descriptors of pixels outside may be
+ * another row's or of the slack.
+ */
 template <int N>
-__device__ __forceinline__ void fetch_band(uint32_t *to, const struct sx_checkpoint_work &w, int band)
+__device__ __forceinline__ void fetch_skewed(uint32_t *to, const struct sx_checkpoint_work &w,
+					     const struct column_place &p, int band)
 {
 	constexpr int threads = THREADS / ROWS;
+	const int row = (int)threadIdx.x / threads, i = (int)threadIdx.x % threads;
+	const int y = min(max(band, 0) * ROWS + row, w.height - 1);
+	const int x0 = min(max(column_at<true>(p, y) - p.column, -COLUMNS), w.width);
+	const uint32_t *left = w.left + (size_t)y * (size_t)w.left_pitch,
+		       *right = w.right + ((ptrdiff_t)y * w.right_pitch + (x0 + i));
+
+	static_assert(COLUMNS + 1 <= SX_CHECKPOINT_SLACK, "words outside the rows that are read");
+	to += row * row_words<N>() + i;
+#pragma unroll
+	for (int k = 0; k < COLUMNS; k += threads)
+		sx_words_copy<1>(to + k, reinterpret_cast<const uint8_t *>(
+						 left + min(max(x0 + i + k, 0), w.width - 1)));
+#pragma unroll
+	for (int k = 0; k < row_words<N>() - COLUMNS; k += threads)
+		sx_words_copy<1>(to + COLUMNS + k, reinterpret_cast<const uint8_t *>(right + k));
+	sx_words_commit();
+}
+
+/* By THREADS / ROWS threads a row, 16 bytes each. Bands and rows beyond the image are its last ones again. */
+template <int N, bool DIAGONAL>
+__device__ __forceinline__ void fetch_band(uint32_t *to, const struct sx_checkpoint_work &w,
+					   const struct column_place &p, int band)
+{
+	constexpr int threads = THREADS / ROWS;
+
+	if (DIAGONAL) {
+		fetch_skewed<N>(to, w, p, band);
+		return;
+	}
 	const int row = (int)threadIdx.x / threads, i = (int)threadIdx.x % threads,
 		  x0 = (int)blockIdx.x * COLUMNS + 4 * i;
 	const int y = min(max(band, 0) * ROWS + row, w.height - 1);
@@ -67,27 +144,13 @@ __device__ __forceinline__ void fetch_band(uint32_t *to, const struct sx_checkpo
 	sx_words_commit();
 }
 
-/* What a lane knows about its place. */
-struct column_place {
-	int g, column, x; /* of the group's first column, in the block and in the image */
-};
-
-__device__ __forceinline__ struct column_place find_column()
-{
-	struct column_place p;
-
-	p.g = (int)threadIdx.x % 32 / SX_CHECKPOINT_APART;
-	p.column = (int)threadIdx.x / 32 * 8 + (int)threadIdx.x % SX_CHECKPOINT_APART * 2;
-	p.x = (int)blockIdx.x * COLUMNS + p.column;
-	return p;
-}
-
-/* M of both columns at a row of a band. */
-template <int N, bool RARE>
-__device__ __forceinline__ void match_row(uint32_t (&match)[2][2 * N], const uint32_t *row,
+/* M of both columns at a row of a band, where they are x and x + 1 of the image. */
+template <int N, bool RARE, bool DIAGONAL>
+__device__ __forceinline__ void match_row(uint32_t (&match)[2][2 * N], const uint32_t *row, int x,
 					  const struct column_place &p, const struct sx_checkpoint_work &w)
 {
 	const uint32_t *near = row + COLUMNS + 30 * N + p.column - 2 * N * p.g;
+	const struct sx_match_left left = sx_match_load(row + p.column);
 	struct sx_match_two twos[2][N + 1];
 
 #pragma unroll
@@ -95,12 +158,27 @@ __device__ __forceinline__ void match_row(uint32_t (&match)[2][2 * N], const uin
 		twos[0][k] = sx_match_two_at(near + 2 * k);
 		twos[1][k] = sx_match_two_at(near + 2 * k - 16 * N);
 	}
-	sx_match_pairs<N>(match[0], match[1], sx_match_ready(sx_match_load(row + p.column)), twos[0],
+	sx_match_pairs<N>(match[0], match[1],
+			  DIAGONAL ? sx_match_ready_inside(left, x, w.width) : sx_match_ready(left), twos[0],
 			  twos[1]);
 	if (RARE && w.beyond_is_max)
 #pragma unroll
 		for (int c = 0; c < 2; c++)
-			sx_match_hide<N>(match[c], p.x + c - w.min_disparity - 2 * N * p.g, w.width);
+			sx_match_hide<N>(match[c], x + c - w.min_disparity - 2 * N * p.g, w.width);
+}
+
+/* Of the step to column x of row y that moves by dx, dy. */
+template <bool RARE, bool DIAGONAL>
+__device__ __forceinline__ uint32_t fall_of(const uint32_t *falls, const struct sx_checkpoint_work &w, int x,
+					    int y, int dx, int dy)
+{
+	return RARE ? sx_checkpoint_fall(falls, w, DIAGONAL ? max(x, 0) : x, y, -dx, -dy) : 0;
+}
+
+/* Whether column x is in the image. */
+template <bool DIAGONAL> __device__ __forceinline__ bool is_inside(const struct sx_checkpoint_work &w, int x)
+{
+	return DIAGONAL ? (unsigned)x < (unsigned)w.width : x < w.width;
 }
 
 /* shared: down_words(), and the table of falls behind. */
@@ -109,13 +187,25 @@ template <int N> __host__ __device__ constexpr int down_words()
 	return 2 * band_words<N>();
 }
 
-template <int N, bool RARE>
+template <int N> constexpr size_t down_bytes()
+{
+	return 4 * down_words<N>();
+}
+
+template <bool DIAGONAL>
+__device__ __forceinline__ uint8_t *down_of(const struct sx_checkpoint_work &w, const struct column_place &p)
+{
+	return !DIAGONAL ? w.down : p.skew > 0 ? w.down_diagonal[0] : w.down_diagonal[1];
+}
+
+template <int N, bool RARE, bool DIAGONAL>
 __device__ __forceinline__ void walk_down(uint32_t *bands, const struct sx_checkpoint_work &w)
 {
 	uint32_t *const falls = bands + down_words<N>();
-	const struct column_place p = find_column();
-	const size_t row = (size_t)w.width * (32 * N);
-	uint8_t *to = w.down + (size_t)p.x * (32 * N) + 4 * N * p.g;
+	const struct column_place p = find_column<DIAGONAL>(w);
+	const ptrdiff_t row = ((ptrdiff_t)w.width + ROWS * p.skew) * (32 * N);
+	uint8_t *to = down_of<DIAGONAL>(w, p) + p.first * row +
+		      (ptrdiff_t)column_at<DIAGONAL>(p, ROWS - 1) * (32 * N) + 4 * N * p.g;
 	struct sx_path_lane lane;
 	struct sx_path_state<N> s[2];
 
@@ -124,22 +214,23 @@ __device__ __forceinline__ void walk_down(uint32_t *bands, const struct sx_check
 	sx_checkpoint_lane<N>(&lane, w, 0);
 	sx_path_start(&s[0], &lane);
 	sx_path_start(&s[1], &lane);
-	fetch_band<N>(bands, w, 0);
+	fetch_band<N, DIAGONAL>(bands + (p.first & 1) * band_words<N>(), w, p, p.first);
 	sx_words_wait<0>();
 	__syncthreads();
-	for (int b = 0; b + 1 < w.bands; b++, to += row) { /* nobody asks for the last band's end */
+	/* nobody asks for the last band's end */
+	for (int b = p.first; DIAGONAL ? b < p.last : b + 1 < w.bands; b++, to += row) {
 		const uint32_t *band = bands + (b & 1) * band_words<N>();
 
-		fetch_band<N>(bands + (~b & 1) * band_words<N>(), w, b + 1);
+		fetch_band<N, DIAGONAL>(bands + (~b & 1) * band_words<N>(), w, p, b + 1);
 #pragma unroll unrolled < N>()
 		for (int k = 0; k < ROWS; k++) {
+			const int y = b * ROWS + k, x = column_at<DIAGONAL>(p, y);
 			uint32_t match[2][2 * N], fall[2];
 
-			match_row<N, RARE>(match, band + k * row_words<N>(), p, w);
+			match_row<N, RARE, DIAGONAL>(match, band + k * row_words<N>(), x, p, w);
 #pragma unroll
 			for (int c = 0; c < 2; c++)
-				fall[c] =
-					RARE ? sx_checkpoint_fall(falls, w, p.x + c, b * ROWS + k, 0, -1) : 0;
+				fall[c] = fall_of<RARE, DIAGONAL>(falls, w, x + c, y, p.skew, 1);
 			sx_path_step_two<N, SX_CHECKPOINT_GROUP, RARE, SX_CHECKPOINT_APART>(s, &lane, match,
 											    fall);
 		}
@@ -148,7 +239,7 @@ __device__ __forceinline__ void walk_down(uint32_t *bands, const struct sx_check
 			uint32_t words[N];
 
 			sx_path_words<N>(words, s[c].v);
-			if (p.x + c < w.width)
+			if (is_inside<DIAGONAL>(w, column_at<DIAGONAL>(p, b * ROWS + ROWS - 1) + c))
 				sx_words_store<N>(to + c * (32 * N), words);
 		}
 		sx_words_wait<0>();
@@ -156,12 +247,12 @@ __device__ __forceinline__ void walk_down(uint32_t *bands, const struct sx_check
 	}
 }
 
-/* Column c of the group in a band of n rows; up goes on. whole: n is ROWS. */
-template <int N, bool RARE, bool whole>
+/* A column of the group in a band of n rows that begins at row y, column x; up goes on. whole: n is ROWS. */
+template <int N, bool RARE, bool DIAGONAL, bool whole>
 __device__ __forceinline__ void join_band(struct sx_path_state<N> *up, struct sx_path_state<N> *down,
 					  const struct sx_path_lane &lane, const uint32_t *match, uint8_t *to,
-					  size_t row, int n, const uint32_t *falls,
-					  const struct sx_checkpoint_work &w, int x, int y)
+					  ptrdiff_t row, int n, const uint32_t *falls,
+					  const struct sx_checkpoint_work &w, int x, int y, int skew)
 {
 	uint32_t there[ROWS][N], m[N], v[N];
 
@@ -169,35 +260,46 @@ __device__ __forceinline__ void join_band(struct sx_path_state<N> *up, struct sx
 	for (int k = 0; k < ROWS; k++)
 		if (whole || k < n) {
 			sx_words_load<N>(m, match + k * (2 * THREADS * N));
-			sx_checkpoint_step<N, RARE>(down, lane, m,
-						    RARE ? sx_checkpoint_fall(falls, w, x, y + k, 0, -1) : 0,
-						    there[k]);
+			sx_checkpoint_step<N, RARE>(
+				down, lane, m,
+				fall_of<RARE, DIAGONAL>(falls, w, x + skew * k, y + k, skew, 1), there[k]);
 		}
 #pragma unroll
 	for (int k = ROWS - 1; k >= 0; k--)
 		if (whole || k < n) {
 			sx_words_load<N>(m, match + k * (2 * THREADS * N));
 			sx_checkpoint_step<N, RARE>(
-				up, lane, m, RARE ? sx_checkpoint_fall(falls, w, x, y + k, 0, 1) : 0, v);
+				up, lane, m,
+				fall_of<RARE, DIAGONAL>(falls, w, x + skew * k, y + k, -skew, -1), v);
 #pragma unroll
 			for (int i = 0; i < N; i++)
 				v[i] += there[k][i]; /* as bytes: no carry */
-			if (x < w.width)
+			if (is_inside<DIAGONAL>(w, x + skew * k))
 				sx_words_store<N>(to + k * row, v);
 		}
 }
 
-/* V down of both columns at the end of a band. Columns beyond the image go on from what is not theirs. */
-template <int N>
+/*
+ * V down of both columns at the end of a band. Vertical columns beyond the image go on from what is not
+ * theirs; a diagonal that is outside there from 0, which is as good as sx_path_start().
+ */
+template <int N, bool DIAGONAL>
 __device__ __forceinline__ void load_checkpoints(uint32_t (&words)[2][N], const struct sx_checkpoint_work &w,
 						 const struct column_place &p, int band)
 {
+	const int x = column_at<DIAGONAL>(p, band * ROWS + ROWS - 1);
+
 #pragma unroll
 	for (int c = 0; c < 2; c++) {
-		const size_t pixel = (size_t)band * (size_t)w.width + (size_t)min(p.x + c, w.width - 1);
+		const int inside = min(DIAGONAL ? max(x + c, 0) : x + c, w.width - 1);
+		const size_t pixel = (size_t)band * (size_t)w.width + (size_t)inside;
 
-		sx_words_load<N>(words[c],
-				 reinterpret_cast<const uint32_t *>(w.down + pixel * (32 * N) + 4 * N * p.g));
+		sx_words_load<N>(words[c], reinterpret_cast<const uint32_t *>(
+						   down_of<DIAGONAL>(w, p) + pixel * (32 * N) + 4 * N * p.g));
+		if (DIAGONAL && inside != x + c)
+#pragma unroll
+			for (int i = 0; i < N; i++)
+				words[c][i] = 0;
 	}
 }
 
@@ -207,13 +309,15 @@ template <int N> __host__ __device__ constexpr int up_words()
 	return band_words<N>() + match_words<N>();
 }
 
-template <int N, bool RARE>
+template <int N, bool RARE, bool DIAGONAL>
 __device__ __forceinline__ void walk_up(uint32_t *band, const struct sx_checkpoint_work &w)
 {
 	uint32_t *const matches = band + band_words<N>() + threadIdx.x * N;
 	uint32_t *const falls = band + up_words<N>();
-	const struct column_place p = find_column();
-	const size_t row = (size_t)w.width * (32 * N), at = (size_t)p.x * (32 * N) + 4 * N * p.g;
+	const struct column_place p = find_column<DIAGONAL>(w);
+	const ptrdiff_t row = ((ptrdiff_t)w.width + p.skew) * (32 * N),
+			at = (ptrdiff_t)p.x * (32 * N) + 4 * N * p.g;
+	uint8_t *const sums = !DIAGONAL ? w.vertical : p.skew > 0 ? w.diagonal[0] : w.diagonal[1];
 	struct sx_path_lane lane;
 	struct sx_path_state<N> up, other, down; /* other: of the other column */
 
@@ -222,19 +326,20 @@ __device__ __forceinline__ void walk_up(uint32_t *band, const struct sx_checkpoi
 	sx_checkpoint_lane<N>(&lane, w, 0);
 	sx_path_start(&up, &lane);
 	other = up;
-	fetch_band<N>(band, w, w.bands - 1);
-	for (int b = w.bands - 1; b >= 0; b--) {
-		const int n = min(w.height - b * ROWS, ROWS);
+	fetch_band<N, DIAGONAL>(band, w, p, p.last);
+	for (int b = DIAGONAL ? p.last : w.bands - 1; b >= p.first; b--) {
+		const int n = min(w.height - b * ROWS, ROWS), x = column_at<DIAGONAL>(p, b * ROWS);
 		uint32_t checkpoint[2][N];
 
-		load_checkpoints<N>(checkpoint, w, p, max(b - 1, 0));
+		load_checkpoints<N, DIAGONAL>(checkpoint, w, p, max(b - 1, 0));
 		sx_words_wait<0>();
 		__syncthreads();
 #pragma unroll unrolled < N>()
 		for (int k = 0; k < ROWS; k++) {
 			uint32_t match[2][2 * N], words[N];
 
-			match_row<N, RARE>(match, band + k * row_words<N>(), p, w);
+			match_row<N, RARE, DIAGONAL>(match, band + k * row_words<N>(),
+						     column_at<DIAGONAL>(p, b * ROWS + k), p, w);
 #pragma unroll
 			for (int c = 0; c < 2; c++) {
 				sx_path_words<N>(words, match[c]);
@@ -244,12 +349,12 @@ __device__ __forceinline__ void walk_up(uint32_t *band, const struct sx_checkpoi
 			}
 		}
 		__syncthreads();
-		fetch_band<N>(band, w, b - 1);
+		fetch_band<N, DIAGONAL>(band, w, p, b - 1);
 #pragma unroll 1 /* twice as many instructions gain nothing */
 		for (int c = 0; c < 2; c++) {
 			const struct sx_path_state<N> before = other;
 			const uint32_t *match = matches + c * (THREADS * N);
-			uint8_t *to = w.vertical + (size_t)b * ROWS * row + at + c * (32 * N);
+			uint8_t *to = sums + (ptrdiff_t)b * ROWS * row + at + c * (32 * N);
 
 			if (b > 0)
 				sx_path_resume<N, SX_CHECKPOINT_GROUP, SX_CHECKPOINT_APART>(&down, &lane,
@@ -257,11 +362,11 @@ __device__ __forceinline__ void walk_up(uint32_t *band, const struct sx_checkpoi
 			else
 				sx_path_start(&down, &lane);
 			if (n == ROWS)
-				join_band<N, RARE, true>(&up, &down, lane, match, to, row, n, falls, w,
-							 p.x + c, b * ROWS);
+				join_band<N, RARE, DIAGONAL, true>(&up, &down, lane, match, to, row, n, falls,
+								   w, x + c, b * ROWS, p.skew);
 			else
-				join_band<N, RARE, false>(&up, &down, lane, match, to, row, n, falls, w,
-							  p.x + c, b * ROWS);
+				join_band<N, RARE, DIAGONAL, false>(&up, &down, lane, match, to, row, n,
+								    falls, w, x + c, b * ROWS, p.skew);
 			other = up;
 			up = before;
 #pragma unroll

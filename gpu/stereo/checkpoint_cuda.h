@@ -9,6 +9,10 @@
  * (gpu/stereo/match.cuh). 2.8 bytes of traffic and 1.3 of memory a cell; stored: 13 and 5. Stages and their
  * bytes are those of sx_sgm_cuda_run() and sx_winner_cuda_run().
  *
+ * Diagonals are columns that lean, their paths go down and up like vertical ones. With 8 paths, with other
+ * D than 128, and where sums are too large for it, the sum of the horizontal paths is written too, and the
+ * winner is found in memory, from a volume for two paths.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SX_GPU_STEREO_CHECKPOINT_CUDA_H
@@ -28,8 +32,8 @@ extern "C" {
 #endif
 
 /*
- * Whether these settings (resolved) may go this way, else stored: costs of csct, 2 or 4 paths, and penalties
- * such that the sum of two paths' costs fits a byte.
+ * Whether these settings (resolved) may go this way, else stored: costs of csct, and penalties such that the
+ * sum of two paths' costs fits a byte.
  */
 bool sx_checkpoint_cuda_takes(const struct sx_stereo_params *p);
 

@@ -1,5 +1,5 @@
 /*
- * Paths of the checkpoint flow but those to the right: gpu/stereo/checkpoint_columns.cuh and
+ * Paths of the checkpoint flow but diagonal ones and those to the right: gpu/stereo/checkpoint_columns.cuh and
  * checkpoint_walk.cuh.
  *
  * Work:    down; then up and to the left, in one launch, so that the blocks that walk to the left, a warp
@@ -12,10 +12,6 @@
 #include "gpu/stereo/checkpoint_columns.cuh"
 #include "gpu/stereo/checkpoint_walk.cuh"
 
-/* Blocks whose registers should fit a multiprocessor. */
-#define DOWN_BLOCKS(N) (((N) > 4 ? 8 : 20) / WARPS)
-#define UP_BLOCKS(N) (((N) > 4 ? 8 : 16) / WARPS)
-
 namespace
 {
 
@@ -24,7 +20,7 @@ __global__ void __launch_bounds__(THREADS, DOWN_BLOCKS(N)) down_kernel(const str
 {
 	SX_DYNAMIC_SHARED(uint32_t, shared);
 
-	walk_down<N, RARE>(shared, w);
+	walk_down<N, RARE, false>(shared, w);
 }
 
 __host__ __device__ __forceinline__ int row_blocks(const struct sx_checkpoint_work &w)
@@ -44,7 +40,7 @@ __global__ void __launch_bounds__(THREADS, UP_BLOCKS(N))
 	uint32_t *const falls = shared + WARPS * GROUPS * ring_stride<N>();
 
 	if (row_block < 0) {
-		walk_up<N, RARE>(shared, w);
+		walk_up<N, RARE, false>(shared, w);
 		return;
 	}
 	if (RARE)
@@ -55,11 +51,6 @@ __global__ void __launch_bounds__(THREADS, UP_BLOCKS(N))
 		walk_leftwards<N, RARE>(rings, falls, row_warp, w);
 	else
 		walk_rightwards<N, RARE>(rings, falls, row_warp, w);
-}
-
-template <int N> constexpr size_t down_bytes()
-{
-	return 4 * down_words<N>();
 }
 
 template <int N> constexpr size_t up_left_bytes()

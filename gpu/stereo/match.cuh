@@ -36,6 +36,9 @@
 /* Left descriptors of a group's two pixels: as loaded, and as sx_match_pairs() wants them. */
 struct sx_match_left {
 	uint32_t a, b;
+#if !SX_HAS_BIT_PRODUCTS
+	uint32_t a_bits, b_bits; /* that count */
+#endif
 };
 
 /* at: descriptor of the lane's group's pixel x; that of x + 1 is behind it. */
@@ -49,6 +52,7 @@ __device__ __forceinline__ struct sx_match_left sx_match_load(const uint32_t *at
 #else
 	l.a = at[0];
 	l.b = at[1];
+	l.a_bits = l.b_bits = ~0u;
 #endif
 	return l;
 }
@@ -63,6 +67,24 @@ __device__ __forceinline__ struct sx_match_left sx_match_ready(struct sx_match_l
 #else
 	l.a = ~l.a & SX_MATCH_BITS;
 	l.b = ~l.b & SX_MATCH_BITS;
+#endif
+	return l;
+}
+
+/* The same where x or x + 1 may be outside the image: M of such a pixel is 0. */
+__device__ __forceinline__ struct sx_match_left sx_match_ready_inside(struct sx_match_left l, int x,
+								      int width)
+{
+#if SX_HAS_BIT_PRODUCTS
+	const bool inside = (unsigned)(x + (int)(threadIdx.x >> 2 & 1)) < (unsigned)width;
+	const uint32_t mask = inside && (threadIdx.x >> 3 & 3) == (threadIdx.x & 3) ? SX_MATCH_BITS : 0;
+
+	l.b = ~l.a & mask;
+	l.a = l.a & mask;
+#else
+	l = sx_match_ready(l);
+	l.a_bits = (unsigned)x < (unsigned)width ? SX_MATCH_BITS : 0;
+	l.b_bits = (unsigned)(x + 1) < (unsigned)width ? SX_MATCH_BITS : 0;
 #endif
 	return l;
 }
@@ -100,10 +122,10 @@ __device__ __forceinline__ void sx_match_product(uint32_t (&c)[4], const struct 
 	    : "=r"(c[0]), "=r"(c[1]), "=r"(c[2]), "=r"(c[3])
 	    : "r"(two.r0), "r"(two.r1), "r"(two.not_r0), "r"(two.not_r1), "r"(left.a), "r"(left.b), "r"(0));
 #else
-	c[0] = (uint32_t)__popc(left.a ^ two.r0);
-	c[1] = (uint32_t)__popc(left.b ^ two.r0);
-	c[2] = (uint32_t)__popc(left.a ^ two.r1);
-	c[3] = (uint32_t)__popc(left.b ^ two.r1);
+	c[0] = (uint32_t)__popc((left.a ^ two.r0) & left.a_bits);
+	c[1] = (uint32_t)__popc((left.b ^ two.r0) & left.b_bits);
+	c[2] = (uint32_t)__popc((left.a ^ two.r1) & left.a_bits);
+	c[3] = (uint32_t)__popc((left.b ^ two.r1) & left.b_bits);
 #endif
 }
 

@@ -146,7 +146,7 @@ __device__ __forceinline__ void walk_columns(uint32_t *bands, uint8_t *path,
 					     const struct sx_checkpoint_work &w)
 {
 	uint32_t *const falls = bands + down_words<N>();
-	const struct column_place p = find_column();
+	const struct column_place p = find_column<false>(w);
 	const size_t row = (size_t)w.width * (32 * N);
 	const int last = w.bands - 1;
 	uint8_t *const to = path + (size_t)p.x * (32 * N) + 4 * N * p.g;
@@ -156,14 +156,14 @@ __device__ __forceinline__ void walk_columns(uint32_t *bands, uint8_t *path,
 	sx_checkpoint_lane<N>(&lane, w, 0);
 	sx_path_start(&s[0], &lane);
 	sx_path_start(&s[1], &lane);
-	fetch_band<N>(bands, w, UP ? last : 0);
+	fetch_band<N, false>(bands, w, p, UP ? last : 0);
 	sx_words_wait<0>();
 	__syncthreads();
 	for (int i = 0; i < w.bands; i++) {
 		const int b = UP ? last - i : i, count = min(ROWS, w.height - b * ROWS);
 		const uint32_t *band = bands + (i & 1) * band_words<N>();
 
-		fetch_band<N>(bands + (~i & 1) * band_words<N>(), w, UP ? b - 1 : b + 1);
+		fetch_band<N, false>(bands + (~i & 1) * band_words<N>(), w, p, UP ? b - 1 : b + 1);
 #pragma unroll unrolled < N>()
 		for (int j = 0; j < ROWS; j++) {
 			const int k = UP ? ROWS - 1 - j : j, y = b * ROWS + k;
@@ -171,7 +171,7 @@ __device__ __forceinline__ void walk_columns(uint32_t *bands, uint8_t *path,
 
 			if (k >= count) /* the same for all threads */
 				continue;
-			match_row<N, RARE>(match, band + k * row_words<N>(), p, w);
+			match_row<N, RARE, false>(match, band + k * row_words<N>(), p.x, p, w);
 #pragma unroll
 			for (int c = 0; c < 2; c++)
 				fall[c] = RARE ? sx_checkpoint_fall(falls, w, p.x + c, y, 0, UP ? 1 : -1) : 0;

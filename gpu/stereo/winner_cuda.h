@@ -24,7 +24,7 @@ extern "C" {
 struct sx_cuda_volumes {
 	const uint8_t *path;
 	size_t path_bytes;
-	int volumes; /* 2, 4, 8: one a path; 1, 2: one for two */
+	int volumes; /* 2, 4, 8: one a path; 1, 2, 4: one for two */
 };
 
 /* winner, winner_right, confidence: as in stages/stereo/winner.h, all of width x height pixels. */

@@ -50,6 +50,7 @@ KERNELS = {
     "census": ("census", "whole"),
     "product_kernel": ("sgm", "whole"), "count_kernel": ("sgm", "whole"), "stored_kernel": ("sgm", "loops"),
     "spread_kernel": ("sgm", "whole"), "down_kernel": ("sgm", "loops"), "up_left_kernel": ("sgm", "loops"),
+    "down_diagonal_kernel": ("sgm", "loops"), "up_diagonal_kernel": ("sgm", "loops"),
     "rows_kernel": ("winner", "loops"), "winner_kernel": ("winner", "loops"),
     "filter_kernel": ("median", "whole"),
     "erase": ("smooth", "whole"), "smooth_tile": ("smooth", "whole"),

@@ -351,7 +351,7 @@ static void test_checkpoints(void **state)
 		{96, 4, 300, 39, -5, 20, 0, 0, SX_OUT_OF_VIEW_MAX}, /* once around the rings */
 		{160, 4, 301, 32, 0, 0, 96, 1, SX_OUT_OF_VIEW_ZERO},
 		{160, 2, 49, 34, 100, 0, 0, 0, SX_OUT_OF_VIEW_MAX},
-		{224, 4, 600, 35, -2, 0, 0, 96, SX_OUT_OF_VIEW_ZERO},
+		{224, 4, 330, 35, -2, 0, 0, 96, SX_OUT_OF_VIEW_ZERO},
 		{224, 4, 65, 41, 0, 40, 0, 0, SX_OUT_OF_VIEW_MAX},
 	};
 
@@ -369,6 +369,35 @@ static void test_checkpoints(void **state)
 	}
 }
 
+/*
+ * Diagonals: images narrower and wider than a block of 16, than high and than long, heights around bands of
+ * 8; paths that begin and end in any row of a band.
+ */
+static void test_diagonals(void **state)
+{
+	static const int heights[] = {1, 2, 7, 8, 9, 15, 16, 17, 23, 24, 25, 33, 40, 41};
+
+	for (int width = 1; width <= 40; width++) {
+		struct sx_stereo_params p = common(width % 4 == 0 ? 64 : 32, 8);
+
+		p.p2_edge = width % 3 == 1 ? width : 0;
+		p.out_of_view = width % 5 < 2 ? SX_OUT_OF_VIEW_MAX : SX_OUT_OF_VIEW_ZERO;
+		p.min_disparity = width % 7 - 3;
+		check_flows(p, width, width % 2 ? heights[width % 14] : 42 - width, 200 + (uint64_t)width,
+			    true);
+	}
+	for (int i = 0; i < 14; i++) {
+		struct sx_stereo_params p = common(32 + 32 * (i % 8), 8);
+
+		p.p2_edge = i % 4 == 1 ? 16 : 0;
+		p.out_of_view = i % 4 > 1 ? SX_OUT_OF_VIEW_MAX : SX_OUT_OF_VIEW_ZERO;
+		p.min_disparity = 7 * (i % 3 - 1);
+		p.p2 = i % 5 == 0 ? 96 : p.p2;
+		p.p2_vertical = i % 5 < 2 ? 96 : p.p2_vertical;
+		check_flows(p, i % 2 ? 97 + i : 17 + i, heights[i], 400 + (uint64_t)i, true);
+	}
+}
+
 static void test_checkpoints_refused(void **state)
 {
 	struct sx_stereo_params p = common(128, 4);
@@ -377,6 +406,8 @@ static void test_checkpoints_refused(void **state)
 	p.p2_vertical = 97;
 	assert_false(sx_checkpoint_cuda_takes(&p));
 	p = common(128, 8);
+	assert_true(sx_checkpoint_cuda_takes(&p));
+	p.p2_vertical = 97;
 	assert_false(sx_checkpoint_cuda_takes(&p));
 	p = common(128, 4);
 	p.cost = SX_COST_CENSUS;
@@ -389,10 +420,15 @@ static void test_checkpoints_refused(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_disparities), cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_costs),	    cmocka_unit_test(test_penalties),
-		cmocka_unit_test(test_edges),	    cmocka_unit_test(test_windows),
-		cmocka_unit_test(test_checkpoints), cmocka_unit_test(test_checkpoints_refused),
+		cmocka_unit_test(test_disparities),
+		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_costs),
+		cmocka_unit_test(test_penalties),
+		cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_checkpoints),
+		cmocka_unit_test(test_diagonals),
+		cmocka_unit_test(test_checkpoints_refused),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
