@@ -31,6 +31,8 @@
 #ifndef SX_CPU_KERNELS_GAIN_KERNEL_H
 #define SX_CPU_KERNELS_GAIN_KERNEL_H
 
+#include <stdatomic.h>
+
 #include "cpu/kernels/sgm_kernel.h"
 
 #define GAIN_PLANES (32 / VEC_PLANE_BITS)
@@ -55,21 +57,21 @@ static ALWAYS_INLINE void gain_load(const uint8_t *planes, unsigned q, size_t pi
 		right[i] = vb_load(planes + (size_t)i * pitch + at);
 }
 
-static ALWAYS_INLINE void gain_operands(const uint32_t *descriptor, vb operand[GAIN_PLANES])
+static ALWAYS_INLINE vb gain_operand(const uint32_t *descriptor, int plane)
 {
 	const uint8_t *bytes = (const uint8_t *)descriptor; /* loads that spread a byte are free */
 	const int byte_of = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 3 : 0;
+	unsigned byte = bytes[byte_of ^ plane * VEC_PLANE_BITS / 8];
 
-	for (int i = 0; i < 4; i++) {
-		unsigned byte = bytes[byte_of ^ i];
+	if (VEC_PLANE_BITS == 8)
+		return vb_operand(byte);
+	return vb_operand(plane & 1 ? byte >> 4 : byte & 15);
+}
 
-		if (VEC_PLANE_BITS == 8) {
-			operand[i] = vb_operand(byte);
-		} else {
-			operand[2 * i % GAIN_PLANES] = vb_operand(byte & 15);
-			operand[(2 * i + 1) % GAIN_PLANES] = vb_operand(byte >> 4);
-		}
-	}
+static ALWAYS_INLINE void gain_operands(const uint32_t *descriptor, vb operand[GAIN_PLANES])
+{
+	for (int i = 0; i < GAIN_PLANES; i++)
+		operand[i] = gain_operand(descriptor, i);
 }
 
 static ALWAYS_INLINE vb gain_of(const vb operand[GAIN_PLANES], const vb right[GAIN_PLANES])
@@ -81,6 +83,7 @@ static ALWAYS_INLINE vb gain_of(const vb operand[GAIN_PLANES], const vb right[GA
 	return sum;
 }
 
+#if VEC_BYTES == 64
 /*
  * 32 - C of GAIN_PIXELS pixels. The first has its disparity 0 at byte q of the planes. Neighbours share all
  * vectors but one; with room for them in registers each is loaded once.
@@ -89,26 +92,73 @@ static ALWAYS_INLINE void gain_costs_all(const uint32_t *left, const uint8_t *pl
 					 size_t pitch, uint8_t *gain, int vectors)
 {
 	vb operand[GAIN_PLANES];
-#if VEC_BYTES == 64
 	vb right[GAIN_PIXELS + GAIN_VECTORS_MAX][GAIN_PLANES];
 
 	for (int u = 0; u < GAIN_PIXELS - 1 + vectors; u++)
 		gain_load(planes, q - (GAIN_PIXELS - 1) + (unsigned)u, pitch, right[u], vectors);
-#endif
 	for (int i = 0; i < GAIN_PIXELS; i++) {
 		gain_operands(&left[i], operand);
-		for (int k = 0; k < vectors; k++, gain += VEC_BYTES) {
-#if VEC_BYTES == 64
+		for (int k = 0; k < vectors; k++, gain += VEC_BYTES)
 			vb_store(gain, gain_of(operand, right[GAIN_PIXELS - 1 - i + k]));
-#else
-			vb right[GAIN_PLANES];
-
-			gain_load(planes, q - (unsigned)i + (unsigned)k, pitch, right, vectors);
-			vb_store(gain, gain_of(operand, right));
-#endif
-		}
 	}
 }
+#else
+#define GAIN_TOGETHER 4 /* vectors of two pixels whose sums registers hold */
+
+/*
+ * Two pixels, n of their vectors from `first` on, plane by plane: n + 1 loads serve both. Left to itself the
+ * compiler has more in work than registers hold.
+ */
+static ALWAYS_INLINE void gain_costs_two(const uint32_t *left, const uint8_t *planes, unsigned q,
+					 size_t pitch, uint8_t *gain, int first, int n, int vectors)
+{
+	const uint8_t *at[GAIN_TOGETHER + 1];
+	vb a[GAIN_TOGETHER], b[GAIN_TOGETHER];
+
+	for (int u = 0; u <= n; u++) {
+		unsigned byte = q - 1 + (unsigned)(first + u), residues = (unsigned)vectors;
+
+		at[u] = planes + (size_t)(byte % residues) * GAIN_PLANES * pitch + byte / residues;
+	}
+	for (int u = 0; u < n; u++)
+		a[u] = b[u] = vb_set1(0);
+	UNROLL
+	for (int i = 0; i < GAIN_PLANES; i++) {
+		vb operand_a = gain_operand(&left[0], i), operand_b = gain_operand(&left[1], i);
+
+		UNROLL
+		for (int u = 0; u <= n; u++) {
+			vb right = vb_kept(vb_load(at[u] + (size_t)i * pitch));
+
+			if (u > 0)
+				a[u - 1] = vb_kept(vb_add(a[u - 1], vb_distance(operand_a, right)));
+			if (u < n)
+				b[u] = vb_kept(vb_add(b[u], vb_distance(operand_b, right)));
+		}
+		atomic_signal_fence(memory_order_seq_cst); /* no plane's loads among those before */
+	}
+	for (int u = 0; u < n; u++) {
+		vb_store(gain + (first + u) * VEC_BYTES, a[u]);
+		vb_store(gain + (vectors + first + u) * VEC_BYTES, b[u]);
+	}
+}
+
+/* 32 - C of GAIN_PIXELS pixels. The first has its disparity 0 at byte q of the planes. */
+static ALWAYS_INLINE void gain_costs_all(const uint32_t *left, const uint8_t *planes, unsigned q,
+					 size_t pitch, uint8_t *gain, int vectors)
+{
+	for (int i = 0; i < GAIN_PIXELS; i += 2, left += 2, q -= 2, gain += 2 * vectors * VEC_BYTES) {
+		int k = 0;
+
+		for (; k + GAIN_TOGETHER <= vectors; k += GAIN_TOGETHER)
+			gain_costs_two(left, planes, q, pitch, gain, k, GAIN_TOGETHER, vectors);
+		for (; k + 2 <= vectors; k += 2)
+			gain_costs_two(left, planes, q, pitch, gain, k, 2, vectors);
+		if (k < vectors)
+			gain_costs_two(left, planes, q, pitch, gain, k, 1, vectors);
+	}
+}
+#endif
 
 /* n pixels of row y from column x on, at most GAIN_PIXELS. */
 static ALWAYS_INLINE void gain_costs(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,

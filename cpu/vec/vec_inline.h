@@ -13,4 +13,11 @@
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #endif
 
+/* Before a loop of few turns, of a number known where it is inlined. */
+#ifdef __clang__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 8")
+#endif
+
 #endif

@@ -318,6 +318,12 @@ static inline vb vb_sub_held(vb a, vb b)
 	return _mm_subs_epu8(a, b);
 }
 
+static inline vb vb_kept(vb v)
+{
+	__asm__("" : "+x"(v));
+	return v;
+}
+
 static inline vb vb_max(vb a, vb b)
 {
 	return _mm_max_epu8(a, b);
