@@ -29,7 +29,7 @@
 #define SX_MATCHER_MARGIN 128
 #define SX_MATCHER_DISPARITIES_MAX 256
 #define SX_MATCHER_GAIN_DISPARITIES 128 /* at most, of SX_VOLUME_GAINS */
-#define SX_MATCHER_GAIN_COLUMNS 32	/* of a band */
+#define SX_MATCHER_GAIN_COLUMNS 64	/* of a band */
 #define SX_MATCHER_GAIN_ROWS 2		/* that are in work together, to hide each other's latency */
 #define SX_MATCHER_TILE 16		/* columns whose costs of zncc are made together */
 

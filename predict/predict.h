@@ -65,7 +65,7 @@ double sx_predict_paths_ms(const struct sx_predict_device *d, const struct sx_pr
 
 /*
  * Why the checkpoint flow is not for these settings (resolved), as "checkpoint is for stereo.cost = csct";
- * NULL: it is (the same as sx_checkpoint_cuda_takes()).
+ * NULL: it is.
  */
 const char *sx_predict_checkpoint_refuses(const struct sx_stereo_params *p);
 

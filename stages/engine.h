@@ -22,9 +22,9 @@ struct sx_context; /* a backend's own: every buffer of one frame in flight */
 enum sx_backend_choice { SX_BACKEND_AUTO, SX_BACKEND_CPU, SX_BACKEND_CUDA, SX_BACKEND_REFERENCE };
 
 /*
- * cuda: where matching costs and path costs live. Stored: both in memory; counted: path costs alone, each path
- * counts the costs that it wants; checkpoint: neither (gpu/stereo/checkpoint_cuda.h). Auto: what is predicted to
- * be faster (predict/predict.h).
+ * cuda: where matching costs and path costs live. Stored: both in memory; counted: path costs alone, each
+ * path counts the costs that it wants; checkpoint: neither (gpu/stereo/checkpoint_cuda.h). Auto: what is
+ * predicted to be faster (predict/predict.h).
  */
 enum sx_volume_choice { SX_VOLUME_AUTO, SX_VOLUME_STORED, SX_VOLUME_COUNTED, SX_VOLUME_CHECKPOINT };
 /* cuda: how pairs reach the kernels. Auto: mapped on an integrated GPU, copy otherwise. */

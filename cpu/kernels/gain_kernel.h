@@ -102,7 +102,7 @@ static ALWAYS_INLINE void gain_costs_all(const uint32_t *left, const uint8_t *pl
 			vb_store(gain, gain_of(operand, right[GAIN_PIXELS - 1 - i + k]));
 	}
 }
-#else
+#elif VEC_PLANE_BITS == 4
 #define GAIN_TOGETHER 4 /* vectors of two pixels whose sums registers hold */
 
 /*
@@ -156,6 +156,20 @@ static ALWAYS_INLINE void gain_costs_all(const uint32_t *left, const uint8_t *pl
 			gain_costs_two(left, planes, q, pitch, gain, k, 2, vectors);
 		if (k < vectors)
 			gain_costs_two(left, planes, q, pitch, gain, k, 1, vectors);
+	}
+}
+#else
+static ALWAYS_INLINE void gain_costs_all(const uint32_t *left, const uint8_t *planes, unsigned q,
+					 size_t pitch, uint8_t *gain, int vectors)
+{
+	vb operand[GAIN_PLANES], right[GAIN_PLANES];
+
+	for (int i = 0; i < GAIN_PIXELS; i++) {
+		gain_operands(&left[i], operand);
+		for (int k = 0; k < vectors; k++, gain += VEC_BYTES) {
+			gain_load(planes, q - (unsigned)i + (unsigned)k, pitch, right, vectors);
+			vb_store(gain, gain_of(operand, right));
+		}
 	}
 }
 #endif

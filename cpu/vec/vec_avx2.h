@@ -351,7 +351,7 @@ static inline vb vb_sub_held(vb a, vb b)
 	return _mm256_subs_epu8(a, b);
 }
 
-/* v, in a register: sums of such are made in the order of the text. */
+/* Not everywhere: v, in a register; sums of such are made in the order of the text. */
 static inline vb vb_kept(vb v)
 {
 	__asm__("" : "+x"(v));

@@ -302,12 +302,6 @@ static inline vb vb_sub_held(vb a, vb b)
 	return vqsubq_u8(a, b);
 }
 
-static inline vb vb_kept(vb v)
-{
-	__asm__("" : "+w"(v));
-	return v;
-}
-
 static inline vb vb_max(vb a, vb b)
 {
 	return vmaxq_u8(a, b);

@@ -434,12 +434,6 @@ static inline uint64_t vw_bits_up_to(vw a, vw b, vw x)
 	vec_bytes((vw)((vec_u16)a <= (vec_u16)x), (vw)((vec_u16)b <= (vec_u16)x), bits, bytes);
 	return vec_sum(bytes[0]) | vec_sum(bytes[1]) << 8;
 }
-
-static inline vb vb_kept(vb v)
-{
-	return v;
-}
-
 static inline vb vb_max(vb a, vb b)
 {
 	vb less = (vb)(a < b);

@@ -33,11 +33,6 @@ struct sx_checkpoint_cuda {
 	struct sx_cuda_volumes volumes;
 };
 
-bool sx_checkpoint_cuda_takes(const struct sx_stereo_params *p)
-{
-	return p->aggregation == SX_AGGREGATION_SGM && p->cost == SX_COST_CSCT && sx_winner_two_fit(p);
-}
-
 /* Whether the rows' kernel finds the winner. */
 static bool finds_winner(const struct sx_context_config *c, const struct sx_stereo_params *p)
 {
@@ -116,8 +111,9 @@ static void take_volumes(struct sx_checkpoint_cuda *s, struct sx_cuda_memory *m,
 {
 	struct sx_checkpoint_work *w = &s->w;
 	const size_t d = (size_t)s->p.disparities, width = (size_t)c->width, height = (size_t)c->height;
-	const int columns = s->p.paths > 4 ? 3 : s->p.paths > 2; /* vertical, diagonal ones */
-	const size_t volume = rounded(width * height * d), down = rounded((size_t)(w->bands - 1) * width * d),
+	const int columns = s->p.paths > 4 ? 3 : s->p.paths > 2;       /* vertical, diagonal ones */
+	const size_t kept = w->bands > 1 ? (size_t)(w->bands - 1) : 1; /* one is read where there is none */
+	const size_t volume = rounded(width * height * d), down = rounded(kept * width * d),
 		     leftwards = rounded((size_t)w->segments * height * d), rightwards = rounded(height * d);
 	const size_t bytes = leftwards + (size_t)columns * (volume + down) + (horizontal ? volume : 0) +
 			     (w->second ? rightwards : 0);
@@ -156,10 +152,14 @@ static cudaError_t prepare(const struct sx_checkpoint_cuda *s)
 int sx_checkpoint_cuda_create(struct sx_checkpoint_cuda **ret, struct sx_cuda_memory *m,
 			      const struct sx_context_config *c, int sms)
 {
-	struct sx_checkpoint_cuda *s = (struct sx_checkpoint_cuda *)calloc(1, sizeof(*s));
-	const bool winner = finds_winner(c, &c->params.stereo);
+	const struct sx_stereo_params *p = &c->params.stereo;
+	const bool winner = finds_winner(c, p);
 	struct sx_checkpoint_work *w;
+	struct sx_checkpoint_cuda *s;
 
+	if (p->aggregation != SX_AGGREGATION_SGM || p->cost != SX_COST_CSCT || !sx_winner_two_fit(p))
+		return -EINVAL;
+	s = (struct sx_checkpoint_cuda *)calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
 	w = &s->w;

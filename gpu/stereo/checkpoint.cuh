@@ -64,7 +64,7 @@ struct sx_checkpoint_work {
 
 /*
  * f(n) with the N that disparities mean, as n.value: kernels have it as a template argument. What the flow
- * takes (sx_checkpoint_cuda_takes()) and nothing else.
+ * takes (gpu/stereo/checkpoint_cuda.h) and nothing else.
  */
 template <int N> struct sx_checkpoint_size {
 	static constexpr int value = N;

@@ -32,12 +32,10 @@ extern "C" {
 #endif
 
 /*
- * Whether these settings (resolved) may go this way, else stored: costs of csct, and penalties such that the
- * sum of two paths' costs fits a byte.
+ * As described in gpu/stages_cuda.h. sms: rows are walked in parts by it. -EINVAL where the flow is not for
+ * the settings (sx_predict_checkpoint_refuses() in predict/predict.h): SGM on costs of csct with penalties
+ * such that the sum of two paths' costs fits a byte.
  */
-bool sx_checkpoint_cuda_takes(const struct sx_stereo_params *p);
-
-/* As described in gpu/stages_cuda.h. c: settings that it takes. sms: rows are walked in parts by it. */
 struct sx_checkpoint_cuda;
 int sx_checkpoint_cuda_create(struct sx_checkpoint_cuda **ret, struct sx_cuda_memory *m,
 			      const struct sx_context_config *c, int sms);

@@ -1,6 +1,6 @@
 /*
- * Paths of the checkpoint flow but diagonal ones and those to the right: gpu/stereo/checkpoint_columns.cuh and
- * checkpoint_walk.cuh.
+ * Paths of the checkpoint flow but diagonal ones and those to the right:
+ * gpu/stereo/checkpoint_columns.cuh and checkpoint_walk.cuh.
  *
  * Work:    down; then up and to the left, in one launch, so that the blocks that walk to the left, a warp
  *          four rows, fill up what those that walk up leave over.

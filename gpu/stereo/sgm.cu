@@ -303,7 +303,7 @@ size_t sx_sgm_cuda_traffic(const struct sx_sgm_cuda *s)
 		2 * cells * paths + (s->p.p2_edge ? cells / (size_t)s->p.disparities * paths : 0);
 	const size_t descriptors = cells / (size_t)s->p.disparities * sizeof(uint32_t);
 
-	/* M is written, and read by each path; or descriptors of both images, the right one's spread before. */
+	/* M is written, and read by each path; or descriptors, the right ones spread before. */
 	return bytes + (s->counts ? 2 * descriptors * (1 + paths) : cells * (1 + paths));
 }
 

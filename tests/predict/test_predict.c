@@ -104,8 +104,8 @@ static enum sx_volume_choice choice(const struct sx_predict_device *d, const str
 }
 
 /*
- * As measured: on slices of an H200, and on all of it where rows are long beside the rest, stored is faster; else
- * costs that are counted. On every board checkpoint would be.
+ * As measured with D = 128: on slices of an H200 stored is faster, on all of it costs that are counted.
+ * On every board checkpoint would be.
  */
 static void test_volume(void **state)
 {

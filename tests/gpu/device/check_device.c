@@ -270,6 +270,7 @@ static const struct {
 	{SX_VOLUME_STORED, SX_INPUT_COPY, 0, false},	{SX_VOLUME_CHECKPOINT, SX_INPUT_MAPPED, 0, false},
 	{SX_VOLUME_STORED, SX_INPUT_MAPPED, 0, false},	{SX_VOLUME_CHECKPOINT, SX_INPUT_COPY, 0, false},
 	{SX_VOLUME_CHECKPOINT, SX_INPUT_COPY, 8, true}, {SX_VOLUME_COUNTED, SX_INPUT_COPY, 0, false}};
+#define QUICK_VARIANTS 3
 #define VARIANTS ((int)(sizeof(variants) / sizeof(variants[0])))
 
 /* Those from first on, count of them. */
@@ -304,7 +305,11 @@ int main(int argc, char **argv)
 	}
 	if (sx_backend_reference.open(&test.reference, &p, why, sizeof(why)) < 0)
 		return 1;
-	r = run_variants(first, one ? 1 : quick ? 2 : VARIANTS, quick, argc - taken, argv + taken);
+	r = run_variants(first,
+			 one	 ? 1
+			 : quick ? QUICK_VARIANTS
+				 : VARIANTS,
+			 quick, argc - taken, argv + taken);
 	sx_backend_reference.close(test.reference);
 	if (r < 0)
 		return r == -ENODEV && test.checks == 0 ? SKIPPED : 1;

@@ -2,9 +2,7 @@
  * The CUDA engine against the reference: every output of every stage, byte for byte, over sizes, options,
  * flows of data, contexts in flight. On the emulator (small cases) or on a GPU:
  *
- *   test_gpu_engine_device [--full] [--repeat N] [LEFT.pgm RIGHT.pgm]...
- *
- * --full: every size with every flow.
+ *   test_gpu_engine_device [--full] [--repeat N] [LEFT.pgm RIGHT.pgm]...   --full: every size and flow
  *
  * SPDX-License-Identifier: Apache-2.0
  */

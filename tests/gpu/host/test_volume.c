@@ -139,34 +139,11 @@ static void test_without_prediction(void **state)
 	assert_volume(H200, SX_VOLUME_CHECKPOINT, &c, false, "stored, as checkpoint is for P2 up to 96");
 }
 
-/* predict/ may not include gpu/: it says of itself what the flow takes. */
-static void test_agreement(void **state)
-{
-	struct sx_stereo_params p = usual(40, 36).params.stereo;
-
-	for (int cost = SX_COST_CSCT; cost <= SX_COST_ZNCC; cost++)
-		for (int paths = 2; paths <= 8; paths *= 2)
-			for (int disparities = 32; disparities <= 256; disparities += 32)
-				for (int p2 = 90; p2 < 100; p2++)
-					for (int aggregation = 0; aggregation < 2; aggregation++) {
-						p.cost = (enum sx_cost)cost;
-						p.paths = paths;
-						p.disparities = disparities;
-						p.aggregation = (enum sx_aggregation)aggregation;
-						p.p1 = p.p1_vertical = 8;
-						p.p2 = p2;
-						p.p2_vertical = 189 - p2;
-						assert_int_equal(sx_checkpoint_cuda_takes(&p),
-								 !sx_predict_checkpoint_refuses(&p));
-					}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_choice),
 		cmocka_unit_test(test_without_prediction),
-		cmocka_unit_test(test_agreement),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -211,9 +212,9 @@ static void check_flows(struct sx_stereo_params p, int width, int height, uint64
 	if (!sx_predict_counted_refuses(&p, 90))
 		run_stored(&c, true, &in, want, seed);
 	if (only_checkpoint)
-		assert_true(sx_checkpoint_cuda_takes(&p));
+		assert_null(sx_predict_checkpoint_refuses(&p));
 	/* rows in one part, and in two where they are long enough */
-	for (int i = 0; i < (only_checkpoint ? 4 : 2) && sx_checkpoint_cuda_takes(&p); i++)
+	for (int i = 0; i < (only_checkpoint ? 4 : 2) && !sx_predict_checkpoint_refuses(&p); i++)
 		run_checkpoint(&c, i % 2, i < 2 ? 1 : 999, &in, want, seed);
 	for (int i = 0; i < 4; i++)
 		test_free(want[i].data);
@@ -398,23 +399,38 @@ static void test_diagonals(void **state)
 	}
 }
 
+/* What predict/, which may not include gpu/, says that the flow takes is what it takes. */
+static void assert_takes(const struct sx_stereo_params *p, bool takes)
+{
+	struct sx_context_config c = {.width = 64, .height = 32};
+	struct sx_cuda_memory m = {.counting = true};
+	struct sx_checkpoint_cuda *s = NULL;
+
+	c.params.stereo = *p;
+	assert_int_equal(!sx_predict_checkpoint_refuses(p), takes);
+	assert_int_equal(sx_checkpoint_cuda_create(&s, &m, &c, 1), takes ? 0 : -EINVAL);
+	sx_checkpoint_cuda_destroy(s);
+}
+
 static void test_checkpoints_refused(void **state)
 {
-	struct sx_stereo_params p = common(128, 4);
+	struct sx_stereo_params p;
 
-	assert_true(sx_checkpoint_cuda_takes(&p));
-	p.p2_vertical = 97;
-	assert_false(sx_checkpoint_cuda_takes(&p));
-	p = common(128, 8);
-	assert_true(sx_checkpoint_cuda_takes(&p));
-	p.p2_vertical = 97;
-	assert_false(sx_checkpoint_cuda_takes(&p));
+	for (int paths = 2; paths <= 8; paths *= 2)
+		for (int p2 = 95; p2 <= 98; p2++) {
+			p = common(128, paths);
+			p.p2 = p2;
+			assert_takes(&p, p2 <= 96);
+			p = common(96, paths);
+			p.p2_vertical = p2;
+			assert_takes(&p, p2 <= 96 || paths == 2);
+		}
 	p = common(128, 4);
 	p.cost = SX_COST_CENSUS;
-	assert_false(sx_checkpoint_cuda_takes(&p));
+	assert_takes(&p, false);
 	p = common(128, 4);
 	p.aggregation = SX_AGGREGATION_FASTDT;
-	assert_false(sx_checkpoint_cuda_takes(&p));
+	assert_takes(&p, false);
 }
 
 int main(void)
