@@ -69,7 +69,7 @@ static double counted_ms(const struct sx_predict_device *d, const struct sx_pred
 	return 1e3 * fmax(hypot(issue, row), bytes);
 }
 
-/* Instead of stored, on cards, and where it was measured. */
+/* Instead of stored, on cards, and where it was measured. ms: then, with the winner, which is the same. */
 static bool counted_is_faster(const struct sx_predict_device *d, const struct sx_predict_case *c, double *ms)
 {
 	const struct sx_stereo_params *p = &c->params->stereo;
@@ -78,8 +78,8 @@ static bool counted_is_faster(const struct sx_predict_device *d, const struct sx
 	if (!d->copies || sx_predict_counted_refuses(p, d->capability) || p->disparities != COUNTED_MEASURED)
 		return false;
 	sx_predict(&stored, d, c, SX_VOLUME_STORED);
-	*ms = counted_ms(d, c);
-	return *ms < stored.stage[SX_STAGE_SGM].ms;
+	*ms = counted_ms(d, c) + stored.stage[SX_STAGE_WINNER].ms;
+	return *ms < stored.stage[SX_STAGE_SGM].ms + stored.stage[SX_STAGE_WINNER].ms;
 }
 
 /* What was not counted for a prediction; empty: nothing. */
@@ -135,8 +135,8 @@ enum sx_volume_choice sx_predict_volume(const struct sx_predict_device *d, bool 
 	volume = checkpoint < stored ? SX_VOLUME_CHECKPOINT : SX_VOLUME_STORED;
 	if (volume == SX_VOLUME_STORED && counted_is_faster(d, c, &counted)) {
 		snprintf(why, why_bytes,
-			 "engine.volume = auto: counted, paths predicted %.3g ms; stored and winner "
-			 "%.3g, checkpoint %.3g",
+			 "engine.volume = auto: counted, predicted %.3g ms for %.3g of stored, %.3g of "
+			 "checkpoint",
 			 counted, stored, checkpoint);
 		return SX_VOLUME_COUNTED;
 	}

@@ -126,9 +126,8 @@ static void test_volume(void **state)
 
 			assert_int_equal(choice(&d, &p, sizes[i][0], sizes[i][1], why),
 					 counted ? SX_VOLUME_COUNTED : SX_VOLUME_STORED);
-			assert_non_null(
-				strstr(why, counted ? "engine.volume = auto: counted, paths predicted "
-						    : "engine.volume = auto: stored, predicted "));
+			assert_non_null(strstr(why, counted ? "engine.volume = auto: counted, predicted "
+							    : "engine.volume = auto: stored, predicted "));
 			assert_non_null(strstr(why, "checkpoint"));
 		}
 		for (int b = 0; b < sx_predict_board_count; b++)

@@ -65,7 +65,7 @@ struct bench_result {
 	double pipelined_ms;
 	size_t memory_bytes;
 	struct sx_transfers transfers;
-	struct bench_volume stored, checkpoint;
+	struct bench_volume stored, counted, checkpoint;
 };
 
 /* Everything of one case. pairs: page-aligned, pinned where the engine pins; several, taken in turn. */

@@ -99,6 +99,14 @@ static double per_frame(const struct bench_result *r, uint64_t count)
 	return r->transfers.frames ? (double)count / (double)r->transfers.frames : 0;
 }
 
+/* An engine.volume that the settings do not allow became stored. */
+static void print_volume(const struct bench_run *b, const char *name, const struct bench_volume *v, FILE *to)
+{
+	if (v->traffic_bytes)
+		fprintf(to, "path costs %s: %.0f bytes moved a pixel, %.1f MB a context\n", name,
+			per_pixel(b, v->traffic_bytes), (double)v->memory_bytes / 1e6);
+}
+
 static void print_memory(const struct bench_run *b, const struct bench_result *r, FILE *to)
 {
 	const struct sx_transfers *t = &r->transfers;
@@ -111,12 +119,11 @@ static void print_memory(const struct bench_run *b, const struct bench_result *r
 			"copies\n",
 			t->path, per_frame(r, t->copies_in), per_frame(r, t->copied_bytes),
 			(unsigned long long)t->staged, per_frame(r, t->copies_out));
-	if (r->stored.traffic_bytes && r->checkpoint.traffic_bytes)
-		fprintf(to,
-			"path costs stored: %.0f bytes moved a pixel, %.1f MB a context; checkpoint: %.0f "
-			"bytes, %.1f MB\n",
-			per_pixel(b, r->stored.traffic_bytes), (double)r->stored.memory_bytes / 1e6,
-			per_pixel(b, r->checkpoint.traffic_bytes), (double)r->checkpoint.memory_bytes / 1e6);
+	print_volume(b, "stored", &r->stored, to);
+	if (r->counted.traffic_bytes != r->stored.traffic_bytes)
+		print_volume(b, "counted", &r->counted, to);
+	if (r->checkpoint.traffic_bytes != r->stored.traffic_bytes)
+		print_volume(b, "checkpoint", &r->checkpoint, to);
 }
 
 void bench_print_text(const struct bench_run *b, const struct bench_result *r, FILE *to)
@@ -186,6 +193,7 @@ static void add_more(struct sx_text *t, const struct bench_run *b, const struct 
 	sx_json_close(t, '}');
 	sx_json_open(t, "traffic_bytes_per_pixel", '{');
 	sx_json_real(t, "stored", known(per_pixel(b, r->stored.traffic_bytes)));
+	sx_json_real(t, "counted", known(per_pixel(b, r->counted.traffic_bytes)));
 	sx_json_real(t, "checkpoint", known(per_pixel(b, r->checkpoint.traffic_bytes)));
 	sx_json_close(t, '}');
 	if (b->subject->name) {

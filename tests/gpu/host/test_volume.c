@@ -90,7 +90,7 @@ static void test_choice(void **state)
 	for (size_t i = 0; i < sizeof(boards) / sizeof(boards[0]); i++)
 		assert_volume(boards[i], SX_VOLUME_AUTO, &c, true, "auto: checkpoint, predicted ");
 	/* all of a card, where memory is what holds it up; and a slice of one, where it is not */
-	assert_counted(H200, SX_VOLUME_AUTO, &c, "auto: counted, paths predicted ");
+	assert_counted(H200, SX_VOLUME_AUTO, &c, "auto: counted, predicted ");
 	assert_volume("integrated=0,sms=16,cc=90", SX_VOLUME_AUTO, &c, false, "auto: stored, predicted ");
 	/* a card with the memory of a board */
 	assert_volume("integrated=0,sms=24,cc=89,clock=2500000,memory_clock=5000000,bus=64", SX_VOLUME_AUTO,

@@ -90,7 +90,7 @@ class Bench(Folder):
         j = json.loads(self.bench(*SMALL, "--frames", 3, "--warm-up", 2, "--json").stdout)
         self.assertEqual(j["input"], {"path": "host", "copies_per_frame": 0, "bytes_per_frame": 0,
                                       "results_per_frame": 0, "staged": 0})
-        self.assertEqual(j["traffic_bytes_per_pixel"], {"stored": None, "checkpoint": None})
+        self.assertEqual(j["traffic_bytes_per_pixel"], {"stored": None, "counted": None, "checkpoint": None})
         self.assertGreater(j["memory_bytes"], 160 * 96)
         self.assertGreater(j["pipelined_ms"], 0)
         self.assertLessEqual(j["engine_ms"]["median"], j["chain_ms"]["median"])
