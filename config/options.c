@@ -388,8 +388,8 @@ const struct sx_option sx_options[] = {
 	INT("engine", "threads", engine.threads, "0", 0, 64, NULL, RESTART,
 	    "cpu: worker threads; 0: one for each available core"),
 	CHOICE("engine", "volume", engine.volume, enum sx_volume_choice, volumes, "auto", RESTART,
-	       "cuda: costs and path costs in memory; without costs, which paths count (csct, 2 or 4 paths); "
-	       "or both formed anew (csct); auto: what is predicted to be faster"),
+	       "cuda: what is in memory: costs and paths, paths alone (counted), neither; auto: what is "
+	       "predicted faster"),
 	CHOICE("engine", "input", engine.input, enum sx_input_choice, inputs, "auto", RESTART,
 	       "cuda: read pairs where they lie (mapped), or copy them; auto: mapped on an integrated GPU"),
 	INT("engine", "spin_us", engine.spin_us, "200", 0, 1000, "us", RESTART,
