@@ -149,6 +149,15 @@ static void predict_stage(struct sx_predict_stage *s, const struct sx_predict_de
 					       : SX_BOUND_ISSUE;
 }
 
+double sx_predict_work_ms(const struct sx_work *w, const struct sx_predict_device *d,
+			  const struct sx_predict_case *c)
+{
+	struct sx_predict_stage s = {.work = w};
+
+	predict_stage(&s, d, c);
+	return s.ms;
+}
+
 /* Smoothing and reduction run beside the road. */
 static double chain_of(const struct sx_prediction *p)
 {
@@ -172,7 +181,7 @@ void sx_predict(struct sx_prediction *ret, const struct sx_predict_device *d, co
 		volume = sx_predict_volume(d, !d->copies, c, volume, why, sizeof(why));
 	*ret = (struct sx_prediction){.volume = volume, .host_ms = sx_work_host_ms};
 	if (volume == SX_VOLUME_COUNTED)
-		lacks(ret, "engine.volume = counted: counted for stored and checkpoint");
+		lacks(ret, "engine.volume = counted: only stored and checkpoint are predicted");
 	if (d->copies)
 		ret->host_ms += sx_work_copy_ms * c->width * c->height;
 	for (int i = 0; i < SX_STAGE_COUNT; i++) {

@@ -9,19 +9,25 @@
 #include "predict/predict.h"
 
 #define BYTE_MAX 255
-#define ISSUES 4 /* a clock and multiprocessor */
 
 /* Compute capabilities with products of bits in one instruction (gpu/stereo/match.cuh). */
 #define PRODUCTS_FROM 80
 #define PRODUCTS_BELOW 100
 
 /*
- * Aggregation with costs that are counted, as measured on an H200 and slices of it with D = 128: warp
- * instructions that could have been issued a cell, and cycles a pixel of a row, which is the longest path.
+ * Aggregation with costs that are counted, measured on an H200 and slices of it, beside the table that
+ * tests/gpu/count_work.py makes: warp instructions that could have been issued a cell, cycles a column of the
+ * longest paths, bytes a cell.
  */
-#define COUNTED_SLOTS 1.19
-#define COUNTED_ROW_CYCLES 285.0
-#define COUNTED_MEASURED 128
+static const struct sx_work counted_work = {SX_STAGE_SGM,
+					    SX_VOLUME_COUNTED,
+					    128,
+					    -1,
+					    .instructions = {1.19},
+					    .efficiency = 1,
+					    .floor_column = 285,
+					    .bytes = {4},
+					    .factor = {1, 1, 1, 1}};
 
 const char *sx_predict_checkpoint_refuses(const struct sx_stereo_params *p)
 {
@@ -36,7 +42,7 @@ const char *sx_predict_checkpoint_refuses(const struct sx_stereo_params *p)
 	return NULL;
 }
 
-static const char *word(enum sx_volume_choice volume)
+const char *sx_predict_volume_name(enum sx_volume_choice volume)
 {
 	static const char *const words[] = {[SX_VOLUME_AUTO] = "auto",
 					    [SX_VOLUME_STORED] = "stored",
@@ -59,26 +65,17 @@ const char *sx_predict_counted_refuses(const struct sx_stereo_params *p, int cap
 	return NULL;
 }
 
-static double counted_ms(const struct sx_predict_device *d, const struct sx_predict_case *c)
-{
-	const double cells = (double)c->width * c->height * c->params->stereo.disparities;
-	const double issue = cells * COUNTED_SLOTS / (ISSUES * d->sms * d->clock_hz),
-		     row = c->width * COUNTED_ROW_CYCLES / d->clock_hz,
-		     bytes = cells * c->params->stereo.paths / (d->bytes_per_s * SX_PREDICT_BANDWIDTH);
-
-	return 1e3 * fmax(hypot(issue, row), bytes);
-}
-
 /* Instead of stored, on cards, and where it was measured. ms: then, with the winner, which is the same. */
 static bool counted_is_faster(const struct sx_predict_device *d, const struct sx_predict_case *c, double *ms)
 {
 	const struct sx_stereo_params *p = &c->params->stereo;
 	struct sx_prediction stored;
 
-	if (!d->copies || sx_predict_counted_refuses(p, d->capability) || p->disparities != COUNTED_MEASURED)
+	if (!d->copies || sx_predict_counted_refuses(p, d->capability) ||
+	    p->disparities != counted_work.disparities)
 		return false;
 	sx_predict(&stored, d, c, SX_VOLUME_STORED);
-	*ms = counted_ms(d, c) + stored.stage[SX_STAGE_WINNER].ms;
+	*ms = sx_predict_work_ms(&counted_work, d, c) + stored.stage[SX_STAGE_WINNER].ms;
 	return *ms < stored.stage[SX_STAGE_SGM].ms + stored.stage[SX_STAGE_WINNER].ms;
 }
 
@@ -105,7 +102,7 @@ static enum sx_volume_choice choose_blindly(const struct sx_predict_device *d, b
 
 	find_missing(d, c, missing, sizeof(missing));
 	snprintf(why, why_bytes, "engine.volume = auto: %s, as the GPU is %s; not predicted (%s)",
-		 word(volume), integrated ? "integrated" : "a card", missing);
+		 sx_predict_volume_name(volume), integrated ? "integrated" : "a card", missing);
 	return volume;
 }
 
@@ -121,11 +118,12 @@ enum sx_volume_choice sx_predict_volume(const struct sx_predict_device *d, bool 
 		refused = d ? sx_predict_counted_refuses(&c->params->stereo, d->capability)
 			    : "no figures of this GPU";
 	if (asked == SX_VOLUME_STORED || (asked != SX_VOLUME_AUTO && !refused)) {
-		snprintf(why, why_bytes, "engine.volume = %s", word(asked));
+		snprintf(why, why_bytes, "engine.volume = %s", sx_predict_volume_name(asked));
 		return asked;
 	}
 	if (refused) {
-		snprintf(why, why_bytes, "engine.volume = %s: stored, as %s", word(asked), refused);
+		snprintf(why, why_bytes, "engine.volume = %s: stored, as %s", sx_predict_volume_name(asked),
+			 refused);
 		return SX_VOLUME_STORED;
 	}
 	stored = d ? sx_predict_paths_ms(d, c, SX_VOLUME_STORED) : (double)NAN;
@@ -140,8 +138,9 @@ enum sx_volume_choice sx_predict_volume(const struct sx_predict_device *d, bool 
 			 counted, stored, checkpoint);
 		return SX_VOLUME_COUNTED;
 	}
-	snprintf(why, why_bytes, "engine.volume = auto: %s, predicted %.3g ms for %.3g of %s", word(volume),
-		 fmin(stored, checkpoint), fmax(stored, checkpoint),
-		 word(volume == SX_VOLUME_STORED ? SX_VOLUME_CHECKPOINT : SX_VOLUME_STORED));
+	snprintf(
+		why, why_bytes, "engine.volume = auto: %s, predicted %.3g ms for %.3g of %s",
+		sx_predict_volume_name(volume), fmin(stored, checkpoint), fmax(stored, checkpoint),
+		sx_predict_volume_name(volume == SX_VOLUME_STORED ? SX_VOLUME_CHECKPOINT : SX_VOLUME_STORED));
 	return volume;
 }

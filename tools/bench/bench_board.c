@@ -187,10 +187,7 @@ static int board_json(const struct board_run *r)
 	add_board(&t, r->board);
 	sx_json_text(&t, "size", size);
 	sx_json_count(&t, "disparities", r->params.stereo.disparities);
-	sx_json_text(&t, "volume",
-		     p->volume == SX_VOLUME_CHECKPOINT ? "checkpoint"
-		     : p->volume == SX_VOLUME_COUNTED  ? "counted"
-						       : "stored");
+	sx_json_text(&t, "volume", sx_predict_volume_name(p->volume));
 	sx_json_text(&t, "volume_reason", r->volume);
 	sx_json_open(&t, "stages", '{');
 	for (int i = 0; i < SX_STAGE_COUNT; i++)

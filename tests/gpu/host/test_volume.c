@@ -112,13 +112,6 @@ static void test_without_prediction(void **state)
 	assert_counted(H200, SX_VOLUME_COUNTED, &c, "= counted");
 	assert_volume("integrated=1,cc=110,sms=20,clock=1575000", SX_VOLUME_COUNTED, &c, false,
 		      "counted: stored, as counted is for GPUs that multiply bits");
-	c.params.stereo.cost = SX_COST_CENSUS;
-	assert_volume(H200, SX_VOLUME_COUNTED, &c, false,
-		      "counted: stored, as counted is for stereo.cost = csct");
-	c.params.stereo.cost = SX_COST_CSCT;
-	c.params.stereo.paths = 8;
-	assert_volume(H200, SX_VOLUME_COUNTED, &c, false, "stored, as counted is for stereo.paths = 2 or 4");
-	c.params.stereo.paths = 4;
 	/* and what it is not for */
 	c.params.stereo.disparities = 192;
 	assert_volume(jetson, SX_VOLUME_AUTO, &c, true,
@@ -127,16 +120,38 @@ static void test_without_prediction(void **state)
 	c.params.stereo.disparities = 96;
 	assert_volume(jetson, SX_VOLUME_AUTO, &c, true, "integrated; not predicted (stereo.disparities = 96");
 	c.params.stereo.disparities = 64;
-	c.params.stereo.cost = SX_COST_CENSUS;
-	assert_volume(H200, SX_VOLUME_CHECKPOINT, &c, false,
-		      "checkpoint: stored, as checkpoint is for stereo.cost = csct");
-	c.params.stereo.cost = SX_COST_CSCT;
 	c.params.stereo.paths = 8;
 	assert_volume(H200, SX_VOLUME_CHECKPOINT, &c, true, "= checkpoint");
 	assert_volume(jetson, SX_VOLUME_AUTO, &c, true, "integrated; not predicted (stereo.paths = 8");
-	c.params.stereo.paths = 4;
-	c.params.stereo.p2_vertical = 97;
-	assert_volume(H200, SX_VOLUME_CHECKPOINT, &c, false, "stored, as checkpoint is for P2 up to 96");
+}
+
+/* What a flow that was asked for is not for goes the stored way, and says so. */
+static void test_refused(void **state)
+{
+	static const struct {
+		enum sx_volume_choice asked;
+		enum sx_cost cost;
+		int paths, p2_vertical;
+		const char *words;
+	} cases[] = {
+		{SX_VOLUME_CHECKPOINT, SX_COST_CENSUS, 4, 0,
+		 "checkpoint: stored, as checkpoint is for stereo.cost = csct"},
+		{SX_VOLUME_CHECKPOINT, SX_COST_CSCT, 4, 97, "stored, as checkpoint is for P2 up to 96"},
+		{SX_VOLUME_CHECKPOINT, SX_COST_CSCT, 8, 97, "stored, as checkpoint is for P2 up to 96"},
+		{SX_VOLUME_COUNTED, SX_COST_CENSUS, 4, 0,
+		 "counted: stored, as counted is for stereo.cost = csct"},
+		{SX_VOLUME_COUNTED, SX_COST_CSCT, 8, 0, "stored, as counted is for stereo.paths = 2 or 4"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sx_context_config c = usual(40, 36);
+
+		c.params.stereo.disparities = 64;
+		c.params.stereo.cost = cases[i].cost;
+		c.params.stereo.paths = cases[i].paths;
+		c.params.stereo.p2_vertical = cases[i].p2_vertical;
+		assert_volume(H200, cases[i].asked, &c, false, cases[i].words);
+	}
 }
 
 int main(void)
@@ -144,6 +159,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_choice),
 		cmocka_unit_test(test_without_prediction),
+		cmocka_unit_test(test_refused),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
