@@ -41,6 +41,13 @@ cudaError_t sx_ingest_cuda_run(const struct sx_ingest_cuda *s, const struct sx_c
 cudaError_t sx_census_cuda_run(const struct sx_image grey[2], const struct sx_image census[2],
 			       enum sx_cost cost, cudaStream_t stream);
 /*
+ * Memory for the right image's descriptors where there is no cost volume: rows with as many zeros before and
+ * behind them as disparities reach beyond the image. The census does not touch these.
+ */
+void sx_descriptors_cuda_take(struct sx_cuda_memory *m, struct sx_image *ret,
+			      const struct sx_context_config *c);
+
+/*
  * Ingest and census in one launch, which saves reading grey back; the bytes of both are those of the two
  * functions above. Not for Y16 (cudaErrorInvalidValue): its grey depends on the whole pair.
  */
@@ -65,7 +72,10 @@ void sx_sgm_cuda_destroy(struct sx_sgm_cuda *s);
  * reported, not used.
  */
 size_t sx_sgm_cuda_traffic(const struct sx_sgm_cuda *s);
-/* left: grey, read for p2_edge. descriptors: of both images, read without a cost volume. */
+/*
+ * left: grey, read for p2_edge. descriptors: of both images, read without a cost volume, the right ones of
+ * sx_descriptors_cuda_take().
+ */
 cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image *left,
 			    const struct sx_image *descriptors, cudaStream_t stream);
 /* Where run leaves the paths, for the winner. Belongs to s. */

@@ -11,10 +11,14 @@
 
 void sx_cuda_taps_take(struct sx_context *x)
 {
+	const bool without_volume = x->flow == SX_VOLUME_COUNTED || x->flow == SX_VOLUME_CHECKPOINT;
+
 	for (int i = 0; i < SX_TAP_COUNT; i++) {
 		const struct sx_tap_shape s = sx_tap_shape(&x->config, (enum sx_tap)i);
 
-		if (sx_tap_is_kept(&x->config, (enum sx_tap)i))
+		if (i == SX_TAP_RIGHT_CENSUS && without_volume)
+			sx_descriptors_cuda_take(&x->memory, &x->taps[i], &x->config);
+		else if (sx_tap_is_kept(&x->config, (enum sx_tap)i))
 			sx_cuda_take_image(&x->memory, &x->taps[i], s.pixel, s.width, s.height);
 	}
 	sx_taps_share(&x->config, x->taps);

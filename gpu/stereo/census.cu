@@ -8,7 +8,7 @@
  *          aligned word and three 16-byte loads bring four columns' new row. 16-byte stores.
  * Ranges:  grey 0..255 as pairs; bits of a descriptor in chunks of 16.
  * Shapes:  any size; device images' pitch is a multiple of 128 bytes, so whole words are read and written
- *          beyond the last column. Descriptors there are 0.
+ *          beyond the last column. Descriptors there are 0. Rows of 31-bit descriptors may begin anywhere.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,6 +35,7 @@
 struct census_images {
 	uint8_t *grey, *census;
 	size_t grey_pitch, census_pitch;
+	int by_words; /* rows of descriptors do not begin at a multiple of 16 bytes */
 };
 
 struct census_work {
@@ -213,6 +214,12 @@ __device__ static void store(const struct census_work *w, const struct census_im
 				inside && x + i >= RX && x + i < w->width - RX
 					? __byte_perm(chunk[2 * k][i], chunk[2 * k + 1][i], pick)
 					: 0;
+	if (CHUNKS == 2 && p->by_words) {
+#pragma unroll
+		for (int i = 0; i < 4; i++)
+			reinterpret_cast<uint32_t *>(row)[x + i] = out[i];
+		return;
+	}
 #pragma unroll
 	for (int i = 0; i < CHUNKS / 2; i++)
 		reinterpret_cast<uint4 *>(row)[x / 4 * CHUNKS / 2 + i] =
@@ -253,6 +260,7 @@ static struct census_images images_of(const struct sx_image *grey, const struct 
 	p.grey_pitch = grey->pitch;
 	p.census = (uint8_t *)census->data;
 	p.census_pitch = census->pitch;
+	p.by_words = (uintptr_t)census->data % 16 != 0;
 	return p;
 }
 

@@ -1,5 +1,5 @@
 /*
- * The checkpoint flow, host side; and the right descriptors as its kernels read them.
+ * The checkpoint flow, host side; and descriptors as kernels without a cost volume read them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,24 +8,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "gpu/stages_cuda.h"
 #include "gpu/stereo/checkpoint_cuda.h"
 
-#define THREADS 128
 #define WARPS_WANTED 8	 /* of a multiprocessor, when rows are walked */
 #define LEAST_SEGMENTS 2 /* of the second part, without what overlaps */
 #define ROUND 32	 /* columns: those of the widest block */
-
-/* Right descriptors of the columns from first on; 0 where the image has none. */
-static __global__ void __launch_bounds__(THREADS)
-	spread_kernel(const uint8_t *descriptors, size_t pitch, int width, int first, uint32_t *to,
-		      int to_pitch)
-{
-	const int i = (int)(blockIdx.x * THREADS + threadIdx.x), x = first + i;
-	const uint32_t *row = reinterpret_cast<const uint32_t *>(descriptors + blockIdx.y * pitch);
-
-	if (i < to_pitch)
-		to[(size_t)blockIdx.y * (size_t)to_pitch + (size_t)i] = x >= 0 && x < width ? row[x] : 0;
-}
 
 struct sx_checkpoint_cuda {
 	struct sx_checkpoint_work w;
@@ -62,26 +50,55 @@ void sx_checkpoint_describe(struct sx_checkpoint_work *w, struct sx_cuda_memory 
 	w->height = c->height;
 	w->bands = (c->height + SX_CHECKPOINT_EVERY - 1) / SX_CHECKPOINT_EVERY;
 	w->segments = (c->width + SX_CHECKPOINT_EVERY - 1) / SX_CHECKPOINT_EVERY;
-	w->right_pitch = p->disparities + (c->width + ROUND - 1) / ROUND * ROUND;
 	w->min_disparity = p->min_disparity;
 	w->beyond_is_max = p->out_of_view == SX_OUT_OF_VIEW_MAX;
 	w->rare = w->beyond_is_max || p->p2_edge;
 	set_penalties(w, m, p);
-	w->spread =
-		(uint32_t *)sx_cuda_take(m, sizeof(uint32_t) * ((size_t)w->right_pitch * (size_t)c->height +
-								2 * (size_t)SX_CHECKPOINT_SLACK));
-	if (w->spread)
-		w->right = w->spread += SX_CHECKPOINT_SLACK;
 }
 
-void sx_checkpoint_spread(const struct sx_checkpoint_work *w, int disparities, const struct sx_image *right,
-			  cudaStream_t stream)
+/* Words from the first that a row's pixels meet to its descriptors; less than 0: these begin before it. */
+static int lead_of(const struct sx_stereo_params *p)
 {
-	const unsigned blocks = (unsigned)(w->right_pitch + THREADS - 1) / THREADS;
+	return p->disparities + p->min_disparity;
+}
 
-	SX_LAUNCH(spread_kernel, dim3(blocks, (unsigned)right->height), dim3(THREADS), 0, stream,
-		  (const uint8_t *)right->data, right->pitch, right->width, -w->min_disparity - disparities,
-		  w->spread, w->right_pitch);
+static int at_least_0(int n)
+{
+	return n > 0 ? n : 0;
+}
+
+static int rounded_up(int n, int to)
+{
+	return (n + to - 1) / to * to;
+}
+
+void sx_descriptors_cuda_take(struct sx_cuda_memory *m, struct sx_image *ret,
+			      const struct sx_context_config *c)
+{
+	const struct sx_stereo_params *p = &c->params.stereo;
+	const int before = at_least_0(lead_of(p)), early = at_least_0(-lead_of(p));
+	const int met = p->disparities + rounded_up(c->width, ROUND), own = before + rounded_up(c->width, 4);
+	const int pitch = rounded_up((met > own ? met : own) + early, ROUND);
+	const size_t words =
+		2 * (size_t)SX_CHECKPOINT_SLACK + (size_t)(before + early) + (size_t)pitch * (size_t)c->height;
+	uint32_t *at = (uint32_t *)sx_cuda_take(m, words * sizeof(*at));
+
+	*ret = (struct sx_image){};
+	ret->width = c->width;
+	ret->height = c->height;
+	ret->pitch = (size_t)pitch * sizeof(*at);
+	ret->pixel = SX_PIXEL_U32;
+	if (at)
+		ret->data = at + SX_CHECKPOINT_SLACK + before;
+}
+
+void sx_checkpoint_set_descriptors(struct sx_checkpoint_work *w, const struct sx_stereo_params *p,
+				   const struct sx_image descriptors[2])
+{
+	w->left = (const uint32_t *)descriptors[0].data;
+	w->left_pitch = (int)(descriptors[0].pitch / sizeof(*w->left));
+	w->right = (const uint32_t *)descriptors[1].data - lead_of(p);
+	w->right_pitch = (int)(descriptors[1].pitch / sizeof(*w->right));
 }
 
 /*
@@ -189,9 +206,8 @@ size_t sx_checkpoint_cuda_traffic(const struct sx_checkpoint_cuda *s)
 	const struct sx_checkpoint_work *w = &s->w;
 	const size_t pixels = (size_t)w->width * (size_t)w->height, d = (size_t)s->p.disparities;
 	const size_t checkpoints = 2 * pixels * d / SX_CHECKPOINT_EVERY;
-	/* The right image's descriptors are spread; those of both are read by each walk. */
-	const size_t descriptors = 2 * pixels * sizeof(uint32_t);
-	size_t bytes = descriptors + checkpoints + 2 * descriptors;
+	const size_t descriptors = 2 * pixels * sizeof(uint32_t); /* read by each walk */
+	size_t bytes = checkpoints + 2 * descriptors;
 
 	if (w->vertical)
 		bytes += (w->diagonal[0] ? 3 : 1) * (2 * pixels * d + checkpoints + 2 * descriptors);
@@ -205,8 +221,7 @@ static struct sx_checkpoint_work work_of(const struct sx_checkpoint_cuda *s,
 {
 	struct sx_checkpoint_work w = s->w;
 
-	w.left = (const uint32_t *)i->descriptors[0].data;
-	w.left_pitch = (int)(i->descriptors[0].pitch / sizeof(uint32_t));
+	sx_checkpoint_set_descriptors(&w, &s->p, i->descriptors);
 	w.grey = (const uint8_t *)i->left->data;
 	w.grey_pitch = i->left->pitch;
 	w.winner = (uint8_t *)i->winner->data;
@@ -222,10 +237,8 @@ cudaError_t sx_checkpoint_cuda_paths(const struct sx_checkpoint_cuda *s, const s
 				     cudaStream_t stream)
 {
 	const struct sx_checkpoint_work w = work_of(s, i);
-	cudaError_t e;
+	const cudaError_t e = sx_checkpoint_paths_run(&w, s->p.disparities, stream);
 
-	sx_checkpoint_spread(&w, s->p.disparities, &i->descriptors[1], stream);
-	e = sx_checkpoint_paths_run(&w, s->p.disparities, stream);
 	return e ? e : sx_checkpoint_diagonals_run(&w, s->p.disparities, stream);
 }
 

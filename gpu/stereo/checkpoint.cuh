@@ -28,11 +28,10 @@
  */
 struct sx_checkpoint_work {
 	/*
-	 * descriptors; right: those that columns from -D on meet at disparity 0, see spread_kernel(), with
-	 * SX_CHECKPOINT_SLACK words before the first row and behind the last
+	 * descriptors; right: those that columns from -D on meet at disparity 0, 0 where the image has none, with
+	 * SX_CHECKPOINT_SLACK words before the first row and behind the last (sx_descriptors_cuda_take())
 	 */
 	const uint32_t *left, *right;
-	uint32_t *spread;	     /* right, as who fills it sees it */
 	int left_pitch, right_pitch; /* words */
 	int width, height, bands, segments;
 	uint8_t *vertical;   /* sums of V down and up; NULL: no such paths */
@@ -128,15 +127,11 @@ __device__ __forceinline__ uint32_t sx_checkpoint_fall(const uint32_t *falls,
 			 (int)__ldg(w.grey + (size_t)y1 * w.grey_pitch + (size_t)x1))];
 }
 
-/*
- * What all walks need of the settings, and memory for the right descriptors as they read them: all of w down
- * to falls, without volumes and checkpoints.
- */
+/* What all walks need of the settings: all of w down to falls, without descriptors, volumes, checkpoints. */
 void sx_checkpoint_describe(struct sx_checkpoint_work *w, struct sx_cuda_memory *m,
 			    const struct sx_context_config *c);
-/* Fills it, before a frame's first walk. */
-void sx_checkpoint_spread(const struct sx_checkpoint_work *w, int disparities, const struct sx_image *right,
-			  cudaStream_t stream);
+void sx_checkpoint_set_descriptors(struct sx_checkpoint_work *w, const struct sx_stereo_params *p,
+				   const struct sx_image descriptors[2]);
 
 /*
  * checkpoint_paths.cu: everything but diagonal paths and those to the right; checkpoint_diagonals.cu: the

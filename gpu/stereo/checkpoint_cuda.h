@@ -43,7 +43,7 @@ void sx_checkpoint_cuda_destroy(struct sx_checkpoint_cuda *s);
 /* Bytes of device memory read and written per frame, counted from the layout: reported, not used. */
 size_t sx_checkpoint_cuda_traffic(const struct sx_checkpoint_cuda *s);
 
-/* left: grey, read for p2_edge. descriptors, maps: as in the stored flow. */
+/* left: grey, read for p2_edge. descriptors: the right ones of sx_descriptors_cuda_take(). */
 struct sx_checkpoint_images {
 	const struct sx_image *left, *descriptors;
 	const struct sx_image *winner, *winner_right, *confidence;

@@ -303,8 +303,8 @@ size_t sx_sgm_cuda_traffic(const struct sx_sgm_cuda *s)
 		2 * cells * paths + (s->p.p2_edge ? cells / (size_t)s->p.disparities * paths : 0);
 	const size_t descriptors = cells / (size_t)s->p.disparities * sizeof(uint32_t);
 
-	/* M is written, and read by each path; or descriptors, the right ones spread before. */
-	return bytes + (s->counts ? 2 * descriptors * (1 + paths) : cells * (1 + paths));
+	/* M is written, and read by each path; or descriptors are. */
+	return bytes + (s->counts ? 2 * descriptors * paths : cells * (1 + paths));
 }
 
 static cudaError_t run_counted(const struct sx_sgm_cuda *s, const struct sx_image *left,
@@ -312,11 +312,9 @@ static cudaError_t run_counted(const struct sx_sgm_cuda *s, const struct sx_imag
 {
 	struct sx_counted_work c = s->counted;
 
-	c.w.left = (const uint32_t *)descriptors[0].data;
-	c.w.left_pitch = (int)(descriptors[0].pitch / sizeof(uint32_t));
+	sx_checkpoint_set_descriptors(&c.w, &s->p, descriptors);
 	c.w.grey = (const uint8_t *)left->data;
 	c.w.grey_pitch = left->pitch;
-	sx_checkpoint_spread(&c.w, s->p.disparities, &descriptors[1], stream);
 	return sx_counted_run(&c, s->p.disparities, stream);
 }
 

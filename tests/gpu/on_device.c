@@ -47,13 +47,19 @@ struct sx_image on_device_image(struct on_device *d, enum sx_pixel pixel, int wi
 	return img;
 }
 
-struct sx_image on_device_copy(struct on_device *d, const struct sx_image *src)
+void on_device_put(struct on_device *d, const struct sx_image *src, const struct sx_image *dst)
 {
-	const struct sx_image img = on_device_image(d, src->pixel, src->width, src->height);
 	const size_t bytes = (size_t)src->width * sx_pixel_bytes(src->pixel);
 
 	for (int y = 0; y < src->height; y++)
-		on_device_write(d, sx_image_row(src, y), sx_image_row(&img, y), bytes);
+		on_device_write(d, sx_image_row(src, y), sx_image_row(dst, y), bytes);
+}
+
+struct sx_image on_device_copy(struct on_device *d, const struct sx_image *src)
+{
+	const struct sx_image img = on_device_image(d, src->pixel, src->width, src->height);
+
+	on_device_put(d, src, &img);
 	return img;
 }
 

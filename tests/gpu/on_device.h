@@ -20,7 +20,8 @@ void on_device_finish(struct on_device *d);
 /* A device image with the pixels of src, or zeros. */
 struct sx_image on_device_copy(struct on_device *d, const struct sx_image *src);
 struct sx_image on_device_image(struct on_device *d, enum sx_pixel pixel, int width, int height);
-/* Waits for the stream, then copies. dst: same format and size, any pitch. */
+/* src to an image of the device; the other way, after the stream. Same format and size, any pitch. */
+void on_device_put(struct on_device *d, const struct sx_image *src, const struct sx_image *dst);
 void on_device_fetch(struct on_device *d, const struct sx_image *src, const struct sx_image *dst);
 /* Fails the test where the device's image is not what is wanted; what, seed, disparities: check_same(). */
 void on_device_compare(struct on_device *d, const char *what, uint64_t seed, const struct sx_image *want,

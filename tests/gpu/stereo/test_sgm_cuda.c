@@ -83,13 +83,19 @@ struct flow {
 	uint64_t seed;
 };
 
-static void begin_flow(struct flow *f, const struct sx_context_config *c, const struct sx_cost_input *in,
-		       const struct sx_image want[4], uint64_t seed)
+/* volume: right descriptors are as a flow with a cost volume has them. */
+static void begin_flow(struct flow *f, bool volume, const struct sx_context_config *c,
+		       const struct sx_cost_input *in, const struct sx_image want[4], uint64_t seed)
 {
 	on_device_init(&f->d);
 	for (int i = 0; i < 2; i++) {
 		f->grey[i] = on_device_copy(&f->d, &in->grey[i]);
-		f->descriptors[i] = on_device_copy(&f->d, &in->descriptor[i]);
+		if (volume || i == 0) {
+			f->descriptors[i] = on_device_copy(&f->d, &in->descriptor[i]);
+			continue;
+		}
+		sx_descriptors_cuda_take(&f->d.memory, &f->descriptors[i], c);
+		on_device_put(&f->d, &in->descriptor[i], &f->descriptors[i]);
 	}
 	for (int i = 0; i < 3; i++)
 		f->got[i] = on_device_image(&f->d, want[i].pixel, want[i].width, want[i].height);
@@ -127,7 +133,7 @@ static void run_stored(const struct sx_context_config *c, bool counted, const st
 	struct flow f;
 	uint8_t *costs = NULL;
 
-	begin_flow(&f, c, in, want, seed);
+	begin_flow(&f, !counted, c, in, want, seed);
 	if (!counted)
 		costs = sx_cuda_take(&f.d.memory,
 				     (size_t)c->width * (size_t)c->height * (size_t)p->disparities);
@@ -159,7 +165,7 @@ static void run_checkpoint(const struct sx_context_config *without, bool keep, i
 	struct flow f;
 
 	c.keep_volume = keep;
-	begin_flow(&f, &c, in, want, seed);
+	begin_flow(&f, false, &c, in, want, seed);
 	assert_int_equal(sx_checkpoint_cuda_create(&s, &f.d.memory, &c, sms), 0);
 	assert_true(sx_checkpoint_cuda_traffic(s) > 0);
 	for (int i = 0; i < 2; i++) {
@@ -354,6 +360,9 @@ static void test_checkpoints(void **state)
 		{160, 2, 49, 34, 100, 0, 0, 0, SX_OUT_OF_VIEW_MAX},
 		{224, 4, 330, 35, -2, 0, 0, 96, SX_OUT_OF_VIEW_ZERO},
 		{224, 4, 65, 41, 0, 40, 0, 0, SX_OUT_OF_VIEW_MAX},
+		{32, 4, 90, 33, -128, 0, 0, 0, SX_OUT_OF_VIEW_ZERO}, /* right rows begin before their lead */
+		{64, 2, 131, 34, -127, 9, 0, 0, SX_OUT_OF_VIEW_MAX},
+		{96, 4, 150, 33, 128, 0, 0, 0, SX_OUT_OF_VIEW_ZERO},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
