@@ -76,7 +76,6 @@ static size_t slanted_lay_out(struct sx_slanted_work *w, const struct sx_slanted
 	w->prefix_g = slanted_take(memory, &used, h, sizeof(int32_t));
 	w->prefix_holes = slanted_take(memory, &used, h, sizeof(int32_t));
 	w->w = slanted_take(memory, &used, h, sizeof(int32_t));
-	w->g = slanted_take(memory, &used, h, sizeof(int32_t));
 	w->d = slanted_take(memory, &used, h, sizeof(int32_t));
 	w->origin = slanted_take(memory, &used, h, sizeof(int32_t));
 	w->at = slanted_take(memory, &used, h, sizeof(int32_t));
@@ -86,9 +85,9 @@ static size_t slanted_lay_out(struct sx_slanted_work *w, const struct sx_slanted
 	w->sky_cells = slanted_take(memory, &used, h, sizeof(int32_t));
 	for (int k = 0; k < 3; k++) {
 		w->kw[k] = slanted_take(memory, &used, h, sizeof(float));
-		w->from[k] = slanted_take(memory, &used, h, sizeof(uint16_t));
+		w->from[k] = slanted_take(memory, &used, h, sizeof(int32_t));
 	}
-	w->below = slanted_take(memory, &used, h, sizeof(*w->below));
+	w->start = slanted_take(memory, &used, h, sizeof(*w->start));
 	w->list = slanted_take(memory, &used, h, sizeof(*w->list));
 	return used;
 }

@@ -24,20 +24,35 @@ enum sx_slanted_prefix {
 
 #define SX_SLANTED_IDLE 16
 
+/*
+ * A row as the lowest of a stixel, in the numbers that lanes calculate with. Sums are over the rows below it,
+ * whole numbers, those in float below 2^24.
+ */
+struct sx_slanted_start {
+	double d, w, g, ge;	       /* of its cell: disparity, weights, g times disparity less ground */
+	double sum_e, sum_ee, sum_sky; /* prefixes */
+	float sum_w, sum_g, sum_holes;
+	float ground, lambda_offset, gravity;
+	struct sx_slanted_below below; /* of the row below; below row 0 what makes that row's cuts come out */
+	float object_cut, sky_cut;     /* costs on the object or sky there, with a cut */
+	float sky;		       /* of sky that begins here */
+	int32_t weight;		       /* g */
+};
+
 /* Scratch of one worker; arrays reach SX_SLANTED_IDLE entries beyond their last row: idle lanes read them. */
 struct sx_slanted_work {
 	void *memory;
 	double *prefix[SX_PREFIXES];	/* [rows + 1] */
 	int32_t *prefix_w, *prefix_g;	/* [rows + 1]: weights as an object, as ground */
 	int32_t *prefix_holes;		/* [rows + 1]: cells without a weight */
-	int32_t *w, *g, *d, *origin;	/* [rows] */
+	int32_t *w, *d, *origin;	/* [rows] */
 	int32_t *at;			/* [rows]: disparity of the origin */
 	int32_t *ground;		/* [rows]: expected in this column, 1/16 px */
 	int32_t *score[SX_CLASSES_MAX]; /* [rows + 1]: prefix sums; of classes by kind, ground first */
 	int32_t *sky_cells;		/* [rows + 1]: prefix sums of the exact model's sky */
 	float *kw[3];			/* [rows]: weights times the exact model's factors */
-	uint16_t *from[3];		/* [rows]: start row of the last stixel */
-	struct sx_slanted_below *below; /* [rows] */
+	int32_t *from[3];		/* [rows]: start row of the last stixel */
+	struct sx_slanted_start *start; /* [rows + 1] */
 	struct sx_slanted_choice *list; /* [rows] */
 };
 

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 #include <string.h>
-#ifdef __AVX2__
+#ifdef __SSE2__
 #include <immintrin.h>
 #endif
 
@@ -69,6 +69,16 @@ VF_INLINE vs vs_load(const int32_t *p)
 	return v;
 }
 
+VF_INLINE void vs_store(int32_t *p, vs v)
+{
+	memcpy(p, &v, sizeof(v));
+}
+
+VF_INLINE void vf_store(float *p, vf v)
+{
+	memcpy(p, &v, sizeof(v));
+}
+
 VF_INLINE struct vd vd_load(const double *p)
 {
 	struct vd v;
@@ -116,19 +126,18 @@ VF_INLINE struct vd vd_less(struct vd c, struct vd a, struct vd b)
 VF_INLINE vf vf_of_doubles(struct vd a)
 {
 #if VF_LANES == 16
-	return (vf)_mm512_insertf64x4(_mm512_castpd256_pd512((__m256d)_mm512_cvtpd_ps((__m512d)a.lo)),
-				      (__m256d)_mm512_cvtpd_ps((__m512d)a.hi), 1);
+	return (vf)_mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps((__m512d)a.lo)),
+				      _mm512_cvtpd_ps((__m512d)a.hi), 1);
+#elif VF_LANES == 8
+	return (vf)_mm256_insertf128_ps(_mm256_castps128_ps256(_mm256_cvtpd_ps((__m256d)a.lo)),
+					_mm256_cvtpd_ps((__m256d)a.hi), 1);
+#elif defined(__SSE2__)
+	return (vf)_mm_movelh_ps(_mm_cvtpd_ps((__m128d)a.lo), _mm_cvtpd_ps((__m128d)a.hi));
 #else
 	const vf_half lo = __builtin_convertvector(a.lo, vf_half),
 		      hi = __builtin_convertvector(a.hi, vf_half);
 
-#if VF_LANES == 8 && (defined(__clang__) || __GNUC__ >= 12)
-	return __builtin_shufflevector(lo, hi, 0, 1, 2, 3, 4, 5, 6, 7);
-#elif VF_LANES == 8 /* gcc's own, older shuffle makes no vector longer */
-	return (vf){lo[0], lo[1], lo[2], lo[3], hi[0], hi[1], hi[2], hi[3]};
-#else
 	return (vf){lo[0], lo[1], hi[0], hi[1]};
-#endif
 #endif
 }
 
@@ -155,21 +164,77 @@ VF_INLINE vs vs_of_floats(vf a)
 	return __builtin_convertvector(a, vs);
 }
 
-/* a where mask (all bits or none), else b */
-VF_INLINE vf vf_where(vs mask, vf a, vf b)
+/* One truth a lane: a bit, or all bits of the lane. */
+#if VF_LANES == 16
+typedef __mmask16 vm;
+#else
+typedef vs vm;
+#endif
+
+VF_INLINE vm vm_less(vf a, vf b)
 {
 #if VF_LANES == 16
-	return (vf)_mm512_mask_blend_ps(_mm512_movepi32_mask((__m512i)mask), (__m512)b, (__m512)a);
+	return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LT_OQ);
+#else
+	return a < b;
+#endif
+}
+
+VF_INLINE vm vm_not_above(vf a, vf b)
+{
+#if VF_LANES == 16
+	return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LE_OQ);
+#else
+	return a <= b;
+#endif
+}
+
+VF_INLINE vm vm_ints_less(vs a, vs b)
+{
+#if VF_LANES == 16
+	return _mm512_cmplt_epi32_mask((__m512i)a, (__m512i)b);
+#else
+	return a < b;
+#endif
+}
+
+VF_INLINE vm vm_and(vm a, vm b)
+{
+	return (vm)(a & b);
+}
+
+/* a where the mask has ones, else b */
+VF_INLINE vf vf_where(vm mask, vf a, vf b)
+{
+#if VF_LANES == 16
+	return (vf)_mm512_mask_blend_ps(mask, (__m512)b, (__m512)a);
 #elif VF_LANES == 8
 	return (vf)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)mask);
+#elif defined(__SSE4_1__)
+	return (vf)_mm_blendv_ps((__m128)b, (__m128)a, (__m128)mask);
 #else
 	return (vf)((mask & (vs)a) | (~mask & (vs)b));
 #endif
 }
 
-VF_INLINE vs vs_where(vs mask, vs a, vs b)
+VF_INLINE vs vs_where(vm mask, vs a, vs b)
 {
 	return (vs)vf_where(mask, (vf)a, (vf)b);
+}
+
+/* a where the mask has ones, else 0 */
+VF_INLINE vf vf_only(vm mask, vf a)
+{
+#if VF_LANES == 16
+	return (vf)_mm512_maskz_mov_ps(mask, (__m512)a);
+#else
+	return (vf)(mask & (vs)a);
+#endif
+}
+
+VF_INLINE vs vs_only(vm mask, vs a)
+{
+	return (vs)vf_only(mask, (vf)a);
 }
 
 /* Neither a NaN nor two zeros of which the sign would matter. */
@@ -179,8 +244,10 @@ VF_INLINE vf vf_min(vf a, vf b)
 	return (vf)_mm512_min_ps((__m512)a, (__m512)b);
 #elif VF_LANES == 8
 	return (vf)_mm256_min_ps((__m256)a, (__m256)b);
+#elif defined(__SSE2__)
+	return (vf)_mm_min_ps((__m128)a, (__m128)b);
 #else
-	return vf_where(a < b, a, b);
+	return vf_where(vm_less(a, b), a, b);
 #endif
 }
 
@@ -190,19 +257,42 @@ VF_INLINE vs vs_min(vs a, vs b)
 	return (vs)_mm512_min_epi32((__m512i)a, (__m512i)b);
 #elif VF_LANES == 8
 	return (vs)_mm256_min_epi32((__m256i)a, (__m256i)b);
+#elif defined(__SSE4_1__)
+	return (vs)_mm_min_epi32((__m128i)a, (__m128i)b);
 #else
-	return vs_where(a < b, a, b);
+	return vs_where(vm_ints_less(a, b), a, b);
 #endif
 }
 
+/* Else 0, for a NaN as well. */
 VF_INLINE vf vf_positive(vf a)
 {
+#if VF_LANES == 16
+	return (vf)_mm512_max_ps((__m512)a, _mm512_setzero_ps());
+#elif VF_LANES == 8
+	return (vf)_mm256_max_ps((__m256)a, _mm256_setzero_ps());
+#elif defined(__SSE2__)
+	return (vf)_mm_max_ps((__m128)a, _mm_setzero_ps());
+#else
 	return (vf)((vs)a & (a > vf_set1(0.0f)));
+#endif
 }
 
 VF_INLINE vf vf_abs(vf a)
 {
 	return (vf)((vs)a & vs_set1(0x7fffffff));
+}
+
+/* One lane in all lanes. */
+VF_INLINE vf vf_lane(vf a, int lane)
+{
+#if VF_LANES == 16
+	return (vf)_mm512_permutexvar_ps(_mm512_set1_epi32(lane), (__m512)a);
+#elif VF_LANES == 8
+	return (vf)_mm256_permutevar8x32_ps((__m256)a, _mm256_set1_epi32(lane));
+#else
+	return vf_set1(a[lane]);
+#endif
 }
 
 /* table[index] */

@@ -16,7 +16,7 @@
 #include "stages/stixels/slanted.h"
 #include "tests/stixel_case.h"
 
-static const char *const simds[] = {"plain", "avx2"};
+static const char *const simds[] = {"plain", "sse4", "avx2", "avx512"};
 
 /* NULL: not for this machine. */
 static const struct sx_segment_kernels *kernels_of(const char *simd)
@@ -218,6 +218,42 @@ static void test_every_bit(void **state)
 	}
 }
 
+/*
+ * Sky stands on ground that is as far as 1 px: here it is about there, where sky begins. Few
+ * rows of sky, so that it ends in the same vector of rows.
+ */
+static void test_sky_on_ground(void **state)
+{
+	struct check_rng r = check_rng_seed(56);
+
+	for (int i = 0; i < 40; i++) {
+		const int vhor = 20 + check_below(&r, 60), h = vhor + 2 + check_below(&r, 12);
+		const struct sx_road road = stixel_case_road(h, vhor, 3 + check_below(&r, 6));
+		const struct sx_road seen = stixel_case_road_of_width(&road, 1000);
+		struct sx_params p = stixel_case_params(h);
+		struct rig g;
+
+		p.stixels.method = SX_STIXEL_SLANTED;
+		p.stixels.cell_height = 1;
+		p.stixels.width = 1000;
+		p.stixels.slanted.above = 0;
+		p.stixels.slanted.cut = 1 + check_below(&r, 40) / 4.0;
+		rig_init(&g, &p, 32, h, 128);
+		for (int u = 0; u < 32; u++) {
+			uint16_t *d = sx_image_row(&g.columns, u);
+			const int more = 14 + check_below(&r, 8);
+
+			for (int v = 0; v < h; v++) {
+				const double ground = road.slope * (h - 1 - v) + road.offset;
+
+				d[v] = v < vhor ? (uint16_t)(16 * ground + more + check_below(&r, 2)) : 0;
+			}
+		}
+		check_kernels(&g, &p, h, 128, &seen, false, false, "ground of 1 px below sky");
+		rig_finish(&g);
+	}
+}
+
 static void check_large(int height, int cell, int range, enum stixel_case how, struct check_rng *r)
 {
 	struct sx_params p = random_params(height, 0, r);
@@ -261,6 +297,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_heights_and_horizons),
 		cmocka_unit_test(test_every_bit),
+		cmocka_unit_test(test_sky_on_ground),
 		cmocka_unit_test(test_large_sizes),
 	};
 
