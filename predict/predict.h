@@ -83,8 +83,8 @@ const char *sx_predict_checkpoint_refuses(const struct sx_stereo_params *p);
 const char *sx_predict_counted_refuses(const struct sx_stereo_params *p, int capability);
 
 /*
- * engine.volume = asked on this device (NULL: nothing is known of it; integrated: part of the processor's
- * chip): what it becomes, and in why one sentence, such as "engine.volume = auto: checkpoint, predicted 4.4
+ * engine.volume = asked on this device (clock_hz 0: nothing but its capability is known; integrated: part of
+ * the processor's chip): what it becomes, and in why one sentence, such as "engine.volume = auto: checkpoint, predicted 4.4
  * ms for 9.5 of stored".
  */
 enum sx_volume_choice sx_predict_volume(const struct sx_predict_device *d, bool integrated,

@@ -85,7 +85,7 @@ static void find_missing(const struct sx_predict_device *d, const struct sx_pred
 {
 	struct sx_prediction p;
 
-	if (!d) {
+	if (d->clock_hz <= 0.0) {
 		snprintf(to, bytes, "no figures of this GPU");
 		return;
 	}
@@ -112,11 +112,11 @@ enum sx_volume_choice sx_predict_volume(const struct sx_predict_device *d, bool 
 {
 	const char *refused = sx_predict_checkpoint_refuses(&c->params->stereo);
 	enum sx_volume_choice volume;
+	const bool known = d->clock_hz > 0.0;
 	double stored, checkpoint, counted;
 
 	if (asked == SX_VOLUME_COUNTED)
-		refused = d ? sx_predict_counted_refuses(&c->params->stereo, d->capability)
-			    : "no figures of this GPU";
+		refused = sx_predict_counted_refuses(&c->params->stereo, d->capability);
 	if (asked == SX_VOLUME_STORED || (asked != SX_VOLUME_AUTO && !refused)) {
 		snprintf(why, why_bytes, "engine.volume = %s", sx_predict_volume_name(asked));
 		return asked;
@@ -126,8 +126,8 @@ enum sx_volume_choice sx_predict_volume(const struct sx_predict_device *d, bool 
 			 refused);
 		return SX_VOLUME_STORED;
 	}
-	stored = d ? sx_predict_paths_ms(d, c, SX_VOLUME_STORED) : (double)NAN;
-	checkpoint = d ? sx_predict_paths_ms(d, c, SX_VOLUME_CHECKPOINT) : (double)NAN;
+	stored = known ? sx_predict_paths_ms(d, c, SX_VOLUME_STORED) : (double)NAN;
+	checkpoint = known ? sx_predict_paths_ms(d, c, SX_VOLUME_CHECKPOINT) : (double)NAN;
 	if (isnan(stored) || isnan(checkpoint))
 		return choose_blindly(d, integrated, c, why, why_bytes);
 	volume = checkpoint < stored ? SX_VOLUME_CHECKPOINT : SX_VOLUME_STORED;

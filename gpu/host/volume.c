@@ -18,11 +18,10 @@ static cudaError_t ask_card(struct sx_device *d, int clock_khz)
 	    (e = cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, d->index)))
 		return e;
 	d->figures = (struct sx_predict_device){
-		.clock_hz = clock_khz * KHZ,
+		.clock_hz = memory_khz > 0 && bus_bits > 0 ? clock_khz * KHZ : 0.0,
 		.bytes_per_s = EDGES * KHZ * memory_khz * (bus_bits / 8.0),
 		.copies = true,
 	};
-	d->has_figures = clock_khz > 0 && memory_khz > 0 && bus_bits > 0;
 	return cudaSuccess;
 }
 
@@ -37,7 +36,6 @@ static void look_up_board(struct sx_device *d, int clock_khz)
 	d->figures = b->device;
 	if (clock_khz > 0)
 		d->figures.clock_hz = clock_khz * KHZ;
-	d->has_figures = true;
 }
 
 cudaError_t sx_cuda_volume_ask(struct sx_device *d)
@@ -60,6 +58,5 @@ void sx_cuda_volume_choose(struct sx_context *x)
 	struct sx_predict_device figures = d->figures;
 
 	figures.sms = d->sms; /* of a slice, which keeps the whole memory */
-	x->flow = sx_predict_volume(d->has_figures ? &figures : NULL, d->integrated, &c, d->volume, x->volume,
-				    sizeof(x->volume));
+	x->flow = sx_predict_volume(&figures, d->integrated, &c, d->volume, x->volume, sizeof(x->volume));
 }

@@ -79,8 +79,8 @@ void sx_descriptors_cuda_take(struct sx_cuda_memory *m, struct sx_image *ret,
 	const int before = at_least_0(lead_of(p)), early = at_least_0(-lead_of(p));
 	const int met = p->disparities + rounded_up(c->width, ROUND), own = before + rounded_up(c->width, 4);
 	const int pitch = rounded_up((met > own ? met : own) + early, ROUND);
-	const size_t words =
-		2 * (size_t)SX_CHECKPOINT_SLACK + (size_t)(before + early) + (size_t)pitch * (size_t)c->height;
+	const size_t words = 2 * (size_t)SX_CHECKPOINT_SLACK + (size_t)(before + early) +
+			     (size_t)pitch * (size_t)c->height;
 	uint32_t *at = (uint32_t *)sx_cuda_take(m, words * sizeof(*at));
 
 	*ret = (struct sx_image){};

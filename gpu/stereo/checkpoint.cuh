@@ -61,32 +61,39 @@ struct sx_checkpoint_work {
 	uint8_t *diagonal[2], *down_diagonal[2];
 };
 
-/*
- * f(n) with the N that disparities mean, as n.value: kernels have it as a template argument. What the flow
- * takes (gpu/stereo/checkpoint_cuda.h) and nothing else.
- */
-template <int N> struct sx_checkpoint_size {
-	static constexpr int value = N;
+/* The form of a kernel: what it has as template arguments. rare: of struct sx_checkpoint_work. */
+template <int N, bool RARE> struct sx_checkpoint_form {
+	static constexpr int n = N;
+	static constexpr bool rare = RARE;
 };
-template <typename F> auto sx_checkpoint_with(int disparities, F f) -> decltype(f(sx_checkpoint_size<1>()))
+
+template <int N, typename F>
+auto sx_checkpoint_with_rare(bool rare, F f) -> decltype(f(sx_checkpoint_form<1, false>()))
+{
+	return rare ? f(sx_checkpoint_form<N, true>()) : f(sx_checkpoint_form<N, false>());
+}
+
+/* f(form) with what these mean: all that the flow takes (gpu/stereo/checkpoint_cuda.h) and nothing else. */
+template <typename F>
+auto sx_checkpoint_with(int disparities, bool rare, F f) -> decltype(f(sx_checkpoint_form<1, false>()))
 {
 	switch (disparities) {
 	case 32:
-		return f(sx_checkpoint_size<1>());
+		return sx_checkpoint_with_rare<1>(rare, f);
 	case 64:
-		return f(sx_checkpoint_size<2>());
+		return sx_checkpoint_with_rare<2>(rare, f);
 	case 96:
-		return f(sx_checkpoint_size<3>());
+		return sx_checkpoint_with_rare<3>(rare, f);
 	case 128:
-		return f(sx_checkpoint_size<4>());
+		return sx_checkpoint_with_rare<4>(rare, f);
 	case 160:
-		return f(sx_checkpoint_size<5>());
+		return sx_checkpoint_with_rare<5>(rare, f);
 	case 192:
-		return f(sx_checkpoint_size<6>());
+		return sx_checkpoint_with_rare<6>(rare, f);
 	case 224:
-		return f(sx_checkpoint_size<7>());
+		return sx_checkpoint_with_rare<7>(rare, f);
 	default:
-		return f(sx_checkpoint_size<8>());
+		return sx_checkpoint_with_rare<8>(rare, f);
 	}
 }
 

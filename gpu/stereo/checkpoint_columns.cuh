@@ -67,10 +67,10 @@ template <bool DIAGONAL> __device__ __forceinline__ int column_at(const struct c
 }
 
 template <bool DIAGONAL>
-__device__ __forceinline__ struct column_place find_column(const struct sx_checkpoint_work &w)
+__device__ __forceinline__ struct column_place find_column(const struct sx_checkpoint_work &w, int block)
 {
 	const int last_row = w.height - 1;
-	int x0 = (int)blockIdx.x * COLUMNS;
+	int x0 = block * COLUMNS;
 	struct column_place p;
 
 	p.skew = 0;
@@ -131,7 +131,7 @@ __device__ __forceinline__ void fetch_band(uint32_t *to, const struct sx_checkpo
 		return;
 	}
 	const int row = (int)threadIdx.x / threads, i = (int)threadIdx.x % threads,
-		  x0 = (int)blockIdx.x * COLUMNS + 4 * i;
+		  x0 = p.x - p.column + 4 * i;
 	const int y = min(max(band, 0) * ROWS + row, w.height - 1);
 	const uint32_t *left = w.left + (size_t)y * (size_t)w.left_pitch + x0,
 		       *right = w.right + (size_t)y * (size_t)w.right_pitch + x0 - COLUMNS;
@@ -202,7 +202,7 @@ template <int N, bool RARE, bool DIAGONAL>
 __device__ __forceinline__ void walk_down(uint32_t *bands, const struct sx_checkpoint_work &w)
 {
 	uint32_t *const falls = bands + down_words<N>();
-	const struct column_place p = find_column<DIAGONAL>(w);
+	const struct column_place p = find_column<DIAGONAL>(w, (int)blockIdx.x);
 	const ptrdiff_t row = ((ptrdiff_t)w.width + ROWS * p.skew) * (32 * N);
 	uint8_t *to = down_of<DIAGONAL>(w, p) + p.first * row +
 		      (ptrdiff_t)column_at<DIAGONAL>(p, ROWS - 1) * (32 * N) + 4 * N * p.g;
@@ -314,7 +314,7 @@ __device__ __forceinline__ void walk_up(uint32_t *band, const struct sx_checkpoi
 {
 	uint32_t *const matches = band + band_words<N>() + threadIdx.x * N;
 	uint32_t *const falls = band + up_words<N>();
-	const struct column_place p = find_column<DIAGONAL>(w);
+	const struct column_place p = find_column<DIAGONAL>(w, (int)blockIdx.x);
 	const ptrdiff_t row = ((ptrdiff_t)w.width + p.skew) * (32 * N),
 			at = (ptrdiff_t)p.x * (32 * N) + 4 * N * p.g;
 	uint8_t *const sums = !DIAGONAL ? w.vertical : p.skew > 0 ? w.diagonal[0] : w.diagonal[1];

@@ -52,32 +52,19 @@ template <int N, bool RARE> cudaError_t prepare()
 	return e ? e : sx_checkpoint_prepare(up_diagonal_kernel<N, RARE>, up_bytes<N>() + falls);
 }
 
-template <int N> void launch_any(const struct sx_checkpoint_work &w, cudaStream_t stream)
-{
-	if (w.rare)
-		launch<N, true>(w, stream);
-	else
-		launch<N, false>(w, stream);
-}
-
-template <int N> cudaError_t prepare_any(const struct sx_checkpoint_work &w)
-{
-	return w.rare ? prepare<N, true>() : prepare<N, false>();
-}
-
 } // namespace
 
 cudaError_t sx_checkpoint_diagonals_prepare(const struct sx_checkpoint_work *w, int disparities)
 {
 	if (!w->diagonal[0])
 		return cudaSuccess;
-	return sx_checkpoint_with(disparities, [w](auto n) { return prepare_any<n.value>(*w); });
+	return sx_checkpoint_with(disparities, w->rare, [](auto f) { return prepare<f.n, f.rare>(); });
 }
 
 cudaError_t sx_checkpoint_diagonals_run(const struct sx_checkpoint_work *w, int disparities,
 					cudaStream_t stream)
 {
 	if (w->diagonal[0])
-		sx_checkpoint_with(disparities, [=](auto n) { launch_any<n.value>(*w, stream); });
+		sx_checkpoint_with(disparities, w->rare, [=](auto f) { launch<f.n, f.rare>(*w, stream); });
 	return SX_LAUNCHED();
 }

@@ -80,28 +80,15 @@ template <int N, bool RARE> cudaError_t prepare()
 	return e ? e : sx_checkpoint_prepare(up_left_kernel<N, RARE>, up_left_bytes<N>() + falls);
 }
 
-template <int N> void launch_any(const struct sx_checkpoint_work &w, cudaStream_t stream)
-{
-	if (w.rare)
-		launch<N, true>(w, stream);
-	else
-		launch<N, false>(w, stream);
-}
-
-template <int N> cudaError_t prepare_any(const struct sx_checkpoint_work &w)
-{
-	return w.rare ? prepare<N, true>() : prepare<N, false>();
-}
-
 } // namespace
 
 cudaError_t sx_checkpoint_paths_prepare(const struct sx_checkpoint_work *w, int disparities)
 {
-	return sx_checkpoint_with(disparities, [w](auto n) { return prepare_any<n.value>(*w); });
+	return sx_checkpoint_with(disparities, w->rare, [](auto f) { return prepare<f.n, f.rare>(); });
 }
 
 cudaError_t sx_checkpoint_paths_run(const struct sx_checkpoint_work *w, int disparities, cudaStream_t stream)
 {
-	sx_checkpoint_with(disparities, [=](auto n) { launch_any<n.value>(*w, stream); });
+	sx_checkpoint_with(disparities, w->rare, [=](auto f) { launch<f.n, f.rare>(*w, stream); });
 	return SX_LAUNCHED();
 }

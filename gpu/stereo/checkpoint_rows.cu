@@ -367,54 +367,46 @@ template <int N, bool WINNER> constexpr size_t rows_bytes()
 	return 4 * GROUPS * (group_words<N, WINNER>() + ring_stride<N>());
 }
 
-template <int N, bool WINNER, bool PARTS>
-void launch_rows(const struct sx_checkpoint_work &w, cudaStream_t stream)
+template <int N, bool RARE, bool WINNER, bool PARTS> struct rows_form {
+	static constexpr size_t bytes = rows_bytes<N, WINNER>() + (RARE ? SX_FALLS_SHARED : 0);
+
+	static cudaError_t prepare()
+	{
+		return sx_checkpoint_prepare(rows_kernel<N, RARE, WINNER, PARTS>, bytes);
+	}
+	static void launch(const struct sx_checkpoint_work &w, cudaStream_t stream)
+	{
+		const dim3 blocks((unsigned)(w.height + GROUPS - 1) / GROUPS, PARTS ? 2 : 1);
+
+		SX_LAUNCH((rows_kernel<N, RARE, WINNER, PARTS>), blocks, dim3(32), bytes, stream, w);
+	}
+};
+
+/* f(form) with the form of the kernel that w means. */
+template <typename F>
+auto with_form(const struct sx_checkpoint_work *w, int disparities, F f)
+	-> decltype(f(rows_form<1, false, false, false>()))
 {
-	constexpr size_t bytes = rows_bytes<N, WINNER>();
-	const dim3 blocks((unsigned)(w.height + GROUPS - 1) / GROUPS, PARTS ? 2 : 1);
-
-	if (w.rare)
-		SX_LAUNCH((rows_kernel<N, true, WINNER, PARTS>), blocks, dim3(32), bytes + SX_FALLS_SHARED,
-			  stream, w);
-	else
-		SX_LAUNCH((rows_kernel<N, false, WINNER, PARTS>), blocks, dim3(32), bytes, stream, w);
-}
-
-template <int N, bool WINNER> void launch_any(const struct sx_checkpoint_work &w, cudaStream_t stream)
-{
-	if (w.rightwards)
-		launch_rows<N, WINNER, true>(w, stream);
-	else
-		launch_rows<N, WINNER, false>(w, stream);
-}
-
-template <int N, bool WINNER, bool PARTS> cudaError_t prepare(const struct sx_checkpoint_work &w)
-{
-	constexpr size_t bytes = rows_bytes<N, WINNER>();
-
-	return w.rare ? sx_checkpoint_prepare(rows_kernel<N, true, WINNER, PARTS>, bytes + SX_FALLS_SHARED)
-		      : sx_checkpoint_prepare(rows_kernel<N, false, WINNER, PARTS>, bytes);
-}
-
-template <int N, bool WINNER> cudaError_t prepare_any(const struct sx_checkpoint_work &w)
-{
-	return w.rightwards ? prepare<N, WINNER, true>(w) : prepare<N, WINNER, false>(w);
+	if (w->horizontal)
+		return sx_checkpoint_with(disparities, w->rare, [=](auto n) {
+			return w->rightwards ? f(rows_form<n.n, n.rare, false, true>())
+					     : f(rows_form<n.n, n.rare, false, false>());
+		});
+	return sx_checkpoint_with_rare<4>(w->rare, [=](auto n) {
+		return w->rightwards ? f(rows_form<4, n.rare, true, true>())
+				     : f(rows_form<4, n.rare, true, false>());
+	});
 }
 
 } // namespace
 
 cudaError_t sx_checkpoint_rows_prepare(const struct sx_checkpoint_work *w, int disparities)
 {
-	if (!w->horizontal)
-		return prepare_any<4, true>(*w);
-	return sx_checkpoint_with(disparities, [w](auto n) { return prepare_any<n.value, false>(*w); });
+	return with_form(w, disparities, [](auto form) { return form.prepare(); });
 }
 
 cudaError_t sx_checkpoint_rows_run(const struct sx_checkpoint_work *w, int disparities, cudaStream_t stream)
 {
-	if (!w->horizontal)
-		launch_any<4, true>(*w, stream);
-	else
-		sx_checkpoint_with(disparities, [=](auto n) { launch_any<n.value, false>(*w, stream); });
+	with_form(w, disparities, [=](auto form) { form.launch(*w, stream); });
 	return SX_LAUNCHED();
 }

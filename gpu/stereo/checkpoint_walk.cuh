@@ -99,6 +99,16 @@ __device__ __forceinline__ void load_ring(struct window<N> *n, const uint32_t *r
 		}
 }
 
+/* To the segment before: what it shares moves up. */
+template <int N> __device__ __forceinline__ void slide_left(struct window<N> *n)
+{
+#pragma unroll
+	for (int h = 0; h < 2; h++)
+#pragma unroll
+		for (int k = N - 1; k >= 0; k--)
+			n->right[h][k + SEGMENT / 2] = n->right[h][k];
+}
+
 /* M of the columns i and i + 1. */
 template <int N, bool RARE>
 __device__ __forceinline__ void match_two(uint32_t (&first)[2 * N], uint32_t (&second)[2 * N],
@@ -184,11 +194,7 @@ __device__ __forceinline__ void walk_leftwards(uint32_t *rings, const uint32_t *
 		fetch_ring<N>(ring, p, SEGMENT * (b + 1 - AHEAD), w);
 		sx_words_wait<AHEAD - 1>();
 		__syncwarp();
-#pragma unroll
-		for (int h = 0; h < 2; h++)
-#pragma unroll
-			for (int k = N - 1; k >= 0; k--)
-				n.right[h][k + SEGMENT / 2] = n.right[h][k];
+		slide_left(&n);
 		load_ring<N>(&n, ring, SEGMENT * b, 0, SEGMENT / 2, p.g);
 		walk_left<N, RARE, true>(&s, lane, n, falls, SEGMENT * b, SEGMENT, p, w);
 	}

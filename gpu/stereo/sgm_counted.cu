@@ -42,6 +42,7 @@ __device__ __forceinline__ void walk_segment(struct sx_path_state<N> *s, const s
 	for (int k = 0; k < SEGMENT; k += 2) {
 		const int i = leftwards ? SEGMENT - 2 - k : k;
 		uint32_t match[2][2 * N];
+
 		__syncwarp(); /* operands of all pairs at once would not fit the registers */
 		load_ring<N>(n, ring, x0, leftwards ? i / 2 : i / 2 + N, 1, p.g);
 		match_two<N, RARE>(match[0], match[1], *n, i, x0, p, w);
@@ -89,11 +90,7 @@ __device__ __forceinline__ void walk_row_left(uint32_t *ring, const uint32_t *fa
 		fetch_ring<N>(ring, p, SEGMENT * (b + 1 - AHEAD), w);
 		sx_words_wait<AHEAD - 1>();
 		__syncwarp();
-#pragma unroll
-		for (int h = 0; h < 2; h++)
-#pragma unroll
-			for (int k = N - 1; k >= 0; k--)
-				n.right[h][k + SEGMENT / 2] = n.right[h][k];
+		slide_left(&n);
 		walk_segment<N, RARE, true>(&s, lane, &n, ring, falls, SEGMENT * b, true, to, p, w);
 	}
 	sx_words_wait<0>();
@@ -142,11 +139,11 @@ __device__ __forceinline__ void walk_row_right(uint32_t *ring, const uint32_t *f
 
 /* A band's rows, in the path's direction. shared: as walk_down(). */
 template <int N, bool RARE, bool UP>
-__device__ __forceinline__ void walk_columns(uint32_t *bands, uint8_t *path,
+__device__ __forceinline__ void walk_columns(uint32_t *bands, int block, uint8_t *path,
 					     const struct sx_checkpoint_work &w)
 {
 	uint32_t *const falls = bands + down_words<N>();
-	const struct column_place p = find_column<false>(w);
+	const struct column_place p = find_column<false>(w, block);
 	const size_t row = (size_t)w.width * (32 * N);
 	const int last = w.bands - 1;
 	uint8_t *const to = path + (size_t)p.x * (32 * N) + 4 * N * p.g;
@@ -187,70 +184,64 @@ __device__ __forceinline__ void walk_columns(uint32_t *bands, uint8_t *path,
 	}
 }
 
-/* blockIdx.y: right, left, down, up; blockIdx.x: of the direction, which may have fewer. */
+/* Blocks that walk right, then those that walk left, down, up: the longest first. */
 template <int N, bool RARE>
 __global__ void __launch_bounds__(THREADS, COUNTED_BLOCKS(N)) counted_kernel(const struct sx_counted_work c)
 {
 	SX_DYNAMIC_SHARED(uint32_t, shared);
 	const struct sx_checkpoint_work &w = c.w;
-	const int direction = (int)blockIdx.y, warp = (int)threadIdx.x / 32;
-	const bool horizontal = direction < 2;
-	const int row_warp = (int)blockIdx.x * WARPS + warp;
+	const int warp = (int)threadIdx.x / 32, vertical = (int)blockIdx.x - 2 * c.along;
+	const bool horizontal = vertical < 0, second = horizontal ? vertical >= -c.along : vertical >= c.down;
+	const int block = horizontal ? (int)blockIdx.x - second * c.along : vertical - second * c.down;
+	const int row_warp = block * WARPS + warp;
 	uint32_t *const ring =
 		shared + (warp * GROUPS + (int)threadIdx.x % SX_CHECKPOINT_APART) * ring_stride<N>();
 	uint32_t *const falls = shared + (horizontal ? WARPS * GROUPS * ring_stride<N>() : down_words<N>());
-	uint8_t *const path = c.path + (size_t)direction * c.path_bytes;
+	uint8_t *const path = c.path + (size_t)(2 * !horizontal + second) * c.path_bytes;
 
 	if (RARE)
 		sx_falls_copy(falls, w.falls, horizontal, (int)blockDim.x);
-	if (horizontal ? row_warp * GROUPS >= w.height : (int)blockIdx.x * COLUMNS >= w.width)
+	if (horizontal && row_warp * GROUPS >= w.height)
 		return;
-	if (direction == 0)
+	if (horizontal && !second)
 		walk_row_right<N, RARE>(ring, falls, row_warp, path, w);
 	else if (horizontal)
 		walk_row_left<N, RARE>(ring, falls, row_warp, path, w);
-	else if (direction == 2)
-		walk_columns<N, RARE, false>(shared, path, w);
+	else if (!second)
+		walk_columns<N, RARE, false>(shared, block, path, w);
 	else
-		walk_columns<N, RARE, true>(shared, path, w);
+		walk_columns<N, RARE, true>(shared, block, path, w);
 }
 
-template <int N> constexpr size_t counted_bytes()
-{
-	return 4 * (down_words<N>() > WARPS * GROUPS * ring_stride<N>() ? down_words<N>()
-									: WARPS * GROUPS * ring_stride<N>());
-}
+template <int N, bool RARE> struct counted_form {
+	static constexpr int rings = WARPS * GROUPS * ring_stride<N>();
+	static constexpr size_t bytes = 4 * (size_t)(down_words<N>() > rings ? down_words<N>() : rings) +
+					(RARE ? SX_FALLS_SHARED : 0);
 
-template <int N, bool RARE> void launch(const struct sx_counted_work &c, cudaStream_t stream)
-{
-	const int rows = (c.w.height + WARPS * GROUPS - 1) / (WARPS * GROUPS),
-		  columns = (c.w.width + COLUMNS - 1) / COLUMNS;
-	const dim3 blocks((unsigned)(c.paths > 2 && columns > rows ? columns : rows), (unsigned)c.paths);
-
-	SX_LAUNCH((counted_kernel<N, RARE>), blocks, dim3(THREADS),
-		  counted_bytes<N>() + (RARE ? SX_FALLS_SHARED : 0), stream, c);
-}
+	static cudaError_t prepare()
+	{
+		return sx_checkpoint_prepare(counted_kernel<N, RARE>, bytes);
+	}
+	static void launch(struct sx_counted_work c, cudaStream_t stream)
+	{
+		c.along = (c.w.height + WARPS * GROUPS - 1) / (WARPS * GROUPS);
+		c.down = c.paths > 2 ? (c.w.width + COLUMNS - 1) / COLUMNS : 0;
+		SX_LAUNCH((counted_kernel<N, RARE>), dim3(2 * (unsigned)(c.along + c.down)), dim3(THREADS),
+			  bytes, stream, c);
+	}
+};
 
 } // namespace
 
 cudaError_t sx_counted_prepare(const struct sx_counted_work *c, int disparities)
 {
-	return sx_checkpoint_with(disparities, [c](auto n) {
-		constexpr size_t bytes = counted_bytes<n.value>();
-
-		return c->w.rare
-			       ? sx_checkpoint_prepare(counted_kernel<n.value, true>, bytes + SX_FALLS_SHARED)
-			       : sx_checkpoint_prepare(counted_kernel<n.value, false>, bytes);
-	});
+	return sx_checkpoint_with(disparities, c->w.rare,
+				  [](auto f) { return counted_form<f.n, f.rare>::prepare(); });
 }
 
 cudaError_t sx_counted_run(const struct sx_counted_work *c, int disparities, cudaStream_t stream)
 {
-	sx_checkpoint_with(disparities, [=](auto n) {
-		if (c->w.rare)
-			launch<n.value, true>(*c, stream);
-		else
-			launch<n.value, false>(*c, stream);
-	});
+	sx_checkpoint_with(disparities, c->w.rare,
+			   [=](auto f) { counted_form<f.n, f.rare>::launch(*c, stream); });
 	return SX_LAUNCHED();
 }

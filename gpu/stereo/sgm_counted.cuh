@@ -13,7 +13,8 @@ struct sx_counted_work {
 	struct sx_checkpoint_work w;
 	uint8_t *path;
 	size_t path_bytes;
-	int paths; /* 2 or 4 */
+	int paths;	 /* 2 or 4 */
+	int along, down; /* blocks of a horizontal and of a vertical direction; run sets them */
 };
 
 /* prepare: once, before a run with the same c is captured. */

@@ -110,6 +110,7 @@ static void test_without_prediction(void **state)
 	assert_volume(jetson, SX_VOLUME_STORED, &c, false, "= stored");
 	assert_volume(H200, SX_VOLUME_CHECKPOINT, &c, true, "= checkpoint");
 	assert_counted(H200, SX_VOLUME_COUNTED, &c, "= counted");
+	assert_counted("integrated=0,sms=24,cc=89,memory_clock=0", SX_VOLUME_COUNTED, &c, "= counted");
 	assert_volume("integrated=1,cc=110,sms=20,clock=1575000", SX_VOLUME_COUNTED, &c, false,
 		      "counted: stored, as counted is for GPUs that multiply bits");
 	/* and what it is not for */
