@@ -130,7 +130,7 @@ static int create_segmenter(struct sx_context *x)
 	take_cells(x, &x->cells_confidence, SX_PIXEL_U8);
 	sx_sky_cuda_take(&x->sky, &x->memory, columns, x->segments.capacity);
 	if (sx_is_slanted(&p->stixels))
-		return sx_slanted_cuda_create(&x->stages.slanted, &x->memory, p, h, columns);
+		return sx_slanted_cuda_create(&x->stages.slanted, &x->memory, p, h, columns, sms);
 	return p->stixels.method == SX_STIXEL_RDP
 		       ? sx_rdp_cuda_create(&x->stages.rdp, &x->memory, p, h, columns, sms)
 		       : sx_dp_cuda_create(&x->stages.dp, &x->memory, p, h, columns, sms);

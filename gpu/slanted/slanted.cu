@@ -5,7 +5,8 @@
  * Work:    a warp takes one column, 32 top rows at a time, one a lane; start rows come upwards, the same for
  *          all lanes, and leave the lanes' sums one by one. In the block where a row is start and top, it
  *          hands what it costs to the next through shared memory. No barrier between warps. Then the warp
- *          follows the choices down.
+ *          follows the choices down. Where columns are too few to keep schedulers busy, five warps share each
+ *          (gpu/slanted/slanted_team.cuh).
  * Memory:  start rows in tiles of 32 in shared memory: 80 bytes a row, and 4 a slot of classes. The outcome
  *          of each row (32 bytes) and sums of class scores in global scratch, read again for every 32 top
  *          rows above.
@@ -29,8 +30,11 @@ extern "C" {
 
 #include "gpu/slanted/slanted_list.cuh"
 #include "gpu/slanted/slanted_step.cuh"
+#include "gpu/slanted/slanted_team_list.cuh"
+#include "gpu/slanted/slanted_team_step.cuh"
 
 #define ROAD_THREADS 256
+#define SLANTED_TEAM_COLUMNS 5 /* of a multiprocessor, at most: more keep it busy with a warp each */
 
 /* One block: the road by rows of cells, as sx_slanted_frame_set(). */
 static __global__ void __launch_bounds__(ROAD_THREADS)
@@ -127,12 +131,52 @@ static __global__ void __launch_bounds__(32 * SLANTED_WARPS, SLANTED_BLOCKS(MODE
 		slanted_run_column<MODE, SLANTED_NONE>(a, c, false);
 }
 
+template <enum slanted_classes CLASSES>
+SLANTED_INLINE void slanted_team_column(const struct slanted_arguments &a, const struct slanted_column &c,
+					const struct slanted_team &t, bool scored)
+{
+	slanted_team_prepare<CLASSES>(a, c, t, scored);
+	slanted_team_recurrence<CLASSES>(a, c, t, scored);
+	slanted_team_list(a, slanted_at_tile<CLASSES>(a, c, t, 0), t, scored);
+}
+
+/* Blocks of a multiprocessor: 21 warps may have 96 registers, 16 may have 128. */
+#define SLANTED_TEAMS(classes) (((classes) == SLANTED_NONE ? 21 : 16) / SLANTED_TEAM)
+
+/* A block is a column. */
+template <enum slanted_classes CLASSES>
+static __global__ void __launch_bounds__(32 * SLANTED_TEAM, SLANTED_TEAMS(CLASSES))
+	slanted_team_columns(const struct slanted_arguments a)
+{
+	SX_DYNAMIC_SHARED(unsigned char, shared);
+	const size_t tables = slanted_lookup_bytes();
+	const struct slanted_team t = slanted_team_in(shared + tables, a.rows, (int)threadIdx.x / 32);
+	struct slanted_column c;
+
+	for (size_t i = threadIdx.x; i < tables / 16; i += 32 * SLANTED_TEAM)
+		((uint4 *)shared)[i] = ((const uint4 *)a.lookup)[i];
+	c.lookup = (const struct slanted_lookup *)shared;
+	c.tile = t.tile + t.warp;
+	c.tile_sums = t.sums;
+	c.u = (int)blockIdx.x;
+	c.lane = (int)threadIdx.x & 31;
+	c.lambda_slope = a.road->lambda_slope;
+	if (t.warp < t.tiles)
+		slanted_set_place(a, c);
+	__syncthreads();
+	if (CLASSES != SLANTED_NONE && a.road->scored)
+		slanted_team_column<CLASSES>(a, c, t, true);
+	else
+		slanted_team_column<SLANTED_NONE>(a, c, t, false);
+}
+
 /* ---- host ---------------------------------------------------------------------------------------------- */
 
 struct sx_slanted_cuda {
 	struct slanted_arguments a; /* what is the same for every run */
 	enum slanted_mode mode;
 	enum slanted_classes classes;
+	bool team; /* a column is a block's */
 	int height;
 	struct slanted_road *road;
 	struct sx_slanted_row *row;
@@ -143,6 +187,9 @@ typedef void slanted_kernel(const struct slanted_arguments a);
 
 static slanted_kernel *slanted_kernel_of(const struct sx_slanted_cuda *s)
 {
+	if (s->team)
+		return s->classes == SLANTED_NONE ? slanted_team_columns<SLANTED_NONE>
+						  : slanted_team_columns<SLANTED_FEW>;
 	if (s->mode == SLANTED_WIDE_SUMS)
 		return s->classes == SLANTED_NONE ? slanted_columns<SLANTED_WIDE_SUMS, SLANTED_NONE>
 						  : slanted_columns<SLANTED_WIDE_SUMS, SLANTED_MANY>;
@@ -227,8 +274,33 @@ static void slanted_take_memory(struct sx_slanted_cuda *s, struct sx_cuda_memory
 			(float *)sx_cuda_take_scratch(m, columns * (rows + 1) * slots * sizeof(*s->a.sums));
 }
 
+/* Shared memory that a block may have. */
+static size_t slanted_shared_max(struct sx_cuda_memory *m)
+{
+	int device = 0, bytes = 0;
+
+	if (m->error == cudaSuccess)
+		m->error = cudaGetDevice(&device);
+	if (m->error == cudaSuccess)
+		m->error = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+	return (size_t)bytes;
+}
+
+static void slanted_choose_kernel(struct sx_slanted_cuda *s, struct sx_cuda_memory *m, int sms)
+{
+	const size_t tables = slanted_lookup_bytes();
+	const size_t team = tables + slanted_team_bytes(s->a.rows, s->a.slots.all);
+
+	s->team = s->mode == SLANTED_SMALL_SUMS && s->classes != SLANTED_MANY &&
+		  s->a.count <= SLANTED_TEAM_COLUMNS * sms && team <= slanted_shared_max(m);
+	s->shared = s->team ? team : tables + SLANTED_WARPS * slanted_warp_bytes(s->a.slots.all);
+	if (m->error == cudaSuccess)
+		m->error = cudaFuncSetAttribute((const void *)slanted_kernel_of(s),
+						cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s->shared);
+}
+
 int sx_slanted_cuda_create(struct sx_slanted_cuda **ret, struct sx_cuda_memory *m, const struct sx_params *p,
-			   int height, int columns)
+			   int height, int columns, int sms)
 {
 	struct sx_slanted_tables *t = NULL;
 	struct sx_slanted_cuda *s;
@@ -260,10 +332,7 @@ int sx_slanted_cuda_create(struct sx_slanted_cuda **ret, struct sx_cuda_memory *
 	s->a.classes = t->classes;
 	slanted_upload(s, m, t);
 	slanted_take_memory(s, m);
-	s->shared = slanted_lookup_bytes() + SLANTED_WARPS * slanted_warp_bytes(s->a.slots.all);
-	if (m->error == cudaSuccess)
-		m->error = cudaFuncSetAttribute((const void *)slanted_kernel_of(s),
-						cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s->shared);
+	slanted_choose_kernel(s, m, sms);
 	sx_slanted_tables_destroy(t);
 	if (m->error != cudaSuccess) {
 		free(s);
@@ -283,7 +352,8 @@ cudaError_t sx_slanted_cuda_run(const struct sx_slanted_cuda *s, const struct sx
 				const struct sx_image *confidence, const struct sx_image *scores,
 				const struct sx_segments *out, cudaStream_t stream)
 {
-	const unsigned grid = ((unsigned)s->a.count + SLANTED_WARPS - 1) / SLANTED_WARPS;
+	const unsigned each = s->team ? 1 : SLANTED_WARPS; /* columns of a block */
+	const unsigned grid = ((unsigned)s->a.count + each - 1) / each;
 	slanted_kernel *const kernel = slanted_kernel_of(s);
 	struct slanted_arguments a = s->a;
 
@@ -302,6 +372,6 @@ cudaError_t sx_slanted_cuda_run(const struct sx_slanted_cuda *s, const struct sx
 	a.total = out->total;
 	SX_LAUNCH(slanted_set_road, 1, ROAD_THREADS, 0, stream, road, s->classes == SLANTED_NONE ? NULL : in,
 		  a, s->height, s->road, s->row);
-	SX_LAUNCH((kernel), grid, 32 * SLANTED_WARPS, s->shared, stream, a);
+	SX_LAUNCH((kernel), grid, 32 * (s->team ? SLANTED_TEAM : SLANTED_WARPS), s->shared, stream, a);
 	return SX_LAUNCHED();
 }

@@ -30,7 +30,7 @@ enum slanted_classes { SLANTED_NONE, SLANTED_FEW, SLANTED_MANY };
 #define SLANTED_SLOTS_MAX (SX_CLASSES_MAX + 3 * 4)
 #define SLANTED_NO_CLASS 255
 
-enum slanted_mode { SLANTED_SMALL_SUMS, SLANTED_WIDE_SUMS };
+enum slanted_mode { SLANTED_SMALL_SUMS, SLANTED_WIDE_SUMS, SLANTED_NO_SUMS };
 
 /*
  * first: the first slot of each kind's by enum stixel_kind, count: how many. class_of: SLANTED_NO_CLASS:
@@ -60,7 +60,7 @@ struct __align__(16) slanted_final
 {
 	struct sx_slanted_below below;
 	uint16_t from[4]; /* the last: unused */
-	int32_t unused;
+	float foot;	  /* of the ground: its line in the row that it begins in; of a team alone */
 };
 
 /* The same for every frame. */
@@ -175,6 +175,19 @@ SLANTED_INLINE void slanted_set_place(const struct slanted_arguments &a, const s
 	__syncwarp();
 }
 
+/* As that of another tile of the column. Whole warp. */
+SLANTED_INLINE void slanted_copy_place(const struct slanted_column &c, const struct slanted_tile &from)
+{
+	if (c.lane == 0) {
+		c.tile->shift = from.shift;
+		c.tile->vhor = from.vhor;
+		c.tile->top = from.top;
+		c.tile->unseen = from.unseen;
+		c.tile->least = from.least;
+	}
+	__syncwarp();
+}
+
 struct slanted_cell {
 	int32_t w, g, d;
 	struct sx_slanted_row road; /* with the ground of this column */
@@ -233,7 +246,7 @@ SLANTED_INLINE int64_t slanted_sky_most(const struct slanted_arguments &a, bool 
  * Rows first .. + 31 as start rows into the tile, with what lies below each; rows from `finished` on have no
  * outcome.
  */
-SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const struct slanted_column &c,
+SLANTED_INLINE void slanted_load_rows(const struct slanted_arguments &a, const struct slanted_column &c,
 				      int first, int finished, bool scored)
 {
 	const int v = first + c.lane;
@@ -260,6 +273,13 @@ SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const s
 	c.tile->base[c.lane].sky_d = outlier ? 1 : cell.d;
 	if (v > 0 && v <= finished)
 		slanted_set_base(a.m, slanted_final_of(a, c, v - 1)->below, &c.tile->base[c.lane]);
+}
+
+/* With their scores. */
+SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const struct slanted_column &c,
+				      int first, int finished, bool scored)
+{
+	slanted_load_rows(a, c, first, finished, scored);
 	if (scored) {
 		const int words = a.slots.all / 4;
 		const int rows = a.rows - first < SLANTED_ROWS ? a.rows - first : SLANTED_ROWS;
@@ -276,7 +296,7 @@ SLANTED_INLINE void slanted_load_tile(const struct slanted_arguments &a, const s
 struct slanted_tops {
 	struct slanted_totals totals; /* over rows 0 .. top */
 	int origin, holes;
-	int32_t d0; /* disparity there */
+	int32_t d0; /* disparity at the origin */
 };
 
 SLANTED_INLINE int64_t slanted_scan(int64_t carry, int64_t x, int lane)
@@ -294,18 +314,18 @@ SLANTED_INLINE int slanted_scan_max(int carry, int x, int lane)
 	return carry > x ? carry : x;
 }
 
-SLANTED_INLINE struct slanted_tops slanted_open_block(const struct slanted_arguments &a,
-						      const struct slanted_column &c, int block, bool scored)
+/* origin: as struct slanted_carry. */
+SLANTED_INLINE struct slanted_tops slanted_scan_block(const struct slanted_arguments &a,
+						      const struct slanted_column &c, int block, bool scored,
+						      const struct slanted_carry &carry)
 {
 	const int v = block + c.lane;
 	const struct slanted_cell cell = slanted_cell_at(a, c, v);
 	const int32_t e = cell.d - cell.road.ground_q4;
 	const int64_t gv = (int64_t)cell.g * v, ge = (int64_t)cell.g * e, wd = (int64_t)cell.w * cell.d;
 	const int64_t sky = sx_slanted_sky_part(cell.w, cell.d, slanted_sky_most(a, scored));
-	struct slanted_carry *carry = &c.tile->carry;
-	const struct slanted_totals *t = &carry->totals;
+	const struct slanted_totals *t = &carry.totals;
 	struct slanted_tops r;
-	int origin;
 
 	r.totals.n = slanted_scan(t->n, cell.g, c.lane);
 	r.totals.x = slanted_scan(t->x, gv, c.lane);
@@ -317,19 +337,49 @@ SLANTED_INLINE struct slanted_tops slanted_open_block(const struct slanted_argum
 	r.totals.d = slanted_scan(t->d, wd, c.lane);
 	r.totals.dd = slanted_scan(t->dd, wd * cell.d, c.lane);
 	r.totals.sky = slanted_scan(t->sky, v >= slanted_sky_from(c) ? sky : 0, c.lane);
-	r.holes = carry->holes + (int)sx_warp_prefix((uint32_t)(cell.w == 0), c.lane);
-	origin = slanted_scan_max(carry->origin, cell.w > 0 ? v : -1, c.lane);
-	__syncwarp();
-	if (c.lane == SLANTED_ROWS - 1) {
-		carry->totals = r.totals;
-		carry->origin = origin;
-		carry->holes = r.holes;
-	}
-	__syncwarp();
-	r.origin = origin < 0 ? v : origin;
-	r.d0 = origin < 0 ? 0 : slanted_cell_at(a, c, origin).d;
+	r.holes = carry.holes + (int)sx_warp_prefix((uint32_t)(cell.w == 0), c.lane);
+	r.origin = slanted_scan_max(carry.origin, cell.w > 0 ? v : -1, c.lane);
+	return r;
+}
+
+SLANTED_INLINE struct slanted_carry slanted_carry_of(const struct slanted_tops &tops)
+{
+	struct slanted_carry r;
+
+	r.totals = tops.totals;
+	r.origin = tops.origin;
+	r.holes = tops.holes;
+	return r;
+}
+
+/* Where there is no weight yet, a top row counts from itself. */
+SLANTED_INLINE void slanted_set_origin(const struct slanted_arguments &a, const struct slanted_column &c,
+				       int v, struct slanted_tops *tops)
+{
+	const int origin = tops->origin;
+
+	tops->origin = origin < 0 ? v : origin;
+	tops->d0 = origin < 0 ? 0 : slanted_cell_at(a, c, origin).d;
+}
+
+SLANTED_INLINE void slanted_set_above(const struct slanted_arguments &a, const struct slanted_column &c,
+				      int v, int origin)
+{
 	c.tile->above[c.lane] = make_float2(v + 1 < a.rows ? (float)slanted_ground_of(a, c, v + 1) : 0.0f,
-					    (float)(v + 1 - r.origin));
+					    (float)(v + 1 - origin));
+}
+
+SLANTED_INLINE struct slanted_tops slanted_open_block(const struct slanted_arguments &a,
+						      const struct slanted_column &c, int block, bool scored)
+{
+	struct slanted_tops r = slanted_scan_block(a, c, block, scored, c.tile->carry);
+
+	__syncwarp();
+	if (c.lane == SLANTED_ROWS - 1)
+		c.tile->carry = slanted_carry_of(r);
+	__syncwarp();
+	slanted_set_origin(a, c, block + c.lane, &r);
+	slanted_set_above(a, c, block + c.lane, r.origin);
 	return r;
 }
 

@@ -1,5 +1,6 @@
 /*
- * Slanted stixels of the CUDA engine: the column recurrence. Rules for create, run and destroy:
+ * Slanted stixels of the CUDA engine: the column recurrence. Where columns are few for the multiprocessors,
+ * several warps share each. Rules for create, run and destroy:
  * gpu/stages_cuda.h.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -19,7 +20,7 @@ extern "C" {
  */
 struct sx_slanted_cuda;
 int sx_slanted_cuda_create(struct sx_slanted_cuda **ret, struct sx_cuda_memory *m, const struct sx_params *p,
-			   int height, int columns);
+			   int height, int columns, int sms);
 void sx_slanted_cuda_destroy(struct sx_slanted_cuda *s);
 cudaError_t sx_slanted_cuda_run(const struct sx_slanted_cuda *s, const struct sx_cuda_road *road,
 				const struct sx_cuda_scores *in, const struct sx_image *columns,

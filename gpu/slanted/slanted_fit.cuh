@@ -196,6 +196,27 @@ SLANTED_INLINE void slanted_drop(struct slanted_sums_small *s, const struct slan
 		s->sky += (int64_t)base.minus_sky * base.sky_d;
 }
 
+/* Several rows go, the lowest of them in row v. gone: the sums over them. */
+SLANTED_INLINE void slanted_skip(struct slanted_sums_small *s, const struct slanted_totals &gone, int v,
+				 int rows)
+{
+	struct slanted_sums_wide wide;
+
+	slanted_set(&wide, gone, v - s->row, s->d_origin);
+	s->n -= (float)wide.s.n;
+	s->w -= (float)wide.s.w;
+	s->x -= (float)wide.s.x;
+	s->y += (float)rows;
+	s->xx -= (uint32_t)wide.s.xx;
+	s->e -= (int32_t)wide.s.e;
+	s->c -= (int32_t)wide.s.c;
+	s->row += rows;
+	s->xe -= wide.s.xe;
+	s->ee -= wide.s.ee;
+	s->cc -= wide.s.cc;
+	s->sky -= wide.sky;
+}
+
 SLANTED_INLINE float slanted_y(const struct slanted_sums_small &s)
 {
 	return s.y;

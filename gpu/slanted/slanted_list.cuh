@@ -102,13 +102,11 @@ SLANTED_INLINE int slanted_kind_below(const struct slanted_arguments &a, const s
 		.from;
 }
 
-/* Follows the choices down from the top row. The segments lie at the end of list then, bottom to top. */
-SLANTED_INLINE int slanted_back_track(const struct slanted_arguments &a, const struct slanted_column &c,
-				      bool scored, int32_t *total, struct sx_segment *list)
+/* The cheapest kind of the top row, the first on ties. */
+SLANTED_INLINE int slanted_top_kind(const struct sx_slanted_below &top, int32_t *total)
 {
-	const struct sx_slanted_below top = slanted_final_of(a, c, a.rows - 1)->below;
 	float cost = top.cost[STIXEL_GROUND];
-	int kind = STIXEL_GROUND, n = 0;
+	int kind = STIXEL_GROUND;
 
 #pragma unroll
 	for (int k = STIXEL_OBJECT; k <= STIXEL_SKY; k++)
@@ -117,17 +115,38 @@ SLANTED_INLINE int slanted_back_track(const struct slanted_arguments &a, const s
 			kind = k;
 		}
 	*total = sx_slanted_total(cost);
+	return kind;
+}
+
+SLANTED_INLINE struct sx_slanted_geometry slanted_geometry_of(const struct slanted_arguments &a,
+							      const struct slanted_column &c, bool scored,
+							      int v_bottom)
+{
+	struct sx_slanted_geometry g;
+
+	g.cell_height = a.cell_height;
+	g.scored = scored;
+	g.slope = v_bottom < a.road->knee ? a.road->slope : a.road->bent;
+	g.ground_q4 = slanted_ground_of(a, c, v_bottom);
+	return g;
+}
+
+/* Follows the choices down from the top row. The segments lie at the end of list then, bottom to top. */
+SLANTED_INLINE int slanted_back_track(const struct slanted_arguments &a, const struct slanted_column &c,
+				      bool scored, int32_t *total, struct sx_segment *list)
+{
+	const struct sx_slanted_below top = slanted_final_of(a, c, a.rows - 1)->below;
+	int kind = slanted_top_kind(top, total), n = 0;
+
 	for (int v = a.rows - 1; v >= 0;) {
 		const int v_bottom = slanted_final_of(a, c, v)->from[kind];
 		const struct sx_slanted_choice choice = slanted_choice_of(a, c, scored, kind, v_bottom, v);
 		struct sx_slanted_choice shown = choice;
-		struct sx_slanted_geometry g;
 
 		if (sx_slanted_cut_unseen(&shown, c.tile->unseen)) {
-			g.cell_height = a.cell_height;
-			g.scored = scored;
-			g.slope = (int)shown.v_bottom < a.road->knee ? a.road->slope : a.road->bent;
-			g.ground_q4 = slanted_ground_of(a, c, shown.v_bottom);
+			const struct sx_slanted_geometry g =
+				slanted_geometry_of(a, c, scored, shown.v_bottom);
+
 			n++;
 			if (c.lane == 0)
 				list[a.rows - n] = sx_slanted_segment(&g, &shown);

@@ -9,11 +9,14 @@
 
 #include "gpu/slanted/slanted_column.cuh"
 
+/* holes: of struct slanted_lane. */
 template <enum slanted_mode MODE> struct slanted_sums_of {
 	typedef struct slanted_sums_wide type;
+	typedef float holes;
 };
 template <> struct slanted_sums_of<SLANTED_SMALL_SUMS> {
 	typedef struct slanted_sums_small type;
+	typedef float holes;
 };
 
 /* A lane's scores up to its top row: in registers where they are few. */
@@ -33,8 +36,9 @@ struct slanted_best {
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
 struct slanted_lane {
 	typename slanted_sums_of<MODE>::type sums; struct slanted_own<CLASSES> own; struct slanted_best best;
-	int top;     /* row */
-	float holes; /* rows up to it without a weight; left alone where no ground is legal */
+	int top; /* row */
+	/* rows up to it without a weight; left alone where no ground is legal */
+	typename slanted_sums_of<MODE>::holes holes;
 };
 
 /* ---- class scores -------------------------------------------------------------------------------------- */
@@ -237,12 +241,46 @@ SLANTED_INLINE void slanted_rows(const struct slanted_arguments &a, const struct
 	}
 }
 
-/* Rows of the tile that begins in row first, of `rows`, in which sky may not begin. */
-SLANTED_INLINE int slanted_low_rows(const struct slanted_column &c, int first, int rows)
+/* Where in rows begin .. end - 1 of the tile that begins in row first sky may begin. */
+SLANTED_INLINE int slanted_low_rows(const struct slanted_column &c, int first, int begin, int end)
 {
 	const int low = slanted_sky_from(c) - first;
 
-	return low < 0 ? 0 : low < rows ? low : rows;
+	return low < begin ? begin : low < end ? low : end;
+}
+
+/* Rows begin .. end - 1 of a tile below the block of top rows, where ground and sky may be legal. */
+template <enum slanted_mode MODE, enum slanted_classes CLASSES>
+SLANTED_INLINE void slanted_square(const struct slanted_arguments &a, const struct slanted_column &c,
+				   struct slanted_lane<MODE, CLASSES> *l, int first, int begin, int end,
+				   bool ground, bool scored)
+{
+	const int low = slanted_low_rows(c, first, begin, end);
+	struct slanted_place p = {ground, false, true, false, scored};
+
+	if (first + begin == 0)
+		slanted_step(a, c, l, 0, 0, p);
+	p.first = false;
+	slanted_rows(a, c, l, first, first + begin == 0 ? 1 : begin, low, p);
+	p.sky = true;
+	slanted_rows(a, c, l, first, low, end, p);
+}
+
+/* The block's own tile, of `rows`: each row hands over to the next. */
+template <enum slanted_mode MODE, enum slanted_classes CLASSES>
+SLANTED_INLINE void slanted_triangle(const struct slanted_arguments &a, const struct slanted_column &c,
+				     struct slanted_lane<MODE, CLASSES> *l, int block, int rows, bool ground,
+				     bool scored)
+{
+	const int low = slanted_low_rows(c, block, 0, rows);
+	struct slanted_place p = {ground, false, true, true, scored};
+
+	if (block == 0)
+		slanted_rows(a, c, l, 0, 0, 1, p);
+	p.first = false;
+	slanted_rows(a, c, l, block, block == 0, low, p);
+	p.sky = true;
+	slanted_rows(a, c, l, block, low, rows, p);
 }
 
 /*
@@ -254,31 +292,44 @@ SLANTED_INLINE void slanted_block(const struct slanted_arguments &a, const struc
 				  struct slanted_lane<MODE, CLASSES> *l, int block, bool ground, bool scored)
 {
 	const int rows = a.rows - block < SLANTED_ROWS ? a.rows - block : SLANTED_ROWS;
-	struct slanted_place p = {ground, false, false, false, scored};
-	int low;
 
 	for (int first = 0; first < block; first += SLANTED_ROWS) {
 		slanted_load_tile(a, c, first, block, scored);
-		low = slanted_low_rows(c, first, SLANTED_ROWS);
-		p.sky = false;
-		p.first = true;
-		if (first == 0)
-			slanted_step(a, c, l, 0, 0, p);
-		p.first = false;
-		slanted_rows(a, c, l, first, first == 0, low, p);
-		p.sky = true;
-		slanted_rows(a, c, l, first, low, SLANTED_ROWS, p);
+		slanted_square(a, c, l, first, 0, SLANTED_ROWS, ground, scored);
 	}
 	slanted_load_tile(a, c, block, block, scored);
-	low = slanted_low_rows(c, block, rows);
-	p.sky = false;
-	p.diagonal = p.first = true;
-	if (block == 0)
-		slanted_rows(a, c, l, 0, 0, 1, p);
-	p.first = false;
-	slanted_rows(a, c, l, block, block == 0, low, p);
-	p.sky = true;
-	slanted_rows(a, c, l, block, low, rows, p);
+	slanted_triangle(a, c, l, block, rows, ground, scored);
+}
+
+/* Before any start row has gone. */
+template <enum slanted_mode MODE, enum slanted_classes CLASSES>
+SLANTED_INLINE void slanted_begin(const struct slanted_arguments &a, const struct slanted_column &c,
+				  int block, const struct slanted_tops &tops, bool ground,
+				  struct slanted_lane<MODE, CLASSES> *l)
+{
+	l->top = block + c.lane;
+	l->holes = (float)tops.holes;
+	slanted_set(&l->sums, tops.totals, tops.origin, tops.d0);
+	slanted_own_load(&l->own, slanted_scores_of(a, c, l->top < a.rows ? l->top + 1 : a.rows));
+	for (int k = 0; k < 3; k++) {
+		l->best.cost[k] = SX_SLANTED_ILLEGAL;
+		l->best.from[k] = 0;
+	}
+	l->best.object = l->best.a = l->best.b = 0.0f;
+	/* less than any: no ground in a lane that may have none */
+	if (ground && l->top >= c.tile->top)
+		l->best.cost[STIXEL_GROUND] = -SX_SLANTED_ILLEGAL;
+}
+
+/* A row has finished. */
+SLANTED_INLINE void slanted_set_final(const struct slanted_column &c, const struct slanted_best &best,
+				      int top, struct slanted_final *f)
+{
+	f->below = slanted_below_of(c, best, top);
+	for (int k = 0; k < 3; k++)
+		f->from[k] = (uint16_t)best.from[k];
+	f->from[3] = 0;
+	f->foot = 0.0f;
 }
 
 /* The recurrence of the whole column: the outcome of every row. */
@@ -299,18 +350,7 @@ SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const 
 
 		struct slanted_lane<MODE, CLASSES> l;
 
-		l.top = block + c.lane;
-		l.holes = (float)tops.holes;
-		slanted_set(&l.sums, tops.totals, tops.origin, tops.d0);
-		slanted_own_load(&l.own, slanted_scores_of(a, c, l.top < a.rows ? l.top + 1 : a.rows));
-		for (int k = 0; k < 3; k++) {
-			l.best.cost[k] = SX_SLANTED_ILLEGAL;
-			l.best.from[k] = 0;
-		}
-		l.best.object = l.best.a = l.best.b = 0.0f;
-		/* less than any: no ground in a lane that may have none */
-		if (ground && l.top >= c.tile->top)
-			l.best.cost[STIXEL_GROUND] = -SX_SLANTED_ILLEGAL;
+		slanted_begin(a, c, block, tops, ground, &l);
 		if (ground)
 			slanted_block(a, c, &l, block, true, scored);
 		else
@@ -318,11 +358,7 @@ SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const 
 		if (l.top < a.rows) {
 			struct slanted_final f;
 
-			f.below = slanted_below_of(c, l.best, l.top);
-			for (int k = 0; k < 3; k++)
-				f.from[k] = (uint16_t)l.best.from[k];
-			f.from[3] = 0;
-			f.unused = 0;
+			slanted_set_final(c, l.best, l.top, &f);
 			*slanted_final_of(a, c, l.top) = f;
 		}
 		__syncwarp();

@@ -145,8 +145,13 @@ static void fill_params(struct slanted *s)
 static void create(struct slanted *s)
 {
 	struct bench *b = s->b;
+	int sms = b->sms;
 
-	if (sx_slanted_cuda_create(&s->segmenter, &b->memory, &s->p, b->height, b->width / s->cell) < 0) {
+	if (!sms)
+		bench_must(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0),
+			   "multiprocessors");
+	if (sx_slanted_cuda_create(&s->segmenter, &b->memory, &s->p, b->height, b->width / s->cell, sms) <
+	    0) {
 		fprintf(stderr, "columns: %s\n", cudaGetErrorString(b->memory.error));
 		exit(1);
 	}

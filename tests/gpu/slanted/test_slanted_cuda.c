@@ -72,7 +72,7 @@ static void read_segments(struct on_device *x, const struct sx_segments *dev, co
 /*
  * With scores where the task has them, then without, then with again: a run finds what the one before left.
  */
-static int check_task(const struct task *t)
+static int check_task_on(const struct task *t, int sms)
 {
 	const int rows = rows_of(t), columns = t->d.height;
 	static const uint8_t some[1];
@@ -91,7 +91,7 @@ static int check_task(const struct task *t)
 	assert_int_equal(sx_slanted_create(&reference, tables), 0);
 	assert_int_equal(sx_segments_init(&want, columns, rows), 0);
 	assert_int_equal(sx_segments_init(&got, columns, rows), 0);
-	assert_int_equal(sx_slanted_cuda_create(&s, &x.memory, &t->p, t->height, columns), 0);
+	assert_int_equal(sx_slanted_cuda_create(&s, &x.memory, &t->p, t->height, columns, sms), 0);
 	dev = got;
 	dev.list = sx_cuda_take(&x.memory, (size_t)columns * (size_t)rows * sizeof(*dev.list));
 	dev.count = sx_cuda_take(&x.memory, (size_t)columns * sizeof(*dev.count));
@@ -123,6 +123,12 @@ static int check_task(const struct task *t)
 	sx_slanted_tables_destroy(tables);
 	on_device_finish(&x);
 	return found;
+}
+
+/* By a team of warps a column and by a warp, where columns are few for the device and where they are not. */
+static int check_task(const struct task *t)
+{
+	return check_task_on(t, 0) + check_task_on(t, 100);
 }
 
 /* The classes of Cityscapes: few of each kind; or all of any. */
@@ -185,11 +191,13 @@ static void random_model(struct sx_slanted_params *s, struct check_rng *r)
 	s->below = check_below(r, 4) ? between(r, 0, 1) : 1;
 }
 
-static int check_case(enum stixel_case how, int rows, int columns, int classes, struct check_rng *r)
+/* horizon: the first row without ground. */
+static int check_case_at(enum stixel_case how, int rows, int horizon, int columns, int classes,
+			 struct check_rng *r)
 {
 	const int cell_height = 1 + check_below(r, 5),
 		  height = rows * cell_height + check_below(r, cell_height);
-	struct sx_road of_rows = stixel_case_road(rows, check_below(r, rows + 1), 20 + check_below(r, 60));
+	struct sx_road of_rows = stixel_case_road(rows, horizon, 20 + check_below(r, 60));
 	struct task t = {.p = stixel_case_params(rows), .height = height, .range = 128};
 	char what[80];
 	int found;
@@ -231,9 +239,14 @@ static int check_case(enum stixel_case how, int rows, int columns, int classes, 
 	return found;
 }
 
+static int check_case(enum stixel_case how, int rows, int columns, int classes, struct check_rng *r)
+{
+	return check_case_at(how, rows, check_below(r, rows + 1), columns, classes, r);
+}
+
 static void test_columns(void **state)
 {
-	static const int heights[] = {1, 2, 3, 31, 32, 33, 63, 64, 65, 97, 110},
+	static const int heights[] = {1, 2, 3, 7, 31, 32, 33, 63, 64, 65, 97, 110},
 			 classes[] = {0, 19, 0, 32, 5, 1};
 	struct check_rng r = check_rng_seed(3);
 	int n = 0, found = 0;
@@ -245,6 +258,23 @@ static void test_columns(void **state)
 	assert_in_range(found, 2000, 200000);
 }
 
+/*
+ * Sky from the lowest row on or nowhere, ground nowhere or everywhere; no weight at all; and ties, of which
+ * whoever shares a column must choose as who does not.
+ */
+static void test_horizons(void **state)
+{
+	static const int heights[] = {1, 7, 32, 33, 64, 97, 161};
+	static const enum stixel_case cases[] = {CASE_FLAT, CASE_INVALID, CASE_COARSE, CASE_SHARP};
+	struct check_rng r = check_rng_seed(5);
+
+	for (size_t i = 0; i < sizeof(heights) / sizeof(*heights); i++)
+		for (int how = 0; how < 4; how++)
+			for (int kind = 0; kind < 4; kind++)
+				check_case_at(cases[how], heights[i], kind % 2 ? heights[i] : 0, 2,
+					      kind / 2 ? 19 : 0, &r);
+}
+
 /* Both forms of the sums: the tallest of the narrow one, the first of the wide one. */
 static void test_tall_columns(void **state)
 {
@@ -253,7 +283,21 @@ static void test_tall_columns(void **state)
 
 	for (int i = 0; i < 4; i++)
 		check_case(i % 2 ? CASE_NOISE : CASE_SCENE, heights[i], 1, classes[i], &r);
+	check_case(CASE_COARSE, 256, 2, 0, &r);
+	check_case(CASE_COARSE, 360, 2, 19, &r);
 }
+
+#ifdef SX_EMULATE
+/* Where a column's tiles do not fit a block's shared memory. */
+static void test_little_shared_memory(void **state)
+{
+	struct check_rng r = check_rng_seed(6);
+
+	setenv("SX_EMULATE_DEVICE", "cc=75", 1);
+	check_case(CASE_SCENE, 360, 1, 19, &r);
+	unsetenv("SX_EMULATE_DEVICE");
+}
+#endif
 
 /* The largest sums: full weights, disparities and ground at both ends of their range. */
 static void check_extreme(int rows, int kind, const struct sx_road *road)
@@ -306,11 +350,11 @@ static void test_refuses(void **state)
 
 	on_device_init(&x);
 	p.stixels.method = SX_STIXEL_SLANTED_EXACT;
-	assert_int_equal(sx_slanted_cuda_create(&s, &x.memory, &p, 100, 10), -EINVAL);
+	assert_int_equal(sx_slanted_cuda_create(&s, &x.memory, &p, 100, 10, 1), -EINVAL);
 	p.stixels.method = SX_STIXEL_SLANTED;
-	assert_int_equal(sx_slanted_cuda_create(&s, &x.memory, &p, 2161, 10), -EINVAL);
-	assert_int_equal(sx_slanted_cuda_create(&s, &x.memory, &p, 0, 10), -EINVAL);
-	assert_int_equal(sx_slanted_cuda_create(&s, &x.memory, &p, p.stixels.width - 1, 10), -EINVAL);
+	assert_int_equal(sx_slanted_cuda_create(&s, &x.memory, &p, 2161, 10, 1), -EINVAL);
+	assert_int_equal(sx_slanted_cuda_create(&s, &x.memory, &p, 0, 10, 1), -EINVAL);
+	assert_int_equal(sx_slanted_cuda_create(&s, &x.memory, &p, p.stixels.width - 1, 10, 1), -EINVAL);
 	assert_null(s);
 	sx_slanted_cuda_destroy(NULL);
 	on_device_finish(&x);
@@ -338,8 +382,14 @@ static void test_exact_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_columns),		 cmocka_unit_test(test_tall_columns),
-		cmocka_unit_test(test_extremes),	 cmocka_unit_test(test_refuses),
+		cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_horizons),
+		cmocka_unit_test(test_tall_columns),
+#ifdef SX_EMULATE
+		cmocka_unit_test(test_little_shared_memory),
+#endif
+		cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_refuses),
 		cmocka_unit_test(test_exact_is_refused),
 	};
 

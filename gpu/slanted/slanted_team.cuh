@@ -1,0 +1,254 @@
+/*
+ * Slanted stixels on the GPU: a column by a team of warps, a block, where columns are too few to give every
+ * scheduler several warps: what a team shares, and what it does before the recurrence.
+ *
+ * Work:    while one warp, the leader, takes the triangle of a block, the others, its next workers, take the
+ *          next block: they share its squares, but for the tile that the leader has not finished, and fit the
+ *          rows of its triangle, so that its leader will only choose. The tile that was missing they share
+ *          afterwards. The best that they found come together in one of them, who leads next. All warps meet
+ *          twice a block. At last each describes stixels of its own.
+ * Memory:  all tiles of the column in shared memory, with the scores; sums over the rows below every
+ *          SLANTED_MARK-th row, so that a worker begins where it wants to; fits of two triangles. 30 KB and
+ *          103 bytes a row, 96 more with scores. The outcome of each row in global scratch, as a warp has it.
+ * Ranges:  those of SLANTED_SMALL_SUMS: what a worker skips is exact, so that its sums are a warp's.
+ * Shapes:  1 to SLANTED_SMALL rows, without classes or SLANTED_FEW.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_GPU_SLANTED_SLANTED_TEAM_CUH
+#define SX_GPU_SLANTED_SLANTED_TEAM_CUH
+
+#include "gpu/slanted/slanted_step.cuh"
+
+#define SLANTED_WORKERS 4		   /* divide SLANTED_ROWS */
+#define SLANTED_TEAM (SLANTED_WORKERS + 1) /* warps */
+#define SLANTED_MARK (SLANTED_ROWS / SLANTED_WORKERS)
+#define SLANTED_TILES_MAX ((SLANTED_SMALL + SLANTED_ROWS - 1) / SLANTED_ROWS)
+
+/*
+ * What the workers have found of a block's triangle, whose rows need only what is below them then: fits with
+ * holes and scores. Row r's entries are those of lanes r .. 31.
+ */
+#define SLANTED_FITS (SLANTED_ROWS * (SLANTED_ROWS + 1) / 2)
+struct slanted_fits {
+	float ground_a[SLANTED_FITS], ground_b[SLANTED_FITS], ground[SLANTED_FITS];
+	float object_a[SLANTED_FITS], object[SLANTED_FITS], sky[SLANTED_FITS];
+};
+
+/* Going back: the outcome of every row, and the stixels of the column from the top. */
+struct slanted_stixel {
+	uint16_t v_bottom, v_top;
+	int kind;
+};
+
+struct slanted_back {
+	struct slanted_final final[SLANTED_SMALL];
+	struct slanted_stixel stixel[SLANTED_SMALL];
+	int stixels;
+};
+
+/* Shared memory of a team; marks, tiles and the sums of slots lie behind it. */
+struct __align__(16) slanted_meeting
+{
+	union {
+		struct {
+			/* of workers who do not lead next */
+			struct slanted_best best[SLANTED_WORKERS - 1][SLANTED_ROWS];
+			struct slanted_fits fits[2]; /* of blocks, in turns */
+		} blocks;
+		float scores[SLANTED_TILES_MAX][SLANTED_FEW_SLOTS]; /* at first: sums over each tile */
+		struct slanted_back back;			    /* at last */
+	};
+};
+
+struct slanted_team {
+	struct slanted_meeting *meeting;
+	struct slanted_carry *mark; /* [tiles * SLANTED_WORKERS + 1]: over the rows below */
+	struct slanted_tile *tile;
+	float4 *sums; /* [tiles * SLANTED_ROWS + 1][slots / 4] */
+	int warp, tiles;
+};
+
+static __host__ __device__ int slanted_tiles(int rows)
+{
+	return (rows + SLANTED_ROWS - 1) / SLANTED_ROWS;
+}
+
+static __host__ __device__ size_t slanted_marks_bytes(int tiles)
+{
+	return ((size_t)(tiles * SLANTED_WORKERS + 1) * sizeof(struct slanted_carry) + 15) / 16 * 16;
+}
+
+static __host__ __device__ size_t slanted_team_bytes(int rows, int slots)
+{
+	const int tiles = slanted_tiles(rows);
+
+	return sizeof(struct slanted_meeting) + slanted_marks_bytes(tiles) +
+	       (size_t)tiles * sizeof(struct slanted_tile) +
+	       (size_t)(tiles * SLANTED_ROWS + 1) * (size_t)slots * sizeof(float);
+}
+
+SLANTED_INLINE struct slanted_team slanted_team_in(unsigned char *shared, int rows, int warp)
+{
+	struct slanted_team t;
+
+	t.tiles = slanted_tiles(rows);
+	t.warp = warp;
+	t.meeting = (struct slanted_meeting *)shared;
+	t.mark = (struct slanted_carry *)(t.meeting + 1);
+	t.tile = (struct slanted_tile *)((unsigned char *)t.mark + slanted_marks_bytes(t.tiles));
+	t.sums = (float4 *)(t.tile + t.tiles);
+	return t;
+}
+
+template <enum slanted_classes CLASSES>
+SLANTED_INLINE struct slanted_column slanted_at_tile(const struct slanted_arguments &a,
+						     const struct slanted_column &c,
+						     const struct slanted_team &t, int tile)
+{
+	struct slanted_column r = c;
+
+	r.tile = t.tile + tile;
+	r.tile_sums = t.sums + tile * SLANTED_ROWS * slanted_words<CLASSES>(a.slots);
+	return r;
+}
+
+/* ---- before the recurrence: all tiles, marks and sums of scores ---------------------------------------- */
+
+/* The tile's marks, over its own rows as yet. */
+SLANTED_INLINE void slanted_set_marks(const struct slanted_arguments &a, const struct slanted_column &c,
+				      const struct slanted_team &t, int tile, bool scored)
+{
+	struct slanted_carry none = slanted_carry();
+	struct slanted_tops tops;
+
+	none.origin = -1;
+	tops = slanted_scan_block(a, c, tile * SLANTED_ROWS, scored, none);
+	if (c.lane % SLANTED_MARK == SLANTED_MARK - 1)
+		t.mark[tile * SLANTED_WORKERS + (c.lane + 1) / SLANTED_MARK] = slanted_carry_of(tops);
+	if (tile == 0 && c.lane == 0)
+		t.mark[0] = none;
+}
+
+/* The tile's sums of scores up to each row, over its own rows as yet. A lane is a row. */
+SLANTED_INLINE void slanted_set_sums(const struct slanted_arguments &a, const struct slanted_column &c,
+				     const struct slanted_team &t, int tile)
+{
+	const int v = tile * SLANTED_ROWS + c.lane;
+	const uint8_t *scores = a.scores + (size_t)c.u * a.scores_pitch + (v < a.rows ? v : 0) * a.classes;
+	float4 *to = t.sums + (v + 1) * (SLANTED_FEW_SLOTS / 4);
+
+#pragma unroll 2
+	for (int word = 0; word < SLANTED_FEW_SLOTS / 4; word++) {
+		float sum[4];
+
+#pragma unroll
+		for (int i = 0; i < 4; i++) {
+			const int k = c.lookup->slots.class_of[4 * word + i];
+
+			sum[i] = c.lookup->score[k == SLANTED_NO_CLASS ? 0 : scores[k]];
+			sum[i] = sx_warp_prefix(sum[i], c.lane);
+		}
+		if (v < a.rows)
+			to[word] = make_float4(sum[0], sum[1], sum[2], sum[3]);
+		if (c.lane == SLANTED_ROWS - 1)
+			for (int i = 0; i < 4; i++)
+				t.meeting->scores[tile][4 * word + i] = sum[i];
+	}
+}
+
+/* Sums over tiles become sums over those before. */
+SLANTED_INLINE void slanted_carry_sums(const struct slanted_column &c, const struct slanted_team &t)
+{
+	float before = 0.0f;
+
+	if (c.lane >= SLANTED_FEW_SLOTS)
+		return;
+	for (int tile = 0; tile < t.tiles; tile++) {
+		const float own = t.meeting->scores[tile][c.lane];
+
+		t.meeting->scores[tile][c.lane] = before;
+		before += own;
+	}
+}
+
+/* What the tile's sums lack. Going back reads them in global memory. */
+SLANTED_INLINE void slanted_finish_sums(const struct slanted_arguments &a, const struct slanted_column &c,
+					const struct slanted_team &t, int tile)
+{
+	const int words = SLANTED_FEW_SLOTS / 4, first = tile * SLANTED_ROWS;
+	const int rows = a.rows - first < SLANTED_ROWS ? a.rows - first : SLANTED_ROWS;
+	float4 *own = t.sums + (first + 1) * words, *to = (float4 *)slanted_scores_of(a, c, first + 1);
+
+	for (int i = c.lane; i < rows * words; i += SLANTED_ROWS) {
+		const float4 before = ((const float4 *)t.meeting->scores[tile])[i % words];
+		float4 x = own[i];
+
+		x = make_float4(x.x + before.x, x.y + before.y, x.z + before.z, x.w + before.w);
+		own[i] = x;
+		to[i] = x;
+	}
+	if (tile == 0 && c.lane < words)
+		t.sums[c.lane] = ((float4 *)slanted_scores_of(a, c, 0))[c.lane] =
+			make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+}
+
+SLANTED_INLINE void slanted_add(struct slanted_totals *s, const struct slanted_totals &t, int64_t sign)
+{
+	s->n += sign * t.n;
+	s->x += sign * t.x;
+	s->xx += sign * t.xx;
+	s->e += sign * t.e;
+	s->xe += sign * t.xe;
+	s->ee += sign * t.ee;
+	s->w += sign * t.w;
+	s->d += sign * t.d;
+	s->dd += sign * t.dd;
+	s->sky += sign * t.sky;
+}
+
+/* A mark with the rows of all tiles before its own. */
+SLANTED_INLINE struct slanted_carry slanted_whole_mark(const struct slanted_team &t, int i)
+{
+	struct slanted_carry r = t.mark[i];
+
+	for (int j = SLANTED_WORKERS; j < i; j += SLANTED_WORKERS) {
+		slanted_add(&r.totals, t.mark[j].totals, 1);
+		r.holes += t.mark[j].holes;
+		r.origin = t.mark[j].origin > r.origin ? t.mark[j].origin : r.origin;
+	}
+	return r;
+}
+
+/* The place of a warp's first tile is there. */
+template <enum slanted_classes CLASSES>
+SLANTED_INLINE void slanted_team_prepare(const struct slanted_arguments &a, const struct slanted_column &c,
+					 const struct slanted_team &t, bool scored)
+{
+	const int i = t.warp * SLANTED_ROWS + c.lane, marks = t.tiles * SLANTED_WORKERS + 1;
+	struct slanted_carry mark;
+
+	for (int tile = t.warp; tile < t.tiles; tile += SLANTED_TEAM) {
+		const struct slanted_column at = slanted_at_tile<CLASSES>(a, c, t, tile);
+
+		if (tile != t.warp)
+			slanted_copy_place(at, t.tile[t.warp]);
+		slanted_load_rows(a, at, tile * SLANTED_ROWS, 0, scored);
+		slanted_set_marks(a, at, t, tile, scored);
+		if (scored)
+			slanted_set_sums(a, at, t, tile);
+	}
+	__syncthreads();
+	if (i < marks)
+		mark = slanted_whole_mark(t, i);
+	if (scored && t.warp == SLANTED_WORKERS)
+		slanted_carry_sums(c, t);
+	__syncthreads();
+	if (i < marks)
+		t.mark[i] = mark;
+	for (int tile = t.warp; scored && tile < t.tiles; tile += SLANTED_TEAM)
+		slanted_finish_sums(a, c, t, tile);
+	__syncthreads();
+}
+
+#endif
