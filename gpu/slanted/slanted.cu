@@ -34,7 +34,7 @@ extern "C" {
 #include "gpu/slanted/slanted_team_step.cuh"
 
 #define ROAD_THREADS 256
-#define SLANTED_TEAM_COLUMNS 5 /* of a multiprocessor, at most: more keep it busy with a warp each */
+#define SLANTED_TEAM_COLUMNS 4 /* of a multiprocessor, at most: more keep it busy with a warp each */
 
 /* One block: the road by rows of cells, as sx_slanted_frame_set(). */
 static __global__ void __launch_bounds__(ROAD_THREADS)
