@@ -84,8 +84,8 @@ const char *sx_predict_counted_refuses(const struct sx_stereo_params *p, int cap
 
 /*
  * engine.volume = asked on this device (clock_hz 0: nothing but its capability is known; integrated: part of
- * the processor's chip): what it becomes, and in why one sentence, such as "engine.volume = auto: checkpoint, predicted 4.4
- * ms for 9.5 of stored".
+ * the processor's chip): what it becomes, and in why one sentence, such as "engine.volume = auto: checkpoint,
+ * predicted 4.4 ms for 9.5 of stored".
  */
 enum sx_volume_choice sx_predict_volume(const struct sx_predict_device *d, bool integrated,
 					const struct sx_predict_case *c, enum sx_volume_choice asked,

@@ -37,7 +37,7 @@ struct sx_device {
 	bool mapped;			  /* input path: kernels read pairs where they lie; else copy */
 	enum sx_volume_choice volume;	  /* as it was asked for; contexts choose (volume.c) */
 	struct sx_predict_device figures; /* for predictions; clock_hz 0: there are none; sms: not set */
-	struct sx_green *green; /* NULL: the whole device */
+	struct sx_green *green;		  /* NULL: the whole device */
 	char description[192];
 	char failure[256];
 	cudaError_t lost;				/* of a frame: nothing works after it */

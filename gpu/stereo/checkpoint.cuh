@@ -28,8 +28,9 @@
  */
 struct sx_checkpoint_work {
 	/*
-	 * descriptors; right: those that columns from -D on meet at disparity 0, 0 where the image has none, with
-	 * SX_CHECKPOINT_SLACK words before the first row and behind the last (sx_descriptors_cuda_take())
+	 * descriptors; right: those that columns from -D on meet at disparity 0, 0 where the image has none,
+	 * with SX_CHECKPOINT_SLACK words before the first row and behind the last
+	 * (sx_descriptors_cuda_take())
 	 */
 	const uint32_t *left, *right;
 	int left_pitch, right_pitch; /* words */
