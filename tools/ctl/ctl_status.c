@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,12 @@
 #include "tools/ctl/ctl.h"
 
 #define PAGE_COLUMNS 80
-#define INDENT 10 /* of what a word at the left names */
+#define PAGE_ROWS 23  /* and one for how a watch ends */
+#define INDENT 10     /* of what a word at the left names */
+#define WHOLES 4      /* durations that are no stages */
+#define STAGES_MAX 32 /* more than there are */
+#define STAGES_LEAST 3
+#define SMALL 0.02 /* share of the whole */
 
 /* The body of GET target, to be freed, or NULL and the exit code. */
 static char *ask(const struct ctl *c, const char *target, int *code)
@@ -52,6 +58,21 @@ static bool use_colour(void)
 	return isatty(STDOUT_FILENO) && !(no && *no);
 }
 
+/* Of the page so far. */
+static int lines;
+
+/* Lines end in formats alone. */
+__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	for (const char *c = format; *c; c++)
+		lines += *c == '\n';
+}
+
 /* Only of sources that tell what became of each image. */
 static void print_camera(json_t *camera)
 {
@@ -61,16 +82,16 @@ static void print_camera(json_t *camera)
 
 	if (!dropped)
 		return;
-	printf("  %-7s %s, %s, %s captured, %s lost by the driver", sx_answer_text(camera, "side"),
-	       sx_answer_text(camera, "path"), sx_answer_text(camera, "format"),
-	       sx_answer_number(camera, "captured", 1, 0), sx_answer_number(camera, "sequence_gaps", 1, 0));
+	say("  %-7s %s, %s, %s captured, %s lost by the driver", sx_answer_text(camera, "side"),
+	    sx_answer_text(camera, "path"), sx_answer_text(camera, "format"),
+	    sx_answer_number(camera, "captured", 1, 0), sx_answer_number(camera, "sequence_gaps", 1, 0));
 	json_object_foreach(dropped, reason, images)
 	{
 		if (json_integer_value(images) > 0)
-			printf("%s %" JSON_INTEGER_FORMAT " %s", said++ ? "," : ", dropped",
-			       json_integer_value(images), reason);
+			say("%s %" JSON_INTEGER_FORMAT " %s", said++ ? "," : ", dropped",
+			    json_integer_value(images), reason);
 	}
-	putchar('\n');
+	say("\n");
 }
 
 static void print_source(json_t *j)
@@ -78,12 +99,12 @@ static void print_source(json_t *j)
 	json_t *cameras = sx_answer_find(j, "source.cameras"), *camera = json_array_get(cameras, 0);
 	size_t i;
 
-	printf("source    %s, %s x %s, memory %s", sx_answer_text(j, "source.kind"),
-	       sx_answer_number(camera, "width", 1, 0), sx_answer_number(camera, "height", 1, 0),
-	       sx_answer_text(j, "source.memory"));
+	say("source    %s, %s x %s, memory %s", sx_answer_text(j, "source.kind"),
+	    sx_answer_number(camera, "width", 1, 0), sx_answer_number(camera, "height", 1, 0),
+	    sx_answer_text(j, "source.memory"));
 	if (json_array_size(cameras) > 1)
-		printf(", skew p99 %s us", sx_answer_number(j, "source.pair_skew_us.p99", 1, 0));
-	putchar('\n');
+		say(", skew p99 %s us", sx_answer_number(j, "source.pair_skew_us.p99", 1, 0));
+	say("\n");
 	json_array_foreach(cameras, i, camera) print_camera(camera);
 }
 
@@ -94,13 +115,12 @@ static void print_power(json_t *j)
 	    !json_is_true(sx_answer_find(j, "power.stale")))
 		return;
 	if (json_is_true(sx_answer_find(j, "power.stale")))
-		printf("power     unknown for %s s: %.50s\n", sx_answer_number(j, "power.age_ms", 1e-3, 0),
-		       sx_answer_text(j, "power.reason"));
+		say("power     unknown for %s s: %.50s\n", sx_answer_number(j, "power.age_ms", 1e-3, 0),
+		    sx_answer_text(j, "power.reason"));
 	else
-		printf("power     %s W (%s), %s J a frame, %s fps/W\n",
-		       sx_answer_number(j, "power.watts", 1, 1), sx_answer_text(j, "power.scope"),
-		       sx_answer_number(j, "power.joules_per_frame", 1, 3),
-		       sx_answer_number(j, "power.fps_per_watt", 1, 3));
+		say("power     %s W (%s), %s J a frame, %s fps/W\n", sx_answer_number(j, "power.watts", 1, 1),
+		    sx_answer_text(j, "power.scope"), sx_answer_number(j, "power.joules_per_frame", 1, 3),
+		    sx_answer_number(j, "power.fps_per_watt", 1, 3));
 }
 
 /* Only where class scores are to come. */
@@ -110,14 +130,14 @@ static void print_semantics(json_t *j)
 
 	if (!json_is_string(sx_answer_find(j, "semantics.source")))
 		return;
-	printf("scores    %s: %s; frames %s matched, %s older, %s without; %s late\n",
-	       sx_answer_text(j, "semantics.source"), sx_answer_text(j, "semantics.state"),
-	       sx_answer_number(j, "semantics.frames.matched", 1, 0),
-	       sx_answer_number(j, "semantics.frames.older", 1, 0),
-	       sx_answer_number(j, "semantics.frames.missing", 1, 0),
-	       sx_answer_number(j, "semantics.scores.late", 1, 0));
+	say("scores    %s: %s; frames %s matched, %s older, %s without; %s late\n",
+	    sx_answer_text(j, "semantics.source"), sx_answer_text(j, "semantics.state"),
+	    sx_answer_number(j, "semantics.frames.matched", 1, 0),
+	    sx_answer_number(j, "semantics.frames.older", 1, 0),
+	    sx_answer_number(j, "semantics.frames.missing", 1, 0),
+	    sx_answer_number(j, "semantics.scores.late", 1, 0));
 	if (reason)
-		printf("          %s\n", reason);
+		say("          %s\n", reason);
 }
 
 static void print_latency(const char *name, json_t *row, double whole_us)
@@ -131,35 +151,72 @@ static void print_latency(const char *name, json_t *row, double whole_us)
 	snprintf(words, sizeof(words), "%s", name);
 	for (char *c = words; *c; c++)
 		*c = *c == '_' ? ' ' : *c;
-	printf("%-18s %9s %9s %9s   %.*s\n", words, sx_answer_number(row, "p50", 1e-3, 3),
-	       sx_answer_number(row, "p99", 1e-3, 3), sx_answer_number(row, "max", 1e-3, 3), length, full);
+	say("%-18s %9s %9s %9s   %.*s\n", words, sx_answer_number(row, "p50", 1e-3, 3),
+	    sx_answer_number(row, "p99", 1e-3, 3), sx_answer_number(row, "max", 1e-3, 3), length, full);
 }
 
-/* A stage that takes next to nothing is no news; the whole and its three parts ("... to ...") always are. */
-static bool is_small(const char *name, json_t *row, double whole_us)
+/* The whole and its three parts ("... to ...") always are news. */
+static bool is_stage(const char *name)
 {
-	return !strstr(name, "_to_") && json_number_value(json_object_get(row, "p50")) < whole_us * 0.02;
+	return !strstr(name, "_to_");
+}
+
+static double p50_of(const json_t *row)
+{
+	return json_number_value(json_object_get(row, "p50"));
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x < y) - (x > y);
+}
+
+/*
+ * Of stages that are shown: one that takes next to nothing is no news, and no more than the page has room
+ * for, but always a few. rest: how many are not.
+ */
+static double least_shown(json_t *table, double whole_us, int room, int *rest)
+{
+	double stages[STAGES_MAX], least = whole_us * SMALL;
+	const char *name;
+	json_t *row;
+	int n = 0, shown = 0;
+
+	json_object_foreach(table, name, row)
+	{
+		if (is_stage(name) && n < STAGES_MAX)
+			stages[n++] = p50_of(row);
+	}
+	qsort(stages, (size_t)n, sizeof(*stages), longest_first);
+	while (shown < n && shown < room && stages[shown] >= least)
+		shown++;
+	while (shown < n && shown > 0 && stages[shown] >= least && stages[shown] == stages[shown - 1])
+		shown--; /* all of those that take as long, or none */
+	*rest = n - shown;
+	return shown < n && stages[shown] >= least ? nextafter(stages[shown], INFINITY) : least;
 }
 
 static void print_latencies(json_t *j)
 {
 	json_t *recent = sx_answer_find(j, "latency_10s_us"), *all = sx_answer_find(j, "latency_us"), *row;
 	json_t *table = recent ? recent : all;
-	double whole = json_number_value(sx_answer_find(table, "capture_to_publish.p50"));
+	const double whole = json_number_value(sx_answer_find(table, "capture_to_publish.p50"));
 	const char *name;
-	int small = 0;
+	int room = PAGE_ROWS - lines - WHOLES - 2, rest; /* 2: what stands above and below */
+	double least;
 
-	printf("%-18s %9s %9s %9s   share\n", recent ? "last 10 s, ms" : "since start, ms", "p50", "p99",
-	       "max");
+	room = room > STAGES_LEAST ? room : STAGES_LEAST;
+	say("%-18s %9s %9s %9s   share\n", recent ? "last 10 s, ms" : "since start, ms", "p50", "p99", "max");
+	least = least_shown(table, whole, room, &rest);
 	json_object_foreach(table, name, row)
 	{
-		if (is_small(name, row, whole))
-			small++;
-		else
+		if (!is_stage(name) || p50_of(row) >= least)
 			print_latency(name, row, whole);
 	}
-	if (small > 0)
-		printf("and %d stages below 2 %%\n", small);
+	if (rest > 0)
+		say("and %d stages below %.0f %%\n", rest, whole > 0.0 ? ceil(100.0 * least / whole) : 0.0);
 }
 
 /* A sentence under what it belongs to, in lines of the page's width. NULL: none. */
@@ -174,7 +231,7 @@ static void print_sentence(const char *text)
 			if (n == 0) /* one long word */
 				n = PAGE_COLUMNS - INDENT;
 		}
-		printf("%*s%.*s\n", INDENT, "", n, text);
+		say("%*s%.*s\n", INDENT, "", n, text);
 		text += n;
 		text += *text == ' ';
 	}
@@ -185,34 +242,35 @@ static void print_page(json_t *j)
 	bool colours = use_colour();
 	const char *state = sx_answer_text(j, "state");
 
-	printf("stixeld '%s'  %s%s%s, up %s, version %s, pid %s\n", sx_answer_text(j, "instance"),
-	       colour(state, colours), state, colours ? "\033[0m" : "",
-	       sx_answer_span(json_number_value(sx_answer_find(j, "uptime_s"))), sx_answer_text(j, "version"),
-	       sx_answer_number(j, "pid", 1, 0));
+	lines = 0;
+	say("stixeld '%s'  %s%s%s, up %s, version %s, pid %s\n", sx_answer_text(j, "instance"),
+	    colour(state, colours), state, colours ? "\033[0m" : "",
+	    sx_answer_span(json_number_value(sx_answer_find(j, "uptime_s"))), sx_answer_text(j, "version"),
+	    sx_answer_number(j, "pid", 1, 0));
 	print_sentence(json_string_value(sx_answer_find(j, "reason")));
-	printf("engine    %s: %s\n", sx_answer_text(j, "engine.backend"), sx_answer_text(j, "engine.device"));
+	say("engine    %s: %s\n", sx_answer_text(j, "engine.backend"), sx_answer_text(j, "engine.device"));
 	print_sentence(json_string_value(sx_answer_find(j, "engine.volume")));
 	print_source(j);
-	printf("frames    %s a second (last 10 s: %s), %s published of %s captured\n",
-	       sx_answer_number(j, "fps.last_1s", 1, 1), sx_answer_number(j, "fps.last_10s", 1, 1),
-	       sx_answer_number(j, "frames.published", 1, 0), sx_answer_number(j, "frames.captured", 1, 0));
-	printf("dropped   %s overload, %s unpaired, %s corrupt\n",
-	       sx_answer_number(j, "frames.dropped.overload", 1, 0),
-	       sx_answer_number(j, "frames.dropped.unpaired", 1, 0),
-	       sx_answer_number(j, "frames.dropped.corrupt", 1, 0));
-	printf("road      %s, horizon %s, camera %s m high,\n"
-	       "          pitch %s deg, roll %s deg\n",
-	       sx_answer_text(j, "road.origin"), sx_answer_number(j, "road.horizon_row", 1, 1),
-	       sx_answer_estimate(j, "road.height_m", "road.height_sigma_m", 2),
-	       sx_answer_estimate(j, "road.pitch_deg", "road.pitch_sigma_deg", 2),
-	       sx_answer_estimate(j, "road.roll_deg", "road.roll_sigma_deg", 2));
-	printf("stixels   %s a frame, %s pixels each; stream: %s clients\n",
-	       sx_answer_number(j, "stixels.per_frame", 1, 0),
-	       sx_answer_number(j, "stixels.pixels_per_stixel", 1, 0),
-	       sx_answer_number(j, "stream.clients", 1, 0));
+	say("frames    %s a second (last 10 s: %s), %s published of %s captured\n",
+	    sx_answer_number(j, "fps.last_1s", 1, 1), sx_answer_number(j, "fps.last_10s", 1, 1),
+	    sx_answer_number(j, "frames.published", 1, 0), sx_answer_number(j, "frames.captured", 1, 0));
+	say("dropped   %s overload, %s unpaired, %s corrupt\n",
+	    sx_answer_number(j, "frames.dropped.overload", 1, 0),
+	    sx_answer_number(j, "frames.dropped.unpaired", 1, 0),
+	    sx_answer_number(j, "frames.dropped.corrupt", 1, 0));
+	say("road      %s, horizon %s, camera %s m high,\n"
+	    "          pitch %s deg, roll %s deg\n",
+	    sx_answer_text(j, "road.origin"), sx_answer_number(j, "road.horizon_row", 1, 1),
+	    sx_answer_estimate(j, "road.height_m", "road.height_sigma_m", 2),
+	    sx_answer_estimate(j, "road.pitch_deg", "road.pitch_sigma_deg", 2),
+	    sx_answer_estimate(j, "road.roll_deg", "road.roll_sigma_deg", 2));
+	say("stixels   %s a frame, %s pixels each; stream: %s clients\n",
+	    sx_answer_number(j, "stixels.per_frame", 1, 0),
+	    sx_answer_number(j, "stixels.pixels_per_stixel", 1, 0),
+	    sx_answer_number(j, "stream.clients", 1, 0));
 	print_semantics(j);
 	print_power(j);
-	putchar('\n');
+	say("\n");
 	print_latencies(j);
 }
 

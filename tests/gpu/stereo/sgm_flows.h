@@ -1,0 +1,22 @@
+/*
+ * One case of path aggregation on the device, in every flow that takes it, against sx_sgm() and sx_winner().
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TESTS_GPU_STEREO_SGM_FLOWS_H
+#define TESTS_GPU_STEREO_SGM_FLOWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stages/engine.h"
+
+/* Defaults with csct, resolved. */
+struct sx_stereo_params sgm_flows_params(int disparities, int paths);
+/*
+ * p: resolved. only_checkpoint: without the stored flow, and what the checkpoint flow is for; rows in one
+ * part and in two.
+ */
+void sgm_flows_check(struct sx_stereo_params p, int width, int height, uint64_t seed, bool only_checkpoint);
+
+#endif
