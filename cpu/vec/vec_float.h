@@ -232,11 +232,6 @@ VF_INLINE vf vf_only(vm mask, vf a)
 #endif
 }
 
-VF_INLINE vs vs_only(vm mask, vs a)
-{
-	return (vs)vf_only(mask, (vf)a);
-}
-
 /* Neither a NaN nor two zeros of which the sign would matter. */
 VF_INLINE vf vf_min(vf a, vf b)
 {

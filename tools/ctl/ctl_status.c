@@ -21,10 +21,8 @@
 #include "tools/ctl/ctl.h"
 
 #define PAGE_COLUMNS 80
-#define PAGE_ROWS 23  /* and one for how a watch ends */
-#define INDENT 10     /* of what a word at the left names */
-#define WHOLES 4      /* durations that are no stages */
-#define STAGES_MAX 32 /* more than there are */
+#define PAGE_ROWS 23 /* and one for how a watch ends */
+#define INDENT 10    /* of what a word at the left names */
 #define STAGES_LEAST 3
 #define SMALL 0.02 /* share of the whole */
 
@@ -166,57 +164,60 @@ static double p50_of(const json_t *row)
 	return json_number_value(json_object_get(row, "p50"));
 }
 
-static int longest_first(const void *a, const void *b)
+/* How many stages of the table take longer, or as long and stand above. */
+static int rank_of(json_t *table, const json_t *stage)
 {
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x < y) - (x > y);
-}
-
-/*
- * Of stages that are shown: one that takes next to nothing is no news, and no more than the page has room
- * for, but always a few. rest: how many are not.
- */
-static double least_shown(json_t *table, double whole_us, int room, int *rest)
-{
-	double stages[STAGES_MAX], least = whole_us * SMALL;
 	const char *name;
 	json_t *row;
-	int n = 0, shown = 0;
+	bool above = true;
+	int rank = 0;
 
 	json_object_foreach(table, name, row)
 	{
-		if (is_stage(name) && n < STAGES_MAX)
-			stages[n++] = p50_of(row);
+		above = above && row != stage;
+		if (is_stage(name) &&
+		    (p50_of(row) > p50_of(stage) || (above && p50_of(row) >= p50_of(stage))))
+			rank++;
 	}
-	qsort(stages, (size_t)n, sizeof(*stages), longest_first);
-	while (shown < n && shown < room && stages[shown] >= least)
-		shown++;
-	while (shown < n && shown > 0 && stages[shown] >= least && stages[shown] == stages[shown - 1])
-		shown--; /* all of those that take as long, or none */
-	*rest = n - shown;
-	return shown < n && stages[shown] >= least ? nextafter(stages[shown], INFINITY) : least;
+	return rank;
 }
 
+/* Stages that the page has room for, but always a few. */
+static int room_for_stages(json_t *table)
+{
+	int room = PAGE_ROWS - lines - 2; /* what stands above and below */
+	const char *name;
+	json_t *row;
+
+	json_object_foreach(table, name, row) room -= !is_stage(name);
+	return room > STAGES_LEAST ? room : STAGES_LEAST;
+}
+
+/* A stage that takes next to nothing is no news either. */
 static void print_latencies(json_t *j)
 {
 	json_t *recent = sx_answer_find(j, "latency_10s_us"), *all = sx_answer_find(j, "latency_us"), *row;
 	json_t *table = recent ? recent : all;
 	const double whole = json_number_value(sx_answer_find(table, "capture_to_publish.p50"));
+	const int room = room_for_stages(table);
+	double longest = 0.0; /* of the rest */
 	const char *name;
-	int room = PAGE_ROWS - lines - WHOLES - 2, rest; /* 2: what stands above and below */
-	double least;
+	int rest = 0;
 
-	room = room > STAGES_LEAST ? room : STAGES_LEAST;
 	say("%-18s %9s %9s %9s   share\n", recent ? "last 10 s, ms" : "since start, ms", "p50", "p99", "max");
-	least = least_shown(table, whole, room, &rest);
 	json_object_foreach(table, name, row)
 	{
-		if (!is_stage(name) || p50_of(row) >= least)
+		if (!is_stage(name) || (p50_of(row) >= whole * SMALL && rank_of(table, row) < room)) {
 			print_latency(name, row, whole);
+		} else {
+			rest++;
+			longest = fmax(longest, p50_of(row));
+		}
 	}
-	if (rest > 0)
-		say("and %d stages below %.0f %%\n", rest, whole > 0.0 ? ceil(100.0 * least / whole) : 0.0);
+	if (rest > 0 && whole > 0.0)
+		say("and %d stages below %.0f %%\n", rest, floor(100.0 * longest / whole) + 1.0);
+	else if (rest > 0)
+		say("and %d stages\n", rest);
 }
 
 /* A sentence under what it belongs to, in lines of the page's width. NULL: none. */

@@ -21,6 +21,7 @@
 #include "tests/gpu/host/engine_flows.h"
 #ifdef SX_EMULATE
 #include "tests/gpu/emulate/emulate.h"
+#include "tests/gpu/host/frame_calls.h"
 #endif
 
 /* Planes and rows so far apart that they are copied one by one. */
@@ -327,17 +328,6 @@ static void test_memory(void **state)
  */
 static void check_steady(int flow)
 {
-	static const char *const of_a_frame[] = {
-		"cudaSetDevice",
-		"cudaGraphLaunch",
-		"cudaEventRecord",
-		"cudaEventRecordWithFlags",
-		"cudaEventSynchronize",
-		"kernel",
-		"copy",
-		"cudaMemcpyAsync",
-		NULL,
-	};
 	const bool copies = engine_flows[flow].input == SX_INPUT_COPY;
 	struct engine_case t = small_one(1500);
 	struct engine_frame f;
@@ -350,8 +340,9 @@ static void check_steady(int flow)
 	sx_emulate_reset();
 	for (int i = 0; i < 3; i++)
 		run_frame(cuda, x, &f, NULL);
-	if (sx_emulate_other_than(of_a_frame))
-		fail_msg("%s: frames need %s", engine_flows[flow].name, sx_emulate_other_than(of_a_frame));
+	if (sx_emulate_other_than(calls_of_a_frame))
+		fail_msg("%s: frames need %s", engine_flows[flow].name,
+			 sx_emulate_other_than(calls_of_a_frame));
 	assert_int_equal(sx_emulate_count("cudaGraphLaunch"), 3);
 	assert_int_equal(sx_emulate_count("cudaEventSynchronize"), 3);
 	assert_int_equal(sx_emulate_count("copy"), sx_emulate_count("cudaMemcpyAsync"));

@@ -19,6 +19,7 @@
 #include "gpu/host/engine_priv.h"
 #include "tests/check.h"
 #include "tests/gpu/emulate/emulate.h"
+#include "tests/gpu/host/frame_calls.h"
 #include "tests/stixel_case.h"
 
 enum { WIDTH = 40, HEIGHT = 36, WAIT_MS = 20000 };
@@ -449,17 +450,6 @@ enum { FRAMES = 5 };
 static void assert_cost(struct sx_context *x, struct sx_device *d, const struct sx_pair *pair,
 			unsigned copies, unsigned staged)
 {
-	static const char *const of_a_frame[] = {
-		"cudaSetDevice",
-		"cudaGraphLaunch",
-		"cudaEventRecord",
-		"cudaEventRecordWithFlags",
-		"cudaEventSynchronize",
-		"kernel",
-		"copy",
-		"cudaMemcpyAsync",
-		NULL,
-	};
 	struct sx_transfers before, after;
 
 	run_frame(x, pair);
@@ -468,8 +458,8 @@ static void assert_cost(struct sx_context *x, struct sx_device *d, const struct 
 	for (int i = 0; i < FRAMES; i++)
 		run_frame(x, pair);
 	sx_backend_cuda.transfers(d, &after);
-	if (sx_emulate_other_than(of_a_frame))
-		fail_msg("frames need %s", sx_emulate_other_than(of_a_frame));
+	if (sx_emulate_other_than(calls_of_a_frame))
+		fail_msg("frames need %s", sx_emulate_other_than(calls_of_a_frame));
 	assert_int_equal(sx_emulate_count("cudaGraphLaunch"), FRAMES);
 	assert_int_equal(sx_emulate_count("copy"), FRAMES * copies);
 	assert_int_equal(after.copies_in - before.copies_in, FRAMES * copies);

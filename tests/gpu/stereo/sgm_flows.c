@@ -183,7 +183,7 @@ static void run_checkpoint(const struct sx_context_config *without, bool keep, i
 
 void sgm_flows_check(struct sx_stereo_params p, int width, int height, uint64_t seed, bool only_checkpoint)
 {
-	const enum sx_pixel pixel = p.cost == SX_COST_CSCT ? SX_PIXEL_U32 : SX_PIXEL_U64;
+	const enum sx_pixel pixel = sx_descriptor_pixel(p.cost);
 	struct check_rng r = check_rng_seed(seed);
 	const struct sx_cost_input in = {
 		.grey = {host_image(SX_PIXEL_U8, width, height), host_image(SX_PIXEL_U8, width, height)},

@@ -14,9 +14,6 @@ import unittest
 
 from support import Folder, Png, program, run
 
-SANITIZED = bool(os.environ.get("SX_SANITIZED"))
-# where tests run side by side, an engine that checks itself may be late
-RUNNING = "running|degraded.*\n +engine too slow" if SANITIZED else "running"
 CSV_HEADER = "column,row_top,row_bottom,class,disparity,depth_m,slope,confidence,support,label"
 
 
@@ -28,8 +25,8 @@ class Daemon:
         self.name = "%s-%d" % (name, os.getpid())
         self.env = dict(os.environ, RUNTIME_DIRECTORY=self.work + "/stixeld", XDG_RUNTIME_DIR=self.work)
         os.mkdir(self.env["RUNTIME_DIRECTORY"])
-        # few enough frames for a busy machine and an engine that checks itself
-        fps = 3 if SANITIZED else 8
+        # an engine that checks itself takes ten times as long
+        fps = 3 if os.environ.get("SX_SANITIZED") else 20
         words = ["source.kind=synthetic", "source.size=320x160", "source.fps=%d" % fps, "stereo.disparities=32"]
         args = [w for s in [*words, *settings] for w in ("-s", s)]
         self.log = open(self.work + "/log", "w+")
@@ -81,9 +78,8 @@ class Running(Folder):
         lines = r.stdout.splitlines()
         self.assertLessEqual(len(lines), 24)
         self.assertTrue(all(len(line) <= 80 for line in lines), r.stdout)
-        for word in ("320 x 160", "capture to publish", "synthetic", str(self.daemon.process.pid)):
+        for word in ("running", "320 x 160", "capture to publish", "synthetic", str(self.daemon.process.pid)):
             self.assertIn(word, r.stdout)
-        self.assertRegex(r.stdout, RUNNING)
         self.assertRegex(r.stdout, r"measured, horizon [\d.]+, camera 1\.\d\d \+-0\.\d\d m high,\n"
                          r" +pitch -?[\d.]+ \+-0\.\d\d deg, roll -?[\d.]+ \+-0\.\d\d deg\n")
         self.assertRegex(r.stdout, "sgm|stages below")  # on a busy machine a small stage may not be worth a row
@@ -207,8 +203,7 @@ class Running(Folder):
         self.assertEqual(r.returncode, 0, r.stderr)
         lines = r.stdout.splitlines()
         self.assertRegex(lines[0], r"^engine (cpu|cuda) \(.+\): .")
-        # the first line may still say that it starts; where tests run side by side 20 frames a second may be too many
-        self.assertRegex(lines[-2], "running|degraded: engine too slow")
+        self.assertIn("running", lines[-2])  # the first may still be starting
         self.assertIn(picture, lines[-1])
         picture = Png(picture)
         self.assertEqual((picture.width, picture.height), (480, 200))
@@ -322,13 +317,13 @@ class Told(Folder):
         os.makedirs(place, exist_ok=True)
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(place + "/status.sock")
-            self.addCleanup(os.remove, place + "/status.sock")
             listener.listen(1)
             thread = threading.Thread(target=self.answer, args=(listener, json.dumps(status).encode()))
             thread.start()
             env = dict(os.environ, RUNTIME_DIRECTORY=self.path("run/stixeld"), XDG_RUNTIME_DIR=self.path("run"))
             r = run("stixelctl", "-i", "told", "status", env=env)
             thread.join()
+        os.remove(place + "/status.sock")
         self.assertEqual(r.returncode, 0, r.stderr)
         return r.stdout.splitlines()
 
@@ -390,8 +385,19 @@ class Told(Folder):
         stages = {k: 500 for k in names}
         page = self.page(self.busy(stages))
         self.assertLessEqual(len(page), 23)
-        self.assertEqual(self.stages_in(page, stages), [])
-        self.assertEqual(page[-1], "and 9 stages below 6 %")
+        shown = self.stages_in(page, stages)
+        self.assertGreater(len(shown), 2)
+        self.assertEqual(shown, list(names[: len(shown)]))  # those that stand above
+        self.assertEqual(page[-1], "and %d stages below 6 %%" % (len(names) - len(shown)))
+
+    def test_before_the_first_frame(self):
+        status = self.busy({"census": 0, "sgm": 0})
+        status["latency_10s_us"]["capture_to_publish"] = {"p50": 0, "p99": 0, "max": 0}
+        self.assertEqual(self.stages_in(self.page(status), ("census", "sgm")), ["census", "sgm"])
+        status["latency_10s_us"].update({"stage%d" % i: {"p50": 0, "p99": 0, "max": 0} for i in range(20)})
+        page = self.page(status)
+        self.assertLessEqual(len(page), 23)
+        self.assertRegex(page[-1], r"^and \d+ stages$")
 
     def test_room_for_all(self):
         page = self.page(self.busy({"sgm": 5000, "segment": 200, "compact": 199}))
