@@ -12,6 +12,7 @@
 
 #include "base/image.h"
 #include "base/pair.h"
+#include "base/rig.h"
 #include "stages/params.h"
 #include "stages/road/road.h"
 
@@ -76,7 +77,7 @@ const char *sx_stage_name(enum sx_stage stage, const struct sx_stereo_params *p)
 /* What sx_backend.peek shows after a frame: the output of each stage, for checks and viewers. */
 enum sx_tap {
 	SX_TAP_LEFT,
-	SX_TAP_RIGHT, /* U8: grey images after ingest */
+	SX_TAP_RIGHT, /* U8: grey images after ingest, rectified */
 	SX_TAP_LEFT_CENSUS,
 	SX_TAP_RIGHT_CENSUS, /* U32 or U64 descriptors */
 	SX_TAP_SUM,	     /* U16, width*disparities wide: S[y][x][d]; only with keep_volume */
@@ -95,9 +96,15 @@ enum sx_tap {
 };
 
 struct sx_context_config {
-	int width, height;
+	int width, height;   /* of what is matched */
 	enum sx_pixel pixel; /* of the pairs that will come */
 	struct sx_params params;
+	/*
+	 * Pairs are raw, of the rig's raw size, and rectified as they are read: width and height are the
+	 * rig's. False: they come rectified.
+	 */
+	bool rectify;
+	struct sx_rig rig;
 	bool keep_volume; /* checks only: keep S for SX_TAP_SUM (2 more bytes per cell) */
 	/* cuda: measure stage_ns, which takes part of the time measured; others always do */
 	bool time_stages;

@@ -78,6 +78,18 @@ __device__ inline uint32_t sx_grey_of_rgb(uint32_t r, uint32_t g, uint32_t b)
 	return (77 * r + 150 * g + 29 * b + 128) >> 8;
 }
 
+/* Grey of pixel x of a row, whose bytes are read one at a time. Not for Y16. */
+template <enum sx_pixel PIXEL> __device__ inline uint32_t sx_grey1(const uint8_t *row, uint32_t x)
+{
+	if (PIXEL == SX_PIXEL_YUYV)
+		return row[2 * x];
+	if (PIXEL == SX_PIXEL_UYVY)
+		return row[2 * x + 1];
+	if (PIXEL == SX_PIXEL_RGB24)
+		return sx_grey_of_rgb(row[3 * x], row[3 * x + 1], row[3 * x + 2]);
+	return row[x];
+}
+
 /*
  * Grey of the pixels x .. x + 3 of row y, lowest byte first; x a multiple of 4 inside the image. What lies
  * behind the row's end is not defined. Not for Y16, whose grey depends on the whole pair.

@@ -10,10 +10,12 @@
 #ifndef SX_STAGES_RECTIFY_RECTIFY_H
 #define SX_STAGES_RECTIFY_RECTIFY_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/image.h"
 #include "base/rig.h"
+#include "stages/rectify/views.h"
 #include "stages/stereo/ingest.h"
 
 #ifdef __cplusplus
@@ -23,11 +25,6 @@ extern "C" {
 #define SX_RECTIFY_OUTSIDE UINT32_MAX /* a place: the raw image does not show this pixel */
 #define SX_RECTIFY_STRIDE 32	      /* entries: rows of a map begin at a multiple */
 
-/* Pixels first .. end - 1 of a row can be matched; first == end: none. */
-struct sx_row_view {
-	uint16_t first, end;
-};
-
 /*
  * Of one camera. Row y of a map begins at entry y * stride; entries behind the row's end are outside.
  * A raw position (X, Y) is rounded to 1/256 px: X = 256 x + a, Y = 256 y + b. Inside is 0 <= X <= 256 (raw_width
@@ -36,20 +33,21 @@ struct sx_row_view {
 struct sx_rectify_map {
 	int width, height, stride; /* of the rectified image, px */
 	int raw_width, raw_height;
-	uint32_t *place;      /* y << 16 | x, or SX_RECTIFY_OUTSIDE */
-	uint16_t *part;	      /* b << 8 | a; 0 outside */
-	struct sx_row_view *view; /* of each row: sx_rectify_map_init() */
+	uint32_t *place;	  /* y << 16 | x, or SX_RECTIFY_OUTSIDE */
+	uint16_t *part;		  /* b << 8 | a; 0 outside */
+	struct sx_row_view *view; /* of each row */
 };
 
 /*
- * The map of a side (0 left, 1 right) of a rig that sx_rig_check() accepts. radius: columns, rows by which what
- * is made of a rectified pixel looks beyond it (of descriptors and the median): a pixel can be matched where
- * everything so near to it that is in the rectified image is inside; of a row with several runs of such
- * pixels the longest, the first of equals, is its view. -ENOMEM. *ret is only written on success;
- * sx_rectify_map_finish() accepts a zeroed one.
+ * The map of a side (0 left, 1 right) of a rig that sx_rig_check() accepts. radius: columns, rows by which the
+ * descriptor of a rectified pixel looks beyond it: a pixel can be matched where everything so near to it that
+ * is in the rectified image is inside; of a row with several runs of such pixels the longest, the first of
+ * equals, is its view. -ENOMEM. *ret is only written on success; sx_rectify_map_finish() accepts a zeroed one.
  */
 int sx_rectify_map_init(struct sx_rectify_map *ret, const struct sx_rig *rig, int side, const int radius[2]);
 void sx_rectify_map_finish(struct sx_rectify_map *map);
+/* Of memory. */
+size_t sx_rectify_map_bytes(const struct sx_rectify_map *map);
 
 /*
  * src: raw, any format of sx_ingest_supports(), of the map's raw size. grey: U8, the map's size. With g(x, y) =
