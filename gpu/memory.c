@@ -125,6 +125,17 @@ void *sx_cuda_take_pinned(struct sx_cuda_memory *m, size_t bytes, void **device)
 	return m->error ? NULL : block;
 }
 
+size_t sx_cuda_shared_max(struct sx_cuda_memory *m)
+{
+	int device = 0, bytes = 0;
+
+	if (m->error == cudaSuccess)
+		m->error = cudaGetDevice(&device);
+	if (m->error == cudaSuccess)
+		m->error = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+	return m->error == cudaSuccess ? (size_t)bytes : 0;
+}
+
 void sx_cuda_memory_finish(struct sx_cuda_memory *m)
 {
 	for (int i = 0; i < m->blocks; i++)

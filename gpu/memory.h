@@ -55,6 +55,8 @@ void sx_cuda_take_image(struct sx_cuda_memory *m, struct sx_image *ret, enum sx_
 			int height);
 /* Zeroed host memory that the device reads and writes where it lies. device: its address there. */
 void *sx_cuda_take_pinned(struct sx_cuda_memory *m, size_t bytes, void **device);
+/* Shared memory that a block of the current device may have, bytes. 0 after an error. */
+size_t sx_cuda_shared_max(struct sx_cuda_memory *m);
 /* Accepts a zeroed one and zeroes it. */
 void sx_cuda_memory_finish(struct sx_cuda_memory *m);
 

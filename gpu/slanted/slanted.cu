@@ -274,25 +274,13 @@ static void slanted_take_memory(struct sx_slanted_cuda *s, struct sx_cuda_memory
 			(float *)sx_cuda_take_scratch(m, columns * (rows + 1) * slots * sizeof(*s->a.sums));
 }
 
-/* Shared memory that a block may have. */
-static size_t slanted_shared_max(struct sx_cuda_memory *m)
-{
-	int device = 0, bytes = 0;
-
-	if (m->error == cudaSuccess)
-		m->error = cudaGetDevice(&device);
-	if (m->error == cudaSuccess)
-		m->error = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-	return (size_t)bytes;
-}
-
 static void slanted_choose_kernel(struct sx_slanted_cuda *s, struct sx_cuda_memory *m, int sms)
 {
 	const size_t tables = slanted_lookup_bytes();
 	const size_t team = tables + slanted_team_bytes(s->a.rows, s->a.slots.all);
 
 	s->team = s->mode == SLANTED_SMALL_SUMS && s->classes != SLANTED_MANY &&
-		  s->a.count <= SLANTED_TEAM_COLUMNS * sms && team <= slanted_shared_max(m);
+		  s->a.count <= SLANTED_TEAM_COLUMNS * sms && team <= sx_cuda_shared_max(m);
 	s->shared = s->team ? team : tables + SLANTED_WARPS * slanted_warp_bytes(s->a.slots.all);
 	if (m->error == cudaSuccess)
 		m->error = cudaFuncSetAttribute((const void *)slanted_kernel_of(s),
