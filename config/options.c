@@ -107,11 +107,6 @@ static const char *const backends[] = {[SX_BACKEND_AUTO] = "auto",
 				       [SX_BACKEND_CUDA] = "cuda",
 				       [SX_BACKEND_REFERENCE] = "reference",
 				       NULL};
-static const char *const volumes[] = {[SX_VOLUME_AUTO] = "auto",
-				      [SX_VOLUME_STORED] = "stored",
-				      [SX_VOLUME_COUNTED] = "counted",
-				      [SX_VOLUME_CHECKPOINT] = "checkpoint",
-				      NULL};
 static const char *const inputs[] = {
 	[SX_INPUT_AUTO] = "auto", [SX_INPUT_MAPPED] = "mapped", [SX_INPUT_COPY] = "copy", NULL};
 static const char *const planes[] = {[SX_PLANES_NONE] = "none",
@@ -387,7 +382,7 @@ const struct sx_option sx_options[] = {
 	INT("engine", "device", engine.device, "0", 0, 63, NULL, RESTART, "cuda: index of the GPU"),
 	INT("engine", "threads", engine.threads, "0", 0, 64, NULL, RESTART,
 	    "cpu: worker threads; 0: one for each available core"),
-	CHOICE("engine", "volume", engine.volume, enum sx_volume_choice, volumes, "auto", RESTART,
+	CHOICE("engine", "volume", engine.volume, enum sx_volume_choice, sx_volume_names, "auto", RESTART,
 	       "cuda: what is in memory: costs and paths, paths alone (counted), neither; auto: what is "
 	       "predicted faster"),
 	CHOICE("engine", "input", engine.input, enum sx_input_choice, inputs, "auto", RESTART,

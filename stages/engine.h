@@ -28,6 +28,8 @@ enum sx_backend_choice { SX_BACKEND_AUTO, SX_BACKEND_CPU, SX_BACKEND_CUDA, SX_BA
  * predicted to be faster (predict/predict.h).
  */
 enum sx_volume_choice { SX_VOLUME_AUTO, SX_VOLUME_STORED, SX_VOLUME_COUNTED, SX_VOLUME_CHECKPOINT };
+/* "auto", "stored", "counted", "checkpoint", by enum sx_volume_choice; NULL behind the last. */
+extern const char *const sx_volume_names[];
 /* cuda: how pairs reach the kernels. Auto: mapped on an integrated GPU, copy otherwise. */
 enum sx_input_choice { SX_INPUT_AUTO, SX_INPUT_MAPPED, SX_INPUT_COPY };
 
