@@ -160,6 +160,8 @@ static void strong_lenses_are_aligned(void **state)
 		rig.raw[side] = (struct sx_raw_camera){480, 480, 319.5, 239.5, SX_LENS_PLUMB_BOB, {8}};
 	align(&rig, &s, 0);
 	check_all_seen(&rig);
+	align(&rig, &s, 1);
+	check_all_shown(&rig);
 }
 
 static void check_refused(const struct sx_rig *rig, const struct stand *s, double alpha, const char *what)
