@@ -36,8 +36,8 @@ struct sx_row_view {
 struct sx_rectify_map {
 	int width, height, stride; /* of the rectified image, px */
 	int raw_width, raw_height;
-	uint32_t *place;      /* y << 16 | x, or SX_RECTIFY_OUTSIDE */
-	uint16_t *part;	      /* b << 8 | a; 0 outside */
+	uint32_t *place;	  /* y << 16 | x, or SX_RECTIFY_OUTSIDE */
+	uint16_t *part;		  /* b << 8 | a; 0 outside */
 	struct sx_row_view *view; /* of each row: sx_rectify_map_init() */
 };
 
