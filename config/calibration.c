@@ -48,8 +48,8 @@ static int from_right(struct sx_calibration *c, const struct sx_calibration_raw 
 	if (c->baseline_m < 0)
 		return sx_calibration_refuse(
 			why, why_bytes,
-			"%s: the baseline is %g m: left and right are swapped, or the sign of %s[0][3] "
-			"= %g is wrong",
+			"%s: the baseline is %g m: left and right are swapped, or the sign of %s[0][3] = %g "
+			"is wrong",
 			raw->format, c->baseline_m, raw->right_name, right[3]);
 	return 0;
 }
@@ -90,8 +90,8 @@ static int from_q(struct sx_calibration *c, const struct sx_calibration_raw *raw
 	if (!same(q[15] / q[14], 0))
 		return sx_calibration_refuse(
 			why, why_bytes,
-			"%s: Q[3][3] = %g: the principal points differ by %g px, rectify with zero "
-			"disparity at infinity",
+			"%s: Q[3][3] = %g: the principal points differ by %g px, rectify with zero disparity "
+			"at infinity",
 			raw->format, q[15], q[15] / q[14]);
 	return 0;
 }
@@ -276,7 +276,7 @@ static bool take(bool *have, void *to, bool given, const void *from, size_t byte
 	return true;
 }
 
-/* Two files of OpenCV, as its example stereo_calib writes them: together they are one. */
+/* Two files of OpenCV, as its example of stereo calibration writes them: together they are one. */
 static int join_files(struct sx_calibration_raw *a, const struct sx_calibration_raw *b, char *why,
 		      size_t why_bytes)
 {
@@ -318,8 +318,8 @@ static int join(struct sx_calibration_raw *a, const struct sx_calibration_raw *b
 	if (a->cameras == 2 && !strcmp(a->format, b->format) && a->projections)
 		return join_files(a, b, why, why_bytes);
 	return sx_calibration_refuse(why, why_bytes,
-				     "two files must be one camera_info file of each camera, "
-				     "or OpenCV's intrinsics and extrinsics");
+				     "two files must be one camera_info file of each camera, or OpenCV's "
+				     "intrinsics and extrinsics");
 }
 
 int sx_calibration_read(struct sx_calibration *ret, const char *path, const struct sx_calibration_wish *wish,

@@ -1,8 +1,8 @@
 /*
  * Calibration files of stereo cameras, as people bring them.
  *
- *  - OpenCV YAML with P1 and P2 or with Q (stereoRectify), P2[0][3] = -fx * baseline, in metres; for raw images
- *    K1 D1 K2 D2 and R1 R2, or R T; in one file or in two, "INTRINSICS,EXTRINSICS"
+ *  - OpenCV YAML with P1 and P2 or with Q (stereoRectify), P2[0][3] = -fx * baseline, in metres; for raw
+ *    images K1 D1 K2 D2 and R1 R2, or R T; in one file or in two, "INTRINSICS,EXTRINSICS"
  *  - ROS camera_info YAML with projection_matrix (or P): the right camera's file, or "LEFT,RIGHT", which raw
  *    images need
  *  - Kalibr's camchain YAML: cam0 is left, cam1 right; raw images
@@ -27,8 +27,8 @@ struct sx_calibration_wish {
 };
 
 /*
- * px and m, of the rectified camera; baseline_m 0: the file has none. width, height: of raw images, 0: the file
- * does not say (never with rectify).
+ * px and m, of the rectified camera; baseline_m 0: the file has none. width, height: of raw images, 0: the
+ * file does not say (never with rectify).
  */
 struct sx_calibration {
 	double fx, fy, cx, cy;

@@ -16,8 +16,8 @@
 #define SX_CALIBRATION_NAME_BYTES 48
 
 /*
- * What a file says of one raw camera. Names are those that the file has, or would have, for sentences. lens and d
- * only mean something with have_d. r: rotation from the raw to the rectified camera.
+ * What a file says of one raw camera. Names are those that the file has, or would have, for sentences. lens
+ * and d only mean something with have_d. r: rotation from the raw to the rectified camera.
  */
 struct sx_calibration_camera {
 	char k_name[SX_CALIBRATION_NAME_BYTES], d_name[SX_CALIBRATION_NAME_BYTES];
@@ -26,7 +26,7 @@ struct sx_calibration_camera {
 	enum sx_lens lens;
 };
 
-/* Whatever a file says: projection matrices 3x4, row by row, or single numbers; and what they were made of. */
+/* Whatever a file says: projection matrices 3x4, row by row, or single numbers; what they were made of. */
 struct sx_calibration_raw {
 	const char *format;
 	const char *left_name, *right_name; /* of the matrices, for sentences */
@@ -43,7 +43,7 @@ struct sx_calibration_raw {
 	struct sx_calibration_camera camera[2];
 	const char *pose_name; /* what says how the cameras stand, for sentences */
 	bool have_r, have_t;
-	double r[9], t[3]; /* x_right = r x_left + t */
+	double r[9], t[3]; /* r x + t: a point of the left camera in the right one's axes */
 	/* the first thing in the raw cameras that is wrong: only told when they are needed; "": nothing */
 	char fault[SX_CALIBRATION_WHY_BYTES];
 };
@@ -61,15 +61,15 @@ int sx_calibration_text(struct sx_calibration_raw *ret, const char *text, char *
 bool sx_calibration_is_yaml(const char *text);
 
 /*
- * The lens of a camera from count coefficients d and the name of its model; NULL or "": the file names none, as
- * OpenCV's do not, and the count tells. Fills lens, d and have_d. -EINVAL with a sentence.
+ * The lens of a camera from count coefficients d and the name of its model; NULL or "": the file names none,
+ * as OpenCV's do not, and the count tells. Fills lens, d and have_d. -EINVAL with a sentence.
  */
 int sx_calibration_lens(struct sx_calibration_camera *camera, const char *model, const double *d, int count,
 			char *why, size_t why_bytes);
 
 /*
- * Decides whether images are raw, and makes c->rig if they are to be rectified: c->rectify. projected: fx .. and
- * baseline_m (0: not known) of c are the file's; otherwise they come from here. -EINVAL with a sentence.
+ * Decides whether images are raw, and makes c->rig if they are to be rectified: c->rectify. projected: fx ..
+ * and baseline_m (0: not known) of c are the file's; otherwise they come from here. -EINVAL with a sentence.
  */
 int sx_calibration_rectify(struct sx_calibration *c, const struct sx_calibration_raw *raw, bool projected,
 			   const struct sx_calibration_wish *wish, char *why, size_t why_bytes);

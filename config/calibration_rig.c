@@ -1,5 +1,5 @@
 /*
- * From what calibration files say of raw cameras to a rig: lens models, and whether images are to be rectified.
+ * From what calibration files say of raw cameras to a rig: lens models, and whether images are rectified.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -62,7 +62,7 @@ int sx_calibration_lens(struct sx_calibration_camera *camera, const char *model,
 					     "%s has %d coefficients, must be 4 or 5 (plumb_bob) or 8 "
 					     "(rational_polynomial)",
 					     name, count);
-	/* OpenCV writes 12 and 14 also where none of those of a thin prism or a tilted sensor was asked for */
+	/* OpenCV writes 12 and 14 also where nobody asked for a thin prism or a tilted sensor */
 	used = camera->lens == SX_LENS_PLUMB_BOB ? 5 : 8;
 	for (int i = used; i < count; i++)
 		if (d[i] != 0)
@@ -96,8 +96,8 @@ static int raw_camera(struct sx_raw_camera *to, const struct sx_calibration_came
 
 	if (k[3] != 0 || k[6] != 0 || k[7] != 0 || fabs(k[8] - 1) > 1e-9 || !(k[0] > 0 && k[4] > 0))
 		return sx_calibration_refuse(why, why_bytes,
-					     "%s (%g %g %g; %g %g %g; %g %g %g) is no camera matrix "
-					     "(fx 0 cx; 0 fy cy; 0 0 1)",
+					     "%s (%g %g %g; %g %g %g; %g %g %g) is no camera matrix (fx 0 "
+					     "cx; 0 fy cy; 0 0 1)",
 					     from->k_name, k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7],
 					     k[8]);
 	if (fabs(k[1]) > 1e-6 * k[0])
@@ -224,8 +224,8 @@ static int accept(struct sx_calibration *c, const struct sx_rig *rig, const stru
 	if (!rig->raw_width)
 		return sx_calibration_refuse(
 			why, why_bytes,
-			"%s: images are raw, but their size (image_width, image_height) "
-			"is missing: add it, or give size in [source]%s",
+			"%s: images are raw, but their size (image_width, image_height) is missing: add it, "
+			"or give size in [source]%s",
 			raw->format, projected ? "; where they are rectified already, say rectify = no" : "");
 	/* no baseline yet: that is told by who knows what else may give it */
 	if (check_centre(rig, raw, reason, sizeof(reason)) < 0 ||

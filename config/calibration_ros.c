@@ -7,7 +7,7 @@
 
 #include "config/calibration_yaml.h"
 
-/* Of camera_calibration_parsers, of messages of ROS 1, of messages of ROS 2. */
+/* Of files, of messages of ROS 1, of messages of ROS 2. */
 static const char *const p_names[] = {"projection_matrix", "P", "p", NULL};
 static const char *const k_names[] = {"camera_matrix", "K", "k", NULL};
 static const char *const d_names[] = {"distortion_coefficients", "D", "d", NULL};

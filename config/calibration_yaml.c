@@ -126,7 +126,7 @@ static int read_any(const struct sx_yaml *y, yaml_node_t *node, double *ret, int
 	return *rows * *cols == count ? 0 : -EINVAL; /* 2.5 x 4 is nothing */
 }
 
-int sx_yaml_number(const struct sx_yaml *y, yaml_node_t *map, const char *key, double *ret)
+static int read_number(const struct sx_yaml *y, yaml_node_t *map, const char *key, double *ret)
 {
 	yaml_node_t *node = sx_yaml_get(y, map, key);
 
@@ -196,11 +196,11 @@ static int read_document(struct sx_calibration_raw *raw, const struct sx_yaml *y
 			y->why, y->why_bytes,
 			"no stereo rectification found: neither P1 and P2, nor Q, nor K1, D1, K2, D2 with R "
 			"and T (OpenCV), nor projection_matrix (ROS), nor cam0 and cam1 (Kalibr)");
-	if (r < 0 || (r = sx_yaml_number(y, y->root, "image_width", &raw->width)) < 0 ||
-	    (r = sx_yaml_number(y, y->root, "image_height", &raw->height)) < 0 ||
-	    (r = sx_yaml_number(y, y->root, "width", &raw->width)) < 0)
+	if (r < 0 || (r = read_number(y, y->root, "image_width", &raw->width)) < 0 ||
+	    (r = read_number(y, y->root, "image_height", &raw->height)) < 0 ||
+	    (r = read_number(y, y->root, "width", &raw->width)) < 0)
 		return r;
-	return sx_yaml_number(y, y->root, "height", &raw->height);
+	return read_number(y, y->root, "height", &raw->height);
 }
 
 /* libyaml needs quadratic time for nested brackets; a calibration has two levels. */

@@ -27,17 +27,16 @@ const char *sx_yaml_first(const struct sx_yaml *y, yaml_node_t *map, const char 
 const char *sx_yaml_word(const struct sx_yaml *y, yaml_node_t *map, const char *key);
 
 /*
- * All of these: 0: no such key, -EINVAL: there is, and it is something else; the sentence says line and key.
- * Numbers are finite. Matrices are mappings with rows, cols and data (OpenCV, ROS), lists (a printed CameraInfo
+ * Both: 0: no such key, -EINVAL: there is, and it is something else; the sentence says line and key. Numbers
+ * are finite. Matrices are mappings with rows, cols and data (OpenCV, ROS), lists (a printed CameraInfo
  * message), or lists of rows (Kalibr).
  */
-int sx_yaml_number(const struct sx_yaml *y, yaml_node_t *map, const char *key, double *ret); /* 1 */
 int sx_yaml_matrix(const struct sx_yaml *y, yaml_node_t *map, const char *key, int rows, int cols,
 		   double *ret); /* 1 */
 /* 1 x N or N x 1, N up to max: 1 + N. */
 int sx_yaml_vector(const struct sx_yaml *y, yaml_node_t *map, const char *key, double *ret, int max);
 
-/* What is wrong with the raw cameras goes to raw->fault, if it is the first: y as to be handed to the above. */
+/* What is wrong with the raw cameras goes to raw->fault, if it is the first: a y for the above. */
 struct sx_yaml sx_yaml_fault(const struct sx_yaml *y, struct sx_calibration_raw *raw);
 
 /* 1: the document is of this format, 0: not, -EINVAL: it is and it is broken. */
