@@ -131,10 +131,11 @@ int sx_calibration_text(struct sx_calibration_raw *raw, const char *text, char *
 		}
 		known += r;
 	}
+	raw->have_lines = known > 0;
 	if (take_kitti(raw, &k) || known)
 		return 0;
 	snprintf(why, why_bytes,
-		 "no calibration found: neither OpenCV or ROS YAML, nor KITTI (P2:, P3:), nor text "
+		 "no calibration found: neither OpenCV, ROS or Kalibr YAML, nor KITTI (P2:, P3:), nor text "
 		 "with fx, fy, cx, cy, baseline_m");
 	return -EINVAL;
 }

@@ -58,9 +58,12 @@ int sx_settings_take_live(struct sx_settings *s, const struct sx_settings *new);
 
 /*
  * Everything that needs the size of the images: sx_params_check(), and the size in the calibration file
- * against it. -EINVAL with a sentence in why. To be asked when the source is open.
+ * against it. -EINVAL with a sentence in why. To be asked when the source is open. width, height: of the
+ * source's images; raw ones where s->rectify.
  */
 int sx_settings_check_size(const struct sx_settings *s, int width, int height, char *why, size_t why_bytes);
+/* One sentence for the log on images that are rectified; false: they are not, text is as it was. */
+bool sx_settings_tell_rectified(const struct sx_settings *s, char *text, size_t bytes);
 
 /* The option section of --help (sections, keys, ranges, defaults). */
 void sx_config_help(FILE *to);

@@ -81,5 +81,19 @@ int sx_settings_check_size(const struct sx_settings *s, int width, int height, c
 {
 	if (!sx_settings_size_fits(s, width, height, why, why_bytes))
 		return -EINVAL;
-	return sx_params_check(&s->params, width, height, why, why_bytes);
+	return sx_params_check(&s->params, s->rectify ? s->rig.width : width,
+			       s->rectify ? s->rig.height : height, why, why_bytes);
+}
+
+bool sx_settings_tell_rectified(const struct sx_settings *s, char *text, size_t bytes)
+{
+	const struct sx_rig *rig = &s->rig;
+
+	if (!s->rectify)
+		return false;
+	snprintf(text, bytes,
+		 "images of %dx%d are rectified to %dx%d (fx %.6g px, baseline %.4g m), %s %.100s",
+		 rig->raw_width, rig->raw_height, rig->width, rig->height, rig->fx, rig->baseline_m,
+		 s->rectification.choice == SX_RECTIFY_YES ? "by" : "as they are raw by", s->calibration);
+	return true;
 }

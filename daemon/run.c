@@ -253,6 +253,8 @@ static int set_up(struct sx_run *run)
 	int code;
 
 	set_log_levels(run->settings);
+	if (sx_settings_tell_rectified(run->settings, why, sizeof(why)))
+		sx_log(CONFIG, INFO, "%s", why);
 	if (sx_service_init(&run->service, why, sizeof(why)) < 0)
 		sx_log(DAEMON, WARNING, "%s", why);
 	if (sx_telemetry_create(&run->telemetry) < 0)
