@@ -11,6 +11,7 @@
 
 #include "base/camera.h"
 #include "base/pair.h"
+#include "base/rig.h"
 
 enum sx_source_kind { SX_SOURCE_V4L2, SX_SOURCE_FILES, SX_SOURCE_SYNTHETIC };
 enum sx_layout { SX_LAYOUT_TWO, SX_LAYOUT_SIDE_BY_SIDE, SX_LAYOUT_TOP_BOTTOM };
@@ -44,8 +45,9 @@ struct sx_source_params {
 	int width, height;	  /* px; 0 = what the source has (synthetic: 1242x375) */
 	double fps;		  /* pairs a second; 0 = as fast as they are taken */
 	bool loop;
-	unsigned seed;	   /* synthetic */
-	const char *scene; /* synthetic: "street" (NULL: street), "open" (scene.h) */
+	unsigned seed;	    /* synthetic */
+	const char *scene;  /* synthetic: "street" (NULL: street), "open" (scene.h) */
+	const char *lenses; /* synthetic: "ideal" (NULL: ideal), else raw images (scene.h) */
 
 	/* v4l2 */
 	enum sx_source_format format;
@@ -71,6 +73,8 @@ struct sx_source_info {
 	bool paced; /* false: gives a pair whenever asked; the taker sets the pace */
 	/* the camera, where the source knows it better than the configuration (synthetic); NULL elsewhere */
 	const struct sx_camera *camera;
+	/* the raw cameras, where the source knows that its images are raw (synthetic, lenses); NULL elsewhere */
+	const struct sx_rig *rig;
 	/* for the log: why not another memory, exposure that differs from what was asked for */
 	char note[256];
 };
