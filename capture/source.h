@@ -71,9 +71,8 @@ struct sx_source_info {
 	int cameras;	    /* devices or files behind a pair: 1 or 2 */
 	const char *path[2];
 	bool paced; /* false: gives a pair whenever asked; the taker sets the pace */
-	/* the camera, where the source knows it better than the configuration (synthetic); NULL elsewhere */
+	/* better known than to the configuration (synthetic), else NULL: the camera; of raw images, what makes it */
 	const struct sx_camera *camera;
-	/* the raw cameras, where the source knows that its images are raw (synthetic, lenses); NULL elsewhere */
 	const struct sx_rig *rig;
 	/* for the log: why not another memory, exposure that differs from what was asked for */
 	char note[256];
@@ -132,10 +131,7 @@ bool sx_source_block(const struct sx_source *s, int index, struct sx_block *ret)
 
 void sx_source_counters(const struct sx_source *s, struct sx_source_counters *ret);
 
-/*
- * Thread: capture. A descriptor that polls readable when sx_source_next() may have something (an unpaced
- * source: always).
- */
+/* Thread: capture. It polls readable when sx_source_next() may have something (an unpaced source: always). */
 int sx_source_fd(const struct sx_source *s);
 
 /*

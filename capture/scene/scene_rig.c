@@ -49,7 +49,7 @@ static const struct {
 	double pitch_deg, yaw_deg, roll_deg, aside, below;
 } mounted[2] = {{0.4, -0.5, 0.6, 0.012, -0.010}, {-0.3, 0.6, -0.5, -0.009, 0.014}};
 
-static int find_name(const char *name)
+static int find_lenses(const char *name)
 {
 	if (!name || !*name)
 		return 0;
@@ -169,7 +169,7 @@ static void set_raw(struct sx_rig *rig, int name)
 
 int sx_scene_rig(const char *lenses, int width, int height, struct sx_rig *ret, char *why, size_t why_bytes)
 {
-	int name = find_name(lenses);
+	int name = find_lenses(lenses);
 	struct sx_camera c;
 
 	if (name < 0) {
