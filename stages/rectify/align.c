@@ -1,8 +1,10 @@
 /*
- * Rectified cameras of a calibrated pair (Bouguet), as cv::stereoRectify() chooses them.
+ * Rectified cameras of a calibrated pair (Bouguet), as OpenCV's stereoRectify() chooses them.
  *
- * Which view is shown is a choice. It is OpenCV's in each number, where OpenCV has one, so that what others made of the
- * same calibration fits. Its inexact undistortion is therefore part of it; maps are made with the exact one.
+ * Which view is shown is a choice. It is OpenCV's in each number, where OpenCV has one, so that what others
+ * made of the same calibration fits. Its inexact undistortion is therefore part of it; maps are made with
+ * the exact one. It is OpenCV 4.6, as Debian 12 and Ubuntu 24.04 have it; later ones take
+ * images for 1 px smaller where alpha counts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,8 +20,9 @@
 #define GRID 9	 /* raw pixels along a side whose places are looked at */
 #define LOOKS 33 /* rectified pixels along a side that are looked for in both images */
 #define STEPS 5	 /* of OpenCV's undistortion */
-#define TANGENT_MAX \
-	5.671281819617709 /* of 80 degrees: rays further out, which a plane has no place for, are taken there */
+
+/* Of 80 degrees: rays further out, which a plane has no place for, are taken there. */
+#define TANGENT_MAX 5.671281819617709
 
 enum { K1, K2, P1, P2, K3, K4, K5, K6 };
 
@@ -193,8 +196,8 @@ static void find_scales(const struct sx_rig *rig, const struct box *b, double sc
 {
 	scale[0] = -rig->cx / b->left;
 	scale[1] = -rig->cy / b->top;
-	scale[2] = (rig->width - 1 - rig->cx) / b->right;
-	scale[3] = (rig->height - 1 - rig->cy) / b->bottom;
+	scale[2] = (rig->width - rig->cx) / b->right;
+	scale[3] = (rig->height - rig->cy) / b->bottom;
 }
 
 /* How much larger than f the focal length is to be. */
@@ -245,7 +248,10 @@ static bool is_anything_seen(const struct sx_rig *rig)
 	return false;
 }
 
-/* What is given of a rig, with the rest as good as it can be: what sx_rig_check() then finds lies in what is given. */
+/*
+ * What is given of a rig, with the rest as good as it can be: what sx_rig_check() then finds lies in what
+ * is given.
+ */
 static struct sx_rig given(const struct sx_rig *rig)
 {
 	struct sx_rig g = *rig;
