@@ -184,6 +184,8 @@ const struct sx_option sx_options[] = {
 		 "synthetic: same seed, same images"),
 	TEXT("source", "scene", source.scene, "street", RESTART,
 	     "synthetic: street, open (no houses), climb, fall, ramp, verge, cargo; it sets [camera]"),
+	TEXT("source", "lenses", source.lenses, "ideal", RESTART,
+	     "synthetic: ideal; raw images, to be rectified: plain (barrel distortion), wide, fisheye"),
 
 	TEXT("camera", "calibration", calibration, "", RESTART,
 	     "OpenCV, ROS or Kalibr YAML, KITTI or plain text file with fx .. baseline_m; two ROS files: "

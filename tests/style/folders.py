@@ -40,7 +40,7 @@ FOLDERS = [
     ("capture", "where pairs come from: the source interface, image files, the synthetic source",
      ["base", "stages/rectify", "capture/image", "capture/scene"]),
     ("capture/image", "image files in: PNG, PGM/PPM, JPEG", ["base"]),
-    ("capture/scene", "the synthetic street, drawn", ["base"]),
+    ("capture/scene", "the synthetic street, drawn; its raw cameras", ["base", "stages/rectify"]),
     ("capture/v4l2", "V4L2 cameras: devices, buffers, pairing, what happens when one goes away",
      ["base", "capture", "capture/image"]),
     ("ipc", "where results go: ring, stream socket, scores of other processes, status over HTTP", ["base"]),
