@@ -33,7 +33,7 @@ static void in_a_configuration(void **state)
 	assert_int_equal(sx_settings_check_size(s, 752, 480, why, sizeof(why)), 0);
 	assert_int_equal(sx_settings_check_size(s, 640, 400, why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "images are 640x400, but calibration "));
-	assert_true(sx_settings_tell_rectified(s, why, sizeof(why)));
+	assert_true(sx_settings_tell_rectified(s, &(struct sx_source_info){0}, why, sizeof(why)));
 	assert_string_equal(
 		why, "images of 752x480 are rectified to 640x400 (fx 360.674 px, baseline 0.1101 m), as they "
 		     "are raw by " SX_DATA "/opencv.yml");
@@ -58,13 +58,13 @@ static void in_a_configuration(void **state)
 		      "calibration = " SX_DATA "/ros_left.yaml, " SX_DATA "/ros_right.yaml\nrectify = no\n",
 		      "");
 	assert_false(s->rectify);
-	assert_false(sx_settings_tell_rectified(s, why, sizeof(why)));
+	assert_false(sx_settings_tell_rectified(s, &(struct sx_source_info){0}, why, sizeof(why)));
 	assert_true(fabs(s->params.camera.fx - 439.699530741) < 1e-6);
 	s = configure("size = 752x480\n",
 		      "calibration = " SX_DATA "/intrinsics.yml, " SX_DATA "/extrinsics.yml\nrectify = yes\n",
 		      "");
 	assert_true(s->rectify && s->rig.raw_width == 752 && s->calibration_width == 752);
-	assert_true(sx_settings_tell_rectified(s, why, sizeof(why)));
+	assert_true(sx_settings_tell_rectified(s, &(struct sx_source_info){0}, why, sizeof(why)));
 	assert_non_null(strstr(why, "are rectified to 752x480 "));
 }
 
