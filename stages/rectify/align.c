@@ -2,9 +2,9 @@
  * Rectified cameras of a calibrated pair (Bouguet), as OpenCV's stereoRectify() chooses them.
  *
  * Which view is shown is a choice. It is OpenCV's in each number, where OpenCV has one, so that what others
- * made of the same calibration fits. Its inexact undistortion is therefore part of it; maps are made with
- * the exact one. It is OpenCV 4.6, as Debian 12 and Ubuntu 24.04 have it; later ones take
- * images for 1 px smaller where alpha counts. Where its steps lead astray (strong lenses), the exact one it is.
+ * made of the same calibration fits. Its inexact undistortion is therefore part of it, unless its steps lead
+ * astray (strong lenses); maps are made with the exact one. It is OpenCV 4.6, as Debian 12 and Ubuntu 24.04
+ * have it; later ones take images for 1 px smaller where alpha counts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
