@@ -53,6 +53,12 @@ static bool from_calibration(const struct sx_option *o, const struct sx_settings
 	return false;
 }
 
+/* No value of it would be right. */
+static bool is_missing(const struct sx_option *o, const struct sx_settings *s)
+{
+	return !o->initial && !s->source_given;
+}
+
 void sx_config_print(const struct sx_settings *s, FILE *to)
 {
 	char value[SX_OPTION_TEXT_BYTES];
@@ -65,11 +71,14 @@ void sx_config_print(const struct sx_settings *s, FILE *to)
 			if (strcmp(o->section, sx_sections[n].name))
 				continue;
 			sx_option_write(o, s, value);
+			if (is_missing(o, s))
+				*value = 0;
 			fprintf(to, "# %s\n# ", o->help);
 			print_allowed(o, to);
 			fprintf(to, "%s\n%s%s =%s%s\n",
 				from_calibration(o, s) ? "; from the calibration file" : "",
-				from_calibration(o, s) ? "#" : "", o->key, *value ? " " : "", value);
+				from_calibration(o, s) || is_missing(o, s) ? "#" : "", o->key,
+				*value ? " " : "", value);
 		}
 	}
 }
