@@ -553,7 +553,7 @@ class ExitCodes(TestCase):
         i = self.instance()
         code, out, err = i.run_once("--help")
         self.assertEqual((code, err), (0, ""))
-        for word in ("--instance", "--frames", "disparities", "SIGHUP", "73"):
+        for word in ("--instance", "--frames", "--help-keys", "SIGHUP", "73"):
             self.assertIn(word, out)
         self.assertRegex(i.run_once("--version")[1], r"^stixeld \d+\.\d+\.\d+\n$")
 

@@ -30,6 +30,8 @@ CASES = [
     ("stixel-process -o fol", ["folder"], ["picture.png"]),
     ("stixel-process pic", ["picture.png"], []),
     ("stixel-bench --ta", ["--table"], ["--timeline"]),
+    ("stixel-bench --help-k", ["--help-keys"], ["--help"]),
+    ("stixeld --help-keys st", ["stereo", "stixels"], ["source"]),
 ]
 
 
@@ -163,7 +165,7 @@ class ManPages(unittest.TestCase):
                     os.environ, MANWIDTH="200", LC_ALL="C.UTF-8"))
                 self.assertEqual((r.returncode, r.stderr), (0, ""))
                 self.assertNotRegex(r.stdout, r"@[A-Z]+@")
-                told = run(name, "--help").stdout.split("Keys of the configuration")[0]
+                told = run(name, "--help").stdout
                 for option in set(re.findall(r"(?m)^ .*(--[a-z-]+)", told)):
                     self.assertIn(option, r.stdout)
 

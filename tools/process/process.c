@@ -77,6 +77,9 @@ static const struct sx_usage_exit exits[] = {
 	{EX_CONFIG, "wrong configuration"},
 };
 
+static const char *const sections[] = {"camera",  "stereo",    "filters", "road",
+				       "stixels", "semantics", "engine",  NULL};
+
 static const struct sx_usage usage = {
 	.program = SX_PROGRAM,
 	.about = "Computes disparity and stixels of rectified stereo pairs. For each pair it prints a line "
@@ -97,6 +100,7 @@ static const struct sx_usage usage = {
 	.exits = exits,
 	.exit_count = sizeof(exits) / sizeof(exits[0]),
 	.settings = true,
+	.sections = sections,
 };
 
 static int make_folder(const char *path)

@@ -303,7 +303,7 @@ class Errors(Outputs):
     def test_help(self):
         r = run("stixel-process", "--help")
         self.assertEqual(r.returncode, 0)
-        for word in ("--set", "p_gravity", "min_disparity", "folder"):
+        for word in ("--set", "--help-keys", "folder", "NAME.stixels.csv"):
             self.assertIn(word, r.stdout)
 
 
