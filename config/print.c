@@ -220,5 +220,5 @@ void sx_config_man(FILE *to)
 			fprintf(to, ".%s\n\n", o->change == SX_CHANGE_LIVE ? " Changes on reload." : "");
 		}
 	}
-	fputs("# SEE ALSO\n\n*stixeld*(8)\n", to);
+	fputs("# SEE ALSO\n\n*stixeld*(8), *stixel*(7)\n", to);
 }
