@@ -216,7 +216,7 @@ class Browser(unittest.TestCase):
         self.assertEqual(self.errors(), [])
 
     def test_full_screen(self):
-        self.open()
+        self.open(1280, 500)  # wider than the picture: its height decides
         button = self.browser.find_element(By.ID, "full")
         full = "return document.fullscreenElement?.id ?? null"
         shape = ("const r = document.getElementById('view').getBoundingClientRect();"
