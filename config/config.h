@@ -38,6 +38,12 @@ void sx_errors_finish(struct sx_errors *e);
  */
 int sx_settings_load(struct sx_settings *ret, const char *file, const char *const *overrides, int count,
 		     bool source_required, struct sx_errors *errors);
+/*
+ * The defaults and the overrides, for somebody who has no configuration yet: each value is checked, but not
+ * what only the whole can tell, such as a camera without a device. Else as sx_settings_load().
+ */
+int sx_settings_template(struct sx_settings *ret, const char *const *overrides, int count,
+			 struct sx_errors *errors);
 /* The defaults, without a source; never fails but for -ENOMEM. */
 int sx_settings_init(struct sx_settings *ret);
 /* Frees the texts; accepts a zeroed structure and zeroes it. */
@@ -73,9 +79,12 @@ struct sx_context_config sx_settings_context(const struct sx_settings *s, const 
 bool sx_settings_tell_rectified(const struct sx_settings *s, const struct sx_source_info *info, char *text,
 				size_t bytes);
 
-/* The option section of --help (sections, keys, ranges, defaults). */
-void sx_config_help(FILE *to);
-/* A commented file with every key: help, range, default, value. Loading it gives the same settings. */
+/* A section for --help-keys: keys, ranges, defaults, at most 79 columns wide; NULL: all of them. */
+void sx_config_help(const char *section, FILE *to);
+/*
+ * A commented file with every key: help, range, default, value. Loading it gives the same settings. A key
+ * that must be given and was not is a comment.
+ */
 void sx_config_print(const struct sx_settings *s, FILE *to);
 /*
  * {"source": {"fps": {"value": 30, "default": 0, "unit": "1/s", "restart": true}, ...}, ...} for GET /config.

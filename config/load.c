@@ -424,8 +424,11 @@ int sx_settings_init(struct sx_settings *ret)
 	return 0;
 }
 
-int sx_settings_load(struct sx_settings *ret, const char *file, const char *const *overrides, int count,
-		     bool source_required, struct sx_errors *errors)
+/* What is asked of the whole, once all of it was read. */
+enum whole { WHOLE_TEMPLATE, WHOLE_WITHOUT_SOURCE, WHOLE_WITH_SOURCE };
+
+static int load_settings(struct sx_settings *ret, const char *file, const char *const *overrides, int count,
+			 enum whole whole, struct sx_errors *errors)
 {
 	struct sx_load *l = calloc(1, sizeof(*l));
 	int r = l ? sx_settings_init(&l->settings) : -ENOMEM, e;
@@ -443,8 +446,14 @@ int sx_settings_load(struct sx_settings *ret, const char *file, const char *cons
 		load_override(l, overrides[i]);
 	/* what the whole says is only worth telling when all of it was read */
 	if (r == 0) {
-		check_rectify(l, apply_calibration(l));
-		check_whole(l, source_required);
+		bool read;
+
+		l->settings.source_given = set_at(l, "source", "kind") != NULL;
+		read = apply_calibration(l);
+		if (whole != WHOLE_TEMPLATE) {
+			check_rectify(l, read);
+			check_whole(l, whole == WHOLE_WITH_SOURCE);
+		}
 	}
 	if (l->out_of_memory)
 		r = -ENOMEM;
@@ -460,4 +469,17 @@ fail:
 		sx_settings_finish(&l->settings);
 	free(l);
 	return r;
+}
+
+int sx_settings_load(struct sx_settings *ret, const char *file, const char *const *overrides, int count,
+		     bool source_required, struct sx_errors *errors)
+{
+	return load_settings(ret, file, overrides, count,
+			     source_required ? WHOLE_WITH_SOURCE : WHOLE_WITHOUT_SOURCE, errors);
+}
+
+int sx_settings_template(struct sx_settings *ret, const char *const *overrides, int count,
+			 struct sx_errors *errors)
+{
+	return load_settings(ret, NULL, overrides, count, WHOLE_TEMPLATE, errors);
 }

@@ -52,6 +52,7 @@ struct sx_rectify_params {
 
 struct sx_settings {
 	struct sx_source_params source;
+	bool source_given; /* [source] kind was said; without it source.kind means nothing */
 	struct sx_params
 		params; /* [camera] [stereo] [filters] [road] [stixels]; semantics: made of the next */
 	struct sx_semantics_params semantics;

@@ -347,6 +347,7 @@ static void print_and_load_gives_the_same(void **state)
 		char *text;
 
 		s.source.kind = SX_SOURCE_SYNTHETIC;
+		s.source_given = true;
 		for (int i = 0; round && i < sx_option_count; i++) {
 			random_value(&sx_options[i], value, sizeof(value));
 			if (sx_option_read(&sx_options[i], &s, value, why, sizeof(why)) < 0)

@@ -123,7 +123,7 @@ static double density(const struct process *p)
 	return 100.0 * (double)valid / ((double)q4.width * q4.height);
 }
 
-static void print_line(const struct process *p, const struct process_job *job)
+static void print_line(const struct process *p, const struct process_job *job, double percent)
 {
 	static const char *const origins[] = {"none", "measured", "previous", "from calibration"};
 	const struct sx_result *result = p->engine.backend->result(p->context);
@@ -131,7 +131,7 @@ static void print_line(const struct process *p, const struct process_job *job)
 
 	sx_progress_hide();
 	printf("%s: %dx%d, %.1f ms, density %.1f %%, %u stixels, road %s", job->name, p->config.width,
-	       p->config.height, (double)(result->finished_ns - result->started_ns) / 1e6, density(p),
+	       p->config.height, (double)(result->finished_ns - result->started_ns) / 1e6, percent,
 	       result->count, origins[road->origin <= SX_ROAD_FROM_CALIBRATION ? road->origin : 0]);
 	if (road->origin != SX_ROAD_NONE)
 		printf(" (height %.2f m, pitch %.2f deg, roll %.2f deg, horizon row %.1f)", road->height_m,
@@ -141,10 +141,22 @@ static void print_line(const struct process *p, const struct process_job *job)
 	fflush(stdout);
 }
 
+static void count_pair(struct process *p, const struct process_job *job, double percent)
+{
+	p->done++;
+	if (percent >= PROCESS_SPARSE_PERCENT)
+		return;
+	if (!p->sparse++) {
+		p->sparse_name = job->name;
+		p->sparse_density = percent;
+	}
+}
+
 static int compute(struct process *p, const struct process_job *job, const struct sx_image *left,
 		   const struct sx_image *right, const struct sx_scores *scores)
 {
 	struct sx_pair pair = {.number = 1, .scores = scores};
+	double percent;
 	char why[PATH_MAX + 256] = "";
 	int r;
 
@@ -165,7 +177,9 @@ static int compute(struct process *p, const struct process_job *job, const struc
 	r = process_write(p, job->name, why, sizeof(why));
 	if (r < 0)
 		return pair_fail(EX_CANTCREAT, "%s", why);
-	print_line(p, job);
+	percent = density(p);
+	count_pair(p, job, percent);
+	print_line(p, job, percent);
 	return 0;
 }
 
