@@ -71,7 +71,7 @@ struct sx_source_info {
 	int cameras;	    /* devices or files behind a pair: 1 or 2 */
 	const char *path[2];
 	bool paced; /* false: gives a pair whenever asked; the taker sets the pace */
-	/* better known than to the configuration (synthetic), else NULL: the camera; of raw images, what makes it */
+	/* known better than by the configuration (synthetic), else NULL; rig: if images are raw */
 	const struct sx_camera *camera;
 	const struct sx_rig *rig;
 	/* for the log: why not another memory, exposure that differs from what was asked for */

@@ -74,7 +74,7 @@ static int init_light(struct sx_scene *s, int side)
 	return v->white ? init_view(&s->mirrored[side], v->width, v->height) : -ENOMEM;
 }
 
-/* Both views; those of raw cameras with a margin, by which all that counts from the left and from above moves. */
+/* Both views; those of raw cameras have a margin, by which all that counts from its corner moves. */
 static int init_views(struct sx_scene *s)
 {
 	bool raw = !sx_rig_is_rectified(&s->rig);

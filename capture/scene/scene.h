@@ -33,10 +33,11 @@ struct sx_scene;
  * and bank on the other, white sky, flare and puddles; kerbs, pavements and banks are ground, rails and bars
  * of fences objects. "cargo": the open road, empty but for small things of known size and distance.
  *
- * lenses: "ideal" (NULL: ideal), pictures are a rectified pair. Others are raw, to be rectified by sx_scene_rig(),
- * and then as good as ideal ones but for what interpolation takes. "plain": barrel distortion, as cheap
- * cameras have; "wide": up to 105 degrees, the rational model; "fisheye": up to 124 degrees. Both cameras are
- * turned, between each other by 1.7 degrees, and have focal lengths and principal points of their own.
+ * lenses: "ideal" (NULL: ideal), pictures are a rectified pair. Others are raw, to be rectified by
+ * sx_scene_rig(), and then those of ideal lenses but for what interpolation takes. "plain": barrel
+ * distortion, as cheap cameras have; "wide": up to 105 degrees, the rational model; "fisheye": up to 124
+ * degrees. Both cameras are turned, between each other by 1.7 degrees, and have focal lengths and principal
+ * points of their own.
  */
 struct sx_scene_params {
 	const char *name;

@@ -1,7 +1,7 @@
 /*
- * Raw cameras of the synthetic street. Each raw pixel is drawn where its ray meets the scene, in a view of the
- * rectified camera that is wider than the rectified image: no image is resampled, and the noise is the raw
- * pixel's own.
+ * Raw cameras of the synthetic street. Each raw pixel is drawn where its ray meets the scene, in a view of
+ * the rectified camera that is wider than the rectified image: no image is resampled, and the noise is the
+ * raw pixel's own.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ struct sx_lens_view {
 	float *at;
 };
 
-/* px by which the drawn view is wider on each side than a rectified image of that width, higher than of that height. */
+/* px by which the drawn view goes on at each end of a rectified image of so many px across, or down. */
 int sx_lens_margin(int px);
 
 /* The tables of both cameras of a scene that has its rig. -ENOMEM. finish accepts a zeroed one. */

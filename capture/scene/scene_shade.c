@@ -299,7 +299,7 @@ static double limited(double x)
 	return x < -4 ? -4 : x > 4 ? 4 : x;
 }
 
-/* From a raw pixel's place to that of the pixel apart entries on (behind it: back); false: one sees nothing. */
+/* From a raw pixel's place to that of the one apart entries on (if before it: back); false: one has none. */
 static bool step(const float *at, ptrdiff_t apart, double ret[2])
 {
 	const float *next = at + 2 * apart;
