@@ -68,11 +68,11 @@ int sx_settings_take_live(struct sx_settings *s, const struct sx_settings *new);
  * source's images; raw ones where s->rectify.
  */
 int sx_settings_check_size(const struct sx_settings *s, int width, int height, char *why, size_t why_bytes);
-/* By what images of this source become a rectified pair; NULL: they are one. Belongs to s or to the source. */
+/* By what images of this source become a rectified pair; NULL: they are one. Belongs to s or the source. */
 const struct sx_rig *sx_settings_rig(const struct sx_settings *s, const struct sx_source_info *info);
 /*
- * Of contexts for pairs of this source: size, format, parameters with the camera that belongs to them, and how
- * they are rectified. All else is 0.
+ * Of contexts for pairs of this source: size, format, parameters with the camera that belongs to them, and
+ * how they are rectified. All else is 0.
  */
 struct sx_context_config sx_settings_context(const struct sx_settings *s, const struct sx_source_info *info);
 /* One sentence for the log on images that are rectified; false: they are not, text is as it was. */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "config/calibration.h"
+#include "config/calibration/calibration.h"
 #include "config/classes.h"
 #include "config/load_priv.h"
 #include "config/number.h"

@@ -40,10 +40,11 @@ struct sx_rectify_map {
 };
 
 /*
- * The map of a side (0 left, 1 right) of a rig that sx_rig_check() accepts. radius: columns, rows by which the
- * descriptor of a rectified pixel looks beyond it: a pixel can be matched where everything so near to it that
- * is in the rectified image is inside; of a row with several runs of such pixels the longest, the first of
- * equals, is its view. -ENOMEM. *ret is only written on success; sx_rectify_map_finish() accepts a zeroed one.
+ * The map of a side (0 left, 1 right) of a rig that sx_rig_check() accepts. radius: columns, rows by which
+ * the descriptor of a rectified pixel looks beyond it: a pixel can be matched where everything so near to it
+ * that is in the rectified image is inside; of a row with several runs of such pixels the longest, the first
+ * of equals, is its view. -ENOMEM. *ret is only written on success; sx_rectify_map_finish() accepts a zeroed
+ * one.
  */
 int sx_rectify_map_init(struct sx_rectify_map *ret, const struct sx_rig *rig, int side, const int radius[2]);
 void sx_rectify_map_finish(struct sx_rectify_map *map);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "config/calibration.h"
+#include "config/calibration/calibration.h"
 #include "tests/config/fixture.h"
 
 /* As cv::FileStorage writes it. */

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "config/calibration.h"
+#include "config/calibration/calibration.h"
 #include "stages/rectify/rig.h"
 #include "tests/config/fixture.h"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/calibration_yaml.h"
+#include "config/calibration/calibration_yaml.h"
 #include "config/number.h"
 
 #define NESTING_MAX 16

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "base/rig.h"
-#include "config/calibration.h"
+#include "config/calibration/calibration.h"
 
 #define SX_CALIBRATION_WHY_BYTES 256
 #define SX_CALIBRATION_NAME_BYTES 48

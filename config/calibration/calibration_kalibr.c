@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/calibration_yaml.h"
+#include "config/calibration/calibration_yaml.h"
 
 static const char *const cam_names[2] = {"cam0", "cam1"};
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/calibration.h"
-#include "config/calibration_priv.h"
+#include "config/calibration/calibration.h"
+#include "config/calibration/calibration_priv.h"
 #include "config/file.h"
 
 #define FILE_BYTES_MAX (64 * 1024)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <yaml.h>
 
-#include "config/calibration_priv.h"
+#include "config/calibration/calibration_priv.h"
 
 /* A document, and where sentences go. */
 struct sx_yaml {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "config/calibration_yaml.h"
+#include "config/calibration/calibration_yaml.h"
 
 /* The first of each is the one that sentences use. */
 static const char *const k_names[2][8] = {{"K1", "M1", "cameraMatrix1", "camera_matrix1", "camera_matrix_1",

@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "config/calibration_yaml.h"
+#include "config/calibration/calibration_yaml.h"
 
 /* Of files, of messages of ROS 1, of messages of ROS 2. */
 static const char *const p_names[] = {"projection_matrix", "P", "p", NULL};

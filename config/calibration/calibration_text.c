@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/calibration_priv.h"
+#include "config/calibration/calibration_priv.h"
 #include "config/number.h"
 
 /* Numbers after the colon, as many as there are up to n. A word that is no number ends them: -EINVAL. */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "config/calibration_priv.h"
+#include "config/calibration/calibration_priv.h"
 #include "stages/rectify/rig.h"
 
 void sx_calibration_name(char to[SX_CALIBRATION_NAME_BYTES], const char *whose, const char *name)
