@@ -11,7 +11,8 @@
 #include "stixel.h"
 
 /*
- * left, right: rectified, same size and format, owned by the source until the pair is released.
+ * left, right: rectified, or raw where the engine rectifies; same size and format, owned by the source until
+ * the pair is released.
  * number: counts pairs of this source from 1, also those that are dropped later.
  * scores: of the left image, or NULL: the frame is done without. Only method slanted reads them.
  * left_ns, right_ns: capture times, converted to CLOCK_MONOTONIC where the clock is known.

@@ -64,9 +64,20 @@ int sx_settings_take_live(struct sx_settings *s, const struct sx_settings *new);
 
 /*
  * Everything that needs the size of the images: sx_params_check(), and the size in the calibration file
- * against it. -EINVAL with a sentence in why. To be asked when the source is open.
+ * against it. -EINVAL with a sentence in why. To be asked when the source is open. width, height: of the
+ * source's images; raw ones where s->rectify.
  */
 int sx_settings_check_size(const struct sx_settings *s, int width, int height, char *why, size_t why_bytes);
+/* By what images of this source become a rectified pair; NULL: they are one. Belongs to s or the source. */
+const struct sx_rig *sx_settings_rig(const struct sx_settings *s, const struct sx_source_info *info);
+/*
+ * Of contexts for pairs of this source: size, format, parameters with the camera that belongs to them, and
+ * how they are rectified. All else is 0.
+ */
+struct sx_context_config sx_settings_context(const struct sx_settings *s, const struct sx_source_info *info);
+/* One sentence for the log on images that are rectified; false: they are not, text is as it was. */
+bool sx_settings_tell_rectified(const struct sx_settings *s, const struct sx_source_info *info, char *text,
+				size_t bytes);
 
 /* A section for --help-keys: keys, ranges, defaults, at most 79 columns wide; NULL: all of them. */
 void sx_config_help(const char *section, FILE *to);

@@ -201,6 +201,28 @@ static int context_take_cells(struct sx_context *x, int columns, int rows)
 	return context_take_scores(x, columns, rows);
 }
 
+/* What raw pairs need. */
+static int context_take_maps(struct sx_context *x)
+{
+	const struct sx_context_config *c = &x->config;
+	int r = sx_context_maps_init(x->map, c);
+
+	if (r < 0 || !c->rectify)
+		return r;
+	for (int side = 0; side < 2; side++) {
+		x->bytes += sx_rectify_map_bytes(&x->map[side]);
+		x->hides |= !sx_views_are_whole(x->map[side].view, c->width, c->height);
+		if (sx_ingest_is_grey(c->pixel))
+			continue;
+		x->bytes +=
+			sx_image_layout(&x->raw_grey[side], SX_PIXEL_U8, c->rig.raw_width, c->rig.raw_height);
+		r = sx_image_init(&x->raw_grey[side], SX_PIXEL_U8, c->rig.raw_width, c->rig.raw_height);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 static int context_take_memory(struct sx_context *x)
 {
 	const struct sx_params *p = &x->config.params;
@@ -210,6 +232,8 @@ static int context_take_memory(struct sx_context *x)
 
 	r = sx_matcher_init(&x->matcher, sx_kernels_for(x->device->kernels, p->stereo.disparities)->matcher,
 			    &p->stereo, w, h);
+	if (r == 0)
+		r = context_take_maps(x);
 	if (r == 0)
 		r = share_memory(x->device, &x->matcher);
 	if (r == 0)
@@ -268,6 +292,10 @@ static void cpu_context_destroy(struct sx_context *x)
 		sx_pool_drain(x->device->pool);
 	for (int i = 0; i < SX_TAP_COUNT; i++)
 		free(x->owned[i]);
+	for (int side = 0; side < 2; side++) {
+		sx_rectify_map_finish(&x->map[side]);
+		sx_image_finish(&x->raw_grey[side]);
+	}
 	free(x->speckle_memory);
 	free(x->cells.data);
 	free(x->cells_confidence.data);

@@ -14,6 +14,7 @@
 #include "cpu/segment.h"
 #include "cpu/speckle.h"
 #include "stages/engine.h"
+#include "stages/rectify/rectify.h"
 #include "stages/road/road_finder.h"
 #include "stages/stixels/segment.h"
 
@@ -39,6 +40,9 @@ struct sx_context {
 	struct sx_matcher matcher;
 	struct sx_image taps[SX_TAP_COUNT]; /* some share memory: see sx_taps_share() */
 	void *owned[SX_TAP_COUNT];
+	struct sx_rectify_map map[2]; /* where pairs come raw; */
+	struct sx_image raw_grey[2];  /* and where they are not grey either */
+	bool hides;		      /* not every pixel is seen by both cameras */
 	struct sx_speckle speckle;
 	void *speckle_memory;
 	struct sx_road_finder *road_finder;

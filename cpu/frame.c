@@ -8,256 +8,19 @@
 
 #include <stixel.h>
 
-#include "base/clock.h"
-#include "cpu/engine_priv.h"
+#include "cpu/frame_priv.h"
 #include "stages/context.h"
-#include "stages/stereo/ingest.h"
 #include "stages/stixels/cells.h"
 #include "stages/stixels/compact.h"
 
-#define ROWS 8	     /* rows of a task in stages that are quick per row */
-#define ZNCC_ROWS 16 /* of a task that makes costs, which begins by summing a window's rows */
-#define COLUMNS 4    /* stixel columns of a task of the segmentation */
-
-struct frame {
-	struct sx_context *x;
-	struct sx_matcher_frame match;
-	struct sx_stretch stretch;
-	enum sx_shear shear;
-	bool first;
-	uint8_t flags;
-	int64_t since;
-	int round; /* of the search for a bend of the road; -1: for its plane */
-};
-
-static int tasks_of(int n, int per_task)
-{
-	return (n + per_task - 1) / per_task;
-}
-
-static int end_of(int begin, int per_task, int n)
-{
-	return begin + per_task < n ? begin + per_task : n;
-}
-
-static struct sx_image rows_of(const struct sx_image *img, int y0, int y1)
-{
-	struct sx_image part = *img;
-
-	part.data = sx_image_row(img, y0);
-	part.height = y1 - y0;
-	return part;
-}
-
-static void frame_book(struct frame *f, enum sx_stage stage)
-{
-	int64_t now = sx_now_ns();
-
-	f->x->result.stage_ns[stage] = now - f->since;
-	f->since = now;
-}
-
-/* Tasks count from the top of the left image to the bottom of the right one. */
-static void ingest_task(void *arg, int index, int worker)
-{
-	struct frame *f = arg;
-	int height = f->x->config.height, side = index >= tasks_of(height, ROWS);
-	int y0 = (index - side * tasks_of(height, ROWS)) * ROWS, y1 = end_of(y0, ROWS, height);
-	struct sx_image src = rows_of(side ? &f->x->pair->right : &f->x->pair->left, y0, y1);
-	struct sx_image grey = rows_of(&f->match.grey[side], y0, y1);
-
-	(void)worker;
-	if (src.pixel != SX_PIXEL_U8 && src.pixel != SX_PIXEL_NV12) {
-		sx_ingest(&src, &grey, f->stretch);
-		return;
-	}
-	for (int y = 0; y < y1 - y0; y++)
-		memcpy(sx_image_row(&grey, y), sx_image_row(&src, y), (size_t)src.width);
-}
-
-static void census_task(void *arg, int index, int worker)
-{
-	struct frame *f = arg;
-	int height = f->x->config.height, side = index >= tasks_of(height, ROWS);
-	int y0 = (index - side * tasks_of(height, ROWS)) * ROWS;
-
-	f->x->matcher.kernels->census_rows(&f->x->matcher, &f->match, side, y0, end_of(y0, ROWS, height),
-					   &f->x->device->laid_out[worker]);
-}
-
-static void words_task(void *arg, int index, int worker)
-{
-	struct frame *f = arg;
-	int height = f->x->config.height, side = index >= tasks_of(height, ZNCC_ROWS);
-	int y0 = (index - side * tasks_of(height, ZNCC_ROWS)) * ZNCC_ROWS;
-
-	f->x->matcher.kernels->zncc_words_rows(&f->x->matcher, &f->match, side, y0,
-					       end_of(y0, ZNCC_ROWS, height),
-					       &f->x->device->laid_out[worker]);
-}
-
-static void zncc_task(void *arg, int index, int worker)
-{
-	struct frame *f = arg;
-	int y0 = index * ZNCC_ROWS;
-
-	f->x->matcher.kernels->zncc_rows(&f->x->matcher, &f->match, y0,
-					 end_of(y0, ZNCC_ROWS, f->x->config.height),
-					 &f->x->device->laid_out[worker]);
-}
-
-static void sgm_task(void *arg, int index, int worker)
-{
-	struct frame *f = arg;
-
-	sx_matcher_band(&f->x->matcher, &f->match, f->shear, index, f->first,
-			&f->x->device->laid_out[worker]);
-}
-
-static void winner_task(void *arg, int index, int worker)
-{
-	struct frame *f = arg;
-
-	sx_matcher_rows(&f->x->matcher, &f->match, index, &f->x->device->laid_out[worker]);
-}
-
-/* Rows' costs and the horizontal passes. */
-static void fastdt_row_task(void *arg, int index, int worker)
-{
-	struct frame *f = arg;
-
-	f->x->matcher.kernels->fastdt_row(&f->x->matcher, &f->match, index, &f->x->device->laid_out[worker]);
-}
-
-/* First the right image's minima of each worker, which no task needs before the bands, then O and G. */
-static void fastdt_planes_task(void *arg, int index, int worker)
-{
-	struct frame *f = arg;
-	const struct sx_matcher *m = &f->x->matcher;
-	int threads = sx_pool_threads(f->x->device->pool);
-	struct sx_fastdt_scratch *s = &f->x->device->laid_out[index].fastdt;
-	size_t bytes = (size_t)m->height * sx_fastdt_right_pitch(m) * sizeof(*s->right_sum);
-
-	(void)worker;
-	if (index >= threads) {
-		m->kernels->fastdt_planes(m, &f->match, index - threads);
-		return;
-	}
-	memset(s->right_sum, 255, bytes);
-	memset(s->right_x, 255, bytes);
-}
-
-static void fastdt_band_task(void *arg, int index, int worker)
-{
-	struct frame *f = arg;
-
-	f->x->matcher.kernels->fastdt_band(&f->x->matcher, &f->match, index, &f->x->device->laid_out[worker]);
-}
-
-static void fastdt_winners_task(void *arg, int index, int worker)
-{
-	struct frame *f = arg;
-	const struct sx_device *d = f->x->device;
-
-	(void)worker;
-	for (int y = index * ROWS; y < end_of(index * ROWS, ROWS, f->x->config.height); y++)
-		f->x->matcher.kernels->fastdt_winners(&f->x->matcher, &f->match, y, d->laid_out,
-						      sx_pool_threads(d->pool));
-}
-
-static void frame_aggregate_fastdt(struct frame *f)
-{
-	struct sx_pool *pool = f->x->device->pool;
-	int width = f->x->config.width, height = f->x->config.height;
-
-	sx_pool_for(pool, height, fastdt_row_task, f);
-	sx_pool_for(pool, sx_pool_threads(pool) + tasks_of(width, SX_FASTDT_PLANE_COLUMNS),
-		    fastdt_planes_task, f);
-	sx_pool_for(pool, sx_fastdt_bands(&f->x->matcher), fastdt_band_task, f);
-	frame_book(f, SX_STAGE_SGM);
-	sx_pool_for(pool, tasks_of(height, ROWS), fastdt_winners_task, f);
-	frame_book(f, SX_STAGE_WINNER);
-}
-
-static void frame_aggregate_sgm(struct frame *f, enum sx_shear shear, bool first)
-{
-	f->shear = shear;
-	f->first = first;
-	sx_pool_for(f->x->device->pool, sx_matcher_bands(&f->x->matcher, shear), sgm_task, f);
-}
-
-/* What costs are made from; of zncc the costs, too. */
-static void frame_describe(struct frame *f)
-{
-	struct sx_pool *pool = f->x->device->pool;
-	int height = f->x->config.height;
-
-	if (f->x->config.params.stereo.cost == SX_COST_ZNCC) {
-		sx_pool_for(pool, 2 * tasks_of(height, ZNCC_ROWS), words_task, f);
-		sx_pool_for(pool, tasks_of(height, ZNCC_ROWS), zncc_task, f);
-	} else {
-		sx_pool_for(pool, 2 * tasks_of(height, ROWS), census_task, f);
-	}
-	frame_book(f, SX_STAGE_CENSUS);
-}
-
-static void scores_task(void *arg, int index, int worker)
-{
-	struct frame *f = arg;
-	struct sx_context *x = f->x;
-	const struct sx_stixel_params *p = &x->config.params.stixels;
-	int v0 = index * 4, v1 = end_of(v0, 4, x->segments.capacity);
-
-	(void)worker;
-	x->device->kernels->segment->reduce_scores(x->pair->scores, x->config.width, x->config.height,
-						   p->width, sx_cell_height(p), v0, v1, &x->scores);
-}
-
-/* Before the source has the pair back: the scores are its, too. */
-static void reduce_scores(struct frame *f)
-{
-	struct sx_context *x = f->x;
-
-	x->scored = sx_context_scores(&x->config, x->pair) != NULL;
-	if (x->scored)
-		sx_pool_for(x->device->pool, tasks_of(x->segments.capacity, 4), scores_task, f);
-}
-
-static void frame_match(struct frame *f)
-{
-	struct sx_context *x = f->x;
-	struct sx_pool *pool = x->device->pool;
-	int halves = 2 * tasks_of(x->config.height, ROWS);
-
-	f->stretch = sx_ingest_stretch(&x->pair->left, &x->pair->right);
-	sx_pool_for(pool, halves, ingest_task, f);
-	reduce_scores(f);
-	if (x->images_read)
-		x->images_read(x->user);
-	frame_book(f, SX_STAGE_INGEST);
-	frame_describe(f);
-	if (x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT) {
-		frame_aggregate_fastdt(f);
-		return;
-	}
-	if (x->config.params.stereo.paths >= 4)
-		frame_aggregate_sgm(f, SX_SHEAR_DOWN, true);
-	if (x->config.params.stereo.paths == 8) {
-		frame_aggregate_sgm(f, SX_SHEAR_RIGHT, false);
-		frame_aggregate_sgm(f, SX_SHEAR_LEFT, false);
-	}
-	frame_book(f, SX_STAGE_SGM);
-	sx_matcher_rows_begin(&x->matcher, &f->match);
-	sx_pool_for(pool, sx_matcher_row_tasks(&x->matcher), winner_task, f);
-	frame_book(f, SX_STAGE_WINNER);
-}
+#define COLUMNS 4 /* stixel columns of a task of the segmentation */
 
 static void median_task(void *arg, int index, int worker)
 {
-	struct frame *f = arg;
+	struct sx_frame *f = arg;
 	const struct sx_image *tap = f->x->taps;
 	enum sx_median_border border = f->x->config.params.filters.median_border;
-	int y0 = index * ROWS, y1 = end_of(y0, ROWS, f->x->config.height);
+	int y0 = index * SX_FRAME_ROWS, y1 = sx_frame_end_of(y0, SX_FRAME_ROWS, f->x->config.height);
 
 	(void)worker;
 	f->x->matcher.kernels->median_rows(&tap[SX_TAP_WINNER], &tap[SX_TAP_MEDIAN], border, y0, y1);
@@ -267,9 +30,9 @@ static void median_task(void *arg, int index, int worker)
 
 static void left_right_task(void *arg, int index, int worker)
 {
-	struct frame *f = arg;
+	struct sx_frame *f = arg;
 	const struct sx_image *tap = f->x->taps;
-	int y0 = index * ROWS, y1 = end_of(y0, ROWS, f->x->config.height);
+	int y0 = index * SX_FRAME_ROWS, y1 = sx_frame_end_of(y0, SX_FRAME_ROWS, f->x->config.height);
 
 	(void)worker;
 	f->x->matcher.kernels->left_right_rows(&tap[SX_TAP_MEDIAN], &tap[SX_TAP_MEDIAN_RIGHT],
@@ -279,7 +42,7 @@ static void left_right_task(void *arg, int index, int worker)
 
 static void speckle_task(void *arg, int index, int worker)
 {
-	struct sx_context *x = ((struct frame *)arg)->x;
+	struct sx_context *x = ((struct sx_frame *)arg)->x;
 
 	(void)worker;
 	sx_speckle_stripe(&x->speckle, &x->taps[SX_TAP_LEFT_RIGHT], &x->taps[SX_TAP_SPECKLE], index);
@@ -287,7 +50,7 @@ static void speckle_task(void *arg, int index, int worker)
 
 static void erase_task(void *arg, int index, int worker)
 {
-	struct sx_context *x = ((struct frame *)arg)->x;
+	struct sx_context *x = ((struct sx_frame *)arg)->x;
 
 	(void)worker;
 	sx_speckle_erase(&x->speckle, &x->taps[SX_TAP_SPECKLE], index);
@@ -295,8 +58,8 @@ static void erase_task(void *arg, int index, int worker)
 
 static void smooth_task(void *arg, int index, int worker)
 {
-	struct frame *f = arg;
-	int y0 = index * ROWS, y1 = end_of(y0, ROWS, f->x->config.height);
+	struct sx_frame *f = arg;
+	int y0 = index * SX_FRAME_ROWS, y1 = sx_frame_end_of(y0, SX_FRAME_ROWS, f->x->config.height);
 
 	(void)worker;
 	f->x->matcher.kernels->smooth_rows(&f->x->taps[SX_TAP_SPECKLE], &f->x->taps[SX_TAP_DISPARITY], y0,
@@ -305,44 +68,44 @@ static void smooth_task(void *arg, int index, int worker)
 
 static void confidence_task(void *arg, int index, int worker)
 {
-	struct frame *f = arg;
-	int y0 = index * ROWS, y1 = end_of(y0, ROWS, f->x->config.height);
+	struct sx_frame *f = arg;
+	int y0 = index * SX_FRAME_ROWS, y1 = sx_frame_end_of(y0, SX_FRAME_ROWS, f->x->config.height);
 
 	(void)worker;
 	f->x->matcher.kernels->confidence_rows(&f->x->taps[SX_TAP_DISPARITY], &f->x->taps[SX_TAP_CONFIDENCE],
 					       y0, y1);
 }
 
-static void frame_filter(struct frame *f)
+static void frame_filter(struct sx_frame *f)
 {
 	struct sx_context *x = f->x;
 	struct sx_pool *pool = x->device->pool;
 	const struct sx_filter_params *p = &x->config.params.filters;
-	int strips = tasks_of(x->config.height, ROWS);
+	int strips = sx_frame_tasks_of(x->config.height, SX_FRAME_ROWS);
 
 	if (p->median)
 		sx_pool_for(pool, strips, median_task, f);
-	frame_book(f, SX_STAGE_MEDIAN);
+	sx_frame_book(f, SX_STAGE_MEDIAN);
 	sx_pool_for(pool, strips, left_right_task, f);
-	frame_book(f, SX_STAGE_LEFT_RIGHT);
+	sx_frame_book(f, SX_STAGE_LEFT_RIGHT);
 	if (p->speckle_size > 0) {
 		sx_pool_for(pool, sx_speckle_stripes(&x->speckle), speckle_task, f);
 		sx_speckle_join(&x->speckle, &x->taps[SX_TAP_LEFT_RIGHT]);
 		sx_pool_for(pool, sx_speckle_stripes(&x->speckle), erase_task, f);
 	}
-	frame_book(f, SX_STAGE_SPECKLE);
+	sx_frame_book(f, SX_STAGE_SPECKLE);
 	if (p->smooth)
 		sx_pool_for(pool, strips, smooth_task, f);
-	frame_book(f, SX_STAGE_SMOOTH);
+	sx_frame_book(f, SX_STAGE_SMOOTH);
 	sx_pool_for(pool, strips, confidence_task, f);
-	frame_book(f, SX_STAGE_CONFIDENCE);
+	sx_frame_book(f, SX_STAGE_CONFIDENCE);
 }
 
 #define CANDIDATES 16 /* of a road, a task */
 
 static void road_task(void *arg, int index, int worker)
 {
-	struct frame *f = arg;
+	struct sx_frame *f = arg;
 	struct sx_context *x = f->x;
 
 	(void)worker;
@@ -351,7 +114,7 @@ static void road_task(void *arg, int index, int worker)
 						 : sx_road_bend_score(x->road_finder, f->round, i);
 }
 
-static void find_road(struct frame *f)
+static void find_road(struct sx_frame *f)
 {
 	struct sx_context *x = f->x;
 
@@ -368,19 +131,19 @@ static void find_road(struct frame *f)
 		}
 	}
 	sx_road_finish(x->road_finder, x->has_previous ? &x->previous : NULL, &x->result.road);
-	frame_book(f, SX_STAGE_ROAD);
+	sx_frame_book(f, SX_STAGE_ROAD);
 }
 
 /* A part of 8 stixel columns: neighbours in the image, rows of the result. */
 static void reduce_task(void *arg, int index, int worker)
 {
-	struct frame *f = arg;
+	struct sx_frame *f = arg;
 	const struct sx_stixel_params *p = &f->x->config.params.stixels;
 	struct sx_image *tap = f->x->taps;
-	int u0 = index * 8, u1 = end_of(u0, 8, tap[SX_TAP_COLUMNS].height), x0 = u0 * p->width;
+	int u0 = index * 8, u1 = sx_frame_end_of(u0, 8, tap[SX_TAP_COLUMNS].height), x0 = u0 * p->width;
 	struct sx_image disparity = tap[SX_TAP_DISPARITY], confidence = tap[SX_TAP_CONFIDENCE];
-	struct sx_image columns = rows_of(&tap[SX_TAP_COLUMNS], u0, u1);
-	struct sx_image columns_confidence = rows_of(&tap[SX_TAP_COLUMNS_CONFIDENCE], u0, u1);
+	struct sx_image columns = sx_frame_rows_of(&tap[SX_TAP_COLUMNS], u0, u1);
+	struct sx_image columns_confidence = sx_frame_rows_of(&tap[SX_TAP_COLUMNS_CONFIDENCE], u0, u1);
 
 	(void)worker;
 	disparity.data = (uint16_t *)disparity.data + x0;
@@ -397,18 +160,18 @@ static void reduce_task(void *arg, int index, int worker)
 
 static void segment_task(void *arg, int index, int worker)
 {
-	struct frame *f = arg;
+	struct sx_frame *f = arg;
 	struct sx_context *x = f->x;
-	int u0 = index * COLUMNS, u1 = end_of(u0, COLUMNS, x->segments.columns);
+	int u0 = index * COLUMNS, u1 = sx_frame_end_of(u0, COLUMNS, x->segments.columns);
 
 	sx_segmenter_columns(x->segmenter, &x->cells, u0, u1, worker, &x->segments);
 }
 
 static void compact_task(void *arg, int index, int worker)
 {
-	struct frame *f = arg;
+	struct sx_frame *f = arg;
 	struct sx_context *x = f->x;
-	int u0 = index * COLUMNS, u1 = end_of(u0, COLUMNS, x->segments.columns);
+	int u0 = index * COLUMNS, u1 = sx_frame_end_of(u0, COLUMNS, x->segments.columns);
 
 	(void)worker;
 	for (int u = u0; u < u1; u++)
@@ -416,24 +179,24 @@ static void compact_task(void *arg, int index, int worker)
 				  f->flags, u, x->offsets, x->stixels);
 }
 
-static void make_stixels(struct frame *f)
+static void make_stixels(struct sx_frame *f)
 {
 	struct sx_context *x = f->x;
 	struct sx_pool *pool = x->device->pool;
 	int columns = x->segments.columns;
 
-	sx_pool_for(pool, tasks_of(columns, 8), reduce_task, f);
+	sx_pool_for(pool, sx_frame_tasks_of(columns, 8), reduce_task, f);
 	sx_evidence_run(x);
-	frame_book(f, SX_STAGE_REDUCE);
+	sx_frame_book(f, SX_STAGE_REDUCE);
 	sx_segmenter_begin(x->segmenter, &x->result.road, &x->cells_confidence,
 			   x->scored ? &x->scores : NULL);
-	sx_pool_for(pool, tasks_of(columns, COLUMNS), segment_task, f);
-	frame_book(f, SX_STAGE_SEGMENT);
+	sx_pool_for(pool, sx_frame_tasks_of(columns, COLUMNS), segment_task, f);
+	sx_frame_book(f, SX_STAGE_SEGMENT);
 	f->flags = sx_compact_flags(&x->result.road, &x->config.params);
 	x->result.count =
 		sx_compact_offsets(&x->segments, x->config.params.stixels.max_per_column, x->offsets);
-	sx_pool_for(pool, tasks_of(columns, COLUMNS), compact_task, f);
-	frame_book(f, SX_STAGE_COMPACT);
+	sx_pool_for(pool, sx_frame_tasks_of(columns, COLUMNS), compact_task, f);
+	sx_frame_book(f, SX_STAGE_COMPACT);
 }
 
 static bool same_layout(const struct sx_matcher *a, const struct sx_matcher *b)
@@ -482,13 +245,13 @@ static struct sx_matcher_frame matcher_frame(const struct sx_context *x)
 void sx_frame_run(void *arg)
 {
 	struct sx_context *x = arg;
-	struct frame f = {.x = x, .match = matcher_frame(x), .since = sx_now_ns()};
+	struct sx_frame f = {.x = x, .match = matcher_frame(x), .since = sx_now_ns()};
 	const uint64_t done = 1;
 	ssize_t n;
 
 	x->result.started_ns = f.since;
 	frame_lay_out(x);
-	frame_match(&f);
+	sx_frame_match(&f);
 	frame_filter(&f);
 	find_road(&f);
 	make_stixels(&f);

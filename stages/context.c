@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "stages/rectify/rig.h"
+#include "stages/stereo/census.h"
 #include "stages/stereo/ingest.h"
 #include "stages/stixels/cells.h"
 
@@ -45,13 +47,38 @@ int sx_context_check(const struct sx_context_config *c, const char *engine, unsi
 			 sx_pixel_name(c->pixel));
 		return -EINVAL;
 	}
+	if (c->rectify && (c->rig.width != c->width || c->rig.height != c->height)) {
+		snprintf(why, why_bytes, "the cameras are rectified to %dx%d, not to %dx%d", c->rig.width,
+			 c->rig.height, c->width, c->height);
+		return -EINVAL;
+	}
+	if (c->rectify && sx_rig_check(&c->rig, why, why_bytes) < 0)
+		return -EINVAL;
 	return sx_params_check(&c->params, c->width, c->height, why, why_bytes);
+}
+
+int sx_context_maps_init(struct sx_rectify_map map[2], const struct sx_context_config *c)
+{
+	const struct sx_stereo_params *p = &c->params.stereo;
+	const int window = p->zncc_window / 2;
+	const int radius[2] = {p->cost == SX_COST_ZNCC ? window : SX_CENSUS_RADIUS_X,
+			       p->cost == SX_COST_ZNCC ? window : SX_CENSUS_RADIUS_Y};
+	int r = 0;
+
+	map[0] = map[1] = (struct sx_rectify_map){0};
+	for (int side = 0; c->rectify && side < 2 && r == 0; side++)
+		r = sx_rectify_map_init(&map[side], &c->rig, side, radius);
+	if (r < 0)
+		sx_rectify_map_finish(&map[0]);
+	return r;
 }
 
 static bool fits(const struct sx_context_config *c, const struct sx_image *img)
 {
-	return img->data && img->width == c->width && img->height == c->height && img->pixel == c->pixel &&
-	       img->pitch >= (size_t)c->width * sx_pixel_bytes(c->pixel);
+	const int width = sx_context_pair_width(c);
+
+	return img->data && img->width == width && img->height == sx_context_pair_height(c) &&
+	       img->pixel == c->pixel && img->pitch >= (size_t)width * sx_pixel_bytes(c->pixel);
 }
 
 const struct sx_scores *sx_context_scores(const struct sx_context_config *c, const struct sx_pair *pair)

@@ -7,6 +7,11 @@
 #define SX_STAGES_CONTEXT_H
 
 #include "stages/engine.h"
+#include "stages/rectify/rectify.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /*
  * Scores of a pair that the configuration has a use for, or NULL: only the slanted methods read them, and
@@ -18,6 +23,22 @@ const struct sx_scores *sx_context_scores(const struct sx_context_config *c, con
  * Choices that not every backend computes: FastDT in float and int32 (int16 and int8 all do), slanted-exact.
  */
 enum sx_ability { SX_CAN_FASTDT_WIDE = 1, SX_CAN_SLANTED_EXACT = 2 };
+
+/* Size of the images of a pair. */
+static inline int sx_context_pair_width(const struct sx_context_config *c)
+{
+	return c->rectify ? c->rig.raw_width : c->width;
+}
+static inline int sx_context_pair_height(const struct sx_context_config *c)
+{
+	return c->rectify ? c->rig.raw_height : c->height;
+}
+
+/*
+ * Maps of both raw images; zeroed ones where pairs come rectified. c: parameters resolved. -ENOMEM: none.
+ * sx_rectify_map_finish() each.
+ */
+int sx_context_maps_init(struct sx_rectify_map map[2], const struct sx_context_config *c);
 
 /*
  * Checks sizes, pixel format, parameters, and that the backend named engine can do what they ask for.
@@ -32,5 +53,9 @@ int sx_context_check(const struct sx_context_config *c, const char *engine, unsi
  * configuration in size or format.
  */
 int sx_context_check_pair(const struct sx_context_config *c, const struct sx_pair *pair);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

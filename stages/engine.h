@@ -12,6 +12,7 @@
 
 #include "base/image.h"
 #include "base/pair.h"
+#include "base/rig.h"
 #include "stages/params.h"
 #include "stages/road/road.h"
 
@@ -78,7 +79,7 @@ const char *sx_stage_name(enum sx_stage stage, const struct sx_stereo_params *p)
 /* What sx_backend.peek shows after a frame: the output of each stage, for checks and viewers. */
 enum sx_tap {
 	SX_TAP_LEFT,
-	SX_TAP_RIGHT, /* U8: grey images after ingest */
+	SX_TAP_RIGHT, /* U8: grey images after ingest, rectified */
 	SX_TAP_LEFT_CENSUS,
 	SX_TAP_RIGHT_CENSUS, /* U32 or U64 descriptors */
 	SX_TAP_SUM,	     /* U16, width*disparities wide: S[y][x][d]; only with keep_volume */
@@ -97,10 +98,12 @@ enum sx_tap {
 };
 
 struct sx_context_config {
-	int width, height;
+	int width, height;   /* of what is matched */
 	enum sx_pixel pixel; /* of the pairs that will come */
 	struct sx_params params;
-	bool keep_volume; /* checks only: keep S for SX_TAP_SUM (2 more bytes per cell) */
+	bool rectify;	   /* pairs are raw, and rectified as they are read, ... */
+	struct sx_rig rig; /* ... by this: width, height are its rectified size, pairs have its raw one */
+	bool keep_volume;  /* checks only: keep S for SX_TAP_SUM (2 more bytes per cell) */
 	/* cuda: measure stage_ns, which takes part of the time measured; others always do */
 	bool time_stages;
 	/*
@@ -182,9 +185,7 @@ struct sx_backend {
 	const char *(*failure)(const struct sx_device *d);
 	/* Optional: PCI address of the card that computes, "0000:1b:00.0"; NULL: it is none. */
 	const char *(*bus_id)(const struct sx_device *d);
-	/*
-	 * Optional: bytes of device memory that path aggregation reads and writes per frame, by its layout.
-	 */
+	/* Optional: bytes of device memory that path aggregation moves per frame, by its layout. */
 	size_t (*traffic)(const struct sx_context *x);
 	/*
 	 * Optional: what became of engine.volume and why, one sentence for log and status; valid while the

@@ -55,6 +55,7 @@ struct sx_context {
 	struct sx_rdp *rdp;
 	struct sx_slanted_tables *slanted_tables; /* or a slanted one */
 	struct sx_slanted *slanted;
+	struct sx_rectify_map map[2];
 	struct sx_image cells, cells_confidence; /* sx_evidence() */
 	struct sx_image scores;			 /* of cells */
 	struct sx_segments segments;
@@ -216,6 +217,8 @@ static void reference_context_destroy(struct sx_context *x)
 	sx_slanted_destroy(x->slanted);
 	sx_slanted_tables_destroy(x->slanted_tables);
 	free(x->scores.data);
+	for (int side = 0; side < 2; side++)
+		sx_rectify_map_finish(&x->map[side]);
 	if (x->event >= 0)
 		close(x->event);
 	x->device->bytes -= x->bytes;
@@ -245,7 +248,9 @@ static int reference_context_create(struct sx_context **ret, struct sx_device *d
 		snprintf(why, why_bytes, "engine reference: no eventfd: %s", strerror(errno));
 		goto fail;
 	}
-	r = take_match_memory(x);
+	r = sx_context_maps_init(x->map, &x->config);
+	if (r == 0)
+		r = take_match_memory(x);
 	if (r == 0)
 		r = take_stixel_memory(x);
 	d->bytes += x->bytes;
@@ -288,8 +293,13 @@ static void reference_match(struct sx_context *x, const struct sx_pair *pair, sx
 	struct sx_stretch stretch = sx_ingest_stretch(&pair->left, &pair->right);
 	const struct sx_scores *scores = sx_context_scores(&x->config, pair);
 
-	sx_ingest(&pair->left, &tap[SX_TAP_LEFT], stretch);
-	sx_ingest(&pair->right, &tap[SX_TAP_RIGHT], stretch);
+	if (x->config.rectify) {
+		sx_rectify(&pair->left, &tap[SX_TAP_LEFT], &x->map[0], stretch);
+		sx_rectify(&pair->right, &tap[SX_TAP_RIGHT], &x->map[1], stretch);
+	} else {
+		sx_ingest(&pair->left, &tap[SX_TAP_LEFT], stretch);
+		sx_ingest(&pair->right, &tap[SX_TAP_RIGHT], stretch);
+	}
 	if (scores)
 		sx_reduce_scores(scores, x->config.width, x->config.height, x->config.params.stixels.width,
 				 sx_cell_height(&x->config.params.stixels), &x->scores);
@@ -306,6 +316,9 @@ static void reference_match(struct sx_context *x, const struct sx_pair *pair, sx
 	book(x, SX_STAGE_SGM, t);
 	sx_winner(&tap[SX_TAP_SUM], &tap[SX_TAP_WINNER], &tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_CONFIDENCE],
 		  p);
+	if (x->config.rectify)
+		sx_views_hide(&tap[SX_TAP_WINNER], x->map[0].view, x->map[1].view, p->min_disparity, 0,
+			      x->config.height);
 	book(x, SX_STAGE_WINNER, t);
 }
 

@@ -94,10 +94,12 @@ static void scores_init(struct engine_frame *f, const struct engine_case *t, str
 
 void engine_frame_init(struct engine_frame *f, const struct engine_case *t)
 {
+	const int width = t->rectify ? t->rig.raw_width : t->width,
+		  height = t->rectify ? t->rig.raw_height : t->height;
 	struct check_rng r = check_rng_seed(t->seed);
 
-	check_image_init(&f->left, t->pixel, t->width, t->height, t->padding);
-	check_image_init(&f->right, t->pixel, t->width, t->height, t->padding);
+	check_image_init(&f->left, t->pixel, width, height, t->padding);
+	check_image_init(&f->right, t->pixel, width, height, t->padding);
 	if (t->pixel == SX_PIXEL_U8) {
 		check_fill_pair(&f->left.image, &f->right.image, t->fill, t->shift, 9, &r);
 	} else {
@@ -128,6 +130,8 @@ struct sx_context *engine_case_context(const struct sx_backend *backend, struct 
 				      .height = t->height,
 				      .pixel = t->pixel,
 				      .params = t->params,
+				      .rectify = t->rectify,
+				      .rig = t->rig,
 				      .keep_volume = keep_volume};
 	struct sx_context *x = NULL;
 	char why[256] = "";

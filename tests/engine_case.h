@@ -18,6 +18,8 @@ struct engine_case {
 	enum check_fill fill;
 	int shift, padding;
 	uint64_t seed;
+	bool rectify; /* the pair is raw, of this rig, whose rectified size is that of the case */
+	struct sx_rig rig;
 	int score_scale; /* scores of params.semantics.classes come along, one for so many pixels; 0: none */
 };
 
@@ -66,6 +68,7 @@ void engine_cases_min_disparity(engine_case_fn *check); /* -128 .. 128 */
 void engine_cases_winner(engine_case_fn *check);
 void engine_cases_filters(engine_case_fn *check);
 void engine_cases_pixels(engine_case_fn *check);
+void engine_cases_rectify(engine_case_fn *check); /* raw pairs: formats, lenses, sizes, what is hidden */
 void engine_cases_stixels(engine_case_fn *check);
 void engine_cases_slanted(engine_case_fn *check); /* cells, scores, weights, parameters */
 void engine_cases_slanted_exact(engine_case_fn *check);

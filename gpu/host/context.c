@@ -264,8 +264,8 @@ static void destroy_events(struct sx_context *x)
 static int warm_up(struct sx_context *x, char *why, size_t why_bytes)
 {
 	const struct sx_context_config *c = &x->config;
-	const struct sx_image black = {(void *)(uintptr_t)x->staging.host, c->width, c->height,
-				       sx_cuda_input_row(c), c->pixel};
+	const struct sx_image black = {(void *)(uintptr_t)x->staging.host, sx_context_pair_width(c),
+				       sx_context_pair_height(c), sx_cuda_input_row(c), c->pixel};
 	const struct sx_pair pair = {.left = black, .right = black};
 	cudaError_t e = sx_cuda_input_set(x, &pair, NULL);
 	int r;

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gpu/host/engine_priv.h"
+#include "gpu/ingest/rectify_cuda.h"
 #include "gpu/stamp.h"
 #include "gpu/stereo/winner_cuda.h"
 #include "gpu/zncc/zncc_cuda.h"
@@ -65,7 +66,7 @@ static cudaError_t chain_describe(struct sx_context *x)
 {
 	const struct sx_stereo_params *p = &x->config.params.stereo;
 	const struct sx_image *grey = &x->taps[SX_TAP_LEFT], *descriptors = &x->taps[SX_TAP_LEFT_CENSUS];
-	const bool at_once = p->cost != SX_COST_ZNCC && x->config.pixel != SX_PIXEL_Y16;
+	const bool at_once = p->cost != SX_COST_ZNCC && x->config.pixel != SX_PIXEL_Y16 && !x->config.rectify;
 	cudaError_t e = at_once ? cudaSuccess : chain_ingest(x);
 
 	if (e)
@@ -147,6 +148,8 @@ static cudaError_t chain_winner(struct sx_context *x)
 	else
 		e = sx_winner_cuda_run(sx_sgm_cuda_volumes(s->sgm), &x->config.params.stereo, left, right,
 				       confidence, x->stream);
+	if (!e && x->config.rectify)
+		e = sx_rectify_cuda_hide(sx_ingest_cuda_rectify(s->ingest), left, x->stream);
 	return e ? e : done(x, SX_STAGE_WINNER);
 }
 

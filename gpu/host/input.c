@@ -77,7 +77,7 @@ void sx_cuda_unpin(struct sx_device *d, void *memory)
 
 size_t sx_cuda_input_row(const struct sx_context_config *c)
 {
-	return (size_t)c->width * sx_pixel_bytes(c->pixel);
+	return (size_t)sx_context_pair_width(c) * sx_pixel_bytes(c->pixel);
 }
 
 static size_t staging_pitch(const struct sx_context_config *c)
@@ -88,7 +88,7 @@ static size_t staging_pitch(const struct sx_context_config *c)
 /* A quarter more than the pair: what may be copied along to have one copy of plain memory instead of two. */
 size_t sx_cuda_input_bytes(const struct sx_context_config *c)
 {
-	const size_t one = staging_pitch(c) * (size_t)c->height;
+	const size_t one = staging_pitch(c) * (size_t)sx_context_pair_height(c);
 
 	return 2 * ((one + one / 4 + 255) / 256 * 256);
 }
@@ -103,7 +103,7 @@ size_t sx_cuda_scores_bytes(const struct sx_context_config *c)
 
 static size_t span(const struct sx_context_config *c, const struct sx_image *img)
 {
-	return img->pitch * ((size_t)c->height - 1) + sx_cuda_input_row(c);
+	return img->pitch * ((size_t)img->height - 1) + sx_cuda_input_row(c);
 }
 
 static bool holds(const struct sx_cuda_range *r, const uint8_t *p, size_t bytes)
@@ -132,8 +132,8 @@ static const struct sx_cuda_range *stage(struct sx_context *x, int side, struct 
 	struct sx_image to = *img;
 
 	to.pitch = staging_pitch(c);
-	to.data = (void *)(uintptr_t)(x->staging.host + (size_t)side * to.pitch * (size_t)c->height);
-	for (int y = 0; y < c->height; y++)
+	to.data = (void *)(uintptr_t)(x->staging.host + (size_t)side * to.pitch * (size_t)img->height);
+	for (int y = 0; y < img->height; y++)
 		memcpy(sx_image_row(&to, y), sx_image_row(img, y), row);
 	*img = to;
 	x->came.staged++;
@@ -165,9 +165,9 @@ static cudaError_t copy_one(struct sx_context *x, int side, const struct sx_imag
 		return copy_plain(x, to, img->data, bytes);
 	x->input->pitch[side] = pitch;
 	return copied(x,
-		      cudaMemcpy2DAsync(to, pitch, img->data, img->pitch, row, (size_t)x->config.height,
+		      cudaMemcpy2DAsync(to, pitch, img->data, img->pitch, row, (size_t)img->height,
 					cudaMemcpyHostToDevice, x->stream),
-		      row * (size_t)x->config.height);
+		      row * (size_t)img->height);
 }
 
 /* In one copy where both lie close together: side by side, one above the other, staged. */

@@ -18,6 +18,11 @@ struct sx_stretch {
 
 /* Pixel formats that sx_ingest() reads: U8, Y16, YUYV, UYVY, NV12, RGB24. */
 bool sx_ingest_supports(enum sx_pixel pixel);
+/* Those whose first bytes are the grey levels. */
+static inline bool sx_ingest_is_grey(enum sx_pixel pixel)
+{
+	return pixel == SX_PIXEL_U8 || pixel == SX_PIXEL_NV12;
+}
 
 /*
  * The common range of both images, so that equal radiance maps to equal grey in both (a range for each image

@@ -246,7 +246,8 @@ static void random_value(const struct sx_option *o, char *text, size_t bytes)
 
 	if (o->initial &&
 	    (!strncmp(o->key, "p_", 2) || strstr(o->key, "_height_m") || !strcmp(o->key, "max_pitch_deg") ||
-	     !strcmp(o->key, "levels") || !strcmp(o->key, "calibration"))) {
+	     !strcmp(o->key, "levels") || !strcmp(o->key, "calibration") ||
+	     !strncmp(o->key, "rectify", 7))) { /* these need a calibration: test_raw_cameras.c */
 		snprintf(text, bytes, "%s", o->initial);
 		return;
 	}

@@ -247,6 +247,11 @@ static void test_pixel_formats(void **state)
 	engine_cases_pixels(check_2_threads);
 }
 
+static void test_raw_pairs(void **state)
+{
+	engine_cases_rectify(check_2_threads);
+}
+
 static void test_stixel_options(void **state)
 {
 	engine_cases_stixels(check_2_threads);
@@ -472,11 +477,11 @@ int main(void)
 		cmocka_unit_test(test_gains),	       cmocka_unit_test(test_extreme_sums),
 		cmocka_unit_test(test_min_disparity),  cmocka_unit_test(test_winner_options),
 		cmocka_unit_test(test_filter_options), cmocka_unit_test(test_pixel_formats),
-		cmocka_unit_test(test_stixel_options), cmocka_unit_test(test_slanted),
-		cmocka_unit_test(test_threads),	       cmocka_unit_test(test_contexts),
-		cmocka_unit_test(test_waiting),	       cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_images_read),    cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_fastdt),
+		cmocka_unit_test(test_raw_pairs),      cmocka_unit_test(test_stixel_options),
+		cmocka_unit_test(test_slanted),	       cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_contexts),       cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_refusals),       cmocka_unit_test(test_images_read),
+		cmocka_unit_test(test_memory),	       cmocka_unit_test(test_fastdt),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

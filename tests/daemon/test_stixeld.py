@@ -615,6 +615,14 @@ class ExitCodes(TestCase):
         # values that only do not go together
         self.check(78, [*SMALL, "-s", "stereo.p1=100", "-s", "stereo.p2=200"], "stereo.p1 = 100", "stereo.p2 = 200",
                    i=i)
+        # raw cameras of which the file does not say how they stand
+        raw = os.path.join(i.top, "raw.yaml")
+        with open(raw, "w") as f:
+            f.write("%YAML:1.0\n---\nK1: [500, 0, 320, 0, 500, 240, 0, 0, 1]\nD1: [0.1, 0, 0, 0]\n"
+                    "K2: [500, 0, 320, 0, 500, 240, 0, 0, 1]\nD2: [0.1, 0, 0, 0]\n")
+        for more in (["--check-config"], ["--check-config", "-s", "camera.rectify=yes"]):
+            self.check(78, [*SMALL, "-s", "camera.calibration=" + raw, *more], raw, "without R and T", i=i)
+        self.check(78, [*SMALL, "-s", "camera.rectify=yes"], "camera.rectify=yes", "no calibration file", i=i)
         # what this engine does not compute
         self.check(78, [*SMALL, "-s", "engine.backend=cpu", "-s", "stereo.aggregation=fastdt", "-s",
                         "stereo.fastdt=float"],

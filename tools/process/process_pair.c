@@ -81,19 +81,18 @@ static int make_slot(struct process *p, const struct sx_image *left, char *why, 
 /* Makes the context fit the images. */
 static int fit_context(struct process *p, const struct process_job *job, const struct sx_image *left)
 {
+	const struct sx_source_info info = {
+		.width = left->width, .height = left->height, .pixel = left->pixel};
 	char why[512] = "";
 	int r;
 
-	if (p->context && p->config.width == left->width && p->config.height == left->height &&
-	    p->config.pixel == left->pixel)
+	if (p->context && p->slots.slot->left.width == left->width &&
+	    p->slots.slot->left.height == left->height && p->config.pixel == left->pixel)
 		return 0;
 	drop_context(p);
 	if (sx_settings_check_size(p->settings, left->width, left->height, why, sizeof(why)) < 0)
 		return pair_fail(EX_DATAERR, "%s: %s", job->left, why);
-	p->config = (struct sx_context_config){.width = left->width,
-					       .height = left->height,
-					       .pixel = left->pixel,
-					       .params = p->settings->params};
+	p->config = sx_settings_context(p->settings, &info);
 	p->config.params.semantics = p->classes;
 	r = p->engine.backend->context_create(&p->context, p->engine.device, &p->config, why, sizeof(why));
 	if (r < 0)
@@ -186,8 +185,9 @@ static int compute(struct process *p, const struct process_job *job, const struc
 
 int process_pair(struct process *p, const struct process_job *job)
 {
+	const struct sx_settings *s = p->settings;
 	struct sx_image left = {0}, right = {0};
-	struct process_scores scores = {0};
+	struct process_scores scores = {0}; /* of the rectified image */
 	char why[PATH_MAX + 256] = "";
 	int code;
 
@@ -200,8 +200,10 @@ int process_pair(struct process *p, const struct process_job *job)
 	else if (left.pixel != right.pixel)
 		code = pair_fail(EX_DATAERR, "formats differ: %s is %s, %s is %s", job->left,
 				 sx_pixel_name(left.pixel), job->right, sx_pixel_name(right.pixel));
-	else if (job->scores && process_scores_read(&scores, job->scores, p->classes.classes, left.width,
-						    left.height, why, sizeof(why)) < 0)
+	else if (job->scores &&
+		 process_scores_read(&scores, job->scores, p->classes.classes,
+				     s->rectify ? s->rig.width : left.width,
+				     s->rectify ? s->rig.height : left.height, why, sizeof(why)) < 0)
 		code = pair_fail(EX_DATAERR, "%s", why);
 	else
 		code = compute(p, job, &left, &right, job->scores ? &scores.scores : NULL);

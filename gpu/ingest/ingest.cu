@@ -15,23 +15,21 @@
 #include <stdlib.h>
 
 #include "gpu/cuda.cuh"
+#include "gpu/ingest/grey.cuh"
+#include "gpu/ingest/rectify_cuda.h"
+#include "gpu/ingest/stretch.cuh"
 #include "gpu/stages_cuda.h"
-#include "gpu/stereo/grey.cuh"
+#include "stages/context.h"
 
 #define BLOCK_X 64
 #define BLOCK_Y 4
 #define WARPS (BLOCK_X * BLOCK_Y / 32)
 
-/* Range of the pair. The last block publishes it and leaves the rest as it was found. */
-struct ingest_range {
-	uint32_t min, max;		     /* of the last pair */
-	uint32_t next_min, next_max, blocks; /* at work: all ones, 0, 0 between frames */
-};
-
 struct sx_ingest_cuda {
 	enum sx_pixel pixel;
 	struct sx_image raw[2]; /* Y16 only */
-	struct ingest_range *range;
+	struct sx_stretch_range *range;
+	struct sx_rectify_cuda *rectify; /* NULL: pairs come rectified */
 };
 
 struct ingest_pair {
@@ -63,7 +61,7 @@ __device__ static uint32_t min_of_warp(uint32_t v)
 }
 
 /* Every thread of the block comes here. max is reduced as the minimum of its complement. */
-__device__ static void widen(struct ingest_range *r, uint32_t low, uint32_t high)
+__device__ static void widen(struct sx_stretch_range *r, uint32_t low, uint32_t high)
 {
 	__shared__ uint32_t lows[WARPS], highs[WARPS];
 	int thread = (int)(threadIdx.y * BLOCK_X + threadIdx.x);
@@ -92,7 +90,7 @@ __device__ static void widen(struct ingest_range *r, uint32_t low, uint32_t high
 }
 
 static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
-	keep_and_widen(const struct sx_cuda_input *in, struct ingest_pair raw, struct ingest_range *range)
+	keep_and_widen(const struct sx_cuda_input *in, struct ingest_pair raw, struct sx_stretch_range *range)
 {
 	int x = 4 * (int)(blockIdx.x * BLOCK_X + threadIdx.x), y = (int)(blockIdx.y * BLOCK_Y + threadIdx.y);
 	int image = (int)blockIdx.z;
@@ -115,59 +113,56 @@ static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
 	widen(range, low, high);
 }
 
-/*
- * floor((2 * 255 (p - min) + range) / (2 range)): the estimate is off by less than one, the remainder
- * corrects it.
- */
-__device__ static uint32_t stretched(uint32_t p, uint32_t min, uint32_t range, float inverse)
-{
-	uint32_t n = 510 * (p - min) + range, q = (uint32_t)((float)n * inverse);
-	int32_t rest = (int32_t)(n - q * 2 * range);
-
-	return rest < 0 ? q - 1 : rest >= (int32_t)(2 * range) ? q + 1 : q;
-}
-
 static __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y)
-	stretch(struct ingest_pair raw, const struct ingest_range *range, struct ingest_pair grey)
+	stretch(struct ingest_pair raw, const struct sx_stretch_range *range, struct ingest_pair grey)
 {
 	int x = 4 * (int)(blockIdx.x * BLOCK_X + threadIdx.x), y = (int)(blockIdx.y * BLOCK_Y + threadIdx.y);
 	int image = (int)blockIdx.z;
-	uint32_t low = range->min, width = range->max - low, out = 0;
-	float inverse = 1.0f / (float)(2 * width);
+	const struct sx_stretcher by = sx_stretcher_of(range);
+	uint32_t out = 0;
 
 	if (x >= grey.width || y >= grey.height)
 		return;
-	if (width) {
+	if (by.width) {
 		uint2 both = *reinterpret_cast<const uint2 *>(raw.data[image] + (size_t)y * raw.pitch[image] +
 							      2 * (size_t)x);
 
 		/* pixels behind the row's end may lie outside the range; nobody reads them */
-		out = stretched(both.x & 0xffff, low, width, inverse) |
-		      (stretched(both.x >> 16, low, width, inverse) & 255) << 8 |
-		      (stretched(both.y & 0xffff, low, width, inverse) & 255) << 16 |
-		      (stretched(both.y >> 16, low, width, inverse) & 255) << 24;
+		out = sx_stretched(&by, both.x & 0xffff) | (sx_stretched(&by, both.x >> 16) & 255) << 8 |
+		      (sx_stretched(&by, both.y & 0xffff) & 255) << 16 |
+		      (sx_stretched(&by, both.y >> 16) & 255) << 24;
 	}
 	*reinterpret_cast<uint32_t *>(grey.data[image] + (size_t)y * grey.pitch[image] + x) = out;
+}
+
+static int take_raw(struct sx_ingest_cuda *s, struct sx_cuda_memory *m, const struct sx_context_config *c)
+{
+	const struct sx_stretch_range empty = {0, 0, UINT32_MAX, 0, 0};
+
+	if (c->pixel != SX_PIXEL_Y16)
+		return 0;
+	s->range = (struct sx_stretch_range *)sx_cuda_upload(m, &empty, sizeof(empty));
+	for (int i = 0; i < 2; i++)
+		sx_cuda_take_image(m, &s->raw[i], SX_PIXEL_U16, sx_context_pair_width(c),
+				   sx_context_pair_height(c));
+	return s->range && s->raw[0].data && s->raw[1].data ? 0 : -ENOMEM;
 }
 
 int sx_ingest_cuda_create(struct sx_ingest_cuda **ret, struct sx_cuda_memory *m,
 			  const struct sx_context_config *c)
 {
-	const struct ingest_range empty = {0, 0, UINT32_MAX, 0, 0};
-	struct sx_ingest_cuda *s;
+	struct sx_ingest_cuda *s = (struct sx_ingest_cuda *)calloc(1, sizeof(*s));
+	int r;
 
-	s = (struct sx_ingest_cuda *)calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
 	s->pixel = c->pixel;
-	if (c->pixel == SX_PIXEL_Y16) {
-		s->range = (struct ingest_range *)sx_cuda_upload(m, &empty, sizeof(empty));
-		for (int i = 0; i < 2; i++)
-			sx_cuda_take_image(m, &s->raw[i], SX_PIXEL_U16, c->width, c->height);
-		if (!s->range || !s->raw[0].data || !s->raw[1].data) {
-			free(s);
-			return -ENOMEM;
-		}
+	r = take_raw(s, m, c);
+	if (r == 0 && c->rectify)
+		r = sx_rectify_cuda_create(&s->rectify, m, c);
+	if (r < 0) {
+		sx_ingest_cuda_destroy(s);
+		return r;
 	}
 	*ret = s;
 	return 0;
@@ -175,7 +170,14 @@ int sx_ingest_cuda_create(struct sx_ingest_cuda **ret, struct sx_cuda_memory *m,
 
 void sx_ingest_cuda_destroy(struct sx_ingest_cuda *s)
 {
+	if (s)
+		sx_rectify_cuda_destroy(s->rectify);
 	free(s);
+}
+
+const struct sx_rectify_cuda *sx_ingest_cuda_rectify(const struct sx_ingest_cuda *s)
+{
+	return s->rectify;
 }
 
 static struct ingest_pair pair_of(const struct sx_image image[2])
@@ -191,14 +193,23 @@ static struct ingest_pair pair_of(const struct sx_image image[2])
 	return out;
 }
 
+static dim3 grid_of(const struct sx_image *image)
+{
+	return dim3((unsigned)(image->width + 4 * BLOCK_X - 1) / (4 * BLOCK_X),
+		    (unsigned)(image->height + BLOCK_Y - 1) / BLOCK_Y, 2);
+}
+
 cudaError_t sx_ingest_cuda_run(const struct sx_ingest_cuda *s, const struct sx_cuda_input *in,
 			       const struct sx_image grey[2], cudaStream_t stream)
 {
-	struct ingest_pair out = pair_of(grey);
-	dim3 grid((unsigned)(out.width + 4 * BLOCK_X - 1) / (4 * BLOCK_X),
-		  (unsigned)(out.height + BLOCK_Y - 1) / BLOCK_Y, 2);
-	dim3 block(BLOCK_X, BLOCK_Y);
+	const struct ingest_pair out = pair_of(grey);
+	const dim3 grid = grid_of(&grey[0]), block(BLOCK_X, BLOCK_Y);
 
+	if (s->pixel == SX_PIXEL_Y16)
+		SX_LAUNCH(keep_and_widen, grid_of(&s->raw[0]), block, 0, stream, in, pair_of(s->raw),
+			  s->range);
+	if (s->rectify)
+		return sx_rectify_cuda_run(s->rectify, s->pixel, in, s->raw, s->range, grey, stream);
 	switch (s->pixel) {
 	case SX_PIXEL_U8:
 	case SX_PIXEL_NV12:
@@ -214,7 +225,6 @@ cudaError_t sx_ingest_cuda_run(const struct sx_ingest_cuda *s, const struct sx_c
 		SX_LAUNCH((ingest<SX_PIXEL_RGB24>), grid, block, 0, stream, in, out);
 		break;
 	case SX_PIXEL_Y16:
-		SX_LAUNCH(keep_and_widen, grid, block, 0, stream, in, pair_of(s->raw), s->range);
 		SX_LAUNCH(stretch, grid, block, 0, stream, pair_of(s->raw), s->range, out);
 		break;
 	default:

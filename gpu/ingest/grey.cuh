@@ -4,8 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_GPU_STEREO_GREY_CUH
-#define SX_GPU_STEREO_GREY_CUH
+#ifndef SX_GPU_INGEST_GREY_CUH
+#define SX_GPU_INGEST_GREY_CUH
 
 #include <stddef.h>
 
@@ -76,6 +76,18 @@ __device__ inline void sx_source_words(const struct sx_source *s, const uint8_t 
 __device__ inline uint32_t sx_grey_of_rgb(uint32_t r, uint32_t g, uint32_t b)
 {
 	return (77 * r + 150 * g + 29 * b + 128) >> 8;
+}
+
+/* Grey of pixel x of a row, whose bytes are read one at a time. Not for Y16. */
+template <enum sx_pixel PIXEL> __device__ inline uint32_t sx_grey1(const uint8_t *row, uint32_t x)
+{
+	if (PIXEL == SX_PIXEL_YUYV)
+		return row[2 * x];
+	if (PIXEL == SX_PIXEL_UYVY)
+		return row[2 * x + 1];
+	if (PIXEL == SX_PIXEL_RGB24)
+		return sx_grey_of_rgb(row[3 * x], row[3 * x + 1], row[3 * x + 2]);
+	return row[x];
 }
 
 /*

@@ -1,0 +1,265 @@
+/*
+ * The first half of a frame: grey images, rectified if they come raw, descriptors, costs, paths, winner.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <string.h>
+
+#include "cpu/frame_priv.h"
+#include "cpu/rectify.h"
+#include "stages/context.h"
+#include "stages/stereo/ingest.h"
+#include "stages/stixels/cells.h"
+
+#define ZNCC_ROWS 16 /* of a task that makes costs, which begins by summing a window's rows */
+
+static const struct sx_image *image_of(const struct sx_frame *f, int side)
+{
+	return side ? &f->x->pair->right : &f->x->pair->left;
+}
+
+/*
+ * Raw images that are not grey become so first. Tasks count from the top of the left image to the bottom of
+ * the right one.
+ */
+static void ingest_task(void *arg, int index, int worker)
+{
+	struct sx_frame *f = arg;
+	const struct sx_image *to = f->x->config.rectify ? f->x->raw_grey : f->match.grey;
+	int height = f->x->pair->left.height, side = index >= sx_frame_tasks_of(height, SX_FRAME_ROWS);
+	int y0 = (index - side * sx_frame_tasks_of(height, SX_FRAME_ROWS)) * SX_FRAME_ROWS,
+	    y1 = sx_frame_end_of(y0, SX_FRAME_ROWS, height);
+	struct sx_image src = sx_frame_rows_of(image_of(f, side), y0, y1),
+			grey = sx_frame_rows_of(&to[side], y0, y1);
+
+	(void)worker;
+	if (!sx_ingest_is_grey(src.pixel)) {
+		sx_ingest(&src, &grey, f->stretch);
+		return;
+	}
+	for (int y = 0; y < y1 - y0; y++)
+		memcpy(sx_image_row(&grey, y), sx_image_row(&src, y), (size_t)src.width);
+}
+
+static void rectify_task(void *arg, int index, int worker)
+{
+	struct sx_frame *f = arg;
+	int height = f->x->config.height, side = index >= sx_frame_tasks_of(height, SX_FRAME_ROWS);
+	int y0 = (index - side * sx_frame_tasks_of(height, SX_FRAME_ROWS)) * SX_FRAME_ROWS;
+	const struct sx_image *raw = image_of(f, side);
+
+	(void)worker;
+	sx_rectify_rows(sx_ingest_is_grey(raw->pixel) ? raw : &f->x->raw_grey[side], &f->match.grey[side],
+			&f->x->map[side], y0, sx_frame_end_of(y0, SX_FRAME_ROWS, height));
+}
+
+static void frame_ingest(struct sx_frame *f)
+{
+	const struct sx_pair *pair = f->x->pair;
+	struct sx_pool *pool = f->x->device->pool;
+	bool rectify = f->x->config.rectify;
+
+	f->stretch = sx_ingest_stretch(&pair->left, &pair->right);
+	if (!rectify || !sx_ingest_is_grey(pair->left.pixel))
+		sx_pool_for(pool, 2 * sx_frame_tasks_of(pair->left.height, SX_FRAME_ROWS), ingest_task, f);
+	if (rectify)
+		sx_pool_for(pool, 2 * sx_frame_tasks_of(f->x->config.height, SX_FRAME_ROWS), rectify_task, f);
+}
+
+static void views_task(void *arg, int index, int worker)
+{
+	struct sx_frame *f = arg;
+	const struct sx_rectify_map *map = f->x->map;
+	int y0 = index * SX_FRAME_ROWS;
+
+	(void)worker;
+	sx_views_hide(&f->match.winner, map[0].view, map[1].view, f->x->config.params.stereo.min_disparity,
+		      y0, sx_frame_end_of(y0, SX_FRAME_ROWS, f->x->config.height));
+}
+
+/* What was matched though one of the cameras did not see it. */
+static void hide(struct sx_frame *f)
+{
+	if (f->x->hides)
+		sx_pool_for(f->x->device->pool, sx_frame_tasks_of(f->x->config.height, SX_FRAME_ROWS),
+			    views_task, f);
+}
+
+static void census_task(void *arg, int index, int worker)
+{
+	struct sx_frame *f = arg;
+	int height = f->x->config.height, side = index >= sx_frame_tasks_of(height, SX_FRAME_ROWS);
+	int y0 = (index - side * sx_frame_tasks_of(height, SX_FRAME_ROWS)) * SX_FRAME_ROWS;
+
+	f->x->matcher.kernels->census_rows(&f->x->matcher, &f->match, side, y0,
+					   sx_frame_end_of(y0, SX_FRAME_ROWS, height),
+					   &f->x->device->laid_out[worker]);
+}
+
+static void words_task(void *arg, int index, int worker)
+{
+	struct sx_frame *f = arg;
+	int height = f->x->config.height, side = index >= sx_frame_tasks_of(height, ZNCC_ROWS);
+	int y0 = (index - side * sx_frame_tasks_of(height, ZNCC_ROWS)) * ZNCC_ROWS;
+
+	f->x->matcher.kernels->zncc_words_rows(&f->x->matcher, &f->match, side, y0,
+					       sx_frame_end_of(y0, ZNCC_ROWS, height),
+					       &f->x->device->laid_out[worker]);
+}
+
+static void zncc_task(void *arg, int index, int worker)
+{
+	struct sx_frame *f = arg;
+	int y0 = index * ZNCC_ROWS;
+
+	f->x->matcher.kernels->zncc_rows(&f->x->matcher, &f->match, y0,
+					 sx_frame_end_of(y0, ZNCC_ROWS, f->x->config.height),
+					 &f->x->device->laid_out[worker]);
+}
+
+static void sgm_task(void *arg, int index, int worker)
+{
+	struct sx_frame *f = arg;
+
+	sx_matcher_band(&f->x->matcher, &f->match, f->shear, index, f->first,
+			&f->x->device->laid_out[worker]);
+}
+
+static void winner_task(void *arg, int index, int worker)
+{
+	struct sx_frame *f = arg;
+
+	sx_matcher_rows(&f->x->matcher, &f->match, index, &f->x->device->laid_out[worker]);
+}
+
+/* Rows' costs and the horizontal passes. */
+static void fastdt_row_task(void *arg, int index, int worker)
+{
+	struct sx_frame *f = arg;
+
+	f->x->matcher.kernels->fastdt_row(&f->x->matcher, &f->match, index, &f->x->device->laid_out[worker]);
+}
+
+/* First the right image's minima of each worker, which no task needs before the bands, then O and G. */
+static void fastdt_planes_task(void *arg, int index, int worker)
+{
+	struct sx_frame *f = arg;
+	const struct sx_matcher *m = &f->x->matcher;
+	int threads = sx_pool_threads(f->x->device->pool);
+	struct sx_fastdt_scratch *s = &f->x->device->laid_out[index].fastdt;
+	size_t bytes = (size_t)m->height * sx_fastdt_right_pitch(m) * sizeof(*s->right_sum);
+
+	(void)worker;
+	if (index >= threads) {
+		m->kernels->fastdt_planes(m, &f->match, index - threads);
+		return;
+	}
+	memset(s->right_sum, 255, bytes);
+	memset(s->right_x, 255, bytes);
+}
+
+static void fastdt_band_task(void *arg, int index, int worker)
+{
+	struct sx_frame *f = arg;
+
+	f->x->matcher.kernels->fastdt_band(&f->x->matcher, &f->match, index, &f->x->device->laid_out[worker]);
+}
+
+static void fastdt_winners_task(void *arg, int index, int worker)
+{
+	struct sx_frame *f = arg;
+	const struct sx_device *d = f->x->device;
+
+	(void)worker;
+	for (int y = index * SX_FRAME_ROWS;
+	     y < sx_frame_end_of(index * SX_FRAME_ROWS, SX_FRAME_ROWS, f->x->config.height); y++)
+		f->x->matcher.kernels->fastdt_winners(&f->x->matcher, &f->match, y, d->laid_out,
+						      sx_pool_threads(d->pool));
+}
+
+static void frame_aggregate_fastdt(struct sx_frame *f)
+{
+	struct sx_pool *pool = f->x->device->pool;
+	int width = f->x->config.width, height = f->x->config.height;
+
+	sx_pool_for(pool, height, fastdt_row_task, f);
+	sx_pool_for(pool, sx_pool_threads(pool) + sx_frame_tasks_of(width, SX_FASTDT_PLANE_COLUMNS),
+		    fastdt_planes_task, f);
+	sx_pool_for(pool, sx_fastdt_bands(&f->x->matcher), fastdt_band_task, f);
+	sx_frame_book(f, SX_STAGE_SGM);
+	sx_pool_for(pool, sx_frame_tasks_of(height, SX_FRAME_ROWS), fastdt_winners_task, f);
+	hide(f);
+	sx_frame_book(f, SX_STAGE_WINNER);
+}
+
+static void frame_aggregate_sgm(struct sx_frame *f, enum sx_shear shear, bool first)
+{
+	f->shear = shear;
+	f->first = first;
+	sx_pool_for(f->x->device->pool, sx_matcher_bands(&f->x->matcher, shear), sgm_task, f);
+}
+
+/* What costs are made from; of zncc the costs, too. */
+static void frame_describe(struct sx_frame *f)
+{
+	struct sx_pool *pool = f->x->device->pool;
+	int height = f->x->config.height;
+
+	if (f->x->config.params.stereo.cost == SX_COST_ZNCC) {
+		sx_pool_for(pool, 2 * sx_frame_tasks_of(height, ZNCC_ROWS), words_task, f);
+		sx_pool_for(pool, sx_frame_tasks_of(height, ZNCC_ROWS), zncc_task, f);
+	} else {
+		sx_pool_for(pool, 2 * sx_frame_tasks_of(height, SX_FRAME_ROWS), census_task, f);
+	}
+	sx_frame_book(f, SX_STAGE_CENSUS);
+}
+
+static void scores_task(void *arg, int index, int worker)
+{
+	struct sx_frame *f = arg;
+	struct sx_context *x = f->x;
+	const struct sx_stixel_params *p = &x->config.params.stixels;
+	int v0 = index * 4, v1 = sx_frame_end_of(v0, 4, x->segments.capacity);
+
+	(void)worker;
+	x->device->kernels->segment->reduce_scores(x->pair->scores, x->config.width, x->config.height,
+						   p->width, sx_cell_height(p), v0, v1, &x->scores);
+}
+
+/* Before the source has the pair back: the scores are its, too. */
+static void reduce_scores(struct sx_frame *f)
+{
+	struct sx_context *x = f->x;
+
+	x->scored = sx_context_scores(&x->config, x->pair) != NULL;
+	if (x->scored)
+		sx_pool_for(x->device->pool, sx_frame_tasks_of(x->segments.capacity, 4), scores_task, f);
+}
+
+void sx_frame_match(struct sx_frame *f)
+{
+	struct sx_context *x = f->x;
+	struct sx_pool *pool = x->device->pool;
+
+	frame_ingest(f);
+	reduce_scores(f);
+	if (x->images_read)
+		x->images_read(x->user);
+	sx_frame_book(f, SX_STAGE_INGEST);
+	frame_describe(f);
+	if (x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT) {
+		frame_aggregate_fastdt(f);
+		return;
+	}
+	if (x->config.params.stereo.paths >= 4)
+		frame_aggregate_sgm(f, SX_SHEAR_DOWN, true);
+	if (x->config.params.stereo.paths == 8) {
+		frame_aggregate_sgm(f, SX_SHEAR_RIGHT, false);
+		frame_aggregate_sgm(f, SX_SHEAR_LEFT, false);
+	}
+	sx_frame_book(f, SX_STAGE_SGM);
+	sx_matcher_rows_begin(&x->matcher, &f->match);
+	sx_pool_for(pool, sx_matcher_row_tasks(&x->matcher), winner_task, f);
+	hide(f);
+	sx_frame_book(f, SX_STAGE_WINNER);
+}

@@ -1,0 +1,198 @@
+/*
+ * Rigs: whether one makes sense, and where a point is seen.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "stages/rectify/rig.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "stages/rectify/lens.h"
+#include "stages/rectify/mat3.h"
+
+#define WIDTH_MIN 32
+#define WIDTH_MAX 4096
+#define HEIGHT_MIN 32
+#define HEIGHT_MAX 2160
+#define GRID 33 /* raw pixels along a side that must have a ray */
+#define DEGREES (180 / M_PI)
+
+static const char *const sides[2] = {"left", "right"};
+
+/* A place for one sentence. */
+struct reason {
+	char *text;
+	size_t bytes;
+};
+
+#define REFUSE(reason, ...) (snprintf((reason).text, (reason).bytes, __VA_ARGS__), -EINVAL)
+
+static int check_size(const char *what, int width, int height, struct reason why)
+{
+	if (width < WIDTH_MIN || height < HEIGHT_MIN || width > WIDTH_MAX || height > HEIGHT_MAX)
+		return REFUSE(why, "%s images are %dx%d px, not %dx%d to %dx%d", what, width, height,
+			      WIDTH_MIN, HEIGHT_MIN, WIDTH_MAX, HEIGHT_MAX);
+	return 0;
+}
+
+/* whose: "of the left camera", ... */
+static int check_k(const char *whose, double fx, double fy, double cx, double cy, struct reason why)
+{
+	const double k[4] = {fx, fy, cx, cy};
+	static const char *const names[4] = {"fx", "fy", "cx", "cy"};
+
+	for (int i = 0; i < 4; i++) {
+		if (!isfinite(k[i]))
+			return REFUSE(why, "%s %s is %g, no number of pixels", names[i], whose, k[i]);
+		if (i < 2 && !(k[i] > 0))
+			return REFUSE(why, "%s %s is %g, not above 0", names[i], whose, k[i]);
+	}
+	return 0;
+}
+
+static int check_coefficients(const struct sx_raw_camera *camera, const char *side, struct reason why)
+{
+	const char *name = sx_lens_name(camera->lens);
+
+	if (!name)
+		return REFUSE(why, "the lens of the %s camera has no known model", side);
+	for (int i = 0; i < SX_LENS_COEFFICIENTS; i++) {
+		double d = camera->distortion[i];
+
+		if (!isfinite(d))
+			return REFUSE(why, "distortion coefficient %d of the %s camera is %g", i + 1, side,
+				      d);
+		if (i >= sx_lens_coefficients(camera->lens) && d != 0)
+			return REFUSE(why, "distortion coefficient %d of the %s camera is %g, and %s has %d",
+				      i + 1, side, d, name, sx_lens_coefficients(camera->lens));
+	}
+	return 0;
+}
+
+/* The corners are farthest from the principal point, wherever that is. */
+static int check_reach(const struct sx_rig *rig, int side, struct reason why)
+{
+	const struct sx_raw_camera *c = &rig->raw[side];
+	double square = sx_lens_reach(c), reach = sx_lens_radius(c, square);
+
+	for (int i = 0; i < 4; i++) {
+		int x = i % 2 ? rig->raw_width - 1 : 0, y = i / 2 ? rig->raw_height - 1 : 0;
+		double radius = hypot((x - c->cx) / c->fx, (y - c->cy) / c->fy);
+
+		if (!(radius < reach))
+			return REFUSE(why,
+				      "the %s lens of the %s camera turns back %.1f degrees from its axis, "
+				      "%.0f px from its centre: raw pixel (%d, %d) is beyond",
+				      sx_lens_name(c->lens), sides[side], sx_lens_angle(c, square) * DEGREES,
+				      reach * fmin(c->fx, c->fy), x, y);
+	}
+	return 0;
+}
+
+/* Tangential distortion, which sx_lens_reach() does not know. */
+static int check_rays(const struct sx_rig *rig, int side, struct reason why)
+{
+	for (int i = 0; i < GRID * GRID; i++) {
+		double x = (rig->raw_width - 1) * (i % GRID) / (GRID - 1.0), ray[3];
+		double y = (rig->raw_height - 1) * (i / GRID) / (GRID - 1.0);
+
+		if (!sx_lens_unproject(&rig->raw[side], x, y, ray))
+			return REFUSE(why,
+				      "the %s lens of the %s camera has no inverse at raw pixel (%.0f, %.0f)",
+				      sx_lens_name(rig->raw[side].lens), sides[side], x, y);
+	}
+	return 0;
+}
+
+static int check_raw_camera(const struct sx_rig *rig, int side, struct reason why)
+{
+	const struct sx_raw_camera *c = &rig->raw[side];
+	char whose[32];
+	int r;
+
+	snprintf(whose, sizeof(whose), "of the %s camera", sides[side]);
+	r = check_k(whose, c->fx, c->fy, c->cx, c->cy, why);
+	if (r == 0)
+		r = check_coefficients(c, sides[side], why);
+	if (r == 0)
+		r = check_reach(rig, side, why);
+	if (r == 0)
+		r = check_rays(rig, side, why);
+	return r;
+}
+
+int sx_rig_check(const struct sx_rig *rig, char *why, size_t why_bytes)
+{
+	const struct reason reason = {why, why_bytes};
+	int r = check_size("raw", rig->raw_width, rig->raw_height, reason);
+
+	if (r == 0)
+		r = check_size("rectified", rig->width, rig->height, reason);
+	for (int side = 0; r == 0 && side < 2; side++)
+		r = check_raw_camera(rig, side, reason);
+	if (r < 0)
+		return r;
+	for (int side = 0; side < 2; side++) {
+		const char *fault = sx_mat3_fault(rig->rotation[side]);
+
+		if (fault)
+			return REFUSE(reason, "the rotation of the %s camera %s", sides[side], fault);
+	}
+	r = check_k("of the rectified images", rig->fx, rig->fy, rig->cx, rig->cy, reason);
+	if (r < 0)
+		return r;
+	if (!(rig->baseline_m > 0 && isfinite(rig->baseline_m)))
+		return REFUSE(reason, "the baseline is %g m, not above 0", rig->baseline_m);
+	return 0;
+}
+
+static bool is_near(double a, double b, double tolerance)
+{
+	return fabs(a - b) <= tolerance;
+}
+
+bool sx_rig_is_rectified(const struct sx_rig *rig)
+{
+	const double px = 1e-6,
+		     turn = 1e-9; /* what numbers of a file are rounded by; a map would show neither */
+	bool same = rig->raw_width == rig->width && rig->raw_height == rig->height;
+
+	for (int side = 0; side < 2; side++) {
+		const struct sx_raw_camera *c = &rig->raw[side];
+
+		same = same && c->lens != SX_LENS_EQUIDISTANT && is_near(c->fx, rig->fx, px) &&
+		       is_near(c->fy, rig->fy, px) && is_near(c->cx, rig->cx, px) &&
+		       is_near(c->cy, rig->cy, px);
+		for (int i = 0; i < SX_LENS_COEFFICIENTS; i++)
+			same = same && c->distortion[i] == 0;
+		for (int i = 0; i < 9; i++)
+			same = same && is_near(rig->rotation[side][i], i % 4 == 0, turn);
+	}
+	return same;
+}
+
+bool sx_rig_project(const struct sx_rig *rig, int side, double u, double v, double *x, double *y)
+{
+	const double ahead[3] = {(u - rig->cx) / rig->fx, (v - rig->cy) / rig->fy, 1};
+	double back[9], ray[3];
+
+	sx_mat3_invert(back, rig->rotation[side]);
+	sx_mat3_apply(ray, back, ahead);
+	return sx_lens_project(&rig->raw[side], sx_lens_reach(&rig->raw[side]), ray, x, y);
+}
+
+bool sx_rig_unproject(const struct sx_rig *rig, int side, double x, double y, double *u, double *v)
+{
+	double ray[3], turned[3];
+
+	if (!sx_lens_unproject(&rig->raw[side], x, y, ray))
+		return false;
+	sx_mat3_apply(turned, rig->rotation[side], ray);
+	if (!(turned[2] > 0))
+		return false;
+	*u = rig->fx * turned[0] / turned[2] + rig->cx;
+	*v = rig->fy * turned[1] / turned[2] + rig->cy;
+	return true;
+}
