@@ -101,9 +101,7 @@ struct sx_context_config {
 	int width, height;   /* of what is matched */
 	enum sx_pixel pixel; /* of the pairs that will come */
 	struct sx_params params;
-	bool rectify;	   /* pairs are raw, and rectified as they are read, ... */
-	struct sx_rig rig; /* ... by this: width, height are its rectified size, pairs have its raw one */
-	bool keep_volume;  /* checks only: keep S for SX_TAP_SUM (2 more bytes per cell) */
+	bool keep_volume; /* checks only: keep S for SX_TAP_SUM (2 more bytes per cell) */
 	/* cuda: measure stage_ns, which takes part of the time measured; others always do */
 	bool time_stages;
 	/*
@@ -111,6 +109,8 @@ struct sx_context_config {
 	 * event_fd stays silent
 	 */
 	bool busy_wait;
+	bool rectify;	   /* pairs are raw, and rectified as they are read, ... */
+	struct sx_rig rig; /* ... by this: width, height are its rectified size, pairs have its raw one */
 };
 
 /*
