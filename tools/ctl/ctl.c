@@ -60,8 +60,9 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		{"metrics", "", .run = RUN(ctl_metrics),
 		 .help = "figures in OpenMetrics text, for Prometheus",
 		 .more = "Their names are in docs/metrics.md. With --textfile they go to a file of the node "
-			 "exporter's textfile collector; example units of a timer are in the documentation's "
-			 "folder."},
+			 "exporter's textfile collector, in classic Prometheus text, each with the label "
+			 "instance; an old file is replaced. A timer, alerts and a dashboard are among the "
+			 "documentation's examples."},
 	[DOCTOR] = {"doctor", "", .run = RUN(ctl_doctor),
 		    .help = "what is wrong with configuration, cameras, GPU, service and limits, and what to "
 			    "do about it",
@@ -139,7 +140,7 @@ static const struct sx_usage_option options[] = {
 	{"slots", 0, "N", SX_USAGE_INT, TO(slots), 2, 1024, .commands = OF(REPLAY),
 	 .help = "frames that the ring holds, a power of two; default 8"},
 	{"textfile", 0, "FILE", SX_USAGE_TEXT, TO(textfile), .offer = SX_OFFER_FILE, .commands = OF(METRICS),
-	 .help = "write them to FILE, complete or not at all, readable by everybody: for the textfile "
+	 .help = "write them to FILE, complete or not at all, readable by everybody, for the textfile "
 		 "collector of the node exporter"},
 	{"image", 0, "WHICH", SX_USAGE_CHOICE, TO(image), .words = image_words, .commands = OF(SNAPSHOT),
 	 .help = "what lies below the stixels: left, disparity or none; default left"},

@@ -57,6 +57,8 @@ int ctl_export(const struct ctl *c);
 
 /* How long a daemon that works may take to answer. */
 #define CTL_ANSWER_MS 3000
+/* The body of GET target of the instance, to be freed; or NULL and, after a sentence, the exit code. */
+char *ctl_ask(const struct ctl *c, const char *target, int *code);
 /* A sentence on stderr why libstixel gave this error; returns the exit code. */
 int ctl_explain(const struct ctl *c, int error);
 /* The same after waiting so long for a frame: also -ETIMEDOUT. */

@@ -1,5 +1,5 @@
 /*
- * stixelctl status and metrics: what the daemon says of itself at status.sock, as a page of 80x24 for people.
+ * stixelctl status: what the daemon says of itself at status.sock, as a page of 80x24 for people.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,13 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sysexits.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "tools/common/instances.h"
-#include "tools/common/outfile.h"
 #include "tools/ctl/answer.h"
 #include "tools/ctl/ctl.h"
 
@@ -26,8 +24,7 @@
 #define STAGES_LEAST 3
 #define SMALL 0.02 /* share of the whole */
 
-/* The body of GET target, to be freed, or NULL and the exit code. */
-static char *ask(const struct ctl *c, const char *target, int *code)
+char *ctl_ask(const struct ctl *c, const char *target, int *code)
 {
 	char why[512] = "", *body = NULL;
 	int r = sx_instance_get(c->instance, target, CTL_ANSWER_MS, &body, why, sizeof(why));
@@ -302,7 +299,7 @@ static int show_status(const struct ctl *c, void (*show)(json_t *j))
 	int code = 0;
 	char *body;
 
-	body = ask(c, "/status", &code);
+	body = ctl_ask(c, "/status", &code);
 	if (!body)
 		return code;
 	j = json_loads(body, JSON_REJECT_DUPLICATES, &error);
@@ -347,39 +344,5 @@ int ctl_status(const struct ctl *c)
 	}
 	if (terminal)
 		putchar('\n');
-	return code;
-}
-
-/* Complete or not at all, and for everybody to read: the collector is another user. */
-static int save_metrics(const struct ctl *c, const char *text)
-{
-	static struct sx_outfile file;
-	int r;
-
-	r = sx_outfile_open(&file, c->textfile);
-	if (r == 0 && fchmod(fileno(file.f), 0644) < 0)
-		r = -errno;
-	if (r == 0) {
-		fputs(text, file.f); /* a failure is told by the commit */
-		r = sx_outfile_commit(&file);
-	}
-	if (r == 0)
-		return 0;
-	sx_outfile_abort(&file);
-	return ctl_fail(EX_CANTCREAT, "cannot write %s: %s", c->textfile, strerror(-r));
-}
-
-int ctl_metrics(const struct ctl *c)
-{
-	int code = 0;
-	char *body = ask(c, "/metrics", &code);
-
-	if (!body)
-		return code;
-	if (c->textfile)
-		code = save_metrics(c, body);
-	else if (fputs(body, stdout) == EOF || fflush(stdout) != 0)
-		code = ctl_fail(EX_CANTCREAT, "cannot print: %s", strerror(errno));
-	free(body);
 	return code;
 }
