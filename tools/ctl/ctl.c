@@ -8,6 +8,7 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sysexits.h>
 
 #include "config/cli/usage.h"
@@ -49,13 +50,15 @@ static const struct sx_usage_command commands[COMMANDS] = {
 			  "stderr."},
 	[WAIT] = {"wait", "", .run = RUN(ctl_wait), .help = "returns when a new frame was published",
 		  .more = "A frame that was published after the call. Waits for the daemon, too."},
-	[SNAPSHOT] = {"snapshot", "FILE.png", 1, 1, SX_OFFER_FILE, RUN(ctl_snapshot),
-		      "draws the newest frame",
-		      "The image below the stixels, left unless told otherwise, is asked for from the "
-		      "daemon; where it has no room for images (output.planes) the ground is dark. On a "
-		      "disparity image only the edges of objects are drawn. --bird adds the free space from "
-		      "above up to 60 m, with lines every 10 m; that takes a camera model. What was not seen "
-		      "stays darkest there, and keeps its grey in the picture."},
+	[SNAPSHOT] =
+		{"snapshot", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_snapshot), "draws the newest frame",
+		 "FILE ends in .png, .jpg or .jpeg, which says the format; \"-\" is standard output, as PNG. "
+		 "An existing file is not overwritten without --force.\n\n"
+		 "The image below the stixels, left unless told otherwise, is asked for from the "
+		 "daemon; where it has no room for images (output.planes) the ground is dark. On a "
+		 "disparity image only the edges of objects are drawn. --bird adds the free space from "
+		 "above up to 60 m, with lines every 10 m; that takes a camera model. What was not seen "
+		 "stays darkest there, and keeps its grey in the picture."},
 	[METRICS] =
 		{"metrics", "", .run = RUN(ctl_metrics),
 		 .help = "figures in OpenMetrics text, for Prometheus",
@@ -73,7 +76,7 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		 "Waits for an instance that does not exist yet, and follows one that is restarted. Frames "
 		 "that were lost because the disk is too slow are counted and noted in the file. Ctrl-C ends "
 		 "in order; but the file can be read whatever happens, up to the last whole frame. An "
-		 "existing file is not overwritten. stixel-recording(5) has the format."},
+		 "existing file is not overwritten without --force. stixel-recording(5) has the format."},
 	[REPLAY] =
 		{"replay", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_replay),
 		 "publishes a recording as stixeld would",
@@ -86,12 +89,14 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		  "what is in a recording, and whether all of it can be read",
 		  "Reads the whole file. Exit status 65 when a part of it is damaged: everything that is "
 		  "whole is counted, and can be replayed and exported."},
-	[EXPORT] = {"export", "FILE OUT.mcap", 2, 2, SX_OFFER_FILE, RUN(ctl_export),
-		    "a recording as MCAP, for Foxglove and rerun",
-		    "Channels /INSTANCE/frame (everything, schema stixel.Frame), /INSTANCE/scene and "
-		    "/INSTANCE/points (stixels in space), /INSTANCE/transform, /INSTANCE/calibration, and, "
-		    "where the recording has them, /INSTANCE/left and /INSTANCE/disparity. docs/recording.md "
-		    "has schemas and coordinates."},
+	[EXPORT] =
+		{"export", "FILE OUT.mcap", 2, 2, SX_OFFER_FILE, RUN(ctl_export),
+		 "a recording as MCAP, for Foxglove and rerun",
+		 "Channels /INSTANCE/frame (everything, schema stixel.Frame), /INSTANCE/scene and "
+		 "/INSTANCE/points (stixels in space), /INSTANCE/transform, /INSTANCE/calibration, and, "
+		 "where the recording has them, /INSTANCE/left and /INSTANCE/disparity. docs/recording.md "
+		 "has schemas and coordinates. An existing OUT.mcap is not overwritten without --force. "
+		 "Exit status 65 when a part of the recording is damaged: all that is whole is in OUT.mcap."},
 };
 
 static const char *const image_words[] = {
@@ -146,6 +151,8 @@ static const struct sx_usage_option options[] = {
 	 .help = "what lies below the stixels: left, disparity or none; default left"},
 	{"bird", 0, NULL, SX_USAGE_FLAG, TO(bird), .commands = OF(SNAPSHOT),
 	 .help = "beside it the free space from above"},
+	{"force", 0, NULL, SX_USAGE_FLAG, TO(force), .commands = OF(SNAPSHOT) | OF(RECORD) | OF(EXPORT),
+	 .help = "overwrite an existing file"},
 	{"config", 'c', "FILE", SX_USAGE_TEXT, TO(config), .offer = SX_OFFER_FILE, .commands = OF(DOCTOR),
 	 .help = "configuration to check, default /etc/stixeld/NAME.conf"},
 };
@@ -154,8 +161,9 @@ static const struct sx_usage_exit exits[] = {
 	{0, "done"},
 	{CTL_NOTHING, "no such instance, it ended, no frame in time, or doctor found a problem"},
 	{EX_USAGE, "wrong usage"},
-	{EX_DATAERR, "a damaged frame, answer or recording"},
-	{EX_CANTCREAT, "a file cannot be written; replay: the instance runs, or its ring cannot be made"},
+	{EX_DATAERR, "a damaged frame, answer or recording; export: what is whole of it was written"},
+	{EX_CANTCREAT,
+	 "a file cannot be written or exists; replay: the instance runs, or its ring cannot be made"},
 };
 
 static const struct sx_usage usage = {
@@ -186,6 +194,19 @@ int ctl_fail(int code, const char *format, ...)
 	va_end(args);
 	fputc('\n', stderr);
 	return code;
+}
+
+int ctl_exists(const char *path)
+{
+	return ctl_fail(EX_CANTCREAT, "%s already exists: choose another name, or --force to overwrite it",
+			path);
+}
+
+int ctl_check_new(const struct ctl *c, const char *path)
+{
+	struct stat st;
+
+	return !c->force && lstat(path, &st) == 0 ? ctl_exists(path) : 0;
 }
 
 int main(int argc, char **argv)

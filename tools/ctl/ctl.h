@@ -36,6 +36,7 @@ struct ctl {
 	const char *rate;    /* NULL: as it was recorded */
 	int start_ms, slots; /* 0: not given */
 	bool compress, max, loop, no_scene;
+	bool force; /* an existing file is overwritten */
 };
 
 /* Set by SIGINT, SIGTERM: loops end in order. */
@@ -69,6 +70,11 @@ struct stixel_reader;
 int ctl_timeout_ms(const struct ctl *c);
 /* 1: a frame is there; 0: stopped by a signal; negative: error, -ETIMEDOUT. */
 int ctl_wait_for_frame(struct stixel_reader *reader, int timeout_ms);
+
+/* A sentence that path already exists; returns the exit code. */
+int ctl_exists(const char *path);
+/* 0: there is no such file, or it may be overwritten; else as ctl_exists(). */
+int ctl_check_new(const struct ctl *c, const char *path);
 
 /* "stixelctl: ..." on stderr; returns code. */
 int ctl_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
