@@ -154,7 +154,7 @@ static const struct sx_usage_option options[] = {
 	{"force", 0, NULL, SX_USAGE_FLAG, TO(force), .commands = OF(SNAPSHOT) | OF(RECORD) | OF(EXPORT),
 	 .help = "overwrite an existing file"},
 	{"config", 'c', "FILE", SX_USAGE_TEXT, TO(config), .offer = SX_OFFER_FILE, .commands = OF(DOCTOR),
-	 .help = "configuration to check, default /etc/stixeld/NAME.conf"},
+	 .help = "configuration to check; default: that of the running daemon, else /etc/stixeld/NAME.conf"},
 };
 
 static const struct sx_usage_exit exits[] = {

@@ -36,7 +36,7 @@ class Daemon:
         self.start()
 
     def start(self):
-        self.process = subprocess.Popen(self.command, env=self.env, stdout=self.log, stderr=self.log)
+        self.process = subprocess.Popen(self.command, cwd=self.work, env=self.env, stdout=self.log, stderr=self.log)
 
     def ctl(self, *args, **more):
         return run("stixelctl", "-i", self.name, *args, env=self.env, **more)

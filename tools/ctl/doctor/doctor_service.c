@@ -281,9 +281,11 @@ void doctor_service(struct doctor *d)
 			doctor_say(d, DOCTOR_PROBLEM, "unit", "systemd-sysusers",
 				   "user " SERVICE_USER ", which the service runs as, does not exist");
 		say_unit(d);
-		say_hidden(d, "configuration", d->file);
-		say_hidden(d, "calibration", d->settings.calibration);
-		say_hidden(d, "source.path", d->settings.source.path);
+		if (!d->asked) { /* else the daemon sees them, whatever started it */
+			say_hidden(d, "configuration", d->file);
+			say_hidden(d, "calibration", d->settings.calibration);
+			say_hidden(d, "source.path", d->settings.source.path);
+		}
 	}
 	say_readers(d);
 }
@@ -328,15 +330,24 @@ static void say_state(struct doctor *d)
 			   "the daemon is version %s, this is " SX_VERSION, text_of(d->status, "version"));
 }
 
-void doctor_instance(struct doctor *d)
+void doctor_ask(struct doctor *d)
 {
-	char why[DOCTOR_WHY_BYTES], *body = NULL;
-	int r = sx_instance_get(d->instance, "/status", CTL_ANSWER_MS, &body, why, sizeof(why));
-	bool active = strcmp(d->unit.active, "active") == 0;
+	char *body = NULL;
+	int r = sx_instance_get(d->instance, "/status", CTL_ANSWER_MS, &body, d->status_why,
+				sizeof(d->status_why));
 
+	d->status_error = r;
 	if (r == 200)
 		d->status = json_loads(body, JSON_REJECT_DUPLICATES, NULL);
 	free(body);
+}
+
+void doctor_instance(struct doctor *d)
+{
+	const bool active = strcmp(d->unit.active, "active") == 0;
+	const char *why = d->status_why;
+	const int r = d->status_error;
+
 	if (json_is_object(d->status)) {
 		say_state(d);
 		say_stamps(d);
