@@ -13,19 +13,45 @@
 
 #include "config/cli/usage.h"
 #include "ipc/instance.h"
+#include "stixel.h"
 #include "tools/ctl/ctl.h"
 
-enum { STATUS, TOP, WATCH, DUMP, WAIT, SNAPSHOT, METRICS, DOCTOR, RECORD, REPLAY, INFO, EXPORT, COMMANDS };
+enum {
+	LIST,
+	STATUS,
+	TOP,
+	WATCH,
+	DUMP,
+	WAIT,
+	SNAPSHOT,
+	METRICS,
+	DOCTOR,
+	RECORD,
+	REPLAY,
+	INFO,
+	EXPORT,
+	COMMANDS
+};
 
 #define OF(command) SX_USAGE_OF(command)
 #define RUN(function) ((sx_usage_run *)(function))
 #define TO(field) offsetof(struct ctl, field)
 
 static const struct sx_usage_command commands[COMMANDS] = {
-	[STATUS] = {"status", "", .run = RUN(ctl_status), .help = "how the instance is doing",
-		    .more = "State, frames a second, drops, road, power where it is measured, and the time "
-			    "of each stage over the last ten seconds. With --watch into a pipe or a file: "
-			    "one line a refresh."},
+	[LIST] = {"list", "", .run = RUN(ctl_list),
+		  .help = "all instances: daemons, replays, what was left over",
+		  .more = "Name, what it is, state, frames of the last second, process and version, by the "
+			  "status socket, or by the ring where that does not answer. A ring whose writer "
+			  "ended or died is \"left over\": the next start of that instance replaces it. \"no "
+			  "access\" are instances that you may not ask: join their group, stixel for the "
+			  "service."},
+	[STATUS] =
+		{"status", "", .run = RUN(ctl_status), .help = "how the instance is doing",
+		 .more = "State, frames a second, drops, road, power where it is measured, and the time "
+			 "of each stage over the last ten seconds. With --watch into a pipe or a file: "
+			 "one line a refresh.\n\n"
+			 "Of a replay, which has no status, it is what its ring says; with --json under the "
+			 "same keys, and with \"replay\": true."},
 	[TOP] = {"top", "", .run = RUN(ctl_top), .help = "the instance live on a terminal",
 		 .more = "Rate, latency by stage with bars, drops by reason, power, road, cameras, and the "
 			 "stixels as a small picture with the distance that is free left, ahead and right. A "
@@ -104,9 +130,9 @@ static const char *const image_words[] = {
 
 static const struct sx_usage_option options[] = {
 	{"instance", 'i', "NAME", SX_USAGE_TEXT, TO(instance), .offer = SX_OFFER_INSTANCE,
-	 .help = "which daemon; default: default"},
+	 .help = "which one; default: the only one that runs, else \"default\""},
 	{"json", 0, NULL, SX_USAGE_FLAG, TO(json),
-	 .commands = OF(STATUS) | OF(WATCH) | OF(DUMP) | OF(DOCTOR) | OF(INFO),
+	 .commands = OF(LIST) | OF(STATUS) | OF(WATCH) | OF(DUMP) | OF(DOCTOR) | OF(INFO),
 	 .help = "print JSON, for programs"},
 	{"watch", 0, NULL, SX_USAGE_FLAG, TO(watch), .commands = OF(STATUS), .help = "refresh until Ctrl-C"},
 	{"interval", 0, "S", SX_USAGE_SECONDS, TO(interval_ms), 0.1, 3600, .commands = OF(STATUS),
@@ -209,10 +235,31 @@ int ctl_check_new(const struct ctl *c, const char *path)
 	return !c->force && lstat(path, &st) == 0 ? ctl_exists(path) : 0;
 }
 
+/*
+ * None was named: a replay makes one, others take the one that runs, and say which where no page shows it.
+ */
+static int name_instance(struct ctl *c, int command)
+{
+	static char name[STIXEL_INSTANCE_BYTES];
+	bool only;
+	int code;
+
+	c->instance = CTL_DEFAULT;
+	if (command == LIST || command == REPLAY || command == INFO || command == EXPORT)
+		return 0;
+	code = ctl_choose(c, &only, name, sizeof(name));
+	if (code)
+		return code;
+	c->instance = name;
+	if (only && command != TOP && (command != STATUS || c->json))
+		ctl_fail(0, "instance '%s', the only one that runs", name);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct sigaction action = {.sa_handler = on_signal};
-	struct ctl c = {.instance = "default", .interval_ms = 1000, .frames = -1, .timeout_ms = -1};
+	struct ctl c = {.interval_ms = 1000, .frames = -1, .timeout_ms = -1};
 	struct sx_usage_words words;
 	char why[256];
 	int code;
@@ -220,8 +267,11 @@ int main(int argc, char **argv)
 	code = sx_usage_parse(&usage, &c, argc, argv, &words);
 	if (code >= 0)
 		return code;
-	if (sx_instance_check(c.instance, why, sizeof(why)) < 0)
+	if (c.instance && sx_instance_check(c.instance, why, sizeof(why)) < 0)
 		return sx_usage_fail(&usage, words.command, "%s", why);
+	code = c.instance ? 0 : name_instance(&c, (int)(words.command - commands));
+	if (code)
+		return code;
 	c.operands = words.operands;
 	c.operand_count = words.operand_count;
 	/* no SA_RESTART: a wait in progress returns at once */

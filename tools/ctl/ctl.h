@@ -14,6 +14,8 @@
 
 /* Nothing to be had: no such instance, it ended, no frame in time. Everything else is <sysexits.h>. */
 #define CTL_NOTHING 1
+/* The instance where none is named and none runs. */
+#define CTL_DEFAULT "default"
 
 enum ctl_image { CTL_IMAGE_LEFT, CTL_IMAGE_DISPARITY, CTL_IMAGE_NONE };
 
@@ -43,6 +45,7 @@ struct ctl {
 extern volatile sig_atomic_t ctl_stopped;
 
 /* Each returns the exit code after a sentence on stderr, or 0. */
+int ctl_list(const struct ctl *c);
 int ctl_status(const struct ctl *c);
 int ctl_metrics(const struct ctl *c);
 int ctl_dump(const struct ctl *c);
@@ -60,6 +63,13 @@ int ctl_export(const struct ctl *c);
 #define CTL_ANSWER_MS 3000
 /* The body of GET target of the instance, to be freed; or NULL and, after a sentence, the exit code. */
 char *ctl_ask(const struct ctl *c, const char *target, int *code);
+/* "no stixeld runs as instance ...; running: front, rear"; returns the exit code. */
+int ctl_absent(const struct ctl *c);
+/*
+ * Where no instance is named (c has CTL_DEFAULT): that one if it runs, else the only one that runs, and *only
+ * is true; where none runs CTL_DEFAULT. 0, or the exit code after a sentence: several run.
+ */
+int ctl_choose(const struct ctl *c, bool *only, char *name, size_t bytes);
 /* A sentence on stderr why libstixel gave this error; returns the exit code. */
 int ctl_explain(const struct ctl *c, int error);
 /* The same after waiting so long for a frame: also -ETIMEDOUT. */

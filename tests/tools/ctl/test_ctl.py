@@ -21,11 +21,13 @@ CSV_HEADER = "column,row_top,row_bottom,class,disparity,depth_m,slope,confidence
 class Daemon:
     """A stixeld with a small synthetic scene, in a runtime folder of its own."""
 
-    def __init__(self, name, *settings):
+    def __init__(self, name, *settings, run=None):
+        """run: a runtime folder that others share."""
         self.work = tempfile.mkdtemp(prefix="stixel-")
-        self.name = "%s-%d" % (name, os.getpid())
-        self.env = dict(os.environ, RUNTIME_DIRECTORY=self.work + "/stixeld", XDG_RUNTIME_DIR=self.work)
-        os.mkdir(self.env["RUNTIME_DIRECTORY"])
+        self.name = name if run else "%s-%d" % (name, os.getpid())
+        run = run or self.work
+        self.env = dict(os.environ, RUNTIME_DIRECTORY=run + "/stixeld", XDG_RUNTIME_DIR=run)
+        os.makedirs(self.env["RUNTIME_DIRECTORY"], exist_ok=True)
         # an engine that checks itself takes ten times as long
         fps = 3 if os.environ.get("SX_SANITIZED") else 20
         words = ["source.kind=synthetic", "source.size=320x160", "source.fps=%d" % fps, "stereo.disparities=32"]

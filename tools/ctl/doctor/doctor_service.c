@@ -18,6 +18,7 @@
 #include "tools/common/instances.h"
 #include "tools/ctl/ctl.h"
 #include "tools/ctl/doctor/doctor.h"
+#include "tools/ctl/ring_look.h"
 
 #define SERVICE_USER "stixeld"
 #define READERS "stixel"
@@ -342,6 +343,15 @@ void doctor_ask(struct doctor *d)
 	free(body);
 }
 
+/* Never below a root of a test: its /dev/shm is not looked into. */
+static bool is_replay(const struct doctor *d)
+{
+	struct ctl_ring ring;
+
+	return !*d->root && ctl_ring_look(&ring, d->instance) == 0 && ctl_ring_lives(&ring) &&
+	       ctl_ring_replays(&ring);
+}
+
 void doctor_instance(struct doctor *d)
 {
 	const bool active = strcmp(d->unit.active, "active") == 0;
@@ -353,7 +363,9 @@ void doctor_instance(struct doctor *d)
 		say_stamps(d);
 		return;
 	}
-	if (r == -ENOENT || r == -ECONNREFUSED)
+	if (is_replay(d))
+		doctor_say(d, DOCTOR_OK, "instance", NULL, "'%s' is a replay of a recording", d->instance);
+	else if (r == -ENOENT || r == -ECONNREFUSED)
 		doctor_say(d, active ? DOCTOR_PROBLEM : DOCTOR_OK, "instance", NULL,
 			   "no stixeld runs as '%s'%s", d->instance,
 			   active ? ", or its socket is not accessible to you" : "");
