@@ -14,6 +14,7 @@ void sx_settings_finish(struct sx_settings *s)
 {
 	for (int i = 0; i < sx_option_count; i++)
 		sx_option_clear(&sx_options[i], s);
+	free(s->files);
 	memset(s, 0, sizeof(*s));
 }
 

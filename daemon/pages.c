@@ -312,6 +312,24 @@ void sx_pages_set_semantics(struct sx_pages *p, const struct sx_settings *settin
 	}
 }
 
+void sx_pages_set_files(struct sx_pages *p, const struct sx_settings *settings)
+{
+	struct sx_report_config *c = &p->report.config;
+	size_t used = 0, room = sizeof(c->files);
+	int n;
+
+	c->files[0] = '\0';
+	for (const char *at = settings->files; at && *at; at += strcspn(at, "\n") + 1) {
+		n = snprintf(c->files + used, room - used, "%s%s%.*s\n", *at == '/' ? "" : c->folder,
+			     *at == '/' ? "" : "/", (int)strcspn(at, "\n"), at);
+		if (n < 0 || (size_t)n >= room - used) {
+			c->files[used] = '\0';
+			return;
+		}
+		used += (size_t)n;
+	}
+}
+
 void sx_pages_set_config(struct sx_pages *p, char *json)
 {
 	free(p->config);

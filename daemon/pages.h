@@ -46,6 +46,8 @@ void sx_pages_set_source(struct sx_pages *p, const struct sx_source_params *para
 			 const struct sx_source_info *info);
 /* Thread: main, inside an edit. What class scores are to come, and from where. */
 void sx_pages_set_semantics(struct sx_pages *p, const struct sx_settings *settings);
+/* Thread: main, inside an edit. Which files were read; relative names begin at the report's config.folder. */
+void sx_pages_set_files(struct sx_pages *p, const struct sx_settings *settings);
 /* Thread: HTTP. What power/ knows, as the report tells it; power may be NULL. */
 void sx_pages_read_power(struct sx_report *r, struct sx_sampler *power, int64_t now_ns);
 void sx_pages_read_board(struct sx_report *r, const char *root);

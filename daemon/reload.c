@@ -52,6 +52,7 @@ static void apply(struct sx_run *run, const struct sx_settings *new)
 		sx_log_levels_set(&levels);
 	sx_pages_edit(run->pages);
 	sx_pages_set_config(run->pages, sx_run_config_json(run->settings));
+	sx_pages_set_files(run->pages, new);
 	sx_pages_done(run->pages);
 	if (diff.changed > diff.restart)
 		sx_log(CONFIG, NOTICE, "reloaded, changed: %s", diff.live_keys);

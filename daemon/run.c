@@ -123,6 +123,10 @@ static int serve_status(struct sx_run *run)
 	report->pid = getpid();
 	sx_pages_set_config(run->pages, sx_run_config_json(run->settings));
 	sx_pages_set_semantics(run->pages, run->settings);
+	report->config.folder = getcwd(run->folder, sizeof(run->folder)) ? run->folder : "";
+	report->config.overrides = run->options->overrides;
+	report->config.override_count = run->options->override_count;
+	sx_pages_set_files(run->pages, run->settings);
 	sx_pages_done(run->pages);
 	if (fd < 0) {
 		fd = sx_status_listen(run->status_path, STATUS_MODE, why, sizeof(why));

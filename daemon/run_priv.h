@@ -19,6 +19,7 @@
 struct sx_run {
 	const struct sx_options *options;
 	struct sx_settings *settings;
+	char folder[4096]; /* where the daemon was started */
 	char dir[SX_RUN_PATH_BYTES], status_path[SX_RUN_PATH_BYTES], stream_path[SX_RUN_PATH_BYTES];
 	bool status_made; /* status_path is ours to remove */
 	int stream_fd;	  /* passed by systemd, or -1 */

@@ -424,6 +424,9 @@ enum stixel_state {
 	STIXEL_STATE_REPLACED = 6 /* a newer publisher has taken the name */
 };
 
+/* bits of struct stixel_ring_header.flags */
+#define STIXEL_RING_REPLAY 1u /* frames come from a recording, not from cameras */
+
 /*
  * Immutable once the object has its name. Sizes and offsets count, not sizeof: a newer minor may be larger.
  */
@@ -446,7 +449,7 @@ struct stixel_ring_header {
 	int64_t started_ns;
 	int64_t anchor_monotonic_ns, anchor_realtime_ns; /* the same moment on both clocks */
 	uint32_t heartbeat_period_ms; /* without a beat for three of these, the publisher hangs */
-	uint32_t reserved0;
+	uint32_t flags;		      /* STIXEL_RING_* */
 	char instance[STIXEL_INSTANCE_BYTES];
 	char version[32];      /* of the publisher, "0.1.0" */
 	char stream_path[112]; /* its frames.sock, empty without */
@@ -471,7 +474,7 @@ STIXEL_AT(stixel_ring_header, started_ns, 80);
 STIXEL_AT(stixel_ring_header, anchor_monotonic_ns, 88);
 STIXEL_AT(stixel_ring_header, anchor_realtime_ns, 96);
 STIXEL_AT(stixel_ring_header, heartbeat_period_ms, 104);
-STIXEL_AT(stixel_ring_header, reserved0, 108);
+STIXEL_AT(stixel_ring_header, flags, 108);
 STIXEL_AT(stixel_ring_header, instance, 112);
 STIXEL_AT(stixel_ring_header, version, 184);
 STIXEL_AT(stixel_ring_header, stream_path, 216);

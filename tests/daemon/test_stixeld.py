@@ -265,6 +265,8 @@ class Pages(TestCase):
         self.assertEqual(set(s["board"]), {"model", "power_mode", "governor", "cpu_hz", "cpu_max_hz", "gpu_hz",
                                            "gpu_max_hz", "memory_hz"})
         self.assertTrue({"clients", "dropped"} <= set(s["stream"]))
+        self.assertEqual((s["config"]["folder"], s["config"]["files"]), (os.getcwd(), []))
+        self.assertIn("source.kind=synthetic", s["config"]["overrides"])
         self.assertEqual(s["ring"]["path"], self.i.ring_path)
         self.assertEqual(s["ring"]["bytes"], os.stat(self.i.ring_path).st_size)
 
@@ -483,6 +485,11 @@ class Configuration(TestCase):
         i.until_published(1)
         f = i.ring().frames()[-1]
         self.assertEqual((f.width, f.columns), (128, 16))
+        files = [path, path + ".d/10-size.conf", path + ".d/20-width.conf"]
+        self.assertEqual(i.status()["config"], {"folder": os.getcwd(), "files": files, "overrides": []})
+        os.remove(files[1])
+        i.process.send_signal(signal.SIGHUP)
+        until(lambda: i.status()["config"]["files"] == [files[0], files[2]], 5, "one file less")
         self.assertEqual(i.stop(), 0)
 
     def test_print_and_check(self):
