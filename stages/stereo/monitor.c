@@ -21,11 +21,6 @@ static int share(int count, int i, int n)
 
 /* ---- samples ---- */
 
-static int sample_rows(int height)
-{
-	return (height - 2 - SX_MONITOR_SAMPLE_ROWS / 2) / SX_MONITOR_SAMPLE_ROWS + 1;
-}
-
 static void sample_row(const struct sx_image *grey, int y, struct sx_monitor_image *sum)
 {
 	const uint8_t *g = pixel(grey, 0, y), *above = pixel(grey, 0, y - 1), *below = pixel(grey, 0, y + 1);
@@ -43,7 +38,7 @@ static void sample_row(const struct sx_image *grey, int y, struct sx_monitor_ima
 
 static void sample(const struct sx_image grey[2], int i, struct sx_monitor_part *ret)
 {
-	const int rows = sample_rows(grey->height);
+	const int rows = sx_monitor_sample_rows(grey->height);
 	const int first = share(rows, i, SX_MONITOR_ROWS), end = share(rows, i + 1, SX_MONITOR_ROWS);
 
 	for (int row = first; row < end; row++)

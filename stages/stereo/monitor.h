@@ -97,6 +97,12 @@ void sx_monitor_join(const struct sx_monitor_part part[SX_MONITOR_ROWS], struct 
 
 /* ---- what every engine computes with: the common subset of C and CUDA ---- */
 
+/* Rows with samples. */
+SX_MONITOR_INLINE int sx_monitor_sample_rows(int height)
+{
+	return (height - 2 - SX_MONITOR_SAMPLE_ROWS / 2) / SX_MONITOR_SAMPLE_ROWS + 1;
+}
+
 /* Pixel of a place. Its window, those that it is compared with, and a pixel beside it all round are inside. */
 SX_MONITOR_INLINE int sx_monitor_x(int column, int width)
 {

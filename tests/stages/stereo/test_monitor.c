@@ -12,42 +12,20 @@
 #include <cmocka.h>
 
 #include "stages/stereo/row_error.h"
-#include "tests/stages/stereo/map_case.h"
+#include "tests/monitor_case.h"
 
 #define W 320
 #define H 200
 #define SHIFT 12 /* disparity of the drawn pairs */
 
-struct monitor_case {
-	struct check_image grey[2], checked, finished, columns;
-	struct sx_image pair[2];
-	struct sx_monitor_input in;
-};
-
-static void case_init(struct monitor_case *c, int width, int height, int padding)
+static uint16_t at(const struct sx_image *img, int x, int y)
 {
-	for (int side = 0; side < 2; side++) {
-		check_image_init(&c->grey[side], SX_PIXEL_U8, width, height, padding + side);
-		c->pair[side] = c->grey[side].image;
-	}
-	check_image_init(&c->checked, SX_PIXEL_U16, width, height, padding);
-	check_image_init(&c->finished, SX_PIXEL_U16, width, height, padding + 2);
-	check_image_init(&c->columns, SX_PIXEL_U16, height, width / 5, padding);
-	c->in = (struct sx_monitor_input){c->pair, &c->checked.image, &c->finished.image, &c->columns.image};
+	return ((const uint16_t *)sx_image_row(img, y))[x];
 }
 
-static void case_finish(struct monitor_case *c)
+static void put(const struct sx_image *img, int x, int y, uint16_t v)
 {
-	const bool whole = check_guards(&c->grey[0], "left") & check_guards(&c->grey[1], "right") &
-			   check_guards(&c->checked, "checked") & check_guards(&c->finished, "finished") &
-			   check_guards(&c->columns, "columns");
-
-	check_image_finish(&c->grey[0]);
-	check_image_finish(&c->grey[1]);
-	check_image_finish(&c->checked);
-	check_image_finish(&c->finished);
-	check_image_finish(&c->columns);
-	assert_true(whole);
+	((uint16_t *)sx_image_row(img, y))[x] = v;
 }
 
 static int grey_at(const struct sx_image *img, int x, int y)
@@ -163,36 +141,6 @@ static int compare(const struct sx_monitor_input *in)
 	return votes;
 }
 
-/* Noise matched with itself, so that there are votes; holes and wild disparities in the map. */
-static void fill_random(struct monitor_case *c, uint64_t seed, struct check_rng *r)
-{
-	const int how = (int)(seed % CHECK_FILL_COUNT), width = c->pair[0].width, height = c->pair[0].height;
-	const int shift = check_below(r, 12), down = check_below(r, 21) - 10;
-
-	check_fill_pair(&c->pair[0], &c->pair[1], (enum check_fill)how, 0, 0, r);
-	for (int y = 0; y < height; y++)
-		for (int x = 0; x < width; x++) {
-			const int u = x + shift, v = y - down;
-
-			if (u < width && v >= 0 && v < height && check_below(r, 12))
-				((uint8_t *)sx_image_row(&c->pair[1], y))[x] =
-					(uint8_t)grey_at(&c->pair[0], u, v);
-			put(&c->checked.image, x, y,
-			    (uint16_t)(check_below(r, 9)   ? 16 * shift + check_below(r, 33)
-				       : check_below(r, 3) ? check_below(r, 16 * width)
-							   : 0xffff));
-			put(&c->finished.image, x, y,
-			    (uint16_t)(check_below(r, 3) ? check_below(r, 40) : 0xffff));
-		}
-	for (int u = 0; u < c->columns.image.height; u++) {
-		const int holes = check_below(r, 3);
-
-		for (int v = 0; v < height; v++)
-			put(&c->columns.image, v, u,
-			    (uint16_t)(holes == 0 || (holes == 1 && v != height - 1) ? 0xffff : v));
-	}
-}
-
 static void sums_and_votes(void **state)
 {
 	static const int sizes[][2] = {{32, 32}, {33, 47}, {97, 35}, {35, 97}, {48, 40}, {211, 120}};
@@ -204,10 +152,10 @@ static void sums_and_votes(void **state)
 		struct check_rng r = check_rng_seed(seed);
 		struct monitor_case c;
 
-		case_init(&c, size[0], size[1], (int)seed % 5);
-		fill_random(&c, seed / 6, &r);
+		monitor_case_init(&c, size[0], size[1], (int)seed % 5);
+		monitor_case_fill(&c, (enum check_fill)(seed / 6), &r);
 		votes += compare(&c.in);
-		case_finish(&c);
+		assert_true(monitor_case_finish(&c));
 	}
 	assert_true(votes > 1000);
 }
@@ -291,13 +239,13 @@ static void shifts_are_found(void **state)
 	struct sx_row_error e[SX_ROWS_PARTS];
 	struct monitor_case c;
 
-	case_init(&c, W, H, 3);
+	monitor_case_init(&c, W, H, 3);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		measure(&c, texture, rows[i], 0, e);
 		for (int part = 0; part < SX_ROWS_PARTS; part++)
 			assert_near(&e[part], rows[i]);
 	}
-	case_finish(&c);
+	assert_true(monitor_case_finish(&c));
 }
 
 /* Columns of a third's places are on average W / 3 from those of the next; votes follow a line. */
@@ -306,7 +254,7 @@ static void rotation_shows_in_thirds(void **state)
 	struct sx_row_error e[SX_ROWS_PARTS];
 	struct monitor_case c;
 
-	case_init(&c, W, H, 0);
+	monitor_case_init(&c, W, H, 0);
 	for (int i = -2; i <= 2; i++) {
 		const double turn = tan(i * 0.4 * M_PI / 180), far = turn * W / 3;
 
@@ -315,7 +263,7 @@ static void rotation_shows_in_thirds(void **state)
 			    0.4);
 		assert_true(fabs(e[SX_ROWS_MIDDLE].median / 16.0 - (1 - turn * SHIFT)) < 0.2);
 	}
-	case_finish(&c);
+	assert_true(monitor_case_finish(&c));
 }
 
 /* The same pair the other way round, matched at 0 disparity. */
@@ -326,7 +274,7 @@ static void swapped_images_change_the_sign(void **state)
 	struct monitor_case c;
 	struct sx_image left;
 
-	case_init(&c, W, H, 0);
+	monitor_case_init(&c, W, H, 0);
 	draw(&c, texture, 2, 0);
 	for (int y = 0; y < H; y++)
 		memmove((uint8_t *)sx_image_row(&c.pair[1], y) + SHIFT, sx_image_row(&c.pair[1], y),
@@ -341,7 +289,7 @@ static void swapped_images_change_the_sign(void **state)
 	sx_row_error(&m, back);
 	assert_near(&there[SX_ROWS_MIDDLE], 2);
 	assert_near(&back[SX_ROWS_MIDDLE], -2);
-	case_finish(&c);
+	assert_true(monitor_case_finish(&c));
 }
 
 /* Edges would be found in any row, repetitions in several; further than 8 rows away nothing is found. */
@@ -350,7 +298,7 @@ static void nothing_to_go_by_gives_no_vote(void **state)
 	struct sx_row_error e[SX_ROWS_PARTS];
 	struct monitor_case c;
 
-	case_init(&c, W, H, 1);
+	monitor_case_init(&c, W, H, 1);
 	for (int i = 0; i < 4; i++) {
 		measure(&c, i == 0 ? flat : i == 1 ? stripes : i == 2 ? bars : tiles, i % 2, 0, e);
 		for (int part = 0; part < SX_ROWS_PARTS; part++) {
@@ -367,7 +315,7 @@ static void nothing_to_go_by_gives_no_vote(void **state)
 		for (int x = 0; x < W; x++)
 			put(&c.checked.image, x, y, SX_DISPARITY_INVALID);
 	assert_int_equal(compare(&c.in), 0);
-	case_finish(&c);
+	assert_true(monitor_case_finish(&c));
 }
 
 /* ---- votes to rows ---- */
