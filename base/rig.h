@@ -23,9 +23,9 @@ struct sx_raw_camera {
 };
 
 /*
- * [0] left, [1] right. rotation: 3x3, row by row, from the axes of a raw camera to those of the rectified pair
- * (R1, R2 of OpenCV, R of camera_info). Axes: x to the right, y down, z ahead. The rectified cameras share fx,
- * fy, cx, cy (P1, P2), so that disparity is 0 at infinity, and lie baseline_m apart along x.
+ * [0] left, [1] right. rotation: 3x3, row by row, from the axes of a raw camera to those of the rectified
+ * pair (R1, R2 of OpenCV, R of camera_info). Axes: x to the right, y down, z ahead. The rectified cameras
+ * share fx, fy, cx, cy (P1, P2), so that disparity is 0 at infinity, and lie baseline_m apart along x.
  */
 struct sx_rig {
 	int raw_width, raw_height; /* of both raw images, px */

@@ -11,6 +11,7 @@
 
 #include "base/camera.h"
 #include "base/pair.h"
+#include "base/rig.h"
 
 enum sx_source_kind { SX_SOURCE_V4L2, SX_SOURCE_FILES, SX_SOURCE_SYNTHETIC };
 enum sx_layout { SX_LAYOUT_TWO, SX_LAYOUT_SIDE_BY_SIDE, SX_LAYOUT_TOP_BOTTOM };
@@ -44,8 +45,9 @@ struct sx_source_params {
 	int width, height;	  /* px; 0 = what the source has (synthetic: 1242x375) */
 	double fps;		  /* pairs a second; 0 = as fast as they are taken */
 	bool loop;
-	unsigned seed;	   /* synthetic */
-	const char *scene; /* synthetic: "street" (NULL: street), "open" (scene.h) */
+	unsigned seed;	    /* synthetic */
+	const char *scene;  /* synthetic: "street" (NULL: street), "open" (scene.h) */
+	const char *lenses; /* synthetic: "ideal" (NULL: ideal), else raw images (scene.h) */
 
 	/* v4l2 */
 	enum sx_source_format format;
@@ -69,8 +71,9 @@ struct sx_source_info {
 	int cameras;	    /* devices or files behind a pair: 1 or 2 */
 	const char *path[2];
 	bool paced; /* false: gives a pair whenever asked; the taker sets the pace */
-	/* the camera, where the source knows it better than the configuration (synthetic); NULL elsewhere */
+	/* known better than by the configuration (synthetic), else NULL; rig: if images are raw */
 	const struct sx_camera *camera;
+	const struct sx_rig *rig;
 	/* for the log: why not another memory, exposure that differs from what was asked for */
 	char note[256];
 };
@@ -128,10 +131,7 @@ bool sx_source_block(const struct sx_source *s, int index, struct sx_block *ret)
 
 void sx_source_counters(const struct sx_source *s, struct sx_source_counters *ret);
 
-/*
- * Thread: capture. A descriptor that polls readable when sx_source_next() may have something (an unpaced
- * source: always).
- */
+/* Thread: capture. It polls readable when sx_source_next() may have something (an unpaced source: always). */
 int sx_source_fd(const struct sx_source *s);
 
 /*

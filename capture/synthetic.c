@@ -9,11 +9,13 @@
 
 #include "capture/scene/scene.h"
 #include "capture/source_kinds.h"
+#include "stages/rectify/rig.h"
 
 struct synthetic {
 	struct sx_scene *scene;
 	struct sx_slots slots;
 	struct sx_camera camera;
+	struct sx_rig rig;
 	uint32_t frame;
 };
 
@@ -25,6 +27,7 @@ static int synthetic_open(struct sx_source *s, const struct sx_source_params *p,
 		.seed = p->seed,
 		.width = p->width ? p->width : SX_SCENE_WIDTH,
 		.height = p->height ? p->height : SX_SCENE_HEIGHT,
+		.lenses = p->lenses,
 	};
 	struct synthetic *own = calloc(1, sizeof(*own));
 	int r;
@@ -37,7 +40,9 @@ static int synthetic_open(struct sx_source *s, const struct sx_source_params *p,
 	r = sx_source_check_size("size of the synthetic source", scene.width, scene.height, why, why_bytes);
 	if (r < 0)
 		return r;
-	r = sx_scene_create(&own->scene, &scene, why, why_bytes);
+	r = sx_scene_rig(p->lenses, scene.width, scene.height, &own->rig, why, why_bytes);
+	if (r == 0)
+		r = sx_scene_create(&own->scene, &scene, why, why_bytes);
 	if (r < 0)
 		return r;
 	r = sx_slots_init(&own->slots, slots, p->layout, scene.width, scene.height, SX_PIXEL_U8, why,
@@ -57,6 +62,7 @@ static int synthetic_open(struct sx_source *s, const struct sx_source_params *p,
 			 p->layout == SX_LAYOUT_TWO ? sx_scene_name(own->scene) : NULL},
 		.paced = own->slots.paced,
 		.camera = &own->camera,
+		.rig = sx_rig_is_rectified(&own->rig) ? NULL : &own->rig,
 	};
 	return 0;
 }

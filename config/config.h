@@ -38,6 +38,12 @@ void sx_errors_finish(struct sx_errors *e);
  */
 int sx_settings_load(struct sx_settings *ret, const char *file, const char *const *overrides, int count,
 		     bool source_required, struct sx_errors *errors);
+/*
+ * The defaults and the overrides, for somebody who has no configuration yet: each value is checked, but not
+ * what only the whole can tell, such as a camera without a device. Else as sx_settings_load().
+ */
+int sx_settings_template(struct sx_settings *ret, const char *const *overrides, int count,
+			 struct sx_errors *errors);
 /* The defaults, without a source; never fails but for -ENOMEM. */
 int sx_settings_init(struct sx_settings *ret);
 /* Frees the texts; accepts a zeroed structure and zeroes it. */
@@ -58,13 +64,27 @@ int sx_settings_take_live(struct sx_settings *s, const struct sx_settings *new);
 
 /*
  * Everything that needs the size of the images: sx_params_check(), and the size in the calibration file
- * against it. -EINVAL with a sentence in why. To be asked when the source is open.
+ * against it. -EINVAL with a sentence in why. To be asked when the source is open. width, height: of the
+ * source's images; raw ones where s->rectify.
  */
 int sx_settings_check_size(const struct sx_settings *s, int width, int height, char *why, size_t why_bytes);
+/* By what images of this source become a rectified pair; NULL: they are one. Belongs to s or the source. */
+const struct sx_rig *sx_settings_rig(const struct sx_settings *s, const struct sx_source_info *info);
+/*
+ * Of contexts for pairs of this source: size, format, parameters with the camera that belongs to them, and
+ * how they are rectified. All else is 0.
+ */
+struct sx_context_config sx_settings_context(const struct sx_settings *s, const struct sx_source_info *info);
+/* One sentence for the log on images that are rectified; false: they are not, text is as it was. */
+bool sx_settings_tell_rectified(const struct sx_settings *s, const struct sx_source_info *info, char *text,
+				size_t bytes);
 
-/* The option section of --help (sections, keys, ranges, defaults). */
-void sx_config_help(FILE *to);
-/* A commented file with every key: help, range, default, value. Loading it gives the same settings. */
+/* A section for --help-keys: keys, ranges, defaults, at most 79 columns wide; NULL: all of them. */
+void sx_config_help(const char *section, FILE *to);
+/*
+ * A commented file with every key: help, range, default, value. Loading it gives the same settings. A key
+ * that must be given and was not is a comment.
+ */
 void sx_config_print(const struct sx_settings *s, FILE *to);
 /*
  * {"source": {"fps": {"value": 30, "default": 0, "unit": "1/s", "restart": true}, ...}, ...} for GET /config.

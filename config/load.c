@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "config/calibration.h"
+#include "config/calibration/calibration.h"
 #include "config/classes.h"
 #include "config/load_priv.h"
 #include "config/number.h"
@@ -210,22 +210,27 @@ static void load_override(struct sx_load *l, const char *text)
 		sx_load_set(l, section, key, value, where, NULL);
 }
 
-/* The calibration file against what is given beside it, then into the settings. */
-static void apply_calibration(struct sx_load *l)
+/* The calibration file against what is given beside it, then into the settings. False: it cannot be used. */
+static bool apply_calibration(struct sx_load *l)
 {
 	static const char *const keys[] = {"fx", "fy", "cx", "cy", "baseline_m"};
 	const char *where = set_at(l, "camera", "calibration");
 	struct sx_camera *camera = &l->settings.params.camera;
+	const struct sx_calibration_wish wish = {
+		.rectify = l->settings.rectification,
+		.width = l->settings.source.width,
+		.height = l->settings.source.height,
+		.baseline_m = set_at(l, "camera", "baseline_m") ? camera->baseline_m : 0};
 	struct sx_calibration c;
 	char why[1024];
 	int r;
 
 	if (!l->settings.calibration)
-		return;
-	r = sx_calibration_read(&c, l->settings.calibration, why, sizeof(why));
+		return true;
+	r = sx_calibration_read(&c, l->settings.calibration, &wish, why, sizeof(why));
 	if (r < 0) {
 		sx_errors_add(l->errors, "%s: [camera] calibration: %s", where ? where : "default", why);
-		return;
+		return false;
 	}
 	for (int i = 0; i < 5; i++) {
 		const char *also = set_at(l, "camera", keys[i]);
@@ -248,6 +253,32 @@ static void apply_calibration(struct sx_load *l)
 	l->settings.calibration_baseline = r == 0;
 	l->settings.calibration_width = c.width;
 	l->settings.calibration_height = c.height;
+	l->settings.rectify = c.rectify;
+	l->settings.rig = c.rig;
+	return true;
+}
+
+/* After the calibration: what else is said about rectifying makes sense with it. */
+static void check_rectify(struct sx_load *l, bool read)
+{
+	const struct sx_settings *s = &l->settings;
+	const struct sx_rectify_params *p = &s->rectification;
+	const char *at = set_at(l, "camera", "rectify"), *alpha = set_at(l, "camera", "rectify_alpha");
+
+	if (p->alpha < 0 && p->alpha != -1)
+		sx_errors_add(
+			l->errors,
+			"%s: [camera] rectify_alpha: found %g, allowed -1 (scale of the raw images), 0..1",
+			alpha, p->alpha);
+	if (p->choice == SX_RECTIFY_YES && !s->calibration)
+		sx_errors_add(
+			l->errors,
+			"%s: [camera] rectify: found 'yes', but there is no calibration file to say how", at);
+	else if (p->width && !s->rectify && read)
+		sx_errors_add(l->errors,
+			      "%s: [camera] rectify_size: found '%dx%d', but images are not rectified here: "
+			      "the calibration file does not say that they are raw, or rectify = no",
+			      set_at(l, "camera", "rectify_size"), p->width, p->height);
 }
 
 /* Was a value given and refused? It is told already; nothing more is said about it. */
@@ -353,6 +384,8 @@ static void check_whole(struct sx_load *l, bool source_required)
 {
 	const struct sx_settings *s = &l->settings;
 	struct sx_log_levels levels;
+	int width = s->rectify ? s->rig.width : s->source.width;
+	int height = s->rectify ? s->rig.height : s->source.height;
 	char why[512];
 
 	if (source_required && !set_at(l, "source", "kind"))
@@ -365,8 +398,7 @@ static void check_whole(struct sx_load *l, bool source_required)
 	if (sx_log_levels_parse(&levels, s->log_levels ? s->log_levels : "", why, sizeof(why)) < 0)
 		sx_errors_add(l->errors, "%s: [log] levels: %s", set_at(l, "log", "levels"), why);
 	/* without a size the largest stands in: every width that a key can say fits into it */
-	if (sx_params_check(&s->params, s->source.width ? s->source.width : 4096,
-			    s->source.height ? s->source.height : 2160, why, sizeof(why)) < 0)
+	if (sx_params_check(&s->params, width ? width : 4096, height ? height : 2160, why, sizeof(why)) < 0)
 		sx_errors_add(l->errors, "%s", why);
 	if (s->source.width && !sx_settings_size_fits(s, s->source.width, s->source.height, why, sizeof(why)))
 		sx_errors_add(l->errors, "%s: [source] size: %s", set_at(l, "source", "size"), why);
@@ -392,8 +424,11 @@ int sx_settings_init(struct sx_settings *ret)
 	return 0;
 }
 
-int sx_settings_load(struct sx_settings *ret, const char *file, const char *const *overrides, int count,
-		     bool source_required, struct sx_errors *errors)
+/* What is asked of the whole, once all of it was read. */
+enum whole { WHOLE_TEMPLATE, WHOLE_WITHOUT_SOURCE, WHOLE_WITH_SOURCE };
+
+static int load_settings(struct sx_settings *ret, const char *file, const char *const *overrides, int count,
+			 enum whole whole, struct sx_errors *errors)
 {
 	struct sx_load *l = calloc(1, sizeof(*l));
 	int r = l ? sx_settings_init(&l->settings) : -ENOMEM, e;
@@ -411,8 +446,14 @@ int sx_settings_load(struct sx_settings *ret, const char *file, const char *cons
 		load_override(l, overrides[i]);
 	/* what the whole says is only worth telling when all of it was read */
 	if (r == 0) {
-		apply_calibration(l);
-		check_whole(l, source_required);
+		bool read;
+
+		l->settings.source_given = set_at(l, "source", "kind") != NULL;
+		read = apply_calibration(l);
+		if (whole != WHOLE_TEMPLATE) {
+			check_rectify(l, read);
+			check_whole(l, whole == WHOLE_WITH_SOURCE);
+		}
 	}
 	if (l->out_of_memory)
 		r = -ENOMEM;
@@ -428,4 +469,17 @@ fail:
 		sx_settings_finish(&l->settings);
 	free(l);
 	return r;
+}
+
+int sx_settings_load(struct sx_settings *ret, const char *file, const char *const *overrides, int count,
+		     bool source_required, struct sx_errors *errors)
+{
+	return load_settings(ret, file, overrides, count,
+			     source_required ? WHOLE_WITH_SOURCE : WHOLE_WITHOUT_SOURCE, errors);
+}
+
+int sx_settings_template(struct sx_settings *ret, const char *const *overrides, int count,
+			 struct sx_errors *errors)
+{
+	return load_settings(ret, NULL, overrides, count, WHOLE_TEMPLATE, errors);
 }

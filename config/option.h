@@ -1,5 +1,5 @@
 /*
- * One row of the option table: everything that parser, --help, man page, --print-config
+ * One row of the option table: everything that parser, --help-keys, man page, --print-config
  * and /config know of a key.
  *
  * SPDX-License-Identifier: Apache-2.0

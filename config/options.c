@@ -53,6 +53,9 @@
 _Static_assert(offsetof(struct sx_source_params, height) ==
 		       offsetof(struct sx_source_params, width) + sizeof(int),
 	       "a size is two int in a row");
+_Static_assert(offsetof(struct sx_rectify_params, height) ==
+		       offsetof(struct sx_rectify_params, width) + sizeof(int),
+	       "a size is two int in a row");
 _Static_assert(sizeof(enum sx_cost) == sizeof(int), "choices are read and written as int");
 
 static const char *const source_kinds[] = {
@@ -77,6 +80,8 @@ static const char *const memories[] = {[SX_MEMORY_AUTO] = "auto",
 				       [SX_MEMORY_DMABUF] = "dmabuf",
 				       [SX_MEMORY_MMAP] = "mmap",
 				       NULL};
+static const char *const rectifies[] = {
+	[SX_RECTIFY_AUTO] = "auto", [SX_RECTIFY_YES] = "yes", [SX_RECTIFY_NO] = "no", NULL};
 static const char *const costs[] = {
 	[SX_COST_CSCT] = "csct",	 [SX_COST_CENSUS] = "census", [SX_COST_CENSUS48] = "census48",
 	[SX_COST_CENSUS63] = "census63", [SX_COST_ZNCC] = "zncc",     NULL};
@@ -107,11 +112,6 @@ static const char *const backends[] = {[SX_BACKEND_AUTO] = "auto",
 				       [SX_BACKEND_CUDA] = "cuda",
 				       [SX_BACKEND_REFERENCE] = "reference",
 				       NULL};
-static const char *const volumes[] = {[SX_VOLUME_AUTO] = "auto",
-				      [SX_VOLUME_STORED] = "stored",
-				      [SX_VOLUME_COUNTED] = "counted",
-				      [SX_VOLUME_CHECKPOINT] = "checkpoint",
-				      NULL};
 static const char *const inputs[] = {
 	[SX_INPUT_AUTO] = "auto", [SX_INPUT_MAPPED] = "mapped", [SX_INPUT_COPY] = "copy", NULL};
 static const char *const planes[] = {[SX_PLANES_NONE] = "none",
@@ -184,9 +184,19 @@ const struct sx_option sx_options[] = {
 		 "synthetic: same seed, same images"),
 	TEXT("source", "scene", source.scene, "street", RESTART,
 	     "synthetic: street, open (no houses), climb, fall, ramp, verge, cargo; it sets [camera]"),
+	TEXT("source", "lenses", source.lenses, "ideal", RESTART,
+	     "synthetic: ideal; raw images, to be rectified: plain (barrel distortion), wide, fisheye"),
 
 	TEXT("camera", "calibration", calibration, "", RESTART,
-	     "OpenCV or ROS YAML, KITTI or plain text file with fx .. baseline_m; two ROS files: LEFT,RIGHT"),
+	     "OpenCV, ROS or Kalibr YAML, KITTI or plain text file with fx .. baseline_m; two ROS files: "
+	     "LEFT,RIGHT"),
+	CHOICE("camera", "rectify", rectification.choice, enum sx_rectify_choice, rectifies, "auto", RESTART,
+	       "rectify images; auto: where the calibration file says that they are raw"),
+	REAL("camera", "rectify_alpha", rectification.alpha, "0", -1, 1, NULL, RESTART,
+	     "where the file has no P1, P2: 0: no pixel without image, 1: all of the images, -1: scale "
+	     "of the raw ones"),
+	SIZE("camera", "rectify_size", rectification, "auto", RESTART,
+	     "size of rectified images; auto: that of the raw ones"),
 	REAL("camera", "fx", params.camera.fx, "721.5", 0, 100000, "px", RESTART,
 	     "focal length, horizontal; fx, fy and baseline_m all 0: no camera model"),
 	REAL("camera", "fy", params.camera.fy, "721.5", 0, 100000, "px", RESTART, "focal length, vertical"),
@@ -387,7 +397,7 @@ const struct sx_option sx_options[] = {
 	INT("engine", "device", engine.device, "0", 0, 63, NULL, RESTART, "cuda: index of the GPU"),
 	INT("engine", "threads", engine.threads, "0", 0, 64, NULL, RESTART,
 	    "cpu: worker threads; 0: one for each available core"),
-	CHOICE("engine", "volume", engine.volume, enum sx_volume_choice, volumes, "auto", RESTART,
+	CHOICE("engine", "volume", engine.volume, enum sx_volume_choice, sx_volume_names, "auto", RESTART,
 	       "cuda: what is in memory: costs and paths, paths alone (counted), neither; auto: what is "
 	       "predicted faster"),
 	CHOICE("engine", "input", engine.input, enum sx_input_choice, inputs, "auto", RESTART,

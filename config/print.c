@@ -1,5 +1,5 @@
 /*
- * What the option table looks like to people and programs: --help, --print-config, man page, JSON.
+ * What the option table looks like to people and programs: --help-keys, --print-config, man page, JSON.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,34 +9,63 @@
 #include "config/config.h"
 #include "config/man_text.h"
 #include "config/option.h"
+#include "config/wrap.h"
 
-/* "1..255 px; default 7", "csct, census; default csct", "text; must be given" */
-static void print_allowed(const struct sx_option *o, FILE *to)
+#define LIMITS_BYTES (SX_OPTION_ALLOWED_BYTES + SX_OPTION_TEXT_BYTES + 64)
+
+/* "1..255 px; default 7", "csct, census; default csct", "text; no default, must be given" */
+static void limits_of(const struct sx_option *o, char text[LIMITS_BYTES])
 {
 	char allowed[SX_OPTION_ALLOWED_BYTES];
 
 	sx_option_allowed(o, allowed);
-	fprintf(to, "%s; ", allowed);
-	if (!o->initial)
-		fputs("no default, must be given", to);
-	else
-		fprintf(to, "default %s", *o->initial ? o->initial : "empty");
-	if (o->change == SX_CHANGE_LIVE)
-		fputs("; changes on reload", to);
+	snprintf(text, LIMITS_BYTES, "%s; %s%s%s", allowed,
+		 !o->initial ? "no default, must be given" : "default ",
+		 !o->initial   ? ""
+		 : *o->initial ? o->initial
+			       : "empty",
+		 o->change == SX_CHANGE_LIVE ? "; changes on reload" : "");
 }
 
-void sx_config_help(FILE *to)
+/* Left column: as wide as the longest key of the section needs. */
+static int key_column(const char *section)
+{
+	int column = 0;
+
+	for (int i = 0; i < sx_option_count; i++) {
+		int n = (int)strlen(sx_options[i].key) + 4;
+
+		if (!strcmp(sx_options[i].section, section) && n > column)
+			column = n;
+	}
+	return column;
+}
+
+static void help_section(const struct sx_section *section, FILE *to)
+{
+	const int column = key_column(section->name);
+	char limits[LIMITS_BYTES];
+
+	fprintf(to, "[%s] ", section->name);
+	sx_wrap(to, section->help, (int)strlen(section->name) + 3, 0);
+	for (int i = 0; i < sx_option_count; i++) {
+		if (strcmp(sx_options[i].section, section->name))
+			continue;
+		sx_wrap_row(to, sx_options[i].key, sx_options[i].help, column);
+		limits_of(&sx_options[i], limits);
+		fprintf(to, "%*s", column, "");
+		sx_wrap(to, limits, column, column);
+	}
+}
+
+void sx_config_help(const char *section, FILE *to)
 {
 	for (int s = 0; s < sx_section_count; s++) {
-		fprintf(to, "%s[%s] %s\n", s ? "\n" : "", sx_sections[s].name, sx_sections[s].help);
-		for (int i = 0; i < sx_option_count; i++) {
-			if (strcmp(sx_options[i].section, sx_sections[s].name))
-				continue;
-			fprintf(to, "  %-17s %s\n                    ", sx_options[i].key,
-				sx_options[i].help);
-			print_allowed(&sx_options[i], to);
+		if (section && strcmp(section, sx_sections[s].name))
+			continue;
+		if (s && !section)
 			fputc('\n', to);
-		}
+		help_section(&sx_sections[s], to);
 	}
 }
 
@@ -53,9 +82,15 @@ static bool from_calibration(const struct sx_option *o, const struct sx_settings
 	return false;
 }
 
+/* No value of it would be right. */
+static bool is_missing(const struct sx_option *o, const struct sx_settings *s)
+{
+	return !o->initial && !s->source_given;
+}
+
 void sx_config_print(const struct sx_settings *s, FILE *to)
 {
-	char value[SX_OPTION_TEXT_BYTES];
+	char value[SX_OPTION_TEXT_BYTES], limits[LIMITS_BYTES];
 
 	for (int n = 0; n < sx_section_count; n++) {
 		fprintf(to, "%s# %s\n[%s]\n", n ? "\n" : "", sx_sections[n].help, sx_sections[n].name);
@@ -65,11 +100,13 @@ void sx_config_print(const struct sx_settings *s, FILE *to)
 			if (strcmp(o->section, sx_sections[n].name))
 				continue;
 			sx_option_write(o, s, value);
-			fprintf(to, "# %s\n# ", o->help);
-			print_allowed(o, to);
-			fprintf(to, "%s\n%s%s =%s%s\n",
+			if (is_missing(o, s))
+				*value = 0;
+			limits_of(o, limits);
+			fprintf(to, "# %s\n# %s%s\n%s%s =%s%s\n", o->help, limits,
 				from_calibration(o, s) ? "; from the calibration file" : "",
-				from_calibration(o, s) ? "#" : "", o->key, *value ? " " : "", value);
+				from_calibration(o, s) || is_missing(o, s) ? "#" : "", o->key,
+				*value ? " " : "", value);
 		}
 	}
 }
@@ -183,5 +220,5 @@ void sx_config_man(FILE *to)
 			fprintf(to, ".%s\n\n", o->change == SX_CHANGE_LIVE ? " Changes on reload." : "");
 		}
 	}
-	fputs("# SEE ALSO\n\n*stixeld*(8)\n", to);
+	fputs("# SEE ALSO\n\n*stixeld*(8), *stixel*(7)\n", to);
 }

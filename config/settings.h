@@ -6,6 +6,7 @@
 #ifndef SX_CONFIG_SETTINGS_H
 #define SX_CONFIG_SETTINGS_H
 
+#include "base/rig.h"
 #include "capture/source.h"
 #include "power/params.h"
 #include "stages/engine.h"
@@ -36,14 +37,31 @@ struct sx_semantics_params {
 	double max_age_ms;   /* scores of a picture so much older stand in */
 };
 
+/* What is done to the images of cameras whose calibration file describes them raw. */
+enum sx_rectify_choice {
+	SX_RECTIFY_AUTO, /* rectified where the file says that they are raw */
+	SX_RECTIFY_YES,
+	SX_RECTIFY_NO /* they are rectified already */
+};
+
+struct sx_rectify_params {
+	enum sx_rectify_choice choice;
+	double alpha;	   /* sx_rig_align() */
+	int width, height; /* of the rectified images, px; 0: as the raw ones */
+};
+
 struct sx_settings {
 	struct sx_source_params source;
+	bool source_given; /* [source] kind was said; without it source.kind means nothing */
 	struct sx_params
 		params; /* [camera] [stereo] [filters] [road] [stixels]; semantics: made of the next */
 	struct sx_semantics_params semantics;
 	const char *calibration; /* [camera] calibration = FILE, gave fx .. baseline_m; NULL without */
-	int calibration_width, calibration_height; /* image size in that file, 0: it does not say */
+	int calibration_width, calibration_height; /* image size in that file, 0: it does not say; raw */
 	bool calibration_baseline;		   /* baseline_m came from that file */
+	struct sx_rectify_params rectification;
+	bool rectify;	   /* images of the source are raw and become those of rig, which ... */
+	struct sx_rig rig; /* ... otherwise means nothing; fx .. baseline_m of params are its */
 	struct sx_engine_params engine;
 	struct sx_output_params output;
 	struct sx_power_params power;

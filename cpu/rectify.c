@@ -1,7 +1,7 @@
 /*
  * Rectification on the cpu.
  *
- * Work:   a pixel at a time: its four neighbours are two loads of two bytes, which no vector unit but one with
+ * Work:   a pixel at a time: its four neighbours are two loads of two bytes, which only a vector unit with
  *         gathers has quicker. What bounds it are these loads.
  * Ranges: sums of four products are below 2^24.
  *

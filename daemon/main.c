@@ -33,6 +33,14 @@ static int hold_standard_descriptors(void)
 	return fd;
 }
 
+static int load(const struct sx_options *o, struct sx_settings *ret, struct sx_errors *errors)
+{
+	/* who has no file yet wants one to fill in */
+	if (o->print && !o->check && !o->file)
+		return sx_settings_template(ret, o->overrides, o->override_count, errors);
+	return sx_settings_load(ret, o->file, o->overrides, o->override_count, true, errors);
+}
+
 int main(int argc, char **argv)
 {
 	struct sx_settings settings = {0};
@@ -48,8 +56,7 @@ int main(int argc, char **argv)
 		return r;
 	if (!options.file)
 		options.file = default_file(options.instance, path, sizeof(path));
-	r = sx_settings_load(&settings, options.file, options.overrides, options.override_count, true,
-			     &errors);
+	r = load(&options, &settings, &errors);
 	if (r < 0) {
 		sx_errors_print(&errors, stderr);
 		sx_errors_finish(&errors);

@@ -51,7 +51,8 @@ static const struct sx_usage_option options[] = {
 	{"check-config", 0, NULL, SX_USAGE_FLAG, TO(check),
 	 .help = "check the configuration, report every error, open nothing, and exit"},
 	{"print-config", 0, NULL, SX_USAGE_FLAG, TO(print),
-	 .help = "print the configuration with every key, its range and its default, and exit"},
+	 .help = "print the configuration with every key, its range and its default, and exit; without a "
+		 "file: one to fill in"},
 };
 
 static const struct sx_usage_exit exits[] = {

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "config/config.h"
 #include "ipc/frame.h"
 #include "stages/stixels/reduce.h"
 
@@ -30,24 +31,12 @@ bool sx_pipeline_fits(const struct sx_source_info *a, const struct sx_source_inf
 	return a->width == b->width && a->height == b->height && a->pixel == b->pixel;
 }
 
-/* The source's own camera if it knows it, else the configured one. */
-static struct sx_camera camera_of(const struct sx_pipeline *p)
-{
-	return p->info.camera ? *p->info.camera : p->c.settings->params.camera;
-}
-
 static int create_contexts(struct sx_pipeline *p, char *why, size_t why_bytes)
 {
-	struct sx_context_config config = {
-		.width = p->info.width,
-		.height = p->info.height,
-		.pixel = p->info.pixel,
-		.params = p->c.settings->params,
-		.time_stages = true, /* every frame carries its own timeline */
-	};
+	struct sx_context_config config = sx_settings_context(p->c.settings, &p->info);
 	int r;
 
-	config.params.camera = camera_of(p);
+	config.time_stages = true; /* every frame carries its own timeline */
 	for (; p->context_count < p->c.settings->engine.contexts; p->context_count++) {
 		r = p->c.engine->backend->context_create(&p->flights[p->context_count].context,
 							 p->c.engine->device, &config, why, why_bytes);
@@ -59,14 +48,15 @@ static int create_contexts(struct sx_pipeline *p, char *why, size_t why_bytes)
 
 static void fill_constants(struct sx_pipeline *p)
 {
-	const struct sx_params *params = &p->c.settings->params;
-	const struct sx_camera camera = camera_of(p);
+	const struct sx_context_config config = sx_settings_context(p->c.settings, &p->info);
+	const struct sx_params *params = &config.params;
+	const struct sx_camera camera = params->camera;
 	struct stixel_frame_header *h = &p->header;
 
 	*h = (struct stixel_frame_header){
 		.epoch = p->epoch,
-		.image_width = (uint32_t)p->info.width,
-		.image_height = (uint32_t)p->info.height,
+		.image_width = (uint32_t)config.width,
+		.image_height = (uint32_t)config.height,
 		.column_width = (uint32_t)params->stixels.width,
 		.disparities = (uint32_t)params->stereo.disparities,
 		.min_disparity = params->stereo.min_disparity,
@@ -91,11 +81,12 @@ static size_t images_bytes(const struct sx_pipeline *p)
 static int create_frame(struct sx_pipeline *p)
 {
 	const struct sx_stixel_params *s = &p->c.settings->params.stixels;
-	uint32_t columns = (uint32_t)sx_reduce_columns(p->info.width, s->width);
-	uint32_t per_column =
-		(uint32_t)(s->max_per_column < p->info.height ? s->max_per_column : p->info.height);
+	uint32_t columns, per_column;
 
 	fill_constants(p);
+	columns = (uint32_t)sx_reduce_columns((int)p->header.image_width, s->width);
+	per_column = (uint32_t)s->max_per_column < p->header.image_height ? (uint32_t)s->max_per_column
+									  : p->header.image_height;
 	p->images = (unsigned)p->c.settings->output.planes << 1;
 	p->frame_bytes = sx_frame_bytes(columns, columns * per_column, images_bytes(p));
 	if (p->frame_bytes == 0)

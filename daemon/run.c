@@ -206,8 +206,12 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 		.main_fd = run->main_fd,
 	};
 	struct sx_source_info info = {
-		.width = s->source.width ? s->source.width : ABSENT_WIDTH,
-		.height = s->source.height ? s->source.height : ABSENT_HEIGHT,
+		.width = s->rectify	   ? s->rig.raw_width
+			 : s->source.width ? s->source.width
+					   : ABSENT_WIDTH,
+		.height = s->rectify	     ? s->rig.raw_height
+			  : s->source.height ? s->source.height
+					     : ABSENT_HEIGHT,
 		.cameras = s->source.layout == SX_LAYOUT_TWO ? 2 : 1,
 		.path = {s->source.left, s->source.right},
 		.paced = true,
@@ -217,8 +221,8 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 
 	if (source)
 		info = *sx_source_info(source);
-	r = source ? sx_settings_check_size(s, info.width, info.height, why, sizeof(why))
-		   : sx_params_check(&s->params, info.width, info.height, why, sizeof(why));
+	r = source || s->rectify ? sx_settings_check_size(s, info.width, info.height, why, sizeof(why))
+				 : sx_params_check(&s->params, info.width, info.height, why, sizeof(why));
 	if (r == 0)
 		r = sx_pipeline_create(&run->pipeline, &config, source, &info, why, sizeof(why));
 	if (r < 0) {
@@ -235,6 +239,8 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 	r = sx_pipeline_start(run->pipeline, why, sizeof(why));
 	if (r < 0)
 		return build_failed(r, why);
+	if (sx_settings_tell_rectified(s, &info, why, sizeof(why)))
+		sx_log(CONFIG, INFO, "%s", why);
 	if (!source)
 		return 0; /* what the pairs will be is told when there is a camera */
 	sx_log(DAEMON, INFO, "pairs of %dx%d %s, %s, %d in flight", info.width, info.height,

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "config/config.h"
 #include "stixel.h"
 
 /*
@@ -41,12 +42,13 @@ int sx_semantics_init(struct sx_semantics *s, const struct sx_settings *settings
 		      const struct sx_source_info *info, int count, struct sx_telemetry *telemetry, char *why,
 		      size_t why_bytes)
 {
+	const struct sx_rig *rig = sx_settings_rig(settings, info);
 	const struct sx_feed_params params = {
 		.name = settings->semantics.source,
 		.shm_dir = shm_dir,
 		.classes = settings->params.semantics.classes,
-		.image_width = info->width,
-		.image_height = info->height,
+		.image_width = rig ? rig->width : info->width, /* of the published image */
+		.image_height = rig ? rig->height : info->height,
 		.scale = settings->semantics.scale,
 		.tolerance_ns = tolerance_ns(settings, info),
 		.max_age_ns = (int64_t)(settings->semantics.max_age_ms * 1e6),

@@ -8,18 +8,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ALIGN 256 /* of cudaMalloc; counted in full, as the allocator takes it */
 #define PITCH 128
-
-static size_t rounded(size_t bytes, size_t to)
-{
-	return (bytes + to - 1) / to * to;
-}
 
 /* Addresses for a count: none is NULL, none is ever used. */
 static void *made_up(const struct sx_cuda_memory *m)
 {
-	return (void *)(uintptr_t)((size_t)ALIGN + m->bytes + m->pinned_bytes);
+	return (void *)(uintptr_t)((size_t)SX_CUDA_ALIGN + m->bytes + m->pinned_bytes);
 }
 
 /* Content is there when this returns: kernels of other streams need not wait for it. */
@@ -33,7 +27,7 @@ static cudaError_t fill(struct sx_cuda_memory *m, void *block, const void *data,
 
 static void *memory_take(struct sx_cuda_memory *m, const void *data, size_t bytes)
 {
-	const size_t whole = rounded(bytes ? bytes : 1, ALIGN);
+	const size_t whole = sx_cuda_rounded_up(bytes ? bytes : 1, SX_CUDA_ALIGN);
 	void *block = NULL;
 
 	if (m->error)
@@ -69,7 +63,7 @@ void sx_cuda_lend(struct sx_cuda_memory *m, void *block, size_t bytes)
 
 void *sx_cuda_take_scratch(struct sx_cuda_memory *m, size_t bytes)
 {
-	const size_t whole = rounded(bytes ? bytes : 1, ALIGN);
+	const size_t whole = sx_cuda_rounded_up(bytes ? bytes : 1, SX_CUDA_ALIGN);
 	unsigned char *block = m->lent;
 
 	if (m->error || whole > m->lent_bytes)
@@ -93,14 +87,14 @@ void sx_cuda_take_image(struct sx_cuda_memory *m, struct sx_image *ret, enum sx_
 	img.width = width;
 	img.height = height;
 	img.pixel = pixel;
-	img.pitch = rounded((size_t)width * sx_pixel_bytes(pixel), PITCH);
+	img.pitch = sx_cuda_rounded_up((size_t)width * sx_pixel_bytes(pixel), PITCH);
 	img.data = sx_cuda_take(m, img.pitch * (size_t)height);
 	*ret = img;
 }
 
 void *sx_cuda_take_pinned(struct sx_cuda_memory *m, size_t bytes, void **device)
 {
-	const size_t whole = rounded(bytes ? bytes : 1, ALIGN);
+	const size_t whole = sx_cuda_rounded_up(bytes ? bytes : 1, SX_CUDA_ALIGN);
 	void *block = NULL;
 
 	*device = NULL;
@@ -123,6 +117,17 @@ void *sx_cuda_take_pinned(struct sx_cuda_memory *m, size_t bytes, void **device)
 	memset(block, 0, whole);
 	m->error = cudaHostGetDevicePointer(device, block, 0);
 	return m->error ? NULL : block;
+}
+
+size_t sx_cuda_shared_max(struct sx_cuda_memory *m)
+{
+	int device = 0, bytes = 0;
+
+	if (m->error == cudaSuccess)
+		m->error = cudaGetDevice(&device);
+	if (m->error == cudaSuccess)
+		m->error = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+	return m->error == cudaSuccess ? (size_t)bytes : 0;
 }
 
 void sx_cuda_memory_finish(struct sx_cuda_memory *m)

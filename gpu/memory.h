@@ -18,6 +18,7 @@ extern "C" {
 
 #define SX_CUDA_BLOCKS_MAX 96
 #define SX_CUDA_PINNED_MAX 8
+#define SX_CUDA_ALIGN 256 /* of cudaMalloc; counted in full, as the allocator takes it */
 
 /*
  * error: the first that happened; everything after it fails at once, so that only the end need be checked.
@@ -38,7 +39,13 @@ struct sx_cuda_memory {
 	cudaError_t error;
 };
 
-/* Zeroed device memory, 256-byte aligned. NULL after an error. Not while a stream captures. */
+/* To the next multiple of `to`. */
+static inline size_t sx_cuda_rounded_up(size_t n, size_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
+/* Zeroed device memory, aligned to SX_CUDA_ALIGN bytes. NULL after an error. Not while a stream captures. */
 void *sx_cuda_take(struct sx_cuda_memory *m, size_t bytes);
 /*
  * Most of a context's memory is path sums, of which nobody needs anything once the winner is found. lend:
@@ -55,6 +62,8 @@ void sx_cuda_take_image(struct sx_cuda_memory *m, struct sx_image *ret, enum sx_
 			int height);
 /* Zeroed host memory that the device reads and writes where it lies. device: its address there. */
 void *sx_cuda_take_pinned(struct sx_cuda_memory *m, size_t bytes, void **device);
+/* Shared memory that a block of the current device may have, bytes. 0 after an error. */
+size_t sx_cuda_shared_max(struct sx_cuda_memory *m);
 /* Accepts a zeroed one and zeroes it. */
 void sx_cuda_memory_finish(struct sx_cuda_memory *m);
 

@@ -31,7 +31,7 @@ cudaError_t sx_cuda_mark(uint64_t *stamp, cudaStream_t stream);
 
 /* in: device address of the frame's input block. grey: left, right; rectified where pairs come raw. */
 struct sx_ingest_cuda;
-struct sx_rectify_cuda; /* gpu/stereo/rectify_cuda.h */
+struct sx_rectify_cuda; /* gpu/ingest/rectify_cuda.h */
 int sx_ingest_cuda_create(struct sx_ingest_cuda **ret, struct sx_cuda_memory *m,
 			  const struct sx_context_config *c);
 void sx_ingest_cuda_destroy(struct sx_ingest_cuda *s);

@@ -67,9 +67,6 @@ double sx_predict_paths_ms(const struct sx_predict_device *d, const struct sx_pr
 double sx_predict_work_ms(const struct sx_work *w, const struct sx_predict_device *d,
 			  const struct sx_predict_case *c);
 
-/* "auto", "stored", "counted", "checkpoint": the words of engine.volume. */
-const char *sx_predict_volume_name(enum sx_volume_choice volume);
-
 /*
  * Why the checkpoint flow is not for these settings (resolved), as "checkpoint is for stereo.cost = csct";
  * NULL: it is.

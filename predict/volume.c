@@ -42,16 +42,6 @@ const char *sx_predict_checkpoint_refuses(const struct sx_stereo_params *p)
 	return NULL;
 }
 
-const char *sx_predict_volume_name(enum sx_volume_choice volume)
-{
-	static const char *const words[] = {[SX_VOLUME_AUTO] = "auto",
-					    [SX_VOLUME_STORED] = "stored",
-					    [SX_VOLUME_COUNTED] = "counted",
-					    [SX_VOLUME_CHECKPOINT] = "checkpoint"};
-
-	return words[volume];
-}
-
 const char *sx_predict_counted_refuses(const struct sx_stereo_params *p, int capability)
 {
 	if (p->aggregation != SX_AGGREGATION_SGM)
@@ -102,7 +92,7 @@ static enum sx_volume_choice choose_blindly(const struct sx_predict_device *d, b
 
 	find_missing(d, c, missing, sizeof(missing));
 	snprintf(why, why_bytes, "engine.volume = auto: %s, as the GPU is %s; not predicted (%s)",
-		 sx_predict_volume_name(volume), integrated ? "integrated" : "a card", missing);
+		 sx_volume_names[volume], integrated ? "integrated" : "a card", missing);
 	return volume;
 }
 
@@ -118,11 +108,11 @@ enum sx_volume_choice sx_predict_volume(const struct sx_predict_device *d, bool 
 	if (asked == SX_VOLUME_COUNTED)
 		refused = sx_predict_counted_refuses(&c->params->stereo, d->capability);
 	if (asked == SX_VOLUME_STORED || (asked != SX_VOLUME_AUTO && !refused)) {
-		snprintf(why, why_bytes, "engine.volume = %s", sx_predict_volume_name(asked));
+		snprintf(why, why_bytes, "engine.volume = %s", sx_volume_names[asked]);
 		return asked;
 	}
 	if (refused) {
-		snprintf(why, why_bytes, "engine.volume = %s: stored, as %s", sx_predict_volume_name(asked),
+		snprintf(why, why_bytes, "engine.volume = %s: stored, as %s", sx_volume_names[asked],
 			 refused);
 		return SX_VOLUME_STORED;
 	}
@@ -138,9 +128,8 @@ enum sx_volume_choice sx_predict_volume(const struct sx_predict_device *d, bool 
 			 counted, stored, checkpoint);
 		return SX_VOLUME_COUNTED;
 	}
-	snprintf(
-		why, why_bytes, "engine.volume = auto: %s, predicted %.3g ms for %.3g of %s",
-		sx_predict_volume_name(volume), fmin(stored, checkpoint), fmax(stored, checkpoint),
-		sx_predict_volume_name(volume == SX_VOLUME_STORED ? SX_VOLUME_CHECKPOINT : SX_VOLUME_STORED));
+	snprintf(why, why_bytes, "engine.volume = auto: %s, predicted %.3g ms for %.3g of %s",
+		 sx_volume_names[volume], fmin(stored, checkpoint), fmax(stored, checkpoint),
+		 sx_volume_names[volume == SX_VOLUME_STORED ? SX_VOLUME_CHECKPOINT : SX_VOLUME_STORED]);
 	return volume;
 }

@@ -1,5 +1,5 @@
 /*
- * Checks that all backends share.
+ * Checks and words that all backends share.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,6 +12,12 @@
 #include "stages/stereo/census.h"
 #include "stages/stereo/ingest.h"
 #include "stages/stixels/cells.h"
+
+const char *const sx_volume_names[] = {[SX_VOLUME_AUTO] = "auto",
+				       [SX_VOLUME_STORED] = "stored",
+				       [SX_VOLUME_COUNTED] = "counted",
+				       [SX_VOLUME_CHECKPOINT] = "checkpoint",
+				       NULL};
 
 /* Why an engine of these abilities does not take p, the same words for every engine; NULL: it does. */
 static const char *context_refusal(const struct sx_params *p, unsigned abilities)

@@ -9,6 +9,10 @@
 #include "stages/engine.h"
 #include "stages/rectify/rectify.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Scores of a pair that the configuration has a use for, or NULL: only the slanted methods read them, and
  * only where classes are configured.
@@ -49,5 +53,9 @@ int sx_context_check(const struct sx_context_config *c, const char *engine, unsi
  * configuration in size or format.
  */
 int sx_context_check_pair(const struct sx_context_config *c, const struct sx_pair *pair);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -29,6 +29,8 @@ enum sx_backend_choice { SX_BACKEND_AUTO, SX_BACKEND_CPU, SX_BACKEND_CUDA, SX_BA
  * predicted to be faster (predict/predict.h).
  */
 enum sx_volume_choice { SX_VOLUME_AUTO, SX_VOLUME_STORED, SX_VOLUME_COUNTED, SX_VOLUME_CHECKPOINT };
+/* "auto", "stored", "counted", "checkpoint", by enum sx_volume_choice; NULL behind the last. */
+extern const char *const sx_volume_names[];
 /* cuda: how pairs reach the kernels. Auto: mapped on an integrated GPU, copy otherwise. */
 enum sx_input_choice { SX_INPUT_AUTO, SX_INPUT_MAPPED, SX_INPUT_COPY };
 
@@ -101,13 +103,9 @@ struct sx_context_config {
 	int width, height;   /* of what is matched */
 	enum sx_pixel pixel; /* of the pairs that will come */
 	struct sx_params params;
-	/*
-	 * Pairs are raw, of the rig's raw size, and rectified as they are read: width and height are the
-	 * rig's. False: they come rectified.
-	 */
-	bool rectify;
-	struct sx_rig rig;
-	bool keep_volume; /* checks only: keep S for SX_TAP_SUM (2 more bytes per cell) */
+	bool rectify;	   /* pairs are raw, and rectified as they are read, ... */
+	struct sx_rig rig; /* ... by this: width, height are its rectified size, pairs have its raw one */
+	bool keep_volume;  /* checks only: keep S for SX_TAP_SUM (2 more bytes per cell) */
 	/* cuda: measure stage_ns, which takes part of the time measured; others always do */
 	bool time_stages;
 	/*
@@ -190,9 +188,7 @@ struct sx_backend {
 	const char *(*failure)(const struct sx_device *d);
 	/* Optional: PCI address of the card that computes, "0000:1b:00.0"; NULL: it is none. */
 	const char *(*bus_id)(const struct sx_device *d);
-	/*
-	 * Optional: bytes of device memory that path aggregation reads and writes per frame, by its layout.
-	 */
+	/* Optional: bytes of device memory that path aggregation moves per frame, by its layout. */
 	size_t (*traffic)(const struct sx_context *x);
 	/*
 	 * Optional: what became of engine.volume and why, one sentence for log and status; valid while the

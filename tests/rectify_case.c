@@ -100,7 +100,7 @@ static void check_views(engine_case_fn *check)
 	}
 }
 
-/* Rows that end inside a vector, smaller and larger than the raw ones; scores belong to the rectified image. */
+/* Rows that end inside a vector, smaller and larger than the raw ones; scores are of the rectified image. */
 static void check_raw_sizes(engine_case_fn *check)
 {
 	static const struct {

@@ -52,6 +52,8 @@ int sx_scene_truth_init(struct sx_scene_truth *t, const struct sx_scene *s)
 {
 	size_t pixels = (size_t)s->params.width * (size_t)s->params.height;
 
+	if (s->lens[0].at) /* its views are not the rectified images */
+		return -EINVAL;
 	*t = (struct sx_scene_truth){
 		.width = s->params.width,
 		.height = s->params.height,

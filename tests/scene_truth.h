@@ -34,7 +34,10 @@ struct sx_scene_truth {
 	struct sx_camera camera;
 };
 
-/* Memory for truth of this scene's size: -ENOMEM. finish accepts a zeroed one. */
+/*
+ * Memory for truth of this scene's size: -ENOMEM; -EINVAL for a scene of raw cameras: what is true of their
+ * rectified pictures is that of the same scene with ideal lenses. finish accepts a zeroed one.
+ */
 int sx_scene_truth_init(struct sx_scene_truth *t, const struct sx_scene *s);
 void sx_scene_truth_finish(struct sx_scene_truth *t);
 

@@ -12,6 +12,7 @@
 
 #include "capture/scene/scene_light.h"
 #include "capture/scene/scene_world.h"
+#include "stages/rectify/rig.h"
 
 static const struct {
 	const char *name;
@@ -67,11 +68,32 @@ static int init_view(struct sx_view *v, int width, int height)
 /* What a white sky and a wet road take beside. */
 static int init_light(struct sx_scene *s, int side)
 {
-	const struct sx_scene_params *p = &s->params;
+	struct sx_view *v = &s->view[side];
 
-	s->view[side].white =
-		calloc((size_t)(p->width + 1) * (size_t)(p->height + 1), sizeof(*s->view[side].white));
-	return s->view[side].white ? init_view(&s->mirrored[side], p->width, p->height) : -ENOMEM;
+	v->white = calloc((size_t)(v->width + 1) * (size_t)(v->height + 1), sizeof(*v->white));
+	return v->white ? init_view(&s->mirrored[side], v->width, v->height) : -ENOMEM;
+}
+
+/* Both views; those of raw cameras have a margin, by which all that counts from its corner moves. */
+static int init_views(struct sx_scene *s)
+{
+	bool raw = !sx_rig_is_rectified(&s->rig);
+	int aside = raw ? sx_lens_margin(s->params.width) : 0,
+	    above = raw ? sx_lens_margin(s->params.height) : 0;
+
+	s->camera.cx += aside;
+	s->camera.cy += above;
+	for (int side = 0; side < 2; side++) {
+		for (int i = 0; i < SX_FLARE_SPOTS; i++) {
+			s->street.verge.flare[i].x[side] += (float)aside;
+			s->street.verge.flare[i].y[side] += (float)above;
+		}
+		if (init_view(&s->view[side], s->params.width + 2 * aside, s->params.height + 2 * above) <
+			    0 ||
+		    (s->street.verge.on && init_light(s, side) < 0))
+			return -ENOMEM;
+	}
+	return raw ? sx_lens_init(s) : 0;
 }
 
 static void finish_view(struct sx_view *v)
@@ -85,6 +107,7 @@ static void finish_view(struct sx_view *v)
 int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, char *why, size_t why_bytes)
 {
 	int name = find_name(p->name);
+	struct sx_rig rig;
 	struct sx_scene *s;
 
 	if (name < 0) {
@@ -98,11 +121,14 @@ int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, char
 			 p->height);
 		return -EINVAL;
 	}
+	if (sx_scene_rig(p->lenses, p->width, p->height, &rig, why, why_bytes) < 0)
+		return -EINVAL;
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		goto fail;
 	s->params = *p;
 	s->params.name = names[name].name;
+	s->rig = rig;
 	sx_scene_camera(p->width, p->height, &s->camera);
 	sx_street_init(&s->street, p->seed, names[name].open);
 	s->street.relief = names[name].relief;
@@ -110,11 +136,7 @@ int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, char
 	if (names[name].verge)
 		sx_verge_init(s);
 	s->facets = calloc(SX_FACETS_MAX, sizeof(*s->facets));
-	if (!s->facets || sx_texture_init(&s->texture, s->street.seed) < 0 ||
-	    init_view(&s->view[0], p->width, p->height) < 0 ||
-	    init_view(&s->view[1], p->width, p->height) < 0)
-		goto fail;
-	if (names[name].verge && (init_light(s, 0) < 0 || init_light(s, 1) < 0))
+	if (!s->facets || sx_texture_init(&s->texture, s->street.seed) < 0 || init_views(s) < 0)
 		goto fail;
 	*ret = s;
 	return 0;
@@ -131,6 +153,7 @@ void sx_scene_destroy(struct sx_scene *s)
 	for (int side = 0; side < 2; side++) {
 		finish_view(&s->view[side]);
 		finish_view(&s->mirrored[side]);
+		sx_lens_finish(&s->lens[side]);
 	}
 	sx_texture_finish(&s->texture);
 	free(s->facets);
@@ -146,11 +169,16 @@ void sx_scene_render(struct sx_scene *s, uint32_t frame, struct sx_image *left, 
 {
 	sx_street_build(s, frame);
 	for (int side = 0; side < 2; side++) {
+		struct sx_image *out = side ? right : left;
+
 		sx_view_draw(&s->view[side], s, side);
 		if (s->street.verge.on) {
 			sx_view_draw_mirrored(&s->mirrored[side], s, side);
 			sx_light_prepare(&s->view[side], s);
 		}
-		sx_view_shade(&s->view[side], s, side, frame, side ? right : left);
+		if (s->lens[side].at)
+			sx_view_shade_raw(&s->view[side], s, side, frame, out);
+		else
+			sx_view_shade(&s->view[side], s, side, frame, out);
 	}
 }

@@ -1,6 +1,7 @@
 /*
  * A synthetic street with known truth. A frame is a function of (name, seed, size, frame number) alone and
- * has the same bytes on every machine: integers, and floating point with + - * / only.
+ * has the same bytes on every machine: integers, and floating point with + - * / only. Raw cameras see it
+ * through lenses, whose tables also take sines and square roots, and are rounded.
  *
  * The world is made of plane pieces ("facets"). The inverse depth of a plane is an affine function of the
  * image coordinates, so disparity, visibility and texture coordinates of both views are exact at every
@@ -16,6 +17,7 @@
 
 #include "base/camera.h"
 #include "base/image.h"
+#include "base/rig.h"
 
 #define SX_SCENE_WIDTH 1242
 #define SX_SCENE_HEIGHT 375
@@ -30,20 +32,34 @@ struct sx_scene;
  * is then put back. "verge": a road that leans, with kerbs, a fence and houses on one side, grass, guard rail
  * and bank on the other, white sky, flare and puddles; kerbs, pavements and banks are ground, rails and bars
  * of fences objects. "cargo": the open road, empty but for small things of known size and distance.
+ *
+ * lenses: "ideal" (NULL: ideal), pictures are a rectified pair. Others are raw, to be rectified by
+ * sx_scene_rig(), and then those of ideal lenses but for what interpolation takes. "plain": barrel
+ * distortion, as cheap cameras have; "wide": up to 105 degrees, the rational model; "fisheye": up to 124
+ * degrees. Both cameras are turned, between each other by 1.7 degrees, and have focal lengths and principal
+ * points of their own.
  */
 struct sx_scene_params {
 	const char *name;
 	unsigned seed;
 	int width, height; /* px, 32..4096 x 32..2160 */
+	const char *lenses;
 };
 
-/* *ret only on success; -EINVAL for an unknown name or size, -ENOMEM; with a sentence in why. */
+/* *ret only on success; -EINVAL for an unknown name, lenses or size, -ENOMEM; with a sentence in why. */
 int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, char *why, size_t why_bytes);
 void sx_scene_destroy(struct sx_scene *s);
 const char *sx_scene_name(const struct sx_scene *s);
 
-/* The nominal camera of every scene and seed at this size: what a configuration should say. */
+/* The nominal camera of every scene and seed at this size, rectified: what a configuration should say. */
 void sx_scene_camera(int width, int height, struct sx_camera *ret);
+
+/*
+ * The raw cameras of these lenses at this size, and how they become the nominal one: all of the rectified
+ * images is seen, and they are as large as the raw ones. "ideal": rectified already (sx_rig_is_rectified()).
+ * -EINVAL for other names than above, with a sentence in why; *ret is only written on success.
+ */
+int sx_scene_rig(const char *lenses, int width, int height, struct sx_rig *ret, char *why, size_t why_bytes);
 
 /*
  * Draws frame number frame of both cameras into two U8 images of the scene's size. Allocates nothing.

@@ -13,6 +13,12 @@ struct row_shadows {
 	int count;
 };
 
+static void select_all_shadows(const struct sx_scene *s, struct row_shadows *ret)
+{
+	for (ret->count = 0; ret->count < s->shadow_count; ret->count++)
+		ret->list[ret->count] = &s->shadows[ret->count];
+}
+
 static void select_shadows(const struct sx_scene *s, double y, struct row_shadows *ret)
 {
 	const struct sx_camera *c = &s->camera;
@@ -20,10 +26,7 @@ static void select_shadows(const struct sx_scene *s, double y, struct row_shadow
 
 	ret->count = 0;
 	if (s->terrain.count || s->street.verge.on) { /* a row may see the ground at several distances */
-		while (ret->count < s->shadow_count) {
-			ret->list[ret->count] = &s->shadows[ret->count];
-			ret->count++;
-		}
+		select_all_shadows(s, ret);
 		return;
 	}
 	if (down <= 1e-4)
@@ -70,18 +73,39 @@ float sx_view_sky(const struct sx_scene *s, double x, double y)
 	       (s->street.verge.on ? sx_light_glare(&s->street.verge, a, b) : 0);
 }
 
+/*
+ * How a pixel looks at the view: which shadows it may meet, and the way in the view to what the next pixel to
+ * the right, and the next one below, see: {x, y} each; NULL: these are the view's own next ones.
+ */
+struct look {
+	struct row_shadows shadows;
+	const double *steps;
+};
+
 static float absolute(double x)
 {
 	return (float)(x < 0 ? -x : x);
 }
 
+/* Extent of a pixel along the s or t of a plane, whose change is dx per column of the view and dy per row. */
+static float extent(double dx, double dy, const double *steps)
+{
+	float r;
+
+	if (!steps)
+		r = absolute(dx) + absolute(dy);
+	else
+		r = absolute(dx * steps[0] + dy * steps[1]) + absolute(dx * steps[2] + dy * steps[3]);
+	return r > 1e-4f ? r : 1e-4f;
+}
+
 static float facet_at(const struct sx_view *v, const struct sx_scene *scene, int i, double x, double y,
-		      const struct row_shadows *rows);
+		      const struct look *look);
 
 /* What the wet road shows at (x, y): things upside down, or the sky. */
 static float mirrored_at(const struct sx_view *v, const struct sx_scene *s, double x, double y)
 {
-	static const struct row_shadows none;
+	static const struct look none;
 	int i = v->id[(size_t)(y + 0.5) * (size_t)v->width + (size_t)(x + 0.5)] - 1;
 	double horizon = s->camera.cy + s->camera.fy * s->pose.sin_pitch;
 
@@ -106,18 +130,17 @@ static float wet_road(const struct sx_view *v, const struct sx_scene *scene, con
 
 /* Tone of facet i at (x, y), which it must cover. */
 static float facet_at(const struct sx_view *v, const struct sx_scene *scene, int i, double x, double y,
-		      const struct row_shadows *rows)
+		      const struct look *look)
 {
 	const struct sx_facet *f = &scene->facets[i];
 	const struct sx_projection *p = &v->projection[i];
 	double inverse = 1 / sx_affine(p->d, x, y), s = sx_affine(p->s, x, y) * inverse,
 	       t = sx_affine(p->t, x, y) * inverse;
-	float fs = absolute((p->s[0] - s * p->d[0]) * inverse) + absolute((p->s[1] - s * p->d[1]) * inverse);
-	float ft = absolute((p->t[0] - t * p->d[0]) * inverse) + absolute((p->t[1] - t * p->d[1]) * inverse);
+	float fs = extent((p->s[0] - s * p->d[0]) * inverse, (p->s[1] - s * p->d[1]) * inverse, look->steps);
+	float ft = extent((p->t[0] - t * p->d[0]) * inverse, (p->t[1] - t * p->d[1]) * inverse, look->steps);
+	const struct row_shadows *rows = &look->shadows;
 	float tone, far, haze;
 
-	fs = fs > 1e-4f ? fs : 1e-4f;
-	ft = ft > 1e-4f ? ft : 1e-4f;
 	tone = sx_material_tone(f, &scene->texture, s, t, fs, ft) * f->light;
 	if (f->kind == 0 && rows->count && (scene->terrain.count || scene->street.verge.on))
 		tone *= shadow_at(rows, (float)(f->origin[0] + s * f->u[0] + t * f->v[0]),
@@ -133,7 +156,7 @@ static float facet_at(const struct sx_view *v, const struct sx_scene *scene, int
 
 /* The nearest of the facets in ids (0 ends the list) at a point between pixel centres. */
 static float sample_between(const struct sx_view *v, const struct sx_scene *s, const uint16_t *ids, double x,
-			    double y, const struct row_shadows *rows)
+			    double y, const struct look *look)
 {
 	double nearest = 0;
 	int best = -1;
@@ -146,7 +169,7 @@ static float sample_between(const struct sx_view *v, const struct sx_scene *s, c
 			best = *ids - 1;
 		}
 	}
-	return best < 0 ? sx_view_sky(s, x, y) : facet_at(v, s, best, x, y, rows);
+	return best < 0 ? sx_view_sky(s, x, y) : facet_at(v, s, best, x, y, look);
 }
 
 /* Different ids around a pixel, without the sky's 0, which ends the list. */
@@ -175,19 +198,49 @@ static bool is_edge(const struct sx_view *v, int x, int y)
 	       (y + 1 < v->height && p[v->width] != *p);
 }
 
+/* Rotated grid: every sample on a row and a column of its own. */
+static const double sample_x[4] = {-0.125, 0.375, 0.125, -0.375},
+		    sample_y[4] = {-0.375, -0.125, 0.375, 0.125};
+
 static float pixel_at(const struct sx_view *v, const struct sx_scene *s, int x, int y,
-		      const struct row_shadows *rows)
+		      const struct look *look)
 {
-	/* rotated grid: every sample on a row and a column of its own */
-	static const double dx[4] = {-0.125, 0.375, 0.125, -0.375}, dy[4] = {-0.375, -0.125, 0.375, 0.125};
 	uint16_t id = v->id[(size_t)y * (size_t)v->width + (size_t)x], ids[10];
 	float sum = 0;
 
 	if (!is_edge(v, x, y))
-		return id ? facet_at(v, s, id - 1, x, y, rows) : sx_view_sky(s, x, y);
+		return id ? facet_at(v, s, id - 1, x, y, look) : sx_view_sky(s, x, y);
 	gather(v, x, y, ids);
 	for (int k = 0; k < 4; k++)
-		sum += sample_between(v, s, ids, x + dx[k], y + dy[k], rows);
+		sum += sample_between(v, s, ids, x + sample_x[k], y + sample_y[k], look);
+	return sum * 0.25f;
+}
+
+/* Whether a pixel of the view and the eight around it, which must exist, show the same facet. */
+static bool is_inside(const struct sx_view *v, int x, int y)
+{
+	const uint16_t *p = v->id + (size_t)y * (size_t)v->width + x, *above = p - v->width,
+		       *below = p + v->width;
+
+	return above[-1] == *p && above[0] == *p && above[1] == *p && p[-1] == *p && p[1] == *p &&
+	       below[-1] == *p && below[0] == *p && below[1] == *p;
+}
+
+/* What a raw pixel sees around (x, y) of the view. */
+static float raw_pixel_at(const struct sx_view *v, const struct sx_scene *s, double x, double y,
+			  const struct look *look)
+{
+	const double *steps = look->steps;
+	int column = (int)(x + 0.5), row = (int)(y + 0.5);
+	uint16_t id = v->id[(size_t)row * (size_t)v->width + (size_t)column], ids[10];
+	float sum = 0;
+
+	if (is_inside(v, column, row))
+		return id ? facet_at(v, s, id - 1, x, y, look) : sx_view_sky(s, x, y);
+	gather(v, column, row, ids);
+	for (int k = 0; k < 4; k++)
+		sum += sample_between(v, s, ids, x + sample_x[k] * steps[0] + sample_y[k] * steps[2],
+				      y + sample_x[k] * steps[1] + sample_y[k] * steps[3], look);
 	return sum * 0.25f;
 }
 
@@ -204,29 +257,102 @@ static float next_noise(uint64_t *state)
 	       (1.0f / 147.8f);
 }
 
+/* What the camera makes of a tone. */
+static uint8_t expose(const struct sx_street *st, int side, float tone, uint64_t *state)
+{
+	tone = tone * st->gain[side] + st->offset[side];
+	/* read noise and, with brightness, shot noise */
+	tone += st->noise * (0.6f + 0.004f * tone) * next_noise(state) + 0.5f;
+	return (uint8_t)(tone < 0 ? 0 : tone > 255 ? 255 : (int)tone);
+}
+
+static uint64_t noise_of_row(const struct sx_street *st, int side, uint32_t frame, int y)
+{
+	return sx_mix(st->seed, UINT64_C(0x6e6f6973) + (uint64_t)side,
+		      ((uint64_t)frame << 16) + (uint64_t)y) |
+	       1;
+}
+
 void sx_view_shade(const struct sx_view *v, const struct sx_scene *s, int side, uint32_t frame,
 		   struct sx_image *ret)
 {
 	const struct sx_street *st = &s->street;
-	struct row_shadows rows;
+	struct look look = {.steps = NULL};
 
 	for (int y = 0; y < v->height; y++) {
-		uint64_t state = sx_mix(st->seed, UINT64_C(0x6e6f6973) + (uint64_t)side,
-					((uint64_t)frame << 16) + (uint64_t)y) |
-				 1;
+		uint64_t state = noise_of_row(st, side, frame, y);
 		uint8_t *out = sx_image_row(ret, y);
 
-		select_shadows(s, y, &rows);
+		select_shadows(s, y, &look.shadows);
 		for (int x = 0; x < v->width; x++) {
-			float tone = pixel_at(v, s, x, y, &rows);
+			float tone = pixel_at(v, s, x, y, &look);
 
 			if (st->verge.on)
 				tone += sx_light_lens(v, s, side, x, y);
-			tone = tone * st->gain[side] + st->offset[side];
+			out[x] = expose(st, side, tone, &state);
+		}
+	}
+}
 
-			/* read noise and, with brightness, shot noise */
-			tone += st->noise * (0.6f + 0.004f * tone) * next_noise(&state) + 0.5f;
-			out[x] = (uint8_t)(tone < 0 ? 0 : tone > 255 ? 255 : (int)tone);
+static double limited(double x)
+{
+	return x < -4 ? -4 : x > 4 ? 4 : x;
+}
+
+/* From a raw pixel's place to that of the one apart entries on (if before it: back); false: one has none. */
+static bool step(const float *at, ptrdiff_t apart, double ret[2])
+{
+	const float *next = at + 2 * apart;
+	double sign = apart < 0 ? -1 : 1;
+
+	if (at[0] < 0 || next[0] < 0)
+		return false;
+	ret[0] = limited(sign * (double)(next[0] - at[0]));
+	ret[1] = limited(sign * (double)(next[1] - at[1]));
+	return true;
+}
+
+/* Of raw pixel (x, y). Where all around sees nothing, the picture ends, and any will do. */
+static void find_steps(const struct sx_lens_view *lens, int x, int y, double ret[4])
+{
+	const float *at = lens->at + 2 * ((size_t)y * (size_t)lens->width + (size_t)x);
+	ptrdiff_t row = lens->width;
+
+	if (!(x + 1 < lens->width && step(at, 1, ret)) && !(x > 0 && step(at, -1, ret))) {
+		ret[0] = 1;
+		ret[1] = 0;
+	}
+	if (!(y + 1 < lens->height && step(at, row, ret + 2)) && !(y > 0 && step(at, -row, ret + 2))) {
+		ret[2] = 0;
+		ret[3] = 1;
+	}
+}
+
+void sx_view_shade_raw(const struct sx_view *v, const struct sx_scene *s, int side, uint32_t frame,
+		       struct sx_image *ret)
+{
+	const struct sx_street *st = &s->street;
+	const struct sx_lens_view *lens = &s->lens[side];
+	double steps[4];
+	struct look look = {.steps = steps};
+
+	select_all_shadows(s, &look.shadows);
+	for (int y = 0; y < lens->height; y++) {
+		uint64_t state = noise_of_row(st, side, frame, y);
+		const float *at = lens->at + 2 * (size_t)y * (size_t)lens->width;
+		uint8_t *out = sx_image_row(ret, y);
+
+		for (int x = 0; x < lens->width; x++, at += 2) {
+			float tone = 0;
+
+			if (at[0] >= 0) {
+				find_steps(lens, x, y, steps);
+				tone = raw_pixel_at(v, s, (double)at[0], (double)at[1], &look);
+				if (st->verge.on)
+					tone += sx_light_lens(v, s, side, (int)(at[0] + 0.5f),
+							      (int)(at[1] + 0.5f));
+			}
+			out[x] = expose(st, side, tone, &state);
 		}
 	}
 }

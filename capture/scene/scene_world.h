@@ -15,6 +15,7 @@
 #include "capture/scene/scene.h"
 #include "capture/scene/scene_cargo.h"
 #include "capture/scene/scene_facet.h"
+#include "capture/scene/scene_lens.h"
 #include "capture/scene/scene_noise.h"
 #include "capture/scene/scene_terrain.h"
 #include "capture/scene/scene_verge.h"
@@ -62,6 +63,7 @@ struct sx_street {
 	float noise, gain[2], offset[2];
 };
 
+/* camera: of the drawn views, which raw cameras have wider than the rectified image (scene_lens.h). */
 struct sx_scene {
 	struct sx_scene_params params;
 	struct sx_camera camera;
@@ -78,6 +80,8 @@ struct sx_scene {
 	int cargo_count;
 	int mirrored_to; /* facets from count on are what a wet road mirrors */
 	struct sx_view view[2], mirrored[2];
+	struct sx_rig rig;
+	struct sx_lens_view lens[2];
 };
 
 /* scene_street.c: fills facets, shadows and pose for a frame. */
@@ -94,6 +98,9 @@ double sx_view_probe(const struct sx_view *v, const struct sx_scene *s, int i, d
 /* scene_shade.c: grey picture of a drawn view, with the camera's own gain and noise. */
 void sx_view_shade(const struct sx_view *v, const struct sx_scene *s, int side, uint32_t frame,
 		   struct sx_image *ret);
+/* The same through the scene's lens of that side. */
+void sx_view_shade_raw(const struct sx_view *v, const struct sx_scene *s, int side, uint32_t frame,
+		       struct sx_image *ret);
 /* Tone of the sky there. */
 float sx_view_sky(const struct sx_scene *s, double x, double y);
 

@@ -59,6 +59,12 @@ void sx_completion_words(const struct sx_option *o, FILE *to)
 		fprintf(to, "%s%s", i ? " " : "", o->words[i]);
 }
 
+void sx_completion_sections(FILE *to)
+{
+	for (int i = 0; i < sx_section_count; i++)
+		fprintf(to, "%s%s", i ? " " : "", sx_sections[i].name);
+}
+
 bool sx_completion_has_words(const struct sx_option *o)
 {
 	return o->kind == SX_OPTION_BOOL || o->kind == SX_OPTION_CHOICE;

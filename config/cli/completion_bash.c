@@ -59,7 +59,7 @@ static bool bash_pattern(const struct sx_usage *u, bool (*wanted)(const struct s
 
 static bool takes_word(const struct sx_usage_option *o)
 {
-	return o->argument != NULL;
+	return o->argument != NULL && !sx_usage_optional(o);
 }
 
 static bool takes_file(const struct sx_usage_option *o)
@@ -80,6 +80,11 @@ static bool takes_instance(const struct sx_usage_option *o)
 static bool takes_setting(const struct sx_usage_option *o)
 {
 	return o->argument && o->offer == SX_OFFER_SETTING;
+}
+
+static bool takes_section(const struct sx_usage_option *o)
+{
+	return o->argument && o->offer == SX_OFFER_SECTION;
 }
 
 static bool takes_other(const struct sx_usage_option *o)
@@ -109,6 +114,11 @@ static void bash_arguments(const struct sx_usage *u, const char *name, FILE *to)
 		  "compopt -o filenames 2>/dev/null\n\t\tmapfile -t COMPREPLY < <(compgen -d -- \"$cur\")",
 		  to);
 	bash_case(u, takes_instance, instances, to);
+	if (bash_pattern(u, takes_section, to)) {
+		fputs(")\n\t\tmapfile -t COMPREPLY < <(compgen -W '", to);
+		sx_completion_sections(to);
+		fputs("' -- \"$cur\")\n\t\treturn\n\t\t;;\n", to);
+	}
 	if (sx_completion_offers(u, SX_OFFER_SETTING)) {
 		char keys[160];
 

@@ -69,7 +69,7 @@ static void command_function(const struct sx_usage *u, const char *name, FILE *t
 		"\t\t\tcase",
 		name);
 	for (int i = 0; (o = sx_usage_row(u, i)); i++) {
-		if (!o->argument || !sx_completion_first(u, i, NULL))
+		if (!o->argument || sx_usage_optional(o) || !sx_completion_first(u, i, NULL))
 			continue;
 		if (o->letter)
 			fprintf(to, " -%c", o->letter);
@@ -116,6 +116,11 @@ static void word(const struct sx_usage *u, enum sx_usage_offer offer, const char
 		break;
 	case SX_OFFER_SETTING:
 		fprintf(to, " -x -a '(_%s_settings)'", sx_completion_name(u));
+		break;
+	case SX_OFFER_SECTION:
+		fputs(" -x -a '", to);
+		sx_completion_sections(to);
+		fputc('\'', to);
 		break;
 	case SX_OFFER_NOTHING:
 		fputs(" -x", to);

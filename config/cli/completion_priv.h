@@ -21,6 +21,8 @@ void sx_completion_quoted(const char *text, const char *extra, FILE *to);
 /* The key has few values; they are printed with a space between. */
 bool sx_completion_has_words(const struct sx_option *o);
 void sx_completion_words(const struct sx_option *o, FILE *to);
+/* Names of all sections, a space between. */
+void sx_completion_sections(FILE *to);
 
 void sx_completion_bash(const struct sx_usage *u, FILE *to);
 void sx_completion_zsh(const struct sx_usage *u, FILE *to);

@@ -62,6 +62,11 @@ static void word(const struct sx_usage *u, const char *shown, enum sx_usage_offe
 	case SX_OFFER_SETTING:
 		fprintf(to, "%s_settings", sx_completion_name(u));
 		break;
+	case SX_OFFER_SECTION:
+		fputc('(', to);
+		sx_completion_sections(to);
+		fputc(')', to);
+		break;
 	case SX_OFFER_NOTHING:
 		if (!words) {
 			fputc(' ', to);
@@ -75,7 +80,7 @@ static void word(const struct sx_usage *u, const char *shown, enum sx_usage_offe
 
 static void option(const struct sx_usage *u, const struct sx_usage_option *o, FILE *to)
 {
-	const char *equals = o->argument && o->kind != SX_USAGE_TWO ? "=" : "";
+	const char *equals = o->argument && o->kind != SX_USAGE_TWO && !sx_usage_optional(o) ? "=" : "";
 
 	fputs(" \\\n\t\t", to);
 	if (o->letter && !o->many)
@@ -89,6 +94,8 @@ static void option(const struct sx_usage *u, const struct sx_usage_option *o, FI
 	fputs("'[", to);
 	sx_completion_quoted(o->help, "[]:", to);
 	fputc(']', to);
+	if (sx_usage_optional(o))
+		fputc(':', to); /* a second one: the word may be left out */
 	if (o->argument)
 		word(u, o->argument, o->offer, o->words, to);
 	if (o->kind == SX_USAGE_TWO)

@@ -18,6 +18,8 @@ enum { ROWS_MAX = 96, LONG = 1000 };
 const struct sx_usage_option sx_usage_builtins[SX_USAGE_BUILTINS] = {
 	{"help", 'h', .help = "this text"},
 	{"version", 'V', .help = "the version"},
+	{"help-keys", .argument = "[SECTION]", .offer = SX_OFFER_SECTION,
+	 .help = "the keys of the configuration, all or of one section: ranges and defaults"},
 	{"generate", .argument = "WHAT"},
 };
 
@@ -31,7 +33,13 @@ const struct sx_usage_option *sx_usage_row(const struct sx_usage *u, int i)
 {
 	if (i < u->option_count)
 		return &u->options[i];
-	return i < u->option_count + SX_USAGE_GENERATE ? &sx_usage_builtins[i - u->option_count] : NULL;
+	i -= u->option_count;
+	return i < (u->settings ? SX_USAGE_GENERATE : SX_USAGE_KEYS) ? &sx_usage_builtins[i] : NULL;
+}
+
+bool sx_usage_optional(const struct sx_usage_option *o)
+{
+	return o->argument && o->argument[0] == '[';
 }
 
 bool sx_usage_belongs(const struct sx_usage *u, const struct sx_usage_option *o,
@@ -170,8 +178,11 @@ static void add_row(struct table *t, const struct sx_usage_option *o, char **let
 	if (t->count == ROWS_MAX)
 		abort(); /* a program with so many options: make ROWS_MAX greater */
 	t->rows[t->count] = o;
-	t->longs[t->count] = (struct option){o->name, o->argument ? required_argument : no_argument, NULL,
-					     LONG + t->count};
+	t->longs[t->count] = (struct option){o->name,
+					     sx_usage_optional(o) ? optional_argument
+					     : o->argument	  ? required_argument
+								  : no_argument,
+					     NULL, LONG + t->count};
 	t->count++;
 	if (!o->letter)
 		return;
@@ -190,7 +201,8 @@ static void make_table(const struct sx_usage *u, struct table *t)
 	for (int i = 0; i < u->option_count; i++)
 		add_row(t, &u->options[i], &letters);
 	for (int i = 0; i < SX_USAGE_BUILTINS; i++)
-		add_row(t, &sx_usage_builtins[i], &letters);
+		if (i != SX_USAGE_KEYS || u->settings)
+			add_row(t, &sx_usage_builtins[i], &letters);
 }
 
 static const struct sx_usage_option *row_of(const struct table *t, int value)
@@ -284,9 +296,21 @@ static bool was_given(const struct given *given, int count, int builtin, const c
 	return false;
 }
 
+/* --help-keys SECTION, --help-keys=SECTION */
+static int serve_keys(const struct sx_usage *u, const char *text, char **operands, int operand_count)
+{
+	const char *section = text ? text : operand_count ? operands[0] : NULL;
+	int code;
+
+	if (operand_count > !text)
+		return sx_usage_fail(u, NULL, "--help-keys: unexpected argument '%s'", operands[!text]);
+	code = sx_usage_keys(u, section);
+	return code || fflush(stdout) == 0 ? code : EX_IOERR;
+}
+
 /* --help, --version, --generate, wherever they stand: -1 when none of them was asked for. */
 static int serve_builtins(const struct sx_usage *u, const struct sx_usage_command *command,
-			  const struct given *given, int count, const char *operand)
+			  const struct given *given, int count, char **operands, int operand_count)
 {
 	const char *text;
 
@@ -298,7 +322,11 @@ static int serve_builtins(const struct sx_usage *u, const struct sx_usage_comman
 		printf("%s %s\n", u->program, SX_VERSION);
 		return 0;
 	}
-	return was_given(given, count, SX_USAGE_GENERATE, &text) ? generate(u, text, operand) : -1;
+	if (was_given(given, count, SX_USAGE_KEYS, &text))
+		return serve_keys(u, text, operands, operand_count);
+	return was_given(given, count, SX_USAGE_GENERATE, &text)
+		       ? generate(u, text, operand_count ? operands[0] : NULL)
+		       : -1;
 }
 
 static int check_operands(const struct sx_usage *u, const struct sx_usage_words *w)
@@ -322,7 +350,7 @@ static int usage_finish(const struct sx_usage *u, void *target, char **argv, int
 
 	if (u->commands && optind < argc)
 		command = find_command(u, argv[optind]);
-	code = serve_builtins(u, command, given, count, optind < argc ? argv[optind] : NULL);
+	code = serve_builtins(u, command, given, count, argv + optind, argc - optind);
 	if (code >= 0)
 		return code;
 	if (!command && optind < argc)

@@ -4,8 +4,9 @@
  *
  *	PROGRAM [OPTIONS] [COMMAND] [OPTIONS] [OPERANDS]
  *
- * Every program also has --help (-h; after a command: of that command), --version, and --generate, which is
- * not told to users: it prints the completion of a shell, or fills a man page, while the program is built.
+ * Every program also has --help (-h; after a command: of that command), --version, --help-keys [SECTION]
+ * where it takes a configuration, and --generate, which is not told to users: it prints the completion of a
+ * shell, or fills a man page, while the program is built.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +34,8 @@ enum sx_usage_offer {
 	SX_OFFER_FILE,
 	SX_OFFER_FOLDER,
 	SX_OFFER_INSTANCE, /* names of those that run or have a configuration */
-	SX_OFFER_SETTING   /* SECTION.KEY=VALUE of the option table */
+	SX_OFFER_SETTING,  /* SECTION.KEY=VALUE of the option table */
+	SX_OFFER_SECTION   /* of the option table */
 };
 
 /* For sx_usage_option.commands: an option of some commands only. */
@@ -87,7 +89,8 @@ struct sx_usage {
 	struct sx_usage_command own;		 /* operands of a program without commands */
 	const struct sx_usage_exit *exits;	 /* code 0 first */
 	int exit_count;
-	bool settings; /* --help ends with all keys of the configuration */
+	bool settings;		     /* it takes a configuration: --help-keys */
+	const char *const *sections; /* those that it reads, NULL at the end; NULL: all */
 };
 
 /* What is left of the command line. */

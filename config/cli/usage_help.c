@@ -1,5 +1,5 @@
 /*
- * --help and the man page from the table of a command line.
+ * --help from the table of a command line.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,36 +7,9 @@
 #include <string.h>
 
 #include "config/cli/usage_priv.h"
-#include "config/config.h"
+#include "config/wrap.h"
 
-enum { WIDTH = 79, COLUMN_MAX = 24 };
-
-/* Text from column at on, which the cursor has reached; further lines begin in column indent. */
-static void wrap(FILE *to, const char *text, int at, int indent)
-{
-	int gap = 0; /* spaces before the next word of this line */
-
-	while (*text) {
-		int n = (int)strcspn(text, " \n");
-
-		if (gap && at + gap + n > WIDTH) {
-			fprintf(to, "\n%*s", indent, "");
-			at = indent;
-			gap = 0;
-		}
-		at += fprintf(to, "%*s%.*s", gap, "", n, text);
-		text += n;
-		gap = (int)strspn(text, " ");
-		text += gap;
-		if (*text != '\n')
-			continue;
-		fprintf(to, "\n%*s", text[1] == '\n' ? 0 : indent, "");
-		at = indent;
-		gap = 0;
-		text++;
-	}
-	fputc('\n', to);
-}
+enum { COLUMN_MAX = 24 };
 
 /* "  -i, --instance NAME" */
 static int option_words(const struct sx_usage_option *o, char *text, size_t bytes)
@@ -47,20 +20,6 @@ static int option_words(const struct sx_usage_option *o, char *text, size_t byte
 		snprintf(letter, sizeof(letter), "-%c, ", o->letter);
 	return snprintf(text, bytes, "%s--%s%s%s", letter, o->name, o->argument ? " " : "",
 			o->argument ? o->argument : "");
-}
-
-/* A row of two columns, the right one wrapped. */
-static void print_row(FILE *to, const char *left, const char *right, int column)
-{
-	int n = (int)strlen(left) + 2;
-
-	fprintf(to, "  %s", left);
-	if (n + 2 > column) {
-		fputc('\n', to);
-		n = 0;
-	}
-	fprintf(to, "%*s", column - n, "");
-	wrap(to, right, column, column);
 }
 
 static bool told(const struct sx_usage *u, const struct sx_usage_option *o,
@@ -91,7 +50,7 @@ static void print_options(const struct sx_usage *u, const struct sx_usage_comman
 		if (!told(u, o, command, special))
 			continue;
 		option_words(o, words, sizeof(words));
-		print_row(to, words, o->help, column);
+		sx_wrap_row(to, words, o->help, column);
 	}
 }
 
@@ -104,7 +63,21 @@ static void print_exits(const struct sx_usage *u, FILE *to)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%d %s", i ? "; " : "", u->exits[i].code,
 				      u->exits[i].meaning);
 	fputs("\nExit: ", to);
-	wrap(to, text, 6, 6);
+	sx_wrap(to, text, 6, 6);
+}
+
+/* Where to read of the keys, which are too many for here. */
+static void print_keys(const struct sx_usage *u, FILE *to)
+{
+	char names[256], text[512];
+
+	if (!u->settings)
+		return;
+	sx_usage_list_sections(u, true, names, sizeof(names));
+	snprintf(text, sizeof(text), "%s --help-keys [SECTION] prints them, of the sections %s", u->program,
+		 names);
+	fputs("\nKeys: ", to);
+	sx_wrap(to, text, 6, 6);
 }
 
 /* "status [--json] [--watch]": the command with its own options. */
@@ -146,7 +119,7 @@ static void print_usage(const struct sx_usage *u, const struct sx_usage_command 
 		int n = (int)(*c == '[' ? strcspn(c, "]") : 0);
 
 		n += (int)strcspn(c + n, " ");
-		if (at + 1 + n > WIDTH)
+		if (at + 1 + n > SX_WRAP_COLUMNS)
 			at = fprintf(to, "\n      ") - 1;
 		at += fprintf(to, " %.*s", n, c);
 		c += n + (c[n] == ' ');
@@ -165,7 +138,7 @@ static void print_sentence(FILE *to, const char *text)
 	s[0] = (char)toupper((unsigned char)s[0]);
 	if (s[n - 1] != '.')
 		memcpy(s + n, ".", 2);
-	wrap(to, s, 0, 0);
+	sx_wrap(to, s, 0, 0);
 }
 
 static void help_command(const struct sx_usage *u, const struct sx_usage_command *command, FILE *to)
@@ -174,13 +147,14 @@ static void help_command(const struct sx_usage *u, const struct sx_usage_command
 	if (command->name)
 		print_sentence(to, command->help);
 	else
-		wrap(to, u->about, 0, 0);
+		sx_wrap(to, u->about, 0, 0);
 	if (command->more) {
 		fputc('\n', to);
-		wrap(to, command->more, 0, 0);
+		sx_wrap(to, command->more, 0, 0);
 	}
 	print_options(u, command, true, "\nOptions:\n", to);
 	print_options(u, command, false, u->commands ? "\nOptions of all commands:\n" : "\nOptions:\n", to);
+	print_keys(u, to);
 	print_exits(u, to);
 }
 
@@ -189,7 +163,7 @@ static void help_program(const struct sx_usage *u, FILE *to)
 	int column = 0;
 
 	fprintf(to, "Usage: %s [OPTIONS] COMMAND [OPTIONS] [OPERANDS]\n\n", u->program);
-	wrap(to, u->about, 0, 0);
+	sx_wrap(to, u->about, 0, 0);
 	fputs("\nCommands:\n", to);
 	for (int i = 0; i < u->command_count; i++) {
 		int n = (int)strlen(u->commands[i].name) + (int)strlen(u->commands[i].operands) + 5;
@@ -201,7 +175,7 @@ static void help_program(const struct sx_usage *u, FILE *to)
 		char left[128];
 
 		snprintf(left, sizeof(left), "%s%s%s", c->name, *c->operands ? " " : "", c->operands);
-		print_row(to, left, c->help, column);
+		sx_wrap_row(to, left, c->help, column);
 	}
 	fprintf(to, "\n%s COMMAND --help tells more of a command, and its options.\n", u->program);
 	print_options(u, NULL, false, "\nOptions of all commands:\n", to);
@@ -214,8 +188,4 @@ void sx_usage_help(const struct sx_usage *u, const struct sx_usage_command *comm
 		help_command(u, command, to);
 	else
 		help_program(u, to);
-	if (u->settings) {
-		fputs("\nKeys of the configuration:\n\n", to);
-		sx_config_help(to);
-	}
 }

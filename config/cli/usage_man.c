@@ -155,13 +155,14 @@ static void man_options(const struct sx_usage *u, FILE *to)
 		fputs("\n\t", to);
 		man_whose(u, o, to);
 		if (o == &sx_usage_builtins[SX_USAGE_HELP])
-			fprintf(to, "Prints help%s%s, and exits.\n",
-				u->commands ? ", after a command that of the command" : "",
-				u->settings
-					? ", with every key of the configuration, its range and its default"
-					: "");
+			fprintf(to, "Prints help%s, and exits.\n",
+				u->commands ? ", after a command that of the command" : "");
 		else if (o == &sx_usage_builtins[SX_USAGE_VERSION])
 			fputs("Prints the version, and exits.\n", to);
+		else if (o == &sx_usage_builtins[SX_USAGE_KEYS])
+			fputs("Prints the keys of the configuration with their ranges and defaults, all or "
+			      "those of one section, and exits.\n",
+			      to);
 		else {
 			sentence(o->help, to);
 			fputc('\n', to);

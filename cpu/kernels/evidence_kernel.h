@@ -1,6 +1,5 @@
 /*
- * What cells tell beyond what was matched, on lanes; included by segment_avx2.c and segment_plain.c. Meaning
- * in stages/stixels/evidence.h.
+ * What cells tell beyond what was matched, on lanes. Meaning in stages/stixels/evidence.h.
  *
  * Work:   rows of cells first: the least and the largest grey level of the pixels above each other, then of
  *         1, 2, 4 and so on beside each other, wherever a cell begins; a byte a cell. Then parts of columns:

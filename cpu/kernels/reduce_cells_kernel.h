@@ -1,6 +1,5 @@
 /*
- * Reduction to cells of several rows on lanes; included by segment_avx2.c and segment_plain.c. Meaning in
- * stages/stixels/reduce.h.
+ * Reduction to cells of several rows on lanes. Meaning in stages/stixels/reduce.h.
  *
  * Work:   16 cells at a time, 8 neighbours in each of two rows of cells: lanes are cells, their first pixels
  *         lie in one array, and so on; a network of exchanges sorts them (merge exchange, which takes any

@@ -1,6 +1,5 @@
 /*
- * Column reduction on lanes; included by segment_avx2.c and segment_plain.c. Meaning in
- * stages/stixels/reduce.h.
+ * Column reduction on lanes. Meaning in stages/stixels/reduce.h.
  *
  * Work:   16 rows of one stixel column at a time: their pixels are transposed into one array per pixel
  *         column, then lanes are rows: a sorting network, and a pick by the number of valid pixels. Loops

@@ -1,6 +1,6 @@
 /*
- * Slanted stixels on lanes; included by segment_avx2.c and segment_plain.c. Meaning in
- * stages/stixels/slanted.h, operations and their order in stages/stixels/slanted_fit.h and slanted_prior.h.
+ * Slanted stixels on lanes. Meaning in stages/stixels/slanted.h, operations and their order in
+ * stages/stixels/slanted_fit.h and slanted_prior.h.
  *
  * Work:   prefix sums of the column; the recurrence (slanted_lanes.h); from the top row back down, planes and
  *         kinds below again for the few that won.

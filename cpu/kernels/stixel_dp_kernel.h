@@ -1,5 +1,5 @@
 /*
- * One column of the stixel DP on vectors of 32 bits; included by segment_avx2.c and segment_plain.c.
+ * One column of the stixel DP on vectors of 32 bits.
  *
  * Work:    rows bottom to top. Ground and sky are running minima, O(h): their data cost separates into
  *          a term of v_top and one of v_bottom. Objects look at pairs, lanes are start rows: everything

@@ -215,7 +215,7 @@ static int choose(struct sx_device *d, const struct sx_engine_params *p, char *w
 			 d->all_sms);
 		return -EINVAL;
 	}
-	return sx_green_create(&d->green, d->index, p->sms, &d->sms, why, why_bytes);
+	return sx_green_create(&d->green, d->index, p->sms, false, &d->sms, why, why_bytes);
 }
 
 static void device_describe(struct sx_device *d)

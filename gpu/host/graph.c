@@ -5,9 +5,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gpu/host/engine_priv.h"
+#include "gpu/ingest/rectify_cuda.h"
 #include "gpu/stamp.h"
 #include "gpu/stereo/monitor_cuda.h"
-#include "gpu/stereo/rectify_cuda.h"
 #include "gpu/stereo/winner_cuda.h"
 #include "gpu/zncc/zncc_cuda.h"
 #include "stages/stixels/cells.h"

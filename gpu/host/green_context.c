@@ -6,7 +6,6 @@
 #include "gpu/host/green_context.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -56,10 +55,11 @@ static bool find_all(struct driver *d)
 	       find("cuCtxSetCurrent", &d->set_current) && find("cuGreenCtxStreamCreate", &d->stream);
 }
 
-static CUresult create(struct sx_green *g, int device, int sms, int *granted, int *all_sms)
+static CUresult create(struct sx_green *g, int device, int sms, bool rest, int *granted, int *all_sms)
 {
 	const struct driver *d = &g->driver;
-	CUdevResource all, part, rest;
+	CUdevResource all, part, others;
+	CUdevResource *const mine = rest ? &others : &part;
 	CUdevResourceDesc description;
 	unsigned groups = 1;
 	CUdevice handle;
@@ -69,16 +69,17 @@ static CUresult create(struct sx_green *g, int device, int sms, int *granted, in
 	    (r = d->get_resource(handle, &all, CU_DEV_RESOURCE_TYPE_SM)))
 		return r;
 	*all_sms = (int)all.sm.smCount;
-	if ((r = d->split(&part, &groups, &all, &rest, 0, (unsigned)sms)) ||
-	    (r = d->describe(&description, &part, 1)) ||
+	if ((r = d->split(&part, &groups, &all, &others, 0, (unsigned)sms)) ||
+	    (r = d->describe(&description, mine, 1)) ||
 	    (r = d->create(&g->green, description, handle, CU_GREEN_CTX_DEFAULT_STREAM)) ||
 	    (r = d->context(&g->context, g->green)))
 		return r;
-	*granted = (int)part.sm.smCount;
+	*granted = (int)mine->sm.smCount;
 	return CUDA_SUCCESS;
 }
 
-int sx_green_create(struct sx_green **ret, int device, int sms, int *granted, char *why, size_t why_bytes)
+int sx_green_create(struct sx_green **ret, int device, int sms, bool rest, int *granted, char *why,
+		    size_t why_bytes)
 {
 	struct sx_green *g = calloc(1, sizeof(*g));
 	int all = 0;
@@ -94,7 +95,7 @@ int sx_green_create(struct sx_green **ret, int device, int sms, int *granted, ch
 		free(g);
 		return -ENOTSUP;
 	}
-	r = create(g, device, sms, granted, &all);
+	r = create(g, device, sms, rest, granted, &all);
 	if (r == CUDA_SUCCESS) {
 		*ret = g;
 		return 0;
@@ -131,7 +132,8 @@ cudaError_t sx_green_stream(const struct sx_green *g, int priority, cudaStream_t
 
 #else
 
-int sx_green_create(struct sx_green **ret, int device, int sms, int *granted, char *why, size_t why_bytes)
+int sx_green_create(struct sx_green **ret, int device, int sms, bool rest, int *granted, char *why,
+		    size_t why_bytes)
 {
 	snprintf(why, why_bytes,
 		 "engine cuda: multiprocessors can be limited in builds with CUDA 12.5 or newer only");

@@ -78,7 +78,8 @@ static __host__ __device__ size_t slanted_lookup_bytes(void)
 
 static __host__ __device__ size_t slanted_warp_bytes(int slots)
 {
-	return sizeof(struct slanted_tile) + (size_t)SLANTED_ROWS * (size_t)slots * sizeof(float);
+	return sizeof(struct slanted_tile) + sizeof(struct slanted_column_place) +
+	       (size_t)SLANTED_ROWS * (size_t)slots * sizeof(float);
 }
 
 template <enum slanted_mode MODE, enum slanted_classes CLASSES>
@@ -120,7 +121,8 @@ static __global__ void __launch_bounds__(32 * SLANTED_WARPS, SLANTED_BLOCKS(MODE
 		return;
 	c.lookup = (const struct slanted_lookup *)shared;
 	c.tile = (struct slanted_tile *)mine;
-	c.tile_sums = (float4 *)(mine + sizeof(struct slanted_tile));
+	c.place = (struct slanted_column_place *)(c.tile + 1);
+	c.tile_sums = (float4 *)(c.place + 1);
 	c.u = u;
 	c.lane = (int)threadIdx.x & 31;
 	c.lambda_slope = a.road->lambda_slope;
@@ -156,12 +158,13 @@ static __global__ void __launch_bounds__(32 * SLANTED_TEAM, SLANTED_TEAMS(CLASSE
 	for (size_t i = threadIdx.x; i < tables / 16; i += 32 * SLANTED_TEAM)
 		((uint4 *)shared)[i] = ((const uint4 *)a.lookup)[i];
 	c.lookup = (const struct slanted_lookup *)shared;
-	c.tile = t.tile + t.warp;
+	c.place = &t.meeting->place;
+	c.tile = t.tile;
 	c.tile_sums = t.sums;
 	c.u = (int)blockIdx.x;
 	c.lane = (int)threadIdx.x & 31;
 	c.lambda_slope = a.road->lambda_slope;
-	if (t.warp < t.tiles)
+	if (t.warp == 0)
 		slanted_set_place(a, c);
 	__syncthreads();
 	if (CLASSES != SLANTED_NONE && a.road->scored)
@@ -274,25 +277,13 @@ static void slanted_take_memory(struct sx_slanted_cuda *s, struct sx_cuda_memory
 			(float *)sx_cuda_take_scratch(m, columns * (rows + 1) * slots * sizeof(*s->a.sums));
 }
 
-/* Shared memory that a block may have. */
-static size_t slanted_shared_max(struct sx_cuda_memory *m)
-{
-	int device = 0, bytes = 0;
-
-	if (m->error == cudaSuccess)
-		m->error = cudaGetDevice(&device);
-	if (m->error == cudaSuccess)
-		m->error = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-	return (size_t)bytes;
-}
-
 static void slanted_choose_kernel(struct sx_slanted_cuda *s, struct sx_cuda_memory *m, int sms)
 {
 	const size_t tables = slanted_lookup_bytes();
 	const size_t team = tables + slanted_team_bytes(s->a.rows, s->a.slots.all);
 
 	s->team = s->mode == SLANTED_SMALL_SUMS && s->classes != SLANTED_MANY &&
-		  s->a.count <= SLANTED_TEAM_COLUMNS * sms && team <= slanted_shared_max(m);
+		  s->a.count <= SLANTED_TEAM_COLUMNS * sms && team <= sx_cuda_shared_max(m);
 	s->shared = s->team ? team : tables + SLANTED_WARPS * slanted_warp_bytes(s->a.slots.all);
 	if (m->error == cudaSuccess)
 		m->error = cudaFuncSetAttribute((const void *)slanted_kernel_of(s),

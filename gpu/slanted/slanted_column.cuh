@@ -91,7 +91,7 @@ struct slanted_carry {
 	int origin, holes;
 };
 
-/* Shared memory of a warp; the sums of slots lie behind it. */
+/* Shared memory of a warp; the place of its column and the sums of slots lie behind it. */
 struct __align__(16) slanted_tile
 {
 	struct slanted_row row[SLANTED_ROWS];
@@ -99,7 +99,12 @@ struct __align__(16) slanted_tile
 	struct slanted_carry carry;
 	/* of the row above each top: expected ground, distance from the top's origin */
 	float2 above[SLANTED_ROWS];
-	int32_t shift; /* as struct sx_slanted_place */
+};
+
+/* The road in a column, in shared memory, as struct sx_slanted_place. */
+struct __align__(16) slanted_column_place
+{
+	int32_t shift;
 	int vhor, top, unseen;
 	float least; /* of the road */
 };
@@ -109,6 +114,7 @@ struct __align__(16) slanted_tile
  */
 struct slanted_column {
 	const struct slanted_lookup *lookup;
+	struct slanted_column_place *place;
 	struct slanted_tile *tile;
 	float4 *tile_sums; /* [SLANTED_ROWS][slots / 4] */
 	int u, lane;
@@ -132,13 +138,13 @@ SLANTED_INLINE float *slanted_scores_of(const struct slanted_arguments &a, const
 SLANTED_INLINE int32_t slanted_ground_of(const struct slanted_arguments &a, const struct slanted_column &c,
 					 int v)
 {
-	return sx_slanted_expected(a.row[v].ground_q4, c.tile->shift);
+	return sx_slanted_expected(a.row[v].ground_q4, c.place->shift);
 }
 
 /* The first row that sky may begin in. */
 SLANTED_INLINE int slanted_sky_from(const struct slanted_column &c)
 {
-	return c.tile->vhor > 1 ? c.tile->vhor : 1;
+	return c.place->vhor > 1 ? c.place->vhor : 1;
 }
 
 /* Lowest rows that expect more ground than limit, without a gap. Whole warp. */
@@ -166,24 +172,11 @@ SLANTED_INLINE void slanted_set_place(const struct slanted_arguments &a, const s
 	const int unseen = slanted_rows_above(a, c.lane, shift, sx_road_in_view_q4(c.u, a.width));
 
 	if (c.lane == 0) {
-		c.tile->shift = shift;
-		c.tile->vhor = vhor;
-		c.tile->top = vhor == 0 ? 0 : vhor + a.above < a.rows ? vhor + a.above : a.rows;
-		c.tile->unseen = unseen;
-		c.tile->least = a.road->least;
-	}
-	__syncwarp();
-}
-
-/* As that of another tile of the column. Whole warp. */
-SLANTED_INLINE void slanted_copy_place(const struct slanted_column &c, const struct slanted_tile &from)
-{
-	if (c.lane == 0) {
-		c.tile->shift = from.shift;
-		c.tile->vhor = from.vhor;
-		c.tile->top = from.top;
-		c.tile->unseen = from.unseen;
-		c.tile->least = from.least;
+		c.place->shift = shift;
+		c.place->vhor = vhor;
+		c.place->top = vhor == 0 ? 0 : vhor + a.above < a.rows ? vhor + a.above : a.rows;
+		c.place->unseen = unseen;
+		c.place->least = a.road->least;
 	}
 	__syncwarp();
 }
@@ -203,12 +196,12 @@ SLANTED_INLINE struct slanted_cell slanted_cell_at(const struct slanted_argument
 		const int d = ((const uint16_t *)(a.columns + (size_t)c.u * a.columns_pitch))[v];
 
 		r.road = a.row[v];
-		r.road.ground_q4 = sx_slanted_expected(r.road.ground_q4, c.tile->shift);
-		if (d != SX_DISPARITY_INVALID && v >= c.tile->unseen)
+		r.road.ground_q4 = sx_slanted_expected(r.road.ground_q4, c.place->shift);
+		if (d != SX_DISPARITY_INVALID && v >= c.place->unseen)
 			r.w = a.confidence ? c.lookup->weight[a.confidence[(size_t)c.u * a.confidence_pitch +
 									   (size_t)v]]
 					   : 255;
-		r.w = sx_slanted_weight(c.tile->least, r.w, d, r.road.ground_q4);
+		r.w = sx_slanted_weight(c.place->least, r.w, d, r.road.ground_q4);
 		if (r.w > 0)
 			r.d = d > SX_SLANTED_MAX_Q4 ? SX_SLANTED_MAX_Q4 : d;
 		r.g = sx_slanted_ground_weight(r.w, r.road.share);
@@ -266,7 +259,7 @@ SLANTED_INLINE void slanted_load_rows(const struct slanted_arguments &a, const s
 	row.ground = (float)cell.road.ground_q4;
 	row.hole = cell.w == 0;
 	row.minus_ge = -cell.g * row.e;
-	row.object_below = v < c.tile->unseen ? c.tile->unseen : a.rows;
+	row.object_below = v < c.place->unseen ? c.place->unseen : a.rows;
 	__syncwarp();
 	c.tile->row[c.lane] = row;
 	c.tile->base[c.lane].minus_sky = outlier ? -(int32_t)most : -cell.w * cell.d;

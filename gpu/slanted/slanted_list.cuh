@@ -143,7 +143,7 @@ SLANTED_INLINE int slanted_back_track(const struct slanted_arguments &a, const s
 		const struct sx_slanted_choice choice = slanted_choice_of(a, c, scored, kind, v_bottom, v);
 		struct sx_slanted_choice shown = choice;
 
-		if (sx_slanted_cut_unseen(&shown, c.tile->unseen)) {
+		if (sx_slanted_cut_unseen(&shown, c.place->unseen)) {
 			const struct sx_slanted_geometry g =
 				slanted_geometry_of(a, c, scored, shown.v_bottom);
 
@@ -155,10 +155,10 @@ SLANTED_INLINE int slanted_back_track(const struct slanted_arguments &a, const s
 			kind = slanted_kind_below(a, c, choice);
 		v = v_bottom - 1;
 	}
-	if (c.tile->unseen > 0) {
+	if (c.place->unseen > 0) {
 		n++;
 		if (c.lane == 0)
-			list[a.rows - n] = sx_segment_unseen(c.tile->unseen);
+			list[a.rows - n] = sx_segment_unseen(c.place->unseen);
 	}
 	__syncwarp();
 	return n;

@@ -207,7 +207,7 @@ SLANTED_INLINE struct sx_slanted_below slanted_below_of(const struct slanted_col
 	const float2 above = c.tile->above[c.lane];
 	struct sx_slanted_below b;
 
-	b.cost[STIXEL_GROUND] = top < c.tile->top ? best.cost[STIXEL_GROUND] : SX_SLANTED_ILLEGAL;
+	b.cost[STIXEL_GROUND] = top < c.place->top ? best.cost[STIXEL_GROUND] : SX_SLANTED_ILLEGAL;
 	b.cost[STIXEL_OBJECT] = best.cost[STIXEL_OBJECT];
 	b.cost[STIXEL_SKY] = best.cost[STIXEL_SKY];
 	b.object = best.object;
@@ -317,7 +317,7 @@ SLANTED_INLINE void slanted_begin(const struct slanted_arguments &a, const struc
 	}
 	l->best.object = l->best.a = l->best.b = 0.0f;
 	/* less than any: no ground in a lane that may have none */
-	if (ground && l->top >= c.tile->top)
+	if (ground && l->top >= c.place->top)
 		l->best.cost[STIXEL_GROUND] = -SX_SLANTED_ILLEGAL;
 }
 
@@ -346,7 +346,7 @@ SLANTED_INLINE void slanted_recurrence(const struct slanted_arguments &a, const 
 		slanted_sum_scores(a, c);
 	for (int block = 0; block < a.rows; block += SLANTED_ROWS) {
 		const struct slanted_tops tops = slanted_open_block(a, c, block, scored);
-		const bool ground = block < c.tile->top; /* some lane may have some */
+		const bool ground = block < c.place->top; /* some lane may have some */
 
 		struct slanted_lane<MODE, CLASSES> l;
 

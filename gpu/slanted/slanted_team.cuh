@@ -9,7 +9,7 @@
  *          twice a block. At last each describes stixels of its own.
  * Memory:  all tiles of the column in shared memory, with the scores; sums over the rows below every
  *          SLANTED_MARK-th row, so that a worker begins where it wants to; fits of two triangles. 30 KB and
- *          103 bytes a row, 96 more with scores. The outcome of each row in global scratch, as a warp has it.
+ *          102 bytes a row, 96 more with scores. The outcome of each row in global scratch, as a warp has it.
  * Ranges:  those of SLANTED_SMALL_SUMS: what a worker skips is exact, so that its sums are a warp's.
  * Shapes:  1 to SLANTED_SMALL rows, without classes or SLANTED_FEW.
  *
@@ -50,6 +50,7 @@ struct slanted_back {
 /* Shared memory of a team; marks, tiles and the sums of slots lie behind it. */
 struct __align__(16) slanted_meeting
 {
+	struct slanted_column_place place;
 	union {
 		struct {
 			/* of workers who do not lead next */
@@ -220,7 +221,6 @@ SLANTED_INLINE struct slanted_carry slanted_whole_mark(const struct slanted_team
 	return r;
 }
 
-/* The place of a warp's first tile is there. */
 template <enum slanted_classes CLASSES>
 SLANTED_INLINE void slanted_team_prepare(const struct slanted_arguments &a, const struct slanted_column &c,
 					 const struct slanted_team &t, bool scored)
@@ -231,8 +231,6 @@ SLANTED_INLINE void slanted_team_prepare(const struct slanted_arguments &a, cons
 	for (int tile = t.warp; tile < t.tiles; tile += SLANTED_TEAM) {
 		const struct slanted_column at = slanted_at_tile<CLASSES>(a, c, t, tile);
 
-		if (tile != t.warp)
-			slanted_copy_place(at, t.tile[t.warp]);
 		slanted_load_rows(a, at, tile * SLANTED_ROWS, 0, scored);
 		slanted_set_marks(a, at, t, tile, scored);
 		if (scored)

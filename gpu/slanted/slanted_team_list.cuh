@@ -38,7 +38,7 @@ SLANTED_INLINE void slanted_team_go_back(const struct slanted_arguments &a, cons
 	int32_t total;
 	int kind = slanted_top_kind(back->final[a.rows - 1].below, &total), n = 0;
 
-	for (int v = a.rows - 1; v >= 0 && v >= c.tile->unseen; n++) {
+	for (int v = a.rows - 1; v >= 0 && v >= c.place->unseen; n++) {
 		const struct slanted_final &f = back->final[v];
 		const int v_bottom = f.from[kind];
 
@@ -64,7 +64,7 @@ SLANTED_INLINE void slanted_team_show(const struct slanted_arguments &a, const s
 	struct sx_slanted_choice shown = slanted_choice_of(a, c, scored, s.kind, s.v_bottom, s.v_top);
 	struct sx_slanted_geometry g;
 
-	sx_slanted_cut_unseen(&shown, c.tile->unseen);
+	sx_slanted_cut_unseen(&shown, c.place->unseen);
 	g = slanted_geometry_of(a, c, scored, shown.v_bottom);
 	if (c.lane == 0)
 		*to = sx_slanted_segment(&g, &shown);
@@ -86,10 +86,10 @@ SLANTED_INLINE void slanted_team_list(const struct slanted_arguments &a, const s
 	n = t.meeting->back.stixels;
 	for (int i = t.warp; i < n; i += SLANTED_TEAM)
 		slanted_team_show(a, c, t.meeting->back.stixel[i], scored, list + (a.rows - 1 - i));
-	if (c.tile->unseen > 0) {
+	if (c.place->unseen > 0) {
 		n++;
 		if (t.warp == 0 && c.lane == 0)
-			list[a.rows - n] = sx_segment_unseen(c.tile->unseen);
+			list[a.rows - n] = sx_segment_unseen(c.place->unseen);
 	}
 	__syncthreads();
 	if (t.warp > 0)

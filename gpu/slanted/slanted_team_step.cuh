@@ -102,7 +102,7 @@ SLANTED_INLINE void slanted_team_open(const struct slanted_arguments &a, const s
 
 	s->block = tile * SLANTED_ROWS;
 	s->at = 0;
-	s->ground = s->block < at.tile->top;
+	s->ground = s->block < at.place->top;
 	tops = slanted_scan_block(a, at, s->block, scored, t.mark[tile * SLANTED_WORKERS]);
 	slanted_set_origin(a, at, s->block + c.lane, &tops);
 	if (leads)

@@ -13,9 +13,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gpu/cuda.cuh"
+#include "gpu/ingest/grey.cuh"
 #include "gpu/stages_cuda.h"
 #include "gpu/stereo/compare.cuh"
-#include "gpu/stereo/grey.cuh"
 #include "stages/stereo/census.h"
 
 #define RX SX_CENSUS_RADIUS_X

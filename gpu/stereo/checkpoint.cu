@@ -62,31 +62,23 @@ static int lead_of(const struct sx_stereo_params *p)
 	return p->disparities + p->min_disparity;
 }
 
-static int at_least_0(int n)
-{
-	return n > 0 ? n : 0;
-}
-
-static int rounded_up(int n, int to)
-{
-	return (n + to - 1) / to * to;
-}
-
 void sx_descriptors_cuda_take(struct sx_cuda_memory *m, struct sx_image *ret,
 			      const struct sx_context_config *c)
 {
 	const struct sx_stereo_params *p = &c->params.stereo;
-	const int before = at_least_0(lead_of(p)), early = at_least_0(-lead_of(p));
-	const int met = p->disparities + rounded_up(c->width, ROUND), own = before + rounded_up(c->width, 4);
-	const int pitch = rounded_up((met > own ? met : own) + early, ROUND);
-	const size_t words = 2 * (size_t)SX_CHECKPOINT_SLACK + (size_t)(before + early) +
-			     (size_t)pitch * (size_t)c->height;
+	const int lead = lead_of(p);
+	const size_t before = lead > 0 ? (size_t)lead : 0, early = lead < 0 ? (size_t)-lead : 0;
+	const size_t width = (size_t)c->width;
+	const size_t met = (size_t)p->disparities + sx_cuda_rounded_up(width, ROUND);
+	const size_t own = before + sx_cuda_rounded_up(width, 4);
+	const size_t pitch = sx_cuda_rounded_up((met > own ? met : own) + early, ROUND);
+	const size_t words = 2 * SX_CHECKPOINT_SLACK + before + early + pitch * (size_t)c->height;
 	uint32_t *at = (uint32_t *)sx_cuda_take(m, words * sizeof(*at));
 
 	*ret = (struct sx_image){};
 	ret->width = c->width;
 	ret->height = c->height;
-	ret->pitch = (size_t)pitch * sizeof(*at);
+	ret->pitch = pitch * sizeof(*at);
 	ret->pixel = SX_PIXEL_U32;
 	if (at)
 		ret->data = at + SX_CHECKPOINT_SLACK + before;
@@ -117,11 +109,6 @@ static void set_parts(struct sx_checkpoint_work *w, bool winner, int disparities
 	w->second = owned - overlap;
 }
 
-static size_t rounded(size_t bytes)
-{
-	return (bytes + 255) / 256 * 256;
-}
-
 /* In one block, which is lent until the next frame unless somebody wants to see the sums. */
 static void take_volumes(struct sx_checkpoint_cuda *s, struct sx_cuda_memory *m,
 			 const struct sx_context_config *c, bool horizontal)
@@ -130,8 +117,10 @@ static void take_volumes(struct sx_checkpoint_cuda *s, struct sx_cuda_memory *m,
 	const size_t d = (size_t)s->p.disparities, width = (size_t)c->width, height = (size_t)c->height;
 	const int columns = s->p.paths > 4 ? 3 : s->p.paths > 2;       /* vertical, diagonal ones */
 	const size_t kept = w->bands > 1 ? (size_t)(w->bands - 1) : 1; /* one is read where there is none */
-	const size_t volume = rounded(width * height * d), down = rounded(kept * width * d),
-		     leftwards = rounded((size_t)w->segments * height * d), rightwards = rounded(height * d);
+	const size_t volume = sx_cuda_rounded_up(width * height * d, SX_CUDA_ALIGN);
+	const size_t down = sx_cuda_rounded_up(kept * width * d, SX_CUDA_ALIGN);
+	const size_t leftwards = sx_cuda_rounded_up((size_t)w->segments * height * d, SX_CUDA_ALIGN);
+	const size_t rightwards = sx_cuda_rounded_up(height * d, SX_CUDA_ALIGN);
 	const size_t bytes = leftwards + (size_t)columns * (volume + down) + (horizontal ? volume : 0) +
 			     (w->second ? rightwards : 0);
 	uint8_t *at = (uint8_t *)sx_cuda_take(m, bytes);

@@ -267,7 +267,8 @@ int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const
 		s->a.p1[horizontal] = sx_sgm_penalties(&s->p, horizontal).p1;
 		s->a.p2[horizontal] = sx_sgm_penalties(&s->p, horizontal).p2;
 	}
-	s->a.path_bytes = ((size_t)c->width * (size_t)c->height * (size_t)s->p.disparities + 255) / 256 * 256;
+	s->a.path_bytes = sx_cuda_rounded_up((size_t)c->width * (size_t)c->height * (size_t)s->p.disparities,
+					     SX_CUDA_ALIGN);
 	lay_out_grid(s);
 	if (s->p.p2_edge && !s->counts)
 		s->a.falls = sx_falls_upload(m, &s->p);

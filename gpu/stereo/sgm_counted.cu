@@ -222,10 +222,8 @@ template <int N, bool RARE> struct counted_form {
 	{
 		return sx_checkpoint_prepare(counted_kernel<N, RARE>, bytes);
 	}
-	static void launch(struct sx_counted_work c, cudaStream_t stream)
+	static void launch(const struct sx_counted_work &c, cudaStream_t stream)
 	{
-		c.along = (c.w.height + WARPS * GROUPS - 1) / (WARPS * GROUPS);
-		c.down = c.paths > 2 ? (c.w.width + COLUMNS - 1) / COLUMNS : 0;
 		SX_LAUNCH((counted_kernel<N, RARE>), dim3(2 * (unsigned)(c.along + c.down)), dim3(THREADS),
 			  bytes, stream, c);
 	}
@@ -233,8 +231,10 @@ template <int N, bool RARE> struct counted_form {
 
 } // namespace
 
-cudaError_t sx_counted_prepare(const struct sx_counted_work *c, int disparities)
+cudaError_t sx_counted_prepare(struct sx_counted_work *c, int disparities)
 {
+	c->along = (c->w.height + WARPS * GROUPS - 1) / (WARPS * GROUPS);
+	c->down = c->paths > 2 ? (c->w.width + COLUMNS - 1) / COLUMNS : 0;
 	return sx_checkpoint_with(disparities, c->w.rare,
 				  [](auto f) { return counted_form<f.n, f.rare>::prepare(); });
 }

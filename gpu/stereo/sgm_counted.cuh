@@ -14,11 +14,11 @@ struct sx_counted_work {
 	uint8_t *path;
 	size_t path_bytes;
 	int paths;	 /* 2 or 4 */
-	int along, down; /* blocks of a horizontal and of a vertical direction; run sets them */
+	int along, down; /* blocks of a horizontal and of a vertical direction; prepare sets them */
 };
 
 /* prepare: once, before a run with the same c is captured. */
-cudaError_t sx_counted_prepare(const struct sx_counted_work *c, int disparities);
+cudaError_t sx_counted_prepare(struct sx_counted_work *c, int disparities);
 cudaError_t sx_counted_run(const struct sx_counted_work *c, int disparities, cudaStream_t stream);
 
 #endif

@@ -4,13 +4,14 @@
  *
  * Work:    three launches, each of which ends where the best of a search is to be known. find_plane, one
  *          block: its warps look at the grid's places and keep those in the corridor, in their order; a
- *          thread makes the plane of a candidate; a warp judges one candidate after the other; then rounds of
- *          least squares over all samples. judge_bends, a few blocks that share the candidates: samples of
- *          what lies far ahead, in each block all of them, and bends of the plane as candidates. finish_road:
- *          the same with those of the second round; the block that is done last makes the road and the ground
- *          of all rows.
- * Memory:  4096 disparities at most are read, once in each block; samples and candidates lie in shared
- *          memory, 41 KiB. What a launch leaves for the next is struct road_search.
+ *          thread makes the plane of a candidate; each warp judges all that are possible by its own samples;
+ *          then rounds of least squares (road_refine.cuh). judge_bends, a few blocks that share the
+ *          candidates: samples of what lies far ahead, in each block all of them, and bends of the plane as
+ *          candidates; one block more describes the plane meanwhile. finish_road: the bends of the second
+ *          round by the same samples, which the first left; the block that is done last makes the road and
+ *          the ground of all rows.
+ * Memory:  4096 disparities at most are read, once in each block of the first two launches; samples and
+ *          candidates lie in shared memory, 41 KiB. What a launch leaves for the next is struct road_search.
  * Ranges:  sums of a refinement are 64 bits, all else of a sample 32; doubles as in
  *          stages/road/road_plane.h. A score is 1024 at most and fits a key with its candidate.
  * Shapes:  every size.
@@ -24,32 +25,41 @@
 #include "gpu/stages_cuda.h"
 
 #include "gpu/cuda.cuh"
+#include "gpu/stixels/road_refine.cuh"
+#include "gpu/stixels/road_samples.cuh"
 #include "gpu/warp.cuh"
 #include "stages/road/road_finder.h"
 
-#define ROAD_THREADS 512
-#define ROAD_WARPS (ROAD_THREADS / 32)
-#define ROAD_OF_WARP (SX_ROAD_SAMPLES / ROAD_WARPS) /* places that a warp looks at, */
-#define ROAD_OF_LANE (ROAD_OF_WARP / 32)	    /* and a lane */
-#define ROAD_BLOCKS 8				    /* that share the bends of a round */
-#define ROAD_SHARE (SX_ROAD_BENDS / ROAD_BLOCKS)    /* bends of a block: a warp makes them */
-#define ROAD_SUMS (sizeof(struct sx_road_sums) / sizeof(int64_t))
+#define ROAD_BLOCKS 8				 /* that share the bends of a round */
+#define ROAD_SHARE (SX_ROAD_BENDS / ROAD_BLOCKS) /* bends of a block: a warp makes them */
+#define ROAD_WORDS (sizeof(struct sx_road) / 4)
+
+/* The best bend of a block. */
+struct road_best_bend {
+	uint32_t key; /* see key_of() */
+	double bend, row;
+};
 
 /* Of one frame, in device memory. */
 struct road_search {
-	uint32_t key[SX_ROAD_BEND_ROUNDS][ROAD_BLOCKS]; /* the best bend of a block: see key_of() */
-	struct sx_road_plane plane;			/* refined, */
-	struct sx_road_fixed fixed;			/* in integers, */
-	struct sx_road_sums sums;			/* and of the samples that it is made of */
-	int found;					/* there is one */
-	int samples;					/* far ahead, */
-	int32_t score;	      /* and what the plane is worth there, without a bend */
-	unsigned blocks_done; /* of finish_road; 0 between frames */
+	struct road_far judging[ROAD_JUDGING];	 /* what bends are judged by */
+	struct sx_road_plane plane;		 /* refined, */
+	struct road_candidate fixed;		 /* in integers, */
+	struct sx_road_sums sums;		 /* and of the samples that it is made of */
+	int first_row, end_row;			 /* that are looked at for bends */
+	int found;				 /* there is one */
+	int samples;				 /* far ahead, */
+	int32_t score;				 /* and what the plane is worth there, without a bend */
+	uint32_t key[ROAD_BLOCKS];		 /* the best bend of a block, of the first round, */
+	struct road_best_bend best[ROAD_BLOCKS]; /* and of the second */
+	struct sx_road road;			 /* found, but for the bend */
+	unsigned blocks_done;			 /* of finish_road; 0 between frames */
 };
 
 struct sx_road_finder_cuda {
 	struct road_search *search;
 	struct sx_road_view view;
+	struct sx_road_view far; /* where a bend shows, but for the rows */
 	struct sx_road calibrated;
 	int max_age;
 	int looks; /* sx_road_looks() */
@@ -63,12 +73,14 @@ extern "C" void sx_road_cuda_destroy(struct sx_road_finder_cuda *s)
 extern "C" int sx_road_cuda_create(struct sx_road_finder_cuda **ret, struct sx_cuda_memory *m,
 				   const struct sx_road_finder *f, int)
 {
+	const struct sx_road_plane any = {1.0, 0.0, 0.0};
 	struct sx_road_finder_cuda *s = (struct sx_road_finder_cuda *)calloc(1, sizeof(*s));
 
 	if (!s)
 		return -ENOMEM;
 	s->search = (struct road_search *)sx_cuda_take(m, sizeof(*s->search));
 	s->view = f->view;
+	s->far = sx_road_far(&f->view, &any);
 	s->calibrated = f->calibrated;
 	s->max_age = f->params.max_age;
 	s->looks = sx_road_looks(f);
@@ -76,85 +88,22 @@ extern "C" int sx_road_cuda_create(struct sx_road_finder_cuda **ret, struct sx_c
 	return 0;
 }
 
-struct road_sample {
-	uint32_t y_x; /* y << 16 | x */
-	int32_t d;    /* Q4 */
-};
+/* ---- plane --------------------------------------------------------------------------------------------- */
 
-struct road_shared {
+struct plane_shared {
 	struct road_sample sample[SX_ROAD_SAMPLES];
-	struct sx_road_fixed candidate[SX_ROAD_CANDIDATES];
-	struct sx_road_sums sum[ROAD_WARPS];
-	struct sx_road_plane plane; /* what is refined, */
-	struct sx_road_fixed fixed; /* and in integers */
-	struct sx_road road;
-	uint32_t count[ROAD_WARPS]; /* samples of a warp */
-	uint32_t key[ROAD_WARPS];
-	uint32_t possible[SX_ROAD_CANDIDATES / 32]; /* a bit each: a road that the camera can have */
-	struct sx_road_view far;		    /* where a bend shows */
-	int solved, is_last;
+	struct road_candidate candidate[SX_ROAD_CANDIDATES]; /* the possible ones, in any order, */
+	int32_t score[SX_ROAD_CANDIDATES];
+	uint16_t number[SX_ROAD_CANDIDATES];
+	int possible; /* how many */
+	uint32_t count[ROAD_WARPS];
+	struct road_refined refined;
 };
-
-/* ---- samples ------------------------------------------------------------------------------------------- */
-
-/* Those in the corridor, rows downwards, columns to the right. Returns how many. Whole block. */
-__device__ __forceinline__ int take_samples(const struct sx_road_view *view, struct road_shared *sh,
-					    const uint8_t *map, size_t pitch)
-{
-	const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
-	uint32_t before = 0, all = 0, inside[ROAD_OF_LANE];
-	uint16_t d[ROAD_OF_LANE];
-
-#pragma unroll
-	for (int k = 0; k < ROAD_OF_LANE; k++) {
-		const int i = warp * ROAD_OF_WARP + 32 * k + lane;
-		const int y = sx_road_grid_y(view, i / SX_ROAD_GRID);
-
-		d[k] = ((const uint16_t *)(map + (size_t)y * pitch))[sx_road_grid_x(view, i % SX_ROAD_GRID)];
-	}
-#pragma unroll
-	for (int k = 0; k < ROAD_OF_LANE; k++) {
-		const int i = warp * ROAD_OF_WARP + 32 * k + lane;
-		const int x = sx_road_grid_x(view, i % SX_ROAD_GRID);
-
-		inside[k] = __ballot_sync(SX_WARP_ALL_LANES, sx_road_inside(view, x, d[k]));
-		all += (uint32_t)__popc(inside[k]);
-	}
-	if (lane == 0)
-		sh->count[warp] = all;
-	__syncthreads();
-	all = 0;
-	for (int w = 0; w < ROAD_WARPS; w++) {
-		before += w < warp ? sh->count[w] : 0;
-		all += sh->count[w];
-	}
-#pragma unroll
-	for (int k = 0; k < ROAD_OF_LANE; k++) {
-		const int i = warp * ROAD_OF_WARP + 32 * k + lane;
-		struct road_sample s;
-
-		if (inside[k] >> lane & 1) {
-			s.y_x = (uint32_t)sx_road_grid_y(view, i / SX_ROAD_GRID) << 16 |
-				(uint32_t)sx_road_grid_x(view, i % SX_ROAD_GRID);
-			s.d = d[k];
-			sh->sample[before + (uint32_t)__popc(inside[k] & ((1u << lane) - 1))] = s;
-		}
-		before += (uint32_t)__popc(inside[k]);
-	}
-	__syncthreads();
-	return (int)all;
-}
-
-__device__ __forceinline__ int32_t side_of(const struct sx_road_fixed *f, const struct road_sample *s)
-{
-	return sx_road_side(f, (int32_t)(s->y_x & 0xffff), (int32_t)(s->y_x >> 16), s->d);
-}
-
-/* ---- candidates ---------------------------------------------------------------------------------------- */
 
 /* The plane of a candidate. False: it is no road. One thread. */
-__device__ __forceinline__ bool candidate_plane(const struct sx_road_view *view, const struct road_shared *sh,
-						int samples, int candidate, struct sx_road_plane *p)
+__device__ __forceinline__ bool candidate_plane(const struct sx_road_view *view,
+						const struct plane_shared *sh, int samples, int candidate,
+						struct sx_road_plane *p)
 {
 	int32_t x[3], y[3], d[3];
 
@@ -171,246 +120,245 @@ __device__ __forceinline__ bool candidate_plane(const struct sx_road_view *view,
 	return sx_road_through(x, y, d, p) && sx_road_plausible(view, p);
 }
 
-/* What a plane is worth. Whole warp, all lanes get it. */
-__device__ __forceinline__ int32_t score_of(const struct road_shared *sh, int samples,
-					    const struct sx_road_fixed *f)
+/* Lists the thread's candidate where it is possible. Whole warp; sh->possible was 0. */
+__device__ __forceinline__ void list_candidate(const struct sx_road_view *view, struct plane_shared *sh,
+					       int samples, int candidate)
 {
-	int32_t score = 0;
+	const int lane = (int)threadIdx.x % 32;
+	struct sx_road_plane p;
+	const bool possible = candidate_plane(view, sh, samples, candidate, &p);
+	const uint32_t bits = __ballot_sync(SX_WARP_ALL_LANES, possible);
+	int place = lane == 0 ? atomicAdd(&sh->possible, __popc(bits)) : 0;
 
-#pragma unroll 4
-	for (int i = SX_ROAD_STRIDE * ((int)threadIdx.x % 32); i < samples; i += 32 * SX_ROAD_STRIDE)
-		score += side_of(f, &sh->sample[i]);
-	return (int32_t)sx_warp_sum((uint32_t)score);
-}
-
-/*
- * The greater the better, the first on ties: score plus SCORE_BIAS, and 65535 less the candidate's number.
- * 0: none.
- */
-#define SCORE_BIAS 2048
-__device__ __forceinline__ uint32_t key_of(int32_t score, int candidate)
-{
-	return (uint32_t)(score + SCORE_BIAS) << 16 | (uint32_t)(65535 - candidate);
-}
-__device__ __forceinline__ int candidate_of(uint32_t key)
-{
-	return 65535 - (int)(key & 0xffff);
-}
-__device__ __forceinline__ int32_t score_in(uint32_t key)
-{
-	return key ? (int32_t)(key >> 16) - SCORE_BIAS : INT32_MIN;
-}
-
-/*
- * Of count candidates, in sh->candidate where sh->possible, the best. first: the number of the first one. All
- * threads get it. Whole block.
- */
-__device__ __forceinline__ uint32_t judge(struct road_shared *sh, int samples, int count, int first)
-{
-	const int warp = (int)threadIdx.x / 32;
-	uint32_t best = 0;
-
-	__syncthreads();
-	for (int i = warp; i < count; i += ROAD_WARPS) {
-		struct sx_road_fixed f;
-		uint32_t key;
-
-		if (!(sh->possible[i / 32] >> i % 32 & 1))
-			continue;
-		f = sh->candidate[i];
-		key = key_of(score_of(sh, samples, &f), first + i);
-		best = key > best ? key : best;
+	place = __shfl_sync(SX_WARP_ALL_LANES, place, 0) + __popc(bits & ((1u << lane) - 1));
+	if (possible) {
+		sh->candidate[place] = candidate_of_plane(view, &p);
+		sh->number[place] = (uint16_t)candidate;
 	}
-	if (threadIdx.x % 32 == 0)
-		sh->key[warp] = best;
-	__syncthreads();
-	for (int w = 0; w < ROAD_WARPS; w++)
-		best = sh->key[w] > best ? sh->key[w] : best;
-	return best;
 }
 
-/* The best plane in sh->plane and sh->fixed. False, in all threads: none is worth anything. Whole block. */
-__device__ __forceinline__ bool best_plane(const struct sx_road_view *view, struct road_shared *sh,
-					   int samples)
+/*
+ * The best plane, in sh->refined. False, in all threads: none is worth anything. weight: of the thread's
+ * samples, made while half of the warps make candidates. Whole block.
+ */
+__device__ __forceinline__ bool best_plane(const struct sx_road_view *view, struct plane_shared *sh,
+					   const struct road_places *at, int samples,
+					   int32_t weight[ROAD_OF_LANE])
 {
-	const int mine = (int)threadIdx.x;
-	struct sx_road_plane plane = {};
+	const int mine = (int)threadIdx.x, judging = (samples + SX_ROAD_STRIDE - 1) / SX_ROAD_STRIDE;
+	struct road_near by[2];
 	uint32_t best;
 
-	if (mine < SX_ROAD_CANDIDATES) {
-		const bool possible = candidate_plane(view, sh, samples, mine, &plane);
-		const uint32_t bits = __ballot_sync(SX_WARP_ALL_LANES, possible);
+	if (mine < SX_ROAD_CANDIDATES)
+		list_candidate(view, sh, samples, mine);
+	weigh_samples(at, weight);
+#pragma unroll
+	for (int k = 0; k < 2; k++) {
+		const int i = mine + k * ROAD_THREADS;
 
-		if (possible)
-			sh->candidate[mine] = sx_road_fix(view, &plane);
-		if (mine % 32 == 0)
-			sh->possible[mine / 32] = bits;
+		by[k] = near_of(&sh->sample[SX_ROAD_STRIDE * i], i < judging);
 	}
-	best = judge(sh, samples, SX_ROAD_CANDIDATES, 0);
-	if (score_in(best) > 0 && mine == candidate_of(best)) {
-		sh->plane = plane;
-		sh->fixed = sh->candidate[mine];
-	}
+	__syncthreads();
+	judge(by, judging, sh->candidate, sh->possible, sh->score);
+	__syncthreads();
+	best = best_key(sh->score, sh->number, sh->possible);
+	if (score_in(best) > 0 && mine < sh->possible && sh->number[mine] == candidate_of(best))
+		sh->refined.fixed = sh->candidate[mine];
 	__syncthreads();
 	return score_in(best) > 0;
 }
 
-/* ---- refinement ---------------------------------------------------------------------------------------- */
-
-/* The block's sums over the samples on sh->fixed, in sh->sum[0]. Whole block; warp 0 may read them then. */
-__device__ __forceinline__ void sum_samples(const struct sx_road_view *view, struct road_shared *sh,
-					    int samples)
+/* What refine() has made, for the launches that follow; total: as it gives it. Whole block. */
+__device__ __forceinline__ void leave_plane(const struct sx_road_finder_cuda *s,
+					    const struct plane_shared *sh, bool found, int64_t total)
 {
-	const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
-	const int cx = sx_road_centre_x(view), cy = sx_road_centre_y(view);
-	const struct sx_road_fixed f = sh->fixed;
-	struct sx_road_sums s = {};
+	const int mine = (int)threadIdx.x;
 
-	for (int i = (int)threadIdx.x; i < samples; i += ROAD_THREADS) {
-		const struct road_sample p = sh->sample[i];
-
-		if (side_of(&f, &p) > 0)
-			sx_road_add(&s, (int32_t)(p.y_x & 0xffff) - cx, (int32_t)(p.y_x >> 16) - cy, p.d);
+	if (mine < ROAD_SUMS)
+		((int64_t *)&s->search->sums)[mine] = total;
+	if (mine == 0)
+		s->search->found = found;
+	if (sh->refined.state == ROAD_NOT_FOUND)
+		return;
+	if (mine == 0) {
+		s->search->plane = *refined_plane(&sh->refined);
+		s->search->fixed = sh->refined.fixed;
 	}
-	s.samples = sx_warp_sum64(s.samples);
-	s.n = sx_warp_sum64(s.n);
-	s.x = sx_warp_sum64(s.x);
-	s.y = sx_warp_sum64(s.y);
-	s.d = sx_warp_sum64(s.d);
-	s.xx = sx_warp_sum64(s.xx);
-	s.xy = sx_warp_sum64(s.xy);
-	s.yy = sx_warp_sum64(s.yy);
-	s.xd = sx_warp_sum64(s.xd);
-	s.yd = sx_warp_sum64(s.yd);
-	s.dd = sx_warp_sum64(s.dd);
-	if (lane == 0)
-		sh->sum[warp] = s;
-	__syncthreads();
-	if (warp == 0) {
-		int64_t total = 0;
+	if (mine == 32) { /* while the first warp asks for roads */
+		const struct sx_road_view far = sx_road_far(&s->view, refined_plane(&sh->refined));
 
-		if (lane < (int)ROAD_SUMS) {
-			for (int w = 0; w < ROAD_WARPS; w++)
-				total += ((const int64_t *)&sh->sum[w])[lane];
-			((int64_t *)&sh->sum[0])[lane] = total;
-		}
-		__syncwarp();
+		s->search->first_row = far.first_row;
+		s->search->end_row = far.end_row;
 	}
-}
-
-/* One round of least squares. In all threads whether that is a road still. Whole block. */
-__device__ __forceinline__ bool refine(const struct sx_road_view *view, struct road_shared *sh, int samples)
-{
-	sum_samples(view, sh, samples);
-	if (threadIdx.x == 0) {
-		const struct sx_road_sums s = sh->sum[0];
-		struct sx_road_plane p = sh->plane;
-
-		sh->solved = sx_road_enough(s.samples, samples) && sx_road_solve(view, &s, &p) &&
-			     sx_road_plausible(view, &p);
-		if (sh->solved) {
-			sh->plane = p;
-			sh->fixed = sx_road_fix(view, &p);
-		}
-	}
-	__syncthreads();
-	return sh->solved;
 }
 
 /* One block. */
 static __global__ void __launch_bounds__(ROAD_THREADS, 1)
 	find_plane(const struct sx_road_finder_cuda s, const uint8_t *map, size_t map_pitch)
 {
-	__shared__ struct road_shared sh;
-	const int samples = take_samples(&s.view, &sh, map, map_pitch);
-	bool found = best_plane(&s.view, &sh, samples);
+	__shared__ struct plane_shared sh;
+	const struct road_candidate none = {0, 0, 0, 0};
+	int32_t weight[ROAD_OF_LANE];
+	struct road_places at;
+	int64_t total = 0;
+	int samples;
+	bool found;
 
-#pragma unroll 1
-	for (int i = 0; i < SX_ROAD_REFINEMENTS && found; i++)
-		found = refine(&s.view, &sh, samples);
-	if (threadIdx.x == 0) {
-		s.search->found = found;
-		if (found) {
-			s.search->plane = sh.plane;
-			s.search->fixed = sh.fixed;
-			s.search->sums = sh.sum[0];
-		}
+	look_at_map(&s.view, map, map_pitch, &at);
+	if (threadIdx.x < SX_ROAD_CANDIDATES) {
+		sh.score[threadIdx.x] = 0;
+		sh.candidate[threadIdx.x] = none;
 	}
+	if (threadIdx.x == 0)
+		sh.possible = 0;
+	samples = number_samples(&s.view, &at, sh.count);
+#pragma unroll
+	for (int k = 0; k < ROAD_OF_LANE; k++)
+		if (at.number[k] >= 0)
+			sh.sample[at.number[k]] = sample_at(&at, k);
+	__syncthreads();
+	if (!best_plane(&s.view, &sh, &at, samples, weight)) {
+		if (threadIdx.x == 0)
+			s.search->found = 0;
+		return;
+	}
+	found = refine(&s.view, &sh.refined, &at, weight, samples, &total);
+	leave_plane(&s, &sh, found, total);
 }
 
 /* ---- bend ---------------------------------------------------------------------------------------------- */
 
-/* Of all blocks, of an earlier launch; before: the best of the round before that. */
-__device__ __forceinline__ struct sx_road_knee best_knee(const uint32_t *key, int round,
-							 const struct sx_road_knee *before, int32_t *score)
+struct bend_shared {
+	struct road_sample sample[ROAD_JUDGING];
+	struct road_bent candidate[ROAD_SHARE + ROAD_AT_ONCE]; /* the possible ones, in their order; zeroes */
+	int32_t score[ROAD_SHARE + 1];			       /* after the last: the plane's */
+	uint16_t number[ROAD_SHARE];
+	int possible;
+	uint32_t count[ROAD_WARPS];
+	struct sx_road road;
+	int is_last;
+};
+
+/* Of all blocks' bests of the first round. */
+__device__ __forceinline__ struct sx_road_knee best_knee(const uint32_t *key)
 {
+	const struct sx_road_knee none = {};
 	uint32_t best = 0;
 
 #pragma unroll
 	for (int i = 0; i < ROAD_BLOCKS; i++)
 		best = key[i] > best ? key[i] : best;
-	*score = score_in(best);
-	return sx_road_knee_of(round, before, best ? candidate_of(best) : 0);
+	return sx_road_knee_of(0, &none, best ? candidate_of(best) : 0);
 }
 
-/* What the plane is worth far ahead without a bend. One warp of one block. */
-__device__ __forceinline__ void judge_plane(const struct sx_road_finder_cuda *s, const struct road_shared *sh,
-					    int samples)
+/* Lists this block's bends of a round; before: the best of the round before. One warp. */
+__device__ __forceinline__ void list_bends(const struct sx_road_finder_cuda *s, struct bend_shared *sh,
+					   int round, const struct sx_road_knee *before,
+					   struct road_best_bend *mine)
 {
-	const struct sx_road_fixed f = sh->fixed;
-	const int32_t score = score_of(sh, samples, &f);
+	const int lane = (int)threadIdx.x % 32, number = (int)blockIdx.x * ROAD_SHARE + lane;
+	const struct sx_road_plane plane = s->search->plane;
+	const struct sx_road_knee knee = sx_road_knee_of(round, before, number);
+	const bool possible = sx_road_bend(&s->view, &plane, &knee, &mine->bend, &mine->row);
+	const uint32_t bits = __ballot_sync(SX_WARP_ALL_LANES, possible);
+	const int place = __popc(bits & ((1u << lane) - 1));
+	const struct road_bent none = {0, 0};
 
-	if (threadIdx.x % 32 == 0) {
-		s->search->samples = samples;
-		s->search->score = score;
+	sh->candidate[lane] = none;
+	if (lane < ROAD_AT_ONCE)
+		sh->candidate[ROAD_SHARE + lane] = none;
+	if (lane == 0)
+		sh->possible = __popc(bits);
+	__syncwarp();
+	if (possible) {
+		sh->candidate[place].bend = (int32_t)rint(mine->bend * 65536.0);
+		sh->candidate[place].row = (int32_t)mine->row;
+		sh->number[place] = (uint16_t)number;
 	}
 }
 
-/* This block's bends of a round; before: the best of the round before. Whole block. */
-__device__ __forceinline__ void judge_share(const struct sx_road_finder_cuda *s, struct road_shared *sh,
-					    const uint8_t *map, size_t pitch, int round,
-					    const struct sx_road_knee *before)
+/* All of the road but its bend. One thread. */
+__device__ __forceinline__ void describe_plane(const struct sx_road_finder_cuda *s)
 {
-	const int first = (int)blockIdx.x * ROAD_SHARE, mine = (int)threadIdx.x;
-	uint32_t best;
-	int samples;
+	const struct sx_road_plane plane = s->search->plane;
+	const struct sx_road_sums sums = s->search->sums;
+	struct sx_road road = {};
 
-	if (mine == 0) {
-		sh->plane = s->search->plane;
-		sh->fixed = s->search->fixed;
-		sh->far = sx_road_far(&s->view, &sh->plane);
-	}
+	road.slope = plane.slope;
+	road.offset = plane.at_origin + plane.cross * s->view.camera.cx;
+	road.cross = plane.cross;
+	road.axis = s->view.camera.cx;
+	road.inliers = (uint32_t)sums.samples;
+	road.origin = SX_ROAD_MEASURED;
+	sx_road_sigmas(&s->view, &sums, &plane, &road);
+	s->search->road = road;
+}
+
+/* What bends are judged by: samples in sh->sample, by[] of the thread; the first block leaves them. */
+__device__ __forceinline__ int take_far_samples(const struct sx_road_finder_cuda *s, struct bend_shared *sh,
+						const struct road_places *at, int samples,
+						struct road_far by[2])
+{
+	const struct road_candidate c = s->search->fixed;
+	const int judging = (samples + SX_ROAD_STRIDE - 1) / SX_ROAD_STRIDE;
+
+#pragma unroll
+	for (int k = 0; k < ROAD_OF_LANE; k++)
+		if (at->number[k] >= 0 && at->number[k] % SX_ROAD_STRIDE == 0)
+			sh->sample[at->number[k] / SX_ROAD_STRIDE] = sample_at(at, k);
 	__syncthreads();
-	samples = take_samples(&sh->far, sh, map, pitch);
-	if (mine < ROAD_SHARE) {
-		const struct sx_road_knee knee = sx_road_knee_of(round, before, first + mine);
-		double bend, row;
-		const bool possible = sx_road_bend(&s->view, &sh->plane, &knee, &bend, &row);
+#pragma unroll
+	for (int k = 0; k < 2; k++) {
+		const int i = (int)threadIdx.x + k * ROAD_THREADS;
 
-		if (possible) {
-			struct sx_road_fixed f = sh->fixed;
-
-			f.bend = (int32_t)rint(bend * 65536.0);
-			f.bend_row = (int32_t)row;
-			sh->candidate[mine] = f;
-		}
-		sh->possible[0] = __ballot_sync(SX_WARP_ALL_LANES, possible);
+		by[k] = far_of(&c, &sh->sample[i], i < judging);
+		if (blockIdx.x == 0)
+			s->search->judging[i] = by[k];
 	}
-	best = judge(sh, samples, ROAD_SHARE, first);
-	if (mine == 0)
-		s->search->key[round][blockIdx.x] = best;
-	if (round == 0 && blockIdx.x == 0 && mine / 32 == ROAD_WARPS - 1)
-		judge_plane(s, sh, samples);
+	return judging;
 }
 
+/* The first round, and in one block more what the plane says. */
 static __global__ void __launch_bounds__(ROAD_THREADS, 1)
 	judge_bends(const struct sx_road_finder_cuda s, const uint8_t *map, size_t map_pitch)
 {
-	__shared__ struct road_shared sh;
+	__shared__ struct bend_shared sh;
 	const struct sx_road_knee none = {};
+	const int is_first = blockIdx.x == 0;
+	struct sx_road_view far = s.far;
+	struct road_best_bend unused;
+	struct road_places at;
+	struct road_far by[2];
+	int samples, judging;
 
-	if (s.search->found)
-		judge_share(&s, &sh, map, map_pitch, 0, &none);
+	if (!s.search->found)
+		return;
+	if (blockIdx.x == ROAD_BLOCKS) {
+		if (threadIdx.x == 0)
+			describe_plane(&s);
+		return;
+	}
+	far.first_row = s.search->first_row;
+	far.end_row = s.search->end_row;
+	look_at_map(&far, map, map_pitch, &at);
+	if (threadIdx.x <= ROAD_SHARE)
+		sh.score[threadIdx.x] = 0;
+	if (threadIdx.x / 32 == 0)
+		list_bends(&s, &sh, 0, &none, &unused);
+	samples = number_samples(&far, &at, sh.count);
+	judging = take_far_samples(&s, &sh, &at, samples, by);
+	judge(by, judging, sh.candidate, sh.possible + is_first, sh.score);
+	__syncthreads();
+	if (threadIdx.x / 32 == 0) {
+		const uint32_t best = best_key(sh.score, sh.number, sh.possible);
+
+		if (threadIdx.x == 0)
+			s.search->key[blockIdx.x] = best;
+	}
+	if (is_first && threadIdx.x == 32) {
+		s.search->samples = samples;
+		s.search->score = sh.score[sh.possible];
+	}
 }
 
 /* ---- what comes of it ---------------------------------------------------------------------------------- */
@@ -435,76 +383,95 @@ __device__ __forceinline__ void fall_back(const struct sx_road_finder_cuda *s, c
 	*road = s->calibrated;
 }
 
-/* What was found. One thread. */
-__device__ __forceinline__ void describe(const struct sx_road_finder_cuda *s, struct sx_road *road)
+/* This block's bends of the second round. Whole block. */
+__device__ __forceinline__ void judge_again(const struct sx_road_finder_cuda *s, struct bend_shared *sh)
 {
-	const struct road_search *found = s->search;
-	const struct sx_road_plane plane = found->plane;
-	const struct sx_road_knee none = {};
-	struct sx_road_knee knee = none;
-	int32_t score = 0;
+	const int mine = (int)threadIdx.x;
+	const int judging = (s->search->samples + SX_ROAD_STRIDE - 1) / SX_ROAD_STRIDE;
+	const struct road_far by[2] = {s->search->judging[mine], s->search->judging[mine + ROAD_THREADS]};
+	struct road_best_bend bend = {};
 
-	road->slope = plane.slope;
-	road->offset = plane.at_origin + plane.cross * s->view.camera.cx;
-	road->cross = plane.cross;
-	road->axis = s->view.camera.cx;
-	road->inliers = (uint32_t)found->sums.samples;
-	road->origin = SX_ROAD_MEASURED;
-	sx_road_sigmas(&s->view, &found->sums, &plane, road);
-#pragma unroll 1
-	for (int round = 0; round < SX_ROAD_BEND_ROUNDS; round++)
-		knee = best_knee(found->key[round], round, &knee, &score);
-	if (sx_road_bends(score, found->score, found->samples))
-		sx_road_bend(&s->view, &plane, &knee, &road->bend, &road->bend_row);
+	if (mine <= ROAD_SHARE)
+		sh->score[mine] = 0;
+	if (mine / 32 == 0) {
+		const struct sx_road_knee before = best_knee(s->search->key);
+
+		list_bends(s, sh, 1, &before, &bend);
+	}
+	__syncthreads();
+	judge(by, judging, sh->candidate, sh->possible, sh->score);
+	__syncthreads();
+	if (mine / 32 == 0) {
+		bend.key = best_key(sh->score, sh->number, sh->possible);
+		if (bend.key ? (int)blockIdx.x * ROAD_SHARE + mine == candidate_of(bend.key) : mine == 0)
+			s->search->best[blockIdx.x] = bend;
+	}
+}
+
+/* What was found; word: of it, without the bend, in each lane. The first warp. */
+__device__ __forceinline__ void describe(const struct sx_road_finder_cuda *s, struct sx_road *road,
+					 uint32_t word)
+{
+	const int lane = (int)threadIdx.x;
+	struct road_best_bend bend = {};
+	uint32_t best;
+
+	static_assert(ROAD_WORDS <= 32, "a word a lane");
+	if (lane < (int)ROAD_WORDS)
+		((uint32_t *)road)[lane] = word;
+	if (lane < ROAD_BLOCKS)
+		bend = s->search->best[lane];
+	best = sx_warp_max(bend.key);
+	__syncwarp();
+	if (best && bend.key == best && sx_road_bends(score_in(best), s->search->score, s->search->samples)) {
+		road->bend = bend.bend;
+		road->bend_row = bend.row;
+	}
+	__syncwarp();
 }
 
 /* True in the block that is the last to come here: it sees what the others wrote. Whole block. */
-__device__ __forceinline__ bool is_last_block(struct road_shared *sh, unsigned *done)
+__device__ __forceinline__ bool is_last_block(int *is_last, unsigned *done)
 {
+	__syncthreads();
 	if (threadIdx.x == 0) {
 		__threadfence();
-		sh->is_last = atomicInc(done, gridDim.x - 1) == gridDim.x - 1;
+		*is_last = atomicInc(done, gridDim.x - 1) == gridDim.x - 1;
 		__threadfence();
 	}
 	__syncthreads();
-	return sh->is_last;
+	return *is_last;
 }
 
 /* One block where no road is looked for. */
 static __global__ void __launch_bounds__(ROAD_THREADS, 1)
-	finish_road(const struct sx_road_finder_cuda s, const uint8_t *map, size_t map_pitch,
-		    const struct sx_cuda_input *in, struct sx_cuda_road *road)
+	finish_road(const struct sx_road_finder_cuda s, const struct sx_cuda_input *in,
+		    struct sx_cuda_road *road)
 {
-	__shared__ struct road_shared sh;
+	__shared__ struct bend_shared sh;
 	__shared__ struct sx_cuda_input input;
-	const unsigned words = sizeof(*in) / 4;
-	/* of the host's memory: comes while samples are looked at */
-	const uint32_t word = threadIdx.x < words ? ((const uint32_t *)in)[threadIdx.x] : 0;
+	const unsigned mine = threadIdx.x, words = sizeof(*in) / 4;
+	/* of the host's memory: comes while bends are judged */
+	const uint32_t word = mine < words ? ((const uint32_t *)in)[mine] : 0;
 	const bool found = s.looks && s.search->found;
+	const uint32_t found_word =
+		found && mine < ROAD_WORDS ? ((const uint32_t *)&s.search->road)[mine] : 0;
 
-	if (found) {
-		const struct sx_road_knee none = {};
-		int32_t score;
-		const struct sx_road_knee before = best_knee(s.search->key[0], 0, &none, &score);
-
-		judge_share(&s, &sh, map, map_pitch, 1, &before);
-	}
-	if (threadIdx.x < words)
-		((uint32_t *)&input)[threadIdx.x] = word;
-	if (!is_last_block(&sh, &s.search->blocks_done))
+	if (found)
+		judge_again(&s, &sh);
+	if (mine < words)
+		((uint32_t *)&input)[mine] = word;
+	if (!is_last_block(&sh.is_last, &s.search->blocks_done))
 		return;
-	if (threadIdx.x == 0) {
-		struct sx_road r = {};
-
-		if (found)
-			describe(&s, &r);
-		else
-			fall_back(&s, &input, &r);
-		sh.road = r;
-		road->road = r;
+	if (found && mine < 32)
+		describe(&s, &sh.road, found_word);
+	if (!found && mine == 0)
+		fall_back(&s, &input, &sh.road);
+	__syncthreads();
+	if (mine == 0) {
+		road->road = sh.road;
 		road->number = input.number;
 	}
-	__syncthreads();
 	write_ground(&sh.road, s.view.height, road->ground_q4);
 }
 
@@ -522,8 +489,8 @@ extern "C" cudaError_t sx_road_cuda_run(const struct sx_road_finder_cuda *s, con
 
 	if (s->looks) {
 		SX_LAUNCH(find_plane, 1, ROAD_THREADS, 0, stream, *s, map, disparity->pitch);
-		SX_LAUNCH(judge_bends, blocks, ROAD_THREADS, 0, stream, *s, map, disparity->pitch);
+		SX_LAUNCH(judge_bends, blocks + 1, ROAD_THREADS, 0, stream, *s, map, disparity->pitch);
 	}
-	SX_LAUNCH(finish_road, blocks, ROAD_THREADS, 0, stream, *s, map, disparity->pitch, in, road);
+	SX_LAUNCH(finish_road, blocks, ROAD_THREADS, 0, stream, *s, in, road);
 	return SX_LAUNCHED();
 }

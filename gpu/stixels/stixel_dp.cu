@@ -584,18 +584,6 @@ static dp_kernel *dp_kernel_of(const struct sx_dp_cuda *s)
 	return s->warps == 8 ? dp_columns<8, DP_NEAR> : dp_columns<4, DP_NEAR>;
 }
 
-/* Shared memory that a block may have. */
-static int dp_shared_max(struct sx_cuda_memory *m)
-{
-	int device = 0, bytes = 0;
-
-	if (m->error == cudaSuccess)
-		m->error = cudaGetDevice(&device);
-	if (m->error == cudaSuccess)
-		m->error = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-	return bytes;
-}
-
 /* Blocks that run at once. */
 static int dp_resident(const struct sx_dp_cuda *s, struct sx_cuda_memory *m, int sms)
 {
@@ -621,7 +609,7 @@ static size_t dp_budget(int h, int columns)
 
 static void dp_configure(struct sx_dp_cuda *s, struct sx_cuda_memory *m, int columns, int sms, bool floats)
 {
-	const int most = dp_shared_max(m);
+	const int most = (int)sx_cuda_shared_max(m);
 
 	s->warps = columns <= 2 * sms || !floats ? 8 : 4;
 	s->place = floats ? DP_NEAR : DP_DIVIDED;

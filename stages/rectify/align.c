@@ -1,8 +1,10 @@
 /*
- * Rectified cameras of a calibrated pair (Bouguet), as cv::stereoRectify() chooses them.
+ * Rectified cameras of a calibrated pair (Bouguet), as OpenCV's stereoRectify() chooses them.
  *
- * Which view is shown is a choice. It is OpenCV's in each number, where OpenCV has one, so that what others made of the
- * same calibration fits. Its inexact undistortion is therefore part of it; maps are made with the exact one.
+ * Which view is shown is a choice. It is OpenCV's in each number, where OpenCV has one, so that what others
+ * made of the same calibration fits. Its inexact undistortion is therefore part of it, unless its steps lead
+ * astray (strong lenses); maps are made with the exact one. It is OpenCV 4.6, as Debian 12 and Ubuntu 24.04
+ * have it; later ones take images for 1 px smaller where alpha counts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,11 +17,13 @@
 #include "stages/rectify/mat3.h"
 #include "stages/rectify/rig.h"
 
-#define GRID 9	 /* raw pixels along a side whose places are looked at */
-#define LOOKS 33 /* rectified pixels along a side that are looked for in both images */
-#define STEPS 5	 /* of OpenCV's undistortion */
-#define TANGENT_MAX \
-	5.671281819617709 /* of 80 degrees: rays further out, which a plane has no place for, are taken there */
+#define GRID 9	     /* raw pixels along a side whose places are looked at */
+#define LOOKS 33     /* rectified pixels along a side that are looked for in both images */
+#define STEPS 5	     /* of OpenCV's undistortion */
+#define STEPS_GAIN 8 /* by how much nearer they come, to be believed */
+
+/* Of 80 degrees: rays further out, which a plane has no place for, are taken there. */
+#define TANGENT_MAX 5.671281819617709
 
 enum { K1, K2, P1, P2, K3, K4, K5, K6 };
 
@@ -104,11 +108,11 @@ static const char *turn_cameras(struct sx_rig *rig, const double r[9], const dou
 	return NULL;
 }
 
-/* x, y at z = 1 of a raw pixel, by the steps of OpenCV. False: they lead away, or there is nothing there. */
+/* x, y at z = 1 of a raw pixel, by the steps of OpenCV. False: they lead astray. */
 static bool undistort_as_opencv(const struct sx_raw_camera *camera, double u, double v, double at[2])
 {
 	const double *k = camera->distortion;
-	double x = u, y = v, off = 0;
+	double x = u, y = v, first = 0, now = 0;
 
 	for (int i = 0; i <= STEPS; i++) {
 		double s = x * x + y * y;
@@ -116,18 +120,18 @@ static bool undistort_as_opencv(const struct sx_raw_camera *camera, double u, do
 			   (1 + s * (k[K4] + s * (k[K5] + s * k[K6])));
 		double dx = 2 * k[P1] * x * y + k[P2] * (s + 2 * x * x);
 		double dy = k[P1] * (s + 2 * y * y) + 2 * k[P2] * x * y;
-		double now = hypot(x * g + dx - u, y * g + dy - v);
 
+		now = hypot(x * g + dx - u, y * g + dy - v);
 		if (i == 0)
-			off = now;
-		if (!(now <= off && g > 0))
+			first = now;
+		if (!(g > 0))
 			return false;
 		at[0] = x;
 		at[1] = y;
 		x = (u - dx) / g;
 		y = (v - dy) / g;
 	}
-	return true;
+	return now <= first / STEPS_GAIN;
 }
 
 /* Where raw pixel (x, y) lies in a rectified image of focal length f and principal point (0, 0). */
@@ -193,8 +197,8 @@ static void find_scales(const struct sx_rig *rig, const struct box *b, double sc
 {
 	scale[0] = -rig->cx / b->left;
 	scale[1] = -rig->cy / b->top;
-	scale[2] = (rig->width - 1 - rig->cx) / b->right;
-	scale[3] = (rig->height - 1 - rig->cy) / b->bottom;
+	scale[2] = (rig->width - rig->cx) / b->right;
+	scale[3] = (rig->height - rig->cy) / b->bottom;
 }
 
 /* How much larger than f the focal length is to be. */
@@ -245,7 +249,10 @@ static bool is_anything_seen(const struct sx_rig *rig)
 	return false;
 }
 
-/* What is given of a rig, with the rest as good as it can be: what sx_rig_check() then finds lies in what is given. */
+/*
+ * What is given of a rig, with the rest as good as it can be: what sx_rig_check() then finds lies in what
+ * is given.
+ */
 static struct sx_rig given(const struct sx_rig *rig)
 {
 	struct sx_rig g = *rig;

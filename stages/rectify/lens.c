@@ -41,8 +41,9 @@ int sx_lens_coefficients(enum sx_lens lens)
 }
 
 /*
- * Whether a polynomial is above 0 between 0 and 1. It is a mean of its Bernstein coefficients, and goes through the
- * outer two: where all are above 0 it is, and otherwise the halves are looked at. Where it touches 0: false.
+ * Whether a polynomial is above 0 between 0 and 1. It is a mean of its Bernstein coefficients, and goes
+ * through the outer two: where all are above 0 it is, and otherwise the halves are looked at. Where it
+ * touches 0: false.
  */
 static bool is_positive(const double bernstein[DEGREE + 1], int depth)
 {
@@ -209,8 +210,9 @@ bool sx_lens_project(const struct sx_raw_camera *camera, double reach, const dou
 }
 
 /*
- * Newton, whose steps are halved until they stay where the model grows and come nearer. Of a lens that grows slower
- * outwards it comes from inside, of one that grows faster from outside, and passes the place in neither.
+ * Newton, whose steps are halved until they stay where the model grows and come nearer. Of a lens that
+ * grows slower outwards it comes from inside, of one that grows faster from outside, and passes the place
+ * in neither.
  */
 static bool unbend_angle(const struct sx_raw_camera *camera, double radius, double *ret)
 {

@@ -1,8 +1,8 @@
 /*
  * Lens models: rays of a raw camera to pixels and back.
  *
- * A model is only used as far as it grows: from the axis to where what it makes of an angle is largest. Behind that
- * a polynomial shows other points in the same places.
+ * A model is only used as far as it grows: from the axis to where what it makes of an angle is largest.
+ * Behind that a polynomial shows other points in the same places.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,8 +20,8 @@ const char *sx_lens_name(enum sx_lens lens);
 int sx_lens_coefficients(enum sx_lens lens);
 
 /*
- * How far the model grows, as a square: of the angle in rad (equidistant, up to half a turn), else of its tangent
- * (up to 1000).
+ * How far the model grows, as a square: of the angle in rad (equidistant, up to half a turn), else of its
+ * tangent (up to 1000).
  */
 double sx_lens_reach(const struct sx_raw_camera *camera);
 

@@ -14,7 +14,10 @@ void sx_mat3_apply(double ret[3], const double m[9], const double v[3]);
 /* ret = m^-1, of what sx_mat3_fault() finds nothing wrong with. */
 void sx_mat3_invert(double ret[9], const double m[9]);
 
-/* What keeps m from being a rotation (within 1e-3), as the end of a sentence that begins with its name. NULL: nothing. */
+/*
+ * What keeps m from being a rotation (within 1e-3), as the end of a sentence that begins with its name.
+ * NULL: nothing.
+ */
 const char *sx_mat3_fault(const double m[9]);
 
 #endif

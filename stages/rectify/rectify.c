@@ -133,7 +133,8 @@ size_t sx_rectify_map_bytes(const struct sx_rectify_map *map)
 {
 	const size_t entries = (size_t)map->stride * (size_t)map->height;
 
-	return entries * (sizeof(*map->place) + sizeof(*map->part)) + (size_t)map->height * sizeof(*map->view);
+	return entries * (sizeof(*map->place) + sizeof(*map->part)) +
+	       (size_t)map->height * sizeof(*map->view);
 }
 
 /* Between four raw pixels, the first of which is at (x, y). */

@@ -82,12 +82,11 @@ static int check_reach(const struct sx_rig *rig, int side, struct reason why)
 		double radius = hypot((x - c->cx) / c->fx, (y - c->cy) / c->fy);
 
 		if (!(radius < reach))
-			return REFUSE(
-				why,
-				"the %s lens of the %s camera turns back %.1f degrees from its axis, %.0f px from "
-				"its centre: raw pixel (%d, %d) is beyond",
-				sx_lens_name(c->lens), sides[side], sx_lens_angle(c, square) * DEGREES,
-				reach * fmin(c->fx, c->fy), x, y);
+			return REFUSE(why,
+				      "the %s lens of the %s camera turns back %.1f degrees from its axis, "
+				      "%.0f px from its centre: raw pixel (%d, %d) is beyond",
+				      sx_lens_name(c->lens), sides[side], sx_lens_angle(c, square) * DEGREES,
+				      reach * fmin(c->fx, c->fy), x, y);
 	}
 	return 0;
 }
@@ -100,10 +99,9 @@ static int check_rays(const struct sx_rig *rig, int side, struct reason why)
 		double y = (rig->raw_height - 1) * (i / GRID) / (GRID - 1.0);
 
 		if (!sx_lens_unproject(&rig->raw[side], x, y, ray))
-			return REFUSE(
-				why,
-				"the %s lens of the %s camera turns back: raw pixel (%.0f, %.0f) is beyond",
-				sx_lens_name(rig->raw[side].lens), sides[side], x, y);
+			return REFUSE(why,
+				      "the %s lens of the %s camera has no inverse at raw pixel (%.0f, %.0f)",
+				      sx_lens_name(rig->raw[side].lens), sides[side], x, y);
 	}
 	return 0;
 }

@@ -38,16 +38,23 @@ SX_ROAD_INLINE bool sx_road_through(const int32_t x[3], const int32_t y[3], cons
 	return true;
 }
 
+/* Within the limit, and falling towards the camera: then it fits struct sx_road_fixed. */
+SX_ROAD_INLINE bool sx_road_limited(const struct sx_road_view *w, const struct sx_road_plane *p)
+{
+	const double right = p->cross * (double)w->width, bottom = p->slope * (double)w->height;
+
+	return p->slope > 0.0 && bottom < SX_ROAD_LIMIT_PX && right < SX_ROAD_LIMIT_PX &&
+	       right > -SX_ROAD_LIMIT_PX && p->at_origin < SX_ROAD_LIMIT_PX &&
+	       p->at_origin > -SX_ROAD_LIMIT_PX;
+}
+
 /* Is this a road that the camera can have? */
 SX_ROAD_INLINE bool sx_road_plausible(const struct sx_road_view *w, const struct sx_road_plane *p)
 {
 	const struct sx_camera *c = &w->camera;
-	const double right = p->cross * (double)w->width, bottom = p->slope * (double)w->height;
 	double t, r, height;
 
-	if (!(p->slope > 0.0) || !(bottom < SX_ROAD_LIMIT_PX) || !(right < SX_ROAD_LIMIT_PX) ||
-	    !(right > -SX_ROAD_LIMIT_PX) || !(p->at_origin < SX_ROAD_LIMIT_PX) ||
-	    !(p->at_origin > -SX_ROAD_LIMIT_PX))
+	if (!sx_road_limited(w, p))
 		return false;
 	t = (c->cy + (p->at_origin + p->cross * c->cx) / p->slope) / c->fy;
 	r = p->cross * c->fx / (p->slope * c->fy);

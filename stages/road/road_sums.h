@@ -18,11 +18,17 @@ struct sx_road_sums {
 
 /*
  * A disparity is off by its own noise and by what the road is rough, which grows with it: a sample weighs
- * 1 / (d^2 + (10 px)^2), at most 2596. d: Q4, 16..65534. Products of two fit 32 bits.
+ * 1 / (d^2 + (10 px)^2), at most 2597. d: Q4, 16..65534.
  */
+SX_ROAD_INLINE int32_t sx_road_weight(int32_t d)
+{
+	return (int32_t)(67108864u / ((uint32_t)d * (uint32_t)d + 25600u)) + 1;
+}
+
+/* Products of two fit 32 bits. */
 SX_ROAD_INLINE void sx_road_add(struct sx_road_sums *s, int32_t x, int32_t y, int32_t d)
 {
-	const int32_t w = (int32_t)(67108864u / ((uint32_t)d * (uint32_t)d + 25600u)) + 1;
+	const int32_t w = sx_road_weight(d);
 	const int32_t wx = w * x, wy = w * y, wd = w * d;
 
 	s->samples++;

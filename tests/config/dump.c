@@ -20,7 +20,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	if (!strcmp(argv[1], "help"))
-		sx_config_help(stdout);
+		sx_config_help(NULL, stdout);
 	else if (!strcmp(argv[1], "man"))
 		sx_config_man(stdout);
 	else if (!strcmp(argv[1], "config"))

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "config/calibration.h"
+#include "config/calibration/calibration.h"
 #include "tests/config/fixture.h"
 
 /* As cv::FileStorage writes it. */
@@ -29,6 +29,7 @@
 	", 0, 700, 360, 0, 0, 0, 1, 0]\n"
 #define PLAIN "fx: 700\nfy: 700\ncx: 640\ncy: 360\n"
 
+static const struct sx_calibration_wish wish;
 static struct sx_calibration c;
 static char why[1024];
 
@@ -36,7 +37,7 @@ static int read_text(const char *text)
 {
 	memset(&c, 0xff, sizeof(c));
 	why[0] = 0;
-	return sx_calibration_read(&c, fixture_text("calib", text), why, sizeof(why));
+	return sx_calibration_read(&c, fixture_text("calib", text), &wish, why, sizeof(why));
 }
 
 static void expect(const char *text, const char *format, double baseline_m, int width, int height)
@@ -92,7 +93,7 @@ static void opencv_refused(void **state)
 		       "'P2' is not a matrix of 3 x 4");
 	expect_refused(OPENCV_HEAD OPENCV_Q("8.0", "-80."), "the principal points differ by -10 px");
 	expect_refused(OPENCV_HEAD "M1: !!opencv-matrix\n   rows: 1\n   cols: 1\n   dt: d\n   data: [ 1. ]\n",
-		       "no stereo rectification found");
+		       "line 3: 'M1' is not a matrix of 3 x 3 numbers");
 	expect_refused(OPENCV_HEAD "Q: [1, 2, 3]\n", "line 3: 'Q' is not a matrix of 4 x 4 numbers");
 	expect_refused(OPENCV_HEAD "Q: 5\n", "'Q' is not a matrix");
 	expect_refused(OPENCV_HEAD "P1: [1, 2\n", "line 4: not YAML");
@@ -116,20 +117,21 @@ static void ros(void **state)
 	left = fixture_text("left.yaml", ROS("1280", "0.0"));
 	right = fixture_text("right.yaml", ROS("1280", "-84.0"));
 	snprintf(both, sizeof(both), "%s,%s", left, right);
-	assert_int_equal(sx_calibration_read(&c, both, why, sizeof(why)), 0);
+	assert_int_equal(sx_calibration_read(&c, both, &wish, why, sizeof(why)), 0);
 	assert_true(fabs(c.baseline_m - 0.12) < 1e-12 && c.width == 1280);
 	snprintf(both, sizeof(both), "%s, %s", right, left);
-	assert_int_equal(sx_calibration_read(&c, both, why, sizeof(why)), -EINVAL);
+	assert_int_equal(sx_calibration_read(&c, both, &wish, why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "swapped"));
 	right = fixture_text("right.yaml", ROS("640", "-84.0"));
 	snprintf(both, sizeof(both), "%s,%s", left, right);
-	assert_int_equal(sx_calibration_read(&c, both, why, sizeof(why)), -EINVAL);
+	assert_int_equal(sx_calibration_read(&c, both, &wish, why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "image sizes differ: left 1280x720, right 640x720"));
 	snprintf(both, sizeof(both), "%s,%s", left, fixture_path("none.yaml"));
-	assert_int_equal(sx_calibration_read(&c, both, why, sizeof(why)), -ENOENT);
+	assert_int_equal(sx_calibration_read(&c, both, &wish, why, sizeof(why)), -ENOENT);
 	assert_non_null(strstr(why, "none.yaml: No such file"));
+	left = fixture_text("left.yaml", ROS("1280", "0.0"));
 	snprintf(both, sizeof(both), "%s,%s", left, fixture_text("q.yml", OPENCV_HEAD OPENCV_Q("8.", "0.")));
-	assert_int_equal(sx_calibration_read(&c, both, why, sizeof(why)), -EINVAL);
+	assert_int_equal(sx_calibration_read(&c, both, &wish, why, sizeof(why)), -EINVAL);
 	assert_non_null(strstr(why, "two files must be"));
 }
 
@@ -190,11 +192,12 @@ static void plain(void **state)
 	expect_refused("hello\nworld: 3\n", "no calibration found");
 	assert_int_equal(read_text(PLAIN), 1);
 	assert_non_null(strstr(why, "'baseline_m' is missing"));
-	assert_int_equal(sx_calibration_read(&c, fixture_write("calib", "fx: 7\0\n", 8), why, sizeof(why)),
-			 -EINVAL);
+	assert_int_equal(
+		sx_calibration_read(&c, fixture_write("calib", "fx: 7\0\n", 8), &wish, why, sizeof(why)),
+		-EINVAL);
 	assert_non_null(strstr(why, "not a text file"));
-	assert_int_equal(sx_calibration_read(&c, fixture_path("none"), why, sizeof(why)), -ENOENT);
-	assert_int_equal(sx_calibration_read(&c, fixture_path(""), why, sizeof(why)), -EISDIR);
+	assert_int_equal(sx_calibration_read(&c, fixture_path("none"), &wish, why, sizeof(why)), -ENOENT);
+	assert_int_equal(sx_calibration_read(&c, fixture_path(""), &wish, why, sizeof(why)), -EISDIR);
 }
 
 static void in_a_configuration(void **state)
@@ -291,8 +294,8 @@ static void garbage(void **state)
 			text[x % size] =
 				x >> 60 ? "\n[]{}:-&*!%.e9 ,\0\"'\xc3"[(x >> 32) % 20] : (char)(x >> 40);
 		}
-		r = sx_calibration_read(&c, fixture_write("calib", text, size - (size_t)round % 11), why,
-					sizeof(why));
+		r = sx_calibration_read(&c, fixture_write("calib", text, size - (size_t)round % 11), &wish,
+					why, sizeof(why));
 		if (r != 0 && r != 1 && r != -EINVAL)
 			fail_msg("%d", r);
 		if (r < 0)

@@ -37,6 +37,29 @@ static void a_source_must_be_named(void **state)
 	sx_settings_finish(&fresh);
 }
 
+/* For somebody without a configuration: each value is looked at, the whole is not. */
+static void a_template_is_not_whole(void **state)
+{
+	static const char *const cameras[] = {"source.kind=v4l2", "stereo.p1=200", "stereo.p2=100"};
+	static const char *const wrong[] = {"stereo.p1=900", "stereo.p3=1"};
+	struct sx_settings fresh;
+	struct sx_errors e = {0};
+
+	assert_int_equal(sx_settings_template(&fresh, NULL, 0, &e), 0);
+	assert_false(fresh.source_given);
+	sx_settings_finish(&fresh);
+	assert_int_equal(sx_settings_template(&fresh, cameras, 3, &e), 0);
+	assert_true(fresh.source_given);
+	assert_int_equal(fresh.source.kind, SX_SOURCE_V4L2);
+	assert_int_equal(fresh.params.stereo.p1, 200);
+	sx_settings_finish(&fresh);
+	assert_int_equal(e.count, 0);
+	assert_int_equal(sx_settings_template(&fresh, wrong, 2, &e), -EINVAL);
+	assert_int_equal(e.count, 2);
+	assert_string_equal(e.text[0], "-s stereo.p1=900: [stereo] p1: found '900', allowed 0..255");
+	sx_errors_finish(&e);
+}
+
 static void later_files_win(void **state)
 {
 	struct sx_settings *s;
@@ -414,16 +437,16 @@ int main(void)
 {
 #define TEST(t) cmocka_unit_test_setup_teardown(t, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(a_source_must_be_named),	 TEST(later_files_win),
-		TEST(forms_of_a_line),		 TEST(every_error_at_once),
-		TEST(overrides_that_are_none),	 TEST(what_only_the_whole_can_tell),
-		TEST(a_camera_is_never_made_up),
+		TEST(a_source_must_be_named),	    TEST(later_files_win),
+		TEST(a_template_is_not_whole),	    TEST(forms_of_a_line),
+		TEST(every_error_at_once),	    TEST(overrides_that_are_none),
+		TEST(what_only_the_whole_can_tell), TEST(a_camera_is_never_made_up),
 #ifdef SX_INIH_RUNTIME_LIMITS
 		TEST(lines_have_a_limit),
 #endif
-		TEST(sources_need_places),	 TEST(cameras_have_settings),
-		TEST(bytes_that_are_no_text),	 TEST(more_errors_than_are_kept),
-		TEST(files_that_cannot_be_read), TEST(garbage),
+		TEST(sources_need_places),	    TEST(cameras_have_settings),
+		TEST(bytes_that_are_no_text),	    TEST(more_errors_than_are_kept),
+		TEST(files_that_cannot_be_read),    TEST(garbage),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

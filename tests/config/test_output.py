@@ -55,6 +55,7 @@ class Output(unittest.TestCase):
         named = re.findall(r"^  ([a-z]\w*) ", help_text, re.M)
         self.assertEqual(named, [k for _, k in self.keys])
         self.assertIn("2..1024 frames, a power of two; default 8", help_text)
+        self.assertLess(max(map(len, help_text.splitlines())), 80)
 
     @unittest.skipUnless(shutil.which("scdoc"), "scdoc is not installed")
     def test_man_page(self):

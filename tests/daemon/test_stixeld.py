@@ -497,6 +497,37 @@ class Configuration(TestCase):
         self.assertEqual(i.run_once("-c", path, "--check-config"), (0, "", ""))
         self.assertEqual(i.leftovers(), ["printed.conf"])
 
+    def test_template(self):
+        """Without a file there is one to fill in: every key, the one that must be given as a comment."""
+        i = self.instance()
+        code, out, err = i.run_once("--print-config")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("; no default, must be given\n#kind =\n", out)
+        self.assertEqual(re.findall("(?m)^#[a-z].*", out), ["#kind ="])
+        path = os.path.join(i.top, "filled.conf")
+        with open(path, "w") as f:
+            f.write(out)
+        for again in ("--print-config", "--check-config"):
+            code, said, err = i.run_once("-c", path, again)
+            self.assertEqual((code, said, err), (78, "", "[source] kind: not given, allowed v4l2, files, synthetic\n"))
+        with open(path, "w") as f:
+            f.write(out.replace("#kind =", "kind = synthetic"))
+        self.assertEqual(i.run_once("-c", path, "--check-config"), (0, "", ""))
+        self.assertEqual(i.run_once("-c", path, "--print-config")[1], out.replace("#kind =", "kind = synthetic"))
+
+    def test_template_with_settings(self):
+        i = self.instance()
+        code, out, err = i.run_once("--print-config", "-s", "source.kind=v4l2", "-s", "stixels.width=9")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("\nkind = v4l2\n", out)
+        self.assertIn("\nwidth = 9\n", out)
+        code, out, err = i.run_once("--print-config", "-s", "stixels.width=99")
+        self.assertEqual((code, out), (78, ""))
+        self.assertIn("[stixels] width: found '99', allowed 1..32", err)
+        code, out, err = i.run_once("--print-config", "--check-config", "-s", "source.kind=v4l2")
+        self.assertEqual((code, out), (78, ""))
+        self.assertIn("v4l2 needs the device in left", err)
+
 
 class ExitCodes(TestCase):
     def check(self, code, args, *words, i=None, env=None):
@@ -522,7 +553,7 @@ class ExitCodes(TestCase):
         i = self.instance()
         code, out, err = i.run_once("--help")
         self.assertEqual((code, err), (0, ""))
-        for word in ("--instance", "--frames", "disparities", "SIGHUP", "73"):
+        for word in ("--instance", "--frames", "--help-keys", "SIGHUP", "73"):
             self.assertIn(word, out)
         self.assertRegex(i.run_once("--version")[1], r"^stixeld \d+\.\d+\.\d+\n$")
 
@@ -584,6 +615,14 @@ class ExitCodes(TestCase):
         # values that only do not go together
         self.check(78, [*SMALL, "-s", "stereo.p1=100", "-s", "stereo.p2=200"], "stereo.p1 = 100", "stereo.p2 = 200",
                    i=i)
+        # raw cameras of which the file does not say how they stand
+        raw = os.path.join(i.top, "raw.yaml")
+        with open(raw, "w") as f:
+            f.write("%YAML:1.0\n---\nK1: [500, 0, 320, 0, 500, 240, 0, 0, 1]\nD1: [0.1, 0, 0, 0]\n"
+                    "K2: [500, 0, 320, 0, 500, 240, 0, 0, 1]\nD2: [0.1, 0, 0, 0]\n")
+        for more in (["--check-config"], ["--check-config", "-s", "camera.rectify=yes"]):
+            self.check(78, [*SMALL, "-s", "camera.calibration=" + raw, *more], raw, "without R and T", i=i)
+        self.check(78, [*SMALL, "-s", "camera.rectify=yes"], "camera.rectify=yes", "no calibration file", i=i)
         # what this engine does not compute
         self.check(78, [*SMALL, "-s", "engine.backend=cpu", "-s", "stereo.aggregation=fastdt", "-s",
                         "stereo.fastdt=float"],

@@ -44,7 +44,7 @@ static void take_streams(struct bench *b, int sms)
 		bench_must(cudaStreamCreateWithFlags(&b->side, cudaStreamNonBlocking), "a stream");
 		return;
 	}
-	if (sx_green_create(&b->green, 0, sms, &b->sms, why, sizeof(why)) < 0) {
+	if (sx_green_create(&b->green, 0, sms, false, &b->sms, why, sizeof(why)) < 0) {
 		fprintf(stderr, "%s\n", why);
 		exit(1);
 	}

@@ -19,6 +19,7 @@ static const char usage[] =
 	"      --first N              first seed (1)\n"
 	"      --size WxH             of a picture (640x240)\n"
 	"      --scene NAME           street, open, climb, fall, ramp, verge or cargo\n"
+	"      --lenses NAME          plain, wide, fisheye: raw pictures, rectified (ideal)\n"
 	"      --semantics noise      with class scores made from the true ones; exit 1 if the stixels' "
 	"labels\n"
 	"                             or kinds are worse than these (intersection over union)\n"
@@ -50,6 +51,7 @@ enum {
 	OPT_FIRST = 256,
 	OPT_SIZE,
 	OPT_SCENE,
+	OPT_LENSES,
 	OPT_DETECTION,
 	OPT_D1,
 	OPT_FALSE,
@@ -67,6 +69,7 @@ static const struct option long_options[] = {
 	{"first", required_argument, NULL, OPT_FIRST},
 	{"size", required_argument, NULL, OPT_SIZE},
 	{"scene", required_argument, NULL, OPT_SCENE},
+	{"lenses", required_argument, NULL, OPT_LENSES},
 	{"verbose", no_argument, NULL, 'v'},
 	{"min-detection", required_argument, NULL, OPT_DETECTION},
 	{"max-d1", required_argument, NULL, OPT_D1},
@@ -123,6 +126,9 @@ static bool take_option(struct options *o, int c)
 		return sscanf(optarg, "%dx%d%c", &o->width, &o->height, &rest) == 2;
 	case OPT_SCENE:
 		o->scene = optarg;
+		return true;
+	case OPT_LENSES:
+		o->lenses = optarg;
 		return true;
 	case 's':
 		if (o->override_count == OVERRIDES_MAX)

@@ -14,7 +14,7 @@
 #define OVERRIDES_MAX 64
 
 struct options {
-	const char *engine, *scene;
+	const char *engine, *scene, *lenses;
 	int width, height, seeds;
 	unsigned first;
 	bool verbose, semantics;

@@ -15,6 +15,7 @@
 #include "tests/quality/metrics.h"
 #include "tests/quality/options.h"
 #include "tests/quality/painted.h"
+#include "tests/quality/raw_street.h"
 #include "tests/quality/road_score.h"
 #include "tests/quality/small_things.h"
 
@@ -26,6 +27,7 @@ struct run {
 	struct sx_device *device;
 	struct sx_context *context;
 	struct sx_image left, right;
+	struct raw_street raw;
 	struct stixel *stixels;
 	uint32_t *offsets;
 	uint8_t *scratch;
@@ -102,7 +104,10 @@ static int prepare(struct run *r)
 		snprintf(r->why, sizeof(r->why), "no memory");
 		return -ENOMEM;
 	}
-	return 0;
+	if (!r->options.lenses)
+		return 0;
+	return raw_street_init(&r->raw, r->options.lenses, r->options.width, r->options.height, r->why,
+			       sizeof(r->why));
 }
 
 static void finish(struct run *r)
@@ -113,6 +118,7 @@ static void finish(struct run *r)
 		r->backend->close(r->device);
 	sx_image_finish(&r->left);
 	sx_image_finish(&r->right);
+	raw_street_finish(&r->raw);
 	noisy_scores_finish(&r->noisy);
 	free(r->stixels);
 	free(r->offsets);
@@ -154,13 +160,19 @@ static int score(struct run *r, const struct sx_scene *scene, const struct sx_sc
 	return 0;
 }
 
-static int run_frame(struct run *r, struct sx_scene *scene, uint32_t frame, struct sx_scene_truth *t)
+static int run_frame(struct run *r, const struct sx_scene_params *p, struct sx_scene *scene, uint32_t frame,
+		     struct sx_scene_truth *t)
 {
 	struct sx_pair pair = {.number = 1};
 	int64_t start;
-	int e;
+	int e = 0;
 
-	sx_scene_render(scene, frame, &r->left, &r->right);
+	if (r->raw.lenses)
+		e = raw_street_draw(&r->raw, p, frame, &r->left, &r->right, r->why, sizeof(r->why));
+	else
+		sx_scene_render(scene, frame, &r->left, &r->right);
+	if (e < 0)
+		return e;
 	sx_scene_truth(scene, frame, t);
 	pair.left = r->left;
 	pair.right = r->right;
@@ -191,7 +203,7 @@ static int run_seed(struct run *r, unsigned seed)
 	if (e == 0)
 		e = sx_scene_truth_init(&truth, scene);
 	if (e == 0)
-		e = run_frame(r, scene, seed * 37 % 1000, &truth);
+		e = run_frame(r, &p, scene, seed * 37 % 1000, &truth);
 	if (e == 0 && r->options.verbose)
 		printf("seed %u: detected %.1f %%, false positives %llu %llu %llu\n", seed,
 		       percent(r->score.detected - before.detected, r->score.truth - before.truth),

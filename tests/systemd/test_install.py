@@ -33,6 +33,7 @@ WANTED = """
 {mandir}/man5/stixel-frame.5                man
 {mandir}/man5/stixel-recording.5            man
 {mandir}/man5/stixeld.conf.5                man
+{mandir}/man7/stixel.7                      man
 {mandir}/man8/stixeld.8                     man
 {datadir}/bash-completion/completions/stixel-bench
 {datadir}/bash-completion/completions/stixel-process

@@ -13,6 +13,7 @@ import unittest
 from support import BUILD, run
 
 PROGRAMS = ("stixeld", "stixelctl", "stixel-process", "stixel-bench")
+MAN = os.environ.get("STIXEL_MAN") and shutil.which("man")
 FILES = os.path.join(BUILD, "tools", "completion")
 # a line to complete (an empty last word: what may come next), words that are offered, words that are not
 CASES = [
@@ -30,6 +31,8 @@ CASES = [
     ("stixel-process -o fol", ["folder"], ["picture.png"]),
     ("stixel-process pic", ["picture.png"], []),
     ("stixel-bench --ta", ["--table"], ["--timeline"]),
+    ("stixel-bench --help-k", ["--help-keys"], ["--help"]),
+    ("stixeld --help-keys st", ["stereo", "stixels"], ["source"]),
 ]
 
 
@@ -154,7 +157,7 @@ print -r -- END >>$HITS
 class ManPages(unittest.TestCase):
     """Commands and options of --help are in the page, each with its text."""
 
-    @unittest.skipUnless(shutil.which("scdoc") and shutil.which("man"), "scdoc or man is not installed")
+    @unittest.skipUnless(MAN, "built without man pages, or man is not installed")
     def test_every_option(self):
         for name, section in zip(PROGRAMS, "8111"):
             with self.subTest(name):
@@ -163,11 +166,27 @@ class ManPages(unittest.TestCase):
                     os.environ, MANWIDTH="200", LC_ALL="C.UTF-8"))
                 self.assertEqual((r.returncode, r.stderr), (0, ""))
                 self.assertNotRegex(r.stdout, r"@[A-Z]+@")
-                told = run(name, "--help").stdout.split("Keys of the configuration")[0]
+                told = run(name, "--help").stdout
                 for option in set(re.findall(r"(?m)^ .*(--[a-z-]+)", told)):
                     self.assertIn(option, r.stdout)
 
-    @unittest.skipUnless(shutil.which("scdoc") and shutil.which("man"), "scdoc or man is not installed")
+    def test_overview(self):
+        """stixel(7) names every page, and every page names it at its end."""
+        folder = os.path.join(os.environ["STIXEL_SOURCE"], "docs", "man")
+        names = [re.fullmatch(r"(.+)\.(\d)\.scd", f) for f in sorted(os.listdir(folder)) if f.endswith(".scd")]
+        pages = ["*%s*(%s)" % n.groups() for n in names] + ["*stixeld.conf*(5)"]
+        self.assertGreaterEqual(len(pages), 10)
+        with open(os.path.join(folder, "stixel.7.scd"), encoding="utf-8") as f:
+            overview = f.read()
+        for page in pages:
+            self.assertEqual(page in overview, page != "*stixel*(7)", page)
+        for n in names:
+            with open(os.path.join(folder, n.group(0)), encoding="utf-8") as f:
+                see = f.read().split("# SEE ALSO")[1]
+            if n.group(1) != "stixel":
+                self.assertIn("*stixel*(7)", see, n.group(0))
+
+    @unittest.skipUnless(MAN, "built without man pages, or man is not installed")
     def test_library_and_formats(self):
         with open(os.path.join(os.environ["STIXEL_SOURCE"], "include", "stixel.h"), encoding="utf-8") as f:
             header = f.read()

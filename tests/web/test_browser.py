@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import struct
 import sys
 import unittest
 
@@ -100,7 +101,12 @@ class Browser(unittest.TestCase):
         road = r"measured; camera 1\.\d\d ± \d\.\d\d m high, pitch -?\d\.\d\d ± \d\.\d\d°, roll -?\d\.\d\d ± \d\.\d\d°"
         until(lambda: re.search(road, self.text("facts")), what="the road and how sure it is")
         self.assertIn("sgm", self.text("stages"))
-        self.assertRegex(self.text("v-power"), r"^(no sensor|[\d.]+ W, .*)$")
+        # a card for watts where they are known, and only there
+        watts = (self.web.status(self.daemon) or {}).get("power", {}).get("watts")
+        card = self.browser.find_element(By.ID, "power")
+        until(lambda: card.is_displayed() == (watts is not None), what="the power card for %s W" % watts)
+        if watts is not None:
+            self.assertRegex(self.text("v-power"), r"^[\d.]+ W, .*$")
         # nothing left this machine
         asked = [json.loads(e["message"])["message"] for e in self.browser.get_log("performance")]
         hosts = {m["params"]["request"]["url"].split("/")[2] for m in asked
@@ -144,6 +150,89 @@ class Browser(unittest.TestCase):
             import("/birdseye.js").then((m) => done([...m.freeDistances(frame, 80)]));""", frame)
         self.assertEqual(free, [20, 10, 0, 20, 0])
 
+    def charts(self, script, *args):
+        """What a script makes of the module of the charts, which it gets as m."""
+        return self.browser.execute_async_script(
+            "const done = arguments[arguments.length - 1], args = arguments;"
+            "import('/charts.js').then((m) => done((%s)(m, ...args)));" % script, *args)
+
+    def test_a_spike_does_not_set_the_axis(self):
+        self.open()
+
+        def reach(values):
+            return self.charts("({reach}, values) => reach(values.map((v) => v ?? NaN))", values)
+        self.assertEqual(reach([]), 0)
+        self.assertEqual(reach([None, 7, None]), 7)
+        self.assertEqual(reach([20] * 30 + [29]), 29)  # does not stand out
+        self.assertEqual(reach([1000] + [20] * 9), 30)
+        self.assertEqual(reach([1000, 900, 800] + [20] * 27), 30)  # the first seconds after a start
+        self.assertEqual(reach([1000] * 4 + [20] * 26), 1000)
+        self.assertEqual(reach([1000] * 6 + [20] * 294), 30)
+        self.assertEqual(reach([1000] * 7 + [20] * 293), 1000)
+        # drawn: the axis ends near the others, the spike is marked and told
+        drawn = """({Chart, History}, values) => {
+          const history = new History(), canvas = document.getElementById("c-fps").cloneNode();
+          document.getElementById("charts").append(canvas);
+          values.forEach((v, i) => history.add(Date.now() - 1000 * (values.length - i), {v}));
+          const chart = new Chart(canvas, history, [{key: "v", colour: "--one"}], 10, "nothing");
+          chart.paint();
+          chart.say("told");
+          const d = canvas.getContext("2d").getImageData(0, 0, canvas.width, 12).data, top = chart.top();
+          canvas.remove();
+          const ink = d.filter((_, i) => i % 4 === 3).reduce((n, a) => n + (a > 0), 0);
+          return [top, canvas.getAttribute("aria-label"), ink];
+        }"""
+        top, label, ink = self.charts(drawn, [1000] + [20] * 20)
+        self.assertEqual((top, label), (30, "told; up to 1000 above the axis"))
+        plain = self.charts(drawn, [30] + [20] * 20)
+        self.assertEqual(plain[:2], [30, "told"])
+        self.assertGreater(ink, plain[2] + 20)
+
+    def test_the_window_grows(self):
+        self.open()
+        spans = self.charts("""({History}, ages) => ages.map((age) => {
+            const history = new History(), now = Date.now();
+            for (let s = age; s >= 0; s--)
+              history.add(now - 1000 * s, {});
+            return [history.span(now), history.rows.length];
+          })""", [0, 10, 45, 250, 400])
+        self.assertEqual([round(s) for s, _ in spans], [30, 30, 45, 250, 300])
+        self.assertLessEqual(spans[-1][1], 304)
+
+    def test_snapshot(self):
+        self.open()
+        folder = os.path.join(self.place.top, "saved")
+        os.mkdir(folder)
+        self.browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": folder})
+        self.browser.find_element(By.ID, "save").click()
+        until(lambda: any(n.endswith(".png") for n in os.listdir(folder)), what="a picture")
+        name, = os.listdir(folder)
+        self.assertRegex(name, r"^%s-\d+\.png$" % self.daemon.name)
+        path = os.path.join(folder, name)
+        until(lambda: os.path.getsize(path) > 5000, what="all of the picture")
+        with open(path, "rb") as f:
+            head = f.read(24)
+        self.assertEqual((head[:8], struct.unpack(">2I", head[16:])), (b"\x89PNG\r\n\x1a\n", (320, 160)))
+        self.assertEqual(self.errors(), [])
+
+    def test_full_screen(self):
+        self.open(1280, 500)  # wider than the picture: its height decides
+        button = self.browser.find_element(By.ID, "full")
+        full = "return document.fullscreenElement?.id ?? null"
+        shape = ("const r = document.getElementById('view').getBoundingClientRect();"
+                 "return [r.left, r.top, innerWidth - r.right, innerHeight - r.bottom, r.width / r.height]")
+        before = self.browser.execute_script(shape)
+        button.click()
+        until(lambda: self.browser.execute_script(full) == "camera", what="full screen")
+        until(lambda: button.text == "Leave full screen", what="the way back")
+        until(lambda: self.browser.execute_script(shape) != before, what="another place")
+        *edges, aspect = self.browser.execute_script(shape)
+        self.assertGreaterEqual(min(edges), 0)
+        self.assertAlmostEqual(aspect, 2, delta=0.02)
+        button.click()
+        until(lambda: self.browser.execute_script(full) is None, what="the page again")
+        until(lambda: button.text == "Full screen", what="its word")
+
     def test_the_ground_leans_and_bends(self):
         self.open()
         got = self.browser.execute_async_script("""const done = arguments[arguments.length - 1];
@@ -182,9 +271,12 @@ class Browser(unittest.TestCase):
         self.assertTrue(self.browser.find_element(By.ID, "veil").is_displayed())
         self.assertIn("old", self.browser.find_element(By.TAG_NAME, "body").get_attribute("class"))
         self.assertTrue(self.browser.title.startswith("Died"))
+        option = self.browser.find_element(By.CSS_SELECTOR, "#instance option")
+        until(lambda: option.text == self.daemon.name + " (off)", 1, "the list says that it is off")
         before = self.data("frame")
         self.daemon.start()
         self.until_word("Running", "Degraded")
+        until(lambda: option.text == self.daemon.name, 1, "the list says that it runs")
         until(lambda: 0 < self.data("frame") != before, 30, "frames of the new one")
         self.until_frames()
         self.assertFalse(self.browser.find_element(By.ID, "veil").is_displayed())

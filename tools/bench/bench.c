@@ -88,6 +88,9 @@ static const struct sx_usage_exit exits[] = {
 	{EX_CONFIG, "wrong configuration"},
 };
 
+static const char *const sections[] = {"source", "camera",  "stereo", "filters",
+				       "road",	 "stixels", "engine", NULL};
+
 static const struct sx_usage usage = {
 	.program = SX_PROGRAM,
 	.about = "Measures how long an engine takes, stage by stage: median, 99th percentile and maximum, in "
@@ -99,6 +102,7 @@ static const struct sx_usage usage = {
 	.exits = exits,
 	.exit_count = sizeof(exits) / sizeof(exits[0]),
 	.settings = true,
+	.sections = sections,
 };
 
 /* What there is to measure has no meaning where nothing is measured. */

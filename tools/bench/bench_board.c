@@ -187,7 +187,7 @@ static int board_json(const struct board_run *r)
 	add_board(&t, r->board);
 	sx_json_text(&t, "size", size);
 	sx_json_count(&t, "disparities", r->params.stereo.disparities);
-	sx_json_text(&t, "volume", sx_predict_volume_name(p->volume));
+	sx_json_text(&t, "volume", sx_volume_names[p->volume]);
 	sx_json_text(&t, "volume_reason", r->volume);
 	sx_json_open(&t, "stages", '{');
 	for (int i = 0; i < SX_STAGE_COUNT; i++)

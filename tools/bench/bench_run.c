@@ -39,9 +39,6 @@ static int make_slots(struct bench_run *b, int count, const struct sx_image *lik
 {
 	char why[256] = "";
 
-	b->config.width = like->width;
-	b->config.height = like->height;
-	b->config.pixel = like->pixel;
 	if (sx_slots_init(&b->slots, count, SX_LAYOUT_TWO, like->width, like->height, like->pixel, why,
 			  sizeof(why)) < 0)
 		return bench_fail(EX_SOFTWARE, why, NULL);
@@ -74,6 +71,11 @@ static int read_pair(struct bench_run *b)
 	if (!code &&
 	    (img[0].width != img[1].width || img[0].height != img[1].height || img[0].pixel != img[1].pixel))
 		code = bench_fail(EX_DATAERR, "left and right differ in size or format", names[1]);
+	if (!code && sx_settings_check_size(&b->settings, img[0].width, img[0].height, why, sizeof(why)) < 0)
+		code = bench_fail(EX_DATAERR, why, names[0]);
+	b->config = sx_settings_context(&b->settings, &(struct sx_source_info){.width = img[0].width,
+									       .height = img[0].height,
+									       .pixel = img[0].pixel});
 	if (!code)
 		code = make_slots(b, 1, &img[0]);
 	if (!code)
@@ -100,7 +102,8 @@ static int make_pairs(struct bench_run *b)
 	}
 	if (sx_source_open(&source, &params, 1, why, sizeof(why)) < 0)
 		return bench_fail(EX_USAGE, why, NULL);
-	b->config.params.camera = *sx_source_info(source)->camera;
+	b->settings.rectify = false; /* a calibration file is of other cameras than the street's */
+	b->config = sx_settings_context(&b->settings, sx_source_info(source));
 	while (!code && b->pair_count < PAIRS_MAX) {
 		if (sx_source_next(source, &pair, why, sizeof(why)) != 1) {
 			code = bench_fail(EX_SOFTWARE, "the synthetic source ended", why);
@@ -167,10 +170,8 @@ int bench_run_open(struct bench_run *b, const struct bench_options *o, const str
 
 	*b = (struct bench_run){.options = o, .subject = c, .slots.fd = -1};
 	code = load_settings(b);
-	if (!code) {
-		b->config.params = b->settings.params;
+	if (!code)
 		code = o->images[0] ? read_pair(b) : make_pairs(b);
-	}
 	return code ? code : open_engine(b);
 }
 

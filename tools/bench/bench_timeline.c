@@ -253,8 +253,8 @@ static int make(struct timeline *t)
 	t->rows = calloc((size_t)t->frames, sizeof(*t->rows));
 	t->pairs = calloc((size_t)t->frames, sizeof(*t->pairs));
 	if (!t->rows || !t->pairs ||
-	    sx_slots_init(&t->slots, b->context_count + 2, SX_LAYOUT_TWO, b->config.width, b->config.height,
-			  b->config.pixel, why, sizeof(why)) < 0 ||
+	    sx_slots_init(&t->slots, b->context_count + 2, SX_LAYOUT_TWO, b->pairs[0].left.width,
+			  b->pairs[0].left.height, b->config.pixel, why, sizeof(why)) < 0 ||
 	    sx_slots_pace(&t->slots, 0, why, sizeof(why)) < 0)
 		return bench_fail(EX_SOFTWARE, "no memory for the timeline", why);
 	for (int i = 0; sx_slots_block(&t->slots, i, &block); i++)

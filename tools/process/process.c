@@ -77,6 +77,9 @@ static const struct sx_usage_exit exits[] = {
 	{EX_CONFIG, "wrong configuration"},
 };
 
+static const char *const sections[] = {"camera",  "stereo",    "filters", "road",
+				       "stixels", "semantics", "engine",  NULL};
+
 static const struct sx_usage usage = {
 	.program = SX_PROGRAM,
 	.about = "Computes disparity and stixels of rectified stereo pairs. For each pair it prints a line "
@@ -97,6 +100,7 @@ static const struct sx_usage usage = {
 	.exits = exits,
 	.exit_count = sizeof(exits) / sizeof(exits[0]),
 	.settings = true,
+	.sections = sections,
 };
 
 static int make_folder(const char *path)
@@ -129,31 +133,6 @@ static struct process_job *make_jobs(char **files, const char *const *scores, in
 	return NULL;
 }
 
-/* A failure of the engine or of the configuration ends the run, anything about one pair does not. */
-static int run_jobs(struct process *p, const struct process_job *jobs, int count)
-{
-	int worst = 0, failed = 0;
-
-	sx_progress_begin("pairs", (uint64_t)count);
-	for (int i = 0; i < count && !stop_signal; i++) {
-		int code = process_pair(p, &jobs[i]);
-
-		if (count > 1)
-			sx_progress_update((uint64_t)i + 1);
-		if (!code)
-			continue;
-		failed++;
-		/* what lies with us outranks what lies with the data */
-		worst = worst == 0 || worst == EX_DATAERR ? code : worst;
-		if (code != EX_DATAERR && code != EX_CANTCREAT)
-			break;
-	}
-	sx_progress_end();
-	if (failed && count > 1)
-		fprintf(stderr, SX_PROGRAM ": %d of %d pairs failed\n", failed, count);
-	return worst;
-}
-
 /* Distances of an unknown camera would look as good as right ones. */
 static void note_default_camera(const struct sx_settings *s)
 {
@@ -174,13 +153,67 @@ static void note_default_camera(const struct sx_settings *s)
 }
 
 /* Silence would let somebody believe that the labels had a say. */
-static void note_unread_scores(const struct process *p, const struct sx_settings *s)
+static void note_unread_scores(const struct process *p)
 {
-	const enum sx_stixel_method method = s->params.stixels.method;
+	const enum sx_stixel_method method = p->settings->params.stixels.method;
 
 	if (p->scores_count && (method == SX_STIXEL_DP || method == SX_STIXEL_RDP))
 		fprintf(stderr, SX_PROGRAM ": --semantics: stixels.method = %s does not read class scores\n",
 			method == SX_STIXEL_DP ? "dp" : "rdp");
+}
+
+static void note_settings(const struct process *p)
+{
+	sx_progress_hide();
+	note_default_camera(p->settings);
+	note_unread_scores(p);
+}
+
+/* Pairs that were put together wrongly look like results, only with fewer disparities. */
+static void note_sparse(const struct process *p)
+{
+	if (!p->sparse)
+		return;
+	if (p->sparse == p->done && p->done == 1)
+		fprintf(stderr, SX_PROGRAM ": %s: only %.1f %% of the pixels have a disparity",
+			p->sparse_name, p->sparse_density);
+	else
+		fprintf(stderr,
+			SX_PROGRAM ": %d of %d pairs have a disparity for less than %.0f %% of their "
+				   "pixels (%s: %.1f %%)",
+			p->sparse, p->done, PROCESS_SPARSE_PERCENT, p->sparse_name, p->sparse_density);
+	fputs("; likely left and right are swapped, the rows of both images are off against each other, or "
+	      "the images are not rectified\n",
+	      stderr);
+}
+
+/* A failure of the engine or of the configuration ends the run, anything about one pair does not. */
+static int run_jobs(struct process *p, const struct process_job *jobs, int count)
+{
+	int worst = 0, failed = 0;
+
+	sx_progress_begin("pairs", (uint64_t)count);
+	for (int i = 0; i < count && !stop_signal; i++) {
+		int code = process_pair(p, &jobs[i]);
+
+		/* an error stands alone: notes come with the first results */
+		if (!code && p->done == 1)
+			note_settings(p);
+		if (count > 1)
+			sx_progress_update((uint64_t)i + 1);
+		if (!code)
+			continue;
+		failed++;
+		/* what lies with us outranks what lies with the data */
+		worst = worst == 0 || worst == EX_DATAERR ? code : worst;
+		if (code != EX_DATAERR && code != EX_CANTCREAT)
+			break;
+	}
+	sx_progress_end();
+	note_sparse(p);
+	if (failed && count > 1)
+		fprintf(stderr, SX_PROGRAM ": %d of %d pairs failed\n", failed, count);
+	return worst;
 }
 
 static int process_run(struct process *p, char **files, int count)
@@ -191,11 +224,8 @@ static int process_run(struct process *p, char **files, int count)
 	int code;
 
 	code = sx_settings_args_load(&settings, &p->args, SX_PROGRAM);
-	if (!code) {
-		note_default_camera(&settings);
-		note_unread_scores(p, &settings);
+	if (!code)
 		code = make_folder(p->folder);
-	}
 	if (!code)
 		code = process_open(p, &settings);
 	if (!code) {

@@ -39,7 +39,14 @@ struct process {
 	struct sx_context *context;
 	struct sx_context_config config; /* of context */
 	struct sx_slots slots;		 /* one */
+	int done;			 /* pairs computed and written */
+	int sparse;			 /* of these, those below PROCESS_SPARSE_PERCENT */
+	const char *sparse_name;	 /* the first of them, and its density in % */
+	double sparse_density;
 };
+
+/* Rectified pairs of scenes with some texture have a disparity for twice as many of their pixels. */
+#define PROCESS_SPARSE_PERCENT 40.0
 
 /* 0, or an exit code after a sentence on stderr. */
 int process_open(struct process *p, const struct sx_settings *settings);

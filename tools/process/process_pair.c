@@ -81,19 +81,18 @@ static int make_slot(struct process *p, const struct sx_image *left, char *why, 
 /* Makes the context fit the images. */
 static int fit_context(struct process *p, const struct process_job *job, const struct sx_image *left)
 {
+	const struct sx_source_info info = {
+		.width = left->width, .height = left->height, .pixel = left->pixel};
 	char why[512] = "";
 	int r;
 
-	if (p->context && p->config.width == left->width && p->config.height == left->height &&
-	    p->config.pixel == left->pixel)
+	if (p->context && p->slots.slot->left.width == left->width &&
+	    p->slots.slot->left.height == left->height && p->config.pixel == left->pixel)
 		return 0;
 	drop_context(p);
 	if (sx_settings_check_size(p->settings, left->width, left->height, why, sizeof(why)) < 0)
 		return pair_fail(EX_DATAERR, "%s: %s", job->left, why);
-	p->config = (struct sx_context_config){.width = left->width,
-					       .height = left->height,
-					       .pixel = left->pixel,
-					       .params = p->settings->params};
+	p->config = sx_settings_context(p->settings, &info);
 	p->config.params.semantics = p->classes;
 	r = p->engine.backend->context_create(&p->context, p->engine.device, &p->config, why, sizeof(why));
 	if (r < 0)
@@ -124,7 +123,7 @@ static double density(const struct process *p)
 	return 100.0 * (double)valid / ((double)q4.width * q4.height);
 }
 
-static void print_line(const struct process *p, const struct process_job *job)
+static void print_line(const struct process *p, const struct process_job *job, double percent)
 {
 	static const char *const origins[] = {"none", "measured", "previous", "from calibration"};
 	const struct sx_result *result = p->engine.backend->result(p->context);
@@ -132,7 +131,7 @@ static void print_line(const struct process *p, const struct process_job *job)
 
 	sx_progress_hide();
 	printf("%s: %dx%d, %.1f ms, density %.1f %%, %u stixels, road %s", job->name, p->config.width,
-	       p->config.height, (double)(result->finished_ns - result->started_ns) / 1e6, density(p),
+	       p->config.height, (double)(result->finished_ns - result->started_ns) / 1e6, percent,
 	       result->count, origins[road->origin <= SX_ROAD_FROM_CALIBRATION ? road->origin : 0]);
 	if (road->origin != SX_ROAD_NONE)
 		printf(" (height %.2f m, pitch %.2f deg, roll %.2f deg, horizon row %.1f)", road->height_m,
@@ -142,10 +141,22 @@ static void print_line(const struct process *p, const struct process_job *job)
 	fflush(stdout);
 }
 
+static void count_pair(struct process *p, const struct process_job *job, double percent)
+{
+	p->done++;
+	if (percent >= PROCESS_SPARSE_PERCENT)
+		return;
+	if (!p->sparse++) {
+		p->sparse_name = job->name;
+		p->sparse_density = percent;
+	}
+}
+
 static int compute(struct process *p, const struct process_job *job, const struct sx_image *left,
 		   const struct sx_image *right, const struct sx_scores *scores)
 {
 	struct sx_pair pair = {.number = 1, .scores = scores};
+	double percent;
 	char why[PATH_MAX + 256] = "";
 	int r;
 
@@ -166,14 +177,17 @@ static int compute(struct process *p, const struct process_job *job, const struc
 	r = process_write(p, job->name, why, sizeof(why));
 	if (r < 0)
 		return pair_fail(EX_CANTCREAT, "%s", why);
-	print_line(p, job);
+	percent = density(p);
+	count_pair(p, job, percent);
+	print_line(p, job, percent);
 	return 0;
 }
 
 int process_pair(struct process *p, const struct process_job *job)
 {
+	const struct sx_settings *s = p->settings;
 	struct sx_image left = {0}, right = {0};
-	struct process_scores scores = {0};
+	struct process_scores scores = {0}; /* of the rectified image */
 	char why[PATH_MAX + 256] = "";
 	int code;
 
@@ -186,8 +200,10 @@ int process_pair(struct process *p, const struct process_job *job)
 	else if (left.pixel != right.pixel)
 		code = pair_fail(EX_DATAERR, "formats differ: %s is %s, %s is %s", job->left,
 				 sx_pixel_name(left.pixel), job->right, sx_pixel_name(right.pixel));
-	else if (job->scores && process_scores_read(&scores, job->scores, p->classes.classes, left.width,
-						    left.height, why, sizeof(why)) < 0)
+	else if (job->scores &&
+		 process_scores_read(&scores, job->scores, p->classes.classes,
+				     s->rectify ? s->rig.width : left.width,
+				     s->rectify ? s->rig.height : left.height, why, sizeof(why)) < 0)
 		code = pair_fail(EX_DATAERR, "%s", why);
 	else
 		code = compute(p, job, &left, &right, job->scores ? &scores.scores : NULL);

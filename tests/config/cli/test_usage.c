@@ -55,6 +55,18 @@ static const struct sx_usage usage = {.program = "prog",
 				      .command_count = 2,
 				      .exits = exits,
 				      .exit_count = 2};
+/* One that takes a configuration, of which it reads two sections. */
+static const char *const sections[] = {"log", "road", NULL};
+static const struct sx_usage computing = {.program = "prog",
+					  .about = "Computes.",
+					  .options = options,
+					  .option_count = 1,
+					  .own = {.operands = "FILE...", .least = 1, .most = 9},
+					  .exits = exits,
+					  .exit_count = 2,
+					  .settings = true,
+					  .sections = sections};
+static const struct sx_usage *parsed = &usage;
 
 /* What was printed to a stream while a line was parsed. */
 static char printed[8192];
@@ -76,7 +88,7 @@ static int parse(struct target *t, struct sx_usage_words *w, const char *line, F
 	saved = dup(fileno(stream));
 	dup2(fileno(f), fileno(stream));
 	memset(t, 0, sizeof(*t));
-	code = sx_usage_parse(&usage, t, argc, argv, w);
+	code = sx_usage_parse(parsed, t, argc, argv, w);
 	fflush(stream);
 	dup2(saved, fileno(stream));
 	close(saved);
@@ -170,6 +182,42 @@ static void test_help(void **state)
 		assert_true(strcspn(line + 1, "\n") < 80);
 }
 
+/* Prints the keys, of the sections that are read or of one; nothing else of the line is looked at. */
+static void test_keys(void **state)
+{
+	struct sx_usage_words w;
+	struct target t;
+
+	parsed = &computing;
+	assert_int_equal(parse(&t, &w, "--help-keys", stdout), 0);
+	assert_non_null(
+		strstr(printed, "[road] the ground plane\n  mode           measured in every frame, or"));
+	assert_non_null(strstr(printed, "\n\n[log] what is"));
+	assert_null(strstr(printed, "[stereo]"));
+	assert_non_null(strstr(printed, "\nAccepted, but not used by prog: source, camera, stereo,"));
+	for (char *line = printed; line; line = strchr(line + 1, '\n'))
+		assert_true(strcspn(line + 1, "\n") < 80);
+	assert_int_equal(parse(&t, &w, "--help-keys log", stdout), 0);
+	assert_int_equal(strncmp(printed, "[log] ", 6), 0);
+	assert_null(strstr(printed, "not used"));
+	assert_int_equal(parse(&t, &w, "-t x --help-keys=power", stdout), 0);
+	assert_int_equal(strncmp(printed, "[power] ", 8), 0);
+	assert_non_null(strstr(printed, "\nAccepted, but not used by prog.\n"));
+	assert_int_equal(parse(&t, &w, "--help-keys rode", stderr), 64);
+	assert_non_null(strstr(printed, "unknown section 'rode' (did you mean 'road'?), allowed source, "));
+	BAD("--help-keys: unexpected argument 'log'; try prog", "--help-keys road log");
+	BAD("--help-keys: unexpected argument 'log'; try prog", "--help-keys=road log");
+	GOOD("-t a file");
+	assert_int_equal(w.operand_count, 1);
+	assert_int_equal(parse(&t, &w, "--help", stdout), 0);
+	assert_non_null(strstr(
+		printed, "\nKeys: prog --help-keys [SECTION] prints them, of the sections road, log\n"));
+	parsed = &usage;
+	BAD("unknown option --help-keys; try prog", "--help-keys");
+	assert_int_equal(parse(&t, &w, "--help", stdout), 0);
+	assert_null(strstr(printed, "eys"));
+}
+
 static void test_page(void **state)
 {
 	static const char page[] = "@SYNOPSIS@\n@COMMANDS@\n@OPTIONS@\n@EXITS@\nkept\n";
@@ -197,10 +245,8 @@ static void test_page(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_help),
-		cmocka_unit_test(test_page),
+		cmocka_unit_test(test_values), cmocka_unit_test(test_refused), cmocka_unit_test(test_help),
+		cmocka_unit_test(test_keys),   cmocka_unit_test(test_page),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

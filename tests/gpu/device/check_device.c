@@ -233,10 +233,7 @@ static void check_all(bool quick, int files, char **file)
 static int run_variant(enum sx_volume_choice volume, enum sx_input_choice input, int sms, bool quick,
 		       int files, char **file)
 {
-	static const char *const volumes[] = {"auto", "stored", "counted", "checkpoint"}, *const inputs[] = {
-												  "auto",
-												  "mapped",
-												  "copy"};
+	static const char *const inputs[] = {"auto", "mapped", "copy"};
 	const struct sx_engine_params p = {.backend = SX_BACKEND_CUDA,
 					   .contexts = CONTEXTS_MAX,
 					   .volume = volume,
@@ -250,13 +247,13 @@ static int run_variant(enum sx_volume_choice volume, enum sx_input_choice input,
 		fprintf(stderr, "%s\n", why);
 		return r;
 	}
-	snprintf(name, sizeof(name), "volume %s, input %s:", volumes[volume], inputs[input]);
+	snprintf(name, sizeof(name), "volume %s, input %s:", sx_volume_names[volume], inputs[input]);
 	test.name = name;
 	test.volume = volume;
 	test.quick = quick;
 	check_all(quick, files, file);
-	printf("# %s, volume %s: %u checks, %u failed\n", test.cuda->describe(test.device), volumes[volume],
-	       test.checks - before, test.failed - failed);
+	printf("# %s, volume %s: %u checks, %u failed\n", test.cuda->describe(test.device),
+	       sx_volume_names[volume], test.checks - before, test.failed - failed);
 	fflush(stdout);
 	test.cuda->close(test.device);
 	return 0;

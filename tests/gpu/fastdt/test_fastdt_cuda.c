@@ -24,18 +24,10 @@
 #include "tests/check.h"
 #include "tests/engine_case.h"
 #include "tests/gpu/on_device.h"
+#include "tests/gpu/stereo/aggregation_case.h"
 
 /* What the images are filled with. */
 enum content { NOISE, FLAT, STRIPES, SMOOTH };
-
-/* Rows of sums are wider than sx_image_init() allows. */
-static struct sx_image host_image(enum sx_pixel pixel, int width, int height)
-{
-	const size_t pitch = (size_t)width * sx_pixel_bytes(pixel);
-	const struct sx_image img = {test_calloc((size_t)height, pitch), width, height, pitch, pixel};
-
-	return img;
-}
 
 static void fill_grey(const struct sx_image *grey, enum content how, struct check_rng *r)
 {
@@ -130,10 +122,10 @@ static void run_once(const struct sx_fastdt_cuda *s, const struct sx_stereo_para
 
 /* S needs keep_volume, which writes it where U was: so without it, too. */
 static void run(const struct sx_context_config *c, const struct sx_cost_input *in,
-		const struct sx_image want[4], const char *name, uint64_t seed)
+		const struct sx_image want[AGGREGATION_OUT], const char *name, uint64_t seed)
 {
 	struct sx_fastdt_cuda *s = NULL;
-	struct sx_image census[2], grey[2], got[4];
+	struct sx_image census[2], grey[2], got[AGGREGATION_OUT];
 	struct on_device d;
 	uint8_t *costs;
 	char what[192];
@@ -144,22 +136,16 @@ static void run(const struct sx_context_config *c, const struct sx_cost_input *i
 		grey[i] = on_device_copy(&d, &in->grey[i]);
 		census[i] = on_device_copy(&d, &in->descriptor[i]);
 	}
-	for (int i = 0; i < 3; i++)
-		got[i] = on_device_image(&d, want[i].pixel, want[i].width, want[i].height);
-	got[3] = (struct sx_image){sx_cuda_take(&d.memory, want[3].pitch * (size_t)want[3].height),
-				   want[3].width, want[3].height, want[3].pitch, want[3].pixel};
+	aggregation_take(&d, want, got);
 	assert_int_equal(sx_fastdt_cuda_create(&s, &d.memory, c, costs), 0);
 	assert_true(sx_fastdt_cuda_traffic(s) > 0);
 	/* Kept, twice: nothing of the first run may be left in the second. */
 	for (int i = 0; i < 1 + c->keep_volume; i++)
 		run_once(s, &c->params.stereo, costs, grey, census, got, d.stream);
 	snprintf(what, sizeof(what), "%s %s", name, c->keep_volume ? "kept" : "");
-	if (c->keep_volume) {
+	if (c->keep_volume)
 		ON_DEVICE(sx_fastdt_cuda_sum(s, &got[3], d.stream));
-		on_device_compare(&d, what, seed, &want[3], &got[3], c->params.stereo.disparities);
-	}
-	for (int i = 0; i < 3; i++)
-		on_device_compare(&d, what, seed, &want[i], &got[i], 0);
+	aggregation_compare(&d, what, seed, want, got, c->keep_volume ? c->params.stereo.disparities : 0);
 	sx_fastdt_cuda_destroy(s);
 	on_device_finish(&d);
 }
@@ -167,17 +153,8 @@ static void run(const struct sx_context_config *c, const struct sx_cost_input *i
 static void check(struct sx_stereo_params p, int width, int height, enum content how, uint64_t seed)
 {
 	static const char *const variants[] = {"auto", "float", "int32", "int16", "int8"};
-	const enum sx_pixel pixel = sx_descriptor_pixel(p.cost);
 	struct check_rng r = check_rng_seed(seed);
-	const struct sx_cost_input in = {
-		.grey = {host_image(SX_PIXEL_U8, width, height), host_image(SX_PIXEL_U8, width, height)},
-		.descriptor = {host_image(pixel, width, height), host_image(pixel, width, height)}};
-	const struct sx_image want[4] = {
-		host_image(SX_PIXEL_U16, width, height),
-		host_image(SX_PIXEL_U16, width, height),
-		host_image(SX_PIXEL_U8, width, height),
-		host_image(SX_PIXEL_U16, width * p.disparities, height),
-	};
+	struct aggregation_case a;
 	struct sx_context_config c;
 	char name[160];
 	void *scratch;
@@ -193,23 +170,19 @@ static void check(struct sx_stereo_params p, int width, int height, enum content
 		 "fastdt %s %dx%d D %d cost %d window %d min %d view %d sigma %g %g content %d",
 		 variants[p.fastdt], width, height, p.disparities, p.cost, p.zncc_window, p.min_disparity,
 		 p.out_of_view, p.fastdt_sigma_space, p.fastdt_sigma_range, how);
-	fill_grey(&in.grey[0], how, &r);
+	aggregation_case_init(&a, &p, width, height);
+	fill_grey(&a.in.grey[0], how, &r);
 	if (p.cost == SX_COST_ZNCC)
-		fill_windows(&in, how, &p, &r);
+		fill_windows(&a.in, how, &p, &r);
 	else
-		fill_census(in.descriptor, sx_cost_max(p.cost), how, &r);
-	sx_fastdt(&in, &want[3], &p, scratch);
-	sx_winner(&want[3], &want[0], &want[1], &want[2], &p);
+		fill_census(a.in.descriptor, sx_cost_max(p.cost), how, &r);
+	sx_fastdt(&a.in, &a.want[3], &p, scratch);
+	sx_winner(&a.want[3], &a.want[0], &a.want[1], &a.want[2], &p);
 	for (int keep = 0; keep < 2; keep++) {
 		c.keep_volume = keep;
-		run(&c, &in, want, name, seed);
+		run(&c, &a.in, a.want, name, seed);
 	}
-	for (int i = 0; i < 4; i++)
-		test_free(want[i].data);
-	for (int i = 0; i < 2; i++) {
-		test_free(in.descriptor[i].data);
-		test_free(in.grey[i].data);
-	}
+	aggregation_case_finish(&a);
 	free(scratch);
 }
 

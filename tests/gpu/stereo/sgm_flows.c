@@ -22,16 +22,8 @@
 #include "stages/stereo/winner.h"
 #include "tests/check.h"
 #include "tests/gpu/on_device.h"
+#include "tests/gpu/stereo/aggregation_case.h"
 #include "tests/gpu/stereo/sgm_flows.h"
-
-/* Rows of sums are wider than sx_image_init() allows. */
-static struct sx_image host_image(enum sx_pixel pixel, int width, int height)
-{
-	const size_t pitch = (size_t)width * sx_pixel_bytes(pixel);
-	const struct sx_image img = {test_calloc((size_t)height, pitch), width, height, pitch, pixel};
-
-	return img;
-}
 
 /*
  * The right image is the left one moved by a few pixels, with wrong bits; every fourth row is noise or flat.
@@ -75,7 +67,7 @@ static const uint64_t masks[] = {
 /* What a flow is compared on: winner of both images, confidence, S. */
 struct flow {
 	struct on_device d;
-	struct sx_image grey[2], descriptors[2], got[4];
+	struct sx_image grey[2], descriptors[2], got[AGGREGATION_OUT];
 	const struct sx_context_config *c;
 	const struct sx_image *want;
 	uint64_t seed;
@@ -83,7 +75,8 @@ struct flow {
 
 /* volume: right descriptors are as a flow with a cost volume has them. */
 static void begin_flow(struct flow *f, bool volume, const struct sx_context_config *c,
-		       const struct sx_cost_input *in, const struct sx_image want[4], uint64_t seed)
+		       const struct sx_cost_input *in, const struct sx_image want[AGGREGATION_OUT],
+		       uint64_t seed)
 {
 	on_device_init(&f->d);
 	for (int i = 0; i < 2; i++) {
@@ -95,10 +88,7 @@ static void begin_flow(struct flow *f, bool volume, const struct sx_context_conf
 		sx_descriptors_cuda_take(&f->d.memory, &f->descriptors[i], c);
 		on_device_put(&f->d, &in->descriptor[i], &f->descriptors[i]);
 	}
-	for (int i = 0; i < 3; i++)
-		f->got[i] = on_device_image(&f->d, want[i].pixel, want[i].width, want[i].height);
-	f->got[3] = (struct sx_image){sx_cuda_take(&f->d.memory, want[3].pitch * (size_t)want[3].height),
-				      want[3].width, want[3].height, want[3].pitch, want[3].pixel};
+	aggregation_take(&f->d, want, f->got);
 	f->c = c;
 	f->want = want;
 	f->seed = seed;
@@ -114,17 +104,14 @@ static void end_flow(struct flow *f, const char *name, const struct sx_cuda_volu
 		 "sgm %s %dx%d D %d paths %d cost %d p1 %d %d p2 %d %d edge %d min %d view %d", name,
 		 f->c->width, f->c->height, p->disparities, p->paths, p->cost, p->p1, p->p1_vertical, p->p2,
 		 p->p2_vertical, p->p2_edge, p->min_disparity, p->out_of_view);
-	if (volumes) {
+	if (volumes)
 		ON_DEVICE(sx_winner_cuda_sum(volumes, p, &f->got[3], f->d.stream));
-		on_device_compare(&f->d, what, f->seed, &f->want[3], &f->got[3], p->disparities);
-	}
-	for (int i = 0; i < 3; i++)
-		on_device_compare(&f->d, what, f->seed, &f->want[i], &f->got[i], 0);
+	aggregation_compare(&f->d, what, f->seed, f->want, f->got, volumes ? p->disparities : 0);
 }
 
 /* counted: without a cost volume. */
 static void run_stored(const struct sx_context_config *c, bool counted, const struct sx_cost_input *in,
-		       const struct sx_image want[4], uint64_t seed)
+		       const struct sx_image want[AGGREGATION_OUT], uint64_t seed)
 {
 	const struct sx_stereo_params *p = &c->params.stereo;
 	struct sx_sgm_cuda *s = NULL;
@@ -156,7 +143,8 @@ static void run_stored(const struct sx_context_config *c, bool counted, const st
 
 /* keep: sums stay in memory, and are compared; else the winner is found where they are formed, or not. */
 static void run_checkpoint(const struct sx_context_config *without, bool keep, int sms,
-			   const struct sx_cost_input *in, const struct sx_image want[4], uint64_t seed)
+			   const struct sx_cost_input *in, const struct sx_image want[AGGREGATION_OUT],
+			   uint64_t seed)
 {
 	struct sx_context_config c = *without;
 	struct sx_checkpoint_cuda *s = NULL;
@@ -183,17 +171,8 @@ static void run_checkpoint(const struct sx_context_config *without, bool keep, i
 
 void sgm_flows_check(struct sx_stereo_params p, int width, int height, uint64_t seed, bool only_checkpoint)
 {
-	const enum sx_pixel pixel = sx_descriptor_pixel(p.cost);
 	struct check_rng r = check_rng_seed(seed);
-	const struct sx_cost_input in = {
-		.grey = {host_image(SX_PIXEL_U8, width, height), host_image(SX_PIXEL_U8, width, height)},
-		.descriptor = {host_image(pixel, width, height), host_image(pixel, width, height)}};
-	const struct sx_image want[4] = {
-		host_image(SX_PIXEL_U16, width, height),
-		host_image(SX_PIXEL_U16, width, height),
-		host_image(SX_PIXEL_U8, width, height),
-		host_image(SX_PIXEL_U16, width * p.disparities, height),
-	};
+	struct aggregation_case a;
 	const size_t bytes = (sx_sgm_scratch_bytes(width, &p) + 63) / 64 * 64;
 	void *scratch = aligned_alloc(64, bytes);
 	struct sx_context_config c;
@@ -203,29 +182,25 @@ void sgm_flows_check(struct sx_stereo_params p, int width, int height, uint64_t 
 	c.width = width;
 	c.height = height;
 	c.params.stereo = p;
-	check_fill_pair(&in.grey[0], &in.grey[1], seed % 2 ? CHECK_NOISE : CHECK_STEPS, 5, 9, &r);
+	aggregation_case_init(&a, &p, width, height);
+	check_fill_pair(&a.in.grey[0], &a.in.grey[1], seed % 2 ? CHECK_NOISE : CHECK_STEPS, 5, 9, &r);
 	if (p.cost == SX_COST_ZNCC)
 		for (int i = 0; i < 2; i++)
-			sx_describe(&in.grey[i], &in.descriptor[i], &p);
+			sx_describe(&a.in.grey[i], &a.in.descriptor[i], &p);
 	else
-		fill_census(in.descriptor, masks[p.cost], &r);
-	sx_sgm(&in, &want[3], &p, scratch);
-	sx_winner(&want[3], &want[0], &want[1], &want[2], &p);
+		fill_census(a.in.descriptor, masks[p.cost], &r);
+	sx_sgm(&a.in, &a.want[3], &p, scratch);
+	sx_winner(&a.want[3], &a.want[0], &a.want[1], &a.want[2], &p);
 	if (!only_checkpoint)
-		run_stored(&c, false, &in, want, seed);
+		run_stored(&c, false, &a.in, a.want, seed);
 	if (!sx_predict_counted_refuses(&p, 90))
-		run_stored(&c, true, &in, want, seed);
+		run_stored(&c, true, &a.in, a.want, seed);
 	if (only_checkpoint)
 		assert_null(sx_predict_checkpoint_refuses(&p));
 	/* rows in one part, and in two where they are long enough */
 	for (int i = 0; i < (only_checkpoint ? 4 : 2) && !sx_predict_checkpoint_refuses(&p); i++)
-		run_checkpoint(&c, i % 2, i < 2 ? 1 : 999, &in, want, seed);
-	for (int i = 0; i < 4; i++)
-		test_free(want[i].data);
-	for (int i = 0; i < 2; i++) {
-		test_free(in.grey[i].data);
-		test_free(in.descriptor[i].data);
-	}
+		run_checkpoint(&c, i % 2, i < 2 ? 1 : 999, &a.in, a.want, seed);
+	aggregation_case_finish(&a);
 	free(scratch);
 }
 

@@ -214,7 +214,44 @@ class Names(Outputs):
         self.assertEqual(len(self.listing("out")), 6)
 
 
+class Sparse(Outputs):
+    LIKELY = "; likely left and right are swapped, the rows of both images are off against each other, or the images " \
+        "are not rectified\n"
+    CAMERA = [w for k, v in (("fx", 300), ("fy", 300), ("cx", 80), ("cy", 48), ("baseline_m", 0.2))
+              for w in ("-s", f"camera.{k}={v}")]
+
+    def density(self, r):
+        return [float(d) for d in re.findall(r"density ([0-9.]+) %", r.stdout)]
+
+    def test_swapped(self):
+        self.assertEqual(self.process(*self.CAMERA, self.left, self.right).stderr, "")
+        r = self.process(*self.CAMERA, self.right, self.left)
+        percent, = self.density(r)
+        self.assertLess(percent, 40)
+        self.assertEqual(r.stderr, "stixel-process: right: only %.1f %% of the pixels have a disparity%s"
+                         % (percent, self.LIKELY))
+
+    def test_some_of_several(self):
+        r = self.process(*self.CAMERA, self.left, self.right, self.right, self.left, self.path("none.pgm"), self.right,
+                         want=65)
+        self.assertIn("stixel-process: 1 of 2 pairs have a disparity for less than 40 %% of their pixels (right: "
+                      "%.1f %%)%s" % (self.density(r)[1], self.LIKELY), r.stderr)
+
+
 class Errors(Outputs):
+    def test_error_stands_alone(self):
+        """What is to be known about results is said with results."""
+        scores = ["--semantics", self.path("no.npy"), "-s", "stixels.method=dp"]
+        for args in ([self.path("none.pgm"), self.right], [*scores, self.left, self.right],
+                     ["-s", "stereo.fastdt=int32", "-s", "stereo.aggregation=fastdt", self.left, self.right]):
+            r = run("stixel-process", *SMALL, "-o", self.path("out"), *args)
+            self.assertNotEqual(r.returncode, 0)
+            self.assertEqual(r.stderr.count("\n"), 1, r.stderr)
+        # after an error, once
+        r = self.process(self.path("none.pgm"), self.right, self.left, self.right, self.left, self.right, want=65)
+        self.assertRegex(r.stderr, r"none.pgm.*\n.*no camera given.*\n.*1 of 3 pairs failed\n$")
+        self.assertEqual(r.stderr.count("no camera given"), 1)
+
     def test_missing_image_is_named_and_others_run(self):
         r = self.process(self.path("none.pgm"), self.right, self.left, self.right, want=65)
         self.assertIn(self.path("none.pgm"), r.stderr)
@@ -303,7 +340,7 @@ class Errors(Outputs):
     def test_help(self):
         r = run("stixel-process", "--help")
         self.assertEqual(r.returncode, 0)
-        for word in ("--set", "p_gravity", "min_disparity", "folder"):
+        for word in ("--set", "--help-keys", "folder", "NAME.stixels.csv"):
             self.assertIn(word, r.stdout)
 
 

@@ -20,7 +20,7 @@ const history = new History();
 const charts = {
   fps: new Chart($("c-fps"), history, [{key: "fps", colour: "--one"}], 10, "nothing yet"),
   latency: new Chart($("c-latency"), history, [{key: "p99", colour: "--two", dash: true}, {key: "p50", colour: "--one"}], 10, "nothing yet"),
-  power: new Chart($("c-power"), history, [{key: "watts", colour: "--three"}], 10, "no power sensor"),
+  power: new Chart($("c-power"), history, [{key: "watts", colour: "--three"}], 10, "nothing yet"),
   drops: new Chart($("c-drops"), history, [{key: "drops", colour: "--two"}], 1, "nothing yet"),
 };
 const now = {link: "", linkText: "", notice: null, status: null, statusText: "", instances: null};
@@ -54,7 +54,7 @@ function restore() {
   bird.range = Number($("range").value);
   const aspect = kept("aspect");
   if (/^\d+ \/ \d+$/.test(aspect ?? ""))
-    $("stage").style.aspectRatio = aspect;
+    shape(aspect);
 }
 
 function changed() {
@@ -87,6 +87,15 @@ function choose(name) {
 
 // ---- instances ----
 
+// Whether each runs; of the one that is looked at its own stream tells first.
+function nameOptions() {
+  for (const option of $("instance").options) {
+    const listed = now.instances?.find((v) => v.name === option.value)?.publisher;
+    const publisher = option.value === link.instance ? now.notice?.publisher ?? listed : listed;
+    setText(option, publisher === "alive" || publisher === "stalled" ? option.value : `${option.value} (off)`);
+  }
+}
+
 function offer(list) {
   now.instances = list;
   const wanted = link.instance ?? new URLSearchParams(location.search).get("i") ?? kept("instance");
@@ -99,10 +108,7 @@ function offer(list) {
   const select = $("instance");
   if (names.join("/") !== [...select.options].map((o) => o.value).join("/"))
     select.replaceChildren(...names.map((n) => new Option(n, n)));
-  for (const option of select.options) {
-    const i = list.find((v) => v.name === option.value);
-    setText(option, !i || i.publisher !== "alive" ? `${option.value} (off)` : option.value);
-  }
+  nameOptions();
   if (name) {
     select.value = name;
     if (!link.instance)
@@ -121,10 +127,17 @@ async function decode(set) {
   return set;
 }
 
+// "640 / 240": of the picture, also as a number, which a width on the full screen is made of
+function shape(aspect) {
+  const [width, height] = aspect.split(" / ");
+  $("stage").style.aspectRatio = aspect;
+  $("stage").style.setProperty("--aspect", width / height);
+}
+
 function display(set) {
-  const {parsed: f} = set, stage = $("stage"), aspect = `${f.width} / ${f.height}`;
-  if (stage.style.aspectRatio !== aspect) {
-    stage.style.aspectRatio = aspect;
+  const {parsed: f} = set, aspect = `${f.width} / ${f.height}`;
+  if ($("stage").style.aspectRatio !== aspect) {
+    shape(aspect);
     keep("aspect", aspect);
   }
   view.show(f, choice("ground") === "none" ? null : set.picture, choice("colour"));
@@ -156,6 +169,22 @@ async function turn() {
   busy = false;
   judge();
   turn();
+}
+
+// What is seen now, into a file.
+async function save() {
+  const name = `${link.instance}-${shown?.number}.png`, blob = await view.save();
+  if (!blob)
+    return;
+  const a = document.createElement("a");
+  a.href = URL.createObjectURL(blob);
+  a.download = name;
+  a.click();
+  setTimeout(() => URL.revokeObjectURL(a.href), 10000);
+}
+
+function fullScreen() {
+  (document.fullscreenElement ? document.exitFullscreen() : $("camera").requestFullscreen()).catch(() => { /* not allowed */ });
 }
 
 let legendOf = "";
@@ -235,6 +264,7 @@ function judge() {
   setText($("state-text"), [v.text, noImage()].filter(Boolean).join("; "));
   document.body.classList.toggle("old", old);
   $("veil").hidden = !v.veil;
+  $("save").disabled = !shown;
   setText($("veil"), v.veil);
   document.title = `${v.kind === "good" ? "" : `${v.word}: `}${link.instance ?? ""} stixeld`.trim();
   const since = shown ? performance.now() - shown.received : Infinity;
@@ -271,13 +301,16 @@ function values(id, parts) {
 function showCharts(v, s) {
   values("v-fps", [["", "", number(v.fps, 1)]]);
   values("v-latency", [["s1", "p50 ", number(v.p50, 1)], ["s2 dash", "p99 ", number(v.p99, 1)]]);
-  values("v-power", [["", "", Number.isFinite(v.watts) ? `${number(v.watts, 1)} W, ${number(s?.power?.fps_per_watt ?? NaN, 2)} fps/W` : "no sensor"]]);
+  values("v-power", [["", "", Number.isFinite(v.watts) ? `${number(v.watts, 1)} W, ${number(s?.power?.fps_per_watt ?? NaN, 2)} fps/W` : number(v.watts, 1)]]);
   values("v-drops", [["", "", number(v.drops, 1)]]);
   charts.fps.say(`Frames a second: ${number(v.fps, 1)}`);
   charts.latency.say(`Latency from capture to publication: median ${number(v.p50, 1)} ms, 99 % ${number(v.p99, 1)} ms`);
-  charts.power.say(Number.isFinite(v.watts) ? `Power: ${number(v.watts, 1)} W` : "Power: no sensor");
+  charts.power.say(Number.isFinite(v.watts) ? `Power: ${number(v.watts, 1)} W` : "Power: not known");
   charts.drops.say(`Pairs dropped a second: ${number(v.drops, 1)}`);
   document.body.dataset.samples = history.rows.length;
+  // a machine without a sensor has nothing to show
+  $("power").hidden = !history.some("watts");
+  $("charts").classList.toggle("three", $("power").hidden);
   for (const chart of Object.values(charts))
     chart.paint();
 }
@@ -305,6 +338,7 @@ const link = new Link({
   },
   notice(n) {
     now.notice = n;
+    nameOptions();
     link.someone = !["absent", "ended", "died"].includes(n.publisher);
     judge();
   },
@@ -326,5 +360,10 @@ for (const id of ["rate", "range"])
   $(id).addEventListener("change", changed);
 for (const input of document.querySelectorAll("input[type=radio]"))
   input.addEventListener("change", changed);
+$("save").addEventListener("click", save);
+$("full").hidden = !document.fullscreenEnabled;
+$("full").addEventListener("click", fullScreen);
+document.addEventListener("fullscreenchange", () =>
+  setText($("full"), document.fullscreenElement ? "Leave full screen" : "Full screen"));
 $("instance").addEventListener("change", () => choose($("instance").value));
 setInterval(judge, 250);

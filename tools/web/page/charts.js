@@ -1,6 +1,8 @@
-// Lines over the last five minutes, one sample a second.
+// Lines over the last half minute to five minutes, one sample a second.
 // SPDX-License-Identifier: Apache-2.0
-const SPAN_S = 300;
+const LEAST_S = 30, MOST_S = 300;
+const CLIPPED = 0.02, ROOM = 1.5; // share of samples that may be above the axis, and how far it reaches above the others
+const STEPS_S = [5, 10, 15, 30, 60, 120];
 
 // Values in time; what is not known is a gap.
 export class History {
@@ -10,14 +12,34 @@ export class History {
 
   add(time, values) {
     this.rows.push({time, values});
-    while (this.rows[0].time < time - SPAN_S * 1000 - 2000)
+    while (this.rows[0].time < time - MOST_S * 1000 - 2000)
       this.rows.shift();
   }
+
+  // Seconds that are shown: as many as there are samples of.
+  span(now) {
+    return this.rows.length ? Math.min(MOST_S, Math.max(LEAST_S, (now - this.rows[0].time) / 1000)) : LEAST_S;
+  }
+
+  some(key) {
+    return this.rows.some(({values}) => Number.isFinite(values[key]));
+  }
+}
+
+// Where the axis of these values may end: a spike, as at start, does not set it. Without few samples that stand out far
+// it is the largest.
+export function reach(values) {
+  const all = values.filter(Number.isFinite).sort((a, b) => a - b), n = all.length;
+  if (!n)
+    return 0;
+  // seconds that may stand out: three where the window is short, since the first second also counts in those after it
+  const out = Math.max(Math.ceil(CLIPPED * n), Math.min(3, Math.floor(n / 6)));
+  return Math.min(all[n - 1], ROOM * all[n - 1 - Math.min(out, n - 1)]);
 }
 
 function nice(most) {
   const power = 10 ** Math.floor(Math.log10(most));
-  return [1, 2, 2.5, 5, 10].map((f) => f * power).find((v) => v >= most - 1e-9);
+  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((f) => f * power).find((v) => v >= most - 1e-9);
 }
 
 export class Chart {
@@ -30,12 +52,8 @@ export class Chart {
   }
 
   top() {
-    let most = this.least;
-    for (const {values} of this.history.rows)
-      for (const {key} of this.series)
-        if (values[key] > most)
-          most = values[key];
-    return nice(most);
+    const values = (key) => this.history.rows.map((row) => row.values[key]);
+    return nice(Math.max(this.least, ...this.series.map(({key}) => reach(values(key)))));
   }
 
   paint() {
@@ -45,8 +63,8 @@ export class Chart {
       return;
     const style = getComputedStyle(document.documentElement), ink = (name) => style.getPropertyValue(name).trim();
     const size = Math.max(11, Math.min(15, height / 9)), left = size * 3.1, right = width - 6, above = size * 0.8, below = height - size * 1.5;
-    const top = this.top(), now = Date.now();
-    const x = (time) => right - (now - time) / 1000 / SPAN_S * (right - left), y = (v) => below - v / top * (below - above);
+    const top = this.top(), now = Date.now(), span = this.history.span(now);
+    const x = (time) => right - (now - time) / 1000 / span * (right - left), y = (v) => below - v / top * (below - above);
     canvas.width = Math.round(width * ratio);
     canvas.height = Math.round(height * ratio);
     c.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -62,12 +80,13 @@ export class Chart {
       c.fillText(`${+(top * part).toPrecision(3)}`, left - 6, y(top * part));
     }
     c.textBaseline = "bottom";
-    const step = (right - left) / 5 > 5.5 * size ? 1 : 2; // labels need room
-    for (let minutes = 4; minutes >= 0; minutes -= step) {
-      c.textAlign = minutes ? "center" : "right";
-      c.fillText(minutes ? `\u2212${minutes} min` : "now", x(now - minutes * 60000), height);
+    const room = 5.5 * size; // that a label needs
+    const step = STEPS_S.find((v) => v / span * (right - left) > room) ?? MOST_S;
+    for (let back = 0; back === 0 || back < span - 0.4 * room / (right - left) * span; back += step) {
+      c.textAlign = back ? "center" : "right";
+      c.fillText(back ? `\u2212${back % 60 ? `${back} s` : `${back / 60} min`}` : "now", x(now - back * 1000), height);
     }
-    if (!this.history.rows.some(({values}) => this.series.some(({key}) => Number.isFinite(values[key])))) {
+    if (!this.series.some(({key}) => this.history.some(key))) {
       c.textAlign = "center";
       c.fillText(this.nothing, (left + right) / 2, (above + below) / 2 + size);
     }
@@ -76,8 +95,9 @@ export class Chart {
     c.rect(left, 0, right - left, height);
     c.clip();
     for (const s of this.series)
-      this.line(s, x, y, ink(s.colour));
+      this.line(s, x, (v) => y(Math.min(v, top)), ink(s.colour));
     c.restore();
+    this.marks(x, above, size, top, left, right, ink);
   }
 
   line({key, dash}, x, y, colour) {
@@ -106,8 +126,37 @@ export class Chart {
     c.setLineDash([]);
   }
 
+  // Samples above the axis: an arrow each, and how much the largest is.
+  marks(x, above, size, top, left, right, ink) {
+    const c = this.context, half = size * 0.28;
+    let largest = null;
+    for (const {key, colour} of this.series)
+      for (const {time, values} of this.history.rows) {
+        if (!(values[key] > top) || x(time) < left)
+          continue;
+        c.fillStyle = ink(colour);
+        c.beginPath();
+        c.moveTo(x(time) - half, above);
+        c.lineTo(x(time) + half, above);
+        c.lineTo(x(time), above - 2 * half);
+        c.fill();
+        if (!largest || values[key] > largest.value)
+          largest = {value: values[key], time};
+      }
+    this.clipped = largest?.value ?? null;
+    if (!largest)
+      return;
+    const text = `${+largest.value.toPrecision(3)}`, wide = c.measureText(text).width, at = x(largest.time);
+    const gap = 2 * half + x(1000) - x(0); // a mark of the next second may be beside it
+    const behind = at + gap + wide > right; // there is room on the other side
+    c.fillStyle = ink("--soft");
+    c.textAlign = behind ? "right" : "left";
+    c.textBaseline = "middle";
+    c.fillText(text, behind ? at - gap : at + gap, above);
+  }
+
   // What it shows, in words, for those who cannot see it.
   say(text) {
-    this.canvas.setAttribute("aria-label", text);
+    this.canvas.setAttribute("aria-label", this.clipped ? `${text}; up to ${+this.clipped.toPrecision(3)} above the axis` : text);
   }
 }

@@ -6,7 +6,7 @@ import {MESSAGE_KIND} from "./layout.js";
 
 const SILENCE_MS = 4000; // notices come twice a second
 const BACKOFF_MS = [500, 1000, 2000, 4000, 8000];
-const STATUS_MS = 1000, LIST_MS = 5000;
+const STATUS_MS = 1000, LIST_MS = 1000;
 
 async function sentence(answer) {
   const text = (await answer.text()).trim();

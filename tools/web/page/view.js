@@ -111,8 +111,8 @@ export class CameraView {
   }
 
   // Dark lines between neighbours, so that each stixel can be told.
-  sides(zoomX, zoomY) {
-    const {columnWidth, stixels: s} = this.frame, c = this.context;
+  sides(c, zoomX, zoomY) {
+    const {columnWidth, stixels: s} = this.frame;
     if (columnWidth * zoomX < 3)
       return;
     c.fillStyle = "rgba(18,20,26,0.35)";
@@ -130,7 +130,21 @@ export class CameraView {
       canvas.width = width;
       canvas.height = height;
     }
-    const zoomX = width / frame.width, zoomY = height / frame.height;
+    this.draw(c, width, height, ratio);
+    this.measure(width / frame.width, height / frame.height, ratio);
+  }
+
+  // A picture of it as large as the camera's, without the probe; null before the first.
+  async save() {
+    if (!this.frame)
+      return null;
+    const {width, height} = this.frame, canvas = Object.assign(document.createElement("canvas"), {width, height});
+    this.draw(canvas.getContext("2d", {alpha: false}), width, height, 1);
+    return new Promise((done) => canvas.toBlob(done, "image/png"));
+  }
+
+  draw(c, width, height, ratio) {
+    const {frame} = this, zoomX = width / frame.width, zoomY = height / frame.height;
     c.fillStyle = `rgb(${DARK})`;
     c.fillRect(0, 0, width, height);
     c.imageSmoothingEnabled = true;
@@ -139,7 +153,7 @@ export class CameraView {
     if (this.colour !== "off" && frame.columns) {
       c.imageSmoothingEnabled = false;
       c.drawImage(this.layer, 0, 0, frame.columns * frame.columnWidth * zoomX, height);
-      this.sides(zoomX, zoomY);
+      this.sides(c, zoomX, zoomY);
     }
     if (frame.road !== ROAD_NONE) {
       const {axis, cross, slope} = frame.ground, lean = slope > 0 ? -cross / slope : 0; // rows a column
@@ -150,7 +164,6 @@ export class CameraView {
           c.fillRect(x, Math.round(row * zoomY), 5 * ratio, ratio);
       }
     }
-    this.measure(zoomX, zoomY, ratio);
   }
 
   measure(zoomX, zoomY, ratio) {

@@ -128,12 +128,12 @@ int twin_load_init(struct twin_load *l, int slice, char *why, size_t why_bytes)
 	bench_must(cudaFree(NULL), "a context");
 	take_memory(l);
 	bench_must(cudaDeviceSynchronize(), "clearing memory");
-	r = twin_rest_create(&l->rest, 0, slice, &l->sms, why, why_bytes);
+	r = sx_green_create(&l->rest, 0, slice, true, &l->sms, why, why_bytes);
 	if (r < 0)
 		return r;
-	bench_must(twin_rest_enter(l->rest), "entering the rest");
-	bench_must(twin_rest_stream(l->rest, &l->stream), "a stream of the rest");
-	bench_must(twin_rest_stream(l->rest, &l->keep_stream), "a stream of the rest");
+	bench_must(sx_green_enter(l->rest), "entering the rest");
+	bench_must(sx_green_stream(l->rest, 0, &l->stream), "a stream of the rest");
+	bench_must(sx_green_stream(l->rest, 0, &l->keep_stream), "a stream of the rest");
 	bench_must(cudaEventCreateWithFlags(&l->ended, cudaEventDisableTiming), "an event");
 	set_cache_aside(l);
 	bench_must(cudaStreamSynchronize(0), "clearing memory");
@@ -150,12 +150,12 @@ void twin_load_finish(struct twin_load *l)
 	twin_load_stop(l, &told);
 	twin_load_release(l);
 	if (l->rest) {
-		bench_must(twin_rest_enter(l->rest), "entering the rest");
+		bench_must(sx_green_enter(l->rest), "entering the rest");
 		cudaEventDestroy(l->ended);
 		cudaStreamDestroy(l->stream);
 		cudaStreamDestroy(l->keep_stream);
 	}
-	twin_rest_destroy(l->rest);
+	sx_green_destroy(l->rest);
 	bench_must(cudaSetDevice(0), "the device");
 	told_of_all = NULL;
 	cudaFree(l->memory);
@@ -204,7 +204,7 @@ void twin_load_keep(struct twin_load *l, double seconds)
 		return;
 	memset(l->keeper, 0, TWIN_KEEPERS * sizeof(*l->keeper));
 	((volatile uint32_t *)l->told)[1] = 0;
-	bench_must(twin_rest_enter(l->rest), "entering the rest");
+	bench_must(sx_green_enter(l->rest), "entering the rest");
 	bench_must(cudaMemsetAsync(l->word + 2, 0, 2 * sizeof(*l->word), l->keep_stream), "a keeper");
 	bench_must(twin_keep_run(TWIN_KEEPERS, &w, l->keep_stream), "a keeper");
 	l->keeps = true;
@@ -216,7 +216,7 @@ void twin_load_release(struct twin_load *l)
 	if (!l->keeps)
 		return;
 	((volatile uint32_t *)l->told)[1] = 1;
-	bench_must(twin_rest_enter(l->rest), "entering the rest");
+	bench_must(sx_green_enter(l->rest), "entering the rest");
 	bench_must(cudaStreamSynchronize(l->keep_stream), "a keeper");
 	if (cudaCtxResetPersistingL2Cache()) /* else its lines stay long after it */
 		cudaGetLastError();
@@ -236,7 +236,7 @@ void twin_load_start(struct twin_load *l, enum twin_kind kind, int blocks, doubl
 		return;
 	memset(l->block, 0, TWIN_BLOCKS_MAX * sizeof(*l->block));
 	((volatile uint32_t *)l->told)[0] = 0;
-	bench_must(twin_rest_enter(l->rest), "entering the rest");
+	bench_must(sx_green_enter(l->rest), "entering the rest");
 	bench_must(cudaMemsetAsync(l->word, 0, 2 * sizeof(*l->word), l->stream), "a load");
 	bench_must(twin_load_run(kind, blocks, &w, l->stream), "a load");
 	bench_must(cudaEventRecord(l->ended, l->stream), "a load");
@@ -265,7 +265,7 @@ void twin_load_stop(struct twin_load *l, struct twin_load_told *ret)
 	ret->lasted = true;
 	if (!l->runs)
 		return;
-	bench_must(twin_rest_enter(l->rest), "entering the rest");
+	bench_must(sx_green_enter(l->rest), "entering the rest");
 	ret->lasted = cudaEventQuery(l->ended) == cudaErrorNotReady;
 	((volatile uint32_t *)l->told)[0] = 1;
 	bench_must(cudaStreamSynchronize(l->stream), "a load");
@@ -277,7 +277,7 @@ void twin_load_where(struct twin_load *l, uint32_t *seen)
 {
 	uint32_t *device;
 
-	bench_must(twin_rest_enter(l->rest), "entering the rest");
+	bench_must(sx_green_enter(l->rest), "entering the rest");
 	bench_must(cudaMalloc((void **)&device, TWIN_MULTIPROCESSORS_MAX * sizeof(*seen)), "memory");
 	bench_must(cudaMemset(device, 0, TWIN_MULTIPROCESSORS_MAX * sizeof(*seen)), "memory");
 	bench_must(cudaStreamSynchronize(0), "memory");

@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
+#include "gpu/host/green_context.h"
 #include "tests/gpu/device/twin/kernels.h"
-#include "tests/gpu/device/twin/rest.h"
 
 #define TWIN_BLOCKS_MAX 4096
 #define TWIN_KEEPERS 16 /* blocks that hold the cache */
@@ -27,7 +27,7 @@ struct twin_load_told {
  * the load, told[1] keepers. word: two pairs of device memory, as twin_work.stop.
  */
 struct twin_load {
-	struct twin_rest *rest;
+	struct sx_green *rest;
 	int sms;
 	size_t kept_bytes, bytes, far_bytes, cache_bytes, window_bytes;
 	cudaStream_t stream, keep_stream;
@@ -44,7 +44,8 @@ const char *twin_kind_name(enum twin_kind kind);
 
 /*
  * Beside a slice that asked for slice multiprocessors of device 0. Warms up every kernel, since none may be
- * loaded while a load runs. -ENOTSUP, -EIO with a sentence in why; failing CUDA calls end the program.
+ * loaded while a load runs. Errors of sx_green_create(), with its sentence in why; failing CUDA calls end the
+ * program.
  */
 int twin_load_init(struct twin_load *l, int slice, char *why, size_t why_bytes);
 /* Tells loads to end and waits for them; at most their limit. Accepts a zeroed one. */

@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_GPU_STEREO_STRETCH_CUH
-#define SX_GPU_STEREO_STRETCH_CUH
+#ifndef SX_GPU_INGEST_STRETCH_CUH
+#define SX_GPU_INGEST_STRETCH_CUH
 
 #include "gpu/cuda.cuh"
 

@@ -1,25 +1,26 @@
 /*
  * Rectification on the GPU. Must equal sx_rectify() and sx_views_hide() byte for byte.
  *
- * Work:    four pixels of a row a thread, both images in one launch: entries of the map by 16 and 8 bytes, and for
- *          each pixel the four raw ones around its place, a byte each, straight from the camera's buffer.
- *          Neighbouring pixels lie side by side in the raw image too, so a warp's bytes are in few lines of L1.
- * Memory:  6 bytes of map a pixel, each raw byte about once, 1 byte out. Hidden disparities: 2 bytes a pixel in,
- *          out where something changes.
+ * Work:    four pixels of a row a thread, both images in one launch: entries of the map by 16 and 8 bytes,
+ *          and for each pixel the four raw ones around its place, a byte each, straight from the camera's
+ *          buffer. Neighbouring pixels lie side by side in the raw image too, so a warp's bytes are in few
+ *          lines of L1.
+ * Memory:  6 bytes of map a pixel, each raw byte about once, 1 byte out. Hidden disparities: 2 bytes a pixel
+ *          in, and out where something changes.
  * Ranges:  sums of four products are below 2^24.
  * Shapes:  any sizes, any address and pitch of the raw images; nothing outside them is touched.
  * Speed:   docs/lab-performance.md, "CUDA: rectification".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "gpu/stereo/rectify_cuda.h"
+#include "gpu/ingest/rectify_cuda.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "gpu/cuda.cuh"
-#include "gpu/stereo/grey.cuh"
-#include "gpu/stereo/stretch.cuh"
+#include "gpu/ingest/grey.cuh"
+#include "gpu/ingest/stretch.cuh"
 #include "stages/context.h"
 
 #define BLOCK_X 32

@@ -15,10 +15,10 @@
 #include <stdlib.h>
 
 #include "gpu/cuda.cuh"
+#include "gpu/ingest/grey.cuh"
+#include "gpu/ingest/rectify_cuda.h"
+#include "gpu/ingest/stretch.cuh"
 #include "gpu/stages_cuda.h"
-#include "gpu/stereo/grey.cuh"
-#include "gpu/stereo/rectify_cuda.h"
-#include "gpu/stereo/stretch.cuh"
 #include "stages/context.h"
 
 #define BLOCK_X 64

@@ -4,8 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_GPU_STEREO_GREY_CUH
-#define SX_GPU_STEREO_GREY_CUH
+#ifndef SX_GPU_INGEST_GREY_CUH
+#define SX_GPU_INGEST_GREY_CUH
 
 #include <stddef.h>
 

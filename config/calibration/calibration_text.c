@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/calibration_priv.h"
+#include "config/calibration/calibration_priv.h"
 #include "config/number.h"
 
 /* Numbers after the colon, as many as there are up to n. A word that is no number ends them: -EINVAL. */
@@ -131,10 +131,11 @@ int sx_calibration_text(struct sx_calibration_raw *raw, const char *text, char *
 		}
 		known += r;
 	}
+	raw->have_lines = known > 0;
 	if (take_kitti(raw, &k) || known)
 		return 0;
 	snprintf(why, why_bytes,
-		 "no calibration found: neither OpenCV or ROS YAML, nor KITTI (P2:, P3:), nor text "
+		 "no calibration found: neither OpenCV, ROS or Kalibr YAML, nor KITTI (P2:, P3:), nor text "
 		 "with fx, fy, cx, cy, baseline_m");
 	return -EINVAL;
 }

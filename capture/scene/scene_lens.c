@@ -1,0 +1,67 @@
+/*
+ * Where the pixels of a raw camera look.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "capture/scene/scene_lens.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "capture/scene/scene_world.h"
+#include "stages/rectify/rig.h"
+
+#define RIM 8	   /* px of the drawn view that no raw pixel looks at: samples lie around it */
+#define STEPS 1024 /* to the px: what another libm gives beyond that must not change a byte */
+
+int sx_lens_margin(int px)
+{
+	return px / 4 + RIM;
+}
+
+/* Raw pixel (x, y) -> its place in the view. */
+static void place(const struct sx_scene *s, int side, int x, int y, float at[2])
+{
+	const struct sx_view *v = &s->view[side];
+	double u, w;
+
+	at[0] = -1;
+	at[1] = -1;
+	if (!sx_rig_unproject(&s->rig, side, x, y, &u, &w))
+		return;
+	u += sx_lens_margin(s->rig.width);
+	w += sx_lens_margin(s->rig.height);
+	if (!(u >= RIM && u <= v->width - 1 - RIM && w >= RIM && w <= v->height - 1 - RIM))
+		return;
+	at[0] = (float)(rint(u * STEPS) / STEPS);
+	at[1] = (float)(rint(w * STEPS) / STEPS);
+}
+
+static int init_side(struct sx_scene *s, int side)
+{
+	struct sx_lens_view *lens = &s->lens[side];
+
+	lens->width = s->rig.raw_width;
+	lens->height = s->rig.raw_height;
+	lens->at = calloc((size_t)lens->width * (size_t)lens->height, 2 * sizeof(*lens->at));
+	if (!lens->at)
+		return -ENOMEM;
+	for (int y = 0; y < lens->height; y++)
+		for (int x = 0; x < lens->width; x++)
+			place(s, side, x, y, lens->at + 2 * ((size_t)y * (size_t)lens->width + (size_t)x));
+	return 0;
+}
+
+int sx_lens_init(struct sx_scene *s)
+{
+	int r = init_side(s, 0);
+
+	return r < 0 ? r : init_side(s, 1);
+}
+
+void sx_lens_finish(struct sx_lens_view *lens)
+{
+	free(lens->at);
+	*lens = (struct sx_lens_view){0};
+}

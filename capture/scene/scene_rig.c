@@ -1,0 +1,198 @@
+/*
+ * Raw cameras that the synthetic street can be seen by: lenses as they are sold, mounted as they are by hand.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "capture/scene/scene.h"
+#include "stages/rectify/rig.h"
+
+#define DEGREE (3.14159265358979323846 / 180)
+#define FY_TO_FX 1.002	    /* pixels of cheap sensors are not quite square */
+#define RIGHT_TO_LEFT 0.985 /* of focal lengths */
+#define SPARE 2.0	    /* px of the raw image, at least, around what becomes the rectified one */
+
+static const struct {
+	const char *name;
+	enum sx_lens lens;
+	double across_deg; /* angle that the left raw image shows, horizontally, at most; 0: what is needed */
+	double distortion[2][SX_LENS_COEFFICIENTS];
+} names[] = {
+	{.name = "ideal"},
+	{
+		.name = "plain",
+		.lens = SX_LENS_PLUMB_BOB,
+		.distortion = {{-0.35, 0.13, 0.0008, -0.0006}, {-0.34, 0.12, -0.0005, 0.0009}},
+	},
+	{
+		/* near to the angle itself, atan(r) */
+		.name = "wide",
+		.lens = SX_LENS_RATIONAL,
+		.across_deg = 105,
+		.distortion = {{0.780, 0.068, 0.0006, -0.0004, 0.0004, 1.110, 0.240, 0.0010},
+			       {0.772, 0.066, -0.0004, 0.0007, 0.0003, 1.102, 0.235, 0.0012}},
+	},
+	{
+		.name = "fisheye",
+		.lens = SX_LENS_EQUIDISTANT,
+		.across_deg = 124,
+		.distortion = {{-0.012, 0.004, -0.003, 0.0006}, {-0.010, 0.003, -0.002, 0.0004}},
+	},
+};
+
+/* How each camera is turned from where it should be, and its principal point, in shares of the image. */
+static const struct {
+	double pitch_deg, yaw_deg, roll_deg, aside, below;
+} mounted[2] = {{0.4, -0.5, 0.6, 0.012, -0.010}, {-0.3, 0.6, -0.5, -0.009, 0.014}};
+
+static int find_lenses(const char *name)
+{
+	if (!name || !*name)
+		return 0;
+	for (int i = 0; i < (int)(sizeof(names) / sizeof(names[0])); i++)
+		if (!strcmp(name, names[i].name))
+			return i;
+	return -1;
+}
+
+static void set_identity(double r[9])
+{
+	for (int i = 0; i < 9; i++)
+		r[i] = i % 4 == 0;
+}
+
+/* About z, then y, then x. */
+static void set_rotation(int side, double r[9])
+{
+	double cx = cos(mounted[side].pitch_deg * DEGREE), sx = sin(mounted[side].pitch_deg * DEGREE);
+	double cy = cos(mounted[side].yaw_deg * DEGREE), sy = sin(mounted[side].yaw_deg * DEGREE);
+	double cz = cos(mounted[side].roll_deg * DEGREE), sz = sin(mounted[side].roll_deg * DEGREE);
+
+	r[0] = cy * cz;
+	r[1] = -cy * sz;
+	r[2] = sy;
+	r[3] = sx * sy * cz + cx * sz;
+	r[4] = -sx * sy * sz + cx * cz;
+	r[5] = -sx * cy;
+	r[6] = -cx * sy * cz + sx * sz;
+	r[7] = cx * sy * sz + sx * cz;
+	r[8] = cx * cy;
+}
+
+/* Lens coordinates (focal length 1) at which a camera sees the rectified pixel; false: it does not. */
+static bool see(const struct sx_rig *rig, int side, double u, double v, double *x, double *y)
+{
+	struct sx_rig unit = *rig;
+
+	unit.raw[side].fx = 1;
+	unit.raw[side].fy = 1;
+	unit.raw[side].cx = 0;
+	unit.raw[side].cy = 0;
+	return sx_rig_project(&unit, side, u, v, x, y);
+}
+
+/* The largest focal length with which coordinate x of the lens is within 0..px-1, with something to spare. */
+static double largest_focal(double x, double centre, int px)
+{
+	double room = x < 0 ? centre - SPARE : px - 1 - SPARE - centre;
+
+	x = fabs(x);
+	return x * 1e6 < room ? 1e6 : room / x;
+}
+
+static double smaller(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* The largest fx with which all of the rectified image, or all that matters of it: its rim, is seen. */
+static double fitting_focal(const struct sx_rig *rig, int side)
+{
+	const struct sx_raw_camera *c = &rig->raw[side];
+	double f = 1e6, x, y;
+
+	for (int i = 0; i < 2 * (rig->width + rig->height); i++) {
+		int along = i / 2;
+		bool flat = along < rig->width; /* the upper and lower rim, then the sides */
+		double u = flat ? along : i % 2 * (rig->width - 1),
+		       v = flat ? i % 2 * (rig->height - 1) : along - rig->width;
+
+		if (!see(rig, side, u, v, &x, &y))
+			continue;
+		f = smaller(f, largest_focal(x, c->cx, rig->raw_width));
+		f = smaller(f, largest_focal(y * FY_TO_FX, c->cy, rig->raw_height));
+	}
+	return f;
+}
+
+/* fx with which a straight camera would show so many degrees of the lens, half of them to each side. */
+static double focal_across(const struct sx_rig *rig, double across_deg)
+{
+	struct sx_rig straight = *rig;
+	double x, y;
+
+	if (across_deg <= 0)
+		return 1e6;
+	set_identity(straight.rotation[0]);
+	if (!see(&straight, 0, rig->cx + rig->fx * tan(across_deg / 2 * DEGREE), rig->cy, &x, &y))
+		return 1e6;
+	return 0.5 * rig->raw_width / x;
+}
+
+static void set_raw(struct sx_rig *rig, int name)
+{
+	double fx;
+
+	for (int side = 0; side < 2; side++) {
+		rig->raw[side] = (struct sx_raw_camera){
+			.fx = 1,
+			.fy = 1,
+			.cx = 0.5 * (rig->raw_width - 1) + mounted[side].aside * rig->raw_width,
+			.cy = 0.5 * (rig->raw_height - 1) + mounted[side].below * rig->raw_height,
+			.lens = names[name].lens,
+		};
+		memcpy(rig->raw[side].distortion, names[name].distortion[side],
+		       sizeof(names[name].distortion[side]));
+		set_rotation(side, rig->rotation[side]);
+	}
+	fx = smaller(fitting_focal(rig, 0), fitting_focal(rig, 1) / RIGHT_TO_LEFT);
+	fx = smaller(fx, focal_across(rig, names[name].across_deg));
+	for (int side = 0; side < 2; side++) {
+		rig->raw[side].fx = fx * (side ? RIGHT_TO_LEFT : 1);
+		rig->raw[side].fy = rig->raw[side].fx * FY_TO_FX;
+	}
+}
+
+int sx_scene_rig(const char *lenses, int width, int height, struct sx_rig *ret, char *why, size_t why_bytes)
+{
+	int name = find_lenses(lenses);
+	struct sx_camera c;
+
+	if (name < 0) {
+		snprintf(why, why_bytes, "unknown lenses '%s', allowed ideal, plain, wide, fisheye", lenses);
+		return -EINVAL;
+	}
+	sx_scene_camera(width, height, &c);
+	*ret = (struct sx_rig){
+		.raw_width = width,
+		.raw_height = height,
+		.width = width,
+		.height = height,
+		.fx = c.fx,
+		.fy = c.fy,
+		.cx = c.cx,
+		.cy = c.cy,
+		.baseline_m = c.baseline_m,
+	};
+	for (int side = 0; side < 2; side++) {
+		ret->raw[side] = (struct sx_raw_camera){.fx = c.fx, .fy = c.fy, .cx = c.cx, .cy = c.cy};
+		set_identity(ret->rotation[side]);
+	}
+	if (name > 0)
+		set_raw(ret, name);
+	return 0;
+}

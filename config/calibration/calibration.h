@@ -1,0 +1,50 @@
+/*
+ * Calibration files of stereo cameras, as people bring them.
+ *
+ *  - OpenCV YAML with P1 and P2 or with Q (stereoRectify), P2[0][3] = -fx * baseline, in metres; for raw
+ *    images K1 D1 K2 D2 and R1 R2, or R T; in one file or in two, "INTRINSICS,EXTRINSICS"
+ *  - ROS camera_info YAML with projection_matrix (or P): the right camera's file, or "LEFT,RIGHT", which raw
+ *    images need
+ *  - Kalibr's camchain YAML: cam0 is left, cam1 right; raw images
+ *  - KITTI: P_rect_02 and P_rect_03, or P2 and P3; where they are absent 00/01, P0/P1
+ *  - plain text: lines "fx: 707.1", also fy cx cy baseline_m, and cx_right width height
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CONFIG_CALIBRATION_H
+#define SX_CONFIG_CALIBRATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "config/settings.h"
+
+/* What the configuration says beside the file. */
+struct sx_calibration_wish {
+	struct sx_rectify_params rectify;
+	int width, height; /* of raw images, for files that do not say; 0: not known */
+	double baseline_m; /* for files that do not say; 0: not given */
+};
+
+/*
+ * px and m, of the rectified camera; baseline_m 0: the file has none. width, height: of raw images, 0: the
+ * file does not say (never with rectify).
+ */
+struct sx_calibration {
+	double fx, fy, cx, cy;
+	double baseline_m;
+	int width, height;
+	const char *format; /* for the log: "OpenCV YAML", ... */
+	bool rectify;	    /* images are raw, rig says how they become rectified */
+	struct sx_rig rig;
+};
+
+/*
+ * path: a file, or two separated by a comma. 0, or 1 when everything but the baseline is there (why says what
+ * is missing). -EINVAL: not a usable calibration, -ENOENT, -EACCES, ...: cannot be read; why names file and
+ * reason. *ret is only written when it returns 0 or 1.
+ */
+int sx_calibration_read(struct sx_calibration *ret, const char *path, const struct sx_calibration_wish *wish,
+			char *why, size_t why_bytes);
+
+#endif

@@ -1,0 +1,116 @@
+/*
+ * Calibration as Kalibr writes it: a chain of cameras, of which the first two are the left and the right one.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config/calibration/calibration_yaml.h"
+
+static const char *const cam_names[2] = {"cam0", "cam1"};
+
+static int missing(const struct sx_yaml *y, int side, const char *key)
+{
+	return sx_calibration_refuse(y->why, y->why_bytes, "%s: '%s' is missing", cam_names[side], key);
+}
+
+static int other_count(const struct sx_yaml *y, int side, const char *key, int found, int wanted)
+{
+	return sx_calibration_refuse(y->why, y->why_bytes, "%s: '%s' has %d numbers instead of %d",
+				     cam_names[side], key, found, wanted);
+}
+
+/* A list of count numbers. */
+static int read_numbers(const struct sx_yaml *y, int side, const char *key, double *ret, int count)
+{
+	int n = sx_yaml_vector(y, sx_yaml_get(y, y->root, cam_names[side]), key, ret, count);
+
+	if (n <= 0)
+		return n < 0 ? n : missing(y, side, key);
+	return n == 1 + count ? 0 : other_count(y, side, key, n - 1, count);
+}
+
+static int read_lens(struct sx_calibration_camera *c, const struct sx_yaml *y, yaml_node_t *cam, int side)
+{
+	const char *model = sx_yaml_word(y, cam, "distortion_model");
+	double d[16];
+	int n = sx_yaml_vector(y, cam, "distortion_coeffs", d, 16);
+
+	if (!n || !model)
+		return n < 0 ? n : missing(y, side, n ? "distortion_model" : "distortion_coeffs");
+	return n < 0 ? n : sx_calibration_lens(c, model, d, n - 1, y->why, y->why_bytes);
+}
+
+static int read_camera(struct sx_calibration_raw *raw, const struct sx_yaml *y, int side, double size[2])
+{
+	static const char *const whose[2] = {"cam0: ", "cam1: "};
+	yaml_node_t *cam = sx_yaml_get(y, y->root, cam_names[side]);
+	struct sx_calibration_camera *c = &raw->camera[side];
+	const char *model = sx_yaml_word(y, cam, "camera_model");
+	double k[4];
+	int r;
+
+	sx_calibration_name(c->k_name, whose[side], "intrinsics");
+	sx_calibration_name(c->d_name, whose[side], "distortion_coeffs");
+	if (!model || strcmp(model, "pinhole"))
+		return model ? sx_calibration_refuse(y->why, y->why_bytes,
+						     "%s: camera_model is '%.40s', only pinhole is supported",
+						     cam_names[side], model)
+			     : missing(y, side, "camera_model");
+	if ((r = read_numbers(y, side, "intrinsics", k, 4)) < 0 ||
+	    (r = read_numbers(y, side, "resolution", size, 2)) < 0)
+		return r;
+	memcpy(c->k, (const double[9]){k[0], 0, k[2], 0, k[1], k[3], 0, 0, 1}, sizeof(c->k));
+	c->have_k = true;
+	return read_lens(c, y, cam, side);
+}
+
+/* T_cn_cnm1 of cam1: points of cam0 to cam1, metres. */
+static int read_pose(struct sx_calibration_raw *raw, const struct sx_yaml *y)
+{
+	yaml_node_t *cam = sx_yaml_get(y, y->root, cam_names[1]);
+	double t[16];
+	int r = sx_yaml_matrix(y, cam, "T_cn_cnm1", 4, 4, t);
+
+	if (r <= 0)
+		return r < 0 ? r : missing(y, 1, "T_cn_cnm1");
+	if (t[12] != 0 || t[13] != 0 || t[14] != 0 || fabs(t[15] - 1) > 1e-9)
+		return sx_calibration_refuse(
+			y->why, y->why_bytes,
+			"cam1: the last row of T_cn_cnm1 is %g %g %g %g, must be 0 0 0 1", t[12], t[13],
+			t[14], t[15]);
+	for (int i = 0; i < 3; i++) {
+		memcpy(&raw->r[3 * i], &t[4 * i], 3 * sizeof(t[0]));
+		raw->t[i] = t[4 * i + 3];
+	}
+	raw->have_r = raw->have_t = true;
+	return 0;
+}
+
+int sx_calibration_kalibr(struct sx_calibration_raw *raw, const struct sx_yaml *y)
+{
+	double size[2][2];
+	int r = 0;
+
+	if (!sx_yaml_get(y, y->root, cam_names[0]))
+		return 0;
+	raw->format = "Kalibr camchain";
+	raw->pose_name = "T_cn_cnm1";
+	raw->cameras = 2;
+	if (!sx_yaml_get(y, y->root, cam_names[1]))
+		return sx_calibration_refuse(y->why, y->why_bytes, "one camera only: 'cam1' is missing");
+	for (int i = 0; i < 2; i++)
+		if ((r = read_camera(raw, y, i, size[i])) < 0)
+			return r;
+	if (size[0][0] != size[1][0] || size[0][1] != size[1][1])
+		return sx_calibration_refuse(y->why, y->why_bytes,
+					     "image sizes differ: cam0 %gx%g, cam1 %gx%g", size[0][0],
+					     size[0][1], size[1][0], size[1][1]);
+	raw->width = size[0][0];
+	raw->height = size[0][1];
+	r = read_pose(raw, y);
+	return r < 0 ? r : 1;
+}

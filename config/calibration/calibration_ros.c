@@ -1,0 +1,57 @@
+/*
+ * Calibration as ROS has it: one camera_info file, or a printed CameraInfo message, of each camera.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+
+#include "config/calibration/calibration_yaml.h"
+
+/* Of files, of messages of ROS 1, of messages of ROS 2. */
+static const char *const p_names[] = {"projection_matrix", "P", "p", NULL};
+static const char *const k_names[] = {"camera_matrix", "K", "k", NULL};
+static const char *const d_names[] = {"distortion_coefficients", "D", "d", NULL};
+static const char *const r_names[] = {"rectification_matrix", "R", "r", NULL};
+
+static const char *name_of(const struct sx_yaml *y, const char *const *names)
+{
+	const char *name = sx_yaml_first(y, y->root, names);
+
+	return name ? name : names[0];
+}
+
+static void read_lens(struct sx_calibration_camera *c, const struct sx_yaml *y)
+{
+	double d[16];
+	int n = sx_yaml_vector(y, y->root, c->d_name, d, 16);
+
+	if (n > 0)
+		sx_calibration_lens(c, sx_yaml_word(y, y->root, "distortion_model"), d, n - 1, y->why,
+				    y->why_bytes);
+}
+
+int sx_calibration_ros(struct sx_calibration_raw *raw, const struct sx_yaml *y)
+{
+	struct sx_calibration_camera *c = &raw->camera[0];
+	struct sx_yaml fault;
+	int r;
+
+	raw->left_name = name_of(y, p_names);
+	r = sx_yaml_matrix(y, y->root, raw->left_name, 3, 4, raw->left);
+	if (r < 0 || (!r && !sx_yaml_first(y, y->root, k_names)))
+		return r;
+	raw->have_left = r > 0;
+	raw->format = "ROS camera_info";
+	raw->projections = "projection_matrix of both cameras";
+	raw->pose_name = "rectification_matrix of both cameras";
+	raw->cameras = 1;
+	sx_calibration_name(c->k_name, "", name_of(y, k_names));
+	sx_calibration_name(c->d_name, "", name_of(y, d_names));
+	fault = sx_yaml_fault(y, raw);
+	c->have_k = sx_yaml_matrix(&fault, y->root, name_of(y, k_names), 3, 3, c->k) > 0;
+	fault = sx_yaml_fault(y, raw);
+	read_lens(c, &fault);
+	fault = sx_yaml_fault(y, raw);
+	c->have_r = sx_yaml_matrix(&fault, y->root, name_of(y, r_names), 3, 3, c->r) > 0;
+	return 1;
+}

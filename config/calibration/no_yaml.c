@@ -1,0 +1,21 @@
+/*
+ * In place of the YAML readers in a build of the engines alone, which has no libyaml.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "config/calibration/calibration_priv.h"
+
+bool sx_calibration_is_yaml(const char *text)
+{
+	return text[0] == '%';
+}
+
+int sx_calibration_yaml(struct sx_calibration_raw *raw, const char *text, size_t size, char *why,
+			size_t why_bytes)
+{
+	snprintf(why, why_bytes, "this build of the engines alone reads no YAML");
+	return -ENOTSUP;
+}

@@ -1,0 +1,133 @@
+/*
+ * What the configuration says about rectifying: keys of [camera] beside a calibration file of raw cameras.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <math.h>
+
+#include "tests/config/fixture.h"
+
+static char why[1024];
+
+static struct sx_settings *configure(const char *source, const char *camera, const char *sentences)
+{
+	char text[2048];
+
+	snprintf(text, sizeof(text), "[source]\nkind = synthetic\n%s[camera]\n%s", source, camera);
+	return fixture_load(fixture_text("a.conf", text), NULL, sentences);
+}
+
+static void in_a_configuration(void **state)
+{
+	struct sx_settings *s =
+		configure("", "calibration = " SX_DATA "/opencv.yml\nrectify_size = 640x400\n", "");
+	FILE *f;
+
+	assert_true(s->rectify && s->rectification.choice == SX_RECTIFY_AUTO);
+	assert_true(s->rig.raw_width == 752 && s->rig.width == 640 && s->rig.height == 400);
+	assert_true(s->params.camera.fx == s->rig.fx && s->params.camera.cy == s->rig.cy);
+	assert_true(s->params.camera.baseline_m == s->rig.baseline_m && s->calibration_baseline);
+	assert_true(s->calibration_width == 752 && s->calibration_height == 480);
+	/* the images of the source are the raw ones */
+	assert_int_equal(sx_settings_check_size(s, 752, 480, why, sizeof(why)), 0);
+	assert_int_equal(sx_settings_check_size(s, 640, 400, why, sizeof(why)), -EINVAL);
+	assert_non_null(strstr(why, "images are 640x400, but calibration "));
+	assert_true(sx_settings_tell_rectified(s, &(struct sx_source_info){0}, why, sizeof(why)));
+	assert_string_equal(
+		why, "images of 752x480 are rectified to 640x400 (fx 360.674 px, baseline 0.1101 m), as they "
+		     "are raw by " SX_DATA "/opencv.yml");
+	/* what is computed has the rectified size */
+	s->rig.width = 16;
+	assert_int_equal(sx_settings_check_size(s, 752, 480, why, sizeof(why)), -EINVAL);
+	s->rig.width = 640;
+	/* printed and loaded it is the same */
+	f = fopen(fixture_path("printed.conf"), "w");
+	assert_non_null(f);
+	sx_config_print(s, f);
+	fclose(f);
+	{
+		const struct sx_rig rig = s->rig;
+
+		s = fixture_load(fixture_path("printed.conf"), NULL, "");
+		assert_true(s->rectify);
+		assert_memory_equal(&s->rig, &rig, sizeof(rig));
+	}
+
+	s = configure("",
+		      "calibration = " SX_DATA "/ros_left.yaml, " SX_DATA "/ros_right.yaml\nrectify = no\n",
+		      "");
+	assert_false(s->rectify);
+	assert_false(sx_settings_tell_rectified(s, &(struct sx_source_info){0}, why, sizeof(why)));
+	assert_true(fabs(s->params.camera.fx - 439.699530741) < 1e-6);
+	s = configure("size = 752x480\n",
+		      "calibration = " SX_DATA "/intrinsics.yml, " SX_DATA "/extrinsics.yml\nrectify = yes\n",
+		      "");
+	assert_true(s->rectify && s->rig.raw_width == 752 && s->calibration_width == 752);
+	assert_true(sx_settings_tell_rectified(s, &(struct sx_source_info){0}, why, sizeof(why)));
+	assert_non_null(strstr(why, "are rectified to 752x480 "));
+}
+
+static void contradictions(void **state)
+{
+	configure(
+		"", "rectify = yes\n",
+		"DIR/a.conf:4: [camera] rectify: found 'yes', but there is no calibration file to say how\n");
+	configure("", "rectify = maybe\n",
+		  "DIR/a.conf:4: [camera] rectify: found 'maybe', allowed auto, yes, no\n");
+	configure("", "rectify_alpha = -0.5\n",
+		  "DIR/a.conf:4: [camera] rectify_alpha: found -0.5, allowed -1 (scale of the raw images), "
+		  "0..1\n");
+	configure("", "rectify_alpha = 1.5\n",
+		  "DIR/a.conf:4: [camera] rectify_alpha: found '1.5', allowed -1..1\n");
+	configure("", "rectify_size = 640\n",
+		  "DIR/a.conf:4: [camera] rectify_size: found '640' (not a size), allowed auto, or "
+		  "WIDTHxHEIGHT from 32x32 to 4096x2160 px\n");
+	configure("", "calibration = " SX_DATA "/extrinsics.yml\nrectify_size = 640x480\n",
+		  "DIR/a.conf:5: [camera] rectify_size: found '640x480', but images are not rectified here: "
+		  "the calibration file does not say that they are raw, or rectify = no\n");
+	/* one thing wrong, one sentence */
+	configure("", "calibration = none.yaml\nrectify_size = 640x480\n",
+		  "DIR/a.conf:4: [camera] calibration: DIR/none.yaml: No such file or directory\n");
+	configure("size = 640x480\n", "calibration = " SX_DATA "/opencv.yml\n",
+		  "DIR/a.conf:3: [source] size: images are 640x480, but calibration " SX_DATA
+		  "/opencv.yml was made for 752x480\n");
+	configure("", "calibration = " SX_DATA "/opencv.yml\nfx = 450\n",
+		  "DIR/a.conf:5: [camera] fx: is also in the calibration file " SX_DATA
+		  "/opencv.yml (DIR/a.conf:4); which one is meant? An empty 'calibration =' turns the file "
+		  "off\n");
+}
+
+#define RAW                                                                                              \
+	"%YAML:1.0\n---\nimage_width: 640\nimage_height: 480\nK1: [500, 0, 320, 0, 500, 240, 0, 0, 1]\n" \
+	"K2: [500, 0, 320, 0, 500, 240, 0, 0, 1]\nD1: [0, 0, 0, 0, 0]\nD2: [0, 0, 0, 0, 0]\n"            \
+	"R1: [1, 0, 0, 0, 1, 0, 0, 0, 1]\nR2: [1, 0, 0, 0, 1, 0, 0, 0, 1]\n"
+
+/* Both projections without an offset: the baseline may be given beside them, and is the rig's, too. */
+static void baseline_beside_the_file(void **state)
+{
+	const char *text = RAW "P1: [510, 0, 320, 0, 0, 510, 240, 0, 0, 0, 1, 0]\n"
+			       "P2: [510, 0, 320, 0, 0, 510, 240, 0, 0, 0, 1, 0]\n";
+	struct sx_settings *s;
+
+	fixture_text("calib", text);
+	s = configure("", "calibration = calib\nbaseline_m = 0.25\n", "");
+	assert_true(s->rectify && s->rig.baseline_m == 0.25 && s->params.camera.baseline_m == 0.25);
+	assert_false(s->calibration_baseline);
+	configure("", "calibration = calib\n",
+		  "DIR/a.conf:4: [camera] calibration: DIR/calib: OpenCV YAML: P1 and P2 have no baseline "
+		  "between them ([0][3] are equal); or give baseline_m in [camera]\n");
+}
+
+int main(void)
+{
+#define TEST(t) cmocka_unit_test_setup_teardown(t, fixture_setup, fixture_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(in_a_configuration),
+		TEST(contradictions),
+		TEST(baseline_beside_the_file),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,54 @@
+/*
+ * Raw pictures of a street, and rectified ones.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tests/quality/raw_street.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+int raw_street_init(struct raw_street *r, const char *lenses, int width, int height, char *why,
+		    size_t why_bytes)
+{
+	static const int radius[2] = {0, 0};
+	struct sx_rig rig;
+	int e = sx_scene_rig(lenses, width, height, &rig, why, why_bytes);
+
+	*r = (struct raw_street){.lenses = lenses};
+	if (e < 0)
+		return e;
+	for (int side = 0; side < 2; side++)
+		if (sx_rectify_map_init(&r->map[side], &rig, side, radius) < 0 ||
+		    sx_image_init(&r->raw[side], SX_PIXEL_U8, width, height) < 0) {
+			snprintf(why, why_bytes, "no memory");
+			return -ENOMEM;
+		}
+	return 0;
+}
+
+void raw_street_finish(struct raw_street *r)
+{
+	for (int side = 0; side < 2; side++) {
+		sx_rectify_map_finish(&r->map[side]);
+		sx_image_finish(&r->raw[side]);
+	}
+}
+
+int raw_street_draw(struct raw_street *r, const struct sx_scene_params *p, uint32_t frame,
+		    const struct sx_image *left, const struct sx_image *right, char *why, size_t why_bytes)
+{
+	struct sx_scene_params raw = *p;
+	struct sx_scene *scene;
+	int e;
+
+	raw.lenses = r->lenses;
+	e = sx_scene_create(&scene, &raw, why, why_bytes);
+	if (e < 0)
+		return e;
+	sx_scene_render(scene, frame, &r->raw[0], &r->raw[1]);
+	for (int side = 0; side < 2; side++)
+		sx_rectify(&r->raw[side], side ? right : left, &r->map[side], (struct sx_stretch){0});
+	sx_scene_destroy(scene);
+	return 0;
+}

@@ -1,0 +1,88 @@
+# --help and --help-keys of the programs that take a configuration: short, narrow, and every key in its section.
+# SPDX-License-Identifier: Apache-2.0
+import configparser
+import re
+import unittest
+
+from support import run
+
+ALL = ["source", "camera", "stereo", "filters", "road", "stixels", "semantics", "engine", "output", "power", "realtime",
+       "log"]
+# sections that it does something with
+READS = {
+    "stixeld": ALL,
+    "stixel-process": ["camera", "stereo", "filters", "road", "stixels", "semantics", "engine"],
+    "stixel-bench": ["source", "camera", "stereo", "filters", "road", "stixels", "engine"],
+}
+
+
+def sections_of(text):
+    return re.findall(r"(?m)^\[(\w+)\]", text)
+
+
+def keys_of(text):
+    return re.findall(r"(?m)^  ([a-z]\w*)(?:  |$)", text)
+
+
+class Help(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        ini = configparser.ConfigParser(interpolation=None, comment_prefixes=("#", ";"))
+        ini.read_string(run("stixeld", "--print-config", "-s", "source.kind=synthetic").stdout)
+        cls.keys = {s: list(ini[s]) for s in ini.sections()}
+
+    def ask(self, *args, code=0):
+        r = run(*args)
+        self.assertEqual(r.returncode, code, r.stderr)
+        for line in r.stdout.splitlines():
+            self.assertLessEqual(len(line), 80, line)
+        return r.stderr if code else r.stdout
+
+    def test_help_fits(self):
+        for name, sections in READS.items():
+            with self.subTest(name):
+                text = self.ask(name, "--help")
+                self.assertLessEqual(len(text.splitlines()), 60)
+                self.assertIn("--help-keys [SECTION]", text)
+                self.assertIn("of the sections " + ", ".join(sections), re.sub(r"\s+", " ", text))
+                self.assertNotIn("p_gravity", text)
+
+    def test_all_keys(self):
+        self.assertEqual(list(self.keys), ALL)
+        for name, sections in READS.items():
+            with self.subTest(name):
+                text = self.ask(name, "--help-keys")
+                self.assertEqual(sections_of(text), sections)
+                self.assertEqual(keys_of(text), [k for s in sections for k in self.keys[s]])
+                unused = ", ".join(s for s in ALL if s not in sections)
+                self.assertEqual("not used by %s: %s" % (name, unused) in re.sub(r"\s+", " ", text), name != "stixeld")
+
+    def test_one_section(self):
+        for name, sections in READS.items():
+            for section in ALL:
+                for args in (["--help-keys", section], ["--help-keys=" + section]):
+                    text = self.ask(name, *args)
+                    self.assertEqual(sections_of(text), [section])
+                    self.assertEqual(keys_of(text), self.keys[section])
+                    self.assertEqual("not used by" in text, section not in sections)
+        # a long list of what is allowed is broken between its words
+        text = re.sub(r"\s+", " ", self.ask("stixeld", "--help-keys", "semantics"))
+        self.assertIn("default road:ground sidewalk:ground building", text)
+        self.assertIn("motorcycle bicycle", text)
+
+    def test_unknown_section(self):
+        for args, said in ((["sterio"], "unknown section 'sterio' (did you mean 'stereo'?), allowed source, camera,"),
+                           (["p_gravity"], "unknown section 'p_gravity' (did you mean 'stixels'?), allowed"),
+                           (["xyzzyx"], "unknown section 'xyzzyx', allowed source"),
+                           (["road", "log"], "--help-keys: unexpected argument 'log'; try ")):
+            for name in READS:
+                self.assertIn(said, self.ask(name, "--help-keys", *args, code=64))
+        self.assertIn("unexpected argument 'road'", self.ask("stixeld", "--help-keys=log", "road", code=64))
+
+    def test_programs_without_keys(self):
+        self.assertIn("unknown option --help-keys", self.ask("stixelctl", "--help-keys", code=64))
+        self.assertNotIn("--help-keys", self.ask("stixelctl", "--help"))
+
+
+if __name__ == "__main__":
+    unittest.main()
