@@ -259,6 +259,7 @@ static void print_page(json_t *j)
 	    sx_answer_number(j, "frames.dropped.overload", 1, 0),
 	    sx_answer_number(j, "frames.dropped.unpaired", 1, 0),
 	    sx_answer_number(j, "frames.dropped.corrupt", 1, 0));
+	say("pictures  %s\n", sx_answer_pictures(j));
 	say("road      %s, horizon %s, camera %s m high,\n"
 	    "          pitch %s deg, roll %s deg\n",
 	    sx_answer_text(j, "road.origin"), sx_answer_number(j, "road.horizon_row", 1, 1),
