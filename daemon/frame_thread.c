@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -103,6 +104,22 @@ static void fill_sigmas(struct stixel_frame_header *h, const struct sx_road *roa
 		sx_road_sigma_at(road->height_sigma_m, SX_ROAD_WALK_HEIGHT * road->height_m, road->age);
 }
 
+/* What the pictures say, for the status and, in short, for readers. */
+static void fill_pictures(struct sx_pipeline *p, const struct sx_result *result)
+{
+	struct stixel_frame_header *h = &p->header;
+	const double pixels = (double)h->image_width * h->image_height;
+	struct sx_pictures pictures;
+
+	sx_pictures_of(&pictures, &result->monitor, h->number, h->image_width * h->image_height,
+		       result->columns);
+	sx_telemetry_pictures(p->c.telemetry, &pictures);
+	h->measured = (uint16_t)(65535 * (double)result->monitor.measured / pixels + 0.5);
+	h->row_error_q4 = isnan(pictures.row_error[SX_ROWS_ALL])
+				  ? STIXEL_ROW_ERROR_UNKNOWN
+				  : (int16_t)(16 * pictures.row_error[SX_ROWS_ALL]);
+}
+
 static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const struct sx_result *result)
 {
 	const struct sx_telemetry *t = p->c.telemetry;
@@ -134,6 +151,7 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	h->roll_rad = result->road.roll_rad;
 	h->height_m = result->road.height_m;
 	fill_sigmas(h, &result->road);
+	fill_pictures(p, result);
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		h->stage_ns[i] = result->stage_ns[i];
 	h->captured = sx_telemetry_count(t, SX_FIG_FRAMES_CAPTURED);

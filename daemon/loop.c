@@ -40,6 +40,7 @@ static struct sx_health_input health_input(struct sx_run *run)
 
 	sx_telemetry_absent_why(t, run->absent_why);
 	in.absent_why = run->absent_why;
+	in.pictures_why = run->pictures.why;
 	in.now_ns = sx_now_ns();
 	return in;
 }
@@ -120,8 +121,12 @@ static void tell_pages(struct sx_run *run)
  */
 static void run_tick(struct sx_run *run)
 {
-	struct sx_health_input in = health_input(run);
+	struct sx_health_input in;
+	struct sx_pictures pictures;
 
+	if (sx_telemetry_newest_pictures(run->telemetry, &pictures))
+		sx_pictures_watch(&run->pictures, &pictures);
+	in = health_input(run);
 	sx_health_update(&run->health, &in);
 	tell_state(run);
 	tell_pages(run);
@@ -247,6 +252,7 @@ static int rebuild(struct sx_run *run)
 	run->pipeline = NULL;
 	code = sx_run_build(run, source);
 	run->told = STIXEL_STATE_STARTING;
+	run->pictures = (struct sx_pictures_watch){0};
 	return code;
 }
 

@@ -18,6 +18,9 @@ _Static_assert((int)SX_SPAN_COUNT <= SX_REPORT_SPANS, "the report has room for e
 _Static_assert(SX_STAGE_COUNT <= SX_REPORT_STAGES, "the report has room for every stage");
 _Static_assert(SX_CLASSES_MAX <= SX_REPORT_CLASSES, "the report has room for every class");
 _Static_assert(sizeof(((struct sx_report_semantics *)0)->reason) >= SX_FEED_WHY_BYTES, "and for the reason");
+_Static_assert(SX_FIG_ROW_ERROR_ALL - SX_FIG_ROW_ERROR_LEFT == (int)SX_ROWS_ALL &&
+		       SX_FIG_ROW_SPREAD_ALL - SX_FIG_ROW_SPREAD_LEFT == (int)SX_ROWS_ALL,
+	       "figures of row errors are in the order of enum sx_row_part");
 _Static_assert(SX_DROP_COUNT <= SX_REPORT_DROPS, "the report has room for every reason");
 
 static const char *stamp_name(uint64_t stamp)
@@ -89,6 +92,26 @@ static void read_newest(struct sx_report *r, const struct sx_telemetry *t)
 	}
 	sx_report_count(r, SX_FIG_ROAD_INLIERS, (int64_t)n.road_inliers);
 	sx_report_count(r, SX_FIG_ROAD_AGE, (int64_t)n.road_age);
+}
+
+static void read_pictures(struct sx_report *r, const struct sx_telemetry *t)
+{
+	struct sx_pictures p;
+
+	if (!sx_telemetry_newest_pictures(t, &p))
+		return;
+	sx_report_real(r, SX_FIG_PICTURES_DENSITY, p.density);
+	sx_report_real(r, SX_FIG_PICTURES_INFINITY, p.infinity);
+	sx_report_real(r, SX_FIG_PICTURES_BLIND, p.blind);
+	for (int i = 0; i < SX_ROWS_PARTS; i++) {
+		sx_report_real(r, (enum sx_figure)(SX_FIG_ROW_ERROR_LEFT + i), p.row_error[i]);
+		sx_report_real(r, (enum sx_figure)(SX_FIG_ROW_SPREAD_LEFT + i), p.row_spread[i]);
+	}
+	for (int side = 0; side < 2; side++) {
+		sx_report_real(r, (enum sx_figure)(SX_FIG_DARK_LEFT + side), p.dark[side]);
+		sx_report_real(r, (enum sx_figure)(SX_FIG_SATURATED_LEFT + side), p.saturated[side]);
+		sx_report_real(r, (enum sx_figure)(SX_FIG_SHARPNESS_LEFT + side), p.sharpness[side]);
+	}
 }
 
 /* Only sources with cameras know what happened to the images of a side. */
@@ -170,6 +193,7 @@ static void take_report(struct sx_pages *p, struct sx_report *r)
 		read_camera(&r->source.camera[i], t, i);
 	read_latencies(r, t, &p->stereo, now);
 	read_newest(r, t);
+	read_pictures(r, t);
 	sx_pages_read_board(r, p->root);
 	sx_pages_read_power(r, p->power, now);
 }

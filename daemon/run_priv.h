@@ -32,8 +32,9 @@ struct sx_run {
 	unsigned power_told;	  /* changes of it that the log knows */
 	struct sx_pipeline *pipeline;
 	struct sx_health health;
-	char absent_why[SX_ABSENT_BYTES]; /* health looks at it */
-	enum stixel_state told;		  /* state that log and readers know */
+	char absent_why[SX_ABSENT_BYTES];  /* health looks at it, */
+	struct sx_pictures_watch pictures; /* and at what this says */
+	enum stixel_state told;		   /* state that log and readers know */
 	unsigned ticks;
 	int64_t next_tick_ns, next_ping_ns;
 	bool stopping;	    /* the stop was ordered, by a signal or by the pipeline's end */

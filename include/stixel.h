@@ -34,7 +34,7 @@ extern "C" {
 #define STIXEL_SIZE(type, bytes) STIXEL_ASSERT(sizeof(struct type) == (bytes), #type)
 
 #define STIXEL_ABI_MAJOR 1
-#define STIXEL_ABI_MINOR 3
+#define STIXEL_ABI_MINOR 4
 
 /* ---- the record -------------------------------------------------------------------------------------- */
 
@@ -80,6 +80,7 @@ STIXEL_SIZE(stixel, 16);
 #define STIXEL_FRAME_BYTES_MAX (256u << 20) /* whatever says it is larger is damaged */
 #define STIXEL_HEADER_BYTES_LEAST 696u	    /* header_bytes of publishers up to 1.2 */
 #define STIXEL_STAGES 16
+#define STIXEL_ROW_ERROR_UNKNOWN (-32768) /* too few places said anything */
 #define STIXEL_STAGE_NAME_BYTES 16
 
 enum stixel_clock { STIXEL_CLOCK_MONOTONIC = 0, STIXEL_CLOCK_REALTIME = 1, STIXEL_CLOCK_UNKNOWN = 2 };
@@ -142,11 +143,13 @@ struct stixel_frame_header {
 	double baseline_m;     /* m */
 	double road_slope; /* ground disparity of image row y at column road_axis: slope * y + offset, px */
 	double road_offset;
-	double horizon_row;	   /* image row, px; at column road_axis */
-	double pitch_rad;	   /* camera looks down: positive */
-	double height_m;	   /* camera above the road */
-	uint32_t road_age;	   /* frames since the road was measured */
-	uint32_t reserved0;	   /* 0 */
+	double horizon_row; /* image row, px; at column road_axis */
+	double pitch_rad;   /* camera looks down: positive */
+	double height_m;    /* camera above the road */
+	uint32_t road_age;  /* frames since the road was measured */
+	/* since 1.4, 0 before: see stixel_density(), stixel_row_error_px() */
+	uint16_t measured;	   /* share of the pixels whose disparity was measured, 1/65535 */
+	int16_t row_error_q4;	   /* 1/16 px, by which the right image is lower; STIXEL_ROW_ERROR_UNKNOWN */
 	uint64_t captured;	   /* pairs, since the publisher started; likewise below */
 	uint64_t published;	   /* frames */
 	uint64_t dropped_overload; /* pairs replaced by newer ones: engine was busy */
@@ -217,7 +220,8 @@ STIXEL_AT(stixel_frame_header, horizon_row, 184);
 STIXEL_AT(stixel_frame_header, pitch_rad, 192);
 STIXEL_AT(stixel_frame_header, height_m, 200);
 STIXEL_AT(stixel_frame_header, road_age, 208);
-STIXEL_AT(stixel_frame_header, reserved0, 212);
+STIXEL_AT(stixel_frame_header, measured, 212);
+STIXEL_AT(stixel_frame_header, row_error_q4, 214);
 STIXEL_AT(stixel_frame_header, captured, 216);
 STIXEL_AT(stixel_frame_header, published, 224);
 STIXEL_AT(stixel_frame_header, dropped_overload, 232);
@@ -355,6 +359,25 @@ static inline double stixel_ground_disparity(const struct stixel_frame_header *h
 	double d = g.slope * y + g.offset + g.cross * (x - g.axis);
 
 	return y < g.bend_row ? d + g.bend * (g.bend_row - y) : d;
+}
+
+/* (since 1.4) Share of the pixels whose disparity was measured, 0..1; -1: an older publisher does not say. */
+static inline double stixel_density(const struct stixel_frame_header *h)
+{
+	return h->abi_minor >= 4 ? h->measured / 65535.0 : -1.0;
+}
+
+/*
+ * (since 1.4) By how many rows the images are out of line, px: what the left one shows is so much lower in the
+ * right one. 1: *px is set; 0: not known. A pair is matched well below about half a pixel; from 1 px on it is
+ * time to calibrate anew. A median over the image: rolled cameras may show 0 here, see /status.
+ */
+static inline int stixel_row_error_px(const struct stixel_frame_header *h, double *px)
+{
+	if (h->abi_minor < 4 || h->row_error_q4 == STIXEL_ROW_ERROR_UNKNOWN)
+		return 0;
+	*px = h->row_error_q4 / 16.0;
+	return 1;
 }
 
 /* What ends the free space of a column. */

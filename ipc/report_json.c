@@ -153,6 +153,14 @@ static void add_results(struct sx_text *t, const struct sx_report *r)
 	sx_json_text(t, "origin", r->road_origin);
 	add_figures(t, r, "road");
 	sx_json_close(t, '}');
+	sx_json_open(t, "pictures", '{');
+	add_figures(t, r, "pictures");
+	add_object(t, r, "pictures.row_error_px");
+	add_object(t, r, "pictures.row_spread_px");
+	add_object(t, r, "pictures.dark");
+	add_object(t, r, "pictures.saturated");
+	add_object(t, r, "pictures.sharpness");
+	sx_json_close(t, '}');
 }
 
 static const char *known(const char *text)

@@ -15,6 +15,7 @@
 #include "base/rig.h"
 #include "stages/params.h"
 #include "stages/road/road.h"
+#include "stages/stereo/monitor.h"
 
 struct stixel;	   /* include/stixel.h */
 struct sx_device;  /* a backend's own: worker threads, GPU */
@@ -71,6 +72,7 @@ enum sx_stage {
 	SX_STAGE_REDUCE,
 	SX_STAGE_SEGMENT, /* DP, slanted or RDP */
 	SX_STAGE_COMPACT,
+	SX_STAGE_MONITOR, /* of the cuda engine beside the two before */
 	SX_STAGE_COUNT
 };
 /* "ingest", "census", "sgm", ...; as p has it, "zncc" instead of "census" and "fastdt" instead of "sgm". */
@@ -124,6 +126,7 @@ struct sx_result {
 	const uint32_t *offsets;
 	uint32_t columns, count;
 	struct sx_road road;
+	struct sx_monitor monitor;
 	int64_t started_ns, finished_ns;
 	int64_t device_ns[2]; /* began, ended, as far as the device tells (cuda, time_stages); else 0 */
 	int64_t stage_ns[SX_STAGE_COUNT];

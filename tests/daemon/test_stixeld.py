@@ -16,7 +16,7 @@ import openmetrics
 from harness import SANITIZED, SMALL, STIXELD, TestCase, receive, until
 
 STAGES = ["ingest", "census", "sgm", "winner", "median", "left_right", "speckle", "smooth", "confidence", "road",
-          "reduce", "segment", "compact"]
+          "reduce", "segment", "compact", "monitor"]
 SPANS = ["capture_to_publish", "capture_to_engine", "engine_to_result", "result_to_publish"]
 FREE = ["-s", "source.fps=0"]
 

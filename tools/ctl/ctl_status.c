@@ -292,6 +292,7 @@ static void print_page(json_t *j)
 	    sx_answer_number(j, "frames.dropped.overload", 1, 0),
 	    sx_answer_number(j, "frames.dropped.unpaired", 1, 0),
 	    sx_answer_number(j, "frames.dropped.corrupt", 1, 0));
+	say("pictures  %s\n", sx_answer_pictures(j));
 	print_road(j);
 	say("stixels   %s a frame, %s pixels each; stream: %s clients\n",
 	    sx_answer_number(j, "stixels.per_frame", 1, 0),
