@@ -64,8 +64,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /*
- * Median of one figure, offset bytes into each of the last samples, as far as they know it; NAN when fewer than
- * least do. Of two in the middle the lower.
+ * Median of one figure, offset bytes into each of the last samples, as far as they know it; NAN when fewer
+ * than least do. Of two in the middle the lower.
  */
 static double recent(const struct sx_pictures_watch *w, size_t offset, unsigned samples, unsigned least)
 {

@@ -1,6 +1,6 @@
 /*
- * What the pictures say of the cameras: figures of a frame, and whether something is wrong with them. Knows no
- * clock and no thread, so that tests/daemon/test_pictures.c can try every case.
+ * What the pictures say of the cameras: figures of a frame, and whether something is wrong with them. Knows
+ * no clock and no thread, so that tests/daemon/test_pictures.c can try every case.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,8 @@ void sx_pictures_of(struct sx_pictures *ret, const struct sx_monitor *m, uint64_
  * What is wrong, by medians of samples, so that single frames do not count:
  * black: of one image or both 98 % of the samples are dark, over 8 samples; until it is 90 %.
  * same: 98 % of the measured pixels are at infinity and no row error, over 8: one image twice; until 90 %.
- * rows: the row error of the whole or of a third, over 20 samples of which 8 knew it, is above 1 px; until 0.7.
+ * rows: the row error of the whole or of a third, over 20 samples of which 8 knew it, is above 1 px;
+ *   until 0.7.
  * density: over 8, below half of what it usually is (its mean of about a minute, known from 40 samples on,
  *   ten times as slow while this is wrong); until 60 %.
  * The first of these is the sentence. Thread: main. Zeroed: nothing known yet.

@@ -143,13 +143,12 @@ struct stixel_frame_header {
 	double baseline_m;     /* m */
 	double road_slope; /* ground disparity of image row y at column road_axis: slope * y + offset, px */
 	double road_offset;
-	double horizon_row; /* image row, px; at column road_axis */
-	double pitch_rad;   /* camera looks down: positive */
-	double height_m;    /* camera above the road */
-	uint32_t road_age;  /* frames since the road was measured */
-	/* since 1.4, 0 before: see stixel_density(), stixel_row_error_px() */
-	uint16_t measured;	   /* share of the pixels whose disparity was measured, 1/65535 */
-	int16_t row_error_q4;	   /* 1/16 px, by which the right image is lower; STIXEL_ROW_ERROR_UNKNOWN */
+	double horizon_row;	   /* image row, px; at column road_axis */
+	double pitch_rad;	   /* camera looks down: positive */
+	double height_m;	   /* camera above the road */
+	uint32_t road_age;	   /* frames since the road was measured */
+	uint16_t measured;	   /* since 1.4, 0 before: share of the pixels that were measured, 1/65535 */
+	int16_t row_error_q4;	   /* likewise; 1/16 px: see stixel_row_error_px() */
 	uint64_t captured;	   /* pairs, since the publisher started; likewise below */
 	uint64_t published;	   /* frames */
 	uint64_t dropped_overload; /* pairs replaced by newer ones: engine was busy */
@@ -361,17 +360,7 @@ static inline double stixel_ground_disparity(const struct stixel_frame_header *h
 	return y < g.bend_row ? d + g.bend * (g.bend_row - y) : d;
 }
 
-/* (since 1.4) Share of the pixels whose disparity was measured, 0..1; -1: an older publisher does not say. */
-static inline double stixel_density(const struct stixel_frame_header *h)
-{
-	return h->abi_minor >= 4 ? h->measured / 65535.0 : -1.0;
-}
-
-/*
- * (since 1.4) By how many rows the images are out of line, px: what the left one shows is so much lower in the
- * right one. 1: *px is set; 0: not known. A pair is matched well below about half a pixel; from 1 px on it is
- * time to calibrate anew. A median over the image: rolled cameras may show 0 here, see /status.
- */
+/* (since 1.4) Rows by which what the left image shows is lower in the right one. 1: *px is set; 0: unknown. */
 static inline int stixel_row_error_px(const struct stixel_frame_header *h, double *px)
 {
 	if (h->abi_minor < 4 || h->row_error_q4 == STIXEL_ROW_ERROR_UNKNOWN)

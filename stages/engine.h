@@ -106,10 +106,7 @@ struct sx_context_config {
 	bool keep_volume; /* checks only: keep S for SX_TAP_SUM (2 more bytes per cell) */
 	/* cuda: measure stage_ns, which takes part of the time measured; others always do */
 	bool time_stages;
-	/*
-	 * cuda, for measurements: wait asks the device again and again instead of sleeping;
-	 * event_fd stays silent
-	 */
+	/* cuda, for measurements: wait asks the device again and again, and event_fd stays silent */
 	bool busy_wait;
 	bool rectify;	   /* pairs are raw, and rectified as they are read, ... */
 	struct sx_rig rig; /* ... by this: width, height are its rectified size, pairs have its raw one */
@@ -148,8 +145,7 @@ typedef void sx_images_read_fn(void *user);
  *   previous: last road that was found and its age, or NULL.
  *   -EINVAL: the pair differs from the configuration; -EBUSY: the frame before has not been waited for.
  * event_fd: becomes readable when the submitted frame is done (an eventfd; wait() drains it). Where
- * nearly_done
- *   is followed it may become readable later than the frame was waited for, and means nothing then.
+ *   nearly_done is followed it may be readable later than the frame was waited for, and means nothing then.
  * wait: 1 done, 0 not within timeout_ms (-1: for ever), negative errno when the frame failed; -ENODATA when
  *   none was submitted.
  */

@@ -20,8 +20,8 @@ void monitor_case_init(struct monitor_case *c, int width, int height, int paddin
 /* False when something was written beside the pixels. */
 bool monitor_case_finish(struct monitor_case *c);
 /*
- * The right image: parts of the left one, moved by a few columns and up to 10 rows. Maps that say so, with holes
- * and with disparities that lead anywhere. Stixel columns with all, one or no cell.
+ * The right image: parts of the left one, moved by a few columns and up to 10 rows. Maps that say so, with
+ * holes and with disparities that lead anywhere. Stixel columns with all, one or no cell.
  */
 void monitor_case_fill(struct monitor_case *c, enum check_fill how, struct check_rng *r);
 

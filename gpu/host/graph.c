@@ -1,6 +1,6 @@
 /*
- * The chain of a frame, captured once into a graph: stages in their order, the road beside the reduction, what
- * watches the cameras beside the stixels.
+ * The chain of a frame, captured once into a graph: stages in their order, the road beside the reduction,
+ * what watches the cameras beside the stixels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

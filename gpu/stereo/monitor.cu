@@ -2,9 +2,9 @@
  * What a pair says about its cameras, on the GPU. Must equal sx_monitor() (stages/stereo/monitor.h) byte for
  * byte.
  *
- * Work:   one launch whose blocks do different things: a warp a place of the grid, a block a row of samples of
- *         both images, a warp a row of the map, a warp a stixel column. Of a corner a lane takes pairs of rows
- *         and columns by which windows are moved: 119 of them, four each. Sums are added up by atomics; the
+ * Work:   one launch whose blocks do different things: a warp a place of the grid, a block a row of samples
+ *         of both images, a warp a row of the map, a warp a stixel column. Of a corner a lane takes pairs
+ *         of rows and columns by which windows are moved: 119 of them, four each. Sums are added up by atomics; the
  *         last block delivers them and leaves zeros.
  * Memory: 9.9 KB of shared memory a block: windows as words, since they begin at any byte. The map is read
  *         once, an eighth of the images' rows, and windows from the cache.
@@ -13,7 +13,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "stages/stereo/monitor.h"
+#include "stages/stereo/monitor_vote.h"
 
 #include "gpu/cuda.cuh"
 #include "gpu/stereo/monitor_cuda.h"
@@ -97,7 +97,7 @@ __device__ __forceinline__ bool is_corner(const struct map &left, int x, int y, 
 				    (int32_t)sx_warp_sum((uint32_t)xy));
 }
 
-/* u: the column of the right image that is compared with x. Returns where in around's rows that of s = 3 begins. */
+/* u: the right image's column for x. Returns the byte of around's rows at which the window of s = 3 begins. */
 __device__ __forceinline__ int load_windows(const struct monitor &m, struct place_shared *sh, int x, int u,
 					    int y, int lane)
 {
@@ -161,12 +161,13 @@ __device__ __forceinline__ int look(struct place_shared *sh, int begin, int lane
 
 __device__ __forceinline__ void vote(const struct monitor &m, struct place_shared *sh, int place, int lane)
 {
-	const int x = sx_monitor_x(place % SX_MONITOR_COLUMNS, m.width);
+	const int column = place % SX_MONITOR_COLUMNS, x = sx_monitor_x(column, m.width);
 	const int y = sx_monitor_y(place / SX_MONITOR_COLUMNS, m.height);
 	const int d = reinterpret_cast<const uint16_t *>(row_of(m.checked, y))[x];
 	int v = SX_MONITOR_NO_VOTE;
 
-	if (sx_monitor_sees(x, d, m.width) && is_corner(m.grey[0], x, y, lane))
+	if (sx_monitor_asks(column, m.width) && sx_monitor_sees(x, d, m.width) &&
+	    is_corner(m.grey[0], x, y, lane))
 		v = look(sh, load_windows(m, sh, x, x - ((d + 8) >> 4), y, lane), lane);
 	if (lane == 0)
 		m.out->vote[0][place] = (int16_t)v;

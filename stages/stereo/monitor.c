@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stages/stereo/monitor_vote.h"
+
 static const uint8_t *pixel(const struct sx_image *grey, int x, int y)
 {
 	return (const uint8_t *)sx_image_row(grey, y) + x;
@@ -152,7 +154,8 @@ static void vote_row(const struct sx_monitor_input *in, int row, int16_t vote[SX
 		const int x = sx_monitor_x(i, width);
 
 		vote[i] = SX_MONITOR_NO_VOTE;
-		if (sx_monitor_sees(x, d[x], width) && is_corner(&in->grey[0], x, y))
+		if (sx_monitor_asks(i, width) && sx_monitor_sees(x, d[x], width) &&
+		    is_corner(&in->grey[0], x, y))
 			vote[i] = (int16_t)look(in->grey, x, y, d[x]);
 	}
 }

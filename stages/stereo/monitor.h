@@ -3,10 +3,10 @@
  * sharp the images are, and by how many rows they are out of line.
  *
  * Rows. In a rectified pair a point lies in the same row of both images. Places on a fixed grid say by how
- * much it does not: where the checked map has a disparity and the left image has structure in both directions,
- * a window of it is looked for in the right image some rows above and below, and a few columns beside, the
- * place where it was matched. A straight edge, however it leans, would be found in any row, at another column:
- * matching has put it into its own row, and it would vote for 0. So only corners vote.
+ * much it does not: where the checked map has a disparity and the left image has structure in both
+ * directions, a window of it is looked for in the right image some rows above and below, and a few columns
+ * beside, the place where it was matched. A straight edge, however it leans, would be found in any row, at
+ * another column: matching has put it into its own row, and it would vote for 0. So only corners vote.
  *
  * All in integers, and the sums of any parts of the work add up to those of the whole.
  *
@@ -15,16 +15,9 @@
 #ifndef SX_STAGES_STEREO_MONITOR_H
 #define SX_STAGES_STEREO_MONITOR_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/image.h"
-
-#ifdef __CUDACC__
-#define SX_MONITOR_INLINE static __host__ __device__ inline
-#else
-#define SX_MONITOR_INLINE static inline
-#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -48,7 +41,7 @@ extern "C" {
 #define SX_MONITOR_UP 3
 #define SX_MONITOR_AREA (SX_MONITOR_WIDTH * (2 * SX_MONITOR_UP + 1))
 
-/* Least sum of squares of a window's differences, each way, and least curvature of its costs: a pixel 36, 2. */
+/* Least sum of squares of a window's differences, each way, and curvature of its costs: a pixel 36, 2. */
 #define SX_MONITOR_STRUCTURE (36 * SX_MONITOR_AREA)
 #define SX_MONITOR_CURVATURE (2 * SX_MONITOR_AREA)
 
@@ -63,8 +56,8 @@ struct sx_monitor_image {
  *   beginning with 8, up to height - 2.
  * measured, near: pixels of the finished map that are valid; and of these, whose disparity is below 1 px.
  * blind: stixel columns without any valid cell.
- * vote: by how many rows, in 1/16, what the left image has at a place is lower in the right one; from -120 to
- *   120, or SX_MONITOR_NO_VOTE.
+ * vote: of a place that is asked, by how many rows, in 1/16, what the left image has at a place is lower in
+ *   the right one; from -120 to 120, or SX_MONITOR_NO_VOTE.
  */
 struct sx_monitor {
 	uint32_t samples, measured, near, blind;
@@ -73,8 +66,9 @@ struct sx_monitor {
 };
 
 /*
- * Of a frame: the grey images, U8, left and right; the checked map (sx_left_right()) and the finished one, U16
- * Q4 with min_disparity added; cells of stixel columns (sx_reduce_cells()), a column a row. 32x32 and larger.
+ * Of a frame: the grey images, U8, left and right; the checked map (sx_left_right()) and the finished one,
+ * U16 Q4 with min_disparity added; cells of stixel columns (sx_reduce_cells()), a column a row. 32x32 and
+ * larger.
  */
 struct sx_monitor_input {
 	const struct sx_image *grey, *left_right, *disparity, *columns;
@@ -94,79 +88,6 @@ void sx_monitor_part(const struct sx_monitor_input *in, int i, struct sx_monitor
 		     int16_t vote[SX_MONITOR_COLUMNS]);
 /* Sums of all parts. Votes stay as they are. */
 void sx_monitor_join(const struct sx_monitor_part part[SX_MONITOR_ROWS], struct sx_monitor *ret);
-
-/* ---- what every engine computes with: the common subset of C and CUDA ---- */
-
-/* Rows with samples. */
-SX_MONITOR_INLINE int sx_monitor_sample_rows(int height)
-{
-	return (height - 2 - SX_MONITOR_SAMPLE_ROWS / 2) / SX_MONITOR_SAMPLE_ROWS + 1;
-}
-
-/* Pixel of a place. Its window, those that it is compared with, and a pixel beside it all round are inside. */
-SX_MONITOR_INLINE int sx_monitor_x(int column, int width)
-{
-	return SX_MONITOR_LEFT + 1 +
-	       (2 * column + 1) * (width - SX_MONITOR_WIDTH - 1) / (2 * SX_MONITOR_COLUMNS);
-}
-SX_MONITOR_INLINE int sx_monitor_y(int row, int height)
-{
-	const int margin = SX_MONITOR_UP + SX_MONITOR_REACH;
-
-	return margin + (2 * row + 1) * (height - 2 * margin) / (2 * SX_MONITOR_ROWS);
-}
-
-/* Whether all windows that a place at x with disparity d_q4 is compared with are inside the right image. */
-SX_MONITOR_INLINE bool sx_monitor_sees(int x, int d_q4, int width)
-{
-	const int first = x - ((d_q4 + 8) >> 4) - SX_MONITOR_SLACK - SX_MONITOR_LEFT;
-
-	return d_q4 != SX_DISPARITY_INVALID && first >= 0 &&
-	       first + 2 * SX_MONITOR_SLACK + SX_MONITOR_WIDTH <= width;
-}
-
-/*
- * Whether a window is a corner. xx, yy, xy: sums of gx gx, gy gy, gx gy over it, gx = g(x+1, y) - g(x-1, y),
- * gy = g(x, y+1) - g(x, y-1). A straight edge has xy^2 = xx yy.
- */
-SX_MONITOR_INLINE bool sx_monitor_is_corner(int32_t xx, int32_t yy, int32_t xy)
-{
-	return xx >= SX_MONITOR_STRUCTURE && yy >= SX_MONITOR_STRUCTURE &&
-	       4 * (int64_t)xy * xy <= (int64_t)xx * yy;
-}
-
-/*
- * The vote of a corner. cost[k + 8], k = -8 .. 8: the least sum of absolute differences between the left window
- * and that of the right image k rows lower, at columns x - round(d) - s, s = -3 .. 3.
- * The best k is that with the lowest cost; ties: the smaller |k|, then the negative one. With a, b: by how much
- * the cost of k - 1, k + 1 is higher, the vote is 16 k + floor(8 (a - b) / (a + b) + 1/2), the vertex of a
- * parabola. None where the best k is -8 or 8; where a + b < SX_MONITOR_CURVATURE; where a + b is less than a
- * quarter of the best cost, as of windows that show different things; where any k that is not a neighbour
- * costs less than a quarter of a + b more: another row would do as well.
- */
-SX_MONITOR_INLINE int sx_monitor_vote(const int32_t cost[SX_MONITOR_TRIED])
-{
-	int best = SX_MONITOR_REACH;
-	int32_t a, curvature;
-
-	for (int i = 1; i <= SX_MONITOR_REACH; i++) {
-		if (cost[SX_MONITOR_REACH - i] < cost[best])
-			best = SX_MONITOR_REACH - i;
-		if (cost[SX_MONITOR_REACH + i] < cost[best])
-			best = SX_MONITOR_REACH + i;
-	}
-	if (best == 0 || best == SX_MONITOR_TRIED - 1)
-		return SX_MONITOR_NO_VOTE;
-	a = cost[best - 1] - cost[best];
-	curvature = a + cost[best + 1] - cost[best];
-	if (curvature < SX_MONITOR_CURVATURE || 4 * curvature < cost[best])
-		return SX_MONITOR_NO_VOTE;
-	for (int i = 0; i < SX_MONITOR_TRIED; i++)
-		if ((i < best - 1 || i > best + 1) && 4 * (cost[i] - cost[best]) < curvature)
-			return SX_MONITOR_NO_VOTE;
-	/* 8 (a - b) = 16 a - 8 (a + b), so that nothing that is divided is below 0 */
-	return 16 * (best - SX_MONITOR_REACH) + (32 * a + curvature) / (2 * curvature) - 8;
-}
 
 #ifdef __cplusplus
 }

@@ -20,8 +20,8 @@ enum sx_row_part { SX_ROWS_LEFT, SX_ROWS_MIDDLE, SX_ROWS_RIGHT, SX_ROWS_ALL, SX_
 
 /*
  * median: of the votes, 1/16 row; what the left image has is so much lower in the right one. Of two in the
- * middle the lower. spread: median of the votes' distances from it, likewise. Both SX_ROWS_UNKNOWN with too few
- * votes.
+ * middle the lower. spread: median of the votes' distances from it, likewise. Both SX_ROWS_UNKNOWN with too
+ * few votes.
  */
 struct sx_row_error {
 	uint32_t votes;

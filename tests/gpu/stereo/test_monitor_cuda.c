@@ -23,7 +23,7 @@ struct on_device_pair {
 };
 
 /* Returns how many places voted. */
-static int check_pair(struct on_device_pair *d, int width, int height, enum check_fill how,
+static int check_pair(const struct on_device_pair *d, int width, int height, enum check_fill how,
 		      struct check_rng *r)
 {
 	struct sx_image pair[2], checked, finished, columns;
@@ -46,7 +46,7 @@ static int check_pair(struct on_device_pair *d, int width, int height, enum chec
 	on_device_read(&x, d->out, &got, sizeof(got));
 	if (memcmp(&want, &got, sizeof(want)) != 0)
 		fail_msg(
-			"%dx%d %s: %u %u %u %u, %u %u %u, %u %u %u instead of %u %u %u %u, %u %u %u, %u %u %u",
+			"%dx%d %s: %u %u %u %u, %u %u %u, %u %u %u, not %u %u %u %u, %u %u %u, %u %u %u",
 			width, height, check_fill_name(how), got.samples, got.measured, got.near, got.blind,
 			got.image[0].dark, got.image[0].bright, got.image[0].laplacian, got.image[1].dark,
 			got.image[1].bright, got.image[1].laplacian, want.samples, want.measured, want.near,
@@ -75,7 +75,7 @@ static void test_pairs(void **state)
 	for (int i = 0; i < 24; i++)
 		votes += check_pair(&d, sizes[i % 8][0], sizes[i % 8][1],
 				    i < 16 ? CHECK_NOISE : (enum check_fill)(i % CHECK_FILL_COUNT), &r);
-	assert_true(votes > 2000);
+	assert_true(votes > 500);
 	on_device_finish(&d.x);
 }
 
