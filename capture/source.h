@@ -142,6 +142,13 @@ int sx_source_fd(const struct sx_source *s);
 int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes);
 
 /*
+ * Thread: capture, while pairs come. Takes exposure_ms, gain and controls of p; all else of it is not looked
+ * at, and what is "unchanged" there stays. What cameras have refused is set back: -EINVAL with a sentence, or
+ * the driver's errno. Sources without cameras have no controls: 0. Allocates nothing.
+ */
+int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes);
+
+/*
  * Any thread. Gives the pair's images back; every pair exactly once. Buffers go back to their drivers in the
  * next sx_source_next(): who releases from another thread wakes the one that takes.
  */
