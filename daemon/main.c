@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "config/config.h"
+#include "config/option.h"
 #include "daemon/options.h"
 #include "daemon/run.h"
 
@@ -35,6 +36,7 @@ static int hold_standard_descriptors(void)
 
 int main(int argc, char **argv)
 {
+	static struct sx_origins origins;
 	struct sx_settings settings = {0};
 	struct sx_errors errors = {0};
 	struct sx_options options;
@@ -48,8 +50,8 @@ int main(int argc, char **argv)
 		return r;
 	if (!options.file)
 		options.file = default_file(options.instance, path, sizeof(path));
-	r = sx_settings_load(&settings, options.file, options.overrides, options.override_count, true,
-			     &errors);
+	r = sx_settings_load_origins(&settings, &origins, options.file, options.overrides,
+				     options.override_count, true, &errors);
 	if (r < 0) {
 		sx_errors_print(&errors, stderr);
 		sx_errors_finish(&errors);
@@ -57,7 +59,7 @@ int main(int argc, char **argv)
 	}
 	if (options.print)
 		sx_config_print(&settings, stdout);
-	r = options.print || options.check ? 0 : sx_run(&options, &settings);
+	r = options.print || options.check ? 0 : sx_run(&options, &settings, &origins);
 	sx_settings_finish(&settings);
 	return fflush(stdout) == 0 ? r : SX_EXIT_FAILED;
 }

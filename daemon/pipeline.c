@@ -36,24 +36,31 @@ static struct sx_camera camera_of(const struct sx_pipeline *p)
 	return p->info.camera ? *p->info.camera : p->c.settings->params.camera;
 }
 
-static int create_contexts(struct sx_pipeline *p, char *why, size_t why_bytes)
+struct sx_context_config sx_pipeline_context_config(const struct sx_pipeline *p,
+						    const struct sx_params *params)
 {
 	struct sx_context_config config = {
 		.width = p->info.width,
 		.height = p->info.height,
 		.pixel = p->info.pixel,
-		.params = p->c.settings->params,
+		.params = *params,
 		.time_stages = true, /* every frame carries its own timeline */
 	};
-	int r;
 
 	config.params.camera = camera_of(p);
-	for (; p->context_count < p->c.settings->engine.contexts; p->context_count++) {
-		r = p->c.engine->backend->context_create(&p->flights[p->context_count].context,
-							 p->c.engine->device, &config, why, why_bytes);
-		if (r < 0)
-			return r;
-	}
+	return config;
+}
+
+static int create_contexts(struct sx_pipeline *p, char *why, size_t why_bytes)
+{
+	const struct sx_context_config config = sx_pipeline_context_config(p, &p->c.settings->params);
+	int r = sx_contexts_create(&p->contexts, p->c.engine->backend, p->c.engine->device, &config,
+				   p->c.settings->engine.contexts, why, why_bytes);
+
+	if (r < 0)
+		return r;
+	p->newest = p->contexts;
+	p->context_count = p->contexts->count;
 	return 0;
 }
 
@@ -67,7 +74,6 @@ static void fill_constants(struct sx_pipeline *p)
 		.epoch = p->epoch,
 		.image_width = (uint32_t)p->info.width,
 		.image_height = (uint32_t)p->info.height,
-		.column_width = (uint32_t)params->stixels.width,
 		.disparities = (uint32_t)params->stereo.disparities,
 		.min_disparity = params->stereo.min_disparity,
 		.fx = camera.fx,
@@ -87,17 +93,21 @@ static size_t images_bytes(const struct sx_pipeline *p)
 	return sx_frame_image_bytes(p->images, p->header.image_width, p->header.image_height);
 }
 
-/* Room for the largest frame, every page of it touched. */
-static int create_frame(struct sx_pipeline *p)
+size_t sx_pipeline_frame_bytes(const struct sx_pipeline *p, const struct sx_stixel_params *s)
 {
-	const struct sx_stixel_params *s = &p->c.settings->params.stixels;
 	uint32_t columns = (uint32_t)sx_reduce_columns(p->info.width, s->width);
 	uint32_t per_column =
 		(uint32_t)(s->max_per_column < p->info.height ? s->max_per_column : p->info.height);
 
+	return sx_frame_bytes(columns, columns * per_column, images_bytes(p));
+}
+
+/* Room for the largest frame, every page of it touched. */
+static int create_frame(struct sx_pipeline *p)
+{
 	fill_constants(p);
 	p->images = (unsigned)p->c.settings->output.planes << 1;
-	p->frame_bytes = sx_frame_bytes(columns, columns * per_column, images_bytes(p));
+	p->frame_bytes = sx_pipeline_frame_bytes(p, &p->c.settings->params.stixels);
 	if (p->frame_bytes == 0)
 		return -EOVERFLOW;
 	p->bytes = aligned_alloc(64, (p->frame_bytes + 63) & ~(size_t)63);
@@ -181,6 +191,7 @@ int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config
 	p->c = *c;
 	p->info = *info;
 	p->epoch = sx_epoch_new();
+	sx_tune_set(&p->opens, &c->settings->source);
 	if (source)
 		sx_telemetry_absent(c->telemetry, NULL);
 	else
@@ -270,6 +281,33 @@ void sx_pipeline_end(struct sx_pipeline *p, enum sx_end end, const char *why)
 	sx_wake(p->c.main_fd);
 }
 
+void sx_pipeline_give_contexts(struct sx_pipeline *p, struct sx_contexts *contexts)
+{
+	p->newest = contexts;
+	atomic_store_explicit(&p->next, contexts, memory_order_release);
+	sx_wake(p->handover.frame_fd);
+}
+
+struct sx_contexts *sx_pipeline_take_retired(struct sx_pipeline *p)
+{
+	return atomic_exchange_explicit(&p->retired, NULL, memory_order_acquire);
+}
+
+void sx_pipeline_give_tune(struct sx_pipeline *p, struct sx_tune *tune)
+{
+	atomic_store_explicit(&p->tune, tune, memory_order_release);
+	sx_wake(p->handover.capture_fd);
+}
+
+bool sx_pipeline_take_tuned(struct sx_pipeline *p)
+{
+	if (atomic_exchange_explicit(&p->tuned, NULL, memory_order_acquire))
+		return true;
+	/* the thread has ended, or is about to, and looks at nothing any more */
+	return atomic_load_explicit(&p->source_ended, memory_order_acquire) &&
+	       atomic_exchange_explicit(&p->tune, NULL, memory_order_acquire);
+}
+
 static bool join_until(pthread_t thread, bool *runs, const struct timespec *until)
 {
 	if (*runs && (until ? pthread_timedjoin_np(thread, NULL, until) : pthread_join(thread, NULL)) == 0)
@@ -299,11 +337,13 @@ void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source)
 	sx_ring_destroy(p->ring);
 	sx_stream_destroy(p->stream);
 	/* contexts first: one that is still computing reads the images of its pair */
-	for (int i = 0; i < p->context_count; i++) {
-		p->c.engine->backend->context_destroy(p->flights[i].context);
+	sx_contexts_destroy(p->contexts);
+	sx_contexts_destroy(p->leaving);
+	sx_contexts_destroy(atomic_load(&p->next));
+	sx_contexts_destroy(atomic_load(&p->retired));
+	for (int i = 0; i < p->context_count; i++)
 		if (p->flights[i].item)
 			sx_handover_release(p->flights[i].item);
-	}
 	sx_handover_finish(&p->handover);
 	sx_pipeline_unpin(p);
 	if (source)

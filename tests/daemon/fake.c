@@ -235,6 +235,19 @@ void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
 	MUST(atomic_exchange(&slot->used, false));
 }
 
+/* What a camera would take: any gain but 666, and it logs the rest. */
+int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes)
+{
+	MUST(s == pinned_source);
+	if (p->gain == 666) {
+		snprintf(why, why_bytes, "fake: gain = 666: the camera takes 0 to 100");
+		return -EINVAL;
+	}
+	fprintf(stderr, "fake: exposure %g, gain %g, controls '%s' after pair %llu\n", p->exposure_ms,
+		p->gain, p->controls ? p->controls : "", (unsigned long long)s->number);
+	return 0;
+}
+
 /*
  * Pinned memory that is not the source's: scores. Main or capture while no frame is in flight, then the frame
  * thread.

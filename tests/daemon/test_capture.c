@@ -129,6 +129,7 @@ static void check(const struct sx_source_params *p, const char *script, int slot
 
 	assert_int_equal(sx_telemetry_create(&t), 0);
 	play.p = (struct sx_pipeline){.c = {.settings = &settings, .telemetry = t, .main_fd = -1}};
+	sx_tune_set(&play.p.opens, p);
 	play.script = script;
 	play.picture = 0;
 	play.published = 0;
