@@ -44,6 +44,9 @@ extern volatile sig_atomic_t ctl_stopped;
 /* Each returns the exit code after a sentence on stderr, or 0. */
 int ctl_status(const struct ctl *c);
 int ctl_metrics(const struct ctl *c);
+int ctl_set(const struct ctl *c);
+int ctl_get(const struct ctl *c);
+int ctl_save(const struct ctl *c);
 int ctl_dump(const struct ctl *c);
 int ctl_wait(const struct ctl *c);
 int ctl_top(const struct ctl *c);
