@@ -252,10 +252,8 @@ static bool wait_for_pair(struct capture *c)
 static void tune_cameras(struct capture *c)
 {
 	struct sx_pipeline *p = c->p;
-	struct sx_tune *t = NULL;
+	struct sx_tune *t = sx_exchange_take_tune(&p->exchange);
 
-	if (atomic_load_explicit(&p->tune, memory_order_relaxed))
-		t = atomic_exchange_explicit(&p->tune, NULL, memory_order_acquire);
 	if (!t)
 		return;
 	if (p->source) {
@@ -266,7 +264,7 @@ static void tune_cameras(struct capture *c)
 	}
 	if (t->result == 0)
 		sx_tune_set(&p->opens, &t->params);
-	atomic_store_explicit(&p->tuned, t, memory_order_release);
+	sx_exchange_return_tune(&p->exchange, t);
 	sx_wake(p->c.main_fd);
 }
 

@@ -217,10 +217,8 @@ static bool collect_frames(struct sx_pipeline *p)
  */
 static void change_contexts(struct sx_pipeline *p)
 {
-	struct sx_contexts *next = NULL;
+	struct sx_contexts *next = p->leaving ? NULL : sx_exchange_take_contexts(&p->exchange);
 
-	if (!p->leaving && atomic_load_explicit(&p->next, memory_order_relaxed))
-		next = atomic_exchange_explicit(&p->next, NULL, memory_order_acquire);
 	if (next) {
 		next->first = p->submitted + 1;
 		p->leaving = p->contexts;
@@ -229,7 +227,7 @@ static void change_contexts(struct sx_pipeline *p)
 	}
 	if (!p->leaving || p->collected < p->last_of_leaving)
 		return;
-	atomic_store_explicit(&p->retired, p->leaving, memory_order_release);
+	sx_exchange_retire(&p->exchange, p->leaving);
 	p->leaving = NULL;
 	sx_wake(p->c.main_fd);
 }

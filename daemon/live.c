@@ -6,6 +6,7 @@
 #include "daemon/live.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -51,16 +52,17 @@ static void live_finish(struct sx_run *run)
 {
 	struct sx_live *l = &run->live;
 	struct sx_log_levels levels;
-	char why[SX_WHY_BYTES];
+	char why[SX_WHY_BYTES], *text = sx_live_done_text(run);
 
-	sx_live_tell_done(run);
 	*l->origins = l->settings_origins;
 	sx_settings_take_live(run->settings, &l->settings);
 	if (run->settings->log_levels &&
 	    sx_log_levels_parse(&levels, run->settings->log_levels, why, sizeof(why)) == 0)
 		sx_log_levels_set(&levels);
 	l->changes++;
-	sx_live_tell_pages(run);
+	sx_live_tell_pages(run); /* who has the answer finds it there */
+	sx_live_tell_done(run, text);
+	free(text);
 	live_end(run);
 }
 
@@ -73,7 +75,9 @@ static void live_swap(struct sx_run *run)
 		return;
 	}
 	/* the pipeline's from here on, whatever becomes of it */
-	sx_pipeline_give_contexts(run->pipeline, l->made);
+	run->pipeline->newest = l->made;
+	sx_exchange_give_contexts(&run->pipeline->exchange, l->made);
+	sx_wake(run->pipeline->handover.frame_fd);
 	l->made = NULL;
 	l->step = SX_LIVE_SWAP;
 }
@@ -87,7 +91,8 @@ static void live_tune(struct sx_run *run)
 		return;
 	}
 	sx_tune_set(&l->tune, &l->settings.source);
-	sx_pipeline_give_tune(run->pipeline, &l->tune);
+	sx_exchange_give_tune(&run->pipeline->exchange, &l->tune);
+	sx_wake(run->pipeline->handover.capture_fd);
 	l->step = SX_LIVE_TUNE;
 }
 
@@ -95,6 +100,7 @@ static void *live_build(void *live)
 {
 	struct sx_live *l = live;
 
+	pthread_setname_np(pthread_self(), "contexts");
 	l->result = sx_contexts_create(&l->made, l->engine->backend, l->engine->device, &l->config,
 				       l->contexts, l->why, sizeof(l->why));
 	atomic_store_explicit(&l->built, true, memory_order_release);
@@ -177,8 +183,10 @@ static void look_at_builder(struct sx_run *run)
 static void look_at_tune(struct sx_run *run)
 {
 	struct sx_live *l = &run->live;
+	/* a source that has ended needs no controls any more */
+	const bool ended = atomic_load_explicit(&run->pipeline->source_ended, memory_order_acquire);
 
-	if (!sx_pipeline_take_tuned(run->pipeline))
+	if (!sx_exchange_take_tuned(&run->pipeline->exchange, ended))
 		return;
 	if (l->tune.result < 0)
 		live_refuse_why(run, l->tune.result, *l->tune.why ? l->tune.why : strerror(-l->tune.result));
@@ -188,14 +196,14 @@ static void look_at_tune(struct sx_run *run)
 
 static void look_at_swap(struct sx_run *run)
 {
-	struct sx_contexts *old = sx_pipeline_take_retired(run->pipeline);
+	struct sx_contexts *old = sx_exchange_take_retired(&run->pipeline->exchange);
 
 	if (!old)
 		return;
 	run->live.frame = run->pipeline->newest->first;
 	sx_contexts_destroy(old);
-	live_finish(run);
 	sx_run_tell_engine(run);
+	live_finish(run);
 }
 
 void sx_live_look(struct sx_run *run)

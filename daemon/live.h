@@ -1,10 +1,10 @@
 /*
  * Changing a configuration that runs, without a gap in the frames: one change at a time, in these steps.
  *
- *	read	 the new values, from the files (SIGHUP) or an order of the status socket, by the same rules
- *	build	 contexts beside those that compute, by a thread of its own, so that main goes on serving
+ *	read	 the new values, from the files (SIGHUP) or an order of the status socket
+ *	build	 contexts beside those that compute, by a thread of its own: main goes on serving
  *	tune	 the capture thread sets the cameras' controls
- *	swap	 the frame thread goes over to the new contexts between two frames, and gives back the old ones
+ *	swap	 the frame thread goes over to them between two frames, and gives back the old ones
  *	finish	 settings, pages and log learn of it; the order is answered
  *
  * Until the swap everything can be refused, with a sentence and nothing changed; after it nothing can fail.
@@ -18,7 +18,7 @@
 
 #include "config/config.h"
 #include "config/option.h"
-#include "daemon/orders.h"
+#include "daemon/exchange/orders.h"
 #include "daemon/pipeline.h"
 
 struct sx_run;
@@ -53,14 +53,16 @@ struct sx_live {
 
 /* Takes the next step of a change, or begins one that waits. Never waits itself. */
 void sx_live_look(struct sx_run *run);
-/* Before the pipeline is destroyed, its threads joined: a change in progress is answered with this sentence. */
+/* When the threads of the pipeline have ended: a change in progress is answered with this sentence. */
 void sx_live_abandon(struct sx_run *run, const char *why);
 
 /* live_read.c: the values of a change into live->settings. Negative: refused, errors has the sentences. */
 int sx_live_read(struct sx_run *run, struct sx_errors *errors);
 /* live_text.c: pages, log and answer. */
 void sx_live_tell_pages(struct sx_run *run);
-void sx_live_tell_done(struct sx_run *run);
+/* The answer to an order, before it is taken over. Own memory, or NULL. */
+char *sx_live_done_text(const struct sx_run *run);
+void sx_live_tell_done(struct sx_run *run, const char *text);
 void sx_live_tell_refused(struct sx_run *run, int r, const struct sx_errors *errors);
 
 #endif

@@ -88,8 +88,7 @@ void sx_live_tell_pages(struct sx_run *run)
 	sx_pages_done(run->pages);
 }
 
-/* "stixels.width = 8 (was 4)", a line each, and from when on. */
-static void answer_done(struct sx_run *run)
+char *sx_live_done_text(const struct sx_run *run)
 {
 	const struct sx_live *l = &run->live;
 	char was[SX_OPTION_TEXT_BYTES], is[SX_OPTION_TEXT_BYTES], *text = NULL;
@@ -109,15 +108,13 @@ static void answer_done(struct sx_run *run)
 		fprintf(to, "from frame %llu on\n", (unsigned long long)l->frame);
 	if (to && l->diff.changed == 0)
 		fputs("nothing changed: so it was already\n", to);
-	if (to && fclose(to) != 0) {
-		free(text);
-		text = NULL;
-	}
-	sx_status_order_answer(l->order, 200, text ? text : "changed\n");
+	if (to && fclose(to) == 0)
+		return text;
 	free(text);
+	return NULL;
 }
 
-void sx_live_tell_done(struct sx_run *run)
+void sx_live_tell_done(struct sx_run *run, const char *text)
 {
 	const struct sx_live *l = &run->live;
 	const char *how = l->order ? "set live" : "reloaded";
@@ -132,10 +129,10 @@ void sx_live_tell_done(struct sx_run *run)
 	if (l->diff.restart > 0)
 		sx_log(CONFIG, WARNING, "not applied, needs a restart: %s", l->diff.restart_keys);
 	if (l->order)
-		answer_done(run);
+		sx_status_order_answer(l->order, 200, text ? text : "changed\n");
 }
 
-/* 422: the values are wrong; 409: they need a restart; 507: no memory; 503: not now; 500: the engine failed. */
+/* 422: wrong values; 409: they need a restart; 507: no memory; 503: not now; 500: the engine failed. */
 static unsigned http_status(int r)
 {
 	switch (r) {

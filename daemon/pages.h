@@ -13,10 +13,10 @@
 
 #include "capture/source.h"
 #include "config/settings.h"
-#include "daemon/orders.h"
+#include "daemon/exchange/orders.h"
 #include "daemon/telemetry.h"
+#include "ipc/http/status.h"
 #include "ipc/report.h"
-#include "ipc/status.h"
 #include "power/sampler.h"
 
 struct sx_pages {

@@ -281,33 +281,6 @@ void sx_pipeline_end(struct sx_pipeline *p, enum sx_end end, const char *why)
 	sx_wake(p->c.main_fd);
 }
 
-void sx_pipeline_give_contexts(struct sx_pipeline *p, struct sx_contexts *contexts)
-{
-	p->newest = contexts;
-	atomic_store_explicit(&p->next, contexts, memory_order_release);
-	sx_wake(p->handover.frame_fd);
-}
-
-struct sx_contexts *sx_pipeline_take_retired(struct sx_pipeline *p)
-{
-	return atomic_exchange_explicit(&p->retired, NULL, memory_order_acquire);
-}
-
-void sx_pipeline_give_tune(struct sx_pipeline *p, struct sx_tune *tune)
-{
-	atomic_store_explicit(&p->tune, tune, memory_order_release);
-	sx_wake(p->handover.capture_fd);
-}
-
-bool sx_pipeline_take_tuned(struct sx_pipeline *p)
-{
-	if (atomic_exchange_explicit(&p->tuned, NULL, memory_order_acquire))
-		return true;
-	/* the thread has ended, or is about to, and looks at nothing any more */
-	return atomic_load_explicit(&p->source_ended, memory_order_acquire) &&
-	       atomic_exchange_explicit(&p->tune, NULL, memory_order_acquire);
-}
-
 static bool join_until(pthread_t thread, bool *runs, const struct timespec *until)
 {
 	if (*runs && (until ? pthread_timedjoin_np(thread, NULL, until) : pthread_join(thread, NULL)) == 0)
@@ -339,8 +312,7 @@ void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source)
 	/* contexts first: one that is still computing reads the images of its pair */
 	sx_contexts_destroy(p->contexts);
 	sx_contexts_destroy(p->leaving);
-	sx_contexts_destroy(atomic_load(&p->next));
-	sx_contexts_destroy(atomic_load(&p->retired));
+	sx_exchange_finish(&p->exchange);
 	for (int i = 0; i < p->context_count; i++)
 		if (p->flights[i].item)
 			sx_handover_release(p->flights[i].item);

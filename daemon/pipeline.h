@@ -2,9 +2,8 @@
  * From pairs to published frames: contexts, the waiting pair, the ring, and the two threads that serve them.
  *
  * A pipeline is made for one image size. All of its memory is taken by create, nothing while it runs. When a
- * camera comes back with another size, main destroys it and makes a new one. When parameters change live, main
- * has other contexts made, hands them over by an atomic pointer, and gets the old ones back when the last of
- * their frames has been published (live.h).
+ * camera comes back with another size, main destroys it and makes a new one. When parameters change live, it
+ * goes on with other contexts, which main has made meanwhile (live.h).
  *
  * The words of capture/ and daemon/, each for one thing:
  *   buffer  memory that a camera's driver fills; it is with the driver or ours
@@ -23,11 +22,10 @@
 #include <pthread.h>
 
 #include "config/settings.h"
-#include "daemon/contexts.h"
+#include "daemon/exchange/exchange.h"
 #include "daemon/handover.h"
 #include "daemon/semantics.h"
 #include "daemon/telemetry.h"
-#include "daemon/tune.h"
 #include "engines/select.h"
 #include "ipc/ring.h"
 #include "ipc/stream.h"
@@ -76,11 +74,8 @@ struct sx_pipeline {
 	_Atomic(enum sx_end) end; /* set once; the thread that did so writes why afterwards */
 	char why[SX_WHY_BYTES];	  /* to be read after both threads have been joined */
 
-	/* contexts on their way: from main, and back to it */
-	_Atomic(struct sx_contexts *) next, retired;
+	struct sx_exchange exchange;
 	struct sx_contexts *newest; /* main's: the last ones that were handed over */
-	/* likewise controls of the cameras, to the capture thread and back */
-	_Atomic(struct sx_tune *) tune, tuned;
 
 	/* capture thread; source belongs to main while the thread does not run */
 	pthread_t capture;
@@ -132,21 +127,8 @@ void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source);
 /* Main. What contexts of this pipeline are made with for these parameters. */
 struct sx_context_config sx_pipeline_context_config(const struct sx_pipeline *p,
 						    const struct sx_params *params);
-/* Main. Bytes of the largest frame with these parameters; 0: too large for any. There is room for frame_bytes. */
+/* Main. Bytes of the largest frame with these parameters; 0: too large for any. The room is frame_bytes. */
 size_t sx_pipeline_frame_bytes(const struct sx_pipeline *p, const struct sx_stixel_params *s);
-/*
- * Main. Hands contexts over; from the next pair on they compute. One change at a time: the old ones have to be
- * taken back before others are given. They are NULL until all their frames have been published.
- */
-void sx_pipeline_give_contexts(struct sx_pipeline *p, struct sx_contexts *contexts);
-struct sx_contexts *sx_pipeline_take_retired(struct sx_pipeline *p);
-/*
- * Main. Hands controls to the capture thread, one change at a time. Later takes them back, with result and
- * why: false as long as they are there. A source that has ended takes any.
- */
-void sx_pipeline_give_tune(struct sx_pipeline *p, struct sx_tune *tune);
-bool sx_pipeline_take_tuned(struct sx_pipeline *p);
-
 /* Slots that a source needs for this many contexts. */
 int sx_pipeline_slots(const struct sx_settings *s);
 bool sx_pipeline_fits(const struct sx_source_info *a, const struct sx_source_info *b);

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "ipc/status.h"
+#include "ipc/http/status.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -15,8 +15,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "ipc/peer.h"
-#include "ipc/status_priv.h"
+#include "ipc/http/peer.h"
+#include "ipc/http/status_priv.h"
 
 static int status_refuse(int r, const char *path, char *why, size_t why_bytes)
 {

@@ -3,13 +3,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_IPC_STATUS_PRIV_H
-#define SX_IPC_STATUS_PRIV_H
+#ifndef SX_IPC_HTTP_STATUS_PRIV_H
+#define SX_IPC_HTTP_STATUS_PRIV_H
 
 #include <microhttpd.h>
 #include <sys/types.h>
 
-#include "ipc/status.h"
+#include "ipc/http/status.h"
 
 struct sx_status_server {
 	struct MHD_Daemon *http;

@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_IPC_PEER_H
-#define SX_IPC_PEER_H
+#ifndef SX_IPC_HTTP_PEER_H
+#define SX_IPC_HTTP_PEER_H
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/contexts.h"
+#include "daemon/exchange/contexts.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_DAEMON_CONTEXTS_H
-#define SX_DAEMON_CONTEXTS_H
+#ifndef SX_DAEMON_EXCHANGE_CONTEXTS_H
+#define SX_DAEMON_EXCHANGE_CONTEXTS_H
 
 #include <stddef.h>
 
@@ -17,8 +17,7 @@ struct sx_contexts {
 	struct sx_context *context[SX_CONTEXTS_MAX]; /* used in turn */
 	int count;
 	uint32_t column_width; /* of their frames, px */
-	uint64_t
-		first; /* number of their first frame: the frame thread's, until it has given back the old ones */
+	uint64_t first;	       /* their first frame: the frame thread's, until the old ones are back */
 };
 
 /* count of them. *ret only on success; the errors of context_create(), with why. */

@@ -4,13 +4,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_DAEMON_ORDERS_H
-#define SX_DAEMON_ORDERS_H
+#ifndef SX_DAEMON_EXCHANGE_ORDERS_H
+#define SX_DAEMON_EXCHANGE_ORDERS_H
 
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "ipc/status.h"
+#include "ipc/http/status.h"
 
 struct sx_orders {
 	pthread_mutex_t lock;

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/orders.h"
+#include "daemon/exchange/orders.h"
 
 #include <string.h>
 

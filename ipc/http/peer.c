@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "ipc/peer.h"
+#include "ipc/http/peer.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,13 +3,13 @@
  * and every monitor can ask.
  *
  * GET and HEAD of a fixed list of pages, and POST to those that take orders: from root, the user of this
- * process and the group of the socket's file (ipc/peer.h). Requests, answers, connections and idle time are
+ * process and the group of the socket's file (peer.h). Requests, answers, connections and idle time are
  * bounded; a page is written by the server's own thread, which shares nothing with the pipeline but atomics.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_IPC_STATUS_H
-#define SX_IPC_STATUS_H
+#ifndef SX_IPC_HTTP_STATUS_H
+#define SX_IPC_HTTP_STATUS_H
 
 #include <stddef.h>
 

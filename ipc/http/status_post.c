@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ipc/peer.h"
-#include "ipc/status_priv.h"
+#include "ipc/http/peer.h"
+#include "ipc/http/status_priv.h"
 
 struct sx_status_order {
 	struct MHD_Connection *connection;

@@ -4,8 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_DAEMON_TUNE_H
-#define SX_DAEMON_TUNE_H
+#ifndef SX_DAEMON_EXCHANGE_TUNE_H
+#define SX_DAEMON_EXCHANGE_TUNE_H
 
 #include "capture/source.h"
 

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/tune.h"
+#include "daemon/exchange/tune.h"
 
 #include <stdio.h>
 
