@@ -128,10 +128,7 @@ bool sx_source_block(const struct sx_source *s, int index, struct sx_block *ret)
 
 void sx_source_counters(const struct sx_source *s, struct sx_source_counters *ret);
 
-/*
- * Thread: capture. A descriptor that polls readable when sx_source_next() may have something (an unpaced
- * source: always).
- */
+/* Thread: capture. Polls readable when sx_source_next() may have something (an unpaced source: always). */
 int sx_source_fd(const struct sx_source *s);
 
 /*
@@ -141,11 +138,7 @@ int sx_source_fd(const struct sx_source *s);
  */
 int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes);
 
-/*
- * Thread: capture, while pairs come. Takes exposure_ms, gain and controls of p; all else of it is not looked
- * at, and what is "unchanged" there stays. What cameras have refused is set back: -EINVAL with a sentence, or
- * the driver's errno. Sources without cameras have no controls: 0. Allocates nothing.
- */
+/* Thread: capture. Takes exposure_ms, gain and controls of p: all, or none with errno and why. */
 int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes);
 
 /*

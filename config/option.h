@@ -56,8 +56,8 @@ extern const int sx_section_count;
 #define SX_WHERE_BYTES 288
 
 /*
- * Where the values of settings came from, by the index of their rows: "FILE:12", "-s stereo.p1=8" (the command
- * line), "set stereo.p1=8" (set live); empty: the default.
+ * Where the values of settings came from, by the index of their rows: "FILE:12", "-s stereo.p1=8" (the
+ * command line), "set stereo.p1=8" (set live); empty: the default.
  */
 struct sx_origins {
 	char where[SX_OPTION_MAX][SX_WHERE_BYTES];

@@ -131,7 +131,6 @@ static int set(const struct sx_v4l2_device *d, const struct v4l2_query_ext_ctrl 
 
 	if (r < 0)
 		return r;
-
 	if (*value < q->minimum || *value > q->maximum) {
 		snprintf(why, why_bytes, "%s: %s = %lld: the camera takes %lld to %lld", d->path, q->name,
 			 (long long)*value, (long long)q->minimum, (long long)q->maximum);

@@ -1,6 +1,6 @@
 /*
- * One HTTP request over a Unix socket. HTTP/1.1 with "Connection: close" to our own server: a full client would
- * be a dependency for one line of text. Everything is bounded: time, header, body.
+ * One HTTP request over a Unix socket. HTTP/1.1 with "Connection: close" to our own server: a full client
+ * would be a dependency for one line of text. Everything is bounded: time, header, body.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -180,8 +180,8 @@ static int exchange(int fd, const char *target, const char *post, int timeout_ms
 	return r < 0 ? r : split(a);
 }
 
-int sx_http_ask(const char *socket_path, const char *target, const char *post, int timeout_ms, char **body,
-		char *why, size_t why_bytes)
+static int http_ask(const char *socket_path, const char *target, const char *post, int timeout_ms,
+		    char **body, char *why, size_t why_bytes)
 {
 	struct answer a = {0};
 	int fd, r;
@@ -207,5 +207,11 @@ int sx_http_ask(const char *socket_path, const char *target, const char *post, i
 int sx_http_get(const char *socket_path, const char *target, int timeout_ms, char **body, char *why,
 		size_t why_bytes)
 {
-	return sx_http_ask(socket_path, target, NULL, timeout_ms, body, why, why_bytes);
+	return http_ask(socket_path, target, NULL, timeout_ms, body, why, why_bytes);
+}
+
+int sx_http_post(const char *socket_path, const char *target, const char *text, int timeout_ms, char **body,
+		 char *why, size_t why_bytes)
+{
+	return http_ask(socket_path, target, text, timeout_ms, body, why, why_bytes);
 }

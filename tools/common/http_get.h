@@ -16,8 +16,8 @@
  */
 int sx_http_get(const char *socket_path, const char *target, int timeout_ms, char **body, char *why,
 		size_t why_bytes);
-/* The same; post: the body of a POST, a string; NULL: a GET. */
-int sx_http_ask(const char *socket_path, const char *target, const char *post, int timeout_ms, char **body,
-		char *why, size_t why_bytes);
+/* The same with POST; text: the body. */
+int sx_http_post(const char *socket_path, const char *target, const char *text, int timeout_ms, char **body,
+		 char *why, size_t why_bytes);
 
 #endif

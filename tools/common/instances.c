@@ -25,7 +25,8 @@ int sx_instance_ask(const char *instance, const char *target, const char *post, 
 	for (int place = 0; place < SX_PLACES; place++) {
 		if (!sx_place_path((enum sx_place)place, instance, SX_STATUS_SOCKET, path, sizeof(path)))
 			continue;
-		r = sx_http_ask(path, target, post, timeout_ms, body, why, why_bytes);
+		r = post ? sx_http_post(path, target, post, timeout_ms, body, why, why_bytes)
+			 : sx_http_get(path, target, timeout_ms, body, why, why_bytes);
 		if (r >= 0 && r != 200)
 			snprintf(why, why_bytes, "%s answered %d to %s %s", path, r, post ? "POST" : "GET",
 				 target);

@@ -87,23 +87,24 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		    .more = "Changes nothing. The checks are explained in stixelctl(1)."},
 	[GET] = {"get", "[SECTION[.KEY]]...", 0, OPERANDS_MAX, SX_OFFER_NOTHING, RUN(ctl_get),
 		 "settings of the running instance: value, default, and where it comes from",
-		 "All of them, those of a section, or single ones. Behind # stand the default, and the file and "
-		 "line, the -s option or \"set live\" where the value comes from something else; and that a key "
-		 "needs a restart."},
+		 "All of them, those of a section, or single ones. Behind # stand the default, and the "
+		 "file and line, the -s option or \"set live\" where the value comes from something else; "
+		 "and that a key needs a restart."},
 	[SET] = {"set", "SECTION.KEY=VALUE...", 1, OPERANDS_MAX, SX_OFFER_SETTING, RUN(ctl_set),
 		 "changes settings between two frames",
-		 "By the rules of the configuration, all or none: a wrong value, a key that needs a restart, or "
-		 "memory that does not suffice for the old and the new at once, and nothing is changed. No pair is "
-		 "lost, frames stay numbered without a gap, and the answer says from which frame on it is so. "
-		 "Allowed to root, to the daemon's user and to the group of its status socket. Reloading "
-		 "(systemctl reload) brings back what the files say; save keeps it.\n\n"
+		 "By the rules of the configuration, all or none: a wrong value, a key that needs a "
+		 "restart, or memory that does not suffice for the old and the new at once, and nothing is "
+		 "changed. No pair is lost, frames stay numbered without a gap, and the answer says from "
+		 "which frame on it is so. Allowed to root, to the daemon's user and the group of its status "
+		 "socket. Reloading (systemctl reload) brings back what the files say; save keeps it.\n\n"
 		 "Which keys change live is in stixeld.conf(5); docs/service.md has more."},
 	[SAVE] =
 		{"save", "[FILE]", 0, 1, SX_OFFER_FILE, RUN(ctl_save),
 		 "writes what was set live into a drop-in file",
 		 "Into 90-live.conf in the drop-in folder of the daemon's configuration "
 		 "(/etc/stixeld/NAME.conf.d), complete or not at all, by the rights of who calls it. What an "
-		 "earlier save has written there stays. A file that something else has written is left alone."},
+		 "earlier save has written there stays. A file that something else has written is left "
+		 "alone."},
 	[RECORD] =
 		{"record", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_record), "writes frames into a file",
 		 "Every frame as it was published, beginning with the newest; FILE \"-\" is standard output. "

@@ -1,6 +1,6 @@
 /*
- * stixelctl save: what was set live, as a drop-in file that the next start reads. Written by this program with
- * the rights of who calls it: the daemon's own user may write to no configuration.
+ * stixelctl save: what was set live, as a drop-in file that the next start reads. Written by this program
+ * with the rights of who calls it: the daemon's own user may write to no configuration.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,6 +18,7 @@
 #include "tools/ctl/settings.h"
 
 #define LIVE_FILE "90-live.conf"
+#define OVERRIDES_MAX 256 /* as the daemon has it */
 #define HEAD "# Written by stixelctl save: what was set live"
 
 struct save {
@@ -25,7 +26,7 @@ struct save {
 	json_t *answer, *keys;
 	char path[PATH_MAX], folder[PATH_MAX]; /* folder: to be made if it is not there; empty: none */
 	const char *main_file;		       /* that the folder belongs to */
-	struct sx_settings files;	       /* what it and its drop-ins say, without -s */
+	struct sx_settings files;	       /* what it and its drop-ins say */
 	struct sx_origins origins;	       /* of files */
 	int count;			       /* keys that were written */
 };
@@ -62,15 +63,43 @@ static const struct sx_option *option_of(const char *dotted)
 	return sx_option_find(section, dot + 1);
 }
 
+/*
+ * What -s of the daemon's command line says of keys that need a restart: files may be incomplete without. Of
+ * the others it would hide what the files say.
+ */
+static int overrides_of(const struct save *s, const char **ret, int most)
+{
+	json_t *all = json_object_get(s->answer, "overrides"), *one;
+	char dotted[SX_OPTION_TEXT_BYTES];
+	size_t i;
+	int n = 0;
+
+	json_array_foreach(all, i, one)
+	{
+		const char *text = json_string_value(one);
+		const struct sx_option *o;
+
+		if (!text || n == most)
+			continue;
+		snprintf(dotted, sizeof(dotted), "%.*s", (int)strcspn(text, " ="), text);
+		o = option_of(dotted);
+		if (o && o->change == SX_CHANGE_RESTART)
+			ret[n++] = text;
+	}
+	return n;
+}
+
 /* 0, or EX_CONFIG after the sentences of the files; what says what that means. */
 static int read_files(struct save *s, const char *what)
 {
+	const char *overrides[OVERRIDES_MAX];
+	const int count = overrides_of(s, overrides, OVERRIDES_MAX);
 	struct sx_errors errors = {0};
 	int code = 0;
 
 	sx_settings_finish(&s->files);
-	if (s->main_file &&
-	    sx_settings_load_origins(&s->files, &s->origins, s->main_file, NULL, 0, true, &errors) < 0) {
+	if (s->main_file && sx_settings_load_origins(&s->files, &s->origins, s->main_file, overrides, count,
+						     true, &errors) < 0) {
 		sx_errors_print(&errors, stderr);
 		code = ctl_fail(EX_CONFIG, "the configuration as it lies on disk is refused: %s", what);
 	}

@@ -142,7 +142,7 @@ static void print_keys(const struct ctl *c, json_t *keys)
 }
 
 /* An object of those keys. */
-static void print_json(const struct ctl *c, json_t *keys)
+static void settings_json(const struct ctl *c, json_t *keys)
 {
 	json_t *wanted = json_object(), *row;
 	const char *key;
@@ -167,7 +167,7 @@ int ctl_get(const struct ctl *c)
 	keys = json_object_get(j, "keys");
 	code = check_wanted(c, keys);
 	if (!code && c->json)
-		print_json(c, keys);
+		settings_json(c, keys);
 	else if (!code)
 		print_keys(c, keys);
 	if (!code && fflush(stdout) != 0)
