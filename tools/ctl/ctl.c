@@ -201,7 +201,8 @@ static const struct sx_usage_exit exits[] = {
 
 static const struct sx_usage usage = {
 	.program = SX_PROGRAM,
-	.about = "Looks at a running stixeld, as a client like any other: it cannot slow the daemon.",
+	.about = "Looks at a running stixeld, as a client like any other that cannot slow the daemon, and "
+		 "changes its settings.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.commands = commands,
