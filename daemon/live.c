@@ -6,6 +6,7 @@
 #include "daemon/live.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -202,6 +203,7 @@ static void look_at_swap(struct sx_run *run)
 		return;
 	run->live.frame = run->pipeline->newest->first;
 	sx_contexts_destroy(old);
+	malloc_trim(0); /* the builder's arena would keep what it once had */
 	sx_run_tell_engine(run);
 	live_finish(run);
 }
