@@ -45,7 +45,7 @@ static struct sx_health_input health_input(struct sx_run *run)
 	return in;
 }
 
-static void tell_manager(struct sx_run *run)
+void sx_run_tell_manager(struct sx_run *run)
 {
 	const struct sx_health *h = &run->health;
 	const char *state = sx_health_name(h->state);
@@ -78,7 +78,7 @@ static void tell_state(struct sx_run *run)
 		sx_ring_set_state(run->pipeline->ring, h->state);
 	if (run->pipeline->stream)
 		sx_stream_set_state(run->pipeline->stream, h->state);
-	tell_manager(run);
+	sx_run_tell_manager(run);
 }
 
 static enum sx_report_image image_state(const struct sx_pipeline *p, unsigned kind)
@@ -134,7 +134,7 @@ static void run_tick(struct sx_run *run)
 	if (run->ticks % BEAT_TICKS == 0 && run->health.progress && run->pipeline->ring)
 		sx_ring_beat(run->pipeline->ring);
 	if (run->ticks % STATUS_TICKS == STATUS_TICKS - 1)
-		tell_manager(run);
+		sx_run_tell_manager(run);
 	run->ticks++;
 }
 
@@ -173,8 +173,7 @@ static void read_signals(struct sx_run *run)
 
 	while (read(run->signal_fd, &s, sizeof(s)) == (ssize_t)sizeof(s)) {
 		if (s.ssi_signo == SIGHUP) {
-			sx_run_reload(run);
-			tell_manager(run);
+			run->live.reload = true;
 			continue;
 		}
 		if (run->stopping) {
@@ -238,6 +237,7 @@ static void serve_once(struct sx_run *run)
 		if (fds[0].revents)
 			read_signals(run);
 	}
+	sx_live_look(run);
 	keep_time(run);
 }
 
@@ -248,6 +248,7 @@ static int rebuild(struct sx_run *run)
 	int code;
 
 	sx_log(DAEMON, NOTICE, "%s: rebuilding the pipeline", run->pipeline->why);
+	sx_live_abandon(run, "the camera came back as another one: nothing was changed");
 	sx_pipeline_destroy(run->pipeline, &source);
 	run->pipeline = NULL;
 	code = sx_run_build(run, source);

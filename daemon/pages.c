@@ -238,29 +238,52 @@ static unsigned write_health(void *user, struct sx_text *text)
 	return serving ? 200 : 503;
 }
 
-static unsigned write_config(void *user, struct sx_text *text)
+/* Thread: HTTP. One of the texts that main stores. */
+static unsigned write_stored(struct sx_pages *p, char *const *json, struct sx_text *text)
 {
-	struct sx_pages *p = user;
 	bool known;
 
 	pthread_mutex_lock(&p->lock);
-	known = p->config;
-	sx_text_add(text, "%s", known ? p->config : "{}\n");
+	known = *json;
+	sx_text_add(text, "%s", known ? *json : "{}\n");
 	pthread_mutex_unlock(&p->lock);
 	return known ? 200 : 503;
 }
 
+static unsigned write_config(void *user, struct sx_text *text)
+{
+	struct sx_pages *p = user;
+
+	return write_stored(p, &p->config, text);
+}
+
+static unsigned write_settings(void *user, struct sx_text *text)
+{
+	struct sx_pages *p = user;
+
+	return write_stored(p, &p->settings, text);
+}
+
+static void take_settings(void *user, struct sx_status_order *order)
+{
+	struct sx_pages *p = user;
+
+	sx_orders_put(p->orders, order);
+}
+
 static const struct sx_status_page pages[] = {
-	{"/status", "application/json", write_status},
-	{"/metrics", "application/openmetrics-text; version=1.0.0; charset=utf-8", write_metrics},
-	{"/healthz", "text/plain; charset=utf-8", write_health},
-	{"/config", "application/json", write_config},
+	{"/status", "application/json", write_status, NULL},
+	{"/metrics", "application/openmetrics-text; version=1.0.0; charset=utf-8", write_metrics, NULL},
+	{"/healthz", "text/plain; charset=utf-8", write_health, NULL},
+	{"/config", "application/json", write_config, NULL},
+	{"/settings", "application/json", write_settings, take_settings},
 };
 
 void sx_pages_init(struct sx_pages *p, const struct sx_telemetry *telemetry,
-		   const struct sx_stereo_params *stereo)
+		   const struct sx_stereo_params *stereo, struct sx_orders *orders)
 {
-	*p = (struct sx_pages){.telemetry = telemetry, .stereo = *stereo, .started_ns = sx_now_ns()};
+	*p = (struct sx_pages){
+		.telemetry = telemetry, .stereo = *stereo, .orders = orders, .started_ns = sx_now_ns()};
 	pthread_mutex_init(&p->lock, NULL);
 	sx_report_init(&p->report);
 	p->report.state = "starting";
@@ -276,8 +299,7 @@ void sx_pages_finish(struct sx_pages *p)
 {
 	sx_status_stop(p->server);
 	p->server = NULL;
-	free(p->config);
-	p->config = NULL;
+	sx_pages_set_config(p, NULL, NULL);
 	pthread_mutex_destroy(&p->lock);
 }
 
@@ -354,8 +376,10 @@ void sx_pages_set_files(struct sx_pages *p, const struct sx_settings *settings)
 	}
 }
 
-void sx_pages_set_config(struct sx_pages *p, char *json)
+void sx_pages_set_config(struct sx_pages *p, char *config, char *settings)
 {
 	free(p->config);
-	p->config = json;
+	free(p->settings);
+	p->config = config;
+	p->settings = settings;
 }

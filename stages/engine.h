@@ -139,7 +139,9 @@ typedef void sx_images_read_fn(void *user);
 /*
  * Thread: one thread submits to and collects from all contexts of a device.
  * context_create resolves the parameters (sx_stereo_resolve) and takes all memory; submit, wait and result
- *   allocate nothing.
+ *   allocate nothing. It and context_destroy may be called by another thread, one call at a time, while
+ *   contexts of the device compute; what they compute stays the same. A context that cannot be made takes
+ *   nothing from the others.
  * submit: starts a pair and returns at once (the reference engine computes inside submit). pair must stay
  *   until the frame is done, its images until then or until images_read (may be NULL) is called with user.
  *   previous: last road that was found and its age, or NULL.

@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
+#include "ipc/http/status.h"
 #include "ipc/report.h"
-#include "ipc/status.h"
 
 static struct sx_report example(void)
 {

@@ -26,12 +26,17 @@ enum {
 	SNAPSHOT,
 	METRICS,
 	DOCTOR,
+	GET,
+	SET,
+	SAVE,
 	RECORD,
 	REPLAY,
 	INFO,
 	EXPORT,
 	COMMANDS
 };
+
+#define OPERANDS_MAX 256
 
 #define OF(command) SX_USAGE_OF(command)
 #define RUN(function) ((sx_usage_run *)(function))
@@ -96,6 +101,26 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		    .help = "what is wrong with configuration, cameras, GPU, service and limits, and what to "
 			    "do about it",
 		    .more = "Changes nothing. The checks are explained in stixelctl(1)."},
+	[GET] = {"get", "[SECTION[.KEY]]...", 0, OPERANDS_MAX, SX_OFFER_NOTHING, RUN(ctl_get),
+		 "settings of the running instance: value, default, and where it comes from",
+		 "All of them, those of a section, or single ones. Behind # stand the default, and the "
+		 "file and line, the -s option or \"set live\" where the value comes from something else; "
+		 "and that a key needs a restart."},
+	[SET] = {"set", "SECTION.KEY=VALUE...", 1, OPERANDS_MAX, SX_OFFER_SETTING, RUN(ctl_set),
+		 "changes settings between two frames",
+		 "By the rules of the configuration, all or none: a wrong value, a key that needs a "
+		 "restart, or memory that does not suffice for the old and the new at once, and nothing is "
+		 "changed. No pair is lost, frames stay numbered without a gap, and the answer says from "
+		 "which frame on it is so. Allowed to root, to the daemon's user and the group of its status "
+		 "socket. Reloading (systemctl reload) brings back what the files say; save keeps it.\n\n"
+		 "Which keys change live is in stixeld.conf(5); docs/service.md has more."},
+	[SAVE] =
+		{"save", "[FILE]", 0, 1, SX_OFFER_FILE, RUN(ctl_save),
+		 "writes what was set live into a drop-in file",
+		 "Into 90-live.conf in the drop-in folder of the daemon's configuration "
+		 "(/etc/stixeld/NAME.conf.d), complete or not at all, by the rights of who calls it. What an "
+		 "earlier save has written there stays. A file that something else has written is left "
+		 "alone."},
 	[RECORD] =
 		{"record", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_record), "writes frames into a file",
 		 "Every frame as it was published, beginning with the newest; FILE \"-\" is standard output. "
@@ -132,7 +157,7 @@ static const struct sx_usage_option options[] = {
 	{"instance", 'i', "NAME", SX_USAGE_TEXT, TO(instance), .offer = SX_OFFER_INSTANCE,
 	 .help = "which one; default: the only one that runs, else \"default\""},
 	{"json", 0, NULL, SX_USAGE_FLAG, TO(json),
-	 .commands = OF(LIST) | OF(STATUS) | OF(WATCH) | OF(DUMP) | OF(DOCTOR) | OF(INFO),
+	 .commands = OF(LIST) | OF(STATUS) | OF(WATCH) | OF(DUMP) | OF(DOCTOR) | OF(GET) | OF(INFO),
 	 .help = "print JSON, for programs"},
 	{"watch", 0, NULL, SX_USAGE_FLAG, TO(watch), .commands = OF(STATUS), .help = "refresh until Ctrl-C"},
 	{"interval", 0, "S", SX_USAGE_SECONDS, TO(interval_ms), 0.1, 3600, .commands = OF(STATUS),
@@ -188,13 +213,17 @@ static const struct sx_usage_exit exits[] = {
 	{CTL_NOTHING, "no such instance, it ended, no frame in time, or doctor found a problem"},
 	{EX_USAGE, "wrong usage"},
 	{EX_DATAERR, "a damaged frame, answer or recording; export: what is whole of it was written"},
+	{EX_SOFTWARE, "set: the engine, or memory does not suffice"},
 	{EX_CANTCREAT,
 	 "a file cannot be written or exists; replay: the instance runs, or its ring cannot be made"},
+	{EX_NOPERM, "set: not allowed"},
+	{EX_CONFIG, "set: a wrong value, or a key that needs a restart"},
 };
 
 static const struct sx_usage usage = {
 	.program = SX_PROGRAM,
-	.about = "Looks at a running stixeld, as a client like any other: it cannot slow the daemon.",
+	.about = "Looks at a running stixeld, as a client like any other that cannot slow the daemon, and "
+		 "changes its settings.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.commands = commands,
