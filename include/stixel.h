@@ -360,7 +360,7 @@ static inline double stixel_ground_disparity(const struct stixel_frame_header *h
 	return y < g.bend_row ? d + g.bend * (g.bend_row - y) : d;
 }
 
-/* (since 1.4) Rows by which what the left image shows is lower in the right one. 1: *px is set; 0: unknown. */
+/* (since 1.4) Rows by which what the left image shows is lower in the right. 1: *px is set; 0: unknown. */
 static inline int stixel_row_error_px(const struct stixel_frame_header *h, double *px)
 {
 	if (h->abi_minor < 4 || h->row_error_q4 == STIXEL_ROW_ERROR_UNKNOWN)

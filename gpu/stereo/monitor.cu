@@ -4,8 +4,8 @@
  *
  * Work:   one launch whose blocks do different things: a warp a place of the grid, a block a row of samples
  *         of both images, a warp a row of the map, a warp a stixel column. Of a corner a lane takes pairs
- *         of rows and columns by which windows are moved: 119 of them, four each. Sums are added up by atomics; the
- *         last block delivers them and leaves zeros.
+ *         of rows and columns by which windows are moved: 119 of them, four each. Sums are added up by
+ *         atomics; the last block delivers them and leaves zeros.
  * Memory: 9.9 KB of shared memory a block: windows as words, since they begin at any byte. The map is read
  *         once, an eighth of the images' rows, and windows from the cache.
  * Shapes: 32x32 and larger; rows of images padded to 128 bytes.
@@ -97,7 +97,7 @@ __device__ __forceinline__ bool is_corner(const struct map &left, int x, int y, 
 				    (int32_t)sx_warp_sum((uint32_t)xy));
 }
 
-/* u: the right image's column for x. Returns the byte of around's rows at which the window of s = 3 begins. */
+/* u: the right image's column for x. Returns the byte of around's rows where the window of s = 3 begins. */
 __device__ __forceinline__ int load_windows(const struct monitor &m, struct place_shared *sh, int x, int u,
 					    int y, int lane)
 {

@@ -62,7 +62,7 @@ const char *sx_answer_pictures(json_t *j)
 
 	if (!json_is_number(sx_answer_find(j, "pictures.density")))
 		return "not known";
-	snprintf(s, sizeof(s), "density %s %%, row error %s px (%s %s %s), dark %s %s %%, sharp %s %s",
+	snprintf(s, sizeof(s), "density %s %%, row error %s (%s %s %s), dark %s %s %%, sharp %s %s",
 		 sx_answer_number(j, "pictures.density", 100, 0),
 		 sx_answer_number(j, "pictures.row_error_px.all", 1, 1),
 		 sx_answer_number(j, "pictures.row_error_px.left", 1, 1),
@@ -70,8 +70,8 @@ const char *sx_answer_pictures(json_t *j)
 		 sx_answer_number(j, "pictures.row_error_px.right", 1, 1),
 		 sx_answer_number(j, "pictures.dark.left", 100, 0),
 		 sx_answer_number(j, "pictures.dark.right", 100, 0),
-		 sx_answer_number(j, "pictures.sharpness.left", 1, 1),
-		 sx_answer_number(j, "pictures.sharpness.right", 1, 1));
+		 sx_answer_number(j, "pictures.sharpness.left", 1, 0),
+		 sx_answer_number(j, "pictures.sharpness.right", 1, 0));
 	return s;
 }
 

@@ -45,13 +45,12 @@ static int check_pair(const struct on_device_pair *d, int width, int height, enu
 	ON_DEVICE(sx_monitor_cuda_run(d->words, &in, d->out, x.stream));
 	on_device_read(&x, d->out, &got, sizeof(got));
 	if (memcmp(&want, &got, sizeof(want)) != 0)
-		fail_msg(
-			"%dx%d %s: %u %u %u %u, %u %u %u, %u %u %u, not %u %u %u %u, %u %u %u, %u %u %u",
-			width, height, check_fill_name(how), got.samples, got.measured, got.near, got.blind,
-			got.image[0].dark, got.image[0].bright, got.image[0].laplacian, got.image[1].dark,
-			got.image[1].bright, got.image[1].laplacian, want.samples, want.measured, want.near,
-			want.blind, want.image[0].dark, want.image[0].bright, want.image[0].laplacian,
-			want.image[1].dark, want.image[1].bright, want.image[1].laplacian);
+		fail_msg("%dx%d %s: %u %u %u %u, %u %u %u, %u %u %u, not %u %u %u %u, %u %u %u, %u %u %u",
+			 width, height, check_fill_name(how), got.samples, got.measured, got.near, got.blind,
+			 got.image[0].dark, got.image[0].bright, got.image[0].laplacian, got.image[1].dark,
+			 got.image[1].bright, got.image[1].laplacian, want.samples, want.measured, want.near,
+			 want.blind, want.image[0].dark, want.image[0].bright, want.image[0].laplacian,
+			 want.image[1].dark, want.image[1].bright, want.image[1].laplacian);
 	for (int j = 0; j < SX_MONITOR_ROWS; j++)
 		for (int i = 0; i < SX_MONITOR_COLUMNS; i++)
 			votes += want.vote[j][i] != SX_MONITOR_NO_VOTE;
