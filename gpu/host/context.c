@@ -238,28 +238,41 @@ static int take_counted(struct sx_context *x, char *why, size_t why_bytes)
 	return r;
 }
 
-static cudaError_t create_events(struct sx_context *x)
+static cudaError_t create_side(struct sx_device *d, struct sx_side_stream *s)
 {
-	struct sx_side_stream *s = &x->side;
 	cudaError_t e;
 
-	if ((e = sx_cuda_stream(x->device, &s->stream)) ||
-	    (e = cudaEventCreateWithFlags(&s->fork, cudaEventDisableTiming)) ||
-	    (e = cudaEventCreateWithFlags(&s->join, cudaEventDisableTiming)))
+	if ((e = sx_cuda_stream(d, &s->stream)) ||
+	    (e = cudaEventCreateWithFlags(&s->fork, cudaEventDisableTiming)))
+		return e;
+	return cudaEventCreateWithFlags(&s->join, cudaEventDisableTiming);
+}
+
+static cudaError_t create_events(struct sx_context *x)
+{
+	cudaError_t e;
+
+	if ((e = create_side(x->device, &x->side)) || (e = create_side(x->device, &x->watch)))
 		return e;
 	return cudaEventCreateWithFlags(&x->copied, cudaEventDisableTiming);
 }
 
+static void destroy_side(const struct sx_side_stream *s)
+{
+	if (s->fork)
+		cudaEventDestroy(s->fork);
+	if (s->join)
+		cudaEventDestroy(s->join);
+	if (s->stream)
+		cudaStreamDestroy(s->stream);
+}
+
 static void destroy_events(struct sx_context *x)
 {
-	if (x->side.fork)
-		cudaEventDestroy(x->side.fork);
-	if (x->side.join)
-		cudaEventDestroy(x->side.join);
+	destroy_side(&x->side);
+	destroy_side(&x->watch);
 	if (x->copied)
 		cudaEventDestroy(x->copied);
-	if (x->side.stream)
-		cudaStreamDestroy(x->side.stream);
 }
 
 /* A frame of nothing: the first real one finds code, clocks and memory as the others do. */

@@ -142,7 +142,7 @@ struct sx_context {
 	struct sx_cuda_stages stages;
 
 	cudaStream_t stream;
-	struct sx_side_stream side;
+	struct sx_side_stream side, watch; /* of the road; of the monitor */
 	struct sx_stage_clock clock;
 	cudaGraphExec_t graph;
 	struct sx_completion completion;

@@ -1,6 +1,6 @@
 /*
  * The chain of a frame, captured once into a graph: stages in their order, the road beside the reduction,
- * what watches the cameras beside the stixels.
+ * and what watches the cameras beside the road.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,24 +32,24 @@ static cudaError_t done(struct sx_context *x, enum sx_stage stage)
 }
 
 /*
- * On the side stream, from here on, beside what comes on the main one; until side_end(), for which
- * side_join() waits.
+ * On a side stream, from here on, beside what comes on the main one; until side_end(), for which side_join()
+ * waits.
  */
-static cudaError_t side_begin(struct sx_context *x)
+static cudaError_t side_begin(struct sx_context *x, const struct sx_side_stream *s)
 {
-	const cudaError_t e = cudaEventRecord(x->side.fork, x->stream);
+	const cudaError_t e = cudaEventRecord(s->fork, x->stream);
 
-	return e ? e : cudaStreamWaitEvent(x->side.stream, x->side.fork, 0);
+	return e ? e : cudaStreamWaitEvent(s->stream, s->fork, 0);
 }
 
-static cudaError_t side_end(struct sx_context *x)
+static cudaError_t side_end(const struct sx_side_stream *s)
 {
-	return cudaEventRecord(x->side.join, x->side.stream);
+	return cudaEventRecord(s->join, s->stream);
 }
 
-static cudaError_t side_join(struct sx_context *x)
+static cudaError_t side_join(struct sx_context *x, const struct sx_side_stream *s)
 {
-	return cudaStreamWaitEvent(x->stream, x->side.join, 0);
+	return cudaStreamWaitEvent(x->stream, s->join, 0);
 }
 
 static cudaError_t chain_ingest(struct sx_context *x)
@@ -89,10 +89,10 @@ static cudaError_t chain_guide(struct sx_context *x)
 
 	if (!s)
 		return cudaSuccess;
-	if ((e = sx_fastdt_cuda_weights(s, &x->taps[SX_TAP_LEFT], x->stream)) || (e = side_begin(x)) ||
-	    (e = sx_fastdt_cuda_gain(s, x->side.stream)))
+	if ((e = sx_fastdt_cuda_weights(s, &x->taps[SX_TAP_LEFT], x->stream)) ||
+	    (e = side_begin(x, &x->side)) || (e = sx_fastdt_cuda_gain(s, x->side.stream)))
 		return e;
-	return side_end(x);
+	return side_end(&x->side);
 }
 
 /*
@@ -125,7 +125,7 @@ static cudaError_t chain_aggregate(struct sx_context *x)
 	} else if (s->fastdt) { /* but for the last pass: see chain_winner() */
 		e = sx_fastdt_cuda_passes(s->fastdt, x->stream);
 		if (!e)
-			e = side_join(x);
+			e = side_join(x, &x->side);
 	} else {
 		e = sx_sgm_cuda_run(s->sgm, &x->taps[SX_TAP_LEFT], &x->taps[SX_TAP_LEFT_CENSUS], x->stream);
 	}
@@ -175,12 +175,45 @@ static cudaError_t chain_road(struct sx_context *x)
 	cudaError_t e;
 
 	x->clock.since[SX_STAGE_ROAD] = x->clock.last;
-	if ((e = side_begin(x)) ||
+	if ((e = side_begin(x, &x->side)) ||
 	    (e = sx_road_cuda_run(x->stages.road, &x->taps[SX_TAP_LEFT_RIGHT], x->input_device, x->road,
 				  x->side.stream)) ||
 	    (e = sx_cuda_mark(stamp(x, SX_STAGE_ROAD), x->side.stream)))
 		return e;
-	return side_end(x);
+	return side_end(&x->side);
+}
+
+static struct sx_monitor_input monitored(const struct sx_context *x)
+{
+	const struct sx_image *tap = x->taps;
+
+	return (struct sx_monitor_input){&tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_RIGHT], &tap[SX_TAP_DISPARITY],
+					 &tap[SX_TAP_COLUMNS]};
+}
+
+/* What takes time of the monitor, which only the host reads: beside the road, which leaves most of the device idle. */
+static cudaError_t chain_votes(struct sx_context *x)
+{
+	const struct sx_monitor_input in = monitored(x);
+	cudaError_t e;
+
+	x->clock.since[SX_STAGE_MONITOR] = x->clock.last;
+	if ((e = side_begin(x, &x->watch)) ||
+	    (e = sx_monitor_cuda_votes(x->monitor, &in, &x->output_device->monitor, x->watch.stream)))
+		return e;
+	return sx_cuda_mark(stamp(x, SX_STAGE_MONITOR), x->watch.stream);
+}
+
+/* The rest of it, as soon as there are stixel columns. */
+static cudaError_t chain_counts(struct sx_context *x)
+{
+	const struct sx_monitor_input in = monitored(x);
+	cudaError_t e;
+
+	if ((e = side_begin(x, &x->watch)) ||
+	    (e = sx_monitor_cuda_counts(x->monitor, &in, &x->output_device->monitor, x->watch.stream)))
+		return e;
+	return side_end(&x->watch);
 }
 
 /* Median to components of speckles count as median, erasing them and smoothing as smooth. */
@@ -192,7 +225,8 @@ static cudaError_t chain_filter(struct sx_context *x)
 
 	if ((e = sx_filter_cuda_check(s, &tap[SX_TAP_WINNER], &tap[SX_TAP_MEDIAN], &tap[SX_TAP_LEFT_RIGHT],
 				      &tap[SX_TAP_SPECKLE], &tap[SX_TAP_CONFIDENCE], x->stream)) ||
-	    (e = done(x, SX_STAGE_MEDIAN)) || (e = chain_road(x)) || sx_filter_cuda_is_done(s))
+	    (e = done(x, SX_STAGE_MEDIAN)) || (e = chain_road(x)) || (e = chain_votes(x)) ||
+	    sx_filter_cuda_is_done(s))
 		return e;
 	e = sx_filter_cuda_finish(s, &tap[SX_TAP_SPECKLE], &tap[SX_TAP_DISPARITY], &tap[SX_TAP_CONFIDENCE],
 				  x->stream);
@@ -233,35 +267,18 @@ static cudaError_t choose_stixels(struct sx_context *x)
 		      : sx_dp_cuda_run(s->dp, x->road, columns, &x->segments, x->stream);
 }
 
-/* Small, and wanted by nobody but the host: runs beside the choice of stixels. */
-static cudaError_t chain_monitor(struct sx_context *x)
-{
-	const struct sx_image *tap = x->taps;
-	const struct sx_monitor_input in = {&tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_RIGHT],
-					    &tap[SX_TAP_DISPARITY], &tap[SX_TAP_COLUMNS]};
-	cudaError_t e;
-
-	x->clock.since[SX_STAGE_MONITOR] = x->clock.last;
-	if ((e = side_begin(x)) ||
-	    (e = sx_monitor_cuda_run(x->monitor, &in, &x->output_device->monitor, x->side.stream)) ||
-	    (e = sx_cuda_mark(stamp(x, SX_STAGE_MONITOR), x->side.stream)))
-		return e;
-	return side_end(x);
-}
-
 /* Its time begins when both road and reduction are done. */
 static cudaError_t chain_segment(struct sx_context *x)
 {
 	const struct sx_image *columns = &x->taps[SX_TAP_COLUMNS];
 	cudaError_t e;
 
-	if ((e = side_join(x)) || (e = sx_cuda_mark(stamp(x, SX_STAMP_JOINED), x->stream)))
+	if ((e = side_join(x, &x->side)) || (e = sx_cuda_mark(stamp(x, SX_STAMP_JOINED), x->stream)))
 		return e;
 	x->clock.last = SX_STAMP_JOINED;
-	if ((e = chain_monitor(x)) ||
-	    (e = sx_sky_cuda_weigh(&x->sky, x->road, &x->config.params, &x->cells, &x->cells_confidence,
+	if ((e = sx_sky_cuda_weigh(&x->sky, x->road, &x->config.params, &x->cells, &x->cells_confidence,
 				   x->stream)) ||
-	    (e = choose_stixels(x)) || (e = done(x, SX_STAGE_SEGMENT)) || (e = side_join(x)))
+	    (e = choose_stixels(x)) || (e = done(x, SX_STAGE_SEGMENT)) || (e = side_join(x, &x->watch)))
 		return e;
 	begin(x, SX_STAGE_COMPACT);
 	e = sx_compact_cuda_run(x->stages.compact, &x->segments, columns, &x->taps[SX_TAP_COLUMNS_CONFIDENCE],
@@ -279,7 +296,7 @@ static cudaError_t chain_run(struct sx_context *x)
 		x->clock.since[i] = -1;
 	x->clock.last = SX_STAMP_BEGIN;
 	if ((e = sx_cuda_mark(stamp(x, SX_STAMP_BEGIN), x->stream)) || (e = chain_match(x)) ||
-	    (e = chain_filter(x)) || (e = chain_reduce(x)))
+	    (e = chain_filter(x)) || (e = chain_reduce(x)) || (e = chain_counts(x)))
 		return e;
 	return chain_segment(x);
 }

@@ -2,10 +2,10 @@
  * What a pair says about its cameras, on the GPU. Must equal sx_monitor() (stages/stereo/monitor.h) byte for
  * byte.
  *
- * Work:   one launch whose blocks do different things: a warp a place of the grid, a block a row of samples
- *         of both images, a warp a row of the map, a warp a stixel column. Of a corner a lane takes pairs
- *         of rows and columns by which windows are moved: 119 of them, four each. Sums are added up by
- *         atomics; the last block delivers them and leaves zeros.
+ * Work:   two launches whose blocks do different things. The first: a warp a place of the grid, a block a row
+ *         of samples of both images. Of a corner a lane takes pairs of rows and columns by which windows are
+ *         moved: 119 of them, four each. The second: a warp a row of the map, a warp a stixel column. Sums are
+ *         added up by atomics; the last block delivers them and leaves zeros.
  * Memory: 9.9 KB of shared memory a block: windows as words, since they begin at any byte. The map is read
  *         once, an eighth of the images' rows, and windows from the cache.
  * Shapes: 32x32 and larger; rows of images padded to 128 bytes.
@@ -22,6 +22,7 @@
 #define WARPS 8
 #define THREADS (32 * WARPS)
 #define PLACES (SX_MONITOR_ROWS * SX_MONITOR_COLUMNS)
+#define VOTE_BLOCKS (PLACES / WARPS)
 #define WINDOW_ROWS (2 * SX_MONITOR_UP + 1)
 #define WINDOW_WORDS (SX_MONITOR_WIDTH / 4)
 #define MOVES (2 * SX_MONITOR_SLACK + 1) /* columns that are tried */
@@ -47,7 +48,7 @@ struct monitor {
 	struct map grey[2], checked, finished, columns;
 	int width, height, stixel_columns, cells;
 	int sample_rows;
-	int first_sample, first_map, first_column; /* blocks of each kind begin */
+	int first_column; /* blocks of columns begin */
 	uint32_t *sum, *done;
 	struct sx_monitor *out;
 };
@@ -241,19 +242,28 @@ __device__ __forceinline__ void deliver(const struct monitor &m, bool *is_last)
 		m.out->samples = (uint32_t)m.sample_rows * (uint32_t)(m.width - 2);
 }
 
-static __global__ void __launch_bounds__(THREADS) monitor_pair(const struct monitor m)
+/* Votes, and samples of both images. */
+static __global__ void __launch_bounds__(THREADS) monitor_images(const struct monitor m)
 {
 	__shared__ struct place_shared sh[WARPS];
+	const int block = (int)blockIdx.x, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+
+	if (block < VOTE_BLOCKS) {
+		vote(m, &sh[warp], WARPS * block + warp, lane);
+		return;
+	}
+	sample(m, block - VOTE_BLOCKS, 0, lane);
+	sample(m, block - VOTE_BLOCKS, 1, lane);
+}
+
+/* What the finished map and stixel columns have; the last block delivers that and the samples. */
+static __global__ void __launch_bounds__(THREADS) monitor_map(const struct monitor m)
+{
 	__shared__ bool is_last;
 	const int block = (int)blockIdx.x, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
 
-	if (block < m.first_sample) {
-		vote(m, &sh[warp], WARPS * block + warp, lane);
-	} else if (block < m.first_map) {
-		sample(m, block - m.first_sample, 0, lane);
-		sample(m, block - m.first_sample, 1, lane);
-	} else if (block < m.first_column) {
-		const int y = WARPS * (block - m.first_map) + warp;
+	if (block < m.first_column) {
+		const int y = WARPS * block + warp;
 
 		if (y < m.height)
 			count_row(m, y, lane);
@@ -276,8 +286,7 @@ extern "C" uint32_t *sx_monitor_cuda_take(struct sx_cuda_memory *m)
 	return (uint32_t *)sx_cuda_take(m, SX_MONITOR_CUDA_WORDS * sizeof(uint32_t));
 }
 
-extern "C" cudaError_t sx_monitor_cuda_run(uint32_t *words, const struct sx_monitor_input *in,
-					   struct sx_monitor *out, cudaStream_t stream)
+static struct monitor monitor_of(uint32_t *words, const struct sx_monitor_input *in, struct sx_monitor *out)
 {
 	struct monitor m = {};
 
@@ -291,13 +300,28 @@ extern "C" cudaError_t sx_monitor_cuda_run(uint32_t *words, const struct sx_moni
 	m.stixel_columns = in->columns->height;
 	m.cells = in->columns->width;
 	m.sample_rows = sx_monitor_sample_rows(m.height);
-	m.first_sample = PLACES / WARPS;
-	m.first_map = m.first_sample + m.sample_rows;
-	m.first_column = m.first_map + (m.height + WARPS - 1) / WARPS;
+	m.first_column = (m.height + WARPS - 1) / WARPS;
 	m.sum = words;
 	m.done = words + SUMS;
 	m.out = out;
-	SX_LAUNCH(monitor_pair, (unsigned)(m.first_column + (m.stixel_columns + WARPS - 1) / WARPS), THREADS,
+	return m;
+}
+
+extern "C" cudaError_t sx_monitor_cuda_votes(uint32_t *words, const struct sx_monitor_input *in,
+					     struct sx_monitor *out, cudaStream_t stream)
+{
+	const struct monitor m = monitor_of(words, in, out);
+
+	SX_LAUNCH(monitor_images, (unsigned)(VOTE_BLOCKS + m.sample_rows), THREADS, 0, stream, m);
+	return SX_LAUNCHED();
+}
+
+extern "C" cudaError_t sx_monitor_cuda_counts(uint32_t *words, const struct sx_monitor_input *in,
+					      struct sx_monitor *out, cudaStream_t stream)
+{
+	const struct monitor m = monitor_of(words, in, out);
+
+	SX_LAUNCH(monitor_map, (unsigned)(m.first_column + (m.stixel_columns + WARPS - 1) / WARPS), THREADS,
 		  0, stream, m);
 	return SX_LAUNCHED();
 }

@@ -17,9 +17,15 @@ extern "C" {
 /* Words of device memory, zero between frames: the sums of one, and how many blocks have added to them. */
 #define SX_MONITOR_CUDA_WORDS 10
 uint32_t *sx_monitor_cuda_take(struct sx_cuda_memory *m);
-/* out: as the device addresses it; may be pinned memory of the host. in: images of the device. */
-cudaError_t sx_monitor_cuda_run(uint32_t *words, const struct sx_monitor_input *in, struct sx_monitor *out,
-				cudaStream_t stream);
+/*
+ * In two launches, in this order: votes and samples of the images, which need the checked map alone; then all
+ * that is counted of finished map and columns, after which *out is complete. out: as the device addresses it;
+ * may be pinned memory of the host. in: images of the device.
+ */
+cudaError_t sx_monitor_cuda_votes(uint32_t *words, const struct sx_monitor_input *in, struct sx_monitor *out,
+				  cudaStream_t stream);
+cudaError_t sx_monitor_cuda_counts(uint32_t *words, const struct sx_monitor_input *in, struct sx_monitor *out,
+				   cudaStream_t stream);
 
 #ifdef __cplusplus
 }

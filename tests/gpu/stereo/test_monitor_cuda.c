@@ -42,7 +42,8 @@ static int check_pair(const struct on_device_pair *d, int width, int height, enu
 	finished = on_device_copy(&x, &c.finished.image);
 	columns = on_device_copy(&x, &c.columns.image);
 	sx_monitor(&c.in, &want);
-	ON_DEVICE(sx_monitor_cuda_run(d->words, &in, d->out, x.stream));
+	ON_DEVICE(sx_monitor_cuda_votes(d->words, &in, d->out, x.stream));
+	ON_DEVICE(sx_monitor_cuda_counts(d->words, &in, d->out, x.stream));
 	on_device_read(&x, d->out, &got, sizeof(got));
 	if (memcmp(&want, &got, sizeof(want)) != 0)
 		fail_msg("%dx%d %s: %u %u %u %u, %u %u %u, %u %u %u, not %u %u %u %u, %u %u %u, %u %u %u",
