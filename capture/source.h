@@ -12,47 +12,9 @@
 #include "base/camera.h"
 #include "base/pair.h"
 #include "base/rig.h"
+#include "capture/source_format.h"
 
 enum sx_source_kind { SX_SOURCE_V4L2, SX_SOURCE_FILES, SX_SOURCE_SYNTHETIC };
-/* Interleaved: pixel by pixel, the left image's first; right first: the right image's. Only of v4l2. */
-enum sx_layout {
-	SX_LAYOUT_TWO,
-	SX_LAYOUT_SIDE_BY_SIDE,
-	SX_LAYOUT_TOP_BOTTOM,
-	SX_LAYOUT_INTERLEAVED,
-	SX_LAYOUT_RIGHT_FIRST
-};
-/* v4l2: what cameras send. Auto: the cheapest that all of them have at the size and rate wanted. */
-enum sx_source_format {
-	SX_FORMAT_AUTO,
-	SX_FORMAT_GREY,
-	SX_FORMAT_Y10,
-	SX_FORMAT_Y12,
-	SX_FORMAT_Y16,
-	SX_FORMAT_YUYV,
-	SX_FORMAT_UYVY,
-	SX_FORMAT_NV12,
-	SX_FORMAT_RGB3,
-	SX_FORMAT_MJPG,
-	SX_FORMAT_Y8I, /* both images of one camera, as Y12I: of a layout that is interleaved, and only of one */
-	SX_FORMAT_Y12I,
-	SX_FORMAT_SRGGB8,
-	SX_FORMAT_SGRBG8,
-	SX_FORMAT_SGBRG8,
-	SX_FORMAT_SBGGR8,
-	SX_FORMAT_SRGGB10,
-	SX_FORMAT_SGRBG10,
-	SX_FORMAT_SGBRG10,
-	SX_FORMAT_SBGGR10,
-	SX_FORMAT_SRGGB10P,
-	SX_FORMAT_SGRBG10P,
-	SX_FORMAT_SGBRG10P,
-	SX_FORMAT_SBGGR10P,
-	SX_FORMAT_SRGGB12,
-	SX_FORMAT_SGRBG12,
-	SX_FORMAT_SGBRG12,
-	SX_FORMAT_SBGGR12
-};
 /*
  * v4l2: where drivers write. userptr: our memory, which the engine reads; dmabuf: buffers of another device
  * or a heap, likewise; mmap: the driver's own, to be copied once. Auto: the first that works.
@@ -86,18 +48,6 @@ struct sx_source_params {
 	const char *controls;	 /* "name=value, ...", after exposure and gain; NULL: none */
 	int decoders;		 /* threads that decode MJPG, Bayer patterns, Y12I; 0: one for each camera */
 };
-
-static inline bool sx_layout_is_interleaved(enum sx_layout layout)
-{
-	return layout == SX_LAYOUT_INTERLEAVED || layout == SX_LAYOUT_RIGHT_FIRST;
-}
-
-/* Whether this format can come in this layout; auto can in all. */
-static inline bool sx_layout_takes(enum sx_layout layout, enum sx_source_format format)
-{
-	return format == SX_FORMAT_AUTO ||
-	       sx_layout_is_interleaved(layout) == (format == SX_FORMAT_Y8I || format == SX_FORMAT_Y12I);
-}
 
 struct sx_source_info {
 	int width, height;

@@ -3,9 +3,9 @@
  *
  * Source:  the kernel's Video for Linux API, "Raw Bayer Formats", V4L2_PIX_FMT_SRGGB10P, V4L2_PIX_FMT_Y12I
  *
- * Work:    Bayer in strips of columns whose three rows stay in the first-level cache, widened to 16 bits once;
- *          then four products a pixel, their weights alike in every second lane, which compilers turn into
- *          vectors without being asked.
+ * Work:    Bayer in strips of columns whose three rows stay in the first-level cache, widened to 16 bits
+ *          once; then four products a pixel, their weights alike in every second lane, which compilers turn
+ *          into vectors without being asked.
  * Ranges:  weights of a pixel sum up to 1024: 1024 * 65535 + 512 < 2^27.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -100,7 +100,7 @@ static void raw_load_line(const struct sx_raw *from, int y, int width, int first
 	line[count + 1] = raw_pixel(from->packing, row, raw_mirrored(first + count, width));
 }
 
-/* coloured: columns 0 or 1 of the row's own colour; own, other: the weight of that colour, of the other one. */
+/* coloured: column, 0 or 1, of the row's own colour; own, other: weight of that colour, of the other one. */
 static void raw_set_weights(struct raw_weights *w, int coloured, uint32_t own, uint32_t other)
 {
 	for (int i = 0; i < LANES; i++) {

@@ -38,8 +38,8 @@ int sx_raw_unit_px(enum sx_raw_packing packing);
  * from: height rows, each of sx_raw_row_bytes(), any pitch and alignment; of to's size, which for Bayer is at
  * least 2x2. to: U8 for SX_RAW_8, else Y16, aligned to its pixels. Allocates nothing.
  *
- * Bayer: what (77 R + 150 G + 29 B) / 256 is of colours interpolated bilinearly, rounded half up once. The sum
- * over a pixel (p), its neighbours in the row (h), in the column (v) and at the corners (d) is
+ * Bayer: (77 R + 150 G + 29 B) / 256 of colours interpolated bilinearly, rounded half up once. The sum over a
+ * pixel (p), its neighbours in the row (h), in the column (v) and at the corners (d) is
  *	red:		   (308 p + 150 (h + h' + v + v') + 29 (d + d' + d'' + d''') + 512) >> 10
  *	blue:		   (116 p + 150 (h + h' + v + v') + 77 (d + d' + d'' + d''') + 512) >> 10
  *	green, row of red:  (600 p + 154 (h + h') + 58 (v + v') + 512) >> 10

@@ -20,8 +20,7 @@
  */
 struct sx_v4l2_format {
 	enum sx_source_format choice;
-	const char *
-		name; /* the word of configuration and status: the four characters; of Bayer the kernel's name */
+	const char *name; /* word of configuration and status: four characters, of Bayer the kernel's name */
 	uint32_t fourcc;
 	enum sx_pixel pixel;
 	bool compressed;

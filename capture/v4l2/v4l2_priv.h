@@ -64,7 +64,7 @@ struct sx_v4l2 {
 	struct sx_decoders *decoders;			    /* NULL: nothing to decode */
 	struct sx_v4l2_ticket *decoding[SX_V4L2_PAIRS_MAX]; /* oldest first */
 	int decoding_count;
-	int task_count; /* of a pair that is decoded: JPEG one for each camera, raw pixels one for each side */
+	int task_count; /* of a pair that is decoded: JPEG a camera each, raw pixels a side each */
 	int64_t timeout_ns, last_pair_ns;
 	char damage[SX_V4L2_DAMAGE_BYTES]; /* the last damaged image since the last pair; empty: none */
 	int epoll_fd, timer_fd;

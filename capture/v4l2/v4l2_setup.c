@@ -158,7 +158,7 @@ static const char *format_word(enum sx_source_format choice)
 	return "any format that can be used";
 }
 
-/* Images of one camera that lie side by side or one above the other are halved where a pattern begins anew. */
+/* Images of one camera, side by side or one above the other, are halved where a pattern begins anew. */
 static int check_halves(const struct sx_v4l2 *v, const struct sx_v4l2_format *f, char *why, size_t why_bytes)
 {
 	const int unit = sx_raw_unit_px(f->packing);

@@ -80,7 +80,7 @@ void raw_case_y12i(const struct raw_case *first, const struct raw_case *second, 
 		}
 }
 
-/* The colour as it would be interpolated, times 4: the pixel's own, else of the cross, else of the corners. */
+/* The colour as interpolated, times 4: the pixel's own, else of the cross, else of the corners. */
 static unsigned four_times(const struct raw_case *c, const char *order, char colour, int x, int y)
 {
 	static const int at[3][4][2] = {{{0, 0}, {0, 0}, {0, 0}, {0, 0}},

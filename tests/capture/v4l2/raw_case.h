@@ -1,6 +1,6 @@
 /*
- * What tests of raw pixels share: pictures of known samples, as drivers write them, and the grey that has to come
- * of them, by way of the colours.
+ * What tests of raw pixels share: pictures of known samples, as drivers write them, and the grey that has to
+ * come of them, by way of the colours.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,6 @@
 /*
- * Source "v4l2" with cameras that send raw pixels, or both images interleaved: what comes out, and what is refused.
+ * Source "v4l2" with cameras that send raw pixels, or both images interleaved: what comes out, and what is
+ * refused.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
