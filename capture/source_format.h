@@ -28,7 +28,7 @@ enum sx_source_format {
 	SX_FORMAT_NV12,
 	SX_FORMAT_RGB3,
 	SX_FORMAT_MJPG,
-	SX_FORMAT_Y8I, /* both images of one camera, as Y12I: of a layout that is interleaved, and only of one */
+	SX_FORMAT_Y8I, /* both images of one camera, as Y12I: only of a layout that is interleaved */
 	SX_FORMAT_Y12I,
 	SX_FORMAT_SRGGB8,
 	SX_FORMAT_SGRBG8,

@@ -168,8 +168,8 @@ const struct sx_option sx_options[] = {
 	CHOICE("source", "kind", source.kind, enum sx_source_kind, source_kinds, NULL, RESTART,
 	       "cameras, image files, or a generated street"),
 	CHOICE("source", "layout", source.layout, enum sx_layout, layouts, "two", RESTART,
-	       "two cameras, or one camera with both images in one: halves of a picture, or (v4l2, formats "
-	       "Y8I and Y12I) interleaved pixel by pixel, the left image's first or the right image's"),
+	       "two cameras, or one with both images: halves of a picture, or interleaved pixel by pixel "
+	       "(v4l2: Y8I, Y12I)"),
 	TEXT("source", "path", source.path, "", RESTART,
 	     "files: folder (KITTI, Middlebury, left*/right*, one folder a pair), or pattern with "
 	     "{left|right}"),
@@ -181,8 +181,7 @@ const struct sx_option sx_options[] = {
 	REAL("source", "fps", source.fps, "30", 0, 1000, "fps", RESTART,
 	     "pairs a second; 0: the camera's own rate, files and scenes as fast as they are processed"),
 	CHOICE("source", "format", source.format, enum sx_source_format, formats, "auto", RESTART,
-	       "v4l2: pixel format; auto: the cheapest that all cameras have in this size and layout at this "
-	       "rate"),
+	       "v4l2: pixel format; auto: the cheapest that all cameras have in this size at this rate"),
 	CHOICE("source", "memory", source.memory, enum sx_source_memory, memories, "auto", RESTART,
 	       "v4l2: buffer memory; auto: userptr (no copy), else dmabuf (none), else mmap (one)"),
 	TEXT("source", "dmabuf_from", source.dmabuf_from, "", RESTART,

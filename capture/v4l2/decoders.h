@@ -32,8 +32,8 @@ struct sx_decode_task {
 struct sx_decoders;
 
 /*
- * 1 to SX_DECODERS_MAX threads. jpeg: they can decode JPEG, too. Negative errno and a sentence; -ENOTSUP: JPEG,
- * but built without TurboJPEG.
+ * 1 to SX_DECODERS_MAX threads. jpeg: they can decode JPEG, too. Negative errno and a sentence; -ENOTSUP:
+ * JPEG, but built without TurboJPEG.
  */
 int sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, char *why, size_t why_bytes);
 /* Waits for what is being decoded. Accepts NULL. */

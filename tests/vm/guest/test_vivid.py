@@ -22,16 +22,9 @@ def by_rows(raw, row_bytes, convert):
     return [known[row] for row in rows]
 
 
-def words(row):
-    return struct.unpack("<%dH" % WIDTH, row)
-
-
 def stretched(raw):
-    return stretched_rows(by_rows(raw, 2 * WIDTH, words))
-
-
-def stretched_rows(rows):
     """16-bit words as 8 bits, over the range that they have: docs/algorithm.md, ingest."""
+    rows = by_rows(raw, 2 * WIDTH, lambda row: struct.unpack("<%dH" % WIDTH, row))
     distinct = set(rows)
     low, high = min(map(min, distinct)), max(map(max, distinct))
     table = {n: (2 * 255 * (n - low) + (high - low)) // (2 * (high - low)) for row in distinct for n in row}
@@ -84,9 +77,8 @@ FORMATS = {
     "Y10": (2, stretched),
     "RGB3": (3, weighted),
     "SGBRG8": (1, lambda raw: b"".join(map(bytes, mosaic(by_rows(raw, WIDTH, tuple), "GBRG")))),
-    "SRGGB12": (2, lambda raw: stretched_rows(mosaic(by_rows(raw, 2 * WIDTH, words), "RGGB"))),
 }
-CODES = {"SGBRG8": "GBRG", "SRGGB12": "RG12"}  # where the driver's four characters are not the name
+CODES = {"SGBRG8": "GBRG"}  # where the driver's four characters are not the name
 
 
 class Formats(TestCase):
