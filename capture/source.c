@@ -103,6 +103,11 @@ int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t 
 	return s->ops->next(s, pair, why, why_bytes);
 }
 
+int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes)
+{
+	return s->ops->tune ? s->ops->tune(s, p, why, why_bytes) : 0;
+}
+
 void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
 {
 	s->ops->release(s, pair);

@@ -118,7 +118,7 @@ bool sx_source_block(const struct sx_source *s, int index, struct sx_block *ret)
 
 void sx_source_counters(const struct sx_source *s, struct sx_source_counters *ret);
 
-/* Thread: capture. It polls readable when sx_source_next() may have something (an unpaced source: always). */
+/* Thread: capture. Polls readable when sx_source_next() may have something (an unpaced source: always). */
 int sx_source_fd(const struct sx_source *s);
 
 /*
@@ -127,6 +127,9 @@ int sx_source_fd(const struct sx_source *s);
  * reopening; -EBADMSG: this pair was unreadable and is skipped, why says which (counted as corrupt).
  */
 int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes);
+
+/* Thread: capture. Takes exposure_ms, gain and controls of p: all, or none with errno and why. */
+int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes);
 
 /*
  * Any thread. Gives the pair's images back; every pair exactly once. Buffers go back to their drivers in the

@@ -26,6 +26,8 @@ struct sx_source_ops {
 	int (*fd)(const struct sx_source *s);
 	int (*next)(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes);
 	void (*release)(struct sx_source *s, const struct sx_pair *pair);
+	/* NULL: it has no controls */
+	int (*tune)(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes);
 };
 
 /* own: what the kind keeps. Counters are written by the capture thread and read by any. */

@@ -44,8 +44,22 @@ int sx_settings_load(struct sx_settings *ret, const char *file, const char *cons
  */
 int sx_settings_template(struct sx_settings *ret, const char *const *overrides, int count,
 			 struct sx_errors *errors);
+struct sx_origins; /* config/option.h */
+/* The same; where each value came from goes to origins. */
+int sx_settings_load_origins(struct sx_settings *ret, struct sx_origins *origins, const char *file,
+			     const char *const *overrides, int count, bool source_required,
+			     struct sx_errors *errors);
+/*
+ * Settings that run, changed by "SECTION.KEY=VALUE" as of a set: the rules and sentences of a file, and a key
+ * that needs a restart is an error. No file is read. origins: of base; on success of *ret. 0, -EINVAL with
+ * errors, -ENOMEM; then *ret and origins are untouched.
+ */
+int sx_settings_set(struct sx_settings *ret, struct sx_origins *origins, const struct sx_settings *base,
+		    const char *const *changes, int count, struct sx_errors *errors);
 /* The defaults, without a source; never fails but for -ENOMEM. */
 int sx_settings_init(struct sx_settings *ret);
+/* Texts are copied. -ENOMEM; *ret is then untouched. */
+int sx_settings_copy(struct sx_settings *ret, const struct sx_settings *s);
 /* Frees the texts; accepts a zeroed structure and zeroes it. */
 void sx_settings_finish(struct sx_settings *s);
 
@@ -59,8 +73,11 @@ struct sx_settings_diff {
 };
 void sx_settings_diff(const struct sx_settings *old, const struct sx_settings *new,
 		      struct sx_settings_diff *ret);
-/* Copies the keys that can change live from new to s. -ENOMEM leaves s as it was. */
-int sx_settings_take_live(struct sx_settings *s, const struct sx_settings *new);
+/* Moves the values of the keys that can change live from new to s; new is fit for sx_settings_finish(). */
+void sx_settings_take_live(struct sx_settings *s, struct sx_settings *new);
+/* Before it: the origins of those keys, and of all whose values are the same. */
+void sx_origins_take_live(struct sx_origins *origins, const struct sx_origins *from,
+			  const struct sx_settings *s, const struct sx_settings *new);
 
 /*
  * Everything that needs the size of the images: sx_params_check(), and the size in the calibration file
@@ -87,9 +104,15 @@ void sx_config_help(const char *section, FILE *to);
  */
 void sx_config_print(const struct sx_settings *s, FILE *to);
 /*
- * {"source": {"fps": {"value": 30, "default": 0, "unit": "1/s", "restart": true}, ...}, ...} for GET /config.
+ * {"source": {"fps": {"value": 30, "default": 0, "unit": "1/s", "restart": true, "from": "default", "live":
+ * false}, ...}, ...} for GET /config. live: set live; without origins neither that nor from.
  */
-void sx_config_json(const struct sx_settings *s, FILE *to);
+void sx_config_json(const struct sx_settings *s, const struct sx_origins *origins, FILE *to);
+/*
+ * {"stereo.p1": {"value": "8", "default": "0", "restart": false, "from": "set stereo.p1=8", "live": true},
+ * ...}: every value as a file takes it.
+ */
+void sx_config_json_texts(const struct sx_settings *s, const struct sx_origins *origins, FILE *to);
 /* scdoc input of stixeld.conf(5). */
 void sx_config_man(FILE *to);
 

@@ -112,6 +112,11 @@ void sx_load_set(struct sx_load *l, const char *section, const char *key, const 
 		tell_unknown_key(l, section, key, where);
 		return;
 	}
+	if (l->live && sx_options[i].change != SX_CHANGE_LIVE) {
+		sx_errors_add(l->errors, "%s: [%s] %s: needs a restart: change it in a file", where, section,
+			      key);
+		return;
+	}
 	origin = &l->origins[i];
 	if (l->file &&
 	    origin->file == l->file) { /* twice in one file is an oversight; drop-ins are for changing */
@@ -179,10 +184,10 @@ static int load_drop_ins(struct sx_load *l, const char *file)
 static void load_override(struct sx_load *l, const char *text)
 {
 	const char *equals = strchr(text, '='), *dot = strchr(text, '.');
-	char where[288], section[64], key[64];
+	char where[SX_WHERE_BYTES], section[64], key[64];
 	const char *value;
 
-	snprintf(where, sizeof(where), "-s %.250s", text);
+	snprintf(where, sizeof(where), "%s %.250s", l->how, text);
 	if (!equals || !dot || dot > equals || dot == text) {
 		const struct sx_option *o = NULL;
 
@@ -432,15 +437,42 @@ int sx_settings_init(struct sx_settings *ret)
 /* What is asked of the whole, once all of it was read. */
 enum whole { WHOLE_TEMPLATE, WHOLE_WITHOUT_SOURCE, WHOLE_WITH_SOURCE };
 
-static int load_settings(struct sx_settings *ret, const char *file, const char *const *overrides, int count,
-			 enum whole whole, struct sx_errors *errors)
+static void copy_origins(const struct sx_load *l, struct sx_origins *ret)
+{
+	for (int i = 0; i < sx_option_count; i++)
+		memcpy(ret->where[i], l->origins[i].where, SX_WHERE_BYTES);
+}
+
+/* Ends a load: the settings to ret, or the errno why not. */
+static int load_end(struct sx_load *l, int r, struct sx_settings *ret, struct sx_origins *origins)
+{
+	if (l->out_of_memory)
+		r = -ENOMEM;
+	else if (r == 0 && (l->errors->count || l->errors->more))
+		r = -EINVAL;
+	if (r < 0) {
+		sx_settings_finish(&l->settings);
+	} else {
+		*ret = l->settings;
+		if (origins)
+			copy_origins(l, origins);
+	}
+	free(l);
+	return r;
+}
+
+static int load_settings(struct sx_settings *ret, struct sx_origins *origins, const char *file,
+			 const char *const *overrides, int count, enum whole whole, struct sx_errors *errors)
 {
 	struct sx_load *l = calloc(1, sizeof(*l));
 	int r = l ? sx_settings_init(&l->settings) : -ENOMEM, e;
 
-	if (r < 0)
-		goto fail;
+	if (r < 0) {
+		free(l);
+		return r;
+	}
 	l->errors = errors;
+	l->how = "-s";
 	if (file) {
 		r = sx_load_file(l, file);
 		e = load_drop_ins(l, file);
@@ -460,31 +492,48 @@ static int load_settings(struct sx_settings *ret, const char *file, const char *
 			check_whole(l, whole == WHOLE_WITH_SOURCE);
 		}
 	}
-	if (l->out_of_memory)
-		r = -ENOMEM;
-	else if (r == 0 && (errors->count || errors->more))
-		r = -EINVAL;
-	if (r < 0)
-		goto fail;
-	*ret = l->settings;
-	free(l);
-	return 0;
-fail:
-	if (l)
-		sx_settings_finish(&l->settings);
-	free(l);
-	return r;
+	return load_end(l, r, ret, origins);
+}
+
+int sx_settings_load_origins(struct sx_settings *ret, struct sx_origins *origins, const char *file,
+			     const char *const *overrides, int count, bool source_required,
+			     struct sx_errors *errors)
+{
+	return load_settings(ret, origins, file, overrides, count,
+			     source_required ? WHOLE_WITH_SOURCE : WHOLE_WITHOUT_SOURCE, errors);
+}
+
+int sx_settings_set(struct sx_settings *ret, struct sx_origins *origins, const struct sx_settings *base,
+		    const char *const *changes, int count, struct sx_errors *errors)
+{
+	struct sx_load *l = calloc(1, sizeof(*l));
+	int r = l ? sx_settings_copy(&l->settings, base) : -ENOMEM;
+
+	if (r < 0) {
+		free(l);
+		return r;
+	}
+	l->errors = errors;
+	l->how = "set";
+	l->live = true;
+	for (int i = 0; i < sx_option_count; i++) {
+		memcpy(l->origins[i].where, origins->where[i], SX_WHERE_BYTES);
+		l->origins[i].good = true;
+	}
+	for (int i = 0; i < count; i++)
+		load_override(l, changes[i]);
+	check_whole(l, true);
+	return load_end(l, 0, ret, origins);
 }
 
 int sx_settings_load(struct sx_settings *ret, const char *file, const char *const *overrides, int count,
 		     bool source_required, struct sx_errors *errors)
 {
-	return load_settings(ret, file, overrides, count,
-			     source_required ? WHOLE_WITH_SOURCE : WHOLE_WITHOUT_SOURCE, errors);
+	return sx_settings_load_origins(ret, NULL, file, overrides, count, source_required, errors);
 }
 
 int sx_settings_template(struct sx_settings *ret, const char *const *overrides, int count,
 			 struct sx_errors *errors)
 {
-	return load_settings(ret, NULL, overrides, count, WHOLE_TEMPLATE, errors);
+	return load_settings(ret, NULL, NULL, overrides, count, WHOLE_TEMPLATE, errors);
 }

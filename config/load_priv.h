@@ -12,11 +12,9 @@
 #define SX_CONFIG_FILE_BYTES (256 * 1024)
 #define SX_CONFIG_FILES 256 /* drop-ins of one instance */
 
-/*
- * where: "FILE:12" or "-s stereo.p1=8"; empty: still the default. file: index of the file, 0 for overrides.
- */
+/* where: as in struct sx_origins. file: index of the file, 0 for overrides. */
 struct sx_origin {
-	char where[288];
+	char where[SX_WHERE_BYTES];
 	int file;
 	bool good; /* the last value was accepted */
 };
@@ -24,7 +22,9 @@ struct sx_origin {
 struct sx_load {
 	struct sx_settings settings;
 	struct sx_errors *errors;
-	int file; /* counts files from 1 */
+	int file;	 /* counts files from 1 */
+	const char *how; /* overrides came: "-s", "set" */
+	bool live;	 /* only keys that can change live are allowed */
 	bool out_of_memory;
 	struct sx_origin origins[SX_OPTION_MAX];
 };

@@ -53,6 +53,20 @@ extern const int sx_section_count;
 #define SX_OPTION_TEXT_BYTES 512    /* longest value, with its 0 */
 #define SX_OPTION_ALLOWED_BYTES 320 /* longest description of what is allowed */
 
+#define SX_WHERE_BYTES 288
+
+/*
+ * Where the values of settings came from, by the index of their rows: "FILE:12", "-s stereo.p1=8" (the
+ * command line), "set stereo.p1=8" (set live); empty: the default.
+ */
+struct sx_origins {
+	char where[SX_OPTION_MAX][SX_WHERE_BYTES];
+};
+/* As above, or "default". origins may be NULL: empty. */
+const char *sx_origin_text(const struct sx_origins *origins, const struct sx_option *o);
+/* Set live, and not taken from a file since. */
+bool sx_origin_is_live(const struct sx_origins *origins, const struct sx_option *o);
+
 /* Row of a key, NULL: none. section NULL: the first key of that name anywhere. */
 const struct sx_option *sx_option_find(const char *section, const char *key);
 

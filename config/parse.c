@@ -146,6 +146,20 @@ static int take_key(void *user, const char *section, const char *key, const char
 	return 1;
 }
 
+/* For who asks which files these settings are of. */
+static void remember_file(struct sx_load *l, const char *path)
+{
+	size_t used = l->settings.files ? strlen(l->settings.files) : 0, bytes = used + strlen(path) + 2;
+	char *files = realloc(l->settings.files, bytes);
+
+	if (!files) {
+		l->out_of_memory = true;
+		return;
+	}
+	snprintf(files + used, bytes - used, "%s\n", path);
+	l->settings.files = files;
+}
+
 int sx_load_file(struct sx_load *l, const char *path)
 {
 	struct parse p = {.load = l, .path = path};
@@ -159,6 +173,7 @@ int sx_load_file(struct sx_load *l, const char *path)
 		sx_errors_add(l->errors, "%s: %s", path, why);
 		return r;
 	}
+	remember_file(l, path);
 	if (slash)
 		snprintf(p.folder, sizeof(p.folder), "%.*s", (int)(slash > path ? slash - path : 1), path);
 	p.at = text;

@@ -24,7 +24,7 @@ static void limits_of(const struct sx_option *o, char text[LIMITS_BYTES])
 		 !o->initial   ? ""
 		 : *o->initial ? o->initial
 			       : "empty",
-		 o->change == SX_CHANGE_LIVE ? "; changes on reload" : "");
+		 o->change == SX_CHANGE_LIVE ? "; changes live" : "");
 }
 
 /* Left column: as wide as the longest key of the section needs. */
@@ -140,7 +140,16 @@ static void json_value(const struct sx_option *o, const char *text, FILE *to)
 		json_text(text, to);
 }
 
-void sx_config_json(const struct sx_settings *s, FILE *to)
+static void json_origin(const struct sx_option *o, const struct sx_origins *origins, FILE *to)
+{
+	if (!origins)
+		return;
+	fputs(",\"from\":", to);
+	json_text(sx_origin_text(origins, o), to);
+	fprintf(to, ",\"live\":%s", sx_origin_is_live(origins, o) ? "true" : "false");
+}
+
+void sx_config_json(const struct sx_settings *s, const struct sx_origins *origins, FILE *to)
 {
 	char value[SX_OPTION_TEXT_BYTES];
 
@@ -166,12 +175,36 @@ void sx_config_json(const struct sx_settings *s, FILE *to)
 				fputs(",\"unit\":", to);
 				json_text(o->unit, to);
 			}
-			fprintf(to, ",\"restart\":%s}", o->change == SX_CHANGE_LIVE ? "false" : "true");
+			fprintf(to, ",\"restart\":%s", o->change == SX_CHANGE_LIVE ? "false" : "true");
+			json_origin(o, origins, to);
+			fputc('}', to);
 			first = false;
 		}
 		fputc('}', to);
 	}
 	fputs("}\n", to);
+}
+
+void sx_config_json_texts(const struct sx_settings *s, const struct sx_origins *origins, FILE *to)
+{
+	char value[SX_OPTION_TEXT_BYTES];
+
+	for (int i = 0; i < sx_option_count; i++) {
+		const struct sx_option *o = &sx_options[i];
+
+		sx_option_write(o, s, value);
+		fprintf(to, "%s\"%s.%s\":{\"value\":", i ? "," : "{", o->section, o->key);
+		json_text(value, to);
+		fputs(",\"default\":", to);
+		if (o->initial)
+			json_text(o->initial, to);
+		else
+			fputs("null", to);
+		fprintf(to, ",\"restart\":%s", o->change == SX_CHANGE_LIVE ? "false" : "true");
+		json_origin(o, origins, to);
+		fputc('}', to);
+	}
+	fputc('}', to);
 }
 
 static const char man_head[] = "stixeld.conf(5)\n\n"
@@ -188,7 +221,9 @@ static const char man_head[] = "stixeld.conf(5)\n\n"
 			       "one file is an error. A number may be followed by its unit, and by no other. "
 			       "Everything wrong is reported at once, with file and line, and the program "
 			       "exits with 78.\n\n"
-			       "The name of a calibration file is relative to the file that gives it.\n\n";
+			       "The name of a calibration file is relative to the file that gives it.\n\n"
+			       "Keys that change live are taken over between two frames, by *SIGHUP* or "
+			       "*stixelctl set* (*stixelctl*(1)); all others need a restart.\n\n";
 
 void sx_config_man(FILE *to)
 {
@@ -217,7 +252,7 @@ void sx_config_man(FILE *to)
 				fputs("Default: ", to);
 				sx_man_text(*o->initial ? o->initial : "empty", to);
 			}
-			fprintf(to, ".%s\n\n", o->change == SX_CHANGE_LIVE ? " Changes on reload." : "");
+			fprintf(to, ".%s\n\n", o->change == SX_CHANGE_LIVE ? " Changes live." : "");
 		}
 	}
 	fputs("# SEE ALSO\n\n*stixeld*(8), *stixel*(7)\n", to);

@@ -14,6 +14,7 @@ void sx_settings_finish(struct sx_settings *s)
 {
 	for (int i = 0; i < sx_option_count; i++)
 		sx_option_clear(&sx_options[i], s);
+	free(s->files);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -46,25 +47,78 @@ void sx_settings_diff(const struct sx_settings *old, const struct sx_settings *n
 	}
 }
 
-int sx_settings_take_live(struct sx_settings *s, const struct sx_settings *new)
+static void swap_texts(const struct sx_option *o, struct sx_settings *a, struct sx_settings *b)
 {
-	char value[SX_OPTION_TEXT_BYTES], why[256];
+	const char **x = (const char **)((char *)a + o->offset), **y = (const char **)((char *)b + o->offset);
+	const char *text = *x;
 
-	/* texts first: only they can fail, and what was copied by then is no less right */
-	for (int texts = 1; texts >= 0; texts--)
-		for (int i = 0; i < sx_option_count; i++) {
-			const struct sx_option *o = &sx_options[i];
-			int r;
+	*x = *y;
+	*y = text;
+}
 
-			if (o->change != SX_CHANGE_LIVE || (o->kind == SX_OPTION_TEXT) != texts ||
-			    sx_option_equal(o, s, new))
-				continue;
-			sx_option_write(o, new, value);
-			r = sx_option_read(o, s, value, why, sizeof(why));
-			if (r < 0)
-				return r;
+/* Numbers and words need no memory, and texts are exchanged: nothing can fail half-way. */
+void sx_settings_take_live(struct sx_settings *s, struct sx_settings *new)
+{
+	char value[SX_OPTION_TEXT_BYTES], why[256], *files = s->files;
+
+	s->files = new->files;
+	new->files = files;
+	for (int i = 0; i < sx_option_count; i++) {
+		const struct sx_option *o = &sx_options[i];
+
+		if (o->change != SX_CHANGE_LIVE || sx_option_equal(o, s, new))
+			continue;
+		if (o->kind == SX_OPTION_TEXT) {
+			swap_texts(o, s, new);
+			continue;
 		}
-	return 0;
+		sx_option_write(o, new, value);
+		sx_option_read(o, s, value, why, sizeof(why));
+	}
+}
+
+int sx_settings_copy(struct sx_settings *ret, const struct sx_settings *s)
+{
+	struct sx_settings copy = *s;
+	int r = 0;
+
+	for (int i = 0; i < sx_option_count; i++) {
+		const struct sx_option *o = &sx_options[i];
+		const char **text = (const char **)((char *)&copy + o->offset);
+
+		if (o->kind != SX_OPTION_TEXT || !*text)
+			continue;
+		*text = strdup(*text); /* NULL after a failure: nobody owns what s has */
+		r = *text ? r : -ENOMEM;
+	}
+	copy.files = s->files ? strdup(s->files) : NULL;
+	if (s->files && !copy.files)
+		r = -ENOMEM;
+	if (r < 0)
+		sx_settings_finish(&copy);
+	else
+		*ret = copy;
+	return r;
+}
+
+void sx_origins_take_live(struct sx_origins *origins, const struct sx_origins *from,
+			  const struct sx_settings *s, const struct sx_settings *new)
+{
+	for (int i = 0; i < sx_option_count; i++)
+		if (sx_options[i].change == SX_CHANGE_LIVE || sx_option_equal(&sx_options[i], s, new))
+			memcpy(origins->where[i], from->where[i], SX_WHERE_BYTES);
+}
+
+const char *sx_origin_text(const struct sx_origins *origins, const struct sx_option *o)
+{
+	const char *where = origins ? origins->where[o - sx_options] : "";
+
+	return *where ? where : "default";
+}
+
+bool sx_origin_is_live(const struct sx_origins *origins, const struct sx_option *o)
+{
+	return strncmp(sx_origin_text(origins, o), "set ", 4) == 0;
 }
 
 bool sx_settings_size_fits(const struct sx_settings *s, int width, int height, char *why, size_t why_bytes)

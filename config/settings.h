@@ -67,6 +67,7 @@ struct sx_settings {
 	struct sx_power_params power;
 	struct sx_realtime_params realtime;
 	const char *log_levels; /* [log] levels, for sx_log_levels_parse() */
+	char *files;		/* that were read, in their order, a '\n' behind each; NULL: none. Own */
 };
 
 #endif

@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <poll.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,13 +97,26 @@ static const char *cpu_describe(const struct sx_device *d)
 	return d->describe;
 }
 
-/* Grows m; content is lost. Huge pages where the system gives them; every page is there afterwards. */
-static int shared_memory_grow(struct sx_shared_memory *m, size_t bytes)
+/*
+ * Shared memory that has to grow for a new context. All of it is taken before any is given up, and the pool's
+ * leader puts it in place between two frames: contexts may compute meanwhile.
+ */
+struct growth {
+	struct sx_device *device;
+	struct {
+		struct sx_shared_memory *place, memory;
+	} part[4 + SX_POOL_THREADS_MAX];
+	int count;
+	sem_t done;
+};
+
+/* Huge pages where the system gives them; every page is there afterwards. */
+static int growth_take(struct growth *g, struct sx_shared_memory *place, size_t bytes)
 {
 	size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : 64;
 	uint8_t *data;
 
-	if (bytes <= m->bytes)
+	if (bytes <= place->bytes)
 		return 0;
 	bytes = (bytes + align - 1) / align * align;
 	data = aligned_alloc(align, bytes);
@@ -111,28 +125,54 @@ static int shared_memory_grow(struct sx_shared_memory *m, size_t bytes)
 	if (align == HUGE_PAGE)
 		madvise(data, bytes, MADV_HUGEPAGE);
 	memset(data, 0, bytes);
-	free(m->data);
-	*m = (struct sx_shared_memory){data, bytes};
+	g->part[g->count].place = place;
+	g->part[g->count++].memory = (struct sx_shared_memory){data, bytes};
 	return 0;
+}
+
+/* Thread: the pool's leader. What was in place goes to g; contents are lost. */
+static void growth_put(void *arg)
+{
+	struct growth *g = arg;
+
+	for (int i = 0; i < g->count; i++) {
+		struct sx_shared_memory old = *g->part[i].place;
+
+		*g->part[i].place = g->part[i].memory;
+		g->part[i].memory = old;
+	}
+	g->device->layout = (struct sx_matcher){0};
+	sem_post(&g->done);
+}
+
+static void growth_wait(struct growth *g)
+{
+	struct sx_pool_job job = {.run = growth_put, .arg = g};
+
+	sem_init(&g->done, 0, 0);
+	sx_pool_submit(g->device->pool, &job);
+	while (sem_wait(&g->done) < 0)
+		; /* EINTR */
+	sem_destroy(&g->done);
 }
 
 static int share_memory(struct sx_device *d, const struct sx_matcher *m)
 {
-	size_t volume = sx_matcher_volume_bytes(m), planes = sx_matcher_planes_bytes(m);
-	size_t scratch = sx_matcher_scratch_bytes(m);
-	int r = 0;
+	struct growth g = {.device = d};
+	int r = growth_take(&g, &d->volume, sx_matcher_volume_bytes(m));
 
-	sx_pool_drain(d->pool); /* no frame uses what is about to move */
-	d->layout = (struct sx_matcher){0};
-	r = shared_memory_grow(&d->volume, volume);
 	if (r == 0)
-		r = shared_memory_grow(&d->maps, sx_matcher_maps_bytes(m));
+		r = growth_take(&g, &d->maps, sx_matcher_maps_bytes(m));
 	if (r == 0)
-		r = shared_memory_grow(&d->costs, sx_matcher_costs_bytes(m));
+		r = growth_take(&g, &d->costs, sx_matcher_costs_bytes(m));
 	if (r == 0)
-		r = shared_memory_grow(&d->planes, planes);
+		r = growth_take(&g, &d->planes, sx_matcher_planes_bytes(m));
 	for (int i = 0; i < sx_pool_threads(d->pool) && r == 0; i++)
-		r = shared_memory_grow(&d->scratch[i], scratch);
+		r = growth_take(&g, &d->scratch[i], sx_matcher_scratch_bytes(m));
+	if (r == 0 && g.count > 0)
+		growth_wait(&g);
+	for (int i = 0; i < g.count; i++)
+		free(g.part[i].memory.data);
 	return r;
 }
 

@@ -67,6 +67,7 @@ struct sx_context {
 	struct sx_road previous;
 	bool has_previous;
 	bool scored; /* scores are those of the pair */
+	struct sx_monitor_part monitored[SX_MONITOR_ROWS];
 	struct sx_result result;
 };
 

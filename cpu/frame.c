@@ -199,6 +199,24 @@ static void make_stixels(struct sx_frame *f)
 	sx_frame_book(f, SX_STAGE_COMPACT);
 }
 
+static void monitor_task(void *arg, int index, int worker)
+{
+	struct sx_context *x = ((struct sx_frame *)arg)->x;
+	const struct sx_image *tap = x->taps;
+	const struct sx_monitor_input in = {&tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_RIGHT],
+					    &tap[SX_TAP_DISPARITY], &tap[SX_TAP_COLUMNS]};
+
+	(void)worker;
+	sx_monitor_part(&in, index, &x->monitored[index], x->result.monitor.vote[index]);
+}
+
+static void frame_monitor(struct sx_frame *f)
+{
+	sx_pool_for(f->x->device->pool, SX_MONITOR_ROWS, monitor_task, f);
+	sx_monitor_join(f->x->monitored, &f->x->result.monitor);
+	sx_frame_book(f, SX_STAGE_MONITOR);
+}
+
 static bool same_layout(const struct sx_matcher *a, const struct sx_matcher *b)
 {
 	return a->kernels == b->kernels && a->width == b->width && a->height == b->height &&
@@ -255,6 +273,7 @@ void sx_frame_run(void *arg)
 	frame_filter(&f);
 	find_road(&f);
 	make_stixels(&f);
+	frame_monitor(&f);
 	x->result.finished_ns = f.since;
 	/* the counter is 0 here, so this cannot fail; after it the context is the client's again */
 	n = write(x->event, &done, sizeof(done));

@@ -137,7 +137,7 @@ static void find_camera(struct capture *c)
 	struct sx_pipeline *p = c->p;
 	const struct sx_source_info *info;
 	char why[SX_WHY_BYTES];
-	int r = sx_source_open(&p->source, &p->c.settings->source, sx_pipeline_slots(p->c.settings), why,
+	int r = sx_source_open(&p->source, &p->opens.params, sx_pipeline_slots(p->c.settings), why,
 			       sizeof(why));
 
 	if (r < 0) {
@@ -248,6 +248,26 @@ static bool wait_for_pair(struct capture *c)
 	return room && (fds[0].revents || fds[1].revents);
 }
 
+/* Controls that main has handed over, if it has, go to the cameras; then back to main. */
+static void tune_cameras(struct capture *c)
+{
+	struct sx_pipeline *p = c->p;
+	struct sx_tune *t = sx_exchange_take_tune(&p->exchange);
+
+	if (!t)
+		return;
+	if (p->source) {
+		t->result = sx_source_tune(p->source, &t->params, t->why, sizeof(t->why));
+	} else {
+		t->result = -ENODEV;
+		snprintf(t->why, sizeof(t->why), "the camera is absent, and only it can tell what it takes");
+	}
+	if (t->result == 0)
+		sx_tune_set(&p->opens, &t->params);
+	sx_exchange_return_tune(&p->exchange, t);
+	sx_wake(p->c.main_fd);
+}
+
 void *sx_capture_thread(void *pipeline)
 {
 	struct sx_pipeline *p = pipeline;
@@ -259,6 +279,7 @@ void *sx_capture_thread(void *pipeline)
 	c.tried_ns = sx_now_ns();
 	c.retry_ns = c.tried_ns + c.backoff_ns;
 	while (!must_stop(&c)) {
+		tune_cameras(&c);
 		if (wait_for_pair(&c) && !must_stop(&c)) {
 			if (!take_pair(&c)) {
 				atomic_store_explicit(&p->source_ended, true, memory_order_release);

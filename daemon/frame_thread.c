@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -103,6 +104,22 @@ static void fill_sigmas(struct stixel_frame_header *h, const struct sx_road *roa
 		sx_road_sigma_at(road->height_sigma_m, SX_ROAD_WALK_HEIGHT * road->height_m, road->age);
 }
 
+/* What the pictures say, for the status and, in short, for readers. */
+static void fill_pictures(struct sx_pipeline *p, const struct sx_result *result)
+{
+	struct stixel_frame_header *h = &p->header;
+	const double pixels = (double)h->image_width * h->image_height;
+	struct sx_pictures pictures;
+
+	sx_pictures_of(&pictures, &result->monitor, h->number, h->image_width * h->image_height,
+		       result->columns);
+	sx_telemetry_pictures(p->c.telemetry, &pictures);
+	h->measured = (uint16_t)(65535 * (double)result->monitor.measured / pixels + 0.5);
+	h->row_error_q4 = isnan(pictures.row_error[SX_ROWS_ALL])
+				  ? STIXEL_ROW_ERROR_UNKNOWN
+				  : (int16_t)(16 * pictures.row_error[SX_ROWS_ALL]);
+}
+
 static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const struct sx_result *result)
 {
 	const struct sx_telemetry *t = p->c.telemetry;
@@ -111,6 +128,7 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	/* before captured, which is counted before it: no frame says that more were dropped than captured */
 	h->dropped_overload = sx_telemetry_count(t, SX_FIG_DROPPED_OVERLOAD);
 	h->number = p->collected + 1;
+	h->column_width = f->contexts->column_width;
 	h->capture_left_ns = f->item->pair.left_ns;
 	h->capture_right_ns = f->item->pair.right_ns;
 	h->clock = (uint8_t)f->item->pair.clock;
@@ -134,6 +152,7 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	h->roll_rad = result->road.roll_rad;
 	h->height_m = result->road.height_m;
 	fill_sigmas(h, &result->road);
+	fill_pictures(p, result);
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		h->stage_ns[i] = result->stage_ns[i];
 	h->captured = sx_telemetry_count(t, SX_FIG_FRAMES_CAPTURED);
@@ -210,6 +229,27 @@ static bool collect_frames(struct sx_pipeline *p)
 	return true;
 }
 
+/*
+ * Between two frames: from the next pair on the contexts compute that main has handed over, if it has. Those
+ * before go back when they are done with theirs.
+ */
+static void change_contexts(struct sx_pipeline *p)
+{
+	struct sx_contexts *next = p->leaving ? NULL : sx_exchange_take_contexts(&p->exchange);
+
+	if (next) {
+		next->first = p->submitted + 1;
+		p->leaving = p->contexts;
+		p->last_of_leaving = p->submitted;
+		p->contexts = next;
+	}
+	if (!p->leaving || p->collected < p->last_of_leaving)
+		return;
+	sx_exchange_retire(&p->exchange, p->leaving);
+	p->leaving = NULL;
+	sx_wake(p->c.main_fd);
+}
+
 static bool has_all(const struct sx_pipeline *p)
 {
 	return p->c.frames > 0 && p->submitted >= p->c.frames;
@@ -233,6 +273,8 @@ static int submit_pair(struct sx_pipeline *p)
 	p->waits = !sx_semantics_ready(&p->semantics, index, &f->item->pair);
 	if (p->waits)
 		return 0;
+	f->contexts = p->contexts;
+	f->context = p->contexts->context[index];
 	f->submitted_ns = sx_now_ns();
 	if (p->submitted == p->collected) /* before submit(), inside of which the reference engine computes */
 		atomic_store_explicit(&p->c.telemetry->in_flight_since_ns, f->submitted_ns,
@@ -316,6 +358,7 @@ void *sx_frame_thread(void *pipeline)
 		/* collect before submit: a finished frame must not wait for the computation of the next */
 		if (!collect_frames(p) || is_finished(p))
 			break;
+		change_contexts(p);
 		r = submit_pair(p);
 		if (r == 0)
 			wait_for_work(p);

@@ -104,6 +104,8 @@ void sx_health_judge(struct sx_health *h, const struct sx_health_input *in)
 		       seconds(silence));
 	else if (in->published == 0)
 		decide(h, STIXEL_STATE_STARTING, true, false, "no frame yet");
+	else if (in->pictures_why && *in->pictures_why)
+		decide(h, STIXEL_STATE_DEGRADED, true, true, "%s", in->pictures_why);
 	else if (!judge_loss(h))
 		decide(h, STIXEL_STATE_RUNNING, true, true, "%s", "");
 }

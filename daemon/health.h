@@ -25,7 +25,8 @@ struct sx_health_input {
 	int64_t in_flight_since_ns; /* 0 nothing in flight */
 	uint64_t published, captured, overload, corrupt;
 	bool absent, stopping;
-	const char *absent_why; /* NULL or empty: not known */
+	const char *absent_why;	  /* NULL or empty: not known */
+	const char *pictures_why; /* what is wrong with the pictures; NULL or empty: nothing */
 };
 
 /* Thread: main. Zeroed: nothing known yet. */

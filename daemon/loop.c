@@ -40,11 +40,12 @@ static struct sx_health_input health_input(struct sx_run *run)
 
 	sx_telemetry_absent_why(t, run->absent_why);
 	in.absent_why = run->absent_why;
+	in.pictures_why = run->pictures.why;
 	in.now_ns = sx_now_ns();
 	return in;
 }
 
-static void tell_manager(struct sx_run *run)
+void sx_run_tell_manager(struct sx_run *run)
 {
 	const struct sx_health *h = &run->health;
 	const char *state = sx_health_name(h->state);
@@ -77,7 +78,7 @@ static void tell_state(struct sx_run *run)
 		sx_ring_set_state(run->pipeline->ring, h->state);
 	if (run->pipeline->stream)
 		sx_stream_set_state(run->pipeline->stream, h->state);
-	tell_manager(run);
+	sx_run_tell_manager(run);
 }
 
 static enum sx_report_image image_state(const struct sx_pipeline *p, unsigned kind)
@@ -120,8 +121,12 @@ static void tell_pages(struct sx_run *run)
  */
 static void run_tick(struct sx_run *run)
 {
-	struct sx_health_input in = health_input(run);
+	struct sx_health_input in;
+	struct sx_pictures pictures;
 
+	if (sx_telemetry_newest_pictures(run->telemetry, &pictures))
+		sx_pictures_watch(&run->pictures, &pictures);
+	in = health_input(run);
 	sx_health_update(&run->health, &in);
 	tell_state(run);
 	tell_pages(run);
@@ -129,7 +134,7 @@ static void run_tick(struct sx_run *run)
 	if (run->ticks % BEAT_TICKS == 0 && run->health.progress && run->pipeline->ring)
 		sx_ring_beat(run->pipeline->ring);
 	if (run->ticks % STATUS_TICKS == STATUS_TICKS - 1)
-		tell_manager(run);
+		sx_run_tell_manager(run);
 	run->ticks++;
 }
 
@@ -168,8 +173,7 @@ static void read_signals(struct sx_run *run)
 
 	while (read(run->signal_fd, &s, sizeof(s)) == (ssize_t)sizeof(s)) {
 		if (s.ssi_signo == SIGHUP) {
-			sx_run_reload(run);
-			tell_manager(run);
+			run->live.reload = true;
 			continue;
 		}
 		if (run->stopping) {
@@ -233,6 +237,7 @@ static void serve_once(struct sx_run *run)
 		if (fds[0].revents)
 			read_signals(run);
 	}
+	sx_live_look(run);
 	keep_time(run);
 }
 
@@ -243,10 +248,12 @@ static int rebuild(struct sx_run *run)
 	int code;
 
 	sx_log(DAEMON, NOTICE, "%s: rebuilding the pipeline", run->pipeline->why);
+	sx_live_abandon(run, "the camera came back as another one: nothing was changed");
 	sx_pipeline_destroy(run->pipeline, &source);
 	run->pipeline = NULL;
 	code = sx_run_build(run, source);
 	run->told = STIXEL_STATE_STARTING;
+	run->pictures = (struct sx_pictures_watch){0};
 	return code;
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "config/config.h"
+#include "config/option.h"
 #include "daemon/options.h"
 #include "daemon/run.h"
 
@@ -33,16 +34,18 @@ static int hold_standard_descriptors(void)
 	return fd;
 }
 
-static int load(const struct sx_options *o, struct sx_settings *ret, struct sx_errors *errors)
+static int load(const struct sx_options *o, struct sx_settings *ret, struct sx_origins *origins,
+		struct sx_errors *errors)
 {
 	/* who has no file yet wants one to fill in */
 	if (o->print && !o->check && !o->file)
 		return sx_settings_template(ret, o->overrides, o->override_count, errors);
-	return sx_settings_load(ret, o->file, o->overrides, o->override_count, true, errors);
+	return sx_settings_load_origins(ret, origins, o->file, o->overrides, o->override_count, true, errors);
 }
 
 int main(int argc, char **argv)
 {
+	static struct sx_origins origins;
 	struct sx_settings settings = {0};
 	struct sx_errors errors = {0};
 	struct sx_options options;
@@ -56,7 +59,7 @@ int main(int argc, char **argv)
 		return r;
 	if (!options.file)
 		options.file = default_file(options.instance, path, sizeof(path));
-	r = load(&options, &settings, &errors);
+	r = load(&options, &settings, &origins, &errors);
 	if (r < 0) {
 		sx_errors_print(&errors, stderr);
 		sx_errors_finish(&errors);
@@ -64,7 +67,7 @@ int main(int argc, char **argv)
 	}
 	if (options.print)
 		sx_config_print(&settings, stdout);
-	r = options.print || options.check ? 0 : sx_run(&options, &settings);
+	r = options.print || options.check ? 0 : sx_run(&options, &settings, &origins);
 	sx_settings_finish(&settings);
 	return fflush(stdout) == 0 ? r : SX_EXIT_FAILED;
 }

@@ -18,6 +18,9 @@ _Static_assert((int)SX_SPAN_COUNT <= SX_REPORT_SPANS, "the report has room for e
 _Static_assert(SX_STAGE_COUNT <= SX_REPORT_STAGES, "the report has room for every stage");
 _Static_assert(SX_CLASSES_MAX <= SX_REPORT_CLASSES, "the report has room for every class");
 _Static_assert(sizeof(((struct sx_report_semantics *)0)->reason) >= SX_FEED_WHY_BYTES, "and for the reason");
+_Static_assert(SX_FIG_ROW_ERROR_ALL - SX_FIG_ROW_ERROR_LEFT == (int)SX_ROWS_ALL &&
+		       SX_FIG_ROW_SPREAD_ALL - SX_FIG_ROW_SPREAD_LEFT == (int)SX_ROWS_ALL,
+	       "figures of row errors are in the order of enum sx_row_part");
 _Static_assert(SX_DROP_COUNT <= SX_REPORT_DROPS, "the report has room for every reason");
 
 static const char *stamp_name(uint64_t stamp)
@@ -89,6 +92,26 @@ static void read_newest(struct sx_report *r, const struct sx_telemetry *t)
 	}
 	sx_report_count(r, SX_FIG_ROAD_INLIERS, (int64_t)n.road_inliers);
 	sx_report_count(r, SX_FIG_ROAD_AGE, (int64_t)n.road_age);
+}
+
+static void read_pictures(struct sx_report *r, const struct sx_telemetry *t)
+{
+	struct sx_pictures p;
+
+	if (!sx_telemetry_newest_pictures(t, &p))
+		return;
+	sx_report_real(r, SX_FIG_PICTURES_DENSITY, p.density);
+	sx_report_real(r, SX_FIG_PICTURES_INFINITY, p.infinity);
+	sx_report_real(r, SX_FIG_PICTURES_BLIND, p.blind);
+	for (int i = 0; i < SX_ROWS_PARTS; i++) {
+		sx_report_real(r, (enum sx_figure)(SX_FIG_ROW_ERROR_LEFT + i), p.row_error[i]);
+		sx_report_real(r, (enum sx_figure)(SX_FIG_ROW_SPREAD_LEFT + i), p.row_spread[i]);
+	}
+	for (int side = 0; side < 2; side++) {
+		sx_report_real(r, (enum sx_figure)(SX_FIG_DARK_LEFT + side), p.dark[side]);
+		sx_report_real(r, (enum sx_figure)(SX_FIG_SATURATED_LEFT + side), p.saturated[side]);
+		sx_report_real(r, (enum sx_figure)(SX_FIG_SHARPNESS_LEFT + side), p.sharpness[side]);
+	}
 }
 
 /* Only sources with cameras know what happened to the images of a side. */
@@ -170,6 +193,7 @@ static void take_report(struct sx_pages *p, struct sx_report *r)
 		read_camera(&r->source.camera[i], t, i);
 	read_latencies(r, t, &p->stereo, now);
 	read_newest(r, t);
+	read_pictures(r, t);
 	sx_pages_read_board(r, p->root);
 	sx_pages_read_power(r, p->power, now);
 }
@@ -214,29 +238,52 @@ static unsigned write_health(void *user, struct sx_text *text)
 	return serving ? 200 : 503;
 }
 
-static unsigned write_config(void *user, struct sx_text *text)
+/* Thread: HTTP. One of the texts that main stores. */
+static unsigned write_stored(struct sx_pages *p, char *const *json, struct sx_text *text)
 {
-	struct sx_pages *p = user;
 	bool known;
 
 	pthread_mutex_lock(&p->lock);
-	known = p->config;
-	sx_text_add(text, "%s", known ? p->config : "{}\n");
+	known = *json;
+	sx_text_add(text, "%s", known ? *json : "{}\n");
 	pthread_mutex_unlock(&p->lock);
 	return known ? 200 : 503;
 }
 
+static unsigned write_config(void *user, struct sx_text *text)
+{
+	struct sx_pages *p = user;
+
+	return write_stored(p, &p->config, text);
+}
+
+static unsigned write_settings(void *user, struct sx_text *text)
+{
+	struct sx_pages *p = user;
+
+	return write_stored(p, &p->settings, text);
+}
+
+static void take_settings(void *user, struct sx_status_order *order)
+{
+	struct sx_pages *p = user;
+
+	sx_orders_put(p->orders, order);
+}
+
 static const struct sx_status_page pages[] = {
-	{"/status", "application/json", write_status},
-	{"/metrics", "application/openmetrics-text; version=1.0.0; charset=utf-8", write_metrics},
-	{"/healthz", "text/plain; charset=utf-8", write_health},
-	{"/config", "application/json", write_config},
+	{"/status", "application/json", write_status, NULL},
+	{"/metrics", "application/openmetrics-text; version=1.0.0; charset=utf-8", write_metrics, NULL},
+	{"/healthz", "text/plain; charset=utf-8", write_health, NULL},
+	{"/config", "application/json", write_config, NULL},
+	{"/settings", "application/json", write_settings, take_settings},
 };
 
 void sx_pages_init(struct sx_pages *p, const struct sx_telemetry *telemetry,
-		   const struct sx_stereo_params *stereo)
+		   const struct sx_stereo_params *stereo, struct sx_orders *orders)
 {
-	*p = (struct sx_pages){.telemetry = telemetry, .stereo = *stereo, .started_ns = sx_now_ns()};
+	*p = (struct sx_pages){
+		.telemetry = telemetry, .stereo = *stereo, .orders = orders, .started_ns = sx_now_ns()};
 	pthread_mutex_init(&p->lock, NULL);
 	sx_report_init(&p->report);
 	p->report.state = "starting";
@@ -252,8 +299,7 @@ void sx_pages_finish(struct sx_pages *p)
 {
 	sx_status_stop(p->server);
 	p->server = NULL;
-	free(p->config);
-	p->config = NULL;
+	sx_pages_set_config(p, NULL, NULL);
 	pthread_mutex_destroy(&p->lock);
 }
 
@@ -312,8 +358,28 @@ void sx_pages_set_semantics(struct sx_pages *p, const struct sx_settings *settin
 	}
 }
 
-void sx_pages_set_config(struct sx_pages *p, char *json)
+void sx_pages_set_files(struct sx_pages *p, const struct sx_settings *settings)
+{
+	struct sx_report_config *c = &p->report.config;
+	size_t used = 0, room = sizeof(c->files);
+	int n;
+
+	c->files[0] = '\0';
+	for (const char *at = settings->files; at && *at; at += strcspn(at, "\n") + 1) {
+		n = snprintf(c->files + used, room - used, "%s%s%.*s\n", *at == '/' ? "" : c->folder,
+			     *at == '/' ? "" : "/", (int)strcspn(at, "\n"), at);
+		if (n < 0 || (size_t)n >= room - used) {
+			c->files[used] = '\0';
+			return;
+		}
+		used += (size_t)n;
+	}
+}
+
+void sx_pages_set_config(struct sx_pages *p, char *config, char *settings)
 {
 	free(p->config);
-	p->config = json;
+	free(p->settings);
+	p->config = config;
+	p->settings = settings;
 }

@@ -31,18 +31,28 @@ bool sx_pipeline_fits(const struct sx_source_info *a, const struct sx_source_inf
 	return a->width == b->width && a->height == b->height && a->pixel == b->pixel;
 }
 
-static int create_contexts(struct sx_pipeline *p, char *why, size_t why_bytes)
+struct sx_context_config sx_pipeline_context_config(const struct sx_pipeline *p,
+						    const struct sx_params *params)
 {
 	struct sx_context_config config = sx_settings_context(p->c.settings, &p->info);
-	int r;
+	const struct sx_camera camera = config.params.camera; /* changes only with a restart */
 
+	config.params = *params;
+	config.params.camera = camera;
 	config.time_stages = true; /* every frame carries its own timeline */
-	for (; p->context_count < p->c.settings->engine.contexts; p->context_count++) {
-		r = p->c.engine->backend->context_create(&p->flights[p->context_count].context,
-							 p->c.engine->device, &config, why, why_bytes);
-		if (r < 0)
-			return r;
-	}
+	return config;
+}
+
+static int create_contexts(struct sx_pipeline *p, char *why, size_t why_bytes)
+{
+	const struct sx_context_config config = sx_pipeline_context_config(p, &p->c.settings->params);
+	int r = sx_contexts_create(&p->contexts, p->c.engine->backend, p->c.engine->device, &config,
+				   p->c.settings->engine.contexts, why, why_bytes);
+
+	if (r < 0)
+		return r;
+	p->newest = p->contexts;
+	p->context_count = p->contexts->count;
 	return 0;
 }
 
@@ -57,7 +67,6 @@ static void fill_constants(struct sx_pipeline *p)
 		.epoch = p->epoch,
 		.image_width = (uint32_t)config.width,
 		.image_height = (uint32_t)config.height,
-		.column_width = (uint32_t)params->stixels.width,
 		.disparities = (uint32_t)params->stereo.disparities,
 		.min_disparity = params->stereo.min_disparity,
 		.fx = camera.fx,
@@ -77,18 +86,21 @@ static size_t images_bytes(const struct sx_pipeline *p)
 	return sx_frame_image_bytes(p->images, p->header.image_width, p->header.image_height);
 }
 
+size_t sx_pipeline_frame_bytes(const struct sx_pipeline *p, const struct sx_stixel_params *s)
+{
+	const uint32_t rows = p->header.image_height, most = (uint32_t)s->max_per_column;
+	const uint32_t columns = (uint32_t)sx_reduce_columns((int)p->header.image_width, s->width);
+	const uint32_t per_column = most < rows ? most : rows;
+
+	return sx_frame_bytes(columns, columns * per_column, images_bytes(p));
+}
+
 /* Room for the largest frame, every page of it touched. */
 static int create_frame(struct sx_pipeline *p)
 {
-	const struct sx_stixel_params *s = &p->c.settings->params.stixels;
-	uint32_t columns, per_column;
-
 	fill_constants(p);
-	columns = (uint32_t)sx_reduce_columns((int)p->header.image_width, s->width);
-	per_column = (uint32_t)s->max_per_column < p->header.image_height ? (uint32_t)s->max_per_column
-									  : p->header.image_height;
 	p->images = (unsigned)p->c.settings->output.planes << 1;
-	p->frame_bytes = sx_frame_bytes(columns, columns * per_column, images_bytes(p));
+	p->frame_bytes = sx_pipeline_frame_bytes(p, &p->c.settings->params.stixels);
 	if (p->frame_bytes == 0)
 		return -EOVERFLOW;
 	p->bytes = aligned_alloc(64, (p->frame_bytes + 63) & ~(size_t)63);
@@ -172,6 +184,7 @@ int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config
 	p->c = *c;
 	p->info = *info;
 	p->epoch = sx_epoch_new();
+	sx_tune_set(&p->opens, &c->settings->source);
 	if (source)
 		sx_telemetry_absent(c->telemetry, NULL);
 	else
@@ -290,11 +303,12 @@ void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source)
 	sx_ring_destroy(p->ring);
 	sx_stream_destroy(p->stream);
 	/* contexts first: one that is still computing reads the images of its pair */
-	for (int i = 0; i < p->context_count; i++) {
-		p->c.engine->backend->context_destroy(p->flights[i].context);
+	sx_contexts_destroy(p->contexts);
+	sx_contexts_destroy(p->leaving);
+	sx_exchange_finish(&p->exchange);
+	for (int i = 0; i < p->context_count; i++)
 		if (p->flights[i].item)
 			sx_handover_release(p->flights[i].item);
-	}
 	sx_handover_finish(&p->handover);
 	sx_pipeline_unpin(p);
 	if (source)

@@ -2,7 +2,8 @@
  * From pairs to published frames: contexts, the waiting pair, the ring, and the two threads that serve them.
  *
  * A pipeline is made for one image size. All of its memory is taken by create, nothing while it runs. When a
- * camera comes back with another size, main destroys it and makes a new one.
+ * camera comes back with another size, main destroys it and makes a new one. When parameters change live, it
+ * goes on with other contexts, which main has made meanwhile (live.h).
  *
  * The words of capture/ and daemon/, each for one thing:
  *   buffer  memory that a camera's driver fills; it is with the driver or ours
@@ -21,6 +22,7 @@
 #include <pthread.h>
 
 #include "config/settings.h"
+#include "daemon/exchange/exchange.h"
 #include "daemon/handover.h"
 #include "daemon/semantics.h"
 #include "daemon/telemetry.h"
@@ -52,6 +54,7 @@ struct sx_pipeline_config {
 };
 
 struct sx_flight {
+	const struct sx_contexts *contexts; /* that context is of; both while a frame is in flight */
 	struct sx_context *context;
 	struct sx_item *item; /* NULL: free */
 	int64_t submitted_ns;
@@ -71,15 +74,22 @@ struct sx_pipeline {
 	_Atomic(enum sx_end) end; /* set once; the thread that did so writes why afterwards */
 	char why[SX_WHY_BYTES];	  /* to be read after both threads have been joined */
 
+	struct sx_exchange exchange;
+	struct sx_contexts *newest; /* main's: the last ones that were handed over */
+
 	/* capture thread; source belongs to main while the thread does not run */
 	pthread_t capture;
 	bool capture_runs;
 	struct sx_source *source; /* NULL: camera absent */
+	struct sx_tune opens;	  /* what a camera that is found is opened with */
 
 	/* frame thread */
 	pthread_t frame;
 	bool frame_runs;
 	struct sx_flight flights[SX_CONTEXTS_MAX]; /* used in turn, so that frames finish in order */
+	struct sx_contexts *contexts;		   /* that the next pair is submitted to */
+	struct sx_contexts *leaving;		   /* the ones before, NULL: given back */
+	uint64_t last_of_leaving;		   /* frame */
 	int context_count;
 	bool waits;		       /* the next pair has its flight, and waits for its scores */
 	struct sx_semantics semantics; /* memory number i is that of flight i */
@@ -114,6 +124,11 @@ bool sx_pipeline_join(struct sx_pipeline *p, int timeout_ms);
 /* Only after a join, or before start. *source (may be NULL) gets the source, else it is closed. */
 void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source);
 
+/* Main. What contexts of this pipeline are made with for these parameters. */
+struct sx_context_config sx_pipeline_context_config(const struct sx_pipeline *p,
+						    const struct sx_params *params);
+/* Main. Bytes of the largest frame with these parameters; 0: too large for any. The room is frame_bytes. */
+size_t sx_pipeline_frame_bytes(const struct sx_pipeline *p, const struct sx_stixel_params *s);
 /* Slots that a source needs for this many contexts. */
 int sx_pipeline_slots(const struct sx_settings *s);
 bool sx_pipeline_fits(const struct sx_source_info *a, const struct sx_source_info *b);

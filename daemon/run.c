@@ -52,6 +52,7 @@ static int catch_signals(struct sx_run *run)
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	run->signal_fd = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
 	run->main_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	run->live.orders.main_fd = run->main_fd;
 	if (run->signal_fd >= 0 && run->main_fd >= 0 && sx_log_fd() >= 0)
 		return 0;
 	return run_refuse(SX_EXIT_FAILED, "cannot create descriptors for signals and events");
@@ -121,9 +122,13 @@ static int serve_status(struct sx_run *run)
 	report->instance = run->options->instance;
 	report->version = SX_VERSION;
 	report->pid = getpid();
-	sx_pages_set_config(run->pages, sx_run_config_json(run->settings));
 	sx_pages_set_semantics(run->pages, run->settings);
+	report->config.folder = getcwd(run->folder, sizeof(run->folder)) ? run->folder : "";
+	report->config.overrides = run->options->overrides;
+	report->config.override_count = run->options->override_count;
+	sx_pages_set_files(run->pages, run->settings);
 	sx_pages_done(run->pages);
+	sx_live_tell_pages(run);
 	if (fd < 0) {
 		fd = sx_status_listen(run->status_path, STATUS_MODE, why, sizeof(why));
 		if (fd < 0)
@@ -169,26 +174,35 @@ static const char *volume_of(const struct sx_run *run)
 {
 	const struct sx_backend *backend = run->engine.backend;
 
-	return backend->volume ? backend->volume(run->pipeline->flights[0].context) : "";
+	return backend->volume ? backend->volume(run->pipeline->newest->context[0]) : "";
+}
+
+void sx_run_tell_engine(struct sx_run *run)
+{
+	const char *volume = volume_of(run);
+	struct sx_report *report = sx_pages_edit(run->pages);
+	const bool news = strcmp(report->engine.volume, volume) != 0;
+
+	snprintf(report->engine.volume, sizeof(report->engine.volume), "%s", volume);
+	sx_report_count(report, SX_FIG_ENGINE_MEMORY,
+			(int64_t)run->engine.backend->memory(run->engine.device));
+	sx_pages_done(run->pages);
+	if (*volume && news)
+		sx_log(DAEMON, INFO, "%s", volume);
 }
 
 static void tell_pipeline(struct sx_run *run)
 {
 	struct sx_pipeline *p = run->pipeline;
-	const char *volume = volume_of(run);
 	struct sx_report *report = sx_pages_edit(run->pages);
 
 	sx_pages_set_source(run->pages, &run->settings->source, &p->info);
 	report->epoch = p->epoch;
-	snprintf(report->engine.volume, sizeof(report->engine.volume), "%s", volume);
-	sx_report_count(report, SX_FIG_ENGINE_MEMORY,
-			(int64_t)run->engine.backend->memory(run->engine.device));
 	snprintf(report->ring_path, sizeof(report->ring_path), "%s", p->ring ? sx_ring_path(p->ring) : "");
 	sx_report_count(report, SX_FIG_RING_BYTES, p->ring ? (int64_t)sx_ring_bytes(p->ring) : -1);
 	sx_report_count(report, SX_FIG_RING_SLOTS, p->ring ? run->settings->output.slots : -1);
 	sx_pages_done(run->pages);
-	if (*volume)
-		sx_log(DAEMON, INFO, "%s", volume);
+	sx_run_tell_engine(run);
 }
 
 int sx_run_build(struct sx_run *run, struct sx_source *source)
@@ -263,7 +277,7 @@ static int set_up(struct sx_run *run)
 		sx_log(DAEMON, WARNING, "%s", why);
 	if (sx_telemetry_create(&run->telemetry) < 0)
 		return run_refuse(SX_EXIT_FAILED, "not enough memory");
-	sx_pages_init(run->pages, run->telemetry, &run->settings->params.stereo);
+	sx_pages_init(run->pages, run->telemetry, &run->settings->params.stereo, &run->live.orders);
 	if ((code = catch_signals(run)) || (code = claim_instance(run)) || (code = open_engine(run)))
 		return code;
 	if (run->settings->semantics.source && (method == SX_STIXEL_DP || method == SX_STIXEL_RDP))
@@ -279,9 +293,13 @@ static int set_up(struct sx_run *run)
 /* Takes down whatever was set up, the newest first. The lock goes last. */
 static void take_down(struct sx_run *run)
 {
+	if (run->pipeline)
+		sx_live_abandon(run, "the daemon ends: nothing was changed");
+	sx_orders_close(&run->live.orders);
 	sx_pipeline_destroy(run->pipeline, NULL);
 	if (run->telemetry)
 		sx_pages_finish(run->pages);
+	sx_orders_finish(&run->live.orders);
 	sx_sampler_stop(run->power);
 	sx_engine_close(&run->engine);
 	sx_telemetry_destroy(run->telemetry);
@@ -298,7 +316,7 @@ static void take_down(struct sx_run *run)
 		close(run->lock_fd);
 }
 
-int sx_run(const struct sx_options *options, struct sx_settings *settings)
+int sx_run(const struct sx_options *options, struct sx_settings *settings, struct sx_origins *origins)
 {
 	struct sx_pages *pages = calloc(1, sizeof(*pages));
 	struct sx_run *run = calloc(1, sizeof(*run));
@@ -308,6 +326,8 @@ int sx_run(const struct sx_options *options, struct sx_settings *settings)
 		run->options = options;
 		run->settings = settings;
 		run->pages = pages;
+		run->live.origins = origins;
+		sx_orders_init(&run->live.orders, -1);
 		run->lock_fd = run->signal_fd = run->main_fd = run->stream_fd = -1;
 		code = set_up(run);
 		if (code == 0)

@@ -9,7 +9,12 @@
 #include "config/settings.h"
 #include "daemon/options.h"
 
-/* settings: live keys change in it on SIGHUP. Returns the exit code; says why on the log. */
-int sx_run(const struct sx_options *options, struct sx_settings *settings);
+struct sx_origins; /* config/option.h */
+
+/*
+ * Keys that change live change in settings, and in origins where they came from. Returns the exit code; says
+ * why on the log.
+ */
+int sx_run(const struct sx_options *options, struct sx_settings *settings, struct sx_origins *origins);
 
 #endif

@@ -7,6 +7,7 @@
 #define SX_DAEMON_RUN_PRIV_H
 
 #include "daemon/health.h"
+#include "daemon/live.h"
 #include "daemon/pages.h"
 #include "daemon/pipeline.h"
 #include "daemon/run.h"
@@ -19,6 +20,7 @@
 struct sx_run {
 	const struct sx_options *options;
 	struct sx_settings *settings;
+	char folder[4096]; /* where the daemon was started */
 	char dir[SX_RUN_PATH_BYTES], status_path[SX_RUN_PATH_BYTES], stream_path[SX_RUN_PATH_BYTES];
 	bool status_made; /* status_path is ours to remove */
 	int stream_fd;	  /* passed by systemd, or -1 */
@@ -30,9 +32,11 @@ struct sx_run {
 	struct sx_sampler *power; /* NULL: not wanted, or without a thread */
 	unsigned power_told;	  /* changes of it that the log knows */
 	struct sx_pipeline *pipeline;
+	struct sx_live live;
 	struct sx_health health;
-	char absent_why[SX_ABSENT_BYTES]; /* health looks at it */
-	enum stixel_state told;		  /* state that log and readers know */
+	char absent_why[SX_ABSENT_BYTES];  /* health looks at it, */
+	struct sx_pictures_watch pictures; /* and at what this says */
+	enum stixel_state told;		   /* state that log and readers know */
 	unsigned ticks;
 	int64_t next_tick_ns, next_ping_ns;
 	bool stopping;	    /* the stop was ordered, by a signal or by the pipeline's end */
@@ -44,13 +48,13 @@ struct sx_run {
 int sx_run_build(struct sx_run *run, struct sx_source *source);
 /* Serves until the daemon has to end, then waits for the frames in flight. Exit code. */
 int sx_run_loop(struct sx_run *run);
-/* Rereads the configuration: live keys are taken, the others named, a wrong file changes nothing. */
-void sx_run_reload(struct sx_run *run);
+/* The status learns what the contexts that compute take and do. */
+void sx_run_tell_engine(struct sx_run *run);
+/* STATUS= as it is now. */
+void sx_run_tell_manager(struct sx_run *run);
 /* Starts measuring power, unless it is not wanted. Without a sensor the daemon runs as well. */
 void sx_run_power_start(struct sx_run *run);
 /* Once a tick: the log learns that a sensor was found, or lost. */
 void sx_run_power_tell(struct sx_run *run);
-/* The configuration as JSON, for the status. Own memory; NULL when there is none. */
-char *sx_run_config_json(const struct sx_settings *s);
 
 #endif

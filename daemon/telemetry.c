@@ -87,6 +87,21 @@ bool sx_telemetry_newest(const struct sx_telemetry *t, struct sx_newest *ret)
 	return true;
 }
 
+void sx_telemetry_pictures(struct sx_telemetry *t, const struct sx_pictures *p)
+{
+	guarded_write(&t->pictures_sequence, t->pictures, p, SX_PICTURES_WORDS);
+}
+
+bool sx_telemetry_newest_pictures(const struct sx_telemetry *t, struct sx_pictures *ret)
+{
+	struct sx_pictures p;
+
+	if (!guarded_read(&t->pictures_sequence, t->pictures, &p, SX_PICTURES_WORDS) || p.frame == 0)
+		return false;
+	*ret = p;
+	return true;
+}
+
 void sx_telemetry_source(struct sx_telemetry *t, const struct sx_source_counters *c)
 {
 	uint64_t overload = c->dropped[0][SX_DROP_OVERLOAD];

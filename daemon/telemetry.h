@@ -16,6 +16,7 @@
 #include "base/histogram.h"
 #include "base/rate.h"
 #include "capture/source.h"
+#include "daemon/pictures.h"
 #include "ipc/feed.h"
 #include "ipc/figures.h"
 #include "stages/engine.h"
@@ -34,6 +35,7 @@ struct sx_newest {
 #define SX_ABSENT_WORDS (SX_ABSENT_BYTES / sizeof(uint64_t))
 #define SX_SCORES_WHY_WORDS (SX_FEED_WHY_BYTES / sizeof(uint64_t))
 #define SX_NEWEST_WORDS (sizeof(struct sx_newest) / sizeof(uint64_t))
+#define SX_PICTURES_WORDS (sizeof(struct sx_pictures) / sizeof(uint64_t))
 
 /*
  * The way of a frame, cut in three. Capture is the earlier of a pair's two capture times: what it stands for
@@ -82,6 +84,8 @@ struct sx_telemetry {
 	struct sx_duration spans[SX_SPAN_COUNT], stages[SX_STAGE_COUNT];
 	_Atomic uint64_t newest_sequence; /* odd while being written */
 	_Atomic uint64_t newest[SX_NEWEST_WORDS];
+	_Atomic uint64_t pictures_sequence; /* odd while being written */
+	_Atomic uint64_t pictures[SX_PICTURES_WORDS];
 	_Atomic int scores_state;	      /* enum sx_feed_state */
 	_Atomic uint64_t scores_why_sequence; /* odd while the sentence is being written */
 	_Atomic uint64_t scores_why[SX_SCORES_WHY_WORDS];
@@ -119,6 +123,10 @@ void sx_telemetry_absent_why(const struct sx_telemetry *t, char why[SX_ABSENT_BY
  * the ring.
  */
 void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_header *h, int64_t head_ns);
+/* Thread: frame. Of the newest frame, before it is noted as published. */
+void sx_telemetry_pictures(struct sx_telemetry *t, const struct sx_pictures *p);
+/* Any thread. As sx_telemetry_newest(); also false before the first frame. */
+bool sx_telemetry_newest_pictures(const struct sx_telemetry *t, struct sx_pictures *ret);
 /* "capture_to_publish", ...: the word of status and metrics. */
 const char *sx_span_name(enum sx_span span);
 /* Thread: frame. What the engine counted so far; before the frame is noted as published. */

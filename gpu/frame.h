@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "stages/road/road.h"
+#include "stages/stereo/monitor.h"
 
 /* struct sx_scores of a frame, as kernels read it; data: NULL where the pair has none. */
 struct sx_cuda_scores {
@@ -51,6 +52,7 @@ struct sx_cuda_output {
 	struct sx_road road;
 	uint32_t count;
 	uint32_t number; /* of the road */
+	struct sx_monitor monitor;
 };
 
 #endif

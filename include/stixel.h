@@ -34,7 +34,7 @@ extern "C" {
 #define STIXEL_SIZE(type, bytes) STIXEL_ASSERT(sizeof(struct type) == (bytes), #type)
 
 #define STIXEL_ABI_MAJOR 1
-#define STIXEL_ABI_MINOR 3
+#define STIXEL_ABI_MINOR 4
 
 /* ---- the record -------------------------------------------------------------------------------------- */
 
@@ -80,6 +80,7 @@ STIXEL_SIZE(stixel, 16);
 #define STIXEL_FRAME_BYTES_MAX (256u << 20) /* whatever says it is larger is damaged */
 #define STIXEL_HEADER_BYTES_LEAST 696u	    /* header_bytes of publishers up to 1.2 */
 #define STIXEL_STAGES 16
+#define STIXEL_ROW_ERROR_UNKNOWN (-32768) /* too few places said anything */
 #define STIXEL_STAGE_NAME_BYTES 16
 
 enum stixel_clock { STIXEL_CLOCK_MONOTONIC = 0, STIXEL_CLOCK_REALTIME = 1, STIXEL_CLOCK_UNKNOWN = 2 };
@@ -146,7 +147,8 @@ struct stixel_frame_header {
 	double pitch_rad;	   /* camera looks down: positive */
 	double height_m;	   /* camera above the road */
 	uint32_t road_age;	   /* frames since the road was measured */
-	uint32_t reserved0;	   /* 0 */
+	uint16_t measured;	   /* since 1.4, 0 before: share of the pixels that were measured, 1/65535 */
+	int16_t row_error_q4;	   /* likewise; 1/16 px: see stixel_row_error_px() */
 	uint64_t captured;	   /* pairs, since the publisher started; likewise below */
 	uint64_t published;	   /* frames */
 	uint64_t dropped_overload; /* pairs replaced by newer ones: engine was busy */
@@ -217,7 +219,8 @@ STIXEL_AT(stixel_frame_header, horizon_row, 184);
 STIXEL_AT(stixel_frame_header, pitch_rad, 192);
 STIXEL_AT(stixel_frame_header, height_m, 200);
 STIXEL_AT(stixel_frame_header, road_age, 208);
-STIXEL_AT(stixel_frame_header, reserved0, 212);
+STIXEL_AT(stixel_frame_header, measured, 212);
+STIXEL_AT(stixel_frame_header, row_error_q4, 214);
 STIXEL_AT(stixel_frame_header, captured, 216);
 STIXEL_AT(stixel_frame_header, published, 224);
 STIXEL_AT(stixel_frame_header, dropped_overload, 232);
@@ -357,6 +360,15 @@ static inline double stixel_ground_disparity(const struct stixel_frame_header *h
 	return y < g.bend_row ? d + g.bend * (g.bend_row - y) : d;
 }
 
+/* (since 1.4) Rows by which what the left image shows is lower in the right. 1: *px is set; 0: unknown. */
+static inline int stixel_row_error_px(const struct stixel_frame_header *h, double *px)
+{
+	if (h->abi_minor < 4 || h->row_error_q4 == STIXEL_ROW_ERROR_UNKNOWN)
+		return 0;
+	*px = h->row_error_q4 / 16.0;
+	return 1;
+}
+
 /* What ends the free space of a column. */
 enum stixel_free {
 	STIXEL_FREE_UNSEEN = 0, /* nobody knows: an unknown stixel, no ground at all, no camera model */
@@ -424,6 +436,9 @@ enum stixel_state {
 	STIXEL_STATE_REPLACED = 6 /* a newer publisher has taken the name */
 };
 
+/* bits of struct stixel_ring_header.flags */
+#define STIXEL_RING_REPLAY 1u /* frames come from a recording, not from cameras */
+
 /*
  * Immutable once the object has its name. Sizes and offsets count, not sizeof: a newer minor may be larger.
  */
@@ -446,7 +461,7 @@ struct stixel_ring_header {
 	int64_t started_ns;
 	int64_t anchor_monotonic_ns, anchor_realtime_ns; /* the same moment on both clocks */
 	uint32_t heartbeat_period_ms; /* without a beat for three of these, the publisher hangs */
-	uint32_t reserved0;
+	uint32_t flags;		      /* STIXEL_RING_* */
 	char instance[STIXEL_INSTANCE_BYTES];
 	char version[32];      /* of the publisher, "0.1.0" */
 	char stream_path[112]; /* its frames.sock, empty without */
@@ -471,7 +486,7 @@ STIXEL_AT(stixel_ring_header, started_ns, 80);
 STIXEL_AT(stixel_ring_header, anchor_monotonic_ns, 88);
 STIXEL_AT(stixel_ring_header, anchor_realtime_ns, 96);
 STIXEL_AT(stixel_ring_header, heartbeat_period_ms, 104);
-STIXEL_AT(stixel_ring_header, reserved0, 108);
+STIXEL_AT(stixel_ring_header, flags, 108);
 STIXEL_AT(stixel_ring_header, instance, 112);
 STIXEL_AT(stixel_ring_header, version, 184);
 STIXEL_AT(stixel_ring_header, stream_path, 216);

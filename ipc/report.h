@@ -73,6 +73,14 @@ struct sx_report_semantics {
 	const char *kind[SX_REPORT_CLASSES];
 };
 
+/* files: that were read, absolute, a '\n' behind each, those that fit. Relative names begin in folder. */
+struct sx_report_config {
+	char files[8192];
+	const char *folder;
+	const char *const *overrides; /* as of -s; more than 16 kB are told as null */
+	int override_count;
+};
+
 /* The computer. Texts are empty where nothing says so. */
 struct sx_report_board {
 	char model[96], mode[64], governor[32]; /* mode: nvpmodel's name */
@@ -119,6 +127,7 @@ struct sx_report {
 	struct sx_report_semantics semantics;
 	struct sx_report_power power;
 	struct sx_report_board board;
+	struct sx_report_config config;
 	union sx_figure_value figure[SX_FIG_END]; /* by enum sx_figure */
 };
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define SCHEMA 1
+#define OVERRIDES_BYTES 16384
 
 /* The figures of one object, which is open. */
 static void add_figures(struct sx_text *t, const struct sx_report *r, const char *object)
@@ -152,6 +153,14 @@ static void add_results(struct sx_text *t, const struct sx_report *r)
 	sx_json_text(t, "origin", r->road_origin);
 	add_figures(t, r, "road");
 	sx_json_close(t, '}');
+	sx_json_open(t, "pictures", '{');
+	add_figures(t, r, "pictures");
+	add_object(t, r, "pictures.row_error_px");
+	add_object(t, r, "pictures.row_spread_px");
+	add_object(t, r, "pictures.dark");
+	add_object(t, r, "pictures.saturated");
+	add_object(t, r, "pictures.sharpness");
+	sx_json_close(t, '}');
 }
 
 static const char *known(const char *text)
@@ -215,6 +224,33 @@ static void add_board(struct sx_text *t, const struct sx_report *r)
 	sx_json_close(t, '}');
 }
 
+static void add_config(struct sx_text *t, const struct sx_report *r)
+{
+	const struct sx_report_config *c = &r->config;
+	char name[sizeof(c->files)];
+	size_t bytes = 0;
+
+	sx_json_open(t, "config", '{');
+	sx_json_text(t, "folder", c->folder);
+	sx_json_open(t, "files", '[');
+	for (const char *at = c->files; *at; at += strcspn(at, "\n") + 1) {
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, "\n"), at);
+		sx_json_text(t, NULL, name);
+	}
+	sx_json_close(t, ']');
+	for (int i = 0; i < c->override_count; i++)
+		bytes += strlen(c->overrides[i]);
+	if (bytes > OVERRIDES_BYTES) {
+		sx_json_text(t, "overrides", NULL);
+	} else {
+		sx_json_open(t, "overrides", '[');
+		for (int i = 0; i < c->override_count; i++)
+			sx_json_text(t, NULL, c->overrides[i]);
+		sx_json_close(t, ']');
+	}
+	sx_json_close(t, '}');
+}
+
 static void add_outputs(struct sx_text *t, const struct sx_report *r)
 {
 	static const char *const image_words[] = {
@@ -256,6 +292,7 @@ void sx_report_json(const struct sx_report *r, struct sx_text *t)
 	add_power(t, r);
 	add_board(t, r);
 	add_outputs(t, r);
+	add_config(t, r);
 	sx_json_close(t, '}');
 	sx_text_add(t, "\n");
 }

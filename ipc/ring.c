@@ -169,6 +169,7 @@ static void fill_header(struct sx_ring *r, const struct sx_ring_params *p)
 		.started_ns = sx_now_ns(),
 		.anchor_monotonic_ns = sx_now_ns(),
 		.anchor_realtime_ns = sx_clock_ns(CLOCK_REALTIME),
+		.flags = p->flags,
 		.heartbeat_period_ms = p->heartbeat_period_ms > 0 ? (uint32_t)p->heartbeat_period_ms : 1000,
 	};
 

@@ -24,6 +24,7 @@ struct sx_ring_params {
 	const char *stream_path; /* frames.sock, told to the readers; NULL without */
 	uint64_t epoch;		 /* sx_epoch_new(); the frames carry the same */
 	size_t frame_bytes;	 /* of the largest frame: sx_frame_bytes() */
+	uint32_t flags;		 /* STIXEL_RING_* */
 	int slots;		 /* power of two, 2..1024 */
 	int heartbeat_period_ms; /* how often sx_ring_beat() or a publish comes at least; 0: 1000 */
 	mode_t mode;		 /* 0: 0640 */

@@ -110,11 +110,11 @@ static bool counts_stage(struct sx_prediction *p, enum sx_stage stage, const str
 	}
 }
 
-/* The others are parts of these in the CUDA engine. */
+/* The others are parts of these in the CUDA engine, or, the monitor, run beside them and shorter. */
 static bool is_run(enum sx_stage stage)
 {
 	return stage != SX_STAGE_INGEST && stage != SX_STAGE_LEFT_RIGHT && stage != SX_STAGE_SPECKLE &&
-	       stage != SX_STAGE_CONFIDENCE;
+	       stage != SX_STAGE_CONFIDENCE && stage != SX_STAGE_MONITOR;
 }
 
 static double instructions_of(const struct sx_work *w, const struct sx_predict_case *c)

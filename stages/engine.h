@@ -15,6 +15,7 @@
 #include "base/rig.h"
 #include "stages/params.h"
 #include "stages/road/road.h"
+#include "stages/stereo/monitor.h"
 
 struct stixel;	   /* include/stixel.h */
 struct sx_device;  /* a backend's own: worker threads, GPU */
@@ -71,6 +72,7 @@ enum sx_stage {
 	SX_STAGE_REDUCE,
 	SX_STAGE_SEGMENT, /* DP, slanted or RDP */
 	SX_STAGE_COMPACT,
+	SX_STAGE_MONITOR, /* of the cuda engine beside the two before */
 	SX_STAGE_COUNT
 };
 /* "ingest", "census", "sgm", ...; as p has it, "zncc" instead of "census" and "fastdt" instead of "sgm". */
@@ -101,16 +103,13 @@ struct sx_context_config {
 	int width, height;   /* of what is matched */
 	enum sx_pixel pixel; /* of the pairs that will come */
 	struct sx_params params;
-	bool rectify;	   /* pairs are raw, and rectified as they are read, ... */
-	struct sx_rig rig; /* ... by this: width, height are its rectified size, pairs have its raw one */
-	bool keep_volume;  /* checks only: keep S for SX_TAP_SUM (2 more bytes per cell) */
+	bool keep_volume; /* checks only: keep S for SX_TAP_SUM (2 more bytes per cell) */
 	/* cuda: measure stage_ns, which takes part of the time measured; others always do */
 	bool time_stages;
-	/*
-	 * cuda, for measurements: wait asks the device again and again instead of sleeping;
-	 * event_fd stays silent
-	 */
+	/* cuda, for measurements: wait asks the device again and again, and event_fd stays silent */
 	bool busy_wait;
+	bool rectify;	   /* pairs are raw, and rectified as they are read, ... */
+	struct sx_rig rig; /* ... by this: width, height are its rectified size, pairs have its raw one */
 };
 
 /*
@@ -124,6 +123,7 @@ struct sx_result {
 	const uint32_t *offsets;
 	uint32_t columns, count;
 	struct sx_road road;
+	struct sx_monitor monitor;
 	int64_t started_ns, finished_ns;
 	int64_t device_ns[2]; /* began, ended, as far as the device tells (cuda, time_stages); else 0 */
 	int64_t stage_ns[SX_STAGE_COUNT];
@@ -139,14 +139,15 @@ typedef void sx_images_read_fn(void *user);
 /*
  * Thread: one thread submits to and collects from all contexts of a device.
  * context_create resolves the parameters (sx_stereo_resolve) and takes all memory; submit, wait and result
- *   allocate nothing.
+ *   allocate nothing. It and context_destroy may be called by another thread, one call at a time, while
+ *   contexts of the device compute; what they compute stays the same. A context that cannot be made takes
+ *   nothing from the others.
  * submit: starts a pair and returns at once (the reference engine computes inside submit). pair must stay
  *   until the frame is done, its images until then or until images_read (may be NULL) is called with user.
  *   previous: last road that was found and its age, or NULL.
  *   -EINVAL: the pair differs from the configuration; -EBUSY: the frame before has not been waited for.
  * event_fd: becomes readable when the submitted frame is done (an eventfd; wait() drains it). Where
- * nearly_done
- *   is followed it may become readable later than the frame was waited for, and means nothing then.
+ *   nearly_done is followed it may be readable later than the frame was waited for, and means nothing then.
  * wait: 1 done, 0 not within timeout_ms (-1: for ever), negative errno when the frame failed; -ENODATA when
  *   none was submitted.
  */

@@ -68,11 +68,11 @@ struct sx_context {
 };
 
 static const char *const stage_names[SX_STAGE_COUNT] = {
-	[SX_STAGE_INGEST] = "ingest",	[SX_STAGE_CENSUS] = "census", [SX_STAGE_SGM] = "sgm",
-	[SX_STAGE_WINNER] = "winner",	[SX_STAGE_MEDIAN] = "median", [SX_STAGE_LEFT_RIGHT] = "left_right",
-	[SX_STAGE_SPECKLE] = "speckle", [SX_STAGE_SMOOTH] = "smooth", [SX_STAGE_CONFIDENCE] = "confidence",
-	[SX_STAGE_ROAD] = "road",	[SX_STAGE_REDUCE] = "reduce", [SX_STAGE_SEGMENT] = "segment",
-	[SX_STAGE_COMPACT] = "compact",
+	[SX_STAGE_INGEST] = "ingest",	[SX_STAGE_CENSUS] = "census",	[SX_STAGE_SGM] = "sgm",
+	[SX_STAGE_WINNER] = "winner",	[SX_STAGE_MEDIAN] = "median",	[SX_STAGE_LEFT_RIGHT] = "left_right",
+	[SX_STAGE_SPECKLE] = "speckle", [SX_STAGE_SMOOTH] = "smooth",	[SX_STAGE_CONFIDENCE] = "confidence",
+	[SX_STAGE_ROAD] = "road",	[SX_STAGE_REDUCE] = "reduce",	[SX_STAGE_SEGMENT] = "segment",
+	[SX_STAGE_COMPACT] = "compact", [SX_STAGE_MONITOR] = "monitor",
 };
 
 const char *sx_stage_name(enum sx_stage stage, const struct sx_stereo_params *p)
@@ -378,6 +378,16 @@ static void segment(struct sx_context *x, const struct sx_pair *pair, const stru
 	book(x, SX_STAGE_COMPACT, t);
 }
 
+static void monitor(struct sx_context *x, int64_t *t)
+{
+	const struct sx_image *tap = x->taps;
+	const struct sx_monitor_input in = {&tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_RIGHT],
+					    &tap[SX_TAP_DISPARITY], &tap[SX_TAP_COLUMNS]};
+
+	sx_monitor(&in, &x->result.monitor);
+	book(x, SX_STAGE_MONITOR, t);
+}
+
 static int reference_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous,
 			    sx_images_read_fn *images_read, void *user)
 {
@@ -392,6 +402,7 @@ static int reference_submit(struct sx_context *x, const struct sx_pair *pair, co
 	reference_match(x, pair, images_read, user, &t);
 	reference_filter(x, &t);
 	segment(x, pair, previous, &t);
+	monitor(x, &t);
 	x->result.finished_ns = t;
 	x->busy = true;
 	return write(x->event, &done, sizeof(done)) == sizeof(done) ? 0 : -errno;

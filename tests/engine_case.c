@@ -179,6 +179,10 @@ static bool same_result(const char *what, const struct sx_result *want, const st
 		fprintf(stderr, "%s: road differs\n", what);
 		return false;
 	}
+	if (memcmp(&want->monitor, &got->monitor, sizeof(want->monitor)) != 0) {
+		fprintf(stderr, "%s: what the pair says about the cameras differs\n", what);
+		return false;
+	}
 	return true;
 }
 

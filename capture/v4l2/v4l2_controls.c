@@ -18,6 +18,7 @@
 
 #define EXPOSURE_UNIT_MS 0.1
 #define NAME_BYTES 64
+#define LIST_BYTES 512 /* as long as a value of the configuration */
 
 /*
  * One question about controls: 1 answered; 0 there is no such, or no further one; negative: the device fails.
@@ -85,15 +86,51 @@ static int find_name(const struct sx_v4l2_device *d, const char *wanted, struct 
 	return r;
 }
 
+/* Notes what a control is now. A driver that does not say so leaves nothing to restore. */
+static int remember(const struct sx_v4l2_device *d, const struct v4l2_query_ext_ctrl *q,
+		    struct sx_v4l2_undo *undo, char *why, size_t why_bytes)
+{
+	struct v4l2_ext_control c = {.id = q->id};
+	struct v4l2_ext_controls all = {.which = V4L2_CTRL_WHICH_CUR_VAL, .count = 1, .controls = &c};
+
+	if (undo->count == SX_V4L2_UNDO_MAX) {
+		snprintf(why, why_bytes, "%s: more than %d controls at once", d->path, SX_V4L2_UNDO_MAX);
+		return -EINVAL;
+	}
+	if (sx_v4l2_ioctl(d->fd, VIDIOC_G_EXT_CTRLS, &all) == 0) {
+		undo->was[undo->count].id = q->id;
+		undo->was[undo->count].wide = q->type == V4L2_CTRL_TYPE_INTEGER64;
+		undo->was[undo->count].value = undo->was[undo->count].wide ? c.value64 : c.value;
+		undo->count++;
+	}
+	return 0;
+}
+
+void sx_v4l2_controls_restore(const struct sx_v4l2_device *d, struct sx_v4l2_undo *undo)
+{
+	while (undo->count > 0) {
+		struct v4l2_ext_control c = {.id = undo->was[--undo->count].id};
+		struct v4l2_ext_controls all = {.which = V4L2_CTRL_WHICH_CUR_VAL, .count = 1, .controls = &c};
+
+		if (undo->was[undo->count].wide)
+			c.value64 = undo->was[undo->count].value;
+		else
+			c.value = (int32_t)undo->was[undo->count].value;
+		sx_v4l2_ioctl(d->fd, VIDIOC_S_EXT_CTRLS, &all); /* what cannot be set back stays */
+	}
+}
+
 /* *value: what is asked for, then what the driver took. */
-static int set(const struct sx_v4l2_device *d, const struct v4l2_query_ext_ctrl *q, int64_t *value, char *why,
-	       size_t why_bytes)
+static int set(const struct sx_v4l2_device *d, const struct v4l2_query_ext_ctrl *q, int64_t *value,
+	       struct sx_v4l2_undo *undo, char *why, size_t why_bytes)
 {
 	struct v4l2_ext_control c = {.id = q->id};
 	struct v4l2_ext_controls all = {.which = V4L2_CTRL_WHICH_CUR_VAL, .count = 1, .controls = &c};
 	bool wide = q->type == V4L2_CTRL_TYPE_INTEGER64;
-	int r;
+	int r = undo ? remember(d, q, undo, why, why_bytes) : 0;
 
+	if (r < 0)
+		return r;
 	if (*value < q->minimum || *value > q->maximum) {
 		snprintf(why, why_bytes, "%s: %s = %lld: the camera takes %lld to %lld", d->path, q->name,
 			 (long long)*value, (long long)q->minimum, (long long)q->maximum);
@@ -114,15 +151,15 @@ static int set(const struct sx_v4l2_device *d, const struct v4l2_query_ext_ctrl 
 }
 
 /* A switch that some cameras do not have, being always so. */
-static int set_if_there(const struct sx_v4l2_device *d, uint32_t id, int64_t value, char *why,
-			size_t why_bytes)
+static int set_if_there(const struct sx_v4l2_device *d, uint32_t id, int64_t value, struct sx_v4l2_undo *undo,
+			char *why, size_t why_bytes)
 {
 	struct v4l2_query_ext_ctrl q;
 	int r = find_id(d, id, &q, why, why_bytes);
 
 	if (r <= 0 || value < q.minimum || value > q.maximum)
 		return r < 0 ? r : 0;
-	return set(d, &q, &value, why, why_bytes);
+	return set(d, &q, &value, undo, why, why_bytes);
 }
 
 static int missing(const struct sx_v4l2_device *d, const char *what, char *why, size_t why_bytes)
@@ -131,7 +168,8 @@ static int missing(const struct sx_v4l2_device *d, const char *what, char *why, 
 	return -EINVAL;
 }
 
-static int set_exposure(const struct sx_v4l2_device *d, double ms, double *ret, char *why, size_t why_bytes)
+static int set_exposure(const struct sx_v4l2_device *d, double ms, double *ret, struct sx_v4l2_undo *undo,
+			char *why, size_t why_bytes)
 {
 	struct v4l2_query_ext_ctrl q;
 	int64_t value = (int64_t)(ms / EXPOSURE_UNIT_MS + 0.5);
@@ -145,21 +183,22 @@ static int set_exposure(const struct sx_v4l2_device *d, double ms, double *ret, 
 			return r < 0 ? r : missing(d, "automatic exposure", why, why_bytes);
 		/* cameras of the UVC class that leave the iris alone only know aperture priority */
 		value = V4L2_EXPOSURE_AUTO;
-		r = set(d, &q, &value, why, why_bytes);
+		r = set(d, &q, &value, undo, why, why_bytes);
 		value = V4L2_EXPOSURE_APERTURE_PRIORITY;
-		return r < 0 ? set(d, &q, &value, why, why_bytes) : 0;
+		return r < 0 ? set(d, &q, &value, undo, why, why_bytes) : 0;
 	}
 	r = find_id(d, V4L2_CID_EXPOSURE_ABSOLUTE, &q, why, why_bytes);
 	if (r <= 0)
 		return r < 0 ? r : missing(d, "exposure that can be set as a time", why, why_bytes);
-	r = set_if_there(d, V4L2_CID_EXPOSURE_AUTO, V4L2_EXPOSURE_MANUAL, why, why_bytes);
+	r = set_if_there(d, V4L2_CID_EXPOSURE_AUTO, V4L2_EXPOSURE_MANUAL, undo, why, why_bytes);
 	if (r == 0)
-		r = set(d, &q, &value, why, why_bytes);
+		r = set(d, &q, &value, undo, why, why_bytes);
 	*ret = (double)value * EXPOSURE_UNIT_MS;
 	return r;
 }
 
-static int set_gain(const struct sx_v4l2_device *d, double gain, double *ret, char *why, size_t why_bytes)
+static int set_gain(const struct sx_v4l2_device *d, double gain, double *ret, struct sx_v4l2_undo *undo,
+		    char *why, size_t why_bytes)
 {
 	struct v4l2_query_ext_ctrl q;
 	int64_t value = (int64_t)(gain + 0.5);
@@ -172,15 +211,16 @@ static int set_gain(const struct sx_v4l2_device *d, double gain, double *ret, ch
 		r = find_id(d, V4L2_CID_ANALOGUE_GAIN, &q, why, why_bytes);
 	if (r <= 0)
 		return r < 0 ? r : missing(d, "gain that can be set", why, why_bytes);
-	r = set_if_there(d, V4L2_CID_AUTOGAIN, 0, why, why_bytes);
+	r = set_if_there(d, V4L2_CID_AUTOGAIN, 0, undo, why, why_bytes);
 	if (r == 0)
-		r = set(d, &q, &value, why, why_bytes);
+		r = set(d, &q, &value, undo, why, why_bytes);
 	*ret = (double)value;
 	return r;
 }
 
 /* One "name=value" of the list. */
-static int set_named(const struct sx_v4l2_device *d, const char *text, char *why, size_t why_bytes)
+static int set_named(const struct sx_v4l2_device *d, const char *text, struct sx_v4l2_undo *undo, char *why,
+		     size_t why_bytes)
 {
 	const size_t length = strcspn(text, " =");
 	const char *value = text + length + strspn(text + length, " ");
@@ -206,34 +246,38 @@ static int set_named(const struct sx_v4l2_device *d, const char *text, char *why
 			 d->path, name);
 		return -EINVAL;
 	}
-	return set(d, &q, &number, why, why_bytes);
+	return set(d, &q, &number, undo, why, why_bytes);
 }
 
-static int set_list(const struct sx_v4l2_device *d, const char *list, char *why, size_t why_bytes)
+/* On the stack: the cameras stream when it is called for a live change. */
+static int set_list(const struct sx_v4l2_device *d, const char *list, struct sx_v4l2_undo *undo, char *why,
+		    size_t why_bytes)
 {
-	char *copy = strdup(list), *rest = NULL;
-	int r = copy ? 0 : -ENOMEM;
+	char copy[LIST_BYTES], *rest = NULL;
+	int r = 0;
 
-	for (char *item = copy ? strtok_r(copy, ",", &rest) : NULL; item && r == 0;
-	     item = strtok_r(NULL, ",", &rest)) {
+	if (snprintf(copy, sizeof(copy), "%s", list) >= (int)sizeof(copy)) {
+		snprintf(why, why_bytes, "%s: controls: longer than %d bytes", d->path, LIST_BYTES - 1);
+		return -EINVAL;
+	}
+	for (char *item = strtok_r(copy, ",", &rest); item && r == 0; item = strtok_r(NULL, ",", &rest)) {
 		item += strspn(item, " \t");
 		if (*item)
-			r = set_named(d, item, why, why_bytes);
+			r = set_named(d, item, undo, why, why_bytes);
 	}
-	free(copy);
 	return r;
 }
 
 int sx_v4l2_controls_set(const struct sx_v4l2_device *d, const struct sx_source_params *p,
-			 struct sx_v4l2_exposure *ret, char *why, size_t why_bytes)
+			 struct sx_v4l2_exposure *ret, struct sx_v4l2_undo *undo, char *why, size_t why_bytes)
 {
 	int r;
 
 	*ret = (struct sx_v4l2_exposure){SX_CONTROL_KEEP, SX_CONTROL_KEEP};
-	r = set_exposure(d, p->exposure_ms, &ret->exposure_ms, why, why_bytes);
+	r = set_exposure(d, p->exposure_ms, &ret->exposure_ms, undo, why, why_bytes);
 	if (r == 0)
-		r = set_gain(d, p->gain, &ret->gain, why, why_bytes);
+		r = set_gain(d, p->gain, &ret->gain, undo, why, why_bytes);
 	if (r == 0 && p->controls)
-		r = set_list(d, p->controls, why, why_bytes);
+		r = set_list(d, p->controls, undo, why, why_bytes);
 	return r;
 }

@@ -77,6 +77,20 @@ struct sx_v4l2 {
 int sx_v4l2_set_up(struct sx_source *s, struct sx_v4l2 *v, const struct sx_source_params *p, int slots,
 		   char *why, size_t why_bytes);
 
+/* v4l2_tune.c */
+
+#define SX_V4L2_EXPOSURE_BYTES 64
+/* "exposure 8 ms, gain 4", or what was set of these. */
+void sx_v4l2_exposure_text(const struct sx_v4l2_exposure *e, char text[SX_V4L2_EXPOSURE_BYTES]);
+/*
+ * The same controls for all cameras; -EINVAL as well when they make different exposures of them. undo: NULL,
+ * or two of them.
+ */
+int sx_v4l2_set_controls(struct sx_v4l2 *v, const struct sx_source_params *p, struct sx_v4l2_undo *undo,
+			 char *why, size_t why_bytes);
+/* As sx_source_tune(). */
+int sx_v4l2_tune(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes);
+
 /* v4l2_pairs.c */
 
 void sx_v4l2_count(_Atomic uint64_t *counter, uint64_t n);

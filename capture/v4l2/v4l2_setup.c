@@ -18,7 +18,6 @@
 /* Buffers beside those that pairs hold: one being written, one ready, one spare. */
 #define BUFFERS_SPARE 3
 #define BUFFERS_COPIED 4
-#define EXPOSURE_BYTES 64
 
 /* What is absent, busy, failing or short of memory may mend by itself. */
 static int later(int r)
@@ -216,38 +215,6 @@ static int set_rate(struct sx_v4l2 *v, const struct sx_source_params *p, char *w
 	return 0;
 }
 
-/* "exposure 8 ms, gain 4", or what was set of these. */
-static void exposure_text(const struct sx_v4l2_exposure *e, char text[EXPOSURE_BYTES])
-{
-	size_t n = 0;
-
-	text[0] = 0;
-	if (e->exposure_ms > 0)
-		n = (size_t)snprintf(text, EXPOSURE_BYTES, "exposure %g ms", e->exposure_ms);
-	if (e->gain >= 0)
-		snprintf(text + n, EXPOSURE_BYTES - n, "%sgain %g", n ? ", " : "", e->gain);
-}
-
-static int set_controls(struct sx_v4l2 *v, const struct sx_source_params *p, char *why, size_t why_bytes)
-{
-	struct sx_v4l2_exposure *a = &v->cameras[0].exposure, *b = &v->cameras[1].exposure;
-	char left[EXPOSURE_BYTES], right[EXPOSURE_BYTES];
-	int r = 0;
-
-	for (int i = 0; i < v->count && r == 0; i++)
-		r = sx_v4l2_controls_set(&v->cameras[i].device, p, &v->cameras[i].exposure, why, why_bytes);
-	if (r < 0)
-		return later(r);
-	if (v->count == 2 && (a->exposure_ms != b->exposure_ms || a->gain != b->gain)) {
-		exposure_text(a, left);
-		exposure_text(b, right);
-		snprintf(why, why_bytes, "%s takes %s, %s %s: both must be equal", v->cameras[0].device.path,
-			 left, v->cameras[1].device.path, right);
-		return -EINVAL;
-	}
-	return 0;
-}
-
 static void return_buffers(struct sx_v4l2 *v)
 {
 	for (int i = 0; i < v->count; i++)
@@ -359,9 +326,9 @@ static void fill_info(struct sx_source *s, const struct sx_v4l2 *v, const struct
 		      const char *note)
 {
 	const struct sx_v4l2_camera *c = &v->cameras[0];
-	char exposure[EXPOSURE_BYTES];
+	char exposure[SX_V4L2_EXPOSURE_BYTES];
 
-	exposure_text(&c->exposure, exposure);
+	sx_v4l2_exposure_text(&c->exposure, exposure);
 	s->info = (struct sx_source_info){
 		.width = v->width,
 		.height = v->height,
@@ -402,7 +369,7 @@ int sx_v4l2_set_up(struct sx_source *s, struct sx_v4l2 *v, const struct sx_sourc
 	}
 	if ((r = open_cameras(v, p, why, why_bytes)) < 0 || (r = find_size(v, p, why, why_bytes)) < 0 ||
 	    (r = set_format(v, p, why, why_bytes)) < 0 || (r = set_rate(v, p, why, why_bytes)) < 0 ||
-	    (r = set_controls(v, p, why, why_bytes)) < 0 ||
+	    (r = later(sx_v4l2_set_controls(v, p, NULL, why, why_bytes))) < 0 ||
 	    (r = find_memory(v, p, slots, note, sizeof(note), why, why_bytes)) < 0 ||
 	    (r = take_slots(v, p, slots, why, why_bytes)) < 0)
 		return r;

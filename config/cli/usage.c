@@ -12,6 +12,7 @@
 #include <sysexits.h>
 
 #include "config/cli/usage_priv.h"
+#include "config/number.h"
 
 enum { ROWS_MAX = 96, LONG = 1000 };
 
@@ -61,6 +62,30 @@ int sx_usage_fail(const struct sx_usage *u, const struct sx_usage_command *comma
 	fprintf(stderr, "; try %s%s%s --help\n", u->program, command && command->name ? " " : "",
 		command && command->name ? command->name : "");
 	return EX_USAGE;
+}
+
+/* ", did you mean X?" of the words that are offered in turn; empty: none of them is near. */
+struct guess {
+	const char *word, *best;
+	int least;
+};
+
+static void guess_offer(struct guess *g, const char *name)
+{
+	int distance = sx_word_distance(g->word, name);
+
+	if (sx_word_near(g->word, distance) && (!g->best || distance < g->least)) {
+		g->best = name;
+		g->least = distance;
+	}
+}
+
+static int usage_unknown(const struct sx_usage *u, const char *what, const char *word, const struct guess *g,
+			 const char *dashes)
+{
+	return g->best ? sx_usage_fail(u, NULL, "unknown %s %s, did you mean %s%s?", what, word, dashes,
+				       g->best)
+		       : sx_usage_fail(u, NULL, "unknown %s %s", what, word);
 }
 
 /* ---- one option ---------------------------------------------------------------------------------------- */
@@ -213,6 +238,20 @@ static const struct sx_usage_option *row_of(const struct table *t, int value)
 	return NULL;
 }
 
+/* text: "--confg=FILE" */
+static int unknown_option(const struct sx_usage *u, const struct table *t, const char *text)
+{
+	struct guess g = {0};
+	char word[64];
+
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(text + 2, "="), text + 2);
+	g.word = word;
+	for (int i = 0; i < t->count; i++)
+		if (t->rows[i] != &sx_usage_builtins[SX_USAGE_GENERATE])
+			guess_offer(&g, t->rows[i]->name);
+	return usage_unknown(u, "option", text, &g, "--");
+}
+
 /* The sentence about what getopt_long() refused. */
 static int usage_refuse(const struct sx_usage *u, const struct table *t, int result, char **argv)
 {
@@ -224,7 +263,7 @@ static int usage_refuse(const struct sx_usage *u, const struct table *t, int res
 		return sx_usage_fail(u, NULL, "--%s takes no argument", o->name);
 	if (optopt && strncmp(argv[optind - 1], "--", 2) != 0)
 		return sx_usage_fail(u, NULL, "unknown option -%c", optopt);
-	return sx_usage_fail(u, NULL, "unknown option %s", argv[optind - 1]);
+	return unknown_option(u, t, argv[optind - 1]);
 }
 
 /* -1, or an exit code. */
@@ -259,6 +298,15 @@ static const struct sx_usage_command *find_command(const struct sx_usage *u, con
 		if (strcmp(u->commands[i].name, name) == 0)
 			return &u->commands[i];
 	return NULL;
+}
+
+static int unknown_command(const struct sx_usage *u, const char *word)
+{
+	struct guess g = {.word = word};
+
+	for (int i = 0; i < u->command_count; i++)
+		guess_offer(&g, u->commands[i].name);
+	return usage_unknown(u, "command", word, &g, "");
 }
 
 /* --generate SHELL, --generate man FILE.scd */
@@ -354,7 +402,7 @@ static int usage_finish(const struct sx_usage *u, void *target, char **argv, int
 	if (code >= 0)
 		return code;
 	if (!command && optind < argc)
-		return sx_usage_fail(u, NULL, "unknown command %s", argv[optind]);
+		return unknown_command(u, argv[optind]);
 	if (!command)
 		return sx_usage_fail(u, NULL, "no command");
 	optind += u->commands != NULL;

@@ -18,8 +18,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", stixel_strerror(r));
 		return 1;
 	}
+	setvbuf(stdout, NULL, _IOLBF, 0); /* a line comes when it is printed, into a pipe as well */
 	while ((r = stixel_wait(reader, 1000)) >= 0) {
-		double nearest_m = 1e9;
+		double nearest_m = HUGE_VAL; /* nothing is near */
 
 		if (stixel_next(reader, &frame, &lost) != 1)
 			continue; /* no frame for a second, or a damaged one */
@@ -30,9 +31,12 @@ int main(int argc, char **argv)
 			if (s->kind == STIXEL_OBJECT && m > 0 && m < nearest_m)
 				nearest_m = m;
 		}
-		printf("frame %llu, %llu lost, %u stixels, nearest %.2f m\n",
-		       (unsigned long long)frame->header->number, (unsigned long long)lost,
-		       frame->header->stixel_count, nearest_m);
+		printf("frame %llu, %llu lost, %u stixels, ", (unsigned long long)frame->header->number,
+		       (unsigned long long)lost, frame->header->stixel_count);
+		if (nearest_m < HUGE_VAL)
+			printf("nearest %.2f m\n", nearest_m);
+		else
+			puts("no obstacle");
 	}
 	fprintf(stderr, "%s\n", stixel_strerror(r));
 	stixel_close(reader);

@@ -7,14 +7,16 @@ stixeld needs semantics.source = front, and semantics.max_age_ms: these scores c
 SPDX-License-Identifier: Apache-2.0
 """
 import importlib
+import signal
 import sys
 
 import stixel
 
+writer = None
+signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as by Ctrl-C, which takes the ring away
 try:
     network = importlib.import_module(sys.argv[2])
     with stixel.open(sys.argv[1], follow=True, images=["left"]) as reader:
-        writer = None
         while True:
             frame = reader.latest(timeout=None)  # a network is slower than a camera: the newest, always
             if frame is None or frame.left is None:
@@ -29,3 +31,6 @@ except (ImportError, stixel.StixelError, ValueError) as e:
     sys.exit(str(e))
 except KeyboardInterrupt:
     pass
+finally:
+    if writer:
+        writer.close()

@@ -37,7 +37,7 @@ def daemon(place, build, support, size, fps):
 
 def street(place, build):
     path = os.path.join(HERE, "street.png")
-    snapshot = [build + "/tools/stixelctl", "-i", NAME, "snapshot", path]
+    snapshot = [build + "/tools/stixelctl", "-i", NAME, "snapshot", "--force", path]
     frame = 0
     while frame < FRAME:
         said = subprocess.run(snapshot, env=place.env, stdout=subprocess.PIPE, text=True, check=True).stdout

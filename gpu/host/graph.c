@@ -1,11 +1,13 @@
 /*
- * The chain of a frame, captured once into a graph: stages in their order, the road beside the reduction.
+ * The chain of a frame, captured once into a graph: stages in their order, the road beside the reduction,
+ * what watches the cameras beside the stixels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gpu/host/engine_priv.h"
 #include "gpu/ingest/rectify_cuda.h"
 #include "gpu/stamp.h"
+#include "gpu/stereo/monitor_cuda.h"
 #include "gpu/stereo/winner_cuda.h"
 #include "gpu/zncc/zncc_cuda.h"
 #include "stages/stixels/cells.h"
@@ -231,6 +233,22 @@ static cudaError_t choose_stixels(struct sx_context *x)
 		      : sx_dp_cuda_run(s->dp, x->road, columns, &x->segments, x->stream);
 }
 
+/* Small, and wanted by nobody but the host: runs beside the choice of stixels. */
+static cudaError_t chain_monitor(struct sx_context *x)
+{
+	const struct sx_image *tap = x->taps;
+	const struct sx_monitor_input in = {&tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_RIGHT],
+					    &tap[SX_TAP_DISPARITY], &tap[SX_TAP_COLUMNS]};
+	cudaError_t e;
+
+	x->clock.since[SX_STAGE_MONITOR] = x->clock.last;
+	if ((e = side_begin(x)) ||
+	    (e = sx_monitor_cuda_run(x->monitor, &in, &x->output_device->monitor, x->side.stream)) ||
+	    (e = sx_cuda_mark(stamp(x, SX_STAGE_MONITOR), x->side.stream)))
+		return e;
+	return side_end(x);
+}
+
 /* Its time begins when both road and reduction are done. */
 static cudaError_t chain_segment(struct sx_context *x)
 {
@@ -240,9 +258,10 @@ static cudaError_t chain_segment(struct sx_context *x)
 	if ((e = side_join(x)) || (e = sx_cuda_mark(stamp(x, SX_STAMP_JOINED), x->stream)))
 		return e;
 	x->clock.last = SX_STAMP_JOINED;
-	if ((e = sx_sky_cuda_weigh(&x->sky, x->road, &x->config.params, &x->cells, &x->cells_confidence,
+	if ((e = chain_monitor(x)) ||
+	    (e = sx_sky_cuda_weigh(&x->sky, x->road, &x->config.params, &x->cells, &x->cells_confidence,
 				   x->stream)) ||
-	    (e = choose_stixels(x)) || (e = done(x, SX_STAGE_SEGMENT)))
+	    (e = choose_stixels(x)) || (e = done(x, SX_STAGE_SEGMENT)) || (e = side_join(x)))
 		return e;
 	begin(x, SX_STAGE_COMPACT);
 	e = sx_compact_cuda_run(x->stages.compact, &x->segments, columns, &x->taps[SX_TAP_COLUMNS_CONFIDENCE],

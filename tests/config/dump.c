@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(argv[1], "config"))
 		sx_config_print(&s, stdout);
 	else
-		sx_config_json(&s, stdout);
+		sx_config_json(&s, NULL, stdout);
 	sx_settings_finish(&s);
 	return 0;
 }

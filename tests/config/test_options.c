@@ -379,17 +379,21 @@ static void differences_are_listed(void **state)
 	assert_int_equal(d.changed, 0);
 	assert_string_equal(d.restart_keys, "");
 	b.params.stereo.p1 = 8;
+	b.params.stereo.paths = 8;
 	b.source.height = 64;
 	b.source.width = 64;
 	assert_int_equal(sx_option_read(sx_option_find("log", "levels"), &b, "debug", why, sizeof(why)), 0);
 	sx_settings_diff(&a, &b, &d);
-	assert_int_equal(d.changed, 3);
+	assert_int_equal(d.changed, 4);
 	assert_int_equal(d.restart, 2);
-	assert_string_equal(d.live_keys, "log.levels");
-	assert_string_equal(d.restart_keys, "source.size, stereo.p1");
-	assert_int_equal(sx_settings_take_live(&a, &b), 0);
+	assert_string_equal(d.live_keys, "stereo.p1, log.levels");
+	assert_string_equal(d.restart_keys, "source.size, stereo.paths");
+	sx_settings_take_live(&a, &b);
 	assert_string_equal(a.log_levels, "debug");
-	assert_int_equal(a.params.stereo.p1, 0);
+	assert_string_equal(b.log_levels, "info"); /* exchanged: nobody's text is lost, none is freed twice */
+	assert_int_equal(a.params.stereo.p1, 8);
+	assert_int_equal(a.params.stereo.paths, 4);
+	assert_int_equal(sx_option_read(sx_option_find("log", "levels"), &b, "debug", why, sizeof(why)), 0);
 	sx_settings_diff(&a, &b, &d);
 	assert_int_equal(d.changed, 2);
 	assert_string_equal(d.live_keys, "");

@@ -35,6 +35,14 @@ class Output(unittest.TestCase):
         self.assertIs(self.json["filters"]["smooth"]["value"], True)
         self.assertIs(self.json["log"]["levels"]["restart"], False)
 
+    def test_what_changes_live(self):
+        live = {"%s.%s" % k for k in self.keys if not self.json[k[0]][k[1]]["restart"]}
+        whole = {"%s.%s" % k for k in self.keys if k[0] in ("filters", "road", "stixels")}
+        self.assertEqual(live, whole | {"stereo." + k for k in ("p1", "p2", "p1_vertical", "p2_vertical", "uniqueness",
+                                                                "p2_edge")}
+                         | {"source.exposure_ms", "source.gain", "source.controls", "log.levels"})
+        self.assertEqual(dump("help").count("; changes live\n"), len(live))
+
     def test_json_escapes(self):
         changed = json.loads(dump("json", "source.path=" + NASTY, "camera.cx=0.1", "stereo.min_disparity=-128"))
         self.assertEqual(changed["source"]["path"]["value"], NASTY)

@@ -6,8 +6,10 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -327,6 +329,74 @@ static void test_contexts(void **state)
 	run_close(&reference);
 }
 
+/* Makes contexts, each larger than the one before, so that the memory they share has to move. */
+struct maker {
+	struct run *cpu;
+	pthread_t thread;
+	atomic_bool done;
+};
+
+#define MADE 12
+
+static void *make_contexts(void *arg)
+{
+	struct maker *m = arg;
+	struct sx_context *x[MADE];
+
+	for (int i = 0; i < MADE; i++) {
+		struct engine_case larger = engine_case_small(1600 + (uint64_t)i);
+
+		larger.width += 20 * (i + 1);
+		larger.height += 7 * (i + 1);
+		larger.params.stereo.paths = i % 2 ? 8 : 4;
+		if (i % 3 == 2)
+			larger.params.stereo.aggregation = SX_AGGREGATION_FASTDT;
+		x[i] = context_of(m->cpu, &larger, false);
+	}
+	for (int i = 0; i < MADE; i++)
+		sx_backend_cpu.context_destroy(x[i]);
+	atomic_store(&m->done, true);
+	return NULL;
+}
+
+/* Another thread makes contexts while frames are computed: they stay what they were. */
+static void test_contexts_made_meanwhile(void **state)
+{
+	struct engine_case t = engine_case_small(1500);
+	struct sx_context *want, *got[2];
+	struct run reference, cpu;
+	struct engine_frame frame;
+
+	engine_frame_init(&frame, &t);
+	assert_true(run_open(&reference, &sx_backend_reference, NULL, 1));
+	want = context_of(&reference, &t, true);
+	run_frame(&reference, want, &frame);
+	assert_true(run_open(&cpu, &sx_backend_cpu, NULL, 2));
+	for (int i = 0; i < 2; i++)
+		got[i] = context_of(&cpu, &t, false);
+	for (int round = 0; round < 3; round++) {
+		struct maker m = {.cpu = &cpu};
+
+		assert_int_equal(pthread_create(&m.thread, NULL, make_contexts, &m), 0);
+		for (int n = 0; n < 10 || !atomic_load(&m.done); n++) {
+			for (int i = 0; i < 2; i++)
+				assert_int_equal(sx_backend_cpu.submit(got[i], &frame.pair, NULL, NULL, NULL),
+						 0);
+			for (int i = 0; i < 2; i++) {
+				assert_int_equal(sx_backend_cpu.wait(got[i], -1), 1);
+				assert_true(same_outputs(&t, want, got[i], "meanwhile:", false));
+			}
+		}
+		pthread_join(m.thread, NULL);
+	}
+	for (int i = 0; i < 2; i++)
+		sx_backend_cpu.context_destroy(got[i]);
+	reference.backend->context_destroy(want);
+	assert_true(engine_frame_finish(&frame));
+	run_close(&cpu);
+	run_close(&reference);
+}
+
 /* Thread: of the engine, then ours. */
 struct spoilt {
 	const struct sx_pair *pair;
@@ -471,17 +541,29 @@ static void test_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sizes),	       cmocka_unit_test(test_fills),
-		cmocka_unit_test(test_costs),	       cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_zncc),	       cmocka_unit_test(test_edges),
-		cmocka_unit_test(test_gains),	       cmocka_unit_test(test_extreme_sums),
-		cmocka_unit_test(test_min_disparity),  cmocka_unit_test(test_winner_options),
-		cmocka_unit_test(test_filter_options), cmocka_unit_test(test_pixel_formats),
-		cmocka_unit_test(test_raw_pairs),      cmocka_unit_test(test_stixel_options),
-		cmocka_unit_test(test_slanted),	       cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_contexts),       cmocka_unit_test(test_waiting),
-		cmocka_unit_test(test_refusals),       cmocka_unit_test(test_images_read),
-		cmocka_unit_test(test_memory),	       cmocka_unit_test(test_fastdt),
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_fills),
+		cmocka_unit_test(test_costs),
+		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_zncc),
+		cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_gains),
+		cmocka_unit_test(test_extreme_sums),
+		cmocka_unit_test(test_min_disparity),
+		cmocka_unit_test(test_winner_options),
+		cmocka_unit_test(test_filter_options),
+		cmocka_unit_test(test_pixel_formats),
+		cmocka_unit_test(test_raw_pairs),
+		cmocka_unit_test(test_stixel_options),
+		cmocka_unit_test(test_slanted),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_contexts),
+		cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_images_read),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_fastdt),
+		cmocka_unit_test(test_contexts_made_meanwhile),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -19,6 +19,8 @@
  *				that a frame is done; the descriptor tells it FAKE_TELL_LATE_US later
  *	FAKE_FAIL_AT		the engine fails at this frame
  *	FAKE_HANG_AT		this frame never finishes
+ *	FAKE_CONTEXTS_MOST	there is memory for so many contexts at once
+ *	FAKE_BUILD_US		a context takes so long to make
  *	FAKE_MEASURE_EVERY	the road is measured in every so many frames, else the previous one stands in
  *
  * Stixels are labelled with the first byte of the pair's scores, if it has some.
@@ -235,6 +237,19 @@ void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
 	MUST(atomic_exchange(&slot->used, false));
 }
 
+/* What a camera would take: any gain but 666, and it logs the rest. */
+int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes)
+{
+	MUST(s == pinned_source);
+	if (p->gain == 666) {
+		snprintf(why, why_bytes, "fake: gain = 666: the camera takes 0 to 100");
+		return -EINVAL;
+	}
+	fprintf(stderr, "fake: exposure %g, gain %g, controls '%s' after pair %llu\n", p->exposure_ms,
+		p->gain, p->controls ? p->controls : "", (unsigned long long)s->number);
+	return 0;
+}
+
 /*
  * Pinned memory that is not the source's: scores. Main or capture while no frame is in flight, then the frame
  * thread.
@@ -268,6 +283,7 @@ static uint8_t label_of(const struct sx_scores *s)
 
 struct sx_device {
 	uint64_t frames;
+	int contexts; /* made and destroyed by one thread at a time */
 };
 
 struct sx_context {
@@ -290,6 +306,7 @@ static int fake_open(struct sx_device **ret, const struct sx_engine_params *p, c
 
 static void fake_close(struct sx_device *d)
 {
+	MUST(!d || d->contexts == 0);
 	free(d);
 }
 
@@ -301,9 +318,20 @@ static const char *fake_describe(const struct sx_device *d)
 static int fake_context_create(struct sx_context **ret, struct sx_device *d,
 			       const struct sx_context_config *c, char *why, size_t why_bytes)
 {
-	struct sx_context *x = calloc(1, sizeof(*x));
+	struct sx_context *x;
 
+	if (told("FAKE_CONTEXTS_MOST") && d->contexts >= told("FAKE_CONTEXTS_MOST")) {
+		snprintf(why, why_bytes, "fake: no memory for %dx%d", c->width, c->height);
+		return -ENOMEM;
+	}
+	if (c->params.stixels.method == SX_STIXEL_SLANTED_EXACT) {
+		snprintf(why, why_bytes, "fake: no slanted-exact");
+		return -ENOTSUP;
+	}
+	usleep((useconds_t)told("FAKE_BUILD_US"));
+	x = calloc(1, sizeof(*x));
 	MUST(x);
+	d->contexts++;
 	x->device = d;
 	x->columns = c->width / c->params.stixels.width;
 	x->height = c->height;
@@ -328,6 +356,7 @@ static void fake_context_destroy(struct sx_context *x)
 		return;
 	finish(x);
 	close(x->fd);
+	x->device->contexts--;
 	free(x);
 }
 

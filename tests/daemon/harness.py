@@ -68,6 +68,7 @@ class Frame:
         self.scores_ns, = struct.unpack_from("<q", data, 688)
         self.road_origin, self.stage_count = data[90], data[91]
         self.width, self.height, self.columns = struct.unpack_from("<3I", data, 96)
+        self.column_width, = struct.unpack_from("<I", data, 108)
         self.count, = struct.unpack_from("<I", data, 120)
         self.road = struct.unpack_from("<3d", data, 168) + struct.unpack_from("<8d", data, 696)
         self.road_age, = struct.unpack_from("<I", data, 208)
@@ -77,6 +78,8 @@ class Frame:
         self.stage_ns = struct.unpack_from("<16q", data, 280)
         self.stage_names = [data[408 + 16 * i:424 + 16 * i].rstrip(b"\0").decode() for i in range(16)]
         offset, = struct.unpack_from("<I", data, 20)
+        offsets = struct.unpack_from("<%dI" % (self.columns + 1), data, struct.unpack_from("<I", data, 8)[0])
+        self.stixels_of = [b - a for a, b in zip(offsets, offsets[1:])]  # each column
         # columns and stixels: what every engine must make the same
         self.record = data[struct.unpack_from("<I", data, 8)[0]:offset + 16 * self.count]
         # support of the first stixel: the fake engine puts the pair's number there
@@ -280,6 +283,14 @@ class Instance:
         lines = head.decode().split("\r\n")
         headers = {k.strip().lower(): v.strip() for k, v in (line.split(":", 1) for line in lines[1:])}
         return int(lines[0].split()[1]), headers, body.decode()
+
+    def order(self, *changes, seconds=30.0):
+        """POST /settings, a line each: (status, body)"""
+        body = "".join(c + "\n" for c in changes).encode()
+        reply = self.raw(b"POST /settings HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
+                         % len(body) + body, seconds)
+        head, _, text = reply.partition(b"\r\n\r\n")
+        return int(head.split()[1]), text.decode()
 
     def answers(self):
         try:

@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,6 +59,8 @@ static struct {
 	struct sx_item *held[HELD_MAX];
 	int held_count;
 	uint64_t published;
+	struct sx_tune *tune;
+	int64_t gain; /* of both cameras at the end; -1: they have none, or differ */
 } play;
 
 static void fill(int count)
@@ -88,7 +91,10 @@ static void take_and_hold(void)
 	play.held[play.held_count++] = item;
 }
 
-/* 1 to 9: pictures of all cameras. t: the frame thread takes the waiting pair. r: it is done with all. */
+/*
+ * 1 to 9: pictures of all cameras. t: the frame thread takes the waiting pair. r: it is done with all. c:
+ * main hands over other controls.
+ */
 static void step(void)
 {
 	const char what = *play.script;
@@ -101,6 +107,8 @@ static void step(void)
 		take_and_hold();
 	else if (what == 'r')
 		publish_all();
+	else if (what == 'c')
+		sx_exchange_give_tune(&play.p.exchange, play.tune);
 	else
 		atomic_store(&play.p.stop, true);
 }
@@ -111,6 +119,16 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 {
 	step();
 	return __real_poll(fds, count, 0);
+}
+
+/* Before the cameras are forgotten. */
+static void note_gain(void)
+{
+	const struct fake_control *left = fake_control(play.cameras[0], V4L2_CID_GAIN);
+	const struct fake_control *right =
+		play.cameras_count == 2 ? fake_control(play.cameras[1], V4L2_CID_GAIN) : left;
+
+	play.gain = left && right && left->value == right->value ? left->value : -1;
 }
 
 /* --- tests --- */
@@ -129,6 +147,7 @@ static void check(const struct sx_source_params *p, const char *script, int slot
 
 	assert_int_equal(sx_telemetry_create(&t), 0);
 	play.p = (struct sx_pipeline){.c = {.settings = &settings, .telemetry = t, .main_fd = -1}};
+	sx_tune_set(&play.p.opens, p);
 	play.script = script;
 	play.picture = 0;
 	play.published = 0;
@@ -151,6 +170,7 @@ static void check(const struct sx_source_params *p, const char *script, int slot
 	assert_int_equal(dropped, overload);
 	assert_int_equal(c.dropped[0][SX_DROP_OVERLOAD], of_source);
 	sx_handover_finish(&play.p.handover);
+	note_gain();
 	case_close(play.p.source);
 	sx_telemetry_destroy(t);
 }
@@ -197,11 +217,47 @@ static void test_one_camera(void **state)
 	check(&p, "11t1t2r1tr", 2, 3, 2, 2);
 }
 
+static const struct fake_control gain = {.name = "Gain", .id = V4L2_CID_GAIN, .maximum = 100, .value = 50};
+
+/* Plays pictures around a change of the gain, and gives what the capture thread handed back. */
+static void change_gain(double value, struct sx_tune *t)
+{
+	struct sx_source_params p = case_params();
+
+	p.buffers = 8;
+	play.cameras_count = 2;
+	case_grey(play.cameras);
+	for (int i = 0; i < 2; i++)
+		fake_add_control(play.cameras[i], &gain);
+	sx_tune_set(t, &p);
+	t->params.gain = value;
+	play.tune = t;
+	check(&p, "11tc1r1tr", 3, 2, 1, 0);
+}
+
+static void test_controls(void **state)
+{
+	struct sx_tune t;
+
+	change_gain(7, &t);
+	assert_true(sx_exchange_take_tuned(&play.p.exchange, false));
+	assert_false(sx_exchange_take_tuned(&play.p.exchange, true));
+	assert_int_equal(t.result, 0);
+	assert_int_equal(play.gain, 7);
+	assert_true(play.p.opens.params.gain == 7); /* also when the cameras come back */
+	change_gain(101, &t);
+	assert_int_equal(t.result, -EINVAL);
+	assert_non_null(strstr(t.why, "Gain = 101: the camera takes 0 to 100"));
+	assert_int_equal(play.gain, 50);
+	assert_true(play.p.opens.params.gain == SX_CONTROL_KEEP);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_two_cameras),
 		cmocka_unit_test(test_one_camera),
+		cmocka_unit_test(test_controls),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -127,6 +127,20 @@ static void test_absent(void **state)
 	expect(&in, STIXEL_STATE_NO_CAMERA, true, false, "/dev/video0: No such file or directory");
 }
 
+/* Frames come, and are not to be trusted. */
+static void test_pictures(void **state)
+{
+	struct sx_health_input in = well();
+
+	in.pictures_why = "";
+	expect(&in, STIXEL_STATE_RUNNING, true, true, "");
+	in.pictures_why = "the left image is black";
+	expect(&in, STIXEL_STATE_DEGRADED, true, true, "the left image is black");
+	in.published = 0;
+	in.last_publish_ns = 0;
+	expect(&in, STIXEL_STATE_STARTING, true, false, "no frame yet");
+}
+
 static void test_stopping(void **state)
 {
 	struct sx_health_input in = well();
@@ -258,6 +272,7 @@ int main(void)
 		cmocka_unit_test(test_frame_overdue),
 		cmocka_unit_test(test_silent_source),
 		cmocka_unit_test(test_absent),
+		cmocka_unit_test(test_pictures),
 		cmocka_unit_test(test_stopping),
 		cmocka_unit_test(test_loss_by_overload),
 		cmocka_unit_test(test_loss_by_damage),

@@ -62,7 +62,7 @@ KERNELS = {
     "slanted_team_columns": ("segment", "whole"),
     "compact": ("compact", "whole"),
 }
-BESIDE = ("probe_kernel", "stamp_kernel", "deliver_kernel")
+BESIDE = ("probe_kernel", "stamp_kernel", "deliver_kernel", "monitor_pair")
 STAGES = ("census", "sgm", "winner", "median", "smooth", "road", "reduce", "segment", "compact")
 # What a stage's floor goes by: paths are walked along rows or down columns, stixels by cells of a column.
 FLOOR = {"census": "constant", "smooth": "constant", "road": "constant", "reduce": "constant", "compact": "constant",

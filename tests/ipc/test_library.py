@@ -26,7 +26,7 @@ def lines(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
 
 
-print("1..8")
+print("1..10")
 exported = {l.split()[2].split("@")[0] for l in lines("nm", "-D", "--defined-only", LIBRARY) if " T " in l}
 others = {l for l in lines("nm", "-D", "--defined-only", LIBRARY) if " T " not in l and not l.endswith(" A STIXEL_1")}
 with open(HEADER, encoding="utf-8") as f:
@@ -51,6 +51,15 @@ with subprocess.Popen([PUBLISHER, instance, "40", "100"], stdout=subprocess.PIPE
 numbers = [int(n) for n in re.findall(r"^frame (\d+),", reader.stdout, re.M)]
 ok(numbers == sorted(set(numbers)) and numbers and numbers[-1] == 40 and "ended" in reader.stderr,
    "the example reads to the last frame and sees the end", reader.stdout + reader.stderr)
+said = re.findall(r"^frame \d+, \d+ lost, \d+ stixels, (.*)$", reader.stdout, re.M)
+ok(said and all(re.fullmatch(r"nearest \d{1,5}\.\d\d m|no obstacle", s) for s in said), "it names a distance, or none",
+   reader.stdout)
+with subprocess.Popen([PUBLISHER, instance, "100", "100"], stdout=subprocess.PIPE, text=True) as publisher:
+    publisher.stdout.readline()
+    with subprocess.Popen([READER, instance], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as reader:
+        line = reader.stdout.readline()
+        ok(line.startswith("frame ") and publisher.poll() is None, "a line of it comes when it is printed", line)
+    publisher.wait()
 gone = subprocess.run([READER, instance], capture_output=True, text=True, check=False)
 ok(gone.returncode == 1 and "no stixel publisher" in gone.stderr and
    not os.path.exists(f"/dev/shm/stixeld.{instance}"), "without a publisher it says so", gone.stderr)

@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
+#include "ipc/http/status.h"
 #include "ipc/report.h"
-#include "ipc/status.h"
 
 static struct sx_report example(void)
 {
@@ -146,6 +146,30 @@ static void drops_by_side_and_reason(void **state)
 }
 
 /* Without a sensor nothing is 0; with one, everything is told; a stale one keeps what was measured. */
+static void files_and_overrides(void **state)
+{
+	static char text[24000];
+	const char *overrides[2] = {"source.path=a \"b\"", text};
+	struct sx_report r = example();
+	static char data[65536];
+	struct sx_text t;
+
+	snprintf(r.config.files, sizeof(r.config.files), "/etc/a.conf\n/etc/a.conf.d/b c.conf\n");
+	r.config.folder = "/";
+	r.config.overrides = overrides;
+	r.config.override_count = 2;
+	memset(text, 'x', 16000);
+	sx_text_init(&t, data, sizeof(data));
+	sx_report_json(&r, &t);
+	assert_non_null(strstr(data, "\"config\":{\"folder\":\"/\",\"files\":[\"/etc/a.conf\","
+				     "\"/etc/a.conf.d/b c.conf\"],\"overrides\":"
+				     "[\"source.path=a \\\"b\\\"\",\"xxx"));
+	memset(text, 'x', sizeof(text) - 1);
+	sx_text_init(&t, data, sizeof(data));
+	sx_report_json(&r, &t);
+	assert_non_null(strstr(data, "\"overrides\":null}}"));
+}
+
 static void power_and_board(void **state)
 {
 	struct sx_report r = example();
@@ -276,6 +300,7 @@ int main(void)
 		cmocka_unit_test(json_escapes_and_nulls),
 		cmocka_unit_test(every_size_is_bounded),
 		cmocka_unit_test(drops_by_side_and_reason),
+		cmocka_unit_test(files_and_overrides),
 		cmocka_unit_test(power_and_board),
 		cmocka_unit_test(metrics_leave_out_what_is_unknown),
 		cmocka_unit_test(sockets_are_checked),

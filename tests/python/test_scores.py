@@ -183,12 +183,14 @@ class WholeWay(support.TestCase):
         self.assertGreater(len(objects), 5)
         np.testing.assert_array_equal(objects["label"], np.where(objects["column"] < 10, left, right))
 
-    def run_example(self, d, command, **more):
+    def run_example(self, d, command, end=signal.SIGINT, **more):
+        before = d.status()["semantics"]["scores"]["received"]
         p = subprocess.Popen(command, env=d.client(), stderr=subprocess.PIPE, **more)
         try:
-            until(lambda: d.status()["semantics"]["scores"]["received"] > 2 or p.poll() is not None, 20, "scores")
+            until(lambda: d.status()["semantics"]["scores"]["received"] > before + 2 or p.poll() is not None, 20,
+                  "scores")
         finally:
-            p.send_signal(signal.SIGINT)
+            p.send_signal(end)
             err = p.communicate(timeout=20)[1]
         return p.returncode, err.decode()
 
@@ -208,9 +210,11 @@ class WholeWay(support.TestCase):
                         "    return np.broadcast_to(left[::4, ::4] / 255, (19,) + left[::4, ::4].shape)\n")
             env = dict(d.client(), PYTHONPATH=d.client()["PYTHONPATH"] + ":" + top)
             d.client = lambda: env
-            code, err = self.run_example(d, [sys.executable, os.path.join(EXAMPLES, "scores.py"), d.name,
-                                             "tiny_network"])
-            self.assertEqual((code, err), (0, ""))
+            for end in (signal.SIGINT, signal.SIGTERM):
+                code, err = self.run_example(d, [sys.executable, os.path.join(EXAMPLES, "scores.py"), d.name,
+                                                 "tiny_network"], end)
+                self.assertEqual((code, err), (0, ""), end)
+                self.assertFalse(os.path.exists(path_of(d.name)), end)
             frames = d.status()["semantics"]["frames"]
             self.assertGreater(frames["older"] + frames["matched"], 0)
         r = subprocess.run([sys.executable, os.path.join(EXAMPLES, "scores.py"), d.name, "no_such_network"],

@@ -35,7 +35,11 @@ struct rig {
 
 static struct sx_context_config config_of(int width, int height)
 {
-	return (struct sx_context_config){width, height, SX_PIXEL_U8, sound_params(), true};
+	return (struct sx_context_config){.width = width,
+					  .height = height,
+					  .pixel = SX_PIXEL_U8,
+					  .params = sound_params(),
+					  .keep_volume = true};
 }
 
 static void rig_init(struct rig *g, const struct sx_context_config *c)

@@ -57,8 +57,10 @@ WANTED = """
 {datadir}/doc/stixeld/examples/files.conf
 {datadir}/doc/stixeld/examples/jetson.conf
 {datadir}/doc/stixeld/examples/free_space.py   python
+{datadir}/doc/stixeld/examples/grafana-dashboard.json
 {datadir}/doc/stixeld/examples/plot.py         python
 {datadir}/doc/stixeld/examples/power.conf
+{datadir}/doc/stixeld/examples/prometheus-rules.yml
 {datadir}/doc/stixeld/examples/reader.c
 {datadir}/doc/stixeld/examples/reader.py       python
 {datadir}/doc/stixeld/examples/realtime.conf

@@ -1,6 +1,6 @@
 /*
- * One HTTP GET over a Unix socket. HTTP/1.1 with "Connection: close" to our own server: a full client would
- * be a dependency for one line of text. Everything is bounded: time, header, body.
+ * One HTTP request over a Unix socket. HTTP/1.1 with "Connection: close" to our own server: a full client
+ * would be a dependency for one line of text. Everything is bounded: time, header, body.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -60,20 +60,14 @@ static int wait_for(int fd, short events, int64_t deadline_ns)
 	}
 }
 
-static int send_request(int fd, const char *target, int64_t deadline_ns)
+static int send_all(int fd, const char *data, size_t bytes, int64_t deadline_ns)
 {
-	char request[256];
-	int length, r;
-
-	length = snprintf(request, sizeof(request),
-			  "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", target);
-	if (length < 0 || (size_t)length >= sizeof(request))
-		return -EINVAL;
-	for (int done = 0; done < length;) {
-		ssize_t n = send(fd, request + done, (size_t)(length - done), MSG_NOSIGNAL);
+	for (size_t done = 0; done < bytes;) {
+		ssize_t n = send(fd, data + done, bytes - done, MSG_NOSIGNAL);
+		int r;
 
 		if (n >= 0) {
-			done += (int)n;
+			done += (size_t)n;
 			continue;
 		}
 		if (errno == EINTR)
@@ -85,6 +79,23 @@ static int send_request(int fd, const char *target, int64_t deadline_ns)
 			return r;
 	}
 	return 0;
+}
+
+/* post: the body of a POST; NULL: a GET. */
+static int send_request(int fd, const char *target, const char *post, int64_t deadline_ns)
+{
+	char request[256], length_line[48] = "";
+	int length, r;
+
+	if (post)
+		snprintf(length_line, sizeof(length_line), "Content-Length: %zu\r\n", strlen(post));
+	length = snprintf(request, sizeof(request),
+			  "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s\r\n",
+			  post ? "POST" : "GET", target, length_line);
+	if (length < 0 || (size_t)length >= sizeof(request))
+		return -EINVAL;
+	r = send_all(fd, request, (size_t)length, deadline_ns);
+	return r < 0 || !post ? r : send_all(fd, post, strlen(post), deadline_ns);
 }
 
 static int grow(struct answer *a)
@@ -158,19 +169,19 @@ static int split(struct answer *a)
 	return (int)code;
 }
 
-static int exchange(int fd, const char *target, int timeout_ms, struct answer *a)
+static int exchange(int fd, const char *target, const char *post, int timeout_ms, struct answer *a)
 {
 	int64_t deadline_ns = sx_now_ns() + (int64_t)timeout_ms * 1000000;
 	int r;
 
-	r = send_request(fd, target, deadline_ns);
+	r = send_request(fd, target, post, deadline_ns);
 	if (r == 0)
 		r = receive(fd, a, deadline_ns);
 	return r < 0 ? r : split(a);
 }
 
-int sx_http_get(const char *socket_path, const char *target, int timeout_ms, char **body, char *why,
-		size_t why_bytes)
+static int http_ask(const char *socket_path, const char *target, const char *post, int timeout_ms,
+		    char **body, char *why, size_t why_bytes)
 {
 	struct answer a = {0};
 	int fd, r;
@@ -180,14 +191,27 @@ int sx_http_get(const char *socket_path, const char *target, int timeout_ms, cha
 		snprintf(why, why_bytes, "cannot connect to %s: %s", socket_path, strerror(-fd));
 		return fd;
 	}
-	r = exchange(fd, target, timeout_ms, &a);
+	r = exchange(fd, target, post, timeout_ms, &a);
 	close(fd);
 	if (r < 0) {
 		free(a.text);
-		snprintf(why, why_bytes, "%s did not answer as expected to GET %s: %s", socket_path, target,
+		snprintf(why, why_bytes, "%s did not answer as expected to %s %s: %s", socket_path,
+			 post ? "POST" : "GET", target,
 			 r == -EPROTO ? "not a complete HTTP answer" : strerror(-r));
 		return r;
 	}
 	*body = a.text;
 	return r;
+}
+
+int sx_http_get(const char *socket_path, const char *target, int timeout_ms, char **body, char *why,
+		size_t why_bytes)
+{
+	return http_ask(socket_path, target, NULL, timeout_ms, body, why, why_bytes);
+}
+
+int sx_http_post(const char *socket_path, const char *target, const char *text, int timeout_ms, char **body,
+		 char *why, size_t why_bytes)
+{
+	return http_ask(socket_path, target, text, timeout_ms, body, why, why_bytes);
 }

@@ -1,5 +1,5 @@
 /*
- * One HTTP GET over a Unix socket: how stixelctl asks a daemon for its status.
+ * One HTTP GET or POST over a Unix socket: how stixelctl asks a daemon for its status.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,5 +16,8 @@
  */
 int sx_http_get(const char *socket_path, const char *target, int timeout_ms, char **body, char *why,
 		size_t why_bytes);
+/* The same with POST; text: the body. */
+int sx_http_post(const char *socket_path, const char *target, const char *text, int timeout_ms, char **body,
+		 char *why, size_t why_bytes);
 
 #endif

@@ -15,8 +15,8 @@
 #include "base/places.h"
 #include "tools/common/http_get.h"
 
-int sx_instance_get(const char *instance, const char *target, int timeout_ms, char **body, char *why,
-		    size_t why_bytes)
+int sx_instance_ask(const char *instance, const char *target, const char *post, int timeout_ms, char **body,
+		    char *why, size_t why_bytes)
 {
 	char path[PATH_MAX], first_why[512];
 	int r, first = -ENOENT; /* a place that is not open to us is told rather than one with nobody in it */
@@ -25,9 +25,11 @@ int sx_instance_get(const char *instance, const char *target, int timeout_ms, ch
 	for (int place = 0; place < SX_PLACES; place++) {
 		if (!sx_place_path((enum sx_place)place, instance, SX_STATUS_SOCKET, path, sizeof(path)))
 			continue;
-		r = sx_http_get(path, target, timeout_ms, body, why, why_bytes);
+		r = post ? sx_http_post(path, target, post, timeout_ms, body, why, why_bytes)
+			 : sx_http_get(path, target, timeout_ms, body, why, why_bytes);
 		if (r >= 0 && r != 200)
-			snprintf(why, why_bytes, "%s answered %d to GET %s", path, r, target);
+			snprintf(why, why_bytes, "%s answered %d to %s %s", path, r, post ? "POST" : "GET",
+				 target);
 		if (r >= 0 || !sx_place_passed(r))
 			return r;
 		if (first == -ENOENT && r != -ECONNREFUSED) {
@@ -40,6 +42,12 @@ int sx_instance_get(const char *instance, const char *target, int timeout_ms, ch
 	else
 		snprintf(why, why_bytes, "%s", first_why);
 	return first;
+}
+
+int sx_instance_get(const char *instance, const char *target, int timeout_ms, char **body, char *why,
+		    size_t why_bytes)
+{
+	return sx_instance_ask(instance, target, NULL, timeout_ms, body, why, why_bytes);
 }
 
 static bool has_status_socket(const char *folder, const char *name)

@@ -19,6 +19,10 @@
 int sx_instance_get(const char *instance, const char *target, int timeout_ms, char **body, char *why,
 		    size_t why_bytes);
 
+/* The same; post: the body of a POST, a string; NULL: a GET. */
+int sx_instance_ask(const char *instance, const char *target, const char *post, int timeout_ms, char **body,
+		    char *why, size_t why_bytes);
+
 /*
  * Calls take() with the name of every folder that has a status socket, place by place, in no order within
  * one; a name that lies in two places comes twice. Names are as they lie on disk, unchecked.

@@ -25,6 +25,7 @@ int sx_outfile_open(struct sx_outfile *o, const char *path)
 	int fd, n, r;
 
 	o->f = NULL;
+	o->fresh = false;
 	n = snprintf(o->path, sizeof(o->path), "%s", path);
 	if (n < 0 || (size_t)n >= sizeof(o->path))
 		return -ENAMETOOLONG;
@@ -44,6 +45,33 @@ int sx_outfile_open(struct sx_outfile *o, const char *path)
 	return r;
 }
 
+int sx_outfile_open_new(struct sx_outfile *o, const char *path)
+{
+	struct stat st;
+	int r;
+
+	o->f = NULL;
+	if (lstat(path, &st) == 0)
+		return -EEXIST;
+	r = sx_outfile_open(o, path);
+	o->fresh = true;
+	return r;
+}
+
+/* In one step; where the file system cannot (FAT), a file that comes in between is overwritten. */
+static int rename_fresh(const char *from, const char *to)
+{
+	struct stat st;
+
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (lstat(to, &st) == 0)
+		return -EEXIST;
+	return rename(from, to) < 0 ? -errno : 0;
+}
+
 int sx_outfile_commit(struct sx_outfile *o)
 {
 	int r = 0;
@@ -53,7 +81,9 @@ int sx_outfile_commit(struct sx_outfile *o)
 	if (fclose(o->f) != 0 && r == 0)
 		r = -errno;
 	o->f = NULL;
-	if (r == 0 && rename(o->temporary, o->path) < 0)
+	if (r == 0 && o->fresh)
+		r = rename_fresh(o->temporary, o->path);
+	else if (r == 0 && rename(o->temporary, o->path) < 0)
 		r = -errno;
 	if (r < 0)
 		unlink(o->temporary);

@@ -56,6 +56,25 @@ const char *sx_answer_estimate(json_t *j, const char *path, const char *sigma, i
 	return s;
 }
 
+const char *sx_answer_pictures(json_t *j)
+{
+	static char s[160];
+
+	if (!json_is_number(sx_answer_find(j, "pictures.density")))
+		return "not known";
+	snprintf(s, sizeof(s), "density %s %%, row error %s (%s %s %s), dark %s %s %%, sharp %s %s",
+		 sx_answer_number(j, "pictures.density", 100, 0),
+		 sx_answer_number(j, "pictures.row_error_px.all", 1, 1),
+		 sx_answer_number(j, "pictures.row_error_px.left", 1, 1),
+		 sx_answer_number(j, "pictures.row_error_px.middle", 1, 1),
+		 sx_answer_number(j, "pictures.row_error_px.right", 1, 1),
+		 sx_answer_number(j, "pictures.dark.left", 100, 0),
+		 sx_answer_number(j, "pictures.dark.right", 100, 0),
+		 sx_answer_number(j, "pictures.sharpness.left", 1, 0),
+		 sx_answer_number(j, "pictures.sharpness.right", 1, 0));
+	return s;
+}
+
 const char *sx_answer_span(double seconds)
 {
 	static char s[48];

@@ -16,6 +16,12 @@ const char *sx_answer_text(json_t *j, const char *path);
 const char *sx_answer_number(json_t *j, const char *path, double scale, int decimals);
 /* "1.20 +-0.10", with its standard deviation at `sigma` where there is one. Four may be in use at once. */
 const char *sx_answer_estimate(json_t *j, const char *path, const char *sigma, int decimals);
+/*
+ * What the pictures say: "density 84 %, row error 0.1 (0.0 0.1 0.3), dark 1 2 %, sharp 12 11". Row
+ * errors also of the left, middle and right third, the last two of the left and the right image. Until the
+ * next call.
+ */
+const char *sx_answer_pictures(json_t *j);
 /* "01:02:03", "4 d 01:02:03"; until the next call. */
 const char *sx_answer_span(double seconds);
 

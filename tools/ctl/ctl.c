@@ -8,23 +8,55 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sysexits.h>
 
 #include "config/cli/usage.h"
 #include "ipc/instance.h"
+#include "stixel.h"
 #include "tools/ctl/ctl.h"
 
-enum { STATUS, TOP, WATCH, DUMP, WAIT, SNAPSHOT, METRICS, DOCTOR, RECORD, REPLAY, INFO, EXPORT, COMMANDS };
+enum {
+	LIST,
+	STATUS,
+	TOP,
+	WATCH,
+	DUMP,
+	WAIT,
+	SNAPSHOT,
+	METRICS,
+	DOCTOR,
+	GET,
+	SET,
+	SAVE,
+	RECORD,
+	REPLAY,
+	INFO,
+	EXPORT,
+	COMMANDS
+};
+
+#define OPERANDS_MAX 256
 
 #define OF(command) SX_USAGE_OF(command)
 #define RUN(function) ((sx_usage_run *)(function))
 #define TO(field) offsetof(struct ctl, field)
 
 static const struct sx_usage_command commands[COMMANDS] = {
-	[STATUS] = {"status", "", .run = RUN(ctl_status), .help = "how the instance is doing",
-		    .more = "State, frames a second, drops, road, power where it is measured, and the time "
-			    "of each stage over the last ten seconds. With --watch into a pipe or a file: "
-			    "one line a refresh."},
+	[LIST] = {"list", "", .run = RUN(ctl_list),
+		  .help = "all instances: daemons, replays, what was left over",
+		  .more = "Name, what it is, state, frames of the last second, process and version, by the "
+			  "status socket, or by the ring where that does not answer. A ring whose writer "
+			  "ended or died is \"left over\": the next start of that instance replaces it. \"no "
+			  "access\" are instances that you may not ask: join their group, stixel for the "
+			  "service."},
+	[STATUS] =
+		{"status", "", .run = RUN(ctl_status), .help = "how the instance is doing",
+		 .more = "State, frames a second, drops, road, power where it is measured, and the time "
+			 "of each stage over the last ten seconds. With --watch into a pipe or a file: "
+			 "one line a refresh.\n\n"
+			 "Of a replay, which has no status, it is what its ring says; with --json under the "
+			 "same keys, and with \"replay\": true."},
 	[TOP] = {"top", "", .run = RUN(ctl_top), .help = "the instance live on a terminal",
 		 .more = "Rate, latency by stage with bars, drops by reason, power, road, cameras, and the "
 			 "stixels as a small picture with the distance that is free left, ahead and right. A "
@@ -49,30 +81,53 @@ static const struct sx_usage_command commands[COMMANDS] = {
 			  "stderr."},
 	[WAIT] = {"wait", "", .run = RUN(ctl_wait), .help = "returns when a new frame was published",
 		  .more = "A frame that was published after the call. Waits for the daemon, too."},
-	[SNAPSHOT] = {"snapshot", "FILE.png", 1, 1, SX_OFFER_FILE, RUN(ctl_snapshot),
-		      "draws the newest frame",
-		      "The image below the stixels, left unless told otherwise, is asked for from the "
-		      "daemon; where it has no room for images (output.planes) the ground is dark. On a "
-		      "disparity image only the edges of objects are drawn. --bird adds the free space from "
-		      "above up to 60 m, with lines every 10 m; that takes a camera model. What was not seen "
-		      "stays darkest there, and keeps its grey in the picture."},
+	[SNAPSHOT] =
+		{"snapshot", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_snapshot), "draws the newest frame",
+		 "FILE ends in .png, .jpg or .jpeg, which says the format; \"-\" is standard output, as PNG. "
+		 "An existing file is not overwritten without --force.\n\n"
+		 "The image below the stixels, left unless told otherwise, is asked for from the "
+		 "daemon; where it has no room for images (output.planes) the ground is dark. On a "
+		 "disparity image only the edges of objects are drawn. --bird adds the free space from "
+		 "above up to 60 m, with lines every 10 m; that takes a camera model. What was not seen "
+		 "stays darkest there, and keeps its grey in the picture."},
 	[METRICS] =
 		{"metrics", "", .run = RUN(ctl_metrics),
 		 .help = "figures in OpenMetrics text, for Prometheus",
 		 .more = "Their names are in docs/metrics.md. With --textfile they go to a file of the node "
-			 "exporter's textfile collector; example units of a timer are in the documentation's "
-			 "folder."},
+			 "exporter's textfile collector, in classic Prometheus text, each with the label "
+			 "instance; an old file is replaced. A timer, alerts and a dashboard are among the "
+			 "documentation's examples."},
 	[DOCTOR] = {"doctor", "", .run = RUN(ctl_doctor),
 		    .help = "what is wrong with configuration, cameras, GPU, service and limits, and what to "
 			    "do about it",
 		    .more = "Changes nothing. The checks are explained in stixelctl(1)."},
+	[GET] = {"get", "[SECTION[.KEY]]...", 0, OPERANDS_MAX, SX_OFFER_NOTHING, RUN(ctl_get),
+		 "settings of the running instance: value, default, and where it comes from",
+		 "All of them, those of a section, or single ones. Behind # stand the default, and the "
+		 "file and line, the -s option or \"set live\" where the value comes from something else; "
+		 "and that a key needs a restart."},
+	[SET] = {"set", "SECTION.KEY=VALUE...", 1, OPERANDS_MAX, SX_OFFER_SETTING, RUN(ctl_set),
+		 "changes settings between two frames",
+		 "By the rules of the configuration, all or none: a wrong value, a key that needs a "
+		 "restart, or memory that does not suffice for the old and the new at once, and nothing is "
+		 "changed. No pair is lost, frames stay numbered without a gap, and the answer says from "
+		 "which frame on it is so. Allowed to root, to the daemon's user and the group of its status "
+		 "socket. Reloading (systemctl reload) brings back what the files say; save keeps it.\n\n"
+		 "Which keys change live is in stixeld.conf(5); docs/service.md has more."},
+	[SAVE] =
+		{"save", "[FILE]", 0, 1, SX_OFFER_FILE, RUN(ctl_save),
+		 "writes what was set live into a drop-in file",
+		 "Into 90-live.conf in the drop-in folder of the daemon's configuration "
+		 "(/etc/stixeld/NAME.conf.d), complete or not at all, by the rights of who calls it. What an "
+		 "earlier save has written there stays. A file that something else has written is left "
+		 "alone."},
 	[RECORD] =
 		{"record", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_record), "writes frames into a file",
 		 "Every frame as it was published, beginning with the newest; FILE \"-\" is standard output. "
 		 "Waits for an instance that does not exist yet, and follows one that is restarted. Frames "
 		 "that were lost because the disk is too slow are counted and noted in the file. Ctrl-C ends "
 		 "in order; but the file can be read whatever happens, up to the last whole frame. An "
-		 "existing file is not overwritten. stixel-recording(5) has the format."},
+		 "existing file is not overwritten without --force. stixel-recording(5) has the format."},
 	[REPLAY] =
 		{"replay", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_replay),
 		 "publishes a recording as stixeld would",
@@ -85,12 +140,14 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		  "what is in a recording, and whether all of it can be read",
 		  "Reads the whole file. Exit status 65 when a part of it is damaged: everything that is "
 		  "whole is counted, and can be replayed and exported."},
-	[EXPORT] = {"export", "FILE OUT.mcap", 2, 2, SX_OFFER_FILE, RUN(ctl_export),
-		    "a recording as MCAP, for Foxglove and rerun",
-		    "Channels /INSTANCE/frame (everything, schema stixel.Frame), /INSTANCE/scene and "
-		    "/INSTANCE/points (stixels in space), /INSTANCE/transform, /INSTANCE/calibration, and, "
-		    "where the recording has them, /INSTANCE/left and /INSTANCE/disparity. docs/recording.md "
-		    "has schemas and coordinates."},
+	[EXPORT] =
+		{"export", "FILE OUT.mcap", 2, 2, SX_OFFER_FILE, RUN(ctl_export),
+		 "a recording as MCAP, for Foxglove and rerun",
+		 "Channels /INSTANCE/frame (everything, schema stixel.Frame), /INSTANCE/scene and "
+		 "/INSTANCE/points (stixels in space), /INSTANCE/transform, /INSTANCE/calibration, and, "
+		 "where the recording has them, /INSTANCE/left and /INSTANCE/disparity. docs/recording.md "
+		 "has schemas and coordinates. An existing OUT.mcap is not overwritten without --force. "
+		 "Exit status 65 when a part of the recording is damaged: all that is whole is in OUT.mcap."},
 };
 
 static const char *const image_words[] = {
@@ -98,9 +155,9 @@ static const char *const image_words[] = {
 
 static const struct sx_usage_option options[] = {
 	{"instance", 'i', "NAME", SX_USAGE_TEXT, TO(instance), .offer = SX_OFFER_INSTANCE,
-	 .help = "which daemon; default: default"},
+	 .help = "which one; default: the only one that runs, else \"default\""},
 	{"json", 0, NULL, SX_USAGE_FLAG, TO(json),
-	 .commands = OF(STATUS) | OF(WATCH) | OF(DUMP) | OF(DOCTOR) | OF(INFO),
+	 .commands = OF(LIST) | OF(STATUS) | OF(WATCH) | OF(DUMP) | OF(DOCTOR) | OF(GET) | OF(INFO),
 	 .help = "print JSON, for programs"},
 	{"watch", 0, NULL, SX_USAGE_FLAG, TO(watch), .commands = OF(STATUS), .help = "refresh until Ctrl-C"},
 	{"interval", 0, "S", SX_USAGE_SECONDS, TO(interval_ms), 0.1, 3600, .commands = OF(STATUS),
@@ -139,27 +196,34 @@ static const struct sx_usage_option options[] = {
 	{"slots", 0, "N", SX_USAGE_INT, TO(slots), 2, 1024, .commands = OF(REPLAY),
 	 .help = "frames that the ring holds, a power of two; default 8"},
 	{"textfile", 0, "FILE", SX_USAGE_TEXT, TO(textfile), .offer = SX_OFFER_FILE, .commands = OF(METRICS),
-	 .help = "write them to FILE, complete or not at all, readable by everybody: for the textfile "
+	 .help = "write them to FILE, complete or not at all, readable by everybody, for the textfile "
 		 "collector of the node exporter"},
 	{"image", 0, "WHICH", SX_USAGE_CHOICE, TO(image), .words = image_words, .commands = OF(SNAPSHOT),
 	 .help = "what lies below the stixels: left, disparity or none; default left"},
 	{"bird", 0, NULL, SX_USAGE_FLAG, TO(bird), .commands = OF(SNAPSHOT),
 	 .help = "beside it the free space from above"},
+	{"force", 0, NULL, SX_USAGE_FLAG, TO(force), .commands = OF(SNAPSHOT) | OF(RECORD) | OF(EXPORT),
+	 .help = "overwrite an existing file"},
 	{"config", 'c', "FILE", SX_USAGE_TEXT, TO(config), .offer = SX_OFFER_FILE, .commands = OF(DOCTOR),
-	 .help = "configuration to check, default /etc/stixeld/NAME.conf"},
+	 .help = "configuration to check; default: that of the running daemon, else /etc/stixeld/NAME.conf"},
 };
 
 static const struct sx_usage_exit exits[] = {
 	{0, "done"},
 	{CTL_NOTHING, "no such instance, it ended, no frame in time, or doctor found a problem"},
 	{EX_USAGE, "wrong usage"},
-	{EX_DATAERR, "a damaged frame, answer or recording"},
-	{EX_CANTCREAT, "a file cannot be written; replay: the instance runs, or its ring cannot be made"},
+	{EX_DATAERR, "a damaged frame, answer or recording; export: what is whole of it was written"},
+	{EX_SOFTWARE, "set: the engine, or memory does not suffice"},
+	{EX_CANTCREAT,
+	 "a file cannot be written or exists; replay: the instance runs, or its ring cannot be made"},
+	{EX_NOPERM, "set: not allowed"},
+	{EX_CONFIG, "set: a wrong value, or a key that needs a restart"},
 };
 
 static const struct sx_usage usage = {
 	.program = SX_PROGRAM,
-	.about = "Looks at a running stixeld, as a client like any other: it cannot slow the daemon.",
+	.about = "Looks at a running stixeld, as a client like any other that cannot slow the daemon, and "
+		 "changes its settings.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.commands = commands,
@@ -187,10 +251,44 @@ int ctl_fail(int code, const char *format, ...)
 	return code;
 }
 
+int ctl_exists(const char *path)
+{
+	return ctl_fail(EX_CANTCREAT, "%s already exists: choose another name, or --force to overwrite it",
+			path);
+}
+
+int ctl_check_new(const struct ctl *c, const char *path)
+{
+	struct stat st;
+
+	return !c->force && lstat(path, &st) == 0 ? ctl_exists(path) : 0;
+}
+
+/*
+ * None was named: a replay makes one, others take the one that runs, and say which where no page shows it.
+ */
+static int name_instance(struct ctl *c, int command)
+{
+	static char name[STIXEL_INSTANCE_BYTES];
+	bool only;
+	int code;
+
+	c->instance = CTL_DEFAULT;
+	if (command == LIST || command == REPLAY || command == INFO || command == EXPORT)
+		return 0;
+	code = ctl_choose(c, &only, name, sizeof(name));
+	if (code)
+		return code;
+	c->instance = name;
+	if (only && command != TOP && (command != STATUS || c->json))
+		ctl_fail(0, "instance '%s', the only one that runs", name);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct sigaction action = {.sa_handler = on_signal};
-	struct ctl c = {.instance = "default", .interval_ms = 1000, .frames = -1, .timeout_ms = -1};
+	struct ctl c = {.interval_ms = 1000, .frames = -1, .timeout_ms = -1};
 	struct sx_usage_words words;
 	char why[256];
 	int code;
@@ -198,8 +296,11 @@ int main(int argc, char **argv)
 	code = sx_usage_parse(&usage, &c, argc, argv, &words);
 	if (code >= 0)
 		return code;
-	if (sx_instance_check(c.instance, why, sizeof(why)) < 0)
+	if (c.instance && sx_instance_check(c.instance, why, sizeof(why)) < 0)
 		return sx_usage_fail(&usage, words.command, "%s", why);
+	code = c.instance ? 0 : name_instance(&c, (int)(words.command - commands));
+	if (code)
+		return code;
 	c.operands = words.operands;
 	c.operand_count = words.operand_count;
 	/* no SA_RESTART: a wait in progress returns at once */

@@ -14,6 +14,8 @@
 
 /* Nothing to be had: no such instance, it ended, no frame in time. Everything else is <sysexits.h>. */
 #define CTL_NOTHING 1
+/* The instance where none is named and none runs. */
+#define CTL_DEFAULT "default"
 
 enum ctl_image { CTL_IMAGE_LEFT, CTL_IMAGE_DISPARITY, CTL_IMAGE_NONE };
 
@@ -36,14 +38,19 @@ struct ctl {
 	const char *rate;    /* NULL: as it was recorded */
 	int start_ms, slots; /* 0: not given */
 	bool compress, max, loop, no_scene;
+	bool force; /* an existing file is overwritten */
 };
 
 /* Set by SIGINT, SIGTERM: loops end in order. */
 extern volatile sig_atomic_t ctl_stopped;
 
 /* Each returns the exit code after a sentence on stderr, or 0. */
+int ctl_list(const struct ctl *c);
 int ctl_status(const struct ctl *c);
 int ctl_metrics(const struct ctl *c);
+int ctl_set(const struct ctl *c);
+int ctl_get(const struct ctl *c);
+int ctl_save(const struct ctl *c);
 int ctl_dump(const struct ctl *c);
 int ctl_wait(const struct ctl *c);
 int ctl_top(const struct ctl *c);
@@ -57,6 +64,15 @@ int ctl_export(const struct ctl *c);
 
 /* How long a daemon that works may take to answer. */
 #define CTL_ANSWER_MS 3000
+/* The body of GET target of the instance, to be freed; or NULL and, after a sentence, the exit code. */
+char *ctl_ask(const struct ctl *c, const char *target, int *code);
+/* "no stixeld runs as instance ...; running: front, rear"; returns the exit code. */
+int ctl_absent(const struct ctl *c);
+/*
+ * Where no instance is named (c has CTL_DEFAULT): that one if it runs, else the only one that runs, and *only
+ * is true; where none runs CTL_DEFAULT. 0, or the exit code after a sentence: several run.
+ */
+int ctl_choose(const struct ctl *c, bool *only, char *name, size_t bytes);
 /* A sentence on stderr why libstixel gave this error; returns the exit code. */
 int ctl_explain(const struct ctl *c, int error);
 /* The same after waiting so long for a frame: also -ETIMEDOUT. */
@@ -67,6 +83,11 @@ struct stixel_reader;
 int ctl_timeout_ms(const struct ctl *c);
 /* 1: a frame is there; 0: stopped by a signal; negative: error, -ETIMEDOUT. */
 int ctl_wait_for_frame(struct stixel_reader *reader, int timeout_ms);
+
+/* A sentence that path already exists; returns the exit code. */
+int ctl_exists(const char *path);
+/* 0: there is no such file, or it may be overwritten; else as ctl_exists(). */
+int ctl_check_new(const struct ctl *c, const char *path);
 
 /* "stixelctl: ..." on stderr; returns code. */
 int ctl_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));

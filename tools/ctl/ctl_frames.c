@@ -21,7 +21,7 @@ int ctl_explain(const struct ctl *c, int error)
 		error == -EBADMSG || error == -EPROTO || error == -EPROTONOSUPPORT ? EX_DATAERR : CTL_NOTHING;
 
 	if (error == -ENOENT)
-		return ctl_fail(code, "no stixeld runs as instance '%s'", c->instance);
+		return ctl_absent(c);
 	if (error == -EINVAL)
 		return ctl_fail(EX_USAGE, "'%s' is not a valid instance name", c->instance);
 	return ctl_fail(code, "instance '%s': %s", c->instance, stixel_strerror(error));

@@ -7,16 +7,14 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "base/clock.h"
 #include "stixel.h"
-#include "tools/common/outfile.h"
 #include "tools/ctl/ctl.h"
+#include "tools/ctl/snapshot.h"
 #include "tools/draw/bird.h"
 #include "tools/draw/overlay.h"
-#include "tools/draw/picture.h"
 
 enum { IMAGE_MS = 1000, GAP_PX = 4 };
 
@@ -100,23 +98,6 @@ static int snapshot_draw(const struct ctl *c, const struct stixel_frame *f, stru
 	return r;
 }
 
-static int save(const struct ctl *c, const struct sx_image *rgb)
-{
-	static struct sx_outfile file;
-	int r;
-
-	r = sx_outfile_open(&file, c->operands[0]);
-	if (r == 0)
-		r = sx_picture_write(file.f, rgb);
-	if (r == 0)
-		r = sx_outfile_commit(&file);
-	if (r < 0) {
-		sx_outfile_abort(&file);
-		return ctl_fail(EX_CANTCREAT, "cannot write %s: %s", c->operands[0], strerror(-r));
-	}
-	return 0;
-}
-
 static int save_frame(const struct ctl *c, const struct stixel_frame *f)
 {
 	static const char *const names[] = {"left image", "disparity"};
@@ -130,13 +111,14 @@ static int save_frame(const struct ctl *c, const struct stixel_frame *f)
 	code = snapshot_draw(c, f, &rgb) < 0
 		       ? ctl_fail(EX_SOFTWARE, "cannot draw a frame of %" PRIu32 "x%" PRIu32, h->image_width,
 				  h->image_height)
-		       : save(c, &rgb);
+		       : snapshot_write(c, &rgb);
 	sx_image_finish(&rgb);
 	if (code)
 		return code;
-	printf("%s: frame %" PRIu64 ", %" PRIu32 "x%" PRIu32 ", %" PRIu32 " stixels, %.1f ms old\n",
-	       c->operands[0], h->number, h->image_width, h->image_height, h->stixel_count,
-	       (double)stixel_age_ns(h, sx_now_ns()) / 1e6);
+	fprintf(snapshot_to_stdout(c) ? stderr : stdout,
+		"%s: frame %" PRIu64 ", %" PRIu32 "x%" PRIu32 ", %" PRIu32 " stixels, %.1f ms old\n",
+		snapshot_to_stdout(c) ? "standard output" : c->operands[0], h->number, h->image_width,
+		h->image_height, h->stixel_count, (double)stixel_age_ns(h, sx_now_ns()) / 1e6);
 	if (c->image != CTL_IMAGE_NONE && !has_image(c, f, &image))
 		fprintf(stderr,
 			"drawn on a dark ground: the daemon publishes no %s (output.planes, output.stream)\n",
@@ -166,8 +148,10 @@ int ctl_snapshot(const struct ctl *c)
 {
 	const struct stixel_frame *f = NULL;
 	struct stixel_reader *reader;
-	int r, code;
+	int r, code = snapshot_check_file(c);
 
+	if (code)
+		return code;
 	r = stixel_open(&reader, c->instance, 0);
 	if (r < 0)
 		return ctl_explain(c, r);

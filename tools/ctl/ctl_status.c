@@ -1,5 +1,5 @@
 /*
- * stixelctl status and metrics: what the daemon says of itself at status.sock, as a page of 80x24 for people.
+ * stixelctl status: what the daemon says of itself at status.sock, as a page of 80x24 for people.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,15 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sysexits.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "tools/common/instances.h"
-#include "tools/common/outfile.h"
 #include "tools/ctl/answer.h"
 #include "tools/ctl/ctl.h"
+#include "tools/ctl/ring_look.h"
 
 #define PAGE_COLUMNS 80
 #define PAGE_ROWS 23 /* and one for how a watch ends */
@@ -26,15 +25,39 @@
 #define STAGES_LEAST 3
 #define SMALL 0.02 /* share of the whole */
 
-/* The body of GET target, to be freed, or NULL and the exit code. */
-static char *ask(const struct ctl *c, const char *target, int *code)
+/* Nobody answers at the instance's socket. What its ring says; NULL where nobody fills it. */
+static json_t *ask_ring(const struct ctl *c)
+{
+	struct ctl_ring ring;
+
+	return ctl_ring_look(&ring, c->instance) == 0 && ctl_ring_lives(&ring) ? ctl_ring_status(&ring)
+									       : NULL;
+}
+
+/* The exit code after a sentence: why there is no answer. */
+static int ask_failed(const struct ctl *c, int r, const char *why)
+{
+	json_t *j = r == -ENOENT ? ask_ring(c) : NULL;
+	int code = r >= 0 || r == -EPROTO || r == -EMSGSIZE ? EX_DATAERR : CTL_NOTHING;
+
+	if (j && json_is_true(json_object_get(j, "replay")))
+		code = ctl_fail(code, "instance '%s' is a replay, which has frames alone", c->instance);
+	else if (r == -ENOENT && !j)
+		code = ctl_absent(c);
+	else
+		code = ctl_fail(code, "%s", why);
+	json_decref(j);
+	return code;
+}
+
+char *ctl_ask(const struct ctl *c, const char *target, int *code)
 {
 	char why[512] = "", *body = NULL;
 	int r = sx_instance_get(c->instance, target, CTL_ANSWER_MS, &body, why, sizeof(why));
 
 	if (r == 200)
 		return body;
-	*code = ctl_fail(r >= 0 || r == -EPROTO || r == -EMSGSIZE ? EX_DATAERR : CTL_NOTHING, "%s", why);
+	*code = ask_failed(c, r, why);
 	free(body);
 	return NULL;
 }
@@ -238,6 +261,16 @@ static void print_sentence(const char *text)
 	}
 }
 
+static void print_road(json_t *j)
+{
+	say("road      %s, horizon %s, camera %s m high,\n"
+	    "          pitch %s deg, roll %s deg\n",
+	    sx_answer_text(j, "road.origin"), sx_answer_number(j, "road.horizon_row", 1, 1),
+	    sx_answer_estimate(j, "road.height_m", "road.height_sigma_m", 2),
+	    sx_answer_estimate(j, "road.pitch_deg", "road.pitch_sigma_deg", 2),
+	    sx_answer_estimate(j, "road.roll_deg", "road.roll_sigma_deg", 2));
+}
+
 static void print_page(json_t *j)
 {
 	bool colours = use_colour();
@@ -259,12 +292,8 @@ static void print_page(json_t *j)
 	    sx_answer_number(j, "frames.dropped.overload", 1, 0),
 	    sx_answer_number(j, "frames.dropped.unpaired", 1, 0),
 	    sx_answer_number(j, "frames.dropped.corrupt", 1, 0));
-	say("road      %s, horizon %s, camera %s m high,\n"
-	    "          pitch %s deg, roll %s deg\n",
-	    sx_answer_text(j, "road.origin"), sx_answer_number(j, "road.horizon_row", 1, 1),
-	    sx_answer_estimate(j, "road.height_m", "road.height_sigma_m", 2),
-	    sx_answer_estimate(j, "road.pitch_deg", "road.pitch_sigma_deg", 2),
-	    sx_answer_estimate(j, "road.roll_deg", "road.roll_sigma_deg", 2));
+	say("pictures  %s\n", sx_answer_pictures(j));
+	print_road(j);
 	say("stixels   %s a frame, %s pixels each; stream: %s clients\n",
 	    sx_answer_number(j, "stixels.per_frame", 1, 0),
 	    sx_answer_number(j, "stixels.pixels_per_stixel", 1, 0),
@@ -294,24 +323,75 @@ static void print_line(json_t *j)
 	       sx_answer_number(j, "stixels.per_frame", 1, 0), sx_answer_text(j, "road.origin"));
 }
 
-/* Asks once and prints by show, or the text as it came. */
+/* The page of a ring alone: of a replay, or of a daemon whose socket is not to be seen from here. */
+static void print_ring_page(json_t *j)
+{
+	bool colours = use_colour(), replay = json_is_true(json_object_get(j, "replay"));
+	const char *state = sx_answer_text(j, "state");
+
+	lines = 0;
+	say("%s '%s'  %s%s%s, up %s, version %s, pid %s\n", replay ? "replay" : "stixeld",
+	    sx_answer_text(j, "instance"), colour(state, colours), state, colours ? "\033[0m" : "",
+	    sx_answer_span(json_number_value(sx_answer_find(j, "uptime_s"))), sx_answer_text(j, "version"),
+	    sx_answer_number(j, "pid", 1, 0));
+	print_sentence(
+		replay ? "A recording is published again, without a status socket: this is what its ring "
+			 "says."
+		       : "Its status socket is not to be found here: this is what its ring says.");
+	say("frames    %s a second, %s published, the newest %s ms old\n",
+	    sx_answer_number(j, "fps.last_1s", 1, 1), sx_answer_number(j, "frames.published", 1, 0),
+	    sx_answer_number(j, "newest.age_ms", 1, 1));
+	say("images    %s x %s\n", sx_answer_number(j, "newest.width", 1, 0),
+	    sx_answer_number(j, "newest.height", 1, 0));
+	print_road(j);
+	say("stixels   %s a frame, %s pixels each, %s columns\n",
+	    sx_answer_number(j, "stixels.per_frame", 1, 0),
+	    sx_answer_number(j, "stixels.pixels_per_stixel", 1, 0),
+	    sx_answer_number(j, "newest.columns", 1, 0));
+	say("ring      %s, %s frames\n", sx_answer_text(j, "ring.path"),
+	    sx_answer_number(j, "ring.slots", 1, 0));
+}
+
+static void print_any_page(json_t *j)
+{
+	(json_object_get(j, "replay") ? print_ring_page : print_page)(j);
+}
+
+/* What is known of the instance; *body: as the daemon said it, NULL from a ring. NULL and the exit code. */
+static json_t *status_of(const struct ctl *c, char **body, int *code)
+{
+	char why[512] = "";
+	json_error_t error;
+	json_t *j = NULL;
+	int r = sx_instance_get(c->instance, "/status", CTL_ANSWER_MS, body, why, sizeof(why));
+
+	if (r == 200) {
+		j = json_loads(*body, JSON_REJECT_DUPLICATES, &error);
+		if (!json_is_object(j))
+			*code = ctl_fail(EX_DATAERR, "instance '%s': its status is not JSON: %s", c->instance,
+					 error.text);
+	} else {
+		free(*body);
+		*body = NULL;
+		j = r == -ENOENT ? ask_ring(c) : NULL;
+		if (!j)
+			*code = ask_failed(c, r, why);
+	}
+	return j;
+}
+
+/* Asks once and prints by show, or as JSON: the daemon's text as it came. */
 static int show_status(const struct ctl *c, void (*show)(json_t *j))
 {
-	json_error_t error;
-	json_t *j;
+	char *body = NULL;
 	int code = 0;
-	char *body;
+	json_t *j = status_of(c, &body, &code);
 
-	body = ask(c, "/status", &code);
-	if (!body)
-		return code;
-	j = json_loads(body, JSON_REJECT_DUPLICATES, &error);
-	if (!json_is_object(j))
-		code = ctl_fail(EX_DATAERR, "instance '%s': its status is not JSON: %s", c->instance,
-				error.text);
-	else if (c->json)
+	if (!code && c->json && body)
 		fputs(body, stdout);
-	else
+	else if (!code && c->json)
+		code = json_dumpf(j, stdout, JSON_COMPACT) < 0 || puts("") < 0 ? EX_CANTCREAT : 0;
+	else if (!code)
 		show(j);
 	json_decref(j);
 	free(body);
@@ -323,7 +403,7 @@ static int show_status(const struct ctl *c, void (*show)(json_t *j))
 static void redraw(json_t *j)
 {
 	fputs("\033[H\033[J", stdout); /* home, and clear from there: no flicker as a full clear would */
-	print_page(j);
+	print_any_page(j);
 	fputs("Ctrl-C ends", stdout);
 }
 
@@ -336,7 +416,7 @@ int ctl_status(const struct ctl *c)
 
 	if (!c->watch)
 		return c->frames >= 0 ? ctl_fail(EX_USAGE, "status takes --frames only with --watch")
-				      : show_status(c, print_page);
+				      : show_status(c, print_any_page);
 	if (terminal)
 		fputs("\033[2J", stdout);
 	for (int done = 0; !code && !ctl_stopped && (c->frames <= 0 || done < c->frames); done++) {
@@ -347,39 +427,5 @@ int ctl_status(const struct ctl *c)
 	}
 	if (terminal)
 		putchar('\n');
-	return code;
-}
-
-/* Complete or not at all, and for everybody to read: the collector is another user. */
-static int save_metrics(const struct ctl *c, const char *text)
-{
-	static struct sx_outfile file;
-	int r;
-
-	r = sx_outfile_open(&file, c->textfile);
-	if (r == 0 && fchmod(fileno(file.f), 0644) < 0)
-		r = -errno;
-	if (r == 0) {
-		fputs(text, file.f); /* a failure is told by the commit */
-		r = sx_outfile_commit(&file);
-	}
-	if (r == 0)
-		return 0;
-	sx_outfile_abort(&file);
-	return ctl_fail(EX_CANTCREAT, "cannot write %s: %s", c->textfile, strerror(-r));
-}
-
-int ctl_metrics(const struct ctl *c)
-{
-	int code = 0;
-	char *body = ask(c, "/metrics", &code);
-
-	if (!body)
-		return code;
-	if (c->textfile)
-		code = save_metrics(c, body);
-	else if (fputs(body, stdout) == EOF || fflush(stdout) != 0)
-		code = ctl_fail(EX_CANTCREAT, "cannot print: %s", strerror(errno));
-	free(body);
 	return code;
 }

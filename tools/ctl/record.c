@@ -68,12 +68,12 @@ static int open_file(struct recorder *r)
 	} else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
 		r->fd = open(path, O_WRONLY | O_CLOEXEC);
 	} else {
-		/* A recording cannot be had again: none is overwritten. */
-		r->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		/* A recording cannot be had again: none is overwritten unless told to. */
+		r->fd = open(path, O_WRONLY | O_CREAT | (r->c->force ? O_TRUNC : O_EXCL) | O_CLOEXEC, 0666);
 		r->made = r->fd >= 0;
 	}
 	if (r->fd < 0 && errno == EEXIST)
-		return ctl_fail(EX_CANTCREAT, "%s already exists: remove it, or choose another name", path);
+		return ctl_exists(path);
 	return r->fd < 0 ? ctl_fail(EX_CANTCREAT, "cannot write %s: %s", file_of(r->c), strerror(errno)) : 0;
 }
 

@@ -77,6 +77,7 @@ static int begin_life(struct player *p, char *why, size_t why_bytes)
 	struct sx_ring_params ring = {.instance = p->c->instance,
 				      .stream_path = p->socket,
 				      .frame_bytes = p->capacity,
+				      .flags = STIXEL_RING_REPLAY,
 				      .slots = p->c->slots > 0 ? p->c->slots : SLOTS,
 				      .heartbeat_period_ms = HEARTBEAT_MS,
 				      .group = (gid_t)-1};

@@ -1,11 +1,12 @@
 /*
- * Writes PNG files: RGB, 8-bit grey, 16-bit grey.
+ * Writes PNG files (RGB, 8-bit grey, 16-bit grey) and JPEG files (RGB).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SX_TOOLS_DRAW_PICTURE_H
 #define SX_TOOLS_DRAW_PICTURE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/image.h"
@@ -15,5 +16,8 @@
  * -EINVAL for another pixel format, -ENOMEM, -EIO or the file's own errno.
  */
 int sx_picture_write(FILE *f, const struct sx_image *img);
+/* The same for JPEG and RGB24 alone; -ENOTSUP where it was built without TurboJPEG. */
+int sx_picture_write_jpeg(FILE *f, const struct sx_image *img);
+bool sx_picture_has_jpeg(void);
 
 #endif

@@ -141,7 +141,7 @@ HEADER = np.dtype([
     ("disparities", "<u4"), ("min_disparity", "<i4"), ("stixel_count", "<u4"), ("road_inliers", "<u4"),
     ("fx", "<f8"), ("fy", "<f8"), ("cx", "<f8"), ("cy", "<f8"), ("baseline_m", "<f8"),
     ("road_slope", "<f8"), ("road_offset", "<f8"), ("horizon_row", "<f8"), ("pitch_rad", "<f8"), ("height_m", "<f8"),
-    ("road_age", "<u4"), ("reserved0", "<u4"),
+    ("road_age", "<u4"), ("measured", "<u2"), ("row_error_q4", "<i2"),
     ("captured", "<u8"), ("published", "<u8"), ("dropped_overload", "<u8"), ("dropped_unpaired", "<u8"),
     ("dropped_corrupt", "<u8"),
     ("plane_kind", "<u4"), ("plane_width", "<u4"), ("plane_height", "<u4"), ("plane_pitch", "<u4"),

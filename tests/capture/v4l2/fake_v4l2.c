@@ -517,6 +517,8 @@ static int answer_ioctl(struct fake_camera *c, int fd, unsigned long request, vo
 		return fake_query_control(c, argument);
 	case VIDIOC_S_EXT_CTRLS:
 		return fake_set_controls(c, argument);
+	case VIDIOC_G_EXT_CTRLS:
+		return fake_get_controls(c, argument);
 	case VIDIOC_REQBUFS:
 		return request_buffers(c, fd, argument);
 	case VIDIOC_QUERYBUF:

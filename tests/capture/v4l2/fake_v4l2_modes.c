@@ -278,3 +278,23 @@ int fake_set_controls(struct fake_camera *c, struct v4l2_ext_controls *all)
 		all->controls[0].value = (int32_t)k->value;
 	return 0;
 }
+
+int fake_get_controls(struct fake_camera *c, struct v4l2_ext_controls *all)
+{
+	const struct fake_control *k;
+
+	if (all->count != 1 || all->which != V4L2_CTRL_WHICH_CUR_VAL)
+		fake_abort("%s: controls are read one by one", c->path);
+	k = fake_control(c, all->controls[0].id);
+	if (!k || k->flags & V4L2_CTRL_FLAG_DISABLED)
+		return EINVAL;
+	if (k->flags & V4L2_CTRL_FLAG_WRITE_ONLY)
+		return EACCES;
+	if (k->type == V4L2_CTRL_TYPE_STRING)
+		return ENOSPC;
+	if (k->type == V4L2_CTRL_TYPE_INTEGER64)
+		all->controls[0].value64 = k->value;
+	else
+		all->controls[0].value = (int32_t)k->value;
+	return 0;
+}

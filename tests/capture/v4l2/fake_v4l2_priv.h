@@ -22,5 +22,6 @@ int fake_list_rates(const struct fake_camera *c, struct v4l2_frmivalenum *e);
 int fake_do_rate(struct fake_camera *c, unsigned long request, struct v4l2_streamparm *s);
 int fake_query_control(struct fake_camera *c, struct v4l2_query_ext_ctrl *q);
 int fake_set_controls(struct fake_camera *c, struct v4l2_ext_controls *all);
+int fake_get_controls(struct fake_camera *c, struct v4l2_ext_controls *all);
 
 #endif

@@ -243,13 +243,109 @@ static void test_list_refused(void **state)
 	fake_reset();
 }
 
+/* --- while pairs come --- */
+
+static void next_pair(struct fake_camera *cameras[2], struct sx_source *s, int picture)
+{
+	struct sx_pair pair;
+
+	case_fill(cameras, picture, CASE_TIME(picture));
+	assert_int_equal(case_next(s, &pair, 10), 1);
+	sx_source_release(s, &pair);
+}
+
+static void test_tune(void **state)
+{
+	struct sx_source_params p = case_params();
+	struct fake_camera *cameras[2];
+	struct sx_source *s;
+	char why[256] = "";
+
+	add_cameras(cameras);
+	s = case_begin(cameras, &p);
+	next_pair(cameras, s, 1);
+	p.exposure_ms = 8;
+	p.gain = 7;
+	p.controls = "brightness=-5, wide=0x8000000000";
+	assert_int_equal(sx_source_tune(s, &p, why, sizeof(why)), 0);
+	assert_value(cameras, EXPOSURE_AUTO, V4L2_EXPOSURE_MANUAL);
+	assert_value(cameras, EXPOSURE, 80);
+	assert_value(cameras, V4L2_CID_GAIN, 7);
+	assert_value(cameras, BRIGHTNESS, -5);
+	assert_value(cameras, 0x00980f00, 0x8000000000);
+	next_pair(cameras, s, 2);
+	/* unchanged: as they are */
+	p.exposure_ms = p.gain = SX_CONTROL_KEEP;
+	p.controls = NULL;
+	assert_int_equal(sx_source_tune(s, &p, why, sizeof(why)), 0);
+	assert_value(cameras, EXPOSURE, 80);
+	assert_value(cameras, V4L2_CID_GAIN, 7);
+	next_pair(cameras, s, 3);
+	case_close(s);
+}
+
+/* p is refused with these words, and all controls of both cameras are as they were. */
+static void check_restored(struct fake_camera *cameras[2], struct sx_source *s,
+			   const struct sx_source_params *p, int error, const char *words)
+{
+	struct fake_control before[2][FAKE_CONTROLS];
+	char why[256] = "";
+	int r;
+
+	for (int i = 0; i < 2; i++)
+		memcpy(before[i], cameras[i]->controls, sizeof(before[i]));
+	r = sx_source_tune(s, p, why, sizeof(why));
+	if (r != error || !strstr(why, words))
+		fail_msg("%d '%s' instead of %d '%s'", r, why, error, words);
+	for (int i = 0; i < 2; i++)
+		for (int k = 0; k < cameras[i]->control_count; k++)
+			if (cameras[i]->controls[k].value != before[i][k].value)
+				fail_msg("%s: %s is %d", cameras[i]->path, before[i][k].name,
+					 (int)cameras[i]->controls[k].value);
+}
+
+static void test_tune_refused(void **state)
+{
+	struct sx_source_params p = case_params();
+	struct fake_camera *cameras[2];
+	struct sx_source *s;
+	char long_list[600];
+
+	add_cameras(cameras);
+	s = case_begin(cameras, &p);
+	p.exposure_ms = 8;
+	p.gain = 101;
+	check_restored(cameras, s, &p, -EINVAL, CASE_LEFT ": Gain = 101: the camera takes 0 to 100");
+	p.gain = 20;
+	p.controls = "wide=5, brightness=3, hue=1";
+	check_restored(cameras, s, &p, -EINVAL, "the camera has no 'hue'");
+	p.controls = "white_balance_automatic=0, brightness=3";
+	fake_control(cameras[1], BRIGHTNESS)->flags = V4L2_CTRL_FLAG_DISABLED;
+	check_restored(cameras, s, &p, -EINVAL, CASE_RIGHT ": controls: the camera has no 'brightness'");
+	p.controls = NULL;
+	fake_control(cameras[1], V4L2_CID_GAIN)->most_taken = 19;
+	fake_control(cameras[1], V4L2_CID_GAIN)->value = 19;
+	check_restored(cameras, s, &p, -EINVAL, "both must be equal");
+	p.gain = 10;
+	fake_fail(VIDIOC_S_EXT_CTRLS, 6,
+		  EBUSY); /* mode, time, gain of the left camera, then of the right one */
+	check_restored(cameras, s, &p, -EBUSY, CASE_RIGHT ": Gain = 10: Device or resource busy");
+	memset(long_list, ' ', sizeof(long_list) - 1);
+	long_list[sizeof(long_list) - 1] = 0;
+	p.controls = long_list;
+	check_restored(cameras, s, &p, -EINVAL, "controls: longer than 511 bytes");
+	next_pair(cameras, s, 1);
+	case_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_asked),	   cmocka_unit_test(test_exposure),
 		cmocka_unit_test(test_automatic_exposure), cmocka_unit_test(test_exposure_refused),
 		cmocka_unit_test(test_cameras_that_clamp), cmocka_unit_test(test_list),
-		cmocka_unit_test(test_list_refused),
+		cmocka_unit_test(test_list_refused),	   cmocka_unit_test(test_tune),
+		cmocka_unit_test(test_tune_refused),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

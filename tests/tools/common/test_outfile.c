@@ -127,6 +127,57 @@ static void test_full_disk(void **state)
 	assert_int_equal(entries(), 0);
 }
 
+static void put_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void assert_file(const char *path, const char *text)
+{
+	char got[16] = "";
+	FILE *f = fopen(path, "r");
+
+	assert_non_null(f);
+	assert_non_null(fgets(got, sizeof(got), f));
+	fclose(f);
+	assert_string_equal(got, text);
+}
+
+static void test_new_alone(void **state)
+{
+	struct sx_outfile o;
+
+	assert_int_equal(sx_outfile_open_new(&o, inside("n")), 0);
+	fputs("first", o.f);
+	assert_int_equal(sx_outfile_commit(&o), 0);
+	assert_file(inside("n"), "first");
+	assert_int_equal(sx_outfile_open_new(&o, inside("n")), -EEXIST);
+	assert_null(o.f);
+	assert_int_equal(sx_outfile_open(&o, inside("n")), 0); /* what opened last decides */
+	fputs("second", o.f);
+	assert_int_equal(sx_outfile_commit(&o), 0);
+	assert_file(inside("n"), "second");
+	assert_int_equal(unlink(inside("n")), 0);
+	assert_int_equal(entries(), 0);
+}
+
+static void test_new_that_comes_late(void **state)
+{
+	struct sx_outfile o;
+
+	assert_int_equal(sx_outfile_open_new(&o, inside("l")), 0);
+	fputs("late", o.f);
+	put_file(inside("l"), "there");
+	assert_int_equal(sx_outfile_commit(&o), -EEXIST);
+	assert_file(inside("l"), "there");
+	assert_int_equal(entries(), 1);
+	assert_int_equal(unlink(inside("l")), 0);
+}
+
 static int make_folder(void **state)
 {
 	return mkdtemp(folder) ? 0 : -1;
@@ -146,6 +197,8 @@ int main(void)
 		cmocka_unit_test(test_too_long),
 		cmocka_unit_test(test_failed_commit_leaves_nothing),
 		cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_new_alone),
+		cmocka_unit_test(test_new_that_comes_late),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
 import threading
@@ -20,11 +21,13 @@ CSV_HEADER = "column,row_top,row_bottom,class,disparity,depth_m,slope,confidence
 class Daemon:
     """A stixeld with a small synthetic scene, in a runtime folder of its own."""
 
-    def __init__(self, name, *settings):
+    def __init__(self, name, *settings, run=None):
+        """run: a runtime folder that others share."""
         self.work = tempfile.mkdtemp(prefix="stixel-")
-        self.name = "%s-%d" % (name, os.getpid())
-        self.env = dict(os.environ, RUNTIME_DIRECTORY=self.work + "/stixeld", XDG_RUNTIME_DIR=self.work)
-        os.mkdir(self.env["RUNTIME_DIRECTORY"])
+        self.name = name if run else "%s-%d" % (name, os.getpid())
+        run = run or self.work
+        self.env = dict(os.environ, RUNTIME_DIRECTORY=run + "/stixeld", XDG_RUNTIME_DIR=run)
+        os.makedirs(self.env["RUNTIME_DIRECTORY"], exist_ok=True)
         # an engine that checks itself takes ten times as long
         fps = 3 if os.environ.get("SX_SANITIZED") else 20
         words = ["source.kind=synthetic", "source.size=320x160", "source.fps=%d" % fps, "stereo.disparities=32"]
@@ -35,7 +38,7 @@ class Daemon:
         self.start()
 
     def start(self):
-        self.process = subprocess.Popen(self.command, env=self.env, stdout=self.log, stderr=self.log)
+        self.process = subprocess.Popen(self.command, cwd=self.work, env=self.env, stdout=self.log, stderr=self.log)
 
     def ctl(self, *args, **more):
         return run("stixelctl", "-i", self.name, *args, env=self.env, **more)
@@ -147,6 +150,55 @@ class Running(Folder):
         self.assertEqual(r.stderr, "")
         self.assertEqual(self.listing(), ["s.png"])
 
+    def test_snapshot_as_jpeg(self):
+        r = self.ctl("snapshot", self.path("s.png"), "--image", "none")
+        for name in ("s.jpg", "s.JPEG"):
+            r = self.daemon.ctl("snapshot", self.path(name), "--image", "none")
+            if r.returncode == 64 and "without TurboJPEG" in r.stderr:
+                self.assertEqual(self.listing(), ["s.png"])
+                self.skipTest("built without TurboJPEG")
+            self.assertEqual((r.returncode, r.stderr), (0, ""))
+            with open(self.path(name), "rb") as f:
+                data = f.read()
+            self.assertEqual((data[:3], data[-2:]), (b"\xff\xd8\xff", b"\xff\xd9"))
+            frame = data.index(b"\xff\xc0")  # baseline: bytes, bits, height, width, colours, each with its sampling
+            self.assertEqual(struct.unpack(">HBHHB", data[frame + 2 : frame + 10]), (17, 8, 160, 320, 3))
+            self.assertEqual(data[frame + 11 : frame + 19 : 3], b"\x11\x11\x11")
+
+    def test_snapshot_into_a_pipe(self):
+        command = [program("stixelctl"), "-i", self.daemon.name, "snapshot", "-"]
+        r = subprocess.run(command, env=self.daemon.env, capture_output=True, timeout=60, cwd=self.folder)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertRegex(r.stderr.decode(), r"^standard output: frame \d+, 320x160, ")
+        with open(self.path("got"), "wb") as f:
+            f.write(r.stdout)
+        self.assertEqual(Png(self.path("got")).height, 160)
+        self.assertEqual(self.listing(), ["got"])
+        with open("/dev/full", "wb") as full:
+            r = subprocess.run(command, env=self.daemon.env, stdout=full, stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual(r.returncode, 73)
+        self.assertIn(b"cannot write standard output: No space", r.stderr)
+
+    def test_snapshot_of_another_format(self):
+        for name in ("s.bmp", "s", "s.png.old", "a.png/s", ".jpgx"):
+            r = self.ctl("snapshot", self.path(name), want=64)
+            self.assertIn(".png, .jpg or .jpeg", r.stderr)
+        self.assertEqual(self.listing(), [])
+
+    def test_snapshot_over_a_file(self):
+        with open(self.path("s.png"), "w") as f:
+            f.write("old")
+        r = self.ctl("snapshot", self.path("s.png"), want=73)
+        self.assertIn("s.png already exists", r.stderr)
+        with open(self.path("s.png")) as f:
+            self.assertEqual(f.read(), "old")
+        self.ctl("snapshot", "--force", self.path("s.png"))
+        self.assertEqual(Png(self.path("s.png")).width, 320)
+        os.remove(self.path("s.png"))
+        os.symlink("nowhere", self.path("s.png"))
+        self.ctl("snapshot", self.path("s.png"), want=73)
+        self.assertEqual(self.listing(), ["s.png"])
+
     def test_snapshot_that_cannot_be_written(self):
         r = self.ctl("snapshot", self.path("none", "s.png"), want=73)
         self.assertIn("s.png", r.stderr)
@@ -179,7 +231,8 @@ class Running(Folder):
         self.assertEqual((r.stdout, r.stderr), ("", ""))
         with open(path) as f:
             text = f.read()
-        self.assertTrue(text.startswith("# ") and text.endswith("# EOF\n"))
+        self.assertTrue(text.startswith("# TYPE stixeld_info gauge\n") and text.endswith("\n"))  # test_metrics has more
+        self.assertNotIn("# EOF", text)
         self.assertEqual(os.stat(path).st_mode & 0o777, 0o644)
         self.assertEqual(self.listing(), ["stixeld.prom"])
         r = self.ctl("metrics", "--textfile", self.path("none", "x.prom"), want=73)

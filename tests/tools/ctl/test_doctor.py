@@ -479,19 +479,42 @@ class Power(Doctor):
 
 
 class Running(Doctor):
-    def test_a_daemon_that_runs(self):
-        daemon = Daemon("doctor")
-        self.addCleanup(daemon.stop)
-        daemon.wait()
+    def run_daemon(self, *settings):
+        self.daemon = Daemon("doctor", *settings)
+        self.addCleanup(self.daemon.stop)
+        self.daemon.wait()
         for _ in range(100):  # the state follows the first frame
-            if json.loads(daemon.ctl("status", "--json").stdout)["state"] == "running":
+            if json.loads(self.daemon.ctl("status", "--json").stdout)["state"] == "running":
                 break
             time.sleep(0.1)
-        path = self.put("/etc/s.conf", "[source]\nkind=synthetic\n[engine]\nbackend=cpu\n")
-        self.folder, folder = daemon.work, self.folder
-        found = self.doctor("-c", path, want=0, instance=daemon.name)
+        return self.daemon
+
+    def look(self, *args, want=0):
+        self.folder, folder = self.daemon.work, self.folder
+        found = self.doctor(*args, want=want, instance=self.daemon.name)
         self.folder = folder
-        self.assertIn("runs as process %d: running" % daemon.process.pid, found["instance"][0][1])
+        self.assertIn("runs as process %d: running" % self.daemon.process.pid, found["instance"][0][1])
+        return found
+
+    def test_a_daemon_that_runs(self):
+        self.run_daemon()
+        self.look("-c", self.put("/etc/s.conf", "[source]\nkind=synthetic\n[engine]\nbackend=cpu\n"))
+
+    def test_its_own_file_and_settings(self):
+        """Without -c: what the daemon was started with; nothing below /etc has its name."""
+        with open(self.path("c.txt"), "w") as f:
+            f.write("P0: 300 0 160 0 0 300 80 0 0 0 1 0\nP1: 300 0 160 -120 0 300 80 0 0 0 1 0\n")
+        name = "../%s/c.txt" % os.path.basename(self.folder)  # as seen from where the daemon was started
+        daemon = self.run_daemon("engine.backend=cpu", "camera.calibration=" + name)
+        file = daemon.work + "/empty.conf"
+        found = self.look()["configuration"]
+        self.assertEqual(found, [("ok", "%s and 6 settings by -s: pairs from a generated street, camera by %s" %
+                                  (file, name), "")])
+        with open(file, "w") as f:
+            f.write("[stereo]\ncots = 3\n")
+        self.only(self.look(want=1), "configuration", "problem", "%s:2" % file, "unknown key")
+        os.remove(file)
+        self.only(self.look(), "configuration", "warning", file, "No such file", "when it starts again")
 
 
 if __name__ == "__main__":

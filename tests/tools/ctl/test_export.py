@@ -109,10 +109,10 @@ class Export(Folder):
                            check=True)
         return path, [c for kind, _, c in read_recording.records(path) if kind == read_recording.FRAME]
 
-    def export(self, source, *options):
+    def export(self, source, *options, want=0):
         out = self.path("a.mcap")
-        r = run("stixelctl", "export", source, out, *options)
-        self.assertEqual(r.returncode, 0, r.stderr)
+        r = run("stixelctl", "export", "--force", source, out, *options)
+        self.assertEqual(r.returncode, want, r.stderr)
         return out, r
 
     def read(self, path):
@@ -396,13 +396,40 @@ class Export(Folder):
             f.seek(os.path.getsize(source) // 2)
             f.write(b"\xff" * 64)
             f.truncate(os.path.getsize(source) * 3 // 4)
-        path, r = self.export(source)
+        path, r = self.export(source, want=65)
         self.assertIn("not a whole record", r.stderr)
         self.assertIn("ends within a record", r.stderr)
         numbers = [m.number for _, m in self.read(path)["/front/frame"]]
         self.assertGreater(len(numbers), 20)
         self.assertLess(len(numbers), 32)
         self.assertEqual(numbers, sorted(numbers))
+
+    def test_damage_alone_and_an_end_alone(self):
+        for cut in (False, True):
+            source, _ = self.make(40, 10, 0, 1)
+            with open(source, "r+b") as f:
+                f.seek(os.path.getsize(source) // 2)
+                if cut:
+                    f.truncate(os.path.getsize(source) // 2 + 5)
+                else:
+                    f.write(b"\xff" * 64)
+            path, r = self.export(source, want=65)
+            self.assertIn("ends within a record" if cut else "not a whole record", r.stderr)
+            self.assertGreater(len(self.read(path)["/front/frame"]), 10)
+
+    def test_an_existing_file(self):
+        source, _ = self.make(2, 4, 0, 1)
+        out = self.path("old.mcap")
+        with open(out, "w", encoding="ascii") as f:
+            f.write("old")
+        r = run("stixelctl", "export", source, out)
+        self.assertEqual((r.returncode, r.stdout), (73, ""))
+        self.assertIn("old.mcap already exists", r.stderr)
+        with open(out, encoding="ascii") as f:
+            self.assertEqual(f.read(), "old")
+        self.assertEqual(self.listing(), ["a.rec", "old.mcap"])
+        self.assertEqual(run("stixelctl", "export", source, out, "--force").returncode, 0)
+        self.assertEqual(len(self.read(out)["/front/frame"]), 2)
 
     def test_a_recording_without_frames(self):
         source, _ = self.make(0, 4, 0, 1)

@@ -317,8 +317,15 @@ class Recordings(Folder):
         self.assertIn("No space left", r.stderr)
         r = self.ctl("-i", name, "record", self.path("none", "x.rec"), want=73)
         self.assertIn("x.rec", r.stderr)
-        r = self.ctl("-i", name, "record", made, want=73)
-        self.assertIn("already", r.stderr)
+        old = self.path("old.rec")
+        with open(old, "wb") as f:
+            f.write(bytes(1 << 20))
+        r = self.ctl("-i", name, "record", old, want=73)
+        self.assertIn("old.rec already exists", r.stderr)
+        with open(old, "rb") as f:
+            self.assertEqual(f.read(), bytes(1 << 20))
+        self.ctl("-i", name, "record", old, "--frames", 3, "--force")
+        self.assertEqual(self.info(old)["frames"], 3)
         player.send_signal(signal.SIGINT)
         self.ended(player)
 

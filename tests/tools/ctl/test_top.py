@@ -110,7 +110,8 @@ class Running(unittest.TestCase):
                     self.assertEqual(t.lines[-1][:7], " q quit")
                 if width >= 80:
                     text = t.until("▀{20}", r"free", r"left +captured")
-                    for word in ("latency", "dropped", "power", "road", "stixels", "engine", "source", " sgm "):
+                    for word in ("latency", "dropped", "power", "pictures", "road", "stixels", "engine", "source",
+                                 " sgm "):
                         self.assertIn(word, text)
                 t.key("q")
                 self.assertEqual(t.end(), 0, t.raw[-500:])

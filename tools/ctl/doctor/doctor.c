@@ -117,8 +117,8 @@ static int doctor_finish(struct doctor *d)
 		else
 			puts("nothing is wrong");
 	} else {
-		all = json_pack("{s:s, s:s, s:s, s:O}", "instance", d->instance, "file", d->file, "result",
-				result, "checks", d->checks);
+		all = json_pack("{s:s, s:s?, s:s, s:O}", "instance", d->instance, "file",
+				*d->file ? d->file : NULL, "result", result, "checks", d->checks);
 		if (!all || json_dumpf(all, stdout, JSON_INDENT(2)) < 0)
 			return ctl_fail(EX_SOFTWARE, "out of memory");
 		putchar('\n');
@@ -146,10 +146,11 @@ int ctl_doctor(const struct ctl *c)
 	d->instance = c->instance;
 	d->root = root ? root : "";
 	d->json = c->json;
+	doctor_ask(d);
 	if (c->config)
 		snprintf(d->file, sizeof(d->file), "%s", c->config);
 	else
-		snprintf(d->file, sizeof(d->file), "%s/etc/stixeld/%s.conf", d->root, c->instance);
+		doctor_choose_file(d);
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]) && !ctl_stopped; i++) {
 		checks[i](d);
 		fflush(stdout); /* the next one may take seconds */

@@ -19,6 +19,7 @@ enum doctor_level { DOCTOR_OK, DOCTOR_WARNING, DOCTOR_PROBLEM };
 #define DOCTOR_GROUPS 4
 #define DOCTOR_WHY_BYTES 512
 #define DOCTOR_PATH_BYTES 512
+#define DOCTOR_OVERRIDES 256
 
 /* Who is to be allowed something. */
 struct doctor_account {
@@ -40,7 +41,10 @@ struct doctor_unit {
 
 struct doctor {
 	const char *instance;
-	char file[DOCTOR_PATH_BYTES]; /* of the configuration */
+	char file[DOCTOR_PATH_BYTES]; /* of the configuration; empty: none, as the running daemon says */
+	bool asked; /* file and overrides are those of the running daemon, which reads them */
+	const char *overrides[DOCTOR_OVERRIDES]; /* as of -s; they lie in status */
+	int override_count;
 	const char *root; /* stands for "/" before /proc, /sys, /dev/shm, /etc: empty, but in tests */
 	bool json;
 	struct sx_settings settings;
@@ -50,7 +54,9 @@ struct doctor {
 	bool gpu;	     /* the engine that was opened computes on a GPU; */
 	char gpu_bus_id[24]; /* its PCI address, empty: none */
 	int gpu_sms;	     /* multiprocessors, 0: it does not say */
-	json_t *status;	     /* of the running instance; NULL: none runs, or it does not answer */
+	json_t *status;	     /* of the running instance; NULL: none runs, or it does not answer, */
+	int status_error;    /* for this reason: as sx_instance_get() */
+	char status_why[DOCTOR_WHY_BYTES];
 	json_t *checks;
 	int warnings, problems;
 };
@@ -69,6 +75,11 @@ bool doctor_may(const struct doctor_account *who, const struct stat *st, unsigne
 const char *doctor_group(gid_t gid);
 /* Whether this is a Jetson: its GPU has other nodes than a card. */
 bool doctor_is_jetson(const struct doctor *d);
+
+/* Asks the instance for its status; finds nothing by itself. */
+void doctor_ask(struct doctor *d);
+/* Without -c: file and overrides of the running daemon, if it tells them, else the instance's in /etc. */
+void doctor_choose_file(struct doctor *d);
 
 /* The checks, in the order in which they are made. */
 void doctor_configuration(struct doctor *d);

@@ -26,19 +26,33 @@ static const char *camera_model(const struct sx_settings *s)
 	return s->calibration && *s->calibration ? s->calibration : "fx .. baseline_m of [camera]";
 }
 
+/* "FILE", "FILE and 2 settings by -s", "3 settings by -s, no file". */
+static const char *name_of(const struct doctor *d, char *to, size_t bytes)
+{
+	const char *plural = d->override_count == 1 ? "" : "s";
+
+	if (!*d->file)
+		snprintf(to, bytes, "%d setting%s by -s, no file", d->override_count, plural);
+	else if (d->override_count)
+		snprintf(to, bytes, "%s and %d setting%s by -s", d->file, d->override_count, plural);
+	else
+		snprintf(to, bytes, "%s", d->file);
+	return to;
+}
+
 static void say_sound(struct doctor *d)
 {
 	static const char *const kinds[] = {"cameras", "image files", "a generated street"};
 	const struct sx_settings *s = &d->settings;
-	char why[DOCTOR_WHY_BYTES];
+	char why[DOCTOR_WHY_BYTES], name[DOCTOR_PATH_BYTES + 64];
 
 	if (s->source.width &&
 	    sx_settings_check_size(s, s->source.width, s->source.height, why, sizeof(why)) < 0) {
-		doctor_say(d, DOCTOR_PROBLEM, CHECK, NULL, "%s: %s", d->file, why);
+		doctor_say(d, DOCTOR_PROBLEM, CHECK, NULL, "%s: %s", name_of(d, name, sizeof(name)), why);
 		return;
 	}
-	doctor_say(d, DOCTOR_OK, CHECK, NULL, "%s: pairs from %s, camera by %s", d->file,
-		   kinds[s->source.kind], camera_model(s));
+	doctor_say(d, DOCTOR_OK, CHECK, NULL, "%s: pairs from %s, camera by %s",
+		   name_of(d, name, sizeof(name)), kinds[s->source.kind], camera_model(s));
 }
 
 /* Instances that have a configuration: "-i front or -i rear". */
@@ -72,17 +86,57 @@ static void say_absent(struct doctor *d, int error)
 	doctor_say(d, DOCTOR_PROBLEM, CHECK, advice, "%s: %s", d->file, strerror(error));
 }
 
+/* What the running daemon read; false: it does not tell, as older ones. */
+static bool take_from_daemon(struct doctor *d)
+{
+	json_t *config = json_object_get(d->status, "config"), *files = json_object_get(config, "files");
+	json_t *overrides = json_object_get(config, "overrides"), *text;
+	const char *file = json_string_value(json_array_get(files, 0));
+	const char *folder = json_string_value(json_object_get(config, "folder"));
+	size_t i;
+
+	if (!json_is_array(files) || !json_is_array(overrides) ||
+	    json_array_size(overrides) > DOCTOR_OVERRIDES || (file && strlen(file) >= sizeof(d->file)))
+		return false;
+	if (folder && chdir(folder) < 0)
+		errno = 0; /* relative names will not be found; most are absolute */
+	snprintf(d->file, sizeof(d->file), "%s", file ? file : "");
+	json_array_foreach(overrides, i, text)
+	{
+		if (json_is_string(text))
+			d->overrides[d->override_count++] = json_string_value(text);
+	}
+	d->asked = true;
+	return true;
+}
+
+void doctor_choose_file(struct doctor *d)
+{
+	if (!take_from_daemon(d))
+		snprintf(d->file, sizeof(d->file), "%s/etc/stixeld/%s.conf", d->root, d->instance);
+}
+
+/* The daemon read it: that it is not there for us, or any more, keeps nothing from working. */
+static void say_out_of_sight(struct doctor *d, int error)
+{
+	doctor_say(d, DOCTOR_WARNING, CHECK,
+		   error == EACCES ? "ask as root" : "the daemon will miss it when it starts again",
+		   "%s, which the running daemon was started with: %s; other checks take the defaults",
+		   d->file, strerror(error));
+}
+
 void doctor_configuration(struct doctor *d)
 {
 	struct sx_errors errors = {0};
 	struct sx_settings loaded = {0};
 	int r;
 
-	if (access(d->file, F_OK) < 0) {
-		say_absent(d, errno);
+	if (*d->file && access(d->file, d->asked ? R_OK : F_OK) < 0) {
+		(d->asked ? say_out_of_sight : say_absent)(d, errno);
 		return;
 	}
-	r = sx_settings_load(&loaded, d->file, NULL, 0, true, &errors);
+	r = sx_settings_load(&loaded, *d->file ? d->file : NULL, d->overrides, d->override_count, true,
+			     &errors);
 	if (r < 0) {
 		say_errors(d, &errors);
 	} else {

@@ -18,6 +18,7 @@
 #include "tools/common/instances.h"
 #include "tools/ctl/ctl.h"
 #include "tools/ctl/doctor/doctor.h"
+#include "tools/ctl/ring_look.h"
 
 #define SERVICE_USER "stixeld"
 #define READERS "stixel"
@@ -281,9 +282,11 @@ void doctor_service(struct doctor *d)
 			doctor_say(d, DOCTOR_PROBLEM, "unit", "systemd-sysusers",
 				   "user " SERVICE_USER ", which the service runs as, does not exist");
 		say_unit(d);
-		say_hidden(d, "configuration", d->file);
-		say_hidden(d, "calibration", d->settings.calibration);
-		say_hidden(d, "source.path", d->settings.source.path);
+		if (!d->asked) { /* else the daemon sees them, whatever started it */
+			say_hidden(d, "configuration", d->file);
+			say_hidden(d, "calibration", d->settings.calibration);
+			say_hidden(d, "source.path", d->settings.source.path);
+		}
 	}
 	say_readers(d);
 }
@@ -328,21 +331,41 @@ static void say_state(struct doctor *d)
 			   "the daemon is version %s, this is " SX_VERSION, text_of(d->status, "version"));
 }
 
-void doctor_instance(struct doctor *d)
+void doctor_ask(struct doctor *d)
 {
-	char why[DOCTOR_WHY_BYTES], *body = NULL;
-	int r = sx_instance_get(d->instance, "/status", CTL_ANSWER_MS, &body, why, sizeof(why));
-	bool active = strcmp(d->unit.active, "active") == 0;
+	char *body = NULL;
+	int r = sx_instance_get(d->instance, "/status", CTL_ANSWER_MS, &body, d->status_why,
+				sizeof(d->status_why));
 
+	d->status_error = r;
 	if (r == 200)
 		d->status = json_loads(body, JSON_REJECT_DUPLICATES, NULL);
 	free(body);
+}
+
+/* Never below a root of a test: its /dev/shm is not looked into. */
+static bool is_replay(const struct doctor *d)
+{
+	struct ctl_ring ring;
+
+	return !*d->root && ctl_ring_look(&ring, d->instance) == 0 && ctl_ring_lives(&ring) &&
+	       ctl_ring_replays(&ring);
+}
+
+void doctor_instance(struct doctor *d)
+{
+	const bool active = strcmp(d->unit.active, "active") == 0;
+	const char *why = d->status_why;
+	const int r = d->status_error;
+
 	if (json_is_object(d->status)) {
 		say_state(d);
 		say_stamps(d);
 		return;
 	}
-	if (r == -ENOENT || r == -ECONNREFUSED)
+	if (is_replay(d))
+		doctor_say(d, DOCTOR_OK, "instance", NULL, "'%s' is a replay of a recording", d->instance);
+	else if (r == -ENOENT || r == -ECONNREFUSED)
 		doctor_say(d, active ? DOCTOR_PROBLEM : DOCTOR_OK, "instance", NULL,
 			   "no stixeld runs as '%s'%s", d->instance,
 			   active ? ", or its socket is not accessible to you" : "");

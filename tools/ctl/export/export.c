@@ -115,6 +115,8 @@ static int convert(struct exporter *e, bool *reading)
 
 static int cannot_write(const struct exporter *e, int error)
 {
+	if (error == -EEXIST)
+		return ctl_exists(e->c->operands[1]);
 	return ctl_fail(EX_CANTCREAT, "cannot write %s: %s", e->c->operands[1], strerror(-error));
 }
 
@@ -129,7 +131,7 @@ static int conclude(struct exporter *e)
 	printf("%s: %" PRIu64 " frames, %" PRIu64 " messages, %.1f MB%s\n", e->c->operands[1], e->frames,
 	       e->count, (double)ftello(e->file.f) / 1e6,
 	       e->frames ? "" : "; there was no frame in the recording");
-	return 0;
+	return s->cut_bytes || e->damaged ? EX_DATAERR : 0;
 }
 
 static int export_run(struct exporter *e)
@@ -166,13 +168,16 @@ int ctl_export(const struct ctl *c)
 {
 	static struct exporter e;
 	char why[512] = "";
-	int r, code;
+	int r, code = ctl_check_new(c, c->operands[1]);
 
+	if (code)
+		return code;
 	e.c = c;
 	r = sx_recording_open(&e.recording, c->operands[0], why, sizeof(why));
 	if (r < 0)
 		return ctl_fail(EX_DATAERR, "%s", why);
-	r = sx_outfile_open(&e.file, c->operands[1]);
+	r = c->force ? sx_outfile_open(&e.file, c->operands[1])
+		     : sx_outfile_open_new(&e.file, c->operands[1]);
 	code = r < 0 ? cannot_write(&e, r) : export_run(&e);
 	sx_outfile_abort(&e.file);
 	sx_mcap_destroy(e.mcap);

@@ -3,10 +3,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "ipc/status.h"
+#include "ipc/http/status.h"
 
 #include <errno.h>
-#include <microhttpd.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +15,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-struct sx_status_server {
-	struct MHD_Daemon *http;
-	const struct sx_status_page *pages;
-	size_t count;
-	void *user;
-};
+#include "ipc/http/peer.h"
+#include "ipc/http/status_priv.h"
 
 static int status_refuse(int r, const char *path, char *why, size_t why_bytes)
 {
@@ -68,8 +64,8 @@ static int check_listening(int fd, char *why, size_t why_bytes)
 	return -ENOTSOCK;
 }
 
-static enum MHD_Result send_text(struct MHD_Connection *c, unsigned status, const char *type,
-				 const char *text)
+enum MHD_Result sx_status_send(struct MHD_Connection *c, unsigned status, const char *type, const char *text,
+			       const char *allow)
 {
 	struct MHD_Response *r =
 		MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
@@ -79,8 +75,7 @@ static enum MHD_Result send_text(struct MHD_Connection *c, unsigned status, cons
 		return MHD_NO;
 	if (MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type) == MHD_YES &&
 	    MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store") == MHD_YES &&
-	    (status != MHD_HTTP_METHOD_NOT_ALLOWED ||
-	     MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD") == MHD_YES))
+	    (!allow || MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, allow) == MHD_YES))
 		done = MHD_queue_response(c, status, r);
 	MHD_destroy_response(r);
 	return done;
@@ -95,33 +90,58 @@ static enum MHD_Result send_page(struct MHD_Connection *c, const struct sx_statu
 	unsigned status;
 
 	if (!data)
-		return send_text(c, MHD_HTTP_SERVICE_UNAVAILABLE, "text/plain", "out of memory\n");
+		return sx_status_send(c, MHD_HTTP_SERVICE_UNAVAILABLE, "text/plain", "out of memory\n", NULL);
 	sx_text_init(&text, data, SX_STATUS_PAGE_BYTES);
 	status = page->write(s->user, &text);
-	done = text.cut ? send_text(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "text/plain", "the page is too long\n")
-			: send_text(c, status, page->type, text.data);
+	done = text.cut ? sx_status_send(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "text/plain",
+					 "the page is too long\n", NULL)
+			: sx_status_send(c, status, page->type, text.data, NULL);
 	free(data);
 	return done;
+}
+
+static const struct sx_status_page *find_page(const struct sx_status_server *s, const char *url)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (strcmp(url, s->pages[i].path) == 0)
+			return &s->pages[i];
+	return NULL;
+}
+
+static enum MHD_Result send_missing(struct MHD_Connection *c, const struct sx_status_server *s)
+{
+	char text[256];
+	int n = snprintf(text, sizeof(text), "not found; there are");
+
+	for (size_t i = 0; i < s->count && n > 0 && (size_t)n < sizeof(text); i++)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, " %s", s->pages[i].path);
+	if (n > 0 && (size_t)n + 1 < sizeof(text))
+		memcpy(text + n, "\n", 2);
+	return sx_status_send(c, MHD_HTTP_NOT_FOUND, "text/plain", text, NULL);
 }
 
 static enum MHD_Result answer(void *user, struct MHD_Connection *c, const char *url, const char *method,
 			      const char *version, const char *upload, size_t *upload_bytes, void **request)
 {
 	const struct sx_status_server *s = user;
-	char text[256];
-	int n;
+	const struct sx_status_page *page = find_page(s, url);
+	const bool orders = page && page->order;
 
+	if (orders && strcmp(method, MHD_HTTP_METHOD_POST) == 0)
+		return sx_status_post(s, page, c, upload, upload_bytes, (struct sx_status_order **)request);
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-		return send_text(c, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain", "only GET and HEAD\n");
-	for (size_t i = 0; i < s->count; i++)
-		if (strcmp(url, s->pages[i].path) == 0)
-			return send_page(c, s, &s->pages[i]);
-	n = snprintf(text, sizeof(text), "not found; there are");
-	for (size_t i = 0; i < s->count && n > 0 && (size_t)n < sizeof(text); i++)
-		n += snprintf(text + n, sizeof(text) - (size_t)n, " %s", s->pages[i].path);
-	if (n > 0 && (size_t)n + 1 < sizeof(text))
-		memcpy(text + n, "\n", 2);
-	return send_text(c, MHD_HTTP_NOT_FOUND, "text/plain", text);
+		return sx_status_send(c, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain",
+				      orders ? "only GET, HEAD and POST\n" : "only GET and HEAD\n",
+				      orders ? "GET, HEAD, POST" : "GET, HEAD");
+	return page ? send_page(c, s, page) : send_missing(c, s);
+}
+
+static void completed(void *user, struct MHD_Connection *c, void **request,
+		      enum MHD_RequestTerminationCode code)
+{
+	(void)user, (void)c, (void)code;
+	sx_status_order_free(*request);
+	*request = NULL;
 }
 
 int sx_status_start(struct sx_status_server **ret, int listen_fd, const struct sx_status_page *pages,
@@ -138,8 +158,10 @@ int sx_status_start(struct sx_status_server **ret, int listen_fd, const struct s
 		r = -ENOMEM;
 		goto fail;
 	}
-	*s = (struct sx_status_server){.pages = pages, .count = count, .user = user};
-	s->http = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, answer, s,
+	*s = (struct sx_status_server){
+		.pages = pages, .count = count, .user = user, .group = sx_peer_socket_group(listen_fd)};
+	s->http = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME, 0,
+				   NULL, NULL, answer, s, MHD_OPTION_NOTIFY_COMPLETED, completed, NULL,
 				   MHD_OPTION_LISTEN_SOCKET, listen_fd, MHD_OPTION_CONNECTION_LIMIT,
 				   (unsigned)SX_STATUS_CLIENTS, MHD_OPTION_CONNECTION_TIMEOUT,
 				   (unsigned)SX_STATUS_IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,

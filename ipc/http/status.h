@@ -2,13 +2,14 @@
  * The status socket: HTTP/1.1 on a Unix stream socket, so that `curl --unix-socket`
  * and every monitor can ask.
  *
- * Read only: GET and HEAD of a fixed list of pages. Requests, answers, connections and idle time are bounded;
- * a page is written by the server's own thread, which shares nothing with the pipeline but atomics.
+ * GET and HEAD of a fixed list of pages, and POST to those that take orders: from root, the user of this
+ * process and the group of the socket's file (peer.h). Requests, answers, connections and idle time are
+ * bounded; a page is written by the server's own thread, which shares nothing with the pipeline but atomics.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_IPC_STATUS_H
-#define SX_IPC_STATUS_H
+#ifndef SX_IPC_HTTP_STATUS_H
+#define SX_IPC_HTTP_STATUS_H
 
 #include <stddef.h>
 
@@ -18,12 +19,26 @@
 #define SX_STATUS_CLIENTS 32		  /* connections at once; more wait in the kernel's queue */
 #define SX_STATUS_IDLE_S 5		  /* a connection that says nothing this long is closed */
 #define SX_STATUS_REQUEST_BYTES (16u << 10)
+#define SX_STATUS_ORDER_BYTES (16u << 10) /* longest body of a POST */
 
-/* write: thread: the server's. Fills the answer and returns its HTTP status (200, 503). */
+/* A POST that waits for its answer; its sender may be gone by then. */
+struct sx_status_order;
+
+/*
+ * write: thread: the server's. Fills the answer and returns its HTTP status (200, 503).
+ * order: likewise. Takes a POST, which has to be answered, by any thread, before the server is stopped. NULL:
+ *   the page takes none.
+ */
 struct sx_status_page {
 	const char *path, *type;
 	unsigned (*write)(void *user, struct sx_text *text);
+	void (*order)(void *user, struct sx_status_order *o);
 };
+
+/* Until it is answered. The body ends with a 0. */
+const char *sx_status_order_body(const struct sx_status_order *o);
+/* Any thread, once. text: copied, sentences with their line ends. */
+void sx_status_order_answer(struct sx_status_order *o, unsigned status, const char *text);
 
 struct sx_status_server;
 

@@ -1,0 +1,62 @@
+/*
+ * Contexts and controls on their way.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "daemon/exchange/exchange.h"
+
+#include <stddef.h>
+
+void sx_exchange_finish(struct sx_exchange *x)
+{
+	sx_contexts_destroy(atomic_exchange(&x->next, NULL));
+	sx_contexts_destroy(atomic_exchange(&x->retired, NULL));
+}
+
+/* release: what was written into it comes before it; acquire on the other side */
+void sx_exchange_give_contexts(struct sx_exchange *x, struct sx_contexts *contexts)
+{
+	atomic_store_explicit(&x->next, contexts, memory_order_release);
+}
+
+struct sx_contexts *sx_exchange_take_retired(struct sx_exchange *x)
+{
+	return atomic_exchange_explicit(&x->retired, NULL, memory_order_acquire);
+}
+
+/* Looked at for every frame: the usual answer costs one load. */
+struct sx_contexts *sx_exchange_take_contexts(struct sx_exchange *x)
+{
+	if (!atomic_load_explicit(&x->next, memory_order_relaxed))
+		return NULL;
+	return atomic_exchange_explicit(&x->next, NULL, memory_order_acquire);
+}
+
+void sx_exchange_retire(struct sx_exchange *x, struct sx_contexts *contexts)
+{
+	atomic_store_explicit(&x->retired, contexts, memory_order_release);
+}
+
+void sx_exchange_give_tune(struct sx_exchange *x, struct sx_tune *tune)
+{
+	atomic_store_explicit(&x->tune, tune, memory_order_release);
+}
+
+bool sx_exchange_take_tuned(struct sx_exchange *x, bool ended)
+{
+	if (atomic_exchange_explicit(&x->tuned, NULL, memory_order_acquire))
+		return true;
+	return ended && atomic_exchange_explicit(&x->tune, NULL, memory_order_acquire);
+}
+
+struct sx_tune *sx_exchange_take_tune(struct sx_exchange *x)
+{
+	if (!atomic_load_explicit(&x->tune, memory_order_relaxed))
+		return NULL;
+	return atomic_exchange_explicit(&x->tune, NULL, memory_order_acquire);
+}
+
+void sx_exchange_return_tune(struct sx_exchange *x, struct sx_tune *tune)
+{
+	atomic_store_explicit(&x->tuned, tune, memory_order_release);
+}

@@ -1,0 +1,238 @@
+/*
+ * The steps of a change.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "daemon/live.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "daemon/run_priv.h"
+
+/* The change is over; the next one may be looked at. */
+static void live_end(struct sx_run *run)
+{
+	struct sx_live *l = &run->live;
+	const bool of_files = !l->order;
+
+	sx_settings_finish(&l->settings);
+	l->order = NULL;
+	l->step = SX_LIVE_IDLE;
+	if (of_files && !run->stopping) {
+		sx_service_ready(&run->service, NULL);
+		sx_run_tell_manager(run);
+	}
+	sx_wake(run->main_fd);
+}
+
+static void live_refuse(struct sx_run *run, int r, const struct sx_errors *errors)
+{
+	sx_contexts_destroy(run->live.made);
+	run->live.made = NULL;
+	sx_live_tell_refused(run, r, errors);
+	live_end(run);
+}
+
+static void live_refuse_why(struct sx_run *run, int r, const char *why)
+{
+	struct sx_errors errors = {0};
+
+	sx_errors_add(&errors, "%s", why);
+	live_refuse(run, r, &errors);
+	sx_errors_finish(&errors);
+}
+
+static void live_finish(struct sx_run *run)
+{
+	struct sx_live *l = &run->live;
+	struct sx_log_levels levels;
+	char why[SX_WHY_BYTES], *text = sx_live_done_text(run);
+
+	*l->origins = l->settings_origins;
+	sx_settings_take_live(run->settings, &l->settings);
+	if (run->settings->log_levels &&
+	    sx_log_levels_parse(&levels, run->settings->log_levels, why, sizeof(why)) == 0)
+		sx_log_levels_set(&levels);
+	l->changes++;
+	sx_live_tell_pages(run); /* who has the answer finds it there */
+	sx_live_tell_done(run, text);
+	free(text);
+	live_end(run);
+}
+
+static void live_swap(struct sx_run *run)
+{
+	struct sx_live *l = &run->live;
+
+	if (!l->made) {
+		live_finish(run);
+		return;
+	}
+	/* the pipeline's from here on, whatever becomes of it */
+	run->pipeline->newest = l->made;
+	sx_exchange_give_contexts(&run->pipeline->exchange, l->made);
+	sx_wake(run->pipeline->handover.frame_fd);
+	l->made = NULL;
+	l->step = SX_LIVE_SWAP;
+}
+
+static void live_tune(struct sx_run *run)
+{
+	struct sx_live *l = &run->live;
+
+	if (!l->tunes) {
+		live_swap(run);
+		return;
+	}
+	sx_tune_set(&l->tune, &l->settings.source);
+	sx_exchange_give_tune(&run->pipeline->exchange, &l->tune);
+	sx_wake(run->pipeline->handover.capture_fd);
+	l->step = SX_LIVE_TUNE;
+}
+
+static void *live_build(void *live)
+{
+	struct sx_live *l = live;
+
+	pthread_setname_np(pthread_self(), "contexts");
+	l->result = sx_contexts_create(&l->made, l->engine->backend, l->engine->device, &l->config,
+				       l->contexts, l->why, sizeof(l->why));
+	atomic_store_explicit(&l->built, true, memory_order_release);
+	sx_wake(l->main_fd);
+	return NULL;
+}
+
+static void live_begin(struct sx_run *run)
+{
+	struct sx_live *l = &run->live;
+	int r;
+
+	if (!l->builds) {
+		live_tune(run);
+		return;
+	}
+	l->config = sx_pipeline_context_config(run->pipeline, &l->settings.params);
+	l->engine = &run->engine;
+	l->contexts = run->pipeline->context_count;
+	l->main_fd = run->main_fd;
+	l->result = 0;
+	l->why[0] = 0;
+	atomic_store(&l->built, false);
+	r = sx_thread_start(&l->builder, live_build, l);
+	if (r < 0)
+		live_refuse_why(run, r, "no thread for making contexts");
+	else
+		l->step = SX_LIVE_BUILD;
+}
+
+static void live_read(struct sx_run *run)
+{
+	struct sx_errors errors = {0};
+	int r = sx_live_read(run, &errors);
+
+	if (r < 0)
+		live_refuse(run, r, &errors);
+	else
+		live_begin(run);
+	sx_errors_finish(&errors);
+}
+
+static void look_at_waiting(struct sx_run *run)
+{
+	struct sx_live *l = &run->live;
+
+	if (run->stopping || atomic_load(&run->pipeline->end) != SX_END_NONE)
+		return;
+	if (l->reload) {
+		l->reload = false;
+		/* Type=notify-reload wants the time; older managers ignore it. */
+		sx_service_send(&run->service,
+				"RELOADING=1\nMONOTONIC_USEC=%lld\nSTATUS=rereading the configuration",
+				(long long)(sx_now_ns() / 1000));
+		live_read(run);
+		return;
+	}
+	l->order = sx_orders_take(&l->orders);
+	if (l->order)
+		live_read(run);
+}
+
+static void look_at_builder(struct sx_run *run)
+{
+	struct sx_live *l = &run->live;
+
+	if (!atomic_load_explicit(&l->built, memory_order_acquire))
+		return;
+	pthread_join(l->builder, NULL);
+	if (l->result < 0) {
+		live_refuse_why(run, l->result, l->why);
+		return;
+	}
+	/* what could not be locked at the start was told then */
+	if (run->settings->realtime.lock_memory)
+		(void)mlockall(MCL_CURRENT);
+	live_tune(run);
+}
+
+static void look_at_tune(struct sx_run *run)
+{
+	struct sx_live *l = &run->live;
+	/* a source that has ended needs no controls any more */
+	const bool ended = atomic_load_explicit(&run->pipeline->source_ended, memory_order_acquire);
+
+	if (!sx_exchange_take_tuned(&run->pipeline->exchange, ended))
+		return;
+	if (l->tune.result < 0)
+		live_refuse_why(run, l->tune.result, *l->tune.why ? l->tune.why : strerror(-l->tune.result));
+	else
+		live_swap(run);
+}
+
+static void look_at_swap(struct sx_run *run)
+{
+	struct sx_contexts *old = sx_exchange_take_retired(&run->pipeline->exchange);
+
+	if (!old)
+		return;
+	run->live.frame = run->pipeline->newest->first;
+	sx_contexts_destroy(old);
+	malloc_trim(0); /* the builder's arena would keep what it once had */
+	sx_run_tell_engine(run);
+	live_finish(run);
+}
+
+void sx_live_look(struct sx_run *run)
+{
+	switch (run->live.step) {
+	case SX_LIVE_IDLE:
+		look_at_waiting(run);
+		break;
+	case SX_LIVE_BUILD:
+		look_at_builder(run);
+		break;
+	case SX_LIVE_TUNE:
+		look_at_tune(run);
+		break;
+	case SX_LIVE_SWAP:
+		look_at_swap(run);
+		break;
+	}
+}
+
+void sx_live_abandon(struct sx_run *run, const char *why)
+{
+	struct sx_live *l = &run->live;
+
+	if (l->step == SX_LIVE_IDLE)
+		return;
+	if (l->step == SX_LIVE_BUILD)
+		pthread_join(l->builder, NULL);
+	live_refuse_why(run, -ESHUTDOWN, why);
+}

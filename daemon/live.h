@@ -1,0 +1,68 @@
+/*
+ * Changing a configuration that runs, without a gap in the frames: one change at a time, in these steps.
+ *
+ *	read	 the new values, from the files (SIGHUP) or an order of the status socket
+ *	build	 contexts beside those that compute, by a thread of its own: main goes on serving
+ *	tune	 the capture thread sets the cameras' controls
+ *	swap	 the frame thread goes over to them between two frames, and gives back the old ones
+ *	finish	 settings, pages and log learn of it; the order is answered
+ *
+ * Until the swap everything can be refused, with a sentence and nothing changed; after it nothing can fail.
+ *
+ * Thread: main.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_DAEMON_LIVE_H
+#define SX_DAEMON_LIVE_H
+
+#include "config/config.h"
+#include "config/option.h"
+#include "daemon/exchange/orders.h"
+#include "daemon/pipeline.h"
+
+struct sx_run;
+
+enum sx_live_step { SX_LIVE_IDLE, SX_LIVE_BUILD, SX_LIVE_TUNE, SX_LIVE_SWAP };
+
+struct sx_live {
+	struct sx_orders orders;
+	struct sx_origins *origins; /* of the settings that run; the caller's */
+	bool reload;		    /* SIGHUP came */
+	unsigned long changes;	    /* since the start */
+	uint64_t frame;		    /* the first frame of the last change that changed frames; 0: none did */
+
+	/* the change in progress */
+	enum sx_live_step step;
+	struct sx_status_order *order; /* NULL: it comes from the files */
+	struct sx_settings settings;   /* those that run, with the change */
+	struct sx_origins settings_origins;
+	struct sx_settings_diff diff;
+	bool builds, tunes;
+	struct sx_context_config config;
+	struct sx_contexts *made;
+	struct sx_tune tune;
+
+	/* the thread that makes contexts: the rest is main's again when it has been joined */
+	pthread_t builder;
+	struct sx_engine *engine;
+	int contexts, main_fd, result;
+	atomic_bool built;
+	char why[SX_WHY_BYTES];
+};
+
+/* Takes the next step of a change, or begins one that waits. Never waits itself. */
+void sx_live_look(struct sx_run *run);
+/* When the threads of the pipeline have ended: a change in progress is answered with this sentence. */
+void sx_live_abandon(struct sx_run *run, const char *why);
+
+/* live_read.c: the values of a change into live->settings. Negative: refused, errors has the sentences. */
+int sx_live_read(struct sx_run *run, struct sx_errors *errors);
+/* live_text.c: pages, log and answer. */
+void sx_live_tell_pages(struct sx_run *run);
+/* The answer to an order, before it is taken over. Own memory, or NULL. */
+char *sx_live_done_text(const struct sx_run *run);
+void sx_live_tell_done(struct sx_run *run, const char *text);
+void sx_live_tell_refused(struct sx_run *run, int r, const struct sx_errors *errors);
+
+#endif

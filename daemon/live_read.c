@@ -1,0 +1,127 @@
+/*
+ * What a change wants: the values, what has to be made for them, and whether there is room for it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/run_priv.h"
+#include "stages/stixels/reduce.h"
+
+#define CHANGES_MAX 256
+
+/* The lines of an order, "SECTION.KEY=VALUE" each. */
+static int read_order(struct sx_run *run, struct sx_errors *errors)
+{
+	struct sx_live *l = &run->live;
+	const char *changes[CHANGES_MAX];
+	char *body = strdup(sx_status_order_body(l->order)), *rest = NULL;
+	int count = 0, r = body ? 0 : -ENOMEM;
+
+	for (char *line = body ? strtok_r(body, "\r\n", &rest) : NULL; line && r == 0;
+	     line = strtok_r(NULL, "\r\n", &rest)) {
+		if (count < CHANGES_MAX) {
+			changes[count++] = line;
+			continue;
+		}
+		sx_errors_add(errors, "set: more than %d keys at once", CHANGES_MAX);
+		r = -EINVAL;
+	}
+	if (r == 0 && count == 0) {
+		sx_errors_add(errors, "set: expected SECTION.KEY=VALUE, one a line");
+		r = -EINVAL;
+	}
+	if (r == 0)
+		r = sx_settings_set(&l->settings, &l->settings_origins, run->settings, changes, count,
+				    errors);
+	free(body);
+	return r;
+}
+
+/* The files may say other things of keys that need a restart: those stay as they are, and are listed. */
+static int read_files(struct sx_run *run, struct sx_errors *errors)
+{
+	struct sx_live *l = &run->live;
+	struct sx_settings files = {0};
+	struct sx_origins *origins = malloc(sizeof(*origins));
+	int r = origins ? sx_settings_load_origins(&files, origins, run->options->file,
+						   run->options->overrides, run->options->override_count,
+						   true, errors)
+			: -ENOMEM;
+
+	if (r == 0)
+		r = sx_settings_copy(&l->settings, run->settings);
+	if (r == 0) {
+		sx_settings_diff(run->settings, &files, &l->diff);
+		sx_origins_take_live(&l->settings_origins, origins, run->settings, &files);
+		sx_settings_take_live(&l->settings, &files);
+	}
+	sx_settings_finish(&files);
+	free(origins);
+	return r;
+}
+
+/* What the keys that differ are for. */
+static void find_work(struct sx_live *l, const struct sx_settings *now)
+{
+	l->builds = l->tunes = false;
+	for (int i = 0; i < sx_option_count; i++) {
+		const struct sx_option *o = &sx_options[i];
+
+		if (o->change != SX_CHANGE_LIVE || sx_option_equal(o, now, &l->settings))
+			continue;
+		if (strcmp(o->section, "source") == 0)
+			l->tunes = true;
+		else if (strcmp(o->section, "log") != 0)
+			l->builds = true;
+	}
+}
+
+/* The ring's slots and everything else that holds a frame were made for the settings of the start. */
+static int check_room(const struct sx_pipeline *p, const struct sx_stixel_params *s, struct sx_errors *errors)
+{
+	const size_t bytes = sx_pipeline_frame_bytes(p, s);
+
+	if (bytes && bytes <= p->frame_bytes)
+		return 0;
+	sx_errors_add(errors,
+		      "stixels.width = %d and stixels.max_per_column = %d need a restart: a frame could have "
+		      "%u columns and %zu bytes, and the ring was made for %zu",
+		      s->width, s->max_per_column,
+		      (unsigned)sx_reduce_columns((int)p->header.image_width, s->width), bytes,
+		      p->frame_bytes);
+	return -EBUSY;
+}
+
+int sx_live_read(struct sx_run *run, struct sx_errors *errors)
+{
+	const struct sx_pipeline *p = run->pipeline;
+	struct sx_live *l = &run->live;
+	char why[SX_WHY_BYTES];
+	int r;
+
+	l->settings_origins = *l->origins;
+	l->diff = (struct sx_settings_diff){0};
+	if (l->order) {
+		r = read_order(run, errors);
+		if (r == 0)
+			sx_settings_diff(run->settings, &l->settings, &l->diff);
+	} else {
+		r = read_files(run, errors);
+	}
+	if (r == -ENOMEM)
+		sx_errors_add(errors, "out of memory");
+	if (r < 0)
+		return r;
+	find_work(l, run->settings);
+	if (!l->builds)
+		return 0;
+	r = sx_params_check(&l->settings.params, (int)p->header.image_width, (int)p->header.image_height, why,
+			    sizeof(why));
+	if (r < 0)
+		sx_errors_add(errors, "%s", why);
+	return r < 0 ? r : check_room(p, &l->settings.params.stixels, errors);
+}

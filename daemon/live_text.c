@@ -1,0 +1,188 @@
+/*
+ * What is told of a change: pages, log, and the answer to an order.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "daemon/run_priv.h"
+
+static char *config_text(const struct sx_run *run)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+
+	if (!to)
+		return NULL;
+	sx_config_json(run->settings, run->live.origins, to);
+	if (fclose(to) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void json_string(const char *text, FILE *to)
+{
+	fputc('"', to);
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			fputc('\\', to);
+		if ((unsigned char)*text < 0x20)
+			fprintf(to, "\\u%04x", (unsigned char)*text);
+		else
+			fputc(*text, to);
+	}
+	fputc('"', to);
+}
+
+static void json_file(const struct sx_options *o, FILE *to)
+{
+	char *path = o->file ? realpath(o->file, NULL) : NULL;
+
+	fputs("{\"file\":", to);
+	if (o->file)
+		json_string(path ? path : o->file, to);
+	else
+		fputs("null", to);
+	fputs(",\"overrides\":[", to);
+	for (int i = 0; i < o->override_count; i++) {
+		fputs(i ? "," : "", to);
+		json_string(o->overrides[i], to);
+	}
+	fputc(']', to);
+	free(path);
+}
+
+/*
+ * Of GET /settings: the main file, what -s says, how often and from which frame
+ * on settings were changed, and all keys.
+ */
+static char *settings_text(const struct sx_run *run)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+
+	if (!to)
+		return NULL;
+	json_file(run->options, to);
+	fprintf(to, ",\"changes\":%lu,\"frame\":%llu,\"keys\":", run->live.changes,
+		(unsigned long long)run->live.frame);
+	sx_config_json_texts(run->settings, run->live.origins, to);
+	fputs("}\n", to);
+	if (fclose(to) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+void sx_live_tell_pages(struct sx_run *run)
+{
+	sx_pages_edit(run->pages);
+	sx_pages_set_config(run->pages, config_text(run), settings_text(run));
+	sx_pages_set_files(run->pages, run->settings);
+	sx_pages_done(run->pages);
+}
+
+char *sx_live_done_text(const struct sx_run *run)
+{
+	const struct sx_live *l = &run->live;
+	char was[SX_OPTION_TEXT_BYTES], is[SX_OPTION_TEXT_BYTES], *text = NULL;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+
+	for (int i = 0; to && i < sx_option_count; i++) {
+		const struct sx_option *o = &sx_options[i];
+
+		if (sx_option_equal(o, run->settings, &l->settings))
+			continue;
+		sx_option_write(o, run->settings, was);
+		sx_option_write(o, &l->settings, is);
+		fprintf(to, "%s.%s = %s (was %s)\n", o->section, o->key, is, was);
+	}
+	if (to && l->builds)
+		fprintf(to, "from frame %llu on\n", (unsigned long long)l->frame);
+	if (to && l->diff.changed == 0)
+		fputs("nothing changed: so it was already\n", to);
+	if (to && fclose(to) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+void sx_live_tell_done(struct sx_run *run, const char *text)
+{
+	const struct sx_live *l = &run->live;
+	const char *how = l->order ? "set live" : "reloaded";
+	char from[48] = "";
+
+	if (l->builds)
+		snprintf(from, sizeof(from), ", from frame %llu on", (unsigned long long)l->frame);
+	if (l->diff.changed > l->diff.restart)
+		sx_log(CONFIG, NOTICE, "%s, changed: %s%s", how, l->diff.live_keys, from);
+	else
+		sx_log(CONFIG, NOTICE, "%s, nothing changed that can change live", how);
+	if (l->diff.restart > 0)
+		sx_log(CONFIG, WARNING, "not applied, needs a restart: %s", l->diff.restart_keys);
+	if (l->order)
+		sx_status_order_answer(l->order, 200, text ? text : "changed\n");
+}
+
+/* 422: wrong values; 409: they need a restart; 507: no memory; 503: not now; 500: the engine failed. */
+static unsigned http_status(int r)
+{
+	switch (r) {
+	case -EINVAL:
+	case -ENOTSUP:
+		return 422;
+	case -EBUSY:
+		return 409;
+	case -ENOMEM:
+		return 507;
+	case -ENODEV:
+	case -ESHUTDOWN:
+	case -EAGAIN:
+		return 503;
+	default:
+		return 500;
+	}
+}
+
+static void answer_refused(struct sx_status_order *order, int r, const struct sx_errors *errors)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+
+	if (to)
+		sx_errors_print(errors, to);
+	if (to && fclose(to) != 0) {
+		free(text);
+		text = NULL;
+	}
+	sx_status_order_answer(order, http_status(r), text ? text : "refused, and out of memory\n");
+	free(text);
+}
+
+/* Who sends orders is told all; the journal only that there was one, so that nobody can fill it. */
+void sx_live_tell_refused(struct sx_run *run, int r, const struct sx_errors *errors)
+{
+	const struct sx_live *l = &run->live;
+
+	if (l->order) {
+		sx_log(CONFIG, NOTICE, "set refused: %s",
+		       errors->count > 0 ? errors->text[0] : "out of memory");
+		answer_refused(l->order, r, errors);
+		return;
+	}
+	for (int i = 0; i < errors->count; i++)
+		sx_log(CONFIG, ERROR, "%s", errors->text[i]);
+	if (errors->more > 0)
+		sx_log(CONFIG, ERROR, "and %d more", errors->more);
+	sx_log(CONFIG, ERROR, "reload refused: the settings stay as they were");
+}

@@ -1,0 +1,303 @@
+/*
+ * What a pair says about its cameras, on the GPU. Must equal sx_monitor() (stages/stereo/monitor.h) byte for
+ * byte.
+ *
+ * Work:   one launch whose blocks do different things: a warp a place of the grid, a block a row of samples
+ *         of both images, a warp a row of the map, a warp a stixel column. Of a corner a lane takes pairs
+ *         of rows and columns by which windows are moved: 119 of them, four each. Sums are added up by
+ *         atomics; the last block delivers them and leaves zeros.
+ * Memory: 9.9 KB of shared memory a block: windows as words, since they begin at any byte. The map is read
+ *         once, an eighth of the images' rows, and windows from the cache.
+ * Shapes: 32x32 and larger; rows of images padded to 128 bytes.
+ * Speed:  docs/lab-performance.md, CUDA: monitor.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "stages/stereo/monitor_vote.h"
+
+#include "gpu/cuda.cuh"
+#include "gpu/stereo/monitor_cuda.h"
+#include "gpu/warp.cuh"
+
+#define WARPS 8
+#define THREADS (32 * WARPS)
+#define PLACES (SX_MONITOR_ROWS * SX_MONITOR_COLUMNS)
+#define WINDOW_ROWS (2 * SX_MONITOR_UP + 1)
+#define WINDOW_WORDS (SX_MONITOR_WIDTH / 4)
+#define MOVES (2 * SX_MONITOR_SLACK + 1) /* columns that are tried */
+#define PAIRS (SX_MONITOR_TRIED * MOVES)
+#define AROUND_ROWS (WINDOW_ROWS + 2 * SX_MONITOR_REACH)
+#define AROUND_WORDS 7 /* up to 3 bytes before, 16 + 6 of windows */
+#define SUMS (SX_MONITOR_CUDA_WORDS - 1)
+
+enum { SUM_MEASURED, SUM_NEAR, SUM_BLIND, SUM_DARK, SUM_BRIGHT, SUM_LAPLACIAN }; /* the last three twice */
+
+static_assert(offsetof(struct sx_monitor, measured) == 4 && offsetof(struct sx_monitor, near) == 8 &&
+		      offsetof(struct sx_monitor, blind) == 12 && offsetof(struct sx_monitor, image) == 16 &&
+		      sizeof(struct sx_monitor_image) == 12 && offsetof(struct sx_monitor, vote) == 40,
+	      "sums lie behind samples in their order");
+static_assert(PLACES % WARPS == 0 && WINDOW_ROWS * WINDOW_WORDS <= 32, "whole blocks; a word a lane");
+
+struct map {
+	const uint8_t *data;
+	size_t pitch;
+};
+
+struct monitor {
+	struct map grey[2], checked, finished, columns;
+	int width, height, stixel_columns, cells;
+	int sample_rows;
+	int first_sample, first_map, first_column; /* blocks of each kind begin */
+	uint32_t *sum, *done;
+	struct sx_monitor *out;
+};
+
+/* Of a warp. */
+struct place_shared {
+	uint32_t left[WINDOW_ROWS * WINDOW_WORDS];
+	uint32_t around[AROUND_ROWS][AROUND_WORDS];
+	int32_t cost[PAIRS];
+};
+
+__device__ __forceinline__ const uint8_t *row_of(const struct map &m, int y)
+{
+	return m.data + (size_t)y * m.pitch;
+}
+
+/* Lane 0 adds what the warp has. */
+__device__ __forceinline__ void add(const struct monitor &m, int which, uint32_t n, int lane)
+{
+	n = sx_warp_sum(n);
+	if (lane == 0 && n)
+		atomicAdd(m.sum + which, n);
+}
+
+/* ---- rows ---- */
+
+/* Word number i of a row; 0 behind its end. */
+__device__ __forceinline__ uint32_t word_of(const struct map &m, int y, int i)
+{
+	return 4 * (size_t)i < m.pitch ? reinterpret_cast<const uint32_t *>(row_of(m, y))[i] : 0;
+}
+
+__device__ __forceinline__ bool is_corner(const struct map &left, int x, int y, int lane)
+{
+	int32_t xx = 0, yy = 0, xy = 0;
+
+	for (int i = lane; i < SX_MONITOR_AREA; i += 32) {
+		const int row = i / SX_MONITOR_WIDTH, column = i % SX_MONITOR_WIDTH;
+		const uint8_t *const g = row_of(left, y - SX_MONITOR_UP + row) + x - SX_MONITOR_LEFT + column;
+		const int32_t gx = g[1] - g[-1], gy = g[left.pitch] - *(g - left.pitch);
+
+		xx += gx * gx;
+		yy += gy * gy;
+		xy += gx * gy;
+	}
+	return sx_monitor_is_corner((int32_t)sx_warp_sum((uint32_t)xx), (int32_t)sx_warp_sum((uint32_t)yy),
+				    (int32_t)sx_warp_sum((uint32_t)xy));
+}
+
+/* u: the right image's column for x. Returns the byte of around's rows where the window of s = 3 begins. */
+__device__ __forceinline__ int load_windows(const struct monitor &m, struct place_shared *sh, int x, int u,
+					    int y, int lane)
+{
+	const int from = x - SX_MONITOR_LEFT, first = u - SX_MONITOR_SLACK - SX_MONITOR_LEFT;
+
+	if (lane < WINDOW_ROWS * WINDOW_WORDS) {
+		const int row = y - SX_MONITOR_UP + lane / WINDOW_WORDS,
+			  word = from / 4 + lane % WINDOW_WORDS;
+
+		sh->left[lane] = __funnelshift_r(word_of(m.grey[0], row, word),
+						 word_of(m.grey[0], row, word + 1), 8 * (unsigned)(from % 4));
+	}
+	for (int i = lane; i < AROUND_ROWS * AROUND_WORDS; i += 32)
+		sh->around[i / AROUND_WORDS][i % AROUND_WORDS] =
+			word_of(m.grey[1], y - SX_MONITOR_UP - SX_MONITOR_REACH + i / AROUND_WORDS,
+				first / 4 + i % AROUND_WORDS);
+	__syncwarp();
+	return first % 4;
+}
+
+/* Window of around that begins in its row top, at byte from of it. */
+__device__ __forceinline__ int32_t difference(const struct place_shared *sh, int top, int from)
+{
+	uint32_t sum = 0;
+
+#pragma unroll
+	for (int j = 0; j < WINDOW_ROWS; j++) {
+		const uint32_t *const right = sh->around[top + j] + from / 4;
+		uint32_t word = right[0];
+
+#pragma unroll
+		for (int i = 0; i < WINDOW_WORDS; i++) {
+			/* behind the last word there is one only where it is wanted */
+			const uint32_t next = i + 1 < WINDOW_WORDS || from % 4 ? right[i + 1] : 0;
+
+			sum += __vsadu4(sh->left[j * WINDOW_WORDS + i],
+					__funnelshift_r(word, next, 8 * (unsigned)(from % 4)));
+			word = next;
+		}
+	}
+	return (int32_t)sum;
+}
+
+__device__ __forceinline__ int look(struct place_shared *sh, int begin, int lane)
+{
+	int32_t least = 0, cost[SX_MONITOR_TRIED];
+
+	for (int i = lane; i < PAIRS; i += 32)
+		sh->cost[i] = difference(sh, i / MOVES, begin + i % MOVES);
+	__syncwarp();
+	if (lane < SX_MONITOR_TRIED) {
+		least = sh->cost[lane * MOVES];
+		for (int s = 1; s < MOVES; s++)
+			least = min(least, sh->cost[lane * MOVES + s]);
+	}
+#pragma unroll
+	for (int k = 0; k < SX_MONITOR_TRIED; k++)
+		cost[k] = __shfl_sync(SX_WARP_ALL_LANES, least, k);
+	return sx_monitor_vote(cost);
+}
+
+__device__ __forceinline__ void vote(const struct monitor &m, struct place_shared *sh, int place, int lane)
+{
+	const int column = place % SX_MONITOR_COLUMNS, x = sx_monitor_x(column, m.width);
+	const int y = sx_monitor_y(place / SX_MONITOR_COLUMNS, m.height);
+	const int d = reinterpret_cast<const uint16_t *>(row_of(m.checked, y))[x];
+	int v = SX_MONITOR_NO_VOTE;
+
+	if (sx_monitor_asks(column, m.width) && sx_monitor_sees(x, d, m.width) &&
+	    is_corner(m.grey[0], x, y, lane))
+		v = look(sh, load_windows(m, sh, x, x - ((d + 8) >> 4), y, lane), lane);
+	if (lane == 0)
+		m.out->vote[0][place] = (int16_t)v;
+}
+
+/* ---- sums ---- */
+
+__device__ __forceinline__ void sample(const struct monitor &m, int row, int side, int lane)
+{
+	const size_t pitch = m.grey[side].pitch;
+	const uint8_t *const g =
+		row_of(m.grey[side], SX_MONITOR_SAMPLE_ROWS * row + SX_MONITOR_SAMPLE_ROWS / 2);
+	uint32_t dark = 0, bright = 0, laplacian = 0;
+
+	for (int x = 1 + (int)threadIdx.x; x < m.width - 1; x += THREADS) {
+		const int v = g[x];
+
+		dark += v <= SX_MONITOR_DARK;
+		bright += v >= SX_MONITOR_BRIGHT;
+		laplacian += (uint32_t)abs(4 * v - g[x - 1] - g[x + 1] - *(g + x - pitch) - g[x + pitch]);
+	}
+	add(m, SUM_DARK + 3 * side, dark, lane);
+	add(m, SUM_BRIGHT + 3 * side, bright, lane);
+	add(m, SUM_LAPLACIAN + 3 * side, laplacian, lane);
+}
+
+__device__ __forceinline__ void count_row(const struct monitor &m, int y, int lane)
+{
+	uint32_t measured = 0, near = 0;
+
+	for (int i = lane; 2 * i < m.width; i += 32) {
+		const uint32_t d = word_of(m.finished, y, i), low = d & 0xffff, high = d >> 16;
+
+		measured += low != SX_DISPARITY_INVALID;
+		near += low < SX_MONITOR_NEAR;
+		if (2 * i + 1 < m.width) {
+			measured += high != SX_DISPARITY_INVALID;
+			near += high < SX_MONITOR_NEAR;
+		}
+	}
+	add(m, SUM_MEASURED, measured, lane);
+	add(m, SUM_NEAR, near, lane);
+}
+
+__device__ __forceinline__ void look_at_column(const struct monitor &m, int u, int lane)
+{
+	const uint16_t *const cells = reinterpret_cast<const uint16_t *>(row_of(m.columns, u));
+
+	for (int v = 0; v < m.cells; v += 32)
+		if (__any_sync(SX_WARP_ALL_LANES,
+			       v + lane < m.cells && cells[v + lane] != SX_DISPARITY_INVALID))
+			return;
+	add(m, SUM_BLIND, lane == 0, lane);
+}
+
+/* What all blocks have added, by the last of them. is_last: shared. */
+__device__ __forceinline__ void deliver(const struct monitor &m, bool *is_last)
+{
+	__syncthreads();
+	if (threadIdx.x == 0) {
+		__threadfence();
+		*is_last = atomicInc(m.done, gridDim.x - 1) == gridDim.x - 1;
+		__threadfence();
+	}
+	__syncthreads();
+	if (!*is_last)
+		return;
+	if (threadIdx.x < SUMS)
+		(&m.out->measured)[threadIdx.x] = atomicExch(m.sum + threadIdx.x, 0u);
+	if (threadIdx.x == SUMS)
+		m.out->samples = (uint32_t)m.sample_rows * (uint32_t)(m.width - 2);
+}
+
+static __global__ void __launch_bounds__(THREADS) monitor_pair(const struct monitor m)
+{
+	__shared__ struct place_shared sh[WARPS];
+	__shared__ bool is_last;
+	const int block = (int)blockIdx.x, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+
+	if (block < m.first_sample) {
+		vote(m, &sh[warp], WARPS * block + warp, lane);
+	} else if (block < m.first_map) {
+		sample(m, block - m.first_sample, 0, lane);
+		sample(m, block - m.first_sample, 1, lane);
+	} else if (block < m.first_column) {
+		const int y = WARPS * (block - m.first_map) + warp;
+
+		if (y < m.height)
+			count_row(m, y, lane);
+	} else {
+		const int u = WARPS * (block - m.first_column) + warp;
+
+		if (u < m.stixel_columns)
+			look_at_column(m, u, lane);
+	}
+	deliver(m, &is_last);
+}
+
+static struct map map_of(const struct sx_image *img)
+{
+	return {(const uint8_t *)img->data, img->pitch};
+}
+
+extern "C" uint32_t *sx_monitor_cuda_take(struct sx_cuda_memory *m)
+{
+	return (uint32_t *)sx_cuda_take(m, SX_MONITOR_CUDA_WORDS * sizeof(uint32_t));
+}
+
+extern "C" cudaError_t sx_monitor_cuda_run(uint32_t *words, const struct sx_monitor_input *in,
+					   struct sx_monitor *out, cudaStream_t stream)
+{
+	struct monitor m = {};
+
+	m.grey[0] = map_of(&in->grey[0]);
+	m.grey[1] = map_of(&in->grey[1]);
+	m.checked = map_of(in->left_right);
+	m.finished = map_of(in->disparity);
+	m.columns = map_of(in->columns);
+	m.width = in->grey->width;
+	m.height = in->grey->height;
+	m.stixel_columns = in->columns->height;
+	m.cells = in->columns->width;
+	m.sample_rows = sx_monitor_sample_rows(m.height);
+	m.first_sample = PLACES / WARPS;
+	m.first_map = m.first_sample + m.sample_rows;
+	m.first_column = m.first_map + (m.height + WARPS - 1) / WARPS;
+	m.sum = words;
+	m.done = words + SUMS;
+	m.out = out;
+	SX_LAUNCH(monitor_pair, (unsigned)(m.first_column + (m.stixel_columns + WARPS - 1) / WARPS), THREADS,
+		  0, stream, m);
+	return SX_LAUNCHED();
+}

@@ -1,0 +1,52 @@
+/*
+ * Who is at the other end of a Unix socket, and what that allows.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ipc/http/peer.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+int sx_peer_of(int fd, struct sx_peer *ret)
+{
+	socklen_t bytes = sizeof(struct ucred), groups_bytes = SX_PEER_GROUPS_MAX * sizeof(gid_t);
+	struct ucred c;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c, &bytes) < 0)
+		return -errno;
+	ret->uid = c.uid;
+	ret->groups[0] = c.gid;
+	ret->count = 1;
+	/* a kernel that does not tell them, or more than there is room for: the own group counts alone */
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, ret->groups + 1, &groups_bytes) == 0)
+		ret->count += (int)(groups_bytes / sizeof(gid_t));
+	return 0;
+}
+
+bool sx_peer_may_change(const struct sx_peer *p, uid_t own, gid_t group)
+{
+	if (p->uid == 0 || p->uid == own)
+		return true;
+	for (int i = 0; group != (gid_t)-1 && i < p->count; i++)
+		if (p->groups[i] == group)
+			return true;
+	return false;
+}
+
+gid_t sx_peer_socket_group(int listen_fd)
+{
+	struct sockaddr_un a;
+	socklen_t bytes = sizeof(a);
+	char path[sizeof(a.sun_path) + 1] = "";
+	struct stat st;
+
+	memset(&a, 0, sizeof(a));
+	if (getsockname(listen_fd, (struct sockaddr *)&a, &bytes) < 0 || a.sun_family != AF_UNIX)
+		return (gid_t)-1;
+	memcpy(path, a.sun_path, sizeof(a.sun_path)); /* an abstract name begins with 0: an empty path */
+	return *path && stat(path, &st) == 0 && S_ISSOCK(st.st_mode) ? st.st_gid : (gid_t)-1;
+}

@@ -1,0 +1,101 @@
+/*
+ * Orders: POST requests of the status socket, from those who may give them. A connection that waits for its
+ * answer is suspended, so that pages are served meanwhile.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ipc/http/peer.h"
+#include "ipc/http/status_priv.h"
+
+struct sx_status_order {
+	struct MHD_Connection *connection;
+	char body[SX_STATUS_ORDER_BYTES + 1];
+	size_t bytes;
+	bool forbidden, too_long, taken;
+	/* the answer; text is on the heap */
+	unsigned status;
+	char *text;
+};
+
+static bool may_order(const struct sx_status_server *s, struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct sx_peer peer;
+
+	return info && sx_peer_of(info->connect_fd, &peer) == 0 &&
+	       sx_peer_may_change(&peer, geteuid(), s->group);
+}
+
+/* What does not fit is read and thrown away: who is refused must be able to send all, to read why. */
+static void order_read(struct sx_status_order *o, const char *upload, size_t bytes)
+{
+	o->too_long = o->too_long || bytes > SX_STATUS_ORDER_BYTES - o->bytes;
+	if (o->too_long || o->forbidden)
+		return;
+	memcpy(o->body + o->bytes, upload, bytes);
+	o->bytes += bytes;
+}
+
+enum MHD_Result sx_status_post(const struct sx_status_server *s, const struct sx_status_page *page,
+			       struct MHD_Connection *c, const char *upload, size_t *upload_bytes,
+			       struct sx_status_order **order)
+{
+	struct sx_status_order *o = *order;
+
+	if (!o) {
+		o = *order = calloc(1, sizeof(*o));
+		if (!o)
+			return MHD_NO;
+		o->connection = c;
+		o->forbidden = !may_order(s, c);
+		return MHD_YES;
+	}
+	if (*upload_bytes) {
+		order_read(o, upload, *upload_bytes);
+		*upload_bytes = 0;
+		return MHD_YES;
+	}
+	if (o->forbidden)
+		return sx_status_send(c, MHD_HTTP_FORBIDDEN, "text/plain; charset=utf-8",
+				      "not allowed: only root, the daemon's own user and the group of the "
+				      "status socket change settings\n",
+				      NULL);
+	if (o->too_long)
+		return sx_status_send(c, 413, "text/plain; charset=utf-8", "the request is too long\n", NULL);
+	if (o->taken)
+		return sx_status_send(c, o->text ? o->status : MHD_HTTP_SERVICE_UNAVAILABLE,
+				      "text/plain; charset=utf-8", o->text ? o->text : "out of memory\n",
+				      NULL);
+	o->taken = true;
+	/* before it is given away: whoever takes it may answer at once, and that resumes */
+	MHD_suspend_connection(c);
+	page->order(s->user, o);
+	return MHD_YES;
+}
+
+void sx_status_order_free(struct sx_status_order *o)
+{
+	if (!o)
+		return;
+	free(o->text);
+	free(o);
+}
+
+const char *sx_status_order_body(const struct sx_status_order *o)
+{
+	return o->body;
+}
+
+void sx_status_order_answer(struct sx_status_order *o, unsigned status, const char *text)
+{
+	o->status = status;
+	o->text = strdup(text);
+	MHD_resume_connection(o->connection); /* o is the server's again */
+}

@@ -1,0 +1,35 @@
+/*
+ * Inside of the status socket: the server, and a request with a body.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_IPC_HTTP_STATUS_PRIV_H
+#define SX_IPC_HTTP_STATUS_PRIV_H
+
+#include <microhttpd.h>
+#include <sys/types.h>
+
+#include "ipc/http/status.h"
+
+struct sx_status_server {
+	struct MHD_Daemon *http;
+	const struct sx_status_page *pages;
+	size_t count;
+	void *user;
+	gid_t group; /* of the socket's file */
+};
+
+/* Queues an answer; allow: what the header of that name says, NULL without it. */
+enum MHD_Result sx_status_send(struct MHD_Connection *c, unsigned status, const char *type, const char *text,
+			       const char *allow);
+/*
+ * One step of a POST to a page that takes orders: called again and again, as MHD does. *order is NULL at
+ * first.
+ */
+enum MHD_Result sx_status_post(const struct sx_status_server *s, const struct sx_status_page *page,
+			       struct MHD_Connection *c, const char *upload, size_t *upload_bytes,
+			       struct sx_status_order **order);
+/* The connection is over. Accepts NULL. */
+void sx_status_order_free(struct sx_status_order *o);
+
+#endif

@@ -1,0 +1,197 @@
+/*
+ * What a pair says about its cameras.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "stages/stereo/monitor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stages/stereo/monitor_vote.h"
+
+static const uint8_t *pixel(const struct sx_image *grey, int x, int y)
+{
+	return (const uint8_t *)sx_image_row(grey, y) + x;
+}
+
+/* The i-th of n shares of count. */
+static int share(int count, int i, int n)
+{
+	return count * i / n;
+}
+
+/* ---- samples ---- */
+
+static void sample_row(const struct sx_image *grey, int y, struct sx_monitor_image *sum)
+{
+	const uint8_t *g = pixel(grey, 0, y), *above = pixel(grey, 0, y - 1), *below = pixel(grey, 0, y + 1);
+	uint32_t dark = 0, bright = 0, laplacian = 0;
+
+	for (int x = 1; x < grey->width - 1; x++) {
+		dark += g[x] <= SX_MONITOR_DARK;
+		bright += g[x] >= SX_MONITOR_BRIGHT;
+		laplacian += (uint32_t)abs(4 * g[x] - g[x - 1] - g[x + 1] - above[x] - below[x]);
+	}
+	sum->dark += dark;
+	sum->bright += bright;
+	sum->laplacian += laplacian;
+}
+
+static void sample(const struct sx_image grey[2], int i, struct sx_monitor_part *ret)
+{
+	const int rows = sx_monitor_sample_rows(grey->height);
+	const int first = share(rows, i, SX_MONITOR_ROWS), end = share(rows, i + 1, SX_MONITOR_ROWS);
+
+	for (int row = first; row < end; row++)
+		for (int side = 0; side < 2; side++)
+			sample_row(&grey[side], SX_MONITOR_SAMPLE_ROWS * row + SX_MONITOR_SAMPLE_ROWS / 2,
+				   &ret->image[side]);
+	ret->samples = (uint32_t)((end - first) * (grey->width - 2));
+}
+
+/* ---- density ---- */
+
+static void count_map(const struct sx_image *disparity, int i, struct sx_monitor_part *ret)
+{
+	const int first = share(disparity->height, i, SX_MONITOR_ROWS),
+		  end = share(disparity->height, i + 1, SX_MONITOR_ROWS);
+
+	for (int y = first; y < end; y++) {
+		const uint16_t *d = sx_image_row(disparity, y);
+		uint16_t measured = 0, near = 0; /* as many lanes of a vector as the map has; a row fits */
+
+		for (int x = 0; x < disparity->width; x++) {
+			measured = (uint16_t)(measured + (d[x] != SX_DISPARITY_INVALID));
+			near = (uint16_t)(near + (d[x] < SX_MONITOR_NEAR));
+		}
+		ret->measured += measured;
+		ret->near += near;
+	}
+}
+
+static bool is_blind(const uint16_t *cells, int count)
+{
+	for (int v = 0; v < count; v++)
+		if (cells[v] != SX_DISPARITY_INVALID)
+			return false;
+	return true;
+}
+
+static void count_columns(const struct sx_image *columns, int i, struct sx_monitor_part *ret)
+{
+	const int first = share(columns->height, i, SX_MONITOR_ROWS),
+		  end = share(columns->height, i + 1, SX_MONITOR_ROWS);
+
+	for (int u = first; u < end; u++)
+		ret->blind += is_blind(sx_image_row(columns, u), columns->width);
+}
+
+/* ---- rows ---- */
+
+/* Differences of a whole window first, so that compilers find vectors in both halves. */
+static bool is_corner(const struct sx_image *left, int x, int y)
+{
+	int16_t gx[SX_MONITOR_AREA], gy[SX_MONITOR_AREA];
+	int32_t xx = 0, yy = 0, xy = 0;
+
+	for (int j = 0; j < SX_MONITOR_AREA; j += SX_MONITOR_WIDTH) {
+		const uint8_t *g = pixel(left, x - SX_MONITOR_LEFT, y - SX_MONITOR_UP + j / SX_MONITOR_WIDTH);
+
+		for (int i = 0; i < SX_MONITOR_WIDTH; i++)
+			gx[j + i] = (int16_t)(g[i + 1] - g[i - 1]);
+		for (int i = 0; i < SX_MONITOR_WIDTH; i++)
+			gy[j + i] = (int16_t)((g + left->pitch)[i] - (g - left->pitch)[i]);
+	}
+	for (int i = 0; i < SX_MONITOR_AREA; i++) {
+		xx += gx[i] * gx[i];
+		yy += gy[i] * gy[i];
+		xy += gx[i] * gy[i];
+	}
+	return sx_monitor_is_corner(xx, yy, xy);
+}
+
+/* right: first pixel of a window. */
+static int32_t difference(const uint8_t left[SX_MONITOR_AREA], const uint8_t *right, size_t pitch)
+{
+	int32_t sum = 0;
+
+	for (int j = 0; j < SX_MONITOR_AREA; j += SX_MONITOR_WIDTH, right += pitch)
+		for (int i = 0; i < SX_MONITOR_WIDTH; i++)
+			sum += abs(left[j + i] - right[i]);
+	return sum;
+}
+
+static int look(const struct sx_image grey[2], int x, int y, int d_q4)
+{
+	const int u = x - ((d_q4 + 8) >> 4);
+	_Alignas(16) uint8_t left[SX_MONITOR_AREA]; /* its window, row behind row */
+	int32_t cost[SX_MONITOR_TRIED];
+
+	for (int j = 0; j < 2 * SX_MONITOR_UP + 1; j++)
+		memcpy(left + j * SX_MONITOR_WIDTH,
+		       pixel(&grey[0], x - SX_MONITOR_LEFT, y + j - SX_MONITOR_UP), SX_MONITOR_WIDTH);
+	for (int k = -SX_MONITOR_REACH; k <= SX_MONITOR_REACH; k++) {
+		const uint8_t *right = pixel(&grey[1], u - SX_MONITOR_LEFT, y + k - SX_MONITOR_UP);
+		int32_t least = INT32_MAX;
+
+		for (int s = -SX_MONITOR_SLACK; s <= SX_MONITOR_SLACK; s++) {
+			const int32_t sum = difference(left, right - s, grey[1].pitch);
+
+			least = sum < least ? sum : least;
+		}
+		cost[k + SX_MONITOR_REACH] = least;
+	}
+	return sx_monitor_vote(cost);
+}
+
+static void vote_row(const struct sx_monitor_input *in, int row, int16_t vote[SX_MONITOR_COLUMNS])
+{
+	const int width = in->grey->width, y = sx_monitor_y(row, in->grey->height);
+	const uint16_t *d = sx_image_row(in->left_right, y);
+
+	for (int i = 0; i < SX_MONITOR_COLUMNS; i++) {
+		const int x = sx_monitor_x(i, width);
+
+		vote[i] = SX_MONITOR_NO_VOTE;
+		if (sx_monitor_asks(i, width) && sx_monitor_sees(x, d[x], width) &&
+		    is_corner(&in->grey[0], x, y))
+			vote[i] = (int16_t)look(in->grey, x, y, d[x]);
+	}
+}
+
+void sx_monitor_part(const struct sx_monitor_input *in, int i, struct sx_monitor_part *ret,
+		     int16_t vote[SX_MONITOR_COLUMNS])
+{
+	*ret = (struct sx_monitor_part){0};
+	sample(in->grey, i, ret);
+	count_map(in->disparity, i, ret);
+	count_columns(in->columns, i, ret);
+	vote_row(in, i, vote);
+}
+
+void sx_monitor_join(const struct sx_monitor_part part[SX_MONITOR_ROWS], struct sx_monitor *ret)
+{
+	ret->samples = ret->measured = ret->near = ret->blind = 0;
+	memset(ret->image, 0, sizeof(ret->image));
+	for (int i = 0; i < SX_MONITOR_ROWS; i++) {
+		ret->samples += part[i].samples;
+		ret->measured += part[i].measured;
+		ret->near += part[i].near;
+		ret->blind += part[i].blind;
+		for (int side = 0; side < 2; side++) {
+			ret->image[side].dark += part[i].image[side].dark;
+			ret->image[side].bright += part[i].image[side].bright;
+			ret->image[side].laplacian += part[i].image[side].laplacian;
+		}
+	}
+}
+
+void sx_monitor(const struct sx_monitor_input *in, struct sx_monitor *ret)
+{
+	struct sx_monitor_part part[SX_MONITOR_ROWS];
+
+	for (int i = 0; i < SX_MONITOR_ROWS; i++)
+		sx_monitor_part(in, i, &part[i], ret->vote[i]);
+	sx_monitor_join(part, ret);
+}

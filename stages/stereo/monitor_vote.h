@@ -1,0 +1,102 @@
+/*
+ * Where the places of the monitor's grid are, and how one votes: what every engine computes with, in the
+ * common subset of C and CUDA.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_STAGES_STEREO_MONITOR_VOTE_H
+#define SX_STAGES_STEREO_MONITOR_VOTE_H
+
+#include <stdbool.h>
+
+#include "stages/stereo/monitor.h"
+
+#ifdef __CUDACC__
+#define SX_MONITOR_INLINE static __host__ __device__ inline
+#else
+#define SX_MONITOR_INLINE static inline
+#endif
+
+/* Rows with samples. */
+SX_MONITOR_INLINE int sx_monitor_sample_rows(int height)
+{
+	return (height - 2 - SX_MONITOR_SAMPLE_ROWS / 2) / SX_MONITOR_SAMPLE_ROWS + 1;
+}
+
+/* Pixel of a place. Its window, those it is compared with, and a pixel beside it all round are inside. */
+SX_MONITOR_INLINE int sx_monitor_x(int column, int width)
+{
+	return SX_MONITOR_LEFT + 1 +
+	       (2 * column + 1) * (width - SX_MONITOR_WIDTH - 1) / (2 * SX_MONITOR_COLUMNS);
+}
+SX_MONITOR_INLINE int sx_monitor_y(int row, int height)
+{
+	const int margin = SX_MONITOR_UP + SX_MONITOR_REACH;
+
+	return margin + (2 * row + 1) * (height - 2 * margin) / (2 * SX_MONITOR_ROWS);
+}
+
+/*
+ * Whether a column of the grid is asked. In images less than 768 px wide its windows would overlap: only so
+ * many are that they do not.
+ */
+SX_MONITOR_INLINE bool sx_monitor_asks(int column, int width)
+{
+	const int step = (SX_MONITOR_COLUMNS * SX_MONITOR_WIDTH + width - 1) / width;
+
+	return column % step == step / 2;
+}
+
+/* Whether all windows that a place at x with disparity d_q4 is compared with are inside the right image. */
+SX_MONITOR_INLINE bool sx_monitor_sees(int x, int d_q4, int width)
+{
+	const int first = x - ((d_q4 + 8) >> 4) - SX_MONITOR_SLACK - SX_MONITOR_LEFT;
+
+	return d_q4 != SX_DISPARITY_INVALID && first >= 0 &&
+	       first + 2 * SX_MONITOR_SLACK + SX_MONITOR_WIDTH <= width;
+}
+
+/*
+ * Whether a window is a corner. xx, yy, xy: sums of gx gx, gy gy, gx gy over it, gx = g(x+1, y) - g(x-1, y),
+ * gy = g(x, y+1) - g(x, y-1). A straight edge has xy^2 = xx yy.
+ */
+SX_MONITOR_INLINE bool sx_monitor_is_corner(int32_t xx, int32_t yy, int32_t xy)
+{
+	return xx >= SX_MONITOR_STRUCTURE && yy >= SX_MONITOR_STRUCTURE &&
+	       4 * (int64_t)xy * xy <= (int64_t)xx * yy;
+}
+
+/*
+ * The vote of a corner. cost[k + 8], k = -8 .. 8: the least sum of absolute differences between the left
+ * window and that of the right image k rows lower, at columns x - round(d) - s, s = -3 .. 3.
+ * The best k is that with the lowest cost; ties: the smaller |k|, then the negative one. With a, b: by how
+ * much the cost of k - 1, k + 1 is higher, the vote is 16 k + floor(8 (a - b) / (a + b) + 1/2), the vertex of
+ * a parabola. None where the best k is -8 or 8; where a + b < SX_MONITOR_CURVATURE; where a + b is less
+ * than a quarter of the best cost, as of windows that show different things; where any k that is not a
+ * neighbour costs less than a quarter of a + b more: another row would do as well.
+ */
+SX_MONITOR_INLINE int sx_monitor_vote(const int32_t cost[SX_MONITOR_TRIED])
+{
+	int best = SX_MONITOR_REACH;
+	int32_t a, curvature;
+
+	for (int i = 1; i <= SX_MONITOR_REACH; i++) {
+		if (cost[SX_MONITOR_REACH - i] < cost[best])
+			best = SX_MONITOR_REACH - i;
+		if (cost[SX_MONITOR_REACH + i] < cost[best])
+			best = SX_MONITOR_REACH + i;
+	}
+	if (best == 0 || best == SX_MONITOR_TRIED - 1)
+		return SX_MONITOR_NO_VOTE;
+	a = cost[best - 1] - cost[best];
+	curvature = a + cost[best + 1] - cost[best];
+	if (curvature < SX_MONITOR_CURVATURE || 4 * curvature < cost[best])
+		return SX_MONITOR_NO_VOTE;
+	for (int i = 0; i < SX_MONITOR_TRIED; i++)
+		if ((i < best - 1 || i > best + 1) && 4 * (cost[i] - cost[best]) < curvature)
+			return SX_MONITOR_NO_VOTE;
+	/* 8 (a - b) = 16 a - 8 (a + b), so that nothing that is divided is below 0 */
+	return 16 * (best - SX_MONITOR_REACH) + (32 * a + curvature) / (2 * curvature) - 8;
+}
+
+#endif

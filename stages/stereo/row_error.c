@@ -1,0 +1,62 @@
+/*
+ * Medians of votes, by counting.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "stages/stereo/row_error.h"
+
+#include <stdlib.h>
+
+#define MOST (16 * SX_MONITOR_REACH) /* |vote|, and twice that between two of them */
+#define VALUES (2 * MOST + 1)
+
+struct votes {
+	uint32_t n, count[VALUES]; /* of each vote + MOST */
+};
+
+/* Of values counted from 0; n is at least 1. */
+static int lower_median(const uint32_t count[VALUES], uint32_t n)
+{
+	uint32_t below = 0;
+	int value = 0;
+
+	while (below + count[value] <= (n - 1) / 2)
+		below += count[value++];
+	return value;
+}
+
+static struct sx_row_error error_of(const struct votes *v)
+{
+	struct sx_row_error e = {v->n, SX_ROWS_UNKNOWN, SX_ROWS_UNKNOWN};
+	uint32_t distance[VALUES] = {0};
+	int middle;
+
+	if (v->n < SX_ROWS_VOTES_LEAST)
+		return e;
+	middle = lower_median(v->count, v->n);
+	for (int i = 0; i < VALUES; i++)
+		distance[abs(i - middle)] += v->count[i];
+	e.median = (int16_t)(middle - MOST);
+	e.spread = (int16_t)lower_median(distance, v->n);
+	return e;
+}
+
+void sx_row_error(const struct sx_monitor *m, struct sx_row_error ret[SX_ROWS_PARTS])
+{
+	struct votes part[SX_ROWS_PARTS] = {0};
+
+	for (int j = 0; j < SX_MONITOR_ROWS; j++)
+		for (int i = 0; i < SX_MONITOR_COLUMNS; i++) {
+			struct votes *third = &part[3 * i / SX_MONITOR_COLUMNS], *all = &part[SX_ROWS_ALL];
+			const int vote = m->vote[j][i];
+
+			if (vote == SX_MONITOR_NO_VOTE)
+				continue;
+			third->n++;
+			third->count[vote + MOST]++;
+			all->n++;
+			all->count[vote + MOST]++;
+		}
+	for (int i = 0; i < SX_ROWS_PARTS; i++)
+		ret[i] = error_of(&part[i]);
+}

@@ -1,0 +1,424 @@
+# Settings that change while frames go on: by orders of the status socket and by SIGHUP. Against the source and the
+# engine of fake.c, and against the cpu engine.
+#
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+from harness import FAKE, SANITIZED, SMALL, TestCase, receive, until
+
+ARGS = ["-s", "source.kind=synthetic", "-s", "stixels.width=4", "-s", "output.slots=1024"]
+# As fast as frames are computed: then no load of the machine makes it drop a pair. PACED may.
+EASY = {"interval_us": 0, "compute_us": 4000}
+PACED = {"interval_us": 150000, "compute_us": 1000}
+
+
+class Live(TestCase):
+    def fake(self, *args, **env):
+        i = self.instance(binary=FAKE)
+        i.start(*ARGS, *args, env={"FAKE_" + k.upper(): v for k, v in dict(EASY, **env).items()})
+        return i
+
+    def changed(self, i, *changes):
+        """Orders it, and returns the frame from which on it is so."""
+        code, text = i.order(*changes)
+        self.assertEqual(code, 200, text)
+        return int(re.search(r"from frame (\d+) on", text).group(1))
+
+    def value(self, i, key):
+        row = json.loads(i.http("/settings")[2])["keys"][key]
+        return row["value"], row["from"]
+
+    def without_gap(self, frames):
+        """Numbers follow each other, and so do the pairs they were made of: none was lost."""
+        self.assertEqual([f.number for f in frames], list(range(frames[0].number, frames[0].number + len(frames))))
+        self.assertEqual([f.pair for f in frames], list(range(frames[0].pair, frames[0].pair + len(frames))))
+        self.assertEqual(len({f.epoch for f in frames}), 1)
+
+
+class Changes(Live):
+    def test_at_one_frame_boundary(self):
+        for contexts in (1, 2, 4):
+            with self.subTest(contexts=contexts):
+                # with jitter frames in flight finish out of order; still no frame is of both
+                i = self.fake("-s", "engine.contexts=%d" % contexts, compute_us=2000 if contexts == 1 else 6000,
+                              jitter_us=0 if contexts == 1 else 8000)
+                i.until_published(5)
+                ring = i.ring()
+                first = self.changed(i, "stixels.width=8")
+                second = self.changed(i, "stixels.width=16", "filters.median=yes")
+                i.until_published(second + 5)
+                self.assertEqual(i.stop(), 0)
+                frames = ring.frames()
+                self.without_gap(frames)
+                for f in frames:
+                    width = 4 if f.number < first else 8 if f.number < second else 16
+                    self.assertEqual((f.number, f.column_width, f.columns), (f.number, width, 64 // width))
+                self.assertGreater(second, first)
+
+    def test_many_in_a_row(self):
+        i = self.fake("-s", "engine.contexts=3", compute_us=6000, jitter_us=6000)
+        ring = i.ring()
+        stream = self.stream(i)
+        i.until_published(3)
+        widths = {}
+        for n in range(30):
+            width = (8, 16, 32, 4)[n % 4]
+            widths[self.changed(i, "stixels.width=%d" % width)] = width
+        self.assertEqual(i.stop(), 0)
+        frames = ring.frames()
+        self.without_gap(frames)
+        width = 4
+        for f in frames:
+            width = widths.get(f.number, width)
+            self.assertEqual((f.number, f.column_width), (f.number, width))
+        self.assertGreater(len(widths), 10)  # several may fall between the same two frames
+        # those who read the stream see the same
+        for f in receive(stream):
+            self.assertEqual(f.columns * f.column_width, 64)
+
+    def test_no_pair_of_a_camera_is_dropped(self):
+        i = self.fake(build_us=100000, **PACED)
+        ring = i.ring()
+        i.until_published(3)
+        for n in range(6):
+            self.changed(i, "stixels.width=%d" % (8, 4)[n % 2])
+        self.assertEqual(i.stop(), 0)
+        self.without_gap(ring.frames())
+        self.assertEqual(ring.frames()[-1].overload, 0)
+
+    def test_served_while_contexts_are_made(self):
+        i = self.fake("-s", "engine.contexts=2", build_us=250000)
+        i.until_published(3)
+        ring, answers = i.ring(), []
+        threads = [threading.Thread(target=lambda w=w: answers.append(i.order("stixels.width=%d" % w)))
+                   for w in (8, 16)]
+        began = i.status()["frames"]["published"]
+        for t in threads:
+            t.start()
+        asked = 0
+        while any(t.is_alive() for t in threads):
+            before = time.monotonic()
+            i.status()
+            self.assertLess(time.monotonic() - before, 0.2 * (5 if SANITIZED else 1))
+            asked += 1
+            time.sleep(0.02)
+        self.assertGreater(asked, 5)
+        self.assertEqual([code for code, _ in answers], [200, 200])  # one after the other
+        after = i.status()["frames"]["published"]
+        self.assertGreater(after, began + 20)
+        i.until_published(after + 3)
+        self.assertEqual(i.stop(), 0)
+        frames = ring.frames()
+        self.without_gap(frames)
+        self.assertEqual(len({f.column_width for f in frames}), 3)
+
+    def test_ended_while_contexts_are_made(self):
+        i = self.fake(build_us=700000)
+        i.until_published(3)
+        answers = []
+        t = threading.Thread(target=lambda: answers.append(i.order("stixels.width=8")))
+        t.start()
+        time.sleep(0.3)
+        self.assertEqual(i.stop(), 0)
+        t.join()
+        code, text = answers[0]
+        self.assertTrue(code in (200, 503), (code, text))
+        if code == 503:
+            self.assertIn("nothing was changed", text)
+        self.assertEqual(i.leftovers(), [])
+
+    def test_without_a_camera(self):
+        i = self.fake(absent=1000000)
+        code, text = i.order("stixels.width=8")
+        self.assertEqual((code, text), (200, "stixels.width = 8 (was 4)\nfrom frame 1 on\n"))
+        code, text = i.order("source.gain=5", "stixels.width=16")
+        self.assertEqual((code, text), (503, "the camera is absent, and only it can tell what it takes\n"))
+        self.assertEqual(self.value(i, "stixels.width")[0], "8")
+        self.assertEqual(i.stop(), 0)
+
+    def test_camera_comes_back(self):
+        # the controls of then are those of now, and another size is made for the settings of now
+        i = self.fake("-s", "source.gain=1", lose_at=100, width_after=128)
+        ring = i.ring()
+        i.until_published(3)
+        self.assertEqual(i.order("stixels.width=8", "source.gain=7", "log.levels=debug")[0], 200)
+        until(lambda: "rebuilding the pipeline" in i.text(), 20, "another camera")
+        i.until_published(120)
+        frames = [f for f in ring.frames()] + i.ring().frames()
+        self.assertEqual({(f.width, f.columns) for f in frames if f.column_width == 8}, {(64, 8), (128, 16)})
+        self.changed(i, "stixels.width=16")
+        self.assertEqual(i.stop(), 0)
+
+    def test_controls(self):
+        i = self.fake()
+        i.until_published(2)
+        code, text = i.order("source.exposure_ms=8", "source.gain=4", "source.controls=brightness=7, hue=1")
+        self.assertEqual((code, text), (200, "source.exposure_ms = 8 (was -1)\nsource.gain = 4 (was -1)\n"
+                                             "source.controls = brightness=7, hue=1 (was )\n"))
+        self.assertIn("fake: exposure 8, gain 4, controls 'brightness=7, hue=1'", i.text())
+        code, text = i.order("source.gain=666", "stixels.width=8")
+        self.assertEqual((code, text), (422, "fake: gain = 666: the camera takes 0 to 100\n"))
+        self.assertEqual(self.value(i, "source.gain"), ("4", "set source.gain=4"))
+        self.assertEqual(self.value(i, "stixels.width")[0], "4")
+        n = i.status()["frames"]["published"]
+        i.until_published(n + 3)
+        self.assertEqual({f.column_width for f in i.ring().frames()}, {4})
+        # nothing to build, nothing to tell the camera
+        before = i.text().count("fake: exposure")
+        code, text = i.order("log.levels=debug")
+        self.assertEqual((code, text), (200, "log.levels = debug (was info)\n"))
+        self.assertEqual(i.text().count("fake: exposure"), before)
+        self.assertEqual(i.stop(), 0)
+
+    def test_controls_when_the_source_has_ended(self):
+        i = self.fake("--frames", "1000", pairs=5)
+        self.assertEqual(i.wait(), 0)
+        i = self.fake(interval_us=0, compute_us=400000, pairs=5)
+        i.until_published(1)
+        time.sleep(0.1)
+        self.assertIn(i.order("source.gain=3")[0], (200, 503))
+        self.assertEqual(i.wait(), 0)
+
+    def test_by_the_files(self):
+        i = self.instance(binary=FAKE)
+        path = os.path.join(i.top, "c.conf")
+
+        def write(text):
+            with open(path, "w") as f:
+                f.write("[source]\nkind = synthetic\n" + text)
+        write("[stixels]\nwidth = 4\n[output]\nslots = 1024\n")
+        i.start("-c", path, env={"FAKE_" + k.upper(): v for k, v in EASY.items()},
+                notify=True)
+        ring = i.ring()
+        i.until_published(3)
+        self.changed(i, "filters.median=yes", "stixels.width=16")
+        self.assertEqual(self.value(i, "stixels.width"), ("16", "set stixels.width=16"))
+        config = json.loads(i.http("/config")[2])
+        self.assertEqual([k for s in config.values() for k, v in s.items() if v["live"]], ["median", "width"])
+        write("[filters]\nsmooth = no\n[stixels]\nwidth = 8\n[output]\nslots = 4\n")
+        i.process.send_signal(signal.SIGHUP)
+        text = until(lambda: "needs a restart" in i.text() and i.text(), 10, "reloaded")
+        self.assertIn("reloaded, changed: filters.median, filters.smooth, stixels.width, from frame ", text)
+        self.assertIn("not applied, needs a restart: output.slots", text)
+        # what was set live is gone: the files say how it is
+        self.assertEqual(self.value(i, "stixels.width"), ("8", path + ":6"))
+        self.assertEqual(self.value(i, "filters.median"), ("no", "default"))
+        self.assertEqual(self.value(i, "output.slots")[0], "1024")
+        config = json.loads(i.http("/config")[2])
+        self.assertEqual([k for s in config.values() for k, v in s.items() if v["live"]], [])
+        # too large for the ring: nothing of the file is taken
+        write("[filters]\nsmooth = yes\n[stixels]\nwidth = 1\n")
+        i.process.send_signal(signal.SIGHUP)
+        until(lambda: "reload refused" in i.text(), 10, "refused")
+        self.assertIn("stixels.width = 1 and stixels.max_per_column = 128 need a restart", i.text())
+        self.assertEqual(self.value(i, "filters.smooth")[0], "no")
+        n = i.status()["frames"]["published"]
+        i.until_published(n + 3)
+        self.assertEqual(i.stop(), 0)
+        self.without_gap(ring.frames())
+        self.assertEqual({f.column_width for f in ring.frames()}, {4, 16, 8})
+
+
+class Refusals(Live):
+    def setUp(self):
+        self.i = self.fake("-s", "log.levels=debug", contexts_most=4)
+        self.i.until_published(2)
+
+    def refused(self, code, sentences, *changes):
+        before = json.loads(self.i.http("/settings")[2])
+        self.assertEqual(self.i.order(*changes), (code, "".join(s + "\n" for s in sentences)))
+        self.assertEqual(json.loads(self.i.http("/settings")[2]), before)
+        n = self.i.status()["frames"]["published"]
+        self.i.until_published(n + 3)
+        self.assertEqual({f.column_width for f in self.i.ring().frames()}, {4})
+
+    def tearDown(self):
+        ring = self.i.ring()
+        self.assertEqual(self.i.stop(), 0)
+        self.without_gap(ring.frames())
+
+    def test_values(self):
+        # the sentences of a file, all at once; what is right among them is not taken either
+        self.refused(422, [
+            "set stixels.width=33: [stixels] width: found '33', allowed 1..32 px",
+            "set stixels.p_order=x: [stixels] p_order: found 'x' (not a number), allowed 1e-06..0.999999",
+            "set stixels.widht=3: [stixels] widht: unknown key, did you mean width?",
+            "set stixel.width=3: unknown section [stixel], did you mean [stixels]?",
+            "set width=3: expected SECTION.KEY=VALUE, did you mean stixels.width?",
+            "set rubbish: expected SECTION.KEY=VALUE"],
+            "filters.median=yes", "stixels.width=33", "stixels.p_order=x", "stixels.widht=3", "stixel.width=3",
+            "width=3", "rubbish")
+
+    def test_values_that_contradict(self):
+        self.refused(422, ["stereo.p1 = 100 and stereo.p2 = 60: p1 must be at least 1 and at most p2"],
+                     "stereo.p1=100", "stixels.width=8")
+        self.refused(422, ["set source.gain=-0.5: [source] gain: found -0.5, allowed -1 (unchanged), 0 or more"],
+                     "source.gain=-0.5")
+        self.refused(422, ["set log.levels=loud: [log] levels: " + self.log_words()], "log.levels=loud")
+
+    def log_words(self):
+        r = self.i.run_once("-s", "source.kind=synthetic", "-s", "log.levels=loud", "--check-config")
+        return r[2].split("[log] levels: ")[1].strip()
+
+    def test_keys_that_need_a_restart(self):
+        self.refused(422, ["set output.slots=4: [output] slots: needs a restart: change it in a file",
+                           "set stereo.disparities=64: [stereo] disparities: needs a restart: change it in a file"],
+                     "stixels.width=8", "output.slots=4", "stereo.disparities=64")
+
+    def test_frames_that_the_ring_has_no_room_for(self):
+        code, text = self.i.order("stixels.width=2")
+        self.assertEqual(code, 409)
+        self.assertRegex(text, r"^stixels.width = 2 and stixels.max_per_column = 128 need a restart: a frame could "
+                               r"have 32 columns and \d+ bytes, and the ring was made for \d+\n$")
+        # there is room for as many stixels on more columns
+        self.assertEqual(self.i.order("stixels.width=3", "stixels.max_per_column=24")[0], 200)
+        self.assertEqual(self.i.order("stixels.width=4")[0], 200)
+
+    def test_what_the_engine_has_not(self):
+        self.refused(422, ["fake: no slanted-exact"], "stixels.method=slanted-exact", "stixels.width=8")
+
+    def test_no_memory(self):
+        self.i.close()
+        # two contexts, and room for one more
+        self.i = self.fake("-s", "engine.contexts=2", contexts_most=3)
+        self.i.until_published(2)
+        self.refused(507, ["fake: no memory for 64x48"], "stixels.width=8")
+
+    def test_bodies(self):
+        self.refused(422, ["set: expected SECTION.KEY=VALUE, one a line"])
+        self.refused(413, ["the request is too long"], "stixels.width=" + "8" * 20000)
+        self.refused(422, ["set: more than 256 keys at once"], *["stixels.width=8"] * 257)
+        text = self.i.order("stixels.width=" + "8" * 2000)
+        self.assertEqual(text[0], 422)
+        self.i.raw(b"POST /settings HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nstixels", 7)  # never the rest
+        self.assertEqual(self.i.http("/settings", "PUT")[0], 405)
+        self.assertEqual(self.i.http("/status", "POST")[0], 405)
+        # who goes away without his answer changes nothing for the others
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
+            s.connect(self.i.status_path)
+            s.sendall(b"POST /settings HTTP/1.1\r\nHost: x\r\nContent-Length: 17\r\n\r\nfilters.median=no")
+        self.assertEqual(self.i.order("filters.left_right=3")[0], 200)
+
+
+class Rights(Live):
+    OTHER = 65534
+
+    def ask(self, i, uid, gid, groups):
+        """(status, body) of an order from a process of this user and these groups."""
+        code = ("import os, socket, sys; os.setgroups([int(g) for g in sys.argv[4].split()]); "
+                "os.setgid(int(sys.argv[3])); os.setuid(int(sys.argv[2])); "
+                "s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); "
+                "s.sendall(b'POST /settings HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n"
+                "Content-Length: 16\\r\\n\\r\\nfilters.median=1'); d = b''.join(iter(lambda: s.recv(4096), b'')); "
+                "s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.sendall(b'GET /healthz HTTP/1.1\\r\\n"
+                "Host: x\\r\\nConnection: close\\r\\n\\r\\n'); assert b' 200 ' in s.recv(4096); "
+                "sys.stdout.buffer.write(d)")
+        r = subprocess.run([sys.executable, "-c", code, i.status_path, str(uid), str(gid), groups],
+                           stdout=subprocess.PIPE, check=True, timeout=30)
+        head, _, body = r.stdout.partition(b"\r\n\r\n")
+        return int(head.split()[1]), body.decode()
+
+    @unittest.skipIf(os.getuid() != 0, "needs root, to be somebody else")
+    def test_who_may(self):
+        i = self.fake()
+        i.until_published(2)
+        # as if the socket were open to everybody: who may read need not be allowed to change
+        for folder in (i.top, i.run, os.path.dirname(i.status_path)):
+            os.chmod(folder, 0o755)
+        os.chmod(i.status_path, 0o666)
+        own = os.stat(i.status_path).st_gid
+        code, text = self.ask(i, self.OTHER, self.OTHER, "")
+        self.assertEqual((code, text), (403, "not allowed: only root, the daemon's own user and the group of the "
+                                             "status socket change settings\n"))
+        self.assertEqual(self.value(i, "filters.median")[0], "no")
+        self.assertEqual(self.ask(i, self.OTHER, self.OTHER, "7 12 %d" % (own + 1))[0], 403)
+        self.assertEqual(self.ask(i, self.OTHER, own, "")[0], 200)
+        self.assertEqual(self.ask(i, self.OTHER, self.OTHER, "7 %d 12" % own)[0], 200)
+        self.assertEqual(self.ask(i, 0, self.OTHER, "")[0], 200)
+        self.assertEqual(i.stop(), 0)
+
+
+class Engine(Live):
+    """The cpu engine itself."""
+
+    def real(self, *args):
+        i = self.instance()
+        i.start(*SMALL, "-s", "output.slots=1024", "-s", "road.mode=calibrated", "-s", "engine.threads=2", *args)
+        i.until_published(3)
+        return i
+
+    def test_what_is_computed(self):
+        """Frames after a change are those of a daemon that was started so."""
+        changes = ["stixels.width=8", "stixels.max_per_column=3", "stixels.method=dp", "filters.speckle_size=20",
+                   "stereo.p1=9", "stereo.uniqueness=90", "stereo.p2_edge=30", "road.top=40"]
+        records = []
+        first = 0
+        for live in (True, False):
+            options = [] if live else [w for c in changes for w in ("-s", c)]
+            i = self.real("-s", "source.fps=0", *options)
+            ring = i.ring()
+            first = self.changed(i, *changes) if live else first
+            i.until_published(first + 12)
+            i.process.kill()
+            i.process.wait()
+            frames = ring.frames()
+            records.append({f.number: f.record for f in frames if f.number >= first})
+            if live:
+                numbers = [f.number for f in frames]
+                self.assertEqual(numbers, list(range(numbers[0], numbers[0] + len(numbers))))
+                self.assertLess(numbers[0], first)
+                self.assertLess(max(max(f.stixels_of) for f in frames if f.number >= first), 4)
+                self.assertGreater(max(max(f.stixels_of) for f in frames if f.number < first), 3)
+        common = sorted(set(records[0]) & set(records[1]))
+        self.assertGreater(len(common), 5)
+        for n in common:  # nothing is dropped without a pace: the number of a frame is that of its pair
+            self.assertEqual(records[0][n], records[1][n], "pair %d" % n)
+        self.assertGreater(len({records[0][n] for n in common}), 4)
+
+    def test_without_a_drop(self):
+        i = self.real("-s", "source.fps=4")
+        ring = i.ring()
+        for n in range(6):
+            self.changed(i, "stixels.width=%d" % (8 if n % 2 else 5), "filters.median=%s" % ("yes" if n % 2 else "no"))
+        s = i.status()
+        self.assertEqual(i.stop(), 0)
+        numbers = [f.number for f in ring.frames()]
+        self.assertEqual(numbers, list(range(1, len(numbers) + 1)))
+        if not SANITIZED:
+            self.assertEqual(s["frames"]["dropped"], {"overload": 0, "unpaired": 0, "corrupt": 0})
+
+    def test_fifty_changes_leave_memory_flat(self):
+        i = self.real("-s", "source.fps=0")  # as fast as it can: under load
+
+        def memory():
+            with open("/proc/%d/status" % i.process.pid) as f:
+                return int([line for line in f if line.startswith("VmRSS")][0].split()[1])
+        folder = "/proc/%d/fd" % i.process.pid
+        changes = [("stixels.width=8", "filters.median=yes"), ("stixels.width=4", "stixels.method=dp"),
+                   ("stixels.method=slanted", "filters.median=no"), ("stereo.p2_edge=20", "filters.speckle_size=0"),
+                   ("stereo.p2_edge=0", "filters.speckle_size=100")]
+        for c in changes * 2:
+            self.changed(i, *c)
+        rss, bytes_of_engine, fds = memory(), i.status()["engine"]["memory_bytes"], len(os.listdir(folder))
+        for c in changes * (2 if SANITIZED else 10):
+            self.changed(i, *c)
+        self.assertEqual(i.status()["engine"]["memory_bytes"], bytes_of_engine)
+        self.assertLessEqual(len(os.listdir(folder)), fds + 1)
+        if not SANITIZED:
+            self.assertLess(memory() - rss, 3000)
+        numbers = [f.number for f in i.ring().frames()]
+        self.assertEqual(numbers, list(range(numbers[0], numbers[0] + len(numbers))))
+        self.assertEqual(i.stop(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,89 @@
+/*
+ * What a pair says about its cameras: the CUDA engine's against stages/, byte for byte.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "gpu/stereo/monitor_cuda.h"
+#include "tests/gpu/on_device.h"
+#include "tests/monitor_case.h"
+
+/* What stays from frame to frame. */
+struct on_device_pair {
+	struct on_device x;
+	uint32_t *words;
+	struct sx_monitor *out;
+};
+
+/* Returns how many places voted. */
+static int check_pair(const struct on_device_pair *d, int width, int height, enum check_fill how,
+		      struct check_rng *r)
+{
+	struct sx_image pair[2], checked, finished, columns;
+	const struct sx_monitor_input in = {pair, &checked, &finished, &columns};
+	struct sx_monitor want, got;
+	struct monitor_case c;
+	struct on_device x;
+	int votes = 0;
+
+	on_device_init(&x);
+	monitor_case_init(&c, width, height, check_below(r, 4));
+	monitor_case_fill(&c, how, r);
+	pair[0] = on_device_copy(&x, &c.pair[0]);
+	pair[1] = on_device_copy(&x, &c.pair[1]);
+	checked = on_device_copy(&x, &c.checked.image);
+	finished = on_device_copy(&x, &c.finished.image);
+	columns = on_device_copy(&x, &c.columns.image);
+	sx_monitor(&c.in, &want);
+	ON_DEVICE(sx_monitor_cuda_run(d->words, &in, d->out, x.stream));
+	on_device_read(&x, d->out, &got, sizeof(got));
+	if (memcmp(&want, &got, sizeof(want)) != 0)
+		fail_msg("%dx%d %s: %u %u %u %u, %u %u %u, %u %u %u, not %u %u %u %u, %u %u %u, %u %u %u",
+			 width, height, check_fill_name(how), got.samples, got.measured, got.near, got.blind,
+			 got.image[0].dark, got.image[0].bright, got.image[0].laplacian, got.image[1].dark,
+			 got.image[1].bright, got.image[1].laplacian, want.samples, want.measured, want.near,
+			 want.blind, want.image[0].dark, want.image[0].bright, want.image[0].laplacian,
+			 want.image[1].dark, want.image[1].bright, want.image[1].laplacian);
+	for (int j = 0; j < SX_MONITOR_ROWS; j++)
+		for (int i = 0; i < SX_MONITOR_COLUMNS; i++)
+			votes += want.vote[j][i] != SX_MONITOR_NO_VOTE;
+	assert_true(monitor_case_finish(&c));
+	on_device_finish(&x);
+	return votes;
+}
+
+/* One after the other with the same words: each leaves zeros. */
+static void test_pairs(void **state)
+{
+	static const int sizes[][2] = {{32, 32},  {33, 47},  {97, 35},	 {48, 131},
+				       {128, 64}, {210, 33}, {257, 120}, {256, 41}};
+	struct check_rng r = check_rng_seed(7);
+	struct on_device_pair d = {0};
+	int votes = 0;
+
+	on_device_init(&d.x);
+	d.words = sx_monitor_cuda_take(&d.x.memory);
+	d.out = sx_cuda_take(&d.x.memory, sizeof(*d.out));
+	for (int i = 0; i < 24; i++)
+		votes += check_pair(&d, sizes[i % 8][0], sizes[i % 8][1],
+				    i < 16 ? CHECK_NOISE : (enum check_fill)(i % CHECK_FILL_COUNT), &r);
+	assert_true(votes > 500);
+	on_device_finish(&d.x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pairs),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,185 @@
+# stixelctl list, the only instance that runs, and the status of a replay: in a /dev/shm and a /run/stixeld of this
+# test's own, where nothing else runs.
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from support import Folder, program, run
+from test_ctl import Daemon
+
+MOUNT = "mount -t tmpfs none /dev/shm && mkdir -p /run/stixeld && mount -t tmpfs none /run/stixeld && exec \"$@\""
+
+
+def begin_in_private():
+    """Runs anew where /dev/shm is empty; 77, a skip, where that is not allowed."""
+    for unshare in (["unshare", "-m"], ["unshare", "-r", "-m"]):
+        if shutil.which("unshare") and not subprocess.run([*unshare, "sh", "-c", MOUNT, "sh", "true"],
+                                                          capture_output=True, check=False).returncode:
+            os.environ["SX_PRIVATE"] = "1"
+            os.execvp(unshare[0], [*unshare, "sh", "-c", MOUNT, "sh", sys.executable, *sys.argv])
+    print("a mount namespace with a /dev/shm of its own is not allowed here", file=sys.stderr)
+    sys.exit(77)
+
+
+class Instances(Folder):
+    def setUp(self):
+        super().setUp()
+        self.env = dict(os.environ, RUNTIME_DIRECTORY=self.path("stixeld"), XDG_RUNTIME_DIR=self.folder)
+        os.mkdir(self.env["RUNTIME_DIRECTORY"])
+        self.assertEqual(os.listdir("/dev/shm"), [])
+
+    def daemon(self, name):
+        d = Daemon(name, run=self.folder)
+        self.addCleanup(self.clean, d)
+        for _ in range(300):
+            if d.ctl("status", "--json").returncode == 0 and "running" in d.ctl("status").stdout:
+                return d
+            time.sleep(0.1)
+        raise RuntimeError("does not run: " + name)
+
+    @staticmethod
+    def clean(d):
+        if d.process.poll() is None:
+            d.process.kill()
+            d.process.wait()
+        d.log.close()
+        shutil.rmtree(d.work, ignore_errors=True)
+
+    def end(self, d):
+        self.assertEqual(d.stop(), 0)
+
+    def replay(self, name, d):
+        """Of a few frames of a daemon, again and again."""
+        recording = self.path("r.rec")
+        self.assertEqual(d.ctl("record", recording, "--frames", 12).returncode, 0)
+        p = subprocess.Popen([program("stixelctl"), "-i", name, "replay", recording, "--loop"], env=self.env,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        self.assertEqual(self.ctl("-i", name, "wait", "--timeout", 20).returncode, 0)
+        time.sleep(1.5)  # until the ring has as many frames as it keeps
+        return p
+
+    def ctl(self, *args):
+        return run("stixelctl", *args, env=self.env)
+
+    def list(self):
+        r = self.ctl("list", "--json")
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+        return {i["instance"]: i for i in json.loads(r.stdout)}
+
+    def test_nothing(self):
+        r = self.ctl("list")
+        self.assertEqual((r.returncode, r.stdout, r.stderr), (0, "no instance runs\n", ""))
+        self.assertEqual(self.list(), {})
+        for command in (["status"], ["metrics"], ["dump"], ["snapshot", self.path("x.png")]):
+            r = self.ctl(*command)
+            self.assertEqual((r.returncode, r.stdout), (1, ""))
+            self.assertTrue(r.stderr.endswith("no stixeld runs as instance 'default'; running: none\n"), r.stderr)
+
+    def test_all_kinds(self):
+        front, rear = self.daemon("front"), self.daemon("a-rear-with-a-long-name")
+        bench = self.replay("bench", front)
+        rear.process.kill()
+        rear.process.wait()
+        with open("/dev/shm/stixeld.junk", "w") as f:
+            f.write("not a ring")
+        with open("/dev/shm/stixeld..dot", "w") as f:
+            f.write("not a name")
+        found = self.list()
+        self.assertEqual({k: (v["kind"], v["runs"], v["state"], v["pid"]) for k, v in found.items()}, {
+            "front": ("daemon", True, "running", front.process.pid),
+            "bench": ("replay", True, "running", bench.pid),
+            "a-rear-with-a-long-name": ("left over", False, "died", rear.process.pid)})
+        rate = 3 if os.environ.get("SX_SANITIZED") else 20
+        self.assertTrue(0 < found["front"]["fps"] < 1.5 * rate, found)
+        self.assertTrue(0 < found["bench"]["fps"] < 1.5 * rate, found)
+        self.assertIsNone(found["a-rear-with-a-long-name"]["fps"])
+        lines = self.ctl("list").stdout.splitlines()
+        self.assertRegex(lines[0], r"^INSTANCE +KIND +STATE +FPS +PID +VERSION$")
+        self.assertEqual([line.split()[0] for line in lines[1:]], sorted(found))
+        for word in ("KIND", "STATE", "VERSION"):
+            at = lines[0].index(word)
+            self.assertTrue(all(line[at - 1] == " " != line[at] for line in lines[1:]), lines)
+        # several run, and none is named
+        for command in (["status"], ["metrics"], ["dump"], ["wait"], ["record", self.path("x.rec")], ["doctor"]):
+            r = self.ctl(*command)
+            self.assertEqual((r.returncode, r.stdout), (1, ""))
+            self.assertTrue(r.stderr.endswith("instance 'default'; running: bench, front\n"), r.stderr)
+        r = self.ctl("-i", "side", "status")
+        self.assertEqual(r.returncode, 1)
+        self.assertEqual(r.stderr, "stixelctl: no stixeld runs as instance 'side'; running: bench, front\n")
+        os.remove("/dev/shm/stixeld.junk")
+        os.remove("/dev/shm/stixeld..dot")
+        os.remove("/dev/shm/stixeld.a-rear-with-a-long-name")
+        bench.send_signal(signal.SIGINT)
+        self.assertEqual(bench.wait(timeout=20), 0)
+        self.end(front)
+
+    def test_the_only_one(self):
+        front = self.daemon("front")
+        r = self.ctl("status")
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+        self.assertTrue(r.stdout.startswith("stixeld 'front'  running"), r.stdout)
+        for command in (["status", "--json"], ["metrics"], ["dump"], ["wait"], ["snapshot", self.path("x.png")]):
+            r = self.ctl(*command)
+            self.assertEqual(r.returncode, 0, r.stderr)
+            self.assertEqual(r.stderr, "stixelctl: instance 'front', the only one that runs\n")
+        self.assertEqual(json.loads(self.ctl("status", "--json").stdout)["instance"], "front")
+        self.assertTrue(self.ctl("metrics").stdout.endswith("# EOF\n"))
+        default = self.daemon("default")  # has the name that is meant without one
+        self.assertTrue(self.ctl("status").stdout.startswith("stixeld 'default'"))
+        self.assertEqual(self.ctl("wait").stderr, "")
+        self.end(default)
+        self.end(front)
+
+    def test_status_of_a_replay(self):
+        front = self.daemon("front")
+        bench = self.replay("bench", front)
+        self.end(front)
+        r = self.ctl("status")
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+        self.assertTrue(all(len(line) <= 80 for line in r.stdout.splitlines()), r.stdout)
+        self.assertRegex(r.stdout, r"^replay 'bench'  running, up [\d:]+, version \S+, pid %d\n" % bench.pid)
+        self.assertRegex(r.stdout, r"\nframes    [\d.]+ a second, \d+ published, the newest [\d.]+ ms old\n")
+        self.assertIn("\nimages    320 x 160\n", r.stdout)
+        self.assertRegex(r.stdout, r"\nroad      \w+, horizon [\d.]+, camera 1\.\d\d \+-")
+        self.assertRegex(r.stdout, r"\nstixels   \d+ a frame, \d+ pixels each, 80 columns\n")
+        j = json.loads(self.ctl("-i", "bench", "status", "--json").stdout)
+        self.assertEqual((j["instance"], j["replay"], j["pid"], j["state"]), ("bench", True, bench.pid, "running"))
+        self.assertEqual(j["ring"]["path"], "/dev/shm/stixeld.bench")
+        dump = json.loads(self.ctl("-i", "bench", "dump", "--json").stdout)
+        self.assertEqual(j["road"]["origin"], dump["road"]["origin"])
+        self.assertAlmostEqual(j["stixels"]["per_frame"], len(dump["stixels"]), delta=len(dump["stixels"]) / 4)
+        lines = self.ctl("-i", "bench", "status", "--watch", "--frames", 2, "--interval", 0.2).stdout.splitlines()
+        self.assertEqual([bool(re.search(r" running +[\d.]+ fps ", line)) for line in lines], [True, True])
+        r = self.ctl("-i", "bench", "metrics")
+        self.assertEqual((r.returncode, r.stdout), (1, ""))
+        self.assertIn("'bench' is a replay", r.stderr)
+        self.assertIn("'bench' is a replay of a recording", self.ctl("-i", "bench", "doctor").stdout)
+        bench.send_signal(signal.SIGSTOP)
+        for _ in range(100):
+            if self.list()["bench"]["state"] == "stalled":
+                break
+            time.sleep(0.1)
+        self.assertEqual(self.list()["bench"]["state"], "stalled")
+        bench.send_signal(signal.SIGKILL)
+        bench.wait()
+        self.assertEqual((self.list()["bench"]["kind"], self.list()["bench"]["state"]), ("left over", "died"))
+        r = self.ctl("-i", "bench", "status")
+        self.assertEqual(r.returncode, 1)
+        self.assertTrue(r.stderr.endswith("running: none\n"), r.stderr)
+        os.remove("/dev/shm/stixeld.bench")
+
+
+if __name__ == "__main__":
+    if not os.environ.get("SX_PRIVATE"):
+        begin_in_private()
+    unittest.main()

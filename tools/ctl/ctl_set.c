@@ -1,0 +1,177 @@
+/*
+ * stixelctl set and get: settings of a running instance, changed and shown.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "config/option.h"
+#include "tools/common/instances.h"
+#include "tools/ctl/settings.h"
+
+#define SET_ANSWER_MS 90000 /* contexts of a GPU may take long to make */
+#define KEY_COLUMNS 40
+
+/* A line each, as the daemon reads them. To be freed; NULL after a sentence, with the exit code. */
+static char *order_of(const struct ctl *c, int *code)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *to = open_memstream(&text, &bytes);
+
+	for (int i = 0; to && i < c->operand_count; i++)
+		fprintf(to, "%s\n", c->operands[i]);
+	if (to && fclose(to) == 0)
+		return text;
+	free(text);
+	*code = ctl_fail(EX_SOFTWARE, "out of memory");
+	return NULL;
+}
+
+/* What the daemon says of a refusal, a sentence a line. */
+static void print_refusal(char *body)
+{
+	char *rest = NULL;
+
+	for (char *line = strtok_r(body, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		ctl_fail(0, "%s", line);
+}
+
+int ctl_set(const struct ctl *c)
+{
+	char why[512] = "", *body = NULL, *order;
+	int code = 0, r;
+
+	for (int i = 0; i < c->operand_count; i++)
+		if (!strchr(c->operands[i], '=') || strpbrk(c->operands[i], "\r\n"))
+			return ctl_fail(EX_USAGE, "set: found '%s', expected SECTION.KEY=VALUE",
+					c->operands[i]);
+	order = order_of(c, &code);
+	if (!order)
+		return code;
+	r = sx_instance_ask(c->instance, "/settings", order, SET_ANSWER_MS, &body, why, sizeof(why));
+	free(order);
+	if (r < 0)
+		return ctl_fail(r == -EPROTO || r == -EMSGSIZE ? EX_DATAERR : CTL_NOTHING, "%s", why);
+	code = sx_settings_code(r);
+	if (r == 404 || r == 405)
+		ctl_fail(0, "instance '%s' is of a version that takes no settings", c->instance);
+	else if (code)
+		print_refusal(body);
+	else if (fputs(body, stdout) == EOF || fflush(stdout) != 0)
+		code = ctl_fail(EX_CANTCREAT, "cannot print: %s", strerror(errno));
+	free(body);
+	return code;
+}
+
+/* "stixels", "stixels.width": is the key meant? */
+static bool key_matches(const char *key, const char *wanted)
+{
+	const size_t n = strlen(wanted);
+
+	return strncmp(key, wanted, n) == 0 && (key[n] == 0 || key[n] == '.');
+}
+
+static bool key_wanted(const struct ctl *c, const char *key)
+{
+	for (int i = 0; i < c->operand_count; i++)
+		if (key_matches(key, c->operands[i]))
+			return true;
+	return c->operand_count == 0;
+}
+
+/* Every operand must mean something: 0, or EX_USAGE after a sentence with the nearest key. */
+static int check_wanted(const struct ctl *c, json_t *keys)
+{
+	for (int i = 0; i < c->operand_count; i++) {
+		const char *wanted = c->operands[i], *dot = strchr(wanted, '.'), *key;
+		const struct sx_option *elsewhere = sx_option_find(NULL, dot ? dot + 1 : wanted);
+		bool found = false;
+		json_t *row;
+
+		json_object_foreach(keys, key, row) found = found || key_matches(key, wanted);
+		if (found)
+			continue;
+		if (elsewhere)
+			return ctl_fail(EX_USAGE, "get: there is no '%s', did you mean %s.%s?", wanted,
+					elsewhere->section, elsewhere->key);
+		return ctl_fail(EX_USAGE, "get: there is no '%s', expected SECTION or SECTION.KEY", wanted);
+	}
+	return 0;
+}
+
+static const char *row_text(json_t *row, const char *name, const char *none)
+{
+	const char *text = json_string_value(json_object_get(row, name));
+
+	return text ? text : none;
+}
+
+/* "stixels.width = 8    # default 4, set live" */
+static void print_key(const char *key, json_t *row)
+{
+	const char *from = row_text(row, "from", "?"), *initial = row_text(row, "default", NULL);
+	int n = printf("%s = %s", key, row_text(row, "value", ""));
+
+	printf("%*s  # ", n < KEY_COLUMNS ? KEY_COLUMNS - n : 0, "");
+	if (!initial)
+		fputs("no default", stdout);
+	else
+		printf("default %s", *initial ? initial : "empty");
+	if (json_is_true(json_object_get(row, "live")))
+		fputs(", set live", stdout);
+	else if (strcmp(from, "default") != 0)
+		printf(", from %s", from);
+	puts(json_is_true(json_object_get(row, "restart")) ? ", needs a restart" : "");
+}
+
+static void print_keys(const struct ctl *c, json_t *keys)
+{
+	const char *key;
+	json_t *row;
+
+	json_object_foreach(keys, key, row)
+	{
+		if (key_wanted(c, key))
+			print_key(key, row);
+	}
+}
+
+/* An object of those keys. */
+static void settings_json(const struct ctl *c, json_t *keys)
+{
+	json_t *wanted = json_object(), *row;
+	const char *key;
+
+	json_object_foreach(keys, key, row)
+	{
+		if (key_wanted(c, key))
+			json_object_set(wanted, key, row);
+	}
+	json_dumpf(wanted, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(wanted);
+}
+
+int ctl_get(const struct ctl *c)
+{
+	int code = 0;
+	json_t *j = sx_settings_ask(c, &code), *keys;
+
+	if (!j)
+		return code;
+	keys = json_object_get(j, "keys");
+	code = check_wanted(c, keys);
+	if (!code && c->json)
+		settings_json(c, keys);
+	else if (!code)
+		print_keys(c, keys);
+	if (!code && fflush(stdout) != 0)
+		code = ctl_fail(EX_CANTCREAT, "cannot print: %s", strerror(errno));
+	json_decref(j);
+	return code;
+}

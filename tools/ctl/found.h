@@ -1,0 +1,36 @@
+/*
+ * The instances of this machine, whatever publishes: daemons, replays, and rings whose writer is gone.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TOOLS_CTL_FOUND_H
+#define SX_TOOLS_CTL_FOUND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CTL_FOUND_NAME_BYTES 65
+
+enum ctl_found_kind { CTL_FOUND_DAEMON, CTL_FOUND_REPLAY, CTL_FOUND_LEFTOVER };
+
+struct ctl_found {
+	char name[CTL_FOUND_NAME_BYTES];
+	enum ctl_found_kind kind;
+	bool runs;	  /* false: left over, or not open to this user */
+	char state[24];	  /* as of the status; "stalled", "ended", "died", "no access", "no answer" */
+	char version[32]; /* empty: unknown */
+	double fps;	  /* NAN: unknown */
+	int64_t pid;	  /* 0: unknown */
+};
+
+/*
+ * All of them, in the order of their names, malloc'ed. Asks each for its status: a moment, unless one hangs.
+ * Returns how many; 0 also without memory.
+ */
+size_t ctl_find(struct ctl_found **ret);
+/* "front, rear" of those that run, or "none"; cut with "..." where it is long. */
+void ctl_found_names(const struct ctl_found *all, size_t count, char *to, size_t bytes);
+const char *ctl_found_kind_name(enum ctl_found_kind kind);
+
+#endif
