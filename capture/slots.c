@@ -22,7 +22,9 @@ struct sx_image sx_layout_half(const struct sx_image *whole, enum sx_layout layo
 
 	view.width = width;
 	view.height = height;
-	if (side && layout == SX_LAYOUT_SIDE_BY_SIDE)
+	if (sx_layout_is_interleaved(layout))
+		view.data = (char *)view.data + (side != (layout == SX_LAYOUT_RIGHT_FIRST));
+	else if (side && layout == SX_LAYOUT_SIDE_BY_SIDE)
 		view.data = (char *)view.data + (size_t)width * sx_pixel_bytes(whole->pixel);
 	else if (side)
 		view.data = (char *)view.data + (size_t)height * whole->pitch;
@@ -39,7 +41,8 @@ static int init_slot(struct sx_slot *slot, enum sx_layout layout, int width, int
 				layout == SX_LAYOUT_TOP_BOTTOM ? 2 * height : height);
 	if (bytes == 0)
 		return -EINVAL;
-	slot->block.bytes = ((two ? 2 : 1) * bytes + page - 1) / page * page;
+	slot->block.bytes = (two ? 2 : 1) * bytes + sx_layout_is_interleaved(layout);
+	slot->block.bytes = (slot->block.bytes + page - 1) / page * page;
 	slot->block.memory = aligned_alloc(page, slot->block.bytes);
 	if (!slot->block.memory)
 		return -ENOMEM;

@@ -50,7 +50,11 @@ int sx_slots_init(struct sx_slots *s, int count, enum sx_layout layout, int widt
 int sx_slots_pace(struct sx_slots *s, double fps, char *why, size_t why_bytes);
 void sx_slots_finish(struct sx_slots *s);
 
-/* The image of one side (0 left, 1 right) in one that holds both; width, height: of one side. */
+/*
+ * The image of one side (0 left, 1 right) in one that holds both; width, height: of one side. Interleaved
+ * bytes are an image of YUYV pixels, of which those of one side are the luminance; the second side's begins a
+ * byte later, and so the byte behind the whole image belongs to it and has to be readable.
+ */
 struct sx_image sx_layout_half(const struct sx_image *whole, enum sx_layout layout, int width, int height,
 			       int side);
 

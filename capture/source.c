@@ -35,6 +35,10 @@ int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int
 
 	if (!ops)
 		return -EINVAL;
+	if (p->kind != SX_SOURCE_V4L2 && sx_layout_is_interleaved(p->layout)) {
+		snprintf(why, why_bytes, "images that are interleaved come from cameras only (kind = v4l2)");
+		return -EINVAL;
+	}
 	s = calloc(1, sizeof(*s));
 	if (!s) {
 		snprintf(why, why_bytes, "no memory for the source");

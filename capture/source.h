@@ -12,22 +12,9 @@
 #include "base/camera.h"
 #include "base/pair.h"
 #include "base/rig.h"
+#include "capture/source_format.h"
 
 enum sx_source_kind { SX_SOURCE_V4L2, SX_SOURCE_FILES, SX_SOURCE_SYNTHETIC };
-enum sx_layout { SX_LAYOUT_TWO, SX_LAYOUT_SIDE_BY_SIDE, SX_LAYOUT_TOP_BOTTOM };
-/* v4l2: what cameras send. Auto: the cheapest that all of them have at the size and rate wanted. */
-enum sx_source_format {
-	SX_FORMAT_AUTO,
-	SX_FORMAT_GREY,
-	SX_FORMAT_Y10,
-	SX_FORMAT_Y12,
-	SX_FORMAT_Y16,
-	SX_FORMAT_YUYV,
-	SX_FORMAT_UYVY,
-	SX_FORMAT_NV12,
-	SX_FORMAT_RGB3,
-	SX_FORMAT_MJPG
-};
 /*
  * v4l2: where drivers write. userptr: our memory, which the engine reads; dmabuf: buffers of another device
  * or a heap, likewise; mmap: the driver's own, to be copied once. Auto: the first that works.
@@ -59,7 +46,7 @@ struct sx_source_params {
 	double exposure_ms;	 /* SX_CONTROL_KEEP, 0 automatic, or a time */
 	double gain;		 /* SX_CONTROL_KEEP, or in units of the driver */
 	const char *controls;	 /* "name=value, ...", after exposure and gain; NULL: none */
-	int decoders;		 /* threads that decode MJPG; 0: one for each camera */
+	int decoders;		 /* threads that decode MJPG, Bayer patterns, Y12I; 0: one for each camera */
 };
 
 struct sx_source_info {

@@ -339,6 +339,11 @@ static void check_places(struct sx_load *l)
 	if (s->layout == SX_LAYOUT_TWO && s->left && s->right && !strcmp(s->left, s->right))
 		sx_errors_add(l->errors, "%s: [source] right: found '%s', which is left as well",
 			      set_at(l, "source", "right"), s->right);
+	if (!sx_layout_takes(s->layout, s->format) && !refused(l, "source", "format"))
+		sx_errors_add(l->errors,
+			      "%s: [source] format: Y8I and Y12I, and no others, go with layout "
+			      "interleaved or right-first",
+			      set_at(l, "source", "format"));
 	if (s->layout != SX_LAYOUT_TWO && s->right)
 		sx_errors_add(
 			l->errors,

@@ -51,7 +51,7 @@ extern const int sx_section_count;
 
 #define SX_OPTION_MAX 160	    /* rows: a bound for arrays beside the table; options.c asserts it */
 #define SX_OPTION_TEXT_BYTES 512    /* longest value, with its 0 */
-#define SX_OPTION_ALLOWED_BYTES 160 /* longest description of what is allowed */
+#define SX_OPTION_ALLOWED_BYTES 320 /* longest description of what is allowed */
 
 #define SX_WHERE_BYTES 288
 

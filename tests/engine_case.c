@@ -107,6 +107,10 @@ void engine_frame_init(struct engine_frame *f, const struct engine_case *t)
 		check_fill(&f->right.image, t->fill, &r);
 	}
 	f->pair = (struct sx_pair){.left = f->left.image, .right = f->right.image, .number = 1};
+	if (t->interleaved) {
+		f->pair.right = f->pair.left;
+		f->pair.right.data = (uint8_t *)f->pair.left.data + 1;
+	}
 	f->planes = (struct check_image){0};
 	if (t->score_scale)
 		scores_init(f, t, &r);
@@ -447,6 +451,9 @@ void engine_cases_pixels(engine_case_fn *check)
 		t.fill = i < 5 ? CHECK_NOISE : CHECK_FLAT;
 		t.width = 71;
 		check(&t);
+		t.interleaved = t.pixel == SX_PIXEL_YUYV;
+		if (t.interleaved)
+			check(&t);
 	}
 }
 

@@ -17,6 +17,7 @@ struct engine_case {
 	enum sx_pixel pixel;
 	enum check_fill fill;
 	int shift, padding;
+	bool interleaved; /* YUYV: both images lie in one, the right one a byte later, as cameras send Y8I */
 	uint64_t seed;
 	bool rectify; /* the pair is raw, of this rig, whose rectified size is that of the case */
 	struct sx_rig rig;

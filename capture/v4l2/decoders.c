@@ -18,7 +18,7 @@
 struct decoder {
 	struct sx_decoders *all;
 	pthread_t thread;
-	struct sx_jpeg *jpeg;
+	struct sx_jpeg *jpeg; /* NULL: raw pixels only */
 };
 
 struct sx_decoders {
@@ -48,6 +48,15 @@ static struct sx_decode_task *next_task(struct sx_decoders *d)
 	return task;
 }
 
+static int decoder_work(struct decoder *own, struct sx_decode_task *task)
+{
+	if (task->raw.packing == SX_RAW_NONE)
+		return sx_jpeg_decode(own->jpeg, task->data, task->bytes, &task->to, task->why,
+				      sizeof(task->why));
+	sx_raw_grey(&task->raw, &task->to);
+	return 0;
+}
+
 static void *decoder_run(void *decoder)
 {
 	struct decoder *own = decoder;
@@ -55,8 +64,7 @@ static void *decoder_run(void *decoder)
 	struct sx_decode_task *task;
 
 	while ((task = next_task(own->all))) {
-		task->result = sx_jpeg_decode(own->jpeg, task->data, task->bytes, &task->to, task->why,
-					      sizeof(task->why));
+		task->result = decoder_work(own, task);
 		atomic_store_explicit(&task->done, true, memory_order_release);
 		if (write(own->all->fd, &one, sizeof(one)) < 0)
 			continue; /* full: readable all the same */
@@ -64,12 +72,12 @@ static void *decoder_run(void *decoder)
 	return NULL;
 }
 
-int sx_decoders_create(struct sx_decoders **ret, int threads, char *why, size_t why_bytes)
+int sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, char *why, size_t why_bytes)
 {
 	struct sx_decoders *d = calloc(1, sizeof(*d));
 	int r = 0;
 
-	snprintf(why, why_bytes, "no memory for JPEG decoders");
+	snprintf(why, why_bytes, "no memory for decoders");
 	if (!d)
 		return -ENOMEM;
 	pthread_mutex_init(&d->lock, NULL);
@@ -80,7 +88,7 @@ int sx_decoders_create(struct sx_decoders **ret, int threads, char *why, size_t 
 		r = -errno;
 	for (; r == 0 && d->count < threads && d->count < SX_DECODERS_MAX; d->count++) {
 		d->decoders[d->count].all = d;
-		r = sx_jpeg_open(&d->decoders[d->count].jpeg, why, why_bytes);
+		r = jpeg ? sx_jpeg_open(&d->decoders[d->count].jpeg, why, why_bytes) : 0;
 		if (r < 0)
 			break;
 	}
@@ -91,7 +99,7 @@ int sx_decoders_create(struct sx_decoders **ret, int threads, char *why, size_t 
 		if (r == 0)
 			pthread_setname_np(own->thread, "decoder");
 		else
-			snprintf(why, why_bytes, "cannot start a thread to decode JPEG: %s", strerror(-r));
+			snprintf(why, why_bytes, "cannot start a thread that decodes: %s", strerror(-r));
 	}
 	if (r < 0) {
 		sx_decoders_destroy(d);

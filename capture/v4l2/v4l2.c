@@ -1,6 +1,6 @@
 /*
- * Source "v4l2": pairs from one or two cameras while they stream. Setting them up: v4l2_setup.c; MJPG:
- * v4l2_decode.c.
+ * Source "v4l2": pairs from one or two cameras while they stream. Setting them up: v4l2_setup.c; MJPG
+ * and raw pixels: v4l2_decode.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

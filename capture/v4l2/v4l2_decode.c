@@ -1,5 +1,5 @@
 /*
- * Source "v4l2", MJPG: pairs on their way through the decoders.
+ * Source "v4l2", MJPG and raw pixels: pairs on their way through the decoders.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,16 +9,36 @@
 
 #include "capture/v4l2/v4l2_priv.h"
 
+/* The raw pixels of one side (0 left, 1 right) in a picture of a camera. */
+static struct sx_raw raw_side(const struct sx_v4l2 *v, const struct sx_v4l2_camera *c, const uint8_t *data,
+			      int side)
+{
+	const struct sx_v4l2_format *f = c->device.format;
+	struct sx_raw raw = {.data = data,
+			     .pitch = c->device.pitch,
+			     .packing = f->packing,
+			     .red_x = f->red_x,
+			     .red_y = f->red_y,
+			     .second = side != (v->layout == SX_LAYOUT_RIGHT_FIRST)};
+
+	if (side && v->layout == SX_LAYOUT_SIDE_BY_SIDE)
+		raw.data += sx_raw_row_bytes(f->packing, v->width);
+	if (side && v->layout == SX_LAYOUT_TOP_BOTTOM)
+		raw.data += raw.pitch * (size_t)v->height;
+	return raw;
+}
+
 void sx_v4l2_decode(struct sx_v4l2 *v, struct sx_v4l2_ticket *t)
 {
 	atomic_store_explicit(&t->state, SX_TICKET_DECODING, memory_order_relaxed);
 	v->decoding[v->decoding_count++] = t;
-	for (int i = 0; i < v->count; i++) {
-		const struct sx_v4l2_camera *c = &v->cameras[i];
-		const struct sx_v4l2_filled *f = &c->filled[t->index[i]];
+	for (int i = 0; i < v->task_count; i++) {
+		const struct sx_v4l2_camera *c = &v->cameras[v->count == 2 ? i : 0];
+		const struct sx_v4l2_filled *f = &c->filled[t->index[v->count == 2 ? i : 0]];
 
 		t->tasks[i].data = (const uint8_t *)c->queue.buffers[f->index].data + f->offset;
 		t->tasks[i].bytes = f->bytes;
+		t->tasks[i].raw = raw_side(v, c, t->tasks[i].data, i);
 		t->tasks[i].to = t->slot->whole[i];
 		sx_decoders_submit(v->decoders, &t->tasks[i]);
 	}
@@ -26,7 +46,7 @@ void sx_v4l2_decode(struct sx_v4l2 *v, struct sx_v4l2_ticket *t)
 
 static bool is_done(const struct sx_v4l2 *v, const struct sx_v4l2_ticket *t)
 {
-	for (int i = 0; i < v->count; i++)
+	for (int i = 0; i < v->task_count; i++)
 		if (!atomic_load_explicit(&t->tasks[i].done, memory_order_acquire))
 			return false;
 	return true;

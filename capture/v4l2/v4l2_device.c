@@ -269,7 +269,7 @@ static int judge(struct sx_v4l2_device *d, const struct sx_v4l2_format *f, int w
 	least = sx_v4l2_format_pitch(f, width);
 	d->pitch = f->compressed ? 0 : a->pitch > least ? a->pitch : least;
 	least = sx_v4l2_format_bytes(f, d->pitch, height);
-	d->image_bytes = a->bytes > least ? a->bytes : least;
+	d->image_bytes = (a->bytes > least ? a->bytes : least) + f->interleaved; /* sx_layout_half() */
 	return 0;
 }
 

@@ -11,24 +11,35 @@
 
 #include "base/image.h"
 #include "capture/source.h"
+#include "capture/v4l2/raw.h"
 
 /*
  * pixel: what engines get. Y10 and Y12 lie in 16-bit words, little endian, like Y16, which is stretched per
- * pair. MJPG is decoded to grey first.
+ * pair. The bytes of Y8I are read where they lie (sx_layout_half()). What is compressed or has a packing is
+ * decoded first: MJPG, Bayer patterns, Y12I.
  */
 struct sx_v4l2_format {
 	enum sx_source_format choice;
-	const char *name; /* the word of configuration and status: the four characters */
+	const char *name; /* word of configuration and status: four characters, of Bayer the kernel's name */
 	uint32_t fourcc;
 	enum sx_pixel pixel;
 	bool compressed;
+	bool interleaved; /* both images of one camera; width is that of one */
+	enum sx_raw_packing packing;
+	int red_x, red_y; /* Bayer: where red is first */
 };
 
 /*
- * The formats, the cheapest first: fewest bytes to move, then least work to get grey; compressed ones last.
+ * The formats, the cheapest first: fewest bytes to move, then least work to get grey; then those that
+ * are decoded, compressed ones last.
  */
-#define SX_V4L2_FORMATS 9
+#define SX_V4L2_FORMATS 27
 extern const struct sx_v4l2_format sx_v4l2_formats[SX_V4L2_FORMATS];
+
+static inline bool sx_v4l2_format_is_decoded(const struct sx_v4l2_format *f)
+{
+	return f->compressed || f->packing != SX_RAW_NONE;
+}
 
 /* Smallest pitch of a row, in bytes; 0 for compressed ones. */
 size_t sx_v4l2_format_pitch(const struct sx_v4l2_format *f, int width);

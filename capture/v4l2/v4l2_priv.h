@@ -2,8 +2,8 @@
  * The inside of source "v4l2": one or two cameras, their buffers, and the pairs made of them.
  *
  * An image goes one of two ways. Direct: the driver writes into memory that the engine reads, and a pair
- * lends the buffers until it is released. Copied: the image is copied (mmap) or decoded (MJPG) into a pair
- * slot, and the buffer goes back at once.
+ * lends the buffers until it is released. Copied: the image is copied (mmap) or decoded (MJPG, Bayer, Y12I)
+ * into a pair slot, and the buffer goes back at once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -64,6 +64,7 @@ struct sx_v4l2 {
 	struct sx_decoders *decoders;			    /* NULL: nothing to decode */
 	struct sx_v4l2_ticket *decoding[SX_V4L2_PAIRS_MAX]; /* oldest first */
 	int decoding_count;
+	int task_count; /* of a pair that is decoded: JPEG a camera each, raw pixels a side each */
 	int64_t timeout_ns, last_pair_ns;
 	char damage[SX_V4L2_DAMAGE_BYTES]; /* the last damaged image since the last pair; empty: none */
 	int epoll_fd, timer_fd;
@@ -117,7 +118,7 @@ void sx_v4l2_release(struct sx_source *s, const struct sx_pair *pair);
 /* v4l2_decode.c */
 
 /*
- * MJPG: hands the images of a pair to the decoders. The ticket is the decoders' from then on.
+ * Hands the images of a pair to the decoders. The ticket is the decoders' from then on.
  */
 void sx_v4l2_decode(struct sx_v4l2 *v, struct sx_v4l2_ticket *t);
 /*

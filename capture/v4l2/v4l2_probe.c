@@ -18,7 +18,7 @@ static int add_sizes(const struct sx_v4l2_device *d, const struct sx_v4l2_format
 {
 	for (uint32_t i = 0; count < max; i++) {
 		struct v4l2_frmsizeenum e = {.index = i, .pixel_format = f->fourcc};
-		struct sx_v4l2_mode m = {.format = f->name};
+		struct sx_v4l2_mode m = {.format = f->name, .interleaved = f->interleaved};
 		int r;
 
 		r = sx_v4l2_ioctl(d->fd, VIDIOC_ENUM_FRAMESIZES, &e);

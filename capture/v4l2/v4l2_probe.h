@@ -6,6 +6,7 @@
 #ifndef SX_CAPTURE_V4L2_V4L2_PROBE_H
 #define SX_CAPTURE_V4L2_V4L2_PROBE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* One of the formats that can be captured, in one size, at its highest rate. */
@@ -13,7 +14,8 @@ struct sx_v4l2_mode {
 	const char *format; /* "YUYV", the word of source.format */
 	int width, height;  /* px; the smallest where a range is offered */
 	int width_max, height_max;
-	double fps; /* 0: the driver does not say */
+	double fps;	  /* 0: the driver does not say */
+	bool interleaved; /* both images of a pair, of layouts that are so */
 };
 
 /*

@@ -128,8 +128,9 @@ static int candidates(const struct sx_v4l2 *v, const struct sx_source_params *p,
 		int at, r;
 		double fps;
 
-		if (p->format == SX_FORMAT_AUTO ? f->compressed && !sx_jpeg_is_there()
-						: p->format != f->choice)
+		if (!sx_layout_takes(v->layout, f->choice) ||
+		    (p->format == SX_FORMAT_AUTO ? f->compressed && !sx_jpeg_is_there()
+						 : p->format != f->choice))
 			continue;
 		r = common_rate(v, f, &fps, without);
 		if (r < 0)
@@ -156,6 +157,21 @@ static const char *format_word(enum sx_source_format choice)
 	return "any format that can be used";
 }
 
+/* Images of one camera, side by side or one above the other, are halved where a pattern begins anew. */
+static int check_halves(const struct sx_v4l2 *v, const struct sx_v4l2_format *f, char *why, size_t why_bytes)
+{
+	const int unit = sx_raw_unit_px(f->packing);
+
+	if (f->packing == SX_RAW_NONE || !((v->layout == SX_LAYOUT_SIDE_BY_SIDE && v->width % unit) ||
+					   (v->layout == SX_LAYOUT_TOP_BOTTOM && v->height % 2)))
+		return 0;
+	snprintf(
+		why, why_bytes,
+		"%s: two images of %dx%d in one picture of %s: width has to be a multiple of %d, height of 2",
+		v->cameras[0].device.path, v->width, v->height, f->name, unit);
+	return -EINVAL;
+}
+
 static int set_format(struct sx_v4l2 *v, const struct sx_source_params *p, char *why, size_t why_bytes)
 {
 	const struct sx_v4l2_format *list[SX_V4L2_FORMATS];
@@ -170,7 +186,7 @@ static int set_format(struct sx_v4l2 *v, const struct sx_source_params *p, char 
 		 whole_width(v), whole_height(v), format_word(p->format),
 		 v->count == 2 && p->format == SX_FORMAT_AUTO ? " that the other camera has, too" : "");
 	for (int k = 0; k < n && r != 0 && r != -ENODEV; k++) {
-		r = 0;
+		r = check_halves(v, list[k], why, why_bytes);
 		for (int i = 0; i < v->count && r == 0; i++)
 			r = sx_v4l2_device_set_format(&v->cameras[i].device, list[k], whole_width(v),
 						      whole_height(v), why, why_bytes);
@@ -210,7 +226,7 @@ static void return_buffers(struct sx_v4l2 *v)
 static int take_buffers(struct sx_v4l2 *v, const struct sx_source_params *p, enum sx_source_memory memory,
 			int slots, char *why, size_t why_bytes)
 {
-	bool copied = memory == SX_MEMORY_MMAP && !v->cameras[0].device.format->compressed;
+	bool copied = memory == SX_MEMORY_MMAP && !sx_v4l2_format_is_decoded(v->cameras[0].device.format);
 	int wanted = p->buffers ? p->buffers : copied ? BUFFERS_COPIED : slots + BUFFERS_SPARE;
 	int r = 0;
 
@@ -259,17 +275,21 @@ static int take_slots(struct sx_v4l2 *v, const struct sx_source_params *p, int s
 		      size_t why_bytes)
 {
 	const struct sx_v4l2_format *f = v->cameras[0].device.format;
+	const bool raw = f->packing != SX_RAW_NONE;
 	int r, threads = p->decoders ? p->decoders : v->count;
 
 	v->ticket_count = slots;
-	v->direct = !f->compressed && v->cameras[0].queue.memory != SX_MEMORY_MMAP;
+	v->task_count = raw ? 2 : v->count;
+	v->direct = !sx_v4l2_format_is_decoded(f) && v->cameras[0].queue.memory != SX_MEMORY_MMAP;
 	if (v->direct)
 		return 0;
-	r = sx_slots_init(&v->slots, slots, p->layout, v->width, v->height, f->pixel, why, why_bytes);
+	/* sides of raw pixels are decoded each for itself */
+	r = sx_slots_init(&v->slots, slots, raw ? SX_LAYOUT_TWO : p->layout, v->width, v->height, f->pixel,
+			  why, why_bytes);
 	for (int i = 0; r == 0 && i < slots; i++)
 		v->tickets[i].slot = &v->slots.slot[i];
-	if (r == 0 && f->compressed)
-		r = sx_decoders_create(&v->decoders, threads, why, why_bytes);
+	if (r == 0 && sx_v4l2_format_is_decoded(f))
+		r = sx_decoders_create(&v->decoders, threads, f->compressed, why, why_bytes);
 	return r == -ENOTSUP ? -EINVAL : r == -ENOMEM ? r : later(r);
 }
 
@@ -337,6 +357,14 @@ int sx_v4l2_set_up(struct sx_source *s, struct sx_v4l2 *v, const struct sx_sourc
 	v->layout = p->layout;
 	if (slots < 1 || slots > SX_V4L2_PAIRS_MAX) {
 		snprintf(why, why_bytes, "%d pairs in use, allowed are 1 to %d", slots, SX_V4L2_PAIRS_MAX);
+		return -EINVAL;
+	}
+	if (!sx_layout_takes(p->layout, p->format)) {
+		snprintf(why, why_bytes, "%s: format %s %s", p->left ? p->left : "v4l2",
+			 format_word(p->format),
+			 sx_layout_is_interleaved(p->layout)
+				 ? "has one image, layout = interleaved needs Y8I, Y12I or auto"
+				 : "has both images of one camera: it needs layout = interleaved");
 		return -EINVAL;
 	}
 	if ((r = open_cameras(v, p, why, why_bytes)) < 0 || (r = find_size(v, p, why, why_bytes)) < 0 ||

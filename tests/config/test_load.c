@@ -232,6 +232,15 @@ static void sources_need_places(void **state)
 		     "DIR/a.conf:4: [source] right: found '/dev/a', but one camera takes both images in this "
 		     "layout\n");
 	fixture_load(fixture_text("a.conf", text), words("source.layout=top-bottom", "source.right="), "");
+	snprintf(text, sizeof(text), "[source]\nkind = v4l2\nleft = /dev/a\nformat = Y12I\n%s", no_camera);
+	fixture_load(fixture_text("a.conf", text), words("source.layout=right-first", NULL), "");
+	fixture_load(
+		fixture_text("a.conf", text), words("source.layout=side-by-side", NULL),
+		"DIR/a.conf:4: [source] format: Y8I and Y12I, and no others, go with layout interleaved or "
+		"right-first\n");
+	fixture_load(fixture_text("a.conf", text), words("source.layout=interleaved", "source.format=GREY"),
+		     "-s source.format=GREY: [source] format: Y8I and Y12I, and no others, go with layout "
+		     "interleaved or right-first\n");
 	fixture_load(NULL, words("source.kind=files", NULL),
 		     "-s source.kind=files: [source] kind: files needs either path, or left and right\n");
 	fixture_load(NULL, words("source.kind=files", "source.left=a*.png"),
@@ -279,7 +288,9 @@ static void cameras_have_settings(void **state)
 		 begin);
 	fixture_load(fixture_text("a.conf", text), NULL,
 		     "DIR/a.conf:9: [source] format: found 'MJPEG' (did you mean 'MJPG'?), allowed auto, "
-		     "GREY, Y10, Y12, Y16, YUYV, UYVY, NV12, RGB3, MJPG\n"
+		     "GREY, Y10, Y12, Y16, YUYV, UYVY, NV12, RGB3, MJPG, Y8I, Y12I, SRGGB8, SGRBG8, SGBRG8, "
+		     "SBGGR8, SRGGB10, SGRBG10, SGBRG10, SBGGR10, SRGGB10P, SGRBG10P, SGBRG10P, SBGGR10P, "
+		     "SRGGB12, SGRBG12, SGBRG12, SBGGR12\n"
 		     "DIR/a.conf:10: [source] memory: found 'cuda', allowed auto, userptr, dmabuf, mmap\n"
 		     "DIR/a.conf:11: [source] buffers: found '33', allowed 0..32\n"
 		     "DIR/a.conf:12: [source] timeout_ms: found '99', allowed 100..60000 ms\n"

@@ -11,24 +11,38 @@
 
 /* --- formats --- */
 
-/* Bytes of a pixel in a row; 0: compressed. */
-static uint32_t pixel_bytes(uint32_t fourcc)
+/* Bits of a pixel in a row; 0: compressed. */
+static uint32_t pixel_bits(uint32_t fourcc)
 {
 	switch (fourcc) {
 	case V4L2_PIX_FMT_GREY:
 	case V4L2_PIX_FMT_NV12:
-		return 1;
+	case V4L2_PIX_FMT_SRGGB8:
+	case V4L2_PIX_FMT_SGRBG8:
+	case V4L2_PIX_FMT_SGBRG8:
+	case V4L2_PIX_FMT_SBGGR8:
+		return 8;
+	case V4L2_PIX_FMT_SRGGB10P:
+	case V4L2_PIX_FMT_SGRBG10P:
+	case V4L2_PIX_FMT_SGBRG10P:
+	case V4L2_PIX_FMT_SBGGR10P:
+		return 10;
 	case V4L2_PIX_FMT_RGB24:
-		return 3;
+	case V4L2_PIX_FMT_Y12I:
+		return 24;
 	case V4L2_PIX_FMT_MJPEG:
 		return 0;
 	}
-	return 2;
+	return 16;
 }
 
 uint32_t fake_row_bytes(const struct fake_camera *c)
 {
-	return c->format.fmt.pix.width * pixel_bytes(c->format.fmt.pix.pixelformat);
+	const uint32_t bits = pixel_bits(c->format.fmt.pix.pixelformat);
+
+	if (bits == 10) /* four stay together */
+		return (c->format.fmt.pix.width + 3) / 4 * 5;
+	return c->format.fmt.pix.width * bits / 8;
 }
 
 uint32_t fake_image_bytes(const struct fake_camera *c)
@@ -74,7 +88,7 @@ static void adjust(const struct fake_camera *c, struct v4l2_format *f)
 	if (c->gives_width)
 		p.width = (uint32_t)c->gives_width;
 	set.format.fmt.pix = p;
-	p.bytesperline = pixel_bytes(p.pixelformat) ? fake_row_bytes(&set) + c->wider_by : 0;
+	p.bytesperline = pixel_bits(p.pixelformat) ? fake_row_bytes(&set) + c->wider_by : 0;
 	p.sizeimage = fake_image_bytes(&set);
 	p.field = c->field ? c->field : V4L2_FIELD_NONE;
 	if (!c->mplane) {

@@ -191,7 +191,7 @@ static void check_threads(int threads)
 	static struct sx_decode_task tasks[TASKS];
 	struct sx_decoders *d = NULL;
 
-	if (sx_decoders_create(&d, threads, why, sizeof(why)) < 0)
+	if (sx_decoders_create(&d, threads, true, why, sizeof(why)) < 0)
 		fail_msg("%s", why);
 	for (int i = 0; i < TASKS; i++) {
 		jpeg_case_make(&pictures[i], i, W, H);
@@ -236,7 +236,7 @@ static void test_idle(void **state)
 	struct pollfd p = {.events = POLLIN};
 	struct sx_decoders *d = NULL;
 
-	assert_int_equal(sx_decoders_create(&d, 4, why, sizeof(why)), 0);
+	assert_int_equal(sx_decoders_create(&d, 4, true, why, sizeof(why)), 0);
 	p.fd = sx_decoders_fd(d);
 	assert_int_equal(poll(&p, 1, 10), 0);
 	sx_decoders_destroy(d);

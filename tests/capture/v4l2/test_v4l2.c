@@ -55,7 +55,7 @@ static void test_cheapest_format(void **state)
 					       {GREY, W, H, 15},
 					       {GREY, W, H, 25},
 					       {RGB3, W, H, 60},
-					       {V4L2_PIX_FMT_SBGGR8, W, H, 90},
+					       {V4L2_PIX_FMT_SBGGR16, W, H, 90},
 					       {NV12, 2 * W, H, 60},
 					       {0}};
 	static const struct fake_mode grey_last[] = {{YUYV, W, H, 30}, {GREY, W, H, 30}, {0}};
@@ -606,7 +606,7 @@ static void test_jpeg_or_not(void **state)
 static void test_probe(void **state)
 {
 	static const struct fake_mode modes[] = {{YUYV, W, H, 30},   {YUYV, W, H, 60},
-						 {YUYV, 96, 64, 15}, {V4L2_PIX_FMT_SBGGR8, W, H, 90},
+						 {YUYV, 96, 64, 15}, {V4L2_PIX_FMT_SBGGR16, W, H, 90},
 						 {GREY, W, H, 0},    {0}};
 	struct sx_v4l2_mode got[8];
 	char name[64];

@@ -29,18 +29,6 @@ static void expect_pair(struct sx_source *s, int pattern, struct sx_pair *pair)
 
 /* --- pixels --- */
 
-static bool in_blocks(const struct sx_source *s, const struct sx_image *img)
-{
-	const char *first = img->data, *last = (char *)sx_image_row(img, img->height - 1);
-	struct sx_block b;
-
-	last += (size_t)img->width * sx_pixel_bytes(img->pixel);
-	for (int i = 0; sx_source_block(s, i, &b); i++)
-		if (first >= (char *)b.memory && last <= (char *)b.memory + b.bytes)
-			return true;
-	return false;
-}
-
 static void check_pixels(const struct sx_source_params *p, uint32_t fourcc, bool mplane, uint32_t wider)
 {
 	const struct fake_mode modes[] = {
@@ -68,7 +56,7 @@ static void check_pixels(const struct sx_source_params *p, uint32_t fourcc, bool
 		assert_int_equal(case_next(s, &pair, 0), k > 0);
 		if (k == 0)
 			continue;
-		assert_true(in_blocks(s, &pair.left) && in_blocks(s, &pair.right));
+		assert_true(case_in_blocks(s, &pair.left) && case_in_blocks(s, &pair.right));
 		assert_true(fake_shows(&pair.left, 0, k, 0, 0));
 		assert_true(fake_shows(&pair.right, two, k, p->layout == SX_LAYOUT_SIDE_BY_SIDE ? W : 0,
 				       p->layout == SX_LAYOUT_TOP_BOTTOM ? H : 0));

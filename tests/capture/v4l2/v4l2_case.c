@@ -78,6 +78,18 @@ const struct sx_v4l2 *case_inside(const struct sx_source *s)
 	return s->own;
 }
 
+bool case_in_blocks(const struct sx_source *s, const struct sx_image *img)
+{
+	const char *first = img->data, *last = (char *)sx_image_row(img, img->height - 1);
+	struct sx_block b;
+
+	last += (size_t)img->width * sx_pixel_bytes(img->pixel);
+	for (int i = 0; sx_source_block(s, i, &b); i++)
+		if (first >= (char *)b.memory && last <= (char *)b.memory + b.bytes)
+			return true;
+	return false;
+}
+
 void case_close(struct sx_source *s)
 {
 	sx_source_close(s);

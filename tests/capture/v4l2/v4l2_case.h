@@ -39,6 +39,8 @@ struct sx_source *case_begin(struct fake_camera *cameras[2], const struct sx_sou
 struct sx_source *case_begin_grey(struct fake_camera *cameras[2]);
 /* Open must fail with this and say this, and leave no descriptor. */
 void case_refused(const struct sx_source_params *p, int error, const char *words);
+/* Whether all of the image lies in a block of the source. */
+bool case_in_blocks(const struct sx_source *s, const struct sx_image *img);
 const struct sx_v4l2 *case_inside(const struct sx_source *s);
 /* Closes; no descriptor may be left of those opened since case_open(). Forgets the cameras. */
 void case_close(struct sx_source *s);

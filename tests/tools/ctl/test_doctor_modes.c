@@ -31,9 +31,15 @@ static const struct sx_v4l2_mode other_modes[] = {
 	MODE("YUYV", 640, 480, 15),
 	MODE("MJPG", 1280, 720, 29.97),
 };
+static const struct sx_v4l2_mode infrared_modes[] = {
+	MODE("YUYV", 640, 480, 30),
+	{"Y8I", 1280, 720, 1280, 720, 30, true},
+	{"Y12I", 1280, 800, 1280, 800, 15, true},
+};
 static const struct sx_v4l2_mode range_modes[] = {{"GREY", 32, 32, 1920, 1080, 0}};
 static const struct doctor_offer webcam = OFFER(webcam_modes), other = OFFER(other_modes),
-				 range = OFFER(range_modes), none = {NULL, 0};
+				 range = OFFER(range_modes), infrared = OFFER(infrared_modes),
+				 none = {NULL, 0};
 
 static void one_camera(void **state)
 {
@@ -89,6 +95,24 @@ static void too_slow(void **state)
 	assert_false(doctor_fastest(&webcam, NULL, &(struct doctor_wish){"GREY", 640, 480, 60}, &m));
 }
 
+/* Formats of both images are for layouts of both images, and no others are. */
+static void interleaved(void **state)
+{
+	struct sx_v4l2_mode m;
+
+	assert_true(doctor_mode(&infrared, NULL, &(struct doctor_wish){NULL, 0, 0, 30, false}, &m));
+	assert_string_equal(m.format, "YUYV");
+	assert_true(doctor_mode(&infrared, NULL, &(struct doctor_wish){NULL, 0, 0, 15, true}, &m));
+	assert_string_equal(m.format, "Y8I");
+	assert_true(m.interleaved);
+	assert_true(doctor_mode(&infrared, NULL, &(struct doctor_wish){"Y12I", 0, 0, 15, true}, &m));
+	assert_int_equal(m.height, 800);
+	assert_false(doctor_mode(&infrared, NULL, &(struct doctor_wish){NULL, 1280, 720, 30, false}, &m));
+	assert_false(doctor_mode(&infrared, NULL, &(struct doctor_wish){NULL, 640, 480, 30, true}, &m));
+	assert_true(doctor_fastest(&infrared, NULL, &(struct doctor_wish){NULL, 1280, 720, 60, true}, &m));
+	assert_string_equal(m.format, "Y8I");
+}
+
 static void words(void **state)
 {
 	char text[72];
@@ -116,10 +140,8 @@ static void words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_camera),
-		cmocka_unit_test(two_cameras),
-		cmocka_unit_test(too_slow),
-		cmocka_unit_test(words),
+		cmocka_unit_test(one_camera),  cmocka_unit_test(two_cameras), cmocka_unit_test(too_slow),
+		cmocka_unit_test(interleaved), cmocka_unit_test(words),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

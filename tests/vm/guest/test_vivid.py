@@ -37,6 +37,35 @@ def weighted(raw):
         (77 * row[i] + 150 * row[i + 1] + 29 * row[i + 2] + 128) >> 8 for i in range(0, len(row), 3))))
 
 
+def mirrored(row):
+    """Sums of both neighbours."""
+    return [a + b for a, b in zip(row[1:2] + row[:-1], row[1:] + row[-2:-1])]
+
+
+def mosaic(rows, order):
+    """Grey rows of a Bayer pattern: the sums of capture/v4l2/raw.h."""
+    weights = {"R": 77, "B": 29}
+    known = {}
+
+    def grey(up, here, down, colours):
+        at = colours.find("G") ^ 1
+        own, other = weights[colours[at]], weights["B" if colours[at] == "R" else "R"]
+        column = [a + b for a, b in zip(up, down)]
+        places = list(zip(here, mirrored(here), column, mirrored(column)))
+        out = [0] * WIDTH
+        out[at::2] = [4 * own * p + 150 * (h + v) + other * d + 512 >> 10 for p, h, v, d in places[at::2]]
+        out[1 - at::2] = [600 * p + 2 * own * h + 2 * other * v + 512 >> 10 for p, h, v, _ in places[1 - at::2]]
+        return tuple(out)
+
+    def row_of(y):
+        key = rows[abs(y - 1)], rows[y], rows[HEIGHT - 2 if y + 1 == HEIGHT else y + 1], order[y % 2 * 2:][:2]
+        if key not in known:
+            known[key] = grey(*key)
+        return known[key]
+
+    return [row_of(y) for y in range(HEIGHT)]
+
+
 # How many bytes a frame has for each pixel, and what is grey in it.
 FORMATS = {
     "GREY": (1, lambda raw: raw),
@@ -47,7 +76,9 @@ FORMATS = {
     "Y12": (2, stretched),
     "Y10": (2, stretched),
     "RGB3": (3, weighted),
+    "SGBRG8": (1, lambda raw: b"".join(map(bytes, mosaic(by_rows(raw, WIDTH, tuple), "GBRG")))),
 }
+CODES = {"SGBRG8": "GBRG"}  # where the driver's four characters are not the name
 
 
 class Formats(TestCase):
@@ -65,7 +96,7 @@ class Formats(TestCase):
 
     def raw_frames(self, name):
         """The first frames of a stream, as the driver makes them; on a busy machine it leaves some out."""
-        fourcc = name.ljust(4)
+        fourcc = CODES.get(name, name).ljust(4)
         run("v4l2-ctl", "-d", "/dev/video0", "-v", "width=%d,height=%d,pixelformat=%s" % (WIDTH, HEIGHT, fourcc))
         run("v4l2-ctl", "-d", "/dev/video0", "-p", "25")
         run("v4l2-ctl", "-d", "/dev/video0", "--stream-mmap", "--stream-count=%d" % RAW, "--stream-to=/tmp/raw")
@@ -79,7 +110,7 @@ class Formats(TestCase):
     def check(self, name):
         grey = FORMATS[name][1]
         known = set(map(grey, self.raw_frames(name)))
-        for memory in MEMORIES:
+        for memory in MEMORIES[:1] if name in CODES else MEMORIES:  # what is decoded is read in one way
             with self.subTest(memory=memory):
                 i = self.daemon(camera_settings("/dev/video0", "/dev/video1", format=name, memory=memory, fps=FPS,
                                                 size="%dx%d" % (WIDTH, HEIGHT), dmabuf_from="/dev/video2",

@@ -176,10 +176,10 @@ static void look_at(struct doctor *d, struct camera *c)
 	say_holder(d, c, false);
 }
 
-/* size is of one image; one camera with both in a picture has twice of it. */
+/* size is of one image; one camera with both in a picture has twice of it, but where they are interleaved. */
 static struct doctor_wish wish_of(const struct sx_source_params *p)
 {
-	struct doctor_wish wish = {NULL, p->width, p->height, p->fps};
+	struct doctor_wish wish = {NULL, p->width, p->height, p->fps, sx_layout_is_interleaved(p->layout)};
 
 	for (int i = 0; i < SX_V4L2_FORMATS; i++)
 		if (p->format != SX_FORMAT_AUTO && sx_v4l2_formats[i].choice == p->format)
@@ -191,19 +191,27 @@ static struct doctor_wish wish_of(const struct sx_source_params *p)
 	return wish;
 }
 
-static void say_lack(struct doctor *d, const struct camera *c, const char *wished)
+static void say_lack(struct doctor *d, const struct camera *c, const struct doctor_wish *wish,
+		     const char *wished)
 {
+	const struct doctor_wish other = {NULL, 0, 0, 0, !wish->interleaved};
+	struct sx_v4l2_mode mode;
+	const char *advice = "change source.size or source.format";
 	char offer[600];
 
-	doctor_say(d, DOCTOR_PROBLEM, "camera modes", "change source.size or source.format",
-		   "%s does not offer %s, but %s", c->path, wished,
+	if (doctor_mode(&c->offer, NULL, &other, &mode))
+		advice = wish->interleaved
+				 ? "change source.size, source.format or source.layout"
+				 : "change source.size or source.format; of Y8I and Y12I, which have both "
+				   "images of one camera, source.layout is interleaved";
+	doctor_say(d, DOCTOR_PROBLEM, "camera modes", advice, "%s does not offer %s, but %s", c->path, wished,
 		   doctor_offer_text(&c->offer, offer, sizeof(offer)));
 }
 
 static void say_modes(struct doctor *d, const struct camera *left, const struct camera *right)
 {
 	const struct doctor_wish wish = wish_of(&d->settings.source);
-	const struct doctor_wish any_rate = {wish.format, wish.width, wish.height, 0};
+	const struct doctor_wish any_rate = {wish.format, wish.width, wish.height, 0, wish.interleaved};
 	const struct doctor_offer *other = right ? &right->offer : NULL;
 	struct sx_v4l2_mode mode;
 	char text[128], shape[128];
@@ -211,9 +219,9 @@ static void say_modes(struct doctor *d, const struct camera *left, const struct 
 	doctor_wish_text(&wish, text, sizeof(text));
 	doctor_wish_text(&any_rate, shape, sizeof(shape));
 	if (!doctor_mode(&left->offer, NULL, &any_rate, &mode))
-		say_lack(d, left, shape);
+		say_lack(d, left, &any_rate, shape);
 	else if (right && !doctor_mode(&right->offer, NULL, &any_rate, &mode))
-		say_lack(d, right, shape);
+		say_lack(d, right, &any_rate, shape);
 	else if (doctor_mode(&left->offer, other, &wish, &mode))
 		doctor_say(d, DOCTOR_OK, "camera modes", NULL,
 			   "%s%s %dx%d at up to %.4g fps; asked for is %s%s", right ? "both offer " : "",

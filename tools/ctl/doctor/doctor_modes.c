@@ -30,7 +30,7 @@ static double slower(double a, double b)
 static bool shared(const struct sx_v4l2_mode *a, const struct doctor_offer *b, int width, int height,
 		   const struct doctor_wish *wish, struct sx_v4l2_mode *ret)
 {
-	struct sx_v4l2_mode found = {a->format, width, height, width, height, a->fps};
+	struct sx_v4l2_mode found = {a->format, width, height, width, height, a->fps, a->interleaved};
 	bool both = b == NULL;
 
 	for (int i = 0; b && i < b->count && !both; i++) {
@@ -57,7 +57,8 @@ bool doctor_mode(const struct doctor_offer *a, const struct doctor_offer *b, con
 
 		if (any && strcmp(m->format, ret->format) != 0)
 			break;
-		if ((wish->format && strcmp(wish->format, m->format) != 0) || !holds(m, width, height) ||
+		if (wish->interleaved != m->interleaved ||
+		    (wish->format && strcmp(wish->format, m->format) != 0) || !holds(m, width, height) ||
 		    !fast_enough(m->fps, wish->fps) || !shared(m, b, width, height, wish, &found))
 			continue;
 		if (!any || (long)found.width * found.height > (long)ret->width * ret->height)

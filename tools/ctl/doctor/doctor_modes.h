@@ -16,6 +16,7 @@ struct doctor_wish {
 	const char *format; /* NULL: any */
 	int width, height;  /* of the whole picture of one camera; 0: any */
 	double fps;	    /* 0: any */
+	bool interleaved;   /* both images pixel by pixel: other formats than without */
 };
 
 struct doctor_offer {

@@ -1,0 +1,35 @@
+/*
+ * What tests of raw pixels share: pictures of known samples, as drivers write them, and the grey that has to
+ * come of them, by way of the colours.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_TESTS_CAPTURE_V4L2_RAW_CASE_H
+#define SX_TESTS_CAPTURE_V4L2_RAW_CASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/image.h"
+#include "capture/v4l2/raw.h"
+
+/* Samples of one image, row by row. bits: 8, 10, 12 or 16 of each. */
+struct raw_case {
+	int width, height, bits;
+	uint16_t *samples;
+};
+void raw_case_init(struct raw_case *c, int width, int height, int bits, uint64_t seed);
+void raw_case_finish(struct raw_case *c);
+
+/* Bayer: as the packing has it, into rows of pitch bytes; bytes between rows stay as they are. */
+void raw_case_pack(const struct raw_case *c, enum sx_raw_packing packing, uint8_t *to, size_t pitch);
+/* Two images in one picture. */
+void raw_case_y8i(const struct raw_case *first, const struct raw_case *second, uint8_t *to, size_t pitch);
+void raw_case_y12i(const struct raw_case *first, const struct raw_case *second, uint8_t *to, size_t pitch);
+
+/* Sample or grey at x, y; order: of the colours, "RGGB"; NULL: samples are grey themselves. */
+unsigned raw_case_grey(const struct raw_case *c, const char *order, int x, int y);
+/* True when the image (U8 or Y16) is the grey of c, else a line on stderr. */
+bool raw_case_shows(const struct sx_image *img, const struct raw_case *c, const char *order);
+
+#endif
