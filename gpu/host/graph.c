@@ -191,7 +191,10 @@ static struct sx_monitor_input monitored(const struct sx_context *x)
 					 &tap[SX_TAP_COLUMNS]};
 }
 
-/* What takes time of the monitor, which only the host reads: beside the road, which leaves most of the device idle. */
+/*
+ * What takes time of the monitor, which only the host reads: beside the road, which leaves most of the device
+ * idle.
+ */
 static cudaError_t chain_votes(struct sx_context *x)
 {
 	const struct sx_monitor_input in = monitored(x);
@@ -204,7 +207,7 @@ static cudaError_t chain_votes(struct sx_context *x)
 	return sx_cuda_mark(stamp(x, SX_STAGE_MONITOR), x->watch.stream);
 }
 
-/* The rest of it, as soon as there are stixel columns. */
+/* The rest of it, beside the record: beside the stixels its blocks would stand in the way of theirs. */
 static cudaError_t chain_counts(struct sx_context *x)
 {
 	const struct sx_monitor_input in = monitored(x);
@@ -278,11 +281,13 @@ static cudaError_t chain_segment(struct sx_context *x)
 	x->clock.last = SX_STAMP_JOINED;
 	if ((e = sx_sky_cuda_weigh(&x->sky, x->road, &x->config.params, &x->cells, &x->cells_confidence,
 				   x->stream)) ||
-	    (e = choose_stixels(x)) || (e = done(x, SX_STAGE_SEGMENT)) || (e = side_join(x, &x->watch)))
+	    (e = choose_stixels(x)) || (e = done(x, SX_STAGE_SEGMENT)) || (e = chain_counts(x)))
 		return e;
 	begin(x, SX_STAGE_COMPACT);
 	e = sx_compact_cuda_run(x->stages.compact, &x->segments, columns, &x->taps[SX_TAP_COLUMNS_CONFIDENCE],
 				x->road, x->output_device, x->offsets_device, x->stixels_device, x->stream);
+	if (!e)
+		e = side_join(x, &x->watch);
 	if (e || !x->clock.stamps)
 		return e;
 	return sx_stamps_cuda_deliver(x->clock.stamps, SX_STAMP_COUNT, x->clock.host_device, x->stream);
@@ -296,7 +301,7 @@ static cudaError_t chain_run(struct sx_context *x)
 		x->clock.since[i] = -1;
 	x->clock.last = SX_STAMP_BEGIN;
 	if ((e = sx_cuda_mark(stamp(x, SX_STAMP_BEGIN), x->stream)) || (e = chain_match(x)) ||
-	    (e = chain_filter(x)) || (e = chain_reduce(x)) || (e = chain_counts(x)))
+	    (e = chain_filter(x)) || (e = chain_reduce(x)))
 		return e;
 	return chain_segment(x);
 }

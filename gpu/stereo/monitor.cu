@@ -4,8 +4,8 @@
  *
  * Work:   two launches whose blocks do different things. The first: a warp a place of the grid, a block a row
  *         of samples of both images. Of a corner a lane takes pairs of rows and columns by which windows are
- *         moved: 119 of them, four each. The second: a warp a row of the map, a warp a stixel column. Sums are
- *         added up by atomics; the last block delivers them and leaves zeros.
+ *         moved: 119 of them, four each. The second: a warp a row of the map, a warp a stixel column. Sums
+ *         are added up by atomics; the last block delivers them and leaves zeros.
  * Memory: 9.9 KB of shared memory a block: windows as words, since they begin at any byte. The map is read
  *         once, an eighth of the images' rows, and windows from the cache.
  * Shapes: 32x32 and larger; rows of images padded to 128 bytes.
