@@ -77,6 +77,15 @@ static size_t images_bytes(const struct sx_pipeline *p)
 	return sx_frame_image_bytes(p->images, p->header.image_width, p->header.image_height);
 }
 
+/* Of output.planes: bits 1u << enum stixel_plane, two at most, as a frame has room for. */
+static const unsigned image_kinds[] = {
+	[SX_PLANES_NONE] = 0,
+	[SX_PLANES_DISPARITY] = 1u << STIXEL_PLANE_DISPARITY,
+	[SX_PLANES_LEFT] = 1u << STIXEL_PLANE_LEFT,
+	[SX_PLANES_BOTH] = 1u << STIXEL_PLANE_LEFT | 1u << STIXEL_PLANE_DISPARITY,
+	[SX_PLANES_PAIR] = 1u << STIXEL_PLANE_LEFT | 1u << STIXEL_PLANE_RIGHT,
+};
+
 /* Room for the largest frame, every page of it touched. */
 static int create_frame(struct sx_pipeline *p)
 {
@@ -87,7 +96,7 @@ static int create_frame(struct sx_pipeline *p)
 	columns = (uint32_t)sx_reduce_columns((int)p->header.image_width, s->width);
 	per_column = (uint32_t)s->max_per_column < p->header.image_height ? (uint32_t)s->max_per_column
 									  : p->header.image_height;
-	p->images = (unsigned)p->c.settings->output.planes << 1;
+	p->images = image_kinds[p->c.settings->output.planes];
 	p->frame_bytes = sx_frame_bytes(columns, columns * per_column, images_bytes(p));
 	if (p->frame_bytes == 0)
 		return -EOVERFLOW;
