@@ -88,7 +88,7 @@ class Frame:
     @property
     def flags(self) -> FrameFlag:
         """What was left out of a packet of frames.sock; whether class scores were there, and images rectified."""
-        return FrameFlag(int(self._header["flags"]) & 15)
+        return FrameFlag(int(self._header["flags"]) & sum(FrameFlag))
 
     @property
     def counts(self) -> Counts:

@@ -18,7 +18,7 @@ WINDOW_MOST = 11  # px, half of it
 SEARCH_WIDTH = 960  # px
 POINTS_LEAST = 12  # of a ChArUco board, seen by both cameras
 PRINT_PX_PER_MM = 300 / 25.4
-MARGIN_SQUARES = 1
+MARGIN_SQUARES = 0.6  # white around it; 9x6 squares of 25 mm then fit on A4
 
 
 class Found:
@@ -231,7 +231,7 @@ def _svg(board):
 
 def _png(board):
     dots = max(8, round(board.square_mm * PRINT_PX_PER_MM))
-    margin = MARGIN_SQUARES * dots
+    margin = round(MARGIN_SQUARES * dots)
     ok, data = cv2.imencode(".png", cv2.copyMakeBorder(board.draw(dots), *[margin] * 4, cv2.BORDER_CONSTANT, value=255))
     if not ok:
         raise Fail(CANNOT_CREATE, "OpenCV cannot make a PNG")

@@ -46,7 +46,7 @@ OPTIONS = [
     (["--marker"], "MM", {"type": _mm}, "edge of a ChArUco board's markers (default: three quarters of the square)"),
     (["--dictionary"], "NAME", {"default": "5X5_100"}, "of a ChArUco board's markers, as OpenCV names it (default: 5X5_100)"),
     (["--lens"], "MODEL", {"choices": LENSES, "default": "plumb_bob"},
-     "plumb_bob: 5 coefficients; rational: 8, for wide angles; equidistant: fisheye, 4 (default: plumb_bob)"),
+     "model: plumb_bob, 5 coefficients; rational, 8, for wide angles; equidistant, 4, fisheye (default: plumb_bob)"),
     (["-o", "--output"], "FILE", {"default": "stereo.yaml"}, "result (default: stereo.yaml); one that is there becomes FILE.1"),
     (["--page"], "FILE.html", {}, "keep a page for a browser there that shows the pictures and what is missing"),
     (["--save"], "FOLDER", {}, "write the pairs of kept views there as PNG, to calibrate again with --left and --right"),

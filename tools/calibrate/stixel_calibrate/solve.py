@@ -19,6 +19,8 @@ ROW_MEDIAN_MOST_PX = 0.25
 ROW_95_MOST_PX = 0.75
 
 CRITERIA = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 100, 1e-7)
+# Focal lengths of a fisheye by the longer side: 180 degrees across it are 0.32, 115 degrees 0.5.
+FISHEYE_WIDTHS = (0.32, 0.42, 0.55)
 FLAGS = {"plumb_bob": 0, "rational": cv2.CALIB_RATIONAL_MODEL}
 
 
@@ -43,6 +45,24 @@ def _flat_lens(lens, board, views, size):
     return Rig(lens, size, (k1, k2), (d1, d2), r, t)
 
 
+def _one_fisheye(points, side, size, flags):
+    """From a focal length that is guessed too small OpenCV finds no start, or another minimum: the best of some guesses."""
+    best, why = None, None
+    for guess in FISHEYE_WIDTHS:
+        f = guess * max(size)
+        k = np.array([[f, 0, (size[0] - 1) / 2], [0, f, (size[1] - 1) / 2], [0, 0, 1]])
+        try:
+            rms, k, d, _, _ = cv2.fisheye.calibrate(points, side, size, k, np.zeros((4, 1)), flags=flags, criteria=CRITERIA)
+        except cv2.error as e:
+            why = e
+            continue
+        if np.isfinite(rms) and (best is None or rms < best[0]):
+            best = rms, k, d
+    if best is None:
+        raise why or cv2.error("no start")
+    return best[1:]
+
+
 def _fisheye(board, views, size):
     # fisheye.stereoCalibrate() takes views of one number of points only: shorter ones repeat some of theirs, spread evenly
     most = max(len(v.ids) for v in views)
@@ -50,12 +70,8 @@ def _fisheye(board, views, size):
         [np.float64(np.take(p, np.arange(most) * len(p) // most, axis=0)).reshape(1, -1, p.shape[-1]) for p in side]
         for side in _bundle(board, views))
     flags = cv2.fisheye.CALIB_RECOMPUTE_EXTRINSIC | cv2.fisheye.CALIB_FIX_SKEW
-    cameras = []
-    for side in (left, right):
-        k, d = np.zeros((3, 3)), np.zeros((4, 1))
-        cameras.append(cv2.fisheye.calibrate(points, side, size, k, d, flags=flags, criteria=CRITERIA)[1:3])
-    (k1, d1), (k2, d2) = cameras
     flags |= cv2.fisheye.CALIB_USE_INTRINSIC_GUESS
+    (k1, d1), (k2, d2) = (_one_fisheye(points, side, size, flags) for side in (left, right))
     answer = cv2.fisheye.stereoCalibrate(points, left, right, k1, d1, k2, d2, size, flags=flags, criteria=CRITERIA)
     return Rig("equidistant", size, answer[1:5:2], answer[2:6:2], answer[5], answer[6])
 
@@ -95,9 +111,10 @@ def raw_rows(views):
     return rows_of(np.concatenate([np.abs(v.left[:, 1] - v.right[:, 1]) for v in views]))
 
 
-def _outliers(errors):
-    table = np.array(errors.views)
-    most = np.maximum(OUTLIER * np.median(table, axis=0), OUTLIER_PX)
+def _outliers(some, among):
+    """Which views' errors are too far above those of the others, and by how much: Errors.views of both."""
+    table = np.array(some)
+    most = np.maximum(OUTLIER * np.median(among, axis=0), OUTLIER_PX)
     return (table > most).any(axis=1), (table / most).max(axis=1)
 
 
@@ -139,19 +156,28 @@ def solve(lens, board, views, size):
     if len(views) < VIEWS_LEAST:
         raise Fail(DATA, "%d good view%s of the board, at least %d are needed" % (len(views), "" if len(views) == 1 else "s",
                                                                                 VIEWS_LEAST))
-    used, dropped = list(views), []
+    used, out = list(views), []
     rig = rig_of(lens, board, used, size)
     first = errors = Errors(rig, board, used)
-    while True:
-        bad, how_bad = _outliers(errors)
-        room = min(int(DROPPED_MOST * len(views)) - len(dropped), len(used) - VIEWS_LEAST)
-        # the worst half first: one bad view makes its neighbours look worse than they are
-        go = [i for i in np.argsort(-how_bad) if bad[i]][:max(1, int(bad.sum() + 1) // 2)][:max(0, room)]
+    most = min(int(DROPPED_MOST * len(views)), len(views) - VIEWS_LEAST)
+    while len(out) < most:
+        bad, how_bad = _outliers(errors.views, errors.views)
+        # the worst third first: one bad view makes others look worse than they are
+        go = [i for i in np.argsort(-how_bad) if bad[i]][:int(bad.sum() + 2) // 3][:most - len(out)]
         if not go:
             break
-        dropped += [(used[i].name, *errors.views[i]) for i in go]
+        out += [used[i] for i in go]
         used = [v for i, v in enumerate(used) if i not in go]
         rig = rig_of(lens, board, used, size)
         errors = Errors(rig, board, used)
+    if out:
+        # those that only looked so come back
+        bad, _ = _outliers(Errors(rig, board, out).views, errors.views)
+        back = [v for v, b in zip(out, bad) if not b]
+        if back:
+            out = [v for v in out if v not in back]
+            used = [v for v in views if v not in out]
+            rig = rig_of(lens, board, used, size)
+            errors = Errors(rig, board, used)
     check_sides(rig)
-    return Result(rig, first, errors, used, dropped)
+    return Result(rig, first, errors, used, [(v.name, *Errors(rig, board, [v]).views[0]) for v in out])

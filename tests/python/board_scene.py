@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
-SAMPLES = 4  # along a pixel's side
+SAMPLES = 3  # along a pixel's side
 GRID = 2
 NEWTON = 30
 EDGE = 14  # px that inner corners keep away from the image's border
@@ -128,30 +128,35 @@ class Scene:
         self.texture = np.pad(board.draw(dots).astype(np.float32) * (200 / 255) + 25, margin, constant_values=225)
         self.extent_m = np.array(self.texture.shape[::-1]) / self.dots_per_m
         s = board.square_mm / 1000
-        self.inner = np.array([[1, 1], [board.columns, 1], [1, board.rows], [board.columns, board.rows]]) * s + self.margin_m
+        grid = np.mgrid[1:board.columns + 1, 1:board.rows + 1].T.reshape(-1, 2)
+        self.inner = np.c_[grid * s + self.margin_m, np.zeros(len(grid))]
         w, h = rig_.left.size
         y, x = np.mgrid[0:h, 0:w]
         self.background = 70 + 40 * np.sin(x / w * 5) * np.cos(y / h * 4)
 
-    def _visible(self, r, t, whole):
-        corners = np.c_[self.inner if whole else self.extent_m / 2 + 0 * self.inner, np.zeros(4)] @ r.T + t
+    def _visible(self, r, t):
+        """Share of the inner corners that both cameras see."""
+        corners = self.inner @ r.T + t
         w, h = self.rig.left.size
+        seen = np.ones(len(corners), bool)
         for camera, points in ((self.rig.left, corners), (self.rig.right, corners @ self.rig.r.T + self.rig.t)):
             px = camera.project(points)
-            if points[:, 2].min() < 0.1 or (px < EDGE).any() or (px > (w - EDGE, h - EDGE)).any():
-                return False
-        return True
+            seen &= (points[:, 2] > 0.1) & (px > EDGE).all(axis=1) & (px < (w - EDGE, h - EDGE)).all(axis=1)
+        return seen.mean()
 
-    def pose(self, near, far, tilt_deg, whole=True):
-        """A random pose whose inner corners both cameras see; its middle anywhere in the left image."""
+    def pose(self, near, far, tilt_deg, share=1.0):
+        """A random pose of which both cameras see this share of the inner corners; its middle anywhere in the left image."""
         w, h = self.rig.left.size
         while True:
             px = self.random.uniform((0, 0), (w, h))
             ray = self.rig.left.rays[int(px[1]) * SAMPLES, int(px[0]) * SAMPLES].astype(float)
             lean = np.radians(self.random.uniform(-tilt_deg, tilt_deg, 2))
-            r = rotation((lean[1], lean[0], self.random.uniform(-0.35, 0.35)))
-            t = ray / max(ray[2], 0.2) * self.random.uniform(near, far) - r[:, :2] @ (self.extent_m / 2)
-            if self._visible(r, t, whole):
+            ray /= np.linalg.norm(ray)
+            # it is held towards the camera: aside of the axis it leans against the axis
+            towards = np.array([-ray[1], ray[0], 0]) / max(np.hypot(ray[0], ray[1]), 1e-9) * np.arccos(ray[2])
+            r = rotation(towards) @ rotation((lean[1], lean[0], self.random.uniform(-0.35, 0.35)))
+            t = ray * self.random.uniform(near, far) - r[:, :2] @ (self.extent_m / 2)
+            if self._visible(r, t) >= share:
                 return r, t
 
     def pair(self, r, t):
