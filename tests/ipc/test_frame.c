@@ -269,7 +269,7 @@ static void contradictions_are_not_packed(void **state)
 	PACK(-EINVAL, -1, (void)0);
 	PACK(-EINVAL, 2, images[1] = disparity);
 	PACK(-EINVAL, 1, images[0].kind = STIXEL_PLANE_NONE);
-	PACK(-EINVAL, 1, images[0].kind = 3);
+	PACK(-EINVAL, 1, images[0].kind = 4);
 	PACK(-EINVAL, 1, images[0].data = NULL);
 	PACK(-EINVAL, 1, images[0].width = 4);
 	PACK(-EINVAL, 2, images[1].width = 0);

@@ -1,5 +1,5 @@
-# Renders pairs of a board as two known cameras see them: each sample's ray meets the plane, samples are averaged. NumPy only;
-# lens models are written out here a second time, so that a mistake of the program's does not cancel out.
+# Renders pairs of a board as two known cameras see them: each sample's ray meets the plane, samples are averaged. NumPy
+# only; lens models are written out here a second time, so that a mistake of the program's does not cancel out.
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
@@ -43,7 +43,8 @@ class Camera:
         x, y = xy[..., 0], xy[..., 1]
         s = x * x + y * y
         g = (1 + s * (k1 + s * (k2 + s * k3))) / (1 + s * (k4 + s * (k5 + s * k6)))
-        return np.stack([x * g + 2 * p1 * x * y + p2 * (s + 2 * x * x), y * g + p1 * (s + 2 * y * y) + 2 * p2 * x * y], -1)
+        return np.stack([x * g + 2 * p1 * x * y + p2 * (s + 2 * x * x),
+                         y * g + p1 * (s + 2 * y * y) + 2 * p2 * x * y], -1)
 
     def _bend_angle(self, a):
         s = a * a
@@ -110,7 +111,8 @@ def rig(lens, size=(640, 480)):
     """A stereo camera of 12 cm whose cameras are not quite alike and not quite parallel."""
     w, h = size
     f = {"plumb_bob": 0.9, "rational": 0.62, "equidistant": 0.45}[lens] * w
-    d = {"plumb_bob": (-0.31, 0.11, 0.0008, -0.0006, -0.015), "rational": (0.78, 0.068, 0.0006, -0.0004, 0.0004, 1.11, 0.24, 0.001),
+    d = {"plumb_bob": (-0.31, 0.11, 0.0008, -0.0006, -0.015),
+         "rational": (0.78, 0.068, 0.0006, -0.0004, 0.0004, 1.11, 0.24, 0.001),
          "equidistant": (0.03, -0.012, 0.004, -0.001)}[lens]
     left = Camera(size, lens, (f, f * 1.002), (w * 0.508, h * 0.49), d)
     right = Camera(size, lens, (f * 1.006, f * 1.007), (w * 0.493, h * 0.512), np.multiply(d, 0.97))
@@ -145,7 +147,8 @@ class Scene:
         return seen.mean()
 
     def pose(self, near, far, tilt_deg, share=1.0):
-        """A random pose of which both cameras see this share of the inner corners; its middle anywhere in the left image."""
+        """A random pose of which both cameras see this share of the inner corners; its middle anywhere
+        in the left image."""
         w, h = self.rig.left.size
         while True:
             px = self.random.uniform((0, 0), (w, h))

@@ -66,7 +66,8 @@ class Scenes:
             os.mkdir(folder)
             near = {"plumb_bob": 0.4, "equidistant": 0.25}[model]
             for i in range(PAIRS):
-                for side, image in zip(("left", "right"), scene.pair(*scene.pose(near, 2 * near, 35, 0.6 if charuco else 1))):
+                pose = scene.pose(near, 2 * near, 35, 0.6 if charuco else 1)
+                for side, image in zip(("left", "right"), scene.pair(*pose)):
                     cv2.imwrite("%s/%s_%02d.png" % (folder, side, i), image)
             cls.made[model, charuco] = folder, rig, b
         return cls.made[model, charuco]
@@ -76,7 +77,14 @@ def tearDownModule():
     shutil.rmtree(Scenes.top)
 
 
+def source(folder):
+    """Of a daemon."""
+    return ["-s", "source.kind=files", "-s", "source.left=%s/left_*.png" % folder, "-s",
+            "source.right=%s/right_*.png" % folder]
+
+
 def files(folder):
+    """Of the program."""
     return ["--left", folder + "/left_*.png", "--right", folder + "/right_*.png"]
 
 
@@ -140,10 +148,8 @@ class Accuracy(Case):
         return np.abs(got.rectified(0, left)[:, 1] - got.rectified(1, right)[:, 1])
 
     def check_config(self, folder):
-        r = subprocess.run([os.environ["STIXELD"], "--check-config", "-s", "source.kind=files", "-s",
-                            "source.left=%s/left_*.png" % folder, "-s", "source.right=%s/right_*.png" % folder, "-s",
-                            "camera.rectify=yes", "-s", "camera.calibration=" + self.out], capture_output=True, text=True,
-                           check=False)
+        r = subprocess.run([os.environ["STIXELD"], "--check-config", *source(folder), "-s", "camera.rectify=yes", "-s",
+                            "camera.calibration=" + self.out], capture_output=True, text=True, check=False)
         self.assertEqual(r.returncode, 0, r.stderr)
 
     def test_checkerboard(self):
@@ -151,14 +157,14 @@ class Accuracy(Case):
         out = self.good(*files(folder), "--page", self.top + "/page.html")
         got = self.close_to(rig, "plumb_bob")
         self.assertLess(np.percentile(self.true_rows(rig, got), 95), 0.2)
-        rows = {line[:24].strip(): float(line.split()[-1]) for line in out.splitlines() if re.search(r"\d \d*\.?\d+ +\d", line)}
-        self.assertLess(float(re.search(r"(?m)^all \d+ views .* ([\d.]+)$", out).group(1)), 0.2, rows)
+        self.assertLess(float(re.search(r"(?m)^all \d+ views .* ([\d.]+)$", out).group(1)), 0.2)
         self.assertGreater(float(re.search(r"(?m)^raw images .* ([\d.]+)$", out).group(1)), 5)
         self.assertIn("calibration = %s\n" % self.out, out)
         self.assertIn("restart stixeld", out)
         with open(self.out, encoding="utf-8") as f:
-            self.assertRegex(f.read(), r"(?m)^# stixel-calibrate, \d{4}-\d\d-\d\d .*checkerboard of 9x6 .* 25 mm, plumb_bob\n"
-                                       r"# \d+ views, 0 dropped; reprojection error 0\.\d+ px, .* median 0\.\d+ px, 95 % 0")
+            text = f.read()
+        self.assertRegex(text, r"(?m)^# stixel-calibrate, \d{4}-\d\d-\d\d .*checkerboard of 9x6 .* 25 mm, plumb_bob\n"
+                               r"# \d+ views, 0 dropped; reprojection error 0\.\d+ px, .* median 0\.\d+ px, 95 % 0")
         with open(self.top + "/page.html", encoding="utf-8") as f:
             page = f.read()
         self.assertEqual(len(re.findall('src="data:image/jpeg;base64,/9j/', page)), 2)
@@ -206,7 +212,8 @@ class Files(Case):
                      "--right", folder + "/right_0[0-3].png")
         self.refused(65, "no checkerboard of 8x5 .* in 2 pairs", "--left", folder + "/left_0[0-1].png", "--right",
                      folder + "/right_0[0-1].png", "--board", "8x5")
-        self.refused(65, "%d left and 1 right images" % PAIRS, "--left", folder + "/left_*.png", "--right", folder + "/right_00.png")
+        self.refused(65, "%d left and 1 right images" % PAIRS, "--left", folder + "/left_*.png", "--right",
+                     folder + "/right_00.png")
         self.refused(65, "no such file", "--left", folder + "/none_*.png", "--right", folder + "/right_*.png")
         cv2.imwrite(self.top + "/left.png", np.zeros((480, 641), np.uint8))
         self.refused(65, "right_00.png is 640x480, .*left.png 641x480", "--left", self.top + "/left.png", "--right",
@@ -215,7 +222,8 @@ class Files(Case):
             f.write(b"no picture")
         self.refused(65, "left.png: no image", "--left", self.top + "/left.png", "--right", folder + "/right_00.png")
         # before the work, not after it
-        self.refused(73, "/nowhere/x.yaml cannot be written: No such file", *files(folder), "-o", self.top + "/nowhere/x.yaml")
+        self.refused(73, "/nowhere/x.yaml cannot be written: No such file", *files(folder), "-o",
+                     self.top + "/nowhere/x.yaml")
         self.refused(73, "cannot be written: Is a directory", *files(folder), "--page", self.top)
         with open(self.out, encoding="utf-8") as f:
             self.assertEqual(f.read(), "mine")
@@ -229,19 +237,21 @@ class Files(Case):
             ids, l, r = match(self, left, right)
             return ids, l + random.normal(0, 1.2, l.shape).astype(np.float32), r
         with mock.patch.object(board.Checkerboard, "match", shaken):
-            out = self.refused(65, "not written to .*stereo.yaml: mean reprojection error .* at most 0.50", *files(folder))
+            out = self.refused(65, "not written to .*yaml: mean reprojection error .* at most 0.50", *files(folder))
             self.assertRegex(out, r"(?m)^all %d views +[01]\." % PAIRS)
             self.assertIn("written all the same", self.good(*files(folder), "--force"))
         self.assertTrue(os.path.exists(self.out))
 
     def test_usage(self):
-        for arguments, text in ((["--left", "x"], "--left and --right go together"), (["--board", "9"], "is not COLUMNSxROWS"),
-                                (["--board", "6x6"], "not the same number twice"), (["--lens", "flat"], "invalid choice: 'flat'"),
-                                (["--square", "0"], "1 to 1000 mm"), (["--marker", "9"], "say --charuco"),
-                                (["--charuco", "--marker", "25"], "must be smaller"), (["x"], "unrecognized arguments: x"),
-                                (["--print-board", "b.pdf"], "must end in .svg or .png"),
-                                (["--print-board", self.top + "/b.svg", "--charuco", "--dictionary", "9"], "has none of this name"),
-                                (["-i", ".x"], "not a name")):
+        printed = ["--print-board", self.top + "/b.svg", "--charuco"]
+        for arguments, text in (
+                (["--left", "x"], "--left and --right go together"), (["--board", "9"], "is not COLUMNSxROWS"),
+                (["--board", "6x6"], "not the same number twice"), (["--lens", "flat"], "invalid choice: 'flat'"),
+                (["--square", "0"], "1 to 1000 mm"), (["--marker", "9"], "say --charuco"),
+                (["--charuco", "--marker", "25"], "must be smaller"), (["x"], "unrecognized arguments: x"),
+                (["--print-board", "b.pdf"], "must end in .svg or .png"), (["-i", ".x"], "not a name"),
+                ([*printed, "--dictionary", "9"], "has none of this name"),
+                ([*printed, "--dictionary", "4X4_50", "--board", "20x9"], "needs 105 markers, dictionary 4X4_50 has")):
             code, out, err = self.main(*arguments)
             self.assertEqual((code, out, err.count("\n")), (64, "", 1), arguments)
             self.assertIn(text, err)
@@ -250,8 +260,8 @@ class Files(Case):
         os.mkdir(self.top + "/cv2")
         with open(self.top + "/cv2/__init__.py", "w", encoding="utf-8") as f:
             f.write("raise ImportError('gone', name='cv2')\n")
-        r = subprocess.run([sys.executable, PROGRAM, "--left", "a", "--right", "b"], capture_output=True, text=True, check=False,
-                           env=dict(os.environ, PYTHONPATH=self.top))
+        r = subprocess.run([sys.executable, PROGRAM, "--left", "a", "--right", "b"], capture_output=True, text=True,
+                           check=False, env=dict(os.environ, PYTHONPATH=self.top))
         self.assertEqual((r.returncode, r.stdout), (69, ""))
         self.assertEqual(r.stderr, "stixel-calibrate: cv2 cannot be loaded: install OpenCV for Python (Debian package "
                                    "python3-opencv)\n")
@@ -331,7 +341,8 @@ class Views(Case):
 
 class Print(Case):
     def test_boards(self):
-        for more, kind in (([], board.Checkerboard((5, 4), 20)), (["--charuco"], board.Charuco((5, 4), 20, 15, "5X5_100"))):
+        for more, kind in (([], board.Checkerboard((5, 4), 20)),
+                           (["--charuco"], board.Charuco((5, 4), 20, 15, "5X5_100"))):
             path = self.top + "/board.png"
             self.good("--print-board", path, "--board", "5x4", "--square", "20", *more)
             with open(path, "rb") as f:
@@ -346,7 +357,8 @@ class Print(Case):
             self.good("--print-board", path, "--board", "5x4", "--square", "20", *more)
             with open(path, encoding="utf-8") as f:
                 text = f.read()
-            width, height = map(float, re.search(r'width="([\d.]+)mm" height="([\d.]+)mm" viewBox="0 0 \1 \2"', text).groups())
+            size = re.search(r'width="([\d.]+)mm" height="([\d.]+)mm" viewBox="0 0 \1 \2"', text)
+            width, height = map(float, size.groups())
             image = np.full((round(height * 10), round(width * 10)), 255, np.uint8)
             for x, y, w, h in re.findall(r"M([\d.]+) ([\d.]+)h([\d.]+)v([\d.]+)h-[\d.]+z", text):
                 x, y, w, h = (float(v) * 10 for v in (x, y, w, h))
@@ -363,8 +375,7 @@ class Print(Case):
 class Live(Case):
     def feed(self, label, *more):
         folder, _, _ = Scenes.get("plumb_bob")
-        return self.daemon(label, "-s", "source.kind=files", "-s", "source.left=%s/left_*.png" % folder, "-s",
-                           "source.right=%s/right_*.png" % folder, "-s", "source.fps=8", "-s", "source.loop=yes", *FAST, *more)
+        return self.daemon(label, *source(folder), "-s", "source.fps=8", "-s", "source.loop=yes", *FAST, *more)
 
     def start(self, d, *more):
         p = subprocess.Popen([sys.executable, PROGRAM, "-i", d.name, "-o", self.out, *more], stdout=subprocess.PIPE,
@@ -390,8 +401,8 @@ class Live(Case):
         self.assertEqual(d.stop(), 0)
         d = self.feed("rectified", "-s", "output.planes=pair", "-s", "camera.calibration=" + self.out)
         self.same_rows(d)
-        self.assertEqual(pairs.how_to(d.name), "start it with: stixeld -i %s -s camera.calibration= -s camera.rectify=no "
-                                                       "-s output.planes=pair" % d.name)
+        self.assertEqual(pairs.how_to("x"), "start it with: stixeld -i x -s camera.calibration= -s camera.rectify=no "
+                                            "-s output.planes=pair")
         self.refused(78, "rectifies its images: start it with: stixeld -i %s " % d.name, "-i", d.name)
 
     def same_rows(self, d):

@@ -119,7 +119,8 @@ class Browser(unittest.TestCase):
         self.open()
         self.pick("colour", "off")
         self.pick("ground", "none")
-        until(lambda: self.images() == {"left": "idle", "right": "off", "disparity": "idle"}, what="no image is asked for")
+        until(lambda: self.images() == {"left": "idle", "right": "off", "disparity": "idle"},
+              what="no image is asked for")
         self.until_frames()
         empty = self.pixels("view")
         self.pick("ground", "disparity")

@@ -1,7 +1,7 @@
 """Boards: where their corners are, finding them in an image, and drawing them for a printer.
 
-Both have columns x rows inner corners, numbered row by row; the first square is black. A ChArUco board has markers in its
-white squares, numbered row by row, as OpenCV since 4.7 and calib.io lay them out.
+Both have columns x rows inner corners, numbered row by row; the first square is black. A ChArUco board has markers in
+its white squares, numbered row by row, as OpenCV since 4.7 and calib.io lay them out.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -11,7 +11,7 @@ import zlib
 import cv2
 import numpy as np
 
-from .fail import CANNOT_CREATE, USAGE, Fail
+from .fail import CANNOT_CREATE, UNAVAILABLE, USAGE, Fail
 
 SUBPIXEL = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 40, 0.001)
 WINDOW_MOST = 11  # px, half of it
@@ -87,8 +87,8 @@ class Checkerboard:
         return grid.reshape(-1, 2)
 
     def match(self, left, right):
-        """Corners that both images have: (ids, left points, right points), or None. A checkerboard does not say where its
-        first corner is: the right one begins where it does in the left."""
+        """Corners that both images have: (ids, left points, right points), or None. A checkerboard does not say where
+        its first corner is: the right one begins where it does in the left."""
         if np.dot(left.points[-1] - left.points[0], right.points[-1] - right.points[0]) < 0:
             right.points, right.spacing = right.points[::-1].copy(), right.spacing[::-1].copy()
         return left.ids, left.points, right.points
@@ -105,7 +105,10 @@ class Checkerboard:
 
 
 def _dictionary(name):
-    number = getattr(cv2.aruco, "DICT_" + name.upper().replace("DICT_", ""), None) if hasattr(cv2, "aruco") else None
+    if not hasattr(cv2, "aruco"):
+        raise Fail(UNAVAILABLE, "OpenCV %s is built without aruco, which finds ChArUco boards (python3-opencv has it)"
+                   % cv2.__version__)
+    number = getattr(cv2.aruco, "DICT_" + name.upper().replace("DICT_", ""), None)
     if number is None:
         raise Fail(USAGE, "--dictionary %s: OpenCV %s has none of this name, such as 4X4_50, 5X5_100, 6X6_250"
                    % (name, cv2.__version__))
@@ -125,7 +128,8 @@ class Charuco(Checkerboard):
         self.squares = [(x, y) for y in range(self.rows + 1) for x in range(self.columns + 1) if (x + y) % 2]
         have = len(self.dictionary.bytesList)
         if len(self.squares) > have:
-            raise Fail(USAGE, "--board %dx%d needs %d markers, dictionary %s has %d" % (*size, len(self.squares), dictionary, have))
+            raise Fail(USAGE, "--board %dx%d needs %d markers, dictionary %s has %d" % (
+                *size, len(self.squares), dictionary, have))
         edge = (square_mm - marker_mm) / 2
         self.marker_points = np.array([[(x * square_mm + a, y * square_mm + b) for a, b in (
             (edge, edge), (square_mm - edge, edge), (square_mm - edge, square_mm - edge), (edge, square_mm - edge))]
@@ -220,7 +224,8 @@ def _svg(board):
     s, margin = board.square_mm, MARGIN_SQUARES * board.square_mm
     width, height = (board.columns + 1) * s + 2 * margin, (board.rows + 1) * s + 2 * margin
     # rectangles of one path: neighbours leave no hairline between them
-    path = "".join("M%.4f %.4fh%.4fv%.4fh-%.4fz" % (x + margin, y + margin, w, h, w) for x, y, w, h in board.rectangles())
+    path = "".join("M%.4f %.4fh%.4fv%.4fh-%.4fz" % (x + margin, y + margin, w, h, w)
+                   for x, y, w, h in board.rectangles())
     text = "%s. Print at 100 %%, glue it to something flat, measure a square." % board
     return ('<svg xmlns="http://www.w3.org/2000/svg" width="%gmm" height="%gmm" viewBox="0 0 %g %g">\n'
             '<rect width="%g" height="%g" fill="white"/>\n<path d="%s" fill="black" shape-rendering="crispEdges"/>\n'

@@ -53,8 +53,8 @@ def turns_back(lens, k, d, size):
 
 
 def halves(r, t):
-    """Rotations of both cameras to the rectified pair, as OpenCV's stereoRectify() has them: each half of r, then both so
-    that t lies along x."""
+    """Rotations of both cameras to the rectified pair, as OpenCV's stereoRectify() has them: each half of r, then both
+    so that t lies along x."""
     om = cv2.Rodrigues(r)[0]
     half = cv2.Rodrigues(-om / 2)[0]
     moved = (half @ np.ravel(t))
@@ -69,7 +69,7 @@ def halves(r, t):
 
 
 class Rig:
-    """Two raw cameras: k, d: of left and right; r, t: r x + t is a point of the left camera in the right one's axes, m."""
+    """Two raw cameras. k, d: of left and right; r, t: r x + t is a point x of the left one in the right one's axes."""
 
     def __init__(self, lens, size, k, d, r, t):
         self.lens, self.size, self.r, self.t = lens, size, np.asarray(r, np.float64), np.ravel(t).astype(np.float64)
@@ -81,8 +81,9 @@ class Rig:
         return float(np.linalg.norm(self.t))
 
     def rectified(self, side, px):
-        """Rectified places (n, 2), px of the raw cameras' mean focal length; nan: none, or 80 degrees and more aside."""
-        rays = np.c_[normalise(self.lens, px, self.k[side], self.d[side]), np.ones(len(px))] @ halves(self.r, self.t)[side].T
+        """Rectified places (n, 2), px of the raw cameras' mean focal length; nan: none, or over 80 degrees aside."""
+        rays = np.c_[normalise(self.lens, px, self.k[side], self.d[side]), np.ones(len(px))]
+        rays = rays @ halves(self.r, self.t)[side].T
         f = (self.k[0][1, 1] + self.k[1][1, 1]) / 2
         with np.errstate(invalid="ignore", divide="ignore"):
             out = np.where(rays[:, 2:] > 0.17, rays[:, :2] / rays[:, 2:] * f, np.nan)

@@ -12,8 +12,8 @@ PROGRAM = "stixel-calibrate"
 LENSES = ("plumb_bob", "rational", "equidistant")
 BOARD_MOST = 40
 
-ABOUT = ("Calibrates two raw cameras with a checkerboard or a ChArUco board, from a running stixeld or from image files, and "
-         "writes the file that camera.calibration reads.")
+ABOUT = ("Calibrates two raw cameras with a checkerboard or a ChArUco board, from a running stixeld or image files, "
+         "and writes the file that camera.calibration reads.")
 
 
 def _board(text):
@@ -38,18 +38,20 @@ def _mm(text):
 # names, argument (None: a flag), more for argparse, what it does with its default
 OPTIONS = [
     (["-i", "--instance"], "NAME", {}, "instance of stixeld that gives the pairs (default: default)"),
-    (["--left"], "PATTERN", {}, "left images, files instead of an instance; *, ? and [..] as in the shell, sorted by name"),
+    (["--left"], "PATTERN", {}, "left images, files instead of an instance; *, ?, [..] as in the shell, by name"),
     (["--right"], "PATTERN", {}, "right images, as many and in the same order"),
     (["--board"], "COLUMNSxROWS", {"type": _board, "default": (9, 6)}, "inner corners of the board (default: 9x6)"),
     (["--square"], "MM", {"type": _mm, "default": 25.0}, "edge of a square as printed: measure it (default: 25)"),
     (["--charuco"], None, {}, "a ChArUco board, of which a part may be out of sight, instead of a checkerboard"),
     (["--marker"], "MM", {"type": _mm}, "edge of a ChArUco board's markers (default: three quarters of the square)"),
-    (["--dictionary"], "NAME", {"default": "5X5_100"}, "of a ChArUco board's markers, as OpenCV names it (default: 5X5_100)"),
+    (["--dictionary"], "NAME", {"default": "5X5_100"},
+     "of a ChArUco board's markers, as OpenCV names it (default: 5X5_100)"),
     (["--lens"], "MODEL", {"choices": LENSES, "default": "plumb_bob"},
      "model: plumb_bob, 5 coefficients; rational, 8, for wide angles; equidistant, 4, fisheye (default: plumb_bob)"),
-    (["-o", "--output"], "FILE", {"default": "stereo.yaml"}, "result (default: stereo.yaml); one that is there becomes FILE.1"),
+    (["-o", "--output"], "FILE", {"default": "stereo.yaml"},
+     "result (default: stereo.yaml); one that is there becomes FILE.1"),
     (["--page"], "FILE.html", {}, "keep a page for a browser there that shows the pictures and what is missing"),
-    (["--save"], "FOLDER", {}, "write the pairs of kept views there as PNG, to calibrate again with --left and --right"),
+    (["--save"], "FOLDER", {}, "write the pairs of kept views there as PNG, to calibrate again with --left, --right"),
     (["--print-board"], "FILE", {}, "write the board to print instead, .svg or .png in its size in mm"),
     (["--force"], None, {}, "write a result beyond the limits too"),
 ]

@@ -46,7 +46,8 @@ class Page:
         self.pictures = "".join('<img width="48%%" alt="%s" src="data:image/jpeg;base64,%s">\n' % (
             side, _picture(image, f, c.cells[i])) for i, (side, image, f) in enumerate(
                 (("left", pair.left, found[0]), ("right", pair.right, found[1]))))
-        self._write(c, report.next_step(c), ["this pair: " + (why or "kept"), "left out so far: " + report.left_out(c)], True)
+        told = ["this pair: " + (why or "kept"), "left out so far: " + report.left_out(c)]
+        self._write(c, report.next_step(c), told, True)
 
     def end(self, c, title, lines):
         """The result; not refreshed any more."""

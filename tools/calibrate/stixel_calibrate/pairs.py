@@ -26,7 +26,8 @@ class Pair:
 def _read(path):
     image = cv2.imread(path, cv2.IMREAD_GRAYSCALE)
     if image is None:
-        raise Fail(DATA, "%s: %s" % (path, "no image that OpenCV can read" if os.access(path, os.R_OK) else "cannot be read"))
+        why = "no image that OpenCV can read" if os.access(path, os.R_OK) else "cannot be read"
+        raise Fail(DATA, "%s: %s" % (path, why))
     return image
 
 
@@ -64,7 +65,8 @@ def _frames(stixel, reader, instance):
         except stixel.Damaged:
             continue
         if frame is None:
-            raise Fail(NOTHING, "instance '%s': no frame for %g s (%s)" % (instance, FRAME_S, reader.status().state.name.lower()))
+            state = reader.status().state.name.lower()
+            raise Fail(NOTHING, "instance '%s': no frame for %g s (%s)" % (instance, FRAME_S, state))
         yield frame
 
 
@@ -86,8 +88,9 @@ def live(instance):
                         raise Fail(CONFIG, "instance '%s' %s: %s" % (instance, what, how_to(instance)))
                     continue
                 begin, images = time.monotonic(), True
-                yield Pair("frame %d" % frame.number, np.ascontiguousarray(frame.left), np.ascontiguousarray(frame.right),
-                           frame.capture_left_ns, abs(frame.capture_right_ns - frame.capture_left_ns) / 1e9)
+                left, right = np.ascontiguousarray(frame.left), np.ascontiguousarray(frame.right)
+                apart_s = abs(frame.capture_right_ns - frame.capture_left_ns) / 1e9
+                yield Pair("frame %d" % frame.number, left, right, frame.capture_left_ns, apart_s)
     except stixel.BadName as e:
         raise Fail(USAGE, str(e)) from None
     except stixel.LibraryError as e:

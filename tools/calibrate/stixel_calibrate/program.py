@@ -88,8 +88,8 @@ def _tell_what_next(o, kept):
     if o.left:
         print("and restart stixeld (systemctl restart stixeld@NAME): it reads a calibration when it starts.")
     else:
-        print("without rectify = no and planes = pair, and restart it (systemctl restart stixeld@%s): it reads a calibration "
-              "when it starts." % shlex.quote(o.instance))
+        print("without rectify = no and planes = pair, and restart it (systemctl restart stixeld@%s): it reads a "
+              "calibration when it starts." % shlex.quote(o.instance))
 
 
 def _print_board(o):

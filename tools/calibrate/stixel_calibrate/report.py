@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import shutil
 import sys
 import time
 
@@ -17,8 +18,9 @@ def _cell(count):
 def coverage(c):
     """Lines: both images side by side, a character each part: . nothing yet, o one or two views, # more."""
     rows = ["  ".join(" ".join(_cell(n) for n in c.cells[side, y]) for side in (0, 1)) for y in range(views.GRID[1])]
-    return [" left %2.0f %% %sright %2.0f %%" % (100 * c.covered(0), " " * (2 * views.GRID[0] - 8), 100 * c.covered(1))] + [
-        " " + row for row in rows]
+    gap = " " * (2 * views.GRID[0] - 8)
+    title = " left %2.0f %% %sright %2.0f %%" % (100 * c.covered(0), gap, 100 * c.covered(1))
+    return [title] + [" " + row for row in rows]
 
 
 def spread(c):
@@ -26,8 +28,8 @@ def spread(c):
     near_far = c.distances()
     if near_far is None:
         return "no view yet"
-    return "%d views, board at %.2f to %.2f m, at most %.0f %% of the image, tilted left %.0f, right %.0f, up %.0f, down %.0f deg" % (
-        len(c.views), *near_far, 100 * c.nearest(), *c.tilts())
+    return ("%d views, board at %.2f to %.2f m, at most %.0f %% of the image, tilted left %.0f, right %.0f, up %.0f, "
+            "down %.0f deg" % (len(c.views), *near_far, 100 * c.nearest(), *c.tilts()))
 
 
 def left_out(c):
@@ -42,7 +44,7 @@ def next_step(c):
 
 
 class Screen:
-    """The state of the collection on stdout: redrawn in a terminal, lines elsewhere. guide: somebody holds the board."""
+    """The state of the collection on stdout: redrawn in a terminal, else lines. guide: somebody holds the board."""
 
     def __init__(self, guide, out=sys.stdout):
         self.guide, self.out, self.lines, self.drawn = guide, out, 0, 0.0
@@ -60,8 +62,11 @@ class Screen:
         if why is not None and now - self.drawn < REDRAW_S:
             return
         self.drawn = now
-        text = coverage(c) + [" " + spread(c), " this pair: %s; so far %s" % (why or "kept", left_out(c)), " " + next_step(c)]
-        self.out.write("\x1b[%dA" % self.lines * bool(self.lines) + "".join("\x1b[2K%s\n" % line[:200] for line in text))
+        text = coverage(c) + [" " + spread(c), " this pair: %s; so far %s" % (why or "kept", left_out(c))]
+        text.append(" " + next_step(c))
+        width = shutil.get_terminal_size().columns - 1  # a line that wraps would not be drawn over
+        back = "\x1b[%dA" % self.lines if self.lines else ""
+        self.out.write(back + "".join("\x1b[2K%s\n" % line[:width] for line in text))
         self.out.flush()
         self.lines = len(text)
 
@@ -106,5 +111,5 @@ def comments(result, board, lens):
     """Lines for the file."""
     e = result.errors
     return ["stixel-calibrate, %s: %s, %s" % (time.strftime("%Y-%m-%d %H:%M"), board, lens),
-            "%d views, %d dropped; reprojection error %.3f px, rows of rectified corners apart: median %.3f px, 95 %% %.3f px"
-            % (len(result.used), len(result.dropped), e.reprojection, e.row_median, e.row_95)]
+            "%d views, %d dropped; reprojection error %.3f px, rows of rectified corners apart: median %.3f px, "
+            "95 %% %.3f px" % (len(result.used), len(result.dropped), e.reprojection, e.row_median, e.row_95)]

@@ -24,6 +24,9 @@ FISHEYE_WIDTHS = (0.32, 0.42, 0.55)
 FLAGS = {"plumb_bob": 0, "rational": cv2.CALIB_RATIONAL_MODEL}
 
 
+NO_CAMERAS = ("OpenCV finds no cameras that fit these views%s: more views, nearer and tilted more, or another --lens")
+
+
 def _bundle(board, views):
     points = [board.points[v.ids].reshape(-1, 1, 3) for v in views]
     return points, [v.left.reshape(-1, 1, 2) for v in views], [v.right.reshape(-1, 1, 2) for v in views]
@@ -46,13 +49,14 @@ def _flat_lens(lens, board, views, size):
 
 
 def _one_fisheye(points, side, size, flags):
-    """From a focal length that is guessed too small OpenCV finds no start, or another minimum: the best of some guesses."""
+    """From a focal length guessed too small OpenCV finds no start, or another minimum: the best of some guesses."""
     best, why = None, None
     for guess in FISHEYE_WIDTHS:
         f = guess * max(size)
         k = np.array([[f, 0, (size[0] - 1) / 2], [0, f, (size[1] - 1) / 2], [0, 0, 1]])
         try:
-            rms, k, d, _, _ = cv2.fisheye.calibrate(points, side, size, k, np.zeros((4, 1)), flags=flags, criteria=CRITERIA)
+            rms, k, d, _, _ = cv2.fisheye.calibrate(points, side, size, k, np.zeros((4, 1)), flags=flags,
+                                                    criteria=CRITERIA)
         except cv2.error as e:
             why = e
             continue
@@ -64,7 +68,7 @@ def _one_fisheye(points, side, size, flags):
 
 
 def _fisheye(board, views, size):
-    # fisheye.stereoCalibrate() takes views of one number of points only: shorter ones repeat some of theirs, spread evenly
+    # fisheye.stereoCalibrate() takes views of one number of points only: shorter ones repeat some of theirs
     most = max(len(v.ids) for v in views)
     points, left, right = (
         [np.float64(np.take(p, np.arange(most) * len(p) // most, axis=0)).reshape(1, -1, p.shape[-1]) for p in side]
@@ -81,10 +85,9 @@ def rig_of(lens, board, views, size):
     try:
         rig = _fisheye(board, views, size) if lens == "equidistant" else _flat_lens(lens, board, views, size)
     except cv2.error as e:
-        raise Fail(DATA, "OpenCV finds no cameras that fit these views (%s): more views, nearer and tilted more, or another "
-                   "--lens" % " ".join(str(e.err or e).split())) from None
+        raise Fail(DATA, NO_CAMERAS % (" (%s)" % " ".join(str(e.err or e).split()))) from None
     if not all(np.isfinite(m).all() for m in (*rig.k, *rig.d, rig.r, rig.t)):
-        raise Fail(DATA, "OpenCV finds no cameras that fit these views: more views, nearer and tilted more, or another --lens")
+        raise Fail(DATA, NO_CAMERAS % "")
     return rig
 
 
@@ -144,18 +147,19 @@ class Result:
                 out.append("%s %.2f px, at most %.2f" % (what, value, most))
         for side, k, d in zip(("left", "right"), self.rig.k, self.rig.d):
             if turns_back(self.rig.lens, k, d, self.rig.size):
-                out.append("the lens model of the %s camera turns back before the image ends: another --lens, or views nearer "
-                           "to the corners" % side)
+                out.append("the lens model of the %s camera turns back before the image ends: another --lens, or views "
+                           "nearer to the corners" % side)
             if not (0 <= k[0, 2] <= self.rig.size[0] and 0 <= k[1, 2] <= self.rig.size[1]):
-                out.append("the principal point of the %s camera, %.0f %.0f, is outside of the image" % (side, k[0, 2], k[1, 2]))
+                out.append("the principal point of the %s camera, %.0f %.0f, is outside of the image" % (
+                    side, k[0, 2], k[1, 2]))
         return out
 
 
 def solve(lens, board, views, size):
     """The cameras of at least VIEWS_LEAST views."""
     if len(views) < VIEWS_LEAST:
-        raise Fail(DATA, "%d good view%s of the board, at least %d are needed" % (len(views), "" if len(views) == 1 else "s",
-                                                                                VIEWS_LEAST))
+        raise Fail(DATA, "%d good view%s of the board, at least %d are needed" % (
+            len(views), "" if len(views) == 1 else "s", VIEWS_LEAST))
     used, out = list(views), []
     rig = rig_of(lens, board, used, size)
     first = errors = Errors(rig, board, used)

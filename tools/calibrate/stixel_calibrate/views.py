@@ -28,8 +28,8 @@ REGIONS = [["upper left", "top", "upper right"], ["left", "middle", "right"], ["
 
 
 class View:
-    """A pair with the board: ids of the corners that both images have, left and right (n, 2) px; seen: all corners of each
-    side."""
+    """A pair with the board: ids of the corners that both images have, left and right (n, 2) px; seen: all corners of
+    each side."""
 
     def __init__(self, name, ids, left, right, seen, edge_px, motion_px):
         self.name, self.ids, self.left, self.right = name, ids, left, right
@@ -68,7 +68,7 @@ class Collection:
 
     # -- a pair --
     def look(self, pair, anew=True):
-        """Takes a pair: ((left, right) Found or None, why it is not kept or None). anew: only if it is unlike the others."""
+        """Takes a pair: ((left, right) Found or None, why it is not kept or None). anew: only if unlike the others."""
         self.pairs += 1
         self.size = pair.left.shape[::-1]
         found = tuple(self._pool.map(self.board.find, (pair.left, pair.right)))
@@ -140,7 +140,7 @@ class Collection:
         self.poses = np.array([self._pose(v, k) for v in self.views])
 
     def _pose(self, view, k):
-        """Distance of the board's middle m; how far it leans in degrees, left edge nearer and upper edge nearer: positive."""
+        """Distance of the board's middle, m; how far it leans, degrees: left, upper edge nearer: positive."""
         px = view.left.astype(np.float64).reshape(-1, 1, 2)
         if self.lens == "equidistant":
             px = cv2.fisheye.undistortPoints(px, k, np.zeros(4))
