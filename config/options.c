@@ -134,11 +134,9 @@ static const char *const backends[] = {[SX_BACKEND_AUTO] = "auto",
 				       NULL};
 static const char *const inputs[] = {
 	[SX_INPUT_AUTO] = "auto", [SX_INPUT_MAPPED] = "mapped", [SX_INPUT_COPY] = "copy", NULL};
-static const char *const planes[] = {[SX_PLANES_NONE] = "none",
-				     [SX_PLANES_DISPARITY] = "disparity",
-				     [SX_PLANES_LEFT] = "left",
-				     [SX_PLANES_BOTH] = "both",
-				     NULL};
+static const char *const planes[] = {
+	[SX_PLANES_NONE] = "none", [SX_PLANES_DISPARITY] = "disparity", [SX_PLANES_LEFT] = "left",
+	[SX_PLANES_BOTH] = "both", [SX_PLANES_PAIR] = "pair",		NULL};
 static const char *const planes_when[] = {[SX_PLANES_ASKED] = "asked", [SX_PLANES_ALWAYS] = "always", NULL};
 
 static const char *const power_sources[] = {
@@ -431,7 +429,8 @@ const struct sx_option sx_options[] = {
 	BOOL("output", "ring", output.ring, "yes", RESTART, "publish in shared memory"),
 	BOOL("output", "stream", output.stream, "yes", RESTART, "publish on frames.sock"),
 	CHOICE("output", "planes", output.planes, enum sx_planes, planes, "both", RESTART,
-	       "images that viewers can have beside the stixels: room for them is kept in shared memory"),
+	       "images that viewers can have beside the stixels: room for them is kept in shared memory; "
+	       "both: left and disparity; pair: left and right"),
 	CHOICE("output", "planes_when", output.planes_when, enum sx_planes_when, planes_when, "asked",
 	       RESTART,
 	       "publish them with every frame, or only while a viewer asks (this needs output.stream)"),

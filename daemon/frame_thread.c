@@ -70,14 +70,15 @@ static int peek_images(struct sx_pipeline *p, const struct sx_context *context,
 	static const struct {
 		unsigned kind;
 		enum sx_tap tap;
-	} taps[SX_FRAME_IMAGES] = {{STIXEL_PLANE_LEFT, SX_TAP_LEFT},
-				   {STIXEL_PLANE_DISPARITY, SX_TAP_DISPARITY}};
+	} taps[] = {{STIXEL_PLANE_LEFT, SX_TAP_LEFT},
+		    {STIXEL_PLANE_RIGHT, SX_TAP_RIGHT},
+		    {STIXEL_PLANE_DISPARITY, SX_TAP_DISPARITY}};
 	const bool always = p->c.settings->output.planes_when == SX_PLANES_ALWAYS;
 	unsigned wanted = images_now(p), shown = 0;
 	struct sx_image view;
 	int n = 0, r;
 
-	for (int i = 0; i < SX_FRAME_IMAGES; i++) {
+	for (size_t i = 0; i < sizeof(taps) / sizeof(taps[0]) && n < SX_FRAME_IMAGES; i++) {
 		if (!(wanted & 1u << taps[i].kind))
 			continue;
 		r = p->c.engine->backend->peek(context, taps[i].tap, &view);
@@ -134,7 +135,8 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	h->clock = (uint8_t)f->item->pair.clock;
 	h->stamp = (uint8_t)f->item->pair.stamp;
 	h->submitted_ns = f->submitted_ns;
-	h->flags = sx_semantics_flags(&p->semantics, &f->item->pair);
+	h->flags = sx_semantics_flags(&p->semantics, &f->item->pair) |
+		   (sx_settings_rig(p->c.settings, &p->info) ? STIXEL_FRAME_RECTIFIED : 0);
 	h->scores_ns = f->item->pair.scores ? f->item->pair.scores->captured_ns : 0;
 	h->columns = result->columns;
 	h->stixel_count = result->count;

@@ -101,6 +101,7 @@ static void tell_pages(struct sx_run *run)
 	memcpy(report->reason, h->reason, sizeof(report->reason));
 	sx_report_count(report, SX_FIG_LOG_LOST, (int64_t)sx_log_lost());
 	report->images.left = image_state(run->pipeline, STIXEL_PLANE_LEFT);
+	report->images.right = image_state(run->pipeline, STIXEL_PLANE_RIGHT);
 	report->images.disparity = image_state(run->pipeline, STIXEL_PLANE_DISPARITY);
 	run->pages->serving = h->serving;
 	if (run->pipeline->stream) {

@@ -94,7 +94,8 @@ enum stixel_road {
 enum stixel_plane {
 	STIXEL_PLANE_NONE = 0,
 	STIXEL_PLANE_DISPARITY = 1, /* uint16, 1/16 px, 0xffff invalid */
-	STIXEL_PLANE_LEFT = 2	    /* uint8, rectified left image */
+	STIXEL_PLANE_LEFT = 2, /* uint8, left image as it was matched: rectified, or raw if nobody did so */
+	STIXEL_PLANE_RIGHT = 3 /* since 1.4: the right image likewise */
 };
 
 /* bits of struct stixel_frame_header.flags */
@@ -103,6 +104,8 @@ enum stixel_plane {
 /* since 1.2; neither is set by a publisher that takes no class scores (semantics.source) */
 #define STIXEL_FRAME_SCORES 4u	       /* class scores were there for this frame */
 #define STIXEL_FRAME_SCORES_MISSING 8u /* they did not come in time: it was done without */
+/* since 1.4: images come from raw cameras, and the publisher rectified them (camera.rectify) */
+#define STIXEL_FRAME_RECTIFIED 16u
 
 /*
  * A frame lies as: this header (header_bytes); uint32 offsets[columns + 1]; stixels, column by column; up to
@@ -579,6 +582,7 @@ STIXEL_SIZE(stixel_scores_header, 128);
 /* since 1.1: image planes in the ring's frames for as long as this connection lives */
 #define STIXEL_WANT_DISPARITY 8u
 #define STIXEL_WANT_LEFT 16u
+#define STIXEL_WANT_RIGHT 32u /* since 1.4 */
 
 struct stixel_hello {
 	uint32_t magic; /* STIXEL_HELLO_MAGIC */

@@ -39,7 +39,7 @@ size_t sx_frame_image_bytes(unsigned kinds, uint32_t width, uint32_t height)
 {
 	uint64_t row = 0;
 
-	for (unsigned kind = STIXEL_PLANE_DISPARITY; kind <= STIXEL_PLANE_LEFT; kind++)
+	for (unsigned kind = STIXEL_PLANE_DISPARITY; kind <= STIXEL_PLANE_RIGHT; kind++)
 		if (kinds & 1u << kind)
 			row += row_bytes(kind, width);
 	/* what is too large for any frame stays so, instead of wrapping */
@@ -84,7 +84,7 @@ static bool images_agree(const struct stixel_image *images, int count)
 	if (count < 0 || count > SX_FRAME_IMAGES || (count == 2 && images[0].kind == images[1].kind))
 		return false;
 	for (int i = 0; i < count; i++)
-		if (images[i].kind == STIXEL_PLANE_NONE || images[i].kind > STIXEL_PLANE_LEFT ||
+		if (images[i].kind == STIXEL_PLANE_NONE || images[i].kind > STIXEL_PLANE_RIGHT ||
 		    !images[i].data || !images[i].width || !images[i].height ||
 		    images[i].width * pixel_bytes(images[i].kind) > images[i].pitch)
 			return false;

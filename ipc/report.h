@@ -122,7 +122,7 @@ struct sx_report {
 	const char *road_origin;	      /* "measured", "previous", "calibration", "none" */
 	char ring_path[SX_REPORT_PATH_BYTES]; /* empty: no ring */
 	struct {
-		enum sx_report_image left, disparity;
+		enum sx_report_image left, right, disparity;
 	} images;
 	struct sx_report_semantics semantics;
 	struct sx_report_power power;

@@ -262,6 +262,7 @@ static void add_outputs(struct sx_text *t, const struct sx_report *r)
 	sx_json_close(t, '}');
 	sx_json_open(t, "images", '{');
 	sx_json_text(t, "left", image_words[r->images.left]);
+	sx_json_text(t, "right", image_words[r->images.right]);
 	sx_json_text(t, "disparity", image_words[r->images.disparity]);
 	sx_json_close(t, '}');
 	add_object(t, r, "stream");

@@ -250,6 +250,8 @@ static void note_images(struct sx_stream *s)
 			images |= 1u << STIXEL_PLANE_DISPARITY;
 		if (want & STIXEL_WANT_LEFT)
 			images |= 1u << STIXEL_PLANE_LEFT;
+		if (want & STIXEL_WANT_RIGHT)
+			images |= 1u << STIXEL_PLANE_RIGHT;
 	}
 	atomic_store_explicit(&s->images, images, memory_order_relaxed);
 }
@@ -414,7 +416,7 @@ static void accept_all(struct sx_stream *s)
 static bool good_hello(const struct stixel_hello *h, ssize_t n)
 {
 	const unsigned known = STIXEL_WANT_FRAMES | STIXEL_WANT_NOTICES | STIXEL_WANT_BELL |
-			       STIXEL_WANT_DISPARITY | STIXEL_WANT_LEFT;
+			       STIXEL_WANT_DISPARITY | STIXEL_WANT_LEFT | STIXEL_WANT_RIGHT;
 
 	return n == (ssize_t)sizeof(*h) && h->magic == STIXEL_HELLO_MAGIC && h->want && !(h->want & ~known);
 }

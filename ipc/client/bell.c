@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "ipc/client/reader.h"
 
-#define WANT_IMAGES (STIXEL_WANT_DISPARITY | STIXEL_WANT_LEFT)
+#define WANT_IMAGES (STIXEL_WANT_DISPARITY | STIXEL_WANT_LEFT | STIXEL_WANT_RIGHT)
 
 int sx_reader_connect(struct stixel_reader *r, struct sx_link *l, unsigned want)
 {
@@ -71,7 +71,8 @@ void sx_bell_keep(struct stixel_reader *r)
 
 int stixel_want_images(struct stixel_reader *r, unsigned kinds)
 {
-	const unsigned known = 1u << STIXEL_PLANE_DISPARITY | 1u << STIXEL_PLANE_LEFT;
+	const unsigned known =
+		1u << STIXEL_PLANE_DISPARITY | 1u << STIXEL_PLANE_LEFT | 1u << STIXEL_PLANE_RIGHT;
 	unsigned what;
 	int e;
 
@@ -81,7 +82,8 @@ int stixel_want_images(struct stixel_reader *r, unsigned kinds)
 		return kinds ? -ENOTSUP : 0;
 	what = (r->bell_want & ~WANT_IMAGES) |
 	       (kinds & 1u << STIXEL_PLANE_DISPARITY ? STIXEL_WANT_DISPARITY : 0) |
-	       (kinds & 1u << STIXEL_PLANE_LEFT ? STIXEL_WANT_LEFT : 0);
+	       (kinds & 1u << STIXEL_PLANE_LEFT ? STIXEL_WANT_LEFT : 0) |
+	       (kinds & 1u << STIXEL_PLANE_RIGHT ? STIXEL_WANT_RIGHT : 0);
 	if (!sx_reader_attached(r)) {
 		r->bell_want = what;
 		return r->flags & STIXEL_OPEN_FOLLOW || !kinds ? 0 : -ENOTCONN;

@@ -260,14 +260,15 @@ class Pipeline(TestCase):
         i = self.fake("-s", "output.slots=4", gated=True, interval_us=2000)
         ring = self.ring(i)
         i.until_published(6)
-        self.assertEqual(i.status()["images"], {"left": "idle", "disparity": "idle"})
+        self.assertEqual(i.status()["images"], {"left": "idle", "right": "off", "disparity": "idle"})
         self.assertEqual({f.plane_kind for f in ring.frames()}, {0})
         viewer = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.addCleanup(viewer.close)
         viewer.connect(i.stream_path)
         viewer.send(struct.pack("<2I", 0x48585453, 8 | 16))
         # this engine has no disparity to show; the left image comes all the same
-        until(lambda: i.status()["images"] == {"left": "published", "disparity": "idle"}, 10, "the image")
+        until(lambda: i.status()["images"] ==
+              {"left": "published", "right": "off", "disparity": "idle"}, 10, "the image")
         until(lambda: {f.plane_kind for f in ring.frames()} == {2}, 10, "frames with it")
         viewer.close()
         until(lambda: i.status()["images"]["left"] == "idle", 10, "nobody to ask")
@@ -278,7 +279,7 @@ class Pipeline(TestCase):
         i = self.fake("-s", "output.planes=none", gated=True, interval_us=2000)
         self.ring(i)
         i.until_published(1)
-        self.assertEqual(i.status()["images"], {"left": "off", "disparity": "off"})
+        self.assertEqual(i.status()["images"], {"left": "off", "right": "off", "disparity": "off"})
         self.assertEqual(i.stop(), 0)
 
     def test_steady_state_allocates_nothing(self):

@@ -225,6 +225,7 @@ static void images_come_as_they_are(void **state)
 	assert_int_equal(stixel_parse(&frame, out, bytes), 0);
 	assert_int_equal(stixel_image(&frame, STIXEL_PLANE_LEFT, &left), 0);
 	assert_int_equal(sx_frame_image_bytes(6, 33, 7), (72 + 40) * 7);
+	assert_int_equal(sx_frame_image_bytes(12, 33, 7), (40 + 40) * 7);
 	assert_int_equal(sx_frame_image_bytes(0, 33, 7), 0);
 	free(out);
 }
@@ -268,7 +269,7 @@ static void contradictions_are_not_packed(void **state)
 	PACK(-EINVAL, -1, (void)0);
 	PACK(-EINVAL, 2, images[1] = disparity);
 	PACK(-EINVAL, 1, images[0].kind = STIXEL_PLANE_NONE);
-	PACK(-EINVAL, 1, images[0].kind = 3);
+	PACK(-EINVAL, 1, images[0].kind = 4);
 	PACK(-EINVAL, 1, images[0].data = NULL);
 	PACK(-EINVAL, 1, images[0].width = 4);
 	PACK(-EINVAL, 2, images[1].width = 0);

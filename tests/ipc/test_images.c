@@ -19,6 +19,7 @@
 #include "tests/ipc/help.h"
 
 #define LEFT (1u << STIXEL_PLANE_LEFT)
+#define RIGHT (1u << STIXEL_PLANE_RIGHT)
 #define DISPARITY (1u << STIXEL_PLANE_DISPARITY)
 
 static const struct help_shape small = {.columns = 12};
@@ -106,10 +107,12 @@ static void the_sum_of_all_readers(void **state)
 	assert_int_equal(stixel_want_images(b, LEFT | DISPARITY), 0);
 	assert_int_equal(asked(&p), LEFT | DISPARITY);
 	assert_int_equal(stixel_want_images(b, DISPARITY), 0);
+	assert_int_equal(stixel_want_images(a, LEFT | RIGHT), 0);
+	assert_int_equal(asked(&p), LEFT | RIGHT | DISPARITY);
 	assert_int_equal(stixel_want_images(a, 0), 0);
 	assert_int_equal(asked(&p), DISPARITY);
 	assert_int_equal(stixel_want_images(b, 1), -EINVAL);
-	assert_int_equal(stixel_want_images(b, 8), -EINVAL);
+	assert_int_equal(stixel_want_images(b, 16), -EINVAL);
 	assert_int_equal(stixel_want_images(NULL, 0), -EINVAL);
 	assert_int_equal(asked(&p), DISPARITY);
 	stixel_close(b); /* as if it had been killed */

@@ -198,7 +198,7 @@ static void a_slow_reader_loses_frames_and_the_newest_comes_next(void **state)
 static void garbage_closes_the_connection(void **state)
 {
 	static const struct stixel_hello wrong[] = {
-		{0, 1}, {STIXEL_HELLO_MAGIC, 0}, {STIXEL_HELLO_MAGIC, 32}, {STIXEL_FRAME_MAGIC, 1}};
+		{0, 1}, {STIXEL_HELLO_MAGIC, 0}, {STIXEL_HELLO_MAGIC, 64}, {STIXEL_FRAME_MAGIC, 1}};
 	static uint8_t large[100000];
 	const struct stixel_hello good = {STIXEL_HELLO_MAGIC, STIXEL_WANT_FRAMES};
 	struct sx_stream *s = help_stream(path, &small, EPOCH);

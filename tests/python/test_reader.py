@@ -31,8 +31,8 @@ class Names(support.TestCase):
             stixel.open("a\0b")
         with self.assertRaisesRegex(TypeError, "text, not int"):
             stixel.open(3)
-        with self.assertRaisesRegex(ValueError, "image 'right': there are 'left' and 'disparity'"):
-            stixel.open("x", images=["left", "right"])
+        with self.assertRaisesRegex(ValueError, "image 'middle': there are 'left', 'right' and 'disparity'"):
+            stixel.open("x", images=["left", "middle"])
 
     def test_nobody(self):
         for stream in (False, True):

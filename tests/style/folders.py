@@ -76,6 +76,7 @@ FOLDERS = [
      ["base", "ipc", "tools/common", "tools/draw", "tools/ctl"]),
     ("tools/ctl/export", "stixelctl export: recordings as MCAP",
      ["base", "ipc", "recording", "tools/common", "tools/draw", "tools/ctl"]),
+    ("tools/calibrate", "stixel-calibrate: K, D, R and T of two raw cameras, in Python with OpenCV", []),
     ("tools/web", "stixel-web: the dashboard's server, and its page",
      ["base", "ipc", "config/cli", "tools/common", "tools/draw"]),
     ("python", "the Python module stixel, over libstixel", []),

@@ -119,7 +119,8 @@ class Browser(unittest.TestCase):
         self.open()
         self.pick("colour", "off")
         self.pick("ground", "none")
-        until(lambda: self.images() == {"left": "idle", "disparity": "idle"}, what="no image is asked for")
+        until(lambda: self.images() == {"left": "idle", "right": "off", "disparity": "idle"},
+              what="no image is asked for")
         self.until_frames()
         empty = self.pixels("view")
         self.pick("ground", "disparity")
@@ -256,7 +257,7 @@ class Browser(unittest.TestCase):
             self.browser.execute_script("Object.defineProperty(document, 'hidden', {get: () => window.away, "
                                         "configurable: true}); window.away = true; "
                                         "document.dispatchEvent(new Event('visibilitychange'));")
-            until(lambda: self.images() == {"left": "idle", "disparity": "idle"}, what="nobody looks")
+            until(lambda: self.images() == {"left": "idle", "right": "off", "disparity": "idle"}, what="nobody looks")
             self.browser.execute_script("window.away = false; document.dispatchEvent(new Event('visibilitychange'));")
             self.until_frames()
         finally:

@@ -209,16 +209,16 @@ class Streams(Case):
     def test_images_only_while_somebody_looks(self):
         def images():
             return (self.web.status(self.daemon) or {}).get("images")
-        until(lambda: images() == {"left": "idle", "disparity": "idle"}, what="nobody asks")
+        until(lambda: images() == {"left": "idle", "right": "off", "disparity": "idle"}, what="nobody asks")
         plain = self.stream()
         plain.next("frame")
-        self.assertEqual(images(), {"left": "idle", "disparity": "idle"})
+        self.assertEqual(images(), {"left": "idle", "right": "off", "disparity": "idle"})
         s = self.stream("?images=left")
         s.until(lambda m: m.kind == "left")
         time.sleep(0.5)  # the status may be that old
-        self.assertEqual(images(), {"left": "published", "disparity": "idle"})
+        self.assertEqual(images(), {"left": "published", "right": "off", "disparity": "idle"})
         s.close()
-        until(lambda: images() == {"left": "idle", "disparity": "idle"}, what="nobody asks any more")
+        until(lambda: images() == {"left": "idle", "right": "off", "disparity": "idle"}, what="nobody asks any more")
         self.assertEqual(plain.next("frame").kind, "frame")
 
     def test_rate(self):

@@ -146,6 +146,9 @@ static const char *images(const struct summary *s)
 {
 	bool left = s->planes >> STIXEL_PLANE_LEFT & 1, disparity = s->planes >> STIXEL_PLANE_DISPARITY & 1;
 
+	if (s->planes >> STIXEL_PLANE_RIGHT & 1)
+		return left && disparity ? "left, right, disparity" : left ? "left, right" : "right";
+
 	return left && disparity ? "left, disparity" : left ? "left" : disparity ? "disparity" : "none";
 }
 

@@ -87,8 +87,8 @@ class Frame:
 
     @property
     def flags(self) -> FrameFlag:
-        """What was left out of a packet of frames.sock; whether class scores were there."""
-        return FrameFlag(int(self._header["flags"]) & 15)
+        """What was left out of a packet of frames.sock; whether class scores were there, and images rectified."""
+        return FrameFlag(int(self._header["flags"]) & sum(FrameFlag))
 
     @property
     def counts(self) -> Counts:
@@ -236,8 +236,13 @@ class Frame:
 
     @property
     def left(self) -> Optional[NDArray[np.uint8]]:
-        """The rectified left image (height, width), or None."""
+        """The left image (height, width) as it was matched: rectified, or raw if nobody did so; or None."""
         return self.image(Plane.LEFT)
+
+    @property
+    def right(self) -> Optional[NDArray[np.uint8]]:
+        """The right image likewise, or None: only of a publisher with output.planes = pair."""
+        return self.image(Plane.RIGHT)
 
     @property
     def disparity_q4(self) -> Optional[NDArray[np.uint16]]:

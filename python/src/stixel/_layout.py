@@ -40,12 +40,14 @@ class Flag(enum.IntFlag):
 
 
 class FrameFlag(enum.IntFlag):
-    """Bits of a frame's flags: what did not fit into a packet of frames.sock, and what became of class scores."""
+    """Bits of a frame's flags: what did not fit into a packet of frames.sock, what became of class scores, and whether
+    the publisher has rectified raw images."""
 
     PLANE_LEFT_OUT = 1
     STIXELS_LEFT_OUT = 2
     SCORES = 4
     SCORES_MISSING = 8
+    RECTIFIED = 16
 
 
 class _Growing(enum.IntEnum):
@@ -89,6 +91,7 @@ class Plane(enum.IntEnum):
     NONE = 0
     DISPARITY = 1
     LEFT = 2
+    RIGHT = 3
 
 
 class State(_Growing):

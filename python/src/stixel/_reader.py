@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _SLICE_S = 0.25
 _NEVER_NS = (1 << 63) - 1
 _FRAME_BYTES_AT = HEADER.fields["frame_bytes"][1]  # type: ignore[index]
-_IMAGES = {"left": Plane.LEFT, "disparity": Plane.DISPARITY}
+_IMAGES = {"left": Plane.LEFT, "right": Plane.RIGHT, "disparity": Plane.DISPARITY}
 
 
 class Status(NamedTuple):
@@ -67,7 +67,7 @@ def _wish(images: Iterable[str]) -> int:
     names = [images] if isinstance(images, str) else list(images)
     for name in names:
         if name not in _IMAGES:
-            raise ValueError("image %r: there are 'left' and 'disparity'" % (name,))
+            raise ValueError("image %r: there are 'left', 'right' and 'disparity'" % (name,))
     return sum({1 << _IMAGES[name] for name in names})
 
 
@@ -319,7 +319,7 @@ class Reader:
 
     # -- the rest --
     def want_images(self, *images: str) -> None:
-        """Asks the publisher for "left" and "disparity" with the frames to come; without a name for none any more.
+        """Asks the publisher for "left", "right", "disparity" with the frames to come; without a name for none.
 
         They cost the publisher a copy of each, and come for as long as this reader is open. NotSupported on a stream,
         NotConnected when the publisher has no frame socket.
@@ -376,8 +376,8 @@ def open(instance: str, follow: bool = False, stream: bool = False, images: Iter
     """Opens a running instance by its name; the newest frame that is there counts as new.
 
     follow: no publisher is no error: wait for one, and go over to each new one. stream: through frames.sock instead of
-    shared memory. images: "left", "disparity": ask for these planes. leftover: also read what a dead publisher left.
-    any_owner: trust shared memory of any user.
+    shared memory. images: "left", "right", "disparity": ask for these planes. leftover: also read what a dead publisher
+    left. any_owner: trust shared memory of any user.
 
     Raises BadName, NotRunning, NotAllowed, NotStixel, OtherVersion, Busy, LibraryError.
     """

@@ -1,0 +1,440 @@
+"""stixel-calibrate: rendered boards and known cameras, from files and from a daemon, and what it refuses.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import contextlib
+import io
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from unittest import mock
+
+import numpy as np
+import support
+import stixel
+from support import SLOW, until
+
+try:
+    import cv2
+except ImportError:
+    print("OpenCV for Python is not installed (Debian package python3-opencv)")
+    sys.exit(1 if os.environ.get("CI") else 77)
+
+import board_scene
+
+PROGRAM = os.path.join(support.SOURCE, "tools", "calibrate", "stixel_calibrate")
+sys.path.insert(0, os.path.dirname(PROGRAM))
+from stixel_calibrate import board, lens, options, output, pairs, program, solve, views  # noqa: E402
+
+LONG = 60 * SLOW
+PAIRS = 14
+FAST = ["-s", "stereo.disparities=32", "-s", "engine.threads=1"]
+found_before = {}
+
+
+def remember(find):
+    """The same images are searched once."""
+    def found(self, image):
+        key = str(self), image.tobytes()
+        if key not in found_before:
+            found_before[key] = find(self, image)
+        f = found_before[key]
+        return f and board.Found(f.ids, f.points.copy(), f.spacing)
+    return found
+
+
+class Scenes:
+    """Rendered sets, made when first wanted, as files in folders."""
+
+    made = {}
+    top = tempfile.mkdtemp(prefix="stixel-")
+
+    @classmethod
+    def get(cls, model, charuco=False):
+        """(folder, rig, board)"""
+        if (model, charuco) not in cls.made:
+            b = board.Charuco((7, 5), 60, 45, "4X4_50") if charuco else board.Checkerboard((9, 6), 25)
+            rig = board_scene.rig(model)
+            scene = board_scene.Scene(rig, b, 11)
+            folder = os.path.join(cls.top, model + "-charuco" * charuco)
+            os.mkdir(folder)
+            near = {"plumb_bob": 0.4, "equidistant": 0.25}[model]
+            for i in range(PAIRS):
+                pose = scene.pose(near, 2 * near, 35, 0.6 if charuco else 1)
+                for side, image in zip(("left", "right"), scene.pair(*pose)):
+                    cv2.imwrite("%s/%s_%02d.png" % (folder, side, i), image)
+            cls.made[model, charuco] = folder, rig, b
+        return cls.made[model, charuco]
+
+
+def tearDownModule():
+    shutil.rmtree(Scenes.top)
+
+
+def source(folder):
+    """Of a daemon."""
+    return ["-s", "source.kind=files", "-s", "source.left=%s/left_*.png" % folder, "-s",
+            "source.right=%s/right_*.png" % folder]
+
+
+def files(folder):
+    """Of the program."""
+    return ["--left", folder + "/left_*.png", "--right", folder + "/right_*.png"]
+
+
+class Case(support.TestCase):
+    def setUp(self):
+        self.top = tempfile.mkdtemp(prefix="stixel-")
+        self.addCleanup(shutil.rmtree, self.top)
+        self.out = os.path.join(self.top, "stereo.yaml")
+        for kind in (board.Checkerboard, board.Charuco):
+            patch = mock.patch.object(kind, "find", remember(kind.find))
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def main(self, *arguments):
+        """(exit code, stdout, stderr)"""
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                code = program.main(["-o", self.out, *arguments], "0")
+            except SystemExit as e:
+                code = e.code
+        return code, out.getvalue(), err.getvalue()
+
+    def good(self, *arguments):
+        code, out, err = self.main(*arguments)
+        self.assertEqual((code, err), (0, ""), out)
+        return out
+
+    def refused(self, code, sentence, *arguments):
+        """One sentence, and nothing is written."""
+        before = sorted(os.listdir(self.top))
+        got = self.main(*arguments)
+        self.assertEqual(got[0], code, got)
+        self.assertRegex(got[2], r"^stixel-calibrate: [^\n]*%s[^\n]*\n$" % sentence)
+        self.assertEqual(sorted(os.listdir(self.top)), before)
+        return got[1]
+
+    def collect(self, folder, b, model):
+        c = views.Collection(b, model)
+        for pair in pairs.files(folder + "/left_*.png", folder + "/right_*.png"):
+            c.look(pair, anew=False)
+        return c
+
+
+class Accuracy(Case):
+    def close_to(self, rig, lens_name):
+        got = output.earlier(self.out, rig.left.size)
+        self.assertEqual(got.lens, lens_name)
+        for camera, k in zip((rig.left, rig.right), got.k):
+            np.testing.assert_allclose((k[0, 0], k[1, 1]), camera.f, rtol=0.003)
+            np.testing.assert_allclose(k[:2, 2], camera.c, atol=1.5)
+        self.assertAlmostEqual(got.baseline_m / np.linalg.norm(rig.t), 1, delta=0.005)
+        np.testing.assert_allclose(got.r, rig.r, atol=0.002)
+        return got
+
+    def true_rows(self, rig, got):
+        """Rows of points whose places in both images are known exactly, rectified by what was found: px apart."""
+        random = np.random.default_rng(5)
+        points = np.c_[random.uniform(-0.4, 0.4, (400, 2)), np.ones(400)] * random.uniform(0.5, 5, (400, 1))
+        left, right = rig.left.project(points), rig.right.project(points @ rig.r.T + rig.t)
+        return np.abs(got.rectified(0, left)[:, 1] - got.rectified(1, right)[:, 1])
+
+    def check_config(self, folder):
+        r = subprocess.run([os.environ["STIXELD"], "--check-config", *source(folder), "-s", "camera.rectify=yes", "-s",
+                            "camera.calibration=" + self.out], capture_output=True, text=True, check=False)
+        self.assertEqual(r.returncode, 0, r.stderr)
+
+    def test_checkerboard(self):
+        folder, rig, _ = Scenes.get("plumb_bob")
+        out = self.good(*files(folder), "--page", self.top + "/page.html")
+        got = self.close_to(rig, "plumb_bob")
+        self.assertLess(np.percentile(self.true_rows(rig, got), 95), 0.2)
+        self.assertLess(float(re.search(r"(?m)^all \d+ views .* ([\d.]+)$", out).group(1)), 0.2)
+        self.assertGreater(float(re.search(r"(?m)^raw images .* ([\d.]+)$", out).group(1)), 5)
+        self.assertIn("calibration = %s\n" % self.out, out)
+        self.assertIn("restart stixeld", out)
+        with open(self.out, encoding="utf-8") as f:
+            text = f.read()
+        self.assertRegex(text, r"(?m)^# stixel-calibrate, \d{4}-\d\d-\d\d .*checkerboard of 9x6 .* 25 mm, plumb_bob\n"
+                               r"# \d+ views, 0 dropped; reprojection error 0\.\d+ px, .* median 0\.\d+ px, 95 % 0")
+        with open(self.top + "/page.html", encoding="utf-8") as f:
+            page = f.read()
+        self.assertEqual(len(re.findall('src="data:image/jpeg;base64,/9j/', page)), 2)
+        self.assertNotIn("refresh", page)
+        self.check_config(folder)
+        # once more: the old file is kept, and its errors are told
+        with open(self.out, "rb") as f:
+            first = f.read()
+        out = self.good(*files(folder))
+        self.assertRegex(out, r"(?m)^file that was there +0\.\d+ +0\.\d+$")
+        self.assertIn("the one before is %s.1" % self.out, out)
+        with open(self.out + ".1", "rb") as f:
+            self.assertEqual(f.read(), first)
+        self.assertEqual(sorted(os.listdir(self.top)), ["page.html", "stereo.yaml", "stereo.yaml.1"])
+
+    def test_fisheye_with_a_charuco_board_partly_out_of_sight(self):
+        folder, rig, _ = Scenes.get("equidistant", charuco=True)
+        self.good(*files(folder), "--lens", "equidistant", "--charuco", "--board", "7x5", "--square",
+                  "60", "--dictionary", "4X4_50")
+        got = self.close_to(rig, "equidistant")
+        self.assertLess(np.percentile(self.true_rows(rig, got), 95), 0.3)
+        self.check_config(folder)
+
+    def test_the_lens_models_are_those_of_the_scene(self):
+        for model, charuco in (("plumb_bob", False), ("equidistant", True)):
+            _, rig, _ = Scenes.get(model, charuco)
+            made = lens.Rig(model, rig.left.size, (rig.left.k, rig.right.k), (rig.left.d, rig.right.d), rig.r, rig.t)
+            self.assertLess(self.true_rows(rig, made).max(), 0.001)
+            self.assertFalse(lens.turns_back(model, rig.left.k, made.d[0], rig.left.size))
+        self.assertTrue(lens.turns_back("plumb_bob", rig.left.k, (-0.5, 0, 0, 0, 0), rig.left.size))
+        self.assertTrue(lens.turns_back("equidistant", rig.left.k, (-0.3, 0, 0, 0), rig.left.size))
+
+
+class Files(Case):
+    def test_refused(self):
+        folder, _, _ = Scenes.get("plumb_bob")
+        with open(self.out, "w", encoding="utf-8") as f:
+            f.write("mine")
+        self.refused(65, "left and right are exchanged: .* 0.1[12].* m to the left",
+                     "--left", folder + "/right_*.png", "--right", folder + "/left_*.png")
+        self.refused(65, "4 good views of the board, at least 10", "--left", folder + "/left_0[0-3].png",
+                     "--right", folder + "/right_0[0-3].png")
+        self.refused(65, "no checkerboard of 8x5 .* in 2 pairs", "--left", folder + "/left_0[0-1].png", "--right",
+                     folder + "/right_0[0-1].png", "--board", "8x5")
+        self.refused(65, "%d left and 1 right images" % PAIRS, "--left", folder + "/left_*.png", "--right",
+                     folder + "/right_00.png")
+        self.refused(65, "no such file", "--left", folder + "/none_*.png", "--right", folder + "/right_*.png")
+        cv2.imwrite(self.top + "/left.png", np.zeros((480, 641), np.uint8))
+        self.refused(65, "right_00.png is 640x480, .*left.png 641x480", "--left", self.top + "/left.png", "--right",
+                     folder + "/right_00.png")
+        with open(self.top + "/left.png", "wb") as f:
+            f.write(b"no picture")
+        self.refused(65, "left.png: no image", "--left", self.top + "/left.png", "--right", folder + "/right_00.png")
+        # before the work, not after it
+        self.refused(73, "/nowhere/x.yaml cannot be written: No such file", *files(folder), "-o",
+                     self.top + "/nowhere/x.yaml")
+        self.refused(73, "cannot be written: Is a directory", *files(folder), "--page", self.top)
+        with open(self.out, encoding="utf-8") as f:
+            self.assertEqual(f.read(), "mine")
+
+    def test_beyond_the_limits(self):
+        folder, _, _ = Scenes.get("plumb_bob")
+        random = np.random.default_rng(3)
+        match = board.Checkerboard.match
+
+        def shaken(self, left, right):
+            ids, l, r = match(self, left, right)
+            return ids, l + random.normal(0, 1.2, l.shape).astype(np.float32), r
+        with mock.patch.object(board.Checkerboard, "match", shaken):
+            out = self.refused(65, "not written to .*yaml: mean reprojection error .* at most 0.50", *files(folder))
+            self.assertRegex(out, r"(?m)^all %d views +[01]\." % PAIRS)
+            self.assertIn("written all the same", self.good(*files(folder), "--force"))
+        self.assertTrue(os.path.exists(self.out))
+
+    def test_usage(self):
+        printed = ["--print-board", self.top + "/b.svg", "--charuco"]
+        for arguments, text in (
+                (["--left", "x"], "--left and --right go together"), (["--board", "9"], "is not COLUMNSxROWS"),
+                (["--board", "6x6"], "not the same number twice"), (["--lens", "flat"], "invalid choice: 'flat'"),
+                (["--square", "0"], "1 to 1000 mm"), (["--marker", "9"], "say --charuco"),
+                (["--charuco", "--marker", "25"], "must be smaller"), (["x"], "unrecognized arguments: x"),
+                (["--print-board", "b.pdf"], "must end in .svg or .png"), (["-i", ".x"], "not a name"),
+                ([*printed, "--dictionary", "9"], "has none of this name"),
+                ([*printed, "--dictionary", "4X4_50", "--board", "20x9"], "needs 105 markers, dictionary 4X4_50 has")):
+            code, out, err = self.main(*arguments)
+            self.assertEqual((code, out, err.count("\n")), (64, "", 1), arguments)
+            self.assertIn(text, err)
+
+    def test_without_opencv(self):
+        os.mkdir(self.top + "/cv2")
+        with open(self.top + "/cv2/__init__.py", "w", encoding="utf-8") as f:
+            f.write("raise ImportError('gone', name='cv2')\n")
+        r = subprocess.run([sys.executable, PROGRAM, "--left", "a", "--right", "b"], capture_output=True, text=True,
+                           check=False, env=dict(os.environ, PYTHONPATH=self.top))
+        self.assertEqual((r.returncode, r.stdout), (69, ""))
+        self.assertEqual(r.stderr, "stixel-calibrate: cv2 cannot be loaded: install OpenCV for Python (Debian package "
+                                   "python3-opencv)\n")
+
+    def test_listed_for_meson(self):
+        with open(os.path.join(os.path.dirname(PROGRAM), "meson.build"), encoding="utf-8") as f:
+            listed = set(re.findall(r"'(\w+)'", re.search(r"\['.*?\]", f.read(), re.S).group(0)))
+        self.assertEqual(listed, {n[:-3] for n in os.listdir(PROGRAM) if n.endswith(".py")})
+
+    def test_man_page_knows_every_option(self):
+        out = io.StringIO()
+        options.man(os.path.join(support.SOURCE, "docs", "man", "stixel-calibrate.1.scd"), out)
+        for names, _, _, _ in options.OPTIONS:
+            self.assertIn("*%s*" % names[-1], out.getvalue())
+        self.assertNotIn("@", out.getvalue())
+
+
+class Views(Case):
+    def test_what_is_missing(self):
+        folder, _, b = Scenes.get("plumb_bob")
+        whole = self.collect(folder, b, "plumb_bob")
+        self.assertEqual(len(whole.views), PAIRS)
+        c = views.Collection(b, "plumb_bob")
+        self.assertEqual(c.missing(), ["hold the board in front of both cameras"])
+        c.size = whole.size
+        for v in whole.views:
+            if v.left[:, 0].max() < 400 and v.left[:, 1].max() < 400:
+                c._keep(v)
+        self.assertRegex(c.missing()[0], "^hold it to the (upper|lower)? ?right$|^hold it to the (bottom|lower left)$")
+        for v in whole.views * 2:
+            c._keep(v)
+        self.assertNotIn("hold it to the right", c.missing())
+        near, far = c.distances()
+        self.assertTrue(0.4 < near < far < 1.1)
+
+    def test_poses_say_which_edge_is_nearer(self):
+        _, rig, b = Scenes.get("plumb_bob")
+        middle = b.points.mean(axis=0)
+        for turn, index in (((0, 0.5, 0), 1), ((0, -0.5, 0), 0), ((0.5, 0, 0), 2), ((-0.5, 0, 0), 3)):
+            r = board_scene.rotation(turn)
+            points = (b.points - middle) @ r.T + (0, 0, 0.6)
+            edges = points.reshape(6, 9, 3)[..., 2]
+            nearer = [edges[:, 0].mean() < edges[:, -1].mean() - 0.01, edges[:, -1].mean() < edges[:, 0].mean() - 0.01,
+                      edges[0].mean() < edges[-1].mean() - 0.01, edges[-1].mean() < edges[0].mean() - 0.01]
+            c = views.Collection(b, "plumb_bob")
+            c.size = rig.left.size
+            px = rig.left.project(points).astype(np.float32)
+            c._keep(views.View("", np.arange(54), px, px, (px, px), 1, 0))
+            self.assertEqual([t > 15 for t in c.tilts()], nearer)
+            self.assertEqual(nearer.index(True), {1: 1, 0: 0, 2: 2, 3: 3}[nearer.index(True)], index)
+
+    def test_blurred_and_moving(self):
+        folder, _, b = Scenes.get("plumb_bob")
+        images = [cv2.imread("%s/%s_00.png" % (folder, side), cv2.IMREAD_GRAYSCALE) for side in ("left", "right")]
+        moved = [np.roll(i, 4, axis=1) for i in images]
+        for apart_s, why in ((0.0, None), (0.001, None), (0.01, "moving")):
+            c = views.Collection(b, "plumb_bob")
+            self.assertIsNone(c.look(pairs.Pair("a", *images, 10 ** 9, apart_s))[1])
+            # 4 px in 0.1 s: 0.04 and 0.4 px between the exposures
+            self.assertEqual(c.look(pairs.Pair("b", *moved, 11 * 10 ** 8, apart_s), anew=False)[1], why)
+        self.assertEqual(c.look(pairs.Pair("c", *images, 12 * 10 ** 8, 0.0))[1], "like another")
+        blurred = cv2.GaussianBlur(images[1], (0, 0), 2.5)
+        self.assertEqual(c.look(pairs.Pair("d", images[0], blurred))[1], "blurred")
+        self.assertEqual(c.look(pairs.Pair("e", images[0], images[0] * 0))[1], "one side only")
+
+    def test_a_view_that_does_not_fit_is_dropped(self):
+        folder, _, b = Scenes.get("plumb_bob")
+        c = self.collect(folder, b, "plumb_bob")
+        c.views[5].right = c.views[5].right + np.float32((0, 2.5))  # as if the board had sunk between the exposures
+        result = solve.solve("plumb_bob", b, c.views, c.size)
+        self.assertEqual([name for name, _, _ in result.dropped], ["left_05.png"])
+        self.assertEqual(len(result.used), PAIRS - 1)
+        self.assertLess(result.errors.row_95, 0.2)
+        self.assertGreater(result.first.reprojection, 2 * result.errors.reprojection)
+        self.assertEqual(result.beyond(), [])
+
+
+class Print(Case):
+    def test_boards(self):
+        for more, kind in (([], board.Checkerboard((5, 4), 20)),
+                           (["--charuco"], board.Charuco((5, 4), 20, 15, "5X5_100"))):
+            path = self.top + "/board.png"
+            self.good("--print-board", path, "--board", "5x4", "--square", "20", *more)
+            with open(path, "rb") as f:
+                data = f.read()
+            at = data.index(b"pHYs") + 4
+            per_m, again, unit = struct.unpack_from(">2IB", data, at)
+            image = cv2.imread(path, cv2.IMREAD_GRAYSCALE)
+            self.assertEqual((per_m, unit), (again, 1))
+            # from first to last column 80 mm
+            self.see(kind, image, per_m / 1000)
+            path = self.top + "/board.svg"
+            self.good("--print-board", path, "--board", "5x4", "--square", "20", *more)
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+            size = re.search(r'width="([\d.]+)mm" height="([\d.]+)mm" viewBox="0 0 \1 \2"', text)
+            width, height = map(float, size.groups())
+            image = np.full((round(height * 10), round(width * 10)), 255, np.uint8)
+            for x, y, w, h in re.findall(r"M([\d.]+) ([\d.]+)h([\d.]+)v([\d.]+)h-[\d.]+z", text):
+                x, y, w, h = (float(v) * 10 for v in (x, y, w, h))
+                image[round(y):round(y + h), round(x):round(x + w)] = 0
+            self.see(kind, image, 10)
+
+    def see(self, kind, image, per_mm):
+        f = kind.find(cv2.GaussianBlur(image, (0, 0), 1.5))
+        self.assertEqual(list(f.ids), list(range(20)))
+        apart = f.points[4] - f.points[0]
+        np.testing.assert_allclose(np.abs(apart), (80 * per_mm, 0), atol=1)
+
+
+class Live(Case):
+    def feed(self, label, *more):
+        folder, _, _ = Scenes.get("plumb_bob")
+        return self.daemon(label, *source(folder), "-s", "source.fps=8", "-s", "source.loop=yes", *FAST, *more)
+
+    def start(self, d, *more):
+        p = subprocess.Popen([sys.executable, PROGRAM, "-i", d.name, "-o", self.out, *more], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True, env=d.client())
+        self.addCleanup(p.stdout.close)
+        self.addCleanup(p.stderr.close)
+        self.addCleanup(p.kill)
+        return p
+
+    def test_from_a_daemon_and_back_into_it(self):
+        d = self.feed("calibrate", "-s", "output.planes=pair")
+        p = self.start(d, "--save", self.top + "/saved", "--page", self.top + "/page.html")
+        # a rendered set has an end: what it lacks to be enough, it lacks for ever
+        until(lambda: p.poll() is not None or len(os.listdir(self.top + "/saved")) >= 2 * 10
+              if os.path.exists(self.top + "/saved") else False, LONG, "views")
+        with open(self.top + "/page.html", encoding="utf-8") as f:
+            self.assertIn('http-equiv="refresh"', f.read())
+        p.send_signal(2)
+        out, err = p.communicate(timeout=LONG)
+        self.assertEqual((p.returncode, err), (0, ""), out)
+        self.assertRegex(out, r"frame \d+: view 1; missing: ")
+        self.assertIn("restart it (systemctl restart stixeld@%s)" % d.name, out)
+        self.assertEqual(d.stop(), 0)
+        d = self.feed("rectified", "-s", "output.planes=pair", "-s", "camera.calibration=" + self.out)
+        self.same_rows(d)
+        self.assertEqual(pairs.how_to("x"), "start it with: stixeld -i x -s camera.calibration= -s camera.rectify=no "
+                                            "-s output.planes=pair")
+        with mock.patch.object(views, "VIEWS_MOST", 1):
+            self.refused(78, "rectifies its images: start it with: stixeld -i %s " % d.name, "-i", d.name)
+
+    def same_rows(self, d):
+        """Corners of the pairs that the daemon rectified lie in the same rows."""
+        b, apart = board.Checkerboard((9, 6), 25), []
+        with stixel.open(d.name, images=["left", "right"]) as reader:
+            end = time.monotonic() + LONG
+            while len(apart) < 3 and time.monotonic() < end:
+                frame = reader.latest(LONG)
+                if frame.right is not None:
+                    self.assertTrue(frame.flags & stixel.FrameFlag.RECTIFIED)
+                    left, right = (b.find(np.ascontiguousarray(i)) for i in (frame.left, frame.right))
+                    if left and right:
+                        _, l, r = b.match(left, right)
+                        apart.append(np.abs(l[:, 1] - r[:, 1]))
+                        self.assertGreater((l - r)[:, 0].min(), 20)
+        self.assertEqual(len(apart), 3)
+        self.assertLess(np.percentile(np.concatenate(apart), 95), 0.3)
+
+    def test_daemon_without_right_images_and_gone(self):
+        with mock.patch.object(pairs, "IMAGES_S", 0.5):
+            d = self.feed("onlyleft")
+            self.refused(78, "does not publish both images: start it with: stixeld -i %s " % d.name, "-i", d.name)
+            d.stop()
+        self.refused(1, "no stixel publisher of this name is running", "-i", d.name)
+        d = self.feed("gone", "-s", "output.planes=pair")
+        p = self.start(d)
+        self.assertRegex(p.stdout.readline(), "view 1; missing")
+        d.process.kill()
+        _, err = p.communicate(timeout=LONG)
+        self.assertEqual(p.returncode, 1)
+        self.assertRegex(err, r"^stixel-calibrate: instance '%s': the publisher \(process \d+\) died\n$" % d.name)
+        self.assertFalse(os.path.exists(self.out))
+
+
+if __name__ == "__main__":
+    unittest.main()

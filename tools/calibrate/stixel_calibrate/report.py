@@ -1,0 +1,115 @@
+"""What is told: how far the collection is, and the errors of a result.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import shutil
+import sys
+import time
+
+from . import solve, views
+
+REDRAW_S = 0.2
+
+
+def _cell(count):
+    return "." if count == 0 else "o" if count < 3 else "#"
+
+
+def coverage(c):
+    """Lines: both images side by side, a character each part: . nothing yet, o one or two views, # more."""
+    rows = ["  ".join(" ".join(_cell(n) for n in c.cells[side, y]) for side in (0, 1)) for y in range(views.GRID[1])]
+    gap = " " * (2 * views.GRID[0] - 8)
+    title = " left %2.0f %% %sright %2.0f %%" % (100 * c.covered(0), gap, 100 * c.covered(1))
+    return [title] + [" " + row for row in rows]
+
+
+def spread(c):
+    """One line: views, distances, tilts."""
+    near_far = c.distances()
+    if near_far is None:
+        return "no view yet"
+    return ("%d views, board at %.2f to %.2f m, at most %.0f %% of the image, tilted left %.0f, right %.0f, up %.0f, "
+            "down %.0f deg" % (len(c.views), *near_far, 100 * c.nearest(), *c.tilts()))
+
+
+def left_out(c):
+    """One line: pairs that were not kept."""
+    return ", ".join("%d %s" % (n, why) for why, n in c.left_out.items() if n) or "none left out"
+
+
+def next_step(c):
+    """One line."""
+    missing = c.missing()
+    return "enough" if not missing else "missing: " + "; ".join(missing)
+
+
+class Screen:
+    """The state of the collection on stdout: redrawn in a terminal, else lines. guide: somebody holds the board."""
+
+    def __init__(self, guide, out=sys.stdout):
+        self.guide, self.out, self.lines, self.drawn = guide, out, 0, 0.0
+        self.live = out.isatty()
+
+    def show(self, c, pair, why):
+        """After each pair."""
+        if not self.live:
+            if not self.guide or why is None:
+                word = "view %d" % len(c.views) if why is None else why
+                self.out.write("%s: %s%s\n" % (pair.name, word, "; " + next_step(c) if self.guide else ""))
+                self.out.flush()
+            return
+        now = time.monotonic()
+        if why is not None and now - self.drawn < REDRAW_S:
+            return
+        self.drawn = now
+        text = coverage(c) + [" " + spread(c), " this pair: %s; so far %s" % (why or "kept", left_out(c))]
+        text.append(" " + next_step(c))
+        width = shutil.get_terminal_size().columns - 1  # a line that wraps would not be drawn over
+        back = "\x1b[%dA" % self.lines if self.lines else ""
+        self.out.write(back + "".join("\x1b[2K%s\n" % line[:width] for line in text))
+        self.out.flush()
+        self.lines = len(text)
+
+    def end(self, c):
+        """Once, before calibrating."""
+        if not self.live and c.views:
+            self.out.write("\n".join(coverage(c) + [" " + spread(c)]) + "\n")
+        self.out.write("%d pairs: %d views kept, %s; calibrating\n" % (c.pairs, len(c.views), left_out(c)))
+        self.out.flush()
+
+
+def _row(name, reprojection, rows):
+    return "%-24s %13s %12.2f %8.2f" % (name, "%.2f" % reprojection if reprojection is not None else "", *rows)
+
+
+def errors(result, all_views, earlier=None):
+    """Lines: a table of errors, px, before and after."""
+    lines = ["%-24s %13s %12s %8s" % ("px", "reprojection", "rows: median", "95 %"),
+             _row("raw images", None, solve.raw_rows(all_views))]
+    if earlier is not None:
+        e = solve.rows_of(_joined(earlier, all_views))
+        lines.append(_row("file that was there", None, e))
+    first, after = result.first, result.errors
+    lines.append(_row("all %d views" % len(all_views), first.reprojection, (first.row_median, first.row_95)))
+    if result.dropped:
+        lines.append(_row("%d views" % len(result.used), after.reprojection, (after.row_median, after.row_95)))
+        lines += ["dropped %s: %.2f px, rows %.2f px off" % d for d in result.dropped]
+    return lines
+
+
+def _joined(rig, all_views):
+    return [e for v in all_views for e in rig.row_errors(v)]
+
+
+def cameras(rig):
+    """Lines: what was found."""
+    return ["%s camera: f %.1f %.1f, centre %.1f %.1f px" % (side, k[0, 0], k[1, 1], k[0, 2], k[1, 2])
+            for side, k in zip(("left", "right"), rig.k)] + ["baseline %.1f mm" % (1000 * rig.baseline_m)]
+
+
+def comments(result, board, lens):
+    """Lines for the file."""
+    e = result.errors
+    return ["stixel-calibrate, %s: %s, %s" % (time.strftime("%Y-%m-%d %H:%M"), board, lens),
+            "%d views, %d dropped; reprojection error %.3f px, rows of rectified corners apart: median %.3f px, "
+            "95 %% %.3f px" % (len(result.used), len(result.dropped), e.reprojection, e.row_median, e.row_95)]

@@ -1,0 +1,187 @@
+"""From views to cameras: OpenCV's calibration, views dropped that do not fit, and the errors that are left.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import cv2
+import numpy as np
+
+from .fail import DATA, Fail
+from .lens import Rig, turns_back
+
+VIEWS_LEAST = 10
+# A view is dropped when an error of it is this much larger than that of the median view, and larger than so many px.
+OUTLIER = 3.0
+OUTLIER_PX = 0.3
+DROPPED_MOST = 0.25
+# A result beyond one of these is not written without --force.
+REPROJECTION_MOST_PX = 0.5
+ROW_MEDIAN_MOST_PX = 0.25
+ROW_95_MOST_PX = 0.75
+
+CRITERIA = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 100, 1e-7)
+# Focal lengths of a fisheye by the longer side: 180 degrees across it are 0.32, 115 degrees 0.5.
+FISHEYE_WIDTHS = (0.32, 0.42, 0.55)
+FLAGS = {"plumb_bob": 0, "rational": cv2.CALIB_RATIONAL_MODEL}
+
+
+NO_CAMERAS = ("OpenCV finds no cameras that fit these views%s: more views, nearer and tilted more, or another --lens")
+
+
+def _bundle(board, views):
+    points = [board.points[v.ids].reshape(-1, 1, 3) for v in views]
+    return points, [v.left.reshape(-1, 1, 2) for v in views], [v.right.reshape(-1, 1, 2) for v in views]
+
+
+def _one_camera(lens, points, side, size):
+    """First the fewest coefficients: from nothing, 8 of them find their way to the wrong minimum."""
+    few = cv2.CALIB_FIX_K3 | cv2.CALIB_ZERO_TANGENT_DIST
+    _, k, d, _, _ = cv2.calibrateCamera(points, side, size, None, None, flags=few, criteria=CRITERIA)
+    flags = FLAGS[lens] | cv2.CALIB_USE_INTRINSIC_GUESS
+    return cv2.calibrateCamera(points, side, size, k, d, flags=flags, criteria=CRITERIA)[1:3]
+
+
+def _flat_lens(lens, board, views, size):
+    points, left, right = (([np.float32(p) for p in side]) for side in _bundle(board, views))
+    (k1, d1), (k2, d2) = (_one_camera(lens, points, side, size) for side in (left, right))
+    _, k1, d1, k2, d2, r, t, _, _ = cv2.stereoCalibrate(
+        points, left, right, k1, d1, k2, d2, size, flags=FLAGS[lens] | cv2.CALIB_USE_INTRINSIC_GUESS, criteria=CRITERIA)
+    return Rig(lens, size, (k1, k2), (d1, d2), r, t)
+
+
+def _one_fisheye(points, side, size, flags):
+    """From a focal length guessed too small OpenCV finds no start, or another minimum: the best of some guesses."""
+    best, why = None, None
+    for guess in FISHEYE_WIDTHS:
+        f = guess * max(size)
+        k = np.array([[f, 0, (size[0] - 1) / 2], [0, f, (size[1] - 1) / 2], [0, 0, 1]])
+        try:
+            rms, k, d, _, _ = cv2.fisheye.calibrate(points, side, size, k, np.zeros((4, 1)), flags=flags,
+                                                    criteria=CRITERIA)
+        except cv2.error as e:
+            why = e
+            continue
+        if np.isfinite(rms) and (best is None or rms < best[0]):
+            best = rms, k, d
+    if best is None:
+        raise why or cv2.error("no start")
+    return best[1:]
+
+
+def _fisheye(board, views, size):
+    # fisheye.stereoCalibrate() takes views of one number of points only: shorter ones repeat some of theirs
+    most = max(len(v.ids) for v in views)
+    points, left, right = (
+        [np.float64(np.take(p, np.arange(most) * len(p) // most, axis=0)).reshape(1, -1, p.shape[-1]) for p in side]
+        for side in _bundle(board, views))
+    flags = cv2.fisheye.CALIB_RECOMPUTE_EXTRINSIC | cv2.fisheye.CALIB_FIX_SKEW
+    flags |= cv2.fisheye.CALIB_USE_INTRINSIC_GUESS
+    (k1, d1), (k2, d2) = (_one_fisheye(points, side, size, flags) for side in (left, right))
+    answer = cv2.fisheye.stereoCalibrate(points, left, right, k1, d1, k2, d2, size, flags=flags, criteria=CRITERIA)
+    return Rig("equidistant", size, answer[1:5:2], answer[2:6:2], answer[5], answer[6])
+
+
+def rig_of(lens, board, views, size):
+    """Calibrates; Fail where OpenCV cannot."""
+    try:
+        rig = _fisheye(board, views, size) if lens == "equidistant" else _flat_lens(lens, board, views, size)
+    except cv2.error as e:
+        raise Fail(DATA, NO_CAMERAS % (" (%s)" % " ".join(str(e.err or e).split()))) from None
+    if not all(np.isfinite(m).all() for m in (*rig.k, *rig.d, rig.r, rig.t)):
+        raise Fail(DATA, NO_CAMERAS % "")
+    return rig
+
+
+class Errors:
+    """Of some views, px: reprojection: mean distance of corners; row_median, row_95: of rectified rows."""
+
+    def __init__(self, rig, board, views):
+        per_view = [rig.place(board.points[v.ids], v) for v in views]
+        rows = [rig.row_errors(v) for v in views]
+        # a view without one rectified corner is as bad as can be
+        self.views = [(float(np.sqrt(np.mean(e ** 2))), float(np.median(r)) if len(r) else np.inf)
+                      for e, r in zip(per_view, rows)]
+        self.reprojection = float(np.mean(np.concatenate(per_view)))
+        self.row_median, self.row_95 = rows_of(np.concatenate(rows))
+
+
+def rows_of(errors):
+    """Median and 95th percentile."""
+    return (float(np.median(errors)), float(np.percentile(errors, 95))) if len(errors) else (np.inf, np.inf)
+
+
+def raw_rows(views):
+    """The same of the images as they are."""
+    return rows_of(np.concatenate([np.abs(v.left[:, 1] - v.right[:, 1]) for v in views]))
+
+
+def _outliers(some, among):
+    """Which views' errors are too far above those of the others, and by how much: Errors.views of both."""
+    table = np.array(some)
+    most = np.maximum(OUTLIER * np.median(among, axis=0), OUTLIER_PX)
+    return (table > most).any(axis=1), (table / most).max(axis=1)
+
+
+def check_sides(rig):
+    """Fail where the right camera does not stand to the right of the left one."""
+    x, y, _ = rig.t
+    if abs(y) > abs(x):
+        raise Fail(DATA, "the cameras stand one above the other (T = %.3f %.3f %.3f m): stixeld needs them side by side"
+                   % tuple(rig.t))
+    if x > 0:
+        raise Fail(DATA, "left and right are exchanged: the right camera stands %.3f m to the left of the left one" % x)
+
+
+class Result:
+    """rig, errors; first: errors before views were dropped; used: views; dropped: [(name, reprojection px, row px)]."""
+
+    def __init__(self, rig, first, errors, used, dropped):
+        self.rig, self.first, self.errors, self.used, self.dropped = rig, first, errors, used, dropped
+
+    def beyond(self):
+        """Sentences: which limits it does not keep."""
+        e, out = self.errors, []
+        for value, most, what in ((e.reprojection, REPROJECTION_MOST_PX, "mean reprojection error"),
+                                  (e.row_median, ROW_MEDIAN_MOST_PX, "median row error"),
+                                  (e.row_95, ROW_95_MOST_PX, "95th percentile of row errors")):
+            if not value <= most:
+                out.append("%s %.2f px, at most %.2f" % (what, value, most))
+        for side, k, d in zip(("left", "right"), self.rig.k, self.rig.d):
+            if turns_back(self.rig.lens, k, d, self.rig.size):
+                out.append("the lens model of the %s camera turns back before the image ends: another --lens, or views "
+                           "nearer to the corners" % side)
+            if not (0 <= k[0, 2] <= self.rig.size[0] and 0 <= k[1, 2] <= self.rig.size[1]):
+                out.append("the principal point of the %s camera, %.0f %.0f, is outside of the image" % (
+                    side, k[0, 2], k[1, 2]))
+        return out
+
+
+def solve(lens, board, views, size):
+    """The cameras of at least VIEWS_LEAST views."""
+    if len(views) < VIEWS_LEAST:
+        raise Fail(DATA, "%d good view%s of the board, at least %d are needed" % (
+            len(views), "" if len(views) == 1 else "s", VIEWS_LEAST))
+    used, out = list(views), []
+    rig = rig_of(lens, board, used, size)
+    first = errors = Errors(rig, board, used)
+    most = min(int(DROPPED_MOST * len(views)), len(views) - VIEWS_LEAST)
+    while len(out) < most:
+        bad, how_bad = _outliers(errors.views, errors.views)
+        # the worst third first: one bad view makes others look worse than they are
+        go = [i for i in np.argsort(-how_bad) if bad[i]][:int(bad.sum() + 2) // 3][:most - len(out)]
+        if not go:
+            break
+        out += [used[i] for i in go]
+        used = [v for i, v in enumerate(used) if i not in go]
+        rig = rig_of(lens, board, used, size)
+        errors = Errors(rig, board, used)
+    if out:
+        # those that only looked so come back
+        bad, _ = _outliers(Errors(rig, board, out).views, errors.views)
+        back = [v for v, b in zip(out, bad) if not b]
+        if back:
+            out = [v for v in out if v not in back]
+            used = [v for v in views if v not in out]
+            rig = rig_of(lens, board, used, size)
+            errors = Errors(rig, board, used)
+    check_sides(rig)
+    return Result(rig, first, errors, used, [(v.name, *Errors(rig, board, [v]).views[0]) for v in out])
