@@ -1,6 +1,5 @@
 /*
- * Loading the configuration: defaults, main file, drop-ins, overrides, calibration, and what
- * only the whole can tell.
+ * Loading the configuration: defaults, main file, drop-ins, overrides.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,23 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
-#include "config/calibration/calibration.h"
-#include "config/classes.h"
 #include "config/load_priv.h"
 #include "config/number.h"
 
-static int index_of(const char *section, const char *key)
+int sx_load_index_of(const char *section, const char *key)
 {
 	const struct sx_option *o = sx_option_find(section, key);
 
 	return o ? (int)(o - sx_options) : -1;
 }
 
-/* Where a key was set, NULL: it is the default. */
-static const char *set_at(const struct sx_load *l, const char *section, const char *key)
+const char *sx_load_set_at(const struct sx_load *l, const char *section, const char *key)
 {
-	int i = index_of(section, key);
+	int i = sx_load_index_of(section, key);
 
 	return i >= 0 && l->origins[i].where[0] ? l->origins[i].where : NULL;
 }
@@ -103,7 +98,7 @@ static const char *with_folder(const char *value, const char *folder, char *buf,
 void sx_load_set(struct sx_load *l, const char *section, const char *key, const char *value,
 		 const char *where, const char *folder)
 {
-	int i = index_of(section, key);
+	int i = sx_load_index_of(section, key);
 	struct sx_origin *origin;
 	char why[512], buf[1024];
 	int r;
@@ -215,205 +210,6 @@ static void load_override(struct sx_load *l, const char *text)
 		sx_load_set(l, section, key, value, where, NULL);
 }
 
-/* The calibration file against what is given beside it, then into the settings. False: it cannot be used. */
-static bool apply_calibration(struct sx_load *l)
-{
-	static const char *const keys[] = {"fx", "fy", "cx", "cy", "baseline_m"};
-	const char *where = set_at(l, "camera", "calibration");
-	struct sx_camera *camera = &l->settings.params.camera;
-	const struct sx_calibration_wish wish = {
-		.rectify = l->settings.rectification,
-		.width = l->settings.source.width,
-		.height = l->settings.source.height,
-		.baseline_m = set_at(l, "camera", "baseline_m") ? camera->baseline_m : 0};
-	struct sx_calibration c;
-	char why[1024];
-	int r;
-
-	if (!l->settings.calibration)
-		return true;
-	r = sx_calibration_read(&c, l->settings.calibration, &wish, why, sizeof(why));
-	if (r < 0) {
-		sx_errors_add(l->errors, "%s: [camera] calibration: %s", where ? where : "default", why);
-		return false;
-	}
-	for (int i = 0; i < 5; i++) {
-		const char *also = set_at(l, "camera", keys[i]);
-
-		if (also && !(r == 1 && i == 4))
-			sx_errors_add(l->errors,
-				      "%s: [camera] %s: is also in the calibration file %s (%s); which one "
-				      "is meant? An empty 'calibration =' turns the file off",
-				      also, keys[i], l->settings.calibration, where ? where : "default");
-	}
-	if (r == 1 && !set_at(l, "camera", "baseline_m"))
-		sx_errors_add(l->errors, "%s: [camera] calibration: %s; or give baseline_m in [camera]",
-			      where ? where : "default", why);
-	camera->fx = c.fx;
-	camera->fy = c.fy;
-	camera->cx = c.cx;
-	camera->cy = c.cy;
-	if (r == 0)
-		camera->baseline_m = c.baseline_m;
-	l->settings.calibration_baseline = r == 0;
-	l->settings.calibration_width = c.width;
-	l->settings.calibration_height = c.height;
-	l->settings.rectify = c.rectify;
-	l->settings.rig = c.rig;
-	return true;
-}
-
-/* After the calibration: what else is said about rectifying makes sense with it. */
-static void check_rectify(struct sx_load *l, bool read)
-{
-	const struct sx_settings *s = &l->settings;
-	const struct sx_rectify_params *p = &s->rectification;
-	const char *at = set_at(l, "camera", "rectify"), *alpha = set_at(l, "camera", "rectify_alpha");
-
-	if (p->alpha < 0 && p->alpha != -1)
-		sx_errors_add(
-			l->errors,
-			"%s: [camera] rectify_alpha: found %g, allowed -1 (scale of the raw images), 0..1",
-			alpha, p->alpha);
-	if (p->choice == SX_RECTIFY_YES && !s->calibration)
-		sx_errors_add(
-			l->errors,
-			"%s: [camera] rectify: found 'yes', but there is no calibration file to say how", at);
-	else if (p->width && !s->rectify && read)
-		sx_errors_add(l->errors,
-			      "%s: [camera] rectify_size: found '%dx%d', but images are not rectified here: "
-			      "the calibration file does not say that they are raw, or rectify = no",
-			      set_at(l, "camera", "rectify_size"), p->width, p->height);
-}
-
-/* Was a value given and refused? It is told already; nothing more is said about it. */
-static bool refused(const struct sx_load *l, const char *section, const char *key)
-{
-	return set_at(l, section, key) && !l->origins[index_of(section, key)].good;
-}
-
-/* A camera's metres must never come from the defaults. */
-static void check_camera_given(struct sx_load *l)
-{
-	static const char *const keys[] = {"fx", "fy", "cx", "cy", "baseline_m"};
-	const struct sx_camera *c = &l->settings.params.camera;
-	const char *where = set_at(l, "source", "kind");
-	char missing[64] = "";
-	size_t n = 0;
-
-	if (!where || refused(l, "source", "kind") || l->settings.source.kind != SX_SOURCE_V4L2)
-		return;
-	if (l->settings.calibration || refused(l, "camera", "calibration") ||
-	    (c->fx == 0 && c->fy == 0 && c->baseline_m == 0))
-		return;
-	for (int i = 0; i < 5; i++)
-		if (!set_at(l, "camera", keys[i]))
-			n += (size_t)snprintf(missing + n, sizeof(missing) - n, "%s%s", n ? ", " : "",
-					      keys[i]);
-	if (n)
-		sx_errors_add(l->errors,
-			      "%s: [source] kind: v4l2 needs the camera: give calibration in [camera], or %s "
-			      "(fx, fy and baseline_m all 0: no camera model)",
-			      where, missing);
-}
-
-/* What each kind of source needs to know where its images are. */
-static void check_places(struct sx_load *l)
-{
-	const struct sx_source_params *s = &l->settings.source;
-	const char *where = set_at(l, "source", "kind");
-
-	if (!where || refused(l, "source", "kind") || refused(l, "source", "left") ||
-	    refused(l, "source", "right") || refused(l, "source", "path"))
-		return;
-	if (s->kind == SX_SOURCE_FILES && (!s->path == !s->left || !s->left != !s->right))
-		sx_errors_add(l->errors, "%s: [source] kind: files needs either path, or left and right",
-			      where);
-	if (s->kind != SX_SOURCE_V4L2)
-		return;
-	if (!s->left)
-		sx_errors_add(l->errors, "%s: [source] kind: v4l2 needs the device in left", where);
-	if (s->layout == SX_LAYOUT_TWO && !s->right)
-		sx_errors_add(l->errors, "%s: [source] kind: v4l2 with two cameras needs the device in right",
-			      where);
-	if (s->layout == SX_LAYOUT_TWO && s->left && s->right && !strcmp(s->left, s->right))
-		sx_errors_add(l->errors, "%s: [source] right: found '%s', which is left as well",
-			      set_at(l, "source", "right"), s->right);
-	if (!sx_layout_takes(s->layout, s->format) && !refused(l, "source", "format"))
-		sx_errors_add(l->errors,
-			      "%s: [source] format: Y8I and Y12I, and no others, go with layout "
-			      "interleaved or right-first",
-			      set_at(l, "source", "format"));
-	if (s->layout != SX_LAYOUT_TWO && s->right)
-		sx_errors_add(
-			l->errors,
-			"%s: [source] right: found '%s', but one camera takes both images in this layout",
-			set_at(l, "source", "right"), s->right);
-}
-
-/* Between -1 (as it is) and 0 (automatic, or none) nothing has a meaning. */
-static void check_keep(struct sx_load *l, const char *key, double value)
-{
-	if (value < 0 && value != SX_CONTROL_KEEP && !refused(l, "source", key))
-		sx_errors_add(l->errors, "%s: [source] %s: found %g, allowed -1 (unchanged), 0 or more",
-			      set_at(l, "source", key), key, value);
-}
-
-/* As names of instances (ipc/instance.h). */
-static bool name_of_ring(const char *name)
-{
-	size_t n = strlen(name);
-
-	return n > 0 && n <= 64 && name[0] != '.' &&
-	       strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-") == n;
-}
-
-/* The table is looked at also when nobody writes scores: stixel-process may be given some. */
-static void take_classes(struct sx_load *l)
-{
-	const struct sx_semantics_params *s = &l->settings.semantics;
-	struct sx_semantic_params table;
-	char why[512];
-
-	if (refused(l, "semantics", "classes"))
-		return;
-	if (sx_classes_parse(s->classes, &table, NULL, why, sizeof(why)) < 0)
-		sx_errors_add(l->errors, "%s: [semantics] classes: %s", set_at(l, "semantics", "classes"),
-			      why);
-	else if (s->source)
-		l->settings.params.semantics = table;
-	if (s->source && !refused(l, "semantics", "source") && !name_of_ring(s->source))
-		sx_errors_add(
-			l->errors,
-			"%s: [semantics] source: found '%s', allowed 1 to 64 of A-Z a-z 0-9 _ . - and no "
-			"leading dot",
-			set_at(l, "semantics", "source"), s->source);
-}
-
-static void check_whole(struct sx_load *l, bool source_required)
-{
-	const struct sx_settings *s = &l->settings;
-	struct sx_log_levels levels;
-	int width = s->rectify ? s->rig.width : s->source.width;
-	int height = s->rectify ? s->rig.height : s->source.height;
-	char why[512];
-
-	if (source_required && !set_at(l, "source", "kind"))
-		sx_errors_add(l->errors, "[source] kind: not given, allowed v4l2, files, synthetic");
-	check_places(l);
-	check_keep(l, "exposure_ms", s->source.exposure_ms);
-	check_keep(l, "gain", s->source.gain);
-	check_camera_given(l);
-	take_classes(l);
-	if (sx_log_levels_parse(&levels, s->log_levels ? s->log_levels : "", why, sizeof(why)) < 0)
-		sx_errors_add(l->errors, "%s: [log] levels: %s", set_at(l, "log", "levels"), why);
-	/* without a size the largest stands in: every width that a key can say fits into it */
-	if (sx_params_check(&s->params, width ? width : 4096, height ? height : 2160, why, sizeof(why)) < 0)
-		sx_errors_add(l->errors, "%s", why);
-	if (s->source.width && !sx_settings_size_fits(s, s->source.width, s->source.height, why, sizeof(why)))
-		sx_errors_add(l->errors, "%s: [source] size: %s", set_at(l, "source", "size"), why);
-}
-
 int sx_settings_init(struct sx_settings *ret)
 {
 	struct sx_settings s;
@@ -485,11 +281,11 @@ static int load_settings(struct sx_settings *ret, struct sx_origins *origins, co
 	if (r == 0) {
 		bool read;
 
-		l->settings.source_given = set_at(l, "source", "kind") != NULL;
-		read = apply_calibration(l);
+		l->settings.source_given = sx_load_set_at(l, "source", "kind") != NULL;
+		read = sx_load_calibration(l);
 		if (whole != WHOLE_TEMPLATE) {
-			check_rectify(l, read);
-			check_whole(l, whole == WHOLE_WITH_SOURCE);
+			sx_load_check_rectify(l, read);
+			sx_load_check(l, whole == WHOLE_WITH_SOURCE);
 		}
 	}
 	return load_end(l, r, ret, origins);
@@ -522,7 +318,7 @@ int sx_settings_set(struct sx_settings *ret, struct sx_origins *origins, const s
 	}
 	for (int i = 0; i < count; i++)
 		load_override(l, changes[i]);
-	check_whole(l, true);
+	sx_load_check(l, true);
 	return load_end(l, 0, ret, origins);
 }
 

@@ -29,6 +29,16 @@ struct sx_load {
 	struct sx_origin origins[SX_OPTION_MAX];
 };
 
+/* Row of a key in sx_options, -1: there is none. */
+int sx_load_index_of(const char *section, const char *key);
+/* Where a key was set, NULL: it is the default. */
+const char *sx_load_set_at(const struct sx_load *l, const char *section, const char *key);
+/* The calibration file against what is given beside it, then into the settings. False: it cannot be used. */
+bool sx_load_calibration(struct sx_load *l);
+/* After that, which was read or not: what else is said about rectifying makes sense with it. */
+void sx_load_check_rectify(struct sx_load *l, bool read);
+/* What only the whole can tell. */
+void sx_load_check(struct sx_load *l, bool source_required);
 /*
  * One KEY = VALUE: finds the row, reads the value, remembers where it came from; everything wrong becomes
  * a sentence. where: as in struct sx_origin. folder: of the file, for relative names of calibration

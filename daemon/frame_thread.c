@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "config/config.h"
 #include "daemon/pipeline.h"
 #include "ipc/frame.h"
 #include "stages/road/road_ground.h"

@@ -104,8 +104,7 @@ enum stixel_plane {
 /* since 1.2; neither is set by a publisher that takes no class scores (semantics.source) */
 #define STIXEL_FRAME_SCORES 4u	       /* class scores were there for this frame */
 #define STIXEL_FRAME_SCORES_MISSING 8u /* they did not come in time: it was done without */
-/* since 1.4: images come from raw cameras, and the publisher rectified them (camera.rectify) */
-#define STIXEL_FRAME_RECTIFIED 16u
+#define STIXEL_FRAME_RECTIFIED 16u /* since 1.4: cameras are raw, the publisher rectified (camera.rectify) */
 
 /*
  * A frame lies as: this header (header_bytes); uint32 offsets[columns + 1]; stixels, column by column; up to
@@ -363,13 +362,11 @@ static inline double stixel_ground_disparity(const struct stixel_frame_header *h
 	return y < g.bend_row ? d + g.bend * (g.bend_row - y) : d;
 }
 
-/* (since 1.4) Rows by which what the left image shows is lower in the right. 1: *px is set; 0: unknown. */
+/* (since 1.4) Rows by which what the left image shows is lower in the right. 1: *px is that; 0: unknown. */
 static inline int stixel_row_error_px(const struct stixel_frame_header *h, double *px)
 {
-	if (h->abi_minor < 4 || h->row_error_q4 == STIXEL_ROW_ERROR_UNKNOWN)
-		return 0;
 	*px = h->row_error_q4 / 16.0;
-	return 1;
+	return h->abi_minor >= 4 && h->row_error_q4 != STIXEL_ROW_ERROR_UNKNOWN;
 }
 
 /* What ends the free space of a column. */
@@ -439,12 +436,9 @@ enum stixel_state {
 	STIXEL_STATE_REPLACED = 6 /* a newer publisher has taken the name */
 };
 
-/* bits of struct stixel_ring_header.flags */
-#define STIXEL_RING_REPLAY 1u /* frames come from a recording, not from cameras */
+#define STIXEL_RING_REPLAY 1u /* of struct stixel_ring_header.flags: frames come from a recording */
 
-/*
- * Immutable once the object has its name. Sizes and offsets count, not sizeof: a newer minor may be larger.
- */
+/* Immutable once named. Sizes and offsets count, not sizeof: a newer minor may be larger. */
 struct stixel_ring_header {
 	uint64_t magic; /* STIXEL_RING_MAGIC */
 	uint16_t abi_major, abi_minor;
