@@ -429,7 +429,8 @@ const struct sx_option sx_options[] = {
 	BOOL("output", "ring", output.ring, "yes", RESTART, "publish in shared memory"),
 	BOOL("output", "stream", output.stream, "yes", RESTART, "publish on frames.sock"),
 	CHOICE("output", "planes", output.planes, enum sx_planes, planes, "both", RESTART,
-	       "images that viewers can have beside the stixels; both: left and disparity; pair: left and right"),
+	       "images that viewers can have beside the stixels; both: left and disparity; "
+	       "pair: left and right"),
 	CHOICE("output", "planes_when", output.planes_when, enum sx_planes_when, planes_when, "asked",
 	       RESTART,
 	       "publish them with every frame, or only while a viewer asks (this needs output.stream)"),
