@@ -64,13 +64,16 @@ void sx_load_check_rectify(struct sx_load *l, bool read)
 	const struct sx_rectify_params *p = &s->rectification;
 	const char *at = sx_load_set_at(l, "camera", "rectify"),
 		   *alpha = sx_load_set_at(l, "camera", "rectify_alpha");
+	/* raw cameras of the synthetic source: it says how itself */
+	const bool known = s->source.kind == SX_SOURCE_SYNTHETIC && s->source.lenses &&
+			   strcmp(s->source.lenses, "ideal");
 
 	if (p->alpha < 0 && p->alpha != -1)
 		sx_errors_add(
 			l->errors,
 			"%s: [camera] rectify_alpha: found %g, allowed -1 (scale of the raw images), 0..1",
 			alpha, p->alpha);
-	if (p->choice == SX_RECTIFY_YES && !s->calibration)
+	if (p->choice == SX_RECTIFY_YES && !s->calibration && !known)
 		sx_errors_add(
 			l->errors,
 			"%s: [camera] rectify: found 'yes', but there is no calibration file to say how", at);

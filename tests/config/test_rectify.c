@@ -70,6 +70,7 @@ static void in_a_configuration(void **state)
 
 static void contradictions(void **state)
 {
+	configure("lenses = plain\n", "rectify = yes\n", "");
 	configure(
 		"", "rectify = yes\n",
 		"DIR/a.conf:4: [camera] rectify: found 'yes', but there is no calibration file to say how\n");
