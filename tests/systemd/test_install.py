@@ -14,6 +14,21 @@ CC = os.environ["STIXEL_CC"].split()
 
 # {folder} as of the build's options; what is there only with scdoc, with CUDA, or as part of the service is marked.
 WANTED = """
+{bindir}/stixel-calibrate                   python
+{mandir}/man1/stixel-calibrate.1            man python
+{datadir}/stixeld/calibrate/stixel_calibrate/__init__.py python
+{datadir}/stixeld/calibrate/stixel_calibrate/__main__.py python
+{datadir}/stixeld/calibrate/stixel_calibrate/board.py python
+{datadir}/stixeld/calibrate/stixel_calibrate/fail.py python
+{datadir}/stixeld/calibrate/stixel_calibrate/lens.py python
+{datadir}/stixeld/calibrate/stixel_calibrate/options.py python
+{datadir}/stixeld/calibrate/stixel_calibrate/output.py python
+{datadir}/stixeld/calibrate/stixel_calibrate/page.py python
+{datadir}/stixeld/calibrate/stixel_calibrate/pairs.py python
+{datadir}/stixeld/calibrate/stixel_calibrate/program.py python
+{datadir}/stixeld/calibrate/stixel_calibrate/report.py python
+{datadir}/stixeld/calibrate/stixel_calibrate/solve.py python
+{datadir}/stixeld/calibrate/stixel_calibrate/views.py python
 {bindir}/stixel-bench
 {bindir}/stixel-process
 {bindir}/stixel-web                         web
