@@ -21,8 +21,10 @@ bool monitor_case_finish(struct monitor_case *c)
 {
 	bool whole = check_guards(&c->checked, "checked map");
 
-	whole &= check_guards(&c->grey[0], "left image") & check_guards(&c->grey[1], "right image");
-	whole &= check_guards(&c->finished, "finished map") & check_guards(&c->columns, "columns");
+	whole &= check_guards(&c->grey[0], "left image");
+	whole &= check_guards(&c->grey[1], "right image");
+	whole &= check_guards(&c->finished, "finished map");
+	whole &= check_guards(&c->columns, "columns");
 	check_image_finish(&c->grey[0]);
 	check_image_finish(&c->grey[1]);
 	check_image_finish(&c->checked);
