@@ -171,7 +171,7 @@ __device__ __forceinline__ void vote(const struct monitor &m, struct place_share
 	    is_corner(m.grey[0], x, y, lane))
 		v = look(sh, load_windows(m, sh, x, x - ((d + 8) >> 4), y, lane), lane);
 	if (lane == 0)
-		m.out->vote[0][place] = (int16_t)v;
+		m.out->vote[place / SX_MONITOR_COLUMNS][place % SX_MONITOR_COLUMNS] = (int16_t)v;
 }
 
 /* ---- sums ---- */
