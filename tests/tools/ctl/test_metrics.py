@@ -50,7 +50,8 @@ class Metrics(Folder):
         camera = ["camera.%s=0" % k for k in ("fx", "fy", "cx", "cy", "baseline_m")]
         cls.daemons.append(Daemon("blind", "source.kind=v4l2", "source.left=/dev/none-left",
                                   "source.right=/dev/none-right", *camera))
-        for which, figure in ((0, "stixeld_power_watts"), (1, "stixeld_camera_dropped_total")):
+        for which, figure in ((0, "stixeld_power_watts"), (0, "stixeld_frames_per_second"),
+                              (1, "stixeld_camera_dropped_total")):
             for _ in range(300):
                 if figure in names(cls.daemons[which].ctl("metrics").stdout):
                     break
