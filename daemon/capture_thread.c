@@ -262,8 +262,8 @@ static void tune_cameras(struct capture *c)
 		t->result = -ENODEV;
 		snprintf(t->why, sizeof(t->why), "the camera is absent, and only it can tell what it takes");
 	}
-	if (t->result == 0)
-		sx_tune_set(&p->opens, &t->params);
+	if (t->result == 0) /* no more of it: its other texts are gone when the change is over */
+		sx_tune_update(&p->opens, &t->params);
 	sx_exchange_return_tune(&p->exchange, t);
 	sx_wake(p->c.main_fd);
 }

@@ -14,7 +14,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "config/config.h"
 #include "daemon/pipeline.h"
 #include "ipc/frame.h"
 #include "stages/road/road_ground.h"
@@ -136,8 +135,7 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	h->clock = (uint8_t)f->item->pair.clock;
 	h->stamp = (uint8_t)f->item->pair.stamp;
 	h->submitted_ns = f->submitted_ns;
-	h->flags = sx_semantics_flags(&p->semantics, &f->item->pair) |
-		   (sx_settings_rig(p->c.settings, &p->info) ? STIXEL_FRAME_RECTIFIED : 0);
+	h->flags = p->flags | sx_semantics_flags(&p->semantics, &f->item->pair);
 	h->scores_ns = f->item->pair.scores ? f->item->pair.scores->captured_ns : 0;
 	h->columns = result->columns;
 	h->stixel_count = result->count;

@@ -104,9 +104,11 @@ void sx_health_judge(struct sx_health *h, const struct sx_health_input *in)
 		       seconds(silence));
 	else if (in->published == 0)
 		decide(h, STIXEL_STATE_STARTING, true, false, "no frame yet");
+	else if (judge_loss(h))
+		return; /* lost pairs come before what those that are left look like */
 	else if (in->pictures_why && *in->pictures_why)
 		decide(h, STIXEL_STATE_DEGRADED, true, true, "%s", in->pictures_why);
-	else if (!judge_loss(h))
+	else
 		decide(h, STIXEL_STATE_RUNNING, true, true, "%s", "");
 }
 

@@ -202,6 +202,8 @@ static void look_at_swap(struct sx_run *run)
 	if (!old)
 		return;
 	run->live.frame = run->pipeline->newest->first;
+	/* with other settings another share of the pixels is usual */
+	run->pictures = (struct sx_pictures_watch){0};
 	sx_contexts_destroy(old);
 	malloc_trim(0); /* the builder's arena would keep what it once had */
 	sx_run_tell_engine(run);
@@ -232,6 +234,12 @@ void sx_live_abandon(struct sx_run *run, const char *why)
 
 	if (l->step == SX_LIVE_IDLE)
 		return;
+	if (l->step == SX_LIVE_SWAP && !run->stopping) {
+		/* all was accepted, and the cameras have it: so has what is built next */
+		l->frame = run->pipeline->newest->first;
+		live_finish(run);
+		return;
+	}
 	if (l->step == SX_LIVE_BUILD)
 		pthread_join(l->builder, NULL);
 	live_refuse_why(run, -ESHUTDOWN, why);

@@ -26,33 +26,19 @@ static char *config_text(const struct sx_run *run)
 	return NULL;
 }
 
-static void json_string(const char *text, FILE *to)
-{
-	fputc('"', to);
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			fputc('\\', to);
-		if ((unsigned char)*text < 0x20)
-			fprintf(to, "\\u%04x", (unsigned char)*text);
-		else
-			fputc(*text, to);
-	}
-	fputc('"', to);
-}
-
 static void json_file(const struct sx_options *o, FILE *to)
 {
 	char *path = o->file ? realpath(o->file, NULL) : NULL;
 
 	fputs("{\"file\":", to);
 	if (o->file)
-		json_string(path ? path : o->file, to);
+		sx_config_json_string(path ? path : o->file, to);
 	else
 		fputs("null", to);
 	fputs(",\"overrides\":[", to);
 	for (int i = 0; i < o->override_count; i++) {
 		fputs(i ? "," : "", to);
-		json_string(o->overrides[i], to);
+		sx_config_json_string(o->overrides[i], to);
 	}
 	fputc(']', to);
 	free(path);
@@ -105,7 +91,7 @@ char *sx_live_done_text(const struct sx_run *run)
 		sx_option_write(o, &l->settings, is);
 		fprintf(to, "%s.%s = %s (was %s)\n", o->section, o->key, is, was);
 	}
-	if (to && l->builds)
+	if (to && l->builds && l->frame)
 		fprintf(to, "from frame %llu on\n", (unsigned long long)l->frame);
 	if (to && l->diff.changed == 0)
 		fputs("nothing changed: so it was already\n", to);

@@ -252,9 +252,11 @@ static int rebuild(struct sx_run *run)
 	sx_live_abandon(run, "the camera came back as another one: nothing was changed");
 	sx_pipeline_destroy(run->pipeline, &source);
 	run->pipeline = NULL;
+	/* no thread runs: what the old camera saw is nobody's any more */
+	sx_telemetry_pictures(run->telemetry, &(struct sx_pictures){0});
+	run->pictures = (struct sx_pictures_watch){0};
 	code = sx_run_build(run, source);
 	run->told = STIXEL_STATE_STARTING;
-	run->pictures = (struct sx_pictures_watch){0};
 	return code;
 }
 

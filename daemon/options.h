@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "config/config.h"
+
 /* Exit codes: sysexits.h where it has one. */
 #define SX_EXIT_USAGE 64  /* wrong command line */
 #define SX_EXIT_DATA 65	  /* input data cannot be read */
@@ -16,8 +18,6 @@
 #define SX_EXIT_FAILED 70 /* the engine failed, or something inside */
 #define SX_EXIT_CREATE 73 /* shared memory, a socket or the lock cannot be made */
 #define SX_EXIT_CONFIG 78 /* the configuration is wrong */
-
-#define SX_OVERRIDES_MAX 256
 
 struct sx_options {
 	const char *file;     /* -c; NULL: the default place, if something is there */

@@ -63,6 +63,7 @@ static void fill_constants(struct sx_pipeline *p)
 	const struct sx_camera camera = params->camera;
 	struct stixel_frame_header *h = &p->header;
 
+	p->flags = config.rectify ? STIXEL_FRAME_RECTIFIED : 0;
 	*h = (struct stixel_frame_header){
 		.epoch = p->epoch,
 		.image_width = (uint32_t)config.width,
@@ -95,20 +96,11 @@ size_t sx_pipeline_frame_bytes(const struct sx_pipeline *p, const struct sx_stix
 	return sx_frame_bytes(columns, columns * per_column, images_bytes(p));
 }
 
-/* Of output.planes: bits 1u << enum stixel_plane, two at most, as a frame has room for. */
-static const unsigned image_kinds[] = {
-	[SX_PLANES_NONE] = 0,
-	[SX_PLANES_DISPARITY] = 1u << STIXEL_PLANE_DISPARITY,
-	[SX_PLANES_LEFT] = 1u << STIXEL_PLANE_LEFT,
-	[SX_PLANES_BOTH] = 1u << STIXEL_PLANE_LEFT | 1u << STIXEL_PLANE_DISPARITY,
-	[SX_PLANES_PAIR] = 1u << STIXEL_PLANE_LEFT | 1u << STIXEL_PLANE_RIGHT,
-};
-
 /* Room for the largest frame, every page of it touched. */
 static int create_frame(struct sx_pipeline *p)
 {
 	fill_constants(p);
-	p->images = image_kinds[p->c.settings->output.planes];
+	p->images = sx_settings_images(p->c.settings->output.planes);
 	p->frame_bytes = sx_pipeline_frame_bytes(p, &p->c.settings->params.stixels);
 	if (p->frame_bytes == 0)
 		return -EOVERFLOW;

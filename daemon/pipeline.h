@@ -97,6 +97,7 @@ struct sx_pipeline {
 	struct sx_road road;	       /* last one that was measured */
 	uint64_t road_frame;	       /* number of its frame */
 	bool has_road;
+	uint32_t flags;			   /* STIXEL_FRAME_*, of every frame */
 	struct stixel_frame_header header; /* what is the same in every frame is filled in once */
 	void *bytes;			   /* a packed frame */
 	size_t frame_bytes;		   /* of the largest one */

@@ -7,11 +7,18 @@
 
 #include <stdio.h>
 
+void sx_tune_update(struct sx_tune *t, const struct sx_source_params *p)
+{
+	t->params.exposure_ms = p->exposure_ms;
+	t->params.gain = p->gain;
+	snprintf(t->text, sizeof(t->text), "%s", p->controls ? p->controls : "");
+	t->params.controls = p->controls ? t->text : NULL;
+}
+
 void sx_tune_set(struct sx_tune *t, const struct sx_source_params *p)
 {
 	t->params = *p;
-	snprintf(t->text, sizeof(t->text), "%s", p->controls ? p->controls : "");
-	t->params.controls = p->controls ? t->text : NULL;
+	sx_tune_update(t, p);
 	t->result = 0;
 	t->why[0] = 0;
 }

@@ -21,5 +21,7 @@ struct sx_tune {
 
 /* Copies the parameters; texts other than controls still belong to the settings. */
 void sx_tune_set(struct sx_tune *t, const struct sx_source_params *p);
+/* Of p only what a tune changes: exposure, gain, controls. The other texts of t stay those that it has. */
+void sx_tune_update(struct sx_tune *t, const struct sx_source_params *p);
 
 #endif

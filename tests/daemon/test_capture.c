@@ -231,6 +231,7 @@ static void change_gain(double value, struct sx_tune *t)
 		fake_add_control(play.cameras[i], &gain);
 	sx_tune_set(t, &p);
 	t->params.gain = value;
+	t->params.path = "of the change"; /* a text that is gone when the change is over */
 	play.tune = t;
 	check(&p, "11tc1r1tr", 3, 2, 1, 0);
 }
@@ -245,6 +246,7 @@ static void test_controls(void **state)
 	assert_int_equal(t.result, 0);
 	assert_int_equal(play.gain, 7);
 	assert_true(play.p.opens.params.gain == 7); /* also when the cameras come back */
+	assert_ptr_equal(play.p.opens.params.path, case_params().path);
 	change_gain(101, &t);
 	assert_int_equal(t.result, -EINVAL);
 	assert_non_null(strstr(t.why, "Gain = 101: the camera takes 0 to 100"));
