@@ -15,7 +15,8 @@
 
 #include "config/settings.h"
 
-#define SX_CONFIG_ERRORS 64 /* sentences kept; further ones are counted */
+#define SX_CONFIG_ERRORS 64  /* sentences kept; further ones are counted */
+#define SX_OVERRIDES_MAX 256 /* -s of the daemon */
 
 /* Sentences for the user, each with file and line or the option it came from. Zeroed: empty. */
 struct sx_errors {
@@ -92,6 +93,8 @@ const struct sx_rig *sx_settings_rig(const struct sx_settings *s, const struct s
  * how they are rectified. All else is 0.
  */
 struct sx_context_config sx_settings_context(const struct sx_settings *s, const struct sx_source_info *info);
+/* Images that output.planes means, as bits 1u << enum stixel_plane: two at most, as a frame has room for. */
+unsigned sx_settings_images(enum sx_planes planes);
 /* One sentence for the log on images that are rectified; false: they are not, text is as it was. */
 bool sx_settings_tell_rectified(const struct sx_settings *s, const struct sx_source_info *info, char *text,
 				size_t bytes);
@@ -113,6 +116,8 @@ void sx_config_json(const struct sx_settings *s, const struct sx_origins *origin
  * ...}: every value as a file takes it.
  */
 void sx_config_json_texts(const struct sx_settings *s, const struct sx_origins *origins, FILE *to);
+/* A string as JSON writes it, in quotes. */
+void sx_config_json_string(const char *text, FILE *to);
 /* scdoc input of stixeld.conf(5). */
 void sx_config_man(FILE *to);
 

@@ -197,7 +197,7 @@ const struct sx_option sx_options[] = {
 	TEXT("source", "controls", source.controls, "", LIVE,
 	     "v4l2: more controls, NAME=NUMBER, NAME=NUMBER, names as v4l2-ctl --list-ctrls shows them"),
 	INT("source", "decoders", source.decoders, "0", 0, 8, NULL, RESTART,
-	    "v4l2: threads that decode MJPG, Bayer patterns and Y12I; 0: one for each camera"),
+	    "v4l2: threads that decode MJPG, Bayer patterns and Y12I; 0: one for each part of a pair"),
 	BOOL("source", "loop", source.loop, "no", RESTART, "files: start again after the last pair"),
 	UNSIGNED("source", "seed", source.seed, "1", 0, 4294967295.0, NULL, RESTART,
 		 "synthetic: same seed, same images"),

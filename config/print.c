@@ -111,7 +111,7 @@ void sx_config_print(const struct sx_settings *s, FILE *to)
 	}
 }
 
-static void json_text(const char *text, FILE *to)
+void sx_config_json_string(const char *text, FILE *to)
 {
 	fputc('"', to);
 	for (; *text; text++) {
@@ -137,7 +137,7 @@ static void json_value(const struct sx_option *o, const char *text, FILE *to)
 	else if (o->kind == SX_OPTION_BOOL)
 		fputs(strcmp(text, "yes") ? "false" : "true", to);
 	else
-		json_text(text, to);
+		sx_config_json_string(text, to);
 }
 
 static void json_origin(const struct sx_option *o, const struct sx_origins *origins, FILE *to)
@@ -145,7 +145,7 @@ static void json_origin(const struct sx_option *o, const struct sx_origins *orig
 	if (!origins)
 		return;
 	fputs(",\"from\":", to);
-	json_text(sx_origin_text(origins, o), to);
+	sx_config_json_string(sx_origin_text(origins, o), to);
 	fprintf(to, ",\"live\":%s", sx_origin_is_live(origins, o) ? "true" : "false");
 }
 
@@ -173,7 +173,7 @@ void sx_config_json(const struct sx_settings *s, const struct sx_origins *origin
 				fputs("null", to);
 			if (o->unit) {
 				fputs(",\"unit\":", to);
-				json_text(o->unit, to);
+				sx_config_json_string(o->unit, to);
 			}
 			fprintf(to, ",\"restart\":%s", o->change == SX_CHANGE_LIVE ? "false" : "true");
 			json_origin(o, origins, to);
@@ -194,10 +194,10 @@ void sx_config_json_texts(const struct sx_settings *s, const struct sx_origins *
 
 		sx_option_write(o, s, value);
 		fprintf(to, "%s\"%s.%s\":{\"value\":", i ? "," : "{", o->section, o->key);
-		json_text(value, to);
+		sx_config_json_string(value, to);
 		fputs(",\"default\":", to);
 		if (o->initial)
-			json_text(o->initial, to);
+			sx_config_json_string(o->initial, to);
 		else
 			fputs("null", to);
 		fprintf(to, ",\"restart\":%s", o->change == SX_CHANGE_LIVE ? "false" : "true");

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "config/load_priv.h"
+#include "stixel.h"
 
 void sx_settings_finish(struct sx_settings *s)
 {
@@ -28,6 +29,36 @@ static void list_key(char *list, size_t bytes, const struct sx_option *o)
 		memcpy(list + bytes - 4, "...", 4);
 }
 
+static bool same_rig(const struct sx_rig *a, const struct sx_rig *b)
+{
+	bool same = a->raw_width == b->raw_width && a->raw_height == b->raw_height && a->width == b->width &&
+		    a->height == b->height && a->fx == b->fx && a->fy == b->fy && a->cx == b->cx &&
+		    a->cy == b->cy && a->baseline_m == b->baseline_m &&
+		    memcmp(a->rotation, b->rotation, sizeof(a->rotation)) == 0;
+
+	for (int i = 0; i < 2; i++) {
+		const struct sx_raw_camera *x = &a->raw[i], *y = &b->raw[i];
+
+		same = same && x->fx == y->fx && x->fy == y->fy && x->cx == y->cx && x->cy == y->cy &&
+		       x->lens == y->lens && memcmp(x->distortion, y->distortion, sizeof(x->distortion)) == 0;
+	}
+	return same;
+}
+
+/* A file of the same name may say other things of the raw cameras. */
+static void diff_rig(const struct sx_settings *old, const struct sx_settings *new,
+		     struct sx_settings_diff *ret)
+{
+	const struct sx_option *o = sx_option_find("camera", "calibration");
+
+	if (!sx_option_equal(o, old, new) ||
+	    (old->rectify == new->rectify && (!old->rectify || same_rig(&old->rig, &new->rig))))
+		return;
+	ret->changed++;
+	ret->restart++;
+	list_key(ret->restart_keys, sizeof(ret->restart_keys), o);
+}
+
 void sx_settings_diff(const struct sx_settings *old, const struct sx_settings *new,
 		      struct sx_settings_diff *ret)
 {
@@ -45,6 +76,7 @@ void sx_settings_diff(const struct sx_settings *old, const struct sx_settings *n
 			list_key(ret->restart_keys, sizeof(ret->restart_keys), o);
 		}
 	}
+	diff_rig(old, new, ret);
 }
 
 static void swap_texts(const struct sx_option *o, struct sx_settings *a, struct sx_settings *b)
@@ -137,6 +169,19 @@ int sx_settings_check_size(const struct sx_settings *s, int width, int height, c
 		return -EINVAL;
 	return sx_params_check(&s->params, s->rectify ? s->rig.width : width,
 			       s->rectify ? s->rig.height : height, why, why_bytes);
+}
+
+unsigned sx_settings_images(enum sx_planes planes)
+{
+	static const unsigned images[] = {
+		[SX_PLANES_NONE] = 0,
+		[SX_PLANES_DISPARITY] = 1u << STIXEL_PLANE_DISPARITY,
+		[SX_PLANES_LEFT] = 1u << STIXEL_PLANE_LEFT,
+		[SX_PLANES_BOTH] = 1u << STIXEL_PLANE_LEFT | 1u << STIXEL_PLANE_DISPARITY,
+		[SX_PLANES_PAIR] = 1u << STIXEL_PLANE_LEFT | 1u << STIXEL_PLANE_RIGHT,
+	};
+
+	return images[planes];
 }
 
 const struct sx_rig *sx_settings_rig(const struct sx_settings *s, const struct sx_source_info *info)

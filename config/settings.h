@@ -12,7 +12,6 @@
 #include "stages/engine.h"
 #include "stages/params.h"
 
-/* As bits: value << 1 has the bits 1u << enum stixel_plane. */
 enum sx_planes { SX_PLANES_NONE, SX_PLANES_DISPARITY, SX_PLANES_LEFT, SX_PLANES_BOTH, SX_PLANES_PAIR };
 enum sx_planes_when { SX_PLANES_ASKED, SX_PLANES_ALWAYS };
 

@@ -68,6 +68,25 @@ static void in_a_configuration(void **state)
 	assert_non_null(strstr(why, "are rectified to 752x480 "));
 }
 
+/* The file's name is the same, what it says of the cameras is not. */
+static void a_rig_that_changes(void **state)
+{
+	const struct sx_settings *s = configure("", "calibration = " SX_DATA "/opencv.yml\n", "");
+	struct sx_settings other = *s;
+	struct sx_settings_diff diff;
+
+	sx_settings_diff(s, &other, &diff);
+	assert_int_equal(diff.changed, 0);
+	other.rig.raw[1].distortion[2] += 1e-6;
+	sx_settings_diff(s, &other, &diff);
+	assert_int_equal(diff.changed, 1);
+	assert_string_equal(diff.restart_keys, "camera.calibration");
+	other.rig = s->rig;
+	other.rectify = false;
+	sx_settings_diff(s, &other, &diff);
+	assert_int_equal(diff.restart, 1);
+}
+
 static void contradictions(void **state)
 {
 	configure("lenses = plain\n", "rectify = yes\n", "");

@@ -19,7 +19,6 @@ enum doctor_level { DOCTOR_OK, DOCTOR_WARNING, DOCTOR_PROBLEM };
 #define DOCTOR_GROUPS 4
 #define DOCTOR_WHY_BYTES 512
 #define DOCTOR_PATH_BYTES 512
-#define DOCTOR_OVERRIDES 256
 
 /* Who is to be allowed something. */
 struct doctor_account {
@@ -43,7 +42,7 @@ struct doctor {
 	const char *instance;
 	char file[DOCTOR_PATH_BYTES]; /* of the configuration; empty: none, as the running daemon says */
 	bool asked; /* file and overrides are those of the running daemon, which reads them */
-	const char *overrides[DOCTOR_OVERRIDES]; /* as of -s; they lie in status */
+	const char *overrides[SX_OVERRIDES_MAX]; /* as of -s; they lie in status */
 	int override_count;
 	const char *root; /* stands for "/" before /proc, /sys, /dev/shm, /etc: empty, but in tests */
 	bool json;

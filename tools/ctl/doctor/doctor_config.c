@@ -96,7 +96,7 @@ static bool take_from_daemon(struct doctor *d)
 	size_t i;
 
 	if (!json_is_array(files) || !json_is_array(overrides) ||
-	    json_array_size(overrides) > DOCTOR_OVERRIDES || (file && strlen(file) >= sizeof(d->file)))
+	    json_array_size(overrides) > SX_OVERRIDES_MAX || (file && strlen(file) >= sizeof(d->file)))
 		return false;
 	if (folder && chdir(folder) < 0)
 		errno = 0; /* relative names will not be found; most are absolute */

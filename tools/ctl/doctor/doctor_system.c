@@ -28,7 +28,7 @@ static size_t ring_bytes(const struct sx_settings *s, int width, int height)
 	uint32_t most = (uint32_t)s->params.stixels.max_per_column;
 	uint32_t per_column = most < (uint32_t)height ? most : (uint32_t)height;
 	size_t images =
-		sx_frame_image_bytes((unsigned)s->output.planes << 1, (uint32_t)width, (uint32_t)height);
+		sx_frame_image_bytes(sx_settings_images(s->output.planes), (uint32_t)width, (uint32_t)height);
 	size_t frame = sx_frame_bytes(columns, columns * per_column, images);
 
 	return STIXEL_RING_SLOTS_OFFSET +
