@@ -46,7 +46,7 @@ struct sx_source_params {
 	double exposure_ms;	 /* SX_CONTROL_KEEP, 0 automatic, or a time */
 	double gain;		 /* SX_CONTROL_KEEP, or in units of the driver */
 	const char *controls;	 /* "name=value, ...", after exposure and gain; NULL: none */
-	int decoders;		 /* threads that decode MJPG, Bayer patterns, Y12I; 0: one for each camera */
+	int decoders;		 /* threads that decode MJPG, Bayer, Y12I; 0: one for each part of a pair */
 };
 
 struct sx_source_info {

@@ -276,10 +276,11 @@ static int take_slots(struct sx_v4l2 *v, const struct sx_source_params *p, int s
 {
 	const struct sx_v4l2_format *f = v->cameras[0].device.format;
 	const bool raw = f->packing != SX_RAW_NONE;
-	int r, threads = p->decoders ? p->decoders : v->count;
+	int r, threads;
 
 	v->ticket_count = slots;
 	v->task_count = raw ? 2 : v->count;
+	threads = p->decoders ? p->decoders : v->task_count;
 	v->direct = !sx_v4l2_format_is_decoded(f) && v->cameras[0].queue.memory != SX_MEMORY_MMAP;
 	if (v->direct)
 		return 0;
