@@ -398,8 +398,8 @@ class Live(Case):
         self.assertEqual(d.stop(), 0)
         d = self.feed("rectified", "-s", "output.planes=pair", "-s", "camera.calibration=" + self.out)
         self.same_rows(d)
-        self.assertEqual(pairs.how_to("x"), "start it with: stixeld -i x -s camera.calibration= -s camera.rectify=no "
-                                            "-s output.planes=pair")
+        self.assertEqual(pairs.how_to("x"), "start it with: stixeld -i x -s camera.calibration= -s camera.fx=0 "
+                         "-s camera.fy=0 -s camera.baseline_m=0 -s camera.rectify=no -s output.planes=pair")
         with mock.patch.object(views, "VIEWS_MOST", 1):
             self.refused(78, "rectifies its images: start it with: stixeld -i %s " % d.name, "-i", d.name)
 

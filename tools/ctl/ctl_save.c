@@ -18,7 +18,6 @@
 #include "tools/ctl/settings.h"
 
 #define LIVE_FILE "90-live.conf"
-#define OVERRIDES_MAX 256 /* as the daemon has it */
 #define HEAD "# Written by stixelctl save: what was set live"
 
 struct save {
@@ -92,8 +91,8 @@ static int overrides_of(const struct save *s, const char **ret, int most)
 /* 0, or EX_CONFIG after the sentences of the files; what says what that means. */
 static int read_files(struct save *s, const char *what)
 {
-	const char *overrides[OVERRIDES_MAX];
-	const int count = overrides_of(s, overrides, OVERRIDES_MAX);
+	const char *overrides[SX_OVERRIDES_MAX];
+	const int count = overrides_of(s, overrides, SX_OVERRIDES_MAX);
 	struct sx_errors errors = {0};
 	int code = 0;
 

@@ -56,7 +56,7 @@ int ctl_set(const struct ctl *c)
 	r = sx_instance_ask(c->instance, "/settings", order, SET_ANSWER_MS, &body, why, sizeof(why));
 	free(order);
 	if (r < 0)
-		return ctl_fail(r == -EPROTO || r == -EMSGSIZE ? EX_DATAERR : CTL_NOTHING, "%s", why);
+		return ctl_ask_failed(c, r, why);
 	code = sx_settings_code(r);
 	if (r == 404 || r == 405)
 		ctl_fail(0, "instance '%s' is of a version that takes no settings", c->instance);

@@ -35,7 +35,7 @@ static json_t *ask_ring(const struct ctl *c)
 }
 
 /* The exit code after a sentence: why there is no answer. */
-static int ask_failed(const struct ctl *c, int r, const char *why)
+int ctl_ask_failed(const struct ctl *c, int r, const char *why)
 {
 	json_t *j = r == -ENOENT ? ask_ring(c) : NULL;
 	int code = r >= 0 || r == -EPROTO || r == -EMSGSIZE ? EX_DATAERR : CTL_NOTHING;
@@ -57,7 +57,7 @@ char *ctl_ask(const struct ctl *c, const char *target, int *code)
 
 	if (r == 200)
 		return body;
-	*code = ask_failed(c, r, why);
+	*code = ctl_ask_failed(c, r, why);
 	free(body);
 	return NULL;
 }
@@ -375,7 +375,7 @@ static json_t *status_of(const struct ctl *c, char **body, int *code)
 		*body = NULL;
 		j = r == -ENOENT ? ask_ring(c) : NULL;
 		if (!j)
-			*code = ask_failed(c, r, why);
+			*code = ctl_ask_failed(c, r, why);
 	}
 	return j;
 }

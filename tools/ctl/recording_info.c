@@ -142,14 +142,21 @@ static void format_time(int64_t realtime_ns, char *text, size_t bytes)
 		snprintf(text, bytes, "?");
 }
 
-static const char *images(const struct summary *s)
+static const char *images(const struct summary *s, char *text, size_t bytes)
 {
-	bool left = s->planes >> STIXEL_PLANE_LEFT & 1, disparity = s->planes >> STIXEL_PLANE_DISPARITY & 1;
+	static const struct {
+		enum stixel_plane plane;
+		const char *word;
+	} all[] = {{STIXEL_PLANE_LEFT, "left"},
+		   {STIXEL_PLANE_RIGHT, "right"},
+		   {STIXEL_PLANE_DISPARITY, "disparity"}};
+	size_t n = 0;
 
-	if (s->planes >> STIXEL_PLANE_RIGHT & 1)
-		return left && disparity ? "left, right, disparity" : left ? "left, right" : "right";
-
-	return left && disparity ? "left, disparity" : left ? "left" : disparity ? "disparity" : "none";
+	snprintf(text, bytes, "none");
+	for (int i = 0; i < 3; i++)
+		if (s->planes >> all[i].plane & 1)
+			n += (size_t)snprintf(text + n, bytes - n, "%s%s", n ? ", " : "", all[i].word);
+	return text;
 }
 
 static const char *end_in_words(const struct sx_recording_state *state)
@@ -172,7 +179,7 @@ static void print_lives(const struct summary *s)
 static void print_text(const struct ctl *c, const struct sx_recording_header *h,
 		       const struct sx_recording_state *state, const struct summary *s)
 {
-	char began[64] = "";
+	char began[64] = "", shown[64];
 
 	format_time(s->frames ? s->first_realtime_ns : h->anchor_realtime_ns, began, sizeof(began));
 	printf("file       %s, version %u.%u, %.1f MB, %s\n", c->operands[0], h->major, h->minor,
@@ -183,7 +190,8 @@ static void print_text(const struct ctl *c, const struct sx_recording_header *h,
 	       (double)sx_recorded_ns_since(s->last_ns, s->first_ns) / 1e9, fps(s), s->lost);
 	if (s->frames)
 		printf("content    %" PRIu32 " x %" PRIu32 ", images: %s; %.1f kB a frame%s\n", s->width,
-		       s->height, images(s), (double)s->plain_bytes / 1e3 / (double)s->frames,
+		       s->height, images(s, shown, sizeof(shown)),
+		       (double)s->plain_bytes / 1e3 / (double)s->frames,
 		       state->compressed ? " before compression" : "");
 	print_lives(s);
 	for (int i = 0; i < s->damages && i < TELL; i++)
@@ -229,6 +237,7 @@ static json_t *damage_json(const struct summary *s, const struct sx_recording_st
 static void print_json(const struct ctl *c, const struct sx_recording_header *h,
 		       const struct sx_recording_state *state, const struct summary *s)
 {
+	char shown[64];
 	json_t *j = json_pack(
 		"{s:s, s:s, s:s, s:i, s:i, s:I, s:b, s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:s, s:I, s:o, s:o}",
 		"file", c->operands[0], "instance", h->instance, "recorder", h->recorder, "major", h->major,
@@ -236,7 +245,7 @@ static void print_json(const struct ctl *c, const struct sx_recording_header *h,
 		(json_int_t)s->frames, "lost", (json_int_t)s->lost, "seconds",
 		(double)sx_recorded_ns_since(s->last_ns, s->first_ns) / 1e9, "fps", fps(s),
 		"began_realtime_ns", (json_int_t)s->first_realtime_ns, "width", (json_int_t)s->width,
-		"height", (json_int_t)s->height, "images", images(s), "damaged_places",
+		"height", (json_int_t)s->height, "images", images(s, shown, sizeof(shown)), "damaged_places",
 		(json_int_t)s->damages + (state->cut_bytes != 0), "publishers", lives_json(s), "damage",
 		damage_json(s, state));
 

@@ -30,8 +30,7 @@ json_t *sx_settings_ask(const struct ctl *c, int *code)
 		*code = ctl_fail(EX_DATAERR, "instance '%s' is of a version that tells no settings",
 				 c->instance);
 	} else {
-		*code = ctl_fail(r >= 0 || r == -EPROTO || r == -EMSGSIZE ? EX_DATAERR : CTL_NOTHING, "%s",
-				 why);
+		*code = ctl_ask_failed(c, r, why);
 	}
 	free(body);
 	return j;

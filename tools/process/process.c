@@ -82,7 +82,7 @@ static const char *const sections[] = {"camera",  "stereo",    "filters", "road"
 
 static const struct sx_usage usage = {
 	.program = SX_PROGRAM,
-	.about = "Computes disparity and stixels of rectified stereo pairs. For each pair it prints a line "
+	.about = "Computes disparity and stixels of stereo pairs. For each pair it prints a line "
 		 "and\n"
 		 "writes\n\n"
 		 "NAME.disparity.png  16 bit, disparity * 256, 0 = invalid, as KITTI\n"

@@ -83,6 +83,7 @@ class Settings(Folder):
             r = run("stixelctl", "-i", "nobody-%d" % os.getpid(), *words, env=env)
             self.assertEqual(r.returncode, 1)
             self.assertIn("no stixeld runs as instance", r.stderr)
+            self.assertRegex(r.stderr, "; running: ")
 
     def test_save(self):
         self.assertEqual(self.ctl("save").stdout, "nothing was set live: nothing to save\n")

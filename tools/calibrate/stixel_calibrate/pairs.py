@@ -54,8 +54,8 @@ def files(left, right):
 
 def how_to(instance):
     """How to start it so that it gives raw pairs."""
-    return ("start it with: stixeld -i %s -s camera.calibration= -s camera.rectify=no -s output.planes=pair"
-            % instance)
+    return ("start it with: stixeld -i %s -s camera.calibration= -s camera.fx=0 -s camera.fy=0 -s camera.baseline_m=0 "
+            "-s camera.rectify=no -s output.planes=pair" % instance)
 
 
 def _frames(stixel, reader, instance):
