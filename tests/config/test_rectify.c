@@ -144,6 +144,7 @@ int main(void)
 #define TEST(t) cmocka_unit_test_setup_teardown(t, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(in_a_configuration),
+		TEST(a_rig_that_changes),
 		TEST(contradictions),
 		TEST(baseline_beside_the_file),
 	};
