@@ -12,7 +12,7 @@
 
 #define ENGINE_FLOWS 5
 #ifdef SX_EMULATE
-#define REPEAT 6
+#define REPEAT 4
 #else
 #define REPEAT 100
 #endif

@@ -243,7 +243,7 @@ static void test_waiting(void **state)
 /* Pairs in pinned memory: read where they lie, or copied at most once each; others are staged. */
 static void check_transfers(int flow, bool pinned)
 {
-	const uint64_t frames = 5;
+	const uint64_t frames = 3;
 	struct engine_case t = small_one(1300);
 	struct sx_transfers before, after;
 	struct sx_context *x = context_of(cuda, devices[flow], &t, false);
