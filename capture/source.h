@@ -35,6 +35,7 @@ struct sx_source_params {
 	unsigned seed;	    /* synthetic */
 	const char *scene;  /* synthetic: "street" (NULL: street), "open" (scene.h) */
 	const char *lenses; /* synthetic: "ideal" (NULL: ideal), else raw images (scene.h) */
+	int rectified_width, rectified_height; /* synthetic, of raw images: px; 0 = as width, height */
 
 	/* v4l2 */
 	enum sx_source_format format;

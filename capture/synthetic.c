@@ -22,12 +22,16 @@ struct synthetic {
 static int synthetic_open(struct sx_source *s, const struct sx_source_params *p, int slots, char *why,
 			  size_t why_bytes)
 {
+	const int width = p->width ? p->width : SX_SCENE_WIDTH,
+		  height = p->height ? p->height : SX_SCENE_HEIGHT;
 	struct sx_scene_params scene = {
 		.name = p->scene,
 		.seed = p->seed,
-		.width = p->width ? p->width : SX_SCENE_WIDTH,
-		.height = p->height ? p->height : SX_SCENE_HEIGHT,
+		.width = p->rectified_width ? p->rectified_width : width,
+		.height = p->rectified_height ? p->rectified_height : height,
 		.lenses = p->lenses,
+		.raw_width = width,
+		.raw_height = height,
 	};
 	struct synthetic *own = calloc(1, sizeof(*own));
 	int r;
@@ -37,24 +41,23 @@ static int synthetic_open(struct sx_source *s, const struct sx_source_params *p,
 		return -ENOMEM;
 	}
 	s->own = own;
-	r = sx_source_check_size("size of the synthetic source", scene.width, scene.height, why, why_bytes);
+	r = sx_source_check_size("size of the synthetic source", width, height, why, why_bytes);
 	if (r < 0)
 		return r;
-	r = sx_scene_rig(p->lenses, scene.width, scene.height, &own->rig, why, why_bytes);
+	r = sx_scene_rig(&scene, &own->rig, why, why_bytes);
 	if (r == 0)
 		r = sx_scene_create(&own->scene, &scene, why, why_bytes);
 	if (r < 0)
 		return r;
-	r = sx_slots_init(&own->slots, slots, p->layout, scene.width, scene.height, SX_PIXEL_U8, why,
-			  why_bytes);
+	r = sx_slots_init(&own->slots, slots, p->layout, width, height, SX_PIXEL_U8, why, why_bytes);
 	if (r == 0)
 		r = sx_slots_pace(&own->slots, p->fps, why, why_bytes);
 	if (r < 0)
 		return r;
 	sx_scene_camera(scene.width, scene.height, &own->camera);
 	s->info = (struct sx_source_info){
-		.width = scene.width,
-		.height = scene.height,
+		.width = width,
+		.height = height,
 		.pixel = SX_PIXEL_U8,
 		.memory = "generated",
 		.cameras = p->layout == SX_LAYOUT_TWO ? 2 : 1,

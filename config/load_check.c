@@ -60,13 +60,14 @@ bool sx_load_calibration(struct sx_load *l)
 
 void sx_load_check_rectify(struct sx_load *l, bool read)
 {
-	const struct sx_settings *s = &l->settings;
+	struct sx_settings *s = &l->settings;
 	const struct sx_rectify_params *p = &s->rectification;
 	const char *at = sx_load_set_at(l, "camera", "rectify"),
 		   *alpha = sx_load_set_at(l, "camera", "rectify_alpha");
 	/* raw cameras of the synthetic source: it says how itself */
 	const bool known = s->source.kind == SX_SOURCE_SYNTHETIC && s->source.lenses &&
-			   strcmp(s->source.lenses, "ideal");
+			   strcmp(s->source.lenses, "ideal"),
+		   drawn = known && !s->calibration && p->choice != SX_RECTIFY_NO;
 
 	if (p->alpha < 0 && p->alpha != -1)
 		sx_errors_add(
@@ -77,11 +78,15 @@ void sx_load_check_rectify(struct sx_load *l, bool read)
 		sx_errors_add(
 			l->errors,
 			"%s: [camera] rectify: found 'yes', but there is no calibration file to say how", at);
-	else if (p->width && !s->rectify && read)
+	else if (p->width && !s->rectify && !drawn && (read || !s->calibration))
 		sx_errors_add(l->errors,
 			      "%s: [camera] rectify_size: found '%dx%d', but images are not rectified here: "
-			      "the calibration file does not say that they are raw, or rectify = no",
-			      sx_load_set_at(l, "camera", "rectify_size"), p->width, p->height);
+			      "%s, or rectify = no",
+			      sx_load_set_at(l, "camera", "rectify_size"), p->width, p->height,
+			      s->calibration ? "the calibration file does not say that they are raw"
+					     : "there is no calibration file");
+	s->source.rectified_width = drawn ? p->width : 0;
+	s->source.rectified_height = drawn ? p->height : 0;
 }
 
 /* Was a value given and refused? It is told already; nothing more is said about it. */

@@ -104,6 +104,15 @@ static void finish_view(struct sx_view *v)
 	free(v->white);
 }
 
+/* False, with a sentence. */
+static bool is_size(int width, int height, const char *what, char *why, size_t why_bytes)
+{
+	if (width >= 32 && width <= 4096 && height >= 32 && height <= 2160)
+		return true;
+	snprintf(why, why_bytes, "%s size %dx%d is outside 32x32 to 4096x2160", what, width, height);
+	return false;
+}
+
 int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, char *why, size_t why_bytes)
 {
 	int name = find_name(p->name);
@@ -116,12 +125,11 @@ int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, char
 			 p->name);
 		return -EINVAL;
 	}
-	if (p->width < 32 || p->width > 4096 || p->height < 32 || p->height > 2160) {
-		snprintf(why, why_bytes, "scene size %dx%d is outside 32x32 to 4096x2160", p->width,
-			 p->height);
+	if (!is_size(p->width, p->height, "scene", why, why_bytes) ||
+	    ((p->raw_width || p->raw_height) &&
+	     !is_size(p->raw_width, p->raw_height, "raw image", why, why_bytes)))
 		return -EINVAL;
-	}
-	if (sx_scene_rig(p->lenses, p->width, p->height, &rig, why, why_bytes) < 0)
+	if (sx_scene_rig(p, &rig, why, why_bytes) < 0)
 		return -EINVAL;
 	s = calloc(1, sizeof(*s));
 	if (!s)

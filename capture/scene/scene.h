@@ -38,12 +38,15 @@ struct sx_scene;
  * distortion, as cheap cameras have; "wide": up to 105 degrees, the rational model; "fisheye": up to 124
  * degrees. Both cameras are turned, between each other by 1.7 degrees, and have focal lengths and principal
  * points of their own.
+ *
+ * raw_width, raw_height: of raw pictures, within the same limits; 0: as the rectified ones.
  */
 struct sx_scene_params {
 	const char *name;
 	unsigned seed;
-	int width, height; /* px, 32..4096 x 32..2160 */
+	int width, height; /* of the rectified pictures, px, 32..4096 x 32..2160 */
 	const char *lenses;
+	int raw_width, raw_height;
 };
 
 /* *ret only on success; -EINVAL for an unknown name, lenses or size, -ENOMEM; with a sentence in why. */
@@ -55,11 +58,11 @@ const char *sx_scene_name(const struct sx_scene *s);
 void sx_scene_camera(int width, int height, struct sx_camera *ret);
 
 /*
- * The raw cameras of these lenses at this size, and how they become the nominal one: all of the rectified
- * images is seen, and they are as large as the raw ones. "ideal": rectified already (sx_rig_is_rectified()).
- * -EINVAL for other names than above, with a sentence in why; *ret is only written on success.
+ * The raw cameras of these lenses and sizes, and how they become the nominal one: all of the rectified images
+ * is seen. "ideal": rectified already (sx_rig_is_rectified()), and of the rectified size. name and seed do
+ * not matter. -EINVAL for other lenses than above, with a sentence in why; *ret is only written on success.
  */
-int sx_scene_rig(const char *lenses, int width, int height, struct sx_rig *ret, char *why, size_t why_bytes);
+int sx_scene_rig(const struct sx_scene_params *p, struct sx_rig *ret, char *why, size_t why_bytes);
 
 /*
  * Draws frame number frame of both cameras into two U8 images of the scene's size. Allocates nothing.

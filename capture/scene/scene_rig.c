@@ -167,21 +167,22 @@ static void set_raw(struct sx_rig *rig, int name)
 	}
 }
 
-int sx_scene_rig(const char *lenses, int width, int height, struct sx_rig *ret, char *why, size_t why_bytes)
+int sx_scene_rig(const struct sx_scene_params *p, struct sx_rig *ret, char *why, size_t why_bytes)
 {
-	int name = find_lenses(lenses);
+	int name = find_lenses(p->lenses);
 	struct sx_camera c;
 
 	if (name < 0) {
-		snprintf(why, why_bytes, "unknown lenses '%s', allowed ideal, plain, wide, fisheye", lenses);
+		snprintf(why, why_bytes, "unknown lenses '%s', allowed ideal, plain, wide, fisheye",
+			 p->lenses);
 		return -EINVAL;
 	}
-	sx_scene_camera(width, height, &c);
+	sx_scene_camera(p->width, p->height, &c);
 	*ret = (struct sx_rig){
-		.raw_width = width,
-		.raw_height = height,
-		.width = width,
-		.height = height,
+		.raw_width = name && p->raw_width ? p->raw_width : p->width,
+		.raw_height = name && p->raw_height ? p->raw_height : p->height,
+		.width = p->width,
+		.height = p->height,
 		.fx = c.fx,
 		.fy = c.fy,
 		.cx = c.cx,

@@ -66,6 +66,10 @@ static void in_a_configuration(void **state)
 	assert_true(s->rectify && s->rig.raw_width == 752 && s->calibration_width == 752);
 	assert_true(sx_settings_tell_rectified(s, &(struct sx_source_info){0}, why, sizeof(why)));
 	assert_non_null(strstr(why, "are rectified to 752x480 "));
+
+	s = configure("lenses = wide\nsize = 960x360\n", "rectify_size = 640x240\n", "");
+	assert_true(s->source.width == 960 && s->source.rectified_width == 640);
+	assert_int_equal(s->source.rectified_height, 240);
 }
 
 /* The file's name is the same, what it says of the cameras is not. */
@@ -106,6 +110,12 @@ static void contradictions(void **state)
 	configure("", "calibration = " SX_DATA "/extrinsics.yml\nrectify_size = 640x480\n",
 		  "DIR/a.conf:5: [camera] rectify_size: found '640x480', but images are not rectified here: "
 		  "the calibration file does not say that they are raw, or rectify = no\n");
+	configure("", "rectify_size = 640x480\n",
+		  "DIR/a.conf:4: [camera] rectify_size: found '640x480', but images are not rectified here: "
+		  "there is no calibration file, or rectify = no\n");
+	configure("lenses = wide\n", "rectify = no\nrectify_size = 640x480\n",
+		  "DIR/a.conf:6: [camera] rectify_size: found '640x480', but images are not rectified here: "
+		  "there is no calibration file, or rectify = no\n");
 	/* one thing wrong, one sentence */
 	configure("", "calibration = none.yaml\nrectify_size = 640x480\n",
 		  "DIR/a.conf:4: [camera] calibration: DIR/none.yaml: No such file or directory\n");

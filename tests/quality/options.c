@@ -20,6 +20,7 @@ static const char usage[] =
 	"      --size WxH             of a picture (640x240)\n"
 	"      --scene NAME           street, open, climb, fall, ramp, verge or cargo\n"
 	"      --lenses NAME          plain, wide, fisheye: raw pictures, rectified (ideal)\n"
+	"      --raw-size WxH         of these (as --size)\n"
 	"      --semantics noise      with class scores made from the true ones; exit 1 if the stixels' "
 	"labels\n"
 	"                             or kinds are worse than these (intersection over union)\n"
@@ -52,6 +53,7 @@ enum {
 	OPT_SIZE,
 	OPT_SCENE,
 	OPT_LENSES,
+	OPT_RAW_SIZE,
 	OPT_DETECTION,
 	OPT_D1,
 	OPT_FALSE,
@@ -70,6 +72,7 @@ static const struct option long_options[] = {
 	{"size", required_argument, NULL, OPT_SIZE},
 	{"scene", required_argument, NULL, OPT_SCENE},
 	{"lenses", required_argument, NULL, OPT_LENSES},
+	{"raw-size", required_argument, NULL, OPT_RAW_SIZE},
 	{"verbose", no_argument, NULL, 'v'},
 	{"min-detection", required_argument, NULL, OPT_DETECTION},
 	{"max-d1", required_argument, NULL, OPT_D1},
@@ -130,6 +133,8 @@ static bool take_option(struct options *o, int c)
 	case OPT_LENSES:
 		o->lenses = optarg;
 		return true;
+	case OPT_RAW_SIZE:
+		return sscanf(optarg, "%dx%d%c", &o->raw_width, &o->raw_height, &rest) == 2;
 	case 's':
 		if (o->override_count == OVERRIDES_MAX)
 			return false;

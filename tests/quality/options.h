@@ -15,7 +15,7 @@
 
 struct options {
 	const char *engine, *scene, *lenses;
-	int width, height, seeds;
+	int width, height, raw_width, raw_height, seeds;
 	unsigned first;
 	bool verbose, semantics;
 	const char *overrides[OVERRIDES_MAX];

@@ -8,19 +8,18 @@
 #include <errno.h>
 #include <stdio.h>
 
-int raw_street_init(struct raw_street *r, const char *lenses, int width, int height, char *why,
-		    size_t why_bytes)
+int raw_street_init(struct raw_street *r, const struct sx_scene_params *p, char *why, size_t why_bytes)
 {
 	static const int radius[2] = {0, 0};
 	struct sx_rig rig;
-	int e = sx_scene_rig(lenses, width, height, &rig, why, why_bytes);
+	int e = sx_scene_rig(p, &rig, why, why_bytes);
 
-	*r = (struct raw_street){.lenses = lenses};
+	*r = (struct raw_street){.params = *p};
 	if (e < 0)
 		return e;
 	for (int side = 0; side < 2; side++)
 		if (sx_rectify_map_init(&r->map[side], &rig, side, radius) < 0 ||
-		    sx_image_init(&r->raw[side], SX_PIXEL_U8, width, height) < 0) {
+		    sx_image_init(&r->raw[side], SX_PIXEL_U8, rig.raw_width, rig.raw_height) < 0) {
 			snprintf(why, why_bytes, "no memory");
 			return -ENOMEM;
 		}
@@ -38,11 +37,12 @@ void raw_street_finish(struct raw_street *r)
 int raw_street_draw(struct raw_street *r, const struct sx_scene_params *p, uint32_t frame,
 		    const struct sx_image *left, const struct sx_image *right, char *why, size_t why_bytes)
 {
-	struct sx_scene_params raw = *p;
+	struct sx_scene_params raw = r->params;
 	struct sx_scene *scene;
 	int e;
 
-	raw.lenses = r->lenses;
+	raw.name = p->name;
+	raw.seed = p->seed;
 	e = sx_scene_create(&scene, &raw, why, why_bytes);
 	if (e < 0)
 		return e;

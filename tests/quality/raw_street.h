@@ -10,14 +10,13 @@
 #include "stages/rectify/rectify.h"
 
 struct raw_street {
-	const char *lenses; /* NULL: not in use */
+	struct sx_scene_params params; /* of the raw pictures; lenses NULL: not in use */
 	struct sx_rectify_map map[2];
 	struct sx_image raw[2];
 };
 
-/* Negative errno with a sentence in why. finish accepts a zeroed one. */
-int raw_street_init(struct raw_street *r, const char *lenses, int width, int height, char *why,
-		    size_t why_bytes);
+/* Of p lenses and sizes count. Negative errno with a sentence in why. finish accepts a zeroed one. */
+int raw_street_init(struct raw_street *r, const struct sx_scene_params *p, char *why, size_t why_bytes);
 void raw_street_finish(struct raw_street *r);
 
 /* A frame of the scene p, which has ideal lenses, into two U8 images of its size. Errors likewise. */

@@ -89,6 +89,7 @@ static int open_engine(struct run *r)
 static int prepare(struct run *r)
 {
 	size_t columns, height = (size_t)r->options.height;
+	struct sx_scene_params raw;
 	int e = open_engine(r);
 
 	if (e < 0)
@@ -106,8 +107,14 @@ static int prepare(struct run *r)
 	}
 	if (!r->options.lenses)
 		return 0;
-	return raw_street_init(&r->raw, r->options.lenses, r->options.width, r->options.height, r->why,
-			       sizeof(r->why));
+	raw = (struct sx_scene_params){
+		.width = r->options.width,
+		.height = r->options.height,
+		.lenses = r->options.lenses,
+		.raw_width = r->options.raw_width,
+		.raw_height = r->options.raw_height,
+	};
+	return raw_street_init(&r->raw, &raw, r->why, sizeof(r->why));
 }
 
 static void finish(struct run *r)
@@ -167,7 +174,7 @@ static int run_frame(struct run *r, const struct sx_scene_params *p, struct sx_s
 	int64_t start;
 	int e = 0;
 
-	if (r->raw.lenses)
+	if (r->raw.params.lenses)
 		e = raw_street_draw(&r->raw, p, frame, &r->left, &r->right, r->why, sizeof(r->why));
 	else
 		sx_scene_render(scene, frame, &r->left, &r->right);

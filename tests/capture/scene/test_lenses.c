@@ -28,10 +28,11 @@ static const char *const lenses[] = {"plain", "wide", "fisheye"};
 
 static struct sx_rig rig_of(const char *name, int width, int height)
 {
+	const struct sx_scene_params p = {NULL, 1, width, height, name};
 	struct sx_rig rig;
 	char why[200];
 
-	assert_int_equal(sx_scene_rig(name, width, height, &rig, why, sizeof(why)), 0);
+	assert_int_equal(sx_scene_rig(&p, &rig, why, sizeof(why)), 0);
 	return rig;
 }
 
@@ -107,6 +108,16 @@ static void test_a_source_tells_its_rig(void **state)
 	assert_true(sx_source_info(s)->rig->baseline_m == c.baseline_m);
 	assert_true(sx_source_info(s)->camera->fx == c.fx);
 	assert_int_equal(sx_source_info(s)->rig->raw_width, sx_source_info(s)->width);
+	sx_source_close(s);
+	/* size of the raw images, and of the rectified ones */
+	p.rectified_width = 64;
+	p.rectified_height = 48;
+	assert_int_equal(sx_source_open(&s, &p, 1, why, sizeof(why)), 0);
+	sx_scene_camera(64, 48, &c);
+	assert_true(sx_source_info(s)->width == 96 && sx_source_info(s)->rig->raw_width == 96);
+	assert_true(sx_source_info(s)->height == 64 && sx_source_info(s)->rig->raw_height == 64);
+	assert_true(sx_source_info(s)->rig->width == 64 && sx_source_info(s)->rig->height == 48);
+	assert_true(sx_source_info(s)->rig->fx == c.fx && sx_source_info(s)->camera->fx == c.fx);
 	sx_source_close(s);
 	p.lenses = "goggles";
 	assert_int_equal(sx_source_open(&s, &p, 1, why, sizeof(why)), -22);
