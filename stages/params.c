@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "stages/road/road.h"
 #include "stages/stixels/cells.h"
 
 #define COST_LIMIT 255 /* L and the candidates of its minimum are 8 bits wide in every engine */
@@ -204,6 +205,7 @@ static int check_camera(const struct sx_camera *c, const struct reason *r)
 static int check_road(const struct sx_params *p, const struct reason *r)
 {
 	const struct sx_road_params *road = &p->road;
+	double least, most;
 
 	if (road->mode == SX_ROAD_CALIBRATED && !(p->camera.fx > 0))
 		return params_refuse(r, "road.mode = calibrated needs a camera model, and camera.fx is %g",
@@ -212,9 +214,15 @@ static int check_road(const struct sx_params *p, const struct reason *r)
 		return params_refuse(
 			r, "road.top = %d, road.max_roll_deg = %g: must be 0..90 percent and 0..45 degrees",
 			road->top, road->max_roll_deg);
-	if (!(road->min_height_m < road->max_height_m))
-		return params_refuse(r, "road.min_height_m = %g must be below road.max_height_m = %g",
-				     road->min_height_m, road->max_height_m);
+	sx_road_heights(p, &least, &most);
+	if (!(least < most))
+		return params_refuse(r, "road.min_height_m = %g must be below road.max_height_m = %g", least,
+				     most);
+	if (p->camera.fx > 0 && !(p->camera.height_m >= least && p->camera.height_m <= most))
+		return params_refuse(r,
+				     "camera.height_m = %g is outside of road.min_height_m .. max_height_m, "
+				     "%g..%g",
+				     p->camera.height_m, least, most);
 	return 0;
 }
 

@@ -75,7 +75,7 @@ struct sx_filter_params {
 struct sx_road_params {
 	enum sx_road_mode mode;
 	int top;			   /* percent of the height: rows above are not looked at, 0..90 */
-	double min_height_m, max_height_m; /* accepted camera heights */
+	double min_height_m, max_height_m; /* accepted camera heights; 0: sx_road_heights() */
 	double max_pitch_deg, max_roll_deg;
 	int max_age; /* frames that an older road may stand in, 0..1000 */
 };

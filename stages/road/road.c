@@ -80,6 +80,12 @@ void sx_road_calibrated(const struct sx_camera *c, struct sx_road *road)
 	sx_road_describe(c, road);
 }
 
+void sx_road_heights(const struct sx_params *p, double *least, double *most)
+{
+	*least = p->road.min_height_m > 0 ? p->road.min_height_m : p->camera.height_m / 3.3;
+	*most = p->road.max_height_m > 0 ? p->road.max_height_m : p->camera.height_m / 0.55;
+}
+
 /* Within the image, wherever the camera's axis lies. */
 static int column_of(double x, int width)
 {
@@ -93,8 +99,6 @@ static void set_view(struct sx_road_finder *f, const struct sx_params *p, int wi
 
 	f->view = (struct sx_road_view){
 		.camera = *c,
-		.min_height_m = p->road.min_height_m,
-		.max_height_m = p->road.max_height_m,
 		.tan_max_pitch = tan(p->road.max_pitch_deg * (PI / 180.0)),
 		.tan_least_roll = tan((c->roll_deg - p->road.max_roll_deg) * (PI / 180.0)),
 		.tan_most_roll = tan((c->roll_deg + p->road.max_roll_deg) * (PI / 180.0)),
@@ -106,6 +110,7 @@ static void set_view(struct sx_road_finder *f, const struct sx_params *p, int wi
 		.first_row = height * p->road.top / 100,
 		.least_q4 = 16,
 	};
+	sx_road_heights(p, &f->view.min_height_m, &f->view.max_height_m);
 	if (!has_model(c))
 		return;
 	f->view.far_first_column =

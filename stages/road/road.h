@@ -66,6 +66,9 @@ void sx_road_describe(const struct sx_camera *camera, struct sx_road *road);
 /* The road that camera.height_m, pitch_deg and roll_deg say; SX_ROAD_NONE (no ground: vhor 0) without fx. */
 void sx_road_calibrated(const struct sx_camera *camera, struct sx_road *road);
 
+/* Accepted heights of the camera over the road, m: as given, else by what camera.height_m says. */
+void sx_road_heights(const struct sx_params *p, double *least, double *most);
+
 /* The search for a road. One per frame in flight. */
 struct sx_road_finder;
 

@@ -150,7 +150,11 @@ static void filters_and_camera_are_checked(void **state)
 	ACCEPTED(p.camera.roll_deg = -30);
 	ACCEPTED((p.camera = (struct sx_camera){0}));
 	REFUSED("road.mode", (p.camera = (struct sx_camera){0}, p.road.mode = SX_ROAD_CALIBRATED));
-	REFUSED("max_height_m = 0.2", p.road.max_height_m = 0.2);
+	REFUSED("min_height_m = 0.5 must be below road.max_height_m = 0.2",
+		(p.road.min_height_m = 0, p.camera.height_m = 1.65, p.road.max_height_m = 0.2));
+	REFUSED("camera.height_m = 0.3 is outside of road.min_height_m .. max_height_m, 0.5..3",
+		(p.camera.height_m = 0.3, p.road.min_height_m = 0.5, p.road.max_height_m = 3));
+	ACCEPTED((p.camera.height_m = 0.3, p.road.min_height_m = p.road.max_height_m = 0));
 	REFUSED("max_roll_deg = 46", p.road.max_roll_deg = 46);
 	REFUSED("top = 91", p.road.top = 91);
 }
