@@ -1,11 +1,11 @@
 /*
  * Draws stereo pairs of the synthetic street and writes them in every form a camera could give them:
  *
- *	stereo-images FOLDER WIDTHxHEIGHT COUNT
+ *	stereo-images FOLDER WIDTHxHEIGHT COUNT [LENSES]
  *
  * makes FOLDER/left-N.pgm, .grey, .yuyv, .uyvy, .nv12, .jpg, and the same for the right camera, and
- * camera.conf with the section [camera] that goes with them. Chroma is not neutral, so that who takes
- * it for light is found out.
+ * camera.conf with the section [camera] that goes with them; of raw cameras stereo.yaml, as OpenCV has it.
+ * Chroma is not neutral, so that who takes it for light is found out.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -147,6 +147,41 @@ static int write_camera(const struct picture *p, const char *folder)
 	return fclose(f) == 0 ? 0 : -EIO;
 }
 
+/* a^T b, of rows. */
+static void transposed_by(const double a[9], const double b[9], double ret[9])
+{
+	for (int i = 0; i < 9; i++)
+		ret[i] = a[i / 3] * b[i % 3] + a[3 + i / 3] * b[3 + i % 3] + a[6 + i / 3] * b[6 + i % 3];
+}
+
+/* A point p of the left camera's axes is R p + T in those of the right one. */
+static int write_rig(const struct sx_rig *g, const char *folder)
+{
+	double r[9];
+	char path[4096];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/stereo.yaml", folder);
+	f = fopen(path, "w");
+	if (!f)
+		return -errno;
+	fprintf(f, "%%YAML:1.0\n---\nimage_width: %d\nimage_height: %d\n", g->raw_width, g->raw_height);
+	for (int side = 0; side < 2; side++) {
+		const struct sx_raw_camera *c = &g->raw[side];
+		const double *d = c->distortion;
+
+		fprintf(f, "K%d: [%.9g, 0, %.9g, 0, %.9g, %.9g, 0, 0, 1]\n", side + 1, c->fx, c->cx, c->fy,
+			c->cy);
+		fprintf(f, "D%d: [%.9g, %.9g, %.9g, %.9g, %.9g]\n", side + 1, d[0], d[1], d[2], d[3], d[4]);
+	}
+	transposed_by(g->rotation[1], g->rotation[0], r);
+	fprintf(f, "R: [%.12g, %.12g, %.12g, %.12g, %.12g, %.12g, %.12g, %.12g, %.12g]\n", r[0], r[1], r[2],
+		r[3], r[4], r[5], r[6], r[7], r[8]);
+	fprintf(f, "T: [%.12g, %.12g, %.12g]\n", -g->baseline_m * g->rotation[1][0],
+		-g->baseline_m * g->rotation[1][1], -g->baseline_m * g->rotation[1][2]);
+	return fclose(f) == 0 ? 0 : -EIO;
+}
+
 static void take(struct picture *p, const struct sx_image *image)
 {
 	for (int y = 0; y < p->height; y++)
@@ -157,16 +192,18 @@ int main(int argc, char **argv)
 {
 	struct sx_scene_params params = {.name = "street", .seed = SEED};
 	struct sx_scene *scene;
+	struct sx_rig rig;
 	struct sx_image images[2];
 	struct picture p = {0};
 	char why[256];
 	size_t pixels;
 
-	if (argc != 4 || sscanf(argv[2], "%dx%d", &params.width, &params.height) != 2 || params.width % 2 ||
-	    params.height % 2) {
-		fputs("usage: stereo-images FOLDER WIDTHxHEIGHT COUNT (even numbers)\n", stderr);
+	if (argc < 4 || argc > 5 || sscanf(argv[2], "%dx%d", &params.width, &params.height) != 2 ||
+	    params.width % 2 || params.height % 2) {
+		fputs("usage: stereo-images FOLDER WIDTHxHEIGHT COUNT [LENSES] (even numbers)\n", stderr);
 		return 64;
 	}
+	params.lenses = argv[4];
 	p.width = params.width;
 	p.height = params.height;
 	pixels = (size_t)p.width * (size_t)p.height;
@@ -187,5 +224,7 @@ int main(int argc, char **argv)
 				return 1;
 		}
 	}
-	return write_camera(&p, argv[1]) < 0;
+	if (sx_scene_rig(&params, &rig, why, sizeof(why)) < 0)
+		return 1;
+	return write_camera(&p, argv[1]) < 0 || (params.lenses && write_rig(&rig, argv[1]) < 0);
 }

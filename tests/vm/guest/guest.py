@@ -103,15 +103,15 @@ class TestCase(harness.TestCase):
         """What is shown when the test fails."""
         return "".join(i.text() for i in self.daemons if os.path.exists(i.log))
 
-    def daemon(self, settings, folder=IMAGES, wait=True, name="test", env=None):
-        """stixeld with the cameras' calibration."""
+    def daemon(self, settings, folder=IMAGES, wait=True, name="test", env=None, config="camera.conf", more=()):
+        """stixeld with the cameras' calibration. more: arguments."""
         self.addCleanup(self.remove, "/dev/shm/stixeld." + name)  # of a daemon that was killed
         i = self.instance(name)
         i.shm, i.run = "/dev/shm", "/run/stixeld"  # where stixelctl looks
         os.makedirs(i.run, exist_ok=True)
         i.status_path = "%s/%s/status.sock" % (i.run, name)
         self.daemons.append(i)
-        i.start("-c", folder + "/camera.conf", *words(settings), wait=wait, env=env)
+        i.start("-c", os.path.join(folder, config), *words(settings), *more, wait=wait, env=env)
         if wait and i.process.poll() is not None:
             self.fail("stixeld ended with %d" % i.process.returncode)
         return i

@@ -1,0 +1,85 @@
+# docs/first-camera.md with cameras: its commands, as they stand there, and two raw cameras behind a real driver. All but
+# the fourth step, which needs OpenCV: the cameras' file is the true one (tests/python/test_first_camera.py calibrates).
+#
+# SPDX-License-Identifier: Apache-2.0
+import os
+import shutil
+import tempfile
+
+import doc_steps
+from guest import CHEAP, HERE, TestCase, images, load, run, unload
+from harness import until
+
+RAW = "/host/images/raw"
+SIZE, FPS = "320x160", 5
+LEFT, RIGHT = "/dev/video20", "/dev/video21"
+
+
+class FirstCamera(TestCase):
+    def setUp(self):
+        super().setUp()
+        load("v4l2loopback", "devices=2", "video_nr=20,21", "exclusive_caps=1,1")
+        self.addCleanup(unload, "v4l2loopback")
+        self.start(HERE + "/feeder", "YUYV", SIZE, FPS, LEFT, *images("left", "yuyv", RAW), "--", RIGHT,
+                   *images("right", "yuyv", RAW))
+        for device in (LEFT, RIGHT):
+            until(lambda: "Video Capture" in run("v4l2-ctl", "-d", device, "-D"), 5, "feeder")
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.steps = doc_steps.blocks(HERE + "/first-camera.md")
+
+    def configure(self, camera):
+        """The page's [source], with these cameras, and [camera]."""
+        source = doc_steps.configuration(self.steps[2]).partition("\n\n")[0]
+        for was, now in (("/dev/v4l/by-path/...left...", LEFT), ("/dev/v4l/by-path/...right...", RIGHT),
+                         ("1280x720", SIZE), ("= 30", "= %d" % FPS)):
+            self.assertEqual(source.count(was), 1, was)
+            source = source.replace(was, now)
+        with open(self.folder + "/front.conf", "w") as f:
+            f.write(source + "\n" + camera)
+
+    def begin(self, command):
+        args = command.split()
+        self.assertEqual(args[:5], ["stixeld", "-i", "front", "-c", "front.conf"])
+        return self.daemon(CHEAP, self.folder, name="front", config="front.conf", more=args[5:])
+
+    def shell(self, command):
+        return run("sh", "-c", command, cwd=self.folder)
+
+    def pictures(self, i):
+        return until(lambda: (lambda p: p if p["row_error_px"]["all"] is not None else None)(i.status()["pictures"]), 30,
+                     "a row error")
+
+    def test_the_page(self):
+        camera = doc_steps.configuration(self.steps[2]).partition("\n\n")[2]
+        begin, status = doc_steps.commands(self.steps[3])
+
+        # 2, 3: what they offer, and a look
+        self.configure(camera)
+        self.assertIn("YUYV", self.shell(*doc_steps.commands(self.steps[2])))
+        i = self.begin(begin)
+        raw = self.pictures(i)
+        self.assertGreater(max(abs(e) for e in raw["row_error_px"].values() if e is not None), 1)
+        i.until_state("degraded", 60)
+        self.assertIn("calibrate anew", " ".join(self.shell(status).split()))
+        self.assertEqual(i.stop(), 0)
+
+        # 5, 6: rectified
+        shutil.copy(RAW + "/stereo.yaml", self.folder + "/front.yaml")
+        self.configure(doc_steps.configuration(self.steps[5]).replace("height_m = 1.2", "height_m = 1.65"))
+        i = self.begin(begin)
+        good = self.pictures(i)
+        self.assertIn("as they are raw by", i.text())
+        self.assertLess(max(abs(e) for e in good["row_error_px"].values() if e is not None), 0.3)
+        self.assertGreater(good["density"], max(0.7, raw["density"]))
+        for command in doc_steps.commands(self.steps[6]):
+            said = self.shell(command)
+        self.assertIn("now.png", said)
+        self.assertTrue(os.path.exists(self.folder + "/now.png"))
+
+        # 7: tuned, and kept
+        for command in doc_steps.commands(self.steps[7]):
+            said = self.shell(command)
+        self.assertIn("front.conf.d", said)
+        self.assertEqual(i.stop(), 0)
+        self.assertRegex(run("stixeld", "-c", self.folder + "/front.conf", "-i", "front", "--print-config"), r"width = 8\b")
