@@ -69,8 +69,6 @@ class Pairs(TestCase):
                 *(word for s in settings for word in ("-s", s)))
         return i
 
-
-class Pictures(Pairs):
     def until_degraded(self, i, why, seconds=30):
         status = until(lambda: (lambda s: s if why in (s["reason"] or "") else None)(i.status()), seconds, why)
         self.assertEqual(status["state"], "degraded")
@@ -78,6 +76,8 @@ class Pictures(Pairs):
         self.assertEqual((code, text.split(":")[0]), (200, "degraded"))
         return status
 
+
+class Pictures(Pairs):
     def test_rows_out_of_line(self):
         sound = (8, image(), image(-SHIFT))
         i = self.run_with(sound, (8, image(), image(-SHIFT, 2)))
@@ -140,7 +140,7 @@ def turn(x, z):
 
 
 class Rows(Pairs):
-    """camera.row_correction, of pairs that come rectified and of raw ones: both at once, as most of it is waiting."""
+    """camera.row_correction, of pairs that come rectified and of raw ones: all at once, as most of it is waiting."""
 
     AUTO = ("camera.row_correction=auto", "output.planes=none", "output.slots=512", "stixels.width=4")
 
@@ -183,11 +183,20 @@ class Rows(Pairs):
             f.write(CALIBRATION.format(turn(-0.15, 0.3)))
         raw = self.run_with((1, image(), image(-SHIFT)), name="raw",
                             settings=self.AUTO + ("camera.calibration=" + file,))
+        far = self.run_with((1, image(), image(-SHIFT, 3.6)), settings=self.AUTO, name="far")
+        blind = self.run_with((1, image(), image(-SHIFT, 1.3)), name="blind",
+                              settings=self.AUTO + tuple("camera.%s=0" % k for k in ("fx", "fy", "baseline_m")))
+        until(lambda: "rows are not corrected: camera.row_correction needs a camera model" in blind.text(), 10, "word")
+        self.assertEqual(blind.status()["pictures"]["row_correction"]["shift_px"], None)
+        self.assertEqual(blind.stop(), 0)
         for i in (ready, raw):
             self.until_error(i, lambda e: e > 1, 10, "rows out of line")
             self.assertEqual(i.status()["pictures"]["row_correction"], {"shift_px": 0, "rotation_deg": 0, "changes": 0})
         self.check_corrected(ready, 1.3, 0.3)
         self.check_corrected(raw, 500 * math.tan(math.radians(0.15)), 0.3)
+        self.until_degraded(far, "further out of line than camera.row_correction may correct (+3.")
+        self.assertEqual(far.status()["pictures"]["row_correction"]["shift_px"], 3)
+        self.assertEqual(far.stop(), 0)
         for i in (ready, raw):
             i.until_state("running")
             code, text = i.order("stixels.width=8")
@@ -200,12 +209,12 @@ class Rows(Pairs):
             code, text = i.order("camera.row_correction=off")
             self.assertRegex(text, r"camera.row_correction = off \(was auto\)\nfrom frame \d+ on")
             self.until_error(i, lambda e: e > 1, 10, "rows out of line again")
-            self.assertEqual(i.status()["pictures"]["row_correction"]["shift_px"], None)
+            until(lambda: i.status()["pictures"]["row_correction"]["shift_px"] is None, 5, "nothing corrected")
             self.assertIn("corrected by +0.00 px and +0.000 degrees", i.text())
             # and on again, which changes nothing by itself
             self.assertEqual(i.order("camera.row_correction=auto"),
                              (200, "camera.row_correction = auto (was off)\n"))
-            self.assertEqual(i.status()["pictures"]["row_correction"]["shift_px"], 0)
+            until(lambda: i.status()["pictures"]["row_correction"]["shift_px"] == 0, 5, "nothing to correct yet")
             self.assertEqual(i.stop(), 0)
 
 
