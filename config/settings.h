@@ -43,7 +43,7 @@ enum sx_rectify_choice {
 	SX_RECTIFY_NO /* they are rectified already */
 };
 
-/* Whether rows are corrected by what the pictures say (daemon/row_control.h). */
+/* Whether rows are corrected by what the pictures say (daemon/rows/row_control.h). */
 enum sx_row_choice { SX_ROW_CORRECTION_OFF, SX_ROW_CORRECTION_AUTO };
 
 struct sx_rectify_params {

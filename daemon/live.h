@@ -2,7 +2,7 @@
  * Changing a configuration that runs, without a gap in the frames: one change at a time, in these steps.
  *
  *	read	 the new values, from the files (SIGHUP), an order of the status socket, or the pictures' rows
- *		 (row_control.h)
+ *		 (rows/row_control.h)
  *	build	 contexts beside those that compute, by a thread of its own: main goes on serving
  *	tune	 the capture thread sets the cameras' controls
  *	swap	 the frame thread goes over to them between two frames, and gives back the old ones
@@ -21,7 +21,7 @@
 #include "config/option.h"
 #include "daemon/exchange/orders.h"
 #include "daemon/pipeline.h"
-#include "stages/rectify/correct.h"
+#include "daemon/rows/row_correction.h"
 
 struct sx_run;
 

@@ -10,7 +10,7 @@
 #include "daemon/live.h"
 #include "daemon/pages.h"
 #include "daemon/pipeline.h"
-#include "daemon/row_control.h"
+#include "daemon/rows/row_control.h"
 #include "daemon/run.h"
 #include "daemon/service_manager.h"
 #include "engines/select.h"

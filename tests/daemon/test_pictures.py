@@ -142,7 +142,8 @@ def turn(x, z):
 class Rows(Pairs):
     """camera.row_correction, of pairs that come rectified and of raw ones: all at once, as most of it is waiting."""
 
-    AUTO = ("camera.row_correction=auto", "output.planes=none", "output.slots=512", "stixels.width=4")
+    # a new frame for each tick, and no more: what is overloaded is degraded for that
+    AUTO = ("camera.row_correction=auto", "output.planes=none", "output.slots=512", "source.fps=5")
 
     def errors(self, i):
         """Of the thirds; None: not known yet."""

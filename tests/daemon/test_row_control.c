@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/row_control.h"
+#include "daemon/rows/row_control.h"
 #include "tests/check.h"
 
 #define WIDTH 1280

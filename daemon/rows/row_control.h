@@ -4,14 +4,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_DAEMON_ROW_CONTROL_H
-#define SX_DAEMON_ROW_CONTROL_H
+#ifndef SX_DAEMON_ROWS_ROW_CONTROL_H
+#define SX_DAEMON_ROWS_ROW_CONTROL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "daemon/pictures.h"
-#include "stages/rectify/correct.h"
+#include "daemon/rows/row_correction.h"
 
 #define SX_ROW_CONTROL_WINDOW 240    /* samples, of ticks: a minute where every one has a new frame */
 #define SX_ROW_CONTROL_ENOUGH 120    /* of them that know the rows of both outer thirds */

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "stages/rectify/correct.h"
+#include "daemon/rows/row_correction.h"
 
 #include <math.h>
 #include <string.h>

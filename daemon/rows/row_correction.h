@@ -3,16 +3,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_STAGES_RECTIFY_CORRECT_H
-#define SX_STAGES_RECTIFY_CORRECT_H
+#ifndef SX_DAEMON_ROWS_ROW_CORRECTION_H
+#define SX_DAEMON_ROWS_ROW_CORRECTION_H
 
 #include <stdbool.h>
 
 #include "base/rig.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /*
  * What is taken out of the right image, with the sign of what was found: by how many rows it lies lower than
@@ -34,13 +30,9 @@ void sx_rig_correct_rows(struct sx_rig *rig, const struct sx_row_correction *c);
 
 /*
  * The rig of a pair that is rectified already: its maps move no pixel, but that the last column and row lie
- * 1/256 px inside (rectify.h). fx, fy, baseline_m: above 0.
+ * 1/256 px inside (stages/rectify/rectify.h). fx, fy, baseline_m: above 0.
  */
 struct sx_rig sx_rig_of_rectified(int width, int height, double fx, double fy, double cx, double cy,
 				  double baseline_m);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/row_control.h"
+#include "daemon/rows/row_control.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -60,24 +60,24 @@ static double end_of(double rotation_deg, int width)
 	return tan(rotation_deg / DEGREES) * width / 3;
 }
 
-/* Into wanted, as far as the limits allow; what is left of it there is no reason for a change. */
+/* Into wanted, as far as the limits allow; at a limit less than a step is no reason for a change. */
 static void want(struct sx_row_control *c, double shift, double end, int width)
 {
 	const double applied = end_of(c->applied.rotation_deg, width);
-	const struct sx_row_correction free = {c->applied.shift_px + shift,
-					       atan(3 * (applied + end) / width) * DEGREES};
+	const struct sx_row_correction whole = {c->applied.shift_px + shift,
+						atan(3 * (applied + end) / width) * DEGREES};
 
-	c->wanted.shift_px = within(free.shift_px, SX_ROW_CONTROL_SHIFT);
-	c->wanted.rotation_deg = within(free.rotation_deg, SX_ROW_CONTROL_ROTATION);
+	c->wanted.shift_px = within(whole.shift_px, SX_ROW_CONTROL_SHIFT);
+	c->wanted.rotation_deg = within(whole.rotation_deg, SX_ROW_CONTROL_ROTATION);
 	c->wants = fabs(c->wanted.shift_px - c->applied.shift_px) +
 			   fabs(end_of(c->wanted.rotation_deg, width) - applied) >
 		   SX_ROW_CONTROL_STEP;
-	if (sx_row_correction_equal(&c->wanted, &free))
+	if (sx_row_correction_equal(&c->wanted, &whole))
 		return;
 	snprintf(c->why, sizeof(c->why),
 		 "images are further out of line than camera.row_correction may correct (%+.2f px, %+.2f "
 		 "degrees; limits %g and %g): calibrate anew",
-		 free.shift_px, free.rotation_deg, SX_ROW_CONTROL_SHIFT, SX_ROW_CONTROL_ROTATION);
+		 whole.shift_px, whole.rotation_deg, SX_ROW_CONTROL_SHIFT, SX_ROW_CONTROL_ROTATION);
 }
 
 static void decide(struct sx_row_control *c, int width)
