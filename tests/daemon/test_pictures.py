@@ -6,6 +6,7 @@ import math
 import os
 import random
 import re
+import signal
 import struct
 import unittest
 
@@ -203,10 +204,15 @@ class Rows(Pairs):
             code, text = i.order("stixels.width=8")
             self.assertEqual(code, 200, text)
             self.check_frames(i)
-            # another change takes it along
-            last = int(re.search(r"from frame (\d+) on", text).group(1))
+            # other changes take it along
+            found = i.status()["pictures"]["row_correction"]
+            i.process.send_signal(signal.SIGHUP)
+            last = int(until(lambda: re.search(r"reloaded, changed: stixels.width, from frame (\d+) on", i.text()), 10,
+                             "reload").group(1))
+            self.assertGreaterEqual(last, int(re.search(r"from frame (\d+) on", text).group(1)))
             i.until_published(last + 5)
             self.assertLess(max(map(abs, self.errors(i))), 0.15)
+            self.assertEqual(i.status()["pictures"]["row_correction"], found)
             code, text = i.order("camera.row_correction=off")
             self.assertRegex(text, r"camera.row_correction = off \(was auto\)\nfrom frame \d+ on")
             self.until_error(i, lambda e: e > 1, 10, "rows out of line again")
