@@ -102,6 +102,8 @@ static const char *const memories[] = {[SX_MEMORY_AUTO] = "auto",
 				       NULL};
 static const char *const rectifies[] = {
 	[SX_RECTIFY_AUTO] = "auto", [SX_RECTIFY_YES] = "yes", [SX_RECTIFY_NO] = "no", NULL};
+static const char *const row_choices[] = {
+	[SX_ROW_CORRECTION_OFF] = "off", [SX_ROW_CORRECTION_AUTO] = "auto", NULL};
 static const char *const costs[] = {
 	[SX_COST_CSCT] = "csct",	 [SX_COST_CENSUS] = "census", [SX_COST_CENSUS48] = "census48",
 	[SX_COST_CENSUS63] = "census63", [SX_COST_ZNCC] = "zncc",     NULL};
@@ -216,6 +218,9 @@ const struct sx_option sx_options[] = {
 	     "of the raw ones"),
 	SIZE("camera", "rectify_size", rectification, "auto", RESTART,
 	     "size of rectified images; auto: that of the raw ones"),
+	CHOICE("camera", "row_correction", rectification.row_correction, enum sx_row_choice, row_choices,
+	       "off", LIVE,
+	       "auto: shift and turn the right image as its measured row error says, up to 3 px and 0.5 deg"),
 	REAL("camera", "fx", params.camera.fx, "721.5", 0, 100000, "px", RESTART,
 	     "focal length, horizontal; fx, fy and baseline_m all 0: no camera model"),
 	REAL("camera", "fy", params.camera.fy, "721.5", 0, 100000, "px", RESTART, "focal length, vertical"),

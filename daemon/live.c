@@ -20,7 +20,7 @@
 static void live_end(struct sx_run *run)
 {
 	struct sx_live *l = &run->live;
-	const bool of_files = !l->order;
+	const bool of_files = l->from == SX_LIVE_FILES;
 
 	sx_settings_finish(&l->settings);
 	l->order = NULL;
@@ -49,7 +49,8 @@ static void live_refuse_why(struct sx_run *run, int r, const char *why)
 	sx_errors_finish(&errors);
 }
 
-static void live_finish(struct sx_run *run)
+/* The settings that run become those of the change. */
+static void live_take(struct sx_run *run)
 {
 	struct sx_live *l = &run->live;
 	struct sx_log_levels levels;
@@ -64,6 +65,14 @@ static void live_finish(struct sx_run *run)
 	sx_live_tell_pages(run); /* who has the answer finds it there */
 	sx_live_tell_done(run, text);
 	free(text);
+	if (!sx_live_corrects_rows(run, run->settings))
+		run->rows = (struct sx_row_control){0};
+}
+
+static void live_finish(struct sx_run *run)
+{
+	if (run->live.from != SX_LIVE_ROWS)
+		live_take(run);
 	live_end(run);
 }
 
@@ -109,6 +118,20 @@ static void *live_build(void *live)
 	return NULL;
 }
 
+/* Pairs that come rectified are rectified once more then. */
+static void correct_rows(struct sx_context_config *c, const struct sx_row_correction *correction)
+{
+	const struct sx_camera *camera = &c->params.camera;
+
+	if (sx_row_correction_equal(correction, &(struct sx_row_correction){0}))
+		return;
+	if (!c->rectify)
+		c->rig = sx_rig_of_rectified(c->width, c->height, camera->fx, camera->fy, camera->cx,
+					     camera->cy, camera->baseline_m);
+	c->rectify = true;
+	sx_rig_correct_rows(&c->rig, correction);
+}
+
 static void live_begin(struct sx_run *run)
 {
 	struct sx_live *l = &run->live;
@@ -119,6 +142,7 @@ static void live_begin(struct sx_run *run)
 		return;
 	}
 	l->config = sx_pipeline_context_config(run->pipeline, &l->settings.params);
+	correct_rows(&l->config, &l->correction);
 	l->engine = &run->engine;
 	l->contexts = run->pipeline->context_count;
 	l->main_fd = run->main_fd;
@@ -152,6 +176,7 @@ static void look_at_waiting(struct sx_run *run)
 		return;
 	if (l->reload) {
 		l->reload = false;
+		l->from = SX_LIVE_FILES;
 		/* Type=notify-reload wants the time; older managers ignore it. */
 		sx_service_send(&run->service,
 				"RELOADING=1\nMONOTONIC_USEC=%lld\nSTATUS=rereading the configuration",
@@ -160,8 +185,10 @@ static void look_at_waiting(struct sx_run *run)
 		return;
 	}
 	l->order = sx_orders_take(&l->orders);
-	if (l->order)
-		live_read(run);
+	if (!l->order && !run->rows.wants)
+		return;
+	l->from = l->order ? SX_LIVE_ORDER : SX_LIVE_ROWS;
+	live_read(run);
 }
 
 static void look_at_builder(struct sx_run *run)
@@ -201,9 +228,12 @@ static void look_at_swap(struct sx_run *run)
 
 	if (!old)
 		return;
-	run->live.frame = run->pipeline->newest->first;
+	if (run->live.from != SX_LIVE_ROWS)
+		run->live.frame = run->pipeline->newest->first;
 	/* with other settings another share of the pixels is usual */
 	run->pictures = (struct sx_pictures_watch){0};
+	sx_live_tell_rows(run, run->pipeline->newest->first);
+	sx_row_control_apply(&run->rows, &run->live.correction, run->pipeline->newest->first);
 	sx_contexts_destroy(old);
 	malloc_trim(0); /* the builder's arena would keep what it once had */
 	sx_run_tell_engine(run);
@@ -235,8 +265,9 @@ void sx_live_abandon(struct sx_run *run, const char *why)
 	if (l->step == SX_LIVE_IDLE)
 		return;
 	if (l->step == SX_LIVE_SWAP && !run->stopping) {
-		/* all was accepted, and the cameras have it: so has what is built next */
-		l->frame = run->pipeline->newest->first;
+		/* all was accepted, and the cameras have it: so has what is built next, but for the rows */
+		if (l->from != SX_LIVE_ROWS)
+			l->frame = run->pipeline->newest->first;
 		live_finish(run);
 		return;
 	}

@@ -1,7 +1,8 @@
 /*
  * Changing a configuration that runs, without a gap in the frames: one change at a time, in these steps.
  *
- *	read	 the new values, from the files (SIGHUP) or an order of the status socket
+ *	read	 the new values, from the files (SIGHUP), an order of the status socket, or the pictures' rows
+ *		 (rows/row_control.h)
  *	build	 contexts beside those that compute, by a thread of its own: main goes on serving
  *	tune	 the capture thread sets the cameras' controls
  *	swap	 the frame thread goes over to them between two frames, and gives back the old ones
@@ -20,25 +21,32 @@
 #include "config/option.h"
 #include "daemon/exchange/orders.h"
 #include "daemon/pipeline.h"
+#include "daemon/rows/row_correction.h"
 
 struct sx_run;
 
 enum sx_live_step { SX_LIVE_IDLE, SX_LIVE_BUILD, SX_LIVE_TUNE, SX_LIVE_SWAP };
+/* Who wants a change; of several who wait the first of these. */
+enum sx_live_from { SX_LIVE_FILES, SX_LIVE_ORDER, SX_LIVE_ROWS };
 
 struct sx_live {
 	struct sx_orders orders;
 	struct sx_origins *origins; /* of the settings that run; the caller's */
 	bool reload;		    /* SIGHUP came */
-	unsigned long changes;	    /* since the start */
+	unsigned long changes;	    /* of settings, since the start */
+	unsigned long corrections;  /* of rows, likewise */
+	bool rows_refused;	    /* the last of them: told */
 	uint64_t frame;		    /* the first frame of the last change that changed frames; 0: none did */
 
 	/* the change in progress */
 	enum sx_live_step step;
-	struct sx_status_order *order; /* NULL: it comes from the files */
+	enum sx_live_from from;
+	struct sx_status_order *order; /* where it comes from one */
 	struct sx_settings settings;   /* those that run, with the change */
 	struct sx_origins settings_origins;
 	struct sx_settings_diff diff;
 	bool builds, tunes;
+	struct sx_row_correction correction; /* with the change */
 	struct sx_context_config config;
 	struct sx_contexts *made;
 	struct sx_tune tune;
@@ -58,11 +66,15 @@ void sx_live_abandon(struct sx_run *run, const char *why);
 
 /* live_read.c: the values of a change into live->settings. Negative: refused, errors has the sentences. */
 int sx_live_read(struct sx_run *run, struct sx_errors *errors);
+/* Whether rows are corrected with these settings: that is wanted, and the pipeline has a camera model. */
+bool sx_live_corrects_rows(const struct sx_run *run, const struct sx_settings *s);
 /* live_text.c: pages, log and answer. */
 void sx_live_tell_pages(struct sx_run *run);
 /* The answer to an order, before it is taken over. Own memory, or NULL. */
 char *sx_live_done_text(const struct sx_run *run);
 void sx_live_tell_done(struct sx_run *run, const char *text);
 void sx_live_tell_refused(struct sx_run *run, int r, const struct sx_errors *errors);
+/* The correction that contexts have from frame on, if it is another one; before it is taken over. */
+void sx_live_tell_rows(struct sx_run *run, uint64_t frame);
 
 #endif

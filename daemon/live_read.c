@@ -64,7 +64,40 @@ static int read_files(struct sx_run *run, struct sx_errors *errors)
 	return r;
 }
 
-/* What the keys that differ are for. */
+bool sx_live_corrects_rows(const struct sx_run *run, const struct sx_settings *s)
+{
+	const struct stixel_frame_header *h = &run->pipeline->header;
+
+	return s->rectification.row_correction == SX_ROW_CORRECTION_AUTO && h->fx > 0 && h->fy > 0 &&
+	       h->baseline_m > 0;
+}
+
+/* Settings stay as they are, rows are corrected as the pictures want it. */
+static int read_rows(struct sx_run *run, struct sx_errors *errors)
+{
+	struct sx_live *l = &run->live;
+	int r = sx_settings_copy(&l->settings, run->settings);
+
+	if (r < 0)
+		sx_errors_add(errors, "out of memory");
+	l->correction = run->rows.wanted;
+	l->builds = true;
+	l->tunes = false;
+	return r;
+}
+
+/* Settings that no longer correct rows take back what was corrected. */
+static void find_correction(struct sx_run *run)
+{
+	struct sx_live *l = &run->live;
+	const struct sx_row_correction none = {0};
+
+	l->correction = sx_live_corrects_rows(run, &l->settings) ? run->rows.applied : none;
+	if (!sx_row_correction_equal(&l->correction, &run->rows.applied))
+		l->builds = true;
+}
+
+/* What the keys that differ are for, but for row_correction. */
 static void find_work(struct sx_live *l, const struct sx_settings *now)
 {
 	l->builds = l->tunes = false;
@@ -75,7 +108,7 @@ static void find_work(struct sx_live *l, const struct sx_settings *now)
 			continue;
 		if (strcmp(o->section, "source") == 0)
 			l->tunes = true;
-		else if (strcmp(o->section, "log") != 0)
+		else if (strcmp(o->section, "log") != 0 && strcmp(o->section, "camera") != 0)
 			l->builds = true;
 	}
 }
@@ -105,6 +138,8 @@ int sx_live_read(struct sx_run *run, struct sx_errors *errors)
 
 	l->settings_origins = *l->origins;
 	l->diff = (struct sx_settings_diff){0};
+	if (l->from == SX_LIVE_ROWS)
+		return read_rows(run, errors);
 	if (l->order) {
 		r = read_order(run, errors);
 		if (r == 0)
@@ -117,6 +152,7 @@ int sx_live_read(struct sx_run *run, struct sx_errors *errors)
 	if (r < 0)
 		return r;
 	find_work(l, run->settings);
+	find_correction(run);
 	if (!l->builds)
 		return 0;
 	r = sx_params_check(&l->settings.params, (int)p->header.image_width, (int)p->header.image_height, why,

@@ -158,8 +158,16 @@ static void answer_refused(struct sx_status_order *order, int r, const struct sx
 /* Who sends orders is told all; the journal only that there was one, so that nobody can fill it. */
 void sx_live_tell_refused(struct sx_run *run, int r, const struct sx_errors *errors)
 {
-	const struct sx_live *l = &run->live;
+	struct sx_live *l = &run->live;
 
+	if (l->from == SX_LIVE_ROWS) {
+		if (!l->rows_refused && r != -ESHUTDOWN)
+			sx_log(DAEMON, WARNING, "rows stay as they are: %s",
+			       errors->count > 0 ? errors->text[0] : "out of memory");
+		l->rows_refused = true;
+		sx_row_control_refused(&run->rows);
+		return;
+	}
 	if (l->order) {
 		sx_log(CONFIG, NOTICE, "set refused: %s",
 		       errors->count > 0 ? errors->text[0] : "out of memory");
@@ -171,4 +179,25 @@ void sx_live_tell_refused(struct sx_run *run, int r, const struct sx_errors *err
 	if (errors->more > 0)
 		sx_log(CONFIG, ERROR, "and %d more", errors->more);
 	sx_log(CONFIG, ERROR, "reload refused: the settings stay as they were");
+}
+
+void sx_live_tell_rows(struct sx_run *run, uint64_t frame)
+{
+	struct sx_live *l = &run->live;
+	const struct sx_row_control *c = &run->rows;
+	const struct sx_row_correction *was = &c->applied, *is = &l->correction;
+	char found[80] = "";
+
+	if (sx_row_correction_equal(was, is))
+		return;
+	l->corrections++;
+	l->rows_refused = false;
+	if (l->from == SX_LIVE_ROWS)
+		snprintf(found, sizeof(found), "; left third was %+.2f px out of line, right %+.2f", c->left,
+			 c->right);
+	sx_log(DAEMON, NOTICE,
+	       "rows of the right image are corrected by %+.2f px and %+.3f degrees (was %+.2f, %+.3f), from "
+	       "frame %llu on%s",
+	       is->shift_px, is->rotation_deg, was->shift_px, was->rotation_deg, (unsigned long long)frame,
+	       found);
 }

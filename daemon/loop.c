@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ static struct sx_health_input health_input(struct sx_run *run)
 
 	sx_telemetry_absent_why(t, run->absent_why);
 	in.absent_why = run->absent_why;
-	in.pictures_why = run->pictures.why;
+	in.pictures_why = *run->pictures.why ? run->pictures.why : run->rows.why;
 	in.now_ns = sx_now_ns();
 	return in;
 }
@@ -91,6 +92,16 @@ static enum sx_report_image image_state(const struct sx_pipeline *p, unsigned ki
 										      : SX_IMAGE_IDLE;
 }
 
+static void tell_rows(const struct sx_run *run, struct sx_report *report)
+{
+	const bool corrects = sx_live_corrects_rows(run, run->settings);
+	const struct sx_row_correction *c = &run->rows.applied;
+
+	sx_report_real(report, SX_FIG_ROW_CORRECTION_SHIFT, corrects ? c->shift_px : (double)NAN);
+	sx_report_real(report, SX_FIG_ROW_CORRECTION_ROTATION, corrects ? c->rotation_deg : (double)NAN);
+	sx_report_count(report, SX_FIG_ROW_CORRECTIONS, (int64_t)run->live.corrections);
+}
+
 static void tell_pages(struct sx_run *run)
 {
 	const struct sx_health *h = &run->health;
@@ -104,6 +115,7 @@ static void tell_pages(struct sx_run *run)
 	report->images.right = image_state(run->pipeline, STIXEL_PLANE_RIGHT);
 	report->images.disparity = image_state(run->pipeline, STIXEL_PLANE_DISPARITY);
 	run->pages->serving = h->serving;
+	tell_rows(run, report);
 	if (run->pipeline->stream) {
 		sx_stream_counters(run->pipeline->stream, &stream);
 		sx_report_count(report, SX_FIG_STREAM_CLIENTS, stream.clients);
@@ -116,6 +128,24 @@ static void tell_pages(struct sx_run *run)
 	sx_pages_done(run->pages);
 }
 
+/* What the newest frame says of the cameras: is something wrong, are rows to be corrected? */
+static void look_at_pictures(struct sx_run *run)
+{
+	struct sx_pictures pictures;
+
+	if (!sx_telemetry_newest_pictures(run->telemetry, &pictures))
+		return;
+	sx_pictures_watch(&run->pictures, &pictures);
+	if (sx_live_corrects_rows(run, run->settings)) {
+		sx_row_control_see(&run->rows, &pictures, (int)run->pipeline->header.image_width);
+	} else if (run->settings->rectification.row_correction == SX_ROW_CORRECTION_AUTO && !run->rows_told) {
+		run->rows_told = true;
+		sx_log(DAEMON, NOTICE,
+		       "rows are not corrected: camera.row_correction needs a camera model (fx, fy, "
+		       "baseline_m)");
+	}
+}
+
 /*
  * Beats the ring's heartbeat only while no frame is overdue, so that readers see a hung engine as a hung
  * publisher.
@@ -123,10 +153,8 @@ static void tell_pages(struct sx_run *run)
 static void run_tick(struct sx_run *run)
 {
 	struct sx_health_input in;
-	struct sx_pictures pictures;
 
-	if (sx_telemetry_newest_pictures(run->telemetry, &pictures))
-		sx_pictures_watch(&run->pictures, &pictures);
+	look_at_pictures(run);
 	in = health_input(run);
 	sx_health_update(&run->health, &in);
 	tell_state(run);
@@ -255,6 +283,9 @@ static int rebuild(struct sx_run *run)
 	/* no thread runs: what the old camera saw is nobody's any more */
 	sx_telemetry_pictures(run->telemetry, &(struct sx_pictures){0});
 	run->pictures = (struct sx_pictures_watch){0};
+	if (!sx_row_correction_equal(&run->rows.applied, &(struct sx_row_correction){0}))
+		sx_log(DAEMON, NOTICE, "rows are corrected no longer: they are another camera's");
+	run->rows = (struct sx_row_control){0};
 	code = sx_run_build(run, source);
 	run->told = STIXEL_STATE_STARTING;
 	return code;

@@ -10,6 +10,7 @@
 #include "daemon/live.h"
 #include "daemon/pages.h"
 #include "daemon/pipeline.h"
+#include "daemon/rows/row_control.h"
 #include "daemon/run.h"
 #include "daemon/service_manager.h"
 #include "engines/select.h"
@@ -35,7 +36,9 @@ struct sx_run {
 	struct sx_live live;
 	struct sx_health health;
 	char absent_why[SX_ABSENT_BYTES];  /* health looks at it, */
-	struct sx_pictures_watch pictures; /* and at what this says */
+	struct sx_pictures_watch pictures; /* and at what this says, */
+	struct sx_row_control rows;	   /* and this */
+	bool rows_told;			   /* the log knows why they are not corrected */
 	enum stixel_state told;		   /* state that log and readers know */
 	unsigned ticks;
 	int64_t next_tick_ns, next_ping_ns;

@@ -157,6 +157,7 @@ static void add_results(struct sx_text *t, const struct sx_report *r)
 	add_figures(t, r, "pictures");
 	add_object(t, r, "pictures.row_error_px");
 	add_object(t, r, "pictures.row_spread_px");
+	add_object(t, r, "pictures.row_correction");
 	add_object(t, r, "pictures.dark");
 	add_object(t, r, "pictures.saturated");
 	add_object(t, r, "pictures.sharpness");

@@ -1,12 +1,16 @@
-# The daemon looks at its own pictures: pairs with a planted fault make it degraded, pairs without bring it back.
+# The daemon looks at its own pictures: pairs with a planted fault make it degraded, pairs without bring it back; rows
+# that are out of line are corrected.
 #
 # SPDX-License-Identifier: Apache-2.0
+import math
 import os
 import random
+import re
+import signal
 import struct
 import unittest
 
-from harness import TestCase, until
+from harness import SANITIZED, TestCase, until
 
 WIDTH, HEIGHT, SHIFT, FPS = 240, 120, 8, 20
 
@@ -18,7 +22,8 @@ def lattice(step):
     nodes = [[values.randrange(256) for _ in range(wide)] for _ in range((HEIGHT + 100) // step + 2)]
 
     def at(x, y):
-        (i, a), (j, b) = divmod(x + 50, step), divmod(y + 50, step)
+        i, j = int((x + 50) // step), int((y + 50) // step)
+        a, b = x + 50 - i * step, y + 50 - j * step
         up, low = (n[i] * (step - a) + n[i + 1] * a for n in (nodes[j], nodes[j + 1]))
         return (up * (step - b) + low * b) / step ** 2
     return at
@@ -31,17 +36,17 @@ def grey(x, y):
     return int(0.6 * COARSE(x, y) + 0.4 * FINE(x, y))
 
 
-def image(right=0, down=0):
-    """What the camera sees, moved by so many columns and rows."""
+def image(right=0, down=0, slope=0):
+    """What the camera sees, moved by so many columns and, in its middle, rows; turned by so many rows a column."""
     return b"P5\n%d %d\n255\n" % (WIDTH, HEIGHT) + bytes(
-        grey(x - right, y - down) for y in range(HEIGHT) for x in range(WIDTH))
+        grey(x - right, y - down - slope * (x - (WIDTH - 1) / 2)) for y in range(HEIGHT) for x in range(WIDTH))
 
 
 BLACK = b"P5\n%d %d\n255\n" % (WIDTH, HEIGHT) + bytes(WIDTH * HEIGHT)
 NOISE = BLACK[:-WIDTH * HEIGHT] + random.Random(1).randbytes(WIDTH * HEIGHT)
 
 
-class Pictures(TestCase):
+class Pairs(TestCase):
     def write(self, folder, spans):
         """Pairs one after the other: (seconds, left, right) each. Names of one content are links to one file."""
         number = 0
@@ -56,12 +61,13 @@ class Pictures(TestCase):
                     os.link(os.path.join(folder, "%s%d" % (side, at)), os.path.join(folder, side, "%05d.pgm" % number))
                 number += 1
 
-    def run_with(self, *spans):
-        i = self.instance()
+    def run_with(self, *spans, settings=(), name="test"):
+        i = self.instance(name)
         folder = os.path.join(i.top, "pairs")
         self.write(folder, spans)
         i.start("-s", "source.kind=files", "-s", "source.path=%s/{left|right}/*.pgm" % folder, "-s", "source.loop=yes",
-                "-s", "source.fps=%d" % FPS, "-s", "stereo.disparities=32", "-s", "engine.threads=1")
+                "-s", "source.fps=%d" % FPS, "-s", "stereo.disparities=32", "-s", "engine.threads=1",
+                *(word for s in settings for word in ("-s", s)))
         return i
 
     def until_degraded(self, i, why, seconds=30):
@@ -71,6 +77,8 @@ class Pictures(TestCase):
         self.assertEqual((code, text.split(":")[0]), (200, "degraded"))
         return status
 
+
+class Pictures(Pairs):
     def test_rows_out_of_line(self):
         sound = (8, image(), image(-SHIFT))
         i = self.run_with(sound, (8, image(), image(-SHIFT, 2)))
@@ -108,6 +116,113 @@ class Pictures(TestCase):
         s = self.until_degraded(i, "of the pixels are measured, usually")
         self.assertLess(s["pictures"]["density"], 0.4)
         i.until_state("running", 30)
+
+
+# Raw cameras as they are but for R2: the right one is turned by so much around z, then around x.
+CALIBRATION = """%YAML:1.0
+image_width: 240
+image_height: 120
+K1: !!opencv-matrix {{ rows: 3, cols: 3, dt: d, data: [ 500, 0, 120, 0, 500, 60, 0, 0, 1 ] }}
+D1: !!opencv-matrix {{ rows: 1, cols: 5, dt: d, data: [ 0, 0, 0, 0, 0 ] }}
+K2: !!opencv-matrix {{ rows: 3, cols: 3, dt: d, data: [ 500, 0, 120, 0, 500, 60, 0, 0, 1 ] }}
+D2: !!opencv-matrix {{ rows: 1, cols: 5, dt: d, data: [ 0, 0, 0, 0, 0 ] }}
+R1: !!opencv-matrix {{ rows: 3, cols: 3, dt: d, data: [ 1, 0, 0, 0, 1, 0, 0, 0, 1 ] }}
+R2: !!opencv-matrix {{ rows: 3, cols: 3, dt: d, data: [ {} ] }}
+P1: !!opencv-matrix {{ rows: 3, cols: 4, dt: d, data: [ 500, 0, 120, 0, 0, 500, 60, 0, 0, 0, 1, 0 ] }}
+P2: !!opencv-matrix {{ rows: 3, cols: 4, dt: d, data: [ 500, 0, 120, -60, 0, 500, 60, 0, 0, 0, 1, 0 ] }}
+"""
+
+
+def turn(x, z):
+    """R2, degrees."""
+    cx, sx, cz, sz = (f(math.radians(a)) for a in (x, z) for f in (math.cos, math.sin))
+    return "%.12f, %.12f, 0, %.12f, %.12f, %.12f, %.12f, %.12f, %.12f" % (
+        cz, -sz, cx * sz, cx * cz, -sx, sx * sz, sx * cz, cx)
+
+
+class Rows(Pairs):
+    """camera.row_correction, of pairs that come rectified and of raw ones: all at once, as most of it is waiting."""
+
+    # a new frame for each tick, and no more: what is overloaded is degraded for that
+    AUTO = ("camera.row_correction=auto", "output.planes=none", "output.slots=512", "source.fps=5")
+
+    def errors(self, i):
+        """Of the thirds; None: not known yet."""
+        rows = i.status()["pictures"]["row_error_px"]
+        return [rows[part] for part in ("left", "middle", "right")]
+
+    def until_error(self, i, holds, seconds, what):
+        return until(lambda: (lambda e: e if None not in e and holds(max(map(abs, e))) else None)(self.errors(i)),
+                     seconds, what)
+
+    def check_corrected(self, i, shift, rotation):
+        self.until_error(i, lambda e: e < 0.15, 25, "rows in line")
+        found = i.status()["pictures"]["row_correction"]
+        self.assertAlmostEqual(found["shift_px"], shift, delta=0.15)
+        self.assertAlmostEqual(found["rotation_deg"], rotation, delta=0.12)
+        self.assertIn(found["changes"], (1, 2))
+        _, _, metrics = i.http("/metrics")
+        told = re.search(r"\nstixeld_row_correction_shift_pixels (\S+)\n", metrics).group(1)
+        self.assertAlmostEqual(float(told), found["shift_px"], delta=1e-4)
+        self.assertRegex(metrics, r"stixeld_row_corrections_total %d\n" % found["changes"])
+        self.assertEqual(i.text().count("rows of the right image are corrected by"), found["changes"])
+
+    def check_frames(self, i):
+        """Those of before are there, and none is missing."""
+        frames = i.ring().frames()
+        self.assertEqual([f.number for f in frames], list(range(1, len(frames) + 1)))
+        self.assertEqual(len({f.epoch for f in frames}), 1)
+        first = int(re.search(r"corrected by .* from frame (\d+) on", i.text()).group(1))
+        self.assertTrue(1 < first <= len(frames))
+        if not SANITIZED:
+            self.assertLess(frames[-1].overload, 3)
+
+    def test_corrected(self):
+        slope = math.tan(math.radians(0.3))
+        ready = self.run_with((1, image(), image(-SHIFT, 1.3, slope)), settings=self.AUTO, name="ready")
+        file = os.path.join(ready.top, "turned.yaml")
+        with open(file, "w") as f:
+            f.write(CALIBRATION.format(turn(-0.15, 0.3)))
+        raw = self.run_with((1, image(), image(-SHIFT)), name="raw",
+                            settings=self.AUTO + ("camera.calibration=" + file,))
+        far = self.run_with((1, image(), image(-SHIFT, 3.6)), settings=self.AUTO, name="far")
+        blind = self.run_with((1, image(), image(-SHIFT, 1.3)), name="blind",
+                              settings=self.AUTO + tuple("camera.%s=0" % k for k in ("fx", "fy", "baseline_m")))
+        until(lambda: "rows are not corrected: camera.row_correction needs a camera model" in blind.text(), 10, "word")
+        self.assertEqual(blind.status()["pictures"]["row_correction"]["shift_px"], None)
+        self.assertEqual(blind.stop(), 0)
+        for i in (ready, raw):
+            self.until_error(i, lambda e: e > 1, 10, "rows out of line")
+            self.assertEqual(i.status()["pictures"]["row_correction"], {"shift_px": 0, "rotation_deg": 0, "changes": 0})
+        self.check_corrected(ready, 1.3, 0.3)
+        self.check_corrected(raw, 500 * math.tan(math.radians(0.15)), 0.3)
+        self.until_degraded(far, "further out of line than camera.row_correction may correct (+3.")
+        self.assertEqual(far.status()["pictures"]["row_correction"]["shift_px"], 3)
+        self.assertEqual(far.stop(), 0)
+        for i in (ready, raw):
+            i.until_state("running")
+            code, text = i.order("stixels.width=8")
+            self.assertEqual(code, 200, text)
+            self.check_frames(i)
+            # other changes take it along
+            found = i.status()["pictures"]["row_correction"]
+            i.process.send_signal(signal.SIGHUP)
+            last = int(until(lambda: re.search(r"reloaded, changed: stixels.width, from frame (\d+) on", i.text()), 10,
+                             "reload").group(1))
+            self.assertGreaterEqual(last, int(re.search(r"from frame (\d+) on", text).group(1)))
+            i.until_published(last + 5)
+            self.assertLess(max(map(abs, self.errors(i))), 0.15)
+            self.assertEqual(i.status()["pictures"]["row_correction"], found)
+            code, text = i.order("camera.row_correction=off")
+            self.assertRegex(text, r"camera.row_correction = off \(was auto\)\nfrom frame \d+ on")
+            self.until_error(i, lambda e: e > 1, 10, "rows out of line again")
+            until(lambda: i.status()["pictures"]["row_correction"]["shift_px"] is None, 5, "nothing corrected")
+            self.assertIn("corrected by +0.00 px and +0.000 degrees", i.text())
+            # and on again, which changes nothing by itself
+            self.assertEqual(i.order("camera.row_correction=auto"),
+                             (200, "camera.row_correction = auto (was off)\n"))
+            until(lambda: i.status()["pictures"]["row_correction"]["shift_px"] == 0, 5, "nothing to correct yet")
+            self.assertEqual(i.stop(), 0)
 
 
 if __name__ == "__main__":

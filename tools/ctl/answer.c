@@ -75,6 +75,19 @@ const char *sx_answer_pictures(json_t *j)
 	return s;
 }
 
+const char *sx_answer_rows(json_t *j)
+{
+	static char s[96];
+
+	if (!json_is_number(sx_answer_find(j, "pictures.row_correction.shift_px")))
+		return NULL;
+	snprintf(s, sizeof(s), "right image corrected by %s px and %s degrees, changes %s",
+		 sx_answer_number(j, "pictures.row_correction.shift_px", 1, 2),
+		 sx_answer_number(j, "pictures.row_correction.rotation_deg", 1, 3),
+		 sx_answer_number(j, "pictures.row_correction.changes", 1, 0));
+	return s;
+}
+
 const char *sx_answer_span(double seconds)
 {
 	static char s[48];

@@ -22,6 +22,8 @@ const char *sx_answer_estimate(json_t *j, const char *path, const char *sigma, i
  * next call.
  */
 const char *sx_answer_pictures(json_t *j);
+/* What of its row error is taken out by camera.row_correction, likewise; NULL: that is off. */
+const char *sx_answer_rows(json_t *j);
 /* "01:02:03", "4 d 01:02:03"; until the next call. */
 const char *sx_answer_span(double seconds);
 

@@ -271,6 +271,15 @@ static void print_road(json_t *j)
 	    sx_answer_estimate(j, "road.roll_deg", "road.roll_sigma_deg", 2));
 }
 
+static void print_pictures(json_t *j)
+{
+	const char *rows = sx_answer_rows(j);
+
+	say("pictures  %s\n", sx_answer_pictures(j));
+	if (rows)
+		say("rows      %s\n", rows);
+}
+
 static void print_page(json_t *j)
 {
 	bool colours = use_colour();
@@ -292,7 +301,7 @@ static void print_page(json_t *j)
 	    sx_answer_number(j, "frames.dropped.overload", 1, 0),
 	    sx_answer_number(j, "frames.dropped.unpaired", 1, 0),
 	    sx_answer_number(j, "frames.dropped.corrupt", 1, 0));
-	say("pictures  %s\n", sx_answer_pictures(j));
+	print_pictures(j);
 	print_road(j);
 	say("stixels   %s a frame, %s pixels each; stream: %s clients\n",
 	    sx_answer_number(j, "stixels.per_frame", 1, 0),

@@ -415,6 +415,7 @@ class Told(Folder):
                   "segment": 800, "compact": 100, "ingest": 150, "left_right": 340, "speckle": 350, "confidence": 360}
         page = self.page(self.busy(stages))
         self.assertLessEqual(len(page), 23, "\n".join(page))
+        self.assertFalse([line for line in page if line.startswith("rows")])  # off
         shown = self.stages_in(page, stages)
         self.assertGreater(len(shown), 2, "\n".join(page))
         longest = sorted(stages, key=stages.get, reverse=True)[: len(shown)]
@@ -428,7 +429,10 @@ class Told(Folder):
         status = self.busy({"census": 700, "sgm": 3000, "winner": 900, "segment": 800, "road": 300})
         status["semantics"] = {"source": "shm", "state": "late", "reason": "no scores for 3.0 s"}
         status["reason"] = "words that go on " * 10
+        status["pictures"] = {"density": 0.8,
+                              "row_correction": {"shift_px": 1.234, "rotation_deg": -0.1428, "changes": 2}}
         page = self.page(status)
+        self.assertIn("rows      right image corrected by 1.23 px and -0.143 degrees, changes 2", page)
         shown = self.stages_in(page, ("sgm", "winner", "segment", "census", "road"))
         self.assertEqual(shown, ["sgm", "winner", "segment"])
         self.assertEqual(page[-1], "and 2 stages below 8 %")

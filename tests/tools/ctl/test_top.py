@@ -129,6 +129,11 @@ class Running(unittest.TestCase):
         for name, p50, p99, most in rows:
             self.assertLessEqual(float(p50), float(p99) * 1.02, name)
             self.assertLessEqual(float(p99), float(most) * 1.02, name)
+        t.until(r"(?m)^ *pictures", absent=(r"(?m)^ *rows ",))
+        self.daemon.ctl("set", "camera.row_correction=auto")
+        t.until(r"(?m)^ *rows +right image corrected by -?0.00 px and -?0.000 degrees, changes 0")
+        self.daemon.ctl("set", "camera.row_correction=off")
+        t.until(r"(?m)^ *pictures", absent=(r"(?m)^ *rows ",))
 
     def test_ascii(self):
         t = self.terminal(80, 50, lang="C")

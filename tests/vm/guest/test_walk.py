@@ -47,8 +47,8 @@ class FirstCamera(TestCase):
         return run("sh", "-c", command, cwd=self.folder)
 
     def pictures(self, i):
-        return until(lambda: (lambda p: p if p["row_error_px"]["all"] is not None else None)(i.status()["pictures"]), 30,
-                     "a row error")
+        return until(lambda: (lambda p: p if p["row_error_px"]["all"] is not None else None)(
+            i.status()["pictures"]), 30, "a row error")
 
     def test_the_page(self):
         camera = doc_steps.configuration(self.steps[2]).partition("\n\n")[2]
@@ -82,4 +82,5 @@ class FirstCamera(TestCase):
             said = self.shell(command)
         self.assertIn("front.conf.d", said)
         self.assertEqual(i.stop(), 0)
-        self.assertRegex(run("stixeld", "-c", self.folder + "/front.conf", "-i", "front", "--print-config"), r"width = 8\b")
+        printed = run("stixeld", "-c", self.folder + "/front.conf", "-i", "front", "--print-config")
+        self.assertRegex(printed, r"width = 8\b")

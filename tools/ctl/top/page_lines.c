@@ -166,6 +166,11 @@ static void line_pictures(const struct line *l)
 	say(l, label(l, "pictures"), SX_C_PLAIN, sx_answer_pictures(l->j));
 }
 
+static void line_rows(const struct line *l)
+{
+	say(l, label(l, "rows"), SX_C_PLAIN, sx_answer_rows(l->j));
+}
+
 static void line_stixels(const struct line *l)
 {
 	int x = label(l, "stixels");
@@ -240,9 +245,9 @@ static const struct {
 	void (*draw)(const struct line *l);
 	int importance;
 } lines[] = {
-	{line_frames, 0}, {line_latency, 1},  {line_drops, 2}, {line_power, 3},
-	{line_board, 9},  {line_pictures, 5}, {line_road, 4},  {line_stixels, 5},
-	{line_engine, 6}, {line_source, 7},   {line_left, 8},  {line_right, 8},
+	{line_frames, 0},   {line_latency, 1}, {line_drops, 2}, {line_power, 3},   {line_board, 9},
+	{line_pictures, 5}, {line_rows, 5},    {line_road, 4},	{line_stixels, 5}, {line_engine, 6},
+	{line_source, 7},   {line_left, 8},    {line_right, 8},
 };
 
 #define LINES ((int)(sizeof(lines) / sizeof(lines[0])))
@@ -255,6 +260,8 @@ static bool has_line(const struct sx_top *t, int i)
 		return cameras >= 1;
 	if (lines[i].draw == line_right)
 		return cameras >= 2;
+	if (lines[i].draw == line_rows)
+		return sx_answer_rows(t->status);
 	return lines[i].draw != line_board || json_is_string(sx_answer_find(t->status, "board.model")) ||
 	       json_is_number(sx_answer_find(t->status, "board.cpu_hz"));
 }

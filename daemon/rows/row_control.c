@@ -1,0 +1,124 @@
+/*
+ * Which correction of rows the pictures ask for.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "daemon/rows/row_control.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define DEGREES (180 / M_PI)
+
+static int by_value(const void *a, const void *b)
+{
+	const float x = *(const float *)a, y = *(const float *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Median of a third over the window, *known samples of which know it; of two in the middle their mean. */
+static double median_of(const struct sx_row_control *c, int third, unsigned *known)
+{
+	float value[SX_ROW_CONTROL_WINDOW];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < SX_ROW_CONTROL_WINDOW && i < c->taken; i++)
+		if (!isnan(c->sample[i][third]))
+			value[n++] = c->sample[i][third];
+	*known = n;
+	if (n == 0)
+		return (double)NAN;
+	qsort(value, n, sizeof(value[0]), by_value);
+	return ((double)value[(n - 1) / 2] + (double)value[n / 2]) / 2;
+}
+
+static void take_sample(struct sx_row_control *c, const struct sx_pictures *p)
+{
+	float *sample = c->sample[c->taken % SX_ROW_CONTROL_WINDOW];
+
+	for (int i = 0; i < 3; i++)
+		sample[i] = p->row_spread[i] <= SX_ROW_CONTROL_SPREAD ? (float)p->row_error[i] : NAN;
+	/* a rotation is known by both ends alone */
+	if (isnan(sample[SX_ROWS_LEFT]) || isnan(sample[SX_ROWS_RIGHT]))
+		sample[SX_ROWS_LEFT] = sample[SX_ROWS_MIDDLE] = sample[SX_ROWS_RIGHT] = NAN;
+	c->taken++;
+	/* the window goes round, its count need not */
+	if (c->taken == 2 * SX_ROW_CONTROL_WINDOW)
+		c->taken = SX_ROW_CONTROL_WINDOW;
+}
+
+static double within(double value, double limit)
+{
+	return fmin(fmax(value, -limit), limit);
+}
+
+/* Rows by which a rotation moves the middle of the right third, a third of the width from the image's. */
+static double end_of(double rotation_deg, int width)
+{
+	return tan(rotation_deg / DEGREES) * width / 3;
+}
+
+/* Into wanted, as far as the limits allow; at a limit less than a step is no reason for a change. */
+static void want(struct sx_row_control *c, double shift, double end, int width)
+{
+	const double applied = end_of(c->applied.rotation_deg, width);
+	const struct sx_row_correction whole = {c->applied.shift_px + shift,
+						atan(3 * (applied + end) / width) * DEGREES};
+
+	c->wanted.shift_px = within(whole.shift_px, SX_ROW_CONTROL_SHIFT);
+	c->wanted.rotation_deg = within(whole.rotation_deg, SX_ROW_CONTROL_ROTATION);
+	c->wants = fabs(c->wanted.shift_px - c->applied.shift_px) +
+			   fabs(end_of(c->wanted.rotation_deg, width) - applied) >
+		   SX_ROW_CONTROL_STEP;
+	if (sx_row_correction_equal(&c->wanted, &whole))
+		return;
+	snprintf(c->why, sizeof(c->why),
+		 "images are further out of line than camera.row_correction may correct (%+.2f px, %+.2f "
+		 "degrees; limits %g and %g): calibrate anew",
+		 whole.shift_px, whole.rotation_deg, SX_ROW_CONTROL_SHIFT, SX_ROW_CONTROL_ROTATION);
+}
+
+static void decide(struct sx_row_control *c, int width)
+{
+	unsigned known, known_middle;
+	const double left = median_of(c, SX_ROWS_LEFT, &known), right = median_of(c, SX_ROWS_RIGHT, &known);
+	const double middle = median_of(c, SX_ROWS_MIDDLE, &known_middle);
+	const double end = (right - left) / 2;
+	const double shift = known_middle > known / 2 ? (left + middle + right) / 3 : (left + right) / 2;
+	const double size = fabs(shift) + fabs(end);
+
+	c->wants = false;
+	if (known < (size > SX_ROW_CONTROL_FAR ? SX_ROW_CONTROL_ENOUGH_FAR : SX_ROW_CONTROL_ENOUGH))
+		return;
+	c->why[0] = 0;
+	c->left = left;
+	c->right = right;
+	if (size > SX_ROW_CONTROL_STEP)
+		want(c, shift, end, width);
+}
+
+void sx_row_control_see(struct sx_row_control *c, const struct sx_pictures *newest, int width)
+{
+	if (newest->frame == c->last || newest->frame < c->first)
+		return;
+	c->last = newest->frame;
+	take_sample(c, newest);
+	decide(c, width);
+}
+
+void sx_row_control_apply(struct sx_row_control *c, const struct sx_row_correction *applied, uint64_t frame)
+{
+	if (sx_row_correction_equal(applied, &c->applied))
+		return;
+	c->applied = *applied;
+	c->first = frame;
+	sx_row_control_refused(c);
+}
+
+void sx_row_control_refused(struct sx_row_control *c)
+{
+	c->taken = 0;
+	c->wants = false;
+}

@@ -1,0 +1,38 @@
+/*
+ * Small corrections of a rig whose cameras have moved against each other since they were calibrated.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_DAEMON_ROWS_ROW_CORRECTION_H
+#define SX_DAEMON_ROWS_ROW_CORRECTION_H
+
+#include <stdbool.h>
+
+#include "base/rig.h"
+
+/*
+ * What is taken out of the right image, with the sign of what was found: by how many rows it lies lower than
+ * the left one in the middle column, and by how many degrees it is turned clockwise, which makes it lower on
+ * its right. Zeroed: nothing.
+ */
+struct sx_row_correction {
+	double shift_px, rotation_deg;
+};
+
+bool sx_row_correction_equal(const struct sx_row_correction *a, const struct sx_row_correction *b);
+
+/*
+ * Turns the right camera about z and x, so that what was in the middle row of the rectified image moves up by
+ * shift_px + tan(rotation_deg) * (x - (width - 1) / 2) rows. The left image and all numbers of the rectified
+ * pair stay.
+ */
+void sx_rig_correct_rows(struct sx_rig *rig, const struct sx_row_correction *c);
+
+/*
+ * The rig of a pair that is rectified already: its maps move no pixel, but that the last column and row lie
+ * 1/256 px inside (stages/rectify/rectify.h). fx, fy, baseline_m: above 0.
+ */
+struct sx_rig sx_rig_of_rectified(int width, int height, double fx, double fy, double cx, double cy,
+				  double baseline_m);
+
+#endif
