@@ -12,6 +12,7 @@
 #include "stages/context.h"
 #include "stages/stixels/cells.h"
 #include "stages/stixels/compact.h"
+#include "stages/taps.h"
 
 #define COLUMNS 4 /* stixel columns of a task of the segmentation */
 
@@ -202,9 +203,7 @@ static void make_stixels(struct sx_frame *f)
 static void monitor_task(void *arg, int index, int worker)
 {
 	struct sx_context *x = ((struct sx_frame *)arg)->x;
-	const struct sx_image *tap = x->taps;
-	const struct sx_monitor_input in = {&tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_RIGHT],
-					    &tap[SX_TAP_DISPARITY], &tap[SX_TAP_COLUMNS]};
+	const struct sx_monitor_input in = sx_taps_monitored(x->taps);
 
 	(void)worker;
 	sx_monitor_part(&in, index, &x->monitored[index], x->result.monitor.vote[index]);

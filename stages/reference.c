@@ -380,9 +380,7 @@ static void segment(struct sx_context *x, const struct sx_pair *pair, const stru
 
 static void monitor(struct sx_context *x, int64_t *t)
 {
-	const struct sx_image *tap = x->taps;
-	const struct sx_monitor_input in = {&tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_RIGHT],
-					    &tap[SX_TAP_DISPARITY], &tap[SX_TAP_COLUMNS]};
+	const struct sx_monitor_input in = sx_taps_monitored(x->taps);
 
 	sx_monitor(&in, &x->result.monitor);
 	book(x, SX_STAGE_MONITOR, t);

@@ -67,3 +67,9 @@ void sx_taps_share(const struct sx_context_config *c, struct sx_image taps[SX_TA
 	if (!sx_tap_is_kept(c, SX_TAP_LEFT_RIGHT))
 		taps[SX_TAP_LEFT_RIGHT] = taps[SX_TAP_SPECKLE];
 }
+
+struct sx_monitor_input sx_taps_monitored(const struct sx_image taps[SX_TAP_COUNT])
+{
+	return (struct sx_monitor_input){&taps[SX_TAP_LEFT], &taps[SX_TAP_LEFT_RIGHT],
+					 &taps[SX_TAP_DISPARITY], &taps[SX_TAP_COLUMNS]};
+}

@@ -30,6 +30,8 @@ bool sx_tap_is_kept(const struct sx_context_config *c, enum sx_tap tap);
  * taps: all, those that are kept being set.
  */
 void sx_taps_share(const struct sx_context_config *c, struct sx_image taps[SX_TAP_COUNT]);
+/* What the monitor looks at: points into taps. */
+struct sx_monitor_input sx_taps_monitored(const struct sx_image taps[SX_TAP_COUNT]);
 
 #ifdef __cplusplus
 }

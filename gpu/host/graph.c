@@ -11,6 +11,7 @@
 #include "gpu/stereo/winner_cuda.h"
 #include "gpu/zncc/zncc_cuda.h"
 #include "stages/stixels/cells.h"
+#include "stages/taps.h"
 
 static uint64_t *stamp(const struct sx_context *x, int index)
 {
@@ -183,21 +184,13 @@ static cudaError_t chain_road(struct sx_context *x)
 	return side_end(&x->side);
 }
 
-static struct sx_monitor_input monitored(const struct sx_context *x)
-{
-	const struct sx_image *tap = x->taps;
-
-	return (struct sx_monitor_input){&tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_RIGHT], &tap[SX_TAP_DISPARITY],
-					 &tap[SX_TAP_COLUMNS]};
-}
-
 /*
  * What takes time of the monitor, which only the host reads: beside the road, which leaves most of the device
  * idle.
  */
 static cudaError_t chain_votes(struct sx_context *x)
 {
-	const struct sx_monitor_input in = monitored(x);
+	const struct sx_monitor_input in = sx_taps_monitored(x->taps);
 	cudaError_t e;
 
 	x->clock.since[SX_STAGE_MONITOR] = x->clock.last;
@@ -210,7 +203,7 @@ static cudaError_t chain_votes(struct sx_context *x)
 /* The rest of it, beside the record: beside the stixels its blocks would stand in the way of theirs. */
 static cudaError_t chain_counts(struct sx_context *x)
 {
-	const struct sx_monitor_input in = monitored(x);
+	const struct sx_monitor_input in = sx_taps_monitored(x->taps);
 	cudaError_t e;
 
 	if ((e = side_begin(x, &x->watch)) ||

@@ -47,8 +47,7 @@ struct sx_rectify_cuda {
 };
 
 template <enum sx_pixel PIXEL>
-__device__ __forceinline__ uint32_t level_of(const struct sx_source &s, const struct sx_stretcher &by,
-					     const uint8_t *row, uint32_t x)
+__device__ __forceinline__ uint32_t level_of(const struct sx_stretcher &by, const uint8_t *row, uint32_t x)
 {
 	if (PIXEL == SX_PIXEL_Y16)
 		return sx_stretched(&by, reinterpret_cast<const uint16_t *>(row)[x]);
@@ -65,8 +64,8 @@ __device__ __forceinline__ uint32_t blend(const struct sx_source &s, const struc
 
 	if (place == SX_RECTIFY_OUTSIDE)
 		return 0;
-	above = level_of<PIXEL>(s, by, upper, x) * (256 - a) + level_of<PIXEL>(s, by, upper, x + 1) * a;
-	below = level_of<PIXEL>(s, by, lower, x) * (256 - a) + level_of<PIXEL>(s, by, lower, x + 1) * a;
+	above = level_of<PIXEL>(by, upper, x) * (256 - a) + level_of<PIXEL>(by, upper, x + 1) * a;
+	below = level_of<PIXEL>(by, lower, x) * (256 - a) + level_of<PIXEL>(by, lower, x + 1) * a;
 	return (above * (256 - b) + below * b + 32768) >> 16;
 }
 

@@ -15,6 +15,7 @@
  */
 #include "stages/stereo/monitor_vote.h"
 
+#include "gpu/block.cuh"
 #include "gpu/cuda.cuh"
 #include "gpu/stereo/monitor_cuda.h"
 #include "gpu/warp.cuh"
@@ -225,16 +226,9 @@ __device__ __forceinline__ void look_at_column(const struct monitor &m, int u, i
 }
 
 /* What all blocks have added, by the last of them. is_last: shared. */
-__device__ __forceinline__ void deliver(const struct monitor &m, bool *is_last)
+__device__ __forceinline__ void deliver(const struct monitor &m, int *is_last)
 {
-	__syncthreads();
-	if (threadIdx.x == 0) {
-		__threadfence();
-		*is_last = atomicInc(m.done, gridDim.x - 1) == gridDim.x - 1;
-		__threadfence();
-	}
-	__syncthreads();
-	if (!*is_last)
+	if (!sx_is_last_block(is_last, m.done))
 		return;
 	if (threadIdx.x < SUMS)
 		(&m.out->measured)[threadIdx.x] = atomicExch(m.sum + threadIdx.x, 0u);
@@ -259,7 +253,7 @@ static __global__ void __launch_bounds__(THREADS) monitor_images(const struct mo
 /* What the finished map and stixel columns have; the last block delivers that and the samples. */
 static __global__ void __launch_bounds__(THREADS) monitor_map(const struct monitor m)
 {
-	__shared__ bool is_last;
+	__shared__ int is_last;
 	const int block = (int)blockIdx.x, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
 
 	if (block < m.first_column) {

@@ -24,6 +24,7 @@
 
 #include "gpu/stages_cuda.h"
 
+#include "gpu/block.cuh"
 #include "gpu/cuda.cuh"
 #include "gpu/stixels/road_refine.cuh"
 #include "gpu/stixels/road_samples.cuh"
@@ -430,19 +431,6 @@ __device__ __forceinline__ void describe(const struct sx_road_finder_cuda *s, st
 	__syncwarp();
 }
 
-/* True in the block that is the last to come here: it sees what the others wrote. Whole block. */
-__device__ __forceinline__ bool is_last_block(int *is_last, unsigned *done)
-{
-	__syncthreads();
-	if (threadIdx.x == 0) {
-		__threadfence();
-		*is_last = atomicInc(done, gridDim.x - 1) == gridDim.x - 1;
-		__threadfence();
-	}
-	__syncthreads();
-	return *is_last;
-}
-
 /* One block where no road is looked for. */
 static __global__ void __launch_bounds__(ROAD_THREADS, 1)
 	finish_road(const struct sx_road_finder_cuda s, const struct sx_cuda_input *in,
@@ -461,7 +449,7 @@ static __global__ void __launch_bounds__(ROAD_THREADS, 1)
 		judge_again(&s, &sh);
 	if (mine < words)
 		((uint32_t *)&input)[mine] = word;
-	if (!is_last_block(&sh.is_last, &s.search->blocks_done))
+	if (!sx_is_last_block(&sh.is_last, &s.search->blocks_done))
 		return;
 	if (found && mine < 32)
 		describe(&s, &sh.road, found_word);
