@@ -31,6 +31,8 @@ struct sx_live {
 	bool reload;		    /* SIGHUP came */
 	unsigned long changes;	    /* since the start */
 	uint64_t frame;		    /* the first frame of the last change that changed frames; 0: none did */
+	/* what files and command line said of each key when they were read last, as a file takes it */
+	char configured[SX_OPTION_MAX][SX_OPTION_TEXT_BYTES];
 
 	/* the change in progress */
 	enum sx_live_step step;
@@ -58,6 +60,8 @@ void sx_live_abandon(struct sx_run *run, const char *why);
 
 /* live_read.c: the values of a change into live->settings. Negative: refused, errors has the sentences. */
 int sx_live_read(struct sx_run *run, struct sx_errors *errors);
+/* Settings that come from files and command line run now: they are what a reload brings back. */
+void sx_live_note_configured(struct sx_run *run);
 /* live_text.c: pages, log and answer. */
 void sx_live_tell_pages(struct sx_run *run);
 /* The answer to an order, before it is taken over. Own memory, or NULL. */
