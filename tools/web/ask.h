@@ -51,8 +51,8 @@ void web_asks_finish(struct web_asks *a);
 int web_ask(struct web_asks *a, const char *instance, enum web_page page, char **body, char *why,
 	    size_t why_bytes);
 /*
- * POST of an order to /settings of an instance. As web_ask(), but nothing is kept, and what is kept of that page is
- * asked anew.
+ * POST of an order to /settings of an instance. As web_ask(), but nothing is kept, and what is kept of that
+ * page is asked anew.
  */
 int web_ask_order(struct web_asks *a, const char *instance, const char *order, char **body, char *why,
 		  size_t why_bytes);

@@ -1,10 +1,10 @@
 /*
  * Orders: POST to /api/NAME/settings, handed on to the daemon.
  *
- * Off unless stixel-web was started with --tune. There is no password, so a page of another site that is open in the
- * same browser must not be able to send one: an order needs a header that only scripts can set, for which a browser
- * first asks permission of another origin (OPTIONS), and never gets it here; and what the browser itself says of
- * where the order comes from, Origin and Sec-Fetch-Site, has to be this page.
+ * Off unless stixel-web was started with --tune. There is no password, so a page of another site that is
+ * open in the same browser must not be able to send one: an order needs a header that only scripts can set,
+ * and before a browser sends that to another origin it asks (OPTIONS), and is never allowed to here. And what
+ * the browser itself says of where an order comes from, Origin and Sec-Fetch-Site, has to be this page.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,8 +38,9 @@ static const char *order_header(struct MHD_Connection *c, const char *name)
 }
 
 /*
- * The page's own origin is the name by which the request was sent here. A proxy may have changed that name: then the
- * browser's own comparison counts, which it tells of secure pages and of localhost. Programs say nothing of it.
+ * The page's own origin is the name by which the request was sent here. A proxy may have changed that name:
+ * then the browser's own comparison counts, which it tells of secure pages and of localhost. Programs say
+ * neither.
  */
 static bool is_own_origin(struct MHD_Connection *c)
 {

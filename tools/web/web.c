@@ -95,7 +95,8 @@ static const struct sx_usage_option options[] = {
 	 .help = "a host name allowed in requests, beside localhost and the address; may be repeated, up to "
 		 "8 times"},
 	{"tune", 0, NULL, SX_USAGE_FLAG, TO(tune),
-	 .help = "whoever reaches the page may change settings of running instances; without it, only read them"},
+	 .help = "whoever reaches the page may change settings of running instances; without it, only "
+		 "read them"},
 	{"quality", 0, "N", SX_USAGE_INT, TO(quality), 10, 100, .help = "of JPEG pictures, default 75"},
 };
 
@@ -108,11 +109,10 @@ static const struct sx_usage_exit exits[] = {
 
 static const struct sx_usage usage = {
 	.program = SX_PROGRAM,
-	.about =
-		"Shows running stixelds in a browser: picture and stixels, disparity, free space from "
-		"above, charts of latency, frames a second and watts, settings. A client like any other: reads "
-		"nothing while nobody looks. There is no password: whoever reaches the address sees the "
-		"camera.",
+	.about = "Shows running stixelds in a browser: picture and stixels, disparity, free space from "
+		 "above, charts of latency, frames a second and watts, settings. A client like any "
+		 "other: reads nothing while nobody looks. There is no password: whoever reaches the "
+		 "address sees the camera.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.own = {.operands = ""},
