@@ -309,6 +309,7 @@ class Browser(unittest.TestCase):
         self.assertIn("started without --tune", self.text("settings-how"))
         field, _ = self.key("stixels.width")
         self.assertEqual((field.is_enabled(), field.get_attribute("value")), (False, "4"))
+        self.browser.get("about:blank")  # so that no stream of it is cut
         other.end()
 
     def test_a_foreign_page_changes_nothing(self):
