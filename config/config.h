@@ -116,6 +116,14 @@ void sx_config_json(const struct sx_settings *s, const struct sx_origins *origin
  * ...}: every value as a file takes it.
  */
 void sx_config_json_texts(const struct sx_settings *s, const struct sx_origins *origins, FILE *to);
+/*
+ * {"stereo.p1": {"kind": "int", "allowed": "0..255", "min": 0, "max": 255, "help": "..."}, ...}: what the
+ * table says of every key; kind is bool, int, real, text, choice, size. Numbers have min, max and, if there
+ * is one, unit; choices have words.
+ */
+void sx_config_json_options(FILE *to);
+/* {"stereo": "matching: from the pair to disparity", ...} */
+void sx_config_json_sections(FILE *to);
 /* A string as JSON writes it, in quotes. */
 void sx_config_json_string(const char *text, FILE *to);
 /* scdoc input of stixeld.conf(5). */

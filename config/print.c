@@ -207,6 +207,58 @@ void sx_config_json_texts(const struct sx_settings *s, const struct sx_origins *
 	fputc('}', to);
 }
 
+static void json_words(const char *const *words, FILE *to)
+{
+	fputs(",\"words\":[", to);
+	for (int i = 0; words[i]; i++) {
+		fputs(i ? "," : "", to);
+		sx_config_json_string(words[i], to);
+	}
+	fputc(']', to);
+}
+
+static void json_option(const struct sx_option *o, FILE *to)
+{
+	static const char *const kinds[] = {
+		[SX_OPTION_BOOL] = "bool", [SX_OPTION_INT] = "int",   [SX_OPTION_UNSIGNED] = "int",
+		[SX_OPTION_REAL] = "real", [SX_OPTION_TEXT] = "text", [SX_OPTION_CHOICE] = "choice",
+		[SX_OPTION_SIZE] = "size"};
+	char allowed[SX_OPTION_ALLOWED_BYTES];
+
+	sx_option_allowed(o, allowed);
+	fprintf(to, "{\"kind\":\"%s\",\"allowed\":", kinds[o->kind]);
+	sx_config_json_string(allowed, to);
+	if (is_number(o))
+		fprintf(to, ",\"min\":%.10g,\"max\":%.10g", o->min, o->max);
+	if (o->unit) {
+		fputs(",\"unit\":", to);
+		sx_config_json_string(o->unit, to);
+	}
+	if (o->kind == SX_OPTION_CHOICE)
+		json_words(o->words, to);
+	fputs(",\"help\":", to);
+	sx_config_json_string(o->help, to);
+	fputc('}', to);
+}
+
+void sx_config_json_options(FILE *to)
+{
+	for (int i = 0; i < sx_option_count; i++) {
+		fprintf(to, "%s\"%s.%s\":", i ? "," : "{", sx_options[i].section, sx_options[i].key);
+		json_option(&sx_options[i], to);
+	}
+	fputc('}', to);
+}
+
+void sx_config_json_sections(FILE *to)
+{
+	for (int i = 0; i < sx_section_count; i++) {
+		fprintf(to, "%s\"%s\":", i ? "," : "{", sx_sections[i].name);
+		sx_config_json_string(sx_sections[i].help, to);
+	}
+	fputc('}', to);
+}
+
 static const char man_head[] = "stixeld.conf(5)\n\n"
 			       "# NAME\n\n"
 			       "stixeld.conf - configuration of the stixel daemon\n\n"

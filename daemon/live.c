@@ -49,6 +49,12 @@ static void live_refuse_why(struct sx_run *run, int r, const char *why)
 	sx_errors_finish(&errors);
 }
 
+void sx_live_note_configured(struct sx_run *run)
+{
+	for (int i = 0; i < sx_option_count; i++)
+		sx_option_write(&sx_options[i], run->settings, run->live.configured[i]);
+}
+
 /* The settings that run become those of the change. */
 static void live_take(struct sx_run *run)
 {
@@ -62,6 +68,8 @@ static void live_take(struct sx_run *run)
 	    sx_log_levels_parse(&levels, run->settings->log_levels, why, sizeof(why)) == 0)
 		sx_log_levels_set(&levels);
 	l->changes++;
+	if (!l->order)
+		sx_live_note_configured(run);
 	sx_live_tell_pages(run); /* who has the answer finds it there */
 	sx_live_tell_done(run, text);
 	free(text);

@@ -37,6 +37,8 @@ struct sx_live {
 	unsigned long corrections;  /* of rows, likewise */
 	bool rows_refused;	    /* the last of them: told */
 	uint64_t frame;		    /* the first frame of the last change that changed frames; 0: none did */
+	/* what files and command line said of each key when they were read last, as a file takes it */
+	char configured[SX_OPTION_MAX][SX_OPTION_TEXT_BYTES];
 
 	/* the change in progress */
 	enum sx_live_step step;
@@ -68,6 +70,8 @@ void sx_live_abandon(struct sx_run *run, const char *why);
 int sx_live_read(struct sx_run *run, struct sx_errors *errors);
 /* Whether rows are corrected with these settings: that is wanted, and the pipeline has a camera model. */
 bool sx_live_corrects_rows(const struct sx_run *run, const struct sx_settings *s);
+/* Settings that come from files and command line run now: they are what a reload brings back. */
+void sx_live_note_configured(struct sx_run *run);
 /* live_text.c: pages, log and answer. */
 void sx_live_tell_pages(struct sx_run *run);
 /* The answer to an order, before it is taken over. Own memory, or NULL. */

@@ -44,9 +44,24 @@ static void json_file(const struct sx_options *o, FILE *to)
 	free(path);
 }
 
+/* Of keys that were set live: what a reload would bring back. */
+static void json_configured(const struct sx_live *l, FILE *to)
+{
+	int count = 0;
+
+	fputc('{', to);
+	for (int i = 0; i < sx_option_count; i++) {
+		if (!sx_origin_is_live(l->origins, &sx_options[i]))
+			continue;
+		fprintf(to, "%s\"%s.%s\":", count++ ? "," : "", sx_options[i].section, sx_options[i].key);
+		sx_config_json_string(l->configured[i], to);
+	}
+	fputc('}', to);
+}
+
 /*
- * Of GET /settings: the main file, what -s says, how often and from which frame
- * on settings were changed, and all keys.
+ * Of GET /settings: the main file, what -s says, how often and from which frame on settings were changed, all
+ * keys, what the configuration says of those that were set live, and what the option table says.
  */
 static char *settings_text(const struct sx_run *run)
 {
@@ -60,6 +75,12 @@ static char *settings_text(const struct sx_run *run)
 	fprintf(to, ",\"changes\":%lu,\"frame\":%llu,\"keys\":", run->live.changes,
 		(unsigned long long)run->live.frame);
 	sx_config_json_texts(run->settings, run->live.origins, to);
+	fputs(",\"configured\":", to);
+	json_configured(&run->live, to);
+	fputs(",\"sections\":", to);
+	sx_config_json_sections(to);
+	fputs(",\"options\":", to);
+	sx_config_json_options(to);
 	fputs("}\n", to);
 	if (fclose(to) == 0)
 		return text;

@@ -102,6 +102,17 @@ static void tell_rows(const struct sx_run *run, struct sx_report *report)
 	sx_report_count(report, SX_FIG_ROW_CORRECTIONS, (int64_t)run->live.corrections);
 }
 
+static void tell_limits(struct sx_report *report, const struct sx_pictures_watch *w)
+{
+	struct sx_pictures_limits l;
+
+	sx_pictures_limits(&l, w);
+	sx_report_real(report, SX_FIG_LIMIT_DENSITY, l.density);
+	sx_report_real(report, SX_FIG_LIMIT_INFINITY, l.infinity);
+	sx_report_real(report, SX_FIG_LIMIT_ROW_ERROR, l.row_error);
+	sx_report_real(report, SX_FIG_LIMIT_DARK, l.dark);
+}
+
 static void tell_pages(struct sx_run *run)
 {
 	const struct sx_health *h = &run->health;
@@ -111,6 +122,7 @@ static void tell_pages(struct sx_run *run)
 	report->state = sx_health_name(h->state);
 	memcpy(report->reason, h->reason, sizeof(report->reason));
 	sx_report_count(report, SX_FIG_LOG_LOST, (int64_t)sx_log_lost());
+	tell_limits(report, &run->pictures);
 	report->images.left = image_state(run->pipeline, STIXEL_PLANE_LEFT);
 	report->images.right = image_state(run->pipeline, STIXEL_PLANE_RIGHT);
 	report->images.disparity = image_state(run->pipeline, STIXEL_PLANE_DISPARITY);

@@ -120,6 +120,11 @@ static double judge_rows(struct sx_pictures_watch *w, double error[SX_ROWS_PARTS
 	return largest;
 }
 
+static bool knows_usual(const struct sx_pictures_watch *w)
+{
+	return w->taken >= USUAL_FROM && w->usual >= DENSITY_LEAST;
+}
+
 static double judge_density(struct sx_pictures_watch *w)
 {
 	const double now = recent(w, offsetof(struct sx_pictures, density), FEW, FEW),
@@ -130,7 +135,7 @@ static double judge_density(struct sx_pictures_watch *w)
 		over *= USUAL_SLOWER;
 	if (!isnan(newest))
 		w->usual += (newest - w->usual) / over;
-	w->density = w->taken >= USUAL_FROM && w->usual >= DENSITY_LEAST &&
+	w->density = knows_usual(w) &&
 		     (now < DENSITY * w->usual || (w->density && now < DENSITY_NO_MORE * w->usual));
 	return now;
 }
@@ -178,4 +183,14 @@ void sx_pictures_watch(struct sx_pictures_watch *w, const struct sx_pictures *ne
 	else if (w->density)
 		snprintf(w->why, sizeof(w->why), "only %.0f %% of the pixels are measured, usually %.0f %%",
 			 100 * density, 100 * w->usual);
+}
+
+void sx_pictures_limits(struct sx_pictures_limits *ret, const struct sx_pictures_watch *w)
+{
+	*ret = (struct sx_pictures_limits){
+		.density = knows_usual(w) ? (w->density ? DENSITY_NO_MORE : DENSITY) * w->usual : (double)NAN,
+		.infinity = w->same ? SAME_NO_MORE : SAME,
+		.row_error = w->rows ? ROWS_NO_MORE : ROWS,
+		.dark = w->black[0] || w->black[1] ? BLACK_NO_MORE : BLACK,
+	};
 }

@@ -51,4 +51,15 @@ struct sx_pictures_watch {
 /* Once a tick: newest frame, taken as a sample if it is another one than the last. */
 void sx_pictures_watch(struct sx_pictures_watch *w, const struct sx_pictures *newest);
 
+/*
+ * What the medians are held against now: where the sentence begins, and as long as it is said, where it ends.
+ * Density is wrong below it, NAN while the usual one is not known; the others are above it, row errors by
+ * their size.
+ */
+struct sx_pictures_limits {
+	double density, infinity, row_error, dark;
+};
+
+void sx_pictures_limits(struct sx_pictures_limits *ret, const struct sx_pictures_watch *w);
+
 #endif

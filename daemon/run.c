@@ -128,6 +128,7 @@ static int serve_status(struct sx_run *run)
 	report->config.override_count = run->options->override_count;
 	sx_pages_set_files(run->pages, run->settings);
 	sx_pages_done(run->pages);
+	sx_live_note_configured(run);
 	sx_live_tell_pages(run);
 	if (fd < 0) {
 		fd = sx_status_listen(run->status_path, STATUS_MODE, why, sizeof(why));

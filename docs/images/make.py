@@ -18,7 +18,8 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 HERE = os.path.join(TOP, "docs", "images")
 NAME = "front"  # of the instance, as the page shows it
 FRAME = 66  # of the street: near and far cars, a pedestrian
-WIDTH, HEIGHT = 1280, 854  # where a row of the page ends
+WIDTH = 1280
+BOTTOM = "return Math.ceil(document.getElementById('charts').getBoundingClientRect().bottom) + 5"  # a row ends there
 
 
 def shrink(path, colours):
@@ -49,13 +50,18 @@ def page(place, support, test_browser):
     path = os.path.join(HERE, "web.png")
     web = support.Web(place, "-i", NAME)
     os.environ["HOME"] = os.environ["TMPDIR"] = place.top
-    browser = test_browser.start_browser(WIDTH, HEIGHT)
-    try:
+    browser = test_browser.start_browser(WIDTH, 1000)
+
+    def size(height):
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-            "width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False})
+            "width": WIDTH, "height": height, "deviceScaleFactor": 1, "mobile": False})
+    try:
+        size(1000)
         browser.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
         browser.get("http://127.0.0.1:%d/" % web.port)
         time.sleep(60)  # for curves that are worth a look
+        size(browser.execute_script(BOTTOM))
+        time.sleep(2)
         browser.save_screenshot(path)
     finally:
         browser.quit()

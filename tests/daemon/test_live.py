@@ -33,8 +33,11 @@ class Live(TestCase):
         self.assertEqual(code, 200, text)
         return int(re.search(r"from frame (\d+) on", text).group(1))
 
+    def settings(self, i):
+        return json.loads(i.http("/settings")[2])
+
     def value(self, i, key):
-        row = json.loads(i.http("/settings")[2])["keys"][key]
+        row = self.settings(i)["keys"][key]
         return row["value"], row["from"]
 
     def without_gap(self, frames):
@@ -204,6 +207,7 @@ class Changes(Live):
         self.assertEqual(self.value(i, "stixels.width"), ("16", "set stixels.width=16"))
         config = json.loads(i.http("/config")[2])
         self.assertEqual([k for s in config.values() for k, v in s.items() if v["live"]], ["median", "width"])
+        self.assertEqual(self.settings(i)["configured"], {"filters.median": "no", "stixels.width": "4"})
         write("[filters]\nsmooth = no\n[stixels]\nwidth = 8\n[output]\nslots = 4\n")
         i.process.send_signal(signal.SIGHUP)
         text = until(lambda: "needs a restart" in i.text() and i.text(), 10, "reloaded")
@@ -213,8 +217,14 @@ class Changes(Live):
         self.assertEqual(self.value(i, "stixels.width"), ("8", path + ":6"))
         self.assertEqual(self.value(i, "filters.median"), ("no", "default"))
         self.assertEqual(self.value(i, "output.slots")[0], "1024")
+        self.assertEqual(self.settings(i)["configured"], {})
         config = json.loads(i.http("/config")[2])
         self.assertEqual([k for s in config.values() for k, v in s.items() if v["live"]], [])
+        # what is set from here on is beside what this file said
+        self.assertEqual(i.order("road.top=20")[0], 200)
+        self.assertEqual(i.order("filters.smooth=yes")[0], 200)
+        self.assertEqual(self.settings(i)["configured"], {"filters.smooth": "no", "road.top": "33"})
+        self.assertEqual(i.order("filters.smooth=no")[0], 200)
         # too large for the ring: nothing of the file is taken
         write("[filters]\nsmooth = yes\n[stixels]\nwidth = 1\n")
         i.process.send_signal(signal.SIGHUP)
@@ -226,6 +236,25 @@ class Changes(Live):
         self.assertEqual(i.stop(), 0)
         self.without_gap(ring.frames())
         self.assertEqual({f.column_width for f in ring.frames()}, {4, 16, 8})
+
+    def test_what_it_says_of_keys(self):
+        """What a program needs to show them: every key of the answer, and its default is allowed."""
+        answer = self.settings(self.fake())
+        options, keys = answer["options"], answer["keys"]
+        self.assertEqual(list(options), list(keys))
+        self.assertEqual(list(answer["sections"]), list(dict.fromkeys(k.split(".")[0] for k in keys)))
+        self.assertEqual(options["stixels.width"], {"kind": "int", "allowed": "1..32 px", "min": 1, "max": 32,
+                                                    "unit": "px", "help": "width of a stixel column"})
+        self.assertEqual(options["stixels.reduction"]["words"], ["median", "mean"])
+        self.assertEqual(options["source.seed"]["max"], 4294967295)
+        for key, o in options.items():
+            initial = keys[key]["default"]
+            self.assertTrue(o["help"], key)
+            self.assertIn(o["kind"], ("bool", "int", "real", "text", "choice", "size"))
+            if o["kind"] == "choice":
+                self.assertIn(initial or o["words"][0], o["words"], key)
+            elif o["kind"] in ("int", "real"):
+                self.assertTrue(o["min"] <= float(initial) <= o["max"], key)
 
 
 class Refusals(Live):

@@ -223,13 +223,51 @@ static void density_that_falls(void **state)
 	assert_says(&w, "");
 }
 
+static void limits(void **state)
+{
+	struct sx_pictures_watch w = {0};
+	struct sx_pictures_limits l;
+	struct sx_pictures bad = sound();
+
+	see(&w, sound(), 39);
+	sx_pictures_limits(&l, &w);
+	assert_true(isnan(l.density)); /* not known yet what is usual */
+	see(&w, sound(), 1);
+	sx_pictures_limits(&l, &w);
+	assert_float_equal(l.density, 0.4, 1e-9);
+	assert_float_equal(l.infinity, 0.98, 0);
+	assert_float_equal(l.row_error, 1, 0);
+	assert_float_equal(l.dark, 0.98, 0);
+	/* while it is wrong: where it ends */
+	bad.row_error[SX_ROWS_RIGHT] = 1.5;
+	bad.dark[1] = 1;
+	see(&w, bad, 20);
+	sx_pictures_limits(&l, &w);
+	assert_float_equal(l.row_error, 0.7, 0);
+	assert_float_equal(l.dark, 0.9, 0);
+	see(&w, sound(), 20);
+	sx_pictures_limits(&l, &w);
+	assert_float_equal(l.row_error, 1, 0);
+	bad = sound();
+	bad.density = 0.2;
+	see(&w, bad, 8);
+	sx_pictures_limits(&l, &w);
+	assert_float_equal(l.density, 0.6 * w.usual, 1e-9);
+	assert_true(bad.density < l.density && l.density < 0.48);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figures_of_a_frame),	   cmocka_unit_test(single_frames_do_not_count),
-		cmocka_unit_test(a_frame_is_one_sample),   cmocka_unit_test(black_images),
-		cmocka_unit_test(one_image_twice),	   cmocka_unit_test(rows_out_of_line),
-		cmocka_unit_test(rows_that_are_not_known), cmocka_unit_test(density_that_falls),
+		cmocka_unit_test(figures_of_a_frame),
+		cmocka_unit_test(single_frames_do_not_count),
+		cmocka_unit_test(a_frame_is_one_sample),
+		cmocka_unit_test(black_images),
+		cmocka_unit_test(one_image_twice),
+		cmocka_unit_test(rows_out_of_line),
+		cmocka_unit_test(rows_that_are_not_known),
+		cmocka_unit_test(density_that_falls),
+		cmocka_unit_test(limits),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

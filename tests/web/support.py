@@ -130,14 +130,16 @@ class Web:
             except (ConnectionResetError, BrokenPipeError):
                 return reply
 
-    def ask(self, path, method="GET", headers=(), host=None):
+    def ask(self, path, method="GET", headers=(), host=None, body=None):
         """(status, headers, body)"""
+        if body is not None:
+            headers = [*headers, "Content-Length: %d" % len(body)]
         lines = ["%s %s HTTP/1.1" % (method, path), "Connection: close", *headers]
         if host != "":
             lines.append("Host: " + (host or "127.0.0.1:%d" % self.port))
-        head, _, body = self.raw("\r\n".join(lines + ["", ""]).encode()).partition(b"\r\n\r\n")
+        head, _, reply = self.raw("\r\n".join(lines + ["", ""]).encode() + (body or b"")).partition(b"\r\n\r\n")
         first, *rest = head.decode().split("\r\n")
-        return int(first.split()[1]), {k.lower(): v.strip() for k, v in (r.split(":", 1) for r in rest)}, body
+        return int(first.split()[1]), {k.lower(): v.strip() for k, v in (r.split(":", 1) for r in rest)}, reply
 
     def json(self, path):
         code, _, body = self.ask(path)

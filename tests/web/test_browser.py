@@ -47,7 +47,7 @@ class Browser(unittest.TestCase):
         cls.daemon = Daemon(cls.place, "browser", "source.kind=synthetic", "source.size=320x160", "source.fps=10")
         cls.addClassCleanup(cls.daemon.forget)
         cls.daemon.start()
-        cls.web = Web(cls.place, "-i", cls.daemon.name)
+        cls.web = Web(cls.place, "-i", cls.daemon.name, "--tune")
         # what Chromium and its driver write goes where the rest goes, and away with it
         os.environ["HOME"] = os.environ["TMPDIR"] = cls.place.top
         cls.browser = start_browser(1280, 1000)
@@ -200,6 +200,134 @@ class Browser(unittest.TestCase):
         self.assertEqual([round(s) for s, _ in spans], [30, 30, 45, 250, 300])
         self.assertLessEqual(spans[-1][1], 304)
 
+    def test_the_row_of_the_pictures(self):
+        self.open()
+        row = self.browser.find_element(By.ID, "health")
+        until(row.is_displayed, what="the row")
+        until(lambda: re.search(r"Measured\s+\d+ %", row.text), what="density")
+        self.assertRegex(row.text, r"Row error\s+[+\u2212]?\d\.\d px\s+L \S+ M \S+ R \S+ ± ")
+        until(lambda: row.find_elements(By.CSS_SELECTOR, ".good"), what="what is held against a limit")
+        # what is beyond the daemon's limit for seconds is marked, with the limit; one sample is not
+        show = """const [pictures, many, done] = arguments;
+            import("/health.js").then(({Health}) => {
+              const box = document.createElement("section"), health = new Health(box);
+              box.className = "card health";
+              document.querySelector("main").append(box);
+              const sound = {...pictures, row_error_px: {left: 0}, density: 0.8};
+              for (const p of many ? Array(5).fill(pictures) : [sound, pictures, sound])
+                health.show(p);
+              done([box.hidden, ...[...box.children].map((t) => [t.className, t.innerText.replaceAll(/\\s+/g, " ")])]);
+              box.remove();
+            });"""
+
+        def shown(pictures, many=True):
+            return self.browser.execute_async_script(show, pictures, many)
+        pictures = {"density": 0.2, "at_infinity": 0.1, "blind_columns": 0,
+                    "row_error_px": {"left": -1.5, "middle": 0.1}, "row_spread_px": {"all": 0.2},
+                    "dark": {"left": 0.1, "right": 0.99}, "saturated": {"left": 0, "right": 0},
+                    "sharpness": {"left": 9, "right": 12}, "limits": {"density": 0.42, "row_error_px": 1, "dark": 0.98}}
+        hidden, *tiles = shown(pictures)
+        self.assertFalse(hidden)
+        self.assertEqual([t[0] for t in tiles], ["bad", "none", "bad", "bad", "none", "none"])
+        self.assertEqual(tiles[0][1].strip(), "Measured 20 % 10 % of it at infinity (limit 42 %)")
+        self.assertEqual(tiles[2][1].strip(), "Row error \u22121.5 px L \u22121.5 M +0.1 R \u2013 ± 0.2 (limit 1.0 px)")
+        self.assertEqual([t[0] for t in shown(pictures, False)[1:4]], ["good", "none", "good"])
+        # a daemon that tells no limits, and one that tells nothing
+        self.assertEqual({t[0] for t in shown(dict(pictures, limits=None))[1:]}, {"none"})
+        self.assertTrue(shown({"density": None})[0])
+
+    def settings(self):
+        """The panel, open, with all that changes live."""
+        self.browser.execute_script("document.getElementById('settings').open = true")
+        until(lambda: self.browser.execute_script("""
+            const s = [...document.querySelectorAll("#settings-sections > details:not([hidden])")];
+            s.forEach((d) => { d.open = true; });
+            return s.length;"""), what="the settings")
+
+    def key(self, key):
+        field = self.browser.find_element(By.ID, "set-" + key)
+        return field, field.find_element(By.XPATH, "./ancestor::div[@class='key' or starts-with(@class, 'key ')]")
+
+    def enter(self, key, text):
+        field, _ = self.key(key)
+        field.clear()
+        field.send_keys(text + "\ue007")
+
+    def test_settings(self):
+        self.errors()
+        self.open()
+        self.settings()
+        self.assertTrue(self.browser.execute_script("return !document.querySelector('#settings-keep').offsetParent"))
+        field, box = self.key("stixels.width")
+        self.assertIn("width of a stixel column (1..32 px)", box.text)
+        self.enter("stixels.width", "8")
+        until(lambda: "set live" in box.text and re.search(r"from frame \d+ on", box.text), what="the change")
+        self.assertIn("stixelctl -i %s save" % self.daemon.name, self.text("settings-keep"))
+        self.assertEqual(self.text("settings-note"), "1 set live")
+        # what is refused says so at its key, and what holds
+        self.enter("stixels.width", "99")
+        until(lambda: "found '99', allowed 1..32 px. It is still 8." in box.text, what="the daemon's sentence")
+        self.enter("stereo.p1", "200")
+        _, other = self.key("stereo.p1")
+        until(lambda: "p1 must be at least 1 and at most p2. It is still 0." in other.text, what="another sentence")
+        self.assertEqual(self.value("stixels.width"), "8")
+        # what others change is seen within two seconds
+        _, median = self.key("filters.median")
+        self.assertFalse(self.key("filters.median")[0].is_selected())
+        code, _, text = self.web.ask(self.path(), "POST", ["X-Stixel-Tune: 1"], body=b"filters.median=yes")
+        self.assertEqual(code, 200, text)
+        until(lambda: self.key("filters.median")[0].is_selected() and "set live" in median.text, 2, "the other's value")
+        # back: one key, then all
+        box.find_element(By.XPATH, ".//button[text()='default 4']").click()
+        until(lambda: field.get_attribute("value") == "4" and self.value("stixels.width") == "4", what="the default")
+        self.browser.find_element(By.ID, "settings-back").click()
+        until(lambda: self.value("filters.median") == "no", what="the configuration")
+        # what needs a restart is shown where it is asked for, and cannot be changed
+        field, paths = self.key("stereo.paths")
+        self.assertFalse(paths.is_displayed())
+        self.browser.find_element(By.ID, "settings-all").click()
+        until(paths.is_displayed, what="all keys")
+        self.assertIn("needs a restart", paths.text)
+        self.assertFalse(field.is_enabled())
+        self.browser.find_element(By.ID, "settings-find").send_keys("islands")
+        until(lambda: not paths.is_displayed(), what="the search")
+        self.assertTrue(self.key("filters.speckle_size")[1].is_displayed())
+        # a refused order is logged by the browser itself
+        self.assertEqual(self.errors(allowed=("422",)), [])
+
+    def path(self):
+        return "/api/%s/settings" % self.daemon.name
+
+    def value(self, key):
+        return self.web.json(self.path())["keys"][key]["value"]
+
+    def test_settings_that_may_be_read_only(self):
+        other = Web(self.place, "-i", self.daemon.name)
+        self.browser.get("http://127.0.0.1:%d/" % other.port)
+        self.until_frames()
+        self.settings()
+        self.assertIn("started without --tune", self.text("settings-how"))
+        field, _ = self.key("stixels.width")
+        self.assertEqual((field.is_enabled(), field.get_attribute("value")), (False, "4"))
+        self.browser.get("about:blank")  # so that no stream of it is cut
+        other.end()
+
+    def test_a_foreign_page_changes_nothing(self):
+        before = self.value("road.top")
+        url = "http://127.0.0.1:%d%s" % (self.web.port, self.path())
+        self.browser.get("data:text/html,<form method=post enctype=text/plain action=%s><input name=road.top value=40>"
+                         "</form>" % url)
+        ways = [{"mode": "no-cors"}, {"mode": "cors"}, {"mode": "cors", "headers": {"X-Stixel-Tune": "1"}}]
+        got = self.browser.execute_async_script("""const [url, ways, done] = arguments;
+            Promise.all(ways.map((w) => fetch(url, {method: "POST", body: "road.top=40", ...w})
+              .then((a) => a.type, () => "failed"))).then(done);""", url, ways)
+        self.assertEqual(got[1:], ["failed", "failed"])
+        self.assertIn(got[0], ("opaque", "failed"))
+        self.browser.execute_script("document.forms[0].submit()")
+        until(lambda: "not allowed for pages of other sites" in self.browser.page_source, what="the refusal")
+        self.assertEqual(self.value("road.top"), before)
+        self.browser.get_log("browser")
+
     def test_snapshot(self):
         self.open()
         folder = os.path.join(self.place.top, "saved")
@@ -287,9 +415,10 @@ class Browser(unittest.TestCase):
     def test_sizes(self):
         for width, height in ((360, 740), (768, 1024), (3840, 2160)):
             self.open(width, height)
+            self.settings()
             wide = self.browser.execute_script("return document.documentElement.scrollWidth")
             self.assertLessEqual(wide, width)
-            for name in ("view", "bird", "c-fps", "stages"):
+            for name in ("view", "bird", "c-fps", "stages", "health", "settings"):
                 r = self.browser.execute_script("const r = document.getElementById(arguments[0])"
                                                 ".getBoundingClientRect();"
                                                 "return [r.left, r.right, r.height]", name)

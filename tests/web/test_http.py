@@ -175,6 +175,116 @@ class Refusals(Case):
         self.assertEqual(self.web.ask("/healthz")[0], 200)
 
 
+class Orders(Case):
+    """Settings: read by all, changed where --tune was given, and never by another site's page."""
+
+    SETTINGS = ("source.kind=synthetic", "source.size=320x160", "source.fps=20", "road.top=30")
+    ARGS = ("-i", "{name}", "--host", "robot.local", "--tune")
+    RIGHT = ("X-Stixel-Tune: 1",)
+
+    def setUp(self):
+        self.path = "/api/%s/settings" % self.daemon.name
+
+    def keys(self):
+        return self.web.json(self.path)["keys"]
+
+    def value(self, key):
+        return self.keys()[key]["value"]
+
+    def order(self, body, *headers, web=None, **more):
+        code, _, text = (web or self.web).ask(self.path, "POST", headers, body=body, **more)
+        return code, text.decode()
+
+    def test_a_change(self):
+        self.assertEqual(self.keys()["stixels.width"]["value"], "4")
+        code, text = self.order(b"stixels.width=8\nfilters.median=yes\n", *self.RIGHT)
+        self.assertEqual(code, 200, text)
+        self.assertRegex(text, r"^filters.median = yes \(was no\)\nstixels.width = 8 \(was 4\)\nfrom frame \d+ on\n$")
+        # at once: what was kept of the answer before is not shown any more
+        row = self.keys()["stixels.width"]
+        self.assertEqual((row["value"], row["live"]), ("8", True))
+        self.assertEqual(self.web.json(self.path)["configured"], {"filters.median": "no", "stixels.width": "4"})
+        self.assertEqual(self.order(b"stixels.width=4\nfilters.median=no", *self.RIGHT)[0], 200)
+
+    def test_what_others_change_is_seen(self):
+        before = self.value("road.max_age")
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect("%s/%s/status.sock" % (self.place.env["RUNTIME_DIRECTORY"], self.daemon.name))
+            s.sendall(b"POST /settings HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 15\r\n\r\n"
+                      b"road.max_age=17")
+            self.assertIn(b" 200 ", s.recv(4096))
+        self.assertNotEqual(before, "17")
+        until(lambda: self.value("road.max_age") == "17", 2, "the other's value")
+
+    def test_unchanged_is_not_sent_again(self):
+        _, headers, body = self.web.ask(self.path)
+        self.assertEqual(headers["content-type"], "application/json; charset=utf-8")
+        self.assertEqual(self.web.ask(self.path, headers=["If-None-Match: " + headers["etag"]])[0::2], (304, b""))
+        self.assertEqual(self.web.ask(self.path, headers=['If-None-Match: "0"'])[2], body)
+
+    def test_the_daemons_sentences(self):
+        name = self.daemon.name
+        self.assertEqual(self.order(b"road.top=99", *self.RIGHT),
+                         (422, "set road.top=99: [road] top: found '99', allowed 0..90 %\n"))
+        self.assertEqual(self.order(b"stereo.paths=8", *self.RIGHT),
+                         (422, "set stereo.paths=8: [stereo] paths: needs a restart: change it in a file\n"))
+        self.assertEqual(self.order(b"stixels.width=2", *self.RIGHT)[0], 409)
+        self.assertEqual(self.order(b"", *self.RIGHT)[0], 422)
+        self.assertEqual(self.order(b"road.top=" + b"1" * 20000, *self.RIGHT), (413, "the request is too long\n"))
+        self.assertEqual(self.order(b"road.top=40\0\nroad.top=x", *self.RIGHT), (400, "the request has a byte 0\n"))
+        self.refused(404, "is not shown here", "/api/other/settings", "POST", self.RIGHT, body=b"road.top=40")
+        self.refused(405, "only GET and HEAD", "/api/%s/status" % name, "POST", self.RIGHT, body=b"road.top=40")
+        allow = self.refused(405, "only GET, HEAD and POST", self.path, "PUT", self.RIGHT, body=b"road.top=40")
+        self.assertEqual(allow["allow"], "GET, HEAD, POST")
+        self.assertEqual(self.value("road.top"), "30")
+
+    def test_other_sites(self):
+        body, port = b"road.top=40", self.web.port
+        own, evil = "Origin: http://127.0.0.1:%d" % port, "Origin: http://evil.example"
+        for headers, words in (
+                ([], "X-Stixel-Tune"), ([own], "X-Stixel-Tune"),  # as a form would send it
+                ([*self.RIGHT, evil], "other sites"), ([*self.RIGHT, "Origin: null"], "other sites"),
+                ([*self.RIGHT, own[:-1]], "other sites"), ([*self.RIGHT, own + "0"], "other sites"),
+                ([*self.RIGHT, own, "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: cors"], "other sites"),
+                ([*self.RIGHT, own, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: cors"], "other sites"),
+                ([*self.RIGHT, own, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"], "other sites"),
+                ([*self.RIGHT, own, "Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate"], "other sites")):
+            self.refused(403, words, self.path, "POST", headers, body=body)
+        # a name that was pointed here, and the browser's question before an order with such a header
+        self.refused(403, "--host", self.path, "POST", [*self.RIGHT, evil], host="evil.example", body=body)
+        ask = [evil, "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: x-stixel-tune"]
+        headers = self.refused(405, "only GET", self.path, "OPTIONS", ask)
+        self.assertEqual([h for h in headers if h.startswith("access-control")], [])
+        self.assertEqual(self.value("road.top"), "30")
+        # the page itself: by each of its names, and behind a proxy that gives it another
+        for host, more in (("127.0.0.1:%d" % port, [own]), ("robot.local", ["Origin: http://Robot.local"]),
+                           ("localhost", ["Origin: https://robot.example", "Sec-Fetch-Site: same-origin"])):
+            self.assertEqual(self.order(b"road.top=30", *self.RIGHT, *more, host=host),
+                             (200, "nothing changed: so it was already\n"))
+
+    def test_refusals_are_counted(self):
+        def count():
+            return int(re.search(r"(?m)^stixel_web_requests_refused_total (\d+)$",
+                                 self.web.ask("/metrics")[2].decode()).group(1))
+        before = count()
+        self.assertEqual(self.order(b"road.top=40")[0], 403)
+        self.assertEqual(count(), before + 1)
+
+    def test_without_tune(self):
+        web = Web(self.place, "-i", self.daemon.name)
+        self.assertEqual((web.json("/api/instances")["tune"], self.web.json("/api/instances")["tune"]), (False, True))
+        self.assertEqual(web.json(self.path)["keys"]["road.top"]["value"], "30")
+        code, text = self.order(b"road.top=40", *self.RIGHT, web=web)
+        self.assertEqual((code, text), (403, "settings can only be read here: stixel-web was started without --tune\n"))
+        self.assertEqual(self.value("road.top"), "30")
+
+    def test_nobody_runs(self):
+        web = Web(self.place, "-i", "none-of-this-name", "--tune")
+        self.assertEqual(web.ask("/api/none-of-this-name/settings")[0], 404)
+        code, _, text = web.ask("/api/none-of-this-name/settings", "POST", self.RIGHT, body=b"road.top=40")
+        self.assertEqual((code, text.decode()), (404, "no stixeld runs as instance 'none-of-this-name'\n"))
+
+
 class Streams(Case):
     def test_frames(self):
         s = self.stream()
@@ -286,17 +396,19 @@ class Limits(Case):
     def test_patience(self):
         """Who dribbles a request, says nothing, or takes nothing of a stream is cut off; others do not notice."""
         descriptors = self.web.descriptors()
-        silent, dribbling = self.web.connect(), self.web.connect()
+        silent, dribbling, half = self.web.connect(), self.web.connect(), self.web.connect()
+        half.sendall(b"POST /api/%s/settings HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\n"
+                     % self.daemon.name.encode())
         stuck = self.web.stream(self.daemon, "?images=left,disparity", receive_bytes=4096)
         other = self.stream("?fps=5")
-        open_ = {silent, dribbling}
+        open_ = {silent, dribbling, half}
         end = time.monotonic() + 40 * SLOW
         while open_ and time.monotonic() < end:
             other.next("frame")
             for s in list(open_):
                 s.settimeout(0.05)
                 try:
-                    if s is dribbling:
+                    if s is not silent:
                         s.send(b"G")
                     if s.recv(100) == b"":
                         open_.discard(s)
@@ -307,7 +419,7 @@ class Limits(Case):
         self.assertEqual(open_, set())
         other.close()
         until(lambda: self.web.descriptors() <= descriptors, 30, "the stuck viewer is gone")
-        for s in (silent, dribbling, stuck):
+        for s in (silent, dribbling, half, stuck):
             s.close()
 
 
@@ -425,7 +537,7 @@ class CommandLine(unittest.TestCase):
     def test_help(self):
         code, out, err = self.run_web("--help")
         self.assertEqual((code, err), (0, ""))
-        for word in ("--listen", "--host", "--instance", "--quality", "127.0.0.1:8470", "password"):
+        for word in ("--listen", "--host", "--instance", "--quality", "--tune", "127.0.0.1:8470", "password"):
             self.assertIn(word, out)
         self.assertRegex(self.run_web("--version")[1], r"^stixel-web \d")
 

@@ -15,11 +15,12 @@
 #include "ipc/instance.h"
 #include "tools/common/instances.h"
 
-enum { TIMEOUT_MS = 2000 };
+/* An order waits for contexts to be made; less than WEB_PATIENCE_S, after which its sender is cut off. */
+enum { TIMEOUT_MS = 2000, ORDER_TIMEOUT_MS = 8000 };
 
 static const char ring_prefix[] = "stixeld.";
 static const char *const targets[WEB_PAGES] = {
-	[WEB_PAGE_STATUS] = "/status", [WEB_PAGE_METRICS] = "/metrics"};
+	[WEB_PAGE_STATUS] = "/status", [WEB_PAGE_METRICS] = "/metrics", [WEB_PAGE_SETTINGS] = "/settings"};
 
 bool web_ask_may(const struct web_names *only, const char *name)
 {
@@ -136,6 +137,19 @@ int web_ask(struct web_asks *a, const char *instance, enum web_page page, char *
 			code = -ENOMEM;
 		}
 	}
+	pthread_mutex_unlock(&w->lock);
+	return code;
+}
+
+int web_ask_order(struct web_asks *a, const char *instance, const char *order, char **body, char *why,
+		  size_t why_bytes)
+{
+	struct web_answer *w = &a->answer[WEB_PAGE_SETTINGS][place_of(instance)];
+	int code = sx_instance_ask(instance, targets[WEB_PAGE_SETTINGS], order, ORDER_TIMEOUT_MS, body, why,
+				   why_bytes);
+
+	pthread_mutex_lock(&w->lock);
+	w->asked_ns = 0;
 	pthread_mutex_unlock(&w->lock);
 	return code;
 }

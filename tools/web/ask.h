@@ -25,7 +25,7 @@ void web_ask_instances(struct web_names *ret, const struct web_names *only);
 /* Accepted: it is in *only, or that is empty. */
 bool web_ask_may(const struct web_names *only, const char *name);
 
-enum web_page { WEB_PAGE_STATUS, WEB_PAGE_METRICS, WEB_PAGES };
+enum web_page { WEB_PAGE_STATUS, WEB_PAGE_METRICS, WEB_PAGE_SETTINGS, WEB_PAGES };
 
 struct web_answer {
 	pthread_mutex_t lock; /* held while the daemon is asked: who comes meanwhile shares the answer */
@@ -50,5 +50,11 @@ void web_asks_finish(struct web_asks *a);
  */
 int web_ask(struct web_asks *a, const char *instance, enum web_page page, char **body, char *why,
 	    size_t why_bytes);
+/*
+ * POST of an order to /settings of an instance. As web_ask(), but nothing is kept, and what is kept of that
+ * page is asked anew.
+ */
+int web_ask_order(struct web_asks *a, const char *instance, const char *order, char **body, char *why,
+		  size_t why_bytes);
 
 #endif

@@ -188,11 +188,7 @@ static enum MHD_Result one_page(struct web_server *s, struct MHD_Connection *c, 
 	int code = web_ask(&s->asks, instance, WEB_PAGE_METRICS, &body, why, sizeof(why));
 
 	if (code < 0)
-		return web_refuse(c,
-				  code == -ENOENT      ? MHD_HTTP_NOT_FOUND
-				  : code == -ETIMEDOUT ? MHD_HTTP_GATEWAY_TIMEOUT
-						       : MHD_HTTP_BAD_GATEWAY,
-				  "%s", why);
+		return web_refuse_ask(c, code, why);
 	done = web_reply(c, (unsigned)code, type, body, strlen(body));
 	free(body);
 	return done;

@@ -4,7 +4,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <turbojpeg.h>
@@ -59,6 +61,7 @@ enum MHD_Result web_instances_page(struct web_server *s, struct MHD_Connection *
 	sx_text_init(&t, data, LIST_BYTES);
 	sx_json_open(&t, NULL, '{');
 	sx_json_text(&t, "version", SX_VERSION);
+	sx_json_bool(&t, "tune", s->tune);
 	sx_json_open(&t, "instances", '[');
 	for (size_t i = 0; i < names.count; i++)
 		add_instance(&t, names.name[i]);
@@ -70,22 +73,55 @@ enum MHD_Result web_instances_page(struct web_server *s, struct MHD_Connection *
 	return done;
 }
 
-enum MHD_Result web_status_page(struct web_server *s, struct MHD_Connection *c, const char *instance)
+enum MHD_Result web_refuse_ask(struct MHD_Connection *c, int code, const char *why)
+{
+	return web_refuse(c,
+			  code == -ENOENT      ? MHD_HTTP_NOT_FOUND
+			  : code == -ETIMEDOUT ? MHD_HTTP_GATEWAY_TIMEOUT
+					       : MHD_HTTP_BAD_GATEWAY,
+			  "%s", why);
+}
+
+/* Settings are long and seldom others: who has them already is not sent them again. */
+static enum MHD_Result reply_settings(struct MHD_Connection *c, const char *body)
+{
+	const size_t bytes = strlen(body);
+	uint64_t hash = 14695981039346656037u;
+	char tag[24];
+
+	for (size_t i = 0; i < bytes; i++)
+		hash = (hash ^ (uint8_t)body[i]) * 1099511628211u;
+	snprintf(tag, sizeof(tag), "\"%016" PRIx64 "\"", hash);
+	return web_reply_tagged(c, json_type, tag, body, bytes, MHD_RESPMEM_MUST_COPY);
+}
+
+/* The daemon's own answer. */
+static enum MHD_Result pass_on(struct web_server *s, struct MHD_Connection *c, const char *instance,
+			       enum web_page page)
 {
 	enum MHD_Result done;
 	char why[256], *body = NULL;
-	int code = web_ask(&s->asks, instance, WEB_PAGE_STATUS, &body, why, sizeof(why));
+	int code = web_ask(&s->asks, instance, page, &body, why, sizeof(why));
 
-	if (code == -ENOENT)
-		return web_refuse(c, MHD_HTTP_NOT_FOUND, "%s", why);
-	if (code == -ETIMEDOUT)
-		return web_refuse(c, MHD_HTTP_GATEWAY_TIMEOUT, "%s", why);
 	if (code < 0)
-		return web_refuse(c, MHD_HTTP_BAD_GATEWAY, "%s", why);
-	done = web_reply(c, (unsigned)code, code == 200 ? json_type : "text/plain; charset=utf-8", body,
-			 strlen(body));
+		return web_refuse_ask(c, code, why);
+	if (code == 200 && page == WEB_PAGE_SETTINGS)
+		done = reply_settings(c, body);
+	else
+		done = web_reply(c, (unsigned)code, code == 200 ? json_type : "text/plain; charset=utf-8",
+				 body, strlen(body));
 	free(body);
 	return done;
+}
+
+enum MHD_Result web_status_page(struct web_server *s, struct MHD_Connection *c, const char *instance)
+{
+	return pass_on(s, c, instance, WEB_PAGE_STATUS);
+}
+
+enum MHD_Result web_settings_page(struct web_server *s, struct MHD_Connection *c, const char *instance)
+{
+	return pass_on(s, c, instance, WEB_PAGE_SETTINGS);
 }
 
 /* ---- the snapshot ---- */

@@ -51,8 +51,6 @@ enum MHD_Result web_reply(struct MHD_Connection *c, unsigned status, const char 
 	if (!r)
 		return MHD_NO;
 	web_add_headers(r, type);
-	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
 	done = MHD_queue_response(c, status, r);
 	MHD_destroy_response(r);
 	return done;
@@ -72,26 +70,27 @@ enum MHD_Result web_refuse(struct MHD_Connection *c, unsigned status, const char
 	return web_reply(c, status, "text/plain; charset=utf-8", text, n + 1);
 }
 
-static enum MHD_Result send_asset(struct MHD_Connection *c, const struct web_asset *a)
+enum MHD_Result web_reply_tagged(struct MHD_Connection *c, const char *type, const char *tag,
+				 const void *body, size_t bytes, enum MHD_ResponseMemoryMode how)
 {
 	const char *has = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_IF_NONE_MATCH);
-	bool same = has && strcmp(has, a->tag) == 0;
-	struct MHD_Response *r = MHD_create_response_from_buffer(
-		same ? 0 : a->bytes, (void *)(uintptr_t)a->data, MHD_RESPMEM_PERSISTENT);
+	bool same = has && strcmp(has, tag) == 0;
+	struct MHD_Response *r =
+		MHD_create_response_from_buffer(same ? 0 : bytes, (void *)(uintptr_t)body, how);
 	enum MHD_Result done;
 
 	if (!r)
 		return MHD_NO;
-	web_add_headers(r, a->type);
-	MHD_add_response_header(r, MHD_HTTP_HEADER_ETAG, a->tag);
+	web_add_headers(r, type);
+	MHD_add_response_header(r, MHD_HTTP_HEADER_ETAG, tag);
 	done = MHD_queue_response(c, same ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, r);
 	MHD_destroy_response(r);
 	return done;
 }
 
-/* /api/NAME/WHAT */
+/* /api/NAME/WHAT. order: of a POST, which web_order_is_for() has let in; else NULL. */
 static enum MHD_Result route_instance(struct web_server *s, struct MHD_Connection *c, const char *path,
-				      bool head)
+				      bool head, struct web_order *order)
 {
 	const char *what = strchr(path, '/');
 	char name[WEB_NAME_BYTES], why[256];
@@ -106,6 +105,8 @@ static enum MHD_Result route_instance(struct web_server *s, struct MHD_Connectio
 		return web_refuse(c, MHD_HTTP_BAD_REQUEST, "%s", why);
 	if (!web_ask_may(&s->only, name))
 		return web_refuse(c, MHD_HTTP_NOT_FOUND, "instance '%s' is not shown here", name);
+	if (strcmp(what, "/settings") == 0)
+		return order ? web_order_give(s, c, order, name) : web_settings_page(s, c, name);
 	if (strcmp(what, "/status") == 0)
 		return web_status_page(s, c, name);
 	if (strcmp(what, "/stream") == 0)
@@ -114,17 +115,20 @@ static enum MHD_Result route_instance(struct web_server *s, struct MHD_Connectio
 		return web_metrics_page(s, c, name);
 	if (strcmp(what, "/snapshot.jpg") == 0)
 		return web_snapshot_page(s, c, name);
-	return web_refuse(c, MHD_HTTP_NOT_FOUND,
-			  "not found; of an instance there are status, stream, metrics and snapshot.jpg");
+	return web_refuse(
+		c, MHD_HTTP_NOT_FOUND,
+		"not found; of an instance there are status, stream, metrics, settings and snapshot.jpg");
 }
 
-static enum MHD_Result route(struct web_server *s, struct MHD_Connection *c, const char *url, bool head)
+static enum MHD_Result route(struct web_server *s, struct MHD_Connection *c, const char *url, bool head,
+			     struct web_order *order)
 {
 	static const char api[] = "/api/";
 
 	for (const struct web_asset *a = web_assets; a->path; a++)
 		if (strcmp(url, a->path) == 0)
-			return send_asset(c, a);
+			return web_reply_tagged(c, a->type, a->tag, a->data, a->bytes,
+						MHD_RESPMEM_PERSISTENT);
 	if (strcmp(url, "/healthz") == 0)
 		return web_reply(c, MHD_HTTP_OK, "text/plain; charset=utf-8", "ok\n", 3);
 	if (strcmp(url, "/metrics") == 0)
@@ -132,7 +136,7 @@ static enum MHD_Result route(struct web_server *s, struct MHD_Connection *c, con
 	if (strcmp(url, "/api/instances") == 0)
 		return web_instances_page(s, c);
 	if (strncmp(url, api, strlen(api)) == 0)
-		return route_instance(s, c, url + strlen(api), head);
+		return route_instance(s, c, url + strlen(api), head, order);
 	return web_refuse(c, MHD_HTTP_NOT_FOUND, "not found; the page is at /");
 }
 
@@ -152,19 +156,45 @@ static bool is_cross_site(struct MHD_Connection *c)
 	return !mode || strcmp(mode, "navigate") != 0; /* a link that leads here is welcome */
 }
 
-/* MHD_YES and *refused false: nothing is wrong with it. */
-static enum MHD_Result check_request(struct web_server *s, struct MHD_Connection *c, const char *method,
-				     bool *refused)
+static bool is_order(const char *url, const char *method)
 {
+	return strcmp(method, MHD_HTTP_METHOD_POST) == 0 && web_order_is_for(url);
+}
+
+static enum MHD_Result refuse_method(struct MHD_Connection *c, const char *url)
+{
+	static const char only[] = "only GET and HEAD\n", orders[] = "only GET, HEAD and POST\n";
+	const bool post = web_order_is_for(url);
+	struct MHD_Response *r = MHD_create_response_from_buffer(strlen(post ? orders : only),
+								 (void *)(uintptr_t)(post ? orders : only),
+								 MHD_RESPMEM_PERSISTENT);
+	enum MHD_Result done;
+
+	if (!r)
+		return MHD_NO;
+	web_add_headers(r, "text/plain; charset=utf-8");
+	MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, post ? "GET, HEAD, POST" : "GET, HEAD");
+	done = MHD_queue_response(c, MHD_HTTP_METHOD_NOT_ALLOWED, r);
+	MHD_destroy_response(r);
+	return done;
+}
+
+/* MHD_YES and *refused false: nothing is wrong with it. */
+static enum MHD_Result check_request(struct web_server *s, struct MHD_Connection *c, const char *url,
+				     const char *method, bool *refused)
+{
+	const bool order = is_order(url, method);
+
 	*refused = true;
 	if (!web_host_allowed(&s->hosts,
 			      MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST)))
 		return web_refuse(
 			c, MHD_HTTP_FORBIDDEN,
 			"host name not allowed: start stixel-web with --host NAME, or use its address");
-	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-		return web_refuse(c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD");
-	if (has_header(c, MHD_HTTP_HEADER_CONTENT_LENGTH) || has_header(c, MHD_HTTP_HEADER_TRANSFER_ENCODING))
+	if (!order && strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+		return refuse_method(c, url);
+	if (!order && (has_header(c, MHD_HTTP_HEADER_CONTENT_LENGTH) ||
+		       has_header(c, MHD_HTTP_HEADER_TRANSFER_ENCODING)))
 		return web_refuse(c, MHD_HTTP_BAD_REQUEST, "requests with a body are not supported");
 	if (is_cross_site(c))
 		return web_refuse(c, MHD_HTTP_FORBIDDEN, "not allowed for pages of other sites");
@@ -237,10 +267,33 @@ void web_server_tick(struct web_server *s)
 
 /* ---- life ---- */
 
+static char seen; /* what *request of a GET points at */
+
+/* Its headers are here. Until its body is, the connection counts as one that has not said all. */
+static enum MHD_Result begin_order(struct web_server *s, struct MHD_Connection *c, void **request)
+{
+	struct web_order *o = web_order_create(s, c);
+
+	set_waiting(&s->patience, waiting_place(c), true);
+	*request = o ? (void *)o : &seen;
+	return o ? MHD_YES : MHD_NO;
+}
+
+static enum MHD_Result take_order(struct web_server *s, struct MHD_Connection *c, const char *url,
+				  struct web_order *o, const char *upload, size_t *upload_bytes)
+{
+	if (*upload_bytes) {
+		web_order_add(o, upload, *upload_bytes);
+		*upload_bytes = 0;
+		return MHD_YES;
+	}
+	set_waiting(&s->patience, waiting_place(c), false);
+	return route(s, c, url, false, o);
+}
+
 static enum MHD_Result answer(void *user, struct MHD_Connection *c, const char *url, const char *method,
 			      const char *version, const char *upload, size_t *upload_bytes, void **request)
 {
-	static char seen;
 	struct web_server *s = user;
 	enum MHD_Result r;
 	bool refused;
@@ -250,12 +303,14 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *c, const char *
 		*request = &seen;
 		set_waiting(&s->patience, waiting_place(c), false);
 		atomic_fetch_add(&s->counts.requests, 1);
-		r = check_request(s, c, method, &refused);
+		r = check_request(s, c, url, method, &refused);
 		if (refused)
 			atomic_fetch_add(&s->counts.refused, 1);
-		return r;
+		return !refused && is_order(url, method) ? begin_order(s, c, request) : r;
 	}
-	return route(s, c, url, strcmp(method, MHD_HTTP_METHOD_HEAD) == 0);
+	if (*request != &seen)
+		return take_order(s, c, url, *request, upload, upload_bytes);
+	return route(s, c, url, strcmp(method, MHD_HTTP_METHOD_HEAD) == 0, NULL);
 }
 
 static void completed(void *user, struct MHD_Connection *c, void **request,
@@ -263,6 +318,8 @@ static void completed(void *user, struct MHD_Connection *c, void **request,
 {
 	struct web_server *s = user;
 
+	if (*request != &seen)
+		web_order_destroy(*request);
 	*request = NULL;
 	set_waiting(&s->patience, waiting_place(c), true);
 }

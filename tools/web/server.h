@@ -40,6 +40,7 @@ struct web_server {
 	struct web_names only; /* instances that may be looked at; empty: all */
 	struct web_hosts hosts;
 	int quality; /* of JPEG */
+	bool tune;   /* settings may be changed */
 	struct web_asks asks;
 	struct web_feeds *feeds;
 	struct web_counts counts;
@@ -63,9 +64,14 @@ void web_server_tick(struct web_server *s);
 /* Queues a body, copied, with the headers that every answer has. */
 enum MHD_Result web_reply(struct MHD_Connection *c, unsigned status, const char *type, const char *body,
 			  size_t bytes);
+/* A body that is kept by how; tag: its ETag, and who has it already gets 304. */
+enum MHD_Result web_reply_tagged(struct MHD_Connection *c, const char *type, const char *tag,
+				 const void *body, size_t bytes, enum MHD_ResponseMemoryMode how);
 /* A sentence as text/plain. */
 enum MHD_Result web_refuse(struct MHD_Connection *c, unsigned status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* What web_ask() could not get. */
+enum MHD_Result web_refuse_ask(struct MHD_Connection *c, int code, const char *why);
 /* Adds those headers. */
 void web_add_headers(struct MHD_Response *r, const char *type);
 
@@ -80,10 +86,29 @@ extern const struct web_asset web_assets[]; /* made at build time; ends with a N
 
 enum MHD_Result web_instances_page(struct web_server *s, struct MHD_Connection *c);
 enum MHD_Result web_status_page(struct web_server *s, struct MHD_Connection *c, const char *instance);
+enum MHD_Result web_settings_page(struct web_server *s, struct MHD_Connection *c, const char *instance);
 enum MHD_Result web_metrics_page(struct web_server *s, struct MHD_Connection *c, const char *instance);
 /* The long answer: messages, docs/web.md. */
 enum MHD_Result web_stream_page(struct web_server *s, struct MHD_Connection *c, const char *instance,
 				bool head);
+/* ---- orders: settings that the page changes ---- */
+
+#define WEB_ORDER_BYTES (16u << 10) /* longest body, as at the daemon */
+
+struct web_order;
+
+/* Where POST is for: /api/NAME/settings. */
+bool web_order_is_for(const char *url);
+/* A POST to there, of which the headers are known. NULL: out of memory. */
+struct web_order *web_order_create(struct web_server *s, struct MHD_Connection *c);
+/* A part of its body. */
+void web_order_add(struct web_order *o, const char *upload, size_t bytes);
+/* It is here whole: the daemon's answer, or why it is not handed on. Waits for the daemon. */
+enum MHD_Result web_order_give(struct web_server *s, struct MHD_Connection *c, struct web_order *o,
+			       const char *instance);
+/* Accepts NULL. */
+void web_order_destroy(struct web_order *o);
+
 /* One frame, drawn: JPEG. */
 enum MHD_Result web_snapshot_page(struct web_server *s, struct MHD_Connection *c, const char *instance);
 

@@ -25,6 +25,7 @@ struct web_options {
 	struct web_address address[WEB_ADDRESSES];
 	size_t addresses;
 	int quality;
+	bool tune;
 };
 
 /* What it keeps of answers and connections is too much for a stack. */
@@ -93,6 +94,9 @@ static const struct sx_usage_option options[] = {
 	{"host", 0, "NAME", SX_USAGE_CALL, .take = take_host, .many = true,
 	 .help = "a host name allowed in requests, beside localhost and the address; may be repeated, up to "
 		 "8 times"},
+	{"tune", 0, NULL, SX_USAGE_FLAG, TO(tune),
+	 .help = "whoever reaches the page may change settings of running instances; without it, only "
+		 "read them"},
 	{"quality", 0, "N", SX_USAGE_INT, TO(quality), 10, 100, .help = "of JPEG pictures, default 75"},
 };
 
@@ -106,9 +110,9 @@ static const struct sx_usage_exit exits[] = {
 static const struct sx_usage usage = {
 	.program = SX_PROGRAM,
 	.about = "Shows running stixelds in a browser: picture and stixels, disparity, free space from "
-		 "above, charts of latency, frames a second and watts. A client like any other: reads "
-		 "nothing while nobody looks. There is no password: whoever reaches the address sees the "
-		 "camera.",
+		 "above, charts of latency, frames a second and watts, settings. A client like any "
+		 "other: reads nothing while nobody looks. There is no password: whoever reaches the "
+		 "address sees the camera.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.own = {.operands = ""},
@@ -142,8 +146,8 @@ static void web_tell(const struct web_options *o)
 		if (!web_address_is_loopback(&o->address[i]))
 			sx_log(TOOLS, WARNING,
 			       "%s can be reached from other machines, and there is no password: whoever "
-			       "reaches it sees the camera",
-			       text);
+			       "reaches it sees the camera%s",
+			       text, o->tune ? " and may change settings" : "");
 	}
 }
 
@@ -175,6 +179,7 @@ static int web_run(struct web_options *o)
 	server.hosts.address = o->address;
 	server.hosts.addresses = o->addresses;
 	server.quality = o->quality;
+	server.tune = o->tune;
 	if (web_server_start(&server, fds, o->addresses, why, sizeof(why)) < 0)
 		return web_fail(EX_OSERR, why);
 	web_tell(o);

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import {Birdseye} from "./birdseye.js";
 import {Chart, History} from "./charts.js";
+import {Health} from "./health.js";
 import {KIND} from "./layout.js";
 import {Link} from "./link.js";
 import {CLASS, DISTANCE} from "./palette.js";
 import {count, number, setText, showCameras, showFacts, showStages} from "./panels.js";
+import {Settings} from "./settings.js";
 import {CameraView, scaleOf, ticks} from "./view.js";
 import {readFrame} from "./wire.js";
 
@@ -16,6 +18,7 @@ const kept = (key) => { try { return localStorage.getItem(`stixel.${key}`); } ca
 
 const view = new CameraView($("view"), (text) => setText($("probe"), text || "Point at a stixel to measure it."));
 const bird = new Birdseye($("bird"));
+const health = new Health($("health"));
 const history = new History();
 const charts = {
   fps: new Chart($("c-fps"), history, [{key: "fps", colour: "--one"}], 10, "nothing yet"),
@@ -77,11 +80,17 @@ function choose(name) {
     history.rows.length = 0;
     seen = fresh();
     view.clear();
+    health.clear();
     bird.show(null, "");
   }
   keep("instance", name);
   window.history.replaceState(null, "", `?i=${encodeURIComponent(name)}`);
+  const other = name !== link.instance;
   link.choose(name, query());
+  if (other) {
+    settings.clear();
+    settings.ask();
+  }
   judge();
 }
 
@@ -96,8 +105,9 @@ function nameOptions() {
   }
 }
 
-function offer(list) {
+function offer(list, tune) {
   now.instances = list;
+  settings.tune = tune;
   const wanted = link.instance ?? new URLSearchParams(location.search).get("i") ?? kept("instance");
   const alive = list.find((i) => i.publisher === "alive");
   const name = link.instance ?? (list.some((i) => i.name === wanted) || new URLSearchParams(location.search).has("i") ? wanted
@@ -324,6 +334,8 @@ function tick(status, text) {
   showCharts(sample(status), status);
   known = status ?? known; // without one the last stays, greyed
   showStages($("stages"), $("stages-note"), known);
+  if (status)
+    health.show(status.pictures);
   showFacts($("facts"), known, seen);
   showCameras($("cameras-box"), $("cameras"), known);
   judge();
@@ -353,6 +365,7 @@ const link = new Link({
   instances: offer,
 });
 
+const settings = new Settings($("settings"), {instance: () => link.instance, keep, kept});
 restore();
 paintScale();
 changed();

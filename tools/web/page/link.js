@@ -8,12 +8,13 @@ const SILENCE_MS = 4000; // notices come twice a second
 const BACKOFF_MS = [500, 1000, 2000, 4000, 8000];
 const STATUS_MS = 1000, LIST_MS = 1000;
 
-async function sentence(answer) {
+export async function sentence(answer) {
   const text = (await answer.text()).trim();
   return text && text.length < 300 ? text : `stixel-web answered ${answer.status}`;
 }
 
-// on: {frame(set), notice(n), link(word, text), status(object or null, text), instances(list)}; set has number, ageMs,
+// on: {frame(set), notice(n), link(word, text), status(object or null, text), instances(list, tune)}; tune: settings may be
+// changed here; set has number, ageMs,
 // received, frame, left, disparity: the payloads of one frame.
 export class Link {
   constructor(on) {
@@ -140,13 +141,17 @@ export class Link {
     }
   }
 
+  answered({instances, tune}) {
+    this.on.instances(instances, tune === true);
+  }
+
   async list() {
     if (document.hidden)
       return;
     try {
       const answer = await fetch("/api/instances", {cache: "no-store", signal: AbortSignal.timeout(5000)});
       if (answer.ok)
-        this.on.instances((await answer.json()).instances);
+        this.answered(await answer.json());
     } catch {
       if (!this.instance)
         this.on.link("lost", "stixel-web cannot be reached");

@@ -1,0 +1,119 @@
+/*
+ * Orders: POST to /api/NAME/settings, handed on to the daemon.
+ *
+ * Off unless stixel-web was started with --tune. There is no password, so a page of another site that is
+ * open in the same browser must not be able to send one: an order needs a header that only scripts can set,
+ * and before a browser sends that to another origin it asks (OPTIONS), and is never allowed to here. And what
+ * the browser itself says of where an order comes from, Origin and Sec-Fetch-Site, has to be this page.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "tools/web/server.h"
+
+#define ORDER_HEADER "X-Stixel-Tune"
+
+struct web_order {
+	const char *refusal; /* why it will not be handed on; NULL: it will */
+	unsigned status;     /* of the refusal */
+	size_t bytes;
+	char body[WEB_ORDER_BYTES + 1]; /* ends with a 0 */
+};
+
+bool web_order_is_for(const char *url)
+{
+	static const char api[] = "/api/", end[] = "/settings";
+	const size_t n = strlen(url);
+
+	return strncmp(url, api, strlen(api)) == 0 && n > strlen(api) + strlen(end) &&
+	       strcmp(url + n - strlen(end), end) == 0;
+}
+
+static const char *order_header(struct MHD_Connection *c, const char *name)
+{
+	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
+}
+
+/*
+ * The page's own origin is the name by which the request was sent here. A proxy may have changed that name:
+ * then the browser's own comparison counts, which it tells of secure pages and of localhost. Programs say
+ * neither.
+ */
+static bool is_own_origin(struct MHD_Connection *c)
+{
+	const char *site = order_header(c, "Sec-Fetch-Site"), *origin = order_header(c, "Origin");
+	const char *host = order_header(c, MHD_HTTP_HEADER_HOST);
+	const char *name = origin ? strstr(origin, "://") : NULL;
+
+	if (site)
+		return strcmp(site, "same-origin") == 0;
+	return !origin || (name && host && strcasecmp(name + 3, host) == 0);
+}
+
+static void order_refuse(struct web_order *o, unsigned status, const char *why)
+{
+	if (o->refusal)
+		return;
+	o->status = status;
+	o->refusal = why;
+}
+
+struct web_order *web_order_create(struct web_server *s, struct MHD_Connection *c)
+{
+	struct web_order *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return NULL;
+	if (!is_own_origin(c))
+		order_refuse(o, MHD_HTTP_FORBIDDEN, "not allowed for pages of other sites");
+	else if (!s->tune)
+		order_refuse(o, MHD_HTTP_FORBIDDEN,
+			     "settings can only be read here: stixel-web was started without --tune");
+	else if (!order_header(c, ORDER_HEADER))
+		order_refuse(o, MHD_HTTP_FORBIDDEN, "an order needs the header " ORDER_HEADER ": 1");
+	return o;
+}
+
+void web_order_add(struct web_order *o, const char *upload, size_t bytes)
+{
+	if (bytes > WEB_ORDER_BYTES - o->bytes)
+		order_refuse(o, 413, "the request is too long");
+	/* the rest is read and thrown away: who is refused must be able to send all, to read why */
+	if (o->refusal)
+		return;
+	memcpy(o->body + o->bytes, upload, bytes);
+	o->bytes += bytes;
+}
+
+enum MHD_Result web_order_give(struct web_server *s, struct MHD_Connection *c, struct web_order *o,
+			       const char *instance)
+{
+	char why[256], *body = NULL;
+	enum MHD_Result done;
+	int code;
+
+	if (memchr(o->body, 0, o->bytes))
+		order_refuse(o, MHD_HTTP_BAD_REQUEST, "the request has a byte 0");
+	if (o->refusal) {
+		atomic_fetch_add(&s->counts.refused, 1);
+		return web_refuse(c, o->status, "%s", o->refusal);
+	}
+	code = web_ask_order(&s->asks, instance, o->body, &body, why, sizeof(why));
+	if (code < 0)
+		return web_refuse_ask(c, code, why);
+	if (code == MHD_HTTP_NOT_FOUND || code == MHD_HTTP_METHOD_NOT_ALLOWED)
+		done = web_refuse(c, MHD_HTTP_BAD_GATEWAY,
+				  "instance '%s' is of a version that takes no settings", instance);
+	else
+		done = web_reply(c, (unsigned)code, "text/plain; charset=utf-8", body, strlen(body));
+	free(body);
+	return done;
+}
+
+void web_order_destroy(struct web_order *o)
+{
+	free(o);
+}

@@ -1,0 +1,115 @@
+// What the pictures say of the cameras, as the daemon's monitor tells it: a tile for each figure, its last two minutes,
+// and whether it is beyond what the daemon calls wrong.
+// SPDX-License-Identifier: Apache-2.0
+import {number, setText} from "./panels.js";
+
+const SAMPLES = 120; // one a second
+const JUDGED = 5; // the median of so many is held against a limit, as the daemon does
+
+const percent = (v) => Number.isFinite(v) ? `${number(100 * v, v > 0 && v < 0.0995 ? 1 : 0)} %` : number(v);
+const signed = (v) => Number.isFinite(v) ? `${v > 0 ? "+" : v < 0 ? "\u2212" : ""}${number(Math.abs(v), 1)}` : number(v);
+const largest = (...values) => values.filter(Number.isFinite).reduce((a, b) => Math.abs(b) > Math.abs(a ?? 0) || a === undefined ? b : a, undefined) ?? NaN;
+const both = (pair, write) => `${write(pair?.left)} | ${write(pair?.right)}`;
+
+// lines: what is drawn; judged: what is held against limit, which is NaN without one; below: wrong is what is less;
+// write: a limit in words; top: where the axis ends at least.
+const TILES = [
+  {name: "Measured", title: "share of the pixels whose disparity was measured; the limit follows from what is usual here",
+    text: (p) => percent(p.density), more: (p) => `${percent(p.at_infinity)} of it at infinity`,
+    lines: [(p) => p.density], limit: (l) => l.density, below: true, write: percent, top: 1},
+  {name: "Blind columns", title: "share of the stixel columns without any measurement",
+    text: (p) => percent(p.blind_columns), more: () => "of the stixels", lines: [(p) => p.blind_columns], top: 0.25},
+  {name: "Row error", title: "rows by which the right image is lower than the left one, the largest of the image's thirds (left, middle, right)",
+    text: ({row_error_px: e}) => `${signed(largest(e?.left, e?.middle, e?.right, e?.all))} px`,
+    more: ({row_error_px: e, row_spread_px: s}) => `L ${signed(e?.left)} M ${signed(e?.middle)} R ${signed(e?.right)} \u00b1 ${number(s?.all, 1)}`,
+    lines: [({row_error_px: e}) => Math.abs(largest(e?.left, e?.middle, e?.right, e?.all))], limit: (l) => l.row_error_px, write: (v) => `${number(v, 1)} px`, top: 1.5},
+  {name: "Dark", title: "share of dark pixels in the left and the right image", text: (p) => both(p.dark, percent), more: () => "left | right",
+    lines: [(p) => p.dark?.left, (p) => p.dark?.right], limit: (l) => l.dark, write: percent, top: 1},
+  {name: "Saturated", title: "share of saturated pixels in the left and the right image", text: (p) => both(p.saturated, percent), more: () => "left | right",
+    lines: [(p) => p.saturated?.left, (p) => p.saturated?.right], top: 0.25},
+  {name: "Sharpness", title: "mean absolute Laplacian of the left and the right image, grey levels: less than it was is out of focus or dirty",
+    text: (p) => both(p.sharpness, (v) => number(v, v < 10 ? 1 : 0)), more: () => "left | right",
+    lines: [(p) => p.sharpness?.left, (p) => p.sharpness?.right], top: 10},
+];
+
+function median(values) {
+  const known = values.filter(Number.isFinite).sort((a, b) => a - b);
+  return known.length ? known[(known.length - 1) >> 1] : NaN;
+}
+
+// "none" where nothing is known or there is no limit, else "good" or "bad".
+export function verdict(samples, limit, below) {
+  const v = median(samples.slice(-JUDGED));
+  if (!Number.isFinite(v) || !Number.isFinite(limit))
+    return "none";
+  return (below ? v < limit : v > limit) ? "bad" : "good";
+}
+
+class Tile {
+  constructor(what) {
+    this.what = what;
+    this.box = document.createElement("div");
+    this.box.title = what.title;
+    this.box.innerHTML = '<p class="top"><span class="mark" aria-hidden="true"></span><span class="name"></span><b></b></p><p class="more"></p><canvas aria-hidden="true"></canvas>';
+    [this.value, this.more, this.canvas] = ["b", ".more", "canvas"].map((s) => this.box.querySelector(s));
+    setText(this.box.querySelector(".name"), what.name);
+    this.rows = what.lines.map(() => []);
+  }
+
+  show(pictures) {
+    const {what} = this, limit = what.limit?.(pictures.limits ?? {}) ?? NaN;
+    this.rows.forEach((row, i) => {
+      row.push(what.lines[i](pictures) ?? NaN);
+      row.splice(0, row.length - SAMPLES);
+    });
+    const verdicts = this.rows.map((row) => verdict(row, limit, what.below));
+    this.box.className = ["bad", "good"].find((v) => verdicts.includes(v)) ?? "none";
+    setText(this.value, what.text(pictures));
+    setText(this.more, what.more(pictures) + (this.box.className === "bad" ? ` (limit ${what.write(limit)})` : ""));
+    this.paint(limit);
+  }
+
+  paint(limit) {
+    const {canvas} = this, ratio = window.devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
+    const c = canvas.getContext("2d"), style = getComputedStyle(document.documentElement), ink = (name) => style.getPropertyValue(name).trim();
+    const top = Math.max(this.what.top, ...this.rows.flat().filter(Number.isFinite)), y = (v) => 1 + (height - 2) * (1 - v / top);
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+    c.setTransform(ratio, 0, 0, ratio, 0, 0);
+    c.fillStyle = ink("--grid");
+    c.fillRect(0, height - 1, width, 1);
+    if (Number.isFinite(limit)) {
+      c.fillStyle = ink("--bad");
+      for (let x = 0; x < width; x += 7)
+        c.fillRect(x, Math.round(y(limit)), 3, 1);
+    }
+    this.rows.forEach((row, i) => {
+      c.beginPath();
+      row.forEach((v, k) => Number.isFinite(v) && c[k && Number.isFinite(row[k - 1]) ? "lineTo" : "moveTo"](width - (row.length - 1 - k) * width / (SAMPLES - 1), y(v)));
+      c.strokeStyle = ink(i ? "--two" : "--one");
+      c.lineWidth = 1.5;
+      c.stroke();
+    });
+  }
+}
+
+export class Health {
+  constructor(box) {
+    this.box = box;
+    this.clear();
+  }
+
+  // Another instance.
+  clear() {
+    this.tiles = TILES.map((what) => new Tile(what));
+    this.box.replaceChildren(...this.tiles.map((t) => t.box));
+    this.box.hidden = true;
+  }
+
+  // pictures of a status, as often as it comes; hidden where a daemon knows nothing of them.
+  show(pictures) {
+    this.box.hidden = !Number.isFinite(pictures?.density);
+    if (!this.box.hidden)
+      this.tiles.forEach((t) => t.show(pictures));
+  }
+}

@@ -1,0 +1,330 @@
+// The panel of settings: what a running instance is set to, by the daemon's own table of options, and changes of it.
+// Asks while it is open and seen.
+// SPDX-License-Identifier: Apache-2.0
+import {sentence} from "./link.js";
+import {setText} from "./panels.js";
+
+const ASK_MS = 1000, FRESH_MS = 2500;
+
+function make(name, className, ...children) {
+  const e = document.createElement(name);
+  e.className = className;
+  e.append(...children);
+  return e;
+}
+
+// "0.2" and "0.20" are the same number.
+export function same(a, b) {
+  return a === b || (a?.trim() && b?.trim() ? Number(a) === Number(b) : false);
+}
+
+// What one press of an arrow changes: a unit of the second digit.
+export function stepOf(value) {
+  const size = Math.abs(Number(value));
+  return size > 0 ? +(10 ** (Math.floor(Math.log10(size)) - 1)).toPrecision(1) : 0.1;
+}
+
+// The daemon's sentences of a refusal, by the key that they are about; those about no key alone under "".
+export function refusals(text) {
+  const found = {};
+  for (const line of text.split("\n").filter(Boolean)) {
+    const [, key, what] = line.match(/^set ([\w.]+)\s*=.*?: \[\w+\] \w+: (.*)$/) ?? [null, "", line];
+    found[key] = found[key] ? `${found[key]}; ${what}` : what;
+  }
+  return found;
+}
+
+// One key: its field, its marks, and what the daemon said of the last change.
+class Row {
+  constructor(key, option, change) {
+    Object.assign(this, {key, option, change, row: null, draft: null, waiting: false});
+    this.name = key.slice(key.indexOf(".") + 1);
+    this.field = this.makeField();
+    this.field.id = `set-${key}`;
+    const label = make("label", "", this.name);
+    label.htmlFor = this.field.id;
+    this.chip = make("span", "chip");
+    this.first = this.makeButton();
+    this.conf = this.makeButton();
+    this.said = make("p", "said");
+    this.said.setAttribute("aria-live", "polite");
+    const {unit, allowed, help, kind} = option, saysMore = ["int", "real", "size"].includes(kind);
+    this.box = make("div", "key", make("p", "top", label, this.chip),
+      make("p", "field", this.field, ...(unit ? [make("span", "unit", unit)] : []), this.first, this.conf),
+      this.said, make("p", "help", help && saysMore ? `${help} (${allowed})` : help ?? ""));
+    this.field.addEventListener("change", () => this.order(this.text()));
+    this.field.addEventListener("keydown", (e) => e.key === "Escape" && this.takeBack());
+  }
+
+  makeField() {
+    const {kind, words, min, max} = this.option;
+    if (kind === "choice") {
+      const select = make("select", "");
+      select.append(...words.map((w) => new Option(w, w)));
+      return select;
+    }
+    const input = make("input", "");
+    input.type = kind === "bool" ? "checkbox" : kind === "int" || kind === "real" ? "number" : "text";
+    if (kind === "int")
+      Object.assign(input, {min, max, step: 1});
+    return input;
+  }
+
+  makeButton() {
+    const button = make("button", "");
+    button.type = "button";
+    button.addEventListener("click", () => this.order(button.value));
+    return button;
+  }
+
+  text() {
+    return this.option.kind === "bool" ? (this.field.checked ? "yes" : "no") : this.field.value;
+  }
+
+  put(text) {
+    if (this.option.kind === "bool")
+      this.field.checked = text === "yes";
+    else if (this.field.value !== text)
+      this.field.value = text;
+  }
+
+  order(text) {
+    this.draft = text;
+    this.put(text);
+    this.say("", "");
+    if (same(text, this.row.value))
+      return this.takeBack();
+    this.change(this, text);
+  }
+
+  takeBack() {
+    this.draft = null;
+    this.put(this.row.value);
+    this.say("", "");
+  }
+
+  say(kind, text) {
+    this.said.className = `said ${kind}`;
+    setText(this.said, text);
+  }
+
+  refused(text) {
+    this.say("bad", `${text}. It is still ${this.row.value || "empty"}.`);
+  }
+
+  // row: of /settings; configured: what the configuration says of it where it was set live.
+  show(row, configured, tune) {
+    const before = this.row?.value;
+    this.row = row;
+    if (this.option.kind === "real")
+      this.field.step = stepOf(Number(row.value) ? row.value : row.default);
+    // what somebody is typing, or was refused, stays
+    if (this.draft === null && !(document.activeElement === this.field && before === row.value))
+      this.put(row.value);
+    if (before !== undefined && before !== row.value && !this.waiting)
+      this.flash();
+    this.field.disabled = !tune || row.restart;
+    this.mark(row, configured, tune && !row.restart);
+  }
+
+  flash() {
+    this.box.classList.add("fresh");
+    setTimeout(() => this.box.classList.remove("fresh"), FRESH_MS);
+  }
+
+  mark(row, configured, may) {
+    const {value, from, live} = row, differs = row.default !== null && !same(value, row.default);
+    this.changed = differs || live;
+    this.box.classList.toggle("live", live);
+    this.box.classList.toggle("changed", differs && !live);
+    const place = from.startsWith("-s ") ? "by -s" : from.replace(/^.*\//, "");
+    setText(this.chip, [live ? "set live" : from === "default" ? "" : place, row.restart && "needs a restart"].filter(Boolean).join(", "));
+    this.chip.title = from;
+    this.offer(this.first, "default", may && differs ? row.default : undefined);
+    this.offer(this.conf, "configured", may && live && !same(configured, value) && !(differs && same(configured, row.default)) ? configured : undefined);
+  }
+
+  offer(button, word, value) {
+    button.hidden = value === undefined;
+    button.value = value ?? "";
+    setText(button, `${word} ${value === "" ? "empty" : value}`);
+    button.title = `sets ${this.key} back to it`;
+  }
+}
+
+export class Settings {
+  // instance(): name of the one that is looked at, or null; keep, kept: what the browser remembers.
+  constructor(box, {instance, keep, kept}) {
+    Object.assign(this, {box, instance, keep, tune: false, wanted: new Map(), running: false, asking: false});
+    this.part = (name) => document.getElementById(`settings-${name}`);
+    this.opened = new Set((kept("settings.opened") ?? "").split(",").filter(Boolean));
+    this.clear();
+    box.open = kept("settings") === "open";
+    box.addEventListener("toggle", () => {
+      keep("settings", box.open ? "open" : "shut");
+      this.ask();
+    });
+    this.part("find").addEventListener("input", () => this.filter());
+    this.part("all").addEventListener("change", () => this.filter());
+    this.part("back").addEventListener("click", () => this.back());
+    setInterval(() => this.ask(), ASK_MS);
+  }
+
+  // Another instance: nothing of the one before stays.
+  clear() {
+    this.text = this.answer = null;
+    this.rows = new Map();
+    this.sections = new Map();
+    this.wanted.clear();
+    this.part("sections").replaceChildren();
+    for (const name of ["keep", "back"])
+      this.part(name).hidden = true;
+    setText(this.part("note"), "");
+    setText(this.part("how"), "");
+  }
+
+  async ask() {
+    const name = this.instance();
+    if (!name || !this.box.open || document.hidden || this.asking)
+      return;
+    this.asking = true;
+    try {
+      const answer = await fetch(`/api/${encodeURIComponent(name)}/settings`, {cache: "no-cache", signal: AbortSignal.timeout(5000)});
+      const text = answer.ok ? await answer.text() : "", why = answer.ok ? "" : await sentence(answer);
+      if (name === this.instance())
+        this.take(text, why);
+    } catch {
+      this.take("", "stixel-web cannot be reached");
+    } finally {
+      this.asking = false;
+    }
+  }
+
+  take(text, why) {
+    if (!text) {
+      this.text = null;
+      setText(this.part("how"), `Not known: ${why}`);
+      this.box.classList.add("off");
+      for (const {field} of this.rows.values())
+        field.disabled = true;
+      return;
+    }
+    this.box.classList.remove("off");
+    if (text === this.text && this.tune === this.toldTune)
+      return;
+    this.answer = JSON.parse(text);
+    const {keys, options = {}} = this.answer;
+    if (Object.keys(keys).join() !== [...this.rows.keys()].join())
+      this.build(keys, options);
+    for (const [key, row] of this.rows)
+      row.show(keys[key], this.answer.configured?.[key], this.tune);
+    this.text = text;
+    this.toldTune = this.tune;
+    this.tell(keys);
+    this.filter();
+  }
+
+  build(keys, options) {
+    this.rows.clear();
+    this.sections.clear();
+    for (const key of Object.keys(keys)) {
+      const name = key.split(".")[0], row = new Row(key, options[key] ?? {}, (r, text) => this.order([[r, text]]));
+      this.rows.set(key, row);
+      if (!this.sections.has(name))
+        this.sections.set(name, this.makeSection(name));
+      this.sections.get(name).rows.push(row);
+      this.sections.get(name).grid.append(row.box);
+    }
+    this.part("sections").replaceChildren(...[...this.sections.values()].map((s) => s.box));
+  }
+
+  makeSection(name) {
+    const note = make("span", "note"), grid = make("div", "keys");
+    const box = make("details", "section", make("summary", "", make("h3", "", name), make("span", "help", this.answer.sections?.[name] ?? ""), note), grid);
+    box.open = this.opened.has(name);
+    box.addEventListener("toggle", () => {
+      if (this.part("find").value)
+        return; // it is the search that opens
+      this.opened[box.open ? "add" : "delete"](name);
+      this.keep("settings.opened", [...this.opened].join(","));
+    });
+    return {box, note, grid, rows: []};
+  }
+
+  tell(keys) {
+    const live = Object.values(keys).filter((row) => row.live).length, name = this.instance();
+    setText(this.part("note"), live ? `${live} set live` : "");
+    setText(this.part("how"), this.tune ? "Changes are taken over between two frames: press Enter, or leave the field."
+      : `Read only: stixel-web was started without --tune. On this machine: stixelctl -i ${name} set KEY=VALUE`);
+    setText(this.part("command"), `sudo stixelctl -i ${name} save`);
+    this.part("keep").hidden = !live;
+    this.part("back").hidden = !live || !this.tune;
+  }
+
+  filter() {
+    const words = this.part("find").value.toLowerCase().split(/\s+/).filter(Boolean), all = this.part("all").checked;
+    for (const [name, {box, note, rows}] of this.sections) {
+      for (const row of rows)
+        row.box.hidden = (row.row.restart && !all) || !words.every((w) => `${row.key} ${row.option.help ?? ""}`.toLowerCase().includes(w));
+      const seen = rows.filter((row) => !row.box.hidden), changed = seen.filter((row) => row.changed).length;
+      box.hidden = !seen.length;
+      box.open = words.length ? true : this.opened.has(name);
+      setText(note, `${seen.length} key${seen.length === 1 ? "" : "s"}${changed ? `, ${changed} not the default` : ""}`);
+    }
+  }
+
+  back() {
+    this.order(Object.entries(this.answer.configured ?? {}).map(([key, value]) => [this.rows.get(key), value]));
+  }
+
+  // One order at a time; what is wanted meanwhile goes with the next.
+  async order(changes) {
+    for (const [row, text] of changes)
+      this.wanted.set(row, text);
+    if (this.running)
+      return;
+    this.running = true;
+    while (this.wanted.size) {
+      const now = [...this.wanted];
+      this.wanted.clear();
+      await this.send(now);
+    }
+    this.running = false;
+  }
+
+  async send(changes) {
+    const name = this.instance(), lines = changes.map(([row, text]) => `${row.key}=${text}\n`);
+    let ok = false, said = "";
+    for (const [row] of changes) {
+      row.waiting = true;
+      row.box.classList.add("waiting");
+    }
+    try {
+      const answer = await fetch(`/api/${encodeURIComponent(name)}/settings`,
+        {method: "POST", body: lines.join(""), headers: {"X-Stixel-Tune": "1", "Content-Type": "text/plain"}, signal: AbortSignal.timeout(15000)});
+      ok = answer.ok;
+      said = (await answer.text()).trim();
+    } catch {
+      said = "stixel-web cannot be reached";
+    }
+    if (name === this.instance())
+      this.told(changes, ok, said);
+    await this.ask();
+    for (const [row] of changes) {
+      row.waiting = false;
+      row.box.classList.remove("waiting");
+    }
+  }
+
+  told(changes, ok, said) {
+    const frame = said.match(/from frame (\d+) on/)?.[1], why = ok ? {} : refusals(said);
+    for (const [row, text] of changes) {
+      if (!ok)
+        row.refused(why[row.key] ?? why[""] ?? "refused together with another key");
+      else if (row.draft === text || row.draft === null) {
+        row.draft = null;
+        row.say("good", frame ? `from frame ${frame} on` : "taken over");
+      }
+    }
+  }
+}
