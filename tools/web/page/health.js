@@ -9,6 +9,7 @@ const JUDGED = 5; // the median of so many is held against a limit, as the daemo
 const percent = (v) => Number.isFinite(v) ? `${number(100 * v, v > 0 && v < 0.0995 ? 1 : 0)} %` : number(v);
 const signed = (v) => Number.isFinite(v) ? `${v > 0 ? "+" : v < 0 ? "\u2212" : ""}${number(Math.abs(v), 1)}` : number(v);
 const largest = (...values) => values.filter(Number.isFinite).reduce((a, b) => Math.abs(b) > Math.abs(a ?? 0) || a === undefined ? b : a, undefined) ?? NaN;
+const corrected = (c) => c?.shift_px || c?.rotation_deg ? `, corrected ${signed(c.shift_px)} px ${signed(c.rotation_deg)}\u00b0` : "";
 const both = (pair, write) => `${write(pair?.left)} | ${write(pair?.right)}`;
 
 // lines: what is drawn; judged: what is held against limit, which is NaN without one; below: wrong is what is less;
@@ -21,7 +22,8 @@ const TILES = [
     text: (p) => percent(p.blind_columns), more: () => "of the stixels", lines: [(p) => p.blind_columns], top: 0.25},
   {name: "Row error", title: "rows by which the right image is lower than the left one, the largest of the image's thirds (left, middle, right)",
     text: ({row_error_px: e}) => `${signed(largest(e?.left, e?.middle, e?.right, e?.all))} px`,
-    more: ({row_error_px: e, row_spread_px: s}) => `L ${signed(e?.left)} M ${signed(e?.middle)} R ${signed(e?.right)} \u00b1 ${number(s?.all, 1)}`,
+    more: ({row_error_px: e, row_spread_px: s, row_correction: c}) =>
+      `L ${signed(e?.left)} M ${signed(e?.middle)} R ${signed(e?.right)} \u00b1 ${number(s?.all, 1)}${corrected(c)}`,
     lines: [({row_error_px: e}) => Math.abs(largest(e?.left, e?.middle, e?.right, e?.all))], limit: (l) => l.row_error_px, write: (v) => `${number(v, 1)} px`, top: 1.5},
   {name: "Dark", title: "share of dark pixels in the left and the right image", text: (p) => both(p.dark, percent), more: () => "left | right",
     lines: [(p) => p.dark?.left, (p) => p.dark?.right], limit: (l) => l.dark, write: percent, top: 1},
