@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the README's pictures anew, of the synthetic street: street.png by stixelctl, web.png of stixel-web's page.
+"""Makes the pictures of README and docs anew, of the synthetic street: street.png by stixelctl, web.png of stixel-web's
+page, first-camera.png of a raw pair, the same rectified, and its stixels.
 
 Usage: docs/images/make.py BUILD          (from the top of the tree; BUILD: a build folder)
 
@@ -12,12 +13,13 @@ import subprocess
 import sys
 import time
 
-from PIL import Image
+from PIL import Image, ImageDraw
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HERE = os.path.join(TOP, "docs", "images")
 NAME = "front"  # of the instance, as the page shows it
 FRAME = 66  # of the street: near and far cars, a pedestrian
+PAIR = 8  # of the raw one
 WIDTH = 1280
 BOTTOM = "return Math.ceil(document.getElementById('charts').getBoundingClientRect().bottom) + 5"  # a row ends there
 
@@ -29,9 +31,10 @@ def shrink(path, colours):
     print("%s: %d kB" % (os.path.relpath(path, TOP), os.path.getsize(path) // 1000))
 
 
-def daemon(place, build, support, size, fps):
-    process, _ = place.start("daemon.log", build + "/daemon/stixeld", "--instance", NAME, "-s", "source.kind=synthetic",
-                             "-s", "source.size=" + size, "-s", "source.fps=%d" % fps)
+def daemon(place, build, support, size, fps, *more):
+    settings = ["source.kind=synthetic", "source.size=" + size, "source.fps=%d" % fps, *more]
+    process, _ = place.start("daemon.log", build + "/daemon/stixeld", "--instance", NAME,
+                             *[word for s in settings for word in ("-s", s)])
     support.until(lambda: os.path.exists("/dev/shm/stixeld." + NAME), what="ring")
     return process
 
@@ -44,6 +47,46 @@ def street(place, build):
         said = subprocess.run(snapshot, env=place.env, stdout=subprocess.PIPE, text=True, check=True).stdout
         frame = int(re.search(r"frame (\d+)", said).group(1))
     shrink(path, 128)
+
+
+def pair(stixel):
+    """Both images of a frame, beside each other, with lines that show which rows are the same."""
+    with stixel.open(NAME, images=["left", "right"]) as reader:
+        frame = None
+        while not frame or frame.number < PAIR or frame.right is None:
+            frame = reader.next(10)
+        sides = [Image.fromarray(i) for i in (frame.left, frame.right)]
+    w, h = sides[0].size
+    both = Image.new("RGB", (2 * w, h))
+    for i, side in enumerate(sides):
+        both.paste(side, (i * w, 0))
+    draw = ImageDraw.Draw(both)
+    for y in range(h // 8, h, h // 4):
+        draw.line((0, y, 2 * w, y), fill=(255, 200, 60))
+    return both
+
+
+def first_camera(place, build, support):
+    os.environ["STIXEL_LIBRARY"] = build + "/ipc/libstixel.so"
+    sys.path.insert(0, os.path.join(TOP, "python", "src"))
+    import stixel
+
+    overlay, rows = os.path.join(place.top, "overlay.png"), []
+    for rectify in ("no", "auto"):
+        process = daemon(place, build, support, "640x320", 2, "source.lenses=plain", "camera.rectify=" + rectify,
+                         "output.planes=pair", "stixels.width=4")
+        rows.append(pair(stixel))
+        subprocess.run([build + "/tools/stixelctl", "-i", NAME, "snapshot", "--force", overlay], env=place.env, check=True)
+        process.terminate()
+        process.wait()
+    with Image.open(overlay) as image:
+        rows.append(image.convert("RGB").resize((1280, 640), Image.Resampling.LANCZOS))
+    path = os.path.join(HERE, "first-camera.png")
+    whole = Image.new("RGB", (1280, 320 + 8 + 320 + 8 + 640), "white")
+    for y, row in zip((0, 328, 656), rows):
+        whole.paste(row, (0, y))
+    whole.resize((960, whole.height * 3 // 4), Image.Resampling.LANCZOS).save(path)
+    shrink(path, 96)
 
 
 def page(place, support, test_browser):
@@ -81,6 +124,7 @@ def main(build):
         street(place, build)
         process.terminate()
         process.wait()
+        first_camera(place, build, support)
         daemon(place, build, support, "640x240", 10)  # as tools/demo, so that two cores draw it in time
         page(place, support, test_browser)
     finally:
