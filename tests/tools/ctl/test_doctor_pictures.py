@@ -93,6 +93,8 @@ class Pictures(unittest.TestCase):
         self.assertTrue(match and abs(float(match.group(1)) - 3) < 0.4, found)
         self.assertEqual(more[0], "ok")
         self.assertIn("-s output.planes=pair", more[2])
+        self.plant(daemon, "dark-right:0")
+        self.assertEqual(self.doctor(daemon)[0][:2], ("warning", "the right image is black"))
         self.plant(daemon, "none")
         found = self.doctor(daemon)
         self.assertEqual([f[0] for f in found], ["ok", "ok"], found)

@@ -22,7 +22,7 @@
 
 struct case_of {
 	const char *scene, *lenses;
-	int width, height;
+	int width, height, disparities;
 };
 
 /* Figures of a pair with the fault; the frame after it shows what moves. */
@@ -39,7 +39,7 @@ static struct sx_pair_figures look(const struct case_of *c, const char *fault)
 
 	assert_int_equal(sx_fault_parse(&planted, fault, why, sizeof(why)), 0);
 	assert_int_equal(sx_scene_create(&scene, &params, why, sizeof(why)), 0);
-	assert_int_equal(sx_pairs_create(&pairs, c->width, c->height, 0, 64), 0);
+	assert_int_equal(sx_pairs_create(&pairs, c->width, c->height, 0, c->disparities), 0);
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(sx_image_init(&image[i], SX_PIXEL_U8, c->width, c->height), 0);
 	sx_fault_render(&planted, scene, 0, &image[0], &image[1], &image[4]);
@@ -53,7 +53,7 @@ static struct sx_pair_figures look(const struct case_of *c, const char *fault)
 	return f;
 }
 
-static const struct case_of street = {"street", "ideal", 320, 240};
+static const struct case_of street = {"street", "ideal", 256, 192, 24};
 
 static void assert_only(const struct sx_pair_figures *f, enum sx_pair_fault fault)
 {
@@ -67,10 +67,10 @@ static void assert_only(const struct sx_pair_figures *f, enum sx_pair_fault faul
 static void nothing_in_sound_pairs(void **state)
 {
 	/* the last is made smaller to be matched */
-	static const struct case_of cases[] = {{"street", "ideal", 320, 240},
-					       {"open", "ideal", 320, 240},
-					       {"verge", "ideal", 480, 300},
-					       {"climb", "ideal", 802, 240}};
+	static const struct case_of cases[] = {{"street", "ideal", 256, 192, 24},
+					       {"open", "ideal", 320, 240, 32},
+					       {"verge", "ideal", 320, 200, 32},
+					       {"climb", "ideal", 802, 240, 48}};
 	struct sx_pair_finding found[SX_PAIR_FAULTS];
 
 	(void)state;
@@ -143,7 +143,8 @@ static void lenses_and_light(void **state)
 
 static void another_moment(void **state)
 {
-	const struct sx_pair_figures f = look(&street, "late-right:1");
+	static const struct case_of larger = {"street", "ideal", 320, 240, 32};
+	const struct sx_pair_figures f = look(&larger, "late-right:1");
 
 	(void)state;
 	assert_only(&f, SX_PAIR_LATE);
@@ -153,7 +154,7 @@ static void another_moment(void **state)
 
 static void raw_images(void **state)
 {
-	static const struct case_of raw = {"street", "wide", 640, 400};
+	static const struct case_of raw = {"street", "wide", 560, 320, 64};
 	const struct sx_pair_figures f = look(&raw, "none");
 
 	(void)state;

@@ -256,7 +256,7 @@ static void figures_of_status(const struct doctor *d, struct sx_pair_figures *f)
 /* What is known of images in which nothing is wrong. */
 static void say_fine(struct doctor *d, const struct sx_pair_figures *f)
 {
-	char pairs[16] = "", rows[64], sharp[48] = "", density[32] = "";
+	char pairs[24] = "", rows[64], sharp[48] = "", density[32] = "";
 
 	if (f->pairs)
 		snprintf(pairs, sizeof(pairs), "%d pairs: ", f->pairs);
@@ -289,8 +289,9 @@ void doctor_pictures(struct doctor *d)
 		figures_of_status(d, &f);
 	n = sx_pair_faults(&f, finding);
 	for (int i = 0; i < n; i++)
-		doctor_say(d, finding[i].useless ? DOCTOR_PROBLEM : DOCTOR_WARNING, CHECK, finding[i].advice,
-			   "%s", finding[i].text);
+		/* the status is of single frames: no reason yet to say that nothing works */
+		doctor_say(d, pairs && finding[i].useless ? DOCTOR_PROBLEM : DOCTOR_WARNING, CHECK,
+			   finding[i].advice, "%s", finding[i].text);
 	if (!n)
 		say_fine(d, &f);
 	if (!pairs)
