@@ -38,7 +38,7 @@ struct place {
 
 struct sx_pairs {
 	int width, height, min_disparity, disparities;
-	int pairs, count, room, factor;
+	int pairs, count, factor;
 	struct place *place;
 	double dark[2], grey[2], difference; /* sums over the pixels of all pairs */
 	unsigned steps[2][STEPS + 1];
@@ -210,7 +210,7 @@ static void join_places(struct sx_pairs *p, const struct sx_match *right, int co
 
 static int add_places(struct sx_pairs *p, const struct sx_match_view view[3], bool has_later, double later_ms)
 {
-	static struct sx_match right[SX_MATCH_MOST], later[SX_MATCH_MOST];
+	struct sx_match right[SX_MATCH_MOST], later[SX_MATCH_MOST];
 	const int most = p->min_disparity + p->disparities, wide = p->width / 2;
 	const int reach = most < wide ? most : wide;
 	const struct sx_match_reach to_right = {-reach, reach, p->height / 8},

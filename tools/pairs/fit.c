@@ -85,7 +85,6 @@ static bool refine(struct sx_fit *f, const struct sx_fit_point *p, int n, int te
 {
 	struct sx_fit better = {.inliers = 0};
 	struct sums s = {0};
-	double squares = 0;
 	int used = 0;
 
 	for (int i = 0; i < n; i++)
@@ -95,15 +94,7 @@ static bool refine(struct sx_fit *f, const struct sx_fit_point *p, int n, int te
 		}
 	if (used < 2 * terms || !solve(s.a, s.b, terms, better.c))
 		return false;
-	for (int i = 0; i < n; i++) {
-		const double r = sx_fit_residual(&better, &p[i], terms);
-
-		if (fabs(r) <= tolerance) {
-			squares += r * r;
-			better.inliers++;
-		}
-	}
-	better.rms = better.inliers ? sqrt(squares / better.inliers) : 0;
+	better.inliers = count_inliers(&better, p, n, 1, terms, tolerance);
 	*f = better;
 	return better.inliers >= 2 * terms;
 }

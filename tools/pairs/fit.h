@@ -18,13 +18,12 @@ struct sx_fit_point {
 struct sx_fit {
 	double c[SX_FIT_TERMS];
 	int inliers;
-	double rms; /* of the inliers */
 };
 
 /*
- * RANSAC, then least squares over the inliers, twice. Points whose residual is at most tolerance are
- * inliers. leading: the first so many points are in every sample with at least one; 0: all are alike. Samples
- * are drawn from a fixed sequence, so that the same points always give the same fit. False: fewer than
+ * RANSAC, then least squares over the inliers, three times. Points whose residual is at most tolerance are
+ * inliers. leading: every sample has one of the first so many points; 0: all are alike. Samples are
+ * drawn from a fixed sequence, so that the same points always give the same fit. False: fewer than
  * 2 * terms inliers, or terms that do not tell each other apart.
  */
 bool sx_fit(struct sx_fit *ret, const struct sx_fit_point *p, int n, int terms, int leading,

@@ -38,7 +38,7 @@ struct grab {
 	struct stixel_reader *reader;
 	struct sx_image left, right, later;
 	struct sx_pairs *pairs;
-	int64_t left_ns, skew_ns[PAIRS];
+	int64_t asked_ns, left_ns, skew_ns[PAIRS];
 	double density; /* of the last pair, as its frame says */
 	int width;	/* px, of the last frame, whatever came with it */
 	int disparities, min_disparity;
@@ -94,8 +94,9 @@ static bool next_with(struct grab *g, unsigned kind, int64_t from_ns, const stru
 			return false;
 		g->width = (int)(*f)->header->image_width;
 		if (!stixel_image(*f, kind, &image))
-			/* one that came before the daemon heard of the wish has no image at all */
-			without += (*f)->header->plane_kind != STIXEL_PLANE_NONE;
+			/* earlier ones may have what other viewers asked for, or nothing */
+			without += (*f)->header->plane_kind != STIXEL_PLANE_NONE &&
+				   (*f)->header->capture_left_ns > g->asked_ns;
 		else if ((*f)->header->capture_left_ns >= from_ns)
 			return true;
 	}
@@ -129,6 +130,7 @@ static int grab_pairs(struct grab *g, const char *instance)
 
 	if (stixel_open(&g->reader, instance, 0) < 0 || stixel_want_images(g->reader, WANTED) < 0)
 		return 0;
+	g->asked_ns = sx_now_ns();
 	while (taken < PAIRS && !ctl_stopped && grab_pair(g, taken))
 		taken++;
 	return taken;
