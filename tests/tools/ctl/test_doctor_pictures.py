@@ -15,7 +15,7 @@ SLOW = bool(os.environ.get("SX_SANITIZED"))
 # fault, level, beginning of the sentence and of the advice
 FAULTS = [
     ("none", "ok", r"4 pairs: rows within 0\.[0-3] px, sharpness 0\.4\d and 0\.4\d, density [6-9]\d %$", "$"),
-    ("swapped", "problem", r"left and right are exchanged: density [1-3]?\d % as it is, [6-9]\d % exchanged$",
+    ("swapped", "problem", r"left and right are exchanged: density [1-5]?\d % as it is, [6-9]\d % exchanged$",
      "swap source.left and source.right"),
     ("rows:3", "warning", r"rows are out of line: the right image is (3\.[0-2]|2\.[89]) px lower$", "calibrate"),
     ("rotated:-1.5", "warning",
