@@ -36,6 +36,7 @@ struct sx_source_params {
 	const char *scene;  /* synthetic: "street" (NULL: street), "open" (scene.h) */
 	const char *lenses; /* synthetic: "ideal" (NULL: ideal), else raw images (scene.h) */
 	int rectified_width, rectified_height; /* synthetic, of raw images: px; 0 = as width, height */
+	const char *fault;  /* synthetic: a fault of the cameras to be planted (scene_fault.h); NULL: none */
 
 	/* v4l2 */
 	enum sx_source_format format;
@@ -129,7 +130,7 @@ int sx_source_fd(const struct sx_source *s);
  */
 int sx_source_next(struct sx_source *s, struct sx_pair *pair, char *why, size_t why_bytes);
 
-/* Thread: capture. Takes exposure_ms, gain and controls of p: all, or none with errno and why. */
+/* Thread: capture. Takes exposure_ms, gain, controls and fault of p: all, or none with errno and why. */
 int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes);
 
 /*

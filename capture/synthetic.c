@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "capture/scene/scene.h"
+#include "capture/scene/scene_fault.h"
 #include "capture/source_kinds.h"
 #include "stages/rectify/rig.h"
 
@@ -16,6 +17,8 @@ struct synthetic {
 	struct sx_slots slots;
 	struct sx_camera camera;
 	struct sx_rig rig;
+	struct sx_fault fault;
+	struct sx_image scratch; /* of fault, which may come later */
 	uint32_t frame;
 };
 
@@ -44,7 +47,11 @@ static int synthetic_open(struct sx_source *s, const struct sx_source_params *p,
 	r = sx_source_check_size("size of the synthetic source", width, height, why, why_bytes);
 	if (r < 0)
 		return r;
-	r = sx_scene_rig(&scene, &own->rig, why, why_bytes);
+	r = sx_fault_parse(&own->fault, p->fault, why, why_bytes);
+	if (r == 0)
+		r = sx_scene_rig(&scene, &own->rig, why, why_bytes);
+	if (r == 0)
+		r = sx_image_init(&own->scratch, SX_PIXEL_U8, width, height);
 	if (r == 0)
 		r = sx_scene_create(&own->scene, &scene, why, why_bytes);
 	if (r < 0)
@@ -77,6 +84,7 @@ static void synthetic_close(struct sx_source *s)
 	if (!own)
 		return;
 	sx_scene_destroy(own->scene);
+	sx_image_finish(&own->scratch);
 	sx_slots_finish(&own->slots);
 	free(own);
 }
@@ -103,7 +111,7 @@ static int synthetic_next(struct sx_source *s, struct sx_pair *pair, char *why, 
 
 	if (!slot)
 		return 0;
-	sx_scene_render(own->scene, own->frame++, &slot->left, &slot->right);
+	sx_fault_render(&own->fault, own->scene, own->frame++, &slot->left, &slot->right, &own->scratch);
 	sx_source_deliver(s, slot, pair);
 	return 1;
 }
@@ -115,6 +123,14 @@ static void synthetic_release(struct sx_source *s, const struct sx_pair *pair)
 	sx_slots_release(&own->slots, pair->slot);
 }
 
+/* Thread: capture. From the next pair on. */
+static int synthetic_tune(struct sx_source *s, const struct sx_source_params *p, char *why, size_t why_bytes)
+{
+	struct synthetic *own = s->own;
+
+	return sx_fault_parse(&own->fault, p->fault, why, why_bytes);
+}
+
 const struct sx_source_ops sx_synthetic_ops = {
 	.open = synthetic_open,
 	.close = synthetic_close,
@@ -122,4 +138,5 @@ const struct sx_source_ops sx_synthetic_ops = {
 	.fd = synthetic_fd,
 	.next = synthetic_next,
 	.release = synthetic_release,
+	.tune = synthetic_tune,
 };

@@ -207,6 +207,9 @@ const struct sx_option sx_options[] = {
 	     "synthetic: street, open (no houses), climb, fall, ramp, verge, cargo; it sets [camera]"),
 	TEXT("source", "lenses", source.lenses, "ideal", RESTART,
 	     "synthetic: ideal; raw images, to be rectified: plain (barrel distortion), wide, fisheye"),
+	TEXT("source", "fault", source.fault, "none", LIVE,
+	     "synthetic: a fault of the cameras, for trying out what finds it: swapped, rows:PX, "
+	     "rotated:DEGREES, dark-right:SHARE, blurred:PX, blurred-right:PX, same, late-right:FRAMES"),
 
 	TEXT("camera", "calibration", calibration, "", RESTART,
 	     "OpenCV, ROS or Kalibr YAML, KITTI or plain text file with fx .. baseline_m; two ROS files: "

@@ -13,6 +13,8 @@ void sx_tune_update(struct sx_tune *t, const struct sx_source_params *p)
 	t->params.gain = p->gain;
 	snprintf(t->text, sizeof(t->text), "%s", p->controls ? p->controls : "");
 	t->params.controls = p->controls ? t->text : NULL;
+	snprintf(t->fault, sizeof(t->fault), "%s", p->fault ? p->fault : "");
+	t->params.fault = p->fault ? t->fault : NULL;
 }
 
 void sx_tune_set(struct sx_tune *t, const struct sx_source_params *p)

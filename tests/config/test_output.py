@@ -40,7 +40,7 @@ class Output(unittest.TestCase):
         whole = {"%s.%s" % k for k in self.keys if k[0] in ("filters", "road", "stixels")}
         self.assertEqual(live, whole | {"stereo." + k for k in ("p1", "p2", "p1_vertical", "p2_vertical", "uniqueness",
                                                                 "p2_edge")}
-                         | {"source.exposure_ms", "source.gain", "source.controls", "log.levels",
+                         | {"source.exposure_ms", "source.gain", "source.controls", "source.fault", "log.levels",
                             "camera.row_correction"})
         self.assertEqual(" ".join(dump("help").split()).count("; changes live"), len(live))  # it may wrap
 

@@ -148,11 +148,12 @@ class FirstCamera(support.TestCase):
         # 2, 3: what they offer, and a look
         self.configure("street", camera)
         self.assertIn("front.conf", self.shell(*doc_steps.commands(self.steps[2])))
-        begin, status = doc_steps.commands(self.steps[3])
+        begin, status, doctor = doc_steps.commands(self.steps[3])
         self.start(begin)
         raw = self.pictures()
         self.assertLess(raw["density"], 0.5)
         self.assertRegex(self.shell(status), "row error")
+        self.assertRegex(self.shell(doctor), "warning +pictures +.*rows")
         self.front.stop()
 
         # 4: the board; it ends by itself
@@ -178,8 +179,8 @@ class FirstCamera(support.TestCase):
             road = until(lambda: (lambda r: r if r.origin == stixel.RoadOrigin.MEASURED else None)(
                 reader.next(10).road), 30, "a road")
         self.assertAlmostEqual(road.height_m / (HEIGHT_M * self.cameras.scale), 1, delta=0.05)
-        for command in doc_steps.commands(self.steps[6]):
-            self.shell(command)
+        said = "".join(map(self.shell, doc_steps.commands(self.steps[6])))
+        self.assertRegex(said, "ok +pictures")
         self.assertTrue(os.path.exists(self.top + "/now.png"))
 
         # 7: tuned, and kept

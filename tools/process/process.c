@@ -169,24 +169,6 @@ static void note_settings(const struct process *p)
 	note_unread_scores(p);
 }
 
-/* Pairs that were put together wrongly look like results, only with fewer disparities. */
-static void note_sparse(const struct process *p)
-{
-	if (!p->sparse)
-		return;
-	if (p->sparse == p->done && p->done == 1)
-		fprintf(stderr, SX_PROGRAM ": %s: only %.1f %% of the pixels have a disparity",
-			p->sparse_name, p->sparse_density);
-	else
-		fprintf(stderr,
-			SX_PROGRAM ": %d of %d pairs have a disparity for less than %.0f %% of their "
-				   "pixels (%s: %.1f %%)",
-			p->sparse, p->done, PROCESS_SPARSE_PERCENT, p->sparse_name, p->sparse_density);
-	fputs("; likely left and right are swapped, the rows of both images are off against each other, or "
-	      "the images are not rectified\n",
-	      stderr);
-}
-
 /* A failure of the engine or of the configuration ends the run, anything about one pair does not. */
 static int run_jobs(struct process *p, const struct process_job *jobs, int count)
 {
@@ -210,7 +192,7 @@ static int run_jobs(struct process *p, const struct process_job *jobs, int count
 			break;
 	}
 	sx_progress_end();
-	note_sparse(p);
+	process_sparse_note(p);
 	if (failed && count > 1)
 		fprintf(stderr, SX_PROGRAM ": %d of %d pairs failed\n", failed, count);
 	return worst;

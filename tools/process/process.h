@@ -40,13 +40,11 @@ struct process {
 	struct sx_context_config config; /* of context */
 	struct sx_slots slots;		 /* one */
 	int done;			 /* pairs computed and written */
-	int sparse;			 /* of these, those below PROCESS_SPARSE_PERCENT */
-	const char *sparse_name;	 /* the first of them, and its density in % */
+	int sparse;			 /* of these, those below SX_PAIRS_SPARSE */
+	const char *sparse_name;	 /* the first of them, its density in %, and why that may be */
 	double sparse_density;
+	char sparse_why[512];
 };
-
-/* Rectified pairs of scenes with some texture have a disparity for twice as many of their pixels. */
-#define PROCESS_SPARSE_PERCENT 40.0
 
 /* 0, or an exit code after a sentence on stderr. */
 int process_open(struct process *p, const struct sx_settings *settings);
@@ -59,6 +57,14 @@ void process_close(struct process *p);
  * run. No result is left half written.
  */
 int process_pair(struct process *p, const struct process_job *job);
+
+/*
+ * Counts a pair with few disparities, whose frame the context holds and no longer needs to: the first one is
+ * looked at.
+ */
+void process_sparse_look(struct process *p, const char *name, double percent);
+/* A sentence on stderr about such pairs, if there were any. */
+void process_sparse_note(const struct process *p);
 
 /* Writes the results of the frame that the context holds. 0, or negative errno and a sentence in why. */
 int process_write(const struct process *p, const char *name, char *why, size_t why_bytes);

@@ -14,6 +14,7 @@
 #include "config/classes.h"
 #include "tools/common/progress.h"
 #include "tools/common/settings_args.h"
+#include "tools/pairs/faults.h"
 #include "tools/process/process.h"
 #include "tools/process/process_scores.h"
 
@@ -141,17 +142,6 @@ static void print_line(const struct process *p, const struct process_job *job, d
 	fflush(stdout);
 }
 
-static void count_pair(struct process *p, const struct process_job *job, double percent)
-{
-	p->done++;
-	if (percent >= PROCESS_SPARSE_PERCENT)
-		return;
-	if (!p->sparse++) {
-		p->sparse_name = job->name;
-		p->sparse_density = percent;
-	}
-}
-
 static int compute(struct process *p, const struct process_job *job, const struct sx_image *left,
 		   const struct sx_image *right, const struct sx_scores *scores)
 {
@@ -178,8 +168,10 @@ static int compute(struct process *p, const struct process_job *job, const struc
 	if (r < 0)
 		return pair_fail(EX_CANTCREAT, "%s", why);
 	percent = density(p);
-	count_pair(p, job, percent);
+	p->done++;
 	print_line(p, job, percent);
+	if (percent < 100 * SX_PAIRS_SPARSE)
+		process_sparse_look(p, job->name, percent);
 	return 0;
 }
 

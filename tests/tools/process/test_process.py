@@ -228,14 +228,45 @@ class Sparse(Outputs):
         r = self.process(*self.CAMERA, self.right, self.left)
         percent, = self.density(r)
         self.assertLess(percent, 40)
-        self.assertEqual(r.stderr, "stixel-process: right: only %.1f %% of the pixels have a disparity%s"
-                         % (percent, self.LIKELY))
+        match = re.fullmatch(r"stixel-process: right: only ([0-9.]+) % of the pixels have a disparity; left and "
+                             r"right are exchanged: density (\d+) % as it is, (\d+) % exchanged\n", r.stderr)
+        self.assertTrue(match, r.stderr)
+        self.assertEqual((float(match.group(1)), int(match.group(2))), (percent, round(percent)))
+        self.assertGreater(int(match.group(3)), 60)
+
+    def rows(self, path, move):
+        """The image again, its rows moved by so many: a file of its own."""
+        with open(path, "rb") as f:
+            whole = f.read()
+        head, data = whole[:-WIDTH * HEIGHT], whole[-WIDTH * HEIGHT:]
+        other = path.replace(".pgm", "-moved.pgm")
+        with open(other, "wb") as f:
+            f.write(head + data[-move * WIDTH:] + data[:-move * WIDTH])
+        return other
+
+    def test_rows_off(self):
+        r = self.process(*self.CAMERA, self.left, self.rows(self.right, 6))
+        self.assertRegex(r.stderr,
+                         r"have a disparity; rows are out of line: the right image is (6\.[01]|5\.9) px lower\n$")
+
+    def test_in_line_all_the_same(self):
+        """Islands of up to a million pixels are taken away: the images are not to blame."""
+        r = self.process(*self.CAMERA, "-s", "filters.speckle_size=1000000", self.left, self.right)
+        self.assertIn("; its images are neither exchanged nor out of line: likely there is too little texture, or",
+                      r.stderr)
+
+    def test_nothing_is_found_again(self):
+        left, _ = self.pair("a", seed=1)
+        _, right = self.pair("b", seed=2)
+        r = self.process(*self.CAMERA, left, right)
+        self.assertEqual(r.stderr, "stixel-process: left: only %.1f %% of the pixels have a disparity%s"
+                         % (*self.density(r), self.LIKELY))
 
     def test_some_of_several(self):
         r = self.process(*self.CAMERA, self.left, self.right, self.right, self.left, self.path("none.pgm"), self.right,
                          want=65)
         self.assertIn("stixel-process: 1 of 2 pairs have a disparity for less than 40 %% of their pixels (right: "
-                      "%.1f %%)%s" % (self.density(r)[1], self.LIKELY), r.stderr)
+                      "%.1f %%); left and right are exchanged: density " % self.density(r)[1], r.stderr)
 
 
 class Errors(Outputs):

@@ -53,7 +53,7 @@ class FirstCamera(TestCase):
 
     def test_the_page(self):
         camera = doc_steps.configuration(self.steps[2]).partition("\n\n")[2]
-        begin, status = doc_steps.commands(self.steps[3])
+        begin, status, doctor = doc_steps.commands(self.steps[3])
 
         # 2, 3: what they offer, and a look
         self.configure(camera)
@@ -63,6 +63,7 @@ class FirstCamera(TestCase):
         self.assertGreater(max(abs(e) for e in raw["row_error_px"].values() if e is not None), 1)
         i.until_state("degraded", 60)
         self.assertIn("calibrate anew", " ".join(self.shell(status).split()))
+        self.assertRegex(self.shell(doctor), "warning +pictures +.*rows")
         self.assertEqual(i.stop(), 0)
 
         # 5, 6: rectified
@@ -73,9 +74,8 @@ class FirstCamera(TestCase):
         self.assertIn("as they are raw by", i.text())
         self.assertLess(max(abs(e) for e in good["row_error_px"].values() if e is not None), 0.3)
         self.assertGreater(good["density"], max(0.7, raw["density"]))
-        for command in doc_steps.commands(self.steps[6]):
-            said = self.shell(command)
-        self.assertIn("now.png", said)
+        said = "".join(map(self.shell, doc_steps.commands(self.steps[6])))
+        self.assertRegex(said, "ok +pictures")
         self.assertTrue(os.path.exists(self.folder + "/now.png"))
 
         # 7: tuned, and kept

@@ -75,6 +75,8 @@ const char *doctor_group(gid_t gid);
 /* Whether this is a Jetson: its GPU has other nodes than a card. */
 bool doctor_is_jetson(const struct doctor *d);
 
+/* The status of an instance, to be released; NULL without one. */
+json_t *doctor_fetch(const char *instance);
 /* Asks the instance for its status; finds nothing by itself. */
 void doctor_ask(struct doctor *d);
 /* Without -c: file and overrides of the running daemon, if it tells them, else the instance's in /etc. */
@@ -85,6 +87,7 @@ void doctor_configuration(struct doctor *d);
 void doctor_service(struct doctor *d); /* unit, and the account it runs as */
 void doctor_instance(struct doctor *d);
 void doctor_cameras(struct doctor *d);
+void doctor_pictures(struct doctor *d); /* of the running instance */
 void doctor_engine(struct doctor *d);
 void doctor_speed(struct doctor *d); /* of a GPU: after doctor_engine() */
 void doctor_memory(struct doctor *d);

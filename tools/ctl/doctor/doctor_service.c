@@ -331,16 +331,30 @@ static void say_state(struct doctor *d)
 			   "the daemon is version %s, this is " SX_VERSION, text_of(d->status, "version"));
 }
 
+/* r: what sx_instance_get() returned, with its sentence in why. */
+static json_t *fetch(const char *instance, int *r, char *why, size_t why_bytes)
+{
+	json_t *status = NULL;
+	char *body = NULL;
+
+	*r = sx_instance_get(instance, "/status", CTL_ANSWER_MS, &body, why, why_bytes);
+	if (*r == 200)
+		status = json_loads(body, JSON_REJECT_DUPLICATES, NULL);
+	free(body);
+	return status;
+}
+
+json_t *doctor_fetch(const char *instance)
+{
+	char why[DOCTOR_WHY_BYTES];
+	int r;
+
+	return fetch(instance, &r, why, sizeof(why));
+}
+
 void doctor_ask(struct doctor *d)
 {
-	char *body = NULL;
-	int r = sx_instance_get(d->instance, "/status", CTL_ANSWER_MS, &body, d->status_why,
-				sizeof(d->status_why));
-
-	d->status_error = r;
-	if (r == 200)
-		d->status = json_loads(body, JSON_REJECT_DUPLICATES, NULL);
-	free(body);
+	d->status = fetch(d->instance, &d->status_error, d->status_why, sizeof(d->status_why));
 }
 
 /* Never below a root of a test: its /dev/shm is not looked into. */

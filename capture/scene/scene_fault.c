@@ -1,0 +1,181 @@
+/*
+ * Faults of a stereo rig.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "capture/scene/scene_fault.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/scene/scene.h"
+
+static const struct {
+	const char *name;
+	bool amount, whole; /* there is one; it is a whole number */
+	double least, most;
+} kinds[] = {
+	[SX_FAULT_NONE] = {.name = "none"},
+	[SX_FAULT_SWAPPED] = {.name = "swapped"},
+	[SX_FAULT_ROWS] = {"rows", true, false, -64, 64},
+	[SX_FAULT_ROTATED] = {"rotated", true, false, -10, 10},
+	[SX_FAULT_DARK_RIGHT] = {"dark-right", true, false, 0, 1},
+	[SX_FAULT_BLURRED] = {"blurred", true, false, 0.5, 8},
+	[SX_FAULT_BLURRED_RIGHT] = {"blurred-right", true, false, 0.5, 8},
+	[SX_FAULT_SAME] = {.name = "same"},
+	[SX_FAULT_LATE_RIGHT] = {"late-right", true, true, 1, 8},
+};
+
+static int fault_refuse(const char *text, char *why, size_t why_bytes)
+{
+	snprintf(why, why_bytes,
+		 "fault '%s' is not known: allowed are none, swapped, rows:-64..64, rotated:-10..10, "
+		 "dark-right:0..1, blurred:0.5..8, blurred-right:0.5..8, same, late-right:1..8",
+		 text);
+	return -EINVAL;
+}
+
+int sx_fault_parse(struct sx_fault *ret, const char *text, char *why, size_t why_bytes)
+{
+	const char *name = text && *text ? text : kinds[SX_FAULT_NONE].name;
+	const size_t length = strcspn(name, ":");
+	double amount = 0;
+	char *end = NULL;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strlen(kinds[i].name) != length || strncmp(name, kinds[i].name, length) != 0)
+			continue;
+		if (kinds[i].amount != (name[length] == ':'))
+			break;
+		if (kinds[i].amount) {
+			amount = strtod(name + length + 1, &end);
+			if (end == name + length + 1 || *end || !(amount >= kinds[i].least) ||
+			    !(amount <= kinds[i].most) || (kinds[i].whole && amount != floor(amount)))
+				break;
+		}
+		*ret = (struct sx_fault){(enum sx_fault_kind)i, amount};
+		return 0;
+	}
+	return fault_refuse(name, why, why_bytes);
+}
+
+/* Bilinear, at any place; beyond the image its border goes on. */
+static uint8_t fault_sample(const struct sx_image *img, double x, double y)
+{
+	const double u = fmin(fmax(x, 0), img->width - 1), v = fmin(fmax(y, 0), img->height - 1);
+	const int i = u < img->width - 1 ? (int)u : img->width - 2,
+		  j = v < img->height - 1 ? (int)v : img->height - 2;
+	const uint8_t *up = (const uint8_t *)sx_image_row(img, j) + i,
+		      *low = (const uint8_t *)sx_image_row(img, j + 1) + i;
+	const double a = u - i, b = v - j;
+
+	return (uint8_t)((1 - b) * ((1 - a) * up[0] + a * up[1]) + b * ((1 - a) * low[0] + a * low[1]) + 0.5);
+}
+
+/* Turns an image clockwise about its middle, and moves it down. */
+static void fault_move(struct sx_image *img, struct sx_image *scratch, double degrees, double rows)
+{
+	const double turn = degrees * (3.14159265358979323846 / 180), c = cos(turn), s = sin(turn);
+	const double x0 = (img->width - 1) / 2.0, y0 = (img->height - 1) / 2.0;
+
+	sx_image_copy(scratch, img);
+	for (int y = 0; y < img->height; y++) {
+		uint8_t *to = sx_image_row(img, y);
+		const double v = y - rows - y0;
+
+		for (int x = 0; x < img->width; x++)
+			to[x] = fault_sample(scratch, x0 + c * (x - x0) + s * v, y0 - s * (x - x0) + c * v);
+	}
+}
+
+/* One pass of the binomial filter 1 2 1 each way, which has a variance of 1/2 px^2. */
+static void fault_smooth(struct sx_image *img, struct sx_image *scratch)
+{
+	const int last = img->width - 1;
+
+	sx_image_copy(scratch, img);
+	for (int y = 0; y < img->height; y++) {
+		const uint8_t *row[3];
+		uint8_t *to = sx_image_row(img, y);
+
+		for (int j = 0; j < 3; j++) {
+			const int at = y + j - 1;
+
+			row[j] = sx_image_row(scratch, at < 0 ? 0 : at < img->height ? at : img->height - 1);
+		}
+		for (int x = 0; x < img->width; x++) {
+			const int a = x > 0 ? x - 1 : 0, b = x < last ? x + 1 : last;
+			int sum = 8;
+
+			for (int j = 0; j < 3; j++)
+				sum += (j == 1 ? 2 : 1) * (row[j][a] + 2 * row[j][x] + row[j][b]);
+			to[x] = (uint8_t)(sum / 16);
+		}
+	}
+}
+
+static void fault_blur(struct sx_image *img, struct sx_image *scratch, double sigma)
+{
+	for (int i = 0; i < (int)(2 * sigma * sigma + 0.5); i++)
+		fault_smooth(img, scratch);
+}
+
+static void fault_darken(struct sx_image *img, double light)
+{
+	for (int y = 0; y < img->height; y++) {
+		uint8_t *row = sx_image_row(img, y);
+
+		for (int x = 0; x < img->width; x++)
+			row[x] = (uint8_t)(light * row[x] + 0.5);
+	}
+}
+
+void sx_fault_plant(const struct sx_fault *f, struct sx_image *left, struct sx_image *right,
+		    struct sx_image *scratch)
+{
+	switch (f->kind) {
+	case SX_FAULT_NONE:
+	case SX_FAULT_LATE_RIGHT:
+		break;
+	case SX_FAULT_SWAPPED:
+		sx_image_copy(scratch, left);
+		sx_image_copy(left, right);
+		sx_image_copy(right, scratch);
+		break;
+	case SX_FAULT_ROWS:
+		fault_move(right, scratch, 0, f->amount);
+		break;
+	case SX_FAULT_ROTATED:
+		fault_move(right, scratch, f->amount, 0);
+		break;
+	case SX_FAULT_DARK_RIGHT:
+		fault_darken(right, f->amount);
+		break;
+	case SX_FAULT_BLURRED:
+		fault_blur(left, scratch, f->amount);
+		fault_blur(right, scratch, f->amount);
+		break;
+	case SX_FAULT_BLURRED_RIGHT:
+		fault_blur(right, scratch, f->amount);
+		break;
+	case SX_FAULT_SAME:
+		sx_image_copy(right, left);
+		break;
+	}
+}
+
+void sx_fault_render(const struct sx_fault *f, struct sx_scene *s, uint32_t frame, struct sx_image *left,
+		     struct sx_image *right, struct sx_image *scratch)
+{
+	if (f->kind == SX_FAULT_LATE_RIGHT) {
+		sx_scene_render(s, frame + (uint32_t)f->amount, scratch, right);
+		sx_scene_render(s, frame, left, scratch);
+		return;
+	}
+	sx_scene_render(s, frame, left, right);
+	sx_fault_plant(f, left, right, scratch);
+}

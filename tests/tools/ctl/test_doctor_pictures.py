@@ -1,0 +1,113 @@
+# stixelctl doctor on pairs of a daemon that runs: each planted fault is found, alone; in sound pairs nothing is.
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import re
+import subprocess
+import time
+import unittest
+
+from support import program
+from test_ctl import Daemon
+
+SLOW = bool(os.environ.get("SX_SANITIZED"))
+
+# fault, level, beginning of the sentence and of the advice
+FAULTS = [
+    ("none", "ok", r"4 pairs: rows within 0\.[0-3] px, sharpness 0\.4\d and 0\.4\d, density [6-9]\d %$", "$"),
+    ("swapped", "problem", r"left and right are exchanged: density [1-5]?\d % as it is, [6-9]\d % exchanged$",
+     "swap source.left and source.right"),
+    ("rows:3", "warning", r"rows are out of line: the right image is (3\.[0-2]|2\.[89]) px lower$", "calibrate"),
+    ("rotated:-1.5", "warning",
+     r"rows are out of line: the right image is turned by 1\.[45]\d degrees anticlockwise$", "calibrate"),
+    ("dark-right:0", "problem", "the right image is black$", "a cap"),
+    ("dark-right:0.3", "warning", r"the right image is darker: mean grey level \d+, that of the left one is \d+$",
+     "set source.exposure_ms"),
+    ("blurred-right:2", "warning", r"the right image is out of focus: sharpness 0\.[12]\d, that of the left one is 0",
+     "focus"),
+    ("blurred:3", "warning", r"both images are out of focus: sharpness 0\.1\d and 0\.1\d, at least 0\.22 is expected$",
+     "focus"),
+    ("same", "problem", "both images are the same$", "one camera is read twice"),
+    ("late-right:1", "warning", r"images are not of the same time: things that move show the right one \d+ ms later; "
+     r"their capture times say 0\.0 ms$", "let one signal trigger both"),
+]
+
+
+class Pictures(unittest.TestCase):
+    def start(self, *settings):
+        daemon = Daemon("pictures", "engine.threads=1", *settings)
+        self.addCleanup(daemon.stop)
+        os.makedirs(daemon.work + "/dev/shm")
+        daemon.env["STIXEL_DOCTOR_ROOT"] = daemon.work  # nothing of this machine takes its time
+        daemon.wait()
+        return daemon
+
+    def until(self, daemon, condition):
+        for _ in range(200):
+            if condition(json.loads(daemon.ctl("status", "--json").stdout)):
+                return
+            time.sleep(0.05)
+        self.fail("never")
+
+    def plant(self, daemon, fault):
+        """The frames of pairs that were drawn before have been published."""
+        r = daemon.ctl("set", "source.fault=" + fault)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        published = json.loads(daemon.ctl("status", "--json").stdout)["frames"]["published"]
+        self.until(daemon, lambda s: s["frames"]["published"] > published + 3)
+
+    def doctor(self, daemon):
+        """[(level, text, advice)] of what it says of pictures."""
+        self.until(daemon, lambda s: s["state"] in ("running", "degraded"))
+        r = daemon.ctl("doctor", "--json")
+        checks = [c for c in json.loads(r.stdout)["checks"] if c["check"] == "pictures"]
+        self.assertEqual(r.returncode == 1, any(c["level"] == "problem" for c in json.loads(r.stdout)["checks"]))
+        return [(c["level"], c["text"], c.get("advice", "")) for c in checks]
+
+    def test_each_fault(self):
+        daemon = self.start("output.planes=pair", "source.size=320x200", "source.fps=%d" % (2 if SLOW else 15))
+        for fault, level, text, advice in FAULTS:
+            with self.subTest(fault):
+                self.plant(daemon, fault)
+                found = self.doctor(daemon)
+                self.assertEqual([f[0] for f in found], [level], found)
+                self.assertRegex(found[0][1], "^" + text)
+                self.assertRegex(found[0][2], "^" + advice)
+        refused = daemon.ctl("set", "source.fault=upside-down")
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("fault 'upside-down' is not known: allowed are none, swapped, rows:-64..64", refused.stderr)
+
+    def test_raw_images(self):
+        """Of lenses that nobody rectified."""
+        daemon = self.start("output.planes=pair", "source.size=640x400", "source.lenses=wide", "camera.rectify=no",
+                            "source.fps=2")
+        found, = self.doctor(daemon)
+        self.assertEqual(found[0], "warning")
+        self.assertRegex(found[1], "^rows are out of line, and bent: the right image is .* turned by 0")
+        self.assertRegex(found[2], "^if images are raw, calibrate .* camera.calibration")
+
+    def test_without_right_images(self):
+        """The status knows less: what is said comes from it, and how to learn more."""
+        daemon = self.start("source.fault=rows:3", "source.size=640x320", "source.fps=%d" % (2 if SLOW else 10))
+        *found, more = self.doctor(daemon)
+        self.assertEqual([f[0] for f in found], ["warning"])
+        match = re.match(r"rows are out of line: the right image is (\d\.\d) px lower$", found[0][1])
+        self.assertTrue(match and abs(float(match.group(1)) - 3) < 0.4, found)
+        self.assertEqual(more[0], "ok")
+        self.assertIn("-s output.planes=pair", more[2])
+        self.plant(daemon, "dark-right:0")
+        self.assertEqual(self.doctor(daemon)[0][:2], ("warning", "the right image is black"))
+        self.plant(daemon, "none")
+        found = self.doctor(daemon)
+        self.assertEqual([f[0] for f in found], ["ok", "ok"], found)
+        self.assertRegex(found[0][1], r"^rows within 0\.\d px, density [6-9]\d %$")
+
+    def test_a_fault_that_is_not_known(self):
+        r = subprocess.run([program("stixeld"), "-i", "nobody", "-s", "source.kind=synthetic", "-s", "source.fault=x"],
+                           capture_output=True, text=True, timeout=60)
+        self.assertEqual(r.returncode, 78, r.stderr)
+        self.assertIn("fault 'x' is not known", r.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

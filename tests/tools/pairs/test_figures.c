@@ -1,0 +1,227 @@
+/*
+ * Faults planted into pairs of the synthetic street, and what their figures are; and those of sound pairs.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "capture/scene/scene.h"
+#include "capture/scene/scene_fault.h"
+#include "tools/pairs/faults.h"
+#include "tools/pairs/fit.h"
+
+#define FRAME_MS 50
+
+struct case_of {
+	const char *scene, *lenses;
+	int width, height, disparities;
+};
+
+/* Figures of a pair with the fault; the frame after it shows what moves. */
+static struct sx_pair_figures look(const struct case_of *c, const char *fault)
+{
+	const struct sx_scene_params params = {
+		.name = c->scene, .seed = 3, .width = c->width, .height = c->height, .lenses = c->lenses};
+	struct sx_image image[5]; /* left, right, later, its right, scratch */
+	struct sx_pair_figures f;
+	struct sx_pairs *pairs;
+	struct sx_scene *scene;
+	struct sx_fault planted;
+	char why[256];
+
+	assert_int_equal(sx_fault_parse(&planted, fault, why, sizeof(why)), 0);
+	assert_int_equal(sx_scene_create(&scene, &params, why, sizeof(why)), 0);
+	assert_int_equal(sx_pairs_create(&pairs, c->width, c->height, 0, c->disparities), 0);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(sx_image_init(&image[i], SX_PIXEL_U8, c->width, c->height), 0);
+	sx_fault_render(&planted, scene, 0, &image[0], &image[1], &image[4]);
+	sx_fault_render(&planted, scene, 1, &image[2], &image[3], &image[4]);
+	assert_int_equal(sx_pairs_add(pairs, &image[0], &image[1], &image[2], FRAME_MS), 0);
+	sx_pairs_figures(pairs, &f);
+	for (int i = 0; i < 5; i++)
+		sx_image_finish(&image[i]);
+	sx_pairs_destroy(pairs);
+	sx_scene_destroy(scene);
+	return f;
+}
+
+static const struct case_of street = {"street", "ideal", 256, 192, 24};
+
+static void assert_only(const struct sx_pair_figures *f, enum sx_pair_fault fault)
+{
+	struct sx_pair_finding found[SX_PAIR_FAULTS];
+	const int n = sx_pair_faults(f, found);
+
+	if (n != 1 || found[0].fault != fault)
+		fail_msg("%d found, the first: %s", n, n ? found[0].text : "");
+}
+
+static void nothing_in_sound_pairs(void **state)
+{
+	/* the last is made smaller to be matched */
+	static const struct case_of cases[] = {{"street", "ideal", 256, 192, 24},
+					       {"open", "ideal", 320, 240, 32},
+					       {"verge", "ideal", 320, 200, 32},
+					       {"climb", "ideal", 802, 240, 48}};
+	struct sx_pair_finding found[SX_PAIR_FAULTS];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct sx_pair_figures f = look(&cases[i], "none");
+
+		if (sx_pair_faults(&f, found))
+			fail_msg("%s: %s", cases[i].scene, found[0].text);
+		assert_true(f.matches >= 100);
+		assert_true(f.agree > 0.9);
+		assert_true(f.late_places >= 30 || i == 1); /* on the open road too little moves */
+		assert_false(f.late_px >= 0.3 * f.factor);
+		assert_true(f.off < 0.3 * f.factor);
+		assert_true(f.sharp[0] > 0.4 && f.sharp[1] > 0.4);
+		assert_true(isnan(f.density) && isnan(f.skew_ms));
+	}
+}
+
+static void rows_and_turns(void **state)
+{
+	struct sx_pair_figures f = look(&street, "rows:-2");
+
+	(void)state;
+	assert_only(&f, SX_PAIR_ROWS);
+	assert_float_equal(f.rows, -2, 0.15);
+	assert_float_equal(f.turn, 0, 0.05);
+	f = look(&street, "rows:9.5"); /* further than the daemon looks */
+	assert_only(&f, SX_PAIR_ROWS);
+	assert_float_equal(f.rows, 9.5, 0.15);
+	f = look(&street, "rotated:-0.6");
+	assert_only(&f, SX_PAIR_ROWS);
+	assert_float_equal(f.turn, -0.6, 0.05);
+	f = look(&street, "rotated:4");
+	assert_only(&f, SX_PAIR_ROWS);
+	assert_float_equal(f.turn, 4, 0.1);
+	assert_float_equal(f.rows, 0, 0.3);
+}
+
+static void images_that_are_no_pair(void **state)
+{
+	struct sx_pair_figures f = look(&street, "swapped");
+
+	(void)state;
+	assert_only(&f, SX_PAIR_EXCHANGED);
+	assert_true(f.disparity < -2);
+	f = look(&street, "same");
+	assert_only(&f, SX_PAIR_SAME);
+	assert_true(f.still > 0.99);
+	assert_float_equal(f.difference, 0, 0);
+	f = look(&street, "dark-right:0");
+	assert_only(&f, SX_PAIR_BLACK);
+	assert_int_equal(f.matches, 0);
+	assert_true(isnan(f.rows));
+}
+
+static void lenses_and_light(void **state)
+{
+	struct sx_pair_figures f = look(&street, "blurred:2.5");
+
+	(void)state;
+	assert_only(&f, SX_PAIR_FOCUS);
+	assert_true(f.sharp[0] < SX_FOCUS_LEAST && f.sharp[1] < SX_FOCUS_LEAST);
+	f = look(&street, "blurred-right:1.2");
+	assert_only(&f, SX_PAIR_FOCUS);
+	assert_true(f.sharp[0] > 0.4);
+	f = look(&street, "dark-right:0.4"); /* places are found in spite of it */
+	assert_only(&f, SX_PAIR_EXPOSURE);
+	assert_true(f.agree > 0.9);
+}
+
+static void another_moment(void **state)
+{
+	static const struct case_of larger = {"street", "ideal", 320, 240, 32};
+	const struct sx_pair_figures f = look(&larger, "late-right:1");
+
+	(void)state;
+	assert_only(&f, SX_PAIR_LATE);
+	assert_float_equal(f.late_ms, FRAME_MS, 0.1 * FRAME_MS);
+	assert_true(f.late_miss < 0.4);
+}
+
+static void raw_images(void **state)
+{
+	static const struct case_of raw = {"street", "wide", 560, 320, 64};
+	const struct sx_pair_figures f = look(&raw, "none");
+
+	(void)state;
+	assert_only(&f, SX_PAIR_ROWS);
+	assert_true(f.agree < 0.9);
+	assert_true(f.bent > 0.8);
+}
+
+static void sizes_and_formats(void **state)
+{
+	struct sx_image small, other;
+	struct sx_pair_figures f;
+	struct sx_pairs *pairs;
+
+	(void)state;
+	assert_int_equal(sx_pairs_create(&pairs, 63, 64, 0, 64), -EINVAL);
+	assert_int_equal(sx_pairs_create(&pairs, 64, 64, 0, 64), 0);
+	assert_int_equal(sx_image_init(&small, SX_PIXEL_U8, 64, 64), 0);
+	assert_int_equal(sx_image_init(&other, SX_PIXEL_U8, 80, 64), 0);
+	assert_int_equal(sx_pairs_add(pairs, &small, &other, NULL, 0), -EINVAL);
+	sx_pairs_figures(pairs, &f);
+	assert_int_equal(f.pairs, 0);
+	assert_int_equal(sx_pairs_add(pairs, &small, &small, &small, FRAME_MS),
+			 0); /* without any structure */
+	sx_pairs_figures(pairs, &f);
+	assert_int_equal(f.pairs, 1);
+	assert_int_equal(f.matches, 0);
+	assert_true(isnan(f.rows) && isnan(f.still) && isnan(f.sharp[0]) && isnan(f.late_ms));
+	assert_float_equal(f.dark[1], 1, 0);
+	sx_pairs_destroy(pairs);
+	sx_pairs_destroy(NULL);
+	sx_image_finish(&small);
+	sx_image_finish(&other);
+}
+
+/* 2 + 3 x where a third of the points says something else. */
+static void a_fit_in_spite_of_outliers(void **state)
+{
+	struct sx_fit_point p[90];
+	struct sx_fit f;
+
+	(void)state;
+	for (int i = 0; i < 90; i++) {
+		p[i] = (struct sx_fit_point){{1, i / 90.0}, 2 + 3 * (i / 90.0)};
+		if (i % 3 == 0)
+			p[i].value = (i * 37) % 50 - 40;
+	}
+	assert_true(sx_fit(&f, p, 90, 2, 0, 0.1));
+	assert_true(f.inliers >= 60);
+	assert_float_equal(f.c[0], 2, 0.02);
+	assert_float_equal(f.c[1], 3, 0.02);
+	assert_float_equal(sx_fit_residual(&f, &(struct sx_fit_point){{1, 2}, 10}, 2), 2, 0.05);
+	assert_false(sx_fit(&f, p, 3, 2, 0, 0.1)); /* too few */
+	for (int i = 0; i < 90; i++)
+		p[i].term[1] = 1;
+	assert_false(sx_fit(&f, p, 90, 2, 0, 0.1)); /* no way to tell both terms apart */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_in_sound_pairs),  cmocka_unit_test(rows_and_turns),
+		cmocka_unit_test(images_that_are_no_pair), cmocka_unit_test(lenses_and_light),
+		cmocka_unit_test(another_moment),	   cmocka_unit_test(raw_images),
+		cmocka_unit_test(sizes_and_formats),	   cmocka_unit_test(a_fit_in_spite_of_outliers),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

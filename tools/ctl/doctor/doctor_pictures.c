@@ -1,0 +1,304 @@
+/*
+ * stixelctl doctor: what the pictures of the running instance say of its cameras. Pairs, where it publishes
+ * right images; else the figures of its status.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "engines/select.h"
+#include "stixel.h"
+#include "tools/common/instances.h"
+#include "tools/ctl/ctl.h"
+#include "tools/ctl/doctor/doctor.h"
+#include "tools/pairs/faults.h"
+
+#define CHECK "pictures"
+
+enum {
+	PAIRS = 4,
+	WITHOUT = 3,	   /* frames that came without the image that was asked for: it is not offered */
+	APART_MS = 50,	   /* from a pair to the image that shows what moves */
+	FRAME_MS = 1500,   /* until a frame has an image */
+	ENGINE_MS = 60000, /* the slowest machine needs a second */
+	ASKED = 3	   /* looks at the status */
+};
+
+#define WANTED (1u << STIXEL_PLANE_LEFT | 1u << STIXEL_PLANE_RIGHT)
+
+/* ---- pairs ---- */
+
+/* Copies of images of frames: pair, and the left image after it. */
+struct grab {
+	struct stixel_reader *reader;
+	struct sx_image left, right, later;
+	struct sx_pairs *pairs;
+	int64_t asked_ns, left_ns, skew_ns[PAIRS];
+	double density; /* of the last pair, as its frame says */
+	int width;	/* px, of the last frame, whatever came with it */
+	int disparities, min_disparity;
+};
+
+static void grab_finish(struct grab *g)
+{
+	stixel_close(g->reader);
+	sx_pairs_destroy(g->pairs);
+	sx_image_finish(&g->left);
+	sx_image_finish(&g->right);
+	sx_image_finish(&g->later);
+}
+
+/* Takes the size from the first frame; later ones must have it. */
+static bool grab_fits(struct grab *g, const struct stixel_frame_header *h)
+{
+	const int width = (int)h->image_width, height = (int)h->image_height;
+
+	if (g->pairs)
+		return g->left.width == width && g->left.height == height;
+	g->disparities = (int)h->disparities;
+	g->min_disparity = h->min_disparity;
+	return sx_pairs_create(&g->pairs, width, height, g->min_disparity, g->disparities) == 0 &&
+	       sx_image_init(&g->left, SX_PIXEL_U8, width, height) == 0 &&
+	       sx_image_init(&g->right, SX_PIXEL_U8, width, height) == 0 &&
+	       sx_image_init(&g->later, SX_PIXEL_U8, width, height) == 0;
+}
+
+static bool copy_image(const struct sx_image *to, const struct stixel_frame *f, unsigned kind)
+{
+	struct stixel_image found;
+	struct sx_image from;
+
+	if (!stixel_image(f, kind, &found) || (int)found.width != to->width ||
+	    (int)found.height != to->height)
+		return false;
+	from = (struct sx_image){(void *)(uintptr_t)found.data, to->width, to->height, found.pitch,
+				 SX_PIXEL_U8};
+	sx_image_copy(to, &from);
+	return true;
+}
+
+/* The next frame that has the image, captured at from_ns or later. False: there is none, or not in time. */
+static bool next_with(struct grab *g, unsigned kind, int64_t from_ns, const struct stixel_frame **f)
+{
+	const int64_t until_ns = sx_now_ns() + FRAME_MS * 1000000LL;
+	struct stixel_image image;
+	int without = 0;
+
+	while (!ctl_stopped && without < WITHOUT && sx_now_ns() < until_ns) {
+		if (stixel_wait(g->reader, FRAME_MS) <= 0 || stixel_latest(g->reader, f) <= 0)
+			return false;
+		g->width = (int)(*f)->header->image_width;
+		if (!stixel_image(*f, kind, &image))
+			/* earlier ones may have what other viewers asked for, or nothing */
+			without += (*f)->header->plane_kind != STIXEL_PLANE_NONE &&
+				   (*f)->header->capture_left_ns > g->asked_ns;
+		else if ((*f)->header->capture_left_ns >= from_ns)
+			return true;
+	}
+	return false;
+}
+
+static bool grab_pair(struct grab *g, int i)
+{
+	const struct stixel_frame *f;
+	const struct stixel_frame_header *h;
+	int64_t later_ns;
+
+	if (!next_with(g, STIXEL_PLANE_RIGHT, 0, &f) || !grab_fits(g, f->header) ||
+	    !copy_image(&g->left, f, STIXEL_PLANE_LEFT) || !copy_image(&g->right, f, STIXEL_PLANE_RIGHT))
+		return false;
+	h = f->header;
+	g->left_ns = h->capture_left_ns;
+	g->skew_ns[i] = h->stamp == STIXEL_STAMP_SOFTWARE ? 0 : h->capture_right_ns - h->capture_left_ns;
+	g->density = h->abi_minor >= 4 ? h->measured / 65535.0 : (double)NAN;
+	if (!next_with(g, STIXEL_PLANE_LEFT, g->left_ns + APART_MS * 1000000LL, &f) ||
+	    !copy_image(&g->later, f, STIXEL_PLANE_LEFT))
+		return sx_pairs_add(g->pairs, &g->left, &g->right, NULL, 0) == 0;
+	later_ns = f->header->capture_left_ns - g->left_ns;
+	return sx_pairs_add(g->pairs, &g->left, &g->right, &g->later, (double)later_ns / 1e6) == 0;
+}
+
+/* Pairs that were taken; 0: the instance gives none. */
+static int grab_pairs(struct grab *g, const char *instance)
+{
+	int taken = 0;
+
+	if (stixel_open(&g->reader, instance, 0) < 0 || stixel_want_images(g->reader, WANTED) < 0)
+		return 0;
+	g->asked_ns = sx_now_ns();
+	while (taken < PAIRS && !ctl_stopped && grab_pair(g, taken))
+		taken++;
+	return taken;
+}
+
+/* ---- density ---- */
+
+/* Share of the pixels that a context measures; NAN: the engine fails. */
+static double density_of(const struct sx_engine *e, struct sx_context *x, const struct sx_image *left,
+			 const struct sx_image *right)
+{
+	const struct sx_pair pair = {.left = *left, .right = *right, .number = 1};
+
+	if (e->backend->submit(x, &pair, NULL, NULL, NULL) < 0 || e->backend->wait(x, ENGINE_MS) != 1)
+		return (double)NAN;
+	return e->backend->result(x)->monitor.measured / ((double)left->width * left->height);
+}
+
+/* Density of the last pair, as it is and exchanged, as the cpu engine sees it by default. */
+static void find_density(const struct grab *g, struct sx_pair_figures *f)
+{
+	const struct sx_source_info info = {
+		.width = g->left.width, .height = g->left.height, .pixel = SX_PIXEL_U8};
+	struct sx_settings s;
+	struct sx_context_config c;
+	struct sx_engine e = {0};
+	struct sx_context *x = NULL;
+	char why[DOCTOR_WHY_BYTES];
+
+	if (sx_settings_init(&s) < 0)
+		return;
+	s.engine.backend = SX_BACKEND_CPU;
+	s.params.stereo.disparities = g->disparities;
+	s.params.stereo.min_disparity = g->min_disparity;
+	c = sx_settings_context(&s, &info);
+	if (sx_engine_open(&e, &s.engine, why, sizeof(why)) == 0) {
+		if (e.backend->context_create(&x, e.device, &c, why, sizeof(why)) == 0) {
+			f->density = density_of(&e, x, &g->left, &g->right);
+			f->exchanged = density_of(&e, x, &g->right, &g->left);
+			e.backend->context_destroy(x);
+		}
+		sx_engine_close(&e);
+	}
+	sx_settings_finish(&s);
+}
+
+/* ---- figures ---- */
+
+static int by_value(const void *a, const void *b)
+{
+	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* False: there are none, and f has no more than the width. */
+static bool figures_of_pairs(struct sx_pair_figures *f, const char *instance)
+{
+	struct grab g = {.density = (double)NAN};
+	const int taken = grab_pairs(&g, instance);
+
+	sx_pair_figures_init(f);
+	f->width = g.width;
+	if (taken) {
+		sx_pairs_figures(g.pairs, f);
+		qsort(g.skew_ns, (size_t)taken, sizeof(g.skew_ns[0]), by_value);
+		f->skew_ms = (double)g.skew_ns[taken / 2] / 1e6;
+		f->density = g.density;
+		if (g.density < SX_PAIRS_SPARSE || f->behind > 0.5)
+			find_density(&g, f);
+	}
+	grab_finish(&g);
+	return taken > 0;
+}
+
+static double number_at(const json_t *j, const char *object, const char *key)
+{
+	const json_t *in = *object ? json_object_get(j, object) : j, *v = json_object_get(in, key);
+
+	return json_is_number(v) ? json_number_value(v) : (double)NAN;
+}
+
+/* Median of three, as far as they are known. */
+static double middle_of(const double v[ASKED])
+{
+	return fmax(fmin(v[0], v[1]), fmin(fmax(v[0], v[1]), v[2]));
+}
+
+/* Asks again, for frames are of different opinions about rows. */
+static void ask_rows(const struct doctor *d, double ret[4])
+{
+	static const char *const parts[] = {"left", "middle", "right", "all"};
+	double seen[4][ASKED];
+	json_t *again = json_incref(d->status);
+
+	for (int i = 0; i < ASKED; i++) {
+		for (int part = 0; part < 4; part++)
+			seen[part][i] = number_at(json_object_get(again, CHECK), "row_error_px", parts[part]);
+		json_decref(again);
+		again = i + 1 < ASKED ? doctor_fetch(d->instance) : NULL;
+	}
+	for (int part = 0; part < 4; part++)
+		ret[part] = middle_of(seen[part]);
+}
+
+/* What the status says in other words: rows of thirds of the image become an offset and a turn. */
+static void figures_of_status(const struct doctor *d, struct sx_pair_figures *f)
+{
+	const json_t *said = json_object_get(d->status, CHECK);
+	double rows[4];
+
+	f->density = number_at(said, "", "density");
+	f->dark[0] = number_at(said, "dark", "left");
+	f->dark[1] = number_at(said, "dark", "right");
+	f->laplacian[0] = number_at(said, "sharpness", "left");
+	f->laplacian[1] = number_at(said, "sharpness", "right");
+	ask_rows(d, rows);
+	sx_pair_rows_of_thirds(f, rows);
+	if (fabs(rows[3]) < 0.125) /* 1/8 px, as of the daemon's own judgement */
+		f->still = number_at(said, "", "infinity");
+}
+
+/* ---- findings ---- */
+
+/* What is known of images in which nothing is wrong. */
+static void say_fine(struct doctor *d, const struct sx_pair_figures *f)
+{
+	char pairs[24] = "", rows[64], sharp[48] = "", density[32] = "";
+
+	if (f->pairs)
+		snprintf(pairs, sizeof(pairs), "%d pairs: ", f->pairs);
+	if (isnan(f->off))
+		snprintf(rows, sizeof(rows), "rows are not known: too little is found in both images");
+	else
+		snprintf(rows, sizeof(rows), "rows within %.1f px", f->off);
+	if (!isnan(f->sharp[0]) && !isnan(f->sharp[1]))
+		snprintf(sharp, sizeof(sharp), ", sharpness %.2f and %.2f", f->sharp[0], f->sharp[1]);
+	if (!isnan(f->density))
+		snprintf(density, sizeof(density), ", density %.0f %%", 100 * f->density);
+	doctor_say(d, DOCTOR_OK, CHECK, NULL, "%s%s%s%s%s", pairs, rows, sharp, density,
+		   f->pairs && isnan(f->late_ms)
+			   ? "; too little moves up or down to tell whether both are of the same time"
+			   : "");
+}
+
+void doctor_pictures(struct doctor *d)
+{
+	const char *state = json_string_value(json_object_get(d->status, "state"));
+	struct sx_pair_finding finding[SX_PAIR_FAULTS];
+	struct sx_pair_figures f;
+	bool pairs;
+	int n;
+
+	if (!state || (strcmp(state, "running") != 0 && strcmp(state, "degraded") != 0))
+		return;
+	pairs = figures_of_pairs(&f, d->instance);
+	if (!pairs)
+		figures_of_status(d, &f);
+	n = sx_pair_faults(&f, finding);
+	for (int i = 0; i < n; i++)
+		/* the status is of single frames: no reason yet to say that nothing works */
+		doctor_say(d, pairs && finding[i].useless ? DOCTOR_PROBLEM : DOCTOR_WARNING, CHECK,
+			   finding[i].advice, "%s", finding[i].text);
+	if (!n)
+		say_fine(d, &f);
+	if (!pairs)
+		doctor_say(d, DOCTOR_OK, CHECK,
+			   "restart it with -s output.planes=pair to learn of these as well",
+			   "right images are not published: exchanged images, focus and synchronisation were "
+			   "not looked at");
+}

@@ -1,0 +1,440 @@
+/*
+ * Figures of some pairs of one rig.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/pairs/figures.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/pairs/fit.h"
+#include "tools/pairs/match.h"
+
+enum {
+	DARK = 8,	/* grey level, as of stages/stereo/monitor.h */
+	CONTRAST = 40,	/* grey levels of a window whose steps say something */
+	AROUND = 8,	/* px, of such a window */
+	STEPS = 200,	/* of the histogram of sharpness */
+	LEAST = 40,	/* matches; fewer say nothing */
+	LATE_LEAST = 16 /* likewise, of those that move */
+};
+
+#define DEGREES (180 / 3.14159265358979323846)
+#define FAR 1.0	     /* px of disparity: less may be infinity */
+#define STILL 0.25   /* px */
+#define MOVES 0.75   /* px of the view: more is motion, and not the error of a match */
+#define PER_MS 100.0 /* term of motion: px in 100 ms, which has the size of the others */
+
+/* A place of the left image in the right one; up_down: px a ms by which it moves, NAN: not known. */
+struct place {
+	struct sx_match m;
+	double up_down;
+	bool moves;
+};
+
+struct sx_pairs {
+	int width, height, min_disparity, disparities;
+	int pairs, count, factor;
+	struct place *place;
+	double dark[2], grey[2], difference; /* sums over the pixels of all pairs */
+	unsigned steps[2][STEPS + 1];
+};
+
+void sx_pair_figures_init(struct sx_pair_figures *f)
+{
+	const double unknown = (double)NAN;
+
+	*f = (struct sx_pair_figures){
+		.density = unknown,
+		.exchanged = unknown,
+		.dark = {unknown, unknown},
+		.grey = {unknown, unknown},
+		.sharp = {unknown, unknown},
+		.laplacian = {unknown, unknown},
+		.difference = unknown,
+		.still = unknown,
+		.agree = unknown,
+		.behind = unknown,
+		.disparity = unknown,
+		.rows = unknown,
+		.turn = unknown,
+		.stretch = unknown,
+		.off = unknown,
+		.bent = unknown,
+		.late_ms = unknown,
+		.late_miss = unknown,
+		.late_px = unknown,
+		.skew_ms = unknown,
+	};
+}
+
+void sx_pair_rows_of_thirds(struct sx_pair_figures *f, const double rows[4])
+{
+	f->rows = rows[3];
+	f->turn = 0;
+	f->off = fmax(fmax(fabs(rows[0]), fabs(rows[1])), fmax(fabs(rows[2]), fabs(rows[3])));
+	if (f->width <= 0 || isnan(rows[0]) || isnan(rows[1]) || isnan(rows[2]))
+		return;
+	f->rows = (rows[0] + rows[1] + rows[2]) / 3;
+	f->turn = atan((rows[2] - rows[0]) / (2.0 / 3 * f->width)) * DEGREES;
+}
+
+int sx_pairs_create(struct sx_pairs **ret, int width, int height, int min_disparity, int disparities)
+{
+	struct sx_pairs *p;
+
+	if (width < 64 || height < 64)
+		return -EINVAL;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	p->width = width;
+	p->factor = sx_match_factor(width);
+	p->height = height;
+	p->min_disparity = min_disparity;
+	p->disparities = disparities;
+	*ret = p;
+	return 0;
+}
+
+void sx_pairs_destroy(struct sx_pairs *p)
+{
+	if (p)
+		free(p->place);
+	free(p);
+}
+
+/* ---- pixels ---- */
+
+static void add_pixels(struct sx_pairs *p, const struct sx_image image[2])
+{
+	for (int y = 0; y < p->height; y++) {
+		const uint8_t *row[2] = {sx_image_row(&image[0], y), sx_image_row(&image[1], y)};
+		unsigned dark[2] = {0}, sum[2] = {0}, difference = 0;
+
+		for (int x = 0; x < p->width; x++) {
+			for (int side = 0; side < 2; side++) {
+				dark[side] += row[side][x] <= DARK;
+				sum[side] += row[side][x];
+			}
+			difference += (unsigned)abs(row[0][x] - row[1][x]);
+		}
+		for (int side = 0; side < 2; side++) {
+			p->dark[side] += dark[side];
+			p->grey[side] += sum[side];
+		}
+		p->difference += difference;
+	}
+}
+
+/* The window around x, y into the histogram, if it has contrast. */
+static void add_step(unsigned steps[STEPS + 1], const struct sx_image *img, int x, int y)
+{
+	int least = 255, most = 0, steepest = 0;
+
+	for (int j = -AROUND; j <= AROUND; j++) {
+		const uint8_t *g = (const uint8_t *)sx_image_row(img, y + j) + x;
+		const uint8_t *above = g - img->pitch, *below = g + img->pitch;
+
+		for (int i = -AROUND; i <= AROUND; i++) {
+			const int across = abs(g[i + 1] - g[i - 1]), down = abs(below[i] - above[i]);
+
+			least = g[i] < least ? g[i] : least;
+			most = g[i] > most ? g[i] : most;
+			steepest = across > steepest ? across : steepest;
+			steepest = down > steepest ? down : steepest;
+		}
+	}
+	if (most - least >= CONTRAST)
+		steps[steepest * STEPS / 2 / (most - least) < STEPS ? steepest * STEPS / 2 / (most - least)
+								    : STEPS]++;
+}
+
+static void add_steps(unsigned steps[STEPS + 1], const struct sx_image *img)
+{
+	for (int y = AROUND + 1; y < img->height - AROUND - 1; y += AROUND)
+		for (int x = AROUND + 1; x < img->width - AROUND - 1; x += AROUND)
+			add_step(steps, img, x, y);
+}
+
+static double upper_quartile(const unsigned steps[STEPS + 1])
+{
+	unsigned n = 0, above = 0;
+
+	for (int i = 0; i <= STEPS; i++)
+		n += steps[i];
+	if (n < LEAST)
+		return (double)NAN;
+	for (int i = STEPS;; i--) {
+		above += steps[i];
+		if (4 * above >= n)
+			return (double)i / STEPS;
+	}
+}
+
+/* ---- places ---- */
+
+static struct place *make_room(struct sx_pairs *p)
+{
+	const int room = p->count + SX_MATCH_MOST;
+	struct place *more = realloc(p->place, (size_t)room * sizeof(*more));
+
+	if (more)
+		p->place = more;
+	return more;
+}
+
+/* Both lists are of the same view, in the order of its cells. */
+static void join_places(struct sx_pairs *p, const struct sx_match *right, int count,
+			const struct sx_match *later, int later_count, double later_ms)
+{
+	int j = 0;
+
+	for (int i = 0; i < count; i++) {
+		struct place *at = &p->place[p->count++];
+
+		*at = (struct place){right[i], (double)NAN, false};
+		for (int k = j; k < later_count; k++)
+			if (later[k].x == right[i].x && later[k].y == right[i].y) {
+				at->up_down = later[k].dy / later_ms;
+				at->moves = fabs((double)later[k].dy) >= MOVES * p->factor;
+				j = k + 1;
+				break;
+			}
+	}
+}
+
+static int add_places(struct sx_pairs *p, const struct sx_match_view view[3], bool has_later, double later_ms)
+{
+	struct sx_match right[SX_MATCH_MOST], later[SX_MATCH_MOST];
+	const int most = p->min_disparity + p->disparities, wide = p->width / 2;
+	const int reach = most < wide ? most : wide;
+	const struct sx_match_reach to_right = {-reach, reach, p->height / 8},
+				    to_later = {-p->width / 16, p->width / 16, p->width / 16};
+	int n = sx_match(&view[0], &view[1], &to_right, right), k = 0;
+
+	if (n > 0 && has_later)
+		k = sx_match(&view[0], &view[2], &to_later, later);
+	if (n < 0 || k < 0 || !make_room(p))
+		return -ENOMEM;
+	join_places(p, right, n, later, k, later_ms);
+	return 0;
+}
+
+int sx_pairs_add(struct sx_pairs *p, const struct sx_image *left, const struct sx_image *right,
+		 const struct sx_image *later, double later_ms)
+{
+	const struct sx_image image[3] = {*left, *right, later ? *later : *left};
+	struct sx_match_view view[3] = {0};
+	int r = 0;
+
+	for (int i = 0; i < 3; i++)
+		if (image[i].width != p->width || image[i].height != p->height ||
+		    image[i].pixel != SX_PIXEL_U8)
+			return -EINVAL;
+	for (int i = 0; r == 0 && i < (later ? 3 : 2); i++)
+		r = sx_match_view_init(&view[i], &image[i]);
+	if (r == 0)
+		r = add_places(p, view, later != NULL, later_ms);
+	if (r == 0) {
+		add_pixels(p, image);
+		for (int side = 0; side < 2; side++)
+			add_steps(p->steps[side], &image[side]);
+		p->pairs++;
+	}
+	for (int i = 0; i < 3; i++)
+		sx_match_view_finish(&view[i]);
+	return r;
+}
+
+/* ---- figures ---- */
+
+static int by_value(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The value that a share of them is not above; sorts them. n >= 1 */
+static double quantile(double *value, int n, double share)
+{
+	qsort(value, (size_t)n, sizeof(*value), by_value);
+	return value[(int)(share * (n - 1))];
+}
+
+/* Terms of the rows' model, 1, x, y, in half widths; then motion, or of the bent model x y, x^2, y^2. */
+static struct sx_fit_point point_of(const struct sx_pairs *p, const struct place *at, bool motion)
+{
+	const double half = p->width / 2.0;
+	const double x = (at->m.x + at->m.dx - half) / half, y = (at->m.y - p->height / 2.0) / half;
+	struct sx_fit_point t = {{1, x, y, x * y, x * x, y * y}, at->m.dy};
+
+	if (motion)
+		t.term[3] = at->up_down * PER_MS;
+	return t;
+}
+
+enum { LEVEL = 3, BENT = 6, MOVING = 4 }; /* terms */
+
+static double level_at(const struct sx_fit *f, const struct sx_fit_point *p)
+{
+	return p->value - sx_fit_residual(f, p, LEVEL);
+}
+
+/* How far a bent model lies from a level one; scratch has room for n. */
+static double find_bend(const struct sx_fit_point *p, int n, double tolerance, double *scratch)
+{
+	struct sx_fit bent, level;
+	struct sx_fit_point *of = malloc((size_t)n * sizeof(*of));
+	double bend = (double)NAN;
+	int kept = 0;
+
+	if (!of || !sx_fit(&bent, p, n, BENT, 0, tolerance)) {
+		free(of);
+		return bend;
+	}
+	for (int i = 0; i < n; i++)
+		if (fabs(sx_fit_residual(&bent, &p[i], BENT)) <= tolerance) {
+			of[kept] = p[i];
+			of[kept++].value = p[i].value - sx_fit_residual(&bent, &p[i], BENT);
+		}
+	if (sx_fit(&level, of, kept, LEVEL, 0, HUGE_VAL)) {
+		for (int i = 0; i < kept; i++)
+			scratch[i] = fabs(of[i].value - level_at(&level, &of[i]));
+		bend = quantile(scratch, kept, 0.95);
+	}
+	free(of);
+	return bend;
+}
+
+/* Of the places that the rows' model explains. */
+static void find_explained(const struct sx_pairs *p, const struct sx_fit *f, const struct sx_fit_point *point,
+			   double tolerance, double *scratch, struct sx_pair_figures *ret)
+{
+	const double least = (p->min_disparity < 0 ? p->min_disparity : 0) - FAR;
+	int n = 0, behind = 0, ahead = 0;
+
+	for (int i = 0; i < p->count; i++)
+		if (fabs(sx_fit_residual(f, &point[i], LEVEL)) <= tolerance) {
+			scratch[n++] = -(double)p->place[i].m.dx;
+			behind += -p->place[i].m.dx < least;
+			ahead += -p->place[i].m.dx > FAR;
+		}
+	if (behind + ahead >= LEAST / 2)
+		ret->behind = (double)behind / (behind + ahead);
+	ret->disparity = quantile(scratch, n, 0.5);
+	n = 0;
+	for (int i = 0; i < p->count; i++)
+		if (fabs(sx_fit_residual(f, &point[i], LEVEL)) <= tolerance)
+			scratch[n++] = fabs(level_at(f, &point[i]));
+	ret->off = quantile(scratch, n, 0.95);
+}
+
+static void find_rows(const struct sx_pairs *p, struct sx_pair_figures *ret)
+{
+	struct sx_fit_point *point = malloc((size_t)p->count * sizeof(*point));
+	double *scratch = malloc((size_t)p->count * sizeof(*scratch));
+	const double tolerance = p->factor, half = p->width / 2.0;
+	struct sx_fit level;
+
+	for (int i = 0; point && i < p->count; i++)
+		point[i] = point_of(p, &p->place[i], false);
+	if (point && scratch && sx_fit(&level, point, p->count, LEVEL, 0, tolerance)) {
+		ret->agree = (double)level.inliers / p->count;
+		ret->rows = level.c[0];
+		ret->turn = atan(level.c[1] / half) * DEGREES;
+		ret->stretch = level.c[2] / half;
+		ret->bent = find_bend(point, p->count, tolerance, scratch);
+		find_explained(p, &level, point, tolerance, scratch, ret);
+	}
+	free(point);
+	free(scratch);
+}
+
+/* Sum of squared residuals, each at most as large as that of an outlier. */
+static double miss_of(const struct sx_fit *f, const struct sx_fit_point *p, int n, int terms,
+		      double tolerance)
+{
+	double sum = 0;
+
+	for (int i = 0; i < n; i++) {
+		const double r = fmin(fabs(sx_fit_residual(f, &p[i], terms)), tolerance);
+
+		sum += r * r;
+	}
+	return sum;
+}
+
+/* Those that move come first. */
+static int points_with_motion(const struct sx_pairs *p, struct sx_fit_point *point, int *moving)
+{
+	int n = 0;
+
+	for (int pass = 0; pass < 2; pass++) {
+		for (int i = 0; i < p->count; i++)
+			if (!isnan(p->place[i].up_down) && p->place[i].moves == !pass)
+				point[n++] = point_of(p, &p->place[i], true);
+		if (!pass)
+			*moving = n;
+	}
+	return n;
+}
+
+static void find_late(const struct sx_pairs *p, struct sx_pair_figures *ret)
+{
+	struct sx_fit_point *point = malloc((size_t)p->count * sizeof(*point));
+	double *scratch = malloc((size_t)p->count * sizeof(*scratch));
+	const double tolerance = 2 * p->factor; /* motion is not even */
+	struct sx_fit with, without;
+	int n = 0, moving = 0, used = 0;
+
+	if (point && scratch)
+		n = points_with_motion(p, point, &moving);
+	if (moving >= LATE_LEAST && sx_fit(&with, point, n, MOVING, moving, tolerance) &&
+	    sx_fit(&without, point, n, LEVEL, 0, tolerance)) {
+		for (int i = 0; i < moving; i++)
+			if (fabs(sx_fit_residual(&with, &point[i], MOVING)) <= tolerance)
+				scratch[used++] = fabs(with.c[3] * point[i].term[3]);
+		ret->late_places = used;
+		ret->late_ms = with.c[3] * PER_MS;
+		/* over the places that move: the others fit either way */
+		ret->late_miss = miss_of(&with, point, moving, MOVING, tolerance) /
+				 fmax(miss_of(&without, point, moving, LEVEL, tolerance), 1e-9);
+		ret->late_px = used ? quantile(scratch, used, 0.5) : (double)NAN;
+	}
+	free(point);
+	free(scratch);
+}
+
+void sx_pairs_figures(const struct sx_pairs *p, struct sx_pair_figures *ret)
+{
+	const double pixels = (double)p->pairs * p->width * p->height;
+	int still = 0;
+
+	sx_pair_figures_init(ret);
+	ret->pairs = p->pairs;
+	ret->width = p->width;
+	ret->height = p->height;
+	ret->factor = p->factor;
+	if (!p->pairs)
+		return;
+	for (int side = 0; side < 2; side++) {
+		ret->dark[side] = p->dark[side] / pixels;
+		ret->grey[side] = p->grey[side] / pixels;
+		ret->sharp[side] = upper_quartile(p->steps[side]);
+	}
+	ret->difference = p->difference / pixels;
+	ret->matches = p->count;
+	if (p->count < LEAST)
+		return;
+	for (int i = 0; i < p->count; i++)
+		still += fabs((double)p->place[i].m.dx) < STILL && fabs((double)p->place[i].m.dy) < STILL;
+	ret->still = (double)still / p->count;
+	find_rows(p, ret);
+	find_late(p, ret);
+}
