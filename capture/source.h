@@ -36,7 +36,7 @@ struct sx_source_params {
 	const char *scene;  /* synthetic: "street" (NULL: street), "open" (scene.h) */
 	const char *lenses; /* synthetic: "ideal" (NULL: ideal), else raw images (scene.h) */
 	int rectified_width, rectified_height; /* synthetic, of raw images: px; 0 = as width, height */
-	const char *fault;  /* synthetic: a fault of the cameras to be planted (scene_fault.h); NULL: none */
+	const char *fault; /* synthetic: a fault of the cameras to be planted (scene_fault.h); NULL: none */
 
 	/* v4l2 */
 	enum sx_source_format format;

@@ -208,8 +208,8 @@ const struct sx_option sx_options[] = {
 	TEXT("source", "lenses", source.lenses, "ideal", RESTART,
 	     "synthetic: ideal; raw images, to be rectified: plain (barrel distortion), wide, fisheye"),
 	TEXT("source", "fault", source.fault, "none", LIVE,
-	     "synthetic: a fault of the cameras, for trying out what finds it: swapped, rows:PX, "
-	     "rotated:DEGREES, dark-right:SHARE, blurred:PX, blurred-right:PX, same, late-right:FRAMES"),
+	     "synthetic: a fault of the cameras, for trying out what finds it, such as rows:3 "
+	     "(docs/cameras.md)"),
 
 	TEXT("camera", "calibration", calibration, "", RESTART,
 	     "OpenCV, ROS or Kalibr YAML, KITTI or plain text file with fx .. baseline_m; two ROS files: "

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
+
+#include "base/quantile.h"
 
 enum { FEW = 8, USUAL_FROM = 40, USUAL_OVER = 240, USUAL_SLOWER = 10 }; /* samples */
 
@@ -56,13 +57,6 @@ void sx_pictures_of(struct sx_pictures *ret, const struct sx_monitor *m, uint64_
 	}
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /*
  * Median of one figure, offset bytes into each of the last samples, as far as they know it; NAN when fewer
  * than least do. Of two in the middle the lower.
@@ -81,8 +75,7 @@ static double recent(const struct sx_pictures_watch *w, size_t offset, unsigned 
 	}
 	if (n < least)
 		return (double)NAN;
-	qsort(known, n, sizeof(known[0]), by_value);
-	return known[(n - 1) / 2];
+	return sx_quantile(known, n, 0.5);
 }
 
 /* Whether v is too much, which it stays until it is no more than enough. NAN is not. */

@@ -7,31 +7,25 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
+
+#include "base/quantile.h"
 
 #define DEGREES (180 / M_PI)
-
-static int by_value(const void *a, const void *b)
-{
-	const float x = *(const float *)a, y = *(const float *)b;
-
-	return (x > y) - (x < y);
-}
 
 /* Median of a third over the window, *known samples of which know it; of two in the middle their mean. */
 static double median_of(const struct sx_row_control *c, int third, unsigned *known)
 {
-	float value[SX_ROW_CONTROL_WINDOW];
+	double value[SX_ROW_CONTROL_WINDOW], lower;
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < SX_ROW_CONTROL_WINDOW && i < c->taken; i++)
 		if (!isnan(c->sample[i][third]))
-			value[n++] = c->sample[i][third];
+			value[n++] = (double)c->sample[i][third];
 	*known = n;
 	if (n == 0)
 		return (double)NAN;
-	qsort(value, n, sizeof(value[0]), by_value);
-	return ((double)value[(n - 1) / 2] + (double)value[n / 2]) / 2;
+	lower = sx_quantile(value, n, 0.5);
+	return (lower + value[n / 2]) / 2;
 }
 
 static void take_sample(struct sx_row_control *c, const struct sx_pictures *p)

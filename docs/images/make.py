@@ -76,7 +76,8 @@ def first_camera(place, build, support):
         process = daemon(place, build, support, "640x320", 2, "source.lenses=plain", "camera.rectify=" + rectify,
                          "output.planes=pair", "stixels.width=4")
         rows.append(pair(stixel))
-        subprocess.run([build + "/tools/stixelctl", "-i", NAME, "snapshot", "--force", overlay], env=place.env, check=True)
+        subprocess.run([build + "/tools/stixelctl", "-i", NAME, "snapshot", "--force", overlay], env=place.env,
+                       check=True)
         process.terminate()
         process.wait()
     with Image.open(overlay) as image:

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantile.h"
 #include "tools/pairs/fit.h"
 #include "tools/pairs/match.h"
 
@@ -253,20 +254,6 @@ int sx_pairs_add(struct sx_pairs *p, const struct sx_image *left, const struct s
 
 /* ---- figures ---- */
 
-static int by_value(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* The value that a share of them is not above; sorts them. n >= 1 */
-static double quantile(double *value, int n, double share)
-{
-	qsort(value, (size_t)n, sizeof(*value), by_value);
-	return value[(int)(share * (n - 1))];
-}
-
 /* Terms of the rows' model, 1, x, y, in half widths; then motion, or of the bent model x y, x^2, y^2. */
 static struct sx_fit_point point_of(const struct sx_pairs *p, const struct place *at, bool motion)
 {
@@ -306,7 +293,7 @@ static double find_bend(const struct sx_fit_point *p, int n, double tolerance, d
 	if (sx_fit(&level, of, kept, LEVEL, 0, HUGE_VAL)) {
 		for (int i = 0; i < kept; i++)
 			scratch[i] = fabs(of[i].value - level_at(&level, &of[i]));
-		bend = quantile(scratch, kept, 0.95);
+		bend = sx_quantile(scratch, (size_t)kept, 0.95);
 	}
 	free(of);
 	return bend;
@@ -327,12 +314,12 @@ static void find_explained(const struct sx_pairs *p, const struct sx_fit *f, con
 		}
 	if (behind + ahead >= LEAST / 2)
 		ret->behind = (double)behind / (behind + ahead);
-	ret->disparity = quantile(scratch, n, 0.5);
+	ret->disparity = sx_quantile(scratch, (size_t)n, 0.5);
 	n = 0;
 	for (int i = 0; i < p->count; i++)
 		if (fabs(sx_fit_residual(f, &point[i], LEVEL)) <= tolerance)
 			scratch[n++] = fabs(level_at(f, &point[i]));
-	ret->off = quantile(scratch, n, 0.95);
+	ret->off = sx_quantile(scratch, (size_t)n, 0.95);
 }
 
 static void find_rows(const struct sx_pairs *p, struct sx_pair_figures *ret)
@@ -405,7 +392,7 @@ static void find_late(const struct sx_pairs *p, struct sx_pair_figures *ret)
 		/* over the places that move: the others fit either way */
 		ret->late_miss = miss_of(&with, point, moving, MOVING, tolerance) /
 				 fmax(miss_of(&without, point, moving, LEVEL, tolerance), 1e-9);
-		ret->late_px = used ? quantile(scratch, used, 0.5) : (double)NAN;
+		ret->late_px = used ? sx_quantile(scratch, (size_t)used, 0.5) : (double)NAN;
 	}
 	free(point);
 	free(scratch);

@@ -1,5 +1,5 @@
-# What `stixelctl doctor` says of pairs that come through a real driver: cameras in each other's place, one image twice, a
-# cap, a camera that has sunk. The other faults are planted into the synthetic street (tests/tools/ctl).
+# What `stixelctl doctor` says of pairs that come through a real driver: cameras in each other's place, one image twice,
+# a cap, a camera that has sunk. The other faults are planted into the synthetic street (tests/tools/ctl).
 #
 # SPDX-License-Identifier: Apache-2.0
 import json

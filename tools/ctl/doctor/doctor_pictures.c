@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/quantile.h"
 #include "engines/select.h"
 #include "stixel.h"
 #include "tools/common/instances.h"
@@ -38,7 +39,8 @@ struct grab {
 	struct stixel_reader *reader;
 	struct sx_image left, right, later;
 	struct sx_pairs *pairs;
-	int64_t asked_ns, left_ns, skew_ns[PAIRS];
+	int64_t asked_ns, left_ns;
+	double skew_ms[PAIRS];
 	double density; /* of the last pair, as its frame says */
 	int width;	/* px, of the last frame, whatever came with it */
 	int disparities, min_disparity;
@@ -114,7 +116,9 @@ static bool grab_pair(struct grab *g, int i)
 		return false;
 	h = f->header;
 	g->left_ns = h->capture_left_ns;
-	g->skew_ns[i] = h->stamp == STIXEL_STAMP_SOFTWARE ? 0 : h->capture_right_ns - h->capture_left_ns;
+	g->skew_ms[i] = h->stamp == STIXEL_STAMP_SOFTWARE
+				? 0
+				: (double)(h->capture_right_ns - h->capture_left_ns) / 1e6;
 	g->density = h->abi_minor >= 4 ? h->measured / 65535.0 : (double)NAN;
 	if (!next_with(g, STIXEL_PLANE_LEFT, g->left_ns + APART_MS * 1000000LL, &f) ||
 	    !copy_image(&g->later, f, STIXEL_PLANE_LEFT))
@@ -179,13 +183,6 @@ static void find_density(const struct grab *g, struct sx_pair_figures *f)
 
 /* ---- figures ---- */
 
-static int by_value(const void *a, const void *b)
-{
-	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* False: there are none, and f has no more than the width. */
 static bool figures_of_pairs(struct sx_pair_figures *f, const char *instance)
 {
@@ -196,8 +193,7 @@ static bool figures_of_pairs(struct sx_pair_figures *f, const char *instance)
 	f->width = g.width;
 	if (taken) {
 		sx_pairs_figures(g.pairs, f);
-		qsort(g.skew_ns, (size_t)taken, sizeof(g.skew_ns[0]), by_value);
-		f->skew_ms = (double)g.skew_ns[taken / 2] / 1e6;
+		f->skew_ms = sx_quantile(g.skew_ms, (size_t)taken, 0.5);
 		f->density = g.density;
 		if (g.density < SX_PAIRS_SPARSE || f->behind > 0.5)
 			find_density(&g, f);
