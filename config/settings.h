@@ -36,6 +36,12 @@ struct sx_semantics_params {
 	double max_age_ms;   /* scores of a picture so much older stand in */
 };
 
+/* Disparity maps from another process (ipc/feed.h), where stereo.matcher is external. */
+struct sx_external_params {
+	const char *source; /* name of its ring */
+	double wait_ms;	    /* a pair waits so long for its map */
+};
+
 /* What is done to the images of cameras whose calibration file describes them raw. */
 enum sx_rectify_choice {
 	SX_RECTIFY_AUTO, /* rectified where the file says that they are raw */
@@ -55,6 +61,7 @@ struct sx_settings {
 	struct sx_params
 		params; /* [camera] [stereo] [filters] [road] [stixels]; semantics: made of the next */
 	struct sx_semantics_params semantics;
+	struct sx_external_params external;
 	const char *calibration; /* [camera] calibration = FILE, gave fx .. baseline_m; NULL without */
 	int calibration_width, calibration_height; /* image size in that file, 0: it does not say; raw */
 	bool calibration_baseline;		   /* baseline_m came from that file */

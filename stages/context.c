@@ -96,9 +96,25 @@ static bool scores_fit(const struct sx_context_config *c, const struct sx_scores
 	       s->plane_bytes >= s->pitch * (size_t)(s->height - 1) + (size_t)s->width;
 }
 
+const struct sx_disparity *sx_context_disparity(const struct sx_context_config *c, const struct sx_pair *pair)
+{
+	return c->params.stereo.matcher == SX_MATCH_EXTERNAL ? pair->disparity : NULL;
+}
+
+static bool disparity_fits(const struct sx_context_config *c, const struct sx_disparity *d)
+{
+	if (!d)
+		return true;
+	return d->data && d->width == c->width && d->height == c->height &&
+	       d->pitch % sizeof(*d->data) == 0 && d->pitch >= (size_t)d->width * sizeof(*d->data) &&
+	       (!d->confidence || d->confidence_pitch >= (size_t)d->width);
+}
+
 int sx_context_check_pair(const struct sx_context_config *c, const struct sx_pair *pair)
 {
 	if (!fits(c, &pair->left) || !fits(c, &pair->right))
 		return -EINVAL;
-	return scores_fit(c, sx_context_scores(c, pair)) ? 0 : -EINVAL;
+	return scores_fit(c, sx_context_scores(c, pair)) && disparity_fits(c, sx_context_disparity(c, pair))
+		       ? 0
+		       : -EINVAL;
 }

@@ -19,6 +19,10 @@ extern "C" {
  */
 const struct sx_scores *sx_context_scores(const struct sx_context_config *c, const struct sx_pair *pair);
 
+/* Likewise the map of another process: read by an external matcher only. */
+const struct sx_disparity *sx_context_disparity(const struct sx_context_config *c,
+						const struct sx_pair *pair);
+
 /*
  * Choices that not every backend computes: FastDT in float and int32 (int16 and int8 all do), slanted-exact.
  */
@@ -49,7 +53,7 @@ int sx_context_check(const struct sx_context_config *c, const char *engine, unsi
 		     size_t why_bytes);
 
 /*
- * 0, or -EINVAL when the pair's images or scores differ from each other or from the
+ * 0, or -EINVAL when the pair's images, scores or disparities differ from each other or from the
  * configuration in size or format.
  */
 int sx_context_check_pair(const struct sx_context_config *c, const struct sx_pair *pair);

@@ -21,6 +21,8 @@ extern "C" {
 
 /* Matching cost. Largest cost Cmax: 31, 62, 48, 62 (the 63rd bit is always 0), 42. */
 enum sx_cost { SX_COST_CSCT, SX_COST_CENSUS, SX_COST_CENSUS48, SX_COST_CENSUS63, SX_COST_ZNCC };
+/* internal: from the pair; external: pairs bring a map of another process, costs to paths mean nothing. */
+enum sx_match { SX_MATCH_INTERNAL, SX_MATCH_EXTERNAL };
 enum sx_aggregation { SX_AGGREGATION_SGM, SX_AGGREGATION_FASTDT };
 /* FastDT's arithmetic; auto: see sx_stereo_resolve(). */
 enum sx_fastdt { SX_FASTDT_AUTO, SX_FASTDT_FLOAT, SX_FASTDT_INT32, SX_FASTDT_INT16, SX_FASTDT_INT8 };
@@ -38,6 +40,7 @@ enum sx_stixel_method { SX_STIXEL_DP, SX_STIXEL_SLANTED, SX_STIXEL_RDP, SX_STIXE
 enum sx_reduction { SX_REDUCTION_MEDIAN, SX_REDUCTION_MEAN };
 
 struct sx_stereo_params {
+	enum sx_match matcher;
 	enum sx_cost cost;
 	enum sx_aggregation aggregation;
 	int paths;	   /* 2, 4, 8 */
@@ -133,6 +136,12 @@ int sx_cost_max(enum sx_cost cost);
  * that is given; p2_vertical the same. Engines do so when they make a context; sx_params_check() comes after.
  */
 void sx_stereo_resolve(struct sx_stereo_params *p);
+
+/*
+ * sx_stereo_resolve(); and without a left-right check where the map is another's, which comes without that of the
+ * right image. What engines do with the parameters of a context.
+ */
+void sx_params_resolve(struct sx_params *p);
 
 /* Disparities that a finished map can hold: 0 .. range-1 px (disparities + max(min_disparity, 0)). */
 int sx_disparity_range(const struct sx_stereo_params *p);
