@@ -192,10 +192,17 @@ static void take_classes(struct sx_load *l)
 	check_ring_name(l, "semantics", s->source);
 }
 
-/* stixel-process needs no ring: its maps are files. */
-static void check_external(struct sx_load *l)
+/* Programs that need no [source] need no ring either: their maps are files. */
+static void check_external(struct sx_load *l, bool source_required)
 {
 	check_ring_name(l, "external", l->settings.external.source);
+	if (source_required && !l->settings.external.source &&
+	    l->settings.params.stereo.matcher == SX_MATCH_EXTERNAL && !refused(l, "external", "source"))
+		sx_errors_add(
+			l->errors,
+			"%s: [stereo] matcher: found 'external', but no source in [external] says whose "
+			"maps are read",
+			sx_load_set_at(l, "stereo", "matcher"));
 	if (l->settings.external.source && l->settings.params.stereo.matcher != SX_MATCH_EXTERNAL &&
 	    !refused(l, "stereo", "matcher"))
 		sx_errors_add(
@@ -219,7 +226,7 @@ void sx_load_check(struct sx_load *l, bool source_required)
 	check_keep(l, "gain", s->source.gain);
 	check_camera_given(l);
 	take_classes(l);
-	check_external(l);
+	check_external(l, source_required);
 	if (sx_log_levels_parse(&levels, s->log_levels ? s->log_levels : "", why, sizeof(why)) < 0)
 		sx_errors_add(l->errors, "%s: [log] levels: %s", sx_load_set_at(l, "log", "levels"), why);
 	/* without a size the largest stands in: every width that a key can say fits into it */

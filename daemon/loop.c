@@ -34,12 +34,17 @@ static struct sx_health_input health_input(struct sx_run *run)
 		.overload = sx_telemetry_count(t, SX_FIG_DROPPED_OVERLOAD),
 		.captured = sx_telemetry_count(t, SX_FIG_FRAMES_CAPTURED),
 		.corrupt = sx_telemetry_count(t, SX_FIG_DROPPED_CORRUPT),
+		.no_map = sx_telemetry_count(t, SX_FIG_DROPPED_NO_MAP),
 		.absent = atomic_load_explicit(&t->absent, memory_order_relaxed),
 		.stopping = run->stopping,
 	};
 
 	sx_telemetry_absent_why(t, run->absent_why);
 	in.absent_why = run->absent_why;
+	if (run->settings->params.stereo.matcher == SX_MATCH_EXTERNAL) {
+		sx_telemetry_feed_why(t, SX_FEED_DISPARITY, run->map_why);
+		in.map_why = run->map_why;
+	}
 	in.pictures_why = run->pictures.why;
 	in.now_ns = sx_now_ns();
 	return in;

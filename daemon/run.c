@@ -122,7 +122,7 @@ static int serve_status(struct sx_run *run)
 	report->instance = run->options->instance;
 	report->version = SX_VERSION;
 	report->pid = getpid();
-	sx_pages_set_semantics(run->pages, run->settings);
+	sx_pages_set_feeds(run->pages, run->settings);
 	report->config.folder = getcwd(run->folder, sizeof(run->folder)) ? run->folder : "";
 	report->config.overrides = run->options->overrides;
 	report->config.override_count = run->options->override_count;

@@ -34,7 +34,8 @@ struct sx_run {
 	struct sx_pipeline *pipeline;
 	struct sx_live live;
 	struct sx_health health;
-	char absent_why[SX_ABSENT_BYTES];  /* health looks at it, */
+	char absent_why[SX_ABSENT_BYTES]; /* health looks at it, */
+	char map_why[SX_FEED_WHY_BYTES];
 	struct sx_pictures_watch pictures; /* and at what this says */
 	enum stixel_state told;		   /* state that log and readers know */
 	unsigned ticks;

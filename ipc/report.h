@@ -73,6 +73,12 @@ struct sx_report_semantics {
 	const char *kind[SX_REPORT_CLASSES];
 };
 
+/* Disparity maps of another process; likewise. */
+struct sx_report_external {
+	char source[72], reason[200];
+	const char *state;
+};
+
 /* files: that were read, absolute, a '\n' behind each, those that fit. Relative names begin in folder. */
 struct sx_report_config {
 	char files[8192];
@@ -125,6 +131,7 @@ struct sx_report {
 		enum sx_report_image left, right, disparity;
 	} images;
 	struct sx_report_semantics semantics;
+	struct sx_report_external external;
 	struct sx_report_power power;
 	struct sx_report_board board;
 	struct sx_report_config config;
