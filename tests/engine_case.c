@@ -67,7 +67,9 @@ struct sx_params engine_case_params(void)
 
 size_t engine_case_cells(const struct engine_case *t)
 {
-	return (size_t)t->width * (size_t)t->height * (size_t)t->params.stereo.disparities;
+	const int deep = t->external ? 16 : t->params.stereo.disparities; /* nothing is matched */
+
+	return (size_t)t->width * (size_t)t->height * (size_t)deep;
 }
 
 /* Planes with a few rows between them; smooth enough that stixels have classes, noise, or all the same. */
