@@ -40,6 +40,7 @@ struct sx_semantics_params {
 struct sx_external_params {
 	const char *source; /* name of its ring */
 	double wait_ms;	    /* a pair waits so long for its map */
+	bool pairs;	    /* that process gets the images from here, before there is a frame */
 };
 
 /* What is done to the images of cameras whose calibration file describes them raw. */

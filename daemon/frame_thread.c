@@ -280,8 +280,11 @@ static int submit_pair(struct sx_pipeline *p)
 	if (p->submitted - p->collected == (uint64_t)p->context_count || has_all(p) ||
 	    atomic_load_explicit(&p->stop, memory_order_relaxed))
 		return 0;
-	if (!p->waits)
+	if (!p->waits) {
 		f->item = sx_handover_take(&p->handover);
+		if (f->item)
+			sx_offer_pair(&p->offer, &f->item->pair);
+	}
 	if (!f->item)
 		return 0;
 	if (p->waits != SX_WAITS_FOR_SCORES && (r = take_map(p, index, f)) != 0)

@@ -137,8 +137,11 @@ static void run_tick(struct sx_run *run)
 	tell_state(run);
 	tell_pages(run);
 	sx_run_power_tell(run);
-	if (run->ticks % BEAT_TICKS == 0 && run->health.progress && run->pipeline->ring)
-		sx_ring_beat(run->pipeline->ring);
+	if (run->ticks % BEAT_TICKS == 0 && run->health.progress) {
+		if (run->pipeline->ring)
+			sx_ring_beat(run->pipeline->ring);
+		sx_offer_beat(&run->pipeline->offer);
+	}
 	if (run->ticks % STATUS_TICKS == STATUS_TICKS - 1)
 		sx_run_tell_manager(run);
 	run->ticks++;

@@ -228,7 +228,12 @@ int sx_pipeline_open_output(struct sx_pipeline *p, char *why, size_t why_bytes)
 {
 	int r = create_stream(p, why, why_bytes);
 
-	return r < 0 ? r : create_ring(p, why, why_bytes);
+	if (r == 0)
+		r = create_ring(p, why, why_bytes);
+	if (r == 0)
+		r = sx_offer_init(&p->offer, p->c.settings, p->c.instance, p->c.shm_dir, &p->info, why,
+				  why_bytes);
+	return r;
 }
 
 /*
@@ -325,6 +330,7 @@ void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source)
 	else
 		sx_source_close(p->source);
 	sx_semantics_finish(&p->semantics);
+	sx_offer_finish(&p->offer);
 	sx_external_finish(&p->external);
 	free(p->bytes);
 	free(p);

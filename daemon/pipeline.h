@@ -25,6 +25,7 @@
 #include "daemon/exchange/exchange.h"
 #include "daemon/external.h"
 #include "daemon/handover.h"
+#include "daemon/offer.h"
 #include "daemon/semantics.h"
 #include "daemon/telemetry.h"
 #include "engines/select.h"
@@ -96,6 +97,7 @@ struct sx_pipeline {
 	enum { SX_WAITS_NOT, SX_WAITS_FOR_MAP, SX_WAITS_FOR_SCORES } waits;
 	struct sx_external_maps external; /* memory number i is that of flight i; likewise */
 	struct sx_semantics semantics;
+	struct sx_offer offer;
 	uint64_t submitted, collected; /* frames; the newest collected one has this number */
 	struct sx_road road;	       /* last one that was measured */
 	uint64_t road_frame;	       /* number of its frame */
