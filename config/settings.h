@@ -27,7 +27,7 @@ struct sx_realtime_params {
 	bool lock_memory; /* mlockall */
 };
 
-/* Class scores from another process (ipc/feed.h). */
+/* Class scores from another process (ipc/feed/feed.h). */
 struct sx_semantics_params {
 	const char *source;  /* name of its ring; NULL: none */
 	const char *classes; /* for sx_classes_parse() */
@@ -36,7 +36,7 @@ struct sx_semantics_params {
 	double max_age_ms;   /* scores of a picture so much older stand in */
 };
 
-/* Disparity maps from another process (ipc/feed.h), where stereo.matcher is external. */
+/* Disparity maps from another process (ipc/feed/feed.h), where stereo.matcher is external. */
 struct sx_external_params {
 	const char *source; /* name of its ring */
 	double wait_ms;	    /* a pair waits so long for its map */

@@ -380,7 +380,7 @@ static int cpu_context_create(struct sx_context **ret, struct sx_device *d, cons
 		return complain(why, why_bytes, -ENOMEM, "context");
 	x->device = d;
 	x->config = *c;
-	sx_params_resolve(&x->config.params);
+	sx_context_resolve(&x->config.params);
 	x->job = (struct sx_pool_job){.run = sx_frame_run, .arg = x};
 	x->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (x->event < 0) {

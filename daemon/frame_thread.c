@@ -135,7 +135,7 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	h->clock = (uint8_t)f->item->pair.clock;
 	h->stamp = (uint8_t)f->item->pair.stamp;
 	h->submitted_ns = f->submitted_ns;
-	h->flags = p->flags | sx_semantics_flags(&p->semantics, &f->item->pair);
+	h->flags = p->flags | sx_semantics_flags(&p->feeds.semantics, &f->item->pair);
 	h->scores_ns = f->item->pair.scores ? f->item->pair.scores->captured_ns : 0;
 	h->columns = result->columns;
 	h->stixel_count = result->count;
@@ -259,7 +259,7 @@ static bool has_all(const struct sx_pipeline *p)
 /* 0: the pair may go on; -1: it waits; 1: it has no map, and is gone. */
 static int take_map(struct sx_pipeline *p, int index, struct sx_flight *f)
 {
-	const enum sx_external_ready ready = sx_external_ready(&p->external, index, &f->item->pair);
+	const enum sx_external_ready ready = sx_external_ready(&p->feeds.external, index, &f->item->pair);
 
 	p->waits = ready == SX_EXTERNAL_WAIT ? SX_WAITS_FOR_MAP : SX_WAITS_NOT;
 	if (ready != SX_EXTERNAL_DROP)
@@ -283,14 +283,14 @@ static int submit_pair(struct sx_pipeline *p)
 	if (!p->waits) {
 		f->item = sx_handover_take(&p->handover);
 		if (f->item)
-			sx_offer_pair(&p->offer, &f->item->pair);
+			sx_offer_pair(&p->feeds.offer, &f->item->pair);
 	}
 	if (!f->item)
 		return 0;
 	if (p->waits != SX_WAITS_FOR_SCORES && (r = take_map(p, index, f)) != 0)
 		return r > 0;
-	p->waits =
-		sx_semantics_ready(&p->semantics, index, &f->item->pair) ? SX_WAITS_NOT : SX_WAITS_FOR_SCORES;
+	p->waits = sx_semantics_ready(&p->feeds.semantics, index, &f->item->pair) ? SX_WAITS_NOT
+										  : SX_WAITS_FOR_SCORES;
 	if (p->waits)
 		return 0;
 	f->contexts = p->contexts;

@@ -140,7 +140,7 @@ static void run_tick(struct sx_run *run)
 	if (run->ticks % BEAT_TICKS == 0 && run->health.progress) {
 		if (run->pipeline->ring)
 			sx_ring_beat(run->pipeline->ring);
-		sx_offer_beat(&run->pipeline->offer);
+		sx_offer_beat(&run->pipeline->feeds.offer);
 	}
 	if (run->ticks % STATUS_TICKS == STATUS_TICKS - 1)
 		sx_run_tell_manager(run);

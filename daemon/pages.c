@@ -17,7 +17,7 @@
 _Static_assert((int)SX_SPAN_COUNT <= SX_REPORT_SPANS, "the report has room for every part of the way");
 _Static_assert(SX_STAGE_COUNT <= SX_REPORT_STAGES, "the report has room for every stage");
 _Static_assert(SX_CLASSES_MAX <= SX_REPORT_CLASSES, "the report has room for every class");
-_Static_assert(sizeof(((struct sx_report_semantics *)0)->reason) >= SX_FEED_WHY_BYTES, "and for the reason");
+_Static_assert(sizeof(((struct sx_report_feed *)0)->reason) >= SX_FEED_WHY_BYTES, "and for the reason");
 _Static_assert(SX_FIG_ROW_ERROR_ALL - SX_FIG_ROW_ERROR_LEFT == (int)SX_ROWS_ALL &&
 		       SX_FIG_ROW_SPREAD_ALL - SX_FIG_ROW_SPREAD_LEFT == (int)SX_ROWS_ALL,
 	       "figures of row errors are in the order of enum sx_row_part");
@@ -351,8 +351,8 @@ void sx_pages_set_source(struct sx_pages *p, const struct sx_source_params *para
 
 void sx_pages_set_feeds(struct sx_pages *p, const struct sx_settings *settings)
 {
-	struct sx_report_semantics *s = &p->report.semantics;
-	struct sx_report_external *e = &p->report.external;
+	struct sx_report_feed *s = &p->report.semantics;
+	struct sx_report_feed *e = &p->report.external;
 	struct sx_semantic_params table;
 	struct sx_class_names names;
 	char why[256];

@@ -146,7 +146,7 @@ static int create_stream(struct sx_pipeline *p, char *why, size_t why_bytes)
 
 void sx_pipeline_pin(struct sx_pipeline *p)
 {
-	const struct sx_inlet *const inlets[] = {&p->semantics.in, &p->external.in};
+	const struct sx_inlet *const inlets[] = {&p->feeds.semantics.in, &p->feeds.external.in};
 	struct sx_block block;
 	int failed = 0, error = 0;
 
@@ -207,12 +207,12 @@ int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config
 	r = create_contexts(p, why, why_bytes);
 	if (r < 0)
 		goto fail;
-	r = sx_semantics_init(&p->semantics, c->settings, c->shm_dir, info, p->context_count, c->telemetry,
-			      why, why_bytes);
+	r = sx_semantics_init(&p->feeds.semantics, c->settings, c->shm_dir, info, p->context_count,
+			      c->telemetry, why, why_bytes);
 	if (r < 0)
 		goto fail;
-	r = sx_external_init(&p->external, c->settings, c->shm_dir, info, p->context_count, c->telemetry, why,
-			     why_bytes);
+	r = sx_external_init(&p->feeds.external, c->settings, c->shm_dir, info, p->context_count,
+			     c->telemetry, why, why_bytes);
 	if (r < 0)
 		goto fail;
 	p->source = source;
@@ -231,7 +231,7 @@ int sx_pipeline_open_output(struct sx_pipeline *p, char *why, size_t why_bytes)
 	if (r == 0)
 		r = create_ring(p, why, why_bytes);
 	if (r == 0)
-		r = sx_offer_init(&p->offer, p->c.settings, p->c.instance, p->c.shm_dir, &p->info, why,
+		r = sx_offer_init(&p->feeds.offer, p->c.settings, p->c.instance, p->c.shm_dir, &p->info, why,
 				  why_bytes);
 	return r;
 }
@@ -329,9 +329,9 @@ void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source)
 		*source = p->source;
 	else
 		sx_source_close(p->source);
-	sx_semantics_finish(&p->semantics);
-	sx_offer_finish(&p->offer);
-	sx_external_finish(&p->external);
+	sx_semantics_finish(&p->feeds.semantics);
+	sx_offer_finish(&p->feeds.offer);
+	sx_external_finish(&p->feeds.external);
 	free(p->bytes);
 	free(p);
 }

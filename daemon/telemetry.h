@@ -17,7 +17,7 @@
 #include "base/rate.h"
 #include "capture/source.h"
 #include "daemon/pictures.h"
-#include "ipc/feed.h"
+#include "ipc/feed/feed.h"
 #include "ipc/figures.h"
 #include "stages/engine.h"
 #include "stixel.h"

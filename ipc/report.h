@@ -62,21 +62,15 @@ struct sx_report_power {
 };
 
 /*
- * Class scores of another process. source, reason (why there are none): may be empty. state:
- * sx_feed_state_name().
+ * Class scores of another process, or disparity maps, which have no classes. source, reason (why there are none):
+ * may be empty. state: sx_feed_state_name().
  */
-struct sx_report_semantics {
+struct sx_report_feed {
 	char source[72], reason[200];
 	const char *state;
 	int class_count;
 	char name[SX_REPORT_CLASSES][32];
 	const char *kind[SX_REPORT_CLASSES];
-};
-
-/* Disparity maps of another process; likewise. */
-struct sx_report_external {
-	char source[72], reason[200];
-	const char *state;
 };
 
 /* files: that were read, absolute, a '\n' behind each, those that fit. Relative names begin in folder. */
@@ -130,8 +124,7 @@ struct sx_report {
 	struct {
 		enum sx_report_image left, right, disparity;
 	} images;
-	struct sx_report_semantics semantics;
-	struct sx_report_external external;
+	struct sx_report_feed semantics, external;
 	struct sx_report_power power;
 	struct sx_report_board board;
 	struct sx_report_config config;

@@ -190,7 +190,7 @@ static void add_power(struct sx_text *t, const struct sx_report *r)
 
 static void add_semantics(struct sx_text *t, const struct sx_report *r)
 {
-	const struct sx_report_semantics *s = &r->semantics;
+	const struct sx_report_feed *s = &r->semantics;
 
 	sx_json_open(t, "semantics", '{');
 	sx_json_text(t, "source", known(s->source));
@@ -213,7 +213,7 @@ static void add_semantics(struct sx_text *t, const struct sx_report *r)
 
 static void add_external(struct sx_text *t, const struct sx_report *r)
 {
-	const struct sx_report_external *e = &r->external;
+	const struct sx_report_feed *e = &r->external;
 
 	sx_json_open(t, "external", '{');
 	sx_json_text(t, "source", known(e->source));

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "include/stixel.h"
-#include "ipc/feed.h"
+#include "ipc/feed/feed.h"
 
 /* TYPE, UNIT and HELP lines. */
 static void add_family(struct sx_text *t, enum sx_family family)

@@ -73,6 +73,13 @@ int sx_context_maps_init(struct sx_rectify_map map[2], const struct sx_context_c
 	return r;
 }
 
+void sx_context_resolve(struct sx_params *p)
+{
+	sx_stereo_resolve(&p->stereo);
+	if (p->stereo.matcher == SX_MATCH_EXTERNAL)
+		p->filters.left_right = -1;
+}
+
 static bool fits(const struct sx_context_config *c, const struct sx_image *img)
 {
 	const int width = sx_context_pair_width(c);

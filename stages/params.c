@@ -92,13 +92,6 @@ void sx_stereo_resolve(struct sx_stereo_params *p)
 	resolve_fastdt(p);
 }
 
-void sx_params_resolve(struct sx_params *p)
-{
-	sx_stereo_resolve(&p->stereo);
-	if (p->stereo.matcher == SX_MATCH_EXTERNAL)
-		p->filters.left_right = -1;
-}
-
 /*
  * Sums of all passes must fit 16 bits, and 31 with 15 more for the weight: a pass grows
  * constant input 1 / (1 - K) fold.

@@ -32,15 +32,11 @@ enum sx_out_of_view { SX_OUT_OF_VIEW_ZERO, SX_OUT_OF_VIEW_MAX };
 enum sx_subpixel { SX_SUBPIXEL_OFF, SX_SUBPIXEL_TRUNC, SX_SUBPIXEL_FLOOR };
 enum sx_median_border { SX_MEDIAN_BORDER_COPY, SX_MEDIAN_BORDER_ZERO };
 enum sx_road_mode { SX_ROAD_PLANE, SX_ROAD_CALIBRATED };
-/*
- * slanted: planes, energies of whole stixels in closed form;
- * slanted-exact: with outliers, cell by cell (slow).
- */
+/* slanted: planes, energies of whole stixels in closed form; slanted-exact: outliers, cell by cell (slow). */
 enum sx_stixel_method { SX_STIXEL_DP, SX_STIXEL_SLANTED, SX_STIXEL_RDP, SX_STIXEL_SLANTED_EXACT };
 enum sx_reduction { SX_REDUCTION_MEDIAN, SX_REDUCTION_MEAN };
 
 struct sx_stereo_params {
-	enum sx_match matcher;
 	enum sx_cost cost;
 	enum sx_aggregation aggregation;
 	int paths;	   /* 2, 4, 8 */
@@ -63,6 +59,7 @@ struct sx_stereo_params {
 	enum sx_fastdt fastdt;
 	double fastdt_sigma_space; /* px, > 0: reach where grey levels are constant */
 	double fastdt_sigma_range; /* grey levels, > 0 */
+	enum sx_match matcher;
 };
 
 struct sx_filter_params {
@@ -136,12 +133,6 @@ int sx_cost_max(enum sx_cost cost);
  * that is given; p2_vertical the same. Engines do so when they make a context; sx_params_check() comes after.
  */
 void sx_stereo_resolve(struct sx_stereo_params *p);
-
-/*
- * sx_stereo_resolve(); and without a left-right check where the map is another's, which comes without that of the
- * right image. What engines do with the parameters of a context.
- */
-void sx_params_resolve(struct sx_params *p);
 
 /* Disparities that a finished map can hold: 0 .. range-1 px (disparities + max(min_disparity, 0)). */
 int sx_disparity_range(const struct sx_stereo_params *p);

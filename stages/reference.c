@@ -251,7 +251,7 @@ static int reference_context_create(struct sx_context **ret, struct sx_device *d
 	}
 	x->device = d;
 	x->config = *c;
-	sx_params_resolve(&x->config.params);
+	sx_context_resolve(&x->config.params);
 	x->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (x->event < 0) {
 		r = -errno;

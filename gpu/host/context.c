@@ -344,7 +344,7 @@ int sx_cuda_context_create(struct sx_context **ret, struct sx_device *d, const s
 	x->device = d;
 	x->completion.fd = -1;
 	x->config = *c;
-	sx_params_resolve(&x->config.params);
+	sx_context_resolve(&x->config.params);
 	sx_cuda_volume_choose(x);
 	r = build(x, why, why_bytes);
 	if (r < 0) {

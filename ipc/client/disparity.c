@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "ipc/disparity.h"
+#include "ipc/feed/disparity.h"
 
 #include <errno.h>
 #include <stdlib.h>

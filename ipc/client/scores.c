@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "ipc/client/writer.h"
-#include "ipc/scores.h"
+#include "ipc/feed/scores.h"
 
 struct stixel_scores {
 	struct sx_writer writer;

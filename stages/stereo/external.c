@@ -12,7 +12,7 @@ static void row_of(const uint16_t *map, uint16_t *left, int width, struct sx_ext
 	for (int x = 0; x < width; x++) {
 		const int q = (map[x] + 8) / 16 - r.shift;
 
-		left[x] = (uint16_t)(map[x] && q >= 0 && q <= r.last ? q : SX_DISPARITY_INVALID);
+		left[x] = (uint16_t)(map[x] && q >= 0 && q <= r.last ? q : (int)SX_DISPARITY_INVALID);
 	}
 }
 

@@ -1,6 +1,6 @@
 /*
- * Disparity maps between two processes: what is theirs alone. What they share with class scores, the feed and the
- * ring, has its tests there (test_scores.c, test_scores_bad.c).
+ * Disparity maps between two processes: what is theirs alone. What they share with class scores, the feed and
+ * the ring, has its tests there (test_scores.c, test_scores_bad.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,8 +23,8 @@
 
 #include "base/clock.h"
 #include "include/stixel_disparity.h"
-#include "ipc/disparity.h"
-#include "ipc/feed.h"
+#include "ipc/feed/disparity.h"
+#include "ipc/feed/feed.h"
 #include "tests/ipc/help.h"
 
 #define WIDTH 101 /* rows of 208 and 112 bytes */

@@ -96,8 +96,7 @@ class WholeWay(support.TestCase):
     def daemon(self, *more):
         d = support.Daemon("external")
         self.addCleanup(d.close)
-        d.start(*support.SMALL, "-s", "source.fps=10", "-s", "stereo.matcher=external", "-s",
-                "external.source=" + d.name, "-s", "external.pairs=yes", "-s", "external.wait_ms=1000", *more)
+        d.start(*support.SMALL, "-s", "source.fps=10", "-s", "stereo.matcher=external", "-s", "external.source=" + d.name, "-s", "external.pairs=yes", "-s", "external.wait_ms=1000", *more)
         self.addCleanup(lambda: os.path.exists(path_of(d.name)) and os.unlink(path_of(d.name)))
         until(lambda: os.path.exists(d.ring_path + ".pairs"), 20, "ring of pairs")
         return d
@@ -109,8 +108,8 @@ class WholeWay(support.TestCase):
         self.check_frames("-s", "source.lenses=wide")
 
     def check_frames(self, *more):
-        d = self.daemon(*more, "-s", "output.planes=both", "-s", "output.planes_when=always", "-s", "filters.smooth=no", "-s",
-                        "filters.speckle_size=0")
+        d = self.daemon(*more, "-s", "output.planes=both", "-s", "output.planes_when=always", "-s", "filters.smooth=no",
+                        "-s", "filters.speckle_size=0")
         seen = {}
         with stixel.open(d.name + ".pairs") as pairs, stixel.open(d.name) as reader, \
                 stixel.DisparityWriter(d.name, size=(WIDTH, HEIGHT)) as writer:
@@ -141,8 +140,9 @@ class WholeWay(support.TestCase):
         self.assertGreater(s["frames"]["published"], 1)
 
     def test_example(self):
-        python = next((p for p in (sys.executable, shutil.which("python3", path="/usr/bin:/bin")) if p and subprocess.run(
-            [p, "-c", "import cv2, numpy"], capture_output=True, check=False).returncode == 0), None)
+        found = [p for p in (sys.executable, shutil.which("python3", path="/usr/bin:/bin")) if p]
+        python = next((p for p in found if subprocess.run([p, "-c", "import cv2, numpy"], capture_output=True,
+                                                          check=False).returncode == 0), None)
         if not python:
             self.skipTest("no Python here has OpenCV (python3-opencv)")
         d = self.daemon("-s", "stereo.disparities=128")

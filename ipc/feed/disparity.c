@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "ipc/disparity.h"
+#include "ipc/feed/disparity.h"
 
 #define WIDTH_MAX 4096u /* of an image that stixeld takes */
 #define HEIGHT_MAX 2160u

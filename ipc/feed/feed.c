@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "ipc/feed.h"
+#include "ipc/feed/feed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "ipc/check.h"
-#include "ipc/feed_kind.h"
+#include "ipc/feed/feed_kind.h"
 #include "ipc/instance.h"
 #include "ipc/why.h"
 

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/inlet.h"
+#include "daemon/feeds/inlet.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/external.h"
+#include "daemon/feeds/external.h"
 
 #include <errno.h>
 #include <stdio.h>

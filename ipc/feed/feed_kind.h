@@ -4,8 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_IPC_FEED_KIND_H
-#define SX_IPC_FEED_KIND_H
+#ifndef SX_IPC_FEED_FEED_KIND_H
+#define SX_IPC_FEED_FEED_KIND_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #include "include/stixel.h"
 #include "include/stixel_disparity.h"
-#include "ipc/feed.h"
+#include "ipc/feed/feed.h"
 
 /* The fields that both headers begin with. */
 struct sx_feed_common {

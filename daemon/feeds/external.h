@@ -3,10 +3,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_DAEMON_EXTERNAL_H
-#define SX_DAEMON_EXTERNAL_H
+#ifndef SX_DAEMON_FEEDS_EXTERNAL_H
+#define SX_DAEMON_FEEDS_EXTERNAL_H
 
-#include "daemon/inlet.h"
+#include "daemon/feeds/inlet.h"
 
 struct sx_external_maps {
 	struct sx_inlet in; /* without a feed: pairs are matched here */

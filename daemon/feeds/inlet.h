@@ -4,8 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_DAEMON_INLET_H
-#define SX_DAEMON_INLET_H
+#ifndef SX_DAEMON_FEEDS_INLET_H
+#define SX_DAEMON_FEEDS_INLET_H
 
 #include "base/log.h"
 #include "base/pair.h"
@@ -13,7 +13,7 @@
 #include "config/settings.h"
 #include "daemon/handover.h"
 #include "daemon/telemetry.h"
-#include "ipc/feed.h"
+#include "ipc/feed/feed.h"
 
 struct sx_inlet {
 	struct sx_feed *feed; /* NULL: nothing is to come; then nothing below is used */

@@ -3,10 +3,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_DAEMON_SEMANTICS_H
-#define SX_DAEMON_SEMANTICS_H
+#ifndef SX_DAEMON_FEEDS_SEMANTICS_H
+#define SX_DAEMON_FEEDS_SEMANTICS_H
 
-#include "daemon/inlet.h"
+#include "daemon/feeds/inlet.h"
 
 struct sx_semantics {
 	struct sx_inlet in; /* without a feed: no source of scores is configured */

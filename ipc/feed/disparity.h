@@ -4,8 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_IPC_DISPARITY_H
-#define SX_IPC_DISPARITY_H
+#ifndef SX_IPC_FEED_DISPARITY_H
+#define SX_IPC_FEED_DISPARITY_H
 
 #include <stdbool.h>
 #include <stdint.h>

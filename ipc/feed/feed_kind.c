@@ -3,12 +3,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "ipc/feed_kind.h"
+#include "ipc/feed/feed_kind.h"
 
 #include <assert.h>
 
-#include "ipc/disparity.h"
-#include "ipc/scores.h"
+#include "ipc/feed/disparity.h"
+#include "ipc/feed/scores.h"
 #include "ipc/why.h"
 
 static_assert(STIXEL_DISPARITY_SLOTS_MAX == STIXEL_SCORES_SLOTS_MAX, "feed.c keeps so many entries");

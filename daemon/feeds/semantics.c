@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/semantics.h"
+#include "daemon/feeds/semantics.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,8 +8,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_IPC_FEED_H
-#define SX_IPC_FEED_H
+#ifndef SX_IPC_FEED_FEED_H
+#define SX_IPC_FEED_FEED_H
 
 #include <stdbool.h>
 #include <stddef.h>

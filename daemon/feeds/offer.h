@@ -4,8 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_DAEMON_OFFER_H
-#define SX_DAEMON_OFFER_H
+#ifndef SX_DAEMON_FEEDS_OFFER_H
+#define SX_DAEMON_FEEDS_OFFER_H
 
 #include "base/pair.h"
 #include "capture/source.h"

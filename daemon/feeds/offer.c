@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/offer.h"
+#include "daemon/feeds/offer.h"
 
 #include <errno.h>
 #include <stdio.h>
