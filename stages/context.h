@@ -29,8 +29,8 @@ const struct sx_disparity *sx_context_disparity(const struct sx_context_config *
 enum sx_ability { SX_CAN_FASTDT_WIDE = 1, SX_CAN_SLANTED_EXACT = 2 };
 
 /*
- * sx_stereo_resolve(); and no left-right check where the map is another's, which comes without that of the right
- * image. What engines do with the parameters of a context.
+ * sx_stereo_resolve(); and no left-right check where the map is another's, which comes without that of the
+ * right image. What engines do with the parameters of a context.
  */
 void sx_context_resolve(struct sx_params *p);
 

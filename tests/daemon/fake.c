@@ -252,8 +252,8 @@ int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, char *
 }
 
 /*
- * Pinned memory that is not the source's: scores, maps. Main or capture while no frame is in flight, then the frame
- * thread.
+ * Pinned memory that is not the source's: scores, maps. Main or capture while no frame is in flight, then the
+ * frame thread.
  */
 static struct sx_block blocks[SLOTS_MAX];
 

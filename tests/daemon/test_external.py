@@ -137,7 +137,7 @@ class External(TestCase):
         self.until_frame(i, lambda f: f.label == 8, "frame with a map")
 
     def test_settings_that_contradict(self):
-        for args, text in ((ARGS[:-2], "matcher: found 'external', but no source in [external] says whose maps are read"),
+        for args, text in ((ARGS[:-2], "matcher: found 'external', but no source in [external] says whose maps"),
                            (ARGS[:-4] + ARGS[-2:], "source: found 'net', but stereo.matcher = internal reads no maps"),
                            ([*ARGS, "-s", "external.source=a/b"], "[external] source: found 'a/b', allowed 1 to 64")):
             code, _, err = self.instance(binary=FAKE).run_once(*args)

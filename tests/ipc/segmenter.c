@@ -7,7 +7,8 @@
  *
  * Says "ready" when the ring is there. Then takes lines from standard input, and answers
  * each with "ok", or an error:
- *	CAPTURE_NS BYTE		gives scores of that picture, all of them BYTE, or a map of BYTE px and confidence
+ *	CAPTURE_NS BYTE		gives scores of that picture, all of them BYTE, or a map of BYTE px and
+ *				confidence
  *	begin BYTE		fills the next ones halfway, and leaves them so
  * Ends with its input; killed, it leaves what a killed writer leaves.
  *

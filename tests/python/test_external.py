@@ -96,7 +96,8 @@ class WholeWay(support.TestCase):
     def daemon(self, *more):
         d = support.Daemon("external")
         self.addCleanup(d.close)
-        d.start(*support.SMALL, "-s", "source.fps=10", "-s", "stereo.matcher=external", "-s", "external.source=" + d.name, "-s", "external.pairs=yes", "-s", "external.wait_ms=1000", *more)
+        d.start(*support.SMALL, "-s", "source.fps=10", "-s", "stereo.matcher=external", "-s", "external.pairs=yes",
+                "-s", "external.source=" + d.name, "-s", "external.wait_ms=1000", *more)
         self.addCleanup(lambda: os.path.exists(path_of(d.name)) and os.unlink(path_of(d.name)))
         until(lambda: os.path.exists(d.ring_path + ".pairs"), 20, "ring of pairs")
         return d

@@ -22,11 +22,11 @@ from ._reader import Reader, Status, open, open_path
 from ._scores import ScoreWriter, one_hot
 
 __all__ = [
-    "BadName", "Busy", "Camera", "Clock", "Counts", "Damage", "Damaged", "Died", "DisparityWriter", "End", "Ended", "Flag", "Frame",
-    "FrameFlag", "Gap", "GapReason", "HEADER", "Kind", "LibraryError", "Life", "NotAllowed", "NotConnected",
-    "NotRunning", "NotStixel", "NotSupported", "OtherVersion", "Plane", "Publisher", "Reader", "Recording",
-    "Restarted", "Road", "RoadOrigin", "STIXEL", "ScoreWriter", "Stamp", "State", "Status", "StixelError",
-    "library_version", "load", "one_hot", "open", "open_path"]
+    "BadName", "Busy", "Camera", "Clock", "Counts", "Damage", "Damaged", "Died", "DisparityWriter", "End", "Ended",
+    "Flag", "Frame", "FrameFlag", "Gap", "GapReason", "HEADER", "Kind", "LibraryError", "Life", "NotAllowed",
+    "NotConnected", "NotRunning", "NotStixel", "NotSupported", "OtherVersion", "Plane", "Publisher", "Reader",
+    "Recording", "Restarted", "Road", "RoadOrigin", "STIXEL", "ScoreWriter", "Stamp", "State", "Status",
+    "StixelError", "library_version", "load", "one_hot", "open", "open_path"]
 
 
 def __getattr__(name: str) -> str:
