@@ -86,8 +86,8 @@ struct stixel_disparity_format {
 };
 
 /*
- * Where the next map goes. It lies in shared memory and holds what it held. pitch, confidence_pitch: bytes from
- * row to row; confidence: NULL without.
+ * Where the next map goes. It lies in shared memory and holds what it held. pitch, confidence_pitch: bytes
+ * from row to row; confidence: NULL without.
  */
 struct stixel_disparity_map {
 	uint16_t *data;

@@ -62,8 +62,8 @@ struct sx_report_power {
 };
 
 /*
- * Class scores of another process, or disparity maps, which have no classes. source, reason (why there are none):
- * may be empty. state: sx_feed_state_name().
+ * Class scores of another process, or disparity maps, which have no classes. source, reason (why there are
+ * none): may be empty. state: sx_feed_state_name().
  */
 struct sx_report_feed {
 	char source[72], reason[200];

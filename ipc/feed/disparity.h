@@ -19,8 +19,8 @@
 bool sx_disparity_layout(struct stixel_disparity_header *h, uint32_t width, uint32_t height, bool confidence);
 
 /*
- * True when *h, of which bytes lie in its slot, is as sx_disparity_layout() and the rules of a newer minor have
- * it.
+ * True when *h, of which bytes lie in its slot, is as sx_disparity_layout() and the rules of a newer minor
+ * have it.
  */
 bool sx_disparity_agree(const struct stixel_disparity_header *h, uint64_t bytes);
 

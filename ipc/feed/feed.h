@@ -1,6 +1,6 @@
 /*
- * Reader's side of class scores, and of disparity maps: finds those of a picture by its capture time, and copies
- * them once. Where the following says scores, maps are meant too.
+ * Reader's side of class scores, and of disparity maps: finds those of a picture by its capture time, and
+ * copies them once. Where the following says scores, maps are meant too.
  *
  * The writer is another process, perhaps a less careful one. Its ring is therefore never mapped: a writer
  * that cuts its object short would kill whoever looks at the map with SIGBUS. pread() from shared memory is a

@@ -1,6 +1,6 @@
 /*
- * What a feed reads: class scores, or disparity maps. What they have in common is the ring and the first fields
- * of their headers; the rest is told apart here.
+ * What a feed reads: class scores, or disparity maps. What they have in common is the ring and the first
+ * fields of their headers; the rest is told apart here.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
