@@ -421,7 +421,7 @@ const struct sx_option sx_options[] = {
 	REAL("external", "wait_ms", external.wait_ms, "200", 0, 1000, "ms", RESTART,
 	     "how long a pair waits for its map; one that has none by then is dropped"),
 	BOOL("external", "pairs", external.pairs, "no", RESTART,
-	     "offer the images of each pair to that process before there is a frame, in a ring INSTANCE.pairs"),
+	     "offer the images of each pair to that process before its frame, in a ring INSTANCE.pairs"),
 
 	CHOICE("engine", "backend", engine.backend, enum sx_backend_choice, backends, "auto", RESTART,
 	       "auto: cuda where a GPU is usable at start, else cpu"),

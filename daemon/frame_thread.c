@@ -269,7 +269,10 @@ static int take_map(struct sx_pipeline *p, int index, struct sx_flight *f)
 	return 1;
 }
 
-/* 1: a pair was submitted, or given up for want of a map; 0: none waits, no context is free, or no more are wanted; negative: failed. */
+/*
+ * 1: a pair was submitted, or given up for want of a map; 0: none waits, no context is free, or no more are
+ * wanted; negative: failed.
+ */
 static int submit_pair(struct sx_pipeline *p)
 {
 	int index = (int)(p->submitted % (uint64_t)p->context_count);

@@ -53,8 +53,10 @@ const char *sx_health_name(enum stixel_state state);
 void sx_health_update(struct sx_health *h, const struct sx_health_input *in);
 /* The same without a sample, between ticks. */
 void sx_health_judge(struct sx_health *h, const struct sx_health_input *in);
-/* True when a watchdog ping is due by right: a frame was published since the last one, or given up for want of
- * a map, the camera is known to be absent, or the next pair is not to be expected yet. Notes the ping. */
+/*
+ * True when a watchdog ping is due by right: a frame was published since the last one, or given up for want
+ * of a map, the camera is known to be absent, or the next pair is not to be expected yet. Notes the ping.
+ */
 bool sx_health_may_ping(struct sx_health *h, const struct sx_health_input *in);
 
 #endif

@@ -85,8 +85,8 @@ cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image *
 const struct sx_cuda_volumes *sx_sgm_cuda_volumes(const struct sx_sgm_cuda *s);
 
 /*
- * sx_external() in place: winner holds the map of another process, 1/256 px, and becomes one of the winner's. Its
- * confidence is the host's affair.
+ * sx_external() in place: winner holds the map of another process, 1/256 px, and becomes one of the
+ * winner's. Its confidence is the host's affair.
  */
 cudaError_t sx_external_cuda_run(const struct sx_image *winner, const struct sx_stereo_params *p,
 				 cudaStream_t stream);

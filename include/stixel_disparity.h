@@ -1,6 +1,6 @@
 /*
- * stixel_disparity.h - gives stixeld the disparity maps of another matcher: a network, an accelerator, a camera
- * that measures depth itself.
+ * stixel_disparity.h - gives stixeld the disparity maps of another matcher: a network, an accelerator, a
+ * camera that measures depth itself.
  *
  * stixeld reads them where stereo.matcher = external. Same library and ABI as <stixel.h>; docs/external.md.
  *
@@ -32,10 +32,10 @@ extern "C" {
 /* ---- since 1.4: /dev/shm/stixel-disparity.NAME -------------------------------------------------------- */
 
 /*
- * A ring as that of class scores, with this magic. In each slot struct stixel_disparity_header; at data_offset
- * the map: the disparity of pixel (x, y) of the rectified left image is the uint16 at y * pitch + 2 * x, in
- * 1/256 px, 0 invalid, as KITTI's files have it; at confidence_offset, unless that is 0, a byte a pixel, at
- * y * confidence_pitch + x: 0 none .. 255 full.
+ * A ring as that of class scores, with this magic. In each slot struct stixel_disparity_header; at
+ * data_offset the map: the disparity of pixel (x, y) of the rectified left image is the uint16 at
+ * y * pitch + 2 * x, in 1/256 px, 0 invalid, as KITTI's files have it; at confidence_offset, unless that is 0,
+ * a byte a pixel, at y * confidence_pitch + x: 0 none .. 255 full.
  */
 #define STIXEL_DISPARITY_RING_MAGIC UINT64_C(0x5053494458495453) /* "STIXDISP" */
 #define STIXEL_DISPARITY_MAGIC 0x44585453u			 /* "STXD" */

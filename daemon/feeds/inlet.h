@@ -1,6 +1,6 @@
 /*
- * Where another process gives something for the pairs of a pipeline, class scores or disparity maps: its feed,
- * memory for those of every frame in flight, and how long a pair waits.
+ * Where another process gives something for the pairs of a pipeline, class scores or disparity maps: its
+ * feed, memory for those of every frame in flight, and how long a pair waits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -42,10 +42,10 @@ void sx_inlet_finish(struct sx_inlet *in);
 /*
  * Thread: frame. For each pair: look, then take of the feed, then wait (look returned true, and nothing was
  * there: ask again within a millisecond), or settle.
- * look: also says whether it is worth waiting: the time is not up, and the writer is there and has not left this
- * image out.
- * settle: with what the pair goes. what: "class scores", for the log, which says when they begin to be missing,
- * why, and when they are back.
+ * look: also says whether it is worth waiting: the time is not up, and the writer is there and has not left
+ * this image out.
+ * settle: with what the pair goes. what: "class scores", for the log, which says when they begin to be
+ * missing, why, and when they are back.
  */
 bool sx_inlet_look(struct sx_inlet *in, const struct sx_pair *pair, int64_t now_ns);
 void sx_inlet_settle(struct sx_inlet *in, const struct sx_pair *pair, enum sx_feed_match match,

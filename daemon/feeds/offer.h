@@ -1,6 +1,6 @@
 /*
- * The images of pairs, offered to the process that matches before there is a frame (external.pairs): a ring of
- * frames INSTANCE.pairs, without columns and with both images, as libstixel reads any other.
+ * The images of pairs, offered to the process that matches before there is a frame (external.pairs): a ring
+ * of frames INSTANCE.pairs, without columns and with both images, as libstixel reads any other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,8 +24,8 @@ struct sx_offer {
 };
 
 /*
- * Makes the ring, and takes all memory. Nothing but a zeroed structure where nothing is to be offered. Negative
- * errno with a sentence; then finish.
+ * Makes the ring, and takes all memory. Nothing but a zeroed structure where nothing is to be offered.
+ * Negative errno with a sentence; then finish.
  */
 int sx_offer_init(struct sx_offer *o, const struct sx_settings *settings, const char *instance,
 		  const char *shm_dir, const struct sx_source_info *info, char *why, size_t why_bytes);

@@ -283,8 +283,8 @@ static cudaError_t copy_map(struct sx_context *x, enum sx_tap tap, const void *f
 }
 
 /*
- * A map is copied to where the winner is to be, and converted there; its confidence likewise. It is read once, so
- * that there is nothing to be had from leaving it where it lies.
+ * A map is copied to where the winner is to be, and converted there; its confidence likewise. It is read
+ * once, so that there is nothing to be had from leaving it where it lies.
  */
 static cudaError_t set_disparity(struct sx_context *x, const struct sx_disparity *d)
 {
