@@ -34,8 +34,8 @@ extern "C" {
 /*
  * A ring as that of class scores, with this magic. In each slot struct stixel_disparity_header; at
  * data_offset the map: the disparity of pixel (x, y) of the rectified left image is the uint16 at
- * y * pitch + 2 * x, in 1/256 px, 0 invalid, as KITTI's files have it; at confidence_offset, unless that is 0,
- * a byte a pixel, at y * confidence_pitch + x: 0 none .. 255 full.
+ * y * pitch + 2 * x, in 1/256 px, 0 invalid, as KITTI's files have it; at confidence_offset, unless that is
+ * 0, a byte a pixel, at y * confidence_pitch + x: 0 none .. 255 full.
  */
 #define STIXEL_DISPARITY_RING_MAGIC UINT64_C(0x5053494458495453) /* "STIXDISP" */
 #define STIXEL_DISPARITY_MAGIC 0x44585453u			 /* "STXD" */
