@@ -6,7 +6,7 @@ import unittest
 
 from support import run
 
-ALL = ["source", "camera", "stereo", "filters", "road", "stixels", "semantics", "engine", "output", "power", "realtime",
+ALL = ["source", "camera", "stereo", "filters", "road", "stixels", "semantics", "external", "engine", "output", "power", "realtime",
        "log"]
 # sections that it does something with
 READS = {
