@@ -10,8 +10,11 @@
 #include "base/image.h"
 #include "stages/params.h"
 
-/* Confidence of a map that comes without: nothing says that a pixel deserves less than any other. */
-#define SX_EXTERNAL_CONFIDENCE 255
+/*
+ * Confidence of a map that comes without: a quarter of the weight that a sure measurement has in slanted
+ * stixels (confidence_full). In full, what is wrong in a map becomes obstacles (docs/external.md).
+ */
+#define SX_EXTERNAL_CONFIDENCE 24
 
 /* What a value v of a map, 1/256 px, becomes. First and last: of the disparities that are searched, Q4. */
 struct sx_external_range {

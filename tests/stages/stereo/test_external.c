@@ -51,7 +51,7 @@ static void what_matching_could_not_have_found_is_invalid(void **state)
 			    sizeof(got));
 }
 
-static void confidence_is_given_or_full(void **state)
+static void confidence_is_given_or_low(void **state)
 {
 	const uint16_t values[WIDTH] = {256, 0, 256, 256, 256, 256, 256, 256};
 	const uint8_t given[WIDTH] = {0, 1, 2, 3, 100, 200, 254, 255};
@@ -171,7 +171,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(halves_go_up_and_nothing_stays_nothing),
 		cmocka_unit_test(what_matching_could_not_have_found_is_invalid),
-		cmocka_unit_test(confidence_is_given_or_full),
+		cmocka_unit_test(confidence_is_given_or_low),
 		cmocka_unit_test(the_map_is_what_came),
 		cmocka_unit_test(maps_that_do_not_fit_are_refused),
 	};
