@@ -203,12 +203,6 @@ static void check_external(struct sx_load *l, bool source_required)
 			"%s: [stereo] matcher: found 'external', but no source in [external] says whose "
 			"maps are read",
 			sx_load_set_at(l, "stereo", "matcher"));
-	if (l->settings.external.source && l->settings.params.stereo.matcher != SX_MATCH_EXTERNAL &&
-	    !refused(l, "stereo", "matcher"))
-		sx_errors_add(
-			l->errors,
-			"%s: [external] source: found '%s', but stereo.matcher = internal reads no maps",
-			sx_load_set_at(l, "external", "source"), l->settings.external.source);
 }
 
 void sx_load_check(struct sx_load *l, bool source_required)

@@ -353,12 +353,12 @@ void sx_pages_set_feeds(struct sx_pages *p, const struct sx_settings *settings)
 {
 	struct sx_report_feed *s = &p->report.semantics;
 	struct sx_report_feed *e = &p->report.external;
+	const bool maps = settings->external.source && settings->params.stereo.matcher == SX_MATCH_EXTERNAL;
 	struct sx_semantic_params table;
 	struct sx_class_names names;
 	char why[256];
 
-	snprintf(e->source, sizeof(e->source), "%s",
-		 settings->external.source ? settings->external.source : "");
+	snprintf(e->source, sizeof(e->source), "%s", maps ? settings->external.source : "");
 	if (!settings->semantics.source ||
 	    sx_classes_parse(settings->semantics.classes, &table, &names, why, sizeof(why)) < 0)
 		return;

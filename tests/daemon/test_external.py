@@ -138,7 +138,6 @@ class External(TestCase):
 
     def test_settings_that_contradict(self):
         for args, text in ((ARGS[:-2], "matcher: found 'external', but no source in [external] says whose maps"),
-                           (ARGS[:-4] + ARGS[-2:], "source: found 'net', but stereo.matcher = internal reads no maps"),
                            ([*ARGS, "-s", "external.source=a/b"], "[external] source: found 'a/b', allowed 1 to 64")):
             code, _, err = self.instance(binary=FAKE).run_once(*args)
             self.assertEqual(code, 78, err)

@@ -66,7 +66,7 @@ class DisparityWriter(Writer):
             raise ValueError("confidence comes with every map of a writer made with it, and with none of others")
         to, to_confidence = self.map()
         np.copyto(to, values)
-        if to_confidence is not None:
+        if to_confidence is not None and weights is not None:
             np.copyto(to_confidence, weights)
         self.commit(frame, capture_ns=capture_ns)
 
