@@ -236,7 +236,7 @@ const struct sx_option sx_options[] = {
 	     "how far it leans: positive where the road comes nearer to the right"),
 
 	CHOICE("stereo", "matcher", params.stereo.matcher, enum sx_match, matchers, "internal", RESTART,
-	       "external: another process does (docs/external.md); then only disparities and min_disparity count"),
+	       "external: another process (docs/external.md); only disparities and min_disparity count then"),
 	CHOICE("stereo", "cost", params.stereo.cost, enum sx_cost, costs, "csct", RESTART,
 	       "matching cost: centre-symmetric census, census variants, zero-mean correlation"),
 	CHOICE("stereo", "aggregation", params.stereo.aggregation, enum sx_aggregation, aggregations, "sgm",
