@@ -313,7 +313,8 @@ class Pages(TestCase):
         self.assertEqual(set(m) - documented, set())
         depends = {name for name in documented  # on the machine's sensors: test_power.py has them all
                    if name.startswith(("stixeld_power", "stixeld_energy", "stixeld_board", "stixeld_clock",
-                                    "stixeld_scores", "stixeld_frames_by_scores"))}  # and test_semantics.py
+                                    "stixeld_scores", "stixeld_frames_by_scores",
+                                    "stixeld_disparity_maps"))}  # and test_semantics.py, test_external.py
         depends |= {"stixeld_joules_per_frame", "stixeld_fps_per_watt", "stixeld_road_horizon_row_pixels",
                     "stixeld_road_pitch_degrees", "stixeld_road_roll_degrees", "stixeld_road_height_meters",
                     "stixeld_road_pitch_sigma_degrees", "stixeld_road_roll_sigma_degrees",
