@@ -98,7 +98,8 @@ class WholeWay(support.TestCase):
         self.addCleanup(d.close)
         d.start(*support.SMALL, "-s", "source.fps=10", "-s", "stereo.matcher=external", "-s", "external.pairs=yes",
                 "-s", "external.source=" + d.name, "-s", "external.wait_ms=1000", *more)
-        self.addCleanup(lambda: os.path.exists(path_of(d.name)) and os.unlink(path_of(d.name)))
+        for path in (path_of(d.name), d.ring_path + ".pairs"):  # a daemon that is killed leaves its rings
+            self.addCleanup(lambda p=path: os.path.exists(p) and os.unlink(p))
         until(lambda: os.path.exists(d.ring_path + ".pairs"), 20, "ring of pairs")
         return d
 
