@@ -6,6 +6,7 @@
 #ifndef SX_BASE_PAIR_H
 #define SX_BASE_PAIR_H
 
+#include "base/disparity.h"
 #include "base/image.h"
 #include "base/scores.h"
 #include "stixel.h"
@@ -15,6 +16,8 @@
  * the pair is released.
  * number: counts pairs of this source from 1, also those that are dropped later.
  * scores: of the left image, or NULL: the frame is done without. Only method slanted reads them.
+ * disparity: of the left image, or NULL; only a matcher that is external reads it, and then NULL is a pair of
+ * which nothing was measured.
  * left_ns, right_ns: capture times, converted to CLOCK_MONOTONIC where the clock is known.
  */
 struct sx_pair {
@@ -24,6 +27,7 @@ struct sx_pair {
 	enum stixel_clock clock;
 	enum stixel_stamp stamp;
 	const struct sx_scores *scores;
+	const struct sx_disparity *disparity;
 	void *slot; /* the source's own handle: untouched by others */
 };
 

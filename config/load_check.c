@@ -171,6 +171,15 @@ static bool name_of_ring(const char *name)
 	       strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-") == n;
 }
 
+static void check_ring_name(struct sx_load *l, const char *section, const char *name)
+{
+	if (name && !refused(l, section, "source") && !name_of_ring(name))
+		sx_errors_add(l->errors,
+			      "%s: [%s] source: found '%s', allowed 1 to 64 of A-Z a-z 0-9 _ . - and no "
+			      "leading dot",
+			      sx_load_set_at(l, section, "source"), section, name);
+}
+
 /* The table is looked at also when nobody writes scores: stixel-process may be given some. */
 static void take_classes(struct sx_load *l)
 {
@@ -185,12 +194,20 @@ static void take_classes(struct sx_load *l)
 			      sx_load_set_at(l, "semantics", "classes"), why);
 	else if (s->source)
 		l->settings.params.semantics = table;
-	if (s->source && !refused(l, "semantics", "source") && !name_of_ring(s->source))
+	check_ring_name(l, "semantics", s->source);
+}
+
+/* Programs that need no [source] need no ring either: their maps are files. */
+static void check_external(struct sx_load *l, bool source_required)
+{
+	check_ring_name(l, "external", l->settings.external.source);
+	if (source_required && !l->settings.external.source &&
+	    l->settings.params.stereo.matcher == SX_MATCH_EXTERNAL && !refused(l, "external", "source"))
 		sx_errors_add(
 			l->errors,
-			"%s: [semantics] source: found '%s', allowed 1 to 64 of A-Z a-z 0-9 _ . - and no "
-			"leading dot",
-			sx_load_set_at(l, "semantics", "source"), s->source);
+			"%s: [stereo] matcher: found 'external', but no source in [external] says whose "
+			"maps are read",
+			sx_load_set_at(l, "stereo", "matcher"));
 }
 
 void sx_load_check(struct sx_load *l, bool source_required)
@@ -208,6 +225,7 @@ void sx_load_check(struct sx_load *l, bool source_required)
 	check_keep(l, "gain", s->source.gain);
 	check_camera_given(l);
 	take_classes(l);
+	check_external(l, source_required);
 	if (sx_log_levels_parse(&levels, s->log_levels ? s->log_levels : "", why, sizeof(why)) < 0)
 		sx_errors_add(l->errors, "%s: [log] levels: %s", sx_load_set_at(l, "log", "levels"), why);
 	/* without a size the largest stands in: every width that a key can say fits into it */

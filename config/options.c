@@ -104,6 +104,8 @@ static const char *const rectifies[] = {
 	[SX_RECTIFY_AUTO] = "auto", [SX_RECTIFY_YES] = "yes", [SX_RECTIFY_NO] = "no", NULL};
 static const char *const row_choices[] = {
 	[SX_ROW_CORRECTION_OFF] = "off", [SX_ROW_CORRECTION_AUTO] = "auto", NULL};
+static const char *const matchers[] = {
+	[SX_MATCH_INTERNAL] = "internal", [SX_MATCH_EXTERNAL] = "external", NULL};
 static const char *const costs[] = {
 	[SX_COST_CSCT] = "csct",	 [SX_COST_CENSUS] = "census", [SX_COST_CENSUS48] = "census48",
 	[SX_COST_CENSUS63] = "census63", [SX_COST_ZNCC] = "zncc",     NULL};
@@ -153,6 +155,7 @@ const struct sx_section sx_sections[] = {
 	{"road", "the ground plane"},
 	{"stixels", "from disparity to stixels"},
 	{"semantics", "class scores of the left image, from a segmentation network in another process"},
+	{"external", "disparity maps of the left image, from another process (stereo.matcher = external)"},
 	{"engine", "what computes"},
 	{"output", "where results go"},
 	{"power", "power drawn by the computer; measured only, never limited"},
@@ -240,6 +243,8 @@ const struct sx_option sx_options[] = {
 	REAL("camera", "roll_deg", params.camera.roll_deg, "0", -30, 30, "deg", RESTART,
 	     "how far it leans: positive where the road comes nearer to the right"),
 
+	CHOICE("stereo", "matcher", params.stereo.matcher, enum sx_match, matchers, "internal", RESTART,
+	       "external: another process (docs/external.md); only disparities and min_disparity count then"),
 	CHOICE("stereo", "cost", params.stereo.cost, enum sx_cost, costs, "csct", RESTART,
 	       "matching cost: centre-symmetric census, census variants, zero-mean correlation"),
 	CHOICE("stereo", "aggregation", params.stereo.aggregation, enum sx_aggregation, aggregations, "sgm",
@@ -417,6 +422,13 @@ const struct sx_option sx_options[] = {
 	     "how long a frame waits for its scores; 0: not at all"),
 	REAL("semantics", "max_age_ms", semantics.max_age_ms, "0", 0, 10000, "ms", RESTART,
 	     "scores of a picture up to this much older replace missing ones; 0: never"),
+
+	TEXT("external", "source", external.source, "", RESTART,
+	     "name of the ring that they are written to by libstixel (docs/external.md)"),
+	REAL("external", "wait_ms", external.wait_ms, "200", 0, 1000, "ms", RESTART,
+	     "how long a pair waits for its map; one that has none by then is dropped"),
+	BOOL("external", "pairs", external.pairs, "no", RESTART,
+	     "offer the images of each pair to that process before its frame, in a ring INSTANCE.pairs"),
 
 	CHOICE("engine", "backend", engine.backend, enum sx_backend_choice, backends, "auto", RESTART,
 	       "auto: cuda where a GPU is usable at start, else cpu"),

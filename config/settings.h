@@ -27,13 +27,20 @@ struct sx_realtime_params {
 	bool lock_memory; /* mlockall */
 };
 
-/* Class scores from another process (ipc/feed.h). */
+/* Class scores from another process (ipc/feed/feed.h). */
 struct sx_semantics_params {
 	const char *source;  /* name of its ring; NULL: none */
 	const char *classes; /* for sx_classes_parse() */
 	int scale;	     /* the finest that there is room for */
 	double wait_ms;	     /* a frame waits so long for its scores */
 	double max_age_ms;   /* scores of a picture so much older stand in */
+};
+
+/* Disparity maps from another process (ipc/feed/feed.h), where stereo.matcher is external. */
+struct sx_external_params {
+	const char *source; /* name of its ring */
+	double wait_ms;	    /* a pair waits so long for its map */
+	bool pairs;	    /* that process gets the images from here, before there is a frame */
 };
 
 /* What is done to the images of cameras whose calibration file describes them raw. */
@@ -59,6 +66,7 @@ struct sx_settings {
 	struct sx_params
 		params; /* [camera] [stereo] [filters] [road] [stixels]; semantics: made of the next */
 	struct sx_semantics_params semantics;
+	struct sx_external_params external;
 	const char *calibration; /* [camera] calibration = FILE, gave fx .. baseline_m; NULL without */
 	int calibration_width, calibration_height; /* image size in that file, 0: it does not say; raw */
 	bool calibration_baseline;		   /* baseline_m came from that file */

@@ -263,6 +263,21 @@ static int context_take_maps(struct sx_context *x)
 	return 0;
 }
 
+/* With a map of another process only the kernels of filters are used. */
+static int context_take_matcher(struct sx_context *x)
+{
+	const struct sx_stereo_params *p = &x->config.params.stereo;
+	const struct sx_matcher_kernels *k = sx_kernels_for(x->device->kernels, p->disparities)->matcher;
+	int r;
+
+	if (p->matcher == SX_MATCH_EXTERNAL) {
+		x->matcher.kernels = k;
+		return 0;
+	}
+	r = sx_matcher_init(&x->matcher, k, p, x->config.width, x->config.height);
+	return r < 0 ? r : share_memory(x->device, &x->matcher);
+}
+
 static int context_take_memory(struct sx_context *x)
 {
 	const struct sx_params *p = &x->config.params;
@@ -270,12 +285,9 @@ static int context_take_memory(struct sx_context *x)
 	int rows = sx_cell_rows(&p->stixels, h);
 	int range = sx_disparity_range(&p->stereo), threads = sx_pool_threads(x->device->pool), r;
 
-	r = sx_matcher_init(&x->matcher, sx_kernels_for(x->device->kernels, p->stereo.disparities)->matcher,
-			    &p->stereo, w, h);
+	r = context_take_matcher(x);
 	if (r == 0)
 		r = context_take_maps(x);
-	if (r == 0)
-		r = share_memory(x->device, &x->matcher);
 	if (r == 0)
 		r = context_take_taps(x);
 	if (r == 0)
@@ -368,7 +380,7 @@ static int cpu_context_create(struct sx_context **ret, struct sx_device *d, cons
 		return complain(why, why_bytes, -ENOMEM, "context");
 	x->device = d;
 	x->config = *c;
-	sx_stereo_resolve(&x->config.params.stereo);
+	sx_context_resolve(&x->config.params);
 	x->job = (struct sx_pool_job){.run = sx_frame_run, .arg = x};
 	x->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (x->event < 0) {

@@ -25,20 +25,23 @@ static void median_task(void *arg, int index, int worker)
 
 	(void)worker;
 	f->x->matcher.kernels->median_rows(&tap[SX_TAP_WINNER], &tap[SX_TAP_MEDIAN], border, y0, y1);
-	f->x->matcher.kernels->median_rows(&tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_MEDIAN_RIGHT], border, y0,
-					   y1);
+	if (tap[SX_TAP_WINNER_RIGHT].data)
+		f->x->matcher.kernels->median_rows(&tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_MEDIAN_RIGHT],
+						   border, y0, y1);
 }
 
 static void left_right_task(void *arg, int index, int worker)
 {
 	struct sx_frame *f = arg;
 	const struct sx_image *tap = f->x->taps;
+	const struct sx_image *right =
+		&tap[tap[SX_TAP_MEDIAN_RIGHT].data ? SX_TAP_MEDIAN_RIGHT : SX_TAP_MEDIAN];
 	int y0 = index * SX_FRAME_ROWS, y1 = sx_frame_end_of(y0, SX_FRAME_ROWS, f->x->config.height);
 
 	(void)worker;
-	f->x->matcher.kernels->left_right_rows(&tap[SX_TAP_MEDIAN], &tap[SX_TAP_MEDIAN_RIGHT],
-					       &tap[SX_TAP_LEFT_RIGHT], &f->x->config.params.filters,
-					       &f->x->config.params.stereo, y0, y1);
+	f->x->matcher.kernels->left_right_rows(&tap[SX_TAP_MEDIAN], right, &tap[SX_TAP_LEFT_RIGHT],
+					       &f->x->config.params.filters, &f->x->config.params.stereo, y0,
+					       y1);
 }
 
 static void speckle_task(void *arg, int index, int worker)
@@ -230,7 +233,7 @@ static void frame_lay_out(struct sx_context *x)
 {
 	struct sx_device *d = x->device;
 
-	if (same_layout(&d->layout, &x->matcher))
+	if (x->config.params.stereo.matcher == SX_MATCH_EXTERNAL || same_layout(&d->layout, &x->matcher))
 		return;
 	memset(d->planes.data, 0, sx_matcher_planes_bytes(&x->matcher));
 	for (int i = 0; i < sx_pool_threads(d->pool); i++)
@@ -253,6 +256,8 @@ static struct sx_matcher_frame matcher_frame(const struct sx_context *x)
 		.sum = tap[SX_TAP_SUM],
 	};
 
+	if (x->config.params.stereo.matcher == SX_MATCH_EXTERNAL)
+		return f;
 	if (x->config.params.stereo.cost == SX_COST_ZNCC)
 		f.costs = x->device->costs.data;
 	sx_matcher_maps_init(&f, &x->matcher, x->device->maps.data);

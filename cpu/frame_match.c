@@ -8,6 +8,7 @@
 #include "cpu/frame_priv.h"
 #include "cpu/rectify.h"
 #include "stages/context.h"
+#include "stages/stereo/external.h"
 #include "stages/stereo/ingest.h"
 #include "stages/stixels/cells.h"
 
@@ -236,6 +237,30 @@ static void reduce_scores(struct sx_frame *f)
 		sx_pool_for(x->device->pool, sx_frame_tasks_of(x->segments.capacity, 4), scores_task, f);
 }
 
+static void external_task(void *arg, int index, int worker)
+{
+	struct sx_frame *f = arg;
+	int y0 = index * SX_FRAME_ROWS;
+
+	(void)worker;
+	sx_external_rows(f->x->pair->disparity, &f->match.winner, &f->match.confidence,
+			 &f->x->config.params.stereo, y0,
+			 sx_frame_end_of(y0, SX_FRAME_ROWS, f->x->config.height));
+}
+
+/* The pair brings its map: it is read before the pair goes back. */
+static void frame_take_map(struct sx_frame *f)
+{
+	struct sx_context *x = f->x;
+
+	sx_frame_book(f, SX_STAGE_INGEST);
+	sx_pool_for(x->device->pool, sx_frame_tasks_of(x->config.height, SX_FRAME_ROWS), external_task, f);
+	if (x->images_read)
+		x->images_read(x->user);
+	hide(f);
+	sx_frame_book(f, SX_STAGE_WINNER);
+}
+
 void sx_frame_match(struct sx_frame *f)
 {
 	struct sx_context *x = f->x;
@@ -243,6 +268,10 @@ void sx_frame_match(struct sx_frame *f)
 
 	frame_ingest(f);
 	reduce_scores(f);
+	if (x->config.params.stereo.matcher == SX_MATCH_EXTERNAL) {
+		frame_take_map(f);
+		return;
+	}
 	if (x->images_read)
 		x->images_read(x->user);
 	sx_frame_book(f, SX_STAGE_INGEST);

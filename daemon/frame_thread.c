@@ -18,7 +18,7 @@
 #include "ipc/frame.h"
 #include "stages/road/road_ground.h"
 
-#define SCORES_MS 1
+#define LOOK_MS 1	      /* between looks for what a pair waits for */
 #define TIMER_SLACK_NS 1000UL /* the system's own is 50000: too much for sleep_ns() */
 
 static struct sx_flight *oldest_flight(struct sx_pipeline *p)
@@ -135,7 +135,7 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	h->clock = (uint8_t)f->item->pair.clock;
 	h->stamp = (uint8_t)f->item->pair.stamp;
 	h->submitted_ns = f->submitted_ns;
-	h->flags = p->flags | sx_semantics_flags(&p->semantics, &f->item->pair);
+	h->flags = p->flags | sx_semantics_flags(&p->feeds.semantics, &f->item->pair);
 	h->scores_ns = f->item->pair.scores ? f->item->pair.scores->captured_ns : 0;
 	h->columns = result->columns;
 	h->stixel_count = result->count;
@@ -256,7 +256,23 @@ static bool has_all(const struct sx_pipeline *p)
 	return p->c.frames > 0 && p->submitted >= p->c.frames;
 }
 
-/* 1: a pair was submitted; 0: none waits, no context is free, or no more are wanted; negative: failed. */
+/* 0: the pair may go on; -1: it waits; 1: it has no map, and is gone. */
+static int take_map(struct sx_pipeline *p, int index, struct sx_flight *f)
+{
+	const enum sx_external_ready ready = sx_external_ready(&p->feeds.external, index, &f->item->pair);
+
+	p->waits = ready == SX_EXTERNAL_WAIT ? SX_WAITS_FOR_MAP : SX_WAITS_NOT;
+	if (ready != SX_EXTERNAL_DROP)
+		return ready == SX_EXTERNAL_WAIT ? -1 : 0;
+	sx_handover_release(f->item);
+	f->item = NULL;
+	return 1;
+}
+
+/*
+ * 1: a pair was submitted, or given up for want of a map; 0: none waits, no context is free, or no more are
+ * wanted; negative: failed.
+ */
 static int submit_pair(struct sx_pipeline *p)
 {
 	int index = (int)(p->submitted % (uint64_t)p->context_count);
@@ -267,11 +283,17 @@ static int submit_pair(struct sx_pipeline *p)
 	if (p->submitted - p->collected == (uint64_t)p->context_count || has_all(p) ||
 	    atomic_load_explicit(&p->stop, memory_order_relaxed))
 		return 0;
-	if (!p->waits)
+	if (!p->waits) {
 		f->item = sx_handover_take(&p->handover);
+		if (f->item)
+			sx_offer_pair(&p->feeds.offer, &f->item->pair);
+	}
 	if (!f->item)
 		return 0;
-	p->waits = !sx_semantics_ready(&p->semantics, index, &f->item->pair);
+	if (p->waits != SX_WAITS_FOR_SCORES && (r = take_map(p, index, f)) != 0)
+		return r > 0;
+	p->waits = sx_semantics_ready(&p->feeds.semantics, index, &f->item->pair) ? SX_WAITS_NOT
+										  : SX_WAITS_FOR_SCORES;
 	if (p->waits)
 		return 0;
 	f->contexts = p->contexts;
@@ -320,10 +342,10 @@ static int64_t sleep_ns(const struct sx_pipeline *p, const struct sx_flight *f)
 {
 	const struct sx_backend *backend = p->c.engine->backend;
 	/*
-	 * The score writer signals by futex, which poll() cannot wait for; while a pair waits for scores,
-	 * poll every 1 ms.
+	 * Writers of scores and maps signal by futex, which poll() cannot wait for; while a pair waits for
+	 * them, poll every 1 ms.
 	 */
-	const int64_t most_ns = p->waits ? SCORES_MS * INT64_C(1000000) : -1, now_ns = sx_now_ns();
+	const int64_t most_ns = p->waits ? LOOK_MS * INT64_C(1000000) : -1, now_ns = sx_now_ns();
 	int64_t from_ns, until_ns;
 
 	if (!f || !backend->nearly_done || !backend->nearly_done(f->context, &from_ns, &until_ns) ||

@@ -28,6 +28,7 @@ static void take_sample(struct sx_health *h, const struct sx_health_input *in)
 	h->samples[i].captured = in->captured;
 	h->samples[i].overload = in->overload;
 	h->samples[i].corrupt = in->corrupt;
+	h->samples[i].no_map = in->no_map;
 }
 
 static void decide(struct sx_health *h, enum stixel_state state, bool progress, bool serving,
@@ -60,7 +61,20 @@ static int64_t silence_limit_ns(const struct sx_health_input *in)
 	return 3 * in->interval_ns > in->limit_ns ? 3 * in->interval_ns : in->limit_ns;
 }
 
-static bool judge_loss(struct sx_health *h)
+/* Nothing is served while no pair at all gets its map. */
+static bool judge_maps(struct sx_health *h, const struct sx_health_input *in, uint64_t captured,
+		       uint64_t no_map)
+{
+	if (no_map <= LOSS_LEAST || no_map * 100 <= captured * LOSS_PERCENT)
+		return false;
+	decide(h, STIXEL_STATE_DEGRADED, true, no_map < captured,
+	       "%llu of the last %llu pairs had no disparity map%s%s", (unsigned long long)no_map,
+	       (unsigned long long)captured, in->map_why && *in->map_why ? ": " : "",
+	       in->map_why ? in->map_why : "");
+	return true;
+}
+
+static bool judge_loss(struct sx_health *h, const struct sx_health_input *in)
 {
 	unsigned now, then;
 	uint64_t captured, overload, corrupt;
@@ -72,9 +86,12 @@ static bool judge_loss(struct sx_health *h)
 	captured = h->samples[now].captured - h->samples[then].captured;
 	overload = h->samples[now].overload - h->samples[then].overload;
 	corrupt = h->samples[now].corrupt - h->samples[then].corrupt;
+	if (judge_maps(h, in, captured, h->samples[now].no_map - h->samples[then].no_map))
+		return true;
 	if (overload > LOSS_LEAST && overload * 100 > captured * LOSS_PERCENT) {
 		decide(h, STIXEL_STATE_DEGRADED, true, true,
-		       "engine too slow: %llu of the last %llu pairs dropped by overload",
+		       "%s too slow: %llu of the last %llu pairs dropped by overload",
+		       in->map_why ? "the other process that matches, or the engine, is" : "engine",
 		       (unsigned long long)overload, (unsigned long long)captured);
 		return true;
 	}
@@ -102,10 +119,10 @@ void sx_health_judge(struct sx_health *h, const struct sx_health_input *in)
 	else if (!in->in_flight_since_ns && silence > silence_limit_ns(in))
 		decide(h, STIXEL_STATE_DEGRADED, false, false, "no pair from the source for %.1f s",
 		       seconds(silence));
+	else if ((in->published > 0 || in->no_map > 0) && judge_loss(h, in))
+		return; /* lost pairs come before what those that are left look like */
 	else if (in->published == 0)
 		decide(h, STIXEL_STATE_STARTING, true, false, "no frame yet");
-	else if (judge_loss(h))
-		return; /* lost pairs come before what those that are left look like */
 	else if (in->pictures_why && *in->pictures_why)
 		decide(h, STIXEL_STATE_DEGRADED, true, true, "%s", in->pictures_why);
 	else
@@ -120,11 +137,12 @@ void sx_health_update(struct sx_health *h, const struct sx_health_input *in)
 
 bool sx_health_may_ping(struct sx_health *h, const struct sx_health_input *in)
 {
+	const uint64_t pairs = in->published + in->no_map;
 	bool slow_source = !in->in_flight_since_ns && 2 * in->interval_ns > in->limit_ns &&
 			   in->now_ns - in->last_capture_ns <= silence_limit_ns(in);
 
-	if (in->published == h->pinged_published && !(in->absent && h->progress) && !slow_source)
+	if (pairs == h->pinged_pairs && !(in->absent && h->progress) && !slow_source)
 		return false;
-	h->pinged_published = in->published;
+	h->pinged_pairs = pairs;
 	return true;
 }

@@ -24,18 +24,20 @@ struct sx_health_input {
 	int64_t last_publish_ns;    /* 0 none yet */
 	int64_t in_flight_since_ns; /* 0 nothing in flight */
 	uint64_t published, captured, overload, corrupt;
+	uint64_t no_map; /* pairs without a disparity map of the other process that matches */
 	bool absent, stopping;
 	const char *absent_why;	  /* NULL or empty: not known */
+	const char *map_why;	  /* NULL: pairs are matched here; empty: nothing is said of maps */
 	const char *pictures_why; /* what is wrong with the pictures; NULL or empty: nothing */
 };
 
 /* Thread: main. Zeroed: nothing known yet. */
 struct sx_health {
 	struct {
-		uint64_t captured, overload, corrupt;
+		uint64_t captured, overload, corrupt, no_map;
 	} samples[SX_HEALTH_SAMPLES];
-	unsigned sampled;	   /* how many were taken in all */
-	uint64_t pinged_published; /* frames published at the last ping */
+	unsigned sampled;      /* how many were taken in all */
+	uint64_t pinged_pairs; /* that were done with at the last ping: published, or without a map */
 
 	/* verdict */
 	enum stixel_state state;
@@ -51,8 +53,10 @@ const char *sx_health_name(enum stixel_state state);
 void sx_health_update(struct sx_health *h, const struct sx_health_input *in);
 /* The same without a sample, between ticks. */
 void sx_health_judge(struct sx_health *h, const struct sx_health_input *in);
-/* True when a watchdog ping is due by right: a frame was published since the last one, the camera is known to
- * be absent, or the next pair is not to be expected yet. Notes the ping. */
+/*
+ * True when a watchdog ping is due by right: a frame was published since the last one, or given up for want
+ * of a map, the camera is known to be absent, or the next pair is not to be expected yet. Notes the ping.
+ */
 bool sx_health_may_ping(struct sx_health *h, const struct sx_health_input *in);
 
 #endif

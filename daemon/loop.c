@@ -35,12 +35,17 @@ static struct sx_health_input health_input(struct sx_run *run)
 		.overload = sx_telemetry_count(t, SX_FIG_DROPPED_OVERLOAD),
 		.captured = sx_telemetry_count(t, SX_FIG_FRAMES_CAPTURED),
 		.corrupt = sx_telemetry_count(t, SX_FIG_DROPPED_CORRUPT),
+		.no_map = sx_telemetry_count(t, SX_FIG_DROPPED_NO_MAP),
 		.absent = atomic_load_explicit(&t->absent, memory_order_relaxed),
 		.stopping = run->stopping,
 	};
 
 	sx_telemetry_absent_why(t, run->absent_why);
 	in.absent_why = run->absent_why;
+	if (run->settings->params.stereo.matcher == SX_MATCH_EXTERNAL) {
+		sx_telemetry_feed_why(t, SX_FEED_DISPARITY, run->map_why);
+		in.map_why = run->map_why;
+	}
 	in.pictures_why = *run->pictures.why ? run->pictures.why : run->rows.why;
 	in.now_ns = sx_now_ns();
 	return in;
@@ -172,8 +177,11 @@ static void run_tick(struct sx_run *run)
 	tell_state(run);
 	tell_pages(run);
 	sx_run_power_tell(run);
-	if (run->ticks % BEAT_TICKS == 0 && run->health.progress && run->pipeline->ring)
-		sx_ring_beat(run->pipeline->ring);
+	if (run->ticks % BEAT_TICKS == 0 && run->health.progress) {
+		if (run->pipeline->ring)
+			sx_ring_beat(run->pipeline->ring);
+		sx_offer_beat(&run->pipeline->feeds.offer);
+	}
 	if (run->ticks % STATUS_TICKS == STATUS_TICKS - 1)
 		sx_run_tell_manager(run);
 	run->ticks++;

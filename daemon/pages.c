@@ -17,7 +17,7 @@
 _Static_assert((int)SX_SPAN_COUNT <= SX_REPORT_SPANS, "the report has room for every part of the way");
 _Static_assert(SX_STAGE_COUNT <= SX_REPORT_STAGES, "the report has room for every stage");
 _Static_assert(SX_CLASSES_MAX <= SX_REPORT_CLASSES, "the report has room for every class");
-_Static_assert(sizeof(((struct sx_report_semantics *)0)->reason) >= SX_FEED_WHY_BYTES, "and for the reason");
+_Static_assert(sizeof(((struct sx_report_feed *)0)->reason) >= SX_FEED_WHY_BYTES, "and for the reason");
 _Static_assert(SX_FIG_ROW_ERROR_ALL - SX_FIG_ROW_ERROR_LEFT == (int)SX_ROWS_ALL &&
 		       SX_FIG_ROW_SPREAD_ALL - SX_FIG_ROW_SPREAD_LEFT == (int)SX_ROWS_ALL,
 	       "figures of row errors are in the order of enum sx_row_part");
@@ -136,13 +136,20 @@ static void read_camera(struct sx_report_camera *c, const struct sx_telemetry *t
 }
 
 /* The reason first, and counts after it: it is written when all else has been counted. */
-static void read_semantics(struct sx_report_semantics *s, const struct sx_telemetry *t)
+static const char *read_feed(const struct sx_telemetry *t, enum sx_feed_kind kind,
+			     char reason[SX_FEED_WHY_BYTES])
 {
-	if (!*s->source)
-		return;
-	sx_telemetry_scores_why(t, s->reason);
-	s->state = sx_feed_state_name(
-		(enum sx_feed_state)atomic_load_explicit(&t->scores_state, memory_order_relaxed));
+	sx_telemetry_feed_why(t, kind, reason);
+	return sx_feed_state_name(
+		(enum sx_feed_state)atomic_load_explicit(&t->feed[kind].state, memory_order_relaxed));
+}
+
+static void read_feeds(struct sx_report *r, const struct sx_telemetry *t)
+{
+	if (*r->semantics.source)
+		r->semantics.state = read_feed(t, SX_FEED_SCORES, r->semantics.reason);
+	if (*r->external.source)
+		r->external.state = read_feed(t, SX_FEED_DISPARITY, r->external.reason);
 }
 
 /* From the last to the first: of a whole and its parts, the parts are read first. */
@@ -153,6 +160,8 @@ static void read_counts(struct sx_report *r, const struct sx_telemetry *t)
 			r->figure[i].count = (int64_t)sx_telemetry_count(t, (enum sx_figure)i);
 	sx_report_count(r, SX_FIG_SCORES_IN_TIME,
 			r->figure[SX_FIG_SCORES_RECEIVED].count - r->figure[SX_FIG_SCORES_LATE].count);
+	sx_report_count(r, SX_FIG_MAPS_IN_TIME,
+			r->figure[SX_FIG_MAPS_RECEIVED].count - r->figure[SX_FIG_MAPS_LATE].count);
 }
 
 static void read_transfers(struct sx_report *r, const struct sx_telemetry *t)
@@ -179,7 +188,7 @@ static void take_report(struct sx_pages *p, struct sx_report *r)
 	*r = p->report;
 	pthread_mutex_unlock(&p->lock);
 	sx_report_real(r, SX_FIG_UPTIME, (double)(now - p->started_ns) / 1e9);
-	read_semantics(&r->semantics, t);
+	read_feeds(r, t);
 	read_counts(r, t);
 	if (r->figure[SX_FIG_FRAMES_PUBLISHED].count > 1) {
 		sx_report_real(r, SX_FIG_FPS_1S, sx_rate_get(&t->rate, 1, now));
@@ -340,13 +349,16 @@ void sx_pages_set_source(struct sx_pages *p, const struct sx_source_params *para
 	}
 }
 
-void sx_pages_set_semantics(struct sx_pages *p, const struct sx_settings *settings)
+void sx_pages_set_feeds(struct sx_pages *p, const struct sx_settings *settings)
 {
-	struct sx_report_semantics *s = &p->report.semantics;
+	struct sx_report_feed *s = &p->report.semantics;
+	struct sx_report_feed *e = &p->report.external;
+	const bool maps = settings->external.source && settings->params.stereo.matcher == SX_MATCH_EXTERNAL;
 	struct sx_semantic_params table;
 	struct sx_class_names names;
 	char why[256];
 
+	snprintf(e->source, sizeof(e->source), "%s", maps ? settings->external.source : "");
 	if (!settings->semantics.source ||
 	    sx_classes_parse(settings->semantics.classes, &table, &names, why, sizeof(why)) < 0)
 		return;

@@ -46,8 +46,8 @@ void sx_pages_done(struct sx_pages *p);
 /* Thread: main, inside an edit. Copies what is to be told about a source. */
 void sx_pages_set_source(struct sx_pages *p, const struct sx_source_params *params,
 			 const struct sx_source_info *info);
-/* Thread: main, inside an edit. What class scores are to come, and from where. */
-void sx_pages_set_semantics(struct sx_pages *p, const struct sx_settings *settings);
+/* Thread: main, inside an edit. What class scores and disparity maps are to come, and from where. */
+void sx_pages_set_feeds(struct sx_pages *p, const struct sx_settings *settings);
 /* Thread: main, inside an edit. Which files were read; relative names begin at the report's config.folder. */
 void sx_pages_set_files(struct sx_pages *p, const struct sx_settings *settings);
 /* Thread: HTTP. What power/ knows, as the report tells it; power may be NULL. */

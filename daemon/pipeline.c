@@ -63,7 +63,8 @@ static void fill_constants(struct sx_pipeline *p)
 	const struct sx_camera camera = params->camera;
 	struct stixel_frame_header *h = &p->header;
 
-	p->flags = config.rectify ? STIXEL_FRAME_RECTIFIED : 0;
+	p->flags = (config.rectify ? STIXEL_FRAME_RECTIFIED : 0) |
+		   (params->stereo.matcher == SX_MATCH_EXTERNAL ? STIXEL_FRAME_EXTERNAL : 0);
 	*h = (struct stixel_frame_header){
 		.epoch = p->epoch,
 		.image_width = (uint32_t)config.width,
@@ -145,6 +146,7 @@ static int create_stream(struct sx_pipeline *p, char *why, size_t why_bytes)
 
 void sx_pipeline_pin(struct sx_pipeline *p)
 {
+	const struct sx_inlet *const inlets[] = {&p->feeds.semantics.in, &p->feeds.external.in};
 	struct sx_block block;
 	int failed = 0, error = 0;
 
@@ -156,12 +158,14 @@ void sx_pipeline_pin(struct sx_pipeline *p)
 		failed += r < 0;
 		error = r < 0 ? r : error;
 	}
-	for (int i = 0; i < p->semantics.count; i++) {
-		int r = sx_engine_pin(p->c.engine, p->semantics.block[i].memory, p->semantics.block[i].bytes);
+	for (size_t k = 0; k < sizeof(inlets) / sizeof(inlets[0]); k++)
+		for (int i = 0; i < inlets[k]->count; i++) {
+			int r = sx_engine_pin(p->c.engine, inlets[k]->block[i].memory,
+					      inlets[k]->block[i].bytes);
 
-		failed += r < 0;
-		error = r < 0 ? r : error;
-	}
+			failed += r < 0;
+			error = r < 0 ? r : error;
+		}
 	if (failed > 0)
 		sx_log(CAPTURE, WARNING,
 		       "%d buffers of pairs cannot be pinned (%s): what lies in them costs one more copy",
@@ -203,8 +207,12 @@ int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config
 	r = create_contexts(p, why, why_bytes);
 	if (r < 0)
 		goto fail;
-	r = sx_semantics_init(&p->semantics, c->settings, c->shm_dir, info, p->context_count, c->telemetry,
-			      why, why_bytes);
+	r = sx_semantics_init(&p->feeds.semantics, c->settings, c->shm_dir, info, p->context_count,
+			      c->telemetry, why, why_bytes);
+	if (r < 0)
+		goto fail;
+	r = sx_external_init(&p->feeds.external, c->settings, c->shm_dir, info, p->context_count,
+			     c->telemetry, why, why_bytes);
 	if (r < 0)
 		goto fail;
 	p->source = source;
@@ -220,7 +228,12 @@ int sx_pipeline_open_output(struct sx_pipeline *p, char *why, size_t why_bytes)
 {
 	int r = create_stream(p, why, why_bytes);
 
-	return r < 0 ? r : create_ring(p, why, why_bytes);
+	if (r == 0)
+		r = create_ring(p, why, why_bytes);
+	if (r == 0)
+		r = sx_offer_init(&p->feeds.offer, p->c.settings, p->c.instance, p->c.shm_dir, &p->info, why,
+				  why_bytes);
+	return r;
 }
 
 /*
@@ -316,7 +329,9 @@ void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source)
 		*source = p->source;
 	else
 		sx_source_close(p->source);
-	sx_semantics_finish(&p->semantics);
+	sx_semantics_finish(&p->feeds.semantics);
+	sx_offer_finish(&p->feeds.offer);
+	sx_external_finish(&p->feeds.external);
 	free(p->bytes);
 	free(p);
 }

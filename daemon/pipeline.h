@@ -23,8 +23,8 @@
 
 #include "config/settings.h"
 #include "daemon/exchange/exchange.h"
+#include "daemon/feeds/feeds.h"
 #include "daemon/handover.h"
-#include "daemon/semantics.h"
 #include "daemon/telemetry.h"
 #include "engines/select.h"
 #include "ipc/ring.h"
@@ -91,8 +91,8 @@ struct sx_pipeline {
 	struct sx_contexts *leaving;		   /* the ones before, NULL: given back */
 	uint64_t last_of_leaving;		   /* frame */
 	int context_count;
-	bool waits;		       /* the next pair has its flight, and waits for its scores */
-	struct sx_semantics semantics; /* memory number i is that of flight i */
+	enum sx_waits waits; /* of the next pair, which has its flight */
+	struct sx_feeds feeds;
 	uint64_t submitted, collected; /* frames; the newest collected one has this number */
 	struct sx_road road;	       /* last one that was measured */
 	uint64_t road_frame;	       /* number of its frame */

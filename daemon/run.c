@@ -122,7 +122,7 @@ static int serve_status(struct sx_run *run)
 	report->instance = run->options->instance;
 	report->version = SX_VERSION;
 	report->pid = getpid();
-	sx_pages_set_semantics(run->pages, run->settings);
+	sx_pages_set_feeds(run->pages, run->settings);
 	report->config.folder = getcwd(run->folder, sizeof(run->folder)) ? run->folder : "";
 	report->config.overrides = run->options->overrides;
 	report->config.override_count = run->options->override_count;
@@ -281,6 +281,9 @@ static int set_up(struct sx_run *run)
 	sx_pages_init(run->pages, run->telemetry, &run->settings->params.stereo, &run->live.orders);
 	if ((code = catch_signals(run)) || (code = claim_instance(run)) || (code = open_engine(run)))
 		return code;
+	if (run->settings->external.source && run->settings->params.stereo.matcher != SX_MATCH_EXTERNAL)
+		sx_log(DAEMON, NOTICE,
+		       "stereo.matcher = internal: disparity maps of external.source are not read");
 	if (run->settings->semantics.source && (method == SX_STIXEL_DP || method == SX_STIXEL_RDP))
 		sx_log(DAEMON, NOTICE,
 		       "class scores are matched and counted, but stixels.method = %s does not read them",

@@ -36,6 +36,7 @@ struct sx_run {
 	struct sx_live live;
 	struct sx_health health;
 	char absent_why[SX_ABSENT_BYTES];  /* health looks at it, */
+	char map_why[SX_FEED_WHY_BYTES];   /* at this, */
 	struct sx_pictures_watch pictures; /* and at what this says, */
 	struct sx_row_control rows;	   /* and this */
 	bool rows_told;			   /* the log knows why they are not corrected */

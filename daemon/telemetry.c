@@ -204,32 +204,35 @@ void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_he
 	sx_telemetry_add(t, SX_FIG_FRAMES_PUBLISHED, 1);
 }
 
-void sx_telemetry_scores(struct sx_telemetry *t, enum sx_feed_match match, const struct sx_feed_counters *c,
-			 enum sx_feed_state state, const char *why)
+void sx_telemetry_feed(struct sx_telemetry *t, enum sx_feed_kind kind, const struct sx_feed_counters *c,
+		       enum sx_feed_state state, const char *why)
 {
-	static const enum sx_figure frames[] = {
-		[SX_FEED_NONE] = SX_FIG_SCORES_MISSING,
-		[SX_FEED_SAME] = SX_FIG_SCORES_MATCHED,
-		[SX_FEED_OLDER] = SX_FIG_SCORES_OLDER,
+	static const struct {
+		enum sx_figure received, late, lost, refused, restarts;
+	} figures[SX_FEED_KINDS] = {
+		[SX_FEED_SCORES] = {SX_FIG_SCORES_RECEIVED, SX_FIG_SCORES_LATE, SX_FIG_SCORES_LOST,
+				    SX_FIG_SCORES_REFUSED, SX_FIG_SCORES_RESTARTS},
+		[SX_FEED_DISPARITY] = {SX_FIG_MAPS_RECEIVED, SX_FIG_MAPS_LATE, SX_FIG_MAPS_LOST,
+				       SX_FIG_MAPS_REFUSED, SX_FIG_MAPS_RESTARTS},
 	};
+	struct sx_telemetry_feed *f = &t->feed[kind];
 	char text[SX_FEED_WHY_BYTES] = "", before[SX_FEED_WHY_BYTES];
 
-	sx_telemetry_add(t, frames[match], 1);
-	put_count(t, SX_FIG_SCORES_RECEIVED, c->received);
-	put_count(t, SX_FIG_SCORES_LATE, c->late);
-	put_count(t, SX_FIG_SCORES_LOST, c->lost);
-	put_count(t, SX_FIG_SCORES_REFUSED, c->refused);
-	put_count(t, SX_FIG_SCORES_RESTARTS, c->restarts);
-	atomic_store_explicit(&t->scores_state, (int)state, RELAXED);
+	put_count(t, figures[kind].received, c->received);
+	put_count(t, figures[kind].late, c->late);
+	put_count(t, figures[kind].lost, c->lost);
+	put_count(t, figures[kind].refused, c->refused);
+	put_count(t, figures[kind].restarts, c->restarts);
+	atomic_store_explicit(&f->state, (int)state, RELAXED);
 	snprintf(text, sizeof(text), "%s", why);
-	sx_telemetry_scores_why(t, before);
+	sx_telemetry_feed_why(t, kind, before);
 	if (memcmp(text, before, sizeof(text)) != 0)
-		guarded_write(&t->scores_why_sequence, t->scores_why, text, SX_SCORES_WHY_WORDS);
+		guarded_write(&f->why_sequence, f->why, text, SX_FEED_WHY_WORDS);
 }
 
-void sx_telemetry_scores_why(const struct sx_telemetry *t, char why[SX_FEED_WHY_BYTES])
+void sx_telemetry_feed_why(const struct sx_telemetry *t, enum sx_feed_kind kind, char why[SX_FEED_WHY_BYTES])
 {
-	if (!guarded_read(&t->scores_why_sequence, t->scores_why, why, SX_SCORES_WHY_WORDS))
+	if (!guarded_read(&t->feed[kind].why_sequence, t->feed[kind].why, why, SX_FEED_WHY_WORDS))
 		memset(why, 0, SX_FEED_WHY_BYTES);
 }
 

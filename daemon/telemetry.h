@@ -17,7 +17,7 @@
 #include "base/rate.h"
 #include "capture/source.h"
 #include "daemon/pictures.h"
-#include "ipc/feed.h"
+#include "ipc/feed/feed.h"
 #include "ipc/figures.h"
 #include "stages/engine.h"
 #include "stixel.h"
@@ -33,7 +33,7 @@ struct sx_newest {
 };
 #define SX_ABSENT_BYTES 160 /* of the sentence why the camera is absent */
 #define SX_ABSENT_WORDS (SX_ABSENT_BYTES / sizeof(uint64_t))
-#define SX_SCORES_WHY_WORDS (SX_FEED_WHY_BYTES / sizeof(uint64_t))
+#define SX_FEED_WHY_WORDS (SX_FEED_WHY_BYTES / sizeof(uint64_t))
 #define SX_NEWEST_WORDS (sizeof(struct sx_newest) / sizeof(uint64_t))
 #define SX_PICTURES_WORDS (sizeof(struct sx_pictures) / sizeof(uint64_t))
 
@@ -86,9 +86,11 @@ struct sx_telemetry {
 	_Atomic uint64_t newest[SX_NEWEST_WORDS];
 	_Atomic uint64_t pictures_sequence; /* odd while being written */
 	_Atomic uint64_t pictures[SX_PICTURES_WORDS];
-	_Atomic int scores_state;	      /* enum sx_feed_state */
-	_Atomic uint64_t scores_why_sequence; /* odd while the sentence is being written */
-	_Atomic uint64_t scores_why[SX_SCORES_WHY_WORDS];
+	struct sx_telemetry_feed {
+		_Atomic int state;	       /* enum sx_feed_state */
+		_Atomic uint64_t why_sequence; /* odd while the sentence is being written */
+		_Atomic uint64_t why[SX_FEED_WHY_WORDS];
+	} feed[SX_FEED_KINDS];
 };
 
 /*
@@ -131,11 +133,11 @@ bool sx_telemetry_newest_pictures(const struct sx_telemetry *t, struct sx_pictur
 const char *sx_span_name(enum sx_span span);
 /* Thread: frame. What the engine counted so far; before the frame is noted as published. */
 void sx_telemetry_transfers(struct sx_telemetry *t, const struct sx_transfers *transfers);
-/* Thread: frame. A pair was given scores, or none; what the feed counted so far and says of itself. */
-void sx_telemetry_scores(struct sx_telemetry *t, enum sx_feed_match match, const struct sx_feed_counters *c,
-			 enum sx_feed_state state, const char *why);
-/* Any thread. Why scores are absent or refused; empty when they are not, or it is changing just now. */
-void sx_telemetry_scores_why(const struct sx_telemetry *t, char why[SX_FEED_WHY_BYTES]);
+/* Thread: frame. What a feed counted so far and says of itself. */
+void sx_telemetry_feed(struct sx_telemetry *t, enum sx_feed_kind kind, const struct sx_feed_counters *c,
+		       enum sx_feed_state state, const char *why);
+/* Any thread. Why a feed's are absent or refused; empty when they are not, or it is changing just now. */
+void sx_telemetry_feed_why(const struct sx_telemetry *t, enum sx_feed_kind kind, char why[SX_FEED_WHY_BYTES]);
 /* Any thread. False: the frame thread wrote all the time (it never does), *ret is not written. */
 bool sx_telemetry_newest(const struct sx_telemetry *t, struct sx_newest *ret);
 

@@ -85,11 +85,18 @@ cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image *
 const struct sx_cuda_volumes *sx_sgm_cuda_volumes(const struct sx_sgm_cuda *s);
 
 /*
+ * sx_external() in place: winner holds the map of another process, 1/256 px, and becomes one of the
+ * winner's. Its confidence is the host's affair.
+ */
+cudaError_t sx_external_cuda_run(const struct sx_image *winner, const struct sx_stereo_params *p,
+				 cudaStream_t stream);
+
+/*
  * All filters. check: median, left-right check and the components of speckles, in one launch; left_right is
  * there after it. finish: islands are erased, the map is smoothed, a launch each, unless
  * sx_filter_cuda_is_done().
  * winner, median: left and right map; median is winner where the filter is off. Maps hold less than 0x1000 or
- * 0xffff.
+ * 0xffff. Without a check the right ones tell nothing: winner may be the left one twice.
  * left_right: is speckle where no speckle filter runs; speckle: is disparity where nothing is smoothed.
  * confidence: that of the winner, changed in place.
  */

@@ -105,6 +105,7 @@ enum stixel_plane {
 #define STIXEL_FRAME_SCORES 4u	       /* class scores were there for this frame */
 #define STIXEL_FRAME_SCORES_MISSING 8u /* they did not come in time: it was done without */
 #define STIXEL_FRAME_RECTIFIED 16u /* since 1.4: cameras are raw, the publisher rectified (camera.rectify) */
+#define STIXEL_FRAME_EXTERNAL 32u  /* since 1.4: another process measured the disparities (stereo.matcher) */
 
 /*
  * A frame lies as: this header (header_bytes); uint32 offsets[columns + 1]; stixels, column by column; up to
@@ -738,10 +739,7 @@ struct stixel_scores_format {
 	const char *folder; /* where the ring lies; NULL: /dev/shm */
 };
 
-/*
- * Where the next scores go: data[c * plane_bytes + y * pitch + x].
- * It lies in shared memory and holds what it held.
- */
+/* Where the next scores go: data[c * plane_bytes + y * pitch + x]. Shared memory, it holds what it held. */
 struct stixel_scores_planes {
 	uint8_t *data;
 	uint32_t classes, width, height, pitch;

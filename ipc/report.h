@@ -62,10 +62,10 @@ struct sx_report_power {
 };
 
 /*
- * Class scores of another process. source, reason (why there are none): may be empty. state:
- * sx_feed_state_name().
+ * Class scores of another process, or disparity maps, which have no classes. source, reason (why there are
+ * none): may be empty. state: sx_feed_state_name().
  */
-struct sx_report_semantics {
+struct sx_report_feed {
 	char source[72], reason[200];
 	const char *state;
 	int class_count;
@@ -124,7 +124,7 @@ struct sx_report {
 	struct {
 		enum sx_report_image left, right, disparity;
 	} images;
-	struct sx_report_semantics semantics;
+	struct sx_report_feed semantics, external;
 	struct sx_report_power power;
 	struct sx_report_board board;
 	struct sx_report_config config;

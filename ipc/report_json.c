@@ -192,7 +192,7 @@ static void add_power(struct sx_text *t, const struct sx_report *r)
 
 static void add_semantics(struct sx_text *t, const struct sx_report *r)
 {
-	const struct sx_report_semantics *s = &r->semantics;
+	const struct sx_report_feed *s = &r->semantics;
 
 	sx_json_open(t, "semantics", '{');
 	sx_json_text(t, "source", known(s->source));
@@ -209,6 +209,20 @@ static void add_semantics(struct sx_text *t, const struct sx_report *r)
 			sx_json_close(t, '}');
 		}
 		sx_json_close(t, ']');
+	}
+	sx_json_close(t, '}');
+}
+
+static void add_external(struct sx_text *t, const struct sx_report *r)
+{
+	const struct sx_report_feed *e = &r->external;
+
+	sx_json_open(t, "external", '{');
+	sx_json_text(t, "source", known(e->source));
+	if (*e->source) {
+		sx_json_text(t, "state", e->state);
+		sx_json_text(t, "reason", known(e->reason));
+		add_object(t, r, "external.maps");
 	}
 	sx_json_close(t, '}');
 }
@@ -292,6 +306,7 @@ void sx_report_json(const struct sx_report *r, struct sx_text *t)
 	add_latencies(t, r);
 	add_results(t, r);
 	add_semantics(t, r);
+	add_external(t, r);
 	add_power(t, r);
 	add_board(t, r);
 	add_outputs(t, r);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "include/stixel.h"
-#include "ipc/feed.h"
+#include "ipc/feed/feed.h"
 
 /* TYPE, UNIT and HELP lines. */
 static void add_family(struct sx_text *t, enum sx_family family)
@@ -56,6 +56,8 @@ static bool is_told(const struct sx_report *r, const char *object)
 		return r->engine.input;
 	if (strncmp(object, "semantics.", 10) == 0)
 		return *r->semantics.source;
+	if (strncmp(object, "external.", 9) == 0)
+		return *r->external.source;
 	if (strncmp(object, "power.", 6) == 0) /* counters of energy go together */
 		return *r->power.source && r->figure[SX_FIG_ENERGY_FRAMES].count >= 0;
 	return strcmp(object, "power") != 0 || *r->power.source;
@@ -266,14 +268,25 @@ static void add_skew(struct sx_text *t, const struct sx_report *r, enum sx_famil
 		add_seconds_gauge(t, family, (double)r->source.skew.p99_ns / 1e9);
 }
 
-static void add_scores_state(struct sx_text *t, const struct sx_report *r, enum sx_family family)
+static void add_feed_state(struct sx_text *t, enum sx_family family, const char *state)
 {
 	const char *words[SX_FEED_READING + 1];
 
 	for (int i = 0; i <= SX_FEED_READING; i++)
 		words[i] = sx_feed_state_name((enum sx_feed_state)i);
+	add_states(t, family, words, SX_FEED_READING + 1, state);
+}
+
+static void add_scores_state(struct sx_text *t, const struct sx_report *r, enum sx_family family)
+{
 	if (*r->semantics.source)
-		add_states(t, family, words, SX_FEED_READING + 1, r->semantics.state);
+		add_feed_state(t, family, r->semantics.state);
+}
+
+static void add_maps_state(struct sx_text *t, const struct sx_report *r, enum sx_family family)
+{
+	if (*r->external.source)
+		add_feed_state(t, family, r->external.state);
 }
 
 static void add_power(struct sx_text *t, const struct sx_report *r, enum sx_family family)
@@ -316,6 +329,7 @@ static void (*const writers[SX_FAMILY_END])(struct sx_text *t, const struct sx_r
 	[SX_FAMILY_STAGES] = add_stages,
 	[SX_FAMILY_SKEW] = add_skew,
 	[SX_FAMILY_SCORES_STATE] = add_scores_state,
+	[SX_FAMILY_MAPS_STATE] = add_maps_state,
 	[SX_FAMILY_POWER] = add_power,
 	[SX_FAMILY_POWER_AGE] = add_power_age,
 	[SX_FAMILY_BOARD] = add_board,

@@ -52,6 +52,8 @@ static bool counts_paths(struct sx_prediction *p, const struct sx_stereo_params 
 		return lacks(p, "stereo.paths = %d: counted for 4", s->paths);
 	if (s->disparities != 64 && s->disparities != 128)
 		return lacks(p, "stereo.disparities = %d: counted for 64 and 128", s->disparities);
+	if (s->matcher == SX_MATCH_EXTERNAL)
+		return lacks(p, "stereo.matcher = external: another process matches");
 	if (s->p2_edge)
 		return lacks(p, "stereo.p2_edge = %d: counted for 0", s->p2_edge);
 	if (s->out_of_view != SX_OUT_OF_VIEW_ZERO)

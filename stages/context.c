@@ -73,6 +73,13 @@ int sx_context_maps_init(struct sx_rectify_map map[2], const struct sx_context_c
 	return r;
 }
 
+void sx_context_resolve(struct sx_params *p)
+{
+	sx_stereo_resolve(&p->stereo);
+	if (p->stereo.matcher == SX_MATCH_EXTERNAL)
+		p->filters.left_right = -1;
+}
+
 static bool fits(const struct sx_context_config *c, const struct sx_image *img)
 {
 	const int width = sx_context_pair_width(c);
@@ -96,9 +103,25 @@ static bool scores_fit(const struct sx_context_config *c, const struct sx_scores
 	       s->plane_bytes >= s->pitch * (size_t)(s->height - 1) + (size_t)s->width;
 }
 
+const struct sx_disparity *sx_context_disparity(const struct sx_context_config *c, const struct sx_pair *pair)
+{
+	return c->params.stereo.matcher == SX_MATCH_EXTERNAL ? pair->disparity : NULL;
+}
+
+static bool disparity_fits(const struct sx_context_config *c, const struct sx_disparity *d)
+{
+	if (!d)
+		return true;
+	return d->data && d->width == c->width && d->height == c->height &&
+	       d->pitch % sizeof(*d->data) == 0 && d->pitch >= (size_t)d->width * sizeof(*d->data) &&
+	       (!d->confidence || d->confidence_pitch >= (size_t)d->width);
+}
+
 int sx_context_check_pair(const struct sx_context_config *c, const struct sx_pair *pair)
 {
 	if (!fits(c, &pair->left) || !fits(c, &pair->right))
 		return -EINVAL;
-	return scores_fit(c, sx_context_scores(c, pair)) ? 0 : -EINVAL;
+	return scores_fit(c, sx_context_scores(c, pair)) && disparity_fits(c, sx_context_disparity(c, pair))
+		       ? 0
+		       : -EINVAL;
 }

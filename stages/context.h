@@ -19,10 +19,20 @@ extern "C" {
  */
 const struct sx_scores *sx_context_scores(const struct sx_context_config *c, const struct sx_pair *pair);
 
+/* Likewise the map of another process: read by an external matcher only. */
+const struct sx_disparity *sx_context_disparity(const struct sx_context_config *c,
+						const struct sx_pair *pair);
+
 /*
  * Choices that not every backend computes: FastDT in float and int32 (int16 and int8 all do), slanted-exact.
  */
 enum sx_ability { SX_CAN_FASTDT_WIDE = 1, SX_CAN_SLANTED_EXACT = 2 };
+
+/*
+ * sx_stereo_resolve(); and no left-right check where the map is another's, which comes without that of the
+ * right image. What engines do with the parameters of a context.
+ */
+void sx_context_resolve(struct sx_params *p);
 
 /* Size of the images of a pair. */
 static inline int sx_context_pair_width(const struct sx_context_config *c)
@@ -49,7 +59,7 @@ int sx_context_check(const struct sx_context_config *c, const char *engine, unsi
 		     size_t why_bytes);
 
 /*
- * 0, or -EINVAL when the pair's images or scores differ from each other or from the
+ * 0, or -EINVAL when the pair's images, scores or disparities differ from each other or from the
  * configuration in size or format.
  */
 int sx_context_check_pair(const struct sx_context_config *c, const struct sx_pair *pair);

@@ -130,7 +130,7 @@ struct sx_result {
 };
 
 /*
- * Called once a frame, by a thread of the engine, as soon as it has read the images and scores of a pair:
+ * Called once a frame, by a thread of the engine, as soon as it has read images, scores and map of a pair:
  * their memory can be used again while the frame is still being computed. Engines that read until the end of
  * the frame (cuda) do not call it.
  */

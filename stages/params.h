@@ -21,6 +21,8 @@ extern "C" {
 
 /* Matching cost. Largest cost Cmax: 31, 62, 48, 62 (the 63rd bit is always 0), 42. */
 enum sx_cost { SX_COST_CSCT, SX_COST_CENSUS, SX_COST_CENSUS48, SX_COST_CENSUS63, SX_COST_ZNCC };
+/* internal: from the pair; external: pairs bring a map of another process, costs to paths mean nothing. */
+enum sx_match { SX_MATCH_INTERNAL, SX_MATCH_EXTERNAL };
 enum sx_aggregation { SX_AGGREGATION_SGM, SX_AGGREGATION_FASTDT };
 /* FastDT's arithmetic; auto: see sx_stereo_resolve(). */
 enum sx_fastdt { SX_FASTDT_AUTO, SX_FASTDT_FLOAT, SX_FASTDT_INT32, SX_FASTDT_INT16, SX_FASTDT_INT8 };
@@ -30,10 +32,7 @@ enum sx_out_of_view { SX_OUT_OF_VIEW_ZERO, SX_OUT_OF_VIEW_MAX };
 enum sx_subpixel { SX_SUBPIXEL_OFF, SX_SUBPIXEL_TRUNC, SX_SUBPIXEL_FLOOR };
 enum sx_median_border { SX_MEDIAN_BORDER_COPY, SX_MEDIAN_BORDER_ZERO };
 enum sx_road_mode { SX_ROAD_PLANE, SX_ROAD_CALIBRATED };
-/*
- * slanted: planes, energies of whole stixels in closed form;
- * slanted-exact: with outliers, cell by cell (slow).
- */
+/* slanted: planes, energies of whole stixels in closed form; slanted-exact: outliers, cell by cell (slow). */
 enum sx_stixel_method { SX_STIXEL_DP, SX_STIXEL_SLANTED, SX_STIXEL_RDP, SX_STIXEL_SLANTED_EXACT };
 enum sx_reduction { SX_REDUCTION_MEDIAN, SX_REDUCTION_MEAN };
 
@@ -60,6 +59,7 @@ struct sx_stereo_params {
 	enum sx_fastdt fastdt;
 	double fastdt_sigma_space; /* px, > 0: reach where grey levels are constant */
 	double fastdt_sigma_range; /* grey levels, > 0 */
+	enum sx_match matcher;
 };
 
 struct sx_filter_params {

@@ -21,6 +21,7 @@
 #include "stages/road/road.h"
 #include "stages/stereo/confidence.h"
 #include "stages/stereo/cost.h"
+#include "stages/stereo/external.h"
 #include "stages/stereo/fastdt.h"
 #include "stages/stereo/ingest.h"
 #include "stages/stereo/left_right.h"
@@ -77,6 +78,8 @@ static const char *const stage_names[SX_STAGE_COUNT] = {
 
 const char *sx_stage_name(enum sx_stage stage, const struct sx_stereo_params *p)
 {
+	if (stage == SX_STAGE_WINNER && p->matcher == SX_MATCH_EXTERNAL)
+		return "external";
 	if (stage == SX_STAGE_CENSUS && p->cost == SX_COST_ZNCC)
 		return "zncc";
 	if (stage == SX_STAGE_SGM && p->aggregation == SX_AGGREGATION_FASTDT)
@@ -123,8 +126,11 @@ static int take_taps(struct sx_context *x)
 	for (int i = 0; i < SX_TAP_COUNT; i++) {
 		const struct sx_tap_shape s = sx_tap_shape(&x->config, (enum sx_tap)i);
 		size_t pitch = ((size_t)s.width * sx_pixel_bytes(s.pixel) + 63) & ~(size_t)63;
-		void *data = reference_take(x, pitch * (size_t)s.height);
+		void *data;
 
+		if (!sx_tap_exists(&x->config, (enum sx_tap)i))
+			continue;
+		data = reference_take(x, pitch * (size_t)s.height);
 		if (!data)
 			return -ENOMEM;
 		x->taps[i] = (struct sx_image){data, s.width, s.height, pitch, s.pixel};
@@ -140,9 +146,13 @@ static int take_match_memory(struct sx_context *x)
 	size_t bytes = p->aggregation == SX_AGGREGATION_FASTDT ? sx_fastdt_scratch_bytes(w, h, p)
 							       : sx_sgm_scratch_bytes(w, p);
 
-	x->aggregation_scratch = reference_take(x, bytes);
 	x->speckle_scratch = reference_take(x, sx_speckle_scratch_bytes(w, h));
-	return x->aggregation_scratch && x->speckle_scratch ? take_taps(x) : -ENOMEM;
+	if (!x->speckle_scratch)
+		return -ENOMEM;
+	if (p->matcher == SX_MATCH_EXTERNAL)
+		return take_taps(x);
+	x->aggregation_scratch = reference_take(x, bytes);
+	return x->aggregation_scratch ? take_taps(x) : -ENOMEM;
 }
 
 static int create_segmenter(struct sx_context *x)
@@ -241,7 +251,7 @@ static int reference_context_create(struct sx_context **ret, struct sx_device *d
 	}
 	x->device = d;
 	x->config = *c;
-	sx_stereo_resolve(&x->config.params.stereo);
+	sx_context_resolve(&x->config.params);
 	x->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (x->event < 0) {
 		r = -errno;
@@ -283,13 +293,9 @@ static void copy_map(const struct sx_image *from, const struct sx_image *to)
 	memcpy(to->data, from->data, from->pitch * (size_t)from->height); /* taps of one shape */
 }
 
-static void reference_match(struct sx_context *x, const struct sx_pair *pair, sx_images_read_fn *images_read,
-			    void *user, int64_t *t)
+static void reference_ingest(struct sx_context *x, const struct sx_pair *pair, int64_t *t)
 {
-	const struct sx_stereo_params *p = &x->config.params.stereo;
-	struct sx_image *tap = x->taps;
-	const struct sx_cost_input in = {{tap[SX_TAP_LEFT], tap[SX_TAP_RIGHT]},
-					 {tap[SX_TAP_LEFT_CENSUS], tap[SX_TAP_RIGHT_CENSUS]}};
+	const struct sx_image *tap = x->taps;
 	struct sx_stretch stretch = sx_ingest_stretch(&pair->left, &pair->right);
 	const struct sx_scores *scores = sx_context_scores(&x->config, pair);
 
@@ -303,9 +309,17 @@ static void reference_match(struct sx_context *x, const struct sx_pair *pair, sx
 	if (scores)
 		sx_reduce_scores(scores, x->config.width, x->config.height, x->config.params.stixels.width,
 				 sx_cell_height(&x->config.params.stixels), &x->scores);
-	if (images_read)
-		images_read(user);
 	book(x, SX_STAGE_INGEST, t);
+}
+
+/* From grey images to the best disparity of each pixel. */
+static void reference_match(struct sx_context *x, int64_t *t)
+{
+	const struct sx_stereo_params *p = &x->config.params.stereo;
+	const struct sx_image *tap = x->taps;
+	const struct sx_cost_input in = {{tap[SX_TAP_LEFT], tap[SX_TAP_RIGHT]},
+					 {tap[SX_TAP_LEFT_CENSUS], tap[SX_TAP_RIGHT_CENSUS]}};
+
 	sx_describe(&tap[SX_TAP_LEFT], &tap[SX_TAP_LEFT_CENSUS], p);
 	sx_describe(&tap[SX_TAP_RIGHT], &tap[SX_TAP_RIGHT_CENSUS], p);
 	book(x, SX_STAGE_CENSUS, t);
@@ -316,6 +330,23 @@ static void reference_match(struct sx_context *x, const struct sx_pair *pair, sx
 	book(x, SX_STAGE_SGM, t);
 	sx_winner(&tap[SX_TAP_SUM], &tap[SX_TAP_WINNER], &tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_CONFIDENCE],
 		  p);
+}
+
+/* The pair's memory is not read any more when images_read is called. */
+static void reference_measure(struct sx_context *x, const struct sx_pair *pair,
+			      sx_images_read_fn *images_read, void *user, int64_t *t)
+{
+	const struct sx_stereo_params *p = &x->config.params.stereo;
+	const bool external = p->matcher == SX_MATCH_EXTERNAL;
+	const struct sx_image *tap = x->taps;
+
+	reference_ingest(x, pair, t);
+	if (external)
+		sx_external(pair->disparity, &tap[SX_TAP_WINNER], &tap[SX_TAP_CONFIDENCE], p);
+	if (images_read)
+		images_read(user);
+	if (!external)
+		reference_match(x, t);
 	if (x->config.rectify)
 		sx_views_hide(&tap[SX_TAP_WINNER], x->map[0].view, x->map[1].view, p->min_disparity, 0,
 			      x->config.height);
@@ -325,18 +356,21 @@ static void reference_match(struct sx_context *x, const struct sx_pair *pair, sx
 static void reference_filter(struct sx_context *x, int64_t *t)
 {
 	const struct sx_filter_params *f = &x->config.params.filters;
+	const bool has_right = sx_tap_exists(&x->config, SX_TAP_WINNER_RIGHT);
 	struct sx_image *tap = x->taps;
 
 	if (f->median) {
 		sx_median(&tap[SX_TAP_WINNER], &tap[SX_TAP_MEDIAN], f->median_border);
-		sx_median(&tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_MEDIAN_RIGHT], f->median_border);
+		if (has_right)
+			sx_median(&tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_MEDIAN_RIGHT], f->median_border);
 	} else {
 		copy_map(&tap[SX_TAP_WINNER], &tap[SX_TAP_MEDIAN]);
-		copy_map(&tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_MEDIAN_RIGHT]);
+		if (has_right)
+			copy_map(&tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_MEDIAN_RIGHT]);
 	}
 	book(x, SX_STAGE_MEDIAN, t);
-	sx_left_right(&tap[SX_TAP_MEDIAN], &tap[SX_TAP_MEDIAN_RIGHT], &tap[SX_TAP_LEFT_RIGHT], f,
-		      &x->config.params.stereo);
+	sx_left_right(&tap[SX_TAP_MEDIAN], &tap[has_right ? SX_TAP_MEDIAN_RIGHT : SX_TAP_MEDIAN],
+		      &tap[SX_TAP_LEFT_RIGHT], f, &x->config.params.stereo);
 	book(x, SX_STAGE_LEFT_RIGHT, t);
 	copy_map(&tap[SX_TAP_LEFT_RIGHT], &tap[SX_TAP_SPECKLE]);
 	sx_speckle(&tap[SX_TAP_SPECKLE], f, x->speckle_scratch);
@@ -397,7 +431,7 @@ static int reference_submit(struct sx_context *x, const struct sx_pair *pair, co
 	if (sx_context_check_pair(&x->config, pair) < 0)
 		return -EINVAL;
 	x->result.started_ns = t;
-	reference_match(x, pair, images_read, user, &t);
+	reference_measure(x, pair, images_read, user, &t);
 	reference_filter(x, &t);
 	segment(x, pair, previous, &t);
 	monitor(x, &t);

@@ -39,8 +39,24 @@ struct sx_tap_shape sx_tap_shape(const struct sx_context_config *c, enum sx_tap 
 	return s;
 }
 
+bool sx_tap_exists(const struct sx_context_config *c, enum sx_tap tap)
+{
+	switch (tap) {
+	case SX_TAP_LEFT_CENSUS:
+	case SX_TAP_RIGHT_CENSUS:
+	case SX_TAP_SUM:
+	case SX_TAP_WINNER_RIGHT:
+	case SX_TAP_MEDIAN_RIGHT:
+		return c->params.stereo.matcher != SX_MATCH_EXTERNAL;
+	default:
+		return true;
+	}
+}
+
 bool sx_tap_is_kept(const struct sx_context_config *c, enum sx_tap tap)
 {
+	if (!sx_tap_exists(c, tap))
+		return false;
 	switch (tap) {
 	case SX_TAP_SUM:
 		return c->keep_volume;

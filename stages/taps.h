@@ -20,6 +20,8 @@ struct sx_tap_shape {
 
 /* Of a tap, whatever is on or off. */
 struct sx_tap_shape sx_tap_shape(const struct sx_context_config *c, enum sx_tap tap);
+/* False: nothing makes it. With a map of another process there are no descriptors, no S, no right map. */
+bool sx_tap_exists(const struct sx_context_config *c, enum sx_tap tap);
 /*
  * False: an engine that keeps no more than it must keeps no image of its own: S without keep_volume, and the
  * outputs of filters that are off, which are those of the stage before.

@@ -10,6 +10,9 @@
 #include "stages/engine.h"
 #include "tests/check.h"
 
+/* What a pair brings where stereo.matcher is external. */
+enum engine_map { ENGINE_MAP_NONE, ENGINE_MAP_PLAIN, ENGINE_MAP_WEIGHED, ENGINE_MAP_MISSING };
+
 /* One comparison: what to match, and how. */
 struct engine_case {
 	int width, height;
@@ -22,6 +25,7 @@ struct engine_case {
 	bool rectify; /* the pair is raw, of this rig, whose rectified size is that of the case */
 	struct sx_rig rig;
 	int score_scale; /* scores of params.semantics.classes come along, one for so many pixels; 0: none */
+	enum engine_map external; /* ENGINE_MAP_NONE: pairs are matched */
 };
 
 /* A KITTI-like camera and the usual chain with 64 disparities. */
@@ -32,11 +36,14 @@ struct engine_case engine_case_small(uint64_t seed);
 size_t engine_case_cells(const struct engine_case *t);
 
 struct engine_frame {
-	struct check_image left, right, planes;
+	struct check_image left, right, planes, map, map_confidence;
 	struct sx_scores scores;
+	struct sx_disparity disparity;
 	struct sx_pair pair;
 };
 void engine_frame_init(struct engine_frame *f, const struct engine_case *t);
+/* external_case.c: the map of a case that has one; engine_frame_init() calls it. */
+void engine_frame_external(struct engine_frame *f, const struct engine_case *t, struct check_rng *r);
 /* False when the engine wrote beside or between the pixels. */
 bool engine_frame_finish(struct engine_frame *f);
 
@@ -69,7 +76,8 @@ void engine_cases_min_disparity(engine_case_fn *check); /* -128 .. 128 */
 void engine_cases_winner(engine_case_fn *check);
 void engine_cases_filters(engine_case_fn *check);
 void engine_cases_pixels(engine_case_fn *check);
-void engine_cases_rectify(engine_case_fn *check); /* raw pairs: formats, lenses, sizes, what is hidden */
+void engine_cases_rectify(engine_case_fn *check);  /* raw pairs: formats, lenses, sizes, what is hidden */
+void engine_cases_external(engine_case_fn *check); /* maps: range, confidence, filters, raw pairs */
 void engine_cases_stixels(engine_case_fn *check);
 void engine_cases_slanted(engine_case_fn *check); /* cells, scores, weights, parameters */
 void engine_cases_slanted_exact(engine_case_fn *check);

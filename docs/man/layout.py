@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Fills stixel-frame(5) and libstixel(3) from include/stixel.h: offset, type and comment of every field, and every
+# Fills stixel-frame(5) and libstixel(3) from the installed headers: offset, type and comment of every field, and every
 # function with its comment. The offsets are those that the compiler asserts.
 # SPDX-License-Identifier: Apache-2.0
 import re
@@ -76,9 +76,11 @@ def functions(header):
 
 
 def main():
-    with open(sys.argv[1], encoding="utf-8") as f:
-        header = f.read()
-    with open(sys.argv[2], encoding="utf-8") as f:
+    header = ""
+    for name in sys.argv[1:-1]:
+        with open(name, encoding="utf-8") as f:
+            header += f.read()
+    with open(sys.argv[-1], encoding="utf-8") as f:
         for line in f:
             words = line.split()
             if words[:1] == ["@STRUCT@"]:

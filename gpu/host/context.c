@@ -115,6 +115,8 @@ static int create_aggregation(struct sx_context *x)
 {
 	struct sx_cuda_stages *s = &x->stages;
 
+	if (sx_cuda_is_external(x))
+		return 0;
 	sx_cuda_cost_take(x);
 	if (x->flow == SX_VOLUME_CHECKPOINT)
 		return sx_checkpoint_cuda_create(&s->checkpoint, &x->memory, &x->config, x->device->sms);
@@ -342,7 +344,7 @@ int sx_cuda_context_create(struct sx_context **ret, struct sx_device *d, const s
 	x->device = d;
 	x->completion.fd = -1;
 	x->config = *c;
-	sx_stereo_resolve(&x->config.params.stereo);
+	sx_context_resolve(&x->config.params);
 	sx_cuda_volume_choose(x);
 	r = build(x, why, why_bytes);
 	if (r < 0) {

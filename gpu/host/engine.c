@@ -144,6 +144,8 @@ static size_t cuda_traffic(const struct sx_context *x)
 {
 	const struct sx_cuda_stages *s = &x->stages;
 
+	if (sx_cuda_is_external(x))
+		return 0;
 	if (s->fastdt)
 		return sx_fastdt_cuda_traffic(s->fastdt);
 	return s->checkpoint ? sx_checkpoint_cuda_traffic(s->checkpoint) : sx_sgm_cuda_traffic(s->sgm);

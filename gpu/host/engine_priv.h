@@ -127,6 +127,7 @@ struct sx_context {
 	struct sx_transfers came;		 /* of the pair that was submitted last */
 	struct sx_image taps[SX_TAP_COUNT];	 /* some share memory: see sx_cuda_taps_take() */
 	struct sx_image cells, cells_confidence; /* sx_evidence(); of slanted methods */
+	struct sx_image unused_median; /* with a map of another process and filters.median: of no right map */
 	struct sx_sky_cuda sky;
 	struct sx_scores_copy scores;
 	struct sx_cuda_road *road;
@@ -153,6 +154,12 @@ struct sx_context {
 	uint32_t number;       /* of the frame that was submitted last */
 	struct sx_result result;
 };
+
+/* Pairs bring the map of another process: there are neither costs nor paths. */
+static inline bool sx_cuda_is_external(const struct sx_context *x)
+{
+	return x->config.params.stereo.matcher == SX_MATCH_EXTERNAL;
+}
 
 /*
  * context.c: everything a frame needs. destroy accepts NULL and half-made ones, and waits for a frame in

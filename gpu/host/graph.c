@@ -133,6 +133,15 @@ static cudaError_t chain_aggregate(struct sx_context *x)
 	return e ? e : done(x, SX_STAGE_SGM);
 }
 
+/* What one of two raw cameras did not see. */
+static cudaError_t chain_hide(struct sx_context *x)
+{
+	if (!x->config.rectify)
+		return cudaSuccess;
+	return sx_rectify_cuda_hide(sx_ingest_cuda_rectify(x->stages.ingest), &x->taps[SX_TAP_WINNER],
+				    x->stream);
+}
+
 /*
  * FastDT's last pass, up, and its winner are one kernel: sums of a pixel are in registers there.
  */
@@ -151,9 +160,21 @@ static cudaError_t chain_winner(struct sx_context *x)
 	else
 		e = sx_winner_cuda_run(sx_sgm_cuda_volumes(s->sgm), &x->config.params.stereo, left, right,
 				       confidence, x->stream);
-	if (!e && x->config.rectify)
-		e = sx_rectify_cuda_hide(sx_ingest_cuda_rectify(s->ingest), left, x->stream);
+	if (!e)
+		e = chain_hide(x);
 	return e ? e : done(x, SX_STAGE_WINNER);
+}
+
+/* The pair's map lies where the winner is to be: sx_cuda_input_set(). */
+static cudaError_t chain_external(struct sx_context *x)
+{
+	cudaError_t e;
+
+	if ((e = chain_ingest(x)) ||
+	    (e = sx_external_cuda_run(&x->taps[SX_TAP_WINNER], &x->config.params.stereo, x->stream)) ||
+	    (e = chain_hide(x)))
+		return e;
+	return done(x, SX_STAGE_WINNER);
 }
 
 /* From the pair to the best disparity of each pixel. */
@@ -161,6 +182,8 @@ static cudaError_t chain_match(struct sx_context *x)
 {
 	cudaError_t e;
 
+	if (sx_cuda_is_external(x))
+		return chain_external(x);
 	if ((e = chain_describe(x)) || (e = chain_guide(x)) || (e = chain_cost(x)) ||
 	    (e = chain_aggregate(x)))
 		return e;
@@ -216,10 +239,15 @@ static cudaError_t chain_counts(struct sx_context *x)
 static cudaError_t chain_filter(struct sx_context *x)
 {
 	const struct sx_image *tap = x->taps;
+	/* without a right map: the left one twice */
+	const struct sx_image left[2] = {tap[SX_TAP_WINNER], tap[SX_TAP_WINNER]},
+			      median[2] = {tap[SX_TAP_MEDIAN], x->unused_median};
+	const bool external = sx_cuda_is_external(x);
 	const struct sx_filter_cuda *s = x->stages.filter;
 	cudaError_t e;
 
-	if ((e = sx_filter_cuda_check(s, &tap[SX_TAP_WINNER], &tap[SX_TAP_MEDIAN], &tap[SX_TAP_LEFT_RIGHT],
+	if ((e = sx_filter_cuda_check(s, external ? left : &tap[SX_TAP_WINNER],
+				      external ? median : &tap[SX_TAP_MEDIAN], &tap[SX_TAP_LEFT_RIGHT],
 				      &tap[SX_TAP_SPECKLE], &tap[SX_TAP_CONFIDENCE], x->stream)) ||
 	    (e = done(x, SX_STAGE_MEDIAN)) || (e = chain_road(x)) || (e = chain_votes(x)) ||
 	    sx_filter_cuda_is_done(s))

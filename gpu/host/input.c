@@ -9,6 +9,7 @@
 
 #include "gpu/host/engine_priv.h"
 #include "stages/context.h"
+#include "stages/stereo/external.h"
 
 #define PITCH 128 /* of images that are copied row by row, and of staging */
 
@@ -261,6 +262,48 @@ static cudaError_t set_scores(struct sx_context *x, const struct sx_scores *s)
 	return copy_plain(x, (uint8_t *)x->scores.in, (const uint8_t *)in, sizeof(*in));
 }
 
+static bool is_pinned(const struct sx_device *d, const void *memory, size_t bytes)
+{
+	const int i = find_index(d, memory);
+
+	return i < d->ranges && holds(&d->range[i], memory, bytes);
+}
+
+/* One plane of a map into a tap. */
+static cudaError_t copy_map(struct sx_context *x, enum sx_tap tap, const void *from, size_t pitch, size_t row)
+{
+	const struct sx_image *to = &x->taps[tap];
+	const size_t rows = (size_t)to->height;
+
+	x->came.staged += !is_pinned(x->device, from, pitch * (rows - 1) + row);
+	return copied(x,
+		      cudaMemcpy2DAsync(to->data, to->pitch, from, pitch, row, rows, cudaMemcpyHostToDevice,
+					x->stream),
+		      row * rows);
+}
+
+/*
+ * A map is copied to where the winner is to be, and converted there; its confidence likewise. It is read
+ * once, so that there is nothing to be had from leaving it where it lies.
+ */
+static cudaError_t set_disparity(struct sx_context *x, const struct sx_disparity *d)
+{
+	const struct sx_image *winner = &x->taps[SX_TAP_WINNER], *confidence = &x->taps[SX_TAP_CONFIDENCE];
+	const size_t width = (size_t)winner->width, rows = (size_t)winner->height;
+	cudaError_t e;
+
+	if (d)
+		e = copy_map(x, SX_TAP_WINNER, d->data, d->pitch, 2 * width);
+	else
+		e = cudaMemset2DAsync(winner->data, winner->pitch, 0, 2 * width, rows, x->stream);
+	if (e)
+		return e;
+	if (d && d->confidence)
+		return copy_map(x, SX_TAP_CONFIDENCE, d->confidence, d->confidence_pitch, width);
+	return cudaMemset2DAsync(confidence->data, confidence->pitch, SX_EXTERNAL_CONFIDENCE, width, rows,
+				 x->stream);
+}
+
 cudaError_t sx_cuda_input_set(struct sx_context *x, const struct sx_pair *pair,
 			      const struct sx_road *previous)
 {
@@ -275,6 +318,8 @@ cudaError_t sx_cuda_input_set(struct sx_context *x, const struct sx_pair *pair,
 		x->input->previous = *previous;
 	if (x->scores.raw)
 		e = set_scores(x, sx_context_scores(&x->config, pair));
+	if (!e && sx_cuda_is_external(x))
+		e = set_disparity(x, sx_context_disparity(&x->config, pair));
 	if (e)
 		return e;
 	for (int side = 0; side < 2; side++) {

@@ -16,12 +16,17 @@ void sx_cuda_taps_take(struct sx_context *x)
 	for (int i = 0; i < SX_TAP_COUNT; i++) {
 		const struct sx_tap_shape s = sx_tap_shape(&x->config, (enum sx_tap)i);
 
+		if (!sx_tap_exists(&x->config, (enum sx_tap)i))
+			continue;
 		if (i == SX_TAP_RIGHT_CENSUS && without_volume)
 			sx_descriptors_cuda_take(&x->memory, &x->taps[i], &x->config);
 		else if (sx_tap_is_kept(&x->config, (enum sx_tap)i))
 			sx_cuda_take_image(&x->memory, &x->taps[i], s.pixel, s.width, s.height);
 	}
 	sx_taps_share(&x->config, x->taps);
+	if (sx_cuda_is_external(x) && x->config.params.filters.median)
+		sx_cuda_take_image(&x->memory, &x->unused_median, SX_PIXEL_U16, x->config.width,
+				   x->config.height);
 }
 
 static int take_copy(const struct sx_context *x, struct sx_peek *p, size_t bytes)

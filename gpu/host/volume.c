@@ -3,6 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <stdio.h>
+
 #include "gpu/host/engine_priv.h"
 
 #define KHZ 1e3
@@ -57,6 +59,11 @@ void sx_cuda_volume_choose(struct sx_context *x)
 	const struct sx_predict_case c = {&x->config.params, x->config.width, x->config.height};
 	struct sx_predict_device figures = d->figures;
 
+	if (sx_cuda_is_external(x)) {
+		snprintf(x->volume, sizeof(x->volume),
+			 "none: another process matches (stereo.matcher = external)");
+		return;
+	}
 	figures.sms = d->sms; /* of a slice, which keeps the whole memory */
 	x->flow = sx_predict_volume(&figures, d->integrated, &c, d->volume, x->volume, sizeof(x->volume));
 }

@@ -17,7 +17,8 @@ static inline int sx_left_right_border(const struct sx_stereo_params *p)
 }
 
 /*
- * left, right: maps of sx_winner(), after the median. dst: U16, same size; may be left.
+ * left, right: maps of sx_winner(), after the median; right is read by the check alone. dst: U16, same size;
+ * may be left.
  *
  * Check (f->left_right >= 0). A valid pixel x with d = left(x) >> 4 has its partner in column x - d -
  * min_disparity of the right image, whose disparity is right(k), k = x - d. The pixel becomes invalid if

@@ -267,7 +267,7 @@ static void random_value(const struct sx_option *o, char *text, size_t bytes)
 	case SX_OPTION_TEXT:
 		if (!strcmp(o->key, "classes"))
 			snprintf(text, bytes, "%s", random_u64() & 1 ? "a:ground b c:sky" : o->initial);
-		else if (!strcmp(o->section, "semantics"))
+		else if (!strcmp(o->section, "semantics") || !strcmp(o->section, "external"))
 			snprintf(text, bytes, "%s", random_u64() & 1 ? "front" : "");
 		else
 			snprintf(text, bytes, "%s", random_u64() & 1 ? "/dev/a b#c" : "");
@@ -354,7 +354,9 @@ static void print_and_load_gives_the_same(void **state)
 				fail_msg("%s.%s: %s", sx_options[i].section, sx_options[i].key, why);
 		}
 		s.source.kind = SX_SOURCE_SYNTHETIC; /* the others need places that fit */
-		s.params.camera.fx += 1;	     /* 0 without 0 for the others is no camera */
+		if (!s.external.source)
+			s.params.stereo.matcher = SX_MATCH_INTERNAL; /* the other needs one */
+		s.params.camera.fx += 1; /* 0 without 0 for the others is no camera */
 		s.params.camera.fy += 1;
 		s.params.camera.baseline_m = s.params.camera.baseline_m / 2 + 0.01;
 		if (s.params.camera.fx > 100000)

@@ -254,6 +254,11 @@ static void test_raw_pairs(void **state)
 	engine_cases_rectify(check_2_threads);
 }
 
+static void test_external_maps(void **state)
+{
+	engine_cases_external(check_2_threads);
+}
+
 static void test_stixel_options(void **state)
 {
 	engine_cases_stixels(check_2_threads);
@@ -411,18 +416,22 @@ static void spoil(void *user)
 		memset(sx_image_row(&s->pair->left, y), 0xa5, (size_t)s->pair->left.width);
 		memset(sx_image_row(&s->pair->right, y), 0x5a, (size_t)s->pair->right.width);
 	}
+	for (int y = 0; s->pair->disparity && y < s->pair->disparity->height; y++)
+		memset((char *)(uintptr_t)s->pair->disparity->data + (size_t)y * s->pair->disparity->pitch,
+		       0x33, 2 * (size_t)s->pair->disparity->width);
 	s->reads++;
 }
 
 /* Once an engine says so, the images may be overwritten, and it says so once. */
-static void test_images_read(void **state)
+static void check_images_read(enum engine_map map)
 {
 	const struct sx_backend *backends[] = {&sx_backend_reference, &sx_backend_cpu};
-	struct engine_case t = {.width = 160, .height = 90, .params = engine_case_params()};
+	struct engine_case t = {.width = 160, .height = 90, .params = engine_case_params(), .external = map};
 	struct sx_context *want;
 	struct engine_frame f;
 	struct run plain, r;
 
+	t.params.stereo.matcher = map ? SX_MATCH_EXTERNAL : SX_MATCH_INTERNAL;
 	engine_frame_init(&f, &t);
 	assert_true(run_open(&plain, &sx_backend_cpu, NULL, 2));
 	want = context_of(&plain, &t, true);
@@ -446,6 +455,12 @@ static void test_images_read(void **state)
 	plain.backend->context_destroy(want);
 	run_close(&plain);
 	assert_true(engine_frame_finish(&f));
+}
+
+static void test_images_read(void **state)
+{
+	check_images_read(ENGINE_MAP_NONE);
+	check_images_read(ENGINE_MAP_PLAIN);
 }
 
 /* The event becomes readable once per frame; a context may be destroyed with a frame in flight. */
@@ -536,34 +551,29 @@ static void test_memory(void **state)
 			sx_backend_cpu.context_destroy(x[i]);
 		run_close(&cpu);
 	}
+	t.params.stereo.matcher = SX_MATCH_EXTERNAL; /* and nothing of a cost volume */
+	assert_true(run_open(&cpu, &sx_backend_cpu, NULL, 2));
+	x[0] = context_of(&cpu, &t, false);
+	assert_in_range(sx_backend_cpu.memory(cpu.device), 1, cells / 4);
+	sx_backend_cpu.context_destroy(x[0]);
+	run_close(&cpu);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_fills),
-		cmocka_unit_test(test_costs),
-		cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_zncc),
-		cmocka_unit_test(test_edges),
-		cmocka_unit_test(test_gains),
-		cmocka_unit_test(test_extreme_sums),
-		cmocka_unit_test(test_min_disparity),
-		cmocka_unit_test(test_winner_options),
-		cmocka_unit_test(test_filter_options),
-		cmocka_unit_test(test_pixel_formats),
-		cmocka_unit_test(test_raw_pairs),
-		cmocka_unit_test(test_stixel_options),
-		cmocka_unit_test(test_slanted),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_contexts),
-		cmocka_unit_test(test_waiting),
-		cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_images_read),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_fastdt),
-		cmocka_unit_test(test_contexts_made_meanwhile),
+		cmocka_unit_test(test_sizes),	       cmocka_unit_test(test_fills),
+		cmocka_unit_test(test_costs),	       cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_zncc),	       cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_gains),	       cmocka_unit_test(test_extreme_sums),
+		cmocka_unit_test(test_min_disparity),  cmocka_unit_test(test_winner_options),
+		cmocka_unit_test(test_filter_options), cmocka_unit_test(test_pixel_formats),
+		cmocka_unit_test(test_raw_pairs),      cmocka_unit_test(test_external_maps),
+		cmocka_unit_test(test_stixel_options), cmocka_unit_test(test_slanted),
+		cmocka_unit_test(test_threads),	       cmocka_unit_test(test_contexts),
+		cmocka_unit_test(test_waiting),	       cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_images_read),    cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_fastdt),	       cmocka_unit_test(test_contexts_made_meanwhile),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -23,7 +23,8 @@
  *	FAKE_BUILD_US		a context takes so long to make
  *	FAKE_MEASURE_EVERY	the road is measured in every so many frames, else the previous one stands in
  *
- * Stixels are labelled with the first byte of the pair's scores, if it has some.
+ * Stixels are labelled with the first byte of the pair's scores, if it has some, or with the first disparity,
+ * px, of its map.
  *
  * Both keep an eye on the daemon and abort when it breaks their contract: a pair released twice or while it
  * is computed on, a busy context, more pairs than slots.
@@ -251,8 +252,8 @@ int sx_source_tune(struct sx_source *s, const struct sx_source_params *p, char *
 }
 
 /*
- * Pinned memory that is not the source's: scores. Main or capture while no frame is in flight, then the frame
- * thread.
+ * Pinned memory that is not the source's: scores, maps. Main or capture while no frame is in flight, then the
+ * frame thread.
  */
 static struct sx_block blocks[SLOTS_MAX];
 
@@ -264,11 +265,28 @@ static struct sx_block *block_of(const void *memory)
 	return NULL;
 }
 
+static uint8_t label_of_map(const struct sx_disparity *d)
+{
+	const struct sx_block *block = block_of(d->data);
+	const size_t bytes = d->pitch * (size_t)d->height;
+
+	MUST(d->width == WIDTH && d->height == HEIGHT && d->pitch >= 2 * (size_t)d->width);
+	MUST(block && bytes <= block->bytes);
+	if (d->confidence)
+		MUST(d->confidence >= (const uint8_t *)d->data + bytes &&
+		     d->confidence[0] == d->data[0] >> 8 &&
+		     d->confidence + d->confidence_pitch * (size_t)d->height <=
+			     (const uint8_t *)block->memory + block->bytes);
+	return (uint8_t)(d->data[0] >> 8);
+}
+
 /* Scores lie in pinned memory and within it. The label that stixels get of them: the first one. */
-static uint8_t label_of(const struct sx_scores *s)
+static uint8_t label_of(const struct sx_scores *s, const struct sx_disparity *d)
 {
 	const struct sx_block *block;
 
+	if (d)
+		return label_of_map(d);
 	if (!s)
 		return STIXEL_LABEL_NONE;
 	block = block_of(s->data);
@@ -289,7 +307,7 @@ struct sx_device {
 struct sx_context {
 	struct sx_device *device;
 	int fd, columns, height;
-	bool busy, fails;
+	bool busy, fails, external;
 	int64_t done_ns;
 	struct slot *slot;
 	struct sx_result result;
@@ -335,6 +353,7 @@ static int fake_context_create(struct sx_context **ret, struct sx_device *d,
 	x->device = d;
 	x->columns = c->width / c->params.stixels.width;
 	x->height = c->height;
+	x->external = c->params.stereo.matcher == SX_MATCH_EXTERNAL;
 	MUST(x->columns <= COLUMNS_MAX);
 	x->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	MUST(x->fd >= 0);
@@ -367,6 +386,7 @@ static int fake_submit(struct sx_context *x, const struct sx_pair *pair, const s
 	long every = told("FAKE_MEASURE_EVERY"), us = told("FAKE_COMPUTE_US");
 
 	MUST(!x->busy);
+	MUST(x->external == (pair->disparity != NULL));
 	MUST(atomic_load(&((struct slot *)pair->slot)->pinned));
 	MUST(!atomic_exchange(&((struct slot *)pair->slot)->computing, true));
 	x->busy = true;
@@ -409,7 +429,7 @@ static int fake_submit(struct sx_context *x, const struct sx_pair *pair, const s
 						.row_bottom = (uint16_t)(x->height - 1),
 						.support = (uint16_t)pair->number,
 						.kind = STIXEL_OBJECT,
-						.label = label_of(pair->scores)};
+						.label = label_of(pair->scores, pair->disparity)};
 		x->offsets[u + 1] = (uint32_t)u + 1;
 	}
 	if (told("FAKE_READ_EARLY")) {

@@ -217,6 +217,42 @@ static void test_few_losses_of_a_cold_start(void **state)
 	assert_string_equal(h.reason, "engine too slow: 11 of the last 12 pairs dropped by overload");
 }
 
+/* Where another process matches: what of pairs got no map. */
+static void test_loss_for_want_of_maps(void **state)
+{
+	struct sx_health_input in = well();
+	struct sx_health h = {0};
+
+	in.published = 0;
+	in.map_why = "nobody writes disparity maps";
+	sx_health_update(&h, &in);
+	assert_int_equal(h.state, STIXEL_STATE_STARTING);
+	in.captured += 20;
+	in.no_map += 20;
+	sx_health_update(&h, &in);
+	assert_int_equal(h.state, STIXEL_STATE_DEGRADED);
+	assert_true(h.progress && !h.serving); /* it lives, but there are no frames */
+	assert_string_equal(h.reason,
+			    "20 of the last 20 pairs had no disparity map: nobody writes disparity maps");
+	in.captured += 20;
+	in.published = 20;
+	in.map_why = "";
+	sx_health_update(&h, &in);
+	assert_true(h.state == STIXEL_STATE_DEGRADED && h.serving);
+	assert_string_equal(h.reason, "20 of the last 40 pairs had no disparity map");
+	in.captured += 20;
+	in.overload += 20;
+	in.no_map = 0;
+	h = (struct sx_health){0};
+	sx_health_update(&h, &in);
+	in.captured += 20;
+	in.overload += 20;
+	sx_health_update(&h, &in);
+	assert_string_equal(h.reason,
+			    "the other process that matches, or the engine, is too slow: 20 of the last "
+			    "20 pairs dropped by overload");
+}
+
 static void test_ping_for_each_frame(void **state)
 {
 	struct sx_health_input in = well();
@@ -228,12 +264,15 @@ static void test_ping_for_each_frame(void **state)
 	in.published++;
 	assert_true(sx_health_may_ping(&h, &in));
 	assert_false(sx_health_may_ping(&h, &in));
+	in.no_map++; /* nor does it hang when another process does */
+	assert_true(sx_health_may_ping(&h, &in));
+	assert_false(sx_health_may_ping(&h, &in));
 }
 
 static void test_ping_without_a_camera(void **state)
 {
 	struct sx_health_input in = well();
-	struct sx_health h = {.pinged_published = in.published};
+	struct sx_health h = {.pinged_pairs = in.published};
 
 	in.absent = true;
 	sx_health_update(&h, &in);
@@ -248,7 +287,7 @@ static void test_ping_without_a_camera(void **state)
 static void test_ping_of_a_slow_source(void **state)
 {
 	struct sx_health_input in = well();
-	struct sx_health h = {.pinged_published = in.published};
+	struct sx_health h = {.pinged_pairs = in.published};
 
 	in.interval_ns = 6 * S; /* two of them are longer than the limit: no pair need come in time */
 	in.last_capture_ns = NOW - 18 * S;
@@ -277,6 +316,7 @@ int main(void)
 		cmocka_unit_test(test_loss_by_overload),
 		cmocka_unit_test(test_loss_by_damage),
 		cmocka_unit_test(test_few_losses_of_a_cold_start),
+		cmocka_unit_test(test_loss_for_want_of_maps),
 		cmocka_unit_test(test_ping_for_each_frame),
 		cmocka_unit_test(test_ping_without_a_camera),
 		cmocka_unit_test(test_ping_of_a_slow_source),

@@ -241,7 +241,7 @@ class Pages(TestCase):
         self.assertEqual(set(s["source"]["pair_skew_us"]), {"p50", "p99", "max"})
         f = s["frames"]
         self.assertEqual(set(f), {"captured", "published", "dropped"})
-        self.assertEqual(set(f["dropped"]), {"overload", "unpaired", "corrupt"})
+        self.assertEqual(set(f["dropped"]), {"overload", "unpaired", "corrupt", "no_map"})
         in_flight = f["captured"] - f["published"] - f["dropped"]["overload"]
         self.assertTrue(0 <= in_flight <= 4, f)
         self.assertEqual(set(s["fps"]), {"last_1s", "last_10s"})
@@ -293,7 +293,7 @@ class Pages(TestCase):
         value = openmetrics.value
         s = self.i.status()
         self.assertTrue(20 <= value(m, "stixeld_frames_published", "_total") <= s["frames"]["published"])
-        for reason in ("overload", "unpaired", "corrupt"):
+        for reason in ("overload", "unpaired", "corrupt", "no_map"):
             self.assertGreaterEqual(value(m, "stixeld_frames_dropped", "_total", reason=reason), 0)
         self.assertEqual(value(m, "stixeld_state", stixeld_state="running"), 1)
         self.assertEqual(value(m, "stixeld", "_info", instance="test", version=s["version"], backend="cpu",
@@ -314,6 +314,7 @@ class Pages(TestCase):
         depends = {name for name in documented  # on the machine's sensors: test_power.py has them all
                    if name.startswith(("stixeld_power", "stixeld_energy", "stixeld_board", "stixeld_clock",
                                     "stixeld_scores", "stixeld_frames_by_scores",  # and test_semantics.py
+                                    "stixeld_disparity_maps",  # and test_external.py
                                     "stixeld_row_correction_"))}  # and test_pictures.py
         depends |= {"stixeld_joules_per_frame", "stixeld_fps_per_watt", "stixeld_road_horizon_row_pixels",
                     "stixeld_road_pitch_degrees", "stixeld_road_roll_degrees", "stixeld_road_height_meters",

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "ipc/scores.h"
+#include "ipc/feed/scores.h"
 #include "tests/ipc/help.h"
 
 char scores_dir[64], scores_path[128];

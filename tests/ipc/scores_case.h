@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "include/stixel.h"
-#include "ipc/feed.h"
+#include "ipc/feed/feed.h"
 
 #define CLASSES 3
 #define WIDTH 101 /* / 4: 26, pitch 32 */

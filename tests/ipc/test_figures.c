@@ -26,6 +26,7 @@ static void fill(struct sx_report *r)
 	r->engine.input = "copy";
 	r->source.cameras = 2;
 	snprintf(r->semantics.source, sizeof(r->semantics.source), "net");
+	snprintf(r->external.source, sizeof(r->external.source), "net");
 	snprintf(r->power.source, sizeof(r->power.source), "sensor");
 	for (int i = 0; i < SX_FIG_END; i++) {
 		if (sx_figures[i].kind == SX_FIGURE_REAL)

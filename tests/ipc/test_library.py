@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-LIBRARY, READER, PUBLISHER, HEADER, EXAMPLE = sys.argv[1:6]
+LIBRARY, READER, PUBLISHER, EXAMPLE, *HEADERS = sys.argv[1:]
 number = 0
 failed = 0
 
@@ -29,8 +29,10 @@ def lines(*command):
 print("1..10")
 exported = {l.split()[2].split("@")[0] for l in lines("nm", "-D", "--defined-only", LIBRARY) if " T " in l}
 others = {l for l in lines("nm", "-D", "--defined-only", LIBRARY) if " T " not in l and not l.endswith(" A STIXEL_1")}
-with open(HEADER, encoding="utf-8") as f:
-    declared = set(re.findall(r"STIXEL_API [^;(]*?\*?(stixel_\w+)\(", f.read()))
+declared = set()
+for header in HEADERS:
+    with open(header, encoding="utf-8") as f:
+        declared |= set(re.findall(r"STIXEL_API [^;(]*?\*?(stixel_\w+)\(", f.read()))
 ok(exported == declared and len(declared) > 10, "exports what the header declares, nothing else",
    f"exported {sorted(exported)}, declared {sorted(declared)}")
 ok(not others, "no data is exported", others)

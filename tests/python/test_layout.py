@@ -14,10 +14,12 @@ import stixel
 from stixel import _layout, _library
 
 HEADER = os.path.join(support.SOURCE, "include", "stixel.h")
+HEADERS = [HEADER, os.path.join(support.SOURCE, "include", "stixel_disparity.h")]
 CC = os.environ["STIXEL_CC"].split()
 STRUCTS = {"stixel": stixel.STIXEL, "stixel_frame_header": stixel.HEADER, "stixel_frame": _layout.CFrame,
            "stixel_status": _layout.CStatus, "stixel_scores_format": _layout.CScoresFormat,
-           "stixel_scores_planes": _layout.CScoresPlanes}
+           "stixel_scores_planes": _layout.CScoresPlanes, "stixel_disparity_format": _layout.CDisparityFormat,
+           "stixel_disparity_map": _layout.CDisparityMap}
 # enum of the header -> class, prefix of its names there
 ENUMS = {"stixel_kind": (_layout.Kind, "STIXEL_"), "stixel_clock": (_layout.Clock, "STIXEL_CLOCK_"),
          "stixel_stamp": (_layout.Stamp, "STIXEL_STAMP_"), "stixel_road": (_layout.RoadOrigin, "STIXEL_ROAD_"),
@@ -32,8 +34,11 @@ NUMBERS = {"STIXEL_ABI_MAJOR": _layout.ABI_MAJOR, "STIXEL_FRAME_MAGIC": _layout.
 
 
 def text():
-    with open(HEADER, encoding="utf-8") as f:
-        return re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
+    found = ""
+    for header in HEADERS:
+        with open(header, encoding="utf-8") as f:
+            found += f.read()
+    return re.sub(r"/\*.*?\*/", "", found, flags=re.S)
 
 
 def fields(struct):
@@ -63,7 +68,7 @@ def numbers_of_c():
         lines.append('printf("%s %%lld\\n", (long long)%s);' % (name, name))
     with tempfile.TemporaryDirectory(prefix="stixel-") as top:
         with open(top + "/layout.c", "w", encoding="utf-8") as f:
-            f.write("#include <stdio.h>\n#include <stixel.h>\nint main(void)\n{\n%s\n}\n" % "\n".join(lines))
+            f.write("#include <stdio.h>\n#include <stixel_disparity.h>\nint main(void)\n{\n%s\n}\n" % "\n".join(lines))
         subprocess.run([*CC, "-I", os.path.dirname(HEADER), top + "/layout.c", "-o", top + "/layout"], check=True)
         out = subprocess.run([top + "/layout"], check=True, capture_output=True, text=True).stdout
     found = {}
@@ -111,8 +116,7 @@ class Layout(unittest.TestCase):
         self.assertEqual(_layout.RoadOrigin(9), _layout.RoadOrigin.UNKNOWN)
 
     def test_every_function(self):
-        with open(HEADER, encoding="utf-8") as f:
-            declared = set(re.findall(r"STIXEL_API [^;(]*?\*?(stixel_\w+)\(", f.read()))
+        declared = set(re.findall(r"STIXEL_API [^;(]*?\*?(stixel_\w+)\(", text()))
         used = {name for name, _, _ in _library._FUNCTIONS} | {"stixel_wait"}
         # names of enums: Python's own
         self.assertEqual(declared - used, {"stixel_%s_name" % n for n in ("kind", "state", "publisher", "road")})

@@ -124,7 +124,7 @@ class Examples(Program):
 
     def test_all_are_short_and_tested(self):
         names = set(map(os.path.basename, support.examples()))
-        self.assertEqual(names, {"reader.py", "free_space.py", "two_cameras.py", "plot.py", "scores.py"})
+        self.assertEqual(names, {"reader.py", "free_space.py", "two_cameras.py", "plot.py", "scores.py", "external.py"})
         for name in names:
             with open(self.example(name), encoding="utf-8") as f:
                 lines = f.readlines()

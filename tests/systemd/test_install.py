@@ -35,6 +35,7 @@ WANTED = """
 {bindir}/stixelctl
 {bindir}/stixeld
 {includedir}/stixel.h
+{includedir}/stixel_disparity.h
 {libdir}/libstixel.so
 {libdir}/libstixel.so.1
 {libdir}/libstixel.so.1.0.0
@@ -69,6 +70,7 @@ WANTED = """
 {datadir}/doc/stixeld/examples/cpu.conf
 {datadir}/doc/stixeld/examples/cuda.conf
 {datadir}/doc/stixeld/examples/dmabuf.conf
+{datadir}/doc/stixeld/examples/external.py     python
 {datadir}/doc/stixeld/examples/files.conf
 {datadir}/doc/stixeld/examples/jetson.conf
 {datadir}/doc/stixeld/examples/free_space.py   python
@@ -89,6 +91,7 @@ WANTED = """
 {pythondir}/stixel/__main__.py              python
 {pythondir}/stixel/_check.py                python
 {pythondir}/stixel/_crc32c.py               python
+{pythondir}/stixel/_disparity.py            python
 {pythondir}/stixel/_errors.py               python
 {pythondir}/stixel/_frame.py                python
 {pythondir}/stixel/_geometry.py             python
@@ -97,6 +100,7 @@ WANTED = """
 {pythondir}/stixel/_reader.py               python
 {pythondir}/stixel/_recording.py            python
 {pythondir}/stixel/_scores.py               python
+{pythondir}/stixel/_writer.py               python
 {pythondir}/stixel/py.typed                 python
 {datadir}/doc/stixeld/examples/web-lan.conf web
 {unitdir}/stixel-web.service                systemd web

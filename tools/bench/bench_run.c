@@ -32,6 +32,8 @@ static int load_settings(struct bench_run *b)
 		code = sx_settings_args_load(&b->settings, args, SX_PROGRAM);
 	b->settings.engine.sms = b->subject->sms;
 	free(args);
+	if (!code && b->settings.params.stereo.matcher == SX_MATCH_EXTERNAL)
+		code = bench_fail(EX_CONFIG, "stereo.matcher = external: nobody gives maps here", NULL);
 	return code;
 }
 

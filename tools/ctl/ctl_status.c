@@ -144,6 +144,21 @@ static void print_power(json_t *j)
 		    sx_answer_number(j, "power.fps_per_watt", 1, 3));
 }
 
+/* Only where disparity maps are to come. */
+static void print_external(json_t *j)
+{
+	const char *reason = json_string_value(sx_answer_find(j, "external.reason"));
+
+	if (!json_is_string(sx_answer_find(j, "external.source")))
+		return;
+	say("maps      %s: %s; %s read, %s late; %s pairs without\n", sx_answer_text(j, "external.source"),
+	    sx_answer_text(j, "external.state"), sx_answer_number(j, "external.maps.received", 1, 0),
+	    sx_answer_number(j, "external.maps.late", 1, 0),
+	    sx_answer_number(j, "frames.dropped.no_map", 1, 0));
+	if (reason)
+		say("          %s\n", reason);
+}
+
 /* Only where class scores are to come. */
 static void print_semantics(json_t *j)
 {
@@ -307,6 +322,7 @@ static void print_page(json_t *j)
 	    sx_answer_number(j, "stixels.per_frame", 1, 0),
 	    sx_answer_number(j, "stixels.pixels_per_stixel", 1, 0),
 	    sx_answer_number(j, "stream.clients", 1, 0));
+	print_external(j);
 	print_semantics(j);
 	print_power(j);
 	say("\n");

@@ -36,18 +36,27 @@ static bool take_setting(void *target, const char *text, char *why, size_t why_b
 	return false;
 }
 
-static bool take_scores(void *target, const char *text, char *why, size_t why_bytes)
+static bool take_file(struct process_files *files, const char *text, char *why, size_t why_bytes)
 {
-	struct process *p = target;
-	const char **more = realloc(p->scores, ((size_t)p->scores_count + 1) * sizeof(*more));
+	const char **more = realloc(files->name, ((size_t)files->count + 1) * sizeof(*more));
 
 	if (!more) {
 		snprintf(why, why_bytes, "not enough memory");
 		return false;
 	}
-	p->scores = more;
-	p->scores[p->scores_count++] = text;
+	files->name = more;
+	files->name[files->count++] = text;
 	return true;
+}
+
+static bool take_scores(void *target, const char *text, char *why, size_t why_bytes)
+{
+	return take_file(&((struct process *)target)->scores, text, why, why_bytes);
+}
+
+static bool take_map(void *target, const char *text, char *why, size_t why_bytes)
+{
+	return take_file(&((struct process *)target)->maps, text, why, why_bytes);
 }
 
 static const struct sx_usage_option options[] = {
@@ -61,6 +70,9 @@ static const struct sx_usage_option options[] = {
 	 .help = "class scores of the left image, .npy (uint8, classes x rows x columns) or a PNG of class "
 		 "numbers, in the order of semantics.classes; for several pairs once for each, in their "
 		 "order"},
+	{"disparity", 0, "FILE", SX_USAGE_CALL, .take = take_map, .offer = SX_OFFER_FILE, .many = true,
+	 .help = "disparity map of another matcher, a PNG as is written here: pairs are not matched, and "
+		 "stereo.matcher is external; for several pairs once for each, in their order"},
 	{"disparity-colour", 0, NULL, SX_USAGE_FLAG, TO(colour),
 	 .help = "also write NAME.disparity-colour.png, for looking at"},
 	{"disparity-filled", 0, NULL, SX_USAGE_FLAG, TO(filled),
@@ -114,7 +126,7 @@ static int make_folder(const char *path)
 	return EX_CANTCREAT;
 }
 
-static struct process_job *make_jobs(char **files, const char *const *scores, int count, char ***names)
+static struct process_job *make_jobs(const struct process *p, char **files, int count, char ***names)
 {
 	struct process_job *jobs = calloc((size_t)count, sizeof(*jobs));
 	const char **left = calloc((size_t)count, sizeof(char *));
@@ -125,7 +137,8 @@ static struct process_job *make_jobs(char **files, const char *const *scores, in
 	ok = ok && sx_pair_names(names, left, count) == 0;
 	for (int i = 0; ok && i < count; i++)
 		jobs[i] = (struct process_job){files[2 * i], files[2 * i + 1], (*names)[i],
-					       scores ? scores[i] : NULL};
+					       p->scores.count ? p->scores.name[i] : NULL,
+					       p->maps.count ? p->maps.name[i] : NULL};
 	free(left);
 	if (ok)
 		return jobs;
@@ -157,7 +170,7 @@ static void note_unread_scores(const struct process *p)
 {
 	const enum sx_stixel_method method = p->settings->params.stixels.method;
 
-	if (p->scores_count && (method == SX_STIXEL_DP || method == SX_STIXEL_RDP))
+	if (p->scores.count && (method == SX_STIXEL_DP || method == SX_STIXEL_RDP))
 		fprintf(stderr, SX_PROGRAM ": --semantics: stixels.method = %s does not read class scores\n",
 			method == SX_STIXEL_DP ? "dp" : "rdp");
 }
@@ -206,12 +219,16 @@ static int process_run(struct process *p, char **files, int count)
 	int code;
 
 	code = sx_settings_args_load(&settings, &p->args, SX_PROGRAM);
+	if (!code && settings.params.stereo.matcher == SX_MATCH_EXTERNAL && !p->maps.count) {
+		fputs(SX_PROGRAM ": stereo.matcher = external: --disparity says whose maps\n", stderr);
+		code = EX_CONFIG;
+	}
 	if (!code)
 		code = make_folder(p->folder);
 	if (!code)
 		code = process_open(p, &settings);
 	if (!code) {
-		jobs = make_jobs(files, p->scores, count, &names);
+		jobs = make_jobs(p, files, count, &names);
 		code = jobs ? run_jobs(p, jobs, count) : EX_SOFTWARE;
 	}
 	process_close(p);
@@ -220,6 +237,14 @@ static int process_run(struct process *p, char **files, int count)
 	free(jobs);
 	sx_settings_finish(&settings);
 	return code;
+}
+
+/* One for each pair, or none: -1; else an exit code. */
+static int check_files(const char *option, const struct process_files *files, int pairs)
+{
+	if (!files->count || files->count == pairs)
+		return -1;
+	return sx_usage_fail(&usage, NULL, "%s is given %d times for %d pairs", option, files->count, pairs);
 }
 
 int main(int argc, char **argv)
@@ -232,11 +257,13 @@ int main(int argc, char **argv)
 	code = sx_usage_parse(&usage, &p, argc, argv, &words);
 	if (code < 0 && words.operand_count % 2)
 		code = sx_usage_fail(&usage, NULL, "images come in pairs: the last LEFT has no RIGHT");
-	if (code < 0 && p.scores_count && p.scores_count != words.operand_count / 2)
-		code = sx_usage_fail(&usage, NULL, "--semantics is given %d times for %d pairs",
-				     p.scores_count, words.operand_count / 2);
+	if (code < 0)
+		code = check_files("--semantics", &p.scores, words.operand_count / 2);
+	if (code < 0)
+		code = check_files("--disparity", &p.maps, words.operand_count / 2);
 	if (code >= 0) {
-		free(p.scores);
+		free(p.scores.name);
+		free(p.maps.name);
 		return code;
 	}
 	/*
@@ -246,7 +273,8 @@ int main(int argc, char **argv)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	code = process_run(&p, words.operands, words.operand_count / 2);
-	free(p.scores);
+	free(p.scores.name);
+	free(p.maps.name);
 	if (stop_signal)
 		raise(stop_signal);
 	return code;

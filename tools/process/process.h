@@ -16,10 +16,17 @@
 
 #define SX_PROGRAM "stixel-process"
 
+/* Of an option that is given once for each pair, or not at all. */
+struct process_files {
+	const char **name;
+	int count;
+};
+
 struct process_job {
 	const char *left, *right; /* image files */
 	const char *name;	  /* of the results, without folder and suffix */
 	const char *scores;	  /* file of class scores; NULL: none */
+	const char *map;	  /* file of a disparity map, which is not computed then; NULL: none */
 };
 
 /*
@@ -30,10 +37,9 @@ struct process_job {
 struct process {
 	struct sx_settings_args args;
 	const struct sx_settings *settings;
-	const char *folder;  /* where results go */
-	bool colour, filled; /* also NAME.disparity-colour.png, NAME.disparity-filled.png */
-	const char **scores; /* files of --semantics, one for each pair; scores_count of them */
-	int scores_count;
+	const char *folder;		   /* where results go */
+	bool colour, filled;		   /* also NAME.disparity-colour.png, NAME.disparity-filled.png */
+	struct process_files scores, maps; /* --semantics, --disparity */
 	struct sx_semantic_params classes; /* what they are of; none without --semantics */
 	struct sx_engine engine;
 	struct sx_context *context;

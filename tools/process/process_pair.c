@@ -40,7 +40,7 @@ static void take_classes(struct process *p)
 	char why[256];
 
 	p->classes = p->settings->params.semantics;
-	if (p->scores_count)
+	if (p->scores.count)
 		sx_classes_parse(p->settings->semantics.classes, &p->classes, NULL, why, sizeof(why));
 }
 
@@ -95,6 +95,8 @@ static int fit_context(struct process *p, const struct process_job *job, const s
 		return pair_fail(EX_DATAERR, "%s: %s", job->left, why);
 	p->config = sx_settings_context(p->settings, &info);
 	p->config.params.semantics = p->classes;
+	if (p->maps.count)
+		p->config.params.stereo.matcher = SX_MATCH_EXTERNAL;
 	r = p->engine.backend->context_create(&p->context, p->engine.device, &p->config, why, sizeof(why));
 	if (r < 0)
 		p->context = NULL;
@@ -143,9 +145,10 @@ static void print_line(const struct process *p, const struct process_job *job, d
 }
 
 static int compute(struct process *p, const struct process_job *job, const struct sx_image *left,
-		   const struct sx_image *right, const struct sx_scores *scores)
+		   const struct sx_image *right, const struct sx_scores *scores,
+		   const struct sx_disparity *map)
 {
-	struct sx_pair pair = {.number = 1, .scores = scores};
+	struct sx_pair pair = {.number = 1, .scores = scores, .disparity = map};
 	double percent;
 	char why[PATH_MAX + 256] = "";
 	int r;
@@ -170,15 +173,36 @@ static int compute(struct process *p, const struct process_job *job, const struc
 	percent = density(p);
 	p->done++;
 	print_line(p, job, percent);
-	if (percent < 100 * SX_PAIRS_SPARSE)
+	if (percent < 100 * SX_PAIRS_SPARSE && !p->maps.count) /* another matcher knows why */
 		process_sparse_look(p, job->name, percent);
 	return 0;
+}
+
+/* A map of the left image, rectified if it is raw, as stixel-process writes them itself. */
+static int read_map(const struct process *p, const char *path, const struct sx_image *left,
+		    struct sx_image *image, struct sx_disparity *ret, char *why, size_t why_bytes)
+{
+	const struct sx_settings *s = p->settings;
+	const int width = s->rectify ? s->rig.width : left->width,
+		  height = s->rectify ? s->rig.height : left->height;
+	int r = sx_image_read(path, image, why, why_bytes);
+
+	if (r < 0)
+		return r;
+	*ret = (struct sx_disparity){
+		.data = image->data, .pitch = image->pitch, .width = image->width, .height = image->height};
+	if (image->pixel == SX_PIXEL_Y16 && image->width == width && image->height == height)
+		return 0;
+	snprintf(why, why_bytes, "%s: %s of %dx%d, expected a disparity map, 16 bit grey, of %dx%d", path,
+		 sx_pixel_name(image->pixel), image->width, image->height, width, height);
+	return -EBADMSG;
 }
 
 int process_pair(struct process *p, const struct process_job *job)
 {
 	const struct sx_settings *s = p->settings;
-	struct sx_image left = {0}, right = {0};
+	struct sx_image left = {0}, right = {0}, image = {0};
+	struct sx_disparity map;
 	struct process_scores scores = {0}; /* of the rectified image */
 	char why[PATH_MAX + 256] = "";
 	int code;
@@ -197,10 +221,14 @@ int process_pair(struct process *p, const struct process_job *job)
 				     s->rectify ? s->rig.width : left.width,
 				     s->rectify ? s->rig.height : left.height, why, sizeof(why)) < 0)
 		code = pair_fail(EX_DATAERR, "%s", why);
+	else if (job->map && read_map(p, job->map, &left, &image, &map, why, sizeof(why)) < 0)
+		code = pair_fail(EX_DATAERR, "%s", why);
 	else
-		code = compute(p, job, &left, &right, job->scores ? &scores.scores : NULL);
+		code = compute(p, job, &left, &right, job->scores ? &scores.scores : NULL,
+			       job->map ? &map : NULL);
 	process_scores_finish(&scores);
 	sx_image_finish(&left);
 	sx_image_finish(&right);
+	sx_image_finish(&image);
 	return code;
 }

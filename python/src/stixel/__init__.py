@@ -10,6 +10,7 @@ docs/python.md has the rest. Needs libstixel.so.1, except for stixel.load() and 
 
 SPDX-License-Identifier: Apache-2.0
 """
+from ._disparity import DisparityWriter
 from ._errors import (BadName, Busy, Damaged, Died, Ended, LibraryError, NotAllowed, NotConnected, NotRunning,
                       NotStixel, NotSupported, OtherVersion, Restarted, StixelError)
 from ._frame import Counts, Frame, load
@@ -21,11 +22,11 @@ from ._reader import Reader, Status, open, open_path
 from ._scores import ScoreWriter, one_hot
 
 __all__ = [
-    "BadName", "Busy", "Camera", "Clock", "Counts", "Damage", "Damaged", "Died", "End", "Ended", "Flag", "Frame",
-    "FrameFlag", "Gap", "GapReason", "HEADER", "Kind", "LibraryError", "Life", "NotAllowed", "NotConnected",
-    "NotRunning", "NotStixel", "NotSupported", "OtherVersion", "Plane", "Publisher", "Reader", "Recording",
-    "Restarted", "Road", "RoadOrigin", "STIXEL", "ScoreWriter", "Stamp", "State", "Status", "StixelError",
-    "library_version", "load", "one_hot", "open", "open_path"]
+    "BadName", "Busy", "Camera", "Clock", "Counts", "Damage", "Damaged", "Died", "DisparityWriter", "End", "Ended",
+    "Flag", "Frame", "FrameFlag", "Gap", "GapReason", "HEADER", "Kind", "LibraryError", "Life", "NotAllowed",
+    "NotConnected", "NotRunning", "NotStixel", "NotSupported", "OtherVersion", "Plane", "Publisher", "Reader",
+    "Recording", "Restarted", "Road", "RoadOrigin", "STIXEL", "ScoreWriter", "Stamp", "State", "Status",
+    "StixelError", "library_version", "load", "one_hot", "open", "open_path"]
 
 
 def __getattr__(name: str) -> str:

@@ -40,14 +40,15 @@ class Flag(enum.IntFlag):
 
 
 class FrameFlag(enum.IntFlag):
-    """Bits of a frame's flags: what did not fit into a packet of frames.sock, what became of class scores, and whether
-    the publisher has rectified raw images."""
+    """Bits of a frame's flags: what did not fit into a packet of frames.sock, what became of class scores, whether the
+    publisher has rectified raw images, and whether another process has matched."""
 
     PLANE_LEFT_OUT = 1
     STIXELS_LEFT_OUT = 2
     SCORES = 4
     SCORES_MISSING = 8
     RECTIFIED = 16
+    EXTERNAL = 32
 
 
 class _Growing(enum.IntEnum):
@@ -185,6 +186,20 @@ class CScoresPlanes(ctypes.Structure):
 
     _fields_ = [("data", ctypes.c_void_p), ("classes", ctypes.c_uint32), ("width", ctypes.c_uint32),
                 ("height", ctypes.c_uint32), ("pitch", ctypes.c_uint32), ("plane_bytes", ctypes.c_uint64)]
+
+
+class CDisparityFormat(ctypes.Structure):
+    """struct stixel_disparity_format"""
+
+    _fields_ = [("width", ctypes.c_uint32), ("height", ctypes.c_uint32), ("confidence", ctypes.c_uint32),
+                ("slots", ctypes.c_uint32), ("folder", ctypes.c_char_p)]
+
+
+class CDisparityMap(ctypes.Structure):
+    """struct stixel_disparity_map"""
+
+    _fields_ = [("data", ctypes.c_void_p), ("confidence", ctypes.c_void_p), ("width", ctypes.c_uint32),
+                ("height", ctypes.c_uint32), ("pitch", ctypes.c_uint32), ("confidence_pitch", ctypes.c_uint32)]
 
 
 class CStatus(ctypes.Structure):

@@ -12,13 +12,14 @@ import threading
 from typing import Any, List, Optional, Tuple
 
 from ._errors import LibraryError
-from ._layout import CFrame, CScoresFormat, CScoresPlanes, CStatus
+from ._layout import CDisparityFormat, CDisparityMap, CFrame, CScoresFormat, CScoresPlanes, CStatus
 
 SONAME = "libstixel.so.1"
 VARIABLE = "STIXEL_LIBRARY"
 
 _reader = ctypes.c_void_p
 _scores = ctypes.c_void_p
+_disparity = ctypes.c_void_p
 _frame = ctypes.POINTER(CFrame)
 _FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ("stixel_open", ctypes.c_int, [ctypes.POINTER(_reader), ctypes.c_char_p, ctypes.c_uint]),
@@ -36,6 +37,11 @@ _FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ("stixel_scores_begin", ctypes.c_int, [_scores, ctypes.POINTER(CScoresPlanes)]),
     ("stixel_scores_commit", ctypes.c_int, [_scores, ctypes.c_int64, ctypes.c_uint64, ctypes.c_uint64]),
     ("stixel_scores_close", None, [_scores]),
+    ("stixel_disparity_create", ctypes.c_int,
+     [ctypes.POINTER(_disparity), ctypes.c_char_p, ctypes.POINTER(CDisparityFormat), ctypes.c_size_t]),
+    ("stixel_disparity_begin", ctypes.c_int, [_disparity, ctypes.POINTER(CDisparityMap)]),
+    ("stixel_disparity_commit", ctypes.c_int, [_disparity, ctypes.c_int64, ctypes.c_uint64, ctypes.c_uint64]),
+    ("stixel_disparity_close", None, [_disparity]),
     ("stixel_strerror", ctypes.c_char_p, [ctypes.c_int]),
     ("stixel_version", ctypes.c_char_p, []),
 ]

@@ -218,6 +218,7 @@ static void check_all(bool quick, int files, char **file)
 		engine_cases_filters(check_case);
 		engine_cases_pixels(check_case);
 		engine_cases_rectify(check_case);
+		engine_cases_external(check_case);
 		engine_cases_stixels(check_case);
 		engine_cases_slanted(check_case);
 		check_again(1, 100);

@@ -137,6 +137,11 @@ static void test_raw_pairs(void **state)
 	engine_cases_rectify(check_case);
 }
 
+static void test_external_maps(void **state)
+{
+	engine_cases_external(check_case);
+}
+
 static void test_stixel_options(void **state)
 {
 	engine_cases_stixels(check_case);
@@ -221,8 +226,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_extreme_sums),   cmocka_unit_test(test_min_disparity),
 		cmocka_unit_test(test_winner_options), cmocka_unit_test(test_filter_options),
 		cmocka_unit_test(test_fastdt),	       cmocka_unit_test(test_pixel_formats),
-		cmocka_unit_test(test_raw_pairs),      cmocka_unit_test(test_stixel_options),
-		cmocka_unit_test(test_slanted),
+		cmocka_unit_test(test_raw_pairs),      cmocka_unit_test(test_external_maps),
+		cmocka_unit_test(test_stixel_options), cmocka_unit_test(test_slanted),
 	};
 	const struct CMUnitTest on_images[] = {cmocka_unit_test(test_images)};
 	const int first = read_arguments(argc, argv);

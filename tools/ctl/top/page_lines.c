@@ -98,6 +98,8 @@ static void line_drops(const struct line *l)
 	x = counter(l, x, "frames.dropped.overload", "overload");
 	x = counter(l, x, "frames.dropped.unpaired", "unpaired");
 	x = counter(l, x, "frames.dropped.corrupt", "corrupt");
+	if (json_is_string(sx_answer_find(l->j, "external.source")))
+		x = counter(l, x, "frames.dropped.no_map", "without a map");
 	x = counter(l, x, "stream.dropped", "by slow clients");
 	counter(l, x, "log.lost", "log lines");
 }

@@ -83,7 +83,8 @@ function facts(status, seen) {
     ["Engine", status ? `${status.engine?.backend ?? NONE}: ${status.engine?.device ?? NONE}` : NONE],
     ["Source", status ? `${status.source?.kind ?? NONE}, ${camera?.width ?? NONE} \u00d7 ${camera?.height ?? NONE}, ${camera?.format ?? NONE}` : NONE],
     ["Frames", status ? `${count(status.frames?.published)} published of ${count(status.frames?.captured)} captured` : NONE],
-    ["Dropped", dropped ? `${count(dropped.overload)} overload, ${count(dropped.unpaired)} unpaired, ${count(dropped.corrupt)} corrupt` : NONE],
+    ["Dropped", dropped ? `${count(dropped.overload)} overload, ${count(dropped.unpaired)} unpaired, ${count(dropped.corrupt)} corrupt`
+      + (status.external?.source ? `, ${count(dropped.no_map)} without a map` : "") : NONE],
     ["Road", road?.origin ? roadWords(road) : NONE],
     ["Stixels", status ? `${count(status.stixels?.per_frame)} a frame, ${count(status.stixels?.pixels_per_stixel)} pixels each` : NONE],
     ["Power", status ? powerWords(status.power) : NONE],

@@ -4,8 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_IPC_SCORES_H
-#define SX_IPC_SCORES_H
+#ifndef SX_IPC_FEED_SCORES_H
+#define SX_IPC_FEED_SCORES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "ipc/scores.h"
+#include "ipc/feed/scores.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /*
- * Class scores of another process, read without trust.
+ * Class scores and disparity maps of another process, read without trust.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "ipc/feed.h"
+#include "ipc/feed/feed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +15,8 @@
 
 #include "base/clock.h"
 #include "ipc/check.h"
+#include "ipc/feed/feed_kind.h"
 #include "ipc/instance.h"
-#include "ipc/scores.h"
 #include "ipc/why.h"
 
 #define RETRY_NS (SX_NS_PER_S / 5)   /* between two attempts to open a ring */
@@ -28,11 +28,12 @@
 
 struct entry {
 	uint64_t number; /* 0: none, or none that fits */
-	struct stixel_scores_header header;
+	union sx_feed_header header;
 };
 
 struct sx_feed {
 	struct sx_feed_params p;
+	const struct sx_feed_words *words;
 	char path[512], why[SX_FEED_WHY_BYTES];
 	bool there; /* something lies at path */
 	int fd;	    /* -1: no ring */
@@ -57,16 +58,6 @@ const char *sx_feed_state_name(enum sx_feed_state state)
 	return names[state];
 }
 
-size_t sx_feed_bytes(const struct sx_feed_params *p)
-{
-	struct stixel_scores_header h;
-
-	return sx_scores_layout(&h, (uint32_t)p->classes, (uint32_t)p->image_width, (uint32_t)p->image_height,
-				(uint32_t)p->scale)
-		       ? (size_t)(h.classes * h.plane_bytes)
-		       : 0;
-}
-
 int sx_feed_create(struct sx_feed **ret, const struct sx_feed_params *p)
 {
 	struct sx_feed *f;
@@ -78,9 +69,10 @@ int sx_feed_create(struct sx_feed **ret, const struct sx_feed_params *p)
 	if (!f)
 		return -ENOMEM;
 	f->p = *p;
+	f->words = sx_feed_words(p->kind);
 	f->fd = -1;
-	n = snprintf(f->path, sizeof(f->path), "%s/" SX_SCORES_PREFIX "%s",
-		     p->shm_dir ? p->shm_dir : "/dev/shm", p->name);
+	n = snprintf(f->path, sizeof(f->path), "%s/%s%s", p->shm_dir ? p->shm_dir : "/dev/shm",
+		     f->words->prefix, p->name);
 	if (n < 0 || (size_t)n >= sizeof(f->path)) {
 		free(f);
 		return -ENAMETOOLONG;
@@ -147,8 +139,8 @@ static int open_ring(struct sx_feed *f)
 	f->fd = open(f->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	f->there = f->fd >= 0 || errno != ENOENT;
 	if (!f->there)
-		return sx_why(-ENOENT, f->why, sizeof(f->why), "nobody writes scores: there is no %s",
-			      f->path);
+		return sx_why(-ENOENT, f->why, sizeof(f->why), "nobody writes %s: there is no %s",
+			      f->words->many, f->path);
 	if (f->fd < 0 || fstat(f->fd, &st) < 0)
 		return sx_why(-errno, f->why, sizeof(f->why), "cannot open %s: %s", f->path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
@@ -160,14 +152,15 @@ static int open_ring(struct sx_feed *f)
 			      f->path, (unsigned)st.st_uid, (unsigned)st.st_gid, (unsigned)st.st_mode & 0777,
 			      (unsigned)geteuid(), (unsigned)getegid());
 	r = read_at(f, &f->ring, sizeof(f->ring), 0)
-		    ? sx_ring_check(&f->ring, STIXEL_SCORES_RING_MAGIC, (uint64_t)st.st_size)
+		    ? sx_ring_check(&f->ring, f->words->magic, (uint64_t)st.st_size)
 		    : -EPROTO;
 	if (r == 0 && f->ring.slot_count > STIXEL_SCORES_SLOTS_MAX)
 		r = -EPROTO;
 	if (r < 0)
-		return sx_why(r, f->why, sizeof(f->why), "%s is %s", f->path,
-			      r == -EPROTO ? "no ring of scores, or a damaged one"
-					   : "of another major version or byte order");
+		return sx_why(r, f->why, sizeof(f->why),
+			      r == -EPROTO ? "%s is no ring of %s, or a damaged one"
+					   : "%s, a ring of %s, is of another major version or byte order",
+			      f->path, f->words->many);
 	f->device = st.st_dev;
 	f->inode = st.st_ino;
 	return 0;
@@ -221,30 +214,23 @@ static bool still(const struct sx_feed *f, uint64_t n)
 
 /* ---- what lies in it ---- */
 
-static bool fits(struct sx_feed *f, const struct stixel_scores_header *h, int64_t now_ns)
+static bool fits(struct sx_feed *f, const union sx_feed_header *h, int64_t now_ns)
 {
-	const struct sx_feed_params *p = &f->p;
+	const int64_t capture_ns = h->common.capture_ns;
 
-	if (h->classes != (uint32_t)p->classes || h->image_width != (uint32_t)p->image_width ||
-	    h->image_height != (uint32_t)p->image_height || h->scale < (uint32_t)p->scale) {
-		sx_why(0, f->why, sizeof(f->why),
-		       "scores of %u classes for images of %ux%u at scale %u: expected are %d classes, "
-		       "%dx%d, scale %d or coarser",
-		       h->classes, h->image_width, h->image_height, h->scale, p->classes, p->image_width,
-		       p->image_height, p->scale);
+	if (!sx_feed_fits(&f->p, h, f->why, sizeof(f->why)))
 		return false;
-	}
-	if (h->capture_ns <= 0 || h->capture_ns > now_ns + AHEAD_NS) {
+	if (capture_ns <= 0 || capture_ns > now_ns + AHEAD_NS) {
 		sx_why(0, f->why, sizeof(f->why),
-		       "scores of a picture captured at %lld ns, now is %lld: times are CLOCK_MONOTONIC",
-		       (long long)h->capture_ns, (long long)now_ns);
+		       "%s of a picture captured at %lld ns, now is %lld: times are CLOCK_MONOTONIC",
+		       f->words->many, (long long)capture_ns, (long long)now_ns);
 		return false;
 	}
 	return true;
 }
 
 /* 1 good, 0 refused, -EAGAIN overwritten meanwhile. */
-static int read_header(struct sx_feed *f, uint64_t n, struct stixel_scores_header *h, int64_t now_ns)
+static int read_header(struct sx_feed *f, uint64_t n, union sx_feed_header *h, int64_t now_ns)
 {
 	struct stixel_ring_slot slot;
 
@@ -255,16 +241,16 @@ static int read_header(struct sx_feed *f, uint64_t n, struct stixel_scores_heade
 		goto damaged;
 	if (slot.sequence != 2 * n || !still(f, n))
 		return -EAGAIN;
-	if (slot.frame_bytes <= f->ring.frame_capacity && sx_scores_agree(h, slot.frame_bytes) &&
-	    h->number == n && h->epoch == f->ring.epoch)
+	if (slot.frame_bytes <= f->ring.frame_capacity && sx_feed_agrees(f->p.kind, h, slot.frame_bytes) &&
+	    h->common.number == n && h->common.epoch == f->ring.epoch)
 		return fits(f, h, now_ns);
 damaged:
-	sx_why(0, f->why, sizeof(f->why), "%s is damaged: scores %llu contradict themselves", f->path,
-	       (unsigned long long)n);
+	sx_why(0, f->why, sizeof(f->why), "%s is damaged: %s %llu contradict themselves", f->path,
+	       f->words->one, (unsigned long long)n);
 	return 0;
 }
 
-static void note(struct sx_feed *f, const struct stixel_scores_header *h, int64_t now_ns)
+static void note(struct sx_feed *f, const struct sx_feed_common *h, int64_t now_ns)
 {
 	f->count.received++;
 	/* what a dead writer left behind is no sign of life */
@@ -299,7 +285,7 @@ static void read_new(struct sx_feed *f, uint64_t head, int64_t now_ns)
 		if (r != 0)
 			f->why[0] = 0;
 		if (r == 1)
-			note(f, &e->header, now_ns);
+			note(f, &e->header.common, now_ns);
 	}
 	f->seen = head;
 }
@@ -349,7 +335,7 @@ static struct entry *best_of(struct sx_feed *f, int64_t captured_ns, bool older)
 
 		if (!e->number)
 			continue;
-		distance = captured_ns - e->header.capture_ns;
+		distance = captured_ns - e->header.common.capture_ns;
 		if (older ? distance < 0 || distance > f->p.max_age_ns : llabs(distance) > f->p.tolerance_ns)
 			continue;
 		distance = llabs(distance);
@@ -361,31 +347,20 @@ static struct entry *best_of(struct sx_feed *f, int64_t captured_ns, bool older)
 	return best;
 }
 
-static bool copy(struct sx_feed *f, struct entry *e, void *to, struct sx_scores *scores)
+static bool copy(struct sx_feed *f, struct entry *e, void *to)
 {
-	const struct stixel_scores_header *h = &e->header;
-	uint64_t at = slot_at(f, e->number) + f->ring.slot_header_bytes + h->data_offset;
+	const uint64_t at = slot_at(f, e->number) + f->ring.slot_header_bytes + e->header.common.data_offset;
 
-	if (!read_at(f, to, (size_t)(h->classes * h->plane_bytes), at) || !still(f, e->number)) {
-		e->number = 0;
-		f->count.lost++;
-		return false;
-	}
-	*scores = (struct sx_scores){
-		.data = to,
-		.pitch = h->pitch,
-		.plane_bytes = (size_t)h->plane_bytes,
-		.classes = (int)h->classes,
-		.width = (int)h->width,
-		.height = (int)h->height,
-		.scale = (int)h->scale,
-		.captured_ns = h->capture_ns,
-	};
-	return true;
+	if (read_at(f, to, sx_feed_data_bytes(f->p.kind, &e->header), at) && still(f, e->number))
+		return true;
+	e->number = 0;
+	f->count.lost++;
+	return false;
 }
 
-enum sx_feed_match sx_feed_take(struct sx_feed *f, int64_t captured_ns, bool older, void *to,
-				struct sx_scores *scores)
+/* *h: the header of what was copied. */
+static enum sx_feed_match feed_take(struct sx_feed *f, int64_t captured_ns, bool older, void *to,
+				    union sx_feed_header *h)
 {
 	struct entry *e;
 
@@ -399,10 +374,55 @@ enum sx_feed_match sx_feed_take(struct sx_feed *f, int64_t captured_ns, bool old
 		}
 		if (!e)
 			break;
-		if (copy(f, e, to, scores))
+		if (copy(f, e, to)) {
+			*h = e->header;
 			return stands_in ? SX_FEED_OLDER : SX_FEED_SAME;
+		}
 	}
 	return SX_FEED_NONE;
+}
+
+enum sx_feed_match sx_feed_take(struct sx_feed *f, int64_t captured_ns, bool older, void *to,
+				struct sx_scores *scores)
+{
+	union sx_feed_header header;
+	const struct stixel_scores_header *h = &header.scores;
+	const enum sx_feed_match match = feed_take(f, captured_ns, older, to, &header);
+
+	if (match != SX_FEED_NONE)
+		*scores = (struct sx_scores){
+			.data = to,
+			.pitch = h->pitch,
+			.plane_bytes = (size_t)h->plane_bytes,
+			.classes = (int)h->classes,
+			.width = (int)h->width,
+			.height = (int)h->height,
+			.scale = (int)h->scale,
+			.captured_ns = h->capture_ns,
+		};
+	return match;
+}
+
+enum sx_feed_match sx_feed_take_disparity(struct sx_feed *f, int64_t captured_ns, void *to,
+					  struct sx_disparity *disparity)
+{
+	union sx_feed_header header;
+	const struct stixel_disparity_header *h = &header.disparity;
+	const enum sx_feed_match match = feed_take(f, captured_ns, false, to, &header);
+
+	if (match != SX_FEED_NONE)
+		*disparity = (struct sx_disparity){
+			.data = to,
+			.confidence = h->confidence_offset
+					      ? (const uint8_t *)to + (h->confidence_offset - h->data_offset)
+					      : NULL,
+			.pitch = h->pitch,
+			.confidence_pitch = h->confidence_pitch,
+			.width = (int)h->width,
+			.height = (int)h->height,
+			.captured_ns = h->capture_ns,
+		};
+	return match;
 }
 
 bool sx_feed_expects(const struct sx_feed *f, int64_t captured_ns, int64_t now_ns)

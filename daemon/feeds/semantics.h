@@ -1,28 +1,16 @@
 /*
- * Class scores for the pairs of a pipeline: a feed, and memory for those of every frame in flight.
+ * Class scores for the pairs of a pipeline.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_DAEMON_SEMANTICS_H
-#define SX_DAEMON_SEMANTICS_H
+#ifndef SX_DAEMON_FEEDS_SEMANTICS_H
+#define SX_DAEMON_FEEDS_SEMANTICS_H
 
-#include "base/log.h"
-#include "base/pair.h"
-#include "capture/source.h"
-#include "config/settings.h"
-#include "daemon/handover.h"
-#include "daemon/telemetry.h"
-#include "ipc/feed.h"
+#include "daemon/feeds/inlet.h"
 
 struct sx_semantics {
-	struct sx_feed *feed; /* NULL: no source of scores is configured; then nothing below is used */
-	struct sx_telemetry *telemetry;
-	struct sx_block block[SX_CONTEXTS_MAX]; /* whole pages: an engine can pin them */
+	struct sx_inlet in; /* without a feed: no source of scores is configured */
 	struct sx_scores scores[SX_CONTEXTS_MAX];
-	int count;
-	int64_t wait_ns;
-	int64_t until_ns; /* the pair at hand waits for its scores until then; 0: none waits */
-	struct sx_condition missing;
 };
 
 /*

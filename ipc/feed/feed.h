@@ -1,5 +1,6 @@
 /*
- * Reader's side of class scores: finds those of a picture by its capture time, and copies them once.
+ * Reader's side of class scores, and of disparity maps: finds those of a picture by its capture time, and
+ * copies them once. Where the following says scores, maps are meant too.
  *
  * The writer is another process, perhaps a less careful one. Its ring is therefore never mapped: a writer
  * that cuts its object short would kill whoever looks at the map with SIGBUS. pread() from shared memory is a
@@ -7,22 +8,26 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_IPC_FEED_H
-#define SX_IPC_FEED_H
+#ifndef SX_IPC_FEED_FEED_H
+#define SX_IPC_FEED_FEED_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/disparity.h"
 #include "base/scores.h"
 
 #define SX_FEED_WHY_BYTES 200
 
+enum sx_feed_kind { SX_FEED_SCORES, SX_FEED_DISPARITY, SX_FEED_KINDS };
+
 struct sx_feed_params {
+	enum sx_feed_kind kind;
 	const char *name;    /* of the ring; lives as long as the feed */
 	const char *shm_dir; /* NULL: /dev/shm */
-	int classes, image_width, image_height;
-	int scale;	      /* the finest that is taken */
+	int image_width, image_height;
+	int classes, scale;   /* of scores; scale: the finest that is taken */
 	int64_t tolerance_ns; /* scores captured so close to a picture are of it */
 	int64_t max_age_ns;   /* scores of a picture so much older may stand in */
 };
@@ -64,6 +69,9 @@ enum sx_feed_match { SX_FEED_NONE, SX_FEED_SAME, SX_FEED_OLDER };
  */
 enum sx_feed_match sx_feed_take(struct sx_feed *f, int64_t captured_ns, bool older, void *to,
 				struct sx_scores *scores);
+/* The same of a feed of disparity maps. */
+enum sx_feed_match sx_feed_take_disparity(struct sx_feed *f, int64_t captured_ns, void *to,
+					  struct sx_disparity *disparity);
 /* Its own scores may still come: the writer is at work, and has not gone on to a later picture. */
 bool sx_feed_expects(const struct sx_feed *f, int64_t captured_ns, int64_t now_ns);
 /* The picture is done without its own scores: those that come now are late. */

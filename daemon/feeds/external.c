@@ -1,0 +1,62 @@
+/*
+ * Disparity maps for pairs.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "daemon/feeds/external.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+int sx_external_init(struct sx_external_maps *e, const struct sx_settings *settings, const char *shm_dir,
+		     const struct sx_source_info *info, int count, struct sx_telemetry *telemetry, char *why,
+		     size_t why_bytes)
+{
+	struct sx_feed_params params = {
+		.kind = SX_FEED_DISPARITY,
+		.name = settings->external.source,
+		.shm_dir = shm_dir,
+		.tolerance_ns = sx_inlet_tolerance_ns(settings, info),
+	};
+	int r;
+
+	*e = (struct sx_external_maps){0};
+	if (settings->params.stereo.matcher != SX_MATCH_EXTERNAL)
+		return 0;
+	sx_inlet_image_size(&params, settings, info);
+	r = sx_inlet_init(&e->in, &params, settings->external.wait_ms, count, telemetry);
+	if (r < 0)
+		snprintf(why, why_bytes, "no room for disparity maps of %dx%d: %s", params.image_width,
+			 params.image_height, strerror(-r));
+	return r;
+}
+
+void sx_external_finish(struct sx_external_maps *e)
+{
+	sx_inlet_finish(&e->in);
+}
+
+enum sx_external_ready sx_external_ready(struct sx_external_maps *e, int index, struct sx_pair *pair)
+{
+	enum sx_feed_match match;
+	int64_t now_ns;
+	bool waits;
+
+	pair->disparity = NULL;
+	if (!e->in.feed)
+		return SX_EXTERNAL_READY;
+	now_ns = sx_now_ns();
+	waits = sx_inlet_look(&e->in, pair, now_ns);
+	match = sx_feed_take_disparity(e->in.feed, pair->left_ns, e->in.block[index].memory, &e->map[index]);
+	if (match == SX_FEED_NONE && waits)
+		return SX_EXTERNAL_WAIT;
+	if (match == SX_FEED_NONE)
+		sx_telemetry_add(e->in.telemetry, SX_FIG_DROPPED_NO_MAP, 1);
+	else
+		pair->disparity = &e->map[index];
+	sx_inlet_settle(&e->in, pair, match, "disparity maps", now_ns);
+	return match == SX_FEED_NONE ? SX_EXTERNAL_DROP : SX_EXTERNAL_READY;
+}

@@ -1,0 +1,92 @@
+/*
+ * What other processes give for pairs: looking, waiting, telling.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "daemon/feeds/inlet.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config/config.h"
+
+int64_t sx_inlet_tolerance_ns(const struct sx_settings *settings, const struct sx_source_info *info)
+{
+	double fps = info->fps > 0 ? info->fps : settings->source.fps;
+
+	return info->paced && fps > 0 ? (int64_t)(0.5e9 / fps) : 0;
+}
+
+void sx_inlet_image_size(struct sx_feed_params *p, const struct sx_settings *settings,
+			 const struct sx_source_info *info)
+{
+	const struct sx_rig *rig = sx_settings_rig(settings, info);
+
+	p->image_width = rig ? rig->width : info->width;
+	p->image_height = rig ? rig->height : info->height;
+}
+
+static int inlet_take_memory(struct sx_block *block, size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	block->bytes = (bytes + page - 1) / page * page;
+	block->memory = aligned_alloc(page, block->bytes);
+	if (!block->memory)
+		return -ENOMEM;
+	memset(block->memory, 0, block->bytes);
+	return 0;
+}
+
+int sx_inlet_init(struct sx_inlet *in, const struct sx_feed_params *p, double wait_ms, int count,
+		  struct sx_telemetry *telemetry)
+{
+	int r;
+
+	*in = (struct sx_inlet){.telemetry = telemetry, .kind = p->kind};
+	in->wait_ns = (int64_t)(wait_ms * 1e6);
+	r = sx_feed_create(&in->feed, p);
+	for (; r == 0 && in->count < count; in->count++)
+		r = inlet_take_memory(&in->block[in->count], sx_feed_bytes(p));
+	return r;
+}
+
+void sx_inlet_finish(struct sx_inlet *in)
+{
+	sx_feed_destroy(in->feed);
+	for (int i = 0; i < SX_CONTEXTS_MAX; i++)
+		free(in->block[i].memory);
+	*in = (struct sx_inlet){0};
+}
+
+bool sx_inlet_look(struct sx_inlet *in, const struct sx_pair *pair, int64_t now_ns)
+{
+	sx_feed_look(in->feed, now_ns);
+	if (!in->until_ns)
+		in->until_ns = now_ns + in->wait_ns;
+	return now_ns < in->until_ns && sx_feed_expects(in->feed, pair->left_ns, now_ns);
+}
+
+void sx_inlet_settle(struct sx_inlet *in, const struct sx_pair *pair, enum sx_feed_match match,
+		     const char *what, int64_t now_ns)
+{
+	enum sx_feed_state state = sx_feed_state(in->feed, now_ns);
+	const char *why = sx_feed_why(in->feed);
+	struct sx_feed_counters counters;
+
+	in->until_ns = 0;
+	if (match != SX_FEED_SAME)
+		sx_feed_missed(in->feed, pair->left_ns);
+	if (match == SX_FEED_NONE)
+		sx_condition_hit(&in->missing, now_ns, SX_LOG_DAEMON, SX_LOG_WARNING, "frame without %s: %s",
+				 what,
+				 *why			    ? why
+				 : state == SX_FEED_READING ? "those of its picture did not come in time"
+							    : "the writer is silent");
+	else
+		sx_condition_clear(&in->missing, now_ns, SX_LOG_DAEMON, "%s are available again", what);
+	sx_feed_counters(in->feed, &counters);
+	sx_telemetry_feed(in->telemetry, in->kind, &counters, state, why);
+}

@@ -1,0 +1,54 @@
+/*
+ * Where another process gives something for the pairs of a pipeline, class scores or disparity maps: its
+ * feed, memory for those of every frame in flight, and how long a pair waits.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_DAEMON_FEEDS_INLET_H
+#define SX_DAEMON_FEEDS_INLET_H
+
+#include "base/log.h"
+#include "base/pair.h"
+#include "capture/source.h"
+#include "config/settings.h"
+#include "daemon/handover.h"
+#include "daemon/telemetry.h"
+#include "ipc/feed/feed.h"
+
+struct sx_inlet {
+	struct sx_feed *feed; /* NULL: nothing is to come; then nothing below is used */
+	struct sx_telemetry *telemetry;
+	enum sx_feed_kind kind;
+	struct sx_block block[SX_CONTEXTS_MAX]; /* whole pages: an engine can pin them */
+	int count;
+	int64_t wait_ns;
+	int64_t until_ns; /* the pair at hand waits until then; 0: none waits */
+	struct sx_condition missing;
+};
+
+/* Things belong to the image that is so close to theirs: half a period; without a known rate 0. */
+int64_t sx_inlet_tolerance_ns(const struct sx_settings *settings, const struct sx_source_info *info);
+/* Size of the image that they are of: as it is published. */
+void sx_inlet_image_size(struct sx_feed_params *p, const struct sx_settings *settings,
+			 const struct sx_source_info *info);
+/*
+ * Takes all memory, count times. Negative errno as sx_feed_create(), or -ENOMEM; then finish, which accepts a
+ * zeroed one, too.
+ */
+int sx_inlet_init(struct sx_inlet *in, const struct sx_feed_params *p, double wait_ms, int count,
+		  struct sx_telemetry *telemetry);
+void sx_inlet_finish(struct sx_inlet *in);
+
+/*
+ * Thread: frame. For each pair: look, then take of the feed, then wait (look returned true, and nothing was
+ * there: ask again within a millisecond), or settle.
+ * look: also says whether it is worth waiting: the time is not up, and the writer is there and has not left
+ * this image out.
+ * settle: with what the pair goes. what: "class scores", for the log, which says when they begin to be
+ * missing, why, and when they are back.
+ */
+bool sx_inlet_look(struct sx_inlet *in, const struct sx_pair *pair, int64_t now_ns);
+void sx_inlet_settle(struct sx_inlet *in, const struct sx_pair *pair, enum sx_feed_match match,
+		     const char *what, int64_t now_ns);
+
+#endif

@@ -1,0 +1,153 @@
+/*
+ * Pairs for the process that matches.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "daemon/feeds/offer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "ipc/frame.h"
+#include "stages/context.h"
+#include "stages/stereo/ingest.h"
+
+#define SLOTS 4
+#define HEARTBEAT_PERIOD_MS 1000 /* main beats twice in it */
+#define IMAGES (1u << STIXEL_PLANE_LEFT | 1u << STIXEL_PLANE_RIGHT)
+
+static void fill_constants(struct sx_offer *o, const struct sx_context_config *c)
+{
+	const struct sx_camera *camera = &c->params.camera;
+
+	o->header = (struct stixel_frame_header){
+		.epoch = sx_epoch_new(),
+		.flags = STIXEL_FRAME_STIXELS_LEFT_OUT | (c->rectify ? STIXEL_FRAME_RECTIFIED : 0),
+		.image_width = (uint32_t)c->width,
+		.image_height = (uint32_t)c->height,
+		.column_width = (uint32_t)c->params.stixels.width,
+		.disparities = (uint32_t)c->params.stereo.disparities,
+		.min_disparity = c->params.stereo.min_disparity,
+		.fx = camera->fx,
+		.fy = camera->fy,
+		.cx = camera->cx,
+		.cy = camera->cy,
+		.baseline_m = camera->baseline_m,
+		.row_error_q4 = STIXEL_ROW_ERROR_UNKNOWN,
+	};
+}
+
+static int offer_take_memory(struct sx_offer *o, const struct sx_context_config *c)
+{
+	int r = sx_context_maps_init(o->map, c);
+
+	for (int side = 0; side < 2 && r == 0; side++)
+		r = sx_image_init(&o->grey[side], SX_PIXEL_U8, c->width, c->height);
+	if (r < 0)
+		return r;
+	o->frame_bytes = sx_frame_bytes(
+		0, 0, sx_frame_image_bytes(IMAGES, o->header.image_width, o->header.image_height));
+	o->bytes = aligned_alloc(64, (o->frame_bytes + 63) & ~(size_t)63);
+	if (!o->bytes)
+		return -ENOMEM;
+	memset(o->bytes, 0, o->frame_bytes);
+	return 0;
+}
+
+int sx_offer_init(struct sx_offer *o, const struct sx_settings *settings, const char *instance,
+		  const char *shm_dir, const struct sx_source_info *info, char *why, size_t why_bytes)
+{
+	const struct sx_context_config c = sx_settings_context(settings, info);
+	char name[STIXEL_INSTANCE_BYTES];
+	struct sx_ring_params params = {.instance = name,
+					.shm_dir = shm_dir,
+					.slots = SLOTS,
+					.heartbeat_period_ms = HEARTBEAT_PERIOD_MS,
+					.group = (gid_t)-1};
+	int n, r;
+
+	*o = (struct sx_offer){.rectify = c.rectify};
+	if (settings->params.stereo.matcher != SX_MATCH_EXTERNAL || !settings->external.pairs)
+		return 0;
+	n = snprintf(name, sizeof(name), "%s.pairs", instance);
+	if (n > 64) {
+		snprintf(why, why_bytes, "the name %s is too long for a ring %s.pairs", instance, instance);
+		return -EINVAL;
+	}
+	fill_constants(o, &c);
+	r = offer_take_memory(o, &c);
+	if (r < 0) {
+		snprintf(why, why_bytes, "no room for pairs that are offered: %s", strerror(-r));
+		return r;
+	}
+	params.epoch = o->header.epoch;
+	params.frame_bytes = o->frame_bytes;
+	r = sx_ring_create(&o->ring, &params, why, why_bytes);
+	if (r == 0)
+		sx_ring_set_state(o->ring, STIXEL_STATE_RUNNING);
+	return r;
+}
+
+void sx_offer_finish(struct sx_offer *o)
+{
+	sx_ring_destroy(o->ring);
+	for (int side = 0; side < 2; side++) {
+		sx_rectify_map_finish(&o->map[side]);
+		sx_image_finish(&o->grey[side]);
+	}
+	free(o->bytes);
+	*o = (struct sx_offer){0};
+}
+
+/* The grey image of one side: that of the pair where it is one. */
+static struct sx_image grey_of(const struct sx_offer *o, const struct sx_image *image, int side,
+			       struct sx_stretch stretch)
+{
+	if (o->rectify)
+		sx_rectify(image, &o->grey[side], &o->map[side], stretch);
+	else if (image->pixel == SX_PIXEL_U8)
+		return *image;
+	else
+		sx_ingest(image, &o->grey[side], stretch);
+	return o->grey[side];
+}
+
+void sx_offer_pair(struct sx_offer *o, const struct sx_pair *pair)
+{
+	static const uint32_t no_columns[1];
+	struct stixel_image images[2];
+	struct stixel_frame_header *h = &o->header;
+	struct sx_stretch stretch;
+	int64_t bytes;
+
+	if (!o->ring)
+		return;
+	stretch = sx_ingest_stretch(&pair->left, &pair->right);
+	for (int side = 0; side < 2; side++) {
+		const struct sx_image grey = grey_of(o, side ? &pair->right : &pair->left, side, stretch);
+
+		images[side] = (struct stixel_image){side ? STIXEL_PLANE_RIGHT : STIXEL_PLANE_LEFT,
+						     (uint32_t)grey.width, (uint32_t)grey.height,
+						     (uint32_t)grey.pitch, grey.data};
+	}
+	h->number++;
+	h->captured = h->published = h->number;
+	h->capture_left_ns = pair->left_ns;
+	h->capture_right_ns = pair->right_ns;
+	h->submitted_ns = pair->left_ns;
+	h->published_ns = 0; /* set anew */
+	h->clock = (uint8_t)pair->clock;
+	h->stamp = (uint8_t)pair->stamp;
+	bytes = sx_frame_pack(o->bytes, o->frame_bytes, h, no_columns, NULL, images, 2);
+	if (bytes > 0)
+		sx_ring_publish(o->ring, o->bytes, (size_t)bytes);
+}
+
+void sx_offer_beat(struct sx_offer *o)
+{
+	if (o->ring)
+		sx_ring_beat(o->ring);
+}

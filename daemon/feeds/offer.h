@@ -1,0 +1,40 @@
+/*
+ * The images of pairs, offered to the process that matches before there is a frame (external.pairs): a ring
+ * of frames INSTANCE.pairs, without columns and with both images, as libstixel reads any other.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_DAEMON_FEEDS_OFFER_H
+#define SX_DAEMON_FEEDS_OFFER_H
+
+#include "base/pair.h"
+#include "capture/source.h"
+#include "config/settings.h"
+#include "ipc/ring.h"
+#include "stages/rectify/rectify.h"
+
+struct sx_offer {
+	struct sx_ring *ring; /* NULL: nothing is offered; then nothing below is used */
+	struct stixel_frame_header header;
+	struct sx_image grey[2]; /* what images become, where they do not lie so in the pair */
+	struct sx_rectify_map map[2];
+	bool rectify;
+	void *bytes; /* a packed frame */
+	size_t frame_bytes;
+};
+
+/*
+ * Makes the ring, and takes all memory. Nothing but a zeroed structure where nothing is to be offered.
+ * Negative errno with a sentence; then finish.
+ */
+int sx_offer_init(struct sx_offer *o, const struct sx_settings *settings, const char *instance,
+		  const char *shm_dir, const struct sx_source_info *info, char *why, size_t why_bytes);
+/* Accepts a zeroed and a half-made one. */
+void sx_offer_finish(struct sx_offer *o);
+
+/* Thread: frame. Grey images of the pair, rectified if it is raw, into the ring. */
+void sx_offer_pair(struct sx_offer *o, const struct sx_pair *pair);
+/* Any thread. At least once per heartbeat period, likewise. */
+void sx_offer_beat(struct sx_offer *o);
+
+#endif

@@ -1,0 +1,79 @@
+/*
+ * Class scores for pairs.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "daemon/feeds/semantics.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "stixel.h"
+
+int sx_semantics_init(struct sx_semantics *s, const struct sx_settings *settings, const char *shm_dir,
+		      const struct sx_source_info *info, int count, struct sx_telemetry *telemetry, char *why,
+		      size_t why_bytes)
+{
+	struct sx_feed_params params = {
+		.kind = SX_FEED_SCORES,
+		.name = settings->semantics.source,
+		.shm_dir = shm_dir,
+		.classes = settings->params.semantics.classes,
+		.scale = settings->semantics.scale,
+		.tolerance_ns = sx_inlet_tolerance_ns(settings, info),
+		.max_age_ns = (int64_t)(settings->semantics.max_age_ms * 1e6),
+	};
+	int r;
+
+	*s = (struct sx_semantics){0};
+	if (!params.name)
+		return 0;
+	sx_inlet_image_size(&params, settings, info);
+	r = sx_inlet_init(&s->in, &params, settings->semantics.wait_ms, count, telemetry);
+	if (r == -EINVAL) /* the rest of what it refuses, the configuration has refused before */
+		snprintf(why, why_bytes,
+			 "scores of %d classes for images of %dx%d are too large at semantics.scale = %d",
+			 params.classes, params.image_width, params.image_height, params.scale);
+	else if (r < 0)
+		snprintf(why, why_bytes, "no room for class scores: %s", strerror(-r));
+	return r;
+}
+
+void sx_semantics_finish(struct sx_semantics *s)
+{
+	sx_inlet_finish(&s->in);
+}
+
+bool sx_semantics_ready(struct sx_semantics *s, int index, struct sx_pair *pair)
+{
+	static const enum sx_figure frames[] = {
+		[SX_FEED_NONE] = SX_FIG_SCORES_MISSING,
+		[SX_FEED_SAME] = SX_FIG_SCORES_MATCHED,
+		[SX_FEED_OLDER] = SX_FIG_SCORES_OLDER,
+	};
+	enum sx_feed_match match;
+	int64_t now_ns;
+	bool waits;
+
+	pair->scores = NULL;
+	if (!s->in.feed)
+		return true;
+	now_ns = sx_now_ns();
+	waits = sx_inlet_look(&s->in, pair, now_ns);
+	match = sx_feed_take(s->in.feed, pair->left_ns, !waits, s->in.block[index].memory, &s->scores[index]);
+	if (match == SX_FEED_NONE && waits)
+		return false;
+	pair->scores = match == SX_FEED_NONE ? NULL : &s->scores[index];
+	sx_telemetry_add(s->in.telemetry, frames[match], 1);
+	sx_inlet_settle(&s->in, pair, match, "class scores", now_ns);
+	return true;
+}
+
+uint32_t sx_semantics_flags(const struct sx_semantics *s, const struct sx_pair *pair)
+{
+	if (!s->in.feed)
+		return 0;
+	return pair->scores ? STIXEL_FRAME_SCORES : STIXEL_FRAME_SCORES_MISSING;
+}

@@ -1,0 +1,108 @@
+/*
+ * Rings of those who give stixeld something: made, named, and given to the group that reads them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ipc/client/writer.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/places.h"
+#include "ipc/frame.h"
+#include "ipc/instance.h"
+
+static bool is_member(gid_t group)
+{
+	gid_t groups[256];
+	int n = getgroups(256, groups);
+
+	if (group == getegid() || geteuid() == 0)
+		return true;
+	for (int i = 0; i < n; i++)
+		if (groups[i] == group)
+			return true;
+	return false;
+}
+
+/* Group of what lies at a path; -1: there is nothing, or the caller is no member. */
+static gid_t group_at(const char *format, const char *folder, const char *name)
+{
+	char path[512];
+	struct stat st;
+	int n = snprintf(path, sizeof(path), format, folder, name);
+
+	return n >= 0 && (size_t)n < sizeof(path) && lstat(path, &st) == 0 && is_member(st.st_gid)
+		       ? st.st_gid
+		       : (gid_t)-1;
+}
+
+/*
+ * stixeld reads what belongs to its group, and only members can give it to that: the group of
+ * what the instance of this name has made; when it has not been started yet, that of the
+ * service. -1: the caller's own.
+ */
+static gid_t group_of(const char *folder, const char *name)
+{
+	gid_t group = group_at("%s/stixeld.%s", folder, name);
+	struct group service, *found = NULL;
+	char text[4096];
+
+	if (group == (gid_t)-1)
+		group = group_at("%s/%s", SX_PLACE_SYSTEM_DIR, name);
+	if (group == (gid_t)-1 && getgrnam_r("stixel", &service, text, sizeof(text), &found) == 0 && found &&
+	    is_member(service.gr_gid))
+		group = service.gr_gid;
+	return group;
+}
+
+static bool slots_are_good(uint32_t slots)
+{
+	return slots >= 2 && slots <= STIXEL_SCORES_SLOTS_MAX && !(slots & (slots - 1));
+}
+
+int sx_writer_init(struct sx_writer *w, const struct sx_writer_params *p)
+{
+	struct sx_ring_params ring = {.prefix = p->prefix, .magic = p->magic, .instance = p->name};
+	int r;
+
+	*w = (struct sx_writer){.epoch = sx_epoch_new()};
+	if (sx_instance_check(p->name, NULL, 0) < 0 || !slots_are_good(p->slots))
+		return -EINVAL;
+	ring.shm_dir = p->folder ? p->folder : "/dev/shm";
+	ring.epoch = w->epoch;
+	ring.slots = (int)p->slots;
+	ring.frame_bytes = p->bytes;
+	if (ring.frame_bytes < sizeof(struct stixel_frame_header))
+		ring.frame_bytes = sizeof(struct stixel_frame_header); /* the least of any ring */
+	ring.group = group_of(ring.shm_dir, p->name);
+	r = sx_ring_create(&w->ring, &ring, NULL, 0);
+	if (r == 0)
+		sx_ring_set_state(w->ring, STIXEL_STATE_RUNNING);
+	return r;
+}
+
+void sx_writer_finish(struct sx_writer *w)
+{
+	sx_ring_destroy(w->ring);
+	*w = (struct sx_writer){0};
+}
+
+int sx_writer_begin(struct sx_writer *w)
+{
+	if (sx_ring_replaced(w->ring))
+		return -ESTALE;
+	w->slot = sx_ring_begin(w->ring, &w->number);
+	return 0;
+}
+
+void sx_writer_commit(struct sx_writer *w, size_t bytes)
+{
+	sx_ring_commit(w->ring, bytes);
+	w->slot = NULL;
+}

@@ -1,0 +1,93 @@
+/*
+ * Class scores and disparity maps, told apart.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ipc/feed/feed_kind.h"
+
+#include <assert.h>
+
+#include "ipc/feed/disparity.h"
+#include "ipc/feed/scores.h"
+#include "ipc/why.h"
+
+static_assert(STIXEL_DISPARITY_SLOTS_MAX == STIXEL_SCORES_SLOTS_MAX, "feed.c keeps so many entries");
+#define SAME(field)                                                                    \
+	static_assert(offsetof(struct sx_feed_common, field) ==                        \
+				      offsetof(struct stixel_scores_header, field) &&  \
+			      offsetof(struct sx_feed_common, field) ==                \
+				      offsetof(struct stixel_disparity_header, field), \
+		      #field)
+SAME(abi_major);
+SAME(header_bytes);
+SAME(data_offset);
+SAME(frame_bytes);
+SAME(epoch);
+SAME(number);
+SAME(capture_ns);
+SAME(committed_ns);
+SAME(frame_number);
+
+const struct sx_feed_words *sx_feed_words(enum sx_feed_kind kind)
+{
+	static const struct sx_feed_words words[SX_FEED_KINDS] = {
+		[SX_FEED_SCORES] = {SX_SCORES_PREFIX, STIXEL_SCORES_RING_MAGIC, "scores", "scores"},
+		[SX_FEED_DISPARITY] = {SX_DISPARITY_PREFIX, STIXEL_DISPARITY_RING_MAGIC, "disparity maps",
+				       "fields of map"},
+	};
+
+	return &words[kind];
+}
+
+bool sx_feed_agrees(enum sx_feed_kind kind, const union sx_feed_header *h, uint64_t bytes)
+{
+	return kind == SX_FEED_SCORES ? sx_scores_agree(&h->scores, bytes)
+				      : sx_disparity_agree(&h->disparity, bytes);
+}
+
+static bool scores_fit(const struct sx_feed_params *p, const struct stixel_scores_header *h, char *why,
+		       size_t why_bytes)
+{
+	if (h->classes == (uint32_t)p->classes && h->image_width == (uint32_t)p->image_width &&
+	    h->image_height == (uint32_t)p->image_height && h->scale >= (uint32_t)p->scale)
+		return true;
+	sx_why(0, why, why_bytes,
+	       "scores of %u classes for images of %ux%u at scale %u: expected are %d classes, "
+	       "%dx%d, scale %d or coarser",
+	       h->classes, h->image_width, h->image_height, h->scale, p->classes, p->image_width,
+	       p->image_height, p->scale);
+	return false;
+}
+
+bool sx_feed_fits(const struct sx_feed_params *p, const union sx_feed_header *h, char *why, size_t why_bytes)
+{
+	const struct stixel_disparity_header *d = &h->disparity;
+
+	if (p->kind == SX_FEED_SCORES)
+		return scores_fit(p, &h->scores, why, why_bytes);
+	if (d->width == (uint32_t)p->image_width && d->height == (uint32_t)p->image_height)
+		return true;
+	sx_why(0, why, why_bytes, "disparity maps of %ux%u pixels: expected are %dx%d, as the left image has",
+	       d->width, d->height, p->image_width, p->image_height);
+	return false;
+}
+
+size_t sx_feed_data_bytes(enum sx_feed_kind kind, const union sx_feed_header *h)
+{
+	const struct stixel_disparity_header *d = &h->disparity;
+
+	if (kind == SX_FEED_SCORES)
+		return (size_t)(h->scores.classes * h->scores.plane_bytes);
+	return ((size_t)d->pitch + d->confidence_pitch) * d->height;
+}
+
+size_t sx_feed_bytes(const struct sx_feed_params *p)
+{
+	const uint32_t width = (uint32_t)p->image_width, height = (uint32_t)p->image_height;
+	union sx_feed_header h;
+	const bool fits = p->kind == SX_FEED_SCORES ? sx_scores_layout(&h.scores, (uint32_t)p->classes, width,
+								       height, (uint32_t)p->scale)
+						    : sx_disparity_layout(&h.disparity, width, height, true);
+
+	return fits ? sx_feed_data_bytes(p->kind, &h) : 0;
+}

@@ -1,0 +1,127 @@
+"""What writers of scores and of disparity maps share: libstixel's writers, and NumPy's view of their memory.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import ctypes
+import errno
+from types import TracebackType
+from typing import Any, Optional, Tuple, Type, TypeVar
+
+import numpy as np
+
+from ._errors import BadName, StixelError, error_of
+from ._frame import Frame
+from ._library import Library, library
+
+_Self = TypeVar("_Self", bound="Writer")
+
+
+class _Ring:
+    """The library's writer. Arrays that show its memory keep it: what they show must not go away under them."""
+
+    def __init__(self, lib: Library, kind: str, name: str, layout: ctypes.Structure) -> None:
+        self.handle: Any = ctypes.c_void_p()
+        self.lib, self.kind = lib, kind
+        code = self.call("create", ctypes.byref(self.handle), name.encode(), ctypes.byref(layout),
+                         ctypes.sizeof(layout))
+        if code < 0:
+            self.handle = None
+            raise _error(lib, kind, name, code)
+
+    def call(self, function: str, *args: Any) -> int:
+        code: int = getattr(self.lib, "%s_%s" % (self.kind, function))(*args)
+        return code
+
+    def __del__(self) -> None:
+        if self.handle:
+            getattr(self.lib, self.kind + "_close")(self.handle)
+
+
+class _Memory:
+    """NumPy's view of a ring's memory."""
+
+    def __init__(self, ring: _Ring, address: int, typestr: str, shape: Tuple[int, ...],
+                 strides: Tuple[int, ...]) -> None:
+        self.ring = ring
+        self.__array_interface__ = {
+            "version": 3, "typestr": typestr, "data": (address, False), "shape": shape, "strides": strides}
+
+
+def _error(lib: Library, kind: str, name: str, code: int) -> StixelError:
+    what = "%s '%s': " % (kind, name)
+    if code == -errno.EINVAL:
+        return BadName(-code, what + "not a name (1 to 64 of A-Z a-z 0-9 _ . -, no dot in front), or more than 256 MB")
+    if code == -errno.EPERM:
+        return error_of(code, what + "the name belongs to another user")
+    if code == -errno.ESTALE:
+        return error_of(code, what + "another writer took the name")
+    text: bytes = lib.strerror(code)
+    return error_of(code, what + text.decode())
+
+
+def number_in(what: str, value: Any, least: int, most: int) -> int:
+    """A whole number in a range; ValueError."""
+    number = int(value)
+    if number != value or not least <= number <= most:
+        raise ValueError("%s: %r, allowed %d to %d" % (what, value, least, most))
+    return number
+
+
+class Writer:
+    """A ring that this process writes. For one thread at a time. Nobody who reads can delay it."""
+
+    def __init__(self, kind: str, name: str, layout: ctypes.Structure) -> None:
+        if not isinstance(name, str):
+            raise TypeError("a name is text, not %s" % type(name).__name__)
+        self._name, self._kind = name, kind
+        self._ring: Optional[_Ring] = _Ring(library(), kind, name, layout)
+
+    def _open(self) -> _Ring:
+        if self._ring is None:
+            raise ValueError("%s '%s': this writer is closed" % (self._kind, self._name))
+        return self._ring
+
+    def _begin(self, place: ctypes.Structure) -> None:
+        """Fills place: where the next thing goes. Restarted: another writer took the name."""
+        ring = self._open()
+        code = ring.call("begin", ring.handle, ctypes.byref(place))
+        if code < 0:
+            raise _error(ring.lib, self._kind, self._name, code)
+
+    def _view(self, address: int, typestr: str, shape: Tuple[int, ...],
+              strides: Tuple[int, ...]) -> "np.ndarray[Any, Any]":
+        return np.asarray(_Memory(self._open(), address, typestr, shape, strides))
+
+    def commit(self, frame: Optional[Frame] = None, *, capture_ns: Optional[int] = None) -> None:
+        """What was put there is complete, and of this frame's left image, or of the one captured at capture_ns
+        (CLOCK_MONOTONIC, ns)."""
+        self._one_of(frame, capture_ns)
+        ring = self._open()
+        epoch, number = (frame.epoch, frame.number) if frame is not None else (0, 0)
+        when = frame.capture_left_ns if frame is not None else capture_ns
+        if ring.call("commit", ring.handle, when, epoch, number) < 0:
+            raise ValueError("%s '%s': commit() without %s()" % (self._kind, self._name, self._place))
+
+    _place = "begin"
+
+    @staticmethod
+    def _one_of(frame: Optional[Frame], capture_ns: Optional[int]) -> None:
+        if (frame is None) == (capture_ns is None):
+            raise TypeError("a writer takes either a frame or capture_ns")
+
+    @property
+    def closed(self) -> bool:
+        """Whether close() was called."""
+        return self._ring is None
+
+    def close(self) -> None:
+        """Takes the ring away, as soon as no array that shows it is left."""
+        self._ring = None
+
+    def __enter__(self: _Self) -> _Self:
+        self._open()
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()

@@ -1,0 +1,148 @@
+# Disparity maps from another process, against a fake source and engine (fake.c): which pairs become frames, which are
+# given up, what is counted and said, and a writer that dies, lies, or cuts its memory away.
+#
+# SPDX-License-Identifier: Apache-2.0
+import os
+import signal
+import time
+import unittest
+
+import openmetrics
+from harness import FAKE, TestCase, until
+from test_semantics import SLOW, Segmenter, Steady
+
+ARGS = ["-s", "source.kind=synthetic", "-s", "stixels.width=4", "-s", "output.slots=1024",
+        "-s", "stereo.matcher=external", "-s", "external.source=net"]
+
+
+class External(TestCase):
+    def fake(self, *args, **env):
+        i = self.instance(binary=FAKE)
+        i.start(*ARGS, *args, env={"FAKE_" + k.upper(): v for k, v in env.items()})
+        return i
+
+    def matcher(self, i, size="64x48", confidence=1):
+        s = Segmenter(i, classes="map", size=size, scale=confidence)
+        self.addCleanup(s.close)
+        return s
+
+    def steady(self, *args, **more):
+        s = Steady(*args, **more)
+        self.addCleanup(s.close)
+        return s
+
+    def until_state(self, i, condition, what):
+        return until(lambda: (lambda s: s if condition(s) else None)(i.status()), 10, what)
+
+    def until_frame(self, i, condition, what):
+        ring = i.ring()
+        return until(lambda: next((f for f in ring.frames() if condition(f)), None), 10, what)
+
+    def test_nobody_writes(self):
+        i = self.fake(interval_us=5000)
+        s = self.until_state(i, lambda s: s["frames"]["dropped"]["no_map"] > 40 and s["state"] == "degraded", "drops")
+        self.assertEqual(s["external"]["state"], "absent")
+        why = "nobody writes disparity maps: there is no %s/stixel-disparity.net" % i.shm
+        self.assertEqual(s["external"]["reason"], why)
+        self.assertRegex(s["reason"], r"^\d+ of the last \d+ pairs had no disparity map: nobody writes disparity maps")
+        self.assertEqual(s["frames"]["published"], 0)  # on a busy machine newer pairs may replace some
+        self.assertEqual(i.http("/healthz")[0], 503)
+        # and then somebody does
+        self.steady(self.matcher(i), 0, 7)
+        self.assertEqual(self.until_frame(i, lambda f: True, "frame").label, 7)
+        until(lambda: i.http("/healthz")[0] == 200, 10, "healthy answer")
+        self.assertEqual(i.stop(), 0)
+        self.assertEqual(i.text().count("frame without disparity maps: nobody writes disparity maps"), 1, i.text())
+
+    def test_matched(self):
+        # 4 ms between maps, half of 40 ms is the tolerance
+        i = self.fake("-s", "source.fps=25", interval_us=40000)
+        self.steady(self.matcher(i, confidence=0), 0, 77)
+        s = self.until_state(i, lambda s: s["frames"]["published"] > 5, "frames")
+        self.assertTrue(all(f.label == 77 and f.flags == 32 for f in i.ring().frames()))
+        e = s["external"]
+        self.assertEqual((e["source"], e["state"], e["reason"], e["maps"]["refused"], e["maps"]["restarts"]),
+                         ("net", "reading", None, 0, 0))
+        m = openmetrics.parse(i.http("/metrics")[2])
+        value = openmetrics.value
+        self.assertEqual(value(m, "stixeld_disparity_maps_state", stixeld_disparity_maps_state="reading"), 1)
+        self.assertGreater(value(m, "stixeld_disparity_maps", "_total", fate="in_time"), 5)
+        self.assertEqual(value(m, "stixeld_disparity_maps_restarts", "_total"), 0)
+        self.assertGreaterEqual(value(m, "stixeld_frames_dropped", "_total", reason="no_map"), 0)
+        with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "metrics.md")) as f:
+            documented = f.read()
+        for name in m:
+            self.assertIn("`%s`" % name, documented)
+
+    def test_a_pair_waits_for_its_map(self):
+        # matching takes 30 ms; a map is of the picture within 10 ms
+        i = self.fake("-s", "source.fps=50", "-s", "external.wait_ms=%d" % (200 * SLOW), interval_us=250000 * SLOW)
+        net = self.matcher(i)
+        steady = self.steady(net, 0.03, 5)
+        self.until_state(i, lambda s: s["frames"]["published"] > 6, "frames")
+        waited = [f.submitted_ns - f.left_ns for f in i.ring().frames()]
+        self.assertGreater(min(waited), 10e6)
+        self.assertLess(max(waited), 200e6 * SLOW + 50e6)
+        steady.close()
+        # a writer that works and never comes to this picture: the wait ends, and the pair is given up
+        dropped = i.status()["frames"]["dropped"]["no_map"]
+        behind = self.steady(net, 2, 6)
+        self.until_state(i, lambda s: s["frames"]["dropped"]["no_map"] > dropped + 1, "pairs without a map")
+        self.assertTrue(all(f.label == 5 for f in i.ring().frames()))
+        behind.close()
+        begun = time.monotonic()
+        self.assertEqual(i.stop(), 0)
+        self.assertLess(time.monotonic() - begun, 2 * SLOW)
+        self.assertEqual(i.leftovers(), ["shm/stixel-disparity.net"])
+
+    def test_wrong_writer_then_killed_ones(self):
+        i = self.fake("-s", "source.fps=2", interval_us=10000)
+        wrong = self.matcher(i, size="65x48")
+        wrong.give(time.monotonic_ns(), 1)
+        s = self.until_state(i, lambda s: s["external"]["state"] == "refused", "refusal")
+        self.assertEqual(s["external"]["reason"],
+                         "disparity maps of 65x48 pixels: expected are 64x48, as the left image has")
+        wrong.close()
+        for life in range(1, 5):
+            net = self.matcher(i)
+            net.give(time.monotonic_ns(), life)
+            self.until_frame(i, lambda f, b=life: f.label == b, "frame of life %d" % life)
+            if life % 2:
+                self.assertEqual(net.tell("begin 99"), "ok")
+            net.kill()
+        s = i.status()["external"]["maps"]
+        self.assertEqual((s["received"], s["refused"], s["restarts"]), (4, 1, 4))
+        self.assertTrue(all(f.label != 99 for f in i.ring().frames()))
+
+    def test_a_ring_that_is_cut_short_or_filled_with_garbage(self):
+        i = self.fake("-s", "source.fps=2", interval_us=20000)
+        path = os.path.join(i.shm, "stixel-disparity.net")
+        for round in range(4):
+            net = self.matcher(i)
+            for _ in range(9):  # every slot
+                net.give(time.monotonic_ns(), round + 1)
+            self.until_frame(i, lambda f, b=round + 1: f.label == b, "frame with a map")
+            os.kill(net.process.pid, signal.SIGSTOP)  # so that it does not touch what is gone
+            dropped = i.status()["frames"]["dropped"]["no_map"]
+            if round % 2:
+                with open(path, "r+b") as f:
+                    f.seek(8 if round == 3 else 1024)
+                    f.write(os.urandom(9000))
+            else:
+                os.truncate(path, [0, 5000][round // 2])
+            self.until_state(i, lambda s, d=dropped: s["frames"]["dropped"]["no_map"] > d, "pairs without a map")
+            net.close()
+        net = self.matcher(i)
+        self.steady(net, 0, 8)
+        self.until_frame(i, lambda f: f.label == 8, "frame with a map")
+
+    def test_settings_that_contradict(self):
+        for args, text in ((ARGS[:-2], "matcher: found 'external', but no source in [external] says whose maps"),
+                           ([*ARGS, "-s", "external.source=a/b"], "[external] source: found 'a/b', allowed 1 to 64")):
+            code, _, err = self.instance(binary=FAKE).run_once(*args)
+            self.assertEqual(code, 78, err)
+            self.assertIn(text, err)
+
+
+if __name__ == "__main__":
+    unittest.main()
