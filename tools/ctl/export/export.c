@@ -11,11 +11,14 @@
 
 #include "tools/ctl/ctl.h"
 #ifdef SX_HAVE_PROTOBUF
+#include "recording/codec.h"
+#include "recording/mcap_write.h"
 #include "recording/recording.h"
 #include "tools/common/outfile.h"
 #include "tools/common/status_line.h"
 #include "tools/ctl/export/export_messages.h"
-#include "tools/ctl/export/mcap.h"
+
+#define CHUNK_BYTES ((size_t)4 << 20)
 
 struct exporter {
 	const struct ctl *c;
@@ -24,7 +27,6 @@ struct exporter {
 	struct sx_mcap *mcap;
 	struct sx_outfile file;
 	struct sx_status_line line;
-	char topic[SX_MESSAGES][96];
 	int channel[SX_MESSAGES];
 	uint64_t frames, lost, count, damaged;
 };
@@ -34,37 +36,76 @@ static bool wanted(const struct exporter *e, int message)
 	return !e->c->no_scene || (message != SX_MESSAGE_SCENE && message != SX_MESSAGE_POINTS);
 }
 
-/* One for each kind of message; both images have the same schema. */
+static int sink(void *user, const void *data, size_t bytes)
+{
+	struct exporter *e = user;
+
+	errno = 0;
+	return fwrite(data, 1, bytes, e->file.f) == bytes ? 0 : errno ? -errno : -EIO;
+}
+
+/* Kinds of one schema lie side by side. */
+static int add_schema(struct exporter *e, struct sx_message_kind kind, int *recorded)
+{
+	struct sx_bytes b = {0};
+	int id;
+
+	if (kind.schema)
+		return sx_mcap_schema(e->mcap, kind.schema, "protobuf", kind.descriptors, kind.bytes);
+	if (*recorded > 0)
+		return *recorded;
+	sx_recording_schema_describe(&b, kind.recorded);
+	id = b.failed ? -ENOMEM
+		      : sx_mcap_schema(e->mcap, sx_recording_schema_name(kind.recorded), "protobuf", b.at,
+				       b.count);
+	sx_bytes_free(&b);
+	return *recorded = id;
+}
+
+/* One for each kind of message, whether it comes or not. */
 static int add_channels(struct exporter *e, const char *instance)
 {
-	int schema[SX_MESSAGES], id;
+	int recorded[SX_SCHEMAS] = {0}, unused = 0, id;
+	char topic[96];
 
 	for (int i = 0; i < SX_MESSAGES; i++) {
 		struct sx_message_kind kind = sx_message_kind((enum sx_message)i);
 
 		if (!wanted(e, i))
 			continue;
-		if (i == SX_MESSAGE_DISPARITY)
-			id = schema[SX_MESSAGE_LEFT];
-		else
-			id = sx_mcap_schema(e->mcap, kind.schema, "protobuf", kind.descriptors, kind.bytes);
+		id = add_schema(e, kind, kind.schema ? &unused : &recorded[kind.recorded]);
 		if (id < 0)
 			return id;
-		schema[i] = id;
-		snprintf(e->topic[i], sizeof(e->topic[i]), "/%s/%s", instance, kind.topic);
-		e->channel[i] = sx_mcap_channel(e->mcap, id, e->topic[i], "protobuf");
+		snprintf(topic, sizeof(topic), "/%s/%s", instance, kind.topic);
+		e->channel[i] = sx_mcap_channel(e->mcap, id, topic, "protobuf", NULL);
 		if (e->channel[i] < 0)
 			return e->channel[i];
 	}
 	return 0;
 }
 
+/* Before the first frame: only then the file has said whose they are. */
+static int begin_export(struct exporter *e)
+{
+	const char *instance = sx_recording_info(e->recording)->instance;
+	int r;
+
+	if (!instance[0])
+		instance = "stixel";
+	r = sx_messages_create(&e->messages, instance);
+	return r == 0 ? add_channels(e, instance) : r;
+}
+
 static int add_frame(struct exporter *e, const struct stixel_frame *frame)
 {
 	const struct stixel_frame_header *h = frame->header;
-	uint64_t time_ns = (uint64_t)sx_messages_realtime_ns(h, h->published_ns);
-	int r = sx_messages_frame(e->messages, frame);
+	uint64_t time_ns = (uint64_t)sx_recorded_realtime_ns(h, h->published_ns);
+	int r = e->messages ? 0 : begin_export(e);
 
+	if (r == 0)
+		r = sx_messages_frame(e->messages, frame);
+	if (r == 0)
+		r = sx_mcap_fit(e->mcap, h->frame_bytes);
 	for (int i = 0; r == 0 && i < SX_MESSAGES; i++) {
 		const void *bytes;
 		int64_t n = wanted(e, i) ? sx_messages_pack(e->messages, (enum sx_message)i, &bytes) : 0;
@@ -73,7 +114,8 @@ static int add_frame(struct exporter *e, const struct stixel_frame *frame)
 			return (int)n;
 		if (n == 0)
 			continue;
-		r = sx_mcap_message(e->mcap, e->channel[i], time_ns, time_ns, bytes, (size_t)n);
+		r = sx_mcap_message(e->mcap, e->channel[i], time_ns, &(struct sx_mcap_part){bytes, (size_t)n},
+				    1);
 		e->count++;
 	}
 	e->frames++;
@@ -136,17 +178,9 @@ static int conclude(struct exporter *e)
 
 static int export_run(struct exporter *e)
 {
-	const char *instance = sx_recording_header(e->recording)->instance;
 	bool reading = false;
-	int r, code;
+	int r = sx_mcap_create(&e->mcap, sink, e, CHUNK_BYTES, sx_codec_built()), code;
 
-	if (!instance[0]) /* the header is damaged */
-		instance = "stixel";
-	r = sx_messages_create(&e->messages, instance);
-	if (r == 0)
-		r = sx_mcap_create(&e->mcap, e->file.f, true);
-	if (r == 0)
-		r = add_channels(e, instance);
 	sx_status_line_begin(&e->line, stderr);
 	if (r == 0)
 		r = convert(e, &reading);

@@ -1,5 +1,5 @@
 /*
- * A frame as messages: protobuf, by the schemas in tools/ctl/export/proto/.
+ * A frame as messages: protobuf, by the schemas in tools/ctl/export/proto/ and those of recordings.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "include/stixel.h"
+#include "recording/recording_messages.h"
 
 enum sx_message {
 	SX_MESSAGE_FRAME,	/* stixel.Frame */
@@ -18,16 +18,19 @@ enum sx_message {
 	SX_MESSAGE_POINTS,	/* foxglove.PointCloud */
 	SX_MESSAGE_TRANSFORM,	/* foxglove.FrameTransform */
 	SX_MESSAGE_CALIBRATION, /* foxglove.CameraCalibration */
-	SX_MESSAGE_LEFT,	/* foxglove.RawImage */
-	SX_MESSAGE_DISPARITY,	/* foxglove.RawImage */
+	SX_MESSAGE_CALIBRATION_RIGHT,
+	SX_MESSAGE_LEFT, /* foxglove.RawImage */
+	SX_MESSAGE_RIGHT,
+	SX_MESSAGE_DISPARITY,
 	SX_MESSAGES
 };
 
 struct sx_message_kind {
-	const char *topic; /* behind "/INSTANCE/" */
-	const char *schema;
+	const char *topic;	 /* behind "/INSTANCE/" */
+	const char *schema;	 /* NULL: as recordings have it */
 	const void *descriptors; /* FileDescriptorSet */
 	size_t bytes;
+	enum sx_recording_schema recorded;
 };
 struct sx_message_kind sx_message_kind(enum sx_message which);
 
@@ -42,7 +45,5 @@ int sx_messages_frame(struct sx_messages *m, const struct stixel_frame *frame);
  * model, or the same calibration as before). -ENOMEM.
  */
 int64_t sx_messages_pack(struct sx_messages *m, enum sx_message which, const void **bytes);
-/* CLOCK_REALTIME of a moment of the frame, by its own anchor. */
-int64_t sx_messages_realtime_ns(const struct stixel_frame_header *h, int64_t monotonic_ns);
 
 #endif
