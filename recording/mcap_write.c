@@ -47,10 +47,16 @@ static size_t begin_record(struct sx_bytes *b, enum sx_mcap_op op)
 	return b->count;
 }
 
+static inline void store(uint8_t *to, uint64_t n, int bytes)
+{
+	for (int i = 0; i < bytes; i++)
+		to[i] = (uint8_t)(n >> 8 * i);
+}
+
 static void set_number(struct sx_bytes *b, size_t at, uint64_t n, int bytes)
 {
-	for (int i = 0; !b->failed && i < bytes; i++)
-		b->at[at + (size_t)i] = (uint8_t)(n >> 8 * i);
+	if (!b->failed)
+		store(b->at + at, n, bytes);
 }
 
 static void end_record(struct sx_bytes *b, size_t began)
@@ -321,7 +327,8 @@ int sx_mcap_message(struct sx_mcap *m, int channel, uint64_t time_ns, const stru
 		    int count)
 {
 	struct channel *c = &m->channel[channel - 1];
-	size_t began, at;
+	uint8_t head[SX_MCAP_HEAD_BYTES + SX_MCAP_MESSAGE_BYTES] = {SX_MCAP_MESSAGE}, place[16];
+	uint64_t bytes = SX_MCAP_MESSAGE_BYTES;
 
 	if (m->error)
 		return m->error;
@@ -330,17 +337,19 @@ int sx_mcap_message(struct sx_mcap *m, int channel, uint64_t time_ns, const stru
 	note_time(&m->chunk_start_ns, &m->chunk_end_ns, m->chunk_messages++ == 0, time_ns);
 	note_time(&m->start_ns, &m->end_ns, m->messages++ == 0, time_ns);
 	c->messages++;
-	at = m->chunk.count;
-	began = begin_record(&m->chunk, SX_MCAP_MESSAGE);
-	sx_bytes_number(&m->chunk, (uint64_t)channel, 2);
-	sx_bytes_number(&m->chunk, c->sequence++, 4);
-	sx_bytes_number(&m->chunk, time_ns, 8);
-	sx_bytes_number(&m->chunk, time_ns, 8);
+	for (int i = 0; i < count; i++)
+		bytes += parts[i].bytes;
+	store(place, time_ns, 8);
+	store(place + 8, m->chunk.count, 8);
+	sx_bytes_add(&c->index, place, sizeof(place));
+	store(head + 1, bytes, 8);
+	store(head + 9, (uint64_t)channel, 2);
+	store(head + 11, c->sequence++, 4);
+	store(head + 15, time_ns, 8);
+	store(head + 23, time_ns, 8);
+	sx_bytes_add(&m->chunk, head, sizeof(head));
 	for (int i = 0; i < count; i++)
 		sx_bytes_add(&m->chunk, parts[i].data, parts[i].bytes);
-	end_record(&m->chunk, began);
-	sx_bytes_number(&c->index, time_ns, 8);
-	sx_bytes_number(&c->index, at, 8);
 	return m->chunk.failed || c->index.failed ? fail(m, -ENOMEM) : 0;
 }
 
