@@ -199,7 +199,7 @@ int sx_recording_frame(struct sx_recording_writer *w, const struct stixel_frame 
 }
 
 int sx_recording_publisher(struct sx_recording_writer *w, const struct sx_record_publisher *p,
-			   const char *config, const struct stixel_frame_header *first)
+			   const char *config, int64_t time_ns)
 {
 	const struct sx_event event = {.kind = SX_EVENT_PUBLISHER, .publisher = *p};
 	char epoch[17], pid[24];
@@ -212,7 +212,7 @@ int sx_recording_publisher(struct sx_recording_writer *w, const struct sx_record
 	snprintf(epoch, sizeof(epoch), "%016" PRIx64, p->epoch);
 	snprintf(pid, sizeof(pid), "%" PRIu64, p->pid);
 	w->end.publishers++;
-	w->time_ns = (uint64_t)sx_recorded_realtime_ns(first, first->published_ns);
+	w->time_ns = (uint64_t)time_ns;
 	if (w->error == 0)
 		w->error = sx_mcap_metadata(w->mcap, "stixel.publisher", pairs);
 	return put_event(w, &event);

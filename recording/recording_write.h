@@ -40,11 +40,11 @@ int sx_recording_begin(struct sx_recording_writer *w, sx_mcap_sink_fn *sink, voi
 /* A frame that has been checked. */
 int sx_recording_frame(struct sx_recording_writer *w, const struct stixel_frame *frame);
 /*
- * The frames that follow, of which this is the first, are of this publisher. config: its configuration, or
- * NULL where it is not known.
+ * The frames that follow are of this publisher. config: its configuration, or NULL where it is not known.
+ * time_ns: CLOCK_REALTIME of the first of them.
  */
 int sx_recording_publisher(struct sx_recording_writer *w, const struct sx_record_publisher *p,
-			   const char *config, const struct stixel_frame_header *first);
+			   const char *config, int64_t time_ns);
 /* Frames are missing behind the last one. */
 int sx_recording_gap(struct sx_recording_writer *w, const struct sx_record_gap *gap);
 /* Writes what waits if it is time; sx_recording_frame() does it by itself. */

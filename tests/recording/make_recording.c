@@ -80,7 +80,9 @@ static int write_life(struct sx_recording_writer *w, const struct help_shape *sh
 			n = help_frame_of_1_2(bytes);
 		r = stixel_parse(&frame, bytes, n);
 		if (r == 0 && i == 0)
-			r = sx_recording_publisher(w, &publisher, "{}", frame.header);
+			r = sx_recording_publisher(
+				w, &publisher, "{}",
+				sx_recorded_realtime_ns(frame.header, frame.header->published_ns));
 		if (r == 0 && i == 0 && life)
 			r = sx_recording_gap(w, &gap);
 		if (r == 0)

@@ -81,7 +81,7 @@ static void add_frames(struct sx_recording_writer *w, const struct help_shape *s
 
 		assert_int_equal(stixel_parse(&frame, bytes, n), 0);
 		if (i == 0)
-			assert_int_equal(sx_recording_publisher(w, &publisher, NULL, frame.header), 0);
+			assert_int_equal(sx_recording_publisher(w, &publisher, NULL, 1), 0);
 		chunk_at[i] = memory.count;
 		assert_int_equal(sx_recording_frame(w, &frame), 0);
 		assert_int_equal(memory.count, chunk_at[i]); /* waits */

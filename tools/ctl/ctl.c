@@ -143,13 +143,11 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		  "whole is counted, and can be replayed and exported."},
 	[EXPORT] =
 		{"export", "FILE OUT.mcap", 2, 2, SX_OFFER_FILE, RUN(ctl_export),
-		 "a recording with what viewers draw, for Foxglove and rerun",
-		 "Channels /INSTANCE/frame (everything, schema stixel.Frame), /INSTANCE/scene and "
-		 "/INSTANCE/points (stixels in space), /INSTANCE/transform, /INSTANCE/calibration and "
-		 "/INSTANCE/calibration_right, and, where the recording has them, /INSTANCE/left, right and "
-		 "disparity. docs/recording.md "
-		 "has schemas and coordinates. An existing OUT.mcap is not overwritten without --force. "
-		 "Exit status 65 when a part of the recording is damaged: all that is whole is in OUT.mcap."},
+		 "adds to a recording what viewers draw: Foxglove, rerun",
+		 "OUT.mcap has all of the recording, and channels /INSTANCE/frame (everything, schema "
+		 "stixel.Frame), /INSTANCE/scene and /INSTANCE/points (stixels in space) and "
+		 "/INSTANCE/transform. docs/recording.md has schemas and coordinates. An existing OUT.mcap is "
+		 "not overwritten without --force. Exit status 65 when a part of the recording is damaged: all that is whole is in OUT.mcap."},
 };
 
 static const char *const image_words[] = {
@@ -194,7 +192,7 @@ static const struct sx_usage_option options[] = {
 	{"start", 0, "S", SX_USAGE_SECONDS, TO(start_ms), 0, 1000000, .commands = OF(REPLAY),
 	 .help = "start S seconds into the recording"},
 	{"no-scene", 0, NULL, SX_USAGE_FLAG, TO(no_scene), .commands = OF(EXPORT),
-	 .help = "leave out /scene and /points: an eighth of the size, without images"},
+	 .help = "leave out /scene and /points: a fifth of the size, without images"},
 	{"slots", 0, "N", SX_USAGE_INT, TO(slots), 2, 1024, .commands = OF(REPLAY),
 	 .help = "frames that the ring holds, a power of two; default 8"},
 	{"textfile", 0, "FILE", SX_USAGE_TEXT, TO(textfile), .offer = SX_OFFER_FILE, .commands = OF(METRICS),

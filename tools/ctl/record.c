@@ -35,7 +35,7 @@ enum { SLICE_MS = 200, CONFIG_MS = 200 };
 #define IMAGES_NS SX_NS_PER_S
 /*
  * What a disk may fall behind before frames are lost: three quarters of a second of
- * images, a minute of stixels.
+ * images, half a minute of stixels.
  */
 #define QUEUE_BYTES ((size_t)32 << 20)
 
@@ -165,7 +165,8 @@ static int note_publisher(struct recorder *r, const struct stixel_frame_header *
 	r->number = 0;
 	r->absence_told = false;
 	e = sx_instance_get(r->c->instance, "/config", CONFIG_MS, &config, why, sizeof(why));
-	e = sx_recording_publisher(&r->writer, &p, e == 200 ? config : NULL, first);
+	e = sx_recording_publisher(&r->writer, &p, e == 200 ? config : NULL,
+				   sx_recorded_realtime_ns(first, first->published_ns));
 	free(config);
 	return e;
 }

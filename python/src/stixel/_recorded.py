@@ -130,7 +130,7 @@ class Content:
             return
         total, at = int(struct.unpack_from("<I", data, 16)[0]), len(data)
         if total != at:
-            missing = {}
+            missing: Dict[int, Tuple[int, ...]] = {}
             for place in (256, 664):
                 kind, width, height, pitch, offset, size = struct.unpack_from("<6I", data, place)
                 if not kind:

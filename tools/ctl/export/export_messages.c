@@ -28,8 +28,6 @@ enum { QUAD_POINTS = 4, QUAD_INDICES = 6 };
 struct sx_messages {
 	char camera_id[96], road_id[96];
 	const struct stixel_frame *frame;
-	struct stixel_frame_header calibration[2]; /* of the last ones that were given out; fx 0: none */
-	struct sx_bytes made;			   /* calibration, image */
 	struct sx_scene scene;
 	uint8_t *bytes;
 	size_t room;
@@ -47,19 +45,13 @@ struct sx_messages {
 struct sx_message_kind sx_message_kind(enum sx_message which)
 {
 	const struct sx_message_kind kinds[SX_MESSAGES] = {
-		[SX_MESSAGE_FRAME] = {"frame", "stixel.Frame", sx_schema_Frame, sx_schema_Frame_bytes,
-				      SX_SCHEMAS},
+		[SX_MESSAGE_FRAME] = {"frame", "stixel.Frame", sx_schema_Frame, sx_schema_Frame_bytes},
 		[SX_MESSAGE_SCENE] = {"scene", "foxglove.SceneUpdate", sx_schema_SceneUpdate,
-				      sx_schema_SceneUpdate_bytes, SX_SCHEMAS},
+				      sx_schema_SceneUpdate_bytes},
 		[SX_MESSAGE_POINTS] = {"points", "foxglove.PointCloud", sx_schema_PointCloud,
-				       sx_schema_PointCloud_bytes, SX_SCHEMAS},
+				       sx_schema_PointCloud_bytes},
 		[SX_MESSAGE_TRANSFORM] = {"transform", "foxglove.FrameTransform", sx_schema_FrameTransform,
-					  sx_schema_FrameTransform_bytes, SX_SCHEMAS},
-		[SX_MESSAGE_CALIBRATION] = {"calibration", .recorded = SX_SCHEMA_CALIBRATION},
-		[SX_MESSAGE_CALIBRATION_RIGHT] = {"calibration_right", .recorded = SX_SCHEMA_CALIBRATION},
-		[SX_MESSAGE_LEFT] = {"left", .recorded = SX_SCHEMA_IMAGE},
-		[SX_MESSAGE_RIGHT] = {"right", .recorded = SX_SCHEMA_IMAGE},
-		[SX_MESSAGE_DISPARITY] = {"disparity", .recorded = SX_SCHEMA_IMAGE},
+					  sx_schema_FrameTransform_bytes},
 	};
 
 	return kinds[which];
@@ -97,7 +89,6 @@ void sx_messages_destroy(struct sx_messages *m)
 		return;
 	free_pools(m);
 	sx_scene_finish(&m->scene);
-	sx_bytes_free(&m->made);
 	free(m->bytes);
 	free(m);
 }
@@ -363,38 +354,6 @@ static int64_t pack_transform(struct sx_messages *m, const void **bytes)
 	return pack(m, &t.base, bytes);
 }
 
-/* What was made as recordings have it. */
-static int64_t give_made(struct sx_messages *m, const void **bytes)
-{
-	*bytes = m->made.at;
-	return m->made.failed ? -ENOMEM : (int64_t)m->made.count;
-}
-
-static int64_t make_calibration(struct sx_messages *m, bool right, const void **bytes)
-{
-	const struct stixel_frame_header *h = m->frame->header;
-	struct stixel_frame_header *last = &m->calibration[right];
-
-	if (last->fx > 0.0 && sx_calibration_same(h, last))
-		return 0;
-	memcpy(last, h, STIXEL_HEADER_BYTES_LEAST); /* older ones have no more */
-	m->made.count = 0;
-	sx_calibration_message(&m->made, h, m->camera_id, right);
-	return give_made(m, bytes);
-}
-
-static int64_t make_image(struct sx_messages *m, unsigned kind, const void **bytes)
-{
-	struct stixel_image image;
-
-	if (!stixel_image(m->frame, kind, &image))
-		return 0;
-	m->made.count = 0;
-	sx_image_message(&m->made, m->frame->header, m->camera_id, &image);
-	sx_bytes_add(&m->made, image.data, (size_t)image.pitch * image.height);
-	return give_made(m, bytes);
-}
-
 int64_t sx_messages_pack(struct sx_messages *m, enum sx_message which, const void **bytes)
 {
 	bool camera = sx_scene_has_camera(m->frame->header);
@@ -408,16 +367,6 @@ int64_t sx_messages_pack(struct sx_messages *m, enum sx_message which, const voi
 		return camera ? pack_points(m, bytes) : 0;
 	case SX_MESSAGE_TRANSFORM:
 		return camera ? pack_transform(m, bytes) : 0;
-	case SX_MESSAGE_CALIBRATION:
-		return camera ? make_calibration(m, false, bytes) : 0;
-	case SX_MESSAGE_CALIBRATION_RIGHT:
-		return camera ? make_calibration(m, true, bytes) : 0;
-	case SX_MESSAGE_LEFT:
-		return make_image(m, STIXEL_PLANE_LEFT, bytes);
-	case SX_MESSAGE_RIGHT:
-		return make_image(m, STIXEL_PLANE_RIGHT, bytes);
-	case SX_MESSAGE_DISPARITY:
-		return make_image(m, STIXEL_PLANE_DISPARITY, bytes);
 	default:
 		return 0;
 	}

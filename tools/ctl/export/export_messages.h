@@ -1,5 +1,5 @@
 /*
- * A frame as messages: protobuf, by the schemas in tools/ctl/export/proto/ and those of recordings.
+ * A frame as messages: protobuf, by the schemas in tools/ctl/export/proto/.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,24 +13,18 @@
 #include "recording/recording_messages.h"
 
 enum sx_message {
-	SX_MESSAGE_FRAME,	/* stixel.Frame */
-	SX_MESSAGE_SCENE,	/* foxglove.SceneUpdate */
-	SX_MESSAGE_POINTS,	/* foxglove.PointCloud */
-	SX_MESSAGE_TRANSFORM,	/* foxglove.FrameTransform */
-	SX_MESSAGE_CALIBRATION, /* foxglove.CameraCalibration */
-	SX_MESSAGE_CALIBRATION_RIGHT,
-	SX_MESSAGE_LEFT, /* foxglove.RawImage */
-	SX_MESSAGE_RIGHT,
-	SX_MESSAGE_DISPARITY,
+	SX_MESSAGE_FRAME,     /* stixel.Frame */
+	SX_MESSAGE_SCENE,     /* foxglove.SceneUpdate */
+	SX_MESSAGE_POINTS,    /* foxglove.PointCloud */
+	SX_MESSAGE_TRANSFORM, /* foxglove.FrameTransform */
 	SX_MESSAGES
 };
 
 struct sx_message_kind {
-	const char *topic;	 /* behind "/INSTANCE/" */
-	const char *schema;	 /* NULL: as recordings have it */
+	const char *topic; /* behind "/INSTANCE/" */
+	const char *schema;
 	const void *descriptors; /* FileDescriptorSet */
 	size_t bytes;
-	enum sx_recording_schema recorded;
 };
 struct sx_message_kind sx_message_kind(enum sx_message which);
 
@@ -41,8 +35,8 @@ void sx_messages_destroy(struct sx_messages *m); /* accepts NULL */
 /* This frame is what messages are made of, until the next. -ENOMEM. */
 int sx_messages_frame(struct sx_messages *m, const struct stixel_frame *frame);
 /*
- * The bytes of a message, in memory of m until the next call; 0: this frame has none (no image, no camera
- * model, or the same calibration as before). -ENOMEM.
+ * The bytes of a message, in memory of m until the next call; 0: this frame has none (no camera model).
+ * -ENOMEM.
  */
 int64_t sx_messages_pack(struct sx_messages *m, enum sx_message which, const void **bytes);
 
