@@ -146,8 +146,9 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		 "adds to a recording what viewers draw: Foxglove, rerun",
 		 "OUT.mcap has all of the recording, and channels /INSTANCE/frame (everything, schema "
 		 "stixel.Frame), /INSTANCE/scene and /INSTANCE/points (stixels in space) and "
-		 "/INSTANCE/transform. docs/recording.md has schemas and coordinates. An existing OUT.mcap is "
-		 "not overwritten without --force. Exit status 65 when a part of the recording is damaged: all that is whole is in OUT.mcap."},
+		 "/INSTANCE/transform. docs/recording.md has schemas and coordinates. An existing OUT.mcap "
+		 "is not overwritten without --force. Exit status 65 when a part of the recording is "
+		 "damaged: all that is whole is in OUT.mcap."},
 };
 
 static const char *const image_words[] = {

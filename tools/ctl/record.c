@@ -26,7 +26,7 @@
 #include "tools/ctl/ring_look.h"
 
 enum { SLICE_MS = 200, CONFIG_MS = 200 };
-/* So much, or so long, waits until it is a chunk: what a power failure takes. A pipe is not to be late. */
+/* So much, or so long, waits until it is a chunk: what a crash takes. A pipe is not to be late. */
 #define FILE_BYTES ((size_t)4 << 20)
 #define FILE_NS SX_NS_PER_S
 #define PIPE_BYTES ((size_t)1 << 20)
