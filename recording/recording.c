@@ -318,11 +318,13 @@ static int take_other(struct sx_recording *r, struct sx_mcap_record rec, struct 
 	const uint64_t at = r->state.offset;
 	const bool whole = rec.op == SX_MCAP_CHANNEL || rec.op == SX_MCAP_MESSAGE ||
 			   rec.op == SX_MCAP_DATA_END || rec.op == SX_MCAP_FOOTER;
-	int64_t n;
+	int64_t n = 0;
 
 	if (!length_good(rec) || beyond_the_end(r, rec.bytes))
 		return damaged(r, length_good(rec) ? cut : bad_head);
-	n = whole ? sx_window_need(r, SX_MCAP_HEAD_BYTES + rec.bytes) : 0;
+	if (whole) /* a footer with the magic behind it */
+		n = sx_window_need(r, SX_MCAP_HEAD_BYTES + rec.bytes +
+					      (rec.op == SX_MCAP_FOOTER ? SX_MCAP_MAGIC_BYTES : 0));
 	if (n < 0)
 		return (int)n;
 	if (whole && (uint64_t)n < SX_MCAP_HEAD_BYTES + rec.bytes)
@@ -331,17 +333,29 @@ static int take_other(struct sx_recording *r, struct sx_mcap_record rec, struct 
 		lose_before(r);
 	if (r->bad_why)
 		return tell_damage(r, record);
-	r->before_at = length_sure(r, rec) ? 0 : at;
+	r->before_at = !r->seekable || length_sure(r, rec) ? 0 : at;
 	r->after_chunk = rec.op == SX_MCAP_MESSAGE_INDEX;
 	if (whole)
 		return take_whole(r, rec, record);
-	n = sx_window_skip(r, SX_MCAP_HEAD_BYTES + rec.bytes);
-	if (n >= 0 && (uint64_t)n < SX_MCAP_HEAD_BYTES + rec.bytes) { /* a pipe has ended */
-		r->bad_at = at;
-		r->bad_why = cut;
-		return -ENODATA;
-	}
-	return n < 0 ? (int)n : 0;
+	r->skip_at = at;
+	r->skip_bytes = SX_MCAP_HEAD_BYTES + rec.bytes;
+	return 0;
+}
+
+/* Over a record that nobody needs. A signal may come in between. */
+static int skip(struct sx_recording *r)
+{
+	const uint64_t end = r->skip_at + r->skip_bytes;
+	const int64_t n = sx_window_skip(r, end - r->state.offset);
+
+	if (n < 0)
+		return (int)n;
+	r->skip_bytes = 0;
+	if (r->state.offset == end)
+		return 0;
+	r->bad_at = r->skip_at; /* a pipe has ended */
+	r->bad_why = cut;
+	return -ENODATA;
 }
 
 static int take_magic(struct sx_recording *r)
@@ -372,6 +386,8 @@ static int step(struct sx_recording *r, struct sx_record *record)
 
 	if (r->chunk_bytes)
 		return step_in_chunk(r, record);
+	if (r->skip_bytes)
+		return skip(r);
 	if (r->fresh)
 		return take_magic(r);
 	if (r->lost)
@@ -392,7 +408,10 @@ int sx_recording_next(struct sx_recording *r, struct sx_record *record)
 	do
 		e = step(r, record);
 	while (e == 0);
-	return e == -ENODATA ? tell_end(r, record) : e;
+	if (e != -ENODATA)
+		return e;
+	e = sx_content_end(r, record);
+	return e ? e : tell_end(r, record);
 }
 
 const char *sx_recording_strerror(int error)

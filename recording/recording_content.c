@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ipc/check.h"
+#include "ipc/frame.h"
 #include "recording/recording_priv.h"
 
 /* ---- channels ---- */
@@ -86,6 +87,35 @@ static int give_frame(struct sx_recording *r, struct sx_span content, struct sx_
 	record->kind = SX_RECORD_FRAME;
 	record->time_ns = r->frame_time_ns;
 	return 1;
+}
+
+/*
+ * Images that should have come did not: somebody has left out their channels. The frame without them, as the
+ * publisher would give it where they do not fit.
+ */
+static int give_bare(struct sx_recording *r, struct sx_span content, struct sx_record *record)
+{
+	const struct stixel_frame_header *h = (const struct stixel_frame_header *)r->frame;
+	struct stixel_frame whole;
+	size_t room = h->plane_offset;
+
+	*record = (struct sx_record){.offset = r->state.offset};
+	r->missing = 0;
+	if (sx_frame_check(&whole, r->frame, h->frame_bytes) < 0)
+		return frame_damage(r, content, "a frame contradicts itself", record);
+	free(r->bare);
+	r->bare = malloc(room);
+	if (!r->bare)
+		return -ENOMEM;
+	sx_frame_shrink(r->bare, room, r->frame);
+	record->kind = SX_RECORD_FRAME;
+	record->time_ns = r->frame_time_ns;
+	return sx_frame_check(&record->frame, r->bare, room) < 0 ? -EBADMSG : 1;
+}
+
+int sx_content_end(struct sx_recording *r, struct sx_record *record)
+{
+	return r->missing ? give_bare(r, (struct sx_span){NULL, 0}, record) : 0;
 }
 
 /* The images that are to follow so many bytes of a frame, up to its end; 0: it contradicts itself. */
@@ -198,8 +228,9 @@ int sx_content_message(struct sx_recording *r, struct sx_span content, struct sx
 	if (role > ROLE_IMAGE)
 		return take_image(r, role - ROLE_IMAGE, content, data, record);
 	if (r->missing) {
-		frame_damage(r, content, "an image of a frame is missing", record);
-		return 2;
+		int e = give_bare(r, content, record);
+
+		return e < 0 ? e : 2;
 	}
 	return role == ROLE_EVENTS ? take_event(r, content, data, record)
 				   : take_frame(r, content, data, record);

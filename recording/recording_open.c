@@ -147,6 +147,7 @@ void sx_recording_close(struct sx_recording *r)
 	sx_codec_destroy(r->codec);
 	free(r->window);
 	free(r->frame);
+	free(r->bare);
 	free(r->places);
 	free(r);
 }

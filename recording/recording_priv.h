@@ -42,6 +42,7 @@ struct sx_recording {
 	uint64_t chunk_bytes;	/* all of it in the file, head and content; 0: in no chunk */
 	uint64_t chunk_plain;	/* of these, records that lie there plain, with this checksum; 0: none */
 	uint32_t chunk_crc;
+	uint64_t skip_at, skip_bytes; /* a record that is being passed over; bytes 0: none */
 	/* checksum of what was passed over since the file, or its summary, began */
 	uint32_t crc;
 	bool crc_good; /* nothing is missing in it */
@@ -56,6 +57,7 @@ struct sx_recording {
 	bool channels_seen;
 	uint8_t *frame; /* being put together */
 	size_t frame_room;
+	uint8_t *bare;	  /* one without its images */
 	unsigned missing; /* its images that have not come: bits 1u << enum stixel_plane */
 	int64_t frame_time_ns;
 	struct sx_event event;
@@ -81,8 +83,10 @@ int sx_window_jump(struct sx_recording *r, uint64_t offset);
 /* ---- recording_content.c ---- */
 
 void sx_content_channel(struct sx_recording *r, struct sx_span content);
-/* 1: *record is set; 0: nothing to give out; 2: *record is damage, and the message is to be taken again. */
+/* 1: *record is set; 0: nothing to give out; 2: *record is set, and the message is to be taken again. */
 int sx_content_message(struct sx_recording *r, struct sx_span content, struct sx_record *record);
+/* There are no more messages: 1: *record is set; 0: nothing to give out. */
+int sx_content_end(struct sx_recording *r, struct sx_record *record);
 /* The records of a chunk; compressed ones in memory of the codec. -EBADMSG, -ENOTSUP, -ENOPKG, -ENOMEM. */
 int sx_content_records(struct sx_recording *r, const struct sx_mcap_chunk *c, struct sx_cursor *records);
 

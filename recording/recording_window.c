@@ -112,7 +112,7 @@ int sx_window_jump(struct sx_recording *r, uint64_t offset)
 	r->fresh = offset == 0;
 	r->crc = 0;
 	r->crc_good = offset == 0;
-	r->summary_at = r->chunk_bytes = 0;
+	r->summary_at = r->chunk_bytes = r->skip_bytes = 0;
 	r->missing = 0;
 	r->state.ended = false;
 	return 0;

@@ -106,6 +106,21 @@ class Recordings(Case):
             if name == "packed":
                 self.assertIsNotNone(frames[-1].left)
                 self.assertEqual(frames[-1].disparity.shape, (96, 160))
+                self.without_images(frames[-1])
+
+    def without_images(self, frame):
+        """Somebody took the frames and left out their images."""
+        data = frame.raw[:struct.unpack_from("<I", frame.raw, 272)[0]]
+        pair = struct.pack("<I6sI6s", 6, b"stixel", 6, b"stixel")
+        channel = struct.pack("<HHI9sI6sI", 1, 0, 9, b"/x/stixel", 6, b"stixel", len(pair)) + pair
+        message = struct.pack("<HIQQ", 1, 0, 1, 1) + data
+        path = self.write("bare", b"".join([
+            b"\x89MCAP0\r\n", struct.pack("<BQQ", 1, 8, 0), struct.pack("<BQ", 4, len(channel)), channel,
+            struct.pack("<BQ", 5, len(message)), message]))
+        bare, = self.compare(path)
+        self.assertEqual(bare.stixels.tobytes(), frame.stixels.tobytes())
+        self.assertIsNone(bare.left)
+        self.assertEqual(bare.number, frame.number)
 
     def test_two_lives_and_what_was_lost(self):
         name = "test-python-lives-%d" % os.getpid()

@@ -524,6 +524,36 @@ static void test_more_claimed_than_there_is(void **state)
 	}
 }
 
+/* Somebody took the frames and left out the images: they come without, and say so. */
+static void test_images_left_out(void **state)
+{
+	static uint64_t bytes[1024];
+	struct sx_recording *r;
+	struct sx_record record;
+	char why[256];
+	size_t n = help_frame(bytes, &pictures, EPOCH, 1);
+	const struct stixel_frame_header *h = (const struct stixel_frame_header *)bytes;
+	const uint32_t bare = h->plane_offset;
+
+	assert_true(h->plane_offset < n);
+	make_foreign(bytes, h->plane_offset, true);
+	assert_int_equal(sx_recording_open(&r, path, why, sizeof(why)), 0);
+	assert_int_equal(sx_recording_next(r, &record), 1);
+	assert_int_equal(record.kind, SX_RECORD_FRAME);
+	h = record.frame.header;
+	assert_int_equal(h->frame_bytes, bare);
+	assert_int_equal(h->plane_kind | h->plane2_kind, 0);
+	assert_int_equal(h->flags & STIXEL_FRAME_PLANE_LEFT_OUT, STIXEL_FRAME_PLANE_LEFT_OUT);
+	assert_memory_equal((const uint8_t *)record.frame.bytes + 760, (const uint8_t *)bytes + 760,
+			    bare - 760);
+	assert_int_equal(sx_recording_next(r, &record), 0);
+	sx_recording_close(r);
+	/* but not one that is damaged */
+	bytes[10] ^= 1;
+	make_foreign(bytes, bare, true);
+	assert_int_equal(read_all(&pictures).damages, 1);
+}
+
 /* Records without chunks, an end without an index, and nothing that has a checksum. */
 static void test_without_chunks(void **state)
 {
@@ -626,6 +656,7 @@ int main(void)
 		cmocka_unit_test(test_the_first_chunk_is_gone),
 		cmocka_unit_test(test_among_others),
 		cmocka_unit_test(test_more_claimed_than_there_is),
+		cmocka_unit_test(test_images_left_out),
 		cmocka_unit_test(test_without_chunks),
 		cmocka_unit_test(test_lz4),
 		cmocka_unit_test(test_no_such_file),

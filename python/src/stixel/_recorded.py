@@ -11,6 +11,7 @@ from typing import Any, Dict, Iterator, NamedTuple, Optional, Tuple, Union
 
 from . import _mcap as mcap
 from ._check import verdict
+from ._crc32c import crc32c
 from ._frame import Frame
 from ._layout import header_of
 
@@ -118,9 +119,7 @@ class Content:
         elif role > 0:
             yield from self._image(role, content[mcap.MESSAGE_OF.size:])
         elif role:
-            if self.missing:
-                self.missing = {}
-                yield "an image of a frame is missing"
+            yield from self.rest()
             data = content[mcap.MESSAGE_OF.size:]
             yield from self._event(data) if role == _EVENTS else self._frame(data)
 
@@ -155,6 +154,25 @@ class Content:
             return ("a frame is of another major version" if code == -errno.EPROTONOSUPPORT
                     else "a frame contradicts itself")
         return Frame(data[:int(header_of(data)["frame_bytes"])])
+
+    def rest(self) -> Iterator[Union[Frame, str]]:
+        """Images that should have come did not: somebody has left out their channels. The frame without them."""
+        if not self.missing:
+            return
+        self.missing = {}
+        data = self.parts[0]
+        header = header_of(data)
+        if verdict(data + bytes(int(header["frame_bytes"]) - len(data))):
+            yield "a frame contradicts itself"
+            return
+        bare = bytearray(data)
+        for place in (256, 664):
+            bare[place:place + 24] = bytes(24)
+        struct.pack_into("<I", bare, 16, len(bare))
+        struct.pack_into("<I", bare, 92, int(header["flags"]) | 1)
+        bare[12:16] = bytes(4)
+        struct.pack_into("<I", bare, 12, crc32c(bytes(bare)))
+        yield self._whole(bytes(bare))
 
     def _image(self, kind: int, data: bytes) -> Iterator[Union[Frame, str]]:
         if kind not in self.missing:

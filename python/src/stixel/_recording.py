@@ -96,6 +96,8 @@ class _Walk:
                 yield from self._chunk(size)
             else:
                 fresh = yield from self._other(op, size)
+        for found in self.content.rest():
+            yield Damage(self.offset, mcap.HEAD.size, found, False) if isinstance(found, str) else found
         yield from self._end()
 
     def _magic(self) -> None:
