@@ -7,6 +7,8 @@
 
 #include <zlib.h>
 
+#include "ipc/crc32c.h"
+
 struct sx_mcap_record sx_mcap_head(const uint8_t *at)
 {
 	struct sx_cursor c = {at + 1, 8, false};
@@ -70,7 +72,8 @@ struct sx_span sx_mcap_value(struct sx_cursor metadata, const char *key)
 
 uint32_t sx_mcap_crc(uint32_t crc, const void *data, size_t bytes)
 {
-	return (uint32_t)crc32_z(crc, data, bytes);
+	/* many a zlib takes several times as long */
+	return sx_crc32_by_instruction(&crc, data, bytes) ? crc : (uint32_t)crc32_z(crc, data, bytes);
 }
 
 uint32_t sx_mcap_crc_joined(uint32_t a, uint32_t b, uint64_t b_bytes)
