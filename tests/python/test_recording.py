@@ -92,7 +92,9 @@ class Recordings(Case):
                 self.assertIn(d.name, repr(recording))
                 frames = list(recording)
                 self.assertEqual(len(frames), 20)
+                next(iter(recording))  # one that is left in the middle
                 self.assertEqual([f.number for f in recording], [f.number for f in frames])  # again, from the start
+                self.assertTrue(all(a.raw == b.raw == c.raw for a, b, c in zip(recording, recording, frames)))
                 lost = sum(r.lost for r in recording.records() if isinstance(r, stixel.Gap))
                 self.assertLessEqual(sum(f.missed for f in frames), lost)  # no frame comes after those lost at the end
                 self.assertEqual(recording.end, (20, lost, 1, frames[0].published_ns, frames[-1].published_ns))

@@ -84,6 +84,12 @@ class Content:
         self.parts: Dict[int, bytes] = {}  # of the frame being put together: itself at 0, images at their kind
         self.missing: Dict[int, Tuple[int, ...]] = {}  # its images that have not come
 
+    def anew(self) -> Content:
+        """With the same channels, for another way through the file."""
+        other = Content()
+        other.roles, other.topics = dict(self.roles), self.topics
+        return other
+
     def channel(self, content: bytes) -> None:
         """Ours say so in their metadata; those of the first instance count."""
         try:

@@ -30,11 +30,12 @@ _WINDOW = 1 << 18  # looked at at once
 class _Walk:
     """Through a file from one record to the next, with the same words for the same damage as stixelctl."""
 
-    def __init__(self, recording: Recording, offset: int, content: Content) -> None:
+    def __init__(self, recording: Recording, offset: int) -> None:
         self.at = recording._at
         self.size = recording._size()
         self.offset = offset
-        self.content = content
+        self.known = recording._content
+        self.content = self.known.anew()
         self.before = 0  # the record before begins here, and its length may be wrong; 0: it is sure
         self.after_chunk = self.lost = False
         self.sum: Optional[int] = 0 if offset == 0 else None  # None: something is missing in it
@@ -151,6 +152,7 @@ class _Walk:
         except mcap.Malformed:
             self._damaged("a chunk contradicts itself")
             return
+        self.known.topics = self.known.topics or self.content.topics
         self._pass(mcap.HEAD.size + size)
         self.after_chunk = True
 
@@ -365,10 +367,10 @@ class Recording:
     def records(self, since_ns: Optional[int] = None) -> Iterator[Record]:
         """All there is, in order: Frame, Life, Gap and Damage. since_ns: see frames()."""
         if since_ns is None:
-            yield from _Walk(self, 0, self._content).records()
+            yield from _Walk(self, 0).records()
             return
         held: Optional[Frame] = None
-        walk = _Walk(self, self._seek(since_ns), self._content).records()
+        walk = _Walk(self, self._seek(since_ns)).records()
         for record in walk:
             if not isinstance(record, Frame):
                 continue
