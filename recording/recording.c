@@ -1,261 +1,404 @@
 /*
- * Reads a recording through one window of memory in which every record lies whole.
+ * Reads a recording, record by record.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "recording/recording.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "ipc/check.h"
-#include "ipc/crc32c.h"
-#include "ipc/why.h"
-#include "recording/recording_codec.h"
-
-#define WINDOW_MIN ((size_t)256 << 10)
-#define CONTENT_MAX (STIXEL_FRAME_BYTES_MAX + 4096u)
-#define HEADER_MAX 4096u
-
-struct sx_recording {
-	int fd;
-	bool seekable;
-	int (*wait)(void *user, int fd);
-	void *user;
-	uint8_t *window; /* what lies in memory: [begin, end) of room */
-	size_t room, begin, end;
-	bool eof;
-	struct sx_recording_header header;
-	struct sx_recording_state state; /* state.offset: of window[begin] in the file */
-	struct sx_record_codec *codec;
-	uint64_t bad_at, bad_bytes; /* damage that is being passed over */
-	const char *bad_why;
-	struct sx_record_publisher publisher;
-	struct sx_record_gap gap;
-};
-
-static size_t padded(size_t bytes)
-{
-	return (bytes + 7) & ~(size_t)7;
-}
-
-/* ---- the window ---- */
-
-static int make_room(struct sx_recording *r, size_t bytes)
-{
-	size_t room = r->room;
-	uint8_t *p;
-
-	if (r->begin) {
-		memmove(r->window, r->window + r->begin, r->end - r->begin);
-		r->end -= r->begin;
-		r->begin = 0;
-	}
-	while (room < bytes)
-		room = room ? 2 * room : WINDOW_MIN;
-	if (room == r->room)
-		return 0;
-	p = realloc(r->window, room);
-	if (!p)
-		return -ENOMEM;
-	r->window = p;
-	r->room = room;
-	return 0;
-}
-
-/*
- * Tries to have so many bytes in the window. How many there are: fewer only at the end of the file;
- * negative errno.
- */
-static int64_t need(struct sx_recording *r, size_t bytes)
-{
-	while (r->end - r->begin < bytes && !r->eof) {
-		ssize_t n;
-
-		if (r->room - r->begin < bytes) {
-			int e = make_room(r, bytes);
-
-			if (e < 0)
-				return e;
-		}
-		if (r->wait && !r->seekable) {
-			int e = r->wait(r->user, r->fd);
-
-			if (e < 0)
-				return e;
-		}
-		n = read(r->fd, r->window + r->end, r->room - r->end);
-		if (n < 0)
-			return -errno;
-		r->eof = n == 0;
-		r->end += (size_t)n;
-	}
-	return (int64_t)(r->end - r->begin);
-}
-
-static void pass(struct sx_recording *r, size_t bytes)
-{
-	r->begin += bytes;
-	r->state.offset += bytes;
-}
-
-static int jump(struct sx_recording *r, uint64_t offset)
-{
-	if (lseek(r->fd, (off_t)offset, SEEK_SET) < 0)
-		return -errno;
-	r->begin = r->end = 0;
-	r->eof = false;
-	r->state.offset = offset;
-	return 0;
-}
-
-/* ---- records ---- */
-
-static const struct sx_record_head *head_here(const struct sx_recording *r)
-{
-	return (const struct sx_record_head *)(r->window + r->begin);
-}
-
-static bool head_good(const struct sx_record_head *h)
-{
-	return h->magic == SX_RECORD_MAGIC &&
-	       h->head_crc == sx_crc32c(0, h, offsetof(struct sx_record_head, head_crc)) &&
-	       h->bytes <= CONTENT_MAX && h->plain_bytes <= CONTENT_MAX;
-}
-
-static int take_frame(struct sx_recording *r, const struct sx_record_head *h, struct sx_record *record)
-{
-	const void *content = h + 1;
-	int e;
-
-	if (h->encoding != SX_RECORD_PLAIN) {
-		e = sx_record_decode(r->codec, h->encoding, &content, h->bytes, h->plain_bytes);
-		if (e < 0)
-			return e;
-		r->state.compressed++;
-	} else if (h->bytes != h->plain_bytes) { /* no more than bytes are in the window */
-		return -EBADMSG;
-	}
-	return sx_frame_check(&record->frame, content, h->plain_bytes);
-}
-
-static const void *take_struct(void *to, size_t bytes, const struct sx_record_head *h)
-{
-	return h->bytes < bytes ? NULL : memcpy(to, h + 1, bytes);
-}
-
-/* 1: there is something to give out; 0: pass over it; negative: why it is no whole record. */
-static int recording_take(struct sx_recording *r, const struct sx_record_head *h, struct sx_record *record)
-{
-	int e;
-
-	*record = (struct sx_record){.kind = h->kind,
-				     .offset = r->state.offset,
-				     .time_ns = h->time_ns,
-				     .bytes = sizeof(*h) + padded(h->bytes)};
-	switch (h->kind) {
-	case SX_RECORD_FRAME:
-		e = take_frame(r, h, record);
-		return e < 0 ? e : 1;
-	case SX_RECORD_PUBLISHER:
-		record->publisher = take_struct(&r->publisher, sizeof(r->publisher), h);
-		r->publisher.version[sizeof(r->publisher.version) - 1] = 0;
-		return record->publisher != NULL;
-	case SX_RECORD_GAP:
-		record->gap = take_struct(&r->gap, sizeof(r->gap), h);
-		return record->gap != NULL;
-	case SX_RECORD_INDEX:
-		r->state.index_records++;
-		return 0;
-	case SX_RECORD_END:
-		r->state.ended = take_struct(&r->state.end, sizeof(r->state.end), h) != NULL;
-		return 0;
-	default: /* of a newer minor version */
-		return 0;
-	}
-}
+#include "recording/recording_priv.h"
 
 /* ---- what is no record ---- */
 
-static void damaged(struct sx_recording *r, const char *why, size_t bytes)
+/*
+ * Here is none: a whole chunk is looked for, from the next byte on, or from within the record before if its
+ * length is not sure.
+ */
+static int damaged(struct sx_recording *r, const char *why)
 {
-	if (!r->bad_bytes) {
+	uint64_t before = r->before_at;
+
+	if (r->lost) { /* it only looked like a chunk */
+		sx_window_pass(r, 1);
+		return 0;
+	}
+	r->lost = true;
+	r->crc_good = r->after_chunk = false;
+	r->missing = 0;
+	r->before_at = r->bad_before_at = 0;
+	if (!r->bad_why) {
 		r->bad_at = r->state.offset;
 		r->bad_why = why;
 	}
-	r->bad_bytes += bytes;
-	pass(r, bytes);
-}
-
-/* What was passed over lies before a whole record: damage. */
-static int tell_damage(struct sx_recording *r, struct sx_record *record)
-{
-	*record = (struct sx_record){
-		.kind = SX_RECORD_DAMAGE, .offset = r->bad_at, .bytes = r->bad_bytes, .why = r->bad_why};
-	r->state.damaged_places++;
-	r->state.damaged_bytes += r->bad_bytes;
-	r->bad_bytes = 0;
-	return 1;
-}
-
-/* What was passed over lies at the end: the file was cut there. */
-static int tell_cut(struct sx_recording *r)
-{
-	if (!r->bad_bytes)
-		return 0;
-	r->state.cut_at = r->bad_at;
-	r->state.cut_bytes = r->bad_bytes;
-	r->bad_bytes = 0;
+	if (before && r->seekable) {
+		r->bad_before_at = before;
+		return sx_window_back(r, before + 1);
+	}
+	sx_window_pass(r, 1);
 	return 0;
 }
 
-/*
- * One step: 1 there is a record, which lies whole in the window; 0 passed over something; -ENODATA
- * the end. Beginning with a bad record every place is tried, so that none that is whole is lost,
- * whatever a damaged length says.
- */
-static int recording_step(struct sx_recording *r, struct sx_record *record)
+static int tell(struct sx_recording *r, struct sx_record *record, uint64_t at, const char *why)
 {
-	int64_t have = need(r, sizeof(struct sx_record_head));
-	size_t bytes;
+	*record = (struct sx_record){
+		.kind = SX_RECORD_DAMAGE, .offset = at, .bytes = r->state.offset - at, .why = why};
+	r->state.damaged_places++;
+	r->state.damaged_bytes += record->bytes;
+	return 1;
+}
+
+/* What was passed over lies before something whole, or a whole end. */
+static int tell_damage(struct sx_recording *r, struct sx_record *record)
+{
+	const char *why = r->bad_why;
+
+	if (r->bad_before_at)
+		r->bad_at = r->bad_before_at;
+	r->bad_before_at = 0;
+	r->bad_why = NULL;
+	return tell(r, record, r->bad_at, why);
+}
+
+/*
+ * What was passed over lies at the end. The file was cut there, unless its last bytes are those of a whole
+ * one: then its end is damaged.
+ */
+static int tell_end(struct sx_recording *r, struct sx_record *record)
+{
+	if (!r->bad_why)
+		return 0;
+	if (r->state.offset - r->bad_at >= SX_MCAP_MAGIC_BYTES && r->end >= SX_MCAP_MAGIC_BYTES &&
+	    memcmp(r->window + r->end - SX_MCAP_MAGIC_BYTES, SX_MCAP_MAGIC, SX_MCAP_MAGIC_BYTES) == 0)
+		return tell_damage(r, record);
+	r->state.cut_at = r->bad_at;
+	r->state.cut_bytes = r->state.offset - r->bad_at;
+	r->bad_why = NULL;
+	return 0;
+}
+
+/* ---- chunks ---- */
+
+static const char cut[] = "the file ends within a record", bad_head[] = "the head of a record is damaged";
+
+static bool fits(const struct sx_recording *r, uint64_t bytes)
+{
+	const uint64_t end = r->state.offset + SX_MCAP_HEAD_BYTES, total = r->state.total_bytes;
+
+	return end <= total && bytes <= total - end;
+}
+
+/* By the size of the file, which may have grown: nothing need be read for it. */
+static bool beyond_the_end(struct sx_recording *r, uint64_t bytes)
+{
+	struct stat st;
+
+	if (!r->seekable || fits(r, bytes))
+		return false;
+	if (fstat(r->fd, &st) == 0)
+		r->state.total_bytes = (uint64_t)st.st_size;
+	return !fits(r, bytes);
+}
+
+/* There is a head in the window. Each step: 1 *record is set; 0 go on; -ENODATA the end; other errors. */
+static int take_chunk(struct sx_recording *r, uint64_t bytes, struct sx_record *record)
+{
+	struct sx_mcap_chunk c;
+	struct sx_cursor records;
+	int64_t have;
 	int e;
+
+	if (beyond_the_end(r, bytes) || bytes > CHUNK_MAX)
+		return damaged(r, beyond_the_end(r, bytes) ? cut : bad_head);
+	have = sx_window_need(r, SX_MCAP_HEAD_BYTES + bytes);
+	if (have < 0)
+		return (int)have;
+	if ((uint64_t)have < SX_MCAP_HEAD_BYTES + bytes)
+		return damaged(r, cut);
+	if (!sx_mcap_parse_chunk(&c, sx_window_at(r) + SX_MCAP_HEAD_BYTES, bytes))
+		return damaged(r, bad_head);
+	e = sx_content_records(r, &c, &records);
+	if (e < 0)
+		return e == -EBADMSG ? damaged(r, "the content of a chunk is damaged") : e;
+	if (r->bad_why) /* first say what was before it; then here again */
+		return tell_damage(r, record);
+	r->lost = false;
+	r->state.compressed += c.compression.bytes > 0;
+	r->chunk = records;
+	r->chunk_bytes = SX_MCAP_HEAD_BYTES + bytes;
+	r->chunk_plain = c.compression.bytes || !c.crc ? 0 : c.records.bytes;
+	r->chunk_crc = c.crc;
+	/* A newer version of the format may have more behind the records; or the length is wrong. */
+	r->before_at =
+		SX_MCAP_CHUNK_BYTES + c.compression.bytes + c.records.bytes == bytes ? 0 : r->state.offset;
+	return 0;
+}
+
+/* All of it was taken. The checksum of its records need not be worked out again. */
+static void pass_chunk(struct sx_recording *r)
+{
+	const uint64_t bytes = r->chunk_bytes, plain = r->chunk_plain;
+	const uint64_t head = plain ? SX_MCAP_HEAD_BYTES + SX_MCAP_CHUNK_BYTES : bytes;
+
+	r->chunk_bytes = 0;
+	r->after_chunk = true;
+	sx_window_skip(r, head);
+	if (!plain)
+		return;
+	r->crc = sx_mcap_crc_joined(r->crc, r->chunk_crc, plain);
+	sx_window_pass(r, plain);
+	sx_window_skip(r, bytes - head - plain);
+}
+
+static int step_in_chunk(struct sx_recording *r, struct sx_record *record)
+{
+	struct sx_cursor in = r->chunk;
+	struct sx_span head, content;
+	struct sx_mcap_record rec;
+	int e = 0;
+
+	if (!in.left) {
+		pass_chunk(r);
+		return 0;
+	}
+	head = sx_cursor_take(&in, SX_MCAP_HEAD_BYTES);
+	rec = in.failed ? (struct sx_mcap_record){0, 0} : sx_mcap_head(head.at);
+	content = sx_cursor_take(&in, rec.bytes);
+	if (in.failed) {
+		r->chunk_bytes = 0;
+		return damaged(r, "a chunk contradicts itself");
+	}
+	if (rec.op == SX_MCAP_CHANNEL)
+		sx_content_channel(r, content);
+	else if (rec.op == SX_MCAP_MESSAGE)
+		e = sx_content_message(r, content, record);
+	if (e == 2) /* and the message once more */
+		return 1;
+	if (e >= 0)
+		r->chunk = in;
+	return e;
+}
+
+/* Every place is tried, so that no chunk that is whole is lost, whatever a damaged length says. */
+static int look_for_chunk(struct sx_recording *r, struct sx_record *record)
+{
+	const uint64_t least = SX_MCAP_HEAD_BYTES + SX_MCAP_CHUNK_BYTES + 8;
+	const int64_t have = sx_window_need(r, least);
+	const uint8_t *at = sx_window_at(r), *found;
+	size_t places;
 
 	if (have < 0)
 		return (int)have;
-	if (have < (int64_t)sizeof(struct sx_record_head)) {
-		damaged(r, "the file ends", (size_t)have);
+	if ((uint64_t)have < least) {
+		sx_window_pass(r, (uint64_t)have);
 		return -ENODATA;
 	}
-	if (!head_good(head_here(r))) {
-		damaged(r, "the head of a record is damaged", 8);
-		return 0;
+	places = (size_t)have - least + 1;
+	found = memchr(at, SX_MCAP_CHUNK, places);
+	if (found == at && sx_mcap_resembles_chunk(at))
+		return take_chunk(r, sx_mcap_head(at).bytes, record);
+	sx_window_pass(r, found == at ? 1 : found ? (uint64_t)(found - at) : places);
+	return 0;
+}
+
+/* ---- other records ---- */
+
+/* The end of the data: their checksum, and the summary begins. */
+static int take_data_end(struct sx_recording *r, struct sx_span content, struct sx_record *record)
+{
+	struct sx_cursor in = {content.at, content.bytes, false};
+	const uint32_t crc = (uint32_t)sx_cursor_number(&in, 4);
+	const bool wrong = in.failed || (crc && r->crc_good && crc != r->crc);
+	const uint64_t at = r->state.offset;
+
+	sx_window_skip(r, SX_MCAP_HEAD_BYTES + content.bytes);
+	r->crc = 0;
+	r->crc_good = true;
+	r->summary_at = r->state.offset;
+	return wrong ? tell(r, record, at, "the data do not add up to their checksum") : 0;
+}
+
+static int take_footer(struct sx_recording *r, struct sx_span content, struct sx_record *record)
+{
+	struct sx_cursor in = {content.at, content.bytes, false};
+	const uint64_t at = r->state.offset, summary_at = sx_cursor_number(&in, 8);
+	uint32_t crc;
+	bool wrong;
+
+	sx_cursor_number(&in, 8);
+	crc = (uint32_t)sx_cursor_number(&in, 4);
+	sx_window_skip(r, SX_MCAP_HEAD_BYTES + 16);
+	if (summary_at) /* there must have been an end of the data before it */
+		wrong = !r->summary_at || (crc && r->crc_good && crc != r->crc);
+	else
+		wrong = r->summary_at && r->summary_at != at;
+	sx_window_skip(r, content.bytes - 16);
+	if (sx_window_need(r, SX_MCAP_MAGIC_BYTES) >= (int64_t)SX_MCAP_MAGIC_BYTES &&
+	    memcmp(sx_window_at(r), SX_MCAP_MAGIC, SX_MCAP_MAGIC_BYTES) == 0) {
+		sx_window_pass(r, SX_MCAP_MAGIC_BYTES);
+		r->state.ended = r->fresh = true;
 	}
-	bytes = sizeof(struct sx_record_head) + padded(head_here(r)->bytes);
-	have = need(r, bytes);
-	if (have < 0)
-		return (int)have;
-	if (have < (int64_t)bytes) {
-		damaged(r, "the file ends within a record", 8);
-		return 0;
+	return wrong ? tell(r, record, at, "the summary does not add up to its checksum") : 0;
+}
+
+/* A message index that follows no chunk: what lies before it was one. */
+static void lose_before(struct sx_recording *r)
+{
+	if (!r->bad_why) {
+		r->bad_at = r->before_at ? r->before_at : r->state.offset;
+		r->bad_why = bad_head;
 	}
-	if (sx_crc32c(0, head_here(r) + 1, head_here(r)->bytes) != head_here(r)->content_crc) {
-		damaged(r, "the content of a record is damaged", 8);
-		return 0;
+	r->crc_good = false;
+	r->after_chunk = true;
+}
+
+static int take_whole(struct sx_recording *r, struct sx_mcap_record rec, struct sx_record *record)
+{
+	const struct sx_span content = {sx_window_at(r) + SX_MCAP_HEAD_BYTES, (size_t)rec.bytes};
+	int e = 0;
+
+	if (rec.op == SX_MCAP_DATA_END)
+		return take_data_end(r, content, record);
+	if (rec.op == SX_MCAP_FOOTER)
+		return take_footer(r, content, record);
+	if (rec.op == SX_MCAP_CHANNEL)
+		sx_content_channel(r, content);
+	else if (rec.op == SX_MCAP_MESSAGE) /* of a writer without chunks */
+		e = sx_content_message(r, content, record);
+	if (e >= 0 && e != 2)
+		sx_window_skip(r, SX_MCAP_HEAD_BYTES + rec.bytes);
+	return e == 2 ? 1 : e;
+}
+
+/* Some kinds have a length that can be known to be wrong. */
+static bool length_good(struct sx_mcap_record rec)
+{
+	switch (rec.op) {
+	case 0:
+		return false;
+	case SX_MCAP_FOOTER:
+		return rec.bytes == SX_MCAP_FOOTER_BYTES;
+	case SX_MCAP_DATA_END:
+		return rec.bytes >= 4 && rec.bytes < HEADER_MAX;
+	case SX_MCAP_MESSAGE_INDEX:
+		return rec.bytes >= 6 && (rec.bytes - 6) % 16 == 0 && rec.bytes <= CHUNK_MAX;
+	case SX_MCAP_CHANNEL:
+	case SX_MCAP_MESSAGE:
+		return rec.bytes <= CHUNK_MAX;
+	default:
+		return rec.bytes < UINT64_C(1) << 56;
 	}
-	if (r->bad_bytes) /* first say what was before it; then here again */
+}
+
+/* Of what our recordings have between chunks, the length also follows from what is in it. */
+static bool length_sure(struct sx_recording *r, struct sx_mcap_record rec)
+{
+	const uint64_t first = rec.op == SX_MCAP_MESSAGE_INDEX ? 2 : 4;
+	uint64_t bytes = first;
+	struct sx_cursor in;
+
+	if (rec.op != SX_MCAP_MESSAGE_INDEX && rec.op != SX_MCAP_METADATA)
+		return false;
+	if (sx_window_need(r, SX_MCAP_HEAD_BYTES + first) < (int64_t)(SX_MCAP_HEAD_BYTES + first))
+		return false;
+	in = (struct sx_cursor){sx_window_at(r) + SX_MCAP_HEAD_BYTES, first, false};
+	if (rec.op == SX_MCAP_METADATA) /* the name */
+		bytes += sx_cursor_number(&in, 4);
+	if (bytes > HEADER_MAX ||
+	    sx_window_need(r, SX_MCAP_HEAD_BYTES + bytes + 4) < (int64_t)(SX_MCAP_HEAD_BYTES + bytes + 4))
+		return false;
+	in = (struct sx_cursor){sx_window_at(r) + SX_MCAP_HEAD_BYTES + bytes, 4, false};
+	return bytes + 4 + sx_cursor_number(&in, 4) == rec.bytes;
+}
+
+static int take_other(struct sx_recording *r, struct sx_mcap_record rec, struct sx_record *record)
+{
+	const uint64_t at = r->state.offset;
+	const bool whole = rec.op == SX_MCAP_CHANNEL || rec.op == SX_MCAP_MESSAGE ||
+			   rec.op == SX_MCAP_DATA_END || rec.op == SX_MCAP_FOOTER;
+	int64_t n = 0;
+
+	if (!length_good(rec) || beyond_the_end(r, rec.bytes))
+		return damaged(r, length_good(rec) ? cut : bad_head);
+	if (whole) /* a footer with the magic behind it */
+		n = sx_window_need(r, SX_MCAP_HEAD_BYTES + rec.bytes +
+					      (rec.op == SX_MCAP_FOOTER ? SX_MCAP_MAGIC_BYTES : 0));
+	if (n < 0)
+		return (int)n;
+	if (whole && (uint64_t)n < SX_MCAP_HEAD_BYTES + rec.bytes)
+		return damaged(r, cut);
+	if (rec.op == SX_MCAP_MESSAGE_INDEX && !r->after_chunk)
+		lose_before(r);
+	if (r->bad_why)
 		return tell_damage(r, record);
-	e = recording_take(r, head_here(r), record);
-	if (e == -EBADMSG || e == -EPROTONOSUPPORT)
-		damaged(r,
-			e == -EBADMSG ? "a frame contradicts itself" : "a frame is of another major version",
-			8);
-	else if (e >= 0)
-		pass(r, bytes);
-	return e == -EBADMSG || e == -EPROTONOSUPPORT ? 0 : e;
+	r->before_at = !r->seekable || length_sure(r, rec) ? 0 : at;
+	r->after_chunk = rec.op == SX_MCAP_MESSAGE_INDEX;
+	if (whole)
+		return take_whole(r, rec, record);
+	r->skip_at = at;
+	r->skip_bytes = SX_MCAP_HEAD_BYTES + rec.bytes;
+	return 0;
+}
+
+/* Over a record that nobody needs. A signal may come in between. */
+static int skip(struct sx_recording *r)
+{
+	const uint64_t end = r->skip_at + r->skip_bytes;
+	const int64_t n = sx_window_skip(r, end - r->state.offset);
+
+	if (n < 0)
+		return (int)n;
+	r->skip_bytes = 0;
+	if (r->state.offset == end)
+		return 0;
+	r->bad_at = r->skip_at; /* a pipe has ended */
+	r->bad_why = cut;
+	return -ENODATA;
+}
+
+static int take_magic(struct sx_recording *r)
+{
+	const int64_t have = sx_window_need(r, SX_MCAP_MAGIC_BYTES);
+
+	if (have <= 0)
+		return have < 0 ? (int)have : -ENODATA;
+	r->fresh = r->state.ended = false;
+	if (have < (int64_t)SX_MCAP_MAGIC_BYTES ||
+	    memcmp(sx_window_at(r), SX_MCAP_MAGIC, SX_MCAP_MAGIC_BYTES) != 0)
+		return damaged(r, "there are bytes behind the end");
+	if (r->state.offset) { /* another file lies behind the first */
+		memset(r->role, ROLE_NONE, sizeof(r->role));
+		r->topics[0] = 0;
+	}
+	r->crc = 0;
+	r->crc_good = true;
+	r->summary_at = 0;
+	sx_window_skip(r, SX_MCAP_MAGIC_BYTES);
+	return 0;
+}
+
+static int step(struct sx_recording *r, struct sx_record *record)
+{
+	struct sx_mcap_record rec;
+	int64_t have;
+
+	if (r->chunk_bytes)
+		return step_in_chunk(r, record);
+	if (r->skip_bytes)
+		return skip(r);
+	if (r->fresh)
+		return take_magic(r);
+	if (r->lost)
+		return look_for_chunk(r, record);
+	have = sx_window_need(r, SX_MCAP_HEAD_BYTES);
+	if (have <= 0)
+		return have < 0 ? (int)have : -ENODATA;
+	if (have < (int64_t)SX_MCAP_HEAD_BYTES)
+		return damaged(r, cut);
+	rec = sx_mcap_head(sx_window_at(r));
+	return rec.op == SX_MCAP_CHUNK ? take_chunk(r, rec.bytes, record) : take_other(r, rec, record);
 }
 
 int sx_recording_next(struct sx_recording *r, struct sx_record *record)
@@ -263,207 +406,19 @@ int sx_recording_next(struct sx_recording *r, struct sx_record *record)
 	int e;
 
 	do
-		e = recording_step(r, record);
+		e = step(r, record);
 	while (e == 0);
-	return e == -ENODATA ? tell_cut(r) : e;
-}
-
-/* ---- opening ---- */
-
-static int recording_refuse(int error, const char *path, const char *what, char *why, size_t why_bytes)
-{
-	return sx_why(error, why, why_bytes, "%s %s", strcmp(path, "-") == 0 ? "standard input" : path, what);
-}
-
-static uint32_t header_sum(const struct sx_recording_header *h, const void *bytes)
-{
-	const size_t at = offsetof(struct sx_recording_header, checksum);
-	uint32_t crc = sx_crc32c(0, bytes, at);
-
-	crc = sx_crc32c(crc, "\0\0\0\0", 4);
-	return sx_crc32c(crc, (const uint8_t *)bytes + at + 4, h->header_bytes - at - 4);
-}
-
-static bool header_sizes_good(const struct sx_recording_header *h)
-{
-	return h->header_bytes >= sizeof(*h) && h->header_bytes <= HEADER_MAX && h->header_bytes % 8 == 0 &&
-	       h->endian == STIXEL_ENDIAN;
-}
-
-/*
- * The header is good, or its damage is told with the first record: the frames behind it are none the worse.
- */
-static int take_header(struct sx_recording *r, const char *path, char *why, size_t why_bytes)
-{
-	struct sx_recording_header *h = &r->header;
-	int64_t have = need(r, sizeof(*h));
-
-	if (have >= (int64_t)sizeof(*h)) { /* no more than that: a pipe may have no frame for a while */
-		memcpy(h, r->window, sizeof(*h));
-		if (header_sizes_good(h))
-			have = need(r, h->header_bytes);
-	}
-	if (have < 0)
-		return sx_why((int)have, why, why_bytes, "cannot read %s: %s", path, strerror((int)-have));
-	if (have == 0)
-		return recording_refuse(-ENODATA, path, "is empty: not a recording", why, why_bytes);
-	memcpy(h, r->window, have < (int64_t)sizeof(*h) ? (size_t)have : sizeof(*h));
-	if (have < 8 || h->magic != SX_RECORDING_MAGIC)
-		return recording_refuse(-EBADMSG, path, "is not a recording of stixelctl", why, why_bytes);
-	if (have < (int64_t)sizeof(*h))
-		return recording_refuse(-EBADMSG, path,
-					"ends within the header of the recording: there is no frame in it",
-					why, why_bytes);
-	if (h->major != SX_RECORDING_MAJOR)
-		return sx_why(-EPROTONOSUPPORT, why, why_bytes,
-			      "%s is a recording of version %u.%u, this program reads version %u", path,
-			      h->major, h->minor, SX_RECORDING_MAJOR);
-	if (header_sizes_good(h) && (int64_t)h->header_bytes <= have &&
-	    header_sum(h, r->window) == h->checksum) {
-		pass(r, h->header_bytes);
-	} else {
-		memset(h, 0, sizeof(*h));
-		damaged(r, "the header of the file is damaged", 8);
-	}
-	h->instance[sizeof(h->instance) - 1] = h->recorder[sizeof(h->recorder) - 1] = 0;
-	return 0;
-}
-
-/* Content of a record of this kind at offset, whole; its bytes, or 0. */
-static size_t read_record(const struct sx_recording *r, uint64_t offset, unsigned kind, void *content,
-			  size_t room)
-{
-	struct sx_record_head h;
-
-	if (pread(r->fd, &h, sizeof(h), (off_t)offset) != (ssize_t)sizeof(h) || !head_good(&h) ||
-	    h.kind != kind || h.encoding != SX_RECORD_PLAIN || h.bytes > room ||
-	    pread(r->fd, content, h.bytes, (off_t)(offset + sizeof(h))) != (ssize_t)h.bytes ||
-	    sx_crc32c(0, content, h.bytes) != h.content_crc)
-		return 0;
-	return h.bytes;
-}
-
-static void look_at_end(struct sx_recording *r)
-{
-	const uint64_t bytes = sizeof(struct sx_record_head) + sizeof(struct sx_record_end);
-	struct sx_record_end end;
-	struct stat st;
-
-	if (fstat(r->fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return;
-	r->seekable = true;
-	r->state.total_bytes = (uint64_t)st.st_size;
-	if (r->state.total_bytes >= bytes &&
-	    read_record(r, r->state.total_bytes - bytes, SX_RECORD_END, &end, sizeof(end)) == sizeof(end) &&
-	    end.file_bytes == r->state.total_bytes)
-		r->state.end = end;
-}
-
-int sx_recording_open(struct sx_recording **ret, const char *path, char *why, size_t why_bytes)
-{
-	struct sx_recording *r = calloc(1, sizeof(*r));
-	int e;
-
-	if (!r || sx_record_codec_create(&r->codec) < 0) {
-		free(r);
-		return sx_why(-ENOMEM, why, why_bytes, "out of memory");
-	}
-	r->fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-				       : open(path, O_RDONLY | O_CLOEXEC);
-	if (r->fd < 0) {
-		e = sx_why(-errno, why, why_bytes, "cannot open %s: %s", path, strerror(errno));
-		goto fail;
-	}
-	e = take_header(r, path, why, why_bytes);
-	if (e < 0)
-		goto fail;
-	look_at_end(r);
-	*ret = r;
-	return 0;
-fail:
-	sx_recording_close(r);
-	return e;
-}
-
-void sx_recording_close(struct sx_recording *r)
-{
-	if (!r)
-		return;
-	if (r->fd >= 0)
-		close(r->fd);
-	sx_record_codec_destroy(r->codec);
-	free(r->window);
-	free(r);
-}
-
-const struct sx_recording_header *sx_recording_header(const struct sx_recording *r)
-{
-	return &r->header;
-}
-
-const struct sx_recording_state *sx_recording_state(const struct sx_recording *r)
-{
-	return &r->state;
-}
-
-void sx_recording_on_wait(struct sx_recording *r, int (*wait)(void *user, int fd), void *user)
-{
-	r->wait = wait;
-	r->user = user;
-}
-
-/* ---- seeking ---- */
-
-/* The index block that covers time_ns, or the first one. */
-static bool find_block(const struct sx_recording *r, int64_t time_ns, struct sx_record_index *index)
-{
-	uint64_t at = r->state.end.index_offset;
-	size_t bytes;
-
-	while (at) {
-		bytes = read_record(r, at, SX_RECORD_INDEX, index, sizeof(*index));
-		if (bytes < offsetof(struct sx_record_index, entry) || !index->count ||
-		    index->count > SX_INDEX_ENTRIES ||
-		    bytes < offsetof(struct sx_record_index, entry) +
-				    index->count * sizeof(index->entry[0]) ||
-		    index->previous >= at)
-			return false;
-		if (index->entry[0].time_ns <= time_ns || !index->previous)
-			return true;
-		at = index->previous;
-	}
-	return false;
-}
-
-int sx_recording_seek(struct sx_recording *r, int64_t time_ns)
-{
-	struct sx_record_index index;
-	uint64_t offset;
-
-	if (!r->seekable || !find_block(r, time_ns, &index))
-		return -ESPIPE;
-	offset = index.entry[0].offset;
-	for (uint64_t i = 0; i < index.count && index.entry[i].time_ns <= time_ns; i++)
-		offset = index.entry[i].offset;
-	if (offset % 8 || offset >= r->state.total_bytes)
-		return -ESPIPE;
-	r->bad_bytes = 0;
-	return jump(r, offset);
-}
-
-int sx_recording_rewind(struct sx_recording *r)
-{
-	if (!r->seekable)
-		return -ESPIPE;
-	r->bad_bytes = 0;
-	return jump(r, r->header.header_bytes ? r->header.header_bytes : sizeof(r->header));
+	if (e != -ENODATA)
+		return e;
+	e = sx_content_end(r, record);
+	return e ? e : tell_end(r, record);
 }
 
 const char *sx_recording_strerror(int error)
 {
 	if (error == -ENOTSUP)
-		return sx_record_codec_built()
-			       ? "frames are compressed in a way that this version does not know"
-			       : "frames are compressed, and this program was built without zstd";
+		return "frames are compressed by zstd, and this program was built without it";
+	if (error == -ENOPKG)
+		return "chunks are compressed by lz4, which is not supported: zstd and none are";
 	return error == -ESPIPE ? "a pipe can only be read once" : strerror(-error);
 }

@@ -1,5 +1,5 @@
 /*
- * Reads a recording (recording/recording_format.h): whole records only, whatever the file has been through.
+ * Reads a recording (docs/recording.md): whole chunks only, whatever the file has been through.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,22 +8,32 @@
 
 #include <stdbool.h>
 
-#include "recording/recording_format.h"
+#include "recording/recording_messages.h"
 
 struct sx_recording;
 
-/* Beside the kinds of the format: bytes that are no whole record. */
-#define SX_RECORD_DAMAGE 1000u
+enum sx_record_kind {
+	SX_RECORD_FRAME,
+	SX_RECORD_PUBLISHER, /* the frames that follow are of this life */
+	SX_RECORD_GAP,	     /* frames are missing here */
+	SX_RECORD_DAMAGE     /* bytes that are no whole record */
+};
 
 struct sx_record {
-	unsigned kind; /* enum sx_record_kind: frame, publisher, gap or damage */
-	uint64_t offset;
-	int64_t time_ns;
+	enum sx_record_kind kind;
+	uint64_t offset;			     /* of the chunk it lies in */
+	int64_t time_ns;			     /* CLOCK_REALTIME; of a frame: when it was published */
 	struct stixel_frame frame;		     /* SX_RECORD_FRAME: checked */
 	const struct sx_record_publisher *publisher; /* SX_RECORD_PUBLISHER */
 	const struct sx_record_gap *gap;	     /* SX_RECORD_GAP */
-	uint64_t bytes;	 /* of the record in the file; of the damage, which begins at offset */
-	const char *why; /* SX_RECORD_DAMAGE: what is wrong, in words */
+	uint64_t bytes;				     /* SX_RECORD_DAMAGE: so many, from offset on */
+	const char *why;			     /* SX_RECORD_DAMAGE: what is wrong, in words */
+};
+
+struct sx_recording_info {
+	char instance[STIXEL_INSTANCE_BYTES]; /* whose frames these are; empty: not known yet */
+	char recorder[64];		      /* the program that wrote the file, and its version */
+	int64_t anchor_realtime_ns;	      /* when it began; 0: not known */
 };
 
 struct sx_recording_state {
@@ -31,25 +41,28 @@ struct sx_recording_state {
 	uint64_t total_bytes; /* of the file, 0 unknown: a pipe */
 	uint64_t damaged_places, damaged_bytes;
 	uint64_t cut_at,
-		cut_bytes; /* the file ends in a record that begins here and has only so much; 0 no */
-	uint64_t index_records, compressed; /* records */
-	bool ended;			    /* the record of the end was there */
-	struct sx_record_end end; /* from the file's end, as soon as it is known; file_bytes 0 before */
+		cut_bytes;     /* the file ends in a record that begins here and has only so much; 0 no */
+	uint64_t compressed;   /* chunks */
+	bool ended;	       /* the end was there, in order */
+	bool indexed;	       /* there is an index: sx_recording_seek() */
+	int64_t first_time_ns; /* indexed: time_ns of the first message */
+	bool end_known;	       /* end is set: with an index from the beginning */
+	struct sx_record_end end;
 };
 
 /*
- * Opens a recording; path "-": standard input. Negative errno with a sentence: -EBADMSG no recording, or a
- * header that is damaged; -ENODATA an empty file; -EPROTONOSUPPORT another major version; else why it cannot
- * be opened or read. A seekable, finished file has state.end from the beginning.
+ * Opens a recording; path "-": standard input. Negative errno with a sentence: -EBADMSG no MCAP file,
+ * -ENODATA an empty file, -ENOMSG an MCAP file without frames of stixeld; else why it cannot be opened or
+ * read.
  */
 int sx_recording_open(struct sx_recording **ret, const char *path, char *why, size_t why_bytes);
 void sx_recording_close(struct sx_recording *r); /* accepts NULL */
-const struct sx_recording_header *sx_recording_header(const struct sx_recording *r);
+const struct sx_recording_info *sx_recording_info(const struct sx_recording *r);
 const struct sx_recording_state *sx_recording_state(const struct sx_recording *r);
 /*
- * The next record: 1; 0 at the end; negative errno when the file cannot be read or memory is
- * short. *record points into r,
- * until the next call. -EINTR: a signal handler ran; nothing is lost by calling again.
+ * The next record: 1; 0 at the end; negative errno when the file cannot be read, memory is short, or chunks
+ * are compressed as nobody here knows. *record points into r, until the next call. -EINTR: a signal handler
+ * ran; nothing is lost by calling again.
  */
 int sx_recording_next(struct sx_recording *r, struct sx_record *record);
 /*
@@ -58,11 +71,12 @@ int sx_recording_next(struct sx_recording *r, struct sx_record *record);
  */
 void sx_recording_on_wait(struct sx_recording *r, int (*wait)(void *user, int fd), void *user);
 /*
- * By the index, to the last frame at or before time_ns, or the first there is: 0. -ESPIPE: no index, or not
- * seekable; then nothing has changed, and the way is to read on.
+ * By the index, to the last chunk that begins at or before time_ns, or the first there is: 0. Earlier frames
+ * of that chunk come as well. -ESPIPE: no index, or not seekable; then nothing has changed, and the way is to
+ * read on.
  */
 int sx_recording_seek(struct sx_recording *r, int64_t time_ns);
-/* To the first record. -ESPIPE: not seekable. */
+/* To the beginning. -ESPIPE: not seekable. */
 int sx_recording_rewind(struct sx_recording *r);
 /* Times in a file may be anything: these wrap around where plain sums would overflow. */
 static inline int64_t sx_recorded_ns_add(int64_t a, int64_t b)

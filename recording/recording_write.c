@@ -6,91 +6,103 @@
 #include "recording/recording_write.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "ipc/crc32c.h"
-#include "recording/recording_codec.h"
 
-static int recording_put(struct sx_recording_writer *w, const void *data, size_t bytes)
+#define TEXT_OF(n) TEXT_OF_IT(n)
+#define TEXT_OF_IT(n) #n
+
+/* The image kinds' topics; export has the same. */
+static const char *const image_topics[SX_RECORDING_KINDS] = {
+	[STIXEL_PLANE_DISPARITY] = "disparity", [STIXEL_PLANE_LEFT] = "left", [STIXEL_PLANE_RIGHT] = "right"};
+
+/* A channel /INSTANCE/topic, which readers find by what its metadata say. */
+static int add_channel(struct sx_recording_writer *w, int schema, const char *topic, const char *encoding)
 {
-	if (w->error == 0 && bytes)
-		w->error = w->sink(w->user, data, bytes);
+	const struct sx_mcap_pair pairs[] = {{"stixel", topic},
+					     {"abi", TEXT_OF(STIXEL_ABI_MAJOR) "." TEXT_OF(STIXEL_ABI_MINOR)},
+					     {NULL, NULL}};
+	char whole[STIXEL_INSTANCE_BYTES + 32];
+
+	snprintf(whole, sizeof(whole), "/%s/%s", w->instance, topic);
+	return sx_mcap_channel(w->mcap, schema, whole, encoding, pairs);
+}
+
+/* One whose messages are protobuf. *id stays if it is there already. */
+static int need_channel(struct sx_recording_writer *w, int *id, enum sx_recording_schema schema,
+			const char *topic)
+{
+	struct sx_bytes b = {0};
+
+	if (*id > 0)
+		return 0;
+	if (!w->schema[schema]) {
+		sx_recording_schema_describe(&b, schema);
+		if (!b.failed)
+			w->schema[schema] = sx_mcap_schema(w->mcap, sx_recording_schema_name(schema),
+							   "protobuf", b.at, b.count);
+		sx_bytes_free(&b);
+	}
+	*id = w->schema[schema] > 0 ? add_channel(w, w->schema[schema], topic, "protobuf") : -ENOMEM;
+	return *id < 0 ? *id : 0;
+}
+
+static int put(struct sx_recording_writer *w, int channel, const struct sx_mcap_part *parts, int count)
+{
+	if (w->error == 0 && !w->began_ns)
+		w->began_ns = sx_now_ns();
+	if (w->error == 0)
+		w->error = sx_mcap_message(w->mcap, channel, w->time_ns, parts, count);
 	return w->error;
 }
 
-static int put_record(struct sx_recording_writer *w, struct sx_record_head *h, const void *content)
+/* w->message, and what may follow it. */
+static int put_message(struct sx_recording_writer *w, int channel, const void *data, size_t bytes)
 {
-	static const uint8_t zeros[8];
-	size_t padding = -(size_t)h->bytes & 7;
+	const struct sx_mcap_part parts[] = {{w->message.at, w->message.count}, {data, bytes}};
+	int r = w->message.failed ? w->error = -ENOMEM : put(w, channel, parts, 2);
 
-	h->magic = SX_RECORD_MAGIC;
-	h->content_crc = sx_crc32c(0, content, h->bytes);
-	h->head_crc = sx_crc32c(0, h, offsetof(struct sx_record_head, head_crc));
-	recording_put(w, h, sizeof(*h));
-	recording_put(w, content, h->bytes);
-	if (recording_put(w, zeros, padding) == 0)
-		w->offset += sizeof(*h) + h->bytes + padding;
-	return w->error;
+	w->message.count = 0;
+	return r;
 }
 
-static int put_struct(struct sx_recording_writer *w, enum sx_record_kind kind, const void *content,
-		      size_t bytes)
+static int put_event(struct sx_recording_writer *w, const struct sx_event *event)
 {
-	struct sx_record_head h = {.kind = (uint16_t)kind,
-				   .bytes = (uint32_t)bytes,
-				   .plain_bytes = (uint32_t)bytes,
-				   .time_ns = sx_now_ns()};
-
-	return put_record(w, &h, content);
+	sx_event_message(&w->message, event);
+	return put_message(w, w->event_channel, NULL, 0);
 }
 
-int sx_recording_begin(struct sx_recording_writer *w, sx_recording_sink_fn *sink, void *user,
-		       const char *instance, bool compress)
+int sx_recording_begin(struct sx_recording_writer *w, sx_mcap_sink_fn *sink, void *user,
+		       const struct sx_recording_params *params)
 {
-	struct sx_recording_header h = {
-		.magic = SX_RECORDING_MAGIC,
-		.major = SX_RECORDING_MAJOR,
-		.minor = SX_RECORDING_MINOR,
-		.header_bytes = sizeof(h),
-		.endian = STIXEL_ENDIAN,
-		.anchor_monotonic_ns = sx_now_ns(),
-		.anchor_realtime_ns = sx_clock_ns(CLOCK_REALTIME),
-	};
+	static const char layout[] =
+		"struct stixel_frame_header, offsets, stixels as in stixel.h; images lie in channels beside";
+	char monotonic[24], realtime[24];
+	const struct sx_mcap_pair pairs[] = {{"instance", params->instance},
+					     {"recorder", SX_VERSION},
+					     {"anchor_monotonic_ns", monotonic},
+					     {"anchor_realtime_ns", realtime},
+					     {NULL, NULL}};
 	int r;
 
-	*w = (struct sx_recording_writer){.sink = sink, .user = user};
-	if (compress && !sx_record_codec_built())
-		return -ENOTSUP;
-	w->index = calloc(1, sizeof(*w->index));
-	r = w->index ? 0 : -ENOMEM;
-	if (r == 0 && compress)
-		r = sx_record_codec_create(&w->codec);
-	if (r < 0)
-		return r;
-	snprintf(h.instance, sizeof(h.instance), "%s", instance);
-	snprintf(h.recorder, sizeof(h.recorder), "%s", SX_VERSION);
-	h.checksum = sx_crc32c(0, &h, sizeof(h));
-	if (recording_put(w, &h, sizeof(h)) == 0)
-		w->offset = sizeof(h);
-	return w->error;
-}
-
-/* The block becomes a record, and the next one begins. */
-static int put_index(struct sx_recording_writer *w)
-{
-	uint64_t at = w->offset;
-	size_t bytes = offsetof(struct sx_record_index, entry) + w->index->count * sizeof(w->index->entry[0]);
-
-	if (!w->index->count)
-		return w->error;
-	if (put_struct(w, SX_RECORD_INDEX, w->index, bytes) < 0)
-		return w->error;
-	memset(w->index, 0, sizeof(*w->index));
-	w->index->previous = w->end.index_offset = at;
-	return 0;
+	*w = (struct sx_recording_writer){.period_ns = params->period_ns};
+	snprintf(monotonic, sizeof(monotonic), "%" PRId64, sx_now_ns());
+	snprintf(realtime, sizeof(realtime), "%" PRId64, sx_clock_ns(CLOCK_REALTIME));
+	snprintf(w->instance, sizeof(w->instance), "%s", params->instance);
+	snprintf(w->camera, sizeof(w->camera), "%s/camera", w->instance);
+	r = sx_mcap_create(&w->mcap, sink, user, params->chunk_bytes, params->compress);
+	if (r == 0)
+		r = sx_mcap_metadata(w->mcap, "stixel.recording", pairs);
+	if (r == 0)
+		r = sx_mcap_schema(w->mcap, "stixel.Bytes", "stixel", layout, sizeof(layout) - 1);
+	if (r > 0)
+		r = w->frame_channel = add_channel(w, r, "stixel", "stixel");
+	if (r > 0)
+		r = need_channel(w, &w->event_channel, SX_SCHEMA_EVENT, "events");
+	return w->error = r < 0 ? r : 0;
 }
 
 static void count_frame(struct sx_recording_writer *w, const struct stixel_frame_header *h)
@@ -106,61 +118,141 @@ static void count_frame(struct sx_recording_writer *w, const struct stixel_frame
 	if (bare > end->frame_bytes_max_bare)
 		end->frame_bytes_max_bare = bare;
 	if (h->plane_kind)
-		end->planes |= UINT64_C(1) << h->plane_kind;
+		end->planes |= UINT64_C(1) << (h->plane_kind & 63);
 	if (h->plane2_kind)
-		end->planes |= UINT64_C(1) << h->plane2_kind;
+		end->planes |= UINT64_C(1) << (h->plane2_kind & 63);
+}
+
+/*
+ * The images of a frame, of known kinds, that fill it from the first to its end: then they can lie in
+ * channels of their own, and be put together again. How many; 0 also where they do not.
+ */
+static int images_apart(const struct stixel_frame *frame, struct stixel_image images[2])
+{
+	const struct stixel_frame_header *h = frame->header;
+	const uint32_t kinds[] = {h->plane_kind, h->plane2_kind}, bytes[] = {h->plane_bytes, h->plane2_bytes},
+		       offsets[] = {h->plane_offset, h->plane2_offset};
+	uint64_t at = h->plane_offset;
+	int n;
+
+	for (n = 0; n < 2 && kinds[n]; n++) {
+		if (kinds[n] >= SX_RECORDING_KINDS || offsets[n] != at ||
+		    !stixel_image(frame, kinds[n], &images[n]) ||
+		    (uint64_t)images[n].pitch * images[n].height != bytes[n])
+			return 0;
+		at += bytes[n];
+	}
+	return at == h->frame_bytes ? n : 0;
+}
+
+static int put_image(struct sx_recording_writer *w, const struct stixel_frame_header *h,
+		     const struct stixel_image *image)
+{
+	int *channel = &w->image_channel[image->kind];
+	int r = need_channel(w, channel, SX_SCHEMA_IMAGE, image_topics[image->kind]);
+
+	if (r < 0)
+		return w->error = r;
+	sx_image_message(&w->message, h, w->camera, image);
+	return put_message(w, *channel, image->data, (size_t)image->pitch * image->height);
+}
+
+/* At the start, when it changes, and of each publisher. */
+static int put_calibrations(struct sx_recording_writer *w, const struct stixel_frame_header *h)
+{
+	static const char *const topics[] = {"calibration", "calibration_right"};
+	int r = w->error;
+
+	if (h->fx <= 0.0 || (w->calibration.fx > 0.0 && sx_calibration_same(h, &w->calibration)))
+		return r;
+	memcpy(&w->calibration, h, STIXEL_HEADER_BYTES_LEAST); /* older ones have no more */
+	for (int i = 0; i < 2 && r == 0; i++) {
+		r = need_channel(w, &w->calibration_channel[i], SX_SCHEMA_CALIBRATION, topics[i]);
+		if (r < 0)
+			return w->error = r;
+		sx_calibration_message(&w->message, h, w->camera, i == 1);
+		r = put_message(w, w->calibration_channel[i], NULL, 0);
+	}
+	return r;
 }
 
 int sx_recording_frame(struct sx_recording_writer *w, const struct stixel_frame *frame)
 {
-	const struct stixel_frame_header *f = frame->header;
-	struct sx_record_head h = {.kind = SX_RECORD_FRAME,
-				   .bytes = f->frame_bytes,
-				   .plain_bytes = f->frame_bytes,
-				   .time_ns = f->published_ns};
-	const void *content = frame->bytes;
-	int64_t n = 0;
+	const struct stixel_frame_header *h = frame->header;
+	struct stixel_image images[2];
+	struct sx_mcap_part bytes = {frame->bytes, h->frame_bytes};
+	int count = images_apart(frame, images);
 
-	if (w->codec)
-		n = sx_record_encode(w->codec, &content, h.bytes);
-	if (n < 0)
-		return (int)n;
-	if (n > 0) {
-		h.encoding = SX_RECORD_ZSTD;
-		h.bytes = (uint32_t)n;
-	}
-	w->index->entry[w->index->count].offset = w->offset;
-	w->index->entry[w->index->count].time_ns = h.time_ns;
-	if (put_record(w, &h, content) < 0)
+	if (w->error)
 		return w->error;
-	count_frame(w, f);
-	return ++w->index->count == SX_INDEX_ENTRIES ? put_index(w) : 0;
+	w->error = sx_mcap_fit(w->mcap, h->frame_bytes);
+	w->time_ns = (uint64_t)sx_recorded_realtime_ns(h, h->published_ns);
+	put_calibrations(w, h);
+	if (count)
+		bytes.bytes = h->plane_offset;
+	put(w, w->frame_channel, &bytes, 1);
+	for (int i = 0; i < count && w->error == 0; i++)
+		put_image(w, h, &images[i]);
+	if (w->error == 0)
+		count_frame(w, h);
+	return sx_recording_tick(w);
 }
 
-int sx_recording_publisher(struct sx_recording_writer *w, const struct sx_record_publisher *p)
+int sx_recording_publisher(struct sx_recording_writer *w, const struct sx_record_publisher *p,
+			   const char *config, int64_t time_ns)
 {
+	const struct sx_event event = {.kind = SX_EVENT_PUBLISHER, .publisher = *p};
+	char epoch[17], pid[24];
+	const struct sx_mcap_pair pairs[] = {{"epoch", epoch},
+					     {"pid", pid},
+					     {"version", event.publisher.version},
+					     {config ? "config" : NULL, config},
+					     {NULL, NULL}};
+
+	snprintf(epoch, sizeof(epoch), "%016" PRIx64, p->epoch);
+	snprintf(pid, sizeof(pid), "%" PRIu64, p->pid);
 	w->end.publishers++;
-	return put_struct(w, SX_RECORD_PUBLISHER, p, sizeof(*p));
+	w->time_ns = (uint64_t)time_ns;
+	if (w->error == 0)
+		w->error = sx_mcap_metadata(w->mcap, "stixel.publisher", pairs);
+	return put_event(w, &event);
 }
 
 int sx_recording_gap(struct sx_recording_writer *w, const struct sx_record_gap *gap)
 {
+	const struct sx_event event = {.kind = SX_EVENT_GAP, .gap = *gap};
+
 	w->end.lost += gap->lost;
-	return put_struct(w, SX_RECORD_GAP, gap, sizeof(*gap));
+	return put_event(w, &event);
+}
+
+int sx_recording_flush(struct sx_recording_writer *w)
+{
+	w->began_ns = 0;
+	if (w->error == 0)
+		w->error = sx_mcap_flush(w->mcap);
+	return w->error;
+}
+
+int sx_recording_tick(struct sx_recording_writer *w)
+{
+	return w->began_ns && sx_now_ns() - w->began_ns >= w->period_ns ? sx_recording_flush(w) : w->error;
 }
 
 int sx_recording_end(struct sx_recording_writer *w)
 {
-	if (put_index(w) < 0)
-		return w->error;
-	w->end.file_bytes = w->offset + sizeof(struct sx_record_head) + sizeof(w->end);
-	return put_struct(w, SX_RECORD_END, &w->end, sizeof(w->end));
+	const struct sx_event event = {.kind = SX_EVENT_END, .end = w->end};
+
+	sx_recording_flush(w); /* the end has a chunk of its own: it is found at once */
+	put_event(w, &event);
+	if (w->error == 0)
+		w->error = sx_mcap_finish(w->mcap);
+	return w->error;
 }
 
 void sx_recording_finish(struct sx_recording_writer *w)
 {
-	sx_record_codec_destroy(w->codec);
-	free(w->index);
-	w->codec = NULL;
-	w->index = NULL;
+	sx_mcap_destroy(w->mcap);
+	sx_bytes_free(&w->message);
+	w->mcap = NULL;
 }

@@ -1,5 +1,5 @@
 /*
- * Writes a recording (recording/recording_format.h), front to back: into a file or a pipe.
+ * Writes a recording (docs/recording.md), front to back: into a file or a pipe.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,29 +8,50 @@
 
 #include <stdbool.h>
 
-#include "recording/recording_format.h"
+#include "recording/mcap_write.h"
+#include "recording/recording_messages.h"
 
-/* Takes the next bytes of the file. 0, or negative errno: then nothing more is given. */
-typedef int sx_recording_sink_fn(void *user, const void *data, size_t bytes);
+#define SX_RECORDING_KINDS 4 /* enum stixel_plane, as far as it is known here */
 
-struct sx_recording_writer {
-	sx_recording_sink_fn *sink;
-	void *user;
-	struct sx_record_codec *codec; /* NULL: plain */
-	struct sx_record_index *index; /* being filled */
-	uint64_t offset;	       /* bytes given to the sink: whole records */
-	struct sx_record_end end;      /* what will be written last */
-	int error;		       /* of the sink; all calls return it from then on */
+struct sx_recording_params {
+	const char *instance;
+	bool compress;
+	size_t chunk_bytes; /* what is put waits until it is so much, */
+	int64_t period_ns;  /* and no longer than that */
 };
 
-/* Writes the header. compress: frames by zstd, -ENOTSUP when built without. -ENOMEM. */
-int sx_recording_begin(struct sx_recording_writer *w, sx_recording_sink_fn *sink, void *user,
-		       const char *instance, bool compress);
+struct sx_recording_writer {
+	struct sx_mcap *mcap;
+	struct sx_bytes message; /* being made */
+	char instance[STIXEL_INSTANCE_BYTES], camera[STIXEL_INSTANCE_BYTES + 8];
+	int frame_channel, event_channel, calibration_channel[2],
+		image_channel[SX_RECORDING_KINDS]; /* 0: none */
+	int schema[SX_SCHEMAS];
+	struct stixel_frame_header calibration; /* that was written last; fx 0: none */
+	int64_t period_ns, began_ns;		/* when the first of what waits was put; 0: nothing waits */
+	uint64_t time_ns;			/* of the latest frame, as it lies in the file */
+	struct sx_record_end end;		/* what will be written last */
+	int error; /* of the sink, or no memory; all calls return it from then on */
+};
+
+/* Writes the header, and whose frames these are. -ENOTSUP: compress, when built without. -ENOMEM. */
+int sx_recording_begin(struct sx_recording_writer *w, sx_mcap_sink_fn *sink, void *user,
+		       const struct sx_recording_params *params);
 /* A frame that has been checked. */
 int sx_recording_frame(struct sx_recording_writer *w, const struct stixel_frame *frame);
-int sx_recording_publisher(struct sx_recording_writer *w, const struct sx_record_publisher *p);
+/*
+ * The frames that follow are of this publisher. config: its configuration, or NULL where it is not known.
+ * time_ns: CLOCK_REALTIME of the first of them.
+ */
+int sx_recording_publisher(struct sx_recording_writer *w, const struct sx_record_publisher *p,
+			   const char *config, int64_t time_ns);
+/* Frames are missing behind the last one. */
 int sx_recording_gap(struct sx_recording_writer *w, const struct sx_record_gap *gap);
-/* Index and end. The file is complete. */
+/* Writes what waits if it is time; sx_recording_frame() does it by itself. */
+int sx_recording_tick(struct sx_recording_writer *w);
+/* Writes what waits. */
+int sx_recording_flush(struct sx_recording_writer *w);
+/* The end. The file is complete. */
 int sx_recording_end(struct sx_recording_writer *w);
 /* Frees memory; writes nothing. Accepts a zeroed one. */
 void sx_recording_finish(struct sx_recording_writer *w);

@@ -18,6 +18,9 @@
 #include "recording/recording_write.h"
 #include "tests/ipc/help.h"
 
+/* Of the frames' time, a chunk: little, so that damage to a small file leaves most of it. */
+#define CHUNK_NS INT64_C(20000000)
+
 static int sink(void *user, const void *data, size_t bytes)
 {
 	return fwrite(data, 1, bytes, stdout) == bytes ? 0 : -1;
@@ -62,13 +65,12 @@ static int write_life(struct sx_recording_writer *w, const struct help_shape *sh
 {
 	size_t room = help_frame_bytes(shape);
 	struct sx_record_publisher publisher = {.epoch = 1000 + life, .pid = 77, .version = "0.0.test"};
-	struct sx_record_gap gap = {.epoch = 1000 + life, .lost = 1};
+	struct sx_record_gap gap = {.epoch = 1000 + life, .lost = 1, .reason = SX_GAP_OVERRUN};
 	uint8_t *bytes = malloc(room);
 	struct stixel_frame frame;
-	int r = bytes ? sx_recording_publisher(w, &publisher) : -1;
+	int64_t chunk_ns = first_ns;
+	int r = bytes ? 0 : -1;
 
-	if (r == 0 && life)
-		r = sx_recording_gap(w, &gap);
 	for (uint64_t i = 0; r == 0 && i < frames; i++) {
 		size_t n = help_frame(bytes, shape, 1000 + life, i + 1);
 
@@ -77,8 +79,18 @@ static int write_life(struct sx_recording_writer *w, const struct help_shape *sh
 		if (older)
 			n = help_frame_of_1_2(bytes);
 		r = stixel_parse(&frame, bytes, n);
+		if (r == 0 && i == 0)
+			r = sx_recording_publisher(
+				w, &publisher, "{}",
+				sx_recorded_realtime_ns(frame.header, frame.header->published_ns));
+		if (r == 0 && i == 0 && life)
+			r = sx_recording_gap(w, &gap);
 		if (r == 0)
 			r = sx_recording_frame(w, &frame);
+		if (r == 0 && frame.header->published_ns - chunk_ns >= CHUNK_NS) {
+			r = sx_recording_flush(w);
+			chunk_ns = frame.header->published_ns;
+		}
 	}
 	free(bytes);
 	return r;
@@ -86,6 +98,8 @@ static int write_life(struct sx_recording_writer *w, const struct help_shape *sh
 
 int main(int argc, char **argv)
 {
+	struct sx_recording_params params = {
+		.instance = "front", .chunk_bytes = 1 << 20, .period_ns = 3600 * SX_NS_PER_S};
 	struct sx_recording_writer w;
 	struct help_shape shape = {0};
 	uint64_t frames, lives;
@@ -100,7 +114,8 @@ int main(int argc, char **argv)
 	shape.plane_width = (uint32_t)strtoul(argv[4], NULL, 10);
 	shape.plane_height = shape.plane_width / 2;
 	lives = strtoull(argv[5], NULL, 10);
-	r = sx_recording_begin(&w, sink, NULL, "front", strcmp(argv[6], "zstd") == 0);
+	params.compress = strcmp(argv[6], "zstd") == 0;
+	r = sx_recording_begin(&w, sink, NULL, &params);
 	for (uint64_t i = 0; r == 0 && i < lives; i++)
 		r = write_life(&w, &shape, i, frames / lives,
 			       (int64_t)(1e12 + (double)(i * (frames / lives)) * step_ns), step_ns,

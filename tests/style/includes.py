@@ -17,8 +17,8 @@ SYSTEM = [
     (re.compile(r"jansson"), {"tools", "tests"}),
     (re.compile(r"systemd/"), {"daemon"}),
     (re.compile(r"ncurses\.h$|^term\.h$"), {"tools/ctl/top"}),
-    (re.compile(r"zstd"), {"recording", "tools/ctl/export", "tests"}),
-    (re.compile(r"zlib"), {"tools/ctl/export", "tools/web", "tests"}),
+    (re.compile(r"zstd"), {"recording", "tests"}),
+    (re.compile(r"zlib"), {"recording", "tools/web", "tests"}),
     (re.compile(r"\.pb-c\.h$"), {"tools/ctl/export"}),
 ]
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)

@@ -47,7 +47,6 @@ WANTED = """
 {mandir}/man1/stixelctl.1                   man
 {mandir}/man3/libstixel.3                   man
 {mandir}/man5/stixel-frame.5                man
-{mandir}/man5/stixel-recording.5            man
 {mandir}/man5/stixeld.conf.5                man
 {mandir}/man7/stixel.7                      man
 {mandir}/man8/stixeld.8                     man
@@ -97,7 +96,9 @@ WANTED = """
 {pythondir}/stixel/_geometry.py             python
 {pythondir}/stixel/_layout.py               python
 {pythondir}/stixel/_library.py              python
+{pythondir}/stixel/_mcap.py                 python
 {pythondir}/stixel/_reader.py               python
+{pythondir}/stixel/_recorded.py             python
 {pythondir}/stixel/_recording.py            python
 {pythondir}/stixel/_scores.py               python
 {pythondir}/stixel/_writer.py               python

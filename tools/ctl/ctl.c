@@ -126,8 +126,9 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		 "Every frame as it was published, beginning with the newest; FILE \"-\" is standard output. "
 		 "Waits for an instance that does not exist yet, and follows one that is restarted. Frames "
 		 "that were lost because the disk is too slow are counted and noted in the file. Ctrl-C ends "
-		 "in order; but the file can be read whatever happens, up to the last whole frame. An "
-		 "existing file is not overwritten without --force. stixel-recording(5) has the format."},
+		 "in order; but the file can be read whatever happens, up to the last whole chunk: a second "
+		 "before the end. The file is MCAP, with images and calibrations as Foxglove knows them; "
+		 "docs/recording.md has its channels. An existing file is not overwritten without --force."},
 	[REPLAY] =
 		{"replay", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_replay),
 		 "publishes a recording as stixeld would",
@@ -142,12 +143,12 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		  "whole is counted, and can be replayed and exported."},
 	[EXPORT] =
 		{"export", "FILE OUT.mcap", 2, 2, SX_OFFER_FILE, RUN(ctl_export),
-		 "a recording as MCAP, for Foxglove and rerun",
-		 "Channels /INSTANCE/frame (everything, schema stixel.Frame), /INSTANCE/scene and "
-		 "/INSTANCE/points (stixels in space), /INSTANCE/transform, /INSTANCE/calibration, and, "
-		 "where the recording has them, /INSTANCE/left and /INSTANCE/disparity. docs/recording.md "
-		 "has schemas and coordinates. An existing OUT.mcap is not overwritten without --force. "
-		 "Exit status 65 when a part of the recording is damaged: all that is whole is in OUT.mcap."},
+		 "adds to a recording what viewers draw: Foxglove, rerun",
+		 "OUT.mcap has all of the recording, and channels /INSTANCE/frame (everything, schema "
+		 "stixel.Frame), /INSTANCE/scene and /INSTANCE/points (stixels in space) and "
+		 "/INSTANCE/transform. docs/recording.md has schemas and coordinates. An existing OUT.mcap "
+		 "is not overwritten without --force. Exit status 65 when a part of the recording is "
+		 "damaged: all that is whole is in OUT.mcap."},
 };
 
 static const char *const image_words[] = {
@@ -182,7 +183,7 @@ static const struct sx_usage_option options[] = {
 		 "asked for; "
 		 "default: as they come"},
 	{"compress", 0, NULL, SX_USAGE_FLAG, TO(compress), .commands = OF(RECORD),
-	 .help = "frames by zstd: half the size for 0.1 ms a frame, 5 ms with both images"},
+	 .help = "chunks by zstd: half the size for 0.1 ms a frame, 5 ms with both images"},
 	{"rate", 0, "X", SX_USAGE_TEXT, TO(rate), .commands = OF(REPLAY),
 	 .help = "X times as fast, 0.01 to 1000; default 1"},
 	{"max", 0, NULL, SX_USAGE_FLAG, TO(max), .commands = OF(REPLAY),
@@ -192,7 +193,7 @@ static const struct sx_usage_option options[] = {
 	{"start", 0, "S", SX_USAGE_SECONDS, TO(start_ms), 0, 1000000, .commands = OF(REPLAY),
 	 .help = "start S seconds into the recording"},
 	{"no-scene", 0, NULL, SX_USAGE_FLAG, TO(no_scene), .commands = OF(EXPORT),
-	 .help = "leave out /scene and /points: an eighth of the size, without images"},
+	 .help = "leave out /scene and /points: a fifth of the size, without images"},
 	{"slots", 0, "N", SX_USAGE_INT, TO(slots), 2, 1024, .commands = OF(REPLAY),
 	 .help = "frames that the ring holds, a power of two; default 8"},
 	{"textfile", 0, "FILE", SX_USAGE_TEXT, TO(textfile), .offer = SX_OFFER_FILE, .commands = OF(METRICS),

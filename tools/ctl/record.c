@@ -15,18 +15,27 @@
 
 #include "base/clock.h"
 #include "ipc/frame.h"
+#include "recording/codec.h"
 #include "recording/file_queue.h"
 #include "recording/recording.h"
-#include "recording/recording_codec.h"
 #include "recording/recording_write.h"
 #include "tools/common/args.h"
+#include "tools/common/instances.h"
 #include "tools/common/status_line.h"
 #include "tools/ctl/ctl.h"
+#include "tools/ctl/ring_look.h"
 
-enum { SLICE_MS = 200 };
+enum { SLICE_MS = 200, CONFIG_MS = 200 };
+/* So much, or so long, waits until it is a chunk: what a crash takes. A pipe is not to be late. */
+#define FILE_BYTES ((size_t)4 << 20)
+#define FILE_NS SX_NS_PER_S
+#define PIPE_BYTES ((size_t)1 << 20)
+#define PIPE_NS (SX_NS_PER_S / 10)
+/* So long the first frame waits for the images that were asked for. */
+#define IMAGES_NS SX_NS_PER_S
 /*
  * What a disk may fall behind before frames are lost: three quarters of a second of
- * images, a minute of stixels.
+ * images, half a minute of stixels.
  */
 #define QUEUE_BYTES ((size_t)32 << 20)
 
@@ -43,7 +52,8 @@ struct recorder {
 	size_t shrunk_bytes;
 	uint64_t epoch; /* of the frame before, 0 none */
 	uint64_t number;
-	int64_t began_ns; /* first frame */
+	int64_t began_ns;   /* first frame */
+	int64_t patient_ns; /* until then for its images; 0: there was no frame yet */
 	bool absence_told;
 	unsigned images; /* asked for: bits 1u << enum stixel_plane */
 };
@@ -86,10 +96,14 @@ static int sink(void *user, const void *data, size_t bytes)
 
 static int begin_file(struct recorder *r)
 {
+	const struct sx_recording_params params = {.instance = r->c->instance,
+						   .compress = r->c->compress,
+						   .chunk_bytes = r->made ? FILE_BYTES : PIPE_BYTES,
+						   .period_ns = r->made ? FILE_NS : PIPE_NS};
 	int e = sx_file_queue_create(&r->queue, r->fd, QUEUE_BYTES, &ctl_stopped);
 
 	if (e == 0)
-		e = sx_recording_begin(&r->writer, sink, r, r->c->instance, r->c->compress);
+		e = sx_recording_begin(&r->writer, sink, r, &params);
 	return e;
 }
 
@@ -133,21 +147,47 @@ static int strip(struct recorder *r, const struct stixel_frame *frame, struct st
 	return stixel_parse(bare, r->shrunk, r->shrunk_bytes);
 }
 
-static int note_publisher(struct recorder *r, uint64_t epoch)
+/* With its configuration, where a daemon tells it to this user. */
+static int note_publisher(struct recorder *r, const struct stixel_frame_header *first)
 {
-	struct sx_record_publisher p = {.epoch = epoch};
+	struct sx_record_publisher p = {.epoch = first->epoch};
 	struct stixel_status status;
+	char *config = NULL, why[256];
+	int e;
 
-	if (stixel_status(r->reader, &status, sizeof(status)) == 0 && status.epoch == epoch) {
+	if (stixel_status(r->reader, &status, sizeof(status)) == 0 && status.epoch == first->epoch) {
 		p.pid = status.pid;
 		memcpy(p.version, status.version, sizeof(p.version));
 	}
 	if (r->epoch)
 		note(r, "was restarted");
-	r->epoch = epoch;
+	r->epoch = first->epoch;
 	r->number = 0;
 	r->absence_told = false;
-	return sx_recording_publisher(&r->writer, &p);
+	e = sx_instance_get(r->c->instance, "/config", CONFIG_MS, &config, why, sizeof(why));
+	e = sx_recording_publisher(&r->writer, &p, e == 200 ? config : NULL,
+				   sx_recorded_realtime_ns(first, first->published_ns));
+	free(config);
+	return e;
+}
+
+/*
+ * Images come a moment after they were asked for. The recording begins with the first frame that has them, or
+ * without where they do not come; those of a replay are there from the beginning, or never.
+ */
+static bool too_early(struct recorder *r, const struct stixel_frame_header *h)
+{
+	const unsigned there = 1u << (h->plane_kind & 31) | 1u << (h->plane2_kind & 31);
+	struct ctl_ring ring;
+
+	if (r->began_ns || !(r->images & ~there))
+		return false;
+	if (!r->patient_ns) {
+		r->patient_ns = sx_now_ns();
+		if (ctl_ring_look(&ring, r->c->instance) == 0 && !ctl_ring_replays(&ring))
+			r->patient_ns += IMAGES_NS;
+	}
+	return sx_now_ns() < r->patient_ns;
 }
 
 static int note_gap(struct recorder *r, uint64_t lost, enum sx_gap_reason reason)
@@ -166,9 +206,11 @@ static int keep(struct recorder *r, const struct stixel_frame *frame, uint64_t l
 	struct stixel_frame bare;
 	int e = 0;
 
+	if (too_early(r, h))
+		return 0;
 	if (h->epoch != r->epoch)
-		e = note_publisher(r, h->epoch);
-	if (e == 0 && lost)
+		e = note_publisher(r, h);
+	if (e == 0 && lost && r->began_ns)
 		e = note_gap(r, lost, SX_GAP_OVERRUN);
 	if (e == 0 && r->bare && h->plane_kind) {
 		e = strip(r, frame, &bare);
@@ -246,6 +288,8 @@ static int record_run(struct recorder *r, bool *reading)
 			e = take_frames(r);
 		else if (e == 0 || e == -EINTR)
 			e = 1;
+		if (e > 0 && sx_recording_tick(&r->writer) < 0)
+			e = r->writer.error;
 		*reading = e < 0 && !r->writer.error;
 		record_tell(r);
 	}
@@ -311,7 +355,7 @@ int ctl_record(const struct ctl *c)
 	if (c->images && !sx_parse_images(c->images, &r.images))
 		return ctl_fail(EX_USAGE, "--images needs left, disparity, left,disparity or none, not %s",
 				c->images);
-	if (c->compress && !sx_record_codec_built())
+	if (c->compress && !sx_codec_built())
 		return ctl_fail(EX_USAGE, "--compress: this stixelctl was built without zstd");
 	r.bare = c->images && !r.images;
 	e = stixel_open(&r.reader, c->instance, STIXEL_OPEN_FOLLOW);

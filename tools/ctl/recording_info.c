@@ -97,7 +97,7 @@ static void info_add(struct summary *s, const struct sx_record *record)
 		if (life_of(s))
 			life_of(s)->lost += record->gap->lost;
 		break;
-	default:
+	case SX_RECORD_DAMAGE:
 		if (s->damages < TELL) {
 			s->damage[s->damages].offset = record->offset;
 			s->damage[s->damages].bytes = record->bytes;
@@ -176,13 +176,13 @@ static void print_lives(const struct summary *s)
 		printf("           and %" PRIu64 " more\n", s->lives - TELL);
 }
 
-static void print_text(const struct ctl *c, const struct sx_recording_header *h,
+static void print_text(const struct ctl *c, const struct sx_recording_info *h,
 		       const struct sx_recording_state *state, const struct summary *s)
 {
 	char began[64] = "", shown[64];
 
 	format_time(s->frames ? s->first_realtime_ns : h->anchor_realtime_ns, began, sizeof(began));
-	printf("file       %s, version %u.%u, %.1f MB, %s\n", c->operands[0], h->major, h->minor,
+	printf("file       %s, by %s, %.1f MB, %s\n", c->operands[0], h->recorder[0] ? h->recorder : "?",
 	       (double)state->offset / 1e6, end_in_words(state));
 	printf("instance   %s\n", h->instance[0] ? h->instance : "?");
 	printf("began      %s\n", began);
@@ -234,18 +234,18 @@ static json_t *damage_json(const struct summary *s, const struct sx_recording_st
 	return list;
 }
 
-static void print_json(const struct ctl *c, const struct sx_recording_header *h,
+static void print_json(const struct ctl *c, const struct sx_recording_info *h,
 		       const struct sx_recording_state *state, const struct summary *s)
 {
 	char shown[64];
 	json_t *j = json_pack(
-		"{s:s, s:s, s:s, s:i, s:i, s:I, s:b, s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:s, s:I, s:o, s:o}",
-		"file", c->operands[0], "instance", h->instance, "recorder", h->recorder, "major", h->major,
-		"minor", h->minor, "bytes", (json_int_t)state->offset, "complete", state->ended, "frames",
-		(json_int_t)s->frames, "lost", (json_int_t)s->lost, "seconds",
-		(double)sx_recorded_ns_since(s->last_ns, s->first_ns) / 1e9, "fps", fps(s),
-		"began_realtime_ns", (json_int_t)s->first_realtime_ns, "width", (json_int_t)s->width,
-		"height", (json_int_t)s->height, "images", images(s, shown, sizeof(shown)), "damaged_places",
+		"{s:s, s:s, s:s, s:I, s:b, s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:s, s:I, s:o, s:o}", "file",
+		c->operands[0], "instance", h->instance, "recorder", h->recorder, "bytes",
+		(json_int_t)state->offset, "complete", state->ended, "frames", (json_int_t)s->frames, "lost",
+		(json_int_t)s->lost, "seconds", (double)sx_recorded_ns_since(s->last_ns, s->first_ns) / 1e9,
+		"fps", fps(s), "began_realtime_ns", (json_int_t)s->first_realtime_ns, "width",
+		(json_int_t)s->width, "height", (json_int_t)s->height, "images",
+		images(s, shown, sizeof(shown)), "damaged_places",
 		(json_int_t)s->damages + (state->cut_bytes != 0), "publishers", lives_json(s), "damage",
 		damage_json(s, state));
 
@@ -264,7 +264,7 @@ int ctl_info(const struct ctl *c)
 	if (r < 0)
 		return ctl_fail(EX_DATAERR, "%s", why);
 	r = read_all(recording, &s);
-	(c->json ? print_json : print_text)(c, sx_recording_header(recording), sx_recording_state(recording),
+	(c->json ? print_json : print_text)(c, sx_recording_info(recording), sx_recording_state(recording),
 					    &s);
 	if (r < 0)
 		code = ctl_fail(EX_DATAERR, "%s: %s", c->operands[0], sx_recording_strerror(r));

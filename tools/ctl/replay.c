@@ -112,14 +112,17 @@ static void choose_capacity(struct player *p, const struct stixel_frame_header *
 	const struct sx_record_end *end = &sx_recording_state(p->recording)->end;
 	size_t bare = h->plane_kind ? h->plane_offset : h->frame_bytes, images = h->frame_bytes - bare;
 	size_t typical = sx_frame_bytes(h->columns, h->columns * PER_COLUMN, 0);
+	bool known = sx_recording_state(p->recording)->end_known &&
+		     end->frame_bytes_max <= STIXEL_FRAME_BYTES_MAX &&
+		     end->frame_bytes_max_bare <= end->frame_bytes_max;
 
-	if (end->file_bytes) {
+	if (known) {
 		typical = end->frame_bytes_max_bare;
 		images = larger(images, end->frame_bytes_max - end->frame_bytes_max_bare);
 	}
 	p->capacity_bare = larger(bare, typical);
 	p->capacity = larger(p->capacity_bare + images, h->frame_bytes);
-	if (end->file_bytes)
+	if (known)
 		p->capacity = larger(h->frame_bytes, end->frame_bytes_max);
 }
 
@@ -297,11 +300,11 @@ static void say_damage(struct player *p, const struct sx_record *record)
 /* By the index where there is one; else frames are passed over until then. */
 static void go_to_start(struct player *p)
 {
-	const struct sx_record_end *end = &sx_recording_state(p->recording)->end;
+	const struct sx_recording_state *state = sx_recording_state(p->recording);
 
 	p->from_ns = 0;
-	if (p->c->start_ms > 0 && end->file_bytes) {
-		p->from_ns = sx_recorded_ns_add(end->first_ns, (int64_t)p->c->start_ms * 1000000);
+	if (p->c->start_ms > 0 && state->indexed) {
+		p->from_ns = sx_recorded_ns_add(state->first_time_ns, (int64_t)p->c->start_ms * 1000000);
 		sx_recording_seek(p->recording, p->from_ns);
 	}
 }
@@ -386,7 +389,7 @@ static int report(struct player *p, int error, const char *why)
 		return ctl_fail(EX_DATAERR, "%s: there is no frame%s in it", p->c->operands[0],
 				p->c->start_ms > 0 ? " so late" : "");
 	printf("%" PRIu64 " frames of instance '%s' replayed as '%s'\n", p->frames,
-	       sx_recording_header(p->recording)->instance, p->c->instance);
+	       sx_recording_info(p->recording)->instance, p->c->instance);
 	return 0;
 }
 

@@ -1,24 +1,19 @@
-"""Recordings of "stixelctl record": stixel-recording(5) has the format. Needs no libstixel.
+"""Recordings of "stixelctl record", which are MCAP files: docs/recording.md. Needs no libstixel.
 
 SPDX-License-Identifier: Apache-2.0
 """
 from __future__ import annotations
 
-import ctypes
-import enum
 import errno
 import os
 import stat
-import struct
-from typing import TYPE_CHECKING, Any, Iterator, List, NamedTuple, Optional, Tuple, Union
+import zlib
+from typing import TYPE_CHECKING, Generator, Iterator, List, Optional, Tuple, Union
 
-import numpy as np
-
-from ._check import verdict
-from ._crc32c import crc32c
-from ._errors import NotStixel, NotSupported, OtherVersion, StixelError
+from . import _mcap as mcap
+from ._errors import NotStixel, NotSupported, StixelError
 from ._frame import Frame
-from ._layout import header_of
+from ._recorded import Content, Damage, End, Record
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -26,103 +21,225 @@ if TYPE_CHECKING:
 
     PathLike = Union[str, "os.PathLike[str]"]
 
-_MAGIC = b"STIXREC\n"
-_ENDIAN = 0x01020304
-_MAJOR = 1
-_HEADER = struct.Struct("<8sHHIIIqq72s32s112x")
 _HEADER_MAX = 4096
-_RECORD_MAGIC = b"STXR"
-_HEAD = struct.Struct("<4sHHIIqII")
-_CONTENT_MAX = 256 << 20
-_FRAME, _PUBLISHER, _GAP, _INDEX, _END = 1, 2, 3, 4, 5
-_PLAIN, _ZSTD = 0, 1
-_LIFE_OF = struct.Struct("<QQ32s")
-_GAP_OF = struct.Struct("<QQQI4x")
-_INDEX_OF = struct.Struct("<QQ")
-_ENTRIES = 512
-_END_OF = struct.Struct("<QQQQQQQqqQ32x")
-_WINDOW = 1 << 18  # looked through at once for the next whole record
+_CUT = "the file ends within a record"
+_BAD_HEAD = "the head of a record is damaged"
+_WINDOW = 1 << 18  # looked at at once
 
 
-class GapReason(enum.IntEnum):
-    """Why frames are missing."""
+class _Walk:
+    """Through a file from one record to the next, with the same words for the same damage as stixelctl."""
 
-    UNKNOWN = -1
-    OVERRUN = 0
-    DAMAGED = 1
+    def __init__(self, recording: Recording, offset: int) -> None:
+        self.at = recording._at
+        self.size = recording._size()
+        self.offset = offset
+        self.known = recording._content
+        self.content = self.known.anew()
+        self.before = 0  # the record before begins here, and its length may be wrong; 0: it is sure
+        self.after_chunk = self.lost = False
+        self.sum: Optional[int] = 0 if offset == 0 else None  # None: something is missing in it
+        self.summary = 0  # begins there
+        self.bad: Optional[Tuple[int, str]] = None  # what is being passed over: from where on, and why
+        self.bad_before = 0  # or from here, if a chunk is found
 
-    @classmethod
-    def _missing_(cls, value: object) -> Any:
-        return cls.UNKNOWN
+    def _pass(self, count: int) -> None:
+        end = self.offset + count
+        while self.offset < end:
+            part = min(end - self.offset, 1 << 22)
+            if self.sum is not None:
+                self.sum = zlib.crc32(self.at(self.offset, part), self.sum)
+            self.offset += part
 
+    def _damaged(self, why: str) -> None:
+        """Here is no record: a whole chunk is looked for, from the next byte on, or behind a length not believed."""
+        if not self.lost:
+            self.lost, self.after_chunk, self.sum = True, False, None
+            self.content.missing = {}
+            self.bad = self.bad or (self.offset, why)
+            self.bad_before, self.before = self.before, 0
+            self.offset = self.bad_before or self.offset
+        self.offset += 1
 
-class Life(NamedTuple):
-    """The frames that follow are of this publisher."""
+    def _told(self) -> Iterator[Damage]:
+        """What was passed over lies before something whole."""
+        if self.bad:
+            at, why = self.bad_before or self.bad[0], self.bad[1]
+            self.bad, self.bad_before = None, 0
+            yield Damage(at, self.offset - at, why, False)
 
-    epoch: int
-    pid: int
-    version: str
+    def _end(self) -> Iterator[Damage]:
+        if not self.bad:
+            return
+        at = self.bad[0]
+        if self.size - at >= 8 and self.at(self.size - 8, 8) == mcap.MAGIC:
+            self.offset = self.size
+            yield from self._told()
+        else:
+            yield Damage(at, self.size - at, self.bad[1], True)
 
+    def records(self) -> Iterator[Record]:
+        """All there is."""
+        fresh = self.offset == 0
+        while self.offset < self.size:
+            if fresh:
+                fresh = False
+                self._magic()
+                continue
+            if self.lost and not self._look():
+                break
+            head = self.at(self.offset, mcap.HEAD.size)
+            if len(head) < mcap.HEAD.size:
+                self._damaged(_CUT)
+                continue
+            op, size = mcap.HEAD.unpack(head)
+            if op == mcap.CHUNK:
+                yield from self._chunk(size)
+            else:
+                fresh = yield from self._other(op, size)
+        for found in self.content.rest():
+            yield Damage(self.offset, mcap.HEAD.size, found, False) if isinstance(found, str) else found
+        yield from self._end()
 
-class Gap(NamedTuple):
-    """Frames are missing here, and the recorder knew."""
+    def _magic(self) -> None:
+        if self.at(self.offset, 8) != mcap.MAGIC:
+            self._damaged("there are bytes behind the end")
+            return
+        if self.offset:  # another file lies behind the first
+            self.content.roles, self.content.topics = {}, b""
+        self.sum, self.summary = 0, 0
+        self._pass(8)
 
-    epoch: int
-    number: int  #: of the first that is missing; 0: not known
-    lost: int  #: frames
-    reason: GapReason
+    def _look(self) -> bool:
+        """For what may be a chunk, here or behind; False: there is none."""
+        least = mcap.HEAD.size + mcap.CHUNK_LEAST + 8
+        while True:
+            window = self.at(self.offset, _WINDOW)
+            places = len(window) - least + 1
+            if places <= 0:
+                return False
+            at = window.find(b"\x06", 0, places)
+            while at >= 0 and not mcap.resembles_chunk(window[at:at + least]):
+                at = window.find(b"\x06", at + 1, places)
+            self.offset += at if at >= 0 else places
+            if at >= 0:
+                return True
 
+    def _chunk(self, size: int) -> Iterator[Record]:
+        begin = self.offset
+        if size > self.size - begin - mcap.HEAD.size or size > mcap.CHUNK_MAX:
+            self._damaged(_CUT if size > self.size - begin - mcap.HEAD.size else _BAD_HEAD)
+            return
+        try:
+            parts = mcap.chunk(self.at(begin + mcap.HEAD.size, size))
+        except mcap.Malformed:
+            self._damaged(_BAD_HEAD)
+            return
+        try:
+            records = mcap.records_of(parts)
+        except mcap.Malformed:
+            self._damaged("the content of a chunk is damaged")
+            return
+        yield from self._told()
+        self.lost = False
+        self.before = 0 if parts.exact else begin
+        try:
+            for op, content in mcap.inside(records):
+                if op == mcap.CHANNEL:
+                    self.content.channel(content)
+                elif op == mcap.MESSAGE:
+                    yield from self._message(begin, content)
+        except mcap.Malformed:
+            self._damaged("a chunk contradicts itself")
+            return
+        self.known.topics = self.known.topics or self.content.topics
+        self._pass(mcap.HEAD.size + size)
+        self.after_chunk = True
 
-class Damage(NamedTuple):
-    """Bytes that are no whole record."""
+    def _message(self, begin: int, content: bytes) -> Iterator[Record]:
+        for found in self.content.message(content):
+            yield Damage(begin, mcap.HEAD.size + len(content), found, False) if isinstance(found, str) else found
 
-    offset: int  #: in the file
-    bytes: int
-    why: str
-    at_end: bool  #: the file ends with it: it was cut, or is still being written
+    def _sure(self, op: int, size: int) -> bool:
+        """The length of what recordings have between chunks also follows from what is in it."""
+        first = {mcap.MESSAGE_INDEX: 2, mcap.METADATA: 4}.get(op, 0)
+        content = self.at(self.offset + mcap.HEAD.size, _HEADER_MAX + 4)
+        end = first + (int.from_bytes(content[:4], "little") if op == mcap.METADATA else 0)
+        return bool(first and end + 4 <= len(content) and end <= _HEADER_MAX
+                    and end + 4 + int.from_bytes(content[end:end + 4], "little") == size)
 
+    def _other(self, op: int, size: int) -> Generator[Record, None, bool]:
+        """Also returns whether a file has ended behind it, in order."""
+        begin = self.offset
+        good = op != 0 and {mcap.FOOTER: size == 20, mcap.DATA_END: 4 <= size < _HEADER_MAX,
+                            mcap.MESSAGE_INDEX: 6 <= size <= mcap.CHUNK_MAX and (size - 6) % 16 == 0,
+                            mcap.CHANNEL: size <= mcap.CHUNK_MAX, mcap.MESSAGE: size <= mcap.CHUNK_MAX}.get(
+                                op, size < 1 << 56)
+        if not good or size > self.size - begin - mcap.HEAD.size:
+            self._damaged(_CUT if good else _BAD_HEAD)
+            return False
+        if op == mcap.MESSAGE_INDEX and not self.after_chunk:  # what lies before it was a chunk
+            self.bad = self.bad or (self.before or begin, _BAD_HEAD)
+            self.sum = None
+        yield from self._told()
+        self.before = 0 if self._sure(op, size) else begin
+        self.after_chunk = op == mcap.MESSAGE_INDEX
+        content = self.at(begin + mcap.HEAD.size, size) if op in (
+            mcap.FOOTER, mcap.DATA_END, mcap.CHANNEL, mcap.MESSAGE) else b""
+        if op == mcap.FOOTER:
+            return (yield from self._footer(content))
+        if op == mcap.DATA_END:
+            yield from self._data_end(begin, size, content)
+            return False
+        if op == mcap.CHANNEL:
+            self.content.channel(content)
+        elif op == mcap.MESSAGE:  # of a writer without chunks
+            yield from self._message(begin, content)
+        self._pass(mcap.HEAD.size + size)
+        return False
 
-class End(NamedTuple):
-    """What stands at the end of a recording that was finished."""
+    def _data_end(self, begin: int, size: int, content: bytes) -> Iterator[Damage]:
+        crc = int.from_bytes(content[:4], "little")
+        wrong = crc and self.sum not in (None, crc)
+        self._pass(mcap.HEAD.size + size)
+        self.sum, self.summary = 0, self.offset
+        if wrong:
+            yield Damage(begin, self.offset - begin, "the data do not add up to their checksum", False)
 
-    frames: int
-    lost: int  #: sum of all gaps
-    publishers: int
-    first_ns: int  #: published_ns of the first frame, of the last one
-    last_ns: int
-
-
-Record = Union[Frame, Life, Gap, Damage]
-
-
-def _zstd(content: bytes, plain_bytes: int) -> Optional[bytes]:
-    """Decoded, or None when it cannot be."""
-    try:
-        lib = ctypes.CDLL("libzstd.so.1")
-    except OSError as e:
-        raise NotSupported(errno.ENOTSUP, "frames are compressed, and libzstd.so.1 cannot be loaded (%s)" % e) from None
-    lib.ZSTD_decompress.restype = ctypes.c_size_t
-    lib.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
-    room = ctypes.create_string_buffer(plain_bytes)
-    n = lib.ZSTD_decompress(room, plain_bytes, content, len(content))
-    return room.raw if n == plain_bytes else None  # an error is larger than any size
+    def _footer(self, content: bytes) -> Generator[Damage, None, bool]:
+        begin = self.offset
+        summary, _, crc = mcap.FOOTER_OF.unpack(content)
+        self._pass(mcap.HEAD.size + 16)
+        if summary:  # there must have been an end of the data before it
+            wrong = not self.summary or (crc and self.sum not in (None, crc))
+        else:
+            wrong = self.summary not in (0, begin)
+        self._pass(4)
+        ended = self.at(self.offset, 8) == mcap.MAGIC
+        if ended:
+            self._pass(8)
+        if wrong:
+            yield Damage(begin, self.offset - begin, "the summary does not add up to its checksum", False)
+        return ended
 
 
 class Recording:
     """A recording in a file. Iteration gives its frames, again from the beginning each time.
 
-    Whatever the file has been through, whole records are read and the rest is passed over: records() tells of it.
+    Whatever the file has been through, whole chunks are read and the rest is passed over: records() tells of it.
     """
 
     def __init__(self, path: PathLike) -> None:
-        """Raises NotStixel for other files, OtherVersion for those of another major version, OSError."""
+        """Raises NotStixel for other files, and for MCAP files without frames of stixeld; OSError."""
         self._path = os.fspath(path)
         if not stat.S_ISREG(os.stat(self._path).st_mode):  # before it is opened: that of a pipe waits
             raise NotSupported(errno.ESPIPE, "%s is not a plain file" % self._path)
         self._file = open(self._path, "rb", buffering=0)
         try:
+            self._content = Content()
+            self._places: Optional[List[int]] = None  # of chunks
             self._read_header()
-            self._end: Optional[Tuple[int, ...]] = self._read_end()
+            self._read_summary()
         except BaseException:
             self._file.close()
             raise
@@ -141,6 +258,9 @@ class Recording:
         """Closes the file."""
         self._file.close()
 
+    def _size(self) -> int:
+        return os.fstat(self._file.fileno()).st_size
+
     def _at(self, offset: int, count: int) -> bytes:
         """Up to count bytes; fewer at the end of the file."""
         parts: List[bytes] = []
@@ -152,144 +272,117 @@ class Recording:
             offset, count = offset + len(part), count - len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
+    def _record(self, offset: int, kind: int) -> Optional[bytes]:
+        """Content of a record of this kind that is no longer than a header may be; None: there is none."""
+        head = self._at(offset, mcap.HEAD.size)
+        if len(head) < mcap.HEAD.size:
+            return None
+        op, size = mcap.HEAD.unpack(head)
+        content = self._at(offset + mcap.HEAD.size, size) if op == kind and size <= _HEADER_MAX else b""
+        return content if op == kind and len(content) == size else None
+
     def _read_header(self) -> None:
         data = self._at(0, _HEADER_MAX)
         if not data:
             raise NotStixel(errno.ENODATA, "%s is empty: not a recording" % self._path)
-        if data[:8] != _MAGIC:
-            raise NotStixel(errno.EBADMSG, "%s is not a recording of stixelctl" % self._path)
-        if len(data) < _HEADER.size:
-            raise NotStixel(errno.EBADMSG, "%s ends within the header of the recording: there is no frame in it"
-                            % self._path)
-        _, major, minor, size, endian, checksum, monotonic, realtime, instance, recorder = _HEADER.unpack_from(data)
-        if major != _MAJOR:
-            raise OtherVersion(errno.EPROTONOSUPPORT, "%s is a recording of version %d.%d, this module reads version %d"
-                               % (self._path, major, minor, _MAJOR))
-        self._start = 0  # with a damaged header: the records behind it are none the worse
-        if (_HEADER.size <= size <= len(data) and size % 8 == 0 and endian == _ENDIAN
-                and crc32c(data[:20] + b"\0\0\0\0" + data[24:size]) == checksum):
-            self._start = size
-        else:
-            monotonic = realtime = 0
-            instance = recorder = b""
-        #: Whose frames these are, the version of the program that wrote them; empty in a damaged header.
-        self.instance: str = instance.split(b"\0")[0].decode("ascii", "replace")
-        self.recorder: str = recorder.split(b"\0")[0].decode("ascii", "replace")
-        #: The same moment on both clocks: when it began.
-        self.anchor_monotonic_ns: int = monotonic
-        self.anchor_realtime_ns: int = realtime
+        if data[:8] == b"STIXREC\n":
+            raise NotStixel(errno.EBADMSG, "%s is a recording of an older stixelctl, from before recordings were MCAP: "
+                            "that one can replay it" % self._path)
+        if data[:8] != mcap.MAGIC:
+            raise NotStixel(errno.EBADMSG, "%s is not a recording: no MCAP file" % self._path)
+        header = self._record(8, mcap.HEADER)
+        size = len(header or b"")
+        if header is None and (len(data) < 17 or len(data) < _HEADER_MAX and data[8] == mcap.HEADER and len(
+                data) - 17 < mcap.HEAD.unpack_from(data, 8)[1] <= _HEADER_MAX):
+            raise NotStixel(errno.EBADMSG, "%s ends within its header: there is no frame in it" % self._path)
+        recorder, known = b"", {}
+        try:
+            recorder = mcap.text(header or b"", mcap.text(header or b"", 0)[1])[0]
+            metadata = self._record(17 + size, mcap.METADATA) or b""
+            name, at = mcap.text(metadata, 0)
+            if recorder.startswith(b"stixelctl ") and name == b"stixel.recording":
+                known = mcap.pairs(mcap.text(metadata, at)[0])
+        except mcap.Malformed:  # told by records()
+            pass
+        self._instance = known.get(b"instance", b"")
+        #: The program that wrote the file, and its version; empty in a damaged header.
+        self.recorder: str = recorder.decode("utf-8", "replace")
+        #: The same moment on both clocks: when it began; 0: not known.
+        self.anchor_monotonic_ns: int = _number(known.get(b"anchor_monotonic_ns", b""))
+        self.anchor_realtime_ns: int = _number(known.get(b"anchor_realtime_ns", b""))
 
-    def _head(self, data: bytes) -> Optional[Tuple[Any, ...]]:
-        """kind, encoding, bytes, plain_bytes, time_ns, content_crc of a whole head."""
-        if len(data) < _HEAD.size:
-            return None
-        magic, kind, encoding, size, plain, time_ns, content_crc, head_crc = _HEAD.unpack_from(data)
-        if magic != _RECORD_MAGIC or crc32c(data[:28]) != head_crc or max(size, plain) > _CONTENT_MAX:
-            return None
-        return kind, encoding, size, plain, time_ns, content_crc
+    def _read_summary(self) -> None:
+        size = self._size()
+        tail = self._at(max(0, size - 37), 37)
+        if len(tail) < 37 or tail[:9] != mcap.HEAD.pack(mcap.FOOTER, 20) or tail[29:] != mcap.MAGIC:
+            return
+        start, _, crc = mcap.FOOTER_OF.unpack_from(tail, mcap.HEAD.size)
+        if not 0 < start <= size - 37:
+            return
+        summary = self._at(start, size - 12 - start)
+        if crc and zlib.crc32(summary) != crc:
+            return
+        places: List[int] = []
+        try:
+            for op, content in mcap.inside(summary[:-25]):
+                if op == mcap.CHANNEL:
+                    self._content.channel(content)
+                elif op == mcap.CHUNK_INDEX:
+                    places.append(int.from_bytes(content[16:24], "little"))
+        except mcap.Malformed:
+            return
+        if self._content.channels and not self._content.topics:
+            raise NotStixel(errno.ENOMSG, "%s is an MCAP file without frames of stixeld" % self._path)
+        self._places = places
+        for op, content in mcap.inside(self._records_at(places[-1]) or b"") if places else ():
+            if op == mcap.MESSAGE:  # the end has a chunk of its own
+                list(self._content.message(content))
+                break
 
-    def _content(self, offset: int, kind: int) -> bytes:
-        """Of a plain record of this kind that is whole; else nothing."""
-        head = self._head(self._at(offset, _HEAD.size))
-        if head is None or head[0] != kind or head[1] != _PLAIN:
-            return b""
-        content = self._at(offset + _HEAD.size, head[2])
-        return content if len(content) == head[2] and crc32c(content) == head[5] else b""
-
-    def _read_end(self) -> Optional[Tuple[int, ...]]:
-        size = os.fstat(self._file.fileno()).st_size
-        content = self._content(max(0, size - _HEAD.size - _END_OF.size), _END)
-        if len(content) != _END_OF.size:
+    def _records_at(self, offset: int) -> Optional[bytes]:
+        """The records of the chunk there; None: it is not whole."""
+        head = self._at(offset, mcap.HEAD.size)
+        try:
+            op, size = mcap.HEAD.unpack(head) if len(head) == mcap.HEAD.size else (0, 0)
+            if op != mcap.CHUNK or size > mcap.CHUNK_MAX:
+                return None
+            records = mcap.records_of(mcap.chunk(self._at(offset + mcap.HEAD.size, size)))
+            for _ in mcap.inside(records):
+                pass
+            return records
+        except mcap.Malformed:
             return None
-        end = _END_OF.unpack(content)
-        return end if end[1] == size else None
+
+    @property
+    def instance(self) -> str:
+        """Whose frames these are; empty where the file does not say so, or not yet."""
+        return (self._content.topics[1:-1] or self._instance).decode("ascii", "replace")
 
     @property
     def end(self) -> Optional[End]:
         """What the recorder noted when it finished; None for a file that was cut, or is still being written."""
-        e = self._end
-        return None if e is None else End(e[2], e[3], e[4], e[7], e[8])
+        return self._content.end if self._places is not None else None
 
     # -- reading --
-    def _next_place(self, offset: int) -> int:
-        """Where the next record may begin, at offset or behind it; the end of the file without one."""
-        while True:
-            window = self._at(offset, _WINDOW)
-            at = window.find(_RECORD_MAGIC)
-            while at >= 0 and at % 8:
-                at = window.find(_RECORD_MAGIC, at + 1)
-            if at >= 0:
-                return offset + at
-            if len(window) < _WINDOW:
-                return offset + len(window)
-            offset += _WINDOW
-
-    def _take(self, kind: int, encoding: int, plain: int, content: bytes) -> Union[None, str, Frame, Life, Gap]:
-        """A record; None: pass over it; or why it is none."""
-        if kind == _FRAME:
-            if encoding == _ZSTD:
-                decoded = _zstd(content, plain)
-                if decoded is None:
-                    return "a frame contradicts itself"
-                content = decoded
-            elif encoding != _PLAIN:
-                raise NotSupported(errno.ENOTSUP, "%s: frames are compressed in a way that this module does not know"
-                                   % self._path)
-            code = verdict(content)
-            if code:
-                return ("a frame is of another major version" if code == -errno.EPROTONOSUPPORT
-                        else "a frame contradicts itself")
-            return Frame(content[:int(header_of(content)["frame_bytes"])])
-        if kind == _PUBLISHER and len(content) >= _LIFE_OF.size:
-            epoch, pid, version = _LIFE_OF.unpack_from(content)
-            return Life(epoch, pid, version.split(b"\0")[0].decode("ascii", "replace"))
-        if kind == _GAP and len(content) >= _GAP_OF.size:
-            epoch, number, lost, reason = _GAP_OF.unpack_from(content)
-            return Gap(epoch, number, lost, GapReason(reason))
-        return None
-
-    def _one(self, offset: int) -> Tuple[int, Union[None, str, Frame, Life, Gap]]:
-        """Bytes of the record at offset, and what it is; 0 bytes: none, and why."""
-        data = self._at(offset, _HEAD.size)
-        if len(data) < _HEAD.size:
-            return 0, "the file ends within a record"
-        head = self._head(data)
-        if head is None:
-            return 0, "the head of a record is damaged"
-        kind, encoding, size, plain, _, content_crc = head
-        padded = (size + 7) // 8 * 8
-        content = self._at(offset + _HEAD.size, padded)
-        if len(content) < padded:
-            return 0, "the file ends within a record"
-        content = content[:size]
-        if crc32c(content) != content_crc:
-            return 0, "the content of a record is damaged"
-        found = self._take(kind, encoding, plain, content)
-        return (0 if isinstance(found, str) else _HEAD.size + padded), found
-
     def records(self, since_ns: Optional[int] = None) -> Iterator[Record]:
         """All there is, in order: Frame, Life, Gap and Damage. since_ns: see frames()."""
-        offset = self._start if since_ns is None else self._seek(since_ns)
-        bad, why = 0, ""
-        while True:
-            size, found = self._one(offset)
-            if size:
-                if why:
-                    yield Damage(bad, offset - bad, why, False)
-                    why = ""
-                offset += size
-                if found is not None and not isinstance(found, str):
-                    yield found
+        if since_ns is None:
+            yield from _Walk(self, 0).records()
+            return
+        held: Optional[Frame] = None
+        walk = _Walk(self, self._seek(since_ns)).records()
+        for record in walk:
+            if not isinstance(record, Frame):
                 continue
-            if not why and not self._at(offset, 1):
+            if record.published_ns > since_ns:
+                if held is not None:
+                    yield held
+                yield record
+                yield from walk
                 return
-            if not why:
-                bad, why = offset, str(found)
-            # every place is tried, so that none that is whole is lost, whatever a damaged length says
-            offset = self._next_place(offset + 8)
-            if not self._at(offset, 1):
-                yield Damage(bad, os.fstat(self._file.fileno()).st_size - bad, why, True)
-                return
+            held = record
+        if held is not None:
+            yield held
 
     def frames(self, since_ns: Optional[int] = None) -> Iterator[Frame]:
         """The frames; from the last one published at or before since_ns (CLOCK_MONOTONIC) on, by the index."""
@@ -305,21 +398,20 @@ class Recording:
         return self.frames()
 
     def _seek(self, since_ns: int) -> int:
-        if self._end is None:
+        """The last chunk whose first frame was published at or before this time, or the first one."""
+        if self._places is None:
             raise StixelError(errno.ESPIPE, "%s has no index: it was not finished; read it from the beginning"
                               % self._path)
-        at, best = self._end[0], self._start
-        while at:
-            content = self._content(at, _INDEX)
-            if len(content) < _INDEX_OF.size:
+        low, high = 0, len(self._places)
+        while high - low > 1:
+            middle = (low + high) // 2
+            records = self._records_at(self._places[middle])
+            if records is None:
                 raise StixelError(errno.EBADMSG, "%s: the index is damaged; read it from the beginning" % self._path)
-            previous, count = _INDEX_OF.unpack_from(content)
-            if not 0 < count <= _ENTRIES or previous >= at or len(content) < _INDEX_OF.size + 16 * count:
-                raise StixelError(errno.EBADMSG, "%s: the index is damaged; read it from the beginning" % self._path)
-            entries = np.frombuffer(content, [("offset", "<u8"), ("time_ns", "<i8")], count, _INDEX_OF.size)
-            if entries["time_ns"][0] <= since_ns or not previous:
-                before = np.flatnonzero(entries["time_ns"] <= since_ns)
-                best = int(entries["offset"][before[-1] if len(before) else 0])
-                break
-            at = previous
-        return best
+            first = self._content.first_published_ns(records)
+            low, high = (low, middle) if first is None or first > since_ns else (middle, high)
+        return self._places[low] if self._places else 0
+
+
+def _number(text: bytes) -> int:
+    return int(text) if text.isdigit() else 0

@@ -1,7 +1,8 @@
-# stixelctl export, read by the public MCAP packages: every message is compared with the recording, every
-# checksum checked. The packages come from PyPI into a folder of the build, once; without them the test is
-# skipped, unless SX_REQUIRE_PYPI is set.
+# stixelctl record and export, read by the public MCAP packages: every message of an export is compared with the
+# recording, every checksum checked. The packages come from PyPI into a folder of the build, once; without them the
+# test is skipped, unless SX_REQUIRE_PYPI is set.
 # SPDX-License-Identifier: Apache-2.0
+import json
 import math
 import os
 import shutil
@@ -53,11 +54,8 @@ from mcap.reader import make_reader  # noqa: E402
 from mcap.stream_reader import StreamReader  # noqa: E402
 from mcap_protobuf.decoder import DecoderFactory  # noqa: E402
 
-from support import BUILD, SOURCE, Folder, program, run  # noqa: E402
-
-sys.path.insert(0, os.path.join(SOURCE, "docs", "examples"))
-sys.dont_write_bytecode = True
-import read_recording  # noqa: E402
+import recordings  # noqa: E402
+from support import BUILD, Folder, program, run  # noqa: E402
 
 MAKE = os.path.join(BUILD, "tests", "recording", "make-recording")
 FAR_M = 200.0
@@ -107,7 +105,10 @@ class Export(Folder):
         with open(path, "wb") as f:
             subprocess.run([MAKE, *map(str, (frames, 30, columns, plane, lives, encoding, *version))], stdout=f,
                            check=True)
-        return path, [c for kind, _, c in read_recording.records(path) if kind == read_recording.FRAME]
+        return path, recordings.frames(path)
+
+    def zstd(self):
+        return "without zstd" not in run("stixelctl", "record", "/dev", "--compress").stderr
 
     def export(self, source, *options, want=0):
         out = self.path("a.mcap")
@@ -116,7 +117,7 @@ class Export(Folder):
         return out, r
 
     def read(self, path):
-        """topic -> [(message, decoded)], all checksums looked at."""
+        """topic -> [(message, decoded)], all checksums looked at; without the frames' own bytes."""
         found = {}
         with open(path, "rb") as f:
             self.assertGreater(sum(1 for _ in StreamReader(f, validate_crcs=True).records), 10)
@@ -124,10 +125,12 @@ class Export(Folder):
             reader = make_reader(f, validate_crcs=True, decoder_factories=[DecoderFactory()])
             self.summary = reader.get_summary()
             self.schemas = {c.topic: self.summary.schemas[c.schema_id] for c in self.summary.channels.values()}
-            for _, channel, message, decoded in reader.iter_decoded_messages():
+            topics = [t for t in self.schemas if t.split("/")[2] != "stixel"]
+            for _, channel, message, decoded in reader.iter_decoded_messages(topics=topics):
                 found.setdefault(channel.topic, []).append((message, decoded))
         counts = {c.topic: self.summary.statistics.channel_message_counts[i] for i, c in self.summary.channels.items()}
-        self.assertEqual({k: v for k, v in counts.items() if v}, {k: len(v) for k, v in found.items()})
+        self.assertEqual({k: v for k, v in counts.items() if v and k in topics},
+                         {k: len(v) for k, v in found.items()})
         self.assertEqual(self.summary.statistics.message_count, sum(counts.values()))
         self.assertEqual(self.summary.statistics.chunk_count, len(self.summary.chunk_indexes))
         return found
@@ -152,7 +155,7 @@ class Export(Folder):
                  ([s.name for s in m.stages], h.stage_names), (tuple(s.ns for s in m.stages), h.stage_ns)]
         for got, want in pairs:
             self.assertEqual(got, want)
-        stixels = read_recording.stixels(frame)
+        stixels = recordings.stixels(frame)
         self.assertEqual(len(m.stixels), len(stixels))
         for got, s in zip(m.stixels, stixels):
             column, top, bottom, support, q7, slope, kind, label, confidence, flags = s
@@ -171,7 +174,7 @@ class Export(Folder):
             z = h.fx * h.baseline_m / d
             return ((x - h.cx) * z / h.fx, (y - h.cy) * z / h.fy, z)
 
-        for column, top, bottom, _, q7, slope, kind, *_ in read_recording.stixels(frame):
+        for column, top, bottom, _, q7, slope, kind, *_ in recordings.stixels(frame):
             d, slope = q7 / 128, slope / 16384
             if q7 in (0, 0xffff) or kind > 1 or h.fx * h.baseline_m / d > FAR_M:
                 continue
@@ -219,7 +222,7 @@ class Export(Folder):
                          [("x", 0, 7), ("y", 4, 7), ("z", 8, 7), ("red", 12, 1), ("green", 13, 1), ("blue", 14, 1),
                                  ("alpha", 15, 1)])
         want, ground = [], []
-        for column, top, bottom, _, q7, slope, kind, *_ in read_recording.stixels(frame):
+        for column, top, bottom, _, q7, slope, kind, *_ in recordings.stixels(frame):
             if q7 in (0, 0xffff) or kind > 1 or h.fx * h.baseline_m / (q7 / 128) > FAR_M:
                 continue
             middle = (column * h.column_width + min((column + 1) * h.column_width, h.width)) / 2 - 0.5
@@ -265,7 +268,7 @@ class Export(Folder):
             self.check_points(h, frame, found["/front/points"][i][1])
             self.check_transform(h, found["/front/transform"][i][1])
             if plane:
-                width, height, pitch, pixels = read_recording.images(frame)[1]
+                width, height, pitch, pixels = recordings.images(frame)[1]
                 m = found["/front/disparity"][i][1]
                 self.assertEqual((m.width, m.height, m.step, m.encoding, m.frame_id),
                                  (width, height, pitch, "16UC1", "front/camera"))
@@ -277,15 +280,75 @@ class Export(Folder):
         found = self.read(self.export(source)[0])
         boxes, corners = self.check_all(frames, found, True)
         self.assertGreater(corners, 100)
-        calibrations = [m for _, m in found["/front/calibration"]]
-        self.assertEqual(len(calibrations), 2)  # one a life
-        h = Header(frames[0])
-        for c in calibrations:
-            self.assertEqual(list(c.K), [h.fx, 0, h.cx, 0, h.fy, h.cy, 0, 0, 1])
-            self.assertEqual(list(c.P), [h.fx, 0, h.cx, 0, 0, h.fy, h.cy, 0, 0, 0, 1, 0])
-            self.assertEqual((c.width, c.height, list(c.D), list(c.R)),
-                             (h.width, h.height, [0] * 5, [1, 0, 0, 0, 1, 0, 0, 0, 1]))
+        self.check_calibrations(frames, *([m for _, m in found["/front/" + t]]  # one a life
+                                          for t in ("calibration", "calibration_right")))
         self.assertNotIn("/front/left", found)
+
+    def check_calibrations(self, frames, left, right):
+        for h, c, d in zip((Header(frames[0]), Header(frames[-1])), left, right, strict=True):
+            for m in (c, d):
+                self.assertEqual(list(m.K), [h.fx, 0, h.cx, 0, h.fy, h.cy, 0, 0, 1])
+                self.assertEqual((m.width, m.height, list(m.D), list(m.R), m.frame_id, m.distortion_model),
+                                 (h.width, h.height, [0] * 5, [1, 0, 0, 0, 1, 0, 0, 0, 1], "front/camera", "plumb_bob"))
+            self.assertEqual(list(c.P), [h.fx, 0, h.cx, 0, 0, h.fy, h.cy, 0, 0, 0, 1, 0])
+            self.assertEqual(list(d.P), [h.fx, 0, h.cx, -h.fx * h.baseline_m, 0, h.fy, h.cy, 0, 0, 0, 1, 0])
+
+    def check_sums(self, path):
+        """Those that the packages do not look at: of the data, and of the summary."""
+        with open(path, "rb") as f:
+            data = f.read()
+        self.assertEqual(data[-37], 2)
+        start, offsets, crc = struct.unpack("<QQI", data[-28:-8])
+        self.assertTrue(0 < start < offsets < len(data))
+        self.assertEqual(crc, zlib.crc32(data[start:-12]))
+        self.assertEqual(data[start - 13:start], struct.pack("<BQI", 15, 4, zlib.crc32(data[:start - 13])))
+
+    def test_the_recording_itself(self):
+        for encoding in ("plain", "zstd" if self.zstd() else "plain"):
+            source, frames = self.make(24, 40, 64, 2, encoding)
+            self.check_sums(source)
+            found = self.read(source)
+            self.assertEqual({c.compression for c in self.summary.chunk_indexes} - {""}, {encoding} - {"plain"})
+            with open(source, "rb") as f:
+                reader = make_reader(f, validate_crcs=True)
+                self.assertRegex(reader.get_header().library, "^stixelctl [0-9.]+$")
+                metadata = [(m.name, m.metadata) for m in reader.iter_metadata()]
+                messages = list(reader.iter_messages(topics=["/front/stixel"]))
+            self.assertEqual([name for name, _ in metadata],
+                             ["stixel.recording", "stixel.publisher", "stixel.publisher"])
+            self.assertEqual(metadata[0][1]["instance"], "front")
+            self.assertEqual(metadata[2][1],
+                             {"epoch": "00000000000003e9", "pid": "77", "version": "0.0.test", "config": "{}"})
+            _, channel, _ = messages[0]
+            self.assertEqual((channel.message_encoding, channel.metadata["stixel"]), ("stixel", "stixel"))
+            self.assertRegex(channel.metadata["abi"], r"^1\.\d+$")
+            for frame, (_, _, m), (message, image) in zip(frames, messages, found["/front/disparity"], strict=True):
+                h = Header(frame)
+                width, height, pitch, pixels = recordings.images(frame)[1]
+                self.assertEqual(m.data + image.data, frame)
+                self.assertEqual((image.width, image.height, image.step, image.encoding, image.data),
+                                 (width, height, pitch, "16UC1", pixels))
+                self.assertEqual((m.log_time, m.publish_time, message.log_time), (h.real(h.published_ns),) * 3)
+            self.check_calibrations(frames, *([m for _, m in found["/front/" + t]]
+                                              for t in ("calibration", "calibration_right")))
+            events = [m for _, m in found["/front/events"]]
+            self.assertEqual([e.kind for e in events], ["publisher", "publisher", "gap", "end"])
+            self.assertEqual([e.epoch for e in events], [1000, 1001, 1001, 0])
+            self.assertEqual((events[2].lost, events[2].reason), (1, "overrun"))
+            self.assertEqual((events[3].frames, events[3].lost, events[3].publishers, events[3].frame_bytes_max),
+                             (24, 1, 2, max(map(len, frames))))
+
+    def test_an_export_is_a_recording(self):
+        source, frames = self.make(24, 40, 64, 2)
+        path, _ = self.export(source)
+        self.assertEqual(recordings.frames(path), frames)
+        events = [[(t, data) for t, _, data in recordings.messages(p) if t == "/front/events"] for p in (source, path)]
+        self.assertEqual(*events)
+        again = self.path("again.mcap")
+        self.assertEqual(run("stixelctl", "export", path, again).returncode, 0)
+        with open(path, "rb") as f, open(again, "rb") as g:
+            a, b = ([(c.topic, m.log_time, m.data) for _, c, m in make_reader(h).iter_messages()] for h in (f, g))
+        self.assertEqual(a, b)
 
     def test_from_an_older_publisher(self):
         source, frames = self.make(10, 40, 64, 1, version=["1.2"])
@@ -294,8 +357,7 @@ class Export(Folder):
         self.assertEqual({m.road.cross for _, m in found["/front/frame"]}, {0.0})
 
     def test_from_a_compressed_recording_and_many_chunks(self):
-        zstd = "without zstd" not in run("stixelctl", "record", "/dev", "--compress").stderr
-        source, frames = self.make(700, 250, 0, 1, "zstd" if zstd else "plain")
+        source, frames = self.make(700, 250, 0, 1, "zstd" if self.zstd() else "plain")
         path, r = self.export(source)
         found = self.read(path)
         self.check_all(frames[:3], {k: v[:3] for k, v in found.items()}, False)
@@ -311,8 +373,8 @@ class Export(Folder):
     def test_a_real_scene(self):
         """The synthetic street through the daemon: boxes stand on the road that the transform says."""
         name = "export-%d" % os.getpid()
-        env = dict(os.environ, RUNTIME_DIRECTORY=self.path("run"))
-        os.mkdir(self.path("run"))
+        env = dict(os.environ, RUNTIME_DIRECTORY=self.path("stixeld"), XDG_RUNTIME_DIR=self.folder)
+        os.mkdir(env["RUNTIME_DIRECTORY"])
         with open(self.path("c.conf"), "w", encoding="ascii") as f:
             f.write("[source]\nkind = synthetic\nsize = 320x160\nfps = 20\n[stereo]\ndisparities = 64\n")
         with subprocess.Popen([program("stixeld"), "-c", self.path("c.conf"), "--instance", name], env=env,
@@ -324,6 +386,10 @@ class Export(Folder):
                 self.assertEqual(r.returncode, 0, r.stderr)
             finally:
                 daemon.terminate()
+        config = json.loads(dict(recordings.metadata(self.path("s.rec")))["stixel.publisher"]["config"])
+        self.assertEqual(config["stereo"]["disparities"]["value"], 64)
+        for frame in recordings.frames(self.path("s.rec")):  # the first one, too
+            self.assertEqual(set(recordings.images(frame)), {1, 2})
         found = self.read(self.export(self.path("s.rec"))[0])
         prefix = "/%s/" % name
         self.assertGreater(len(found[prefix + "left"]), 0)
@@ -350,8 +416,9 @@ class Export(Folder):
         from google.protobuf import descriptor_pb2
         source, _ = self.make(2, 4, 16, 1)
         self.read(self.export(source)[0])
+        self.assertEqual(self.schemas.pop("/front/stixel").encoding, "stixel")
         messages = 0
-        for topic, schema in self.schemas.items():
+        for schema in self.schemas.values():
             self.assertEqual(schema.encoding, "protobuf")
             files = descriptor_pb2.FileDescriptorSet.FromString(schema.data)
             for file in files.file:
@@ -368,7 +435,7 @@ class Export(Folder):
                                      message.name)
                     messages += 1
         self.assertGreater(messages, 20)
-        self.assertIn("/front/left", self.schemas)
+        self.assertIn("/front/disparity", self.schemas)
         self.assertEqual(self.schemas["/front/frame"].name, "stixel.Frame")
 
     def test_without_scene(self):
@@ -376,19 +443,14 @@ class Export(Folder):
         whole = os.path.getsize(self.export(source)[0])
         found = self.read(self.export(source, "--no-scene")[0])
         self.assertEqual(set(self.schemas),
-                         {"/front/" + t for t in ("frame", "transform", "calibration", "left", "disparity")})
+                         {"/front/" + t for t in ("stixel", "events", "frame", "transform", "calibration",
+                                            "calibration_right")})
         self.assertEqual(len(found["/front/frame"]), 9)
         self.assertLess(os.path.getsize(self.path("a.mcap")), whole * 0.7)
 
-    def test_summary_checksum(self):
-        """The packages do not look at this one."""
+    def test_checksums(self):
         source, _ = self.make(3, 4, 0, 1)
-        with open(self.export(source)[0], "rb") as f:
-            data = f.read()
-        self.assertEqual(data[-37], 2)
-        start, offsets, crc = struct.unpack("<QQI", data[-28:-8])
-        self.assertTrue(0 < start < offsets < len(data))
-        self.assertEqual(crc, zlib.crc32(data[start:-12]))
+        self.check_sums(self.export(source)[0])
 
     def test_damage_and_an_end_that_is_missing(self):
         source, frames = self.make(40, 10, 0, 1)
@@ -436,7 +498,7 @@ class Export(Folder):
         path, r = self.export(source)
         self.assertIn("no frame", r.stdout)
         with open(path, "rb") as f:
-            self.assertEqual(list(make_reader(f).iter_messages()), [])
+            self.assertEqual([c.topic for _, c, _ in make_reader(f).iter_messages()], ["/front/events"])
 
     def test_a_file_that_cannot_be_written(self):
         source, _ = self.make(40, 10, 0, 1)

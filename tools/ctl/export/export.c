@@ -1,5 +1,5 @@
 /*
- * stixelctl export: a recording as MCAP, for Foxglove, rerun and everything else that reads it.
+ * stixelctl export: a recording anew, with what Foxglove, rerun and others draw.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,22 +11,24 @@
 
 #include "tools/ctl/ctl.h"
 #ifdef SX_HAVE_PROTOBUF
+#include "recording/codec.h"
 #include "recording/recording.h"
+#include "recording/recording_write.h"
 #include "tools/common/outfile.h"
 #include "tools/common/status_line.h"
 #include "tools/ctl/export/export_messages.h"
-#include "tools/ctl/export/mcap.h"
+
+#define CHUNK_BYTES ((size_t)4 << 20)
 
 struct exporter {
 	const struct ctl *c;
 	struct sx_recording *recording;
 	struct sx_messages *messages;
-	struct sx_mcap *mcap;
+	struct sx_recording_writer writer;
 	struct sx_outfile file;
 	struct sx_status_line line;
-	char topic[SX_MESSAGES][96];
 	int channel[SX_MESSAGES];
-	uint64_t frames, lost, count, damaged;
+	uint64_t damaged;
 };
 
 static bool wanted(const struct exporter *e, int message)
@@ -34,50 +36,93 @@ static bool wanted(const struct exporter *e, int message)
 	return !e->c->no_scene || (message != SX_MESSAGE_SCENE && message != SX_MESSAGE_POINTS);
 }
 
-/* One for each kind of message; both images have the same schema. */
+static int sink(void *user, const void *data, size_t bytes)
+{
+	struct exporter *e = user;
+
+	errno = 0;
+	return fwrite(data, 1, bytes, e->file.f) == bytes ? 0 : errno ? -errno : -EIO;
+}
+
+/* One for each kind of message, whether it comes or not. */
 static int add_channels(struct exporter *e, const char *instance)
 {
-	int schema[SX_MESSAGES], id;
+	struct sx_mcap *mcap = e->writer.mcap;
+	char topic[96];
+	int id;
 
 	for (int i = 0; i < SX_MESSAGES; i++) {
 		struct sx_message_kind kind = sx_message_kind((enum sx_message)i);
 
 		if (!wanted(e, i))
 			continue;
-		if (i == SX_MESSAGE_DISPARITY)
-			id = schema[SX_MESSAGE_LEFT];
-		else
-			id = sx_mcap_schema(e->mcap, kind.schema, "protobuf", kind.descriptors, kind.bytes);
+		id = sx_mcap_schema(mcap, kind.schema, "protobuf", kind.descriptors, kind.bytes);
 		if (id < 0)
 			return id;
-		schema[i] = id;
-		snprintf(e->topic[i], sizeof(e->topic[i]), "/%s/%s", instance, kind.topic);
-		e->channel[i] = sx_mcap_channel(e->mcap, id, e->topic[i], "protobuf");
+		snprintf(topic, sizeof(topic), "/%s/%s", instance, kind.topic);
+		e->channel[i] = sx_mcap_channel(mcap, id, topic, "protobuf", NULL);
 		if (e->channel[i] < 0)
 			return e->channel[i];
 	}
 	return 0;
 }
 
+/* With the first record: only then the file has said whose frames they are. */
+static int begin_export(struct exporter *e)
+{
+	const char *instance = sx_recording_info(e->recording)->instance;
+	const struct sx_recording_params params = {.instance = instance[0] ? instance : "stixel",
+						   .compress = sx_codec_built(),
+						   .chunk_bytes = CHUNK_BYTES,
+						   .period_ns = INT64_MAX};
+	int r = e->messages ? 0 : sx_messages_create(&e->messages, params.instance);
+
+	if (r == 0 && !e->writer.mcap) {
+		r = sx_recording_begin(&e->writer, sink, e, &params);
+		if (r == 0)
+			r = add_channels(e, params.instance);
+	}
+	return r;
+}
+
+/* As it was recorded, and what is made of it. */
 static int add_frame(struct exporter *e, const struct stixel_frame *frame)
 {
 	const struct stixel_frame_header *h = frame->header;
-	uint64_t time_ns = (uint64_t)sx_messages_realtime_ns(h, h->published_ns);
-	int r = sx_messages_frame(e->messages, frame);
+	int r = sx_recording_frame(&e->writer, frame);
 
+	if (r == 0)
+		r = sx_messages_frame(e->messages, frame);
 	for (int i = 0; r == 0 && i < SX_MESSAGES; i++) {
-		const void *bytes;
-		int64_t n = wanted(e, i) ? sx_messages_pack(e->messages, (enum sx_message)i, &bytes) : 0;
+		struct sx_mcap_part part;
+		int64_t n = wanted(e, i) ? sx_messages_pack(e->messages, (enum sx_message)i, &part.data) : 0;
 
-		if (n < 0)
-			return (int)n;
-		if (n == 0)
-			continue;
-		r = sx_mcap_message(e->mcap, e->channel[i], time_ns, time_ns, bytes, (size_t)n);
-		e->count++;
+		part.bytes = (size_t)n;
+		if (n > 0)
+			r = sx_mcap_message(e->writer.mcap, e->channel[i],
+					    (uint64_t)sx_recorded_realtime_ns(h, h->published_ns), &part, 1);
+		else
+			r = (int)n;
 	}
-	e->frames++;
 	return r;
+}
+
+static int add_record(struct exporter *e, const struct sx_record *record)
+{
+	int r = begin_export(e);
+
+	if (r < 0)
+		return r;
+	switch (record->kind) {
+	case SX_RECORD_FRAME:
+		return add_frame(e, &record->frame);
+	case SX_RECORD_PUBLISHER:
+		return sx_recording_publisher(&e->writer, record->publisher, NULL, record->time_ns);
+	case SX_RECORD_GAP:
+		return sx_recording_gap(&e->writer, record->gap);
+	default:
+		return 0;
+	}
 }
 
 static void say_damage(struct exporter *e, const struct sx_record *record)
@@ -100,15 +145,13 @@ static int convert(struct exporter *e, bool *reading)
 		*reading = r < 0;
 		if (r <= 0)
 			return r;
-		if (record.kind == SX_RECORD_FRAME)
-			r = add_frame(e, &record.frame);
-		else if (record.kind == SX_RECORD_GAP)
-			e->lost += record.gap->lost;
-		else if (record.kind == SX_RECORD_DAMAGE)
+		if (record.kind == SX_RECORD_DAMAGE)
 			say_damage(e, &record);
+		else
+			r = add_record(e, &record);
 		sx_status_line_show(&e->line,
 				    s->total_bytes ? (double)s->offset / (double)s->total_bytes : -1.0,
-				    "%" PRIu64 " frames", e->frames);
+				    "%" PRIu64 " frames", e->writer.end.frames);
 	}
 	return r < 0 ? r : -EINTR;
 }
@@ -128,35 +171,28 @@ static int conclude(struct exporter *e)
 		ctl_fail(0,
 			 "%s: the file ends within a record, at byte %" PRIu64 "; all before it was exported",
 			 e->c->operands[0], s->cut_at);
-	printf("%s: %" PRIu64 " frames, %" PRIu64 " messages, %.1f MB%s\n", e->c->operands[1], e->frames,
-	       e->count, (double)ftello(e->file.f) / 1e6,
-	       e->frames ? "" : "; there was no frame in the recording");
+	printf("%s: %" PRIu64 " frames, %.1f MB%s\n", e->c->operands[1], e->writer.end.frames,
+	       (double)ftello(e->file.f) / 1e6,
+	       e->writer.end.frames ? "" : "; there was no frame in the recording");
 	return s->cut_bytes || e->damaged ? EX_DATAERR : 0;
 }
 
 static int export_run(struct exporter *e)
 {
-	const char *instance = sx_recording_header(e->recording)->instance;
 	bool reading = false;
 	int r, code;
 
-	if (!instance[0]) /* the header is damaged */
-		instance = "stixel";
-	r = sx_messages_create(&e->messages, instance);
-	if (r == 0)
-		r = sx_mcap_create(&e->mcap, e->file.f, true);
-	if (r == 0)
-		r = add_channels(e, instance);
 	sx_status_line_begin(&e->line, stderr);
-	if (r == 0)
-		r = convert(e, &reading);
+	r = convert(e, &reading);
 	sx_status_line_clear(&e->line);
 	if (r == -EINTR)
 		return ctl_fail(CTL_NOTHING, "stopped: %s was not written", e->c->operands[1]);
 	if (r < 0 && reading)
 		return ctl_fail(EX_DATAERR, "%s: %s", e->c->operands[0], sx_recording_strerror(r));
 	if (r == 0)
-		r = sx_mcap_finish(e->mcap);
+		r = begin_export(e); /* where there was nothing */
+	if (r == 0)
+		r = sx_recording_end(&e->writer);
 	if (r < 0)
 		return cannot_write(e, r);
 	code = conclude(e);
@@ -180,7 +216,7 @@ int ctl_export(const struct ctl *c)
 		     : sx_outfile_open_new(&e.file, c->operands[1]);
 	code = r < 0 ? cannot_write(&e, r) : export_run(&e);
 	sx_outfile_abort(&e.file);
-	sx_mcap_destroy(e.mcap);
+	sx_recording_finish(&e.writer);
 	sx_messages_destroy(e.messages);
 	sx_recording_close(e.recording);
 	return code;

@@ -6,10 +6,8 @@
 #include "tools/ctl/export/export_messages.h"
 
 #include <errno.h>
-#include <foxglove/CameraCalibration.pb-c.h>
 #include <foxglove/FrameTransform.pb-c.h>
 #include <foxglove/PointCloud.pb-c.h>
-#include <foxglove/RawImage.pb-c.h>
 #include <foxglove/SceneUpdate.pb-c.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,14 +15,12 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "recording/recording.h"
 #include "tools/ctl/export/export_scene.h"
 
 /* Made by tools/ctl/export/proto/embed.py. */
-extern const unsigned char sx_schema_CameraCalibration[], sx_schema_FrameTransform[], sx_schema_PointCloud[],
-	sx_schema_RawImage[], sx_schema_SceneUpdate[], sx_schema_Frame[];
-extern const size_t sx_schema_PointCloud_bytes, sx_schema_CameraCalibration_bytes,
-	sx_schema_FrameTransform_bytes, sx_schema_RawImage_bytes, sx_schema_SceneUpdate_bytes,
+extern const unsigned char sx_schema_FrameTransform[], sx_schema_PointCloud[], sx_schema_SceneUpdate[],
+	sx_schema_Frame[];
+extern const size_t sx_schema_FrameTransform_bytes, sx_schema_PointCloud_bytes, sx_schema_SceneUpdate_bytes,
 	sx_schema_Frame_bytes;
 
 enum { QUAD_POINTS = 4, QUAD_INDICES = 6 };
@@ -32,7 +28,6 @@ enum { QUAD_POINTS = 4, QUAD_INDICES = 6 };
 struct sx_messages {
 	char camera_id[96], road_id[96];
 	const struct stixel_frame *frame;
-	struct stixel_frame_header calibration; /* of the last one that was given out; fx 0: none */
 	struct sx_scene scene;
 	uint8_t *bytes;
 	size_t room;
@@ -57,12 +52,6 @@ struct sx_message_kind sx_message_kind(enum sx_message which)
 				       sx_schema_PointCloud_bytes},
 		[SX_MESSAGE_TRANSFORM] = {"transform", "foxglove.FrameTransform", sx_schema_FrameTransform,
 					  sx_schema_FrameTransform_bytes},
-		[SX_MESSAGE_CALIBRATION] = {"calibration", "foxglove.CameraCalibration",
-					    sx_schema_CameraCalibration, sx_schema_CameraCalibration_bytes},
-		[SX_MESSAGE_LEFT] = {"left", "foxglove.RawImage", sx_schema_RawImage,
-				     sx_schema_RawImage_bytes},
-		[SX_MESSAGE_DISPARITY] = {"disparity", "foxglove.RawImage", sx_schema_RawImage,
-					  sx_schema_RawImage_bytes},
 	};
 
 	return kinds[which];
@@ -136,12 +125,6 @@ int sx_messages_frame(struct sx_messages *m, const struct stixel_frame *frame)
 	return r == 0 && sx_scene_has_camera(frame->header) ? sx_scene_fill(&m->scene, frame) : r;
 }
 
-int64_t sx_messages_realtime_ns(const struct stixel_frame_header *h, int64_t monotonic_ns)
-{
-	return sx_recorded_ns_add(h->anchor_realtime_ns,
-				  sx_recorded_ns_since(monotonic_ns, h->anchor_monotonic_ns));
-}
-
 /* ---- packing ---- */
 
 static int64_t pack(struct sx_messages *m, const ProtobufCMessage *message, const void **bytes)
@@ -163,7 +146,7 @@ static int64_t pack(struct sx_messages *m, const ProtobufCMessage *message, cons
 static Google__Protobuf__Timestamp stamp(const struct stixel_frame_header *h)
 {
 	Google__Protobuf__Timestamp t = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
-	int64_t ns = sx_messages_realtime_ns(h, h->capture_left_ns);
+	int64_t ns = sx_recorded_realtime_ns(h, h->capture_left_ns);
 
 	t.seconds = ns / SX_NS_PER_S;
 	t.nanos = (int32_t)(ns % SX_NS_PER_S);
@@ -371,49 +354,6 @@ static int64_t pack_transform(struct sx_messages *m, const void **bytes)
 	return pack(m, &t.base, bytes);
 }
 
-static bool same_calibration(const struct stixel_frame_header *a, const struct stixel_frame_header *b)
-{
-	return a->fx == b->fx && a->fy == b->fy && a->cx == b->cx && a->cy == b->cy &&
-	       a->image_width == b->image_width && a->image_height == b->image_height && a->epoch == b->epoch;
-}
-
-static int64_t pack_calibration(struct sx_messages *m, const void **bytes)
-{
-	const struct stixel_frame_header *h = m->frame->header;
-	Foxglove__CameraCalibration c = FOXGLOVE__CAMERA_CALIBRATION__INIT;
-	Google__Protobuf__Timestamp time = stamp(h);
-	char model[] = "plumb_bob";
-	double d[5] = {0}, r[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-	double k[9] = {h->fx, 0, h->cx, 0, h->fy, h->cy, 0, 0, 1};
-	double p[12] = {h->fx, 0, h->cx, 0, 0, h->fy, h->cy, 0, 0, 0, 1, 0};
-
-	if (same_calibration(h, &m->calibration))
-		return 0;
-	memcpy(&m->calibration, h, STIXEL_HEADER_BYTES_LEAST); /* older ones have no more */
-	c.timestamp = &time, c.frame_id = m->camera_id;
-	c.width = h->image_width, c.height = h->image_height;
-	c.distortion_model = model; /* images are rectified: all zero */
-	c.n_d = 5, c.d = d, c.n_k = 9, c.k = k, c.n_r = 9, c.r = r, c.n_p = 12, c.p = p;
-	return pack(m, &c.base, bytes);
-}
-
-static int64_t pack_image(struct sx_messages *m, unsigned kind, const void **bytes)
-{
-	Google__Protobuf__Timestamp time = stamp(m->frame->header);
-	Foxglove__RawImage i = FOXGLOVE__RAW_IMAGE__INIT;
-	char mono8[] = "mono8", mono16[] = "16UC1";
-	struct stixel_image image;
-
-	if (!stixel_image(m->frame, kind, &image))
-		return 0;
-	i.timestamp = &time, i.frame_id = m->camera_id;
-	i.width = image.width, i.height = image.height, i.step = image.pitch;
-	i.encoding = kind == STIXEL_PLANE_LEFT ? mono8 : mono16;
-	i.data.len = (size_t)image.pitch * image.height;
-	i.data.data = (uint8_t *)(uintptr_t)image.data;
-	return pack(m, &i.base, bytes);
-}
-
 int64_t sx_messages_pack(struct sx_messages *m, enum sx_message which, const void **bytes)
 {
 	bool camera = sx_scene_has_camera(m->frame->header);
@@ -427,12 +367,6 @@ int64_t sx_messages_pack(struct sx_messages *m, enum sx_message which, const voi
 		return camera ? pack_points(m, bytes) : 0;
 	case SX_MESSAGE_TRANSFORM:
 		return camera ? pack_transform(m, bytes) : 0;
-	case SX_MESSAGE_CALIBRATION:
-		return camera ? pack_calibration(m, bytes) : 0;
-	case SX_MESSAGE_LEFT:
-		return pack_image(m, STIXEL_PLANE_LEFT, bytes);
-	case SX_MESSAGE_DISPARITY:
-		return pack_image(m, STIXEL_PLANE_DISPARITY, bytes);
 	default:
 		return 0;
 	}

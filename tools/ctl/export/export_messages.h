@@ -10,16 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "include/stixel.h"
+#include "recording/recording_messages.h"
 
 enum sx_message {
-	SX_MESSAGE_FRAME,	/* stixel.Frame */
-	SX_MESSAGE_SCENE,	/* foxglove.SceneUpdate */
-	SX_MESSAGE_POINTS,	/* foxglove.PointCloud */
-	SX_MESSAGE_TRANSFORM,	/* foxglove.FrameTransform */
-	SX_MESSAGE_CALIBRATION, /* foxglove.CameraCalibration */
-	SX_MESSAGE_LEFT,	/* foxglove.RawImage */
-	SX_MESSAGE_DISPARITY,	/* foxglove.RawImage */
+	SX_MESSAGE_FRAME,     /* stixel.Frame */
+	SX_MESSAGE_SCENE,     /* foxglove.SceneUpdate */
+	SX_MESSAGE_POINTS,    /* foxglove.PointCloud */
+	SX_MESSAGE_TRANSFORM, /* foxglove.FrameTransform */
 	SX_MESSAGES
 };
 
@@ -38,11 +35,9 @@ void sx_messages_destroy(struct sx_messages *m); /* accepts NULL */
 /* This frame is what messages are made of, until the next. -ENOMEM. */
 int sx_messages_frame(struct sx_messages *m, const struct stixel_frame *frame);
 /*
- * The bytes of a message, in memory of m until the next call; 0: this frame has none (no image, no camera
- * model, or the same calibration as before). -ENOMEM.
+ * The bytes of a message, in memory of m until the next call; 0: this frame has none (no camera model).
+ * -ENOMEM.
  */
 int64_t sx_messages_pack(struct sx_messages *m, enum sx_message which, const void **bytes);
-/* CLOCK_REALTIME of a moment of the frame, by its own anchor. */
-int64_t sx_messages_realtime_ns(const struct stixel_frame_header *h, int64_t monotonic_ns);
 
 #endif

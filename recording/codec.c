@@ -1,14 +1,12 @@
 /*
- * Compression of a recording's records.
+ * Compression of a recording's chunks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "recording/recording_codec.h"
+#include "recording/codec.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-#include "recording/recording_format.h"
 
 #ifdef SX_HAVE_ZSTD
 #include <zstd.h>
@@ -16,25 +14,25 @@
 /* Measured (docs/recording.md): level 1 is at the knee, 3 takes half as long again for nothing. */
 enum { LEVEL = 1 };
 
-struct sx_record_codec {
+struct sx_codec {
 	ZSTD_CCtx *compress;
 	ZSTD_DCtx *decompress;
 	void *memory;
 	size_t room;
 };
 
-bool sx_record_codec_built(void)
+bool sx_codec_built(void)
 {
 	return true;
 }
 
-int sx_record_codec_create(struct sx_record_codec **ret)
+int sx_codec_create(struct sx_codec **ret)
 {
 	*ret = calloc(1, sizeof(**ret));
 	return *ret ? 0 : -ENOMEM;
 }
 
-void sx_record_codec_destroy(struct sx_record_codec *c)
+void sx_codec_destroy(struct sx_codec *c)
 {
 	if (!c)
 		return;
@@ -44,7 +42,7 @@ void sx_record_codec_destroy(struct sx_record_codec *c)
 	free(c);
 }
 
-static int reserve(struct sx_record_codec *c, size_t bytes)
+static int reserve(struct sx_codec *c, size_t bytes)
 {
 	void *p;
 
@@ -58,13 +56,10 @@ static int reserve(struct sx_record_codec *c, size_t bytes)
 	return 0;
 }
 
-int sx_record_decode(struct sx_record_codec *c, unsigned encoding, const void **content, size_t bytes,
-		     size_t plain_bytes)
+int sx_codec_decode(struct sx_codec *c, const void **content, size_t bytes, size_t plain_bytes)
 {
 	size_t n;
 
-	if (encoding != SX_RECORD_ZSTD)
-		return -ENOTSUP;
 	if (!c->decompress)
 		c->decompress = ZSTD_createDCtx();
 	if (!c->decompress || reserve(c, plain_bytes) < 0)
@@ -76,7 +71,7 @@ int sx_record_decode(struct sx_record_codec *c, unsigned encoding, const void **
 	return 0;
 }
 
-int64_t sx_record_encode(struct sx_record_codec *c, const void **content, size_t bytes)
+int64_t sx_codec_encode(struct sx_codec *c, const void **content, size_t bytes)
 {
 	size_t n;
 
@@ -91,33 +86,32 @@ int64_t sx_record_encode(struct sx_record_codec *c, const void **content, size_t
 	return (int64_t)n;
 }
 #else
-struct sx_record_codec {
+struct sx_codec {
 	int unused;
 };
 
-bool sx_record_codec_built(void)
+bool sx_codec_built(void)
 {
 	return false;
 }
 
-int sx_record_codec_create(struct sx_record_codec **ret)
+int sx_codec_create(struct sx_codec **ret)
 {
 	*ret = calloc(1, sizeof(**ret));
 	return *ret ? 0 : -ENOMEM;
 }
 
-void sx_record_codec_destroy(struct sx_record_codec *c)
+void sx_codec_destroy(struct sx_codec *c)
 {
 	free(c);
 }
 
-int sx_record_decode(struct sx_record_codec *c, unsigned encoding, const void **content, size_t bytes,
-		     size_t plain_bytes)
+int sx_codec_decode(struct sx_codec *c, const void **content, size_t bytes, size_t plain_bytes)
 {
 	return -ENOTSUP;
 }
 
-int64_t sx_record_encode(struct sx_record_codec *c, const void **content, size_t bytes)
+int64_t sx_codec_encode(struct sx_codec *c, const void **content, size_t bytes)
 {
 	return 0;
 }

@@ -1,0 +1,224 @@
+"""What lies in a recording, and what its messages mean.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+import enum
+import errno
+import struct
+from typing import Any, Dict, Iterator, NamedTuple, Optional, Tuple, Union
+
+from . import _mcap as mcap
+from ._check import verdict
+from ._crc32c import crc32c
+from ._frame import Frame
+from ._layout import header_of
+
+_FRAME_MAX = 256 << 20
+_HEADER_LEAST = 696  # of a frame
+_EVENTS, _FRAMES = -1, -2  # what a channel has; images: their kind
+_ROLES = {b"stixel": (b"stixel", _FRAMES), b"events": (b"protobuf", _EVENTS), b"disparity": (b"protobuf", 1),
+          b"left": (b"protobuf", 2), b"right": (b"protobuf", 3)}
+
+
+class GapReason(enum.IntEnum):
+    """Why frames are missing."""
+
+    UNKNOWN = -1
+    OVERRUN = 0
+    DAMAGED = 1
+
+    @classmethod
+    def _missing_(cls, value: object) -> Any:
+        return cls.UNKNOWN
+
+
+class Life(NamedTuple):
+    """The frames that follow are of this publisher."""
+
+    epoch: int
+    pid: int
+    version: str
+
+
+class Gap(NamedTuple):
+    """Frames are missing here, and the recorder knew."""
+
+    epoch: int
+    number: int  #: of the first that is missing; 0: not known
+    lost: int  #: frames
+    reason: GapReason
+
+
+class Damage(NamedTuple):
+    """Bytes that are no whole record."""
+
+    offset: int  #: in the file
+    bytes: int
+    why: str
+    at_end: bool  #: the file ends with it: it was cut, or is still being written
+
+
+class End(NamedTuple):
+    """What stands at the end of a recording that was finished."""
+
+    frames: int
+    lost: int  #: sum of all gaps
+    publishers: int
+    first_ns: int  #: published_ns of the first frame, of the last one
+    last_ns: int
+
+
+Record = Union[Frame, Life, Gap, Damage]
+
+
+class Content:
+    """What the channels and messages mean. A frame's images come behind it, in channels of their own."""
+
+    def __init__(self) -> None:
+        self.roles: Dict[int, int] = {}
+        self.topics = b""  # how they begin: /INSTANCE/
+        self.channels = 0
+        self.end: Optional[End] = None
+        self.parts: Dict[int, bytes] = {}  # of the frame being put together: itself at 0, images at their kind
+        self.missing: Dict[int, Tuple[int, ...]] = {}  # its images that have not come
+
+    def anew(self) -> Content:
+        """With the same channels, for another way through the file."""
+        other = Content()
+        other.roles, other.topics = dict(self.roles), self.topics
+        return other
+
+    def channel(self, content: bytes) -> None:
+        """Ours say so in their metadata; those of the first instance count."""
+        try:
+            c = mcap.channel(content)
+        except mcap.Malformed:
+            return
+        self.channels += 1
+        name = c.metadata.get(b"stixel", b"")
+        encoding, role = _ROLES.get(name, (b"", 0))
+        begins = c.topic[:len(c.topic) - len(name)]
+        if not role or encoding != c.encoding or not 3 <= len(begins) < 72:
+            return
+        self.topics = self.topics or begins
+        if self.topics == begins:
+            self.roles[c.id] = role
+
+    def first_published_ns(self, records: bytes) -> Optional[int]:
+        """Of the first frame among these records; None without one. Malformed."""
+        for op, content in mcap.inside(records):
+            if op == mcap.CHANNEL:
+                self.channel(content)
+            elif (op == mcap.MESSAGE and self.roles.get(int.from_bytes(content[:2], "little")) == _FRAMES
+                  and len(content) >= mcap.MESSAGE_OF.size + _HEADER_LEAST):
+                return int(struct.unpack_from("<q", content, mcap.MESSAGE_OF.size + 64)[0])
+        return None
+
+    def message(self, content: bytes) -> Iterator[Union[Frame, Life, Gap, str]]:
+        """What it gives; a text says what is wrong with it."""
+        role = self.roles.get(int.from_bytes(content[:2], "little"), 0) if len(content) >= 2 else 0
+        if role and len(content) < mcap.MESSAGE_OF.size:
+            self.missing = {}
+            yield "a message contradicts itself"
+        elif role > 0:
+            yield from self._image(role, content[mcap.MESSAGE_OF.size:])
+        elif role:
+            yield from self.rest()
+            data = content[mcap.MESSAGE_OF.size:]
+            yield from self._event(data) if role == _EVENTS else self._frame(data)
+
+    def _frame(self, data: bytes) -> Iterator[Union[Frame, str]]:
+        if len(data) < _HEADER_LEAST:
+            yield "a frame contradicts itself"
+            return
+        total, at = int(struct.unpack_from("<I", data, 16)[0]), len(data)
+        if total != at:
+            missing: Dict[int, Tuple[int, ...]] = {}
+            for place in (256, 664):
+                kind, width, height, pitch, offset, size = struct.unpack_from("<6I", data, place)
+                if not kind:
+                    break
+                if kind > 3 or offset != at or kind in missing:
+                    at = -1
+                    break
+                missing[kind] = (width, height, pitch, size)
+                at += size
+            if not missing or at != total or at > _FRAME_MAX:
+                yield "a frame contradicts itself"
+                return
+            self.missing = missing
+            self.parts = {0: data, **dict.fromkeys(missing, b"")}
+            return
+        yield self._whole(data)
+
+    @staticmethod
+    def _whole(data: bytes) -> Union[Frame, str]:
+        code = verdict(data)
+        if code:
+            return ("a frame is of another major version" if code == -errno.EPROTONOSUPPORT
+                    else "a frame contradicts itself")
+        return Frame(data[:int(header_of(data)["frame_bytes"])])
+
+    def rest(self) -> Iterator[Union[Frame, str]]:
+        """Images that should have come did not: somebody has left out their channels. The frame without them."""
+        if not self.missing:
+            return
+        self.missing = {}
+        data = self.parts[0]
+        header = header_of(data)
+        if verdict(data + bytes(int(header["frame_bytes"]) - len(data))):
+            yield "a frame contradicts itself"
+            return
+        bare = bytearray(data)
+        for place in (256, 664):
+            bare[place:place + 24] = bytes(24)
+        struct.pack_into("<I", bare, 16, len(bare))
+        struct.pack_into("<I", bare, 92, int(header["flags"]) | 1)
+        bare[12:16] = bytes(4)
+        struct.pack_into("<I", bare, 12, crc32c(bytes(bare)))
+        yield self._whole(bytes(bare))
+
+    def _image(self, kind: int, data: bytes) -> Iterator[Union[Frame, str]]:
+        if kind not in self.missing:
+            return
+        want = self.missing.pop(kind)
+        try:
+            f = mcap.fields(data)
+        except mcap.Malformed:
+            f = {}
+        pixels = f.get(6, b"")
+        if not isinstance(pixels, bytes) or (f.get(2, 0), f.get(3, 0), f.get(5, 0), len(pixels)) != want:
+            self.missing = {}
+            yield "an image is not the one of its frame"
+            return
+        self.parts[kind] = pixels
+        if not self.missing:
+            yield self._whole(b"".join(self.parts.values()))
+
+    def _event(self, data: bytes) -> Iterator[Union[Life, Gap, str]]:
+        try:
+            f = mcap.fields(data)
+        except mcap.Malformed:
+            yield "an event contradicts itself"
+            return
+
+        def number(field: int) -> int:
+            n = f.get(field, 0)
+            return n if isinstance(n, int) else 0
+
+        def word(field: int) -> str:
+            b = f.get(field, b"")
+            return b.decode("ascii", "replace") if isinstance(b, bytes) else ""
+
+        def time(field: int) -> int:
+            return (number(field) ^ 1 << 63) - (1 << 63)
+
+        if word(1) == "publisher":
+            yield Life(number(2), number(3), word(4))
+        elif word(1) == "gap":
+            reason = {"overrun": GapReason.OVERRUN, "damaged": GapReason.DAMAGED}.get(word(7), GapReason.UNKNOWN)
+            yield Gap(number(2), number(5), number(6), reason)
+        elif word(1) == "end":
+            self.end = End(number(8), number(6), number(9), time(12), time(13))

@@ -1,0 +1,259 @@
+/*
+ * What the channels and messages of a recording mean.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/check.h"
+#include "ipc/frame.h"
+#include "recording/recording_priv.h"
+
+/* ---- channels ---- */
+
+static enum role role_of(struct sx_span name, const struct sx_span encoding)
+{
+	static const struct {
+		const char *name, *encoding;
+		unsigned role;
+	} roles[] = {{"stixel", "stixel", ROLE_FRAMES},
+		     {"events", "protobuf", ROLE_EVENTS},
+		     {"disparity", "protobuf", ROLE_IMAGE + STIXEL_PLANE_DISPARITY},
+		     {"left", "protobuf", ROLE_IMAGE + STIXEL_PLANE_LEFT},
+		     {"right", "protobuf", ROLE_IMAGE + STIXEL_PLANE_RIGHT}};
+
+	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
+		if (sx_span_is(name, roles[i].name) && sx_span_is(encoding, roles[i].encoding))
+			return (enum role)roles[i].role;
+	return ROLE_NONE;
+}
+
+/*
+ * Ours say so in their metadata. A file may have the frames of several instances, put together by somebody:
+ * those of the first are read.
+ */
+void sx_content_channel(struct sx_recording *r, struct sx_span content)
+{
+	struct sx_mcap_channel c;
+	struct sx_span name;
+	enum role role;
+	size_t begins;
+
+	if (!sx_mcap_parse_channel(&c, content))
+		return;
+	r->channels_seen = true;
+	name = sx_mcap_value(c.metadata, "stixel");
+	role = role_of(name, c.encoding);
+	if (role == ROLE_NONE || c.topic.bytes < name.bytes + 3 ||
+	    c.topic.bytes - name.bytes >= sizeof(r->topics))
+		return;
+	begins = c.topic.bytes - name.bytes;
+	if (!r->topics[0]) {
+		sx_span_copy((struct sx_span){c.topic.at, begins}, r->topics, sizeof(r->topics));
+		sx_span_copy((struct sx_span){c.topic.at + 1, begins - 2}, r->info.instance,
+			     sizeof(r->info.instance));
+	}
+	if (strlen(r->topics) == begins && memcmp(r->topics, c.topic.at, begins) == 0)
+		r->role[c.id] = (uint8_t)role;
+}
+
+/* ---- frames ---- */
+
+static int frame_damage(struct sx_recording *r, struct sx_span content, const char *why,
+			struct sx_record *record)
+{
+	*record = (struct sx_record){.kind = SX_RECORD_DAMAGE,
+				     .offset = r->state.offset,
+				     .bytes = SX_MCAP_HEAD_BYTES + content.bytes,
+				     .why = why};
+	r->missing = 0;
+	r->state.damaged_places++;
+	r->state.damaged_bytes += record->bytes;
+	return 1;
+}
+
+static int give_frame(struct sx_recording *r, struct sx_span content, struct sx_record *record)
+{
+	const struct stixel_frame_header *h = (const struct stixel_frame_header *)r->frame;
+	int e = sx_frame_check(&record->frame, r->frame, h->frame_bytes);
+
+	if (e < 0)
+		return frame_damage(r, content,
+				    e == -EPROTONOSUPPORT ? "a frame is of another major version"
+							  : "a frame contradicts itself",
+				    record);
+	record->kind = SX_RECORD_FRAME;
+	record->time_ns = r->frame_time_ns;
+	return 1;
+}
+
+/*
+ * Images that should have come did not: somebody has left out their channels. The frame without them, as the
+ * publisher would give it where they do not fit.
+ */
+static int give_bare(struct sx_recording *r, struct sx_span content, struct sx_record *record)
+{
+	const struct stixel_frame_header *h = (const struct stixel_frame_header *)r->frame;
+	struct stixel_frame whole;
+	size_t room = h->plane_offset;
+
+	*record = (struct sx_record){.offset = r->state.offset};
+	r->missing = 0;
+	if (sx_frame_check(&whole, r->frame, h->frame_bytes) < 0)
+		return frame_damage(r, content, "a frame contradicts itself", record);
+	free(r->bare);
+	r->bare = malloc(room);
+	if (!r->bare)
+		return -ENOMEM;
+	sx_frame_shrink(r->bare, room, r->frame);
+	record->kind = SX_RECORD_FRAME;
+	record->time_ns = r->frame_time_ns;
+	return sx_frame_check(&record->frame, r->bare, room) < 0 ? -EBADMSG : 1;
+}
+
+int sx_content_end(struct sx_recording *r, struct sx_record *record)
+{
+	return r->missing ? give_bare(r, (struct sx_span){NULL, 0}, record) : 0;
+}
+
+/* The images that are to follow so many bytes of a frame, up to its end; 0: it contradicts itself. */
+static unsigned images_missing(const struct stixel_frame_header *h, size_t bytes)
+{
+	const uint32_t kinds[] = {h->plane_kind, h->plane2_kind},
+		       offsets[] = {h->plane_offset, h->plane2_offset},
+		       lengths[] = {h->plane_bytes, h->plane2_bytes};
+	uint64_t at = bytes;
+	unsigned missing = 0;
+
+	for (int i = 0; i < 2 && kinds[i]; i++) {
+		if (kinds[i] > STIXEL_PLANE_RIGHT || offsets[i] != at || missing >> kinds[i] & 1)
+			return 0;
+		missing |= 1u << kinds[i];
+		at += lengths[i];
+	}
+	return at == h->frame_bytes && at <= STIXEL_FRAME_BYTES_MAX ? missing : 0;
+}
+
+static int take_frame(struct sx_recording *r, struct sx_span content, struct sx_span data,
+		      struct sx_record *record)
+{
+	struct stixel_frame_header h;
+	size_t room = data.bytes;
+
+	if (data.bytes < STIXEL_HEADER_BYTES_LEAST)
+		return frame_damage(r, content, "a frame contradicts itself", record);
+	memcpy(&h, data.at, STIXEL_HEADER_BYTES_LEAST);
+	if (h.frame_bytes != data.bytes) {
+		r->missing = images_missing(&h, data.bytes);
+		if (!r->missing)
+			return frame_damage(r, content, "a frame contradicts itself", record);
+		room = h.frame_bytes;
+	}
+	if (room > r->frame_room) {
+		free(r->frame);
+		r->frame_room = 0;
+		r->frame = malloc(room);
+		if (!r->frame)
+			return -ENOMEM;
+		r->frame_room = room;
+	}
+	memcpy(r->frame, data.at, data.bytes);
+	r->frame_time_ns = record->time_ns;
+	return r->missing ? 0 : give_frame(r, content, record);
+}
+
+/* Puts the image where the frame has its place. */
+static int take_image(struct sx_recording *r, unsigned kind, struct sx_span content, struct sx_span data,
+		      struct sx_record *record)
+{
+	const struct stixel_frame_header *h = (const struct stixel_frame_header *)r->frame;
+	const bool first = h && h->plane_kind == kind;
+	struct stixel_image image;
+	size_t bytes;
+
+	if (!(r->missing >> kind & 1)) /* of a frame that is lost */
+		return 0;
+	if (!sx_image_parse(data, &image, &bytes) || bytes != (first ? h->plane_bytes : h->plane2_bytes) ||
+	    image.width != (first ? h->plane_width : h->plane2_width) ||
+	    image.height != (first ? h->plane_height : h->plane2_height) ||
+	    image.pitch != (first ? h->plane_pitch : h->plane2_pitch))
+		return frame_damage(r, content, "an image is not the one of its frame", record);
+	if (bytes)
+		memcpy(r->frame + (first ? h->plane_offset : h->plane2_offset), image.data, bytes);
+	r->missing &= ~(1u << kind);
+	return r->missing ? 0 : give_frame(r, content, record);
+}
+
+/* ---- messages ---- */
+
+static int take_event(struct sx_recording *r, struct sx_span content, struct sx_span data,
+		      struct sx_record *record)
+{
+	if (!sx_event_parse(data, &r->event))
+		return frame_damage(r, content, "an event contradicts itself", record);
+	switch (r->event.kind) {
+	case SX_EVENT_PUBLISHER:
+		record->kind = SX_RECORD_PUBLISHER;
+		record->publisher = &r->event.publisher;
+		return 1;
+	case SX_EVENT_GAP:
+		record->kind = SX_RECORD_GAP;
+		record->gap = &r->event.gap;
+		return 1;
+	case SX_EVENT_END:
+		r->state.end_known = true;
+		r->state.end = r->event.end;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+int sx_content_message(struct sx_recording *r, struct sx_span content, struct sx_record *record)
+{
+	struct sx_cursor in = {content.at, content.bytes, false};
+	const unsigned channel = (unsigned)sx_cursor_number(&in, 2), role = r->role[channel];
+	struct sx_span data;
+
+	if (role == ROLE_NONE)
+		return 0;
+	sx_cursor_number(&in, 4); /* sequence */
+	*record = (struct sx_record){.offset = r->state.offset, .time_ns = (int64_t)sx_cursor_number(&in, 8)};
+	sx_cursor_number(&in, 8); /* publish time */
+	if (in.failed)
+		return frame_damage(r, content, "a message contradicts itself", record);
+	data = sx_cursor_take(&in, in.left);
+	if (role > ROLE_IMAGE)
+		return take_image(r, role - ROLE_IMAGE, content, data, record);
+	if (r->missing) {
+		int e = give_bare(r, content, record);
+
+		return e < 0 ? e : 2;
+	}
+	return role == ROLE_EVENTS ? take_event(r, content, data, record)
+				   : take_frame(r, content, data, record);
+}
+
+int sx_content_records(struct sx_recording *r, const struct sx_mcap_chunk *c, struct sx_cursor *records)
+{
+	const void *content = c->records.at;
+	uint64_t bytes = c->records.bytes;
+	int e;
+
+	if (c->plain_bytes > CHUNK_MAX)
+		return -EBADMSG;
+	if (c->compression.bytes) {
+		if (!sx_span_is(c->compression, "zstd"))
+			return sx_span_is(c->compression, "lz4") ? -ENOPKG : -EBADMSG;
+		e = sx_codec_decode(r->codec, &content, bytes, c->plain_bytes);
+		if (e < 0)
+			return e;
+		bytes = c->plain_bytes;
+	}
+	if (bytes != c->plain_bytes || (c->crc && sx_mcap_crc(0, content, bytes) != c->crc))
+		return -EBADMSG;
+	*records = (struct sx_cursor){content, bytes, false};
+	return 0;
+}

@@ -1,0 +1,78 @@
+/*
+ * What lies beside the frames of a recording, as protobuf: images and calibrations in the schemas that
+ * viewers know, and events.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_RECORDING_RECORDING_MESSAGES_H
+#define SX_RECORDING_RECORDING_MESSAGES_H
+
+#include "include/stixel.h"
+#include "recording/bytes.h"
+
+enum sx_recording_schema {
+	SX_SCHEMA_IMAGE,       /* foxglove.RawImage */
+	SX_SCHEMA_CALIBRATION, /* foxglove.CameraCalibration */
+	SX_SCHEMA_EVENT,       /* stixel.Event */
+	SX_SCHEMAS
+};
+
+const char *sx_recording_schema_name(enum sx_recording_schema schema);
+/* Its FileDescriptorSet. */
+void sx_recording_schema_describe(struct sx_bytes *to, enum sx_recording_schema schema);
+
+/* CLOCK_REALTIME of a moment of the frame, by its own anchor. */
+int64_t sx_recorded_realtime_ns(const struct stixel_frame_header *h, int64_t monotonic_ns);
+
+/* A RawImage but for the pixels, pitch * height bytes, which follow. camera: its frame of coordinates. */
+void sx_image_message(struct sx_bytes *to, const struct stixel_frame_header *h, const char *camera,
+		      const struct stixel_image *image);
+/* Width, height, pitch, and the data, which stay in message; *bytes: of the data. False: damaged. */
+bool sx_image_parse(struct sx_span message, struct stixel_image *image, size_t *bytes);
+
+/* Of one camera of the rectified pair; right: with the baseline in its P. */
+void sx_calibration_message(struct sx_bytes *to, const struct stixel_frame_header *h, const char *camera,
+			    bool right);
+/* Both frames have the same, and are of the same life. */
+bool sx_calibration_same(const struct stixel_frame_header *a, const struct stixel_frame_header *b);
+
+enum sx_event_kind {
+	SX_EVENT_NONE, /* of a newer version */
+	SX_EVENT_PUBLISHER,
+	SX_EVENT_GAP,
+	SX_EVENT_END
+};
+
+struct sx_event {
+	enum sx_event_kind kind;
+	struct sx_record_publisher {
+		uint64_t epoch;
+		uint64_t pid;
+		char version[32];
+	} publisher;
+	struct sx_record_gap {
+		uint64_t epoch;
+		uint64_t number; /* of the first frame that is missing; 0 unknown */
+		uint64_t lost;	 /* frames */
+		enum sx_gap_reason {
+			SX_GAP_UNKNOWN, /* of a newer version */
+			SX_GAP_OVERRUN, /* the recorder was too slow: they were overwritten in the ring */
+			SX_GAP_DAMAGED	/* the publisher's frame failed its check */
+		} reason;
+	} gap;
+	struct sx_record_end {
+		uint64_t frames;
+		uint64_t lost; /* frames, sum of all gaps */
+		uint64_t publishers;
+		uint64_t frame_bytes_max;      /* of the largest frame */
+		uint64_t frame_bytes_max_bare; /* the same without images */
+		int64_t first_ns, last_ns;     /* published_ns of the first and the last frame */
+		uint64_t planes;	       /* bits 1 << enum stixel_plane: images that occur */
+	} end;
+};
+
+void sx_event_message(struct sx_bytes *to, const struct sx_event *event);
+/* False: damaged. */
+bool sx_event_parse(struct sx_span message, struct sx_event *event);
+
+#endif

@@ -1,0 +1,108 @@
+/*
+ * The queue before a file: order, room, and what happens when the file takes nothing.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "recording/file_queue.h"
+
+/* Bytes in hand: n before, least or a few more afterwards. */
+static size_t read_at_least(int fd, uint8_t got[5000], size_t n, size_t least)
+{
+	while (n < least) {
+		ssize_t more = read(fd, got + n, 5000 - n);
+
+		assert_true(more > 0);
+		n += (size_t)more;
+	}
+	return n;
+}
+
+static void test_queue_keeps_order(void **state)
+{
+	struct sx_file_queue *q;
+	uint8_t got[5000];
+	size_t n = 0;
+	int pipes[2];
+
+	assert_int_equal(pipe(pipes), 0);
+	assert_int_equal(fcntl(pipes[1], F_SETPIPE_SZ, 4096), 4096);
+	assert_int_equal(sx_file_queue_create(&q, pipes[1], 1000, NULL), 0);
+	for (int i = 0; i < 500; i++) {
+		uint8_t ten[10];
+
+		memset(ten, i, sizeof(ten));
+		/*
+		 * The pipe takes 3097 bytes at least (it waits for room for a whole write) and the queue
+		 * 1000: make room before they are full, or nobody does, and enough for the rest.
+		 */
+		if (i == 400)
+			n = read_at_least(pipes[0], got, 0, 2500);
+		assert_int_equal(sx_file_queue_put(q, ten, sizeof(ten)), 0);
+	}
+	read_at_least(pipes[0], got, n, sizeof(got));
+	assert_int_equal(sx_file_queue_flush(q), 0);
+	assert_int_equal(sx_file_queue_written(q), sizeof(got));
+	for (size_t i = 0; i < sizeof(got); i++)
+		assert_int_equal(got[i], (uint8_t)(i / 10));
+	sx_file_queue_destroy(q);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+static void test_queue_tells_a_full_disk(void **state)
+{
+	int fd = open("/dev/full", O_WRONLY);
+	struct sx_file_queue *q;
+	char text[100] = "";
+	int r = 0;
+
+	assert_true(fd >= 0);
+	assert_int_equal(sx_file_queue_create(&q, fd, 1000, NULL), 0);
+	for (int i = 0; i < 1000 && r == 0; i++)
+		r = sx_file_queue_put(q, text, sizeof(text));
+	assert_int_equal(r, -ENOSPC);
+	assert_int_equal(sx_file_queue_flush(q), -ENOSPC);
+	sx_file_queue_destroy(q);
+	close(fd);
+}
+
+/* Asked to stop, a reader that has fallen asleep is not waited for. */
+static void test_queue_gives_up(void **state)
+{
+	volatile sig_atomic_t stop = 0;
+	struct sx_file_queue *q;
+	static char much[200000];
+	int pipes[2];
+
+	assert_int_equal(pipe(pipes), 0);
+	assert_int_equal(sx_file_queue_create(&q, pipes[1], 1000, &stop), 0);
+	stop = 1;
+	assert_int_equal(sx_file_queue_put(q, much, sizeof(much)), -ETIMEDOUT);
+	sx_file_queue_destroy(q);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_queue_keeps_order),
+		cmocka_unit_test(test_queue_tells_a_full_disk),
+		cmocka_unit_test(test_queue_gives_up),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

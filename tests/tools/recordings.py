@@ -1,0 +1,123 @@
+# Reads recordings a second way, for tests that compare: by the specification of MCAP, with the standard library
+# alone (and zstandard for compressed ones). Every checksum of a chunk is looked at.
+# SPDX-License-Identifier: Apache-2.0
+import struct
+import zlib
+
+MAGIC = b"\x89MCAP0\r\n"
+CHANNEL, MESSAGE, CHUNK, METADATA = 4, 5, 6, 12
+STIXEL = struct.Struct("<5HhBBBB")  # column, row_top, row_bottom, support, disparity_q7, slope_q14, kind, label, ...
+
+
+def parts(data):
+    """(op, content) of the records in data; ends before one that is not whole."""
+    at = 0
+    while at + 9 <= len(data):
+        op, size = struct.unpack_from("<BQ", data, at)
+        if at + 9 + size > len(data):
+            return
+        yield op, data[at + 9:at + 9 + size]
+        at += 9 + size
+
+
+def text(data, at):
+    size, = struct.unpack_from("<I", data, at)
+    return data[at + 4:at + 4 + size], at + 4 + size
+
+
+def chunk(content):
+    """The records of a chunk, decoded."""
+    plain, crc = struct.unpack_from("<QI", content, 16)
+    compression, at = text(content, 28)
+    records = content[at + 8:]
+    assert len(records) == struct.unpack_from("<Q", content, at)[0]
+    if compression == b"zstd":
+        import zstandard
+        records = zstandard.ZstdDecompressor().decompress(records, plain)
+    else:
+        assert compression == b""
+    assert zlib.crc32(records) == crc
+    return records
+
+
+def messages(path):
+    """(topic, time, data) of all chunks; ends where the file does or a record is not whole."""
+    topics = {}
+    with open(path, "rb") as f:
+        data = f.read()
+    assert data[:8] == MAGIC
+    for op, content in parts(data[8:]):
+        for inner, record in parts(chunk(content)) if op == CHUNK else ():
+            channel, = struct.unpack_from("<H", record, 0)
+            if inner == CHANNEL:
+                topics[channel] = text(record, 4)[0].decode()
+            elif inner == MESSAGE:
+                yield topics[channel], struct.unpack_from("<Q", record, 6)[0], record[22:]
+
+
+def metadata(path):
+    """(name, {key: value}) of the metadata records."""
+    found = []
+    with open(path, "rb") as f:
+        data = f.read()
+    for op, content in parts(data[8:]):
+        if op == METADATA:
+            name, at = text(content, 0)
+            at += 4
+            pairs = {}
+            while at < len(content):
+                key, at = text(content, at)
+                value, at = text(content, at)
+                pairs[key.decode()] = value.decode()
+            found.append((name.decode(), pairs))
+    return found
+
+
+def pixels(data):
+    """What a RawImage has in data, its field 6."""
+    at = 0
+    while True:
+        key = data[at]
+        at += 1
+        if key & 7 == 5:
+            at += 4
+            continue
+        size = shift = 0
+        while True:
+            size |= (data[at] & 127) << shift
+            shift, at = shift + 7, at + 1
+            if not data[at - 1] & 128:
+                break
+        if key >> 3 == 6:
+            return data[at:at + size]
+        at += size
+
+
+def frames(path):
+    """The bytes of every frame, with its images in their places."""
+    found = []
+    for topic, _, data in messages(path):
+        name = topic.split("/")[2]
+        if name == "stixel":
+            found.append(data)
+        elif name in ("left", "right", "disparity"):
+            found[-1] += pixels(data)
+    for f in found:
+        assert len(f) == struct.unpack_from("<I", f, 16)[0]
+    return found
+
+
+def stixels(frame):
+    """The stixels of a frame, as tuples."""
+    offset, count = struct.unpack_from("<I", frame, 20)[0], struct.unpack_from("<I", frame, 120)[0]
+    return list(STIXEL.iter_unpack(frame[offset:offset + count * STIXEL.size]))
+
+
+def images(frame):
+    """{kind: (width, height, pitch, bytes)}; kind 1: disparity, uint16 in 1/16 px; 2: left image, uint8."""
+    found = {}
+    for at in (256, 664):
+        kind, width, height, pitch, offset, count = struct.unpack_from("<6I", frame, at)
+        if kind:
+            found[kind] = width, height, pitch, frame[offset:offset + count]
+    return found
