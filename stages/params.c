@@ -215,7 +215,7 @@ static int check_road(const struct sx_params *p, const struct reason *r)
 			r, "road.top = %d, road.max_roll_deg = %g: must be 0..90 percent and 0..45 degrees",
 			road->top, road->max_roll_deg);
 	sx_road_heights(p, &least, &most);
-	if (!(least < most))
+	if (p->camera.fx > 0 && !(least < most))
 		return params_refuse(r, "road.min_height_m = %g must be below road.max_height_m = %g", least,
 				     most);
 	if (p->camera.fx > 0 && !(p->camera.height_m >= least && p->camera.height_m <= most))
