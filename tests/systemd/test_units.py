@@ -193,7 +193,7 @@ class Systemd(unittest.TestCase):
         """The line of /etc/default starts the program, and so do those that stand there as examples."""
         text = read(FOLDER + "/stixel-web.default")
         lines = re.findall(r'(?m)^(?:#   )?STIXEL_WEB_OPTIONS="(.*)"$', text)
-        self.assertEqual(len(lines), 3)
+        self.assertEqual(len(lines), 4)
         for line in lines:
             words = [re.sub(r":\d+$", ":0", w) for w in line.split()]
             p = subprocess.Popen([WEB, *words], stderr=subprocess.PIPE, text=True)

@@ -11,12 +11,15 @@ from test_ctl import Daemon
 
 
 class Settings(Folder):
+    started = 0
+
     def setUp(self):
         super().setUp()
         self.daemon = self.start()
 
     def start(self, *settings):
-        daemon = Daemon("settings", *settings)
+        Settings.started += 1
+        daemon = Daemon("settings-%d" % Settings.started, *settings)  # rings of one name would replace each other
         self.addCleanup(daemon.stop)
         daemon.wait()
         return daemon
