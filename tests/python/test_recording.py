@@ -72,6 +72,18 @@ class Case(support.TestCase):
 
 
 class Recordings(Case):
+    def test_both_images_of_pairs(self):
+        """What a raw pair is kept for: to calibrate, or to look into, later."""
+        d = self.daemon("pairs", *SMALL, "-s", "source.fps=20", "-s", "output.planes=pair")
+        path = self.finish("pairs", self.start("pairs", d.name, "--frames", "5", "--images", "left,right",
+                                               env=d.client()))
+        with stixel.Recording(path) as recording:
+            frames = list(recording)
+        self.assertEqual(len(frames), 5)
+        for frame in frames:
+            self.assertEqual((frame.left.shape, frame.right.shape), ((96, 160), (96, 160)))
+            self.assertTrue((frame.left != frame.right).any())
+
     def test_the_frames_that_were_published(self):
         d = self.daemon("record", *SMALL, "-s", "source.fps=20")
         plain = self.start("plain", d.name, "--frames", "20", env=d.client())

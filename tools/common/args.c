@@ -51,6 +51,8 @@ bool sx_parse_images(const char *text, unsigned *kinds)
 
 		if (n == 4 && strncmp(text, "left", n) == 0)
 			*kinds |= 1u << STIXEL_PLANE_LEFT;
+		else if (n == 5 && strncmp(text, "right", n) == 0)
+			*kinds |= 1u << STIXEL_PLANE_RIGHT;
 		else if (n == 9 && strncmp(text, "disparity", n) == 0)
 			*kinds |= 1u << STIXEL_PLANE_DISPARITY;
 		else

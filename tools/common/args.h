@@ -10,7 +10,7 @@
 
 /* The whole text as a number in min..max; false otherwise. */
 bool sx_parse_int(const char *text, int min, int max, int *ret);
-/* "left", "disparity", both with a comma between them, or "none": bits 1u << enum stixel_plane. */
+/* "left", "right", "disparity", with commas between them, or "none": bits 1u << enum stixel_plane. */
 bool sx_parse_images(const char *text, unsigned *kinds);
 /* "1242x375", each 1..65535. */
 bool sx_parse_size(const char *text, int *width, int *height);

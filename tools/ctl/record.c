@@ -299,15 +299,17 @@ static int record_run(struct recorder *r, bool *reading)
 /* The daemon copies only what output.planes has room for. */
 static void tell_missing_images(const struct recorder *r)
 {
-	bool left = r->images >> STIXEL_PLANE_LEFT & 1 && !(r->writer.end.planes >> STIXEL_PLANE_LEFT & 1);
-	bool disparity = r->images >> STIXEL_PLANE_DISPARITY & 1 &&
-			 !(r->writer.end.planes >> STIXEL_PLANE_DISPARITY & 1);
+	static const struct {
+		enum stixel_plane kind;
+		const char *name;
+	} images[] = {{STIXEL_PLANE_LEFT, "left image"},
+		      {STIXEL_PLANE_RIGHT, "right image"},
+		      {STIXEL_PLANE_DISPARITY, "disparity"}};
+	const unsigned missing = r->images & ~(unsigned)r->writer.end.planes;
 
-	if (r->writer.end.frames && (left || disparity))
-		ctl_fail(0, "no %s came: see output.planes of the instance",
-			 left && disparity ? "images"
-			 : left		   ? "left image"
-					   : "disparity");
+	for (size_t i = 0; r->writer.end.frames && i < sizeof(images) / sizeof(images[0]); i++)
+		if (missing >> images[i].kind & 1)
+			ctl_fail(0, "no %s came: see output.planes of the instance", images[i].name);
 }
 
 static int record_finish(struct recorder *r, int error, bool reading)
@@ -353,7 +355,8 @@ int ctl_record(const struct ctl *c)
 	int e, code;
 
 	if (c->images && !sx_parse_images(c->images, &r.images))
-		return ctl_fail(EX_USAGE, "--images needs left, disparity, left,disparity or none, not %s",
+		return ctl_fail(EX_USAGE,
+				"--images needs one or two of left, right, disparity, or none, not %s",
 				c->images);
 	if (c->compress && !sx_codec_built())
 		return ctl_fail(EX_USAGE, "--compress: this stixelctl was built without zstd");

@@ -353,7 +353,7 @@ class Recordings(Folder):
         self.assertIn("no frame", r.stderr)
 
     def test_usage(self):
-        for args in (["record"], ["replay"], ["info"], ["record", "x", "--images", "right"],
+        for args in (["record"], ["replay"], ["info"], ["record", "x", "--images", "up"],
                      ["replay", "x", "--rate", "0"],
                      ["replay", "x", "--rate", "2", "--max"], ["info", "x", "--loop"],
                      ["record", "x", "--duration", "x"],
