@@ -179,8 +179,8 @@ static const struct sx_usage_option options[] = {
 	{"timeout", 0, "S", SX_USAGE_SECONDS, TO(timeout_ms), 0, 1000000, .commands = OF(WAIT),
 	 .help = "give up after S seconds, default never"},
 	{"images", 0, "KINDS", SX_USAGE_TEXT, TO(images), .commands = OF(RECORD),
-	 .help = "images to ask for, one or two of left, right, disparity, such as left,right; none leaves out "
-		 "those that others asked for; default: as they come"},
+	 .help = "images to ask for, one or two of left, right, disparity, such as left,right; none "
+		 "leaves out those that others asked for; default: as they come"},
 	{"compress", 0, NULL, SX_USAGE_FLAG, TO(compress), .commands = OF(RECORD),
 	 .help = "chunks by zstd: half the size for 0.1 ms a frame, 5 ms with both images"},
 	{"rate", 0, "X", SX_USAGE_TEXT, TO(rate), .commands = OF(REPLAY),
