@@ -26,6 +26,7 @@ static void take_sample(struct sx_health *h, const struct sx_health_input *in)
 	unsigned i = h->sampled++ % SX_HEALTH_SAMPLES;
 
 	h->samples[i].captured = in->captured;
+	h->samples[i].published = in->published;
 	h->samples[i].overload = in->overload;
 	h->samples[i].corrupt = in->corrupt;
 	h->samples[i].no_map = in->no_map;
@@ -61,13 +62,13 @@ static int64_t silence_limit_ns(const struct sx_health_input *in)
 	return 3 * in->interval_ns > in->limit_ns ? 3 * in->interval_ns : in->limit_ns;
 }
 
-/* Nothing is served while no pair at all gets its map. */
+/* A few lost maps are no pattern, unless there was nothing else. serving: frames came in the meantime. */
 static bool judge_maps(struct sx_health *h, const struct sx_health_input *in, uint64_t captured,
-		       uint64_t no_map)
+		       uint64_t no_map, bool serving)
 {
-	if (no_map <= LOSS_LEAST || no_map * 100 <= captured * LOSS_PERCENT)
+	if (no_map == 0 || (serving && (no_map <= LOSS_LEAST || no_map * 100 <= captured * LOSS_PERCENT)))
 		return false;
-	decide(h, STIXEL_STATE_DEGRADED, true, no_map < captured,
+	decide(h, STIXEL_STATE_DEGRADED, true, serving,
 	       "%llu of the last %llu pairs had no disparity map%s%s", (unsigned long long)no_map,
 	       (unsigned long long)captured, in->map_why && *in->map_why ? ": " : "",
 	       in->map_why ? in->map_why : "");
@@ -78,6 +79,7 @@ static bool judge_loss(struct sx_health *h, const struct sx_health_input *in)
 {
 	unsigned now, then;
 	uint64_t captured, overload, corrupt;
+	bool serving;
 
 	if (h->sampled == 0)
 		return false;
@@ -86,10 +88,12 @@ static bool judge_loss(struct sx_health *h, const struct sx_health_input *in)
 	captured = h->samples[now].captured - h->samples[then].captured;
 	overload = h->samples[now].overload - h->samples[then].overload;
 	corrupt = h->samples[now].corrupt - h->samples[then].corrupt;
-	if (judge_maps(h, in, captured, h->samples[now].no_map - h->samples[then].no_map))
+	/* the engine itself is never so slow that nothing comes; another process may be */
+	serving = !in->map_why || h->samples[now].published > h->samples[then].published;
+	if (judge_maps(h, in, captured, h->samples[now].no_map - h->samples[then].no_map, serving))
 		return true;
 	if (overload > LOSS_LEAST && overload * 100 > captured * LOSS_PERCENT) {
-		decide(h, STIXEL_STATE_DEGRADED, true, true,
+		decide(h, STIXEL_STATE_DEGRADED, true, serving,
 		       "%s too slow: %llu of the last %llu pairs dropped by overload",
 		       in->map_why ? "the other process that matches, or the engine, is" : "engine",
 		       (unsigned long long)overload, (unsigned long long)captured);

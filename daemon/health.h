@@ -34,14 +34,14 @@ struct sx_health_input {
 /* Thread: main. Zeroed: nothing known yet. */
 struct sx_health {
 	struct {
-		uint64_t captured, overload, corrupt, no_map;
+		uint64_t captured, published, overload, corrupt, no_map;
 	} samples[SX_HEALTH_SAMPLES];
 	unsigned sampled;      /* how many were taken in all */
 	uint64_t pinged_pairs; /* that were done with at the last ping: published, or without a map */
 
 	/* verdict */
 	enum stixel_state state;
-	char reason[192]; /* empty when running */
+	char reason[256]; /* empty when running */
 	bool progress;	  /* nothing is overdue: heartbeats may go on */
 	bool serving;	  /* frames come: /healthz answers 200 */
 };

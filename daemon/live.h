@@ -68,7 +68,7 @@ void sx_live_abandon(struct sx_run *run, const char *why);
 
 /* live_read.c: the values of a change into live->settings. Negative: refused, errors has the sentences. */
 int sx_live_read(struct sx_run *run, struct sx_errors *errors);
-/* Whether rows are corrected with these settings: that is wanted, and the pipeline has a camera model. */
+/* Whether rows are corrected: that is wanted, the pipeline has a camera model, and matches itself. */
 bool sx_live_corrects_rows(const struct sx_run *run, const struct sx_settings *s);
 /* Settings that come from files and command line run now: they are what a reload brings back. */
 void sx_live_note_configured(struct sx_run *run);

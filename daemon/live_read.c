@@ -68,8 +68,8 @@ bool sx_live_corrects_rows(const struct sx_run *run, const struct sx_settings *s
 {
 	const struct stixel_frame_header *h = &run->pipeline->header;
 
-	return s->rectification.row_correction == SX_ROW_CORRECTION_AUTO && h->fx > 0 && h->fy > 0 &&
-	       h->baseline_m > 0;
+	return s->rectification.row_correction == SX_ROW_CORRECTION_AUTO &&
+	       s->params.stereo.matcher == SX_MATCH_INTERNAL && h->fx > 0 && h->fy > 0 && h->baseline_m > 0;
 }
 
 /* Settings stay as they are, rows are corrected as the pictures want it. */

@@ -157,9 +157,10 @@ static void look_at_pictures(struct sx_run *run)
 		sx_row_control_see(&run->rows, &pictures, (int)run->pipeline->header.image_width);
 	} else if (run->settings->rectification.row_correction == SX_ROW_CORRECTION_AUTO && !run->rows_told) {
 		run->rows_told = true;
-		sx_log(DAEMON, NOTICE,
-		       "rows are not corrected: camera.row_correction needs a camera model (fx, fy, "
-		       "baseline_m)");
+		sx_log(DAEMON, NOTICE, "rows are not corrected: %s",
+		       run->settings->params.stereo.matcher == SX_MATCH_EXTERNAL
+			       ? "another process matches (stereo.matcher), by images of its own"
+			       : "camera.row_correction needs a camera model (fx, fy, baseline_m)");
 	}
 }
 
@@ -318,6 +319,8 @@ static void give_up(struct sx_run *run)
 	sx_log(DAEMON, ERROR, "the frame in flight did not finish: exiting without it");
 	if (run->pipeline->ring)
 		unlink(sx_ring_path(run->pipeline->ring));
+	if (run->pipeline->feeds.offer.ring)
+		unlink(sx_ring_path(run->pipeline->feeds.offer.ring));
 	if (run->pipeline->stream && run->stream_fd < 0)
 		unlink(run->stream_path);
 	if (run->status_made)
@@ -343,6 +346,7 @@ static void serve(struct sx_run *run)
 
 int sx_run_loop(struct sx_run *run)
 {
+	char no_map[48] = "";
 	int code = 0;
 
 	run->next_tick_ns = run->next_ping_ns = sx_now_ns();
@@ -360,9 +364,12 @@ int sx_run_loop(struct sx_run *run)
 		sx_log(DAEMON, ERROR, "%s", run->pipeline->why);
 		code = SX_EXIT_FAILED;
 	}
-	sx_log(DAEMON, INFO, "%llu frames published, %llu pairs dropped by overload, %llu unreadable",
+	if (run->settings->params.stereo.matcher == SX_MATCH_EXTERNAL)
+		snprintf(no_map, sizeof(no_map), ", %llu without a disparity map",
+			 (unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_DROPPED_NO_MAP));
+	sx_log(DAEMON, INFO, "%llu frames published, %llu pairs dropped by overload, %llu unreadable%s",
 	       (unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_FRAMES_PUBLISHED),
 	       (unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_DROPPED_OVERLOAD),
-	       (unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_DROPPED_CORRUPT));
+	       (unsigned long long)sx_telemetry_count(run->telemetry, SX_FIG_DROPPED_CORRUPT), no_map);
 	return code;
 }

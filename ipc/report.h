@@ -98,7 +98,7 @@ union sx_figure_value {
  */
 struct sx_report {
 	const char *instance, *version, *state;
-	char reason[192]; /* why this state, one sentence; empty when running */
+	char reason[256]; /* why this state, one sentence; empty when running */
 	int64_t pid;
 	uint64_t epoch;
 	struct {

@@ -253,6 +253,55 @@ static void test_loss_for_want_of_maps(void **state)
 			    "20 pairs dropped by overload");
 }
 
+/* Ten seconds and more of pairs, per tick so many without a map, by overload, published. */
+static void ten_seconds(struct sx_health *h, struct sx_health_input *in, unsigned no_map, unsigned overload,
+			unsigned published)
+{
+	for (int i = 0; i <= SX_HEALTH_SAMPLES; i++) {
+		in->captured += no_map + overload + published;
+		in->no_map += no_map;
+		in->overload += overload;
+		in->published += published;
+		sx_health_update(h, in);
+	}
+}
+
+/* No frame in ten seconds, whatever became of the pairs: nothing is served. */
+static void test_nothing_is_served_without_frames(void **state)
+{
+	static const struct {
+		unsigned no_map, overload, published;
+		bool serving;
+	} cases[] = {
+		{1, 6, 0, false}, /* a matcher that is late with each, at 30 pairs a second */
+		{0, 8, 0, false}, {5, 0, 0, false}, {0, 8, 1, true}, {5, 0, 1, true},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sx_health_input in = well();
+		struct sx_health h = {0};
+
+		in.map_why = "";
+		ten_seconds(&h, &in, cases[i].no_map, cases[i].overload, cases[i].published);
+		assert_int_equal(h.state, STIXEL_STATE_DEGRADED);
+		assert_int_equal(h.serving, cases[i].serving);
+	}
+	/* few they are, but all; with frames between them they are no pattern */
+	for (unsigned frames = 0; frames < 2; frames++) {
+		struct sx_health_input in = well();
+		struct sx_health h = {0};
+
+		in.map_why = "";
+		sx_health_update(&h, &in);
+		in.captured += 8;
+		in.no_map += 8;
+		in.published += frames;
+		sx_health_update(&h, &in);
+		assert_int_equal(h.state, frames ? STIXEL_STATE_RUNNING : STIXEL_STATE_DEGRADED);
+		assert_int_equal(h.serving, frames > 0);
+	}
+}
+
 static void test_ping_for_each_frame(void **state)
 {
 	struct sx_health_input in = well();
@@ -317,6 +366,7 @@ int main(void)
 		cmocka_unit_test(test_loss_by_damage),
 		cmocka_unit_test(test_few_losses_of_a_cold_start),
 		cmocka_unit_test(test_loss_for_want_of_maps),
+		cmocka_unit_test(test_nothing_is_served_without_frames),
 		cmocka_unit_test(test_ping_for_each_frame),
 		cmocka_unit_test(test_ping_without_a_camera),
 		cmocka_unit_test(test_ping_of_a_slow_source),
