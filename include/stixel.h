@@ -152,8 +152,7 @@ struct stixel_frame_header {
 	uint32_t road_age;	   /* frames since the road was measured */
 	uint16_t measured;	   /* since 1.4, 0 before: share of the pixels that were measured, 1/65535 */
 	int16_t row_error_q4;	   /* likewise; 1/16 px: see stixel_row_error_px() */
-	/* pairs, since the publisher started; likewise below; those without a disparity map are in no other */
-	uint64_t captured;
+	uint64_t captured;	   /* pairs since the start, likewise below; without a map: in no other */
 	uint64_t published;	   /* frames */
 	uint64_t dropped_overload; /* pairs replaced by newer ones: engine was busy */
 	uint64_t dropped_unpaired;
