@@ -73,8 +73,10 @@ static void live_take(struct sx_run *run)
 	sx_live_tell_pages(run); /* who has the answer finds it there */
 	sx_live_tell_done(run, text);
 	free(text);
-	if (!sx_live_corrects_rows(run, run->settings))
-		run->rows = (struct sx_row_control){0};
+	if (sx_live_corrects_rows(run, run->settings))
+		return;
+	run->rows = (struct sx_row_control){0};
+	run->rows_told &= run->settings->rectification.row_correction == SX_ROW_CORRECTION_AUTO;
 }
 
 static void live_finish(struct sx_run *run)
@@ -236,10 +238,13 @@ static void look_at_swap(struct sx_run *run)
 
 	if (!old)
 		return;
-	if (run->live.from != SX_LIVE_ROWS)
+	if (run->live.from == SX_LIVE_ROWS) {
+		sx_pictures_forget_rows(&run->pictures);
+	} else {
 		run->live.frame = run->pipeline->newest->first;
-	/* with other settings another share of the pixels is usual */
-	run->pictures = (struct sx_pictures_watch){0};
+		/* with other settings another share of the pixels is usual */
+		run->pictures = (struct sx_pictures_watch){0};
+	}
 	sx_live_tell_rows(run, run->pipeline->newest->first);
 	sx_row_control_apply(&run->rows, &run->live.correction, run->pipeline->newest->first);
 	sx_contexts_destroy(old);

@@ -182,10 +182,11 @@ void sx_live_tell_refused(struct sx_run *run, int r, const struct sx_errors *err
 	struct sx_live *l = &run->live;
 
 	if (l->from == SX_LIVE_ROWS) {
-		if (!l->rows_refused && r != -ESHUTDOWN)
+		if (!l->rows_refused && r != -ESHUTDOWN) {
+			l->rows_refused = true;
 			sx_log(DAEMON, WARNING, "rows stay as they are: %s",
 			       errors->count > 0 ? errors->text[0] : "out of memory");
-		l->rows_refused = true;
+		}
 		sx_row_control_refused(&run->rows);
 		return;
 	}

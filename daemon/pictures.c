@@ -153,6 +153,16 @@ static void say_rows(struct sx_pictures_watch *w, double largest, const double e
 		 part_text(right, "right", error[SX_ROWS_RIGHT]));
 }
 
+void sx_pictures_forget_rows(struct sx_pictures_watch *w)
+{
+	for (unsigned i = 0; i < SX_PICTURES_SAMPLES; i++)
+		for (int part = 0; part < SX_ROWS_PARTS; part++)
+			w->sample[i].row_error[part] = (double)NAN;
+	if (w->rows && !w->black[0] && !w->black[1] && !w->same)
+		w->why[0] = 0;
+	w->rows = false;
+}
+
 void sx_pictures_watch(struct sx_pictures_watch *w, const struct sx_pictures *newest)
 {
 	double error[SX_ROWS_PARTS], largest, density;

@@ -48,6 +48,9 @@ struct sx_pictures_watch {
 	char why[SX_PICTURES_WHY_BYTES]; /* empty: nothing is wrong */
 };
 
+/* Rows lie elsewhere from now on; all else stays known. */
+void sx_pictures_forget_rows(struct sx_pictures_watch *w);
+
 /* Once a tick: newest frame, taken as a sample if it is another one than the last. */
 void sx_pictures_watch(struct sx_pictures_watch *w, const struct sx_pictures *newest);
 

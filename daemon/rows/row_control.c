@@ -60,13 +60,17 @@ static void want(struct sx_row_control *c, double shift, double end, int width)
 	const double applied = end_of(c->applied.rotation_deg, width);
 	const struct sx_row_correction whole = {c->applied.shift_px + shift,
 						atan(3 * (applied + end) / width) * DEGREES};
+	double beyond;
 
 	c->wanted.shift_px = within(whole.shift_px, SX_ROW_CONTROL_SHIFT);
 	c->wanted.rotation_deg = within(whole.rotation_deg, SX_ROW_CONTROL_ROTATION);
 	c->wants = fabs(c->wanted.shift_px - c->applied.shift_px) +
 			   fabs(end_of(c->wanted.rotation_deg, width) - applied) >
 		   SX_ROW_CONTROL_STEP;
-	if (sx_row_correction_equal(&c->wanted, &whole))
+	beyond = fabs(whole.shift_px - c->wanted.shift_px) +
+		 fabs(end_of(whole.rotation_deg, width) - end_of(c->wanted.rotation_deg, width));
+	c->beyond = beyond > (c->beyond ? SX_ROW_CONTROL_BEYOND_NO_MORE : SX_ROW_CONTROL_BEYOND);
+	if (!c->beyond)
 		return;
 	snprintf(c->why, sizeof(c->why),
 		 "images are further out of line than camera.row_correction may correct (%+.2f px, %+.2f "
@@ -91,6 +95,8 @@ static void decide(struct sx_row_control *c, int width)
 	c->right = right;
 	if (size > SX_ROW_CONTROL_STEP)
 		want(c, shift, end, width);
+	else
+		c->beyond = false;
 }
 
 void sx_row_control_see(struct sx_row_control *c, const struct sx_pictures *newest, int width)

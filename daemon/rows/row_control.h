@@ -21,13 +21,16 @@
 #define SX_ROW_CONTROL_SPREAD 1.5    /* px: places of a third that agree less say nothing */
 #define SX_ROW_CONTROL_SHIFT 3.0     /* px: more is not corrected */
 #define SX_ROW_CONTROL_ROTATION 0.5  /* degrees, likewise */
+#define SX_ROW_CONTROL_BEYOND 0.5    /* px in the middle of an outer third that limits leave: why says so, */
+#define SX_ROW_CONTROL_BEYOND_NO_MORE 0.3
 #define SX_ROW_CONTROL_WHY_BYTES 192
 
 /*
  * What is left of the error is measured with the correction that is applied, by medians over the window of
  * each third: a shift, and a rotation, which is the difference between the outer ones. A new correction is
  * the applied one and that. It is wanted when it moves the middle of an outer third by more than
- * SX_ROW_CONTROL_STEP, and never beyond the limits: what would be is cut, and why says so. Frames that
+ * SX_ROW_CONTROL_STEP, and never beyond the limits: what would be is cut, and why says so where it is half a
+ * row. Frames that
  * another correction was applied to do not count, so there is no second change before there are enough
  * samples with the first. Without votes nothing changes.
  *
@@ -42,6 +45,7 @@ struct sx_row_control {
 	bool wants;				/* another correction, which is: */
 	struct sx_row_correction wanted;	/* within the limits */
 	double left, right;			/* px that are left of the error, when that was found */
+	bool beyond;				/* the limits leave much, until it is little */
 	char why[SX_ROW_CONTROL_WHY_BYTES];	/* what is beyond the limits; empty: nothing is */
 };
 

@@ -194,6 +194,29 @@ static void rows_that_are_not_known(void **state)
 	assert_says(&w, "");
 }
 
+/* A correction of rows takes back what was said of rows, and nothing else. */
+static void rows_that_are_corrected(void **state)
+{
+	struct sx_pictures_watch w = {0};
+	struct sx_pictures low = sound(), tilted = sound();
+
+	low.density = 0.3;
+	see(&w, sound(), 300);
+	see(&w, low, 12);
+	sx_pictures_forget_rows(&w);
+	see(&w, low, 400);
+	assert_says(&w, "only 30 % of the pixels are measured, usually 7");
+	w = (struct sx_pictures_watch){0};
+	for (int i = 0; i < SX_ROWS_PARTS; i++)
+		tilted.row_error[i] = 2;
+	see(&w, tilted, 20);
+	assert_says(&w, "images are up to 2.0 rows out of line");
+	sx_pictures_forget_rows(&w);
+	assert_says(&w, "");
+	see(&w, sound(), 20);
+	assert_says(&w, "");
+}
+
 static void density_that_falls(void **state)
 {
 	struct sx_pictures_watch w = {0};
@@ -259,15 +282,11 @@ static void limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figures_of_a_frame),
-		cmocka_unit_test(single_frames_do_not_count),
-		cmocka_unit_test(a_frame_is_one_sample),
-		cmocka_unit_test(black_images),
-		cmocka_unit_test(one_image_twice),
-		cmocka_unit_test(rows_out_of_line),
-		cmocka_unit_test(rows_that_are_not_known),
-		cmocka_unit_test(density_that_falls),
-		cmocka_unit_test(limits),
+		cmocka_unit_test(figures_of_a_frame),	   cmocka_unit_test(single_frames_do_not_count),
+		cmocka_unit_test(a_frame_is_one_sample),   cmocka_unit_test(black_images),
+		cmocka_unit_test(one_image_twice),	   cmocka_unit_test(rows_out_of_line),
+		cmocka_unit_test(rows_that_are_not_known), cmocka_unit_test(rows_that_are_corrected),
+		cmocka_unit_test(density_that_falls),	   cmocka_unit_test(limits),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -262,6 +262,31 @@ static void limits(void **state)
 	assert_non_null(strstr(w.control.why, "-0.6"));
 }
 
+/* A little beyond a limit is no alarm, whatever the noise; what is one does not come and go. */
+static void at_a_limit(void **state)
+{
+	static const struct {
+		double shift;
+		bool alarm;
+	} cases[] = {{SX_ROW_CONTROL_SHIFT + 0.15, false}, {SX_ROW_CONTROL_SHIFT + 0.7, true}};
+
+	for (int i = 0; i < 2; i++) {
+		struct world w = still(cases[i].shift, 0);
+		int turns = 0;
+
+		w.noise = 0.5;
+		run(&w, 1000);
+		for (int k = 0; k < 3000; k++) {
+			const bool before = w.control.why[0];
+
+			run(&w, 1);
+			turns += before != (w.control.why[0] != 0);
+		}
+		assert_int_equal(turns, 0);
+		assert_int_equal(w.control.why[0] != 0, cases[i].alarm);
+	}
+}
+
 static void frames_of_another_correction(void **state)
 {
 	const struct sx_row_correction none = {0}, one = {1, 0};
@@ -310,6 +335,7 @@ int main(void)
 		cmocka_unit_test(nonsense),
 		cmocka_unit_test(night),
 		cmocka_unit_test(limits),
+		cmocka_unit_test(at_a_limit),
 		cmocka_unit_test(refused),
 		cmocka_unit_test(frames_of_another_correction),
 	};
