@@ -134,13 +134,13 @@ static void say_parts(const struct sx_pair_figures *f, char *to, size_t bytes)
 	size_t n = 0;
 
 	*to = '\0';
-	if (px[0] >= least)
+	if (px[0] > 0 && px[0] >= least)
 		n += (size_t)snprintf(to + n, bytes - n, "%.1f px %s", px[0],
 				      f->rows > 0 ? "lower" : "higher");
-	if (px[1] >= least)
+	if (px[1] > 0 && px[1] >= least)
 		n += (size_t)snprintf(to + n, bytes - n, "%sturned by %.2f degrees %s", n ? ", " : "",
 				      fabs(f->turn), f->turn > 0 ? "clockwise" : "anticlockwise");
-	if (px[2] >= least)
+	if (px[2] > 0 && px[2] >= least)
 		snprintf(to + n, bytes - n, "%s%.1f %% %s", n ? ", " : "", 100 * fabs(f->stretch),
 			 f->stretch > 0 ? "larger" : "smaller");
 }

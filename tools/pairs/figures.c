@@ -75,20 +75,29 @@ void sx_pair_figures_init(struct sx_pair_figures *f)
 
 void sx_pair_rows_of_thirds(struct sx_pair_figures *f, const double rows[4])
 {
-	f->rows = rows[3];
-	f->turn = 0;
+	double mean, turned;
+
 	f->off = fmax(fmax(fabs(rows[0]), fabs(rows[1])), fmax(fabs(rows[2]), fabs(rows[3])));
-	if (f->width <= 0 || isnan(rows[0]) || isnan(rows[1]) || isnan(rows[2]))
+	f->turn = 0;
+	mean = (rows[0] + rows[1] + rows[2]) / 3;
+	turned = (rows[2] - rows[0]) / 2;
+	if (f->width > 0 && fabs(mean) + fabs(turned) >= f->off / 2) {
+		f->rows = mean;
+		f->turn = atan(3 * turned / f->width) * DEGREES;
 		return;
-	f->rows = (rows[0] + rows[1] + rows[2]) / 3;
-	f->turn = atan((rows[2] - rows[0]) / (2.0 / 3 * f->width)) * DEGREES;
+	}
+	/* that of the whole, or where it hides what a third has, of that */
+	f->rows = rows[3];
+	for (int i = 0; i < 3; i++)
+		if (!(fabs(f->rows) >= f->off / 2) && !isnan(rows[i]))
+			f->rows = rows[i];
 }
 
 int sx_pairs_create(struct sx_pairs **ret, int width, int height, int min_disparity, int disparities)
 {
 	struct sx_pairs *p;
 
-	if (width < 64 || height < 64)
+	if (width < 64 || height < 64 * sx_match_factor(width))
 		return -EINVAL;
 	p = calloc(1, sizeof(*p));
 	if (!p)
@@ -212,8 +221,8 @@ static void join_places(struct sx_pairs *p, const struct sx_match *right, int co
 static int add_places(struct sx_pairs *p, const struct sx_match_view view[3], bool has_later, double later_ms)
 {
 	struct sx_match right[SX_MATCH_MOST], later[SX_MATCH_MOST];
-	const int most = p->min_disparity + p->disparities, wide = p->width / 2;
-	const int reach = most < wide ? most : wide;
+	const int ahead = p->min_disparity + p->disparities, behind = -p->min_disparity, wide = p->width / 2;
+	const int most = ahead > behind ? ahead : behind, reach = most < wide ? most : wide;
 	const struct sx_match_reach to_right = {-reach, reach, p->height / 8},
 				    to_later = {-p->width / 16, p->width / 16, p->width / 16};
 	int n = sx_match(&view[0], &view[1], &to_right, right), k = 0;

@@ -26,7 +26,7 @@ struct sx_match_view {
 };
 /* By how much views of images this wide are smaller. */
 int sx_match_factor(int width);
-/* grey: U8, 64x64 and larger. 0, -EINVAL, -ENOMEM; *ret only on success. */
+/* grey: U8, 64 px wide and 64 times the factor high at least. 0, -EINVAL, -ENOMEM; *ret only on success. */
 int sx_match_view_init(struct sx_match_view *ret, const struct sx_image *grey);
 void sx_match_view_finish(struct sx_match_view *v);
 

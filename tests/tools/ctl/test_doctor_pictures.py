@@ -28,8 +28,8 @@ FAULTS = [
     ("blurred:3", "warning", r"both images are out of focus: sharpness 0\.1\d and 0\.1\d, at least 0\.22 is expected$",
      "focus"),
     ("same", "problem", "both images are the same$", "one camera is read twice"),
-    ("late-right:1", "warning", r"images are not of the same time: things that move show the right one \d+ ms later; "
-     r"their capture times say 0\.0 ms$", "let one signal trigger both"),
+    ("late-right:1", "warning", r"images are not of the same time: things that move show the right one \d+ ms later$",
+     "let one signal trigger both"),
 ]
 
 

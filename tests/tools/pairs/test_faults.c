@@ -284,6 +284,14 @@ static void rows_of_thirds(void **state)
 	sx_pair_rows_of_thirds(&f, (const double[4]){1, (double)NAN, 5, 2.9});
 	assert_float_equal(f.rows, 2.9, 1e-9);
 	assert_float_equal(f.turn, 0, 0);
+	sx_pair_rows_of_thirds(&f, (const double[4]){(double)NAN, 0.1, 2, 0.15});
+	assert_finds(&f, SX_PAIR_ROWS, "rows are out of line: the right image is 2.0 px lower");
+	sx_pair_rows_of_thirds(&f, (const double[4]){1.5, -1.5, 1.5, 0.5});
+	assert_finds(&f, SX_PAIR_ROWS, "rows are out of line: the right image is 1.5 px lower");
+	f.width = 0;
+	sx_pair_rows_of_thirds(&f, (const double[4]){-1.5, 0, 1.5, 0});
+	assert_finds(&f, SX_PAIR_ROWS, "rows are out of line: the right image is 1.5 px higher");
+	f.width = 600;
 	sx_pair_rows_of_thirds(&f, (const double[4]){(double)NAN, (double)NAN, (double)NAN, (double)NAN});
 	assert_finds(&f, 0, NULL);
 }

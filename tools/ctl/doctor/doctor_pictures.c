@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/quantile.h"
@@ -27,7 +28,8 @@ enum {
 	APART_MS = 50,	   /* from a pair to the image that shows what moves */
 	FRAME_MS = 1500,   /* until a frame has an image */
 	ENGINE_MS = 60000, /* the slowest machine needs a second */
-	ASKED = 3	   /* looks at the status */
+	ASKED = 3,
+	ASK_AGAIN_MS = 300 /* looks at the status */
 };
 
 #define WANTED (1u << STIXEL_PLANE_LEFT | 1u << STIXEL_PLANE_RIGHT)
@@ -41,6 +43,8 @@ struct grab {
 	struct sx_pairs *pairs;
 	int64_t asked_ns, left_ns;
 	double skew_ms[PAIRS];
+	bool stamped;	/* by cameras or their driver */
+	bool small;	/* images in which nothing can be judged */
 	double density; /* of the last pair, as its frame says */
 	int width;	/* px, of the last frame, whatever came with it */
 	int disparities, min_disparity;
@@ -64,8 +68,8 @@ static bool grab_fits(struct grab *g, const struct stixel_frame_header *h)
 		return g->left.width == width && g->left.height == height;
 	g->disparities = (int)h->disparities;
 	g->min_disparity = h->min_disparity;
-	return sx_pairs_create(&g->pairs, width, height, g->min_disparity, g->disparities) == 0 &&
-	       sx_image_init(&g->left, SX_PIXEL_U8, width, height) == 0 &&
+	g->small = sx_pairs_create(&g->pairs, width, height, g->min_disparity, g->disparities) == -EINVAL;
+	return g->pairs && sx_image_init(&g->left, SX_PIXEL_U8, width, height) == 0 &&
 	       sx_image_init(&g->right, SX_PIXEL_U8, width, height) == 0 &&
 	       sx_image_init(&g->later, SX_PIXEL_U8, width, height) == 0;
 }
@@ -116,9 +120,8 @@ static bool grab_pair(struct grab *g, int i)
 		return false;
 	h = f->header;
 	g->left_ns = h->capture_left_ns;
-	g->skew_ms[i] = h->stamp == STIXEL_STAMP_SOFTWARE
-				? 0
-				: (double)(h->capture_right_ns - h->capture_left_ns) / 1e6;
+	g->skew_ms[i] = (double)(h->capture_right_ns - h->capture_left_ns) / 1e6;
+	g->stamped &= h->stamp != STIXEL_STAMP_SOFTWARE;
 	g->density = h->abi_minor >= 4 ? h->measured / 65535.0 : (double)NAN;
 	if (!next_with(g, STIXEL_PLANE_LEFT, g->left_ns + APART_MS * 1000000LL, &f) ||
 	    !copy_image(&g->later, f, STIXEL_PLANE_LEFT))
@@ -183,21 +186,23 @@ static void find_density(const struct grab *g, struct sx_pair_figures *f)
 
 /* ---- figures ---- */
 
-/* False: there are none, and f has no more than the width. */
-static bool figures_of_pairs(struct sx_pair_figures *f, const char *instance)
+/* False: there are none, or they are too small, and f has no more than the width. */
+static bool figures_of_pairs(struct sx_pair_figures *f, const char *instance, bool *small)
 {
-	struct grab g = {.density = (double)NAN};
+	struct grab g = {.density = (double)NAN, .stamped = true};
 	const int taken = grab_pairs(&g, instance);
 
 	sx_pair_figures_init(f);
 	f->width = g.width;
 	if (taken) {
 		sx_pairs_figures(g.pairs, f);
-		f->skew_ms = sx_quantile(g.skew_ms, (size_t)taken, 0.5);
+		if (g.stamped)
+			f->skew_ms = sx_quantile(g.skew_ms, (size_t)taken, 0.5);
 		f->density = g.density;
 		if (g.density < SX_PAIRS_SPARSE || f->behind > 0.5)
 			find_density(&g, f);
 	}
+	*small = g.small;
 	grab_finish(&g);
 	return taken > 0;
 }
@@ -226,7 +231,11 @@ static void ask_rows(const struct doctor *d, double ret[4])
 		for (int part = 0; part < 4; part++)
 			seen[part][i] = number_at(json_object_get(again, CHECK), "row_error_px", parts[part]);
 		json_decref(again);
-		again = i + 1 < ASKED ? doctor_fetch(d->instance) : NULL;
+		again = NULL;
+		if (i + 1 < ASKED) {
+			nanosleep(&(struct timespec){.tv_nsec = ASK_AGAIN_MS * 1000000L}, NULL);
+			again = doctor_fetch(d->instance);
+		}
 	}
 	for (int part = 0; part < 4; part++)
 		ret[part] = middle_of(seen[part]);
@@ -277,12 +286,12 @@ void doctor_pictures(struct doctor *d)
 	const char *state = json_string_value(json_object_get(d->status, "state"));
 	struct sx_pair_finding finding[SX_PAIR_FAULTS];
 	struct sx_pair_figures f;
-	bool pairs;
+	bool pairs, small;
 	int n;
 
 	if (!state || (strcmp(state, "running") != 0 && strcmp(state, "degraded") != 0))
 		return;
-	pairs = figures_of_pairs(&f, d->instance);
+	pairs = figures_of_pairs(&f, d->instance, &small);
 	if (!pairs)
 		figures_of_status(d, &f);
 	n = sx_pair_faults(&f, finding);
@@ -292,9 +301,12 @@ void doctor_pictures(struct doctor *d)
 			   finding[i].advice, "%s", finding[i].text);
 	if (!n)
 		say_fine(d, &f);
-	if (!pairs)
-		doctor_say(d, DOCTOR_OK, CHECK,
-			   "restart it with -s output.planes=pair to learn of these as well",
-			   "right images are not published: exchanged images, focus and synchronisation were "
-			   "not looked at");
+	if (!pairs && small)
+		doctor_say(d, DOCTOR_OK, CHECK, NULL, "images are too small to judge pairs");
+	else if (!pairs)
+		doctor_say(
+			d, DOCTOR_OK, CHECK,
+			"restart it with -s output.planes=pair to learn of these as well",
+			"right images are not published: exchanged images and synchronisation were not looked "
+			"at, focus only roughly");
 }
