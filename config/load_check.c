@@ -132,6 +132,12 @@ static void check_places(struct sx_load *l)
 	if (s->kind == SX_SOURCE_FILES && (!s->path == !s->left || !s->left != !s->right))
 		sx_errors_add(l->errors, "%s: [source] kind: files needs either path, or left and right",
 			      where);
+	if (s->kind != SX_SOURCE_SYNTHETIC && s->fault && *s->fault && strcmp(s->fault, "none") != 0)
+		sx_errors_add(
+			l->errors,
+			"%s: [source] fault: found '%s', but faults are planted into the synthetic source "
+			"only",
+			sx_load_set_at(l, "source", "fault"), s->fault);
 	if (s->kind != SX_SOURCE_V4L2)
 		return;
 	if (!s->left)

@@ -246,6 +246,11 @@ static void sources_need_places(void **state)
 	fixture_load(NULL, words("source.kind=files", "source.left=a*.png"),
 		     "-s source.kind=files: [source] kind: files needs either path, or left and right\n");
 	fixture_load(NULL, words("source.kind=files", "source.path=a"), "");
+	fixture_load(
+		fixture_text("a.conf", "[source]\nkind = files\npath = a\n"),
+		words("source.fault=rows:2", NULL),
+		"-s source.fault=rows:2: [source] fault: found 'rows:2', but faults are planted into the "
+		"synthetic source only\n");
 }
 
 static void cameras_have_settings(void **state)

@@ -5,7 +5,6 @@ their baseline, and only the played cameras know how they stand.
 
 SPDX-License-Identifier: Apache-2.0
 """
-import json
 import os
 import re
 import shutil
