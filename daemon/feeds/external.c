@@ -19,14 +19,13 @@ int sx_external_init(struct sx_external_maps *e, const struct sx_settings *setti
 		.kind = SX_FEED_DISPARITY,
 		.name = settings->external.source,
 		.shm_dir = shm_dir,
-		.tolerance_ns = sx_inlet_tolerance_ns(settings, info),
 	};
 	int r;
 
 	*e = (struct sx_external_maps){0};
 	if (settings->params.stereo.matcher != SX_MATCH_EXTERNAL)
 		return 0;
-	sx_inlet_image_size(&params, settings, info);
+	sx_inlet_fit_source(&params, settings, info);
 	r = sx_inlet_init(&e->in, &params, settings->external.wait_ms, count, telemetry);
 	if (r < 0)
 		snprintf(why, why_bytes, "no room for disparity maps of %dx%d: %s", params.image_width,

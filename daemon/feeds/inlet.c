@@ -6,24 +6,23 @@
 #include "daemon/feeds/inlet.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "config/config.h"
 
-int64_t sx_inlet_tolerance_ns(const struct sx_settings *settings, const struct sx_source_info *info)
-{
-	double fps = info->fps > 0 ? info->fps : settings->source.fps;
+#define PERIOD_MOST_NS 3600e9
 
-	return info->paced && fps > 0 ? (int64_t)(0.5e9 / fps) : 0;
-}
-
-void sx_inlet_image_size(struct sx_feed_params *p, const struct sx_settings *settings,
+void sx_inlet_fit_source(struct sx_feed_params *p, const struct sx_settings *settings,
 			 const struct sx_source_info *info)
 {
+	const double fps = info->fps > 0 ? info->fps : settings->source.fps;
 	const struct sx_rig *rig = sx_settings_rig(settings, info);
 
+	p->period_ns = info->paced && fps > 0 ? (int64_t)fmin(1e9 / fps, PERIOD_MOST_NS) : 0;
+	p->tolerance_ns = p->period_ns / 2;
 	p->image_width = rig ? rig->width : info->width;
 	p->image_height = rig ? rig->height : info->height;
 }

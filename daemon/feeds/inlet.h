@@ -26,10 +26,11 @@ struct sx_inlet {
 	struct sx_condition missing;
 };
 
-/* Things belong to the image that is so close to theirs: half a period; without a known rate 0. */
-int64_t sx_inlet_tolerance_ns(const struct sx_settings *settings, const struct sx_source_info *info);
-/* Size of the image that they are of: as it is published. */
-void sx_inlet_image_size(struct sx_feed_params *p, const struct sx_settings *settings,
+/*
+ * Size of the image that they are of, as it is published; and its period. Things belong to the image that is
+ * so close to theirs: half a period; without a known rate 0.
+ */
+void sx_inlet_fit_source(struct sx_feed_params *p, const struct sx_settings *settings,
 			 const struct sx_source_info *info);
 /*
  * Takes all memory, count times. Negative errno as sx_feed_create(), or -ENOMEM; then finish, which accepts a

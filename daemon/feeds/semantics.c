@@ -22,7 +22,6 @@ int sx_semantics_init(struct sx_semantics *s, const struct sx_settings *settings
 		.shm_dir = shm_dir,
 		.classes = settings->params.semantics.classes,
 		.scale = settings->semantics.scale,
-		.tolerance_ns = sx_inlet_tolerance_ns(settings, info),
 		.max_age_ns = (int64_t)(settings->semantics.max_age_ms * 1e6),
 	};
 	int r;
@@ -30,7 +29,7 @@ int sx_semantics_init(struct sx_semantics *s, const struct sx_settings *settings
 	*s = (struct sx_semantics){0};
 	if (!params.name)
 		return 0;
-	sx_inlet_image_size(&params, settings, info);
+	sx_inlet_fit_source(&params, settings, info);
 	r = sx_inlet_init(&s->in, &params, settings->semantics.wait_ms, count, telemetry);
 	if (r == -EINVAL) /* the rest of what it refuses, the configuration has refused before */
 		snprintf(why, why_bytes,
