@@ -26,6 +26,8 @@ int sx_external_init(struct sx_external_maps *e, const struct sx_settings *setti
 	if (settings->params.stereo.matcher != SX_MATCH_EXTERNAL)
 		return 0;
 	sx_inlet_fit_source(&params, settings, info);
+	if (settings->external.pairs) /* the writer has the very times, of the pairs that are offered */
+		params.tolerance_ns = 0;
 	r = sx_inlet_init(&e->in, &params, settings->external.wait_ms, count, telemetry);
 	if (r < 0)
 		snprintf(why, why_bytes, "no room for disparity maps of %dx%d: %s", params.image_width,
@@ -49,6 +51,8 @@ enum sx_external_ready sx_external_ready(struct sx_external_maps *e, int index, 
 		return SX_EXTERNAL_READY;
 	now_ns = sx_now_ns();
 	waits = sx_inlet_look(&e->in, pair, now_ns);
+	if (waits && sx_feed_awaits_same(e->in.feed, pair->left_ns))
+		return SX_EXTERNAL_WAIT;
 	match = sx_feed_take_disparity(e->in.feed, pair->left_ns, e->in.block[index].memory, &e->map[index]);
 	if (match == SX_FEED_NONE && waits)
 		return SX_EXTERNAL_WAIT;

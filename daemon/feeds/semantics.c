@@ -61,6 +61,8 @@ bool sx_semantics_ready(struct sx_semantics *s, int index, struct sx_pair *pair)
 		return true;
 	now_ns = sx_now_ns();
 	waits = sx_inlet_look(&s->in, pair, now_ns);
+	if (waits && sx_feed_awaits_same(s->in.feed, pair->left_ns))
+		return false;
 	match = sx_feed_take(s->in.feed, pair->left_ns, !waits, s->in.block[index].memory, &s->scores[index]);
 	if (match == SX_FEED_NONE && waits)
 		return false;

@@ -49,6 +49,7 @@ struct sx_feed {
 	int64_t heard_ns;	    /* when something fitting came; 0 never */
 	int64_t newest_ns;	    /* latest capture time of this writer */
 	bool unfit;		    /* the newest scores were refused */
+	bool exact;		    /* the last that were taken as a picture's own had its very time */
 	int64_t missed[MISSED];
 	unsigned missed_count;
 	struct sx_feed_counters count;
@@ -92,7 +93,7 @@ static void detach(struct sx_feed *f)
 	f->fd = -1;
 	f->seen = 0;
 	f->newest_ns = 0;
-	f->unfit = false;
+	f->unfit = f->exact = false;
 	memset(f->entries, 0, sizeof(f->entries));
 }
 
@@ -387,6 +388,8 @@ static enum sx_feed_match feed_take(struct sx_feed *f, int64_t captured_ns, bool
 			break;
 		if (copy(f, e, to)) {
 			*h = e->header;
+			if (!stands_in)
+				f->exact = h->common.capture_ns == captured_ns;
 			return stands_in ? SX_FEED_OLDER : SX_FEED_SAME;
 		}
 	}
@@ -443,6 +446,16 @@ bool sx_feed_expects(const struct sx_feed *f, int64_t captured_ns, int64_t now_n
 
 	return f->fd >= 0 && alive_ns && now_ns - alive_ns < f->silent_ns &&
 	       f->newest_ns <= captured_ns + f->p.tolerance_ns;
+}
+
+bool sx_feed_awaits_same(const struct sx_feed *f, int64_t captured_ns)
+{
+	if (!f->exact)
+		return false;
+	for (uint32_t i = 0; i < f->ring.slot_count; i++)
+		if (f->entries[i].number && f->entries[i].header.common.capture_ns == captured_ns)
+			return false;
+	return true;
 }
 
 void sx_feed_missed(struct sx_feed *f, int64_t captured_ns)

@@ -78,6 +78,12 @@ enum sx_feed_match sx_feed_take_disparity(struct sx_feed *f, int64_t captured_ns
  * picture.
  */
 bool sx_feed_expects(const struct sx_feed *f, int64_t captured_ns, int64_t now_ns);
+/*
+ * What is near may be a neighbour's: those taken last had the very time of their picture, and there are none
+ * yet that have this one's. Who waits anyway should not take what is near. False of a writer whose times are
+ * never the same: else every picture would wait in vain.
+ */
+bool sx_feed_awaits_same(const struct sx_feed *f, int64_t captured_ns);
 /* The picture is done without its own scores: those that come now are late. */
 void sx_feed_missed(struct sx_feed *f, int64_t captured_ns);
 

@@ -286,6 +286,41 @@ static void who_is_waited_for(void **state)
 	sx_feed_destroy(f);
 }
 
+/* A writer whose scores have had the very times of their pictures is waited for. */
+static void a_neighbour_is_no_substitute_yet(void **state)
+{
+	struct stixel_scores *w = writer();
+	struct sx_feed *f = feed();
+
+	give(w, at(0));
+	look(f);
+	assert_false(sx_feed_awaits_same(f, at(10))); /* nothing is known of the writer yet */
+	assert_int_equal(take(f, at(0)), 0);
+	assert_true(sx_feed_awaits_same(f, at(10)));
+	assert_true(sx_feed_expects(f, at(10), sx_now_ns()));
+	give(w, at(10));
+	look(f);
+	assert_false(sx_feed_awaits_same(f, at(10)));
+	assert_int_equal(take(f, at(10)), 10);
+	/* in vain once: the times of this one are only near from now on, and nobody waits for more */
+	assert_true(sx_feed_awaits_same(f, at(25)));
+	assert_int_equal(take(f, at(25)), 10);
+	assert_false(sx_feed_awaits_same(f, at(29)));
+	stixel_scores_close(w);
+	/* nor is anything known of the next writer */
+	w = writer();
+	give(w, at(100));
+	look(f);
+	assert_int_equal(take(f, at(100)), 100);
+	assert_true(sx_feed_awaits_same(f, at(110)));
+	stixel_scores_close(w);
+	w = writer();
+	look(f);
+	assert_false(sx_feed_awaits_same(f, at(110)));
+	stixel_scores_close(w);
+	sx_feed_destroy(f);
+}
+
 /* Two seconds between pictures: what was given of the one before is no silence. */
 static void who_is_slow_is_not_silent(void **state)
 {
@@ -432,6 +467,7 @@ int main(void)
 		TEST(late_and_lost_are_counted),
 		TEST(begun_is_not_given),
 		TEST(who_is_waited_for),
+		TEST(a_neighbour_is_no_substitute_yet),
 		TEST(who_is_slow_is_not_silent),
 		TEST(any_order_of_starts_and_ends),
 		TEST(killed_writers),
