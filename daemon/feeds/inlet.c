@@ -68,6 +68,11 @@ bool sx_inlet_look(struct sx_inlet *in, const struct sx_pair *pair, int64_t now_
 	return now_ns < in->until_ns && sx_feed_expects(in->feed, pair->left_ns, now_ns);
 }
 
+void sx_inlet_forget(struct sx_inlet *in)
+{
+	in->until_ns = 0;
+}
+
 void sx_inlet_settle(struct sx_inlet *in, const struct sx_pair *pair, enum sx_feed_match match,
 		     const char *what, int64_t now_ns)
 {

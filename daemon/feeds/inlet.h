@@ -51,5 +51,7 @@ void sx_inlet_finish(struct sx_inlet *in);
 bool sx_inlet_look(struct sx_inlet *in, const struct sx_pair *pair, int64_t now_ns);
 void sx_inlet_settle(struct sx_inlet *in, const struct sx_pair *pair, enum sx_feed_match match,
 		     const char *what, int64_t now_ns);
+/* The pair at hand is given up for another reason: the next one waits anew. */
+void sx_inlet_forget(struct sx_inlet *in);
 
 #endif
