@@ -74,8 +74,9 @@ void sx_inlet_forget(struct sx_inlet *in)
 }
 
 void sx_inlet_settle(struct sx_inlet *in, const struct sx_pair *pair, enum sx_feed_match match,
-		     const char *what, int64_t now_ns)
+		     int64_t now_ns)
 {
+	const bool scores = in->kind == SX_FEED_SCORES;
 	enum sx_feed_state state = sx_feed_state(in->feed, now_ns);
 	const char *why = sx_feed_why(in->feed);
 	struct sx_feed_counters counters;
@@ -84,13 +85,15 @@ void sx_inlet_settle(struct sx_inlet *in, const struct sx_pair *pair, enum sx_fe
 	if (match != SX_FEED_SAME)
 		sx_feed_missed(in->feed, pair->left_ns);
 	if (match == SX_FEED_NONE)
-		sx_condition_hit(&in->missing, now_ns, SX_LOG_DAEMON, SX_LOG_WARNING, "frame without %s: %s",
-				 what,
+		sx_condition_hit(&in->missing, now_ns, SX_LOG_DAEMON, SX_LOG_WARNING, "%s: %s",
+				 scores ? "frame without class scores"
+					: "pair given up without its disparity map",
 				 *why			    ? why
 				 : state == SX_FEED_READING ? "those of its picture did not come in time"
 							    : "the writer is silent");
 	else
-		sx_condition_clear(&in->missing, now_ns, SX_LOG_DAEMON, "%s are available again", what);
+		sx_condition_clear(&in->missing, now_ns, SX_LOG_DAEMON, "%s are available again",
+				   scores ? "class scores" : "disparity maps");
 	sx_feed_counters(in->feed, &counters);
 	sx_telemetry_feed(in->telemetry, in->kind, &counters, state, why);
 }

@@ -45,12 +45,12 @@ void sx_inlet_finish(struct sx_inlet *in);
  * there: ask again within a millisecond), or settle.
  * look: also says whether it is worth waiting: the time is not up, and the writer is there and has not left
  * this image out.
- * settle: with what the pair goes. what: "class scores", for the log, which says when they begin to be
+ * settle: with what the pair goes, or that it is given up without. The log says when they begin to be
  * missing, why, and when they are back.
  */
 bool sx_inlet_look(struct sx_inlet *in, const struct sx_pair *pair, int64_t now_ns);
 void sx_inlet_settle(struct sx_inlet *in, const struct sx_pair *pair, enum sx_feed_match match,
-		     const char *what, int64_t now_ns);
+		     int64_t now_ns);
 /* The pair at hand is given up for another reason: the next one waits anew. */
 void sx_inlet_forget(struct sx_inlet *in);
 

@@ -82,7 +82,7 @@ void sx_semantics_done(struct sx_semantics *s, const struct sx_pair *pair, bool 
 		return;
 	}
 	sx_telemetry_add(s->in.telemetry, frames[s->match], 1);
-	sx_inlet_settle(&s->in, pair, s->match, "class scores", sx_now_ns());
+	sx_inlet_settle(&s->in, pair, s->match, sx_now_ns());
 }
 
 uint32_t sx_semantics_flags(const struct sx_semantics *s, const struct sx_pair *pair)
