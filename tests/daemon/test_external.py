@@ -120,7 +120,6 @@ class External(TestCase):
         net = self.matcher(i)
         until(lambda: os.path.exists(i.ring_path + ".pairs"), 10, "ring of pairs")
         offered = Ring(i.ring_path + ".pairs")
-        self.assertEqual(offered.live()[0], "running")
 
         def next_pair(number):
             return until(lambda: offered.frame(offered.live()[2]) if offered.live()[2] > number else None, 10, "pair")
@@ -130,6 +129,10 @@ class External(TestCase):
             pair = next_pair(pair.number)
         self.until_state(i, lambda s: s["frames"]["published"] == 2 and s["frames"]["dropped"]["no_map"] > 0, "frames")
         self.assertEqual([f.label for f in i.ring().frames()], [1, 3])
+        until(lambda: i.ring_state()[0] == "running" == offered.live()[0], 10, "state of both rings")
+        net.close()
+        self.until_state(i, lambda s: s["state"] == "degraded", "degraded")
+        until(lambda: offered.live()[0] == "degraded", 10, "state of the offered ring")
 
     def test_wrong_writer_then_killed_ones(self):
         i = self.fake("-s", "source.fps=2", interval_us=10000)
