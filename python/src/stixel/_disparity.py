@@ -8,7 +8,7 @@ import numpy as np
 
 from ._frame import Frame
 from ._layout import CDisparityFormat, CDisparityMap
-from ._writer import Writer, number_in
+from ._writer import Writer, number_in, slots_of
 
 WIDTH_MAX, HEIGHT_MAX = 4096, 2160
 _LARGEST = 65535  # 1/256 px
@@ -34,7 +34,7 @@ class DisparityWriter(Writer):
                  folder: Optional[str] = None) -> None:
         width, height = size
         layout = CDisparityFormat(number_in("width", width, 1, WIDTH_MAX), number_in("height", height, 1, HEIGHT_MAX),
-                                  bool(confidence), number_in("slots", slots, 0, 64),
+                                  bool(confidence), slots_of(slots),
                                   folder.encode() if folder else None)
         super().__init__("disparity", name, layout)
         self.shape = (layout.height, layout.width)
