@@ -19,7 +19,8 @@ class DisparityWriter(Writer):
     away.
 
         with stixel.open("front.pairs") as pairs, stixel.DisparityWriter("front", size=(1280, 720)) as writer:
-            for pair in pairs:
+            while True:
+                pair = pairs.latest(timeout=None)  # the one that waits; those before were given up
                 writer.write(match(pair.left, pair.right), pair)
 
     size: width and height of the rectified left image; confidence: whether maps come with one. Maps have the shape
