@@ -256,17 +256,33 @@ static bool has_all(const struct sx_pipeline *p)
 	return p->c.frames > 0 && p->submitted >= p->c.frames;
 }
 
-/* 0: the pair may go on; -1: it waits; 1: it has no map, and is gone. */
-static int take_map(struct sx_pipeline *p, int index, struct sx_flight *f)
+/*
+ * Map and scores are both looked for each time: what waited for the other would be overwritten meanwhile.
+ * 0: p->waits says what the pair waits for; -ENODATA: it has no map, and is gone.
+ */
+static int feed_pair(struct sx_pipeline *p, int index, struct sx_flight *f)
 {
-	const enum sx_external_ready ready = sx_external_ready(&p->feeds.external, index, &f->item->pair);
+	struct sx_feeds *feeds = &p->feeds;
+	struct sx_pair *pair = &f->item->pair;
+	enum sx_external_ready map = SX_EXTERNAL_READY;
+	bool has_scores;
 
-	p->waits = ready == SX_EXTERNAL_WAIT ? SX_WAITS_FOR_MAP : SX_WAITS_NOT;
-	if (ready != SX_EXTERNAL_DROP)
-		return ready == SX_EXTERNAL_WAIT ? -1 : 0;
-	sx_handover_release(f->item);
-	f->item = NULL;
-	return 1;
+	if (p->waits != SX_WAITS_FOR_SCORES)
+		map = sx_external_ready(&feeds->external, index, pair);
+	if (map == SX_EXTERNAL_DROP) {
+		p->waits = SX_WAITS_NOT;
+		sx_semantics_done(&feeds->semantics, pair, false);
+		sx_handover_release(f->item);
+		f->item = NULL;
+		return -ENODATA;
+	}
+	has_scores = sx_semantics_ready(&feeds->semantics, index, pair, map == SX_EXTERNAL_WAIT);
+	p->waits = map == SX_EXTERNAL_WAIT ? SX_WAITS_FOR_MAP
+		   : has_scores		   ? SX_WAITS_NOT
+					   : SX_WAITS_FOR_SCORES;
+	if (!p->waits)
+		sx_semantics_done(&feeds->semantics, pair, true);
+	return 0;
 }
 
 /*
@@ -290,10 +306,8 @@ static int submit_pair(struct sx_pipeline *p)
 	}
 	if (!f->item)
 		return 0;
-	if (p->waits != SX_WAITS_FOR_SCORES && (r = take_map(p, index, f)) != 0)
-		return r > 0;
-	p->waits = sx_semantics_ready(&p->feeds.semantics, index, &f->item->pair) ? SX_WAITS_NOT
-										  : SX_WAITS_FOR_SCORES;
+	if (feed_pair(p, index, f) < 0)
+		return 1;
 	if (p->waits)
 		return 0;
 	f->contexts = p->contexts;

@@ -82,6 +82,7 @@ static void tell_state(struct sx_run *run)
 		sx_log(DAEMON, WARNING, "%s: %s", sx_health_name(h->state), h->reason);
 	if (run->pipeline->ring)
 		sx_ring_set_state(run->pipeline->ring, h->state);
+	sx_offer_set_state(&run->pipeline->feeds.offer, h->state);
 	if (run->pipeline->stream)
 		sx_stream_set_state(run->pipeline->stream, h->state);
 	sx_run_tell_manager(run);

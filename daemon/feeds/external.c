@@ -19,16 +19,23 @@ int sx_external_init(struct sx_external_maps *e, const struct sx_settings *setti
 		.kind = SX_FEED_DISPARITY,
 		.name = settings->external.source,
 		.shm_dir = shm_dir,
-		.tolerance_ns = sx_inlet_tolerance_ns(settings, info),
 	};
 	int r;
 
 	*e = (struct sx_external_maps){0};
 	if (settings->params.stereo.matcher != SX_MATCH_EXTERNAL)
 		return 0;
-	sx_inlet_image_size(&params, settings, info);
+	sx_inlet_fit_source(&params, settings, info);
+	if (settings->external.pairs) /* the writer has the very times, of the pairs that are offered */
+		params.tolerance_ns = 0;
 	r = sx_inlet_init(&e->in, &params, settings->external.wait_ms, count, telemetry);
-	if (r < 0)
+	if (r == -EINVAL) /* the name has been refused before by the configuration */
+		snprintf(why, why_bytes, "disparity maps of %dx%d are too large", params.image_width,
+			 params.image_height);
+	else if (r == -ENAMETOOLONG)
+		snprintf(why, why_bytes, "the path of the ring of disparity maps '%s' is too long",
+			 params.name);
+	else if (r < 0)
 		snprintf(why, why_bytes, "no room for disparity maps of %dx%d: %s", params.image_width,
 			 params.image_height, strerror(-r));
 	return r;
@@ -50,6 +57,8 @@ enum sx_external_ready sx_external_ready(struct sx_external_maps *e, int index, 
 		return SX_EXTERNAL_READY;
 	now_ns = sx_now_ns();
 	waits = sx_inlet_look(&e->in, pair, now_ns);
+	if (waits && sx_feed_awaits_same(e->in.feed, pair->left_ns))
+		return SX_EXTERNAL_WAIT;
 	match = sx_feed_take_disparity(e->in.feed, pair->left_ns, e->in.block[index].memory, &e->map[index]);
 	if (match == SX_FEED_NONE && waits)
 		return SX_EXTERNAL_WAIT;
@@ -57,6 +66,6 @@ enum sx_external_ready sx_external_ready(struct sx_external_maps *e, int index, 
 		sx_telemetry_add(e->in.telemetry, SX_FIG_DROPPED_NO_MAP, 1);
 	else
 		pair->disparity = &e->map[index];
-	sx_inlet_settle(&e->in, pair, match, "disparity maps", now_ns);
+	sx_inlet_settle(&e->in, pair, match, now_ns);
 	return match == SX_FEED_NONE ? SX_EXTERNAL_DROP : SX_EXTERNAL_READY;
 }

@@ -10,7 +10,7 @@
 #include "daemon/feeds/offer.h"
 #include "daemon/feeds/semantics.h"
 
-/* What the next pair, which has its flight already, waits for. */
+/* What the next pair, which has its flight already, waits for: for its map, perhaps also for its scores. */
 enum sx_waits { SX_WAITS_NOT, SX_WAITS_FOR_MAP, SX_WAITS_FOR_SCORES };
 
 /* Memory number i of maps and scores is that of flight i. */

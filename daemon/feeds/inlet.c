@@ -6,24 +6,23 @@
 #include "daemon/feeds/inlet.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "config/config.h"
 
-int64_t sx_inlet_tolerance_ns(const struct sx_settings *settings, const struct sx_source_info *info)
-{
-	double fps = info->fps > 0 ? info->fps : settings->source.fps;
+#define PERIOD_MOST_NS 3600e9
 
-	return info->paced && fps > 0 ? (int64_t)(0.5e9 / fps) : 0;
-}
-
-void sx_inlet_image_size(struct sx_feed_params *p, const struct sx_settings *settings,
+void sx_inlet_fit_source(struct sx_feed_params *p, const struct sx_settings *settings,
 			 const struct sx_source_info *info)
 {
+	const double fps = info->fps > 0 ? info->fps : settings->source.fps;
 	const struct sx_rig *rig = sx_settings_rig(settings, info);
 
+	p->period_ns = info->paced && fps > 0 ? (int64_t)fmin(1e9 / fps, PERIOD_MOST_NS) : 0;
+	p->tolerance_ns = p->period_ns / 2;
 	p->image_width = rig ? rig->width : info->width;
 	p->image_height = rig ? rig->height : info->height;
 }
@@ -69,9 +68,15 @@ bool sx_inlet_look(struct sx_inlet *in, const struct sx_pair *pair, int64_t now_
 	return now_ns < in->until_ns && sx_feed_expects(in->feed, pair->left_ns, now_ns);
 }
 
-void sx_inlet_settle(struct sx_inlet *in, const struct sx_pair *pair, enum sx_feed_match match,
-		     const char *what, int64_t now_ns)
+void sx_inlet_forget(struct sx_inlet *in)
 {
+	in->until_ns = 0;
+}
+
+void sx_inlet_settle(struct sx_inlet *in, const struct sx_pair *pair, enum sx_feed_match match,
+		     int64_t now_ns)
+{
+	const bool scores = in->kind == SX_FEED_SCORES;
 	enum sx_feed_state state = sx_feed_state(in->feed, now_ns);
 	const char *why = sx_feed_why(in->feed);
 	struct sx_feed_counters counters;
@@ -80,13 +85,15 @@ void sx_inlet_settle(struct sx_inlet *in, const struct sx_pair *pair, enum sx_fe
 	if (match != SX_FEED_SAME)
 		sx_feed_missed(in->feed, pair->left_ns);
 	if (match == SX_FEED_NONE)
-		sx_condition_hit(&in->missing, now_ns, SX_LOG_DAEMON, SX_LOG_WARNING, "frame without %s: %s",
-				 what,
+		sx_condition_hit(&in->missing, now_ns, SX_LOG_DAEMON, SX_LOG_WARNING, "%s: %s",
+				 scores ? "frame without class scores"
+					: "pair given up without its disparity map",
 				 *why			    ? why
 				 : state == SX_FEED_READING ? "those of its picture did not come in time"
 							    : "the writer is silent");
 	else
-		sx_condition_clear(&in->missing, now_ns, SX_LOG_DAEMON, "%s are available again", what);
+		sx_condition_clear(&in->missing, now_ns, SX_LOG_DAEMON, "%s are available again",
+				   scores ? "class scores" : "disparity maps");
 	sx_feed_counters(in->feed, &counters);
 	sx_telemetry_feed(in->telemetry, in->kind, &counters, state, why);
 }

@@ -26,10 +26,11 @@ struct sx_inlet {
 	struct sx_condition missing;
 };
 
-/* Things belong to the image that is so close to theirs: half a period; without a known rate 0. */
-int64_t sx_inlet_tolerance_ns(const struct sx_settings *settings, const struct sx_source_info *info);
-/* Size of the image that they are of: as it is published. */
-void sx_inlet_image_size(struct sx_feed_params *p, const struct sx_settings *settings,
+/*
+ * Size of the image that they are of, as it is published; and its period. Things belong to the image that is
+ * so close to theirs: half a period; without a known rate 0.
+ */
+void sx_inlet_fit_source(struct sx_feed_params *p, const struct sx_settings *settings,
 			 const struct sx_source_info *info);
 /*
  * Takes all memory, count times. Negative errno as sx_feed_create(), or -ENOMEM; then finish, which accepts a
@@ -44,11 +45,13 @@ void sx_inlet_finish(struct sx_inlet *in);
  * there: ask again within a millisecond), or settle.
  * look: also says whether it is worth waiting: the time is not up, and the writer is there and has not left
  * this image out.
- * settle: with what the pair goes. what: "class scores", for the log, which says when they begin to be
+ * settle: with what the pair goes, or that it is given up without. The log says when they begin to be
  * missing, why, and when they are back.
  */
 bool sx_inlet_look(struct sx_inlet *in, const struct sx_pair *pair, int64_t now_ns);
 void sx_inlet_settle(struct sx_inlet *in, const struct sx_pair *pair, enum sx_feed_match match,
-		     const char *what, int64_t now_ns);
+		     int64_t now_ns);
+/* The pair at hand is given up for another reason: the next one waits anew. */
+void sx_inlet_forget(struct sx_inlet *in);
 
 #endif

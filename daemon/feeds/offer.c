@@ -7,9 +7,9 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "config/config.h"
 #include "ipc/frame.h"
 #include "stages/context.h"
@@ -50,10 +50,6 @@ static int offer_take_memory(struct sx_offer *o, const struct sx_context_config 
 		return r;
 	o->frame_bytes = sx_frame_bytes(
 		0, 0, sx_frame_image_bytes(IMAGES, o->header.image_width, o->header.image_height));
-	o->bytes = aligned_alloc(64, (o->frame_bytes + 63) & ~(size_t)63);
-	if (!o->bytes)
-		return -ENOMEM;
-	memset(o->bytes, 0, o->frame_bytes);
 	return 0;
 }
 
@@ -85,10 +81,7 @@ int sx_offer_init(struct sx_offer *o, const struct sx_settings *settings, const 
 	}
 	params.epoch = o->header.epoch;
 	params.frame_bytes = o->frame_bytes;
-	r = sx_ring_create(&o->ring, &params, why, why_bytes);
-	if (r == 0)
-		sx_ring_set_state(o->ring, STIXEL_STATE_RUNNING);
-	return r;
+	return sx_ring_create(&o->ring, &params, why, why_bytes);
 }
 
 void sx_offer_finish(struct sx_offer *o)
@@ -98,7 +91,6 @@ void sx_offer_finish(struct sx_offer *o)
 		sx_rectify_map_finish(&o->map[side]);
 		sx_image_finish(&o->grey[side]);
 	}
-	free(o->bytes);
 	*o = (struct sx_offer){0};
 }
 
@@ -121,7 +113,8 @@ void sx_offer_pair(struct sx_offer *o, const struct sx_pair *pair)
 	struct stixel_image images[2];
 	struct stixel_frame_header *h = &o->header;
 	struct sx_stretch stretch;
-	int64_t bytes;
+	void *frame;
+	int64_t bytes, now_ns;
 
 	if (!o->ring)
 		return;
@@ -133,7 +126,7 @@ void sx_offer_pair(struct sx_offer *o, const struct sx_pair *pair)
 						     (uint32_t)grey.width, (uint32_t)grey.height,
 						     (uint32_t)grey.pitch, grey.data};
 	}
-	h->number++;
+	frame = sx_ring_begin(o->ring, &h->number);
 	h->captured = h->published = h->number;
 	h->capture_left_ns = pair->left_ns;
 	h->capture_right_ns = pair->right_ns;
@@ -141,9 +134,21 @@ void sx_offer_pair(struct sx_offer *o, const struct sx_pair *pair)
 	h->published_ns = 0; /* set anew */
 	h->clock = (uint8_t)pair->clock;
 	h->stamp = (uint8_t)pair->stamp;
-	bytes = sx_frame_pack(o->bytes, o->frame_bytes, h, no_columns, NULL, images, 2);
-	if (bytes > 0)
-		sx_ring_publish(o->ring, o->bytes, (size_t)bytes);
+	bytes = sx_frame_pack(frame, o->frame_bytes, h, no_columns, NULL, images, 2);
+	now_ns = sx_now_ns();
+	if (bytes < 0) { /* begun without a commit, the same number comes again */
+		sx_condition_hit(&o->failing, now_ns, SX_LOG_DAEMON, SX_LOG_WARNING,
+				 "pair cannot be offered: %s", strerror((int)-bytes));
+		return;
+	}
+	sx_ring_commit(o->ring, (size_t)bytes);
+	sx_condition_clear(&o->failing, now_ns, SX_LOG_DAEMON, "pairs are offered again");
+}
+
+void sx_offer_set_state(struct sx_offer *o, enum stixel_state state)
+{
+	if (o->ring)
+		sx_ring_set_state(o->ring, state);
 }
 
 void sx_offer_beat(struct sx_offer *o)

@@ -7,6 +7,7 @@
 #ifndef SX_DAEMON_FEEDS_OFFER_H
 #define SX_DAEMON_FEEDS_OFFER_H
 
+#include "base/log.h"
 #include "base/pair.h"
 #include "capture/source.h"
 #include "config/settings.h"
@@ -19,8 +20,8 @@ struct sx_offer {
 	struct sx_image grey[2]; /* what images become, where they do not lie so in the pair */
 	struct sx_rectify_map map[2];
 	bool rectify;
-	void *bytes; /* a packed frame */
 	size_t frame_bytes;
+	struct sx_condition failing;
 };
 
 /*
@@ -34,6 +35,8 @@ void sx_offer_finish(struct sx_offer *o);
 
 /* Thread: frame. Grey images of the pair, rectified if it is raw, into the ring. */
 void sx_offer_pair(struct sx_offer *o, const struct sx_pair *pair);
+/* Any thread. What the daemon says of itself, as in its own ring. */
+void sx_offer_set_state(struct sx_offer *o, enum stixel_state state);
 /* Any thread. At least once per heartbeat period, likewise. */
 void sx_offer_beat(struct sx_offer *o);
 

@@ -22,7 +22,6 @@ int sx_semantics_init(struct sx_semantics *s, const struct sx_settings *settings
 		.shm_dir = shm_dir,
 		.classes = settings->params.semantics.classes,
 		.scale = settings->semantics.scale,
-		.tolerance_ns = sx_inlet_tolerance_ns(settings, info),
 		.max_age_ns = (int64_t)(settings->semantics.max_age_ms * 1e6),
 	};
 	int r;
@@ -30,7 +29,7 @@ int sx_semantics_init(struct sx_semantics *s, const struct sx_settings *settings
 	*s = (struct sx_semantics){0};
 	if (!params.name)
 		return 0;
-	sx_inlet_image_size(&params, settings, info);
+	sx_inlet_fit_source(&params, settings, info);
 	r = sx_inlet_init(&s->in, &params, settings->semantics.wait_ms, count, telemetry);
 	if (r == -EINVAL) /* the rest of what it refuses, the configuration has refused before */
 		snprintf(why, why_bytes,
@@ -46,29 +45,44 @@ void sx_semantics_finish(struct sx_semantics *s)
 	sx_inlet_finish(&s->in);
 }
 
-bool sx_semantics_ready(struct sx_semantics *s, int index, struct sx_pair *pair)
+bool sx_semantics_ready(struct sx_semantics *s, int index, struct sx_pair *pair, bool patient)
+{
+	bool waits;
+
+	if (s->settled)
+		return true;
+	pair->scores = NULL;
+	if (!s->in.feed)
+		return true;
+	waits = sx_inlet_look(&s->in, pair, sx_now_ns());
+	if (waits && sx_feed_awaits_same(s->in.feed, pair->left_ns))
+		return false;
+	waits = waits || patient;
+	s->match =
+		sx_feed_take(s->in.feed, pair->left_ns, !waits, s->in.block[index].memory, &s->scores[index]);
+	s->settled = s->match != SX_FEED_NONE || !waits;
+	if (s->match != SX_FEED_NONE)
+		pair->scores = &s->scores[index];
+	return s->settled;
+}
+
+void sx_semantics_done(struct sx_semantics *s, const struct sx_pair *pair, bool goes)
 {
 	static const enum sx_figure frames[] = {
 		[SX_FEED_NONE] = SX_FIG_SCORES_MISSING,
 		[SX_FEED_SAME] = SX_FIG_SCORES_MATCHED,
 		[SX_FEED_OLDER] = SX_FIG_SCORES_OLDER,
 	};
-	enum sx_feed_match match;
-	int64_t now_ns;
-	bool waits;
 
-	pair->scores = NULL;
 	if (!s->in.feed)
-		return true;
-	now_ns = sx_now_ns();
-	waits = sx_inlet_look(&s->in, pair, now_ns);
-	match = sx_feed_take(s->in.feed, pair->left_ns, !waits, s->in.block[index].memory, &s->scores[index]);
-	if (match == SX_FEED_NONE && waits)
-		return false;
-	pair->scores = match == SX_FEED_NONE ? NULL : &s->scores[index];
-	sx_telemetry_add(s->in.telemetry, frames[match], 1);
-	sx_inlet_settle(&s->in, pair, match, "class scores", now_ns);
-	return true;
+		return;
+	s->settled = false;
+	if (!goes) {
+		sx_inlet_forget(&s->in);
+		return;
+	}
+	sx_telemetry_add(s->in.telemetry, frames[s->match], 1);
+	sx_inlet_settle(&s->in, pair, s->match, sx_now_ns());
 }
 
 uint32_t sx_semantics_flags(const struct sx_semantics *s, const struct sx_pair *pair)

@@ -11,6 +11,8 @@
 struct sx_semantics {
 	struct sx_inlet in; /* without a feed: no source of scores is configured */
 	struct sx_scores scores[SX_CONTEXTS_MAX];
+	bool settled; /* the pair at hand has what it gets */
+	enum sx_feed_match match;
 };
 
 /*
@@ -25,9 +27,12 @@ void sx_semantics_finish(struct sx_semantics *s);
 
 /*
  * Thread: frame. Gives the pair its scores, if there are any, in memory number index. False: they may still
- * come, ask again within a millisecond; true: the pair may go.
+ * come, ask again within a millisecond; true: the pair may go. patient: it cannot go yet anyway, so that it
+ * takes its own scores and does not do without them.
  */
-bool sx_semantics_ready(struct sx_semantics *s, int index, struct sx_pair *pair);
+bool sx_semantics_ready(struct sx_semantics *s, int index, struct sx_pair *pair, bool patient);
+/* Thread: frame. The pair goes, and what it has is counted; or it is given up, ready or not. */
+void sx_semantics_done(struct sx_semantics *s, const struct sx_pair *pair, bool goes);
 /* Thread: frame. STIXEL_FRAME_SCORES and so on for a frame of this pair. */
 uint32_t sx_semantics_flags(const struct sx_semantics *s, const struct sx_pair *pair);
 

@@ -21,7 +21,8 @@
 
 #define RETRY_NS (SX_NS_PER_S / 5)   /* between two attempts to open a ring */
 #define RENAME_NS (SX_NS_PER_S / 50) /* between two looks whether the name leads elsewhere */
-#define SILENT_NS SX_NS_PER_S
+#define SILENT_NS SX_NS_PER_S	     /* the least */
+#define SILENT_PERIODS 3
 #define AHEAD_NS SX_NS_PER_S /* a capture time from the future is a mistake */
 #define MISSED 16
 #define TRIES 3
@@ -43,9 +44,12 @@ struct sx_feed {
 	uint64_t seen, lives;
 	struct entry entries[STIXEL_SCORES_SLOTS_MAX];
 	int64_t tried_ns, named_ns; /* when it was last opened, and its name looked at */
+	int64_t silent_ns;	    /* who gives nothing for so long is silent */
+	int64_t begun_ns;	    /* when the writer made this ring */
 	int64_t heard_ns;	    /* when something fitting came; 0 never */
 	int64_t newest_ns;	    /* latest capture time of this writer */
 	bool unfit;		    /* the newest scores were refused */
+	bool exact;		    /* the last that were taken as a picture's own had its very time */
 	int64_t missed[MISSED];
 	unsigned missed_count;
 	struct sx_feed_counters count;
@@ -70,6 +74,7 @@ int sx_feed_create(struct sx_feed **ret, const struct sx_feed_params *p)
 		return -ENOMEM;
 	f->p = *p;
 	f->words = sx_feed_words(p->kind);
+	f->silent_ns = SILENT_PERIODS * p->period_ns > SILENT_NS ? SILENT_PERIODS * p->period_ns : SILENT_NS;
 	f->fd = -1;
 	n = snprintf(f->path, sizeof(f->path), "%s/%s%s", p->shm_dir ? p->shm_dir : "/dev/shm",
 		     f->words->prefix, p->name);
@@ -88,7 +93,7 @@ static void detach(struct sx_feed *f)
 	f->fd = -1;
 	f->seen = 0;
 	f->newest_ns = 0;
-	f->unfit = false;
+	f->unfit = f->exact = false;
 	memset(f->entries, 0, sizeof(f->entries));
 }
 
@@ -166,6 +171,12 @@ static int open_ring(struct sx_feed *f)
 	return 0;
 }
 
+/* What a writer says of its own clock, which may be anything. */
+static int64_t past(int64_t t_ns, int64_t now_ns)
+{
+	return t_ns > 0 && t_ns < now_ns ? t_ns : now_ns;
+}
+
 static void attach(struct sx_feed *f, int64_t now_ns)
 {
 	f->tried_ns = f->named_ns = now_ns;
@@ -174,6 +185,7 @@ static void attach(struct sx_feed *f, int64_t now_ns)
 		return;
 	}
 	f->why[0] = 0;
+	f->begun_ns = past(f->ring.started_ns, now_ns);
 	f->count.restarts += f->lives++ > 0;
 }
 
@@ -254,7 +266,7 @@ static void note(struct sx_feed *f, const struct sx_feed_common *h, int64_t now_
 {
 	f->count.received++;
 	/* what a dead writer left behind is no sign of life */
-	f->heard_ns = h->committed_ns > 0 && h->committed_ns < now_ns ? h->committed_ns : now_ns;
+	f->heard_ns = past(h->committed_ns, now_ns);
 	f->newest_ns = h->capture_ns > f->newest_ns ? h->capture_ns : f->newest_ns;
 	for (unsigned i = 0; i < MISSED; i++)
 		if (f->missed[i] && llabs(h->capture_ns - f->missed[i]) <= f->p.tolerance_ns) {
@@ -376,6 +388,8 @@ static enum sx_feed_match feed_take(struct sx_feed *f, int64_t captured_ns, bool
 			break;
 		if (copy(f, e, to)) {
 			*h = e->header;
+			if (!stands_in)
+				f->exact = h->common.capture_ns == captured_ns;
 			return stands_in ? SX_FEED_OLDER : SX_FEED_SAME;
 		}
 	}
@@ -427,8 +441,21 @@ enum sx_feed_match sx_feed_take_disparity(struct sx_feed *f, int64_t captured_ns
 
 bool sx_feed_expects(const struct sx_feed *f, int64_t captured_ns, int64_t now_ns)
 {
-	return f->fd >= 0 && f->heard_ns && now_ns - f->heard_ns < SILENT_NS &&
+	/* the ring itself is a sign of life until something lies in it */
+	const int64_t alive_ns = f->seen == 0 && f->begun_ns > f->heard_ns ? f->begun_ns : f->heard_ns;
+
+	return f->fd >= 0 && alive_ns && now_ns - alive_ns < f->silent_ns &&
 	       f->newest_ns <= captured_ns + f->p.tolerance_ns;
+}
+
+bool sx_feed_awaits_same(const struct sx_feed *f, int64_t captured_ns)
+{
+	if (!f->exact)
+		return false;
+	for (uint32_t i = 0; i < f->ring.slot_count; i++)
+		if (f->entries[i].number && f->entries[i].header.common.capture_ns == captured_ns)
+			return false;
+	return true;
 }
 
 void sx_feed_missed(struct sx_feed *f, int64_t captured_ns)
@@ -444,7 +471,7 @@ enum sx_feed_state sx_feed_state(const struct sx_feed *f, int64_t now_ns)
 		return f->there ? SX_FEED_REFUSED : SX_FEED_ABSENT;
 	if (f->unfit)
 		return SX_FEED_REFUSED;
-	return f->heard_ns && now_ns - f->heard_ns < SILENT_NS ? SX_FEED_READING : SX_FEED_SILENT;
+	return f->heard_ns && now_ns - f->heard_ns < f->silent_ns ? SX_FEED_READING : SX_FEED_SILENT;
 }
 
 const char *sx_feed_why(const struct sx_feed *f)

@@ -30,12 +30,13 @@ struct sx_feed_params {
 	int classes, scale;   /* of scores; scale: the finest that is taken */
 	int64_t tolerance_ns; /* scores captured so close to a picture are of it */
 	int64_t max_age_ns;   /* scores of a picture so much older may stand in */
+	int64_t period_ns;    /* between pictures; 0: unknown */
 };
 
 enum sx_feed_state {
 	SX_FEED_ABSENT,	 /* there is no ring */
 	SX_FEED_REFUSED, /* there is something, and it must not be read, or nothing in it fits: why says it */
-	SX_FEED_SILENT,	 /* a ring, but nothing came for a second */
+	SX_FEED_SILENT,	 /* a ring, but nothing came for a second, or for three periods if they are longer */
 	SX_FEED_READING
 };
 /* "absent", "refused", "silent", "reading" */
@@ -72,8 +73,17 @@ enum sx_feed_match sx_feed_take(struct sx_feed *f, int64_t captured_ns, bool old
 /* The same of a feed of disparity maps. */
 enum sx_feed_match sx_feed_take_disparity(struct sx_feed *f, int64_t captured_ns, void *to,
 					  struct sx_disparity *disparity);
-/* Its own scores may still come: the writer is at work, and has not gone on to a later picture. */
+/*
+ * Its own scores may still come: the writer is at work, or has just begun, and has not gone on to a later
+ * picture.
+ */
 bool sx_feed_expects(const struct sx_feed *f, int64_t captured_ns, int64_t now_ns);
+/*
+ * What is near may be a neighbour's: those taken last had the very time of their picture, and there are none
+ * yet that have this one's. Who waits anyway should not take what is near. False of a writer whose times are
+ * never the same: else every picture would wait in vain.
+ */
+bool sx_feed_awaits_same(const struct sx_feed *f, int64_t captured_ns);
 /* The picture is done without its own scores: those that come now are late. */
 void sx_feed_missed(struct sx_feed *f, int64_t captured_ns);
 

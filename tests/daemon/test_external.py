@@ -8,7 +8,7 @@ import time
 import unittest
 
 import openmetrics
-from harness import FAKE, TestCase, until
+from harness import FAKE, Ring, TestCase, until
 from test_semantics import SLOW, Segmenter, Steady
 
 ARGS = ["-s", "source.kind=synthetic", "-s", "stixels.width=4", "-s", "output.slots=1024",
@@ -52,7 +52,8 @@ class External(TestCase):
         self.assertEqual(self.until_frame(i, lambda f: True, "frame").label, 7)
         until(lambda: i.http("/healthz")[0] == 200, 10, "healthy answer")
         self.assertEqual(i.stop(), 0)
-        self.assertEqual(i.text().count("frame without disparity maps: nobody writes disparity maps"), 1, i.text())
+        given_up = "pair given up without its disparity map: nobody writes disparity maps"
+        self.assertEqual(i.text().count(given_up), 1, i.text())
 
     def test_matched(self):
         # 4 ms between maps, half of 40 ms is the tolerance
@@ -94,6 +95,44 @@ class External(TestCase):
         self.assertEqual(i.stop(), 0)
         self.assertLess(time.monotonic() - begun, 2 * SLOW)
         self.assertEqual(i.leftovers(), ["shm/stixel-disparity.net"])
+
+    def test_scores_are_kept_while_the_map_is_waited_for(self):
+        # maps come 100 ms after their picture; scores in time, and those of 32 ms are kept in their ring
+        i = self.fake("-s", "source.fps=50", "-s", "external.wait_ms=%d" % (400 * SLOW), "-s", "semantics.source=net",
+                      interval_us=250000 * SLOW)
+        network = Segmenter(i)
+        self.addCleanup(network.close)
+        self.steady(network, 0, 3)
+        self.steady(self.matcher(i), 0.1, 5)
+        s = self.until_state(i, lambda s: s["semantics"]["frames"]["matched"] > 4, "frames with scores and map")
+        frames = [f for f in i.ring().frames() if f.flags == 32 | 4]
+        self.assertGreater(len(frames), 4)
+        for f in frames:
+            self.assertLessEqual(abs(f.scores_ns - f.left_ns), 10e6)
+            self.assertGreater(f.submitted_ns - f.left_ns, 80e6)
+        # what is counted by scores are frames, not pairs
+        by_scores = s["semantics"]["frames"]
+        self.assertLessEqual(abs(sum(by_scores.values()) - s["frames"]["published"]), 1)
+
+    def test_with_pairs_offered_times_are_the_same(self):
+        i = self.fake("-s", "source.fps=4", "-s", "external.pairs=yes", "-s", "external.wait_ms=%d" % (150 * SLOW),
+                      interval_us=250000 * SLOW)
+        net = self.matcher(i)
+        until(lambda: os.path.exists(i.ring_path + ".pairs"), 10, "ring of pairs")
+        offered = Ring(i.ring_path + ".pairs")
+
+        def next_pair(number):
+            return until(lambda: offered.frame(offered.live()[2]) if offered.live()[2] > number else None, 10, "pair")
+        pair = next_pair(0)
+        for byte in (1, 2, 3):  # the map of each, and 1 ms later that of nobody
+            net.give(pair.left_ns + (byte == 2) * 1000000, byte)
+            pair = next_pair(pair.number)
+        self.until_state(i, lambda s: s["frames"]["published"] == 2 and s["frames"]["dropped"]["no_map"] > 0, "frames")
+        self.assertEqual([f.label for f in i.ring().frames()], [1, 3])
+        until(lambda: i.ring_state()[0] == "running" == offered.live()[0], 10, "state of both rings")
+        net.close()
+        self.until_state(i, lambda s: s["state"] == "degraded", "degraded")
+        until(lambda: offered.live()[0] == "degraded", 10, "state of the offered ring")
 
     def test_wrong_writer_then_killed_ones(self):
         i = self.fake("-s", "source.fps=2", interval_us=10000)

@@ -261,13 +261,18 @@ static void begun_is_not_given(void **state)
 
 static void who_is_waited_for(void **state)
 {
-	struct stixel_scores *w = writer();
 	struct sx_feed *f = feed();
 	int64_t now = sx_now_ns();
+	struct stixel_scores *w;
 
-	assert_false(sx_feed_expects(f, at(0), now)); /* there is nobody */
 	sx_feed_look(f, now);
-	assert_false(sx_feed_expects(f, at(0), now)); /* nothing was ever given */
+	assert_false(sx_feed_expects(f, at(0), now)); /* there is nobody */
+	w = writer();
+	look(f);
+	now = sx_now_ns();
+	assert_true(sx_feed_expects(f, at(0), now)); /* it has just begun */
+	assert_int_equal(sx_feed_state(f, now), SX_FEED_SILENT);
+	assert_false(sx_feed_expects(f, at(0), now + SX_NS_PER_S)); /* nothing was ever given */
 	give(w, at(0));
 	now = sx_now_ns();
 	sx_feed_look(f, now);
@@ -277,6 +282,62 @@ static void who_is_waited_for(void **state)
 	assert_false(sx_feed_expects(f, at(100), now + SX_NS_PER_S)); /* it is silent */
 	assert_int_equal(sx_feed_state(f, now), SX_FEED_READING);
 	assert_int_equal(sx_feed_state(f, now + SX_NS_PER_S), SX_FEED_SILENT);
+	stixel_scores_close(w);
+	sx_feed_destroy(f);
+}
+
+/* A writer whose scores have had the very times of their pictures is waited for. */
+static void a_neighbour_is_no_substitute_yet(void **state)
+{
+	struct stixel_scores *w = writer();
+	struct sx_feed *f = feed();
+
+	give(w, at(0));
+	look(f);
+	assert_false(sx_feed_awaits_same(f, at(10))); /* nothing is known of the writer yet */
+	assert_int_equal(take(f, at(0)), 0);
+	assert_true(sx_feed_awaits_same(f, at(10)));
+	assert_true(sx_feed_expects(f, at(10), sx_now_ns()));
+	give(w, at(10));
+	look(f);
+	assert_false(sx_feed_awaits_same(f, at(10)));
+	assert_int_equal(take(f, at(10)), 10);
+	/* in vain once: the times of this one are only near from now on, and nobody waits for more */
+	assert_true(sx_feed_awaits_same(f, at(25)));
+	assert_int_equal(take(f, at(25)), 10);
+	assert_false(sx_feed_awaits_same(f, at(29)));
+	stixel_scores_close(w);
+	/* nor is anything known of the next writer */
+	w = writer();
+	give(w, at(100));
+	look(f);
+	assert_int_equal(take(f, at(100)), 100);
+	assert_true(sx_feed_awaits_same(f, at(110)));
+	stixel_scores_close(w);
+	w = writer();
+	look(f);
+	assert_false(sx_feed_awaits_same(f, at(110)));
+	stixel_scores_close(w);
+	sx_feed_destroy(f);
+}
+
+/* Two seconds between pictures: what was given of the one before is no silence. */
+static void who_is_slow_is_not_silent(void **state)
+{
+	struct stixel_scores *w = writer();
+	struct sx_feed_params p = params();
+	struct sx_feed *f;
+	int64_t now;
+
+	p.period_ns = 2 * SX_NS_PER_S;
+	f = feed_of(p);
+	give(w, at(0));
+	now = sx_now_ns();
+	sx_feed_look(f, now);
+	assert_true(sx_feed_expects(f, at(2000), now + 2 * SX_NS_PER_S));
+	assert_int_equal(sx_feed_state(f, now + 5 * SX_NS_PER_S), SX_FEED_READING);
+	assert_false(sx_feed_expects(f, at(6000), now + 6 * SX_NS_PER_S));
+	assert_int_equal(sx_feed_state(f, now + 6 * SX_NS_PER_S), SX_FEED_SILENT);
 	stixel_scores_close(w);
 	sx_feed_destroy(f);
 }
@@ -406,6 +467,8 @@ int main(void)
 		TEST(late_and_lost_are_counted),
 		TEST(begun_is_not_given),
 		TEST(who_is_waited_for),
+		TEST(a_neighbour_is_no_substitute_yet),
+		TEST(who_is_slow_is_not_silent),
 		TEST(any_order_of_starts_and_ends),
 		TEST(killed_writers),
 #endif

@@ -87,6 +87,8 @@ class Writers(support.TestCase):
             w.commit(capture_ns=1)
         with self.assertRaisesRegex(ValueError, "width: 5000, allowed 1 to 4096"):
             self.writer(size=(5000, 10))
+        with self.assertRaisesRegex(ValueError, r"slots: 1, allowed 0 \(the default\) or a power of two from 2 to 64"):
+            self.writer(slots=1)
         w.close()
         with self.assertRaisesRegex(ValueError, "disparity '.*': this writer is closed"):
             w.map()

@@ -89,10 +89,11 @@ class Writers(support.TestCase):
     def test_mistakes(self):
         for more, text in (({"classes": 0}, "classes: 0, allowed 1 to 32"), ({"classes": 33}, "classes: 33"),
                            ({"scale": 2.5}, "scale: 2.5, allowed 1 to 32"), ({"size": (0, 5)}, "width: 0"),
-                           ({"size": (5, 99999)}, "height: 99999"), ({"slots": 65}, "slots: 65")):
+                           ({"size": (5, 99999)}, "height: 99999"), ({"slots": 65}, "slots: 65"),
+                           ({"slots": 3}, r"slots: 3, allowed 0 \(the default\) or a power of two from 2 to 64")):
             with self.assertRaisesRegex(ValueError, text):
                 self.writer(**more)
-        for more in ({"name": "a/b"}, {"slots": 3}, {"classes": 32, "size": (4096, 4096), "scale": 1}):
+        for more in ({"name": "a/b"}, {"classes": 32, "size": (4096, 4096), "scale": 1}):
             with self.assertRaisesRegex(stixel.BadName, "scores '.*': not a name .* or more than 256 MB"):
                 self.writer(**more)
         with self.assertRaises(stixel.StixelError) as e:

@@ -103,8 +103,14 @@ class Pages(Case):
                     reply += part
 
     def test_instances(self):
+        offered = self.daemon.ring + ".pairs"  # what an instance offers beside its ring is no instance
+        with open(self.daemon.ring, "rb") as ring, open(offered, "wb") as f:
+            self.addCleanup(os.remove, offered)
+            f.write(ring.read())
         mine = until(lambda: [i for i in self.web.json("/api/instances")["instances"] if i["name"] == self.daemon.name])
         self.assertEqual((mine[0]["publisher"], mine[0]["pid"]), ("alive", self.daemon.process.pid))
+        names = [i["name"] for i in self.web.json("/api/instances")["instances"]]
+        self.assertNotIn(self.daemon.name + ".pairs", names)
 
     def test_status(self):
         s = until(lambda: self.web.status(self.daemon), what="status")

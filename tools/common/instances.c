@@ -7,13 +7,18 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/places.h"
 #include "tools/common/http_get.h"
+
+static const char ring_prefix[] = "stixeld.", offer_suffix[] = ".pairs";
 
 int sx_instance_ask(const char *instance, const char *target, const char *post, int timeout_ms, char **body,
 		    char *why, size_t why_bytes)
@@ -74,4 +79,30 @@ void sx_instances_find(void (*take)(void *user, const char *name), void *user)
 		if (d)
 			closedir(d);
 	}
+}
+
+/* Pairs that the instance offers to who matches for it, rather than an instance of that name. */
+static bool is_offer(int folder, const char *name)
+{
+	const size_t length = strlen(name), end = strlen(offer_suffix);
+	char ring[NAME_MAX + 1];
+
+	if (length <= end || strcmp(name + length - end, offer_suffix) != 0)
+		return false;
+	snprintf(ring, sizeof(ring), "%s%.*s", ring_prefix, (int)(length - end), name);
+	return faccessat(folder, ring, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+void sx_instances_find_rings(void (*take)(void *user, const char *name), void *user)
+{
+	DIR *d = opendir("/dev/shm");
+
+	for (struct dirent *e; d && (e = readdir(d));) {
+		const char *name = e->d_name + strlen(ring_prefix);
+
+		if (strncmp(e->d_name, ring_prefix, strlen(ring_prefix)) == 0 && !is_offer(dirfd(d), name))
+			take(user, name);
+	}
+	if (d)
+		closedir(d);
 }

@@ -29,4 +29,10 @@ int sx_instance_ask(const char *instance, const char *target, const char *post, 
  */
 void sx_instances_find(void (*take)(void *user, const char *name), void *user);
 
+/*
+ * Calls take() with the name of every ring in shared memory, in no order, but not with those that an instance
+ * offers beside its own (NAME.pairs where NAME has one). Names as above.
+ */
+void sx_instances_find_rings(void (*take)(void *user, const char *name), void *user);
+
 #endif

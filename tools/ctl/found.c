@@ -5,7 +5,6 @@
  */
 #include "tools/ctl/found.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -45,17 +44,6 @@ static void found_take(void *user, const char *name)
 	}
 	memset(&f->all[f->count], 0, sizeof(f->all[0]));
 	snprintf(f->all[f->count++].name, sizeof(f->all[0].name), "%s", name);
-}
-
-static void find_rings(struct finding *f)
-{
-	DIR *d = opendir(CTL_SHM_DIR);
-
-	for (const struct dirent *e; d && (e = readdir(d));)
-		if (strncmp(e->d_name, CTL_RING_PREFIX, strlen(CTL_RING_PREFIX)) == 0)
-			found_take(f, e->d_name + strlen(CTL_RING_PREFIX));
-	if (d)
-		closedir(d);
 }
 
 static void take_answer(struct ctl_found *f, json_t *j)
@@ -126,7 +114,7 @@ size_t ctl_find(struct ctl_found **ret)
 	size_t kept = 0;
 
 	sx_instances_find(found_take, &f);
-	find_rings(&f);
+	sx_instances_find_rings(found_take, &f);
 	for (size_t i = 0; i < f.count; i++)
 		if (look_at(&f.all[i]))
 			f.all[kept++] = f.all[i];

@@ -5,7 +5,6 @@
  */
 #include "tools/web/ask.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,6 @@
 /* An order waits for contexts to be made; less than WEB_PATIENCE_S, after which its sender is cut off. */
 enum { TIMEOUT_MS = 2000, ORDER_TIMEOUT_MS = 8000 };
 
-static const char ring_prefix[] = "stixeld.";
 static const char *const targets[WEB_PAGES] = {
 	[WEB_PAGE_STATUS] = "/status", [WEB_PAGE_METRICS] = "/metrics", [WEB_PAGE_SETTINGS] = "/settings"};
 
@@ -50,17 +48,6 @@ static void ask_add_name(void *user, const char *name)
 	snprintf(names->name[names->count++], WEB_NAME_BYTES, "%s", name);
 }
 
-static void ask_find_rings(struct search *s)
-{
-	DIR *d = opendir("/dev/shm");
-
-	for (struct dirent *e; d && (e = readdir(d));)
-		if (strncmp(e->d_name, ring_prefix, strlen(ring_prefix)) == 0)
-			ask_add_name(s, e->d_name + strlen(ring_prefix));
-	if (d)
-		closedir(d);
-}
-
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(a, b);
@@ -71,7 +58,7 @@ void web_ask_instances(struct web_names *ret, const struct web_names *only)
 	struct search s = {ret, only};
 
 	memset(ret, 0, sizeof(*ret));
-	ask_find_rings(&s);
+	sx_instances_find_rings(ask_add_name, &s);
 	sx_instances_find(ask_add_name, &s);
 	qsort(ret->name, ret->count, WEB_NAME_BYTES, by_name);
 }

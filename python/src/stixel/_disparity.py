@@ -8,7 +8,7 @@ import numpy as np
 
 from ._frame import Frame
 from ._layout import CDisparityFormat, CDisparityMap
-from ._writer import Writer, number_in
+from ._writer import Writer, number_in, slots_of
 
 WIDTH_MAX, HEIGHT_MAX = 4096, 2160
 _LARGEST = 65535  # 1/256 px
@@ -19,7 +19,8 @@ class DisparityWriter(Writer):
     away.
 
         with stixel.open("front.pairs") as pairs, stixel.DisparityWriter("front", size=(1280, 720)) as writer:
-            for pair in pairs:
+            while True:
+                pair = pairs.latest(timeout=None)  # the one that waits; those before were given up
                 writer.write(match(pair.left, pair.right), pair)
 
     size: width and height of the rectified left image; confidence: whether maps come with one. Maps have the shape
@@ -34,7 +35,7 @@ class DisparityWriter(Writer):
                  folder: Optional[str] = None) -> None:
         width, height = size
         layout = CDisparityFormat(number_in("width", width, 1, WIDTH_MAX), number_in("height", height, 1, HEIGHT_MAX),
-                                  bool(confidence), number_in("slots", slots, 0, 64),
+                                  bool(confidence), slots_of(slots),
                                   folder.encode() if folder else None)
         super().__init__("disparity", name, layout)
         self.shape = (layout.height, layout.width)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._frame import Frame
 from ._layout import CScoresFormat, CScoresPlanes
-from ._writer import Writer, number_in
+from ._writer import Writer, number_in, slots_of
 
 CLASSES_MAX = 32
 SCALE_MAX = 32
@@ -36,7 +36,7 @@ class ScoreWriter(Writer):
         width, height = size
         layout = CScoresFormat(number_in("classes", classes, 1, CLASSES_MAX), number_in("width", width, 1, 16384),
                                number_in("height", height, 1, 16384), number_in("scale", scale, 1, SCALE_MAX),
-                               number_in("slots", slots, 0, 64), 0, folder.encode() if folder else None)
+                               slots_of(slots), 0, folder.encode() if folder else None)
         super().__init__("scores", name, layout)
         self.shape = (layout.classes, -(-layout.image_height // layout.scale), -(-layout.image_width // layout.scale))
 

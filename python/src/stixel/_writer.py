@@ -59,6 +59,14 @@ def _error(lib: Library, kind: str, name: str, code: int) -> StixelError:
     return error_of(code, what + text.decode())
 
 
+def slots_of(value: Any) -> int:
+    """Slots of a ring; ValueError."""
+    slots = int(value)
+    if slots != value or slots not in (0, 2, 4, 8, 16, 32, 64):
+        raise ValueError("slots: %r, allowed 0 (the default) or a power of two from 2 to 64" % (value,))
+    return slots
+
+
 def number_in(what: str, value: Any, least: int, most: int) -> int:
     """A whole number in a range; ValueError."""
     number = int(value)

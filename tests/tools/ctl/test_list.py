@@ -108,6 +108,12 @@ class Instances(Folder):
         for word in ("KIND", "STATE", "VERSION"):
             at = lines[0].index(word)
             self.assertTrue(all(line[at - 1] == " " != line[at] for line in lines[1:]), lines)
+        # what an instance offers beside its ring is no instance; where there is none, it is a ring as any other
+        for name in ("front", "side"):
+            shutil.copy("/dev/shm/stixeld.front", "/dev/shm/stixeld.%s.pairs" % name)
+        self.assertEqual(set(self.list()) - set(found), {"side.pairs"})
+        for name in ("front", "side"):
+            os.remove("/dev/shm/stixeld.%s.pairs" % name)
         # several run, and none is named
         for command in (["status"], ["metrics"], ["dump"], ["wait"], ["record", self.path("x.rec")], ["doctor"]):
             r = self.ctl(*command)
