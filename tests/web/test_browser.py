@@ -274,8 +274,7 @@ class Browser(unittest.TestCase):
         # what others change is seen within two seconds
         _, median = self.key("filters.median")
         self.assertFalse(self.key("filters.median")[0].is_selected())
-        code, _, text = self.web.ask(self.path(), "POST", ["X-Stixel-Tune: 1"], body=b"filters.median=yes")
-        self.assertEqual(code, 200, text)
+        self.other(b"filters.median=yes")
         until(lambda: self.key("filters.median")[0].is_selected() and "set live" in median.text, 2, "the other's value")
         # back: one key, then all
         box.find_element(By.XPATH, ".//button[text()='default 4']").click()
@@ -294,6 +293,39 @@ class Browser(unittest.TestCase):
         self.assertTrue(self.key("filters.speckle_size")[1].is_displayed())
         # a refused order is logged by the browser itself
         self.assertEqual(self.errors(allowed=("422",)), [])
+
+    def other(self, body):
+        """Another client's order."""
+        code, _, text = self.web.ask(self.path(), "POST", ["X-Stixel-Tune: 1"], body=body)
+        self.assertEqual(code, 200, text)
+
+    def test_settings_that_are_reverted_at_once(self):
+        self.open()
+        self.settings()
+        median, _ = self.key("filters.median")
+        width, _ = self.key("stixels.width")
+
+        def until_answered():
+            until(lambda: not self.browser.find_elements(By.CSS_SELECTOR, ".key.waiting"), what="the answer")
+        for clicks in (3, 2):
+            ticked = clicks % 2 == 1
+            self.browser.execute_script("for (let i = arguments[1]; i > 0; i--) arguments[0].click();", median, clicks)
+            until_answered()
+            self.assertEqual((self.value("filters.median") == "yes", median.is_selected()), (ticked, ticked))
+            if ticked:
+                self.browser.find_element(By.ID, "settings-back").click()
+                until_answered()
+        # what waits for its turn is not sent after all
+        self.browser.execute_script("""const [width, median] = arguments;
+            width.value = 8;
+            width.dispatchEvent(new Event("change"));
+            median.click();
+            median.click();""", width, median)
+        until_answered()
+        self.assertEqual((self.value("stixels.width"), self.value("filters.median")), ("8", "no"))
+        self.browser.find_element(By.ID, "settings-back").click()
+        until(lambda: self.value("stixels.width") == "4", what="the configuration")
+        self.assertEqual(self.errors(), [])
 
     def path(self):
         return "/api/%s/settings" % self.daemon.name

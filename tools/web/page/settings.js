@@ -37,7 +37,7 @@ export function refusals(text) {
 // One key: its field, its marks, and what the daemon said of the last change.
 class Row {
   constructor(key, option, change) {
-    Object.assign(this, {key, option, change, row: null, draft: null, waiting: false});
+    Object.assign(this, {key, option, change, row: null, draft: null, sent: null});
     this.name = key.slice(key.indexOf(".") + 1);
     this.field = this.makeField();
     this.field.id = `set-${key}`;
@@ -89,12 +89,14 @@ class Row {
   }
 
   order(text) {
+    this.want(text);
+    this.change(this, text);
+  }
+
+  want(text) {
     this.draft = text;
     this.put(text);
     this.say("", "");
-    if (same(text, this.row.value))
-      return this.takeBack();
-    this.change(this, text);
   }
 
   takeBack() {
@@ -121,7 +123,7 @@ class Row {
     // what somebody is typing, or was refused, stays
     if (this.draft === null && !(document.activeElement === this.field && before === row.value))
       this.put(row.value);
-    if (before !== undefined && before !== row.value && !this.waiting)
+    if (before !== undefined && before !== row.value && this.sent === null)
       this.flash();
     this.field.disabled = !tune || row.restart;
     this.mark(row, configured, tune && !row.restart);
@@ -155,7 +157,7 @@ class Row {
 export class Settings {
   // instance(): name of the one that is looked at, or null; keep, kept: what the browser remembers.
   constructor(box, {instance, keep, kept}) {
-    Object.assign(this, {box, instance, keep, tune: false, wanted: new Map(), running: false, asking: false});
+    Object.assign(this, {box, instance, keep, tune: false, wanted: new Map(), running: false, asking: null});
     this.part = (name) => document.getElementById(`settings-${name}`);
     this.opened = new Set((kept("settings.opened") ?? "").split(",").filter(Boolean));
     this.clear();
@@ -183,11 +185,17 @@ export class Settings {
     setText(this.part("how"), "");
   }
 
-  async ask() {
+  // One question at a time: returns the one that is under way, null where there is nothing to ask.
+  ask() {
     const name = this.instance();
-    if (!name || !this.box.open || document.hidden || this.asking)
-      return;
-    this.asking = true;
+    if (!this.asking && name && this.box.open && !document.hidden)
+      this.asking = this.look(name).finally(() => {
+        this.asking = null;
+      });
+    return this.asking;
+  }
+
+  async look(name) {
     try {
       const answer = await fetch(`/api/${encodeURIComponent(name)}/settings`, {cache: "no-cache", signal: AbortSignal.timeout(5000)});
       const text = answer.ok ? await answer.text() : "", why = answer.ok ? "" : await sentence(answer);
@@ -195,8 +203,6 @@ export class Settings {
         this.take(text, why);
     } catch {
       this.take("", "stixel-web cannot be reached");
-    } finally {
-      this.asking = false;
     }
   }
 
@@ -277,26 +283,34 @@ export class Settings {
     this.order(Object.entries(this.answer.configured ?? {}).map(([key, value]) => [this.rows.get(key), value]));
   }
 
-  // One order at a time; what is wanted meanwhile goes with the next.
+  // One order at a time; what is wanted meanwhile goes with the next. What holds already is not sent; as long as an
+  // order for a key is on its way, what will hold is not known.
   async order(changes) {
     for (const [row, text] of changes)
-      this.wanted.set(row, text);
+      if (row.sent === null && same(text, row.row.value)) {
+        this.wanted.delete(row);
+        row.takeBack();
+      } else
+        this.wanted.set(row, text);
     if (this.running)
       return;
     this.running = true;
-    while (this.wanted.size) {
-      const now = [...this.wanted];
-      this.wanted.clear();
-      await this.send(now);
+    try {
+      while (this.wanted.size) {
+        const now = [...this.wanted];
+        this.wanted.clear();
+        await this.send(now);
+      }
+    } finally {
+      this.running = false;
     }
-    this.running = false;
   }
 
   async send(changes) {
     const name = this.instance(), lines = changes.map(([row, text]) => `${row.key}=${text}\n`);
     let ok = false, said = "";
-    for (const [row] of changes) {
-      row.waiting = true;
+    for (const [row, text] of changes) {
+      row.sent = text;
       row.box.classList.add("waiting");
     }
     try {
@@ -309,19 +323,25 @@ export class Settings {
     }
     if (name === this.instance())
       this.told(changes, ok, said);
-    await this.ask();
-    for (const [row] of changes) {
-      row.waiting = false;
-      row.box.classList.remove("waiting");
+    try {
+      await this.asking; // its answer may be older than the order
+      await this.ask();
+    } finally {
+      for (const [row] of changes) {
+        row.sent = null;
+        row.box.classList.remove("waiting");
+      }
     }
   }
 
   told(changes, ok, said) {
     const frame = said.match(/from frame (\d+) on/)?.[1], why = ok ? {} : refusals(said);
-    for (const [row, text] of changes) {
+    for (const [row] of changes) {
+      if (this.wanted.has(row))
+        continue; // something newer goes next
       if (!ok)
         row.refused(why[row.key] ?? why[""] ?? "refused together with another key");
-      else if (row.draft === text || row.draft === null) {
+      else {
         row.draft = null;
         row.say("good", frame ? `from frame ${frame} on` : "taken over");
       }
