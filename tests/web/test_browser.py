@@ -327,6 +327,23 @@ class Browser(unittest.TestCase):
         until(lambda: self.value("stixels.width") == "4", what="the configuration")
         self.assertEqual(self.errors(), [])
 
+    def test_what_was_refused_and_then_changes(self):
+        self.open()
+        self.settings()
+        field, box = self.key("stixels.width")
+        self.enter("stixels.width", "8")
+        until(lambda: "from frame" in box.text, what="the change")
+        self.enter("stixels.width", "99")
+        until(lambda: "It is still 8." in box.text, what="the refusal")
+        self.other(b"stixels.width=16")
+        until(lambda: "allowed 1..32 px. It is still 16." in box.text, what="what holds now")
+        self.assertEqual(field.get_attribute("value"), "99")
+        self.browser.find_element(By.ID, "settings-back").click()
+        until(lambda: "from frame" in box.text, what="the configuration")
+        self.assertEqual((self.value("stixels.width"), field.get_attribute("value")), ("4", "4"))
+        self.assertNotIn("still", box.text)
+        self.errors()
+
     def path(self):
         return "/api/%s/settings" % self.daemon.name
 

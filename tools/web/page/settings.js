@@ -37,7 +37,7 @@ export function refusals(text) {
 // One key: its field, its marks, and what the daemon said of the last change.
 class Row {
   constructor(key, option, change) {
-    Object.assign(this, {key, option, change, row: null, draft: null, sent: null});
+    Object.assign(this, {key, option, change, row: null, draft: null, sent: null, why: null});
     this.name = key.slice(key.indexOf(".") + 1);
     this.field = this.makeField();
     this.field.id = `set-${key}`;
@@ -93,14 +93,16 @@ class Row {
     this.change(this, text);
   }
 
+  // draft: what is wanted and does not hold; why: the sentence by which it was refused; sent: what is on its way.
   want(text) {
     this.draft = text;
+    this.why = null;
     this.put(text);
     this.say("", "");
   }
 
   takeBack() {
-    this.draft = null;
+    this.draft = this.why = null;
     this.put(this.row.value);
     this.say("", "");
   }
@@ -111,7 +113,23 @@ class Row {
   }
 
   refused(text) {
+    this.why = text;
     this.say("bad", `${text}. It is still ${this.row.value || "empty"}.`);
+  }
+
+  takenOver(text) {
+    this.draft = this.why = null;
+    this.say("good", text);
+  }
+
+  // Somebody else set it, or an order that was given up came through after all.
+  valueChanged() {
+    if (this.why !== null && same(this.draft, this.row.value))
+      this.takeBack();
+    else if (this.why !== null)
+      this.refused(this.why);
+    if (this.sent === null)
+      this.flash();
   }
 
   // row: of /settings; configured: what the configuration says of it where it was set live.
@@ -123,8 +141,8 @@ class Row {
     // what somebody is typing, or was refused, stays
     if (this.draft === null && !(document.activeElement === this.field && before === row.value))
       this.put(row.value);
-    if (before !== undefined && before !== row.value && this.sent === null)
-      this.flash();
+    if (before !== undefined && before !== row.value)
+      this.valueChanged();
     this.field.disabled = !tune || row.restart;
     this.mark(row, configured, tune && !row.restart);
   }
@@ -280,7 +298,10 @@ export class Settings {
   }
 
   back() {
-    this.order(Object.entries(this.answer.configured ?? {}).map(([key, value]) => [this.rows.get(key), value]));
+    const changes = Object.entries(this.answer.configured ?? {}).map(([key, value]) => [this.rows.get(key), value]);
+    for (const [row, value] of changes)
+      row.want(value);
+    this.order(changes);
   }
 
   // One order at a time; what is wanted meanwhile goes with the next. What holds already is not sent; as long as an
@@ -341,10 +362,8 @@ export class Settings {
         continue; // something newer goes next
       if (!ok)
         row.refused(why[row.key] ?? why[""] ?? "refused together with another key");
-      else {
-        row.draft = null;
-        row.say("good", frame ? `from frame ${frame} on` : "taken over");
-      }
+      else
+        row.takenOver(frame ? `from frame ${frame} on` : "taken over");
     }
   }
 }
