@@ -343,6 +343,16 @@ class Browser(unittest.TestCase):
         self.assertEqual((self.value("stixels.width"), field.get_attribute("value")), ("4", "4"))
         self.assertNotIn("still", box.text)
         self.errors()
+        # what is being typed stays, until it is taken back
+        field.send_keys("1")
+        self.other(b"stixels.width=9")
+        until(lambda: "default 4" in box.text, what="the other's value")
+        self.assertEqual(field.get_attribute("value"), "41")
+        field.send_keys("\ue00c")
+        self.assertEqual(field.get_attribute("value"), "9")
+        self.browser.find_element(By.ID, "settings-back").click()
+        until(lambda: self.value("stixels.width") == "4", what="the configuration")
+        self.assertEqual(self.errors(), [])
 
     def path(self):
         return "/api/%s/settings" % self.daemon.name

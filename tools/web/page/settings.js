@@ -37,7 +37,7 @@ export function refusals(text) {
 // One key: its field, its marks, and what the daemon said of the last change.
 class Row {
   constructor(key, option, change) {
-    Object.assign(this, {key, option, change, row: null, draft: null, sent: null, why: null});
+    Object.assign(this, {key, option, change, row: null, draft: null, sent: null, why: null, typing: false});
     this.name = key.slice(key.indexOf(".") + 1);
     this.field = this.makeField();
     this.field.id = `set-${key}`;
@@ -52,6 +52,11 @@ class Row {
     this.box = make("div", "key", make("p", "top", label, this.chip),
       make("p", "field", this.field, ...(unit ? [make("span", "unit", unit)] : []), this.first, this.conf),
       this.said, make("p", "help", help && saysMore ? `${help} (${allowed})` : help ?? ""));
+    this.field.addEventListener("input", () => {
+      this.typing = true;
+    });
+    // typed and undone is no change
+    this.field.addEventListener("blur", () => this.typing && this.put(this.draft ?? this.row.value));
     this.field.addEventListener("change", () => this.order(this.text()));
     this.field.addEventListener("keydown", (e) => e.key === "Escape" && this.takeBack());
   }
@@ -82,6 +87,7 @@ class Row {
   }
 
   put(text) {
+    this.typing = false;
     if (this.option.kind === "bool")
       this.field.checked = text === "yes";
     else if (this.field.value !== text)
@@ -139,7 +145,7 @@ class Row {
     if (this.option.kind === "real")
       this.field.step = stepOf(Number(row.value) ? row.value : row.default);
     // what somebody is typing, or was refused, stays
-    if (this.draft === null && !(document.activeElement === this.field && before === row.value))
+    if (this.draft === null && !this.typing)
       this.put(row.value);
     if (before !== undefined && before !== row.value)
       this.valueChanged();
