@@ -354,6 +354,14 @@ class Browser(unittest.TestCase):
         until(lambda: self.value("stixels.width") == "4", what="the configuration")
         self.assertEqual(self.errors(), [])
 
+    def test_the_same_number(self):
+        self.browser.get("http://127.0.0.1:%d/" % self.web.port)
+        got = self.browser.execute_async_script("""const [pairs, done] = arguments;
+            import("/settings.js").then(({same}) => done(pairs.map((p) => same(...p))));""",
+            [("0.2", "0.20", "real"), ("07", "7", "int"), ("07", "7", "text"), ("7", "7", "text"), ("", "0", "int"),
+             ("1", "2", "int")])
+        self.assertEqual(got, [True, True, False, True, False, False])
+
     def path(self):
         return "/api/%s/settings" % self.daemon.name
 

@@ -13,9 +13,10 @@ function make(name, className, ...children) {
   return e;
 }
 
-// "0.2" and "0.20" are the same number.
-export function same(a, b) {
-  return a === b || (a?.trim() && b?.trim() ? Number(a) === Number(b) : false);
+// "0.2" and "0.20" are the same number; the text "07" is not "7".
+export function same(a, b, kind) {
+  const numbers = ["int", "real"].includes(kind) && a?.trim() && b?.trim();
+  return a === b || (numbers ? Number(a) === Number(b) : false);
 }
 
 // What one press of an arrow changes: a unit of the second digit.
@@ -86,6 +87,10 @@ class Row {
     return this.option.kind === "bool" ? (this.field.checked ? "yes" : "no") : this.field.value;
   }
 
+  same(a, b) {
+    return same(a, b, this.option.kind);
+  }
+
   put(text) {
     this.typing = false;
     if (this.option.kind === "bool")
@@ -130,7 +135,7 @@ class Row {
 
   // Somebody else set it, or an order that was given up came through after all.
   valueChanged() {
-    if (this.why !== null && same(this.draft, this.row.value))
+    if (this.why !== null && this.same(this.draft, this.row.value))
       this.takeBack();
     else if (this.why !== null)
       this.refused(this.why);
@@ -159,7 +164,7 @@ class Row {
   }
 
   mark(row, configured, may) {
-    const {value, from, live} = row, differs = row.default !== null && !same(value, row.default);
+    const {value, from, live} = row, differs = row.default !== null && !this.same(value, row.default);
     this.changed = differs || live;
     this.box.classList.toggle("live", live);
     this.box.classList.toggle("changed", differs && !live);
@@ -167,7 +172,7 @@ class Row {
     setText(this.chip, [live ? "set live" : from === "default" ? "" : place, row.restart && "needs a restart"].filter(Boolean).join(", "));
     this.chip.title = from;
     this.offer(this.first, "default", may && differs ? row.default : undefined);
-    this.offer(this.conf, "configured", may && live && !same(configured, value) && !(differs && same(configured, row.default)) ? configured : undefined);
+    this.offer(this.conf, "configured", may && live && !this.same(configured, value) && !(differs && this.same(configured, row.default)) ? configured : undefined);
   }
 
   offer(button, word, value) {
@@ -314,7 +319,7 @@ export class Settings {
   // order for a key is on its way, what will hold is not known.
   async order(changes) {
     for (const [row, text] of changes)
-      if (row.sent === null && same(text, row.row.value)) {
+      if (row.sent === null && row.same(text, row.row.value)) {
         this.wanted.delete(row);
         row.takeBack();
       } else
