@@ -225,14 +225,18 @@ export class Settings {
   }
 
   async look(name) {
+    let text = "", why = "";
     try {
       const answer = await fetch(`/api/${encodeURIComponent(name)}/settings`, {cache: "no-cache", signal: AbortSignal.timeout(5000)});
-      const text = answer.ok ? await answer.text() : "", why = answer.ok ? "" : await sentence(answer);
-      if (name === this.instance())
-        this.take(text, why);
+      if (answer.ok)
+        text = await answer.text();
+      else
+        why = await sentence(answer);
     } catch {
-      this.take("", "stixel-web cannot be reached");
+      why = "stixel-web cannot be reached";
     }
+    if (name === this.instance())
+      this.take(text, why);
   }
 
   take(text, why) {
