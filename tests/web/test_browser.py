@@ -208,20 +208,18 @@ class Browser(unittest.TestCase):
         self.assertRegex(row.text, r"Row error\s+[+\u2212]?\d\.\d px\s+L \S+ M \S+ R \S+ ± ")
         until(lambda: row.find_elements(By.CSS_SELECTOR, ".good"), what="what is held against a limit")
         # what is beyond the daemon's limit for seconds is marked, with the limit; one sample is not
-        show = """const [pictures, many, done] = arguments;
+        show = """const [samples, done] = arguments;
             import("/health.js").then(({Health}) => {
               const box = document.createElement("section"), health = new Health(box);
               box.className = "card health";
               document.querySelector("main").append(box);
-              const sound = {...pictures, row_error_px: {left: 0}, density: 0.8};
-              for (const p of many ? Array(5).fill(pictures) : [sound, pictures, sound])
-                health.show(p);
+              samples.forEach((pictures) => health.show(pictures));
               done([box.hidden, ...[...box.children].map((t) => [t.className, t.innerText.replaceAll(/\\s+/g, " ")])]);
               box.remove();
             });"""
 
-        def shown(pictures, many=True):
-            return self.browser.execute_async_script(show, pictures, many)
+        def shown(*samples):
+            return self.browser.execute_async_script(show, samples if len(samples) > 1 else 5 * samples)
         pictures = {"density": 0.2, "at_infinity": 0.1, "blind_columns": 0,
                     "row_error_px": {"left": -1.5, "middle": 0.1}, "row_spread_px": {"all": 0.2},
                     "dark": {"left": 0.1, "right": 0.99}, "saturated": {"left": 0, "right": 0},
@@ -231,7 +229,12 @@ class Browser(unittest.TestCase):
         self.assertEqual([t[0] for t in tiles], ["bad", "none", "bad", "bad", "none", "none"])
         self.assertEqual(tiles[0][1].strip(), "Measured 20 % 10 % of it at infinity (limit 42 %)")
         self.assertEqual(tiles[2][1].strip(), "Row error \u22121.5 px L \u22121.5 M +0.1 R \u2013 ± 0.2 (limit 1.0 px)")
-        self.assertEqual([t[0] for t in shown(pictures, False)[1:4]], ["good", "none", "good"])
+        sound = dict(pictures, row_error_px={"left": 0}, density=0.8)
+        self.assertEqual([t[0] for t in shown(sound, pictures, sound)[1:4]], ["good", "none", "good"])
+        # the thirds are judged each by itself: none of these is wrong for long
+        parts = ("left", "middle", "right")
+        thirds = [dict(sound, row_error_px={p: -1.5 if p == wrong else 0 for p in parts}) for wrong in parts]
+        self.assertEqual(shown(*thirds)[3][0], "good")
         # a daemon that tells no limits, and one that tells nothing
         self.assertEqual({t[0] for t in shown(dict(pictures, limits=None))[1:]}, {"none"})
         self.assertTrue(shown({"density": None})[0])
