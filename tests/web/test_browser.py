@@ -278,7 +278,8 @@ class Browser(unittest.TestCase):
         _, median = self.key("filters.median")
         self.assertFalse(self.key("filters.median")[0].is_selected())
         self.other(b"filters.median=yes")
-        until(lambda: self.key("filters.median")[0].is_selected() and "set live" in median.text, 10, "the other's value")
+        until(lambda: self.key("filters.median")[0].is_selected() and "set live" in median.text, 10,
+              "the other's value")
         # back: one key, then all
         box.find_element(By.XPATH, ".//button[text()='default 4']").click()
         until(lambda: field.get_attribute("value") == "4" and self.value("stixels.width") == "4", what="the default")
