@@ -208,20 +208,18 @@ class Browser(unittest.TestCase):
         self.assertRegex(row.text, r"Row error\s+[+\u2212]?\d\.\d px\s+L \S+ M \S+ R \S+ ± ")
         until(lambda: row.find_elements(By.CSS_SELECTOR, ".good"), what="what is held against a limit")
         # what is beyond the daemon's limit for seconds is marked, with the limit; one sample is not
-        show = """const [pictures, many, done] = arguments;
+        show = """const [samples, done] = arguments;
             import("/health.js").then(({Health}) => {
               const box = document.createElement("section"), health = new Health(box);
               box.className = "card health";
               document.querySelector("main").append(box);
-              const sound = {...pictures, row_error_px: {left: 0}, density: 0.8};
-              for (const p of many ? Array(5).fill(pictures) : [sound, pictures, sound])
-                health.show(p);
+              samples.forEach((pictures) => health.show(pictures));
               done([box.hidden, ...[...box.children].map((t) => [t.className, t.innerText.replaceAll(/\\s+/g, " ")])]);
               box.remove();
             });"""
 
-        def shown(pictures, many=True):
-            return self.browser.execute_async_script(show, pictures, many)
+        def shown(*samples):
+            return self.browser.execute_async_script(show, samples if len(samples) > 1 else 5 * samples)
         pictures = {"density": 0.2, "at_infinity": 0.1, "blind_columns": 0,
                     "row_error_px": {"left": -1.5, "middle": 0.1}, "row_spread_px": {"all": 0.2},
                     "dark": {"left": 0.1, "right": 0.99}, "saturated": {"left": 0, "right": 0},
@@ -231,7 +229,12 @@ class Browser(unittest.TestCase):
         self.assertEqual([t[0] for t in tiles], ["bad", "none", "bad", "bad", "none", "none"])
         self.assertEqual(tiles[0][1].strip(), "Measured 20 % 10 % of it at infinity (limit 42 %)")
         self.assertEqual(tiles[2][1].strip(), "Row error \u22121.5 px L \u22121.5 M +0.1 R \u2013 ± 0.2 (limit 1.0 px)")
-        self.assertEqual([t[0] for t in shown(pictures, False)[1:4]], ["good", "none", "good"])
+        sound = dict(pictures, row_error_px={"left": 0}, density=0.8)
+        self.assertEqual([t[0] for t in shown(sound, pictures, sound)[1:4]], ["good", "none", "good"])
+        # the thirds are judged each by itself: none of these is wrong for long
+        parts = ("left", "middle", "right")
+        thirds = [dict(sound, row_error_px={p: -1.5 if p == wrong else 0 for p in parts}) for wrong in parts]
+        self.assertEqual(shown(*thirds)[3][0], "good")
         # a daemon that tells no limits, and one that tells nothing
         self.assertEqual({t[0] for t in shown(dict(pictures, limits=None))[1:]}, {"none"})
         self.assertTrue(shown({"density": None})[0])
@@ -274,9 +277,9 @@ class Browser(unittest.TestCase):
         # what others change is seen within two seconds
         _, median = self.key("filters.median")
         self.assertFalse(self.key("filters.median")[0].is_selected())
-        code, _, text = self.web.ask(self.path(), "POST", ["X-Stixel-Tune: 1"], body=b"filters.median=yes")
-        self.assertEqual(code, 200, text)
-        until(lambda: self.key("filters.median")[0].is_selected() and "set live" in median.text, 2, "the other's value")
+        self.other(b"filters.median=yes")
+        until(lambda: self.key("filters.median")[0].is_selected() and "set live" in median.text, 10,
+              "the other's value")
         # back: one key, then all
         box.find_element(By.XPATH, ".//button[text()='default 4']").click()
         until(lambda: field.get_attribute("value") == "4" and self.value("stixels.width") == "4", what="the default")
@@ -294,6 +297,74 @@ class Browser(unittest.TestCase):
         self.assertTrue(self.key("filters.speckle_size")[1].is_displayed())
         # a refused order is logged by the browser itself
         self.assertEqual(self.errors(allowed=("422",)), [])
+
+    def other(self, body):
+        """Another client's order."""
+        code, _, text = self.web.ask(self.path(), "POST", ["X-Stixel-Tune: 1"], body=body)
+        self.assertEqual(code, 200, text)
+
+    def test_settings_that_are_reverted_at_once(self):
+        self.open()
+        self.settings()
+        median, _ = self.key("filters.median")
+        width, _ = self.key("stixels.width")
+
+        def until_answered():
+            until(lambda: not self.browser.find_elements(By.CSS_SELECTOR, ".key.waiting"), what="the answer")
+        for clicks in (3, 2):
+            ticked = clicks % 2 == 1
+            self.browser.execute_script("for (let i = arguments[1]; i > 0; i--) arguments[0].click();", median, clicks)
+            until_answered()
+            self.assertEqual((self.value("filters.median") == "yes", median.is_selected()), (ticked, ticked))
+            if ticked:
+                self.browser.find_element(By.ID, "settings-back").click()
+                until_answered()
+        # what waits for its turn is not sent after all
+        self.browser.execute_script("""const [width, median] = arguments;
+            width.value = 8;
+            width.dispatchEvent(new Event("change"));
+            median.click();
+            median.click();""", width, median)
+        until_answered()
+        self.assertEqual((self.value("stixels.width"), self.value("filters.median")), ("8", "no"))
+        self.browser.find_element(By.ID, "settings-back").click()
+        until(lambda: self.value("stixels.width") == "4", what="the configuration")
+        self.assertEqual(self.errors(), [])
+
+    def test_what_was_refused_and_then_changes(self):
+        self.open()
+        self.settings()
+        field, box = self.key("stixels.width")
+        self.enter("stixels.width", "8")
+        until(lambda: "from frame" in box.text, what="the change")
+        self.enter("stixels.width", "99")
+        until(lambda: "It is still 8." in box.text, what="the refusal")
+        self.other(b"stixels.width=16")
+        until(lambda: "allowed 1..32 px. It is still 16." in box.text, what="what holds now")
+        self.assertEqual(field.get_attribute("value"), "99")
+        self.browser.find_element(By.ID, "settings-back").click()
+        until(lambda: "from frame" in box.text, what="the configuration")
+        self.assertEqual((self.value("stixels.width"), field.get_attribute("value")), ("4", "4"))
+        self.assertNotIn("still", box.text)
+        self.errors()
+        # what is being typed stays, until it is taken back
+        field.send_keys("1")
+        self.other(b"stixels.width=9")
+        until(lambda: "default 4" in box.text, what="the other's value")
+        self.assertEqual(field.get_attribute("value"), "41")
+        field.send_keys("\ue00c")
+        self.assertEqual(field.get_attribute("value"), "9")
+        self.browser.find_element(By.ID, "settings-back").click()
+        until(lambda: self.value("stixels.width") == "4", what="the configuration")
+        self.assertEqual(self.errors(), [])
+
+    def test_the_same_number(self):
+        self.browser.get("http://127.0.0.1:%d/" % self.web.port)
+        got = self.browser.execute_async_script("""const [pairs, done] = arguments;
+            import("/settings.js").then(({same}) => done(pairs.map((p) => same(...p))));""",
+            [("0.2", "0.20", "real"), ("07", "7", "int"), ("07", "7", "text"), ("7", "7", "text"), ("", "0", "int"),
+             ("1", "2", "int")])
+        self.assertEqual(got, [True, True, False, True, False, False])
 
     def path(self):
         return "/api/%s/settings" % self.daemon.name

@@ -209,7 +209,9 @@ class Orders(Case):
         # at once: what was kept of the answer before is not shown any more
         row = self.keys()["stixels.width"]
         self.assertEqual((row["value"], row["live"]), ("8", True))
-        self.assertEqual(self.web.json(self.path)["configured"], {"filters.median": "no", "stixels.width": "4"})
+        # among what other tests set
+        configured = self.web.json(self.path)["configured"]
+        self.assertLessEqual({"filters.median": "no", "stixels.width": "4"}.items(), configured.items())
         self.assertEqual(self.order(b"stixels.width=4\nfilters.median=no", *self.RIGHT)[0], 200)
 
     def test_what_others_change_is_seen(self):
@@ -220,7 +222,7 @@ class Orders(Case):
                       b"road.max_age=17")
             self.assertIn(b" 200 ", s.recv(4096))
         self.assertNotEqual(before, "17")
-        until(lambda: self.value("road.max_age") == "17", 2, "the other's value")
+        until(lambda: self.value("road.max_age") == "17", 10, "the other's value")
 
     def test_unchanged_is_not_sent_again(self):
         _, headers, body = self.web.ask(self.path)

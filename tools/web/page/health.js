@@ -12,8 +12,8 @@ const largest = (...values) => values.filter(Number.isFinite).reduce((a, b) => M
 const corrected = (c) => c?.shift_px || c?.rotation_deg ? `, corrected ${signed(c.shift_px)} px ${signed(c.rotation_deg)}\u00b0` : "";
 const both = (pair, write) => `${write(pair?.left)} | ${write(pair?.right)}`;
 
-// lines: what is drawn; judged: what is held against limit, which is NaN without one; below: wrong is what is less;
-// write: a limit in words; top: where the axis ends at least.
+// lines: what is drawn; judged: whose size is held against limit where it is not the lines'; limit: NaN without one;
+// below: wrong is what is less; write: a limit in words; top: where the axis ends at least.
 const TILES = [
   {name: "Measured", title: "share of the pixels whose disparity was measured; the limit follows from what is usual here",
     text: (p) => percent(p.density), more: (p) => `${percent(p.at_infinity)} of it at infinity`,
@@ -24,7 +24,8 @@ const TILES = [
     text: ({row_error_px: e}) => `${signed(largest(e?.left, e?.middle, e?.right, e?.all))} px`,
     more: ({row_error_px: e, row_spread_px: s, row_correction: c}) =>
       `L ${signed(e?.left)} M ${signed(e?.middle)} R ${signed(e?.right)} \u00b1 ${number(s?.all, 1)}${corrected(c)}`,
-    lines: [({row_error_px: e}) => Math.abs(largest(e?.left, e?.middle, e?.right, e?.all))], limit: (l) => l.row_error_px, write: (v) => `${number(v, 1)} px`, top: 1.5},
+    lines: [({row_error_px: e}) => Math.abs(largest(e?.left, e?.middle, e?.right, e?.all))],
+    judged: ["left", "middle", "right", "all"].map((part) => ({row_error_px: e}) => e?.[part]), limit: (l) => l.row_error_px, write: (v) => `${number(v, 1)} px`, top: 1.5},
   {name: "Dark", title: "share of dark pixels in the left and the right image", text: (p) => both(p.dark, percent), more: () => "left | right",
     lines: [(p) => p.dark?.left, (p) => p.dark?.right], limit: (l) => l.dark, write: percent, top: 1},
   {name: "Saturated", title: "share of saturated pixels in the left and the right image", text: (p) => both(p.saturated, percent), more: () => "left | right",
@@ -41,7 +42,7 @@ function median(values) {
 
 // "none" where nothing is known or there is no limit, else "good" or "bad".
 export function verdict(samples, limit, below) {
-  const v = median(samples.slice(-JUDGED));
+  const v = Math.abs(median(samples.slice(-JUDGED)));
   if (!Number.isFinite(v) || !Number.isFinite(limit))
     return "none";
   return (below ? v < limit : v > limit) ? "bad" : "good";
@@ -56,15 +57,19 @@ class Tile {
     [this.value, this.more, this.canvas] = ["b", ".more", "canvas"].map((s) => this.box.querySelector(s));
     setText(this.box.querySelector(".name"), what.name);
     this.rows = what.lines.map(() => []);
+    this.judged = what.judged?.map(() => []) ?? this.rows;
   }
 
   show(pictures) {
     const {what} = this, limit = what.limit?.(pictures.limits ?? {}) ?? NaN;
-    this.rows.forEach((row, i) => {
-      row.push(what.lines[i](pictures) ?? NaN);
+    const add = (rows, figures) => rows.forEach((row, i) => {
+      row.push(figures[i](pictures) ?? NaN);
       row.splice(0, row.length - SAMPLES);
     });
-    const verdicts = this.rows.map((row) => verdict(row, limit, what.below));
+    add(this.rows, what.lines);
+    if (what.judged)
+      add(this.judged, what.judged);
+    const verdicts = this.judged.map((row) => verdict(row, limit, what.below));
     this.box.className = ["bad", "good"].find((v) => verdicts.includes(v)) ?? "none";
     setText(this.value, what.text(pictures));
     setText(this.more, what.more(pictures) + (this.box.className === "bad" ? ` (limit ${what.write(limit)})` : ""));

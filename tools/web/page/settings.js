@@ -13,9 +13,10 @@ function make(name, className, ...children) {
   return e;
 }
 
-// "0.2" and "0.20" are the same number.
-export function same(a, b) {
-  return a === b || (a?.trim() && b?.trim() ? Number(a) === Number(b) : false);
+// "0.2" and "0.20" are the same number; the text "07" is not "7".
+export function same(a, b, kind) {
+  const numbers = ["int", "real"].includes(kind) && a?.trim() && b?.trim();
+  return a === b || (numbers ? Number(a) === Number(b) : false);
 }
 
 // What one press of an arrow changes: a unit of the second digit.
@@ -37,7 +38,7 @@ export function refusals(text) {
 // One key: its field, its marks, and what the daemon said of the last change.
 class Row {
   constructor(key, option, change) {
-    Object.assign(this, {key, option, change, row: null, draft: null, waiting: false});
+    Object.assign(this, {key, option, change, row: null, draft: null, sent: null, why: null, typing: false});
     this.name = key.slice(key.indexOf(".") + 1);
     this.field = this.makeField();
     this.field.id = `set-${key}`;
@@ -52,6 +53,11 @@ class Row {
     this.box = make("div", "key", make("p", "top", label, this.chip),
       make("p", "field", this.field, ...(unit ? [make("span", "unit", unit)] : []), this.first, this.conf),
       this.said, make("p", "help", help && saysMore ? `${help} (${allowed})` : help ?? ""));
+    this.field.addEventListener("input", () => {
+      this.typing = true;
+    });
+    // typed and undone is no change
+    this.field.addEventListener("blur", () => this.typing && this.put(this.draft ?? this.row.value));
     this.field.addEventListener("change", () => this.order(this.text()));
     this.field.addEventListener("keydown", (e) => e.key === "Escape" && this.takeBack());
   }
@@ -81,7 +87,12 @@ class Row {
     return this.option.kind === "bool" ? (this.field.checked ? "yes" : "no") : this.field.value;
   }
 
+  same(a, b) {
+    return same(a, b, this.option.kind);
+  }
+
   put(text) {
+    this.typing = false;
     if (this.option.kind === "bool")
       this.field.checked = text === "yes";
     else if (this.field.value !== text)
@@ -89,16 +100,20 @@ class Row {
   }
 
   order(text) {
-    this.draft = text;
-    this.put(text);
-    this.say("", "");
-    if (same(text, this.row.value))
-      return this.takeBack();
+    this.want(text);
     this.change(this, text);
   }
 
+  // draft: what is wanted and does not hold; why: the sentence by which it was refused; sent: what is on its way.
+  want(text) {
+    this.draft = text;
+    this.why = null;
+    this.put(text);
+    this.say("", "");
+  }
+
   takeBack() {
-    this.draft = null;
+    this.draft = this.why = null;
     this.put(this.row.value);
     this.say("", "");
   }
@@ -109,7 +124,23 @@ class Row {
   }
 
   refused(text) {
+    this.why = text;
     this.say("bad", `${text}. It is still ${this.row.value || "empty"}.`);
+  }
+
+  takenOver(text) {
+    this.draft = this.why = null;
+    this.say("good", text);
+  }
+
+  // Somebody else set it, or an order that was given up came through after all.
+  valueChanged() {
+    if (this.why !== null && this.same(this.draft, this.row.value))
+      this.takeBack();
+    else if (this.why !== null)
+      this.refused(this.why);
+    if (this.sent === null)
+      this.flash();
   }
 
   // row: of /settings; configured: what the configuration says of it where it was set live.
@@ -119,10 +150,10 @@ class Row {
     if (this.option.kind === "real")
       this.field.step = stepOf(Number(row.value) ? row.value : row.default);
     // what somebody is typing, or was refused, stays
-    if (this.draft === null && !(document.activeElement === this.field && before === row.value))
+    if (this.draft === null && !this.typing)
       this.put(row.value);
-    if (before !== undefined && before !== row.value && !this.waiting)
-      this.flash();
+    if (before !== undefined && before !== row.value)
+      this.valueChanged();
     this.field.disabled = !tune || row.restart;
     this.mark(row, configured, tune && !row.restart);
   }
@@ -133,7 +164,7 @@ class Row {
   }
 
   mark(row, configured, may) {
-    const {value, from, live} = row, differs = row.default !== null && !same(value, row.default);
+    const {value, from, live} = row, differs = row.default !== null && !this.same(value, row.default);
     this.changed = differs || live;
     this.box.classList.toggle("live", live);
     this.box.classList.toggle("changed", differs && !live);
@@ -141,7 +172,7 @@ class Row {
     setText(this.chip, [live ? "set live" : from === "default" ? "" : place, row.restart && "needs a restart"].filter(Boolean).join(", "));
     this.chip.title = from;
     this.offer(this.first, "default", may && differs ? row.default : undefined);
-    this.offer(this.conf, "configured", may && live && !same(configured, value) && !(differs && same(configured, row.default)) ? configured : undefined);
+    this.offer(this.conf, "configured", may && live && !this.same(configured, value) && !(differs && this.same(configured, row.default)) ? configured : undefined);
   }
 
   offer(button, word, value) {
@@ -155,7 +186,7 @@ class Row {
 export class Settings {
   // instance(): name of the one that is looked at, or null; keep, kept: what the browser remembers.
   constructor(box, {instance, keep, kept}) {
-    Object.assign(this, {box, instance, keep, tune: false, wanted: new Map(), running: false, asking: false});
+    Object.assign(this, {box, instance, keep, tune: false, wanted: new Map(), running: false, asking: null});
     this.part = (name) => document.getElementById(`settings-${name}`);
     this.opened = new Set((kept("settings.opened") ?? "").split(",").filter(Boolean));
     this.clear();
@@ -183,21 +214,29 @@ export class Settings {
     setText(this.part("how"), "");
   }
 
-  async ask() {
+  // One question at a time: returns the one that is under way, null where there is nothing to ask.
+  ask() {
     const name = this.instance();
-    if (!name || !this.box.open || document.hidden || this.asking)
-      return;
-    this.asking = true;
+    if (!this.asking && name && this.box.open && !document.hidden)
+      this.asking = this.look(name).finally(() => {
+        this.asking = null;
+      });
+    return this.asking;
+  }
+
+  async look(name) {
+    let text = "", why = "";
     try {
       const answer = await fetch(`/api/${encodeURIComponent(name)}/settings`, {cache: "no-cache", signal: AbortSignal.timeout(5000)});
-      const text = answer.ok ? await answer.text() : "", why = answer.ok ? "" : await sentence(answer);
-      if (name === this.instance())
-        this.take(text, why);
+      if (answer.ok)
+        text = await answer.text();
+      else
+        why = await sentence(answer);
     } catch {
-      this.take("", "stixel-web cannot be reached");
-    } finally {
-      this.asking = false;
+      why = "stixel-web cannot be reached";
     }
+    if (name === this.instance())
+      this.take(text, why);
   }
 
   take(text, why) {
@@ -274,29 +313,40 @@ export class Settings {
   }
 
   back() {
-    this.order(Object.entries(this.answer.configured ?? {}).map(([key, value]) => [this.rows.get(key), value]));
+    const changes = Object.entries(this.answer.configured ?? {}).map(([key, value]) => [this.rows.get(key), value]);
+    for (const [row, value] of changes)
+      row.want(value);
+    this.order(changes);
   }
 
-  // One order at a time; what is wanted meanwhile goes with the next.
+  // One order at a time; what is wanted meanwhile goes with the next. What holds already is not sent; as long as an
+  // order for a key is on its way, what will hold is not known.
   async order(changes) {
     for (const [row, text] of changes)
-      this.wanted.set(row, text);
+      if (row.sent === null && row.same(text, row.row.value)) {
+        this.wanted.delete(row);
+        row.takeBack();
+      } else
+        this.wanted.set(row, text);
     if (this.running)
       return;
     this.running = true;
-    while (this.wanted.size) {
-      const now = [...this.wanted];
-      this.wanted.clear();
-      await this.send(now);
+    try {
+      while (this.wanted.size) {
+        const now = [...this.wanted];
+        this.wanted.clear();
+        await this.send(now);
+      }
+    } finally {
+      this.running = false;
     }
-    this.running = false;
   }
 
   async send(changes) {
     const name = this.instance(), lines = changes.map(([row, text]) => `${row.key}=${text}\n`);
     let ok = false, said = "";
-    for (const [row] of changes) {
-      row.waiting = true;
+    for (const [row, text] of changes) {
+      row.sent = text;
       row.box.classList.add("waiting");
     }
     try {
@@ -309,22 +359,26 @@ export class Settings {
     }
     if (name === this.instance())
       this.told(changes, ok, said);
-    await this.ask();
-    for (const [row] of changes) {
-      row.waiting = false;
-      row.box.classList.remove("waiting");
+    try {
+      await this.asking; // its answer may be older than the order
+      await this.ask();
+    } finally {
+      for (const [row] of changes) {
+        row.sent = null;
+        row.box.classList.remove("waiting");
+      }
     }
   }
 
   told(changes, ok, said) {
     const frame = said.match(/from frame (\d+) on/)?.[1], why = ok ? {} : refusals(said);
-    for (const [row, text] of changes) {
+    for (const [row] of changes) {
+      if (this.wanted.has(row))
+        continue; // something newer goes next
       if (!ok)
         row.refused(why[row.key] ?? why[""] ?? "refused together with another key");
-      else if (row.draft === text || row.draft === null) {
-        row.draft = null;
-        row.say("good", frame ? `from frame ${frame} on` : "taken over");
-      }
+      else
+        row.takenOver(frame ? `from frame ${frame} on` : "taken over");
     }
   }
 }
