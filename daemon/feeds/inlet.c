@@ -78,7 +78,10 @@ void sx_inlet_settle(struct sx_inlet *in, const struct sx_pair *pair, enum sx_fe
 {
 	const bool scores = in->kind == SX_FEED_SCORES;
 	enum sx_feed_state state = sx_feed_state(in->feed, now_ns);
-	const char *why = sx_feed_why(in->feed);
+	const char *why = sx_feed_why(in->feed), *told = *why ? why
+							 : state == SX_FEED_READING
+								 ? "those of its picture did not come in time"
+								 : "the writer is silent";
 	struct sx_feed_counters counters;
 
 	in->until_ns = 0;
@@ -88,12 +91,12 @@ void sx_inlet_settle(struct sx_inlet *in, const struct sx_pair *pair, enum sx_fe
 		sx_condition_hit(&in->missing, now_ns, SX_LOG_DAEMON, SX_LOG_WARNING, "%s: %s",
 				 scores ? "frame without class scores"
 					: "pair given up without its disparity map",
-				 *why			    ? why
-				 : state == SX_FEED_READING ? "those of its picture did not come in time"
-							    : "the writer is silent");
+				 told);
 	else
 		sx_condition_clear(&in->missing, now_ns, SX_LOG_DAEMON, "%s are available again",
 				   scores ? "class scores" : "disparity maps");
 	sx_feed_counters(in->feed, &counters);
-	sx_telemetry_feed(in->telemetry, in->kind, &counters, state, why);
+	/* a pair without its map is no frame: then status and state tell why, too */
+	sx_telemetry_feed(in->telemetry, in->kind, &counters, state,
+			  match == SX_FEED_NONE && !scores ? told : why);
 }
