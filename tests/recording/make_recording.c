@@ -92,7 +92,7 @@ static int write_life(struct sx_recording_writer *w, const struct help_shape *sh
 				w, &publisher, "{}",
 				sx_recorded_realtime_ns(frame.header, frame.header->published_ns));
 		if (r == 0 && i == 0 && life)
-			r = sx_recording_gap(w, &gap);
+			r = sx_recording_gap(w, &gap, 0);
 		if (r == 0)
 			r = sx_recording_frame(w, &frame);
 		if (r == 0 && frame.header->published_ns - chunk_ns >= CHUNK_NS) {

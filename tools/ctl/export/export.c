@@ -107,6 +107,12 @@ static int add_frame(struct exporter *e, const struct stixel_frame *frame)
 	return r;
 }
 
+/* 0 stood before the first frame once: then when the recording began. */
+static int64_t time_of(const struct exporter *e, const struct sx_record *record)
+{
+	return record->time_ns ? record->time_ns : sx_recording_info(e->recording)->anchor_realtime_ns;
+}
+
 static int add_record(struct exporter *e, const struct sx_record *record)
 {
 	int r = begin_export(e);
@@ -119,7 +125,7 @@ static int add_record(struct exporter *e, const struct sx_record *record)
 	case SX_RECORD_PUBLISHER:
 		return sx_recording_publisher(&e->writer, record->publisher, NULL, record->time_ns);
 	case SX_RECORD_GAP:
-		return sx_recording_gap(&e->writer, record->gap);
+		return sx_recording_gap(&e->writer, record->gap, time_of(e, record));
 	default:
 		return 0;
 	}
