@@ -177,6 +177,9 @@ static int conclude(struct exporter *e)
 		ctl_fail(0,
 			 "%s: the file ends within a record, at byte %" PRIu64 "; all before it was exported",
 			 e->c->operands[0], s->cut_at);
+	else if (!s->ended)
+		ctl_fail(0, "%s: the end of the recording is missing; all that is there was exported",
+			 e->c->operands[0]);
 	printf("%s: %" PRIu64 " frames, %.1f MB%s\n", e->c->operands[1], e->writer.end.frames,
 	       (double)ftello(e->file.f) / 1e6,
 	       e->writer.end.frames ? "" : "; there was no frame in the recording");
