@@ -73,8 +73,8 @@ void sx_recording_on_wait(struct sx_recording *r, int (*wait)(void *user, int fd
  * By the index, forward to the last chunk whose first frame is of this life of the publisher and was
  * published at or before published_ns (CLOCK_MONOTONIC): 0. Earlier frames of that chunk come as well. Where
  * no later chunk is like that, what is being read goes on. The index only saves reading: what it says is
- * looked up in the chunks. -ESPIPE: no index, or not seekable; then nothing has changed, and the way is to read on. Other
- * errors as of sx_recording_next().
+ * looked up in the chunks. -ESPIPE: no index, or not seekable; then nothing has changed, and the way is to
+ * read on. -ENOMEM, or why the file cannot be sought in.
  */
 int sx_recording_seek(struct sx_recording *r, uint64_t epoch, int64_t published_ns);
 /* To the beginning. -ESPIPE: not seekable. */
