@@ -297,9 +297,9 @@ int sx_mcap_flush(struct sx_mcap *m)
 	return m->error;
 }
 
-int sx_mcap_fit(struct sx_mcap *m, size_t bytes)
+bool sx_mcap_fits(const struct sx_mcap *m, size_t bytes)
 {
-	return m->chunk.count && m->chunk.count + bytes > m->chunk_bytes ? sx_mcap_flush(m) : m->error;
+	return !m->chunk.count || m->chunk.count + bytes <= m->chunk_bytes;
 }
 
 /*

@@ -40,8 +40,8 @@ int sx_mcap_channel(struct sx_mcap *m, int schema, const char *topic, const char
 		    const struct sx_mcap_pair *pairs);
 /* A record of its own between chunks: before the messages of the chunk that is being filled. */
 int sx_mcap_metadata(struct sx_mcap *m, const char *name, const struct sx_mcap_pair *pairs);
-/* What is put until the next call lies in one chunk. bytes: about how much it is. */
-int sx_mcap_fit(struct sx_mcap *m, size_t bytes);
+/* So many more bytes, or about that, fit into the chunk that is being filled, or it is empty. */
+bool sx_mcap_fits(const struct sx_mcap *m, size_t bytes);
 /*
  * These and the functions below: 0, -ENOMEM, or the error of the sink; after an error nothing is written. Log
  * and publish time are the same.

@@ -41,12 +41,11 @@ struct sx_recording_state {
 	uint64_t total_bytes; /* of the file, 0 unknown: a pipe */
 	uint64_t damaged_places, damaged_bytes;
 	uint64_t cut_at,
-		cut_bytes;     /* the file ends in a record that begins here and has only so much; 0 no */
-	uint64_t compressed;   /* chunks */
-	bool ended;	       /* the end was there, in order */
-	bool indexed;	       /* there is an index: sx_recording_seek() */
-	int64_t first_time_ns; /* indexed: time_ns of the first message */
-	bool end_known;	       /* end is set: with an index from the beginning */
+		cut_bytes;   /* the file ends in a record that begins here and has only so much; 0 no */
+	uint64_t compressed; /* chunks */
+	bool ended;	     /* the end was there, in order */
+	bool indexed;	     /* there is an index of chunks: sx_recording_seek() */
+	bool end_known;	     /* end is set: with an index from the beginning */
 	struct sx_record_end end;
 };
 
@@ -71,11 +70,13 @@ int sx_recording_next(struct sx_recording *r, struct sx_record *record);
  */
 void sx_recording_on_wait(struct sx_recording *r, int (*wait)(void *user, int fd), void *user);
 /*
- * By the index, to the last chunk that begins at or before time_ns, or the first there is: 0. Earlier frames
- * of that chunk come as well. -ESPIPE: no index, or not seekable; then nothing has changed, and the way is to
- * read on.
+ * By the index, forward to the last chunk whose first frame is of this life of the publisher and was
+ * published at or before published_ns (CLOCK_MONOTONIC): 0. Earlier frames of that chunk come as well. Where
+ * no later chunk is like that, what is being read goes on. The index only saves reading: what it says is
+ * looked up in the chunks. -ESPIPE: no index, or not seekable; then nothing has changed, and the way is to
+ * read on. -ENOMEM, or why the file cannot be sought in.
  */
-int sx_recording_seek(struct sx_recording *r, int64_t time_ns);
+int sx_recording_seek(struct sx_recording *r, uint64_t epoch, int64_t published_ns);
 /* To the beginning. -ESPIPE: not seekable. */
 int sx_recording_rewind(struct sx_recording *r);
 /* Times in a file may be anything: these wrap around where plain sums would overflow. */

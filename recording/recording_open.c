@@ -1,5 +1,5 @@
 /*
- * Opens a recording, and goes to places in it.
+ * Opens a recording.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -108,7 +108,7 @@ static int look_at_end(struct sx_recording *r, const char *path, char *why, size
 	r->seekable = true;
 	r->state.total_bytes = (uint64_t)st.st_size;
 	sx_summary_read(r);
-	if (r->state.indexed && r->channels_seen && !r->topics[0])
+	if (r->summarized && r->channels_seen && !r->topics[0])
 		return refuse(-ENOMSG, path, "is an MCAP file without frames of stixeld", why, why_bytes);
 	return 0;
 }
@@ -166,17 +166,6 @@ void sx_recording_on_wait(struct sx_recording *r, int (*wait)(void *user, int fd
 {
 	r->wait = wait;
 	r->user = user;
-}
-
-int sx_recording_seek(struct sx_recording *r, int64_t time_ns)
-{
-	size_t i = 0;
-
-	if (!r->seekable || !r->state.indexed || !r->place_count)
-		return -ESPIPE;
-	while (i + 1 < r->place_count && r->places[i + 1].start_ns <= (uint64_t)time_ns)
-		i++;
-	return sx_window_jump(r, r->places[i].offset);
 }
 
 int sx_recording_rewind(struct sx_recording *r)

@@ -18,10 +18,6 @@ enum role { ROLE_NONE, ROLE_FRAMES, ROLE_EVENTS, ROLE_IMAGE };
 #define CHUNK_MAX (UINT64_C(320) << 20)
 #define HEADER_MAX 4096u
 
-struct chunk_place {
-	uint64_t start_ns, offset;
-};
-
 struct sx_recording {
 	int fd;
 	bool seekable;
@@ -62,7 +58,8 @@ struct sx_recording {
 	int64_t frame_time_ns;
 	struct sx_event event;
 	/* the index */
-	struct chunk_place *places;
+	bool summarized;  /* there is a summary, and it is whole */
+	uint64_t *places; /* of chunks, in the order of the file */
 	size_t place_count;
 };
 

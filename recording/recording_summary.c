@@ -1,8 +1,9 @@
 /*
- * The index at the end of a finished recording.
+ * The index at the end of a finished recording, and how a place is found by it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -64,12 +65,13 @@ static uint8_t *read_summary(const struct sx_recording *r, size_t *bytes)
 static bool take_place(struct sx_recording *r, struct sx_span content, size_t *room)
 {
 	struct sx_cursor in = {content.at, content.bytes, false};
-	struct chunk_place place, *more;
+	uint64_t place, *more;
 
-	place.start_ns = sx_cursor_number(&in, 8);
+	/* its times are of a clock that may have been set while it was recorded */
 	sx_cursor_number(&in, 8);
-	place.offset = sx_cursor_number(&in, 8);
-	if (in.failed || place.offset >= r->state.total_bytes)
+	sx_cursor_number(&in, 8);
+	place = sx_cursor_number(&in, 8);
+	if (in.failed || place >= r->state.total_bytes)
 		return false;
 	if (r->place_count == *room) {
 		*room = *room ? 2 * *room : 64;
@@ -104,7 +106,7 @@ static bool take_summary(struct sx_recording *r, struct sx_cursor in)
 /* The chunk of the recording's end, if it is whole, and one of ours: it has nothing else. */
 static void take_end(struct sx_recording *r)
 {
-	const uint64_t at = r->places[r->place_count - 1].offset, left = r->state.total_bytes - at;
+	const uint64_t at = r->places[r->place_count - 1], left = r->state.total_bytes - at;
 	uint8_t *bytes = read_at(r, at, left < 65536 ? left : 65536);
 	struct sx_mcap_record rec = {0, 0};
 	struct sx_cursor in = {NULL, 0, true};
@@ -128,6 +130,13 @@ static void take_end(struct sx_recording *r)
 	free(bytes);
 }
 
+static int in_file_order(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
 void sx_summary_read(struct sx_recording *r)
 {
 	size_t bytes = 0;
@@ -135,15 +144,93 @@ void sx_summary_read(struct sx_recording *r)
 
 	if (!summary)
 		return;
-	r->state.indexed = take_summary(r, (struct sx_cursor){summary, bytes, false});
+	r->summarized = take_summary(r, (struct sx_cursor){summary, bytes, false});
 	free(summary);
-	if (!r->state.indexed) {
+	if (!r->summarized)
 		r->place_count = 0;
+	r->state.indexed = r->place_count > 0;
+	if (!r->state.indexed)
 		return;
+	qsort(r->places, r->place_count, sizeof(*r->places), in_file_order);
+	take_end(r);
+	r->place_count -= r->state.end_known && r->place_count > 1; /* no frame is there */
+}
+
+/* ---- places ---- */
+
+/* The records of the chunk there; content: to be freed, they may lie in it. False: it is not whole. */
+static bool read_chunk(struct sx_recording *r, uint64_t at, uint8_t **content, struct sx_cursor *records)
+{
+	uint8_t *head = read_at(r, at, SX_MCAP_HEAD_BYTES);
+	struct sx_mcap_record rec = {0, 0};
+	struct sx_mcap_chunk c;
+
+	if (head)
+		rec = sx_mcap_head(head);
+	free(head);
+	*content = NULL;
+	if (rec.op == SX_MCAP_CHUNK && rec.bytes <= CHUNK_MAX)
+		*content = read_at(r, at + SX_MCAP_HEAD_BYTES, rec.bytes);
+	return *content && sx_mcap_parse_chunk(&c, *content, rec.bytes) &&
+	       sx_content_records(r, &c, records) == 0;
+}
+
+/* The header of the first frame of the chunk there. False: it has none, or is not whole. */
+static bool first_frame(struct sx_recording *r, uint64_t at, struct stixel_frame_header *h)
+{
+	const size_t least = SX_MCAP_MESSAGE_BYTES + STIXEL_HEADER_BYTES_LEAST;
+	uint8_t *chunk;
+	struct sx_cursor in;
+	bool found = false;
+
+	if (!read_chunk(r, at, &chunk, &in))
+		in.failed = true;
+	while (!found && !in.failed && in.left >= SX_MCAP_HEAD_BYTES) {
+		const struct sx_mcap_record rec = sx_mcap_head(sx_cursor_take(&in, SX_MCAP_HEAD_BYTES).at);
+		const struct sx_span content = sx_cursor_take(&in, rec.bytes);
+
+		found = !in.failed && rec.op == SX_MCAP_MESSAGE && content.bytes >= least &&
+			r->role[content.at[0] | content.at[1] << 8] == ROLE_FRAMES;
+		if (found)
+			memcpy(h, content.at + SX_MCAP_MESSAGE_BYTES, STIXEL_HEADER_BYTES_LEAST);
 	}
-	if (r->place_count) {
-		r->state.first_time_ns = (int64_t)r->places[0].start_ns;
-		take_end(r);
-		r->place_count -= r->state.end_known && r->place_count > 1; /* no frame is there */
+	free(chunk);
+	return found;
+}
+
+/* One behind the last place from low on whose first frame is of this life and no later; low: none is. */
+static size_t find_behind(struct sx_recording *r, size_t low, uint64_t epoch, int64_t published_ns)
+{
+	size_t high = r->place_count;
+	struct stixel_frame_header h;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (first_frame(r, r->places[middle], &h) && h.epoch == epoch &&
+		    h.published_ns <= published_ns)
+			low = middle + 1;
+		else
+			high = middle;
 	}
+	return low;
+}
+
+int sx_recording_seek(struct sx_recording *r, uint64_t epoch, int64_t published_ns)
+{
+	struct sx_codec *reading = r->codec; /* its memory has the chunk that is being read */
+	size_t first = 0, behind;
+
+	if (!r->seekable || !r->state.indexed)
+		return -ESPIPE;
+	while (first < r->place_count && r->places[first] <= r->state.offset)
+		first++;
+	if (sx_codec_create(&r->codec) < 0) {
+		r->codec = reading;
+		return -ENOMEM;
+	}
+	behind = find_behind(r, first, epoch, published_ns);
+	sx_codec_destroy(r->codec);
+	r->codec = reading;
+	return behind > first ? sx_window_jump(r, r->places[behind - 1]) : 0;
 }

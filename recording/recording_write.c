@@ -185,7 +185,8 @@ int sx_recording_frame(struct sx_recording_writer *w, const struct stixel_frame 
 
 	if (w->error)
 		return w->error;
-	w->error = sx_mcap_fit(w->mcap, h->frame_bytes);
+	if (!sx_mcap_fits(w->mcap, h->frame_bytes) && sx_recording_flush(w) < 0)
+		return w->error;
 	w->time_ns = (uint64_t)sx_recorded_realtime_ns(h, h->published_ns);
 	put_calibrations(w, h);
 	if (count)
@@ -218,11 +219,13 @@ int sx_recording_publisher(struct sx_recording_writer *w, const struct sx_record
 	return put_event(w, &event);
 }
 
-int sx_recording_gap(struct sx_recording_writer *w, const struct sx_record_gap *gap)
+int sx_recording_gap(struct sx_recording_writer *w, const struct sx_record_gap *gap, int64_t time_ns)
 {
 	const struct sx_event event = {.kind = SX_EVENT_GAP, .gap = *gap};
 
 	w->end.lost += gap->lost;
+	if (time_ns)
+		w->time_ns = (uint64_t)time_ns;
 	return put_event(w, &event);
 }
 

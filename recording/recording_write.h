@@ -45,8 +45,8 @@ int sx_recording_frame(struct sx_recording_writer *w, const struct stixel_frame 
  */
 int sx_recording_publisher(struct sx_recording_writer *w, const struct sx_record_publisher *p,
 			   const char *config, int64_t time_ns);
-/* Frames are missing behind the last one. */
-int sx_recording_gap(struct sx_recording_writer *w, const struct sx_record_gap *gap);
+/* Frames are missing behind the last one. time_ns: CLOCK_REALTIME; 0: that of what was put before. */
+int sx_recording_gap(struct sx_recording_writer *w, const struct sx_record_gap *gap, int64_t time_ns);
 /* Writes what waits if it is time; sx_recording_frame() does it by itself. */
 int sx_recording_tick(struct sx_recording_writer *w);
 /* Writes what waits. */

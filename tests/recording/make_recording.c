@@ -1,10 +1,11 @@
 /*
  * Writes a recording of frames that follow from their number, to standard output.
  *
- *	make-recording FRAMES FPS COLUMNS PLANE LIVES plain|zstd [1.2]
+ *	make-recording FRAMES FPS COLUMNS PLANE LIVES plain|zstd [1.2|set]
  *
  * PLANE: width of a disparity image, 0 none; its height is half of that. LIVES: the publisher is started anew
  * so often within the recording, with one frame lost at each start but the first. 1.2: frames of that ABI.
+ * set: CLOCK_REALTIME was set back by an hour after 200 frames of each life, and forward by a day after 400.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +28,8 @@ static int sink(void *user, const void *data, size_t bytes)
 }
 
 /* Camera and times as those of a real one: help_frame() has noise there. */
-static void make_sensible(uint8_t *bytes, uint64_t epoch, uint64_t number, int64_t published_ns)
+static void make_sensible(uint8_t *bytes, uint64_t epoch, uint64_t number, int64_t published_ns,
+			  int64_t set_ns)
 {
 	struct stixel_frame_header h;
 
@@ -36,7 +38,7 @@ static void make_sensible(uint8_t *bytes, uint64_t epoch, uint64_t number, int64
 	h.submitted_ns = published_ns - 9000000;
 	h.capture_left_ns = h.capture_right_ns = published_ns - 30000000;
 	h.anchor_monotonic_ns = 0;
-	h.anchor_realtime_ns = INT64_C(1700000000000000000);
+	h.anchor_realtime_ns = INT64_C(1700000000000000000) + set_ns;
 	h.fx = h.fy = 700.0;
 	h.cx = 620.5;
 	h.cy = 180.25;
@@ -60,8 +62,13 @@ static void make_sensible(uint8_t *bytes, uint64_t epoch, uint64_t number, int64
 	sx_frame_restamp(bytes, epoch, number);
 }
 
+static int64_t clock_set_ns(uint64_t frame)
+{
+	return frame < 200 ? 0 : (frame < 400 ? -3600 : 86400) * SX_NS_PER_S;
+}
+
 static int write_life(struct sx_recording_writer *w, const struct help_shape *shape, uint64_t life,
-		      uint64_t frames, int64_t first_ns, double step_ns, bool older)
+		      uint64_t frames, int64_t first_ns, double step_ns, const char *variant)
 {
 	size_t room = help_frame_bytes(shape);
 	struct sx_record_publisher publisher = {.epoch = 1000 + life, .pid = 77, .version = "0.0.test"};
@@ -75,8 +82,9 @@ static int write_life(struct sx_recording_writer *w, const struct help_shape *sh
 		size_t n = help_frame(bytes, shape, 1000 + life, i + 1);
 
 		make_sensible(bytes, 1000 + life, i + 1 + (life != 0),
-			      first_ns + (int64_t)((double)i * step_ns));
-		if (older)
+			      first_ns + (int64_t)((double)i * step_ns),
+			      strcmp(variant, "set") == 0 ? clock_set_ns(i) : 0);
+		if (strcmp(variant, "1.2") == 0)
 			n = help_frame_of_1_2(bytes);
 		r = stixel_parse(&frame, bytes, n);
 		if (r == 0 && i == 0)
@@ -84,7 +92,7 @@ static int write_life(struct sx_recording_writer *w, const struct help_shape *sh
 				w, &publisher, "{}",
 				sx_recorded_realtime_ns(frame.header, frame.header->published_ns));
 		if (r == 0 && i == 0 && life)
-			r = sx_recording_gap(w, &gap);
+			r = sx_recording_gap(w, &gap, 0);
 		if (r == 0)
 			r = sx_recording_frame(w, &frame);
 		if (r == 0 && frame.header->published_ns - chunk_ns >= CHUNK_NS) {
@@ -119,7 +127,7 @@ int main(int argc, char **argv)
 	for (uint64_t i = 0; r == 0 && i < lives; i++)
 		r = write_life(&w, &shape, i, frames / lives,
 			       (int64_t)(1e12 + (double)(i * (frames / lives)) * step_ns), step_ns,
-			       argc == 8);
+			       argc == 8 ? argv[7] : "");
 	if (r == 0)
 		r = sx_recording_end(&w);
 	sx_recording_finish(&w);

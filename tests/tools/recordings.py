@@ -5,7 +5,7 @@ import struct
 import zlib
 
 MAGIC = b"\x89MCAP0\r\n"
-CHANNEL, MESSAGE, CHUNK, METADATA = 4, 5, 6, 12
+FOOTER, CHANNEL, MESSAGE, CHUNK, CHUNK_INDEX, METADATA = 2, 4, 5, 6, 8, 12
 STIXEL = struct.Struct("<5HhBBBB")  # column, row_top, row_bottom, support, disparity_q7, slope_q14, kind, label, ...
 
 

@@ -148,7 +148,8 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		 "stixel.Frame), /INSTANCE/scene and /INSTANCE/points (stixels in space) and "
 		 "/INSTANCE/transform. docs/recording.md has schemas and coordinates. An existing OUT.mcap "
 		 "is not overwritten without --force. Exit status 65 when a part of the recording is "
-		 "damaged: all that is whole is in OUT.mcap."},
+		 "damaged, or the file ends within a record: all that is whole is in OUT.mcap. A recording "
+		 "whose end alone is missing is said to be without it: what is there is whole, status 0."},
 };
 
 static const char *const image_words[] = {

@@ -197,7 +197,7 @@ static int note_gap(struct recorder *r, uint64_t lost, enum sx_gap_reason reason
 				    .lost = lost,
 				    .reason = (uint32_t)reason};
 
-	return sx_recording_gap(&r->writer, &gap);
+	return sx_recording_gap(&r->writer, &gap, 0);
 }
 
 static int keep(struct recorder *r, const struct stixel_frame *frame, uint64_t lost)
@@ -245,22 +245,26 @@ static void record_tell(struct recorder *r)
 			    seconds, mb, seconds > 0.0 ? mb / seconds : 0.0, end->lost);
 }
 
-/* Takes what is there. 1: go on; 0: enough; negative: error of reading or of the file. */
-static int take_frames(struct recorder *r)
+/* Takes what is there. 1: go on; 0: enough; negative: an error, *reading: of the instance. */
+static int take_frames(struct recorder *r, bool *reading)
 {
 	const struct stixel_frame *frame;
 	uint64_t lost;
-	int e;
+	int e, kept = 0;
 
 	do {
 		lost = 0;
 		e = stixel_next(r->reader, &frame, &lost);
 		if (e == 1)
-			e = keep(r, frame, lost) < 0 ? r->writer.error ? r->writer.error : -ENOMEM : 1;
-		else if (e == -EBADMSG)
-			e = note_gap(r, lost + 1, SX_GAP_DAMAGED) < 0 ? r->writer.error : 1;
-	} while (e == 1 && !enough(r));
-	return e < 0 ? e : !enough(r);
+			kept = keep(r, frame, lost);
+		else if (e == -EBADMSG &&
+			 r->began_ns) /* else it is not missing: the recording begins later */
+			kept = note_gap(r, lost + 1, SX_GAP_DAMAGED);
+	} while ((e == 1 || e == -EBADMSG) && kept == 0 && !enough(r));
+	if (kept < 0)
+		return kept;
+	*reading = e < 0 && e != -EBADMSG;
+	return *reading ? e : !enough(r);
 }
 
 /* Said once for each time that there is nobody. */
@@ -275,22 +279,33 @@ static void tell_absence(struct recorder *r)
 	note(r, r->epoch ? "has ended: waiting for it to come back" : "is not running yet: waiting for it");
 }
 
+/* No longer than what waits to be written may wait. */
+static int slice_ms(const struct recorder *r)
+{
+	const struct sx_recording_writer *w = &r->writer;
+	int64_t left_ns = w->began_ns + w->period_ns - sx_now_ns();
+
+	if (!w->began_ns || left_ns > SLICE_MS * INT64_C(1000000))
+		return SLICE_MS;
+	return left_ns > 0 ? (int)((left_ns + 999999) / 1000000) : 0;
+}
+
 /* The reason for which it ended; 0: as it was told to. *reading: it was the instance, not the file. */
 static int record_run(struct recorder *r, bool *reading)
 {
 	int e = 1;
 
 	while (e > 0 && !enough(r)) {
-		e = stixel_wait(r->reader, SLICE_MS);
+		e = stixel_wait(r->reader, slice_ms(r));
+		*reading = e < 0 && e != -EINTR;
 		if (e == 0)
 			tell_absence(r);
 		if (e > 0)
-			e = take_frames(r);
+			e = take_frames(r, reading);
 		else if (e == 0 || e == -EINTR)
 			e = 1;
 		if (e > 0 && sx_recording_tick(&r->writer) < 0)
 			e = r->writer.error;
-		*reading = e < 0 && !r->writer.error;
 		record_tell(r);
 	}
 	return e < 0 ? e : 0;

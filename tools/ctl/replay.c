@@ -52,8 +52,12 @@ struct player {
 	int64_t due_ns;	     /* when the last frame was due, now */
 	int64_t recorded_ns; /* when it was published then; 0 none yet */
 	int64_t spacing_ns;  /* of the last two */
-	int64_t from_ns;     /* recorded time to begin at */
 	int64_t beat_ns;
+	/* where --start is looked for */
+	bool passing;	       /* it was not reached yet */
+	uint64_t passed_epoch; /* of the frame before; 0: there was none */
+	int64_t passed_ns;     /* when that was published then */
+	int64_t into_ns;       /* how far into the recording that was */
 	/* what happened */
 	uint64_t frames, rounds;
 	uint8_t *frame; /* being changed */
@@ -174,6 +178,14 @@ static int wait_input(void *user, int fd)
 	return -EINTR;
 }
 
+/* As long as what lies between two frames is waited for. */
+static int64_t pause_ns(int64_t step_ns)
+{
+	if (step_ns < 0) /* the machine was started anew in between */
+		return 0;
+	return step_ns < PAUSE_MAX_NS ? step_ns : PAUSE_MAX_NS;
+}
+
 /* When the frame that was published at recorded_ns then is due now. */
 static int64_t due(struct player *p, int64_t recorded_ns)
 {
@@ -188,11 +200,7 @@ static int64_t due(struct player *p, int64_t recorded_ns)
 		step_ns = p->spacing_ns;
 	else
 		p->spacing_ns = step_ns;
-	if (step_ns < 0) /* the machine was started anew in between */
-		step_ns = 0;
-	if (step_ns > PAUSE_MAX_NS)
-		step_ns = PAUSE_MAX_NS;
-	p->due_ns += (int64_t)((double)step_ns / p->rate);
+	p->due_ns += (int64_t)((double)pause_ns(step_ns) / p->rate);
 	/* Far behind (this process was stopped): do not make up for it. */
 	if (now_ns - p->due_ns > SX_NS_PER_S)
 		p->due_ns = now_ns;
@@ -297,23 +305,38 @@ static void say_damage(struct player *p, const struct sx_record *record)
 			 p->c->operands[0], record->bytes, record->offset, record->why);
 }
 
-/* By the index where there is one; else frames are passed over until then. */
-static void go_to_start(struct player *p)
+/*
+ * 1: this frame lies before --start; 0: it is to be played; or a negative error. Time goes by published_ns:
+ * the realtime clock may have been set while it was recorded. Each life has its own times, so the index,
+ * where there is one, shortens the way within a life.
+ */
+static int pass_over(struct player *p, const struct stixel_frame_header *h)
 {
-	const struct sx_recording_state *state = sx_recording_state(p->recording);
+	const int64_t start_ns = (int64_t)p->c->start_ms * 1000000;
+	const bool new_life = h->epoch != p->passed_epoch;
+	int64_t step_ns = sx_recorded_ns_since(h->published_ns, p->passed_ns);
+	int r = 0;
 
-	p->from_ns = 0;
-	if (p->c->start_ms > 0 && state->indexed) {
-		p->from_ns = sx_recorded_ns_add(state->first_time_ns, (int64_t)p->c->start_ms * 1000000);
-		sx_recording_seek(p->recording, p->from_ns);
-	}
+	if (!p->passing)
+		return 0;
+	if (new_life)
+		step_ns = p->passed_epoch ? pause_ns(step_ns) : 0;
+	p->into_ns = sx_recorded_ns_add(p->into_ns, step_ns);
+	p->passed_epoch = h->epoch;
+	p->passed_ns = h->published_ns;
+	p->passing = p->into_ns < start_ns;
+	if (p->passing && new_life)
+		r = sx_recording_seek(
+			p->recording, h->epoch,
+			sx_recorded_ns_add(h->published_ns, sx_recorded_ns_since(start_ns, p->into_ns)));
+	return r < 0 && r != -ESPIPE ? r : p->passing;
 }
 
-static bool too_early(struct player *p, const struct sx_record *record)
+static int take_frame(struct player *p, const struct stixel_frame *frame, char *why, size_t why_bytes)
 {
-	if (p->c->start_ms > 0 && !p->from_ns)
-		p->from_ns = sx_recorded_ns_add(record->time_ns, (int64_t)p->c->start_ms * 1000000);
-	return record->time_ns < p->from_ns;
+	int r = pass_over(p, frame->header);
+
+	return r == 0 ? publish(p, frame, why, why_bytes) : r < 0 ? r : 0;
 }
 
 /* One way through the recording. 0 or a negative error. */
@@ -323,14 +346,16 @@ static int play(struct player *p, char *why, size_t why_bytes)
 	int r = 0;
 
 	p->recorded_ns = 0;
-	go_to_start(p);
+	p->passing = p->c->start_ms > 0;
+	p->passed_epoch = 0;
+	p->into_ns = 0;
 	while (r == 0 && !enough(p)) {
 		r = sx_recording_next(p->recording, &record);
 		if (r <= 0)
 			return r == -EINTR && ctl_stopped ? 0 : r;
 		r = 0;
-		if (record.kind == SX_RECORD_FRAME && !too_early(p, &record))
-			r = publish(p, &record.frame, why, why_bytes);
+		if (record.kind == SX_RECORD_FRAME)
+			r = take_frame(p, &record.frame, why, why_bytes);
 		else if (record.kind == SX_RECORD_DAMAGE)
 			say_damage(p, &record);
 		replay_tell(p);

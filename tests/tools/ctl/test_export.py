@@ -479,6 +479,17 @@ class Export(Folder):
             self.assertIn("ends within a record" if cut else "not a whole record", r.stderr)
             self.assertGreater(len(self.read(path)["/front/frame"]), 10)
 
+    def test_the_end_is_missing_behind_a_whole_record(self):
+        source, _ = self.make(40, 10, 0, 1)
+        with open(source, "r+b") as f:
+            data = f.read()
+            records = list(recordings.parts(data[8:]))
+            last = max(i for i, (op, _) in enumerate(records) if op == recordings.CHUNK)  # that of the end
+            f.truncate(8 + sum(9 + len(content) for _, content in records[:last]))
+        path, r = self.export(source)
+        self.assertIn("the end of the recording is missing", r.stderr)
+        self.assertEqual(len(self.read(path)["/front/frame"]), 40)
+
     def test_an_existing_file(self):
         source, _ = self.make(2, 4, 0, 1)
         out = self.path("old.mcap")

@@ -107,6 +107,12 @@ static int add_frame(struct exporter *e, const struct stixel_frame *frame)
 	return r;
 }
 
+/* 0 stood before the first frame once: then when the recording began. */
+static int64_t time_of(const struct exporter *e, const struct sx_record *record)
+{
+	return record->time_ns ? record->time_ns : sx_recording_info(e->recording)->anchor_realtime_ns;
+}
+
 static int add_record(struct exporter *e, const struct sx_record *record)
 {
 	int r = begin_export(e);
@@ -119,7 +125,7 @@ static int add_record(struct exporter *e, const struct sx_record *record)
 	case SX_RECORD_PUBLISHER:
 		return sx_recording_publisher(&e->writer, record->publisher, NULL, record->time_ns);
 	case SX_RECORD_GAP:
-		return sx_recording_gap(&e->writer, record->gap);
+		return sx_recording_gap(&e->writer, record->gap, time_of(e, record));
 	default:
 		return 0;
 	}
@@ -171,6 +177,9 @@ static int conclude(struct exporter *e)
 		ctl_fail(0,
 			 "%s: the file ends within a record, at byte %" PRIu64 "; all before it was exported",
 			 e->c->operands[0], s->cut_at);
+	else if (!s->ended)
+		ctl_fail(0, "%s: the end of the recording is missing; all that is there was exported",
+			 e->c->operands[0]);
 	printf("%s: %" PRIu64 " frames, %.1f MB%s\n", e->c->operands[1], e->writer.end.frames,
 	       (double)ftello(e->file.f) / 1e6,
 	       e->writer.end.frames ? "" : "; there was no frame in the recording");
