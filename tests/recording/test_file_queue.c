@@ -93,11 +93,11 @@ static void *read_late(void *user)
 /* A file to which there was nothing to write has not been slow. */
 static void check_patience_with_an_idle_one(struct sx_file_queue *q, int fd)
 {
-	static char much[5000];
+	static char some[2000];
 	pthread_t reader;
 
 	assert_int_equal(pthread_create(&reader, NULL, read_late, &fd), 0);
-	assert_int_equal(sx_file_queue_put(q, much, sizeof(much)), 0);
+	assert_int_equal(sx_file_queue_put(q, some, sizeof(some)), 0);
 	assert_int_equal(sx_file_queue_flush(q), 0);
 	pthread_join(reader, NULL);
 }
@@ -112,6 +112,7 @@ static void test_queue_gives_up(void **state)
 
 	assert_int_equal(pipe(idle_pipes), 0);
 	assert_int_equal(fcntl(idle_pipes[1], F_SETPIPE_SZ, 4096), 4096);
+	assert_int_equal(write(idle_pipes[1], much, 4096), 4096); /* it is full */
 	assert_int_equal(sx_file_queue_create(&idle, idle_pipes[1], 500, &stop), 0);
 	assert_int_equal(pipe(pipes), 0);
 	assert_int_equal(sx_file_queue_create(&q, pipes[1], 1000, &stop), 0);
