@@ -27,7 +27,6 @@ static int damaged(struct sx_recording *r, const char *why)
 	}
 	r->lost = true;
 	r->crc_good = r->after_chunk = false;
-	r->missing = 0;
 	r->before_at = r->bad_before_at = 0;
 	if (!r->bad_why) {
 		r->bad_at = r->state.offset;
@@ -390,6 +389,8 @@ static int step(struct sx_recording *r, struct sx_record *record)
 		return skip(r);
 	if (r->fresh)
 		return take_magic(r);
+	if (r->lost && r->missing) /* a frame without its images, before what is damaged */
+		return sx_content_end(r, record);
 	if (r->lost)
 		return look_for_chunk(r, record);
 	have = sx_window_need(r, SX_MCAP_HEAD_BYTES);

@@ -128,13 +128,17 @@ class Recordings(Case):
         pair = struct.pack("<I6sI6s", 6, b"stixel", 6, b"stixel")
         channel = struct.pack("<HHI9sI6sI", 1, 0, 9, b"/x/stixel", 6, b"stixel", len(pair)) + pair
         message = struct.pack("<HIQQ", 1, 0, 1, 1) + data
-        path = self.write("bare", b"".join([
-            b"\x89MCAP0\r\n", struct.pack("<BQQ", 1, 8, 0), struct.pack("<BQ", 4, len(channel)), channel,
-            struct.pack("<BQ", 5, len(message)), message]))
-        bare, = self.compare(path)
+        head = b"".join([b"\x89MCAP0\r\n", struct.pack("<BQQ", 1, 8, 0), struct.pack("<BQ", 4, len(channel)), channel])
+        data = head + struct.pack("<BQ", 5, len(message)) + message
+        bare, = self.compare(self.write("bare", data))
         self.assertEqual(bare.stixels.tobytes(), frame.stixels.tobytes())
         self.assertIsNone(bare.left)
         self.assertEqual(bare.number, frame.number)
+        # what is damaged behind it does not take it away, and what is wrong with it is told of its own place
+        before, damage = self.compare(self.write("before", data + bytes(50)))
+        self.assertEqual((before.raw, damage[:2]), (bare.raw, (len(data), 50)))
+        odd, = self.compare(self.write("odd", data[:-1] + bytes([data[-1] ^ 1])))
+        self.assertEqual(odd, (len(head), 9 + len(message), "a frame contradicts itself", False))
 
     def test_two_lives_and_what_was_lost(self):
         name = "test-python-lives-%d" % os.getpid()

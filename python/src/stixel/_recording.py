@@ -55,7 +55,6 @@ class _Walk:
         """Here is no record: a whole chunk is looked for, from the next byte on, or behind a length not believed."""
         if not self.lost:
             self.lost, self.after_chunk, self.sum = True, False, None
-            self.content.missing = {}
             self.bad = self.bad or (self.offset, why)
             self.bad_before, self.before = self.before, 0
             self.offset = self.bad_before or self.offset
@@ -86,8 +85,10 @@ class _Walk:
                 fresh = False
                 self._magic()
                 continue
-            if self.lost and not self._look():
-                break
+            if self.lost:
+                yield from self.content.rest()  # a frame without its images, before what is damaged
+                if not self._look():
+                    break
             head = self.at(self.offset, mcap.HEAD.size)
             if len(head) < mcap.HEAD.size:
                 self._damaged(_CUT)
@@ -97,8 +98,7 @@ class _Walk:
                 yield from self._chunk(size)
             else:
                 fresh = yield from self._other(op, size)
-        for found in self.content.rest():
-            yield Damage(self.offset, mcap.HEAD.size, found, False) if isinstance(found, str) else found
+        yield from self.content.rest()
         yield from self._end()
 
     def _magic(self) -> None:
@@ -148,17 +148,13 @@ class _Walk:
                 if op == mcap.CHANNEL:
                     self.content.channel(content)
                 elif op == mcap.MESSAGE:
-                    yield from self._message(begin, content)
+                    yield from self.content.message(begin, content)
         except mcap.Malformed:
             self._damaged("a chunk contradicts itself")
             return
         self.known.topics = self.known.topics or self.content.topics
         self._pass(mcap.HEAD.size + size)
         self.after_chunk = True
-
-    def _message(self, begin: int, content: bytes) -> Iterator[Record]:
-        for found in self.content.message(content):
-            yield Damage(begin, mcap.HEAD.size + len(content), found, False) if isinstance(found, str) else found
 
     def _sure(self, op: int, size: int) -> bool:
         """The length of what recordings have between chunks also follows from what is in it."""
@@ -194,7 +190,7 @@ class _Walk:
         if op == mcap.CHANNEL:
             self.content.channel(content)
         elif op == mcap.MESSAGE:  # of a writer without chunks
-            yield from self._message(begin, content)
+            yield from self.content.message(begin, content)
         self._pass(mcap.HEAD.size + size)
         return False
 
@@ -335,9 +331,8 @@ class Recording:
             raise NotStixel(errno.ENOMSG, "%s is an MCAP file without frames of stixeld" % self._path)
         self._places = places
         for op, content in mcap.inside(self._records_at(places[-1]) or b"") if places else ():
-            if op == mcap.MESSAGE:  # the end has a chunk of its own
-                list(self._content.message(content))
-                break
+            if op == mcap.MESSAGE and not self._content.end:  # it has a chunk of its own
+                self._content.look_for_end(content)
 
     def _records_at(self, offset: int) -> Optional[bytes]:
         """The records of the chunk there; None: it is not whole."""
