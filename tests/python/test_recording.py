@@ -253,6 +253,24 @@ class Damage(Case):
         records = self.compare(self.write("between", self.data[:at] + rubbish + self.data[at:]))
         self.assertIn((at, 400100, "the head of a record is damaged", False), records)
 
+    def test_long_damage_is_left_when_asked_to(self):
+        path = self.write("long", self.data[:-8])
+        os.truncate(path, 200 << 30)  # takes no room, and minutes to look through
+        for command in (["info", path], ["export", path, self.path("out.mcap")]):
+            with subprocess.Popen([support.STIXELCTL, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True) as p:
+                self.addCleanup(p.kill)
+                until(lambda pid=p.pid: self.has_read(pid, len(self.data) + (4 << 20)), LONG, "long damage")
+                p.send_signal(signal.SIGINT)
+                err = p.communicate(timeout=LONG)[1]
+            self.assertEqual(p.returncode, 1, err)
+            self.assertIn("stopped", err)
+
+    @staticmethod
+    def has_read(pid, count):
+        with open("/proc/%d/io" % pid, encoding="ascii") as f:
+            return int(f.readline().split()[1]) > count
+
     def test_two_in_one(self):
         path = self.write("two", self.data + self.data)
         with stixel.Recording(path) as recording:

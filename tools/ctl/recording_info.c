@@ -263,6 +263,7 @@ int ctl_info(const struct ctl *c)
 
 	if (r < 0)
 		return ctl_fail(EX_DATAERR, "%s", why);
+	sx_recording_on_wait(recording, ctl_unless_stopped, NULL);
 	r = read_all(recording, &s);
 	(c->json ? print_json : print_text)(c, sx_recording_info(recording), sx_recording_state(recording),
 					    &s);
