@@ -51,7 +51,8 @@ void sx_content_channel(struct sx_recording *r, struct sx_span content)
 		return;
 	begins = c.topic.bytes - name.bytes;
 	if (!r->topics[0]) {
-		sx_span_copy((struct sx_span){c.topic.at, begins}, r->topics, sizeof(r->topics));
+		memcpy(r->topics, c.topic.at, begins);
+		r->topics[begins] = 0;
 		sx_span_copy((struct sx_span){c.topic.at + 1, begins - 2}, r->info.instance,
 			     sizeof(r->info.instance));
 	}

@@ -271,6 +271,18 @@ class Damage(Case):
         with open("/proc/%d/io" % pid, encoding="ascii") as f:
             return int(f.readline().split()[1]) > count
 
+    def test_names_that_are_no_text(self):
+        at = self.data.index(b"stixelctl ") + 10
+        data = self.data[:at] + b"\x1b[\xff" + self.data[at + 3:]
+        path = os.path.join(os.fsencode(self.top), b"odd-\xe9.mcap")
+        with open(path, "wb") as f:
+            f.write(data)
+        info = self.info(path)
+        self.assertEqual((info["frames"], info["recorder"]), (60, "stixelctl ?[?" + os.environ["STIXEL_VERSION"][3:]))
+        self.assertTrue(info["file"].endswith("/odd-?.mcap"), info)
+        told = subprocess.run([support.STIXELCTL, "info", path], capture_output=True, check=False).stdout
+        self.assertNotIn(b"\x1b", told)
+
     def test_two_in_one(self):
         path = self.write("two", self.data + self.data)
         with stixel.Recording(path) as recording:
