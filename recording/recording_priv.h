@@ -51,6 +51,8 @@ struct sx_recording {
 	uint64_t bad_at;
 	const char *bad_why;
 	uint64_t bad_before_at; /* or from here, if a chunk is found; 0: no */
+	uint64_t checked_to;	/* the contents of damaged chunks were looked at up to here */
+	uint64_t checked_again; /* of these bytes, so many once more: another chunk might have begun there */
 	/* what messages mean */
 	uint8_t role[65536];		    /* of channels */
 	char topics[STIXEL_INSTANCE_BYTES]; /* how their topics begin: "/INSTANCE/" */

@@ -118,6 +118,7 @@ int sx_window_jump(struct sx_recording *r, uint64_t offset)
 	r->crc_good = offset == 0;
 	r->summary_at = r->chunk_bytes = r->skip_bytes = 0;
 	r->missing = 0;
+	r->checked_to = r->checked_again = 0;
 	r->state.ended = false;
 	return 0;
 }

@@ -266,6 +266,16 @@ class Damage(Case):
             self.assertEqual(p.returncode, 1, err)
             self.assertIn("stopped", err)
 
+    def test_chunks_within_chunks(self):
+        """Each would reach to the end, and has a wrong checksum. All in all they are looked at a few times."""
+        count = 70000
+        heads = b"".join(struct.pack("<BQQQQIIQ", 6, 49 * (count - i) - 9, 0, 0, 49 * (count - i - 1), 1, 0,
+                                     49 * (count - i - 1)) for i in range(count))
+        at = self.places[1]
+        records = self.compare(self.write("within", self.data[:at] + heads + self.data[at:]))
+        self.assertIn((at, len(heads), "the content of a chunk is damaged", False), records)
+        self.assertEqual(sum(isinstance(r, stixel.Frame) for r in records), 60)
+
     @staticmethod
     def has_read(pid, count):
         with open("/proc/%d/io" % pid, encoding="ascii") as f:

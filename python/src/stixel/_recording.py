@@ -42,6 +42,8 @@ class _Walk:
         self.summary = 0  # begins there
         self.bad: Optional[Tuple[int, str]] = None  # what is being passed over: from where on, and why
         self.bad_before = 0  # or from here, if a chunk is found
+        self.checked_to = 0  # the contents of damaged chunks were looked at up to here
+        self.checked_again = 0  # of these bytes, so many once more: another chunk might have begun there
 
     def _pass(self, count: int) -> None:
         end = self.offset + count
@@ -125,10 +127,25 @@ class _Walk:
             if at >= 0:
                 return True
 
+    def _worth_a_look(self, end: int) -> bool:
+        """Not in a file made of what may be chunks within chunks: their bytes would be looked at over and over.
+
+        Chunks that do not overlap never come to so much.
+        """
+        again = self.checked_again + max(0, min(end, self.checked_to) - self.offset)
+        if again > self.offset + mcap.CHUNK_MAX:
+            return False
+        self.checked_again = again
+        return True
+
     def _chunk(self, size: int) -> Iterator[Record]:
         begin = self.offset
         if size > self.size - begin - mcap.HEAD.size or size > mcap.CHUNK_MAX:
             self._damaged(_CUT if size > self.size - begin - mcap.HEAD.size else _BAD_HEAD)
+            return
+        end = begin + mcap.HEAD.size + size
+        if self.lost and not self._worth_a_look(end):
+            self._damaged(_BAD_HEAD)
             return
         try:
             parts = mcap.chunk(self.at(begin + mcap.HEAD.size, size))
@@ -138,6 +155,7 @@ class _Walk:
         try:
             records = mcap.records_of(parts)
         except mcap.Malformed:
+            self.checked_to = max(self.checked_to, end)
             self._damaged("the content of a chunk is damaged")
             return
         yield from self._told()
