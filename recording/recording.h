@@ -67,8 +67,8 @@ const struct sx_recording_state *sx_recording_state(const struct sx_recording *r
 int sx_recording_next(struct sx_recording *r, struct sx_record *record);
 /*
  * Before each read, of a file or a pipe: wait(user, fd) returns 0 when there is something to read, or a
- * negative error, which sx_recording_next() then returns. A damaged place may be long: this is where who reads
- * looks whether to stop.
+ * negative error, which sx_recording_next() then returns. A damaged place may be long: who reads looks here
+ * whether to stop.
  */
 void sx_recording_on_wait(struct sx_recording *r, int (*wait)(void *user, int fd), void *user);
 /*
