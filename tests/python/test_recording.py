@@ -179,6 +179,7 @@ class Recordings(Case):
             self.assertEqual(len(frames), 1200)
             # these frames' times are noise: those that the index can tell, the first and what is behind all
             self.assertEqual(next(recording.frames(min(times) - 1)).raw, frames[0].raw)
+            self.assertEqual([f.raw for f in recording.frames(max(times) + 1)], [frames[-1].raw])
         with open(path, "rb") as f:
             data = f.read()
         with stixel.Recording(self.write("cut", data[:-8])) as recording:
