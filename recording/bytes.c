@@ -66,8 +66,8 @@ void sx_span_copy(struct sx_span s, char *to, size_t bytes)
 {
 	size_t n = s.bytes < bytes ? s.bytes : bytes - 1;
 
-	if (n)
-		memcpy(to, s.at, n);
+	for (size_t i = 0; i < n; i++)
+		to[i] = s.at[i] >= 0x20 && s.at[i] <= 0x7e ? (char)s.at[i] : '?';
 	to[n] = 0;
 }
 

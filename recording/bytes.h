@@ -31,7 +31,7 @@ struct sx_span {
 };
 
 bool sx_span_is(struct sx_span s, const char *text);
-/* The text, cut where it does not fit. */
+/* The text, cut where it does not fit; ? for what is not printable ASCII: it may come to a terminal. */
 void sx_span_copy(struct sx_span s, char *to, size_t bytes);
 
 /* What was not read yet. What reaches beyond the end gives 0 or nothing, and failed from then on. */

@@ -29,7 +29,7 @@ struct sx_file_queue {
 	int error;
 	bool closing;
 	const volatile sig_atomic_t *stop;
-	int64_t progress_ns; /* when the file last took something */
+	int64_t progress_ns; /* since when the file has taken nothing, though something waits */
 };
 
 /* Until something changes. Once asked to stop, a file that takes nothing is not waited for without end. */
@@ -144,6 +144,8 @@ int sx_file_queue_put(struct sx_file_queue *q, const void *data, size_t bytes)
 			wait_change(q);
 			continue;
 		}
+		if (!q->count) /* until now there was nothing to take */
+			q->progress_ns = sx_now_ns();
 		copy_in(q, from, n);
 		from += n;
 		bytes -= n;

@@ -27,7 +27,6 @@ static int damaged(struct sx_recording *r, const char *why)
 	}
 	r->lost = true;
 	r->crc_good = r->after_chunk = false;
-	r->missing = 0;
 	r->before_at = r->bad_before_at = 0;
 	if (!r->bad_why) {
 		r->bad_at = r->state.offset;
@@ -102,6 +101,22 @@ static bool beyond_the_end(struct sx_recording *r, uint64_t bytes)
 	return !fits(r, bytes);
 }
 
+/*
+ * What may be a chunk, and begins within one that was damaged, is looked at, but for a file that was made of
+ * such: their bytes would be looked at over and over. Chunks that do not overlap never come to so much.
+ */
+static bool worth_a_look(struct sx_recording *r, uint64_t bytes)
+{
+	const uint64_t at = r->state.offset, end = at + SX_MCAP_HEAD_BYTES + bytes;
+	const uint64_t known = end < r->checked_to ? end : r->checked_to;
+	const uint64_t again = r->checked_again + (known > at ? known - at : 0);
+
+	if (again > at + CHUNK_MAX)
+		return false;
+	r->checked_again = again;
+	return true;
+}
+
 /* There is a head in the window. Each step: 1 *record is set; 0 go on; -ENODATA the end; other errors. */
 static int take_chunk(struct sx_recording *r, uint64_t bytes, struct sx_record *record)
 {
@@ -112,6 +127,8 @@ static int take_chunk(struct sx_recording *r, uint64_t bytes, struct sx_record *
 
 	if (beyond_the_end(r, bytes) || bytes > CHUNK_MAX)
 		return damaged(r, beyond_the_end(r, bytes) ? cut : bad_head);
+	if (r->lost && !worth_a_look(r, bytes))
+		return damaged(r, bad_head);
 	have = sx_window_need(r, SX_MCAP_HEAD_BYTES + bytes);
 	if (have < 0)
 		return (int)have;
@@ -120,6 +137,8 @@ static int take_chunk(struct sx_recording *r, uint64_t bytes, struct sx_record *
 	if (!sx_mcap_parse_chunk(&c, sx_window_at(r) + SX_MCAP_HEAD_BYTES, bytes))
 		return damaged(r, bad_head);
 	e = sx_content_records(r, &c, &records);
+	if (e == -EBADMSG && r->checked_to < r->state.offset + SX_MCAP_HEAD_BYTES + bytes)
+		r->checked_to = r->state.offset + SX_MCAP_HEAD_BYTES + bytes;
 	if (e < 0)
 		return e == -EBADMSG ? damaged(r, "the content of a chunk is damaged") : e;
 	if (r->bad_why) /* first say what was before it; then here again */
@@ -390,6 +409,8 @@ static int step(struct sx_recording *r, struct sx_record *record)
 		return skip(r);
 	if (r->fresh)
 		return take_magic(r);
+	if (r->lost && r->missing) /* a frame without its images, before what is damaged */
+		return sx_content_end(r, record);
 	if (r->lost)
 		return look_for_chunk(r, record);
 	have = sx_window_need(r, SX_MCAP_HEAD_BYTES);

@@ -65,8 +65,9 @@ const struct sx_recording_state *sx_recording_state(const struct sx_recording *r
  */
 int sx_recording_next(struct sx_recording *r, struct sx_record *record);
 /*
- * For a pipe, before each read that might wait: wait(user, fd) returns 0 when there is something to read, or
- * a negative error, which sx_recording_next() then returns.
+ * Before each read, of a file or a pipe: wait(user, fd) returns 0 when there is something to read, or a
+ * negative error, which sx_recording_next() then returns. A damaged place may be long: who reads looks here
+ * whether to stop.
  */
 void sx_recording_on_wait(struct sx_recording *r, int (*wait)(void *user, int fd), void *user);
 /*

@@ -51,7 +51,8 @@ void sx_content_channel(struct sx_recording *r, struct sx_span content)
 		return;
 	begins = c.topic.bytes - name.bytes;
 	if (!r->topics[0]) {
-		sx_span_copy((struct sx_span){c.topic.at, begins}, r->topics, sizeof(r->topics));
+		memcpy(r->topics, c.topic.at, begins);
+		r->topics[begins] = 0;
 		sx_span_copy((struct sx_span){c.topic.at + 1, begins - 2}, r->info.instance,
 			     sizeof(r->info.instance));
 	}
@@ -74,6 +75,16 @@ static int frame_damage(struct sx_recording *r, struct sx_span content, const ch
 	return 1;
 }
 
+/* The same of a frame whose message is behind us. */
+static int bare_damage(struct sx_recording *r, struct sx_record *record)
+{
+	const struct sx_span content = {NULL, r->frame_message_bytes};
+
+	frame_damage(r, content, "a frame contradicts itself", record);
+	record->offset = r->frame_at;
+	return 1;
+}
+
 static int give_frame(struct sx_recording *r, struct sx_span content, struct sx_record *record)
 {
 	const struct stixel_frame_header *h = (const struct stixel_frame_header *)r->frame;
@@ -93,29 +104,30 @@ static int give_frame(struct sx_recording *r, struct sx_span content, struct sx_
  * Images that should have come did not: somebody has left out their channels. The frame without them, as the
  * publisher would give it where they do not fit.
  */
-static int give_bare(struct sx_recording *r, struct sx_span content, struct sx_record *record)
+static int give_bare(struct sx_recording *r, struct sx_record *record)
 {
 	const struct stixel_frame_header *h = (const struct stixel_frame_header *)r->frame;
 	struct stixel_frame whole;
 	size_t room = h->plane_offset;
 
-	*record = (struct sx_record){.offset = r->state.offset};
+	*record = (struct sx_record){.offset = r->frame_at};
 	r->missing = 0;
 	if (sx_frame_check(&whole, r->frame, h->frame_bytes) < 0)
-		return frame_damage(r, content, "a frame contradicts itself", record);
+		return bare_damage(r, record);
 	free(r->bare);
 	r->bare = malloc(room);
 	if (!r->bare)
 		return -ENOMEM;
-	sx_frame_shrink(r->bare, room, r->frame);
+	if (sx_frame_shrink(r->bare, room, r->frame) < 0 || sx_frame_check(&record->frame, r->bare, room) < 0)
+		return bare_damage(r, record);
 	record->kind = SX_RECORD_FRAME;
 	record->time_ns = r->frame_time_ns;
-	return sx_frame_check(&record->frame, r->bare, room) < 0 ? -EBADMSG : 1;
+	return 1;
 }
 
 int sx_content_end(struct sx_recording *r, struct sx_record *record)
 {
-	return r->missing ? give_bare(r, (struct sx_span){NULL, 0}, record) : 0;
+	return r->missing ? give_bare(r, record) : 0;
 }
 
 /* The images that are to follow so many bytes of a frame, up to its end; 0: it contradicts itself. */
@@ -161,6 +173,8 @@ static int take_frame(struct sx_recording *r, struct sx_span content, struct sx_
 	}
 	memcpy(r->frame, data.at, data.bytes);
 	r->frame_time_ns = record->time_ns;
+	r->frame_at = r->state.offset;
+	r->frame_message_bytes = content.bytes;
 	return r->missing ? 0 : give_frame(r, content, record);
 }
 
@@ -228,7 +242,7 @@ int sx_content_message(struct sx_recording *r, struct sx_span content, struct sx
 	if (role > ROLE_IMAGE)
 		return take_image(r, role - ROLE_IMAGE, content, data, record);
 	if (r->missing) {
-		int e = give_bare(r, content, record);
+		int e = give_bare(r, record);
 
 		return e < 0 ? e : 2;
 	}

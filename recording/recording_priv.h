@@ -47,6 +47,8 @@ struct sx_recording {
 	uint64_t bad_at;
 	const char *bad_why;
 	uint64_t bad_before_at; /* or from here, if a chunk is found; 0: no */
+	uint64_t checked_to;	/* the contents of damaged chunks were looked at up to here */
+	uint64_t checked_again; /* of these bytes, so many once more: another chunk might have begun there */
 	/* what messages mean */
 	uint8_t role[65536];		    /* of channels */
 	char topics[STIXEL_INSTANCE_BYTES]; /* how their topics begin: "/INSTANCE/" */
@@ -56,6 +58,8 @@ struct sx_recording {
 	uint8_t *bare;	  /* one without its images */
 	unsigned missing; /* its images that have not come: bits 1u << enum stixel_plane */
 	int64_t frame_time_ns;
+	uint64_t frame_at;	    /* the chunk it lies in */
+	size_t frame_message_bytes; /* content of its message, without its images */
 	struct sx_event event;
 	/* the index */
 	bool summarized;  /* there is a summary, and it is whole */
@@ -82,7 +86,7 @@ int sx_window_jump(struct sx_recording *r, uint64_t offset);
 void sx_content_channel(struct sx_recording *r, struct sx_span content);
 /* 1: *record is set; 0: nothing to give out; 2: *record is set, and the message is to be taken again. */
 int sx_content_message(struct sx_recording *r, struct sx_span content, struct sx_record *record);
-/* There are no more messages: 1: *record is set; 0: nothing to give out. */
+/* No more messages follow, or what follows is no record: 1: *record is set; 0: nothing to give out. */
 int sx_content_end(struct sx_recording *r, struct sx_record *record);
 /* The records of a chunk; compressed ones in memory of the codec. -EBADMSG, -ENOTSUP, -ENOPKG, -ENOMEM. */
 int sx_content_records(struct sx_recording *r, const struct sx_mcap_chunk *c, struct sx_cursor *records);

@@ -111,7 +111,8 @@ static void take_end(struct sx_recording *r)
 	struct sx_mcap_record rec = {0, 0};
 	struct sx_cursor in = {NULL, 0, true};
 	struct sx_mcap_chunk c;
-	struct sx_record record;
+	struct sx_record record; /* damage is told, and counted, when it is read */
+	const uint64_t places = r->state.damaged_places, damaged = r->state.damaged_bytes;
 
 	if (bytes && left >= SX_MCAP_HEAD_BYTES)
 		rec = sx_mcap_head(bytes);
@@ -127,6 +128,8 @@ static void take_end(struct sx_recording *r)
 		    r->role[content.at[0] | content.at[1] << 8] == ROLE_EVENTS)
 			sx_content_message(r, content, &record);
 	}
+	r->state.damaged_places = places;
+	r->state.damaged_bytes = damaged;
 	free(bytes);
 }
 

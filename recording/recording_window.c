@@ -11,6 +11,8 @@
 #include "recording/recording_priv.h"
 
 #define WINDOW_MIN ((size_t)256 << 10)
+/* At once: so that r->wait comes to its turn, however large the window has become. */
+#define READ_MAX ((size_t)4 << 20)
 
 static int make_room(struct sx_recording *r, size_t bytes)
 {
@@ -37,6 +39,7 @@ static int make_room(struct sx_recording *r, size_t bytes)
 int64_t sx_window_need(struct sx_recording *r, uint64_t bytes)
 {
 	while (r->end - r->begin < bytes && !r->eof) {
+		size_t room;
 		ssize_t n;
 
 		if (r->room - r->begin < bytes) {
@@ -45,13 +48,14 @@ int64_t sx_window_need(struct sx_recording *r, uint64_t bytes)
 			if (e < 0)
 				return e;
 		}
-		if (r->wait && !r->seekable) {
+		if (r->wait) {
 			int e = r->wait(r->user, r->fd);
 
 			if (e < 0)
 				return e;
 		}
-		n = read(r->fd, r->window + r->end, r->room - r->end);
+		room = r->room - r->end;
+		n = read(r->fd, r->window + r->end, room < READ_MAX ? room : READ_MAX);
 		if (n < 0)
 			return -errno;
 		r->eof = n == 0;
@@ -114,6 +118,7 @@ int sx_window_jump(struct sx_recording *r, uint64_t offset)
 	r->crc_good = offset == 0;
 	r->summary_at = r->chunk_bytes = r->skip_bytes = 0;
 	r->missing = 0;
+	r->checked_to = r->checked_again = 0;
 	r->state.ended = false;
 	return 0;
 }

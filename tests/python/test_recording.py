@@ -128,13 +128,17 @@ class Recordings(Case):
         pair = struct.pack("<I6sI6s", 6, b"stixel", 6, b"stixel")
         channel = struct.pack("<HHI9sI6sI", 1, 0, 9, b"/x/stixel", 6, b"stixel", len(pair)) + pair
         message = struct.pack("<HIQQ", 1, 0, 1, 1) + data
-        path = self.write("bare", b"".join([
-            b"\x89MCAP0\r\n", struct.pack("<BQQ", 1, 8, 0), struct.pack("<BQ", 4, len(channel)), channel,
-            struct.pack("<BQ", 5, len(message)), message]))
-        bare, = self.compare(path)
+        head = b"".join([b"\x89MCAP0\r\n", struct.pack("<BQQ", 1, 8, 0), struct.pack("<BQ", 4, len(channel)), channel])
+        data = head + struct.pack("<BQ", 5, len(message)) + message
+        bare, = self.compare(self.write("bare", data))
         self.assertEqual(bare.stixels.tobytes(), frame.stixels.tobytes())
         self.assertIsNone(bare.left)
         self.assertEqual(bare.number, frame.number)
+        # what is damaged behind it does not take it away, and what is wrong with it is told of its own place
+        before, damage = self.compare(self.write("before", data + bytes(50)))
+        self.assertEqual((before.raw, damage[:2]), (bare.raw, (len(data), 50)))
+        odd, = self.compare(self.write("odd", data[:-1] + bytes([data[-1] ^ 1])))
+        self.assertEqual(odd, (len(head), 9 + len(message), "a frame contradicts itself", False))
 
     def test_two_lives_and_what_was_lost(self):
         name = "test-python-lives-%d" % os.getpid()
@@ -175,6 +179,7 @@ class Recordings(Case):
             self.assertEqual(len(frames), 1200)
             # these frames' times are noise: those that the index can tell, the first and what is behind all
             self.assertEqual(next(recording.frames(min(times) - 1)).raw, frames[0].raw)
+            self.assertEqual([f.raw for f in recording.frames(max(times) + 1)], [frames[-1].raw])
         with open(path, "rb") as f:
             data = f.read()
         with stixel.Recording(self.write("cut", data[:-8])) as recording:
@@ -247,7 +252,48 @@ class Damage(Case):
         at = self.places[1]
         rubbish = b"x" * 400000 + b"\x06" * 100
         records = self.compare(self.write("between", self.data[:at] + rubbish + self.data[at:]))
-        self.assertIn((at, 400100, "the head of a record is damaged", False), records)
+        self.assertEqual([r for r in records if isinstance(r, stixel.Damage)],
+                         [(at, 400100, "the head of a record is damaged", False)])
+
+    def test_long_damage_is_left_when_asked_to(self):
+        path = self.write("long", self.data[:-8])
+        os.truncate(path, 200 << 30)  # takes no room, and minutes to look through
+        for command in (["info", path], ["export", path, self.path("out.mcap")]):
+            with subprocess.Popen([support.STIXELCTL, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True) as p:
+                self.addCleanup(p.kill)
+                until(lambda pid=p.pid: self.has_read(pid, len(self.data) + (4 << 20)), LONG, "long damage")
+                p.send_signal(signal.SIGINT)
+                err = p.communicate(timeout=LONG)[1]
+            self.assertEqual(p.returncode, 1, err)
+            self.assertIn("stopped", err)
+
+    def test_chunks_within_chunks(self):
+        """Each would reach to the end, and has a wrong checksum. All in all they are looked at a few times."""
+        count = 70000
+        heads = b"".join(struct.pack("<BQQQQIIQ", 6, 49 * (count - i) - 9, 0, 0, 49 * (count - i - 1), 1, 0,
+                                     49 * (count - i - 1)) for i in range(count))
+        at = self.places[1]
+        records = self.compare(self.write("within", self.data[:at] + heads + self.data[at:]))
+        self.assertIn((at, len(heads), "the content of a chunk is damaged", False), records)
+        self.assertEqual(sum(isinstance(r, stixel.Frame) for r in records), 60)
+
+    @staticmethod
+    def has_read(pid, count):
+        with open("/proc/%d/io" % pid, encoding="ascii") as f:
+            return int(f.readline().split()[1]) > count
+
+    def test_names_that_are_no_text(self):
+        at = self.data.index(b"stixelctl ") + 10
+        data = self.data[:at] + b"\x1b[\xff" + self.data[at + 3:]
+        path = os.path.join(os.fsencode(self.top), b"odd-\xe9.mcap")
+        with open(path, "wb") as f:
+            f.write(data)
+        info = self.info(path)
+        self.assertEqual((info["frames"], info["recorder"]), (60, "stixelctl ?[?" + os.environ["STIXEL_VERSION"][3:]))
+        self.assertTrue(info["file"].endswith("/odd-?.mcap"), info)
+        told = subprocess.run([support.STIXELCTL, "info", path], capture_output=True, check=False).stdout
+        self.assertNotIn(b"\x1b", told)
 
     def test_two_in_one(self):
         path = self.write("two", self.data + self.data)

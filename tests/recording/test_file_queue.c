@@ -10,8 +10,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -78,14 +80,40 @@ static void test_queue_tells_a_full_disk(void **state)
 	close(fd);
 }
 
+static void *read_late(void *user)
+{
+	const struct timespec late = {.tv_nsec = 500000000};
+	uint8_t got[5000];
+
+	nanosleep(&late, NULL);
+	read_at_least(*(int *)user, got, 0, sizeof(got));
+	return NULL;
+}
+
+/* A file to which there was nothing to write has not been slow. */
+static void check_patience_with_an_idle_one(struct sx_file_queue *q, int fd)
+{
+	static char some[2000];
+	pthread_t reader;
+
+	assert_int_equal(pthread_create(&reader, NULL, read_late, &fd), 0);
+	assert_int_equal(sx_file_queue_put(q, some, sizeof(some)), 0);
+	assert_int_equal(sx_file_queue_flush(q), 0);
+	pthread_join(reader, NULL);
+}
+
 /* Asked to stop, a reader that has fallen asleep is not waited for. */
 static void test_queue_gives_up(void **state)
 {
 	volatile sig_atomic_t stop = 0;
-	struct sx_file_queue *q;
+	struct sx_file_queue *q, *idle;
 	static char much[200000];
-	int pipes[2];
+	int pipes[2], idle_pipes[2];
 
+	assert_int_equal(pipe(idle_pipes), 0);
+	assert_int_equal(fcntl(idle_pipes[1], F_SETPIPE_SZ, 4096), 4096);
+	assert_int_equal(write(idle_pipes[1], much, 4096), 4096); /* it is full */
+	assert_int_equal(sx_file_queue_create(&idle, idle_pipes[1], 500, &stop), 0);
 	assert_int_equal(pipe(pipes), 0);
 	assert_int_equal(sx_file_queue_create(&q, pipes[1], 1000, &stop), 0);
 	stop = 1;
@@ -93,6 +121,11 @@ static void test_queue_gives_up(void **state)
 	sx_file_queue_destroy(q);
 	close(pipes[0]);
 	close(pipes[1]);
+	/* all that time it had nothing to do */
+	check_patience_with_an_idle_one(idle, idle_pipes[0]);
+	sx_file_queue_destroy(idle);
+	close(idle_pipes[0]);
+	close(idle_pipes[1]);
 }
 
 int main(void)

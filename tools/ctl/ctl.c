@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -238,6 +239,11 @@ volatile sig_atomic_t ctl_stopped;
 static void on_signal(int number)
 {
 	ctl_stopped = 1;
+}
+
+int ctl_unless_stopped(void *user, int fd)
+{
+	return ctl_stopped ? -EINTR : 0;
 }
 
 int ctl_fail(int code, const char *format, ...)

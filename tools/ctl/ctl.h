@@ -43,6 +43,8 @@ struct ctl {
 
 /* Set by SIGINT, SIGTERM: loops end in order. */
 extern volatile sig_atomic_t ctl_stopped;
+/* For sx_recording_on_wait(): -EINTR once asked to stop. */
+int ctl_unless_stopped(void *user, int fd);
 
 /* Each returns the exit code after a sentence on stderr, or 0. */
 int ctl_list(const struct ctl *c);

@@ -234,13 +234,26 @@ static json_t *damage_json(const struct summary *s, const struct sx_recording_st
 	return list;
 }
 
+/* A name need not be UTF-8. */
+static json_t *file_json(const char *name)
+{
+	const struct sx_span bytes = {(const uint8_t *)name, strlen(name)};
+	json_t *j = json_string(name);
+	char shown[1024];
+
+	if (j)
+		return j;
+	sx_span_copy(bytes, shown, sizeof(shown));
+	return json_string(shown);
+}
+
 static void print_json(const struct ctl *c, const struct sx_recording_info *h,
 		       const struct sx_recording_state *state, const struct summary *s)
 {
 	char shown[64];
 	json_t *j = json_pack(
-		"{s:s, s:s, s:s, s:I, s:b, s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:s, s:I, s:o, s:o}", "file",
-		c->operands[0], "instance", h->instance, "recorder", h->recorder, "bytes",
+		"{s:o, s:s, s:s, s:I, s:b, s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:s, s:I, s:o, s:o}", "file",
+		file_json(c->operands[0]), "instance", h->instance, "recorder", h->recorder, "bytes",
 		(json_int_t)state->offset, "complete", state->ended, "frames", (json_int_t)s->frames, "lost",
 		(json_int_t)s->lost, "seconds", (double)sx_recorded_ns_since(s->last_ns, s->first_ns) / 1e9,
 		"fps", fps(s), "began_realtime_ns", (json_int_t)s->first_realtime_ns, "width",
@@ -263,6 +276,7 @@ int ctl_info(const struct ctl *c)
 
 	if (r < 0)
 		return ctl_fail(EX_DATAERR, "%s", why);
+	sx_recording_on_wait(recording, ctl_unless_stopped, NULL);
 	r = read_all(recording, &s);
 	(c->json ? print_json : print_text)(c, sx_recording_info(recording), sx_recording_state(recording),
 					    &s);

@@ -7,7 +7,7 @@ from __future__ import annotations
 import enum
 import errno
 import struct
-from typing import Any, Dict, Iterator, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, Iterator, NamedTuple, Optional, Tuple, Union
 
 from . import _mcap as mcap
 from ._check import verdict
@@ -73,6 +73,12 @@ class End(NamedTuple):
 Record = Union[Frame, Life, Gap, Damage]
 
 
+def _told(place: Tuple[int, int], found: Iterable[Union[Frame, Life, Gap, str]]) -> Iterator[Record]:
+    """A text, which says what is wrong, becomes damage."""
+    for one in found:
+        yield Damage(*place, one, False) if isinstance(one, str) else one
+
+
 class Content:
     """What the channels and messages mean. A frame's images come behind it, in channels of their own."""
 
@@ -83,6 +89,7 @@ class Content:
         self.end: Optional[End] = None
         self.parts: Dict[int, bytes] = {}  # of the frame being put together: itself at 0, images at their kind
         self.missing: Dict[int, Tuple[int, ...]] = {}  # its images that have not come
+        self.place = (0, 0)  # of the message before: where it lies, and its bytes
 
     def anew(self) -> Content:
         """With the same channels, for another way through the file."""
@@ -116,18 +123,35 @@ class Content:
                 return int(struct.unpack_from("<q", content, mcap.MESSAGE_OF.size + 64)[0])
         return None
 
-    def message(self, content: bytes) -> Iterator[Union[Frame, Life, Gap, str]]:
-        """What it gives; a text says what is wrong with it."""
-        role = self.roles.get(int.from_bytes(content[:2], "little"), 0) if len(content) >= 2 else 0
+    def message(self, begin: int, content: bytes) -> Iterator[Record]:
+        """What it gives. begin: of the chunk it lies in."""
+        role = self.role(content)
+        if role < 0 and len(content) >= mcap.MESSAGE_OF.size:
+            yield from self.rest()
+        place = begin, mcap.HEAD.size + len(content)
+        if role == _FRAMES:
+            self.place = place
+        yield from _told(place, self._found(role, content))
+
+    def role(self, content: bytes) -> int:
+        """Of a message's channel; 0: none of ours."""
+        return self.roles.get(int.from_bytes(content[:2], "little"), 0) if len(content) >= 2 else 0
+
+    def look_for_end(self, content: bytes) -> None:
+        """In a message; whatever else it may be is passed over."""
+        if self.role(content) == _EVENTS:
+            for _ in self._found(_EVENTS, content):
+                pass
+
+    def _found(self, role: int, content: bytes) -> Iterator[Union[Frame, Life, Gap, str]]:
+        """A text says what is wrong with it."""
         if role and len(content) < mcap.MESSAGE_OF.size:
             self.missing = {}
             yield "a message contradicts itself"
-        elif role > 0:
-            yield from self._image(role, content[mcap.MESSAGE_OF.size:])
         elif role:
-            yield from self.rest()
             data = content[mcap.MESSAGE_OF.size:]
-            yield from self._event(data) if role == _EVENTS else self._frame(data)
+            yield from (self._image(role, data) if role > 0 else
+                        self._event(data) if role == _EVENTS else self._frame(data))
 
     def _frame(self, data: bytes) -> Iterator[Union[Frame, str]]:
         if len(data) < _HEADER_LEAST:
@@ -161,10 +185,12 @@ class Content:
                     else "a frame contradicts itself")
         return Frame(data[:int(header_of(data)["frame_bytes"])])
 
-    def rest(self) -> Iterator[Union[Frame, str]]:
+    def rest(self) -> Iterator[Record]:
         """Images that should have come did not: somebody has left out their channels. The frame without them."""
-        if not self.missing:
-            return
+        if self.missing:
+            yield from _told(self.place, self._bare())
+
+    def _bare(self) -> Iterator[Union[Frame, str]]:
         self.missing = {}
         data = self.parts[0]
         header = header_of(data)

@@ -42,6 +42,8 @@ class _Walk:
         self.summary = 0  # begins there
         self.bad: Optional[Tuple[int, str]] = None  # what is being passed over: from where on, and why
         self.bad_before = 0  # or from here, if a chunk is found
+        self.checked_to = 0  # the contents of damaged chunks were looked at up to here
+        self.checked_again = 0  # of these bytes, so many once more: another chunk might have begun there
 
     def _pass(self, count: int) -> None:
         end = self.offset + count
@@ -55,7 +57,6 @@ class _Walk:
         """Here is no record: a whole chunk is looked for, from the next byte on, or behind a length not believed."""
         if not self.lost:
             self.lost, self.after_chunk, self.sum = True, False, None
-            self.content.missing = {}
             self.bad = self.bad or (self.offset, why)
             self.bad_before, self.before = self.before, 0
             self.offset = self.bad_before or self.offset
@@ -86,8 +87,10 @@ class _Walk:
                 fresh = False
                 self._magic()
                 continue
-            if self.lost and not self._look():
-                break
+            if self.lost:
+                yield from self.content.rest()  # a frame without its images, before what is damaged
+                if not self._look():
+                    break
             head = self.at(self.offset, mcap.HEAD.size)
             if len(head) < mcap.HEAD.size:
                 self._damaged(_CUT)
@@ -97,8 +100,7 @@ class _Walk:
                 yield from self._chunk(size)
             else:
                 fresh = yield from self._other(op, size)
-        for found in self.content.rest():
-            yield Damage(self.offset, mcap.HEAD.size, found, False) if isinstance(found, str) else found
+        yield from self.content.rest()
         yield from self._end()
 
     def _magic(self) -> None:
@@ -125,10 +127,25 @@ class _Walk:
             if at >= 0:
                 return True
 
+    def _worth_a_look(self, end: int) -> bool:
+        """Not in a file made of what may be chunks within chunks: their bytes would be looked at over and over.
+
+        Chunks that do not overlap never come to so much.
+        """
+        again = self.checked_again + max(0, min(end, self.checked_to) - self.offset)
+        if again > self.offset + mcap.CHUNK_MAX:
+            return False
+        self.checked_again = again
+        return True
+
     def _chunk(self, size: int) -> Iterator[Record]:
         begin = self.offset
         if size > self.size - begin - mcap.HEAD.size or size > mcap.CHUNK_MAX:
             self._damaged(_CUT if size > self.size - begin - mcap.HEAD.size else _BAD_HEAD)
+            return
+        end = begin + mcap.HEAD.size + size
+        if self.lost and not self._worth_a_look(end):
+            self._damaged(_BAD_HEAD)
             return
         try:
             parts = mcap.chunk(self.at(begin + mcap.HEAD.size, size))
@@ -138,6 +155,7 @@ class _Walk:
         try:
             records = mcap.records_of(parts)
         except mcap.Malformed:
+            self.checked_to = max(self.checked_to, end)
             self._damaged("the content of a chunk is damaged")
             return
         yield from self._told()
@@ -148,17 +166,13 @@ class _Walk:
                 if op == mcap.CHANNEL:
                     self.content.channel(content)
                 elif op == mcap.MESSAGE:
-                    yield from self._message(begin, content)
+                    yield from self.content.message(begin, content)
         except mcap.Malformed:
             self._damaged("a chunk contradicts itself")
             return
         self.known.topics = self.known.topics or self.content.topics
         self._pass(mcap.HEAD.size + size)
         self.after_chunk = True
-
-    def _message(self, begin: int, content: bytes) -> Iterator[Record]:
-        for found in self.content.message(content):
-            yield Damage(begin, mcap.HEAD.size + len(content), found, False) if isinstance(found, str) else found
 
     def _sure(self, op: int, size: int) -> bool:
         """The length of what recordings have between chunks also follows from what is in it."""
@@ -194,7 +208,7 @@ class _Walk:
         if op == mcap.CHANNEL:
             self.content.channel(content)
         elif op == mcap.MESSAGE:  # of a writer without chunks
-            yield from self._message(begin, content)
+            yield from self.content.message(begin, content)
         self._pass(mcap.HEAD.size + size)
         return False
 
@@ -335,9 +349,8 @@ class Recording:
             raise NotStixel(errno.ENOMSG, "%s is an MCAP file without frames of stixeld" % self._path)
         self._places = places
         for op, content in mcap.inside(self._records_at(places[-1]) or b"") if places else ():
-            if op == mcap.MESSAGE:  # the end has a chunk of its own
-                list(self._content.message(content))
-                break
+            if op == mcap.MESSAGE and not self._content.end:  # it has a chunk of its own
+                self._content.look_for_end(content)
 
     def _records_at(self, offset: int) -> Optional[bytes]:
         """The records of the chunk there; None: it is not whole."""

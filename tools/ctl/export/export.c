@@ -221,6 +221,7 @@ int ctl_export(const struct ctl *c)
 	r = sx_recording_open(&e.recording, c->operands[0], why, sizeof(why));
 	if (r < 0)
 		return ctl_fail(EX_DATAERR, "%s", why);
+	sx_recording_on_wait(e.recording, ctl_unless_stopped, NULL);
 	r = c->force ? sx_outfile_open(&e.file, c->operands[1])
 		     : sx_outfile_open_new(&e.file, c->operands[1]);
 	code = r < 0 ? cannot_write(&e, r) : export_run(&e);
