@@ -140,7 +140,10 @@ void sx_live_tell_done(struct sx_run *run, const char *text)
 		sx_status_order_answer(l->order, 200, text ? text : "changed\n");
 }
 
-/* 422: wrong values, or keys that need a restart; 409: values that do; 507: no memory; 503: not now; 500: the engine failed. */
+/*
+ * 422: wrong values, or keys that need a restart; 409: values that do; 507: no memory; 503: not now; 500: the
+ * engine failed.
+ */
 static unsigned http_status(int r)
 {
 	switch (r) {

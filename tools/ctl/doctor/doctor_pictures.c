@@ -307,6 +307,6 @@ void doctor_pictures(struct doctor *d)
 		doctor_say(
 			d, DOCTOR_OK, CHECK,
 			"restart it with -s output.planes=pair to learn of these as well",
-			"right images are not published: exchanged images and synchronisation were not looked "
-			"at, focus only roughly");
+			"right images are not published: exchanged images and synchronisation were not "
+			"looked at, focus only roughly");
 }
