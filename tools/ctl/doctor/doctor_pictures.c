@@ -304,9 +304,8 @@ void doctor_pictures(struct doctor *d)
 	if (!pairs && small)
 		doctor_say(d, DOCTOR_OK, CHECK, NULL, "images are too small to judge pairs");
 	else if (!pairs)
-		doctor_say(
-			d, DOCTOR_OK, CHECK,
-			"restart it with -s output.planes=pair to learn of these as well",
-			"right images are not published: exchanged images and synchronisation were not "
-			"looked at, focus only roughly");
+		doctor_say(d, DOCTOR_OK, CHECK,
+			   "restart it with -s output.planes=pair to learn of these as well",
+			   "right images are not published: exchanged images and synchronisation "
+			   "were not looked at, focus only roughly");
 }
