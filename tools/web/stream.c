@@ -223,7 +223,8 @@ static int parse_query(struct MHD_Connection *m, struct web_viewer *v, enum MHD_
 				   FPS_MOST, fps_text);
 		return -EINVAL;
 	}
-	if (images && !sx_parse_images(images, &kinds)) {
+	/* the page has no use for the right image */
+	if (images && (!sx_parse_images(images, &kinds) || kinds & 1u << STIXEL_PLANE_RIGHT)) {
 		*done = web_refuse(
 			m, MHD_HTTP_BAD_REQUEST,
 			"images needs left, disparity, both with a comma between them, or none; not '%.40s'",
