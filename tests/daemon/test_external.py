@@ -98,7 +98,7 @@ class External(TestCase):
 
     def test_scores_are_kept_while_the_map_is_waited_for(self):
         # maps come 100 ms after their picture; scores in time, and those of 32 ms are kept in their ring
-        i = self.fake("-s", "source.fps=50", "-s", "external.wait_ms=%d" % (400 * SLOW), "-s", "semantics.source=net",
+        i = self.fake("-s", "source.fps=50", "-s", "external.wait_ms=%d" % (300 * SLOW), "-s", "semantics.source=net",
                       interval_us=250000 * SLOW)
         network = Segmenter(i)
         self.addCleanup(network.close)
