@@ -149,6 +149,14 @@ static void json_origin(const struct sx_option *o, const struct sx_origins *orig
 	fprintf(to, ",\"live\":%s", sx_origin_is_live(origins, o) ? "true" : "false");
 }
 
+static void json_unit(const struct sx_option *o, FILE *to)
+{
+	if (!o->unit)
+		return;
+	fputs(",\"unit\":", to);
+	sx_config_json_string(o->unit, to);
+}
+
 void sx_config_json(const struct sx_settings *s, const struct sx_origins *origins, FILE *to)
 {
 	char value[SX_OPTION_TEXT_BYTES];
@@ -171,10 +179,7 @@ void sx_config_json(const struct sx_settings *s, const struct sx_origins *origin
 				json_value(o, o->initial, to);
 			else
 				fputs("null", to);
-			if (o->unit) {
-				fputs(",\"unit\":", to);
-				sx_config_json_string(o->unit, to);
-			}
+			json_unit(o, to);
 			fprintf(to, ",\"restart\":%s", o->change == SX_CHANGE_LIVE ? "false" : "true");
 			json_origin(o, origins, to);
 			fputc('}', to);
@@ -230,10 +235,7 @@ static void json_option(const struct sx_option *o, FILE *to)
 	sx_config_json_string(allowed, to);
 	if (is_number(o))
 		fprintf(to, ",\"min\":%.10g,\"max\":%.10g", o->min, o->max);
-	if (o->unit) {
-		fputs(",\"unit\":", to);
-		sx_config_json_string(o->unit, to);
-	}
+	json_unit(o, to);
 	if (o->kind == SX_OPTION_CHOICE)
 		json_words(o->words, to);
 	fputs(",\"help\":", to);

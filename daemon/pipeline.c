@@ -231,8 +231,8 @@ int sx_pipeline_open_output(struct sx_pipeline *p, char *why, size_t why_bytes)
 	if (r == 0)
 		r = create_ring(p, why, why_bytes);
 	if (r == 0)
-		r = sx_offer_init(&p->feeds.offer, p->c.settings, p->c.instance, p->c.shm_dir, &p->info, why,
-				  why_bytes);
+		r = sx_offer_init(&p->feeds.offer, p->c.settings, p->c.instance, p->c.shm_dir, &p->info,
+				  &p->header, why, why_bytes);
 	return r;
 }
 

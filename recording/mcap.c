@@ -20,8 +20,7 @@ bool sx_mcap_parse_chunk(struct sx_mcap_chunk *c, const uint8_t *at, size_t byte
 {
 	struct sx_cursor in = {at, bytes, false};
 
-	c->start_ns = sx_cursor_number(&in, 8);
-	c->end_ns = sx_cursor_number(&in, 8);
+	sx_cursor_take(&in, 16); /* times of the first and the last message */
 	c->plain_bytes = sx_cursor_number(&in, 8);
 	c->crc = (uint32_t)sx_cursor_number(&in, 4);
 	c->compression = sx_cursor_text(&in);

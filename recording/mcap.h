@@ -43,7 +43,6 @@ struct sx_mcap_record {
 struct sx_mcap_record sx_mcap_head(const uint8_t *at);
 
 struct sx_mcap_chunk {
-	uint64_t start_ns, end_ns;
 	uint64_t plain_bytes;
 	uint32_t crc; /* of the plain records; 0: nobody knows */
 	struct sx_span compression, records;

@@ -14,7 +14,6 @@
 
 struct channel {
 	uint64_t messages;
-	uint32_t sequence;
 	struct sx_bytes index; /* of the chunk being filled: time, offset */
 };
 
@@ -336,7 +335,6 @@ int sx_mcap_message(struct sx_mcap *m, int channel, uint64_t time_ns, const stru
 		begin_chunk(m);
 	note_time(&m->chunk_start_ns, &m->chunk_end_ns, m->chunk_messages++ == 0, time_ns);
 	note_time(&m->start_ns, &m->end_ns, m->messages++ == 0, time_ns);
-	c->messages++;
 	for (int i = 0; i < count; i++)
 		bytes += parts[i].bytes;
 	store(place, time_ns, 8);
@@ -344,7 +342,7 @@ int sx_mcap_message(struct sx_mcap *m, int channel, uint64_t time_ns, const stru
 	sx_bytes_add(&c->index, place, sizeof(place));
 	store(head + 1, bytes, 8);
 	store(head + 9, (uint64_t)channel, 2);
-	store(head + 11, c->sequence++, 4);
+	store(head + 11, c->messages++, 4);
 	store(head + 15, time_ns, 8);
 	store(head + 23, time_ns, 8);
 	sx_bytes_add(&m->chunk, head, sizeof(head));

@@ -45,7 +45,7 @@ void sx_pb_bytes_head(struct sx_bytes *b, unsigned field, size_t bytes)
 	varint(b, bytes);
 }
 
-void sx_pb_bytes(struct sx_bytes *b, unsigned field, const void *data, size_t bytes)
+static void add_bytes(struct sx_bytes *b, unsigned field, const void *data, size_t bytes)
 {
 	sx_pb_bytes_head(b, field, bytes);
 	sx_bytes_add(b, data, bytes);
@@ -53,7 +53,7 @@ void sx_pb_bytes(struct sx_bytes *b, unsigned field, const void *data, size_t by
 
 void sx_pb_text(struct sx_bytes *b, unsigned field, const char *text)
 {
-	sx_pb_bytes(b, field, text, strlen(text));
+	add_bytes(b, field, text, strlen(text));
 }
 
 void sx_pb_doubles(struct sx_bytes *b, unsigned field, const double *v, size_t count)
@@ -119,7 +119,7 @@ static void describe_field(struct sx_bytes *to, const struct sx_pb_row *row)
 	sx_pb_varint(&b, 5, row->type);
 	if (row->type == SX_PB_MESSAGE)
 		sx_pb_text(&b, 6, ".google.protobuf.Timestamp");
-	sx_pb_bytes(to, 2, b.at, b.count);
+	add_bytes(to, 2, b.at, b.count);
 	to->failed |= b.failed;
 	sx_bytes_free(&b);
 }
@@ -136,9 +136,9 @@ static void describe_file(struct sx_bytes *to, const char *file, const char *pac
 	sx_pb_text(&b, 2, package);
 	if (import)
 		sx_pb_text(&b, 3, import);
-	sx_pb_bytes(&b, 4, message.at, message.count);
+	add_bytes(&b, 4, message.at, message.count);
 	sx_pb_text(&b, 12, "proto3");
-	sx_pb_bytes(to, 1, b.at, b.count);
+	add_bytes(to, 1, b.at, b.count);
 	to->failed |= b.failed || message.failed;
 	sx_bytes_free(&b);
 	sx_bytes_free(&message);

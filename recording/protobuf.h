@@ -14,9 +14,7 @@ void sx_pb_fixed32(struct sx_bytes *b, unsigned field, uint32_t n);
 void sx_pb_fixed64(struct sx_bytes *b, unsigned field, uint64_t n);
 void sx_pb_text(struct sx_bytes *b, unsigned field, const char *text);
 void sx_pb_doubles(struct sx_bytes *b, unsigned field, const double *v, size_t count);
-/* A message, or bytes. */
-void sx_pb_bytes(struct sx_bytes *b, unsigned field, const void *data, size_t bytes);
-/* The same without the bytes: they are put behind it. */
+/* What stands before a message, or bytes: these are put behind it. */
 void sx_pb_bytes_head(struct sx_bytes *b, unsigned field, size_t bytes);
 
 struct sx_pb_field {

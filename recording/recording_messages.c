@@ -5,7 +5,6 @@
  */
 #include "recording/recording_messages.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -122,18 +121,19 @@ int64_t sx_recorded_realtime_ns(const struct stixel_frame_header *h, int64_t mon
 static void add_stamp(struct sx_bytes *to, unsigned field, const struct stixel_frame_header *h)
 {
 	int64_t ns = sx_recorded_realtime_ns(h, h->capture_left_ns), seconds = ns / SX_NS_PER_S;
-	struct sx_bytes b = {0};
+	size_t began;
 
 	ns %= SX_NS_PER_S;
 	if (ns < 0) {
 		ns += SX_NS_PER_S;
 		seconds--;
 	}
-	sx_pb_varint(&b, 1, (uint64_t)seconds);
-	sx_pb_varint(&b, 2, (uint64_t)ns);
-	sx_pb_bytes(to, field, b.at, b.count);
-	to->failed |= b.failed;
-	sx_bytes_free(&b);
+	sx_pb_bytes_head(to, field, 0); /* a byte, which is set when the length is known: 17 at most */
+	began = to->count;
+	sx_pb_varint(to, 1, (uint64_t)seconds);
+	sx_pb_varint(to, 2, (uint64_t)ns);
+	if (!to->failed)
+		to->at[began - 1] = (uint8_t)(to->count - began);
 }
 
 void sx_image_message(struct sx_bytes *to, const struct stixel_frame_header *h, const char *camera,

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/clock.h"
 
@@ -28,16 +27,10 @@ int sx_external_init(struct sx_external_maps *e, const struct sx_settings *setti
 	sx_inlet_fit_source(&params, settings, info);
 	if (settings->external.pairs) /* the writer has the very times, of the pairs that are offered */
 		params.tolerance_ns = 0;
-	r = sx_inlet_init(&e->in, &params, settings->external.wait_ms, count, telemetry);
+	r = sx_inlet_init(&e->in, &params, settings->external.wait_ms, count, telemetry, why, why_bytes);
 	if (r == -EINVAL) /* the name has been refused before by the configuration */
 		snprintf(why, why_bytes, "disparity maps of %dx%d are too large", params.image_width,
 			 params.image_height);
-	else if (r == -ENAMETOOLONG)
-		snprintf(why, why_bytes, "the path of the ring of disparity maps '%s' is too long",
-			 params.name);
-	else if (r < 0)
-		snprintf(why, why_bytes, "no room for disparity maps of %dx%d: %s", params.image_width,
-			 params.image_height, strerror(-r));
 	return r;
 }
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,8 +40,13 @@ static int inlet_take_memory(struct sx_block *block, size_t bytes)
 	return 0;
 }
 
+static const char *things(enum sx_feed_kind kind)
+{
+	return kind == SX_FEED_SCORES ? "class scores" : "disparity maps";
+}
+
 int sx_inlet_init(struct sx_inlet *in, const struct sx_feed_params *p, double wait_ms, int count,
-		  struct sx_telemetry *telemetry)
+		  struct sx_telemetry *telemetry, char *why, size_t why_bytes)
 {
 	int r;
 
@@ -49,6 +55,11 @@ int sx_inlet_init(struct sx_inlet *in, const struct sx_feed_params *p, double wa
 	r = sx_feed_create(&in->feed, p);
 	for (; r == 0 && in->count < count; in->count++)
 		r = inlet_take_memory(&in->block[in->count], sx_feed_bytes(p));
+	if (r == -ENAMETOOLONG)
+		snprintf(why, why_bytes, "the path of the ring of %s '%s' is too long", things(p->kind),
+			 p->name);
+	else if (r < 0)
+		snprintf(why, why_bytes, "no room for %s: %s", things(p->kind), strerror(-r));
 	return r;
 }
 
@@ -94,7 +105,7 @@ void sx_inlet_settle(struct sx_inlet *in, const struct sx_pair *pair, enum sx_fe
 				 told);
 	else
 		sx_condition_clear(&in->missing, now_ns, SX_LOG_DAEMON, "%s are available again",
-				   scores ? "class scores" : "disparity maps");
+				   things(in->kind));
 	sx_feed_counters(in->feed, &counters);
 	/* a pair without its map is no frame: then status and state tell why, too */
 	sx_telemetry_feed(in->telemetry, in->kind, &counters, state,

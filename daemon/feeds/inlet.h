@@ -33,11 +33,11 @@ struct sx_inlet {
 void sx_inlet_fit_source(struct sx_feed_params *p, const struct sx_settings *settings,
 			 const struct sx_source_info *info);
 /*
- * Takes all memory, count times. Negative errno as sx_feed_create(), or -ENOMEM; then finish, which accepts a
- * zeroed one, too.
+ * Takes all memory, count times. Negative errno as sx_feed_create(), or -ENOMEM, with a sentence (but for
+ * -EINVAL: sizes, of which the caller knows more); then finish, which accepts a zeroed one, too.
  */
 int sx_inlet_init(struct sx_inlet *in, const struct sx_feed_params *p, double wait_ms, int count,
-		  struct sx_telemetry *telemetry);
+		  struct sx_telemetry *telemetry, char *why, size_t why_bytes);
 void sx_inlet_finish(struct sx_inlet *in);
 
 /*

@@ -19,32 +19,25 @@
 #define HEARTBEAT_PERIOD_MS 1000 /* main beats twice in it */
 #define IMAGES (1u << STIXEL_PLANE_LEFT | 1u << STIXEL_PLANE_RIGHT)
 
-static void fill_constants(struct sx_offer *o, const struct sx_context_config *c)
+/* of: the frames' own, of which columns and stages are left out. */
+static void fill_constants(struct sx_offer *o, const struct stixel_frame_header *of,
+			   const struct sx_context_config *c)
 {
-	const struct sx_camera *camera = &c->params.camera;
-
-	o->header = (struct stixel_frame_header){
-		.epoch = sx_epoch_new(),
-		.flags = STIXEL_FRAME_STIXELS_LEFT_OUT | (c->rectify ? STIXEL_FRAME_RECTIFIED : 0),
-		.image_width = (uint32_t)c->width,
-		.image_height = (uint32_t)c->height,
-		.column_width = (uint32_t)c->params.stixels.width,
-		.disparities = (uint32_t)c->params.stereo.disparities,
-		.min_disparity = c->params.stereo.min_disparity,
-		.fx = camera->fx,
-		.fy = camera->fy,
-		.cx = camera->cx,
-		.cy = camera->cy,
-		.baseline_m = camera->baseline_m,
-		.row_error_q4 = STIXEL_ROW_ERROR_UNKNOWN,
-	};
+	o->header = *of;
+	o->header.epoch = sx_epoch_new();
+	o->header.flags = STIXEL_FRAME_STIXELS_LEFT_OUT | (c->rectify ? STIXEL_FRAME_RECTIFIED : 0);
+	o->header.column_width = (uint32_t)c->params.stixels.width;
+	o->header.row_error_q4 = STIXEL_ROW_ERROR_UNKNOWN;
+	o->header.stage_count = 0;
+	memset(o->header.stage_name, 0, sizeof(o->header.stage_name));
 }
 
 static int offer_take_memory(struct sx_offer *o, const struct sx_context_config *c)
 {
+	const bool in_pair = !c->rectify && sx_ingest_is_grey(c->pixel);
 	int r = sx_context_maps_init(o->map, c);
 
-	for (int side = 0; side < 2 && r == 0; side++)
+	for (int side = 0; side < 2 && r == 0 && !in_pair; side++)
 		r = sx_image_init(&o->grey[side], SX_PIXEL_U8, c->width, c->height);
 	if (r < 0)
 		return r;
@@ -54,9 +47,10 @@ static int offer_take_memory(struct sx_offer *o, const struct sx_context_config 
 }
 
 int sx_offer_init(struct sx_offer *o, const struct sx_settings *settings, const char *instance,
-		  const char *shm_dir, const struct sx_source_info *info, char *why, size_t why_bytes)
+		  const char *shm_dir, const struct sx_source_info *info,
+		  const struct stixel_frame_header *header, char *why, size_t why_bytes)
 {
-	const struct sx_context_config c = sx_settings_context(settings, info);
+	struct sx_context_config c;
 	char name[STIXEL_INSTANCE_BYTES];
 	struct sx_ring_params params = {.instance = name,
 					.shm_dir = shm_dir,
@@ -65,7 +59,7 @@ int sx_offer_init(struct sx_offer *o, const struct sx_settings *settings, const 
 					.group = (gid_t)-1};
 	int n, r;
 
-	*o = (struct sx_offer){.rectify = c.rectify};
+	*o = (struct sx_offer){0};
 	if (settings->params.stereo.matcher != SX_MATCH_EXTERNAL || !settings->external.pairs)
 		return 0;
 	n = snprintf(name, sizeof(name), "%s.pairs", instance);
@@ -73,7 +67,9 @@ int sx_offer_init(struct sx_offer *o, const struct sx_settings *settings, const 
 		snprintf(why, why_bytes, "the name %s is too long for a ring %s.pairs", instance, instance);
 		return -EINVAL;
 	}
-	fill_constants(o, &c);
+	c = sx_settings_context(settings, info);
+	o->rectify = c.rectify;
+	fill_constants(o, header, &c);
 	r = offer_take_memory(o, &c);
 	if (r < 0) {
 		snprintf(why, why_bytes, "no room for pairs that are offered: %s", strerror(-r));
@@ -100,7 +96,7 @@ static struct sx_image grey_of(const struct sx_offer *o, const struct sx_image *
 {
 	if (o->rectify)
 		sx_rectify(image, &o->grey[side], &o->map[side], stretch);
-	else if (image->pixel == SX_PIXEL_U8)
+	else if (sx_ingest_is_grey(image->pixel))
 		return *image;
 	else
 		sx_ingest(image, &o->grey[side], stretch);

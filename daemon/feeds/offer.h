@@ -25,11 +25,13 @@ struct sx_offer {
 };
 
 /*
- * Makes the ring, and takes all memory. Nothing but a zeroed structure where nothing is to be offered.
+ * Makes the ring, and takes all memory. header: what all frames have. Nothing but a zeroed structure where
+ * nothing is to be offered.
  * Negative errno with a sentence; then finish.
  */
 int sx_offer_init(struct sx_offer *o, const struct sx_settings *settings, const char *instance,
-		  const char *shm_dir, const struct sx_source_info *info, char *why, size_t why_bytes);
+		  const char *shm_dir, const struct sx_source_info *info,
+		  const struct stixel_frame_header *header, char *why, size_t why_bytes);
 /* Accepts a zeroed and a half-made one. */
 void sx_offer_finish(struct sx_offer *o);
 

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "stixel.h"
@@ -30,13 +29,11 @@ int sx_semantics_init(struct sx_semantics *s, const struct sx_settings *settings
 	if (!params.name)
 		return 0;
 	sx_inlet_fit_source(&params, settings, info);
-	r = sx_inlet_init(&s->in, &params, settings->semantics.wait_ms, count, telemetry);
+	r = sx_inlet_init(&s->in, &params, settings->semantics.wait_ms, count, telemetry, why, why_bytes);
 	if (r == -EINVAL) /* the rest of what it refuses, the configuration has refused before */
 		snprintf(why, why_bytes,
 			 "scores of %d classes for images of %dx%d are too large at semantics.scale = %d",
 			 params.classes, params.image_width, params.image_height, params.scale);
-	else if (r < 0)
-		snprintf(why, why_bytes, "no room for class scores: %s", strerror(-r));
 	return r;
 }
 

@@ -18,7 +18,7 @@
 #include "base/places.h"
 #include "tools/common/http_get.h"
 
-static const char ring_prefix[] = "stixeld.", offer_suffix[] = ".pairs";
+static const char ring_prefix[] = SX_RING_PREFIX, offer_suffix[] = ".pairs";
 
 int sx_instance_ask(const char *instance, const char *target, const char *post, int timeout_ms, char **body,
 		    char *why, size_t why_bytes)
@@ -95,7 +95,7 @@ static bool is_offer(int folder, const char *name)
 
 void sx_instances_find_rings(void (*take)(void *user, const char *name), void *user)
 {
-	DIR *d = opendir("/dev/shm");
+	DIR *d = opendir(SX_SHM_DIR);
 
 	for (struct dirent *e; d && (e = readdir(d));) {
 		const char *name = e->d_name + strlen(ring_prefix);

@@ -9,6 +9,10 @@
 
 #include <stddef.h>
 
+/* Where rings lie, and how their names begin. */
+#define SX_SHM_DIR "/dev/shm"
+#define SX_RING_PREFIX "stixeld."
+
 /*
  * GET target ("/status") at the status socket of an instance, in the first of its places that answers.
  * Returns the HTTP status code and the body, malloc'ed, for the caller to free; or negative errno and a

@@ -192,10 +192,8 @@ static bool too_early(struct recorder *r, const struct stixel_frame_header *h)
 
 static int note_gap(struct recorder *r, uint64_t lost, enum sx_gap_reason reason)
 {
-	struct sx_record_gap gap = {.epoch = r->epoch,
-				    .number = r->number ? r->number + 1 : 0,
-				    .lost = lost,
-				    .reason = (uint32_t)reason};
+	struct sx_record_gap gap = {
+		.epoch = r->epoch, .number = r->number ? r->number + 1 : 0, .lost = lost, .reason = reason};
 
 	return sx_recording_gap(&r->writer, &gap, 0);
 }

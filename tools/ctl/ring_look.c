@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "ipc/check.h"
+#include "tools/common/instances.h"
 
 enum { TRIES = 8 };
 
@@ -109,7 +110,7 @@ int ctl_ring_look(struct ctl_ring *ret, const char *instance)
 		return r;
 	r = stixel_status(reader, &ret->status, sizeof(ret->status));
 	stixel_close(reader);
-	snprintf(path, sizeof(path), CTL_SHM_DIR "/" CTL_RING_PREFIX "%.90s", instance);
+	snprintf(path, sizeof(path), SX_SHM_DIR "/" SX_RING_PREFIX "%.90s", instance);
 	return r < 0 ? r : ring_frames(ret, path);
 }
 
@@ -173,7 +174,7 @@ json_t *ctl_ring_status(const struct ctl_ring *r)
 
 	snprintf(epoch, sizeof(epoch), "%016" PRIx64, r->header.epoch);
 	snprintf(name, sizeof(name), "%.*s", STIXEL_INSTANCE_BYTES, r->header.instance);
-	snprintf(path, sizeof(path), CTL_SHM_DIR "/" CTL_RING_PREFIX "%s", name);
+	snprintf(path, sizeof(path), SX_SHM_DIR "/" SX_RING_PREFIX "%s", name);
 	j = json_pack("{s:i, s:s, s:s, s:I, s:s, s:s, s:n, s:b, s:f, s:{s:o}, s:{s:I}, s:{s:s, s:I, s:i}}",
 		      "schema", 1, "instance", name, "version", r->status.version, "pid",
 		      (json_int_t)r->status.pid, "epoch", epoch, "state", state, "reason", "replay",

@@ -12,9 +12,6 @@
 
 #include "stixel.h"
 
-#define CTL_SHM_DIR "/dev/shm"
-#define CTL_RING_PREFIX "stixeld."
-
 struct ctl_ring {
 	struct stixel_status status;
 	struct stixel_ring_header header;

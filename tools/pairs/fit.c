@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
 enum { SAMPLES = 500, LOOKED_AT = 500 /* points that a sample is tried on */, PASSES = 3 };
 

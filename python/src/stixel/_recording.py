@@ -148,7 +148,8 @@ class _Walk:
             self._damaged(_BAD_HEAD)
             return
         try:
-            parts = mcap.chunk(self.at(begin + mcap.HEAD.size, size))
+            content = self.at(begin + mcap.HEAD.size, size)
+            parts = mcap.chunk(content)
         except mcap.Malformed:
             self._damaged(_BAD_HEAD)
             return
@@ -162,16 +163,19 @@ class _Walk:
         self.lost = False
         self.before = 0 if parts.exact else begin
         try:
-            for op, content in mcap.inside(records):
+            for op, record in mcap.inside(records):
                 if op == mcap.CHANNEL:
-                    self.content.channel(content)
+                    self.content.channel(record)
                 elif op == mcap.MESSAGE:
-                    yield from self.content.message(begin, content)
+                    yield from self.content.message(begin, record)
         except mcap.Malformed:
             self._damaged("a chunk contradicts itself")
             return
         self.known.topics = self.known.topics or self.content.topics
-        self._pass(mcap.HEAD.size + size)
+        self._pass(mcap.HEAD.size)
+        if self.sum is not None:
+            self.sum = zlib.crc32(content, self.sum)
+        self.offset = end
         self.after_chunk = True
 
     def _sure(self, op: int, size: int) -> bool:

@@ -75,13 +75,15 @@ static int begin_export(struct exporter *e)
 						   .compress = sx_codec_built(),
 						   .chunk_bytes = CHUNK_BYTES,
 						   .period_ns = INT64_MAX};
-	int r = e->messages ? 0 : sx_messages_create(&e->messages, params.instance);
+	int r;
 
-	if (r == 0 && !e->writer.mcap) {
+	if (e->writer.mcap)
+		return 0;
+	r = sx_messages_create(&e->messages, params.instance);
+	if (r == 0)
 		r = sx_recording_begin(&e->writer, sink, e, &params);
-		if (r == 0)
-			r = add_channels(e, params.instance);
-	}
+	if (r == 0)
+		r = add_channels(e, params.instance);
 	return r;
 }
 
