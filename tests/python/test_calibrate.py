@@ -185,7 +185,7 @@ class Accuracy(Case):
         self.good(*files(folder), "--lens", "equidistant", "--charuco", "--board", "7x5", "--square",
                   "60", "--dictionary", "4X4_50")
         got = self.close_to(rig, "equidistant")
-        self.assertLess(np.percentile(self.true_rows(rig, got), 95), 0.3)
+        self.assertLess(np.percentile(self.true_rows(rig, got), 95), 0.2)
         self.check_config(folder)
 
     def test_the_lens_models_are_those_of_the_scene(self):
