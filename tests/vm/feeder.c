@@ -37,7 +37,7 @@ struct device {
 	struct frame frames[FILES_MAX];
 };
 
-static volatile sig_atomic_t again = 1; /* files are to be read */
+static volatile sig_atomic_t again; /* files are to be read */
 
 static void on_hangup(int number)
 {
@@ -130,6 +130,7 @@ int main(int argc, char **argv)
 		      stderr);
 		return 64;
 	}
+	load_all(devices, count); /* before there are cameras to be waited for */
 	sigaction(SIGHUP, &hangup, NULL);
 	for (int i = 0; i < count; i++)
 		set_format(&devices[i], argv[1], width, height);
