@@ -11,6 +11,8 @@
 #include "config/classes.h"
 #include "config/load_priv.h"
 
+#define PLACES 3 /* that are told with one sentence */
+
 bool sx_load_calibration(struct sx_load *l)
 {
 	static const char *const keys[] = {"fx", "fy", "cx", "cy", "baseline_m"};
@@ -216,6 +218,42 @@ static void check_external(struct sx_load *l, bool source_required)
 			sx_load_set_at(l, "stereo", "matcher"));
 }
 
+/* One more place, unless it is there. */
+static void add_place(const char **places, size_t *count, const char *place)
+{
+	for (size_t i = 0; i < *count; i++)
+		if (places[i] == place)
+			return;
+	if (*count < PLACES)
+		places[(*count)++] = place;
+}
+
+/*
+ * Says what sx_params_check() says, and before it where the keys were set that it names: some are defaults. A
+ * name without a section is of the section that was named last.
+ */
+static void add_with_places(struct sx_load *l, const char *why)
+{
+	static const char *const letters = "abcdefghijklmnopqrstuvwxyz0123456789_";
+	const char *places[PLACES];
+	char section[32] = "", word[32], where[PLACES * SX_WHERE_BYTES] = "";
+	size_t count = 0, used = 0, n;
+
+	for (const char *p = why; *p; p += n + !n) {
+		n = strspn(p, letters);
+		snprintf(word, sizeof(word), "%.*s", (int)n, p);
+		if (n && p[n] == '.' && p[n + 1] >= 'a' && p[n + 1] <= 'z')
+			memcpy(section, word, sizeof(section));
+		else if (sx_load_set_at(l, section, word) && !refused(l, section, word))
+			add_place(places, &count, sx_load_set_at(l, section, word));
+	}
+	/* who sets something live knows where */
+	for (size_t i = 0; i < count && !l->live; i++)
+		used += (size_t)snprintf(where + used, sizeof(where) - used, "%s%s", i ? ", " : "",
+					 places[i]);
+	sx_errors_add(l->errors, "%s%s%s", where, *where ? ": " : "", why);
+}
+
 void sx_load_check(struct sx_load *l, bool source_required)
 {
 	const struct sx_settings *s = &l->settings;
@@ -236,7 +274,7 @@ void sx_load_check(struct sx_load *l, bool source_required)
 		sx_errors_add(l->errors, "%s: [log] levels: %s", sx_load_set_at(l, "log", "levels"), why);
 	/* without a size the largest stands in: every width that a key can say fits into it */
 	if (sx_params_check(&s->params, width ? width : 4096, height ? height : 2160, why, sizeof(why)) < 0)
-		sx_errors_add(l->errors, "%s", why);
+		add_with_places(l, why);
 	if (s->source.width && !sx_settings_size_fits(s, s->source.width, s->source.height, why, sizeof(why)))
 		sx_errors_add(l->errors, "%s: [source] size: %s", sx_load_set_at(l, "source", "size"), why);
 }
