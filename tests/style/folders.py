@@ -63,7 +63,7 @@ FOLDERS = [
     ("daemon/exchange", "what main and other threads hand each other while frames go on: contexts, controls, orders",
      ["base", "stages", "capture", "ipc/http", "daemon"]),
     ("daemon/feeds", "what other processes give for pairs, scores and maps, and the pairs that are offered to them",
-     ["base", "stages/*", "capture", "config", "ipc", "ipc/feed", "daemon"]),
+     ["base", "stages/*", "capture", "config", "ipc", "ipc/feed", "daemon", "daemon/exchange"]),
     ("daemon/rows", "corrections of rows: which one the pictures ask for, what it is of a rig",
      ["base", "stages/*", "daemon"]),
     ("tools", "scripts: demo, test; the programs are made here from the folders below", []),
