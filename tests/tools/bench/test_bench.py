@@ -172,7 +172,7 @@ class Bench(Folder):
 
     def test_board_refused(self):
         for more in (["--sms", 8], ["--table"], ["--timeline", "x"], ["--pair", "a", "b"], ["--frames", 5],
-                     ["--warm-up", 0], ["--asleep"], ["-s", "engine.backend=cpu"]):
+                     ["--warm-up", 0], ["--asleep"], ["--report", "x"], ["-s", "engine.backend=cpu"]):
             with self.subTest(more):
                 self.assertIn("--board", self.board("thor", *more, want=64).stderr)
         self.assertTrue(self.board("thor", "--size", "8x8", want=78).stderr)
