@@ -300,7 +300,7 @@ static void show_cases(const struct report *r)
 {
 	printf("%d cases, %d frames each:", r->case_count, r->options->frames);
 	for (int i = 0; i < r->case_count; i++)
-		printf("%s %s", i ? "," : "", r->cases[i].name);
+		printf("%s %s", i ? ";" : "", r->cases[i].name);
 	puts("");
 	fflush(stdout);
 }

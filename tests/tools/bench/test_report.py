@@ -178,8 +178,9 @@ class Report(Folder):
         with subprocess.Popen([program("stixel-bench"), "--report", self.file], stdout=subprocess.PIPE, text=True) as p:
             line = p.stdout.readline()
             p.terminate()
-        self.assertRegex(line, r"^11 cases, 100 frames each: default 1242x375, default 1280x720, chain 1024x440, "
-                               r"chain 2048x1024, matcher [^S]*, stixels by dp, [^S]*, S1 .*, S2 .*, S3 .*, S4 [^;]*$")
+        self.assertRegex(line, r"^11 cases, 100 frames each: default 1242x375; default 1280x720; chain 1024x440; "
+                               r"chain 2048x1024; matcher [^;]+; stixels by dp[^;]+; stixels by rdp[^;]+; "
+                               r"S1 [^;]+; S2 [^;]+; S3 [^;]+; S4 [^;]+$")
         self.assertEqual(self.listing(), [])
 
     def test_refused(self):
