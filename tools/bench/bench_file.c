@@ -137,14 +137,15 @@ static void add_gpu(struct sx_text *t, const struct sx_device_facts *f)
 	sx_json_close(t, '}');
 }
 
-/* What is measured, beside what is predicted for this board at the clock that it may have. */
+/* Beside what is measured: of this board at the highest clock that it may have now. */
 static void add_predicted(struct report *r, const struct report_engine *e, const struct bench_run *b)
 {
+	const double clock_hz = r->before.gpu_max_hz > 0 ? (double)r->before.gpu_max_hz : e->facts.clock_hz;
 	struct sx_predict_device device;
 	const char *title;
 
-	if (e->has_facts && sx_predict_device_of_model(r->before.model, (double)r->before.gpu_max_hz,
-						       e->facts.sms, &device, &title))
+	if (e->has_facts &&
+	    sx_predict_device_of_model(r->before.model, clock_hz, e->facts.sms, &device, &title))
 		bench_add_prediction(&r->text, "predicted", &device, title, b);
 	else
 		sx_json_text(&r->text, "predicted", NULL);
