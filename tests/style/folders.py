@@ -74,7 +74,7 @@ FOLDERS = [
     ("tools/process", "stixel-process: files in, disparity, stixels and overlay out",
      ["base", "stages/*", "engines", "capture/*", "config/*", "tools/common", "tools/draw", "tools/pairs"]),
     ("tools/bench", "stixel-bench: how fast this machine is",
-     ["base", "stages/*", "predict", "engines", "capture/*", "config/*", "ipc", "tools/common"]),
+     ["base", "stages/*", "predict", "engines", "capture/*", "config/*", "ipc", "power", "tools/common"]),
     ("tools/ctl", "stixelctl: its sub-commands, record and replay",
      ["base", "ipc", "recording", "config/*", "tools/common", "tools/draw", "tools/ctl/*"]),
     ("tools/ctl/doctor", "stixelctl doctor: what is wrong with this machine; asks cameras, engine and sensors itself",
