@@ -15,6 +15,9 @@
 /* So much of a message is copied and then summed at a time. */
 #define SUM_BYTES ((size_t)64 << 10)
 
+/* Messages that are so large on average are images, for the most part. */
+#define IMAGE_BYTES ((size_t)64 << 10)
+
 struct channel {
 	uint64_t messages;
 	struct sx_bytes index; /* of the chunk being filled: time, offset */
@@ -267,8 +270,7 @@ static void sum_chunk(struct sx_mcap *m)
 	struct sx_bytes *b = &m->chunk;
 
 	if (b->count > m->chunk_summed)
-		m->chunk_crc =
-			sx_mcap_crc(m->chunk_crc, b->at + m->chunk_summed, b->count - m->chunk_summed);
+		m->chunk_crc = sx_mcap_crc(m->chunk_crc, b->at + m->chunk_summed, b->count - m->chunk_summed);
 	m->chunk_summed = b->count;
 }
 
@@ -300,7 +302,7 @@ int sx_mcap_flush(struct sx_mcap *m)
 	sum_chunk(m);
 	packed_crc = m->chunk_crc;
 	if (m->codec)
-		n = sx_codec_encode(m->codec, &content, bytes);
+		n = sx_codec_encode(m->codec, &content, bytes, bytes >= IMAGE_BYTES * m->chunk_messages);
 	if (n < 0)
 		return fail(m, (int)n);
 	if (n > 0) {
