@@ -1,5 +1,6 @@
 /*
- * Compression of chunks: what comes out is what went in, and no more memory is taken than zstd's own header says.
+ * Compression of chunks: what comes out is what went in, and there is no memory for
+ * sizes that zstd's own header denies.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -79,5 +80,6 @@ int main(void)
 		cmocka_unit_test(test_sizes_disagree),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
