@@ -19,7 +19,7 @@ die()
 demo_packages=(gcc libc6-dev meson ninja-build pkg-config python3 libpng-dev libmicrohttpd-dev libinih-dev libyaml-dev
 	libjansson-dev)
 build_packages=("${demo_packages[@]}" build-essential libturbojpeg0-dev libncurses-dev libsystemd-dev libzstd-dev
-	libprotobuf-c-dev protobuf-c-compiler protobuf-compiler scdoc)
+	libdeflate-dev libprotobuf-c-dev protobuf-c-compiler protobuf-compiler scdoc)
 export demo_packages build_packages
 
 # Prints those of the named packages that are not installed.
