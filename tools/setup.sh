@@ -25,11 +25,14 @@ export demo_packages build_packages
 # Prints those of the named packages that are not installed.
 missing_packages()
 {
-	local package state
+	local package wanted native
 
+	native=$(dpkg --print-architecture)
 	for package in "$@"; do
-		state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
-		[ "$state" = installed ] || printf '%s\n' "$package"
+		# there may be one of another architecture, too
+		[[ $package == *:* ]] && wanted=${package#*:} || wanted=$native
+		dpkg-query -W -f '${Architecture} ${db:Status-Status}\n' "$package" 2>/dev/null |
+			grep -qxE "($wanted|all) installed" || printf '%s\n' "$package"
 	done
 }
 

@@ -42,6 +42,21 @@ class Setup(Folder):
         self.stub("nvidia-smi", '#!/bin/sh\necho "No devices were found"\nexit 6\n')
         self.assertEqual(self.shell("has_nvidia_device || echo none"), "none\n")
 
+    def test_a_package_of_another_architecture_is_another_package(self):
+        self.stub("dpkg", "#!/bin/sh\necho amd64\n")
+        self.stub("dpkg-query", """#!/bin/sh
+case $4 in
+both) printf 'amd64 installed\\narm64 installed\\n' ;;
+foreign) printf 'arm64 installed\\n' ;;
+foreign:arm64) printf 'arm64 installed\\n' ;;
+all) printf 'all installed\\n' ;;
+gone) printf 'amd64 config-files\\n' ;;
+*) exit 1 ;;
+esac
+""")
+        self.assertEqual(self.shell("missing_packages both foreign foreign:arm64 all gone never").split(),
+                         ["foreign", "gone", "never"])
+
     def test_a_build_folder_follows_its_options(self):
         self.stub("meson", MESON)
         folder = self.path("build")
