@@ -4,7 +4,7 @@
 #
 #   table.py line ROW                      one row as a sentence
 #   table.py write DOCUMENT CELL=ROW...    puts the table into the document; a row that does not exist was not tried,
-#                                          or, with a log beside its place, did not build
+#                                          or, with a file "failed" in its place, did not build
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
@@ -29,10 +29,10 @@ def line(row):
 def cells(name, path):
     if not os.path.exists(path):
         distribution, compiler = name.split(":")
-        failed = os.path.exists(os.path.join(os.path.dirname(path), "log"))
+        failed = os.path.exists(os.path.join(os.path.dirname(path), "failed"))
         return (distribution, "", compiler, "", "**failed**" if failed else "not tried") + ("",) * 6
-    distribution, glibc, compiler, meson, _, build_s, test_s, passed, failed, skipped, suites = read(path)
-    return (distribution, glibc, compiler, meson, "built", build_s, suites.replace(",", ", "), passed, failed, skipped,
+    distribution, glibc, compiler, meson, flags, build_s, test_s, passed, failed, skipped, suites = read(path)
+    return (distribution, glibc, compiler, meson, "built" if flags == "package" else "built, -O1", build_s, suites.replace(",", ", "), passed, failed, skipped,
             test_s)
 
 
