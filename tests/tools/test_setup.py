@@ -57,6 +57,14 @@ esac
         self.assertEqual(self.shell("missing_packages both foreign foreign:arm64 all gone never").split(),
                          ["foreign", "gone", "never"])
 
+    def test_meson_that_is_too_old_is_named_with_what_to_do(self):
+        for version, fits in (("0.56.2", False), ("0.60.3", False), ("0.61.0", True), ("1.11.2", True)):
+            self.stub("meson", "#!/bin/sh\necho %s\n" % version)
+            said = self.shell("(need_meson) 2>&1 || echo ended")
+            self.assertEqual(said == "", fits, said)
+            if not fits:
+                self.assertRegex(said, r"Meson %s is too old, 0\.61 is needed.*pip3 install meson" % version)
+
     def test_a_build_folder_follows_its_options(self):
         self.stub("meson", MESON)
         folder = self.path("build")
