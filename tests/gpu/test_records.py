@@ -1,6 +1,7 @@
 # What is recorded of the CUDA engine and looked at later: spilled registers, what was validated; and that toolkits are
 # laid out as a whole or not at all.
 # SPDX-License-Identifier: Apache-2.0
+import importlib.util
 import os
 import re
 import shutil
@@ -206,6 +207,7 @@ esac
 """
 
 
+@unittest.skipUnless(importlib.util.find_spec("pip"), "there is no pip")
 class Toolkit(unittest.TestCase):
     """tests/gpu/toolkit with a mirror and wheels that look like the real ones."""
 
