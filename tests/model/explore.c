@@ -283,6 +283,7 @@ static void explore_restore(void)
 		memcpy(data, explore->tls_setup, bytes);
 	model->execution++;
 	memory_reset();
+	memset(model->mutex, 0, sizeof(model->mutex));
 	system_reset();
 	model->depth = 0;
 	model->ending = ENDING_NONE;
@@ -305,6 +306,7 @@ static void explore_threads(void)
 		t->ready = NULL;
 		t->plain = t->waits = t->operations = 0;
 		t->allocated = 0;
+		t->clock_calls = 0;
 		t->waits_at = 0;
 		memcpy(t->tls, i ? explore->tls_first : explore->tls_setup, sizeof(t->tls));
 		getcontext(&t->context);

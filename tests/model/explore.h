@@ -48,6 +48,10 @@ void model_atomic(const void *object, size_t bytes);
 unsigned model_count(unsigned usual, unsigned deep);
 /* In a thread: it waits for nobody. A system call that waits is a violation, and so is a loop without end. */
 void model_never_waits(void);
+/* setup: the clock does not stand still, so that who looks for a while and then sleeps soon sleeps. */
+void model_clock_runs(void);
+/* In a thread: what the code under test, in setup, had a thread of its own started for. */
+void model_run_started(unsigned which);
 /* setup: what follows is another thread's, with thread-local variables of its own. */
 void model_other_thread(void);
 /* Where the map of an object in shared memory lies. */
@@ -57,7 +61,7 @@ void model_output(int fd, void (*take)(const char *text, size_t bytes));
 
 extern const struct model_scenario model_ring_next, model_ring_latest, model_ring_wait, model_ring_close,
 	model_ring_slot, model_feed, model_handover, model_handover_early, model_log, model_log_full,
-	model_log_life, model_log_queue, model_exchange, model_tune;
+	model_log_life, model_log_queue, model_exchange, model_tune, model_pool, model_pool_late;
 /* Small programs of which it is known what the model allows; the last one has no name. */
 extern const struct model_scenario model_litmus[];
 

@@ -19,8 +19,10 @@
 #define VIEWS 2048
 #define ARENA_BYTES (1u << 20)
 #define THREAD_ARENA_BYTES (1u << 15)
-#define KERNEL_OBJECTS 9      /* eventfds, and all futexes as one */
-#define OPERATIONS_MOST 20000 /* of one execution: more is a loop without end */
+#define EVENTS 8
+#define MUTEXES 3
+#define KERNEL_OBJECTS (EVENTS + 1 + MUTEXES) /* eventfds, all futexes as one, mutexes */
+#define OPERATIONS_MOST 20000		      /* of one execution: more is a loop without end */
 
 /*
  * What a thread, or a message, knows: for each location the newest message, for each thread how far it has
@@ -64,6 +66,8 @@ struct thread {
 	bool asleep;	     /* its pending operation has been explored, with messages before mark */
 	uint32_t mark, from; /* from: least message that the operation may read now */
 	uintptr_t waits_at;  /* its futex, while it sleeps there */
+	struct mutex *mutex; /* that it waits for */
+	unsigned clock_calls;
 	bool never_waits;
 	bool woken;	 /* from there */
 	uintptr_t plain; /* store into shared memory that is about to happen; 0: none */
@@ -72,6 +76,11 @@ struct thread {
 	size_t allocated;
 	unsigned operations;
 	unsigned char tls[256];
+};
+
+struct mutex {
+	uintptr_t address;
+	bool locked;
 };
 
 enum ending { ENDING_NONE, ENDING_GOOD, ENDING_PRUNED, ENDING_BAD };
@@ -109,6 +118,9 @@ struct model {
 	struct view view[VIEWS];
 	struct view total;		    /* of all seq_cst operations */
 	struct view object[KERNEL_OBJECTS]; /* of system calls, which take the object's lock */
+
+	struct mutex mutex[MUTEXES];
+	bool clock_runs;
 
 	/* weakening */
 	struct site site[256];

@@ -22,7 +22,6 @@
 
 #include "tests/model/model.h"
 
-#define EVENTS (KERNEL_OBJECTS - 1)
 #define FUTEX EVENTS
 #define EVENT_FIRST 1000 /* descriptors of eventfds */
 #define OBJECTS 4
@@ -447,11 +446,22 @@ long __wrap_syscall(long number, ...)
 
 int __wrap_clock_gettime(clockid_t id, struct timespec *t);
 
-/* Stands still, so that nothing happens for a time alone. */
+/*
+ * Stands still, so that nothing happens for a time alone, or goes on by a millisecond whenever a thread
+ * looks.
+ */
 int __wrap_clock_gettime(clockid_t id, struct timespec *t)
 {
-	*t = (struct timespec){CLOCK_NS / 1000000000, 0};
+	const unsigned calls =
+		model && model->running && model->clock_runs ? explore_self()->clock_calls++ : 0;
+
+	*t = (struct timespec){CLOCK_NS / 1000000000 + calls / 1000, calls % 1000 * 1000000};
 	return 0;
+}
+
+void model_clock_runs(void)
+{
+	model->clock_runs = true;
 }
 
 static int system_find_tls(struct dl_phdr_info *info, size_t bytes, void *found)

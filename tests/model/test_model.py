@@ -14,6 +14,8 @@ VALUE = "the value alone is looked at: nothing is reached by it"
 DEFAULT = "seq_cst is what an atomic has that says nothing: acquire and release would do, and each of them is noticed"
 EARLY = "written by main before there are other threads, and it is the number of a descriptor"
 CONTRACT = "an engine calls it before its wait() says that the frame is done, which orders the two"
+CLAIM = "the claim that follows acquires"
+LOCKED = "taken back with the mutex held: who reads the old value signals once too often"
 OWN = "what comes back is what this thread put there, and nobody else has had it"
 
 # Operation (file, function, which of the function's ordered operations), from, to: why nothing shows when it is weaker.
@@ -30,6 +32,17 @@ NOT_NEEDED = {
     ("base/log.c", "sx_log_realtime_begin", 2, "seq_cst", "release"): DEFAULT,
     ("base/log.c", "sx_log_realtime_end", 1, "seq_cst", "release"): DEFAULT,
     ("base/spsc.c", "sx_spsc_count", 2, "acquire", "relaxed"): VALUE,
+    ("cpu/pool.c", "run_tasks", 1, "acquire", "relaxed"): CLAIM,
+    ("cpu/pool.c", "run_tasks", 2, "acq_rel", "acquire"): "a claim tells nothing of its own",
+    ("cpu/pool.c", "run_tasks", 4, "acquire", "relaxed"): CLAIM,
+    ("cpu/pool.c", "sx_pool_for", 1, "seq_cst", "release"): "the store to ticket behind it tells of it",
+    ("cpu/pool.c", "sx_pool_for", 1, "seq_cst", "relaxed"): "the store to ticket behind it tells of it",
+    ("cpu/pool.c", "wait_for_loop", 3, "seq_cst", "acq_rel"): LOCKED,
+    ("cpu/pool.c", "wait_for_loop", 3, "seq_cst", "acquire"): LOCKED,
+    ("cpu/pool.c", "wait_for_loop", 3, "seq_cst", "release"): LOCKED,
+    ("cpu/pool.c", "wait_for_others", 1, "seq_cst", "acquire"): DEFAULT,
+    ("cpu/pool.c", "wait_for_others", 4, "seq_cst", "release"): LOCKED,
+    ("cpu/pool.c", "wait_for_others", 4, "seq_cst", "relaxed"): LOCKED,
     ("daemon/exchange/exchange.c", "sx_exchange_take_tuned", 2, "acquire", "relaxed"): OWN,
     ("daemon/handover.c", "item_return_images", 1, "acq_rel", "acquire"): CONTRACT,
     ("daemon/handover.c", "item_return_images", 1, "acq_rel", "release"): CONTRACT,
@@ -45,13 +58,14 @@ NOT_NEEDED = {
 
 
 def symbols(program, places):
-    """{place: (file, function)} of the calls that return to these places."""
+    """{place: (file, function, line)} of the calls that return to these places."""
     places = sorted(places)
     lines = subprocess.run(["addr2line", "-fe", program] + ["%#x" % (p - 1) for p in places], check=True,
                            stdout=subprocess.PIPE, universal_newlines=True).stdout.splitlines()
     names = {}
     for place, function, line in zip(places, lines[::2], lines[1::2]):
-        names[place] = (re.sub(r".*?((?:\w+/)*\w+\.[ch]):\d.*", r"\1", line), function)
+        m = re.search(r"((?:\w+/)*\w+\.[ch]):(\d+)", line)
+        names[place] = (m[1], function, int(m[2])) if m else (line, function, 0)
     return names
 
 
@@ -63,10 +77,10 @@ def operations(program, lines):
         if m:
             found[int(m[1], 16), m[2], m[3]] |= {m[4]} if m[5] == "bad" else set()
     names = symbols(program, {place for place, _, _ in found})
-    which = {}
-    for function in set(names.values()):
-        which.update({place: i + 1 for i, place in enumerate(sorted(p for p in names if names[p] == function))})
-    return {names[place] + (which[place], before, after): scenarios
+    which = collections.defaultdict(list)
+    for place in sorted(names, key=lambda place: (names[place], place)):
+        which[names[place][:2]].append(place)
+    return {names[place][:2] + (which[names[place][:2]].index(place) + 1, before, after): scenarios
             for (place, before, after), scenarios in found.items() if not names[place][0].startswith("tests/")}
 
 
