@@ -29,7 +29,7 @@ static struct {
 	void *stack[MODEL_THREADS];
 	unsigned char *globals, *arena; /* as setup left them */
 	size_t globals_bytes, arena_bytes;
-	unsigned char tls_first[256], tls_setup[256];
+	unsigned char tls_first[TLS_BYTES], tls_setup[TLS_BYTES];
 } * explore;
 
 struct thread *explore_self(void)

@@ -13,6 +13,7 @@
 
 #include "tests/model/explore.h"
 
+#define TLS_BYTES 256 /* of a program's thread-local variables, at most */
 #define LOCATIONS 640
 #define MESSAGES 8192
 #define PER_LOCATION 160
@@ -52,8 +53,6 @@ struct location {
 
 enum pending { PENDING_LOAD, PENDING_RMW, PENDING_STORE, PENDING_SYSTEM, PENDING_START, PENDING_DONE };
 
-struct thread;
-
 struct thread {
 	ucontext_t context;
 	struct view now, acquired; /* acquired: by relaxed loads, for an acquire fence to come */
@@ -65,8 +64,8 @@ struct thread {
 	uint32_t objects;		       /* bits of the kernel's objects that it looks at or changes */
 	bool asleep;	     /* its pending operation has been explored, with messages before mark */
 	uint32_t mark, from; /* from: least message that the operation may read now */
-	uintptr_t waits_at;  /* its futex, while it sleeps there */
-	struct mutex *mutex; /* that it waits for */
+	uintptr_t waits_at;  /* its futex or condition, while it sleeps there */
+	struct mutex *mutex; /* that it waits for, or had last */
 	unsigned clock_calls;
 	bool never_waits;
 	bool woken;	 /* from there */
@@ -75,7 +74,7 @@ struct thread {
 	unsigned waits_for[4], waits; /* descriptors of poll() */
 	size_t allocated;
 	unsigned operations;
-	unsigned char tls[256];
+	unsigned char tls[TLS_BYTES]; /* its thread-local variables */
 };
 
 struct mutex {

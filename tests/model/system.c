@@ -488,6 +488,8 @@ bool system_tls(void **data, size_t *bytes)
 
 	if (!tls.data)
 		dl_iterate_phdr(system_find_tls, &tls);
+	if (tls.bytes > TLS_BYTES)
+		abort();
 	*data = tls.data;
 	*bytes = tls.bytes;
 	return tls.data != NULL;
