@@ -52,7 +52,8 @@ int sx_settings_load_origins(struct sx_settings *ret, struct sx_origins *origins
 			     struct sx_errors *errors);
 /*
  * Settings that run, changed by "SECTION.KEY=VALUE" as of a set: the rules and sentences of a file, and a key
- * that needs a restart is an error. No file is read. origins: of base; on success of *ret. 0, -EINVAL with
+ * that needs a restart is an error. No file is read but that of camera.calibration, and that only where a key
+ * is among them that sx_option_calibrates(). origins: of base; on success of *ret. 0, -EINVAL with
  * errors, -ENOMEM; then *ret and origins are untouched.
  */
 int sx_settings_set(struct sx_settings *ret, struct sx_origins *origins, const struct sx_settings *base,
@@ -74,7 +75,16 @@ struct sx_settings_diff {
 };
 void sx_settings_diff(const struct sx_settings *old, const struct sx_settings *new,
 		      struct sx_settings_diff *ret);
-/* Moves the values of the keys that can change live from new to s; new is fit for sx_settings_finish(). */
+/*
+ * Are images of this source rectified and measured the same way? Of a calibration file its content counts,
+ * with the size of images that it is for.
+ */
+bool sx_settings_same_camera(const struct sx_settings *a, const struct sx_settings *b,
+			     const struct sx_source_info *info);
+/*
+ * Moves the values of the keys that can change live, and what a calibration file says, from new to s; new is
+ * fit for sx_settings_finish().
+ */
 void sx_settings_take_live(struct sx_settings *s, struct sx_settings *new);
 /* Before it: the origins of those keys, and of all whose values are the same. */
 void sx_origins_take_live(struct sx_origins *origins, const struct sx_origins *from,

@@ -299,6 +299,15 @@ int sx_settings_load_origins(struct sx_settings *ret, struct sx_origins *origins
 			     source_required ? WHOLE_WITH_SOURCE : WHOLE_WITHOUT_SOURCE, errors);
 }
 
+/* Is a key among the changes that a calibration has to do with? */
+static bool sets_calibration(const struct sx_load *l)
+{
+	for (int i = 0; i < sx_option_count; i++)
+		if (l->origins[i].where[0] && !l->origins[i].file && sx_option_calibrates(&sx_options[i]))
+			return true;
+	return false;
+}
+
 int sx_settings_set(struct sx_settings *ret, struct sx_origins *origins, const struct sx_settings *base,
 		    const char *const *changes, int count, struct sx_errors *errors)
 {
@@ -315,9 +324,14 @@ int sx_settings_set(struct sx_settings *ret, struct sx_origins *origins, const s
 	for (int i = 0; i < sx_option_count; i++) {
 		memcpy(l->origins[i].where, origins->where[i], SX_WHERE_BYTES);
 		l->origins[i].good = true;
+		l->origins[i].file = 1; /* before the changes, which are 0 */
 	}
 	for (int i = 0; i < count; i++)
 		load_override(l, changes[i]);
+	if (sets_calibration(l)) {
+		sx_load_forget_calibration(l);
+		sx_load_check_rectify(l, sx_load_calibration(l));
+	}
 	sx_load_check(l, true);
 	return load_end(l, 0, ret, origins);
 }

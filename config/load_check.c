@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,9 +12,38 @@
 #include "config/classes.h"
 #include "config/load_priv.h"
 
+#define PLACES 3 /* that are told with one sentence */
+/* What a calibration file says as well. */
+static const char *const camera_keys[] = {"fx", "fy", "cx", "cy", "baseline_m"};
+#define BASELINE 4
+
+/* Was this key of [camera] said before the file was named? The last one wins; within one file neither is. */
+static bool is_earlier(const struct sx_load *l, const char *key)
+{
+	const int of_key = l->origins[sx_load_index_of("camera", key)].file;
+	const int of_file = l->origins[sx_load_index_of("camera", "calibration")].file;
+
+	return (of_key ? of_key : INT_MAX) < (of_file ? of_file : INT_MAX);
+}
+
+static void check_beside_calibration(struct sx_load *l, const char *key)
+{
+	const char *also = sx_load_set_at(l, "camera", key),
+		   *where = sx_load_set_at(l, "camera", "calibration");
+
+	if (!also)
+		return;
+	if (is_earlier(l, key))
+		l->origins[sx_load_index_of("camera", key)].where[0] = 0;
+	else
+		sx_errors_add(l->errors,
+			      "%s: [camera] %s: is also in the calibration file %s (%s); which one "
+			      "is meant? An empty 'calibration =' turns the file off",
+			      also, key, l->settings.calibration, where ? where : "default");
+}
+
 bool sx_load_calibration(struct sx_load *l)
 {
-	static const char *const keys[] = {"fx", "fy", "cx", "cy", "baseline_m"};
 	const char *where = sx_load_set_at(l, "camera", "calibration");
 	struct sx_camera *camera = &l->settings.params.camera;
 	const struct sx_calibration_wish wish = {
@@ -32,15 +62,8 @@ bool sx_load_calibration(struct sx_load *l)
 		sx_errors_add(l->errors, "%s: [camera] calibration: %s", where ? where : "default", why);
 		return false;
 	}
-	for (int i = 0; i < 5; i++) {
-		const char *also = sx_load_set_at(l, "camera", keys[i]);
-
-		if (also && !(r == 1 && i == 4))
-			sx_errors_add(l->errors,
-				      "%s: [camera] %s: is also in the calibration file %s (%s); which one "
-				      "is meant? An empty 'calibration =' turns the file off",
-				      also, keys[i], l->settings.calibration, where ? where : "default");
-	}
+	for (int i = 0; i < BASELINE + (r == 0); i++)
+		check_beside_calibration(l, camera_keys[i]);
 	if (r == 1 && !sx_load_set_at(l, "camera", "baseline_m"))
 		sx_errors_add(l->errors, "%s: [camera] calibration: %s; or give baseline_m in [camera]",
 			      where ? where : "default", why);
@@ -56,6 +79,22 @@ bool sx_load_calibration(struct sx_load *l)
 	l->settings.rectify = c.rectify;
 	l->settings.rig = c.rig;
 	return true;
+}
+
+void sx_load_forget_calibration(struct sx_load *l)
+{
+	struct sx_settings *s = &l->settings;
+	char why[256];
+
+	for (int i = 0; i <= BASELINE; i++) {
+		const struct sx_option *o = sx_option_find("camera", camera_keys[i]);
+
+		if (!sx_load_set_at(l, "camera", camera_keys[i]))
+			(void)sx_option_read(o, s, o->initial, why, sizeof(why));
+	}
+	s->calibration_width = s->calibration_height = 0;
+	s->calibration_baseline = s->rectify = false;
+	s->rig = (struct sx_rig){0};
 }
 
 void sx_load_check_rectify(struct sx_load *l, bool read)
@@ -98,7 +137,6 @@ static bool refused(const struct sx_load *l, const char *section, const char *ke
 /* A camera's metres must never come from the defaults. */
 static void check_camera_given(struct sx_load *l)
 {
-	static const char *const keys[] = {"fx", "fy", "cx", "cy", "baseline_m"};
 	const struct sx_camera *c = &l->settings.params.camera;
 	const char *where = sx_load_set_at(l, "source", "kind");
 	char missing[64] = "";
@@ -109,10 +147,10 @@ static void check_camera_given(struct sx_load *l)
 	if (l->settings.calibration || refused(l, "camera", "calibration") ||
 	    (c->fx == 0 && c->fy == 0 && c->baseline_m == 0))
 		return;
-	for (int i = 0; i < 5; i++)
-		if (!sx_load_set_at(l, "camera", keys[i]))
+	for (int i = 0; i <= BASELINE; i++)
+		if (!sx_load_set_at(l, "camera", camera_keys[i]))
 			n += (size_t)snprintf(missing + n, sizeof(missing) - n, "%s%s", n ? ", " : "",
-					      keys[i]);
+					      camera_keys[i]);
 	if (n)
 		sx_errors_add(l->errors,
 			      "%s: [source] kind: v4l2 needs the camera: give calibration in [camera], or %s "
@@ -216,6 +254,42 @@ static void check_external(struct sx_load *l, bool source_required)
 			sx_load_set_at(l, "stereo", "matcher"));
 }
 
+/* One more place, unless it is there. */
+static void add_place(const char **places, size_t *count, const char *place)
+{
+	for (size_t i = 0; i < *count; i++)
+		if (places[i] == place)
+			return;
+	if (*count < PLACES)
+		places[(*count)++] = place;
+}
+
+/*
+ * Says what sx_params_check() says, and before it where the keys were set that it names: some are defaults. A
+ * name without a section is of the section that was named last.
+ */
+static void add_with_places(struct sx_load *l, const char *why)
+{
+	static const char *const letters = "abcdefghijklmnopqrstuvwxyz0123456789_";
+	const char *places[PLACES];
+	char section[32] = "", word[32], where[PLACES * SX_WHERE_BYTES] = "";
+	size_t count = 0, used = 0, n;
+
+	for (const char *p = why; *p; p += n + !n) {
+		n = strspn(p, letters);
+		snprintf(word, sizeof(word), "%.*s", (int)n, p);
+		if (n && p[n] == '.' && p[n + 1] >= 'a' && p[n + 1] <= 'z')
+			memcpy(section, word, sizeof(section));
+		else if (sx_load_set_at(l, section, word) && !refused(l, section, word))
+			add_place(places, &count, sx_load_set_at(l, section, word));
+	}
+	/* who sets something live knows where */
+	for (size_t i = 0; i < count && !l->live; i++)
+		used += (size_t)snprintf(where + used, sizeof(where) - used, "%s%s", i ? ", " : "",
+					 places[i]);
+	sx_errors_add(l->errors, "%s%s%s", where, *where ? ": " : "", why);
+}
+
 void sx_load_check(struct sx_load *l, bool source_required)
 {
 	const struct sx_settings *s = &l->settings;
@@ -236,7 +310,7 @@ void sx_load_check(struct sx_load *l, bool source_required)
 		sx_errors_add(l->errors, "%s: [log] levels: %s", sx_load_set_at(l, "log", "levels"), why);
 	/* without a size the largest stands in: every width that a key can say fits into it */
 	if (sx_params_check(&s->params, width ? width : 4096, height ? height : 2160, why, sizeof(why)) < 0)
-		sx_errors_add(l->errors, "%s", why);
+		add_with_places(l, why);
 	if (s->source.width && !sx_settings_size_fits(s, s->source.width, s->source.height, why, sizeof(why)))
 		sx_errors_add(l->errors, "%s: [source] size: %s", sx_load_set_at(l, "source", "size"), why);
 }

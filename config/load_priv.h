@@ -12,7 +12,7 @@
 #define SX_CONFIG_FILE_BYTES (256 * 1024)
 #define SX_CONFIG_FILES 256 /* drop-ins of one instance */
 
-/* where: as in struct sx_origins. file: index of the file, 0 for overrides. */
+/* where: as in struct sx_origins. file: index of the file, 0 for overrides, which come after all files. */
 struct sx_origin {
 	char where[SX_WHERE_BYTES];
 	int file;
@@ -33,8 +33,13 @@ struct sx_load {
 int sx_load_index_of(const char *section, const char *key);
 /* Where a key was set, NULL: it is the default. */
 const char *sx_load_set_at(const struct sx_load *l, const char *section, const char *key);
-/* The calibration file against what is given beside it, then into the settings. False: it cannot be used. */
+/*
+ * The calibration file against what is given beside it, then into the settings: what was said before the file
+ * was named gives way to it. False: it cannot be used.
+ */
 bool sx_load_calibration(struct sx_load *l);
+/* Settings that run, before that: nothing in them is of a calibration file any more. */
+void sx_load_forget_calibration(struct sx_load *l);
 /* After that, which was read or not: what else is said about rectifying makes sense with it. */
 void sx_load_check_rectify(struct sx_load *l, bool read);
 /* What only the whole can tell. */

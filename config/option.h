@@ -70,6 +70,9 @@ bool sx_origin_is_live(const struct sx_origins *origins, const struct sx_option 
 /* Row of a key, NULL: none. section NULL: the first key of that name anywhere. */
 const struct sx_option *sx_option_find(const char *section, const char *key);
 
+/* One of those by which pictures are rectified and measured, of which a calibration file is the first. */
+bool sx_option_calibrates(const struct sx_option *o);
+
 /*
  * Reads text into the field. -EINVAL and "found 'x', allowed ..." in why, the field untouched; -ENOMEM.
  * The settings' text fields must be NULL or from here.

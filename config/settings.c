@@ -45,6 +45,18 @@ static bool same_rig(const struct sx_rig *a, const struct sx_rig *b)
 	return same;
 }
 
+bool sx_settings_same_camera(const struct sx_settings *a, const struct sx_settings *b,
+			     const struct sx_source_info *info)
+{
+	const struct sx_context_config x = sx_settings_context(a, info), y = sx_settings_context(b, info);
+	const struct sx_camera *c = &x.params.camera, *d = &y.params.camera;
+
+	return c->fx == d->fx && c->fy == d->fy && c->cx == d->cx && c->cy == d->cy &&
+	       c->baseline_m == d->baseline_m && x.rectify == y.rectify &&
+	       a->calibration_width == b->calibration_width &&
+	       a->calibration_height == b->calibration_height && (!x.rectify || same_rig(&x.rig, &y.rig));
+}
+
 /* A file of the same name may say other things of the raw cameras. */
 static void diff_rig(const struct sx_settings *old, const struct sx_settings *new,
 		     struct sx_settings_diff *ret)
@@ -55,8 +67,7 @@ static void diff_rig(const struct sx_settings *old, const struct sx_settings *ne
 	    (old->rectify == new->rectify && (!old->rectify || same_rig(&old->rig, &new->rig))))
 		return;
 	ret->changed++;
-	ret->restart++;
-	list_key(ret->restart_keys, sizeof(ret->restart_keys), o);
+	list_key(ret->live_keys, sizeof(ret->live_keys), o);
 }
 
 void sx_settings_diff(const struct sx_settings *old, const struct sx_settings *new,
@@ -107,6 +118,11 @@ void sx_settings_take_live(struct sx_settings *s, struct sx_settings *new)
 		sx_option_write(o, new, value);
 		sx_option_read(o, s, value, why, sizeof(why));
 	}
+	s->calibration_width = new->calibration_width;
+	s->calibration_height = new->calibration_height;
+	s->calibration_baseline = new->calibration_baseline;
+	s->rectify = new->rectify;
+	s->rig = new->rig;
 }
 
 int sx_settings_copy(struct sx_settings *ret, const struct sx_settings *s)

@@ -37,6 +37,18 @@ const struct sx_option *sx_option_find(const char *section, const char *key)
 	return NULL;
 }
 
+bool sx_option_calibrates(const struct sx_option *o)
+{
+	static const char *const keys[] = {"calibration",  "rectify", "rectify_alpha",
+					   "rectify_size", "fx",      "fy",
+					   "cx",	   "cy",      "baseline_m"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (!strcmp(o->section, "camera") && !strcmp(o->key, keys[i]))
+			return true;
+	return false;
+}
+
 static void allowed_words(const struct sx_option *o, char text[SX_OPTION_ALLOWED_BYTES])
 {
 	size_t n = 0;

@@ -28,24 +28,26 @@ static struct sx_flight *oldest_flight(struct sx_pipeline *p)
 
 /*
  * The last measured road as submit() wants it: its age is counted up to the frame before the one to be
- * submitted.
+ * submitted. That of another camera is none.
  */
 static const struct sx_road *previous_road(struct sx_pipeline *p, struct sx_road *road)
 {
-	if (!p->has_road)
+	if (!p->has_road || p->road_calibration != p->contexts->plan.calibration)
 		return NULL;
 	*road = p->road;
 	road->age = (uint32_t)(p->submitted - p->road_frame);
 	return road;
 }
 
-/* Keeps the road of frame number (from 1) if it was measured there. */
-static void keep_road(struct sx_pipeline *p, const struct sx_road *road, uint64_t number)
+/* Keeps the road of frame number (from 1) if it was measured there, by contexts of this calibration. */
+static void keep_road(struct sx_pipeline *p, const struct sx_road *road, uint64_t number,
+		      unsigned calibration)
 {
 	if (road->origin != SX_ROAD_MEASURED)
 		return;
 	p->road = *road;
 	p->road_frame = number;
+	p->road_calibration = calibration;
 	p->has_road = true;
 }
 
@@ -129,13 +131,13 @@ static void fill_header(struct sx_pipeline *p, const struct sx_flight *f, const 
 	/* before captured, which is counted before it: no frame says that more were dropped than captured */
 	h->dropped_overload = sx_telemetry_count(t, SX_FIG_DROPPED_OVERLOAD);
 	h->number = p->collected + 1;
-	h->column_width = f->contexts->column_width;
+	sx_contexts_fill(f->contexts, h);
 	h->capture_left_ns = f->item->pair.left_ns;
 	h->capture_right_ns = f->item->pair.right_ns;
 	h->clock = (uint8_t)f->item->pair.clock;
 	h->stamp = (uint8_t)f->item->pair.stamp;
 	h->submitted_ns = f->submitted_ns;
-	h->flags = p->flags | sx_semantics_flags(&p->feeds.semantics, &f->item->pair);
+	h->flags |= p->flags | sx_semantics_flags(&p->feeds.semantics, &f->item->pair);
 	h->scores_ns = f->item->pair.scores ? f->item->pair.scores->captured_ns : 0;
 	h->columns = result->columns;
 	h->stixel_count = result->count;
@@ -174,7 +176,7 @@ static int publish_frame(struct sx_pipeline *p, const struct sx_flight *f)
 	if (count < 0)
 		return count;
 	fill_header(p, f, result);
-	keep_road(p, &result->road, p->header.number);
+	keep_road(p, &result->road, p->header.number, f->contexts->plan.calibration);
 	bytes = sx_frame_pack(p->bytes, p->frame_bytes, &p->header, result->offsets, result->stixels, images,
 			      count);
 	if (bytes < 0)
@@ -232,11 +234,12 @@ static bool collect_frames(struct sx_pipeline *p)
 
 /*
  * Between two frames: from the next pair on the contexts compute that main has handed over, if it has. Those
- * before go back when they are done with theirs.
+ * before go back when they are done with theirs. A pair that waits for its map has been offered as they
+ * rectify it, and is theirs.
  */
 static void change_contexts(struct sx_pipeline *p)
 {
-	struct sx_contexts *next = p->leaving ? NULL : sx_exchange_take_contexts(&p->exchange);
+	struct sx_contexts *next = p->leaving || p->waits ? NULL : sx_exchange_take_contexts(&p->exchange);
 
 	if (next) {
 		next->first = p->submitted + 1;
@@ -302,7 +305,7 @@ static int submit_pair(struct sx_pipeline *p)
 	if (!p->waits) {
 		f->item = sx_handover_take(&p->handover);
 		if (f->item)
-			sx_offer_pair(&p->feeds.offer, &f->item->pair);
+			sx_offer_pair(&p->feeds.offer, p->contexts, &f->item->pair);
 	}
 	if (!f->item)
 		return 0;

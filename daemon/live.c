@@ -55,10 +55,22 @@ void sx_live_note_configured(struct sx_run *run)
 		sx_option_write(&sx_options[i], run->settings, run->live.configured[i]);
 }
 
+/* before: they were so far. */
+static void tell_rectified(const struct sx_run *run, bool before)
+{
+	char text[SX_WHY_BYTES];
+
+	if (sx_settings_tell_rectified(run->settings, &run->pipeline->info, text, sizeof(text)))
+		sx_log(CONFIG, INFO, "%s", text);
+	else if (before)
+		sx_log(CONFIG, INFO, "images are rectified no longer");
+}
+
 /* The settings that run become those of the change. */
 static void live_take(struct sx_run *run)
 {
 	struct sx_live *l = &run->live;
+	const bool rectified = sx_settings_rig(run->settings, &run->pipeline->info) != NULL;
 	struct sx_log_levels levels;
 	char why[SX_WHY_BYTES], *text = sx_live_done_text(run);
 
@@ -70,6 +82,8 @@ static void live_take(struct sx_run *run)
 	l->changes++;
 	if (!l->order)
 		sx_live_note_configured(run);
+	if (l->recalibrates)
+		tell_rectified(run, rectified);
 	sx_live_tell_pages(run); /* who has the answer finds it there */
 	sx_live_tell_done(run, text);
 	free(text);
@@ -121,8 +135,8 @@ static void *live_build(void *live)
 	struct sx_live *l = live;
 
 	pthread_setname_np(pthread_self(), "contexts");
-	l->result = sx_contexts_create(&l->made, l->engine->backend, l->engine->device, &l->config,
-				       l->contexts, l->why, sizeof(l->why));
+	l->result = sx_contexts_create(&l->made, l->engine->backend, l->engine->device, &l->plan, l->why,
+				       sizeof(l->why));
 	atomic_store_explicit(&l->built, true, memory_order_release);
 	sx_wake(l->main_fd);
 	return NULL;
@@ -151,10 +165,10 @@ static void live_begin(struct sx_run *run)
 		live_tune(run);
 		return;
 	}
-	l->config = sx_pipeline_context_config(run->pipeline, &l->settings.params);
-	correct_rows(&l->config, &l->correction);
+	l->plan = sx_pipeline_plan(run->pipeline, &l->settings);
+	l->plan.calibration += l->recalibrates;
+	correct_rows(&l->plan.config, &l->correction);
 	l->engine = &run->engine;
-	l->contexts = run->pipeline->context_count;
 	l->main_fd = run->main_fd;
 	l->result = 0;
 	l->why[0] = 0;
@@ -232,6 +246,13 @@ static void look_at_tune(struct sx_run *run)
 		live_swap(run);
 }
 
+/* What was found of the rows is that of another calibration. */
+static void begin_rows_anew(struct sx_run *run)
+{
+	run->rows = (struct sx_row_control){.first = run->pipeline->newest->first};
+	run->rows_told = false;
+}
+
 static void look_at_swap(struct sx_run *run)
 {
 	struct sx_contexts *old = sx_exchange_take_retired(&run->pipeline->exchange);
@@ -246,6 +267,8 @@ static void look_at_swap(struct sx_run *run)
 		run->pictures = (struct sx_pictures_watch){0};
 	}
 	sx_live_tell_rows(run, run->pipeline->newest->first);
+	if (run->live.recalibrates)
+		begin_rows_anew(run);
 	sx_row_control_apply(&run->rows, &run->live.correction, run->pipeline->newest->first);
 	sx_contexts_destroy(old);
 	malloc_trim(0); /* the builder's arena would keep what it once had */

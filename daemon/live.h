@@ -48,15 +48,16 @@ struct sx_live {
 	struct sx_origins settings_origins;
 	struct sx_settings_diff diff;
 	bool builds, tunes;
+	bool recalibrates;		     /* images are rectified and measured in another way */
 	struct sx_row_correction correction; /* with the change */
-	struct sx_context_config config;
+	struct sx_contexts_plan plan;
 	struct sx_contexts *made;
 	struct sx_tune tune;
 
 	/* the thread that makes contexts: the rest is main's again when it has been joined */
 	pthread_t builder;
 	struct sx_engine *engine;
-	int contexts, main_fd, result;
+	int main_fd, result;
 	atomic_bool built;
 	char why[SX_WHY_BYTES];
 };
@@ -68,8 +69,10 @@ void sx_live_abandon(struct sx_run *run, const char *why);
 
 /* live_read.c: the values of a change into live->settings. Negative: refused, errors has the sentences. */
 int sx_live_read(struct sx_run *run, struct sx_errors *errors);
-/* Whether rows are corrected: that is wanted, the pipeline has a camera model, and matches itself. */
+/* Whether rows are corrected with these settings: wanted, by a camera model, and no other process matches. */
 bool sx_live_corrects_rows(const struct sx_run *run, const struct sx_settings *s);
+/* Of a change that recalibrates: the calibration file has its old name. */
+bool sx_live_same_file(const struct sx_run *run);
 /* Settings that come from files and command line run now: they are what a reload brings back. */
 void sx_live_note_configured(struct sx_run *run);
 /* live_text.c: pages, log and answer. */

@@ -64,12 +64,20 @@ static int read_files(struct sx_run *run, struct sx_errors *errors)
 	return r;
 }
 
+bool sx_live_same_file(const struct sx_run *run)
+{
+	const char *was = run->settings->calibration, *is = run->live.settings.calibration;
+
+	return was && is && strcmp(was, is) == 0;
+}
+
 bool sx_live_corrects_rows(const struct sx_run *run, const struct sx_settings *s)
 {
-	const struct stixel_frame_header *h = &run->pipeline->header;
+	const struct sx_context_config config = sx_settings_context(s, &run->pipeline->info);
+	const struct sx_camera *c = &config.params.camera;
 
 	return s->rectification.row_correction == SX_ROW_CORRECTION_AUTO &&
-	       s->params.stereo.matcher == SX_MATCH_INTERNAL && h->fx > 0 && h->fy > 0 && h->baseline_m > 0;
+	       s->params.stereo.matcher == SX_MATCH_INTERNAL && c->fx > 0 && c->fy > 0 && c->baseline_m > 0;
 }
 
 /* Settings stay as they are, rows are corrected as the pictures want it. */
@@ -82,25 +90,28 @@ static int read_rows(struct sx_run *run, struct sx_errors *errors)
 		sx_errors_add(errors, "out of memory");
 	l->correction = run->rows.wanted;
 	l->builds = true;
-	l->tunes = false;
+	l->tunes = l->recalibrates = false;
 	return r;
 }
 
-/* Settings that no longer correct rows take back what was corrected. */
+/* Settings that no longer correct rows take back what was corrected, and another calibration begins anew. */
 static void find_correction(struct sx_run *run)
 {
 	struct sx_live *l = &run->live;
 	const struct sx_row_correction none = {0};
 
-	l->correction = sx_live_corrects_rows(run, &l->settings) ? run->rows.applied : none;
+	l->correction =
+		!l->recalibrates && sx_live_corrects_rows(run, &l->settings) ? run->rows.applied : none;
 	if (!sx_row_correction_equal(&l->correction, &run->rows.applied))
 		l->builds = true;
 }
 
 /* What the keys that differ are for, but for row_correction. */
-static void find_work(struct sx_live *l, const struct sx_settings *now)
+static void find_work(struct sx_live *l, const struct sx_settings *now, const struct sx_source_info *info)
 {
-	l->builds = l->tunes = false;
+	l->recalibrates = !sx_settings_same_camera(now, &l->settings, info);
+	l->builds = l->recalibrates;
+	l->tunes = false;
 	for (int i = 0; i < sx_option_count; i++) {
 		const struct sx_option *o = &sx_options[i];
 
@@ -108,9 +119,26 @@ static void find_work(struct sx_live *l, const struct sx_settings *now)
 			continue;
 		if (strcmp(o->section, "source") == 0)
 			l->tunes = true;
-		else if (strcmp(o->section, "log") != 0 && strcmp(o->section, "camera") != 0)
+		else if (strcmp(o->section, "log") != 0 && strcmp(o->key, "row_correction") != 0)
 			l->builds = true;
 	}
+}
+
+/* An order that could not be obeyed: a source that draws what its cameras see knows them, whatever is set. */
+static int check_known_camera(const struct sx_run *run, struct sx_errors *errors)
+{
+	const struct sx_live *l = &run->live;
+
+	for (int i = 0; i < sx_option_count && run->pipeline->info.camera && !l->recalibrates; i++) {
+		const struct sx_option *o = &sx_options[i];
+
+		if (!sx_option_calibrates(o) || sx_option_equal(o, run->settings, &l->settings))
+			continue;
+		sx_errors_add(errors, "%s.%s: the synthetic source has cameras of its own", o->section,
+			      o->key);
+		return -EINVAL;
+	}
+	return 0;
 }
 
 /* The ring's slots and everything else that holds a frame were made for the settings of the start. */
@@ -126,6 +154,26 @@ static int check_room(const struct sx_pipeline *p, const struct sx_stixel_params
 		      s->width, s->max_per_column,
 		      (unsigned)sx_reduce_columns((int)p->header.image_width, s->width), bytes,
 		      p->frame_bytes);
+	return -EBUSY;
+}
+
+/* Pairs stay as large as they are, and what is matched of them. */
+static int check_camera(const struct sx_pipeline *p, const struct sx_settings *s, struct sx_errors *errors)
+{
+	const struct sx_context_config c = sx_settings_context(s, &p->info);
+	char why[SX_WHY_BYTES];
+
+	if (sx_settings_check_size(s, p->info.width, p->info.height, why, sizeof(why)) < 0) {
+		sx_errors_add(errors, "%s", why);
+		return -EINVAL;
+	}
+	if (c.width == (int)p->header.image_width && c.height == (int)p->header.image_height)
+		return 0;
+	sx_errors_add(
+		errors,
+		"camera.calibration and camera.rectify need a restart: images would have %dx%d px, and the "
+		"ring was made for %ux%u",
+		c.width, c.height, p->header.image_width, p->header.image_height);
 	return -EBUSY;
 }
 
@@ -151,10 +199,15 @@ int sx_live_read(struct sx_run *run, struct sx_errors *errors)
 		sx_errors_add(errors, "out of memory");
 	if (r < 0)
 		return r;
-	find_work(l, run->settings);
+	find_work(l, run->settings, &p->info);
 	find_correction(run);
+	if (l->order && check_known_camera(run, errors) < 0)
+		return -EINVAL;
 	if (!l->builds)
 		return 0;
+	r = l->recalibrates ? check_camera(p, &l->settings, errors) : 0;
+	if (r < 0)
+		return r;
 	r = sx_params_check(&l->settings.params, (int)p->header.image_width, (int)p->header.image_height, why,
 			    sizeof(why));
 	if (r < 0)

@@ -112,6 +112,8 @@ char *sx_live_done_text(const struct sx_run *run)
 		sx_option_write(o, &l->settings, is);
 		fprintf(to, "%s.%s = %s (was %s)\n", o->section, o->key, is, was);
 	}
+	if (to && l->recalibrates && sx_live_same_file(run))
+		fprintf(to, "%s was read again\n", l->settings.calibration);
 	if (to && l->builds && l->frame)
 		fprintf(to, "from frame %llu on\n", (unsigned long long)l->frame);
 	if (to && l->diff.changed == 0)
@@ -217,6 +219,8 @@ void sx_live_tell_rows(struct sx_run *run, uint64_t frame)
 		return;
 	l->corrections++;
 	l->rows_refused = false;
+	if (l->recalibrates)
+		snprintf(found, sizeof(found), "; those of another calibration begin at 0");
 	if (l->from == SX_LIVE_ROWS)
 		snprintf(found, sizeof(found), "; left third was %+.2f px out of line, right %+.2f", c->left,
 			 c->right);

@@ -31,23 +31,25 @@ bool sx_pipeline_fits(const struct sx_source_info *a, const struct sx_source_inf
 	return a->width == b->width && a->height == b->height && a->pixel == b->pixel;
 }
 
-struct sx_context_config sx_pipeline_context_config(const struct sx_pipeline *p,
-						    const struct sx_params *params)
+struct sx_contexts_plan sx_pipeline_plan(const struct sx_pipeline *p, const struct sx_settings *s)
 {
-	struct sx_context_config config = sx_settings_context(p->c.settings, &p->info);
-	const struct sx_camera camera = config.params.camera; /* changes only with a restart */
+	struct sx_contexts_plan plan = {
+		.config = sx_settings_context(s, &p->info),
+		.count = s->engine.contexts,
+		.offered = sx_offer_wanted(s),
+		.calibration = p->newest ? p->newest->plan.calibration : 0,
+	};
 
-	config.params = *params;
-	config.params.camera = camera;
-	config.time_stages = true; /* every frame carries its own timeline */
-	return config;
+	plan.rectified = plan.config.rectify;
+	plan.config.time_stages = true; /* every frame carries its own timeline */
+	return plan;
 }
 
 static int create_contexts(struct sx_pipeline *p, char *why, size_t why_bytes)
 {
-	const struct sx_context_config config = sx_pipeline_context_config(p, &p->c.settings->params);
-	int r = sx_contexts_create(&p->contexts, p->c.engine->backend, p->c.engine->device, &config,
-				   p->c.settings->engine.contexts, why, why_bytes);
+	const struct sx_contexts_plan plan = sx_pipeline_plan(p, p->c.settings);
+	int r = sx_contexts_create(&p->contexts, p->c.engine->backend, p->c.engine->device, &plan, why,
+				   why_bytes);
 
 	if (r < 0)
 		return r;
@@ -60,22 +62,15 @@ static void fill_constants(struct sx_pipeline *p)
 {
 	const struct sx_context_config config = sx_settings_context(p->c.settings, &p->info);
 	const struct sx_params *params = &config.params;
-	const struct sx_camera camera = params->camera;
 	struct stixel_frame_header *h = &p->header;
 
-	p->flags = (config.rectify ? STIXEL_FRAME_RECTIFIED : 0) |
-		   (params->stereo.matcher == SX_MATCH_EXTERNAL ? STIXEL_FRAME_EXTERNAL : 0);
+	p->flags = params->stereo.matcher == SX_MATCH_EXTERNAL ? STIXEL_FRAME_EXTERNAL : 0;
 	*h = (struct stixel_frame_header){
 		.epoch = p->epoch,
 		.image_width = (uint32_t)config.width,
 		.image_height = (uint32_t)config.height,
 		.disparities = (uint32_t)params->stereo.disparities,
 		.min_disparity = params->stereo.min_disparity,
-		.fx = camera.fx,
-		.fy = camera.fy,
-		.cx = camera.cx,
-		.cy = camera.cy,
-		.baseline_m = camera.baseline_m,
 		.stage_count = SX_STAGE_COUNT,
 	};
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
@@ -231,8 +226,8 @@ int sx_pipeline_open_output(struct sx_pipeline *p, char *why, size_t why_bytes)
 	if (r == 0)
 		r = create_ring(p, why, why_bytes);
 	if (r == 0)
-		r = sx_offer_init(&p->feeds.offer, p->c.settings, p->c.instance, p->c.shm_dir, &p->info,
-				  &p->header, why, why_bytes);
+		r = sx_offer_init(&p->feeds.offer, p->c.settings, p->c.instance, p->c.shm_dir, &p->header,
+				  why, why_bytes);
 	return r;
 }
 

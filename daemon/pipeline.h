@@ -96,8 +96,9 @@ struct sx_pipeline {
 	uint64_t submitted, collected; /* frames; the newest collected one has this number */
 	struct sx_road road;	       /* last one that was measured */
 	uint64_t road_frame;	       /* number of its frame */
+	unsigned road_calibration;     /* of the contexts that measured it */
 	bool has_road;
-	uint32_t flags;			   /* STIXEL_FRAME_*, of every frame */
+	uint32_t flags;			   /* STIXEL_FRAME_*, of every frame, whatever its contexts */
 	struct stixel_frame_header header; /* what is the same in every frame is filled in once */
 	void *bytes;			   /* a packed frame */
 	size_t frame_bytes;		   /* of the largest one */
@@ -125,9 +126,8 @@ bool sx_pipeline_join(struct sx_pipeline *p, int timeout_ms);
 /* Only after a join, or before start. *source (may be NULL) gets the source, else it is closed. */
 void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source);
 
-/* Main. What contexts of this pipeline are made with for these parameters. */
-struct sx_context_config sx_pipeline_context_config(const struct sx_pipeline *p,
-						    const struct sx_params *params);
+/* Main. What contexts are made for with these settings, if their camera is that of the newest ones. */
+struct sx_contexts_plan sx_pipeline_plan(const struct sx_pipeline *p, const struct sx_settings *s);
 /* Main. Bytes of the largest frame with these parameters; 0: too large for any. The room is frame_bytes. */
 size_t sx_pipeline_frame_bytes(const struct sx_pipeline *p, const struct sx_stixel_params *s);
 /* Slots that a source needs for this many contexts. */

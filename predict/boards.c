@@ -78,6 +78,20 @@ const struct sx_predict_board *sx_predict_board_of_model(const char *model, doub
 	return found;
 }
 
+bool sx_predict_device_of_model(const char *model, double clock_hz, int sms, struct sx_predict_device *ret,
+				const char **title)
+{
+	const struct sx_predict_board *known = sx_predict_board_of_model(model, clock_hz);
+
+	if (!known || (sms && sms != known->device.sms))
+		return false;
+	*ret = known->device;
+	*title = known->title;
+	if (clock_hz > 0)
+		ret->clock_hz = fmin(ret->clock_hz, clock_hz);
+	return true;
+}
+
 const struct sx_predict_board *sx_predict_board_of_gpu(int capability, int sms, double clock_hz)
 {
 	const struct sx_predict_board *found = NULL;

@@ -38,7 +38,14 @@ const struct sx_predict_board *sx_predict_board_find(const char *name);
  * clock alone that with the nearest, without a clock the ordinary mode. NULL: no board of the table.
  */
 const struct sx_predict_board *sx_predict_board_of_model(const char *model, double clock_hz);
-/* The same by what CUDA says of an integrated GPU. */
+/*
+ * The device that a prediction for this computer takes: by its model, at the clock that its power mode allows
+ * (Hz; 0 or less: unknown) and with sms multiprocessors (0: unknown). False: none of the table. Smaller
+ * modules of the same name, and power modes that switch multiprocessors off, have fewer of them.
+ */
+bool sx_predict_device_of_model(const char *model, double clock_hz, int sms, struct sx_predict_device *ret,
+				const char **title);
+/* The board by what CUDA says of an integrated GPU; clock as of sx_predict_board_of_model(). */
 const struct sx_predict_board *sx_predict_board_of_gpu(int capability, int sms, double clock_hz);
 
 #endif

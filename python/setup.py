@@ -4,7 +4,7 @@ import os
 import re
 import sys
 
-from setuptools import setup
+from setuptools import Distribution, setup
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # In the tree; in a source package the metadata that it was made with.
@@ -23,4 +23,21 @@ def version():
              "copy of python alone: use a newer one)")
 
 
-setup(version=version())
+def with_library():
+    """A wheel that brings the library (tools/wheel) is for one platform, and for every Python 3."""
+    if not os.path.exists(os.path.join(HERE, "src", "stixel", "libstixel.so.1")):
+        return {}
+    from wheel.bdist_wheel import bdist_wheel
+
+    class Platform(Distribution):
+        def has_ext_modules(self):
+            return True
+
+    class Wheel(bdist_wheel):
+        def get_tag(self):
+            return "py3", "none", super().get_tag()[2]
+
+    return {"distclass": Platform, "cmdclass": {"bdist_wheel": Wheel}}
+
+
+setup(version=version(), **with_library())

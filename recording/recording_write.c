@@ -157,13 +157,13 @@ static int put_image(struct sx_recording_writer *w, const struct stixel_frame_he
 	return put_message(w, *channel, image->data, (size_t)image->pitch * image->height);
 }
 
-/* At the start, when it changes, and of each publisher. */
+/* At the start, when it changes, and of each publisher. No camera model any more: a K of zeros says so. */
 static int put_calibrations(struct sx_recording_writer *w, const struct stixel_frame_header *h)
 {
 	static const char *const topics[] = {"calibration", "calibration_right"};
 	int r = w->error;
 
-	if (h->fx <= 0.0 || (w->calibration.fx > 0.0 && sx_calibration_same(h, &w->calibration)))
+	if (w->calibration.fx > 0.0 ? sx_calibration_same(h, &w->calibration) : h->fx <= 0.0)
 		return r;
 	memcpy(&w->calibration, h, STIXEL_HEADER_BYTES_LEAST); /* older ones have no more */
 	for (int i = 0; i < 2 && r == 0; i++) {

@@ -17,8 +17,9 @@
 #include "stages/road/road.h"
 #include "stages/stereo/monitor.h"
 
-struct stixel;	   /* include/stixel.h */
-struct sx_device;  /* a backend's own: worker threads, GPU */
+struct stixel;	  /* include/stixel.h */
+struct sx_device; /* a backend's own: worker threads, GPU */
+struct sx_device_facts;
 struct sx_context; /* a backend's own: every buffer of one frame in flight */
 
 enum sx_backend_choice { SX_BACKEND_AUTO, SX_BACKEND_CPU, SX_BACKEND_CUDA, SX_BACKEND_REFERENCE };
@@ -188,11 +189,9 @@ struct sx_backend {
 	const char *(*bus_id)(const struct sx_device *d);
 	/* Optional: bytes of device memory that path aggregation moves per frame, by its layout. */
 	size_t (*traffic)(const struct sx_context *x);
-	/*
-	 * Optional: what became of engine.volume and why, one sentence for log and status; valid while the
-	 * context lives.
-	 */
+	/* Optional: what became of engine.volume and why, one sentence; valid while the context lives. */
 	const char *(*volume)(const struct sx_context *x);
+	void (*facts)(const struct sx_device *d, struct sx_device_facts *f); /* NULL: it is no GPU */
 };
 
 extern const struct sx_backend sx_backend_reference;

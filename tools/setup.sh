@@ -56,6 +56,29 @@ need_packages()
 		"${missing[@]}" >&2 || die "apt-get could not install ${missing[*]}"
 }
 
+# Prints the address of the Debian archive that this machine installs from; 1 where it is no Debian.
+debian_mirror()
+{
+	local codename
+
+	# shellcheck source=/dev/null
+	codename=$(. /etc/os-release && [ "${ID:-}" = debian ] && echo "${VERSION_CODENAME:-}") || return 1
+	# shellcheck disable=SC2016 # apt's variables
+	apt-get indextargets --format '$(CREATED_BY) $(RELEASE) $(COMPONENT) $(REPO_URI)' | awk -v release="$codename" \
+		'$1 == "Packages" && $2 == release && $3 == "main" { print $4; exit }' | grep .
+}
+
+# Lets apt install packages of another architecture beside the machine's own.
+need_architecture()
+{
+	local as_root=()
+
+	! dpkg --print-foreign-architectures | grep -qx "$1" || return 0
+	[ "$(id -u)" = 0 ] || as_root=(sudo)
+	say "taking packages of $1, too"
+	"${as_root[@]}" dpkg --add-architecture "$1" || die "dpkg does not take packages of $1"
+}
+
 # Whether this machine has an NVIDIA device, by what its driver shows.
 has_nvidia_device()
 {

@@ -14,6 +14,12 @@
 
 #include "capture/scene/scene.h"
 
+enum {
+	BLUR_REACH = 40,  /* px; what a sigma of 8 px has further away is less than half of a weight's unit */
+	BLUR_ONE = 65536, /* all weights of a pixel together */
+	BLUR_STRIP = 256  /* pixels that are summed up at once */
+};
+
 static const struct {
 	const char *name;
 	bool amount, whole; /* there is one; it is a whole number */
@@ -92,36 +98,98 @@ static void fault_move(struct sx_image *img, struct sx_image *scratch, double de
 	}
 }
 
-/* One pass of the binomial filter 1 2 1 each way, which has a variance of 1/2 px^2. */
-static void fault_smooth(struct sx_image *img, struct sx_image *scratch)
+/* Weights of a pixel and of those 1, 2, .. from it to either side, in 1/65536. */
+struct blur {
+	int reach; /* of the last one that is not 0 */
+	int32_t weight[BLUR_REACH + 1];
+};
+
+/*
+ * Binomial: as 1 2 1, which has a variance of 1/2 px^2, applied again and again, but without what rounding
+ * in between would leave.
+ */
+static void blur_init(struct blur *b, double sigma)
 {
-	const int last = img->width - 1;
+	const int times = (int)(2 * sigma * sigma + 0.5);
+	double weight = BLUR_ONE;
 
-	sx_image_copy(scratch, img);
-	for (int y = 0; y < img->height; y++) {
-		const uint8_t *row[3];
-		uint8_t *to = sx_image_row(img, y);
+	for (int i = 1; i <= times; i++)
+		weight *= (2 * i - 1) / (2.0 * i);
+	b->weight[0] = BLUR_ONE;
+	for (b->reach = 0; b->reach < times && b->reach < BLUR_REACH; b->reach++) {
+		weight *= (double)(times - b->reach) / (times + b->reach + 1);
+		if (weight < 0.5)
+			break;
+		b->weight[b->reach + 1] = (int32_t)(weight + 0.5);
+		b->weight[0] -= 2 * b->weight[b->reach + 1];
+	}
+}
 
-		for (int j = 0; j < 3; j++) {
-			const int at = y + j - 1;
+/* Place i of n; beyond the image it is seen as in a mirror. */
+static int mirrored(int i, int n)
+{
+	while (i < 0 || i >= n)
+		i = i < 0 ? -1 - i : 2 * n - 1 - i;
+	return i;
+}
 
-			row[j] = sx_image_row(scratch, at < 0 ? 0 : at < img->height ? at : img->height - 1);
-		}
-		for (int x = 0; x < img->width; x++) {
-			const int a = x > 0 ? x - 1 : 0, b = x < last ? x + 1 : last;
-			int sum = 8;
+/* Weighs count pixels of near[0] with those of near[-i] and near[i], i up to the reach. */
+static void blur_pixels(const struct blur *b, uint8_t *to, const uint8_t *const *near, int count)
+{
+	int32_t sum[BLUR_STRIP];
 
-			for (int j = 0; j < 3; j++)
-				sum += (j == 1 ? 2 : 1) * (row[j][a] + 2 * row[j][x] + row[j][b]);
-			to[x] = (uint8_t)(sum / 16);
+	for (int x = 0; x < count; x++)
+		sum[x] = BLUR_ONE / 2 + b->weight[0] * near[0][x];
+	for (int i = 1; i <= b->reach; i++)
+		for (int x = 0; x < count; x++)
+			sum[x] += b->weight[i] * (near[-i][x] + near[i][x]);
+	for (int x = 0; x < count; x++)
+		to[x] = (uint8_t)(sum[x] / BLUR_ONE);
+}
+
+static void blur_rows(const struct blur *b, struct sx_image *to, const struct sx_image *from)
+{
+	uint8_t strip[BLUR_STRIP + 2 * BLUR_REACH];
+	const uint8_t *places[2 * BLUR_REACH + 1];
+
+	for (int i = 0; i <= 2 * b->reach; i++)
+		places[i] = strip + i;
+	for (int y = 0; y < from->height; y++) {
+		const uint8_t *row = sx_image_row(from, y);
+
+		for (int x = 0; x < from->width; x += BLUR_STRIP) {
+			const int count = from->width - x < BLUR_STRIP ? from->width - x : BLUR_STRIP;
+
+			for (int i = 0; i < count + 2 * b->reach; i++)
+				strip[i] = row[mirrored(x + i - b->reach, from->width)];
+			blur_pixels(b, (uint8_t *)sx_image_row(to, y) + x, places + b->reach, count);
 		}
 	}
 }
 
+static void blur_columns(const struct blur *b, struct sx_image *to, const struct sx_image *from)
+{
+	const uint8_t *places[2 * BLUR_REACH + 1];
+
+	for (int y = 0; y < from->height; y++)
+		for (int x = 0; x < from->width; x += BLUR_STRIP) {
+			const int count = from->width - x < BLUR_STRIP ? from->width - x : BLUR_STRIP;
+
+			for (int i = 0; i <= 2 * b->reach; i++)
+				places[i] = (const uint8_t *)sx_image_row(
+						    from, mirrored(y + i - b->reach, from->height)) +
+					    x;
+			blur_pixels(b, (uint8_t *)sx_image_row(to, y) + x, places + b->reach, count);
+		}
+}
+
 static void fault_blur(struct sx_image *img, struct sx_image *scratch, double sigma)
 {
-	for (int i = 0; i < (int)(2 * sigma * sigma + 0.5); i++)
-		fault_smooth(img, scratch);
+	struct blur b;
+
+	blur_init(&b, sigma);
+	blur_rows(&b, scratch, img);
+	blur_columns(&b, img, scratch);
 }
 
 static void fault_darken(struct sx_image *img, double light)

@@ -10,24 +10,39 @@
 #include <stdlib.h>
 
 int sx_contexts_create(struct sx_contexts **ret, const struct sx_backend *backend, struct sx_device *device,
-		       const struct sx_context_config *config, int count, char *why, size_t why_bytes)
+		       const struct sx_contexts_plan *plan, char *why, size_t why_bytes)
 {
 	struct sx_contexts *s = calloc(1, sizeof(*s));
-	int r = 0;
+	int r = s ? 0 : -ENOMEM;
 
-	if (!s) {
-		snprintf(why, why_bytes, "not enough memory for contexts");
-		return -ENOMEM;
+	if (s) {
+		s->backend = backend;
+		s->plan = *plan;
+		if (plan->offered)
+			r = sx_context_maps_init(s->map, &plan->config);
 	}
-	s->backend = backend;
-	s->column_width = (uint32_t)config->params.stixels.width;
-	for (; s->count < count && r == 0; s->count += r == 0)
-		r = backend->context_create(&s->context[s->count], device, config, why, why_bytes);
+	if (r < 0)
+		snprintf(why, why_bytes, "not enough memory for contexts");
+	for (; r == 0 && s->count < plan->count; s->count += r == 0)
+		r = backend->context_create(&s->context[s->count], device, &plan->config, why, why_bytes);
 	if (r < 0)
 		sx_contexts_destroy(s);
 	else
 		*ret = s;
 	return r < 0 ? r : 0;
+}
+
+void sx_contexts_fill(const struct sx_contexts *s, struct stixel_frame_header *h)
+{
+	const struct sx_camera *camera = &s->plan.config.params.camera;
+
+	h->flags = s->plan.rectified ? STIXEL_FRAME_RECTIFIED : 0;
+	h->column_width = (uint32_t)s->plan.config.params.stixels.width;
+	h->fx = camera->fx;
+	h->fy = camera->fy;
+	h->cx = camera->cx;
+	h->cy = camera->cy;
+	h->baseline_m = camera->baseline_m;
 }
 
 void sx_contexts_destroy(struct sx_contexts *s)
@@ -36,5 +51,7 @@ void sx_contexts_destroy(struct sx_contexts *s)
 		return;
 	for (int i = 0; i < s->count; i++)
 		s->backend->context_destroy(s->context[i]);
+	for (int side = 0; side < 2; side++)
+		sx_rectify_map_finish(&s->map[side]);
 	free(s);
 }

@@ -10,19 +10,32 @@
 #include <stddef.h>
 
 #include "daemon/handover.h"
-#include "stages/engine.h"
+#include "stages/context.h"
+#include "stixel.h"
+
+/* What a set is made for. */
+struct sx_contexts_plan {
+	struct sx_context_config config;
+	int count;
+	bool rectified; /* pairs are raw; config.rectify may also be for a correction of their rows alone */
+	bool offered;	/* another process gets the pairs, too (external.pairs) */
+	unsigned calibration; /* counts the changes of the camera; a road is none any more for another one */
+};
 
 struct sx_contexts {
 	const struct sx_backend *backend;
 	struct sx_context *context[SX_CONTEXTS_MAX]; /* used in turn */
 	int count;
-	uint32_t column_width; /* of their frames, px */
-	uint64_t first;	       /* their first frame: the frame thread's, until the old ones are back */
+	struct sx_contexts_plan plan;
+	struct sx_rectify_map map[2]; /* by which pairs that are offered are rectified; zeroed: not at all */
+	uint64_t first;		      /* their first frame: the frame thread's, until the old ones are back */
 };
 
-/* count of them. *ret only on success; the errors of context_create(), with why. */
+/* As many as planned. *ret only on success; the errors of context_create(), with why. */
 int sx_contexts_create(struct sx_contexts **ret, const struct sx_backend *backend, struct sx_device *device,
-		       const struct sx_context_config *config, int count, char *why, size_t why_bytes);
+		       const struct sx_contexts_plan *plan, char *why, size_t why_bytes);
+/* What all of their frames say: camera, columns, of flags STIXEL_FRAME_RECTIFIED and no other. */
+void sx_contexts_fill(const struct sx_contexts *s, struct stixel_frame_header *h);
 /* Accepts NULL. */
 void sx_contexts_destroy(struct sx_contexts *s);
 

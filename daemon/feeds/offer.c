@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "config/config.h"
 #include "ipc/frame.h"
-#include "stages/context.h"
 #include "stages/stereo/ingest.h"
 
 #define SLOTS 4
@@ -20,25 +19,23 @@
 #define IMAGES (1u << STIXEL_PLANE_LEFT | 1u << STIXEL_PLANE_RIGHT)
 
 /* of: the frames' own, of which columns and stages are left out. */
-static void fill_constants(struct sx_offer *o, const struct stixel_frame_header *of,
-			   const struct sx_context_config *c)
+static void fill_constants(struct sx_offer *o, const struct stixel_frame_header *of)
 {
 	o->header = *of;
 	o->header.epoch = sx_epoch_new();
-	o->header.flags = STIXEL_FRAME_STIXELS_LEFT_OUT | (c->rectify ? STIXEL_FRAME_RECTIFIED : 0);
-	o->header.column_width = (uint32_t)c->params.stixels.width;
 	o->header.row_error_q4 = STIXEL_ROW_ERROR_UNKNOWN;
 	o->header.stage_count = 0;
 	memset(o->header.stage_name, 0, sizeof(o->header.stage_name));
 }
 
-static int offer_take_memory(struct sx_offer *o, const struct sx_context_config *c)
+/* Also where the images lie in the pair as they are offered: another calibration may rectify them. */
+static int offer_take_memory(struct sx_offer *o)
 {
-	const bool in_pair = !c->rectify && sx_ingest_is_grey(c->pixel);
-	int r = sx_context_maps_init(o->map, c);
+	int r = 0;
 
-	for (int side = 0; side < 2 && r == 0 && !in_pair; side++)
-		r = sx_image_init(&o->grey[side], SX_PIXEL_U8, c->width, c->height);
+	for (int side = 0; side < 2 && r == 0; side++)
+		r = sx_image_init(&o->grey[side], SX_PIXEL_U8, (int)o->header.image_width,
+				  (int)o->header.image_height);
 	if (r < 0)
 		return r;
 	o->frame_bytes = sx_frame_bytes(
@@ -46,11 +43,14 @@ static int offer_take_memory(struct sx_offer *o, const struct sx_context_config 
 	return 0;
 }
 
-int sx_offer_init(struct sx_offer *o, const struct sx_settings *settings, const char *instance,
-		  const char *shm_dir, const struct sx_source_info *info,
-		  const struct stixel_frame_header *header, char *why, size_t why_bytes)
+bool sx_offer_wanted(const struct sx_settings *settings)
 {
-	struct sx_context_config c;
+	return settings->params.stereo.matcher == SX_MATCH_EXTERNAL && settings->external.pairs;
+}
+
+int sx_offer_init(struct sx_offer *o, const struct sx_settings *settings, const char *instance,
+		  const char *shm_dir, const struct stixel_frame_header *header, char *why, size_t why_bytes)
+{
 	char name[STIXEL_INSTANCE_BYTES];
 	struct sx_ring_params params = {.instance = name,
 					.shm_dir = shm_dir,
@@ -60,17 +60,15 @@ int sx_offer_init(struct sx_offer *o, const struct sx_settings *settings, const 
 	int n, r;
 
 	*o = (struct sx_offer){0};
-	if (settings->params.stereo.matcher != SX_MATCH_EXTERNAL || !settings->external.pairs)
+	if (!sx_offer_wanted(settings))
 		return 0;
 	n = snprintf(name, sizeof(name), "%s.pairs", instance);
 	if (n > 64) {
 		snprintf(why, why_bytes, "the name %s is too long for a ring %s.pairs", instance, instance);
 		return -EINVAL;
 	}
-	c = sx_settings_context(settings, info);
-	o->rectify = c.rectify;
-	fill_constants(o, header, &c);
-	r = offer_take_memory(o, &c);
+	fill_constants(o, header);
+	r = offer_take_memory(o);
 	if (r < 0) {
 		snprintf(why, why_bytes, "no room for pairs that are offered: %s", strerror(-r));
 		return r;
@@ -83,19 +81,17 @@ int sx_offer_init(struct sx_offer *o, const struct sx_settings *settings, const 
 void sx_offer_finish(struct sx_offer *o)
 {
 	sx_ring_destroy(o->ring);
-	for (int side = 0; side < 2; side++) {
-		sx_rectify_map_finish(&o->map[side]);
+	for (int side = 0; side < 2; side++)
 		sx_image_finish(&o->grey[side]);
-	}
 	*o = (struct sx_offer){0};
 }
 
-/* The grey image of one side: that of the pair where it is one. */
+/* The grey image of one side: that of the pair where it is one. map: NULL: it is rectified. */
 static struct sx_image grey_of(const struct sx_offer *o, const struct sx_image *image, int side,
-			       struct sx_stretch stretch)
+			       const struct sx_rectify_map *map, struct sx_stretch stretch)
 {
-	if (o->rectify)
-		sx_rectify(image, &o->grey[side], &o->map[side], stretch);
+	if (map)
+		sx_rectify(image, &o->grey[side], map, stretch);
 	else if (sx_ingest_is_grey(image->pixel))
 		return *image;
 	else
@@ -103,7 +99,7 @@ static struct sx_image grey_of(const struct sx_offer *o, const struct sx_image *
 	return o->grey[side];
 }
 
-void sx_offer_pair(struct sx_offer *o, const struct sx_pair *pair)
+void sx_offer_pair(struct sx_offer *o, const struct sx_contexts *contexts, const struct sx_pair *pair)
 {
 	static const uint32_t no_columns[1];
 	struct stixel_image images[2];
@@ -116,12 +112,16 @@ void sx_offer_pair(struct sx_offer *o, const struct sx_pair *pair)
 		return;
 	stretch = sx_ingest_stretch(&pair->left, &pair->right);
 	for (int side = 0; side < 2; side++) {
-		const struct sx_image grey = grey_of(o, side ? &pair->right : &pair->left, side, stretch);
+		const struct sx_image grey =
+			grey_of(o, side ? &pair->right : &pair->left, side,
+				contexts->plan.rectified ? &contexts->map[side] : NULL, stretch);
 
 		images[side] = (struct stixel_image){side ? STIXEL_PLANE_RIGHT : STIXEL_PLANE_LEFT,
 						     (uint32_t)grey.width, (uint32_t)grey.height,
 						     (uint32_t)grey.pitch, grey.data};
 	}
+	sx_contexts_fill(contexts, h);
+	h->flags |= STIXEL_FRAME_STIXELS_LEFT_OUT;
 	frame = sx_ring_begin(o->ring, &h->number);
 	h->captured = h->published = h->number;
 	h->capture_left_ns = pair->left_ns;

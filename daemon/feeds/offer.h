@@ -9,34 +9,31 @@
 
 #include "base/log.h"
 #include "base/pair.h"
-#include "capture/source.h"
 #include "config/settings.h"
+#include "daemon/exchange/contexts.h"
 #include "ipc/ring.h"
-#include "stages/rectify/rectify.h"
 
 struct sx_offer {
 	struct sx_ring *ring; /* NULL: nothing is offered; then nothing below is used */
 	struct stixel_frame_header header;
 	struct sx_image grey[2]; /* what images become, where they do not lie so in the pair */
-	struct sx_rectify_map map[2];
-	bool rectify;
 	size_t frame_bytes;
 	struct sx_condition failing;
 };
 
+bool sx_offer_wanted(const struct sx_settings *settings);
 /*
  * Makes the ring, and takes all memory. header: what all frames have. Nothing but a zeroed structure where
  * nothing is to be offered.
  * Negative errno with a sentence; then finish.
  */
 int sx_offer_init(struct sx_offer *o, const struct sx_settings *settings, const char *instance,
-		  const char *shm_dir, const struct sx_source_info *info,
-		  const struct stixel_frame_header *header, char *why, size_t why_bytes);
+		  const char *shm_dir, const struct stixel_frame_header *header, char *why, size_t why_bytes);
 /* Accepts a zeroed and a half-made one. */
 void sx_offer_finish(struct sx_offer *o);
 
-/* Thread: frame. Grey images of the pair, rectified if it is raw, into the ring. */
-void sx_offer_pair(struct sx_offer *o, const struct sx_pair *pair);
+/* Thread: frame. Grey images of the pair, rectified as those contexts do it if it is raw, into the ring. */
+void sx_offer_pair(struct sx_offer *o, const struct sx_contexts *contexts, const struct sx_pair *pair);
 /* Any thread. What the daemon says of itself, as in its own ring. */
 void sx_offer_set_state(struct sx_offer *o, enum stixel_state state);
 /* Any thread. At least once per heartbeat period, likewise. */

@@ -11,10 +11,12 @@
 #include <string.h>
 
 #include "gpu/probe.h"
+#include "stages/device_facts.h"
 
 #ifdef SX_CUDA_CODE /* of the build: "sm_75 sm_80" */
 #define CODE_OF_BUILD " (it has " SX_CUDA_CODE ")"
 #else
+#define SX_CUDA_CODE ""
 #define CODE_OF_BUILD ""
 #endif
 
@@ -228,6 +230,30 @@ static void device_describe(struct sx_device *d)
 		snprintf(sms, sizeof(sms), "%d SMs", d->all_sms);
 	snprintf(d->description, sizeof(d->description), "%s, sm_%d, %s, input %s", d->name, d->capability,
 		 sms, d->mapped ? "mapped" : "by copy");
+}
+
+void sx_cuda_facts(const struct sx_device *d, struct sx_device_facts *f)
+{
+	struct cudaDeviceProp properties;
+	int khz = 0;
+
+	*f = (struct sx_device_facts){
+		.code = SX_CUDA_CODE,
+		.capability = d->capability,
+		.sms = d->all_sms,
+		.integrated = d->integrated,
+		.bytes_per_s = d->integrated ? 0.0 : d->figures.bytes_per_s,
+	};
+	memcpy(f->name, d->name, sizeof(f->name));
+	if (cudaGetDeviceProperties(&properties, d->index) == cudaSuccess)
+		f->memory_bytes = properties.totalGlobalMem;
+	if (cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, d->index) == cudaSuccess)
+		f->clock_hz = khz * 1e3;
+	if (cudaRuntimeGetVersion(&f->runtime) != cudaSuccess)
+		f->runtime = 0;
+	if (cudaDriverGetVersion(&f->driver) != cudaSuccess)
+		f->driver = 0;
+	cudaGetLastError(); /* a question without an answer is no failure of a later call */
 }
 
 void sx_cuda_close(struct sx_device *d)

@@ -50,6 +50,8 @@ struct sx_device {
 int sx_cuda_open(struct sx_device **ret, const struct sx_engine_params *p, char *why, size_t why_bytes);
 void sx_cuda_close(struct sx_device *d);
 
+void sx_cuda_facts(const struct sx_device *d, struct sx_device_facts *f);
+
 /* Makes d what the calling thread's CUDA calls mean. */
 cudaError_t sx_cuda_enter(const struct sx_device *d);
 /* A stream in d's part of the device: waits for no other, before others where the device knows priorities. */

@@ -177,4 +177,5 @@ const struct sx_backend sx_backend_cuda = {
 	.bus_id = cuda_bus_id,
 	.traffic = cuda_traffic,
 	.volume = cuda_volume,
+	.facts = sx_cuda_facts,
 };

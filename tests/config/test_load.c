@@ -10,6 +10,7 @@
 #include "tests/config/fixture.h"
 
 #define SOURCE "[source]\nkind = synthetic\n"
+#define CAMERA "[camera]\nfx = 500\nfy = 500\nbaseline_m = 0.3\n"
 
 static const char *const *words(const char *a, const char *b)
 {
@@ -194,10 +195,22 @@ static void overrides_that_are_none(void **state)
 static void what_only_the_whole_can_tell(void **state)
 {
 	fixture_load(fixture_text("a.conf", SOURCE "[stereo]\np1 = 200\np2 = 100\n"), NULL,
-		     "stereo.p1 = 200 and stereo.p2 = 100: p1 must be at least 1 and at most p2\n");
-	fixture_load(fixture_text("a.conf", SOURCE "[stixels]\np_invalid_sky = 0.3\n[stereo]\np2=250"), NULL,
-		     "stereo.p1 = 12 and stereo.p2 = 250: with the largest matching cost 31 their sum must "
-		     "not exceed 255\n");
+		     "DIR/a.conf:4, DIR/a.conf:5: stereo.p1 = 200 and stereo.p2 = 100: p1 must be at least 1 "
+		     "and at most p2\n");
+	fixture_load(
+		fixture_text("a.conf", SOURCE "[stixels]\np_invalid_sky = 0.3\n[stereo]\np2=250"), NULL,
+		"DIR/a.conf:6: stereo.p1 = 12 and stereo.p2 = 250: with the largest matching cost 31 their "
+		"sum must not exceed 255\n");
+	/* a name without its section is of the one before; of keys that are not named nothing is told */
+	fixture_load(
+		fixture_text("a.conf", SOURCE CAMERA "height_m = 5\n[road]\nmax_height_m = 3\ntop = 9\n"),
+		words("road.min_height_m=0.5", NULL),
+		"DIR/a.conf:7, -s road.min_height_m=0.5, DIR/a.conf:9: camera.height_m = 5 is "
+		"outside of road.min_height_m .. max_height_m, 0.5..3\n");
+	fixture_load(fixture_text("a.conf", SOURCE CAMERA "height_m = 5\n"),
+		     words("road.max_height_m=3", NULL),
+		     "DIR/a.conf:7, -s road.max_height_m=3: camera.height_m = 5 is outside of "
+		     "road.min_height_m .. max_height_m, 1.51515..3\n");
 }
 
 #define DEVICES "[source]\nleft = /dev/a\nright = /dev/b\nkind = v4l2\n"

@@ -403,8 +403,8 @@ static void differences_are_listed(void **state)
 		if (sx_options[i].kind == SX_OPTION_REAL)
 			*(double *)((char *)&b + sx_options[i].offset) += 1;
 	sx_settings_diff(&a, &b, &d);
-	assert_int_equal(strlen(d.restart_keys), sizeof(d.restart_keys) - 1);
-	assert_string_equal(d.restart_keys + sizeof(d.restart_keys) - 4, "...");
+	assert_int_equal(strlen(d.live_keys), sizeof(d.live_keys) - 1);
+	assert_string_equal(d.live_keys + sizeof(d.live_keys) - 4, "...");
 	sx_settings_finish(&a);
 	sx_settings_finish(&b);
 }

@@ -40,8 +40,8 @@ class Output(unittest.TestCase):
         whole = {"%s.%s" % k for k in self.keys if k[0] in ("filters", "road", "stixels")}
         self.assertEqual(live, whole | {"stereo." + k for k in ("p1", "p2", "p1_vertical", "p2_vertical", "uniqueness",
                                                                 "p2_edge")}
-                         | {"source.exposure_ms", "source.gain", "source.controls", "source.fault", "log.levels",
-                            "camera.row_correction"})
+                         | {"source.exposure_ms", "source.gain", "source.controls", "source.fault", "log.levels"}
+                         | {"camera." + k for k in self.json["camera"] if k != "rectify_size"})
         self.assertEqual(" ".join(dump("help").split()).count("; changes live"), len(live))  # it may wrap
 
     def test_json_escapes(self):

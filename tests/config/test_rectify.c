@@ -76,7 +76,8 @@ static void in_a_configuration(void **state)
 static void a_rig_that_changes(void **state)
 {
 	const struct sx_settings *s = configure("", "calibration = " SX_DATA "/opencv.yml\n", "");
-	struct sx_settings other = *s;
+	const struct sx_source_info info = {.width = 752, .height = 480};
+	struct sx_settings other = *s, now;
 	struct sx_settings_diff diff;
 
 	sx_settings_diff(s, &other, &diff);
@@ -84,11 +85,116 @@ static void a_rig_that_changes(void **state)
 	other.rig.raw[1].distortion[2] += 1e-6;
 	sx_settings_diff(s, &other, &diff);
 	assert_int_equal(diff.changed, 1);
-	assert_string_equal(diff.restart_keys, "camera.calibration");
+	assert_string_equal(diff.live_keys, "camera.calibration");
+	assert_false(sx_settings_same_camera(s, &other, &info));
 	other.rig = s->rig;
+	assert_true(sx_settings_same_camera(s, &other, &info));
 	other.rectify = false;
 	sx_settings_diff(s, &other, &diff);
-	assert_int_equal(diff.restart, 1);
+	assert_true(diff.changed == 1 && diff.restart == 0);
+	assert_false(sx_settings_same_camera(s, &other, &info));
+	/* what is not rectified has no rig that could be another one */
+	now = other;
+	other.rig.fx += 1;
+	assert_true(sx_settings_same_camera(&now, &other, &info));
+}
+
+static struct sx_settings *change(const struct sx_settings *s, struct sx_origins *origins,
+				  const char *const *changes, const char *sentence)
+{
+	static struct sx_settings ret;
+	struct sx_errors errors = {0};
+	int count = 0, r;
+
+	sx_settings_finish(&ret);
+	while (changes[count])
+		count++;
+	r = sx_settings_set(&ret, origins, s, changes, count, &errors);
+	if (*sentence) {
+		assert_true(r == -EINVAL && errors.count == 1);
+		assert_non_null(strstr(errors.text[0], sentence));
+	} else {
+		assert_int_equal(r, 0);
+	}
+	sx_errors_finish(&errors);
+	return &ret;
+}
+
+#define SET(...)                  \
+	(const char *const[])     \
+	{                         \
+		__VA_ARGS__, NULL \
+	}
+
+static struct sx_settings running(struct sx_origins *origins, const char *file)
+{
+	struct sx_errors errors = {0};
+	struct sx_settings s = {0};
+
+	memset(origins, 0, sizeof(*origins));
+	assert_int_equal(sx_settings_load_origins(&s, origins, file, NULL, 0, true, &errors), 0);
+	return s;
+}
+
+/* A file that is named later than fx .. baseline_m takes their place, ... */
+static void named_later(void **state)
+{
+	static struct sx_origins origins;
+	const struct sx_option *fx = sx_option_find("camera", "fx");
+	struct sx_settings s, *t;
+
+	fixture_text("a.conf", "[source]\nkind = v4l2\nleft = /dev/video0\nright = /dev/video1\n"
+			       "[camera]\nfx = 0\nfy = 0\nbaseline_m = 0\n");
+	s = running(&origins, fixture_path("a.conf"));
+	/* ... in drop-ins */
+	fixture_text("a.conf.d/90-live.conf", "[camera]\ncalibration = " SX_DATA "/opencv.yml\n");
+	t = fixture_load(fixture_path("a.conf"), NULL, "");
+	assert_true(t->rectify && t->params.camera.fx == t->rig.fx && t->rig.fx > 0);
+	fixture_text("a.conf.d/91.conf", "[camera]\nfx = 3\n"); /* and the other way round it is a question */
+	fixture_load(
+		fixture_path("a.conf"), NULL,
+		"DIR/a.conf.d/91.conf:2: [camera] fx: is also in the calibration file " SX_DATA
+		"/opencv.yml (DIR/a.conf.d/90-live.conf:2); which one is meant? An empty 'calibration =' "
+		"turns the file off\n");
+
+	/* ... and in settings that run */
+	change(&s, &origins, SET("camera.calibration=/nowhere", "camera.height_m=1"),
+	       "/nowhere: No such file");
+	change(&s, &origins, SET("camera.calibration=" SX_DATA "/opencv.yml", "camera.fx=9"),
+	       "fx: is also in the calibration file");
+	assert_non_null(strstr(sx_origin_text(&origins, fx), "/a.conf:6"));
+	t = change(&s, &origins, SET("camera.calibration=" SX_DATA "/opencv.yml", "camera.rectify=auto"), "");
+	assert_true(t->rectify && t->params.camera.fx == t->rig.fx && t->calibration_width == 752);
+	assert_string_equal(sx_origin_text(&origins, fx), "default");
+	sx_settings_finish(&s);
+	assert_int_equal(sx_settings_copy(&s, t), 0);
+	change(&s, &origins, SET("camera.calibration="),
+	       "v4l2 needs the camera: give calibration in [camera], or fx, fy, cx, cy, baseline_m ");
+	t = change(&s, &origins,
+		   SET("camera.calibration=", "camera.fx=0", "camera.fy=0", "camera.baseline_m=0"), "");
+	assert_true(!t->rectify && t->params.camera.fx == 0 && t->rig.width == 0 &&
+		    t->calibration_width == 0);
+	assert_true(t->params.camera.cx == 609.5); /* the default, not what the file said */
+	sx_settings_finish(&s);
+	sx_settings_finish(t);
+}
+
+/* When settings change the file is read for keys that have to do with it, and for no others. */
+static void read_again(void **state)
+{
+	static struct sx_origins origins;
+	struct sx_settings s, *t;
+
+	fixture_text("calib", "fx: 700\nfy: 700\ncx: 640\ncy: 360\nbaseline_m: 0.5\n");
+	s = running(&origins,
+		    fixture_text("b.conf", "[source]\nkind = synthetic\n[camera]\ncalibration = calib\n"));
+	fixture_text("calib", "fx: 800\nfy: 800\ncx: 640\ncy: 360\nbaseline_m: 0.5\n");
+	t = change(&s, &origins, SET("camera.height_m=2", "stereo.p1=9"), "");
+	assert_true(t->params.camera.fx == 700 && t->params.camera.height_m == 2);
+	t = change(&s, &origins, SET("camera.rectify=no"), "");
+	assert_true(t->params.camera.fx == 800);
+	sx_settings_finish(t);
+	sx_settings_finish(&s);
 }
 
 static void contradictions(void **state)
@@ -153,10 +259,8 @@ int main(void)
 {
 #define TEST(t) cmocka_unit_test_setup_teardown(t, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(in_a_configuration),
-		TEST(a_rig_that_changes),
-		TEST(contradictions),
-		TEST(baseline_beside_the_file),
+		TEST(in_a_configuration), TEST(a_rig_that_changes), TEST(named_later),
+		TEST(read_again),	  TEST(contradictions),	    TEST(baseline_beside_the_file),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

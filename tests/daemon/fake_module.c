@@ -6,6 +6,7 @@
  *	FAKE_MODULE_CREATE	"memory", "cannot": making a context fails
  *	FAKE_MODULE_FAIL_AT	this frame fails
  *	FAKE_MODULE_DEVICE	words in place of "fake device"
+ *	FAKE_MODULE_FACTS	"SMS CAPABILITY": it is an integrated GPU with so many multiprocessors
  *	FAKE_MODULE_PIN		"no": memory cannot be pinned
  *	FAKE_MODULE_REPORT	a file that gets one line when the device is closed: what was counted
  *
@@ -23,6 +24,7 @@
 
 #include "gpu/host/engine.h"
 #include "gpu/module.h"
+#include "stages/device_facts.h"
 
 #if defined(FAKE_OTHER_VERSION)
 const struct sx_module sx_module_cuda = {.version = "0.0.9-other"};
@@ -263,8 +265,24 @@ static const char *module_volume(const struct sx_context *x)
 	return "engine.volume = auto: stored, as this is a fake";
 }
 
+static void module_facts(const struct sx_device *d, struct sx_device_facts *f)
+{
+	const char *told_facts = getenv("FAKE_MODULE_FACTS");
+
+	*f = (struct sx_device_facts){.code = "sm_87",
+				      .clock_hz = 918e6,
+				      .memory_bytes = (size_t)8 << 30,
+				      .runtime = 11040,
+				      .driver = 12060,
+				      .integrated = true};
+	snprintf(f->name, sizeof(f->name), "%s", module_describe(d));
+	if (told_facts)
+		MUST(sscanf(told_facts, "%d %d", &f->sms, &f->capability) == 2);
+}
+
 const struct sx_backend sx_backend_cuda = {
 	.name = "cuda",
+	.facts = module_facts,
 	.volume = module_volume,
 	.open = module_open,
 	.close = module_close,

@@ -70,6 +70,7 @@ class Frame:
         self.width, self.height, self.columns = struct.unpack_from("<3I", data, 96)
         self.column_width, = struct.unpack_from("<I", data, 108)
         self.count, = struct.unpack_from("<I", data, 120)
+        self.camera = struct.unpack_from("<5d", data, 128)  # fx, fy, cx, cy, baseline
         self.road = struct.unpack_from("<3d", data, 168) + struct.unpack_from("<8d", data, 696)
         self.road_age, = struct.unpack_from("<I", data, 208)
         self.captured, self.published, self.overload, self.unpaired, self.corrupt = struct.unpack_from(

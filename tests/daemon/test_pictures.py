@@ -198,6 +198,11 @@ class Rows(Pairs):
         self.check_corrected(raw, 500 * math.tan(math.radians(0.15)), 0.3)
         self.until_degraded(far, "further out of line than camera.row_correction may correct (+3.")
         self.assertEqual(far.status()["pictures"]["row_correction"]["shift_px"], 3)
+        # of another calibration nothing is known
+        self.assertEqual(far.order("camera.baseline_m=0.5")[0], 200)
+        self.assertRegex(far.text(), r"corrected by \+0.00 px and \+0.000 degrees \(was \+3.00, .*\), from frame \d+ "
+                                     "on; those of another calibration begin at 0")
+        until(lambda: far.status()["pictures"]["row_correction"]["shift_px"] == 0, 5, "nothing corrected yet")
         self.assertEqual(far.stop(), 0)
         for i in (ready, raw):
             i.until_state("running")

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "ipc/frame.h"
 #include "ipc/instance.h"
+#include "tests/emulated.h"
 #include "tests/ipc/help.h"
 
 #define READERS 2
@@ -205,6 +206,12 @@ int main(void)
 	uint64_t kills;
 	int failed = 0;
 
+#ifdef KILL_CONTROL
+	if (EMULATED("too slow to be overtaken while it copies")) {
+		printf("1..0 # SKIP\n");
+		return 0;
+	}
+#endif
 	tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (tally == MAP_FAILED)
 		return 99;
@@ -221,6 +228,10 @@ int main(void)
 	failed += ok(tally->damaged == 0, 1, "no damaged frame was given to a reader");
 	failed += ok(tally->refused_frames == 0 && tally->other_errors == 0, 2,
 		     "the seqlock alone kept them whole: no checksum had to");
+	if (EMULATED("too slow to be overtaken while it copies, and to notice all ends")) {
+		printf("ok 3 # SKIP\nok 4 # SKIP\n");
+		return failed + clean_after(5) ? 1 : 0;
+	}
 	failed += ok(tally->overruns > 10, 3, "readers were overtaken while they copied");
 	failed += ok(kills > 200 && tally->accepted > kills && tally->ended > kills / 20 &&
 			     tally->epochs > kills / 4,

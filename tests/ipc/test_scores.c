@@ -22,6 +22,7 @@
 
 #include "base/clock.h"
 #include "ipc/ring.h"
+#include "tests/emulated.h"
 #include "tests/ipc/help.h"
 #include "tests/ipc/scores_case.h"
 
@@ -433,6 +434,10 @@ static void without_the_second_look(void **state)
 	struct sx_feed *f = feed();
 	unsigned long long damaged = 0;
 
+	if (EMULATED("too slow to be overtaken while it copies")) {
+		sx_feed_destroy(f);
+		skip();
+	}
 	/* on a busy machine few are killed while they write */
 	for (int i = 0; i < 8 && !damaged; i++)
 		damaged = (unsigned long long)kill_writers(f).damaged;

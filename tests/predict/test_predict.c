@@ -259,11 +259,30 @@ static void test_boards(void **state)
 	assert_null(sx_predict_board_of_model("", 0));
 }
 
+/* A power mode lowers the clock, never above the table's; fewer multiprocessors are another device. */
+static void test_device_of_model(void **state)
+{
+	static const char nx[] = "NVIDIA Jetson Orin NX Engineering Reference Developer Kit";
+	struct sx_predict_device d;
+	const char *title;
+
+	assert_true(sx_predict_device_of_model(nx, 0.612e9, 8, &d, &title));
+	assert_true(d.clock_hz == 0.612e9 && d.sms == 8);
+	assert_string_equal(title, "Jetson Orin NX 16 GB");
+	assert_true(sx_predict_device_of_model(nx, 2e9, 0, &d, &title));
+	assert_true(d.clock_hz == sx_predict_board_find("orin-nx-super")->device.clock_hz);
+	assert_true(sx_predict_device_of_model(nx, 0, 0, &d, &title));
+	assert_true(d.clock_hz == sx_predict_board_find("orin-nx")->device.clock_hz);
+	assert_false(sx_predict_device_of_model(nx, 0.612e9, 4, &d, &title));
+	assert_false(sx_predict_device_of_model("PC", 1e9, 8, &d, &title));
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_slices),	cmocka_unit_test(test_volume), cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_missing), cmocka_unit_test(test_boards),
+		cmocka_unit_test(test_slices), cmocka_unit_test(test_volume),
+		cmocka_unit_test(test_bounds), cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_boards), cmocka_unit_test(test_device_of_model),
 	};
 
 	if (argc != 2)

@@ -160,13 +160,16 @@ class FirstCamera(support.TestCase):
         self.start(begin)
         for command in doc_steps.commands(self.steps[4]):
             said = self.shell(command)
-        self.assertIn("front.yaml", said)
+        self.assertRegex(said, "(?m)front.yaml is written.$")
+        with stixel.open(self.front.name) as reader:  # in use already
+            self.assertTrue(reader.next(30).flags & stixel.FrameFlag.RECTIFIED)
         self.assertTrue({"board.svg", "calibrate.html", "front.yaml"} <= set(os.listdir(self.top)))
-        self.front.stop()
 
-        # 5, 6: rectified
-        camera = re.sub("height_m = .*", "height_m = %.3f" % (HEIGHT_M * self.cameras.scale),
-                        doc_steps.configuration(self.steps[5]))
+        # 5, 6: kept, so that the next start rectifies as well
+        for command in doc_steps.commands(self.steps[5]):
+            said = self.shell(re.sub("height_m=.*", "height_m=%.3f" % (HEIGHT_M * self.cameras.scale), command))
+        self.assertRegex(said, "^3 keys in .*/front.conf.d/90-live.conf\n$")
+        self.front.stop()
         self.configure("street", camera)
         self.start(begin)
         good = self.pictures()

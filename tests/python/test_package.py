@@ -45,12 +45,11 @@ class Package(support.TestCase):
     def test_wheel(self):
         self.need(have(sys.executable, "-c", "import setuptools, pip, wheel, venv"),
                   "pip, setuptools, wheel or venv (Debian: python3-pip python3-setuptools python3-wheel python3-venv)")
+        env = self.without_network()
         # a copy, so that nothing is left in the tree; with the tree's meson.build where setup.py looks for it
         shutil.copytree(PACKAGE, self.top + "/tree/python",
                         ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "build"))
         shutil.copy(os.path.join(support.SOURCE, "meson.build"), self.top + "/tree")
-        env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "STIXEL_LIBRARY")}
-        env.update(PIP_NO_INDEX="1", PIP_NO_DEPS="1", PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_ROOT_USER_ACTION="ignore")
         self.run_it(sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "-w", self.top,
                     self.top + "/tree/python", env=env)
         wheel, = glob.glob(self.top + "/*.whl")
@@ -59,19 +58,41 @@ class Package(support.TestCase):
         with zipfile.ZipFile(wheel) as z:
             names = {n for n in z.namelist() if ".dist-info/" not in n}
         self.assertEqual(names, sources)
+        env["LD_LIBRARY_PATH"] = os.path.dirname(os.environ["STIXEL_LIBRARY"])  # as in a folder that the system knows
+        self.assertEqual(self.install_and_read(wheel, env), "libstixel.so.1")
+
+    def test_wheel_that_brings_the_library(self):
+        self.need(have(sys.executable, "-c", "import setuptools, pip, wheel, venv") and have("meson", "--version"),
+                  "pip, setuptools, wheel, venv or meson")
+        env = self.without_network()
+        self.run_it(os.path.join(support.SOURCE, "tools", "wheel"), "--here", "--output", self.top, env=env)
+        wheel, = glob.glob(self.top + "/*.whl")
+        self.assertRegex(os.path.basename(wheel), r"^stixel-%s-py3-none-manylinux_2_\d+_%s.whl$" % (
+            re.escape(VERSION), os.uname().machine))
+        with zipfile.ZipFile(wheel) as z:
+            self.assertIn("stixel/libstixel.so.1", z.namelist())
+            self.assertNotIn(os.fsencode(support.SOURCE), z.read("stixel/libstixel.so.1"))
+        self.assertIn("/venv/", self.install_and_read(wheel, env))
+
+    def without_network(self):
+        env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "STIXEL_LIBRARY")}
+        env.update(PIP_NO_INDEX="1", PIP_NO_DEPS="1", PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_ROOT_USER_ACTION="ignore")
+        return env
+
+    def install_and_read(self, wheel, env):
+        """In a virtual environment, a frame of a daemon. What the library's path is."""
         # NumPy and pip are those of the system: there is no network
         self.run_it(sys.executable, "-m", "venv", "--system-site-packages", "--without-pip", self.top + "/venv")
         python = self.top + "/venv/bin/python"
         self.run_it(python, "-m", "pip", "install", wheel, env=env)
         d = self.daemon("wheel", *SMALL, "-s", "source.fps=20")
-        env["LD_LIBRARY_PATH"] = os.path.dirname(os.environ["STIXEL_LIBRARY"])  # as in a folder that the system knows
         out = self.run_it(python, "-c", "import sys, stixel; f = next(iter(stixel.open(sys.argv[1]))); print("
-                          "stixel.__version__, stixel.library_version(), len(f.stixels) > 0, stixel.__file__)", d.name,
-                          env=env, cwd="/")
+                          "stixel.__version__, stixel.library_version(), len(f.stixels) > 0, stixel.__file__, "
+                          "stixel._library.library().path)", d.name, env=env, cwd="/")
         self.assertEqual(out.split()[:3], [VERSION, VERSION, "True"])
         self.assertIn("/venv/", out.split()[3])
-        out = self.run_it(python, "-m", "stixel", "--version", env=env, cwd="/")
-        self.assertEqual(out, "stixel %s\n" % VERSION)
+        self.assertEqual(self.run_it(python, "-m", "stixel", "--version", env=env, cwd="/"), "stixel %s\n" % VERSION)
+        return out.split()[4]
 
     def test_listed_for_meson(self):
         with open(PACKAGE + "/meson.build", encoding="utf-8") as f:

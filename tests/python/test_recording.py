@@ -15,7 +15,7 @@ import unittest
 
 import support
 import stixel
-from stixel import _crc32c
+from stixel import _crc32c, _mcap
 from support import SLOW, SMALL, until
 
 LONG = 30 * SLOW
@@ -83,6 +83,52 @@ class Recordings(Case):
         for frame in frames:
             self.assertEqual((frame.left.shape, frame.right.shape), ((96, 160), (96, 160)))
             self.assertTrue((frame.left != frame.right).any())
+
+    def calibrations(self, path, topic):
+        """fx of its messages, in their order."""
+        found, wanted, at = [], None, 8
+        with open(path, "rb") as f:
+            data = f.read()
+        while at < len(data) - 8:
+            op, size = _mcap.HEAD.unpack_from(data, at)
+            content, at = data[at + 9:at + 9 + size], at + 9 + size
+            for kind, record in _mcap.inside(_mcap.records_of(_mcap.chunk(content))) if op == _mcap.CHUNK else ():
+                if kind == _mcap.CHANNEL and _mcap.channel(record).topic.endswith(b"/" + topic):
+                    wanted = _mcap.channel(record).id
+                elif kind == _mcap.MESSAGE and struct.unpack_from("<H", record)[0] == wanted:
+                    k = _mcap.fields(record[_mcap.MESSAGE_OF.size:])[6]
+                    found.append(struct.unpack_from("<d", k)[0])
+        return found
+
+    def test_a_calibration_that_changes(self):
+        """Each frame has its own; viewers find each in the channels beside it, and where there is none any more."""
+        for side in ("left", "right"):
+            self.write(side + ".pgm", b"P5\n64 48\n255\n" + random.Random(side).randbytes(64 * 48))
+        d = self.daemon("moved", "-s", "source.kind=files", "-s", "source.left=" + self.path("left.pgm"), "-s",
+                        "source.right=" + self.path("right.pgm"), "-s", "source.loop=yes", "-s", "source.fps=30", "-s",
+                        "stereo.disparities=32", "-s", "engine.threads=1")
+        recorder = self.start("moved", d.name, env=d.client())
+        self.write("cal", b"fx: 60\nfy: 60\ncx: 32\ncy: 24\nbaseline_m: 0.25\n")
+        until(lambda: os.path.exists(self.path("moved")), LONG, "file")
+        changes = [(0, 721.5)]
+        for fx, order in ((60, ["calibration=" + self.path("cal")]),
+                          (0, ["calibration=", "fx=0", "fy=0", "baseline_m=0"]),
+                          (50, ["fx=50", "fy=50", "baseline_m=1"])):
+            seen = d.status()["frames"]["published"]
+            d.until_published(seen + 3)
+            code, said = d.order(*("camera." + o for o in order))
+            self.assertEqual(code, 200, said)
+            changes.append((int(said.rpartition("from frame ")[2].split()[0]), fx))
+        d.until_published(changes[-1][0] + 3)
+        recorder.send_signal(signal.SIGINT)
+        path = self.finish("moved", recorder)
+        records = self.compare(path)
+        frames = [r for r in records if isinstance(r, stixel.Frame)]
+        for f in frames:
+            self.assertEqual((f.number, f.camera.fx), (f.number, [fx for n, fx in changes if n <= f.number][-1]))
+        self.assertLess(frames[0].number, changes[1][0])
+        for topic in (b"calibration", b"calibration_right"):
+            self.assertEqual(self.calibrations(path, topic), [fx for _, fx in changes])
 
     def test_the_frames_that_were_published(self):
         d = self.daemon("record", *SMALL, "-s", "source.fps=20")

@@ -12,7 +12,7 @@ ALL = ["source", "camera", "stereo", "filters", "road", "stixels", "semantics", 
 READS = {
     "stixeld": ALL,
     "stixel-process": ["camera", "stereo", "filters", "road", "stixels", "semantics", "engine"],
-    "stixel-bench": ["source", "camera", "stereo", "filters", "road", "stixels", "engine"],
+    "stixel-bench": ["source", "camera", "stereo", "filters", "road", "stixels", "engine", "power"],
 }
 
 

@@ -4,14 +4,15 @@
  *
  *	feeder FOURCC WIDTHxHEIGHT FPS DEVICE FILE... [-- DEVICE FILE...]...
  *
- * The files of a device are played in a circle, for ever. A test kills it, or stops it
- * by a signal, as it likes.
+ * The files of a device are played in a circle, for ever, all devices from their first. SIGHUP: they are read
+ * again, and played from their first again. A test kills it, or stops it by a signal, as it likes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/videodev2.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@
 #define FILES_MAX 32
 
 struct frame {
+	const char *path;
 	void *data;
 	size_t bytes;
 };
@@ -35,26 +37,40 @@ struct device {
 	struct frame frames[FILES_MAX];
 };
 
+static volatile sig_atomic_t again; /* files are to be read */
+
+static void on_hangup(int number)
+{
+	(void)number;
+	again = 1;
+}
+
 static void fail(const char *what)
 {
 	fprintf(stderr, "feeder: %s: %s\n", what, strerror(errno));
 	exit(1);
 }
 
-static struct frame load(const char *path)
+static void load(struct frame *f)
 {
-	struct frame f = {0};
 	struct stat s;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(f->path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0 || fstat(fd, &s) < 0)
-		fail(path);
-	f.bytes = (size_t)s.st_size;
-	f.data = malloc(f.bytes);
-	if (!f.data || read(fd, f.data, f.bytes) != s.st_size)
-		fail(path);
+		fail(f->path);
+	free(f->data);
+	f->bytes = (size_t)s.st_size;
+	f->data = malloc(f->bytes);
+	if (!f->data || read(fd, f->data, f->bytes) != s.st_size)
+		fail(f->path);
 	close(fd);
-	return f;
+}
+
+static void load_all(struct device *devices, int count)
+{
+	for (int i = 0; i < count; i++)
+		for (int n = 0; n < devices[i].count; n++)
+			load(&devices[i].frames[n]);
 }
 
 static void set_format(struct device *d, const char *fourcc, unsigned width, unsigned height)
@@ -91,7 +107,7 @@ static int parse_devices(struct device *devices, char **words)
 		for (; *words && strcmp(*words, "--") != 0; words++) {
 			if (d->count == FILES_MAX)
 				return 0;
-			d->frames[d->count++] = load(*words);
+			d->frames[d->count++].path = *words;
 		}
 		if (d->count == 0)
 			return 0;
@@ -103,6 +119,7 @@ static int parse_devices(struct device *devices, char **words)
 int main(int argc, char **argv)
 {
 	static struct device devices[DEVICES_MAX];
+	struct sigaction hangup = {.sa_handler = on_hangup, .sa_flags = SA_RESTART};
 	struct timespec next;
 	unsigned width, height;
 	long fps = argc > 5 ? strtol(argv[3], NULL, 10) : 0;
@@ -113,12 +130,19 @@ int main(int argc, char **argv)
 		      stderr);
 		return 64;
 	}
+	load_all(devices, count); /* before there are cameras to be waited for */
+	sigaction(SIGHUP, &hangup, NULL);
 	for (int i = 0; i < count; i++)
 		set_format(&devices[i], argv[1], width, height);
 	clock_gettime(CLOCK_MONOTONIC, &next);
 	for (unsigned n = 0;; n++) {
 		struct timespec now;
 
+		if (again) {
+			again = 0;
+			n = 0;
+			load_all(devices, count);
+		}
 		for (int i = 0; i < count; i++) {
 			const struct frame *f = &devices[i].frames[n % (unsigned)devices[i].count];
 

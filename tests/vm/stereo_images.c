@@ -7,18 +7,30 @@
  * camera.conf with the section [camera] that goes with them; of raw cameras stereo.yaml, as OpenCV has it.
  * Chroma is not neutral, so that who takes it for light is found out.
  *
+ *	stereo-images --faults FOLDER WIDTHxHEIGHT COUNT FAULT...
+ *
+ * makes FOLDER/camera.conf, and FOLDER/FAULT/left-N.grey and right-N.grey for each fault of source.fault: a
+ * drive there and back, so that who plays it in a circle sees no jump.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <turbojpeg.h>
 
 #include "capture/scene/scene.h"
+#include "capture/scene/scene_fault.h"
 
 #define QUALITY 85
 #define SEED 7
+
+#define USAGE                                                                      \
+	"usage: stereo-images FOLDER WIDTHxHEIGHT COUNT [LENSES] (even numbers)\n" \
+	"       stereo-images --faults FOLDER WIDTHxHEIGHT COUNT FAULT...\n"
 
 struct picture {
 	int width, height;
@@ -110,11 +122,15 @@ static size_t pgm(const struct picture *p)
 static const struct form {
 	const char *suffix;
 	size_t (*encode)(const struct picture *);
-} forms[] = {{"pgm", pgm}, {"grey", grey}, {"yuyv", yuyv}, {"uyvy", uyvy}, {"nv12", nv12}, {"jpg", jpg}};
+} forms[] = {{"grey", grey}, {"pgm", pgm}, {"yuyv", yuyv}, {"uyvy", uyvy}, {"nv12", nv12}, {"jpg", jpg}};
 
-static int write_forms(const struct picture *p, const char *folder, const char *side, int number)
+#define FORMS (sizeof(forms) / sizeof(forms[0]))
+
+/* The first count forms of a picture. */
+static int write_forms(const struct picture *p, size_t count, const char *folder, const char *side,
+		       int number)
 {
-	for (unsigned i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+	for (size_t i = 0; i < count; i++) {
 		char path[4096];
 		FILE *f;
 		size_t bytes = forms[i].encode(p);
@@ -188,43 +204,117 @@ static void take(struct picture *p, const struct sx_image *image)
 		memcpy(p->light + (size_t)y * (size_t)p->width, sx_image_row(image, y), (size_t)p->width);
 }
 
+static int write_pair(struct picture *p, const struct sx_image *images, size_t count, const char *folder,
+		      int number)
+{
+	int r = 0;
+
+	for (int side = 0; side < 2 && r == 0; side++) {
+		take(p, &images[side]);
+		r = write_forms(p, count, folder, side ? "right" : "left", number);
+	}
+	return r;
+}
+
+/* Far apart, so that pictures differ. */
+static int write_pairs(struct picture *p, struct sx_scene *scene, struct sx_image *images, int count,
+		       const char *folder)
+{
+	int r = 0;
+
+	for (int n = 0; n < count && r == 0; n++) {
+		sx_scene_render(scene, (uint32_t)n * 10, &images[0], &images[1]);
+		r = write_pair(p, images, FORMS, folder, n);
+	}
+	return r;
+}
+
+/*
+ * The frame that is shown n-th on a drive there and back of count pictures: every second one, so that what
+ * moves does so by more than a pixel.
+ */
+static uint32_t there_and_back(int n, int count)
+{
+	return 2 * (uint32_t)(n % count <= count / 2 ? n % count : count - n % count);
+}
+
+/* images: left, right, scratch. A right camera that is late, by pictures, is so on the way back, too. */
+static int write_fault(struct picture *p, struct sx_scene *scene, struct sx_image *images, int count,
+		       const char *folder, const char *name)
+{
+	struct sx_fault f;
+	char path[4096], why[512];
+	int r = 0;
+
+	if (sx_fault_parse(&f, name, why, sizeof(why)) < 0) {
+		fprintf(stderr, "stereo-images: %s\n", why);
+		return -EINVAL;
+	}
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	if (mkdir(path, 0755) < 0) {
+		fprintf(stderr, "stereo-images: %s: %s\n", path, strerror(errno));
+		return -EIO;
+	}
+	for (int n = 0; n < count && r == 0; n++) {
+		sx_scene_render(scene, there_and_back(n, count), &images[0], &images[1]);
+		if (f.kind == SX_FAULT_LATE_RIGHT)
+			sx_scene_render(scene, there_and_back(n + (int)f.amount, count), &images[2],
+					&images[1]);
+		sx_fault_plant(&f, &images[0], &images[1], &images[2]);
+		r = write_pair(p, images, 1, path, n);
+	}
+	return r;
+}
+
+/* One allocation: light, chroma, and what is written. */
+static int picture_init(struct picture *p, int width, int height)
+{
+	const size_t pixels = (size_t)width * (size_t)height;
+
+	p->width = width;
+	p->height = height;
+	p->light = malloc(4 * pixels + 64);
+	if (!p->light)
+		return -ENOMEM;
+	p->chroma = p->light + pixels;
+	p->out = p->chroma + pixels;
+	for (size_t i = 0; i < pixels; i++)
+		p->chroma[i] = chroma_at((int)(i % (size_t)width), (int)(i / (size_t)width));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	const bool faults = argc > 1 && strcmp(argv[1], "--faults") == 0;
+	char **words = argv + 1 + faults;
+	const int given = argc - 1 - faults;
 	struct sx_scene_params params = {.name = "street", .seed = SEED};
 	struct sx_scene *scene;
 	struct sx_rig rig;
-	struct sx_image images[2];
+	struct sx_image images[3];
 	struct picture p = {0};
 	char why[256];
-	size_t pixels;
+	int count, r = 0;
 
-	if (argc < 4 || argc > 5 || sscanf(argv[2], "%dx%d", &params.width, &params.height) != 2 ||
-	    params.width % 2 || params.height % 2) {
-		fputs("usage: stereo-images FOLDER WIDTHxHEIGHT COUNT [LENSES] (even numbers)\n", stderr);
+	if (given < 3 || (!faults && given > 4) || (faults && given < 4) ||
+	    sscanf(words[1], "%dx%d", &params.width, &params.height) != 2 || params.width % 2 ||
+	    params.height % 2 || (count = (int)strtol(words[2], NULL, 10)) < 1) {
+		fputs(USAGE, stderr);
 		return 64;
 	}
-	params.lenses = argv[4];
-	p.width = params.width;
-	p.height = params.height;
-	pixels = (size_t)p.width * (size_t)p.height;
-	p.light = malloc(4 * pixels + 64);
-	if (!p.light || sx_scene_create(&scene, &params, why, sizeof(why)) < 0 ||
-	    sx_image_init(&images[0], SX_PIXEL_U8, p.width, p.height) < 0 ||
-	    sx_image_init(&images[1], SX_PIXEL_U8, p.width, p.height) < 0)
+	params.lenses = faults ? NULL : words[3];
+	if (picture_init(&p, params.width, params.height) < 0 ||
+	    sx_scene_create(&scene, &params, why, sizeof(why)) < 0)
 		return 1;
-	p.chroma = p.light + pixels;
-	p.out = p.chroma + pixels;
-	for (size_t i = 0; i < pixels; i++)
-		p.chroma[i] = chroma_at((int)(i % (size_t)p.width), (int)(i / (size_t)p.width));
-	for (int n = 0; n < (int)strtol(argv[3], NULL, 10); n++) {
-		sx_scene_render(scene, (uint32_t)n * 10, &images[0], &images[1]);
-		for (int side = 0; side < 2; side++) {
-			take(&p, &images[side]);
-			if (write_forms(&p, argv[1], side ? "right" : "left", n) < 0)
-				return 1;
-		}
-	}
-	if (sx_scene_rig(&params, &rig, why, sizeof(why)) < 0)
+	for (int i = 0; i < 3; i++)
+		if (sx_image_init(&images[i], SX_PIXEL_U8, p.width, p.height) < 0)
+			return 1;
+	for (int i = 3; faults && i < given && r == 0; i++)
+		r = write_fault(&p, scene, images, count, words[0], words[i]);
+	if (!faults)
+		r = write_pairs(&p, scene, images, count, words[0]);
+	if (r < 0 || write_camera(&p, words[0]) < 0)
 		return 1;
-	return write_camera(&p, argv[1]) < 0 || (params.lenses && write_rig(&rig, argv[1]) < 0);
+	return params.lenses &&
+	       (sx_scene_rig(&params, &rig, why, sizeof(why)) < 0 || write_rig(&rig, words[0]) < 0);
 }

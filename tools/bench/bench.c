@@ -11,9 +11,11 @@
 
 #include "config/cli/usage.h"
 #include "tools/common/args.h"
+#include "tools/common/progress.h"
 
 int bench_fail(int code, const char *text, const char *detail)
 {
+	sx_progress_hide();
 	fflush(stdout);
 	fprintf(stderr, SX_PROGRAM ": %s%s%s\n", text, detail && *detail ? ": " : "", detail ? detail : "");
 	return code;
@@ -71,6 +73,9 @@ static const struct sx_usage_option options[] = {
 	{"timeline", 0, "FILE", SX_USAGE_TEXT, TO(timeline), .offer = SX_OFFER_FILE,
 	 .help = "then capture frames in a thread of its own while others are computed, write when each was "
 		 "captured, submitted, computed and collected (CSV, microseconds), and draw some of them"},
+	{"report", 0, "FILE", SX_USAGE_TEXT, TO(report), .offer = SX_OFFER_FILE,
+	 .help = "measure the standard cases, or --size, on every engine; FILE gets board, clocks, power, "
+		 "times"},
 	{"board", 0, "NAME", SX_USAGE_CHOICE, TO(board), .words = bench_board_words,
 	 .help = "measure nothing: predict the cuda engine on a Jetson from counted instructions and bytes, "
 		 "and how far such predictions are off; needs no GPU. list: the boards"},
@@ -84,12 +89,12 @@ static const struct sx_usage_exit exits[] = {
 	{EX_DATAERR, "an image is not usable"},
 	{EX_UNAVAILABLE, "no usable GPU"},
 	{EX_SOFTWARE, "the engine failed"},
-	{EX_CANTCREAT, "the timeline cannot be written"},
+	{EX_CANTCREAT, "timeline or report cannot be written, or the report's file exists"},
 	{EX_CONFIG, "wrong configuration"},
 };
 
-static const char *const sections[] = {"source", "camera",  "stereo", "filters",
-				       "road",	 "stixels", "engine", NULL};
+static const char *const sections[] = {"source",  "camera", "stereo", "filters", "road",
+				       "stixels", "engine", "power",  NULL};
 
 static const struct sx_usage usage = {
 	.program = SX_PROGRAM,
@@ -105,14 +110,27 @@ static const struct sx_usage usage = {
 	.sections = sections,
 };
 
+/* Reports can be compared: all of it is the standard table, or says in what it differs. */
+static int check_report(const struct bench_options *o)
+{
+	if (o->table || o->images[0] || o->sms || o->timeline || o->asleep || o->json || o->args.file)
+		return bench_fail(
+			EX_USAGE,
+			"--report has its own cases: no --table, --pair, --sms, --timeline, --asleep, "
+			"--json or --config",
+			NULL);
+	return -1;
+}
+
 /* What there is to measure has no meaning where nothing is measured. */
 static int check_board(const struct bench_options *o)
 {
-	if (o->table || o->images[0] || o->sms || o->timeline || o->asleep || o->frames || o->warm_up >= 0)
+	if (o->report || o->table || o->images[0] || o->sms || o->timeline || o->asleep || o->frames ||
+	    o->warm_up >= 0)
 		return bench_fail(
 			EX_USAGE,
-			"--board predicts and measures nothing: no --table, --pair, --sms, --timeline, "
-			"--asleep, --frames or --warm-up",
+			"--board predicts and measures nothing: no --report, --table, --pair, --sms, "
+			"--timeline, --asleep, --frames or --warm-up",
 			NULL);
 	return -1;
 }
@@ -121,6 +139,8 @@ static int check_options(const struct bench_options *o)
 {
 	if (o->board >= 0)
 		return check_board(o);
+	if (o->report)
+		return check_report(o);
 	if (o->images[0] && o->size_count)
 		return bench_fail(EX_USAGE,
 				  "--size and --pair exclude each other: images have their own size", NULL);
@@ -195,6 +215,9 @@ int main(int argc, char **argv)
 	if (o.warm_up < 0)
 		o.warm_up = 5;
 	if (code < 0)
-		code = o.board >= 0 ? bench_board(&o) : o.table ? bench_table(&o) : run_sizes(&o);
+		code = o.board >= 0 ? bench_board(&o)
+		       : o.report   ? bench_file(&o)
+		       : o.table    ? bench_table(&o)
+				    : run_sizes(&o);
 	return code;
 }

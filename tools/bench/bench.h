@@ -26,6 +26,7 @@ struct bench_options {
 	int frames, warm_up, sms;
 	bool json, table, asleep;
 	const char *timeline; /* file, or NULL */
+	const char *report;   /* file, or NULL */
 	int board;	      /* of bench_board_words; -1: none, so it measures */
 };
 
@@ -109,7 +110,10 @@ void bench_run_close(struct bench_run *b);
  * 0 or an exit code. */
 int bench_timeline(struct bench_run *b, FILE *to);
 
-/* Every case of the standard table. 0, or the first exit code. */
+/* The standard table. */
+extern const struct bench_case bench_cases[];
+extern const int bench_case_count;
+/* Every case of it. 0, or the first exit code. */
 int bench_table(const struct bench_options *o);
 
 /* "list", then the names of predict/boards.h, and NULL. */
@@ -117,10 +121,21 @@ extern const char *const bench_board_words[];
 /* Predicts a board instead of measuring this machine, or lists them. 0 or an exit code. */
 int bench_board(const struct bench_options *o);
 
+struct sx_text;
+struct sx_predict_device;
+/* Member key: what is predicted for the size and settings of b, by stages, on a device that is called so. */
+void bench_add_prediction(struct sx_text *t, const char *key, const struct sx_predict_device *d,
+			  const char *title, const struct bench_run *b);
+
+/* The standard cases on every engine, and the machine: into options->report. 0 or an exit code. */
+int bench_file(const struct bench_options *o);
+
 /* Text, or one JSON object. */
 void bench_print_text(const struct bench_run *b, const struct bench_result *r, FILE *to);
 /* to: "[" and "," around several objects are the caller's. -EOVERFLOW. */
 int bench_print_json(const struct bench_run *b, const struct bench_result *r, FILE *to);
+/* Its members alone. */
+void bench_add_result(struct sx_text *t, const struct bench_run *b, const struct bench_result *r);
 void bench_print_row_head(FILE *to);
 void bench_print_row(const struct bench_run *b, const struct bench_result *r, FILE *to);
 

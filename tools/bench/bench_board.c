@@ -174,31 +174,39 @@ static int board_list(bool json)
 	return 0;
 }
 
-static int board_json(const struct board_run *r)
+/* What was predicted for r. */
+static void add_figures(struct sx_text *t, const struct board_run *r)
 {
 	const struct sx_prediction *p = &r->p;
-	char data[8192], size[32];
-	struct sx_text t;
+	char size[32];
 
 	snprintf(size, sizeof(size), "%dx%d", r->width, r->height);
+	sx_json_text(t, "size", size);
+	sx_json_count(t, "disparities", r->params.stereo.disparities);
+	sx_json_text(t, "volume", sx_volume_names[p->volume]);
+	sx_json_text(t, "volume_reason", r->volume);
+	sx_json_open(t, "stages", '{');
+	for (int i = 0; i < SX_STAGE_COUNT; i++)
+		if (p->stage[i].runs)
+			add_stage(t, r, i);
+	sx_json_close(t, '}');
+	sx_json_real(t, "host_ms", whole_us(p->host_ms));
+	sx_json_real(t, "chain_ms", whole_us(p->chain_ms));
+	sx_json_text(t, "not_predicted", *p->missing ? p->missing : NULL);
+	if (p->chain)
+		add_off(t, p->chain->off, p->chain->own);
+}
+
+static int board_json(const struct board_run *r)
+{
+	char data[8192];
+	struct sx_text t;
+
 	sx_text_init(&t, data, sizeof(data));
 	sx_json_open(&t, NULL, '{');
 	sx_json_bool(&t, "predicted", true);
 	add_board(&t, r->board);
-	sx_json_text(&t, "size", size);
-	sx_json_count(&t, "disparities", r->params.stereo.disparities);
-	sx_json_text(&t, "volume", sx_volume_names[p->volume]);
-	sx_json_text(&t, "volume_reason", r->volume);
-	sx_json_open(&t, "stages", '{');
-	for (int i = 0; i < SX_STAGE_COUNT; i++)
-		if (p->stage[i].runs)
-			add_stage(&t, r, i);
-	sx_json_close(&t, '}');
-	sx_json_real(&t, "host_ms", whole_us(p->host_ms));
-	sx_json_real(&t, "chain_ms", whole_us(p->chain_ms));
-	sx_json_text(&t, "not_predicted", *p->missing ? p->missing : NULL);
-	if (p->chain)
-		add_off(&t, p->chain->off, p->chain->own);
+	add_figures(&t, r);
 	sx_json_close(&t, '}');
 	if (t.cut)
 		return bench_fail(EX_SOFTWARE, "cannot print the result", strerror(EOVERFLOW));
@@ -206,15 +214,37 @@ static int board_json(const struct board_run *r)
 	return 0;
 }
 
-static int predict_size(const struct bench_options *o, const struct sx_settings *s, struct board_run *r)
+static void board_predict(struct board_run *r, const struct sx_predict_device *d,
+			  enum sx_volume_choice volume)
 {
 	const struct sx_predict_case c = {&r->params, r->width, r->height};
+
+	sx_predict_volume(d, true, &c, volume, r->volume, sizeof(r->volume));
+	sx_predict(&r->p, d, &c, volume);
+}
+
+void bench_add_prediction(struct sx_text *t, const char *key, const struct sx_predict_device *d,
+			  const char *title, const struct bench_run *b)
+{
+	struct board_run r = {
+		.params = b->settings.params, .width = b->config.width, .height = b->config.height};
+
+	sx_stereo_resolve(&r.params.stereo);
+	board_predict(&r, d, b->settings.engine.volume);
+	sx_json_open(t, key, '{');
+	sx_json_text(t, "board", title);
+	sx_json_real(t, "clock_ghz", d->clock_hz / 1e9);
+	add_figures(t, &r);
+	sx_json_close(t, '}');
+}
+
+static int predict_size(const struct bench_options *o, const struct sx_settings *s, struct board_run *r)
+{
 	char why[256];
 
 	if (sx_params_check(&s->params, r->width, r->height, why, sizeof(why)) < 0)
 		return bench_fail(EX_CONFIG, why, NULL);
-	sx_predict_volume(&r->board->device, true, &c, s->engine.volume, r->volume, sizeof(r->volume));
-	sx_predict(&r->p, &r->board->device, &c, s->engine.volume);
+	board_predict(r, &r->board->device, s->engine.volume);
 	if (o->json)
 		return board_json(r);
 	board_text(r);

@@ -202,28 +202,35 @@ static void add_more(struct sx_text *t, const struct bench_run *b, const struct 
 	}
 }
 
-int bench_print_json(const struct bench_run *b, const struct bench_result *r, FILE *to)
+void bench_add_result(struct sx_text *t, const struct bench_run *b, const struct bench_result *r)
 {
-	char data[8192], size[32];
-	struct sx_text t;
+	char size[32];
 
 	snprintf(size, sizeof(size), "%dx%d", b->config.width, b->config.height);
-	sx_text_init(&t, data, sizeof(data));
-	sx_json_open(&t, NULL, '{');
-	sx_json_text(&t, "engine", b->engine.backend->name);
-	sx_json_text(&t, "device", b->device);
-	sx_json_text(&t, "size", size);
-	sx_json_whole(&t, "disparities", (uint64_t)b->settings.params.stereo.disparities);
-	sx_json_text(&t, "method", method_name(&b->settings.params));
-	sx_json_whole(&t, "frames", (uint64_t)r->frames);
-	add_series(&t, "chain_ms", &r->chain);
-	sx_json_open(&t, "stages", '{');
+	sx_json_text(t, "engine", b->engine.backend->name);
+	sx_json_text(t, "device", b->device);
+	sx_json_text(t, "size", size);
+	sx_json_whole(t, "disparities", (uint64_t)b->settings.params.stereo.disparities);
+	sx_json_text(t, "method", method_name(&b->settings.params));
+	sx_json_whole(t, "frames", (uint64_t)r->frames);
+	add_series(t, "chain_ms", &r->chain);
+	sx_json_open(t, "stages", '{');
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		if (has_run(&r->stage[i]))
-			add_series(&t, sx_stage_name((enum sx_stage)i, &b->settings.params.stereo),
+			add_series(t, sx_stage_name((enum sx_stage)i, &b->settings.params.stereo),
 				   &r->stage[i]);
-	sx_json_close(&t, '}');
-	add_more(&t, b, r);
+	sx_json_close(t, '}');
+	add_more(t, b, r);
+}
+
+int bench_print_json(const struct bench_run *b, const struct bench_result *r, FILE *to)
+{
+	char data[8192];
+	struct sx_text t;
+
+	sx_text_init(&t, data, sizeof(data));
+	sx_json_open(&t, NULL, '{');
+	bench_add_result(&t, b, r);
 	sx_json_close(&t, '}');
 	if (t.cut)
 		return -EOVERFLOW;

@@ -20,7 +20,7 @@
 			BENCH_MATCHER                                                                  \
 	}
 
-static const struct bench_case cases[] = {
+const struct bench_case bench_cases[] = {
 	{"chain 1024x440", 1024, 440, 0, {CHAIN}, BENCH_CHAIN},
 	{"chain 1024x440", 1024, 440, 16, {CHAIN}, BENCH_CHAIN},
 	{"chain 1024x440", 1024, 440, 8, {CHAIN}, BENCH_CHAIN},
@@ -37,6 +37,7 @@ static const struct bench_case cases[] = {
 	SYSTEM("S3 matcher, csct and fastdt, 1280x384", 8, "csct", "fastdt"),
 	SYSTEM("S4 matcher, zncc and fastdt, 1280x384", 8, "zncc", "fastdt"),
 };
+const int bench_case_count = sizeof(bench_cases) / sizeof(bench_cases[0]);
 
 static int run_case(const struct bench_options *o, const struct bench_case *c, int *rows)
 {
@@ -70,8 +71,8 @@ int bench_table(const struct bench_options *o)
 {
 	int rows = 0, skipped = 0;
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		int code = run_case(o, &cases[i], &rows);
+	for (int i = 0; i < bench_case_count; i++) {
+		int code = run_case(o, &bench_cases[i], &rows);
 
 		if (code != BENCH_SKIPPED && code)
 			return code;

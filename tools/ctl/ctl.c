@@ -101,7 +101,9 @@ static const struct sx_usage_command commands[COMMANDS] = {
 	[DOCTOR] = {"doctor", "", .run = RUN(ctl_doctor),
 		    .help = "what is wrong with configuration, cameras, GPU, service and limits, and what to "
 			    "do about it",
-		    .more = "Changes nothing. The checks are explained in stixelctl(1)."},
+		    .more = "Changes nothing. With -c FILE and without -i it looks at the instance that "
+			    "runs with FILE; where none does and several run, at NAME of NAME.conf. The "
+			    "checks are explained in stixelctl(1)."},
 	[GET] = {"get", "[SECTION[.KEY]]...", 0, OPERANDS_MAX, SX_OFFER_NOTHING, RUN(ctl_get),
 		 "settings of the running instance: value, default, and where it comes from",
 		 "All of them, those of a section, or single ones. Behind # stand the default, and the "
@@ -272,23 +274,23 @@ int ctl_check_new(const struct ctl *c, const char *path)
 }
 
 /*
- * None was named: a replay makes one, others take the one that runs, and say which where no page shows it.
+ * None was named: a replay makes one, others take one that runs, and say which where no page shows it.
  */
 static int name_instance(struct ctl *c, int command)
 {
 	static char name[STIXEL_INSTANCE_BYTES];
-	bool only;
+	const char *how;
 	int code;
 
 	c->instance = CTL_DEFAULT;
 	if (command == LIST || command == REPLAY || command == INFO || command == EXPORT)
 		return 0;
-	code = ctl_choose(c, &only, name, sizeof(name));
+	code = ctl_choose(c, &how, name, sizeof(name));
 	if (code)
 		return code;
 	c->instance = name;
-	if (only && command != TOP && (command != STATUS || c->json))
-		ctl_fail(0, "instance '%s', the only one that runs", name);
+	if (how && command != TOP && (command != STATUS || c->json))
+		ctl_fail(0, "instance '%s', %s", name, how);
 	return 0;
 }
 

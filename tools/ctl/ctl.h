@@ -73,10 +73,12 @@ int ctl_ask_failed(const struct ctl *c, int r, const char *why);
 /* "no stixeld runs as instance ...; running: front, rear"; returns the exit code. */
 int ctl_absent(const struct ctl *c);
 /*
- * Where no instance is named (c has CTL_DEFAULT): that one if it runs, else the only one that runs, and *only
- * is true; where none runs CTL_DEFAULT. 0, or the exit code after a sentence: several run.
+ * Where no instance is named (c has CTL_DEFAULT): the one that runs with c->config, if that is given; else
+ * CTL_DEFAULT if it runs; else the only one that runs. Where several run, NAME of c->config if that is
+ * NAME.conf; where none runs, CTL_DEFAULT. *how: in words why it is not CTL_DEFAULT, or NULL. 0, or the
+ * exit code after a sentence: several run.
  */
-int ctl_choose(const struct ctl *c, bool *only, char *name, size_t bytes);
+int ctl_choose(const struct ctl *c, const char **how, char *name, size_t bytes);
 /* A sentence on stderr why libstixel gave this error; returns the exit code. */
 int ctl_explain(const struct ctl *c, int error);
 /* The same after waiting so long for a frame: also -ETIMEDOUT. */

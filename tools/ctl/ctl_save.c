@@ -63,8 +63,8 @@ static const struct sx_option *option_of(const char *dotted)
 }
 
 /*
- * What -s of the daemon's command line says of keys that need a restart: files may be incomplete without. Of
- * the others it would hide what the files say.
+ * What -s of the daemon's command line says of keys that need a restart, and of the camera: files may be
+ * incomplete without. Of the others it would hide what the files say.
  */
 static int overrides_of(const struct save *s, const char **ret, int most)
 {
@@ -82,7 +82,7 @@ static int overrides_of(const struct save *s, const char **ret, int most)
 			continue;
 		snprintf(dotted, sizeof(dotted), "%.*s", (int)strcspn(text, " ="), text);
 		o = option_of(dotted);
-		if (o && o->change == SX_CHANGE_RESTART)
+		if (o && (o->change == SX_CHANGE_RESTART || sx_option_calibrates(o)))
 			ret[n++] = text;
 	}
 	return n;

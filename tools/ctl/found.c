@@ -46,6 +46,20 @@ static void found_take(void *user, const char *name)
 	snprintf(f->all[f->count++].name, sizeof(f->all[0].name), "%s", name);
 }
 
+/* The first is the main file, the others are drop-ins. */
+static void take_file(struct ctl_found *f, json_t *j)
+{
+	const char *file = json_string_value(json_array_get(sx_answer_find(j, "config.files"), 0));
+	const char *folder = json_string_value(sx_answer_find(j, "config.folder"));
+
+	if (!file)
+		return;
+	if (*file == '/' || !folder)
+		snprintf(f->file, sizeof(f->file), "%s", file);
+	else
+		snprintf(f->file, sizeof(f->file), "%s/%s", folder, file);
+}
+
 static void take_answer(struct ctl_found *f, json_t *j)
 {
 	json_t *fps = sx_answer_find(j, "fps.last_1s");
@@ -56,6 +70,7 @@ static void take_answer(struct ctl_found *f, json_t *j)
 	snprintf(f->version, sizeof(f->version), "%s", sx_answer_text(j, "version"));
 	f->pid = json_integer_value(json_object_get(j, "pid"));
 	f->fps = json_is_number(fps) ? json_number_value(fps) : (double)NAN;
+	take_file(f, j);
 }
 
 /* By its ring, when its status socket did not answer, for the reason status. False: there is nothing. */

@@ -22,6 +22,7 @@ struct ctl_found {
 	char version[32]; /* empty: unknown */
 	double fps;	  /* NAN: unknown */
 	int64_t pid;	  /* 0: unknown */
+	char file[4096];  /* configuration that the daemon was started with; empty: unknown, or none */
 };
 
 /*

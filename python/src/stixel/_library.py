@@ -82,6 +82,12 @@ class Library:
         raise AttributeError(name)  # here so that type checkers let the functions above through
 
 
+def _beside() -> Optional[str]:
+    """The library of a wheel that brings its own."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), SONAME)
+    return path if os.path.exists(path) else None
+
+
 _lock = threading.Lock()
 _loaded: Optional[Library] = None
 
@@ -92,7 +98,7 @@ def library() -> Library:
     if _loaded is None:
         with _lock:
             if _loaded is None:
-                _loaded = Library(os.environ.get(VARIABLE) or SONAME)
+                _loaded = Library(os.environ.get(VARIABLE) or _beside() or SONAME)
     return _loaded
 
 

@@ -138,12 +138,48 @@ static void a_dot_that_is_turned(void **state)
 	pair_finish(&p);
 }
 
+/* Half black and half white: what comes of the step is the sum of a filter's weights. */
+static void a_step_that_is_blurred(void **state)
+{
+	static const struct {
+		double sigma, variance; /* px, px^2: sigma^2, in steps of 1/2 */
+	} cases[] = {{0.5, 0.5}, {2, 4}, {3, 9}, {8, 64}};
+	struct pair p;
+
+	(void)state;
+	pair_init(&p);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct sx_fault fault = {SX_FAULT_BLURRED, cases[i].sigma};
+		double variance = 0;
+
+		for (int y = 0; y < HEIGHT; y++) {
+			memset(sx_image_row(&p.left, y), 0, WIDTH / 2);
+			memset((uint8_t *)sx_image_row(&p.left, y) + WIDTH / 2, 255, WIDTH / 2);
+			memset(sx_image_row(&p.right, y), 201, WIDTH);
+		}
+		sx_fault_plant(&fault, &p.left, &p.right, &p.scratch);
+		for (int x = 1; x < WIDTH; x++) {
+			const int step = at(&p.left, x, 5) - at(&p.left, x - 1, 5), from = 2 * x - WIDTH;
+
+			assert_true(step >= 0);
+			variance += step / 255.0 * from * from / 4.0;
+			assert_int_equal(at(&p.left, x, HEIGHT - 1), at(&p.left, x, 5));
+			assert_int_equal(at(&p.right, x, 0), 201);
+		}
+		assert_int_equal(at(&p.left, 0, 5), 0);
+		assert_int_equal(at(&p.left, WIDTH - 1, 5), 255);
+		assert_float_equal(variance, cases[i].variance, 0.03 * cases[i].variance);
+	}
+	pair_finish(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names),
 		cmocka_unit_test(what_they_do),
 		cmocka_unit_test(a_dot_that_is_turned),
+		cmocka_unit_test(a_step_that_is_blurred),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

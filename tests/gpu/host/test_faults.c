@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "gpu/host/engine_priv.h"
+#include "stages/device_facts.h"
 #include "tests/check.h"
 #include "tests/gpu/emulate/emulate.h"
 #include "tests/gpu/host/frame_calls.h"
@@ -156,6 +157,7 @@ static void test_open(void **state)
 static void test_describe(void **state)
 {
 	struct sx_engine_params p = two_contexts;
+	struct sx_device_facts f;
 	struct sx_transfers t;
 	struct sx_device *d;
 
@@ -164,11 +166,19 @@ static void test_describe(void **state)
 	d = open_device(&p);
 	assert_non_null(strstr(sx_backend_cuda.describe(d), "sm_87, 8 SMs, input mapped"));
 	assert_null(sx_backend_cuda.bus_id(d)); /* part of another chip */
+	sx_backend_cuda.facts(d, &f);
+	assert_int_equal(f.capability, 87);
+	assert_int_equal(f.sms, 8);
+	assert_true(f.integrated && f.memory_bytes > 0 && f.runtime > 0 && f.driver >= f.runtime);
+	assert_true(f.bytes_per_s == 0.0); /* its driver does not know its memory */
 	sx_backend_cuda.close(d);
 	setenv("SX_EMULATE_DEVICE", "integrated=0,sms=132,cc=90", 1);
 	d = open_device(&p);
 	assert_non_null(strstr(sx_backend_cuda.describe(d), "sm_90, 132 SMs, input by copy"));
 	assert_string_equal(sx_backend_cuda.bus_id(d), "000a:1b:00.0");
+	sx_backend_cuda.facts(d, &f);
+	assert_true(!f.integrated && f.clock_hz > 0 && f.bytes_per_s > 0);
+	assert_true(strstr(sx_backend_cuda.describe(d), f.name) == sx_backend_cuda.describe(d));
 	sx_backend_cuda.close(d);
 	p.input = SX_INPUT_MAPPED;
 	d = open_device(&p);

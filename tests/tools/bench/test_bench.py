@@ -3,9 +3,10 @@
 import csv
 import json
 import os
+import re
 import unittest
 
-from support import Folder, run, shifted_pair, write_pgm
+from support import SOURCE, Folder, run, shifted_pair, write_pgm
 
 MODULE = os.environ["STIXEL_FAKE_MODULE"]  # computes what the reference does, under the name cuda
 
@@ -170,9 +171,26 @@ class Bench(Folder):
         for name in names:
             self.assertEqual(json.loads(self.board(name, "--json").stdout)["board"], name)
 
+    def test_board_document(self):
+        """What docs/jetson.md predicts is what the program predicts."""
+        with open(os.path.join(SOURCE, "docs", "jetson.md")) as f:
+            rows = re.findall(r"(?m)^\| `([a-z-]+)`, [^|]*\| (\d+) SM at ([\d.]+) GHz, ([\d.]+) GB/s "
+                              r"\| ([\d.]+) \((\d+)\) \| ([\d.]+) \((\d+)\) \| ([\d.]+) \((\d+)\) \|$", f.read())
+        names = [b["board"] for b in json.loads(self.board("list", "--json").stdout)]
+        self.assertEqual(sorted(row[0] for row in rows), sorted(names))
+        for name, sms, ghz, gb, *told in rows:
+            both = json.loads(self.board(name, "--size", "1242x375", "--size", "1280x720", "--json").stdout)
+            both.append(json.loads(self.board(name, "--size", "960x540", "-s", "stereo.disparities=64",
+                                              "--json").stdout))
+            device = both[0]["device"]
+            self.assertEqual((device["sms"], device["clock_ghz"], device["memory_gb_per_s"]),
+                             (int(sms), float(ghz), float(gb)))
+            for j, ms, fps in zip(both, told[::2], told[1::2]):
+                self.assertEqual(("%.1f" % j["chain_ms"], round(1000 / j["chain_ms"])), (ms, int(fps)), name)
+
     def test_board_refused(self):
         for more in (["--sms", 8], ["--table"], ["--timeline", "x"], ["--pair", "a", "b"], ["--frames", 5],
-                     ["--warm-up", 0], ["--asleep"], ["-s", "engine.backend=cpu"]):
+                     ["--warm-up", 0], ["--asleep"], ["--report", "x"], ["-s", "engine.backend=cpu"]):
             with self.subTest(more):
                 self.assertIn("--board", self.board("thor", *more, want=64).stderr)
         self.assertTrue(self.board("thor", "--size", "8x8", want=78).stderr)

@@ -434,6 +434,31 @@ class Power(Doctor):
         self.put("/sys/class/hwmon/hwmon1/curr1_input", "broken\n")
         self.only(self.doctor(want=0), "power", "warning", "curr1_input: found 'broken'")
 
+    def test_an_orin(self):
+        model = "/sys/firmware/devicetree/base/model"
+        self.put(model, "NVIDIA Jetson AGX Orin Developer Kit\0")
+        self.only(self.doctor(want=0), "power", "warning", "an Orin has INA3221 monitors, and none is in /sys",
+                  "NVML has no power reading there (the processor's energy counter", "power.root")
+        found = self.doctor("-c", self.power("source=nvml\n"), want=0)
+        self.only(found, "power", "warning", "NVML has no power reading on an Orin (", "set power.source = auto")
+        found = self.doctor("-c", self.power("source=ina\n"), want=0)
+        self.only(found, "power", "warning", "not measured: this board has no INA power monitor")
+        self.board(("A", "B", "C"))
+        self.only(self.doctor(want=0), "power", "warning", "set power.rails; available: A, B, C")
+        self.board(("VDD_GPU_SOC", "VDD_CPU_CV", "VIN_SYS_5V0"))
+        told = ("ok", "NVML has no power reading on an Orin: the board's ina3221 is read, from hwmon", "")
+        found = self.doctor(want=0)["power"]
+        self.assertEqual(found[0][1], "45.00 W: sum of 3 rails, by ina3221 (VDD_GPU_SOC, VDD_CPU_CV, VIN_SYS_5V0 at "
+                                      "hwmon1)")
+        self.assertEqual(found[1:], [told])
+        # where no device tree says so, its GPU does
+        self.put(model, "A Carrier Board\0")
+        self.assertNotIn(told, self.doctor(want=0)["power"])
+        module = {"STIXEL_MODULE_PATH": os.environ["STIXEL_FAKE_MODULE"],
+                  "FAKE_MODULE_DEVICE": "Orin, sm_87, 8 SMs, input mapped"}
+        path = self.put("/etc/o.conf", "[source]\nkind=synthetic\n[engine]\nbackend=cuda\n")
+        self.assertIn(told, self.doctor("-c", path, env=module, want=0)["power"])
+
     def test_a_board_that_nobody_knows(self):
         self.board(("A", "B", "C"))
         self.only(self.doctor(want=0), "power", "warning", "set power.rails; available: A, B, C")

@@ -84,6 +84,25 @@ class Instances(Folder):
             self.assertEqual((r.returncode, r.stdout), (1, ""))
             self.assertTrue(r.stderr.endswith("no stixeld runs as instance 'default'; running: none\n"), r.stderr)
 
+    def configurations(self, front):
+        """doctor of a file, where several run: of the one that runs with it, else of its name."""
+        files = {"link.conf": "front', which runs with that file", "side.conf": "side', by the file's name"}
+        os.symlink(front.work + "/empty.conf", self.path("link.conf"))
+        shutil.copy(front.work + "/empty.conf", self.path("side.conf"))
+        shutil.copy(front.work + "/empty.conf", self.path("side"))
+        env = dict(self.env, STIXEL_DOCTOR_ROOT=self.path("root"))  # nothing of this machine
+        for file, instance in files.items():
+            r = run("stixelctl", "doctor", "--json", "-c", self.path(file), env=env)
+            self.assertEqual(r.stderr, "stixelctl: instance '%s\n" % instance)
+            answer = json.loads(r.stdout)
+            self.assertEqual((answer["instance"], answer["file"]), (instance.split("'")[0], self.path(file)))
+            said = [c["text"] for c in answer["checks"] if c["check"] == "instance"]
+            self.assertRegex(said[0], "^'front' runs as process %d" % front.process.pid if "front" in instance
+                             else "^no stixeld runs as 'side'$")
+        r = run("stixelctl", "doctor", "-c", self.path("side"), env=env)
+        self.assertEqual((r.returncode, r.stdout), (1, ""))
+        self.assertTrue(r.stderr.endswith("instance 'default'; running: bench, front\n"), r.stderr)
+
     def test_all_kinds(self):
         front, rear = self.daemon("front"), self.daemon("a-rear-with-a-long-name")
         bench = self.replay("bench", front)
@@ -119,6 +138,7 @@ class Instances(Folder):
             r = self.ctl(*command)
             self.assertEqual((r.returncode, r.stdout), (1, ""))
             self.assertTrue(r.stderr.endswith("instance 'default'; running: bench, front\n"), r.stderr)
+        self.configurations(front)
         r = self.ctl("-i", "side", "status")
         self.assertEqual(r.returncode, 1)
         self.assertEqual(r.stderr, "stixelctl: no stixeld runs as instance 'side'; running: bench, front\n")

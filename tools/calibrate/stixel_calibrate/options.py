@@ -54,6 +54,7 @@ OPTIONS = [
     (["--save"], "FOLDER", {}, "write the pairs of kept views there as PNG, to calibrate again with --left, --right"),
     (["--print-board"], "FILE", {}, "write the board to print instead, .svg or .png in its size in mm"),
     (["--force"], None, {}, "write a result beyond the limits too"),
+    (["--no-apply"], None, {}, "write the file only: the instance goes on with the calibration that it has"),
 ]
 
 

@@ -58,6 +58,12 @@ def how_to(instance):
             "-s camera.rectify=no -s output.planes=pair" % instance)
 
 
+def how_to_raw(instance):
+    """How one that rectifies gives raw pairs; with the result it rectifies again."""
+    return ("turn that off with: stixelctl -i %s set camera.rectify=no (and camera.row_correction=off, where it is "
+            "auto)" % instance)
+
+
 def _frames(stixel, reader, instance):
     while True:
         try:
@@ -81,7 +87,7 @@ def live(instance):
             begin, images = time.monotonic(), False
             for frame in _frames(stixel, reader, instance):
                 if frame.flags & stixel.FrameFlag.RECTIFIED:
-                    raise Fail(CONFIG, "instance '%s' rectifies its images: %s" % (instance, how_to(instance)))
+                    raise Fail(CONFIG, "instance '%s' rectifies its images: %s" % (instance, how_to_raw(instance)))
                 if frame.left is None or frame.right is None:
                     if time.monotonic() - begin > IMAGES_S:
                         what = "stops to publish both images" if images else "does not publish both images"

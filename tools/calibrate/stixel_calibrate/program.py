@@ -51,9 +51,11 @@ def _collect(o, board):
 
 
 def _calibrate(o):
+    from . import apply, output, report, solve
     from . import board as boards
-    from . import output, report, solve
     board = boards.make(o)
+    if not o.left and not o.no_apply:
+        apply.check_name(o.output)
     for path in (o.output, o.page):
         if path:
             output.check_place(path)
@@ -82,14 +84,18 @@ def _calibrate(o):
 
 
 def _tell_what_next(o, kept):
-    path = os.path.abspath(o.output)
-    print("%s is written%s. Put into the configuration:\n\n    [camera]\n    calibration = %s\n" % (
-        o.output, ", the one before is %s.1" % o.output if kept else "", path))
-    if o.left:
-        print("and restart stixeld (systemctl restart stixeld@NAME): it reads a calibration when it starts.")
-    else:
-        print("without rectify = no and planes = pair, and restart it (systemctl restart stixeld@%s): it reads a "
-              "calibration when it starts." % shlex.quote(o.instance))
+    from . import apply
+    print("%s is written%s." % (o.output, ", the one before is %s.1" % o.output if kept else ""))
+    if o.left or o.no_apply:
+        print("An instance that runs uses it after\n\n    %s\n\nand each one that starts with\n\n    [camera]\n"
+              "    calibration = %s\n\nand without rectify = no in its configuration." % (
+                  apply.command(None if o.left else o.instance, o.output), os.path.abspath(o.output)))
+        return
+    sys.stdout.flush()
+    for line in apply.apply(o.instance, o.output):
+        print("instance '%s': %s" % (o.instance, line))
+    print("It is in use until the instance is started again; to keep it: stixelctl -i %s save"
+          % shlex.quote(o.instance))
 
 
 def _print_board(o):

@@ -53,6 +53,7 @@ struct doctor {
 	bool gpu;	     /* the engine that was opened computes on a GPU; */
 	char gpu_bus_id[24]; /* its PCI address, empty: none */
 	int gpu_sms;	     /* multiprocessors, 0: it does not say */
+	int gpu_capability;  /* 87: sm_87; 0: it does not say */
 	json_t *status;	     /* of the running instance; NULL: none runs, or it does not answer, */
 	int status_error;    /* for this reason: as sx_instance_get() */
 	char status_why[DOCTOR_WHY_BYTES];

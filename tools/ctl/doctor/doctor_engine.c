@@ -63,6 +63,15 @@ static int count_sms(const char *description)
 	return at && sscanf(at, "%6d SMs", &sms) == 1 ? sms : 0;
 }
 
+/* "..., sm_87, ..." of a description; 0: it does not say. */
+static int read_capability(const char *description)
+{
+	const char *at = strstr(description, "sm_");
+	int capability = 0;
+
+	return at && sscanf(at, "sm_%6d", &capability) == 1 ? capability : 0;
+}
+
 void doctor_engine(struct doctor *d)
 {
 	const struct sx_engine_params *p = &d->settings.engine;
@@ -91,6 +100,7 @@ void doctor_engine(struct doctor *d)
 	d->gpu = strcmp(e.backend->name, "cuda") == 0;
 	if (d->gpu) {
 		d->gpu_sms = count_sms(e.backend->describe(e.device));
+		d->gpu_capability = read_capability(e.backend->describe(e.device));
 		bus_id = e.backend->bus_id ? e.backend->bus_id(e.device) : NULL;
 		snprintf(d->gpu_bus_id, sizeof(d->gpu_bus_id), "%s", bus_id ? bus_id : "");
 		say_nodes(d);

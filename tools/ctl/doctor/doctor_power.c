@@ -16,6 +16,7 @@
 #include "power/sensor.h"
 #include "tools/ctl/doctor/doctor.h"
 
+#define ORIN_CAPABILITY 87
 #define COUNTED_NS INT64_C(700000000) /* counters of cards move ten times a second, or less often */
 
 /* Watts just now, by two readings where it counts energy; NAN: it does not say. */
@@ -38,6 +39,12 @@ static double measure(struct sx_power_sensor *s, char *why, size_t why_bytes)
 		       : (double)NAN;
 }
 
+/* By the device tree, or by its GPU, which no other computer has. */
+static bool is_orin(const struct doctor *d, const struct sx_board *b)
+{
+	return strstr(b->model, "Orin") || d->gpu_capability == ORIN_CAPABILITY;
+}
+
 static void say_sensor(struct doctor *d, struct sx_power_sensor *s)
 {
 	char why[DOCTOR_WHY_BYTES] = "";
@@ -49,6 +56,37 @@ static void say_sensor(struct doctor *d, struct sx_power_sensor *s)
 	else
 		doctor_say(d, DOCTOR_WARNING, "power", "set power.source = none, or one that works",
 			   "%s by %s (%s): %s", s->scope, s->source, s->device, why);
+}
+
+/*
+ * NVML can be loaded there and answers little but the GPU's name. False: that is not why nothing is
+ * measured.
+ */
+static bool say_none_on_orin(struct doctor *d, const struct sx_power_params *p, const char *why)
+{
+	const struct sx_power_params monitors = {.source = SX_POWER_INA, .rails = p->rails, .root = p->root};
+	const struct sx_power_engine engine = {0};
+	struct sx_power_sensor *s = NULL;
+	char none[DOCTOR_WHY_BYTES];
+
+	if (p->source == SX_POWER_NVML) {
+		doctor_say(d, DOCTOR_WARNING, "power",
+			   "set power.source = auto: it reads the board's INA3221 monitors",
+			   "it is not measured: NVML has no power reading on an Orin (%s)", why);
+		return true;
+	}
+	if (p->source != SX_POWER_AUTO ||
+	    sx_power_open(&s, &monitors, &engine, none, sizeof(none)) != -ENODEV) {
+		sx_power_close(s);
+		return false;
+	}
+	doctor_say(
+		d, DOCTOR_WARNING, "power",
+		"load the driver ina3221; in a container mount the host's /sys and say where by power.root",
+		"it is not measured: an Orin has INA3221 monitors, and none is in /sys/class/hwmon; NVML has "
+		"no power reading there (%s)",
+		why);
+	return true;
 }
 
 static void say_none(struct doctor *d, int r, const char *why)
@@ -84,39 +122,48 @@ static void say_account(struct doctor *d, const struct sx_power_sensor *s)
 			   d->service.name);
 }
 
-static void say_mode(struct doctor *d)
+static void say_mode(struct doctor *d, const struct sx_board *b)
 {
-	struct sx_board b;
-
-	sx_board_read(&b, d->root);
-	if (b.mode_id >= 0)
+	if (b->mode_id >= 0)
 		doctor_say(d, DOCTOR_OK, "power mode", NULL,
-			   "nvpmodel %" PRId64 " (%s); nvpmodel -p --verbose lists the others", b.mode_id,
-			   *b.mode ? b.mode : "without a name");
+			   "nvpmodel %" PRId64 " (%s); nvpmodel -p --verbose lists the others", b->mode_id,
+			   *b->mode ? b->mode : "without a name");
 }
 
-void doctor_power(struct doctor *d)
+static void look_for_sensor(struct doctor *d, const struct sx_power_params *p, bool orin)
 {
-	struct sx_power_params p = d->settings.power;
 	struct sx_power_engine engine = {.gpu = d->gpu};
 	struct sx_power_sensor *s = NULL;
 	char why[DOCTOR_WHY_BYTES] = "";
 	int r;
 
 	memcpy(engine.bus_id, d->gpu_bus_id, sizeof(engine.bus_id));
+	r = sx_power_open(&s, p, &engine, why, sizeof(why));
+	if (r < 0) {
+		if (!orin || !say_none_on_orin(d, p, why))
+			say_none(d, r, why);
+		return;
+	}
+	say_sensor(d, s);
+	if (orin && strncmp(s->source, "ina", 3) == 0)
+		doctor_say(d, DOCTOR_OK, "power", NULL,
+			   "NVML has no power reading on an Orin: the board's %s is read, from hwmon",
+			   s->source);
+	say_account(d, s);
+	sx_power_close(s);
+}
+
+void doctor_power(struct doctor *d)
+{
+	struct sx_power_params p = d->settings.power;
+	struct sx_board b;
+
+	sx_board_read(&b, d->root);
 	if (!p.root)
 		p.root = d->root;
-	if (p.source == SX_POWER_NONE) {
+	if (p.source == SX_POWER_NONE)
 		doctor_say(d, DOCTOR_OK, "power", NULL, "the configuration switches it off");
-	} else {
-		r = sx_power_open(&s, &p, &engine, why, sizeof(why));
-		if (r < 0) {
-			say_none(d, r, why);
-		} else {
-			say_sensor(d, s);
-			say_account(d, s);
-		}
-		sx_power_close(s);
-	}
-	say_mode(d);
+	else
+		look_for_sensor(d, &p, is_orin(d, &b));
+	say_mode(d, &b);
 }

@@ -3,7 +3,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <math.h>
 #include <stdio.h>
 
 #include "power/board.h"
@@ -11,26 +10,6 @@
 #include "tools/ctl/doctor/doctor.h"
 
 #define NEARLY 0.8 /* of the time that a frame may take */
-
-/*
- * The board of the table that this is, at the clock that its power mode allows. False: none of it; smaller
- * modules of the same name, and power modes that switch multiprocessors off, have fewer of them.
- */
-static bool find_board(const struct doctor *d, struct sx_predict_device *device, const char **title)
-{
-	const struct sx_predict_board *known;
-	struct sx_board b;
-
-	sx_board_read(&b, d->root);
-	known = sx_predict_board_of_model(b.model, (double)b.gpu_max_hz);
-	if (!known || (d->gpu_sms && d->gpu_sms != known->device.sms))
-		return false;
-	*device = known->device;
-	*title = known->title;
-	if (b.gpu_max_hz > 0)
-		device->clock_hz = fmin(device->clock_hz, (double)b.gpu_max_hz);
-	return true;
-}
 
 static void say_speed(struct doctor *d, const struct sx_prediction *p, const struct sx_predict_device *device,
 		      const char *title)
@@ -58,10 +37,13 @@ void doctor_speed(struct doctor *d)
 	const struct sx_predict_case c = {&params, s->width, s->height};
 	struct sx_predict_device device;
 	struct sx_prediction p;
+	struct sx_board b;
 	const char *title;
 
-	if (!d->gpu || !d->loaded || !(s->fps > 0) || !s->width || !s->height ||
-	    !find_board(d, &device, &title))
+	if (!d->gpu || !d->loaded || !(s->fps > 0) || !s->width || !s->height)
+		return;
+	sx_board_read(&b, d->root);
+	if (!sx_predict_device_of_model(b.model, (double)b.gpu_max_hz, d->gpu_sms, &device, &title))
 		return;
 	sx_stereo_resolve(&params.stereo);
 	sx_predict(&p, &device, &c, d->settings.engine.volume);
