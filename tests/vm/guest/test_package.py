@@ -72,8 +72,11 @@ class Package(TestCase):
         """One edited file, one command."""
         with open("/etc/stixeld/example.conf") as f:
             text = f.read()
-        edited = text.replace("\nsize = 640x240\nfps = 20\n", "\nsize = 96x64\nfps = 5\n")
-        self.assertNotEqual(edited, text)
+        edited = text
+        for line, other in (("size = 640x240\nfps = 20", "size = 96x64\nfps = 2"),
+                            ("backend = auto", "backend = auto\nthreads = 1")):
+            self.assertIn("\n" + line + "\n", edited)
+            edited = edited.replace(line, other)
         with open("/etc/stixeld/front.conf", "w") as f:
             f.write(edited + "[stereo]\ndisparities = 32\npaths = 2\n")
         run("systemctl", "enable", "--now", UNIT)
@@ -109,7 +112,7 @@ class Package(TestCase):
     def purged(self):
         run("dpkg", "--purge", *run("sh", "-c", "dpkg-query -W -f '${Package}\\n' | grep stixel").split(), timeout=400)
         self.assertEqual(units("stixel*"), [])
-        self.assertEqual(subprocess.run(["pidof", "stixeld"], capture_output=True, check=False).returncode, 1)
+        self.assertEqual(subprocess.run(["pgrep", "-x", "stixeld"], capture_output=True, check=False).returncode, 1)
         self.assertEqual(sorted(os.listdir("/etc/stixeld")), ["front.conf", "idle.conf"])  # the user's own
         left = run("find", "/", "-xdev", "-name", "*stixel*", "-not", "-path", "/host/*", "-not", "-path", "/proc/*",
                    "-not", "-path", "/etc/stixeld")
