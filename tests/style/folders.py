@@ -88,6 +88,7 @@ FOLDERS = [
      ["base", "ipc", "config/cli", "tools/common", "tools/draw"]),
     ("python", "the Python module stixel, over libstixel", []),
     ("systemd", "unit, status socket, user, camera names, drop-ins, example configuration; no program", []),
+    ("packaging", "Debian packages, and what cross builds need; tools/package makes them", []),
     ("docs", "this documentation, man pages, examples", []),
     ("tests", "checks, tests, makers of data; a room for each folder above", ["*"]),
 ]

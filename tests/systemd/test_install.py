@@ -11,6 +11,7 @@ import unittest
 BUILD = os.environ["STIXEL_BUILD"]
 FOLDERS = json.loads(os.environ["STIXEL_FOLDERS"])
 CC = os.environ["STIXEL_CC"].split()
+SYMBOLS = os.path.join(os.environ["STIXEL_SOURCE"], "packaging/debian/libstixel1.symbols")
 
 # {folder} as of the build's options; what is there only with scdoc, with CUDA, or as part of the service is marked.
 WANTED = """
@@ -107,6 +108,7 @@ WANTED = """
 {unitdir}/stixel-web.service                systemd web
 {unitdir}/stixeld@.service                  systemd
 {unitdir}/stixeld@.socket                   systemd
+{sysusersdir}/stixel-web.conf               systemd web
 {sysusersdir}/stixeld.conf                  systemd
 {udevdir}/rules.d/70-stixeld.rules          systemd
 /etc/default/stixel-web                     systemd web
@@ -190,6 +192,14 @@ class Install(unittest.TestCase):
         self.assertEqual(r.returncode, 0, r.stderr)
         needed = subprocess.run(["readelf", "-d", reader], capture_output=True, text=True).stdout
         self.assertIn("[libstixel.so.1]", needed)
+
+    def test_the_library_gives_what_its_package_says(self):
+        with open(SYMBOLS, encoding="utf-8") as f:
+            wanted = sorted(line.split()[0] for line in f if line.startswith(" "))
+        out = subprocess.run(["nm", "-D", "--defined-only", self.path("{libdir}/libstixel.so.1")], capture_output=True,
+                             text=True, check=True).stdout
+        found = [line.split()[-1].replace("@@", "@") for line in out.splitlines()]
+        self.assertEqual(sorted(n for n in found if "@" in n), [n for n in wanted if n != "STIXEL_1@STIXEL_1"])
 
     def test_the_python_module_is_found_with_its_version(self):
         if "python" not in PARTS:

@@ -208,10 +208,9 @@ class Systemd(unittest.TestCase):
     @needs("systemd-sysusers")
     def test_users(self):
         os.mkdir(self.folder + "/etc")
-        r = subprocess.run(["systemd-sysusers", "--root=" + self.folder, FOLDER + "/sysusers.conf"],
-                           capture_output=True,
-                           text=True)
-        self.assertEqual(r.returncode, 0, r.stderr)
+        r = subprocess.run(["systemd-sysusers", "--root=" + self.folder, *sorted(glob.glob(FOLDER + "/*.sysusers"))],
+                           capture_output=True, text=True)
+        self.assertEqual((r.returncode, "onflict" in r.stderr), (0, False), r.stderr)
         users = {line.split(":")[0]: line.split(":") for line in read(self.folder + "/etc/passwd").splitlines()}
         groups = {line.split(":")[0] for line in read(self.folder + "/etc/group").splitlines()}
         self.assertIn("nologin", users["stixeld"][6])
