@@ -67,7 +67,7 @@ def pair(stixel):
 
 
 def first_camera(place, build, support):
-    os.environ["STIXEL_LIBRARY"] = build + "/ipc/libstixel.so"
+    os.environ["STIXEL_LIBRARY"] = build + "/ipc/client/libstixel.so"
     sys.path.insert(0, os.path.join(TOP, "python", "src"))
     import stixel
 

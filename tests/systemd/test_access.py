@@ -23,7 +23,7 @@ class Access(unittest.TestCase):
         os.chmod(cls.top, 0o755)
         cls.bin = cls.top + "/bin"
         os.mkdir(cls.bin)
-        for name in ("daemon/stixeld", "tools/stixelctl", "ipc/libstixel.so.1"):
+        for name in ("daemon/stixeld", "tools/stixelctl", "ipc/client/libstixel.so.1"):
             shutil.copy(os.path.join(BUILD, name), cls.bin)
         # in /run itself: readers trust a ring whose owner also owns this folder, which only root could give him
         cls.sockets = "/run/stixeld/" + cls.name

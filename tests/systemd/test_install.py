@@ -19,6 +19,7 @@ WANTED = """
 {mandir}/man1/stixel-calibrate.1            man python
 {datadir}/stixeld/calibrate/stixel_calibrate/__init__.py python
 {datadir}/stixeld/calibrate/stixel_calibrate/__main__.py python
+{datadir}/stixeld/calibrate/stixel_calibrate/apply.py python
 {datadir}/stixeld/calibrate/stixel_calibrate/board.py python
 {datadir}/stixeld/calibrate/stixel_calibrate/fail.py python
 {datadir}/stixeld/calibrate/stixel_calibrate/lens.py python

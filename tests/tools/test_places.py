@@ -15,7 +15,7 @@ import unittest
 from support import BUILD, Folder, program, run
 
 WEB = os.path.join(BUILD, "tools/web/stixel-web")
-LIBRARY = os.path.join(BUILD, "ipc/libstixel.so.1")
+LIBRARY = os.path.join(BUILD, "ipc/client/libstixel.so.1")
 # a library with a sanitizer in it cannot be loaded into a Python without
 LOADABLE = not os.environ.get("SX_SANITIZED")
 STREAM = 2  # STIXEL_OPEN_STREAM
