@@ -5,6 +5,7 @@
  */
 #include "ipc/crc32c.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #if defined(__aarch64__)
@@ -61,26 +62,19 @@ static bool has_instruction(void)
 }
 
 /* In assembler, as the intrinsics want the whole file to be compiled for a processor that has them. */
-#define BY_INSTRUCTION(name, operation)                                               \
-	static uint32_t name(uint32_t crc, const uint8_t *p, size_t bytes)            \
-	{                                                                             \
-		uint64_t word;                                                        \
-                                                                                      \
-		crc = ~crc;                                                           \
-		for (; bytes >= 8; bytes -= 8, p += 8) {                              \
-			memcpy(&word, p, 8);                                          \
-			__asm__(".arch_extension crc\n\t" operation "x %w0, %w0, %x1" \
-				: "+r"(crc)                                           \
-				: "r"(word));                                         \
-		}                                                                     \
-		for (; bytes; bytes--)                                                \
-			__asm__(".arch_extension crc\n\t" operation "b %w0, %w0, %w1" \
-				: "+r"(crc)                                           \
-				: "r"((uint32_t)*p++));                               \
-		return ~crc;                                                          \
+static uint32_t by_instruction(uint32_t crc, const uint8_t *p, size_t bytes)
+{
+	uint64_t word;
+
+	crc = ~crc;
+	for (; bytes >= 8; bytes -= 8, p += 8) {
+		memcpy(&word, p, 8);
+		__asm__(".arch_extension crc\n\tcrc32cx %w0, %w0, %x1" : "+r"(crc) : "r"(word));
 	}
-BY_INSTRUCTION(by_instruction, "crc32c")
-BY_INSTRUCTION(crc32_instruction, "crc32")
+	for (; bytes; bytes--)
+		__asm__(".arch_extension crc\n\tcrc32cb %w0, %w0, %w1" : "+r"(crc) : "r"((uint32_t)*p++));
+	return ~crc;
+}
 #endif
 
 uint32_t sx_crc32c(uint32_t crc, const void *data, size_t bytes)
@@ -90,15 +84,4 @@ uint32_t sx_crc32c(uint32_t crc, const void *data, size_t bytes)
 		return by_instruction(crc, data, bytes);
 #endif
 	return sx_crc32c_plain(crc, data, bytes);
-}
-
-bool sx_crc32_by_instruction(uint32_t *crc, const void *data, size_t bytes)
-{
-#if defined(__aarch64__)
-	if (has_instruction()) {
-		*crc = crc32_instruction(*crc, data, bytes);
-		return true;
-	}
-#endif
-	return false;
 }

@@ -6,7 +6,6 @@
 #ifndef SX_IPC_CRC32C_H
 #define SX_IPC_CRC32C_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,11 +14,5 @@ uint32_t sx_crc32c(uint32_t crc, const void *data, size_t bytes);
 
 /* The same without the processor's instruction: for the test, and where there is none. */
 uint32_t sx_crc32c_plain(uint32_t crc, const void *data, size_t bytes);
-
-/*
- * CRC-32 of IEEE 802.3 (zlib, PNG) by the processor's instruction: true; goes on from *crc. False where
- * it has none for this polynomial, as x86.
- */
-bool sx_crc32_by_instruction(uint32_t *crc, const void *data, size_t bytes);
 
 #endif

@@ -58,8 +58,12 @@ static int reserve(struct sx_codec *c, size_t bytes)
 
 int sx_codec_decode(struct sx_codec *c, const void **content, size_t bytes, size_t plain_bytes)
 {
+	const unsigned long long says = ZSTD_getFrameContentSize(*content, bytes);
 	size_t n;
 
+	/* before there is memory for it; who writes front to back does not say */
+	if (says != plain_bytes && says != ZSTD_CONTENTSIZE_UNKNOWN)
+		return -EBADMSG;
 	if (!c->decompress)
 		c->decompress = ZSTD_createDCtx();
 	if (!c->decompress || reserve(c, plain_bytes) < 0)
@@ -71,7 +75,15 @@ int sx_codec_decode(struct sx_codec *c, const void **content, size_t bytes, size
 	return 0;
 }
 
-int64_t sx_codec_encode(struct sx_codec *c, const void **content, size_t bytes)
+/* In images little is found again: a hash table that stays in the first cache does, with shorter matches. */
+static void set_parameters(ZSTD_CCtx *c, bool images)
+{
+	ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, LEVEL);
+	ZSTD_CCtx_setParameter(c, ZSTD_c_hashLog, images ? 11 : 0); /* 0: the level's own */
+	ZSTD_CCtx_setParameter(c, ZSTD_c_minMatch, images ? 6 : 0);
+}
+
+int64_t sx_codec_encode(struct sx_codec *c, const void **content, size_t bytes, bool images)
 {
 	size_t n;
 
@@ -79,7 +91,8 @@ int64_t sx_codec_encode(struct sx_codec *c, const void **content, size_t bytes)
 		c->compress = ZSTD_createCCtx();
 	if (!c->compress || reserve(c, ZSTD_compressBound(bytes)) < 0)
 		return -ENOMEM;
-	n = ZSTD_compressCCtx(c->compress, c->memory, c->room, *content, bytes, LEVEL);
+	set_parameters(c->compress, images);
+	n = ZSTD_compress2(c->compress, c->memory, c->room, *content, bytes);
 	if (ZSTD_isError(n) || n >= bytes)
 		return 0;
 	*content = c->memory;
@@ -111,7 +124,7 @@ int sx_codec_decode(struct sx_codec *c, const void **content, size_t bytes, size
 	return -ENOTSUP;
 }
 
-int64_t sx_codec_encode(struct sx_codec *c, const void **content, size_t bytes)
+int64_t sx_codec_encode(struct sx_codec *c, const void **content, size_t bytes, bool images)
 {
 	return 0;
 }

@@ -17,11 +17,11 @@ bool sx_codec_built(void);
 int sx_codec_create(struct sx_codec **ret);
 void sx_codec_destroy(struct sx_codec *c);
 /*
- * Both set *content to memory of c, valid until its next use. decode: plain_bytes must come out. -EBADMSG:
- * not what it says it is; -ENOTSUP: built without; -ENOMEM.
+ * Both set *content to memory of c, valid until its next use. decode: plain_bytes must come out, and be what
+ * zstd's own header says, if it does. -EBADMSG: not what it says it is; -ENOTSUP: built without; -ENOMEM.
  */
 int sx_codec_decode(struct sx_codec *c, const void **content, size_t bytes, size_t plain_bytes);
-/* The bytes, or 0 when it would not become smaller: then write it plain. */
-int64_t sx_codec_encode(struct sx_codec *c, const void **content, size_t bytes);
+/* images: most of it is. The bytes, or 0 when it would not become smaller: then write it plain. */
+int64_t sx_codec_encode(struct sx_codec *c, const void **content, size_t bytes, bool images);
 
 #endif

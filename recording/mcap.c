@@ -6,8 +6,9 @@
 #include "recording/mcap.h"
 
 #include <zlib.h>
-
-#include "ipc/crc32c.h"
+#ifdef SX_HAVE_LIBDEFLATE
+#include <libdeflate.h>
+#endif
 
 struct sx_mcap_record sx_mcap_head(const uint8_t *at)
 {
@@ -71,8 +72,12 @@ struct sx_span sx_mcap_value(struct sx_cursor metadata, const char *key)
 
 uint32_t sx_mcap_crc(uint32_t crc, const void *data, size_t bytes)
 {
-	/* many a zlib takes several times as long */
-	return sx_crc32_by_instruction(&crc, data, bytes) ? crc : (uint32_t)crc32_z(crc, data, bytes);
+#ifdef SX_HAVE_LIBDEFLATE
+	/* By the processor's instructions; zlib has a table, and takes many times as long. */
+	return libdeflate_crc32(crc, data, bytes);
+#else
+	return (uint32_t)crc32_z(crc, data, bytes);
+#endif
 }
 
 uint32_t sx_mcap_crc_joined(uint32_t a, uint32_t b, uint64_t b_bytes)

@@ -12,6 +12,12 @@
 #include "recording/codec.h"
 #include "recording/mcap.h"
 
+/* So much of a message is copied and then summed at a time. */
+#define SUM_BYTES ((size_t)64 << 10)
+
+/* Messages that are so large on average are images, for the most part. */
+#define IMAGE_BYTES ((size_t)64 << 10)
+
 struct channel {
 	uint64_t messages;
 	struct sx_bytes index; /* of the chunk being filled: time, offset */
@@ -29,6 +35,8 @@ struct sx_mcap {
 	struct sx_bytes schema_records, channel_records; /* all of them, as they lie in the file */
 	size_t schema_bytes;				 /* of these that have been written */
 	struct sx_bytes chunk;
+	size_t chunk_summed; /* bytes of it that are in its checksum */
+	uint32_t chunk_crc;
 	uint64_t chunk_start_ns, chunk_end_ns, chunk_messages;
 	uint64_t start_ns, end_ns, messages;
 	struct sx_bytes chunk_indexes, metadata_indexes; /* records of the summary */
@@ -256,21 +264,45 @@ static void add_chunk_index(struct sx_mcap *m, uint64_t chunk_at, uint64_t chunk
 	end_record(index, began);
 }
 
+/* What was added to the chunk since the last time goes into its checksum. */
+static void sum_chunk(struct sx_mcap *m)
+{
+	struct sx_bytes *b = &m->chunk;
+
+	if (b->count > m->chunk_summed)
+		m->chunk_crc = sx_mcap_crc(m->chunk_crc, b->at + m->chunk_summed, b->count - m->chunk_summed);
+	m->chunk_summed = b->count;
+}
+
+/* Summed while it is in the processor's cache. */
+static void add_to_chunk(struct sx_mcap *m, const uint8_t *data, size_t bytes)
+{
+	while (bytes && !m->chunk.failed) {
+		const size_t n = bytes < SUM_BYTES ? bytes : SUM_BYTES;
+
+		sx_bytes_add(&m->chunk, data, n);
+		sum_chunk(m);
+		data += n;
+		bytes -= n;
+	}
+}
+
 int sx_mcap_flush(struct sx_mcap *m)
 {
 	uint64_t chunk_at = m->offset;
 	const void *content = m->chunk.at;
 	const char *compression = "";
 	struct sx_bytes head = {0};
-	uint32_t crc, packed_crc;
+	uint32_t packed_crc;
 	size_t bytes = m->chunk.count, began;
 	int64_t n = 0;
 
 	if (!bytes || m->error || m->chunk.failed)
 		return m->chunk.failed ? fail(m, -ENOMEM) : m->error;
-	packed_crc = crc = sx_mcap_crc(0, content, bytes);
+	sum_chunk(m);
+	packed_crc = m->chunk_crc;
 	if (m->codec)
-		n = sx_codec_encode(m->codec, &content, bytes);
+		n = sx_codec_encode(m->codec, &content, bytes, bytes >= IMAGE_BYTES * m->chunk_messages);
 	if (n < 0)
 		return fail(m, (int)n);
 	if (n > 0) {
@@ -282,7 +314,7 @@ int sx_mcap_flush(struct sx_mcap *m)
 	sx_bytes_number(&head, m->chunk_start_ns, 8);
 	sx_bytes_number(&head, m->chunk_end_ns, 8);
 	sx_bytes_number(&head, m->chunk.count, 8);
-	sx_bytes_number(&head, crc, 4);
+	sx_bytes_number(&head, m->chunk_crc, 4);
 	sx_bytes_text(&head, compression);
 	sx_bytes_number(&head, bytes, 8);
 	set_number(&head, began - 8, head.count - began + bytes, 8);
@@ -291,7 +323,8 @@ int sx_mcap_flush(struct sx_mcap *m)
 	put_summed(m, content, bytes, packed_crc);
 	add_chunk_index(m, chunk_at, m->offset - chunk_at, compression, bytes);
 	m->chunks++;
-	m->chunk.count = 0;
+	m->chunk.count = m->chunk_summed = 0;
+	m->chunk_crc = 0;
 	m->chunk_messages = 0;
 	return m->error;
 }
@@ -347,7 +380,7 @@ int sx_mcap_message(struct sx_mcap *m, int channel, uint64_t time_ns, const stru
 	store(head + 23, time_ns, 8);
 	sx_bytes_add(&m->chunk, head, sizeof(head));
 	for (int i = 0; i < count; i++)
-		sx_bytes_add(&m->chunk, parts[i].data, parts[i].bytes);
+		add_to_chunk(m, parts[i].data, parts[i].bytes);
 	return m->chunk.failed || c->index.failed ? fail(m, -ENOMEM) : 0;
 }
 

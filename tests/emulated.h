@@ -1,6 +1,6 @@
 /*
- * Tests run through an emulator of another processor, too (tests/arm64; SX_EMULATED is set there). What such a
- * processor cannot show is skipped with its reason, which tools/test repeats.
+ * Tests run through an emulator of another processor, too (tests/arm64; SX_EMULATED is set there). What such
+ * a processor cannot show is skipped with its reason, which tools/test repeats.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

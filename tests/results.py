@@ -21,7 +21,7 @@ MOST = 3
 
 
 def read(path):
-    """{name: entry}; Meson writes "project:suite+suite / name"."""
+    """{name: entry}; see split()."""
     with open(path) as f:
         return {e["name"]: e for e in map(json.loads, f)}
 
@@ -35,17 +35,22 @@ def count(entries):
     return [kinds.count(k) for k in ("passed", "failed", "skipped")]
 
 
-def suites(entry):
-    return set(re.sub("^[^:]*:", "", entry["name"].partition(" / ")[0]).split("+"))
+def split(entry):
+    """Suites and name of "project:suite+suite / name", or "suite+suite - project:name", as newer Mesons write it."""
+    first, slash, last = entry["name"].partition(" / ")
+    if slash:
+        return set(first.partition(":")[2].split("+")), last
+    first, dash, last = entry["name"].partition(" - ")
+    return (set(first.split("+")), last.partition(":")[2]) if dash else (set(), entry["name"])
 
 
 def again(entries):
     failed = [e for e in entries.values() if kind(e) == "failed"]
-    if len(failed) > MOST or not all(suites(e) & WITH_CLOCKS for e in failed):
+    if len(failed) > MOST or not all(split(e)[0] & WITH_CLOCKS for e in failed):
         return []
     if any(REPORT.search(e.get("stdout", "") + e.get("stderr", "")) for e in failed):
         return []
-    return [e["name"].partition(" / ")[2] or e["name"] for e in failed]
+    return [split(e)[1] for e in failed]
 
 
 def introspect(folder, what):

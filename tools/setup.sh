@@ -15,21 +15,24 @@ die()
 	exit 1
 }
 
-# Names as in Debian 12, Ubuntu 22.04 and 24.04: for stixeld and stixelctl with what the demo shows, and for everything.
+# Names as in Debian 11 to 13 and Ubuntu: for stixeld and stixelctl with what the demo shows, and for everything.
 demo_packages=(gcc libc6-dev meson ninja-build pkg-config python3 libpng-dev libmicrohttpd-dev libinih-dev libyaml-dev
 	libjansson-dev)
 build_packages=("${demo_packages[@]}" build-essential libturbojpeg0-dev libncurses-dev libsystemd-dev libzstd-dev
-	libprotobuf-c-dev protobuf-c-compiler protobuf-compiler scdoc)
+	libdeflate-dev libprotobuf-c-dev protobuf-c-compiler protobuf-compiler scdoc)
 export demo_packages build_packages
 
 # Prints those of the named packages that are not installed.
 missing_packages()
 {
-	local package state
+	local package wanted native
 
+	native=$(dpkg --print-architecture)
 	for package in "$@"; do
-		state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
-		[ "$state" = installed ] || printf '%s\n' "$package"
+		# there may be one of another architecture, too
+		[[ $package == *:* ]] && wanted=${package#*:} || wanted=$native
+		dpkg-query -W -f '${Architecture} ${db:Status-Status}\n' "$package" 2>/dev/null |
+			grep -qxE "($wanted|all) installed" || printf '%s\n' "$package"
 	done
 }
 
@@ -77,6 +80,18 @@ need_architecture()
 	[ "$(id -u)" = 0 ] || as_root=(sudo)
 	say "taking packages of $1, too"
 	"${as_root[@]}" dpkg --add-architecture "$1" || die "dpkg does not take packages of $1"
+}
+
+# Ends where Meson is older than meson.build asks for, as the package of Debian 11 and Ubuntu 20.04 is.
+need_meson()
+{
+	local least found
+
+	least=$(sed -n "s/.*meson_version: '>=\(.*\)'.*/\1/p" "$top/meson.build")
+	found=$(meson --version) || die "Meson cannot be run; $least or newer is needed"
+	printf '%s\n' "$least" "$found" | sort -C -V ||
+		die "Meson $found is too old, $least is needed; pip has it: apt-get install python3-pip, then" \
+			"pip3 install meson, with its folder (/usr/local/bin, ~/.local/bin) first in PATH"
 }
 
 # Whether this machine has an NVIDIA device, by what its driver shows.

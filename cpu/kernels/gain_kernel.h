@@ -116,7 +116,7 @@ static ALWAYS_INLINE void gain_costs_two(const uint32_t *left, const uint8_t *pl
 	vb a[GAIN_TOGETHER], b[GAIN_TOGETHER];
 
 	for (int u = 0; u <= n; u++) {
-		unsigned byte = q - 1 + (unsigned)(first + u), residues = (unsigned)vectors;
+		unsigned byte = q - 1 + (unsigned)first + (unsigned)u, residues = (unsigned)vectors;
 
 		at[u] = planes + (size_t)(byte % residues) * GAIN_PLANES * pitch + byte / residues;
 	}

@@ -393,7 +393,7 @@ static inline vb vb_max_all_left(vb v)
 
 static inline int vb_first(vb v)
 {
-	return _mm256_cvtsi256_si32(v) & 0xff;
+	return _mm_cvtsi128_si32(_mm256_castsi256_si128(v)) & 0xff;
 }
 
 /* Whether any byte is not 0. */
@@ -440,7 +440,7 @@ static inline int vw_umax_all(vw v)
 
 static inline int vw_first(vw v)
 {
-	return _mm256_cvtsi256_si32(v) & 0xffff;
+	return _mm_cvtsi128_si32(_mm256_castsi256_si128(v)) & 0xffff;
 }
 
 #endif

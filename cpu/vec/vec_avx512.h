@@ -347,7 +347,7 @@ static inline vb vb_max_all_left(vb v)
 
 static inline int vb_first(vb v)
 {
-	return _mm512_cvtsi512_si32(v) & 0xff;
+	return _mm_cvtsi128_si32(_mm512_castsi512_si128(v)) & 0xff;
 }
 
 static inline int vb_any(vb v)
@@ -394,7 +394,7 @@ static inline int vw_umax_all(vw v)
 
 static inline int vw_first(vw v)
 {
-	return _mm512_cvtsi512_si32(v) & 0xffff;
+	return _mm_cvtsi128_si32(_mm512_castsi512_si128(v)) & 0xffff;
 }
 
 #endif

@@ -67,14 +67,16 @@ __device__ static void filter_group(const struct filter_work *w, const struct sx
 template <int ROWS, bool MEDIAN>
 __device__ static void filter_strip(const struct filter_work *w, int y, uint16_t *left, uint16_t *right)
 {
+	constexpr int AT_ONCE = MEDIAN && ROWS > SX_MEDIAN_ROWS_MAX ? SX_MEDIAN_ROWS_MAX : ROWS;
 	int groups = w->stride / SX_MEDIAN_COLUMNS;
 
 	for (int i = (int)threadIdx.x; i < 2 * groups; i += (int)blockDim.x) {
 		bool second = i >= groups;
 		struct sx_median_map m = second ? w->right : w->left;
 
-		filter_group<ROWS, MEDIAN>(w, &m, (second ? i - groups : i) * SX_MEDIAN_COLUMNS, y,
-					   second ? right : left);
+		for (int r = 0; r < ROWS; r += AT_ONCE)
+			filter_group<AT_ONCE, MEDIAN>(w, &m, (second ? i - groups : i) * SX_MEDIAN_COLUMNS,
+						      y + r, (second ? right : left) + r * w->stride);
 	}
 }
 

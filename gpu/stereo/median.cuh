@@ -23,6 +23,13 @@ struct sx_median_map {
 
 #define SX_MEDIAN_COLUMNS 8
 
+/* Rows of a group at most. Before sm_80 a packed minimum takes registers that four rows leave no room for. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define SX_MEDIAN_ROWS_MAX 2
+#else
+#define SX_MEDIAN_ROWS_MAX 4
+#endif
+
 /* Smaller and larger halves; halves below 0x7c00. */
 __device__ __forceinline__ uint32_t sx_median_min(uint32_t a, uint32_t b)
 {

@@ -359,15 +359,21 @@ DP_INLINE void dp_finish_column(const struct dp_arguments &a, const struct dp_co
 }
 
 /*
- * Blocks of a FAR kernel on a multiprocessor: where there is shared memory for seven, there are to be
- * registers.
+ * Blocks of four warps on a multiprocessor: where there is shared memory for seven or five, there are to be
+ * registers. Before sm_80 there is none for five.
  */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define DP_BLOCKS_NEAR 4
+#else
+#define DP_BLOCKS_NEAR 5
+#endif
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200
 #define DP_BLOCKS_FAR 7
 #else
-#define DP_BLOCKS_FAR 5
+#define DP_BLOCKS_FAR DP_BLOCKS_NEAR
 #endif
-#define DP_BLOCKS(warps, place) ((warps) == DP_WARPS_MAX ? 2 : (place) == DP_FAR ? DP_BLOCKS_FAR : 5)
+#define DP_BLOCKS(warps, place) \
+	((warps) == DP_WARPS_MAX ? 2 : (place) == DP_FAR ? DP_BLOCKS_FAR : DP_BLOCKS_NEAR)
 
 template <int W, enum dp_place PLACE>
 __global__ void __launch_bounds__(32 * W, DP_BLOCKS(W, PLACE)) dp_columns(struct dp_arguments a)

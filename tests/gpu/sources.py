@@ -1,4 +1,6 @@
 # Which sources were validated on a GPU: one SHA-256 for each file of stages/ and gpu/ that decides what is computed.
+# Two passes write the record: that of code for the device, and that of compute_75 PTX, whose lines begin so. They stand
+# in one record only if both were of the same sources.
 # SPDX-License-Identifier: Apache-2.0
 import hashlib
 import os
@@ -7,6 +9,7 @@ import re
 FOLDERS = ("gpu", "stages")
 KINDS = (".c", ".h", ".cu", ".cuh", "meson.build", ".map")
 RECORD = os.path.join("tests", "gpu", "validated.txt")
+PTX = "compute_75 PTX"
 
 
 def digests(top):
@@ -22,8 +25,30 @@ def digests(top):
     return found
 
 
+def sums(text):
+    """{name: SHA-256} of a record."""
+    return {m[1]: m[0] for m in re.findall(r"^([0-9a-f]{64})  (\S+)$", text, re.M)}
+
+
+def sum_lines(found):
+    return ["%s  %s" % (digest, path) for path, digest in sorted(found.items())]
+
+
+def ptx_lines(text):
+    return [line for line in text.splitlines() if line.startswith(PTX)]
+
+
+def with_ptx(text, other):
+    """A record with the PTX lines of another, in place of its own. None if they are of other sources."""
+    if not sums(text) or sums(text) != sums(other):
+        return None
+    title, head, rest = text.split("\n\n", 2)
+    lines = [line for line in head.splitlines() if not line.startswith(PTX)] + ptx_lines(other)
+    return "\n\n".join([title, "\n".join(lines), rest])
+
+
 def recorded(top):
-    """(device, date, {name: SHA-256}) of the record, or None."""
+    """(device, date, whether PTX was validated too, {name: SHA-256}) of the record, or None."""
     try:
         with open(os.path.join(top, RECORD)) as f:
             text = f.read()
@@ -32,8 +57,7 @@ def recorded(top):
     line = {k: re.search("^%s: (.*)$" % k, text, re.M) for k in ("device", "date")}
     if not all(line.values()):
         return None
-    return line["device"].group(1), line["date"].group(1), {
-        m[1]: m[0] for m in re.findall(r"^([0-9a-f]{64})  (\S+)$", text, re.M)}
+    return line["device"].group(1), line["date"].group(1), bool(ptx_lines(text)), sums(text)
 
 
 def sentence(top):
@@ -41,10 +65,11 @@ def sentence(top):
     was, now = recorded(top), digests(top)
     if not was:
         return "gpu: the sources were not validated on a GPU yet (tests/gpu/validate)"
-    device, date, then = was
+    device, date, ptx, then = was
     changed = sorted(n for n in set(now) | set(then) if now.get(n) != then.get(n))
     if not changed:
-        return "gpu: sources are those validated on %s, %s" % (device, date)
+        return "gpu: sources are those validated on %s, %s%s" % (
+            device, date, "" if ptx else ", but not as %s (tests/gpu/validate --ptx75)" % PTX)
     more = ", and %d more" % (len(changed) - 5) if len(changed) > 5 else ""
     return "gpu: sources have changed since they were validated on %s, %s (%s%s)" % (
         device, date, ", ".join(changed[:5]), more)

@@ -90,6 +90,16 @@ class Arguments(Configured):
         with open(self.build + "/build.ninja") as f:
             return next(line for line in f if "COMMAND = " in line and "stixel_dp.cu" in line).split()
 
+    def test_host_compiler(self):
+        self.assertNotIn("-ccbin", self.arguments())
+        compiler = self.folder + "/g++-old"
+        self.program(compiler, "exit 1")
+        words = self.arguments("-Dgpu_host_compiler=" + compiler)
+        self.assertEqual(words[words.index("-ccbin") + 1], compiler)
+        good, said = self.configure("-Dgpu_host_compiler=g++-nowhere")
+        self.assertFalse(good, said)
+        self.assertIn("Program 'g++-nowhere' not found", said)
+
     def test_lines_of_sources_for_profilers_alone(self):
         self.assertIn("-lineinfo", self.arguments("--buildtype=debug"))
         self.assertNotIn("-lineinfo", self.arguments("--buildtype=debugoptimized"))

@@ -9,11 +9,16 @@ import rule
 SET = re.compile(r'^(\w+)\+?="(\s*-[^"]*)"', re.M)
 BUILD = re.compile(r'^[^#\n]*\b(build "?[\w$]+"? "([^"]*)")', re.M)
 
+# one cell of other compilers: options of all, then those of its kind
+CELL, CELL_OPTIONS = "tests/toolchains/cell", re.compile(r"^options=\(.*-Dwerror=true\b", re.M)
+
 
 def check(root):
     found = []
-    for name in rule.files(root, "meson.build", "tools/test"):
+    for name in rule.files(root, "meson.build", "tools/test", CELL):
         text = rule.read(root, name)
+        if name == CELL and not CELL_OPTIONS.search(text):
+            found.append("%s: the options of every cell have no -Dwerror=true" % CELL)
         if name == "meson.build" and "werror=true" in text:
             found.append("meson.build: werror is the default, so that a warning stops a release")
         known = {}
@@ -33,11 +38,13 @@ SOUND = {
     "a/meson.build": "x = 'werror=true'\n",
     "tools/test": '# build NAME "OPTIONS"\n' + GCC + 'build tsan "-Db_sanitize=thread -Dwerror=false" base\n' +
                   'build asan "-Db_sanitize=address -Dwerror=true"\n',
+    "tests/toolchains/cell": "options=(-Dcuda=disabled -Dwerror=true)\n",
 }
 PLANTED = [
     ({"meson.build": "project('x', 'c', default_options: ['werror=true'])\n"}, ["meson.build:", "default"]),
     ({"tools/test": GCC + 'build clang "-Dcuda=disabled"\n'}, ["tools/test:3:", "build clang"]),
     ({"tools/test": GCC + 'CC=x build "$name" "$other -Dcuda=disabled"\n'}, ["tools/test:3:", "$name"]),
+    ({"tests/toolchains/cell": "# -Dwerror=true\noptions=(-Dwerror=false)\n"}, ["toolchains/cell:", "every cell"]),
     ({"tools/test": GCC + 'build asan "-Db_sanitize=address"\n'}, ["tools/test:3:", "build asan"]),
 ]
 

@@ -42,6 +42,29 @@ class Setup(Folder):
         self.stub("nvidia-smi", '#!/bin/sh\necho "No devices were found"\nexit 6\n')
         self.assertEqual(self.shell("has_nvidia_device || echo none"), "none\n")
 
+    def test_a_package_of_another_architecture_is_another_package(self):
+        self.stub("dpkg", "#!/bin/sh\necho amd64\n")
+        self.stub("dpkg-query", """#!/bin/sh
+case $4 in
+both) printf 'amd64 installed\\narm64 installed\\n' ;;
+foreign) printf 'arm64 installed\\n' ;;
+foreign:arm64) printf 'arm64 installed\\n' ;;
+all) printf 'all installed\\n' ;;
+gone) printf 'amd64 config-files\\n' ;;
+*) exit 1 ;;
+esac
+""")
+        self.assertEqual(self.shell("missing_packages both foreign foreign:arm64 all gone never").split(),
+                         ["foreign", "gone", "never"])
+
+    def test_meson_that_is_too_old_is_named_with_what_to_do(self):
+        for version, fits in (("0.56.2", False), ("0.60.3", False), ("0.61.0", True), ("1.11.2", True)):
+            self.stub("meson", "#!/bin/sh\necho %s\n" % version)
+            said = self.shell("(need_meson) 2>&1 || echo ended")
+            self.assertEqual(said == "", fits, said)
+            if not fits:
+                self.assertRegex(said, r"Meson %s is too old, 0\.61 is needed.*pip3 install meson" % version)
+
     def test_a_build_folder_follows_its_options(self):
         self.stub("meson", MESON)
         folder = self.path("build")

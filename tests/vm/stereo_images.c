@@ -132,11 +132,13 @@ static int write_forms(const struct picture *p, size_t count, const char *folder
 {
 	for (size_t i = 0; i < count; i++) {
 		char path[4096];
-		FILE *f;
+		FILE *f = NULL;
 		size_t bytes = forms[i].encode(p);
+		int n = snprintf(path, sizeof(path), "%s/%s-%d.%s", folder, side, number, forms[i].suffix);
 
-		snprintf(path, sizeof(path), "%s/%s-%d.%s", folder, side, number, forms[i].suffix);
-		f = fopen(path, "wb");
+		errno = ENAMETOOLONG;
+		if (n < (int)sizeof(path))
+			f = fopen(path, "wb");
 		if (!f || fwrite(p->out, 1, bytes, f) != bytes || fclose(f) != 0) {
 			fprintf(stderr, "stereo-images: %s: %s\n", path, strerror(errno));
 			return -EIO;

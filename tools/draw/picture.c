@@ -40,13 +40,11 @@ static void on_warning(png_structp png, png_const_charp text)
 }
 
 /* Everything between setjmp and its longjmp, so that no local variable lives across. */
-static int write_rows(png_structp png, png_infop info, FILE *f, const struct sx_image *img)
+static int write_rows(png_structp png, png_infop info, FILE *f, const struct sx_image *img, int depth,
+		      int colour)
 {
-	int depth, colour;
-
 	if (setjmp(png_jmpbuf(png)))
 		return errno ? -errno : -EIO;
-	format_of(img->pixel, &depth, &colour);
 	png_init_io(png, f);
 	/* level 3 and one filter: three times faster than the defaults for 10 % more bytes */
 	png_set_compression_level(png, 3);
@@ -76,7 +74,7 @@ int sx_picture_write(FILE *f, const struct sx_image *img)
 		return -ENOMEM;
 	info = png_create_info_struct(png);
 	errno = 0;
-	r = info ? write_rows(png, info, f, img) : -ENOMEM;
+	r = info ? write_rows(png, info, f, img, depth, colour) : -ENOMEM;
 	png_destroy_write_struct(&png, &info);
 	if (r == 0 && fflush(f) != 0)
 		r = -errno;

@@ -20,6 +20,7 @@ MESSAGE_OF = struct.Struct("<HIQQ")
 _CHUNK_OF = struct.Struct("<QQQI")
 CHUNK_LEAST = 40  # a chunk's content, before its records, with no name of a compression
 CHUNK_MAX = 320 << 20
+_ZSTD_SIZE_UNKNOWN = 2**64 - 1
 
 
 class Malformed(ValueError):
@@ -69,6 +70,11 @@ def _zstd(content: bytes, plain_bytes: int) -> bytes:
         lib = ctypes.CDLL("libzstd.so.1")
     except OSError as e:
         raise NotSupported(errno.ENOTSUP, "frames are compressed, and libzstd.so.1 cannot be loaded (%s)" % e) from None
+    lib.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
+    lib.ZSTD_getFrameContentSize.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    # before there is memory for it; who writes front to back does not say
+    if lib.ZSTD_getFrameContentSize(content, len(content)) not in (plain_bytes, _ZSTD_SIZE_UNKNOWN):
+        raise Malformed
     lib.ZSTD_decompress.restype = ctypes.c_size_t
     lib.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
     room = ctypes.create_string_buffer(plain_bytes)

@@ -13,13 +13,22 @@ from . import _mcap as mcap
 from ._check import verdict
 from ._crc32c import crc32c
 from ._frame import Frame
-from ._layout import header_of
+from ._layout import HEADER, HEADER_BYTES_LEAST, FrameFlag, Plane, header_of
 
 _FRAME_MAX = 256 << 20
-_HEADER_LEAST = 696  # of a frame
 _EVENTS, _FRAMES = -1, -2  # what a channel has; images: their kind
-_ROLES = {b"stixel": (b"stixel", _FRAMES), b"events": (b"protobuf", _EVENTS), b"disparity": (b"protobuf", 1),
-          b"left": (b"protobuf", 2), b"right": (b"protobuf", 3)}
+_ROLES = {b"stixel": (b"stixel", _FRAMES), b"events": (b"protobuf", _EVENTS),
+          b"disparity": (b"protobuf", int(Plane.DISPARITY)), b"left": (b"protobuf", int(Plane.LEFT)),
+          b"right": (b"protobuf", int(Plane.RIGHT))}
+
+
+def _at(field: str) -> int:
+    """Where it lies in a frame's header."""
+    return int((HEADER.fields or {})[field][1])
+
+
+_PLANES = _at("plane_kind"), _at("plane2_kind")  # each is kind, width, height, pitch, offset, bytes
+_PLANE_OF = struct.Struct("<6I")
 
 
 class GapReason(enum.IntEnum):
@@ -119,8 +128,8 @@ class Content:
             if op == mcap.CHANNEL:
                 self.channel(content)
             elif (op == mcap.MESSAGE and self.roles.get(int.from_bytes(content[:2], "little")) == _FRAMES
-                  and len(content) >= mcap.MESSAGE_OF.size + _HEADER_LEAST):
-                return int(struct.unpack_from("<q", content, mcap.MESSAGE_OF.size + 64)[0])
+                  and len(content) >= mcap.MESSAGE_OF.size + HEADER_BYTES_LEAST):
+                return int(struct.unpack_from("<q", content, mcap.MESSAGE_OF.size + _at("published_ns"))[0])
         return None
 
     def message(self, begin: int, content: bytes) -> Iterator[Record]:
@@ -154,17 +163,17 @@ class Content:
                         self._event(data) if role == _EVENTS else self._frame(data))
 
     def _frame(self, data: bytes) -> Iterator[Union[Frame, str]]:
-        if len(data) < _HEADER_LEAST:
+        if len(data) < HEADER_BYTES_LEAST:
             yield "a frame contradicts itself"
             return
-        total, at = int(struct.unpack_from("<I", data, 16)[0]), len(data)
+        total, at = int(struct.unpack_from("<I", data, _at("frame_bytes"))[0]), len(data)
         if total != at:
             missing: Dict[int, Tuple[int, ...]] = {}
-            for place in (256, 664):
-                kind, width, height, pitch, offset, size = struct.unpack_from("<6I", data, place)
+            for place in _PLANES:
+                kind, width, height, pitch, offset, size = _PLANE_OF.unpack_from(data, place)
                 if not kind:
                     break
-                if kind > 3 or offset != at or kind in missing:
+                if kind > Plane.RIGHT or offset != at or kind in missing:
                     at = -1
                     break
                 missing[kind] = (width, height, pitch, size)
@@ -198,12 +207,12 @@ class Content:
             yield "a frame contradicts itself"
             return
         bare = bytearray(data)
-        for place in (256, 664):
-            bare[place:place + 24] = bytes(24)
-        struct.pack_into("<I", bare, 16, len(bare))
-        struct.pack_into("<I", bare, 92, int(header["flags"]) | 1)
-        bare[12:16] = bytes(4)
-        struct.pack_into("<I", bare, 12, crc32c(bytes(bare)))
+        for place in _PLANES:
+            bare[place:place + _PLANE_OF.size] = bytes(_PLANE_OF.size)
+        struct.pack_into("<I", bare, _at("frame_bytes"), len(bare))
+        struct.pack_into("<I", bare, _at("flags"), int(header["flags"]) | FrameFlag.PLANE_LEFT_OUT)
+        struct.pack_into("<I", bare, _at("checksum"), 0)
+        struct.pack_into("<I", bare, _at("checksum"), crc32c(bytes(bare)))
         yield self._whole(bytes(bare))
 
     def _image(self, kind: int, data: bytes) -> Iterator[Union[Frame, str]]:

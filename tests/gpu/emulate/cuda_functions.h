@@ -88,8 +88,6 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute what
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *kernel);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int threads,
 							  size_t shared);
-cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags,
-				    enum cudaDriverEntryPointQueryResult *result);
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device);
 
 #ifdef __cplusplus

@@ -137,11 +137,6 @@ enum cudaDeviceAttr {
 	cudaDevAttrHostRegisterSupported = 99,
 	cudaDevAttrMaxPersistingL2CacheSize = 108
 };
-enum cudaDriverEntryPointQueryResult {
-	cudaDriverEntryPointSuccess,
-	cudaDriverEntryPointSymbolNotFound,
-	cudaDriverEntryPointVersionNotSufficent
-};
 
 #define cudaStreamDefault 0x00
 #define cudaStreamNonBlocking 0x01

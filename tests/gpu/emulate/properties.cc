@@ -166,15 +166,3 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
 	p->maxBlocksPerMultiProcessor = 16;
 	return cudaSuccess;
 }
-
-cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags,
-				    enum cudaDriverEntryPointQueryResult *result)
-{
-	SX_ENTER;
-	(void)symbol;
-	(void)flags;
-	*function = NULL;
-	if (result)
-		*result = cudaDriverEntryPointSymbolNotFound;
-	return sx_emulate_error(cudaErrorSymbolNotFound);
-}

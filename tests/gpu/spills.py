@@ -1,0 +1,55 @@
+# What kernels need of a multiprocessor, as ptxas -v says: registers, and bytes of registers that a thread spills to
+# local memory, stored or loaded, the larger. Against tests/gpu/spills.txt, where each line allows
+#
+#   RELEASE ARCHITECTURE FILE KERNELS BYTES
+#
+# which is: of FILE at most KERNELS kernels spill, at most BYTES each. What has no line may not spill.
+#
+# SPDX-License-Identifier: Apache-2.0
+import os
+import re
+
+RECORD = os.path.join("tests", "gpu", "spills.txt")
+LINE = re.compile(r"Compiling entry function '(?P<name>\S+)' for '(?P<arch>\w+)'|"
+                  r"(?P<stores>\d+) bytes spill stores, (?P<loads>\d+) bytes spill loads|"
+                  r"Used (?P<registers>\d+) registers")
+
+
+def resources(text):
+    """{architecture: {kernel: (registers, bytes)}} of what ptxas -v prints."""
+    found, kernels, name, spilled = {}, None, None, 0
+    for m in LINE.finditer(text):
+        if m["name"]:
+            kernels, name, spilled = found.setdefault(m["arch"], {}), m["name"], 0
+        elif m["stores"]:  # of the kernel, and of functions that are not inlined
+            spilled = max(spilled, int(m["stores"]), int(m["loads"]))
+        elif name:
+            kernels[name], name = (int(m["registers"]), spilled), None
+    return found
+
+
+def spilling(kernels):
+    """(how many spill, most bytes)"""
+    spilled = [used[1] for used in kernels.values() if used[1]]
+    return len(spilled), max(spilled, default=0)
+
+
+def allowed(text):
+    """{(release, architecture, file): (kernels, bytes)} of the record."""
+    rows = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
+    return {tuple(row[:3]): (int(row[3]), int(row[4])) for row in rows}
+
+
+def complaints(limits, release, file, archs, used):
+    """What is wrong with a file, as sentences. used: resources()."""
+    said = []
+    for arch in archs:
+        if not used.get(arch):
+            said.append("%s, CUDA %s: ptxas reported no kernel for %s" % (file, release, arch))
+            continue
+        count, worst = spilling(used[arch])
+        kernels, most = limits.get((release, arch, file), (0, 0))
+        if count > kernels or worst > most:
+            said.append("%s, CUDA %s, %s: %d kernels spill, up to %d bytes; %s allows %d, up to %d" % (
+                file, release, arch, count, worst, RECORD, kernels, most))
+    return said

@@ -1,0 +1,131 @@
+/*
+ * What main and the threads of the pipeline hand each other: daemon/exchange/.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+
+#include "daemon/exchange/exchange.h"
+#include "tests/model/explore.h"
+
+#define CHANGES model_count(2, 4)
+
+static struct sx_exchange exchange;
+static struct sx_backend backend;
+static struct sx_contexts *contexts; /* that frames are computed by */
+static int main_fd, other_fd;
+static uint64_t made, destroyed, seen;
+
+static void exchange_setup(void)
+{
+	contexts = calloc(1, sizeof(*contexts));
+	contexts->backend = &backend;
+	main_fd = eventfd(0, EFD_NONBLOCK);
+	other_fd = eventfd(0, EFD_NONBLOCK);
+}
+
+static void exchange_sleep(int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	if (poll(&p, 1, -1) > 0)
+		sx_wake_clear(fd);
+}
+
+static void exchange_main(void)
+{
+	for (uint64_t n = 1; n <= CHANGES; n++) {
+		struct sx_contexts *c = calloc(1, sizeof(*c)), *old;
+
+		c->backend = &backend;
+		c->first = n;
+		made++;
+		sx_exchange_give_contexts(&exchange, c);
+		sx_wake(other_fd);
+		while (!(old = sx_exchange_take_retired(&exchange)))
+			exchange_sleep(main_fd);
+		model_check(old != c && old->first == 100 + n - 1, "not the contexts that were left");
+		old->first = 0;
+		sx_contexts_destroy(old);
+		destroyed++;
+	}
+}
+
+static void exchange_frame(void)
+{
+	for (uint64_t n = 1; n <= CHANGES; n++) {
+		struct sx_contexts *next;
+
+		while (!(next = sx_exchange_take_contexts(&exchange)))
+			exchange_sleep(other_fd);
+		model_check(next->first == n, "contexts came twice, or in another order");
+		contexts->first = 100 + n - 1;
+		sx_exchange_retire(&exchange, contexts);
+		sx_wake(main_fd);
+		contexts = next;
+		seen++;
+	}
+}
+
+static void exchange_end(void)
+{
+	model_check(seen == CHANGES && made == destroyed, "contexts were lost");
+	model_check(!sx_exchange_take_contexts(&exchange) && !sx_exchange_take_retired(&exchange),
+		    "contexts are left");
+	sx_exchange_finish(&exchange);
+}
+
+const struct model_scenario model_exchange = {
+	"exchange", exchange_setup, {exchange_main, exchange_frame}, exchange_end, NULL};
+
+/* ---- controls of the cameras ---- */
+
+static struct sx_tune tune;
+static atomic_bool ended;
+
+static void tune_main(void)
+{
+	for (int n = 1; n <= (int)CHANGES; n++) {
+		bool over;
+
+		tune.params.gain = n;
+		tune.result = 0;
+		sx_exchange_give_tune(&exchange, &tune);
+		sx_wake(other_fd);
+		for (;;) {
+			over = atomic_load_explicit(&ended, memory_order_acquire);
+			if (sx_exchange_take_tuned(&exchange, over))
+				break;
+			exchange_sleep(main_fd);
+		}
+		model_check(tune.result == n || (over && tune.result == 0), "not the answer to this change");
+	}
+}
+
+/* Answers once, then ends as a source does. */
+static void tune_capture(void)
+{
+	struct sx_tune *t;
+
+	while (!(t = sx_exchange_take_tune(&exchange)))
+		exchange_sleep(other_fd);
+	t->result = (int)t->params.gain;
+	sx_exchange_return_tune(&exchange, t);
+	sx_wake(main_fd);
+	t = sx_exchange_take_tune(&exchange);
+	if (t) {
+		t->result = (int)t->params.gain;
+		sx_exchange_return_tune(&exchange, t);
+	}
+	atomic_store_explicit(&ended, true, memory_order_release);
+	sx_wake(main_fd);
+}
+
+static void tune_end(void)
+{
+	model_check(!sx_exchange_take_tune(&exchange), "controls are left");
+}
+
+const struct model_scenario model_tune = {"tune", exchange_setup, {tune_main, tune_capture}, tune_end, NULL};

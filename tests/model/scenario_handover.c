@@ -1,0 +1,184 @@
+/*
+ * The hand-over of pairs: daemon/handover.c between loops that are those of the capture and the frame thread
+ * without their cameras and engines.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+
+#include "capture/slots.h"
+#include "daemon/handover.h"
+#include "tests/model/explore.h"
+
+#define PAIRS model_count(3, 4)
+
+static struct sx_handover handover;
+/*
+ * The images of a pair are a slot's, whose one pixel is the pair's number: no atomic, so that a race is seen.
+ */
+static struct sx_slots slots;
+static atomic_bool ended;
+static uint64_t done, newest, replaced; /* of the threads that count them */
+
+static uint64_t *handover_pixel(const struct sx_pair *pair)
+{
+	return ((const struct sx_slot *)pair->slot)->left.data;
+}
+
+/* In place of capture/source.c. */
+void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
+{
+	model_check(*handover_pixel(pair) == pair->number, "images were given back that are another pair's");
+	sx_slots_release(&slots, pair->slot);
+}
+
+/* Paced, and always due: no semaphore orders what the slots do not. */
+static void handover_setup(void)
+{
+	char why[200];
+
+	if (sx_handover_init(&handover) < 0 ||
+	    sx_slots_init(&slots, SX_ITEMS_MAX, SX_LAYOUT_TWO, 8, 1, SX_PIXEL_U8, why, sizeof(why)) < 0)
+		abort();
+	slots.paced = true;
+	slots.fd = eventfd(1000, EFD_NONBLOCK | EFD_SEMAPHORE);
+}
+
+static void handover_put(uint64_t number)
+{
+	struct sx_item *item = sx_handover_free(&handover);
+
+	model_check(item != NULL, "no item is free, though all were given back");
+	item->pair.number = number;
+	item->pair.slot = sx_slots_take(&slots);
+	model_check(item->pair.slot != NULL, "no slot is free");
+	*handover_pixel(&item->pair) = number;
+	item = sx_handover_put(item);
+	if (!item)
+		return;
+	model_check(item->pair.number < number, "a newer pair was replaced");
+	replaced++;
+	sx_handover_release(item);
+}
+
+static void handover_capture(void)
+{
+	model_never_waits();
+	for (uint64_t n = 1; n <= PAIRS; n++)
+		handover_put(n);
+	atomic_store_explicit(&ended, true, memory_order_release);
+	sx_wake(handover.frame_fd);
+}
+
+static void handover_use(const struct sx_item *item)
+{
+	model_check(item->pair.number > newest, "an older pair came after a newer one");
+	model_check(*handover_pixel(&item->pair) == item->pair.number, "the images are another pair's");
+	newest = item->pair.number;
+	done++;
+}
+
+/* As frame_thread.c: looks at everything, then sleeps until it is woken. */
+static void handover_frame(void)
+{
+	struct pollfd fd = {.fd = handover.frame_fd, .events = POLLIN};
+
+	for (;;) {
+		const bool over = atomic_load_explicit(&ended, memory_order_acquire);
+		struct sx_item *item;
+
+		if (over && !sx_handover_waits(&handover))
+			return;
+		item = sx_handover_take(&handover);
+		if (item) {
+			handover_use(item);
+			sx_handover_release(item);
+			continue;
+		}
+		if (poll(&fd, 1, -1) > 0 && fd.revents)
+			sx_wake_clear(handover.frame_fd);
+	}
+}
+
+static void handover_end(void)
+{
+	model_check(done + replaced == PAIRS, "a pair is neither done nor counted as replaced");
+	model_check(newest == PAIRS, "the newest pair was not the last one");
+	model_check(sx_handover_used(&handover) == 0, "an item was not given back");
+	for (int i = 0; i < slots.count; i++)
+		model_check(!atomic_load(&slots.slot[i].busy), "images were not given back");
+}
+
+const struct model_scenario model_handover = {
+	"handover", handover_setup, {handover_capture, handover_frame}, handover_end, NULL};
+
+/* ---- images that go back before their frame is done ---- */
+
+static _Atomic(struct sx_item *) submitted;
+static atomic_bool finished;
+static int engine_fd, result_fd;
+
+static void early_setup(void)
+{
+	handover_setup();
+	engine_fd = eventfd(0, EFD_NONBLOCK);
+	result_fd = eventfd(0, EFD_NONBLOCK);
+}
+
+/* Waits for room as capture_thread.c does: woken by every change of an item. */
+static void early_capture(void)
+{
+	struct pollfd fd = {.fd = handover.capture_fd, .events = POLLIN};
+
+	handover_put(1);
+	while (sx_handover_used(&handover) > 0)
+		if (poll(&fd, 1, -1) > 0)
+			sx_wake_clear(handover.capture_fd);
+	handover_put(2);
+	atomic_store_explicit(&ended, true, memory_order_release);
+	sx_wake(handover.frame_fd);
+}
+
+static void early_engine(void)
+{
+	struct pollfd fd = {.fd = engine_fd, .events = POLLIN};
+	struct sx_item *item;
+
+	poll(&fd, 1, -1);
+	sx_wake_clear(engine_fd);
+	item = atomic_load_explicit(&submitted, memory_order_acquire);
+	handover_use(item);
+	sx_handover_images_read(item);
+	/* the rest of the frame; then as the contract of an engine has it */
+	atomic_store_explicit(&finished, true, memory_order_release);
+	sx_wake(result_fd);
+}
+
+static void early_frame(void)
+{
+	struct pollfd fd = {.fd = handover.frame_fd, .events = POLLIN},
+		      result = {.fd = result_fd, .events = POLLIN};
+	struct sx_item *item;
+
+	while (!(item = sx_handover_take(&handover)))
+		if (poll(&fd, 1, -1) > 0)
+			sx_wake_clear(handover.frame_fd);
+	atomic_store_explicit(&submitted, item, memory_order_release);
+	sx_wake(engine_fd);
+	poll(&result, 1, -1);
+	sx_wake_clear(result_fd);
+	model_check(atomic_load_explicit(&finished, memory_order_acquire), "woken without a result");
+	sx_handover_release(item);
+	handover_frame();
+}
+
+static void early_end(void)
+{
+	model_check(done == 2 && replaced == 0, "a pair was not done");
+	model_check(sx_handover_used(&handover) == 0, "an item was not given back");
+}
+
+const struct model_scenario model_handover_early = {
+	"handover-early", early_setup, {early_capture, early_frame, early_engine}, early_end, NULL};

@@ -1,0 +1,85 @@
+/*
+ * Compression of chunks: what comes out is what went in, and there is no memory for
+ * sizes that zstd's own header denies.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "recording/codec.h"
+
+enum { BYTES = 200000 };
+
+static void need_zstd(void)
+{
+	if (!sx_codec_built())
+		skip();
+}
+
+static void test_round_trip(void **state)
+{
+	uint8_t *plain = malloc(BYTES), *packed;
+	struct sx_codec *c;
+
+	need_zstd();
+	assert_int_equal(sx_codec_create(&c), 0);
+	for (int i = 0; i < BYTES; i++)
+		plain[i] = (uint8_t)(i % 251 ^ i >> 9);
+	for (int images = 0; images < 2; images++) {
+		const void *content = plain;
+		int64_t n = sx_codec_encode(c, &content, BYTES, images);
+
+		assert_in_range(n, 1, BYTES - 1);
+		packed = malloc((size_t)n);
+		memcpy(packed, content, (size_t)n);
+		content = packed;
+		assert_int_equal(sx_codec_decode(c, &content, (size_t)n, BYTES), 0);
+		assert_memory_equal(content, plain, BYTES);
+		free(packed);
+	}
+	sx_codec_destroy(c);
+	free(plain);
+}
+
+/* A few bytes from which much would come. */
+static void test_sizes_disagree(void **state)
+{
+	static const size_t wrong[] = {0, BYTES - 1, BYTES + 1, (size_t)1 << 60 /* more than there can be */};
+	void *plain = calloc(1, BYTES), *packed;
+	const void *content = plain;
+	struct sx_codec *c;
+	size_t n;
+
+	need_zstd();
+	assert_int_equal(sx_codec_create(&c), 0);
+	n = (size_t)sx_codec_encode(c, &content, BYTES, false);
+	packed = malloc(n);
+	memcpy(packed, content, n);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		content = packed;
+		assert_int_equal(sx_codec_decode(c, &content, n, wrong[i]), -EBADMSG);
+		assert_ptr_equal(content, packed);
+	}
+	assert_int_equal(sx_codec_decode(c, &content, n, BYTES), 0);
+	assert_memory_equal(content, plain, BYTES);
+	sx_codec_destroy(c);
+	free(packed);
+	free(plain);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_sizes_disagree),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
