@@ -6,6 +6,7 @@ import glob
 import grp
 import os
 import pwd
+import shutil
 import subprocess
 import threading
 import time
@@ -48,7 +49,9 @@ class Follower(threading.Thread):
 class Package(TestCase):
     def setUp(self):
         super().setUp()
+        # only for its ways of asking; systemd starts and stops the daemon
         self.i = harness.Instance("front")
+        self.addCleanup(shutil.rmtree, self.i.top)
         self.i.status_path, self.i.shm = "/run/stixeld/front/status.sock", "/dev/shm"
 
     def evidence(self):
@@ -115,7 +118,7 @@ class Package(TestCase):
         self.assertEqual(subprocess.run(["pgrep", "-x", "stixeld"], capture_output=True, check=False).returncode, 1)
         self.assertEqual(sorted(os.listdir("/etc/stixeld")), ["front.conf", "idle.conf"])  # the user's own
         left = run("find", "/", "-xdev", "-name", "*stixel*", "-not", "-path", "/host/*", "-not", "-path", "/proc/*",
-                   "-not", "-path", "/etc/stixeld")
+                   "-not", "-path", "/etc/stixeld", "-not", "-path", self.i.top)
         self.assertEqual(left.split(), [])
         self.assertEqual(os.listdir("/dev/shm"), [])
 
