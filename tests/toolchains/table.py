@@ -32,7 +32,8 @@ def cells(name, path):
         failed = os.path.exists(os.path.join(os.path.dirname(path), "failed"))
         return (distribution, "", compiler, "", "**failed**" if failed else "not tried") + ("",) * 6
     distribution, glibc, compiler, meson, flags, build_s, test_s, passed, failed, skipped, suites = read(path)
-    return (distribution, glibc, compiler, meson, "built" if flags == "package" else "built, -O1", build_s, suites.replace(",", ", "), passed, failed, skipped,
+    build = "built" if flags == "package" else "built, -O1"
+    return (distribution, glibc, compiler, meson, build, build_s, suites.replace(",", ", "), passed, failed, skipped,
             test_s)
 
 
