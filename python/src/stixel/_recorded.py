@@ -24,7 +24,8 @@ _ROLES = {b"stixel": (b"stixel", _FRAMES), b"events": (b"protobuf", _EVENTS),
 
 def _at(field: str) -> int:
     """Where it lies in a frame's header."""
-    return int((HEADER.fields or {})[field][1])
+    assert HEADER.fields is not None
+    return int(HEADER.fields[field][1])
 
 
 _PLANES = _at("plane_kind"), _at("plane2_kind")  # each is kind, width, height, pitch, offset, bytes

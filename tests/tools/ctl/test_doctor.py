@@ -23,7 +23,7 @@ NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 def library(folder):
     """A copy of the library in folder, where everybody may read it."""
-    built = os.path.join(os.environ["STIXEL_BUILD"], "ipc")
+    built = os.path.join(os.environ["STIXEL_BUILD"], "ipc", "client")
     for name in os.listdir(built):
         if name.startswith("libstixel.so") and os.path.isfile(os.path.join(built, name)):
             shutil.copy(os.path.join(built, name), os.path.join(folder, name))
