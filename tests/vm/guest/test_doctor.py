@@ -70,12 +70,17 @@ class Cameras(TestCase):
         until(lambda: any(f[0] == "warning" for f in self.doctor(0)["right camera"]), 10, "the other program")
         self.assert_found(self.doctor(0), "right camera", "warning", "open in process %d (v4l2-ctl)" % p.pid)
 
-
     def test_a_daemon_that_uses_them(self):
         i = self.daemon(guest.camera_settings("/dev/video0", "/dev/video1", size="320x180", fps=5), name="doctor")
         i.until_published(3)
-        found = self.doctor(0)
-        self.assert_found(found, "instance", "ok" if i.status()["state"] == "running" else "warning",
+
+        def look():
+            """State and findings, unless the state has changed meanwhile."""
+            state, found = i.status()["state"], self.doctor(0)
+            return (state, found) if i.status()["state"] == state else None
+
+        state, found = until(look, 30, "a state that stays")
+        self.assert_found(found, "instance", "ok" if state == "running" else "warning",
                           "runs as process %d" % i.process.pid)
         self.assert_found(found, "time stamps", "ok", "monotonic: end of frame")
         for check in ("left camera", "right camera"):
