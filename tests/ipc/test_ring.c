@@ -301,7 +301,7 @@ static void a_killed_publisher_is_noticed(void **state)
 	int e;
 
 	if (EMULATED("its /proc/PID/stat has another start time than that of the kernel"))
-		skip();
+		return;
 	CHILD(pid, publish_for_ever(11, 500));
 	while (stixel_open_path(&r, path, 0) < 0)
 		usleep(1000);

@@ -153,7 +153,7 @@ static void a_ring_can_be_polled(void **state)
 	int e = 0;
 
 	if (EMULATED("its /proc/PID/stat has another start time than that of the kernel"))
-		skip();
+		return;
 	CHILD(pid, ring_and_bell(1000000));
 	while (stixel_open_path(&r, ring_path, 0) < 0)
 		usleep(1000);
