@@ -46,7 +46,8 @@ static ALWAYS_INLINE struct left_right make_left_right(const struct sx_filter_pa
 
 	return (struct left_right){
 		.tolerance = vw_set1(off || f->left_right > BIAS ? BIAS : f->left_right),
-		.before_0 = vw_set1(BIAS - 1),
+		/* off: right is any map, and is not looked at */
+		.before_0 = vw_set1(off ? INT16_MAX : BIAS - 1),
 		.before_view = vw_set1(keep ? 0 : BIAS + first - 1),
 		.end_of_view = vw_set1(keep ? INT16_MAX : BIAS + min_disparity + width),
 		.end = vw_set1(keep ? INT16_MAX : BIAS + width - sx_left_right_border(p)),

@@ -156,9 +156,10 @@ static inline vw vw_shift_right(vw a, int n)
 	return vshlq_u16(a, vdupq_n_s16((int16_t)-n));
 }
 
+/* Signed, as everywhere. */
 static inline vw vw_where_greater(vw x, vw y, vw a, vw b)
 {
-	return vbslq_u16(vcgtq_u16(x, y), a, b);
+	return vbslq_u16(vcgtq_s16(vreinterpretq_s16_u16(x), vreinterpretq_s16_u16(y)), a, b);
 }
 
 static inline vw vw_umin(vw a, vw b)
