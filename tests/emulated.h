@@ -1,7 +1,7 @@
 /*
  * Tests run through an emulator of another processor, too (tests/arm64; SX_EMULATED is set there). What such
- * a processor cannot show is left out with its reason, which tools/test repeats: by return and not by skip(),
- * which cmocka before 1.1.6 tells as "not ok".
+ * a processor cannot show returns at once, with a reason that tools/test repeats. It is not skipped: cmocka
+ * before 1.1.6 calls that "not ok".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
