@@ -119,7 +119,8 @@ static void find_work(struct sx_live *l, const struct sx_settings *now, const st
 			continue;
 		if (strcmp(o->section, "source") == 0)
 			l->tunes = true;
-		else if (strcmp(o->section, "log") != 0 && strcmp(o->key, "row_correction") != 0)
+		else if (strcmp(o->section, "log") != 0 && strcmp(o->key, "row_correction") != 0 &&
+			 !sx_option_calibrates(o)) /* of those what they mean counts, above */
 			l->builds = true;
 	}
 }
@@ -129,10 +130,14 @@ static int check_known_camera(const struct sx_run *run, struct sx_errors *errors
 {
 	const struct sx_live *l = &run->live;
 
-	for (int i = 0; i < sx_option_count && run->pipeline->info.camera && !l->recalibrates; i++) {
+	if (!run->pipeline->info.camera)
+		return 0;
+	for (int i = 0; i < sx_option_count; i++) {
 		const struct sx_option *o = &sx_options[i];
+		/* what it draws raw may be rectified or not */
+		const bool obeyed = l->recalibrates && !strcmp(o->key, "rectify");
 
-		if (!sx_option_calibrates(o) || sx_option_equal(o, run->settings, &l->settings))
+		if (!sx_option_calibrates(o) || obeyed || sx_option_equal(o, run->settings, &l->settings))
 			continue;
 		sx_errors_add(errors, "%s.%s: the synthetic source has cameras of its own", o->section,
 			      o->key);

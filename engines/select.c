@@ -120,3 +120,12 @@ void sx_engine_transfers(const struct sx_engine *e, struct sx_transfers *ret)
 	if (e->backend && e->backend->transfers)
 		e->backend->transfers(e->device, ret);
 }
+
+bool sx_engine_facts(const struct sx_engine *e, struct sx_device_facts *ret)
+{
+	*ret = (struct sx_device_facts){0};
+	if (!e->backend->facts)
+		return false;
+	e->backend->facts(e->device, ret);
+	return true;
+}

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "stages/device_facts.h"
 #include "stages/engine.h"
 
 #define SX_ENGINE_BLOCKS_MAX 72 /* two cameras of 32 buffers each, and scores */
@@ -43,5 +44,8 @@ const char *sx_engine_failure(const struct sx_engine *e, int r);
 
 /* Counted since open; path "host" for engines that compute in host memory. */
 void sx_engine_transfers(const struct sx_engine *e, struct sx_transfers *ret);
+
+/* What its GPU says of itself. False, and zeroed: it computes on none. */
+bool sx_engine_facts(const struct sx_engine *e, struct sx_device_facts *ret);
 
 #endif

@@ -61,8 +61,9 @@ int sx_codec_decode(struct sx_codec *c, const void **content, size_t bytes, size
 	const unsigned long long says = ZSTD_getFrameContentSize(*content, bytes);
 	size_t n;
 
-	/* before there is memory for it; who writes front to back does not say */
-	if (says != plain_bytes && says != ZSTD_CONTENTSIZE_UNKNOWN)
+	/* before there is memory for it; who writes front to back says nothing, nor the first of several */
+	if (says != plain_bytes && says != ZSTD_CONTENTSIZE_UNKNOWN &&
+	    ZSTD_findFrameCompressedSize(*content, bytes) == bytes)
 		return -EBADMSG;
 	if (!c->decompress)
 		c->decompress = ZSTD_createDCtx();

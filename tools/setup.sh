@@ -111,6 +111,7 @@ has_nvcc()
 }
 
 # configure FOLDER [MESON OPTIONS]: once; later calls find the folder as it is, and make it anew for other options.
+# Files among these are named from the top of the tree.
 configure()
 {
 	local folder=$1
@@ -118,7 +119,7 @@ configure()
 	shift
 	if [ ! -f "$folder/build.ninja" ] || [ "$(cat "$folder/options" 2>/dev/null)" != "$*" ]; then
 		rm -rf "$folder"
-		meson setup "$@" "$folder" "$top" || return 1
+		(cd "$top" && meson setup "$@" "$folder" "$top") || return 1
 		printf '%s\n' "$*" >"$folder/options"
 	fi
 }

@@ -62,21 +62,21 @@ def recorded(top):
 
 
 def sentence(top):
-    """How the sources relate to those that were validated."""
+    """How the sources relate to those that were validated, and whether they are those."""
     was, now = recorded(top), digests(top)
     if not was:
-        return "gpu: the sources were not validated on a GPU yet (tests/gpu/validate)"
+        return "gpu: the sources were not validated on a GPU yet (tests/gpu/validate)", False
     device, date, ptx, then = was
     changed = sorted(n for n in set(now) | set(then) if now.get(n) != then.get(n))
     if not changed:
         return "gpu: sources are those validated on %s, %s%s" % (
-            device, date, "" if ptx else ", but not as %s (tests/gpu/validate --ptx75)" % PTX)
+            device, date, "" if ptx else ", but not as %s (tests/gpu/validate --ptx75)" % PTX), True
     more = ", and %d more" % (len(changed) - 5) if len(changed) > 5 else ""
     return "gpu: sources have changed since they were validated on %s, %s (%s%s)" % (
-        device, date, ", ".join(changed[:5]), more)
+        device, date, ", ".join(changed[:5]), more), False
 
 
 if __name__ == "__main__":
-    said = sentence(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+    said, good = sentence(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
     print(said)
-    sys.exit(0 if said.startswith("gpu: sources are those validated") else 1)
+    sys.exit(0 if good else 1)

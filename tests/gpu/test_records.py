@@ -101,10 +101,12 @@ class Validated(unittest.TestCase):
                                 (["compute_75 PTX on D: 9 checks"], "D, 2026-01-02")):
                 with open(top + "/tests/gpu/validated.txt", "w") as f:
                     f.write(self.record("a", *lines).replace("a" * 64 + "  gpu/a.cu", sums))
-                self.assertEqual(sources.sentence(top), "gpu: sources are those validated on " + want)
+                self.assertEqual(sources.sentence(top), ("gpu: sources are those validated on " + want, True))
             with open(top + "/gpu/a.cu", "a") as f:
                 f.write("\n")
-            self.assertIn("have changed", sources.sentence(top))
+            said, good = sources.sentence(top)
+            self.assertIn("have changed", said)
+            self.assertFalse(good)
 
 
 CHECK = """case $0 in *-ptx75/*)
@@ -167,8 +169,8 @@ class Passes(unittest.TestCase):
         self.assertIn("compute_75 PTX, memcheck: ERROR SUMMARY: 0 errors in 3 checks", ptx)
         self.assertEqual(text.count("30, 0 failed"), 2)
         self.assertIn("table\n\n" + "\n".join(sources.sum_lines(sources.digests(self.top))), text)
-        self.assertEqual(sources.sentence(self.top), "gpu: sources are those validated on D, " +
-                         re.search("^date: (.*)", text, re.M).group(1))
+        self.assertEqual(sources.sentence(self.top), ("gpu: sources are those validated on D, " +
+                                                      re.search("^date: (.*)", text, re.M).group(1), True))
 
     def test_in_either_order(self):
         self.assertIn("takes these lines when", self.validate("--ptx75"))

@@ -37,6 +37,14 @@ struct thread *explore_self(void)
 	return &model->thread[model->self];
 }
 
+bool explore_running(void)
+{
+	if (!model || !model->running)
+		return false;
+	memory_plain_flush(explore_self());
+	return true;
+}
+
 void explore_trace(const char *format, ...)
 {
 	va_list args;

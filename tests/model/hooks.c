@@ -122,15 +122,6 @@ int __wrap_vsnprintf(char *to, size_t room, const char *format, va_list args)
 
 /* ---- atomic ---- */
 
-/* The thread that runs, when it is one of a scenario; what it stored before is in memory now. */
-static bool hook_running(void)
-{
-	if (!model || !model->running)
-		return false;
-	memory_plain_flush(explore_self());
-	return true;
-}
-
 static uint64_t hook_set(uint64_t old, uint64_t with)
 {
 	return with;
@@ -160,7 +151,7 @@ static uint64_t hook_and(uint64_t old, uint64_t with)
 	type __tsan_atomic##bits##_##name(volatile type *a, type v, int order);             \
 	type __tsan_atomic##bits##_##name(volatile type *a, type v, int order)              \
 	{                                                                                   \
-		if (!hook_running())                                                        \
+		if (!explore_running())                                                     \
 			return builtin(a, v, __ATOMIC_SEQ_CST);                             \
 		return (type)memory_change((uintptr_t)a, sizeof(type), make, v, order, PC); \
 	}
@@ -174,7 +165,7 @@ static uint64_t hook_and(uint64_t old, uint64_t with)
 		uint64_t found = *expected;                                                         \
 		bool r;                                                                             \
                                                                                                     \
-		if (!hook_running())                                                                \
+		if (!explore_running())                                                             \
 			return __atomic_compare_exchange_n(a, expected, v, false, __ATOMIC_SEQ_CST, \
 							   __ATOMIC_SEQ_CST);                       \
 		r = memory_compare((uintptr_t)a, sizeof(type), &found, v, order, failure, PC);      \
@@ -187,13 +178,13 @@ static uint64_t hook_and(uint64_t old, uint64_t with)
 	void __tsan_atomic##bits##_store(volatile type *a, type v, int order);   \
 	type __tsan_atomic##bits##_load(const volatile type *a, int order)       \
 	{                                                                        \
-		if (!hook_running())                                             \
+		if (!explore_running())                                          \
 			return __atomic_load_n(a, __ATOMIC_SEQ_CST);             \
 		return (type)memory_load((uintptr_t)a, sizeof(type), order, PC); \
 	}                                                                        \
 	void __tsan_atomic##bits##_store(volatile type *a, type v, int order)    \
 	{                                                                        \
-		if (!hook_running())                                             \
+		if (!explore_running())                                          \
 			__atomic_store_n(a, v, __ATOMIC_SEQ_CST);                \
 		else                                                             \
 			memory_store((uintptr_t)a, sizeof(type), v, order, PC);  \
@@ -216,7 +207,7 @@ void __tsan_atomic_signal_fence(int order);
 
 void __tsan_atomic_thread_fence(int order)
 {
-	if (hook_running())
+	if (explore_running())
 		memory_fence(order, PC);
 }
 

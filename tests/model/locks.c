@@ -80,14 +80,14 @@ static void lock_give(struct mutex *m)
 
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-	if (model && model->running)
+	if (explore_running())
 		lock_take(lock_find(mutex));
 	return 0;
 }
 
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
-	if (model && model->running)
+	if (explore_running())
 		lock_give(lock_find(mutex));
 	return 0;
 }
@@ -113,7 +113,7 @@ static void lock_wake(const pthread_cond_t *condition, bool all)
 	struct thread *waiting[MODEL_THREADS];
 	unsigned count = 0;
 
-	if (!model || !model->running)
+	if (!explore_running())
 		return;
 	for (int i = 0; i < model->threads; i++)
 		if (model->thread[i].waits_at == (uintptr_t)condition && !model->thread[i].woken)
@@ -150,7 +150,7 @@ static bool lock_others_done(const struct thread *t)
 /* Of all others. */
 int __wrap_pthread_join(pthread_t thread, void **ret)
 {
-	if (model && model->running)
+	if (explore_running())
 		explore_wait_system(0, NULL, lock_others_done);
 	return 0;
 }

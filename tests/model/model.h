@@ -157,6 +157,8 @@ bool explore_run(void);
 bool explore_replay(void);
 void explore_teardown(void);
 struct thread *explore_self(void);
+/* Whether a thread of a scenario runs; then what it stored before, plain, is in memory now. */
+bool explore_running(void);
 
 /* ---- memory.c ---- */
 void memory_reset(void);

@@ -56,14 +56,6 @@ static void system_init(void)
 		sys = mmap(NULL, sizeof(*sys), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
-static bool system_running(void)
-{
-	if (!model || !model->running)
-		return false;
-	memory_plain_flush(explore_self());
-	return true;
-}
-
 void *system_arena(void)
 {
 	system_init();
@@ -244,7 +236,7 @@ ssize_t __wrap_pread(int fd, void *to, size_t bytes, off_t offset)
 		return 0;
 	if (bytes > o->bytes - (size_t)offset)
 		bytes = o->bytes - (size_t)offset;
-	if (system_running()) {
+	if (explore_running()) {
 		races_access((uintptr_t)to, bytes, true, (uintptr_t)__builtin_return_address(0));
 		system_copy(to, (uintptr_t)o->at + (size_t)offset, bytes);
 	} else {
@@ -288,7 +280,7 @@ static void system_turn(int fd)
 {
 	const unsigned object = (unsigned)(fd - EVENT_FIRST);
 
-	if (!system_running())
+	if (!explore_running())
 		return;
 	explore_wait_system(1u << object, NULL, NULL);
 	memory_system(object);
@@ -436,7 +428,7 @@ long __wrap_syscall(long number, ...)
 	for (int i = 0; i < 6; i++)
 		a[i] = va_arg(args, long);
 	va_end(args);
-	if (number != SYS_futex || !system_running())
+	if (number != SYS_futex || !explore_running())
 		return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	return (int)a[1] == FUTEX_WAKE ? system_futex_wake((uintptr_t)a[0])
 				       : system_futex_wait((uintptr_t)a[0], (uint32_t)a[2]);

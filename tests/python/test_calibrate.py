@@ -441,6 +441,7 @@ class Live(Case):
                 (77, "not allowed: only root", "(sudo %s)" % order),
                 (78, "set camera.calibration=: [camera] calibration: needs a restart: change it in a file",
                  "(put camera.calibration = %s into its configuration, and restart it)" % path),
+                (1, "cannot connect to /run/stixeld/x/status.sock: Permission denied", "(sudo %s)" % order),
                 (1, "no stixeld runs as instance 'x'", "(once more: %s)" % order)):
             with mock.patch.dict(os.environ, PATH=self.top, SAID=said, CODE=str(code)):
                 self.assertEqual(self.not_applied(code, "x", path),

@@ -11,7 +11,6 @@
 
 #include "engines/load.h"
 #include "predict/boards.h"
-#include "stages/device_facts.h"
 #include "tools/bench/bench_load.h"
 #include "tools/bench/bench_machine.h"
 #include "tools/common/outfile.h"
@@ -252,9 +251,7 @@ static bool find_engine(struct report *r, struct report_engine *e, char *why, si
 					  : why;
 		return false;
 	}
-	e->has_facts = engine.backend->facts;
-	if (e->has_facts)
-		engine.backend->facts(engine.device, &e->facts);
+	e->has_facts = sx_engine_facts(&engine, &e->facts);
 	e->power.gpu = p.backend == SX_BACKEND_CUDA;
 	bus_id = engine.backend->bus_id ? engine.backend->bus_id(engine.device) : NULL;
 	snprintf(e->power.bus_id, sizeof(e->power.bus_id), "%s", bus_id ? bus_id : "");

@@ -54,6 +54,23 @@ static void look_at_clocks(struct bench_load *l, struct sx_sampler *s, const cha
 	range_add(&l->memory_hz, b.memory_hz < 0 ? look.memory_hz : b.memory_hz);
 }
 
+/* What happens once, with the first frame of a context, is no part of a rate. */
+static int warm_up(struct bench_run *b)
+{
+	const struct sx_backend *e = b->engine.backend;
+	const int n = b->context_count, frames = b->options->warm_up > n ? b->options->warm_up : n;
+	int r = 0;
+
+	for (int i = 0; i < frames && r >= 0; i++) {
+		r = e->submit(b->contexts[i % n], &b->pairs[i % b->pair_count], NULL, NULL, NULL);
+		if (r >= 0)
+			r = e->wait(b->contexts[i % n], -1);
+		if (r > 0)
+			r = bench_run_copy(b, e->result(b->contexts[i % n]));
+	}
+	return r < 0 ? bench_fail(EX_SOFTWARE, "the engine failed", sx_engine_failure(&b->engine, r)) : 0;
+}
+
 static int run_busy(struct bench_load *l, struct bench_run *b, struct sx_sampler *s, int busy_ms)
 {
 	const struct sx_backend *e = b->engine.backend;
@@ -69,16 +86,17 @@ static int run_busy(struct bench_load *l, struct bench_run *b, struct sx_sampler
 			submitted++;
 			continue;
 		}
+		/* while all contexts have work */
+		if (now_ns >= look_ns && now_ns < end_ns) {
+			look_at_clocks(l, s, b->settings.power.root);
+			look_ns = now_ns + LOOK_NS;
+		}
 		r = e->wait(b->contexts[collected % n], -1);
 		if (r > 0)
 			r = bench_run_copy(b, e->result(b->contexts[collected % n]));
 		collected++;
 		atomic_fetch_add_explicit(&load_frames, 1, memory_order_relaxed);
 		now_ns = sx_now_ns();
-		if (now_ns >= look_ns && submitted > collected) {
-			look_at_clocks(l, s, b->settings.power.root);
-			look_ns = now_ns + LOOK_NS;
-		}
 	}
 	l->frames = collected;
 	l->seconds = (double)(now_ns - began_ns) / 1e9;
@@ -111,6 +129,9 @@ int bench_load_run(struct bench_load *l, struct bench_run *b, const struct sx_po
 	int code;
 
 	*l = (struct bench_load){.cpu_hz = {-1, -1}, .gpu_hz = {-1, -1}, .memory_hz = {-1, -1}};
+	code = warm_up(b);
+	if (code)
+		return code;
 	if (sx_sampler_start(&s, &b->settings.power, engine, load_count, NULL) < 0)
 		return bench_fail(EX_SOFTWARE, "no thread for the power sensor", NULL);
 	wait_for_sensor(s);

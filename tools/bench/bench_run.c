@@ -134,9 +134,9 @@ int bench_run_contexts(struct bench_run *b, int count, bool time_stages, bool as
 							  &b->config, why, sizeof(why));
 
 		if (r < 0)
-			return bench_fail(r == -ENOMEM	 ? EX_SOFTWARE
-					  : r == -ENODEV ? EX_UNAVAILABLE
-							 : EX_CONFIG,
+			return bench_fail(r == -ENOMEM || r == -EIO ? EX_SOFTWARE
+					  : r == -ENODEV	    ? EX_UNAVAILABLE
+								    : EX_CONFIG,
 					  b->engine.backend->name, *why ? why : strerror(-r));
 		b->context_count++;
 	}

@@ -127,5 +127,3 @@ class Package(TestCase):
         self.started()
         self.upgraded()
         self.purged()
-
-

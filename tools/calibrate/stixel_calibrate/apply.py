@@ -44,12 +44,13 @@ def _why_not(instance, path, code, said):
     """A sentence and what to do."""
     text = "; ".join(re.sub("^%s: " % PROGRAM, "", line) for line in said.splitlines())
     text = "instance '%s' does not use %s yet: %s" % (instance, path, text or "%s ended with %d" % (PROGRAM, code))
-    if "No such file" in text or "Permission denied" in text:
+    of_file = code == CONFIG and os.path.abspath(path) + ":" in text
+    if of_file and ("No such file" in text or "Permission denied" in text):
         return text + (" (the daemon has to be able to read it: as a service it sees neither /home nor /tmp; copy it "
                        "to /etc/stixeld)")
     if re.search("needs? a restart", text):
         return text + (" (put camera.calibration = %s into its configuration, and restart it)" % os.path.abspath(path))
-    if code == NOT_ALLOWED:
+    if code == NOT_ALLOWED or "Permission denied" in text:
         return text + " (sudo %s)" % command(instance, path)
     return text + " (once more: %s)" % command(instance, path)
 

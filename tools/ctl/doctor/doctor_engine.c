@@ -52,31 +52,12 @@ static void say_nodes(struct doctor *d)
 				d->service.name);
 }
 
-/* "..., 8 SMs, ..." of a description; 0: it does not say. */
-static int count_sms(const char *description)
-{
-	const char *at = strstr(description, " SMs");
-	int sms = 0;
-
-	while (at && at > description && at[-1] >= '0' && at[-1] <= '9')
-		at--;
-	return at && sscanf(at, "%6d SMs", &sms) == 1 ? sms : 0;
-}
-
-/* "..., sm_87, ..." of a description; 0: it does not say. */
-static int read_capability(const char *description)
-{
-	const char *at = strstr(description, "sm_");
-	int capability = 0;
-
-	return at && sscanf(at, "sm_%6d", &capability) == 1 ? capability : 0;
-}
-
 void doctor_engine(struct doctor *d)
 {
 	const struct sx_engine_params *p = &d->settings.engine;
 	char why[DOCTOR_WHY_BYTES] = "", version[128];
 	bool has_driver = driver(d, version, sizeof(version));
+	struct sx_device_facts facts;
 	const char *bus_id;
 	struct sx_engine e;
 
@@ -99,8 +80,9 @@ void doctor_engine(struct doctor *d)
 			   e.backend->describe(e.device), e.reason);
 	d->gpu = strcmp(e.backend->name, "cuda") == 0;
 	if (d->gpu) {
-		d->gpu_sms = count_sms(e.backend->describe(e.device));
-		d->gpu_capability = read_capability(e.backend->describe(e.device));
+		(void)sx_engine_facts(&e, &facts);
+		d->gpu_sms = facts.sms;
+		d->gpu_capability = facts.capability;
 		bus_id = e.backend->bus_id ? e.backend->bus_id(e.device) : NULL;
 		snprintf(d->gpu_bus_id, sizeof(d->gpu_bus_id), "%s", bus_id ? bus_id : "");
 		say_nodes(d);
