@@ -126,19 +126,24 @@ def _run(config: configuration.Config, version: str) -> int:
     return 0
 
 
+def _version() -> str:
+    """Of the module, which is that of the bridge."""
+    try:
+        import stixel
+        return str(stixel.__version__)
+    except ImportError as e:
+        return "unknown (%s is missing)" % e.name
+
+
 def main(arguments: Optional[List[str]] = None, version: Optional[str] = None) -> int:
     """Exit code, of fail.EXITS."""
-    if version is None:
-        try:
-            import stixel
-            version = str(stixel.__version__)
-        except ImportError as e:
-            version = "unknown (%s is missing)" % e.name
     if arguments is None:
         arguments = sys.argv[1:]
     if arguments[:2] == ["--generate", "man"] and len(arguments) == 3:
         text.man(arguments[2], OPTIONS)
         return 0
+    if version is None:
+        version = _version()
     options = _parser(version).parse_args(arguments)
     try:
         if options.print_config:
