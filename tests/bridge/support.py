@@ -3,9 +3,9 @@
 import os
 import sys
 
-# tools/test makes an environment with the packages of requirements.txt and names its Python
+# tools/test makes an environment with the packages of requirements.txt and names its Python, which PyPI may have lacked
 PYTHON = os.environ.get("STIXEL_BRIDGE_PYTHON")
-if PYTHON and os.path.abspath(sys.executable) != os.path.abspath(PYTHON):
+if PYTHON and os.path.exists(PYTHON) and os.path.abspath(sys.executable) != os.path.abspath(PYTHON):
     os.execv(PYTHON, [PYTHON, *sys.argv])
 
 SOURCE = os.environ["STIXEL_SOURCE"]
