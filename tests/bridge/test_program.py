@@ -28,9 +28,9 @@ def free_port():
 
 
 class Bridge:
-    """The program, in a folder of its own; its sockets are those of the user of a daemon."""
+    """The program, in a folder of its own, behind the words of before; its sockets are those of the user of a daemon."""
 
-    def __init__(self, text, runtime):
+    def __init__(self, text, runtime, before=()):
         self.folder = tempfile.TemporaryDirectory(prefix="stixel-")
         self.file = os.path.join(self.folder.name, "b.conf")
         self.runtime = runtime
@@ -39,8 +39,8 @@ class Bridge:
         self.log = open(os.path.join(self.folder.name, "log"), "w+", encoding="utf-8")
         env = dict(os.environ, PYTHONPATH=MODULE, XDG_RUNTIME_DIR=runtime,
                    RUNTIME_DIRECTORY=os.path.join(runtime, "stixel-bridge"))
-        self.process = subprocess.Popen([sys.executable, "-m", "stixel_bridge", "-c", self.file], env=env,
-                                        stderr=self.log, text=True)
+        self.process = subprocess.Popen([*before, sys.executable, "-m", "stixel_bridge", "-c", self.file],
+                                        env=env, stderr=self.log, text=True)
 
     def path(self, name="default"):
         return os.path.join(self.runtime, "stixel-bridge", name, "status.sock")

@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import errno
+import functools
 import json
 import re
 import threading
@@ -13,7 +14,7 @@ from typing import Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, O
 
 from . import _zenoh_session as session
 from ._check import verdict
-from ._errors import BadName, NotRunning, StixelError
+from ._errors import BadName, NotAllowed, NotRunning, StixelError
 from ._layout import Publisher, State, header_of
 from ._planes import join
 from ._remote import Inbox, RemoteReader, Transport
@@ -23,6 +24,8 @@ _NAME = re.compile(r"(?!\.)[A-Za-z0-9_.-]{1,64}")
 _ANSWER_S = 1.0
 _LOOK_S = 1.0  # after a connection was made, until instances count as not there
 _RETRY_S = 2.0
+_REFUSALS = 3
+_STOP_S = 3.0
 _WAITING_MOST = 8  # messages of a key that were not looked at; older ones are dropped
 
 
@@ -110,7 +113,8 @@ class ZenohTransport(Transport):
         self._images: Dict[str, Any] = {}
         self._wanted: FrozenSet[str] = frozenset()
         self._stopping = threading.Event()
-        self._ended = False  # the last word was that it ends in order
+        self._threads: List[threading.Thread] = []
+        self._ended = False  # the bridge's last word: no publisher, or one that ended in order
 
     def start(self, inbox: Inbox) -> None:
         self._inbox = inbox
@@ -120,7 +124,7 @@ class ZenohTransport(Transport):
         except NotRunning:
             if not inbox.follow:
                 raise
-            threading.Thread(target=self._connect_later, name="stixel-zenoh", daemon=True).start()
+            self._run(self._connect_later)
 
     # -- connecting --
     def _connect(self) -> None:
@@ -138,21 +142,25 @@ class ZenohTransport(Transport):
         if not hosts and not self._inbox.follow:
             raise NotRunning(errno.ENOENT, "%s: no publisher of this name%s" % (self.what, self._others(opened)))
         # from now on its coming and going; what is there comes at once
-        opened.liveliness().declare_subscriber(self._key(hosts[0] if hosts else None), self._on_token, history=True)
+        self._pump(opened.liveliness().declare_subscriber(self._key(hosts[0] if hosts else None), history=True),
+                   self._on_token)
         end = time.monotonic() + _ANSWER_S
         while hosts and not self._inbox.present and time.monotonic() < end:
             time.sleep(0.001)
 
     def _connect_later(self) -> None:
+        refused = 0
         while not self._stopping.wait(_RETRY_S):
             try:
                 self._connect()
                 return
             except NotRunning:
-                continue
+                refused = 0
             except StixelError as e:
-                self._inbox.broke(e)
-                return
+                refused += 1
+                if not isinstance(e, NotAllowed) or refused == _REFUSALS:  # it may be about to start, or to end
+                    self._inbox.broke(e)
+                    return
             except session.package().ZError:
                 if not self._stopping.is_set():  # which closes the session
                     raise
@@ -176,45 +184,61 @@ class ZenohTransport(Transport):
             session.ROOT + "/*/*", timeout=_ANSWER_S) if reply.ok})
         return "; there are HOST/INSTANCE %s" % ", ".join(keys[:20]) if keys else ""
 
-    # -- what comes --
+    # -- what comes, each in a thread of ours: those of zenoh's callbacks would keep a program from ending --
+    def _pump(self, subscriber: Any, take: Callable[[Any], None]) -> None:
+        """Hands on what comes until the subscriber or the session ends."""
+        def run() -> None:
+            for sample in subscriber:
+                take(sample)
+
+        self._run(run)
+
+    def _run(self, what: Callable[[], None]) -> None:
+        thread = threading.Thread(target=what, name="stixel-zenoh", daemon=True)
+        self._threads = [t for t in self._threads if t.is_alive()] + [thread]
+        thread.start()
+
     def _on_token(self, sample: Any) -> None:
-        """A publisher has come or gone: called by zenoh's threads."""
+        """A publisher has come or gone."""
         key = str(sample.key_expr)
+        if self._base and key != self._base:
+            return
+        if sample.kind == session.package().SampleKind.DELETE:
+            # a bridge that is still there says what became of the publisher; else the way to it is gone as well
+            self._ask("status", self._on_status)
+            self._inbox.left(died=not self._ended)
+            return
+        self._ended = False
         with self._lock:
-            if self._stopping.is_set() or (self._base and key != self._base):
+            if self._stopping.is_set():
                 return
-            if sample.kind == session.package().SampleKind.DELETE:
-                self._inbox.left(died=not self._ended)
-                return
-            self._ended = False
             if not self._base:
                 self._base = key
-                self._subscribe("frame")
-                self._session.declare_subscriber(key + "/status", self._on_status)
+                self._subscribe("frame", functools.partial(self._add, "frame"))
+                self._subscribe("status", self._on_status)
                 self._declare_images()
-            for last, take in (("frame", self._on_last), ("status", self._on_last_status)):
-                self._session.get("%s/%s" % (key, last), take, timeout=_ANSWER_S)
+        self._ask("frame", lambda sample: self._inbox.push(sample.payload.to_bytes()))
         self._inbox.arrived()
+        self._ask("status", self._on_status)
 
-    def _subscribe(self, kind: str) -> Any:
-        """Messages of a key, in a thread of its own, which ends with the subscriber."""
-        ring = session.package().handlers.RingChannel(_WAITING_MOST)
-        subscriber = self._session.declare_subscriber("%s/%s" % (self._base, kind), ring)
+    def _add(self, kind: str, sample: Any) -> None:
+        self._joiner.add(kind, sample.payload.to_bytes())
 
-        def pump() -> None:
-            for sample in subscriber:
-                self._joiner.add(kind, sample.payload.to_bytes())
+    def _ask(self, what: str, take: Callable[[Any], None]) -> None:
+        """The last one, if somebody has it."""
+        try:
+            for reply in self._session.get("%s/%s" % (self._base, what), timeout=_ANSWER_S):
+                if reply.ok:
+                    take(reply.ok)
+        except (AttributeError, session.package().ZError):
+            if not self._stopping.is_set():  # which takes the session away
+                raise
 
-        threading.Thread(target=pump, name="stixel-" + kind, daemon=True).start()
+    def _subscribe(self, kind: str, take: Callable[[Any], None]) -> Any:
+        subscriber = self._session.declare_subscriber(
+            "%s/%s" % (self._base, kind), session.package().handlers.RingChannel(_WAITING_MOST))
+        self._pump(subscriber, take)
         return subscriber
-
-    def _on_last(self, reply: Any) -> None:
-        if reply.ok:
-            self._inbox.push(reply.ok.payload.to_bytes())
-
-    def _on_last_status(self, reply: Any) -> None:
-        if reply.ok:
-            self._on_status(reply.ok)
 
     def _on_status(self, sample: Any) -> None:
         try:
@@ -224,9 +248,9 @@ class ZenohTransport(Transport):
             return  # not of a bridge
         found = Publisher.__members__.get(publisher.upper(), Publisher.UNKNOWN)
         self._inbox.told(found, State.__members__.get(state.upper(), State.UNKNOWN), version[:64])
-        if found == Publisher.ENDED:
-            self._ended = True
-            self._inbox.left(died=False)
+        if found not in (Publisher.ALIVE, Publisher.STALLED):
+            self._ended = found != Publisher.DIED
+            self._inbox.left(died=not self._ended)
 
     # -- what is asked --
     def want(self, images: FrozenSet[str]) -> None:
@@ -239,7 +263,7 @@ class ZenohTransport(Transport):
         for kind in set(self._images) - self._wanted:
             self._images.pop(kind).undeclare()
         for kind in self._wanted - set(self._images):
-            self._images[kind] = self._subscribe(kind)
+            self._images[kind] = self._subscribe(kind, functools.partial(self._add, kind))
         self._joiner.want(self._wanted)
 
     def clock_ns(self) -> Optional[int]:
@@ -260,6 +284,9 @@ class ZenohTransport(Transport):
             opened, self._session = self._session, None
         if opened is not None:
             opened.close()
+        for thread in self._threads:  # one that is in zenoh when the interpreter ends would take the process down
+            if thread is not threading.current_thread():
+                thread.join(_STOP_S)
 
 
 def _values(address: Address, user: Optional[str], password: Optional[str], ca: Optional[str]) -> Dict[str, Any]:

@@ -16,7 +16,7 @@ from ..sink import Sink as Base
 from .zenoh_instance import Published
 
 PRIORITIES = ("real-time", "interactive-high", "interactive-low", "data-high", "data", "data-low", "background")
-_CONNECT_MS = 5000
+_CONNECT_MS = 2000
 
 
 class Sink(Base):
