@@ -28,7 +28,7 @@ def free_port():
 
 
 class Bridge:
-    """The program, in a folder of its own, behind the words of before; its sockets are those of the user of a daemon."""
+    """The program behind the words of before, in a folder of its own; its sockets are those of the user of a daemon."""
 
     def __init__(self, text, runtime, before=()):
         self.folder = tempfile.TemporaryDirectory(prefix="stixel-")

@@ -1,4 +1,4 @@
-# The zenoh sink and stixel.open("zenoh:..."): a daemon, the bridge and this reader, three processes with the real library.
+# The zenoh sink and stixel.open("zenoh:..."): daemon, bridge and this reader, three processes with the real library.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
@@ -40,7 +40,8 @@ class Case(instances.TestCase):
         """A bridge of one daemon, whose machine is called h."""
         host = options.pop("host", "h")
         text = "[bridge]\nhost = %s\nname = %s\n[instance %s]\n[sink z]\nkind = zenoh\n%s" % (
-            host, "default" if host == "h" else host, daemon.name, "".join("%s = %s\n" % item for item in options.items()))
+            host, "default" if host == "h" else host, daemon.name,
+            "".join("%s = %s\n" % item for item in options.items()))
         b = Bridge(text, daemon.user)
         self.addCleanup(b.close)
         return b
@@ -112,7 +113,7 @@ class Shared(Case):
         for there, ring in pairs:
             self.assertEqual(there.raw, ring.raw)  # joined from two keys
         remote.want_images("left")
-        until(lambda: (lambda f: f and f.disparity is None and f.left is not None)(remote.next(LONG)), LONG, "left alone")
+        until(lambda: (lambda f: f and f.disparity is None and f.left is not None)(remote.next(LONG)), LONG, "left")
         remote.want_images("right")  # of which there is none: frames come all the same
         until(lambda: (lambda f: f and f.left is None)(remote.next(LONG)), LONG, "no image")
         first = remote.next(LONG)
@@ -342,7 +343,8 @@ class Locks(Case):
         self.session(mode="router", listen__endpoints=[endpoint],
                      transport__auth__usrpwd__dictionary_file=self.file("users", "robot:secret\n"))
         for password, works in (("secret", True), ("wrong", False)):
-            sink = Options.sink(self, connect=endpoint, user="robot", password_file=self.file(password, password + "\n"))
+            sink = Options.sink(self, connect=endpoint, user="robot",
+                                password_file=self.file(password, password + "\n"))
             self.addCleanup(sink.close)
             if works:
                 sink.open()
@@ -369,7 +371,7 @@ class Options(Case):
 
     def test_what_does_not_go_together(self):
         for options, want in (({}, "neither connect nor listen nor multicast"),
-                              ({"mode": "client", "connect": "tcp/x:1", "listen": "tcp/x:1"}, "a client does not listen"),
+                              ({"mode": "client", "listen": "tcp/x:1"}, "a client does not listen"),
                               ({"connect": "tcp/x:1", "user": "a"}, "one of user and password_file"),
                               ({"connect": "tcp/x:1", "tls_key": "/a"}, "one of tls_certificate and tls_key"),
                               ({"connect": "tcp/x:1", "tls_clients": "yes"}, "tls_clients needs"),

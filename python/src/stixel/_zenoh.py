@@ -48,7 +48,8 @@ def parse(text: str) -> Address:
     if len(parts) > 2:
         endpoint = "/".join(parts[:2])
         parts = parts[2:]
-    if len(parts) > 2 or not all(_NAME.fullmatch(part) for part in parts) or (endpoint and not all(endpoint.split("/"))):
+    named = len(parts) <= 2 and all(_NAME.fullmatch(part) for part in parts)
+    if not named or (endpoint and not all(endpoint.split("/"))):
         raise BadName(errno.EINVAL, "%s: not zenoh:PROTOCOL/ADDRESS/INSTANCE or zenoh:PROTOCOL/ADDRESS/HOST/INSTANCE, "
                       "as in zenoh:tcp/robot:7447/front" % text)
     return Address(endpoint, parts[0] if len(parts) == 2 else None, parts[-1])
@@ -271,7 +272,8 @@ class ZenohTransport(Transport):
         if not base or self._stopping.is_set():
             return None
         try:
-            for reply in opened.get(base + "/clock", timeout=_ANSWER_S, priority=zenoh.Priority.REAL_TIME, express=True):
+            for reply in opened.get(base + "/clock", timeout=_ANSWER_S, priority=zenoh.Priority.REAL_TIME,
+                                    express=True):
                 if reply.ok:
                     return int(json.loads(reply.ok.payload.to_bytes())["monotonic_ns"])
         except (zenoh.ZError, ValueError, KeyError, TypeError):

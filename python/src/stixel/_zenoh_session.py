@@ -74,7 +74,7 @@ def secret(path: str) -> str:
     except UnicodeDecodeError:
         raise ValueError("%s: is no text" % path) from None
     if not text:
-        raise ValueError("%s: is empty" % path)
+        raise ValueError("%s: is empty, or its first line is" % path)
     return text
 
 
@@ -106,6 +106,6 @@ def opened(config: Any, endpoints: Sequence[str]) -> Any:
     if not text.startswith("Unable to connect"):
         raise StixelError(errno.EIO, "zenoh: %s" % text)
     if any(answers):
-        raise NotAllowed(errno.EACCES, "%s answers, but lets us not in: wrong user or password, certificates that do not "
-                         "fit, or something else than zenoh" % where)
+        raise NotAllowed(errno.EACCES, "%s answers, but lets us not in: wrong user or password, certificates that do "
+                         "not fit, or something else than zenoh" % where)
     raise NotRunning(errno.ENOENT, "%s: %s" % (where, text))
