@@ -24,9 +24,11 @@ _DATATYPES = {"|u1": 2, "<u4": 6, "<f4": 7}
 def _fields(kind: np.dtype[Any]) -> List[Any]:
     """sensor_msgs/PointField of each field of a structured type that has no gaps."""
     found, at = [], 0
-    for name, text in kind.descr:
-        found.append(store.make("sensor_msgs/msg/PointField", name=name, offset=at, datatype=_DATATYPES[text], count=1))
-        at += np.dtype(text).itemsize
+    for name in kind.names or ():
+        one = kind[name]
+        found.append(store.make("sensor_msgs/msg/PointField", name=name, offset=at, datatype=_DATATYPES[one.str],
+                                count=1))
+        at += one.itemsize
     return found
 
 
