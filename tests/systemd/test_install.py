@@ -37,6 +37,7 @@ WANTED = """
 {bindir}/stixelctl
 {bindir}/stixeld
 {includedir}/stixel.h
+{includedir}/stixel_convert.h
 {includedir}/stixel_disparity.h
 {libdir}/libstixel.so
 {libdir}/libstixel.so.1

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Tuple, Union
 import numpy as np
 
 from ._check import check
+from ._convert import Scan, points_of, scan_of
 from ._geometry import Camera, Road, disparity_cloud, stixel_disparity, stixel_quads
 from ._layout import (IMAGE_DISPARITY_INVALID, IMAGE_DISPARITY_PER_PX, STIXEL, Clock, FrameFlag, Kind, Plane,
-                      RoadOrigin, Stamp, header_of)
+                      PointsOf, RoadOrigin, Stamp, header_of)
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -326,6 +327,31 @@ class Frame:
         found = first[first >= 0]
         result[first >= 0] = np.where(kinds[found] == Kind.OBJECT, self.depth[found], np.nan)
         return result
+
+    # -- for programs that do not know stixels --
+    def scan(self, **options: Any) -> Scan:
+        """The nearest obstacle of each angle, as stixel_scan() of <stixel_convert.h> has it. Needs libstixel.
+
+        options: those of struct stixel_scan_options, by their names: angle_min, angle_increment (rad), count,
+        range_min, range_max, height_min, height_max (m), above, below, unknown ("free", "obstacle", "unseen"). Those
+        that are left out are the usual ones of the frame's camera (stixel_scan_defaults()). Without a camera model
+        there are no angles, unless they are given: then, and without a road, all is nan.
+        """
+        return scan_of(self._data, self._header, options)
+
+    def obstacle_points(self, coordinates: Coordinates = "vehicle", step: float = 0.0,
+                        range_max: float = 0.0) -> NDArray[Any]:
+        """Feet and tops of all objects (dtype stixel.POINT), as stixel_points() of <stixel_convert.h> has them.
+
+        step: with points between them, m. range_max: m along the optical axis, 0 no limit; a step needs one. Empty
+        without a camera model, or for vehicle coordinates without a road. Needs libstixel.
+        """
+        return points_of(self._data, self._header, PointsOf.OBSTACLES, coordinates, step, range_max)
+
+    def ground_points(self, coordinates: Coordinates = "vehicle", step: float = 0.5,
+                      range_max: float = 20.0) -> NDArray[Any]:
+        """The ground, likewise: a point of each ground stixel at each multiple of step (m) up to range_max."""
+        return points_of(self._data, self._header, PointsOf.GROUND, coordinates, step, range_max)
 
 
 def load(data: BytesLike) -> Frame:
