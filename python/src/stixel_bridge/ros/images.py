@@ -14,15 +14,15 @@ from .frames import Names, header, stamp_ns
 
 try:
     from PIL import Image
+    HAS_JPEG = True
 except ImportError:  # then compressed images are not offered
-    Image = None  # type: ignore[assignment]
+    HAS_JPEG = False
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from stixel import Frame
 
-HAS_JPEG = Image is not None
 _INVALID_BELOW = 1.0  # px below the least disparity: what stereo_image_proc writes where nothing was matched
 
 
@@ -67,8 +67,9 @@ def compressed(frame: Frame, names: Names, right: bool, quality: int) -> Optiona
         return None
     out = io.BytesIO()
     Image.fromarray(np.ascontiguousarray(grey)).save(out, "JPEG", quality=quality)
-    return store.make(store.COMPRESSED_IMAGE, header=header(stamp_ns(frame), names.optical), format="mono8; jpeg compressed ",
-                      data=np.frombuffer(out.getvalue(), np.uint8))
+    return store.make(
+        store.COMPRESSED_IMAGE, header=header(stamp_ns(frame), names.optical), format="mono8; jpeg compressed ",
+        data=np.frombuffer(out.getvalue(), np.uint8))
 
 
 def disparity(frame: Frame, names: Names) -> Optional[Any]:

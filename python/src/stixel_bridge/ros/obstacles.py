@@ -1,10 +1,11 @@
-"""What planners take: sensor_msgs/LaserScan and PointCloud2. What a range or a point means is libstixel's (convert.md).
+"""What planners take: sensor_msgs/LaserScan and PointCloud2. libstixel says what a range and a point are.
 
 SPDX-License-Identifier: Apache-2.0
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional
+import math
+from typing import TYPE_CHECKING, Any, List, Mapping, Optional
 
 import numpy as np
 
@@ -14,20 +15,45 @@ from .frames import Names, header, stamp_ns
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from stixel import Frame
+    from stixel import Frame, Scan
 
 # datatypes of sensor_msgs/PointField by those of NumPy
 _DATATYPES = {"|u1": 2, "<u4": 6, "<f4": 7}
 
 
+def _fields(kind: np.dtype[Any]) -> List[Any]:
+    """sensor_msgs/PointField of each field of a structured type that has no gaps."""
+    found, at = [], 0
+    for name in kind.names or ():
+        one = kind[name]
+        found.append(store.make("sensor_msgs/msg/PointField", name=name, offset=at, datatype=_DATATYPES[one.str],
+                                count=1))
+        at += one.itemsize
+    return found
+
+
 def cloud(frame: Frame, frame_id: str, points: NDArray[Any]) -> Any:
-    """sensor_msgs/PointCloud2 of structured points, one row, each of its fields as NumPy names it."""
-    fields = [store.make("sensor_msgs/msg/PointField", name=name, offset=at, datatype=_DATATYPES[kind.str], count=1)
-              for name, (kind, at) in ((name, points.dtype.fields[name][:2]) for name in points.dtype.names)]
+    """sensor_msgs/PointCloud2 of points (stixel.POINT), in one row."""
     return store.make(
-        store.POINT_CLOUD, header=header(stamp_ns(frame), frame_id), height=1, width=len(points), fields=fields,
-        is_bigendian=False, point_step=points.itemsize, row_step=points.itemsize * len(points),
-        data=np.ascontiguousarray(points).view(np.uint8), is_dense=bool(np.isfinite(points["x"]).all()))
+        store.POINT_CLOUD, header=header(stamp_ns(frame), frame_id), height=1, width=len(points),
+        fields=_fields(points.dtype), is_bigendian=False, point_step=points.itemsize,
+        row_step=points.itemsize * len(points), data=points.view(np.uint8), is_dense=True)
+
+
+def _scan(frame: Frame, options: Mapping[str, Any]) -> Scan:
+    """libstixel's scan; what is not given is as usual for the frame's camera."""
+    values = {"height_min": options["scan_height_min_m"], "height_max": options["scan_height_max_m"],
+              "above": options["scan_above"], "below": options["scan_below"], "unknown": options["scan_unknown"]}
+    for name, key in (("range_min", "scan_range_min_m"), ("range_max", "scan_range_max_m")):
+        if options[key] is not None:
+            values[name] = options[key]
+    if options["scan_step_deg"] is None:
+        return frame.scan(**values)
+    usual = frame.scan(**values)  # for the field of view
+    step = math.radians(options["scan_step_deg"])
+    steps = math.floor((usual.angle_max - usual.angle_min) / step)
+    centre = (usual.angle_min + usual.angle_max) / 2
+    return frame.scan(angle_min=centre - steps * step / 2, angle_increment=step, count=steps + 1, **values)
 
 
 def laser_scan(frame: Frame, names: Names, options: Mapping[str, Any]) -> Optional[Any]:
@@ -35,10 +61,9 @@ def laser_scan(frame: Frame, names: Names, options: Mapping[str, Any]) -> Option
     are of one moment. None without a camera model or a road."""
     if not frame.camera.known or not frame.road.known:
         return None
-    scan = frame.scan(**_scan_options(options))
-    last = scan.angle_min + scan.angle_increment * (len(scan.ranges) - 1)
+    scan = _scan(frame, options)
     return store.make(
-        store.LASER_SCAN, header=header(stamp_ns(frame), names.road), angle_min=scan.angle_min, angle_max=last,
+        store.LASER_SCAN, header=header(stamp_ns(frame), names.road), angle_min=scan.angle_min, angle_max=scan.angle_max,
         angle_increment=scan.angle_increment, time_increment=0.0, scan_time=0.0, range_min=scan.range_min,
         range_max=scan.range_max, ranges=scan.ranges, intensities=np.zeros(0, np.float32))
 
@@ -47,12 +72,13 @@ def obstacle_cloud(frame: Frame, names: Names, options: Mapping[str, Any]) -> Op
     """sensor_msgs/PointCloud2: of each object its foot and its top."""
     if not frame.camera.known or not frame.road.known:
         return None
-    return cloud(frame, names.road, frame.obstacle_points("vehicle", step=options["obstacle_step_m"]))
+    return cloud(frame, names.road, frame.obstacle_points(
+        "vehicle", options["obstacle_step_m"], options["obstacle_range_m"]))
 
 
 def ground_cloud(frame: Frame, names: Names, options: Mapping[str, Any]) -> Optional[Any]:
     """sensor_msgs/PointCloud2: along the ground that is seen, to clear a map with."""
     if not frame.camera.known or not frame.road.known:
         return None
-    points = frame.ground_points("vehicle", step=options["ground_step_m"], range_max=options["ground_range_m"])
-    return cloud(frame, names.road, points)
+    return cloud(frame, names.road, frame.ground_points(
+        "vehicle", options["ground_step_m"], options["ground_range_m"]))

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 from __future__ import annotations
 
+import functools
 import re
 import time
 from typing import (TYPE_CHECKING, AbstractSet, Any, Callable, Dict, FrozenSet, Iterator, List, Mapping, NamedTuple,
@@ -73,8 +74,8 @@ OPTIONS: Sequence[Option] = [
     Option("topics", "list", [topic.name for topic in _TOPICS], "what is offered", choices=tuple(
         topic.name for topic in _TOPICS)),
     Option("base_frame", "text", "base_link", "frame of the vehicle that the cameras are mounted on"),
-    Option("scan_height_min_m", "number", 0.15, "of a scan: what reaches higher above the road is an obstacle", -10, 100,
-           unit="m"),
+    Option("scan_height_min_m", "number", 0.15, "of a scan: what reaches higher above the road is an obstacle", -10,
+           100, unit="m"),
     Option("scan_height_max_m", "number", 2.0, "of a scan: what begins lower is one", -10, 100, unit="m"),
     Option("scan_range_min_m", "number", None, "least range of a scan; without: where disparity is the largest that is "
            "searched for", 0, 1000, unit="m"),
@@ -85,6 +86,7 @@ OPTIONS: Sequence[Option] = [
     Option("scan_above", "choice", "free", "what hangs above the greatest height counts as", choices=_AS),
     Option("scan_below", "choice", "free", "what does not reach the least height counts as", choices=_AS),
     Option("scan_unknown", "choice", "unseen", "what was not measured counts as", choices=_AS),
+    Option("obstacle_range_m", "number", 50.0, "as far as obstacles have points; 0: no limit", 0, 1000, unit="m"),
     Option("obstacle_step_m", "number", 0.0, "between the points of an obstacle; 0: its foot and its top alone", 0, 100,
            unit="m"),
     Option("ground_step_m", "number", 1.0, "between points of the ground", 0.05, 100, unit="m"),
@@ -140,12 +142,16 @@ def check(options: Mapping[str, Any], instances: Sequence[Instance]) -> None:
     least, most = options["scan_range_min_m"], options["scan_range_max_m"]
     if least is not None and most is not None and least > most:
         raise Fail(CONFIG, "scan_range_min_m = %g is more than scan_range_max_m = %g" % (least, most))
+    if options["obstacle_step_m"] and not options["obstacle_range_m"]:
+        raise Fail(CONFIG, "obstacle_step_m = %g needs an obstacle_range_m" % options["obstacle_step_m"])
+    if 0 < options["obstacle_step_m"] < 0.01:
+        raise Fail(CONFIG, "obstacle_step_m = %g: 0, or 0.01 and more" % options["obstacle_step_m"])
     seen: Dict[str, str] = {}
     for instance in instances:
         other = seen.setdefault(namespace(instance.name), instance.name)
         if other != instance.name:
-            raise Fail(CONFIG, "instances %s and %s both have topics below /%s: names in ROS have letters, digits and _ "
-                       "alone" % (other, instance.name, namespace(instance.name)))
+            raise Fail(CONFIG, "instances %s and %s both have topics below /%s: names in ROS have letters, digits and "
+                       "_ alone" % (other, instance.name, namespace(instance.name)))
         for frame_id in frames.names(instance, options["base_frame"]):
             if not _FRAME_ID.fullmatch(frame_id):
                 raise Fail(CONFIG, "'%s' is no frame id: 1 to 128 printable characters without space, no slash in front"
@@ -163,15 +169,16 @@ def planes(wanted: AbstractSet[str]) -> FrozenSet[str]:
     return frozenset(plane for name, plane in _PLANES.items() if name in wanted)
 
 
-def _message(topic: Topic, made: _Made) -> Optional[Message]:
-    if made is None:
-        return None
-    return Message(topic, made if isinstance(made, bytes) else store.encode(made))
-
-
 def _key(name: str, options: Mapping[str, Any]) -> Tuple[Any, ...]:
     """What a message depends on, beside its frame."""
     return ("ros", name) + tuple(options[option.name] for option in OPTIONS if option.kind != "list")
+
+
+def _of_topic(work: Work, topic: Topic, names: frames.Names, options: Mapping[str, Any]) -> Optional[Message]:
+    made = _MAKERS[topic.name](work, names, options)
+    if made is None:
+        return None
+    return Message(topic, made if isinstance(made, bytes) else store.encode(made))
 
 
 def of_frame(work: Work, options: Mapping[str, Any], wanted: AbstractSet[str]) -> Iterator[Message]:
@@ -182,11 +189,8 @@ def of_frame(work: Work, options: Mapping[str, Any], wanted: AbstractSet[str]) -
     """
     names = frames.names(work.instance, options["base_frame"])
     for topic in topics(options):
-        maker = _MAKERS.get(topic.name)
-        if maker is not None and topic.name in wanted:
-            def make(topic: Topic = topic, maker: _Maker = maker) -> Optional[Message]:
-                return _message(topic, maker(work, names, options))
-            message = work.once(_key(topic.name, options), make)
+        if topic.name in wanted and topic.name in _MAKERS:
+            message = work.once(_key(topic.name, options), functools.partial(_of_topic, work, topic, names, options))
             if message is not None:
                 yield message
 
