@@ -3,9 +3,9 @@
 import os
 import sys
 
-# tools/test makes an environment with the packages of requirements.txt and names its Python
+# tools/test makes an environment with the packages of requirements.txt and names its Python, which PyPI may have lacked
 PYTHON = os.environ.get("STIXEL_BRIDGE_PYTHON")
-if PYTHON and os.path.abspath(sys.executable) != os.path.abspath(PYTHON):
+if PYTHON and os.path.exists(PYTHON) and os.path.abspath(sys.executable) != os.path.abspath(PYTHON):
     os.execv(PYTHON, [PYTHON, *sys.argv])
 
 SOURCE = os.environ["STIXEL_SOURCE"]
@@ -23,3 +23,12 @@ def need(*names):
 
 
 need("numpy")
+
+
+def instances():
+    """Daemons, as the tests of the Python module have them: support.py there, which has this file's name."""
+    import importlib.util
+    spec = importlib.util.spec_from_file_location("instances", os.path.join(SOURCE, "tests", "python", "support.py"))
+    sys.modules["instances"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules["instances"])
+    return sys.modules["instances"]

@@ -29,10 +29,15 @@ INSTANCE = [
     Option("z_m", "number", None, "above base_link, which stands on the road; without: camera height that is measured",
            -100, 100, unit="m"),
     Option("yaw_deg", "number", 0.0, "where it looks to: 0 forward, 90 to the left", -180, 180, unit="degrees"),
+    Option("pitch_deg", "number", None, "how far it looks down; without: measured", -90, 90, unit="degrees"),
+    Option("roll_deg", "number", None, "positive where its right side is lower; without: measured", -90, 90,
+           unit="degrees"),
 ]
 RIG = [
     Option("instances", "list", None, "instances whose frames become one scan and one cloud in the vehicle's frame"),
     Option("window_ms", "number", 50.0, "frames captured within this time belong together", 1, 1000, unit="ms"),
+    Option("unseen_m", "number", 5.0, "of a scan: what no camera sees nearer than this does not make a ray unseen", 0, 100,
+           unit="m"),
 ]
 COMMON = [
     Option("kind", "choice", None, "what it speaks", choices=tuple(sinks.KINDS)),

@@ -96,8 +96,9 @@ def _sees(part: Part, scan: stixel.Scan, x: Floats, y: Floats) -> NDArray[np.boo
 class RigFrame:
     """Frames that were captured together."""
 
-    def __init__(self, parts: Sequence[Part], missing: Sequence[str]) -> None:
+    def __init__(self, parts: Sequence[Part], missing: Sequence[str], unseen_m: float) -> None:
         self.parts = list(parts)
+        self._unseen_m = unseen_m
         self.missing = list(missing)  #: instances of the rig that have no frame in it
         first = min(self.parts, key=lambda part: part.frame.captured_ns).frame
         self.number = max(part.frame.number for part in self.parts)
@@ -109,8 +110,9 @@ class RigFrame:
     def scan(self, **options: Any) -> stixel.Scan:
         """One scan around the vehicle, from -pi on; options as of Frame.scan(), but for angles.
 
-        A ray is inf where all of it was seen free by one camera or another, from where the first saw it on; nan where not.
-        Of what a camera's ray met each ray that it covers has the nearer end. Ranges end where the shortest one does.
+        A ray that met nothing is inf where all of it beyond unseen_m was seen free, by one camera or another, and nan where
+        not. A number is the nearest that was met; not all before it need have been seen. Of what a camera's ray met each
+        ray that it covers has the nearer end. Ranges end where the shortest one does.
         """
         pairs = [(part, part.frame.scan(**options)) for part in self.parts
                  if part.frame.camera.known and part.frame.road.known]
@@ -126,14 +128,13 @@ class RigFrame:
         ranges[free] = np.where(self._free(pairs, np.flatnonzero(free) * step - np.pi, reach), np.inf, np.nan)
         return stixel.Scan(ranges.astype(np.float32), -math.pi, step, 0.0, max(reach, 0.0))
 
-    @staticmethod
-    def _free(pairs: Sequence[Tuple[Part, stixel.Scan]], angles: Floats, reach: float) -> NDArray[np.bool_]:
-        distances = np.linspace(reach / SAMPLES, reach * (1 - 1e-6), SAMPLES)
+    def _free(self, pairs: Sequence[Tuple[Part, stixel.Scan]], angles: Floats, reach: float) -> NDArray[np.bool_]:
+        distances = np.linspace(min(self._unseen_m, reach / 2), reach * (1 - 1e-6), SAMPLES)
         x, y = np.outer(np.cos(angles), distances), np.outer(np.sin(angles), distances)
         seen = np.zeros(x.shape, bool)
         for part, scan in pairs:
             seen |= _sees(part, scan, x, y)
-        return seen[:, -1] & (np.maximum.accumulate(seen, 1) == seen).all(1)
+        return seen.all(1) if reach > 0 else seen.any(1)
 
     def _points(self, which: str, options: Dict[str, Any]) -> NDArray[Any]:
         found = []
@@ -156,13 +157,12 @@ class RigFrame:
 class Rig:
     """Brings frames of its instances together and hands them to the runners. Its instances' threads call put()."""
 
-    def __init__(self, instance: Instance, members: Sequence[Instance], window_s: float,
-                 runners: Sequence[Runner]) -> None:
-        self.instance = instance
+    def __init__(self, instance: Instance, members: Sequence[Instance], runners: Sequence[Runner]) -> None:
+        self.instance = instance  #: options: RIG of config.py
         self.together = 0  #: frames of all that live
         self.partial = 0  #: without some of them
         self._members = {member.name for member in members}
-        self._window_ns = int(window_s * 1e9)
+        self._window_ns = int(instance.options["window_ms"] * 1e6)
         self._runners = list(runners)
         self._lock = threading.Lock()
         self._waiting: Dict[str, Work] = {}
@@ -177,7 +177,7 @@ class Rig:
         parts = [Part(work.instance, work.frame) for _, work in sorted(self._waiting.items())]
         self.together += not missing
         self.partial += bool(missing)
-        made = Work(self.instance, RigFrame(parts, missing), time.monotonic_ns())  # type: ignore[arg-type]
+        made = Work(self.instance, RigFrame(parts, missing, self.instance.options["unseen_m"]), time.monotonic_ns())  # type: ignore[arg-type]
         self._waiting.clear()
         for runner in self._runners:
             runner.put(made)
