@@ -32,6 +32,12 @@ WANTED = """
 {datadir}/stixeld/calibrate/stixel_calibrate/solve.py python
 {datadir}/stixeld/calibrate/stixel_calibrate/views.py python
 {bindir}/stixel-bench
+{bindir}/stixel-bridge                      python
+{mandir}/man1/stixel-bridge.1               man python
+{datadir}/doc/stixeld/examples/bridge-lan.conf python
+{unitdir}/stixel-bridge.service             systemd python
+{sysusersdir}/stixel-bridge.conf            systemd python
+/etc/stixel-bridge.conf                     systemd python
 {bindir}/stixel-process
 {bindir}/stixel-web                         web
 {bindir}/stixelctl
@@ -125,6 +131,11 @@ def wanted():
         path, *part = line.format(**FOLDERS).split()
         if set(part) <= PARTS:
             found.append(path)
+    if "python" in PARTS:  # as many modules as there are in the tree
+        folder = os.path.join(os.environ["STIXEL_SOURCE"], "python/src")
+        for top, _, names in os.walk(os.path.join(folder, "stixel_bridge")):
+            found += [os.path.join(FOLDERS["pythondir"], os.path.relpath(os.path.join(top, name), folder))
+                      for name in names if name.endswith(".py")]
     return sorted(found)
 
 

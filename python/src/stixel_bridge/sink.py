@@ -57,8 +57,10 @@ class Sink:
     """
 
     OPTIONS: Sequence[Option] = ()  #: of its section, beside COMMON of config.py
-    NEEDS = ""  #: extra of the wheel that brings its packages: pip install stixel[NEEDS]
+    PACKAGES: Sequence[str] = ()  #: of others, by the names under which they are imported, in its methods only
+    NEEDS = ""  #: extra of the wheel that brings them: pip install stixel[NEEDS]
     HELP = ""  #: one line
+    RIGS = False  #: whether frames of rigs (rig.py) can be sent
 
     def __init__(self, name: str, options: Mapping[str, Any], host: str, instances: Sequence[Instance]) -> None:
         self.name = name
