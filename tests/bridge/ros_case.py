@@ -1,38 +1,47 @@
-# What the tests of both transports of ROS 2 share: a sink by its defaults, and a frame of a hand-made street.
+# What the tests of both transports of ROS 2 share: a sink by its defaults, frames of a wall on a level road.
 # SPDX-License-Identifier: Apache-2.0
 import socket
 import time
 
-import support  # noqa: F401 (paths, and the Python with the packages)
-import numpy as np
-import stixel
-from stixel_bridge import config
-from stixel_bridge.sink import Instance, Report, Work
+import support
 
-KIND, PLANE = stixel.Kind, stixel.Plane
+instances = support.instances()  # before stixel: NumPy or none
+import numpy as np  # noqa: E402
+import stixel  # noqa: E402
+from stixel_bridge import config  # noqa: E402
+from stixel_bridge.sink import Instance, Report, Work  # noqa: E402
+
 FRONT = Instance("front", {option.name: option.default for option in config.INSTANCE})
+HEIGHT, BASELINE, FOCAL = 1.2, 0.2, 500.0
+CAMERA = {
+    "fx": FOCAL, "fy": FOCAL, "cx": 319.5, "cy": 239.5, "baseline_m": BASELINE, "disparities": 64,
+    "road_origin": stixel.RoadOrigin.MEASURED, "road_slope": BASELINE / HEIGHT, "road_offset": -239.5 * BASELINE / HEIGHT,
+    "horizon_row": 239.5, "height_m": HEIGHT, "road_inliers": 1000,
+    "anchor_realtime_ns": 1_700_000_000_000_000_000, "anchor_monotonic_ns": 5_000_000_000,
+    "capture_left_ns": 6_000_000_000, "capture_right_ns": 6_000_000_000,
+}
 
 
-def sink(kind, *instances, **options):
+def sink(module, *instances, **options):
     """One of this module, connected to nothing."""
-    values = {option.name: option.default for option in [*config.COMMON, *kind.Sink.OPTIONS]}
+    values = {option.name: option.default for option in [*config.COMMON, *module.Sink.OPTIONS]}
     unknown = set(options) - set(values)
     if unknown:
-        raise AssertionError("no options: %s" % unknown)
-    return kind.Sink("ros", dict(values, **options), "host", list(instances or (FRONT,)))
+        raise AssertionError("no such options: %s" % unknown)
+    return module.Sink("ros", dict(values, **options), "host", list(instances or (FRONT,)))
 
 
-def frame(columns=40):
-    """Of a wall 10 m ahead on a level road, seen from 1.2 m; with the left image."""
-    import support_frames
+def frame(number=1):
+    """A wall 10 m ahead, in 64 columns, with the left image."""
+    top, foot = 140, round(239.5 + FOCAL * HEIGHT / 10)
+    wall = [{"row_top": top, "row_bottom": foot, "disparity_q7": round(FOCAL * BASELINE / 10 * 128), "support": 500,
+             "confidence": 200}]
     left = np.arange(480 * 640, dtype=np.uint32).astype(np.uint8).reshape(480, 640)
-    wall = [{"row_top": 180, "row_bottom": 299, "disparity_q7": 6 * 128, "support": 500, "confidence": 200}]
-    data = support_frames.pack([wall] * columns, [(PLANE.LEFT, left)], column_width=640 // columns, **support_frames.CAMERA)
-    return stixel.load(data)
+    return stixel.load(instances.pack([wall] * 64, [(stixel.Plane.LEFT, left)], column_width=10, number=number, **CAMERA))
 
 
-def work(of, instance=FRONT):
-    return Work(instance, of, time.monotonic_ns())
+def work(number=1, instance=FRONT):
+    return Work(instance, frame(number), time.monotonic_ns())
 
 
 def report(instance=FRONT):
