@@ -20,8 +20,8 @@ from .store import HUMBLE_HASH, definition, type_hash
 if TYPE_CHECKING:
     from ..sink import Instance, Report, Work
 
-__all__ = ["DEMAND", "HUMBLE_HASH", "OPTIONS", "RIG", "Message", "Topic", "check", "definition", "full_name", "namespace",
-           "of_frame", "of_instances", "of_report", "planes", "topics", "type_hash"]
+__all__ = ["DEMAND", "HUMBLE_HASH", "OPTIONS", "RIG", "Message", "Topic", "check", "definition", "full_name",
+           "namespace", "of_frame", "of_instances", "of_report", "planes", "topics", "type_hash"]
 
 
 class Topic(NamedTuple):
@@ -83,8 +83,8 @@ OPTIONS: Sequence[Option] = [
            "searched for", 0, 1000, unit="m"),
     Option("scan_range_max_m", "number", None, "greatest range of a scan; without: where disparity is 4 px", 0, 1000,
            unit="m"),
-    Option("scan_step_deg", "number", None, "from angle to angle of a camera's scan; without: the narrowest column", 0.01, 10,
-           unit="degrees"),
+    Option("scan_step_deg", "number", None, "from angle to angle of a camera's scan; without: the narrowest column", 0.01,
+           10, unit="degrees"),
     Option("scan_above", "choice", "free", "what hangs above the greatest height counts as", choices=_AS),
     Option("scan_below", "choice", "free", "what does not reach the least height counts as", choices=_AS),
     Option("scan_unknown", "choice", "unseen", "what was not measured counts as", choices=_AS),
