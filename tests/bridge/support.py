@@ -23,3 +23,12 @@ def need(*names):
 
 
 need("numpy")
+
+
+def instances():
+    """Daemons, as the tests of the Python module have them: support.py there, which has this file's name."""
+    import importlib.util
+    spec = importlib.util.spec_from_file_location("instances", os.path.join(SOURCE, "tests", "python", "support.py"))
+    sys.modules["instances"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules["instances"])
+    return sys.modules["instances"]

@@ -59,8 +59,9 @@ def _man_sections() -> str:
         lines += ["## [%s]" % _scdoc(head), "", _scdoc(about[:1].upper() + about[1:] + "."), ""]
         for option in options:
             default = shown(option, option.default)
-            lines += ["*%s*" % _scdoc(option.name), "\t%s: %s%s." % (
-                _scdoc(option.help[:1].upper() + option.help[1:]), _scdoc(range_of(option)),
+            limits = range_of(option)
+            lines += ["*%s*" % _scdoc(option.name), "\t%s. %s%s." % (
+                _scdoc(option.help[:1].upper() + option.help[1:]), _scdoc(limits[:1].upper() + limits[1:]),
                 "; default " + _scdoc(default) if default else ""), ""]
     return "\n".join(lines).rstrip()
 
