@@ -1,13 +1,16 @@
 # A made street, of which all is known: 500 px focal length, 0.2 m baseline, a level camera 1 m above a flat road.
 # SPDX-License-Identifier: Apache-2.0
+import support
+
 import numpy as np
 
 import stixel
 from stixel import Kind, Plane
-import support  # noqa: F401  first: where the tests are
+
+pack = support.instances().pack
 
 WIDTH, HEIGHT, COLUMN = 640, 480, 5
-ANCHOR_NS = 1_795_676_874_000_000_000  # wall clock, at 0 of the monotonic one
+ANCHOR_NS = 1_795_676_874_250_000_000  # wall clock, at 0 of the monotonic one
 BOX_ROWS = (216, 289)  # 10 m ahead, from the road to 1.5 m
 GATE_ROWS = (100, 164)  # 10 m ahead, from 2.5 m up
 CAMERA = {"fx": 500.0, "fy": 500.0, "cx": 320.0, "cy": 240.0, "baseline_m": 0.2}

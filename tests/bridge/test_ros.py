@@ -8,8 +8,6 @@ import unittest
 import support
 
 support.need("rosbags", "mcap_ros2")
-os.environ.setdefault("STIXEL_PUBLISHER", "")
-os.environ.setdefault("STIXELCTL", "")
 
 import numpy as np  # noqa: E402
 from mcap.records import Schema  # noqa: E402
@@ -20,7 +18,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore  # noqa: E
 import stixel  # noqa: E402
 from stixel_bridge import rig  # noqa: E402
 from stixel_bridge.fail import Fail  # noqa: E402
-from stixel_bridge.ros import images, store, topics  # noqa: E402
+from stixel_bridge.ros import health, images, store, topics  # noqa: E402
 from stixel_bridge.sink import Instance, Report, Work  # noqa: E402
 from support_frames import ANCHOR_NS, frame_of, street  # noqa: E402
 
@@ -176,14 +174,20 @@ class Frames(Case):
             self.assertEqual(header.stamp.sec * 10**9 + header.stamp.nanosec, ANCHOR_NS + 123_456_789, name)
 
     def test_stixels_are_those_of_the_frame(self):
-        frame = street()
+        frame = street(pitch_rad=0.1, roll_rad=-0.2, road_cross=0.01, road_axis=319.5, road_bend=0.3, road_bend_row=250.0,
+                       pitch_sigma_rad=0.4, roll_sigma_rad=0.5, height_sigma_m=0.6, road_age=2)
         made = read(messages(frame)["stixels"])
         for name in stixel.STIXEL.names:
             np.testing.assert_array_equal(getattr(made, name), frame.stixels[name])
         np.testing.assert_array_equal(made.offsets, frame.offsets)
         self.assertEqual((made.epoch, made.number, made.image_width, made.column_width), (7, 1, 640, 5))
         self.assertEqual((made.fx, made.baseline), (500.0, 0.2))
-        self.assertEqual((made.road.height, made.road.slope, made.road.origin), (1.0, 0.2, 1))
+        r = made.road
+        self.assertEqual((r.origin, r.age, r.inliers, r.slope, r.offset, r.horizon_row), (1, 2, 500, 0.2, -48.0, 240.0))
+        self.assertEqual((r.cross, r.axis, r.bend, r.bend_row), (0.01, 319.5, 0.3, 250.0))
+        self.assertEqual((r.pitch, r.roll, r.height, r.pitch_sigma, r.roll_sigma, r.height_sigma),
+                         (0.1, -0.2, 1.0, 0.4, 0.5, 0.6))
+        self.assertAlmostEqual(made.latency, 0.01, 6)
         self.assertEqual(made.header.frame_id, "front_optical_frame")
 
 
@@ -220,6 +224,8 @@ class Planners(Case):
         made = self.scan(scan_step_deg=1.0)
         self.assertAlmostEqual(math.degrees(made.angle_increment), 1.0, 4)
         self.assertEqual(len(made.ranges), 65)
+        usual = self.scan()
+        self.assertAlmostEqual(made.angle_min + made.angle_max, usual.angle_min + usual.angle_max, 5)
         self.assertAlmostEqual(self.at(made, 0), 10, delta=0.1)
 
     def test_clouds(self):
@@ -252,7 +258,8 @@ class Planners(Case):
         self.assertEqual({m.header.frame_id for m in made.values()}, {"base_link"})
         self.assertAlmostEqual(self.at(made["scan"], 0), 11, delta=0.2)
         self.assertAlmostEqual(self.at(made["scan"], 179), 11, delta=0.2)
-        self.assertEqual(made["scan"].header.stamp.nanosec, 123_456_789)
+        stamp = made["scan"].header.stamp
+        self.assertEqual(stamp.sec * 10**9 + stamp.nanosec, ANCHOR_NS + 123_456_789)
 
     def test_markers_stand_on_the_road(self):
         frame = street()
@@ -380,6 +387,24 @@ class Health(Case):
         self.assertEqual((pictures.level, pictures.message), (1, "row_error_px is out of its limit 1"))
         self.assertEqual({v.key for v in pictures.values if v.key.startswith("left")}, {"left captured"})
         self.assertEqual((road.level, {v.key: v.value for v in road.values}["pitch, deg"]), (0, "1.25"))
+
+    def test_names_of_values_are_in_the_status_of_a_daemon(self):
+        programs = support.instances()
+        daemon = programs.Daemon("ros")
+        self.addCleanup(daemon.close)
+        daemon.start(*programs.SMALL)
+        daemon.until_published(1)
+        status = daemon.status()
+        ways = [way for _, way in health._DAEMON + health._PICTURES + health._ROAD]
+        ways += ["source.cameras.0." + way for _, way in health._CAMERA]
+        for way in ways:
+            tree = status
+            for key in way.split("."):
+                self.assertIn(int(key) if key == "0" else key, range(len(tree)) if key == "0" else tree, way)
+                tree = tree[0 if key == "0" else key]
+        parts = self.of("alive", status["state"], status)
+        self.assertEqual([(part.name, part.level) for part in parts],
+                         [("front: " + name, 0) for name in ("stixeld", "pictures", "road")])
 
     def test_a_status_of_another_shape_is_no_error(self):
         for status in ({}, {"source": 3, "pictures": [], "road": None, "frames": {"captured": {}}}):
