@@ -10,10 +10,11 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
+from ..rig import RigFrame
 from . import store
 
 if TYPE_CHECKING:
@@ -38,14 +39,23 @@ class Names(NamedTuple):
     road: str
 
 
+def is_rig(instance: Instance) -> bool:
+    """Whether it is several cameras as one (rig.py)."""
+    return "instances" in instance.options
+
+
 def names(instance: Instance, base: str) -> Names:
-    """The frames of an instance that is mounted on base."""
+    """The frames of an instance that is mounted on base. A rig's is base itself."""
+    if is_rig(instance):
+        return Names(base, base, base, base)
     prefix = instance.options.get("frame_prefix") or instance.name
     return Names(base, prefix + "_link", prefix + "_optical_frame", prefix + "_road")
 
 
-def stamp_ns(frame: Frame) -> int:
-    """When the left picture was taken, by the wall clock of the publisher's machine, ns since 1970."""
+def stamp_ns(frame: Union[Frame, RigFrame]) -> int:
+    """When the left picture was taken, by the wall clock of the publisher's machine, ns since 1970; a rig's oldest."""
+    if isinstance(frame, RigFrame):
+        return frame.stamp_ns
     h = frame.header
     return frame.capture_left_ns - int(h["anchor_monotonic_ns"]) + int(h["anchor_realtime_ns"])
 
@@ -119,7 +129,9 @@ def _mount(ns: int, instance: Instance, n: Names, road: Optional[Road]) -> Any:
 
 
 def fixed(instance: Instance, base: str, ns: int) -> List[Any]:
-    """Transforms that do not change: of the link, too, when all of its place is given."""
+    """Transforms that do not change: of the link, too, when all of its place is given. A rig has none."""
+    if is_rig(instance):
+        return []
     n = names(instance, base)
     mount = [_mount(ns, instance, n, None)] if _mounted(instance) else []
     return mount + [_transform(ns, n.link, n.optical, [0.0, 0.0, 0.0], OPTICAL)]

@@ -5,10 +5,11 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, List, Mapping, Optional
+from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Union
 
 import numpy as np
 
+from ..rig import RigFrame
 from . import store
 from .frames import Names, header, stamp_ns
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from stixel import Frame, Scan
+
+    Seen = Union[Frame, RigFrame]
 
 # datatypes of sensor_msgs/PointField by those of NumPy
 _DATATYPES = {"|u1": 2, "<u4": 6, "<f4": 7}
@@ -32,7 +35,7 @@ def _fields(kind: np.dtype[Any]) -> List[Any]:
     return found
 
 
-def cloud(frame: Frame, frame_id: str, points: NDArray[Any]) -> Any:
+def cloud(frame: Seen, frame_id: str, points: NDArray[Any]) -> Any:
     """sensor_msgs/PointCloud2 of points (stixel.POINT), in one row."""
     return store.make(
         store.POINT_CLOUD, header=header(stamp_ns(frame), frame_id), height=1, width=len(points),
@@ -40,45 +43,50 @@ def cloud(frame: Frame, frame_id: str, points: NDArray[Any]) -> Any:
         row_step=points.itemsize * len(points), data=points.view(np.uint8), is_dense=True)
 
 
-def _scan(frame: Frame, options: Mapping[str, Any]) -> Scan:
-    """libstixel's scan; what is not given is as usual for the frame's camera."""
+def _known(frame: Seen) -> bool:
+    """Whether there are metres, and a road that they stand on. A rig keeps to those of its cameras that have both."""
+    return isinstance(frame, RigFrame) or (frame.camera.known and frame.road.known)
+
+
+def _scan(frame: Seen, options: Mapping[str, Any]) -> Scan:
+    """libstixel's scan; what is not given is as usual for the frame's camera. A rig has its own angles."""
     values = {"height_min": options["scan_height_min_m"], "height_max": options["scan_height_max_m"],
               "above": options["scan_above"], "below": options["scan_below"], "unknown": options["scan_unknown"]}
     for name, key in (("range_min", "scan_range_min_m"), ("range_max", "scan_range_max_m")):
         if options[key] is not None:
             values[name] = options[key]
-    if options["scan_step_deg"] is None:
-        return frame.scan(**values)
-    usual = frame.scan(**values)  # for the field of view
+    usual = frame.scan(**values)
+    if options["scan_step_deg"] is None or isinstance(frame, RigFrame):
+        return usual
     step = math.radians(options["scan_step_deg"])
     steps = math.floor((usual.angle_max - usual.angle_min) / step)
     centre = (usual.angle_min + usual.angle_max) / 2
     return frame.scan(angle_min=centre - steps * step / 2, angle_increment=step, count=steps + 1, **values)
 
 
-def laser_scan(frame: Frame, names: Names, options: Mapping[str, Any]) -> Optional[Any]:
+def laser_scan(frame: Seen, names: Names, options: Mapping[str, Any]) -> Optional[Any]:
     """sensor_msgs/LaserScan by REP 117: inf is free, nan is not seen, -inf is nearer than range_min. All of its rays
     are of one moment. None without a camera model or a road."""
-    if not frame.camera.known or not frame.road.known:
+    if not _known(frame):
         return None
     scan = _scan(frame, options)
     return store.make(
-        store.LASER_SCAN, header=header(stamp_ns(frame), names.road), angle_min=scan.angle_min, angle_max=scan.angle_max,
-        angle_increment=scan.angle_increment, time_increment=0.0, scan_time=0.0, range_min=scan.range_min,
-        range_max=scan.range_max, ranges=scan.ranges, intensities=np.zeros(0, np.float32))
+        store.LASER_SCAN, header=header(stamp_ns(frame), names.road), angle_min=scan.angle_min,
+        angle_max=scan.angle_max, angle_increment=scan.angle_increment, time_increment=0.0, scan_time=0.0,
+        range_min=scan.range_min, range_max=scan.range_max, ranges=scan.ranges, intensities=np.zeros(0, np.float32))
 
 
-def obstacle_cloud(frame: Frame, names: Names, options: Mapping[str, Any]) -> Optional[Any]:
+def obstacle_cloud(frame: Seen, names: Names, options: Mapping[str, Any]) -> Optional[Any]:
     """sensor_msgs/PointCloud2: of each object its foot and its top."""
-    if not frame.camera.known or not frame.road.known:
+    if not _known(frame):
         return None
     return cloud(frame, names.road, frame.obstacle_points(
-        "vehicle", options["obstacle_step_m"], options["obstacle_range_m"]))
+        step=options["obstacle_step_m"], range_max=options["obstacle_range_m"]))
 
 
-def ground_cloud(frame: Frame, names: Names, options: Mapping[str, Any]) -> Optional[Any]:
+def ground_cloud(frame: Seen, names: Names, options: Mapping[str, Any]) -> Optional[Any]:
     """sensor_msgs/PointCloud2: along the ground that is seen, to clear a map with."""
-    if not frame.camera.known or not frame.road.known:
+    if not _known(frame):
         return None
     return cloud(frame, names.road, frame.ground_points(
-        "vehicle", options["ground_step_m"], options["ground_range_m"]))
+        step=options["ground_step_m"], range_max=options["ground_range_m"]))

@@ -1,4 +1,5 @@
-"""Types of messages: how they are made and serialised, their hashes. The only module that knows rosbags.
+"""Types of messages: how they are made and serialised, their hashes. The only module that knows rosbags (from Python
+3.10 on).
 
 Plain CDR (XCDR version 1), little endian, behind the four bytes of the encapsulation, as every RMW has it.
 
@@ -7,13 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import functools
-import sys
 from typing import Any, List, Tuple
-
-if sys.version_info < (3, 10):
-    raise ImportError("messages of ROS 2 need rosbags, and rosbags needs Python 3.10 or newer", name="rosbags")
-
-from rosbags.typesys import Stores, get_types_from_msg, get_typestore  # noqa: E402
 
 LASER_SCAN = "sensor_msgs/msg/LaserScan"
 POINT_CLOUD = "sensor_msgs/msg/PointCloud2"
@@ -93,6 +88,7 @@ _OWN = {
 @functools.lru_cache(maxsize=1)
 def store() -> Any:
     """rosbags' store of types: those of Humble, which later ones did not change, and our own."""
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore  # only here: options are shown without it
     found = get_typestore(Stores.ROS2_HUMBLE)
     for name, text in _OWN.items():
         found.register(get_types_from_msg(text, name))

@@ -20,8 +20,8 @@ from .store import HUMBLE_HASH, definition, type_hash
 if TYPE_CHECKING:
     from ..sink import Instance, Report, Work
 
-__all__ = ["DEMAND", "HUMBLE_HASH", "OPTIONS", "Message", "Topic", "check", "definition", "full_name", "namespace",
-           "of_frame", "of_instances", "of_report", "planes", "topics", "type_hash"]
+__all__ = ["DEMAND", "HUMBLE_HASH", "OPTIONS", "RIG", "Message", "Topic", "check", "definition", "full_name",
+           "namespace", "of_frame", "of_instances", "of_report", "planes", "topics", "type_hash"]
 
 
 class Topic(NamedTuple):
@@ -68,6 +68,8 @@ _PLANES = {
 }
 #: topics that are large: made while somebody subscribes, where a sink can tell, and else not
 DEMAND: FrozenSet[str] = frozenset(_PLANES) | {"markers"}
+#: topics that a rig has; they are of the vehicle's frame
+RIG = frozenset(["scan", "obstacles", "ground"])
 _AS = ("free", "obstacle", "unseen")
 
 OPTIONS: Sequence[Option] = [
@@ -81,8 +83,8 @@ OPTIONS: Sequence[Option] = [
            "searched for", 0, 1000, unit="m"),
     Option("scan_range_max_m", "number", None, "greatest range of a scan; without: where disparity is 4 px", 0, 1000,
            unit="m"),
-    Option("scan_step_deg", "number", None, "from angle to angle of a scan; without: the narrowest column", 0.01, 10,
-           unit="degrees"),
+    Option("scan_step_deg", "number", None, "from angle to angle of a camera's scan; without: the narrowest column", 0.01,
+           10, unit="degrees"),
     Option("scan_above", "choice", "free", "what hangs above the greatest height counts as", choices=_AS),
     Option("scan_below", "choice", "free", "what does not reach the least height counts as", choices=_AS),
     Option("scan_unknown", "choice", "unseen", "what was not measured counts as", choices=_AS),
@@ -158,9 +160,10 @@ def check(options: Mapping[str, Any], instances: Sequence[Instance]) -> None:
                            % "".join(c if c.isprintable() else "?" for c in frame_id))
 
 
-def topics(options: Mapping[str, Any]) -> List[Topic]:
-    """What is offered, for discovery. Compressed images need Pillow."""
-    return [topic for topic in _TOPICS if topic.name in options["topics"] and (
+def topics(options: Mapping[str, Any], instance: Optional[Instance] = None) -> List[Topic]:
+    """What is offered of an instance, for discovery: of a camera, unless it is a rig. Compressed images need Pillow."""
+    rig = instance is not None and frames.is_rig(instance)
+    return [topic for topic in _TOPICS if topic.name in options["topics"] and (not rig or topic.name in RIG) and (
         images.HAS_JPEG or topic.type != store.COMPRESSED_IMAGE)]
 
 
@@ -188,7 +191,7 @@ def of_frame(work: Work, options: Mapping[str, Any], wanted: AbstractSet[str]) -
     (scan, obstacles, ground, markers, /tf: all of them are of the frame PREFIX_road, and nobody could place them).
     """
     names = frames.names(work.instance, options["base_frame"])
-    for topic in topics(options):
+    for topic in topics(options, work.instance):
         if topic.name in wanted and topic.name in _MAKERS:
             message = work.once(_key(topic.name, options), functools.partial(_of_topic, work, topic, names, options))
             if message is not None:
