@@ -1,25 +1,16 @@
-# What the tests of both transports of ROS 2 share: a sink by its defaults, frames of a wall on a level road.
+# What the tests of both transports of ROS 2 share: a sink by its defaults, frames of a box on the street.
 # SPDX-License-Identifier: Apache-2.0
 import socket
 import time
 
-import support
+import support_frames
 
-instances = support.instances()  # before stixel: NumPy or none
-import numpy as np  # noqa: E402
-import stixel  # noqa: E402
-from stixel_bridge import config  # noqa: E402
-from stixel_bridge.sink import Instance, Report, Work  # noqa: E402
+import numpy as np
+import stixel
+from stixel_bridge import config
+from stixel_bridge.sink import Instance, Report, Work
 
 FRONT = Instance("front", {option.name: option.default for option in config.INSTANCE})
-HEIGHT, BASELINE, FOCAL = 1.2, 0.2, 500.0
-CAMERA = {
-    "fx": FOCAL, "fy": FOCAL, "cx": 319.5, "cy": 239.5, "baseline_m": BASELINE, "disparities": 64,
-    "road_origin": stixel.RoadOrigin.MEASURED, "road_slope": BASELINE / HEIGHT, "road_offset": -239.5 * BASELINE / HEIGHT,
-    "horizon_row": 239.5, "height_m": HEIGHT, "road_inliers": 1000,
-    "anchor_realtime_ns": 1_700_000_000_000_000_000, "anchor_monotonic_ns": 5_000_000_000,
-    "capture_left_ns": 6_000_000_000, "capture_right_ns": 6_000_000_000,
-}
 
 
 def sink(module, *instances, **options):
@@ -32,12 +23,11 @@ def sink(module, *instances, **options):
 
 
 def frame(number=1):
-    """A wall 10 m ahead, in 64 columns, with the left image."""
-    top, foot = 140, round(239.5 + FOCAL * HEIGHT / 10)
-    wall = [{"row_top": top, "row_bottom": foot, "disparity_q7": round(FOCAL * BASELINE / 10 * 128), "support": 500,
-             "confidence": 200}]
+    """A box 10 m ahead on the street, over all columns; with the left image."""
+    box = [{"row_top": support_frames.BOX_ROWS[0], "row_bottom": support_frames.BOX_ROWS[1], "support": 200,
+            "confidence": 230, "disparity_q7": 10 * 128}]
     left = np.arange(480 * 640, dtype=np.uint32).astype(np.uint8).reshape(480, 640)
-    return stixel.load(instances.pack([wall] * 64, [(stixel.Plane.LEFT, left)], column_width=10, number=number, **CAMERA))
+    return support_frames.frame_of([box] * (640 // support_frames.COLUMN), [(stixel.Plane.LEFT, left)], number=number)
 
 
 def work(number=1, instance=FRONT):

@@ -12,6 +12,7 @@ import support
 support.need("zenoh", "rosbags", "xxhash")
 
 import ros_case  # noqa: E402
+import support_frames  # noqa: E402
 import xxhash  # noqa: E402
 from child import Child  # noqa: E402
 from rosbags.typesys import Stores, get_typestore  # noqa: E402
@@ -27,10 +28,16 @@ SCAN = ("sensor_msgs::msg::dds_::LaserScan_", topics.type_hash("sensor_msgs/msg/
 TF = ("tf2_msgs::msg::dds_::TFMessage_", topics.type_hash("tf2_msgs/msg/TFMessage"))
 
 
+def decoded(message, kind):
+    return get_typestore(Stores.ROS2_JAZZY).deserialize_cdr(base64.b64decode(message["cdr"]), kind)
+
+
 def published(name):
     """The lines of the public document's examples that begin so."""
     with open(os.path.join(os.path.dirname(__file__), "rmw_zenoh.txt"), encoding="utf-8") as f:
         return [line.split()[1:] for line in f if line.startswith(name + " ")]
+
+STAMP_S = support_frames.ANCHOR_NS // 10**9
 
 
 class Names(unittest.TestCase):
@@ -45,15 +52,16 @@ class Names(unittest.TestCase):
         self.assertIsNone(rmw_zenoh.of_token(token))
         (name, token), = published("MP")
         chatter = topics.Topic("chatter", STRING, True, False, 7)
-        self.assertEqual(rmw_zenoh.Node(2, token.split("/")[2], "", name).publisher(10, "/chatter", chatter, STRING_HASH),
-                         token)
+        node = rmw_zenoh.Node(2, token.split("/")[2], "", name)
+        self.assertEqual(node.publisher(10, "/chatter", chatter, STRING_HASH), token)
         (_, token), = published("MS")
         self.assertEqual(rmw_zenoh.of_token(token), ("MS", "/chatter", graph.dds_type(STRING), STRING_HASH))
         (_, token), = published("SS")
         self.assertEqual(rmw_zenoh.of_token(token).kind, "SS")
 
     def test_what_is_no_token_is_none(self):
-        for token in ("", "@ros2_lv", "@ros2_lv/0//0/1/MS/%/%/n/%t/T/h/::,5:,:,:,,", "x/0/z/0/1/MS/%/%/n/%t/T/h/::,5:,:,:,,"):
+        for token in ("", "@ros2_lv", "@ros2_lv/0//0/1/MS/%/%/n/%t/T/h/::,5:,:,:,,",
+                      "x/0/z/0/1/MS/%/%/n/%t/T/h/::,5:,:,:,,"):
             self.assertIsNone(rmw_zenoh.of_token(token), token)
 
     def test_a_namespace_stands_in_node_and_token(self):
@@ -80,7 +88,7 @@ class Names(unittest.TestCase):
             with self.assertRaisesRegex(Fail, words):
                 ros_case.sink(ros_zenoh, **options)
         with self.assertRaisesRegex(Fail, "front_1"):
-            ros_case.sink(ros_zenoh, Instance("front-1", ros_case.FRONT.options), Instance("front.1", ros_case.FRONT.options))
+            ros_case.sink(ros_zenoh, *(Instance(name, ros_case.FRONT.options) for name in ("front-1", "front.1")))
 
 
 class Network(unittest.TestCase):
@@ -101,7 +109,7 @@ class Network(unittest.TestCase):
         self.node = Child("zenoh_node.py", "node", self.endpoint, str(options.get("domain", 0)))
         self.addCleanup(self.node.close)
         self.node.until(lambda m: m["event"] == "ready", what="node")
-        self.sink = ros_case.sink(ros_zenoh, **dict({"connect": [self.endpoint], "listen": ["tcp/127.0.0.1:0"]}, **options))
+        self.sink = ros_case.sink(ros_zenoh, **{"connect": [self.endpoint], "listen": ["tcp/127.0.0.1:0"], **options})
         self.addCleanup(self.sink.close)
         self.sink.open()
 
@@ -131,7 +139,8 @@ class Nodes(Network):
         count = len(self.sink.offers())
         self.assertGreaterEqual(count, 13)
         me = self.node.until(lambda m: m["event"] == "token" and m["name"] == "stixel_bridge" and m["kind"] == "NN")
-        self.assertEqual((me["domain"], me["node"], me["entity"], me["enclave"], me["namespace"]), (7, 0, 0, "/", "/robot1"))
+        self.assertEqual([me[what] for what in ("domain", "node", "entity", "enclave", "namespace")],
+                         [7, 0, 0, "/", "/robot1"])
         self.node.until(lambda m: sum(t["event"] == "token" and t["kind"] == "MP" for t in self.node.said) == count,
                         what="%d publishers" % count)
         publishers = {m["topic"]: m for m in self.node.said if m["event"] == "token" and m["kind"] == "MP"}
@@ -150,15 +159,15 @@ class Nodes(Network):
         self.node.until(lambda m: m["event"] == "message" and m["number"] == first["number"] + 2, do=self.send)
         numbers = [m["number"] for m in self.node.said if m["event"] == "message"]
         self.assertEqual(numbers, list(range(numbers[0], numbers[0] + len(numbers))))
-        found = get_typestore(Stores.ROS2_JAZZY).deserialize_cdr(base64.b64decode(first["cdr"]), "sensor_msgs/msg/LaserScan")
-        self.assertEqual(found.header.stamp.sec, 1_700_000_001)
+        found = decoded(first, "sensor_msgs/msg/LaserScan")
+        self.assertEqual(found.header.stamp.sec, STAMP_S)
         ahead = found.ranges[round(-found.angle_min / found.angle_increment)]
         self.assertAlmostEqual(ahead, 10.0, delta=0.2)
 
         self.sink.report(ros_case.report())
         self.subscribe("/tf_static", *TF, late=True)  # it was sent before this node asked
         late = self.message("7/tf_static/", "a transform of before")
-        found = get_typestore(Stores.ROS2_JAZZY).deserialize_cdr(base64.b64decode(late["cdr"]), "tf2_msgs/msg/TFMessage")
+        found = decoded(late, "tf2_msgs/msg/TFMessage")
         self.assertIn("front_optical_frame", [t.child_frame_id for t in found.transforms])
         self.assertEqual(late["number"], 1)
 
@@ -171,7 +180,7 @@ class Nodes(Network):
         self.until(lambda: self.sink.images(ros_case.FRONT) == {"left"}, "left image wanted")
         self.assertEqual(self.sink.figures()["subscriptions"], 1)
         found = self.message("0/front/left/image_rect/")
-        image = get_typestore(Stores.ROS2_JAZZY).deserialize_cdr(base64.b64decode(found["cdr"]), "sensor_msgs/msg/Image")
+        image = decoded(found, "sensor_msgs/msg/Image")
         self.assertEqual((image.width, image.height, len(image.data)), (640, 480, 640 * 480))
         self.node.tell(do="unsubscribe", topic="/front/left/image_rect")
         self.until(lambda: not self.sink.images(ros_case.FRONT), "no image wanted")

@@ -48,6 +48,8 @@ def hash_of(kind: str, distro: str) -> str:
 class RosSink(Sink):
     """A sink of ROS 2 but for its transport, which a class below adds: connect(), look(), publish(), close()."""
 
+    RIGS = True
+
     def __init__(self, name: str, options: Mapping[str, Any], host: str, instances: Sequence[Instance]) -> None:
         super().__init__(name, options, host, instances)
         topics.check(options, instances)
@@ -80,10 +82,10 @@ class RosSink(Sink):
         return name if topic.name.startswith("/") else self.options["namespace"] + name
 
     def offers(self) -> List[Offer]:
-        """All that is offered: of each instance, then those at the root, each once."""
+        """All that is offered, of each instance and at the root, each once."""
         found: Dict[str, Offer] = {}
         for instance in self.instances:
-            for topic in topics.topics(self.options):
+            for topic in topics.topics(self.options, instance):
                 name = self.full_name(topic, instance)
                 found.setdefault(name, Offer(name, topic))
         return list(found.values())
@@ -91,8 +93,10 @@ class RosSink(Sink):
     def open(self) -> None:
         self.connect()
         self._look()
+        offered = {offer.name for offer in self.offers()}
         for message in topics.of_instances(self.instances, self.options):
-            self.publish(self.full_name(message.topic, self.instances[0]), message.cdr)
+            if message.topic.name in offered:  # not of rigs alone
+                self.publish(message.topic.name, message.cdr)
 
     def _look(self) -> None:
         """Who subscribes now; asked at most every LOOK_S."""
@@ -102,7 +106,7 @@ class RosSink(Sink):
         names = self.look()
         self._looked = now
         self._wanted = {instance.name: frozenset(
-            topic.name for topic in topics.topics(self.options) if self.full_name(topic, instance) in names)
+            topic.name for topic in topics.topics(self.options, instance) if self.full_name(topic, instance) in names)
             for instance in self.instances}
 
     def forget(self) -> None:

@@ -16,7 +16,6 @@ Fields = Sequence[Tuple[str, Any]]  # of a message: (name, node) as rosbags has 
 _XTYPES_METADATA = 1 << 6  # flag of a descriptor: it has type_information and type_mapping
 _LOCAL_DOMAIN = 1  # scope of a search
 _DATA = 2  # kind of what is serialised: a whole sample
-_HEADER_BYTES = 4
 
 
 class _Meta(ctypes.Structure):
@@ -27,10 +26,10 @@ class _Descriptor(ctypes.Structure):
     """dds_topic_descriptor_t of Cyclone DDS 11."""
 
     _fields_ = [
-        ("size", ctypes.c_uint32), ("align", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("key_count", ctypes.c_uint32),
-        ("type_name", ctypes.c_char_p), ("keys", ctypes.c_void_p), ("op_count", ctypes.c_uint32), ("ops", ctypes.c_void_p),
-        ("meta", ctypes.c_char_p), ("type_information", _Meta), ("type_mapping", _Meta),
-        ("representations", ctypes.c_uint32),
+        ("size", ctypes.c_uint32), ("align", ctypes.c_uint32), ("flags", ctypes.c_uint32),
+        ("key_count", ctypes.c_uint32), ("type_name", ctypes.c_char_p), ("keys", ctypes.c_void_p),
+        ("op_count", ctypes.c_uint32), ("ops", ctypes.c_void_p), ("meta", ctypes.c_char_p),
+        ("type_information", _Meta), ("type_mapping", _Meta), ("representations", ctypes.c_uint32),
     ]
 
 
@@ -50,7 +49,8 @@ def _library() -> Any:
     lib.dds_delete_topic_descriptor.argtypes = [ctypes.POINTER(_Descriptor)]
     lib.dds_create_topic.argtypes = [entity, ctypes.POINTER(_Descriptor), ctypes.c_char_p, pointer, pointer]
     lib.dds_get_entity_sertype.argtypes = [entity, ctypes.POINTER(pointer)]
-    lib.ddsi_serdata_from_ser_iov.argtypes = [pointer, ctypes.c_int, ctypes.c_size_t, ctypes.POINTER(_Part), ctypes.c_size_t]
+    lib.ddsi_serdata_from_ser_iov.argtypes = [
+        pointer, ctypes.c_int, ctypes.c_size_t, ctypes.POINTER(_Part), ctypes.c_size_t]
     lib.ddsi_serdata_from_ser_iov.restype = pointer
     lib.dds_writecdr.argtypes = [entity, pointer]
     return lib
@@ -117,16 +117,16 @@ class Types:
         info, descriptor = ctypes.c_void_p(), ctypes.POINTER(_Descriptor)()
         _checked(lib.dds_get_typeinfo(described._ref, ctypes.byref(info)), "of the type " + kind)
         try:
-            _checked(lib.dds_create_topic_descriptor(_LOCAL_DOMAIN, self._participant._ref, info, 0, ctypes.byref(
-                descriptor)), "describing " + kind)
+            _checked(lib.dds_create_topic_descriptor(
+                _LOCAL_DOMAIN, self._participant._ref, info, 0, ctypes.byref(descriptor)), "describing " + kind)
         finally:
             lib.dds_free_typeinfo(info)
         try:
             bare = _Descriptor.from_buffer_copy(descriptor.contents)
             bare.flags &= ~_XTYPES_METADATA
             bare.type_information = bare.type_mapping = _Meta()
-            found = _checked(lib.dds_create_topic(self._participant._ref, ctypes.byref(bare), name.encode(), None, None),
-                             "making the topic " + name)
+            found = _checked(lib.dds_create_topic(
+                self._participant._ref, ctypes.byref(bare), name.encode(), None, None), "making the topic " + name)
         finally:
             lib.dds_delete_topic_descriptor(descriptor)
         topic = Topic.__new__(Topic)
@@ -143,7 +143,8 @@ class Writer:
         self.writer = DataWriter(participant, topic, qos)
         self._library = _library()
         self._sertype = ctypes.c_void_p()
-        _checked(self._library.dds_get_entity_sertype(self.writer._ref, ctypes.byref(self._sertype)), "of a writer's type")
+        _checked(self._library.dds_get_entity_sertype(
+            self.writer._ref, ctypes.byref(self._sertype)), "of a writer's type")
 
     def write(self, cdr: bytes) -> None:
         """A message with the four bytes of encapsulation in front. DDSException."""

@@ -46,10 +46,11 @@ class Sink(graph.RosSink):
 
     OPTIONS = [
         *graph.OPTIONS,
-        Option("interface", "text", "lo", "network interface, by name or address; lo: this machine alone; auto: the one "
-               "that Cyclone DDS takes for the best"),
+        Option("interface", "text", "lo", "network interface, by name or address; lo: this machine alone; auto: the "
+               "one that Cyclone DDS takes for the best"),
         Option("peers", "list", [], "machines that are asked by unicast too, where multicast does not reach"),
-        Option("multicast", "choice", "yes", "discovery: none for data", choices=tuple(_MULTICAST)),
+        Option("multicast", "choice", "yes", "discovery: it finds others, data goes by unicast; no: peers alone are found",
+               choices=tuple(_MULTICAST)),
         Option("configuration", "file", None, "Cyclone DDS's own configuration (XML), in place of interface, peers and "
                "multicast"),
         *topics.OPTIONS,
@@ -75,8 +76,8 @@ class Sink(graph.RosSink):
             self._domain = Domain(options["domain"], "file://" + path if path else configuration(options))
             self._participant = DomainParticipant(options["domain"], Qos(Policy.Userdata(b"enclave=/;")))
         except (DDSException, UnicodeError) as e:
-            raise SinkError("domain %d of DDS on %s cannot be opened: no such interface, or another sink has the domain "
-                            "(%s)" % (options["domain"], path or options["interface"], sentence(e))) from None
+            raise SinkError("domain %d of DDS on %s cannot be opened: no such interface, or another sink has the "
+                            "domain (%s)" % (options["domain"], path or options["interface"], sentence(e))) from None
         try:
             self._declare()
         except DDSException as e:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, List, Mapping, Sequence, Set, Tuple
 
 from ..fail import CONFIG, Fail, SinkError, sentence
 from ..options import Option
@@ -42,10 +42,10 @@ class Sink(graph.RosSink):
 
     OPTIONS = [
         *graph.OPTIONS,
-        Option("mode", "choice", "peer", "peer: nodes of this machine connect directly; client: all goes over the router",
-               choices=("peer", "client")),
-        Option("connect", "list", None, "endpoints of routers or peers; without: tcp/localhost:7447, the router of this "
-               "machine"),
+        Option("mode", "choice", "peer", "peer: nodes of this machine connect directly; client: all goes over the "
+               "router", choices=("peer", "client")),
+        Option("connect", "list", None, "endpoints of routers or peers; without: tcp/localhost:7447, the router of "
+               "this machine"),
         Option("listen", "list", None, "endpoints for peers; without: tcp/localhost:0, any port of loopback"),
         Option("configuration", "file", None, "zenoh's own configuration (JSON5), for TLS and users; mode, connect and "
                "listen of this section go over it where they are given"),
@@ -183,12 +183,13 @@ def _publisher(session: Any, key: str, topic: topics.Topic) -> Any:
     """A publisher as rmw_zenoh makes it: never waits; keeps the last ones for those who come later, if so asked."""
     import zenoh
     from zenoh import ext
-    more = {
+    more: Dict[str, Any] = {
         "congestion_control": zenoh.CongestionControl.DROP,
         "reliability": zenoh.Reliability.RELIABLE if topic.reliable else zenoh.Reliability.BEST_EFFORT,
     }
     if not topic.transient_local:
         return session.declare_publisher(key, **more)
-    misses: Optional[Any] = ext.MissDetectionConfig(heartbeat=None, sporadic_heartbeat=HEARTBEAT_S) if topic.reliable else None
+    if topic.reliable:
+        more["sample_miss_detection"] = ext.MissDetectionConfig(heartbeat=None, sporadic_heartbeat=HEARTBEAT_S)
     return ext.declare_advanced_publisher(
-        session, key, cache=ext.CacheConfig(topic.depth), sample_miss_detection=misses, publisher_detection=True, **more)
+        session, key, cache=ext.CacheConfig(topic.depth), publisher_detection=True, **more)
