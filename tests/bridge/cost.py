@@ -72,6 +72,30 @@ class Foxglove:
         self.socket.close()
 
 
+class Zenoh:
+    """A reader of the module, with the images given."""
+
+    def __init__(self, images):
+        self.images, self.port = images, free_port()
+        self.reader = None
+
+    def config(self):
+        return "kind = zenoh\nlisten = tcp/127.0.0.1:%d\n" % self.port
+
+    def receive(self, got):
+        import stixel
+        while not self.reader:
+            with contextlib.suppress(stixel.NotRunning):
+                self.reader = stixel.open("zenoh:tcp/127.0.0.1:%d/%s" % (self.port, INSTANCE), images=self.images)
+        with contextlib.suppress(ValueError):  # closed while it waits
+            for frame in self.reader:
+                h = frame.header
+                got(len(frame.raw), int(h["published_ns"] - h["anchor_monotonic_ns"] + h["anchor_realtime_ns"]))
+
+    def stop(self):
+        self.reader.close()
+
+
 class Silent(Foxglove):
     """Nobody comes."""
 
@@ -84,6 +108,8 @@ class Silent(Foxglove):
 
 KINDS = {  # what is shown: how it is received
     "none": lambda: Silent([]),
+    "zenoh": lambda: Zenoh([]),
+    "zenoh image": lambda: Zenoh(["left"]),
     "foxglove frame": lambda: Foxglove(["frame"]),
     "foxglove 3D": lambda: Foxglove(["scene", "transform"]),
     "foxglove all": lambda: Foxglove(["frame", "scene", "points", "transform"]),

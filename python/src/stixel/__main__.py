@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 import argparse
 import os
 import sys
-from typing import Dict, List, NoReturn, Optional
+from typing import Any, Dict, List, NoReturn, Optional
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def line(frame: stixel.Frame) -> str:
         frame.age() * 1e3, lost)
 
 
-def _remote(options: argparse.Namespace) -> Dict[str, str]:
+def _remote(options: argparse.Namespace) -> Dict[str, Any]:
     """What only instances of other machines have; ValueError."""
     given = {name: getattr(options, name) for name in ("user", "ca", "config") if getattr(options, name) is not None}
     if options.password_file is not None:

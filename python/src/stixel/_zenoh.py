@@ -115,6 +115,7 @@ class ZenohTransport(Transport):
         self._wanted: FrozenSet[str] = frozenset()
         self._stopping = threading.Event()
         self._threads: List[threading.Thread] = []
+        self._there = False  # its token
         self._ended = False  # the bridge's last word: no publisher, or one that ended in order
 
     def start(self, inbox: Inbox) -> None:
@@ -204,7 +205,8 @@ class ZenohTransport(Transport):
         key = str(sample.key_expr)
         if self._base and key != self._base:
             return
-        if sample.kind == session.package().SampleKind.DELETE:
+        self._there = sample.kind != session.package().SampleKind.DELETE
+        if not self._there:
             # a bridge that is still there says what became of the publisher; else the way to it is gone as well
             self._ask("status", self._on_status)
             self._inbox.left(died=not self._ended)
@@ -252,6 +254,9 @@ class ZenohTransport(Transport):
         if found not in (Publisher.ALIVE, Publisher.STALLED):
             self._ended = found != Publisher.DIED
             self._inbox.left(died=not self._ended)
+        elif self._there and not self._inbox.present:  # a word of before came after its successor's token
+            self._ended = False
+            self._inbox.arrived()
 
     # -- what is asked --
     def want(self, images: FrozenSet[str]) -> None:
