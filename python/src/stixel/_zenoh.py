@@ -254,9 +254,10 @@ class ZenohTransport(Transport):
         if found not in (Publisher.ALIVE, Publisher.STALLED):
             self._ended = found != Publisher.DIED
             self._inbox.left(died=not self._ended)
-        elif self._there and not self._inbox.present:  # a word of before came after its successor's token
+        elif self._there:
             self._ended = False
-            self._inbox.arrived()
+            if not self._inbox.present:  # a word of the publisher before came after the token of this one
+                self._inbox.arrived()
 
     # -- what is asked --
     def want(self, images: FrozenSet[str]) -> None:

@@ -20,7 +20,8 @@ _MESSAGE_MOST = 64 << 20
 _PROBE_S = 2.0
 # Multicast finds, and is found by, whoever is in the network; shared memory wants /dev/shm, which a service has not.
 _DEFAULTS = {"scouting/multicast/enabled": False, "transport/shared_memory/enabled": False,
-             "transport/link/rx/max_message_size": _MESSAGE_MOST}
+             "transport/link/rx/max_message_size": _MESSAGE_MOST,
+             "connect/retry": {"period_init_ms": 500, "period_max_ms": 2000, "period_increase_factor": 1.5}}
 
 
 def package() -> Any:
