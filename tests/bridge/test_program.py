@@ -83,6 +83,7 @@ class Program(instances.TestCase):
         b = self.bridge("[instance %s]\n[sink near]\nkind = zenoh\nlisten = tcp/127.0.0.1:%d\n[sink dead]\nkind = zenoh\n"
                         "mode = client\nconnect = tcp/127.0.0.1:%d\n" % (d.name, port, dead), d.user)
         until(lambda: (b.way() or {}).get("sent", 0) > 5, 20, "frames: " + b.text())
+        until(lambda: b.status()["sinks"][1]["state"] == "waiting", 20, "a connection that fails")
         sinks = b.status()["sinks"]
         self.assertEqual([s["state"] for s in sinks], ["connected", "waiting"])
         self.assertIn(str(dead), sinks[1]["why"])
@@ -99,7 +100,8 @@ class Program(instances.TestCase):
         mine = [x for x in answer if x["kind"] == "bridge" and x["pid"] == b.process.pid]
         self.assertEqual(len(mine[0]["bridge"]["sinks"]), 2)
         # the daemon is killed, and comes again
-        d.kill()
+        d.process.kill()
+        d.process.wait()
         until(lambda: b.status()["instances"][0]["publisher"] != "alive", 10, "death")
         d.start(*harness.SMALL, "-s", "source.fps=20")
         sent = b.way()["sent"]
