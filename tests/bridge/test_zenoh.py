@@ -179,6 +179,12 @@ class Shared(Case):
                            env=self.d.client(), timeout=60)
         self.assertEqual((r.returncode, r.stderr), (0, ""))
         self.assertRegex(r.stdout, r"^(\S+  frame \d+: \d+ stixels, .*, \d+\.\d ms old.*\n){2}$")
+        for words, code in (((self.name, "--stream"), 64), (("zenoh:x/y/z/a/b",), 64), (("zenoh:%s/x" % tcp(),), 1),
+                            ((self.name, "--user", "a", "--password-file", "/nowhere"), 64), (("x", "--ca", "/a"), 64)):
+            r = subprocess.run([sys.executable, "-m", "stixel", *words], capture_output=True, text=True,
+                               env=self.d.client(), timeout=60)
+            self.assertEqual((r.returncode, r.stdout), (code, ""), words)
+            self.assertRegex(r.stderr.splitlines()[-1], "^python3 -m stixel: [^ ].{20}")
 
     def test_a_slow_reader_counts_what_it_lost(self):
         reader = self.at(self.name)
