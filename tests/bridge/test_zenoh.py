@@ -208,13 +208,18 @@ class Shared(Case):
         stranger = self.client()
         for data in (b"", b"hello", bytes(frame)):
             stranger.put(self.base + "/frame", data)
-        stranger.put(self.base + "/status", b"[1")
+        for said in (b"[1", b"[" * 100000, b'{"publisher": 3}', b"\xff"):
+            stranger.put(self.base + "/status", said)
+        token = stranger.liveliness().declare_token("stixeld/*/" + self.d.name)
+        self.addCleanup(token.undeclare)
         until(lambda: reader.status().corrupt == 3, LONG, "damage")
         with self.assertRaises(stixel.Damaged):
             for _ in range(20):
                 reader.next(LONG)
         self.assertEqual(next(reader).epoch, reader.status().epoch)
+        until(lambda: reader.status().version == self.d.status()["version"], LONG, "the bridge's word")
         self.assertEqual(reader.status().publisher, stixel.Publisher.ALIVE)
+        self.assertGreater(self.open(self.name).next(LONG).number, 0)
 
 
 class Lives(Case):
@@ -459,6 +464,12 @@ class Joiner(Case):
                 self.add(kind, number)
             self.assertEqual(self.out[-1], (number, "ld"))
             self.assertEqual(len(self.out), number)
+
+    def test_planes_that_nobody_knows(self):
+        odd = instances.pack([[]], epoch=1, number=1, images=[(9, instances.np.zeros((4, 8), "u1"))], flags=1)
+        self.joiner.add("left", odd)
+        self.joiner.add("disparity", odd)
+        self.assertEqual(self.out, [(1, "")])
 
     def test_what_does_not_come_is_not_waited_for(self):
         self.add("frame", 1)

@@ -68,5 +68,5 @@ def join(parts: Sequence[bytes]) -> bytes:
         if not header_of(part)["flags"] & FrameFlag.PLANE_LEFT_OUT:
             return part
     images = {image.kind: image for part in parts for image in _images(part)}
-    found = sorted(images.values(), key=lambda image: _ORDER.index(Plane(image.kind)))[:len(PLACES)]
+    found = [images[kind] for kind in _ORDER if kind in images][:len(PLACES)]
     return _with(parts[0], found, len(found) < len(PLACES))

@@ -41,6 +41,23 @@ class Address(NamedTuple):
         return name + (" at %s" % self.endpoint if self.endpoint else "")
 
 
+def _host(key: str) -> Optional[str]:
+    """Whose token it is; None: no key of a bridge."""
+    parts = key.split("/")
+    return parts[1] if len(parts) == 3 and all(_NAME.fullmatch(part) for part in parts) else None
+
+
+def _said(data: bytes, **wanted: type) -> Optional[Dict[str, Any]]:
+    """What a bridge says in JSON, if it has what is wanted: others may publish under its keys."""
+    try:
+        said = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(said, dict) or not all(isinstance(said.get(name), kind) for name, kind in wanted.items()):
+        return None
+    return said
+
+
 def parse(text: str) -> Address:
     """zenoh:[PROTOCOL/ADDRESS/][HOST/]INSTANCE; BadName."""
     parts = text[len(SCHEME):].split("/")
@@ -175,16 +192,20 @@ class ZenohTransport(Transport):
         """The hosts that have it. What lies behind a router may become known a little later."""
         end = time.monotonic() + _LOOK_S
         while True:
-            hosts = sorted({str(reply.ok.key_expr).split("/")[1] for reply in opened.liveliness().get(
-                self._key(None), timeout=_ANSWER_S) if reply.ok})
+            keys = self._tokens(opened, self._key(None))
+            hosts = sorted({key.split("/")[1] for key in keys})
             if hosts or self._inbox.follow or time.monotonic() > end or self._stopping.wait(0.05):
                 return hosts
 
     def _others(self, opened: Any) -> str:
         """What is there instead."""
-        keys = sorted({str(reply.ok.key_expr).split("/", 1)[1] for reply in opened.liveliness().get(
-            session.ROOT + "/*/*", timeout=_ANSWER_S) if reply.ok})
-        return "; there are HOST/INSTANCE %s" % ", ".join(keys[:20]) if keys else ""
+        keys = self._tokens(opened, session.ROOT + "/*/*")
+        return "; there are HOST/INSTANCE %s" % ", ".join(key.split("/", 1)[1] for key in keys[:20]) if keys else ""
+
+    @staticmethod
+    def _tokens(opened: Any, selector: str) -> List[str]:
+        replies = opened.liveliness().get(selector, timeout=_ANSWER_S)
+        return sorted({str(reply.ok.key_expr) for reply in replies if reply.ok and _host(str(reply.ok.key_expr))})
 
     # -- what comes, each in a thread of ours: those of zenoh's callbacks would keep a program from ending --
     def _pump(self, subscriber: Any, take: Callable[[Any], None]) -> None:
@@ -203,7 +224,7 @@ class ZenohTransport(Transport):
     def _on_token(self, sample: Any) -> None:
         """A publisher has come or gone."""
         key = str(sample.key_expr)
-        if self._base and key != self._base:
+        if not _host(key) or (self._base and key != self._base):
             return
         self._there = sample.kind != session.package().SampleKind.DELETE
         if not self._there:
@@ -244,13 +265,12 @@ class ZenohTransport(Transport):
         return subscriber
 
     def _on_status(self, sample: Any) -> None:
-        try:
-            said = json.loads(sample.payload.to_bytes())
-            publisher, state, version = (str(said[name]) for name in ("publisher", "state", "version"))
-        except (ValueError, KeyError, TypeError):
-            return  # not of a bridge
-        found = Publisher.__members__.get(publisher.upper(), Publisher.UNKNOWN)
-        self._inbox.told(found, State.__members__.get(state.upper(), State.UNKNOWN), version[:64])
+        said = _said(sample.payload.to_bytes(), publisher=str, state=str, version=str)
+        if said is None:
+            return
+        found = Publisher.__members__.get(said["publisher"].upper(), Publisher.UNKNOWN)
+        state = State.__members__.get(said["state"].upper(), State.UNKNOWN)
+        self._inbox.told(found, state, said["version"][:64])
         if found not in (Publisher.ALIVE, Publisher.STALLED):
             self._ended = found != Publisher.DIED
             self._inbox.left(died=not self._ended)
@@ -275,15 +295,16 @@ class ZenohTransport(Transport):
 
     def clock_ns(self) -> Optional[int]:
         opened, base, zenoh = self._session, self._base, session.package()
-        if not base or self._stopping.is_set():
+        if not base or opened is None:
             return None
         try:
             for reply in opened.get(base + "/clock", timeout=_ANSWER_S, priority=zenoh.Priority.REAL_TIME,
                                     express=True):
-                if reply.ok:
-                    return int(json.loads(reply.ok.payload.to_bytes())["monotonic_ns"])
-        except (zenoh.ZError, ValueError, KeyError, TypeError):
-            pass  # closed meanwhile, or not of a bridge
+                said = _said(reply.ok.payload.to_bytes(), monotonic_ns=int) if reply.ok else None
+                if said and 0 <= said["monotonic_ns"] < 1 << 63:
+                    return int(said["monotonic_ns"])
+        except zenoh.ZError:
+            pass  # closed meanwhile
         return None
 
     def stop(self) -> None:
