@@ -159,6 +159,9 @@ class Frames(Case):
         self.assertEqual(set(messages(street(), topics=["scan", "stixels"])), {"scan", "stixels"})
         self.assertEqual(topics.planes({"scan", "left/image_rect/compressed", "disparity"}), {"left", "disparity"})
 
+    def test_transforms_are_sent_before_what_needs_them(self):
+        self.assertEqual(list(messages(street()))[0], "/tf")
+
     def test_conversions_are_shared_unless_options_differ(self):
         work = Work(Instance("front", {}), street(), 0)
         first, again = (list(topics.of_frame(work, OPTIONS, {"scan"}))[0] for _ in range(2))
@@ -433,7 +436,7 @@ class Options(unittest.TestCase):
                    [Instance("front.left", {}), Instance("front-left", {})])
 
     def test_names(self):
-        scan = topics.topics(OPTIONS)[0]
+        scan = next(topic for topic in topics.topics(OPTIONS) if topic.name == "scan")
         self.assertEqual(topics.full_name(scan, Instance("front-left.2", {})), "/front_left_2/scan")
         self.assertEqual(topics.full_name(scan, Instance("2", {})), "/camera_2/scan")
 

@@ -45,7 +45,8 @@ def _sensor(name: str, kind: str) -> Topic:
     return Topic(name, kind, False, False, 5)  # the profile "sensor data"
 
 
-_TOPICS = [
+_TOPICS = [  # in the order in which they are sent
+    Topic("/tf", store.TRANSFORMS, True, False, 100),  # as tf2_ros has it; before what lies in its frames
     _sensor("scan", store.LASER_SCAN),
     _sensor("obstacles", store.POINT_CLOUD),
     _sensor("ground", store.POINT_CLOUD),
@@ -58,8 +59,7 @@ _TOPICS = [
     _sensor("right/image_rect/compressed", store.COMPRESSED_IMAGE),
     _sensor("disparity", store.DISPARITY_IMAGE),
     Topic("markers", store.MARKERS, True, False, 5),  # rviz asks for reliable ones
-    Topic("/tf", store.TRANSFORMS, True, False, 100),  # as tf2_ros has these two
-    Topic("/tf_static", store.TRANSFORMS, True, True, 1),
+    Topic("/tf_static", store.TRANSFORMS, True, True, 1),  # as tf2_ros has it, too
     Topic("/diagnostics", store.DIAGNOSTICS, True, False, 1),
 ]
 _PLANES = {
