@@ -218,6 +218,14 @@ class Planners(Case):
         self.assertEqual(self.at(made, -20), math.inf)  # a gate that one drives below
         self.assertEqual(self.at(self.scan(scan_range_min_m=12.0), 0), -math.inf)
 
+    def test_a_range_that_is_given_alone(self):
+        near = self.scan(scan_range_max_m=1.0)  # less than the usual least one
+        self.assertEqual((near.range_min, near.range_max, self.at(near, 0)), (1.0, 1.0, math.inf))
+        far = self.scan(scan_range_min_m=30.0)
+        self.assertEqual((far.range_min, far.range_max, self.at(far, 0)), (30.0, 30.0, -math.inf))
+        both = self.scan(scan_range_min_m=0.5, scan_range_max_m=15.0)
+        self.assertEqual((both.range_min, both.range_max), (0.5, 15.0))
+
     def test_height_band(self):
         self.assertEqual(self.at(self.scan(scan_height_min_m=1.6), 0), math.inf)
         self.assertAlmostEqual(self.at(self.scan(scan_height_min_m=1.6, scan_below="obstacle"), 0), 10, delta=0.1)
@@ -262,6 +270,8 @@ class Planners(Case):
         self.assertEqual({m.header.frame_id for m in made.values()}, {"base_link"})
         self.assertAlmostEqual(self.at(made["scan"], 0), 11, delta=0.2)
         self.assertAlmostEqual(self.at(made["scan"], 179), 11, delta=0.2)
+        within = read(messages(rig.RigFrame(parts, [], 5.0), whole, scan_range_max_m=8.0)["scan"])
+        self.assertEqual(within.range_max, 7.0)  # of cameras that stand a metre from the middle
         stamp = made["scan"].header.stamp
         self.assertEqual(stamp.sec * 10**9 + stamp.nanosec, ANCHOR_NS + 123_456_789)
 

@@ -79,8 +79,8 @@ OPTIONS: Sequence[Option] = [
     Option("scan_height_min_m", "number", 0.15, "of a scan: what reaches higher above the road is an obstacle", -10,
            100, unit="m"),
     Option("scan_height_max_m", "number", 2.0, "of a scan: what begins lower is one", -10, 100, unit="m"),
-    Option("scan_range_min_m", "number", None, "least range of a scan; without: where disparity is the largest that is "
-           "searched for", 0, 1000, unit="m"),
+    Option("scan_range_min_m", "number", None, "least range of a camera's scan; without: where disparity is the "
+           "largest that is searched for", 0, 1000, unit="m"),
     Option("scan_range_max_m", "number", None, "greatest range of a scan; without: where disparity is 4 px", 0, 1000,
            unit="m"),
     Option("scan_step_deg", "number", None, "from angle to angle of a camera's scan; without: the narrowest column",
