@@ -172,14 +172,6 @@ static void sleep_ns(int64_t ns)
 		nanosleep(&t, NULL);
 }
 
-static void ask_images(struct stixel_reader *reader, unsigned wants)
-{
-	unsigned planes = (wants & 1u << WEB_LEFT ? 1u << STIXEL_PLANE_LEFT : 0u) |
-			  (wants & 1u << WEB_DISPARITY ? 1u << STIXEL_PLANE_DISPARITY : 0u);
-
-	stixel_want_images(reader, planes); /* without images there are still stixels */
-}
-
 /* Waits for the next frame and takes it, not before due_ns. Negative: the reader is of no use any more. */
 static int take_one(struct web_feed *feed, struct stixel_reader *reader, unsigned wants, int64_t due_ns)
 {
@@ -210,7 +202,8 @@ static bool read_on(struct web_feed *feed, struct stixel_reader *reader)
 		int r;
 
 		if (wants != asked)
-			ask_images(reader, wants);
+			/* without images there are still stixels */
+			stixel_want_images(reader, web_packet_planes(wants));
 		asked = wants;
 		r = take_one(feed, reader, wants, due_ns);
 		feed_tell(feed, reader, r < 0 ? r : 0);

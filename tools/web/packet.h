@@ -12,13 +12,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/image.h"
 #include "stixel.h"
 #include "tools/draw/palette.h"
 
-enum web_picture { WEB_LEFT, WEB_DISPARITY, WEB_PICTURES };
+/* DRAWN: stixels over the left image. */
+enum web_picture { WEB_LEFT, WEB_DISPARITY, WEB_DRAWN, WEB_PICTURES };
 
 /*
- * Pixels without gaps between rows; NULL: the frame has none.
+ * Pixels without gaps between rows; NULL: the frame has none, or it is drawn.
  * coded: made once, NULL until then and if that failed.
  */
 struct web_image {
@@ -41,6 +43,8 @@ struct web_packet {
 	uint64_t record[]; /* the frame without planes */
 };
 
+/* The planes that pictures are made of: bits 1u << STIXEL_PLANE_... for bits 1u << enum web_picture. */
+unsigned web_packet_planes(unsigned images);
 /* Copies a frame; images: bits 1u << enum web_picture. One user. NULL: out of memory. */
 struct web_packet *web_packet_create(const struct stixel_frame *frame, unsigned images);
 struct web_packet *web_packet_ref(struct web_packet *p);
@@ -48,9 +52,11 @@ struct web_packet *web_packet_ref(struct web_packet *p);
 void web_packet_unref(struct web_packet *p);
 
 /*
- * The image as JPEG (left) or PNG (disparity, in the colours of tools/draw/palette.c), coded at the first
- * call. It lives as long as the packet; bytes 0: there is none. Any thread; takes a few milliseconds.
+ * The image as JPEG (left, drawn) or PNG (disparity, in the colours of tools/draw/palette.c), coded at the
+ * first call. It lives as long as the packet; bytes 0: there is none. Any thread; takes a few milliseconds.
  */
 const void *web_packet_code(struct web_packet *p, enum web_picture which, int quality, size_t *bytes);
+/* Draws it, over the left image if it has that, as web_draw(). */
+int web_packet_draw(const struct web_packet *p, struct sx_image *rgb);
 
 #endif
