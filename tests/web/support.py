@@ -1,6 +1,7 @@
 # What the tests of stixel-web share: a daemon that is small, the dashboard, and a browser that is none.
 # SPDX-License-Identifier: Apache-2.0
 import base64
+import ctypes
 import json
 import os
 import re
@@ -169,6 +170,63 @@ class Web:
     def end(self):
         self.process.terminate()
         return self.process.wait(20 * SLOW)
+
+
+# of libxcrypt, cheap ones of each kind
+HASHES = {"bcrypt": b"$2y$04$abcdefghijklmnopqrstuu", "yescrypt": b"$y$j75$abcdefgh", "sha512": b"$6$rounds=1000$abc"}
+
+
+def hash_of(password, setting):
+    crypt = ctypes.CDLL("libcrypt.so.1").crypt
+    crypt.restype = ctypes.c_char_p
+    return crypt(password.encode(), setting).decode()
+
+
+class Keys:
+    """Files of passwords and certificates in a folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text, mode=0o600):
+        with open(self.path(name), "w") as f:
+            f.write(text)
+        os.chmod(self.path(name), mode)
+        return self.path(name)
+
+    def users(self, name="users", **passwords):
+        """Of each a hash of another kind."""
+        lines = ["%s:%s\n" % (user, hash_of(word, setting))
+                 for (user, word), setting in zip(passwords.items(), HASHES.values())]
+        return self.write(name, "# who may look\n\n" + "".join(lines))
+
+    def openssl(self, *words):
+        subprocess.run(["openssl", *words], cwd=self.folder, check=True, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def pair(self, name, *more):
+        """--certificate and --key with files NAME.pem and NAME.key."""
+        self.openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-days", "30", "-subj",
+                     "/CN=" + name, "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", name + ".key",
+                     "-out", name + ".pem", *(more or ("-nodes",)))
+        return self.words(name)
+
+    def words(self, name, key=""):
+        return "--certificate", self.path(name + ".pem"), "--key", self.path((key or name) + ".key")
+
+    def expired(self, name):
+        self.pair(name)
+        self.write("ca.conf", "[ca]\ndefault_ca=x\n[x]\ndatabase=index\nserial=serial\nnew_certs_dir=.\n"
+                              "default_md=sha256\npolicy=p\n[p]\ncommonName=supplied\n")
+        self.write("index", "")
+        self.write("serial", "01")
+        self.openssl("req", "-new", "-key", name + ".key", "-subj", "/CN=" + name, "-out", name + ".csr")
+        self.openssl("ca", "-batch", "-config", "ca.conf", "-selfsign", "-keyfile", name + ".key", "-in", name + ".csr",
+                     "-startdate", "200101000000Z", "-enddate", "200201000000Z", "-out", name + ".pem")
+        return self.words(name)
 
 
 class Message:

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import concurrent.futures
 import copy
-import ctypes
 import os
 import re
 import shutil
@@ -16,66 +15,10 @@ import time
 import unittest
 import warnings
 
-from support import SLOW, STIXEL_WEB, Daemon, Place, Web, picture, until
+from support import HASHES, SLOW, STIXEL_WEB, Daemon, Keys, Place, Web, hash_of, picture, until
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "daemon"))
 import openmetrics  # noqa: E402
-
-# of libxcrypt, cheap ones of each kind
-SETTINGS = {"bcrypt": b"$2y$04$abcdefghijklmnopqrstuu", "yescrypt": b"$y$j75$abcdefgh", "sha512": b"$6$rounds=1000$abc"}
-
-
-def hash_of(password, setting):
-    crypt = ctypes.CDLL("libcrypt.so.1").crypt
-    crypt.restype = ctypes.c_char_p
-    return crypt(password.encode(), setting).decode()
-
-
-class Keys:
-    """Files of passwords and certificates in a folder."""
-
-    def __init__(self, folder):
-        self.folder = folder
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def write(self, name, text, mode=0o600):
-        with open(self.path(name), "w") as f:
-            f.write(text)
-        os.chmod(self.path(name), mode)
-        return self.path(name)
-
-    def users(self, name="users", **passwords):
-        """Of each a hash of another kind."""
-        lines = ["%s:%s\n" % (user, hash_of(word, setting))
-                 for (user, word), setting in zip(passwords.items(), SETTINGS.values())]
-        return self.write(name, "# who may look\n\n" + "".join(lines))
-
-    def openssl(self, *words):
-        subprocess.run(["openssl", *words], cwd=self.folder, check=True, stdin=subprocess.DEVNULL,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-    def pair(self, name, *more):
-        """--certificate and --key with files NAME.pem and NAME.key."""
-        self.openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-days", "30", "-subj",
-                     "/CN=" + name, "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", name + ".key",
-                     "-out", name + ".pem", *(more or ("-nodes",)))
-        return self.words(name)
-
-    def words(self, name, key=""):
-        return "--certificate", self.path(name + ".pem"), "--key", self.path((key or name) + ".key")
-
-    def expired(self, name):
-        self.pair(name)
-        self.write("ca.conf", "[ca]\ndefault_ca=x\n[x]\ndatabase=index\nserial=serial\nnew_certs_dir=.\n"
-                              "default_md=sha256\npolicy=p\n[p]\ncommonName=supplied\n")
-        self.write("index", "")
-        self.write("serial", "01")
-        self.openssl("req", "-new", "-key", name + ".key", "-subj", "/CN=" + name, "-out", name + ".csr")
-        self.openssl("ca", "-batch", "-config", "ca.conf", "-selfsign", "-keyfile", name + ".key", "-in", name + ".csr",
-                     "-startdate", "200101000000Z", "-enddate", "200201000000Z", "-out", name + ".pem")
-        return self.words(name)
 
 
 class Files(unittest.TestCase):
@@ -93,7 +36,7 @@ class Files(unittest.TestCase):
         return r.stderr
 
     def test_passwords(self):
-        good = "a:" + hash_of("x", SETTINGS["sha512"])
+        good = "a:" + hash_of("x", HASHES["sha512"])
         for text, words in (("", "no user"), ("# none\n", "no user"), ("geheim\n", ":1: expected USER:HASH"),
                             (":" + good, ":1: expected USER:HASH"), ("\na:geheim\n", ":2: not a hash"),
                             ("a:$apr1$abcdefgh$NXuoAO1nRRnvTqB2hUhRP1", "htpasswd -B"), ("a:$1$a$b", "mkpasswd"),

@@ -1,6 +1,7 @@
 /*
- * The certificate by which stixel-web proves who it is, and its private key. libmicrohttpd speaks TLS, by GnuTLS;
- * here is what it asks for at each handshake, so that another certificate can take over while it serves.
+ * The certificate by which stixel-web proves who it is, and its private key. libmicrohttpd speaks TLS, by
+ * GnuTLS; here is what it asks for at each handshake, so that another certificate can take over while it
+ * serves.
  *
  * One for the process: GnuTLS hands its callback no pointer of ours.
  *
@@ -17,11 +18,13 @@
 #define WEB_CERTIFICATE_OPTIONS 3
 
 /*
- * Reads a chain, the own certificate first, and its key, both PEM, and takes them for handshakes from now on.
+ * Reads a chain, the own certificate first, and its key, both PEM, and takes them for handshakes from now
+ * on.
  *
- * Negative errno and a sentence, and what was there before stays: as web_secret_read(), which keeps to the key;
- * -EBADMSG: one of them is none, they do not belong together, or it has expired; -ENOTSUP: built without GnuTLS, or
- * libmicrohttpd was. One that is not valid yet is taken: boards without a battery wake up in the past.
+ * Negative errno and a sentence, and what was there before stays: as web_secret_read(), which keeps to the
+ * key; -EBADMSG: one of them is none, they do not belong together, or it has expired; -ENOTSUP: built
+ * without GnuTLS, or libmicrohttpd was. One that is not valid yet is taken: boards without a battery wake up
+ * in the past.
  */
 int web_certificate_load(const char *certificate, const char *key, char *why, size_t why_bytes);
 /* What MHD_start_daemon() has to be told beside MHD_USE_TLS. */

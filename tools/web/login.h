@@ -1,10 +1,10 @@
 /*
  * Logins: passwords that come with requests, checked so that guessing is slow and holds up nobody else.
  *
- * A browser sends the password with every request. One that was right is known again by its digest, at once. Any
- * other is computed, one at a time, and if it is wrong its answer waits a second. Who asks from one address has few
- * tries under way, all together have a part of the connections: what is beyond is refused without being looked
- * at, and whoever is in does not notice.
+ * A browser sends the password with every request. One that was right is known again by its digest, at once.
+ * Any other is computed, one at a time, and if it is wrong its answer waits a second. Who asks from one
+ * address has few tries under way, all together have a part of the connections: what is beyond is refused
+ * without being looked at, and whoever is in does not notice.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -169,7 +169,7 @@ static void put_own(FILE *to, struct web_server *s)
 		fprintf(to,
 			"# TYPE stixel_web_certificate_expiry_seconds gauge\n"
 			"# UNIT stixel_web_certificate_expiry_seconds seconds\n"
-			"# HELP stixel_web_certificate_expiry_seconds when the certificate expires, since 1970\n"
+			"# HELP stixel_web_certificate_expiry_seconds when it expires, since 1970\n"
 			"stixel_web_certificate_expiry_seconds %lld\n",
 			(long long)ends);
 }

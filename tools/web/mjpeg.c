@@ -2,8 +2,8 @@
  * /api/NAME/stream.mjpg: the newest frame, drawn, as a picture that replaces the one before
  * (multipart/x-mixed-replace), for img elements, VLC, OBS and whatever takes the stream of a network camera.
  *
- * Such a viewer is told nothing of the publisher, and would show its last picture for ever: one that is old is
- * sent again, grey.
+ * Such a viewer is told nothing of the publisher, and would show its last picture for ever: one that is old
+ * is sent again, grey.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -15,9 +15,9 @@ struct web_secret {
 };
 
 /*
- * Reads a file of at most 256 kB, for web_secret_finish(). closed: others than its owner and its group must not
- * be able to read it. Negative errno and a sentence: -EPERM: they are; -EBADMSG: what it is made of is wrong (too
- * long, a byte 0); others: it cannot be read.
+ * Reads a file of at most 256 kB, for web_secret_finish(). closed: others than its owner and its group must
+ * not be able to read it. Negative errno and a sentence: -EPERM: they are; -EBADMSG: what it is made of is
+ * wrong (too long, a byte 0); others: it cannot be read.
  */
 int web_secret_read(struct web_secret *ret, const char *path, bool closed, char *why, size_t why_bytes);
 /* Accepts a zeroed one. */

@@ -24,8 +24,8 @@ struct web_users {
 };
 
 /*
- * Reads lines USER:HASH, as htpasswd -B and mkpasswd make them; empty ones and those that begin with # are passed
- * over. Each hash is computed once, so it takes as long as a login for each. For web_users_destroy().
+ * Reads lines USER:HASH, as htpasswd -B and mkpasswd make them; empty ones and those that begin with # are
+ * passed over. Each hash is computed once, so it takes as long as a login for each. For web_users_destroy().
  *
  * Negative errno and a sentence: as web_secret_read(); -EBADMSG: a line is wrong, a hash is weak or unknown;
  * -ENOTSUP: built without libcrypt.
@@ -37,8 +37,8 @@ void web_users_destroy(struct web_users *u);
 const struct web_user *web_users_find(const struct web_users *u, const char *name);
 
 /*
- * True: it is the password that the hash was made of. Takes up to a tenth of a second, by the hash; its time says
- * nothing of where they differ.
+ * True: it is the password that the hash was made of. Takes up to a tenth of a second, by the hash; its time
+ * says nothing of where they differ.
  */
 bool web_password_matches(const char *hash, const char *password);
 

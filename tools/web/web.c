@@ -101,9 +101,9 @@ static const struct sx_usage_option options[] = {
 	 .help = "whoever reaches the page may change settings of running instances; without it, only "
 		 "read them"},
 	{"password-file", 0, "FILE", SX_USAGE_TEXT, TO(password_file), .offer = SX_OFFER_FILE,
-	 .help = "ask for a user and a password: lines USER:HASH, as \"htpasswd -B\" and \"mkpasswd\" make "
-		 "hashes; only owner and group may read it; without --certificate they go over the network as "
-		 "they are"},
+	 .help = "ask for a user and a password: lines USER:HASH, as \"htpasswd -B\" and \"mkpasswd\" "
+		 "make hashes; only owner and group may read it; without --certificate they go over the "
+		 "network as they are"},
 	{"certificate", 0, "FILE", SX_USAGE_TEXT, TO(certificate), .offer = SX_OFFER_FILE,
 	 .help = "serve HTTPS, and nothing else, by this certificate, PEM, with the chain behind it"},
 	{"key", 0, "FILE", SX_USAGE_TEXT, TO(key), .offer = SX_OFFER_FILE,
@@ -123,13 +123,12 @@ static const struct sx_usage_exit exits[] = {
 
 static const struct sx_usage usage = {
 	.program = SX_PROGRAM,
-	.about =
-		"Shows running stixelds in a browser: picture and stixels, disparity, free space from "
-		"above, charts of latency, frames a second and watts, settings. A client like any "
-		"other: reads nothing while nobody looks. Without --password-file whoever reaches the address "
-		"sees the camera.\n"
-		"SIGHUP reads passwords, certificate and key again, where they were given, and else ends it as "
-		"SIGINT and SIGTERM do.",
+	.about = "Shows running stixelds in a browser: picture and stixels, disparity, free space from "
+		 "above, charts of latency, frames a second and watts, settings. A client like any "
+		 "other: reads nothing while nobody looks. Without --password-file whoever reaches the "
+		 "address sees the camera.\n"
+		 "SIGHUP reads passwords, certificate and key again; that of a terminal which is closed ends "
+		 "it, as SIGINT and SIGTERM do.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.own = {.operands = ""},
@@ -235,20 +234,26 @@ static void read_again(const struct web_options *o)
 	if (read_files(o, why, sizeof(why)) < 0)
 		sx_log(TOOLS, WARNING, "%s; what was read before stays", why);
 	else
-		sx_log(TOOLS, NOTICE, "passwords and certificate were read again");
+		sx_log(TOOLS, NOTICE, "files of passwords and certificates were read again");
+}
+
+/* SIGHUP also comes when a terminal is closed; it is none any more then. */
+static bool terminal_is_gone(bool was_terminal)
+{
+	return was_terminal && !isatty(STDIN_FILENO);
 }
 
 static void serve_until(const sigset_t *ends, const struct web_options *o)
 {
 	const struct timespec second = {.tv_sec = 1};
-	const bool has_files = o->password_file || o->certificate;
+	const bool was_terminal = isatty(STDIN_FILENO);
 
 	for (;;) {
 		const int number = sigtimedwait(ends, NULL, &second);
 
 		if (number < 0)
 			web_server_tick(&server);
-		else if (number == SIGHUP && has_files)
+		else if (number == SIGHUP && !terminal_is_gone(was_terminal))
 			read_again(o);
 		else
 			return;
