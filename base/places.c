@@ -11,22 +11,26 @@
 #include <string.h>
 #include <unistd.h>
 
-bool sx_place_folder(enum sx_place place, char *folder, size_t bytes)
+bool sx_place_folder_of(enum sx_place place, const char *program, char *folder, size_t bytes)
 {
 	const char *runtime = secure_getenv(SX_PLACE_VARIABLE);
 	int n = -1;
 
 	if (place == SX_PLACE_SYSTEM)
-		n = snprintf(folder, bytes, "%s", SX_PLACE_SYSTEM_DIR);
+		n = snprintf(folder, bytes, "%s/%s", SX_PLACE_RUN_DIR, program);
 	else if (place == SX_PLACE_RUNTIME && runtime && runtime[0] == '/')
-		n = snprintf(folder, bytes, "%s%s", runtime, SX_PLACE_PROGRAM_DIR);
+		n = snprintf(folder, bytes, "%s/%s", runtime, program);
 	else if (place == SX_PLACE_USER)
-		n = snprintf(folder, bytes, "%s/%u%s", SX_PLACE_USER_DIR, (unsigned)geteuid(),
-			     SX_PLACE_PROGRAM_DIR);
+		n = snprintf(folder, bytes, "%s/%u/%s", SX_PLACE_USER_DIR, (unsigned)geteuid(), program);
 	if (n >= 0 && (size_t)n < bytes)
 		return true;
 	folder[0] = 0;
 	return false;
+}
+
+bool sx_place_folder(enum sx_place place, char *folder, size_t bytes)
+{
+	return sx_place_folder_of(place, SX_PLACE_PROGRAM, folder, bytes);
 }
 
 bool sx_place_path(enum sx_place place, const char *instance, const char *file, char *path, size_t bytes)

@@ -13,10 +13,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SX_PLACE_SYSTEM_DIR "/run/stixeld"
+#define SX_PLACE_RUN_DIR "/run"
+#define SX_PLACE_PROGRAM "stixeld"
+#define SX_PLACE_SYSTEM_DIR SX_PLACE_RUN_DIR "/" SX_PLACE_PROGRAM
 #define SX_PLACE_VARIABLE "XDG_RUNTIME_DIR"
-#define SX_PLACE_USER_DIR "/run/user"	/* /UID follows */
-#define SX_PLACE_PROGRAM_DIR "/stixeld" /* below both places of a user */
+#define SX_PLACE_USER_DIR SX_PLACE_RUN_DIR "/user" /* /UID follows */
+#define SX_PLACE_PROGRAM_DIR "/" SX_PLACE_PROGRAM  /* below both places of a user */
+#define SX_PLACE_BRIDGE "stixel-bridge"		   /* the other program that has a folder in these places */
 
 /* Of an instance's folder. */
 #define SX_STATUS_SOCKET "status.sock"
@@ -36,6 +39,8 @@ enum sx_place {
  * exist. Any thread, while nobody changes the environment.
  */
 bool sx_place_folder(enum sx_place place, char *folder, size_t bytes);
+/* The same for another program's folder there: SX_PLACE_BRIDGE. */
+bool sx_place_folder_of(enum sx_place place, const char *program, char *folder, size_t bytes);
 /* The same for FOLDER/instance/file; file may be NULL: FOLDER/instance. The name is checked by the caller. */
 bool sx_place_path(enum sx_place place, const char *instance, const char *file, char *path, size_t bytes);
 /*

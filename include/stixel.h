@@ -34,7 +34,7 @@ extern "C" {
 #define STIXEL_SIZE(type, bytes) STIXEL_ASSERT(sizeof(struct type) == (bytes), #type)
 
 #define STIXEL_ABI_MAJOR 1
-#define STIXEL_ABI_MINOR 4
+#define STIXEL_ABI_MINOR 5
 
 /* ---- the record -------------------------------------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stixel.h>
+#include <stixel_convert.h>
 #include <stixel_disparity.h>
 
 const char *use_header(const struct stixel_frame *frame);

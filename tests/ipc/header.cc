@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <stixel.h>
+#include <stixel_convert.h>
 #include <stixel_disparity.h>
 
 int main()

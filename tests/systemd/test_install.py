@@ -32,11 +32,18 @@ WANTED = """
 {datadir}/stixeld/calibrate/stixel_calibrate/solve.py python
 {datadir}/stixeld/calibrate/stixel_calibrate/views.py python
 {bindir}/stixel-bench
+{bindir}/stixel-bridge                      python
+{mandir}/man1/stixel-bridge.1               man python
+{datadir}/doc/stixeld/examples/bridge-lan.conf python
+{unitdir}/stixel-bridge.service             systemd python
+{sysusersdir}/stixel-bridge.conf            systemd python
+/etc/stixel-bridge.conf                     systemd python
 {bindir}/stixel-process
 {bindir}/stixel-web                         web
 {bindir}/stixelctl
 {bindir}/stixeld
 {includedir}/stixel.h
+{includedir}/stixel_convert.h
 {includedir}/stixel_disparity.h
 {libdir}/libstixel.so
 {libdir}/libstixel.so.1
@@ -91,6 +98,7 @@ WANTED = """
 {pythondir}/stixel/__init__.py              python
 {pythondir}/stixel/__main__.py              python
 {pythondir}/stixel/_check.py                python
+{pythondir}/stixel/_clock.py                python
 {pythondir}/stixel/_crc32c.py               python
 {pythondir}/stixel/_disparity.py            python
 {pythondir}/stixel/_errors.py               python
@@ -99,9 +107,12 @@ WANTED = """
 {pythondir}/stixel/_layout.py               python
 {pythondir}/stixel/_library.py              python
 {pythondir}/stixel/_mcap.py                 python
+{pythondir}/stixel/_open.py                 python
 {pythondir}/stixel/_reader.py               python
 {pythondir}/stixel/_recorded.py             python
 {pythondir}/stixel/_recording.py            python
+{pythondir}/stixel/_remote.py               python
+{pythondir}/stixel/_ring.py                 python
 {pythondir}/stixel/_scores.py               python
 {pythondir}/stixel/_writer.py               python
 {pythondir}/stixel/py.typed                 python
@@ -124,6 +135,11 @@ def wanted():
         path, *part = line.format(**FOLDERS).split()
         if set(part) <= PARTS:
             found.append(path)
+    if "python" in PARTS:  # as many modules as there are in the tree
+        folder = os.path.join(os.environ["STIXEL_SOURCE"], "python/src")
+        for top, _, names in os.walk(os.path.join(folder, "stixel_bridge")):
+            found += [os.path.join(FOLDERS["pythondir"], os.path.relpath(os.path.join(top, name), folder))
+                      for name in names if name.endswith(".py")]
     return sorted(found)
 
 

@@ -14,9 +14,10 @@ FOLDER = os.path.join(SOURCE, "systemd")
 UNIT = os.environ["STIXEL_UNIT"]
 STIXELD = os.environ["STIXELD"]
 WEB, WEB_UNIT = os.environ.get("STIXEL_WEB"), os.environ.get("STIXEL_WEB_UNIT")  # not in every build
-UNITS = [UNIT, FOLDER + "/stixeld@.socket"] + ([WEB_UNIT] if WEB_UNIT else [])
+BRIDGE_UNIT = os.environ.get("STIXEL_BRIDGE_UNIT")
+UNITS = [UNIT, FOLDER + "/stixeld@.socket"] + [unit for unit in (WEB_UNIT, BRIDGE_UNIT) if unit]
 ALL_DROP_INS = sorted(glob.glob(FOLDER + "/drop-ins/*.conf"))
-DROP_INS = [p for p in ALL_DROP_INS if not os.path.basename(p).startswith("web-")]
+DROP_INS = [p for p in ALL_DROP_INS if not os.path.basename(p).startswith(("web-", "bridge-"))]
 
 # Directives that systemd 245 (Ubuntu 20.04, JetPack 5) knows, of those in use here.
 KNOWN_245 = set("""Description Documentation After Wants StartLimitIntervalSec StartLimitBurst Type NotifyAccess
@@ -116,10 +117,14 @@ class Systemd(unittest.TestCase):
         r = subprocess.run(["systemd-analyze", "verify", "--man=no", path], capture_output=True, text=True)
         return r.returncode, r.stderr
 
-    def exposure(self, *drop_ins, more=""):
-        r = subprocess.run(["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=100",
-                            self.unit(*drop_ins, more=more)], capture_output=True, text=True)
+    @staticmethod
+    def exposure_of(path):
+        r = subprocess.run(["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=100", path],
+                           capture_output=True, text=True)
         return float(re.search(r"Overall exposure level for \S+: ([0-9.]+)", r.stdout).group(1))
+
+    def exposure(self, *drop_ins, more=""):
+        return self.exposure_of(self.unit(*drop_ins, more=more))
 
     @needs("systemd-analyze")
     def test_verify(self):
@@ -180,13 +185,9 @@ class Systemd(unittest.TestCase):
     @needs("systemd-analyze", 250)
     def test_security_web(self):
         """1.5 is the limit for what is on the network; reachable from others is a little worse, and still below 2."""
-        def exposure(*args, **more):
-            r = subprocess.run(["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=100",
-                                self.web_unit(*args, **more)], capture_output=True, text=True)
-            return float(re.search(r"Overall exposure level for \S+: ([0-9.]+)", r.stdout).group(1))
-        self.assertLessEqual(exposure(), 1.5)
-        self.assertLessEqual(exposure("web-lan"), 2.0)
-        self.assertGreater(exposure(more="[Service]\nUser=root\nSystemCallFilter=\n"), 1.5)
+        self.assertLessEqual(self.exposure_of(self.web_unit()), 1.5)
+        self.assertLessEqual(self.exposure_of(self.web_unit("web-lan")), 2.0)
+        self.assertGreater(self.exposure_of(self.web_unit(more="[Service]\nUser=root\nSystemCallFilter=\n")), 1.5)
 
     @unittest.skipUnless(WEB, "stixel-web is not part of this build")
     def test_web_options(self):
@@ -205,6 +206,28 @@ class Systemd(unittest.TestCase):
                 self.assertEqual(p.returncode, 0, line)
         self.assertRegex(read(WEB_UNIT), r"(?m)^ExecStart=/\S+/stixel-web \$STIXEL_WEB_OPTIONS$")
 
+    def bridge_unit(self, drop_in="", more=""):
+        text = re.sub(r"(?m)^ExecStart=\S+", "ExecStart=/bin/true", read(BRIDGE_UNIT))
+        text += "\n" + read(FOLDER + "/drop-ins/%s.conf" % drop_in) if drop_in else ""
+        with open(self.folder + "/stixel-bridge.service", "w") as f:
+            f.write(text + more)
+        return f.name
+
+    @unittest.skipUnless(BRIDGE_UNIT, "stixel-bridge is not part of this build")
+    @needs("systemd-analyze")
+    def test_verify_bridge(self):
+        for drop_in in ("", "bridge-lan"):
+            self.assertEqual(self.verify(self.bridge_unit(drop_in)), (0, ""), drop_in)
+        self.assertNotEqual(self.verify(self.bridge_unit(more="[Service]\nNonsense=1\n"))[1], "")
+
+    @unittest.skipUnless(BRIDGE_UNIT, "stixel-bridge is not part of this build")
+    @needs("systemd-analyze", 250)
+    def test_security_bridge(self):
+        """As of the dashboard, which is on the network too."""
+        self.assertLessEqual(self.exposure_of(self.bridge_unit()), 1.6)
+        self.assertLessEqual(self.exposure_of(self.bridge_unit("bridge-lan")), 2.0)
+        self.assertGreater(self.exposure_of(self.bridge_unit(more="[Service]\nUser=root\nSystemCallFilter=\n")), 1.6)
+
     @needs("systemd-sysusers")
     def test_users(self):
         os.mkdir(self.folder + "/etc")
@@ -215,7 +238,7 @@ class Systemd(unittest.TestCase):
         groups = {line.split(":")[0] for line in read(self.folder + "/etc/group").splitlines()}
         self.assertIn("nologin", users["stixeld"][6])
         self.assertLess(int(users["stixeld"][2]), 1000)
-        units = [UNIT] + ([WEB_UNIT] if WEB_UNIT else [])
+        units = [unit for unit in (UNIT, WEB_UNIT, BRIDGE_UNIT) if unit]
         named = [n for u in units for n in re.findall(r"(?m)^(?:User|Group)=(.*)$", read(u))]
         self.assertEqual(len(named), 2 * len(units))
         self.assertLessEqual(set(named), groups | set(users))

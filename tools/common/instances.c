@@ -64,14 +64,15 @@ static bool has_status_socket(const char *folder, const char *name)
 	return n > 0 && (size_t)n < sizeof(path) && stat(path, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
-void sx_instances_find(void (*take)(void *user, const char *name), void *user)
+/* Folders of a program in all places that have a status socket. */
+static void find(const char *program, void (*take)(void *user, const char *name), void *user)
 {
 	char folder[PATH_MAX];
 
 	for (int place = 0; place < SX_PLACES; place++) {
 		DIR *d = NULL;
 
-		if (sx_place_folder((enum sx_place)place, folder, sizeof(folder)))
+		if (sx_place_folder_of((enum sx_place)place, program, folder, sizeof(folder)))
 			d = opendir(folder);
 		for (struct dirent *e; d && (e = readdir(d));)
 			if (e->d_name[0] != '.' && has_status_socket(folder, e->d_name))
@@ -79,6 +80,35 @@ void sx_instances_find(void (*take)(void *user, const char *name), void *user)
 		if (d)
 			closedir(d);
 	}
+}
+
+void sx_instances_find(void (*take)(void *user, const char *name), void *user)
+{
+	find(SX_PLACE_PROGRAM, take, user);
+}
+
+void sx_bridges_find(void (*take)(void *user, const char *name), void *user)
+{
+	find(SX_PLACE_BRIDGE, take, user);
+}
+
+int sx_bridge_get(const char *bridge, const char *target, int timeout_ms, char **body, char *why,
+		  size_t why_bytes)
+{
+	char folder[PATH_MAX], path[PATH_MAX + 256];
+	int r = -ENOENT;
+
+	*body = NULL;
+	snprintf(why, why_bytes, "no %s runs as '%s'", SX_PLACE_BRIDGE, bridge);
+	for (int place = 0; place < SX_PLACES && r < 0; place++) {
+		if (!sx_place_folder_of((enum sx_place)place, SX_PLACE_BRIDGE, folder, sizeof(folder)))
+			continue;
+		snprintf(path, sizeof(path), "%s/%.200s/" SX_STATUS_SOCKET, folder, bridge);
+		r = sx_http_get(path, target, timeout_ms, body, why, why_bytes);
+		if (r < 0 && !sx_place_passed(r))
+			break;
+	}
+	return r;
 }
 
 /* Pairs that the instance offers to who matches for it, rather than an instance of that name. */

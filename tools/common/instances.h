@@ -1,6 +1,6 @@
 /*
- * Instances of this machine as programs find them: those that run, and what one of them says of itself. Where
- * they are looked for, and in which order: base/places.h.
+ * Instances and bridges of this machine as programs find them, and what one of them says of itself. Where they
+ * are looked for, and in which order: base/places.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,6 +32,11 @@ int sx_instance_ask(const char *instance, const char *target, const char *post, 
  * one; a name that lies in two places comes twice. Names are as they lie on disk, unchecked.
  */
 void sx_instances_find(void (*take)(void *user, const char *name), void *user);
+
+/* The same for bridges (stixel-bridge), which have folders of their own in these places. */
+void sx_bridges_find(void (*take)(void *user, const char *name), void *user);
+int sx_bridge_get(const char *bridge, const char *target, int timeout_ms, char **body, char *why,
+		  size_t why_bytes);
 
 /*
  * Calls take() with the name of every ring in shared memory, in no order, but not with those that an instance

@@ -14,6 +14,7 @@
 #include <sysexits.h>
 
 #include "ipc/instance.h"
+#include "tools/ctl/bridges.h"
 #include "tools/ctl/ctl.h"
 #include "tools/ctl/found.h"
 
@@ -39,12 +40,25 @@ static void list_table(const struct ctl_found *all, size_t count)
 	}
 }
 
-static int list_json(const struct ctl_found *all, size_t count)
+/* As an instance is, with all that it says of itself below "bridge". */
+static void add_bridge(json_t *list, json_t *bridge)
 {
-	json_t *list = json_array();
+	json_t *version = json_object_get(bridge, "version"), *pid = json_object_get(bridge, "pid");
+	const bool runs = json_object_get(bridge, "sinks");
+
+	json_array_append_new(list, json_pack("{s:O, s:s, s:b, s:s, s:n, s:O?, s:O?, s:O}", "instance",
+					      json_object_get(bridge, "bridge"), "kind", "bridge", "runs",
+					      runs, "state", runs ? "running" : "no answer", "fps", "pid",
+					      pid, "version", version, "bridge", bridge));
+}
+
+static int list_json(const struct ctl_found *all, size_t count, const json_t *bridges)
+{
+	json_t *list = json_array(), *bridge;
+	size_t i;
 	int r = 0;
 
-	for (size_t i = 0; i < count; i++) {
+	for (i = 0; i < count; i++) {
 		const struct ctl_found *f = &all[i];
 
 		json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:s, s:o, s:o, s:s?}", "instance",
@@ -54,7 +68,9 @@ static int list_json(const struct ctl_found *all, size_t count)
 						      "pid", f->pid > 0 ? json_integer(f->pid) : json_null(),
 						      "version", *f->version ? f->version : NULL));
 	}
-	if (json_array_size(list) != count || json_dumpf(list, stdout, JSON_INDENT(2)) < 0)
+	json_array_foreach(bridges, i, bridge) add_bridge(list, bridge);
+	if (json_array_size(list) != count + json_array_size(bridges) ||
+	    json_dumpf(list, stdout, JSON_INDENT(2)) < 0)
 		r = ctl_fail(EX_SOFTWARE, "out of memory");
 	else
 		putchar('\n');
@@ -66,14 +82,18 @@ int ctl_list(const struct ctl *c)
 {
 	struct ctl_found *all = NULL;
 	size_t count = ctl_find(&all);
+	json_t *bridges = ctl_bridges();
 	int code = 0;
 
 	if (c->json)
-		code = list_json(all, count);
+		code = list_json(all, count, bridges);
 	else if (count)
 		list_table(all, count);
 	else
 		puts("no instance runs");
+	if (!c->json)
+		ctl_bridges_table(bridges);
+	json_decref(bridges);
 	free(all);
 	if (!code && fflush(stdout) != 0)
 		code = ctl_fail(EX_CANTCREAT, "cannot print: %s", strerror(errno));

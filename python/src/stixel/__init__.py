@@ -10,14 +10,17 @@ docs/python.md has the rest. Needs libstixel.so.1, except for stixel.load() and 
 
 SPDX-License-Identifier: Apache-2.0
 """
+from ._convert import Scan
 from ._disparity import DisparityWriter
 from ._errors import (BadName, Busy, Damaged, Died, Ended, LibraryError, NotAllowed, NotConnected, NotRunning,
                       NotStixel, NotSupported, OtherVersion, Restarted, StixelError)
 from ._frame import Counts, Frame, load
 from ._geometry import Camera, Road
-from ._layout import (HEADER, STIXEL, Clock, Flag, FrameFlag, Kind, Plane, Publisher, RoadOrigin, Stamp, State)
+from ._layout import (HEADER, POINT, STIXEL, Clock, Flag, FrameFlag, Kind, Part, Plane, Publisher, RoadOrigin, ScanAs,
+                      Stamp, State)
 from ._library import library_version
-from ._reader import Reader, Status, open, open_path
+from ._open import open, open_path
+from ._reader import Reader, Status
 from ._recorded import Damage, End, Gap, GapReason, Life
 from ._recording import Recording
 from ._scores import ScoreWriter, one_hot
@@ -25,9 +28,9 @@ from ._scores import ScoreWriter, one_hot
 __all__ = [
     "BadName", "Busy", "Camera", "Clock", "Counts", "Damage", "Damaged", "Died", "DisparityWriter", "End", "Ended",
     "Flag", "Frame", "FrameFlag", "Gap", "GapReason", "HEADER", "Kind", "LibraryError", "Life", "NotAllowed",
-    "NotConnected", "NotRunning", "NotStixel", "NotSupported", "OtherVersion", "Plane", "Publisher", "Reader",
-    "Recording", "Restarted", "Road", "RoadOrigin", "STIXEL", "ScoreWriter", "Stamp", "State", "Status",
-    "StixelError", "library_version", "load", "one_hot", "open", "open_path"]
+    "NotConnected", "NotRunning", "NotStixel", "NotSupported", "OtherVersion", "POINT", "Part", "Plane", "Publisher",
+    "Reader", "Recording", "Restarted", "Road", "RoadOrigin", "STIXEL", "Scan", "ScanAs", "ScoreWriter", "Stamp",
+    "State", "Status", "StixelError", "library_version", "load", "one_hot", "open", "open_path"]
 
 
 def __getattr__(name: str) -> str:

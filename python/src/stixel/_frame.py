@@ -5,15 +5,17 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import datetime
+import math
 import time
 from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
 from ._check import check
+from ._convert import Scan, points_of, scan_of
 from ._geometry import Camera, Road, disparity_cloud, stixel_disparity, stixel_quads
 from ._layout import (IMAGE_DISPARITY_INVALID, IMAGE_DISPARITY_PER_PX, STIXEL, Clock, FrameFlag, Kind, Plane,
-                      RoadOrigin, Stamp, header_of)
+                      PointsOf, RoadOrigin, Stamp, header_of)
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -40,19 +42,20 @@ class Frame:
     """One frame. It owns its memory and never changes: keep it, give it to other threads, pickle it.
 
     Arrays are views into that memory, read-only; copy() one to change it. Times are nanoseconds of CLOCK_MONOTONIC
-    (time.monotonic_ns()) unless they say otherwise.
+    of the publisher's machine (time.monotonic_ns() there) unless they say otherwise.
     """
 
-    __slots__ = ("_data", "_missed", "_header")
+    __slots__ = ("_data", "_missed", "_header", "_offset_ns")
 
-    def __init__(self, data: bytes, missed: int = 0) -> None:
+    def __init__(self, data: bytes, missed: int = 0, offset_ns: Optional[int] = 0) -> None:
         """data: a frame that has been checked. Use stixel.load() for others."""
         self._data = data
         self._missed = missed
+        self._offset_ns = offset_ns
         self._header = header_of(data)
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return Frame, (self._data, self._missed)
+        return Frame, (self._data, self._missed, self._offset_ns)
 
     def __repr__(self) -> str:
         h = self._header
@@ -142,9 +145,21 @@ class Frame:
         epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
         return epoch + datetime.timedelta(microseconds=ns // 1000)
 
+    @property
+    def clock_offset_ns(self) -> Optional[int]:
+        """CLOCK_MONOTONIC of the publisher's machine less that of the reader's when it was read: its times minus this
+        are times of the reader's machine. 0 for frames of one's own machine and of recordings; None: not known.
+        """
+        return self._offset_ns
+
     def age(self) -> float:
-        """Seconds from the older picture until now. For frames of this machine since it was started."""
-        return (time.monotonic_ns() - self.captured_ns) / 1e9
+        """Seconds from the older picture until now, on the machine that read it; nan: clock_offset_ns is not known.
+
+        Not for recordings, nor for frames from before the machine was started.
+        """
+        if self._offset_ns is None:
+            return math.nan
+        return (time.monotonic_ns() + self._offset_ns - self.captured_ns) / 1e9
 
     @property
     def latency(self) -> float:
@@ -326,6 +341,31 @@ class Frame:
         found = first[first >= 0]
         result[first >= 0] = np.where(kinds[found] == Kind.OBJECT, self.depth[found], np.nan)
         return result
+
+    # -- for programs that do not know stixels --
+    def scan(self, **options: Any) -> Scan:
+        """The nearest obstacle of each angle, as stixel_scan() of <stixel_convert.h> has it. Needs libstixel.
+
+        options: those of struct stixel_scan_options, by their names: angle_min, angle_increment (rad), count,
+        range_min, range_max, height_min, height_max (m), above, below, unknown ("free", "obstacle", "unseen"). Those
+        that are left out are the usual ones of the frame's camera (stixel_scan_defaults()). Without a camera model
+        there are no angles, unless they are given: then, and without a road, all is nan.
+        """
+        return scan_of(self._data, self._header, options)
+
+    def obstacle_points(self, coordinates: Coordinates = "vehicle", step: float = 0.0,
+                        range_max: float = 0.0) -> NDArray[Any]:
+        """Feet and tops of all objects (dtype stixel.POINT), as stixel_points() of <stixel_convert.h> has them.
+
+        step: with points between them, m. range_max: m along the optical axis, 0 no limit; a step needs one. Empty
+        without a camera model, or for vehicle coordinates without a road. Needs libstixel.
+        """
+        return points_of(self._data, self._header, PointsOf.OBSTACLES, coordinates, step, range_max)
+
+    def ground_points(self, coordinates: Coordinates = "vehicle", step: float = 0.5,
+                      range_max: float = 20.0) -> NDArray[Any]:
+        """The ground, likewise: a point of each ground stixel at each multiple of step (m) up to range_max."""
+        return points_of(self._data, self._header, PointsOf.GROUND, coordinates, step, range_max)
 
 
 def load(data: BytesLike) -> Frame:

@@ -129,6 +129,41 @@ class Open(enum.IntFlag):
     ANY_OWNER = 8
 
 
+class ScanAs(enum.IntEnum):
+    """What something counts as in a scan."""
+
+    FREE = 0
+    OBSTACLE = 1
+    UNSEEN = 2
+
+
+class PointsOf(enum.IntEnum):
+    """What points are of."""
+
+    OBSTACLES = 0
+    GROUND = 1
+
+
+class Coordinates(enum.IntEnum):
+    """What points are in."""
+
+    CAMERA = 0
+    VEHICLE = 1
+
+
+class Part(enum.IntEnum):
+    """What a point is of its stixel: the values of the field "part"."""
+
+    FOOT = 0
+    BETWEEN = 1
+    TOP = 2
+    GROUND = 3
+
+
+#: One point, 20 bytes, as sensor_msgs/PointCloud2 takes it: the dtype of Frame.obstacle_points().
+POINT = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("kind", "u1"), ("label", "u1"), ("confidence", "u1"),
+                  ("part", "u1"), ("id", "<u4")])
+
 #: One stixel, 16 bytes: the dtype of Frame.stixels.
 STIXEL = np.dtype([
     ("column", "<u2"), ("row_top", "<u2"), ("row_bottom", "<u2"), ("support", "<u2"), ("disparity_q7", "<u2"),
@@ -155,6 +190,12 @@ HEADER = np.dtype([
     ("plane2_offset", "<u4"), ("plane2_bytes", "<u4"), ("scores_ns", "<i8"),
     ("road_cross", "<f8"), ("road_axis", "<f8"), ("road_bend", "<f8"), ("road_bend_row", "<f8"), ("roll_rad", "<f8"),
     ("pitch_sigma_rad", "<f8"), ("roll_sigma_rad", "<f8"), ("height_sigma_m", "<f8")])
+
+
+def offset_of(field: str) -> int:
+    """Where a field lies in a frame's header."""
+    assert HEADER.fields is not None
+    return int(HEADER.fields[field][1])
 
 
 def header_of(data: bytes) -> Any:
@@ -200,6 +241,22 @@ class CDisparityMap(ctypes.Structure):
 
     _fields_ = [("data", ctypes.c_void_p), ("confidence", ctypes.c_void_p), ("width", ctypes.c_uint32),
                 ("height", ctypes.c_uint32), ("pitch", ctypes.c_uint32), ("confidence_pitch", ctypes.c_uint32)]
+
+
+class CScanOptions(ctypes.Structure):
+    """struct stixel_scan_options"""
+
+    _fields_ = [("angle_min", ctypes.c_float), ("angle_increment", ctypes.c_float), ("count", ctypes.c_uint32),
+                ("range_min", ctypes.c_float), ("range_max", ctypes.c_float), ("height_min", ctypes.c_float),
+                ("height_max", ctypes.c_float), ("above", ctypes.c_uint32), ("below", ctypes.c_uint32),
+                ("unknown", ctypes.c_uint32)]
+
+
+class CPointsOptions(ctypes.Structure):
+    """struct stixel_points_options"""
+
+    _fields_ = [("of", ctypes.c_uint32), ("coordinates", ctypes.c_uint32), ("step", ctypes.c_float),
+                ("range_max", ctypes.c_float)]
 
 
 class CStatus(ctypes.Structure):

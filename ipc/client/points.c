@@ -1,0 +1,165 @@
+/*
+ * A frame as points: feet and tops of its obstacles, or its ground.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "include/stixel_convert.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "ipc/client/geometry.h"
+
+#define POINTS_STEP_LEAST 0.01f
+#define POINTS_RANGE_MOST 1e6f
+
+/* Where points go. */
+struct points {
+	struct sx_geometry g;
+	struct stixel_points_options o;
+	struct stixel_point *list;
+	uint64_t room, count;
+};
+
+/* One stixel of the list: the middle of its column, and its line of disparity. */
+struct points_stixel {
+	const struct stixel *stixel;
+	uint32_t id;
+	double x, disparity, slope; /* px, px at row_bottom, px a row upwards */
+};
+
+static double points_disparity(const struct points_stixel *s, double y)
+{
+	return s->disparity + s->slope * (s->stixel->row_bottom - y);
+}
+
+/* v: in camera coordinates. */
+static void points_add(struct points *p, const struct points_stixel *s, struct sx_vector v, uint8_t part)
+{
+	if (p->o.coordinates == STIXEL_COORDINATES_VEHICLE) {
+		v = sx_geometry_turn(&p->g, v);
+		v.z += p->g.header->height_m;
+	}
+	if (p->count < p->room)
+		p->list[p->count] = (struct stixel_point){
+			.x = (float)v.x,
+			.y = (float)v.y,
+			.z = (float)v.z,
+			.kind = s->stixel->kind,
+			.label = s->stixel->label,
+			.confidence = s->stixel->confidence,
+			.part = part,
+			.id = s->id,
+		};
+	p->count++;
+}
+
+/* What it sees at row y; false where that is infinitely far, or further than was asked for. */
+static bool points_at(const struct points *p, const struct points_stixel *s, double y, struct sx_vector *v)
+{
+	const double d = points_disparity(s, y), depth = d > 0.0 ? p->g.focal_baseline / d : HUGE_VAL;
+
+	*v = sx_geometry_ray(&p->g, s->x, y);
+	v->x *= depth;
+	v->y *= depth;
+	v->z = depth;
+	return depth < HUGE_VAL && (p->o.range_max == 0.0f || depth <= (double)p->o.range_max);
+}
+
+/* The multiples of step on the way from foot to top. */
+static void points_between(struct points *p, const struct points_stixel *s, struct sx_vector foot,
+			   struct sx_vector top)
+{
+	const double x = top.x - foot.x, y = top.y - foot.y, z = top.z - foot.z;
+	const double length = sqrt((x * x + y * y) + z * z);
+
+	for (uint32_t k = 1; k * (double)p->o.step < length; k++) {
+		const double share = k * (double)p->o.step / length;
+
+		points_add(p, s,
+			   (struct sx_vector){foot.x + share * x, foot.y + share * y, foot.z + share * z},
+			   STIXEL_PART_BETWEEN);
+	}
+}
+
+static void points_of_obstacle(struct points *p, const struct points_stixel *s)
+{
+	struct sx_vector foot, top;
+	const bool has_foot = points_at(p, s, s->stixel->row_bottom + 0.5, &foot);
+	const bool has_top = points_at(p, s, s->stixel->row_top - 0.5, &top);
+
+	if (has_foot)
+		points_add(p, s, foot, STIXEL_PART_FOOT);
+	if (has_foot && has_top && p->o.step > 0.0f)
+		points_between(p, s, foot, top);
+	if (has_top)
+		points_add(p, s, top, STIXEL_PART_TOP);
+}
+
+/* A row for each multiple of step between the distances of its edges. */
+static void points_of_ground(struct points *p, const struct points_stixel *s)
+{
+	const double step = (double)p->o.step, most = (double)p->o.range_max;
+	const double bottom = points_disparity(s, s->stixel->row_bottom + 0.5);
+	const double top = points_disparity(s, s->stixel->row_top - 0.5);
+	const double from = p->g.focal_baseline / bottom;
+	double to = most;
+
+	if (!(bottom > 0.0) || !(from <= most) || top >= bottom)
+		return;
+	if (top > 0.0 && p->g.focal_baseline / top < most)
+		to = p->g.focal_baseline / top;
+	for (int64_t k = (int64_t)(from / step); (double)k * step <= to; k++) {
+		const double depth = (double)k * step;
+		struct sx_vector v;
+
+		if (depth < from || k == 0)
+			continue;
+		v = sx_geometry_ray(&p->g, s->x,
+				    s->stixel->row_bottom -
+					    (p->g.focal_baseline / depth - s->disparity) / s->slope);
+		points_add(p, s, (struct sx_vector){v.x * depth, v.y * depth, depth}, STIXEL_PART_GROUND);
+	}
+}
+
+static bool points_accept(const struct stixel_points_options *o)
+{
+	const bool ground = o->of == STIXEL_POINTS_OF_GROUND;
+
+	return o->of <= STIXEL_POINTS_OF_GROUND && o->coordinates <= STIXEL_COORDINATES_VEHICLE &&
+	       (o->step >= POINTS_STEP_LEAST || (o->step == 0.0f && !ground)) && isfinite(o->step) &&
+	       (o->range_max > 0.0f || (o->range_max == 0.0f && o->step == 0.0f)) &&
+	       o->range_max <= POINTS_RANGE_MOST;
+}
+
+int64_t stixel_points(const struct stixel_frame *frame, const struct stixel_points_options *options,
+		      size_t bytes, struct stixel_point *points, uint64_t room)
+{
+	struct points p = {.list = points, .room = room};
+	uint8_t kind;
+
+	if (!frame || !options)
+		return -EINVAL;
+	memcpy(&p.o, options, bytes < sizeof(p.o) ? bytes : sizeof(p.o));
+	if (!points_accept(&p.o) || (room > 0 && !points))
+		return -EINVAL;
+	p.g = sx_geometry_of(frame->header);
+	if (!p.g.camera || (p.o.coordinates == STIXEL_COORDINATES_VEHICLE && !p.g.road))
+		return 0;
+	kind = p.o.of == STIXEL_POINTS_OF_GROUND ? STIXEL_GROUND : STIXEL_OBJECT;
+	for (uint32_t i = 0; i < frame->header->stixel_count; i++) {
+		const struct stixel *one = &frame->stixels[i];
+		const struct points_stixel s = {one, i, sx_geometry_middle(&p.g, one->column),
+						stixel_disparity_px(one), one->slope_q14 / 16384.0};
+
+		if (one->kind != kind || one->disparity_q7 == STIXEL_DISPARITY_UNKNOWN)
+			continue;
+		if (kind == STIXEL_GROUND)
+			points_of_ground(&p, &s);
+		else
+			points_of_obstacle(&p, &s);
+	}
+	return (int64_t)p.count;
+}

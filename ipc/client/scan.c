@@ -1,0 +1,377 @@
+/*
+ * A frame as a laser scan: each column of stixels is walked from bottom to top, and what it sees is put where
+ * it lies in the plane of the road.
+ *
+ * An angle first is free where the field of view has it, and not seen elsewhere. Then each thing makes of the
+ * angles that it covers what it is, in any order: an obstacle's distance stays unless a nearer one comes,
+ * and not seen stays unless there is an obstacle.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "include/stixel_convert.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "ipc/client/geometry.h"
+
+#define SCAN_ANGLES_MAX 65536
+#define SCAN_RANGE_DISPARITY 4.0 /* px: the usual range_max */
+
+struct scan {
+	struct sx_geometry g;
+	struct stixel_scan_options o;
+	float *ranges;
+};
+
+/* Directions in the plane of the road, rad, between two of which something lies. */
+struct scan_span {
+	double right, left;
+};
+
+/* A column while it is walked. */
+struct scan_column {
+	double right, middle, left; /* its edges, image columns, px */
+	double bottom;		    /* lower edge of the image, px */
+	bool seen;		    /* ground or an object was */
+	bool blocked;		    /* by an obstacle */
+	bool unseen;		    /* from there on */
+};
+
+/* ---- angles ---- */
+
+static struct sx_vector scan_direction(const struct scan *s, double x, double y)
+{
+	return sx_geometry_turn(&s->g, sx_geometry_ray(&s->g, x, y));
+}
+
+static double scan_azimuth(const struct scan *s, double x, double y)
+{
+	const struct sx_vector v = scan_direction(s, x, y);
+
+	return sx_atan2(v.y, v.x);
+}
+
+/* Takes one more direction in. */
+static void scan_widen(struct scan_span *span, double azimuth)
+{
+	if (azimuth < span->right)
+		span->right = azimuth;
+	if (azimuth > span->left)
+		span->left = azimuth;
+}
+
+/* Direction in which image column x sees the horizon. */
+static double scan_far(const struct scan *s, double x)
+{
+	return scan_azimuth(s, x, sx_geometry_horizon(&s->g, x));
+}
+
+/* Directions of a column at row y. */
+static struct scan_span scan_span_at(const struct scan *s, const struct scan_column *c, double y)
+{
+	struct scan_span span = {HUGE_VAL, -HUGE_VAL};
+
+	scan_widen(&span, scan_azimuth(s, c->right, y));
+	scan_widen(&span, scan_azimuth(s, c->left, y));
+	return span;
+}
+
+/* The same at all rows from there on up to the horizon. */
+static struct scan_span scan_span_from(const struct scan *s, const struct scan_column *c, double y)
+{
+	struct scan_span span = scan_span_at(s, c, y);
+
+	scan_widen(&span, scan_far(s, c->right));
+	scan_widen(&span, scan_far(s, c->left));
+	return span;
+}
+
+/* Angles first .. last of a span, and where its ends are, counted in angles. */
+struct scan_angles {
+	int64_t first, last;
+	double from, to;
+};
+
+/*
+ * Angles within a span, edges included, that is turned by so many full turns; without one the angle nearest to its middle.
+ * last < first: it lies outside of the scan.
+ */
+static struct scan_angles scan_angles_of(const struct scan *s, struct scan_span span, int turns)
+{
+	const double step = (double)s->o.angle_increment,
+		     shift = turns * (2.0 * SX_PI) - (double)s->o.angle_min;
+	struct scan_angles a = {0, -1, (span.right + shift) / step, (span.left + shift) / step};
+	double middle;
+
+	if (!(a.to >= -1.0 && a.from <= s->o.count))
+		return a;
+	a.first = a.from > 0.0 ? (int64_t)a.from + (a.from > (double)(int64_t)a.from) : 0;
+	a.last = a.to < s->o.count ? (int64_t)(a.to + 1.0) - 1 : s->o.count - 1;
+	if (a.first <= a.last)
+		return a;
+	middle = 0.5 * (a.from + a.to) + 0.5;
+	a.first = 0;
+	a.last = -1;
+	if (middle >= 0.0 && middle < s->o.count)
+		a.first = a.last = (int64_t)middle;
+	return a;
+}
+
+/* A span across the direction straight back goes on a turn later. */
+static struct scan_span scan_across_back(struct scan_span span)
+{
+	return span.left - span.right > SX_PI ? (struct scan_span){span.left, span.right + 2.0 * SX_PI}
+					      : span;
+}
+
+/* ---- what a thing makes of its angles ---- */
+
+static void scan_put_unseen(struct scan *s, struct scan_span span)
+{
+	span = scan_across_back(span);
+	for (int turns = -1; turns <= 2; turns++) {
+		const struct scan_angles a = scan_angles_of(s, span, turns);
+
+		for (int64_t i = a.first; i <= a.last; i++)
+			if (s->ranges[i] == INFINITY)
+				s->ranges[i] = NAN;
+	}
+}
+
+static void scan_put_free(struct scan *s, struct scan_span span)
+{
+	for (int turns = -1; turns <= 2; turns++) {
+		const struct scan_angles a = scan_angles_of(s, span, turns);
+
+		for (int64_t i = a.first; i <= a.last; i++)
+			s->ranges[i] = INFINITY;
+	}
+}
+
+static void scan_put_range(struct scan *s, int64_t i, double range)
+{
+	float *r = &s->ranges[i];
+	float nearer;
+
+	if (range > (double)s->o.range_max)
+		return;
+	nearer = range < (double)s->o.range_min ? -INFINITY : (float)range;
+	if (isnan(*r) || nearer < *r)
+		*r = nearer;
+}
+
+/* Distance at which angle i meets the line from right to left; fallback where it does not. */
+static double scan_meets(const struct scan *s, int64_t i, struct sx_vector right, struct sx_vector left,
+			 double fallback)
+{
+	double sine, cosine, range;
+
+	sx_sin_cos((double)s->o.angle_min + (double)i * (double)s->o.angle_increment, &sine, &cosine);
+	range = (right.x * left.y - right.y * left.x) /
+		(cosine * (left.y - right.y) - sine * (left.x - right.x));
+	return range > 0.0 && range < HUGE_VAL ? range : fallback;
+}
+
+/* The obstacle that a column sees at row y with disparity d, and that what is behind it is not seen. */
+static void scan_put_obstacle(struct scan *s, const struct scan_column *c, double y, double d)
+{
+	const double depth = s->g.focal_baseline / d;
+	struct sx_vector right = scan_direction(s, c->right, y), left = scan_direction(s, c->left, y);
+	struct sx_vector middle = scan_direction(s, c->middle, y);
+	const double range = depth * sqrt(middle.x * middle.x + middle.y * middle.y);
+	const struct scan_span span = scan_across_back(scan_span_at(s, c, y));
+
+	right.x *= depth, right.y *= depth;
+	left.x *= depth, left.y *= depth;
+	for (int turns = -1; turns <= 2; turns++) {
+		const struct scan_angles a = scan_angles_of(s, span, turns);
+
+		for (int64_t i = a.first; i <= a.last; i++)
+			scan_put_range(s, i,
+				       (double)i >= a.from && (double)i <= a.to
+					       ? scan_meets(s, i, right, left, range)
+					       : range);
+	}
+	if (range <= (double)s->o.range_max)
+		scan_put_unseen(s, scan_span_from(s, c, y));
+}
+
+/* ---- what a column sees ---- */
+
+/* Along the road, at 1 m along the optical axis, of what the middle of a column sees at row y. */
+static double scan_distance(const struct scan *s, const struct scan_column *c, double y)
+{
+	const struct sx_vector v = scan_direction(s, c->middle, y);
+
+	return sqrt(v.x * v.x + v.y * v.y);
+}
+
+/* Something counts as it was asked for; it begins at row y, with disparity d. */
+static void scan_take(struct scan *s, struct scan_column *c, uint32_t as, double y, double d)
+{
+	if (as == STIXEL_SCAN_AS_OBSTACLE) {
+		scan_put_obstacle(s, c, y, d);
+		c->blocked = true;
+	} else if (as == STIXEL_SCAN_AS_UNSEEN && !c->blocked) {
+		scan_put_unseen(s, scan_span_from(s, c, y));
+		c->unseen = true;
+	}
+}
+
+/* The part within the band, or all of an object without one; there, the end that is nearer: below of equal ones. */
+static void scan_object(struct scan *s, struct scan_column *c, const struct stixel *object)
+{
+	const double d = stixel_disparity_px(object);
+	const struct sx_upright at = sx_geometry_upright(&s->g, c->middle, d);
+	const double lowest = at.foot_row - (double)s->o.height_min / at.m_per_row;
+	const double highest = at.foot_row - (double)s->o.height_max / at.m_per_row;
+	double bottom = object->row_bottom + 0.5, top = object->row_top - 0.5;
+	uint32_t as = STIXEL_SCAN_AS_OBSTACLE;
+
+	if (top >= lowest) {
+		as = s->o.below;
+	} else if (bottom <= highest) {
+		as = s->o.above;
+	} else {
+		bottom = bottom > lowest ? lowest : bottom;
+		top = top < highest ? highest : top;
+	}
+	if (scan_distance(s, c, top) < scan_distance(s, c, bottom))
+		bottom = top;
+	if (s->g.focal_baseline / d * scan_distance(s, c, bottom) <= (double)s->o.range_max)
+		scan_take(s, c, as, bottom, d);
+}
+
+/* It begins where the road is in its lowest row. */
+static void scan_unknown(struct scan *s, struct scan_column *c, const struct stixel *unknown)
+{
+	const double bottom = unknown->row_bottom + 0.5;
+	const double d = stixel_ground_disparity(s->g.header, c->middle, bottom);
+
+	if (d > 0.0 && s->g.focal_baseline / d * scan_distance(s, c, bottom) <= (double)s->o.range_max)
+		scan_take(s, c, s->o.unknown, bottom, d);
+}
+
+static void scan_column(struct scan *s, const struct stixel_frame *frame, uint32_t u)
+{
+	const double width = frame->header->column_width;
+	struct scan_column c = {
+		.left = u * width - 0.5,
+		.middle = sx_geometry_middle(&s->g, u),
+		.right = u * width - 0.5 + width,
+	};
+	uint32_t count;
+	const struct stixel *list = stixel_column(frame, u, &count);
+
+	for (uint32_t i = 0; i < count && !c.unseen; i++) {
+		const struct stixel *one = &list[i];
+
+		if (one->kind == STIXEL_SKY)
+			continue;
+		if (one->kind == STIXEL_GROUND) {
+			c.seen = true;
+		} else if (one->kind != STIXEL_OBJECT || one->disparity_q7 == STIXEL_DISPARITY_UNKNOWN) {
+			scan_unknown(s, &c, one);
+		} else {
+			c.seen = true;
+			if (one->disparity_q7 > 0)
+				scan_object(s, &c, one);
+		}
+	}
+	if (!c.seen && !c.blocked && !c.unseen)
+		scan_put_unseen(s, scan_span_from(s, &c, frame->header->image_height - 0.5));
+}
+
+/* ---- options ---- */
+
+static bool scan_accepts(const struct stixel_scan_options *o)
+{
+	const double turn = 2.0 * SX_PI * (1.0 + 1e-6);
+
+	if (o->count == 0)
+		return true;
+	return fabs((double)o->angle_min) <= turn && o->angle_increment > 0.0f &&
+	       (double)o->angle_increment * (o->count - 1) <= turn && o->range_min >= 0.0f &&
+	       o->range_min <= o->range_max && isfinite(o->range_max) && isfinite(o->height_min) &&
+	       o->height_min <= o->height_max && isfinite(o->height_max) &&
+	       o->above <= STIXEL_SCAN_AS_UNSEEN && o->below <= STIXEL_SCAN_AS_UNSEEN &&
+	       o->unknown <= STIXEL_SCAN_AS_UNSEEN;
+}
+
+static void scan_default_angles(struct stixel_scan_options *o, const struct stixel_frame_header *h)
+{
+	const double width = h->column_width, end = h->columns * width;
+	const double left = sx_atan2(h->cx + 0.5, h->fx), right = sx_atan2(h->cx + 0.5 - end, h->fx);
+	const double first = left - sx_atan2(h->cx + 0.5 - width, h->fx);
+	const double last = sx_atan2(h->cx + 0.5 - (end - width), h->fx) - right;
+	const double view = left - right, count = view / (first < last ? first : last);
+
+	o->count = count < SCAN_ANGLES_MAX ? (uint32_t)count : SCAN_ANGLES_MAX;
+	if (o->count < count && o->count < SCAN_ANGLES_MAX)
+		o->count++;
+	o->angle_increment = (float)(view / o->count);
+	o->angle_min = (float)(right + 0.5 * (view / o->count));
+}
+
+int stixel_scan_defaults(const struct stixel_frame *frame, struct stixel_scan_options *options, size_t bytes)
+{
+	struct stixel_scan_options o = {.height_min = 0.15f,
+					.height_max = 2.0f,
+					.above = STIXEL_SCAN_AS_FREE,
+					.below = STIXEL_SCAN_AS_FREE,
+					.unknown = STIXEL_SCAN_AS_UNSEEN};
+	const struct stixel_frame_header *h;
+	struct sx_geometry g;
+	double disparity;
+	bool known;
+
+	if (!frame || !options)
+		return -EINVAL;
+	h = frame->header;
+	g = sx_geometry_of(h);
+	known = g.camera && h->columns > 0 && h->column_width > 0;
+	if (known) {
+		scan_default_angles(&o, h);
+		disparity = (double)h->min_disparity + (double)h->disparities - 1.0;
+		o.range_min = disparity > 0.0 ? (float)(g.focal_baseline / disparity) : 0.0f;
+		o.range_max = (float)(g.focal_baseline / SCAN_RANGE_DISPARITY);
+		if (o.range_max < o.range_min)
+			o.range_max = o.range_min;
+	}
+	memset(options, 0, bytes);
+	memcpy(options, &o, bytes < sizeof(o) ? bytes : sizeof(o));
+	return known;
+}
+
+/* Whether heights over the road can be told. */
+static bool scan_has_road(const struct sx_geometry *g)
+{
+	return g->road && g->ground.slope > 0.0 && g->ground.slope < HUGE_VAL && g->header->height_m > 0.0;
+}
+
+int stixel_scan(const struct stixel_frame *frame, const struct stixel_scan_options *options, size_t bytes,
+		float *ranges)
+{
+	struct scan s = {.ranges = ranges};
+	const struct stixel_frame_header *h;
+
+	if (!frame || !options)
+		return -EINVAL;
+	memcpy(&s.o, options, bytes < sizeof(s.o) ? bytes : sizeof(s.o));
+	if (!scan_accepts(&s.o) || (s.o.count > 0 && !ranges))
+		return -EINVAL;
+	h = frame->header;
+	s.g = sx_geometry_of(h);
+	for (uint32_t i = 0; i < s.o.count; i++)
+		ranges[i] = NAN;
+	if (!scan_has_road(&s.g) || h->columns == 0)
+		return 0;
+	scan_put_free(&s, (struct scan_span){scan_far(&s, h->columns * (double)h->column_width - 0.5),
+					     scan_far(&s, -0.5)});
+	for (uint32_t u = 0; u < h->columns; u++)
+		scan_column(&s, frame, u);
+	return 1;
+}

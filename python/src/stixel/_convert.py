@@ -1,0 +1,94 @@
+"""What a frame is to programs that do not know stixels: a laser scan, and points. By <stixel_convert.h>.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any, NamedTuple, Tuple
+
+import numpy as np
+
+from ._layout import POINT, CFrame, Coordinates, CPointsOptions, CScanOptions, PointsOf, ScanAs
+from ._library import library
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Scan(NamedTuple):
+    """A frame as sensor_msgs/LaserScan has it, in the plane of the road, from the point below the left camera."""
+
+    ranges: NDArray[np.float32]  #: m; inf: free as far as range_max; -inf: nearer than range_min; nan: not seen
+    angle_min: float  #: rad, of ranges[0]: 0 straight ahead, positive to the left
+    angle_increment: float  #: rad
+    range_min: float  #: m
+    range_max: float  #: m
+
+    @property
+    def angle_max(self) -> float:
+        """rad, of the last one."""
+        return float(np.float32(self.angle_min + (len(self.ranges) - 1) * self.angle_increment))
+
+    @property
+    def angles(self) -> NDArray[np.float64]:
+        """rad, of each."""
+        return self.angle_min + np.arange(len(self.ranges)) * self.angle_increment
+
+
+def _c_frame(data: bytes, header: Any) -> Tuple[CFrame, Any]:
+    """The frame as C has it, and what must live as long."""
+    words = np.frombuffer(data, np.uint8)
+    if words.ctypes.data % 8:
+        words = np.frombuffer(data.ljust((len(data) + 7) // 8 * 8, b"\0"), np.uint64).copy().view(np.uint8)
+    at = words.ctypes.data
+    return CFrame(at, at + int(header["header_bytes"]), at + int(header["stixels_offset"]), None, at), words
+
+
+def _set(options: Any, values: Any) -> None:
+    """Fields that were named."""
+    names = {name for name, *_ in options._fields_}
+    for name, value in values.items():
+        if name not in names:
+            raise TypeError("a scan has no option %r: there are %s" % (name, ", ".join(sorted(names))))
+        if isinstance(value, str):
+            value = _choice(ScanAs, name, value)
+        setattr(options, name, value)
+
+
+def _choice(kind: Any, what: str, value: str) -> int:
+    """The number of a name."""
+    names = {m.name.lower(): m for m in kind}
+    if value not in names:
+        raise ValueError("%s %r: there are %s" % (what, value, " and ".join(map(repr, names))))
+    return int(names[value])
+
+
+def scan_of(data: bytes, header: Any, values: Any) -> Scan:
+    """Frame.scan()"""
+    frame, words = _c_frame(data, header)
+    o = CScanOptions()
+    library().scan_defaults(ctypes.byref(frame), ctypes.byref(o), ctypes.sizeof(o))
+    _set(o, values)
+    ranges = np.empty(o.count, np.float32)
+    if library().scan(ctypes.byref(frame), ctypes.byref(o), ctypes.sizeof(o), ranges.ctypes.data) < 0:
+        raise ValueError("scan: options out of their limits, see <stixel_convert.h>: %s"
+                         % ", ".join("%s %g" % (name, getattr(o, name)) for name, *_ in o._fields_))
+    return Scan(ranges, o.angle_min, o.angle_increment, o.range_min, o.range_max)
+
+
+def points_of(data: bytes, header: Any, of: PointsOf, coordinates: str, step: float,
+              range_max: float) -> NDArray[Any]:
+    """Frame.obstacle_points(), Frame.ground_points()"""
+    frame, words = _c_frame(data, header)
+    o = CPointsOptions(of, _choice(Coordinates, "coordinates", coordinates), step, range_max)
+    points = np.empty(2 * int(header["stixel_count"]) if of == PointsOf.OBSTACLES else 0, POINT)
+    while True:
+        count = library().points(ctypes.byref(frame), ctypes.byref(o), ctypes.sizeof(o), points.ctypes.data,
+                                 len(points))
+        if count < 0:
+            raise ValueError("points: step %g or range_max %g is out of its limits, see <stixel_convert.h>"
+                             % (step, range_max))
+        if count <= len(points):
+            return points[:count]
+        points = np.empty(count, POINT)

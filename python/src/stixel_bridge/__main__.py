@@ -1,0 +1,10 @@
+"""python3 -m stixel_bridge.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import sys
+
+from .program import main
+
+if __name__ == "__main__":
+    sys.exit(main())

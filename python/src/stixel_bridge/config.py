@@ -1,0 +1,230 @@
+"""The configuration file: sections, what their keys may be, and errors with file and line.
+
+The syntax is that of stixeld.conf(5): [section], key = value, comments after # or ; in front and after " ;" behind.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+import difflib
+import socket
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
+
+from . import sinks
+from .fail import CONFIG, Fail
+from .options import NAME, Option, find, parse
+from .sink import Sink
+
+LINE_MOST = 1024
+SIZE_MOST = 1 << 20
+
+BRIDGE = [
+    Option("name", "name", "default", "name of this bridge: of its status socket, and in metrics"),
+    Option("host", "name", None, "name of this machine in keys and messages; without: its host name"),
+]
+INSTANCE = [
+    Option("frame_prefix", "text", None, "of ROS frame ids, PREFIX_link and others; without: the instance's name"),
+    Option("x_m", "number", 0.0, "where the left camera is in the vehicle's frame: forward of base_link", -100, 100, unit="m"),
+    Option("y_m", "number", 0.0, "to the left of base_link", -100, 100, unit="m"),
+    Option("z_m", "number", None, "above base_link, which stands on the road; without: camera height that is measured",
+           -100, 100, unit="m"),
+    Option("yaw_deg", "number", 0.0, "where it looks to: 0 forward, 90 to the left", -180, 180, unit="degrees"),
+    Option("pitch_deg", "number", None, "how far it looks down; without: measured", -90, 90, unit="degrees"),
+    Option("roll_deg", "number", None, "positive where its right side is lower; without: measured", -90, 90,
+           unit="degrees"),
+]
+RIG = [
+    Option("instances", "list", None, "instances whose frames become one scan and one cloud in the vehicle's frame"),
+    Option("window_ms", "number", 50.0, "frames captured within this time belong together", 1, 1000, unit="ms"),
+    Option("unseen_m", "number", 5.0, "of a scan: what no camera sees nearer than this does not make a ray unseen", 0, 100,
+           unit="m"),
+]
+COMMON = [
+    Option("kind", "choice", None, "what it speaks", choices=tuple(sinks.KINDS)),
+    Option("instances", "list", [], "instances that it gets; without: all of the file"),
+    Option("queue", "integer", 1, "frames of an instance that may wait while it sends; older ones are dropped", 1, 64),
+    Option("rate_hz", "number", 0.0, "most frames of an instance a second; 0: all", 0, 1000, unit="Hz"),
+]
+
+
+class SinkConfig(NamedTuple):
+    name: str
+    where: str  #: "FILE:LINE" of its section
+    maker: Type[Sink]
+    options: Mapping[str, Any]  #: COMMON and its own
+
+
+class Config(NamedTuple):
+    bridge: Mapping[str, Any]
+    instances: Mapping[str, Mapping[str, Any]]  #: by name, in the file's order
+    rigs: Mapping[str, Mapping[str, Any]]
+    sinks: Sequence[SinkConfig]
+
+
+class _Section:
+    def __init__(self, kind: str, name: str, line: int) -> None:
+        self.kind, self.name, self.line = kind, name, line
+        self.keys: Dict[str, Tuple[int, str]] = {}
+
+
+class _File:
+    """One that is being read; what is wrong in it is told all at once."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.faults: List[Tuple[int, str]] = []
+
+    def fault(self, line: int, text: str) -> None:
+        self.faults.append((line, text))
+
+    def end(self) -> None:
+        if self.faults:
+            raise Fail(CONFIG, "\n".join("%s:%d: %s" % (self.path, *fault) for fault in sorted(self.faults)[:20]))
+
+
+def _guess(word: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(word, known, 1)
+    return " (do you mean '%s'?)" % near[0] if near else "; there are " + ", ".join(known)
+
+
+def _section(file: _File, number: int, line: str, earlier: List[_Section]) -> Optional[_Section]:
+    head, closed, behind = line[1:].partition("]")
+    behind = behind.strip()
+    if not closed or (behind and behind[0] not in "#;"):
+        file.fault(number, "'%s' is not a section: [bridge], [instance NAME], [rig NAME] or [sink NAME]" % line[:80])
+        return None
+    words = head.split()
+    kind, name = (words + [""])[0] if words else "", " ".join(words[1:])
+    if kind not in ("bridge", "instance", "rig", "sink"):
+        file.fault(number, "section '%s' is not known%s" % (head[:80], _guess(kind, (
+            "bridge", "instance NAME", "rig NAME", "sink NAME"))))
+        return None
+    if kind == "bridge" and name:
+        file.fault(number, "[bridge] has no name here: say name = %s below it" % name[:80])
+        return None
+    if kind != "bridge" and not NAME.fullmatch(name):
+        file.fault(number, "[%s NAME]: '%s' is no name: 1 to 64 of A-Z a-z 0-9 _ . -, no dot in front" % (kind, name[:80]))
+        return None
+    for other in earlier:
+        if (other.kind, other.name) == (kind, name):
+            file.fault(number, "[%s] stands in line %d already" % (" ".join((kind, name)).strip(), other.line))
+            return None
+    return _Section(kind, name, number)
+
+
+def _read(file: _File, text: str) -> List[_Section]:
+    sections: List[_Section] = []
+    section: Optional[_Section] = None
+    skip = False  # below a section that was wrong
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.split(" ;")[0].strip()
+        if len(raw) > LINE_MOST:
+            file.fault(number, "the line has more than %d characters" % LINE_MOST)
+        elif not line or line[0] in "#;":
+            continue
+        elif not line.replace("\t", " ").isprintable():
+            file.fault(number, "the line has a control character")
+        elif line[0] == "[":
+            section = _section(file, number, line, sections)
+            skip = section is None
+            sections += [section] if section else []
+        elif "=" not in line:
+            file.fault(number, "'%s' is neither a section nor key = value" % line[:80])
+        elif section is None:
+            if not skip:
+                file.fault(number, "'%s' stands before any section" % line[:80])
+        else:
+            key, value = (part.strip() for part in line.split("=", 1))
+            if key in section.keys:
+                file.fault(number, "'%s' is given in line %d already" % (key[:80], section.keys[key][0]))
+            else:
+                section.keys[key] = number, value
+    return sections
+
+
+def _values(file: _File, section: _Section, options: Sequence[Option]) -> Dict[str, Any]:
+    values = {option.name: option.default for option in options}
+    for key, (line, text) in section.keys.items():
+        option = find(options, key)
+        if option is None:
+            file.fault(line, "'%s' is no key of [%s]%s" % (key[:80], " ".join((section.kind, section.name)).strip(),
+                                                           _guess(key, [o.name for o in options])))
+            continue
+        try:
+            values[key] = parse(option, text)
+        except ValueError as e:
+            file.fault(line, "%s: %s" % (key, e))
+    return values
+
+
+def _check_instances(file: _File, section: _Section, wanted: Sequence[str], known: Sequence[str]) -> None:
+    for name in wanted:
+        if name not in known:
+            file.fault(section.keys["instances"][0], "instances: there is no [instance %s]%s" % (
+                name[:80], _guess(name, list(known))))
+
+
+def _sink(file: _File, section: _Section, instances: Sequence[str]) -> Optional[SinkConfig]:
+    if "kind" not in section.keys:
+        file.fault(section.line, "[sink %s] has no kind: one of %s" % (section.name, ", ".join(sinks.KINDS)))
+        return None
+    line, kind = section.keys["kind"]
+    if kind not in sinks.KINDS:
+        file.fault(line, "kind: '%s' is not known%s" % (kind[:80], _guess(kind, list(sinks.KINDS))))
+        return None
+    try:
+        sinks.check(kind)
+    except Fail as e:
+        raise Fail(e.code, "%s:%d: %s" % (file.path, line, e)) from None
+    maker = sinks.load(kind)
+    values = _values(file, section, [COMMON[0]._replace(kind="text"), *COMMON[1:], *maker.OPTIONS])
+    _check_instances(file, section, values["instances"], instances)
+    return SinkConfig(section.name, "%s:%d" % (file.path, section.line), maker, values)
+
+
+def parse_text(path: str, text: str) -> Config:
+    """A configuration from its text; Fail with a line for each fault."""
+    file = _File(path)
+    sections = _read(file, text)
+    bridge = {option.name: option.default for option in BRIDGE}
+    instances: Dict[str, Dict[str, Any]] = {}
+    rigs: Dict[str, Dict[str, Any]] = {}
+    for section in sections:
+        if section.kind == "bridge":
+            bridge = _values(file, section, BRIDGE)
+        elif section.kind == "instance":
+            instances[section.name] = _values(file, section, INSTANCE)
+    if not instances:
+        instances["default"] = {option.name: option.default for option in INSTANCE}
+    for section in sections:
+        if section.kind == "rig":
+            rigs[section.name] = _values(file, section, RIG)
+            if not rigs[section.name]["instances"]:
+                file.fault(section.line, "[rig %s] has no instances" % section.name)
+            else:
+                _check_instances(file, section, rigs[section.name]["instances"], list(instances))
+            if section.name in instances:
+                file.fault(section.line, "[rig %s] has the name of an instance" % section.name)
+    made = [_sink(file, section, [*instances, *rigs]) for section in sections if section.kind == "sink"]
+    if not any(section.kind == "sink" for section in sections):
+        file.fault(max(1, text.count("\n")), "there is no [sink NAME]: nothing would be sent")
+    file.end()
+    if not bridge["host"]:
+        host = socket.gethostname().split(".")[0]
+        bridge["host"] = host if NAME.fullmatch(host) else "localhost"
+    return Config(bridge, instances, rigs, [sink for sink in made if sink])
+
+
+def load(path: str) -> Config:
+    """The configuration in a file; Fail."""
+    try:
+        with open(path, "rb") as f:
+            data = f.read(SIZE_MOST + 1)
+    except OSError as e:
+        raise Fail(CONFIG, "%s: cannot be read: %s" % (path, e.strerror)) from None
+    if len(data) > SIZE_MOST:
+        raise Fail(CONFIG, "%s: is longer than %d bytes" % (path, SIZE_MOST))
+    try:
+        return parse_text(path, data.decode("utf-8"))
+    except UnicodeDecodeError as e:
+        raise Fail(CONFIG, "%s:%d: is not UTF-8" % (path, data[:e.start].count(b"\n") + 1)) from None

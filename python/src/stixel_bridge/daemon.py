@@ -1,0 +1,55 @@
+"""What a daemon says at its status socket.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+import http.client
+import os
+import socket
+from typing import Iterator, Optional, Tuple
+
+BODY_MOST = 16 << 20
+
+
+def folders() -> Iterator[str]:
+    """Where instances lie, in the order in which they are looked for (base/places.h)."""
+    yield "/run/stixeld"
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    if os.path.isabs(runtime):
+        yield os.path.join(runtime, "stixeld")
+    yield "/run/user/%d/stixeld" % os.getuid()
+
+
+class _Connection(http.client.HTTPConnection):
+    def __init__(self, path: str, timeout: float) -> None:
+        super().__init__("localhost", timeout=timeout)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
+
+
+def ask_path(path: str, target: str, timeout: float = 1.0) -> Tuple[int, bytes]:
+    """GET target at a Unix socket: HTTP code and body; OSError."""
+    connection = _Connection(path, timeout)
+    try:
+        connection.request("GET", target)
+        answer = connection.getresponse()
+        return answer.status, answer.read(BODY_MOST)
+    except http.client.HTTPException as e:
+        raise OSError("%s: %s" % (path, e or type(e).__name__)) from None
+    finally:
+        connection.close()
+
+
+def ask(instance: str, target: str, timeout: float = 1.0) -> Optional[Tuple[int, bytes]]:
+    """The same of an instance, in the first of its places that answers; None: none did."""
+    for folder in folders():
+        try:
+            return ask_path(os.path.join(folder, instance, "status.sock"), target, timeout)
+        except OSError:
+            continue
+    return None

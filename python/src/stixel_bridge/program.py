@@ -1,0 +1,166 @@
+"""The program: options, threads, signals.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import re
+import signal
+import sys
+import threading
+import time
+from typing import Any, Dict, List, NoReturn, Optional, Sequence, Tuple
+
+from . import config as configuration
+from . import status, text
+from .fail import CONFIG, FAILED, UNAVAILABLE, USAGE, Fail, sentence
+from .sink import Instance
+
+PROGRAM = "stixel-bridge"
+FILE = "/etc/stixel-bridge.conf"
+ABOUT = "Sends the frames of stixeld to other machines and programs: zenoh, ROS 2, Foxglove."
+STOP_S = 3.0
+
+OPTIONS: List[Tuple[List[str], Optional[str], Dict[str, Any], str]] = [
+    (["-c", "--config"], "FILE", {"default": FILE}, "configuration (default: %s)" % FILE),
+    (["--check"], None, {}, "say whether the configuration can be used, and end"),
+    (["--print-config"], None, {}, "print every section and key with its range and default, and end"),
+]
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(USAGE, "%s: %s\n" % (self.prog, re.sub(r"^argument (\S+/)?", "", message)))
+
+
+def _parser(version: str) -> _Parser:
+    p = _Parser(prog=PROGRAM, description=ABOUT, allow_abbrev=False)
+    for names, argument, more, text in OPTIONS:
+        if argument is None:
+            p.add_argument(*names, action="store_true", help=text)
+        else:
+            p.add_argument(*names, metavar=argument, help=text, **more)
+    p.add_argument("--version", action="version", version="%s %s" % (PROGRAM, version))
+    return p
+
+
+def say(text: str) -> None:
+    """A line to the log."""
+    print("%s: %s" % (PROGRAM, text), file=sys.stderr, flush=True)
+
+
+class Bridge:
+    """All threads of a configuration."""
+
+    def __init__(self, config: configuration.Config, version: str) -> None:
+        from .instances import Reports, Source
+        from .rig import Rig
+        from .runner import Runner
+        everything = {name: Instance(name, options)
+                      for name, options in [*config.instances.items(), *config.rigs.items()]}
+        self.runners = [Runner(self._sink(c, config, everything), say) for c in config.sinks]
+        rigs = [Rig(everything[name], [everything[i] for i in options["instances"]], self._of(name)) for name, options in config.rigs.items()]
+
+        def more(name: str) -> Any:
+            mine = [rig for rig in rigs if rig.has(name)]
+            return (lambda work: [rig.put(work) for rig in mine]) if mine else None
+
+        self.sources = [Source(everything[name], self._of(name), say, more(name)) for name in config.instances]
+        self._reports = Reports(self.sources, self.runners)
+        about = {**config.bridge, "version": version, "started": time.monotonic()}
+        self._server = status.Server(about, self.sources, self.runners)
+        self._serving = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="status", daemon=True)
+
+    @staticmethod
+    def _sink(c: configuration.SinkConfig, config: configuration.Config, everything: Dict[str, Instance]) -> Any:
+        names = c.options["instances"] or [*config.instances, *(config.rigs if c.maker.RIGS else ())]
+        for name in names:
+            if name in config.rigs and not c.maker.RIGS:
+                raise Fail(CONFIG, "%s: sinks of kind %s send no rigs, and '%s' is one" % (
+                    c.where, c.options["kind"], name))
+        try:
+            return c.maker(c.name, c.options, config.bridge["host"], [everything[name] for name in names])
+        except Fail as e:
+            raise Fail(e.code, "%s: %s" % (c.where, e)) from None
+
+    def _of(self, name: str) -> List[Any]:
+        return [runner for runner in self.runners if name in runner.counts]
+
+    def start(self) -> None:
+        """Starts all threads."""
+        for thread in (self._serving, *self.runners, *self.sources, self._reports):
+            thread.start()
+
+    def stop(self) -> bool:
+        """Ends all threads; False: one did not end in time."""
+        threads: Sequence[Any] = (self._reports, *self.sources, *self.runners)
+        for thread in threads:
+            thread.stop()
+        until = time.monotonic() + STOP_S
+        for thread in threads:
+            thread.join(max(0.0, until - time.monotonic()))
+        self._server.close()
+        return not any(thread.is_alive() for thread in threads)
+
+
+def _run(config: configuration.Config, version: str) -> int:
+    ended = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    bridge = Bridge(config, version)
+    gc.collect()
+    gc.freeze()  # what is loaded stays: less to look through
+    bridge.start()
+    say("%d %s to %d %s" % (len(config.instances), "instance" if len(config.instances) == 1 else "instances",
+                            len(config.sinks), "sink" if len(config.sinks) == 1 else "sinks"))
+    status.notify("READY=1")
+    ended.wait()
+    status.notify("STOPPING=1")
+    if not bridge.stop():
+        say("a sink did not end within %g s" % STOP_S)
+        os._exit(0)  # its package waits for somebody who is not there; nothing of ours is left behind
+    return 0
+
+
+def _version() -> str:
+    """Of the module, which is that of the bridge."""
+    try:
+        import stixel
+        return str(stixel.__version__)
+    except ImportError as e:
+        return "unknown (%s is missing)" % e.name
+
+
+def main(arguments: Optional[List[str]] = None, version: Optional[str] = None) -> int:
+    """Exit code, of fail.EXITS."""
+    if arguments is None:
+        arguments = sys.argv[1:]
+    if arguments[:2] == ["--generate", "man"] and len(arguments) == 3:
+        text.man(arguments[2], OPTIONS)
+        return 0
+    if version is None:
+        version = _version()
+    options = _parser(version).parse_args(arguments)
+    try:
+        if options.print_config:
+            text.print_config()
+            return 0
+        try:
+            import numpy  # noqa: F401
+        except ImportError:
+            raise Fail(UNAVAILABLE, "NumPy cannot be loaded: install it (Debian package python3-numpy)") from None
+        config = configuration.load(options.config)
+        if options.check:
+            print("%s: %d instances, %d sinks" % (options.config, len(config.instances), len(config.sinks)))
+            return 0
+        return _run(config, version)
+    except Fail as e:
+        for line in str(e).splitlines():
+            say(line)
+        return e.code
+    except OSError as e:
+        say(sentence(e))
+        return FAILED

@@ -1,0 +1,198 @@
+"""Several instances as one: frames that were captured together, in the vehicle's frame (base_link of REP 105).
+
+What a camera sees is placed by where its instance is mounted (x_m, y_m, yaw_deg); all stand on one plane, the road. Frames
+belong together by their capture times on this machine's clock, and are not moved by what the vehicle drove in between:
+window_ms bounds that.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+import math
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Sequence, Tuple
+
+import numpy as np
+
+import stixel
+
+from .sink import Instance, Work
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .runner import Runner
+
+    Floats = NDArray[np.float64]
+
+STEP_LEAST = math.radians(0.5)  # of a rig's scan
+SAMPLES = 24  # along a ray, where it is asked whether somebody saw it
+ALIVE_S = 1.0  # a camera without a frame for so long is not waited for
+_PART_SHIFT = 24  # in the id of a point: above it which instance, below it the stixel
+
+
+class Part(NamedTuple):
+    """A frame of a rig, and where its camera is."""
+
+    instance: Instance
+    frame: stixel.Frame
+
+    def place(self) -> Tuple[float, float, float]:
+        """x, y (m) and yaw (rad) in the vehicle's frame."""
+        o = self.instance.options
+        return float(o["x_m"]), float(o["y_m"]), math.radians(o["yaw_deg"])
+
+    def to_base(self, x: Any, y: Any) -> Tuple[Any, Any]:
+        """Vehicle coordinates of this camera into those of the vehicle."""
+        at_x, at_y, yaw = self.place()
+        c, s = math.cos(yaw), math.sin(yaw)
+        return at_x + c * x - s * y, at_y + s * x + c * y
+
+    def from_base(self, x: Any, y: Any) -> Tuple[Any, Any]:
+        """The other way."""
+        at_x, at_y, yaw = self.place()
+        c, s = math.cos(yaw), math.sin(yaw)
+        return c * (x - at_x) + s * (y - at_y), -s * (x - at_x) + c * (y - at_y)
+
+
+def _ends(part: Part, scan: stixel.Scan) -> Tuple[Floats, Floats, Floats, Floats]:
+    """Both ends of what each ray of a camera met, seen from the vehicle: angles and ranges.
+
+    An obstacle nearer than range_min stands at range_min: it is not farther.
+    """
+    met = np.flatnonzero(np.isfinite(scan.ranges) | np.isneginf(scan.ranges))
+    ranges = np.maximum(scan.ranges[met].astype(float), scan.range_min)
+    found: List[Floats] = []
+    for side in (-0.5, 0.5):
+        angles = scan.angle_min + (met + side) * scan.angle_increment
+        x, y = part.to_base(ranges * np.cos(angles), ranges * np.sin(angles))
+        found += [np.arctan2(y, x), np.hypot(x, y)]
+    return found[0], found[1], found[2], found[3]
+
+
+def _nearest(ranges: Floats, step: float, ends: Tuple[Floats, Floats, Floats, Floats]) -> None:
+    """Puts what was met into the rays that it covers: each gets the nearer end, so that nothing is left out."""
+    first, near, second, far = ends
+    turn = np.remainder(second - first + np.pi, 2 * np.pi) - np.pi  # the short way round
+    start = np.where(turn >= 0, first, second)
+    count = np.ceil(np.abs(turn) / step).astype(int) + 1
+    index = np.repeat(np.floor((start + np.pi) / step + 0.5).astype(int), count)
+    index = (index + np.arange(len(index)) - np.repeat(np.cumsum(count) - count, count)) % len(ranges)
+    np.minimum.at(ranges, index, np.repeat(np.minimum(near, far), count))
+
+
+def _sees(part: Part, scan: stixel.Scan, x: Floats, y: Floats) -> NDArray[np.bool_]:
+    """Whether a point is one that this camera saw free."""
+    px, py = part.from_base(x, y)
+    index = np.rint((np.arctan2(py, px) - scan.angle_min) / scan.angle_increment).astype(int)
+    inside = (index >= 0) & (index < len(scan.ranges))
+    reach = np.where(inside, scan.ranges[np.clip(index, 0, len(scan.ranges) - 1)], np.nan)
+    distance = np.hypot(px, py)
+    with np.errstate(invalid="ignore"):
+        return inside & (distance <= scan.range_max) & (reach > distance)  # nan and -inf are not
+
+
+class RigFrame:
+    """Frames that were captured together."""
+
+    def __init__(self, parts: Sequence[Part], missing: Sequence[str], unseen_m: float) -> None:
+        self.parts = list(parts)
+        self._unseen_m = unseen_m
+        self.missing = list(missing)  #: instances of the rig that have no frame in it
+        first = min(self.parts, key=lambda part: part.frame.captured_ns).frame
+        self.number = max(part.frame.number for part in self.parts)
+        self.captured_ns = first.captured_ns  #: of the oldest picture
+        h = first.header
+        #: the same by the wall clock, ns since 1970
+        self.stamp_ns = self.captured_ns - int(h["anchor_monotonic_ns"]) + int(h["anchor_realtime_ns"])
+
+    def scan(self, **options: Any) -> stixel.Scan:
+        """One scan around the vehicle, from -pi on; options as of Frame.scan(), but for angles.
+
+        A ray that met nothing is inf where all of it beyond unseen_m was seen free, by one camera or another, and nan where
+        not. A number is the nearest that was met; not all before it need have been seen. Of what a camera's ray met each
+        ray that it covers has the nearer end. Ranges end where the shortest one does.
+        """
+        pairs = [(part, part.frame.scan(**options)) for part in self.parts
+                 if part.frame.camera.known and part.frame.road.known]
+        pairs = [(part, scan) for part, scan in pairs if len(scan.ranges)]
+        count = round(2 * math.pi / max(STEP_LEAST, min([scan.angle_increment for _, scan in pairs] or [STEP_LEAST])))
+        step = 2 * math.pi / count
+        ranges = np.full(count, np.inf)
+        reach = min([scan.range_max - math.hypot(*part.place()[:2]) for part, scan in pairs] or [0.0])
+        for part, scan in pairs:
+            _nearest(ranges, step, _ends(part, scan))
+        ranges[ranges > reach] = np.inf
+        free = np.isinf(ranges)
+        ranges[free] = np.where(self._free(pairs, np.flatnonzero(free) * step - np.pi, reach), np.inf, np.nan)
+        return stixel.Scan(ranges.astype(np.float32), -math.pi, step, 0.0, max(reach, 0.0))
+
+    def _free(self, pairs: Sequence[Tuple[Part, stixel.Scan]], angles: Floats, reach: float) -> NDArray[np.bool_]:
+        distances = np.linspace(min(self._unseen_m, reach / 2), reach * (1 - 1e-6), SAMPLES)
+        x, y = np.outer(np.cos(angles), distances), np.outer(np.sin(angles), distances)
+        seen = np.zeros(x.shape, bool)
+        for part, scan in pairs:
+            seen |= _sees(part, scan, x, y)
+        return seen.all(1) if reach > 0 else seen.any(1)
+
+    def _points(self, which: str, options: Dict[str, Any]) -> NDArray[Any]:
+        found = []
+        for at, part in enumerate(self.parts):
+            points = getattr(part.frame, which)("vehicle", **options).copy()
+            points["x"], points["y"] = part.to_base(points["x"].astype(float), points["y"].astype(float))
+            points["id"] |= np.uint32(at << _PART_SHIFT)
+            found.append(points)
+        return np.concatenate(found)
+
+    def obstacle_points(self, **options: Any) -> NDArray[Any]:
+        """As Frame.obstacle_points(), all instances one after the other; id: 2^24 * number of the part + the stixel."""
+        return self._points("obstacle_points", options)
+
+    def ground_points(self, **options: Any) -> NDArray[Any]:
+        """As Frame.ground_points(), likewise."""
+        return self._points("ground_points", options)
+
+
+class Rig:
+    """Brings frames of its instances together and hands them to the runners. Its instances' threads call put()."""
+
+    def __init__(self, instance: Instance, members: Sequence[Instance], runners: Sequence[Runner]) -> None:
+        self.instance = instance  #: options: RIG of config.py
+        self.together = 0  #: frames of all that live
+        self.partial = 0  #: without some of them
+        self._members = {member.name for member in members}
+        self._window_ns = int(instance.options["window_ms"] * 1e6)
+        self._runners = list(runners)
+        self._lock = threading.Lock()
+        self._waiting: Dict[str, Work] = {}
+        self._heard: Dict[str, float] = {}
+
+    def has(self, name: str) -> bool:
+        """Whether an instance is part of it."""
+        return name in self._members
+
+    def _give(self) -> None:
+        missing = sorted(self._members - set(self._waiting))
+        parts = [Part(work.instance, work.frame) for _, work in sorted(self._waiting.items())]
+        self.together += not missing
+        self.partial += bool(missing)
+        made = Work(self.instance, RigFrame(parts, missing, self.instance.options["unseen_m"]), time.monotonic_ns())  # type: ignore[arg-type]
+        self._waiting.clear()
+        for runner in self._runners:
+            runner.put(made)
+
+    def put(self, work: Work) -> None:
+        """A frame of one of its instances."""
+        with self._lock:
+            name, now = work.instance.name, time.monotonic()
+            self._heard[name] = now
+            times = [other.frame.captured_ns for other in self._waiting.values()]
+            if times and (name in self._waiting or work.frame.captured_ns - min(times) > self._window_ns):
+                self._give()  # without those that did not come
+            elif times and max(times) - work.frame.captured_ns > self._window_ns:
+                return  # late: those that it belonged to are gone
+            self._waiting[name] = work
+            alive = {member for member, heard in self._heard.items() if now - heard < ALIVE_S}
+            if alive <= set(self._waiting):
+                self._give()

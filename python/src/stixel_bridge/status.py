@@ -1,0 +1,247 @@
+"""How the bridge is: /status (JSON), /metrics (OpenMetrics) and /healthz at a Unix socket of its own.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+import fcntl
+import http.server
+import json
+import os
+import socket
+import socketserver
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Sequence, Tuple
+
+from .fail import CANNOT_CREATE, Fail
+
+if TYPE_CHECKING:
+    from .instances import Source
+    from .runner import Runner
+
+QUANTILES = [0.5, 0.9, 0.99]
+CLIENTS_MOST = 16
+CLIENT_S = 2.0
+FOLDER = "stixel-bridge"
+
+
+def places() -> Iterator[str]:
+    """Folders where bridges lie: that of services, and a user's own (as of instances, base/places.h)."""
+    yield "/run/" + FOLDER
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    if os.path.isabs(runtime):
+        yield os.path.join(runtime, FOLDER)
+    yield "/run/user/%d/%s" % (os.getuid(), FOLDER)
+
+
+def place() -> str:
+    """Where this process puts its own: systemd's RuntimeDirectory, root's, or the user's."""
+    given = os.environ.get("RUNTIME_DIRECTORY", "").split(":")[0]
+    if given:
+        return given
+    found = list(places())
+    return found[0] if os.getuid() == 0 else found[1]
+
+
+def _instance(source: Source) -> Dict[str, Any]:
+    return {"instance": source.instance.name, "publisher": source.publisher, "state": source.state, "why": source.why,
+            "frames": source.frames, "lost": source.lost, "damaged": source.damaged, "restarts": source.restarts}
+
+
+def _way(runner: Runner, name: str) -> Dict[str, Any]:
+    counts = runner.counts[name]
+    found = counts.quantiles(QUANTILES)
+    return {"instance": name, "sent": counts.sent, "bytes": counts.bytes, "per_second": round(counts.per_second(), 2),
+            "dropped": {"busy": counts.dropped_busy, "not_connected": counts.dropped_closed},
+            "skipped": counts.skipped,
+            "latency_ms": dict(zip(("p50", "p90", "p99"), (round(s * 1e3, 3) for s in found))) if found else None}
+
+
+def _sink(runner: Runner) -> Dict[str, Any]:
+    state = runner.state
+    return {"sink": runner.sink.name, "kind": runner.sink.options["kind"], "state": state.name, "why": state.why,
+            "since_s": round(time.monotonic() - state.since, 1), "failures": state.failures,
+            "internal_errors": state.internal, "instances": [_way(runner, name) for name in runner.counts],
+            "figures": runner.sink.figures()}
+
+
+def status(bridge: Mapping[str, Any], sources: Sequence[Source], runners: Sequence[Runner]) -> Dict[str, Any]:
+    """What /status says."""
+    return {"bridge": bridge["name"], "host": bridge["host"], "version": bridge["version"], "pid": os.getpid(),
+            "uptime_s": round(time.monotonic() - bridge["started"], 1),
+            "instances": [_instance(source) for source in sources], "sinks": [_sink(runner) for runner in runners]}
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
+
+
+class _Text:
+    """OpenMetrics, family by family."""
+
+    def __init__(self, bridge: str) -> None:
+        self._bridge = bridge
+        self._lines: List[str] = []
+
+    def family(self, name: str, kind: str, help_: str, samples: Sequence[Tuple[str, Mapping[str, str], Any]]) -> None:
+        """samples: what the name has behind it, labels, value; nothing is written without one."""
+        if not samples:
+            return
+        self._lines += ["# TYPE %s %s" % (name, kind), "# HELP %s %s" % (name, help_)]
+        for behind, labels, value in samples:
+            label = ",".join('%s="%s"' % (k, _escaped(v)) for k, v in {"bridge": self._bridge, **labels}.items())
+            self._lines.append("%s%s{%s} %s" % (name, behind, label, "%.9g" % value if isinstance(value, float) else value))
+
+    def end(self) -> str:
+        return "\n".join([*self._lines, "# EOF", ""])
+
+
+def _ways(runners: Sequence[Runner]) -> List[Tuple[Dict[str, str], Any]]:
+    return [({"sink": r.sink.name, "instance": name}, counts) for r in runners for name, counts in r.counts.items()]
+
+
+def _latencies(ways: Sequence[Tuple[Dict[str, str], Any]]) -> List[Tuple[str, Dict[str, str], float]]:
+    samples = []
+    for labels, counts in ways:
+        found = counts.quantiles(QUANTILES)
+        samples += [("", {**labels, "quantile": "%g" % q}, s) for q, s in zip(QUANTILES, found or [])]
+    return samples
+
+
+def metrics(bridge: Mapping[str, Any], sources: Sequence[Source], runners: Sequence[Runner]) -> str:
+    """What /metrics says."""
+    t, ways = _Text(bridge["name"]), _ways(runners)
+    t.family("stixel_bridge", "info", "What runs.", [("_info", {"host": bridge["host"], "version": bridge["version"]}, 1)])
+    t.family("stixel_bridge_uptime_seconds", "gauge", "Since the bridge started.",
+             [("", {}, time.monotonic() - bridge["started"])])
+    t.family("stixel_bridge_instance_frames", "counter", "Frames read from an instance.",
+             [("_total", {"instance": s.instance.name}, s.frames) for s in sources])
+    t.family("stixel_bridge_instance_lost", "counter", "Frames overwritten before they were read, or damaged.",
+             [("_total", {"instance": s.instance.name}, s.lost + s.damaged) for s in sources])
+    t.family("stixel_bridge_connected", "gauge", "1 while the sink has its connection.",
+             [("", {"sink": r.sink.name, "kind": r.sink.options["kind"]}, int(r.state.name == "connected"))
+              for r in runners])
+    t.family("stixel_bridge_failures", "counter", "Connections lost, or not made.",
+             [("_total", {"sink": r.sink.name}, r.state.failures) for r in runners])
+    t.family("stixel_bridge_sent", "counter", "Frames given to the network.",
+             [("_total", labels, c.sent) for labels, c in ways])
+    t.family("stixel_bridge_sent_bytes", "counter", "Bytes of these frames.",
+             [("_total", labels, c.bytes) for labels, c in ways])
+    t.family("stixel_bridge_dropped", "counter", "Frames that were not sent.", [
+        ("_total", {**labels, "reason": reason}, value) for labels, c in ways
+        for reason, value in (("busy", c.dropped_busy), ("not_connected", c.dropped_closed), ("rate", c.skipped))])
+    t.family("stixel_bridge_latency_seconds", "summary", "From capture until given away, of the last ten seconds.",
+             _latencies(ways))
+    names = sorted({name for r in runners for name in r.sink.figures()})
+    for name in names:
+        t.family("stixel_bridge_sink_" + name, "gauge", "The sink's own figure %s." % name,
+                 [("", {"sink": r.sink.name}, float(r.sink.figures()[name])) for r in runners
+                  if name in r.sink.figures()])
+    return t.end()
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    timeout = CLIENT_S
+    server: Server
+
+    def address_string(self) -> str:
+        return "local"
+
+    def log_message(self, format: str, *args: Any) -> None:  # requests are not logged
+        pass
+
+    def do_GET(self) -> None:
+        """Answers one request."""
+        code, kind, body = self.server.answer(self.path.split("?")[0])
+        data = body.encode()
+        self.send_response(code)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    """FOLDER/NAME/status.sock, for the group. Fail when another bridge has the name, or it cannot be made."""
+
+    daemon_threads = True
+    request_queue_size = CLIENTS_MOST
+
+    def __init__(self, bridge: Mapping[str, Any], sources: Sequence[Source], runners: Sequence[Runner]) -> None:
+        self._bridge, self._sources, self._runners = bridge, sources, runners
+        self._room = threading.BoundedSemaphore(CLIENTS_MOST)
+        self.folder = os.path.join(place(), bridge["name"])
+        self._lock = -1
+        path = os.path.join(self.folder, "status.sock")
+        try:
+            os.makedirs(self.folder, 0o755, exist_ok=True)
+            self._lock = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.exists(path):
+                os.unlink(path)
+            super().__init__(path, _Handler)
+            os.chmod(path, 0o660)
+        except BlockingIOError:
+            os.close(self._lock)
+            raise Fail(CANNOT_CREATE, "another stixel-bridge runs as '%s' (%s)" % (bridge["name"], self.folder)) from None
+        except OSError as e:
+            raise Fail(CANNOT_CREATE, "%s: cannot be made: %s" % (path, e.strerror or e)) from None
+
+    def server_bind(self) -> None:
+        self.socket.bind(self.server_address)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if self._room.acquire(False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._room.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # a client that went away
+        pass
+
+    def answer(self, path: str) -> Tuple[int, str, str]:
+        """Code, type and body."""
+        if path == "/status":
+            return 200, "application/json", json.dumps(status(self._bridge, self._sources, self._runners)) + "\n"
+        if path == "/metrics":
+            text = metrics(self._bridge, self._sources, self._runners)
+            return 200, "application/openmetrics-text; version=1.0.0; charset=utf-8", text
+        if path == "/healthz":
+            bad = [r for r in self._runners if r.state.name != "connected"]
+            lines = "".join("sink %s: %s %s\n" % (r.sink.name, r.state.name, r.state.why) for r in bad)
+            return 503 if bad else 200, "text/plain; charset=utf-8", lines or "ok\n"
+        return 404, "text/plain; charset=utf-8", "there are /status, /metrics and /healthz\n"
+
+    def close(self) -> None:
+        """Takes the socket away."""
+        self.shutdown()
+        self.server_close()
+        for name in ("status.sock", "lock"):
+            try:
+                os.unlink(os.path.join(self.folder, name))
+            except OSError:
+                pass
+        try:
+            os.rmdir(self.folder)
+        except OSError:
+            pass
+        os.close(self._lock)
+
+
+def notify(text: str) -> None:
+    """Tells systemd, where it started us (sd_notify(3))."""
+    path = os.environ.get("NOTIFY_SOCKET", "")
+    if not path:
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as s:
+        try:
+            s.sendto(text.encode(), "\0" + path[1:] if path[0] == "@" else path)
+        except OSError:
+            pass

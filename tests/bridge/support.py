@@ -1,0 +1,34 @@
+# What the tests of stixel-bridge share: the Python that has its packages, instances, and waiting.
+# SPDX-License-Identifier: Apache-2.0
+import os
+import sys
+
+# tools/test makes an environment with the packages of requirements.txt and names its Python, which PyPI may have lacked
+PYTHON = os.environ.get("STIXEL_BRIDGE_PYTHON")
+if PYTHON and os.path.exists(PYTHON) and os.path.abspath(sys.executable) != os.path.abspath(PYTHON):
+    os.execv(PYTHON, [PYTHON, *sys.argv])
+
+SOURCE = os.environ["STIXEL_SOURCE"]
+MODULE = os.path.join(SOURCE, "python", "src")
+sys.path[:0] = [MODULE, os.path.join(SOURCE, "tests", "python")]
+
+
+def need(*names):
+    """Ends the test as skipped where a package is missing."""
+    import importlib.util
+    missing = [name for name in names if importlib.util.find_spec(name) is None]
+    if missing:
+        print("%s cannot be imported: tests/bridge/requirements.txt is not installed (no PyPI?)" % ", ".join(missing))
+        sys.exit(77)
+
+
+need("numpy")
+
+
+def instances():
+    """Daemons, as the tests of the Python module have them: support.py there, which has this file's name."""
+    import importlib.util
+    spec = importlib.util.spec_from_file_location("instances", os.path.join(SOURCE, "tests", "python", "support.py"))
+    sys.modules["instances"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules["instances"])
+    return sys.modules["instances"]

@@ -1,0 +1,160 @@
+# stixel-bridge as a program: daemons that come and go, sinks that have nobody, its status, its end, wrong use.
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import support
+
+support.need("zenoh")
+instances = support.instances()
+
+import harness  # noqa: E402
+from stixel_bridge import daemon  # noqa: E402
+
+MODULE, until = support.MODULE, harness.until
+STIXELCTL = os.environ["STIXELCTL"]
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Bridge:
+    """The program, in a folder of its own; its sockets are those of the user of a daemon."""
+
+    def __init__(self, text, runtime):
+        self.folder = tempfile.TemporaryDirectory(prefix="stixel-")
+        self.file = os.path.join(self.folder.name, "b.conf")
+        self.runtime = runtime
+        with open(self.file, "w", encoding="utf-8") as f:
+            f.write(text)
+        self.log = open(os.path.join(self.folder.name, "log"), "w+", encoding="utf-8")
+        env = dict(os.environ, PYTHONPATH=MODULE, XDG_RUNTIME_DIR=runtime,
+                   RUNTIME_DIRECTORY=os.path.join(runtime, "stixel-bridge"))
+        self.process = subprocess.Popen([sys.executable, "-m", "stixel_bridge", "-c", self.file], env=env,
+                                        stderr=self.log, text=True)
+
+    def path(self, name="default"):
+        return os.path.join(self.runtime, "stixel-bridge", name, "status.sock")
+
+    def status(self):
+        try:
+            return json.loads(daemon.ask_path(self.path(), "/status")[1])
+        except OSError:
+            return None
+
+    def way(self, sink=0):
+        """What it says of its first instance at a sink."""
+        found = self.status()
+        return found and found["sinks"][sink]["instances"][0]
+
+    def text(self):
+        with open(self.log.name, encoding="utf-8") as f:
+            return f.read()
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.log.close()
+        self.folder.cleanup()
+
+
+class Program(instances.TestCase):
+    def bridge(self, text, runtime):
+        b = Bridge(text, runtime)
+        self.addCleanup(b.close)
+        return b
+
+    def front(self):
+        return self.daemon("bridge", *harness.SMALL, "-s", "source.fps=20")
+
+    def test_frames_go_out_and_the_daemon_may_come_and_go(self):
+        d = self.front()
+        dead, port = free_port(), free_port()
+        b = self.bridge("[instance %s]\n[sink near]\nkind = zenoh\nlisten = tcp/127.0.0.1:%d\n[sink dead]\nkind = zenoh\n"
+                        "mode = client\nconnect = tcp/127.0.0.1:%d\n" % (d.name, port, dead), d.user)
+        until(lambda: (b.way() or {}).get("sent", 0) > 5, 20, "frames: " + b.text())
+        sinks = b.status()["sinks"]
+        self.assertEqual([s["state"] for s in sinks], ["connected", "waiting"])
+        self.assertIn(str(dead), sinks[1]["why"])
+        self.assertNotIn("Traceback", b.text())
+        code, body = daemon.ask_path(b.path(), "/healthz")
+        self.assertEqual((code, body.decode().startswith("sink dead: ")), (503, True))
+        # as stixelctl has it
+        env = d.client()
+        listed = subprocess.run([STIXELCTL, "list"], capture_output=True, text=True, env=env, check=True).stdout
+        self.assertRegex(listed, r"(?m)^default +near +zenoh +%s +connected +[1-9]" % d.name)
+        self.assertRegex(listed, r"(?m)^default +dead +zenoh +%s +waiting +0\.0 " % d.name)
+        answer = json.loads(subprocess.run([STIXELCTL, "--json", "list"], capture_output=True, text=True, env=env,
+                                           check=True).stdout)
+        mine = [x for x in answer if x["kind"] == "bridge" and x["pid"] == b.process.pid]
+        self.assertEqual(len(mine[0]["bridge"]["sinks"]), 2)
+        # the daemon is killed, and comes again
+        d.kill()
+        until(lambda: b.status()["instances"][0]["publisher"] != "alive", 10, "death")
+        d.start(*harness.SMALL, "-s", "source.fps=20")
+        sent = b.way()["sent"]
+        until(lambda: b.way()["sent"] > sent + 5, 20, "frames after the restart")
+        found = b.status()["instances"][0]
+        self.assertEqual((found["restarts"], found["damaged"]), (1, 0))
+        # and the bridge ends in order
+        b.process.send_signal(signal.SIGTERM)
+        self.assertEqual(b.process.wait(10), 0)
+        self.assertFalse(os.path.exists(os.path.dirname(b.path())))
+
+    def test_a_name_belongs_to_one_bridge(self):
+        with tempfile.TemporaryDirectory() as runtime:
+            text = "[sink a]\nkind = zenoh\nlisten = tcp/127.0.0.1:%d\n"
+            first = self.bridge(text % free_port(), runtime)
+            until(first.status, 20, "status")
+            second = self.bridge(text % free_port(), runtime)
+            self.assertEqual(second.process.wait(20), 73)
+            self.assertIn("another stixel-bridge runs as 'default'", second.text())
+            self.assertTrue(first.status())
+
+    def test_no_instance_is_waited_for(self):
+        with tempfile.TemporaryDirectory() as runtime:
+            b = self.bridge("[instance nobody-%d]\n[sink a]\nkind = zenoh\nlisten = tcp/127.0.0.1:%d\n" % (
+                os.getpid(), free_port()), runtime)
+            until(b.status, 20, "status")
+            self.assertEqual(b.status()["instances"][0]["publisher"], "absent")
+            b.process.send_signal(signal.SIGINT)
+            self.assertEqual(b.process.wait(10), 0)
+
+    def run_it(self, *words):
+        return subprocess.run([sys.executable, "-m", "stixel_bridge", *words], capture_output=True, text=True, timeout=30,
+                              env=dict(os.environ, PYTHONPATH=MODULE))
+
+    def test_wrong_use_is_a_sentence(self):
+        for words, code, want in ((("--nonsense",), 64, "unrecognized arguments: --nonsense"),
+                                  (("-c", "/nowhere.conf"), 78, "/nowhere.conf: cannot be read: No such file")):
+            r = self.run_it(*words)
+            self.assertEqual((r.returncode, r.stdout), (code, ""), words)
+            self.assertRegex(r.stderr, r"^stixel-bridge: [^\n]*\n$")
+            self.assertIn(want, r.stderr)
+
+    def test_what_is_installed_as_an_example_can_be_used(self):
+        path = os.path.join(support.SOURCE, "systemd", "stixel-bridge.conf")
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        self.assertEqual(self.run_it("--check", "-c", path).returncode, 78)  # no sink yet
+        with tempfile.NamedTemporaryFile("w", suffix=".conf") as f:
+            f.write("\n".join(line[1:] if line.startswith("#") and ("[sink" in line or " = " in line) else line
+                              for line in text.split("\n")))
+            f.flush()
+            r = self.run_it("--check", "-c", f.name)
+            self.assertEqual((r.returncode, r.stderr), (0, ""))
+            self.assertIn("1 instances, 3 sinks", r.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,138 @@
+/*
+ * Bridges: where frames go from here, how fast, and what was dropped on the way.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/ctl/bridges.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/instance.h"
+#include "tools/common/instances.h"
+#include "tools/ctl/answer.h"
+
+enum { ASK_MS = 1000, WIDTH_LEAST = 8, WIDTH_MOST = 64 };
+
+/* Sorted insert; names come twice where two places have one. */
+static void take(void *user, const char *name)
+{
+	json_t *names = user;
+	size_t i = 0;
+
+	if (sx_instance_check(name, NULL, 0) < 0)
+		return;
+	while (i < json_array_size(names) && strcmp(json_string_value(json_array_get(names, i)), name) < 0)
+		i++;
+	if (i == json_array_size(names) || strcmp(json_string_value(json_array_get(names, i)), name) != 0)
+		json_array_insert_new(names, i, json_string(name));
+}
+
+static json_t *ask(const char *name)
+{
+	char why[512], *body = NULL;
+	int r = sx_bridge_get(name, "/status", ASK_MS, &body, why, sizeof(why));
+	json_t *answer = r == 200 ? json_loads(body, JSON_REJECT_DUPLICATES, NULL) : NULL;
+
+	if (!json_is_object(answer)) {
+		json_decref(answer);
+		answer = json_pack("{s:s, s:s}", "bridge", name, "why",
+				   r == 200 ? "its status is no JSON" : why);
+	}
+	free(body);
+	return answer;
+}
+
+json_t *ctl_bridges(void)
+{
+	json_t *names = json_array(), *all = json_array();
+	size_t i;
+	json_t *name;
+
+	if (names && all) {
+		sx_bridges_find(take, names);
+		json_array_foreach(names, i, name) json_array_append_new(all, ask(json_string_value(name)));
+	}
+	json_decref(names);
+	return all;
+}
+
+static json_int_t dropped(const json_t *way)
+{
+	const json_t *reasons = json_object_get(way, "dropped");
+
+	return json_integer_value(json_object_get(reasons, "busy")) +
+	       json_integer_value(json_object_get(reasons, "not_connected"));
+}
+
+static void put_way(const char *bridge, json_t *sink, json_t *way, int width)
+{
+	json_t *p99 = sx_answer_find(way, "latency_ms.p99");
+	char latency[24] = "-";
+
+	if (json_is_number(p99))
+		snprintf(latency, sizeof(latency), "%.1f", json_number_value(p99));
+	printf("%-*s  %-*s  %-9s  %-*s  %-10s  %6.1f  %8" JSON_INTEGER_FORMAT "  %8s\n", width, bridge, width,
+	       sx_answer_text(sink, "sink"), sx_answer_text(sink, "kind"), width,
+	       sx_answer_text(way, "instance"), sx_answer_text(sink, "state"),
+	       json_number_value(json_object_get(way, "per_second")), dropped(way), latency);
+}
+
+static void put_bridge(json_t *bridge, int width)
+{
+	const char *name = sx_answer_text(bridge, "bridge"), *why = sx_answer_text(bridge, "why");
+	size_t i, k;
+	json_t *sink, *way;
+
+	if (!json_object_get(bridge, "sinks"))
+		printf("%-*s  %s\n", width, name, why);
+	json_array_foreach(json_object_get(bridge, "sinks"), i, sink)
+	{
+		json_array_foreach(json_object_get(sink, "instances"), k, way)
+			put_way(name, sink, way, width);
+		if (*sx_answer_text(sink, "why"))
+			printf("%-*s  %s\n", width, "", sx_answer_text(sink, "why"));
+	}
+}
+
+static void widen(int *width, json_t *j, const char *key)
+{
+	const int length = (int)strlen(sx_answer_text(j, key));
+
+	if (length > *width)
+		*width = length > WIDTH_MOST ? WIDTH_MOST : length;
+}
+
+/* Of the columns for names: that of the longest. */
+static int name_width(const json_t *bridges)
+{
+	int width = WIDTH_LEAST;
+	size_t i, k, n;
+	json_t *bridge, *sink, *way;
+
+	json_array_foreach(bridges, i, bridge)
+	{
+		widen(&width, bridge, "bridge");
+		json_array_foreach(json_object_get(bridge, "sinks"), k, sink)
+		{
+			widen(&width, sink, "sink");
+			json_array_foreach(json_object_get(sink, "instances"), n, way)
+				widen(&width, way, "instance");
+		}
+	}
+	return width;
+}
+
+void ctl_bridges_table(const json_t *bridges)
+{
+	const int width = name_width(bridges);
+	size_t i;
+	json_t *bridge;
+
+	if (!json_array_size(bridges))
+		return;
+	printf("\n%-*s  %-*s  %-9s  %-*s  %-10s  %6s  %8s  %8s\n", width, "BRIDGE", width, "SINK", "KIND",
+	       width, "INSTANCE", "STATE", "SENT/S", "DROPPED", "P99 MS");
+	json_array_foreach(bridges, i, bridge) put_bridge(bridge, width);
+}
