@@ -156,6 +156,7 @@ static void feed_tell(struct web_feed *feed, struct stixel_reader *reader, int e
 	n->state = s.state;
 	n->epoch = s.epoch;
 	n->head = s.head;
+	memcpy(n->version_text, s.version, sizeof(n->version_text));
 	n->heartbeat_age_ns = reader ? s.heartbeat_age_ns : INT64_MAX;
 	if (news || !n->version) {
 		n->version++;

@@ -42,13 +42,23 @@ static void copy_image(struct web_image *to, const struct stixel_frame *frame, u
 		       row_bytes);
 }
 
-unsigned web_packet_planes(unsigned images)
+static void copy_whole(struct web_packet *p, const struct stixel_frame *frame)
 {
-	return (images & (1u << WEB_LEFT | 1u << WEB_DRAWN) ? 1u << STIXEL_PLANE_LEFT : 0u) |
-	       (images & 1u << WEB_DISPARITY ? 1u << STIXEL_PLANE_DISPARITY : 0u);
+	p->whole = malloc(frame->header->frame_bytes);
+	if (!p->whole)
+		return;
+	p->whole_bytes = frame->header->frame_bytes;
+	memcpy(p->whole, frame->bytes, p->whole_bytes);
 }
 
-struct web_packet *web_packet_create(const struct stixel_frame *frame, unsigned images)
+unsigned web_packet_planes(unsigned wants)
+{
+	return wants >> WEB_PLANES_AT |
+	       (wants & (1u << WEB_LEFT | 1u << WEB_DRAWN) ? 1u << STIXEL_PLANE_LEFT : 0u) |
+	       (wants & 1u << WEB_DISPARITY ? 1u << STIXEL_PLANE_DISPARITY : 0u);
+}
+
+struct web_packet *web_packet_create(const struct stixel_frame *frame, unsigned wants)
 {
 	const struct stixel_frame_header *h = frame->header;
 	struct sx_overlay_params scale = {.disparities = (int)h->disparities,
@@ -71,10 +81,12 @@ struct web_packet *web_packet_create(const struct stixel_frame *frame, unsigned 
 	p->number = h->number;
 	p->captured_ns = h->capture_left_ns < h->capture_right_ns ? h->capture_left_ns : h->capture_right_ns;
 	p->range = sx_overlay_range(&scale);
-	if (web_packet_planes(images) & 1u << STIXEL_PLANE_LEFT)
+	if (wants & (1u << WEB_LEFT | 1u << WEB_DRAWN))
 		copy_image(&p->image[WEB_LEFT], frame, STIXEL_PLANE_LEFT, 1);
-	if (images & 1u << WEB_DISPARITY)
+	if (wants & 1u << WEB_DISPARITY)
 		copy_image(&p->image[WEB_DISPARITY], frame, STIXEL_PLANE_DISPARITY, 2);
+	if (wants >> WEB_PLANES_AT && h->plane_kind != STIXEL_PLANE_NONE)
+		copy_whole(p, frame);
 	return p;
 }
 
@@ -95,6 +107,7 @@ void web_packet_unref(struct web_packet *p)
 		else
 			tjFree(p->image[i].coded);
 	}
+	free(p->whole);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
 }

@@ -73,6 +73,14 @@ enum MHD_Result web_instances_page(struct web_server *s, struct MHD_Connection *
 	return done;
 }
 
+enum MHD_Result web_clock_page(struct MHD_Connection *c)
+{
+	char text[64];
+	const int n = snprintf(text, sizeof(text), "{\"monotonic_ns\": %" PRId64 "}\n", sx_now_ns());
+
+	return web_reply(c, MHD_HTTP_OK, json_type, text, (size_t)n);
+}
+
 enum MHD_Result web_refuse_ask(struct MHD_Connection *c, int code, const char *why)
 {
 	return web_refuse(c,

@@ -89,6 +89,8 @@ struct web_asset {
 };
 extern const struct web_asset web_assets[]; /* made at build time; ends with a NULL path */
 
+/* CLOCK_MONOTONIC, by which frames are stamped. */
+enum MHD_Result web_clock_page(struct MHD_Connection *c);
 enum MHD_Result web_instances_page(struct web_server *s, struct MHD_Connection *c);
 enum MHD_Result web_status_page(struct web_server *s, struct MHD_Connection *c, const char *instance);
 enum MHD_Result web_settings_page(struct web_server *s, struct MHD_Connection *c, const char *instance);

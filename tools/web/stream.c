@@ -80,7 +80,10 @@ static bool messages_frame(struct web_client *c)
 		if (data)
 			add_message(c, &c->header[i], kinds[i], data, bytes);
 	}
-	add_message(c, &c->header[WEB_PICTURES], WEB_MESSAGE_FRAME, p->record, p->record_bytes);
+	if (c->viewer.wants >> WEB_PLANES_AT && p->whole)
+		add_message(c, &c->header[WEB_PICTURES], WEB_MESSAGE_FRAME, p->whole, p->whole_bytes);
+	else
+		add_message(c, &c->header[WEB_PICTURES], WEB_MESSAGE_FRAME, p->record, p->record_bytes);
 	c->header[WEB_PICTURES].skipped = c->skipped;
 	return true;
 }
@@ -93,6 +96,7 @@ static bool messages_notice(struct web_client *c, const struct web_notice *n)
 	sx_json_open(&t, NULL, '{');
 	sx_json_text(&t, "publisher", n->version ? stixel_publisher_name(n->publisher) : "unknown");
 	sx_json_text(&t, "state", n->version ? stixel_state_name(n->state) : "unknown");
+	sx_json_text(&t, "version", n->version_text);
 	sx_json_text(&t, "error", n->error ? stixel_strerror(n->error) : NULL);
 	sx_json_whole(&t, "head", n->head);
 	sx_json_count(&t, "heartbeat_ms",
@@ -236,8 +240,26 @@ static bool parse_images(struct MHD_Connection *m, struct web_viewer *wish, enum
 			images);
 		return false;
 	}
-	wish->wants = (kinds & 1u << STIXEL_PLANE_LEFT ? 1u << WEB_LEFT : 0) |
-		      (kinds & 1u << STIXEL_PLANE_DISPARITY ? 1u << WEB_DISPARITY : 0);
+	wish->wants |= (kinds & 1u << STIXEL_PLANE_LEFT ? 1u << WEB_LEFT : 0) |
+		       (kinds & 1u << STIXEL_PLANE_DISPARITY ? 1u << WEB_DISPARITY : 0);
+	return true;
+}
+
+/* ?planes=...; likewise */
+static bool parse_planes(struct MHD_Connection *m, struct web_viewer *wish, enum MHD_Result *done)
+{
+	const char *planes = MHD_lookup_connection_value(m, MHD_GET_ARGUMENT_KIND, "planes");
+	unsigned kinds = 0;
+
+	if (planes && !sx_parse_images(planes, &kinds)) {
+		*done = web_refuse(
+			m, MHD_HTTP_BAD_REQUEST,
+			"planes needs left, right, disparity with commas between them, or none; not "
+			"'%.40s'",
+			planes);
+		return false;
+	}
+	wish->wants |= kinds << WEB_PLANES_AT;
 	return true;
 }
 
@@ -301,7 +323,8 @@ enum MHD_Result web_stream_page(struct web_server *s, struct MHD_Connection *m, 
 	struct web_viewer wish = {0};
 	enum MHD_Result done = MHD_NO;
 
-	if (!web_stream_fps(m, &wish, &done) || !parse_images(m, &wish, &done))
+	if (!web_stream_fps(m, &wish, &done) || !parse_images(m, &wish, &done) ||
+	    !parse_planes(m, &wish, &done))
 		return done;
 	if (head)
 		return web_reply(m, MHD_HTTP_OK, messages.type, "", 0);
