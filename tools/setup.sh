@@ -59,8 +59,8 @@ need_packages()
 		"${missing[@]}" >&2 || die "apt-get could not install ${missing[*]}"
 }
 
-# Prints the address of the archive where apt finds this machine's release of Debian or Ubuntu. 1, with a sentence, where
-# there is none.
+# Prints the address of the archive where apt finds this machine's release of Debian or Ubuntu.
+# 1, with a sentence, where there is none.
 apt_mirror()
 {
 	local system lines
