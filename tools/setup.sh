@@ -169,6 +169,12 @@ has_nvcc()
 	command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]
 }
 
+# The release of the nvcc that has_nvcc() found, such as 13.0
+nvcc_release()
+{
+	PATH=$PATH:/usr/local/cuda/bin nvcc --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p'
+}
+
 # configure FOLDER [MESON OPTIONS]: once; later calls find the folder as it is, and make it anew for other options.
 # Files among these are named from the top of the tree.
 configure()
