@@ -1,25 +1,27 @@
 /*
  * stixel_convert.h - what a frame is to programs that do not know stixels: a laser scan, and points.
  *
- * Same library and ABI as <stixel.h>; docs/convert.md. All of it is computed in double by + - * / and square roots
- * alone and rounded once to float, so that a frame gives the same bytes on every machine.
+ * Same library and ABI as <stixel.h>; docs/convert.md. All of it is computed in double by + - * / and
+ * square roots alone and rounded once to float, so that a frame gives the same bytes on every machine.
  *
- *	struct stixel_scan_options options;
- *	float *ranges;
+ *  *	struct stixel_scan_options options;
+ *  *	float *ranges;
  *
- *	if (stixel_scan_defaults(frame, &options, sizeof(options)) == 1) {
- *		ranges = malloc(options.count * sizeof(*ranges));
- *		...
- *		stixel_scan(frame, &options, sizeof(options), ranges);
- *	}
+ *  *	if (stixel_scan_defaults(frame, &options, sizeof(options)) == 1) {
+ *  *		ranges = malloc(options.count * sizeof(*ranges));
+ *  *		...
+ *  *		stixel_scan(frame, &options, sizeof(options), ranges);
+ *  *	}
  *
- * Vehicle coordinates, as frame.road.to_vehicle() of Python has them: the origin is the point of the road below the
- * left camera, X points forward along the road, Y to the left, Z up from the road, m (ROS REP 103). They follow from
- * pitch_rad, roll_rad and height_m of the frame's own road; a bend of the road does not bend them.
- * Camera coordinates: from the left camera X to the right, Y down, Z along the optical axis, m.
+ * Vehicle coordinates, as frame.road.to_vehicle() of Python has them: the origin is the point of the road
+ * below the left camera, X points forward along the road, Y to the left, Z up from the road, m (ROS REP
+ * 103). They follow from pitch_rad, roll_rad and height_m of the frame's own road; a bend of the road does
+ * not bend them. Camera coordinates: from the left camera X to the right, Y down, Z along the optical axis,
+ * m.
  *
- * The frame is one that libstixel gave out or checked. No function keeps anything; all may be called from any thread.
- * Options are structs that may grow: zero what you do not set, and give bytes as sizeof of yours.
+ * The frame is one that libstixel gave out or checked. No function keeps anything; all may be called from
+ * any thread. Options are structs that may grow: zero what you do not set, and give bytes as sizeof of
+ * yours.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -62,11 +64,12 @@ STIXEL_AT(stixel_scan_options, unknown, 36);
 STIXEL_SIZE(stixel_scan_options, 40);
 
 /*
- * The usual options for this frame's camera; bytes: sizeof(*options). Angles: the field of view of the stixel
- * columns, as if the camera looked level, so that they are the same for all frames of a camera; in steps of the
- * narrowest column, or less, so that each column has an angle (65536 at most). range_min: where the
- * largest disparity that is searched for is; range_max: where disparity is 4 px. Heights 0.15 and 2 m;
- * above and below count as free, unknown as unseen. 1; 0 without a camera model: angles and ranges are 0, and count.
+ * The usual options for this frame's camera; bytes: sizeof(*options). Angles: the field of view of the
+ * stixel columns, as if the camera looked level, so that they are the same for all frames of a camera; in
+ * steps of the narrowest column, or less, so that each column has an angle (65536 at most). range_min:
+ * where the largest disparity that is searched for is; range_max: where disparity is 4 px. Heights 0.15 and
+ * 2 m; above and below count as free, unknown as unseen. 1; 0 without a camera model: angles and ranges are
+ * 0, and count.
  */
 STIXEL_API int stixel_scan_defaults(const struct stixel_frame *frame, struct stixel_scan_options *options,
 				    size_t bytes);
@@ -75,22 +78,24 @@ STIXEL_API int stixel_scan_defaults(const struct stixel_frame *frame, struct sti
  * ranges, count floats: for each angle the distance of the nearest obstacle, m, as REP 117 has it. It is
  * measured in the plane of the road, from the origin of vehicle coordinates: height does not count.
  *
- *	a number	range_min .. range_max: the nearest obstacle
- *	-INFINITY	there is one, nearer than range_min
- *	+INFINITY	seen, and free as far as range_max
- *	NAN		not seen: outside of the field of view; unmeasured; hidden by what is nearer. All
- *			angles of a frame without a camera model or a road
+ *  *	a number	range_min .. range_max: the nearest obstacle
+ *  *	-INFINITY	there is one, nearer than range_min
+ *  *	+INFINITY	seen, and free as far as range_max
+ *  *	NAN		not seen: outside of the field of view; unmeasured; hidden by what is nearer. All
+ *  *			angles of a frame without a camera model or a road
  *
- * An obstacle is an object stixel of which a part lies more than height_min and less than height_max above the
- * measured road, with its cross slope and its bend. It is taken as upright in the image, at its disparity: the
- * line between both edges of its column, at the row where the part within the band is nearest. Ground is free,
- * whatever its height. An unknown stixel below the first obstacle of its column ends what is seen there, unless the
- * ground below it reaches to range_max; as an obstacle it stands where that ground ends.
+ * An obstacle is an object stixel of which a part lies more than height_min and less than height_max above
+ * the measured road, with its cross slope and its bend. It is taken as upright in the image, at its
+ * disparity: the line between both edges of its column, at the row where the part within the band is
+ * nearest. Ground is free, whatever its height. An unknown stixel that no obstacle of its column lies below
+ * ends what is seen there, unless the road is further than range_max where it begins; as an obstacle it
+ * stands at that place of the road.
  *
- * An angle has the nearest of what its ray meets. A column that is so narrow that no ray meets it counts for the
- * angle that is nearest to its middle (of two the left one), with the distance of its middle. Edges belong to both columns.
- * Where an obstacle and something unseen fall on one angle, the obstacle counts; where free and unseen
- * do, the unseen. 1; 0: no camera model or no road, all is NAN; -EINVAL: options out of their limits.
+ * An angle has the nearest of what its ray meets. A column that is so narrow that no ray meets it counts
+ * for the angle that is nearest to its middle (of two the left one), with the distance of its middle. Edges
+ * belong to both columns. Where an obstacle and something unseen fall on one angle, the obstacle counts;
+ * where free and unseen do, the unseen. 1; 0: no camera model or no road, all is NAN; -EINVAL: options out
+ * of their limits.
  */
 STIXEL_API int stixel_scan(const struct stixel_frame *frame, const struct stixel_scan_options *options,
 			   size_t bytes, float *ranges);
@@ -133,21 +138,22 @@ struct stixel_points_options {
 	uint32_t of;	      /* enum stixel_points_of */
 	uint32_t coordinates; /* enum stixel_coordinates */
 	float step;	      /* m between points, 0.01 or more; obstacles: 0 for none between foot and top */
-	float range_max;      /* m along the optical axis, up to 1e6; without a step 0 for no limit */
+	float range_max;      /* m along the optical axis, at most 65536 steps; without a step 0: no limit */
 };
 STIXEL_AT(stixel_points_options, range_max, 12);
 STIXEL_SIZE(stixel_points_options, 16);
 
 /*
- * Writes points of a frame, at most room of them, in the order of its stixels, each from bottom to top. All lie in the
- * middle of their column. Returns how many there are: more than room means that as many more
- * did not fit (room 0, points NULL: only count). 0 without a camera model, or for vehicle coordinates without a road;
- * -EINVAL: options out of their limits.
+ * Writes points of a frame, at most room of them, in the order of its stixels, each from bottom to top. All
+ * lie in the middle of their column. Returns how many there are: more than room means that as many more did
+ * not fit (room 0, points NULL: only count). 0 without a camera model, or for vehicle coordinates without a
+ * road; -EINVAL: options out of their limits.
  *
  * Obstacles: of each object stixel of known disparity foot and top, the lower and the upper edge of its
- * pixels, half a pixel beyond their centres; and with a step, points between them, at the multiples of step from the
- * foot. Ground: of each ground stixel the points whose distance along the optical axis is a multiple of step, up
- * to range_max (both > 0), where its own disparity has them: in rows across the image, at its own height.
+ * pixels, half a pixel beyond their centres; and with a step, points between them, at the multiples of step
+ * from the foot. Ground: of each ground stixel the points whose distance along the optical axis is a
+ * multiple of step, up to range_max (both > 0), where its own disparity has them: in rows across the image,
+ * at its own height.
  */
 STIXEL_API int64_t stixel_points(const struct stixel_frame *frame,
 				 const struct stixel_points_options *options, size_t bytes,
