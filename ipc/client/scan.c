@@ -221,7 +221,7 @@ static void scan_take(struct scan *s, struct scan_column *c, uint32_t as, double
 	}
 }
 
-/* The part within the band, or all of an object without one; there, the end that is nearer: below of equal ones. */
+/* Its part within the band, or all of it where none is; the nearer of both ends, of equal ones the lower. */
 static void scan_object(struct scan *s, struct scan_column *c, const struct stixel *object)
 {
 	const double d = stixel_disparity_px(object);
