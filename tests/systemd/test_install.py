@@ -98,6 +98,7 @@ WANTED = """
 {pythondir}/stixel/__init__.py              python
 {pythondir}/stixel/__main__.py              python
 {pythondir}/stixel/_check.py                python
+{pythondir}/stixel/_clock.py                python
 {pythondir}/stixel/_crc32c.py               python
 {pythondir}/stixel/_disparity.py            python
 {pythondir}/stixel/_errors.py               python
@@ -106,9 +107,12 @@ WANTED = """
 {pythondir}/stixel/_layout.py               python
 {pythondir}/stixel/_library.py              python
 {pythondir}/stixel/_mcap.py                 python
+{pythondir}/stixel/_open.py                 python
 {pythondir}/stixel/_reader.py               python
 {pythondir}/stixel/_recorded.py             python
 {pythondir}/stixel/_recording.py            python
+{pythondir}/stixel/_remote.py               python
+{pythondir}/stixel/_ring.py                 python
 {pythondir}/stixel/_scores.py               python
 {pythondir}/stixel/_writer.py               python
 {pythondir}/stixel/py.typed                 python

@@ -19,7 +19,8 @@ from ._geometry import Camera, Road
 from ._layout import (HEADER, POINT, STIXEL, Clock, Flag, FrameFlag, Kind, Part, Plane, Publisher, RoadOrigin, ScanAs,
                       Stamp, State)
 from ._library import library_version
-from ._reader import Reader, Status, open, open_path
+from ._open import open, open_path
+from ._reader import Reader, Status
 from ._recorded import Damage, End, Gap, GapReason, Life
 from ._recording import Recording
 from ._scores import ScoreWriter, one_hot

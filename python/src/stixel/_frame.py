@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import datetime
+import math
 import time
 from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Tuple, Union
 
@@ -41,19 +42,20 @@ class Frame:
     """One frame. It owns its memory and never changes: keep it, give it to other threads, pickle it.
 
     Arrays are views into that memory, read-only; copy() one to change it. Times are nanoseconds of CLOCK_MONOTONIC
-    (time.monotonic_ns()) unless they say otherwise.
+    of the publisher's machine (time.monotonic_ns() there) unless they say otherwise.
     """
 
-    __slots__ = ("_data", "_missed", "_header")
+    __slots__ = ("_data", "_missed", "_header", "_offset_ns")
 
-    def __init__(self, data: bytes, missed: int = 0) -> None:
+    def __init__(self, data: bytes, missed: int = 0, offset_ns: Optional[int] = 0) -> None:
         """data: a frame that has been checked. Use stixel.load() for others."""
         self._data = data
         self._missed = missed
+        self._offset_ns = offset_ns
         self._header = header_of(data)
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return Frame, (self._data, self._missed)
+        return Frame, (self._data, self._missed, self._offset_ns)
 
     def __repr__(self) -> str:
         h = self._header
@@ -143,9 +145,21 @@ class Frame:
         epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
         return epoch + datetime.timedelta(microseconds=ns // 1000)
 
+    @property
+    def clock_offset_ns(self) -> Optional[int]:
+        """CLOCK_MONOTONIC of the publisher's machine less that of the reader's when it was read: its times minus this
+        are times of the reader's machine. 0 for frames of one's own machine and of recordings; None: not known.
+        """
+        return self._offset_ns
+
     def age(self) -> float:
-        """Seconds from the older picture until now. For frames of this machine since it was started."""
-        return (time.monotonic_ns() - self.captured_ns) / 1e9
+        """Seconds from the older picture until now, on the machine that read it; nan: clock_offset_ns is not known.
+
+        Not for recordings, nor for frames from before the machine was started.
+        """
+        if self._offset_ns is None:
+            return math.nan
+        return (time.monotonic_ns() + self._offset_ns - self.captured_ns) / 1e9
 
     @property
     def latency(self) -> float:

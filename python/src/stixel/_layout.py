@@ -192,6 +192,12 @@ HEADER = np.dtype([
     ("pitch_sigma_rad", "<f8"), ("roll_sigma_rad", "<f8"), ("height_sigma_m", "<f8")])
 
 
+def offset_of(field: str) -> int:
+    """Where a field lies in a frame's header."""
+    assert HEADER.fields is not None
+    return int(HEADER.fields[field][1])
+
+
 def header_of(data: bytes) -> Any:
     """The header of a frame of any version, from HEADER_BYTES_LEAST bytes on: fields of newer ones are 0."""
     if len(data) >= HEADER.itemsize:

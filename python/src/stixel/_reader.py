@@ -1,35 +1,28 @@
-"""A reader of one instance.
+"""A reader of one instance: what all of them share. _ring.py reads on this machine, _remote.py from elsewhere.
 
 SPDX-License-Identifier: Apache-2.0
 """
 from __future__ import annotations
 
 import asyncio
-import ctypes
-import errno
 import math
 import os
 import threading
 import time
-from typing import TYPE_CHECKING, Iterable, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Any, FrozenSet, Iterable, NamedTuple, Optional
 
-from ._errors import BadName, Damaged, Died, Ended, NotConnected, StixelError, error_of
+from ._errors import Damaged, Died, Ended, StixelError
 from ._frame import Frame
-from ._layout import HEADER, CFrame, CStatus, Open, Plane, Publisher, State
-from ._library import Library, library
+from ._layout import Plane, Publisher, State
 
 if TYPE_CHECKING:
     from types import TracebackType
-    from typing import Callable, Type, Union
+    from typing import Type
 
-    PathLike = Union[str, "os.PathLike[str]"]
-
-# Longest sleep inside the library: then signals and close() are looked at. A signal that comes just before the sleep
-# begins would else be seen with the next frame only.
+# Longest sleep at once: then signals and close() are looked at. A signal that comes just before the sleep begins would
+# else be seen with the next frame only.
 _SLICE_S = 0.25
-_NEVER_NS = (1 << 63) - 1
-_FRAME_BYTES_AT = HEADER.fields["frame_bytes"][1]  # type: ignore[index]
-_IMAGES = {"left": Plane.LEFT, "right": Plane.RIGHT, "disparity": Plane.DISPARITY}
+IMAGES = {"left": Plane.LEFT, "right": Plane.RIGHT, "disparity": Plane.DISPARITY}
 
 
 class Status(NamedTuple):
@@ -48,6 +41,8 @@ class Status(NamedTuple):
     corrupt: int  #: frames that failed the check
     restarts: int  #: changes of epoch
     version: str  #: of the publisher; empty on a stream
+    clock_offset: Optional[float] = 0.0  #: s, its CLOCK_MONOTONIC less that of this machine; None: not measured yet
+    clock_uncertainty: Optional[float] = 0.0  #: s: the offset is right to so much, either way
 
 
 def _deadline(timeout: Optional[float]) -> Optional[float]:
@@ -63,16 +58,17 @@ def _left(deadline: Optional[float]) -> float:
     return _SLICE_S if deadline is None else max(0.0, min(_SLICE_S, deadline - time.monotonic()))
 
 
-def _wish(images: Iterable[str]) -> int:
+def wish(images: Iterable[str]) -> FrozenSet[str]:
+    """Names of images, looked at."""
     names = [images] if isinstance(images, str) else list(images)
     for name in names:
-        if name not in _IMAGES:
+        if name not in IMAGES:
             raise ValueError("image %r: there are 'left', 'right' and 'disparity'" % (name,))
-    return sum({1 << _IMAGES[name] for name in names})
+    return frozenset(names)
 
 
 class Reader:
-    """Frames of one instance. Made by stixel.open().
+    """Frames of one instance. Made by stixel.open() and its like.
 
     Iteration gives every frame in order, waits for each, passes over damaged ones, and ends when the publisher ends in
     order; Died and Restarted are raised. `async for` does the same without a thread.
@@ -81,36 +77,46 @@ class Reader:
     called from any.
     """
 
-    def __init__(self, lib: Library, opener: Callable[..., int], what: str, where: str, flags: Open,
-                 images: int) -> None:
-        self._handle: Optional[ctypes.c_void_p] = None
+    def __init__(self, what: str) -> None:
+        """what: the instance, in sentences."""
+        self._handle: Any = None  # what it reads from; None: closed
         self._lock = threading.Lock()
         self._closing = False
-        self._lib = lib
         self._what = what
         self._pid = os.getpid()
-        self._last: Tuple[int, int] = (0, 0)
-        self._frame = ctypes.POINTER(CFrame)()
-        self._frame_ref = ctypes.byref(self._frame)
-        self._lost = ctypes.c_uint64()
-        self._lost_ref = ctypes.byref(self._lost)
-        handle = ctypes.c_void_p()
-        r = opener(ctypes.byref(handle), os.fsencode(where), int(flags))
-        if r < 0:
-            raise self._error(r)
-        self._handle = handle
-        if images:
-            try:
-                self._want(images)
-            except StixelError:
-                self.close()
-                raise
+
+    # -- what each kind has of its own; handle is what _enter() gave --
+    def _take(self, handle: Any, newest: bool) -> Optional[Frame]:
+        """A frame that is there, at once."""
+        raise NotImplementedError
+
+    def _sleep(self, handle: Any, seconds: float) -> bool:
+        """Waits for a frame, so long at most; signals may end it before."""
+        raise NotImplementedError
+
+    def _descriptor(self, handle: Any) -> int:
+        """For fileno(); NotConnected when there is none."""
+        raise NotImplementedError
+
+    def _want(self, handle: Any, images: FrozenSet[str]) -> None:
+        raise NotImplementedError
+
+    def _ask(self, handle: Any) -> Status:
+        raise NotImplementedError
+
+    def _again(self, handle: Any) -> None:
+        """For reopen()."""
+        raise NotImplementedError
+
+    def _release(self, handle: Any) -> None:
+        """For close()."""
+        raise NotImplementedError
 
     def __repr__(self) -> str:
         return "<stixel.Reader of %s%s>" % (self._what, "" if self._handle else ", closed")
 
     # -- who may use it --
-    def _enter(self) -> ctypes.c_void_p:
+    def _enter(self) -> Any:
         if self._handle is None or self._closing:
             raise ValueError("%s: the reader is closed" % self._what)
         if self._pid != os.getpid():
@@ -126,7 +132,7 @@ class Reader:
         while True:
             if self._closing and self._handle is not None:
                 handle, self._handle = self._handle, None
-                self._lib.close(handle)
+                self._release(handle)
             self._lock.release()
             # close() may have come between the look and the release
             if not self._closing or self._handle is None or not self._lock.acquire(False):
@@ -154,50 +160,11 @@ class Reader:
         """Whether close() was called."""
         return self._closing
 
-    # -- errors --
-    def _error(self, code: int) -> StixelError:
-        text: bytes = self._lib.strerror(code)
-        if code == -errno.EPIPE and self._handle is not None:
-            status = self._ask(self._handle)
-            if status.publisher == Publisher.DIED:
-                # on a stream it also looks so to one who was too slow to hear the last word
-                who = "the publisher (process %d) died" % status.pid if status.pid else "the connection broke off"
-                return Died(errno.EPIPE, "%s: %s" % (self._what, who))
-            return Ended(errno.EPIPE, "%s: the publisher has ended" % self._what)
-        if code == -errno.EINVAL and self._handle is None:
-            return error_of(code, "%s: not a name: 1 to 64 of A-Z a-z 0-9 _ . -, no dot in front" % self._what)
-        return error_of(code, "%s: %s" % (self._what, text.decode()))
-
     # -- frames --
-    def _take(self, handle: ctypes.c_void_p, newest: bool) -> Optional[Frame]:
-        if newest:
-            r = self._lib.latest(handle, self._frame_ref)
-        else:
-            r = self._lib.next(handle, self._frame_ref, self._lost_ref)
-        if r < 0:
-            raise self._error(r)
-        if r == 0:
-            return None
-        # The library's memory is good until the next call only. A copy makes a frame a value like any other.
-        at = self._frame.contents.bytes
-        frame = Frame(ctypes.string_at(at, ctypes.c_uint32.from_address(at + _FRAME_BYTES_AT).value))
-        name = frame.epoch, frame.number
-        if not newest:
-            frame._missed = self._lost.value
-        elif self._last[0]:
-            frame._missed = name[1] - 1 - (self._last[1] if self._last[0] == name[0] else 0)
-        else:
-            frame._missed = self._ask(handle).skipped
-        self._last = name
-        return frame
-
-    def _wait(self, handle: ctypes.c_void_p, deadline: Optional[float]) -> bool:
+    def _wait(self, handle: Any, deadline: Optional[float]) -> bool:
         while True:
-            r = self._lib.wait(handle, math.ceil(_left(deadline) * 1000))
-            if r == 1:
+            if self._sleep(handle, _left(deadline)):
                 return True
-            if r < 0 and r != -errno.EINTR:  # a handler that raised has done so by now
-                raise self._error(r)
             if self._closing:
                 raise ValueError("%s: the reader was closed while it waited" % self._what)
             if deadline is not None and time.monotonic() >= deadline:
@@ -279,10 +246,11 @@ class Reader:
         finally:
             self._leave()
 
-    async def _readable(self, handle: ctypes.c_void_p) -> None:
-        """Until the publisher's socket has something, a slice at most."""
-        fd = self._lib.fd(handle)
-        if fd < 0:  # no publisher, or one without a socket: look again by and by
+    async def _readable(self, handle: Any) -> None:
+        """Until the descriptor has something, a slice at most."""
+        try:
+            fd = self._descriptor(handle)
+        except StixelError:  # no publisher, or one without a socket: look again by and by
             await asyncio.sleep(0.01)
             return
         loop = asyncio.get_running_loop()
@@ -308,12 +276,7 @@ class Reader:
         """
         handle = self._enter()
         try:
-            fd: int = self._lib.fd(handle)
-            if fd == -errno.ENOTCONN:
-                raise NotConnected(errno.ENOTCONN, "%s: no frame socket to wait on" % self._what)
-            if fd < 0:
-                raise self._error(fd)
-            return fd
+            return self._descriptor(handle)
         finally:
             self._leave()
 
@@ -324,28 +287,12 @@ class Reader:
         They cost the publisher a copy of each, and come for as long as this reader is open. NotSupported on a stream,
         NotConnected when the publisher has no frame socket.
         """
-        kinds = _wish(images)
-        self._enter()
+        names = wish(images)
+        handle = self._enter()
         try:
-            self._want(kinds)
+            self._want(handle, names)
         finally:
             self._leave()
-
-    def _want(self, kinds: int) -> None:
-        r = self._lib.want_images(self._handle, kinds)
-        if r == -errno.ENOTSUP:
-            raise error_of(r, "%s: a stream has no images: read from shared memory (stream=False)" % self._what)
-        if r < 0:
-            raise self._error(r)
-
-    def _ask(self, handle: ctypes.c_void_p) -> Status:
-        s = CStatus()
-        r = self._lib.status(handle, ctypes.byref(s), ctypes.sizeof(s))
-        if r < 0:
-            raise error_of(r, "%s: no status" % self._what)
-        age = None if s.heartbeat_age_ns == _NEVER_NS else s.heartbeat_age_ns / 1e9
-        return Status(Publisher(s.publisher), State(s.state), s.epoch, s.head, s.pid, age, s.taken, s.lost, s.skipped,
-                      s.overruns, s.corrupt, s.restarts, s.version.decode("ascii", "replace"))
 
     def status(self) -> Status:
         """What is known of the publisher, now, and what this reader has counted."""
@@ -359,42 +306,6 @@ class Reader:
         """Leaves the present publisher and opens the one that has the name now: after Restarted, Ended, Died."""
         handle = self._enter()
         try:
-            r = self._lib.reopen(handle)
-            if r < 0:
-                raise self._error(r)
+            self._again(handle)
         finally:
             self._leave()
-
-
-def _flags(follow: bool, stream: bool, leftover: bool, any_owner: bool) -> Open:
-    return (Open(0) | (Open.FOLLOW if follow else 0) | (Open.STREAM if stream else 0)
-            | (Open.LEFTOVER if leftover else 0) | (Open.ANY_OWNER if any_owner else 0))
-
-
-def open(instance: str, follow: bool = False, stream: bool = False, images: Iterable[str] = (), *,
-         leftover: bool = False, any_owner: bool = False) -> Reader:
-    """Opens a running instance by its name; the newest frame that is there counts as new.
-
-    follow: no publisher is no error: wait for one, and go over to each new one. stream: through frames.sock instead of
-    shared memory. images: "left", "right", "disparity": ask for these planes. leftover: also read what a dead publisher
-    left. any_owner: trust shared memory of any user.
-
-    Raises BadName, NotRunning, NotAllowed, NotStixel, OtherVersion, Busy, LibraryError.
-    """
-    lib = library()
-    if not isinstance(instance, str):
-        raise TypeError("the name of an instance is text, not %s" % type(instance).__name__)
-    if "\0" in instance:
-        raise BadName(errno.EINVAL, "instance %r: a name has no zero byte" % (instance,))
-    return Reader(lib, lib.open, "instance %r" % instance, instance, _flags(follow, stream, leftover, any_owner),
-                  _wish(images))
-
-
-def open_path(path: PathLike, follow: bool = False, stream: bool = False, images: Iterable[str] = (), *,
-              leftover: bool = False, any_owner: bool = False) -> Reader:
-    """The same for a ring object, or with stream=True a socket, that lies elsewhere."""
-    lib = library()
-    where = os.fspath(path)
-    if "\0" in where:
-        raise BadName(errno.EINVAL, "%r: a path has no zero byte" % (where,))
-    return Reader(lib, lib.open_path, where, where, _flags(follow, stream, leftover, any_owner), _wish(images))

@@ -11,25 +11,15 @@ from typing import Any, Dict, Iterable, Iterator, NamedTuple, Optional, Tuple, U
 
 from . import _mcap as mcap
 from ._check import verdict
-from ._crc32c import crc32c
 from ._frame import Frame
-from ._layout import HEADER, HEADER_BYTES_LEAST, FrameFlag, Plane, header_of
+from ._layout import HEADER_BYTES_LEAST, Plane, header_of, offset_of
+from ._planes import FIELDS, PLACES, select
 
 _FRAME_MAX = 256 << 20
 _EVENTS, _FRAMES = -1, -2  # what a channel has; images: their kind
 _ROLES = {b"stixel": (b"stixel", _FRAMES), b"events": (b"protobuf", _EVENTS),
           b"disparity": (b"protobuf", int(Plane.DISPARITY)), b"left": (b"protobuf", int(Plane.LEFT)),
           b"right": (b"protobuf", int(Plane.RIGHT))}
-
-
-def _at(field: str) -> int:
-    """Where it lies in a frame's header."""
-    assert HEADER.fields is not None
-    return int(HEADER.fields[field][1])
-
-
-_PLANES = _at("plane_kind"), _at("plane2_kind")  # each is kind, width, height, pitch, offset, bytes
-_PLANE_OF = struct.Struct("<6I")
 
 
 class GapReason(enum.IntEnum):
@@ -130,7 +120,7 @@ class Content:
                 self.channel(content)
             elif (op == mcap.MESSAGE and self.roles.get(int.from_bytes(content[:2], "little")) == _FRAMES
                   and len(content) >= mcap.MESSAGE_OF.size + HEADER_BYTES_LEAST):
-                return int(struct.unpack_from("<q", content, mcap.MESSAGE_OF.size + _at("published_ns"))[0])
+                return int(struct.unpack_from("<q", content, mcap.MESSAGE_OF.size + offset_of("published_ns"))[0])
         return None
 
     def message(self, begin: int, content: bytes) -> Iterator[Record]:
@@ -167,11 +157,11 @@ class Content:
         if len(data) < HEADER_BYTES_LEAST:
             yield "a frame contradicts itself"
             return
-        total, at = int(struct.unpack_from("<I", data, _at("frame_bytes"))[0]), len(data)
+        total, at = int(struct.unpack_from("<I", data, offset_of("frame_bytes"))[0]), len(data)
         if total != at:
             missing: Dict[int, Tuple[int, ...]] = {}
-            for place in _PLANES:
-                kind, width, height, pitch, offset, size = _PLANE_OF.unpack_from(data, place)
+            for place in PLACES:
+                kind, width, height, pitch, offset, size = FIELDS.unpack_from(data, place)
                 if not kind:
                     break
                 if kind > Plane.RIGHT or offset != at or kind in missing:
@@ -207,14 +197,7 @@ class Content:
         if verdict(data + bytes(int(header["frame_bytes"]) - len(data))):
             yield "a frame contradicts itself"
             return
-        bare = bytearray(data)
-        for place in _PLANES:
-            bare[place:place + _PLANE_OF.size] = bytes(_PLANE_OF.size)
-        struct.pack_into("<I", bare, _at("frame_bytes"), len(bare))
-        struct.pack_into("<I", bare, _at("flags"), int(header["flags"]) | FrameFlag.PLANE_LEFT_OUT)
-        struct.pack_into("<I", bare, _at("checksum"), 0)
-        struct.pack_into("<I", bare, _at("checksum"), crc32c(bytes(bare)))
-        yield self._whole(bytes(bare))
+        yield self._whole(select(data, ()))
 
     def _image(self, kind: int, data: bytes) -> Iterator[Union[Frame, str]]:
         if kind not in self.missing:

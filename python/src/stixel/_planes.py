@@ -1,0 +1,72 @@
+"""Image planes taken out of frames, and put together again.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+import struct
+from typing import Collection, List, NamedTuple, Sequence
+
+from ._crc32c import crc32c
+from ._layout import FrameFlag, Plane, header_of, offset_of
+
+_ORDER = (Plane.LEFT, Plane.RIGHT, Plane.DISPARITY)  # in which the daemon puts them into a frame
+FIELDS = struct.Struct("<6I")  #: of a plane in the header: kind, width, height, pitch, offset, bytes
+PLACES = offset_of("plane_kind"), offset_of("plane2_kind")  #: of FIELDS
+
+
+class _Image(NamedTuple):
+    kind: int
+    width: int
+    height: int
+    pitch: int
+    data: memoryview
+
+
+def _images(data: bytes) -> List[_Image]:
+    found = []
+    for place in PLACES:
+        kind, width, height, pitch, offset, size = FIELDS.unpack_from(data, place)
+        if kind != Plane.NONE:
+            found.append(_Image(kind, width, height, pitch, memoryview(data)[offset:offset + size]))
+    return found
+
+
+def _with(data: bytes, images: Sequence[_Image], left_out: bool) -> bytes:
+    """The frame with these planes instead of its own: sizes, flag and checksum as its publisher would have made them."""
+    h = header_of(data)
+    bare = bytearray(data[:int(h["plane_offset"] if h["plane_kind"] else h["frame_bytes"])])
+    end = len(bare)
+    for i, place in enumerate(PLACES):
+        fields = bytes(FIELDS.size)
+        if i < len(images):
+            image = images[i]
+            fields = FIELDS.pack(image.kind, image.width, image.height, image.pitch, end, len(image.data))
+            end += len(image.data)
+        bare[place:place + FIELDS.size] = fields
+    flags = int(h["flags"]) & ~FrameFlag.PLANE_LEFT_OUT | (FrameFlag.PLANE_LEFT_OUT if left_out else 0)
+    struct.pack_into("<I", bare, offset_of("frame_bytes"), end)
+    struct.pack_into("<I", bare, offset_of("flags"), flags)
+    struct.pack_into("<I", bare, offset_of("checksum"), 0)
+    struct.pack_into("<I", bare, offset_of("checksum"), crc32c(bytes(bare)))
+    return b"".join([bare, *(image.data for image in images)])
+
+
+def select(data: bytes, kinds: Collection[int]) -> bytes:
+    """A frame with those of its planes alone; the same bytes if that is all of them. Else flagged PLANE_LEFT_OUT.
+
+    data: a frame that has been checked; without its planes it may end before them if none is selected.
+    """
+    images = _images(data)
+    chosen = [image for image in images if image.kind in kinds]
+    return data if len(chosen) == len(images) else _with(data, chosen, True)
+
+
+def join(parts: Sequence[bytes]) -> bytes:
+    """One frame from what select() made of it, with all planes that are there; the same bytes as before if it is whole."""
+    for part in parts:
+        if not header_of(part)["flags"] & FrameFlag.PLANE_LEFT_OUT:
+            return part
+    images = {image.kind: image for part in parts for image in _images(part)}
+    found = sorted(images.values(), key=lambda image: _ORDER.index(Plane(image.kind)))[:len(PLACES)]
+    return _with(parts[0], found, len(found) < len(PLACES))

@@ -1,0 +1,286 @@
+"""Instances that a stixel-bridge elsewhere publishes over zenoh. The keys are told in docs/bridge.md.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+import errno
+import json
+import re
+import threading
+import time
+from typing import Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, Optional
+
+from . import _zenoh_session as session
+from ._check import verdict
+from ._errors import BadName, NotRunning, StixelError
+from ._layout import Publisher, State, header_of
+from ._planes import join
+from ._remote import Inbox, RemoteReader, Transport
+
+SCHEME = "zenoh:"
+_NAME = re.compile(r"(?!\.)[A-Za-z0-9_.-]{1,64}")
+_ANSWER_S = 1.0
+_LOOK_S = 1.0  # after a connection was made, until instances count as not there
+_RETRY_S = 2.0
+_WAITING_MOST = 8  # messages of a key that were not looked at; older ones are dropped
+
+
+class Address(NamedTuple):
+    """What stands behind zenoh: in the name of an instance."""
+
+    endpoint: Optional[str]  #: "tcp/robot:7447"; None: as the configuration has it
+    host: Optional[str]
+    instance: str
+
+    def __str__(self) -> str:
+        name = "instance '%s'" % self.instance + (" of %s" % self.host if self.host else "")
+        return name + (" at %s" % self.endpoint if self.endpoint else "")
+
+
+def parse(text: str) -> Address:
+    """zenoh:[PROTOCOL/ADDRESS/][HOST/]INSTANCE; BadName."""
+    parts = text[len(SCHEME):].split("/")
+    endpoint = None
+    if len(parts) > 2:
+        endpoint = "/".join(parts[:2])
+        parts = parts[2:]
+    if len(parts) > 2 or not all(_NAME.fullmatch(part) for part in parts) or (endpoint and not all(endpoint.split("/"))):
+        raise BadName(errno.EINVAL, "%s: not zenoh:PROTOCOL/ADDRESS/INSTANCE or zenoh:PROTOCOL/ADDRESS/HOST/INSTANCE, "
+                      "as in zenoh:tcp/robot:7447/front" % text)
+    return Address(endpoint, parts[0] if len(parts) == 2 else None, parts[-1])
+
+
+class _Joiner:
+    """Frames and their images, which come by different keys, in one piece.
+
+    A frame is handed on when all images that are wanted have come, or when something of a later one has: it is late by
+    no more than a frame then, and without what was missing.
+    """
+
+    def __init__(self, push: Callable[[bytes], None]) -> None:
+        self._push = push
+        self._lock = threading.Lock()
+        self._wanted: FrozenSet[str] = frozenset()
+        self._parts: Dict[str, bytes] = {}
+        self._name = (0, 0)  # epoch and number of the parts
+
+    def want(self, images: FrozenSet[str]) -> None:
+        """From now on; the frame that waits is handed on."""
+        with self._lock:
+            self._wanted = images
+            self._flush()
+
+    def _flush(self) -> None:
+        parts, self._parts = self._parts, {}
+        if parts:
+            self._push(join(list(parts.values())))
+
+    def add(self, kind: str, data: bytes) -> None:
+        """A message of a key: "frame", or the name of an image."""
+        with self._lock:
+            if not self._wanted or verdict(data):
+                self._push(data)  # who takes it says what is wrong
+                return
+            header = header_of(data)
+            name = int(header["epoch"]), int(header["number"])
+            if name != self._name:
+                if name[0] == self._name[0] and name[1] < self._name[1]:
+                    return  # its frame was handed on
+                self._flush()
+                self._name = name
+            elif not self._parts:
+                return
+            self._parts[kind] = data
+            if self._wanted <= set(self._parts):
+                self._flush()
+
+
+class ZenohTransport(Transport):
+    """A session of its own for each reader."""
+
+    def __init__(self, address: Address, config: Any) -> None:
+        super().__init__(str(address))
+        self._address = address
+        self._config = config
+        self._endpoints: List[str] = json.loads(config.get_json("connect/endpoints")) or []
+        self._lock = threading.RLock()  # of what is declared
+        self._session: Any = None
+        self._base = ""  # stixeld/HOST/INSTANCE, once the host is known
+        self._images: Dict[str, Any] = {}
+        self._wanted: FrozenSet[str] = frozenset()
+        self._stopping = threading.Event()
+        self._ended = False  # the last word was that it ends in order
+
+    def start(self, inbox: Inbox) -> None:
+        self._inbox = inbox
+        self._joiner = _Joiner(inbox.push)
+        try:
+            self._connect()
+        except NotRunning:
+            if not inbox.follow:
+                raise
+            threading.Thread(target=self._connect_later, name="stixel-zenoh", daemon=True).start()
+
+    # -- connecting --
+    def _connect(self) -> None:
+        opened = session.opened(self._config, self._endpoints)
+        with self._lock:
+            if self._stopping.is_set():
+                opened.close()
+                return
+            self._session = opened
+        hosts = self._look(opened)
+        if len(hosts) > 1:
+            raise BadName(errno.EINVAL, "%s: there are several, of the hosts %s: say which, as in %s" % (
+                self.what, ", ".join(hosts), SCHEME + "/".join(filter(None, (self._address.endpoint, hosts[0],
+                                                                            self._address.instance)))))
+        if not hosts and not self._inbox.follow:
+            raise NotRunning(errno.ENOENT, "%s: no publisher of this name%s" % (self.what, self._others(opened)))
+        # from now on its coming and going; what is there comes at once
+        opened.liveliness().declare_subscriber(self._key(hosts[0] if hosts else None), self._on_token, history=True)
+        end = time.monotonic() + _ANSWER_S
+        while hosts and not self._inbox.present and time.monotonic() < end:
+            time.sleep(0.001)
+
+    def _connect_later(self) -> None:
+        while not self._stopping.wait(_RETRY_S):
+            try:
+                self._connect()
+                return
+            except NotRunning:
+                continue
+            except StixelError as e:
+                self._inbox.broke(e)
+                return
+            except session.package().ZError:
+                if not self._stopping.is_set():  # which closes the session
+                    raise
+                return
+
+    def _key(self, host: Optional[str]) -> str:
+        return "%s/%s/%s" % (session.ROOT, host or self._address.host or "*", self._address.instance)
+
+    def _look(self, opened: Any) -> List[str]:
+        """The hosts that have it. What lies behind a router may become known a little later."""
+        end = time.monotonic() + _LOOK_S
+        while True:
+            hosts = sorted({str(reply.ok.key_expr).split("/")[1] for reply in opened.liveliness().get(
+                self._key(None), timeout=_ANSWER_S) if reply.ok})
+            if hosts or self._inbox.follow or time.monotonic() > end or self._stopping.wait(0.05):
+                return hosts
+
+    def _others(self, opened: Any) -> str:
+        """What is there instead."""
+        keys = sorted({str(reply.ok.key_expr).split("/", 1)[1] for reply in opened.liveliness().get(
+            session.ROOT + "/*/*", timeout=_ANSWER_S) if reply.ok})
+        return "; there are HOST/INSTANCE %s" % ", ".join(keys[:20]) if keys else ""
+
+    # -- what comes --
+    def _on_token(self, sample: Any) -> None:
+        """A publisher has come or gone: called by zenoh's threads."""
+        key = str(sample.key_expr)
+        with self._lock:
+            if self._stopping.is_set() or (self._base and key != self._base):
+                return
+            if sample.kind == session.package().SampleKind.DELETE:
+                self._inbox.left(died=not self._ended)
+                return
+            self._ended = False
+            if not self._base:
+                self._base = key
+                self._subscribe("frame")
+                self._session.declare_subscriber(key + "/status", self._on_status)
+                self._declare_images()
+            for last, take in (("frame", self._on_last), ("status", self._on_last_status)):
+                self._session.get("%s/%s" % (key, last), take, timeout=_ANSWER_S)
+        self._inbox.arrived()
+
+    def _subscribe(self, kind: str) -> Any:
+        """Messages of a key, in a thread of its own, which ends with the subscriber."""
+        ring = session.package().handlers.RingChannel(_WAITING_MOST)
+        subscriber = self._session.declare_subscriber("%s/%s" % (self._base, kind), ring)
+
+        def pump() -> None:
+            for sample in subscriber:
+                self._joiner.add(kind, sample.payload.to_bytes())
+
+        threading.Thread(target=pump, name="stixel-" + kind, daemon=True).start()
+        return subscriber
+
+    def _on_last(self, reply: Any) -> None:
+        if reply.ok:
+            self._inbox.push(reply.ok.payload.to_bytes())
+
+    def _on_last_status(self, reply: Any) -> None:
+        if reply.ok:
+            self._on_status(reply.ok)
+
+    def _on_status(self, sample: Any) -> None:
+        try:
+            said = json.loads(sample.payload.to_bytes())
+            publisher, state, version = (str(said[name]) for name in ("publisher", "state", "version"))
+        except (ValueError, KeyError, TypeError):
+            return  # not of a bridge
+        found = Publisher.__members__.get(publisher.upper(), Publisher.UNKNOWN)
+        self._inbox.told(found, State.__members__.get(state.upper(), State.UNKNOWN), version[:64])
+        if found == Publisher.ENDED:
+            self._ended = True
+            self._inbox.left(died=False)
+
+    # -- what is asked --
+    def want(self, images: FrozenSet[str]) -> None:
+        with self._lock:
+            self._wanted = images
+            if self._base:
+                self._declare_images()
+
+    def _declare_images(self) -> None:
+        for kind in set(self._images) - self._wanted:
+            self._images.pop(kind).undeclare()
+        for kind in self._wanted - set(self._images):
+            self._images[kind] = self._subscribe(kind)
+        self._joiner.want(self._wanted)
+
+    def clock_ns(self) -> Optional[int]:
+        opened, base, zenoh = self._session, self._base, session.package()
+        if not base or self._stopping.is_set():
+            return None
+        try:
+            for reply in opened.get(base + "/clock", timeout=_ANSWER_S, priority=zenoh.Priority.REAL_TIME, express=True):
+                if reply.ok:
+                    return int(json.loads(reply.ok.payload.to_bytes())["monotonic_ns"])
+        except (zenoh.ZError, ValueError, KeyError, TypeError):
+            pass  # closed meanwhile, or not of a bridge
+        return None
+
+    def stop(self) -> None:
+        self._stopping.set()
+        with self._lock:
+            opened, self._session = self._session, None
+        if opened is not None:
+            opened.close()
+
+
+def _values(address: Address, user: Optional[str], password: Optional[str], ca: Optional[str]) -> Dict[str, Any]:
+    """What the arguments of open_zenoh() are for zenoh. A reader listens nowhere."""
+    values: Dict[str, Any] = {}
+    if address.endpoint:
+        values.update({"mode": "client", "connect/endpoints": [address.endpoint]})
+    if (user is None) != (password is None):
+        raise ValueError("user and password: one without the other")
+    if user is not None:
+        values.update({"transport/auth/usrpwd/user": user, "transport/auth/usrpwd/password": password})
+    if ca is not None:
+        values["transport/link/tls/root_ca_certificate"] = ca
+    return values
+
+
+def open_zenoh(name: str, follow: bool, images: Iterable[str], user: Optional[str], password: Optional[str],
+               ca: Optional[str], config: Optional[str]) -> RemoteReader:
+    """What stixel.open() gives for zenoh:..."""
+    address = parse(name)
+    if address.endpoint is None and config is None:
+        raise BadName(errno.EINVAL, "%s: where? zenoh:PROTOCOL/ADDRESS/INSTANCE, or config=: a file of zenoh's" % name)
+    made = session.configuration(_values(address, user, password, ca), config)
+    return RemoteReader(ZenohTransport(address, made), follow, images)

@@ -1,0 +1,148 @@
+"""Frames as they are, over zenoh: keys stixeld/HOST/INSTANCE/..., which stixel.open("zenoh:...") reads. docs/bridge.md.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+from typing import Any, Dict, FrozenSet, List, Mapping, Optional, Sequence
+
+from stixel import StixelError
+from stixel import _zenoh_session as session
+
+from ..fail import CONFIG, Fail, SinkError
+from ..options import Option
+from ..sink import NO_IMAGES, Instance, Report, Work
+from ..sink import Sink as Base
+from .zenoh_instance import Published
+
+PRIORITIES = ("real-time", "interactive-high", "interactive-low", "data-high", "data", "data-low", "background")
+_CONNECT_MS = 5000
+
+
+class Sink(Base):
+    """One session for all instances."""
+
+    OPTIONS = [
+        Option("mode", "choice", "peer", "peer: connects to others and lets them connect; client: to one router or peer, "
+               "and nothing else; router: also passes on between those who connect", choices=("peer", "client", "router")),
+        Option("connect", "list", [], "endpoints to connect to, as tcp/router:7447 or tls/router:7447"),
+        Option("listen", "list", [], "endpoints where others may connect, as tcp/0.0.0.0:7447; whoever reaches them sees "
+               "everything, but for users_file and tls_clients"),
+        Option("multicast", "switch", False, "find others, and be found, by multicast in the local network"),
+        Option("user", "text", None, "name under which it connects"),
+        Option("password_file", "file", None, "file with its password, which others may not read"),
+        Option("users_file", "file", None, "who may connect: lines USER:PASSWORD; others may not read it"),
+        Option("tls_ca", "file", None, "certificates of the authorities that sign those of others, PEM"),
+        Option("tls_certificate", "file", None, "certificate shown to others, PEM"),
+        Option("tls_key", "file", None, "its private key, PEM"),
+        Option("tls_clients", "switch", False, "who connects must show a certificate of tls_ca, and so does this side"),
+        Option("priority", "choice", "real-time", "of frames; images have data-low", choices=PRIORITIES),
+        Option("congestion", "choice", "drop", "when a connection is too slow: drop frames, or block until there is room; "
+               "images are dropped", choices=("drop", "block")),
+        Option("reliability", "choice", "reliable", "of frames where an endpoint knows both, as UDP and TCP together",
+               choices=("reliable", "best-effort")),
+        Option("express", "switch", True, "frames at once, not in batches with others"),
+        Option("compression", "switch", False, "compress (LZ4) between those who both want it"),
+        Option("configuration", "file", None, "a configuration of zenoh's (JSON5) for all else; the above goes before it"),
+    ]
+    PACKAGES = ("zenoh",)
+    NEEDS = "zenoh"
+    HELP = "frames as they are, for stixel.open(\"zenoh:tcp/HOST:7447/INSTANCE\")"
+
+    def __init__(self, name: str, options: Mapping[str, Any], host: str, instances: Sequence[Instance]) -> None:
+        super().__init__(name, options, host, instances)
+        self._session: Any = None
+        self._published: Dict[str, Published] = {}
+        self._peers = 0
+        self._check()
+
+    # -- options --
+    def _check(self) -> None:
+        o = self.options
+        if not (o["connect"] or o["listen"] or o["multicast"] or o["configuration"]):
+            raise Fail(CONFIG, "neither connect nor listen nor multicast is given: nobody would get anything")
+        if o["mode"] == "client" and o["listen"]:
+            raise Fail(CONFIG, "listen: a client does not listen (mode = peer does)")
+        if bool(o["user"]) != bool(o["password_file"]):
+            raise Fail(CONFIG, "one of user and password_file is given: it needs both")
+        if bool(o["tls_certificate"]) != bool(o["tls_key"]):
+            raise Fail(CONFIG, "one of tls_certificate and tls_key is given: it needs both")
+        if o["tls_clients"] and not (o["tls_ca"] and o["tls_certificate"]):
+            raise Fail(CONFIG, "tls_clients needs tls_ca, tls_certificate and tls_key")
+        if any(endpoint.startswith(("tls/", "quic/")) for endpoint in o["listen"]) and not o["tls_certificate"]:
+            raise Fail(CONFIG, "listen: an endpoint of TLS needs tls_certificate and tls_key")
+
+    def _listen(self) -> Optional[List[str]]:
+        """Where zenoh listens. Without listen only multicast makes a peer take connections, at any port."""
+        if self.options["listen"] or self.options["mode"] != "client":
+            listen: List[str] = self.options["listen"]
+            return listen or (["tcp/[::]:0"] if self.options["multicast"] else [])
+        return None
+
+    def _values(self) -> Dict[str, Any]:
+        """The options by zenoh's own keys."""
+        o, auth, tls = self.options, "transport/auth/usrpwd/", "transport/link/tls/"
+        values: Dict[str, Any] = {"mode": o["mode"], "connect/endpoints": o["connect"], "listen/endpoints": self._listen(),
+                                  "connect/timeout_ms": _CONNECT_MS, "connect/exit_on_failure": True,
+                                  "transport/unicast/compression/enabled": True if o["compression"] else None,
+                                  "scouting/multicast/enabled": True if o["multicast"] else None,
+                                  tls + "root_ca_certificate": o["tls_ca"],
+                                  tls + "listen_certificate": o["tls_certificate"], tls + "listen_private_key": o["tls_key"],
+                                  tls + "connect_certificate": o["tls_certificate"],
+                                  tls + "connect_private_key": o["tls_key"],
+                                  tls + "enable_mtls": True if o["tls_clients"] else None,
+                                  auth + "user": o["user"], auth + "dictionary_file": o["users_file"]}
+        if o["password_file"]:
+            values[auth + "password"] = session.secret(o["password_file"])
+        if o["users_file"]:
+            session.secret(o["users_file"])  # whether others may read it
+        if o["configuration"]:  # has what is not said here
+            for key in ("connect/endpoints", "listen/endpoints"):
+                values[key] = values[key] or None
+        return {key: value for key, value in values.items() if value is not None}
+
+    # -- the contract --
+    def open(self) -> None:
+        try:
+            config = session.configuration(self._values(), self.options["configuration"])
+            self._session = session.opened(config, self.options["connect"])
+            for instance in self.instances:
+                self._published[instance.name] = Published(self._session, self.host, instance, self.options)
+        except (StixelError, ValueError) as e:
+            raise SinkError(str(e)) from None
+        except session.package().ZError as e:
+            raise SinkError(session.sentence(e)) from None
+
+    def send(self, work: Work) -> int:
+        try:
+            return self._published[work.instance.name].send(work)
+        except session.package().ZError as e:
+            raise SinkError(session.sentence(e)) from None
+
+    def report(self, report: Report) -> int:
+        try:
+            self._peers = len(self._session.info.transports())
+            if self.options["connect"] and not self._peers:
+                raise SinkError("the connection to %s is lost" % ", ".join(self.options["connect"]))
+            return self._published[report.instance.name].report(report)
+        except session.package().ZError as e:
+            raise SinkError(session.sentence(e)) from None
+
+    def images(self, instance: Instance) -> FrozenSet[str]:
+        published = self._published.get(instance.name)
+        return published.images() if published else NO_IMAGES
+
+    def figures(self) -> Dict[str, float]:
+        published = list(self._published.values())
+        return {"peers": self._peers, "queries": sum(p.queries for p in published),
+                "image_bytes": sum(p.image_bytes for p in published)}
+
+    def close(self) -> None:
+        opened, self._session = self._session, None
+        self._published = {}
+        self._peers = 0
+        if opened is not None:
+            try:
+                opened.close()
+            except session.package().ZError:
+                pass  # it was lost before

@@ -1,0 +1,158 @@
+"""One instance over zenoh: what is published under its keys, and what is answered there.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import Any, Callable, Dict, FrozenSet, Mapping, Optional, Tuple
+
+from stixel import FrameFlag, Plane
+from stixel import _zenoh_session as session
+from stixel._planes import select
+
+from .. import daemon
+from ..sink import Instance, Report, Work
+
+KINDS = {"left": Plane.LEFT, "right": Plane.RIGHT, "disparity": Plane.DISPARITY}
+THERE = ("alive", "stalled")  # a publisher that readers may wait for
+CALIBRATION = ("image_width", "image_height", "fx", "fy", "cx", "cy", "baseline_m", "pitch_rad", "roll_rad", "height_m")
+_DAEMON_S = 2.0
+_FRAME, _JSON = "application/octet-stream", "application/json"
+
+
+def _frame_of(work: Work, *kinds: Plane) -> bytes:
+    """Its bytes with these planes alone, made once for all sinks."""
+    made: bytes = work.once(("zenoh frame", kinds), lambda: select(work.frame.raw, kinds))
+    return made
+
+
+class _Key:
+    """A publisher, and whether anybody has subscribed to it."""
+
+    def __init__(self, opened: Any, key: str, **more: Any) -> None:
+        self._publisher = opened.declare_publisher(key, **more)
+        self.wanted = False
+        self._listener = self._publisher.declare_matching_listener(self._on_matching)
+        self.look()
+
+    def _on_matching(self, status: Any) -> None:
+        self.wanted = status.matching
+
+    def look(self) -> None:
+        """Asks, where a change might have been missed."""
+        self.wanted = self._publisher.matching_status.matching
+
+    def put(self, data: bytes) -> int:
+        self._publisher.put(data)
+        return len(data)
+
+
+class Published:
+    """Made when the sink is opened; ends with its session."""
+
+    def __init__(self, opened: Any, host: str, instance: Instance, options: Mapping[str, Any]) -> None:
+        zenoh = session.package()
+        self._session = opened
+        self._name = instance.name
+        self._base = "%s/%s/%s" % (session.ROOT, host, instance.name)
+        self._token: Any = None
+        self._lock = threading.Lock()  # of what queries look at
+        self._last: Optional[Work] = None
+        self._ended = 0  # epoch of the publisher that was the last to go
+        self._status = b""
+        self.queries = 0  #: answered
+        self.image_bytes = 0
+        drop = zenoh.CongestionControl.DROP
+        self._frame = _Key(
+            opened, self._base + "/frame", encoding=_FRAME, express=options["express"],
+            congestion_control=zenoh.CongestionControl.BLOCK if options["congestion"] == "block" else drop,
+            priority=getattr(zenoh.Priority, options["priority"].replace("-", "_").upper()),
+            reliability=getattr(zenoh.Reliability, options["reliability"].replace("-", "_").upper()))
+        self._images = {kind: _Key(opened, "%s/%s" % (self._base, kind), encoding=_FRAME, congestion_control=drop,
+                                   priority=zenoh.Priority.DATA_LOW) for kind in KINDS}
+        self._reports = _Key(opened, self._base + "/status", encoding=_JSON, congestion_control=drop)
+        self._answer("clock", lambda: (_JSON, b'{"monotonic_ns": %d, "realtime_ns": %d}' % (
+            time.monotonic_ns(), time.time_ns())))
+        self._answer("frame", self._last_frame)
+        self._answer("status", lambda: (_JSON, self._status) if self._status else None)
+        self._answer("configuration", self._configuration)
+        self._answer("calibration", self._calibration)
+
+    # -- questions, in threads of zenoh's --
+    def _answer(self, what: str, make: Callable[[], Optional[Tuple[str, bytes]]]) -> None:
+        key = "%s/%s" % (self._base, what)
+
+        def answer(query: Any) -> None:
+            with query:
+                made = make()
+                if made:
+                    query.reply(key, made[1], encoding=made[0])
+                else:
+                    query.reply_err("%s: not known now" % key)
+            with self._lock:
+                self.queries += 1
+
+        self._session.declare_queryable(key, answer)
+
+    def _last_frame(self) -> Optional[Tuple[str, bytes]]:
+        last = self._last
+        return (_FRAME, _frame_of(last)) if last else None
+
+    def _configuration(self) -> Optional[Tuple[str, bytes]]:
+        answer = daemon.ask(self._name, "/settings", _DAEMON_S)
+        return (_JSON, answer[1]) if answer and answer[0] == 200 else None
+
+    def _calibration(self) -> Optional[Tuple[str, bytes]]:
+        last = self._last
+        if not last:
+            return None
+        said: Dict[str, Any] = {name: last.frame.header[name].item() for name in CALIBRATION}
+        said["rectified"] = bool(last.frame.flags & FrameFlag.RECTIFIED)
+        return _JSON, json.dumps(said).encode()
+
+    # -- the sink's thread --
+    def _come(self) -> None:
+        if self._token is None:
+            self._token = self._session.liveliness().declare_token(self._base)
+
+    def _go(self) -> None:
+        token, self._token = self._token, None
+        if token is not None:
+            self._ended = self._last.frame.epoch if self._last else 0
+            self._last = None
+            token.undeclare()
+
+    def send(self, work: Work) -> int:
+        """A frame, to those who have subscribed; bytes."""
+        if work.frame.epoch != self._ended:
+            self._come()
+        self._last = work
+        sent = self._frame.put(_frame_of(work)) if self._frame.wanted else 0
+        for kind, key in self._images.items():
+            if key.wanted:  # also a frame that has no such image: then nobody need wait for it
+                size = key.put(_frame_of(work, KINDS[kind]))
+                self.image_bytes += size
+                sent += size
+        return sent
+
+    def report(self, report: Report) -> int:
+        """How it is, once a second: readers that hear nothing take it for stalled. Bytes."""
+        status = report.status or {}
+        self._status = json.dumps({
+            "publisher": report.publisher, "state": report.state, "version": str(status.get("version", "")),
+            "status": report.status}).encode()
+        if report.publisher in THERE:
+            self._come()
+        for key in (self._frame, *self._images.values(), self._reports):
+            key.look()
+        sent = self._reports.put(self._status) if self._reports.wanted else 0
+        if report.publisher not in THERE:
+            self._go()
+        return sent
+
+    def images(self) -> FrozenSet[str]:
+        """Those to which somebody has subscribed."""
+        return frozenset(kind for kind, key in self._images.items() if key.wanted)
