@@ -33,7 +33,7 @@ WANTED = """
 {datadir}/stixeld/calibrate/stixel_calibrate/views.py python
 {bindir}/stixel-bench
 {bindir}/stixel-bridge                      python
-{mandir}/man1/stixel-bridge.1               man python
+{mandir}/man1/stixel-bridge.1               man python numpy
 {datadir}/doc/stixeld/examples/bridge-lan.conf python
 {unitdir}/stixel-bridge.service             systemd python
 {sysusersdir}/stixel-bridge.conf            systemd python
