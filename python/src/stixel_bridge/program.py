@@ -64,7 +64,8 @@ class Bridge:
         everything = {name: Instance(name, options)
                       for name, options in [*config.instances.items(), *config.rigs.items()]}
         self.runners = [Runner(self._sink(c, config, everything), say) for c in config.sinks]
-        rigs = [Rig(everything[name], [everything[i] for i in options["instances"]], self._of(name)) for name, options in config.rigs.items()]
+        rigs = [Rig(everything[name], [everything[i] for i in options["instances"]], self._of(name))
+                for name, options in config.rigs.items()]
 
         def more(name: str) -> Any:
             mine = [rig for rig in rigs if rig.has(name)]
