@@ -123,8 +123,8 @@ y = 2
     def test_a_missing_package_is_named(self):
         code, lines = self.faults("[sink a]\nkind = needy\n")
         self.assertEqual(code, UNAVAILABLE)
-        self.assertEqual(lines, ["f:2: sinks of kind needy need no_such_package_at_all and zenoh_of_nobody, which cannot be "
-                                 "imported: pip install no_such_package_at_all json zenoh_of_nobody"])
+        self.assertEqual(lines, ["f:2: sinks of kind needy need no_such_package_at_all and zenoh_of_nobody, which "
+                                 "cannot be imported: pip install no_such_package_at_all json zenoh_of_nobody"])
 
     def test_files_that_cannot_be_read(self):
         with tempfile.TemporaryDirectory() as folder:
