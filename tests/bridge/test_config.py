@@ -62,7 +62,7 @@ class Config(unittest.TestCase):
         self.assertEqual((c.bridge["name"], c.bridge["host"]), ("site", "robot"))
         self.assertEqual((list(c.instances), c.instances["front"]["x_m"], c.instances["rear"]["yaw_deg"]),
                          (["front", "rear"], 1.5, 180))
-        self.assertEqual(dict(c.rigs["around"]), {"instances": ["front", "rear"], "window_ms": 20})
+        self.assertEqual(dict(c.rigs["around"]), {"instances": ["front", "rear"], "window_ms": 20, "unseen_m": 5})
         a, b = c.sinks
         self.assertEqual((a.name, a.where, a.options["port"], a.options["rate_hz"], a.options["queue"]),
                          ("a", "f:13", 7, 10, 1))

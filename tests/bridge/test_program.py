@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -30,7 +31,7 @@ def free_port():
 class Bridge:
     """The program, in a folder of its own; its sockets are those of the user of a daemon."""
 
-    def __init__(self, text, runtime):
+    def __init__(self, text, runtime, before=()):
         self.folder = tempfile.TemporaryDirectory(prefix="stixel-")
         self.file = os.path.join(self.folder.name, "b.conf")
         self.runtime = runtime
@@ -39,7 +40,7 @@ class Bridge:
         self.log = open(os.path.join(self.folder.name, "log"), "w+", encoding="utf-8")
         env = dict(os.environ, PYTHONPATH=MODULE, XDG_RUNTIME_DIR=runtime,
                    RUNTIME_DIRECTORY=os.path.join(runtime, "stixel-bridge"))
-        self.process = subprocess.Popen([sys.executable, "-m", "stixel_bridge", "-c", self.file], env=env,
+        self.process = subprocess.Popen([*before, sys.executable, "-m", "stixel_bridge", "-c", self.file], env=env,
                                         stderr=self.log, text=True)
 
     def path(self, name="default"):
@@ -69,8 +70,8 @@ class Bridge:
 
 
 class Program(instances.TestCase):
-    def bridge(self, text, runtime):
-        b = Bridge(text, runtime)
+    def bridge(self, text, runtime, before=()):
+        b = Bridge(text, runtime, before)
         self.addCleanup(b.close)
         return b
 
@@ -83,6 +84,7 @@ class Program(instances.TestCase):
         b = self.bridge("[instance %s]\n[sink near]\nkind = zenoh\nlisten = tcp/127.0.0.1:%d\n[sink dead]\nkind = zenoh\n"
                         "mode = client\nconnect = tcp/127.0.0.1:%d\n" % (d.name, port, dead), d.user)
         until(lambda: (b.way() or {}).get("sent", 0) > 5, 20, "frames: " + b.text())
+        until(lambda: b.status()["sinks"][1]["state"] == "waiting", 20, "a connection that fails")
         sinks = b.status()["sinks"]
         self.assertEqual([s["state"] for s in sinks], ["connected", "waiting"])
         self.assertIn(str(dead), sinks[1]["why"])
@@ -99,13 +101,14 @@ class Program(instances.TestCase):
         mine = [x for x in answer if x["kind"] == "bridge" and x["pid"] == b.process.pid]
         self.assertEqual(len(mine[0]["bridge"]["sinks"]), 2)
         # the daemon is killed, and comes again
-        d.kill()
+        d.process.kill()
+        d.process.wait()
         until(lambda: b.status()["instances"][0]["publisher"] != "alive", 10, "death")
         d.start(*harness.SMALL, "-s", "source.fps=20")
         sent = b.way()["sent"]
         until(lambda: b.way()["sent"] > sent + 5, 20, "frames after the restart")
-        found = b.status()["instances"][0]
-        self.assertEqual((found["restarts"], found["damaged"]), (1, 0))
+        until(lambda: b.status()["instances"][0]["restarts"] == 1, 10, "the restart, counted")
+        self.assertEqual(b.status()["instances"][0]["damaged"], 0)
         # and the bridge ends in order
         b.process.send_signal(signal.SIGTERM)
         self.assertEqual(b.process.wait(10), 0)
@@ -129,6 +132,28 @@ class Program(instances.TestCase):
             self.assertEqual(b.status()["instances"][0]["publisher"], "absent")
             b.process.send_signal(signal.SIGINT)
             self.assertEqual(b.process.wait(10), 0)
+
+    def test_all_kinds_in_the_sandbox_of_the_service(self):
+        """Its system calls alone, no code made at run time: every package connects, and frames go out."""
+        filtered = [sys.executable, os.path.join(support.SOURCE, "tests", "systemd", "filtered.py"), "--no-new-code",
+                    os.environ["STIXEL_BRIDGE_UNIT"]]
+        if not shutil.which("systemd-analyze") or subprocess.run([*filtered, "--", "true"], capture_output=True,
+                                                                 check=False).returncode:
+            self.skipTest("no systemd-analyze, or no filter and no refusal of new code here")
+        for package in ("cyclonedds", "rosbags", "foxglove"):
+            support.need(package)
+        d, port = self.front(), free_port()
+        before = set(os.listdir("/dev/shm"))
+        b = self.bridge("[instance %s]\n[sink z]\nkind = zenoh\nlisten = tcp/127.0.0.1:%d\n[sink f]\nkind = foxglove\n"
+                        "port = %d\n[sink d]\nkind = ros-dds\ndomain = 77\n[sink r]\nkind = ros-zenoh\n"
+                        "connect = tcp/127.0.0.1:%d\n" % (d.name, port, free_port(), port), d.user, [*filtered, "--"])
+        until(lambda: [s["state"] for s in (b.status() or {"sinks": []})["sinks"]] == ["connected"] * 4, 30, "connections: " + b.text())
+        until(lambda: b.way()["sent"] > 5, 20, "frames")
+        self.assertEqual([s["internal_errors"] for s in b.status()["sinks"]], [0] * 4)
+        b.process.send_signal(signal.SIGTERM)
+        self.assertEqual(b.process.wait(10), 0)
+        left = {name for name in set(os.listdir("/dev/shm")) - before if name.endswith(".zenoh")}
+        self.assertEqual(left, set())
 
     def run_it(self, *words):
         return subprocess.run([sys.executable, "-m", "stixel_bridge", *words], capture_output=True, text=True, timeout=30,

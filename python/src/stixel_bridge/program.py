@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import os
 import re
@@ -48,8 +49,9 @@ def _parser(version: str) -> _Parser:
 
 
 def say(text: str) -> None:
-    """A line to the log."""
-    print("%s: %s" % (PROGRAM, text), file=sys.stderr, flush=True)
+    """A line to the log, if that takes it: a full disk or a reader of the log that is gone is no reason to end."""
+    with contextlib.suppress(OSError):
+        print("%s: %s" % (PROGRAM, text), file=sys.stderr, flush=True)
 
 
 class Bridge:

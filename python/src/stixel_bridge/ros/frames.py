@@ -1,0 +1,148 @@
+"""Coordinate frames, with axes by REP 103 and base_link by REP 105, and what stands at the head of a message.
+
+base_link (x forward, y left, z up)
+  PREFIX_link             the left camera, axes of base_link turned with it
+    PREFIX_optical_frame  the same place; x right, y down, z along the optical axis
+      PREFIX_road         on the road below it; x forward along the road, y left, z up: what is measured anew each frame
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Sequence, Union
+
+import numpy as np
+
+from ..rig import RigFrame
+from . import store
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from stixel import Frame, Road
+
+    from ..sink import Instance
+
+    Floats = NDArray[np.float64]
+
+# rotates optical coordinates into those of the link: z forward, x to the right, y down
+OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
+
+
+class Names(NamedTuple):
+    """Of the coordinate frames of an instance."""
+
+    base: str
+    link: str
+    optical: str
+    road: str
+
+
+def is_rig(instance: Instance) -> bool:
+    """Whether it is several cameras as one (rig.py)."""
+    return "instances" in instance.options
+
+
+def names(instance: Instance, base: str) -> Names:
+    """The frames of an instance that is mounted on base. A rig's is base itself."""
+    if is_rig(instance):
+        return Names(base, base, base, base)
+    prefix = instance.options.get("frame_prefix") or instance.name
+    return Names(base, prefix + "_link", prefix + "_optical_frame", prefix + "_road")
+
+
+def stamp_ns(frame: Union[Frame, RigFrame]) -> int:
+    """When the left picture was taken, by the wall clock of the publisher's machine, ns since 1970; a rig's oldest."""
+    if isinstance(frame, RigFrame):
+        return frame.stamp_ns
+    h = frame.header
+    return frame.capture_left_ns - int(h["anchor_monotonic_ns"]) + int(h["anchor_realtime_ns"])
+
+
+def time(ns: int) -> Any:
+    """builtin_interfaces/Time."""
+    return store.make("builtin_interfaces/msg/Time", sec=ns // 10**9, nanosec=ns % 10**9)
+
+
+def header(ns: int, frame_id: str) -> Any:
+    """std_msgs/Header."""
+    return store.make("std_msgs/msg/Header", stamp=time(ns), frame_id=frame_id)
+
+
+def vector(x: float, y: float, z: float) -> Any:
+    """geometry_msgs/Vector3."""
+    return store.make("geometry_msgs/msg/Vector3", x=float(x), y=float(y), z=float(z))
+
+
+def quaternion(r: Floats) -> Any:
+    """geometry_msgs/Quaternion of a rotation (3, 3), w >= 0. From the largest of the four: the others divide by it."""
+    squares = np.array([1 + r[0, 0] + r[1, 1] + r[2, 2], 1 + r[0, 0] - r[1, 1] - r[2, 2],
+                        1 - r[0, 0] + r[1, 1] - r[2, 2], 1 - r[0, 0] - r[1, 1] + r[2, 2]])
+    largest = int(np.argmax(squares))
+    q = np.array([
+        [squares[0], r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]],
+        [r[2, 1] - r[1, 2], squares[1], r[0, 1] + r[1, 0], r[0, 2] + r[2, 0]],
+        [r[0, 2] - r[2, 0], r[0, 1] + r[1, 0], squares[2], r[1, 2] + r[2, 1]],
+        [r[1, 0] - r[0, 1], r[0, 2] + r[2, 0], r[1, 2] + r[2, 1], squares[3]]])[largest]
+    w, x, y, z = q / math.copysign(math.sqrt(float(q @ q)), q[0])
+    return store.make("geometry_msgs/msg/Quaternion", x=float(x), y=float(y), z=float(z), w=float(w))
+
+
+def turned(yaw: float, pitch: float, roll: float) -> Floats:
+    """The rotation (3, 3) of angles about the axes of REP 103, rad: roll about x, then pitch about y, then yaw."""
+    (cy, cp, cr), (sy, sp, sr) = np.cos([yaw, pitch, roll]), np.sin([yaw, pitch, roll])
+    return np.array([[cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+                     [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr], [-sp, cp * sr, cp * cr]])
+
+
+def _transform(ns: int, parent: str, child: str, place: Sequence[float], rotation: Floats) -> Any:
+    return store.make(
+        "geometry_msgs/msg/TransformStamped", header=header(ns, parent), child_frame_id=child,
+        transform=store.make("geometry_msgs/msg/Transform", translation=vector(*place),
+                             rotation=quaternion(rotation)))
+
+
+def message(transforms: List[Any]) -> Any:
+    """tf2_msgs/TFMessage."""
+    return store.make(store.TRANSFORMS, transforms=transforms)
+
+
+def _mounted(instance: Instance) -> bool:
+    """Whether the configuration says all of how the camera stands over the road; the rest is measured."""
+    return all(instance.options.get(key) is not None for key in ("z_m", "pitch_deg", "roll_deg"))
+
+
+def _mount(ns: int, instance: Instance, n: Names, road: Optional[Road]) -> Any:
+    """Of the link: what is not given is the road's, whose plane then is that of base_link."""
+    height, pitch, roll = 0.0, 0.0, 0.0
+    if road is not None:
+        level = road.turn() @ OPTICAL.T
+        height, pitch, roll = road.height_m, -math.asin(level[2, 0]), math.atan2(level[2, 1], level[2, 2])
+
+    def given(key: str, without: float) -> float:
+        value = instance.options.get(key)
+        return without if value is None else math.radians(value) if key.endswith("_deg") else float(value)
+
+    return _transform(ns, n.base, n.link, [given("x_m", 0.0), given("y_m", 0.0), given("z_m", height)],
+                      turned(given("yaw_deg", 0.0), given("pitch_deg", pitch), given("roll_deg", roll)))
+
+
+def fixed(instance: Instance, base: str, ns: int) -> List[Any]:
+    """Transforms that do not change: of the link, too, when all of its place is given. A rig has none."""
+    if is_rig(instance):
+        return []
+    n = names(instance, base)
+    mount = [_mount(ns, instance, n, None)] if _mounted(instance) else []
+    return mount + [_transform(ns, n.link, n.optical, [0.0, 0.0, 0.0], OPTICAL)]
+
+
+def measured(instance: Instance, base: str, frame: Frame) -> List[Any]:
+    """Transforms of this frame; none without a road."""
+    road = frame.road
+    if not road.known:
+        return []
+    n, ns = names(instance, base), stamp_ns(frame)
+    turn = road.turn()  # from camera to vehicle coordinates, behind which the height is added to z
+    found = [_transform(ns, n.optical, n.road, -road.height_m * turn[2], turn.T)]
+    return found if _mounted(instance) else [_mount(ns, instance, n, road)] + found

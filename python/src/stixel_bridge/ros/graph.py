@@ -1,0 +1,132 @@
+"""What every RMW has alike: nodes, names of topics and of types, who subscribes. The sinks of ROS 2 stand on RosSink.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+import re
+import time
+from typing import Any, Dict, FrozenSet, List, Mapping, NamedTuple, Sequence, Set
+
+from ..fail import CONFIG, Fail
+from ..options import Option
+from ..sink import Instance, Report, Sink, Work
+from . import topics
+from .topics import Topic
+
+DISTROS = ("humble", "jazzy", "kilted")
+LOOK_S = 0.1  # from look to look who subscribes
+
+OPTIONS: Sequence[Option] = [
+    Option("domain", "integer", 0, "ROS_DOMAIN_ID of the nodes that read", 0, 232),
+    Option("distro", "choice", "jazzy", "the release of ROS 2 that reads", choices=DISTROS),
+    Option("node", "text", "stixel_bridge", "name of the node as which the bridge is seen: letters, digits and _"),
+    Option("namespace", "text", "", "in front of the node's name and of all topics but those at the root, as /robot1"),
+]
+_NODE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
+_NAMESPACE = re.compile(r"(/[A-Za-z_][A-Za-z0-9_]{0,63}){0,8}")
+
+
+class Offer(NamedTuple):
+    """A topic of an instance, or one at the root."""
+
+    name: str  #: fully qualified, with its slash in front
+    topic: Topic
+
+
+def dds_type(kind: str) -> str:
+    """A type's name as RMWs have it: "std_msgs/msg/String" is std_msgs::msg::dds_::String_."""
+    *package, name = kind.split("/")
+    return "::".join([*package, "dds_", name + "_"])
+
+
+def hash_of(kind: str, distro: str) -> str:
+    """The hash of a type, as nodes of this release have it."""
+    return topics.HUMBLE_HASH if distro == "humble" else topics.type_hash(kind)
+
+
+class RosSink(Sink):
+    """A sink of ROS 2 but for its transport, which a class below adds: connect(), look(), publish(), close()."""
+
+    RIGS = True
+
+    def __init__(self, name: str, options: Mapping[str, Any], host: str, instances: Sequence[Instance]) -> None:
+        super().__init__(name, options, host, instances)
+        topics.check(options, instances)
+        if not _NODE.fullmatch(options["node"]):
+            raise Fail(CONFIG, "node = '%s' is no name of a node: letters, digits and _, no digit in front" %
+                       options["node"])
+        if not _NAMESPACE.fullmatch(options["namespace"]):
+            raise Fail(CONFIG, "namespace = '%s' is none: /NAME or /NAME/NAME, each of letters, digits and _" %
+                       options["namespace"])
+        self._wanted: Dict[str, FrozenSet[str]] = {}  # by instance, replaced as a whole
+        self._looked = 0.0
+
+    # -- of the transport --
+    def connect(self) -> None:
+        """Connects and shows the node and its publishers, those of offers(). SinkError."""
+        raise NotImplementedError
+
+    def look(self) -> Set[str]:
+        """Names of the offers that somebody subscribes to. SinkError: the connection is lost."""
+        raise NotImplementedError
+
+    def publish(self, name: str, cdr: bytes) -> int:
+        """Sends a message of the offer with this name; bytes."""
+        raise NotImplementedError
+
+    # -- of both --
+    def full_name(self, topic: Topic, instance: Instance) -> str:
+        """A topic's name, namespaces and slash in front."""
+        name = topics.full_name(topic, instance)
+        return name if topic.name.startswith("/") else self.options["namespace"] + name
+
+    def offers(self) -> List[Offer]:
+        """All that is offered, of each instance and at the root, each once."""
+        found: Dict[str, Offer] = {}
+        for instance in self.instances:
+            for topic in topics.topics(self.options, instance):
+                name = self.full_name(topic, instance)
+                found.setdefault(name, Offer(name, topic))
+        return list(found.values())
+
+    def open(self) -> None:
+        self.connect()
+        self._look()
+        offered = {offer.name for offer in self.offers()}
+        for message in topics.of_instances(self.instances, self.options):
+            if message.topic.name in offered:  # not of rigs alone
+                self.publish(message.topic.name, message.cdr)
+
+    def _look(self) -> None:
+        """Who subscribes now; asked at most every LOOK_S."""
+        now = time.monotonic()
+        if now - self._looked < LOOK_S:
+            return
+        names = self.look()
+        self._looked = now
+        self._wanted = {instance.name: frozenset(
+            topic.name for topic in topics.topics(self.options, instance) if self.full_name(topic, instance) in names)
+            for instance in self.instances}
+
+    def forget(self) -> None:
+        """Nobody subscribes: for close()."""
+        self._wanted = {}
+        self._looked = 0.0
+
+    def send(self, work: Work) -> int:
+        self._look()
+        wanted = self._wanted.get(work.instance.name, frozenset())
+        return sum(self.publish(self.full_name(message.topic, work.instance), message.cdr)
+                   for message in topics.of_frame(work, self.options, wanted))
+
+    def report(self, report: Report) -> int:
+        self._look()
+        return sum(self.publish(self.full_name(message.topic, report.instance), message.cdr)
+                   for message in topics.of_report(report, self.options))
+
+    def images(self, instance: Instance) -> FrozenSet[str]:
+        return topics.planes(self._wanted.get(instance.name, frozenset()))
+
+    def figures(self) -> Dict[str, float]:
+        return {"topics_wanted": float(sum(len(wanted) for wanted in self._wanted.values()))}

@@ -1,0 +1,79 @@
+"""Obstacles as lines for rviz: visualization_msgs/MarkerArray with one marker.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Optional, Sequence
+
+import numpy as np
+
+import stixel
+
+from . import store
+from .frames import Names, header, stamp_ns, vector
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from stixel import Frame
+
+LINE_LIST = 5
+ADD = 0
+LINE_WIDTH_M = 0.03
+LIFETIME_NS = 500_000_000  # of a marker that no newer one replaces
+_NEAR_M, _FAR_M = 3.0, 40.0  # red and blue
+
+
+def _colours(distance: NDArray[np.float64]) -> NDArray[np.float32]:
+    """(n, 4): red near by, over yellow and green to blue far away."""
+    far = np.clip(np.log(np.maximum(distance, 1e-3) / _NEAR_M) / np.log(_FAR_M / _NEAR_M), 0, 1)[:, None]
+    rgb = np.clip(1.5 - np.abs(4 * (1 - far) - [3.0, 2.0, 1.0]), 0, 1)
+    return np.hstack([rgb, np.ones_like(far)]).astype("<f4")
+
+
+def _sequence(values: NDArray[Any], count: int, at: int) -> bytes:
+    """A sequence of count structs that are all numbers of one type, in CDR, at this place behind the encapsulation."""
+    gap = -(at + 4) % values.itemsize if count else 0
+    return count.to_bytes(4, "little") + bytes(gap) + values.tobytes()
+
+
+def _marker(ns: int, frame_id: str, points: Sequence[Any]) -> bytes:
+    """The message with these points and nothing else that has a length."""
+    blank = header(0, "")
+    grey = store.make("std_msgs/msg/ColorRGBA", r=0.5, g=0.5, b=0.5, a=1.0)
+    pose = store.make("geometry_msgs/msg/Pose", position=store.make("geometry_msgs/msg/Point", x=0.0, y=0.0, z=0.0),
+                      orientation=store.make("geometry_msgs/msg/Quaternion", x=0.0, y=0.0, z=0.0, w=1.0))
+    marker = store.make(
+        "visualization_msgs/msg/Marker", header=header(ns, frame_id), ns="obstacles", id=0, type=LINE_LIST, action=ADD,
+        pose=pose, scale=vector(LINE_WIDTH_M, 0, 0), color=grey,
+        lifetime=store.make("builtin_interfaces/msg/Duration", sec=0, nanosec=LIFETIME_NS), frame_locked=False,
+        points=points, colors=[], texture_resource="",
+        texture=store.make(store.COMPRESSED_IMAGE, header=blank, format="", data=np.zeros(0, np.uint8)),
+        uv_coordinates=[], text="", mesh_resource="",
+        mesh_file=store.make("visualization_msgs/msg/MeshFile", filename="", data=np.zeros(0, np.uint8)),
+        mesh_use_embedded_materials=False)
+    return store.encode(store.make(store.MARKERS, markers=[marker]))
+
+
+def marker_array(frame: Frame, names: Names) -> Optional[bytes]:
+    """visualization_msgs/MarkerArray, serialised: from foot to top of each object, coloured by its distance. None
+    without a camera model or a road.
+
+    rosbags serialises points one by one, which takes longer than all else of a frame. So the marker is serialised
+    without any, and its sequences of points and colours, which lie one behind the other, are put in. What follows
+    them is aligned to four bytes at most, and so is their end: it stays as it is.
+    """
+    if not frame.camera.known or not frame.road.known:
+        return None
+    points = frame.points("vehicle")[frame.stixels["kind"] == stixel.Kind.OBJECT]
+    points = points[np.isfinite(points).all((1, 2))].astype("<f8")
+    colours = np.repeat(_colours(points[:, 0, 0]), 2, 0)
+    count = 2 * len(points)
+    ns = stamp_ns(frame)
+    empty = _marker(ns, names.road, [])
+    one = _marker(ns, names.road, [vector(0, 0, 0)])
+    at = next(i for i, (a, b) in enumerate(zip(empty, one)) if a != b)  # where the points are counted
+    middle = _sequence(points, count, at - 4)
+    middle += _sequence(colours, count, at - 4 + len(middle))
+    return empty[:at] + middle + empty[at + 8:]

@@ -1,0 +1,97 @@
+"""What planners take: sensor_msgs/LaserScan and PointCloud2. libstixel says what a range and a point are.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Union
+
+import numpy as np
+
+from ..rig import RigFrame
+from . import store
+from .frames import Names, header, stamp_ns
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from stixel import Frame, Scan
+
+    Seen = Union[Frame, RigFrame]
+
+# datatypes of sensor_msgs/PointField by those of NumPy
+_DATATYPES = {"|u1": 2, "<u4": 6, "<f4": 7}
+
+
+def _fields(kind: np.dtype[Any]) -> List[Any]:
+    """sensor_msgs/PointField of each field of a structured type that has no gaps."""
+    found, at = [], 0
+    for name in kind.names or ():
+        one = kind[name]
+        found.append(store.make("sensor_msgs/msg/PointField", name=name, offset=at, datatype=_DATATYPES[one.str],
+                                count=1))
+        at += one.itemsize
+    return found
+
+
+def cloud(frame: Seen, frame_id: str, points: NDArray[Any]) -> Any:
+    """sensor_msgs/PointCloud2 of points (stixel.POINT), in one row."""
+    return store.make(
+        store.POINT_CLOUD, header=header(stamp_ns(frame), frame_id), height=1, width=len(points),
+        fields=_fields(points.dtype), is_bigendian=False, point_step=points.itemsize,
+        row_step=points.itemsize * len(points), data=points.view(np.uint8), is_dense=True)
+
+
+def _known(frame: Seen) -> bool:
+    """Whether there are metres, and a road that they stand on. A rig keeps to those of its cameras that have both."""
+    return isinstance(frame, RigFrame) or (frame.camera.known and frame.road.known)
+
+
+def _scan(frame: Seen, options: Mapping[str, Any]) -> Scan:
+    """libstixel's scan; what is not given is as usual for the camera. A rig has angles and range_min of its own."""
+    values = {"height_min": options["scan_height_min_m"], "height_max": options["scan_height_max_m"],
+              "above": options["scan_above"], "below": options["scan_below"], "unknown": options["scan_unknown"]}
+    least, most, step_deg = (options["scan_" + key] for key in ("range_min_m", "range_max_m", "step_deg"))
+    if isinstance(frame, RigFrame):
+        return frame.scan(**values) if most is None else frame.scan(range_min=0.0, range_max=most, **values)
+    usual = frame.scan(**values)
+    if least is None and most is None and step_deg is None:
+        return usual
+    if least is not None or most is not None:  # what is given alone may lie beyond the usual other end
+        values["range_min"] = min(usual.range_min, most) if least is None else least
+        values["range_max"] = max(usual.range_max, least) if most is None else most
+    if step_deg is not None:
+        step = math.radians(step_deg)
+        steps = math.floor((usual.angle_max - usual.angle_min) / step)
+        centre = (usual.angle_min + usual.angle_max) / 2
+        values.update(angle_min=centre - steps * step / 2, angle_increment=step, count=steps + 1)
+    return frame.scan(**values)
+
+
+def laser_scan(frame: Seen, names: Names, options: Mapping[str, Any]) -> Optional[Any]:
+    """sensor_msgs/LaserScan by REP 117: inf is free, nan is not seen, -inf is nearer than range_min. All of its rays
+    are of one moment. None without a camera model or a road."""
+    if not _known(frame):
+        return None
+    scan = _scan(frame, options)
+    return store.make(
+        store.LASER_SCAN, header=header(stamp_ns(frame), names.road), angle_min=scan.angle_min,
+        angle_max=scan.angle_max, angle_increment=scan.angle_increment, time_increment=0.0, scan_time=0.0,
+        range_min=scan.range_min, range_max=scan.range_max, ranges=scan.ranges, intensities=np.zeros(0, np.float32))
+
+
+def obstacle_cloud(frame: Seen, names: Names, options: Mapping[str, Any]) -> Optional[Any]:
+    """sensor_msgs/PointCloud2: of each object its foot and its top."""
+    if not _known(frame):
+        return None
+    return cloud(frame, names.road, frame.obstacle_points(
+        step=options["obstacle_step_m"], range_max=options["obstacle_range_m"]))
+
+
+def ground_cloud(frame: Seen, names: Names, options: Mapping[str, Any]) -> Optional[Any]:
+    """sensor_msgs/PointCloud2: along the ground that is seen, to clear a map with."""
+    if not _known(frame):
+        return None
+    return cloud(frame, names.road, frame.ground_points(
+        step=options["ground_step_m"], range_max=options["ground_range_m"]))

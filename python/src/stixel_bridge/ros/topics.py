@@ -1,0 +1,214 @@
+"""The topics of an instance, and the messages of a frame or a report: what sinks of ROS 2 call.
+
+A name without a slash in front lies below /INSTANCE/, INSTANCE as namespace() has it; the others are the same for all.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+import functools
+import re
+import time
+from typing import (TYPE_CHECKING, AbstractSet, Any, Callable, Dict, FrozenSet, Iterator, List, Mapping, NamedTuple,
+                    Optional, Sequence, Tuple, Union)
+
+from ..fail import CONFIG, Fail
+from ..options import Option
+from . import frames, health, images, markers, obstacles, stixels, store
+from .store import HUMBLE_HASH, definition, type_hash
+
+if TYPE_CHECKING:
+    from ..sink import Instance, Report, Work
+
+__all__ = ["DEMAND", "HUMBLE_HASH", "OPTIONS", "RIG", "Message", "Topic", "check", "definition", "full_name",
+           "namespace", "of_frame", "of_instances", "of_report", "planes", "topics", "type_hash"]
+
+
+class Topic(NamedTuple):
+    """A topic, and how it is offered. History is "keep last" of depth; deadline, lifespan and lease are infinite."""
+
+    name: str  #: below /INSTANCE/, or with a slash in front: at the root
+    type: str  #: "sensor_msgs/msg/LaserScan"
+    reliable: bool  #: else best effort
+    transient_local: bool  #: else volatile
+    depth: int
+
+
+class Message(NamedTuple):
+    """A message, ready to be sent."""
+
+    topic: Topic
+    cdr: bytes  #: little endian, with the four bytes of encapsulation
+
+
+def _sensor(name: str, kind: str) -> Topic:
+    return Topic(name, kind, False, False, 5)  # the profile "sensor data"
+
+
+_TOPICS = [  # in the order in which they are sent
+    Topic("/tf", store.TRANSFORMS, True, False, 100),  # as tf2_ros has it; before what lies in its frames
+    _sensor("scan", store.LASER_SCAN),
+    _sensor("obstacles", store.POINT_CLOUD),
+    _sensor("ground", store.POINT_CLOUD),
+    _sensor("stixels", store.STIXEL_FRAME),
+    _sensor("left/camera_info", store.CAMERA_INFO),
+    _sensor("right/camera_info", store.CAMERA_INFO),
+    _sensor("left/image_rect", store.IMAGE),
+    _sensor("left/image_rect/compressed", store.COMPRESSED_IMAGE),
+    _sensor("right/image_rect", store.IMAGE),
+    _sensor("right/image_rect/compressed", store.COMPRESSED_IMAGE),
+    _sensor("disparity", store.DISPARITY_IMAGE),
+    Topic("markers", store.MARKERS, True, False, 5),  # rviz asks for reliable ones
+    Topic("/tf_static", store.TRANSFORMS, True, True, 1),  # as tf2_ros has it, too
+    Topic("/diagnostics", store.DIAGNOSTICS, True, False, 1),
+]
+_PLANES = {
+    "left/image_rect": "left", "left/image_rect/compressed": "left", "right/image_rect": "right",
+    "right/image_rect/compressed": "right", "disparity": "disparity",
+}
+#: topics that are large: made while somebody subscribes, where a sink can tell, and else not
+DEMAND: FrozenSet[str] = frozenset(_PLANES) | {"markers"}
+#: topics that a rig has; they are of the vehicle's frame
+RIG = frozenset(["scan", "obstacles", "ground"])
+_AS = ("free", "obstacle", "unseen")
+
+OPTIONS: Sequence[Option] = [
+    Option("topics", "list", [topic.name for topic in _TOPICS], "what is offered", choices=tuple(
+        topic.name for topic in _TOPICS)),
+    Option("base_frame", "text", "base_link", "frame of the vehicle that the cameras are mounted on"),
+    Option("scan_height_min_m", "number", 0.15, "of a scan: what reaches higher above the road is an obstacle", -10,
+           100, unit="m"),
+    Option("scan_height_max_m", "number", 2.0, "of a scan: what begins lower is one", -10, 100, unit="m"),
+    Option("scan_range_min_m", "number", None, "least range of a camera's scan; without: where disparity is the "
+           "largest that is searched for", 0, 1000, unit="m"),
+    Option("scan_range_max_m", "number", None, "greatest range of a scan; without: where disparity is 4 px", 0, 1000,
+           unit="m"),
+    Option("scan_step_deg", "number", None, "from angle to angle of a camera's scan; without: the narrowest column",
+           0.01, 10, unit="degrees"),
+    Option("scan_above", "choice", "free", "what hangs above the greatest height counts as", choices=_AS),
+    Option("scan_below", "choice", "free", "what does not reach the least height counts as", choices=_AS),
+    Option("scan_unknown", "choice", "unseen", "what was not measured counts as", choices=_AS),
+    Option("obstacle_range_m", "number", 50.0, "as far as obstacles have points; 0: no limit", 0, 1000, unit="m"),
+    Option("obstacle_step_m", "number", 0.0, "between the points of an obstacle; 0: its foot and its top alone", 0, 100,
+           unit="m"),
+    Option("ground_step_m", "number", 1.0, "between points of the ground", 0.05, 100, unit="m"),
+    Option("ground_range_m", "number", 10.0, "as far as the ground has points", 0.05, 1000, unit="m"),
+    Option("jpeg_quality", "integer", 80, "of compressed images", 1, 95),
+]
+_FRAME_ID = re.compile(r"[!-.0-~][!-~]{0,127}")  # printable, no slash in front: tf2 refuses it
+_BY_NAME = {topic.name: topic for topic in _TOPICS}
+_Made = Union[None, bytes, Any]  # nothing to send, a message that is serialised, one that is not
+_Maker = Callable[["Work", frames.Names, Mapping[str, Any]], _Made]
+
+
+def _transforms(work: Work, names: frames.Names, options: Mapping[str, Any]) -> _Made:
+    found = frames.measured(work.instance, names.base, work.frame)
+    return frames.message(found) if found else None
+
+
+_MAKERS: Dict[str, _Maker] = {
+    "scan": lambda work, names, options: obstacles.laser_scan(work.frame, names, options),
+    "obstacles": lambda work, names, options: obstacles.obstacle_cloud(work.frame, names, options),
+    "ground": lambda work, names, options: obstacles.ground_cloud(work.frame, names, options),
+    "stixels": lambda work, names, options: stixels.stixel_frame(work.frame, names),
+    "left/camera_info": lambda work, names, options: images.camera_info(work.frame, names, False),
+    "right/camera_info": lambda work, names, options: images.camera_info(work.frame, names, True),
+    "left/image_rect": lambda work, names, options: images.image(work.frame, names, False),
+    "right/image_rect": lambda work, names, options: images.image(work.frame, names, True),
+    "left/image_rect/compressed": lambda work, names, options: images.compressed(
+        work.frame, names, False, options["jpeg_quality"]),
+    "right/image_rect/compressed": lambda work, names, options: images.compressed(
+        work.frame, names, True, options["jpeg_quality"]),
+    "disparity": lambda work, names, options: images.disparity(work.frame, names),
+    "markers": lambda work, names, options: markers.marker_array(work.frame, names),
+    "/tf": _transforms,
+}
+
+
+def namespace(instance: str) -> str:
+    """The instance's name as ROS allows it: letters, digits and _, no digit in front."""
+    word = re.sub("[^A-Za-z0-9_]", "_", instance)
+    return "camera_" + word if word[0].isdigit() else word
+
+
+def full_name(topic: Topic, instance: Instance) -> str:
+    """The topic's name with its slash in front."""
+    return topic.name if topic.name.startswith("/") else "/%s/%s" % (namespace(instance.name), topic.name)
+
+
+def check(options: Mapping[str, Any], instances: Sequence[Instance]) -> None:
+    """Whether options and instances go together; Fail."""
+    if options["scan_height_min_m"] > options["scan_height_max_m"]:
+        raise Fail(CONFIG, "scan_height_min_m = %g is more than scan_height_max_m = %g" % (
+            options["scan_height_min_m"], options["scan_height_max_m"]))
+    least, most = options["scan_range_min_m"], options["scan_range_max_m"]
+    if least is not None and most is not None and least > most:
+        raise Fail(CONFIG, "scan_range_min_m = %g is more than scan_range_max_m = %g" % (least, most))
+    if options["obstacle_step_m"] and not options["obstacle_range_m"]:
+        raise Fail(CONFIG, "obstacle_step_m = %g needs an obstacle_range_m" % options["obstacle_step_m"])
+    if 0 < options["obstacle_step_m"] < 0.01:
+        raise Fail(CONFIG, "obstacle_step_m = %g: 0, or 0.01 and more" % options["obstacle_step_m"])
+    seen: Dict[str, str] = {}
+    for instance in instances:
+        other = seen.setdefault(namespace(instance.name), instance.name)
+        if other != instance.name:
+            raise Fail(CONFIG, "instances %s and %s both have topics below /%s: names in ROS have letters, digits and "
+                       "_ alone" % (other, instance.name, namespace(instance.name)))
+        for frame_id in frames.names(instance, options["base_frame"]):
+            if not _FRAME_ID.fullmatch(frame_id):
+                raise Fail(CONFIG, "'%s' is no frame id: 1 to 128 printable characters without space, no slash in front"
+                           % "".join(c if c.isprintable() else "?" for c in frame_id))
+
+
+def topics(options: Mapping[str, Any], instance: Optional[Instance] = None) -> List[Topic]:
+    """What is offered of an instance, for discovery: of a camera, unless it is a rig. Compressed images need Pillow."""
+    rig = instance is not None and frames.is_rig(instance)
+    return [topic for topic in _TOPICS if topic.name in options["topics"] and (not rig or topic.name in RIG) and (
+        images.HAS_JPEG or topic.type != store.COMPRESSED_IMAGE)]
+
+
+def planes(wanted: AbstractSet[str]) -> FrozenSet[str]:
+    """Which images have to come with the frames for these topics: as Sink.images() has it."""
+    return frozenset(plane for name, plane in _PLANES.items() if name in wanted)
+
+
+def _key(name: str, options: Mapping[str, Any]) -> Tuple[Any, ...]:
+    """What a message depends on, beside its frame."""
+    return ("ros", name) + tuple(options[option.name] for option in OPTIONS if option.kind != "list")
+
+
+def _of_topic(work: Work, topic: Topic, names: frames.Names, options: Mapping[str, Any]) -> Optional[Message]:
+    made = _MAKERS[topic.name](work, names, options)
+    if made is None:
+        return None
+    return Message(topic, made if isinstance(made, bytes) else store.encode(made))
+
+
+def of_frame(work: Work, options: Mapping[str, Any], wanted: AbstractSet[str]) -> Iterator[Message]:
+    """The messages of a frame; wanted: names of topics that somebody subscribes to, or that are sent in any case.
+
+    A topic has none where the frame has nothing for it: no image came with it, there is no camera model, or no road
+    (scan, obstacles, ground, markers, /tf: all of them are of the frame PREFIX_road, and nobody could place them).
+    """
+    names = frames.names(work.instance, options["base_frame"])
+    for topic in topics(options, work.instance):
+        if topic.name in wanted and topic.name in _MAKERS:
+            message = work.once(_key(topic.name, options), functools.partial(_of_topic, work, topic, names, options))
+            if message is not None:
+                yield message
+
+
+def of_instances(instances: Sequence[Instance], options: Mapping[str, Any]) -> Iterator[Message]:
+    """/tf_static of all instances in one message, since the last one alone is kept for those who come later."""
+    topic = _BY_NAME["/tf_static"]
+    if topic in topics(options):
+        now = time.time_ns()
+        found = [t for instance in instances for t in frames.fixed(instance, options["base_frame"], now)]
+        yield Message(topic, store.encode(frames.message(found)))
+
+
+def of_report(report: Report, options: Mapping[str, Any]) -> Iterator[Message]:
+    """/diagnostics of an instance."""
+    topic = _BY_NAME["/diagnostics"]
+    if topic in topics(options):
+        yield Message(topic, store.encode(health.diagnostics(report, time.time_ns())))

@@ -1,0 +1,84 @@
+"""Topics of `stixelctl export`, live, for Foxglove: a WebSocket server (foxglove.sdk.v1).
+
+What needs packages of others is in foxglove_service.py.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Dict, FrozenSet, Mapping, Optional, Sequence
+
+from ..convert.topics import TOPICS
+from ..fail import CONFIG, Fail, SinkError
+from ..options import Option
+from ..sink import NO_IMAGES, Instance, Report, Work
+from ..sink import Sink as Base
+
+if TYPE_CHECKING:
+    from .foxglove_service import Service
+
+
+class Sink(Base):
+    """A server. All instances are on it, their topics below /INSTANCE/."""
+
+    OPTIONS = [
+        Option("host", "text", "127.0.0.1", "address to listen on; whoever reaches it sees everything"),
+        Option("port", "integer", 8765, "TCP port; 0: one that is free", 0, 65535),
+        Option("certificate", "file", None, "TLS: certificate chain, PEM; then clients use wss://"),
+        Option("key", "file", None, "TLS: private key, PEM (PKCS #8)"),
+        Option("topics", "list", [name for name in TOPICS if name != "stixel"],
+               "what is offered, below /INSTANCE/; stixel: the frame's own bytes, which Foxglove does not know",
+               choices=tuple(TOPICS)),
+        Option("backlog", "integer", 64, "messages that may wait for a client that is slow; then it loses the oldest",
+               8, 4096),
+    ]
+    PACKAGES = ("foxglove",)
+    NEEDS = "foxglove"
+    HELP = "WebSocket server for Foxglove: the topics of stixelctl export, live"
+
+    def __init__(self, name: str, options: Mapping[str, Any], host: str, instances: Sequence[Instance]) -> None:
+        super().__init__(name, options, host, instances)
+        if bool(options["certificate"]) != bool(options["key"]):
+            raise Fail(CONFIG, "one of certificate and key is given: TLS needs both")
+        self._service: Optional[Service] = None  # kept from the first open() on
+
+    @property
+    def port(self) -> int:
+        """Where it listens; 0: it does not."""
+        return self._service.port if self._service else 0
+
+    def _read(self, option: str) -> Optional[bytes]:
+        path = self.options[option]
+        if not path:
+            return None
+        try:
+            with open(path, "rb") as f:
+                return f.read()
+        except OSError as e:
+            raise SinkError("%s %s cannot be read: %s" % (option, path, e.strerror)) from None
+
+    def open(self) -> None:
+        from .foxglove_service import Service
+        certificate, key = self._read("certificate"), self._read("key")
+        if not self._service:
+            self._service = Service(self.options, self.host, self.instances)
+        self._service.start(certificate, key)
+
+    def send(self, work: Work) -> int:
+        assert self._service
+        return self._service.send(work)
+
+    def report(self, report: Report) -> int:
+        if self._service:
+            self._service.report(report)
+        return 0
+
+    def images(self, instance: Instance) -> FrozenSet[str]:
+        return self._service.images(instance.name) if self._service else NO_IMAGES
+
+    def figures(self) -> Dict[str, float]:
+        return self._service.figures() if self._service else {}
+
+    def close(self) -> None:
+        if self._service:
+            self._service.stop()

@@ -1,0 +1,400 @@
+"""What a sink of kind foxglove does, with foxglove-sdk.
+
+Only what a client subscribes to is made. What changes seldom (calibrations, lives of the publisher) is sent again when
+somebody comes later.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Dict, FrozenSet, List, Mapping, Optional, Sequence, Set, Tuple
+
+import foxglove
+import foxglove.messages
+from foxglove.websocket import Capability
+
+from .. import daemon
+from ..convert import foxglove as convert
+from ..convert.scene import has_camera
+from ..convert.topics import CALIBRATIONS, IMAGES, TOPICS, Topic
+from ..fail import SinkError, sentence
+from ..sink import NO_IMAGES, Instance, Report, Work
+
+if TYPE_CHECKING:
+    from foxglove.websocket import ChannelView, Client, WebSocketServer
+
+SETTINGS_S = 2.0  # daemons are asked for their settings so often
+LOOK_S = 0.5  # at what waits for clients, at most so often: reports come of each instance
+BEHIND_BYTES = 256 << 10  # a client with so many in the kernel, twice in a row, does not keep up
+ESTABLISHED = "01"  # of /proc/net/tcp
+_WITH_CAMERA = ("scene", "points", "transform")
+
+
+class _Log(logging.Handler):
+    """What the package has to say of its clients is counted: whoever reaches the port could fill a log with it."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.count = 0
+        logger = logging.getLogger("foxglove")
+        logger.addHandler(self)
+        logger.propagate = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.count += 1
+
+
+_log = _Log()
+
+
+def _schema(topic: Topic) -> foxglove.Schema:
+    package, name = topic.schema.split(".")
+    if package == "foxglove":
+        found: foxglove.Schema = getattr(foxglove.messages, name).get_schema()
+        return found
+    return foxglove.Schema(name=topic.schema, encoding=topic.encoding, data=convert.SCHEMAS[topic.schema])
+
+
+def _value(kind: Optional[str], text: Any) -> Any:
+    """Of a setting: numbers and switches as such."""
+    try:
+        if kind == "bool":
+            return {"yes": True, "no": False}[text]
+        return {"int": int, "real": float}.get(kind or "", str)(text)
+    except (KeyError, TypeError, ValueError):
+        return str(text)
+
+
+def _parameters(instance: str, settings: Mapping[str, Any]) -> List[foxglove.Parameter]:
+    """Of a daemon's /settings."""
+    options = settings["options"]
+    return [foxglove.Parameter("/%s/%s" % (instance, key), value=_value(options.get(key, {}).get("kind"), of["value"]))
+            for key, of in settings["keys"].items()]
+
+
+def unsent(port: int) -> Dict[str, int]:
+    """Bytes that wait in the kernel, by the peer, of each connection of a server on this port; none without /proc."""
+    found: Dict[str, int] = {}
+    for table in ("tcp", "tcp6"):
+        try:
+            with open("/proc/self/net/" + table, encoding="ascii") as f:
+                rows = [line.split() for line in f]
+        except OSError:
+            continue
+        found.update({row[2]: int(row[4].split(":")[0], 16) for row in rows[1:]
+                      if row[3] == ESTABLISHED and int(row[1].rpartition(":")[2], 16) == port})
+    return found
+
+
+class Settings(threading.Thread):
+    """Asks the daemons: clients who want to know never wait for one that does not answer."""
+
+    def __init__(self, instances: Sequence[str]) -> None:
+        super().__init__(name="foxglove settings", daemon=True)
+        self.found: Dict[str, List[foxglove.Parameter]] = {name: [] for name in instances}
+        self._answers: Dict[str, bytes] = {}
+        self._end = threading.Event()
+
+    def stop(self) -> None:
+        """Ends it, after the answer that it waits for."""
+        self._end.set()
+
+    def _ask(self, instance: str) -> None:
+        answer = daemon.ask(instance, "/settings")
+        body = answer[1] if answer and answer[0] == 200 else b""
+        if body == self._answers.get(instance):
+            return
+        self._answers[instance] = body
+        try:
+            self.found[instance] = _parameters(instance, json.loads(body)) if body else []
+        except (AttributeError, KeyError, TypeError, ValueError):  # of another time
+            self.found[instance] = []
+
+    def run(self) -> None:
+        while True:
+            for instance in list(self.found):
+                self._ask(instance)
+            if self._end.wait(SETTINGS_S):
+                return
+
+
+class Listener:
+    """What clients do, in threads of the package."""
+
+    def __init__(self, instances: Sequence[str]) -> None:
+        self.lock = threading.Lock()
+        self.subscribers: Dict[str, Set[int]] = {}  #: ids of clients, by topic
+        self.fresh: Set[str] = set()  #: topics with a subscriber who has nothing of them yet
+        self.changed = True  #: subscribers, since it was told
+        self.followed: Set[str] = set()  #: parameters, by name
+        self.refused = 0  #: parameters that somebody tried to set
+        self.settings = Settings(instances)  #: not started
+
+    def on_subscribe(self, client: Client, channel: ChannelView) -> None:
+        with self.lock:
+            self.subscribers.setdefault(channel.topic, set()).add(client.id)
+            self.fresh.add(channel.topic)
+            self.changed = True
+
+    def on_unsubscribe(self, client: Client, channel: ChannelView) -> None:
+        with self.lock:
+            clients = self.subscribers.get(channel.topic, set())
+            clients.discard(client.id)
+            if not clients:
+                self.subscribers.pop(channel.topic, None)
+            self.changed = True
+
+    def _named(self, names: Sequence[str]) -> List[foxglove.Parameter]:
+        """All without names."""
+        wanted = set(names)
+        return [p for found in list(self.settings.found.values()) for p in found if not wanted or p.name in wanted]
+
+    def on_get_parameters(self, client: Client, param_names: List[str],
+                          request_id: Optional[str] = None) -> List[foxglove.Parameter]:
+        return self._named(param_names)
+
+    def on_set_parameters(self, client: Client, parameters: List[foxglove.Parameter],
+                          request_id: Optional[str] = None) -> List[foxglove.Parameter]:
+        """Nothing is set: the client is told that they are as before."""
+        with self.lock:
+            self.refused += len(parameters)
+        return self._named([p.name for p in parameters]) if parameters else []
+
+    def on_parameters_subscribe(self, param_names: List[str]) -> None:
+        with self.lock:
+            self.followed.update(param_names)
+
+    def on_parameters_unsubscribe(self, param_names: List[str]) -> None:
+        with self.lock:
+            self.followed.difference_update(param_names)
+
+    def on_connection_graph_subscribe(self) -> None:
+        """It is told anyway."""
+
+    def on_connection_graph_unsubscribe(self) -> None:
+        """It is told anyway."""
+
+    def take_fresh(self, topic: str) -> bool:
+        """Once: somebody has come who has nothing of it."""
+        with self.lock:
+            found = topic in self.fresh
+            self.fresh.discard(topic)
+            return found
+
+    def count(self, topic: str) -> int:
+        """Clients that subscribe to it; one at least, while has_sinks() says so and the call has yet to come."""
+        with self.lock:
+            return len(self.subscribers.get(topic, ())) or 1
+
+    def clear(self) -> None:
+        """The server has ended: so have all clients."""
+        with self.lock:
+            self.subscribers.clear()
+            self.followed.clear()
+            self.fresh.clear()
+            self.changed = True
+
+
+class _Life:
+    """What was sent last of an instance."""
+
+    def __init__(self) -> None:
+        self.epoch = self.number = self.pid = 0
+        self.version = ""
+        self.publisher = b""  #: event
+        self.calibration: Tuple[Any, ...] = ()
+        self.calibrations: Dict[str, bytes] = {}
+        self.told: Dict[str, Any] = {}  #: values of parameters, by name
+
+
+class Service:
+    """Channels of all instances, and the server while there is one."""
+
+    def __init__(self, options: Mapping[str, Any], host: str, instances: Sequence[Instance]) -> None:
+        self._options = options
+        self._name = "stixeld " + host
+        self._listener = Listener([instance.name for instance in instances])
+        self._server: Optional[WebSocketServer] = None
+        self._context = foxglove.Context()
+        self._channels = {
+            (instance.name, topic): foxglove.Channel(
+                "/%s/%s" % (instance.name, topic), schema=_schema(TOPICS[topic]),
+                message_encoding=TOPICS[topic].encoding, context=self._context)
+            for instance in instances for topic in options["topics"]}
+        self._lives = {instance.name: _Life() for instance in instances}
+        self._warned: Set[str] = set()  # instances whose state clients see as a problem
+        self._looked = -LOOK_S
+        self._full: Set[str] = set()  # peers with more than BEHIND_BYTES in the kernel, when that was looked at last
+        self._messages = self._clients = self._behind = self._frames_behind = 0
+
+    # -- connection --
+    @property
+    def port(self) -> int:
+        """Where it listens; 0: it does not."""
+        server = self._server
+        return int(server.port) if server else 0
+
+    def start(self, certificate: Optional[bytes], key: Optional[bytes]) -> None:
+        """Listens; SinkError."""
+        listener: Any = self._listener  # ServerListener, but for what this server does not offer
+        try:
+            self._server = foxglove.start_server(
+                name=self._name, host=self._options["host"], port=self._options["port"],
+                capabilities=[Capability.Parameters, Capability.ConnectionGraph], server_listener=listener,
+                context=self._context, message_backlog_size=self._options["backlog"], tls_cert=certificate, tls_key=key)
+        except (RuntimeError, ValueError) as e:
+            why = sentence(e).replace("FoxgloveError: ", "").replace("Failed to bind port: ", "")
+            raise SinkError("cannot listen on %s, port %d: %s" % (
+                self._options["host"], self._options["port"], why)) from None
+        self._listener.settings = Settings(list(self._lives))
+        self._listener.settings.start()
+
+    def stop(self) -> None:
+        """Ends all connections."""
+        server, self._server = self._server, None
+        self._listener.settings.stop()
+        if server:
+            server.stop()
+        self._listener.clear()
+        self._warned.clear()
+        self._clients = self._behind = 0
+
+    # -- frames --
+    def _wanted(self, instance: str, topic: str) -> bool:
+        channel = self._channels.get((instance, topic))
+        return bool(channel and channel.has_sinks())
+
+    def images(self, instance: str) -> FrozenSet[str]:
+        """Those that somebody subscribes to."""
+        return frozenset(name for name in IMAGES if self._wanted(instance, name)) if self._server else NO_IMAGES
+
+    def _log(self, work: Work, topic: str, message: Optional[bytes]) -> int:
+        if not message:
+            return 0
+        name, frame = work.instance.name, work.frame
+        self._channels[name, topic].log(message, log_time=max(0, convert.realtime_ns(frame.header, frame.published_ns)))
+        clients = self._listener.count("/%s/%s" % (name, topic))
+        self._messages += clients
+        return clients * len(message)
+
+    def _due(self, name: str, topic: str, new: bool) -> bool:
+        """Whether what changes seldom is sent now."""
+        return self._wanted(name, topic) and (self._listener.take_fresh("/%s/%s" % (name, topic)) or new)
+
+    def _events(self, work: Work, life: _Life) -> int:
+        frame, name, sent = work.frame, work.instance.name, 0
+        new = frame.epoch != life.epoch
+        lost = frame.number - life.number - 1
+        if new:
+            life.publisher = convert.publisher_event(frame.epoch, life.pid, life.version)
+        elif lost > 0 and not self._options["rate_hz"] and self._wanted(name, "events"):
+            sent += self._log(work, "events", convert.gap_event(frame.epoch, life.number + 1, lost))
+        life.epoch, life.number = frame.epoch, frame.number
+        if self._due(name, "events", new):
+            sent += self._log(work, "events", life.publisher)
+        return sent
+
+    def _calibrations(self, work: Work, life: _Life) -> int:
+        frame, name, sent = work.frame, work.instance.name, 0
+        key = convert.calibration_key(frame.header)
+        known = bool(life.calibration and life.calibration[0] > 0)
+        new = key != life.calibration if known else key[0] > 0
+        if new:
+            life.calibration = key
+            life.calibrations = {topic: convert.calibration_message(frame, name, topic == "calibration_right")
+                                 for topic in CALIBRATIONS}
+        for topic in CALIBRATIONS:
+            if self._due(name, topic, new):
+                sent += self._log(work, topic, life.calibrations.get(topic))
+        return sent
+
+    @staticmethod
+    def _make(work: Work, topic: str) -> Optional[bytes]:
+        frame, name = work.frame, work.instance.name
+        if topic in _WITH_CAMERA and not has_camera(frame.header):
+            return None
+        if topic == "scene":
+            return convert.scene_message(frame, convert.scene_of(work), name)
+        if topic == "points":
+            return convert.points_message(frame, convert.scene_of(work), name)
+        if topic == "transform":
+            return convert.transform_message(frame, name)
+        if topic in IMAGES:
+            return convert.image_message(frame, topic, name)
+        return convert.frame_message(frame) if topic == "frame" else convert.frame_bytes(frame)
+
+    def send(self, work: Work) -> int:
+        """A frame to those who want it; bytes."""
+        name = work.instance.name
+        life = self._lives[name]
+        sent = self._events(work, life) + self._calibrations(work, life)
+        for topic in self._options["topics"]:
+            if topic != "events" and topic not in CALIBRATIONS and self._wanted(name, topic):
+                sent += self._log(work, topic, self._make(work, topic))
+        self._frames_behind += self._behind
+        return sent
+
+    # -- how it is --
+    def report(self, report: Report) -> None:
+        """How an instance is, to all clients."""
+        server, name = self._server, report.instance.name
+        if not server:
+            return
+        if time.monotonic() - self._looked > LOOK_S:
+            self._looked = time.monotonic()
+            waiting, before = unsent(server.port), self._full
+            self._full = {peer for peer, count in waiting.items() if count > BEHIND_BYTES}
+            self._clients, self._behind = len(waiting), len(self._full & before)  # not those whom one frame filled
+        life = self._lives[name]
+        if report.status:
+            life.pid = int(report.status.get("pid") or 0)
+            life.version = str(report.status.get("version") or "")
+        self._tell_state(server, report)
+        self._tell_parameters(server, name, life)
+        self._tell_graph(server)
+
+    def _tell_state(self, server: WebSocketServer, report: Report) -> None:
+        """As a problem, to those who come later too, until it is well."""
+        name = report.instance.name
+        if (report.publisher, report.state) != ("alive", "running"):
+            what = report.state if report.publisher == "alive" else "publisher is " + report.publisher
+            server.publish_status("%s: %s" % (name, what), foxglove.StatusLevel.Warning, name)
+            self._warned.add(name)
+        elif name in self._warned:
+            server.remove_status([name])
+            self._warned.discard(name)
+
+    def _tell_parameters(self, server: WebSocketServer, instance: str, life: _Life) -> None:
+        with self._listener.lock:
+            followed = {name for name in self._listener.followed if name.startswith("/%s/" % instance)}
+        now = {p.name: p for p in self._listener.settings.found[instance] if p.name in followed}
+        changed = [p for name, p in now.items() if life.told.get(name) != p.get_value()]
+        life.told = {name: p.get_value() for name, p in now.items()}
+        if changed:
+            server.publish_parameter_values(changed)
+
+    def _tell_graph(self, server: WebSocketServer) -> None:
+        """Who publishes and who subscribes to what, when that has changed."""
+        with self._listener.lock:
+            if not self._listener.changed:
+                return
+            self._listener.changed = False
+            subscribers = {topic: sorted(ids) for topic, ids in self._listener.subscribers.items()}
+        graph = foxglove.ConnectionGraph()
+        for instance, topic in self._channels:
+            graph.set_published_topic("/%s/%s" % (instance, topic), [instance])
+        for topic, ids in subscribers.items():
+            graph.set_subscribed_topic(topic, ["client %d" % number for number in ids])
+        server.publish_connection_graph(graph)
+
+    def figures(self) -> Dict[str, float]:
+        """frames_behind: sent while a client was behind, once for each; client_errors: of all sinks of this kind."""
+        with self._listener.lock:
+            subscriptions, refused = sum(map(len, self._listener.subscribers.values())), self._listener.refused
+        return {"clients": self._clients, "clients_behind": self._behind, "subscriptions": subscriptions,
+                "messages": self._messages, "frames_behind": self._frames_behind, "parameters_refused": refused,
+                "client_errors": _log.count}

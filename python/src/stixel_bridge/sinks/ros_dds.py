@@ -1,0 +1,172 @@
+"""ROS 2 over DDS, to nodes that use rmw_cyclonedds or rmw_fastrtps: topics rt/..., written with Cyclone DDS.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+import ipaddress
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple
+from xml.sax.saxutils import quoteattr
+
+from ..fail import SinkError, sentence
+from ..options import Option
+from ..ros import graph, topics
+from ..sink import Instance
+from .dds_raw import Fields, Types, Writer
+
+LOOPBACK = "127.0.0.1"
+INDEX_MOST = 32  # participants of a machine that unicast finds, as rmw_cyclonedds has it
+BLOCK_NS = 20_000_000  # a write waits at most so long for slow readers
+GRAPH = "rmw_dds_common/msg/ParticipantEntitiesInfo"
+GRAPH_TOPIC = topics.Topic("ros_discovery_info", GRAPH, True, True, 1)
+_MULTICAST = {"yes": "true", "discovery": "spdp", "no": "false"}
+
+
+def configuration(options: Mapping[str, Any]) -> str:
+    """Of Cyclone DDS, as XML."""
+    interface = options["interface"]
+    peers = list(options["peers"])
+    if interface in ("lo", "localhost", LOOPBACK):
+        interface = LOOPBACK
+        peers.append(LOOPBACK)  # where lo is not taken for multicast, by versions before 11
+    try:
+        where = "address=" + quoteattr(str(ipaddress.ip_address(interface)))
+    except ValueError:
+        where = 'autodetermine="true"' if interface == "auto" else "name=" + quoteattr(interface)
+    return (
+        "<CycloneDDS><Domain Id=\"%d\"><General><Interfaces><NetworkInterface %s/></Interfaces>"
+        "<AllowMulticast>%s</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>"
+        "<MaxAutoParticipantIndex>%d</MaxAutoParticipantIndex><Peers>%s</Peers></Discovery></Domain></CycloneDDS>" % (
+            options["domain"], where, _MULTICAST[options["multicast"]], INDEX_MOST,
+            "".join("<Peer address=%s/>" % quoteattr(peer) for peer in peers)))
+
+
+class Sink(graph.RosSink):
+    """Each topic is a writer; which readers matched says who wants what."""
+
+    OPTIONS = [
+        *graph.OPTIONS,
+        Option("interface", "text", "lo", "network interface, by name or address; lo: this machine alone; auto: the "
+               "one that Cyclone DDS takes for the best"),
+        Option("peers", "list", [], "machines that are asked by unicast too, where multicast does not reach"),
+        Option("multicast", "choice", "yes", "discovery: it finds others, data goes by unicast; no: peers alone are found",
+               choices=tuple(_MULTICAST)),
+        Option("configuration", "file", None, "Cyclone DDS's own configuration (XML), in place of interface, peers and "
+               "multicast"),
+        *topics.OPTIONS,
+    ]
+    PACKAGES = ("cyclonedds", "rosbags")
+    NEEDS = "dds"
+    HELP = "ROS 2 over DDS: LaserScan, PointCloud2 and others for nodes with rmw_cyclonedds or rmw_fastrtps"
+
+    def __init__(self, name: str, options: Mapping[str, Any], host: str, instances: Sequence[Instance]) -> None:
+        super().__init__(name, options, host, instances)
+        self._domain: Any = None
+        self._participant: Any = None
+        self._writers: Dict[str, Writer] = {}
+        self._graph: Optional[Writer] = None
+        self._full = 0  # messages that were not written, since readers are slow
+        self._figures: Dict[str, float] = {}
+
+    def connect(self) -> None:
+        from cyclonedds.core import DDSException, Policy, Qos
+        from cyclonedds.domain import Domain, DomainParticipant
+        options, path = self.options, self.options["configuration"]
+        try:
+            self._domain = Domain(options["domain"], "file://" + path if path else configuration(options))
+            self._participant = DomainParticipant(options["domain"], Qos(Policy.Userdata(b"enclave=/;")))
+        except (DDSException, UnicodeError) as e:
+            raise SinkError("domain %d of DDS on %s cannot be opened: no such interface, or another sink has the "
+                            "domain (%s)" % (options["domain"], path or options["interface"], sentence(e))) from None
+        try:
+            self._declare()
+        except DDSException as e:
+            raise SinkError("domain %d of DDS: %s" % (options["domain"], sentence(e))) from None
+
+    def _fields(self, kind: str) -> Fields:
+        return _graph_fields(kind, self.options["distro"]) if kind.startswith("rmw_dds_common/") else \
+            topics.definition(kind)
+
+    def _declare(self) -> None:
+        types = Types(self._participant, self._fields)
+        for offer in self.offers():
+            topic = types.topic("rt" + offer.name, offer.topic.type)
+            self._writers[offer.name] = Writer(self._participant, topic, _qos(offer.topic, self.options["distro"]))
+        topic = types.topic(GRAPH_TOPIC.name, GRAPH)
+        self._graph = Writer(self._participant, topic, _qos(GRAPH_TOPIC, "humble"))
+        self._graph.write(self._node(types))
+
+    def _node(self, types: Types) -> bytes:
+        """Whose writers these are: what nodes tell each other of nodes."""
+        gid, node, participant = (types.struct("rmw_dds_common/msg/" + name) for name in (
+            "Gid", "NodeEntitiesInfo", "ParticipantEntitiesInfo"))
+        size = _gid_bytes(self.options["distro"])
+
+        def of(entity: Any) -> Any:
+            return gid(list(entity.guid.bytes.ljust(size, b"\0")))
+        mine = node(self.options["namespace"] or "/", self.options["node"], [], [
+            of(writer.writer) for writer in self._writers.values()])
+        return bytes(participant(of(self._participant), [mine]).serialize(use_version_2=False))
+
+    def look(self) -> Set[str]:
+        readers = {name: writer.readers() for name, writer in self._writers.items()}
+        self._figures = {"subscriptions": float(sum(readers.values())), "messages_full": float(self._full),
+                         "subscriptions_refused": float(sum(w.refused() for w in self._writers.values()))}
+        return {name for name, count in readers.items() if count}
+
+    def publish(self, name: str, cdr: bytes) -> int:
+        from cyclonedds.core import DDSException
+        try:
+            self._writers[name].write(cdr)
+        except DDSException as e:
+            if e.code != DDSException.DDS_RETCODE_TIMEOUT:
+                raise SinkError("a message of %s was not written: %s" % (name, sentence(e))) from None
+            self._full += 1
+            return 0
+        return len(cdr)
+
+    def figures(self) -> Dict[str, float]:
+        return {**super().figures(), **self._figures}
+
+    def close(self) -> None:
+        self.forget()
+        self._figures = {}
+        self._writers, self._graph, self._participant, self._domain = {}, None, None, None
+
+
+def _qos(topic: topics.Topic, distro: str) -> Any:
+    """As rmw_cyclonedds has it, but that a write waits for slow readers a moment alone."""
+    from cyclonedds.core import Policy, Qos
+    history = Policy.History.KeepLast(topic.depth)
+    policies: List[Any] = [
+        Policy.Reliability.Reliable(BLOCK_NS) if topic.reliable else Policy.Reliability.BestEffort,
+        Policy.Durability.TransientLocal if topic.transient_local else Policy.Durability.Volatile,
+        history,
+        Policy.DataRepresentation(use_cdrv0_representation=True),  # the only one that ROS knows
+        Policy.WriterDataLifecycle(autodispose=False),
+    ]
+    if topic.transient_local:
+        policies.append(Policy.DurabilityService(0, history, -1, -1, -1))
+    if distro != "humble":
+        policies.append(Policy.Userdata(("typehash=%s;" % topics.type_hash(topic.type)).encode()))
+    return Qos(*policies)
+
+
+def _gid_bytes(distro: str) -> int:
+    """Of a gid: Humble has room for more than DDS has."""
+    return 24 if distro == "humble" else 16
+
+
+def _graph_fields(kind: str, distro: str) -> List[Tuple[str, Any]]:
+    """Of what nodes tell of nodes: rmw_dds_common, which no store but Humble's has in Humble's form."""
+    from rosbags.interfaces import Nodetype as N
+    gids = N.SEQUENCE, ((N.NAME, "rmw_dds_common/msg/Gid"), 0)
+    name = N.BASE, ("string", 256)
+    fields: Dict[str, List[Tuple[str, Any]]] = {
+        "Gid": [("data", (N.ARRAY, ((N.BASE, ("uint8", 0)), _gid_bytes(distro))))],
+        "NodeEntitiesInfo": [("node_namespace", name), ("node_name", name), ("reader_gid_seq", gids),
+                             ("writer_gid_seq", gids)],
+        "ParticipantEntitiesInfo": [("gid", (N.NAME, "rmw_dds_common/msg/Gid")), ("node_entities_info_seq", (
+            N.SEQUENCE, ((N.NAME, "rmw_dds_common/msg/NodeEntitiesInfo"), 0)))],
+    }
+    return fields[kind.rpartition("/")[2]]

@@ -1,0 +1,63 @@
+# A process that the tests talk to in lines of JSON.
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Child:
+    """script of this folder; what it says is kept in said, in its order."""
+
+    def __init__(self, script, *args, env=None):
+        self.process = subprocess.Popen([sys.executable, os.path.join(HERE, script), *args], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True, env=dict(os.environ, **(env or {})))
+        self.said = []
+        self._queue = queue.Queue()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self):
+        for line in self.process.stdout:
+            self._queue.put(json.loads(line))
+
+    def tell(self, **command):
+        self.process.stdin.write(json.dumps(command) + "\n")
+        self.process.stdin.flush()
+
+    def until(self, fits, seconds=10, what="message", do=None):
+        """The first that fits of all that it has said and says; do: called again and again meanwhile."""
+        end = time.monotonic() + seconds
+        at = 0
+        while True:
+            while at < len(self.said):
+                if fits(self.said[at]):
+                    return self.said[at]
+                at += 1
+            if time.monotonic() > end:
+                raise AssertionError("%s: not within %g s; it said %s" % (what, seconds, self.said[-5:]))
+            if do:
+                do()
+            try:
+                self.said.append(self._queue.get(timeout=0.05))
+            except queue.Empty:
+                pass
+
+    def forget(self):
+        """What it has said so far counts no more."""
+        while not self._queue.empty():
+            self._queue.get()
+        self.said.clear()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def close(self):
+        self.kill()
+        self.process.stdin.close()
+        self.process.stdout.close()

@@ -1,0 +1,105 @@
+# A client of foxglove.sdk.v1 in a process of its own, which knows nothing of stixel-bridge: the protocol by its public
+# description. Commands and answers are lines of JSON; messages are written as base64.
+# SPDX-License-Identifier: Apache-2.0
+import base64
+import json
+import ssl
+import struct
+import sys
+
+from websockets.exceptions import WebSocketException
+from websockets.sync.client import connect
+
+MESSAGE_DATA = 1  # of binary messages: opcode, subscription, ns, payload
+HEAD = struct.Struct("<BIQ")
+
+
+class Client:
+    def __init__(self):
+        self.socket = None
+        self.channels = {}  # by topic
+        self.topics = {}  # by subscription
+        self.texts = []  # that came while something else was awaited
+
+    def connect(self, url, subprotocol="foxglove.sdk.v1", ca=None, channels=0):
+        """What the server says of itself, and the channels it offers, so many at least."""
+        context = ssl.create_default_context(cafile=ca) if ca else None
+        self.socket = connect(url, subprotocols=[subprotocol], max_size=None, max_queue=4, ssl=context,
+                              compression=None)
+        info = json.loads(self.socket.recv(10))
+        while len(self.channels) < channels:
+            told = json.loads(self.socket.recv(10))
+            assert told["op"] == "advertise", told
+            self.channels.update({c["topic"]: c for c in told["channels"]})
+        return {"info": info, "subprotocol": self.socket.subprotocol, "channels": self.channels}
+
+    def subscribe(self, topics):
+        wanted = []
+        for topic in topics:
+            number = len(self.topics) + 1
+            self.topics[number] = topic
+            wanted.append({"id": number, "channelId": self.channels[topic]["id"]})
+        return self.send({"op": "subscribe", "subscriptions": wanted})
+
+    def unsubscribe(self, topics):
+        return self.send({"op": "unsubscribe",
+                          "subscriptionIds": [n for n, topic in self.topics.items() if topic in topics]})
+
+    def send(self, what):
+        self.socket.send(what if isinstance(what, str) else json.dumps(what))
+        return True
+
+    def take(self, count, seconds=10, sizes=False):
+        """[topic, time, data] of so many messages, fewer where none comes for some time; sizes: their length alone."""
+        found = []
+        try:
+            while len(found) < count:
+                data = self.socket.recv(seconds)
+                if isinstance(data, str):
+                    self.texts.append(json.loads(data))
+                    continue
+                opcode, subscription, ns = HEAD.unpack_from(data)
+                assert opcode == MESSAGE_DATA, opcode
+                payload = data[HEAD.size:]
+                found.append([self.topics[subscription], ns,
+                              len(payload) if sizes else base64.b64encode(payload).decode()])
+        except TimeoutError:
+            pass
+        return found
+
+    def text(self, op, seconds=10):
+        """The next text message of this kind."""
+        while True:
+            for i, told in enumerate(self.texts):
+                if told["op"] == op:
+                    return self.texts.pop(i)
+            data = self.socket.recv(seconds)
+            if isinstance(data, str):
+                self.texts.append(json.loads(data))
+
+    def churn(self, url, times, topic):
+        """Comes and goes, every other time without a word."""
+        for i in range(times):
+            c = Client()
+            c.connect(url, channels=1)
+            c.subscribe([topic])
+            if i % 2:
+                c.socket.close()
+            else:
+                c.socket.socket.shutdown(2)
+                c.socket.close_socket()
+        return True
+
+
+def main():
+    client = Client()
+    for line in sys.stdin:
+        name, arguments = json.loads(line)
+        try:
+            answer = getattr(client, name)(**arguments)
+        except (OSError, WebSocketException) as e:  # TimeoutError is one
+            answer = {"error": "%s: %s" % (type(e).__name__, e)}
+        print(json.dumps(answer), flush=True)
+
+
+main()

@@ -1,0 +1,44 @@
+# What the tests of both transports of ROS 2 share: a sink by its defaults, frames of a box on the street.
+# SPDX-License-Identifier: Apache-2.0
+import socket
+import time
+
+import support_frames
+
+import numpy as np
+import stixel
+from stixel_bridge import config
+from stixel_bridge.sink import Instance, Report, Work
+
+FRONT = Instance("front", {option.name: option.default for option in config.INSTANCE})
+
+
+def sink(module, *instances, **options):
+    """One of this module, connected to nothing."""
+    values = {option.name: option.default for option in [*config.COMMON, *module.Sink.OPTIONS]}
+    unknown = set(options) - set(values)
+    if unknown:
+        raise AssertionError("no such options: %s" % unknown)
+    return module.Sink("ros", dict(values, **options), "host", list(instances or (FRONT,)))
+
+
+def frame(number=1):
+    """A box 10 m ahead on the street, over all columns; with the left image."""
+    box = [{"row_top": support_frames.BOX_ROWS[0], "row_bottom": support_frames.BOX_ROWS[1], "support": 200,
+            "confidence": 230, "disparity_q7": 10 * 128}]
+    left = np.arange(480 * 640, dtype=np.uint32).astype(np.uint8).reshape(480, 640)
+    return support_frames.frame_of([box] * (640 // support_frames.COLUMN), [(stixel.Plane.LEFT, left)], number=number)
+
+
+def work(number=1, instance=FRONT):
+    return Work(instance, frame(number), time.monotonic_ns())
+
+
+def report(instance=FRONT):
+    return Report(instance, "alive", "running", None)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]

@@ -1,0 +1,168 @@
+# ROS 2 over DDS: a reader of its own, with types of its own, against the sink.
+# SPDX-License-Identifier: Apache-2.0
+import base64
+import os
+import time
+import unittest
+import zlib
+
+import support
+
+support.need("cyclonedds", "rosbags")
+
+import ros_case  # noqa: E402
+import support_frames  # noqa: E402
+from child import Child  # noqa: E402
+from rosbags.typesys import Stores, get_typestore  # noqa: E402
+from stixel_bridge.fail import SinkError  # noqa: E402
+from stixel_bridge.ros import topics  # noqa: E402
+from stixel_bridge.sinks import ros_dds  # noqa: E402
+
+STAMP_S = support_frames.ANCHOR_NS // 10**9
+DOMAIN = 100 + os.getpid() % 100
+CONFIG = ('<CycloneDDS><Domain Id="any"><General><Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces>'
+          '</General><Discovery><ParticipantIndex>auto</ParticipantIndex><Peers><Peer address="127.0.0.1"/></Peers>'
+          '</Discovery></Domain></CycloneDDS>')
+
+
+def decoded(message, kind):
+    return get_typestore(Stores.ROS2_JAZZY).deserialize_cdr(base64.b64decode(message["cdr"]), kind)
+
+
+class Network(unittest.TestCase):
+    def setUp(self):
+        self.number = 0
+
+    def start(self, **options):
+        self.node = Child("dds_node.py", str(DOMAIN), env={"NODE_CONFIG": CONFIG})
+        self.addCleanup(self.node.close)
+        self.node.until(lambda m: m["event"] == "ready", what="node")
+        self.sink = ros_case.sink(ros_dds, domain=DOMAIN, **options)
+        self.addCleanup(self.sink.close)
+        self.sink.open()
+
+    def send(self):
+        self.number += 1
+        self.sink.send(ros_case.work(self.number))
+
+    def message(self, topic, what="message"):
+        return self.node.until(lambda m: m["event"] == "message" and m["topic"] == topic, what=what, do=self.send)
+
+    def subscribe(self, topic, kind, **more):
+        self.node.tell(do="subscribe", topic=topic, type=kind, **more)
+
+    def until(self, fits, what):
+        end = time.monotonic() + 10
+        while not fits():
+            self.assertLess(time.monotonic(), end, what)
+            self.send()
+            time.sleep(0.02)
+
+
+class Readers(Network):
+    def test_a_reader_finds_writers_and_reads_messages(self):
+        self.start(namespace="/robot1")
+        offers = {"rt" + offer.name: offer.topic for offer in self.sink.offers()}
+        self.node.until(lambda m: sum(w["event"] == "writer" for w in self.node.said) > len(offers), what="all writers")
+        writers = {m["topic"]: m for m in self.node.said if m["event"] == "writer"}
+        self.assertEqual(set(writers), set(offers) | {"ros_discovery_info"})
+        for name, topic in offers.items():
+            package, _, kind = topic.type.split("/")
+            self.assertEqual(writers[name]["type"], "%s::msg::dds_::%s_" % (package, kind))
+            self.assertEqual(writers[name]["reliable"], topic.reliable)
+            self.assertEqual(writers[name]["late"], topic.transient_local)
+            self.assertEqual(writers[name]["user"], "typehash=%s;" % topics.type_hash(topic.type))
+            self.assertFalse(writers[name]["described"])  # or readers that describe it otherwise would not match
+
+        self.subscribe("rt/robot1/front/scan", "LaserScan")
+        first = self.message("rt/robot1/front/scan")
+        scan = decoded(first, "sensor_msgs/msg/LaserScan")
+        self.assertEqual(scan.header.stamp.sec, STAMP_S)
+        stamp = {"sec_": STAMP_S, "nanosec_": scan.header.stamp.nanosec}
+        self.assertEqual(first["sample"]["header_"], {"stamp_": stamp, "frame_id_": scan.header.frame_id})
+        self.assertEqual(len(first["sample"]["ranges_"]), len(scan.ranges))
+        ahead = round(-scan.angle_min / scan.angle_increment)
+        self.assertAlmostEqual(scan.ranges[ahead], 10.0, delta=0.2)
+        self.assertEqual(first["sample"]["ranges_"][ahead], float(scan.ranges[ahead]))
+        self.assertLess(abs(time.time_ns() - first["sent_ns"]), 10**10)
+
+        self.subscribe("rt/tf_static", "TFMessage", reliable=True, late=True)  # sent before it asked
+        late = self.message("rt/tf_static", "a transform of before")
+        transforms = decoded(late, "tf2_msgs/msg/TFMessage").transforms
+        self.assertIn("front_optical_frame", [t.child_frame_id for t in transforms])
+
+    def test_the_node_is_told(self):
+        self.start(node="eyes")
+        self.subscribe("ros_discovery_info", "Graph", reliable=True, late=True)
+        graph = self.message("ros_discovery_info")["sample"]
+        participant = self.node.until(lambda m: m["event"] == "participant")
+        self.assertEqual(participant["user"], "enclave=/;")
+        self.assertEqual(bytes(graph["gid_"]["data_"]).hex(), participant["guid"])
+        mine, = graph["node_entities_info_seq_"]
+        self.assertEqual((mine["node_namespace_"], mine["node_name_"], mine["reader_gid_seq_"]), ("/", "eyes", []))
+        self.node.until(lambda m: m["event"] == "writer" and m["topic"] == "rt/diagnostics")
+        told = {bytes(gid["data_"]).hex() for gid in mine["writer_gid_seq_"]}
+        seen = {m["guid"] for m in self.node.said if m["event"] == "writer" and m["topic"].startswith("rt/")}
+        self.assertEqual(len(told), len(self.sink.offers()))
+        self.assertEqual(seen & told, seen)
+
+    def test_images_are_made_while_a_reader_is_there(self):
+        self.start()
+        self.send()
+        self.assertEqual(self.sink.images(ros_case.FRONT), frozenset())
+        self.subscribe("rt/front/left/image_rect", "Image")
+        self.until(lambda: self.sink.images(ros_case.FRONT) == {"left"}, "left image wanted")
+        found = self.message("rt/front/left/image_rect")
+        image = decoded(found, "sensor_msgs/msg/Image")
+        self.assertEqual((image.width, image.height, len(image.data)), (640, 480, 640 * 480))
+        self.assertEqual(found["crc"], zlib.crc32(image.data))
+        self.node.tell(do="unsubscribe", topic="rt/front/left/image_rect")
+        self.until(lambda: not self.sink.images(ros_case.FRONT), "no image wanted")
+        self.subscribe("rt/front/left/image_rect", "Image")
+        self.until(lambda: self.sink.images(ros_case.FRONT) == {"left"}, "wanted again")
+        # who asks for reliable messages of a best effort topic gets none, and is counted
+        self.subscribe("rt/front/scan", "LaserScan", reliable=True)
+        self.until(lambda: self.sink.figures()["subscriptions_refused"] == 1, "a reader refused")
+        self.assertEqual(self.sink.figures()["subscriptions"], 1)
+
+
+class Opening(unittest.TestCase):
+    def test_what_cannot_be_opened_is_a_sentence(self):
+        for options, words in (({"interface": "nowhere9"}, "nowhere9"),
+                               ({"configuration": "/nowhere/dds.xml"}, "/nowhere/dds.xml")):
+            s = ros_case.sink(ros_dds, domain=DOMAIN, **options)
+            with self.assertRaisesRegex(SinkError, words):
+                s.open()
+            s.close()
+
+    def test_it_opens_again_and_one_at_a_time(self):
+        one, two = ros_case.sink(ros_dds, domain=DOMAIN), ros_case.sink(ros_dds, domain=DOMAIN)
+        one.open()
+        with self.assertRaisesRegex(SinkError, "another sink"):
+            two.open()
+        two.close()
+        one.close()
+        two.open()
+        two.report(ros_case.report())
+        two.close()
+
+    def test_options_become_cyclone_s_configuration(self):
+        def of(**options):
+            return ros_dds.configuration(ros_case.sink(ros_dds, **options).options)
+        self.assertIn('address="127.0.0.1"/></Interfaces>', of())
+        self.assertIn('<Peers><Peer address="127.0.0.1"/></Peers>', of())
+        self.assertIn('<NetworkInterface name="eth0"/>', of(interface="eth0"))
+        self.assertIn("<NetworkInterface name='a&lt;\"'/>", of(interface='a<"'))
+        self.assertIn('<Peer address="10.0.0.2"/><Peer address="robot"/>', of(
+            interface="eth0", peers=["10.0.0.2", "robot"]))
+        self.assertIn("<AllowMulticast>spdp</AllowMulticast>", of(multicast="discovery"))
+
+    def test_the_library_is_that_of_the_package(self):
+        with open("/proc/self/maps", encoding="ascii") as f:
+            libraries = {line.split()[-1] for line in f if "libddsc" in line}
+        self.assertEqual(len(libraries), 1)
+        self.assertIn("cyclonedds.libs/libddsc-", libraries.pop())
+
+
+if __name__ == "__main__":
+    unittest.main()
