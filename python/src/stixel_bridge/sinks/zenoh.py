@@ -107,7 +107,7 @@ class Sink(Base):
     def open(self) -> None:
         try:
             config = session.configuration(self._values(), self.options["configuration"])
-            self._session = session.opened(config, self.options["connect"])
+            self._session = session.opened(config)
             for instance in self.instances:
                 self._published[instance.name] = Published(self._session, self.host, instance, self.options)
         except (StixelError, ValueError) as e:
