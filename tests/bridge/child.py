@@ -19,7 +19,8 @@ class Child:
                                         stdout=subprocess.PIPE, text=True, env=dict(os.environ, **(env or {})))
         self.said = []
         self._queue = queue.Queue()
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._thread = threading.Thread(target=self._listen, daemon=True)
+        self._thread.start()
 
     def _listen(self):
         for line in self.process.stdout:
@@ -59,5 +60,6 @@ class Child:
 
     def close(self):
         self.kill()
+        self._thread.join()
         self.process.stdin.close()
         self.process.stdout.close()

@@ -193,6 +193,18 @@ class TheNode(unittest.TestCase):
                 node_of(**overrides)
             self.assertIn(says, str(caught.exception))
 
+    def test_a_package_of_messages_that_is_missing(self):
+        def get_message(name):
+            if name.startswith("stixel_msgs"):
+                raise ModuleNotFoundError("No module named 'stixel_msgs'")
+            return name
+        with unittest.mock.patch.object(stixel_node, "get_message", get_message):
+            with self.assertRaises(Fail) as caught:
+                node_of()
+            self.assertEqual(caught.exception.code, 69)
+            self.assertIn("topic /front/stixels needs the ROS package stixel_msgs", str(caught.exception))
+            self.assertNotIn("/front/stixels", node_of(topics=["scan", "/tf"]).made)
+
     def test_the_example_of_parameters(self):
         values = flat(example("stixel.yaml")["stixel"]["ros__parameters"])
         node = node_of(**values)

@@ -3,6 +3,7 @@
 import base64
 import os
 import struct
+import tempfile
 import time
 import unittest
 from unittest import mock
@@ -84,7 +85,8 @@ class Names(unittest.TestCase):
 
     def test_wrong_options_are_told(self):
         for options, words in (({"node": "a-b"}, "node = 'a-b'"), ({"namespace": "robot1"}, "namespace = 'robot1'"),
-                               ({"mode": "client", "listen": ["tcp/0.0.0.0:7447"]}, "listen")):
+                               ({"mode": "client", "listen": ["tcp/0.0.0.0:7447"]}, "listen"),
+                               ({"user": "robot"}, "password_file"), ({"tls_key": "/k"}, "tls_certificate")):
             with self.assertRaisesRegex(Fail, words):
                 ros_case.sink(ros_zenoh, **options)
         with self.assertRaisesRegex(Fail, "front_1"):
@@ -99,8 +101,8 @@ class Network(unittest.TestCase):
         self.sink = self.node = None
         self.number = 0
 
-    def router(self):
-        child = Child("zenoh_node.py", "router", self.endpoint)
+    def router(self, *more):
+        child = Child("zenoh_node.py", "router", self.endpoint, *more)
         self.addCleanup(child.close)
         child.until(lambda m: m["event"] == "ready", what="router")
         return child
@@ -201,7 +203,7 @@ class Losses(Network):
     def test_nobody_there_is_a_sentence(self):
         for mode in ("client", "peer"):
             s = ros_case.sink(ros_zenoh, connect=[self.endpoint], mode=mode)
-            with mock.patch.object(ros_zenoh, "REACH_S", 0.1), self.assertRaisesRegex(SinkError, self.endpoint):
+            with mock.patch.object(ros_zenoh, "CONNECT_MS", 200), self.assertRaisesRegex(SinkError, self.endpoint):
                 s.open()
             s.close()
         s = ros_case.sink(ros_zenoh, connect=["nonsense"])
@@ -212,6 +214,24 @@ class Losses(Network):
         with self.assertRaisesRegex(SinkError, "/nowhere/zenoh.json5"):
             s.open()
         s.close()
+
+    def test_a_wrong_password_is_a_sentence(self):
+        with tempfile.TemporaryDirectory() as folder:
+            def file(name, text):
+                path = os.path.join(folder, name)
+                with open(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600), "w", encoding="ascii") as f:
+                    f.write(text)
+                return path
+            self.router(file("users", "robot:secret\n"))
+            for password, fits in (("wrong", False), ("secret", True)):
+                s = ros_case.sink(ros_zenoh, connect=[self.endpoint], mode="client", user="robot",
+                                  password_file=file(password, password + "\n"))
+                self.addCleanup(s.close)
+                with mock.patch.object(ros_zenoh, "CONNECT_MS", 1000):
+                    if fits:
+                        s.open()
+                    else:
+                        self.assertRaisesRegex(SinkError, "wrong user or password", s.open)
 
     def test_a_peer_goes_on_without_the_router(self):
         router = self.router()

@@ -1,6 +1,6 @@
 # A node as rmw_zenoh would make one, from the design document of rmw_zenoh alone: it shares no code with the bridge.
 # Commands come as lines of JSON on the standard input, what happens goes out in the same way.
-#   zenoh_node.py router ENDPOINT           a router, until its input ends
+#   zenoh_node.py router ENDPOINT [USERS]   a router, until its input ends; USERS: file of those that may connect
 #   zenoh_node.py node ENDPOINT DOMAIN      a node
 # SPDX-License-Identifier: Apache-2.0
 import base64
@@ -105,7 +105,11 @@ def node(endpoint, domain):
 
 if __name__ == "__main__":
     if sys.argv[1] == "router":
-        with zenoh.open(config("router", sys.argv[2])):
+        c = config("router", sys.argv[2])
+        if len(sys.argv) > 3:
+            c.insert_json5("transport/auth/usrpwd", json.dumps({
+                "user": "router", "password": "own", "dictionary_file": sys.argv[3]}))
+        with zenoh.open(c):
             say(event="ready")
             sys.stdin.read()
     else:

@@ -72,7 +72,7 @@ class Sink:
         """Connects, within 10 s. SinkError: not now; asked again after a while, longer each time, 30 s at most."""
 
     def send(self, work: Work) -> int:
-        """Gives a frame away; bytes given to the network. SinkError: the connection is lost; close() and open() follow."""
+        """Gives a frame away; bytes given to the network. SinkError: the connection is lost; close(), open() follow."""
         raise NotImplementedError
 
     def report(self, report: Report) -> int:

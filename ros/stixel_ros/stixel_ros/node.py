@@ -21,7 +21,7 @@ from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPo
 from rosidl_runtime_py.utilities import get_message
 
 from stixel_bridge.config import INSTANCE
-from stixel_bridge.fail import CONFIG, Fail
+from stixel_bridge.fail import CONFIG, UNAVAILABLE, Fail
 from stixel_bridge.instances import Reports, Source
 from stixel_bridge.options import Option, parse, shown
 from stixel_bridge.ros import topics
@@ -60,7 +60,15 @@ class Publishers:
             for topic in topics.topics(options, instance):
                 name = topics.full_name(topic, instance)
                 if name not in self._publishers:  # one for all instances at the root
-                    self._publishers[name] = node.create_publisher(get_message(topic.type), name, quality(topic))
+                    self._publishers[name] = node.create_publisher(self._kind(topic, name), name, quality(topic))
+
+    @staticmethod
+    def _kind(topic: topics.Topic, name: str) -> Any:
+        try:
+            return get_message(topic.type)
+        except (ImportError, AttributeError, LookupError):
+            raise Fail(UNAVAILABLE, "topic %s needs the ROS package %s, which is not there: install it, or leave the "
+                       "topic out of the parameter topics" % (name, topic.type.split("/")[0])) from None
 
     def _publish(self, message: topics.Message, instance: Instance) -> None:
         try:

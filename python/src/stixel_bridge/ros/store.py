@@ -21,8 +21,8 @@ DIAGNOSTICS = "diagnostic_msgs/msg/DiagnosticArray"
 MARKERS = "visualization_msgs/msg/MarkerArray"
 TRANSFORMS = "tf2_msgs/msg/TFMessage"
 
-# Hashes of the types that are sent (RIHS01, REP 2011). Those of the common ones are the same from Humble to Lyrical, because
-# their definitions are; Humble itself knows no hashes, and its rmw_zenoh writes HUMBLE_HASH in their place.
+# Hashes of the types that are sent (RIHS01, REP 2011). Those of the common ones are the same from Humble to Lyrical,
+# because their definitions are; Humble itself knows no hashes, and its rmw_zenoh writes HUMBLE_HASH in their place.
 HASHES = {
     LASER_SCAN: "RIHS01_64c191398013af96509d518dac71d5164f9382553fce5c1f8cca5be7924bd828",
     POINT_CLOUD: "RIHS01_9198cabf7da3796ae6fe19c4cb3bdd3525492988c70522628af5daa124bae2b5",

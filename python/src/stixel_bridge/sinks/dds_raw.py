@@ -9,7 +9,7 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Callable, Dict, List, Sequence, Tuple
+from typing import Any, Callable, Dict, Sequence, Tuple
 
 Fields = Sequence[Tuple[str, Any]]  # of a message: (name, node) as rosbags has them
 

@@ -49,8 +49,8 @@ class Sink(graph.RosSink):
         Option("interface", "text", "lo", "network interface, by name or address; lo: this machine alone; auto: the "
                "one that Cyclone DDS takes for the best"),
         Option("peers", "list", [], "machines that are asked by unicast too, where multicast does not reach"),
-        Option("multicast", "choice", "yes", "discovery: it finds others, data goes by unicast; no: peers alone are found",
-               choices=tuple(_MULTICAST)),
+        Option("multicast", "choice", "yes", "discovery: it finds others, data goes by unicast; no: peers alone are "
+               "found", choices=tuple(_MULTICAST)),
         Option("configuration", "file", None, "Cyclone DDS's own configuration (XML), in place of interface, peers and "
                "multicast"),
         *topics.OPTIONS,

@@ -9,14 +9,17 @@ import threading
 import time
 from typing import Any, Dict, List, Mapping, Sequence, Set, Tuple
 
-from ..fail import CONFIG, Fail, SinkError, sentence
+from stixel import NotRunning, StixelError
+from stixel import _zenoh_session as session
+
+from ..fail import CONFIG, Fail, SinkError
 from ..options import Option
 from ..ros import graph, rmw_zenoh, topics
 from ..sink import Instance
 
 ROUTER = ["tcp/localhost:7447"]  # where rmw_zenohd listens
 LOCAL = ["tcp/localhost:0"]
-REACH_S = 5.0  # open() waits so long for a router or a peer
+CONNECT_MS = 5000
 HEARTBEAT_S = 0.5  # of what later ones get, as rmw_zenoh has it
 
 
@@ -47,8 +50,13 @@ class Sink(graph.RosSink):
         Option("connect", "list", None, "endpoints of routers or peers; without: tcp/localhost:7447, the router of "
                "this machine"),
         Option("listen", "list", None, "endpoints for peers; without: tcp/localhost:0, any port of loopback"),
-        Option("configuration", "file", None, "zenoh's own configuration (JSON5), for TLS and users; mode, connect and "
-               "listen of this section go over it where they are given"),
+        Option("user", "text", None, "name under which it connects"),
+        Option("password_file", "file", None, "file with its password, which others may not read"),
+        Option("tls_ca", "file", None, "certificates of the authorities that sign those of others, PEM"),
+        Option("tls_certificate", "file", None, "certificate that it shows where it connects, PEM"),
+        Option("tls_key", "file", None, "its private key, PEM"),
+        Option("configuration", "file", None, "a configuration of zenoh's (JSON5) for all else, as that of the nodes; "
+               "the above goes before it"),
         *topics.OPTIONS,
     ]
     PACKAGES = ("zenoh", "rosbags", "xxhash")
@@ -58,7 +66,10 @@ class Sink(graph.RosSink):
     def __init__(self, name: str, options: Mapping[str, Any], host: str, instances: Sequence[Instance]) -> None:
         super().__init__(name, options, host, instances)
         if options["mode"] == "client" and options["listen"]:
-            raise Fail(CONFIG, "listen: a client of zenoh cannot listen; say mode = peer")
+            raise Fail(CONFIG, "listen: a client does not listen (mode = peer does)")
+        for one, other in (("user", "password_file"), ("tls_certificate", "tls_key")):
+            if bool(options[one]) != bool(options[other]):
+                raise Fail(CONFIG, "one of %s and %s is given: it needs both" % (one, other))
         self._session: Any = None
         self._leads = False  # there is an endpoint to go to
         self._kept: List[Any] = []  # tokens and subscriptions, which end with their objects
@@ -69,61 +80,52 @@ class Sink(graph.RosSink):
         self._keys: Dict[str, Tuple[str, str]] = {}  # by an offer's name: its type and hash
         self._figures: Dict[str, float] = {}
 
-    def _config(self) -> Any:
-        import zenoh
-        options, path = self.options, self.options["configuration"]
-        try:
-            config = zenoh.Config.from_file(path) if path else zenoh.Config()
-            given: Dict[str, Any] = {"mode": options["mode"], "timestamping/enabled": True}
-            if not path:
-                given["scouting/multicast/enabled"] = False
-                given["transport/shared_memory/enabled"] = False
-            if options["connect"] is not None or not path:
-                given["connect/endpoints"] = ROUTER if options["connect"] is None else options["connect"]
-            if options["mode"] == "peer" and (options["listen"] is not None or not path):
-                given["listen/endpoints"] = options["listen"] or LOCAL
-            for key, value in given.items():
-                config.insert_json5(key, json.dumps(value))
-            return config
-        except zenoh.ZError as e:
-            raise SinkError("the configuration %sis refused: %s" % (path + " " if path else "", sentence(e))) from None
+    def _values(self) -> Dict[str, Any]:
+        """The options by zenoh's own keys; defaults of rmw_zenoh where there is no configuration."""
+        o, tls = self.options, "transport/link/tls/"
+        bare = not o["configuration"]
+        values: Dict[str, Any] = {
+            "mode": o["mode"], "timestamping/enabled": True,
+            "connect/endpoints": ROUTER if bare and o["connect"] is None else o["connect"],
+            "connect/timeout_ms": CONNECT_MS, "connect/exit_on_failure": True,
+            "listen/endpoints": LOCAL if bare and o["listen"] is None and o["mode"] == "peer" else o["listen"],
+            "transport/auth/usrpwd/user": o["user"], tls + "root_ca_certificate": o["tls_ca"],
+            tls + "connect_certificate": o["tls_certificate"], tls + "connect_private_key": o["tls_key"],
+            tls + "enable_mtls": True if o["tls_certificate"] else None,
+        }
+        if o["password_file"]:
+            values["transport/auth/usrpwd/password"] = session.secret(o["password_file"])
+        return {key: value for key, value in values.items() if value is not None}
 
     def connect(self) -> None:
-        import zenoh
-        config = self._config()
-        endpoints = json.loads(config.get_json("connect/endpoints"))
         try:
-            self._session = zenoh.open(config)
-            self._reach(endpoints)
+            config = session.configuration(self._values(), self.options["configuration"])
+            endpoints = json.loads(config.get_json("connect/endpoints"))
+            self._leads = bool(endpoints)
+            self._session = session.opened(config, endpoints if isinstance(endpoints, list) else [])
             self._declare()
-        except zenoh.ZError as e:
-            raise SinkError("zenoh at %s: %s" % (_words(endpoints), sentence(e))) from None
-
-    def _reach(self, endpoints: Any) -> None:
-        """Waits for the first router or peer, where there is one to go to."""
-        end = time.monotonic() + REACH_S
-        while endpoints and not self._neighbours():
-            if time.monotonic() > end:
-                raise SinkError("nobody answers at %s: is the router there (ros2 run rmw_zenoh_cpp rmw_zenohd)?" %
-                                _words(endpoints))
-            time.sleep(0.02)
-        self._leads = bool(endpoints)
+        except NotRunning as e:
+            raise SinkError("%s: is the router there (ros2 run rmw_zenoh_cpp rmw_zenohd)?" % e) from None
+        except (StixelError, ValueError) as e:
+            raise SinkError(str(e)) from None
+        except session.package().ZError as e:
+            raise SinkError(session.sentence(e)) from None
 
     def _neighbours(self) -> int:
         info = self._session.info
         return len(info.routers_zid()) + len(info.peers_zid())
 
     def _declare(self) -> None:
-        session, options = self._session, self.options
-        node = rmw_zenoh.Node(options["domain"], str(session.info.zid()), options["namespace"], options["node"])
-        liveliness = session.liveliness()
+        opened, options = self._session, self.options
+        node = rmw_zenoh.Node(options["domain"], str(opened.info.zid()), options["namespace"], options["node"])
+        liveliness = opened.liveliness()
         self._kept.append(liveliness.declare_token(node.token()))
         for entity, offer in enumerate(self.offers(), 1):
             kind = offer.topic.type
             type_hash = graph.hash_of(kind, options["distro"])
             self._keys[offer.name] = graph.dds_type(kind), type_hash
             token = node.publisher(entity, offer.name, offer.topic, type_hash)
-            made = _publisher(session, rmw_zenoh.key(node.domain, offer.name, kind, type_hash), offer.topic)
+            made = _publisher(opened, rmw_zenoh.key(node.domain, offer.name, kind, type_hash), offer.topic)
             self._publishers[offer.name] = _Publisher(made, rmw_zenoh.gid(token))
             if offer.topic.name not in topics.DEMAND and not offer.topic.transient_local:
                 self._for_all[offer.name] = made
@@ -133,11 +135,10 @@ class Sink(graph.RosSink):
 
     def _heard(self, sample: Any) -> None:
         """A token that comes or goes. From a thread of zenoh."""
-        import zenoh
         token = str(sample.key_expr)
         seen = rmw_zenoh.of_token(token)
         with self._lock:
-            if sample.kind == zenoh.SampleKind.DELETE:
+            if sample.kind == session.package().SampleKind.DELETE:
                 self._tokens.pop(token, None)
             elif seen is not None:
                 self._tokens[token] = seen
@@ -155,11 +156,10 @@ class Sink(graph.RosSink):
         return plain | {seen.name for seen in ours}
 
     def publish(self, name: str, cdr: bytes) -> int:
-        import zenoh
         try:
             self._publishers[name].put(cdr)
-        except zenoh.ZError as e:
-            raise SinkError("a message of %s was not taken: %s" % (name, sentence(e))) from None
+        except session.package().ZError as e:
+            raise SinkError("a message of %s was not taken: %s" % (name, session.sentence(e))) from None
         return len(cdr)
 
     def figures(self) -> Dict[str, float]:
@@ -167,19 +167,18 @@ class Sink(graph.RosSink):
 
     def close(self) -> None:
         self.forget()
-        session, self._session = self._session, None
+        opened, self._session = self._session, None
         self._kept, self._publishers, self._for_all, self._keys, self._figures = [], {}, {}, {}, {}
-        if session is not None:
-            session.close()
+        if opened is not None:
+            try:
+                opened.close()
+            except session.package().ZError:
+                pass  # it was lost before
         with self._lock:
             self._tokens.clear()
 
 
-def _words(endpoints: Any) -> str:
-    return ", ".join(endpoints) if isinstance(endpoints, list) else json.dumps(endpoints)
-
-
-def _publisher(session: Any, key: str, topic: topics.Topic) -> Any:
+def _publisher(opened: Any, key: str, topic: topics.Topic) -> Any:
     """A publisher as rmw_zenoh makes it: never waits; keeps the last ones for those who come later, if so asked."""
     import zenoh
     from zenoh import ext
@@ -188,8 +187,8 @@ def _publisher(session: Any, key: str, topic: topics.Topic) -> Any:
         "reliability": zenoh.Reliability.RELIABLE if topic.reliable else zenoh.Reliability.BEST_EFFORT,
     }
     if not topic.transient_local:
-        return session.declare_publisher(key, **more)
+        return opened.declare_publisher(key, **more)
     if topic.reliable:
         more["sample_miss_detection"] = ext.MissDetectionConfig(heartbeat=None, sporadic_heartbeat=HEARTBEAT_S)
     return ext.declare_advanced_publisher(
-        session, key, cache=ext.CacheConfig(topic.depth), publisher_detection=True, **more)
+        opened, key, cache=ext.CacheConfig(topic.depth), publisher_detection=True, **more)
