@@ -355,6 +355,21 @@ class Locks(Case):
             with self.assertRaisesRegex(stixel.NotAllowed, "^tls/localhost:.* answers, but lets us not in: wrong user"):
                 stixel.open(name, **{**good, **wrong})
 
+    def test_certificates_of_both_sides(self):
+        if not shutil.which("openssl"):
+            self.skipTest("openssl is not installed")
+        path, endpoint = self.certificates(), "tls/localhost:%d" % free_port()
+        mine = {"tls_ca": path("ca.pem"), "tls_certificate": path("robot.pem"), "tls_key": path("robot.key")}
+        listens = Options.sink(self, listen=endpoint, tls_clients="yes", **mine)
+        shows = Options.sink(self, mode="client", connect=endpoint, tls_clients="yes", **mine)
+        shows_none = Options.sink(self, mode="client", connect=endpoint, tls_ca=path("ca.pem"))
+        for sink in (listens, shows, shows_none):
+            self.addCleanup(sink.close)
+        listens.open()
+        shows.open()
+        with self.assertRaisesRegex(SinkError, "lets us not in"):
+            shows_none.open()
+
     def test_a_router_that_wants_a_password(self):
         endpoint = tcp()
         self.session(mode="router", listen__endpoints=[endpoint],

@@ -117,6 +117,7 @@ WANTED = """
 {pythondir}/stixel/_remote.py               python
 {pythondir}/stixel/_ring.py                 python
 {pythondir}/stixel/_scores.py               python
+{pythondir}/stixel/_url.py                  python
 {pythondir}/stixel/_writer.py               python
 {pythondir}/stixel/_zenoh.py                python
 {pythondir}/stixel/_zenoh_session.py        python

@@ -187,7 +187,7 @@ static enum MHD_Result refuse_method(struct MHD_Connection *c, const char *url)
 
 /* ---- passwords ---- */
 
-static enum MHD_Result refuse_login(struct web_server *s, struct MHD_Connection *c, enum web_login login)
+static enum MHD_Result refuse_login(struct MHD_Connection *c, enum web_login login)
 {
 	static const char wrong[] = "a user and a password are needed\n",
 			  busy[] = "too many wrong passwords come from there: try again in a second\n";
@@ -237,7 +237,7 @@ static enum MHD_Result check_login(struct web_server *s, struct MHD_Connection *
 	forget(name);
 	forget(password);
 	*refused = login != WEB_LOGIN_RIGHT;
-	return *refused ? refuse_login(s, c, login) : MHD_YES;
+	return *refused ? refuse_login(c, login) : MHD_YES;
 }
 
 /* MHD_YES and *refused false: nothing is wrong with it. */

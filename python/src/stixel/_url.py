@@ -203,14 +203,13 @@ class UrlTransport(Transport):
     def _notice(self, data: bytes) -> Optional[Publisher]:
         try:
             said = json.loads(data)
-            publisher, state = str(said["publisher"]), str(said["state"])
-        except (ValueError, KeyError, TypeError):
+            publisher, state, version = str(said["publisher"]), str(said["state"]), str(said.get("version") or "")
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise http.client.HTTPException("not a notice of stixel-web") from None
         found = Publisher.__members__.get(publisher.upper())
         if found is None or found == Publisher.UNKNOWN:
             return None  # not known yet
-        self._inbox.told(found, State.__members__.get(state.upper(), State.UNKNOWN),
-                         str(said.get("version") or "")[:64])
+        self._inbox.told(found, State.__members__.get(state.upper(), State.UNKNOWN), version[:64])
         if found in (Publisher.ALIVE, Publisher.STALLED):
             if not self._inbox.present:
                 self._inbox.arrived()

@@ -124,7 +124,6 @@ class ZenohTransport(Transport):
         super().__init__(str(address))
         self._address = address
         self._config = config
-        self._endpoints: List[str] = json.loads(config.get_json("connect/endpoints")) or []
         self._lock = threading.RLock()  # of what is declared
         self._session: Any = None
         self._base = ""  # stixeld/HOST/INSTANCE, once the host is known
@@ -147,7 +146,7 @@ class ZenohTransport(Transport):
 
     # -- connecting --
     def _connect(self) -> None:
-        opened = session.opened(self._config, self._endpoints)
+        opened = session.opened(self._config)
         with self._lock:
             if self._stopping.is_set():
                 opened.close()
@@ -163,7 +162,7 @@ class ZenohTransport(Transport):
         # from now on its coming and going; what is there comes at once
         self._pump(opened.liveliness().declare_subscriber(self._key(hosts[0] if hosts else None), history=True),
                    self._on_token)
-        end = time.monotonic() + _ANSWER_S
+        end = time.monotonic() + 3 * _ANSWER_S
         while hosts and not self._inbox.present and time.monotonic() < end:
             time.sleep(0.001)
 
@@ -218,8 +217,9 @@ class ZenohTransport(Transport):
 
     def _run(self, what: Callable[[], None]) -> None:
         thread = threading.Thread(target=what, name="stixel-zenoh", daemon=True)
-        self._threads = [t for t in self._threads if t.is_alive()] + [thread]
-        thread.start()
+        with self._lock:
+            thread.start()
+            self._threads = [t for t in self._threads if t.is_alive()] + [thread]
 
     def _on_token(self, sample: Any) -> None:
         """A publisher has come or gone."""
@@ -250,12 +250,15 @@ class ZenohTransport(Transport):
 
     def _ask(self, what: str, take: Callable[[Any], None]) -> None:
         """The last one, if somebody has it."""
+        opened = self._session
+        if opened is None:
+            return
         try:
-            for reply in self._session.get("%s/%s" % (self._base, what), timeout=_ANSWER_S):
+            for reply in opened.get("%s/%s" % (self._base, what), timeout=_ANSWER_S):
                 if reply.ok:
                     take(reply.ok)
-        except (AttributeError, session.package().ZError):
-            if not self._stopping.is_set():  # which takes the session away
+        except session.package().ZError:
+            if not self._stopping.is_set():  # which closes the session
                 raise
 
     def _subscribe(self, kind: str, take: Callable[[Any], None]) -> Any:

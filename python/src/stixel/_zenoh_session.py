@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import errno
 import importlib
+import itertools
 import json
 import os
 import re
 import socket
-from typing import Any, Dict, Mapping, Optional, Sequence
+from typing import Any, Dict, List, Mapping, Optional
 
 from ._errors import LibraryError, NotAllowed, NotRunning, StixelError
 
@@ -92,10 +93,19 @@ def _answers(endpoint: str) -> Optional[bool]:
     return True
 
 
-def opened(config: Any, endpoints: Sequence[str]) -> Any:
+def _endpoints(config: Any) -> List[str]:
+    """To which it connects, whatever its mode."""
+    found: Any = json.loads(config.get_json("connect/endpoints")) or []
+    if isinstance(found, dict):  # a list for each mode
+        found = itertools.chain.from_iterable(found.values())
+    return [str(endpoint) for endpoint in found]
+
+
+def opened(config: Any) -> Any:
     """An open session. NotAllowed: somebody is there who lets us not in; NotRunning: nobody is; else StixelError."""
     zenoh = package()
-    where = ", ".join(endpoints)
+    endpoints = _endpoints(config)
+    where = ", ".join(endpoints) or "zenoh"
     # asked first, since zenoh says the same of both, and has no bound for a machine that is off
     answers = [_answers(endpoint) for endpoint in endpoints]
     if endpoints and not any(answer is not False for answer in answers):

@@ -54,7 +54,7 @@ class Sink(Base):
         super().__init__(name, options, host, instances)
         self._session: Any = None
         self._published: Dict[str, Published] = {}
-        self._peers = 0
+        self._connections = 0
         self._check()
 
     # -- options --
@@ -106,7 +106,7 @@ class Sink(Base):
     def open(self) -> None:
         try:
             config = session.configuration(self._values(), self.options["configuration"])
-            self._session = session.opened(config, self.options["connect"])
+            self._session = session.opened(config)
             for instance in self.instances:
                 self._published[instance.name] = Published(self._session, self.host, instance, self.options)
         except (StixelError, ValueError) as e:
@@ -122,8 +122,11 @@ class Sink(Base):
 
     def report(self, report: Report) -> int:
         try:
-            self._peers = len(self._session.info.transports())
-            if self.options["connect"] and not self._peers:
+            info = self._session.info
+            found = len(info.routers_zid()) + len(info.peers_zid())
+            # what older packages tell lacks clients that have connected here
+            self._connections = len(info.transports()) if hasattr(info, "transports") else found
+            if self.options["connect"] and not found:
                 raise SinkError("the connection to %s is lost" % ", ".join(self.options["connect"]))
             return self._published[report.instance.name].report(report)
         except session.package().ZError as e:
@@ -135,13 +138,13 @@ class Sink(Base):
 
     def figures(self) -> Dict[str, float]:
         published = list(self._published.values())
-        return {"peers": self._peers, "queries": sum(p.queries for p in published),
+        return {"connections": self._connections, "queries": sum(p.queries for p in published),
                 "image_bytes": sum(p.image_bytes for p in published)}
 
     def close(self) -> None:
         opened, self._session = self._session, None
         self._published = {}
-        self._peers = 0
+        self._connections = 0
         if opened is not None:
             try:
                 opened.close()
