@@ -58,7 +58,6 @@ class Sink:
 
     OPTIONS: Sequence[Option] = ()  #: of its section, beside COMMON of config.py
     PACKAGES: Sequence[str] = ()  #: of others, by the names under which they are imported, in its methods only
-    NEEDS = ""  #: extra of the wheel that brings them: pip install stixel[NEEDS]
     HELP = ""  #: one line
     RIGS = False  #: whether frames of rigs (rig.py) can be sent
 
