@@ -451,8 +451,14 @@ class Options(Case):
         sink.report(Report(front, "ended", "closed", None))
         sink.send(late)
         self.assertIsNone(published._token)
-        sink.send(Work(front, stixel.load(instances.pack([[]], epoch=6)), 0))
+        sink.send(Work(front, stixel.load(instances.pack([[]], epoch=6)), time.monotonic_ns()))
         self.assertIsNotNone(published._token)
+        # a report that is late: the daemon answers, so it is of the one before
+        sink.report(Report(front, "absent", "starting", {"version": "1"}))
+        self.assertEqual(json.loads(published._status)["publisher"], "stalled")
+        self.assertIsNotNone(published._token)
+        sink.report(Report(front, "absent", "starting", None))
+        self.assertIsNone(published._token)
 
 
 class Joiner(Case):

@@ -131,7 +131,6 @@ class ZenohTransport(Transport):
         self._wanted: FrozenSet[str] = frozenset()
         self._stopping = threading.Event()
         self._threads: List[threading.Thread] = []
-        self._there = False  # its token
         self._ended = False  # the bridge's last word: no publisher, or one that ended in order
 
     def start(self, inbox: Inbox) -> None:
@@ -226,8 +225,7 @@ class ZenohTransport(Transport):
         key = str(sample.key_expr)
         if not _host(key) or (self._base and key != self._base):
             return
-        self._there = sample.kind != session.package().SampleKind.DELETE
-        if not self._there:
+        if sample.kind == session.package().SampleKind.DELETE:
             # a bridge that is still there says what became of the publisher; else the way to it is gone as well
             self._ask("status", self._on_status)
             self._inbox.left(died=not self._ended)
@@ -274,13 +272,8 @@ class ZenohTransport(Transport):
         found = Publisher.__members__.get(said["publisher"].upper(), Publisher.UNKNOWN)
         state = State.__members__.get(said["state"].upper(), State.UNKNOWN)
         self._inbox.told(found, state, said["version"][:64])
-        if found not in (Publisher.ALIVE, Publisher.STALLED):
-            self._ended = found != Publisher.DIED
-            self._inbox.left(died=not self._ended)
-        elif self._there:
-            self._ended = False
-            if not self._inbox.present:  # a word of the publisher before came after the token of this one
-                self._inbox.arrived()
+        # whether it is there says its token alone: words come by another way, earlier or later
+        self._ended = found not in (Publisher.ALIVE, Publisher.STALLED, Publisher.DIED)
 
     # -- what is asked --
     def want(self, images: FrozenSet[str]) -> None:

@@ -20,6 +20,7 @@ KINDS = {"left": Plane.LEFT, "right": Plane.RIGHT, "disparity": Plane.DISPARITY}
 THERE = ("alive", "stalled")  # a publisher that readers may wait for
 CALIBRATION = ("image_width", "image_height", "fx", "fy", "cx", "cy", "baseline_m", "pitch_rad", "roll_rad", "height_m")
 _DAEMON_S = 2.0
+_SILENCE_NS = 2_000_000_000
 _FRAME, _JSON = "application/octet-stream", "application/json"
 
 
@@ -116,6 +117,7 @@ class Published:
     # -- the sink's thread --
     def _come(self) -> None:
         if self._token is None:
+            self._status = b""  # was of the publisher before
             self._token = self._session.liveliness().declare_token(self._base)
 
     def _go(self) -> None:
@@ -140,18 +142,25 @@ class Published:
 
     def report(self, report: Report) -> int:
         """How it is, once a second: readers that hear nothing take it for stalled. Bytes."""
-        status = report.status or {}
-        self._status = json.dumps({
-            "publisher": report.publisher, "state": report.state, "version": str(status.get("version", "")),
-            "status": report.status}).encode()
-        if report.publisher in THERE:
+        publisher, status = report.publisher, report.status or {}
+        if publisher not in THERE and not self._is_gone(report):
+            publisher = "stalled"
+        if publisher in THERE:
             self._come()
+        self._status = json.dumps({
+            "publisher": publisher, "state": report.state, "version": str(status.get("version", "")),
+            "status": report.status}).encode()
         for key in (self._frame, *self._images.values(), self._reports):
             key.look()
         sent = self._reports.put(self._status) if self._reports.wanted else 0
-        if report.publisher not in THERE:
+        if publisher not in THERE:
             self._go()
         return sent
+
+    def _is_gone(self, report: Report) -> bool:
+        """A report may be of the moment before a successor came, whose frames are here already."""
+        silence_ns = time.monotonic_ns() - self._last.taken_ns if self._last else _SILENCE_NS
+        return report.status is None or silence_ns >= _SILENCE_NS
 
     def images(self) -> FrozenSet[str]:
         """Those to which somebody has subscribed."""
