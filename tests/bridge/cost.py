@@ -102,9 +102,11 @@ class Measured:
 
     def __init__(self):
         self.open = False
+        self.came = threading.Event()
         self.bytes, self.latencies, self.frames = 0, [], set()
 
     def got(self, size, published_ns):
+        self.came.set()
         if self.open:
             self.latencies.append(time.time_ns() - published_ns)
             self.bytes += size
@@ -122,6 +124,7 @@ def measure(receiver, folder, env, seconds):
     try:
         thread = threading.Thread(target=receiver.receive, args=(found.got,), daemon=True)
         thread.start()
+        found.came.wait(0 if isinstance(receiver, Silent) else 20)  # packages are loaded, both ends found each other
         time.sleep(2.0)
         if bridge.poll() is not None:
             sys.exit("the bridge ended with %d" % bridge.returncode)

@@ -10,6 +10,7 @@ import support
 
 support.need("cyclonedds", "rosbags")
 
+import numpy as np  # noqa: E402
 import ros_case  # noqa: E402
 import support_frames  # noqa: E402
 from child import Child  # noqa: E402
@@ -80,10 +81,9 @@ class Readers(Network):
         self.assertEqual(scan.header.stamp.sec, STAMP_S)
         stamp = {"sec_": STAMP_S, "nanosec_": scan.header.stamp.nanosec}
         self.assertEqual(first["sample"]["header_"], {"stamp_": stamp, "frame_id_": scan.header.frame_id})
-        self.assertEqual(len(first["sample"]["ranges_"]), len(scan.ranges))
-        ahead = round(-scan.angle_min / scan.angle_increment)
-        self.assertAlmostEqual(scan.ranges[ahead], 10.0, delta=0.2)
-        self.assertEqual(first["sample"]["ranges_"][ahead], float(scan.ranges[ahead]))
+        for name in ("angle_min", "angle_max", "angle_increment", "range_min", "range_max", "ranges"):
+            np.testing.assert_array_equal(np.float32(first["sample"][name + "_"]), getattr(scan, name), name)
+        self.assertAlmostEqual(scan.ranges[round(-scan.angle_min / scan.angle_increment)], 10.0, delta=0.2)
         self.assertLess(abs(time.time_ns() - first["sent_ns"]), 10**10)
 
         self.subscribe("rt/tf_static", "TFMessage", reliable=True, late=True)  # sent before it asked
