@@ -1,4 +1,4 @@
-# What tools/demo and tools/test share: packages, and a build folder. Sourced, not run.
+# What scripts of tools/ and tests/ share: packages, archives, the tree's version, a build folder. Sourced, not run.
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 
@@ -18,8 +18,8 @@ die()
 # Names as in Debian 11 to 13 and Ubuntu: for stixeld and stixelctl with what the demo shows, and for everything.
 demo_packages=(gcc libc6-dev meson ninja-build pkg-config python3 libpng-dev libmicrohttpd-dev libinih-dev libyaml-dev
 	libjansson-dev)
-build_packages=("${demo_packages[@]}" build-essential libturbojpeg0-dev libncurses-dev libsystemd-dev libzstd-dev
-	libdeflate-dev libprotobuf-c-dev protobuf-c-compiler protobuf-compiler scdoc)
+build_packages=("${demo_packages[@]}" build-essential libturbojpeg0-dev libgnutls28-dev libncurses-dev libsystemd-dev
+	libzstd-dev libdeflate-dev libprotobuf-c-dev protobuf-c-compiler protobuf-compiler scdoc)
 export demo_packages build_packages
 
 # Prints those of the named packages that are not installed.
@@ -59,16 +59,75 @@ need_packages()
 		"${missing[@]}" >&2 || die "apt-get could not install ${missing[*]}"
 }
 
-# Prints the address of the Debian archive that this machine installs from; 1 where it is no Debian.
-debian_mirror()
+# Prints the address of the archive where apt finds this machine's release of Debian or Ubuntu.
+# 1, with a sentence, where there is none.
+apt_mirror()
 {
-	local codename
+	local system lines
 
 	# shellcheck source=/dev/null
-	codename=$(. /etc/os-release && [ "${ID:-}" = debian ] && echo "${VERSION_CODENAME:-}") || return 1
+	system=$(. /etc/os-release && echo "${ID:-another} ${VERSION_CODENAME:-}")
 	# shellcheck disable=SC2016 # apt's variables
-	apt-get indextargets --format '$(CREATED_BY) $(RELEASE) $(COMPONENT) $(REPO_URI)' | awk -v release="$codename" \
-		'$1 == "Packages" && $2 == release && $3 == "main" { print $4; exit }' | grep .
+	lines=$(apt-get indextargets --format '$(CREATED_BY) $(RELEASE) $(COMPONENT) $(REPO_URI)')
+	if ! grep -q '^Packages ' <<<"$lines"; then
+		say "apt's lists are empty, so that it names no archive: apt-get update fetches them"
+		return 1
+	fi
+	awk -v release="${system#* }" '$1 == "Packages" && $2 == release && $3 == "main" { print $4; exit }' \
+		<<<"$lines" | grep . || {
+		say "apt knows no archive of $system"
+		return 1
+	}
+}
+
+# The same, where this is Debian: its archive has every release and architecture.
+debian_mirror()
+{
+	# shellcheck source=/dev/null
+	if [ "$(. /etc/os-release && echo "${ID:-}")" != debian ]; then
+		say "this is no Debian, whose archive is needed"
+		return 1
+	fi
+	apt_mirror
+}
+
+# Installs mmdebstrap. 1, with a sentence, where it cannot make a root.
+need_mmdebstrap()
+{
+	need_packages mmdebstrap
+	[ "$(id -u)" = 0 ] || mmdebstrap --unshare-helper true 2>/dev/null || {
+		say "mmdebstrap makes a root of a distribution only for root, or for a user who may have others in" \
+			"user namespaces: that needs the package uidmap and a line in /etc/subuid and /etc/subgid"
+		return 1
+	}
+}
+
+# The version of this tree, as meson.build has it, and the heading of NEWS.md that should begin with it.
+tree_version()
+{
+	sed -n "s/^  version: '\([0-9.]*\)',$/\1/p" "$top/meson.build"
+}
+
+news_heading()
+{
+	sed -n 's/^## //p' "$top/NEWS.md" | head -n 1
+}
+
+# git of this tree, not of one that it lies in
+git_here()
+{
+	[ -e "$top/.git" ] && git -C "$top" "$@" 2>/dev/null
+}
+
+# Seconds since 1970 that what is made of this tree carries: those of its commit, unless SOURCE_DATE_EPOCH says others.
+# 1 where there is neither.
+source_date()
+{
+	if [ -n "${SOURCE_DATE_EPOCH:-}" ]; then
+		echo "$SOURCE_DATE_EPOCH"
+	else
+		git_here log -1 --format=%ct
+	fi
 }
 
 # Lets apt install packages of another architecture beside the machine's own.
@@ -108,6 +167,12 @@ has_nvidia_device()
 has_nvcc()
 {
 	command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]
+}
+
+# The release of the nvcc that has_nvcc() found, such as 13.0
+nvcc_release()
+{
+	PATH=$PATH:/usr/local/cuda/bin nvcc --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p'
 }
 
 # configure FOLDER [MESON OPTIONS]: once; later calls find the folder as it is, and make it anew for other options.

@@ -13,9 +13,9 @@
 
 #define SX_PI 3.14159265358979323846
 
-/* Both within 2e-16 for |x| up to 1e5. */
+/* Both within 3e-16, |x| up to 1000. */
 void sx_sin_cos(double x, double *sine, double *cosine);
-/* -pi .. pi, within 4e-16; 0 for 0, 0. */
+/* -pi .. pi, within 6e-16; 0 for 0, 0. */
 double sx_atan2(double y, double x);
 
 /* x to the right, y down, z along the optical axis; or vehicle coordinates. */

@@ -13,7 +13,7 @@
 #include "ipc/client/geometry.h"
 
 #define POINTS_STEP_LEAST 0.01f
-#define POINTS_RANGE_MOST 1e6f
+#define POINTS_STEPS_MOST 65536.0f /* on the way to range_max; no frame of a real camera has more */
 
 /* Where points go. */
 struct points {
@@ -75,6 +75,8 @@ static void points_between(struct points *p, const struct points_stixel *s, stru
 	const double x = top.x - foot.x, y = top.y - foot.y, z = top.z - foot.z;
 	const double length = sqrt((x * x + y * y) + z * z);
 
+	if (!(length < (double)POINTS_STEPS_MOST * (double)p->o.step))
+		return;
 	for (uint32_t k = 1; k * (double)p->o.step < length; k++) {
 		const double share = k * (double)p->o.step / length;
 
@@ -126,12 +128,12 @@ static void points_of_ground(struct points *p, const struct points_stixel *s)
 
 static bool points_accept(const struct stixel_points_options *o)
 {
-	const bool ground = o->of == STIXEL_POINTS_OF_GROUND;
-
-	return o->of <= STIXEL_POINTS_OF_GROUND && o->coordinates <= STIXEL_COORDINATES_VEHICLE &&
-	       (o->step >= POINTS_STEP_LEAST || (o->step == 0.0f && !ground)) && isfinite(o->step) &&
-	       (o->range_max > 0.0f || (o->range_max == 0.0f && o->step == 0.0f)) &&
-	       o->range_max <= POINTS_RANGE_MOST;
+	if (o->of > STIXEL_POINTS_OF_GROUND || o->coordinates > STIXEL_COORDINATES_VEHICLE)
+		return false;
+	if (o->of == STIXEL_POINTS_OF_OBSTACLES && o->step == 0.0f)
+		return o->range_max >= 0.0f && isfinite(o->range_max);
+	return o->step >= POINTS_STEP_LEAST && o->range_max > 0.0f &&
+	       o->range_max <= POINTS_STEPS_MOST * o->step && isfinite(o->range_max);
 }
 
 int64_t stixel_points(const struct stixel_frame *frame, const struct stixel_points_options *options,

@@ -96,8 +96,8 @@ struct scan_angles {
 };
 
 /*
- * Angles within a span, edges included, that is turned by so many full turns; without one the angle nearest to its middle.
- * last < first: it lies outside of the scan.
+ * Angles within a span, edges included, that is turned by so many full turns; without one the angle nearest
+ * to its middle. last < first: it lies outside of the scan.
  */
 static struct scan_angles scan_angles_of(const struct scan *s, struct scan_span span, int turns)
 {
@@ -109,7 +109,7 @@ static struct scan_angles scan_angles_of(const struct scan *s, struct scan_span 
 	if (!(a.to >= -1.0 && a.from <= s->o.count))
 		return a;
 	a.first = a.from > 0.0 ? (int64_t)a.from + (a.from > (double)(int64_t)a.from) : 0;
-	a.last = a.to < s->o.count ? (int64_t)(a.to + 1.0) - 1 : s->o.count - 1;
+	a.last = a.to < s->o.count ? (int64_t)(a.to + 1.0) - 1 : (int64_t)s->o.count - 1;
 	if (a.first <= a.last)
 		return a;
 	middle = 0.5 * (a.from + a.to) + 0.5;
@@ -221,7 +221,7 @@ static void scan_take(struct scan *s, struct scan_column *c, uint32_t as, double
 	}
 }
 
-/* The part within the band, or all of an object without one; there, the end that is nearer: below of equal ones. */
+/* Its part within the band, or all of it where none is; the nearer of both ends, of equal ones the lower. */
 static void scan_object(struct scan *s, struct scan_column *c, const struct stixel *object)
 {
 	const double d = stixel_disparity_px(object);

@@ -1,6 +1,6 @@
 # What a sink of stixel-bridge costs: bytes a frame, time from publication to receipt, processor time of the bridge.
 #
-#     STIXEL_LIBRARY=build/main/ipc/client/libstixel.so.1 tests/bridge/cost.py --tools build/main [--sink KIND]...
+#     build/test/bridge/bin/python tests/bridge/cost.py --tools build/main [--sink KIND]...
 #
 # A recording of the synthetic street (1280x720, about 2000 stixels; or --recording) is replayed at 30 Hz; the program
 # runs with one sink, and what it sends is received in this process. "none" is the bridge with a sink that nobody
@@ -14,6 +14,7 @@ import os
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -25,9 +26,12 @@ sys.path.insert(0, os.path.join(SOURCE, "python", "src"))
 
 INSTANCE = "cost"
 FPS = 30.0
-STREET = ["-s", "source.kind=synthetic", "-s", "source.size=1280x720", "-s", "source.fps=30", "-s",
+# few a second, so that their distances, which are replayed, are even on a machine that is slow
+STREET = ["-s", "source.kind=synthetic", "-s", "source.size=1280x720", "-s", "source.fps=0.5", "-s",
           "stereo.disparities=64", "-s", "stixels.width=4"]
-STREET_FRAMES = 8
+STREET_FRAMES = 6
+START_S = 30.0  # the program begins to send within this time
+SILENT_S = 5.0  # the same where nobody can tell
 
 
 def free_port():
@@ -41,7 +45,6 @@ class Foxglove:
 
     def __init__(self, topics):
         self.topics, self.port = topics, free_port()
-        self.ended = False
 
     def config(self):
         return "kind = foxglove\nport = %d\n" % self.port
@@ -72,6 +75,37 @@ class Foxglove:
         self.socket.close()
 
 
+class Zenoh:
+    """A subscriber of one key, behind "stixeld/here/cost/", to which the bridge connects."""
+
+    def __init__(self, key):
+        self.key, self.port = key, free_port()
+        self.ended = threading.Event()
+
+    def config(self):
+        return "kind = zenoh\nconnect = tcp/127.0.0.1:%d\n" % self.port
+
+    def receive(self, got):
+        import zenoh
+        config = zenoh.Config()
+        for key, value in (("mode", "router"), ("listen/endpoints", ["tcp/127.0.0.1:%d" % self.port]),
+                           ("scouting/multicast/enabled", False)):
+            config.insert_json5(key, json.dumps(value))
+
+        def took(sample):
+            data = bytes(sample.payload)
+            published, monotonic, realtime = struct.unpack_from("<3q", data, 64)
+            got(len(data), realtime + published - monotonic)
+
+        with zenoh.open(config) as session:
+            subscriber = session.declare_subscriber("stixeld/here/%s/%s" % (INSTANCE, self.key), took)
+            self.ended.wait()
+            subscriber.undeclare()
+
+    def stop(self):
+        self.ended.set()
+
+
 class Silent(Foxglove):
     """Nobody comes."""
 
@@ -82,12 +116,14 @@ class Silent(Foxglove):
         pass
 
 
-KINDS = {  # what is shown: how it is received
+KINDS = {  # what is shown: how it is received; cost_ros.py has those of ROS 2
     "none": lambda: Silent([]),
     "foxglove frame": lambda: Foxglove(["frame"]),
     "foxglove 3D": lambda: Foxglove(["scene", "transform"]),
     "foxglove all": lambda: Foxglove(["frame", "scene", "points", "transform"]),
     "foxglove image": lambda: Foxglove(["left"]),
+    "zenoh": lambda: Zenoh("frame"),
+    "zenoh image": lambda: Zenoh("left"),
 }
 
 
@@ -102,11 +138,11 @@ class Measured:
 
     def __init__(self):
         self.open = False
-        self.came = threading.Event()
+        self.first = threading.Event()  # there was one, whether it counts or not
         self.bytes, self.latencies, self.frames = 0, [], set()
 
     def got(self, size, published_ns):
-        self.came.set()
+        self.first.set()
         if self.open:
             self.latencies.append(time.time_ns() - published_ns)
             self.bytes += size
@@ -124,10 +160,13 @@ def measure(receiver, folder, env, seconds):
     try:
         thread = threading.Thread(target=receiver.receive, args=(found.got,), daemon=True)
         thread.start()
-        found.came.wait(0 if isinstance(receiver, Silent) else 20)  # packages are loaded, both ends found each other
-        time.sleep(2.0)
+        if isinstance(receiver, Silent):
+            time.sleep(SILENT_S)
+        elif not found.first.wait(START_S):
+            sys.exit("nothing came within %g s" % START_S)
         if bridge.poll() is not None:
             sys.exit("the bridge ended with %d" % bridge.returncode)
+        time.sleep(1.0)
         used, began, found.open = processor_s(bridge.pid), time.monotonic(), True
         time.sleep(seconds)
         found.open = False
@@ -180,7 +219,8 @@ def main():
     runtime = os.path.join(folder, "stixeld")
     os.mkdir(runtime)
     env = dict(os.environ, XDG_RUNTIME_DIR=folder, RUNTIME_DIRECTORY=runtime,
-               PYTHONPATH=os.path.join(SOURCE, "python", "src"), PYTHONDONTWRITEBYTECODE="1")
+               PYTHONPATH=os.path.join(SOURCE, "python", "src"), PYTHONDONTWRITEBYTECODE="1",
+               STIXEL_LIBRARY=os.path.abspath(os.path.join(options.tools, "ipc", "client", "libstixel.so.1")))
     try:
         path = options.recording or record(options.tools, folder, env)
         fps, stixels = pace(path)

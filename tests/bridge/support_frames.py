@@ -20,8 +20,9 @@ ROAD = {"road_origin": 1, "road_slope": 0.2, "road_offset": -48.0, "horizon_row"
 
 def frame_of(columns, images=(), **header):
     """A frame of these columns with the camera and the road of the street."""
-    values = dict(CAMERA, column_width=COLUMN, disparities=64, capture_left_ns=123_456_789, capture_right_ns=123_456_789,
-                  submitted_ns=125_000_000, published_ns=133_456_789, anchor_realtime_ns=ANCHOR_NS, **ROAD)
+    values = dict(CAMERA, column_width=COLUMN, disparities=64, capture_left_ns=123_456_789,
+                  capture_right_ns=123_456_789, submitted_ns=125_000_000, published_ns=133_456_789,
+                  anchor_realtime_ns=ANCHOR_NS, **ROAD)
     return stixel.load(pack(columns, images, **dict(values, **header)))
 
 

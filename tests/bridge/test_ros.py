@@ -1,4 +1,4 @@
-# Messages of ROS 2: each is read by rosbags and by a decoder of others (mcap-ros2-support), and says what the frame says.
+# Messages of ROS 2: each is read by rosbags and by another decoder (mcap-ros2-support), and says what the frame says.
 # SPDX-License-Identifier: Apache-2.0
 import io
 import math
@@ -91,7 +91,7 @@ class Case(unittest.TestCase):
 
 class Types(unittest.TestCase):
     def test_hashes_are_those_of_the_definitions_in_each_release(self):
-        for release in ("ROS2_HUMBLE", "ROS2_JAZZY", "ROS2_KILTED"):
+        for release in ("ROS2_HUMBLE", "ROS2_IRON", "ROS2_JAZZY", "ROS2_KILTED", "ROS2_LYRICAL"):
             found = get_typestore(getattr(Stores, release))
             for kind in store.HASHES:
                 if not kind.startswith("stixel_msgs"):
@@ -159,6 +159,9 @@ class Frames(Case):
         self.assertEqual(set(messages(street(), topics=["scan", "stixels"])), {"scan", "stixels"})
         self.assertEqual(topics.planes({"scan", "left/image_rect/compressed", "disparity"}), {"left", "disparity"})
 
+    def test_transforms_are_sent_before_what_needs_them(self):
+        self.assertEqual(list(messages(street()))[0], "/tf")
+
     def test_conversions_are_shared_unless_options_differ(self):
         work = Work(Instance("front", {}), street(), 0)
         first, again = (list(topics.of_frame(work, OPTIONS, {"scan"}))[0] for _ in range(2))
@@ -174,8 +177,8 @@ class Frames(Case):
             self.assertEqual(header.stamp.sec * 10**9 + header.stamp.nanosec, ANCHOR_NS + 123_456_789, name)
 
     def test_stixels_are_those_of_the_frame(self):
-        frame = street(pitch_rad=0.1, roll_rad=-0.2, road_cross=0.01, road_axis=319.5, road_bend=0.3, road_bend_row=250.0,
-                       pitch_sigma_rad=0.4, roll_sigma_rad=0.5, height_sigma_m=0.6, road_age=2)
+        frame = street(pitch_rad=0.1, roll_rad=-0.2, road_cross=0.01, road_axis=319.5, road_bend=0.3,
+                       road_bend_row=250.0, pitch_sigma_rad=0.4, roll_sigma_rad=0.5, height_sigma_m=0.6, road_age=2)
         made = read(messages(frame)["stixels"])
         for name in stixel.STIXEL.names:
             np.testing.assert_array_equal(getattr(made, name), frame.stixels[name])
@@ -183,7 +186,8 @@ class Frames(Case):
         self.assertEqual((made.epoch, made.number, made.image_width, made.column_width), (7, 1, 640, 5))
         self.assertEqual((made.fx, made.baseline), (500.0, 0.2))
         r = made.road
-        self.assertEqual((r.origin, r.age, r.inliers, r.slope, r.offset, r.horizon_row), (1, 2, 500, 0.2, -48.0, 240.0))
+        self.assertEqual((r.origin, r.age, r.inliers, r.horizon_row), (1, 2, 500, 240.0))
+        self.assertEqual((r.slope, r.offset), (0.2, -48.0))
         self.assertEqual((r.cross, r.axis, r.bend, r.bend_row), (0.01, 319.5, 0.3, 250.0))
         self.assertEqual((r.pitch, r.roll, r.height, r.pitch_sigma, r.roll_sigma, r.height_sigma),
                          (0.1, -0.2, 1.0, 0.4, 0.5, 0.6))
@@ -214,11 +218,19 @@ class Planners(Case):
         self.assertEqual(self.at(made, -20), math.inf)  # a gate that one drives below
         self.assertEqual(self.at(self.scan(scan_range_min_m=12.0), 0), -math.inf)
 
+    def test_a_range_that_is_given_alone(self):
+        near = self.scan(scan_range_max_m=1.0)  # less than the usual least one
+        self.assertEqual((near.range_min, near.range_max, self.at(near, 0)), (1.0, 1.0, math.inf))
+        far = self.scan(scan_range_min_m=30.0)
+        self.assertEqual((far.range_min, far.range_max, self.at(far, 0)), (30.0, 30.0, -math.inf))
+        both = self.scan(scan_range_min_m=0.5, scan_range_max_m=15.0)
+        self.assertEqual((both.range_min, both.range_max), (0.5, 15.0))
+
     def test_height_band(self):
         self.assertEqual(self.at(self.scan(scan_height_min_m=1.6), 0), math.inf)
         self.assertAlmostEqual(self.at(self.scan(scan_height_min_m=1.6, scan_below="obstacle"), 0), 10, delta=0.1)
-        self.assertAlmostEqual(self.at(self.scan(scan_above="obstacle"), -20), 10 / math.cos(math.radians(20)), delta=0.2)
-        self.assertAlmostEqual(self.at(self.scan(scan_height_max_m=3.0), -20), 10 / math.cos(math.radians(20)), delta=0.2)
+        for options in ({"scan_above": "obstacle"}, {"scan_height_max_m": 3.0}):
+            self.assertAlmostEqual(self.at(self.scan(**options), -20), 10 / math.cos(math.radians(20)), delta=0.2)
 
     def test_step_of_the_scan(self):
         made = self.scan(scan_step_deg=1.0)
@@ -237,7 +249,7 @@ class Planners(Case):
             self.assertGreater(len(points), 100)
             self.assertEqual((made.header.frame_id, made.height, made.width, made.is_bigendian, made.is_dense),
                              ("front_road", 1, len(points), False, True))
-            self.assertEqual((made.point_step, made.row_step, len(made.data)), (20, 20 * len(points), 20 * len(points)))
+            self.assertEqual((made.point_step, made.row_step, made.data.nbytes), (20, points.nbytes, points.nbytes))
             dtype = np.dtype({"names": [f.name for f in made.fields], "offsets": [f.offset for f in made.fields],
                               "formats": [{2: "u1", 6: "<u4", 7: "<f4"}[f.datatype] for f in made.fields]})
             self.assertEqual(dtype.names, ("x", "y", "z", "kind", "label", "confidence", "part", "id"))
@@ -258,6 +270,8 @@ class Planners(Case):
         self.assertEqual({m.header.frame_id for m in made.values()}, {"base_link"})
         self.assertAlmostEqual(self.at(made["scan"], 0), 11, delta=0.2)
         self.assertAlmostEqual(self.at(made["scan"], 179), 11, delta=0.2)
+        within = read(messages(rig.RigFrame(parts, [], 5.0), whole, scan_range_max_m=8.0)["scan"])
+        self.assertEqual(within.range_max, 7.0)  # of cameras that stand a metre from the middle
         stamp = made["scan"].header.stamp
         self.assertEqual(stamp.sec * 10**9 + stamp.nanosec, ANCHOR_NS + 123_456_789)
 
@@ -296,7 +310,8 @@ class Transforms(Case):
 
     def test_without_a_mount_the_road_is_the_plane_of_the_vehicle(self):
         expected = np.array([[0, -1, 0, 2.0], [1, 0, 0, -0.5], [0, 0, 1, 0], [0, 0, 0, 1]])
-        tree = self.tree(street(**self.TILTED), x_m=2.0, y_m=-0.5, yaw_deg=90.0, z_m=None, pitch_deg=None, roll_deg=None)
+        tree = self.tree(street(**self.TILTED), x_m=2.0, y_m=-0.5, yaw_deg=90.0, z_m=None, pitch_deg=None,
+                         roll_deg=None)
         np.testing.assert_allclose(self.whole(tree), expected, atol=1e-12)
 
     def test_a_given_mount_is_static_and_the_road_shows_what_it_lacks(self):
@@ -317,7 +332,8 @@ class Transforms(Case):
 
     def test_one_message_has_the_static_frames_of_all(self):
         found = list(topics.of_instances([Instance("a", {}), Instance("b", {"frame_prefix": "rear"})], OPTIONS))
-        self.assertEqual([t.child_frame_id for t in read(found[0]).transforms], ["a_optical_frame", "rear_optical_frame"])
+        self.assertEqual([t.child_frame_id for t in read(found[0]).transforms],
+                         ["a_optical_frame", "rear_optical_frame"])
 
 
 class Images(Case):
@@ -362,7 +378,8 @@ class Health(Case):
         "version": "0.2.0", "pid": 7, "reason": "slow", "engine": {"backend": "cpu"}, "fps": {"last_1s": 29.5},
         "frames": {"captured": 10, "dropped": {"overload": 2}}, "road": {"origin": "measured", "pitch_deg": 1.25},
         "source": {"cameras": [{"side": "left", "path": "/dev/video0", "captured": 10, "errors": None}]},
-        "pictures": {"row_error_px": {"all": 0.5, "left": -1.5}, "density": 0.9, "at_infinity": 0.1, "dark": {"left": 0.0},
+        "pictures": {"row_error_px": {"all": 0.5, "left": -1.5}, "density": 0.9, "at_infinity": 0.1,
+                     "dark": {"left": 0.0},
                      "limits": {"density": None, "at_infinity": 0.98, "row_error_px": 1, "dark": 0.98}},
     }
 
@@ -394,7 +411,7 @@ class Health(Case):
         self.addCleanup(daemon.close)
         daemon.start(*programs.SMALL)
         daemon.until_published(1)
-        status = daemon.status()
+        status = daemon.until_state("running")
         ways = [way for _, way in health._DAEMON + health._PICTURES + health._ROAD]
         ways += ["source.cameras.0." + way for _, way in health._CAMERA]
         for way in ways:
@@ -403,8 +420,8 @@ class Health(Case):
                 self.assertIn(int(key) if key == "0" else key, range(len(tree)) if key == "0" else tree, way)
                 tree = tree[0 if key == "0" else key]
         parts = self.of("alive", status["state"], status)
-        self.assertEqual([(part.name, part.level) for part in parts],
-                         [("front: " + name, 0) for name in ("stixeld", "pictures", "road")])
+        self.assertEqual([part.name for part in parts], ["front: " + name for name in ("stixeld", "pictures", "road")])
+        self.assertEqual((parts[0].level, parts[0].message, parts[2].message), (0, "running", status["road"]["origin"]))
 
     def test_a_status_of_another_shape_is_no_error(self):
         for status in ({}, {"source": 3, "pictures": [], "road": None, "frames": {"captured": {}}}):
@@ -429,7 +446,7 @@ class Options(unittest.TestCase):
                    [Instance("front.left", {}), Instance("front-left", {})])
 
     def test_names(self):
-        scan = topics.topics(OPTIONS)[0]
+        scan = next(topic for topic in topics.topics(OPTIONS) if topic.name == "scan")
         self.assertEqual(topics.full_name(scan, Instance("front-left.2", {})), "/front_left_2/scan")
         self.assertEqual(topics.full_name(scan, Instance("2", {})), "/camera_2/scan")
 

@@ -15,8 +15,10 @@ import ros_case  # noqa: E402
 import support_frames  # noqa: E402
 from child import Child  # noqa: E402
 from rosbags.typesys import Stores, get_typestore  # noqa: E402
+from stixel_bridge import config  # noqa: E402
 from stixel_bridge.fail import SinkError  # noqa: E402
 from stixel_bridge.ros import topics  # noqa: E402
+from stixel_bridge.sink import Instance  # noqa: E402
 from stixel_bridge.sinks import ros_dds  # noqa: E402
 
 STAMP_S = support_frames.ANCHOR_NS // 10**9
@@ -145,6 +147,22 @@ class Opening(unittest.TestCase):
         two.open()
         two.report(ros_case.report())
         two.close()
+
+    def test_what_does_not_fit_its_type_is_not_written(self):
+        s = ros_case.sink(ros_dds, domain=DOMAIN)
+        self.addCleanup(s.close)
+        s.open()
+        scan, = [m for m in topics.of_frame(ros_case.work(), s.options, {"scan"})]
+        self.assertEqual(s.publish("/front/scan", scan.cdr), len(scan.cdr))
+        with self.assertRaisesRegex(ValueError, "does not fit"):
+            s.publish("/front/scan", scan.cdr[:-8])
+
+    def test_a_rig_has_fewer_topics(self):
+        rig = Instance("around", {option.name: option.default for option in config.RIG})
+        s = ros_case.sink(ros_dds, rig, domain=DOMAIN)
+        self.addCleanup(s.close)
+        s.open()
+        self.assertEqual({o.name for o in s.offers()}, {"/around/scan", "/around/obstacles", "/around/ground"})
 
     def test_options_become_cyclone_s_configuration(self):
         def of(**options):

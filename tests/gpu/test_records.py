@@ -202,7 +202,7 @@ class Passes(unittest.TestCase):
 
 APT = """#!/bin/sh
 case " $* " in
-*" indextargets "*) . /etc/os-release; echo "Packages $VERSION_CODENAME main amd64 http://mirror/debian/";;
+*" indextargets "*) . /etc/os-release; echo "Packages $VERSION_CODENAME main http://mirror/debian/";;
 *" update "*) cat "${APT_LISTS:?}";;
 *" download "*) cp "$APT_PACKAGE" . ;;
 esac

@@ -161,6 +161,8 @@ class Restarts(support.TestCase):
                         list(reader)
             self.assertEqual(follower.status().restarts, 2)
 
+    @unittest.skipIf(os.environ.get("SX_EMULATED"), "not with an emulator: start times in /proc are another's, "
+                     "so that a publisher that is silent counts as gone")
     def test_stopped_for_a_while(self):
         d = self.daemon("stopped", *PACED)
         with stixel.open(d.name) as reader:

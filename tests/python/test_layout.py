@@ -14,7 +14,7 @@ import stixel
 from stixel import _layout, _library
 
 HEADER = os.path.join(support.SOURCE, "include", "stixel.h")
-HEADERS = [HEADER, *(os.path.join(support.SOURCE, "include", "stixel_%s.h" % name) for name in ("convert", "disparity"))]
+HEADERS = [HEADER, *(HEADER.replace(".h", "_%s.h" % name) for name in ("convert", "disparity"))]
 CC = os.environ["STIXEL_CC"].split()
 STRUCTS = {"stixel": stixel.STIXEL, "stixel_frame_header": stixel.HEADER, "stixel_frame": _layout.CFrame,
            "stixel_status": _layout.CStatus, "stixel_scores_format": _layout.CScoresFormat,
@@ -26,8 +26,10 @@ ENUMS = {"stixel_kind": (_layout.Kind, "STIXEL_"), "stixel_clock": (_layout.Cloc
          "stixel_stamp": (_layout.Stamp, "STIXEL_STAMP_"), "stixel_road": (_layout.RoadOrigin, "STIXEL_ROAD_"),
          "stixel_plane": (_layout.Plane, "STIXEL_PLANE_"), "stixel_state": (_layout.State, "STIXEL_STATE_"),
          "stixel_publisher": (_layout.Publisher, "STIXEL_PUBLISHER_"),
-         "stixel_scan_as": (_layout.ScanAs, "STIXEL_SCAN_AS_"), "stixel_points_of": (_layout.PointsOf, "STIXEL_POINTS_OF_"),
-         "stixel_coordinates": (_layout.Coordinates, "STIXEL_COORDINATES_"), "stixel_part": (_layout.Part, "STIXEL_PART_")}
+         "stixel_scan_as": (_layout.ScanAs, "STIXEL_SCAN_AS_"),
+         "stixel_points_of": (_layout.PointsOf, "STIXEL_POINTS_OF_"),
+         "stixel_coordinates": (_layout.Coordinates, "STIXEL_COORDINATES_"),
+         "stixel_part": (_layout.Part, "STIXEL_PART_")}
 FLAGS = {"STIXEL_FLAG_": _layout.Flag, "STIXEL_FRAME_": _layout.FrameFlag, "STIXEL_OPEN_": _layout.Open}
 NO_FLAGS = {"STIXEL_FRAME_MAGIC", "STIXEL_FRAME_BYTES_MAX"}
 NUMBERS = {"STIXEL_ABI_MAJOR": _layout.ABI_MAJOR, "STIXEL_FRAME_MAGIC": _layout.FRAME_MAGIC,
@@ -71,7 +73,8 @@ def numbers_of_c():
         lines.append('printf("%s %%lld\\n", (long long)%s);' % (name, name))
     with tempfile.TemporaryDirectory(prefix="stixel-") as top:
         with open(top + "/layout.c", "w", encoding="utf-8") as f:
-            f.write("#include <stdio.h>\n#include <stixel_convert.h>\n#include <stixel_disparity.h>\nint main(void)\n{\n%s\n}\n" % "\n".join(lines))
+            f.write("#include <stdio.h>\n#include <stixel_convert.h>\n#include <stixel_disparity.h>\n"
+                    "int main(void)\n{\n%s\n}\n" % "\n".join(lines))
         subprocess.run([*CC, "-I", os.path.dirname(HEADER), top + "/layout.c", "-o", top + "/layout"], check=True)
         out = subprocess.run([top + "/layout"], check=True, capture_output=True, text=True).stdout
     found = {}

@@ -6,7 +6,8 @@ import re
 import folders
 import rule
 
-INSTALLED = {"stixel.h", "include/stixel.h", "stixel_convert.h", "include/stixel_convert.h", "stixel_disparity.h", "include/stixel_disparity.h"}
+INSTALLED = {"stixel.h", "include/stixel.h", "stixel_convert.h", "include/stixel_convert.h", "stixel_disparity.h",
+             "include/stixel_disparity.h"}
 # Libraries that must not spread: who may include which.
 SYSTEM = [
     (re.compile(r"cuda|nvml|nvrtc"), {"gpu", "tests"}),

@@ -33,7 +33,7 @@ WANTED = """
 {datadir}/stixeld/calibrate/stixel_calibrate/views.py python
 {bindir}/stixel-bench
 {bindir}/stixel-bridge                      python
-{mandir}/man1/stixel-bridge.1               man python
+{mandir}/man1/stixel-bridge.1               man python numpy
 {datadir}/doc/stixeld/examples/bridge-lan.conf python
 {unitdir}/stixel-bridge.service             systemd python
 {sysusersdir}/stixel-bridge.conf            systemd python
@@ -99,6 +99,7 @@ WANTED = """
 {pythondir}/stixel/__main__.py              python
 {pythondir}/stixel/_check.py                python
 {pythondir}/stixel/_clock.py                python
+{pythondir}/stixel/_convert.py              python
 {pythondir}/stixel/_crc32c.py               python
 {pythondir}/stixel/_disparity.py            python
 {pythondir}/stixel/_errors.py               python
@@ -108,6 +109,7 @@ WANTED = """
 {pythondir}/stixel/_library.py              python
 {pythondir}/stixel/_mcap.py                 python
 {pythondir}/stixel/_open.py                 python
+{pythondir}/stixel/_planes.py               python
 {pythondir}/stixel/_reader.py               python
 {pythondir}/stixel/_recorded.py             python
 {pythondir}/stixel/_recording.py            python
@@ -115,6 +117,8 @@ WANTED = """
 {pythondir}/stixel/_ring.py                 python
 {pythondir}/stixel/_scores.py               python
 {pythondir}/stixel/_writer.py               python
+{pythondir}/stixel/_zenoh.py                python
+{pythondir}/stixel/_zenoh_session.py        python
 {pythondir}/stixel/py.typed                 python
 {datadir}/doc/stixeld/examples/web-lan.conf web
 {unitdir}/stixel-web.service                systemd web

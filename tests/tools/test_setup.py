@@ -57,6 +57,29 @@ esac
         self.assertEqual(self.shell("missing_packages both foreign foreign:arm64 all gone never").split(),
                          ["foreign", "gone", "never"])
 
+    def test_the_archive_of_this_machine(self):
+        self.stub("apt-get", """#!/bin/sh
+. /etc/os-release
+[ ! -e "$LOG" ] || echo "Translations $VERSION_CODENAME main http://no/"
+[ ! -e "$LOG" ] || echo "Packages $VERSION_CODENAME-security main http://security/"
+[ ! -s "$LOG" ] || echo "Packages $VERSION_CODENAME contrib http://no/"
+[ ! -s "$LOG" ] || echo "Packages $VERSION_CODENAME main http://archive/"
+""")
+        mirror = "apt_mirror 2>&1 || echo none"
+        self.assertRegex(self.shell(mirror), "apt's lists are empty, .*apt-get update.*\nnone\n$")
+        with open(self.path("log"), "w"):
+            self.assertRegex(self.shell(mirror), "apt knows no archive of .*\nnone\n$")
+        with open(self.path("log"), "w") as f:
+            f.write("filled")
+        self.assertEqual(self.shell(mirror), "http://archive/\n")
+
+    def test_what_is_made_is_as_old_as_its_commit(self):
+        with open(os.path.join(SOURCE, "NEWS.md")) as f:
+            self.assertIn("\n## %s, " % self.shell("tree_version").strip(), f.read())
+        self.assertEqual(self.shell("SOURCE_DATE_EPOCH=17; source_date"), "17\n")
+        top = self.path("tree")
+        self.assertEqual(self.shell("top=%s; unset SOURCE_DATE_EPOCH; source_date || echo none" % top), "none\n")
+
     def test_meson_that_is_too_old_is_named_with_what_to_do(self):
         for version, fits in (("0.56.2", False), ("0.60.3", False), ("0.61.0", True), ("1.11.2", True)):
             self.stub("meson", "#!/bin/sh\necho %s\n" % version)

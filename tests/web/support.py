@@ -1,11 +1,14 @@
 # What the tests of stixel-web share: a daemon that is small, the dashboard, and a browser that is none.
 # SPDX-License-Identifier: Apache-2.0
+import base64
+import ctypes
 import json
 import os
 import re
 import shutil
 import signal
 import socket
+import ssl
 import struct
 import subprocess
 import tempfile
@@ -97,12 +100,15 @@ class Daemon:
 
 
 class Web:
-    def __init__(self, place, *args):
-        self.place = place
+    """The dashboard. certificate: of Access, it speaks TLS then; login: USER:PASSWORD to send."""
+
+    def __init__(self, place, *args, certificate=None, login=None):
+        self.place, self.login = place, login
+        self.tls = certificate and ssl.create_default_context(cafile=certificate)
         self.process, self.log = place.start("web-%d.log" % len(place.running), STIXEL_WEB, "--listen", "127.0.0.1:0",
                                              *args)
-        until(lambda: self.process.poll() is not None or re.search(r"http://\S+/", self.text()), what="address")
-        self.port = int(re.findall(r"http://127\.0\.0\.1:(\d+)/", self.text())[-1])
+        until(lambda: self.process.poll() is not None or re.search(r"https?://\S+/", self.text()), what="address")
+        self.port = int(re.findall(r"https?://127\.0\.0\.1:(\d+)/", self.text())[-1])
 
     def text(self):
         with open(self.log, errors="replace") as f:
@@ -114,7 +120,11 @@ class Web:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
         s.settimeout(20 * SLOW)
         s.connect(("127.0.0.1", self.port))
-        return s
+        return self.tls.wrap_socket(s, server_hostname="127.0.0.1") if self.tls else s
+
+    def header(self):
+        """Of the login."""
+        return ["Authorization: Basic " + base64.b64encode(self.login.encode()).decode()] if self.login else []
 
     def raw(self, data):
         """Everything that comes back until the other side closes."""
@@ -134,7 +144,7 @@ class Web:
         """(status, headers, body)"""
         if body is not None:
             headers = [*headers, "Content-Length: %d" % len(body)]
-        lines = ["%s %s HTTP/1.1" % (method, path), "Connection: close", *headers]
+        lines = ["%s %s HTTP/1.1" % (method, path), "Connection: close", *self.header(), *headers]
         if host != "":
             lines.append("Host: " + (host or "127.0.0.1:%d" % self.port))
         head, _, reply = self.raw("\r\n".join(lines + ["", ""]).encode() + (body or b"")).partition(b"\r\n\r\n")
@@ -162,6 +172,63 @@ class Web:
         return self.process.wait(20 * SLOW)
 
 
+# of libxcrypt, cheap ones of each kind
+HASHES = {"bcrypt": b"$2y$04$abcdefghijklmnopqrstuu", "yescrypt": b"$y$j75$abcdefgh", "sha512": b"$6$rounds=1000$abc"}
+
+
+def hash_of(password, setting):
+    crypt = ctypes.CDLL("libcrypt.so.1").crypt
+    crypt.restype = ctypes.c_char_p
+    return crypt(password.encode(), setting).decode()
+
+
+class Keys:
+    """Files of passwords and certificates in a folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text, mode=0o600):
+        with open(self.path(name), "w") as f:
+            f.write(text)
+        os.chmod(self.path(name), mode)
+        return self.path(name)
+
+    def users(self, name="users", **passwords):
+        """Of each a hash of another kind."""
+        lines = ["%s:%s\n" % (user, hash_of(word, setting))
+                 for (user, word), setting in zip(passwords.items(), HASHES.values())]
+        return self.write(name, "# who may look\n\n" + "".join(lines))
+
+    def openssl(self, *words):
+        subprocess.run(["openssl", *words], cwd=self.folder, check=True, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def pair(self, name, *more):
+        """--certificate and --key with files NAME.pem and NAME.key."""
+        self.openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-days", "30", "-subj",
+                     "/CN=" + name, "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", name + ".key",
+                     "-out", name + ".pem", *(more or ("-nodes",)))
+        return self.words(name)
+
+    def words(self, name, key=""):
+        return "--certificate", self.path(name + ".pem"), "--key", self.path((key or name) + ".key")
+
+    def expired(self, name):
+        self.pair(name)
+        self.write("ca.conf", "[ca]\ndefault_ca=x\n[x]\ndatabase=index\nserial=serial\nnew_certs_dir=.\n"
+                              "default_md=sha256\npolicy=p\n[p]\ncommonName=supplied\n")
+        self.write("index", "")
+        self.write("serial", "01")
+        self.openssl("req", "-new", "-key", name + ".key", "-subj", "/CN=" + name, "-out", name + ".csr")
+        self.openssl("ca", "-batch", "-config", "ca.conf", "-selfsign", "-keyfile", name + ".key", "-in", name + ".csr",
+                     "-startdate", "200101000000Z", "-enddate", "200201000000Z", "-out", name + ".pem")
+        return self.words(name)
+
+
 class Message:
     def __init__(self, data, payload):
         self.magic, kind, self.bytes, self.skipped, self.number, self.age_us, _ = struct.unpack("<4IQ2I", data)
@@ -172,12 +239,27 @@ class Message:
         return json.loads(self.payload)
 
 
+def picture(stream):
+    """The next part of a stream.mjpg: (headers, JPEG)."""
+    def line():
+        text = b""
+        while not text.endswith(b"\r\n"):
+            text += stream.take(1)
+        return text[:-2].decode()
+    assert line() == "--" + stream.headers["content-type"].partition("boundary=")[2]
+    headers = dict(text.lower().split(": ") for text in iter(line, ""))
+    data = stream.take(int(headers["content-length"]))
+    assert line() == ""
+    return headers, data
+
+
 class Stream:
     """A viewer: cuts the chunks of a stream into messages."""
 
     def __init__(self, web, path, receive_bytes=0):
         self.socket = web.connect(receive_bytes)
-        self.socket.sendall(b"GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % path.encode())
+        lines = ["GET %s HTTP/1.1" % path, "Host: localhost", *web.header(), "", ""]
+        self.socket.sendall("\r\n".join(lines).encode())
         self.file = self.socket.makefile("rb")
         self.code = int(self.file.readline().split()[1])
         self.headers = {}

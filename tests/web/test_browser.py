@@ -9,7 +9,7 @@ import struct
 import sys
 import unittest
 
-from support import SLOW, Daemon, Place, Web, until
+from support import SLOW, Daemon, Keys, Place, Web, until
 
 try:
     from selenium import webdriver
@@ -35,6 +35,7 @@ def start_browser(width, height):
     for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu",
                  "--window-size=%d,%d" % (width, height)):
         options.add_argument(word)
+    options.accept_insecure_certs = True  # nobody signed those of the tests
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     return webdriver.Chrome(options=options, service=Service(DRIVER))
 
@@ -496,6 +497,44 @@ class Browser(unittest.TestCase):
                 self.assertGreaterEqual(r[0], 0)
                 self.assertLessEqual(r[1], width)
                 self.assertGreater(r[2], 40)
+
+    @unittest.skipUnless(os.environ.get("SX_WEB_ACCESS"), "this build has neither passwords nor TLS")
+    def test_with_password_and_certificate(self):
+        keys = Keys(self.place.top)
+        args = "--password-file", keys.users(anna="geheim"), *keys.pair("browser")
+        web = Web(self.place, "-i", self.daemon.name, "--tune", *args, login="anna:geheim",
+                  certificate=keys.path("browser.pem"))
+        where = "127.0.0.1:%d/" % web.port
+        self.browser.get("https://" + where)
+        until(lambda: any("status of 401" in e for e in self.errors()), what="the refusal")
+        self.browser.get("https://anna:geheim@" + where)
+        self.until_frames()
+        self.settings()
+        self.enter("stixels.width", "8")
+        until(lambda: self.value("stixels.width") == "8", what="the change")
+        self.browser.find_element(By.ID, "settings-back").click()
+        until(lambda: self.value("stixels.width") == "4", what="the configuration")
+        # pictures as a stream, decoded by the browser, which replaces them
+        moves = """const [url, done] = arguments, image = new Image(), seen = new Set();
+            const c = Object.assign(document.createElement("canvas"), {width: 64, height: 32});
+            const k = c.getContext("2d", {willReadFrequently: true});
+            image.src = url;
+            document.body.append(image);
+            const timer = setInterval(() => {
+              if (!image.naturalWidth)
+                return;
+              k.drawImage(image, 0, 0, 64, 32);
+              seen.add(k.getImageData(0, 0, 64, 32).data.reduce((h, v) => (h * 31 + v) >>> 0));
+              if (seen.size < 4)
+                return;
+              clearInterval(timer);
+              image.remove();
+              done([image.naturalWidth, image.naturalHeight]);
+            }, 50);"""
+        self.assertEqual(self.browser.execute_async_script(moves, "/api/%s/stream.mjpg" % self.daemon.name), [320, 160])
+        self.assertEqual(self.errors(allowed=("422",)), [])  # of a field that is empty while it is typed into
+        self.browser.get("about:blank")
+        web.end()
 
     def test_the_dashboard_goes_and_comes(self):
         other = Web(self.place, "-i", self.daemon.name)

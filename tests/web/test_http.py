@@ -112,6 +112,10 @@ class Pages(Case):
         names = [i["name"] for i in self.web.json("/api/instances")["instances"]]
         self.assertNotIn(self.daemon.name + ".pairs", names)
 
+    def test_clock(self):
+        before = time.monotonic_ns()
+        self.assertTrue(before < self.web.json("/api/clock")["monotonic_ns"] < time.monotonic_ns())
+
     def test_status(self):
         s = until(lambda: self.web.status(self.daemon), what="status")
         self.assertEqual((s["instance"], s["pid"]), (self.daemon.name, self.daemon.process.pid))
@@ -150,6 +154,8 @@ class Refusals(Case):
             self.refused(400, "fps needs a number", "/api/%s/stream?%s" % (name, query))
         for query in ("images=right", "images=left,", "images=none,left", "images=leftdisparity"):
             self.refused(400, "images needs", "/api/%s/stream?%s" % (name, query))
+        for query in ("planes=none,left", "planes=", "planes=all"):
+            self.refused(400, "planes needs", "/api/%s/stream?%s" % (name, query))
         self.refused(400, "body", "/", headers=["Content-Length: 5"])
         self.refused(400, "body", "/", headers=["Transfer-Encoding: chunked"])
 

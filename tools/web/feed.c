@@ -156,6 +156,7 @@ static void feed_tell(struct web_feed *feed, struct stixel_reader *reader, int e
 	n->state = s.state;
 	n->epoch = s.epoch;
 	n->head = s.head;
+	memcpy(n->version_text, s.version, sizeof(n->version_text));
 	n->heartbeat_age_ns = reader ? s.heartbeat_age_ns : INT64_MAX;
 	if (news || !n->version) {
 		n->version++;
@@ -170,14 +171,6 @@ static void sleep_ns(int64_t ns)
 
 	if (ns > 0)
 		nanosleep(&t, NULL);
-}
-
-static void ask_images(struct stixel_reader *reader, unsigned wants)
-{
-	unsigned planes = (wants & 1u << WEB_LEFT ? 1u << STIXEL_PLANE_LEFT : 0u) |
-			  (wants & 1u << WEB_DISPARITY ? 1u << STIXEL_PLANE_DISPARITY : 0u);
-
-	stixel_want_images(reader, planes); /* without images there are still stixels */
 }
 
 /* Waits for the next frame and takes it, not before due_ns. Negative: the reader is of no use any more. */
@@ -210,7 +203,8 @@ static bool read_on(struct web_feed *feed, struct stixel_reader *reader)
 		int r;
 
 		if (wants != asked)
-			ask_images(reader, wants);
+			/* without images there are still stixels */
+			stixel_want_images(reader, web_packet_planes(wants));
 		asked = wants;
 		r = take_one(feed, reader, wants, due_ns);
 		feed_tell(feed, reader, r < 0 ? r : 0);

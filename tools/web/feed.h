@@ -30,10 +30,11 @@ struct web_notice {
 	uint32_t publisher, state;
 	uint64_t epoch, head;
 	int64_t heartbeat_age_ns;
+	char version_text[32]; /* of the publisher */
 };
 
 /*
- * One who looks. wants: bits 1u << enum web_picture; interval_ns: between frames, 0 every one.
+ * One who looks. wants: as of web_packet_create(); interval_ns: between frames, 0 every one.
  * Set before joining.
  */
 struct web_viewer {

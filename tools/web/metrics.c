@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "tools/web/certificate.h"
 #include "tools/web/server.h"
 
 static const char type[] = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -131,6 +132,8 @@ static void put_counter(FILE *to, const char *name, const char *help, uint64_t v
 
 static void put_own(FILE *to, struct web_server *s)
 {
+	time_t begins, ends;
+
 	fprintf(to,
 		"# TYPE stixel_web info\n# HELP stixel_web the dashboard\nstixel_web_info{version=\"%s\"} "
 		"1\n",
@@ -159,6 +162,16 @@ static void put_own(FILE *to, struct web_server *s)
 		    "requests by a wrong name, method or with a body, from another site, orders not allowed, "
 		    "and viewers too many",
 		    atomic_load(&s->counts.refused));
+	put_counter(to, "stixel_web_logins_refused",
+		    "requests with a wrong user or password, and those not looked at because too many were",
+		    atomic_load(&s->counts.logins_refused));
+	if (web_certificate_times(&begins, &ends))
+		fprintf(to,
+			"# TYPE stixel_web_certificate_expiry_seconds gauge\n"
+			"# UNIT stixel_web_certificate_expiry_seconds seconds\n"
+			"# HELP stixel_web_certificate_expiry_seconds when it expires, since 1970\n"
+			"stixel_web_certificate_expiry_seconds %lld\n",
+			(long long)ends);
 }
 
 /* Asks every instance that answers. */

@@ -18,6 +18,7 @@
 
 #include "ipc/frame.h"
 #include "tools/draw/overlay.h"
+#include "tools/web/draw.h"
 
 enum { COLOURS = 256 };
 
@@ -41,7 +42,23 @@ static void copy_image(struct web_image *to, const struct stixel_frame *frame, u
 		       row_bytes);
 }
 
-struct web_packet *web_packet_create(const struct stixel_frame *frame, unsigned images)
+static void copy_whole(struct web_packet *p, const struct stixel_frame *frame)
+{
+	p->whole = malloc(frame->header->frame_bytes);
+	if (!p->whole)
+		return;
+	p->whole_bytes = frame->header->frame_bytes;
+	memcpy(p->whole, frame->bytes, p->whole_bytes);
+}
+
+unsigned web_packet_planes(unsigned wants)
+{
+	return wants >> WEB_PLANES_AT |
+	       (wants & (1u << WEB_LEFT | 1u << WEB_DRAWN) ? 1u << STIXEL_PLANE_LEFT : 0u) |
+	       (wants & 1u << WEB_DISPARITY ? 1u << STIXEL_PLANE_DISPARITY : 0u);
+}
+
+struct web_packet *web_packet_create(const struct stixel_frame *frame, unsigned wants)
 {
 	const struct stixel_frame_header *h = frame->header;
 	struct sx_overlay_params scale = {.disparities = (int)h->disparities,
@@ -64,10 +81,12 @@ struct web_packet *web_packet_create(const struct stixel_frame *frame, unsigned 
 	p->number = h->number;
 	p->captured_ns = h->capture_left_ns < h->capture_right_ns ? h->capture_left_ns : h->capture_right_ns;
 	p->range = sx_overlay_range(&scale);
-	if (images & 1u << WEB_LEFT)
+	if (wants & (1u << WEB_LEFT | 1u << WEB_DRAWN))
 		copy_image(&p->image[WEB_LEFT], frame, STIXEL_PLANE_LEFT, 1);
-	if (images & 1u << WEB_DISPARITY)
+	if (wants & 1u << WEB_DISPARITY)
 		copy_image(&p->image[WEB_DISPARITY], frame, STIXEL_PLANE_DISPARITY, 2);
+	if (wants >> WEB_PLANES_AT && h->plane_kind != STIXEL_PLANE_NONE)
+		copy_whole(p, frame);
 	return p;
 }
 
@@ -83,11 +102,12 @@ void web_packet_unref(struct web_packet *p)
 		return;
 	for (int i = 0; i < WEB_PICTURES; i++) {
 		free(p->image[i].pixels);
-		if (i == WEB_LEFT)
-			tjFree(p->image[i].coded);
-		else
+		if (i == WEB_DISPARITY)
 			free(p->image[i].coded);
+		else
+			tjFree(p->image[i].coded);
 	}
+	free(p->whole);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
 }
@@ -210,16 +230,42 @@ static void code_disparity(struct web_image *im, const struct sx_palette_range *
 	png_destroy_write_struct(&png, &info);
 }
 
+int web_packet_draw(const struct web_packet *p, struct sx_image *rgb)
+{
+	const struct stixel_frame_header *h = (const struct stixel_frame_header *)p->record;
+	const struct web_image *im = &p->image[WEB_LEFT];
+	const struct sx_image left = {.data = im->pixels,
+				      .width = im->width,
+				      .height = im->height,
+				      .pitch = (size_t)im->width,
+				      .pixel = SX_PIXEL_U8};
+
+	return web_draw(rgb, h, (const struct stixel *)((const char *)h + h->stixels_offset),
+			im->pixels ? &left : NULL);
+}
+
+static void code_drawn(struct web_packet *p, int quality)
+{
+	struct web_image *im = &p->image[WEB_DRAWN];
+	struct sx_image rgb = {0};
+
+	if (web_packet_draw(p, &rgb) == 0)
+		im->coded = web_draw_jpeg(&rgb, quality, &im->coded_bytes);
+	sx_image_finish(&rgb);
+}
+
 const void *web_packet_code(struct web_packet *p, enum web_picture which, int quality, size_t *bytes)
 {
 	struct web_image *im = &p->image[which];
 
 	pthread_mutex_lock(&p->lock);
-	if (im->pixels && !im->tried) {
+	if (!im->tried) {
 		im->tried = 1;
-		if (which == WEB_LEFT)
+		if (which == WEB_DRAWN)
+			code_drawn(p, quality);
+		else if (which == WEB_LEFT && im->pixels)
 			code_left(im, quality);
-		else
+		else if (im->pixels)
 			code_disparity(im, &p->range);
 	}
 	pthread_mutex_unlock(&p->lock);

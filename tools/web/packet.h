@@ -12,13 +12,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/image.h"
 #include "stixel.h"
 #include "tools/draw/palette.h"
 
-enum web_picture { WEB_LEFT, WEB_DISPARITY, WEB_PICTURES };
+/* DRAWN: stixels over the left image. */
+enum web_picture { WEB_LEFT, WEB_DISPARITY, WEB_DRAWN, WEB_PICTURES };
 
 /*
- * Pixels without gaps between rows; NULL: the frame has none.
+ * What may be wanted of a frame: bits 1u << enum web_picture, and 1u << (enum stixel_plane + WEB_PLANES_AT)
+ * for the planes as they were published.
+ */
+#define WEB_PLANES_AT 8
+
+/*
+ * Pixels without gaps between rows; NULL: the frame has none, or it is drawn.
  * coded: made once, NULL until then and if that failed.
  */
 struct web_image {
@@ -37,20 +45,25 @@ struct web_packet {
 	struct sx_palette_range range; /* ends of the distance scale, px of disparity */
 	pthread_mutex_t lock;	       /* over coded */
 	struct web_image image[WEB_PICTURES];
-	size_t record_bytes;
+	void *whole; /* the frame with all its planes; NULL: nobody wants them, or it has none */
+	size_t whole_bytes, record_bytes;
 	uint64_t record[]; /* the frame without planes */
 };
 
-/* Copies a frame; images: bits 1u << enum web_picture. One user. NULL: out of memory. */
-struct web_packet *web_packet_create(const struct stixel_frame *frame, unsigned images);
+/* The planes that this takes: bits 1u << enum stixel_plane. */
+unsigned web_packet_planes(unsigned wants);
+/* Copies of a frame what is wanted. One user. NULL: out of memory. */
+struct web_packet *web_packet_create(const struct stixel_frame *frame, unsigned wants);
 struct web_packet *web_packet_ref(struct web_packet *p);
 /* The last one frees it; accepts NULL. */
 void web_packet_unref(struct web_packet *p);
 
 /*
- * The image as JPEG (left) or PNG (disparity, in the colours of tools/draw/palette.c), coded at the first
- * call. It lives as long as the packet; bytes 0: there is none. Any thread; takes a few milliseconds.
+ * The image as JPEG (left, drawn) or PNG (disparity, in the colours of tools/draw/palette.c), coded at the
+ * first call. It lives as long as the packet; bytes 0: there is none. Any thread; takes a few milliseconds.
  */
 const void *web_packet_code(struct web_packet *p, enum web_picture which, int quality, size_t *bytes);
+/* Draws it, over the left image if it has that, as web_draw(). */
+int web_packet_draw(const struct web_packet *p, struct sx_image *rgb);
 
 #endif

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "ipc/text.h"
 #include "stixel.h"
-#include "tools/draw/overlay.h"
+#include "tools/web/draw.h"
 #include "tools/web/server.h"
 
 enum { LIST_BYTES = 16 * 1024, SNAPSHOT_MS = 3000, SNAPSHOT_STEP_MS = 250, LINGER_FRAMES = 12 };
@@ -73,6 +73,14 @@ enum MHD_Result web_instances_page(struct web_server *s, struct MHD_Connection *
 	return done;
 }
 
+enum MHD_Result web_clock_page(struct MHD_Connection *c)
+{
+	char text[64];
+	const int n = snprintf(text, sizeof(text), "{\"monotonic_ns\": %" PRId64 "}\n", sx_now_ns());
+
+	return web_reply(c, MHD_HTTP_OK, json_type, text, (size_t)n);
+}
+
 enum MHD_Result web_refuse_ask(struct MHD_Connection *c, int code, const char *why)
 {
 	return web_refuse(c,
@@ -80,6 +88,13 @@ enum MHD_Result web_refuse_ask(struct MHD_Connection *c, int code, const char *w
 			  : code == -ETIMEDOUT ? MHD_HTTP_GATEWAY_TIMEOUT
 					       : MHD_HTTP_BAD_GATEWAY,
 			  "%s", why);
+}
+
+enum MHD_Result web_refuse_reader(struct MHD_Connection *c, const char *instance, int error)
+{
+	if (error == -ENOENT || error == -EPIPE)
+		return web_refuse(c, MHD_HTTP_NOT_FOUND, "no stixeld runs as instance '%s'", instance);
+	return web_refuse(c, MHD_HTTP_BAD_GATEWAY, "instance '%s': %s", instance, stixel_strerror(error));
 }
 
 /* Settings are long and seldom others: who has them already is not sent them again. */
@@ -148,55 +163,30 @@ static int take_frame(struct stixel_reader *reader, const struct stixel_frame **
 	return got;
 }
 
-static int page_draw(const struct stixel_frame *f, struct sx_image *rgb)
+static enum MHD_Result send_drawn(struct web_server *s, struct MHD_Connection *c,
+				  const struct stixel_frame *frame)
 {
-	const struct stixel_frame_header *h = f->header;
 	struct stixel_image plane = {0};
-	bool over_image = stixel_image(f, STIXEL_PLANE_LEFT, &plane) == 1 && plane.width == h->image_width &&
-			  plane.height == h->image_height;
-	struct sx_overlay_params params = {
-		.column_width = (int)h->column_width,
-		.disparities = (int)h->disparities,
-		.focal_baseline = h->fx * h->baseline_m,
-		.legend = true,
-		.opaque = !over_image,
-	};
-	struct sx_image left = {0};
-	int r = sx_image_init(rgb, SX_PIXEL_RGB24, (int)h->image_width, (int)h->image_height);
+	struct sx_image rgb = {0}, left = {0};
+	const bool has_left = stixel_image(frame, STIXEL_PLANE_LEFT, &plane) == 1;
+	unsigned char *data = NULL;
+	enum MHD_Result done;
+	size_t bytes = 0;
 
-	if (r < 0)
-		return r;
-	if (over_image)
+	if (has_left)
 		left = (struct sx_image){.data = (void *)(uintptr_t)plane.data,
 					 .width = (int)plane.width,
 					 .height = (int)plane.height,
 					 .pitch = plane.pitch,
 					 .pixel = SX_PIXEL_U8};
-	sx_overlay_road(&params, h);
-	r = sx_overlay_background(rgb, over_image ? &left : NULL);
-	sx_overlay_draw(rgb, f->stixels, h->stixel_count, &params);
-	return r;
-}
-
-static enum MHD_Result send_drawn(struct web_server *s, struct MHD_Connection *c,
-				  const struct stixel_frame *frame)
-{
-	tjhandle jpeg = tjInitCompress();
-	struct sx_image rgb = {0};
-	unsigned char *data = NULL;
-	unsigned long bytes = 0;
-	enum MHD_Result done;
-
-	if (jpeg && page_draw(frame, &rgb) == 0 &&
-	    tjCompress2(jpeg, rgb.data, rgb.width, (int)rgb.pitch, rgb.height, TJPF_RGB, &data, &bytes,
-			TJSAMP_444, s->quality, TJFLAG_FASTDCT) == 0)
+	if (web_draw(&rgb, frame->header, frame->stixels, has_left ? &left : NULL) == 0)
+		data = web_draw_jpeg(&rgb, s->quality, &bytes);
+	if (data)
 		done = web_reply(c, MHD_HTTP_OK, "image/jpeg", (const char *)data, bytes);
 	else
 		done = web_refuse(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "the frame cannot be drawn");
 	tjFree(data);
 	sx_image_finish(&rgb);
-	if (jpeg)
-		tjDestroy(jpeg);
 	return done;
 }
 
@@ -211,10 +201,8 @@ enum MHD_Result web_snapshot_page(struct web_server *s, struct MHD_Connection *c
 		r = take_frame(reader, &frame);
 	if (r > 0)
 		done = send_drawn(s, c, frame);
-	else if (r == -ENOENT || r == -EPIPE)
-		done = web_refuse(c, MHD_HTTP_NOT_FOUND, "no stixeld runs as instance '%s'", instance);
 	else if (r < 0)
-		done = web_refuse(c, MHD_HTTP_BAD_GATEWAY, "instance '%s': %s", instance, stixel_strerror(r));
+		done = web_refuse_reader(c, instance, r);
 	else
 		done = web_refuse(c, MHD_HTTP_SERVICE_UNAVAILABLE,
 				  "instance '%s' published no frame within %d s", instance,

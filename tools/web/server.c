@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "ipc/instance.h"
+#include "tools/web/certificate.h"
 
 enum { STACK_BYTES = 512 * 1024 };
 
@@ -111,13 +112,16 @@ static enum MHD_Result route_instance(struct web_server *s, struct MHD_Connectio
 		return web_status_page(s, c, name);
 	if (strcmp(what, "/stream") == 0)
 		return web_stream_page(s, c, name, head);
+	if (strcmp(what, "/stream.mjpg") == 0)
+		return web_mjpeg_page(s, c, name, head);
 	if (strcmp(what, "/metrics") == 0)
 		return web_metrics_page(s, c, name);
 	if (strcmp(what, "/snapshot.jpg") == 0)
 		return web_snapshot_page(s, c, name);
 	return web_refuse(
 		c, MHD_HTTP_NOT_FOUND,
-		"not found; of an instance there are status, stream, metrics, settings and snapshot.jpg");
+		"not found; of an instance there are status, stream, stream.mjpg, metrics, settings and "
+		"snapshot.jpg");
 }
 
 static enum MHD_Result route(struct web_server *s, struct MHD_Connection *c, const char *url, bool head,
@@ -135,6 +139,8 @@ static enum MHD_Result route(struct web_server *s, struct MHD_Connection *c, con
 		return web_metrics_page(s, c, NULL);
 	if (strcmp(url, "/api/instances") == 0)
 		return web_instances_page(s, c);
+	if (strcmp(url, "/api/clock") == 0)
+		return web_clock_page(c);
 	if (strncmp(url, api, strlen(api)) == 0)
 		return route_instance(s, c, url + strlen(api), head, order);
 	return web_refuse(c, MHD_HTTP_NOT_FOUND, "not found; the page is at /");
@@ -179,6 +185,61 @@ static enum MHD_Result refuse_method(struct MHD_Connection *c, const char *url)
 	return done;
 }
 
+/* ---- passwords ---- */
+
+static enum MHD_Result refuse_login(struct web_server *s, struct MHD_Connection *c, enum web_login login)
+{
+	static const char wrong[] = "a user and a password are needed\n",
+			  busy[] = "too many wrong passwords come from there: try again in a second\n";
+	const bool is_busy = login == WEB_LOGIN_BUSY;
+	struct MHD_Response *r = MHD_create_response_from_buffer(strlen(is_busy ? busy : wrong),
+								 (void *)(uintptr_t)(is_busy ? busy : wrong),
+								 MHD_RESPMEM_PERSISTENT);
+	enum MHD_Result done;
+
+	if (!r)
+		return MHD_NO;
+	web_add_headers(r, "text/plain; charset=utf-8");
+	if (is_busy)
+		MHD_add_response_header(r, MHD_HTTP_HEADER_RETRY_AFTER, "1");
+	else
+		MHD_add_response_header(r, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
+					"Basic realm=\"stixeld\", charset=\"UTF-8\"");
+	done = MHD_queue_response(c, is_busy ? MHD_HTTP_TOO_MANY_REQUESTS : MHD_HTTP_UNAUTHORIZED, r);
+	MHD_destroy_response(r);
+	return done;
+}
+
+static void forget(char *text)
+{
+	if (text)
+		explicit_bzero(text, strlen(text));
+	MHD_free(text);
+}
+
+/* MHD_YES and *refused false: a password is not needed, or it is right. May sleep a second. */
+static enum MHD_Result check_login(struct web_server *s, struct MHD_Connection *c, const char *url,
+				   bool *refused)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	char *password = NULL, *name;
+	enum web_login login = WEB_LOGIN_WRONG;
+
+	/* who looks after the machine may ask whether it is up */
+	if (!s->logins || strcmp(url, "/healthz") == 0)
+		return MHD_YES;
+	name = MHD_basic_auth_get_username_password(c, &password);
+	if (name && password)
+		login = web_login_check(s->logins, info ? info->client_addr : NULL, name, password);
+	/* a browser asks once without, to be told that it has to: that is no try */
+	if (login != WEB_LOGIN_RIGHT && name)
+		atomic_fetch_add(&s->counts.logins_refused, 1);
+	forget(name);
+	forget(password);
+	*refused = login != WEB_LOGIN_RIGHT;
+	return *refused ? refuse_login(s, c, login) : MHD_YES;
+}
+
 /* MHD_YES and *refused false: nothing is wrong with it. */
 static enum MHD_Result check_request(struct web_server *s, struct MHD_Connection *c, const char *url,
 				     const char *method, bool *refused)
@@ -199,7 +260,7 @@ static enum MHD_Result check_request(struct web_server *s, struct MHD_Connection
 	if (is_cross_site(c))
 		return web_refuse(c, MHD_HTTP_FORBIDDEN, "not allowed for pages of other sites");
 	*refused = false;
-	return MHD_YES;
+	return check_login(s, c, url, refused);
 }
 
 /* ---- patience ---- */
@@ -263,6 +324,7 @@ void web_server_tick(struct web_server *s)
 			shutdown(w->fd, SHUT_RDWR);
 	}
 	pthread_mutex_unlock(&s->patience.lock);
+	web_certificate_tick();
 }
 
 /* ---- life ---- */
@@ -326,13 +388,18 @@ static void completed(void *user, struct MHD_Connection *c, void **request,
 
 static struct MHD_Daemon *start_one(struct web_server *s, int fd, unsigned connections)
 {
+	struct MHD_OptionItem tls[WEB_CERTIFICATE_OPTIONS] = {{MHD_OPTION_END, 0, NULL}};
+
+	if (s->tls)
+		web_certificate_options(tls);
 	return MHD_start_daemon(
-		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC,
+		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC |
+			(s->tls ? MHD_USE_TLS : 0u),
 		0, NULL, NULL, answer, s, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
 		connections, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)WEB_PATIENCE_S,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)WEB_CONNECTION_BYTES,
 		MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES, MHD_OPTION_NOTIFY_CONNECTION, connection,
-		s, MHD_OPTION_NOTIFY_COMPLETED, completed, s, MHD_OPTION_END);
+		s, MHD_OPTION_NOTIFY_COMPLETED, completed, s, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 }
 
 int web_server_start(struct web_server *s, const int *fds, size_t count, char *why, size_t why_bytes)
@@ -364,10 +431,14 @@ void web_server_stop(struct web_server *s)
 {
 	if (s->feeds)
 		web_feeds_stop(s->feeds);
+	if (s->logins)
+		web_logins_stop(s->logins);
 	for (int i = 0; i < WEB_ADDRESSES; i++)
 		if (s->http[i])
 			MHD_stop_daemon(s->http[i]);
 	web_feeds_destroy(s->feeds);
 	web_asks_finish(&s->asks);
 	pthread_mutex_destroy(&s->patience.lock);
+	web_logins_destroy(s->logins);
+	web_certificate_finish();
 }

@@ -16,6 +16,7 @@
 #include "tools/web/address.h"
 #include "tools/web/ask.h"
 #include "tools/web/feed.h"
+#include "tools/web/login.h"
 
 #define WEB_CONNECTIONS 96	    /* at once, all listeners together; more wait in the kernel's queue */
 #define WEB_CONNECTION_BYTES 49152u /* of each: its request, and a part of its answer */
@@ -23,7 +24,7 @@
 
 /* What stixel-web counts of itself. */
 struct web_counts {
-	atomic_ullong requests, refused, streams, frames_sent, frames_skipped, bytes_sent;
+	atomic_ullong requests, refused, logins_refused, streams, frames_sent, frames_skipped, bytes_sent;
 };
 
 /* Connections that have not yet said a whole request: who dribbles is cut off. */
@@ -39,8 +40,10 @@ struct web_patience {
 struct web_server {
 	struct web_names only; /* instances that may be looked at; empty: all */
 	struct web_hosts hosts;
-	int quality; /* of JPEG */
-	bool tune;   /* settings may be changed */
+	int quality;		   /* of JPEG */
+	bool tune;		   /* settings may be changed */
+	bool tls;		   /* web_certificate_load() has one */
+	struct web_logins *logins; /* NULL: no password is asked for */
 	struct web_asks asks;
 	struct web_feeds *feeds;
 	struct web_counts counts;
@@ -56,7 +59,7 @@ struct web_server {
 int web_server_start(struct web_server *s, const int *fds, size_t count, char *why, size_t why_bytes);
 /* Ends all connections, waits for their threads. */
 void web_server_stop(struct web_server *s);
-/* Once a second: cuts off who dribbles. */
+/* Once a second: cuts off who dribbles, also over a handshake. */
 void web_server_tick(struct web_server *s);
 
 /* ---- answers ---- */
@@ -72,6 +75,8 @@ enum MHD_Result web_refuse(struct MHD_Connection *c, unsigned status, const char
 	__attribute__((format(printf, 3, 4)));
 /* What web_ask() could not get. */
 enum MHD_Result web_refuse_ask(struct MHD_Connection *c, int code, const char *why);
+/* A reader that cannot be opened or read. */
+enum MHD_Result web_refuse_reader(struct MHD_Connection *c, const char *instance, int error);
 /* Adds those headers. */
 void web_add_headers(struct MHD_Response *r, const char *type);
 
@@ -84,6 +89,8 @@ struct web_asset {
 };
 extern const struct web_asset web_assets[]; /* made at build time; ends with a NULL path */
 
+/* CLOCK_MONOTONIC, by which frames are stamped. */
+enum MHD_Result web_clock_page(struct MHD_Connection *c);
 enum MHD_Result web_instances_page(struct web_server *s, struct MHD_Connection *c);
 enum MHD_Result web_status_page(struct web_server *s, struct MHD_Connection *c, const char *instance);
 enum MHD_Result web_settings_page(struct web_server *s, struct MHD_Connection *c, const char *instance);
@@ -91,6 +98,10 @@ enum MHD_Result web_metrics_page(struct web_server *s, struct MHD_Connection *c,
 /* The long answer: messages, docs/web.md. */
 enum MHD_Result web_stream_page(struct web_server *s, struct MHD_Connection *c, const char *instance,
 				bool head);
+/* The same for those who only want to see it: drawn, as multipart/x-mixed-replace. */
+enum MHD_Result web_mjpeg_page(struct web_server *s, struct MHD_Connection *c, const char *instance,
+			       bool head);
+
 /* ---- orders: settings that the page changes ---- */
 
 #define WEB_ORDER_BYTES (16u << 10) /* longest body, as at the daemon */

@@ -1,5 +1,6 @@
 /*
- * The long answer of /api/NAME/stream: messages of a header and a payload, always of the newest frame.
+ * Answers without end, always of the newest frame; here that of /api/NAME/stream: messages of a header and a
+ * payload.
  *
  * Each viewer has a thread of its own (the server's mode), which sleeps here until there is something newer
  * than what was sent last, and sends it whole before it looks again. So a slow viewer misses frames and holds
@@ -14,67 +15,43 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <turbojpeg.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "ipc/text.h"
 #include "tools/common/args.h"
-#include "tools/web/server.h"
-#include "tools/web/wire.h"
+#include "tools/web/stream.h"
 
 enum { FPS_MOST = 1000, BLOCK_BYTES = 32 * 1024, SEND_BYTES = 128 * 1024, UNSENT_BYTES = 32 * 1024 };
 
-#define NOTICE_NS (SX_NS_PER_S / 2)
-
-struct part {
-	const void *data;
-	size_t bytes;
-};
-
-struct client {
-	struct web_server *server;
-	struct web_viewer viewer;
-	int fd; /* of the connection, to see it close */
-	struct web_packet *packet;
-	uint64_t epoch, number; /* sent last */
-	int64_t due_ns;		/* no frame before */
-	int64_t notice_ns;	/* when the next notice is due */
-	uint64_t notice_version;
-	uint32_t skipped;
-	struct web_message header[WEB_PICTURES + 1];
-	char text[512];
-	/* the message that is being sent */
-	struct part part[2 * (WEB_PICTURES + 1)];
-	size_t parts, at, offset;
-};
-
-static void add_part(struct client *c, const void *data, size_t bytes)
+void web_client_add(struct web_client *c, const void *data, size_t bytes)
 {
 	if (bytes)
-		c->part[c->parts++] = (struct part){data, bytes};
+		c->part[c->parts++] = (struct web_part){data, bytes};
 }
 
-static uint32_t age_us(const struct web_packet *p, int64_t now_ns)
+uint32_t web_client_age_us(const struct web_client *c)
 {
-	int64_t age = (now_ns - p->captured_ns) / 1000;
+	int64_t age = (sx_now_ns() - c->packet->captured_ns) / 1000;
 
 	return age < 0 ? 0 : age > UINT32_MAX ? UINT32_MAX : (uint32_t)age;
 }
 
-static void add_message(struct client *c, struct web_message *header, uint32_t kind, const void *data,
+static void add_message(struct web_client *c, struct web_message *header, uint32_t kind, const void *data,
 			size_t bytes)
 {
 	*header = (struct web_message){.magic = WEB_MESSAGE_MAGIC, .kind = kind, .bytes = (uint32_t)bytes};
 	if (c->packet) {
 		header->number = c->packet->number;
-		header->age_us = age_us(c->packet, sx_now_ns());
+		header->age_us = web_client_age_us(c);
 	}
-	add_part(c, header, sizeof(*header));
-	add_part(c, data, bytes);
+	web_client_add(c, header, sizeof(*header));
+	web_client_add(c, data, bytes);
 }
 
 /* Frames that were due while the one before was still being sent. */
-static void count_skipped(struct client *c, int64_t now_ns)
+static void count_skipped(struct web_client *c, int64_t now_ns)
 {
 	uint64_t passed = c->packet->epoch == c->epoch ? c->packet->number - c->number - 1 : 0;
 	int64_t late_ns = now_ns - c->due_ns, interval_ns = c->viewer.interval_ns;
@@ -88,14 +65,12 @@ static void count_skipped(struct client *c, int64_t now_ns)
 }
 
 /* Images go before the frame they belong to: when that arrives, all of it is there. */
-static void begin_frame(struct client *c, struct web_packet *p, int64_t now_ns)
+static bool messages_frame(struct web_client *c)
 {
 	static const uint32_t kinds[WEB_PICTURES] = {
 		[WEB_LEFT] = WEB_MESSAGE_LEFT, [WEB_DISPARITY] = WEB_MESSAGE_DISPARITY};
-	int64_t interval_ns = c->viewer.interval_ns;
+	struct web_packet *p = c->packet;
 
-	c->packet = p;
-	count_skipped(c, now_ns);
 	for (int i = 0; i < WEB_PICTURES; i++) {
 		size_t bytes = 0;
 		const void *data = NULL;
@@ -105,15 +80,15 @@ static void begin_frame(struct client *c, struct web_packet *p, int64_t now_ns)
 		if (data)
 			add_message(c, &c->header[i], kinds[i], data, bytes);
 	}
-	add_message(c, &c->header[WEB_PICTURES], WEB_MESSAGE_FRAME, p->record, p->record_bytes);
+	if (c->viewer.wants >> WEB_PLANES_AT && p->whole)
+		add_message(c, &c->header[WEB_PICTURES], WEB_MESSAGE_FRAME, p->whole, p->whole_bytes);
+	else
+		add_message(c, &c->header[WEB_PICTURES], WEB_MESSAGE_FRAME, p->record, p->record_bytes);
 	c->header[WEB_PICTURES].skipped = c->skipped;
-	c->epoch = p->epoch;
-	c->number = p->number;
-	c->due_ns = (c->due_ns + interval_ns > now_ns ? c->due_ns : now_ns) + interval_ns;
-	atomic_fetch_add(&c->server->counts.frames_sent, 1);
+	return true;
 }
 
-static void begin_notice(struct client *c, const struct web_notice *n, int64_t now_ns)
+static bool messages_notice(struct web_client *c, const struct web_notice *n)
 {
 	struct sx_text t;
 
@@ -121,20 +96,49 @@ static void begin_notice(struct client *c, const struct web_notice *n, int64_t n
 	sx_json_open(&t, NULL, '{');
 	sx_json_text(&t, "publisher", n->version ? stixel_publisher_name(n->publisher) : "unknown");
 	sx_json_text(&t, "state", n->version ? stixel_state_name(n->state) : "unknown");
+	sx_json_text(&t, "version", n->version_text);
 	sx_json_text(&t, "error", n->error ? stixel_strerror(n->error) : NULL);
 	sx_json_whole(&t, "head", n->head);
 	sx_json_count(&t, "heartbeat_ms",
 		      n->heartbeat_age_ns == INT64_MAX ? -1 : n->heartbeat_age_ns / 1000000);
 	sx_json_whole(&t, "skipped", c->skipped);
 	sx_json_close(&t, '}');
-	c->packet = NULL;
 	add_message(c, &c->header[0], WEB_MESSAGE_NOTICE, c->text, t.used);
+	return true;
+}
+
+static const struct web_stream_kind messages = {WEB_MESSAGE_TYPE, messages_frame, messages_notice};
+
+static bool begin_frame(struct web_client *c, struct web_packet *p, int64_t now_ns)
+{
+	int64_t interval_ns = c->viewer.interval_ns;
+	bool sent;
+
+	c->packet = p;
+	count_skipped(c, now_ns);
+	sent = c->kind->frame(c);
+	c->epoch = p->epoch;
+	c->number = p->number;
+	if (!sent) {
+		web_packet_unref(p);
+		c->packet = NULL;
+		return false;
+	}
+	c->sent_ns = now_ns;
+	c->due_ns = (c->due_ns + interval_ns > now_ns ? c->due_ns : now_ns) + interval_ns;
+	atomic_fetch_add(&c->server->counts.frames_sent, 1);
+	return true;
+}
+
+static bool begin_notice(struct web_client *c, const struct web_notice *n, int64_t now_ns)
+{
 	c->notice_version = n->version;
-	c->notice_ns = now_ns + NOTICE_NS;
+	c->notice_ns = now_ns + WEB_NOTICE_NS;
+	return c->kind->notice(c, n);
 }
 
 /* Sleeps until there may be something to send. False: the connection is closing. */
-static bool sleep_until(struct client *c, int64_t until_ns)
+static bool sleep_until(struct web_client *c, int64_t until_ns)
 {
 	struct pollfd p[2] = {{.fd = c->viewer.event_fd, .events = POLLIN},
 			      {.fd = c->fd, .events = POLLRDHUP}};
@@ -152,7 +156,7 @@ static bool sleep_until(struct client *c, int64_t until_ns)
 }
 
 /* Sets out to send what is newest; sleeps until there is something. False: no more. */
-static bool next_message(struct client *c)
+static bool next_message(struct web_client *c)
 {
 	web_packet_unref(c->packet);
 	c->packet = NULL;
@@ -163,16 +167,12 @@ static bool next_message(struct client *c)
 		struct web_notice n;
 
 		web_feed_notice(&c->viewer, &n);
-		if (n.version != c->notice_version || now_ns >= c->notice_ns) {
-			begin_notice(c, &n, now_ns);
+		if ((n.version != c->notice_version || now_ns >= c->notice_ns) && begin_notice(c, &n, now_ns))
 			return true;
-		}
 		if (now_ns >= c->due_ns)
 			p = web_feed_newest(&c->viewer, c->epoch, c->number);
-		if (p) {
-			begin_frame(c, p, now_ns);
+		if (p && begin_frame(c, p, now_ns))
 			return true;
-		}
 		until_ns = c->due_ns > now_ns && c->due_ns < c->notice_ns ? c->due_ns : c->notice_ns;
 		if (!sleep_until(c, until_ns))
 			return false;
@@ -183,8 +183,8 @@ static bool next_message(struct client *c)
 /* Thread: the connection's. Fills at most room bytes of the answer. */
 static ssize_t produce(void *user, uint64_t position, char *to, size_t room)
 {
-	struct client *c = user;
-	const struct part *part;
+	struct web_client *c = user;
+	const struct web_part *part;
 	size_t bytes;
 
 	if (c->at == c->parts && !next_message(c))
@@ -203,38 +203,64 @@ static ssize_t produce(void *user, uint64_t position, char *to, size_t room)
 
 static void client_free(void *user)
 {
-	struct client *c = user;
+	struct web_client *c = user;
 
 	web_feed_leave(c->server->feeds, &c->viewer);
 	web_packet_unref(c->packet);
+	web_packet_unref(c->mjpeg.packet);
+	tjFree(c->mjpeg.stale);
 	free(c);
 }
 
-/* 0, or the answer was queued (*done). */
-static int parse_query(struct MHD_Connection *m, struct web_viewer *v, enum MHD_Result *done)
+bool web_stream_fps(struct MHD_Connection *m, struct web_viewer *wish, enum MHD_Result *done)
 {
-	const char *images = MHD_lookup_connection_value(m, MHD_GET_ARGUMENT_KIND, "images");
-	const char *fps_text = MHD_lookup_connection_value(m, MHD_GET_ARGUMENT_KIND, "fps");
-	unsigned kinds = 0;
+	const char *text = MHD_lookup_connection_value(m, MHD_GET_ARGUMENT_KIND, "fps");
 	int fps = 0;
 
-	if (fps_text && !sx_parse_int(fps_text, 1, FPS_MOST, &fps)) {
+	if (text && !sx_parse_int(text, 1, FPS_MOST, &fps)) {
 		*done = web_refuse(m, MHD_HTTP_BAD_REQUEST, "fps needs a number, 1 to %d, not '%.40s'",
-				   FPS_MOST, fps_text);
-		return -EINVAL;
+				   FPS_MOST, text);
+		return false;
 	}
+	wish->interval_ns = fps ? SX_NS_PER_S / fps : 0;
+	return true;
+}
+
+/* ?images=...; likewise */
+static bool parse_images(struct MHD_Connection *m, struct web_viewer *wish, enum MHD_Result *done)
+{
+	const char *images = MHD_lookup_connection_value(m, MHD_GET_ARGUMENT_KIND, "images");
+	unsigned kinds = 0;
+
 	/* the page has no use for the right image */
 	if (images && (!sx_parse_images(images, &kinds) || kinds & 1u << STIXEL_PLANE_RIGHT)) {
 		*done = web_refuse(
 			m, MHD_HTTP_BAD_REQUEST,
 			"images needs left, disparity, both with a comma between them, or none; not '%.40s'",
 			images);
-		return -EINVAL;
+		return false;
 	}
-	v->wants = (kinds & 1u << STIXEL_PLANE_LEFT ? 1u << WEB_LEFT : 0) |
-		   (kinds & 1u << STIXEL_PLANE_DISPARITY ? 1u << WEB_DISPARITY : 0);
-	v->interval_ns = fps ? SX_NS_PER_S / fps : 0;
-	return 0;
+	wish->wants |= (kinds & 1u << STIXEL_PLANE_LEFT ? 1u << WEB_LEFT : 0) |
+		       (kinds & 1u << STIXEL_PLANE_DISPARITY ? 1u << WEB_DISPARITY : 0);
+	return true;
+}
+
+/* ?planes=...; likewise */
+static bool parse_planes(struct MHD_Connection *m, struct web_viewer *wish, enum MHD_Result *done)
+{
+	const char *planes = MHD_lookup_connection_value(m, MHD_GET_ARGUMENT_KIND, "planes");
+	unsigned kinds = 0;
+
+	if (planes && !sx_parse_images(planes, &kinds)) {
+		*done = web_refuse(
+			m, MHD_HTTP_BAD_REQUEST,
+			"planes needs left, right, disparity with commas between them, or none; not "
+			"'%.40s'",
+			planes);
+		return false;
+	}
+	wish->wants |= kinds << WEB_PLANES_AT;
+	return true;
 }
 
 /* What was handed to the kernel is old when it arrives: little of it, and none that waits. */
@@ -254,27 +280,22 @@ static enum MHD_Result join_failed(struct web_server *s, struct MHD_Connection *
 			  r == -EBUSY ? "too many viewers: close another window" : strerror(-r));
 }
 
-enum MHD_Result web_stream_page(struct web_server *s, struct MHD_Connection *m, const char *instance,
-				bool head)
+enum MHD_Result web_stream_begin(struct web_server *s, struct MHD_Connection *m, const char *instance,
+				 const struct web_stream_kind *kind, const struct web_viewer *wish)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(m, MHD_CONNECTION_INFO_CONNECTION_FD);
-	struct web_viewer wish = {0};
+	struct web_client *c = calloc(1, sizeof(*c));
 	struct MHD_Response *response;
-	enum MHD_Result done = MHD_NO;
-	struct client *c;
+	enum MHD_Result done;
 	int r;
 
-	if (parse_query(m, &wish, &done) < 0)
-		return done;
-	if (head)
-		return web_reply(m, MHD_HTTP_OK, WEB_MESSAGE_TYPE, "", 0);
-	c = calloc(1, sizeof(*c));
 	if (!c || !info) {
 		free(c);
 		return join_failed(s, m, -ENOMEM);
 	}
+	c->kind = kind;
 	c->server = s;
-	c->viewer = wish;
+	c->viewer = *wish;
 	c->fd = info->connect_fd;
 	r = web_feed_join(s->feeds, &c->viewer, instance);
 	if (r < 0) {
@@ -282,15 +303,30 @@ enum MHD_Result web_stream_page(struct web_server *s, struct MHD_Connection *m, 
 		return join_failed(s, m, r);
 	}
 	keep_short(c->fd);
-	c->notice_ns = sx_now_ns() + NOTICE_NS;
+	c->since_ns = sx_now_ns();
+	c->notice_ns = c->since_ns + WEB_NOTICE_NS;
 	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK_BYTES, produce, c, client_free);
 	if (!response) {
 		client_free(c);
 		return MHD_NO;
 	}
-	web_add_headers(response, WEB_MESSAGE_TYPE);
+	web_add_headers(response, kind->type);
 	atomic_fetch_add(&s->counts.streams, 1);
 	done = MHD_queue_response(m, MHD_HTTP_OK, response);
 	MHD_destroy_response(response); /* frees the client with the connection */
 	return done;
+}
+
+enum MHD_Result web_stream_page(struct web_server *s, struct MHD_Connection *m, const char *instance,
+				bool head)
+{
+	struct web_viewer wish = {0};
+	enum MHD_Result done = MHD_NO;
+
+	if (!web_stream_fps(m, &wish, &done) || !parse_images(m, &wish, &done) ||
+	    !parse_planes(m, &wish, &done))
+		return done;
+	if (head)
+		return web_reply(m, MHD_HTTP_OK, messages.type, "", 0);
+	return web_stream_begin(s, m, instance, &messages, &wish);
 }

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "base/log.h"
 #include "config/cli/usage.h"
 #include "ipc/instance.h"
+#include "tools/web/certificate.h"
 #include "tools/web/server.h"
 
 #define SX_PROGRAM "stixel-web"
@@ -24,6 +26,7 @@ struct web_options {
 	struct web_hosts hosts;
 	struct web_address address[WEB_ADDRESSES];
 	size_t addresses;
+	const char *password_file, *certificate, *key;
 	int quality;
 	bool tune;
 };
@@ -97,22 +100,35 @@ static const struct sx_usage_option options[] = {
 	{"tune", 0, NULL, SX_USAGE_FLAG, TO(tune),
 	 .help = "whoever reaches the page may change settings of running instances; without it, only "
 		 "read them"},
+	{"password-file", 0, "FILE", SX_USAGE_TEXT, TO(password_file), .offer = SX_OFFER_FILE,
+	 .help = "ask for a user and a password: lines USER:HASH, as \"htpasswd -B\" and \"mkpasswd\" "
+		 "make hashes; only owner and group may read it; without --certificate they go over the "
+		 "network as they are"},
+	{"certificate", 0, "FILE", SX_USAGE_TEXT, TO(certificate), .offer = SX_OFFER_FILE,
+	 .help = "serve HTTPS, and nothing else, by this certificate, PEM, with the chain behind it"},
+	{"key", 0, "FILE", SX_USAGE_TEXT, TO(key), .offer = SX_OFFER_FILE,
+	 .help = "its private key, PEM, without a password; only owner and group may read it"},
 	{"quality", 0, "N", SX_USAGE_INT, TO(quality), 10, 100, .help = "of JPEG pictures, default 75"},
 };
 
 static const struct sx_usage_exit exits[] = {
 	{0, "ended by a signal"},
-	{EX_USAGE, "wrong usage"},
+	{EX_USAGE, "wrong usage, or an option that this build does not have"},
+	{EX_DATAERR, "a file of passwords, a certificate or a key is wrong, or the certificate expired"},
+	{EX_NOINPUT, "one of these files cannot be read"},
 	{EX_OSERR, "no thread to serve with"},
 	{EX_CANTCREAT, "an address cannot be listened on"},
+	{EX_NOPERM, "every user may read the file of passwords or the key"},
 };
 
 static const struct sx_usage usage = {
 	.program = SX_PROGRAM,
 	.about = "Shows running stixelds in a browser: picture and stixels, disparity, free space from "
 		 "above, charts of latency, frames a second and watts, settings. A client like any "
-		 "other: reads nothing while nobody looks. There is no password: whoever reaches the "
-		 "address sees the camera.",
+		 "other: reads nothing while nobody looks. Without --password-file whoever reaches the "
+		 "address sees the camera.\n"
+		 "SIGHUP reads passwords, certificate and key again; that of a terminal which is closed ends "
+		 "it, as SIGINT and SIGTERM do.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.own = {.operands = ""},
@@ -136,35 +152,123 @@ static int listen_all(struct web_options *o, int *fds)
 	return 0;
 }
 
+/* What whoever reaches an address beyond this machine can do there. */
+static void web_warn(const struct web_options *o, const char *address)
+{
+	if (!o->password_file)
+		sx_log(TOOLS, WARNING,
+		       "%s can be reached from other machines, and there is no password: whoever reaches it "
+		       "sees the camera%s",
+		       address, o->tune ? " and may change settings" : "");
+	else if (!o->certificate)
+		sx_log(TOOLS, WARNING,
+		       "%s can be reached from other machines without encryption: whoever listens on the way "
+		       "reads the password; give --certificate and --key",
+		       address);
+}
+
 static void web_tell(const struct web_options *o)
 {
 	char text[80];
 
 	for (size_t i = 0; i < o->addresses; i++) {
 		web_address_print(&o->address[i], text, sizeof(text));
-		sx_log(TOOLS, NOTICE, "http://%s/", text);
+		sx_log(TOOLS, NOTICE, "http%s://%s/", o->certificate ? "s" : "", text);
 		if (!web_address_is_loopback(&o->address[i]))
-			sx_log(TOOLS, WARNING,
-			       "%s can be reached from other machines, and there is no password: whoever "
-			       "reaches it sees the camera%s",
-			       text, o->tune ? " and may change settings" : "");
+			web_warn(o, text);
 	}
 }
 
-static void serve_until(const sigset_t *ends)
+/* ---- passwords and certificate ---- */
+
+static int exit_of_file(int error)
+{
+	return error == -EBADMSG   ? EX_DATAERR
+	       : error == -EPERM   ? EX_NOPERM
+	       : error == -ENOTSUP ? EX_USAGE
+	       : error == -ENOMEM  ? EX_OSERR
+				   : EX_NOINPUT;
+}
+
+static void tell_certificate(const char *path)
+{
+	const time_t now = time(NULL), soon = 14 * 24 * 3600;
+	time_t begins, ends;
+
+	if (!web_certificate_times(&begins, &ends))
+		return;
+	if (begins > now)
+		sx_log(TOOLS, WARNING, "%s: the certificate is not valid yet, by this machine's clock", path);
+	else if (ends - now < soon)
+		sx_log(TOOLS, WARNING, "%s: the certificate expires in %d days", path,
+		       (int)((ends - now) / (24 * 3600)));
+}
+
+/* Passwords and certificate, for the first time or again; what cannot be read leaves what was. */
+static int read_files(const struct web_options *o, char *why, size_t why_bytes)
+{
+	struct web_users *users = NULL;
+	int r = o->password_file ? web_users_read(&users, o->password_file, why, why_bytes) : 0;
+
+	if (r == 0 && o->certificate)
+		r = web_certificate_load(o->certificate, o->key, why, why_bytes);
+	if (r < 0) {
+		web_users_destroy(users);
+		return r;
+	}
+	if (users && server.logins)
+		web_logins_replace(server.logins, users);
+	else if (users && !(server.logins = web_logins_create(users))) {
+		snprintf(why, why_bytes, "out of memory");
+		return -ENOMEM;
+	}
+	server.tls = o->certificate != NULL;
+	tell_certificate(o->certificate);
+	return 0;
+}
+
+static void read_again(const struct web_options *o)
+{
+	char why[512];
+
+	if (read_files(o, why, sizeof(why)) < 0)
+		sx_log(TOOLS, WARNING, "%s; what was read before stays", why);
+	else
+		sx_log(TOOLS, NOTICE, "files of passwords and certificates were read again");
+}
+
+/* SIGHUP also comes when a terminal is closed; it is none any more then. */
+static bool terminal_is_gone(bool was_terminal)
+{
+	return was_terminal && !isatty(STDIN_FILENO);
+}
+
+static void serve_until(const sigset_t *ends, const struct web_options *o)
 {
 	const struct timespec second = {.tv_sec = 1};
+	const bool was_terminal = isatty(STDIN_FILENO);
 
-	while (sigtimedwait(ends, NULL, &second) < 0)
-		web_server_tick(&server);
+	for (;;) {
+		const int number = sigtimedwait(ends, NULL, &second);
+
+		if (number < 0)
+			web_server_tick(&server);
+		else if (number == SIGHUP && !terminal_is_gone(was_terminal))
+			read_again(o);
+		else
+			return;
+	}
 }
 
 static int web_run(struct web_options *o)
 {
 	int fds[WEB_ADDRESSES], code;
-	char why[256];
+	char why[512];
 	sigset_t ends;
 
+	code = read_files(o, why, sizeof(why));
+	if (code < 0)
+		return web_fail(exit_of_file(code), why);
 	code = listen_all(o, fds);
 	if (code)
 		return code;
@@ -183,7 +287,7 @@ static int web_run(struct web_options *o)
 	if (web_server_start(&server, fds, o->addresses, why, sizeof(why)) < 0)
 		return web_fail(EX_OSERR, why);
 	web_tell(o);
-	serve_until(&ends);
+	serve_until(&ends, o);
 	web_server_stop(&server);
 	return 0;
 }
@@ -197,6 +301,8 @@ int main(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
+	if (!o.certificate != !o.key)
+		return sx_usage_fail(&usage, words.command, "--certificate and --key need each other");
 	if (!o.addresses && !take_listen(&o, DEFAULT_LISTEN, why, sizeof(why)))
 		return web_fail(EX_SOFTWARE, why);
 	return web_run(&o);

@@ -13,7 +13,7 @@
 #define WEB_MESSAGE_TYPE "application/x-stixel-stream"
 
 enum web_message_kind {
-	WEB_MESSAGE_FRAME = 1,	   /* a frame without planes, as in stixel.h */
+	WEB_MESSAGE_FRAME = 1,	   /* a frame as in stixel.h, without planes unless they were asked for */
 	WEB_MESSAGE_LEFT = 2,	   /* left image, JPEG */
 	WEB_MESSAGE_DISPARITY = 3, /* disparity in colours, PNG */
 	WEB_MESSAGE_NOTICE = 4	   /* what is known of the publisher, JSON */

@@ -24,13 +24,14 @@ from ._reader import Reader, Status
 from ._recorded import Damage, End, Gap, GapReason, Life
 from ._recording import Recording
 from ._scores import ScoreWriter, one_hot
+from ._url import open_url
 
 __all__ = [
     "BadName", "Busy", "Camera", "Clock", "Counts", "Damage", "Damaged", "Died", "DisparityWriter", "End", "Ended",
     "Flag", "Frame", "FrameFlag", "Gap", "GapReason", "HEADER", "Kind", "LibraryError", "Life", "NotAllowed",
     "NotConnected", "NotRunning", "NotStixel", "NotSupported", "OtherVersion", "POINT", "Part", "Plane", "Publisher",
     "Reader", "Recording", "Restarted", "Road", "RoadOrigin", "STIXEL", "Scan", "ScanAs", "ScoreWriter", "Stamp",
-    "State", "Status", "StixelError", "library_version", "load", "one_hot", "open", "open_path"]
+    "State", "Status", "StixelError", "library_version", "load", "one_hot", "open", "open_path", "open_url"]
 
 
 def __getattr__(name: str) -> str:

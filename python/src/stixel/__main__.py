@@ -5,11 +5,12 @@ SPDX-License-Identifier: Apache-2.0
 import argparse
 import os
 import sys
-from typing import List, NoReturn, Optional
+from typing import Any, Dict, List, NoReturn, Optional
 
 import numpy as np
 
 import stixel
+from stixel._zenoh_session import secret
 
 
 class _Parser(argparse.ArgumentParser):
@@ -20,10 +21,15 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> _Parser:
     p = _Parser(prog="python3 -m stixel", description="Prints a line for each frame of an instance of stixeld.")
-    p.add_argument("instance", nargs="?", default="default", metavar="NAME", help="instance (default: %(default)s)")
+    p.add_argument("instance", nargs="?", default="default", metavar="NAME",
+                   help="instance (default: %(default)s), or zenoh:PROTOCOL/ADDRESS/[HOST/]INSTANCE")
     p.add_argument("--frames", type=int, default=0, metavar="N", help="stop after N frames")
     p.add_argument("--follow", action="store_true", help="wait for the publisher, and for the next one when it ends")
     p.add_argument("--stream", action="store_true", help="through frames.sock instead of shared memory")
+    p.add_argument("--user", metavar="USER", help="of zenoh:...: who connects, with --password-file")
+    p.add_argument("--password-file", metavar="FILE", help="of zenoh:...: has the password, others may not read it")
+    p.add_argument("--ca", metavar="FILE", help="of zenoh:tls/...: certificate of the authority, PEM")
+    p.add_argument("--config", metavar="FILE", help="of zenoh:...: a configuration of zenoh's")
     p.add_argument("--version", action="version", version="stixel " + stixel.__version__)
     return p
 
@@ -41,6 +47,14 @@ def line(frame: stixel.Frame) -> str:
         frame.age() * 1e3, lost)
 
 
+def _remote(options: argparse.Namespace) -> Dict[str, Any]:
+    """What only instances of other machines have; ValueError."""
+    given = {name: getattr(options, name) for name in ("user", "ca", "config") if getattr(options, name) is not None}
+    if options.password_file is not None:
+        given["password"] = secret(options.password_file)
+    return given
+
+
 def main(arguments: Optional[List[str]] = None) -> int:
     """Exit code: 0 done, 1 nothing to read, 64 wrong usage, 65 not readable."""
     parser = _parser()
@@ -48,7 +62,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     if options.frames < 0:
         parser.error("--frames %d: 0 or more" % options.frames)
     try:
-        with stixel.open(options.instance, options.follow, options.stream) as reader:
+        with stixel.open(options.instance, options.follow, options.stream, **_remote(options)) as reader:
             for count, frame in enumerate(reader, 1):
                 print(line(frame), flush=True)
                 if count == options.frames:
@@ -58,11 +72,13 @@ def main(arguments: Optional[List[str]] = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # who read has gone; nothing more to flush
         return 0
-    except stixel.BadName as e:
+    except (stixel.BadName, stixel.NotSupported) as e:
         parser.error(str(e))
     except stixel.StixelError as e:
         print("python3 -m stixel: %s" % e, file=sys.stderr)
         return 65 if isinstance(e, (stixel.NotStixel, stixel.OtherVersion, stixel.Damaged)) else 1
+    except ValueError as e:
+        parser.error(str(e))
     return 0
 
 

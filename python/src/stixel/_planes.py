@@ -33,7 +33,7 @@ def _images(data: bytes) -> List[_Image]:
 
 
 def _with(data: bytes, images: Sequence[_Image], left_out: bool) -> bytes:
-    """The frame with these planes instead of its own: sizes, flag and checksum as its publisher would have made them."""
+    """The frame with these planes instead of its own; sizes, flag and checksum as its publisher would have them."""
     h = header_of(data)
     bare = bytearray(data[:int(h["plane_offset"] if h["plane_kind"] else h["frame_bytes"])])
     end = len(bare)
@@ -63,10 +63,10 @@ def select(data: bytes, kinds: Collection[int]) -> bytes:
 
 
 def join(parts: Sequence[bytes]) -> bytes:
-    """One frame from what select() made of it, with all planes that are there; the same bytes as before if it is whole."""
+    """One frame from what select() made of it, with all planes that are there: the bytes of before if it is whole."""
     for part in parts:
         if not header_of(part)["flags"] & FrameFlag.PLANE_LEFT_OUT:
             return part
     images = {image.kind: image for part in parts for image in _images(part)}
-    found = sorted(images.values(), key=lambda image: _ORDER.index(Plane(image.kind)))[:len(PLACES)]
+    found = [images[kind] for kind in _ORDER if kind in images][:len(PLACES)]
     return _with(parts[0], found, len(found) < len(PLACES))

@@ -12,6 +12,7 @@ import errno
 import os
 import threading
 import time
+import weakref
 from typing import Deque, FrozenSet, Iterable, Optional, Tuple
 
 from ._check import verdict
@@ -28,6 +29,7 @@ _CLOCK_FIRST = 8  # round trips when a reader is opened, at most
 _CLOCK_AGAIN = 4
 _CLOCK_SOON_S = 1.0  # until there are some
 _CLOCK_LATER_S = 10.0
+_STOP_S = 3.0
 
 
 class Inbox:
@@ -36,6 +38,7 @@ class Inbox:
     def __init__(self, what: str, follow: bool) -> None:
         self.what = what
         self.follow = follow
+        self.pid = os.getpid()
         self.offsets = Offsets()
         self.ask_clock = threading.Event()  # now, not by and by
         self._changed = threading.Condition()
@@ -303,6 +306,14 @@ class _ClockKeeper(threading.Thread):
         self._inbox.ask_clock.set()
 
 
+def _end(keeper: _ClockKeeper, transport: Transport, inbox: Inbox) -> None:
+    if os.getpid() == inbox.pid:  # a child after fork() has none of the threads
+        keeper.end()
+        transport.stop()
+        keeper.join(_STOP_S)
+    inbox.close()
+
+
 class RemoteReader(Reader):
     """A reader over a transport: next(), latest(), iteration and the rest are as on the publisher's own machine.
 
@@ -329,6 +340,8 @@ class RemoteReader(Reader):
             raise
         self._handle = inbox
         self._keeper.start()
+        # also when the program ends without close(): threads of packages must not outlive the interpreter
+        self._end = weakref.finalize(self, _end, self._keeper, transport, inbox)
 
     def _take(self, handle: Inbox, newest: bool) -> Optional[Frame]:
         return handle.take(newest)
@@ -349,6 +362,4 @@ class RemoteReader(Reader):
         handle.again()
 
     def _release(self, handle: Inbox) -> None:
-        self._keeper.end()
-        self._transport.stop()
-        handle.close()
+        self._end()

@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import errno
+import functools
 import json
 import re
 import threading
@@ -13,7 +14,7 @@ from typing import Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, O
 
 from . import _zenoh_session as session
 from ._check import verdict
-from ._errors import BadName, NotRunning, StixelError
+from ._errors import BadName, NotAllowed, NotRunning, StixelError
 from ._layout import Publisher, State, header_of
 from ._planes import join
 from ._remote import Inbox, RemoteReader, Transport
@@ -23,6 +24,8 @@ _NAME = re.compile(r"(?!\.)[A-Za-z0-9_.-]{1,64}")
 _ANSWER_S = 1.0
 _LOOK_S = 1.0  # after a connection was made, until instances count as not there
 _RETRY_S = 2.0
+_REFUSALS = 3
+_STOP_S = 3.0
 _WAITING_MOST = 8  # messages of a key that were not looked at; older ones are dropped
 
 
@@ -38,6 +41,23 @@ class Address(NamedTuple):
         return name + (" at %s" % self.endpoint if self.endpoint else "")
 
 
+def _host(key: str) -> Optional[str]:
+    """Whose token it is; None: no key of a bridge."""
+    parts = key.split("/")
+    return parts[1] if len(parts) == 3 and all(_NAME.fullmatch(part) for part in parts) else None
+
+
+def _said(data: bytes, **wanted: type) -> Optional[Dict[str, Any]]:
+    """What a bridge says in JSON, if it has what is wanted: others may publish under its keys."""
+    try:
+        said = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(said, dict) or not all(isinstance(said.get(name), kind) for name, kind in wanted.items()):
+        return None
+    return said
+
+
 def parse(text: str) -> Address:
     """zenoh:[PROTOCOL/ADDRESS/][HOST/]INSTANCE; BadName."""
     parts = text[len(SCHEME):].split("/")
@@ -45,7 +65,8 @@ def parse(text: str) -> Address:
     if len(parts) > 2:
         endpoint = "/".join(parts[:2])
         parts = parts[2:]
-    if len(parts) > 2 or not all(_NAME.fullmatch(part) for part in parts) or (endpoint and not all(endpoint.split("/"))):
+    named = len(parts) <= 2 and all(_NAME.fullmatch(part) for part in parts)
+    if not named or (endpoint and not all(endpoint.split("/"))):
         raise BadName(errno.EINVAL, "%s: not zenoh:PROTOCOL/ADDRESS/INSTANCE or zenoh:PROTOCOL/ADDRESS/HOST/INSTANCE, "
                       "as in zenoh:tcp/robot:7447/front" % text)
     return Address(endpoint, parts[0] if len(parts) == 2 else None, parts[-1])
@@ -110,7 +131,9 @@ class ZenohTransport(Transport):
         self._images: Dict[str, Any] = {}
         self._wanted: FrozenSet[str] = frozenset()
         self._stopping = threading.Event()
-        self._ended = False  # the last word was that it ends in order
+        self._threads: List[threading.Thread] = []
+        self._there = False  # its token
+        self._ended = False  # the bridge's last word: no publisher, or one that ended in order
 
     def start(self, inbox: Inbox) -> None:
         self._inbox = inbox
@@ -120,7 +143,7 @@ class ZenohTransport(Transport):
         except NotRunning:
             if not inbox.follow:
                 raise
-            threading.Thread(target=self._connect_later, name="stixel-zenoh", daemon=True).start()
+            self._run(self._connect_later)
 
     # -- connecting --
     def _connect(self) -> None:
@@ -138,21 +161,25 @@ class ZenohTransport(Transport):
         if not hosts and not self._inbox.follow:
             raise NotRunning(errno.ENOENT, "%s: no publisher of this name%s" % (self.what, self._others(opened)))
         # from now on its coming and going; what is there comes at once
-        opened.liveliness().declare_subscriber(self._key(hosts[0] if hosts else None), self._on_token, history=True)
+        self._pump(opened.liveliness().declare_subscriber(self._key(hosts[0] if hosts else None), history=True),
+                   self._on_token)
         end = time.monotonic() + _ANSWER_S
         while hosts and not self._inbox.present and time.monotonic() < end:
             time.sleep(0.001)
 
     def _connect_later(self) -> None:
+        refused = 0
         while not self._stopping.wait(_RETRY_S):
             try:
                 self._connect()
                 return
             except NotRunning:
-                continue
+                refused = 0
             except StixelError as e:
-                self._inbox.broke(e)
-                return
+                refused += 1
+                if not isinstance(e, NotAllowed) or refused == _REFUSALS:  # it may be about to start, or to end
+                    self._inbox.broke(e)
+                    return
             except session.package().ZError:
                 if not self._stopping.is_set():  # which closes the session
                     raise
@@ -165,68 +192,92 @@ class ZenohTransport(Transport):
         """The hosts that have it. What lies behind a router may become known a little later."""
         end = time.monotonic() + _LOOK_S
         while True:
-            hosts = sorted({str(reply.ok.key_expr).split("/")[1] for reply in opened.liveliness().get(
-                self._key(None), timeout=_ANSWER_S) if reply.ok})
+            keys = self._tokens(opened, self._key(None))
+            hosts = sorted({key.split("/")[1] for key in keys})
             if hosts or self._inbox.follow or time.monotonic() > end or self._stopping.wait(0.05):
                 return hosts
 
     def _others(self, opened: Any) -> str:
         """What is there instead."""
-        keys = sorted({str(reply.ok.key_expr).split("/", 1)[1] for reply in opened.liveliness().get(
-            session.ROOT + "/*/*", timeout=_ANSWER_S) if reply.ok})
-        return "; there are HOST/INSTANCE %s" % ", ".join(keys[:20]) if keys else ""
+        keys = self._tokens(opened, session.ROOT + "/*/*")
+        return "; there are HOST/INSTANCE %s" % ", ".join(key.split("/", 1)[1] for key in keys[:20]) if keys else ""
 
-    # -- what comes --
+    @staticmethod
+    def _tokens(opened: Any, selector: str) -> List[str]:
+        replies = opened.liveliness().get(selector, timeout=_ANSWER_S)
+        return sorted({str(reply.ok.key_expr) for reply in replies if reply.ok and _host(str(reply.ok.key_expr))})
+
+    # -- what comes, each in a thread of ours: those of zenoh's callbacks would keep a program from ending --
+    def _pump(self, subscriber: Any, take: Callable[[Any], None]) -> None:
+        """Hands on what comes until the subscriber or the session ends."""
+        def run() -> None:
+            for sample in subscriber:
+                take(sample)
+
+        self._run(run)
+
+    def _run(self, what: Callable[[], None]) -> None:
+        thread = threading.Thread(target=what, name="stixel-zenoh", daemon=True)
+        self._threads = [t for t in self._threads if t.is_alive()] + [thread]
+        thread.start()
+
     def _on_token(self, sample: Any) -> None:
-        """A publisher has come or gone: called by zenoh's threads."""
+        """A publisher has come or gone."""
         key = str(sample.key_expr)
+        if not _host(key) or (self._base and key != self._base):
+            return
+        self._there = sample.kind != session.package().SampleKind.DELETE
+        if not self._there:
+            # a bridge that is still there says what became of the publisher; else the way to it is gone as well
+            self._ask("status", self._on_status)
+            self._inbox.left(died=not self._ended)
+            return
+        self._ended = False
         with self._lock:
-            if self._stopping.is_set() or (self._base and key != self._base):
+            if self._stopping.is_set():
                 return
-            if sample.kind == session.package().SampleKind.DELETE:
-                self._inbox.left(died=not self._ended)
-                return
-            self._ended = False
             if not self._base:
                 self._base = key
-                self._subscribe("frame")
-                self._session.declare_subscriber(key + "/status", self._on_status)
+                self._subscribe("frame", functools.partial(self._add, "frame"))
+                self._subscribe("status", self._on_status)
                 self._declare_images()
-            for last, take in (("frame", self._on_last), ("status", self._on_last_status)):
-                self._session.get("%s/%s" % (key, last), take, timeout=_ANSWER_S)
+        self._ask("frame", lambda sample: self._inbox.push(sample.payload.to_bytes()))
         self._inbox.arrived()
+        self._ask("status", self._on_status)
 
-    def _subscribe(self, kind: str) -> Any:
-        """Messages of a key, in a thread of its own, which ends with the subscriber."""
-        ring = session.package().handlers.RingChannel(_WAITING_MOST)
-        subscriber = self._session.declare_subscriber("%s/%s" % (self._base, kind), ring)
+    def _add(self, kind: str, sample: Any) -> None:
+        self._joiner.add(kind, sample.payload.to_bytes())
 
-        def pump() -> None:
-            for sample in subscriber:
-                self._joiner.add(kind, sample.payload.to_bytes())
+    def _ask(self, what: str, take: Callable[[Any], None]) -> None:
+        """The last one, if somebody has it."""
+        try:
+            for reply in self._session.get("%s/%s" % (self._base, what), timeout=_ANSWER_S):
+                if reply.ok:
+                    take(reply.ok)
+        except (AttributeError, session.package().ZError):
+            if not self._stopping.is_set():  # which takes the session away
+                raise
 
-        threading.Thread(target=pump, name="stixel-" + kind, daemon=True).start()
+    def _subscribe(self, kind: str, take: Callable[[Any], None]) -> Any:
+        subscriber = self._session.declare_subscriber(
+            "%s/%s" % (self._base, kind), session.package().handlers.RingChannel(_WAITING_MOST))
+        self._pump(subscriber, take)
         return subscriber
 
-    def _on_last(self, reply: Any) -> None:
-        if reply.ok:
-            self._inbox.push(reply.ok.payload.to_bytes())
-
-    def _on_last_status(self, reply: Any) -> None:
-        if reply.ok:
-            self._on_status(reply.ok)
-
     def _on_status(self, sample: Any) -> None:
-        try:
-            said = json.loads(sample.payload.to_bytes())
-            publisher, state, version = (str(said[name]) for name in ("publisher", "state", "version"))
-        except (ValueError, KeyError, TypeError):
-            return  # not of a bridge
-        found = Publisher.__members__.get(publisher.upper(), Publisher.UNKNOWN)
-        self._inbox.told(found, State.__members__.get(state.upper(), State.UNKNOWN), version[:64])
-        if found == Publisher.ENDED:
-            self._ended = True
-            self._inbox.left(died=False)
+        said = _said(sample.payload.to_bytes(), publisher=str, state=str, version=str)
+        if said is None:
+            return
+        found = Publisher.__members__.get(said["publisher"].upper(), Publisher.UNKNOWN)
+        state = State.__members__.get(said["state"].upper(), State.UNKNOWN)
+        self._inbox.told(found, state, said["version"][:64])
+        if found not in (Publisher.ALIVE, Publisher.STALLED):
+            self._ended = found != Publisher.DIED
+            self._inbox.left(died=not self._ended)
+        elif self._there:
+            self._ended = False
+            if not self._inbox.present:  # a word of the publisher before came after the token of this one
+                self._inbox.arrived()
 
     # -- what is asked --
     def want(self, images: FrozenSet[str]) -> None:
@@ -239,19 +290,21 @@ class ZenohTransport(Transport):
         for kind in set(self._images) - self._wanted:
             self._images.pop(kind).undeclare()
         for kind in self._wanted - set(self._images):
-            self._images[kind] = self._subscribe(kind)
+            self._images[kind] = self._subscribe(kind, functools.partial(self._add, kind))
         self._joiner.want(self._wanted)
 
     def clock_ns(self) -> Optional[int]:
         opened, base, zenoh = self._session, self._base, session.package()
-        if not base or self._stopping.is_set():
+        if not base or opened is None:
             return None
         try:
-            for reply in opened.get(base + "/clock", timeout=_ANSWER_S, priority=zenoh.Priority.REAL_TIME, express=True):
-                if reply.ok:
-                    return int(json.loads(reply.ok.payload.to_bytes())["monotonic_ns"])
-        except (zenoh.ZError, ValueError, KeyError, TypeError):
-            pass  # closed meanwhile, or not of a bridge
+            for reply in opened.get(base + "/clock", timeout=_ANSWER_S, priority=zenoh.Priority.REAL_TIME,
+                                    express=True):
+                said = _said(reply.ok.payload.to_bytes(), monotonic_ns=int) if reply.ok else None
+                if said and 0 <= said["monotonic_ns"] < 1 << 63:
+                    return int(said["monotonic_ns"])
+        except zenoh.ZError:
+            pass  # closed meanwhile
         return None
 
     def stop(self) -> None:
@@ -260,6 +313,9 @@ class ZenohTransport(Transport):
             opened, self._session = self._session, None
         if opened is not None:
             opened.close()
+        for thread in self._threads:  # one that is in zenoh when the interpreter ends would take the process down
+            if thread is not threading.current_thread():
+                thread.join(_STOP_S)
 
 
 def _values(address: Address, user: Optional[str], password: Optional[str], ca: Optional[str]) -> Dict[str, Any]:

@@ -17,10 +17,11 @@ from ._errors import LibraryError, NotAllowed, NotRunning, StixelError
 ROOT = "stixeld"  #: first part of every key
 IMAGE_KEYS = ("left", "right", "disparity")
 _MESSAGE_MOST = 64 << 20
-_PROBE_S = 1.0
+_PROBE_S = 2.0
 # Multicast finds, and is found by, whoever is in the network; shared memory wants /dev/shm, which a service has not.
 _DEFAULTS = {"scouting/multicast/enabled": False, "transport/shared_memory/enabled": False,
-             "transport/link/rx/max_message_size": _MESSAGE_MOST}
+             "transport/link/rx/max_message_size": _MESSAGE_MOST,
+             "connect/retry": {"period_init_ms": 500, "period_max_ms": 2000, "period_increase_factor": 1.5}}
 
 
 def package() -> Any:
@@ -74,7 +75,7 @@ def secret(path: str) -> str:
     except UnicodeDecodeError:
         raise ValueError("%s: is no text" % path) from None
     if not text:
-        raise ValueError("%s: is empty" % path)
+        raise ValueError("%s: is empty, or its first line is" % path)
     return text
 
 
@@ -94,14 +95,18 @@ def _answers(endpoint: str) -> Optional[bool]:
 def opened(config: Any, endpoints: Sequence[str]) -> Any:
     """An open session. NotAllowed: somebody is there who lets us not in; NotRunning: nobody is; else StixelError."""
     zenoh = package()
+    where = ", ".join(endpoints)
+    # asked first, since zenoh says the same of both, and has no bound for a machine that is off
+    answers = [_answers(endpoint) for endpoint in endpoints]
+    if endpoints and not any(answer is not False for answer in answers):
+        raise NotRunning(errno.ENOENT, "%s: nobody answers" % where)
     try:
         return zenoh.open(config)
     except zenoh.ZError as e:
         text = sentence(e)
-    where = ", ".join(endpoints)
     if not text.startswith("Unable to connect"):
         raise StixelError(errno.EIO, "zenoh: %s" % text)
-    if any(_answers(endpoint) for endpoint in endpoints):
-        raise NotAllowed(errno.EACCES, "%s answers, but lets us not in: wrong user or password, certificates that do not "
-                         "fit, or something else than zenoh" % where)
-    raise NotRunning(errno.ENOENT, "%s: nobody answers" % where)
+    if any(answers):
+        raise NotAllowed(errno.EACCES, "%s answers, but lets us not in: wrong user or password, certificates that do "
+                         "not fit, or something else than zenoh" % where)
+    raise NotRunning(errno.ENOENT, "%s: %s" % (where, text))

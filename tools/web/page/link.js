@@ -8,6 +8,12 @@ const SILENCE_MS = 4000; // notices come twice a second
 const BACKOFF_MS = [500, 1000, 2000, 4000, 8000];
 const STATUS_MS = 1000, LIST_MS = 1000;
 
+// What stixel-web says to it. An address with a user and a password in it is not taken by fetch(): those of the page go along
+// by themselves.
+export function ask(path, how) {
+  return fetch(location.origin + path, how);
+}
+
 export async function sentence(answer) {
   const text = (await answer.text()).trim();
   return text && text.length < 300 ? text : `stixel-web answered ${answer.status}`;
@@ -84,7 +90,7 @@ export class Link {
     const cutter = new Cutter((m) => this.message(abort, parts, m));
     this.heard = performance.now();
     try {
-      const answer = await fetch(`/api/${encodeURIComponent(this.instance)}/stream${this.query}`,
+      const answer = await ask(`/api/${encodeURIComponent(this.instance)}/stream${this.query}`,
         {signal: abort.signal, cache: "no-store"});
       if (!answer.ok)
         return this.lost(abort, await sentence(answer));
@@ -129,7 +135,7 @@ export class Link {
     const instance = this.instance;
     this.asking = true;
     try {
-      const answer = await fetch(`/api/${encodeURIComponent(instance)}/status`, {cache: "no-store", signal: AbortSignal.timeout(5000)});
+      const answer = await ask(`/api/${encodeURIComponent(instance)}/status`, {cache: "no-store", signal: AbortSignal.timeout(5000)});
       const value = answer.ok ? await answer.json() : null;
       if (instance === this.instance)
         this.on.status(value, value ? "" : await sentence(answer));
@@ -149,7 +155,7 @@ export class Link {
     if (document.hidden)
       return;
     try {
-      const answer = await fetch("/api/instances", {cache: "no-store", signal: AbortSignal.timeout(5000)});
+      const answer = await ask("/api/instances", {cache: "no-store", signal: AbortSignal.timeout(5000)});
       if (answer.ok)
         this.answered(await answer.json());
     } catch {

@@ -1,7 +1,7 @@
 // The panel of settings: what a running instance is set to, by the daemon's own table of options, and changes of it.
 // Asks while it is open and seen.
 // SPDX-License-Identifier: Apache-2.0
-import {sentence} from "./link.js";
+import {ask, sentence} from "./link.js";
 import {setText} from "./panels.js";
 
 const ASK_MS = 1000, FRESH_MS = 2500;
@@ -227,7 +227,7 @@ export class Settings {
   async look(name) {
     let text = "", why = "";
     try {
-      const answer = await fetch(`/api/${encodeURIComponent(name)}/settings`, {cache: "no-cache", signal: AbortSignal.timeout(5000)});
+      const answer = await ask(`/api/${encodeURIComponent(name)}/settings`, {cache: "no-cache", signal: AbortSignal.timeout(5000)});
       if (answer.ok)
         text = await answer.text();
       else
@@ -350,7 +350,7 @@ export class Settings {
       row.box.classList.add("waiting");
     }
     try {
-      const answer = await fetch(`/api/${encodeURIComponent(name)}/settings`,
+      const answer = await ask(`/api/${encodeURIComponent(name)}/settings`,
         {method: "POST", body: lines.join(""), headers: {"X-Stixel-Tune": "1", "Content-Type": "text/plain"}, signal: AbortSignal.timeout(15000)});
       ok = answer.ok;
       said = (await answer.text()).trim();

@@ -1,4 +1,4 @@
-"""Coordinate frames and what stands at the head of a message: REP 103, 105 and 145's axes, by the names of REP 105.
+"""Coordinate frames, with axes by REP 103 and base_link by REP 105, and what stands at the head of a message.
 
 base_link (x forward, y left, z up)
   PREFIX_link             the left camera, axes of base_link turned with it

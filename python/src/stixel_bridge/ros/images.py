@@ -4,6 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 from __future__ import annotations
 
+import functools
 import io
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from stixel import Frame
 
+_PER_PX, _INVALID = 16, 0xFFFF  # of a frame's disparity image
 _INVALID_BELOW = 1.0  # px below the least disparity: what stereo_image_proc writes where nothing was matched
 
 
@@ -72,16 +74,24 @@ def compressed(frame: Frame, names: Names, right: bool, quality: int) -> Optiona
         data=np.frombuffer(out.getvalue(), np.uint8))
 
 
+@functools.lru_cache(maxsize=4)
+def _px_of(least: float) -> NDArray[np.float32]:
+    """The disparity of each number in a frame's image, px."""
+    px = np.arange(1 << 16, dtype=np.float32) / np.float32(_PER_PX)
+    px[_INVALID] = least - _INVALID_BELOW
+    return px
+
+
 def disparity(frame: Frame, names: Names) -> Optional[Any]:
     """stereo_msgs/DisparityImage, px as float32; None where the frame has none. Not matched: less than the least."""
-    px = frame.disparity
-    if px is None:
+    q4 = frame.disparity_q4
+    if q4 is None:
         return None
     h, c = frame.header, frame.camera
     least = float(h["min_disparity"])
-    px[np.isnan(px)] = least - _INVALID_BELOW
     ns = stamp_ns(frame)
     return store.make(
-        store.DISPARITY_IMAGE, header=header(ns, names.optical), image=_pixels(ns, names, "32FC1", px),
-        f=c.fx, t=c.baseline_m, valid_window=_region(px.shape[1], px.shape[0]), min_disparity=least,
-        max_disparity=least + max(0, int(h["disparities"]) - 1), delta_d=1 / 16)
+        store.DISPARITY_IMAGE, header=header(ns, names.optical),
+        image=_pixels(ns, names, "32FC1", np.take(_px_of(least), q4)), f=c.fx, t=c.baseline_m,
+        valid_window=_region(q4.shape[1], q4.shape[0]), min_disparity=least,
+        max_disparity=least + max(0, int(h["disparities"]) - 1), delta_d=1 / _PER_PX)

@@ -49,19 +49,24 @@ def _known(frame: Seen) -> bool:
 
 
 def _scan(frame: Seen, options: Mapping[str, Any]) -> Scan:
-    """libstixel's scan; what is not given is as usual for the frame's camera. A rig has its own angles."""
+    """libstixel's scan; what is not given is as usual for the camera. A rig has angles and range_min of its own."""
     values = {"height_min": options["scan_height_min_m"], "height_max": options["scan_height_max_m"],
               "above": options["scan_above"], "below": options["scan_below"], "unknown": options["scan_unknown"]}
-    for name, key in (("range_min", "scan_range_min_m"), ("range_max", "scan_range_max_m")):
-        if options[key] is not None:
-            values[name] = options[key]
+    least, most, step_deg = (options["scan_" + key] for key in ("range_min_m", "range_max_m", "step_deg"))
+    if isinstance(frame, RigFrame):
+        return frame.scan(**values) if most is None else frame.scan(range_min=0.0, range_max=most, **values)
     usual = frame.scan(**values)
-    if options["scan_step_deg"] is None or isinstance(frame, RigFrame):
+    if least is None and most is None and step_deg is None:
         return usual
-    step = math.radians(options["scan_step_deg"])
-    steps = math.floor((usual.angle_max - usual.angle_min) / step)
-    centre = (usual.angle_min + usual.angle_max) / 2
-    return frame.scan(angle_min=centre - steps * step / 2, angle_increment=step, count=steps + 1, **values)
+    if least is not None or most is not None:  # what is given alone may lie beyond the usual other end
+        values["range_min"] = min(usual.range_min, most) if least is None else least
+        values["range_max"] = max(usual.range_max, least) if most is None else most
+    if step_deg is not None:
+        step = math.radians(step_deg)
+        steps = math.floor((usual.angle_max - usual.angle_min) / step)
+        centre = (usual.angle_min + usual.angle_max) / 2
+        values.update(angle_min=centre - steps * step / 2, angle_increment=step, count=steps + 1)
+    return frame.scan(**values)
 
 
 def laser_scan(frame: Seen, names: Names, options: Mapping[str, Any]) -> Optional[Any]:

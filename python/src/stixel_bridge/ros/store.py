@@ -21,7 +21,7 @@ DIAGNOSTICS = "diagnostic_msgs/msg/DiagnosticArray"
 MARKERS = "visualization_msgs/msg/MarkerArray"
 TRANSFORMS = "tf2_msgs/msg/TFMessage"
 
-# Hashes of the types that are sent (REP 2016). Those of the common ones are the same in Humble, Jazzy and Kilted,
+# Hashes of the types that are sent (RIHS01, REP 2011). Those of the common ones are the same from Humble to Lyrical,
 # because their definitions are; Humble itself knows no hashes, and its rmw_zenoh writes HUMBLE_HASH in their place.
 HASHES = {
     LASER_SCAN: "RIHS01_64c191398013af96509d518dac71d5164f9382553fce5c1f8cca5be7924bd828",

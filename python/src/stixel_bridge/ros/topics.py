@@ -45,7 +45,8 @@ def _sensor(name: str, kind: str) -> Topic:
     return Topic(name, kind, False, False, 5)  # the profile "sensor data"
 
 
-_TOPICS = [
+_TOPICS = [  # in the order in which they are sent
+    Topic("/tf", store.TRANSFORMS, True, False, 100),  # as tf2_ros has it; before what lies in its frames
     _sensor("scan", store.LASER_SCAN),
     _sensor("obstacles", store.POINT_CLOUD),
     _sensor("ground", store.POINT_CLOUD),
@@ -58,8 +59,7 @@ _TOPICS = [
     _sensor("right/image_rect/compressed", store.COMPRESSED_IMAGE),
     _sensor("disparity", store.DISPARITY_IMAGE),
     Topic("markers", store.MARKERS, True, False, 5),  # rviz asks for reliable ones
-    Topic("/tf", store.TRANSFORMS, True, False, 100),  # as tf2_ros has these two
-    Topic("/tf_static", store.TRANSFORMS, True, True, 1),
+    Topic("/tf_static", store.TRANSFORMS, True, True, 1),  # as tf2_ros has it, too
     Topic("/diagnostics", store.DIAGNOSTICS, True, False, 1),
 ]
 _PLANES = {
@@ -79,12 +79,12 @@ OPTIONS: Sequence[Option] = [
     Option("scan_height_min_m", "number", 0.15, "of a scan: what reaches higher above the road is an obstacle", -10,
            100, unit="m"),
     Option("scan_height_max_m", "number", 2.0, "of a scan: what begins lower is one", -10, 100, unit="m"),
-    Option("scan_range_min_m", "number", None, "least range of a scan; without: where disparity is the largest that is "
-           "searched for", 0, 1000, unit="m"),
+    Option("scan_range_min_m", "number", None, "least range of a camera's scan; without: where disparity is the "
+           "largest that is searched for", 0, 1000, unit="m"),
     Option("scan_range_max_m", "number", None, "greatest range of a scan; without: where disparity is 4 px", 0, 1000,
            unit="m"),
-    Option("scan_step_deg", "number", None, "from angle to angle of a camera's scan; without: the narrowest column", 0.01,
-           10, unit="degrees"),
+    Option("scan_step_deg", "number", None, "from angle to angle of a camera's scan; without: the narrowest column",
+           0.01, 10, unit="degrees"),
     Option("scan_above", "choice", "free", "what hangs above the greatest height counts as", choices=_AS),
     Option("scan_below", "choice", "free", "what does not reach the least height counts as", choices=_AS),
     Option("scan_unknown", "choice", "unseen", "what was not measured counts as", choices=_AS),

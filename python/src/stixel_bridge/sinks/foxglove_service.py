@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 SETTINGS_S = 2.0  # daemons are asked for their settings so often
 LOOK_S = 0.5  # at what waits for clients, at most so often: reports come of each instance
-BEHIND_BYTES = 256 << 10  # a client with so many in the kernel does not keep up
+BEHIND_BYTES = 256 << 10  # a client with so many in the kernel, twice in a row, does not keep up
 ESTABLISHED = "01"  # of /proc/net/tcp
 _WITH_CAMERA = ("scene", "points", "transform")
 
@@ -76,17 +76,17 @@ def _parameters(instance: str, settings: Mapping[str, Any]) -> List[foxglove.Par
             for key, of in settings["keys"].items()]
 
 
-def unsent(port: int) -> List[int]:
-    """Bytes that wait in the kernel, of each connection of a server on this port; none where /proc is hidden."""
-    found = []
+def unsent(port: int) -> Dict[str, int]:
+    """Bytes that wait in the kernel, by the peer, of each connection of a server on this port; none without /proc."""
+    found: Dict[str, int] = {}
     for table in ("tcp", "tcp6"):
         try:
             with open("/proc/self/net/" + table, encoding="ascii") as f:
                 rows = [line.split() for line in f]
         except OSError:
             continue
-        found += [int(row[4].split(":")[0], 16) for row in rows[1:]
-                  if row[3] == ESTABLISHED and int(row[1].rpartition(":")[2], 16) == port]
+        found.update({row[2]: int(row[4].split(":")[0], 16) for row in rows[1:]
+                      if row[3] == ESTABLISHED and int(row[1].rpartition(":")[2], 16) == port})
     return found
 
 
@@ -228,6 +228,7 @@ class Service:
         self._lives = {instance.name: _Life() for instance in instances}
         self._warned: Set[str] = set()  # instances whose state clients see as a problem
         self._looked = -LOOK_S
+        self._full: Set[str] = set()  # peers with more than BEHIND_BYTES in the kernel, when that was looked at last
         self._messages = self._clients = self._behind = self._frames_behind = 0
 
     # -- connection --
@@ -345,8 +346,9 @@ class Service:
             return
         if time.monotonic() - self._looked > LOOK_S:
             self._looked = time.monotonic()
-            waiting = unsent(server.port)
-            self._clients, self._behind = len(waiting), sum(count > BEHIND_BYTES for count in waiting)
+            waiting, before = unsent(server.port), self._full
+            self._full = {peer for peer, count in waiting.items() if count > BEHIND_BYTES}
+            self._clients, self._behind = len(waiting), len(self._full & before)  # not those whom one frame filled
         life = self._lives[name]
         if report.status:
             life.pid = int(report.status.get("pid") or 0)

@@ -16,17 +16,18 @@ from ..sink import Sink as Base
 from .zenoh_instance import Published
 
 PRIORITIES = ("real-time", "interactive-high", "interactive-low", "data-high", "data", "data-low", "background")
-_CONNECT_MS = 5000
+_CONNECT_MS = 2000
 
 
 class Sink(Base):
     """One session for all instances."""
 
     OPTIONS = [
-        Option("mode", "choice", "peer", "peer: connects to others and lets them connect; client: to one router or peer, "
-               "and nothing else; router: also passes on between those who connect", choices=("peer", "client", "router")),
+        Option("mode", "choice", "peer", "peer: connects to others and lets them connect; client: to one router or "
+               "peer, and nothing else; router: also passes on between those who connect",
+               choices=("peer", "client", "router")),
         Option("connect", "list", [], "endpoints to connect to, as tcp/router:7447 or tls/router:7447"),
-        Option("listen", "list", [], "endpoints where others may connect, as tcp/0.0.0.0:7447; whoever reaches them sees "
+        Option("listen", "list", [], "endpoints where others may connect, as tcp/0.0.0.0:7447; who reaches them sees "
                "everything, but for users_file and tls_clients"),
         Option("multicast", "switch", False, "find others, and be found, by multicast in the local network"),
         Option("user", "text", None, "name under which it connects"),
@@ -34,16 +35,17 @@ class Sink(Base):
         Option("users_file", "file", None, "who may connect: lines USER:PASSWORD; others may not read it"),
         Option("tls_ca", "file", None, "certificates of the authorities that sign those of others, PEM"),
         Option("tls_certificate", "file", None, "certificate shown to others, PEM"),
-        Option("tls_key", "file", None, "its private key, PEM"),
+        Option("tls_key", "file", None, "its private key, PEM; others may not read it"),
         Option("tls_clients", "switch", False, "who connects must show a certificate of tls_ca, and so does this side"),
         Option("priority", "choice", "real-time", "of frames; images have data-low", choices=PRIORITIES),
-        Option("congestion", "choice", "drop", "when a connection is too slow: drop frames, or block until there is room; "
-               "images are dropped", choices=("drop", "block")),
+        Option("congestion", "choice", "drop", "when a connection is too slow: drop frames, or block until there is "
+               "room; images are dropped", choices=("drop", "block")),
         Option("reliability", "choice", "reliable", "of frames where an endpoint knows both, as UDP and TCP together",
                choices=("reliable", "best-effort")),
         Option("express", "switch", True, "frames at once, not in batches with others"),
         Option("compression", "switch", False, "compress (LZ4) between those who both want it"),
-        Option("configuration", "file", None, "a configuration of zenoh's (JSON5) for all else; the above goes before it"),
+        Option("configuration", "file", None, "a configuration of zenoh's (JSON5) for all else; the keys above, where "
+               "they say something, and mode go before it"),
     ]
     PACKAGES = ("zenoh",)
     NEEDS = "zenoh"
@@ -82,20 +84,20 @@ class Sink(Base):
     def _values(self) -> Dict[str, Any]:
         """The options by zenoh's own keys."""
         o, auth, tls = self.options, "transport/auth/usrpwd/", "transport/link/tls/"
-        values: Dict[str, Any] = {"mode": o["mode"], "connect/endpoints": o["connect"], "listen/endpoints": self._listen(),
-                                  "connect/timeout_ms": _CONNECT_MS, "connect/exit_on_failure": True,
-                                  "transport/unicast/compression/enabled": True if o["compression"] else None,
-                                  "scouting/multicast/enabled": True if o["multicast"] else None,
-                                  tls + "root_ca_certificate": o["tls_ca"],
-                                  tls + "listen_certificate": o["tls_certificate"], tls + "listen_private_key": o["tls_key"],
-                                  tls + "connect_certificate": o["tls_certificate"],
-                                  tls + "connect_private_key": o["tls_key"],
-                                  tls + "enable_mtls": True if o["tls_clients"] else None,
-                                  auth + "user": o["user"], auth + "dictionary_file": o["users_file"]}
+        values: Dict[str, Any] = {
+            "mode": o["mode"], "connect/endpoints": o["connect"], "connect/timeout_ms": _CONNECT_MS,
+            "connect/exit_on_failure": True, "listen/endpoints": self._listen(),
+            "scouting/multicast/enabled": o["multicast"] or None,
+            "transport/unicast/compression/enabled": o["compression"] or None,
+            tls + "root_ca_certificate": o["tls_ca"], tls + "enable_mtls": o["tls_clients"] or None,
+            tls + "listen_certificate": o["tls_certificate"], tls + "listen_private_key": o["tls_key"],
+            tls + "connect_certificate": o["tls_certificate"], tls + "connect_private_key": o["tls_key"],
+            auth + "user": o["user"], auth + "dictionary_file": o["users_file"]}
+        for name in ("users_file", "tls_key"):
+            if o[name]:
+                session.secret(o[name])  # only whether others may read it
         if o["password_file"]:
             values[auth + "password"] = session.secret(o["password_file"])
-        if o["users_file"]:
-            session.secret(o["users_file"])  # whether others may read it
         if o["configuration"]:  # has what is not said here
             for key in ("connect/endpoints", "listen/endpoints"):
                 values[key] = values[key] or None

@@ -1,0 +1,326 @@
+"""Instances that a stixel-web elsewhere shows: its stream, read over HTTP. docs/web.md has the format.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+from __future__ import annotations
+
+import base64
+import errno
+import http.client
+import json
+import os
+import re
+import socket
+import ssl
+import struct
+import threading
+import time
+import urllib.parse
+from typing import TYPE_CHECKING, Any, Dict, FrozenSet, Iterable, NamedTuple, Optional
+
+from ._errors import BadName, Busy, NotAllowed, NotRunning, NotStixel, StixelError
+from ._layout import Publisher, State
+from ._remote import Inbox, RemoteReader, Transport
+
+if TYPE_CHECKING:
+    from typing import Union
+
+    PathLike = Union[str, "os.PathLike[str]"]
+
+_NAME = re.compile(r"(?!\.)[A-Za-z0-9_.-]{1,64}")
+_HEADER = struct.Struct("<4IQ2I")  # magic, kind, bytes, skipped, number, age_us, reserved
+_MAGIC = 0x57585453
+_FRAME, _NOTICE = 1, 4
+_MESSAGE_MOST = 64 << 20
+_PATIENCE_S = 5.0  # for a connection, and on a stream, on which something comes twice a second
+_CLOCK_S = 1.0
+_LOOK_S = 3.0  # until it is told how the publisher is
+_BACKOFF_S = (0.5, 1.0, 2.0, 4.0, 8.0)
+# what a connection ends by, and another may come after it
+_BROKEN = (OSError, http.client.HTTPException)
+
+
+class Address(NamedTuple):
+    """What a URL says."""
+
+    secure: bool
+    host: str
+    port: int
+    folder: str  #: before /api, behind a proxy: "" or "/robot"
+    instance: str
+    login: Optional[str]  #: USER:PASSWORD
+
+    def __str__(self) -> str:
+        return "instance '%s' at %s" % (self.instance, self.place)
+
+    @property
+    def place(self) -> str:
+        """Host and port."""
+        return "%s:%d" % ("[%s]" % self.host if ":" in self.host else self.host, self.port)
+
+
+def parse(url: str) -> Address:
+    """http[s]://[USER:PASSWORD@]HOST[:PORT][/FOLDER]/INSTANCE; BadName, which does not repeat a password."""
+    try:
+        parts = urllib.parse.urlsplit(url)
+        port = parts.port
+    except ValueError:
+        parts, port = urllib.parse.urlsplit(""), None
+    folder, _, instance = parts.path.rpartition("/")
+    if (parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or port == 0
+            or not _NAME.fullmatch(instance)):
+        raise BadName(errno.EINVAL, "%s: not http[s]://[USER:PASSWORD@]HOST[:PORT]/INSTANCE, as in "
+                      "http://robot:8470/front" % re.sub(r"//.*@", "//...@", url))
+    login = None
+    if parts.username is not None:
+        login = urllib.parse.unquote("%s:%s" % (parts.username, parts.password or ""))
+    return Address(parts.scheme == "https", parts.hostname, port or (443 if parts.scheme == "https" else 80),
+                   urllib.parse.quote(folder, safe="/%"), instance, login)
+
+
+class UrlTransport(Transport):
+    """A stream, read by a thread, and a connection for questions."""
+
+    def __init__(self, address: Address, context: Optional[ssl.SSLContext]) -> None:
+        super().__init__(str(address))
+        self._address = address
+        self._context = context
+        self._lock = threading.Lock()
+        self._wanted: FrozenSet[str] = frozenset()
+        self._stopping = threading.Event()
+        self._again = False  # the stream is left for another one of the same publisher
+        self._stream: Optional[http.client.HTTPConnection] = None
+        self._socket: Optional[socket.socket] = None  # of the stream
+        self._answer: Any = None
+        self._asking = threading.Lock()  # of the questions' connection
+        self._question: Optional[http.client.HTTPConnection] = None
+
+    # -- HTTP --
+    def _connection(self, seconds: float) -> http.client.HTTPConnection:
+        a = self._address
+        if self._context is not None:
+            return http.client.HTTPSConnection(a.host, a.port, timeout=seconds, context=self._context)
+        return http.client.HTTPConnection(a.host, a.port, timeout=seconds)
+
+    def _ask(self, connection: http.client.HTTPConnection, path: str) -> http.client.HTTPResponse:
+        headers: Dict[str, str] = {}
+        if self._address.login is not None:
+            headers["Authorization"] = "Basic " + base64.b64encode(self._address.login.encode()).decode()
+        connection.request("GET", self._address.folder + path, headers=headers)
+        return connection.getresponse()
+
+    def _refusal(self, answer: http.client.HTTPResponse) -> StixelError:
+        """What another answer than 200 is in terms of this module."""
+        said = answer.read(300).decode("utf-8", "replace").strip()
+        if answer.status in (401, 403):
+            why = "wrong user or password" if self._address.login is not None else said
+            return NotAllowed(errno.EACCES, "%s: %s" % (self.what, why if answer.status == 401 else said))
+        if answer.status in (429, 503):
+            return Busy(errno.EAGAIN, "%s: %s" % (self.what, said))
+        if answer.status == 404 and "'" in said:
+            return NotRunning(errno.ENOENT, "%s: %s" % (self.what, said))
+        return NotStixel(errno.EPROTO, "%s: no stixel-web there: HTTP %d" % (self.what, answer.status))
+
+    def _error(self, e: BaseException) -> StixelError:
+        """What came of trying to connect."""
+        if isinstance(e, ssl.SSLCertVerificationError):
+            return NotAllowed(errno.EACCES, "%s: its certificate is not trusted: %s" % (self.what, e.verify_message))
+        if isinstance(e, (ssl.SSLError, http.client.HTTPException)):
+            return NotStixel(errno.EPROTO, "%s: no %s there" % (self.what, "TLS" if self._context else "HTTP"))
+        text = e.strerror if isinstance(e, OSError) and e.strerror else str(e)
+        return NotRunning(errno.ENOENT, "%s: nobody answers: %s" % (self.what, text))
+
+    # -- the stream --
+    def start(self, inbox: Inbox) -> None:
+        self._inbox = inbox
+        try:
+            self._open()
+            self._look()
+        except _BROKEN as e:
+            error = e if isinstance(e, StixelError) else self._error(e)
+            self._close()
+            if not inbox.follow or isinstance(error, NotAllowed):
+                raise error from None
+        if not inbox.present and not inbox.follow:
+            self._close()
+            raise NotRunning(errno.ENOENT, "%s: no publisher of this name%s" % (self.what, self._others()))
+        threading.Thread(target=self._run, name="stixel-url", daemon=True).start()
+
+    def _open(self) -> None:
+        connection = self._connection(_PATIENCE_S)
+        connection.connect()
+        with self._lock:
+            self._stream, self._socket, self._again = connection, connection.sock, False
+            planes = ",".join(sorted(self._wanted)) or "none"
+        self._answer = self._ask(connection, "/api/%s/stream?planes=%s" % (self._address.instance, planes))
+        if self._answer.status != 200:
+            raise self._refusal(self._answer)
+        if self._answer.getheader("Content-Type") != "application/x-stixel-stream":
+            raise NotStixel(errno.EPROTO, "%s: no stixel-web there" % self.what)
+
+    def _look(self) -> None:
+        """Until it is known whether there is a publisher."""
+        end = time.monotonic() + _LOOK_S
+        while not self._inbox.present and time.monotonic() < end:
+            if self._message() in (Publisher.ENDED, Publisher.DIED, Publisher.ABSENT):
+                return
+
+    def _others(self) -> str:
+        """What is there instead."""
+        connection = self._connection(_PATIENCE_S)
+        try:
+            listed = json.loads(self._ask(connection, "/api/instances").read())["instances"]
+            names = [str(i["name"]) for i in listed if i["publisher"] in ("alive", "stalled")]
+        except (*_BROKEN, ValueError, KeyError, TypeError):
+            names = []
+        finally:
+            connection.close()
+        return "; there are %s" % ", ".join(names[:20]) if names else ""
+
+    def _read(self, count: int) -> bytes:
+        parts = []
+        while count:
+            part = self._answer.read(min(count, 1 << 20))
+            if not part:
+                raise ConnectionResetError(errno.ECONNRESET, "the stream ended")
+            parts.append(part)
+            count -= len(part)
+        return b"".join(parts)
+
+    def _message(self) -> Optional[Publisher]:
+        """Takes one in; how the publisher is, if it says so."""
+        magic, kind, size, _, _, _, _ = _HEADER.unpack(self._read(_HEADER.size))
+        if magic != _MAGIC or size > _MESSAGE_MOST:
+            raise http.client.HTTPException("not a message of stixel-web")
+        data = self._read(size)
+        with self._lock:  # nothing comes once stop() has returned
+            if self._stopping.is_set():
+                return None
+            if kind == _FRAME:
+                self._inbox.push(data)
+            return self._notice(data) if kind == _NOTICE else None
+
+    def _notice(self, data: bytes) -> Optional[Publisher]:
+        try:
+            said = json.loads(data)
+            publisher, state = str(said["publisher"]), str(said["state"])
+        except (ValueError, KeyError, TypeError):
+            raise http.client.HTTPException("not a notice of stixel-web") from None
+        found = Publisher.__members__.get(publisher.upper())
+        if found is None or found == Publisher.UNKNOWN:
+            return None  # not known yet
+        self._inbox.told(found, State.__members__.get(state.upper(), State.UNKNOWN), str(said.get("version") or "")[:64])
+        if found in (Publisher.ALIVE, Publisher.STALLED):
+            if not self._inbox.present:
+                self._inbox.arrived()
+        elif found != Publisher.REPLACED:  # its frames tell that
+            self._inbox.left(died=found == Publisher.DIED)
+        return found
+
+    def _run(self) -> None:
+        failures = 0
+        while not self._stopping.is_set():
+            error: Optional[StixelError] = None
+            try:
+                if self._answer is None:
+                    self._open()
+                while not (self._again or self._stopping.is_set()):
+                    self._message()
+                    failures = 0
+            except _BROKEN as e:
+                error = e if isinstance(e, StixelError) else self._error(e)
+            self._close()
+            if not self._lost(error):
+                return
+            if not self._again and self._stopping.wait(_BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)]):
+                return
+            failures += 1
+
+    def _close(self) -> None:
+        """Gives the stream back."""
+        with self._lock:
+            for what in (self._answer, self._stream):
+                if what is not None:
+                    what.close()
+            self._stream = self._socket = self._answer = None
+
+    def _lost(self, error: Optional[StixelError]) -> bool:
+        """The stream broke off, or could not be begun. False: there will be no other."""
+        with self._lock:
+            if self._stopping.is_set():
+                return False
+            if self._again:
+                return True
+            self._inbox.left(died=True)
+            if isinstance(error, NotAllowed):
+                self._inbox.broke(error)
+                return False
+            return self._inbox.follow
+
+    # -- what is asked --
+    def want(self, images: FrozenSet[str]) -> None:
+        with self._lock:
+            if images == self._wanted:
+                return
+            self._wanted = images
+            self._again = True
+            self._cut()
+
+    def _cut(self) -> None:
+        """Wakes the thread that reads the stream. Its descriptor stays, until that thread gives it back."""
+        if self._socket is not None:
+            try:
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+            except OSError:
+                pass  # it is down already
+
+    def clock_ns(self) -> Optional[int]:
+        with self._asking:
+            try:
+                try:
+                    return self._clock_once()
+                except _BROKEN:  # a connection that was kept may have ended
+                    return self._clock_once()
+            except (*_BROKEN, ValueError, KeyError, TypeError):
+                return None
+
+    def _clock_once(self) -> int:
+        if self._question is None:
+            self._question = self._connection(_CLOCK_S)
+        try:
+            return int(json.loads(self._ask(self._question, "/api/clock").read(1000))["monotonic_ns"])
+        except BaseException:
+            self._question.close()
+            raise
+
+    def stop(self) -> None:
+        with self._lock:
+            self._stopping.set()
+            self._cut()
+        with self._asking:
+            if self._question is not None:
+                self._question.close()
+
+
+def open_url(url: str, follow: bool = False, images: Iterable[str] = (), *,
+             certificate: Optional[PathLike] = None) -> RemoteReader:
+    """Opens an instance that a stixel-web elsewhere shows: http[s]://[USER:PASSWORD@]HOST[:PORT]/INSTANCE.
+
+    What comes is what stixel.open() gives on that machine, and status() says how far its clock is from this one's.
+    follow: no publisher, and no stixel-web, is no error: wait for one, and connect again when the way to it broke off.
+    images: "left", "right", "disparity": also send these planes. certificate: PEM file of what to trust instead of
+    the system's authorities: of one that nobody else signed, itself.
+
+    Raises BadName, NotRunning, NotAllowed (password, certificate), NotStixel, Busy; OSError and ValueError when the
+    certificate's file cannot be read.
+    """
+    address = parse(url)
+    context = None
+    if address.secure:
+        try:
+            context = ssl.create_default_context(cafile=None if certificate is None else os.fspath(certificate))
+        except ssl.SSLError as e:
+            raise ValueError("%s: no certificate as PEM: %s" % (certificate, e.reason)) from None
+    elif certificate is not None:
+        raise ValueError("a certificate is for https://, not http://")
+    return RemoteReader(UrlTransport(address, context), follow, images)

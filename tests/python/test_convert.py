@@ -1,0 +1,292 @@
+"""Scans and points, against NumPy: the same formulas written once more, where angles come from libm.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import math
+import unittest
+
+import numpy as np
+import support
+import stixel
+from stixel import Kind, Part, ScanAs
+from support import of_1_2, pack
+
+CAMERA = {"fx": 500, "fy": 480, "cx": 160, "cy": 236, "baseline_m": 0.5, "disparities": 128}
+UNKNOWN = 0xFFFF
+
+
+def road_of(pitch, roll, height=1.5, bend=0.0):
+    """Header fields of a plane that lies so before the camera, and bends in row 300."""
+    slope = 0.5 * 500 / 480 / (height * math.sqrt(1 + math.tan(pitch) ** 2 + math.tan(roll) ** 2))
+    return {"road_origin": 1, "road_slope": slope, "road_offset": slope * (math.tan(pitch) * 480 - 236),
+            "road_cross": math.tan(roll) * slope * 480 / 500, "road_axis": 160, "road_bend": bend * slope,
+            "road_bend_row": 300, "pitch_rad": pitch, "roll_rad": roll, "height_m": height}
+
+
+def random_columns(rng, columns=60):
+    """Columns of ground, objects, sky and unknown stixels, as they come and as they do not."""
+    made = []
+    for _ in range(columns):
+        edges = np.sort(rng.choice(np.arange(200, 479), rng.integers(0, 6), replace=False))[::-1]
+        column = []
+        for bottom, top in zip([479, *edges], [*(edges + 1), 0]):
+            kind = int(rng.choice([0, 0, 1, 1, 1, 2, 3, 9]))
+            d = UNKNOWN if kind == 3 or rng.random() < 0.03 else int(rng.choice([0, *rng.integers(300, 9000, 9)]))
+            column.append({"row_bottom": bottom, "row_top": top, "kind": kind, "disparity_q7": d,
+                           "slope_q14": int(rng.integers(-6000, -1000)) if kind == 0 else 0,
+                           "label": int(rng.integers(0, 20)), "confidence": int(rng.integers(0, 256))})
+        made.append(column[:rng.integers(0, len(column) + 1)] if rng.random() < 0.1 else column)
+    return made
+
+
+class TwinScan:
+    """Each angle asks all columns, instead of each column telling its angles."""
+
+    def __init__(self, frame, o):
+        self.f, self.o = frame, o
+        self.c, self.turn = frame.camera, frame.road.turn()
+        self.hits, self.hidden = [], []  # (right, left, middle) in the plane of the road; (from, to) azimuths
+        for u in range(frame.columns):
+            self.look_along(u)
+
+    def ray(self, x, y):
+        a, b = (x - self.c.cx) / self.c.fx, (y - self.c.cy) / self.c.fy
+        t = self.turn
+        return np.array([(t[0, 0] * a + t[0, 1] * b) + t[0, 2], (t[1, 0] * a + t[1, 1] * b) + t[1, 2]])
+
+    def azimuth(self, x, y):
+        return np.arctan2(*self.ray(x, y)[::-1])
+
+    def far(self, x):
+        t = self.turn
+        down = -(t[2, 0] * ((x - self.c.cx) / self.c.fx) + t[2, 2]) / t[2, 1]
+        return self.azimuth(x, self.c.cy + self.c.fy * down)
+
+    def distance(self, x, y, d):
+        r = self.ray(x, y)
+        return self.c.fx * self.c.baseline_m / d * np.sqrt(r[0] * r[0] + r[1] * r[1])
+
+    def foot(self, x, d):
+        """The row of the road that has disparity d, and metres a row."""
+        r = self.f.road
+        across = r.offset + r.cross * (x - r.axis)
+        row = (d - across) / r.slope
+        if row < r.bend_row and r.slope > r.bend:
+            row = (d - across - r.bend * r.bend_row) / (r.slope - r.bend)
+        return row, r.height_m * r.slope / d
+
+    def hide(self, u, y):
+        left, right = u * 5 - 0.5, u * 5 + 4.5
+        all_of = [self.azimuth(left, y), self.azimuth(right, y), self.far(left), self.far(right)]
+        self.hidden.append((min(all_of), max(all_of)))
+
+    def take(self, u, how, y, d):
+        if how == ScanAs.OBSTACLE:
+            z = self.c.fx * self.c.baseline_m / d
+            self.hits.append((self.ray(u * 5 + 4.5, y) * z, self.ray(u * 5 - 0.5, y) * z,
+                              self.distance(u * 5 + 2, y, d)))
+            if self.hits[-1][2] <= self.o["range_max"]:
+                self.hide(u, y)
+        elif how == ScanAs.UNSEEN:
+            self.hide(u, y)
+
+    def look_along(self, u):
+        x, seen, blocked, o = u * 5 + 2, False, False, self.o
+        for s in self.f.column(u):
+            bottom, top = s["row_bottom"] + 0.5, s["row_top"] - 0.5
+            d = s["disparity_q7"] / 128
+            if s["kind"] == Kind.SKY:
+                continue
+            seen |= s["kind"] == Kind.GROUND
+            if s["kind"] == Kind.OBJECT and d == 0:
+                seen = True
+            elif s["kind"] == Kind.OBJECT and s["disparity_q7"] != UNKNOWN:
+                seen = True
+                row, metres = self.foot(x, d)
+                low, high = row - o["height_min"] / metres, row - o["height_max"] / metres
+                how = o["below"] if top >= low else o["above"] if bottom <= high else None
+                ends = [bottom, top] if how is not None else [min(bottom, low), max(top, high)]
+                y = min(ends, key=lambda y: self.distance(x, y, 1.0))
+                if self.distance(x, y, d) <= o["range_max"]:
+                    how = ScanAs.OBSTACLE if how is None else how
+                    if how == ScanAs.OBSTACLE or not blocked:
+                        self.take(u, how, y, d)
+                    blocked |= how == ScanAs.OBSTACLE
+                    if how == ScanAs.UNSEEN and not blocked:
+                        return
+            elif s["kind"] != Kind.GROUND:
+                d = float(self.f.road.disparity(bottom, x))
+                if d > 0 and self.distance(x, bottom, d) <= o["range_max"]:
+                    if o["unknown"] == ScanAs.OBSTACLE or not blocked:
+                        self.take(u, o["unknown"], bottom, d)
+                    blocked |= o["unknown"] == ScanAs.OBSTACLE
+                    if o["unknown"] == ScanAs.UNSEEN and not blocked:
+                        return
+        if not seen and not blocked:
+            self.hide(u, self.f.height - 0.5)
+
+    def covers(self, right, left):
+        """Angles between two azimuths, or that nearest to the middle."""
+        o = self.o
+        a, b = ((v - o["angle_min"]) / o["angle_increment"] for v in (right, left))
+        i = np.arange(o["count"])
+        inside = (i >= a) & (i <= b)
+        return inside, inside if inside.any() or b < 0 or a > o["count"] - 1 else i == np.floor((a + b) / 2 + 0.5)
+
+    def ranges(self):
+        o = self.o
+        angles = o["angle_min"] + np.arange(o["count"]) * o["angle_increment"]
+        found = np.full(o["count"], np.inf)
+        known = self.covers(self.far(self.f.columns * 5 - 0.5), self.far(-0.5))[1]
+        for span in self.hidden:
+            known &= ~self.covers(*span)[1]
+        for right, left, middle in self.hits:
+            a = [np.arctan2(p[1], p[0]) for p in (right, left)]
+            inside, at = self.covers(min(a), max(a))
+            along = left - right
+            meets = (right[0] * left[1] - right[1] * left[0]) / (np.cos(angles) * along[1] - np.sin(angles) * along[0])
+            r = np.where(inside, meets, middle)
+            found = np.where(at & (r <= o["range_max"]) & (r < found), r, found)
+        found[np.isinf(found) & ~known] = np.nan
+        near = found < o["range_min"]
+        found = found.astype(np.float32)
+        found[near] = -np.inf
+        return found
+
+
+def twin_points(frame, ground, coordinates, step, range_max):
+    points, c = [], frame.camera
+    fb = c.fx * c.baseline_m
+    limit = range_max or math.inf
+    for i, s in enumerate(frame.stixels):
+        if s["disparity_q7"] == UNKNOWN or s["kind"] != (Kind.GROUND if ground else Kind.OBJECT):
+            continue
+        x, d0, slope = float(s["column"]) * 5 + 2, s["disparity_q7"] / 128, s["slope_q14"] / 16384
+
+        def at(y, z):
+            return np.array([(x - c.cx) / c.fx * z, (y - c.cy) / c.fy * z, z])
+        ends = []
+        for y in (s["row_bottom"] + 0.5, s["row_top"] - 0.5):
+            d = d0 + slope * (float(s["row_bottom"]) - y)
+            ends.append((y, fb / d if d > 0 else math.inf))
+        (_, near), (_, far) = ends
+        if ground:
+            if near < math.inf and far > near:
+                ks = np.arange(0, int(limit / step) + 2)
+                points += [(at(float(s["row_bottom"]) - (fb / (k * step) - d0) / slope, k * step), Part.GROUND, i, s)
+                           for k in ks if k and near <= k * step <= min(far, limit)]
+            continue
+        foot, top = (at(y, z) if z < math.inf and z <= limit else None for y, z in ends)
+        if foot is not None:
+            points.append((foot, Part.FOOT, i, s))
+        if foot is not None and top is not None and step:
+            v = top - foot
+            length = np.sqrt((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2])
+            points += [(foot + k * step / length * v, Part.BETWEEN, i, s)
+                       for k in range(1, int(length / step) + 2) if k * step < length]
+        if top is not None:
+            points.append((top, Part.TOP, i, s))
+    made = np.zeros(len(points), stixel.POINT)
+    t = frame.road.turn()
+    for m, (p, part, i, s) in zip(made, points):
+        if coordinates == "vehicle":
+            p = np.array([(row[0] * p[0] + row[1] * p[1]) + row[2] * p[2] for row in t])
+            p[2] += frame.road.height_m
+        m["x"], m["y"], m["z"] = p
+        m["kind"], m["label"], m["confidence"], m["part"], m["id"] = s["kind"], s["label"], s["confidence"], part, i
+    return made
+
+
+class Twin(unittest.TestCase):
+    """To the last bit of every float."""
+
+    ROADS = [(0.0, 0.0, 0.0), (0.02, -0.01, 0.0), (0.25, 0.06, 0.3), (-0.05, -0.1, -0.4)]
+
+    def frames(self, seed):
+        rng = np.random.default_rng(seed)
+        for pitch, roll, bend in self.ROADS:
+            yield stixel.load(pack(random_columns(rng), **CAMERA, **road_of(pitch, roll, bend=bend)))
+
+    def test_scan(self):
+        kinds = np.zeros(4, int)
+        f32 = np.float32
+        for n, frame in enumerate(self.frames(20)):
+            for given in ({}, {"above": "obstacle", "below": "unseen", "unknown": "free", "height_min": 0.5},
+                          {"above": "unseen", "below": "obstacle", "unknown": "obstacle", "range_min": 6.0},
+                          {"angle_min": -1.2, "angle_increment": 0.06, "count": 41, "range_max": 20.0},
+                          {"angle_min": -0.4, "angle_increment": 0.0007, "count": 1000}):
+                scan = frame.scan(**given)
+                o = {"height_min": 0.15, "height_max": 2.0, "above": ScanAs.FREE, "below": ScanAs.FREE,
+                     "unknown": ScanAs.UNSEEN, "angle_min": scan.angle_min, "angle_increment": scan.angle_increment,
+                     "count": len(scan.ranges), "range_min": scan.range_min, "range_max": scan.range_max}
+                o.update({k: ScanAs[v.upper()] if isinstance(v, str) else v for k, v in given.items()})
+                o.update({k: float(f32(v)) for k, v in o.items() if isinstance(v, float)})
+                want = TwinScan(frame, o).ranges()
+                np.testing.assert_array_equal(scan.ranges, want, "frame %d, %s" % (n, given))
+                kinds += [np.isfinite(want).sum(), (want == np.inf).sum(), (want == -np.inf).sum(),
+                          np.isnan(want).sum()]
+        self.assertTrue((kinds > 50).all(), kinds)
+
+    def test_points(self):
+        for frame in self.frames(21):
+            for coordinates in ("camera", "vehicle"):
+                for step, range_max in ((0.0, 0.0), (0.0, 12.5), (0.75, 40.0)):
+                    got = frame.obstacle_points(coordinates, step, range_max)
+                    np.testing.assert_array_equal(got, twin_points(frame, False, coordinates, step, range_max))
+                    self.assertGreater(len(got), 50)
+                got = frame.ground_points(coordinates)
+                np.testing.assert_array_equal(got, twin_points(frame, True, coordinates, 0.5, 20.0))
+                self.assertGreater(len(got), 50)
+
+    def test_points_are_those_of_the_module(self):
+        for frame in self.frames(22):
+            points = frame.obstacle_points()
+            ends = frame.points("vehicle")
+            for part, end in ((Part.FOOT, 0), (Part.TOP, 1)):
+                some = points[points["part"] == part]
+                np.testing.assert_allclose(np.stack([some[n] for n in "xyz"], 1), ends[some["id"], end], rtol=1e-6,
+                                           atol=1e-5)
+
+
+class Frames(unittest.TestCase):
+    def frame(self, **header):
+        wall = [{"row_bottom": 400, "row_top": 100, "disparity_q7": 3200}]
+        return pack([wall] * 128, **{**CAMERA, **road_of(0.0, 0.0), **header})
+
+    def test_what_a_scan_says(self):
+        scan = stixel.load(self.frame()).scan()
+        self.assertEqual(scan.ranges.dtype, np.float32)
+        self.assertEqual(len(scan.angles), len(scan.ranges))
+        self.assertAlmostEqual(scan.angles[-1], scan.angle_max, places=6)
+        self.assertAlmostEqual(scan.range_min, 250 / 127, places=6)
+        self.assertAlmostEqual(scan.range_max, 62.5)
+        np.testing.assert_allclose(scan.ranges * np.cos(scan.angles), 10, rtol=1e-6)
+
+    def test_frames_that_say_little(self):
+        self.assertEqual(len(stixel.load(self.frame(fx=0)).scan().ranges), 0)
+        given = {"angle_min": -0.5, "angle_increment": 0.1, "count": 11, "range_max": 30}
+        for header in ({"fx": 0}, {"road_origin": 0}):
+            frame = stixel.load(pack([[]], **{**CAMERA, **road_of(0.0, 0.0), **header}))
+            self.assertTrue(np.isnan(frame.scan(**given).ranges).all())
+            self.assertEqual((len(frame.obstacle_points()), len(frame.ground_points())), (0, 0))
+        old = stixel.load(of_1_2(self.frame()))
+        new = stixel.load(self.frame(road_cross=0, road_axis=0, road_bend_row=0))
+        np.testing.assert_array_equal(old.scan().ranges, new.scan().ranges)
+        np.testing.assert_array_equal(old.obstacle_points(), new.obstacle_points())
+
+    def test_mistakes(self):
+        frame = stixel.load(self.frame())
+        with self.assertRaisesRegex(TypeError, "a scan has no option 'bellow': there are above, angle_increment, "):
+            frame.scan(bellow="free")
+        with self.assertRaisesRegex(ValueError, "below 'kerb': there are 'free' and 'obstacle' and 'unseen'"):
+            frame.scan(below="kerb")
+        with self.assertRaisesRegex(ValueError, "options out of their limits.*range_max -1"):
+            frame.scan(range_max=-1)
+        with self.assertRaisesRegex(ValueError, "coordinates 'world': there are 'camera' and 'vehicle'"):
+            frame.obstacle_points("world")
+        with self.assertRaisesRegex(ValueError, "step 0 or range_max 20"):
+            frame.ground_points(step=0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,72 @@
+/*
+ * Instead of login.c, users.c and certificate.c where libcrypt or GnuTLS is missing: whoever wants a
+ * password or a certificate is told so.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "tools/web/certificate.h"
+#include "tools/web/login.h"
+
+static int refuse(const char *option, char *why, size_t why_bytes)
+{
+	snprintf(why, why_bytes, "%s: this stixel-web was built without libcrypt and GnuTLS", option);
+	return -ENOTSUP;
+}
+
+int web_users_read(struct web_users **ret, const char *path, char *why, size_t why_bytes)
+{
+	return refuse("--password-file", why, why_bytes);
+}
+
+void web_users_destroy(struct web_users *u)
+{
+}
+
+struct web_logins *web_logins_create(struct web_users *users)
+{
+	return NULL;
+}
+
+void web_logins_destroy(struct web_logins *l)
+{
+}
+
+void web_logins_stop(struct web_logins *l)
+{
+}
+
+void web_logins_replace(struct web_logins *l, struct web_users *users)
+{
+}
+
+enum web_login web_login_check(struct web_logins *l, const struct sockaddr *from, const char *name,
+			       const char *password)
+{
+	return WEB_LOGIN_WRONG;
+}
+
+int web_certificate_load(const char *certificate, const char *key, char *why, size_t why_bytes)
+{
+	return refuse("--certificate", why, why_bytes);
+}
+
+void web_certificate_options(struct MHD_OptionItem to[WEB_CERTIFICATE_OPTIONS])
+{
+	to[0] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
+}
+
+bool web_certificate_times(time_t *begins, time_t *ends)
+{
+	return false;
+}
+
+void web_certificate_tick(void)
+{
+}
+
+void web_certificate_finish(void)
+{
+}

@@ -1,0 +1,61 @@
+/*
+ * A frame as one picture.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/web/draw.h"
+
+#include <string.h>
+#include <turbojpeg.h>
+
+#include "tools/draw/overlay.h"
+
+int web_draw(struct sx_image *rgb, const struct stixel_frame_header *h, const struct stixel *stixels,
+	     const struct sx_image *left)
+{
+	const bool over_image =
+		left && left->width == (int)h->image_width && left->height == (int)h->image_height;
+	struct sx_overlay_params params = {
+		.column_width = (int)h->column_width,
+		.disparities = (int)h->disparities,
+		.focal_baseline = h->fx * h->baseline_m,
+		.legend = true,
+		.opaque = !over_image,
+	};
+	int r = sx_image_init(rgb, SX_PIXEL_RGB24, (int)h->image_width, (int)h->image_height);
+
+	if (r < 0)
+		return r;
+	sx_overlay_road(&params, h);
+	r = sx_overlay_background(rgb, over_image ? left : NULL);
+	sx_overlay_draw(rgb, stixels, h->stixel_count, &params);
+	return r;
+}
+
+void web_draw_stale(struct sx_image *rgb)
+{
+	for (int y = 0; y < rgb->height; y++) {
+		uint8_t *p = sx_image_row(rgb, y);
+
+		for (int x = 0; x < rgb->width; x++, p += 3)
+			memset(p, (p[0] + 2 * p[1] + p[2]) / 8, 3);
+	}
+}
+
+unsigned char *web_draw_jpeg(const struct sx_image *rgb, int quality, size_t *bytes)
+{
+	tjhandle jpeg = tjInitCompress();
+	unsigned char *data = NULL;
+	unsigned long coded = 0;
+
+	if (!jpeg || tjCompress2(jpeg, rgb->data, rgb->width, (int)rgb->pitch, rgb->height, TJPF_RGB, &data,
+				 &coded, TJSAMP_444, quality, TJFLAG_FASTDCT) != 0) {
+		tjFree(data);
+		data = NULL;
+		coded = 0;
+	}
+	if (jpeg)
+		tjDestroy(jpeg);
+	*bytes = coded;
+	return data;
+}

@@ -1,0 +1,127 @@
+/*
+ * Who may look. Hashes are made and compared by libcrypt (libxcrypt).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/web/users.h"
+
+#include <crypt.h>
+#include <errno.h>
+#include <gnutls/gnutls.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/web/secret.h"
+
+/* What crypt() makes of a password; false: the hash is none. */
+static bool compute(const char *hash, const char *password, char *ret, size_t ret_bytes)
+{
+	struct crypt_data *data = calloc(1, sizeof(*data));
+	const char *made = data ? crypt_r(password, hash, data) : NULL;
+	const bool done = made && made[0] != '*';
+
+	if (done)
+		snprintf(ret, ret_bytes, "%s", made);
+	if (data)
+		explicit_bzero(data, sizeof(*data));
+	free(data);
+	return done;
+}
+
+bool web_password_matches(const char *hash, const char *password)
+{
+	char made[WEB_HASH_BYTES] = "";
+	const size_t n = strlen(hash);
+
+	return compute(hash, password, made, sizeof(made)) && strlen(made) == n &&
+	       gnutls_memcmp(made, hash, n) == 0;
+}
+
+/* Complete, and of a kind that is held to be strong. */
+static bool hash_is_sound(const char *hash)
+{
+	char made[WEB_HASH_BYTES] = "";
+
+	return crypt_checksalt(hash) == CRYPT_SALT_OK && compute(hash, "", made, sizeof(made)) &&
+	       strlen(made) == strlen(hash);
+}
+
+/* NULL, or what is wrong with the line. */
+static const char *take_line(struct web_users *u, char *line)
+{
+	char *colon = strchr(line, ':');
+	const char *hash = colon ? colon + 1 : "";
+	struct web_user *to = &u->user[u->count];
+
+	if (!colon || colon == line || colon - line >= WEB_USER_BYTES || strlen(hash) >= WEB_HASH_BYTES)
+		return "expected USER:HASH";
+	*colon = '\0';
+	if (web_users_find(u, line))
+		return "this user was there before";
+	if (u->count == WEB_USERS)
+		return "more users than this program takes, which is 32";
+	if (!hash_is_sound(hash))
+		return "not a hash of a strong kind: make it by \"htpasswd -B\" or \"mkpasswd\"";
+	snprintf(to->name, sizeof(to->name), "%s", line);
+	snprintf(to->hash, sizeof(to->hash), "%s", hash);
+	u->count++;
+	return NULL;
+}
+
+static int take_lines(struct web_users *u, char *text, const char *path, char *why, size_t why_bytes)
+{
+	const char *wrong = NULL;
+	unsigned number = 0;
+	char *line;
+
+	while ((line = strsep(&text, "\n")) && !wrong) {
+		line[strcspn(line, "\r")] = '\0';
+		number++;
+		if (line[0] && line[0] != '#')
+			wrong = take_line(u, line);
+	}
+	if (wrong)
+		snprintf(why, why_bytes, "%s:%u: %s", path, number, wrong);
+	else if (!u->count)
+		snprintf(why, why_bytes, "%s: there is no user in it", path);
+	return wrong || !u->count ? -EBADMSG : 0;
+}
+
+int web_users_read(struct web_users **ret, const char *path, char *why, size_t why_bytes)
+{
+	struct web_secret file;
+	struct web_users *u;
+	int r = web_secret_read(&file, path, true, why, why_bytes);
+
+	if (r < 0)
+		return r;
+	u = calloc(1, sizeof(*u));
+	if (u) {
+		r = take_lines(u, file.text, path, why, why_bytes);
+	} else {
+		r = -ENOMEM;
+		snprintf(why, why_bytes, "out of memory");
+	}
+	web_secret_finish(&file);
+	if (r < 0)
+		web_users_destroy(u);
+	else
+		*ret = u;
+	return r;
+}
+
+void web_users_destroy(struct web_users *u)
+{
+	if (u)
+		explicit_bzero(u, sizeof(*u));
+	free(u);
+}
+
+const struct web_user *web_users_find(const struct web_users *u, const char *name)
+{
+	for (size_t i = 0; i < u->count; i++)
+		if (strcmp(u->user[i].name, name) == 0)
+			return &u->user[i];
+	return NULL;
+}
