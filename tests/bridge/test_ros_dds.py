@@ -128,6 +128,31 @@ class Readers(Network):
         self.assertEqual(self.sink.figures()["subscriptions"], 1)
 
 
+@unittest.skipUnless(os.environ.get("STIXEL_ROS_PYTHON"), "STIXEL_ROS_PYTHON names no Python with rclpy")
+class Ros(Network):
+    """Against a real ROS 2, where there is one."""
+
+    def test_a_node_reads_scans_and_images(self):
+        self.node = Child("ros_node.py", env={"ROS_DOMAIN_ID": str(DOMAIN)}, python=os.environ["STIXEL_ROS_PYTHON"])
+        self.addCleanup(self.node.close)
+        self.node.until(lambda m: m["event"] == "ready", 30, "node")
+        self.sink = ros_case.sink(ros_dds, domain=DOMAIN)
+        self.addCleanup(self.sink.close)
+        self.sink.open()
+        scan = self.node.until(lambda m: m["event"] == "scan", what="scan", do=self.send)
+        self.assertEqual(scan["sec"], STAMP_S)
+        self.assertAlmostEqual(scan["ranges"][len(scan["ranges"]) // 2], 10.0, delta=0.2)
+        image = self.node.until(lambda m: m["event"] == "image", what="image", do=self.send)
+        self.assertEqual((image["width"], image["height"]), (640, 480))
+        self.assertEqual(image["crc"], zlib.crc32(ros_case.frame().left))
+        graph = self.node.until(lambda m: m["event"] == "graph" and "stixel_bridge" in m["nodes"], what="the node")
+        kind, type_hash, reliability = graph["publishers"][0]
+        self.assertEqual((kind, reliability), ("sensor_msgs/msg/LaserScan", "BEST_EFFORT"))
+        self.assertIn(topics.type_hash(kind), type_hash)
+        self.node.tell(do="end the image")
+        self.until(lambda: not self.sink.images(ros_case.FRONT), "no image wanted")
+
+
 class Opening(unittest.TestCase):
     def test_what_cannot_be_opened_is_a_sentence(self):
         for options, words in (({"interface": "nowhere9"}, "nowhere9"),
