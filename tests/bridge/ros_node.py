@@ -1,4 +1,4 @@
-# A node of a real ROS 2 (rclpy, sensor_msgs), where one is installed: subscribes, and tells what it gets and what it sees.
+# A node of a real ROS 2 (rclpy, sensor_msgs), where one is installed: it tells what it gets and what it sees.
 # Events as zenoh_node.py has them; any line of input ends the subscription of the image.
 # SPDX-License-Identifier: Apache-2.0
 import json
