@@ -1,9 +1,9 @@
 # fleet.py: many vehicles to one site over routers, simulated: what arrives, how late, and what the links carry.
 #
-# Each camera makes a frame at its rate. A vehicle's sinks keep the newest frame of each instance while its uplink is busy, as
-# stixel-bridge does (runner.py); a depot's router and the site's forward in the order of arrival and drop the message that
-# finds its queue full, as zenoh does with congestion control "drop". Links have a rate, a delay, and lose packets, which TCP sends again a
-# round trip later. hosts.py measures the real thing on links like these.
+# Each camera makes a frame at its rate. A vehicle's sinks keep the newest frame of each instance while its uplink is
+# busy, as stixel-bridge does (runner.py); a depot's router and the site's forward in the order of arrival and drop the
+# message that finds its queue full, as zenoh does with congestion control "drop". Links have a rate, a delay, and lose
+# packets, which TCP sends again a round trip later. hosts.py measures the real thing on links like these.
 #
 # Usage: fleet.py [--seconds N] [--seed N]
 # SPDX-License-Identifier: Apache-2.0
@@ -18,17 +18,14 @@ OVERHEAD = 1.06  # headers of Ethernet, IP, TCP, and zenoh's own, over all bytes
 Link = collections.namedtuple("Link", "mbit delay_ms loss")
 Fleet = collections.namedtuple("Fleet", "vehicles depots cameras fps bytes uplink depot site queue")
 
+LAN, SITE = Link(1000, 5, 0.0), Link(1000, 2, 0.0)
 WORLDS = [
-    ("5G, 2 cameras of 1000 stixels at 10 Hz", Fleet(100, 10, 2, 10, 20_000, Link(20, 15, 0.001), Link(1000, 5, 0.0),
-                                                    Link(1000, 2, 0.0), 64)),
-    ("5G, 4 cameras of 1000 stixels at 30 Hz", Fleet(100, 10, 4, 30, 20_000, Link(20, 15, 0.001), Link(1000, 5, 0.0),
-                                                    Link(1000, 2, 0.0), 64)),
-    ("LTE, 2 cameras of 1000 stixels at 10 Hz", Fleet(100, 10, 2, 10, 20_000, Link(5, 40, 0.01), Link(1000, 5, 0.0),
-                                                     Link(1000, 2, 0.0), 64)),
-    ("LTE, scans alone (2.6 kB) at 10 Hz, 2 cameras", Fleet(100, 10, 2, 10, 2_700, Link(5, 40, 0.01), Link(1000, 5, 0.0),
-                                                           Link(1000, 2, 0.0), 64)),
-    ("Wi-Fi of 100 Mbit/s for 10 vehicles, 4 cameras at 30 Hz", Fleet(100, 10, 4, 30, 20_000, Link(10, 3, 0.005),
-                                                                     Link(1000, 5, 0.0), Link(1000, 2, 0.0), 64)),
+    ("5G, 2 cameras of 1000 stixels at 10 Hz", Fleet(100, 10, 2, 10, 20_000, Link(20, 15, 0.001), LAN, SITE, 64)),
+    ("5G, 4 cameras of 1000 stixels at 30 Hz", Fleet(100, 10, 4, 30, 20_000, Link(20, 15, 0.001), LAN, SITE, 64)),
+    ("LTE, 2 cameras of 1000 stixels at 10 Hz", Fleet(100, 10, 2, 10, 20_000, Link(5, 40, 0.01), LAN, SITE, 64)),
+    ("LTE, 2 scans (2.6 kB) at 10 Hz", Fleet(100, 10, 2, 10, 2_700, Link(5, 40, 0.01), LAN, SITE, 64)),
+    ("Wi-Fi of 100 Mbit/s for 10 vehicles, 4 cameras at 30 Hz",
+     Fleet(100, 10, 4, 30, 20_000, Link(10, 3, 0.005), LAN, SITE, 64)),
 ]
 
 
@@ -137,8 +134,8 @@ def main():
     p.add_argument("--seconds", type=float, default=60.0)
     p.add_argument("--seed", type=int, default=1)
     o = p.parse_args()
-    print("| 100 vehicles, 10 depots, one site | Hz a camera | replaced by newer ones, % | ms p50 / p99 / max | Mbit/s a "
-          "vehicle | Mbit/s at the site |\n|---|---|---|---|---|---|")
+    print("| 100 vehicles, 10 depots, one site | Hz a camera | replaced by newer ones, % | ms p50 / p99 / max "
+          "| Mbit/s a vehicle | Mbit/s at the site |\n|---|---|---|---|---|---|")
     for name, fleet in WORLDS:
         print(row(name, fleet, o.seconds, o.seed), flush=True)
 

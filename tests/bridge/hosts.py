@@ -1,9 +1,10 @@
-# hosts.py: eight cameras on four hosts to three consumers over a router, on one machine: network namespaces as hosts, links
-# with delay, loss and bandwidth by tc (netem), or by a process between two tun devices where the kernel has no netem. A consumer dies and returns, a host dies and returns, a host is cut off for a while. Everything
-# is counted on both sides, and nothing may grow. Prints a table for docs/bridge.md; exit 1 when a check fails.
+# hosts.py: eight cameras on four hosts to three consumers over a router, on one machine: network namespaces as hosts,
+# links with delay, loss and bandwidth by tc (netem), or by a process between two tun devices where the kernel has no
+# netem. A consumer dies and returns, a host dies and returns, a host is cut off for a while. Everything is counted on
+# both sides, and nothing may grow. Prints a table for docs/bridge.md; exit 1 when a check fails.
 #
 # As root, with iproute2 and zenoh for Python (tests/bridge/packages):
-#   STIXEL_SOURCE=. STIXEL_LIBRARY=.../libstixel.so.1 STIXELD=... STIXELCTL=... python3 hosts.py [--partition S] [--mbit N] ...
+#   STIXEL_SOURCE=. STIXEL_LIBRARY=.../libstixel.so.1 STIXELD=... STIXELCTL=... python3 hosts.py [--partition S] ...
 # SPDX-License-Identifier: Apache-2.0
 import argparse
 import collections
@@ -43,8 +44,8 @@ def run(*words, check=True):
 def consume(path, router, names):
     """Reads each camera in a thread; what came stands in a file, written anew once a second and at the end."""
     import stixel
-    found = {name: {"got": 0, "missed": 0, "corrupt": 0, "restarts": 0, "bytes": 0, "ms": [], "first": None, "last": None,
-                    "gap_s": 0.0} for name in names}
+    found = {name: {"got": 0, "missed": 0, "corrupt": 0, "restarts": 0, "bytes": 0, "ms": [], "first": None,
+                    "last": None, "gap_s": 0.0} for name in names}
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
 
@@ -88,7 +89,8 @@ def consume(path, router, names):
 ROUTER_PROGRAM = """
 import json, signal, zenoh
 c = zenoh.Config()
-for key, value in (("mode", "router"), ("listen/endpoints", ["tcp/0.0.0.0:7447"]), ("scouting/multicast/enabled", False)):
+for key, value in (("mode", "router"), ("listen/endpoints", ["tcp/0.0.0.0:7447"]),
+                   ("scouting/multicast/enabled", False), ("transport/shared_memory/enabled", False)):
     c.insert_json5(key, json.dumps(value))
 with zenoh.open(c):
     print("ready", flush=True)
@@ -96,11 +98,11 @@ with zenoh.open(c):
 """
 
 
-# ---- a link: what tc's netem does, for kernels that lack it -------------------------------------------------------------
+# ---- a link: what tc's netem does, for kernels that lack it ----------------------------------------------------------
 
 
 def wire(first, second, delay, loss, mbit):
-    """Passes packets between two tun devices, each NAMESPACE:DEVICE, until it is ended. SIGUSR1: cut off, or not any more."""
+    """Passes packets between two tun devices, each NAMESPACE:DEVICE, until it ends. SIGUSR1: cut off, or no more."""
     def tun(end):
         import ctypes
         name, device = end.split(":")
@@ -127,7 +129,7 @@ def wire(first, second, delay, loss, mbit):
                 while True:
                     packet = os.read(ends[i], 2048)
                     now = time.monotonic()
-                    if off or random.random() * 100 < loss or free[i] > now + 0.5:  # as many as half a second takes wait
+                    if off or random.random() * 100 < loss or free[i] > now + 0.5:  # half a second's packets wait
                         continue
                     free[i] = max(free[i], now) + len(packet) * 8 / (mbit * 1e6)
                     flying[i].append((free[i] + delay / 1e3, packet))
@@ -176,9 +178,9 @@ class Network(contextlib.ExitStack):
         outer = "%s%d" % (PREFIX, number)
         shaped = (delay, loss, mbit) != (1, 0, 1000)
         if shaped and not self.netem:
-            self.wires[name] = subprocess.Popen([sys.executable, os.path.abspath(__file__), "--wire", PREFIX + "site:" + outer,
-                                                 "%s:eth0" % (PREFIX + name), str(delay), str(loss), str(mbit)],
-                                                stdout=subprocess.PIPE)
+            self.wires[name] = subprocess.Popen(
+                [sys.executable, os.path.abspath(__file__), "--wire", PREFIX + "site:" + outer,
+                 "%s:eth0" % (PREFIX + name), str(delay), str(loss), str(mbit)], stdout=subprocess.PIPE)
             self.callback(self.wires[name].kill)
             if not self.wires[name].stdout.readline():
                 raise AssertionError("no link for " + name)
@@ -189,8 +191,8 @@ class Network(contextlib.ExitStack):
             self.inside(where, "ip", "addr", "add", NET % (number, last), "peer", NET % (number, peer), "dev", device)
             self.inside(where, "ip", "link", "set", device, "up")
             if shaped and self.netem:
-                self.inside(where, "tc", "qdisc", "add", "dev", device, "root", "netem", "delay", "%gms" % delay, "loss",
-                            "%g%%" % loss, "rate", "%gmbit" % mbit, "limit", "2000")
+                self.inside(where, "tc", "qdisc", "add", "dev", device, "root", "netem", "delay", "%gms" % delay,
+                            "loss", "%g%%" % loss, "rate", "%gmbit" % mbit, "limit", "2000")
 
     def router(self, name):
         """Where the site's router listens, seen from a namespace."""
@@ -231,7 +233,8 @@ class World:
     def start_host(self, host):
         names = [self.camera(host, c) for c in range(CAMERAS)]
         for name in names:
-            self.go("camera " + name, "host%d" % host, os.environ["STIXELCTL"], "-i", name, "replay", "--loop", "--rate", "%g" % self.rate, self.recording)
+            self.go("camera " + name, "host%d" % host, os.environ["STIXELCTL"], "-i", name, "replay", "--loop",
+                    "--rate", "%g" % self.rate, self.recording)
         path = os.path.join(self.folder, "host%d.conf" % host)
         with open(path, "w") as f:
             f.write("[bridge]\nname = host%d\nhost = host%d\n" % (host, host))
@@ -304,7 +307,7 @@ def record(folder):
     name, path = PREFIX + "-record", os.path.join(folder, "street.mcap")
     env = dict(os.environ, XDG_RUNTIME_DIR=folder)
     daemon = subprocess.Popen([os.environ["STIXELD"], "--instance", name, "-s", "source.kind=synthetic", "-s",
-                               "source.size=1242x376", "-s", "source.fps=%g" % RECORDED_HZ, "-s", "engine.threads=2"], env=env,
+                               "source.size=1242x376", "-s", "source.fps=%g" % RECORDED_HZ], env=env,
                               stderr=subprocess.DEVNULL)
     try:
         for _ in range(100):
@@ -363,21 +366,23 @@ def judge(world, o, files, before, after, last):
     for h in range(HOSTS):
         for c in range(CAMERAS):
             name = world.camera(h, c)
-            ways = [next(w for w in s["sinks"][0]["instances"] if w["instance"] == name) for s in (before[h], after[h], last[h])]
+            ways = [next(w for w in s["sinks"][0]["instances"] if w["instance"] == name)
+                    for s in (before[h], after[h], last[h])]
             sent = (ways[1]["sent"] - ways[0]["sent"]) / o.calm
             dropped = last[h]["sinks"][0]["instances"][c]["dropped"]
             for i in range(CONSUMERS):
                 seen = lives[i][-1]["host%d/%s" % (h, name)]
                 total = seen["got"] + seen["missed"]
-                rows.append((h, c, i, sent, seen["got"], seen["missed"], quantile(seen["ms"], 0.5), quantile(seen["ms"], 0.99),
-                             max(seen["ms"] or [0]), seen["gap_s"], seen["restarts"], dropped["busy"], dropped["not_connected"]))
+                rows.append((h, c, i, sent, seen["got"], seen["missed"], quantile(seen["ms"], 0.5),
+                             quantile(seen["ms"], 0.99), max(seen["ms"] or [0]), seen["gap_s"], seen["restarts"]))
                 if not seen["got"]:
                     wrong.append("consumer %d got nothing of %s" % (i, name))
                     continue
                 if seen["corrupt"]:
                     wrong.append("consumer %d: %d damaged frames of %s" % (i, seen["corrupt"], name))
                 if h in (0, 3) and seen["missed"] > 0.02 * total:
-                    wrong.append("consumer %d lost %d of %d frames of %s, which nothing happened to" % (i, seen["missed"], total, name))
+                    wrong.append("consumer %d lost %d of %d frames of %s, which nothing happened to" % (
+                        i, seen["missed"], total, name))
                 if h in (0, 3) and seen["first"][0] == seen["last"][0] and \
                         seen["last"][1] - seen["first"][1] + 1 != total:
                     wrong.append("consumer %d: %d frames of %s and %d lost are not the %d that there were" % (
@@ -398,8 +403,8 @@ def judge(world, o, files, before, after, last):
 
 
 def report(world, o, rows, last):
-    print("Links of hosts: %g Mbit/s, %g ms and %g %% loss each way; %d cameras on %d hosts, %d consumers; cut off for %g s." % (
-        o.mbit, o.delay, o.loss, HOSTS * CAMERAS, HOSTS, CONSUMERS, o.partition))
+    print("Links of hosts: %g Mbit/s, %g ms and %g %% loss each way; %d cameras on %d hosts, %d consumers; cut off for "
+          "%g s." % (o.mbit, o.delay, o.loss, HOSTS * CAMERAS, HOSTS, CONSUMERS, o.partition))
     print("| host | consumer | frames sent a second | got | lost | ms p50 / p99 / max | longest gap, s | restarts |\n"
           "|---|---|---|---|---|---|---|---|")
     for h in range(HOSTS):
@@ -413,7 +418,8 @@ def report(world, o, rows, last):
     size = last[3]["sinks"][0]["instances"][0]
     print("Bytes a frame: %d. Memory, MB, after %g s and at the end: %s." % (
         size["bytes"] / max(1, size["sent"]), o.calm, "; ".join("%s %.0f, %.0f" % (
-            key, looks[0][1], looks[-1][1]) for key, looks in sorted(world.memory.items()) if looks[0][2] == looks[-1][2])))
+            key, looks[0][1], looks[-1][1]) for key, looks in sorted(world.memory.items())
+            if looks[0][2] == looks[-1][2])))
     print("Dropped by the bridge of the host that was cut off: %s." % json.dumps(
         [way["dropped"] for way in last[2]["sinks"][0]["instances"]]))
 

@@ -81,8 +81,8 @@ class Program(instances.TestCase):
     def test_frames_go_out_and_the_daemon_may_come_and_go(self):
         d = self.front()
         dead, port = free_port(), free_port()
-        b = self.bridge("[instance %s]\n[sink near]\nkind = zenoh\nlisten = tcp/127.0.0.1:%d\n[sink dead]\nkind = zenoh\n"
-                        "mode = client\nconnect = tcp/127.0.0.1:%d\n" % (d.name, port, dead), d.user)
+        b = self.bridge("[instance %s]\n[sink near]\nkind = zenoh\nlisten = tcp/127.0.0.1:%d\n[sink dead]\n"
+                        "kind = zenoh\nmode = client\nconnect = tcp/127.0.0.1:%d\n" % (d.name, port, dead), d.user)
         until(lambda: (b.way() or {}).get("sent", 0) > 5, 20, "frames: " + b.text())
         until(lambda: b.status()["sinks"][1]["state"] == "waiting", 20, "a connection that fails")
         sinks = b.status()["sinks"]
@@ -147,7 +147,8 @@ class Program(instances.TestCase):
         b = self.bridge("[instance %s]\n[sink z]\nkind = zenoh\nlisten = tcp/127.0.0.1:%d\n[sink f]\nkind = foxglove\n"
                         "port = %d\n[sink d]\nkind = ros-dds\ndomain = 77\n[sink r]\nkind = ros-zenoh\n"
                         "connect = tcp/127.0.0.1:%d\n" % (d.name, port, free_port(), port), d.user, [*filtered, "--"])
-        until(lambda: [s["state"] for s in (b.status() or {"sinks": []})["sinks"]] == ["connected"] * 4, 30, "connections: " + b.text())
+        until(lambda: [s["state"] for s in (b.status() or {"sinks": []})["sinks"]] == ["connected"] * 4, 30,
+              "connections: " + b.text())
         until(lambda: b.way()["sent"] > 5, 20, "frames")
         self.assertEqual([s["internal_errors"] for s in b.status()["sinks"]], [0] * 4)
         b.process.send_signal(signal.SIGTERM)
@@ -156,8 +157,8 @@ class Program(instances.TestCase):
         self.assertEqual(left, set())
 
     def run_it(self, *words):
-        return subprocess.run([sys.executable, "-m", "stixel_bridge", *words], capture_output=True, text=True, timeout=30,
-                              env=dict(os.environ, PYTHONPATH=MODULE))
+        return subprocess.run([sys.executable, "-m", "stixel_bridge", *words], capture_output=True, text=True,
+                              timeout=30, env=dict(os.environ, PYTHONPATH=MODULE))
 
     def test_wrong_use_is_a_sentence(self):
         for words, code, want in ((("--nonsense",), 64, "unrecognized arguments: --nonsense"),

@@ -123,7 +123,8 @@ class Scan(unittest.TestCase):
             for part in parts:
                 scan = part.frame.scan()
                 met = np.flatnonzero(scan.ranges <= s.range_max - 1)
-                x, y = part.to_base(scan.ranges[met] * np.cos(scan.angles[met]), scan.ranges[met] * np.sin(scan.angles[met]))
+                there = scan.ranges[met]
+                x, y = part.to_base(there * np.cos(scan.angles[met]), there * np.sin(scan.angles[met]))
                 rays = np.rint((np.arctan2(y, x) + math.pi) / s.angle_increment).astype(int) % len(s.ranges)
                 self.assertTrue((s.ranges[rays] <= np.hypot(x, y) + 1e-3).all())
             free = np.isposinf(s.ranges)

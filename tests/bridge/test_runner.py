@@ -135,7 +135,7 @@ class Runner(unittest.TestCase):
 
     def test_lost_connections_come_again(self):
         sink = Fake()
-        sink.fails = [SinkError("no router at tcp/a:1"), SinkError("no router at tcp/a:1"), None, SinkError("gone"), None]
+        sink.fails = [SinkError("no router at tcp/a:1"), SinkError("no router at tcp/a:1"), None, SinkError("gone")]
         with mock.patch.object(runner, "BACKOFF_LEAST_S", 0.01):
             r = self.start(sink)
             r.put(work(1))  # is dropped: not connected yet
@@ -187,8 +187,8 @@ class Status(unittest.TestCase):
         self.about = {"name": "site", "host": "robot", "version": "1", "started": time.monotonic()}
         self.sink = Fake()
         self.runner = runner.Runner(self.sink, lambda text: None)
-        self.source = types.SimpleNamespace(instance=FRONT, publisher="alive", state="running", why="", frames=9, lost=1,
-                                            damaged=2, restarts=3)
+        self.source = types.SimpleNamespace(instance=FRONT, publisher="alive", state="running", why="", frames=9,
+                                            lost=1, damaged=2, restarts=3)
 
     def serve(self):
         server = status.Server(self.about, [self.source], [self.runner])

@@ -33,6 +33,7 @@ WANTED = """
 {datadir}/stixeld/calibrate/stixel_calibrate/views.py python
 {bindir}/stixel-bench
 {bindir}/stixel-bridge                      python
+{pythondir}/stixel_bridge/__init__.py       python
 {mandir}/man1/stixel-bridge.1               man python numpy
 {datadir}/doc/stixeld/examples/bridge-lan.conf python
 {unitdir}/stixel-bridge.service             systemd python
@@ -143,7 +144,7 @@ def wanted():
         folder = os.path.join(os.environ["STIXEL_SOURCE"], "python/src")
         for top, _, names in os.walk(os.path.join(folder, "stixel_bridge")):
             found += [os.path.join(FOLDERS["pythondir"], os.path.relpath(os.path.join(top, name), folder))
-                      for name in names if name.endswith(".py")]
+                      for name in names if name.endswith(".py") and top + name != folder + "/stixel_bridge__init__.py"]
     return sorted(found)
 
 

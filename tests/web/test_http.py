@@ -7,8 +7,10 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
 import unittest
+import unittest.mock
 
 from support import SLOW, STIXEL_WEB, Daemon, Place, Web, until
 
@@ -534,6 +536,22 @@ class Life(unittest.TestCase):
         self.assertEqual(code, 200)
         self.assertIn("openmetrics-text", headers["content-type"])
         openmetrics.parse(body.decode())
+
+    def test_metrics_of_bridges(self):
+        """As stixel-bridge answers for itself, under its own names."""
+        sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python", "src"))
+        from stixel_bridge import status
+        place = {"RUNTIME_DIRECTORY": self.place.top + "/stixel-bridge"}
+        for name in ("one", "two"):
+            with unittest.mock.patch.dict(os.environ, place):
+                server = status.Server({"name": name, "host": "h", "version": "1", "started": time.monotonic()}, [], [])
+            self.addCleanup(server.close)
+            threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        text = Web(self.place, "-i", self.daemon.start().name).ask("/metrics")[2].decode()
+        openmetrics.parse(text)
+        for name in ("one", "two"):
+            self.assertIn('\nstixel_bridge_info{bridge="%s",host="h",version="1"} 1\n' % name, text)
+        self.assertIn('stixeld_uptime_seconds{instance="%s"}' % self.daemon.name, text)
 
     def test_nothing_runs(self):
         web = Web(self.place, "-i", "none-of-this-name")

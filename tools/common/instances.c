@@ -65,7 +65,7 @@ static bool has_status_socket(const char *folder, const char *name)
 }
 
 /* Folders of a program in all places that have a status socket. */
-static void find(const char *program, void (*take)(void *user, const char *name), void *user)
+static void find_folders(const char *program, void (*take)(void *user, const char *name), void *user)
 {
 	char folder[PATH_MAX];
 
@@ -84,12 +84,12 @@ static void find(const char *program, void (*take)(void *user, const char *name)
 
 void sx_instances_find(void (*take)(void *user, const char *name), void *user)
 {
-	find(SX_PLACE_PROGRAM, take, user);
+	find_folders(SX_PLACE_PROGRAM, take, user);
 }
 
 void sx_bridges_find(void (*take)(void *user, const char *name), void *user)
 {
-	find(SX_PLACE_BRIDGE, take, user);
+	find_folders(SX_PLACE_BRIDGE, take, user);
 }
 
 int sx_bridge_get(const char *bridge, const char *target, int timeout_ms, char **body, char *why,

@@ -1,6 +1,6 @@
 /*
- * Instances and bridges of this machine as programs find them, and what one of them says of itself. Where they
- * are looked for, and in which order: base/places.h.
+ * Instances and bridges of this machine as programs find them, and what one of them says of itself. Where
+ * they are looked for, and in which order: base/places.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

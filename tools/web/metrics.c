@@ -1,5 +1,5 @@
 /*
- * /metrics: stixel-web's own figures, and those of all instances in one OpenMetrics document.
+ * /metrics: stixel-web's own figures, and those of all instances and bridges in one OpenMetrics document.
  *
  * A document may have each family once, so those of several daemons are merged: a family of the
  * first document takes the samples of all. Each sample gets the label instance, by which
@@ -15,14 +15,17 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "tools/common/instances.h"
 #include "tools/web/certificate.h"
 #include "tools/web/server.h"
 
 static const char type[] = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 static const char type_line[] = "# TYPE ";
 
+enum { BRIDGES = 8, BRIDGE_MS = 500 };
+
 struct document {
-	const char *instance;
+	const char *instance; /* its samples get this label; NULL: of a bridge, which says it itself */
 	char *text;
 };
 
@@ -68,7 +71,9 @@ static void put_sample(FILE *to, const char *line, size_t length, const char *in
 	static const char label[] = "instance=\"";
 
 	fwrite(line, 1, name, to);
-	if (line[name] != '{')
+	if (!instance)
+		fwrite(line + name, 1, (size_t)(line[name] == '{'), to);
+	else if (line[name] != '{')
 		fprintf(to, "{%s%s\"}", label, instance);
 	else if (strncmp(line + name + 1, label, strlen(label)) == 0)
 		fputc('{', to);
@@ -194,6 +199,33 @@ static size_t ask_all(struct web_server *s, const struct web_names *names, struc
 	return count;
 }
 
+struct bridges {
+	struct document *documents;
+	size_t count;
+};
+
+static void ask_bridge(void *user, const char *name)
+{
+	struct bridges *b = user;
+	char why[256], *text = NULL;
+
+	if (b->count == BRIDGES)
+		return;
+	if (sx_bridge_get(name, "/metrics", BRIDGE_MS, &text, why, sizeof(why)) == 200)
+		b->documents[b->count++] = (struct document){.text = text};
+	else
+		free(text);
+}
+
+/* Asks every bridge that answers; several instances each, so all of them whatever instances are shown. */
+static size_t ask_bridges(struct document *documents)
+{
+	struct bridges b = {documents, 0};
+
+	sx_bridges_find(ask_bridge, &b);
+	return b.count;
+}
+
 /* One instance's document as it is. */
 static enum MHD_Result one_page(struct web_server *s, struct MHD_Connection *c, const char *instance)
 {
@@ -210,7 +242,7 @@ static enum MHD_Result one_page(struct web_server *s, struct MHD_Connection *c, 
 
 enum MHD_Result web_metrics_page(struct web_server *s, struct MHD_Connection *c, const char *instance)
 {
-	struct document documents[WEB_INSTANCES];
+	struct document documents[WEB_INSTANCES + BRIDGES];
 	struct web_names names;
 	enum MHD_Result done = MHD_NO;
 	char *text = NULL;
@@ -224,6 +256,7 @@ enum MHD_Result web_metrics_page(struct web_server *s, struct MHD_Connection *c,
 		return web_refuse(c, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory");
 	web_ask_instances(&names, &s->only);
 	count = ask_all(s, &names, documents);
+	count += ask_bridges(documents + count);
 	put_own(to, s);
 	merge(to, documents, count);
 	fputs("# EOF\n", to);

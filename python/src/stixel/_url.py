@@ -209,7 +209,8 @@ class UrlTransport(Transport):
         found = Publisher.__members__.get(publisher.upper())
         if found is None or found == Publisher.UNKNOWN:
             return None  # not known yet
-        self._inbox.told(found, State.__members__.get(state.upper(), State.UNKNOWN), str(said.get("version") or "")[:64])
+        self._inbox.told(found, State.__members__.get(state.upper(), State.UNKNOWN),
+                         str(said.get("version") or "")[:64])
         if found in (Publisher.ALIVE, Publisher.STALLED):
             if not self._inbox.present:
                 self._inbox.arrived()

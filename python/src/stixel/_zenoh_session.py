@@ -30,7 +30,7 @@ def package() -> Any:
         return importlib.import_module("zenoh")
     except ImportError as e:
         raise LibraryError(errno.ELIBACC, "the Python package eclipse-zenoh cannot be imported (%s): "
-                           "pip install 'stixel[zenoh]'" % e) from None
+                           "pip install eclipse-zenoh" % e) from None
 
 
 def sentence(error: BaseException) -> str:

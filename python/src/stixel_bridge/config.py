@@ -24,7 +24,8 @@ BRIDGE = [
 ]
 INSTANCE = [
     Option("frame_prefix", "text", None, "of ROS frame ids, PREFIX_link and others; without: the instance's name"),
-    Option("x_m", "number", 0.0, "where the left camera is in the vehicle's frame: forward of base_link", -100, 100, unit="m"),
+    Option("x_m", "number", 0.0, "where the left camera is in the vehicle's frame: forward of base_link", -100, 100,
+           unit="m"),
     Option("y_m", "number", 0.0, "to the left of base_link", -100, 100, unit="m"),
     Option("z_m", "number", None, "above base_link, which stands on the road; without: camera height that is measured",
            -100, 100, unit="m"),
@@ -36,8 +37,8 @@ INSTANCE = [
 RIG = [
     Option("instances", "list", None, "instances whose frames become one scan and one cloud in the vehicle's frame"),
     Option("window_ms", "number", 50.0, "frames captured within this time belong together", 1, 1000, unit="ms"),
-    Option("unseen_m", "number", 5.0, "of a scan: what no camera sees nearer than this does not make a ray unseen", 0, 100,
-           unit="m"),
+    Option("unseen_m", "number", 5.0, "of a scan: what no camera sees nearer than this does not make a ray unseen",
+           0, 100, unit="m"),
 ]
 COMMON = [
     Option("kind", "choice", None, "what it speaks", choices=tuple(sinks.KINDS)),
@@ -103,7 +104,8 @@ def _section(file: _File, number: int, line: str, earlier: List[_Section]) -> Op
         file.fault(number, "[bridge] has no name here: say name = %s below it" % name[:80])
         return None
     if kind != "bridge" and not NAME.fullmatch(name):
-        file.fault(number, "[%s NAME]: '%s' is no name: 1 to 64 of A-Z a-z 0-9 _ . -, no dot in front" % (kind, name[:80]))
+        file.fault(number, "[%s NAME]: '%s' is no name: 1 to 64 of A-Z a-z 0-9 _ . -, no dot in front" % (
+            kind, name[:80]))
         return None
     for other in earlier:
         if (other.kind, other.name) == (kind, name):

@@ -18,7 +18,7 @@ from typing import Any, Dict, List, NoReturn, Optional, Sequence, Tuple
 from . import config as configuration
 from . import status, text
 from .fail import CONFIG, FAILED, UNAVAILABLE, USAGE, Fail, sentence
-from .sink import Instance
+from .sink import Instance, Sink
 
 PROGRAM = "stixel-bridge"
 FILE = "/etc/stixel-bridge.conf"
@@ -54,6 +54,28 @@ def say(text: str) -> None:
         print("%s: %s" % (PROGRAM, text), file=sys.stderr, flush=True)
 
 
+def _everything(config: configuration.Config) -> Dict[str, Instance]:
+    """Instances and rigs, by name."""
+    return {name: Instance(name, options) for name, options in [*config.instances.items(), *config.rigs.items()]}
+
+
+def make_sinks(config: configuration.Config) -> List[Sink]:
+    """The sinks of a configuration, not connected; Fail with the line of a section whose options contradict."""
+    everything = _everything(config)
+    found = []
+    for c in config.sinks:
+        names = c.options["instances"] or [*config.instances, *(config.rigs if c.maker.RIGS else ())]
+        for name in names:
+            if name in config.rigs and not c.maker.RIGS:
+                raise Fail(CONFIG, "%s: sinks of kind %s send no rigs, and '%s' is one" % (
+                    c.where, c.options["kind"], name))
+        try:
+            found.append(c.maker(c.name, c.options, config.bridge["host"], [everything[name] for name in names]))
+        except Fail as e:
+            raise Fail(e.code, "%s: %s" % (c.where, e)) from None
+    return found
+
+
 class Bridge:
     """All threads of a configuration."""
 
@@ -61,10 +83,10 @@ class Bridge:
         from .instances import Reports, Source
         from .rig import Rig
         from .runner import Runner
-        everything = {name: Instance(name, options)
-                      for name, options in [*config.instances.items(), *config.rigs.items()]}
-        self.runners = [Runner(self._sink(c, config, everything), say) for c in config.sinks]
-        rigs = [Rig(everything[name], [everything[i] for i in options["instances"]], self._of(name)) for name, options in config.rigs.items()]
+        everything = _everything(config)
+        self.runners = [Runner(sink, say) for sink in make_sinks(config)]
+        rigs = [Rig(everything[name], [everything[i] for i in options["instances"]], self._of(name))
+                for name, options in config.rigs.items()]
 
         def more(name: str) -> Any:
             mine = [rig for rig in rigs if rig.has(name)]
@@ -75,18 +97,6 @@ class Bridge:
         about = {**config.bridge, "version": version, "started": time.monotonic()}
         self._server = status.Server(about, self.sources, self.runners)
         self._serving = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="status", daemon=True)
-
-    @staticmethod
-    def _sink(c: configuration.SinkConfig, config: configuration.Config, everything: Dict[str, Instance]) -> Any:
-        names = c.options["instances"] or [*config.instances, *(config.rigs if c.maker.RIGS else ())]
-        for name in names:
-            if name in config.rigs and not c.maker.RIGS:
-                raise Fail(CONFIG, "%s: sinks of kind %s send no rigs, and '%s' is one" % (
-                    c.where, c.options["kind"], name))
-        try:
-            return c.maker(c.name, c.options, config.bridge["host"], [everything[name] for name in names])
-        except Fail as e:
-            raise Fail(e.code, "%s: %s" % (c.where, e)) from None
 
     def _of(self, name: str) -> List[Any]:
         return [runner for runner in self.runners if name in runner.counts]
@@ -156,6 +166,7 @@ def main(arguments: Optional[List[str]] = None, version: Optional[str] = None) -
             raise Fail(UNAVAILABLE, "NumPy cannot be loaded: install it (Debian package python3-numpy)") from None
         config = configuration.load(options.config)
         if options.check:
+            make_sinks(config)
             print("%s: %d instances, %d sinks" % (options.config, len(config.instances), len(config.sinks)))
             return 0
         return _run(config, version)

@@ -1,8 +1,8 @@
 """Several instances as one: frames that were captured together, in the vehicle's frame (base_link of REP 105).
 
-What a camera sees is placed by where its instance is mounted (x_m, y_m, yaw_deg); all stand on one plane, the road. Frames
-belong together by their capture times on this machine's clock, and are not moved by what the vehicle drove in between:
-window_ms bounds that.
+What a camera sees is placed by where its instance is mounted (x_m, y_m, yaw_deg); all stand on one plane, the road.
+Frames belong together by their capture times on this machine's clock, and are not moved by what the vehicle drove in
+between: window_ms bounds that.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -110,9 +110,9 @@ class RigFrame:
     def scan(self, **options: Any) -> stixel.Scan:
         """One scan around the vehicle, from -pi on; options as of Frame.scan(), but for angles.
 
-        A ray that met nothing is inf where all of it beyond unseen_m was seen free, by one camera or another, and nan where
-        not. A number is the nearest that was met; not all before it need have been seen. Of what a camera's ray met each
-        ray that it covers has the nearer end. Ranges end where the shortest one does.
+        A ray that met nothing is inf where all of it beyond unseen_m was seen free, by one camera or another, and nan
+        where not. A number is the nearest that was met; not all before it need have been seen. Of what a camera's ray
+        met each ray that it covers has the nearer end. Ranges end where the shortest one does.
         """
         pairs = [(part, part.frame.scan(**options)) for part in self.parts
                  if part.frame.camera.known and part.frame.road.known]
@@ -177,7 +177,8 @@ class Rig:
         parts = [Part(work.instance, work.frame) for _, work in sorted(self._waiting.items())]
         self.together += not missing
         self.partial += bool(missing)
-        made = Work(self.instance, RigFrame(parts, missing, self.instance.options["unseen_m"]), time.monotonic_ns())  # type: ignore[arg-type]
+        frame: Any = RigFrame(parts, missing, self.instance.options["unseen_m"])
+        made = Work(self.instance, frame, time.monotonic_ns())
         self._waiting.clear()
         for runner in self._runners:
             runner.put(made)

@@ -30,7 +30,7 @@ class Counts:
         self.dropped_busy = 0  #: a newer one came while the sink was busy
         self.dropped_closed = 0  #: there was no connection
         self.skipped = 0  #: left out by rate_hz
-        self.latencies: Deque[Tuple[int, int]] = collections.deque(maxlen=LATENCIES)  # when, capture until given away, ns
+        self.latencies: Deque[Tuple[int, int]] = collections.deque(maxlen=LATENCIES)  # when; since capture; ns
 
     def quantiles(self, wanted: List[float]) -> Optional[List[float]]:
         """Of the last ten seconds, s; None: nothing was sent."""

@@ -58,7 +58,6 @@ class Sink:
 
     OPTIONS: Sequence[Option] = ()  #: of its section, beside COMMON of config.py
     PACKAGES: Sequence[str] = ()  #: of others, by the names under which they are imported, in its methods only
-    NEEDS = ""  #: extra of the wheel that brings them: pip install stixel[NEEDS]
     HELP = ""  #: one line
     RIGS = False  #: whether frames of rigs (rig.py) can be sent
 
@@ -72,7 +71,7 @@ class Sink:
         """Connects, within 10 s. SinkError: not now; asked again after a while, longer each time, 30 s at most."""
 
     def send(self, work: Work) -> int:
-        """Gives a frame away; bytes given to the network. SinkError: the connection is lost; close() and open() follow."""
+        """Gives a frame away; bytes given to the network. SinkError: the connection is lost; close(), open() follow."""
         raise NotImplementedError
 
     def report(self, report: Report) -> int:

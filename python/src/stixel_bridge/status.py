@@ -91,7 +91,8 @@ class _Text:
         self._lines += ["# TYPE %s %s" % (name, kind), "# HELP %s %s" % (name, help_)]
         for behind, labels, value in samples:
             label = ",".join('%s="%s"' % (k, _escaped(v)) for k, v in {"bridge": self._bridge, **labels}.items())
-            self._lines.append("%s%s{%s} %s" % (name, behind, label, "%.9g" % value if isinstance(value, float) else value))
+            text = "%.9g" % value if isinstance(value, float) else str(value)
+            self._lines.append("%s%s{%s} %s" % (name, behind, label, text))
 
     def end(self) -> str:
         return "\n".join([*self._lines, "# EOF", ""])
@@ -112,7 +113,8 @@ def _latencies(ways: Sequence[Tuple[Dict[str, str], Any]]) -> List[Tuple[str, Di
 def metrics(bridge: Mapping[str, Any], sources: Sequence[Source], runners: Sequence[Runner]) -> str:
     """What /metrics says."""
     t, ways = _Text(bridge["name"]), _ways(runners)
-    t.family("stixel_bridge", "info", "What runs.", [("_info", {"host": bridge["host"], "version": bridge["version"]}, 1)])
+    t.family("stixel_bridge", "info", "What runs.", [
+        ("_info", {"host": bridge["host"], "version": bridge["version"]}, 1)])
     t.family("stixel_bridge_uptime_seconds", "gauge", "Since the bridge started.",
              [("", {}, time.monotonic() - bridge["started"])])
     t.family("stixel_bridge_instance_frames", "counter", "Frames read from an instance.",
@@ -184,7 +186,8 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
             os.chmod(path, 0o660)
         except BlockingIOError:
             os.close(self._lock)
-            raise Fail(CANNOT_CREATE, "another stixel-bridge runs as '%s' (%s)" % (bridge["name"], self.folder)) from None
+            raise Fail(CANNOT_CREATE, "another stixel-bridge runs as '%s' (%s)" % (
+                bridge["name"], self.folder)) from None
         except OSError as e:
             raise Fail(CANNOT_CREATE, "%s: cannot be made: %s" % (path, e.strerror or e)) from None
 

@@ -18,6 +18,8 @@ KINDS = {
     "ros-dds": "ros_dds",  # ROS 2 messages for rmw_cyclonedds, rmw_fastrtps
     "foxglove": "foxglove",  # WebSocket of Foxglove
 }
+# names of packages at PyPI that are not those under which they are imported
+PYPI = {"zenoh": "eclipse-zenoh", "foxglove": "foxglove-sdk"}
 
 
 def load(kind: str) -> Type[Sink]:
@@ -31,5 +33,5 @@ def check(kind: str) -> None:
     maker = load(kind)
     missing = [name for name in maker.PACKAGES if importlib.util.find_spec(name) is None]
     if missing:
-        raise Fail(UNAVAILABLE, "sinks of kind %s need the Python package %s: pip install 'stixel[%s]'" % (
-            kind, " and ".join(missing), maker.NEEDS))
+        raise Fail(UNAVAILABLE, "sinks of kind %s need %s, which cannot be imported: pip install %s" % (
+            kind, " and ".join(missing), " ".join(PYPI.get(name, name) for name in maker.PACKAGES)))

@@ -33,7 +33,6 @@ class Sink(Base):
                8, 4096),
     ]
     PACKAGES = ("foxglove",)
-    NEEDS = "foxglove"
     HELP = "WebSocket server for Foxglove: the topics of stixelctl export, live"
 
     def __init__(self, name: str, options: Mapping[str, Any], host: str, instances: Sequence[Instance]) -> None:

@@ -56,7 +56,6 @@ class Sink(graph.RosSink):
         *topics.OPTIONS,
     ]
     PACKAGES = ("cyclonedds", "rosbags")
-    NEEDS = "dds"
     HELP = "ROS 2 over DDS: LaserScan, PointCloud2 and others for nodes with rmw_cyclonedds or rmw_fastrtps"
 
     def __init__(self, name: str, options: Mapping[str, Any], host: str, instances: Sequence[Instance]) -> None:

@@ -60,7 +60,6 @@ class Sink(graph.RosSink):
         *topics.OPTIONS,
     ]
     PACKAGES = ("zenoh", "rosbags", "xxhash")
-    NEEDS = "ros"
     HELP = "ROS 2 over zenoh: LaserScan, PointCloud2 and others for nodes with rmw_zenoh"
 
     def __init__(self, name: str, options: Mapping[str, Any], host: str, instances: Sequence[Instance]) -> None:

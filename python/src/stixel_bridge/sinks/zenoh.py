@@ -48,7 +48,6 @@ class Sink(Base):
                "they say something, and mode go before it"),
     ]
     PACKAGES = ("zenoh",)
-    NEEDS = "zenoh"
     HELP = "frames as they are, for stixel.open(\"zenoh:tcp/HOST:7447/INSTANCE\")"
 
     def __init__(self, name: str, options: Mapping[str, Any], host: str, instances: Sequence[Instance]) -> None:
