@@ -14,8 +14,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 class Child:
     """script of this folder; what it says is kept in said, in its order."""
 
-    def __init__(self, script, *args, env=None):
-        self.process = subprocess.Popen([sys.executable, os.path.join(HERE, script), *args], stdin=subprocess.PIPE,
+    def __init__(self, script, *args, env=None, python=sys.executable):
+        self.process = subprocess.Popen([python, os.path.join(HERE, script), *args], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, env=dict(os.environ, **(env or {})))
         self.said = []
         self._queue = queue.Queue()

@@ -10,12 +10,15 @@ import support
 
 support.need("cyclonedds", "rosbags")
 
+import numpy as np  # noqa: E402
 import ros_case  # noqa: E402
 import support_frames  # noqa: E402
 from child import Child  # noqa: E402
 from rosbags.typesys import Stores, get_typestore  # noqa: E402
+from stixel_bridge import config  # noqa: E402
 from stixel_bridge.fail import SinkError  # noqa: E402
 from stixel_bridge.ros import topics  # noqa: E402
+from stixel_bridge.sink import Instance  # noqa: E402
 from stixel_bridge.sinks import ros_dds  # noqa: E402
 
 STAMP_S = support_frames.ANCHOR_NS // 10**9
@@ -80,10 +83,9 @@ class Readers(Network):
         self.assertEqual(scan.header.stamp.sec, STAMP_S)
         stamp = {"sec_": STAMP_S, "nanosec_": scan.header.stamp.nanosec}
         self.assertEqual(first["sample"]["header_"], {"stamp_": stamp, "frame_id_": scan.header.frame_id})
-        self.assertEqual(len(first["sample"]["ranges_"]), len(scan.ranges))
-        ahead = round(-scan.angle_min / scan.angle_increment)
-        self.assertAlmostEqual(scan.ranges[ahead], 10.0, delta=0.2)
-        self.assertEqual(first["sample"]["ranges_"][ahead], float(scan.ranges[ahead]))
+        for name in ("angle_min", "angle_max", "angle_increment", "range_min", "range_max", "ranges"):
+            np.testing.assert_array_equal(np.float32(first["sample"][name + "_"]), getattr(scan, name), name)
+        self.assertAlmostEqual(scan.ranges[round(-scan.angle_min / scan.angle_increment)], 10.0, delta=0.2)
         self.assertLess(abs(time.time_ns() - first["sent_ns"]), 10**10)
 
         self.subscribe("rt/tf_static", "TFMessage", reliable=True, late=True)  # sent before it asked
@@ -126,6 +128,31 @@ class Readers(Network):
         self.assertEqual(self.sink.figures()["subscriptions"], 1)
 
 
+@unittest.skipUnless(os.environ.get("STIXEL_ROS_PYTHON"), "STIXEL_ROS_PYTHON names no Python with rclpy")
+class Ros(Network):
+    """Against a real ROS 2, where there is one."""
+
+    def test_a_node_reads_scans_and_images(self):
+        self.node = Child("ros_node.py", env={"ROS_DOMAIN_ID": str(DOMAIN)}, python=os.environ["STIXEL_ROS_PYTHON"])
+        self.addCleanup(self.node.close)
+        self.node.until(lambda m: m["event"] == "ready", 30, "node")
+        self.sink = ros_case.sink(ros_dds, domain=DOMAIN)
+        self.addCleanup(self.sink.close)
+        self.sink.open()
+        scan = self.node.until(lambda m: m["event"] == "scan", what="scan", do=self.send)
+        self.assertEqual(scan["sec"], STAMP_S)
+        self.assertAlmostEqual(scan["ranges"][len(scan["ranges"]) // 2], 10.0, delta=0.2)
+        image = self.node.until(lambda m: m["event"] == "image", what="image", do=self.send)
+        self.assertEqual((image["width"], image["height"]), (640, 480))
+        self.assertEqual(image["crc"], zlib.crc32(ros_case.frame().left))
+        graph = self.node.until(lambda m: m["event"] == "graph" and "stixel_bridge" in m["nodes"], what="the node")
+        kind, type_hash, reliability = graph["publishers"][0]
+        self.assertEqual((kind, reliability), ("sensor_msgs/msg/LaserScan", "BEST_EFFORT"))
+        self.assertIn(topics.type_hash(kind), type_hash)
+        self.node.tell(do="end the image")
+        self.until(lambda: not self.sink.images(ros_case.FRONT), "no image wanted")
+
+
 class Opening(unittest.TestCase):
     def test_what_cannot_be_opened_is_a_sentence(self):
         for options, words in (({"interface": "nowhere9"}, "nowhere9"),
@@ -145,6 +172,22 @@ class Opening(unittest.TestCase):
         two.open()
         two.report(ros_case.report())
         two.close()
+
+    def test_what_does_not_fit_its_type_is_not_written(self):
+        s = ros_case.sink(ros_dds, domain=DOMAIN)
+        self.addCleanup(s.close)
+        s.open()
+        scan, = [m for m in topics.of_frame(ros_case.work(), s.options, {"scan"})]
+        self.assertEqual(s.publish("/front/scan", scan.cdr), len(scan.cdr))
+        with self.assertRaisesRegex(ValueError, "does not fit"):
+            s.publish("/front/scan", scan.cdr[:-8])
+
+    def test_a_rig_has_fewer_topics(self):
+        rig = Instance("around", {option.name: option.default for option in config.RIG})
+        s = ros_case.sink(ros_dds, rig, domain=DOMAIN)
+        self.addCleanup(s.close)
+        s.open()
+        self.assertEqual({o.name for o in s.offers()}, {"/around/scan", "/around/obstacles", "/around/ground"})
 
     def test_options_become_cyclone_s_configuration(self):
         def of(**options):

@@ -1,6 +1,6 @@
 """How rmw_zenoh says ROS 2 over zenoh: keys, liveliness tokens, what is attached to a message. Knows no zenoh.
 
-From the public sources of ros2/rmw_zenoh: docs/design.md (formats; its examples are in tests/bridge/rmw_zenoh.txt),
+From the public sources of ros2/rmw_zenoh: its design document (formats; its examples: tests/bridge/rmw_zenoh.txt),
 qos.cpp (what a token leaves out because it is the default), liveliness_utils.cpp (a gid is the hash of its token).
 This is what Humble has from 0.1.2 on, Jazzy from 0.2.4 and Kilted from 0.6.0, the first of each in which an attachment
 has no labels; Humble has HUMBLE_HASH where the others have the hash of a type.

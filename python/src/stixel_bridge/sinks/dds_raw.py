@@ -96,29 +96,27 @@ def _type(node: Any, fields_of: Callable[[str], Fields], made: Dict[str, Any]) -
 
 
 class Types:
-    """Topics of a participant by the names of their types."""
+    """Topics by the names of their types. Types are made once: the package never gives one back."""
 
-    def __init__(self, participant: Any, fields_of: Callable[[str], Fields]) -> None:
-        self._participant = participant
+    def __init__(self, fields_of: Callable[[str], Fields]) -> None:
         self._fields_of = fields_of
         self._structs: Dict[str, Any] = {}
-        self._library = _library()
 
     def struct(self, kind: str) -> Any:
         """The IdlStruct of a type."""
         return struct(kind, self._fields_of, self._structs)
 
-    def topic(self, name: str, kind: str) -> Any:
+    def topic(self, participant: Any, name: str, kind: str) -> Any:
         """A topic of DDS for messages of this type, which is not described to others."""
         from cyclonedds.core import Entity
         from cyclonedds.topic import Topic
-        lib = self._library
-        described = Topic(self._participant, "_" + name, self.struct(kind))
+        lib = _library()
+        described = Topic(participant, "_" + name, self.struct(kind))
         info, descriptor = ctypes.c_void_p(), ctypes.POINTER(_Descriptor)()
         _checked(lib.dds_get_typeinfo(described._ref, ctypes.byref(info)), "of the type " + kind)
         try:
             _checked(lib.dds_create_topic_descriptor(
-                _LOCAL_DOMAIN, self._participant._ref, info, 0, ctypes.byref(descriptor)), "describing " + kind)
+                _LOCAL_DOMAIN, participant._ref, info, 0, ctypes.byref(descriptor)), "describing " + kind)
         finally:
             lib.dds_free_typeinfo(info)
         try:
@@ -126,7 +124,7 @@ class Types:
             bare.flags &= ~_XTYPES_METADATA
             bare.type_information = bare.type_mapping = _Meta()
             found = _checked(lib.dds_create_topic(
-                self._participant._ref, ctypes.byref(bare), name.encode(), None, None), "making the topic " + name)
+                participant._ref, ctypes.byref(bare), name.encode(), None, None), "making the topic " + name)
         finally:
             lib.dds_delete_topic_descriptor(descriptor)
         topic = Topic.__new__(Topic)

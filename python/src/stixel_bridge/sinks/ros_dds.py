@@ -62,6 +62,7 @@ class Sink(graph.RosSink):
         super().__init__(name, options, host, instances)
         self._domain: Any = None
         self._participant: Any = None
+        self._types = Types(self._fields)
         self._writers: Dict[str, Writer] = {}
         self._graph: Optional[Writer] = None
         self._full = 0  # messages that were not written, since readers are slow
@@ -87,17 +88,16 @@ class Sink(graph.RosSink):
             topics.definition(kind)
 
     def _declare(self) -> None:
-        types = Types(self._participant, self._fields)
         for offer in self.offers():
-            topic = types.topic("rt" + offer.name, offer.topic.type)
+            topic = self._types.topic(self._participant, "rt" + offer.name, offer.topic.type)
             self._writers[offer.name] = Writer(self._participant, topic, _qos(offer.topic, self.options["distro"]))
-        topic = types.topic(GRAPH_TOPIC.name, GRAPH)
+        topic = self._types.topic(self._participant, GRAPH_TOPIC.name, GRAPH)
         self._graph = Writer(self._participant, topic, _qos(GRAPH_TOPIC, "humble"))
-        self._graph.write(self._node(types))
+        self._graph.write(self._node())
 
-    def _node(self, types: Types) -> bytes:
+    def _node(self) -> bytes:
         """Whose writers these are: what nodes tell each other of nodes."""
-        gid, node, participant = (types.struct("rmw_dds_common/msg/" + name) for name in (
+        gid, node, participant = (self._types.struct("rmw_dds_common/msg/" + name) for name in (
             "Gid", "NodeEntitiesInfo", "ParticipantEntitiesInfo"))
         size = _gid_bytes(self.options["distro"])
 
