@@ -233,6 +233,11 @@ static void test_unknown(void **state)
 		case_add(&s.c, COLUMN, STIXEL_UNKNOWN, 250, 0, 0);
 		assert_true(middle(&s) == INFINITY);
 	}
+	begin_column(&s); /* a nearer obstacle above what is unknown */
+	case_add(&s.c, COLUMN, STIXEL_OBJECT, 276, 260, 12.5);
+	case_add(&s.c, COLUMN, STIXEL_UNKNOWN, 259, 240, 0);
+	case_add(&s.c, COLUMN, STIXEL_OBJECT, 239, 0, 25);
+	assert_ahead(&s, middle(&s), 10);
 	begin_column(&s);
 	case_ground(&s.c, COLUMN, 253);
 	case_add(&s.c, COLUMN, STIXEL_UNKNOWN, 252, 0, 0);
@@ -306,6 +311,79 @@ static void test_band(void **state)
 	assert_ahead(&s, s.ranges[looks_through(&s, 322)], 20);
 }
 
+/* With numbers that are exact: 1 m above the road, of which a row is 1/64 m at 7.8125 m. */
+static void test_band_to_the_row(void **state)
+{
+	static struct scan s;
+
+	for (int more = -1; more <= 1; more++)
+		for (int above = 0; above < 2; above++) {
+			begin_column(&s);
+			s.c.header.height_m = 1;
+			s.c.header.road_slope = 0.5;
+			s.c.header.road_offset = -0.5 * 239.5;
+			s.o.height_min = 0.25f; /* 16 rows above row 303.5 */
+			s.o.height_max = 0.5f;
+			if (above)
+				case_add(&s.c, COLUMN, STIXEL_OBJECT, 303 - 32 + more, 200, 32);
+			else
+				case_add(&s.c, COLUMN, STIXEL_OBJECT, 303, 304 - 16 + more, 32);
+			if (more == (above ? 1 : -1))
+				assert_ahead(&s, middle(&s), 7.8125);
+			else
+				assert_true(middle(&s) == INFINITY);
+		}
+}
+
+/* Straight ahead is the edge between two columns. */
+static void test_edge(void **state)
+{
+	static struct scan s;
+
+	for (unsigned one = 63; one <= 64; one++) {
+		begin(&s);
+		s.o.angle_min = -0.0625f;
+		s.o.angle_increment = 1.0f / 512;
+		s.o.count = 64;
+		case_open_to(&s.c, 0, one);
+		case_add(&s.c, one, STIXEL_OBJECT, CASE_FOOT, 200, 25);
+		case_open_to(&s.c, one + 1, CASE_COLUMNS);
+		assert_int_equal(run(&s), 1);
+		assert_true(s.ranges[32] == 10.0f);
+		assert_true(s.ranges[one == 63 ? 31 : 33] == INFINITY);
+	}
+}
+
+/* Of one column, some rays may meet it before range_max and others behind. */
+static void test_column_across_range_max(void **state)
+{
+	static struct scan s;
+	int numbers = 0, free_ones = 0;
+
+	begin(&s);
+	s.o.range_max = (float)(10 * hypot(1, 268 / 500.0)); /* its middle is at 267.5 px */
+	s.o.angle_increment /= 16;
+	s.o.count *= 16;
+	case_open_to(&s.c, 0, 10);
+	case_add(&s.c, 10, STIXEL_OBJECT, CASE_FOOT, 200, 25);
+	case_open_to(&s.c, 11, CASE_COLUMNS);
+	s.o.angle_min = (float)atan(265.1 / 500);
+	s.o.count = (uint32_t)((atan(269.9 / 500) - (double)s.o.angle_min) / (double)s.o.angle_increment);
+	assert_int_equal(run(&s), 1);
+	for (uint32_t i = 0; i < s.o.count; i++) {
+		const double want = 10 / cos(angle(&s, i));
+
+		if (want < (double)s.o.range_max - 1e-4)
+			numbers += isfinite(s.ranges[i]) != 0;
+		else if (want > (double)s.o.range_max + 1e-4)
+			free_ones += s.ranges[i] == INFINITY;
+		else
+			numbers++;
+	}
+	assert_int_equal(numbers + free_ones, s.o.count);
+	assert_true(numbers > 5 && free_ones > 5);
+}
+
 static void test_frames_without(void **state)
 {
 	static struct scan s;
@@ -369,7 +447,7 @@ static void test_wide_angles(void **state)
 		s.o.angle_increment = 0.3f;
 		s.o.angle_min = -0.3f;
 		for (unsigned u = 0; u < CASE_COLUMNS; u++) {
-			if (u == 60 && hidden)
+			if ((u == 60 || u == 70) && hidden)
 				case_add(&s.c, u, STIXEL_UNKNOWN, 479, 0, 0);
 			else if (u == 61 || u == 66)
 				case_add(&s.c, u, STIXEL_OBJECT, CASE_FOOT, 200, u == 61 ? 25 : 50);
@@ -412,42 +490,51 @@ static void lean(struct convert_case *c, double pitch, double roll)
 	h->road_cross = tan(roll) * h->road_slope;
 }
 
+/* Where an azimuth first meets a row, within the band, of column 90 at 25 px, m; HUGE_VAL: nowhere. */
+static double nearest_row(const struct stixel_frame_header *h, double azimuth)
+{
+	const double c = cos(azimuth), n = sin(azimuth);
+	double nearest = HUGE_VAL;
+
+	for (double y = 129.5; y <= 300.5; y += 0.01) {
+		double a[3], b[3], t, range;
+
+		vehicle(h, 449.5, y, 25, a);
+		vehicle(h, 454.5, y, 25, b);
+		if ((a[2] + b[2]) / 2 < 0.15 || (a[2] + b[2]) / 2 > 2)
+			continue;
+		t = (a[0] * n - a[1] * c) / ((a[0] - b[0]) * n - (a[1] - b[1]) * c);
+		range = hypot(a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1]));
+		if (t > -1e-3 && t < 1.001)
+			nearest = fmin(nearest, range);
+	}
+	return nearest;
+}
+
 static void test_leaning_camera(void **state)
 {
 	static struct scan s;
-	static const double angles[][2] = {{0.3, 0}, {-0.1, 0.05}, {0.2, -0.1}, {0, 0.2}};
+	static const double angles[][2] = {{0.3, 0}, {-0.1, 0.05}, {0.2, -0.1}, {0, 0.2}, {0.3, 0.15}};
 
-	for (size_t k = 0; k < 4; k++) {
+	for (size_t k = 0; k < sizeof(angles) / sizeof(angles[0]); k++) {
 		int hits = 0;
 
 		begin(&s);
 		lean(&s.c, angles[k][0], angles[k][1]);
+		s.o.angle_increment /= 4;
+		s.o.count *= 4;
 		case_open_to(&s.c, 0, 90);
 		case_add(&s.c, 90, STIXEL_OBJECT, 300, 130, 25);
 		case_open_to(&s.c, 91, CASE_COLUMNS);
 		assert_int_equal(run(&s), 1);
 		for (uint32_t i = 0; i < s.o.count; i++) {
-			double nearest = HUGE_VAL;
-
 			if (!isfinite(s.ranges[i]))
 				continue;
 			hits++;
-			for (double y = 129.5; y <= 300.5;
-			     y += 0.01) { /* where the ray meets any of its rows */
-				double a[3], b[3], t;
-				const double c = cos(angle(&s, i)), n = sin(angle(&s, i));
-
-				vehicle(&s.c.header, 449.5, y, 25, a);
-				vehicle(&s.c.header, 454.5, y, 25, b);
-				if ((a[2] + b[2]) / 2 < 0.15 || (a[2] + b[2]) / 2 > 2)
-					continue;
-				t = (a[0] * n - a[1] * c) / ((a[0] - b[0]) * n - (a[1] - b[1]) * c);
-				nearest = fmin(nearest,
-					       hypot(a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1])));
-			}
-			assert_true(fabs((double)s.ranges[i] - nearest) < 0.004);
+			assert_true(fabs((double)s.ranges[i] - nearest_row(&s.c.header, angle(&s, i))) <
+				    0.003);
 		}
-		assert_in_range(hits, 1, 3);
+		assert_in_range(hits, 4, 7);
 	}
 }
 
@@ -655,6 +742,9 @@ int main(void)
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_limits_of_range),
 		cmocka_unit_test(test_band),
+		cmocka_unit_test(test_band_to_the_row),
+		cmocka_unit_test(test_edge),
+		cmocka_unit_test(test_column_across_range_max),
 		cmocka_unit_test(test_frames_without),
 		cmocka_unit_test(test_full_turn),
 		cmocka_unit_test(test_wide_angles),
