@@ -362,8 +362,8 @@ static void test_column_across_range_max(void **state)
 
 	begin(&s);
 	s.o.range_max = (float)(10 * hypot(1, 268 / 500.0)); /* its middle is at 267.5 px */
-	s.o.angle_increment /= 16;
-	s.o.count *= 16;
+	s.o.angle_increment /= 64;
+	s.o.count *= 64;
 	case_open_to(&s.c, 0, 10);
 	case_add(&s.c, 10, STIXEL_OBJECT, CASE_FOOT, 200, 25);
 	case_open_to(&s.c, 11, CASE_COLUMNS);
@@ -535,6 +535,42 @@ static void test_leaning_camera(void **state)
 				    0.003);
 		}
 		assert_in_range(hits, 4, 7);
+	}
+}
+
+/* Direction in which image column x sees the plane of the road infinitely far away. */
+static double far_away(const struct stixel_frame_header *h, double x)
+{
+	double a[3], b[3], share;
+
+	vehicle(h, x, 0, 1, a);
+	vehicle(h, x, 479, 1, b);
+	share = (a[2] - h->height_m) / (a[2] - b[2]);
+	return atan2(a[1] + share * (b[1] - a[1]), a[0] + share * (b[0] - a[0]));
+}
+
+static void test_field_of_view(void **state)
+{
+	static struct scan s;
+
+	for (int k = -1; k <= 1; k++) {
+		double right, left;
+
+		begin(&s);
+		lean(&s.c, 0.3, 0.2 * k);
+		s.o.angle_min = -1;
+		s.o.angle_increment = 0.0005f;
+		s.o.count = 4001;
+		case_open_to(&s.c, 0, CASE_COLUMNS);
+		assert_int_equal(run(&s), 1);
+		right = far_away(&s.c.header, 639.5);
+		left = far_away(&s.c.header, -0.5);
+		assert_true(left > 0.5 && right < -0.5);
+		for (uint32_t i = 0; i < s.o.count; i++)
+			if (angle(&s, i) < right || angle(&s, i) > left)
+				assert_true(isnan(s.ranges[i]));
+			else
+				assert_true(s.ranges[i] == INFINITY);
 	}
 }
 
@@ -749,6 +785,7 @@ int main(void)
 		cmocka_unit_test(test_full_turn),
 		cmocka_unit_test(test_wide_angles),
 		cmocka_unit_test(test_leaning_camera),
+		cmocka_unit_test(test_field_of_view),
 		cmocka_unit_test(test_hidden_beside),
 		cmocka_unit_test(test_bend),
 		cmocka_unit_test(test_old_frame),
