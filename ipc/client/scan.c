@@ -239,26 +239,25 @@ static void scan_take(struct scan *s, struct scan_column *c, uint32_t as, double
 	}
 }
 
-/* Its part within the band, or all of it where none is; the nearer of both ends, of equal ones the lower. */
+/*
+ * It lies at its lowest row within the band, or at its lowest one where none is: rows of things at one distance
+ * then are the same from column to column, so that a camera that leans sees no gaps between them.
+ */
 static void scan_object(struct scan *s, struct scan_column *c, const struct stixel *object)
 {
 	const double d = stixel_disparity_px(object);
 	const struct sx_upright at = sx_geometry_upright(&s->g, c->middle, d);
 	const double lowest = at.foot_row - (double)s->o.height_min / at.m_per_row;
 	const double highest = at.foot_row - (double)s->o.height_max / at.m_per_row;
-	double bottom = object->row_bottom + 0.5, top = object->row_top - 0.5;
+	double bottom = object->row_bottom + 0.5;
 	uint32_t as = STIXEL_SCAN_AS_OBSTACLE;
 
-	if (top >= lowest) {
+	if (object->row_top - 0.5 >= lowest)
 		as = s->o.below;
-	} else if (bottom <= highest) {
+	else if (bottom <= highest)
 		as = s->o.above;
-	} else {
-		bottom = bottom > lowest ? lowest : bottom;
-		top = top < highest ? highest : top;
-	}
-	if (scan_distance(s, c, top) < scan_distance(s, c, bottom))
-		bottom = top;
+	else if (bottom > lowest)
+		bottom = lowest;
 	if (as == STIXEL_SCAN_AS_OBSTACLE ||
 	    s->g.focal_baseline / d * scan_distance(s, c, bottom) <= (double)s->o.range_max)
 		scan_take(s, c, as, bottom, d);

@@ -107,8 +107,7 @@ class TwinScan:
                 row, metres = self.foot(x, d)
                 low, high = row - o["height_min"] / metres, row - o["height_max"] / metres
                 how = o["below"] if top >= low else o["above"] if bottom <= high else None
-                ends = [bottom, top] if how is not None else [min(bottom, low), max(top, high)]
-                y = min(ends, key=lambda y: self.distance(x, y, 1.0))
+                y = bottom if how is not None else min(bottom, low)
                 how = ScanAs.OBSTACLE if how is None else how
                 if how == ScanAs.OBSTACLE or self.distance(x, y, d) <= o["range_max"]:
                     if how == ScanAs.OBSTACLE or not blocked:
