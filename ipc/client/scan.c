@@ -240,8 +240,8 @@ static void scan_take(struct scan *s, struct scan_column *c, uint32_t as, double
 }
 
 /*
- * It lies at its lowest row within the band, or at its lowest one where none is: rows of things at one distance
- * then are the same from column to column, so that a camera that leans sees no gaps between them.
+ * It lies at its lowest row within the band, or at its lowest one where none is: things at one distance then
+ * have the same row in all columns, and a camera that leans sees no gaps between them.
  */
 static void scan_object(struct scan *s, struct scan_column *c, const struct stixel *object)
 {
