@@ -70,10 +70,10 @@ STIXEL_API int stixel_scan_defaults(const struct stixel_frame *frame, struct sti
  * For each angle, in ranges[count], the distance of the nearest obstacle in the plane of the road, from the
  * origin of vehicle coordinates, m; as REP 117 has it:
  *
- *	a number	range_min .. range_max: the nearest obstacle
- *	-INFINITY	there is one, nearer than range_min
- *	+INFINITY	seen, and free as far as range_max
- *	NAN		not seen: outside of the field of view, unmeasured, hidden by what is nearer
+ *	a number	range_min .. range_max: the nearest obstacle;
+ *	-INFINITY	there is one, nearer than range_min;
+ *	+INFINITY	seen, and free as far as range_max;
+ *	NAN		not seen: outside of the field of view, unmeasured, hidden by what is nearer.
  *
  * An obstacle is an object stixel of which a part lies more than height_min and less than height_max above
  * the measured road, with its cross slope and its bend. It is taken as upright in the image: the line from

@@ -214,5 +214,6 @@ int main(void)
 		cmocka_unit_test(test_old_frame),      cmocka_unit_test(test_angles_by_arithmetic),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
