@@ -70,16 +70,16 @@ STIXEL_API int stixel_scan_defaults(const struct stixel_frame *frame, struct sti
  * For each angle, in ranges[count], the distance of the nearest obstacle in the plane of the road, from the
  * origin of vehicle coordinates, m; as REP 117 has it:
  *
- *	a number	range_min .. range_max: the nearest obstacle
- *	-INFINITY	there is one, nearer than range_min
- *	+INFINITY	seen, and free as far as range_max
- *	NAN		not seen: outside of the field of view, unmeasured, hidden by what is nearer
+ *	a number	range_min .. range_max: the nearest obstacle;
+ *	-INFINITY	there is one, nearer than range_min;
+ *	+INFINITY	seen, and free as far as range_max;
+ *	NAN		not seen: outside of the field of view, unmeasured, hidden by what is nearer.
  *
  * An obstacle is an object stixel of which a part lies more than height_min and less than height_max above
  * the measured road, with its cross slope and its bend. It is taken as upright in the image: the line from
- * edge to edge of its column at its disparity, in the row where its part within the band is nearest. Ground
- * is free, however high. An unknown stixel ends what is seen of its column, unless an obstacle lies below it
- * or the road is farther than range_max where it begins; as an obstacle it stands there on the road.
+ * edge to edge of its column at its disparity, in its lowest row within the band. Ground is free, however
+ * high. An unknown stixel ends what is seen of its column, unless an obstacle lies below it or the road is
+ * farther than range_max where it begins; as an obstacle it stands there on the road.
  *
  * An angle has the nearest of all that its ray meets. A column that is so narrow that no ray meets it counts
  * for the angle nearest to its middle (of two the left one), with the distance of its middle. Edges belong to

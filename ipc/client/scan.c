@@ -34,7 +34,7 @@ struct scan_span {
 /* A column while it is walked. */
 struct scan_column {
 	double right, middle, left; /* its edges, image columns, px */
-	double bottom;		    /* lower edge of the image, px */
+	struct scan_span horizon;   /* directions in which they see it */
 	bool seen;		    /* ground or an object was */
 	bool blocked;		    /* by an obstacle */
 	bool unseen;		    /* from there on */
@@ -80,12 +80,10 @@ static struct scan_span scan_span_at(const struct scan *s, const struct scan_col
 }
 
 /* The same at all rows from there on up to the horizon. */
-static struct scan_span scan_span_from(const struct scan *s, const struct scan_column *c, double y)
+static struct scan_span scan_span_to_horizon(const struct scan_column *c, struct scan_span span)
 {
-	struct scan_span span = scan_span_at(s, c, y);
-
-	scan_widen(&span, scan_far(s, c->right));
-	scan_widen(&span, scan_far(s, c->left));
+	scan_widen(&span, c->horizon.right);
+	scan_widen(&span, c->horizon.left);
 	return span;
 }
 
@@ -129,6 +127,12 @@ static struct scan_span scan_across_back(struct scan_span span)
 
 /* ---- what a thing makes of its angles ---- */
 
+static void scan_put_unseen_at(struct scan *s, int64_t i)
+{
+	if (s->ranges[i] == INFINITY)
+		s->ranges[i] = NAN;
+}
+
 static void scan_put_unseen(struct scan *s, struct scan_span span)
 {
 	span = scan_across_back(span);
@@ -136,8 +140,7 @@ static void scan_put_unseen(struct scan *s, struct scan_span span)
 		const struct scan_angles a = scan_angles_of(s, span, turns);
 
 		for (int64_t i = a.first; i <= a.last; i++)
-			if (s->ranges[i] == INFINITY)
-				s->ranges[i] = NAN;
+			scan_put_unseen_at(s, i);
 	}
 }
 
@@ -156,7 +159,7 @@ static void scan_put_range(struct scan *s, int64_t i, double range)
 	float *r = &s->ranges[i];
 	float nearer;
 
-	if (range > (double)s->o.range_max)
+	if (!(range <= (double)s->o.range_max))
 		return;
 	nearer = range < (double)s->o.range_min ? -INFINITY : (float)range;
 	if (isnan(*r) || nearer < *r)
@@ -175,32 +178,6 @@ static double scan_meets(const struct scan *s, int64_t i, struct sx_vector right
 	return range > 0.0 && range < HUGE_VAL ? range : fallback;
 }
 
-/* The obstacle that a column sees at row y with disparity d, and that what is behind it is not seen. */
-static void scan_put_obstacle(struct scan *s, const struct scan_column *c, double y, double d)
-{
-	const double depth = s->g.focal_baseline / d;
-	struct sx_vector right = scan_direction(s, c->right, y), left = scan_direction(s, c->left, y);
-	struct sx_vector middle = scan_direction(s, c->middle, y);
-	const double range = depth * sqrt(middle.x * middle.x + middle.y * middle.y);
-	const struct scan_span span = scan_across_back(scan_span_at(s, c, y));
-
-	right.x *= depth, right.y *= depth;
-	left.x *= depth, left.y *= depth;
-	for (int turns = -1; turns <= 2; turns++) {
-		const struct scan_angles a = scan_angles_of(s, span, turns);
-
-		for (int64_t i = a.first; i <= a.last; i++)
-			scan_put_range(s, i,
-				       (double)i >= a.from && (double)i <= a.to
-					       ? scan_meets(s, i, right, left, range)
-					       : range);
-	}
-	if (range <= (double)s->o.range_max)
-		scan_put_unseen(s, scan_span_from(s, c, y));
-}
-
-/* ---- what a column sees ---- */
-
 /* Along the road, at 1 m along the optical axis, of what the middle of a column sees at row y. */
 static double scan_distance(const struct scan *s, const struct scan_column *c, double y)
 {
@@ -209,6 +186,47 @@ static double scan_distance(const struct scan *s, const struct scan_column *c, d
 	return sqrt(v.x * v.x + v.y * v.y);
 }
 
+/* What a column sees beyond an obstacle, but in the directions of the obstacle itself. */
+static void scan_put_hidden(struct scan *s, const struct scan_column *c, struct scan_span obstacle)
+{
+	const struct scan_span all = scan_across_back(scan_span_to_horizon(c, obstacle));
+
+	obstacle = scan_across_back(obstacle);
+	for (int turns = -1; turns <= 2; turns++) {
+		const struct scan_angles a = scan_angles_of(s, all, turns);
+		const struct scan_angles own = scan_angles_of(s, obstacle, turns);
+
+		for (int64_t i = a.first; i <= a.last; i++)
+			if (i < own.first || i > own.last)
+				scan_put_unseen_at(s, i);
+	}
+}
+
+/* The obstacle that a column sees at row y with disparity d. */
+static void scan_put_obstacle(struct scan *s, const struct scan_column *c, double y, double d)
+{
+	const double depth = s->g.focal_baseline / d;
+	struct sx_vector right = scan_direction(s, c->right, y), left = scan_direction(s, c->left, y);
+	const double middle = depth * scan_distance(s, c, y);
+	const struct scan_span span = scan_span_at(s, c, y);
+
+	right.x *= depth, right.y *= depth;
+	left.x *= depth, left.y *= depth;
+	for (int turns = -1; turns <= 2; turns++) {
+		const struct scan_angles a = scan_angles_of(s, scan_across_back(span), turns);
+
+		for (int64_t i = a.first; i <= a.last; i++)
+			scan_put_range(s, i,
+				       (double)i >= a.from && (double)i <= a.to
+					       ? scan_meets(s, i, right, left, middle)
+					       : middle);
+	}
+	if (middle <= (double)s->o.range_max)
+		scan_put_hidden(s, c, span);
+}
+
+/* ---- what a column sees ---- */
+
 /* Something counts as it was asked for; it begins at row y, with disparity d. */
 static void scan_take(struct scan *s, struct scan_column *c, uint32_t as, double y, double d)
 {
@@ -216,32 +234,32 @@ static void scan_take(struct scan *s, struct scan_column *c, uint32_t as, double
 		scan_put_obstacle(s, c, y, d);
 		c->blocked = true;
 	} else if (as == STIXEL_SCAN_AS_UNSEEN && !c->blocked) {
-		scan_put_unseen(s, scan_span_from(s, c, y));
+		scan_put_unseen(s, scan_span_to_horizon(c, scan_span_at(s, c, y)));
 		c->unseen = true;
 	}
 }
 
-/* Its part within the band, or all of it where none is; the nearer of both ends, of equal ones the lower. */
+/*
+ * It lies at its lowest row within the band, or at its lowest one where none is: things at one distance then
+ * have the same row in all columns, and a camera that leans sees no gaps between them.
+ */
 static void scan_object(struct scan *s, struct scan_column *c, const struct stixel *object)
 {
 	const double d = stixel_disparity_px(object);
 	const struct sx_upright at = sx_geometry_upright(&s->g, c->middle, d);
 	const double lowest = at.foot_row - (double)s->o.height_min / at.m_per_row;
 	const double highest = at.foot_row - (double)s->o.height_max / at.m_per_row;
-	double bottom = object->row_bottom + 0.5, top = object->row_top - 0.5;
+	double bottom = object->row_bottom + 0.5;
 	uint32_t as = STIXEL_SCAN_AS_OBSTACLE;
 
-	if (top >= lowest) {
+	if (object->row_top - 0.5 >= lowest)
 		as = s->o.below;
-	} else if (bottom <= highest) {
+	else if (bottom <= highest)
 		as = s->o.above;
-	} else {
-		bottom = bottom > lowest ? lowest : bottom;
-		top = top < highest ? highest : top;
-	}
-	if (scan_distance(s, c, top) < scan_distance(s, c, bottom))
-		bottom = top;
-	if (s->g.focal_baseline / d * scan_distance(s, c, bottom) <= (double)s->o.range_max)
+	else if (bottom > lowest)
+		bottom = lowest;
+	if (as == STIXEL_SCAN_AS_OBSTACLE ||
+	    s->g.focal_baseline / d * scan_distance(s, c, bottom) <= (double)s->o.range_max)
 		scan_take(s, c, as, bottom, d);
 }
 
@@ -257,7 +275,8 @@ static void scan_unknown(struct scan *s, struct scan_column *c, const struct sti
 
 static void scan_column(struct scan *s, const struct stixel_frame *frame, uint32_t u)
 {
-	const double width = frame->header->column_width;
+	const struct stixel_frame_header *h = frame->header;
+	const double width = h->column_width;
 	struct scan_column c = {
 		.left = u * width - 0.5,
 		.middle = sx_geometry_middle(&s->g, u),
@@ -266,6 +285,7 @@ static void scan_column(struct scan *s, const struct stixel_frame *frame, uint32
 	uint32_t count;
 	const struct stixel *list = stixel_column(frame, u, &count);
 
+	c.horizon = (struct scan_span){scan_far(s, c.right), scan_far(s, c.left)};
 	for (uint32_t i = 0; i < count && !c.unseen; i++) {
 		const struct stixel *one = &list[i];
 
@@ -282,7 +302,7 @@ static void scan_column(struct scan *s, const struct stixel_frame *frame, uint32
 		}
 	}
 	if (!c.seen && !c.blocked && !c.unseen)
-		scan_put_unseen(s, scan_span_from(s, &c, frame->header->image_height - 0.5));
+		scan_put_unseen(s, scan_span_to_horizon(&c, scan_span_at(s, &c, h->image_height - 0.5)));
 }
 
 /* ---- options ---- */
@@ -301,19 +321,26 @@ static bool scan_accepts(const struct stixel_scan_options *o)
 	       o->unknown <= STIXEL_SCAN_AS_UNSEEN;
 }
 
-static void scan_default_angles(struct stixel_scan_options *o, const struct stixel_frame_header *h)
+/* False where a column is too narrow for a float. */
+static bool scan_default_angles(struct stixel_scan_options *o, const struct stixel_frame_header *h)
 {
 	const double width = h->column_width, end = h->columns * width;
 	const double left = sx_atan2(h->cx + 0.5, h->fx), right = sx_atan2(h->cx + 0.5 - end, h->fx);
 	const double first = left - sx_atan2(h->cx + 0.5 - width, h->fx);
 	const double last = sx_atan2(h->cx + 0.5 - (end - width), h->fx) - right;
-	const double view = left - right, count = view / (first < last ? first : last);
+	const double narrowest = first < last ? first : last, view = left - right;
+	uint32_t count = SCAN_ANGLES_MAX;
 
-	o->count = count < SCAN_ANGLES_MAX ? (uint32_t)count : SCAN_ANGLES_MAX;
-	if (o->count < count && o->count < SCAN_ANGLES_MAX)
-		o->count++;
-	o->angle_increment = (float)(view / o->count);
-	o->angle_min = (float)(right + 0.5 * (view / o->count));
+	if (!((float)narrowest > 0.0f))
+		return false;
+	if (view < narrowest * SCAN_ANGLES_MAX)
+		count = (uint32_t)(view / narrowest);
+	if (count * narrowest < view && count < SCAN_ANGLES_MAX)
+		count++;
+	o->count = count;
+	o->angle_increment = (float)(view / count);
+	o->angle_min = (float)(right + 0.5 * (view / count));
+	return true;
 }
 
 int stixel_scan_defaults(const struct stixel_frame *frame, struct stixel_scan_options *options, size_t bytes)
@@ -332,9 +359,8 @@ int stixel_scan_defaults(const struct stixel_frame *frame, struct stixel_scan_op
 		return -EINVAL;
 	h = frame->header;
 	g = sx_geometry_of(h);
-	known = g.camera && h->columns > 0 && h->column_width > 0;
+	known = g.camera && h->columns > 0 && scan_default_angles(&o, h);
 	if (known) {
-		scan_default_angles(&o, h);
 		disparity = (double)h->min_disparity + (double)h->disparities - 1.0;
 		o.range_min = disparity > 0.0 ? (float)(g.focal_baseline / disparity) : 0.0f;
 		o.range_max = (float)(g.focal_baseline / SCAN_RANGE_DISPARITY);
@@ -369,6 +395,8 @@ int stixel_scan(const struct stixel_frame *frame, const struct stixel_scan_optio
 		ranges[i] = NAN;
 	if (!scan_has_road(&s.g) || h->columns == 0)
 		return 0;
+	if (s.o.count == 0)
+		return 1;
 	scan_put_free(&s, (struct scan_span){scan_far(&s, h->columns * (double)h->column_width - 0.5),
 					     scan_far(&s, -0.5)});
 	for (uint32_t u = 0; u < h->columns; u++)

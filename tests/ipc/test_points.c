@@ -218,5 +218,6 @@ int main(void)
 		cmocka_unit_test(test_frames_without), cmocka_unit_test(test_bad_options),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /*
  * Scans of the synthetic street's true stixels, against what is true of its pixels: how far it is free in the
- * direction of each angle. The truth of an angle is the nearest point of an object, between 0.15 and 2 m above
- * the road, of all pixels that its ray passes. Prints the figures.
+ * direction of each angle. The truth of an angle is the nearest point of an object, between 0.15 and 2 m
+ * above the road, of all pixels that its ray passes. Prints the figures.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -234,7 +234,7 @@ static bool try(const char *name, int width, int height)
 	for (uint32_t n = 0; n < FRAMES; n++)
 		scan_frame(&s, n * STRIDE, &f);
 	good = f.good >= 0.99 * f.angles && f.numbers > 0.3 * f.angles && f.unseen < 0.01 * f.angles;
-	printf("%sok - %s %dx%d: %d angles, %.2f %% within 2 %% or one stixel, %.1f %% are numbers, %.2f %% not seen\n",
+	printf("%sok - %s %dx%d: %d angles, %.2f %% within 2 %% or a stixel, %.0f %% numbers, %.1f %% nan\n",
 	       good ? "" : "not ", name, width, height, f.angles, 100.0 * f.good / f.angles,
 	       100.0 * f.numbers / f.angles, 100.0 * f.unseen / f.angles);
 	free(s.nearest);

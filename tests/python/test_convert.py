@@ -45,7 +45,8 @@ class TwinScan:
     def __init__(self, frame, o):
         self.f, self.o = frame, o
         self.c, self.turn = frame.camera, frame.road.turn()
-        self.hits, self.hidden = [], []  # (right, left, middle) in the plane of the road; (from, to) azimuths
+        # (right, left, middle) in the plane of the road; azimuths (from, to), and likewise where that does not hold
+        self.hits, self.hidden = [], []
         for u in range(frame.columns):
             self.look_along(u)
 
@@ -75,10 +76,11 @@ class TwinScan:
             row = (d - across - r.bend * r.bend_row) / (r.slope - r.bend)
         return row, r.height_m * r.slope / d
 
-    def hide(self, u, y):
+    def hide(self, u, y, but_itself=False):
         left, right = u * 5 - 0.5, u * 5 + 4.5
-        all_of = [self.azimuth(left, y), self.azimuth(right, y), self.far(left), self.far(right)]
-        self.hidden.append((min(all_of), max(all_of)))
+        near = [self.azimuth(left, y), self.azimuth(right, y)]
+        beyond = [*near, self.far(left), self.far(right)]
+        self.hidden.append(((min(beyond), max(beyond)), (min(near), max(near)) if but_itself else None))
 
     def take(self, u, how, y, d):
         if how == ScanAs.OBSTACLE:
@@ -86,7 +88,7 @@ class TwinScan:
             self.hits.append((self.ray(u * 5 + 4.5, y) * z, self.ray(u * 5 - 0.5, y) * z,
                               self.distance(u * 5 + 2, y, d)))
             if self.hits[-1][2] <= self.o["range_max"]:
-                self.hide(u, y)
+                self.hide(u, y, but_itself=True)
         elif how == ScanAs.UNSEEN:
             self.hide(u, y)
 
@@ -105,10 +107,9 @@ class TwinScan:
                 row, metres = self.foot(x, d)
                 low, high = row - o["height_min"] / metres, row - o["height_max"] / metres
                 how = o["below"] if top >= low else o["above"] if bottom <= high else None
-                ends = [bottom, top] if how is not None else [min(bottom, low), max(top, high)]
-                y = min(ends, key=lambda y: self.distance(x, y, 1.0))
-                if self.distance(x, y, d) <= o["range_max"]:
-                    how = ScanAs.OBSTACLE if how is None else how
+                y = bottom if how is not None else min(bottom, low)
+                how = ScanAs.OBSTACLE if how is None else how
+                if how == ScanAs.OBSTACLE or self.distance(x, y, d) <= o["range_max"]:
                     if how == ScanAs.OBSTACLE or not blocked:
                         self.take(u, how, y, d)
                     blocked |= how == ScanAs.OBSTACLE
@@ -138,8 +139,8 @@ class TwinScan:
         angles = o["angle_min"] + np.arange(o["count"]) * o["angle_increment"]
         found = np.full(o["count"], np.inf)
         known = self.covers(self.far(self.f.columns * 5 - 0.5), self.far(-0.5))[1]
-        for span in self.hidden:
-            known &= ~self.covers(*span)[1]
+        for span, but in self.hidden:
+            known &= ~self.covers(*span)[1] if but is None else ~self.covers(*span)[1] | self.covers(*but)[1]
         for right, left, middle in self.hits:
             a = [np.arctan2(p[1], p[0]) for p in (right, left)]
             inside, at = self.covers(min(a), max(a))

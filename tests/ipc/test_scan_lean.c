@@ -1,0 +1,219 @@
+/*
+ * Scans of frames made by hand whose road is no level plane, or whose camera leans; the angles without libm.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "ipc/client/geometry.h"
+#include "tests/ipc/scan_case.h"
+
+/* The formulas of Road.to_vehicle(), by libm. */
+static void vehicle(const struct stixel_frame_header *h, double x, double y, double d, double out[3])
+{
+	const double z = h->fx * h->baseline_m / d, r = h->roll_rad;
+	const double p[3] = {(x - h->cx) / h->fx * z, (y - h->cy) / h->fy * z, z};
+	const double a = atan(tan(h->pitch_rad) * cos(r));
+
+	out[0] = -sin(a) * sin(r) * p[0] - sin(a) * cos(r) * p[1] + cos(a) * p[2];
+	out[1] = -cos(r) * p[0] + sin(r) * p[1];
+	out[2] = -cos(a) * sin(r) * p[0] - cos(a) * cos(r) * p[1] - sin(a) * p[2] + h->height_m;
+}
+
+/* A plane in front of a camera that looks down and leans: slope, offset and cross are those of its angles. */
+static void lean(struct convert_case *c, double pitch, double roll)
+{
+	struct stixel_frame_header *h = &c->header;
+	const double length = sqrt(1 + tan(pitch) * tan(pitch) + tan(roll) * tan(roll));
+
+	h->pitch_rad = pitch;
+	h->roll_rad = roll;
+	h->road_slope = h->baseline_m / (h->height_m * length);
+	h->road_offset = h->road_slope * (tan(pitch) * h->fy - h->cy);
+	h->road_cross = tan(roll) * h->road_slope;
+}
+
+/* Where an azimuth meets the lowest row, within the band, of column 90 at 25 px, m. */
+static double lowest_row(const struct stixel_frame_header *h, double azimuth)
+{
+	const double c = cos(azimuth), n = sin(azimuth);
+	double a[3], b[3], y = 300.5, t;
+
+	do {
+		y -= 0.01;
+		vehicle(h, 449.5, y, 25, a);
+		vehicle(h, 454.5, y, 25, b);
+	} while ((a[2] + b[2]) / 2 < 0.15);
+	t = (a[0] * n - a[1] * c) / ((a[0] - b[0]) * n - (a[1] - b[1]) * c);
+	assert_true(t > -0.001 && t < 1.001);
+	return hypot(a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1]));
+}
+
+static void test_leaning_camera(void **state)
+{
+	static struct scan s;
+	static const double angles[][2] = {{0.3, 0}, {-0.1, 0.05}, {0.2, -0.1}, {0, 0.2}, {0.3, 0.15}};
+
+	for (size_t k = 0; k < sizeof(angles) / sizeof(angles[0]); k++) {
+		int hits = 0;
+
+		begin(&s);
+		lean(&s.c, angles[k][0], angles[k][1]);
+		s.o.angle_increment /= 4;
+		s.o.count *= 4;
+		case_open_to(&s.c, 0, 90);
+		case_add(&s.c, 90, STIXEL_OBJECT, 300, 130, 25);
+		case_open_to(&s.c, 91, CASE_COLUMNS);
+		assert_int_equal(run(&s), 1);
+		for (uint32_t i = 0; i < s.o.count; i++) {
+			if (!isfinite(s.ranges[i]))
+				continue;
+			hits++;
+			assert_true(fabs((double)s.ranges[i] - lowest_row(&s.c.header, angle(&s, i))) <
+				    0.001);
+		}
+		assert_in_range(hits, 4, 7);
+	}
+}
+
+/* Direction in which image column x sees the plane of the road infinitely far away. */
+static double far_away(const struct stixel_frame_header *h, double x)
+{
+	double a[3], b[3], share;
+
+	vehicle(h, x, 0, 1, a);
+	vehicle(h, x, 479, 1, b);
+	share = (a[2] - h->height_m) / (a[2] - b[2]);
+	return atan2(a[1] + share * (b[1] - a[1]), a[0] + share * (b[0] - a[0]));
+}
+
+static void test_field_of_view(void **state)
+{
+	static struct scan s;
+
+	for (int k = -1; k <= 1; k++) {
+		double right, left;
+
+		begin(&s);
+		lean(&s.c, 0.3, 0.2 * k);
+		s.o.angle_min = -1;
+		s.o.angle_increment = 0.0005f;
+		s.o.count = 4001;
+		case_open_to(&s.c, 0, CASE_COLUMNS);
+		assert_int_equal(run(&s), 1);
+		right = far_away(&s.c.header, 639.5);
+		left = far_away(&s.c.header, -0.5);
+		assert_true(left > 0.5 && right < -0.5);
+		for (uint32_t i = 0; i < s.o.count; i++)
+			if (angle(&s, i) < right || angle(&s, i) > left)
+				assert_true(isnan(s.ranges[i]));
+			else
+				assert_true(s.ranges[i] == INFINITY);
+	}
+}
+
+/*
+ * Seen from above, columns of a camera that looks down do not run through the point below it: what is behind
+ * an obstacle lies in other directions than it does.
+ */
+static void test_hidden_beside(void **state)
+{
+	static struct scan s;
+	int unseen = 0;
+
+	begin(&s);
+	lean(&s.c, 0.4, 0);
+	s.o.angle_increment /= 8;
+	s.o.count *= 8;
+	case_open_to(&s.c, 0, 110);
+	case_add(&s.c, 110, STIXEL_OBJECT, 400, 300, 100);
+	case_open_to(&s.c, 111, CASE_COLUMNS);
+	assert_int_equal(run(&s), 1);
+	for (uint32_t i = 0; i < s.o.count; i++) {
+		const double far = atan(-(554.5 - 319.5) / 500 * cos(0.4)); /* the column at the horizon */
+		double near[3];
+
+		vehicle(&s.c.header, 554.5, 400.5, 100, near);
+		unseen += isnan(s.ranges[i]) && angle(&s, i) < far && angle(&s, i) > atan2(near[1], near[0]);
+	}
+	assert_true(unseen > 20);
+}
+
+/* Beyond its bend the road climbs: what lies on it is no obstacle, what stands on it is. */
+static void test_bend(void **state)
+{
+	static struct scan s;
+
+	for (int bent = 0; bent < 2; bent++)
+		for (int tall = 0; tall < 2; tall++) {
+			float r;
+
+			begin_column(&s);
+			s.c.header.road_bend = bent ? 1 / 6.0 : 0; /* from 10 m on as if the slope were 1/6 */
+			s.c.header.road_bend_row = 314.5;
+			/* 20 m: disparity 12.5, of the plane in row 277, of the bent road in 239.5 */
+			case_add(&s.c, COLUMN, STIXEL_OBJECT, 239, tall ? 200 : 238, 12.5);
+			r = middle(&s);
+			if (bent && !tall)
+				assert_true(r == INFINITY);
+			else
+				assert_ahead(&s, r, 20);
+			/* before the bend it does not count, however high a thing is */
+			begin_column(&s);
+			s.c.header.road_bend = bent ? 1 / 6.0 : 0;
+			s.c.header.road_bend_row = 314.5;
+			case_add(&s.c, COLUMN, STIXEL_OBJECT, 150, 100, 50); /* from 2.4 m on */
+			assert_true(middle(&s) == INFINITY);
+		}
+}
+
+/* Publishers before 1.3 have no cross slope. */
+static void test_old_frame(void **state)
+{
+	static struct scan s;
+
+	for (int old = 0; old < 2; old++) {
+		begin_column(&s);
+		s.c.header.road_cross = 0.1; /* ground 0.25 px nearer in this column */
+		s.c.header.header_bytes = old ? STIXEL_HEADER_BYTES_LEAST : sizeof(s.c.header);
+		s.o.height_min = 0.1f;
+		/* 0.12 m high over the road without the cross slope, 0.105 with; lower than 0.11 */
+		s.o.height_min = 0.11f;
+		case_add(&s.c, COLUMN, STIXEL_OBJECT, CASE_FOOT, 309, 25);
+		case_open_to(&s.c, COLUMN + 1, CASE_COLUMNS);
+		assert_int_equal(run(&s), 1);
+		assert_true(isfinite(s.ranges[looks_through(&s, 322)]) == old);
+	}
+}
+
+/* Sine, cosine and angles without libm: next to its own. */
+static void test_angles_by_arithmetic(void **state)
+{
+	for (int i = -40000; i <= 40000; i++) {
+		const double x = i * 0.0003217;
+		double s, c;
+
+		sx_sin_cos(x, &s, &c);
+		assert_true(fabs(s - sin(x)) < 3e-16 && fabs(c - cos(x)) < 3e-16);
+		assert_true(fabs(sx_atan2(s, c) - atan2(sin(x), cos(x))) < 9e-16);
+		assert_true(fabs(sx_atan2(x, 1) - atan(x)) < 6e-16);
+	}
+	assert_true(sx_atan2(0, 0) == 0 && sx_atan2(0, -1) == SX_PI);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_leaning_camera), cmocka_unit_test(test_field_of_view),
+		cmocka_unit_test(test_hidden_beside),  cmocka_unit_test(test_bend),
+		cmocka_unit_test(test_old_frame),      cmocka_unit_test(test_angles_by_arithmetic),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
