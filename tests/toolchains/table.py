@@ -72,11 +72,12 @@ def place(entry):
 
 
 def commit():
-    """The commit of this tree, and whether it has changed since."""
+    """The commit of this tree, and whether it has changed since, but for what is written here."""
     def git(*words):
         return subprocess.run(["git", "-C", TOP, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                               check=False).stdout.strip()
-    return (git("rev-parse", "--short", "HEAD") or "-") + ("+changed" if git("status", "--porcelain", "-uno") else "")
+    return (git("rev-parse", "--short", "HEAD") or "-") + (
+        "+changed" if git("status", "--porcelain", "-uno", "--", ".", ":!tests/toolchains/tried.tsv", ":!docs") else "")
 
 
 def add(*entry):
