@@ -86,7 +86,7 @@ FOLDERS = [
     ("tools/calibrate", "stixel-calibrate: K, D, R and T of two raw cameras, in Python with OpenCV", []),
     ("tools/web", "stixel-web: the dashboard's server, and its page",
      ["base", "ipc", "config/cli", "tools/common", "tools/draw"]),
-    ("python", "the Python module stixel, over libstixel", []),
+    ("python", "the Python module stixel over libstixel, and stixel-bridge", []),
     ("ros", "packages for ROS 2: message definitions, a node over python/", []),
     ("systemd", "unit, status socket, user, camera names, drop-ins, example configuration; no program", []),
     ("packaging", "Debian packages, and what cross builds need; tools/package makes them", []),
