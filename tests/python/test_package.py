@@ -54,7 +54,8 @@ class Package(support.TestCase):
                     self.top + "/tree/python", env=env)
         wheel, = glob.glob(self.top + "/*.whl")
         self.assertEqual(os.path.basename(wheel), "stixel-%s-py3-none-any.whl" % VERSION)  # pure: one for all
-        sources = {"stixel/" + os.path.basename(p) for p in glob.glob(PACKAGE + "/src/stixel/*") if os.path.isfile(p)}
+        sources = {os.path.relpath(p, PACKAGE + "/src") for p in glob.glob(PACKAGE + "/src/**", recursive=True)
+                   if os.path.isfile(p) and "__pycache__" not in p and ".egg-info" not in p}
         with zipfile.ZipFile(wheel) as z:
             names = {n for n in z.namelist() if ".dist-info/" not in n}
         self.assertEqual(names, sources)

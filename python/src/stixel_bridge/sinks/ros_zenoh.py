@@ -99,9 +99,8 @@ class Sink(graph.RosSink):
     def connect(self) -> None:
         try:
             config = session.configuration(self._values(), self.options["configuration"])
-            endpoints = json.loads(config.get_json("connect/endpoints"))
-            self._leads = bool(endpoints)
-            self._session = session.opened(config, endpoints if isinstance(endpoints, list) else [])
+            self._leads = bool(json.loads(config.get_json("connect/endpoints")))
+            self._session = session.opened(config)
             self._declare()
         except NotRunning as e:
             raise SinkError("%s: is the router there (ros2 run rmw_zenoh_cpp rmw_zenohd)?" % e) from None
