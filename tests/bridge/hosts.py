@@ -392,7 +392,7 @@ def judge(world, o, files, before, after, last):
                 if h == 2 and not o.partition * 0.5 < seen["gap_s"] < o.partition + 15:
                     wrong.append("consumer %d: %s was away for %.1f s" % (i, name, seen["gap_s"]))
             frames = next(x["frames"] for x in last[h]["instances"] if x["instance"] == name)
-            counted = ways[2]["sent"] + sum(dropped.values())
+            counted = ways[2]["sent"] + ways[2]["unwanted"] + sum(dropped.values())
             if not counted <= frames <= counted + 2 + 2:  # those on their way, and while the answer was made
                 wrong.append("%s: %d frames were read, and %d sent or dropped" % (name, frames, counted))
     for key, looks in world.memory.items():

@@ -16,6 +16,7 @@ support.need("zenoh")
 instances = support.instances()
 
 import harness  # noqa: E402
+import stixel  # noqa: E402
 from stixel_bridge import daemon  # noqa: E402
 
 MODULE, until = support.MODULE, harness.until
@@ -83,7 +84,11 @@ class Program(instances.TestCase):
         dead, port = free_port(), free_port()
         b = self.bridge("[instance %s]\n[sink near]\nkind = zenoh\nlisten = tcp/127.0.0.1:%d\n[sink dead]\n"
                         "kind = zenoh\nmode = client\nconnect = tcp/127.0.0.1:%d\n" % (d.name, port, dead), d.user)
-        until(lambda: (b.way() or {}).get("sent", 0) > 5, 20, "frames: " + b.text())
+        until(lambda: (b.way() or {}).get("unwanted", 0) > 5, 20, "frames: " + b.text())
+        self.assertEqual((b.way()["sent"], b.way()["latency_ms"]), (0, None))
+        remote = stixel.open("zenoh:tcp/127.0.0.1:%d/%s" % (port, d.name), follow=True)
+        self.addCleanup(remote.close)
+        until(lambda: b.way()["sent"] > 5, 20, "frames that somebody wants")
         until(lambda: b.status()["sinks"][1]["state"] == "waiting", 20, "a connection that fails")
         sinks = b.status()["sinks"]
         self.assertEqual([s["state"] for s in sinks], ["connected", "waiting"])
@@ -149,7 +154,8 @@ class Program(instances.TestCase):
                         "connect = tcp/127.0.0.1:%d\n" % (d.name, port, free_port(), port), d.user, [*filtered, "--"])
         until(lambda: [s["state"] for s in (b.status() or {"sinks": []})["sinks"]] == ["connected"] * 4, 30,
               "connections: " + b.text())
-        until(lambda: b.way()["sent"] > 5, 20, "frames")
+        until(lambda: all(sum(s["instances"][0][c] for c in ("sent", "unwanted")) > 5 for s in b.status()["sinks"]), 20,
+              "frames")
         self.assertEqual([s["internal_errors"] for s in b.status()["sinks"]], [0] * 4)
         b.process.send_signal(signal.SIGTERM)
         self.assertEqual(b.process.wait(10), 0)

@@ -24,6 +24,7 @@ class Fake(Sink):
     def __init__(self, instances=(FRONT,), **options):
         super().__init__("fake", {"kind": "fake", "queue": 1, "rate_hz": 0, **options}, "here", instances)
         self.got, self.reports, self.opened, self.closed = [], [], 0, 0
+        self.size = 100  # of a frame
         self.fails = []  # of the next calls of open() and send(): None or an exception
         self.may_send = threading.Event()
         self.may_send.set()
@@ -43,7 +44,7 @@ class Fake(Sink):
         self.may_send.wait(5)
         self._fail()
         self.got.append((work.instance.name, work.frame.number))
-        return 100
+        return self.size
 
     def report(self, report):
         self.reports.append(report)
@@ -70,6 +71,10 @@ def until(true):
         if time.monotonic() > end:
             raise AssertionError("not in time")
         time.sleep(0.002)
+
+
+class Panic(BaseException):
+    """As packages in Rust raise it (pyo3_runtime.PanicException): no Exception."""
 
 
 class Runner(unittest.TestCase):
@@ -150,6 +155,48 @@ class Runner(unittest.TestCase):
         self.assertGreaterEqual(r.counts["front"].dropped_closed, 1)
         self.assertEqual(len([line for line in self.said if "no router at tcp/a:1; tried again" in line]), 1)
 
+    def test_a_frame_over_which_the_connection_is_lost_is_counted(self):
+        sink = Fake()
+        sink.fails = [None, SinkError("gone")]
+        r = self.connected(sink)
+        r.put(work(1))
+        until(lambda: r.state.failures == 1)
+        self.assertEqual((r.counts["front"].sent, r.counts["front"].dropped_closed), (0, 1))
+
+    def test_what_nobody_wants_is_not_sent(self):
+        sink = Fake()
+        sink.size = 0
+        r = self.connected(sink)
+        r.put(work(1))
+        counts = r.counts["front"]
+        until(lambda: counts.unwanted == 1)
+        self.assertEqual((counts.sent, counts.bytes, len(counts.latencies), counts.dropped_closed), (0, 0, 0, 0))
+
+    def test_only_a_connection_that_held_begins_anew_with_the_shortest_wait(self):
+        """open() takes longer to fail than a connection has to hold: said once."""
+        sink = Fake()
+        sink.fails = [SinkError("nobody")] * 3
+        real = sink.open
+        sink.open = lambda: (time.sleep(0.03), real())
+        with mock.patch.multiple(runner, BACKOFF_LEAST_S=0.01, SETTLED_S=0.02):
+            r = self.connected(sink)
+        self.assertEqual(r.state.failures, 3)
+        self.assertEqual(len([line for line in self.said if "nobody; tried again" in line]), 1)
+
+    def test_a_panic_is_an_error_and_not_the_end(self):
+        sink = Fake()
+        sink.fails = [None, Panic("Rust")]
+        with mock.patch.object(runner, "BACKOFF_LEAST_S", 0.01):
+            r = self.connected(sink)
+            r.put(work(1))
+            until(lambda: sink.opened == 2 and r.state.name == "connected")
+        self.assertEqual((r.state.failures, r.state.internal), (1, 1))
+        self.assertTrue(any("Panic: Rust (" in line for line in self.said))
+        with mock.patch.object(sink, "images", side_effect=Panic("again")):
+            self.assertEqual([r.images(FRONT) for _ in range(3)], [frozenset()] * 3)
+        self.assertEqual((r.state.internal, len([s for s in self.said if "images: Panic: again" in s])), (4, 1))
+        self.assertEqual(r.images(FRONT), frozenset(["left"]))
+
     def test_an_error_of_its_own_is_a_sentence_too(self):
         sink = Fake()
         sink.fails = [None, KeyError("x")]
@@ -175,6 +222,19 @@ class Runner(unittest.TestCase):
         w, made = work(1), []
         self.assertEqual([w.once("scan", lambda: made.append(1) or len(made)) for _ in range(3)], [1, 1, 1])
 
+    def test_one_that_makes_something_delays_none_that_wants_another(self):
+        w, making, go_on = work(1), threading.Event(), threading.Event()
+        slow = threading.Thread(target=w.once, args=("jpeg", lambda: (making.set(), go_on.wait(5))), daemon=True)
+        slow.start()
+        making.wait(5)
+        other = threading.Thread(target=w.once, args=("frame", lambda: b""), daemon=True)
+        other.start()
+        other.join(2)
+        stuck = other.is_alive()
+        go_on.set()
+        slow.join(5)
+        self.assertFalse(stuck)
+
 
 class Status(unittest.TestCase):
     def setUp(self):
@@ -188,7 +248,7 @@ class Status(unittest.TestCase):
         self.sink = Fake()
         self.runner = runner.Runner(self.sink, lambda text: None)
         self.source = types.SimpleNamespace(instance=FRONT, publisher="alive", state="running", why="", frames=9,
-                                            lost=1, damaged=2, restarts=3)
+                                            lost=1, damaged=2, restarts=3, internal=0)
 
     def serve(self):
         server = status.Server(self.about, [self.source], [self.runner])
@@ -208,6 +268,7 @@ class Status(unittest.TestCase):
         self.assertEqual((code, found["bridge"], found["sinks"][0]["state"]), (200, "site", "connected"))
         way = found["sinks"][0]["instances"][0]
         self.assertEqual((way["sent"], way["bytes"], way["dropped"]), (1, 100, {"busy": 0, "not_connected": 0}))
+        self.assertEqual((way["unwanted"], found["instances"][0]["internal_errors"]), (0, 0))
         self.assertGreater(way["latency_ms"]["p50"], 4.9)
         self.assertEqual(found["instances"][0]["restarts"], 3)
         lines = daemon.ask_path(self.path, "/metrics")[1].decode().splitlines()
@@ -224,6 +285,22 @@ class Status(unittest.TestCase):
         self.serve()
         code, body = daemon.ask_path(self.path, "/healthz")
         self.assertEqual((code, body), (503, b"sink fake: connecting \n"))
+
+    def test_health_names_a_thread_that_has_ended(self):
+        self.runner.state = self.runner.state._replace(name="connected")
+        server = self.serve()
+        ended = threading.Thread(target=lambda: None, name="instance front")
+        ended.start()
+        ended.join()
+        server._watched = [threading.current_thread(), ended]
+        self.assertEqual(daemon.ask_path(self.path, "/healthz"), (503, b"thread instance front: has ended\n"))
+
+    def test_the_group_gets_at_the_socket_whatever_the_umask(self):
+        before = os.umask(0o077)
+        self.addCleanup(os.umask, before)
+        self.serve()
+        modes = [os.stat(p).st_mode & 0o777 for p in (os.path.dirname(self.path), self.path)]
+        self.assertEqual(modes, [0o755, 0o660])
 
     def test_a_name_belongs_to_one(self):
         server = self.serve()

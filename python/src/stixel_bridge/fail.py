@@ -2,12 +2,16 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import traceback
+
 USAGE = 64
 DATA = 65
 UNAVAILABLE = 69
 FAILED = 70
 CANNOT_CREATE = 73
 CONFIG = 78
+
+ENDS = (SystemExit, KeyboardInterrupt)  # all else a thread survives: panics of packages in Rust are no Exception
 
 EXITS = [
     (0, "ended by a signal"),
@@ -35,3 +39,10 @@ def sentence(error: BaseException) -> str:
     """An exception of a package in one line that can be printed."""
     text = " ".join(str(error).split())
     return "".join(c if c.isprintable() else "?" for c in text)[:300] or type(error).__name__
+
+
+def described(error: BaseException) -> str:
+    """An error that nobody expected: its type, what it says, and where it was raised."""
+    text = "%s: %s" % (type(error).__name__, sentence(error))
+    frames = traceback.extract_tb(error.__traceback__)
+    return "%s (%s, line %d)" % (text, frames[-1].filename, frames[-1].lineno or 0) if frames else text

@@ -1,4 +1,4 @@
-"""An instance's thread: its frames to the sinks that want them. And one that asks how all instances are.
+"""An instance's thread: its frames to the sinks that want them. And one that asks how it is.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -7,12 +7,12 @@ from __future__ import annotations
 import json
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Callable, Dict, FrozenSet, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Dict, FrozenSet, Optional, Sequence, Set
 
 import stixel
 
 from . import daemon
-from .fail import sentence
+from .fail import ENDS, described, sentence
 from .sink import NO_IMAGES, Instance, Report, Work
 
 if TYPE_CHECKING:
@@ -37,11 +37,13 @@ class Source(threading.Thread):
         self.publisher = "absent"
         self.state = ""
         self.why = ""  #: why it cannot be read
+        self.internal = 0  #: errors of the program's own
         self._runners = list(runners)
         self._say = say
         self._more = more
         self._end = threading.Event()
         self._images = NO_IMAGES
+        self._said: Set[str] = set()  # of errors beside the reading
 
     def stop(self) -> None:
         """Ends the thread within a tenth of a second."""
@@ -78,7 +80,29 @@ class Source(threading.Thread):
             for runner in self._runners:
                 runner.put(work)
             if self._more:
-                self._more(work)
+                self._hand_more(work)
+
+    def _hand_more(self, work: Work) -> None:
+        assert self._more
+        try:
+            self._more(work)
+        except ENDS:
+            raise
+        except BaseException as e:  # of a rig: the sinks have the frame all the same
+            self.internal += 1
+            self._say_once("a rig: " + described(e))
+
+    def _say_once(self, text: str) -> None:
+        if text not in self._said:
+            self._said.add(text)
+            self._say("instance %s: %s" % (self.instance.name, text))
+
+    def _absent(self, why: str) -> None:
+        """It cannot be read: nobody may take it for alive."""
+        if why != self.why:
+            self._say("instance %s: %s; tried again every %g s" % (self.instance.name, why, RETRY_S))
+        self.publisher, self.state, self.why = "absent", "", why
+        self._end.wait(RETRY_S)
 
     def run(self) -> None:
         while not self._end.is_set():
@@ -88,27 +112,31 @@ class Source(threading.Thread):
                     self.why = ""
                     self._read(reader)
             except (stixel.StixelError, OSError) as e:
-                why = sentence(e)
-                if why != self.why:
-                    self._say("instance %s: %s; tried again every %g s" % (self.instance.name, why, RETRY_S))
-                self.why = why
-                self._end.wait(RETRY_S)
+                self._absent(sentence(e))
+            except ENDS:
+                raise
+            except BaseException as e:
+                self.internal += 1
+                self._absent(described(e))
 
 
 class Reports(threading.Thread):
-    """Asks each daemon once a second how it is, and tells the sinks."""
+    """Asks one daemon once a second how it is, and tells the sinks. One that hangs delays no report but its own."""
 
-    def __init__(self, sources: Sequence[Source], runners: Sequence[Runner]) -> None:
-        super().__init__(name="reports", daemon=True)
-        self._sources = list(sources)
+    def __init__(self, source: Source, runners: Sequence[Runner], say: Callable[[str], None]) -> None:
+        super().__init__(name="reports of " + source.instance.name, daemon=True)
+        self._source = source
         self._runners = list(runners)
+        self._say = say
+        self._said = ""
         self._end = threading.Event()
 
     def stop(self) -> None:
-        """Ends the thread, after the answer that it waits for."""
+        """Ends the thread, after the answer that it waits for: a second at each place of an instance."""
         self._end.set()
 
-    def _report(self, source: Source) -> Report:
+    def _report(self) -> Report:
+        source = self._source
         status: Optional[Dict[str, Any]] = None
         answer = daemon.ask(source.instance.name, "/status")
         if answer and answer[0] == 200:
@@ -121,8 +149,14 @@ class Reports(threading.Thread):
 
     def run(self) -> None:
         while not self._end.wait(REPORT_S):
-            for source in self._sources:
-                report = self._report(source)
+            try:
+                report = self._report()
                 for runner in self._runners:
-                    if source.instance.name in runner.counts:
-                        runner.report(report)
+                    runner.report(report)
+            except ENDS:
+                raise
+            except BaseException as e:  # the next one may go well
+                self._source.internal += 1
+                again, self._said = described(e) == self._said, described(e)
+                if not again:
+                    self._say("%s: %s" % (self.name, self._said))

@@ -93,9 +93,9 @@ class Bridge:
             return (lambda work: [rig.put(work) for rig in mine]) if mine else None
 
         self.sources = [Source(everything[name], self._of(name), say, more(name)) for name in config.instances]
-        self._reports = Reports(self.sources, self.runners)
+        self._reports = [Reports(source, self._of(source.instance.name), say) for source in self.sources]
         about = {**config.bridge, "version": version, "started": time.monotonic()}
-        self._server = status.Server(about, self.sources, self.runners)
+        self._server = status.Server(about, self.sources, self.runners, [*self.runners, *self.sources, *self._reports])
         self._serving = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="status", daemon=True)
 
     def _of(self, name: str) -> List[Any]:
@@ -103,19 +103,19 @@ class Bridge:
 
     def start(self) -> None:
         """Starts all threads."""
-        for thread in (self._serving, *self.runners, *self.sources, self._reports):
+        for thread in (*self.runners, *self.sources, *self._reports, self._serving):
             thread.start()
 
-    def stop(self) -> bool:
-        """Ends all threads; False: one did not end in time."""
-        threads: Sequence[Any] = (self._reports, *self.sources, *self.runners)
+    def stop(self) -> List[str]:
+        """Ends all threads; names of those that did not end in time."""
+        threads: Sequence[Any] = (*self._reports, *self.sources, *self.runners)
         for thread in threads:
             thread.stop()
         until = time.monotonic() + STOP_S
         for thread in threads:
             thread.join(max(0.0, until - time.monotonic()))
         self._server.close()
-        return not any(thread.is_alive() for thread in threads)
+        return [thread.name for thread in threads if thread.is_alive()]
 
 
 def _run(config: configuration.Config, version: str) -> int:
@@ -131,8 +131,9 @@ def _run(config: configuration.Config, version: str) -> int:
     status.notify("READY=1")
     ended.wait()
     status.notify("STOPPING=1")
-    if not bridge.stop():
-        say("a sink did not end within %g s" % STOP_S)
+    late = bridge.stop()
+    if late:
+        say("%s did not end within %g s" % (", ".join(late), STOP_S))
         os._exit(0)  # its package waits for somebody who is not there; nothing of ours is left behind
     return 0
 

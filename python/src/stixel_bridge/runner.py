@@ -5,13 +5,11 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import collections
-import sys
 import threading
 import time
-import traceback
 from typing import Callable, Deque, Dict, FrozenSet, List, NamedTuple, Optional, Tuple
 
-from .fail import SinkError, sentence
+from .fail import ENDS, SinkError, described, sentence
 from .sink import NO_IMAGES, Instance, Report, Sink, Work
 
 BACKOFF_LEAST_S = 0.5
@@ -28,7 +26,8 @@ class Counts:
         self.sent = 0  #: frames
         self.bytes = 0
         self.dropped_busy = 0  #: a newer one came while the sink was busy
-        self.dropped_closed = 0  #: there was no connection
+        self.dropped_closed = 0  #: there was no connection, or it was lost over the frame
+        self.unwanted = 0  #: given to the sink, of which nobody wanted anything
         self.skipped = 0  #: left out by rate_hz
         self.latencies: Deque[Tuple[int, int]] = collections.deque(maxlen=LATENCIES)  # when; since capture; ns
 
@@ -54,7 +53,7 @@ class State(NamedTuple):
     why: str  #: of "waiting": what went wrong
     since: float  #: time.monotonic()
     failures: int  #: connections that were lost or not made, since start
-    internal: int  #: errors of the program's own
+    internal: int  #: errors of the program's own, or of a package
 
 
 class Runner(threading.Thread):
@@ -72,6 +71,8 @@ class Runner(threading.Thread):
         self._order: Deque[str] = collections.deque()  # of instances that have work
         self._due_ns: Dict[str, int] = {}
         self._ending = False
+        self._beside = ""  # the last error beside the connection
+        self._connected = 0.0  # since when; 0: this attempt did not come so far
 
     # -- from the instances' threads --
     def put(self, work: Work) -> None:
@@ -110,7 +111,23 @@ class Runner(threading.Thread):
 
     def images(self, instance: Instance) -> FrozenSet[str]:
         """What the sink wants with the frames of an instance."""
-        return self.sink.images(instance) if self.state.name == "connected" else NO_IMAGES
+        if self.state.name != "connected":
+            return NO_IMAGES
+        try:
+            return self.sink.images(instance)
+        except ENDS:
+            raise
+        except BaseException as e:  # it is no fault of the instance, whose thread this is
+            self._internal("images: " + described(e))
+            return NO_IMAGES
+
+    def _internal(self, why: str) -> None:
+        """An error beside the connection, which stays: counted, and the same again is not said."""
+        with self._ready:
+            self.state = self.state._replace(internal=self.state.internal + 1)
+            again, self._beside = why == self._beside, why
+        if not again:
+            self._say("sink %s: %s" % (self.sink.name, why))
 
     def stop(self) -> None:
         """Ends the thread, after the frame that is being sent."""
@@ -141,30 +158,40 @@ class Runner(threading.Thread):
                 name = self._order.popleft() if self._order else ""
                 work = self._work[name].popleft() if name else None
             if work:
-                size = self.sink.send(work)
-                now = time.monotonic_ns()
-                counts = self.counts[name]
-                counts.sent += 1
-                counts.bytes += size
-                counts.latencies.append((now, now - work.frame.captured_ns))
+                self._send(work, self.counts[name])
             for report in reports.values():
                 self.sink.report(report)
+
+    def _send(self, work: Work, counts: Counts) -> None:
+        try:
+            size = self.sink.send(work)
+        except BaseException:
+            counts.dropped_closed += 1
+            raise
+        if not size:
+            counts.unwanted += 1
+            return
+        now = time.monotonic_ns()
+        counts.sent += 1
+        counts.bytes += size
+        counts.latencies.append((now, now - work.frame.captured_ns))
 
     def _attempt(self) -> bool:
         """A connection from its opening to its end; False: it failed."""
         self._go("connecting")
-        why, internal = "", False
+        why, internal, self._connected = "", False, 0.0
         try:
             self.sink.open()
+            self._connected = time.monotonic()
             self._go("connected")
             self._say("sink %s: connected" % self.sink.name)
             self._serve()
         except SinkError as e:
             why = sentence(e)
-        except Exception as e:  # a package's or our own: the others go on
-            why, internal = "%s: %s" % (type(e).__name__, sentence(e)), True
-            where = traceback.extract_tb(sys.exc_info()[2])[-1]
-            why += " (%s, line %d)" % (where.filename, where.lineno or 0)
+        except ENDS:
+            raise
+        except BaseException as e:  # a package's, a panic of it even, or our own: the others go on
+            why, internal = described(e), True
         finally:
             self._close(why, internal)
         return not why
@@ -173,16 +200,17 @@ class Runner(threading.Thread):
         self._go("waiting" if why else "ended", why, failed=bool(why), internal=internal)
         try:
             self.sink.close()
-        except Exception as e:
+        except ENDS:
+            raise
+        except BaseException as e:
             self._say("sink %s: %s: %s while it was closed" % (self.sink.name, type(e).__name__, sentence(e)))
 
     def run(self) -> None:
         wait, said = BACKOFF_LEAST_S, ""
         while True:
-            begun = time.monotonic()
             if self._attempt():
                 return
-            if time.monotonic() - begun > SETTLED_S:
+            if self._connected and time.monotonic() - self._connected > SETTLED_S:
                 wait, said = BACKOFF_LEAST_S, ""
             if self.state.why != said:  # the same again is counted, not said
                 said = self.state.why

@@ -30,11 +30,14 @@ class Work:
         self.frame = frame
         self.taken_ns = taken_ns  #: CLOCK_MONOTONIC, when the bridge took it
         self._made: Dict[Any, Any] = {}
-        self._lock = threading.Lock()
+        self._locks: Dict[Any, threading.Lock] = {}  # one a key: who makes one thing delays none that wants another
+        self._lock = threading.Lock()  # of that table
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
         """make(), computed by the first sink that asks and kept for the others: what several of them send."""
         with self._lock:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
             if key not in self._made:
                 self._made[key] = make()
             return self._made[key]

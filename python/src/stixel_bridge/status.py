@@ -46,7 +46,8 @@ def place() -> str:
 
 def _instance(source: Source) -> Dict[str, Any]:
     return {"instance": source.instance.name, "publisher": source.publisher, "state": source.state, "why": source.why,
-            "frames": source.frames, "lost": source.lost, "damaged": source.damaged, "restarts": source.restarts}
+            "frames": source.frames, "lost": source.lost, "damaged": source.damaged, "restarts": source.restarts,
+            "internal_errors": source.internal}
 
 
 def _way(runner: Runner, name: str) -> Dict[str, Any]:
@@ -54,7 +55,7 @@ def _way(runner: Runner, name: str) -> Dict[str, Any]:
     found = counts.quantiles(QUANTILES)
     return {"instance": name, "sent": counts.sent, "bytes": counts.bytes, "per_second": round(counts.per_second(), 2),
             "dropped": {"busy": counts.dropped_busy, "not_connected": counts.dropped_closed},
-            "skipped": counts.skipped,
+            "skipped": counts.skipped, "unwanted": counts.unwanted,
             "latency_ms": dict(zip(("p50", "p90", "p99"), (round(s * 1e3, 3) for s in found))) if found else None}
 
 
@@ -133,6 +134,8 @@ def metrics(bridge: Mapping[str, Any], sources: Sequence[Source], runners: Seque
     t.family("stixel_bridge_dropped", "counter", "Frames that were not sent.", [
         ("_total", {**labels, "reason": reason}, value) for labels, c in ways
         for reason, value in (("busy", c.dropped_busy), ("not_connected", c.dropped_closed), ("rate", c.skipped))])
+    t.family("stixel_bridge_unwanted", "counter", "Frames of which nobody wanted anything.",
+             [("_total", labels, c.unwanted) for labels, c in ways])
     t.family("stixel_bridge_latency_seconds", "summary", "From capture until given away, of the last ten seconds.",
              _latencies(ways))
     names = sorted({name for r in runners for name in r.sink.figures()})
@@ -170,14 +173,17 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     daemon_threads = True
     request_queue_size = CLIENTS_MOST
 
-    def __init__(self, bridge: Mapping[str, Any], sources: Sequence[Source], runners: Sequence[Runner]) -> None:
+    def __init__(self, bridge: Mapping[str, Any], sources: Sequence[Source], runners: Sequence[Runner],
+                 threads: Sequence[threading.Thread] = ()) -> None:
         self._bridge, self._sources, self._runners = bridge, sources, runners
+        self._watched = threads  #: that have to run as long as it answers
         self._room = threading.BoundedSemaphore(CLIENTS_MOST)
         self.folder = os.path.join(place(), bridge["name"])
         self._lock = -1
         path = os.path.join(self.folder, "status.sock")
         try:
-            os.makedirs(self.folder, 0o755, exist_ok=True)
+            os.makedirs(self.folder, exist_ok=True)
+            os.chmod(self.folder, 0o755)  # whatever the umask is: the group gets at the socket through it
             self._lock = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.path.exists(path):
@@ -219,7 +225,8 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         if path == "/healthz":
             bad = [r for r in self._runners if r.state.name != "connected"]
             lines = "".join("sink %s: %s %s\n" % (r.sink.name, r.state.name, r.state.why) for r in bad)
-            return 503 if bad else 200, "text/plain; charset=utf-8", lines or "ok\n"
+            lines += "".join("thread %s: has ended\n" % t.name for t in self._watched if not t.is_alive())
+            return 503 if lines else 200, "text/plain; charset=utf-8", lines or "ok\n"
         return 404, "text/plain; charset=utf-8", "there are /status, /metrics and /healthz\n"
 
     def close(self) -> None:
