@@ -174,6 +174,11 @@ class Program(instances.TestCase):
             self.assertRegex(r.stderr, r"^stixel-bridge: [^\n]*\n$")
             self.assertIn(want, r.stderr)
 
+    def test_a_reader_that_goes_is_no_error(self):
+        r = subprocess.run("set -o pipefail; %s -m stixel_bridge --print-config | head -n 1" % sys.executable, shell=True,
+                           executable="/bin/bash", capture_output=True, text=True, env=dict(os.environ, PYTHONPATH=MODULE))
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+
     def test_what_is_installed_as_an_example_can_be_used(self):
         path = os.path.join(support.SOURCE, "systemd", "stixel-bridge.conf")
         with open(path, encoding="utf-8") as f:

@@ -175,6 +175,9 @@ def main(arguments: Optional[List[str]] = None, version: Optional[str] = None) -
         for line in str(e).splitlines():
             say(line)
         return e.code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # who read has gone; nothing more to flush
+        return 0
     except OSError as e:
         say(sentence(e))
         return FAILED
