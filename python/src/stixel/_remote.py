@@ -7,6 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 from __future__ import annotations
 
+import _thread
 import collections
 import errno
 import os
@@ -31,6 +32,7 @@ _CLOCK_AGAIN = 4
 _CLOCK_SOON_S = 1.0  # until there are some
 _CLOCK_LATER_S = 10.0
 _STOP_S = 3.0
+THREADS = "stixel-"  #: names of all threads of readers begin so
 
 
 class Order:
@@ -319,7 +321,7 @@ class _ClockKeeper(threading.Thread):
     """Asks for the other machine's clock by and by."""
 
     def __init__(self, transport: Transport, inbox: Inbox) -> None:
-        super().__init__(name="stixel-clock", daemon=True)
+        super().__init__(name=THREADS + "clock", daemon=True)
         self._transport = transport
         self._inbox = inbox
         self._ended = False
@@ -360,6 +362,16 @@ def _end(keeper: _ClockKeeper, transport: Transport, inbox: Inbox) -> None:
     inbox.close()
 
 
+def _end_elsewhere(keeper: _ClockKeeper, transport: Transport, inbox: Inbox) -> None:
+    """_end(), for the garbage collector may run in a thread that holds the locks, or is to be waited for."""
+    if threading.current_thread().name.startswith(THREADS):
+        # takes no lock, as Thread.start() does
+        _thread.start_new_thread(
+            lambda: threading.Thread(target=_end, args=(keeper, transport, inbox), daemon=True).start(), ())
+    else:
+        _end(keeper, transport, inbox)
+
+
 class RemoteReader(Reader):
     """A reader over a transport: next(), latest(), iteration and the rest are as on the publisher's own machine.
 
@@ -387,7 +399,7 @@ class RemoteReader(Reader):
         self._handle = inbox
         self._keeper.start()
         # also when the program ends without close(): threads of packages must not outlive the interpreter
-        self._end = weakref.finalize(self, _end, self._keeper, transport, inbox)
+        self._end = weakref.finalize(self, _end_elsewhere, self._keeper, transport, inbox)
 
     def _take(self, handle: Inbox, newest: bool) -> Optional[Frame]:
         return handle.take(newest)

@@ -17,7 +17,7 @@ from ._check import verdict
 from ._errors import BadName, NotAllowed, NotRunning, StixelError
 from ._layout import Publisher, State, header_of
 from ._planes import join
-from ._remote import Inbox, Order, RemoteReader, Transport
+from ._remote import THREADS, Inbox, Order, RemoteReader, Transport
 
 SCHEME = "zenoh:"
 _NAME = re.compile(r"(?!\.)[A-Za-z0-9_.-]{1,64}")
@@ -218,7 +218,7 @@ class ZenohTransport(Transport):
         self._run(run)
 
     def _run(self, what: Callable[[], None]) -> None:
-        thread = threading.Thread(target=what, name="stixel-zenoh", daemon=True)
+        thread = threading.Thread(target=what, name=THREADS + "zenoh", daemon=True)
         with self._lock:
             thread.start()
             self._threads = [t for t in self._threads if t.is_alive()] + [thread]
