@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 import support
 
@@ -386,7 +387,7 @@ class Locks(Case):
                     sink.open()
 
     def test_files_that_others_may_read(self):
-        sink = Options.sink(self, listen=tcp(), user="a", password_file=self.file("p", "x\n", 0o640))
+        sink = Options.sink(self, connect=tcp(), user="a", password_file=self.file("p", "x\n", 0o640))
         with self.assertRaisesRegex(SinkError, "p: others may read it: chmod 600 /"):
             sink.open()
         sink = Options.sink(self, listen=tcp(), users_file=self.file("u", "", 0o600))
@@ -407,7 +408,11 @@ class Options(Case):
                               ({"connect": "tcp/x:1", "user": "a"}, "one of user and password_file"),
                               ({"connect": "tcp/x:1", "tls_key": "/a"}, "one of tls_certificate and tls_key"),
                               ({"connect": "tcp/x:1", "tls_clients": "yes"}, "tls_clients needs"),
-                              ({"listen": "tls/x:1"}, "TLS needs tls_certificate")):
+                              ({"listen": "tls/x:1"}, "TLS needs tls_certificate"),
+                              ({"listen": "tls/x:1, tcp/x:2", "tls_clients": "yes", "tls_ca": "/a", "tls_key": "/a",
+                                "tls_certificate": "/a"}, "listen: tcp/x:2 asks for no certificate, but tls_clients"),
+                              ({"connect": "tcp/x:1", "users_file": "/a"}, "users_file is for who connects here"),
+                              ({"listen": "tcp/x:1", "user": "a", "password_file": "/a"}, "user is for connect")):
             with self.assertRaisesRegex(Fail, want) as e:
                 self.sink(**options)
             self.assertEqual(e.exception.code, CONFIG)
@@ -449,8 +454,8 @@ class Options(Case):
         sink.send(late)
         self.assertIsNotNone(published._token)
         sink.report(Report(front, "ended", "closed", None))
-        sink.send(late)
-        self.assertIsNone(published._token)
+        self.assertEqual(sink.send(late), 0)
+        self.assertEqual((published._token, published._last), (None, None))  # nor the next one's last frame
         sink.send(Work(front, stixel.load(instances.pack([[]], epoch=6)), time.monotonic_ns()))
         self.assertIsNotNone(published._token)
         # a report that is late: the daemon answers, so it is of the one before
@@ -471,9 +476,9 @@ class Joiner(Case):
         f = stixel.load(data)
         return f.number, "".join(k[0] for k in ("left", "disparity") if getattr(f, k) is not None)
 
-    def add(self, kind, number):
+    def add(self, kind, number, epoch=1):
         np = instances.np
-        whole = instances.pack([[]], epoch=1, number=number, images=[
+        whole = instances.pack([[]], epoch=epoch, number=number, images=[
             (stixel.Plane.LEFT, np.zeros((4, 8), np.uint8)), (stixel.Plane.DISPARITY, np.zeros((4, 8), np.uint16))])
         planes = {"frame": (), "left": (stixel.Plane.LEFT,), "disparity": (stixel.Plane.DISPARITY,)}[kind]
         self.joiner.add(kind, select(whole, planes))
@@ -485,6 +490,22 @@ class Joiner(Case):
                 self.add(kind, number)
             self.assertEqual(self.out[-1], (number, "ld"))
             self.assertEqual(len(self.out), number)
+
+    def test_a_stranger_ends_nothing(self):
+        self.add("frame", 2**63)  # the first
+        self.add("frame", 7, epoch=2)
+        self.add("frame", 9)  # of an earlier publisher: handed on, to be counted
+        for kind in ("frame", "left", "disparity"):
+            self.add(kind, 8, epoch=2)
+        self.assertEqual(self.out, [(2**63, ""), (9, ""), (7, ""), (8, "ld")])
+        self.add("frame", 2**64 - 2, epoch=2)
+        for kind in ("left", "frame", "disparity"):
+            self.add(kind, 9, epoch=2)
+        self.assertEqual(self.out[4:], [(2**64 - 2, ""), (9, "ld")])
+        with mock.patch("stixel._remote.time.monotonic", lambda: time.perf_counter() + 1e6):
+            for kind in ("left", "frame", "disparity"):
+                self.add(kind, 10)
+        self.assertEqual(self.out[6:], [(10, "ld")])
 
     def test_planes_that_nobody_knows(self):
         odd = instances.pack([[]], epoch=1, number=1, images=[(9, instances.np.zeros((4, 8), "u1"))], flags=1)

@@ -9,6 +9,7 @@ import select
 import threading
 import time
 import unittest
+from unittest import mock
 
 import support
 import stixel
@@ -136,6 +137,45 @@ class Frames(Remote):
         self.assertEqual([(f.epoch, f.number, f.missed) for f in (reader.next(), reader.next())],
                          [(2, 1, 0), (2, 2, 0)])
         self.assertEqual((reader.next(), reader.status().restarts), (None, 1))
+
+    def test_one_frame_of_another_publisher_silences_none(self):
+        reader = self.remote(follow=True)
+        now = 1000.0
+        with mock.patch.object(_remote.time, "monotonic", lambda: now):
+            self.push(7, 8)
+            self.push(1, epoch=2)  # of somebody who has the same name
+            for number in (9, 10):
+                self.push(number)
+            self.assertEqual([reader.next().epoch for _ in range(3)], [1, 1, 2])
+            self.assertEqual(reader.status().corrupt, 2)
+            now += 3.1  # in which nothing came of it
+            self.push(11, 12)
+            self.push(2, epoch=2)  # and again
+            self.assertEqual([(f.epoch, f.number, f.missed) for f in (reader.next(), reader.next())],
+                             [(1, 11, 2), (1, 12, 0)])
+            self.assertEqual((reader.next(), reader.status().corrupt, reader.status().lost), (None, 3, 2))
+            self.push(1, epoch=3)
+            self.inbox.left(True)
+            self.inbox.arrived()
+            self.push(13)  # the way to it broke off, and is there again
+            self.assertEqual([reader.next().epoch, reader.next().number], [3, 13])
+            self.assertEqual(reader.status().head, 13)
+
+    def test_a_number_that_cannot_be_silences_none(self):
+        reader = self.remote()
+        now = 1000.0
+        with mock.patch.object(_remote.time, "monotonic", lambda: now):
+            self.push(1, 2, 2**64 - 2, 3)
+            self.assertEqual([reader.next().number for _ in range(3)], [1, 2, 3])
+            self.assertEqual((reader.status().corrupt, reader.status().lost), (1, 0))
+            self.push(30_000, 4)  # within what may be: until it was silent for a while
+            self.assertEqual([reader.next().number, reader.next()], [30_000, None])
+            now += 3.1
+            self.push(30_000, 5, 6)
+            self.assertEqual([(f.number, f.missed) for f in (reader.next(), reader.next())], [(5, 0), (6, 0)])
+            now += 3600  # it was cut off for long
+            self.push(108_000)
+            self.assertEqual(reader.next().missed, 107_993)
 
     def test_following(self):
         reader = self.remote(there=False, follow=True)
@@ -272,7 +312,7 @@ class OtherClock(Remote):
         self.assertLess(near.uncertainty_ns, 3 * ms)
         # it grows with time, by what clocks may drift, until a worse sample that is newer is better
         later = offsets.at(101_105 * ms)
-        self.assertEqual((later.offset_ns, later.uncertainty_ns // ms), (near.offset_ns, 12))
+        self.assertEqual((later.offset_ns, later.uncertainty_ns // ms), (near.offset_ns, 112))
         offsets.add(0, 101_100 * ms, 108_106 * ms, 101_110 * ms)
         self.assertEqual(offsets.at(101_110 * ms).uncertainty_ns // ms, 5)
         # a jump: what was before is forgotten, though it was more exact

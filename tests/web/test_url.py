@@ -3,12 +3,16 @@ of the module's exceptions.
 
 SPDX-License-Identifier: Apache-2.0
 """
+import gc
 import os
 import signal
 import socket
+import struct
 import sys
 import threading
+import time
 import unittest
+from unittest import mock
 
 from support import SLOW, Daemon, Keys, Place, Web, until
 
@@ -147,10 +151,75 @@ class Frames(Case):
         self.refused(FileNotFoundError, "No such file", right, certificate=keys.path("none"))
 
 
+class Odd:
+    """A server of this test: a stream of notices, and a clock."""
+
+    def __init__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = "http://127.0.0.1:%d/front" % self.listener.getsockname()[1]
+        self.said = self.notice = None
+        self.drips = False
+        self.streams = 0
+        self.over = threading.Event()
+        self.threads = [threading.Thread(target=self.accept)]
+        self.threads[0].start()
+
+    def accept(self):
+        while not self.over.is_set():
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            self.threads.append(threading.Thread(target=self.one, args=(connection,)))
+            self.threads[-1].start()
+
+    def one(self, connection):
+        with connection:
+            connection.settimeout(30)
+            try:
+                while not self.over.is_set():
+                    asked = connection.recv(4096)
+                    if not asked or self.said:
+                        connection.sendall(self.said or b"")
+                        return
+                    if b"/api/clock" in asked:
+                        self.clock(connection)
+                    else:
+                        self.stream(connection)
+            except OSError:
+                pass  # it has gone
+
+    def clock(self, connection):
+        body = b'{"monotonic_ns": %d}' % time.monotonic_ns()
+        answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+        for byte in answer if self.drips else ():
+            connection.sendall(bytes([byte]))
+            if self.over.wait(0.5):
+                return
+        connection.sendall(answer)
+
+    def stream(self, connection):
+        self.streams += 1
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/x-stixel-stream\r\n\r\n")
+        while not self.over.wait(0.05) and self.listener.fileno() >= 0:
+            notice, self.notice = self.notice or b'{"publisher": "alive", "state": "running"}', None
+            connection.sendall(struct.pack("<4IQ2I", 0x57585453, 4, len(notice), 0, 0, 0, 0) + notice)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.over.set()
+        if self.listener.fileno() >= 0:
+            self.listener.shutdown(socket.SHUT_RDWR)
+            self.listener.close()
+
+
 class Wrong(Case):
     def test_urls(self):
         for url in ("front", "http://robot", "http://robot:8470/", "ftp://robot/front", "http://anna:geheim@robot:1/.x",
-                    "http://robot:99999/front", "http:///front", "http://anna:geheim@robot/front?x=1"):
+                    "http://robot:99999/front", "anna:geheim@robot:8470/front", "http:/anna:geheim@robot/front",
+                    "http://anna:geheim\n@robot:x/front", "http:///front", "http://anna:geheim@robot/front?x=1"):
             self.refused(stixel.BadName, "as in http://robot:8470/front", url)
         self.refused(ValueError, "is for https://", "http://robot/front", certificate="x")
 
@@ -172,6 +241,49 @@ class Wrong(Case):
                 answers.start()
                 self.refused(kind, words, url)
                 answers.join()
+
+    def test_one_that_misbehaves(self):
+        with Odd() as odd:
+            odd.said = b"HTTP/1.1 404 X\r\nContent-Length: 9\r\n\r\n\x1b]0;x\x07 ''"
+            with self.assertRaises(stixel.NotRunning) as caught:
+                stixel.open_url(odd.url)
+            self.assertTrue(str(caught.exception).isprintable())
+            odd.said = None
+            odd.drips = True  # opened all the same, without its clock
+            began = time.monotonic()
+            reader = stixel.open_url(odd.url, follow=True)
+            self.addCleanup(reader.close)
+            self.assertLess(time.monotonic() - began, 8)
+            self.assertIsNone(reader.status().clock_offset)
+            odd.drips = False
+            asked = odd.streams
+            odd.notice = b"[" * 100000  # the stream is left, and there is another one
+            until(lambda: odd.streams > asked and reader.status().publisher == stixel.Publisher.ALIVE, what="on")
+            # gone: told, and not asked thousands of times
+            odd.listener.shutdown(socket.SHUT_RDWR)
+            odd.listener.close()
+            with mock.patch.object(socket, "create_connection", side_effect=ConnectionRefusedError(111, "x")) as tries:
+                reader.want_images("left")
+                until(lambda: reader.status().publisher == stixel.Publisher.DIED, what="it is told")
+                time.sleep(0.2)
+                self.assertLess(tries.call_count, 20)
+
+    def test_collected_in_a_thread_of_its_own(self):
+        with Odd() as odd:
+            reader = stixel.open_url(odd.url, follow=True)
+            inbox = reader._transport._inbox
+            told = inbox.told
+
+            def collects(*words):
+                told(*words)
+                gc.collect()  # as may happen anywhere
+
+            inbox.told = collects
+            reader.itself = reader
+            gc.disable()
+            self.addCleanup(gc.enable)
+            del reader, inbox
+            until(lambda: not [t for t in threading.enumerate() if t.name.startswith("stixel-")], what="it ends")
 
     @staticmethod
     def answer(listener, said):

@@ -13,7 +13,7 @@ import threading
 from typing import Deque, NamedTuple, Optional
 
 _SAMPLES = 16
-_DRIFT = 1e-4  # how much faster one clock may be: two crystals of 50 ppm
+_DRIFT = 1.1e-3  # how much faster one clock may be: NTP slews each by up to 500 ppm; two crystals of 50 ppm
 
 
 class _Sample(NamedTuple):

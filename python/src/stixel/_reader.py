@@ -38,7 +38,7 @@ class Status(NamedTuple):
     lost: int  #: overwritten before next() took them
     skipped: int  #: passed over by latest()
     overruns: int  #: copies thrown away because the publisher came round
-    corrupt: int  #: frames that failed the check
+    corrupt: int  #: frames that failed the check; from other machines also those that cannot be, by epoch and number
     restarts: int  #: changes of epoch
     version: str  #: of the publisher; empty on a stream
     clock_offset: Optional[float] = 0.0  #: s, its CLOCK_MONOTONIC less that of this machine; None: not measured yet

@@ -7,13 +7,14 @@ SPDX-License-Identifier: Apache-2.0
 """
 from __future__ import annotations
 
+import _thread
 import collections
 import errno
 import os
 import threading
 import time
 import weakref
-from typing import Deque, FrozenSet, Iterable, Optional, Tuple
+from typing import Deque, Dict, FrozenSet, Iterable, Optional, Tuple
 
 from ._check import verdict
 from ._clock import Offsets
@@ -25,11 +26,54 @@ from ._reader import Reader, Status, wish
 _FRAMES_MAX = 8  # that wait to be taken: as many as a ring has
 _EPOCHS_MAX = 16  # of earlier publishers that are known again
 _SILENCE_S = 3.0  # a publisher of which nothing was heard so long is stalled
+_RATE_MAX = 10_000  # frames a second: more no camera gives
 _CLOCK_FIRST = 8  # round trips when a reader is opened, at most
 _CLOCK_AGAIN = 4
 _CLOCK_SOON_S = 1.0  # until there are some
 _CLOCK_LATER_S = 10.0
 _STOP_S = 3.0
+THREADS = "stixel-"  #: names of all threads of readers begin so
+
+
+class Order:
+    """Which of the frames that come are new, by epoch and number. Others may send wrong ones, by mistake or not.
+
+    So nothing is refused for good: once no new frame has come for a while, one that counted as old is new again.
+    """
+
+    def __init__(self) -> None:
+        self.head = (0, 0)  #: epoch and number of the newest
+        self._at = 0.0  # when it came
+        self._anew = True
+        self._earlier: Deque[int] = collections.deque(maxlen=_EPOCHS_MAX)
+
+    def begin(self) -> None:
+        """The next frame is new, though it be of an earlier epoch."""
+        self._anew = True
+
+    def old(self, epoch: int, number: int) -> bool:
+        """Whether it came before, or something newer of its publisher did."""
+        ahead = number - self.head[1]
+        return epoch == self.head[0] and (ahead == 0 or (ahead < 0 and not self._silent()))
+
+    def strange(self, epoch: int, number: int) -> bool:
+        """Whether it cannot be: of a publisher that another has followed, or too far ahead for the time."""
+        if epoch != self.head[0]:
+            return epoch in self._earlier and not self._silent()
+        # those that waited on the way come at once
+        return number - self.head[1] > _RATE_MAX * (time.monotonic() - self._at + _SILENCE_S)
+
+    def take(self, epoch: int, number: int) -> None:
+        """It is the newest from now on."""
+        if epoch != self.head[0]:
+            if epoch in self._earlier:
+                self._earlier.remove(epoch)
+            if self.head[0]:
+                self._earlier.append(self.head[0])
+        self.head, self._at, self._anew = (epoch, number), time.monotonic(), False
+
+    def _silent(self) -> bool:
+        return self._anew or time.monotonic() - self._at > _SILENCE_S
 
 
 class Inbox:
@@ -45,8 +89,7 @@ class Inbox:
         self._pipe: Optional[Tuple[int, int]] = None
         self._ringing = False
         self._frames: Deque[Frame] = collections.deque()
-        self._head = (0, 0)  # epoch and number of what came last
-        self._earlier: Deque[int] = collections.deque(maxlen=_EPOCHS_MAX)
+        self._order = Order()
         self._present: Optional[bool] = None  # None: never was
         self._died = False
         self._error: Optional[StixelError] = None  # that no waiting cures
@@ -57,42 +100,43 @@ class Inbox:
         self._heard: Optional[float] = None
         # of who takes
         self._last = (0, 0)
+        self._numbers: Dict[int, int] = {}  # what was taken last of each epoch, the latest ones
         self._over: Optional[StixelError] = None
         self._taken = self._lost = self._skipped = self._corrupt = self._restarts = 0
 
     # -- from the transport --
     def push(self, data: bytes) -> None:
-        """A frame as it came. What is damaged is counted and passed over, and so is what came before."""
+        """A frame as it came. What is damaged or cannot be is counted and passed over; so is what came before."""
         code = verdict(data)
         frame = Frame(data[:int(header_of(data)["frame_bytes"])]) if code == 0 else None
         with self._changed:
             if frame is None:
                 self._corrupt += 1
                 self._bad = code if code == -errno.EPROTONOSUPPORT else -errno.EBADMSG
-            elif self._is_new(frame):
-                self._heard = time.monotonic()
-                if len(self._frames) == _FRAMES_MAX:
-                    self._frames.popleft()
-                self._frames.append(frame)
-            else:
+            elif self._order.old(frame.epoch, frame.number):
                 return
+            elif self._order.strange(frame.epoch, frame.number):
+                self._corrupt += 1
+                return
+            else:
+                self._put(frame)
             self._ring()
 
-    def _is_new(self, frame: Frame) -> bool:
-        epoch, number = frame.epoch, frame.number
-        if epoch in self._earlier or (epoch == self._head[0] and number <= self._head[1]):
-            return False
-        if self._head[0] and epoch != self._head[0]:
-            self._earlier.append(self._head[0])
+    def _put(self, frame: Frame) -> None:
+        if self._order.head[0] not in (0, frame.epoch):
             self.ask_clock.set()  # its machine may have been started anew, too
-        self._head = epoch, number
-        return True
+        self._order.take(frame.epoch, frame.number)
+        self._heard = time.monotonic()
+        if len(self._frames) == _FRAMES_MAX:
+            self._frames.popleft()
+        self._frames.append(frame)
 
     def arrived(self) -> None:
         """The publisher is there."""
         with self._changed:
             self._heard = time.monotonic()
             self._present, self._told = True, Publisher.ALIVE
+            self._order.begin()
             self._ring()
         self.ask_clock.set()
 
@@ -195,7 +239,7 @@ class Inbox:
     def _count(self, frame: Frame, newest: bool) -> None:
         epoch, number = frame.epoch, frame.number
         if self._last[0]:
-            frame._missed = number - 1 - (self._last[1] if self._last[0] == epoch else 0)
+            frame._missed = max(0, number - 1 - self._numbers.get(epoch, 0))
             self._restarts += self._last[0] != epoch
         self._taken += 1
         if newest:
@@ -203,6 +247,10 @@ class Inbox:
         else:
             self._lost += frame._missed
         self._last = epoch, number
+        self._numbers.pop(epoch, None)
+        self._numbers[epoch] = number
+        if len(self._numbers) > _EPOCHS_MAX:
+            del self._numbers[next(iter(self._numbers))]
 
     def again(self) -> None:
         """For reopen()."""
@@ -228,7 +276,7 @@ class Inbox:
         offset = self.offsets.at(now_ns)
         with self._changed:
             age = None if self._heard is None else now_ns / 1e9 - self._heard
-            return Status(self._publisher(age), self._state, self._head[0], self._head[1], 0, age, self._taken,
+            return Status(self._publisher(age), self._state, *self._order.head, 0, age, self._taken,
                           self._lost, self._skipped, 0, self._corrupt, self._restarts, self._version,
                           offset.offset_ns / 1e9 if offset else None, offset.uncertainty_ns / 1e9 if offset else None)
 
@@ -273,7 +321,7 @@ class _ClockKeeper(threading.Thread):
     """Asks for the other machine's clock by and by."""
 
     def __init__(self, transport: Transport, inbox: Inbox) -> None:
-        super().__init__(name="stixel-clock", daemon=True)
+        super().__init__(name=THREADS + "clock", daemon=True)
         self._transport = transport
         self._inbox = inbox
         self._ended = False
@@ -314,6 +362,16 @@ def _end(keeper: _ClockKeeper, transport: Transport, inbox: Inbox) -> None:
     inbox.close()
 
 
+def _end_elsewhere(keeper: _ClockKeeper, transport: Transport, inbox: Inbox) -> None:
+    """_end(), for the garbage collector may run in a thread that holds the locks, or is to be waited for."""
+    if threading.current_thread().name.startswith(THREADS):
+        # takes no lock, as Thread.start() does
+        _thread.start_new_thread(
+            lambda: threading.Thread(target=_end, args=(keeper, transport, inbox), daemon=True).start(), ())
+    else:
+        _end(keeper, transport, inbox)
+
+
 class RemoteReader(Reader):
     """A reader over a transport: next(), latest(), iteration and the rest are as on the publisher's own machine.
 
@@ -341,7 +399,7 @@ class RemoteReader(Reader):
         self._handle = inbox
         self._keeper.start()
         # also when the program ends without close(): threads of packages must not outlive the interpreter
-        self._end = weakref.finalize(self, _end, self._keeper, transport, inbox)
+        self._end = weakref.finalize(self, _end_elsewhere, self._keeper, transport, inbox)
 
     def _take(self, handle: Inbox, newest: bool) -> Optional[Frame]:
         return handle.take(newest)

@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import base64
+import contextlib
 import errno
 import http.client
 import json
@@ -16,11 +17,11 @@ import struct
 import threading
 import time
 import urllib.parse
-from typing import TYPE_CHECKING, Any, Dict, FrozenSet, Iterable, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Dict, FrozenSet, Iterable, Iterator, NamedTuple, Optional
 
 from ._errors import BadName, Busy, NotAllowed, NotRunning, NotStixel, StixelError
 from ._layout import Publisher, State
-from ._remote import Inbox, RemoteReader, Transport
+from ._remote import THREADS, Inbox, RemoteReader, Transport
 
 if TYPE_CHECKING:
     from typing import Union
@@ -32,12 +33,47 @@ _HEADER = struct.Struct("<4IQ2I")  # magic, kind, bytes, skipped, number, age_us
 _MAGIC = 0x57585453
 _FRAME, _NOTICE = 1, 4
 _MESSAGE_MOST = 64 << 20
+_LIST_MOST = 1 << 20
 _PATIENCE_S = 5.0  # for a connection, and on a stream, on which something comes twice a second
 _CLOCK_S = 1.0
 _LOOK_S = 3.0  # until it is told how the publisher is
 _BACKOFF_S = (0.5, 1.0, 2.0, 4.0, 8.0)
 # what a connection ends by, and another may come after it
 _BROKEN = (OSError, http.client.HTTPException)
+
+
+def _printable(text: str) -> str:
+    """What others said, for a sentence: without what a terminal would obey."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def _json(data: bytes) -> Any:
+    """ValueError, also where it is nested beyond all sense."""
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _shut(sock: Optional[socket.socket]) -> None:
+    """Wakes the thread that reads from it. Its descriptor stays, until that thread gives it back."""
+    if sock is not None:
+        try:
+            socket.socket.shutdown(sock, socket.SHUT_RDWR)
+        except OSError:
+            pass  # it is down already
+
+
+@contextlib.contextmanager
+def _within(seconds: float, sock: Optional[socket.socket]) -> Iterator[None]:
+    """A socket's own limit is for each read: this one is for all of them. Then the connection breaks off."""
+    timer = threading.Timer(seconds, _shut, (sock,))
+    timer.name, timer.daemon = THREADS + "limit", True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class Address(NamedTuple):
@@ -70,7 +106,7 @@ def parse(url: str) -> Address:
     if (parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or port == 0
             or not _NAME.fullmatch(instance)):
         raise BadName(errno.EINVAL, "%s: not http[s]://[USER:PASSWORD@]HOST[:PORT]/INSTANCE, as in "
-                      "http://robot:8470/front" % re.sub(r"//.*@", "//...@", url))
+                      "http://robot:8470/front" % _printable(re.sub(r"(?s)^.*@", "...@", url)))
     login = None
     if parts.username is not None:
         login = urllib.parse.unquote("%s:%s" % (parts.username, parts.password or ""))
@@ -111,7 +147,7 @@ class UrlTransport(Transport):
 
     def _refusal(self, answer: http.client.HTTPResponse) -> StixelError:
         """What another answer than 200 is in terms of this module."""
-        said = answer.read(300).decode("utf-8", "replace").strip()
+        said = _printable(answer.read(300).decode("utf-8", "replace").strip())
         if answer.status in (401, 403):
             why = "wrong user or password" if self._address.login is not None else said
             return NotAllowed(errno.EACCES, "%s: %s" % (self.what, why if answer.status == 401 else said))
@@ -128,7 +164,7 @@ class UrlTransport(Transport):
         if isinstance(e, (ssl.SSLError, http.client.HTTPException)):
             return NotStixel(errno.EPROTO, "%s: no %s there" % (self.what, "TLS" if self._context else "HTTP"))
         text = e.strerror if isinstance(e, OSError) and e.strerror else str(e)
-        return NotRunning(errno.ENOENT, "%s: nobody answers: %s" % (self.what, text))
+        return NotRunning(errno.ENOENT, "%s: nobody answers: %s" % (self.what, _printable(text)))
 
     # -- the stream --
     def start(self, inbox: Inbox) -> None:
@@ -144,33 +180,41 @@ class UrlTransport(Transport):
         if not inbox.present and not inbox.follow:
             self._close()
             raise NotRunning(errno.ENOENT, "%s: no publisher of this name%s" % (self.what, self._others()))
-        threading.Thread(target=self._run, name="stixel-url", daemon=True).start()
+        threading.Thread(target=self._run, name=THREADS + "url", daemon=True).start()
 
     def _open(self) -> None:
+        with self._lock:  # before it connects: a server that is away is no reason to begin again at once
+            self._again = False
+            planes = ",".join(sorted(self._wanted)) or "none"
         connection = self._connection(_PATIENCE_S)
         connection.connect()
         with self._lock:
-            self._stream, self._socket, self._again = connection, connection.sock, False
-            planes = ",".join(sorted(self._wanted)) or "none"
-        self._answer = self._ask(connection, "/api/%s/stream?planes=%s" % (self._address.instance, planes))
-        if self._answer.status != 200:
-            raise self._refusal(self._answer)
+            self._stream, self._socket = connection, connection.sock
+            if self._stopping.is_set():
+                _shut(self._socket)
+        with _within(_PATIENCE_S, connection.sock):
+            self._answer = self._ask(connection, "/api/%s/stream?planes=%s" % (self._address.instance, planes))
+            if self._answer.status != 200:
+                raise self._refusal(self._answer)
         if self._answer.getheader("Content-Type") != "application/x-stixel-stream":
             raise NotStixel(errno.EPROTO, "%s: no stixel-web there" % self.what)
 
     def _look(self) -> None:
         """Until it is known whether there is a publisher."""
         end = time.monotonic() + _LOOK_S
-        while not self._inbox.present and time.monotonic() < end:
-            if self._message() in (Publisher.ENDED, Publisher.DIED, Publisher.ABSENT):
-                return
+        with _within(_LOOK_S + _PATIENCE_S, self._socket):
+            while not self._inbox.present and time.monotonic() < end:
+                if self._message() in (Publisher.ENDED, Publisher.DIED, Publisher.ABSENT):
+                    return
 
     def _others(self) -> str:
         """What is there instead."""
         connection = self._connection(_PATIENCE_S)
         try:
-            listed = json.loads(self._ask(connection, "/api/instances").read())["instances"]
-            names = [str(i["name"]) for i in listed if i["publisher"] in ("alive", "stalled")]
+            connection.connect()
+            with _within(_PATIENCE_S, connection.sock):
+                listed = _json(self._ask(connection, "/api/instances").read(_LIST_MOST))["instances"]
+            names = [_printable(str(i["name"])) for i in listed if i["publisher"] in ("alive", "stalled")]
         except (*_BROKEN, ValueError, KeyError, TypeError):
             names = []
         finally:
@@ -202,7 +246,7 @@ class UrlTransport(Transport):
 
     def _notice(self, data: bytes) -> Optional[Publisher]:
         try:
-            said = json.loads(data)
+            said = _json(data)
             publisher, state, version = str(said["publisher"]), str(said["state"]), str(said.get("version") or "")
         except (ValueError, KeyError, TypeError, AttributeError):
             raise http.client.HTTPException("not a notice of stixel-web") from None
@@ -264,31 +308,29 @@ class UrlTransport(Transport):
                 return
             self._wanted = images
             self._again = True
-            self._cut()
-
-    def _cut(self) -> None:
-        """Wakes the thread that reads the stream. Its descriptor stays, until that thread gives it back."""
-        if self._socket is not None:
-            try:
-                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
-            except OSError:
-                pass  # it is down already
+            _shut(self._socket)
 
     def clock_ns(self) -> Optional[int]:
         with self._asking:
-            try:
+            for _ in range(2):  # a connection that was kept may have ended
+                if self._stopping.is_set():
+                    break
                 try:
                     return self._clock_once()
-                except _BROKEN:  # a connection that was kept may have ended
-                    return self._clock_once()
-            except (*_BROKEN, ValueError, KeyError, TypeError):
-                return None
+                except _BROKEN:
+                    continue
+                except (ValueError, KeyError, TypeError):
+                    break
+            return None
 
     def _clock_once(self) -> int:
         if self._question is None:
             self._question = self._connection(_CLOCK_S)
         try:
-            return int(json.loads(self._ask(self._question, "/api/clock").read(1000))["monotonic_ns"])
+            if self._question.sock is None:
+                self._question.connect()
+            with _within(_CLOCK_S, self._question.sock):
+                return int(_json(self._ask(self._question, "/api/clock").read(1000))["monotonic_ns"])
         except BaseException:
             self._question.close()
             raise
@@ -296,7 +338,9 @@ class UrlTransport(Transport):
     def stop(self) -> None:
         with self._lock:
             self._stopping.set()
-            self._cut()
+            _shut(self._socket)
+            if self._question is not None:  # who asks has the other lock
+                _shut(self._question.sock)
         with self._asking:
             if self._question is not None:
                 self._question.close()

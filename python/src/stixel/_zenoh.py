@@ -17,7 +17,7 @@ from ._check import verdict
 from ._errors import BadName, NotAllowed, NotRunning, StixelError
 from ._layout import Publisher, State, header_of
 from ._planes import join
-from ._remote import Inbox, RemoteReader, Transport
+from ._remote import THREADS, Inbox, Order, RemoteReader, Transport
 
 SCHEME = "zenoh:"
 _NAME = re.compile(r"(?!\.)[A-Za-z0-9_.-]{1,64}")
@@ -84,7 +84,7 @@ class _Joiner:
         self._lock = threading.Lock()
         self._wanted: FrozenSet[str] = frozenset()
         self._parts: Dict[str, bytes] = {}
-        self._name = (0, 0)  # epoch and number of the parts
+        self._order = Order()  # its head is the frame of the parts
 
     def want(self, images: FrozenSet[str]) -> None:
         """From now on; the frame that waits is handed on."""
@@ -105,11 +105,14 @@ class _Joiner:
                 return
             header = header_of(data)
             name = int(header["epoch"]), int(header["number"])
-            if name != self._name:
-                if name[0] == self._name[0] and name[1] < self._name[1]:
+            if name != self._order.head:
+                if self._order.old(*name):
                     return  # its frame was handed on
+                if self._order.strange(*name):
+                    self._push(data)  # who takes it counts it
+                    return
                 self._flush()
-                self._name = name
+                self._order.take(*name)
             elif not self._parts:
                 return
             self._parts[kind] = data
@@ -215,7 +218,7 @@ class ZenohTransport(Transport):
         self._run(run)
 
     def _run(self, what: Callable[[], None]) -> None:
-        thread = threading.Thread(target=what, name="stixel-zenoh", daemon=True)
+        thread = threading.Thread(target=what, name=THREADS + "zenoh", daemon=True)
         with self._lock:
             thread.start()
             self._threads = [t for t in self._threads if t.is_alive()] + [thread]

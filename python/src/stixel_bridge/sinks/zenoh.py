@@ -70,7 +70,18 @@ class Sink(Base):
             raise Fail(CONFIG, "one of tls_certificate and tls_key is given: it needs both")
         if o["tls_clients"] and not (o["tls_ca"] and o["tls_certificate"]):
             raise Fail(CONFIG, "tls_clients needs tls_ca, tls_certificate and tls_key")
-        if any(endpoint.startswith(("tls/", "quic/")) for endpoint in o["listen"]) and not o["tls_certificate"]:
+        bare = [endpoint for endpoint in o["listen"] if not endpoint.startswith(("tls/", "quic/"))]
+        if o["tls_clients"] and bare:
+            raise Fail(CONFIG, "listen: %s asks for no certificate, but tls_clients says that who connects must show "
+                       "one: tls/ or quic/ do" % bare[0])
+        if o["tls_clients"] and o["multicast"] and not o["listen"]:
+            raise Fail(CONFIG, "multicast takes connections at a tcp/ endpoint, which asks for no certificate, but "
+                       "tls_clients says that who connects must show one: give listen = tls/...")
+        if o["users_file"] and not (o["listen"] or o["multicast"] or o["configuration"]):
+            raise Fail(CONFIG, "users_file is for who connects here, but there is no listen")
+        if o["user"] and not (o["connect"] or o["multicast"] or o["configuration"]):
+            raise Fail(CONFIG, "user is for connect, which is not given")
+        if len(bare) < len(o["listen"]) and not o["tls_certificate"]:
             raise Fail(CONFIG, "listen: an endpoint of TLS needs tls_certificate and tls_key")
 
     def _listen(self) -> Optional[List[str]]:

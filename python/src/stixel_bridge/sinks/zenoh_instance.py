@@ -128,9 +128,10 @@ class Published:
             token.undeclare()
 
     def send(self, work: Work) -> int:
-        """A frame, to those who have subscribed; bytes."""
-        if work.frame.epoch != self._ended:
-            self._come()
+        """A frame, to those who have subscribed; bytes. None that waited here while its publisher ended."""
+        if work.frame.epoch == self._ended:
+            return 0
+        self._come()
         self._last = work
         sent = self._frame.put(_frame_of(work)) if self._frame.wanted else 0
         for kind, key in self._images.items():
