@@ -241,21 +241,31 @@ class Live(TestCase):
         self.assertEqual(sink.figures()["messages"], len(want))
 
     def test_events_of_lives_and_gaps(self):
+        """The event of a life has the pid and the version that are reported in it, never those of the life before."""
         frames, messages, _ = make(self.folder, 24, 30, 4, 0, 2, "plain")
         sink = self.open()
-        sink.report(Report(FRONT, "alive", "running", {"pid": 77, "version": "0.0.test"}))
+
+        def report(pid, version="0.0.test"):
+            sink.report(Report(FRONT, "alive", "running", {"pid": pid, "version": version}))
+        report(76, "0.0.before")
         client = self.client(sink, ["events"])
         for frame in frames[:5] + frames[8:]:
             sink.send(Work(FRONT, frame, 0))
-        got = [base64.b64decode(data) for _, _, data in client.take(count=3)]
+            if frame in (frames[1], frames[14]):
+                report(77)
+        report(78)
+        sink.send(Work(FRONT, frames[-1], 0))
+        got = [base64.b64decode(data) for _, _, data in client.take(count=5, seconds=0.5)]
         want = [data for topic, _, data in messages if topic == "/front/events"]
         self.assertEqual([got[0], got[2]], [want[0], want[1]])  # publishers, as recorded
         self.assertEqual(got[1], convert.gap_event(1000, 6, 3))
+        self.assertEqual(got[3:], [convert.publisher_event(frames[-1].epoch, 78, "0.0.test")])
 
     def test_who_comes_later_gets_what_seldom_changes(self):
         frames, _, _ = make(self.folder, 4, 30, 4, 0, 1, "plain")
         sink = self.open()
         sink.send(Work(FRONT, frames[0], 0))
+        sink.report(Report(FRONT, "alive", "running", None))
         for _ in range(2):
             client = self.client(sink, ["calibration", "events"])
             for frame in frames:
@@ -357,6 +367,66 @@ class Live(TestCase):
         self.assertLess(got, count - 10)
         sink.send(Work(FRONT, frame, 0))
         self.assertEqual(len(slow.take(count=1, sizes=True)), 1)
+
+    def test_clients_that_are_too_many(self):
+        """They are turned away, who was there first stays; none gets what the others could not have."""
+        sink = self.open(topics=["left"], clients=2)
+        first, second = self.client(sink, ["left"]), self.client(sink, ["left"])
+        sink.report(Report(FRONT, "alive", "running", None))
+        more = [self.client(sink) for _ in range(3)]
+        for client in more:
+            client.subscribe(topics=["/front/left"])
+        frame = self.frames_with_image()
+        until(lambda: sink.figures()["subscriptions"] > 2, 5, "one more")
+
+        def sent():
+            return sink.send(Work(FRONT, frame, 0))
+        self.assertEqual(sent(), 0)
+        until(sent, 5, "few enough")
+        for client in (first, second):
+            self.assertEqual(len(client.take(count=1)), 1)
+        for client in more:
+            self.assertIn("Closed", client.text(op="status")["error"])
+        figures = sink.figures()
+        self.assertEqual((figures["clients_refused"], figures["subscriptions"]), (3, 2))
+        self.assertGreater(figures["frames_withheld"], 0)
+        self.client(sink)  # without a subscription, too
+        with mock.patch("stixel_bridge.sinks.foxglove_service.LOOK_S", 0):
+            sink.report(Report(FRONT, "alive", "running", None))
+        self.assertEqual(sink.figures()["clients_refused"], 4)
+
+    def test_images_for_those_who_do_not_read_have_a_budget(self):
+        """However many they are: other topics go on, and images when they have gone."""
+        sink = self.open(topics=["left", "events"], backlog=64, budget_mb=24)
+        clients = [self.client(sink, ["left"]) for _ in range(6)]
+        frame = self.frames_with_image(1280, 720)
+        sink.send(Work(FRONT, frame, 0))
+        before = memory_kb()
+        for _ in range(40):
+            sink.send(Work(FRONT, frame, 0))
+            time.sleep(0.005)
+        self.assertLess(memory_kb() - before, 40000)  # 6 clients could have 212 MB
+        self.assertGreater(sink.figures()["images_left_out"], 10)
+        for client in clients:
+            client.close()
+        until(lambda: not sink.images(FRONT), 5, "clients gone")
+        reader = self.client(sink, ["left"])
+        for _ in range(40):
+            until(lambda: sink.send(Work(FRONT, frame, 0)), 2, "acknowledgement of those before")
+            self.assertEqual(len(reader.take(count=1, sizes=True)), 1)
+
+    def test_parameters_that_are_not_there_are_not_kept(self):
+        sink = self.open()
+        listener = sink._service._listener
+        until(lambda: "front" in listener.settings._answers, 5, "that there is no daemon")
+        listener.settings.found["front"] = [foxglove.Parameter("/front/a", value=1)]
+        listener.on_parameters_subscribe(["/front/a", "/front/b"] + ["x%d" % i for i in range(1000)])
+        self.assertEqual(listener.followed, {"/front/a"})
+        client = self.client(sink)
+        client.send(what={"op": "subscribeParameterUpdates", "parameterNames": ["y" * 99]})
+        client.send(what={"op": "getParameters", "parameterNames": ["/front/a"], "id": "1"})
+        self.assertEqual(client.text(op="parameterValues")["parameters"][0]["value"], 1)
+        self.assertEqual(listener.followed, {"/front/a"})
 
     def test_a_hundred_clients_come_and_go(self):
         sink = self.open()

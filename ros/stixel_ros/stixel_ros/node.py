@@ -10,15 +10,15 @@ SPDX-License-Identifier: Apache-2.0
 """
 from __future__ import annotations
 
+import importlib
 import sys
-from typing import Any, Dict, FrozenSet, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, FrozenSet, List, Mapping, Optional, Sequence, Set
 
 import rclpy
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
-from rosidl_runtime_py.utilities import get_message
 
 from stixel_bridge.config import INSTANCE
 from stixel_bridge.fail import CONFIG, UNAVAILABLE, Fail
@@ -39,6 +39,15 @@ def quality(topic: topics.Topic) -> QoSProfile:
         durability=DurabilityPolicy.TRANSIENT_LOCAL if topic.transient_local else DurabilityPolicy.VOLATILE)
 
 
+def message_class(kind: str) -> Optional[Any]:
+    """Of "PACKAGE/msg/NAME"; None: the package is not there."""
+    package, _, name = kind.split("/")
+    try:
+        return getattr(importlib.import_module(package + ".msg"), name)
+    except (ImportError, AttributeError):
+        return None
+
+
 def text_of(value: Any) -> str:
     """The value of a parameter as it stands in a configuration file of stixel-bridge."""
     if isinstance(value, bool):
@@ -51,28 +60,34 @@ def text_of(value: Any) -> str:
 class Publishers:
     """All publishers. Threads of instances call what Source of stixel_bridge.instances calls: images() and put()."""
 
-    def __init__(self, node: Node, options: Mapping[str, Any], instances: Sequence[Instance]) -> None:
+    def __init__(self, node: Node, options: Mapping[str, Any], instances: Sequence[Instance],
+                 say: Callable[[str], None]) -> None:
         self.counts = {instance.name: None for instance in instances}  # whom Reports tells about
         self._options = options
         self._instances = list(instances)
         self._publishers: Dict[str, Any] = {}
+        missing: Set[str] = set()
         for instance in instances:
             for topic in topics.topics(options, instance):
                 name = topics.full_name(topic, instance)
-                if name not in self._publishers:  # one for all instances at the root
-                    self._publishers[name] = node.create_publisher(self._kind(topic, name), name, quality(topic))
-
-    @staticmethod
-    def _kind(topic: topics.Topic, name: str) -> Any:
-        try:
-            return get_message(topic.type)
-        except (ImportError, AttributeError, LookupError):
-            raise Fail(UNAVAILABLE, "topic %s needs the ROS package %s, which is not there: install it, or leave the "
-                       "topic out of the parameter topics" % (name, topic.type.split("/")[0])) from None
+                if name in self._publishers:  # one for all instances at the root
+                    continue
+                kind = message_class(topic.type)
+                if kind:
+                    self._publishers[name] = node.create_publisher(kind, name, quality(topic))
+                else:
+                    missing.add(name)
+        for name in sorted(missing):
+            say("topic %s is not published: the ROS package of its messages is not there" % name)
+        if not self._publishers:
+            raise Fail(UNAVAILABLE, "no topic can be published: no ROS package of messages is there")
 
     def _publish(self, message: topics.Message, instance: Instance) -> None:
+        publisher = self._publishers.get(topics.full_name(message.topic, instance))
+        if not publisher:
+            return
         try:
-            self._publishers[topics.full_name(message.topic, instance)].publish(message.cdr)
+            publisher.publish(message.cdr)
         except Exception:  # of a publisher whose context was shut down while a frame came
             if rclpy.ok():
                 raise
@@ -80,7 +95,11 @@ class Publishers:
     def _wanted(self, instance: Instance) -> FrozenSet[str]:
         return frozenset(
             topic.name for topic in topics.topics(self._options, instance)
-            if self._publishers[topics.full_name(topic, instance)].get_subscription_count() > 0)
+            if self._subscriptions(topics.full_name(topic, instance)) > 0)
+
+    def _subscriptions(self, name: str) -> int:
+        publisher = self._publishers.get(name)
+        return publisher.get_subscription_count() if publisher else 0
 
     def begin(self) -> None:
         """What is published once."""
@@ -114,7 +133,7 @@ class StixelNode(Node):
         instances = [Instance(name, {option.name: self._value(name + ".", option) for option in INSTANCE})
                      for name in names]
         topics.check(options, instances)
-        self._all = Publishers(self, options, instances)
+        self._all = Publishers(self, options, instances, self._say)
         runners: List[Any] = [self._all]
         self._sources = [Source(instance, runners, self._say) for instance in instances]
         self._reports = Reports(self._sources, runners)

@@ -31,6 +31,10 @@ class Sink(Base):
                choices=tuple(TOPICS)),
         Option("backlog", "integer", 64, "messages that may wait for a client that is slow; then it loses the oldest",
                8, 4096),
+        Option("clients", "integer", 8, "connections at most; those who come later are turned away", 1, 256),
+        Option("budget_mb", "integer", 256,
+               "what may wait for all clients, MB; beyond, images are left out until slow ones have caught up",
+               16, 65536),
     ]
     PACKAGES = ("foxglove",)
     HELP = "WebSocket server for Foxglove: the topics of stixelctl export, live"

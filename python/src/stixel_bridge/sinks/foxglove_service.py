@@ -7,11 +7,13 @@ SPDX-License-Identifier: Apache-2.0
 """
 from __future__ import annotations
 
+import collections
+import heapq
 import json
 import logging
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Dict, FrozenSet, List, Mapping, Optional, Sequence, Set, Tuple
+from typing import TYPE_CHECKING, Any, Deque, Dict, FrozenSet, List, Mapping, Optional, Sequence, Set, Tuple
 
 import foxglove
 import foxglove.messages
@@ -23,14 +25,15 @@ from ..convert.scene import has_camera
 from ..convert.topics import CALIBRATIONS, IMAGES, TOPICS, Topic
 from ..fail import SinkError, sentence
 from ..sink import NO_IMAGES, Instance, Report, Work
+from . import connections
 
 if TYPE_CHECKING:
     from foxglove.websocket import ChannelView, Client, WebSocketServer
 
 SETTINGS_S = 2.0  # daemons are asked for their settings so often
 LOOK_S = 0.5  # at what waits for clients, at most so often: reports come of each instance
+MB = 10**6
 BEHIND_BYTES = 256 << 10  # a client with so many in the kernel, twice in a row, does not keep up
-ESTABLISHED = "01"  # of /proc/net/tcp
 _WITH_CAMERA = ("scene", "points", "transform")
 
 
@@ -76,20 +79,6 @@ def _parameters(instance: str, settings: Mapping[str, Any]) -> List[foxglove.Par
             for key, of in settings["keys"].items()]
 
 
-def unsent(port: int) -> Dict[str, int]:
-    """Bytes that wait in the kernel, by the peer, of each connection of a server on this port; none without /proc."""
-    found: Dict[str, int] = {}
-    for table in ("tcp", "tcp6"):
-        try:
-            with open("/proc/self/net/" + table, encoding="ascii") as f:
-                rows = [line.split() for line in f]
-        except OSError:
-            continue
-        found.update({row[2]: int(row[4].split(":")[0], 16) for row in rows[1:]
-                      if row[3] == ESTABLISHED and int(row[1].rpartition(":")[2], 16) == port})
-    return found
-
-
 class Settings(threading.Thread):
     """Asks the daemons: clients who want to know never wait for one that does not answer."""
 
@@ -125,10 +114,12 @@ class Settings(threading.Thread):
 class Listener:
     """What clients do, in threads of the package."""
 
-    def __init__(self, instances: Sequence[str]) -> None:
+    def __init__(self, instances: Sequence[str], backlog: int) -> None:
         self.lock = threading.Lock()
+        self._backlog = backlog
         self.subscribers: Dict[str, Set[int]] = {}  #: ids of clients, by topic
         self.fresh: Set[str] = set()  #: topics with a subscriber who has nothing of them yet
+        self._given: Dict[int, Deque[int]] = {}  # sizes of the last messages, by client: what may wait for it at most
         self.changed = True  #: subscribers, since it was told
         self.followed: Set[str] = set()  #: parameters, by name
         self.refused = 0  #: parameters that somebody tried to set
@@ -137,6 +128,7 @@ class Listener:
     def on_subscribe(self, client: Client, channel: ChannelView) -> None:
         with self.lock:
             self.subscribers.setdefault(channel.topic, set()).add(client.id)
+            self._given.setdefault(client.id, collections.deque(maxlen=self._backlog))
             self.fresh.add(channel.topic)
             self.changed = True
 
@@ -146,6 +138,8 @@ class Listener:
             clients.discard(client.id)
             if not clients:
                 self.subscribers.pop(channel.topic, None)
+            if not any(client.id in ids for ids in self.subscribers.values()):
+                self._given.pop(client.id, None)
             self.changed = True
 
     def _named(self, names: Sequence[str]) -> List[foxglove.Parameter]:
@@ -165,8 +159,9 @@ class Listener:
         return self._named([p.name for p in parameters]) if parameters else []
 
     def on_parameters_subscribe(self, param_names: List[str]) -> None:
+        known = {p.name for p in self._named(())}  # or a client could name what it likes, and it would stay
         with self.lock:
-            self.followed.update(param_names)
+            self.followed.update(known.intersection(param_names))
 
     def on_parameters_unsubscribe(self, param_names: List[str]) -> None:
         with self.lock:
@@ -185,15 +180,37 @@ class Listener:
             self.fresh.discard(topic)
             return found
 
-    def count(self, topic: str) -> int:
-        """Clients that subscribe to it; one at least, while has_sinks() says so and the call has yet to come."""
+    def given(self, topic: str, size: int) -> int:
+        """A message was given to the package: for how many clients; one at least, while has_sinks() says so and the
+        call has yet to come."""
         with self.lock:
-            return len(self.subscribers.get(topic, ())) or 1
+            clients = self.subscribers.get(topic, ())
+            for number in clients:
+                self._given[number].append(size)
+            return len(clients) or 1
+
+    def clients(self) -> int:
+        """Those that subscribe to something."""
+        with self.lock:
+            return len(self._given)
+
+    def waiting(self, clients: Optional[int] = None) -> int:
+        """Bytes that may wait in the package, at most, when for no more than so many clients something waits."""
+        with self.lock:
+            sums = [sum(sizes) for sizes in self._given.values()]
+        return sum(sums if clients is None else heapq.nlargest(clients, sums))
+
+    def forget(self) -> None:
+        """Nothing waits for anybody."""
+        with self.lock:
+            for sizes in self._given.values():
+                sizes.clear()
 
     def clear(self) -> None:
         """The server has ended: so have all clients."""
         with self.lock:
             self.subscribers.clear()
+            self._given.clear()
             self.followed.clear()
             self.fresh.clear()
             self.changed = True
@@ -205,6 +222,7 @@ class _Life:
     def __init__(self) -> None:
         self.epoch = self.number = self.pid = 0
         self.version = ""
+        self.reported = False  #: whether pid and version are those of this epoch
         self.publisher = b""  #: event
         self.calibration: Tuple[Any, ...] = ()
         self.calibrations: Dict[str, bytes] = {}
@@ -217,7 +235,8 @@ class Service:
     def __init__(self, options: Mapping[str, Any], host: str, instances: Sequence[Instance]) -> None:
         self._options = options
         self._name = "stixeld " + host
-        self._listener = Listener([instance.name for instance in instances])
+        self._listener = Listener([instance.name for instance in instances], options["backlog"])
+        self._limit = connections.Limit(options["clients"])
         self._server: Optional[WebSocketServer] = None
         self._context = foxglove.Context()
         self._channels = {
@@ -230,6 +249,7 @@ class Service:
         self._looked = -LOOK_S
         self._full: Set[str] = set()  # peers with more than BEHIND_BYTES in the kernel, when that was looked at last
         self._messages = self._clients = self._behind = self._frames_behind = 0
+        self._frames_withheld = self._images_left_out = 0
 
     # -- connection --
     @property
@@ -277,7 +297,7 @@ class Service:
             return 0
         name, frame = work.instance.name, work.frame
         self._channels[name, topic].log(message, log_time=max(0, convert.realtime_ns(frame.header, frame.published_ns)))
-        clients = self._listener.count("/%s/%s" % (name, topic))
+        clients = self._listener.given("/%s/%s" % (name, topic), len(message))
         self._messages += clients
         return clients * len(message)
 
@@ -287,15 +307,17 @@ class Service:
 
     def _events(self, work: Work, life: _Life) -> int:
         frame, name, sent = work.frame, work.instance.name, 0
-        new = frame.epoch != life.epoch
         lost = frame.number - life.number - 1
-        if new:
-            life.publisher = convert.publisher_event(frame.epoch, life.pid, life.version)
+        if frame.epoch != life.epoch:
+            life.publisher, life.reported = b"", False  # told with the next report: what is known is of another life
+            life.pid, life.version = 0, ""
         elif lost > 0 and not self._options["rate_hz"] and self._wanted(name, "events"):
             sent += self._log(work, "events", convert.gap_event(frame.epoch, life.number + 1, lost))
         life.epoch, life.number = frame.epoch, frame.number
-        if self._due(name, "events", new):
-            sent += self._log(work, "events", life.publisher)
+        publisher = convert.publisher_event(life.epoch, life.pid, life.version) if life.reported else b""
+        new, life.publisher = publisher != life.publisher, publisher
+        if publisher and self._due(name, "events", new):
+            sent += self._log(work, "events", publisher)
         return sent
 
     def _calibrations(self, work: Work, life: _Life) -> int:
@@ -327,14 +349,40 @@ class Service:
             return convert.image_message(frame, topic, name)
         return convert.frame_message(frame) if topic == "frame" else convert.frame_bytes(frame)
 
+    def _too_many(self) -> bool:
+        """More clients than may be; they are being turned away."""
+        if self._listener.clients() <= self._options["clients"]:
+            return False
+        self._limit.keep(self.port)
+        return True
+
+    def _no_room(self, size: int) -> bool:
+        """Whether what waits for clients could pass the budget with an image of this size for each."""
+        listener, most = self._listener, self._options["budget_mb"] * MB - self._options["clients"] * size
+        if listener.waiting() <= most // 2:  # early enough to see clients between two of their acknowledgements
+            return False
+        unsent = connections.unsent(self.port)
+        slow = sum(count > 0 for count in unsent.values())  # for the others nothing waits in the package, either
+        if unsent and not slow:
+            listener.forget()
+        return listener.waiting(slow if unsent else None) > most
+
     def send(self, work: Work) -> int:
         """A frame to those who want it; bytes."""
+        if self._too_many():
+            self._frames_withheld += 1
+            return 0
         name = work.instance.name
         life = self._lives[name]
         sent = self._events(work, life) + self._calibrations(work, life)
         for topic in self._options["topics"]:
-            if topic != "events" and topic not in CALIBRATIONS and self._wanted(name, topic):
-                sent += self._log(work, topic, self._make(work, topic))
+            if topic == "events" or topic in CALIBRATIONS or not self._wanted(name, topic):
+                continue
+            message = self._make(work, topic)
+            if message and topic in IMAGES and self._no_room(len(message)):
+                self._images_left_out += 1
+            else:
+                sent += self._log(work, topic, message)
         self._frames_behind += self._behind
         return sent
 
@@ -346,10 +394,12 @@ class Service:
             return
         if time.monotonic() - self._looked > LOOK_S:
             self._looked = time.monotonic()
-            waiting, before = unsent(server.port), self._full
+            self._limit.keep(server.port)
+            waiting, before = connections.unsent(server.port), self._full
             self._full = {peer for peer, count in waiting.items() if count > BEHIND_BYTES}
             self._clients, self._behind = len(waiting), len(self._full & before)  # not those whom one frame filled
         life = self._lives[name]
+        life.reported = True
         if report.status:
             life.pid = int(report.status.get("pid") or 0)
             life.version = str(report.status.get("version") or "")
@@ -397,4 +447,6 @@ class Service:
             subscriptions, refused = sum(map(len, self._listener.subscribers.values())), self._listener.refused
         return {"clients": self._clients, "clients_behind": self._behind, "subscriptions": subscriptions,
                 "messages": self._messages, "frames_behind": self._frames_behind, "parameters_refused": refused,
-                "client_errors": _log.count}
+                "client_errors": _log.count,
+                "clients_refused": self._limit.ended, "frames_withheld": self._frames_withheld,
+                "images_left_out": self._images_left_out}
