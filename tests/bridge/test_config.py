@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 import io
 import os
+import re
 import tempfile
 import unittest
 from unittest import mock
 
 import support  # noqa: F401
 
-from stixel_bridge import config, sinks, text
+from stixel_bridge import config, program, sinks, text
 from stixel_bridge.fail import CONFIG, UNAVAILABLE, Fail
 from stixel_bridge.options import Option, parse, shown
 from stixel_bridge.sink import Sink
@@ -153,6 +154,50 @@ y = 2
             for option in options:
                 if option.default is not None:
                     self.assertEqual(parse(option, shown(option, option.default)), option.default, option.name)
+
+
+class Documents(unittest.TestCase):
+    """Every configuration of the documents can be used."""
+
+    @staticmethod
+    def blocks(path):
+        """Blocks of lines set in by a document that have sections; of a page, those between lines of ```."""
+        with open(os.path.join(support.SOURCE, path), encoding="utf-8") as f:
+            text_ = f.read()
+        if path.endswith(".scd"):
+            found = text_.split("```")[1::2]
+        else:
+            found = re.findall(r"(?:(?:^    .*)?\n)+", text_, re.M)
+        return [re.sub(r"(?m)^    ", "", block) for block in found if re.search(r"(?m)^(    )?\[sink ", block)]
+
+    def test_documents(self):
+        support.need("zenoh", "rosbags")
+        count = 0
+        for path in ("docs/bridge.md", "docs/man/stixel-bridge.1.scd"):
+            for block in self.blocks(path):
+                count += 1
+                known = re.findall(r"(?m)^\[(?:instance|rig) (.*)\]", block)
+                for names in re.findall(r"(?m)^instances = ([^;\n]*)", block):  # a part of a longer one
+                    for name in names.replace(" ", "").split(","):
+                        if name not in known:
+                            known.append(name)
+                            block += "\n[instance %s]\n" % name
+                with mock.patch.object(sinks, "check", lambda kind: None):
+                    c = config.parse_text(path, block)
+                    self.assertEqual(len(program.make_sinks(c)), len(c.sinks), block)
+        self.assertGreaterEqual(count, 6)
+
+    def test_what_only_one_may_have(self):
+        support.need("rosbags")
+        for kind, more in (("ros-dds", "domain = 3"), ("foxglove", "port = 9000")):
+            with mock.patch.object(sinks, "check", lambda kind: None), self.assertRaises(Fail) as caught:
+                program.make_sinks(config.parse_text("f", "[sink a]\nkind = %s\n%s\n[sink b]\nkind = %s\n%s\n" % (
+                    kind, more, kind, more)))
+            self.assertRegex(str(caught.exception), r"^f:4: \[sink a\] has (domain 3|port 9000) of .* already$")
+        with mock.patch.object(sinks, "check", lambda kind: None), self.assertRaises(Fail) as caught:
+            program.make_sinks(config.parse_text("f", "[instance a]\nframe_prefix = x\n[instance b]\nframe_prefix = x\n"
+                                                 "[sink b]\nkind = foxglove\n"))
+        self.assertIn("[instance a] and [instance b] have one frame_prefix", str(caught.exception))
 
 
 class Kinds(unittest.TestCase):

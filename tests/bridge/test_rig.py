@@ -161,6 +161,11 @@ class Points(unittest.TestCase):
             self.assertEqual(found, [(0.0, 5.0, 0.5, 0), (2.0, 3.0, 0.0, 1 << 24), (4.0, 5.0, 6.0, (1 << 24) + 1)])
 
 
+    def test_whose_they_are_does_not_depend_on_who_is_there(self):
+        frame = rig.RigFrame([rig.Part(instance("b"), Frame(ranges=FREE, points=[(2, 3, 0)]))], ["a", "c"], 2.0)
+        self.assertEqual([int(p["id"]) for p in frame.obstacle_points()], [1 << 24])
+
+
 class Together(unittest.TestCase):
     def setUp(self):
         self.given = []
@@ -200,6 +205,15 @@ class Together(unittest.TestCase):
         self.put(0, 1, 0)
         self.assertEqual([f.missing for f in self.given], [["b"]])
 
+    def test_what_waits_too_long_is_dropped(self):
+        self.heard()
+        self.put(0, 1, 0)
+        self.now += 5_000_000_000
+        self.rig._heard = {}
+        self.put(0, 2, 0)
+        self.assertEqual([(f.number, f.missing) for f in self.given], [(2, ["b"])])
+        self.assertEqual((self.rig.late, self.rig.missing), (1, {"a": 0, "b": 1}))
+
     def test_late_ones_are_left_out(self):
         self.heard()
         self.put(0, 5, 100)
@@ -207,6 +221,7 @@ class Together(unittest.TestCase):
         self.assertEqual(self.given, [])
         self.put(1, 2, 101)
         self.assertEqual([f.number for f in self.given], [5])
+        self.assertEqual(self.rig.late, 1)
 
 
 if __name__ == "__main__":

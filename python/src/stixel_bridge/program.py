@@ -62,7 +62,13 @@ def _everything(config: configuration.Config) -> Dict[str, Instance]:
 def make_sinks(config: configuration.Config) -> List[Sink]:
     """The sinks of a configuration, not connected; Fail with the line of a section whose options contradict."""
     everything = _everything(config)
-    found = []
+    found: List[Sink] = []
+    taken: Dict[str, str] = {}  # what only one sink may have, and whose it is
+    prefixes: Dict[str, str] = {}
+    for name, options in config.instances.items():
+        other = prefixes.setdefault(options["frame_prefix"] or name, name)
+        if other != name:
+            raise Fail(CONFIG, "[instance %s] and [instance %s] have one frame_prefix" % (other, name))
     for c in config.sinks:
         names = c.options["instances"] or [*config.instances, *(config.rigs if c.maker.RIGS else ())]
         for name in names:
@@ -70,9 +76,14 @@ def make_sinks(config: configuration.Config) -> List[Sink]:
                 raise Fail(CONFIG, "%s: sinks of kind %s send no rigs, and '%s' is one" % (
                     c.where, c.options["kind"], name))
         try:
-            found.append(c.maker(c.name, c.options, config.bridge["host"], [everything[name] for name in names]))
+            sink = c.maker(c.name, c.options, config.bridge["host"], [everything[name] for name in names])
         except Fail as e:
             raise Fail(e.code, "%s: %s" % (c.where, e)) from None
+        alone = sink.exclusive()
+        other = taken.setdefault(alone, c.name) if alone else c.name
+        if other != c.name:
+            raise Fail(CONFIG, "%s: [sink %s] has %s already" % (c.where, other, alone))
+        found.append(sink)
     return found
 
 
@@ -95,7 +106,8 @@ class Bridge:
         self.sources = [Source(everything[name], self._of(name), say, more(name)) for name in config.instances]
         self._reports = [Reports(source, self._of(source.instance.name), say) for source in self.sources]
         about = {**config.bridge, "version": version, "started": time.monotonic()}
-        self._server = status.Server(about, self.sources, self.runners, [*self.runners, *self.sources, *self._reports])
+        self._server = status.Server(about, self.sources, self.runners, [*self.runners, *self.sources, *self._reports],
+                                     rigs)
         self._serving = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="status", daemon=True)
 
     def _of(self, name: str) -> List[Any]:

@@ -98,6 +98,7 @@ class RigFrame:
 
     def __init__(self, parts: Sequence[Part], missing: Sequence[str], unseen_m: float) -> None:
         self.parts = list(parts)
+        self._order = sorted({part.instance.name for part in parts} | set(missing))
         self._unseen_m = unseen_m
         self.missing = list(missing)  #: instances of the rig that have no frame in it
         first = min(self.parts, key=lambda part: part.frame.captured_ns).frame
@@ -138,7 +139,8 @@ class RigFrame:
 
     def _points(self, which: str, options: Dict[str, Any]) -> NDArray[Any]:
         found = []
-        for at, part in enumerate(self.parts):
+        for part in self.parts:
+            at = self._order.index(part.instance.name)
             points = getattr(part.frame, which)("vehicle", **options).copy()
             points["x"], points["y"] = part.to_base(points["x"].astype(float), points["y"].astype(float))
             points["id"] |= np.uint32(at << _PART_SHIFT)
@@ -146,7 +148,8 @@ class RigFrame:
         return np.concatenate(found)
 
     def obstacle_points(self, **options: Any) -> NDArray[Any]:
-        """As Frame.obstacle_points(), all instances one after the other; id: 2^24 * number of the part + the stixel."""
+        """As Frame.obstacle_points(), all instances one after the other; id: 2^24 * N + the stixel,
+        N that of the instance in the order of the rig's names, whether all of them are there or not."""
         return self._points("obstacle_points", options)
 
     def ground_points(self, **options: Any) -> NDArray[Any]:
@@ -161,6 +164,8 @@ class Rig:
         self.instance = instance  #: options: RIG of config.py
         self.together = 0  #: frames of all that live
         self.partial = 0  #: without some of them
+        self.late = 0  #: frames of instances that came when the others were gone, or whose others never came
+        self.missing: Dict[str, int] = {member.name: 0 for member in members}  #: frames of the rig without it
         self._members = {member.name for member in members}
         self._window_ns = int(instance.options["window_ms"] * 1e6)
         self._runners = list(runners)
@@ -177,6 +182,8 @@ class Rig:
         parts = [Part(work.instance, work.frame) for _, work in sorted(self._waiting.items())]
         self.together += not missing
         self.partial += bool(missing)
+        for name in missing:
+            self.missing[name] += 1
         frame: Any = RigFrame(parts, missing, self.instance.options["unseen_m"])
         made = Work(self.instance, frame, time.monotonic_ns())
         self._waiting.clear()
@@ -188,11 +195,15 @@ class Rig:
         with self._lock:
             name, now = work.instance.name, time.monotonic()
             self._heard[name] = now
+            for other in [n for n, w in self._waiting.items() if work.taken_ns - w.taken_ns > ALIVE_S * 1e9]:
+                del self._waiting[other]  # all were gone for a while
+                self.late += 1
             times = [other.frame.captured_ns for other in self._waiting.values()]
             if times and (name in self._waiting or work.frame.captured_ns - min(times) > self._window_ns):
                 self._give()  # without those that did not come
             elif times and max(times) - work.frame.captured_ns > self._window_ns:
-                return  # late: those that it belonged to are gone
+                self.late += 1  # those that it belonged to are gone
+                return
             self._waiting[name] = work
             alive = {member for member, heard in self._heard.items() if now - heard < ALIVE_S}
             if alive <= set(self._waiting):

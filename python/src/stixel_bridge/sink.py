@@ -70,6 +70,10 @@ class Sink:
         self.host = host  #: of the bridge: the name of this machine in keys and topics
         self.instances = instances  #: those that it gets
 
+    def exclusive(self) -> str:
+        """What no other sink of this bridge may have, in words: "domain 0 of DDS"; empty: nothing."""
+        return ""
+
     def open(self) -> None:
         """Connects, within 10 s. SinkError: not now; asked again after a while, longer each time, 30 s at most."""
 

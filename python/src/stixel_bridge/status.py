@@ -18,6 +18,7 @@ from .fail import CANNOT_CREATE, Fail
 
 if TYPE_CHECKING:
     from .instances import Source
+    from .rig import Rig
     from .runner import Runner
 
 QUANTILES = [0.5, 0.9, 0.99]
@@ -67,11 +68,17 @@ def _sink(runner: Runner) -> Dict[str, Any]:
             "figures": runner.sink.figures()}
 
 
-def status(bridge: Mapping[str, Any], sources: Sequence[Source], runners: Sequence[Runner]) -> Dict[str, Any]:
+def _rig(rig: Rig) -> Dict[str, Any]:
+    return {"rig": rig.instance.name, "frames": rig.together + rig.partial, "partial": rig.partial, "late": rig.late,
+            "missing": dict(rig.missing)}
+
+
+def status(bridge: Mapping[str, Any], sources: Sequence[Source], runners: Sequence[Runner],
+           rigs: Sequence[Rig]) -> Dict[str, Any]:
     """What /status says."""
     return {"bridge": bridge["name"], "host": bridge["host"], "version": bridge["version"], "pid": os.getpid(),
             "uptime_s": round(time.monotonic() - bridge["started"], 1),
-            "instances": [_instance(source) for source in sources], "sinks": [_sink(runner) for runner in runners]}
+            "instances": [_instance(source) for source in sources], "rigs": [_rig(rig) for rig in rigs], "sinks": [_sink(runner) for runner in runners]}
 
 
 def _escaped(text: str) -> str:
@@ -111,7 +118,8 @@ def _latencies(ways: Sequence[Tuple[Dict[str, str], Any]]) -> List[Tuple[str, Di
     return samples
 
 
-def metrics(bridge: Mapping[str, Any], sources: Sequence[Source], runners: Sequence[Runner]) -> str:
+def metrics(bridge: Mapping[str, Any], sources: Sequence[Source], runners: Sequence[Runner],
+            rigs: Sequence[Rig]) -> str:
     """What /metrics says."""
     t, ways = _Text(bridge["name"]), _ways(runners)
     t.family("stixel_bridge", "info", "What runs.", [
@@ -122,6 +130,13 @@ def metrics(bridge: Mapping[str, Any], sources: Sequence[Source], runners: Seque
              [("_total", {"instance": s.instance.name}, s.frames) for s in sources])
     t.family("stixel_bridge_instance_lost", "counter", "Frames overwritten before they were read, or damaged.",
              [("_total", {"instance": s.instance.name}, s.lost + s.damaged) for s in sources])
+    t.family("stixel_bridge_rig_frames", "counter", "Frames of a rig.",
+             [("_total", {"rig": rig.instance.name}, rig.together + rig.partial) for rig in rigs])
+    t.family("stixel_bridge_rig_missing", "counter", "Frames of a rig without this instance.", [
+        ("_total", {"rig": rig.instance.name, "instance": name}, count)
+        for rig in rigs for name, count in rig.missing.items()])
+    t.family("stixel_bridge_rig_late", "counter", "Frames of instances that were in no frame of the rig.",
+             [("_total", {"rig": rig.instance.name}, rig.late) for rig in rigs])
     t.family("stixel_bridge_connected", "gauge", "1 while the sink has its connection.",
              [("", {"sink": r.sink.name, "kind": r.sink.options["kind"]}, int(r.state.name == "connected"))
               for r in runners])
@@ -174,8 +189,8 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     request_queue_size = CLIENTS_MOST
 
     def __init__(self, bridge: Mapping[str, Any], sources: Sequence[Source], runners: Sequence[Runner],
-                 threads: Sequence[threading.Thread] = ()) -> None:
-        self._bridge, self._sources, self._runners = bridge, sources, runners
+                 threads: Sequence[threading.Thread] = (), rigs: Sequence[Rig] = ()) -> None:
+        self._bridge, self._sources, self._runners, self._rigs = bridge, sources, runners, rigs
         self._watched = threads  #: that have to run as long as it answers
         self._room = threading.BoundedSemaphore(CLIENTS_MOST)
         self.folder = os.path.join(place(), bridge["name"])
@@ -218,9 +233,9 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     def answer(self, path: str) -> Tuple[int, str, str]:
         """Code, type and body."""
         if path == "/status":
-            return 200, "application/json", json.dumps(status(self._bridge, self._sources, self._runners)) + "\n"
+            return 200, "application/json", json.dumps(status(self._bridge, self._sources, self._runners, self._rigs)) + "\n"
         if path == "/metrics":
-            text = metrics(self._bridge, self._sources, self._runners)
+            text = metrics(self._bridge, self._sources, self._runners, self._rigs)
             return 200, "application/openmetrics-text; version=1.0.0; charset=utf-8", text
         if path == "/healthz":
             bad = [r for r in self._runners if r.state.name != "connected"]

@@ -99,7 +99,12 @@ class Publishers:
 
     def _subscriptions(self, name: str) -> int:
         publisher = self._publishers.get(name)
-        return publisher.get_subscription_count() if publisher else 0
+        try:
+            return publisher.get_subscription_count() if publisher else 0
+        except Exception:  # as of publish()
+            if rclpy.ok():
+                raise
+            return 0
 
     def begin(self) -> None:
         """What is published once."""
@@ -136,7 +141,7 @@ class StixelNode(Node):
         self._all = Publishers(self, options, instances, self._say)
         runners: List[Any] = [self._all]
         self._sources = [Source(instance, runners, self._say) for instance in instances]
-        self._reports = Reports(self._sources, runners)
+        self._reports = [Reports(source, runners, self._say) for source in self._sources]
 
     def _value(self, prefix: str, option: Option) -> Any:
         name = prefix + option.name
@@ -156,14 +161,14 @@ class StixelNode(Node):
     def start(self) -> None:
         """Begins to publish."""
         self._all.begin()
-        for thread in (*self._sources, self._reports):
+        for thread in (*self._sources, *self._reports):
             thread.start()
 
     def stop(self) -> None:
         """Ends all threads."""
-        for thread in (*self._sources, self._reports):
+        for thread in (*self._sources, *self._reports):
             thread.stop()
-        for thread in (*self._sources, self._reports):
+        for thread in (*self._sources, *self._reports):
             thread.join(STOP_S)
 
 

@@ -61,8 +61,8 @@ def stamp_ns(frame: Union[Frame, RigFrame]) -> int:
 
 
 def time(ns: int) -> Any:
-    """builtin_interfaces/Time."""
-    return store.make("builtin_interfaces/msg/Time", sec=ns // 10**9, nanosec=ns % 10**9)
+    """builtin_interfaces/Time, whose seconds end in 2038; a clock that is far off is no reason to send nothing."""
+    return store.make("builtin_interfaces/msg/Time", sec=min(max(ns // 10**9, 0), 2**31 - 1), nanosec=ns % 10**9)
 
 
 def header(ns: int, frame_id: str) -> Any:

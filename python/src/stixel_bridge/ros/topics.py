@@ -70,6 +70,7 @@ _PLANES = {
 DEMAND: FrozenSet[str] = frozenset(_PLANES) | {"markers"}
 #: topics that a rig has; they are of the vehicle's frame
 RIG = frozenset(["scan", "obstacles", "ground"])
+STEPS_MOST = 65536  # of libstixel's points
 _AS = ("free", "obstacle", "unseen")
 
 OPTIONS: Sequence[Option] = [
@@ -148,6 +149,10 @@ def check(options: Mapping[str, Any], instances: Sequence[Instance]) -> None:
         raise Fail(CONFIG, "obstacle_step_m = %g needs an obstacle_range_m" % options["obstacle_step_m"])
     if 0 < options["obstacle_step_m"] < 0.01:
         raise Fail(CONFIG, "obstacle_step_m = %g: 0, or 0.01 and more" % options["obstacle_step_m"])
+    for what in ("obstacle", "ground"):
+        step, reach = options[what + "_step_m"], options[what + "_range_m"]
+        if step and reach / step > STEPS_MOST:
+            raise Fail(CONFIG, "%s_range_m = %g has more than %d steps of %g m" % (what, reach, STEPS_MOST, step))
     seen: Dict[str, str] = {}
     for instance in instances:
         other = seen.setdefault(namespace(instance.name), instance.name)

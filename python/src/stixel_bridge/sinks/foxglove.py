@@ -60,6 +60,9 @@ class Sink(Base):
         except OSError as e:
             raise SinkError("%s %s cannot be read: %s" % (option, path, e.strerror)) from None
 
+    def exclusive(self) -> str:
+        return "port %(port)d of %(host)s" % self.options if self.options["port"] else ""
+
     def open(self) -> None:
         from .foxglove_service import Service
         certificate, key = self._read("certificate"), self._read("key")

@@ -351,14 +351,15 @@ class Service:
 
     def _too_many(self) -> bool:
         """More clients than may be; they are being turned away."""
-        if self._listener.clients() <= self._options["clients"]:
+        if self._listener.clients() <= int(self._options["clients"]):
             return False
         self._limit.keep(self.port)
         return True
 
     def _no_room(self, size: int) -> bool:
         """Whether what waits for clients could pass the budget with an image of this size for each."""
-        listener, most = self._listener, self._options["budget_mb"] * MB - self._options["clients"] * size
+        listener = self._listener
+        most: int = self._options["budget_mb"] * MB - self._options["clients"] * size
         if listener.waiting() <= most // 2:  # early enough to see clients between two of their acknowledgements
             return False
         unsent = connections.unsent(self.port)

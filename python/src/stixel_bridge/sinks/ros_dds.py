@@ -68,6 +68,9 @@ class Sink(graph.RosSink):
         self._full = 0  # messages that were not written, since readers are slow
         self._figures: Dict[str, float] = {}
 
+    def exclusive(self) -> str:
+        return "domain %d of DDS" % self.options["domain"]
+
     def connect(self) -> None:
         from cyclonedds.core import DDSException, Policy, Qos
         from cyclonedds.domain import Domain, DomainParticipant
