@@ -347,7 +347,7 @@ static bool scan_accepts(const struct stixel_scan_options *o)
 	       o->unknown <= STIXEL_SCAN_AS_UNSEEN;
 }
 
-/* False where a column is too narrow for a float, or wider than all together: their ends are rounded alike. */
+/* False where a column is too narrow for a float, or, by rounding, wider than all together. */
 static bool scan_default_angles(struct stixel_scan_options *o, const struct stixel_frame_header *h)
 {
 	const double width = h->column_width, end = h->columns * width;
