@@ -85,8 +85,7 @@ STIXEL_API int stixel_scan_defaults(const struct stixel_frame *frame, struct sti
  * for the angle nearest to its middle (of two the left one), with the distance of its middle. Edges belong to
  * both columns. Of what falls on one angle an obstacle counts before unseen, unseen before free.
  *
- * 1; 0, all NAN: no camera model, no road, or objects that cover far more angles than those of any camera;
- * -EINVAL: options out of limits, ranges as they were.
+ * 1; 0, all NAN: no camera, no road, or far too many objects on one angle; -EINVAL: bad options, all as was.
  */
 STIXEL_API int stixel_scan(const struct stixel_frame *frame, const struct stixel_scan_options *options,
 			   size_t bytes, float *ranges);
