@@ -61,7 +61,7 @@ STIXEL_SIZE(stixel_scan_options, 40);
  * The usual options for the camera of a frame. Angles: the field of view of its columns as if the camera
  * looked level, the same for all its frames, in steps of the narrowest column or less (65536 angles at most).
  * range_min: where the largest disparity is that is searched for; range_max: where it is 4 px. Heights 0.15
- * and 2 m; above and below are free, unknown is unseen. 1; 0 without a camera model: angles and ranges are 0.
+ * and 2 m; above and below are free, unknown is unseen. 1; 0 without a sound camera model: angles, ranges 0.
  */
 STIXEL_API int stixel_scan_defaults(const struct stixel_frame *frame, struct stixel_scan_options *options,
 				    size_t bytes);
@@ -85,7 +85,7 @@ STIXEL_API int stixel_scan_defaults(const struct stixel_frame *frame, struct sti
  * for the angle nearest to its middle (of two the left one), with the distance of its middle. Edges belong to
  * both columns. Of what falls on one angle an obstacle counts before unseen, unseen before free.
  *
- * 1; 0: no camera model or no road, all is NAN; -EINVAL: options out of their limits, ranges as they were.
+ * 1; 0, all NAN: no camera, no road, or far too many objects on one angle; -EINVAL: bad options, all as was.
  */
 STIXEL_API int stixel_scan(const struct stixel_frame *frame, const struct stixel_scan_options *options,
 			   size_t bytes, float *ranges);
@@ -136,6 +136,7 @@ STIXEL_SIZE(stixel_points_options, 16);
  * its pixels (half a pixel beyond their centres); with a step, points at the multiples of step from the foot
  * between them. Ground: of each ground stixel the places whose distance along the optical axis is a multiple
  * of step, up to range_max, by its own disparity and slope: rows of points, as high as the ground is there.
+ * Points that are not finite are left out. Each stixel may have range_max / step, 65536 of a hostile frame.
  */
 STIXEL_API int64_t stixel_points(const struct stixel_frame *frame,
 				 const struct stixel_points_options *options, size_t bytes,

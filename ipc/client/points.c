@@ -6,6 +6,7 @@
 #include "include/stixel_convert.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -35,6 +36,12 @@ static double points_disparity(const struct points_stixel *s, double y)
 	return s->disparity + s->slope * (s->stixel->row_bottom - y);
 }
 
+/* Whether it is a place that a float can say; cameras that are none give others. */
+static bool points_place(struct sx_vector v)
+{
+	return fabs(v.x) <= (double)FLT_MAX && fabs(v.y) <= (double)FLT_MAX && fabs(v.z) <= (double)FLT_MAX;
+}
+
 /* v: in camera coordinates. */
 static void points_add(struct points *p, const struct points_stixel *s, struct sx_vector v, uint8_t part)
 {
@@ -42,6 +49,8 @@ static void points_add(struct points *p, const struct points_stixel *s, struct s
 		v = sx_geometry_turn(&p->g, v);
 		v.z += p->g.header->height_m;
 	}
+	if (!points_place(v))
+		return;
 	if (p->count < p->room)
 		p->list[p->count] = (struct stixel_point){
 			.x = (float)v.x,

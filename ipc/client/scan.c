@@ -20,10 +20,22 @@
 #define SCAN_ANGLES_MAX 65536
 #define SCAN_RANGE_DISPARITY 4.0 /* px: the usual range_max */
 
+/*
+ * What a scan may cost, in angles that are looked at: so many for each angle, more for each column, as one of
+ * a camera that leans hides many, and some for each stixel. Frames of cameras take a small part of it; one
+ * that is made up so that each object covers all angles would hold up its reader for seconds.
+ */
+#define SCAN_COST_OF_MEETING 8 /* two sines */
+#define SCAN_COST_PER_ANGLE 2048
+#define SCAN_COST_PER_COLUMN 8
+#define SCAN_COST_COLUMNS 1024
+#define SCAN_COST_PER_STIXEL 64
+
 struct scan {
 	struct sx_geometry g;
 	struct stixel_scan_options o;
 	float *ranges;
+	int64_t left; /* of what it may cost; negative: it is given up */
 };
 
 /* Directions in the plane of the road, rad, between two of which something lies. */
@@ -127,6 +139,14 @@ static struct scan_span scan_across_back(struct scan_span span)
 
 /* ---- what a thing makes of its angles ---- */
 
+/* Whether these angles may still be looked at; takes off what that costs. */
+static bool scan_affords(struct scan *s, struct scan_angles a, int64_t each)
+{
+	if (a.first <= a.last && s->left >= 0)
+		s->left -= (a.last - a.first + 1) * each;
+	return s->left >= 0;
+}
+
 static void scan_put_unseen_at(struct scan *s, int64_t i)
 {
 	if (s->ranges[i] == INFINITY)
@@ -139,6 +159,8 @@ static void scan_put_unseen(struct scan *s, struct scan_span span)
 	for (int turns = -1; turns <= 2; turns++) {
 		const struct scan_angles a = scan_angles_of(s, span, turns);
 
+		if (!scan_affords(s, a, 1))
+			return;
 		for (int64_t i = a.first; i <= a.last; i++)
 			scan_put_unseen_at(s, i);
 	}
@@ -196,6 +218,8 @@ static void scan_put_hidden(struct scan *s, const struct scan_column *c, struct 
 		const struct scan_angles a = scan_angles_of(s, all, turns);
 		const struct scan_angles own = scan_angles_of(s, obstacle, turns);
 
+		if (!scan_affords(s, a, 1))
+			return;
 		for (int64_t i = a.first; i <= a.last; i++)
 			if (i < own.first || i > own.last)
 				scan_put_unseen_at(s, i);
@@ -215,6 +239,8 @@ static void scan_put_obstacle(struct scan *s, const struct scan_column *c, doubl
 	for (int turns = -1; turns <= 2; turns++) {
 		const struct scan_angles a = scan_angles_of(s, scan_across_back(span), turns);
 
+		if (!scan_affords(s, a, SCAN_COST_OF_MEETING))
+			return;
 		for (int64_t i = a.first; i <= a.last; i++)
 			scan_put_range(s, i,
 				       (double)i >= a.from && (double)i <= a.to
@@ -286,7 +312,7 @@ static void scan_column(struct scan *s, const struct stixel_frame *frame, uint32
 	const struct stixel *list = stixel_column(frame, u, &count);
 
 	c.horizon = (struct scan_span){scan_far(s, c.right), scan_far(s, c.left)};
-	for (uint32_t i = 0; i < count && !c.unseen; i++) {
+	for (uint32_t i = 0; i < count && !c.unseen && s->left >= 0; i++) {
 		const struct stixel *one = &list[i];
 
 		if (one->kind == STIXEL_SKY)
@@ -321,7 +347,7 @@ static bool scan_accepts(const struct stixel_scan_options *o)
 	       o->unknown <= STIXEL_SCAN_AS_UNSEEN;
 }
 
-/* False where a column is too narrow for a float. */
+/* False where a column is too narrow for a float, or, by rounding, wider than all together. */
 static bool scan_default_angles(struct stixel_scan_options *o, const struct stixel_frame_header *h)
 {
 	const double width = h->column_width, end = h->columns * width;
@@ -331,7 +357,7 @@ static bool scan_default_angles(struct stixel_scan_options *o, const struct stix
 	const double narrowest = first < last ? first : last, view = left - right;
 	uint32_t count = SCAN_ANGLES_MAX;
 
-	if (!((float)narrowest > 0.0f))
+	if (!((float)narrowest > 0.0f && view >= narrowest))
 		return false;
 	if (view < narrowest * SCAN_ANGLES_MAX)
 		count = (uint32_t)(view / narrowest);
@@ -366,10 +392,29 @@ int stixel_scan_defaults(const struct stixel_frame *frame, struct stixel_scan_op
 		o.range_max = (float)(g.focal_baseline / SCAN_RANGE_DISPARITY);
 		if (o.range_max < o.range_min)
 			o.range_max = o.range_min;
+		known = scan_accepts(&o);
+	}
+	if (!known) {
+		o.angle_min = o.angle_increment = o.range_min = o.range_max = 0.0f;
+		o.count = 0;
 	}
 	memset(options, 0, bytes);
 	memcpy(options, &o, bytes < sizeof(o) ? bytes : sizeof(o));
 	return known;
+}
+
+static int64_t scan_budget(const struct stixel_scan_options *o, const struct stixel_frame_header *h)
+{
+	const int64_t columns = h->columns < SCAN_COST_COLUMNS ? h->columns : SCAN_COST_COLUMNS;
+
+	return o->count * (SCAN_COST_PER_ANGLE + SCAN_COST_PER_COLUMN * columns) +
+	       h->stixel_count * (int64_t)SCAN_COST_PER_STIXEL;
+}
+
+static void scan_set_all(float *ranges, uint32_t count, float value)
+{
+	for (uint32_t i = 0; i < count; i++)
+		ranges[i] = value;
 }
 
 /* Whether heights over the road can be told. */
@@ -391,15 +436,18 @@ int stixel_scan(const struct stixel_frame *frame, const struct stixel_scan_optio
 		return -EINVAL;
 	h = frame->header;
 	s.g = sx_geometry_of(h);
-	for (uint32_t i = 0; i < s.o.count; i++)
-		ranges[i] = NAN;
+	scan_set_all(ranges, s.o.count, NAN);
 	if (!scan_has_road(&s.g) || h->columns == 0)
 		return 0;
 	if (s.o.count == 0)
 		return 1;
+	s.left = scan_budget(&s.o, h);
 	scan_put_free(&s, (struct scan_span){scan_far(&s, h->columns * (double)h->column_width - 0.5),
 					     scan_far(&s, -0.5)});
-	for (uint32_t u = 0; u < h->columns; u++)
+	for (uint32_t u = 0; u < h->columns && s.left >= 0; u++)
 		scan_column(&s, frame, u);
-	return 1;
+	if (s.left >= 0)
+		return 1;
+	scan_set_all(ranges, s.o.count, NAN);
+	return 0;
 }

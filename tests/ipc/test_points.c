@@ -188,6 +188,24 @@ static void test_frames_without(void **state)
 	assert_int_equal(ground(STIXEL_COORDINATES_CAMERA, 1, 10), 0);
 }
 
+/* A point that a float cannot say is none. */
+static void test_only_finite_points(void **state)
+{
+	const double odd[] = {1e44, 1e300, -1e300, INFINITY, NAN};
+
+	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
+		for (uint32_t of = 0; of < 2; of++)
+			for (uint32_t coordinates = 0; coordinates < 2; coordinates++) {
+				make_box();
+				made.header.cx = odd[i];
+				assert_int_equal(take(of, coordinates, 1, 20, ROOM), 0);
+			}
+	make_box();
+	made.header.height_m = 1e300;
+	assert_int_equal(obstacles(STIXEL_COORDINATES_VEHICLE, 0, 0), 0);
+	assert_int_equal(obstacles(STIXEL_COORDINATES_CAMERA, 0, 0), 2);
+}
+
 static void test_bad_options(void **state)
 {
 	const struct stixel_points_options bad[] = {
@@ -212,10 +230,15 @@ static void test_bad_options(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_foot_and_top),   cmocka_unit_test(test_between),
-		cmocka_unit_test(test_range),	       cmocka_unit_test(test_order_and_room),
-		cmocka_unit_test(test_ground),	       cmocka_unit_test(test_odd_ground),
-		cmocka_unit_test(test_frames_without), cmocka_unit_test(test_bad_options),
+		cmocka_unit_test(test_foot_and_top),
+		cmocka_unit_test(test_between),
+		cmocka_unit_test(test_range),
+		cmocka_unit_test(test_order_and_room),
+		cmocka_unit_test(test_ground),
+		cmocka_unit_test(test_odd_ground),
+		cmocka_unit_test(test_frames_without),
+		cmocka_unit_test(test_bad_options),
+		cmocka_unit_test(test_only_finite_points),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

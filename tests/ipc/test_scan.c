@@ -17,6 +17,8 @@
 #include "tests/check.h"
 #include "tests/ipc/scan_case.h"
 
+static float many[65536]; /* as many as the usual options ever have */
+
 static void test_usual_options(void **state)
 {
 	static struct scan s;
@@ -439,6 +441,63 @@ static void test_bad_options(void **state)
 	assert_int_equal(stixel_scan(&s.c.frame, &s.o, sizeof(s.o), NULL), 1);
 }
 
+/* Cameras out of all measure give options that stixel_scan() takes, or none. */
+static void test_options_of_any_camera(void **state)
+{
+	static const struct {
+		double fx, cx;
+		uint32_t columns, width;
+	} odd[] = {{10437182272151754, -7661211705058241, 530, 1},
+		   {24402252282126568, -36804332915000696, 392, 6},
+		   {1.1274534207051308e18, -4.7583617456992512e17, 2423, 10},
+		   {61638610868903416, 68984186531247920, 387, 10},
+		   {1e-20, 1e-20, 3000, 4000000},
+		   {500, 319.5, 128, 5}};
+	static struct scan s;
+	int given = 0;
+
+	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+		begin(&s);
+		s.c.header.fx = s.c.header.fy = odd[i].fx;
+		s.c.header.cx = odd[i].cx;
+		s.c.header.columns = odd[i].columns;
+		s.c.header.column_width = odd[i].width;
+		if (stixel_scan_defaults(&s.c.frame, &s.o, sizeof(s.o)) == 1) {
+			assert_in_range(s.o.count, 1, 65536);
+			s.c.header.columns = 0; /* only the options are looked at */
+			assert_int_equal(stixel_scan(&s.c.frame, &s.o, sizeof(s.o), many), 0);
+			given++;
+		} else {
+			assert_int_equal(s.o.count, 0);
+			assert_true(s.o.angle_increment == 0.0f && s.o.range_max == 0.0f);
+		}
+	}
+	assert_in_range(given, 1, 5);
+}
+
+/* A frame whose objects cover all angles, each, many times over, ends soon and claims nothing. */
+static void test_too_much_work(void **state)
+{
+	static struct scan s;
+	int seen = 0;
+
+	begin(&s);
+	s.c.header.columns = 1;
+	s.c.header.column_width = 640;
+	for (int i = 0; i < CASE_STIXELS; i++)
+		case_add(&s.c, 0, STIXEL_OBJECT, CASE_FOOT, 200, 25);
+	s.o.angle_increment /= 20;
+	s.o.count *= 20;
+	assert_int_equal(run(&s), 0);
+	for (uint32_t i = 0; i < s.o.count; i++)
+		assert_true(isnan(s.ranges[i]));
+	s.c.header.stixel_count = s.c.offsets[1] = 200; /* as many as an image has rows for */
+	assert_int_equal(run(&s), 1);
+	for (uint32_t i = 0; i < s.o.count; i++)
+		seen += isfinite(s.ranges[i]) != 0;
+	assert_true(seen > 0);
+}
+
 static void nonsense_header(struct stixel_frame_header *h, struct check_rng *r)
 {
 	static const double odd[] = {0, -1, 1e-300, 1e300, NAN, INFINITY, 1, 500, 3, -0.01};
@@ -490,8 +549,8 @@ static void test_nonsense(void **state)
 		nonsense_stixels(&s.c, &r);
 		nonsense_header(&s.c.header, &r);
 		if (check_below(&r, 2)) {
-			assert_in_range(stixel_scan_defaults(&s.c.frame, &s.o, sizeof(s.o)), 0, 1);
-			assert_true(s.o.count <= 65536);
+			if (stixel_scan_defaults(&s.c.frame, &s.o, sizeof(s.o)) == 1)
+				assert_in_range(s.o.count, 1, 65536);
 			s.o.count = s.o.count < ANGLES_MAX ? s.o.count : ANGLES_MAX;
 		}
 		numbers += run(&s) == 1;
@@ -521,6 +580,8 @@ int main(void)
 		cmocka_unit_test(test_full_turn),
 		cmocka_unit_test(test_wide_angles),
 		cmocka_unit_test(test_bad_options),
+		cmocka_unit_test(test_options_of_any_camera),
+		cmocka_unit_test(test_too_much_work),
 		cmocka_unit_test(test_nonsense),
 	};
 

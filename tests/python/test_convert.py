@@ -287,6 +287,10 @@ class Frames(unittest.TestCase):
             frame.obstacle_points("world")
         with self.assertRaisesRegex(ValueError, "step 0 or range_max 20"):
             frame.ground_points(step=0)
+        ground = {"row_bottom": 479, "row_top": 0, "kind": 0, "disparity_q7": 65000, "slope_q14": -32000}
+        frame = stixel.load(pack([[ground] * 80], **CAMERA, **road_of(0.0, 0.0)))
+        with self.assertRaisesRegex(ValueError, "give [0-9]+ points, more than 4000000: take a larger step"):
+            frame.ground_points(step=0.01, range_max=650)
 
 
 if __name__ == "__main__":

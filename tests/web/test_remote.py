@@ -40,6 +40,9 @@ class Files(unittest.TestCase):
         for text, words in (("", "no user"), ("# none\n", "no user"), ("geheim\n", ":1: expected USER:HASH"),
                             (":" + good, ":1: expected USER:HASH"), ("\na:geheim\n", ":2: not a hash"),
                             ("a:$apr1$abcdefgh$NXuoAO1nRRnvTqB2hUhRP1", "htpasswd -B"), ("a:$1$a$b", "mkpasswd"),
+                            # complete, but weak: MD5, SHA-256, DES
+                            *(("a:" + hash_of("x", salt), ":1: not a hash of a strong kind")
+                              for salt in ("$1$abcdefgh$", "$5$abcdefgh$", "ab")),
                             ("a:$2y$04$abcdefghijklmnopqrstuu", "not a hash"), (good[:-1], "not a hash"),
                             ("%s\n%s\n" % (good, good), ":2: this user was there before"),
                             ("u" * 65 + good[1:], "expected USER:HASH"),
@@ -223,6 +226,18 @@ class Locked(unittest.TestCase):
         web.process.send_signal(signal.SIGHUP)
         until(lambda: "expected USER:HASH; what was read before stays" in web.text(), what="the warning")
         self.assertEqual(web.ask("/")[0], 200)
+        # a certificate that is wrong keeps nobody in who was taken out
+        with open(keys.path("first.pem"), "r+") as f:
+            good = f.read()
+            f.seek(0)
+            f.write("x")
+        keys.users(bert="geheim")
+        web.process.send_signal(signal.SIGHUP)
+        until(lambda: "first.pem: " in web.text(), what="the warning")
+        until(lambda: self.asked("/", "bert:geheim", web)[0] == 200, what="the new user")
+        self.assertEqual(web.ask("/")[0], 401)
+        with open(keys.path("first.pem"), "w") as f:
+            f.write(good)
         keys.users(anna="neu")
         keys.pair("first")
         web.process.send_signal(signal.SIGHUP)

@@ -38,13 +38,24 @@ bool web_password_matches(const char *hash, const char *password)
 	       gnutls_memcmp(made, hash, n) == 0;
 }
 
+/* yescrypt, gost-yescrypt, scrypt, bcrypt, SHA-512: older libcrypts hold MD5 and DES to be as good. */
+static bool is_strong(const char *hash)
+{
+	static const char *const kinds[] = {"$y$", "$gy$", "$7$", "$2b$", "$2y$", "$2a$", "$6$"};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strncmp(hash, kinds[i], strlen(kinds[i])) == 0)
+			return true;
+	return false;
+}
+
 /* Complete, and of a kind that is held to be strong. */
 static bool hash_is_sound(const char *hash)
 {
 	char made[WEB_HASH_BYTES] = "";
 
-	return crypt_checksalt(hash) == CRYPT_SALT_OK && compute(hash, "", made, sizeof(made)) &&
-	       strlen(made) == strlen(hash);
+	return is_strong(hash) && crypt_checksalt(hash) == CRYPT_SALT_OK &&
+	       compute(hash, "", made, sizeof(made)) && strlen(made) == strlen(hash);
 }
 
 /* NULL, or what is wrong with the line. */

@@ -204,36 +204,50 @@ static void tell_certificate(const char *path)
 		       (int)((ends - now) / (24 * 3600)));
 }
 
-/* Passwords and certificate, for the first time or again; what cannot be read leaves what was. */
-static int read_files(const struct web_options *o, char *why, size_t why_bytes)
+static int read_passwords(const struct web_options *o, char *why, size_t why_bytes)
 {
 	struct web_users *users = NULL;
-	int r = o->password_file ? web_users_read(&users, o->password_file, why, why_bytes) : 0;
+	const int r = o->password_file ? web_users_read(&users, o->password_file, why, why_bytes) : 0;
 
-	if (r == 0 && o->certificate)
-		r = web_certificate_load(o->certificate, o->key, why, why_bytes);
-	if (r < 0) {
-		web_users_destroy(users);
+	if (r < 0 || !users)
 		return r;
-	}
-	if (users && server.logins)
+	if (server.logins) {
 		web_logins_replace(server.logins, users);
-	else if (users && !(server.logins = web_logins_create(users))) {
-		snprintf(why, why_bytes, "out of memory");
-		return -ENOMEM;
+		return 0;
 	}
+	server.logins = web_logins_create(users);
+	if (server.logins)
+		return 0;
+	snprintf(why, why_bytes, "out of memory");
+	return -ENOMEM;
+}
+
+static int read_certificate(const struct web_options *o, char *why, size_t why_bytes)
+{
+	const int r = o->certificate ? web_certificate_load(o->certificate, o->key, why, why_bytes) : 0;
+
+	if (r < 0)
+		return r;
 	server.tls = o->certificate != NULL;
 	tell_certificate(o->certificate);
 	return 0;
 }
 
+/* What cannot be read leaves what was. One is no reason to keep the other, and with it who was taken out. */
 static void read_again(const struct web_options *o)
 {
 	char why[512];
+	bool all = true;
 
-	if (read_files(o, why, sizeof(why)) < 0)
+	if (read_passwords(o, why, sizeof(why)) < 0) {
+		all = false;
 		sx_log(TOOLS, WARNING, "%s; what was read before stays", why);
-	else
+	}
+	if (read_certificate(o, why, sizeof(why)) < 0) {
+		all = false;
+		sx_log(TOOLS, WARNING, "%s; what was read before stays", why);
+	}
+	if (all)
 		sx_log(TOOLS, NOTICE, "files of passwords and certificates were read again");
 }
 
@@ -266,18 +280,21 @@ static int web_run(struct web_options *o)
 	char why[512];
 	sigset_t ends;
 
-	code = read_files(o, why, sizeof(why));
-	if (code < 0)
-		return web_fail(exit_of_file(code), why);
-	code = listen_all(o, fds);
-	if (code)
-		return code;
 	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGHUP);
+	/* before files are read: a reload may come meanwhile */
 	sigprocmask(SIG_BLOCK, &ends, NULL);
+	code = read_passwords(o, why, sizeof(why));
+	if (code == 0)
+		code = read_certificate(o, why, sizeof(why));
+	if (code < 0)
+		return web_fail(exit_of_file(code), why);
+	code = listen_all(o, fds);
+	if (code)
+		return code;
 	server.only = o->only;
 	server.hosts = o->hosts;
 	server.hosts.address = o->address;

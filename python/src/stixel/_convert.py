@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+POINTS_MOST = 4_000_000  # 80 MB; a frame from elsewhere may ask for thousands of times as many as it has bytes
+
+
 class Scan(NamedTuple):
     """A frame as sensor_msgs/LaserScan has it, in the plane of the road, from the point below the left camera."""
 
@@ -91,4 +94,7 @@ def points_of(data: bytes, header: Any, of: PointsOf, coordinates: str, step: fl
                              % (step, range_max))
         if count <= len(points):
             return points[:count]
+        if count > POINTS_MOST:
+            raise ValueError("points: step %g and range_max %g give %d points, more than %d: take a larger step"
+                             % (step, range_max, count, POINTS_MOST))
         points = np.empty(count, POINT)

@@ -358,7 +358,8 @@ class Frame:
         """Feet and tops of all objects (dtype stixel.POINT), as stixel_points() of <stixel_convert.h> has them.
 
         step: with points between them, m. range_max: m along the optical axis, 0 no limit; a step needs one. Empty
-        without a camera model, or for vehicle coordinates without a road. Needs libstixel.
+        without a camera model, or for vehicle coordinates without a road. ValueError beyond 4 million points. Needs
+        libstixel.
         """
         return points_of(self._data, self._header, PointsOf.OBSTACLES, coordinates, step, range_max)
 
