@@ -1,13 +1,16 @@
 # stixel-bridge as a program: daemons that come and go, sinks that have nobody, its status, its end, wrong use.
 # SPDX-License-Identifier: Apache-2.0
+import http.server
 import json
 import os
 import shutil
 import signal
 import socket
+import socketserver
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 import support
@@ -161,6 +164,37 @@ class Program(instances.TestCase):
         self.assertEqual(b.process.wait(10), 0)
         left = {name for name in set(os.listdir("/dev/shm")) - before if name.endswith(".zenoh")}
         self.assertEqual(left, set())
+
+    def test_what_a_bridge_says_is_not_believed(self):
+        """Answers of something that has taken the place of a bridge."""
+        for said, listed in ((b"{}", "its status is none of a bridge"), (b"[1", "its status is none of a bridge"),
+                             (b'{"bridge": "x\\u001b]0;y\\u0007\\n", "sinks": [{"sink": "a\\u001b[2J", "why": null, '
+                              b'"instances": [{"instance": "f\\nfake", "dropped": {"busy": 9223372036854775807, '
+                              b'"not_connected": 9223372036854775807}}]}]}', "f?fake")):
+            with tempfile.TemporaryDirectory() as runtime:
+                os.makedirs(os.path.join(runtime, "stixel-bridge", "evil"))
+
+                class Handler(http.server.BaseHTTPRequestHandler):
+                    address_string = log_message = lambda *_: "local"
+
+                    def do_GET(self):
+                        self.send_response(200)
+                        self.send_header("Content-Length", str(len(said)))
+                        self.end_headers()
+                        self.wfile.write(said)
+
+                server = socketserver.UnixStreamServer(os.path.join(runtime, "stixel-bridge", "evil", "status.sock"),
+                                                       Handler)
+                self.addCleanup(server.server_close)
+                threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+                for words in (["list"], ["--json", "list"]):
+                    r = subprocess.run([STIXELCTL, *words], capture_output=True, text=True, check=False,
+                                       env=dict(os.environ, XDG_RUNTIME_DIR=runtime))
+                    self.assertEqual((r.returncode, r.stderr), (0, ""), words)
+                    self.assertNotRegex(r.stdout, "[\x00-\x09\x0b-\x1f]")
+                    self.assertIn(listed, r.stdout)
+                self.assertIn("evil", [x["instance"] for x in json.loads(r.stdout)])
+                server.shutdown()
 
     def run_it(self, *words):
         return subprocess.run([sys.executable, "-m", "stixel_bridge", *words], capture_output=True, text=True,

@@ -160,7 +160,7 @@ class TheNode(unittest.TestCase):
         finally:
             node.stop()
         said = [store.decode(store.DIAGNOSTICS, m).status[0] for m in node.made["/diagnostics"].sent[:2]]
-        self.assertEqual([(s.name, s.level) for s in said], [("front: stixeld", 3), ("rear: stixeld", 3)])
+        self.assertEqual(sorted((s.name, s.level) for s in said), [("front: stixeld", 3), ("rear: stixeld", 3)])
         self.assertFalse(any(source.is_alive() for source in node._sources))
 
     def test_it_publishes_what_a_daemon_sees(self):

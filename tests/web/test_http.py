@@ -547,8 +547,10 @@ class Life(unittest.TestCase):
                 server = status.Server({"name": name, "host": "h", "version": "1", "started": time.monotonic()}, [], [])
             self.addCleanup(server.close)
             threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-        text = Web(self.place, "-i", self.daemon.start().name).ask("/metrics")[2].decode()
+        self.daemon.start()
+        text = Web(self.place).ask("/metrics")[2].decode()
         openmetrics.parse(text)
+        self.assertNotIn("stixel_bridge", Web(self.place, "-i", self.daemon.name).ask("/metrics")[2].decode())
         for name in ("one", "two"):
             self.assertIn('\nstixel_bridge_info{bridge="%s",host="h",version="1"} 1\n' % name, text)
         self.assertIn('stixeld_uptime_seconds{instance="%s"}' % self.daemon.name, text)

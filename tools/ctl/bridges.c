@@ -5,6 +5,7 @@
  */
 #include "tools/ctl/bridges.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,17 +30,36 @@ static void take(void *user, const char *name)
 		json_array_insert_new(names, i, json_string(name));
 }
 
+/* What it says goes to a terminal: control characters become '?'. */
+static void make_printable(json_t *value)
+{
+	const char *text = json_string_value(value), *key;
+	char *copy = text ? strdup(text) : NULL;
+	size_t i;
+	json_t *inner;
+
+	for (char *c = copy; c && *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 127)
+			*c = '?';
+	if (copy)
+		json_string_set(value, copy);
+	free(copy);
+	json_array_foreach(value, i, inner) make_printable(inner);
+	json_object_foreach(value, key, inner) make_printable(inner);
+}
+
 static json_t *ask(const char *name)
 {
 	char why[512], *body = NULL;
 	int r = sx_bridge_get(name, "/status", ASK_MS, &body, why, sizeof(why));
 	json_t *answer = r == 200 ? json_loads(body, JSON_REJECT_DUPLICATES, NULL) : NULL;
 
-	if (!json_is_object(answer)) {
+	if (!json_is_array(json_object_get(answer, "sinks"))) {
 		json_decref(answer);
-		answer = json_pack("{s:s, s:s}", "bridge", name, "why",
-				   r == 200 ? "its status is no JSON" : why);
+		answer = json_pack("{s:s}", "why", r == 200 ? "its status is none of a bridge" : why);
 	}
+	json_object_set_new(answer, "bridge", json_string(name)); /* whatever it calls itself */
+	make_printable(answer);
 	free(body);
 	return answer;
 }
@@ -62,8 +82,8 @@ static json_int_t dropped(const json_t *way)
 {
 	const json_t *reasons = json_object_get(way, "dropped");
 
-	return json_integer_value(json_object_get(reasons, "busy")) +
-	       json_integer_value(json_object_get(reasons, "not_connected"));
+	return (json_int_t)((uint64_t)json_integer_value(json_object_get(reasons, "busy")) +
+			    (uint64_t)json_integer_value(json_object_get(reasons, "not_connected")));
 }
 
 static void put_way(const char *bridge, json_t *sink, json_t *way, int width)
@@ -91,8 +111,9 @@ static void put_bridge(json_t *bridge, int width)
 	{
 		json_array_foreach(json_object_get(sink, "instances"), k, way)
 			put_way(name, sink, way, width);
-		if (*sx_answer_text(sink, "why"))
-			printf("%-*s  %s\n", width, "", sx_answer_text(sink, "why"));
+		why = json_string_value(json_object_get(sink, "why"));
+		if (why && *why)
+			printf("%-*s  %s\n", width, "", why);
 	}
 }
 

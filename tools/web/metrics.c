@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "ipc/instance.h"
 #include "tools/common/instances.h"
 #include "tools/web/certificate.h"
 #include "tools/web/server.h"
@@ -200,30 +201,41 @@ static size_t ask_all(struct web_server *s, const struct web_names *names, struc
 }
 
 struct bridges {
-	struct document *documents;
+	char name[BRIDGES][WEB_NAME_BYTES];
 	size_t count;
 };
 
-static void ask_bridge(void *user, const char *name)
+/* Two places of a user may be one folder. */
+static void take_bridge(void *user, const char *name)
 {
 	struct bridges *b = user;
-	char why[256], *text = NULL;
 
-	if (b->count == BRIDGES)
-		return;
-	if (sx_bridge_get(name, "/metrics", BRIDGE_MS, &text, why, sizeof(why)) == 200)
-		b->documents[b->count++] = (struct document){.text = text};
-	else
-		free(text);
+	for (size_t i = 0; i < b->count; i++)
+		if (strcmp(b->name[i], name) == 0)
+			return;
+	if (b->count < BRIDGES && sx_instance_check(name, NULL, 0) == 0)
+		snprintf(b->name[b->count++], WEB_NAME_BYTES, "%s", name);
 }
 
-/* Asks every bridge that answers; several instances each, so all of them whatever instances are shown. */
-static size_t ask_bridges(struct document *documents)
+/* Asks every bridge that answers; of several instances each, so all of them or, with -i, none. */
+static size_t ask_bridges(const struct web_server *s, struct document *documents)
 {
-	struct bridges b = {documents, 0};
+	struct bridges b = {.count = 0};
+	size_t count = 0;
+	char why[256];
 
-	sx_bridges_find(ask_bridge, &b);
-	return b.count;
+	if (s->only.count)
+		return 0;
+	sx_bridges_find(take_bridge, &b);
+	for (size_t i = 0; i < b.count; i++) {
+		char *text = NULL;
+
+		if (sx_bridge_get(b.name[i], "/metrics", BRIDGE_MS, &text, why, sizeof(why)) == 200)
+			documents[count++] = (struct document){.text = text};
+		else
+			free(text);
+	}
+	return count;
 }
 
 /* One instance's document as it is. */
@@ -256,7 +268,7 @@ enum MHD_Result web_metrics_page(struct web_server *s, struct MHD_Connection *c,
 		return web_refuse(c, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory");
 	web_ask_instances(&names, &s->only);
 	count = ask_all(s, &names, documents);
-	count += ask_bridges(documents + count);
+	count += ask_bridges(s, documents + count);
 	put_own(to, s);
 	merge(to, documents, count);
 	fputs("# EOF\n", to);
