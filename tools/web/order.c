@@ -1,11 +1,11 @@
 /*
  * Orders: POST to /api/NAME/settings, handed on to the daemon.
  *
- * Off unless stixel-web was started with --tune. A browser sends a password by itself, if one is asked for at
- * all, so a page of another site that is open in it must not be able to send an order: one needs a header that
- * only scripts can set, and before a browser sends that to another origin it asks (OPTIONS), and is never
- * allowed to here. And what the browser itself says of where an order comes from, Origin and Sec-Fetch-Site,
- * has to be this page.
+ * Off unless stixel-web was started with --tune. A browser sends a password by itself, if one is asked
+ * for at all, so a page of another site that is open in it must not be able to send an order: one needs a
+ * header that only scripts can set, and before a browser sends that to another origin it asks (OPTIONS),
+ * and is never allowed to here. And what the browser itself says of where an order comes from, Origin and
+ * Sec-Fetch-Site, has to be this page.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

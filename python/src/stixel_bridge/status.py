@@ -78,7 +78,8 @@ def status(bridge: Mapping[str, Any], sources: Sequence[Source], runners: Sequen
     """What /status says."""
     return {"bridge": bridge["name"], "host": bridge["host"], "version": bridge["version"], "pid": os.getpid(),
             "uptime_s": round(time.monotonic() - bridge["started"], 1),
-            "instances": [_instance(source) for source in sources], "rigs": [_rig(rig) for rig in rigs], "sinks": [_sink(runner) for runner in runners]}
+            "instances": [_instance(source) for source in sources], "rigs": [_rig(rig) for rig in rigs],
+            "sinks": [_sink(runner) for runner in runners]}
 
 
 def _escaped(text: str) -> str:
@@ -233,7 +234,8 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     def answer(self, path: str) -> Tuple[int, str, str]:
         """Code, type and body."""
         if path == "/status":
-            return 200, "application/json", json.dumps(status(self._bridge, self._sources, self._runners, self._rigs)) + "\n"
+            said = status(self._bridge, self._sources, self._runners, self._rigs)
+            return 200, "application/json", json.dumps(said) + "\n"
         if path == "/metrics":
             text = metrics(self._bridge, self._sources, self._runners, self._rigs)
             return 200, "application/openmetrics-text; version=1.0.0; charset=utf-8", text
