@@ -165,8 +165,8 @@ static void put_own(FILE *to, struct web_server *s)
 	put_counter(to, "stixel_web_requests", "requests, also refused ones",
 		    atomic_load(&s->counts.requests));
 	put_counter(to, "stixel_web_requests_refused",
-		    "requests by a wrong name, method or with a body, from another site, orders not allowed, "
-		    "and viewers too many",
+		    "requests by a wrong name, method or with a body, from another site, without a password, "
+		    "orders not allowed, and viewers too many",
 		    atomic_load(&s->counts.refused));
 	put_counter(to, "stixel_web_logins_refused",
 		    "requests with a wrong user or password, and those not looked at because too many were",
