@@ -495,6 +495,11 @@ class Live(TestCase):
             sink_of(certificate=certificate)
         with self.assertRaisesRegex(SinkError, "key /none cannot be read: No such file"):
             sink_of(certificate=certificate, key="/none").open()
+        os.chmod(key, 0o644)
+        with self.assertRaisesRegex(SinkError, "key .*: others may read it: chmod 600"):
+            sink_of(certificate=certificate, key=key).open()
+        os.chmod(key, 0o600)
+        os.chmod(certificate, 0o600)  # for the next, where they are exchanged
         with self.assertRaisesRegex(SinkError, "^cannot listen on .*TLS"):
             sink_of(certificate=key, key=certificate).open()
 

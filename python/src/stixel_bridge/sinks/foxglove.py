@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Dict, FrozenSet, Mapping, Optional, Sequence
 
 from ..convert.topics import TOPICS
@@ -56,6 +57,8 @@ class Sink(Base):
             return None
         try:
             with open(path, "rb") as f:
+                if option == "key" and os.fstat(f.fileno()).st_mode & 0o077:
+                    raise SinkError("key %s: others may read it: chmod 600 %s" % (path, path))
                 return f.read()
         except OSError as e:
             raise SinkError("%s %s cannot be read: %s" % (option, path, e.strerror)) from None

@@ -94,6 +94,8 @@ class Sink(graph.RosSink):
         }
         if o["password_file"]:
             values["transport/auth/usrpwd/password"] = session.secret(o["password_file"])
+        if o["tls_key"]:
+            session.secret(o["tls_key"])  # only whether others may read it
         return {key: value for key, value in values.items() if value is not None}
 
     def connect(self) -> None:
