@@ -4,6 +4,7 @@ import io
 import math
 import os
 import unittest
+import unittest.mock
 
 import support
 
@@ -161,6 +162,15 @@ class Frames(Case):
 
     def test_transforms_are_sent_before_what_needs_them(self):
         self.assertEqual(list(messages(street()))[0], "/tf")
+
+    def test_a_topic_that_fails_is_left_out(self):
+        work, told = Work(Instance("front", {}), street(), 0), []
+        broken = dict(topics._MAKERS, scan=lambda *_: 1 // 0)
+        with unittest.mock.patch.object(topics, "_MAKERS", broken):
+            found = list(topics.of_frame(work, OPTIONS, {"scan", "obstacles"}, told.append))
+            self.assertRaises(ZeroDivisionError, list, topics.of_frame(work, OPTIONS, {"scan", "obstacles"}))
+        self.assertEqual([m.topic.name for m in found], ["obstacles"])
+        self.assertEqual([type(e) for e in told], [ZeroDivisionError])
 
     def test_conversions_are_shared_unless_options_differ(self):
         work = Work(Instance("front", {}), street(), 0)

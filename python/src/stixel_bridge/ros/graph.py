@@ -61,6 +61,7 @@ class RosSink(Sink):
                        options["namespace"])
         self._wanted: Dict[str, FrozenSet[str]] = {}  # by instance, replaced as a whole
         self._looked = 0.0
+        self._failed = 0  # messages that could not be made
 
     # -- of the transport --
     def connect(self) -> None:
@@ -118,7 +119,10 @@ class RosSink(Sink):
         self._look()
         wanted = self._wanted.get(work.instance.name, frozenset())
         return sum(self.publish(self.full_name(message.topic, work.instance), message.cdr)
-                   for message in topics.of_frame(work, self.options, wanted))
+                   for message in topics.of_frame(work, self.options, wanted, self._count_failed))
+
+    def _count_failed(self, error: Exception) -> None:
+        self._failed += 1
 
     def report(self, report: Report) -> int:
         self._look()
@@ -129,4 +133,5 @@ class RosSink(Sink):
         return topics.planes(self._wanted.get(instance.name, frozenset()))
 
     def figures(self) -> Dict[str, float]:
-        return {"topics_wanted": float(sum(len(wanted) for wanted in self._wanted.values()))}
+        return {"topics_wanted": float(sum(len(wanted) for wanted in self._wanted.values())),
+                "messages_failed": float(self._failed)}

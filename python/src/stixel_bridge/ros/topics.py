@@ -189,16 +189,25 @@ def _of_topic(work: Work, topic: Topic, names: frames.Names, options: Mapping[st
     return Message(topic, made if isinstance(made, bytes) else store.encode(made))
 
 
-def of_frame(work: Work, options: Mapping[str, Any], wanted: AbstractSet[str]) -> Iterator[Message]:
+def of_frame(work: Work, options: Mapping[str, Any], wanted: AbstractSet[str],
+             failed: Optional[Callable[[Exception], None]] = None) -> Iterator[Message]:
     """The messages of a frame; wanted: names of topics that somebody subscribes to, or that are sent in any case.
 
     A topic has none where the frame has nothing for it: no image came with it, there is no camera model, or no road
     (scan, obstacles, ground, markers, /tf: all of them are of the frame PREFIX_road, and nobody could place them).
+    failed: told of a topic whose message cannot be made, which then has none.
     """
     names = frames.names(work.instance, options["base_frame"])
     for topic in topics(options, work.instance):
         if topic.name in wanted and topic.name in _MAKERS:
-            message = work.once(_key(topic.name, options), functools.partial(_of_topic, work, topic, names, options))
+            try:
+                message = work.once(_key(topic.name, options),
+                                    functools.partial(_of_topic, work, topic, names, options))
+            except Exception as e:  # a frame with which one topic has no message; the others go out
+                if failed is None:
+                    raise
+                failed(e)
+                continue
             if message is not None:
                 yield message
 
