@@ -21,9 +21,9 @@ MOST = 3
 
 
 def read(path):
-    """{name: entry}; see split()."""
+    """{(name, command): entry}: two tests of a suite may have one name; see split()."""
     with open(path) as f:
-        return {e["name"]: e for e in map(json.loads, f)}
+        return {(e["name"], *e["command"]): e for e in map(json.loads, f)}
 
 
 def kind(entry):
@@ -50,7 +50,7 @@ def again(entries):
         return []
     if any(REPORT.search(e.get("stdout", "") + e.get("stderr", "")) for e in failed):
         return []
-    return [split(e)[1] for e in failed]
+    return sorted({split(e)[1] for e in failed})
 
 
 def introspect(folder, what):

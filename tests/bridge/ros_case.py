@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import socket
 import time
+import unittest
 
 import support_frames
 
@@ -36,6 +37,17 @@ def work(number=1, instance=FRONT):
 
 def report(instance=FRONT):
     return Report(instance, "alive", "running", None)
+
+
+class Sending(unittest.TestCase):
+    """Of tests that send() until something has come of it."""
+
+    def until(self, fits, what):
+        end = time.monotonic() + 10
+        while not fits():
+            self.assertLess(time.monotonic(), end, what)
+            self.send()
+            time.sleep(0.02)
 
 
 def free_port():

@@ -491,7 +491,7 @@ class Live(TestCase):
         self.assertEqual(len(client.take(count=1)), 1)
         self.assertIn("error", Client(self).connect(url="ws://127.0.0.1:%d" % sink.port))
         self.assertIn("CERTIFICATE", Client(self).connect(url="wss://127.0.0.1:%d" % sink.port)["error"])
-        with self.assertRaisesRegex(Fail, "TLS needs both"):
+        with self.assertRaisesRegex(Fail, "one of certificate and key is given: it needs both"):
             sink_of(certificate=certificate)
         with self.assertRaisesRegex(SinkError, "key /none cannot be read: No such file"):
             sink_of(certificate=certificate, key="/none").open()

@@ -32,7 +32,7 @@ def decoded(message, kind):
     return get_typestore(Stores.ROS2_JAZZY).deserialize_cdr(base64.b64decode(message["cdr"]), kind)
 
 
-class Network(unittest.TestCase):
+class Network(ros_case.Sending):
     def setUp(self):
         self.number = 0
 
@@ -53,13 +53,6 @@ class Network(unittest.TestCase):
 
     def subscribe(self, topic, kind, **more):
         self.node.tell(do="subscribe", topic=topic, type=kind, **more)
-
-    def until(self, fits, what):
-        end = time.monotonic() + 10
-        while not fits():
-            self.assertLess(time.monotonic(), end, what)
-            self.send()
-            time.sleep(0.02)
 
 
 class Readers(Network):

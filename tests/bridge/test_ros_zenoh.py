@@ -93,7 +93,7 @@ class Names(unittest.TestCase):
             ros_case.sink(ros_zenoh, *(Instance(name, ros_case.FRONT.options) for name in ("front-1", "front.1")))
 
 
-class Network(unittest.TestCase):
+class Network(ros_case.Sending):
     """A router, a node, and the sink."""
 
     def setUp(self):
@@ -125,13 +125,6 @@ class Network(unittest.TestCase):
 
     def subscribe(self, topic, kind, type_hash, **more):
         self.node.tell(do="subscribe", topic=topic, type=kind, hash=type_hash, qos="2::,5:,:,:,,", **more)
-
-    def until(self, fits, what):
-        end = time.monotonic() + 10
-        while not fits():
-            self.assertLess(time.monotonic(), end, what)
-            self.send()
-            time.sleep(0.02)
 
 
 class Nodes(Network):

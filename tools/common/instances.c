@@ -20,16 +20,18 @@
 
 static const char ring_prefix[] = SX_RING_PREFIX, offer_suffix[] = ".pairs";
 
-int sx_instance_ask(const char *instance, const char *target, const char *post, int timeout_ms, char **body,
-		    char *why, size_t why_bytes)
+/* As sx_instance_ask(), of a program's own folders. */
+static int ask(const char *program, const char *name, const char *target, const char *post, int timeout_ms,
+	       char **body, char *why, size_t why_bytes)
 {
-	char path[PATH_MAX], first_why[512];
+	char folder[PATH_MAX], path[PATH_MAX + NAME_MAX + sizeof("//" SX_STATUS_SOCKET)], first_why[512];
 	int r, first = -ENOENT; /* a place that is not open to us is told rather than one with nobody in it */
 
 	*body = NULL;
 	for (int place = 0; place < SX_PLACES; place++) {
-		if (!sx_place_path((enum sx_place)place, instance, SX_STATUS_SOCKET, path, sizeof(path)))
+		if (!sx_place_folder_of((enum sx_place)place, program, folder, sizeof(folder)))
 			continue;
+		snprintf(path, sizeof(path), "%s/%s/" SX_STATUS_SOCKET, folder, name);
 		r = post ? sx_http_post(path, target, post, timeout_ms, body, why, why_bytes)
 			 : sx_http_get(path, target, timeout_ms, body, why, why_bytes);
 		if (r >= 0 && r != 200)
@@ -43,10 +45,17 @@ int sx_instance_ask(const char *instance, const char *target, const char *post, 
 		}
 	}
 	if (first == -ENOENT)
-		snprintf(why, why_bytes, "no stixeld runs as instance '%s'", instance);
+		snprintf(why, why_bytes, "no %s runs as %s'%s'", program,
+			 strcmp(program, SX_PLACE_PROGRAM) == 0 ? "instance " : "", name);
 	else
 		snprintf(why, why_bytes, "%s", first_why);
 	return first;
+}
+
+int sx_instance_ask(const char *instance, const char *target, const char *post, int timeout_ms, char **body,
+		    char *why, size_t why_bytes)
+{
+	return ask(SX_PLACE_PROGRAM, instance, target, post, timeout_ms, body, why, why_bytes);
 }
 
 int sx_instance_get(const char *instance, const char *target, int timeout_ms, char **body, char *why,
@@ -95,20 +104,7 @@ void sx_bridges_find(void (*take)(void *user, const char *name), void *user)
 int sx_bridge_get(const char *bridge, const char *target, int timeout_ms, char **body, char *why,
 		  size_t why_bytes)
 {
-	char folder[PATH_MAX], path[PATH_MAX + 256];
-	int r = -ENOENT;
-
-	*body = NULL;
-	snprintf(why, why_bytes, "no %s runs as '%s'", SX_PLACE_BRIDGE, bridge);
-	for (int place = 0; place < SX_PLACES && r < 0; place++) {
-		if (!sx_place_folder_of((enum sx_place)place, SX_PLACE_BRIDGE, folder, sizeof(folder)))
-			continue;
-		snprintf(path, sizeof(path), "%s/%.200s/" SX_STATUS_SOCKET, folder, bridge);
-		r = sx_http_get(path, target, timeout_ms, body, why, why_bytes);
-		if (r < 0 && !sx_place_passed(r))
-			break;
-	}
-	return r;
+	return ask(SX_PLACE_BRIDGE, bridge, target, NULL, timeout_ms, body, why, why_bytes);
 }
 
 /* Pairs that the instance offers to who matches for it, rather than an instance of that name. */

@@ -7,7 +7,9 @@ from __future__ import annotations
 import math
 import os
 import re
-from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from .fail import CONFIG, Fail
 
 NAME = re.compile(r"(?!\.)[A-Za-z0-9_.-]{1,64}")
 
@@ -118,6 +120,13 @@ def shown(option: Option, value: Any) -> str:
     if option.kind == "list":
         return ", ".join(value)
     return "%.12g" % value if option.kind == "number" else str(value)
+
+
+def together(values: Mapping[str, Any], *pairs: Tuple[str, str]) -> None:
+    """Fail where one option of a pair is given without the other."""
+    for one, other in pairs:
+        if bool(values[one]) != bool(values[other]):
+            raise Fail(CONFIG, "one of %s and %s is given: it needs both" % (one, other))
 
 
 def find(options: Sequence[Option], name: str) -> Optional[Option]:

@@ -10,8 +10,8 @@ import os
 from typing import TYPE_CHECKING, Any, Dict, FrozenSet, Mapping, Optional, Sequence
 
 from ..convert.topics import TOPICS
-from ..fail import CONFIG, Fail, SinkError
-from ..options import Option
+from ..fail import SinkError
+from ..options import Option, together
 from ..sink import NO_IMAGES, Instance, Report, Work
 from ..sink import Sink as Base
 
@@ -42,8 +42,7 @@ class Sink(Base):
 
     def __init__(self, name: str, options: Mapping[str, Any], host: str, instances: Sequence[Instance]) -> None:
         super().__init__(name, options, host, instances)
-        if bool(options["certificate"]) != bool(options["key"]):
-            raise Fail(CONFIG, "one of certificate and key is given: TLS needs both")
+        together(options, ("certificate", "key"))
         self._service: Optional[Service] = None  # kept from the first open() on
 
     @property

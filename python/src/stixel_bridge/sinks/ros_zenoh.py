@@ -13,7 +13,7 @@ from stixel import NotRunning, StixelError
 from stixel import _zenoh_session as session
 
 from ..fail import CONFIG, Fail, SinkError
-from ..options import Option
+from ..options import Option, together
 from ..ros import graph, rmw_zenoh, topics
 from ..sink import Instance
 
@@ -66,9 +66,7 @@ class Sink(graph.RosSink):
         super().__init__(name, options, host, instances)
         if options["mode"] == "client" and options["listen"]:
             raise Fail(CONFIG, "listen: a client does not listen (mode = peer does)")
-        for one, other in (("user", "password_file"), ("tls_certificate", "tls_key")):
-            if bool(options[one]) != bool(options[other]):
-                raise Fail(CONFIG, "one of %s and %s is given: it needs both" % (one, other))
+        together(options, ("user", "password_file"), ("tls_certificate", "tls_key"))
         self._session: Any = None
         self._leads = False  # there is an endpoint to go to
         self._kept: List[Any] = []  # tokens and subscriptions, which end with their objects

@@ -10,7 +10,7 @@ from stixel import StixelError
 from stixel import _zenoh_session as session
 
 from ..fail import CONFIG, Fail, SinkError
-from ..options import Option
+from ..options import Option, together
 from ..sink import NO_IMAGES, Instance, Report, Work
 from ..sink import Sink as Base
 from .zenoh_instance import Published
@@ -64,10 +64,7 @@ class Sink(Base):
             raise Fail(CONFIG, "neither connect nor listen nor multicast is given: nobody would get anything")
         if o["mode"] == "client" and o["listen"]:
             raise Fail(CONFIG, "listen: a client does not listen (mode = peer does)")
-        if bool(o["user"]) != bool(o["password_file"]):
-            raise Fail(CONFIG, "one of user and password_file is given: it needs both")
-        if bool(o["tls_certificate"]) != bool(o["tls_key"]):
-            raise Fail(CONFIG, "one of tls_certificate and tls_key is given: it needs both")
+        together(o, ("user", "password_file"), ("tls_certificate", "tls_key"))
         if o["tls_clients"] and not (o["tls_ca"] and o["tls_certificate"]):
             raise Fail(CONFIG, "tls_clients needs tls_ca, tls_certificate and tls_key")
         bare = [endpoint for endpoint in o["listen"] if not endpoint.startswith(("tls/", "quic/"))]
