@@ -282,6 +282,7 @@ class Pictures(unittest.TestCase):
         path = "/api/%s/stream.mjpg" % self.daemon.name
         code, _, body = self.web.ask(path)
         self.assertEqual((code, body), (404, b"no stixeld runs as instance '%s'\n" % self.daemon.name.encode()))
+        self.assertEqual(self.web.ask(path, "HEAD")[0], 404)
         self.daemon.start()
         self.assertEqual(self.web.ask(path + "?fps=0")[0], 400)
         self.assertRegex(self.web.ask(path, "HEAD")[1]["content-type"], "^multipart/x-mixed-replace; boundary=")

@@ -21,8 +21,8 @@
 static const char ring_prefix[] = SX_RING_PREFIX, offer_suffix[] = ".pairs";
 
 /* As sx_instance_ask(), of a program's own folders. */
-static int ask(const char *program, const char *name, const char *target, const char *post, int timeout_ms,
-	       char **body, char *why, size_t why_bytes)
+static int ask_places(const char *program, const char *name, const char *target, const char *post,
+		      int timeout_ms, char **body, char *why, size_t why_bytes)
 {
 	char folder[PATH_MAX], path[PATH_MAX + NAME_MAX + sizeof("//" SX_STATUS_SOCKET)], first_why[512];
 	int r, first = -ENOENT; /* a place that is not open to us is told rather than one with nobody in it */
@@ -55,7 +55,7 @@ static int ask(const char *program, const char *name, const char *target, const 
 int sx_instance_ask(const char *instance, const char *target, const char *post, int timeout_ms, char **body,
 		    char *why, size_t why_bytes)
 {
-	return ask(SX_PLACE_PROGRAM, instance, target, post, timeout_ms, body, why, why_bytes);
+	return ask_places(SX_PLACE_PROGRAM, instance, target, post, timeout_ms, body, why, why_bytes);
 }
 
 int sx_instance_get(const char *instance, const char *target, int timeout_ms, char **body, char *why,
@@ -104,7 +104,7 @@ void sx_bridges_find(void (*take)(void *user, const char *name), void *user)
 int sx_bridge_get(const char *bridge, const char *target, int timeout_ms, char **body, char *why,
 		  size_t why_bytes)
 {
-	return ask(SX_PLACE_BRIDGE, bridge, target, NULL, timeout_ms, body, why, why_bytes);
+	return ask_places(SX_PLACE_BRIDGE, bridge, target, NULL, timeout_ms, body, why, why_bytes);
 }
 
 /* Pairs that the instance offers to who matches for it, rather than an instance of that name. */

@@ -96,10 +96,11 @@ enum MHD_Result web_mjpeg_page(struct web_server *s, struct MHD_Connection *m, c
 
 	if (!web_stream_fps(m, &wish, &done))
 		return done;
-	if (head)
-		return web_reply(m, MHD_HTTP_OK, mjpeg.type, "", 0);
 	/* a viewer that can be told nothing is told now */
 	r = stixel_open(&reader, instance, 0);
 	stixel_close(reader);
-	return r < 0 ? web_refuse_reader(m, instance, r) : web_stream_begin(s, m, instance, &mjpeg, &wish);
+	if (r < 0)
+		return web_refuse_reader(m, instance, r);
+	return head ? web_reply(m, MHD_HTTP_OK, mjpeg.type, "", 0)
+		    : web_stream_begin(s, m, instance, &mjpeg, &wish);
 }
