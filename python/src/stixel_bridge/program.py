@@ -131,9 +131,10 @@ class Bridge:
 
 
 def _run(config: configuration.Config, version: str) -> int:
-    ended = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
+    # Blocked in all threads and taken by this one: a signal that the kernel gives to a package's thread is seen by
+    # nobody, as Python handles signals when its main thread wakes.
+    ends = {signal.SIGINT, signal.SIGTERM}
+    signal.pthread_sigmask(signal.SIG_BLOCK, ends)
     bridge = Bridge(config, version)
     gc.collect()
     gc.freeze()  # what is loaded stays: less to look through
@@ -141,7 +142,7 @@ def _run(config: configuration.Config, version: str) -> int:
     say("%d %s to %d %s" % (len(config.instances), "instance" if len(config.instances) == 1 else "instances",
                             len(config.sinks), "sink" if len(config.sinks) == 1 else "sinks"))
     status.notify("READY=1")
-    ended.wait()
+    signal.sigwait(ends)
     status.notify("STOPPING=1")
     late = bridge.stop()
     if late:
