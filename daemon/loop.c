@@ -179,6 +179,7 @@ static void run_tick(struct sx_run *run)
 	tell_state(run);
 	tell_pages(run);
 	sx_run_power_tell(run);
+	sx_status_tick(run->pages->server);
 	if (run->ticks % BEAT_TICKS == 0 && run->health.progress) {
 		if (run->pipeline->ring)
 			sx_ring_beat(run->pipeline->ring);
