@@ -1,8 +1,8 @@
 /*
  * Time and places of HTTP connections.
  *
- * A connection is let go by shutdown(): the server sees an end, and closes it. Until it says so the descriptor
- * is the connection's, since MHD closes it only after the notification.
+ * A connection is let go by shutdown(): the server sees an end, and closes it. Until it says so the
+ * descriptor is the connection's, since MHD closes it only after the notification.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +16,8 @@
 #include "ipc/http/peer.h"
 
 /*
- * What keeps a storm of one process out, so that it costs little: more than so many at once that the server has
- * not yet seen; and to exchange its own for its own when it holds most, sooner than after this time.
+ * What keeps a storm of one process out, so that it costs little: more than so many at once that the server
+ * has not yet seen; and to exchange its own for its own when it holds most, sooner than after this time.
  */
 #define ARRIVING_MAX 16
 #define STORM_NS (SX_NS_PER_S / 10)
@@ -94,8 +94,8 @@ static bool may_go(const struct sx_patience_place *w)
 }
 
 /*
- * Who gives way: of those who hold most the longest there, by the time that counts; NULL: the server has first
- * to take what they were admitted with. What we work for cannot go, and so does not count for its process.
+ * Who gives way: of those who hold most the longest there, by the time that counts. One that is arriving,
+ * where all of those are: then the server has to take it first. What we work for cannot go, and so does not count for its process.
  */
 static struct sx_patience_place *find_greedy(struct sx_patience *p)
 {

@@ -1,12 +1,15 @@
 /*
  * How long an HTTP server waits for its peers, and who gives way where places are short.
  *
- * libmicrohttpd counts silence from the last byte: who sends one now and then holds a connection for hours. Here
- * the time counts from where a request could begin.
+ * libmicrohttpd counts silence from the last byte: who sends one now and then holds a connection for hours.
+ * Here the time counts from where a request could begin.
  *
- * On a Unix socket there may also be a crowd. Then one gives way to each that comes: of the user who holds most,
- * of the process that holds most of those, the longest there. So one process cannot keep another out, however
- * many connections it makes; as many processes as there are places can, if they are faster than a request.
+ * On a Unix socket there may also be a crowd. Then one gives way to each that comes: of the user who holds
+ * most, of the process that holds most of those, the longest there. So one process cannot keep another out,
+ * however many connections it makes; as many processes as there are places can, if they are faster than a
+ * request.
+ *
+ * Thread: any; those of the server, the door's and one that ticks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -45,10 +48,10 @@ int sx_patience_init(struct sx_patience *p, size_t places, size_t crowd, int64_t
 void sx_patience_finish(struct sx_patience *p);
 
 /*
- * A connection that was accepted, before the server has it. 1: it has a place, another one may have been let go.
- * 0: refused; its process comes with more at once than are looked at, or holds most and has only just come.
- * -EAGAIN: nobody can be let go before the server has taken those that were admitted, or closed those that were
- * let go.
+ * A connection that was accepted, before the server has it. 1: it has a place, another one may have been let
+ * go. 0: refused; its process comes with more at once than are looked at, or holds most and has only just
+ * come. -EAGAIN: nobody can be let go before the server has taken those that were admitted, or closed those
+ * that were let go.
  */
 int sx_patience_admit(struct sx_patience *p, int fd);
 /* Admitted, and the server did not take it. */
