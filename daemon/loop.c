@@ -22,8 +22,8 @@
 #define HURRY_NS (SX_NS_PER_S / 5) /* the same after a second signal */
 
 /*
- * What the source is to give: a camera what its driver says, which may be less than what was asked for, and the
- * log has said so; others what is configured. An unpaced one, and a camera that says nothing, has no rate.
+ * What the source is to give: a camera what its driver says, which may be less than what was asked for, as
+ * the log has said; others what is configured. An unpaced one, and a camera that says nothing, has no rate.
  */
 static double expected_rate(const struct sx_run *run)
 {

@@ -95,7 +95,8 @@ static bool may_go(const struct sx_patience_place *w)
 
 /*
  * Who gives way: of those who hold most the longest there, by the time that counts. One that is arriving,
- * where all of those are: then the server has to take it first. What we work for cannot go, and so does not count for its process.
+ * where all of those are: then the server has to take it first. What we work for cannot go, and so does not
+ * count for its process.
  */
 static struct sx_patience_place *find_greedy(struct sx_patience *p)
 {

@@ -41,10 +41,15 @@ int sx_status_listen(const char *path, unsigned mode, char *why, size_t why_byte
 		return status_refuse(-errno, path, why, why_bytes);
 	unlink(path);
 	/* Nobody can connect before listen(): the mode is right by then. */
-	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 || chmod(path, mode) < 0 ||
-	    listen(fd, SOMAXCONN) < 0) {
+	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0) {
 		r = -errno;
 		close(fd);
+		return status_refuse(r, path, why, why_bytes);
+	}
+	if (chmod(path, mode) < 0 || listen(fd, SOMAXCONN) < 0) {
+		r = -errno;
+		close(fd);
+		unlink(path);
 		return status_refuse(r, path, why, why_bytes);
 	}
 	return fd;
