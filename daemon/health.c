@@ -112,8 +112,8 @@ static bool judge_loss(struct sx_health *h, const struct sx_health_input *in)
 }
 
 /*
- * Does the source give less than half of its rate, over ten whole seconds? Pairs that cannot be read have
- * come, too. Until it gives three quarters it is not well again, so that a rate about the limit does not flap.
+ * Does the source give less than half of its rate, over ten whole seconds? Unreadable pairs have come, too.
+ * Until it gives three quarters it is not well again, so that a rate about the limit does not flap.
  */
 static bool judge_rate(struct sx_health *h, const struct sx_health_input *in)
 {
